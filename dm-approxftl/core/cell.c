@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cell.h"
+#include "random.h"
+
+/* Position of a value between two points of an axis, in 1/65536 of the gap. */
+struct place {
+	u32 index;
+	u32 fraction;
+};
+
+/* Values past the end count as the end. */
+static struct place find_place(const u32 *axis, u32 points, u64 value)
+{
+	struct place place = { points - 2, 65536 };
+	u32 i;
+
+	if (value >= axis[points - 1])
+		return place;
+	for (i = 1; value >= axis[i]; i++)
+		;
+	place.index = i - 1;
+	place.fraction = (u32)div64_u64((value - axis[i - 1]) << 16, axis[i] - axis[i - 1]);
+	return place;
+}
+
+static u32 between(u32 low, u32 high, u32 fraction)
+{
+	return low + (u32)(((u64)(high - low) * fraction) >> 16);
+}
+
+static u32 along_hours(const u32 *row, struct place hours)
+{
+	return between(row[hours.index], row[hours.index + 1], hours.fraction);
+}
+
+static u32 along_wear(const u32 (*rows)[AFTL_RBER_HOUR_POINTS], struct place wear,
+		      struct place hours)
+{
+	return between(along_hours(rows[wear.index], hours),
+		       along_hours(rows[wear.index + 1], hours), wear.fraction);
+}
+
+static u32 curve_q40(u32 curve, u32 disturb_mv, u32 erases, u64 hours)
+{
+	struct place disturb = find_place(aftl_rber_disturb_axis, AFTL_RBER_DISTURB_POINTS,
+					  disturb_mv);
+	struct place wear = find_place(aftl_rber_pe_axis, AFTL_RBER_PE_POINTS, erases);
+	struct place age = find_place(aftl_rber_hour_axis, AFTL_RBER_HOUR_POINTS, hours);
+
+	return between(along_wear(aftl_rber_q40[curve][disturb.index], wear, age),
+		       along_wear(aftl_rber_q40[curve][disturb.index + 1], wear, age),
+		       disturb.fraction);
+}
+
+static u32 quantile_q16(u64 lambda_q16, u32 column)
+{
+	u32 low = 0;
+	u32 high = AFTL_POISSON_ROWS - 1;
+	u64 base;
+	u64 span;
+	u64 from;
+
+	if (lambda_q16 >= (u64)aftl_poisson_lambda_q8[high] << 8)
+		lambda_q16 = ((u64)aftl_poisson_lambda_q8[high] << 8) - 1;
+	while (high - low > 1) {
+		u32 middle = (low + high) / 2;
+
+		if (lambda_q16 >= (u64)aftl_poisson_lambda_q8[middle] << 8)
+			low = middle;
+		else
+			high = middle;
+	}
+	base = (u64)aftl_poisson_lambda_q8[low] << 8;
+	span = aftl_poisson_lambda_q8[high] - aftl_poisson_lambda_q8[low];
+	from = aftl_poisson_count_q8[low][column];
+	return (u32)((from << 8) +
+		     div64_u64((aftl_poisson_count_q8[high][column] - from) * (lambda_q16 - base),
+			       span));
+}
+
+/* The upper bits of a draw choose the quantile, the lower ones round. */
+static u32 round_quantile(u32 expected_q16, u64 draw)
+{
+	return (u32)(((u64)expected_q16 + (draw & 0xffff)) >> 16);
+}
+
+u32 aftl_poisson_draw(u64 lambda_q16, u64 draw)
+{
+	return round_quantile(quantile_q16(lambda_q16, draw >> 58), draw);
+}
+
+static u64 lambda_q16(u64 rber_q40, u32 bits)
+{
+	return (rber_q40 * bits) >> 24;
+}
+
+static u32 rate_to_q40(u64 rate)
+{
+	return (u32)min((u64)U32_MAX, div64_u64(rate << 24, 1000000000000ULL >> 16));
+}
+
+static void init_curves(struct aftl_cell *cell, const struct aftl_config *config)
+{
+	bool tlc = config->bits >= 3;
+	u8 standard = tlc ? AFTL_RBER_TLC : AFTL_RBER_MLC_PRECISE;
+	u32 mode;
+
+	for (mode = 0; mode < AFTL_MODES; mode++)
+		cell->curve[mode] = standard;
+	cell->curve[AFTL_MODE_REDUCED] = AFTL_RBER_MLC_APPROX;
+	cell->curve[AFTL_MODE_COARSE] = config->read_coarse ? AFTL_RBER_MLC_COARSE :
+							      AFTL_RBER_MLC_DELTA_B;
+	cell->curve[AFTL_MODE_FINE] = AFTL_RBER_MLC_FINE;
+	cell->curve[AFTL_MODE_MLC] = AFTL_RBER_TLC_MLC_MODE;
+}
+
+void aftl_cell_init(struct aftl_cell *cell, const struct aftl_media *media,
+		    const struct aftl_config *config)
+{
+	u32 class;
+	u32 column;
+
+	*cell = (struct aftl_cell){
+		.media = media,
+		.model = config->cell_model,
+		.seed = aftl_mix(config->seed),
+		.rber_q40 = { rate_to_q40(config->rber), rate_to_q40(config->rber_approx) },
+		.correctable = (u32)(config->ecc_bits * media->geo->unit_bytes / 1024),
+		.levels = (u32)config->ecc_levels,
+	};
+	init_curves(cell, config);
+	for (class = 0; class < AFTL_CLASSES; class++)
+		for (column = 0; column < AFTL_POISSON_COLUMNS; column++)
+			cell->quantile_q16[class][column] = quantile_q16(
+				lambda_q16(cell->rber_q40[class], media->geo->unit_bits), column);
+}
+
+/* Turn of @step in its block's order; later turns disturb earlier ones. */
+static u32 program_turn(const struct aftl_geometry *geo, const struct aftl_block *block, u32 step)
+{
+	if (block->order == AFTL_ORDER_TWO_PASS &&
+	    aftl_colour(geo, step * geo->program_pages, block->flip))
+		return step + aftl_steps(geo);
+	return step;
+}
+
+static u32 shift_from(const struct aftl_media *media, const struct aftl_block *block, u32 victim,
+		      u32 neighbour, u32 direction)
+{
+	const struct aftl_geometry *geo = media->geo;
+	u8 attr = media->attr[aftl_device_page(media, block, neighbour * geo->program_pages)];
+
+	if (!(attr & AFTL_PAGE_PROGRAMMED) ||
+	    program_turn(geo, block, neighbour) < program_turn(geo, block, victim))
+		return 0;
+	return aftl_disturb_mv[direction][aftl_page_class(attr)];
+}
+
+u32 aftl_page_disturb_mv(const struct aftl_media *media, const struct aftl_block *block, u32 page)
+{
+	const struct aftl_geometry *geo = media->geo;
+	u32 positions = aftl_steps(geo) / geo->layers;
+	u32 step = page / geo->program_pages;
+	u32 column = step % positions;
+	u32 mv = 0;
+
+	if (column)
+		mv += shift_from(media, block, step, step - 1, 0);
+	if (column + 1 < positions)
+		mv += shift_from(media, block, step, step + 1, 0);
+	if (step >= positions)
+		mv += shift_from(media, block, step, step - positions, 1);
+	if (step + positions < aftl_steps(geo))
+		mv += shift_from(media, block, step, step + positions, 1);
+	return mv;
+}
+
+/* Layers of any number are stretched over the points of the table. */
+static u32 scale_by_layer(const struct aftl_geometry *geo, u32 rber_q40, u32 page)
+{
+	u32 point = aftl_layer(geo, page) * AFTL_LAYER_POINTS / geo->layers;
+	u64 scaled = ((u64)rber_q40 * aftl_layer_factor_q8[point]) >> 8;
+
+	return (u32)min((u64)U32_MAX, scaled);
+}
+
+static u32 voltage_q40(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
+		       u64 hour)
+{
+	u32 index = aftl_device_page(cell->media, block, page);
+	u8 attr = cell->media->attr[index];
+	u64 written = (u64)block->first_hour + cell->media->hours[index];
+	u32 curve = aftl_page_again(attr) ? AFTL_RBER_TLC_REPROGRAM :
+					    cell->curve[aftl_page_mode(attr)];
+	u32 rber = curve_q40(curve, aftl_page_disturb_mv(cell->media, block, page), block->erases,
+			     hour > written ? hour - written : 0);
+
+	return scale_by_layer(cell->media->geo, rber, page);
+}
+
+u32 aftl_cell_rber_q40(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
+		       u64 hour)
+{
+	u8 attr = cell->media->attr[aftl_device_page(cell->media, block, page)];
+
+	if (cell->model == AFTL_CELL_CONSTANT)
+		return cell->rber_q40[aftl_page_class(attr)];
+	return voltage_q40(cell, block, page, hour);
+}
+
+/* One draw for each program of each slot. */
+static u64 program_draw(const struct aftl_cell *cell, const struct aftl_block *block,
+			aftl_slot_t slot, u8 attr)
+{
+	u64 programs = (u64)block->erases << 2 | aftl_page_again(attr);
+
+	return aftl_mix(cell->seed ^ (programs << 32 | from_slot(slot)));
+}
+
+static u32 raw_errors(const struct aftl_cell *cell, const struct aftl_block *block,
+		      aftl_slot_t slot, u8 attr, u64 hour)
+{
+	const struct aftl_geometry *geo = cell->media->geo;
+	u64 draw = program_draw(cell, block, slot, attr);
+	u32 page = aftl_slot_device_page(cell->media, slot) % geo->pages;
+	u32 rber;
+
+	if (cell->model == AFTL_CELL_CONSTANT)
+		return round_quantile(cell->quantile_q16[aftl_page_class(attr)][draw >> 58], draw);
+	rber = voltage_q40(cell, block, page, hour);
+	return aftl_poisson_draw(lambda_q16(rber, geo->unit_bits), draw);
+}
+
+/* Each further sensing level extends the reach of the code by a quarter. */
+static u32 levels_needed(const struct aftl_cell *cell, u32 raw)
+{
+	u32 step = max(cell->correctable / 4, 1U);
+
+	return raw <= cell->correctable ? 0 : DIV_ROUND_UP(raw - cell->correctable, step);
+}
+
+struct aftl_errors aftl_cell_read(const struct aftl_cell *cell, aftl_slot_t slot, u64 hour)
+{
+	const struct aftl_media *media = cell->media;
+	const struct aftl_block *block = aftl_slot_block(media, slot);
+	const struct aftl_origin *origin = &media->origin[from_slot(slot)];
+	u8 attr = media->attr[aftl_slot_device_page(media, slot)];
+	struct aftl_errors errors = { 0 };
+
+	errors.raw = raw_errors(cell, block, slot, attr, hour);
+	errors.flips = origin->baked;
+	if (aftl_page_class(attr) == AFTL_APPROX) {
+		errors.flips += errors.raw;
+	} else if (unlikely(errors.raw > cell->correctable)) {
+		errors.levels = levels_needed(cell, errors.raw);
+		errors.lost = errors.levels > cell->levels;
+	}
+	errors.flips = min(errors.flips, media->geo->unit_bits);
+	errors.lost |= origin->baked == AFTL_BAKED_LOST;
+	return errors;
+}
+
+/*
+ * A keyed permutation of unit_bits, a power of two: multiplications by odd
+ * numbers, additions and xor-shifts are each invertible on the low bits.
+ */
+u32 aftl_flip_position(const struct aftl_cell *cell, aftl_unit_t unit, u16 lineage, u32 index)
+{
+	u64 key = aftl_mix(cell->seed ^ ((u64)lineage << 32 | from_unit(unit)));
+	u32 mask = cell->media->geo->unit_bits - 1;
+	u32 half = fls64(mask) / 2;
+	u32 x = index;
+	u32 round;
+
+	for (round = 0; round < 3; round++) {
+		x = (x * ((u32)key | 1) + (u32)(key >> 32)) & mask;
+		x ^= x >> half;
+		key = aftl_mix(key);
+	}
+	return x;
+}

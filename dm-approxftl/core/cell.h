@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Bit errors as state.
+ *
+ * How many bits of a slot have flipped is a function of how its page was
+ * programmed, of what happened since (neighbours, age) and of one fixed draw per
+ * program; so two reads agree and a count never falls. Which bits they are is a
+ * permutation of the slot's bits fixed by the host write: the first n positions
+ * have flipped, a copy carries n along, and the copy's own errors take the
+ * positions after them.
+ */
+#ifndef AFTL_CELL_H
+#define AFTL_CELL_H
+
+#include "media.h"
+#include "physics-tables.h"
+
+/**
+ * struct aftl_cell - the error model of one device
+ * @media: what was programmed
+ * @model: enum aftl_cell_model
+ * @seed: of all draws
+ * @rber_q40: error rate by class of the constant model, in 2^-40
+ * @quantile_q16: expected errors by class and quantile of the constant model
+ * @curve: error curve by program mode of the voltage model
+ * @correctable: errors of a slot that ECC corrects with one sensing
+ * @levels: further sensing levels
+ */
+struct aftl_cell {
+	const struct aftl_media *media;
+	u32 model;
+	u64 seed;
+	u32 rber_q40[AFTL_CLASSES];
+	u32 quantile_q16[AFTL_CLASSES][AFTL_POISSON_COLUMNS];
+	u8 curve[AFTL_MODES];
+	u32 correctable;
+	u32 levels;
+};
+
+/**
+ * struct aftl_errors - what a read of one slot meets
+ * @flips: bits of the host's data that come back wrong
+ * @raw: errors that the page itself has now, corrected or not
+ * @levels: further sensing levels that the ECC needed
+ * @lost: the content cannot be returned
+ */
+struct aftl_errors {
+	u32 flips;
+	u32 raw;
+	u32 levels;
+	bool lost;
+};
+
+void aftl_cell_init(struct aftl_cell *cell, const struct aftl_media *media,
+		    const struct aftl_config *config);
+
+/**
+ * aftl_cell_rber_q40() - raw bit error rate of @page now, in 2^-40
+ * @hour: device age in hours
+ */
+u32 aftl_cell_rber_q40(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
+		       u64 hour);
+
+/**
+ * aftl_cell_read() - the errors that a read of @slot meets at age @hour
+ */
+struct aftl_errors aftl_cell_read(const struct aftl_cell *cell, aftl_slot_t slot, u64 hour);
+
+/**
+ * aftl_flip_position() - which bit of @unit the flip number @index hits
+ * @cell: for the seed and the size of a unit
+ * @unit: logical unit
+ * @lineage: of the slot's origin
+ * @index: below the count of flips
+ *
+ * Distinct for distinct @index: flips never undo each other.
+ */
+u32 aftl_flip_position(const struct aftl_cell *cell, aftl_unit_t unit, u16 lineage, u32 index);
+
+/**
+ * aftl_page_disturb_mv() - voltage shift that later-programmed neighbours caused in @page
+ */
+u32 aftl_page_disturb_mv(const struct aftl_media *media, const struct aftl_block *block, u32 page);
+
+/**
+ * aftl_poisson_draw() - a Poisson variable of mean @lambda_q16 / 2^16 for the draw @draw
+ *
+ * Non-decreasing in @lambda_q16 for a fixed @draw.
+ */
+u32 aftl_poisson_draw(u64 lambda_q16, u64 draw);
+
+#endif

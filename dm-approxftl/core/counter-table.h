@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Every counter, defined once: COUNTER(name, help). The unit is in the name.
+ *
+ * The names are the keys of the JSON output and of the status message. No include
+ * guard on purpose.
+ */
+
+/* What the host asked for */
+COUNTER(host_read_requests, "read requests completed")
+COUNTER(host_write_requests, "write requests completed")
+COUNTER(host_flush_requests, "flush requests completed")
+COUNTER(host_discard_requests, "discard and write-zeroes requests completed")
+COUNTER(host_failed_requests, "requests completed with an error")
+COUNTER(host_read_units, "units read")
+COUNTER(host_write_units, "units written")
+COUNTER(host_write_approx_units, "units written with the approximate tag")
+COUNTER(host_discard_units, "mapped units that a discard released")
+COUNTER(unmapped_read_units, "units read that nobody had written; they cost no flash time")
+COUNTER(buffer_read_units, "units read from the write buffer or from a program under way")
+COUNTER(buffer_coalesced_units, "buffered units overwritten before they were programmed")
+
+/* What the flash did */
+COUNTER(array_reads, "pages sensed, moves included")
+COUNTER(array_programs, "program operations, moves included")
+COUNTER(array_erases, "erase operations")
+COUNTER(array_low_erases, "erases with reduced voltage")
+COUNTER(array_suspends, "operations suspended for a read")
+COUNTER(array_read_ns, "array time of reads")
+COUNTER(array_program_ns, "array time of programs")
+COUNTER(array_erase_ns, "array time of erases")
+COUNTER(bus_ns, "channel time of transfers")
+COUNTER(host_program_ns, "array time of programs with host data")
+COUNTER(host_program_pages, "pages of host data programmed, padding included")
+COUNTER(read_energy_pj, "energy of reads in picojoule")
+COUNTER(program_energy_pj, "energy of programs in picojoule")
+COUNTER(erase_energy_pj, "energy of erases in picojoule")
+
+/* Write amplification by cause: the sum of these is all programmed units */
+COUNTER(programmed_host_units, "units programmed for the host")
+COUNTER(programmed_gc_units, "units moved by garbage collection")
+COUNTER(programmed_wear_units, "units moved to level wear")
+COUNTER(programmed_refresh_units, "units rewritten because of their age")
+COUNTER(programmed_promotion_units, "units moved and made precise")
+COUNTER(programmed_rewrite_units, "units rewritten in another mode")
+COUNTER(programmed_retire_units, "units moved out of bad blocks")
+COUNTER(padded_units, "units left empty in programmed pages")
+
+/* Space and wear */
+COUNTER(gc_blocks, "blocks collected")
+COUNTER(gc_valid_units, "valid units found in collected blocks")
+COUNTER(gc_urgent_steps, "garbage collection steps that host writes had to wait for")
+COUNTER(wear_blocks, "blocks emptied to level wear")
+COUNTER(refresh_blocks, "blocks searched for old data")
+COUNTER(retired_blocks, "blocks that went bad in use")
+COUNTER(wear_sum, "wear of all erases in 1/10000 of a full erase")
+
+/* Errors */
+COUNTER(read_approx_units, "approximate units read from flash")
+COUNTER(read_flipped_bits, "flipped bits returned to the host")
+COUNTER(read_raw_error_bits, "raw bit errors met by host reads")
+COUNTER(read_corrected_bits, "raw bit errors that ECC corrected")
+COUNTER(read_retry_levels, "further sensing levels of host reads")
+COUNTER(read_lost_units, "units that could not be read")
+COUNTER(moved_lost_units, "units that could not be read while they were moved")
+COUNTER(baked_bits, "errors that copying made permanent")
+
+/* What should not happen */
+COUNTER(policy_bugs, "proposals of the policy that the core refused")
+COUNTER(read_restarts, "queued reads whose data moved to another die")

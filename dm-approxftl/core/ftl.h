@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The FTL core as its hosts see it.
+ *
+ * A host creates a device, submits requests with the time of their arrival, and
+ * advances device time; the core calls back when a request is complete and when
+ * data has to move. The core has no clock, takes no lock, and allocates only in
+ * aftl_create(). Calls for one device must not overlap.
+ *
+ * State after N requests depends on configuration, policy and the stamped
+ * requests alone, never on when the host got around to advance time.
+ */
+#ifndef AFTL_FTL_H
+#define AFTL_FTL_H
+
+#include "cell.h"
+#include "policy.h"
+#include "stats.h"
+
+enum aftl_op {
+	AFTL_OP_READ,
+	AFTL_OP_WRITE,
+	AFTL_OP_FLUSH,
+	AFTL_OP_DISCARD,
+	AFTL_OP_WRITE_ZEROES,
+	AFTL_OPS,
+};
+
+/* Request flag: complete a write only when it is on flash. */
+#define AFTL_REQUEST_FUA 0x01
+
+/**
+ * struct aftl_request - one request of the host, in the host's memory until complete
+ * @arrival_ns: in device time; the core raises it to its own time if it is past
+ * @unit: first unit
+ * @units: how many; 0 for a flush
+ * @op: enum aftl_op
+ * @class: enum aftl_class of a write
+ * @flags: AFTL_REQUEST_FUA
+ * @status: set at completion: 0, -EIO (data lost) or -ENOSPC
+ * @complete_ns: set at completion
+ * @service_ns: set at completion: chip time of the part that ended last
+ *
+ * The rest belongs to the core while the request is under way.
+ */
+struct aftl_request {
+	u64 arrival_ns;
+	u32 unit;
+	u32 units;
+	u8 op;
+	u8 class;
+	u8 flags;
+	s32 status;
+	u64 complete_ns;
+	u64 service_ns;
+
+	struct aftl_request *next;
+	u32 parts;
+	u32 admitted;
+	u8 heat;
+	u8 decoded;
+	u8 epoch;
+};
+
+/* Where the content of a unit comes from. */
+enum aftl_source {
+	AFTL_SOURCE_ZERO,
+	AFTL_SOURCE_BUFFER,
+	AFTL_SOURCE_FLASH,
+};
+
+/**
+ * struct aftl_read - what a host needs to return one unit
+ * @unit: logical unit
+ * @source: zeroes, a buffered write (@tag) or flash (@slot)
+ * @tag: as in aftl_host_ops.accept
+ * @slot: media slot
+ * @flips: bits to invert, at aftl_flip_position(cell, unit, lineage, 0 .. flips - 1)
+ * @lineage: for aftl_flip_position()
+ * @lost: the request will fail; there is nothing to return
+ */
+struct aftl_read {
+	aftl_unit_t unit;
+	enum aftl_source source;
+	u32 tag;
+	aftl_slot_t slot;
+	u32 flips;
+	u16 lineage;
+	bool lost;
+};
+
+/**
+ * struct aftl_host_ops - what the core asks of its host
+ *
+ * Only alloc, free and complete are required. The others let a host keep real
+ * data beside the core: they are called in the order in which the emulated
+ * controller moves data, between aftl_submit() or aftl_advance() and its return.
+ */
+struct aftl_host_ops {
+	/* Zeroed memory, or NULL. Called in aftl_create() only. */
+	void *(*alloc)(void *host, size_t bytes);
+	void (*free)(void *host, void *memory, size_t bytes);
+
+	/* @request is the host's again. May submit another one. */
+	void (*complete)(void *host, struct aftl_request *request);
+
+	/* A write is in the controller: keep the bytes of @unit under @tag. */
+	void (*accept)(void *host, struct aftl_request *request, aftl_unit_t unit, u32 tag);
+
+	/* The bytes under @tag are being programmed into @slot. */
+	void (*program)(void *host, u32 tag, aftl_unit_t unit, aftl_slot_t slot);
+
+	/* The bytes under @tag are not needed any more. */
+	void (*release)(void *host, u32 tag);
+
+	/* The bytes of @from are being programmed into @to as well. */
+	void (*copy)(void *host, aftl_unit_t unit, aftl_slot_t from, aftl_slot_t to);
+
+	/* The bytes of these slots are gone. */
+	void (*erase)(void *host, aftl_slot_t first, u32 slots);
+
+	/* Fetch the bytes that @request will return for one unit. */
+	void (*read)(void *host, struct aftl_request *request, const struct aftl_read *read);
+};
+
+/**
+ * aftl_create() - build a device
+ * @out: the device, on success only
+ * @config: checked against itself and against the policy here
+ * @type: policy
+ * @ops: the host's, kept by reference
+ * @host: first argument of @ops
+ * @error: the sentence, on failure
+ *
+ * Return: 0, -EINVAL (the sentence says what does not fit) or -ENOMEM.
+ */
+int __must_check aftl_create(struct aftl **out, const struct aftl_config *config,
+			     const struct aftl_policy_type *type, const struct aftl_host_ops *ops,
+			     void *host, struct aftl_error *error);
+
+/* NULL is fine. Requests under way are forgotten, not completed. */
+void aftl_destroy(struct aftl *ftl);
+
+/**
+ * aftl_fill() - bring the device into its configured starting state
+ *
+ * Runs the FTL without time and then resets the statistics. Call once, before
+ * the first request. What is filled has no bytes: the host sees moves and erases
+ * of slots that it never programmed, and decides what they read as.
+ *
+ * Return: 0, or -ENOSPC if the policy ran out of blocks.
+ */
+int __must_check aftl_fill(struct aftl *ftl);
+
+/**
+ * aftl_submit() - hand over a request
+ *
+ * Processes everything that happens before its arrival first.
+ *
+ * Return: 0, or -EINVAL if it lies outside the device or makes no sense; it is
+ * then the host's again without a completion.
+ */
+int __must_check aftl_submit(struct aftl *ftl, struct aftl_request *request);
+
+/* Device time of the next event, U64_MAX if nothing will happen by itself. */
+u64 aftl_next_event(const struct aftl *ftl);
+
+/**
+ * aftl_advance() - process all events up to and including @now_ns
+ */
+void aftl_advance(struct aftl *ftl, u64 now_ns);
+
+/* Device time. */
+u64 aftl_now(const struct aftl *ftl);
+
+/* Requests submitted and not complete. */
+u32 aftl_pending(const struct aftl *ftl);
+
+/* Tags that accept() may use are below this. */
+u32 aftl_tags(const struct aftl *ftl);
+
+/**
+ * aftl_age() - let @ns pass for the cells without anything happening
+ */
+void aftl_age(struct aftl *ftl, u64 ns);
+
+/* Age of the device in hours, as the cell model sees it. */
+u64 aftl_hours(const struct aftl *ftl);
+
+/**
+ * aftl_fail_block() - @block has gone bad: move its data, then retire it
+ */
+int __must_check aftl_fail_block(struct aftl *ftl, u32 block);
+
+/**
+ * aftl_read_only() - the device has run out of good blocks and refuses writes
+ */
+bool aftl_read_only(const struct aftl *ftl);
+
+/**
+ * aftl_lookup() - where @unit is stored and as what
+ * @class: enum aftl_class, set if mapped
+ *
+ * Return: its slot, or AFTL_NO_SLOT.
+ */
+aftl_slot_t aftl_lookup(const struct aftl *ftl, aftl_unit_t unit, u32 *class);
+
+/**
+ * aftl_unit_errors() - errors that a read of @unit would return now
+ *
+ * Return: false if @unit is not on flash or errors are not modelled.
+ */
+bool aftl_unit_errors(const struct aftl *ftl, aftl_unit_t unit, struct aftl_errors *errors);
+
+void aftl_reset_stats(struct aftl *ftl);
+const struct aftl_stats *aftl_stats(const struct aftl *ftl);
+const struct aftl_geometry *aftl_geometry(const struct aftl *ftl);
+const struct aftl_media *aftl_media(const struct aftl *ftl);
+const struct aftl_cell *aftl_cell(const struct aftl *ftl);
+const struct aftl_config *aftl_config(const struct aftl *ftl);
+const struct aftl_policy_type *aftl_policy_type(const struct aftl *ftl);
+
+/**
+ * struct aftl_lun_info - one LUN for a person
+ * @busy_ns: time its array or its transfers were at work
+ * @free_blocks: erased blocks
+ * @valid_units: units it holds
+ * @queued: host commands waiting
+ */
+struct aftl_lun_info {
+	u64 busy_ns;
+	u32 free_blocks;
+	u32 valid_units;
+	u32 queued;
+};
+
+void aftl_lun_info(const struct aftl *ftl, u32 lun, struct aftl_lun_info *info);
+
+/* Bytes of memory that the device took from its host. */
+u64 aftl_memory_bytes(const struct aftl *ftl);
+
+/**
+ * aftl_digest() - 64-bit digest of map, media and wear
+ *
+ * Equal for equal configuration and request stream on every host.
+ */
+u64 aftl_digest(const struct aftl *ftl);
+
+/**
+ * aftl_audit() - check every invariant that ties the structures together
+ *
+ * Slow. Return: 0, or -EUCLEAN with a sentence that names the first violation.
+ */
+int __must_check aftl_audit(const struct aftl *ftl, struct aftl_error *error);
+
+#endif

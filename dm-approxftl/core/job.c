@@ -1,0 +1,505 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Background work of a LUN: garbage collection, wear levelling, refresh, retiring
+ * bad blocks and what a policy wants rewritten. All of them are one thing: walk
+ * over slots, read valid ones, program them elsewhere, perhaps erase the block.
+ *
+ * This file decides what comes next; lun.c gives it time, fill.c does without.
+ */
+#include "device.h"
+
+#define HOUR_NS 3600000000000ULL
+
+/* Erases of a LUN between two looks at the spread of its erase counts. */
+#define WEAR_PERIOD 64
+
+static void begin(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 cause,
+		  struct aftl_block *from)
+{
+	lun->job.kind = kind;
+	lun->job.cause = cause;
+	lun->job.pass = 0;
+	lun->job.erase = false;
+	lun->job.from = from;
+	lun->job.begin = 0;
+	lun->job.cursor = 0;
+	lun->job.end = ftl->geo.block_slots;
+	lun->job.count = 0;
+}
+
+/* Move everything valid out of @block, erase it if it is closed. */
+static void begin_empty(struct aftl *ftl, struct aftl_lun *lun, u32 cause,
+			struct aftl_block *block)
+{
+	begin(ftl, lun, AFTL_JOB_EMPTY, cause, block);
+	lun->job.erase = block->state == AFTL_BLOCK_CLOSED;
+	if (block->listed)
+		aftl_supply_unlist(ftl, lun, block);
+}
+
+static bool pick_redo(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_placement *redo = &lun->redo;
+
+	if (!redo->block)
+		return false;
+	begin(ftl, lun, AFTL_JOB_REDO, AFTL_CAUSE_REWRITE, redo->block);
+	lun->job.begin = redo->page * ftl->geo.page_units;
+	lun->job.cursor = lun->job.begin;
+	lun->job.end = lun->job.begin + redo->pages * ftl->geo.page_units;
+	redo->block = NULL;
+	return true;
+}
+
+static struct aftl_block *lun_block(struct aftl *ftl, const struct aftl_lun *lun, u32 i)
+{
+	return &ftl->media.blocks[lun->index * ftl->geo.blocks_per_lun + i];
+}
+
+static bool pick_failing(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u32 i;
+
+	if (!lun->failing_blocks)
+		return false;
+	for (i = 0; i < ftl->geo.blocks_per_lun; i++) {
+		struct aftl_block *block = lun_block(ftl, lun, i);
+
+		if (block->failing && block->state == AFTL_BLOCK_CLOSED) {
+			begin_empty(ftl, lun, AFTL_CAUSE_RETIRE, block);
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool pick_victim(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
+{
+	struct aftl_block *victim;
+	u32 limit = urgent ? ftl->geo.block_slots - 1 : ftl->gc_idle_valid;
+
+	if (!urgent && lun->free_blocks >= ftl->gc_blocks)
+		return false;
+	victim = aftl_supply_victim(ftl, lun);
+	if (!victim || victim->valid > limit)
+		return false;
+	begin_empty(ftl, lun, AFTL_CAUSE_GC, victim);
+	ftl->stats.counters.gc_blocks++;
+	ftl->stats.counters.gc_valid_units += victim->valid;
+	return true;
+}
+
+/* The closed block with the fewest erases, if others are too far ahead of it. */
+static struct aftl_block *laggard(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_block *least = NULL;
+	u32 most = 0;
+	u32 i;
+
+	for (i = 0; i < ftl->geo.blocks_per_lun; i++) {
+		struct aftl_block *block = lun_block(ftl, lun, i);
+
+		if (block->state == AFTL_BLOCK_BAD)
+			continue;
+		most = max(most, block->erases);
+		if (block->state == AFTL_BLOCK_CLOSED && (!least || block->erases < least->erases))
+			least = block;
+	}
+	return least && most - least->erases > ftl->config.wear_gap ? least : NULL;
+}
+
+static bool pick_wear(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_block *block;
+
+	if (!ftl->config.wear_gap || lun->wear_due < WEAR_PERIOD ||
+	    lun->free_blocks < aftl_reserve(ftl))
+		return false;
+	lun->wear_due = 0;
+	block = laggard(ftl, lun);
+	if (!block)
+		return false;
+	begin_empty(ftl, lun, AFTL_CAUSE_WEAR, block);
+	ftl->stats.counters.wear_blocks++;
+	return true;
+}
+
+/* Hours after which a page of this kind is moved; 0 never. */
+static u32 retention_hours(const struct aftl *ftl, u8 attr)
+{
+	u32 class = aftl_page_class(attr);
+
+	if (ftl->type->retention_hours)
+		return ftl->type->retention_hours(ftl->policy, class, aftl_page_mode(attr));
+	return class == AFTL_APPROX ? (u32)div64_u64(ftl->config.refresh, HOUR_NS) : 0;
+}
+
+static bool page_is_due(const struct aftl *ftl, const struct aftl_block *block, u32 page)
+{
+	u32 index = aftl_device_page(&ftl->media, block, page);
+	u8 attr = ftl->media.attr[index];
+	u32 limit;
+
+	if (!(attr & AFTL_PAGE_PROGRAMMED))
+		return false;
+	limit = retention_hours(ftl, attr);
+	return limit && aftl_hours(ftl) >= (u64)block->first_hour + ftl->media.hours[index] + limit;
+}
+
+/* Pages of a block are programmed in time order except at its seams: look at all. */
+static bool block_is_due(const struct aftl *ftl, const struct aftl_block *block)
+{
+	u32 page;
+
+	if (!block->valid || aftl_hours(ftl) == block->first_hour)
+		return false;
+	for (page = 0; page < ftl->geo.pages; page++)
+		if (page_is_due(ftl, block, page) && aftl_page_valid(&ftl->media, block, page))
+			return true;
+	return false;
+}
+
+static bool pick_refresh(struct aftl *ftl, struct aftl_lun *lun)
+{
+	while (lun->refresh_block < ftl->geo.blocks_per_lun) {
+		struct aftl_block *block = lun_block(ftl, lun, lun->refresh_block++);
+
+		if (block_is_due(ftl, block)) {
+			begin(ftl, lun, AFTL_JOB_REFRESH, AFTL_CAUSE_REFRESH, block);
+			ftl->stats.counters.refresh_blocks++;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool pick(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
+{
+	return pick_redo(ftl, lun) || pick_failing(ftl, lun) || pick_wear(ftl, lun) ||
+	       pick_victim(ftl, lun, urgent) || (!urgent && pick_refresh(ftl, lun));
+}
+
+/* First valid slot of the job's block at or after its cursor. */
+static bool seek_valid(const struct aftl *ftl, struct aftl_job *job)
+{
+	u32 first = aftl_block_index(&ftl->media, job->from) * ftl->geo.block_slots;
+	u32 slot = first + job->cursor;
+	u32 end = first + job->end;
+
+	while (slot < end) {
+		u64 word = ftl->media.valid[slot / 64] >> (slot % 64);
+
+		if (word & 1)
+			break;
+		slot = word ? slot + __builtin_ctzll(word) : (slot / 64 + 1) * 64;
+	}
+	job->cursor = min(slot, end) - first;
+	return slot < end;
+}
+
+u32 aftl_job_page(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	return lun->job.cursor / ftl->geo.page_units;
+}
+
+static bool wants_page(struct aftl *ftl, struct aftl_lun *lun, u32 *class, u32 *heat)
+{
+	struct aftl_job *job = &lun->job;
+	u32 page = aftl_job_page(ftl, lun);
+	u8 attr = ftl->media.attr[aftl_device_page(&ftl->media, job->from, page)];
+	struct aftl_move move = {
+		.from = job->from,
+		.page = page,
+		.class = aftl_page_class(attr),
+		.mode = aftl_page_mode(attr),
+		.cause = job->cause,
+		.pass = job->pass,
+	};
+	bool wanted = true;
+
+	*class = job->cause == AFTL_CAUSE_REFRESH ? AFTL_PRECISE : move.class;
+	*heat = 0;
+	if (job->kind == AFTL_JOB_REFRESH && !page_is_due(ftl, job->from, page))
+		return false;
+	/* The pass after the last takes what the policy left behind. */
+	if (ftl->type->copy && job->pass < ftl->type->copy_passes)
+		wanted = ftl->type->copy(ftl->policy, &move, class, heat);
+	if (move.class == AFTL_PRECISE)
+		*class = AFTL_PRECISE;
+	*heat %= AFTL_HEATS;
+	return wanted;
+}
+
+static void skip_page(struct aftl *ftl, struct aftl_lun *lun)
+{
+	lun->job.cursor = (aftl_job_page(ftl, lun) + 1) * ftl->geo.page_units;
+}
+
+static bool seek_page(struct aftl *ftl, struct aftl_lun *lun, u32 *class, u32 *heat)
+{
+	while (seek_valid(ftl, &lun->job)) {
+		if (wants_page(ftl, lun, class, heat))
+			return true;
+		skip_page(ftl, lun);
+	}
+	return false;
+}
+
+static bool next_pass(const struct aftl *ftl, struct aftl_job *job)
+{
+	if (job->kind == AFTL_JOB_REFRESH)
+		return false;
+	job->cursor = job->begin;
+	job->pass++;
+	return job->pass < ftl->type->copy_passes ||
+	       (job->pass == ftl->type->copy_passes && job->erase && job->from->valid);
+}
+
+/* A page at a time can stay in the LUN's registers; larger programs are gathered. */
+static enum aftl_step read_step(const struct aftl *ftl)
+{
+	return ftl->program_units == 1 ? AFTL_STEP_COPY : AFTL_STEP_READ;
+}
+
+static enum aftl_step go_on(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_job *job = &lun->job;
+	u32 class;
+	u32 heat;
+
+	for (;;) {
+		if (job->count >= ftl->program_units)
+			return AFTL_STEP_PROGRAM;
+		if (seek_page(ftl, lun, &class, &heat))
+			break;
+		if (job->count)
+			return AFTL_STEP_PROGRAM;
+		if (!next_pass(ftl, job))
+			return job->erase ? AFTL_STEP_ERASE : AFTL_STEP_NONE;
+	}
+	if (job->count && (class != job->class || heat != job->heat))
+		return AFTL_STEP_PROGRAM;
+	job->class = class;
+	job->heat = heat;
+	return read_step(ftl);
+}
+
+/**
+ * aftl_job_next() - what the array should do for the job of @lun, if anything
+ * @urgent: host writes cannot go on without free blocks
+ */
+enum aftl_step aftl_job_next(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
+{
+	enum aftl_step step;
+
+	for (;;) {
+		if (lun->job.kind == AFTL_JOB_NONE && !pick(ftl, lun, urgent))
+			return AFTL_STEP_NONE;
+		step = go_on(ftl, lun);
+		if (step != AFTL_STEP_NONE)
+			return step;
+		lun->job.kind = AFTL_JOB_NONE;
+	}
+}
+
+/**
+ * aftl_job_gather() - the page under the cursor has been read
+ */
+void aftl_job_gather(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_job *job = &lun->job;
+	u32 first = from_slot(aftl_page_slot(&ftl->media, job->from, 0));
+	u32 end = min((aftl_job_page(ftl, lun) + 1) * ftl->geo.page_units, job->end);
+
+	for (; job->cursor < end; job->cursor++)
+		if (aftl_slot_valid(&ftl->media, to_slot(first + job->cursor)))
+			job->slots[job->count++] = to_slot(first + job->cursor);
+	job->from->reads++;
+}
+
+/* What the copy inherits: errors that it has now stay, unless ECC corrects them. */
+static struct aftl_origin inherited(struct aftl *ftl, aftl_slot_t slot)
+{
+	struct aftl_origin origin = { 0 };
+	struct aftl_errors errors;
+
+	if (!ftl->media.origin)
+		return origin;
+	origin = ftl->media.origin[from_slot(slot)];
+	errors = aftl_cell_read(&ftl->cell, slot, aftl_hours(ftl));
+	if (errors.lost) {
+		ftl->stats.counters.moved_lost_units += origin.baked != AFTL_BAKED_LOST;
+		origin.baked = AFTL_BAKED_LOST;
+		return origin;
+	}
+	ftl->stats.counters.baked_bits += errors.flips - origin.baked;
+	origin.baked = (u16)min(errors.flips, (u32)AFTL_BAKED_LOST - 1);
+	return origin;
+}
+
+/* Drop what the host overwrote after it was read. */
+static void filter_gathered(struct aftl *ftl, struct aftl_job *job)
+{
+	u32 kept = 0;
+	u32 i;
+
+	for (i = 0; i < job->count; i++)
+		if (aftl_slot_valid(&ftl->media, job->slots[i]))
+			job->slots[kept++] = job->slots[i];
+	job->count = kept;
+}
+
+static void take_gathered(struct aftl *ftl, struct aftl_job *job, u32 units,
+			  struct aftl_payload *payload)
+{
+	u32 i;
+
+	payload->count = min(units, job->count);
+	for (i = 0; i < payload->count; i++) {
+		aftl_slot_t slot = job->slots[i];
+
+		payload->unit[i] = ftl->media.unit[from_slot(slot)];
+		payload->from[i] = slot;
+		payload->origin[i] = inherited(ftl, slot);
+		payload->tag[i] = AFTL_NIL;
+		payload->stale[i] = false;
+	}
+	job->count -= payload->count;
+	memmove(job->slots, job->slots + payload->count, job->count * sizeof(*job->slots));
+}
+
+/* A GC move that makes data precise counts as promotion. */
+static u32 program_cause(const struct aftl *ftl, const struct aftl_job *job)
+{
+	u32 page = aftl_slot_device_page(&ftl->media, job->slots[0]);
+	u32 before = aftl_page_class(ftl->media.attr[page]);
+
+	if (job->cause == AFTL_CAUSE_GC && before != job->class)
+		return AFTL_CAUSE_PROMOTION;
+	return job->cause;
+}
+
+/**
+ * aftl_job_commit() - program gathered slots in another place
+ *
+ * Return: the units programmed; 0 if none is valid any more; -ENOSPC if there is
+ * no place, which ends the job.
+ */
+int aftl_job_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_placement *placement)
+{
+	struct aftl_job *job = &lun->job;
+	struct aftl_payload payload;
+	struct aftl_need need;
+
+	filter_gathered(ftl, job);
+	if (!job->count)
+		return 0;
+	need = (struct aftl_need){
+		.unit = ftl->media.unit[from_slot(job->slots[0])],
+		.units = min(job->count, ftl->program_units),
+		.class = job->class,
+		.heat = job->heat,
+		.cause = program_cause(ftl, job),
+		.from = job->from,
+		.buffer_use = aftl_buffer_use(ftl),
+	};
+	if (aftl_program_place(ftl, lun, &need, placement)) {
+		aftl_job_drop(ftl, lun);
+		return -ENOSPC;
+	}
+	take_gathered(ftl, job, aftl_placement_units(ftl, placement), &payload);
+	aftl_program_commit(ftl, lun, &need, placement, &payload);
+	return (int)payload.count;
+}
+
+/**
+ * aftl_job_drop() - give the job up; what it has read is still where it was
+ */
+void aftl_job_drop(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_job *job = &lun->job;
+
+	if (job->kind == AFTL_JOB_EMPTY && job->erase)
+		aftl_supply_list(ftl, lun, job->from);
+	job->kind = AFTL_JOB_NONE;
+	job->count = 0;
+}
+
+void aftl_job_erased(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_block *block = lun->job.from;
+
+	lun->job.kind = AFTL_JOB_NONE;
+	lun->failing_blocks -= block->failing;
+	aftl_erase_commit(ftl, lun, block);
+}
+
+/**
+ * aftl_job_redo() - the content of @placement has to be programmed once more
+ */
+void aftl_job_redo(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_placement *placement)
+{
+	(void)ftl;
+	lun->redo = *placement;
+}
+
+/**
+ * aftl_job_wanted() - should this idle LUN wake up to be offered to the policy?
+ */
+bool aftl_job_wanted(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	return ftl->type->chore && !lun->chores && lun->job.kind == AFTL_JOB_NONE;
+}
+
+static void begin_rewrite(struct aftl *ftl, struct aftl_lun *lun, aftl_unit_t unit)
+{
+	struct aftl_block *block;
+	aftl_slot_t slot;
+
+	if (from_unit(unit) >= ftl->geo.units || !aftl_map_get(ftl, unit, &slot))
+		return;
+	block = aftl_slot_block(&ftl->media, slot);
+	if (aftl_block_lun(ftl, block) != lun)
+		return;
+	begin(ftl, lun, AFTL_JOB_REWRITE, AFTL_CAUSE_REWRITE, block);
+	lun->job.begin = from_slot(slot) % ftl->geo.block_slots;
+	lun->job.cursor = lun->job.begin;
+	lun->job.end = lun->job.begin + 1;
+}
+
+static bool can_empty(struct aftl *ftl, const struct aftl_lun *lun,
+		      const struct aftl_block *block)
+{
+	return block && aftl_block_lun(ftl, block) == lun &&
+	       (block->state == AFTL_BLOCK_CLOSED || block->state == AFTL_BLOCK_OPEN);
+}
+
+/**
+ * aftl_job_offer() - the LUN is idle: let the policy find something to do
+ */
+void aftl_job_offer(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_chore chore = { .kind = AFTL_CHORE_NONE };
+
+	if (!aftl_job_wanted(ftl, lun))
+		return;
+	ftl->type->chore(ftl->policy, lun, &chore);
+	if (chore.kind == AFTL_CHORE_REWRITE)
+		begin_rewrite(ftl, lun, chore.unit);
+	else if (chore.kind == AFTL_CHORE_EMPTY && can_empty(ftl, lun, chore.block))
+		begin_empty(ftl, lun, AFTL_CAUSE_GC, chore.block);
+	lun->chores = lun->job.kind == AFTL_JOB_NONE;
+}
+
+/**
+ * aftl_job_day() - another day has passed: look for data that is too old
+ */
+void aftl_job_day(struct aftl *ftl)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.luns; i++) {
+		ftl->luns[i].refresh_block = 0;
+		aftl_lun_kick(ftl, &ftl->luns[i], false);
+	}
+}

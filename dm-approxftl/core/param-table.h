@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Every parameter of the emulated device, defined once.
+ *
+ * PARAM(name, type, smallest, largest, default, help)
+ *
+ * The name is the key on the simulator's command line and on the table line.
+ * Types and their stored unit: COUNT (a number), BYTES, TIME (nanoseconds),
+ * PERCENT (hundredths of a percent), RATE (events per 10^12), and CHOICE
+ * (index into the list of words of the same name in params.c).
+ *
+ * The defaults are those of the profile "demo"; profiles.c lists how the other
+ * profiles differ. Include with PARAM defined; no include guard on purpose.
+ */
+
+#define US 1000ULL
+#define MS (1000 * US)
+#define SEC (1000 * MS)
+#define DAY (86400 * SEC)
+#define KIB 1024ULL
+
+/* Geometry */
+PARAM(channels, COUNT, 1, 64, 2, "channel buses")
+PARAM(chips, COUNT, 1, 64, 2, "chips on each channel")
+PARAM(dies, COUNT, 1, 16, 1, "dies in each chip")
+PARAM(planes, COUNT, 1, 16, 1, "planes in each die")
+PARAM(plane_mode, CHOICE, 0, 2, AFTL_PLANES_SHARED,
+      "planes of a die work one at a time, independently, or as one wide block")
+PARAM(blocks, COUNT, 1, 1 << 20, 128, "blocks in each plane")
+PARAM(layers, COUNT, 1, 512, 8, "layers of word lines in a block")
+PARAM(word_lines, COUNT, 1, 1024, 16, "word lines in each layer")
+PARAM(bits, COUNT, 1, 4, 1, "pages in each word line")
+PARAM(page, BYTES, 512, 64 * KIB, 8 * KIB, "flash page")
+PARAM(unit, BYTES, 0, 64 * KIB, 4 * KIB, "mapping unit; 0 maps whole flash pages")
+PARAM(one_shot, CHOICE, 0, 1, AFTL_OFF, "program all pages of a word line at once")
+PARAM(op, PERCENT, 0, 9000, 1500, "over-provisioning: physical capacity kept from the host")
+PARAM(bad, RATE, 0, 200000000000ULL, 0, "share of blocks that are bad from the factory")
+
+/* Times of the flash array and the buses */
+PARAM(read, TIME, 0, SEC, 45 * US, "sense one page")
+PARAM(read_mlc, TIME, 0, SEC, 0, "sense one page of a block in MLC mode; 0: as read")
+PARAM(read_coarse, TIME, 0, SEC, 0, "sense one page written with a coarse step; 0: as read")
+PARAM(read_fine, TIME, 0, SEC, 0, "sense one page written with a fine step; 0: as read")
+PARAM(program, TIME, 1, 10 * SEC, 700 * US, "program, standard mode")
+PARAM(program_fast, TIME, 0, 10 * SEC, 0,
+      "program the first page of a word line in page-wise programming; 0: as program")
+PARAM(program_reduced, TIME, 1, 10 * SEC, 437500, "program with reduced top threshold voltage")
+PARAM(program_between, TIME, 1, 10 * SEC, 532 * US,
+      "program a precise page whose later neighbours are approximate")
+PARAM(program_after, TIME, 1, 10 * SEC, 469 * US,
+      "program a precise page after all its neighbours")
+PARAM(program_coarse, TIME, 1, 10 * SEC, 466667, "program with a coarse voltage step")
+PARAM(program_fine, TIME, 1, 10 * SEC, 933 * US, "program with a fine voltage step")
+PARAM(program_follower, TIME, 1, 10 * SEC, 490 * US,
+      "program a word line with parameters learned from its layer's leader")
+PARAM(program_mlc, TIME, 1, 10 * SEC, 624 * US, "program two bits into a TLC word line")
+PARAM(reprogram, TIME, 1, 10 * SEC, 631 * US, "program a word line in MLC mode once more")
+PARAM(erase, TIME, 1, 10 * SEC, 3500 * US, "erase a block")
+PARAM(bus, COUNT, 1, 100000, 400, "channel transfer rate in MB/s")
+PARAM(command, TIME, 0, MS, 0, "channel time of one command")
+PARAM(ecc, TIME, 0, MS, 0, "decode a precise page; approximate pages skip it")
+PARAM(ecc_retry, TIME, 0, SEC, 45 * US, "each further sensing level of a precise page")
+PARAM(controller, TIME, 0, MS, 0, "controller and link time of a request")
+PARAM(energy, COUNT, 0, 10000000, 82500, "power of an active die in microwatt")
+
+/* Scheduling */
+PARAM(order, CHOICE, 0, 1, AFTL_SCHED_READ_FIRST, "which host command a free die takes")
+PARAM(allocate, CHOICE, 0, 1, AFTL_ALLOCATE_ROTATE, "which die a write goes to")
+PARAM(suspend, CHOICE, 0, 3, AFTL_SUSPEND_OFF, "what a read may interrupt")
+PARAM(suspend_cost, TIME, 0, MS, 20 * US, "extra array time of each suspend and resume")
+PARAM(suspend_limit, COUNT, 1, 1000, 8, "how often one operation may be suspended")
+PARAM(idle, TIME, 1, 1000 * SEC, MS, "a die without work for this long is idle")
+PARAM(buffer, BYTES, 0, 1ULL << 32, 0, "write buffer; 0: a write waits for its program")
+PARAM(buffer_safe, CHOICE, 0, 1, AFTL_OFF, "the write buffer survives power loss")
+PARAM(buffer_hold, TIME, 0, SEC, 5 * MS, "how long buffered data waits for a full page")
+PARAM(depth, COUNT, 16, 1 << 20, 2048, "page commands the controller can hold, per direction")
+
+/* Space and wear */
+PARAM(gc, PERCENT, 0, 9000, 1000, "free blocks below which garbage is collected")
+PARAM(gc_idle_valid, PERCENT, 0, 10000, 9000,
+      "most valid data a victim may hold while there is no pressure")
+PARAM(wear_gap, COUNT, 0, 1 << 20, 0, "erase-count gap that moves cold data; 0: never")
+PARAM(endurance, COUNT, 0, 1 << 24, 0, "erases after which a block goes bad; 0: never")
+PARAM(refresh, TIME, 0, 36500 * DAY, 182 * DAY + 43200 * SEC,
+      "age at which approximate data is rewritten as precise; 0: never")
+
+/* Errors */
+PARAM(errors, CHOICE, 0, 1, AFTL_ON, "model bit errors")
+PARAM(cell_model, CHOICE, 0, 1, AFTL_CELL_CONSTANT, "constant error rates or the voltage model")
+PARAM(rber, RATE, 0, 100000000000ULL, 10000, "raw bit error rate of precise pages")
+PARAM(rber_approx, RATE, 0, 100000000000ULL, 720000000, "raw bit error rate of approximate pages")
+PARAM(ecc_bits, COUNT, 0, 10000, 40, "bits that ECC corrects in each KiB")
+PARAM(ecc_levels, COUNT, 0, 16, 6, "further sensing levels before a read fails")
+PARAM(seed, COUNT, 0, U64_MAX, 1, "seed of errors, bad blocks and every other draw")
+
+/* Starting state */
+PARAM(fill, CHOICE, 0, 2, AFTL_FILL_NONE, "write the device before it starts")
+PARAM(fill_valid, PERCENT, 0, 10000, 10000, "how much of the logical capacity is written")
+PARAM(fill_overwrite, PERCENT, 0, 1000000, 0, "random rewrites after that, of the filled range")
+PARAM(fill_approx, PERCENT, 0, 10000, 0, "share of the starting data that is approximate")
+PARAM(age, TIME, 0, 36500 * DAY, 0, "age of the device when it starts")
+
+/* Policies */
+PARAM(hot_size, BYTES, 0, 1ULL << 30, 8 * KIB, "requests up to this size are hot (approxftl)")
+PARAM(promote, COUNT, 1, 7, 2, "approximate writes after which data becomes precise (approxftl)")
+PARAM(wear_low, PERCENT, 0, 10000, 6200,
+      "wear of an erase with reduced voltage (approxftl, vth_b)")
+PARAM(wear_period, COUNT, 1, 1 << 20, 1024, "erases between two looks at the least wear (approxftl)")
+PARAM(burst, PERCENT, 0, 10000, 9000, "buffer use above which followers are written (cubeftl)")
+
+#undef US
+#undef MS
+#undef SEC
+#undef DAY
+#undef KIB

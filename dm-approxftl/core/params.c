@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Text to configuration and back.
+ */
+#include "params.h"
+
+static const char *const switch_words[] = { "off", "on", NULL };
+static const char *const plane_mode_words[] = { "shared", "independent", "wide", NULL };
+static const char *const order_words[] = { "read_first", "fcfs", NULL };
+static const char *const allocate_words[] = { "rotate", "static", NULL };
+static const char *const suspend_words[] = { "off", "program", "erase", "both", NULL };
+static const char *const fill_words[] = { "none", "sequential", "random", NULL };
+static const char *const cell_model_words[] = { "constant", "voltage", NULL };
+
+#define one_shot_words switch_words
+#define buffer_safe_words switch_words
+#define errors_words switch_words
+
+#define WORDS_COUNT(name) NULL
+#define WORDS_BYTES(name) NULL
+#define WORDS_TIME(name) NULL
+#define WORDS_PERCENT(name) NULL
+#define WORDS_RATE(name) NULL
+#define WORDS_CHOICE(name) name##_words
+
+const struct aftl_param aftl_params[] = {
+#define PARAM(name, kind, least, most, usual, phrase) {			\
+	.key = #name,							\
+	.help = phrase,							\
+	.words = WORDS_##kind(name),					\
+	.type = AFTL_PARAM_##kind,					\
+	.smallest = least,						\
+	.largest = most,						\
+	.standard = usual,						\
+},
+#include "param-table.h"
+#undef PARAM
+};
+
+static_assert(ARRAY_SIZE(aftl_params) == AFTL_PARAMS, "one entry per field");
+
+/* A suffix and how many stored units it stands for; the first is the largest. */
+struct suffix {
+	const char *text;
+	u64 scale;
+};
+
+static const struct suffix time_suffixes[] = {
+	{ "d", 86400000000000ULL }, { "h", 3600000000000ULL }, { "min", 60000000000ULL },
+	{ "s", 1000000000ULL },	    { "ms", 1000000ULL },      { "us", 1000ULL },
+	{ "ns", 1ULL },		    { NULL, 0 },
+};
+
+static const struct suffix byte_suffixes[] = {
+	{ "TiB", 1ULL << 40 }, { "GiB", 1ULL << 30 }, { "MiB", 1ULL << 20 },
+	{ "KiB", 1ULL << 10 }, { "B", 1ULL },	      { NULL, 0 },
+};
+
+int aftl_fail(struct aftl_error *error, int code, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vscnprintf(error->text, sizeof(error->text), format, args);
+	va_end(args);
+	return code;
+}
+
+int aftl_param_find(const char *key)
+{
+	unsigned int i;
+
+	for (i = 0; i < AFTL_PARAMS; i++)
+		if (!strcmp(aftl_params[i].key, key))
+			return i;
+	return -ENOENT;
+}
+
+const char *aftl_type_example(enum aftl_param_type type)
+{
+	static const char *const examples[] = {
+		[AFTL_PARAM_COUNT] = "a whole number",
+		[AFTL_PARAM_BYTES] = "a size such as 4096, 16KiB or 128MiB",
+		[AFTL_PARAM_TIME] = "a duration such as 700us, 3.5ms or 7d",
+		[AFTL_PARAM_PERCENT] = "a percentage such as 7 or 12.5",
+		[AFTL_PARAM_RATE] = "a rate such as 0, 7.2e-4 or 1e-8",
+		[AFTL_PARAM_CHOICE] = "a word",
+	};
+
+	return examples[type];
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* digits[.digits] as digits without the point and the number of decimals. */
+struct decimal {
+	u64 digits;
+	unsigned int decimals;
+};
+
+static int add_digit(struct decimal *number, char c)
+{
+	u64 digit = c - '0';
+
+	if (number->digits > (U64_MAX - digit) / 10)
+		return -ERANGE;
+	number->digits = number->digits * 10 + digit;
+	return 0;
+}
+
+/* Returns what follows the number, or NULL if there is none or it overflows. */
+static const char *parse_decimal(const char *text, struct decimal *number)
+{
+	bool point = false;
+
+	*number = (struct decimal){ 0 };
+	if (!is_digit(*text))
+		return NULL;
+	for (; is_digit(*text) || (*text == '.' && !point && is_digit(text[1])); text++) {
+		if (*text == '.') {
+			point = true;
+			continue;
+		}
+		if (add_digit(number, *text))
+			return NULL;
+		number->decimals += point;
+	}
+	return text;
+}
+
+/* number * scale, which must come out whole. */
+static int scale_decimal(struct decimal number, u64 scale, u64 *value)
+{
+	for (; number.decimals; number.decimals--) {
+		if (scale % 10 == 0)
+			scale = div64_u64(scale, 10);
+		else if (number.digits % 10 == 0)
+			number.digits = div64_u64(number.digits, 10);
+		else
+			return -EINVAL;
+	}
+	if (scale && number.digits > div64_u64(U64_MAX, scale))
+		return -ERANGE;
+	*value = number.digits * scale;
+	return 0;
+}
+
+static int parse_plain(const char *text, u64 scale, u64 *value)
+{
+	struct decimal number;
+	const char *rest = parse_decimal(text, &number);
+
+	return rest && !*rest ? scale_decimal(number, scale, value) : -EINVAL;
+}
+
+/* A bare number counts in @bare_scale; 0 allows only a bare zero. */
+static int parse_suffixed(const char *text, const struct suffix *suffix, u64 bare_scale, u64 *value)
+{
+	struct decimal number;
+	const char *rest = parse_decimal(text, &number);
+
+	if (!rest)
+		return -EINVAL;
+	if (!*rest)
+		return !bare_scale && number.digits ? -EINVAL :
+						      scale_decimal(number, bare_scale, value);
+	for (; suffix->text; suffix++)
+		if (!strcmp(rest, suffix->text))
+			return scale_decimal(number, suffix->scale, value);
+	return -EINVAL;
+}
+
+/* mantissa[e-exponent] in units of 10^-12 */
+static int parse_rate(const char *text, u64 *value)
+{
+	struct decimal number;
+	struct decimal exponent = { 0 };
+	const char *rest = parse_decimal(text, &number);
+	u64 scale = 1000000000000ULL;
+
+	if (!rest)
+		return -EINVAL;
+	if (*rest) {
+		if (rest[0] != 'e' || rest[1] != '-')
+			return -EINVAL;
+		rest = parse_decimal(rest + 2, &exponent);
+		if (!rest || *rest || exponent.decimals || exponent.digits > 12)
+			return -EINVAL;
+	}
+	number.decimals += exponent.digits;
+	return scale_decimal(number, scale, value);
+}
+
+static int parse_choice(const char *const *words, const char *text, u64 *value)
+{
+	unsigned int i;
+
+	for (i = 0; words[i]; i++) {
+		if (!strcmp(words[i], text)) {
+			*value = i;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+/* "shared, independent or wide" */
+static void list_words(const char *const *words, char *text, size_t size)
+{
+	size_t used = 0;
+	unsigned int i;
+
+	for (i = 0; words[i]; i++) {
+		const char *separator = !i ? "" : words[i + 1] ? ", " : " or ";
+
+		used += scnprintf(text + used, size - used, "%s%s", separator, words[i]);
+	}
+}
+
+static int complain_value(const char *const *words, enum aftl_param_type type, const char *text,
+			  struct aftl_error *error)
+{
+	char list[96];
+
+	if (!words)
+		return aftl_fail(error, -EINVAL, "\"%.40s\" is not %s", text,
+				 aftl_type_example(type));
+	list_words(words, list, sizeof(list));
+	return aftl_fail(error, -EINVAL, "\"%.40s\" is not one of %s", text, list);
+}
+
+int aftl_parse_value(enum aftl_param_type type, const char *const *words, const char *text,
+		     u64 *value, struct aftl_error *error)
+{
+	int ret = -EINVAL;
+
+	switch (type) {
+	case AFTL_PARAM_COUNT:
+		ret = parse_plain(text, 1, value);
+		break;
+	case AFTL_PARAM_BYTES:
+		ret = parse_suffixed(text, byte_suffixes, 1, value);
+		break;
+	case AFTL_PARAM_TIME:
+		ret = parse_suffixed(text, time_suffixes, 0, value);
+		break;
+	case AFTL_PARAM_PERCENT:
+		ret = parse_plain(text, 100, value);
+		break;
+	case AFTL_PARAM_RATE:
+		ret = parse_rate(text, value);
+		break;
+	case AFTL_PARAM_CHOICE:
+		ret = parse_choice(words, text, value);
+		break;
+	}
+	return ret ? complain_value(words, type, text, error) : 0;
+}
+
+static size_t print_decimal(char *text, u64 value, u64 scale)
+{
+	u64 whole = div64_u64(value, scale);
+	u64 part = value - whole * scale;
+	size_t used = scnprintf(text, AFTL_VALUE_SIZE, "%llu", (unsigned long long)whole);
+
+	if (!part)
+		return used;
+	text[used++] = '.';
+	for (; part; used++) {
+		scale = div64_u64(scale, 10);
+		text[used] = '0' + (char)div64_u64(part, scale);
+		part -= div64_u64(part, scale) * scale;
+	}
+	text[used] = '\0';
+	return used;
+}
+
+/* The largest suffix that leaves a whole number. */
+static void print_suffixed(char *text, u64 value, const struct suffix *suffix)
+{
+	while (suffix[1].text && (!value || value % suffix->scale))
+		suffix++;
+	scnprintf(text, AFTL_VALUE_SIZE, "%llu%s",
+		  (unsigned long long)div64_u64(value, suffix->scale), value ? suffix->text : "");
+}
+
+/* One digit before the point: 720000000 is 7.2e-4. */
+static void print_rate(char *text, u64 value)
+{
+	unsigned int exponent = 12;
+	u64 scale = 1;
+	size_t used;
+
+	for (; value >= scale * 10; scale *= 10)
+		exponent--;
+	used = print_decimal(text, value, scale);
+	if (value && exponent)
+		scnprintf(text + used, AFTL_VALUE_SIZE - used, "e-%u", exponent);
+}
+
+void aftl_param_print(const struct aftl_param *param, u64 value, char text[AFTL_VALUE_SIZE])
+{
+	switch (param->type) {
+	case AFTL_PARAM_COUNT:
+		scnprintf(text, AFTL_VALUE_SIZE, "%llu", (unsigned long long)value);
+		break;
+	case AFTL_PARAM_BYTES:
+		print_suffixed(text, value, byte_suffixes);
+		break;
+	case AFTL_PARAM_TIME:
+		print_suffixed(text, value, time_suffixes);
+		break;
+	case AFTL_PARAM_PERCENT:
+		print_decimal(text, value, 100);
+		break;
+	case AFTL_PARAM_RATE:
+		print_rate(text, value);
+		break;
+	case AFTL_PARAM_CHOICE:
+		scnprintf(text, AFTL_VALUE_SIZE, "%s", param->words[value]);
+		break;
+	}
+}
+
+static int complain_range(const struct aftl_param *param, const char *text,
+			  struct aftl_error *error)
+{
+	char smallest[AFTL_VALUE_SIZE];
+	char largest[AFTL_VALUE_SIZE];
+
+	aftl_param_print(param, param->smallest, smallest);
+	aftl_param_print(param, param->largest, largest);
+	return aftl_fail(error, -EINVAL, "%s: %.40s is out of range; it must be %s to %s",
+			 param->key, text, smallest, largest);
+}
+
+static int parse_param(const struct aftl_param *param, const char *text, u64 *value,
+		       struct aftl_error *error)
+{
+	struct aftl_error cause;
+
+	if (aftl_parse_value(param->type, param->words, text, value, &cause))
+		return aftl_fail(error, -EINVAL, "%s: %.190s", param->key, cause.text);
+	if (*value < param->smallest || *value > param->largest)
+		return complain_range(param, text, error);
+	return 0;
+}
+
+int aftl_param_set(struct aftl_config *config, const char *key, const char *text,
+		   struct aftl_error *error)
+{
+	int index = aftl_param_find(key);
+	u64 value;
+	int ret;
+
+	if (index < 0)
+		return aftl_fail(error, -EINVAL,
+				 "unknown parameter \"%.40s\"; \"approxftl params\" lists them",
+				 key);
+	ret = parse_param(&aftl_params[index], text, &value, error);
+	if (!ret)
+		*aftl_param_value(config, index) = value;
+	return ret;
+}

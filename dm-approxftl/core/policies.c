@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The policies there are, and what the core does for them.
+ */
+#include "device.h"
+#include "policies.h"
+
+static const struct aftl_policy_type *const types[] = {
+	&aftl_policy_baseline,
+	&aftl_policy_delta_b,
+	&aftl_policy_vth_b,
+	&aftl_policy_approxftl,
+	&aftl_policy_pageftl,
+	&aftl_policy_cubeftl,
+	&aftl_policy_cubeftl_minus,
+};
+
+const struct aftl_policy_type *aftl_policy_at(unsigned int index)
+{
+	return index < ARRAY_SIZE(types) ? types[index] : NULL;
+}
+
+const struct aftl_policy_type *aftl_policy_find(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(types); i++)
+		if (!strcmp(types[i]->name, name))
+			return types[i];
+	return NULL;
+}
+
+const struct aftl_config *aftl_policy_config(const struct aftl_policy *policy)
+{
+	return &policy->ftl->config;
+}
+
+const struct aftl_geometry *aftl_policy_geometry(const struct aftl_policy *policy)
+{
+	return &policy->ftl->geo;
+}
+
+const struct aftl_media *aftl_policy_media(const struct aftl_policy *policy)
+{
+	return &policy->ftl->media;
+}
+
+u32 aftl_policy_luns(const struct aftl *ftl)
+{
+	return ftl->geo.luns;
+}
+
+u32 aftl_lun_index(const struct aftl_lun *lun)
+{
+	return lun->index;
+}
+
+u64 aftl_policy_now(const struct aftl_policy *policy)
+{
+	return policy->ftl->now_ns;
+}
+
+struct aftl_block *aftl_policy_open(struct aftl_policy *policy, struct aftl_lun *lun,
+				    const struct aftl_need *need, enum aftl_order order, u32 kind)
+{
+	struct aftl *ftl = policy->ftl;
+	struct aftl_block *block;
+
+	if (need->cause == AFTL_CAUSE_HOST && lun->free_blocks <= aftl_reserve(ftl))
+		return NULL;
+	block = aftl_supply_take(ftl, lun);
+	if (block)
+		aftl_supply_open(ftl, block, order, kind);
+	return block;
+}
+
+void aftl_policy_close(struct aftl_policy *policy, struct aftl_block *block)
+{
+	if (block->state == AFTL_BLOCK_OPEN)
+		aftl_supply_close(policy->ftl, block);
+}
+
+void aftl_policy_turn(struct aftl_policy *policy, struct aftl_block *block, u32 kind)
+{
+	(void)policy;
+	if (block->state == AFTL_BLOCK_OPEN && kind < AFTL_KINDS_MAX)
+		block->kind = kind;
+}
+
+const struct aftl_block *aftl_policy_old_block(const struct aftl_policy *policy, aftl_unit_t unit)
+{
+	aftl_slot_t slot;
+
+	if (!aftl_map_get(policy->ftl, unit, &slot))
+		return NULL;
+	return aftl_slot_block(&policy->ftl->media, slot);
+}
+
+int aftl_place_sequential(struct aftl_policy *policy, struct aftl_lun *lun,
+			  const struct aftl_need *need, struct aftl_block **open, u32 kind,
+			  struct aftl_placement *placement)
+{
+	const struct aftl_geometry *geo = &policy->ftl->geo;
+
+	if (!*open)
+		*open = aftl_policy_open(policy, lun, need, AFTL_ORDER_SEQUENTIAL, kind);
+	if (!*open)
+		return -ENOSPC;
+	placement->block = *open;
+	placement->page = (*open)->frontier;
+	placement->pages = geo->program_pages;
+	placement->mode = AFTL_MODE_NORMAL;
+	/* Once full it is no longer ours: it may be collected and erased. */
+	if (placement->page + placement->pages == geo->pages)
+		*open = NULL;
+	return 0;
+}

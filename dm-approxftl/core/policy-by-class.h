@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Sequential open blocks, one per LUN and class: the common half of the policies
+ * that know tags but no patterns.
+ */
+#ifndef AFTL_POLICY_BY_CLASS_H
+#define AFTL_POLICY_BY_CLASS_H
+
+#include "policy.h"
+
+struct aftl_by_class {
+	struct aftl_policy policy;
+	struct aftl_block *(*open)[AFTL_CLASSES];
+};
+
+static inline struct aftl_by_class *to_by_class(struct aftl_policy *policy)
+{
+	return container_of(policy, struct aftl_by_class, policy);
+}
+
+struct aftl_policy *aftl_by_class_create(struct aftl *ftl, const struct aftl_policy_type *type);
+void aftl_by_class_destroy(struct aftl_policy *policy);
+bool aftl_by_class_adopt(struct aftl_policy *policy, struct aftl_lun *lun,
+			 struct aftl_block *block);
+void aftl_by_class_closed(struct aftl_policy *policy, struct aftl_block *block);
+
+/**
+ * aftl_by_class_place() - next step of the open block number @kind of @lun
+ */
+int aftl_by_class_place(struct aftl_policy *policy, struct aftl_lun *lun,
+			const struct aftl_need *need, u32 kind, struct aftl_placement *placement);
+
+#endif

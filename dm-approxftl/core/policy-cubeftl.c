@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * cubeFTL: the first word line of a layer, the leader, teaches the others how fast
+ * they can be programmed. Leaders are written while the write buffer is relaxed,
+ * which saves fast followers for bursts.
+ *
+ * cubeftl_minus does without that choice: layer by layer, leader then followers.
+ */
+#include "policies.h"
+
+#define ACTIVE 2
+
+/**
+ * struct active - an open block
+ * @block: NULL if there is none
+ * @leader: next layer whose leader is unwritten
+ * @follower_layer: lowest layer with an unwritten follower
+ * @follower: that follower, 1 .. word lines - 1
+ *
+ * Layers from @follower_layer up to @leader are those whose leader's parameters are
+ * still needed.
+ */
+struct active {
+	struct aftl_block *block;
+	u32 leader;
+	u32 follower_layer;
+	u32 follower;
+};
+
+struct cubeftl {
+	struct aftl_policy policy;
+	struct active (*active)[ACTIVE];
+};
+
+static struct cubeftl *to_cubeftl(struct aftl_policy *policy)
+{
+	return container_of(policy, struct cubeftl, policy);
+}
+
+static struct aftl_policy *create_as(struct aftl *ftl, const struct aftl_policy_type *type)
+{
+	struct cubeftl *state = aftl_policy_alloc(ftl, 1, sizeof(*state));
+
+	if (!state)
+		return NULL;
+	state->policy.type = type;
+	state->policy.ftl = ftl;
+	state->active = aftl_policy_alloc(ftl, aftl_policy_luns(ftl), sizeof(*state->active));
+	if (state->active)
+		return &state->policy;
+	aftl_policy_free(ftl, state);
+	return NULL;
+}
+
+static struct aftl_policy *create(struct aftl *ftl)
+{
+	return create_as(ftl, &aftl_policy_cubeftl);
+}
+
+static struct aftl_policy *create_minus(struct aftl *ftl)
+{
+	return create_as(ftl, &aftl_policy_cubeftl_minus);
+}
+
+static void destroy(struct aftl_policy *policy)
+{
+	struct aftl *ftl = policy->ftl;
+
+	aftl_policy_free(ftl, to_cubeftl(policy)->active);
+	aftl_policy_free(ftl, to_cubeftl(policy));
+}
+
+static void closed(struct aftl_policy *policy, struct aftl_block *block)
+{
+	struct cubeftl *state = to_cubeftl(policy);
+	u32 lun;
+	u32 i;
+
+	for (lun = 0; lun < aftl_policy_luns(policy->ftl); lun++)
+		for (i = 0; i < ACTIVE; i++)
+			if (state->active[lun][i].block == block)
+				state->active[lun][i].block = NULL;
+}
+
+static bool has_leader(const struct aftl_geometry *geo, const struct active *active)
+{
+	return active->block && active->leader < geo->layers;
+}
+
+static bool has_follower(const struct aftl_geometry *geo, const struct active *active)
+{
+	return active->block && geo->word_lines > 1 && active->follower_layer < active->leader;
+}
+
+static bool has(const struct aftl_geometry *geo, const struct active *active, bool leader)
+{
+	return leader ? has_leader(geo, active) : has_follower(geo, active);
+}
+
+static void take_leader(const struct aftl_geometry *geo, struct active *active,
+			struct aftl_placement *placement)
+{
+	placement->page = aftl_word_line_page(geo, active->leader++, 0);
+	placement->mode = AFTL_MODE_NORMAL;
+}
+
+static void take_follower(const struct aftl_geometry *geo, struct active *active,
+			  struct aftl_placement *placement)
+{
+	placement->page = aftl_word_line_page(geo, active->follower_layer, active->follower);
+	placement->mode = AFTL_MODE_FOLLOWER;
+	if (++active->follower == geo->word_lines) {
+		active->follower = 1;
+		active->follower_layer++;
+	}
+}
+
+static void take(const struct aftl_geometry *geo, struct active *active, bool leader,
+		 struct aftl_placement *placement)
+{
+	placement->block = active->block;
+	placement->pages = geo->program_pages;
+	if (leader)
+		take_leader(geo, active, placement);
+	else
+		take_follower(geo, active, placement);
+	if (aftl_last_step(geo, active->block))
+		active->block = NULL;
+}
+
+static void open_missing(struct aftl_policy *policy, struct aftl_lun *lun,
+			 const struct aftl_need *need, struct active *active)
+{
+	if (active->block)
+		return;
+	*active = (struct active){
+		.block = aftl_policy_open(policy, lun, need, AFTL_ORDER_LEADER_FIRST, 0),
+		.follower = 1,
+	};
+}
+
+static bool take_from_any(const struct aftl_geometry *geo, struct active *active, u32 count,
+			  bool leader, struct aftl_placement *placement)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		if (has(geo, &active[i], leader)) {
+			take(geo, &active[i], leader, placement);
+			return true;
+		}
+	}
+	return false;
+}
+
+static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
+		 struct aftl_placement *placement)
+{
+	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
+	struct active *active = to_cubeftl(policy)->active[aftl_lun_index(lun)];
+	bool leader = need->buffer_use <= aftl_policy_config(policy)->burst;
+	u32 i;
+
+	for (i = 0; i < ACTIVE; i++)
+		open_missing(policy, lun, need, &active[i]);
+	if (take_from_any(geo, active, ACTIVE, leader, placement) ||
+	    take_from_any(geo, active, ACTIVE, !leader, placement))
+		return 0;
+	return -ENOSPC;
+}
+
+/* Followers as soon as there are any: leader, its followers, the next leader. */
+static int place_minus(struct aftl_policy *policy, struct aftl_lun *lun,
+		       const struct aftl_need *need, struct aftl_placement *placement)
+{
+	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
+	struct active *active = to_cubeftl(policy)->active[aftl_lun_index(lun)];
+
+	open_missing(policy, lun, need, active);
+	if (take_from_any(geo, active, 1, false, placement) ||
+	    take_from_any(geo, active, 1, true, placement))
+		return 0;
+	return -ENOSPC;
+}
+
+const struct aftl_policy_type aftl_policy_cubeftl = {
+	.name = "cubeftl",
+	.about = "leader and follower word lines, chosen by the use of the write buffer",
+	.kinds = { "mixed" },
+	.open_blocks = ACTIVE,
+	.reserve = ACTIVE + 1,
+	.copy_passes = 1,
+	.word_line_steps = true,
+	.ignores_tags = true,
+	.create = create,
+	.destroy = destroy,
+	.closed = closed,
+	.place = place,
+};
+
+const struct aftl_policy_type aftl_policy_cubeftl_minus = {
+	.name = "cubeftl_minus",
+	.about = "leader and follower word lines, layer by layer",
+	.kinds = { "horizontal" },
+	.open_blocks = 1,
+	.reserve = 1,
+	.copy_passes = 1,
+	.word_line_steps = true,
+	.ignores_tags = true,
+	.create = create_minus,
+	.destroy = destroy,
+	.closed = closed,
+	.place = place_minus,
+};

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Delta_b: Baseline, but tagged data is programmed with a coarser voltage step.
+ */
+#include "policies.h"
+#include "policy-by-class.h"
+
+static struct aftl_policy *create(struct aftl *ftl)
+{
+	return aftl_by_class_create(ftl, &aftl_policy_delta_b);
+}
+
+static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
+		 struct aftl_placement *placement)
+{
+	int ret = aftl_by_class_place(policy, lun, need, AFTL_PRECISE, placement);
+
+	if (need->class == AFTL_APPROX)
+		placement->mode = AFTL_MODE_COARSE;
+	return ret;
+}
+
+const struct aftl_policy_type aftl_policy_delta_b = {
+	.name = "delta_b",
+	.about = "approximate data written with a coarse voltage step, mixed with precise data",
+	.kinds = { "mixed" },
+	.open_blocks = 1,
+	.reserve = 1,
+	.copy_passes = 1,
+	.create = create,
+	.destroy = aftl_by_class_destroy,
+	.adopt = aftl_by_class_adopt,
+	.closed = aftl_by_class_closed,
+	.place = place,
+};

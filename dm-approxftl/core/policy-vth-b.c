@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Vth_b: tagged data is programmed to a lower top threshold voltage, in blocks of
+ * its own, which are erased with a lower voltage.
+ */
+#include "policies.h"
+#include "policy-by-class.h"
+
+static struct aftl_policy *create(struct aftl *ftl)
+{
+	return aftl_by_class_create(ftl, &aftl_policy_vth_b);
+}
+
+static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
+		 struct aftl_placement *placement)
+{
+	int ret = aftl_by_class_place(policy, lun, need, need->class, placement);
+
+	if (need->class == AFTL_APPROX)
+		placement->mode = AFTL_MODE_REDUCED;
+	return ret;
+}
+
+static void erase(struct aftl_policy *policy, const struct aftl_block *block,
+		  struct aftl_erase *erase)
+{
+	if (block->approx_only)
+		erase->wear = (u32)aftl_policy_config(policy)->wear_low;
+}
+
+const struct aftl_policy_type aftl_policy_vth_b = {
+	.name = "vth_b",
+	.about = "approximate data written with reduced voltage into blocks of its own",
+	.kinds = { "precise", "approximate" },
+	.open_blocks = 2,
+	.reserve = 2,
+	.copy_passes = 1,
+	.create = create,
+	.destroy = aftl_by_class_destroy,
+	.adopt = aftl_by_class_adopt,
+	.closed = aftl_by_class_closed,
+	.place = place,
+	.erase = erase,
+};

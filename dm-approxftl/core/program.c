@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The transaction of one program and of one erase: ask the policy, check what it
+ * says, change media and map, account for it. Knows nothing of time and queues.
+ */
+#include "device.h"
+#include "random.h"
+
+static_assert(offsetof(struct aftl_counters, programmed_retire_units) -
+	      offsetof(struct aftl_counters, programmed_host_units) ==
+	      AFTL_CAUSE_RETIRE * sizeof(u64), "programmed units are counted by cause");
+
+static bool acceptable(const struct aftl *ftl, const struct aftl_lun *lun,
+		       const struct aftl_placement *placement)
+{
+	u32 index;
+
+	if (!placement->block || placement->mode >= AFTL_MODES)
+		return false;
+	index = aftl_block_index(&ftl->media, placement->block);
+	return index / ftl->geo.blocks_per_lun == lun->index &&
+	       aftl_order_allows(&ftl->media, placement->block, placement->page,
+				 placement->pages);
+}
+
+/*
+ * The policy was wrong: the data go to a block of the core's own, in order. Having
+ * no place for a move while there are free blocks is wrong, too.
+ */
+static int place_in_refuge(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need *need,
+			   struct aftl_placement *placement)
+{
+	ftl->stats.counters.policy_bugs++;
+	return aftl_place_sequential(ftl->policy, lun, need, &lun->refuge, 0, placement);
+}
+
+/* The first page of a word line programmed page by page is the fast one. */
+static u64 mode_ns(const struct aftl *ftl, const struct aftl_placement *placement)
+{
+	u64 ns = ftl->mode_program_ns[placement->mode];
+	u32 in_word_line = placement->page % ftl->geo.word_line_pages;
+
+	if (likely(!ftl->config.program_fast) || ftl->config.one_shot ||
+	    in_word_line >= ftl->geo.planes_wide)
+		return ns;
+	return div64_u64(ns * ftl->config.program_fast, ftl->config.program);
+}
+
+static u64 program_ns(const struct aftl *ftl, const struct aftl_placement *placement)
+{
+	if (placement->program_ns)
+		return placement->program_ns;
+	if (placement->mode == AFTL_MODE_MLC &&
+	    aftl_page_programmed(&ftl->media, placement->block, placement->page))
+		return ftl->config.reprogram;
+	return mode_ns(ftl, placement);
+}
+
+int aftl_program_place(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need *need,
+		       struct aftl_placement *placement)
+{
+	int ret;
+
+	*placement = (struct aftl_placement){ 0 };
+	ret = ftl->type->place(ftl->policy, lun, need, placement);
+	if ((!ret && unlikely(!acceptable(ftl, lun, placement))) ||
+	    (ret && need->cause != AFTL_CAUSE_HOST && lun->free_blocks))
+		ret = place_in_refuge(ftl, lun, need, placement);
+	if (!ret)
+		placement->program_ns = program_ns(ftl, placement);
+	return ret;
+}
+
+static u32 hours_since_first(const struct aftl *ftl, const struct aftl_block *block)
+{
+	u64 hours = aftl_hours(ftl) - block->first_hour;
+
+	return (u32)min(hours, (u64)0xffff);
+}
+
+static void mark_pages(struct aftl *ftl, const struct aftl_need *need,
+		       const struct aftl_placement *placement)
+{
+	struct aftl_block *block = placement->block;
+	u32 first = aftl_device_page(&ftl->media, block, placement->page);
+	u8 attr = ftl->media.attr[first];
+	u32 again = attr & AFTL_PAGE_PROGRAMMED ? aftl_page_again(attr) + 1 : 0;
+	u32 hours = hours_since_first(ftl, block);
+	u32 page;
+
+	for (page = first; page < first + placement->pages; page++) {
+		ftl->media.attr[page] = aftl_page_attr(need->class, placement->mode, again);
+		ftl->media.hours[page] = hours;
+	}
+	block->approx_only &= need->class == AFTL_APPROX;
+	if (again)
+		return;
+	block->programmed += placement->pages;
+	aftl_order_advance(&ftl->media, block, placement->page);
+}
+
+static void store_unit(struct aftl *ftl, const struct aftl_need *need,
+		       const struct aftl_payload *payload, u32 i, aftl_slot_t slot)
+{
+	aftl_unit_t unit = payload->unit[i];
+
+	ftl->media.unit[from_slot(slot)] = unit;
+	if (ftl->media.origin)
+		ftl->media.origin[from_slot(slot)] = payload->origin[i];
+	if (payload->tag[i] == AFTL_NIL) {
+		if (ftl->ops->copy && payload->from[i] != AFTL_NO_SLOT)
+			ftl->ops->copy(ftl->host, unit, payload->from[i], slot);
+	} else if (ftl->ops->program) {
+		ftl->ops->program(ftl->host, payload->tag[i], unit, slot);
+	}
+	if (!payload->stale[i])
+		aftl_map_set(ftl, unit, slot, need->class);
+}
+
+static void store_payload(struct aftl *ftl, const struct aftl_need *need,
+			  const struct aftl_placement *placement,
+			  const struct aftl_payload *payload)
+{
+	u32 slot = from_slot(aftl_page_slot(&ftl->media, placement->block, placement->page));
+	u32 end = slot + aftl_placement_units(ftl, placement);
+	u32 i;
+
+	for (i = 0; i < payload->count; i++)
+		store_unit(ftl, need, payload, i, to_slot(slot + i));
+	for (slot += payload->count; slot < end; slot++)
+		ftl->media.unit[slot] = AFTL_NO_UNIT;
+}
+
+static void account(struct aftl *ftl, const struct aftl_need *need,
+		    const struct aftl_placement *placement, const struct aftl_payload *payload)
+{
+	struct aftl_counters *counters = &ftl->stats.counters;
+	u64 ns = placement->program_ns;
+
+	(&counters->programmed_host_units)[need->cause] += payload->count;
+	counters->padded_units += aftl_placement_units(ftl, placement) - payload->count;
+	counters->array_programs++;
+	counters->array_program_ns += ns;
+	counters->program_energy_pj += div64_u64(ns * ftl->config.energy, 1000);
+	if (need->cause == AFTL_CAUSE_HOST) {
+		counters->host_program_ns += ns;
+		counters->host_program_pages += placement->pages;
+	}
+	ftl->stats.mode_pages[placement->mode] += placement->pages;
+	ftl->stats.class_pages[need->class] += placement->pages;
+}
+
+void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need *need,
+			 const struct aftl_placement *placement,
+			 const struct aftl_payload *payload)
+{
+	struct aftl_block *block = placement->block;
+
+	account(ftl, need, placement, payload);
+	mark_pages(ftl, need, placement);
+	store_payload(ftl, need, placement, payload);
+	if (aftl_block_full(&ftl->geo, block) && block->order != AFTL_ORDER_SUPER_LAYER) {
+		if (block == lun->refuge)
+			lun->refuge = NULL;
+		aftl_supply_close(ftl, block);
+	}
+}
+
+static struct aftl_erase erase_terms(struct aftl *ftl, const struct aftl_block *block)
+{
+	struct aftl_erase erase = { .erase_ns = ftl->config.erase, .wear = 10000 };
+
+	if (ftl->type->erase)
+		ftl->type->erase(ftl->policy, block, &erase);
+	return erase;
+}
+
+u64 aftl_erase_ns(struct aftl *ftl, const struct aftl_block *block)
+{
+	return erase_terms(ftl, block).erase_ns;
+}
+
+static bool worn_out(const struct aftl *ftl, const struct aftl_block *block)
+{
+	return ftl->config.endurance && block->wear >= ftl->config.endurance * 10000;
+}
+
+static void account_erase(struct aftl *ftl, const struct aftl_erase *erase)
+{
+	struct aftl_counters *counters = &ftl->stats.counters;
+
+	counters->array_erases++;
+	counters->array_low_erases += erase->wear < 10000;
+	counters->wear_sum += erase->wear;
+	counters->array_erase_ns += erase->erase_ns;
+	counters->erase_energy_pj += div64_u64(erase->erase_ns * ftl->config.energy, 1000);
+}
+
+void aftl_erase_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+{
+	struct aftl_erase erase = erase_terms(ftl, block);
+
+	account_erase(ftl, &erase);
+	if (ftl->ops->erase)
+		ftl->ops->erase(ftl->host, aftl_page_slot(&ftl->media, block, 0),
+				ftl->geo.block_slots);
+	block->wear = (u32)min((u64)block->wear + erase.wear, (u64)U32_MAX);
+	aftl_block_wipe(&ftl->media, block);
+	lun->wear_due++;
+	if (block->failing || worn_out(ftl, block))
+		aftl_supply_retire(ftl, lun, block);
+	else
+		aftl_supply_give(ftl, lun, block);
+}

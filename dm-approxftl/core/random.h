@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Draws that depend on nothing but their arguments, so that every host and every
+ * run sees the same ones.
+ */
+#ifndef AFTL_RANDOM_H
+#define AFTL_RANDOM_H
+
+#include "aftl-host.h"
+
+/* A bijection of 64-bit words in which every input bit moves half of the output bits. */
+static inline u64 aftl_mix(u64 x)
+{
+	x += 0x9e3779b97f4a7c15ULL;
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+	return x ^ (x >> 31);
+}
+
+static inline u64 aftl_mix2(u64 a, u64 b)
+{
+	return aftl_mix(aftl_mix(a) ^ b);
+}
+
+/* Uniform in [0, n) for n up to 2^32; the bias is below n / 2^64. */
+static inline u64 aftl_below(u64 draw, u32 n)
+{
+	return mul_u64_u32_shr(draw, n, 32) >> 32;
+}
+
+/**
+ * struct aftl_random - a sequence of draws
+ */
+struct aftl_random {
+	u64 state;
+};
+
+static inline u64 aftl_random_next(struct aftl_random *random)
+{
+	return aftl_mix(random->state++);
+}
+
+static inline u64 aftl_random_below(struct aftl_random *random, u32 n)
+{
+	return aftl_below(aftl_random_next(random), n);
+}
+
+#endif

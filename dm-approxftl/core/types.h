@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Addresses and small vocabularies of the FTL core.
+ *
+ * Addresses are sparse types: adding a logical unit to a slot does not compile
+ * under C=1. Inside the core a block or a LUN is passed as a pointer, which the
+ * compiler tells apart by itself; the integer forms are for tables and lists.
+ */
+#ifndef AFTL_TYPES_H
+#define AFTL_TYPES_H
+
+#include "aftl-host.h"
+
+/* Mapping unit of the host's address space: 4 KiB up to a whole flash page. */
+typedef u32 __bitwise aftl_unit_t;
+/* Place of one unit on the media: (block * pages + page) * units per page + n. */
+typedef u32 __bitwise aftl_slot_t;
+/* Block of the whole device, LUN-major. */
+typedef u32 __bitwise aftl_block_t;
+
+#define AFTL_NO_UNIT ((__force aftl_unit_t)U32_MAX)
+#define AFTL_NO_SLOT ((__force aftl_slot_t)U32_MAX)
+#define AFTL_NO_BLOCK ((__force aftl_block_t)U32_MAX)
+
+/* The map keeps a slot in 30 bits beside two bits of class. */
+#define AFTL_SLOT_BITS 30
+#define AFTL_MAX_SLOTS ((1U << AFTL_SLOT_BITS) - 1)
+
+static inline aftl_unit_t to_unit(u32 n)
+{
+	return (__force aftl_unit_t)n;
+}
+
+static inline u32 from_unit(aftl_unit_t unit)
+{
+	return (__force u32)unit;
+}
+
+static inline aftl_slot_t to_slot(u32 n)
+{
+	return (__force aftl_slot_t)n;
+}
+
+static inline u32 from_slot(aftl_slot_t slot)
+{
+	return (__force u32)slot;
+}
+
+static inline aftl_block_t to_block(u32 n)
+{
+	return (__force aftl_block_t)n;
+}
+
+static inline u32 from_block(aftl_block_t block)
+{
+	return (__force u32)block;
+}
+
+/**
+ * enum aftl_class - what may happen to the data
+ * @AFTL_PRECISE: every bit comes back; the default, and what unknown data is
+ * @AFTL_APPROX: the application declared that bits may flip; ECC is skipped
+ */
+enum aftl_class {
+	AFTL_PRECISE,
+	AFTL_APPROX,
+	AFTL_CLASSES,
+};
+
+/* How recently a policy thinks that data will be rewritten: 0 is cold. */
+#define AFTL_HEATS 4
+
+/* Programs of different class or heat never share a page. */
+#define AFTL_STREAMS (AFTL_CLASSES * AFTL_HEATS)
+
+static inline u32 aftl_stream(u32 class, u32 heat)
+{
+	return class * AFTL_HEATS + heat;
+}
+
+/**
+ * enum aftl_mode - how a page was programmed; stored with the page
+ * @AFTL_MODE_NORMAL: the profile's standard program
+ * @AFTL_MODE_REDUCED: lower top threshold voltage (ApproxFTL, Vth_b, TVR)
+ * @AFTL_MODE_BETWEEN: precise page whose later neighbours are approximate
+ * @AFTL_MODE_AFTER: precise page programmed after all its neighbours
+ * @AFTL_MODE_COARSE: larger ISPP step (Delta_b, AGCR's low-cost write)
+ * @AFTL_MODE_FINE: smaller ISPP step (AGCR's high-cost write)
+ * @AFTL_MODE_FOLLOWER: word line with parameters learned from its layer's leader
+ * @AFTL_MODE_MLC: two bits in a TLC word line that may be reprogrammed later
+ *
+ * Each mode has a program time, a read time and an error curve in the
+ * configuration. The value is stored on media: append only.
+ */
+enum aftl_mode {
+	AFTL_MODE_NORMAL,
+	AFTL_MODE_REDUCED,
+	AFTL_MODE_BETWEEN,
+	AFTL_MODE_AFTER,
+	AFTL_MODE_COARSE,
+	AFTL_MODE_FINE,
+	AFTL_MODE_FOLLOWER,
+	AFTL_MODE_MLC,
+	AFTL_MODES,
+};
+
+/**
+ * enum aftl_cause - why a unit was programmed; write amplification by cause
+ * @AFTL_CAUSE_HOST: a host write
+ * @AFTL_CAUSE_GC: valid data moved out of a victim
+ * @AFTL_CAUSE_WEAR: cold data moved to level wear
+ * @AFTL_CAUSE_REFRESH: data rewritten because of its age
+ * @AFTL_CAUSE_PROMOTION: approximate data rewritten as precise while moved
+ * @AFTL_CAUSE_REWRITE: data rewritten because a policy wanted another mode
+ * @AFTL_CAUSE_RETIRE: data moved out of a block that went bad
+ */
+enum aftl_cause {
+	AFTL_CAUSE_HOST,
+	AFTL_CAUSE_GC,
+	AFTL_CAUSE_WEAR,
+	AFTL_CAUSE_REFRESH,
+	AFTL_CAUSE_PROMOTION,
+	AFTL_CAUSE_REWRITE,
+	AFTL_CAUSE_RETIRE,
+	AFTL_CAUSES,
+};
+
+/**
+ * enum aftl_order - in which order the pages of an open block may be programmed
+ * @AFTL_ORDER_SEQUENTIAL: ascending page numbers without a gap
+ * @AFTL_ORDER_TWO_PASS: first the positions of one checkerboard colour,
+ *	ascending, then those of the other
+ * @AFTL_ORDER_LEADER_FIRST: whole word lines; word line 0 of a layer before the
+ *	others of that layer, otherwise any
+ * @AFTL_ORDER_SUPER_LAYER: whole word lines, any order inside the open super
+ *	layer of two layers, which may be reprogrammed; super layers ascending
+ *
+ * The core refuses a program that its block's order forbids.
+ */
+enum aftl_order {
+	AFTL_ORDER_SEQUENTIAL,
+	AFTL_ORDER_TWO_PASS,
+	AFTL_ORDER_LEADER_FIRST,
+	AFTL_ORDER_SUPER_LAYER,
+	AFTL_ORDERS,
+};
+
+enum aftl_block_state {
+	AFTL_BLOCK_FREE,
+	AFTL_BLOCK_OPEN,
+	AFTL_BLOCK_CLOSED,
+	AFTL_BLOCK_BAD,
+};
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the FTL core needs from the C environment, kernel edition.
+ *
+ * userspace/host/aftl-host.h gives the same names to simulator and tests.
+ */
+#ifndef AFTL_HOST_H
+#define AFTL_HOST_H
+
+#include <linux/bitops.h>
+#include <linux/build_bug.h>
+#include <linux/compiler.h>
+#include <linux/container_of.h>
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+#include <linux/types.h>
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the FTL core needs from the C environment, userspace edition.
+ *
+ * The core includes this header and nothing else from outside its own folder;
+ * dm-approxftl/host/aftl-host.h is the kernel's edition of the same names.
+ */
+#ifndef AFTL_HOST_H
+#define AFTL_HOST_H
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+typedef int32_t s32;
+typedef int64_t s64;
+
+#ifdef __CHECKER__
+#define __bitwise __attribute__((bitwise))
+#define __force __attribute__((force))
+#else
+#define __bitwise
+#define __force
+#endif
+
+#define U32_MAX UINT32_MAX
+#define U64_MAX UINT64_MAX
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+#define BIT(nr) (1UL << (nr))
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+#define min(a, b) ((a) < (b) ? (a) : (b))
+#define max(a, b) ((a) > (b) ? (a) : (b))
+#define DIV_ROUND_UP(n, d) (((n) + (d) - 1) / (d))
+#define container_of(ptr, type, member) \
+	((type *)((char *)(ptr) - offsetof(type, member)))
+#define static_assert _Static_assert
+#define __printf(string, first) __attribute__((format(printf, string, first)))
+#define __must_check __attribute__((warn_unused_result))
+#define __maybe_unused __attribute__((unused))
+#define fallthrough __attribute__((fallthrough))
+
+static inline u64 div64_u64(u64 dividend, u64 divisor)
+{
+	return dividend / divisor;
+}
+
+static inline u64 mul_u64_u32_shr(u64 a, u32 mul, unsigned int shift)
+{
+	return (u64)(((unsigned __int128)a * mul) >> shift);
+}
+
+static inline unsigned int fls64(u64 x)
+{
+	return x ? 64 - (unsigned int)__builtin_clzll(x) : 0;
+}
+
+static inline unsigned int __ffs(unsigned long x)
+{
+	return (unsigned int)__builtin_ctzl(x);
+}
+
+/* As the kernel's: returns what was written, never more than size - 1. */
+static inline int vscnprintf(char *buffer, size_t size, const char *format, va_list args)
+{
+	int wanted = vsnprintf(buffer, size, format, args);
+
+	if (!size || wanted < 0)
+		return 0;
+	return (size_t)wanted < size ? wanted : (int)size - 1;
+}
+
+static inline __printf(3, 4) int scnprintf(char *buffer, size_t size, const char *format, ...)
+{
+	va_list args;
+	int written;
+
+	va_start(args, format);
+	written = vscnprintf(buffer, size, format, args);
+	va_end(args);
+	return written;
+}
+
+#endif

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Command line: generate, check, show, claims."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from aftl_physics import claims, report, tables
+
+
+def generate(directory: Path) -> int:
+    """Write the C files."""
+    for name, text in tables.files().items():
+        (directory / name).write_text(text, encoding="utf-8")
+    return 0
+
+
+def check(directory: Path) -> int:
+    """Compare the C files with freshly computed ones."""
+    for name in (tables.HEADER, tables.SOURCE):
+        path = directory / name
+        if not path.is_file():
+            print(f"{path} does not exist: run 'generate' first.", file=sys.stderr)
+            return 1
+        different = tables.first_difference(name, path.read_text(encoding="utf-8"))
+        if different:
+            print(f"{path} differs from the models, first in {different}.", file=sys.stderr)
+            return 1
+    return 0
+
+
+def show_claims(as_json: bool) -> int:
+    """Print the claims; fails if one of them does."""
+    results = claims.evaluate()
+    if as_json:
+        print(json.dumps([claim.as_dict() for claim in results], indent=1))
+    else:
+        for claim in results:
+            print(f"{claim.verdict:4} {claim.id}: {claim.what}: {claim.ours} "
+                  f"(paper {claim.paper}, {claim.tolerance})")
+    return 0 if all(claim.verdict == "pass" for claim in results) else 1
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    top = argparse.ArgumentParser(prog="aftl_physics", description=__doc__)
+    commands = top.add_subparsers(dest="command", required=True)
+    write = commands.add_parser("generate", help="write physics-tables.c and .h")
+    write.add_argument("--out", type=Path, required=True, metavar="DIR")
+    compare = commands.add_parser("check", help="compare existing tables with the models")
+    compare.add_argument("--against", type=Path, required=True, metavar="DIR")
+    commands.add_parser("show", help="print a summary of the models")
+    live = commands.add_parser("claims", help="re-derive the papers' figures")
+    live.add_argument("--json", action="store_true", help="print a JSON list")
+    return top
+
+
+def main() -> int:
+    """Entry point."""
+    args = parser().parse_args()
+    try:
+        if args.command == "generate":
+            return generate(args.out)
+        if args.command == "check":
+            return check(args.against)
+        if args.command == "claims":
+            return show_claims(args.json)
+        print(report.summary(), end="")
+    except OSError as error:
+        print(f"aftl_physics: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,342 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Threshold-voltage model of a multi-level cell (ApproxFTL, section III-C, eqs 1-9).
+
+A state is a probability mass function on a voltage grid: an erased Gaussian or a programmed
+uniform interval [Vp, Vp + dVpp], convolved with the shifts of its later-programmed neighbours,
+Laplace program/erase noise and Gaussian retention loss. Grid bins hold exact probabilities
+(differences of distribution functions), so noise much narrower than a bin is still right.
+
+Reading uses the crossing point between neighbouring states ("guard-band reading"). The paper's
+eq (8) puts the reference at the lower edge of the programmed interval, where every noise with
+mean zero already misreads a fixed share of the cells; with it no RBER near 1e-8 is possible.
+"""
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aftl_physics.normal import bisect, tail
+
+FloatArray = NDArray[np.float64]
+
+#: Width of a voltage bin, in volt.
+GRID_V = 0.002
+#: Where tails are cut: 9 sigma is 1e-19, 36 Laplace scales are 2e-16.
+GAUSS_CUT = 9.0
+LAPLACE_CUT = 36.0
+
+#: ISPP step and window tops (ApproxFTL III-C; stated).
+STEP_V = 0.2
+VMAX_PRECISE_V = 8.0
+VMAX_APPROX_V = 5.0
+#: Shift of a victim by a full-swing precise neighbour in Y and Z (ApproxFTL III-C; stated as
+#: "0.2 and 0.15 shift", read as volts of an 8 V neighbour).
+SHIFT_Y_MV = 200.0
+SHIFT_Z_MV = 150.0
+#: Erased state and residual Laplace scale that meet 1e-8 (Vmax 8) and 7.2e-4 (Vmax 5) together;
+#: fitted by `fit_erased_state` (derived; the paper gives no values).
+ERASED_MEAN_V = 1.9837306
+ERASED_SIGMA_V = 0.32211357
+RESIDUAL_LAPLACE_V = 0.001
+#: The two targets (ApproxFTL III-B, V-A; stated) and the assigned value of the Delta_b scheme.
+RBER_PRECISE = 1.0e-8
+RBER_APPROX = 7.2e-4
+RBER_DELTA_B = 7.2e-4
+DELTA_B_STEP_FACTOR = 1.5
+
+#: Public MLC channel: Laplace scale per sqrt(cycle), retention constants, time unit one hour.
+LAPLACE_PER_SQRT_CYCLE_V = 0.00025
+RETENTION_KS = 0.38
+RETENTION_KD = 4e-4
+RETENTION_KM = 4e-6
+#: Erased state and verify levels of the same channel, used for AGCR's step sizes.
+PUBLIC_ERASED_MEAN_V = 1.4
+PUBLIC_ERASED_SIGMA_V = 0.35
+PUBLIC_VERIFY_V = (2.6, 3.2, 3.93)
+
+
+@dataclass(frozen=True)
+class Mass:
+    """A probability mass function: mass[i] sits at (first + i) x GRID_V."""
+
+    first: int
+    mass: FloatArray
+
+    def add(self, other: "Mass") -> "Mass":
+        """Distribution of the sum of two independent variables.
+
+        Direct convolution: all terms are positive, so tails keep their relative precision,
+        which an FFT would drown in its rounding noise.
+        """
+        return Mass(self.first + other.first, np.convolve(self.mass, other.mass))
+
+
+def _from_edges(survival: Callable[[float], float], centre: float, reach: float) -> Mass:
+    """Exact bin masses of a distribution that is symmetric about `centre`.
+
+    `survival(x)` is the probability of exceeding centre + x, asked for x >= 0 only, because
+    differences of small upper tails are precise and those of numbers near one are not.
+    """
+    first = math.floor((centre - reach) / GRID_V)
+    last = math.ceil((centre + reach) / GRID_V)
+    edges = [(k - 0.5) * GRID_V - centre for k in range(first, last + 2)]
+    upper = [survival(abs(x)) for x in edges]
+    ends = itertools.pairwise(zip(edges, upper, strict=True))
+    mass = [_between(low, high, above, beyond) for (low, above), (high, beyond) in ends]
+    return Mass(first, np.array(mass))
+
+
+def _between(low: float, high: float, tail_low: float, tail_high: float) -> float:
+    """Mass in [low, high] of a symmetric distribution, given its tails beyond |low| and |high|."""
+    if low >= 0:
+        return tail_low - tail_high
+    if high <= 0:
+        return tail_high - tail_low
+    return 1.0 - tail_low - tail_high
+
+
+def point(position: float) -> Mass:
+    """All mass at one voltage, split between two bins so that the mean is exact."""
+    cell = math.floor(position / GRID_V)
+    share = position / GRID_V - cell
+    return Mass(cell, np.array([1.0 - share, share]))
+
+
+@lru_cache(maxsize=4096)
+def gaussian(mean: float, sigma: float) -> Mass:
+    """Normal distribution; a vanishing sigma is a point."""
+    if sigma < GRID_V / 100:
+        return point(mean)
+    return _from_edges(lambda x: tail(x / sigma), mean, GAUSS_CUT * sigma)
+
+
+@lru_cache(maxsize=256)
+def laplace(scale: float) -> Mass:
+    """Two-sided exponential with mean zero (eq 5, program/erase noise)."""
+    if scale <= 0:
+        return point(0.0)
+    return _from_edges(lambda x: 0.5 * math.exp(-x / scale), 0.0, LAPLACE_CUT * scale)
+
+
+def uniform(low: float, width: float) -> Mass:
+    """Uniform on [low, low + width] (eq 3, the last ISPP step)."""
+    first = math.floor(low / GRID_V + 0.5)
+    last = math.floor((low + width) / GRID_V + 0.5)
+    edges = (np.arange(first, last + 2) - 0.5) * GRID_V
+    inside = np.clip(edges, low, low + width)
+    return Mass(first, np.diff(inside) / width)
+
+
+def _neighbour(swing_v: float) -> Mass:
+    """Shift caused by one later neighbour: its four states are equally likely (eqs 1 and 4)."""
+    parts = [point(swing_v * state / 3.0) for state in range(4)]
+    first = min(p.first for p in parts)
+    mass = np.zeros(max(p.first + len(p.mass) for p in parts) - first)
+    for p in parts:
+        mass[p.first - first : p.first - first + len(p.mass)] += 0.25 * p.mass
+    return Mass(first, mass)
+
+
+def neighbour_shifts(total_mv: float) -> tuple[float, ...]:
+    """Full-swing shifts, in mV, of the neighbours that together accumulate `total_mv`.
+
+    Up to one Y and one Z neighbour of a precise page (350 mV) two neighbours share the sum in
+    the ratio 200 : 150; what exceeds it comes from the second pair.
+    """
+    pair = SHIFT_Y_MV + SHIFT_Z_MV
+    near = min(total_mv, pair)
+    shifts = [near * SHIFT_Y_MV / pair, near * SHIFT_Z_MV / pair]
+    if total_mv > pair:
+        rest = total_mv - pair
+        shifts += [rest * SHIFT_Y_MV / pair, rest * SHIFT_Z_MV / pair]
+    return tuple(shifts)
+
+
+@lru_cache(maxsize=256)
+def disturbance(total_mv: float) -> Mass:
+    """Distribution of the accumulated shift of a victim, in volt."""
+    result = point(0.0)
+    for shift_mv in neighbour_shifts(total_mv):
+        result = result.add(_neighbour(shift_mv / 1000.0))
+    return result
+
+
+@dataclass(frozen=True)
+class State:
+    """One programmed or erased state before any noise.
+
+    `spread_v` is the standard deviation when `gaussian`, else the width of the interval that
+    starts at `level_v`. `swing_v` is the voltage above the erased mean that retention drains.
+    """
+
+    level_v: float
+    spread_v: float
+    swing_v: float
+    is_gaussian: bool
+
+    def mass(self) -> Mass:
+        """The state right after programming."""
+        if self.is_gaussian:
+            return gaussian(self.level_v, self.spread_v)
+        return uniform(self.level_v, self.spread_v)
+
+
+@dataclass(frozen=True)
+class Channel:
+    """A cell: four states in ascending order and its noise when new."""
+
+    states: tuple[State, ...]
+    residual_laplace_v: float = 0.0
+
+
+def _programmed(verify_v: float, step_v: float, erased_mean_v: float) -> State:
+    return State(verify_v, step_v, verify_v + 0.5 * step_v - erased_mean_v, False)
+
+
+def window_channel(
+    vmax_v: float,
+    step_v: float,
+    erased_mean_v: float = ERASED_MEAN_V,
+    erased_sigma_v: float = ERASED_SIGMA_V,
+    residual_laplace_v: float = RESIDUAL_LAPLACE_V,
+) -> Channel:
+    """ApproxFTL's cell: three programmed states equally pitched up to Vmax - dVpp."""
+    pitch = (vmax_v - step_v - erased_mean_v) / 3.0
+    erased = State(erased_mean_v, erased_sigma_v, 0.0, True)
+    programmed = [
+        _programmed(erased_mean_v + i * pitch, step_v, erased_mean_v) for i in (1, 2, 3)
+    ]
+    return Channel((erased, *programmed), residual_laplace_v)
+
+
+def step_channel(step_v: float) -> Channel:
+    """AGCR's cell: the public channel with fixed verify levels and a chosen ISPP step."""
+    erased = State(PUBLIC_ERASED_MEAN_V, PUBLIC_ERASED_SIGMA_V, 0.0, True)
+    programmed = [_programmed(v, step_v, PUBLIC_ERASED_MEAN_V) for v in PUBLIC_VERIFY_V]
+    return Channel((erased, *programmed))
+
+
+def gaussian_channel(means_v: Sequence[float], sigmas_v: Sequence[float]) -> Channel:
+    """A cell whose four states are all Gaussian (TVR's description)."""
+    states = [
+        State(mean, sigma, mean - means_v[0], True)
+        for mean, sigma in zip(means_v, sigmas_v, strict=True)
+    ]
+    return Channel(tuple(states))
+
+
+@lru_cache(maxsize=4096)
+def _noise(residual_v: float, swing_v: float, cycles: int, hours: int) -> Mass:
+    """Program/erase noise (eq 5) plus retention loss (eq 6) of a state."""
+    root = math.sqrt(cycles)
+    noise = laplace(residual_v + LAPLACE_PER_SQRT_CYCLE_V * root)
+    drain = RETENTION_KS * swing_v * math.log1p(hours)
+    mean = -drain * RETENTION_KD * root
+    variance = drain * RETENTION_KM * cycles**0.6 if cycles else 0.0
+    return noise.add(gaussian(mean, math.sqrt(variance)))
+
+
+@lru_cache(maxsize=4096)
+def _disturbed(state: State, disturb_mv: float) -> Mass:
+    return state.mass().add(disturbance(disturb_mv))
+
+
+@lru_cache(maxsize=1024)
+def _erased(state: State, residual_v: float, disturb_mv: float, cycles: int) -> Mass:
+    """The erased state loses no charge, so its distribution does not depend on time."""
+    return _disturbed(state, disturb_mv).add(_noise(residual_v, 0.0, cycles, 0))
+
+
+def distributions(channel: Channel, disturb_mv: float, cycles: int, hours: int) -> list[Mass]:
+    """The channel's states as they are read (eq 7)."""
+    residual = channel.residual_laplace_v
+    result = [_erased(channel.states[0], residual, disturb_mv, cycles)]
+    for state in channel.states[1:]:
+        noise = _noise(residual, state.swing_v, cycles, hours)
+        result.append(_disturbed(state, disturb_mv).add(noise))
+    return result
+
+
+def crossing_error(lower: Mass, upper: Mass) -> float:
+    """Smallest P(lower is read high) + P(upper is read low) over all read references."""
+    first = min(lower.first, upper.first)
+    last = max(lower.first + len(lower.mass), upper.first + len(upper.mass))
+    low = np.zeros(last - first + 1)
+    high = np.zeros(last - first + 1)
+    start = lower.first - first
+    low[start : start + len(lower.mass)] = lower.mass
+    start = upper.first - first + 1
+    high[start : start + len(upper.mass)] = upper.mass
+    above = np.cumsum(low[::-1])[::-1]
+    below = np.cumsum(high)
+    return float(np.min(above + below))
+
+
+def rber(channel: Channel, disturb_mv: float, cycles: int = 0, hours: int = 0) -> float:
+    """Raw bit error rate (eq 8 with crossing-point references).
+
+    Four equally likely states, two bits per cell, Gray code: a misread cell is one wrong bit.
+    """
+    states = distributions(channel, disturb_mv, cycles, hours)
+    pairs = itertools.pairwise(states)
+    return sum(0.25 * crossing_error(a, b) for a, b in pairs) / 2.0
+
+
+def scaled_shift_mv(vmax_v: float) -> float:
+    """Accumulated shift of one Y and one Z neighbour programmed up to `vmax_v`."""
+    return (SHIFT_Y_MV + SHIFT_Z_MV) * vmax_v / VMAX_PRECISE_V
+
+
+def _reference_pair(mean_v: float, sigma_v: float) -> tuple[float, float]:
+    """RBER of a precise and an approximate page at the reference point, for a fit."""
+    precise, approx = (
+        rber(window_channel(v, STEP_V, mean_v, sigma_v), scaled_shift_mv(v))
+        for v in (VMAX_PRECISE_V, VMAX_APPROX_V)
+    )
+    return precise, approx
+
+
+def fit_sigma(mean_v: float) -> float:
+    """Erased sigma that gives a precise page 1e-8, for a given erased mean."""
+    return bisect(
+        lambda s: math.log(_reference_pair(mean_v, s)[0] / RBER_PRECISE), 0.2, 0.5, steps=30
+    )
+
+
+def fit_erased_state() -> tuple[float, float]:
+    """Erased mean and sigma, in volt, that meet both published RBERs (takes seconds)."""
+    mean = bisect(
+        lambda m: math.log(_reference_pair(m, fit_sigma(m))[1] / RBER_APPROX), 1.5, 2.4, steps=30
+    )
+    return mean, fit_sigma(mean)
+
+
+def uber_log10(user_bits: int, correctable: int, rate: float) -> float:
+    """log10 of the uncorrectable bit error rate (eq 9) of a BCH-like code.
+
+    Parity costs ceil(log2) bits of the code length per correctable error.
+    """
+    parity = user_bits.bit_length() * correctable
+    length = user_bits + parity
+    logs = [
+        math.lgamma(length + 1) - math.lgamma(n + 1) - math.lgamma(length - n + 1)
+        + n * math.log(rate) + (length - n) * math.log1p(-rate)
+        for n in range(correctable + 1, min(length, correctable + 400) + 1)
+    ]
+    top = max(logs)
+    return (top + math.log(sum(math.exp(v - top) for v in logs)) - math.log(user_bits)) / math.log(
+        10.0
+    )
+
+
+def needed_correction(user_bits: int, rate: float, limit_log10: float = -15.0) -> int:
+    """Errors per codeword a code must correct for UBER <= 1e-15 (ApproxFTL III-C)."""
+    correctable = 0
+    while uber_log10(user_bits, correctable, rate) > limit_log10:
+        correctable += 1
+    return correctable

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Writing C: constants, enums and arrays with their comments, in kernel style."""
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+WIDTH = 100
+TAB = 8
+
+Values = Sequence["Values"] | Sequence[int] | Sequence[str]
+
+
+@dataclass(frozen=True)
+class Macro:
+    """A #define with an optional comment above it."""
+
+    name: str
+    value: int
+    doc: str = ""
+
+    def header(self) -> str:
+        """The #define."""
+        comment = plain_comment(self.doc) if self.doc else ""
+        return f"{comment}#define {self.name} {self.value}\n"
+
+    def source(self) -> str:
+        """Nothing to define."""
+        return ""
+
+
+@dataclass(frozen=True)
+class Enum:
+    """An enum whose members count from zero; the last one is the number of the others."""
+
+    name: str
+    doc: str
+    members: Sequence[tuple[str, str]]
+    count: str
+
+    def header(self) -> str:
+        """The enum with its kernel-doc comment."""
+        members = [*self.members, (self.count, "number of the above")]
+        lines = [f"\t{name},\n" for name, _ in members[:-1]] + [f"\t{self.count}\n"]
+        comment = kernel_doc(f"enum {self.name} - {self.doc}", members, "")
+        return f"{comment}enum {self.name} {{\n{''.join(lines)}}};\n"
+
+    def source(self) -> str:
+        """Nothing to define."""
+        return ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A constant array: `doc` is its one-line summary, `detail` explains axes and origin."""
+
+    name: str
+    ctype: str
+    dims: Sequence[str]
+    values: Values = field(repr=False)
+    doc: str
+    detail: str = ""
+
+    def _declaration(self) -> str:
+        text = f"const {self.ctype} {self.name}"
+        column = len("extern ") + len(text)
+        dims = [f"[{d}]" for d in self.dims]
+        for dim in dims:
+            text += dim
+        if column + sum(map(len, dims)) + 4 > WIDTH:
+            text = text.replace("][", "]\n\t[", 1)
+        return text
+
+    def header(self) -> str:
+        """The declaration with its comment."""
+        comment = kernel_doc(f"{self.name} - {self.doc}", (), self.detail)
+        return f"{comment}extern {self._declaration()};\n"
+
+    def source(self) -> str:
+        """The definition."""
+        return f"{self._declaration()} = {{\n{initialiser(self.values, 1)}}};\n"
+
+
+Item = Macro | Enum | Table
+
+
+@dataclass(frozen=True)
+class Section:
+    """Items under one heading."""
+
+    title: str
+    items: Sequence[Item]
+
+
+def _comment_lines(text: str, first: str = " * ") -> list[str]:
+    wrapped = textwrap.wrap(text, 90, break_on_hyphens=False, break_long_words=False)
+    return [first + line if line else first.rstrip() for line in wrapped]
+
+
+def plain_comment(text: str) -> str:
+    """A comment above a constant."""
+    if len(text) <= 88:
+        return f"/* {text} */\n"
+    return "/*\n" + "\n".join(_comment_lines(text)) + "\n */\n"
+
+
+def kernel_doc(summary: str, members: Sequence[tuple[str, str]], detail: str) -> str:
+    """A kernel-doc comment."""
+    lines = _comment_lines(summary)
+    for name, doc in members:
+        lines += _comment_lines(f"@{name}: {doc}")
+    for number, paragraph in enumerate(filter(None, detail.split("\n"))):
+        lines += ([" *"] if number == 0 else []) + _comment_lines(paragraph)
+    return "/**\n" + "\n".join(lines) + "\n */\n"
+
+
+def initialiser(values: Values, depth: int) -> str:
+    """The inside of a braced initialiser, indented by `depth` tabs."""
+    if values and not isinstance(values[0], (int, str)):
+        return "".join(_nested(v, depth) for v in values)  # type: ignore[arg-type]
+    return _flat([str(v) if isinstance(v, int) else f'"{v}"' for v in values], depth)
+
+
+def _nested(values: Values, depth: int) -> str:
+    indent = "\t" * depth
+    if values and isinstance(values[0], (int, str)):
+        one_line = f"{indent}{{ {', '.join(map(str, values))} }},\n"
+        if len(one_line.expandtabs(TAB)) <= WIDTH:
+            return one_line
+    return f"{indent}{{\n{initialiser(values, depth + 1)}{indent}}},\n"
+
+
+def _flat(words: Sequence[str], depth: int) -> str:
+    text = ", ".join(words) + ","
+    width = WIDTH - TAB * depth
+    lines = textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
+    return "".join("\t" * depth + line + "\n" for line in lines)

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Rounding that gives the same integer on every machine.
+
+libm implementations differ in the last digit of exp and erfc. A model value is therefore first
+rounded to a few significant decimal digits; the rest is exact rational arithmetic. A value that
+lies so close to a rounding boundary that such a difference could move it is refused.
+"""
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+SIGNIFICANT_DIGITS = 4
+#: Relative distance to a rounding boundary below which a value is refused. Accumulated rounding
+#: errors of the models stay below 1e-12.
+BOUNDARY_MARGIN = 1e-10
+U32_MAX = 2**32 - 1
+
+
+class UnstableRoundingError(ValueError):
+    """A model value too close to a decimal rounding boundary to be reproducible."""
+
+
+def significant(value: float, digits: int = SIGNIFICANT_DIGITS) -> Fraction:
+    """`value` rounded to `digits` significant decimal digits, exactly."""
+    if value < 0 or not math.isfinite(value):
+        raise ValueError(f"not a finite non-negative number: {value!r}")
+    if value < 1e-300:
+        return Fraction(0)
+    rounded = {Decimal(f"{v:.{digits - 1}e}") for v in _neighbours(value)}
+    if len(rounded) != 1:
+        raise UnstableRoundingError(f"{value!r} lies on a {digits}-digit rounding boundary")
+    return Fraction(rounded.pop())
+
+
+def _neighbours(value: float) -> tuple[float, float]:
+    """`value` moved down and up by the margin that rounding has to survive."""
+    return value * (1.0 - BOUNDARY_MARGIN), value * (1.0 + BOUNDARY_MARGIN)
+
+
+def nearest(value: Fraction) -> int:
+    """Nearest integer; halves go up."""
+    return math.floor(value + Fraction(1, 2))
+
+
+def scaled(value: float, scale: int, digits: int = SIGNIFICANT_DIGITS) -> int:
+    """`value` x `scale` as an integer, by way of `digits` decimal digits."""
+    return nearest(significant(value, digits) * scale)
+
+
+def saturated_u32(value: int) -> int:
+    """`value`, at most the largest u32."""
+    return min(value, U32_MAX)

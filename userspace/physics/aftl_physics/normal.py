@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The normal distribution's tail Q(x), its inverse, and root finding by bisection."""
+
+import math
+from collections.abc import Callable
+
+
+def tail(x: float) -> float:
+    """Q(x): probability that a standard normal variable exceeds x."""
+    return 0.5 * math.erfc(x / math.sqrt(2.0))
+
+
+def bisect(f: Callable[[float], float], low: float, high: float, steps: int = 200) -> float:
+    """Root of f in [low, high]; f must change sign there, and only once."""
+    negative_low = f(low) < 0
+    if negative_low == (f(high) < 0):
+        raise ValueError(f"no sign change between {low} and {high}")
+    for _ in range(steps):
+        middle = 0.5 * (low + high)
+        if middle in (low, high):
+            break
+        if (f(middle) < 0) == negative_low:
+            low = middle
+        else:
+            high = middle
+    return 0.5 * (low + high)
+
+
+def inverse_tail(probability: float) -> float:
+    """Q^-1(p) for 0 < p < 1, in standard deviations."""
+    return bisect(lambda x: tail(x) - probability, -40.0, 40.0)

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Program and read times: ISPP steps, ApproxFTL's placements, AGCR's costs, cubeFTL's loops."""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+from aftl_physics import cell
+from aftl_physics.normal import bisect
+
+#: Baseline program and read times of ApproxFTL's device (V-A; stated), in ns.
+APPROXFTL_PROGRAM_NS = 700_000
+APPROXFTL_READ_NS = 45_000
+APPROXFTL_ERASE_NS = 3_500_000
+#: Savings of a precise write whose later neighbours are all approximate (III-B 2b: "around
+#: 24 %"), and of one without later neighbours (III-B 2c: "about 33 %").
+SAVING_APPROX_NEIGHBOURS = 0.24
+SAVING_NO_NEIGHBOURS = 0.33
+#: Effective wear of an erase of an all-approximate block (IV-C eq 10; stated).
+APPROX_ERASE_WEAR = 0.62
+#: Flash supply voltage and current (V-A3; the current is stated for erase, assumed for the rest).
+FLASH_VOLT = 3.3
+FLASH_AMPERE = 0.025
+
+
+def ispp_steps(vmax_v: float, step_v: float) -> int:
+    """Number of ISPP steps up to the top of the window."""
+    return math.ceil(vmax_v / step_v - 1e-9)
+
+
+def approximate_program_ns() -> int:
+    """An approximate write needs 25 instead of 40 steps (derived; the time is not stated)."""
+    short = ispp_steps(cell.VMAX_APPROX_V, cell.STEP_V)
+    full = ispp_steps(cell.VMAX_PRECISE_V, cell.STEP_V)
+    return round(APPROXFTL_PROGRAM_NS * short / full)
+
+
+def approxftl_program_ns() -> tuple[int, ...]:
+    """Precise, precise case b, precise case c, approximate, Delta_b approximate."""
+    return (
+        APPROXFTL_PROGRAM_NS,
+        round(APPROXFTL_PROGRAM_NS * (1.0 - SAVING_APPROX_NEIGHBOURS)),
+        round(APPROXFTL_PROGRAM_NS * (1.0 - SAVING_NO_NEIGHBOURS)),
+        approximate_program_ns(),
+        round(APPROXFTL_PROGRAM_NS / cell.DELTA_B_STEP_FACTOR),
+    )
+
+
+#: AGCR's cost points L, M, H in ns (remembered from the published version; the talk has only
+#: ratios, which these meet for writes: 0.75 / 1 / 1.33 against 0.74 / 1 / 1.35).
+AGCR_WRITE_NS = (450_000, 600_000, 800_000)
+AGCR_READ_LEVEL_NS = (70_000, 170_000, 310_000)
+#: Step of the medium write (assumed); the others follow from time ~ 1 / step.
+AGCR_MEDIUM_STEP_V = 0.30
+
+
+def agcr_step_v(cost: int) -> float:
+    """ISPP step of write cost 0 (low, coarse), 1 or 2 (high, fine)."""
+    return AGCR_MEDIUM_STEP_V * AGCR_WRITE_NS[1] / AGCR_WRITE_NS[cost]
+
+
+def agcr_read_ns(cost: int) -> int:
+    """Read time of a page written with cost 0..2: a cheap write makes a dear read."""
+    return AGCR_READ_LEVEL_NS[2 - cost]
+
+
+#: cubeFTL's leader program time and effect of skipped verifies (remembered values; the text at
+#: hand has no numerals. 700 us agrees with a published 128 Gb V-NAND).
+CUBE_LEADER_NS = 700_000
+CUBE_SKIP_SAVING = 0.162
+#: Loop structure (assumed): 14 loops, 7 states of 4 loops each, the default verify starts three
+#: loops earlier than a state needs.
+CUBE_LOOPS = 14
+CUBE_STATES = 7
+CUBE_WINDOW = 4
+CUBE_EARLY_VERIFIES = 3
+CUBE_MAX_REMOVED = 4
+#: Spare margin 1.7 is worth 320 mV, which saves 19.7 % without skipped verifies (remembered).
+CUBE_MARGIN = 1.7
+CUBE_MARGIN_MV = 320.0
+CUBE_MARGIN_SAVING = 0.197
+#: Saving of vertFTL on every word line (remembered).
+CUBE_VERT_SAVING = 0.08
+#: Reads (assumed): time per attempt, retries of a read that needs any, probability of needing
+#: them when fresh, after 2K cycles + a month, + a year. The reference table leaves 34 % of the
+#: retries (remembered as -66 %).
+CUBE_READ_NS = 60_000
+CUBE_RETRIES = 3
+CUBE_RETRY_PROBABILITY = (0.0, 0.3, 0.9)
+CUBE_ORT_RETRY_FACTOR = 0.34
+
+
+@dataclass(frozen=True)
+class LoopTimes:
+    """Times of one program pulse and of one verify, in ns."""
+
+    pulse_ns: float
+    verify_ns: float
+
+
+def state_windows(removed: int) -> list[tuple[int, int]]:
+    """First and last loop of each state when `removed` loops were cut from the start.
+
+    The last loops are spread evenly from the window length to the number of loops.
+    """
+    span = CUBE_LOOPS - CUBE_WINDOW
+    windows = []
+    for state in range(CUBE_STATES):
+        last = round(CUBE_WINDOW + span * state / (CUBE_STATES - 1)) - removed
+        windows.append((max(1, last - CUBE_WINDOW + 1), max(1, last)))
+    return windows
+
+
+def verify_counts(removed: int) -> tuple[int, int]:
+    """Verifies of one program: (needed, redundant ones that the default adds)."""
+    windows = state_windows(removed)
+    needed = sum(last - first + 1 for first, last in windows)
+    redundant = sum(min(CUBE_EARLY_VERIFIES, first - 1) for first, _ in windows)
+    return needed, redundant
+
+
+@lru_cache(maxsize=1)
+def calibrate() -> LoopTimes:
+    """Pulse and verify time that give the leader time and the verify-skip saving."""
+    needed, redundant = verify_counts(0)
+    verify = CUBE_SKIP_SAVING * CUBE_LEADER_NS / redundant
+    pulse = (CUBE_LEADER_NS - (needed + redundant) * verify) / CUBE_LOOPS
+    return LoopTimes(pulse, verify)
+
+
+def cube_program_ns(removed: int, skip_verify: bool) -> float:
+    """tPROG = sum over loops of (tPGM + k_i tVFY) (cubeFTL eq 1)."""
+    times = calibrate()
+    needed, redundant = verify_counts(removed)
+    verifies = needed if skip_verify else needed + redundant
+    return (CUBE_LOOPS - removed) * times.pulse_ns + verifies * times.verify_ns
+
+
+def cube_saving(loops: float) -> float:
+    """Saving of removing `loops` (fractions interpolated) with default verifies."""
+    whole = min(int(loops), CUBE_MAX_REMOVED - 1)
+    low, high = cube_program_ns(whole, False), cube_program_ns(whole + 1, False)
+    return 1.0 - (low + (high - low) * (loops - whole)) / CUBE_LEADER_NS
+
+
+@lru_cache(maxsize=1)
+def cube_step_mv() -> float:
+    """ISPP step at which 320 mV save 19.7 % (derived)."""
+    loops = bisect(lambda x: cube_saving(x) - CUBE_MARGIN_SAVING, 0.0, CUBE_MAX_REMOVED)
+    return CUBE_MARGIN_MV / loops
+
+
+def cube_margin_mv(spare: float) -> float:
+    """Voltage margin worth a spare margin S_M = BER(max) / BER(measured).
+
+    Errors between two states fall about exponentially with the distance between them, so the
+    margin is taken as logarithmic in S_M through the one known point (assumption).
+    """
+    return CUBE_MARGIN_MV * math.log(spare) / math.log(CUBE_MARGIN)
+
+
+def cube_removed_loops(spare: float) -> float:
+    """Loops that a spare margin allows to remove, at most four."""
+    return min(float(CUBE_MAX_REMOVED), cube_margin_mv(spare) / cube_step_mv())

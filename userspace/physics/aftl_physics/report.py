@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A summary of the models for people."""
+
+from aftl_physics import cell, fixed, program_time, reprogram_code, tables, tvr
+
+CONDITIONS = ((0, 0), (3000, 720), (10000, 8760))
+
+
+def _rate(value: int) -> str:
+    return f"{value / tables.Q40:9.2e}" if value < fixed.U32_MAX else "  >3.9e-3"
+
+
+def rber_lines() -> list[str]:
+    """RBER of every curve at a few points."""
+    lines = ["RBER by curve: [accumulated shift] at P/E cycles / hours"]
+    head = "".join(f"{f'{mv} mV {pe}/{h}':>18}" for mv in (0, 350) for pe, h in CONDITIONS)
+    lines.append(f"  {'':14}{head}")
+    for name, grid in tables.rber_tables().items():
+        values = [
+            grid[tables.DISTURB_AXIS_MV.index(mv), tables.PE_AXIS.index(pe),
+                 tables.HOUR_AXIS.index(h)]
+            for mv in (0, 350) for pe, h in CONDITIONS
+        ]
+        lines.append(f"  {name.lower():14}" + "".join(f"{_rate(int(v)):>18}" for v in values))
+    return lines
+
+
+def relaxation_lines() -> list[str]:
+    """RBER of precise pages programmed with larger steps."""
+    short = cell.STEP_V / (1.0 - program_time.SAVING_APPROX_NEIGHBOURS)
+    shorter = cell.STEP_V / (1.0 - program_time.SAVING_NO_NEIGHBOURS)
+    window = cell.window_channel
+    precise = cell.VMAX_PRECISE_V
+    after_approx = cell.rber(window(precise, short), cell.scaled_shift_mv(cell.VMAX_APPROX_V))
+    after_none = cell.rber(window(precise, shorter), 0.0)
+    return [
+        "Precise page with fewer steps (limit 1e-8):",
+        f"  -24 % and two approximate neighbours {after_approx:.2e}",
+        f"  -33 % and no later neighbour         {after_none:.2e}",
+    ]
+
+
+def time_lines() -> list[str]:
+    """Program times."""
+    approx = " ".join(f"{t / 1000:.1f}" for t in program_time.approxftl_program_ns())
+    loops = range(program_time.CUBE_MAX_REMOVED + 1)
+    cube = [
+        " ".join(f"{program_time.cube_program_ns(n, skip) / 1000:.1f}" for n in loops)
+        for skip in (False, True)
+    ]
+    return [
+        f"ApproxFTL program us (precise, b, c, approximate, Delta_b): {approx}",
+        f"cubeFTL program us by removed loops: {cube[0]}; verifies skipped: {cube[1]}",
+        f"TVR steps with margins {tvr.steps(1.0)}, without {tvr.steps(0.0)}; "
+        f"step {tvr.step_ns() / 1000:.2f} us",
+    ]
+
+
+def code_lines() -> list[str]:
+    """ReSSD encodings."""
+    lines = ["ReSSD encodings, values MSB LSB by state:"]
+    for code, encoding in reprogram_code.encodings().items():
+        states = [
+            f"{'ER' if encoding[v] == 0 else f'P{encoding[v]}'}={v:02b}"
+            for v in reprogram_code.order(encoding)
+        ]
+        lines.append(f"  {code.name.lower():8}" + " ".join(states))
+    return lines
+
+
+def summary() -> str:
+    """The whole report."""
+    parts = (rber_lines(), relaxation_lines(), time_lines(), code_lines())
+    return "\n\n".join("\n".join(lines) for lines in parts) + "\n"

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""ReSSD's cell encodings (section 3.2, Fig 3, Table 1), derived by enumeration.
+
+A word line is programmed with two bits per cell and may then be reprogrammed twice; each time
+one bit of every cell gets a new value. States only move up. Values are MSB << 1 | LSB, states
+ER = 0 and P1..P7 = 1..7. An encoding maps each value to its state.
+
+Rule (derived; it reproduces every value the paper shows): a value keeps its state if no cell
+would have to move back, the others take the lowest window of four adjacent states that lets all
+cells move up and is a Gray code.
+"""
+
+import itertools
+from enum import IntEnum
+from typing import NamedTuple
+
+Encoding = tuple[int, int, int, int]
+
+LSB = 0
+MSB = 1
+VALUES = 4
+STATES = 8
+#: Initial MLC-mode program: ER=11, P1=01, P2=00, P3=10 (Fig 3; stated).
+INITIAL: Encoding = (2, 1, 3, 0)
+
+
+class Code(IntEnum):
+    """Encodings by the order in which bits were updated (L = LSB, M = MSB)."""
+
+    INITIAL = 0
+    L = 1
+    M = 2
+    LL = 3
+    LM = 4
+    ML = 5
+    MM = 6
+
+
+#: Code reached from a code by updating the LSB or the MSB.
+NEXT: dict[Code, tuple[Code, Code]] = {
+    Code.INITIAL: (Code.L, Code.M),
+    Code.L: (Code.LL, Code.LM),
+    Code.M: (Code.ML, Code.MM),
+}
+
+
+def update(value: int, bit: int, new: int) -> int:
+    """`value` with one of its bits replaced."""
+    return value & ~(1 << bit) | new << bit
+
+
+def lowest_allowed(old: Encoding, bit: int, target: int) -> int:
+    """Highest state from which a cell comes to hold `target` when `bit` is updated."""
+    return max(old[source] for source in (target, target ^ 1 << bit))
+
+
+def order(code: Encoding) -> list[int]:
+    """Values by ascending state."""
+    return sorted(range(VALUES), key=lambda value: code[value])
+
+
+def is_gray(code: Encoding) -> bool:
+    """Neighbouring states differ in one bit, so that one misread state is one wrong bit."""
+    values = order(code)
+    return all((a ^ b).bit_count() == 1 for a, b in itertools.pairwise(values))
+
+
+def _fits(old: Encoding, new: Encoding, bit: int) -> bool:
+    for value in range(VALUES):
+        limit = lowest_allowed(old, bit, value)
+        keeps = old[value] >= limit
+        if new[value] < limit or (keeps and new[value] != old[value]):
+            return False
+    return is_gray(new)
+
+
+def successor(old: Encoding, bit: int) -> Encoding:
+    """The encoding after updating `bit`; the rule must leave exactly one choice."""
+    for start in range(STATES - VALUES + 1):
+        window = range(start, start + VALUES)
+        choices = [(a, b, c, d) for a, b, c, d in itertools.permutations(window, VALUES)]
+        found = [choice for choice in choices if _fits(old, choice, bit)]
+        if len(found) > 1:
+            raise ValueError(f"rule is ambiguous after {old}: {found}")
+        if found:
+            return found[0]
+    raise ValueError(f"no encoding after {old}")
+
+
+def encodings() -> dict[Code, Encoding]:
+    """All seven encodings."""
+    codes = {Code.INITIAL: INITIAL}
+    for code, following in NEXT.items():
+        for bit in (LSB, MSB):
+            codes[following[bit]] = successor(codes[code], bit)
+    return codes
+
+
+def reprogram_count(code: Code) -> int:
+    """RPCnt: how often the word line was reprogrammed."""
+    return 0 if code == Code.INITIAL else 1 if code in (Code.L, Code.M) else 2
+
+
+def distribution_id(code: Code) -> int:
+    """Distribution ID: 0 = P1-P4 .. 3 = P4-P7; the initial window ER-P3 also carries 0."""
+    return max(0, min(encodings()[code]) - 1)
+
+
+def decode_table() -> dict[tuple[int, int], Code]:
+    """Code by (RPCnt, ID). LM and ML share a pair and must share the encoding."""
+    codes = encodings()
+    table: dict[tuple[int, int], Code] = {}
+    for code in Code:
+        key = (reprogram_count(code), distribution_id(code))
+        known = table.setdefault(key, code)
+        if codes[known] != codes[code]:
+            raise ValueError(f"RPCnt and ID {key} do not identify the encoding")
+    return table
+
+
+def sensing_counts(code: Encoding) -> tuple[int, int]:
+    """Read references needed for the (LSB, MSB) page."""
+    pairs = list(itertools.pairwise(order(code)))
+    counts = [sum((a ^ b) >> bit & 1 for a, b in pairs) for bit in (LSB, MSB)]
+    return counts[0], counts[1]
+
+
+class Path(NamedTuple):
+    """The states one cell goes through from erase to erase."""
+
+    states: tuple[int, int, int]
+    codes: tuple[Code, Code, Code]
+
+
+def paths() -> list[Path]:
+    """All 4 x (2 bits x 2 values) x (2 bits x 2 values) = 64 histories of a cell."""
+    codes = encodings()
+    result = []
+    choices = list(itertools.product((LSB, MSB), (0, 1)))
+    for value, (bit1, new1), (bit2, new2) in itertools.product(range(VALUES), choices, choices):
+        first = NEXT[Code.INITIAL][bit1]
+        second = NEXT[first][bit2]
+        value1 = update(value, bit1, new1)
+        value2 = update(value1, bit2, new2)
+        states = (INITIAL[value], codes[first][value1], codes[second][value2])
+        result.append(Path(states, (Code.INITIAL, first, second)))
+    return result
+
+
+#: ReSSD's device (Table 4; stated).
+PLANES = 4 * 4 * 2 * 2
+BLOCKS_PER_PLANE = 1536
+PAGES_PER_BLOCK = 384
+WORD_LINES_PER_BLOCK = 128
+HOT_LEVELS = 3
+#: Bits of a block and of a word-line pointer, and of a word line's status (4.4.1, 3.2).
+BLOCK_POINTER_BITS = 11
+WORD_LINE_POINTER_BITS = 7
+WORD_LINE_STATUS_BITS = 6
+TIMESTAMP_BITS = 32
+BLOCK_TAG_BITS = 3
+#: Times of Table 4 and section 7.2.7, in ns.
+TLC_PROGRAM_NS = 3_000_000
+TLC_READ_NS = 66_000
+INITIAL_PROGRAM_NS = 2_675_000
+REPROGRAM_NS = 2_705_000
+REPROGRAM_READ_NS = 53_000
+ERASE_NS = 10_000_000
+MLC_MODE_PROGRAM_NS = 2_200_000
+
+
+def metadata_bytes() -> float:
+    """Controller RAM of ReSSD: timestamps, tags, active-block pointers, word-line status."""
+    blocks = PLANES * BLOCKS_PER_PLANE
+    pointers = PLANES * HOT_LEVELS * (BLOCK_POINTER_BITS + WORD_LINE_POINTER_BITS)
+    status = blocks * WORD_LINES_PER_BLOCK * WORD_LINE_STATUS_BITS
+    return (blocks * (TIMESTAMP_BITS + BLOCK_TAG_BITS) + pointers + status) / 8

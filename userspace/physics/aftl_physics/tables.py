@@ -1,0 +1,445 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Everything the FTL core gets from the models, as C tables."""
+
+from collections.abc import Callable
+from functools import lru_cache
+from itertools import pairwise, product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aftl_physics import cell, layers, poisson, program_time, reprogram_code, tlc, tvr
+from aftl_physics.csource import Enum, Macro, Section, Table
+from aftl_physics.fixed import saturated_u32, scaled
+from aftl_physics.reprogram_code import Code
+
+Q16 = 1 << 16
+Q40 = 1 << 40
+SOURCE = "physics-tables.c"
+HEADER = "physics-tables.h"
+
+#: Accumulated neighbour shift in mV. 219 is one Y and one Z neighbour of an approximate page
+#: (218.75, at which that point is evaluated), 350 those of a precise page.
+DISTURB_AXIS_MV = (0, 100, 200, 219, 350, 525, 700)
+EXACT_DISTURB_MV = {219: 218.75}
+PE_AXIS = (0, 500, 1000, 2000, 3000, 5000, 10000, 20000)
+HOUR_AXIS = (0, 1, 24, 168, 720, 2160, 4380, 8760, 26280)
+READ_AXIS = (0, 1, 10, 30, 100, 300, 1000)
+TVR_POINTS = 17
+TVR_WEAR_AXIS = tuple(range(0, tvr.LIFE_CYCLES + 1, 200_000))
+MARGIN_TENTHS = tuple(range(10, 31))
+#: Where AGCR's three step sizes define the reach of the three sensing levels.
+SENSE_CYCLES, SENSE_HOURS = 5000, 2160
+NO_CODE = 0xFF
+
+RberModel = Callable[[float, int, int], float]
+IntArray = NDArray[np.int64]
+
+
+def q40(rate: float) -> int:
+    """RBER x 2^40, saturated."""
+    return saturated_u32(scaled(rate, Q40))
+
+
+def _cell_model(channel: cell.Channel) -> RberModel:
+    return lambda mv, cycles, hours: cell.rber(channel, mv, cycles, hours)
+
+
+def _delta_b(mv: float, cycles: int, hours: int) -> float:
+    """The assigned 7.2e-4, plus what the precise cell with 1.5 x dVpp adds to its own start."""
+    step = cell.STEP_V * cell.DELTA_B_STEP_FACTOR
+    channel = cell.window_channel(cell.VMAX_PRECISE_V, step)
+    start = cell.rber(channel, cell.scaled_shift_mv(cell.VMAX_PRECISE_V))
+    growth = cell.rber(channel, mv, cycles, hours) - start
+    return cell.RBER_DELTA_B + max(0.0, growth)
+
+
+def rber_curves() -> dict[str, tuple[str, RberModel]]:
+    """Model and description of every member of enum aftl_rber_curve, in its order."""
+    window, step = cell.window_channel, cell.step_channel
+    fine, medium, coarse = (step(program_time.agcr_step_v(cost)) for cost in (2, 1, 0))
+    return {
+        "MLC_PRECISE": ("precise page, Vmax 8 V", _cell_model(window(8.0, cell.STEP_V))),
+        "MLC_APPROX": ("approximate page, Vmax 5 V", _cell_model(window(5.0, cell.STEP_V))),
+        "MLC_DELTA_B": ("Delta_b approximate page, assigned 7.2e-4 plus growth", _delta_b),
+        "MLC_FINE": ("AGCR high-cost write, 0.225 V steps", _cell_model(fine)),
+        "MLC_MEDIUM": ("AGCR medium-cost write, 0.30 V steps", _cell_model(medium)),
+        "MLC_COARSE": ("AGCR low-cost write, 0.40 V steps", _cell_model(coarse)),
+        "MLC_TVR": ("TVR page without margins", _cell_model(tvr.channel(0.0))),
+        "TLC": ("one-shot TLC page", lambda mv, pe, h: tlc.rber(pe, h)),
+        "TLC_MLC_MODE": ("TLC cell holding two bits", lambda mv, pe, h: tlc.mlc_mode_rber(pe, h)),
+        "TLC_REPROGRAM": (
+            "reprogrammed page, two-layer super layer",
+            lambda mv, pe, h: tlc.reprogram_rber(pe, h),
+        ),
+    }
+
+
+def _rber_grid(model: RberModel) -> IntArray:
+    """A curve on all axis points, forced to be non-decreasing along each of them."""
+    shape = (len(DISTURB_AXIS_MV), len(PE_AXIS), len(HOUR_AXIS))
+    exact = [EXACT_DISTURB_MV.get(mv, float(mv)) for mv in DISTURB_AXIS_MV]
+    points = [q40(model(*point)) for point in product(exact, PE_AXIS, HOUR_AXIS)]
+    grid = np.array(points, dtype=np.int64).reshape(shape)
+    for axis in range(grid.ndim):
+        grid = np.maximum.accumulate(grid, axis=axis)
+    return grid
+
+
+@lru_cache(maxsize=1)
+def rber_tables() -> dict[str, IntArray]:
+    """RBER x 2^40 by curve name.
+
+    A coarser step is never better: while the erased state dominates, the wider states of a coarse
+    step would win by a few percent, which is an artefact of the fixed verify levels.
+    """
+    grids = {name: _rber_grid(model) for name, (_, model) in rber_curves().items()}
+    for finer, coarser in pairwise(("MLC_FINE", "MLC_MEDIUM", "MLC_COARSE")):
+        grids[coarser] = np.maximum(grids[finer], grids[coarser])
+    return grids
+
+
+def poisson_section() -> Section:
+    """Error counts of a page."""
+    grid, rows = poisson.table_q8()
+    count = "aftl_poisson_count_q8"
+    return Section("Poisson quantiles: number of bit errors in a page", (
+        Macro("AFTL_POISSON_ROWS", len(grid)),
+        Macro("AFTL_POISSON_COLUMNS", poisson.COLUMNS),
+        Table("aftl_poisson_lambda_q8", "u32", ("AFTL_POISSON_ROWS",), grid,
+              "means of the rows of aftl_poisson_count_q8, in 1/256 errors, ascending from 0"),
+        Table(count, "u32", ("AFTL_POISSON_ROWS", "AFTL_POISSON_COLUMNS"), rows,
+              "error count, in 1/256 errors, by mean and by rank of the page",
+              "Entry [i][j] is the mean of a Poisson variable with mean aftl_poisson_lambda_q8[i]"
+              " within its j-th of 64 equally probable quantile bins.\n"
+              "Each row sums to exactly 64 times its mean; entries are non-decreasing along both"
+              " axes; row 0 is all zeros."),
+    ))
+
+
+def _disturb_neighbours() -> list[list[int]]:
+    """Full-swing shift by direction and kind of the neighbour, rounded half up."""
+    ratio = cell.VMAX_APPROX_V / cell.VMAX_PRECISE_V
+    shifts = (cell.SHIFT_Y_MV, cell.SHIFT_Z_MV)
+    return [[int(s + 0.5), int(s * ratio + 0.5)] for s in shifts]
+
+
+def _sense_limits() -> list[int]:
+    costs = (2, 1, 0)
+    channels = [cell.step_channel(program_time.agcr_step_v(cost)) for cost in costs]
+    return [q40(cell.rber(c, 0.0, SENSE_CYCLES, SENSE_HOURS)) for c in channels]
+
+
+def rber_section() -> Section:
+    """Raw bit error rates."""
+    curves = rber_curves()
+    dims = [f"AFTL_RBER_{d}" for d in ("CURVES", "DISTURB_POINTS", "PE_POINTS", "HOUR_POINTS")]
+    members = [(f"AFTL_RBER_{name}", doc) for name, (doc, _) in curves.items()]
+    names = [name.lower().replace("_", "-") for name in curves]
+    values = [grid.tolist() for grid in rber_tables().values()]
+    return Section("Raw bit error rates (RBER)", (
+        Enum("aftl_rber_curve", "how the cells of a page were programmed", members, dims[0]),
+        Macro(dims[1], len(DISTURB_AXIS_MV)),
+        Macro(dims[2], len(PE_AXIS)),
+        Macro(dims[3], len(HOUR_AXIS)),
+        Macro("AFTL_RBER_PRECISE_Q40", q40(cell.RBER_PRECISE), "1e-8: precise page as published"),
+        Macro("AFTL_RBER_APPROX_Q40", q40(cell.RBER_APPROX),
+              "7.2e-4: approximate page as published"),
+        Table("aftl_rber_name", "char *const", dims[:1], names,
+              "names of the curves, by enum aftl_rber_curve"),
+        Table("aftl_rber_disturb_axis", "u32", dims[1:2], DISTURB_AXIS_MV,
+              "full-swing shift accumulated from neighbours programmed later, in millivolt"),
+        Table("aftl_rber_pe_axis", "u32", dims[2:3], PE_AXIS, "program/erase cycles of the block"),
+        Table("aftl_rber_hour_axis", "u32", dims[3:4], HOUR_AXIS,
+              "hours since the page was programmed"),
+        Table("aftl_rber_q40", "u32", dims, values,
+              "RBER x 2^40 by curve, accumulated shift, P/E cycles and age",
+              "Saturated to the largest u32, 3.9e-3. Non-decreasing along every axis except"
+              " the curve: enforced by a running maximum. TLC curves do not depend on the shift."
+              " Fine, medium and coarse steps are in that order at every point."),
+        Table("aftl_disturb_mv", "u16", ("2", "2"), _disturb_neighbours(),
+              "shift of a victim by one later neighbour, in millivolt",
+              "First index: 0 = Y neighbour (same layer), 1 = Z neighbour (adjacent layer). Second"
+              " index: 0 = the neighbour is precise, 1 = approximate."),
+        Macro("AFTL_LAYER_POINTS", layers.POINTS),
+        Table("aftl_layer_factor_q8", "u16", ("AFTL_LAYER_POINTS",), layers.factors_q8(),
+              "RBER factor x 256 by relative layer, 0 = top of the stack",
+              "The mean is exactly 256. Shape and size are assumptions."),
+        Macro("AFTL_SENSE_LEVELS", 3),
+        Table("aftl_sense_limit_q40", "u32", ("AFTL_SENSE_LEVELS",), _sense_limits(),
+              "largest RBER x 2^40 that each sensing level still decodes, ascending",
+              f"Assumed: RBER of fine, medium and coarse steps after {SENSE_CYCLES} cycles and"
+              f" {SENSE_HOURS} hours. Beyond the last limit a precise read fails."),
+        Table("aftl_sense_read_ns", "u32", ("AFTL_SENSE_LEVELS",),
+              program_time.AGCR_READ_LEVEL_NS, "read time of each sensing level, in nanoseconds"),
+        Macro("AFTL_READ_POINTS", len(READ_AXIS)),
+        Table("aftl_read_axis", "u32", ("AFTL_READ_POINTS",), READ_AXIS,
+              "average reads per page of a block since its erase"),
+        Table("aftl_tlc_read_disturb_q40", "u32", (dims[2], "AFTL_READ_POINTS"),
+              [[q40(tlc.read_disturb(pe, r)) for r in READ_AXIS] for pe in PE_AXIS],
+              "RBER x 2^40 that reads add to a TLC page, by P/E cycles and reads per page"),
+    ))
+
+
+def approx_section() -> Section:
+    """ApproxFTL."""
+    members = [
+        ("AFTL_APPROX_PROGRAM_PRECISE", "precise write"),
+        ("AFTL_APPROX_PROGRAM_PRECISE_B", "precise write, all later neighbours approximate"),
+        ("AFTL_APPROX_PROGRAM_PRECISE_C", "precise write without later neighbours"),
+        ("AFTL_APPROX_PROGRAM_APPROX", "approximate write, Vmax 5 V"),
+        ("AFTL_APPROX_PROGRAM_DELTA_B", "Delta_b approximate write, 1.5 x dVpp"),
+    ]
+    power_uw = round(program_time.FLASH_VOLT * program_time.FLASH_AMPERE * 1e6)
+    return Section("ApproxFTL", (
+        Enum("aftl_approx_program", "program parameters by placement", members,
+             "AFTL_APPROX_PROGRAMS"),
+        Table("aftl_approx_program_ns", "u32", ("AFTL_APPROX_PROGRAMS",),
+              program_time.approxftl_program_ns(),
+              "program time in nanoseconds, by enum aftl_approx_program"),
+        Macro("AFTL_APPROX_READ_NS", program_time.APPROXFTL_READ_NS),
+        Macro("AFTL_APPROX_ERASE_NS", program_time.APPROXFTL_ERASE_NS),
+        Macro("AFTL_APPROX_ERASE_WEAR_Q16", scaled(program_time.APPROX_ERASE_WEAR, Q16),
+              "Wear of erasing an all-approximate block, 1.0 = 65536"),
+        Macro("AFTL_FLASH_POWER_UW", power_uw,
+              "Power of a busy flash chip in microwatt: 3.3 V x 25 mA"),
+    ))
+
+
+def agcr_section() -> Section:
+    """AGCR."""
+    members = [
+        ("AFTL_AGCR_LOW", "coarse steps, cheap write, dear read"),
+        ("AFTL_AGCR_MEDIUM", "default"),
+        ("AFTL_AGCR_HIGH", "fine steps, dear write, cheap read"),
+    ]
+    dims = ("AFTL_AGCR_COSTS",)
+    steps = [scaled(program_time.agcr_step_v(cost), 1000) for cost in range(3)]
+    reads = [program_time.agcr_read_ns(cost) for cost in range(3)]
+    return Section("AGCR", (
+        Enum("aftl_agcr_cost", "cost of a write", members, dims[0]),
+        Table("aftl_agcr_program_ns", "u32", dims, program_time.AGCR_WRITE_NS,
+              "program time in nanoseconds, by enum aftl_agcr_cost"),
+        Table("aftl_agcr_read_ns", "u32", dims, reads,
+              "read time in nanoseconds, by the cost with which the page was written"),
+        Table("aftl_agcr_step_mv", "u16", dims, steps,
+              "ISPP step in millivolt, by enum aftl_agcr_cost"),
+    ))
+
+
+def _cube_ns(removed: int, skip: bool) -> int:
+    return scaled(program_time.cube_program_ns(removed, skip), 1, digits=7)
+
+
+def cube_section() -> Section:
+    """cubeFTL."""
+    loops_q8 = [scaled(program_time.cube_removed_loops(t / 10), 256) for t in MARGIN_TENTHS]
+    margins = [scaled(program_time.cube_margin_mv(t / 10), 1) for t in MARGIN_TENTHS]
+    times = [
+        [_cube_ns(n, skip) for n in range(program_time.CUBE_MAX_REMOVED + 1)]
+        for skip in (False, True)
+    ]
+    leader = program_time.CUBE_LEADER_NS
+    points = ("AFTL_CUBE_MARGIN_POINTS",)
+    margin_axis = "by spare margin S_M in tenths, starting at AFTL_CUBE_MARGIN_FIRST"
+    return Section("cubeFTL", (
+        Macro("AFTL_CUBE_MAX_REMOVED_LOOPS", program_time.CUBE_MAX_REMOVED),
+        Table("aftl_cube_program_ns", "u32", ("2", "AFTL_CUBE_MAX_REMOVED_LOOPS + 1"), times,
+              "program time in nanoseconds",
+              "First index: 0 = default verifies (leader), 1 = redundant verifies skipped"
+              " (follower). Second index: loops removed."),
+        Macro("AFTL_CUBE_VERT_PROGRAM_NS",
+              scaled(leader * (1.0 - program_time.CUBE_VERT_SAVING), 1, digits=7),
+              "vertFTL: program time of every word line, in nanoseconds"),
+        Macro("AFTL_CUBE_STEP_MV", scaled(program_time.cube_step_mv(), 1),
+              "ISPP step in millivolt, derived from the margin of one known point"),
+        Macro("AFTL_CUBE_MARGIN_FIRST", MARGIN_TENTHS[0], "Spare margin of entry 0, in tenths"),
+        Macro("AFTL_CUBE_MARGIN_POINTS", len(MARGIN_TENTHS)),
+        Table("aftl_cube_margin_mv", "u16", points, margins,
+              f"voltage margin in millivolt, {margin_axis}",
+              "Logarithmic in S_M through 320 mV at 1.7; an assumption."),
+        Table("aftl_cube_margin_loops", "u8", points, [(q + 128) // 256 for q in loops_q8],
+              f"loops that may be removed, nearest integer, {margin_axis}",
+              "S_M = 1.7 gives 3."),
+        Table("aftl_cube_margin_loops_q8", "u16", points, loops_q8,
+              f"loops that may be removed, x 256, {margin_axis}",
+              "For interpolation in aftl_cube_program_ns: S_M = 1.7 then saves 19.7 % with default"
+              " verifies."),
+        Macro("AFTL_CUBE_READ_NS", program_time.CUBE_READ_NS,
+              "Read time of one sensing attempt, in nanoseconds"),
+        Macro("AFTL_CUBE_RETRIES", program_time.CUBE_RETRIES,
+              "Retries of a read that needs any, with default references"),
+        Macro("AFTL_CUBE_ORT_Q16", scaled(program_time.CUBE_ORT_RETRY_FACTOR, Q16),
+              "Retries left with the optimal reference table, 1.0 = 65536"),
+        Table("aftl_cube_retry_q16", "u32", ("3",),
+              [scaled(p, Q16) for p in program_time.CUBE_RETRY_PROBABILITY],
+              "probability x 65536 that a read needs retries",
+              "Index: 0 = fresh, 1 = 2000 cycles and a month, 2 = 2000 cycles and a year."
+              " Assumed."),
+    ))
+
+
+def _tvr_rber() -> list[Any]:
+    """RBER by margin, P/E cycles and hours: no worse with more margin, no better with age."""
+    grids = []
+    for i in range(TVR_POINTS):
+        channel = tvr.channel(i / (TVR_POINTS - 1))
+        points = [q40(cell.rber(channel, 0.0, pe, h)) for pe, h in product(PE_AXIS, HOUR_AXIS)]
+        grids.append(np.array(points, dtype=np.int64).reshape(len(PE_AXIS), len(HOUR_AXIS)))
+    stack = np.stack(grids)
+    for axis in (1, 2):
+        stack = np.maximum.accumulate(stack, axis=axis)
+    result: list[Any] = np.maximum.accumulate(stack[::-1], axis=0)[::-1].tolist()
+    return result
+
+
+def tvr_section() -> Section:
+    """TVR."""
+    kept = [i / (TVR_POINTS - 1) for i in range(TVR_POINTS)]
+    steps = [list(column) for column in zip(*(tvr.steps(m) for m in kept), strict=True)]
+    base = tvr.endurance(1.0)
+    points, wear = "AFTL_TVR_MARGIN_POINTS", "AFTL_TVR_WEAR_POINTS"
+    by_margin = "by sixteenths of the margins kept (0 = none, 16 = normal)"
+    return Section("TVR", (
+        Macro(points, TVR_POINTS),
+        Table("aftl_tvr_steps", "u8", ("2", points), steps,
+              f"ISPP steps of a page program, {by_margin}",
+              "First index: 0 = the page the paper calls MSB and programs first, 1 = its LSB"
+              " page."),
+        Macro("AFTL_TVR_STEP_NS", tvr.step_ns(),
+              "Time of one ISPP step in nanoseconds: 788.76 us mean program time over 19 steps"),
+        Table("aftl_tvr_endurance_q16", "u32", (points,),
+              [scaled(tvr.endurance(m) / base, Q16, digits=6) for m in kept],
+              f"factor x 65536 on the P/E limit, {by_margin}"),
+        Table("aftl_tvr_rber_q40", "u32", (points, "AFTL_RBER_PE_POINTS", "AFTL_RBER_HOUR_POINTS"),
+              _tvr_rber(), f"RBER x 2^40 without disturbance, {by_margin}, P/E cycles and age",
+              "Axes, saturation and running maximum as in aftl_rber_q40."),
+        Table("aftl_tvr_state_program_ns", "u32", ("4",), tvr.state_program_ns(),
+              "measured program time in nanoseconds, by final state S0..S3"),
+        Macro(wear, len(TVR_WEAR_AXIS)),
+        Table("aftl_tvr_wear_axis", "u32", (wear,), TVR_WEAR_AXIS,
+              "P/E cycles of the two tables below"),
+        Table("aftl_tvr_erase_ns", "u32", ("2", wear),
+              [[tvr.erase_ns(p, c) for c in TVR_WEAR_AXIS] for p in (0, 1)],
+              "erase time in nanoseconds, by content of the block and by P/E cycles",
+              "First index: 0 = '11' everywhere, 1 = '01' everywhere. Straight lines between the"
+              " measured ends; an assumption."),
+        Table("aftl_tvr_program_wear_q16", "u32", (wear,),
+              [scaled(tvr.program_wear(c), Q16, digits=6) for c in TVR_WEAR_AXIS],
+              "program time relative to a new device, x 65536, by P/E cycles"),
+    ))
+
+
+def _values_by_state(code: reprogram_code.Encoding) -> list[int]:
+    return [code.index(s) if s in code else NO_CODE for s in range(reprogram_code.STATES)]
+
+
+def _next_codes(code: Code) -> list[int]:
+    following = reprogram_code.NEXT.get(code)
+    return [int(c) for c in following] if following else [NO_CODE, NO_CODE]
+
+
+def reprogram_section() -> Section:
+    """ReSSD."""
+    docs = ("programmed once, two bits per cell", "LSB updated", "MSB updated",
+            "LSB, then LSB updated", "LSB, then MSB updated", "MSB, then LSB updated",
+            "MSB, then MSB updated")
+    members = [(f"AFTL_CODE_{c.name}", doc) for c, doc in zip(Code, docs, strict=True)]
+    codes = reprogram_code.encodings()
+    decode = reprogram_code.decode_table()
+    dims = ("AFTL_CODES",)
+    times = [(n, getattr(reprogram_code, n)) for n in (
+        "TLC_PROGRAM_NS", "TLC_READ_NS", "INITIAL_PROGRAM_NS", "REPROGRAM_NS",
+        "REPROGRAM_READ_NS", "ERASE_NS", "MLC_MODE_PROGRAM_NS")]
+    return Section("ReSSD", (
+        *(Macro(f"AFTL_RESSD_{name}", value) for name, value in times),
+        Macro("AFTL_RESSD_TLC_PE_LIMIT", tlc.TLC_PE_LIMIT),
+        Macro("AFTL_RESSD_MLC_MODE_PE_LIMIT", tlc.MLC_MODE_PE_LIMIT),
+        Enum("aftl_reprogram_code", "encoding of a word line, by its updates since the erase",
+             members, dims[0]),
+        Macro("AFTL_CODE_NONE", NO_CODE, "No such state, value or code"),
+        Table("aftl_reprogram_state", "u8", (*dims, "4"), [list(codes[c]) for c in Code],
+              "state (ER = 0, P1..P7) of each value MSB << 1 | LSB, by encoding"),
+        Table("aftl_reprogram_value", "u8", (*dims, "8"),
+              [_values_by_state(codes[c]) for c in Code],
+              "value of each state, by encoding; AFTL_CODE_NONE outside the window"),
+        Table("aftl_reprogram_id", "u8", dims, [reprogram_code.distribution_id(c) for c in Code],
+              "distribution ID (0 = P1-P4 .. 3 = P4-P7; the initial code has 0), by encoding"),
+        Table("aftl_reprogram_next", "u8", (*dims, "2"), [_next_codes(c) for c in Code],
+              "encoding after updating the LSB (index 0) or the MSB (index 1)"),
+        Table("aftl_reprogram_decode", "u8", ("3", "4"),
+              [[int(decode.get((n, i), NO_CODE)) for i in range(4)] for n in range(3)],
+              "encoding by number of reprograms and distribution ID",
+              "AFTL_CODE_LM stands for AFTL_CODE_ML too: the two encodings are the same."),
+        Table("aftl_reprogram_senses", "u8", (*dims, "2"),
+              [list(reprogram_code.sensing_counts(codes[c])) for c in Code],
+              "sensing operations to read the LSB (index 0) or the MSB (index 1) page"),
+        Table("aftl_reprogram_errors", "u16", ("4", "2"), [list(p) for p in tlc.PAGE_ERRORS],
+              "measured errors per page (index 0 = largest, 1 = mean), by layers per super layer",
+              "Index 0 is a page that was not reprogrammed."),
+    ))
+
+
+@lru_cache(maxsize=1)
+def sections() -> tuple[Section, ...]:
+    """The whole content, in the order of the files."""
+    return (poisson_section(), rber_section(), approx_section(), agcr_section(), cube_section(),
+            tvr_section(), reprogram_section())
+
+
+GENERATED = "Generated by userspace/physics (python3 -m aftl_physics generate); do not edit."
+GUARD = "AFTL_PHYSICS_TABLES_H"
+
+
+def _spaced(section: Section) -> list[str]:
+    """The section's declarations, a blank line between them except between bare constants."""
+    bare = [isinstance(item, Macro) and not item.doc for item in section.items]
+    joined = [False, *(a and b for a, b in pairwise(bare))]
+    return [
+        item.header() if join else f"\n{item.header()}"
+        for item, join in zip(section.items, joined, strict=True)
+    ]
+
+
+def header_text() -> str:
+    """physics-tables.h."""
+    parts = [
+        "/* SPDX-License-Identifier: GPL-2.0-only */\n"
+        "/*\n * Fixed-point tables of the cell, program-time and encoding models.\n"
+        f" * {GENERATED}\n */\n#ifndef {GUARD}\n#define {GUARD}\n\n#include \"aftl-host.h\"\n"
+    ]
+    for section in sections():
+        parts.append(f"\n/*\n * {section.title}\n */\n")
+        parts += _spaced(section)
+    parts.append(f"\n#endif /* {GUARD} */\n")
+    return "".join(parts)
+
+
+def source_text() -> str:
+    """physics-tables.c."""
+    parts = [
+        "// SPDX-License-Identifier: GPL-2.0-only\n"
+        "/*\n * Values of the tables that physics-tables.h describes.\n"
+        f" * {GENERATED}\n */\n#include \"{HEADER}\"\n"
+    ]
+    for section in sections():
+        parts += [f"\n{text}" for item in section.items if (text := item.source())]
+    return "".join(parts)
+
+
+def files() -> dict[str, str]:
+    """Name and content of the generated files."""
+    return {HEADER: header_text(), SOURCE: source_text()}
+
+
+def first_difference(name: str, text: str) -> str | None:
+    """What differs first between `text` and the generated file `name`, or None."""
+    if text == files()[name]:
+        return None
+    for section in sections():
+        for item in section.items:
+            expected = item.header() if name == HEADER else item.source()
+            if expected and f"\n{expected}" not in text:
+                return item.name
+    return "the text around the tables"

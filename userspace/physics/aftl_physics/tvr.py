@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""TVR: threshold-voltage reduction by giving up state margins (ICS 2014, sections 4 and 5).
+
+"MSB" is the page that the paper programs first and calls fast, the opposite of common naming.
+Voltages are in volt, m is the fraction of the margins that is kept (1 = normal, 0 = TVR).
+"""
+
+import math
+from functools import lru_cache
+
+from aftl_physics import cell
+from aftl_physics.normal import bisect, inverse_tail, tail
+
+#: RBER limit for UBER 1e-16 (5.3; stated).
+RBER_LIMIT = 4.5e-4
+#: Standard deviations that give the published D0..D5 (derived; the table is not in the text).
+SIGMA_ERASED_V = 0.4217
+SIGMA_PROGRAMMED_V = 0.1085
+#: ISPP (eqs 1 and 14; stated).
+BETA = 1.14
+STEP_V = 0.2
+#: State means with full margins and the error budget of eq (8), in errors per page (derived:
+#: the set that reproduces 22/16 steps and both endurance figures).
+MEANS_V = (-1.67, 1.86, 3.23, 4.62)
+ERROR_BUDGET = 7.11
+CYCLES_UNIT = 1e5
+#: Published end of life with and without margins, in units of 1e5 cycles (5.4).
+PAPER_LIFE = (12.469, 13.35)
+#: Program time of S0 in us and slow-down of S1..S3 (4.1; stated as "faster by 15.5/23/31 %").
+S0_PROGRAM_NS = 672_000
+STATE_SLOWDOWN_PERMILLE = (1000, 1155, 1230, 1310)
+#: Drop of program time in the first 2e5 cycles and in the rest (4.1).
+EARLY_PROGRAM_DROP = 0.103
+LATE_PROGRAM_DROP = 0.048
+EARLY_CYCLES = 200_000
+LIFE_CYCLES = 1_200_000
+#: Erase time of blocks full of '11' and of '01' when new, and of all at end of life (4.2).
+ERASE_NEW_NS = (3_300_000, 3_100_000)
+ERASE_OLD_NS = 9_000_000
+
+
+def half_widths() -> tuple[float, ...]:
+    """D0..D5, distance of each state mean to its read references (eqs 10-13).
+
+    All Q terms of a page type are equal: 2 x 1/4 Q = limit for MSB, 4 x 1/4 Q for LSB.
+    """
+    x_msb = inverse_tail(2.0 * RBER_LIMIT)
+    x_lsb = inverse_tail(RBER_LIMIT)
+    d0, d1 = x_lsb * SIGMA_ERASED_V, x_lsb * SIGMA_PROGRAMMED_V
+    d2 = x_msb * SIGMA_PROGRAMMED_V
+    return d0, d1, d2, d2, d1, d1
+
+
+def bare_means() -> tuple[float, ...]:
+    """State means without any margin; the erased mean stays (Fig 11b)."""
+    d = [round(x, 2) for x in half_widths()]
+    first = MEANS_V[0]
+    return first, first + d[0] + d[1], first + sum(d[:4]), first + sum(d)
+
+
+def means(m: float) -> tuple[float, ...]:
+    """State means when a fraction `m` of the margins is kept (linear; assumption)."""
+    return tuple(low + m * (high - low) for low, high in zip(bare_means(), MEANS_V, strict=True))
+
+
+def swing_steps(swing_v: float) -> int:
+    """ISPP steps of one threshold swing: N_s = ceil(dVth / (beta dVpp)) (eq 14)."""
+    return math.ceil(swing_v / (BETA * STEP_V) - 1e-9)
+
+
+def steps(m: float) -> tuple[int, int]:
+    """ISPP steps of the (MSB, LSB) page.
+
+    MSB goes up to S2 and LSB to S1; the paper leaves S3 out, and so does this model.
+    """
+    mu = means(m)
+    return swing_steps(mu[2] - mu[0]), swing_steps(mu[1] - mu[0])
+
+
+def error_count(mean_v: float, life: float) -> float:
+    """Errors per page after `life` x 1e5 cycles at a mean state voltage (eq 8)."""
+    log = math.log(mean_v)
+    return (-5e-4 * log + 0.0019) * math.exp((0.036 * log + 0.6616) * life) - 1.0
+
+
+def endurance(m: float) -> float:
+    """Cycles, in 1e5, until eq (8) reaches the error budget."""
+    mean = sum(means(m)) / 4.0
+    return bisect(lambda n: error_count(mean, n) - ERROR_BUDGET, 1.0, 40.0)
+
+
+def state_program_ns() -> tuple[int, ...]:
+    """Measured program time by final state (4.1)."""
+    return tuple(S0_PROGRAM_NS * s // 1000 for s in STATE_SLOWDOWN_PERMILLE)
+
+
+def step_ns() -> int:
+    """Time of one ISPP step: mean program time over the mean of 22 and 16 steps."""
+    return round(sum(state_program_ns()) / 4 / (sum(steps(1.0)) / 2))
+
+
+def _ramp(start: float, end: float, low: int, high: int, cycles: int) -> float:
+    share = min(1.0, max(0.0, (cycles - low) / (high - low)))
+    return start + (end - start) * share
+
+
+def erase_ns(pattern: int, cycles: int) -> int:
+    """Erase time of a '11' (0) or '01' (1) block: straight lines that meet at end of life."""
+    return round(_ramp(ERASE_NEW_NS[pattern], ERASE_OLD_NS, 0, LIFE_CYCLES, cycles))
+
+
+def program_wear(cycles: int) -> float:
+    """Program time relative to a new device: it falls, fast for 2e5 cycles and then slowly."""
+    early = 1.0 - EARLY_PROGRAM_DROP
+    if cycles <= EARLY_CYCLES:
+        return _ramp(1.0, early, 0, EARLY_CYCLES, cycles)
+    return _ramp(early, early * (1.0 - LATE_PROGRAM_DROP), EARLY_CYCLES, LIFE_CYCLES, cycles)
+
+
+@lru_cache(maxsize=64)
+def channel(m: float) -> cell.Channel:
+    """The cell with a fraction `m` of the margins, for the common voltage model."""
+    sigmas = (SIGMA_ERASED_V, *[SIGMA_PROGRAMMED_V] * 3)
+    return cell.gaussian_channel(means(m), sigmas)
+
+
+def page_rber() -> tuple[float, float]:
+    """RBER of the (MSB, LSB) page without margins (eqs 10 and 11)."""
+    d = half_widths()
+    s = (SIGMA_ERASED_V, *[SIGMA_PROGRAMMED_V] * 5)
+    q = [tail(x / y) for x, y in zip(d, s, strict=True)]
+    return 0.25 * (q[2] + q[3]), 0.25 * (q[0] + q[1] + q[4] + q[5])
