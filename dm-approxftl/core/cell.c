@@ -23,24 +23,24 @@ static struct place find_place(const u32 *axis, u32 points, u64 value)
 	return place;
 }
 
-static u32 between(u32 low, u32 high, u32 fraction)
+static u64 between(u64 low, u64 high, u32 fraction)
 {
-	return low + (u32)(((u64)(high - low) * fraction) >> 16);
+	return low + (((high - low) * fraction) >> 16);
 }
 
-static u32 along_hours(const u32 *row, struct place hours)
+static u64 along_hours(const u64 *row, struct place hours)
 {
 	return between(row[hours.index], row[hours.index + 1], hours.fraction);
 }
 
-static u32 along_wear(const u32 (*rows)[AFTL_RBER_HOUR_POINTS], struct place wear,
+static u64 along_wear(const u64 (*rows)[AFTL_RBER_HOUR_POINTS], struct place wear,
 		      struct place hours)
 {
 	return between(along_hours(rows[wear.index], hours),
 		       along_hours(rows[wear.index + 1], hours), wear.fraction);
 }
 
-static u32 curve_q40(u32 curve, u32 disturb_mv, u32 erases, u64 hours)
+static u64 curve_q40(u32 curve, u32 disturb_mv, u32 erases, u64 hours)
 {
 	struct place disturb = find_place(aftl_rber_disturb_axis, AFTL_RBER_DISTURB_POINTS,
 					  disturb_mv);
@@ -94,9 +94,9 @@ static u64 lambda_q16(u64 rber_q40, u32 bits)
 	return (rber_q40 * bits) >> 24;
 }
 
-static u32 rate_to_q40(u64 rate)
+static u64 rate_to_q40(u64 rate)
 {
-	return (u32)min((u64)U32_MAX, div64_u64(rate << 24, 1000000000000ULL >> 16));
+	return div64_u64(rate << 24, 1000000000000ULL >> 16);
 }
 
 static void init_curves(struct aftl_cell *cell, const struct aftl_config *config)
@@ -108,9 +108,13 @@ static void init_curves(struct aftl_cell *cell, const struct aftl_config *config
 	for (mode = 0; mode < AFTL_MODES; mode++)
 		cell->curve[mode] = standard;
 	cell->curve[AFTL_MODE_REDUCED] = AFTL_RBER_MLC_APPROX;
-	cell->curve[AFTL_MODE_COARSE] = config->read_coarse ? AFTL_RBER_MLC_COARSE :
-							      AFTL_RBER_MLC_DELTA_B;
+	cell->curve[AFTL_MODE_COARSE] = AFTL_RBER_MLC_DELTA_B;
 	cell->curve[AFTL_MODE_FINE] = AFTL_RBER_MLC_FINE;
+	/* A device whose reads depend on the step size has AGCR's three of them. */
+	if (config->read_coarse) {
+		cell->curve[AFTL_MODE_NORMAL] = AFTL_RBER_MLC_MEDIUM;
+		cell->curve[AFTL_MODE_COARSE] = AFTL_RBER_MLC_COARSE;
+	}
 	cell->curve[AFTL_MODE_MLC] = AFTL_RBER_TLC_MLC_MODE;
 }
 
@@ -176,15 +180,14 @@ u32 aftl_page_disturb_mv(const struct aftl_media *media, const struct aftl_block
 }
 
 /* Layers of any number are stretched over the points of the table. */
-static u32 scale_by_layer(const struct aftl_geometry *geo, u32 rber_q40, u32 page)
+static u64 scale_by_layer(const struct aftl_geometry *geo, u64 rber_q40, u32 page)
 {
 	u32 point = aftl_layer(geo, page) * AFTL_LAYER_POINTS / geo->layers;
-	u64 scaled = ((u64)rber_q40 * aftl_layer_factor_q8[point]) >> 8;
 
-	return (u32)min((u64)U32_MAX, scaled);
+	return min((rber_q40 * aftl_layer_factor_q8[point]) >> 8, 1ULL << 39);
 }
 
-static u32 voltage_q40(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
+static u64 voltage_q40(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
 		       u64 hour)
 {
 	u32 index = aftl_device_page(cell->media, block, page);
@@ -192,13 +195,13 @@ static u32 voltage_q40(const struct aftl_cell *cell, const struct aftl_block *bl
 	u64 written = (u64)block->first_hour + cell->media->hours[index];
 	u32 curve = aftl_page_again(attr) ? AFTL_RBER_TLC_REPROGRAM :
 					    cell->curve[aftl_page_mode(attr)];
-	u32 rber = curve_q40(curve, aftl_page_disturb_mv(cell->media, block, page), block->erases,
+	u64 rber = curve_q40(curve, aftl_page_disturb_mv(cell->media, block, page), block->erases,
 			     hour > written ? hour - written : 0);
 
 	return scale_by_layer(cell->media->geo, rber, page);
 }
 
-u32 aftl_cell_rber_q40(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
+u64 aftl_cell_rber_q40(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
 		       u64 hour)
 {
 	u8 attr = cell->media->attr[aftl_device_page(cell->media, block, page)];
@@ -223,7 +226,7 @@ static u32 raw_errors(const struct aftl_cell *cell, const struct aftl_block *blo
 	const struct aftl_geometry *geo = cell->media->geo;
 	u64 draw = program_draw(cell, block, slot, attr);
 	u32 page = aftl_slot_device_page(cell->media, slot) % geo->pages;
-	u32 rber;
+	u64 rber;
 
 	if (cell->model == AFTL_CELL_CONSTANT)
 		return round_quantile(cell->quantile_q16[aftl_page_class(attr)][draw >> 58], draw);

@@ -30,7 +30,7 @@ struct aftl_cell {
 	const struct aftl_media *media;
 	u32 model;
 	u64 seed;
-	u32 rber_q40[AFTL_CLASSES];
+	u64 rber_q40[AFTL_CLASSES];
 	u32 quantile_q16[AFTL_CLASSES][AFTL_POISSON_COLUMNS];
 	u8 curve[AFTL_MODES];
 	u32 correctable;
@@ -58,7 +58,7 @@ void aftl_cell_init(struct aftl_cell *cell, const struct aftl_media *media,
  * aftl_cell_rber_q40() - raw bit error rate of @page now, in 2^-40
  * @hour: device age in hours
  */
-u32 aftl_cell_rber_q40(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
+u64 aftl_cell_rber_q40(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
 		       u64 hour);
 
 /**

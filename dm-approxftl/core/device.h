@@ -147,6 +147,7 @@ enum aftl_step {
 /**
  * struct aftl_lun - one independent unit of the array
  * @index: below geo.luns; also its event source
+ * @bus_ns: when its channel will be free
  * @work: what its array does now
  * @parked: a suspended operation, kind NONE if there is none
  * @parked_ns: array time that it still needs
@@ -174,6 +175,7 @@ enum aftl_step {
  */
 struct aftl_lun {
 	u32 index;
+	u64 *bus_ns;
 	struct aftl_work work;
 	struct aftl_work parked;
 	u64 parked_ns;
@@ -309,6 +311,11 @@ static inline u32 aftl_buffer_use(const struct aftl *ftl)
 	return aftl_buffered(ftl) ? (u32)(used * 10000 / ftl->write_commands) : 0;
 }
 
+/* ftl.c */
+
+/* The next day of device age begins then. */
+void aftl_clock_set(struct aftl *ftl);
+
 /* map.c: which slot holds a unit */
 
 static inline bool aftl_map_get(const struct aftl *ftl, aftl_unit_t unit, aftl_slot_t *slot)
@@ -324,8 +331,14 @@ static inline u32 aftl_map_class(const struct aftl *ftl, aftl_unit_t unit)
 	return ftl->map[from_unit(unit)] >> AFTL_SLOT_BITS;
 }
 
-/* @unit is now in @slot; its former slot becomes invalid. */
-void aftl_map_set(struct aftl *ftl, aftl_unit_t unit, aftl_slot_t slot, u32 class);
+/* @unit is now in @slot of @block; its former slot becomes invalid. */
+void aftl_map_set(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
+		  aftl_unit_t unit, aftl_slot_t slot, u32 class);
+
+/* The same for a move inside @lun, where the former place is known. */
+void aftl_map_move(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *from,
+		   aftl_slot_t former, struct aftl_block *block, aftl_unit_t unit,
+		   aftl_slot_t slot, u32 class);
 
 /* Returns whether @unit was mapped. */
 bool aftl_map_clear(struct aftl *ftl, aftl_unit_t unit);
@@ -333,6 +346,10 @@ bool aftl_map_clear(struct aftl *ftl, aftl_unit_t unit);
 /* supply.c: free blocks, closed blocks by valid count, bad blocks */
 
 void aftl_supply_init(struct aftl *ftl);
+
+/* Before and after blocks are loaded: no lists; the limits that follow from them. */
+void aftl_supply_clear(struct aftl *ftl);
+void aftl_supply_restored(struct aftl *ftl);
 struct aftl_block *aftl_supply_take(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_supply_give(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 void aftl_supply_open(struct aftl *ftl, struct aftl_block *block, enum aftl_order order, u32 kind);

@@ -108,6 +108,7 @@ static void init_lun(struct aftl *ftl, u32 index)
 	u32 stream;
 
 	lun->index = index;
+	lun->bus_ns = &ftl->bus_ns[index % ftl->geo.channels];
 	lun->refresh_block = ftl->geo.blocks_per_lun;
 	lun->reads.head = AFTL_NIL;
 	for (stream = 0; stream < AFTL_STREAMS; stream++)
@@ -220,7 +221,7 @@ static bool counts_days(const struct aftl *ftl)
 	return ftl->config.refresh || ftl->type->retention_hours;
 }
 
-static void set_clock(struct aftl *ftl)
+void aftl_clock_set(struct aftl *ftl)
 {
 	u64 into_day = (ftl->age_ns + ftl->now_ns) % DAY_NS;
 
@@ -252,7 +253,7 @@ static int build(struct aftl *ftl, struct aftl_error *error)
 	if (!ftl->policy)
 		return aftl_fail(error, -ENOMEM, "not enough memory for policy %s",
 				 ftl->type->name);
-	set_clock(ftl);
+	aftl_clock_set(ftl);
 	return 0;
 }
 
@@ -315,7 +316,7 @@ static void handle(struct aftl *ftl, u32 source)
 		aftl_requests_complete(ftl, source - ftl->event_lines);
 	} else {
 		aftl_job_day(ftl);
-		set_clock(ftl);
+		aftl_clock_set(ftl);
 	}
 }
 
@@ -340,7 +341,7 @@ void aftl_age(struct aftl *ftl, u64 ns)
 	if (!counts_days(ftl) || div64_u64(ftl->age_ns + ftl->now_ns, DAY_NS) == day)
 		return;
 	aftl_job_day(ftl);
-	set_clock(ftl);
+	aftl_clock_set(ftl);
 }
 
 u64 aftl_hours(const struct aftl *ftl)

@@ -13,13 +13,12 @@ static void set_event(struct aftl *ftl, struct aftl_lun *lun, u64 when)
 /* The bus serves in the order in which transfers become ready. */
 static u64 transfer(struct aftl *ftl, struct aftl_lun *lun, u32 units, u64 *spent_ns)
 {
-	u64 *bus = &ftl->bus_ns[lun->index % ftl->geo.channels];
 	u64 ns = ftl->config.command + units * ftl->unit_transfer_ns;
 
-	*bus = max(*bus, ftl->now_ns) + ns;
+	*lun->bus_ns = max(*lun->bus_ns, ftl->now_ns) + ns;
 	*spent_ns += ns;
 	ftl->stats.counters.bus_ns += ns;
-	return *bus;
+	return *lun->bus_ns;
 }
 
 void aftl_lun_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u64 sense_ns, u32 units)
@@ -71,10 +70,20 @@ static void start_erase(struct aftl *ftl, struct aftl_lun *lun)
 	set_event(ftl, lun, ftl->now_ns + ns);
 }
 
+/* The map entry of what is read now will be changed when it is programmed. */
+static void prefetch_map(const struct aftl *ftl, u32 page)
+{
+	u32 unit = from_unit(ftl->media.unit[page * ftl->geo.page_units]);
+
+	if (unit < ftl->geo.units)
+		prefetch(&ftl->map[unit]);
+}
+
 static u64 page_sense_ns(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	u32 page = aftl_device_page(&ftl->media, lun->job.from, aftl_job_page(ftl, lun));
 
+	prefetch_map(ftl, page);
 	return ftl->mode_read_ns[aftl_page_mode(ftl->media.attr[page])];
 }
 

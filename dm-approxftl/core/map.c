@@ -4,11 +4,9 @@
  */
 #include "device.h"
 
-static void invalidate(struct aftl *ftl, aftl_slot_t slot, u32 class)
+static void invalidate(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
+		       aftl_slot_t slot, u32 class)
 {
-	struct aftl_block *block = aftl_slot_block(&ftl->media, slot);
-	struct aftl_lun *lun = aftl_block_lun(ftl, block);
-
 	aftl_slot_clear_valid(&ftl->media, slot);
 	block->valid_approx -= class == AFTL_APPROX;
 	lun->valid--;
@@ -18,27 +16,47 @@ static void invalidate(struct aftl *ftl, aftl_slot_t slot, u32 class)
 				       aftl_slot_device_page(&ftl->media, slot) % ftl->geo.pages);
 }
 
-void aftl_map_set(struct aftl *ftl, aftl_unit_t unit, aftl_slot_t slot, u32 class)
+static void set_entry(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
+		      aftl_unit_t unit, aftl_slot_t slot, u32 class)
 {
-	struct aftl_block *block = aftl_slot_block(&ftl->media, slot);
-	aftl_slot_t former;
-
-	if (aftl_map_get(ftl, unit, &former))
-		invalidate(ftl, former, aftl_map_class(ftl, unit));
 	ftl->map[from_unit(unit)] = class << AFTL_SLOT_BITS | (from_slot(slot) + 1);
 	aftl_slot_set_valid(&ftl->media, slot);
 	block->valid++;
 	block->valid_approx += class == AFTL_APPROX;
-	aftl_block_lun(ftl, block)->valid++;
+	lun->valid++;
 }
 
-bool aftl_map_clear(struct aftl *ftl, aftl_unit_t unit)
+static bool invalidate_former(struct aftl *ftl, aftl_unit_t unit)
 {
+	struct aftl_block *block;
 	aftl_slot_t former;
 
 	if (!aftl_map_get(ftl, unit, &former))
 		return false;
-	invalidate(ftl, former, aftl_map_class(ftl, unit));
+	block = aftl_slot_block(&ftl->media, former);
+	invalidate(ftl, aftl_block_lun(ftl, block), block, former, aftl_map_class(ftl, unit));
+	return true;
+}
+
+void aftl_map_set(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
+		  aftl_unit_t unit, aftl_slot_t slot, u32 class)
+{
+	invalidate_former(ftl, unit);
+	set_entry(ftl, lun, block, unit, slot, class);
+}
+
+void aftl_map_move(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *from,
+		   aftl_slot_t former, struct aftl_block *block, aftl_unit_t unit,
+		   aftl_slot_t slot, u32 class)
+{
+	invalidate(ftl, lun, from, former, aftl_map_class(ftl, unit));
+	set_entry(ftl, lun, block, unit, slot, class);
+}
+
+bool aftl_map_clear(struct aftl *ftl, aftl_unit_t unit)
+{
+	if (!invalidate_former(ftl, unit))
+		return false;
 	ftl->map[from_unit(unit)] = 0;
 	return true;
 }

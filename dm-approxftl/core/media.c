@@ -6,9 +6,10 @@
  * starts a program step inside the block.
  */
 
-static bool sequential_allows(const struct aftl_block *block, u32 page)
+static bool sequential_allows(const struct aftl_media *media, const struct aftl_block *block,
+			      u32 page)
 {
-	return page == block->frontier;
+	return page == block->frontier && !aftl_page_programmed(media, block, page);
 }
 
 static bool leader_first_allows(const struct aftl_media *media, const struct aftl_block *block,
@@ -55,9 +56,10 @@ static bool step_allowed(const struct aftl_media *media, const struct aftl_block
 {
 	switch (block->order) {
 	case AFTL_ORDER_SEQUENTIAL:
-		return sequential_allows(block, page);
+		return sequential_allows(media, block, page);
 	case AFTL_ORDER_TWO_PASS:
-		return page == aftl_two_pass_next(media, block);
+		return page == aftl_two_pass_next(media, block) &&
+		       !aftl_page_programmed(media, block, page);
 	case AFTL_ORDER_LEADER_FIRST:
 		return leader_first_allows(media, block, page);
 	case AFTL_ORDER_SUPER_LAYER:

@@ -97,11 +97,11 @@ extern const u32 aftl_rber_hour_axis[AFTL_RBER_HOUR_POINTS];
 /**
  * aftl_rber_q40 - RBER x 2^40 by curve, accumulated shift, P/E cycles and age
  *
- * Saturated to the largest u32, 3.9e-3. Non-decreasing along every axis except the curve:
- * enforced by a running maximum. TLC curves do not depend on the shift. Fine, medium and
- * coarse steps are in that order at every point.
+ * At most a half. Non-decreasing along every axis except the curve: enforced by a running
+ * maximum. TLC curves do not depend on the shift. Fine, medium and coarse steps are in that
+ * order at every point.
  */
-extern const u32 aftl_rber_q40[AFTL_RBER_CURVES]
+extern const u64 aftl_rber_q40[AFTL_RBER_CURVES]
 	[AFTL_RBER_DISTURB_POINTS][AFTL_RBER_PE_POINTS][AFTL_RBER_HOUR_POINTS];
 
 /**
@@ -130,7 +130,7 @@ extern const u16 aftl_layer_factor_q8[AFTL_LAYER_POINTS];
  * Assumed: RBER of fine, medium and coarse steps after 5000 cycles and 2160 hours. Beyond
  * the last limit a precise read fails.
  */
-extern const u32 aftl_sense_limit_q40[AFTL_SENSE_LEVELS];
+extern const u64 aftl_sense_limit_q40[AFTL_SENSE_LEVELS];
 
 /**
  * aftl_sense_read_ns - read time of each sensing level, in nanoseconds
@@ -148,7 +148,7 @@ extern const u32 aftl_read_axis[AFTL_READ_POINTS];
  * aftl_tlc_read_disturb_q40 - RBER x 2^40 that reads add to a TLC page, by P/E cycles and
  * reads per page
  */
-extern const u32 aftl_tlc_read_disturb_q40[AFTL_RBER_PE_POINTS][AFTL_READ_POINTS];
+extern const u64 aftl_tlc_read_disturb_q40[AFTL_RBER_PE_POINTS][AFTL_READ_POINTS];
 
 /*
  * ApproxFTL
@@ -312,9 +312,9 @@ extern const u32 aftl_tvr_endurance_q16[AFTL_TVR_MARGIN_POINTS];
  * aftl_tvr_rber_q40 - RBER x 2^40 without disturbance, by sixteenths of the margins kept (0
  * = none, 16 = normal), P/E cycles and age
  *
- * Axes, saturation and running maximum as in aftl_rber_q40.
+ * Axes, limit and running maximum as in aftl_rber_q40.
  */
-extern const u32 aftl_tvr_rber_q40[AFTL_TVR_MARGIN_POINTS]
+extern const u64 aftl_tvr_rber_q40[AFTL_TVR_MARGIN_POINTS]
 	[AFTL_RBER_PE_POINTS][AFTL_RBER_HOUR_POINTS];
 
 /**

@@ -99,25 +99,36 @@ static void mark_pages(struct aftl *ftl, const struct aftl_need *need,
 	aftl_order_advance(&ftl->media, block, placement->page);
 }
 
-static void store_unit(struct aftl *ftl, const struct aftl_need *need,
-		       const struct aftl_payload *payload, u32 i, aftl_slot_t slot)
+/* Tell a host that keeps data beside us. */
+static void store_bytes(struct aftl *ftl, const struct aftl_payload *payload, u32 i,
+			aftl_slot_t slot)
+{
+	if (payload->tag[i] != AFTL_NIL) {
+		if (ftl->ops->program)
+			ftl->ops->program(ftl->host, payload->tag[i], payload->unit[i], slot);
+	} else if (ftl->ops->copy && payload->from[i] != AFTL_NO_SLOT) {
+		ftl->ops->copy(ftl->host, payload->unit[i], payload->from[i], slot);
+	}
+}
+
+static void store_unit(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need *need,
+		       struct aftl_block *block, const struct aftl_payload *payload, u32 i,
+		       aftl_slot_t slot)
 {
 	aftl_unit_t unit = payload->unit[i];
 
 	ftl->media.unit[from_slot(slot)] = unit;
 	if (ftl->media.origin)
 		ftl->media.origin[from_slot(slot)] = payload->origin[i];
-	if (payload->tag[i] == AFTL_NIL) {
-		if (ftl->ops->copy && payload->from[i] != AFTL_NO_SLOT)
-			ftl->ops->copy(ftl->host, unit, payload->from[i], slot);
-	} else if (ftl->ops->program) {
-		ftl->ops->program(ftl->host, payload->tag[i], unit, slot);
-	}
-	if (!payload->stale[i])
-		aftl_map_set(ftl, unit, slot, need->class);
+	store_bytes(ftl, payload, i, slot);
+	if (need->from)
+		aftl_map_move(ftl, lun, aftl_slot_block(&ftl->media, payload->from[i]),
+			      payload->from[i], block, unit, slot, need->class);
+	else if (!payload->stale[i])
+		aftl_map_set(ftl, lun, block, unit, slot, need->class);
 }
 
-static void store_payload(struct aftl *ftl, const struct aftl_need *need,
+static void store_payload(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need *need,
 			  const struct aftl_placement *placement,
 			  const struct aftl_payload *payload)
 {
@@ -126,7 +137,7 @@ static void store_payload(struct aftl *ftl, const struct aftl_need *need,
 	u32 i;
 
 	for (i = 0; i < payload->count; i++)
-		store_unit(ftl, need, payload, i, to_slot(slot + i));
+		store_unit(ftl, lun, need, placement->block, payload, i, to_slot(slot + i));
 	for (slot += payload->count; slot < end; slot++)
 		ftl->media.unit[slot] = AFTL_NO_UNIT;
 }
@@ -158,7 +169,7 @@ void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun, const struct af
 
 	account(ftl, need, placement, payload);
 	mark_pages(ftl, need, placement);
-	store_payload(ftl, need, placement, payload);
+	store_payload(ftl, lun, need, placement, payload);
 	if (aftl_block_full(&ftl->geo, block) && block->order != AFTL_ORDER_SUPER_LAYER) {
 		if (block == lun->refuge)
 			lun->refuge = NULL;

@@ -2,6 +2,7 @@
 /*
  * Bytes of a record file to structures and back.
  */
+#include "encoding.h"
 #include "record.h"
 
 static const u8 magic[8] = { 0x89, 'A', 'F', 'T', '\r', '\n', 0x1a, '\n' };
@@ -45,33 +46,9 @@ static const struct field fields[] = {
 	{ "class", 21, 1 }, { "stream", 22, 2 },  { "lat_100ns", 24, 4 }, { "pid", 28, 4 },
 };
 
-static void put_bytes(u8 *bytes, u64 value, unsigned int size)
+static u32 header_checksum(const u8 *bytes, size_t size)
 {
-	for (; size; size--, value >>= 8)
-		*bytes++ = value & 0xff;
-}
-
-static u64 get_bytes(const u8 *bytes, unsigned int size)
-{
-	u64 value = 0;
-
-	while (size--)
-		value = value << 8 | bytes[size];
-	return value;
-}
-
-/* Castagnoli's polynomial, bit by bit: a header is short and read once. */
-static u32 checksum(const u8 *bytes, size_t size)
-{
-	u32 crc = U32_MAX;
-	unsigned int bit;
-
-	while (size--) {
-		crc ^= *bytes++;
-		for (bit = 0; bit < 8; bit++)
-			crc = crc >> 1 ^ (crc & 1 ? 0x82f63b78 : 0);
-	}
-	return ~crc;
+	return ~aftl_crc32c(AFTL_CRC_START, bytes, size);
 }
 
 void aftl_record_header_init(struct aftl_record_header *header)
@@ -125,7 +102,7 @@ static int check_text(const u8 *bytes, size_t size, const char *what, struct aft
 
 static int check_classes(const u8 *bytes, struct aftl_error *error)
 {
-	u32 classes = get_bytes(bytes + AT_CLASSES, 4);
+	u32 classes = aftl_get(bytes + AT_CLASSES, 4);
 	const u8 *name = bytes + AT_NAMES;
 	u32 i;
 
@@ -166,9 +143,9 @@ static void put_field_table(u8 *bytes)
 
 	for (i = 0; i < ARRAY_SIZE(fields); i++, entry += FIELD_BYTES) {
 		memcpy(entry, fields[i].name, strlen(fields[i].name));
-		put_bytes(entry + FIELD_NAME_SIZE, fields[i].offset, 2);
-		put_bytes(entry + FIELD_NAME_SIZE + 2, fields[i].size, 2);
-		put_bytes(entry + FIELD_NAME_SIZE + 4, FIELD_UNSIGNED, 4);
+		aftl_put(entry + FIELD_NAME_SIZE, fields[i].offset, 2);
+		aftl_put(entry + FIELD_NAME_SIZE + 2, fields[i].size, 2);
+		aftl_put(entry + FIELD_NAME_SIZE + 4, FIELD_UNSIGNED, 4);
 	}
 }
 
@@ -177,13 +154,13 @@ static void put_constants(u8 *bytes)
 {
 	memset(bytes, 0, AFTL_RECORD_HEADER_BYTES);
 	memcpy(bytes + AT_MAGIC, magic, sizeof(magic));
-	put_bytes(bytes + AT_MAJOR, AFTL_RECORD_VERSION_MAJOR, 2);
-	put_bytes(bytes + AT_MINOR, AFTL_RECORD_VERSION_MINOR, 2);
-	put_bytes(bytes + AT_HEADER_BYTES, AFTL_RECORD_HEADER_BYTES, 4);
-	put_bytes(bytes + AT_RECORD_BYTES, AFTL_RECORD_BYTES, 4);
-	put_bytes(bytes + AT_TICK, 1, 4);
-	put_bytes(bytes + AT_SECTOR, AFTL_RECORD_SECTOR_BYTES, 4);
-	put_bytes(bytes + AT_FIELDS, ARRAY_SIZE(fields), 4);
+	aftl_put(bytes + AT_MAJOR, AFTL_RECORD_VERSION_MAJOR, 2);
+	aftl_put(bytes + AT_MINOR, AFTL_RECORD_VERSION_MINOR, 2);
+	aftl_put(bytes + AT_HEADER_BYTES, AFTL_RECORD_HEADER_BYTES, 4);
+	aftl_put(bytes + AT_RECORD_BYTES, AFTL_RECORD_BYTES, 4);
+	aftl_put(bytes + AT_TICK, 1, 4);
+	aftl_put(bytes + AT_SECTOR, AFTL_RECORD_SECTOR_BYTES, 4);
+	aftl_put(bytes + AT_FIELDS, ARRAY_SIZE(fields), 4);
 	put_field_table(bytes);
 }
 
@@ -193,9 +170,9 @@ int aftl_record_header_encode(const struct aftl_record_header *header, u8 *bytes
 	int ret;
 
 	put_constants(bytes);
-	put_bytes(bytes + AT_RECORDS, header->records, 8);
-	put_bytes(bytes + AT_DEVICE, header->device_bytes, 8);
-	put_bytes(bytes + AT_CLASSES, header->classes, 4);
+	aftl_put(bytes + AT_RECORDS, header->records, 8);
+	aftl_put(bytes + AT_DEVICE, header->device_bytes, 8);
+	aftl_put(bytes + AT_CLASSES, header->classes, 4);
 	memcpy(bytes + AT_NAMES, header->class_names, sizeof(header->class_names));
 	memcpy(bytes + AT_SOURCE, header->source_format, AFTL_RECORD_TEXT_SIZE);
 	memcpy(bytes + AT_TOOL, header->tool_version, AFTL_RECORD_TEXT_SIZE);
@@ -203,7 +180,7 @@ int aftl_record_header_encode(const struct aftl_record_header *header, u8 *bytes
 	ret = check_classes(bytes, error);
 	if (!ret)
 		ret = check_texts(bytes, error);
-	put_bytes(bytes + AT_CHECKSUM, checksum(bytes, AT_CHECKSUM), 4);
+	aftl_put(bytes + AT_CHECKSUM, header_checksum(bytes, AT_CHECKSUM), 4);
 	return ret;
 }
 
@@ -211,7 +188,7 @@ int aftl_record_header_encode(const struct aftl_record_header *header, u8 *bytes
 static int expect(const u8 *bytes, unsigned int at, unsigned int right, const char *what,
 		  struct aftl_error *error)
 {
-	u32 found = get_bytes(bytes + at, 4);
+	u32 found = aftl_get(bytes + at, 4);
 
 	if (found == right)
 		return 0;
@@ -256,7 +233,7 @@ static int check_zeroes(const u8 *bytes, struct aftl_error *error)
 	unsigned int i;
 
 	/* A later minor version may have found a use for them. */
-	if (get_bytes(bytes + AT_MINOR, 2) > AFTL_RECORD_VERSION_MINOR)
+	if (aftl_get(bytes + AT_MINOR, 2) > AFTL_RECORD_VERSION_MINOR)
 		return 0;
 	for (i = AT_ZERO; i < AT_TABLE; i++)
 		if (bytes[i])
@@ -267,7 +244,7 @@ static int check_zeroes(const u8 *bytes, struct aftl_error *error)
 /* Magic and version come before the checksum: the best sentence for a file of another kind. */
 static int check_identity(const u8 *bytes, struct aftl_error *error)
 {
-	u32 major = get_bytes(bytes + AT_MAJOR, 2);
+	u32 major = aftl_get(bytes + AT_MAJOR, 2);
 
 	if (memcmp(bytes + AT_MAGIC, magic, sizeof(magic)))
 		return aftl_fail(error, -EINVAL,
@@ -276,11 +253,11 @@ static int check_identity(const u8 *bytes, struct aftl_error *error)
 		return aftl_fail(error, -EINVAL,
 				 "the record file has format version %u, only version %u is understood",
 				 major, AFTL_RECORD_VERSION_MAJOR);
-	if (get_bytes(bytes + AT_CHECKSUM, 4) != checksum(bytes, AT_CHECKSUM))
+	if (aftl_get(bytes + AT_CHECKSUM, 4) != header_checksum(bytes, AT_CHECKSUM))
 		return aftl_fail(error, -EINVAL,
 				 "the header is damaged: its checksum is %08x, it should be %08x",
-				 (u32)get_bytes(bytes + AT_CHECKSUM, 4),
-				 checksum(bytes, AT_CHECKSUM));
+				 (u32)aftl_get(bytes + AT_CHECKSUM, 4),
+				 header_checksum(bytes, AT_CHECKSUM));
 	return 0;
 }
 
@@ -306,10 +283,10 @@ int aftl_record_header_decode(struct aftl_record_header *header, const u8 *bytes
 
 	if (ret)
 		return ret;
-	header->records = get_bytes(bytes + AT_RECORDS, 8);
-	header->device_bytes = get_bytes(bytes + AT_DEVICE, 8);
-	header->classes = get_bytes(bytes + AT_CLASSES, 4);
-	header->minor = get_bytes(bytes + AT_MINOR, 2);
+	header->records = aftl_get(bytes + AT_RECORDS, 8);
+	header->device_bytes = aftl_get(bytes + AT_DEVICE, 8);
+	header->classes = aftl_get(bytes + AT_CLASSES, 4);
+	header->minor = aftl_get(bytes + AT_MINOR, 2);
 	memcpy(header->class_names, bytes + AT_NAMES, sizeof(header->class_names));
 	memcpy(header->source_format, bytes + AT_SOURCE, AFTL_RECORD_TEXT_SIZE);
 	memcpy(header->tool_version, bytes + AT_TOOL, AFTL_RECORD_TEXT_SIZE);
@@ -344,27 +321,27 @@ int aftl_record_encode(const struct aftl_record_header *header, const struct aft
 
 	if (ret)
 		return ret;
-	put_bytes(bytes, record->t_ns, 8);
-	put_bytes(bytes + 8, record->off_sect, 8);
-	put_bytes(bytes + 16, record->nsect, 4);
+	aftl_put(bytes, record->t_ns, 8);
+	aftl_put(bytes + 8, record->off_sect, 8);
+	aftl_put(bytes + 16, record->nsect, 4);
 	bytes[20] = record->op;
 	bytes[21] = record->class;
-	put_bytes(bytes + 22, record->stream, 2);
-	put_bytes(bytes + 24, record->lat_100ns, 4);
-	put_bytes(bytes + 28, record->pid, 4);
+	aftl_put(bytes + 22, record->stream, 2);
+	aftl_put(bytes + 24, record->lat_100ns, 4);
+	aftl_put(bytes + 28, record->pid, 4);
 	return 0;
 }
 
 int aftl_record_decode(const struct aftl_record_header *header, struct aftl_record *record,
 		       const u8 *bytes, struct aftl_error *error)
 {
-	record->t_ns = get_bytes(bytes, 8);
-	record->off_sect = get_bytes(bytes + 8, 8);
-	record->nsect = get_bytes(bytes + 16, 4);
+	record->t_ns = aftl_get(bytes, 8);
+	record->off_sect = aftl_get(bytes + 8, 8);
+	record->nsect = aftl_get(bytes + 16, 4);
 	record->op = bytes[20];
 	record->class = bytes[21];
-	record->stream = get_bytes(bytes + 22, 2);
-	record->lat_100ns = get_bytes(bytes + 24, 4);
-	record->pid = get_bytes(bytes + 28, 4);
+	record->stream = aftl_get(bytes + 22, 2);
+	record->lat_100ns = aftl_get(bytes + 24, 4);
+	record->pid = aftl_get(bytes + 28, 4);
 	return check_record(header, record, error);
 }

@@ -192,9 +192,8 @@ static bool factory_bad(const struct aftl *ftl, u32 index)
 	return ftl->config.bad && aftl_below(draw, 1000000000) * 1000 < ftl->config.bad;
 }
 
-static void init_lun(struct aftl *ftl, struct aftl_lun *lun)
+static void clear_lun(struct aftl *ftl, struct aftl_lun *lun)
 {
-	u32 first = lun->index * ftl->geo.blocks_per_lun;
 	u32 i;
 
 	lun->victims = ftl->victims + (size_t)lun->index * (ftl->geo.block_slots + 1);
@@ -203,6 +202,16 @@ static void init_lun(struct aftl *ftl, struct aftl_lun *lun)
 	lun->fewest = ftl->geo.block_slots + 1;
 	lun->free_head = AFTL_NIL;
 	lun->free_tail = AFTL_NIL;
+	lun->free_blocks = 0;
+	lun->good_blocks = 0;
+}
+
+static void init_lun(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u32 first = lun->index * ftl->geo.blocks_per_lun;
+	u32 i;
+
+	clear_lun(ftl, lun);
 	for (i = first; i < first + ftl->geo.blocks_per_lun; i++) {
 		if (factory_bad(ftl, i)) {
 			block_at(ftl, i)->state = AFTL_BLOCK_BAD;
@@ -220,4 +229,23 @@ void aftl_supply_init(struct aftl *ftl)
 
 	for (i = 0; i < ftl->geo.luns; i++)
 		init_lun(ftl, &ftl->luns[i]);
+}
+
+void aftl_supply_clear(struct aftl *ftl)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.luns; i++)
+		clear_lun(ftl, &ftl->luns[i]);
+	for (i = 0; i < ftl->geo.blocks; i++)
+		ftl->media.blocks[i].listed = 0;
+}
+
+void aftl_supply_restored(struct aftl *ftl)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.luns; i++)
+		update_room(ftl, &ftl->luns[i]);
+	check_read_only(ftl);
 }

@@ -64,6 +64,7 @@ static void bind_unit(struct aftl *ftl, struct aftl_request *request, aftl_unit_
 	u32 index = aftl_command_get(ftl, true);
 	struct aftl_command *command = &ftl->commands[index];
 
+	prefetch(&ftl->map[from_unit(unit)]);
 	coalesce(ftl, unit);
 	command->seq = ftl->seq++;
 	command->queued_ns = ftl->now_ns;

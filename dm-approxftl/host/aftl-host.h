@@ -15,6 +15,7 @@
 #include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
+#include <linux/prefetch.h>
 #include <linux/string.h>
 #include <linux/types.h>
 

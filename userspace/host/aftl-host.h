@@ -48,6 +48,11 @@ typedef int64_t s64;
 #define __maybe_unused __attribute__((unused))
 #define fallthrough __attribute__((fallthrough))
 
+static inline void prefetch(const void *address)
+{
+	__builtin_prefetch(address);
+}
+
 static inline u64 div64_u64(u64 dividend, u64 divisor)
 {
 	return dividend / divisor;

@@ -14,7 +14,6 @@ SIGNIFICANT_DIGITS = 4
 #: Relative distance to a rounding boundary below which a value is refused. Accumulated rounding
 #: errors of the models stay below 1e-12.
 BOUNDARY_MARGIN = 1e-10
-U32_MAX = 2**32 - 1
 
 
 class UnstableRoundingError(ValueError):
@@ -46,8 +45,3 @@ def nearest(value: Fraction) -> int:
 def scaled(value: float, scale: int, digits: int = SIGNIFICANT_DIGITS) -> int:
     """`value` x `scale` as an integer, by way of `digits` decimal digits."""
     return nearest(significant(value, digits) * scale)
-
-
-def saturated_u32(value: int) -> int:
-    """`value`, at most the largest u32."""
-    return min(value, U32_MAX)

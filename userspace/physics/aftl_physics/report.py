@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A summary of the models for people."""
 
-from aftl_physics import cell, fixed, program_time, reprogram_code, tables, tvr
+from aftl_physics import cell, program_time, reprogram_code, tables, tvr
 
 CONDITIONS = ((0, 0), (3000, 720), (10000, 8760))
 
 
 def _rate(value: int) -> str:
-    return f"{value / tables.Q40:9.2e}" if value < fixed.U32_MAX else "  >3.9e-3"
+    return f"{value / tables.Q40:9.2e}"
 
 
 def rber_lines() -> list[str]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from aftl_physics import cell, layers, poisson, program_time, reprogram_code, tlc, tvr
 from aftl_physics.csource import Enum, Macro, Section, Table
-from aftl_physics.fixed import saturated_u32, scaled
+from aftl_physics.fixed import scaled
 from aftl_physics.reprogram_code import Code
 
 Q16 = 1 << 16
@@ -38,8 +38,8 @@ IntArray = NDArray[np.int64]
 
 
 def q40(rate: float) -> int:
-    """RBER x 2^40, saturated."""
-    return saturated_u32(scaled(rate, Q40))
+    """RBER x 2^40; a page of noise has every other bit wrong."""
+    return min(scaled(rate, Q40), Q40 // 2)
 
 
 def _cell_model(channel: cell.Channel) -> RberModel:
@@ -153,9 +153,9 @@ def rber_section() -> Section:
         Table("aftl_rber_pe_axis", "u32", dims[2:3], PE_AXIS, "program/erase cycles of the block"),
         Table("aftl_rber_hour_axis", "u32", dims[3:4], HOUR_AXIS,
               "hours since the page was programmed"),
-        Table("aftl_rber_q40", "u32", dims, values,
+        Table("aftl_rber_q40", "u64", dims, values,
               "RBER x 2^40 by curve, accumulated shift, P/E cycles and age",
-              "Saturated to the largest u32, 3.9e-3. Non-decreasing along every axis except"
+              "At most a half. Non-decreasing along every axis except"
               " the curve: enforced by a running maximum. TLC curves do not depend on the shift."
               " Fine, medium and coarse steps are in that order at every point."),
         Table("aftl_disturb_mv", "u16", ("2", "2"), _disturb_neighbours(),
@@ -167,7 +167,7 @@ def rber_section() -> Section:
               "RBER factor x 256 by relative layer, 0 = top of the stack",
               "The mean is exactly 256. Shape and size are assumptions."),
         Macro("AFTL_SENSE_LEVELS", 3),
-        Table("aftl_sense_limit_q40", "u32", ("AFTL_SENSE_LEVELS",), _sense_limits(),
+        Table("aftl_sense_limit_q40", "u64", ("AFTL_SENSE_LEVELS",), _sense_limits(),
               "largest RBER x 2^40 that each sensing level still decodes, ascending",
               f"Assumed: RBER of fine, medium and coarse steps after {SENSE_CYCLES} cycles and"
               f" {SENSE_HOURS} hours. Beyond the last limit a precise read fails."),
@@ -176,7 +176,7 @@ def rber_section() -> Section:
         Macro("AFTL_READ_POINTS", len(READ_AXIS)),
         Table("aftl_read_axis", "u32", ("AFTL_READ_POINTS",), READ_AXIS,
               "average reads per page of a block since its erase"),
-        Table("aftl_tlc_read_disturb_q40", "u32", (dims[2], "AFTL_READ_POINTS"),
+        Table("aftl_tlc_read_disturb_q40", "u64", (dims[2], "AFTL_READ_POINTS"),
               [[q40(tlc.read_disturb(pe, r)) for r in READ_AXIS] for pe in PE_AXIS],
               "RBER x 2^40 that reads add to a TLC page, by P/E cycles and reads per page"),
     ))
@@ -312,9 +312,9 @@ def tvr_section() -> Section:
         Table("aftl_tvr_endurance_q16", "u32", (points,),
               [scaled(tvr.endurance(m) / base, Q16, digits=6) for m in kept],
               f"factor x 65536 on the P/E limit, {by_margin}"),
-        Table("aftl_tvr_rber_q40", "u32", (points, "AFTL_RBER_PE_POINTS", "AFTL_RBER_HOUR_POINTS"),
+        Table("aftl_tvr_rber_q40", "u64", (points, "AFTL_RBER_PE_POINTS", "AFTL_RBER_HOUR_POINTS"),
               _tvr_rber(), f"RBER x 2^40 without disturbance, {by_margin}, P/E cycles and age",
-              "Axes, saturation and running maximum as in aftl_rber_q40."),
+              "Axes, limit and running maximum as in aftl_rber_q40."),
         Table("aftl_tvr_state_program_ns", "u32", ("4",), tvr.state_program_ns(),
               "measured program time in nanoseconds, by final state S0..S3"),
         Macro(wear, len(TVR_WEAR_AXIS)),

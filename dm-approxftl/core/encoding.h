@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What every stored format shares: little-endian numbers and the checksum.
+ */
+#ifndef AFTL_ENCODING_H
+#define AFTL_ENCODING_H
+
+#include "aftl-host.h"
+
+/* Start value of a checksum over several pieces. */
+#define AFTL_CRC_START U32_MAX
+
+static inline void aftl_put(u8 *bytes, u64 value, unsigned int size)
+{
+	for (; size; size--, value >>= 8)
+		*bytes++ = value & 0xff;
+}
+
+static inline u64 aftl_get(const u8 *bytes, unsigned int size)
+{
+	u64 value = 0;
+
+	while (size--)
+		value = value << 8 | bytes[size];
+	return value;
+}
+
+/**
+ * aftl_crc32c() - continue a CRC-32C (Castagnoli) over @size more bytes
+ *
+ * The checksum of the whole is the complement of the last result.
+ */
+u32 aftl_crc32c(u32 crc, const void *bytes, size_t size);
+
+#endif

@@ -1,0 +1,578 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "device.h"
+#include "encoding.h"
+#include "snapshot.h"
+
+static const u8 magic[8] = { 'A', 'F', 'T', 'L', 'S', 'N', 'A', 'P' };
+
+#define NAME_SIZE 16
+#define KEY_SIZE 64
+#define BUFFER_SIZE 512
+
+enum { FLAG_FLIP = 1, FLAG_APPROX_ONLY = 2, FLAG_FAILING = 4 };
+
+/* One direction of a snapshot; the first failure stops everything after it. */
+struct stream {
+	const struct aftl_sink *sink;
+	const struct aftl_source_stream *source;
+	u32 crc;
+	int ret;
+	size_t used;
+	u8 buffer[BUFFER_SIZE];
+};
+
+static void flush(struct stream *stream)
+{
+	if (!stream->ret && stream->used)
+		stream->ret = stream->sink->write(stream->sink->host, stream->buffer,
+						  stream->used);
+	stream->crc = aftl_crc32c(stream->crc, stream->buffer, stream->used);
+	stream->used = 0;
+}
+
+static void put(struct stream *stream, u64 value, unsigned int size)
+{
+	if (stream->used + size > BUFFER_SIZE)
+		flush(stream);
+	aftl_put(stream->buffer + stream->used, value, size);
+	stream->used += size;
+}
+
+static void put_text(struct stream *stream, const char *text, size_t size)
+{
+	while (size--)
+		put(stream, *text ? *text++ : 0, 1);
+}
+
+static void get_bytes(struct stream *stream, void *bytes, size_t size)
+{
+	memset(bytes, 0, size);
+	if (stream->ret)
+		return;
+	stream->ret = stream->source->read(stream->source->host, bytes, size);
+	stream->crc = aftl_crc32c(stream->crc, bytes, size);
+}
+
+static u64 get(struct stream *stream, unsigned int size)
+{
+	u8 bytes[8];
+
+	get_bytes(stream, bytes, size);
+	return aftl_get(bytes, size);
+}
+
+/* Saving */
+
+static void save_config(struct stream *stream, const struct aftl *ftl)
+{
+	unsigned int i;
+
+	put(stream, AFTL_PARAMS, 4);
+	for (i = 0; i < AFTL_PARAMS; i++) {
+		size_t length = strlen(aftl_params[i].key);
+
+		put(stream, length, 1);
+		put_text(stream, aftl_params[i].key, length);
+		put(stream, aftl_param_get(&ftl->config, i), 8);
+	}
+}
+
+static void save_header(struct stream *stream, const struct aftl *ftl)
+{
+	u32 i;
+
+	for (i = 0; i < sizeof(magic); i++)
+		put(stream, magic[i], 1);
+	put(stream, AFTL_SNAPSHOT_MAJOR, 2);
+	put(stream, AFTL_SNAPSHOT_MINOR, 2);
+	put_text(stream, ftl->type->name, NAME_SIZE);
+	save_config(stream, ftl);
+	put(stream, ftl->now_ns, 8);
+	put(stream, ftl->age_ns, 8);
+	put(stream, ftl->seq, 8);
+	for (i = 0; i < AFTL_STREAMS; i++) {
+		put(stream, ftl->bind[i].lun, 4);
+		put(stream, ftl->bind[i].left, 4);
+	}
+}
+
+static void save_slot(struct stream *stream, const struct aftl_media *media, u32 slot)
+{
+	put(stream, aftl_slot_valid(media, to_slot(slot)), 1);
+	put(stream, from_unit(media->unit[slot]), 4);
+	if (!media->origin)
+		return;
+	put(stream, media->origin[slot].lineage, 2);
+	put(stream, media->origin[slot].baked, 2);
+}
+
+static void save_pages(struct stream *stream, const struct aftl_media *media,
+		       const struct aftl_block *block)
+{
+	u32 first = aftl_device_page(media, block, 0);
+	u32 page;
+	u32 i;
+
+	for (page = first; page < first + media->geo->pages; page++) {
+		put(stream, media->attr[page], 1);
+		put(stream, media->hours[page], 2);
+		for (i = 0; i < media->geo->page_units; i++)
+			save_slot(stream, media, page * media->geo->page_units + i);
+	}
+}
+
+static void save_block(struct stream *stream, const struct aftl_media *media,
+		       const struct aftl_block *block)
+{
+	put(stream, block->state, 1);
+	put(stream, block->order, 1);
+	put(stream, block->kind, 1);
+	put(stream, (block->flip ? FLAG_FLIP : 0) | (block->approx_only ? FLAG_APPROX_ONLY : 0) |
+			    (block->failing ? FLAG_FAILING : 0), 1);
+	put(stream, block->note, 2);
+	put(stream, block->programmed, 4);
+	put(stream, block->frontier, 4);
+	put(stream, block->erases, 4);
+	put(stream, block->wear, 4);
+	put(stream, block->reads, 4);
+	put(stream, block->first_hour, 4);
+	put(stream, block->opened_ns, 8);
+	if (block->programmed)
+		save_pages(stream, media, block);
+}
+
+static void save_list(struct stream *stream, const struct aftl *ftl, u32 head)
+{
+	for (; head != AFTL_NIL; head = ftl->media.blocks[head].next)
+		put(stream, head, 4);
+}
+
+static void save_lun(struct stream *stream, const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	u32 closed = 0;
+	u32 index;
+	u32 i;
+
+	put(stream, lun->free_blocks, 4);
+	save_list(stream, ftl, lun->free_head);
+	for (i = 0; i <= ftl->geo.block_slots; i++)
+		for (index = lun->victims[i]; index != AFTL_NIL;
+		     index = ftl->media.blocks[index].next)
+			closed++;
+	put(stream, closed, 4);
+	for (i = 0; i <= ftl->geo.block_slots; i++)
+		save_list(stream, ftl, lun->victims[i]);
+}
+
+static void save_all(struct stream *stream, const struct aftl *ftl)
+{
+	u32 i;
+
+	save_header(stream, ftl);
+	for (i = 0; i < ftl->geo.blocks; i++)
+		save_block(stream, &ftl->media, &ftl->media.blocks[i]);
+	for (i = 0; i < ftl->geo.luns; i++)
+		save_lun(stream, ftl, &ftl->luns[i]);
+	flush(stream);
+	put(stream, ~stream->crc, 4);
+	flush(stream);
+}
+
+static bool resting(const struct aftl *ftl)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.luns; i++)
+		if (ftl->luns[i].work.phase != AFTL_PHASE_IDLE)
+			return false;
+	return true;
+}
+
+/* Let operations end and start no other. */
+static void park(struct aftl *ftl)
+{
+	u32 i;
+
+	ftl->parking = true;
+	while (!resting(ftl))
+		aftl_advance(ftl, aftl_next_event(ftl));
+	for (i = 0; i < ftl->geo.luns; i++)
+		if (ftl->luns[i].job.kind != AFTL_JOB_NONE)
+			aftl_job_drop(ftl, &ftl->luns[i]);
+}
+
+static void unpark(struct aftl *ftl)
+{
+	u32 i;
+
+	ftl->parking = false;
+	for (i = 0; i < ftl->geo.luns; i++)
+		aftl_lun_kick(ftl, &ftl->luns[i], false);
+}
+
+int aftl_save(struct aftl *ftl, const struct aftl_sink *sink, struct aftl_error *error)
+{
+	struct stream stream = { .sink = sink, .crc = AFTL_CRC_START };
+
+	if (ftl->requests || ftl->free_write_count != ftl->write_commands)
+		return aftl_fail(error, -EBUSY,
+				 "requests or buffered writes are under way; flush and wait for them first");
+	park(ftl);
+	save_all(&stream, ftl);
+	unpark(ftl);
+	if (stream.ret)
+		return aftl_fail(error, stream.ret, "the snapshot could not be written");
+	return 0;
+}
+
+/* Loading */
+
+static int load_magic(struct stream *stream, struct aftl_error *error)
+{
+	u8 bytes[sizeof(magic)];
+	u32 major;
+
+	get_bytes(stream, bytes, sizeof(bytes));
+	if (stream->ret || memcmp(bytes, magic, sizeof(magic)))
+		return aftl_fail(error, -EINVAL, "this is not a snapshot of a device");
+	major = (u32)get(stream, 2);
+	get(stream, 2);
+	if (!stream->ret && major != AFTL_SNAPSHOT_MAJOR)
+		return aftl_fail(error, -EINVAL,
+				 "the snapshot has format %u, this program reads format %u", major,
+				 AFTL_SNAPSHOT_MAJOR);
+	return 0;
+}
+
+static const struct aftl_policy_type *load_policy(struct stream *stream)
+{
+	char name[NAME_SIZE + 1];
+
+	get_bytes(stream, name, NAME_SIZE);
+	name[NAME_SIZE] = '\0';
+	return aftl_policy_find(name);
+}
+
+static int load_param(struct stream *stream, struct aftl_config *config, struct aftl_error *error)
+{
+	char key[KEY_SIZE + 1];
+	u32 length = (u32)get(stream, 1);
+	int index;
+	u64 value;
+
+	if (length > KEY_SIZE)
+		return aftl_fail(error, -EUCLEAN, "the snapshot is damaged: a key is too long");
+	get_bytes(stream, key, length);
+	key[length] = '\0';
+	value = get(stream, 8);
+	index = aftl_param_find(key);
+	if (index < 0)
+		return aftl_fail(error, -EINVAL,
+				 "the snapshot has a parameter that this program does not know");
+	if (value < aftl_params[index].smallest || value > aftl_params[index].largest)
+		return aftl_fail(error, -EUCLEAN, "the snapshot is damaged: %s is out of range",
+				 aftl_params[index].key);
+	*aftl_param_value(config, index) = value;
+	return 0;
+}
+
+static int load_config(struct stream *stream, struct aftl_config *config, struct aftl_error *error)
+{
+	u32 count = (u32)get(stream, 4);
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; i < AFTL_PARAMS; i++)
+		*aftl_param_value(config, i) = aftl_params[i].standard;
+	if (count > AFTL_PARAMS)
+		return aftl_fail(error, -EINVAL, "the snapshot has %u parameters, at most %u are known",
+				 count, (u32)AFTL_PARAMS);
+	while (!ret && !stream->ret && count--)
+		ret = load_param(stream, config, error);
+	return ret;
+}
+
+static int damaged(struct aftl_error *error, const char *what)
+{
+	return aftl_fail(error, -EUCLEAN, "the snapshot is damaged: %s", what);
+}
+
+static int load_slot(struct stream *stream, struct aftl *ftl, struct aftl_block *block, u32 slot,
+		     struct aftl_error *error)
+{
+	bool valid = get(stream, 1);
+	u32 unit = (u32)get(stream, 4);
+	u8 attr = ftl->media.attr[slot / ftl->geo.page_units];
+
+	ftl->media.unit[slot] = to_unit(unit);
+	if (ftl->media.origin) {
+		ftl->media.origin[slot].lineage = (u16)get(stream, 2);
+		ftl->media.origin[slot].baked = (u16)get(stream, 2);
+	}
+	if (!valid)
+		return 0;
+	if (unit >= ftl->geo.units || ftl->map[unit] || !(attr & AFTL_PAGE_PROGRAMMED))
+		return damaged(error, "a unit is stored twice or nowhere");
+	aftl_map_set(ftl, aftl_block_lun(ftl, block), block, to_unit(unit), to_slot(slot),
+		     aftl_page_class(attr));
+	return 0;
+}
+
+static bool possible_attr(u8 attr)
+{
+	return !attr || (attr & AFTL_PAGE_PROGRAMMED && aftl_page_class(attr) < AFTL_CLASSES &&
+			 aftl_page_again(attr) <= AFTL_REPROGRAMS_MAX);
+}
+
+static int load_pages(struct stream *stream, struct aftl *ftl, struct aftl_block *block,
+		      struct aftl_error *error)
+{
+	u32 first = aftl_device_page(&ftl->media, block, 0);
+	u32 programmed = 0;
+	u32 page;
+	u32 i;
+
+	for (page = first; page < first + ftl->geo.pages; page++) {
+		u8 attr = (u8)get(stream, 1);
+
+		if (!possible_attr(attr))
+			return damaged(error, "a page has impossible attributes");
+		programmed += attr != 0;
+		ftl->media.attr[page] = attr;
+		ftl->media.hours[page] = (u16)get(stream, 2);
+		for (i = 0; i < ftl->geo.page_units; i++)
+			if (load_slot(stream, ftl, block, page * ftl->geo.page_units + i, error))
+				return -EUCLEAN;
+		if (stream->ret)
+			return stream->ret;
+	}
+	return programmed == block->programmed ? 0 : damaged(error, "a block's page count is wrong");
+}
+
+static void load_block_fields(struct stream *stream, struct aftl_block *block)
+{
+	u8 flags;
+
+	block->state = (u8)get(stream, 1);
+	block->order = (u8)get(stream, 1);
+	block->kind = (u8)get(stream, 1);
+	flags = (u8)get(stream, 1);
+	block->flip = flags & FLAG_FLIP ? 1 : 0;
+	block->approx_only = flags & FLAG_APPROX_ONLY ? 1 : 0;
+	block->failing = flags & FLAG_FAILING ? 1 : 0;
+	block->note = (u16)get(stream, 2);
+	block->programmed = (u32)get(stream, 4);
+	block->frontier = (u32)get(stream, 4);
+	block->erases = (u32)get(stream, 4);
+	block->wear = (u32)get(stream, 4);
+	block->reads = (u32)get(stream, 4);
+	block->first_hour = (u32)get(stream, 4);
+	block->opened_ns = get(stream, 8);
+}
+
+static bool possible_block(const struct aftl *ftl, const struct aftl_block *block)
+{
+	return block->state <= AFTL_BLOCK_BAD && block->order < AFTL_ORDERS &&
+	       block->kind < AFTL_KINDS_MAX && block->programmed <= ftl->geo.pages &&
+	       block->frontier <= ftl->geo.pages &&
+	       (block->state != AFTL_BLOCK_FREE || !block->programmed);
+}
+
+static int load_block(struct stream *stream, struct aftl *ftl, struct aftl_block *block,
+		      struct aftl_error *error)
+{
+	struct aftl_lun *lun = aftl_block_lun(ftl, block);
+
+	load_block_fields(stream, block);
+	if (stream->ret)
+		return stream->ret;
+	if (!possible_block(ftl, block))
+		return damaged(error, "a block is in an impossible state");
+	lun->good_blocks += block->state != AFTL_BLOCK_BAD;
+	lun->failing_blocks += block->failing;
+	return block->programmed ? load_pages(stream, ftl, block, error) : 0;
+}
+
+static struct aftl_block *get_listed(struct stream *stream, struct aftl *ftl,
+				     const struct aftl_lun *lun, enum aftl_block_state state)
+{
+	u32 index = (u32)get(stream, 4);
+	struct aftl_block *block;
+
+	if (stream->ret || index / ftl->geo.blocks_per_lun != lun->index)
+		return NULL;
+	block = &ftl->media.blocks[index];
+	return block->state == state && !block->listed ? block : NULL;
+}
+
+static int load_free(struct stream *stream, struct aftl *ftl, struct aftl_lun *lun,
+		     struct aftl_error *error)
+{
+	u32 count = (u32)get(stream, 4);
+
+	for (; count && !stream->ret; count--) {
+		struct aftl_block *block = get_listed(stream, ftl, lun, AFTL_BLOCK_FREE);
+
+		if (!block)
+			return damaged(error, "the list of free blocks is wrong");
+		aftl_supply_give(ftl, lun, block);
+	}
+	return 0;
+}
+
+/* A list takes new blocks at its head: what was first must come last. */
+static void reverse_victims(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u32 i;
+
+	for (i = 0; i <= ftl->geo.block_slots; i++) {
+		u32 index = lun->victims[i];
+
+		lun->victims[i] = AFTL_NIL;
+		while (index != AFTL_NIL) {
+			u32 next = ftl->media.blocks[index].next;
+
+			aftl_supply_list(ftl, lun, &ftl->media.blocks[index]);
+			index = next;
+		}
+	}
+}
+
+static int load_closed(struct stream *stream, struct aftl *ftl, struct aftl_lun *lun,
+		       struct aftl_error *error)
+{
+	u32 count = (u32)get(stream, 4);
+
+	for (; count && !stream->ret; count--) {
+		struct aftl_block *block = get_listed(stream, ftl, lun, AFTL_BLOCK_CLOSED);
+
+		if (!block)
+			return damaged(error, "the list of closed blocks is wrong");
+		aftl_supply_list(ftl, lun, block);
+	}
+	reverse_victims(ftl, lun);
+	return 0;
+}
+
+/* Blocks that the policy does not want back are closed. */
+static int settle_blocks(struct aftl *ftl, struct aftl_lun *lun, struct aftl_error *error)
+{
+	u32 first = lun->index * ftl->geo.blocks_per_lun;
+	u32 i;
+
+	for (i = first; i < first + ftl->geo.blocks_per_lun; i++) {
+		struct aftl_block *block = &ftl->media.blocks[i];
+
+		if (block->state == AFTL_BLOCK_OPEN) {
+			if (!ftl->type->adopt || aftl_block_full(&ftl->geo, block) ||
+			    !ftl->type->adopt(ftl->policy, lun, block))
+				aftl_supply_close(ftl, block);
+		} else if (block->state != AFTL_BLOCK_BAD && !block->listed) {
+			return damaged(error, "a block is in no list");
+		}
+	}
+	return 0;
+}
+
+static int load_media(struct stream *stream, struct aftl *ftl, struct aftl_error *error)
+{
+	int ret = 0;
+	u32 i;
+
+	aftl_supply_clear(ftl);
+	for (i = 0; !ret && !stream->ret && i < ftl->geo.blocks; i++)
+		ret = load_block(stream, ftl, &ftl->media.blocks[i], error);
+	for (i = 0; !ret && !stream->ret && i < ftl->geo.luns; i++) {
+		ret = load_free(stream, ftl, &ftl->luns[i], error);
+		if (!ret)
+			ret = load_closed(stream, ftl, &ftl->luns[i], error);
+	}
+	return ret ? ret : stream->ret;
+}
+
+static int load_state(struct stream *stream, struct aftl *ftl, struct aftl_error *error)
+{
+	u32 i;
+
+	ftl->now_ns = get(stream, 8);
+	ftl->age_ns = get(stream, 8);
+	ftl->seq = get(stream, 8);
+	for (i = 0; i < AFTL_STREAMS; i++) {
+		ftl->bind[i].lun = (u32)get(stream, 4);
+		ftl->bind[i].left = (u32)get(stream, 4);
+		if (ftl->bind[i].lun >= ftl->geo.luns)
+			return damaged(error, "a stream is bound to no LUN");
+	}
+	/* Both are times of years; their sum must not wrap. */
+	if (ftl->now_ns > U64_MAX / 4 || ftl->age_ns > U64_MAX / 4)
+		return damaged(error, "its times are impossible");
+	return load_media(stream, ftl, error);
+}
+
+static int check_crc(struct stream *stream, struct aftl_error *error)
+{
+	u32 expected = ~stream->crc;
+
+	if (get(stream, 4) != expected && !stream->ret)
+		return damaged(error, "its checksum is wrong");
+	return stream->ret;
+}
+
+static int load_device(struct stream *stream, struct aftl *ftl, struct aftl_error *error)
+{
+	int ret = load_state(stream, ftl, error);
+	u32 i;
+
+	if (!ret)
+		ret = check_crc(stream, error);
+	for (i = 0; !ret && i < ftl->geo.luns; i++)
+		ret = settle_blocks(ftl, &ftl->luns[i], error);
+	if (!ret)
+		ret = aftl_audit(ftl, error);
+	if (ret)
+		return ret;
+	aftl_supply_restored(ftl);
+	aftl_reset_stats(ftl);
+	aftl_clock_set(ftl);
+	unpark(ftl);
+	return 0;
+}
+
+static int load_header(struct stream *stream, struct aftl_config *config,
+		       const struct aftl_policy_type **type, struct aftl_error *error)
+{
+	int ret = load_magic(stream, error);
+
+	if (ret || stream->ret)
+		return ret;
+	*type = load_policy(stream);
+	if (!*type && !stream->ret)
+		return aftl_fail(error, -EINVAL,
+				 "the snapshot was made with a policy that this program does not have");
+	return load_config(stream, config, error);
+}
+
+int aftl_load(struct aftl **out, const struct aftl_source_stream *source,
+	      const struct aftl_host_ops *ops, void *host, struct aftl_error *error)
+{
+	struct stream stream = { .source = source, .crc = AFTL_CRC_START };
+	const struct aftl_policy_type *type = NULL;
+	struct aftl_config config;
+	struct aftl *ftl;
+	int ret = load_header(&stream, &config, &type, error);
+
+	if (!ret && stream.ret)
+		ret = aftl_fail(error, stream.ret, "the snapshot ends too early");
+	if (!ret)
+		ret = aftl_create(&ftl, &config, type, ops, host, error);
+	if (ret)
+		return ret;
+	ret = load_device(&stream, ftl, error);
+	if (stream.ret)
+		ret = aftl_fail(error, stream.ret, "the snapshot ends too early");
+	if (ret)
+		aftl_destroy(ftl);
+	else
+		*out = ftl;
+	return ret;
+}

@@ -1,0 +1,326 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The models against the papers' figures and against their own laws."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aftl_physics import (
+    cell,
+    claims,
+    fixed,
+    layers,
+    normal,
+    poisson,
+    program_time,
+    reprogram_code,
+    tlc,
+    tvr,
+)
+
+PRECISE = cell.window_channel(cell.VMAX_PRECISE_V, cell.STEP_V)
+APPROX = cell.window_channel(cell.VMAX_APPROX_V, cell.STEP_V)
+
+
+def public_channel(vmax_v: float) -> cell.Channel:
+    return cell.window_channel(
+        vmax_v, cell.STEP_V, cell.PUBLIC_ERASED_MEAN_V, cell.PUBLIC_ERASED_SIGMA_V, 0.0
+    )
+
+
+@pytest.mark.parametrize("claim", claims.evaluate(), ids=lambda c: c.id)
+def test_claim(claim: claims.Claim) -> None:
+    assert claim.verdict == "pass", claim.ours
+
+
+def test_claims_are_complete() -> None:
+    ids = [claim.id for claim in claims.evaluate()]
+    assert ids == ["TV-1", "TV-2", "TV-3", "TV-4", "RE-1", "RE-4", "CU-1", "AG-1"]
+
+
+# Normal distribution and rounding
+
+
+@settings(deadline=None)
+@given(st.floats(-8.0, 8.0))
+def test_inverse_tail_inverts_tail(x: float) -> None:
+    assert normal.inverse_tail(normal.tail(x)) == pytest.approx(x, abs=1e-6 + 1e-15 / density(x))
+
+
+def density(x: float) -> float:
+    return math.exp(-x * x / 2)
+
+
+def test_bisection_needs_a_sign_change() -> None:
+    with pytest.raises(ValueError, match="no sign change"):
+        normal.bisect(lambda x: x * x + 1, -1.0, 1.0)
+
+
+@given(st.floats(1e-12, 1.0))
+def test_rounding_survives_a_different_libm(value: float) -> None:
+    try:
+        expected = fixed.scaled(value, 1 << 40)
+    except fixed.UnstableRoundingError:
+        return
+    assert fixed.scaled(value * (1 + 5e-11), 1 << 40) == expected
+    assert expected == pytest.approx(value * 2**40, rel=6e-4, abs=0.5)
+
+
+def test_rounding_refuses_a_boundary() -> None:
+    with pytest.raises(fixed.UnstableRoundingError):
+        fixed.significant(1.0005e-8)
+
+
+# Cell model
+
+
+@settings(deadline=None)
+@given(st.sampled_from([0.0004, 0.001, 0.02]), st.floats(-0.4, 0.4))
+def test_laplace_bins_are_exact(scale: float, x: float) -> None:
+    noise = cell.laplace(scale)
+    edge = math.floor(x / cell.GRID_V) + 0.5
+    below = noise.mass[: max(0, int(edge + 0.5) - noise.first)].sum()
+    z = edge * cell.GRID_V / scale
+    expected = 0.5 * math.exp(z) if z < 0 else 1 - 0.5 * math.exp(-z)
+    assert below == pytest.approx(expected, abs=1e-12)
+
+
+def test_masses_are_probabilities_with_the_right_mean() -> None:
+    for mass, mean in (
+        (cell.gaussian(1.4, 0.35), 1.4),
+        (cell.uniform(2.6, 0.225), 2.7125),
+        (cell.disturbance(350.0), 0.175),
+        (cell.point(0.12345), 0.12345),
+    ):
+        positions = (mass.first + np.arange(len(mass.mass))) * cell.GRID_V
+        assert mass.mass.sum() == pytest.approx(1.0, abs=1e-12)
+        assert float((positions * mass.mass).sum()) == pytest.approx(mean, abs=1e-5)
+
+
+def test_gaussian_crossing_is_analytic() -> None:
+    error = cell.crossing_error(cell.gaussian(0.0, 0.3), cell.gaussian(2.0, 0.3))
+    assert error == pytest.approx(2 * normal.tail(1 / 0.3), rel=2e-3)
+
+
+def test_reference_rbers_are_the_published_ones() -> None:
+    assert cell.rber(PRECISE, 350.0) == pytest.approx(1e-8, rel=5e-4)
+    assert cell.rber(APPROX, 218.75) == pytest.approx(7.2e-4, rel=5e-4)
+
+
+def test_erased_state_is_the_fitted_one() -> None:
+    assert cell.fit_erased_state() == pytest.approx(
+        (cell.ERASED_MEAN_V, cell.ERASED_SIGMA_V), abs=1e-6
+    )
+
+
+def test_relaxed_steps_stay_below_the_precise_limit() -> None:
+    two_approx = cell.rber(cell.window_channel(8.0, 0.2 / 0.76), 218.75)
+    none = cell.rber(cell.window_channel(8.0, 0.2 / 0.67), 0.0)
+    assert two_approx == pytest.approx(2.5e-9, rel=0.1)
+    assert 2.8e-10 < none < 4.6e-10
+    assert max(two_approx, none) < 1e-8
+
+
+def test_precise_neighbours_double_the_errors_of_an_approximate_page() -> None:
+    assert 1.4e-3 <= cell.rber(APPROX, 350.0) <= 1.5e-3
+
+
+def test_delta_b_is_not_what_the_cell_gives() -> None:
+    model = cell.rber(cell.window_channel(8.0, 0.3), 350.0)
+    assert model == pytest.approx(1.6e-8, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("cycles", "precise", "approx"),
+    [(500, 6.5e-8, 4.7e-4), (2000, 3.1e-7, 7.1e-4), (10000, 5.1e-6, 1.7e-3)],
+)
+def test_public_channel(cycles: int, precise: float, approx: float) -> None:
+    assert cell.rber(public_channel(8.0), 350.0, cycles, 1000) == pytest.approx(precise, rel=0.05)
+    assert cell.rber(public_channel(5.0), 218.75, cycles, 1000) == pytest.approx(approx, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("cycles", "hours", "expected"),
+    [
+        (3000, 720, (3.0e-4, 3.4e-4, 9.8e-4)),
+        (5000, 2160, (6.4e-4, 1.05e-3, 3.3e-3)),
+        (10000, 8760, (3.5e-3, 5.9e-3, 1.25e-2)),
+    ],
+)
+def test_agcr_steps(cycles: int, hours: int, expected: tuple[float, ...]) -> None:
+    steps = [program_time.agcr_step_v(cost) for cost in (2, 1, 0)]
+    rates = [cell.rber(cell.step_channel(s), 0.0, cycles, hours) for s in steps]
+    assert rates == pytest.approx(expected, rel=0.05)
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    st.sampled_from([PRECISE, APPROX, tvr.channel(0.0), cell.step_channel(0.3)]),
+    st.floats(0, 600), st.integers(0, 15000), st.integers(0, 20000), st.floats(1, 100),
+)
+def test_rber_grows_with_disturbance(
+    channel: cell.Channel, mv: float, cycles: int, hours: int, more: float
+) -> None:
+    less_rate = cell.rber(channel, mv, cycles, hours)
+    assert cell.rber(channel, mv + more, cycles, hours) >= less_rate * (1 - 1e-3)
+    assert cell.rber(channel, mv, cycles + 1000, hours) >= less_rate * (1 - 1e-3)
+
+
+def test_margins_protect_a_tvr_page() -> None:
+    rates = [cell.rber(tvr.channel(i / 4), 0.0, 1000, 720) for i in range(5)]
+    assert rates == sorted(rates, reverse=True)
+    assert cell.rber(tvr.channel(0.0), 0.0) <= tvr.RBER_LIMIT
+    assert tvr.page_rber() == pytest.approx((tvr.RBER_LIMIT, tvr.RBER_LIMIT), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("kib", "rate", "errors"), [(1, 1e-8, 2), (1, 7.2e-4, 29), (4, 7.2e-4, 63)]
+)
+def test_uncorrectable_rate_needs(kib: int, rate: float, errors: int) -> None:
+    assert cell.needed_correction(kib * 8192, rate) == errors
+
+
+# TLC
+
+
+def test_tlc_formula_terms() -> None:
+    assert tlc.rber(0, 0) == pytest.approx(1.48e-3)
+    assert tlc.rber(1000, 0) - tlc.rber(0, 0) == pytest.approx(5.51e-4, rel=0.01)
+    assert tlc.read_disturb(1000, 1000) == pytest.approx(4.9e-3, rel=0.02)
+    assert tlc.mlc_mode_rber(20000, 720) == tlc.rber(1000, 720)
+
+
+def test_reprogram_factor_meets_both_measurements() -> None:
+    assert tlc.reprogram_factor(0) == pytest.approx(9 / 5)
+    assert tlc.reprogram_factor(8760) == pytest.approx(49 / 34)
+    assert tlc.reprogram_factor(26280) == pytest.approx(49 / 34)
+
+
+# Program times
+
+
+def test_approxftl_service_times() -> None:
+    assert program_time.approxftl_program_ns() == (700_000, 532_000, 469_000, 437_500, 466_667)
+
+
+def test_cube_loops_only() -> None:
+    saving = [100 * program_time.cube_saving(n) for n in (1, 2, 3)]
+    assert saving == pytest.approx([6.9, 13.9, 21.8], abs=0.06)
+
+
+def test_cube_removed_loops_with_skipped_verifies() -> None:
+    saving = [100 - program_time.cube_program_ns(n, True) / 7000 for n in (1, 2, 3)]
+    assert saving == pytest.approx([21.2, 26.3, 32.3], abs=0.06)
+
+
+def test_cube_margin_meets_its_known_point() -> None:
+    assert program_time.cube_margin_mv(1.0) == 0.0
+    assert program_time.cube_margin_mv(1.7) == pytest.approx(320.0)
+    loops = program_time.cube_removed_loops(1.7)
+    assert program_time.cube_saving(loops) == pytest.approx(0.197, abs=1e-6)
+    assert 115 <= program_time.cube_step_mv() <= 135
+
+
+# TVR
+
+
+def test_tvr_wear_curves_meet_their_ends() -> None:
+    assert [tvr.erase_ns(p, 0) for p in (0, 1)] == [3_300_000, 3_100_000]
+    assert [tvr.erase_ns(p, tvr.LIFE_CYCLES) for p in (0, 1)] == [9_000_000] * 2
+    assert tvr.program_wear(0) == 1.0
+    assert tvr.program_wear(200_000) == pytest.approx(0.897)
+    assert tvr.program_wear(tvr.LIFE_CYCLES) == pytest.approx(0.854, abs=5e-4)
+
+
+def test_tvr_step_time() -> None:
+    assert tvr.step_ns() == pytest.approx(41_526, abs=20)
+    assert tvr.state_program_ns() == (672_000, 776_160, 826_560, 880_320)
+
+
+# ReSSD encodings
+
+
+def test_encodings_are_the_tables_of_the_paper() -> None:
+    words = {
+        "INITIAL": "11 01 00 10", "L": "00 10 11 01", "M": "01 11 10 00", "LL": "11 01 00 10",
+        "LM": "10 00 01 11", "ML": "10 00 01 11", "MM": "11 01 00 10",
+    }
+    lowest = {"INITIAL": 0, "L": 2, "M": 1, "LL": 4, "LM": 3, "ML": 3, "MM": 2}
+    for code, encoding in reprogram_code.encodings().items():
+        ours = " ".join(f"{v:02b}" for v in reprogram_code.order(encoding))
+        assert (ours, min(encoding)) == (words[code.name], lowest[code.name]), code
+
+
+def test_every_path_rises_by_at_most_four_states() -> None:
+    paths = reprogram_code.paths()
+    assert len(paths) == 64
+    for path in paths:
+        jumps = [b - a for a, b in itertools.pairwise(path.states)]
+        assert min(jumps) >= 0 and max(jumps) <= 4
+
+
+def test_worked_example() -> None:
+    codes = reprogram_code.encodings()
+    assert codes[reprogram_code.Code.L][0b01] == 5
+    assert codes[reprogram_code.Code.LL][0b00] == 6
+    assert codes[reprogram_code.Code.LM][0b00] == 4
+    assert codes[reprogram_code.Code.LM][0b11] == 6
+
+
+def test_pages_need_one_and_two_sensings() -> None:
+    for encoding in reprogram_code.encodings().values():
+        assert reprogram_code.sensing_counts(encoding) == (1, 2)
+
+
+def test_count_alone_or_id_alone_does_not_decode() -> None:
+    table = reprogram_code.decode_table()
+    codes = reprogram_code.encodings()
+    assert codes[table[0, 0]] != codes[table[1, 0]]
+    assert codes[table[1, 1]] != codes[table[2, 1]]
+
+
+def test_keeping_the_initial_code_would_move_cells_back() -> None:
+    back = {
+        (source, reprogram_code.update(source, bit, new))
+        for source, bit, new in itertools.product(range(4), (0, 1), (0, 1))
+        if reprogram_code.INITIAL[reprogram_code.update(source, bit, new)]
+        < reprogram_code.INITIAL[source]
+    }
+    assert back == {(0b00, 0b01), (0b10, 0b11), (0b01, 0b11), (0b10, 0b00)}
+
+
+# Poisson quantiles and layers
+
+
+@settings(deadline=None)
+@given(st.floats(1 / 256, 3000.0))
+def test_poisson_bins_have_the_mean(mean: float) -> None:
+    bins = poisson.bin_means(mean)
+    assert sum(bins) / len(bins) == pytest.approx(mean, rel=1e-9)
+    assert bins == sorted(bins)
+
+
+def test_poisson_probabilities() -> None:
+    first, mass = poisson.probabilities(2.5)
+    assert first == 0
+    expected = [math.exp(-2.5) * 2.5**k / math.factorial(k) for k in range(8)]
+    assert mass[:8] == pytest.approx(expected, rel=1e-12)
+
+
+def test_poisson_variance_of_a_large_mean() -> None:
+    bins = np.array(poisson.bin_means(4096.0))
+    assert float(bins.var()) == pytest.approx(4096.0, rel=0.02)
+
+
+def test_layer_factors() -> None:
+    factors = layers.factors_q8()
+    assert len(factors) == 64 and sum(factors) == 64 * 256
+    lowest = factors.index(min(factors))
+    assert 16 < lowest < 48
+    assert factors[:lowest] == sorted(factors[:lowest], reverse=True)
+    assert factors[48:] == sorted(factors[48:])
+    assert max(abs(a - b) for a, b in itertools.pairwise(factors)) < 32

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The generated C files: reproduced byte for byte, and right as numbers."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from aftl_physics import tables
+from aftl_physics.csource import Macro, Table
+
+ROOT = Path(__file__).resolve().parents[2]
+CORE = ROOT / "dm-approxftl" / "core"
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "aftl_physics", *arguments],
+        capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "userspace" / "physics")},
+    )
+
+
+def c_numbers(name: str) -> list[int]:
+    """Numbers of a table as the C source has them, independently of the generator."""
+    text = (CORE / tables.SOURCE).read_text()
+    body = re.search(rf"\b{name}(?:\s*\[[^]]*\])+ = \{{\n(.*?)\n\}};", text, re.S)
+    assert body, name
+    return [int(n) for n in re.findall(r"\b\d+\b", body.group(1))]
+
+
+def c_macro(name: str) -> int:
+    found = re.search(rf"^#define {name} (\d+)$", (CORE / tables.HEADER).read_text(), re.M)
+    assert found, name
+    return int(found.group(1))
+
+
+def all_tables() -> list[Table]:
+    items = [item for section in tables.sections() for item in section.items]
+    return [item for item in items if isinstance(item, Table)]
+
+
+def rber_array() -> "np.ndarray[tuple[int, ...], np.dtype[np.int64]]":
+    sizes = [len(a) for a in (tables.DISTURB_AXIS_MV, tables.PE_AXIS, tables.HOUR_AXIS)]
+    return np.array(c_numbers("aftl_rber_q40")).reshape(-1, *sizes)
+
+
+@pytest.mark.parametrize("name", [tables.HEADER, tables.SOURCE])
+def test_checked_in_tables_are_regenerated(name: str) -> None:
+    different = tables.first_difference(name, (CORE / name).read_text())
+    assert different is None, f"{name} differs in {different}"
+
+
+def test_check_accepts_and_names_the_first_difference(tmp_path: Path) -> None:
+    assert run("generate", "--out", str(tmp_path)).returncode == 0
+    assert run("check", "--against", str(tmp_path)).returncode == 0
+    source = tmp_path / tables.SOURCE
+    source.write_text(source.read_text().replace("532000", "532001"))
+    result = run("check", "--against", str(tmp_path))
+    assert result.returncode == 1
+    assert "first in aftl_approx_program_ns" in result.stderr
+
+
+def test_check_reports_a_missing_file(tmp_path: Path) -> None:
+    result = run("check", "--against", str(tmp_path))
+    assert result.returncode == 1 and "does not exist" in result.stderr
+
+
+def test_claims_as_json() -> None:
+    result = run("claims", "--json")
+    assert result.returncode == 0
+    listed = json.loads(result.stdout)
+    keys = {"id", "what", "paper", "ours", "tolerance", "verdict"}
+    assert listed and all(set(claim) == keys for claim in listed)
+
+
+def test_show_and_help() -> None:
+    assert "mlc_precise" in run("show").stdout
+    assert "generate" in run("--help").stdout
+
+
+@pytest.mark.parametrize("table", all_tables(), ids=lambda t: t.name)
+def test_values_fit_their_type_and_dimensions(table: Table) -> None:
+    if table.ctype == "char *const":
+        return
+    array = np.array(table.values)
+    macros = {
+        item.name: item.value
+        for section in tables.sections() for item in section.items if isinstance(item, Macro)
+    }
+    enums = {"AFTL_RBER_CURVES": 10, "AFTL_APPROX_PROGRAMS": 5, "AFTL_AGCR_COSTS": 3,
+             "AFTL_CODES": 7, "AFTL_CUBE_MAX_REMOVED_LOOPS + 1": 5}
+    sizes = [int(d) if d.isdigit() else {**macros, **enums}[d] for d in table.dims]
+    assert list(array.shape) == sizes
+    assert array.min() >= 0 and array.max() < 2 ** int(table.ctype[1:])
+    assert c_numbers(table.name) == array.ravel().tolist()
+
+
+def test_poisson_rows_have_exact_means_and_columns_grow() -> None:
+    grid = np.array(c_numbers("aftl_poisson_lambda_q8"))
+    rows = np.array(c_numbers("aftl_poisson_count_q8")).reshape(len(grid), 64)
+    assert len(grid) == c_macro("AFTL_POISSON_ROWS") <= 96
+    assert grid[0] == 0 and grid[-1] >= 8192 * 256 and (np.diff(grid) > 0).all()
+    assert (rows.sum(axis=1) == 64 * grid).all()
+    assert (np.diff(rows, axis=0) >= 0).all()
+    assert (np.diff(rows, axis=1) >= 0).all()
+    assert not rows[0].any()
+
+
+def test_rber_never_falls_along_an_axis() -> None:
+    array = rber_array()
+    for axis in (1, 2, 3):
+        assert (np.diff(array, axis=axis) >= 0).all()
+
+
+def test_coarser_steps_are_never_better() -> None:
+    fine, medium, coarse = rber_array()[3:6]
+    assert (fine <= medium).all() and (medium <= coarse).all()
+
+
+def test_running_maximum_changes_little() -> None:
+    """The models are monotone themselves, except for the factor of reprogrammed pages."""
+    for name, (_, model) in tables.rber_curves().items():
+        grid = tables.rber_tables()[name]
+        for i, mv in enumerate(tables.DISTURB_AXIS_MV):
+            exact = tables.EXACT_DISTURB_MV.get(mv, float(mv))
+            value = tables.q40(model(exact, 3000, 168))
+            assert grid[i, 4, 3] == pytest.approx(value, rel=0.02), name
+
+
+def test_reference_points_are_the_published_constants() -> None:
+    array = rber_array()
+    axis = c_numbers("aftl_rber_disturb_axis")
+    assert array[0, axis.index(350), 0, 0] == c_macro("AFTL_RBER_PRECISE_Q40")
+    assert array[1, axis.index(219), 0, 0] == c_macro("AFTL_RBER_APPROX_Q40")
+    assert array[2, axis.index(350), 0, 0] == c_macro("AFTL_RBER_APPROX_Q40")
+    assert c_macro("AFTL_RBER_PRECISE_Q40") / 2**40 == pytest.approx(1e-8, rel=1e-4)
+    assert c_macro("AFTL_RBER_APPROX_Q40") / 2**40 == pytest.approx(7.2e-4, rel=1e-6)
+
+
+def test_neighbours_of_one_kind_add_up_to_an_axis_point() -> None:
+    shifts = np.array(c_numbers("aftl_disturb_mv")).reshape(2, 2)
+    assert shifts.tolist() == [[200, 125], [150, 94]]
+    axis = c_numbers("aftl_rber_disturb_axis")
+    assert all(int(total) in axis for total in shifts.sum(axis=0))
+
+
+def test_times_in_c() -> None:
+    assert c_numbers("aftl_approx_program_ns") == [700000, 532000, 469000, 437500, 466667]
+    assert c_numbers("aftl_agcr_program_ns") == [450000, 600000, 800000]
+    assert c_numbers("aftl_agcr_read_ns") == [310000, 170000, 70000]
+    assert c_numbers("aftl_agcr_step_mv") == [400, 300, 225]
+    cube = c_numbers("aftl_cube_program_ns")
+    assert cube[0] == 700000 and cube[5] == 586600
+    assert c_macro("AFTL_CUBE_VERT_PROGRAM_NS") == 644000
+    assert c_numbers("aftl_cube_margin_loops")[7] == 3
+
+
+def test_cube_margin_interpolates_to_the_known_saving() -> None:
+    loops_q8 = c_numbers("aftl_cube_margin_loops_q8")[17 - c_macro("AFTL_CUBE_MARGIN_FIRST")]
+    times = c_numbers("aftl_cube_program_ns")[:5]
+    whole, rest = divmod(loops_q8, 256)
+    time = times[whole] + (times[whole + 1] - times[whole]) * rest // 256
+    assert 1 - time / 700000 == pytest.approx(0.197, abs=5e-4)
+
+
+def test_tvr_in_c() -> None:
+    steps = np.array(c_numbers("aftl_tvr_steps")).reshape(2, 17)
+    assert steps[:, 0].tolist() == [11, 8] and steps[:, 16].tolist() == [22, 16]
+    assert (np.diff(steps, axis=1) >= 0).all()
+    factors = c_numbers("aftl_tvr_endurance_q16")
+    assert factors[16] == 65536 and factors[0] / 65536 == pytest.approx(1.071, abs=0.003)
+    assert factors == sorted(factors, reverse=True)
+
+
+def test_reprogram_decode_in_c() -> None:
+    states = np.array(c_numbers("aftl_reprogram_state")).reshape(7, 4)
+    values = np.array(c_numbers("aftl_reprogram_value")).reshape(7, 8)
+    ids = c_numbers("aftl_reprogram_id")
+    decode = np.array(c_numbers("aftl_reprogram_decode")).reshape(3, 4)
+    for code, count in enumerate((0, 1, 1, 2, 2, 2, 2)):
+        assert (states[decode[count, ids[code]]] == states[code]).all()
+        assert [values[code, s] for s in states[code]] == [0, 1, 2, 3]
+
+
+def test_generated_text_is_kernel_style() -> None:
+    for name in (tables.HEADER, tables.SOURCE):
+        for line in (CORE / name).read_text().splitlines():
+            assert len(line.expandtabs(8)) <= 100, line
+            assert line == line.rstrip()
+
+
+def test_c_compiles(tmp_path: Path) -> None:
+    host = ROOT / "userspace" / "host"
+    if not (host / "aftl-host.h").is_file():
+        pytest.skip("no userspace host header")
+    command = ["gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", f"-I{host}", "-c",
+               str(CORE / tables.SOURCE), "-o", str(tmp_path / "tables.o")]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
