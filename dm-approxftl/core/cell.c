@@ -121,6 +121,7 @@ static void init_curves(struct aftl_cell *cell, const struct aftl_config *config
 void aftl_cell_init(struct aftl_cell *cell, const struct aftl_media *media,
 		    const struct aftl_config *config)
 {
+	u64 lambda[AFTL_CLASSES];
 	u32 class;
 	u32 column;
 
@@ -133,10 +134,11 @@ void aftl_cell_init(struct aftl_cell *cell, const struct aftl_media *media,
 		.levels = (u32)config->ecc_levels,
 	};
 	init_curves(cell, config);
-	for (class = 0; class < AFTL_CLASSES; class++)
+	for (class = 0; class < AFTL_CLASSES; class++) {
+		lambda[class] = lambda_q16(cell->rber_q40[class], media->geo->unit_bits);
 		for (column = 0; column < AFTL_POISSON_COLUMNS; column++)
-			cell->quantile_q16[class][column] = quantile_q16(
-				lambda_q16(cell->rber_q40[class], media->geo->unit_bits), column);
+			cell->quantile_q16[class][column] = quantile_q16(lambda[class], column);
+	}
 }
 
 /* Turn of @step in its block's order; later turns disturb earlier ones. */

@@ -274,6 +274,7 @@ struct aftl {
 	u32 *pending;
 	u32 pending_mask;
 
+	u32 rotation;
 	struct aftl_bind bind[AFTL_STREAMS];
 	struct aftl_request *wait_head[2];
 	struct aftl_request *wait_tail[2];

@@ -170,7 +170,7 @@ static u32 coprime_step(u32 n, struct aftl_random *random)
 			b = rest;
 		}
 		if (a == 1)
-			return step % n ? step % n : 1;
+			return max(step % n, 1U);
 	}
 }
 

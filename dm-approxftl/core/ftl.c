@@ -86,7 +86,7 @@ static void size_commands(struct aftl *ftl)
 	u64 writes = aftl_buffered(ftl) ? ftl->config.buffer / ftl->geo.unit_bytes :
 					  ftl->config.depth;
 
-	ftl->write_commands = max((u32)writes, ftl->program_units);
+	ftl->write_commands = max_t(u32, writes, ftl->program_units);
 	ftl->command_count = ftl->write_commands + (u32)ftl->config.depth;
 	ftl->pending_mask = (1U << fls64(2 * ftl->write_commands - 1)) - 1;
 }

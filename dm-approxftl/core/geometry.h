@@ -97,9 +97,9 @@ static inline u32 aftl_steps(const struct aftl_geometry *geo)
 static inline bool aftl_colour(const struct aftl_geometry *geo, u32 page, bool flip)
 {
 	u32 positions = geo->word_lines * geo->word_line_pages / geo->program_pages;
-	u32 step = page / geo->program_pages;
+	u32 turn = page / geo->program_pages;
 
-	return (step / positions + step % positions + flip) & 1;
+	return (turn / positions + turn % positions + flip) & 1;
 }
 
 #endif

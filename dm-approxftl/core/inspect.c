@@ -212,8 +212,11 @@ static int audit_victims(const struct aftl *ftl, const struct aftl_lun *lun,
 	u32 index;
 
 	for (valid = 0; valid <= ftl->geo.block_slots; valid++) {
-		for (index = lun->victims[valid]; index != AFTL_NIL;
-		     index = ftl->media.blocks[index].next) {
+		u32 head = lun->victims[valid];
+
+		if (head != AFTL_NIL && valid < lun->fewest)
+			return aftl_fail(error, -EUCLEAN, "LUN %u overlooks victims", lun->index);
+		for (index = head; index != AFTL_NIL; index = ftl->media.blocks[index].next) {
 			const struct aftl_block *block = &ftl->media.blocks[index];
 
 			if (block->state != AFTL_BLOCK_CLOSED || block->valid != valid)
@@ -221,8 +224,6 @@ static int audit_victims(const struct aftl *ftl, const struct aftl_lun *lun,
 						 "block %u stands in the wrong victim list",
 						 index);
 		}
-		if (lun->victims[valid] != AFTL_NIL && valid < lun->fewest)
-			return aftl_fail(error, -EUCLEAN, "LUN %u overlooks victims", lun->index);
 	}
 	return 0;
 }

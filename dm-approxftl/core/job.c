@@ -284,7 +284,7 @@ static enum aftl_step go_on(struct aftl *ftl, struct aftl_lun *lun)
 	return read_step(ftl);
 }
 
-/**
+/*
  * aftl_job_next() - what the array should do for the job of @lun, if anything
  * @urgent: host writes cannot go on without free blocks
  */
@@ -302,7 +302,7 @@ enum aftl_step aftl_job_next(struct aftl *ftl, struct aftl_lun *lun, bool urgent
 	}
 }
 
-/**
+/*
  * aftl_job_gather() - the page under the cursor has been read
  */
 void aftl_job_gather(struct aftl *ftl, struct aftl_lun *lun)
@@ -379,7 +379,7 @@ static u32 program_cause(const struct aftl *ftl, const struct aftl_job *job)
 	return job->cause;
 }
 
-/**
+/*
  * aftl_job_commit() - program gathered slots in another place
  *
  * Return: the units programmed; 0 if none is valid any more; -ENOSPC if there is
@@ -412,7 +412,7 @@ int aftl_job_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_placemen
 	return (int)payload.count;
 }
 
-/**
+/*
  * aftl_job_drop() - give the job up; what it has read is still where it was
  */
 void aftl_job_drop(struct aftl *ftl, struct aftl_lun *lun)
@@ -434,7 +434,7 @@ void aftl_job_erased(struct aftl *ftl, struct aftl_lun *lun)
 	aftl_erase_commit(ftl, lun, block);
 }
 
-/**
+/*
  * aftl_job_redo() - the content of @placement has to be programmed once more
  */
 void aftl_job_redo(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_placement *placement)
@@ -443,7 +443,7 @@ void aftl_job_redo(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_pla
 	lun->redo = *placement;
 }
 
-/**
+/*
  * aftl_job_wanted() - should this idle LUN wake up to be offered to the policy?
  */
 bool aftl_job_wanted(const struct aftl *ftl, const struct aftl_lun *lun)
@@ -474,7 +474,7 @@ static bool can_empty(struct aftl *ftl, const struct aftl_lun *lun,
 	       (block->state == AFTL_BLOCK_CLOSED || block->state == AFTL_BLOCK_OPEN);
 }
 
-/**
+/*
  * aftl_job_offer() - the LUN is idle: let the policy find something to do
  */
 void aftl_job_offer(struct aftl *ftl, struct aftl_lun *lun)
@@ -491,7 +491,7 @@ void aftl_job_offer(struct aftl *ftl, struct aftl_lun *lun)
 	lun->chores = lun->job.kind == AFTL_JOB_NONE;
 }
 
-/**
+/*
  * aftl_job_day() - another day has passed: look for data that is too old
  */
 void aftl_job_day(struct aftl *ftl)

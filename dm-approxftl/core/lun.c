@@ -295,7 +295,7 @@ static void woke(struct aftl *ftl, struct aftl_lun *lun)
 	aftl_lun_run(ftl, lun);
 }
 
-/**
+/*
  * aftl_lun_event() - the time that the LUN had set for itself has come
  */
 void aftl_lun_event(struct aftl *ftl, struct aftl_lun *lun)

@@ -25,7 +25,7 @@ PARAM(chips, COUNT, 1, 64, 2, "chips on each channel")
 PARAM(dies, COUNT, 1, 16, 1, "dies in each chip")
 PARAM(planes, COUNT, 1, 16, 1, "planes in each die")
 PARAM(plane_mode, CHOICE, 0, 2, AFTL_PLANES_SHARED,
-      "planes of a die work one at a time, independently, or as one wide block")
+	"planes of a die work one at a time, independently, or as one wide block")
 PARAM(blocks, COUNT, 1, 1 << 20, 128, "blocks in each plane")
 PARAM(layers, COUNT, 1, 512, 8, "layers of word lines in a block")
 PARAM(word_lines, COUNT, 1, 1024, 16, "word lines in each layer")
@@ -43,16 +43,16 @@ PARAM(read_coarse, TIME, 0, SEC, 0, "sense one page written with a coarse step; 
 PARAM(read_fine, TIME, 0, SEC, 0, "sense one page written with a fine step; 0: as read")
 PARAM(program, TIME, 1, 10 * SEC, 700 * US, "program, standard mode")
 PARAM(program_fast, TIME, 0, 10 * SEC, 0,
-      "program the first page of a word line in page-wise programming; 0: as program")
+	"program the first page of a word line in page-wise programming; 0: as program")
 PARAM(program_reduced, TIME, 1, 10 * SEC, 437500, "program with reduced top threshold voltage")
 PARAM(program_between, TIME, 1, 10 * SEC, 532 * US,
-      "program a precise page whose later neighbours are approximate")
+	"program a precise page whose later neighbours are approximate")
 PARAM(program_after, TIME, 1, 10 * SEC, 469 * US,
-      "program a precise page after all its neighbours")
+	"program a precise page after all its neighbours")
 PARAM(program_coarse, TIME, 1, 10 * SEC, 466667, "program with a coarse voltage step")
 PARAM(program_fine, TIME, 1, 10 * SEC, 933 * US, "program with a fine voltage step")
 PARAM(program_follower, TIME, 1, 10 * SEC, 490 * US,
-      "program a word line with parameters learned from its layer's leader")
+	"program a word line with parameters learned from its layer's leader")
 PARAM(program_mlc, TIME, 1, 10 * SEC, 624 * US, "program two bits into a TLC word line")
 PARAM(reprogram, TIME, 1, 10 * SEC, 631 * US, "program a word line in MLC mode once more")
 PARAM(erase, TIME, 1, 10 * SEC, 3500 * US, "erase a block")
@@ -78,11 +78,11 @@ PARAM(depth, COUNT, 16, 1 << 20, 2048, "page commands the controller can hold, p
 /* Space and wear */
 PARAM(gc, PERCENT, 0, 9000, 1000, "free blocks below which garbage is collected")
 PARAM(gc_idle_valid, PERCENT, 0, 10000, 9000,
-      "most valid data a victim may hold while there is no pressure")
+	"most valid data a victim may hold while there is no pressure")
 PARAM(wear_gap, COUNT, 0, 1 << 20, 0, "erase-count gap that moves cold data; 0: never")
 PARAM(endurance, COUNT, 0, 1 << 24, 0, "erases after which a block goes bad; 0: never")
 PARAM(refresh, TIME, 0, 36500 * DAY, 182 * DAY + 43200 * SEC,
-      "age at which approximate data is rewritten as precise; 0: never")
+	"age at which approximate data is rewritten as precise; 0: never")
 
 /* Errors */
 PARAM(errors, CHOICE, 0, 1, AFTL_ON, "model bit errors")
@@ -104,8 +104,9 @@ PARAM(age, TIME, 0, 36500 * DAY, 0, "age of the device when it starts")
 PARAM(hot_size, BYTES, 0, 1ULL << 30, 8 * KIB, "requests up to this size are hot (approxftl)")
 PARAM(promote, COUNT, 1, 7, 2, "approximate writes after which data becomes precise (approxftl)")
 PARAM(wear_low, PERCENT, 0, 10000, 6200,
-      "wear of an erase with reduced voltage (approxftl, vth_b)")
-PARAM(wear_period, COUNT, 1, 1 << 20, 1024, "erases between two looks at the least wear (approxftl)")
+	"wear of an erase with reduced voltage (approxftl, vth_b)")
+PARAM(wear_period, COUNT, 1, 1 << 20, 1024,
+	"opened blocks between two looks at the least wear (approxftl)")
 PARAM(burst, PERCENT, 0, 10000, 9000, "buffer use above which followers are written (cubeftl)")
 
 #undef US

@@ -198,7 +198,7 @@ static int parse_choice(const char *const *words, const char *text, u64 *value)
 {
 	unsigned int i;
 
-	for (i = 0; words[i]; i++) {
+	for (i = 0; words && words[i]; i++) {
 		if (!strcmp(words[i], text)) {
 			*value = i;
 			return 0;

@@ -9,18 +9,46 @@
 
 #include "types.h"
 
-enum aftl_switch { AFTL_OFF, AFTL_ON };
-enum aftl_plane_mode { AFTL_PLANES_SHARED, AFTL_PLANES_INDEPENDENT, AFTL_PLANES_WIDE };
-enum aftl_sched { AFTL_SCHED_READ_FIRST, AFTL_SCHED_FCFS };
-enum aftl_allocate { AFTL_ALLOCATE_ROTATE, AFTL_ALLOCATE_STATIC };
+/* The values of choices, in the order of their words. */
+
+enum aftl_switch {
+	AFTL_OFF,
+	AFTL_ON,
+};
+
+enum aftl_plane_mode {
+	AFTL_PLANES_SHARED,
+	AFTL_PLANES_INDEPENDENT,
+	AFTL_PLANES_WIDE,
+};
+
+enum aftl_sched {
+	AFTL_SCHED_READ_FIRST,
+	AFTL_SCHED_FCFS,
+};
+
+enum aftl_allocate {
+	AFTL_ALLOCATE_ROTATE,
+	AFTL_ALLOCATE_STATIC,
+};
+
 enum aftl_suspend {
 	AFTL_SUSPEND_OFF,
 	AFTL_SUSPEND_PROGRAM,
 	AFTL_SUSPEND_ERASE,
 	AFTL_SUSPEND_BOTH,
 };
-enum aftl_fill { AFTL_FILL_NONE, AFTL_FILL_SEQUENTIAL, AFTL_FILL_RANDOM };
-enum aftl_cell_model { AFTL_CELL_CONSTANT, AFTL_CELL_VOLTAGE };
+
+enum aftl_fill {
+	AFTL_FILL_NONE,
+	AFTL_FILL_SEQUENTIAL,
+	AFTL_FILL_RANDOM,
+};
+
+enum aftl_cell_model {
+	AFTL_CELL_CONSTANT,
+	AFTL_CELL_VOLTAGE,
+};
 
 enum aftl_param_type {
 	AFTL_PARAM_COUNT,

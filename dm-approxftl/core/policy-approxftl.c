@@ -74,7 +74,7 @@ static bool adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_
 	return true;
 }
 
-static void closed(struct aftl_policy *policy, struct aftl_block *block)
+static void closed(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	struct approxftl *state = to_approxftl(policy);
 	u32 lun;
@@ -212,7 +212,8 @@ static void count_approximate_write(struct aftl_block *block, const struct aftl_
 {
 	u32 copies = need->from ? (need->from->note & NOTE_COPIES) + 1 : 1;
 
-	copies = min(max(copies, (u32)block->note & NOTE_COPIES), (u32)NOTE_COPIES);
+	copies = max_t(u32, copies, block->note & NOTE_COPIES);
+	copies = min_t(u32, copies, NOTE_COPIES);
 	block->note = (block->note & ~NOTE_COPIES) | copies;
 }
 

@@ -38,7 +38,7 @@ bool aftl_by_class_adopt(struct aftl_policy *policy, struct aftl_lun *lun,
 	return true;
 }
 
-void aftl_by_class_closed(struct aftl_policy *policy, struct aftl_block *block)
+void aftl_by_class_closed(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	struct aftl_by_class *state = to_by_class(policy);
 	u32 class;

@@ -22,7 +22,7 @@ struct aftl_policy *aftl_by_class_create(struct aftl *ftl, const struct aftl_pol
 void aftl_by_class_destroy(struct aftl_policy *policy);
 bool aftl_by_class_adopt(struct aftl_policy *policy, struct aftl_lun *lun,
 			 struct aftl_block *block);
-void aftl_by_class_closed(struct aftl_policy *policy, struct aftl_block *block);
+void aftl_by_class_closed(struct aftl_policy *policy, const struct aftl_block *block);
 
 /**
  * aftl_by_class_place() - next step of the open block number @kind of @lun

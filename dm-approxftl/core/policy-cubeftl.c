@@ -70,7 +70,7 @@ static void destroy(struct aftl_policy *policy)
 	aftl_policy_free(ftl, to_cubeftl(policy));
 }
 
-static void closed(struct aftl_policy *policy, struct aftl_block *block)
+static void closed(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	struct cubeftl *state = to_cubeftl(policy);
 	u32 lun;

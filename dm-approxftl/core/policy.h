@@ -185,7 +185,7 @@ struct aftl_policy_type {
 	 * Optional if the policy keeps no pointers to open blocks. The core has
 	 * closed @block before it was full: forget it.
 	 */
-	void (*closed)(struct aftl_policy *policy, struct aftl_block *block);
+	void (*closed)(struct aftl_policy *policy, const struct aftl_block *block);
 
 	/* Optional, default 0. Called once per host write request, below AFTL_HEATS. */
 	u32 (*heat)(struct aftl_policy *policy, const struct aftl_write *write);

@@ -31,6 +31,8 @@ static const struct setting tcad18_settings[] = {
 	{ "word_lines", 64 },
 	{ "unit", 0 },
 	{ "order", AFTL_SCHED_FCFS },
+	/* assumed: the paper's response times need queues, which a rotation avoids */
+	{ "allocate", AFTL_ALLOCATE_STATIC },
 	{ NULL, 0 },
 };
 

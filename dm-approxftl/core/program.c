@@ -75,7 +75,7 @@ static u32 hours_since_first(const struct aftl *ftl, const struct aftl_block *bl
 {
 	u64 hours = aftl_hours(ftl) - block->first_hour;
 
-	return (u32)min(hours, (u64)0xffff);
+	return min_t(u64, hours, 0xffff);
 }
 
 static void mark_pages(struct aftl *ftl, const struct aftl_need *need,

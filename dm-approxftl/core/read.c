@@ -88,7 +88,7 @@ static void parts_done(struct aftl *ftl, struct aftl_request *request, u32 parts
 		aftl_request_part_done(ftl, request, service_ns);
 }
 
-/**
+/*
  * aftl_read_admit() - start or queue the pages of @request as far as commands go
  *
  * Return: whether the whole request is in.
@@ -98,7 +98,7 @@ bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request)
 	while (request->admitted < request->units) {
 		aftl_unit_t unit = to_unit(request->unit + request->admitted);
 		aftl_slot_t slot;
-		u32 units = 1;
+		u32 units;
 		u32 index;
 
 		if (deliver_pending(ftl, request, unit)) {
@@ -212,7 +212,7 @@ static bool redirect_head(struct aftl *ftl, struct aftl_lun *lun)
 	return true;
 }
 
-/**
+/*
  * aftl_read_start() - sense the page that the oldest read wants
  *
  * Return: false if no read needs this array.

@@ -222,7 +222,7 @@ static int check_field_table(const u8 *bytes, struct aftl_error *error)
 	u8 right[AT_NAMES] = { 0 };
 
 	put_field_table(right);
-	if (memcmp(bytes + AT_TABLE, right + AT_TABLE, AT_NAMES - AT_TABLE))
+	if (memcmp(bytes + AT_TABLE, right + AT_TABLE, AT_NAMES - AT_TABLE) != 0)
 		return aftl_fail(error, -EINVAL, "the field table is not that of version %u",
 				 AFTL_RECORD_VERSION_MAJOR);
 	return 0;
@@ -246,7 +246,7 @@ static int check_identity(const u8 *bytes, struct aftl_error *error)
 {
 	u32 major = aftl_get(bytes + AT_MAJOR, 2);
 
-	if (memcmp(bytes + AT_MAGIC, magic, sizeof(magic)))
+	if (memcmp(bytes + AT_MAGIC, magic, sizeof(magic)) != 0)
 		return aftl_fail(error, -EINVAL,
 				 "this is not a record file: the first 8 bytes are wrong");
 	if (major != AFTL_RECORD_VERSION_MAJOR)

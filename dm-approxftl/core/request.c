@@ -72,7 +72,7 @@ static void count_request(struct aftl *ftl, const struct aftl_request *request)
 	}
 }
 
-/**
+/*
  * aftl_requests_complete() - hand back the head of @line, whose time has come
  */
 void aftl_requests_complete(struct aftl *ftl, u32 line)
@@ -96,7 +96,7 @@ static bool admit(struct aftl *ftl, struct aftl_request *request, bool write)
 	return write ? aftl_write_admit(ftl, request) : aftl_read_admit(ftl, request);
 }
 
-/**
+/*
  * aftl_request_admit_waiting() - commands came free: go on with who waits for them
  */
 void aftl_request_admit_waiting(struct aftl *ftl, bool write)

@@ -90,6 +90,7 @@ static void save_header(struct stream *stream, const struct aftl *ftl)
 	put(stream, ftl->now_ns, 8);
 	put(stream, ftl->age_ns, 8);
 	put(stream, ftl->seq, 8);
+	put(stream, ftl->rotation, 4);
 	for (i = 0; i < AFTL_STREAMS; i++) {
 		put(stream, ftl->bind[i].lun, 4);
 		put(stream, ftl->bind[i].left, 4);
@@ -285,14 +286,14 @@ static int load_config(struct stream *stream, struct aftl_config *config, struct
 	for (i = 0; i < AFTL_PARAMS; i++)
 		*aftl_param_value(config, i) = aftl_params[i].standard;
 	if (count > AFTL_PARAMS)
-		return aftl_fail(error, -EINVAL, "the snapshot has %u parameters, at most %u are known",
+		return aftl_fail(error, -EINVAL, "the snapshot has %u parameters, %u are known",
 				 count, (u32)AFTL_PARAMS);
 	while (!ret && !stream->ret && count--)
 		ret = load_param(stream, config, error);
 	return ret;
 }
 
-static int damaged(struct aftl_error *error, const char *what)
+static int refuse_damaged(struct aftl_error *error, const char *what)
 {
 	return aftl_fail(error, -EUCLEAN, "the snapshot is damaged: %s", what);
 }
@@ -312,7 +313,7 @@ static int load_slot(struct stream *stream, struct aftl *ftl, struct aftl_block 
 	if (!valid)
 		return 0;
 	if (unit >= ftl->geo.units || ftl->map[unit] || !(attr & AFTL_PAGE_PROGRAMMED))
-		return damaged(error, "a unit is stored twice or nowhere");
+		return refuse_damaged(error, "a unit is stored twice or nowhere");
 	aftl_map_set(ftl, aftl_block_lun(ftl, block), block, to_unit(unit), to_slot(slot),
 		     aftl_page_class(attr));
 	return 0;
@@ -336,7 +337,7 @@ static int load_pages(struct stream *stream, struct aftl *ftl, struct aftl_block
 		u8 attr = (u8)get(stream, 1);
 
 		if (!possible_attr(attr))
-			return damaged(error, "a page has impossible attributes");
+			return refuse_damaged(error, "a page has impossible attributes");
 		programmed += attr != 0;
 		ftl->media.attr[page] = attr;
 		ftl->media.hours[page] = (u16)get(stream, 2);
@@ -346,7 +347,9 @@ static int load_pages(struct stream *stream, struct aftl *ftl, struct aftl_block
 		if (stream->ret)
 			return stream->ret;
 	}
-	return programmed == block->programmed ? 0 : damaged(error, "a block's page count is wrong");
+	if (programmed != block->programmed)
+		return refuse_damaged(error, "a block's page count is wrong");
+	return 0;
 }
 
 static void load_block_fields(struct stream *stream, struct aftl_block *block)
@@ -387,7 +390,7 @@ static int load_block(struct stream *stream, struct aftl *ftl, struct aftl_block
 	if (stream->ret)
 		return stream->ret;
 	if (!possible_block(ftl, block))
-		return damaged(error, "a block is in an impossible state");
+		return refuse_damaged(error, "a block is in an impossible state");
 	lun->good_blocks += block->state != AFTL_BLOCK_BAD;
 	lun->failing_blocks += block->failing;
 	return block->programmed ? load_pages(stream, ftl, block, error) : 0;
@@ -414,7 +417,7 @@ static int load_free(struct stream *stream, struct aftl *ftl, struct aftl_lun *l
 		struct aftl_block *block = get_listed(stream, ftl, lun, AFTL_BLOCK_FREE);
 
 		if (!block)
-			return damaged(error, "the list of free blocks is wrong");
+			return refuse_damaged(error, "the list of free blocks is wrong");
 		aftl_supply_give(ftl, lun, block);
 	}
 	return 0;
@@ -447,7 +450,7 @@ static int load_closed(struct stream *stream, struct aftl *ftl, struct aftl_lun 
 		struct aftl_block *block = get_listed(stream, ftl, lun, AFTL_BLOCK_CLOSED);
 
 		if (!block)
-			return damaged(error, "the list of closed blocks is wrong");
+			return refuse_damaged(error, "the list of closed blocks is wrong");
 		aftl_supply_list(ftl, lun, block);
 	}
 	reverse_victims(ftl, lun);
@@ -468,7 +471,7 @@ static int settle_blocks(struct aftl *ftl, struct aftl_lun *lun, struct aftl_err
 			    !ftl->type->adopt(ftl->policy, lun, block))
 				aftl_supply_close(ftl, block);
 		} else if (block->state != AFTL_BLOCK_BAD && !block->listed) {
-			return damaged(error, "a block is in no list");
+			return refuse_damaged(error, "a block is in no list");
 		}
 	}
 	return 0;
@@ -497,15 +500,16 @@ static int load_state(struct stream *stream, struct aftl *ftl, struct aftl_error
 	ftl->now_ns = get(stream, 8);
 	ftl->age_ns = get(stream, 8);
 	ftl->seq = get(stream, 8);
+	ftl->rotation = (u32)get(stream, 4);
 	for (i = 0; i < AFTL_STREAMS; i++) {
 		ftl->bind[i].lun = (u32)get(stream, 4);
 		ftl->bind[i].left = (u32)get(stream, 4);
 		if (ftl->bind[i].lun >= ftl->geo.luns)
-			return damaged(error, "a stream is bound to no LUN");
+			return refuse_damaged(error, "a stream is bound to no LUN");
 	}
 	/* Both are times of years; their sum must not wrap. */
 	if (ftl->now_ns > U64_MAX / 4 || ftl->age_ns > U64_MAX / 4)
-		return damaged(error, "its times are impossible");
+		return refuse_damaged(error, "its times are impossible");
 	return load_media(stream, ftl, error);
 }
 
@@ -514,7 +518,7 @@ static int check_crc(struct stream *stream, struct aftl_error *error)
 	u32 expected = ~stream->crc;
 
 	if (get(stream, 4) != expected && !stream->ret)
-		return damaged(error, "its checksum is wrong");
+		return refuse_damaged(error, "its checksum is wrong");
 	return stream->ret;
 }
 

@@ -10,6 +10,7 @@
  *   u32       number of parameters; for each:
  *               u8 length of the key, the key, u64 value in stored units
  *   u64 x 3   device time and age in ns, sequence number
+ *   u32       LUN that the rotation of writes has reached; then
  *   per stream (class, heat): u32 LUN, u32 units left there
  *   for each block:
  *     u8 state, order, kind, flags (1 flip, 2 approximate only, 4 failing)

@@ -80,7 +80,7 @@ void aftl_supply_open(struct aftl *ftl, struct aftl_block *block, enum aftl_orde
 	block->kind = kind;
 	block->approx_only = 1;
 	block->opened_ns = ftl->now_ns;
-	block->first_hour = (u32)min(aftl_hours(ftl), (u64)U32_MAX);
+	block->first_hour = min_t(u64, aftl_hours(ftl), U32_MAX);
 }
 
 void aftl_supply_list(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)

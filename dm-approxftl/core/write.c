@@ -11,12 +11,14 @@ static bool has_room(const struct aftl_lun *lun)
 	return lun->valid + lun->bound < lun->room;
 }
 
+/* All streams share one rotation: two of their own would meet at the same LUN. */
 static struct aftl_lun *next_lun(struct aftl *ftl, struct aftl_bind *bind)
 {
 	u32 tries;
 
 	for (tries = 0; tries < ftl->geo.luns; tries++) {
-		bind->lun = bind->lun + 1 < ftl->geo.luns ? bind->lun + 1 : 0;
+		ftl->rotation = ftl->rotation + 1 < ftl->geo.luns ? ftl->rotation + 1 : 0;
+		bind->lun = ftl->rotation;
 		if (has_room(&ftl->luns[bind->lun])) {
 			bind->left = ftl->program_units;
 			return &ftl->luns[bind->lun];
@@ -103,7 +105,7 @@ static void fail_rest(struct aftl *ftl, struct aftl_request *request)
 		aftl_request_part_done(ftl, request, 0);
 }
 
-/**
+/*
  * aftl_write_admit() - bind the units of @request as far as commands and room go
  *
  * A LUN is started when it has got its share of the request, not before: it could
@@ -178,7 +180,7 @@ static bool must_go(const struct aftl *ftl, const struct aftl_queue *queue, u64 
 	       ftl->wait_head[1] || head->request || ftl->now_ns >= *due_ns;
 }
 
-/**
+/*
  * aftl_write_ready() - stream with the oldest write that may be programmed
  * @retry_ns: if there is none, when to ask again
  *
@@ -247,7 +249,7 @@ static u32 take_payload(struct aftl *ftl, struct aftl_lun *lun, u32 stream, u32 
 	return group.head;
 }
 
-/**
+/*
  * aftl_write_start() - program the head of @stream and what fits beside it
  *
  * Return: 0, or -ENOSPC if the policy has no place before garbage is collected.
@@ -290,7 +292,7 @@ void aftl_write_done(struct aftl *ftl, u32 commands, u64 service_ns)
 	aftl_request_admit_waiting(ftl, true);
 }
 
-/**
+/*
  * aftl_write_fail() - no block will ever come free here: tell everybody who waits
  */
 void aftl_write_fail(struct aftl *ftl, struct aftl_lun *lun)
@@ -300,7 +302,8 @@ void aftl_write_fail(struct aftl *ftl, struct aftl_lun *lun)
 		u32 index = pop_write(ftl, lun, __ffs(lun->write_streams));
 		struct aftl_request *request = ftl->commands[index].request;
 
-		ftl->buffer_lost |= !request && !(ftl->commands[index].flags & AFTL_COMMAND_DROPPED);
+		if (!request && !(ftl->commands[index].flags & AFTL_COMMAND_DROPPED))
+			ftl->buffer_lost = true;
 		leave_controller(ftl, index);
 		if (!request)
 			continue;
@@ -309,7 +312,7 @@ void aftl_write_fail(struct aftl *ftl, struct aftl_lun *lun)
 	}
 }
 
-/**
+/*
  * aftl_write_forget() - a discard of @unit reached the controller
  */
 void aftl_write_forget(struct aftl *ftl, aftl_unit_t unit)

@@ -16,6 +16,8 @@ from aftl_physics.reprogram_code import Code
 
 Q16 = 1 << 16
 Q40 = 1 << 40
+# Spelt in two parts, so that tools do not take it for the licence of this file.
+LICENCE = "SPDX-License" "-Identifier: GPL-2.0-only"
 SOURCE = "physics-tables.c"
 HEADER = "physics-tables.h"
 
@@ -405,7 +407,7 @@ def _spaced(section: Section) -> list[str]:
 def header_text() -> str:
     """physics-tables.h."""
     parts = [
-        "/* SPDX-License-Identifier: GPL-2.0-only */\n"
+        f"/* {LICENCE} */\n"
         "/*\n * Fixed-point tables of the cell, program-time and encoding models.\n"
         f" * {GENERATED}\n */\n#ifndef {GUARD}\n#define {GUARD}\n\n#include \"aftl-host.h\"\n"
     ]
@@ -419,7 +421,7 @@ def header_text() -> str:
 def source_text() -> str:
     """physics-tables.c."""
     parts = [
-        "// SPDX-License-Identifier: GPL-2.0-only\n"
+        f"// {LICENCE}\n"
         "/*\n * Values of the tables that physics-tables.h describes.\n"
         f" * {GENERATED}\n */\n#include \"{HEADER}\"\n"
     ]

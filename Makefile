@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The one way in: `make` prints what there is.
+
+O ?= build
+CC = gcc
+CLANG ?= clang
+OPT ?= -O2
+CFLAGS ?=
+LDFLAGS ?=
+LDLIBS ?= -lm
+SAN ?=
+FUZZ_SECONDS ?= 20
+
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.SUFFIXES:
+
+Q := $(if $(V),,@)
+say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
+comma := ,
+
+# ---------------------------------------------------------------- sources
+
+CORE := $(wildcard dm-approxftl/core/*.c)
+HOST := $(wildcard userspace/host/*.c)
+LIB := $(wildcard userspace/lib/*.c)
+SIM := $(wildcard userspace/sim/*.c)
+CLI := $(wildcard userspace/approxftl/*.c)
+TEST_PROGRAMS := $(patsubst %.c,%,$(wildcard selftests/*/test-*.c))
+FUZZ_PROGRAMS := $(patsubst %.c,%,$(wildcard selftests/*/fuzz-*.c))
+AREAS := $(sort $(foreach kind,test-*.c fuzz-*.c test_*.py *.tap.sh *.tap.py,\
+	$(patsubst selftests/%/,%,$(dir $(wildcard selftests/*/$(kind))))))
+
+# What selftests/AREA/test-*.c is linked with: the core alone for the core's tests, which
+# proves that it stands alone, and the simulator for all others.
+test_support = $(wildcard selftests/core/lib/*.c) $(filter-out selftests/core/lib/%,\
+	$(wildcard $(dir $(1))lib/*.c)) $(CORE) $(HOST) \
+	$(if $(filter selftests/core/%,$(1)),,$(LIB) $(SIM))
+
+# ---------------------------------------------------------------- flags
+
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+	-Wdeclaration-after-statement
+INCLUDES := -I dm-approxftl/core -I userspace/host -I userspace/lib -I userspace/sim \
+	-I selftests/core/lib
+BASE_FLAGS = -std=gnu11 $(OPT) -g $(WARNINGS) $(INCLUDES) $(CFLAGS)
+WERROR_FLAGS := $(if $(filter 1,$(WERROR)),-Werror)
+
+# ---------------------------------------------------------------- variants
+#
+# Each variant compiles into a directory of its own: what is shipped (or what SAN= asks for),
+# what the tests run, what the fuzzer drives.
+
+plain_dir := $(O)$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))
+plain_cc = $(CC)
+plain_flags = $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
+
+test_dir := $(O)/tests-san
+test_cc = $(CC)
+test_flags = -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=all
+
+fuzz_dir := $(O)/fuzz
+fuzz_cc = $(CLANG)
+fuzz_flags = -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer \
+	-fno-sanitize-recover=all
+
+objects = $(patsubst %.c,$($(1)_dir)/obj/%.o,$(2))
+
+# A change of compiler or flags rebuilds the variant; -Werror changes no object.
+define variant
+$$($(1)_dir)/obj/%.o: %.c $$($(1)_dir)/flags
+	@mkdir -p $$(@D)
+	$$(call say,CC,$$@)
+	$$(Q)$$($(1)_cc) $$(BASE_FLAGS) $$($(1)_flags) $$(WERROR_FLAGS) -MMD -MP -c -o $$@ $$<
+
+$$($(1)_dir)/flags: FORCE
+	@mkdir -p $$(@D)
+	@echo '$$($(1)_cc) $$(BASE_FLAGS) $$($(1)_flags)' | cmp -s - $$@ || \
+		echo '$$($(1)_cc) $$(BASE_FLAGS) $$($(1)_flags)' >$$@
+endef
+$(foreach v,plain test fuzz,$(eval $(call variant,$(v))))
+
+FORCE:
+
+# ---------------------------------------------------------------- programs
+
+PROGRAM := $(plain_dir)/approxftl
+
+all: $(PROGRAM) ## build the command line program, $(O)/approxftl
+
+$(PROGRAM): $(call objects,plain,$(CORE) $(HOST) $(LIB) $(SIM) $(CLI))
+	$(call say,LINK,$@)
+	$(Q)$(plain_cc) $(plain_flags) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+define test_program
+$(O)/$(1): $(call objects,test,$(1).c $(call test_support,$(1)))
+	@mkdir -p $$(@D)
+	$$(call say,LINK,$$@)
+	$$(Q)$$(test_cc) $$(test_flags) $$(LDFLAGS) -o $$@ $$^ $$(LDLIBS)
+endef
+$(foreach t,$(TEST_PROGRAMS),$(eval $(call test_program,$(t))))
+
+define fuzz_program
+$(O)/$(1): $(call objects,fuzz,$(1).c $(wildcard $(dir $(1))lib/*.c) $(CORE) $(HOST) $(LIB) $(SIM))
+	@mkdir -p $$(@D)
+	$$(call say,LINK,$$@)
+	$$(Q)$$(fuzz_cc) -fsanitize=fuzzer,address,undefined $$(LDFLAGS) -o $$@ $$^ $$(LDLIBS)
+endef
+$(foreach t,$(FUZZ_PROGRAMS),$(eval $(call fuzz_program,$(t))))
+
+# ---------------------------------------------------------------- checks
+
+RUN = CC="$(CC)" selftests/run --build $(O) \
+	--fuzz-seconds $(FUZZ_SECONDS) $(if $(V),-v)
+FAST_AREAS := $(filter-out kernel-build fuzz claims determinism,$(AREAS))
+# These read the sources and run no program of ours.
+UNBUILT_AREAS := style runner kernel-build
+
+# The programs that some areas need. One that does not compile is a failure that the runner
+# counts; the others are still built and run.
+area_programs = $(if $(filter-out $(UNBUILT_AREAS),$(1)),$(PROGRAM)) $(addprefix $(O)/,\
+	$(filter $(addsuffix /%,$(addprefix selftests/,$(1))),$(TEST_PROGRAMS) $(FUZZ_PROGRAMS)))
+# As many compilers as processors, unless make was told how many.
+jobs = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
+
+build_and_run = $(if $(strip $(call area_programs,$(1))),\
+	$(MAKE) -k $(jobs) WERROR=1 $(call area_programs,$(1)) || failed=--build-failed;) $(RUN) $$failed $(2)
+
+deps: ## install what building and checking need (says what; nothing twice)
+	@selftests/install-packages
+
+check: deps ## install what is needed, then run every test
+	+@$(call build_and_run,$(AREAS))
+
+check-fast: ## the inner loop: no install, no fuzzing, no kernel, no slow test
+	+@$(call build_and_run,$(FAST_AREAS),--fast $(FAST_AREAS))
+
+check-%: ## one area:
+	+@$(call build_and_run,$*,$*)
+
+# ---------------------------------------------------------------- the rest
+
+# Python with the packages that `make deps` has installed.
+PHYSICS = PATH="$$(selftests/install-packages --venv)/bin:$$PATH" \
+	PYTHONPATH=userspace/physics PYTHONPYCACHEPREFIX=$(O)/cache/python python3 -m aftl_physics
+
+tables: ## recompute the physics tables of the core from the papers' models
+	$(call say,GEN,dm-approxftl/core/physics-tables)
+	$(Q)$(PHYSICS) generate --out dm-approxftl/core
+
+claims: ## the papers' figures beside ours: tolerance and verdict
+	@$(PHYSICS) claims
+
+clean: ## remove everything that was built
+	$(call say,CLEAN,$(O))
+	$(Q)rm -rf $(O)
+
+help: ## print this
+	@echo 'dm-approxftl: an emulator of 3D-NAND SSDs with approximate storage'
+	@echo
+	@sed -n 's/^\([a-z%-]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name text; do \
+		[ "$$name" != check-% ] || { name=check-AREA text="$$text $(AREAS)"; }; \
+		printf '  make %-13s %s\n' "$$name" "$$text"; \
+	done | sed 's,\$$(O),$(O),'
+	@echo
+	@echo '  O=DIR          build there; default build, may be outside the tree'
+	@echo '  V=1            print commands, and name the tests that passed'
+	@echo '  CC= OPT=-O2    compiler and optimisation; CFLAGS= adds to the flags'
+	@echo '  SAN=address,undefined   sanitizers, in a build directory of their own'
+	@echo '  WERROR=1       warnings are errors, as in the checks'
+	@echo '  FUZZ_SECONDS=20         time of each fuzz harness'
+
+.PHONY: all check check-fast claims clean deps help tables FORCE
+
+-include $(shell find $(O) -name '*.d' 2>/dev/null)

@@ -1,0 +1,80 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# TAP for test scripts, with the verbs of kselftest's ktap_helpers.sh. To be sourced from the
+# top of the tree; the script ends with `ktap_finished`.
+
+ktap_points=0
+ktap_failures=0
+
+ktap_point()
+{
+	ktap_points=$((ktap_points + 1))
+	printf '%s %d - %s\n' "$1" "$ktap_points" "$2"
+}
+
+ktap_test_pass()
+{
+	ktap_point ok "$1"
+}
+
+ktap_test_fail()
+{
+	ktap_failures=$((ktap_failures + 1))
+	ktap_point 'not ok' "$1"
+}
+
+# ktap_test_skip NAME REASON
+ktap_test_skip()
+{
+	ktap_point ok "$1 # SKIP $2"
+}
+
+# ktap_test_run NAME COMMAND...: passes when the command succeeds
+ktap_test_run()
+{
+	ktap_name=$1
+	shift
+	if "$@"; then
+		ktap_test_pass "$ktap_name"
+	else
+		ktap_test_fail "$ktap_name"
+	fi
+}
+
+# ktap_test_silent NAME COMMAND...: passes when the command succeeds and prints nothing
+ktap_test_silent()
+{
+	ktap_name=$1
+	shift
+	if ktap_said=$("$@" 2>&1) && [ -z "$ktap_said" ]; then
+		ktap_test_pass "$ktap_name"
+	else
+		[ -z "$ktap_said" ] || printf '%s\n' "$ktap_said" | sed 's/^/# /'
+		ktap_test_fail "$ktap_name"
+	fi
+}
+
+# nothing COMMAND...: for grep, whose status says that it found something
+nothing()
+{
+	! "$@"
+}
+
+# ktap_test_needing TOOL NAME COMMAND...: as ktap_test_run, a skip where the tool is not there
+ktap_test_needing()
+{
+	if ! command -v "$1" >/dev/null; then
+		ktap_test_skip "$2" "$1 is not installed: make deps"
+		return
+	fi
+	shift
+	ktap_test_run "$@"
+}
+
+ktap_finished()
+{
+	echo "1..$ktap_points"
+	[ "$ktap_failures" -eq 0 ]
+	exit
+}

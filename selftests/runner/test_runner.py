@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The runner must fail when a test fails, however it fails."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ET
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+RUN = Path(__file__).resolve().parent.parent / "run"
+
+
+@dataclass
+class Tree:
+    """A source tree that has nothing but tests."""
+
+    top: Path
+
+    def command(self, *arguments: str) -> list[str]:
+        build = ["--tree", str(self.top), "--build", str(self.top / "build")]
+        return [sys.executable, str(RUN), *build, *arguments]
+
+    def run(self, *arguments: str) -> tuple[int, str]:
+        done = subprocess.run(
+            self.command(*arguments), capture_output=True, text=True, timeout=60, check=False
+        )
+        return done.returncode, done.stdout + done.stderr
+
+    def add(self, path: str, text: str) -> Path:
+        file = self.top / "selftests" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        file.chmod(0o755)
+        return file
+
+    def tap(self, area: str, script: str) -> None:
+        self.add(f"{area}/thing.tap.sh", f"#!/bin/sh\n{script}\n")
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Tree:
+    (tmp_path / "selftests").mkdir()
+    return Tree(tmp_path)
+
+
+def last(output: str) -> str:
+    return output.splitlines()[-1]
+
+
+def test_counts_what_passed_and_what_was_skipped(tree: Tree) -> None:
+    tree.tap("core", "echo 1..2; echo ok 1 - one; echo 'ok 2 - two # SKIP no disk'")
+    status, output = tree.run()
+    assert status == 0
+    assert last(output) == "1 passed, 0 failed, 1 skipped"
+    assert "two: no disk" in output
+
+
+@pytest.mark.parametrize(
+    ("script", "complaint"),
+    [
+        ("echo 1..1; echo not ok 1 - broken", "failed: broken"),
+        ("echo 1..2; echo ok 1 - one", "planned 2, ran 1"),
+        ("echo ok 1 - one", "0 plans"),
+        ("true", "0 plans"),
+        ("echo 1..1; echo ok 1; echo 1..1", "2 plans"),
+        ("echo 1..2; echo ok 1 - one; echo ok 3 - two", "numbered 3"),
+        ("echo 1..1; echo ok 1 - one; exit 3", "exit status 3"),
+        ("echo 1..1; echo ok 1 - one; exit 4", "exit status 4"),
+        ("echo 1..1; echo ok 1 - one; kill -SEGV $$", "SIGSEGV"),
+        ("echo 1..1; echo ok 1 - one; echo 'Bail out! no memory'", "bail out: no memory"),
+        ("echo 1..1; echo ok 1 - one; sleep 60 >/dev/null 2>&1 &", "left processes running"),
+    ],
+)
+def test_fails_on_a_bad_tap_program(tree: Tree, script: str, complaint: str) -> None:
+    tree.tap("core", script)
+    status, output = tree.run()
+    assert status == 1, output
+    assert complaint in output
+    assert " 1 failed," in last(output)
+
+
+def test_shows_what_a_failing_test_printed(tree: Tree) -> None:
+    tree.tap("core", "echo 1..1; echo the tape; echo the story >&2; echo not ok 1 - broken")
+    _, output = tree.run()
+    assert "| the tape" in output
+    assert "| the story" in output
+
+
+def test_names_a_test_that_takes_too_long(tree: Tree) -> None:
+    tree.tap("core", "echo 1..2; echo ok 1 - one; sleep 60; echo ok 2 - two")
+    status, output = tree.run("--timeout", "1")
+    assert status == 1
+    assert "core/thing" in output
+    assert "not done after 1 s" in output
+    assert last(output) == "1 passed, 1 failed, 0 skipped"
+
+
+def test_takes_the_time_limit_from_the_area(tree: Tree) -> None:
+    tree.tap("core", "echo 1..1; sleep 60; echo ok 1 - one")
+    tree.add("core/settings", "timeout=1\nserial=yes\n")
+    status, output = tree.run()
+    assert status == 1
+    assert "not done after 1 s" in output
+
+
+@pytest.mark.parametrize("script", ["echo '1..0 # SKIP no disk'", "echo '1..0 # SKIP x'; exit 4"])
+def test_fails_when_a_whole_area_was_skipped(tree: Tree, script: str) -> None:
+    tree.tap("core", script)
+    tree.add("other/fine.tap.sh", "#!/bin/sh\necho 1..1; echo ok 1 - one\n")
+    status, output = tree.run()
+    assert status == 1
+    assert "core: every test of the area was skipped" in output
+    assert last(output) == "1 passed, 1 failed, 1 skipped"
+
+
+def test_fails_when_an_area_has_no_tests(tree: Tree) -> None:
+    tree.tap("core", "echo 1..1; echo ok 1 - one")
+    tree.add("empty/helper.py", "")
+    status, output = tree.run()
+    assert status == 1
+    assert "empty: the area ran no test" in output
+
+
+def test_refuses_an_area_that_is_not_there(tree: Tree) -> None:
+    tree.tap("core", "echo 1..1; echo ok 1 - one")
+    status, output = tree.run("cores")
+    assert status == 1
+    assert "no area 'cores'" in output
+
+
+def test_fails_when_a_program_was_not_built(tree: Tree) -> None:
+    tree.add("core/test-map.c", "")
+    status, output = tree.run()
+    assert status == 1
+    assert "not built" in output
+
+
+def test_counts_a_failed_build_even_when_an_older_program_passes(tree: Tree) -> None:
+    tree.add("core/test-map.c", "")
+    tree.add("../build/selftests/core/test-map", "#!/bin/sh\necho 1..1; echo ok 1 - m\n")
+    status, output = tree.run("--build-failed")
+    assert status == 1
+    assert last(output) == "1 passed, 1 failed, 0 skipped"
+
+
+def test_runs_what_was_built(tree: Tree) -> None:
+    tree.add("core/test-map.c", "")
+    program = tree.add("../build/selftests/core/test-map", "#!/bin/sh\necho 1..1; echo ok 1 - m\n")
+    assert program.exists()
+    assert tree.run()[0] == 0
+
+
+def test_bounds_a_fuzz_harness_and_believes_its_exit_status(tree: Tree) -> None:
+    tree.add("fuzz/fuzz-parser.c", "")
+    tree.add("fuzz/corpus/parser/seed", "x")
+    harness = tree.add("../build/selftests/fuzz/fuzz-parser", '#!/bin/sh\necho "$@" >&2\nexit 77\n')
+    status, output = tree.run("--fuzz-seconds", "3")
+    assert status == 1
+    assert "-max_total_time=3" in output
+    assert "selftests/fuzz/corpus/parser" in output
+    harness.write_text("#!/bin/sh\n")
+    assert tree.run()[0] == 0
+
+
+def test_counts_each_pytest_case(tree: Tree) -> None:
+    tree.add(
+        "py/test_it.py",
+        "import pytest\n"
+        "def test_good(): pass\n"
+        "def test_bad(): assert 1 == 2\n"
+        "@pytest.mark.skip(reason='no disk')\n"
+        "def test_skipped(): pass\n",
+    )
+    status, output = tree.run()
+    assert status == 1
+    assert "failed: test_bad: assert 1 == 2" in output
+    assert "skipped: test_skipped: no disk" in output
+    assert last(output) == "1 passed, 1 failed, 1 skipped"
+
+
+@pytest.mark.parametrize("text", ["import nothing_of_this_name\n", "import os\nos._exit(9)\n"])
+def test_fails_when_pytest_cannot_collect(tree: Tree, text: str) -> None:
+    tree.add("py/test_it.py", text)
+    tree.add("py/fine.tap.sh", "#!/bin/sh\necho 1..1; echo ok 1 - one\n")
+    status, output = tree.run()
+    assert status == 1, output
+    assert "failed: pytest: exit status" in output
+
+
+def test_one_test_can_be_chosen(tree: Tree) -> None:
+    tree.tap("core", "echo 1..1; echo not ok 1 - broken")
+    tree.add("core/fine.tap.sh", "#!/bin/sh\necho 1..1; echo ok 1 - one\n")
+    status, output = tree.run("core/fine")
+    assert status == 0, output
+    assert tree.run("--list")[1].split() == ["core/fine", "core/thing"]
+
+
+def test_writes_junit(tree: Tree) -> None:
+    tree.tap("core", "echo 1..1; echo not ok 1 - broken")
+    tree.run()
+    report = ET.parse(tree.top / "build" / "tests" / "junit.xml")
+    assert [e.get("name") for e in report.iter("testcase") if e.find("failure") is not None]
+
+
+def test_an_interrupt_kills_the_children_and_prints_what_there_is(tree: Tree) -> None:
+    pid_file = tree.top / "pid"
+    tree.add("core/a.tap.sh", "#!/bin/sh\necho 1..1; echo ok 1 - quick\n")
+    tree.add("core/b.tap.sh", f"#!/bin/sh\nsleep 60 &\necho $! >{pid_file}.new\n"
+             f"mv {pid_file}.new {pid_file}\nwait\n")  # fmt: skip
+    runner = subprocess.Popen(tree.command("-j1"), stdout=subprocess.PIPE, text=True)
+    for _ in range(200):
+        if pid_file.exists():
+            break
+        time.sleep(0.1)
+    runner.send_signal(signal.SIGINT)
+    output, _ = runner.communicate(timeout=30)
+    assert runner.returncode == 130
+    assert last(output) == "1 passed, 0 failed, 0 skipped"
+    assert not alive(int(pid_file.read_text()))
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()

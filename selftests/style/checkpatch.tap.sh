@@ -1,0 +1,75 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# checkpatch --strict must be silent about every C file.
+set -u
+. selftests/lib/tap.sh
+. selftests/lib/sources.sh
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/include"
+ln -s "$PWD/dm-approxftl" "$PWD/userspace" "$PWD/selftests" "$PWD/trace-tools" "$work"
+checkpatch=$(selftests/install-packages --checkpatch)
+
+# In the kernel's part and the core:
+ignored=FILE_PATH_CHANGES # about MAINTAINERS, of which an external tree has none
+# A table of X() rows hands each reader all columns, and a reader may declare one field a row.
+ignored=$ignored,MACRO_ARG_UNUSED,TRAILING_SEMICOLON,MULTISTATEMENT_MACRO_USE_DO_WHILE
+ignored=$ignored,MINMAX # a cast inside min() says what is meant; min_t() casts both sides unseen
+
+# Outside the kernel, moreover:
+userspace=$ignored
+userspace=$userspace,PREFER_KERNEL_TYPES # <stdint.h> is what libc speaks
+userspace=$userspace,NAKED_SSCANF        # there is no kstrto*() here
+userspace=$userspace,SSCANF_TO_KSTRTO    # nor here
+
+# In the header that defines, for userspace, what checkpatch asks to be used:
+host=$userspace
+host=$host,PREFER_DEFINED_ATTRIBUTE_MACRO,CAMELCASE # these are their definitions
+host=$host,MACRO_ARG_REUSE                          # min() and max() of plain integers
+host=$host,UNSPECIFIED_INT                          # unsigned __int128 is complete
+
+# A row of a *-table.h stands at the margin, where neither tabs nor blanks can align its rest.
+tables=$userspace,PARENTHESIS_ALIGNMENT
+
+# check TYPES FILE...
+check()
+{
+	types=$1
+	shift
+	# In a place of its own, without a repository: it keeps notes where it runs.
+	cd "$work" && GIT_DIR=/nonexistent perl "$checkpatch" --no-tree --root . --strict \
+		--max-line-length=100 --terse --show-types --no-summary --ignore "$types" -f "$@"
+}
+
+# check_folder TYPES FOLDER
+check_folder()
+{
+	# shellcheck disable=SC2046 # file names without blanks, by another check
+	check_files "checkpatch of $2" "$1" \
+		$(sources "$2/*.[ch]" | grep -vx userspace/host/aftl-host.h | grep -v -e '-table\.h$')
+}
+
+# check_files NAME TYPES FILE...
+check_files()
+{
+	name=$1
+	shift
+	[ $# -gt 1 ] || return 0
+	if [ -e "$checkpatch" ]; then
+		ktap_test_silent "$name" check "$@"
+	else
+		ktap_test_skip "$name" 'checkpatch.pl is not there: make deps'
+	fi
+}
+
+check_folder "$ignored" dm-approxftl
+check_folder "$userspace" userspace
+check_folder "$userspace" selftests
+check_folder "$userspace" trace-tools
+# shellcheck disable=SC2046 # file names without blanks, by another check
+check_files 'checkpatch of tables of macro rows' "$tables" $(sources '*-table.h')
+[ ! -e "$checkpatch" ] ||
+	ktap_test_silent 'checkpatch of the host header' check "$host" userspace/host/aftl-host.h
+ktap_finished

@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# clang's static analyser and the `bugprone` checks over the core and userspace.
+set -u
+. selftests/lib/tap.sh
+. selftests/lib/sources.sh
+
+# clang-analyzer-* and bugprone-*, less:
+#   easily-swappable-parameters     names an opinion, not a bug
+#   narrowing-conversions           flash arithmetic is unsigned 32 bits wide on purpose
+#   reserved-identifier             the kernel's own names, such as __bitwise and __ffs
+#   assignment-in-if-condition      absent from kernel style anyway: checkpatch sees to it
+#   macro-parentheses               of tables written as macros
+#   DeprecatedOrUnsafeBufferHandling  wants Annex K, which nobody has
+checks='-*,clang-analyzer-*,bugprone-*'
+checks=$checks,-bugprone-easily-swappable-parameters,-bugprone-narrowing-conversions
+checks=$checks,-bugprone-reserved-identifier,-bugprone-assignment-in-if-condition
+checks=$checks,-bugprone-macro-parentheses
+checks=$checks,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling
+
+check()
+{
+	sources 'dm-approxftl/core/*.c' 'userspace/*.c' |
+		xargs -n 4 -P 2 clang-tidy --quiet "--checks=$checks" '--warnings-as-errors=*' \
+			--extra-arg=-std=gnu11 --extra-arg=-Idm-approxftl/core \
+			--extra-arg=-Iuserspace/host --extra-arg=-Iuserspace/lib \
+			--extra-arg=-Iuserspace/sim 2>/dev/null
+}
+
+name='clang-tidy of core and userspace'
+if [ -n "${AFTL_FAST:-}" ]; then
+	ktap_test_skip "$name" 'too slow for the inner loop'
+else
+	ktap_test_needing clang-tidy "$name" check
+fi
+ktap_finished

@@ -1,0 +1,78 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The core knows nothing but "aftl-host.h" and itself, and has integers only.
+set -u
+. selftests/lib/tap.sh
+. selftests/lib/sources.sh
+
+# shellcheck disable=SC2046 # file names without blanks, by another check
+core()
+{
+	set -- "$@" $(sources 'dm-approxftl/core/*.c' 'dm-approxftl/core/*.h')
+	"$@"
+}
+
+foreign_includes()
+{
+	core grep -nE '^[[:space:]]*#[[:space:]]*include' |
+		sed -nE 's/^([^:]*:[0-9]+):.*include[[:space:]]*(.*)$/\1 \2/p' |
+		while read -r place header _; do
+			case $header in
+			'"aftl-host.h"') ;;
+			\"*/* | \<*)
+				echo "$place includes $header"
+				;;
+			*)
+				name=${header#\"}
+				[ -e "dm-approxftl/core/${name%\"}" ] || echo "$place includes $header"
+				;;
+			esac
+		done
+}
+
+# What the compiler sees: no comment, no string, no quoted include.
+floating_point()
+{
+	core cat | gcc -fpreprocessed -dD -E -P -x c - 2>/dev/null | sed 's/"[^"]*"//g' |
+		grep -nwE 'float|double|_Float(16|32|64|128)|__float128|[0-9]+\.[0-9]+[fFlL]?'
+}
+
+# All of the core as one object: what it wants from outside, and what it keeps.
+link_core()
+{
+	for source in $(sources 'dm-approxftl/core/*.c'); do
+		gcc -std=gnu11 -O1 -fno-pic -fno-stack-protector -w -I dm-approxftl/core \
+			-I userspace/host -c -o "$work/$(basename "$source" .c).o" "$source" || return 1
+	done
+	ld -r -o "$work/core" "$work"/*.o
+}
+
+# String functions exist in every host; printing is what the host header makes of vsnprintf.
+symbols_from_outside()
+{
+	nm -u "$work/core" | awk '{ print $2 }' |
+		grep -vxE 'mem(chr|cmp|cpy|move|set)|str(chr|cmp|len|ncmp|nlen|rchr|spn|cspn)|vsnprintf'
+}
+
+variables()
+{
+	nm "$work/core" | grep -E ' [bBcCdD] '
+}
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+if [ -z "$(sources 'dm-approxftl/core/*.c')" ]; then
+	echo 'Bail out! no core to look at'
+	exit 1
+fi
+ktap_test_silent 'the core includes nothing but its host header and itself' foreign_includes
+ktap_test_silent 'the core has no floating point' nothing floating_point
+ktap_test_run 'the core compiles and links by itself' link_core
+if [ -e "$work/core" ]; then
+	ktap_test_silent 'the core calls no allocator, clock, printer or random source' \
+		nothing symbols_from_outside
+	ktap_test_silent 'the core has no variables outside its structures' nothing variables
+fi
+ktap_finished

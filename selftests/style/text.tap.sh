@@ -1,0 +1,34 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What every file of the tree must be, whatever its language.
+set -u
+. selftests/lib/tap.sh
+. selftests/lib/sources.sh
+
+# shellcheck disable=SC2046 # file names without blanks: they are checked below
+search()
+{
+	grep -nI "$@" $(sources | grep -v '^LICENSES/')
+}
+
+spelling()
+{
+	sources | grep -vE '^LICENSES/|/(corpus|data)/' |
+		xargs codespell
+}
+
+unusual_names()
+{
+	sources | grep -E '[^A-Za-z0-9._/+-]|/[^/]*[A-Z_][^/]*\.[ch]$'
+}
+
+ktap_test_silent 'no trailing blanks' nothing search -E '[[:blank:]]+$'
+ktap_test_silent 'no unfinished business' nothing search -wE '(TO[D]O|FIX[M]E|X[X]X)'
+ktap_test_silent 'no path of one machine' nothing search -E '(^|[^A-Za-z0-9_.])/(root|work|home)/[a-z]'
+ktap_test_silent 'no host of a package registry' \
+	nothing search -E '(deb|security)\.debian\.org|pypi\.org|pythonhoste[d]|crates\.io|npmj[s]'
+ktap_test_silent 'file names in kebab-case' nothing unusual_names
+ktap_test_needing codespell 'spelling' spelling
+ktap_test_needing reuse 'every file has a licence' reuse lint --lines
+ktap_finished
