@@ -56,6 +56,9 @@ void aftl_cell_init(struct aftl_cell *cell, const struct aftl_media *media,
 
 /**
  * aftl_cell_rber_q40() - raw bit error rate of @page now, in 2^-40
+ * @cell: error model of the device
+ * @block: block in question
+ * @page: page of the block
  * @hour: device age in hours
  */
 u64 aftl_cell_rber_q40(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
@@ -63,6 +66,9 @@ u64 aftl_cell_rber_q40(const struct aftl_cell *cell, const struct aftl_block *bl
 
 /**
  * aftl_cell_read() - the errors that a read of @slot meets at age @hour
+ * @cell: error model of the device
+ * @slot: place on the media
+ * @hour: device age in hours
  */
 struct aftl_errors aftl_cell_read(const struct aftl_cell *cell, aftl_slot_t slot, u64 hour);
 
@@ -79,11 +85,16 @@ u32 aftl_flip_position(const struct aftl_cell *cell, aftl_unit_t unit, u16 linea
 
 /**
  * aftl_page_disturb_mv() - voltage shift that later-programmed neighbours caused in @page
+ * @media: flash array
+ * @block: block in question
+ * @page: page of the block
  */
 u32 aftl_page_disturb_mv(const struct aftl_media *media, const struct aftl_block *block, u32 page);
 
 /**
  * aftl_poisson_draw() - a Poisson variable of mean @lambda_q16 / 2^16 for the draw @draw
+ * @lambda_q16: mean in 1/65536
+ * @draw: 64 random bits
  *
  * Non-decreasing in @lambda_q16 for a fixed @draw.
  */

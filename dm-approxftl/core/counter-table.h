@@ -58,6 +58,8 @@ COUNTER(wear_sum, "wear of all erases in 1/10000 of a full erase")
 /* Errors */
 COUNTER(read_approx_units, "approximate units read from flash")
 COUNTER(read_flipped_bits, "flipped bits returned to the host")
+COUNTER(read_precise_flipped_bits,
+	"those of them in precise pages: flipped while the data was approximate")
 COUNTER(read_raw_error_bits, "raw bit errors met by host reads")
 COUNTER(read_corrected_bits, "raw bit errors that ECC corrected")
 COUNTER(read_retry_levels, "further sensing levels of host reads")

@@ -202,8 +202,8 @@ struct aftl_lun {
 	u64 busy_ns;
 };
 
-/**
- * struct aftl_line - requests that complete a constant time after their last part
+/*
+ * Requests that complete a constant time after their last part.
  */
 struct aftl_line {
 	struct aftl_request *head;
@@ -225,8 +225,8 @@ struct aftl_bind {
 	u32 left;
 };
 
-/**
- * struct aftl - one device
+/*
+ * One device. Everything hangs off it; nothing is shared between devices.
  */
 struct aftl {
 	struct aftl_config config;
@@ -257,7 +257,6 @@ struct aftl {
 
 	/* Derived from the configuration once, because every operation needs them. */
 	u32 program_units;
-	u32 program_shift;
 	u64 unit_transfer_ns;
 	u64 mode_program_ns[AFTL_MODES];
 	u64 mode_read_ns[AFTL_MODES];

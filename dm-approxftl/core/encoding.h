@@ -27,6 +27,9 @@ static inline u64 aftl_get(const u8 *bytes, unsigned int size)
 
 /**
  * aftl_crc32c() - continue a CRC-32C (Castagnoli) over @size more bytes
+ * @crc: checksum so far
+ * @bytes: what is added
+ * @size: bytes of an element
  *
  * The checksum of the whole is the complement of the last result.
  */

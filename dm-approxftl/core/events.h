@@ -34,6 +34,7 @@ static inline u32 aftl_events_leaves(u32 sources)
 
 /**
  * aftl_events_init() - every source quiet
+ * @events: tournament
  *
  * @when and @winner have room for the leaves and for twice the leaves.
  */
@@ -41,6 +42,9 @@ void aftl_events_init(struct aftl_events *events);
 
 /**
  * aftl_events_set() - @source acts next at @when
+ * @events: tournament
+ * @source: which
+ * @when: device time
  */
 static inline void aftl_events_set(struct aftl_events *events, u32 source, u64 when)
 {

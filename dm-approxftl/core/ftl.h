@@ -143,6 +143,7 @@ void aftl_destroy(struct aftl *ftl);
 
 /**
  * aftl_fill() - bring the device into its configured starting state
+ * @ftl: device
  *
  * Runs the FTL without time and then resets the statistics. Call once, before
  * the first request. What is filled has no bytes: the host sees moves and erases
@@ -154,6 +155,8 @@ int __must_check aftl_fill(struct aftl *ftl);
 
 /**
  * aftl_submit() - hand over a request
+ * @ftl: device
+ * @request: in the host's memory until it is complete
  *
  * Processes everything that happens before its arrival first.
  *
@@ -167,6 +170,8 @@ u64 aftl_next_event(const struct aftl *ftl);
 
 /**
  * aftl_advance() - process all events up to and including @now_ns
+ * @ftl: device
+ * @now_ns: device time to reach
  */
 void aftl_advance(struct aftl *ftl, u64 now_ns);
 
@@ -181,6 +186,8 @@ u32 aftl_tags(const struct aftl *ftl);
 
 /**
  * aftl_age() - let @ns pass for the cells without anything happening
+ * @ftl: device
+ * @ns: device time that passes
  */
 void aftl_age(struct aftl *ftl, u64 ns);
 
@@ -189,16 +196,21 @@ u64 aftl_hours(const struct aftl *ftl);
 
 /**
  * aftl_fail_block() - @block has gone bad: move its data, then retire it
+ * @ftl: device
+ * @block: number of the block
  */
 int __must_check aftl_fail_block(struct aftl *ftl, u32 block);
 
 /**
  * aftl_read_only() - the device has run out of good blocks and refuses writes
+ * @ftl: device
  */
 bool aftl_read_only(const struct aftl *ftl);
 
 /**
  * aftl_lookup() - where @unit is stored and as what
+ * @ftl: device
+ * @unit: logical unit
  * @class: enum aftl_class, set if mapped
  *
  * Return: its slot, or AFTL_NO_SLOT.
@@ -207,6 +219,9 @@ aftl_slot_t aftl_lookup(const struct aftl *ftl, aftl_unit_t unit, u32 *class);
 
 /**
  * aftl_unit_errors() - errors that a read of @unit would return now
+ * @ftl: device
+ * @unit: logical unit
+ * @errors: takes the answer
  *
  * Return: false if @unit is not on flash or errors are not modelled.
  */
@@ -241,6 +256,7 @@ u64 aftl_memory_bytes(const struct aftl *ftl);
 
 /**
  * aftl_digest() - 64-bit digest of map, media and wear
+ * @ftl: device
  *
  * Equal for equal configuration and request stream on every host.
  */
@@ -248,6 +264,8 @@ u64 aftl_digest(const struct aftl *ftl);
 
 /**
  * aftl_audit() - check every invariant that ties the structures together
+ * @ftl: device
+ * @error: takes the sentence on failure
  *
  * Slow. Return: 0, or -EUCLEAN with a sentence that names the first violation.
  */

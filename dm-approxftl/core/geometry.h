@@ -57,6 +57,9 @@ struct aftl_geometry {
 
 /**
  * aftl_geometry_init() - derive the shape, or say why there is none
+ * @geo: shape of the device
+ * @config: configuration
+ * @error: takes the sentence on failure
  */
 int __must_check aftl_geometry_init(struct aftl_geometry *geo, const struct aftl_config *config,
 				    struct aftl_error *error);

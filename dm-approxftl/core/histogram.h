@@ -52,6 +52,8 @@ static inline void aftl_histogram_add(struct aftl_histogram *histogram, u64 valu
 
 /**
  * aftl_histogram_quantile() - value below or at which @share / 10000 of all lie
+ * @histogram: of durations
+ * @share: in 1/10000
  */
 u64 aftl_histogram_quantile(const struct aftl_histogram *histogram, u32 share);
 

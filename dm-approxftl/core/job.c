@@ -247,8 +247,6 @@ static bool seek_page(struct aftl *ftl, struct aftl_lun *lun, u32 *class, u32 *h
 
 static bool next_pass(const struct aftl *ftl, struct aftl_job *job)
 {
-	if (job->kind == AFTL_JOB_REFRESH)
-		return false;
 	job->cursor = job->begin;
 	job->pass++;
 	return job->pass < ftl->type->copy_passes ||

@@ -175,6 +175,10 @@ static inline bool aftl_page_programmed(const struct aftl_media *media,
 
 /**
  * aftl_order_allows() - may @pages pages from @page be programmed now?
+ * @media: flash array
+ * @block: block in question
+ * @page: page of the block
+ * @pages: pages of the program
  *
  * Knows the block's order, the reprogram limit and that a programmed page must
  * not be programmed; the one place where legality is decided.
@@ -184,6 +188,9 @@ bool aftl_order_allows(const struct aftl_media *media, const struct aftl_block *
 
 /**
  * aftl_order_advance() - move the frontier past the program step at @page
+ * @media: flash array
+ * @block: block in question
+ * @page: page of the block
  *
  * The step is already counted in the block's programmed pages.
  */
@@ -191,6 +198,8 @@ void aftl_order_advance(const struct aftl_media *media, struct aftl_block *block
 
 /**
  * aftl_two_pass_next() - next position of a two-pass block, its page count if full
+ * @media: flash array
+ * @block: block in question
  *
  * The first pass takes the positions of colour 0, given the block's flip bit.
  */
@@ -198,16 +207,23 @@ u32 aftl_two_pass_next(const struct aftl_media *media, const struct aftl_block *
 
 /**
  * aftl_first_pass_pages() - pages of the first pass of a two-pass block
+ * @geo: shape of the device
+ * @flip: colour that comes first
  */
 u32 aftl_first_pass_pages(const struct aftl_geometry *geo, bool flip);
 
 /**
  * aftl_page_valid() - does any slot of @page hold current data?
+ * @media: flash array
+ * @block: block in question
+ * @page: page of the block
  */
 bool aftl_page_valid(const struct aftl_media *media, const struct aftl_block *block, u32 page);
 
 /**
  * aftl_block_wipe() - the state changes of an erase
+ * @media: flash array
+ * @block: block in question
  */
 void aftl_block_wipe(struct aftl_media *media, struct aftl_block *block);
 

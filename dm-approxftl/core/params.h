@@ -104,11 +104,15 @@ struct aftl_error {
 
 /**
  * aftl_fail() - put a sentence into @error and hand back @code
+ * @error: takes the sentence on failure
+ * @code: negative error code
+ * @format: as for printf()
  */
 __printf(3, 4) int aftl_fail(struct aftl_error *error, int code, const char *format, ...);
 
 /**
  * aftl_param_find() - index of the parameter called @key, or -ENOENT
+ * @key: name of a parameter
  */
 int aftl_param_find(const char *key);
 
@@ -124,6 +128,10 @@ static inline u64 aftl_param_get(const struct aftl_config *config, unsigned int 
 
 /**
  * aftl_param_set() - parse @text as the value of @key
+ * @config: configuration
+ * @key: name of a parameter
+ * @text: as it stands on a command line
+ * @error: takes the sentence on failure
  *
  * Return: 0, or -EINVAL with @error saying which key, what was wrong with the
  * value and what would be right; @config is then as it was.
@@ -133,12 +141,19 @@ int __must_check aftl_param_set(struct aftl_config *config, const char *key, con
 
 /**
  * aftl_param_print() - write a stored value so that aftl_param_set() reads it back
+ * @param: its description
+ * @value: in stored units
+ * @text: as it stands on a command line
  */
 void aftl_param_print(const struct aftl_param *param, u64 value, char text[AFTL_VALUE_SIZE]);
 
 /**
  * aftl_parse_value() - text to stored value by type alone, for a host's own options
+ * @type: how the value is written
  * @words: as in struct aftl_param, for AFTL_PARAM_CHOICE
+ * @text: as it stands on a command line
+ * @value: in stored units
+ * @error: takes the sentence on failure
  *
  * Return: 0 or -EINVAL, the complaint (without the key) in @error.
  */
@@ -147,6 +162,7 @@ int __must_check aftl_parse_value(enum aftl_param_type type, const char *const *
 
 /**
  * aftl_type_example() - a phrase like "a duration such as 700us"
+ * @type: how the value is written
  */
 const char *aftl_type_example(enum aftl_param_type type);
 
@@ -154,6 +170,9 @@ const char *aftl_type_example(enum aftl_param_type type);
 
 /**
  * aftl_profile_load() - start a configuration from a named profile
+ * @config: configuration
+ * @name: as on a command line
+ * @error: takes the sentence on failure
  *
  * Return: 0, or -EINVAL with @error listing the profiles there are.
  */
@@ -162,11 +181,13 @@ int __must_check aftl_profile_load(struct aftl_config *config, const char *name,
 
 /**
  * aftl_profile_name() - name of profile @index, NULL past the last
+ * @index: position, from 0
  */
 const char *aftl_profile_name(unsigned int index);
 
 /**
  * aftl_profile_about() - one phrase on profile @index
+ * @index: position, from 0
  */
 const char *aftl_profile_about(unsigned int index);
 

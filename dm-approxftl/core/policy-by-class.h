@@ -26,6 +26,11 @@ void aftl_by_class_closed(struct aftl_policy *policy, const struct aftl_block *b
 
 /**
  * aftl_by_class_place() - next step of the open block number @kind of @lun
+ * @policy: the policy itself
+ * @lun: LUN that needs a block
+ * @need: the program it is for
+ * @kind: index into the policy's kinds
+ * @placement: takes the answer
  */
 int aftl_by_class_place(struct aftl_policy *policy, struct aftl_lun *lun,
 			const struct aftl_need *need, u32 kind, struct aftl_placement *placement);

@@ -265,6 +265,9 @@ const struct aftl_media *aftl_policy_media(const struct aftl_policy *policy);
 
 /**
  * aftl_policy_alloc() - zeroed memory in create(); NULL if there is none
+ * @ftl: device
+ * @count: elements
+ * @size: bytes of an element
  */
 void *aftl_policy_alloc(struct aftl *ftl, size_t count, size_t size);
 void aftl_policy_free(struct aftl *ftl, void *memory);
@@ -276,7 +279,11 @@ u32 aftl_lun_index(const struct aftl_lun *lun);
 
 /**
  * aftl_policy_open() - take a free block of @lun for programs in @order
+ * @policy: the policy itself
+ * @lun: LUN that needs a block
  * @need: for whom; the last free blocks are kept for moves
+ * @order: enum aftl_order
+ * @kind: index into the policy's kinds
  *
  * Return: the block with @kind set, or NULL.
  */
@@ -285,16 +292,23 @@ struct aftl_block *aftl_policy_open(struct aftl_policy *policy, struct aftl_lun 
 
 /**
  * aftl_policy_close() - no more programs for this block, though it is not full
+ * @policy: the policy itself
+ * @block: block in question
  */
 void aftl_policy_close(struct aftl_policy *policy, struct aftl_block *block);
 
 /**
  * aftl_policy_turn() - change the kind of an open block
+ * @policy: the policy itself
+ * @block: block in question
+ * @kind: index into the policy's kinds
  */
 void aftl_policy_turn(struct aftl_policy *policy, struct aftl_block *block, u32 kind);
 
 /**
  * aftl_policy_old_block() - block that holds the current version of @unit, or NULL
+ * @policy: the policy itself
+ * @unit: logical unit
  */
 const struct aftl_block *aftl_policy_old_block(const struct aftl_policy *policy, aftl_unit_t unit);
 
@@ -303,6 +317,8 @@ u64 aftl_policy_now(const struct aftl_policy *policy);
 
 /**
  * aftl_last_step() - will @block be full after one more program step?
+ * @geo: shape of the device
+ * @block: block in question
  *
  * A full block leaves the policy's hands: it may be collected and erased.
  */
@@ -318,8 +334,13 @@ static inline bool aftl_block_full(const struct aftl_geometry *geo, const struct
 
 /**
  * aftl_place_sequential() - next step of the sequential block in @open
+ * @policy: the policy itself
+ * @lun: LUN that needs a block
+ * @need: the program it is for
  * @open: the policy's pointer to it; a new block is opened when it is NULL, and it
  *	is NULL again after the last step
+ * @kind: index into the policy's kinds
+ * @placement: takes the answer
  *
  * What nearly every policy needs for at least one of its open blocks.
  */
@@ -331,11 +352,13 @@ int aftl_place_sequential(struct aftl_policy *policy, struct aftl_lun *lun,
 
 /**
  * aftl_policy_find() - the type called @name, or NULL
+ * @name: as on a command line
  */
 const struct aftl_policy_type *aftl_policy_find(const char *name);
 
 /**
  * aftl_policy_at() - type number @index, NULL past the last
+ * @index: position, from 0
  */
 const struct aftl_policy_type *aftl_policy_at(unsigned int index);
 

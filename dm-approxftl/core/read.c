@@ -130,8 +130,10 @@ static void count_errors(struct aftl *ftl, const struct aftl_errors *errors, u32
 	if (errors->lost)
 		return;
 	counters->read_flipped_bits += errors->flips;
-	if (class == AFTL_PRECISE)
+	if (class == AFTL_PRECISE) {
+		counters->read_precise_flipped_bits += errors->flips;
 		counters->read_corrected_bits += errors->raw;
+	}
 }
 
 /* Returns the further sensing levels that the slot needs. */

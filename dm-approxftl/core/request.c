@@ -112,6 +112,18 @@ void aftl_request_admit_waiting(struct aftl *ftl, bool write)
 	}
 }
 
+/* Writes that wait for a full page go now. */
+static void push_writes(struct aftl *ftl)
+{
+	u32 i;
+
+	if (!aftl_buffered(ftl))
+		return;
+	for (i = 0; i < ftl->geo.luns; i++)
+		if (ftl->luns[i].write_streams)
+			aftl_lun_kick(ftl, &ftl->luns[i], false);
+}
+
 /*
  * Flushes. Every write belongs to the epoch of its arrival; a flush ends an epoch
  * and completes when no write of that epoch or an older one is outstanding.
@@ -158,18 +170,6 @@ void aftl_epoch_leave(struct aftl *ftl, u32 epoch)
 		retire_epochs(ftl);
 }
 
-/* Writes that wait for a full page go now. */
-static void push_writes(struct aftl *ftl)
-{
-	u32 i;
-
-	if (!aftl_buffered(ftl))
-		return;
-	for (i = 0; i < ftl->geo.luns; i++)
-		if (ftl->luns[i].write_streams)
-			aftl_lun_kick(ftl, &ftl->luns[i], false);
-}
-
 static void submit_flush(struct aftl *ftl, struct aftl_request *request)
 {
 	request->parts = 1;
@@ -201,9 +201,15 @@ static void submit_discard(struct aftl *ftl, struct aftl_request *request)
 
 static void submit_data(struct aftl *ftl, struct aftl_request *request, bool write)
 {
+	bool queued = ftl->wait_head[write];
+
 	request->parts = request->units;
-	if (ftl->wait_head[write] || !admit(ftl, request, write))
-		wait_for_command(ftl, request, write);
+	if (!queued && admit(ftl, request, write))
+		return;
+	wait_for_command(ftl, request, write);
+	/* What the full buffer holds back for a full page must make room. */
+	if (write && !queued)
+		push_writes(ftl);
 }
 
 static void submit_write(struct aftl *ftl, struct aftl_request *request)

@@ -53,6 +53,9 @@ struct aftl_source_stream {
 
 /**
  * aftl_save() - write the state of @ftl to @sink
+ * @ftl: device
+ * @sink: where the bytes go
+ * @error: takes the sentence on failure
  *
  * Operations under way are finished first; background work that has begun starts
  * anew afterwards, here and in the device that is loaded. Statistics are not saved.
@@ -65,6 +68,11 @@ int __must_check aftl_save(struct aftl *ftl, const struct aftl_sink *sink,
 
 /**
  * aftl_load() - create a device in a saved state
+ * @out: takes the device
+ * @source: which
+ * @ops: the host's
+ * @host: first argument of @ops
+ * @error: takes the sentence on failure
  *
  * The bytes are not trusted: a stream that is not exactly the state of a possible
  * device is refused.
