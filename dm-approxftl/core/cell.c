@@ -52,7 +52,7 @@ static u64 curve_q40(u32 curve, u32 disturb_mv, u32 erases, u64 hours)
 		       disturb.fraction);
 }
 
-static u32 quantile_q16(u64 lambda_q16, u32 column)
+static u64 quantile_q32(u64 lambda_q32, u32 column)
 {
 	u32 low = 0;
 	u32 high = AFTL_POISSON_ROWS - 1;
@@ -60,38 +60,37 @@ static u32 quantile_q16(u64 lambda_q16, u32 column)
 	u64 span;
 	u64 from;
 
-	if (lambda_q16 >= (u64)aftl_poisson_lambda_q8[high] << 8)
-		lambda_q16 = ((u64)aftl_poisson_lambda_q8[high] << 8) - 1;
+	if (lambda_q32 >= (u64)aftl_poisson_lambda_q8[high] << 24)
+		lambda_q32 = ((u64)aftl_poisson_lambda_q8[high] << 24) - 1;
 	while (high - low > 1) {
 		u32 middle = (low + high) / 2;
 
-		if (lambda_q16 >= (u64)aftl_poisson_lambda_q8[middle] << 8)
+		if (lambda_q32 >= (u64)aftl_poisson_lambda_q8[middle] << 24)
 			low = middle;
 		else
 			high = middle;
 	}
-	base = (u64)aftl_poisson_lambda_q8[low] << 8;
+	base = (u64)aftl_poisson_lambda_q8[low] << 24;
 	span = aftl_poisson_lambda_q8[high] - aftl_poisson_lambda_q8[low];
 	from = aftl_poisson_count_q8[low][column];
-	return (u32)((from << 8) +
-		     div64_u64((aftl_poisson_count_q8[high][column] - from) * (lambda_q16 - base),
-			       span));
+	return (from << 24) +
+	       div64_u64((aftl_poisson_count_q8[high][column] - from) * (lambda_q32 - base), span);
 }
 
 /* The upper bits of a draw choose the quantile, the lower ones round. */
-static u32 round_quantile(u32 expected_q16, u64 draw)
+static u32 round_quantile(u64 expected_q32, u64 draw)
 {
-	return (u32)(((u64)expected_q16 + (draw & 0xffff)) >> 16);
+	return (u32)((expected_q32 + (draw & U32_MAX)) >> 32);
 }
 
-u32 aftl_poisson_draw(u64 lambda_q16, u64 draw)
+u32 aftl_poisson_draw(u64 lambda_q32, u64 draw)
 {
-	return round_quantile(quantile_q16(lambda_q16, draw >> 58), draw);
+	return round_quantile(quantile_q32(lambda_q32, draw >> 58), draw);
 }
 
-static u64 lambda_q16(u64 rber_q40, u32 bits)
+static u64 lambda_q32(u64 rber_q40, u32 bits)
 {
-	return (rber_q40 * bits) >> 24;
+	return (rber_q40 * bits) >> 8;
 }
 
 static u64 rate_to_q40(u64 rate)
@@ -135,9 +134,9 @@ void aftl_cell_init(struct aftl_cell *cell, const struct aftl_media *media,
 	};
 	init_curves(cell, config);
 	for (class = 0; class < AFTL_CLASSES; class++) {
-		lambda[class] = lambda_q16(cell->rber_q40[class], media->geo->unit_bits);
+		lambda[class] = lambda_q32(cell->rber_q40[class], media->geo->unit_bits);
 		for (column = 0; column < AFTL_POISSON_COLUMNS; column++)
-			cell->quantile_q16[class][column] = quantile_q16(lambda[class], column);
+			cell->quantile_q32[class][column] = quantile_q32(lambda[class], column);
 	}
 }
 
@@ -231,9 +230,9 @@ static u32 raw_errors(const struct aftl_cell *cell, const struct aftl_block *blo
 	u64 rber;
 
 	if (cell->model == AFTL_CELL_CONSTANT)
-		return round_quantile(cell->quantile_q16[aftl_page_class(attr)][draw >> 58], draw);
+		return round_quantile(cell->quantile_q32[aftl_page_class(attr)][draw >> 58], draw);
 	rber = voltage_q40(cell, block, page, hour);
-	return aftl_poisson_draw(lambda_q16(rber, geo->unit_bits), draw);
+	return aftl_poisson_draw(lambda_q32(rber, geo->unit_bits), draw);
 }
 
 /* Each further sensing level extends the reach of the code by a quarter. */

@@ -21,7 +21,7 @@
  * @model: enum aftl_cell_model
  * @seed: of all draws
  * @rber_q40: error rate by class of the constant model, in 2^-40
- * @quantile_q16: expected errors by class and quantile of the constant model
+ * @quantile_q32: expected errors by class and quantile of the constant model
  * @curve: error curve by program mode of the voltage model
  * @correctable: errors of a slot that ECC corrects with one sensing
  * @levels: further sensing levels
@@ -31,7 +31,7 @@ struct aftl_cell {
 	u32 model;
 	u64 seed;
 	u64 rber_q40[AFTL_CLASSES];
-	u32 quantile_q16[AFTL_CLASSES][AFTL_POISSON_COLUMNS];
+	u64 quantile_q32[AFTL_CLASSES][AFTL_POISSON_COLUMNS];
 	u8 curve[AFTL_MODES];
 	u32 correctable;
 	u32 levels;
@@ -92,12 +92,12 @@ u32 aftl_flip_position(const struct aftl_cell *cell, aftl_unit_t unit, u16 linea
 u32 aftl_page_disturb_mv(const struct aftl_media *media, const struct aftl_block *block, u32 page);
 
 /**
- * aftl_poisson_draw() - a Poisson variable of mean @lambda_q16 / 2^16 for the draw @draw
- * @lambda_q16: mean in 1/65536
+ * aftl_poisson_draw() - a Poisson variable of mean @lambda_q32 / 2^32 for the draw @draw
+ * @lambda_q32: mean in 2^-32
  * @draw: 64 random bits
  *
- * Non-decreasing in @lambda_q16 for a fixed @draw.
+ * Non-decreasing in @lambda_q32 for a fixed @draw.
  */
-u32 aftl_poisson_draw(u64 lambda_q16, u64 draw);
+u32 aftl_poisson_draw(u64 lambda_q32, u64 draw);
 
 #endif

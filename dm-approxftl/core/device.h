@@ -46,11 +46,15 @@ struct aftl_command {
 	u8 flags;
 };
 
-/* First in, first out, linked through the commands. */
+/*
+ * First in, first out, linked through the commands. Of those that count, waited
+ * have a request that cannot complete before they are programmed.
+ */
 struct aftl_queue {
 	u32 head;
 	u32 tail;
 	u32 count;
+	u32 waited;
 };
 
 enum aftl_work_kind {
@@ -166,6 +170,8 @@ enum aftl_step {
  * @valid: slots with current data
  * @bound: units on their way to this LUN
  * @room: most slots with current data that leave garbage collection room to work
+ * @stuck: a move found no place; until a block comes free only blocks without valid
+ *	data are worth a thought
  * @failing_blocks: blocks that wait to be retired
  * @refresh_block: next block that is searched for old data, blocks_per_lun: none
  * @wear_due: erases since the last look at the wear gap
@@ -194,6 +200,7 @@ struct aftl_lun {
 	u32 valid;
 	u32 bound;
 	u32 room;
+	bool stuck;
 	u32 failing_blocks;
 	u32 refresh_block;
 	u32 wear_due;
@@ -246,6 +253,7 @@ struct aftl {
 	bool parking;
 	bool read_only;
 	bool buffer_lost;
+	bool retry_writes;
 	struct aftl_events events;
 	u32 event_lines;
 	u32 event_clock;
@@ -260,7 +268,9 @@ struct aftl {
 	u64 unit_transfer_ns;
 	u64 mode_program_ns[AFTL_MODES];
 	u64 mode_read_ns[AFTL_MODES];
+	u32 copy_passes;
 	u32 gc_blocks;
+	u32 gc_most_valid;
 	u32 gc_idle_valid;
 
 	struct aftl_command *commands;
@@ -381,11 +391,13 @@ static inline bool aftl_urgent(const struct aftl *ftl, const struct aftl_lun *lu
 /**
  * struct aftl_payload - units that are about to be programmed together
  * @count: units
+ * @promoted: of them, moves that make approximate data precise
  * @tag: of a host write; AFTL_NIL for a move
  * @stale: a newer version exists: programmed, but not mapped
  */
 struct aftl_payload {
 	u32 count;
+	u32 promoted;
 	aftl_unit_t unit[AFTL_PROGRAM_UNITS_MAX];
 	aftl_slot_t from[AFTL_PROGRAM_UNITS_MAX];
 	struct aftl_origin origin[AFTL_PROGRAM_UNITS_MAX];
@@ -454,6 +466,9 @@ void aftl_read_done(struct aftl *ftl, struct aftl_lun *lun, u64 service_ns);
 void aftl_request_part_done(struct aftl *ftl, struct aftl_request *request, u64 service_ns);
 void aftl_request_admit_waiting(struct aftl *ftl, bool write);
 void aftl_requests_complete(struct aftl *ftl, u32 line);
+
+/* What a request waits for may have become impossible: look at it again. */
+void aftl_requests_retry(struct aftl *ftl);
 void aftl_epoch_leave(struct aftl *ftl, u32 epoch);
 
 /* lun.c: the array */

@@ -162,6 +162,24 @@ static void set_read_times(struct aftl *ftl)
 		ftl->mode_read_ns[AFTL_MODE_FINE] = config->read_fine;
 }
 
+static u32 copy_passes(const struct aftl *ftl)
+{
+	if (ftl->type->copy)
+		return ftl->type->copy_passes;
+	return ftl->type->ignores_tags ? 1 : AFTL_CLASSES;
+}
+
+/*
+ * Collecting a block must free more than it uses: each pass may leave its last
+ * program nearly empty.
+ */
+static u32 most_valid(const struct aftl *ftl)
+{
+	u32 waste = ftl->copy_passes * (ftl->program_units - 1) + 1;
+
+	return ftl->geo.block_slots > waste ? ftl->geo.block_slots - waste : 0;
+}
+
 static void derive(struct aftl *ftl)
 {
 	const struct aftl_config *config = &ftl->config;
@@ -171,7 +189,9 @@ static void derive(struct aftl *ftl)
 	ftl->gc_blocks = max((u32)(ftl->geo.blocks_per_lun * config->gc / 10000),
 			     aftl_reserve(ftl) + 1);
 	ftl->gc_idle_valid = (u32)(ftl->geo.block_slots * config->gc_idle_valid / 10000);
-	ftl->gc_idle_valid = min(ftl->gc_idle_valid, ftl->geo.block_slots - 1);
+	ftl->copy_passes = copy_passes(ftl);
+	ftl->gc_most_valid = most_valid(ftl);
+	ftl->gc_idle_valid = min(ftl->gc_idle_valid, ftl->gc_most_valid);
 	ftl->lines[AFTL_LINE_PLAIN].delay_ns = config->controller;
 	ftl->lines[AFTL_LINE_DECODED].delay_ns = config->controller + config->ecc;
 	ftl->age_ns = config->age;
@@ -322,12 +342,12 @@ static void handle(struct aftl *ftl, u32 source)
 
 void aftl_advance(struct aftl *ftl, u64 now_ns)
 {
-	if (now_ns == AFTL_NEVER)
-		return;
+	now_ns = min(now_ns, AFTL_TIME_MAX);
 	ftl->running = true;
 	while (aftl_events_when(&ftl->events) <= now_ns) {
 		ftl->now_ns = aftl_events_when(&ftl->events);
 		handle(ftl, aftl_events_first(&ftl->events));
+		aftl_requests_retry(ftl);
 	}
 	ftl->now_ns = max(ftl->now_ns, now_ns);
 	ftl->running = false;
@@ -337,7 +357,7 @@ void aftl_age(struct aftl *ftl, u64 ns)
 {
 	u64 day = div64_u64(ftl->age_ns + ftl->now_ns, DAY_NS);
 
-	ftl->age_ns += ns;
+	ftl->age_ns = min(ftl->age_ns + min(ns, AFTL_TIME_MAX / 2), AFTL_TIME_MAX / 2);
 	if (!counts_days(ftl) || div64_u64(ftl->age_ns + ftl->now_ns, DAY_NS) == day)
 		return;
 	aftl_job_day(ftl);
@@ -370,5 +390,6 @@ int aftl_fail_block(struct aftl *ftl, u32 index)
 	block->failing = 1;
 	lun->failing_blocks++;
 	aftl_lun_kick(ftl, lun, false);
+	aftl_requests_retry(ftl);
 	return 0;
 }

@@ -168,6 +168,9 @@ int __must_check aftl_submit(struct aftl *ftl, struct aftl_request *request);
 /* Device time of the next event, U64_MAX if nothing will happen by itself. */
 u64 aftl_next_event(const struct aftl *ftl);
 
+/* Device time ends after 292 years; later times count as this one. */
+#define AFTL_TIME_MAX (U64_MAX / 2)
+
 /**
  * aftl_advance() - process all events up to and including @now_ns
  * @ftl: device

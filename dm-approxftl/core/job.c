@@ -65,7 +65,8 @@ static bool pick_failing(struct aftl *ftl, struct aftl_lun *lun)
 	for (i = 0; i < ftl->geo.blocks_per_lun; i++) {
 		struct aftl_block *block = lun_block(ftl, lun, i);
 
-		if (block->failing && block->state == AFTL_BLOCK_CLOSED) {
+		if (block->failing && block->state == AFTL_BLOCK_CLOSED &&
+		    !(lun->stuck && block->valid)) {
 			begin_empty(ftl, lun, AFTL_CAUSE_RETIRE, block);
 			return true;
 		}
@@ -76,10 +77,12 @@ static bool pick_failing(struct aftl *ftl, struct aftl_lun *lun)
 static bool pick_victim(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 {
 	struct aftl_block *victim;
-	u32 limit = urgent ? ftl->geo.block_slots - 1 : ftl->gc_idle_valid;
+	u32 limit = urgent ? ftl->gc_most_valid : ftl->gc_idle_valid;
 
 	if (!urgent && lun->free_blocks >= ftl->gc_blocks)
 		return false;
+	if (lun->stuck)
+		limit = 0;
 	victim = aftl_supply_victim(ftl, lun);
 	if (!victim || victim->valid > limit)
 		return false;
@@ -175,8 +178,12 @@ static bool pick_refresh(struct aftl *ftl, struct aftl_lun *lun)
 
 static bool pick(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 {
-	return pick_redo(ftl, lun) || pick_failing(ftl, lun) || pick_wear(ftl, lun) ||
-	       pick_victim(ftl, lun, urgent) || (!urgent && pick_refresh(ftl, lun));
+	if (pick_failing(ftl, lun))
+		return true;
+	if (lun->stuck)
+		return pick_victim(ftl, lun, urgent);
+	return pick_redo(ftl, lun) || pick_wear(ftl, lun) || pick_victim(ftl, lun, urgent) ||
+	       (!urgent && pick_refresh(ftl, lun));
 }
 
 /* First valid slot of the job's block at or after its cursor. */
@@ -215,14 +222,16 @@ static bool wants_page(struct aftl *ftl, struct aftl_lun *lun, u32 *class, u32 *
 		.cause = job->cause,
 		.pass = job->pass,
 	};
-	bool wanted = true;
+	bool wanted = ftl->type->copy || move.class == job->pass;
 
 	*class = job->cause == AFTL_CAUSE_REFRESH ? AFTL_PRECISE : move.class;
 	*heat = 0;
 	if (job->kind == AFTL_JOB_REFRESH && !page_is_due(ftl, job->from, page))
 		return false;
-	/* The pass after the last takes what the policy left behind. */
-	if (ftl->type->copy && job->pass < ftl->type->copy_passes)
+	/* The pass after the last takes what is left behind. */
+	if (job->pass == ftl->copy_passes)
+		wanted = true;
+	else if (ftl->type->copy)
 		wanted = ftl->type->copy(ftl->policy, &move, class, heat);
 	if (move.class == AFTL_PRECISE)
 		*class = AFTL_PRECISE;
@@ -249,8 +258,8 @@ static bool next_pass(const struct aftl *ftl, struct aftl_job *job)
 {
 	job->cursor = job->begin;
 	job->pass++;
-	return job->pass < ftl->type->copy_passes ||
-	       (job->pass == ftl->type->copy_passes && job->erase && job->from->valid);
+	return job->pass < ftl->copy_passes ||
+	       (job->pass == ftl->copy_passes && job->erase && job->from->valid);
 }
 
 /* A page at a time can stay in the LUN's registers; larger programs are gathered. */
@@ -347,12 +356,21 @@ static void filter_gathered(struct aftl *ftl, struct aftl_job *job)
 	job->count = kept;
 }
 
+/* Garbage collection that makes data precise counts as promotion. */
+static bool is_promoted(const struct aftl *ftl, const struct aftl_job *job, aftl_slot_t slot)
+{
+	u8 attr = ftl->media.attr[aftl_slot_device_page(&ftl->media, slot)];
+
+	return job->cause == AFTL_CAUSE_GC && aftl_page_class(attr) != job->class;
+}
+
 static void take_gathered(struct aftl *ftl, struct aftl_job *job, u32 units,
 			  struct aftl_payload *payload)
 {
 	u32 i;
 
 	payload->count = min(units, job->count);
+	payload->promoted = 0;
 	for (i = 0; i < payload->count; i++) {
 		aftl_slot_t slot = job->slots[i];
 
@@ -361,20 +379,10 @@ static void take_gathered(struct aftl *ftl, struct aftl_job *job, u32 units,
 		payload->origin[i] = inherited(ftl, slot);
 		payload->tag[i] = AFTL_NIL;
 		payload->stale[i] = false;
+		payload->promoted += is_promoted(ftl, job, slot);
 	}
 	job->count -= payload->count;
 	memmove(job->slots, job->slots + payload->count, job->count * sizeof(*job->slots));
-}
-
-/* A GC move that makes data precise counts as promotion. */
-static u32 program_cause(const struct aftl *ftl, const struct aftl_job *job)
-{
-	u32 page = aftl_slot_device_page(&ftl->media, job->slots[0]);
-	u32 before = aftl_page_class(ftl->media.attr[page]);
-
-	if (job->cause == AFTL_CAUSE_GC && before != job->class)
-		return AFTL_CAUSE_PROMOTION;
-	return job->cause;
 }
 
 /*
@@ -397,12 +405,13 @@ int aftl_job_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_placemen
 		.units = min(job->count, ftl->program_units),
 		.class = job->class,
 		.heat = job->heat,
-		.cause = program_cause(ftl, job),
+		.cause = job->cause,
 		.from = job->from,
 		.buffer_use = aftl_buffer_use(ftl),
 	};
 	if (aftl_program_place(ftl, lun, &need, placement)) {
 		aftl_job_drop(ftl, lun);
+		lun->stuck = true;
 		return -ENOSPC;
 	}
 	take_gathered(ftl, job, aftl_placement_units(ftl, placement), &payload);

@@ -27,6 +27,18 @@ static u32 super_layer_pages(const struct aftl_geometry *geo)
 	return AFTL_SUPER_LAYERS * geo->word_lines * geo->word_line_pages;
 }
 
+/* How often the pages of the word line of @page have been programmed again. */
+static u32 reprograms(const struct aftl_media *media, const struct aftl_block *block, u32 page)
+{
+	u32 first = page - page % media->geo->word_line_pages;
+	u32 count = 0;
+	u32 i;
+
+	for (i = first; i < first + media->geo->word_line_pages; i++)
+		count += aftl_page_again(media->attr[aftl_device_page(media, block, i)]);
+	return count;
+}
+
 /* A reprogram replaces one dead page of a word line of the open super layer. */
 static bool reprogram_allowed(const struct aftl_media *media, const struct aftl_block *block,
 			      u32 page, u32 pages)
@@ -34,7 +46,22 @@ static bool reprogram_allowed(const struct aftl_media *media, const struct aftl_
 	u8 attr = media->attr[aftl_device_page(media, block, page)];
 
 	return pages == 1 && aftl_page_mode(attr) == AFTL_MODE_MLC &&
-	       aftl_page_again(attr) < AFTL_REPROGRAMS_MAX && !aftl_page_valid(media, block, page);
+	       reprograms(media, block, page) < AFTL_REPROGRAMS_MAX &&
+	       !aftl_page_valid(media, block, page);
+}
+
+/* The first program of a word line begins at its first page and stays inside it. */
+static bool fresh_word_line(const struct aftl_media *media, const struct aftl_block *block,
+			    u32 page, u32 pages)
+{
+	u32 i;
+
+	if (page % media->geo->word_line_pages || pages > media->geo->word_line_pages)
+		return false;
+	for (i = page; i < page + media->geo->word_line_pages; i++)
+		if (aftl_page_programmed(media, block, i))
+			return false;
+	return true;
 }
 
 /* frontier is the first page of the open super layer; the next one may open. */
@@ -48,7 +75,7 @@ static bool super_layer_allows(const struct aftl_media *media, const struct aftl
 	if (aftl_page_programmed(media, block, page))
 		return page < block->frontier + span &&
 		       reprogram_allowed(media, block, page, pages);
-	return true;
+	return fresh_word_line(media, block, page, pages);
 }
 
 static bool step_allowed(const struct aftl_media *media, const struct aftl_block *block, u32 page,
@@ -75,7 +102,8 @@ bool aftl_order_allows(const struct aftl_media *media, const struct aftl_block *
 		return false;
 	if (page >= media->geo->pages || pages > media->geo->pages - page)
 		return false;
-	if (block->order != AFTL_ORDER_SUPER_LAYER && page % media->geo->program_pages)
+	if (block->order != AFTL_ORDER_SUPER_LAYER &&
+	    (pages != media->geo->program_pages || page % pages))
 		return false;
 	return step_allowed(media, block, page, pages);
 }

@@ -111,87 +111,96 @@ static int add_digit(struct decimal *number, char c)
 	return 0;
 }
 
-/* Returns what follows the number, or NULL if there is none or it overflows. */
-static const char *parse_decimal(const char *text, struct decimal *number)
+/* Moves @text past digits[.digits]. */
+static int parse_decimal(const char **text, struct decimal *number)
 {
+	const char *at = *text;
 	bool point = false;
 
 	*number = (struct decimal){ 0 };
-	if (!is_digit(*text))
-		return NULL;
-	for (; is_digit(*text) || (*text == '.' && !point && is_digit(text[1])); text++) {
-		if (*text == '.') {
+	if (!is_digit(*at))
+		return -EINVAL;
+	for (; is_digit(*at) || (*at == '.' && !point && is_digit(at[1])); at++) {
+		if (*at == '.')
 			point = true;
-			continue;
-		}
-		if (add_digit(number, *text))
-			return NULL;
-		number->decimals += point;
+		else if (add_digit(number, *at))
+			return -ERANGE;
+		else
+			number->decimals += point;
 	}
-	return text;
+	*text = at;
+	return 0;
 }
 
 /* number * scale, which must come out whole. */
 static int scale_decimal(struct decimal number, u64 scale, u64 *value)
 {
 	for (; number.decimals; number.decimals--) {
-		if (scale % 10 == 0)
-			scale = div64_u64(scale, 10);
-		else if (number.digits % 10 == 0)
+		if (number.digits % 10 == 0)
 			number.digits = div64_u64(number.digits, 10);
+		else if (scale % 10 == 0)
+			scale = div64_u64(scale, 10);
 		else
-			return -EINVAL;
+			break;
 	}
 	if (scale && number.digits > div64_u64(U64_MAX, scale))
 		return -ERANGE;
 	*value = number.digits * scale;
-	return 0;
+	for (; number.decimals && *value % 10 == 0; number.decimals--)
+		*value = div64_u64(*value, 10);
+	return number.decimals ? -EINVAL : 0;
 }
 
 static int parse_plain(const char *text, u64 scale, u64 *value)
 {
 	struct decimal number;
-	const char *rest = parse_decimal(text, &number);
+	int ret = parse_decimal(&text, &number);
 
-	return rest && !*rest ? scale_decimal(number, scale, value) : -EINVAL;
+	if (!ret && *text)
+		ret = -EINVAL;
+	return ret ? ret : scale_decimal(number, scale, value);
 }
 
 /* A bare number counts in @bare_scale; 0 allows only a bare zero. */
 static int parse_suffixed(const char *text, const struct suffix *suffix, u64 bare_scale, u64 *value)
 {
 	struct decimal number;
-	const char *rest = parse_decimal(text, &number);
+	int ret = parse_decimal(&text, &number);
 
-	if (!rest)
-		return -EINVAL;
-	if (!*rest)
+	if (ret)
+		return ret;
+	if (!*text)
 		return !bare_scale && number.digits ? -EINVAL :
 						      scale_decimal(number, bare_scale, value);
 	for (; suffix->text; suffix++)
-		if (!strcmp(rest, suffix->text))
+		if (!strcmp(text, suffix->text))
 			return scale_decimal(number, suffix->scale, value);
 	return -EINVAL;
+}
+
+/* What stands behind the "e-" of a rate: how many decimals more. */
+static int parse_exponent(const char *text, unsigned int *decimals)
+{
+	u64 exponent;
+	int ret = -EINVAL;
+
+	if (text[0] == 'e' && text[1] == '-')
+		ret = parse_plain(text + 2, 1, &exponent);
+	if (ret || exponent > 12)
+		return -EINVAL;
+	*decimals += exponent;
+	return 0;
 }
 
 /* mantissa[e-exponent] in units of 10^-12 */
 static int parse_rate(const char *text, u64 *value)
 {
 	struct decimal number;
-	struct decimal exponent = { 0 };
-	const char *rest = parse_decimal(text, &number);
-	u64 scale = 1000000000000ULL;
+	int ret = parse_decimal(&text, &number);
 
-	if (!rest)
-		return -EINVAL;
-	if (*rest) {
-		if (rest[0] != 'e' || rest[1] != '-')
-			return -EINVAL;
-		rest = parse_decimal(rest + 2, &exponent);
-		if (!rest || *rest || exponent.decimals || exponent.digits > 12)
-			return -EINVAL;
-	}
-	number.decimals += exponent.digits;
-	return scale_decimal(number, scale, value);
+	if (!ret && *text)
+		ret = parse_exponent(text, &number.decimals);
+	return ret ? ret : scale_decimal(number, 1000000000000ULL, value);
 }
 
 static int parse_choice(const char *const *words, const char *text, u64 *value)
@@ -257,6 +266,8 @@ int aftl_parse_value(enum aftl_param_type type, const char *const *words, const 
 		ret = parse_choice(words, text, value);
 		break;
 	}
+	if (ret == -ERANGE)
+		return aftl_fail(error, -ERANGE, "%.40s is out of range", text);
 	return ret ? complain_value(words, type, text, error) : 0;
 }
 
@@ -341,10 +352,11 @@ static int parse_param(const struct aftl_param *param, const char *text, u64 *va
 		       struct aftl_error *error)
 {
 	struct aftl_error cause;
+	int ret = aftl_parse_value(param->type, param->words, text, value, &cause);
 
-	if (aftl_parse_value(param->type, param->words, text, value, &cause))
-		return aftl_fail(error, -EINVAL, "%s: %.190s", param->key, cause.text);
-	if (*value < param->smallest || *value > param->largest)
+	if (ret == -EINVAL)
+		return aftl_fail(error, ret, "%s: %.190s", param->key, cause.text);
+	if (ret || *value < param->smallest || *value > param->largest)
 		return complain_range(param, text, error);
 	return 0;
 }

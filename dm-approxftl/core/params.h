@@ -155,7 +155,8 @@ void aftl_param_print(const struct aftl_param *param, u64 value, char text[AFTL_
  * @value: in stored units
  * @error: takes the sentence on failure
  *
- * Return: 0 or -EINVAL, the complaint (without the key) in @error.
+ * Return: 0, -EINVAL, or -ERANGE past 64 bits; the complaint (without the key) in
+ * @error.
  */
 int __must_check aftl_parse_value(enum aftl_param_type type, const char *const *words,
 				  const char *text, u64 *value, struct aftl_error *error);

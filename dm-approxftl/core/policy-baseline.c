@@ -22,7 +22,6 @@ const struct aftl_policy_type aftl_policy_baseline = {
 	.kinds = { "precise" },
 	.open_blocks = 1,
 	.reserve = 1,
-	.copy_passes = 1,
 	.ignores_tags = true,
 	.create = create,
 	.destroy = aftl_by_class_destroy,

@@ -26,7 +26,6 @@ const struct aftl_policy_type aftl_policy_delta_b = {
 	.kinds = { "mixed" },
 	.open_blocks = 1,
 	.reserve = 1,
-	.copy_passes = 1,
 	.create = create,
 	.destroy = aftl_by_class_destroy,
 	.adopt = aftl_by_class_adopt,

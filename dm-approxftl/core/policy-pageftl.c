@@ -23,7 +23,6 @@ const struct aftl_policy_type aftl_policy_pageftl = {
 	.kinds = { "horizontal" },
 	.open_blocks = 1,
 	.reserve = 1,
-	.copy_passes = 1,
 	.ignores_tags = true,
 	.create = create,
 	.destroy = aftl_by_class_destroy,

@@ -34,7 +34,6 @@ const struct aftl_policy_type aftl_policy_vth_b = {
 	.kinds = { "precise", "approximate" },
 	.open_blocks = 2,
 	.reserve = 2,
-	.copy_passes = 1,
 	.create = create,
 	.destroy = aftl_by_class_destroy,
 	.adopt = aftl_by_class_adopt,

@@ -81,7 +81,7 @@ struct aftl_need {
  * struct aftl_placement - where and how to program
  * @block: an open block of the LUN
  * @page: first page
- * @pages: pages to program, at most one program step
+ * @pages: pages to program: one program step, or less in a super layer
  * @mode: enum aftl_mode
  * @program_ns: array time; 0 takes the configuration's time of @mode
  */
@@ -149,7 +149,8 @@ struct aftl_chore {
  * @open_blocks: most blocks of a LUN that are open at the same time
  * @reserve: free blocks of a LUN that only moves may take; moving the valid data
  *	of one block must never need more
- * @copy_passes: how often copy() sees each valid page of a victim
+ * @copy_passes: how often copy() sees each valid page of a victim; without copy()
+ *	the core moves one class after the other
  * @least_steps: program steps that a block must have for this policy
  * @word_line_steps: a program step must be a whole word line
  * @ignores_tags: everything is stored as precise
@@ -222,7 +223,7 @@ struct aftl_policy_type {
 			   const struct aftl_block *block);
 
 	/*
-	 * Optional, default: everything in pass 0, class and heat 0 as they are.
+	 * Optional, default: each class in a pass of its own, class as it is, heat 0.
 	 * Returns whether this page is moved in this pass; may change class and
 	 * heat, but never makes precise data approximate.
 	 */

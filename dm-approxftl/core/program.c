@@ -148,7 +148,8 @@ static void account(struct aftl *ftl, const struct aftl_need *need,
 	struct aftl_counters *counters = &ftl->stats.counters;
 	u64 ns = placement->program_ns;
 
-	(&counters->programmed_host_units)[need->cause] += payload->count;
+	(&counters->programmed_host_units)[need->cause] += payload->count - payload->promoted;
+	counters->programmed_promotion_units += payload->promoted;
 	counters->padded_units += aftl_placement_units(ftl, placement) - payload->count;
 	counters->array_programs++;
 	counters->array_program_ns += ns;

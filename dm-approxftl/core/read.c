@@ -18,23 +18,37 @@ static void deliver_zero(struct aftl *ftl, struct aftl_request *request, aftl_un
 	deliver(ftl, request, &read);
 }
 
+static u32 unit_page(const struct aftl *ftl, aftl_slot_t slot)
+{
+	return aftl_slot_device_page(&ftl->media, slot);
+}
+
+static bool is_live(const struct aftl *ftl, u32 tag)
+{
+	return tag != AFTL_NIL && !(ftl->commands[tag].flags &
+				    (AFTL_COMMAND_DROPPED | AFTL_COMMAND_SUPERSEDED));
+}
+
 /* The newest write of @unit that has not been forgotten, if it is still here. */
 static bool deliver_pending(struct aftl *ftl, struct aftl_request *request, aftl_unit_t unit)
 {
 	struct aftl_read read = { .unit = unit, .source = AFTL_SOURCE_BUFFER };
 
 	read.tag = aftl_pending_find(ftl, unit);
-	if (read.tag == AFTL_NIL || ftl->commands[read.tag].flags &
-					    (AFTL_COMMAND_DROPPED | AFTL_COMMAND_SUPERSEDED))
+	if (!is_live(ftl, read.tag))
 		return false;
 	ftl->stats.counters.buffer_read_units++;
 	deliver(ftl, request, &read);
 	return true;
 }
 
-static u32 unit_page(const struct aftl *ftl, aftl_slot_t slot)
+/* Is the current version of @unit in @page, and not on its way to flash? */
+static bool is_in_page(const struct aftl *ftl, aftl_unit_t unit, u32 page)
 {
-	return aftl_slot_device_page(&ftl->media, slot);
+	aftl_slot_t slot;
+
+	return aftl_map_get(ftl, unit, &slot) && unit_page(ftl, slot) == page &&
+	       !is_live(ftl, aftl_pending_find(ftl, unit));
 }
 
 /* How many units from @unit on, at most @limit, are in the page of @slot. */
@@ -42,11 +56,9 @@ static u32 run_length(const struct aftl *ftl, aftl_unit_t unit, aftl_slot_t slot
 {
 	u32 page = unit_page(ftl, slot);
 	u32 run = 1;
-	aftl_slot_t other;
 
 	while (run < limit && run < ftl->geo.page_units &&
-	       aftl_map_get(ftl, to_unit(from_unit(unit) + run), &other) &&
-	       unit_page(ftl, other) == page)
+	       is_in_page(ftl, to_unit(from_unit(unit) + run), page))
 		run++;
 	return run;
 }

@@ -124,6 +124,14 @@ static void push_writes(struct aftl *ftl)
 			aftl_lun_kick(ftl, &ftl->luns[i], false);
 }
 
+void aftl_requests_retry(struct aftl *ftl)
+{
+	if (likely(!ftl->retry_writes))
+		return;
+	ftl->retry_writes = false;
+	aftl_request_admit_waiting(ftl, true);
+}
+
 /*
  * Flushes. Every write belongs to the epoch of its arrival; a flush ends an epoch
  * and completes when no write of that epoch or an older one is outstanding.
@@ -273,5 +281,7 @@ int aftl_submit(struct aftl *ftl, struct aftl_request *request)
 		aftl_advance(ftl, request->arrival_ns);
 	request->arrival_ns = ftl->now_ns;
 	start(ftl, request);
+	if (!ftl->running)
+		aftl_requests_retry(ftl);
 	return 0;
 }

@@ -508,7 +508,7 @@ static int load_state(struct stream *stream, struct aftl *ftl, struct aftl_error
 			return refuse_damaged(error, "a stream is bound to no LUN");
 	}
 	/* Both are times of years; their sum must not wrap. */
-	if (ftl->now_ns > U64_MAX / 4 || ftl->age_ns > U64_MAX / 4)
+	if (ftl->now_ns > AFTL_TIME_MAX || ftl->age_ns > AFTL_TIME_MAX / 2)
 		return refuse_damaged(error, "its times are impossible");
 	return load_media(stream, ftl, error);
 }

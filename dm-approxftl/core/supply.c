@@ -40,6 +40,7 @@ static void unlink_block(struct aftl *ftl, struct aftl_block *block, u32 *head, 
 void aftl_supply_give(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
 	block->state = AFTL_BLOCK_FREE;
+	lun->stuck = false;
 	link_after(ftl, block, lun->free_tail, AFTL_NIL);
 	lun->free_tail = aftl_block_index(&ftl->media, block);
 	if (lun->free_head == AFTL_NIL)
@@ -155,14 +156,15 @@ struct aftl_block *aftl_supply_victim(struct aftl *ftl, struct aftl_lun *lun)
 
 /*
  * Blocks that the policy may keep half full and those that moves need must not be
- * filled by the host's data.
+ * filled by the host's data. Of the others at least one then has few enough valid
+ * slots to be worth collecting.
  */
 static void update_room(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 kept = ftl->type->open_blocks + ftl->type->reserve + 1;
 
 	lun->room = lun->good_blocks > kept ?
-			    (lun->good_blocks - kept) * ftl->geo.block_slots : 0;
+			    (lun->good_blocks - kept) * (ftl->gc_most_valid + 1) : 0;
 }
 
 static void check_read_only(struct aftl *ftl)
@@ -172,8 +174,10 @@ static void check_read_only(struct aftl *ftl)
 
 	for (i = 0; i < ftl->geo.luns; i++)
 		room += ftl->luns[i].room;
-	if (room < ftl->geo.units)
-		ftl->read_only = true;
+	if (room >= ftl->geo.units)
+		return;
+	ftl->read_only = true;
+	ftl->retry_writes = true;
 }
 
 void aftl_supply_retire(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)

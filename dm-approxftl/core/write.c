@@ -41,16 +41,22 @@ static struct aftl_lun *choose_lun(struct aftl *ftl, u32 stream, aftl_unit_t uni
 	return next_lun(ftl, bind);
 }
 
-/* The buffered version of this unit has become pointless. */
-static void coalesce(struct aftl *ftl, aftl_unit_t unit)
+/*
+ * The buffered version of this unit has become pointless. A flush that waits for it
+ * has to wait for its successor: the unit would be on flash in neither version.
+ *
+ * Return: the epoch of the successor.
+ */
+static u32 coalesce(struct aftl *ftl, aftl_unit_t unit)
 {
 	u32 older = aftl_pending_find(ftl, unit);
 
 	if (older == AFTL_NIL || ftl->commands[older].request ||
 	    ftl->commands[older].flags & (AFTL_COMMAND_PROGRAMMING | AFTL_COMMAND_DROPPED))
-		return;
+		return ftl->epoch;
 	ftl->commands[older].flags |= AFTL_COMMAND_DROPPED;
 	ftl->stats.counters.buffer_coalesced_units++;
+	return ftl->commands[older].epoch;
 }
 
 static bool needs_flash(const struct aftl *ftl, const struct aftl_request *request)
@@ -67,16 +73,15 @@ static void bind_unit(struct aftl *ftl, struct aftl_request *request, aftl_unit_
 	struct aftl_command *command = &ftl->commands[index];
 
 	prefetch(&ftl->map[from_unit(unit)]);
-	coalesce(ftl, unit);
+	command->epoch = coalesce(ftl, unit);
 	command->seq = ftl->seq++;
 	command->queued_ns = ftl->now_ns;
 	command->request = needs_flash(ftl, request) ? request : NULL;
 	command->unit = unit;
 	command->class = aftl_stored_class(ftl, request->class);
 	command->heat = request->heat;
-	command->epoch = ftl->epoch;
 	command->flags = 0;
-	ftl->outstanding[ftl->epoch]++;
+	ftl->outstanding[command->epoch]++;
 	aftl_pending_add(ftl, index);
 	aftl_queue_add(ftl, &lun->writes[stream], index);
 	lun->write_streams |= 1U << stream;
@@ -122,12 +127,12 @@ bool aftl_write_admit(struct aftl *ftl, struct aftl_request *request)
 		aftl_unit_t unit = to_unit(request->unit + request->admitted);
 		struct aftl_lun *lun = NULL;
 
-		if (ftl->free_write_count)
+		if (ftl->free_write_count && !ftl->read_only)
 			lun = choose_lun(ftl, stream, unit);
 		if (filling && filling != lun)
 			aftl_lun_kick(ftl, filling, false);
 		filling = lun;
-		if (!lun && hopeless(ftl))
+		if (!lun && (ftl->read_only || hopeless(ftl)))
 			fail_rest(ftl, request);
 		if (!lun)
 			break;
@@ -176,8 +181,8 @@ static bool must_go(const struct aftl *ftl, const struct aftl_queue *queue, u64 
 	const struct aftl_command *head = &ftl->commands[queue->head];
 
 	*due_ns = head->queued_ns + ftl->config.buffer_hold;
-	return queue->count >= ftl->program_units || !aftl_buffered(ftl) || ftl->flushes ||
-	       ftl->wait_head[1] || head->request || ftl->now_ns >= *due_ns;
+	return queue->count >= ftl->program_units || !aftl_buffered(ftl) || queue->waited ||
+	       ftl->flushes || ftl->wait_head[1] || ftl->now_ns >= *due_ns;
 }
 
 /*
@@ -233,9 +238,10 @@ static void add_to_payload(struct aftl *ftl, struct aftl_payload *payload, u32 i
 static u32 take_payload(struct aftl *ftl, struct aftl_lun *lun, u32 stream, u32 units,
 			struct aftl_payload *payload)
 {
-	struct aftl_queue group = { AFTL_NIL, AFTL_NIL, 0 };
+	struct aftl_queue group = { .head = AFTL_NIL };
 
 	payload->count = 0;
+	payload->promoted = 0;
 	while (payload->count < units && lun->writes[stream].head != AFTL_NIL) {
 		u32 index = pop_write(ftl, lun, stream);
 
@@ -298,6 +304,7 @@ void aftl_write_done(struct aftl *ftl, u32 commands, u64 service_ns)
 void aftl_write_fail(struct aftl *ftl, struct aftl_lun *lun)
 {
 	ftl->read_only = true;
+	ftl->retry_writes = true;
 	while (lun->write_streams) {
 		u32 index = pop_write(ftl, lun, __ffs(lun->write_streams));
 		struct aftl_request *request = ftl->commands[index].request;

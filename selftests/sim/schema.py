@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The part of JSON Schema that the tool's own schemas use."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+TYPES: dict[str, type | tuple[type, ...]] = {
+    "object": dict,
+    "array": list,
+    "string": str,
+    "boolean": bool,
+    "integer": int,
+    "number": (int, float),
+    "null": type(None),
+}
+
+
+class Checker:
+    """Collects what is wrong with a document."""
+
+    def __init__(self, schema: dict[str, Any]) -> None:
+        self.schema = schema
+
+    def errors(self, document: Any) -> list[str]:
+        """Return one line for each finding; none if the document is valid."""
+        return list(self._check(self.schema, document, "$"))
+
+    def _check(self, schema: dict[str, Any], value: Any, where: str) -> list[str]:
+        if "$ref" in schema:
+            return self._check(self._resolve(schema["$ref"]), value, where)
+        found: list[str] = []
+        for keyword, argument in schema.items():
+            method = getattr(self, "_" + keyword.replace("$", "").lower(), None)
+            if keyword in ("$schema", "$defs", "title"):
+                continue
+            if method is None:
+                raise NotImplementedError(keyword)
+            found += method(schema, argument, value, where)
+            if found and keyword == "type":
+                break
+        return found
+
+    def _resolve(self, reference: str) -> dict[str, Any]:
+        node: Any = self.schema
+        for step in reference.removeprefix("#/").split("/"):
+            node = node[step]
+        result: dict[str, Any] = node
+        return result
+
+    def _type(self, _schema: dict[str, Any], names: Any, value: Any, where: str) -> list[str]:
+        for name in [names] if isinstance(names, str) else names:
+            if isinstance(value, TYPES[name]) and (isinstance(value, bool) <= (name == "boolean")):
+                return []
+        return [f"{where}: {value!r} is not of type {names}"]
+
+    def _properties(
+        self, _schema: dict[str, Any], properties: Any, value: Any, where: str
+    ) -> list[str]:
+        found: list[str] = []
+        for key, schema in properties.items():
+            if key in value:
+                found += self._check(schema, value[key], f"{where}.{key}")
+        return found
+
+    def _additionalproperties(
+        self, schema: dict[str, Any], rule: Any, value: Any, where: str
+    ) -> list[str]:
+        others = [key for key in value if key not in schema.get("properties", {})]
+        if rule is False:
+            return [f"{where}: unexpected {key}" for key in others]
+        return [line for key in others for line in self._check(rule, value[key], f"{where}.{key}")]
+
+    def _required(self, _schema: dict[str, Any], keys: Any, value: Any, where: str) -> list[str]:
+        return [f"{where}: {key} is missing" for key in keys if key not in value]
+
+    def _propertynames(
+        self, _schema: dict[str, Any], rule: Any, value: Any, where: str
+    ) -> list[str]:
+        return [line for key in value for line in self._check(rule, key, f"{where} key")]
+
+    def _items(self, _schema: dict[str, Any], rule: Any, value: Any, where: str) -> list[str]:
+        return [line for i, v in enumerate(value) for line in self._check(rule, v, f"{where}[{i}]")]
+
+    def _oneof(self, _schema: dict[str, Any], rules: Any, value: Any, where: str) -> list[str]:
+        each = [self._check(rule, value, where) for rule in rules]
+        return [] if each.count([]) == 1 else [f"{where}: fits none or several of {each}"]
+
+    def _enum(self, _schema: dict[str, Any], words: Any, value: Any, where: str) -> list[str]:
+        return [] if value in words else [f"{where}: {value!r} is not one of {words}"]
+
+    def _const(self, _schema: dict[str, Any], right: Any, value: Any, where: str) -> list[str]:
+        return [] if value == right else [f"{where}: {value!r} is not {right!r}"]
+
+    def _pattern(self, _schema: dict[str, Any], pattern: Any, value: Any, where: str) -> list[str]:
+        return [] if re.search(pattern, value) else [f"{where}: {value!r} is not like {pattern}"]
+
+    def _minimum(self, _schema: dict[str, Any], least: Any, value: Any, where: str) -> list[str]:
+        return [] if value >= least else [f"{where}: {value} is less than {least}"]
+
+    def _minitems(self, _schema: dict[str, Any], least: Any, value: Any, where: str) -> list[str]:
+        return [] if len(value) >= least else [f"{where}: fewer than {least} items"]
+
+    def _maxitems(self, _schema: dict[str, Any], most: Any, value: Any, where: str) -> list[str]:
+        return [] if len(value) <= most else [f"{where}: more than {most} items"]
+
+    def _minproperties(
+        self, _schema: dict[str, Any], least: Any, value: Any, where: str
+    ) -> list[str]:
+        return [] if len(value) >= least else [f"{where}: fewer than {least} keys"]

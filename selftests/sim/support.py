@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the simulator's tests share: running it, and record files written by hand."""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+TOP = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build"))
+BINARY = Path(os.environ.get("APPROXFTL", BUILD / "approxftl")).absolute()
+
+HEADER_BYTES = 4096
+RECORD_BYTES = 32
+READ, WRITE, FLUSH, DISCARD, WRITE_ZEROES = range(5)
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Done:
+    """A command that has ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+def run(*arguments: str | Path, stdin: bytes = b"") -> Done:
+    """Run approxftl."""
+    done = subprocess.run(
+        [BINARY, *arguments], input=stdin, capture_output=True, timeout=120, check=False
+    )
+    return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def sim(*arguments: str | Path, stdin: bytes = b"") -> Json:
+    """Run the simulator, which must succeed, and return its JSON."""
+    done = run("sim", *arguments, "--json", "-", stdin=stdin)
+    assert done.code == 0, done.err
+    result: Json = json.loads(done.out)
+    return result
+
+
+def only_run(result: Json) -> Json:
+    """Return the result of the only policy."""
+    runs = result["runs"]
+    assert len(runs) == 1
+    first: Json = runs[0]
+    return first
+
+
+def crc32c(data: bytes) -> int:
+    """Castagnoli's CRC, bit by bit."""
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+@dataclass
+class Record:
+    """One record of a file, in the words of the format."""
+
+    t_ns: int
+    off_sect: int
+    nsect: int
+    op: int
+    klass: int = 0
+    stream: int = 0
+    lat_100ns: int = 0
+    pid: int = 0
+
+    def pack(self) -> bytes:
+        """Return the 32 bytes."""
+        return struct.pack(
+            "<QQIBBHII",
+            self.t_ns,
+            self.off_sect,
+            self.nsect,
+            self.op,
+            self.klass,
+            self.stream,
+            self.lat_100ns,
+            self.pid,
+        )
+
+    @classmethod
+    def unpack(cls, data: bytes) -> Record:
+        """Return the record in 32 bytes."""
+        return cls(*struct.unpack("<QQIBBHII", data))
+
+
+FIELDS = (
+    ("t_ns", 0, 8),
+    ("off_sect", 8, 8),
+    ("nsect", 16, 4),
+    ("op", 20, 1),
+    ("class", 21, 1),
+    ("stream", 22, 2),
+    ("lat_100ns", 24, 4),
+    ("pid", 28, 4),
+)
+
+
+@dataclass
+class Header:
+    """The header of a record file; every number can be made wrong."""
+
+    magic: bytes = b"\x89AFT\r\n\x1a\n"
+    major: int = 1
+    minor: int = 0
+    header_bytes: int = HEADER_BYTES
+    record_bytes: int = RECORD_BYTES
+    tick: int = 1
+    sector: int = 512
+    fields: int = 8
+    records: int = 0
+    device_bytes: int = 0
+    classes: tuple[str, ...] = ("precise", "approximate")
+    class_count: int | None = None
+    source: bytes = b""
+    tool: bytes = b"tests"
+    provenance: bytes = b""
+    spoil: dict[int, int] = field(default_factory=dict)
+    break_checksum: bool = False
+
+    def pack(self) -> bytes:
+        """Return the 4096 bytes."""
+        data = bytearray(HEADER_BYTES)
+        count = len(self.classes) if self.class_count is None else self.class_count
+        struct.pack_into(
+            "<8sHHIIIIIQQI",
+            data,
+            0,
+            self.magic,
+            self.major,
+            self.minor,
+            self.header_bytes,
+            self.record_bytes,
+            self.tick,
+            self.sector,
+            self.fields,
+            self.records,
+            self.device_bytes,
+            count,
+        )
+        for number, (name, offset, size) in enumerate(FIELDS):
+            struct.pack_into("<16sHHI", data, 64 + 32 * number, name.encode(), offset, size, 1)
+        for number, name in enumerate(self.classes):
+            struct.pack_into("<32s", data, 576 + 32 * number, name.encode())
+        struct.pack_into("<64s64s", data, 1088, self.source, self.tool)
+        struct.pack_into("<2876s", data, 1216, self.provenance)
+        for offset, byte in self.spoil.items():
+            data[offset] = byte
+        struct.pack_into("<I", data, 4092, crc32c(bytes(data[:4092])) ^ int(self.break_checksum))
+        return bytes(data)
+
+
+def write_trace(path: Path, records: list[Record], header: Header | None = None) -> Path:
+    """Write a record file."""
+    packed = (header or Header()).pack() + b"".join(record.pack() for record in records)
+    path.write_bytes(packed)
+    return path
+
+
+def read_trace(path: Path) -> list[Record]:
+    """Read the records of a file that approxftl wrote."""
+    data = path.read_bytes()
+    return [
+        Record.unpack(data[offset : offset + RECORD_BYTES])
+        for offset in range(HEADER_BYTES, len(data), RECORD_BYTES)
+    ]

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The generated streams have the distributions that the options ask for.
+
+The seeds are fixed, so nothing here can fail by chance; the bounds are about four standard
+deviations.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from selftests.sim.support import DISCARD, FLUSH, READ, WRITE, Record, only_run, read_trace, sim
+
+N = 40000
+UNIT_SECTORS = 8
+
+
+@pytest.fixture
+def generate(tmp_path: Path) -> Generate:
+    return Generate(tmp_path)
+
+
+class Generate:
+    """Runs a generator and reads back what it made."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "stream.aft"
+        self.units = 0
+
+    def __call__(self, *arguments: str, requests: int = N) -> list[Record]:
+        result = sim(*arguments, "--requests", str(requests), "--record", self.path)
+        self.units = result["geometry"]["units"]
+        return read_trace(self.path)
+
+
+def near(share: float, expected: float, count: int) -> bool:
+    """Whether a share is within four standard deviations of a binomial one."""
+    return abs(share - expected) <= 4 * math.sqrt(expected * (1 - expected) / count) + 1e-12
+
+
+@pytest.mark.parametrize("percent", [0, 12.5, 50, 97, 100])
+def test_write_share(percent: float, generate: Generate) -> None:
+    records = generate("--write-share", str(percent))
+    assert near(sum(r.op == WRITE for r in records) / N, percent / 100, N)
+    assert {r.op for r in records} <= {READ, WRITE}
+
+
+@pytest.mark.parametrize("percent", [0, 30, 100])
+def test_approx_share(percent: int, generate: Generate) -> None:
+    records = generate("--approx-share", str(percent), "--write-share", "60")
+    writes = [r for r in records if r.op == WRITE]
+    assert near(sum(r.klass for r in writes) / len(writes), percent / 100, len(writes))
+    assert not any(r.klass for r in records if r.op != WRITE)
+
+
+def runs_of(bits: list[int]) -> list[int]:
+    """Lengths of the complete runs of ones."""
+    text = "".join(map(str, bits))
+    return [len(run) for run in text.strip("1").split("0") if run]
+
+
+@pytest.mark.parametrize(("percent", "mean"), [(30, 8), (50, 20), (75, 4)])
+def test_approx_runs(percent: int, mean: int, generate: Generate) -> None:
+    records = generate("--approx-share", str(percent), "--approx-run", str(mean),
+                       "--write-share", "100")  # fmt: skip
+    lengths = runs_of([r.klass for r in records])
+    deviation = math.sqrt(mean * (mean - 1) / len(lengths))
+    assert sum(lengths) / len(lengths) == pytest.approx(mean, abs=4 * deviation)
+    share = sum(r.klass for r in records) / N
+    # Neighbours depend on each other: so many fewer independent tags.
+    assert abs(share - percent / 100) < 4 * math.sqrt(2 * mean * 0.25 / N)
+
+
+def test_independent_tags_have_short_runs(generate: Generate) -> None:
+    records = generate("--approx-share", "50", "--write-share", "100")
+    lengths = runs_of([r.klass for r in records])
+    assert sum(lengths) / len(lengths) == pytest.approx(2, abs=0.08)
+
+
+def test_uniform_places(generate: Generate) -> None:
+    records = generate("--workload", "uniform")
+    bins = Counter(r.off_sect // UNIT_SECTORS * 50 // generate.units for r in records)
+    chi = sum((bins[i] - N / 50) ** 2 / (N / 50) for i in range(50))
+    assert chi < 49 + 4 * math.sqrt(2 * 49)
+
+
+def test_footprint(generate: Generate) -> None:
+    records = generate("--footprint", "25")
+    last = max(r.off_sect + r.nsect for r in records) // UNIT_SECTORS
+    assert last <= generate.units * 0.25
+    assert last > generate.units * 0.249
+
+
+def test_hot_range(generate: Generate) -> None:
+    records = generate("--hot-share", "80", "--hot-range", "20")
+    hot = sum(r.off_sect // UNIT_SECTORS < generate.units * 0.2 for r in records) / N
+    assert near(hot, 0.8, N)
+
+
+@pytest.mark.parametrize("skew", [0.5, 0.9, 1.0, 1.3])
+def test_zipf(skew: float, generate: Generate) -> None:
+    records = generate("--workload", "zipf", "--zipf-skew", str(skew), "--footprint", "10")
+    places = int(generate.units * 0.1)
+    weights = [(rank + 1) ** -skew for rank in range(places)]
+    total = sum(weights)
+    found = [count for _, count in Counter(r.off_sect for r in records).most_common()]
+    for top in (1, 10, 100):
+        assert near(sum(found[:top]) / N, sum(weights[:top]) / total, N) or skew < 0.9
+    # Where the order of the counts is the order of the ranks only roughly: entropy instead.
+    surprise = -sum(weight / total * math.log(weight / total) for weight in weights)
+    spread = math.sqrt(sum(w / total * (math.log(w / total) + surprise) ** 2 for w in weights) / N)
+    rank_of = rank_finder(places)
+    mean = -sum(math.log(weights[rank_of[r.off_sect // UNIT_SECTORS]] / total) for r in records) / N
+    assert abs(mean - surprise) < 4 * spread
+
+
+def rank_finder(places: int) -> dict[int, int]:
+    """Undo the scattering of ranks over places, which is a multiplication."""
+    step = (places * 0x9E3779B9 >> 32) | 1
+    while math.gcd(step, places) > 1:
+        step += 1
+    finder = {rank * step % places: rank for rank in range(places)}
+    assert len(finder) == places
+    return finder
+
+
+def test_zipf_is_scattered(generate: Generate) -> None:
+    records = generate("--workload", "zipf")
+    hottest = [place for place, _ in Counter(r.off_sect for r in records).most_common(10)]
+    assert min(b - a for a, b in zip(sorted(hottest), sorted(hottest)[1:], strict=False)) > 1000
+
+
+def test_sequential(generate: Generate) -> None:
+    records = generate("--workload", "sequential", "--size", "12KiB", "--footprint", "1")
+    expected, end = 0, int(generate.units * 0.01) * UNIT_SECTORS
+    for record in records:
+        assert record.off_sect == expected
+        expected += record.nsect
+        if expected + record.nsect > end:
+            expected = 0
+
+
+def test_drift(generate: Generate) -> None:
+    records = generate("--workload", "drift", "--drift-set", "5", "--drift-requests", "10000")
+    width = int(generate.units * 0.05)
+    for number, record in enumerate(records):
+        begin = number * width // 10000
+        assert 0 <= record.off_sect // UNIT_SECTORS - begin < width
+    assert max(r.off_sect for r in records) // UNIT_SECTORS > 4 * width
+
+
+def test_sizes_and_their_weights(generate: Generate) -> None:
+    records = generate("--size", "4KiB:70,6000:10,64KiB:20")
+    found = Counter(r.nsect for r in records)
+    assert set(found) == {8, 16, 128}
+    for sectors, share in ((8, 0.7), (16, 0.1), (128, 0.2)):
+        assert near(found[sectors] / N, share, N)
+
+
+def test_discards_and_flushes(generate: Generate) -> None:
+    records = generate("--discard-share", "20", "--flush-every", "9")
+    assert [number for number, r in enumerate(records) if r.op == FLUSH] == list(range(9, N, 10))
+    others = [r for r in records if r.op != FLUSH]
+    assert near(sum(r.op == DISCARD for r in others) / len(others), 0.2, len(others))
+
+
+def test_poisson_arrivals(generate: Generate) -> None:
+    records = generate("--rate", "2000")
+    gaps = [b.t_ns - a.t_ns for a, b in itertools.pairwise(records)]
+    mean = sum(gaps) / len(gaps)
+    assert mean == pytest.approx(500_000, rel=4 / math.sqrt(N))
+    for times in (0.05, 0.3, 0.7, 1, 2, 5):
+        above = sum(gap > times * 500_000 for gap in gaps) / len(gaps)
+        assert near(above, math.exp(-times), len(gaps))
+    square = sum(gap * gap for gap in gaps) / len(gaps)
+    assert square / mean**2 == pytest.approx(2, rel=0.06)
+
+
+def test_fixed_arrivals(generate: Generate) -> None:
+    records = generate("--rate", "3000", "--arrival-shape", "fixed", requests=3001)
+    assert records[-1].t_ns == pytest.approx(10**9, abs=100)
+    gaps = {b.t_ns - a.t_ns for a, b in itertools.pairwise(records)}
+    assert gaps <= {333_333, 333_334}
+
+
+@pytest.mark.parametrize("arrival", [["--rate", "10000"], ["--depth", "4"]])
+def test_bursts(arrival: list[str], generate: Generate) -> None:
+    records = generate("--workload", "bursts", "--burst-on", "10ms", "--burst-off", "30ms",
+                       "--write-share", "100", *arrival)  # fmt: skip
+    assert max(r.t_ns % 40_000_000 for r in records) < 10_000_000
+    assert records[-1].t_ns > 200_000_000
+
+
+def test_closed_queue_is_kept_full(generate: Generate) -> None:
+    records = generate("--depth", "7", "--write-share", "100", requests=100)
+    assert [r.t_ns for r in records[:7]] == [0] * 7
+    assert records[7].t_ns > 0
+
+
+@pytest.mark.parametrize("percent", [30, 60])
+@pytest.mark.parametrize("share", [0, 37, 100])
+def test_utilisation_without_garbage_collection(percent: int, share: int) -> None:
+    """The rate is computed from times of pages; the measured utilisation must be that."""
+    result = sim("--utilisation", str(percent), "--write-share", str(share), "--size", "8KiB",
+                 "--workload", "sequential", "--fill", "sequential", "--fill-valid", "20",
+                 "--footprint", "15", "--requests", "8000")  # fmt: skip
+    found = only_run(result)
+    assert found["counters"]["gc_blocks"] == 0
+    assert found["luns"]["mean_utilisation"] == pytest.approx(percent / 100, rel=0.05)
+
+
+def test_streams_differ_in_one_property_only(generate: Generate) -> None:
+    """Common random numbers: what an option does not touch stays as it is."""
+    before = generate("--approx-share", "10", "--depth", "1")
+    after = generate("--approx-share", "60", "--depth", "8")
+    assert [(r.off_sect, r.nsect, r.op) for r in before] == [
+        (r.off_sect, r.nsect, r.op) for r in after
+    ]

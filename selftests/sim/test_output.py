@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the simulator prints: its schema, its arithmetic, and that it never changes."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from selftests.sim.schema import Checker
+from selftests.sim.support import (
+    BINARY,
+    TOP,
+    WRITE,
+    Json,
+    Record,
+    only_run,
+    read_trace,
+    run,
+    sim,
+    write_trace,
+)
+
+SCHEMA = json.loads((TOP / "userspace/sim/sim-output.schema.json").read_text())
+SMALL = ("--requests", "3000")
+BUSY = ("--fill", "random", "--approx-share", "30", "--policy", "approxftl")
+
+COMMANDS = [
+    (),
+    ("--policy", "baseline,vth_b,approxftl", "--approx-share", "50", "--histogram", "--cpu"),
+    ("--workload", "zipf", "--rate", "5000", "--verify"),
+    ("--workload", "bursts", "--utilisation", "30", "--arrival-shape", "fixed"),
+    ("--workload", "drift", "--size", "4KiB:3,64KiB:1", "--flush-every", "10"),
+    ("--workload", "sequential", "--discard-share", "20", "--warmup", "100"),
+    ("--profile", "micro19", "--policy", "cubeftl,pageftl", "--write-share", "100"),
+]
+
+
+def without_arguments(result: Json) -> Json:
+    return {key: value for key, value in result.items() if key != "tool"}
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_schema(command: tuple[str, ...]) -> None:
+    assert Checker(SCHEMA).errors(sim(*SMALL, *command)) == []
+
+
+def test_schema_of_a_trace_and_of_a_loaded_device(tmp_path: Path) -> None:
+    trace = write_trace(tmp_path / "x.aft", [Record(0, 0, 8, WRITE)])
+    dump = tmp_path / "device"
+    assert Checker(SCHEMA).errors(sim("--trace", trace, "--dump", dump)) == []
+    loaded = sim("--load", dump)
+    assert Checker(SCHEMA).errors(loaded) == []
+    assert loaded["profile"] is None
+
+
+def test_schema_is_not_blind() -> None:
+    result = sim(*SMALL)
+    result["runs"][0]["extra"] = 1
+    result["seed"] = "1"
+    del result["runs"][0]["digest"]
+    assert len(Checker(SCHEMA).errors(result)) == 3
+
+
+@pytest.mark.parametrize("command", COMMANDS[:1] + COMMANDS[2:], ids=" ".join)
+def test_same_arguments_same_bytes(command: tuple[str, ...]) -> None:
+    first = run("sim", *SMALL, *command, "--json", "-", "--histogram")
+    second = run("sim", *SMALL, *command, "--json", "-", "--histogram")
+    assert first == second
+    assert run("sim", *SMALL, *command) == run("sim", *SMALL, *command)
+
+
+def test_seed_matters() -> None:
+    digests = {only_run(sim(*SMALL, "--seed", str(seed)))["digest"] for seed in range(5)}
+    assert len(digests) == 5
+
+
+def test_arguments_and_envelope() -> None:
+    result = sim(*SMALL, "--seed", "7")
+    assert result["approxftl_json_format"] == [1, 0]
+    assert result["tool"]["argv"] == ["approxftl", "sim", *SMALL, "--seed", "7", "--json", "-"]
+    assert result["tool"]["version"] in run("version").out
+    assert (result["seed"], result["profile"], result["interrupted"]) == (7, "demo", False)
+
+
+def test_odd_bytes_in_arguments_stay_valid_json(tmp_path: Path) -> None:
+    name = tmp_path / 'a"b\\c\n\t\x01\u00e9.json'
+    assert run("sim", "--requests", "1", "--json", name).code == 0
+    assert json.loads(name.read_text())["tool"]["argv"][-1] == str(name)
+    raw = bytes(tmp_path) + b"/bad\xff"
+    subprocess.run([BINARY, "sim", "-q", "--requests=1", "--json", raw], check=True, timeout=60)
+    assert json.loads(Path(raw.decode(errors="surrogateescape")).read_text())["tool"]["argv"][
+        -1
+    ].endswith("/bad\ufffd")
+
+
+def test_sums() -> None:
+    result = sim("--fill", "random", "--requests", "60000", "--workload", "zipf", "--histogram")
+    found = only_run(result)
+    counters, timing = found["counters"], found["timing"]
+    for kind in ("read", "write"):
+        response, service = timing[f"{kind}_response"], timing[f"{kind}_service"]
+        waiting = timing[f"{kind}_waiting"]
+        assert response["count"] == counters[f"host_{kind}_requests"]
+        assert sum(count for _, count in response["bins"]) == response["count"]
+        assert waiting["sum_ns"] == response["sum_ns"] - service["sum_ns"]
+        assert response["mean_ns"] == pytest.approx(response["sum_ns"] / response["count"])
+        tops = [top for top, _ in response["bins"]]
+        assert tops == sorted(tops)
+        ladder = [response[f"{q}_ns"] for q in ("min", "p50", "p90", "p99", "p99_9", "max")]
+        assert ladder == sorted(ladder)
+    assert counters["host_read_requests"] + counters["host_write_requests"] == 60000
+    amplification = found["write_amplification"]
+    parts = [value for key, value in counters.items() if key.startswith("programmed_")]
+    assert amplification["programmed_units"] == sum(parts) + counters["padded_units"]
+    assert amplification["total"] == pytest.approx(
+        amplification["programmed_units"] / counters["host_write_units"], abs=1e-4
+    )
+    assert sum(found["mode_pages"].values()) == sum(found["class_pages"].values())
+    energy = found["energy"]
+    assert energy["total_pj"] == energy["read_pj"] + energy["program_pj"] + energy["erase_pj"]
+    luns = found["luns"]
+    assert len(luns["utilisation"]) == result["geometry"]["luns"]
+    assert 0 < luns["mean_utilisation"] <= 1
+
+
+def test_policies_side_by_side_are_those_alone() -> None:
+    names = ("baseline", "vth_b", "approxftl")
+    common = ("--requests", "5000", "--approx-share", "40", "--workload", "zipf")
+    together = sim(*common, "--policy", ",".join(names))
+    assert [found["policy"] for found in together["runs"]] == list(names)
+    for name, found in zip(names, together["runs"], strict=True):
+        assert found == only_run(sim(*common, "--policy", name))
+
+
+def test_table_compares_with_the_first_policy() -> None:
+    common = ("--requests", "5000", "--approx-share", "50", "--policy", "baseline,approxftl")
+    table = run("sim", *common).out
+    runs = sim(*common)["runs"]
+    means = [found["timing"]["write_response"]["mean_ns"] for found in runs]
+    line = next(line for line in table.splitlines() if line.startswith("write response, mean"))
+    match = re.search(r"([0-9.]+)x$", line)
+    assert match
+    assert float(match[1]) == pytest.approx(means[1] / means[0], abs=6e-4)
+    assert f"digest {runs[1]['digest']}" in table
+
+
+def test_json_file_and_table_together(tmp_path: Path) -> None:
+    file = tmp_path / "x.json"
+    done = run("sim", *SMALL, "--json", file)
+    assert "write response, mean" in done.out
+    only_run(json.loads(file.read_text()))
+    assert run("sim", *SMALL, "--json", file, "-q").out == ""
+
+
+CLOSED_AND_OPEN = [
+    ("--depth", "1"),
+    ("--depth", "64", "--write-share", "80", "--flush-every", "50"),
+    ("--rate", "4000", "--workload", "zipf", "--discard-share", "5"),
+    ("--workload", "bursts", "--burst-on", "5ms", "--burst-off", "20ms"),
+    ("--buffer", "1MiB", "--size", "4KiB:5,32KiB:1"),
+    ("--suspend", "both", "--controller", "10us", "--warmup", "1000"),
+]
+
+
+@pytest.mark.parametrize("command", CLOSED_AND_OPEN, ids=" ".join)
+def test_recorded_stream_repeats_the_run(command: tuple[str, ...], tmp_path: Path) -> None:
+    path = tmp_path / "x.aft"
+    device = [*BUSY]
+    for key in ("--buffer", "--suspend", "--controller", "--warmup"):
+        if key in command:
+            device += command[command.index(key) : command.index(key) + 2]
+    share = ("--requests", "20000", *command)
+    first = sim(*BUSY, *share, "--record", path)
+    again = sim("--trace", path, *[word for word in device if word not in ("--approx-share", "30")])
+    assert only_run(again) == only_run(first)
+
+
+def test_record_to_standard_output(tmp_path: Path) -> None:
+    path = tmp_path / "x.aft"
+    sim(*SMALL, "--record", path)
+    piped = subprocess.run(
+        [BINARY, "sim", *SMALL, "--record", "-"], capture_output=True, check=True, timeout=60
+    )
+    (tmp_path / "y.aft").write_bytes(piped.stdout)
+    assert read_trace(tmp_path / "y.aft") == read_trace(path)
+    assert only_run(sim("--trace", path)) == only_run(sim("--trace", tmp_path / "y.aft"))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("--policy", "approxftl", "--approx-share", "50"),
+        ("--policy", "baseline", "--buffer", "1MiB", "--buffer-safe", "on"),
+        ("--policy", "vth_b", "--errors", "off", "--discard-share", "10"),
+        ("--profile", "micro19", "--policy", "approxftl", "--approx-share", "20"),
+    ],
+    ids=" ".join,
+)
+def test_saved_device_is_the_same_when_loaded(command: tuple[str, ...], tmp_path: Path) -> None:
+    dump = tmp_path / "device"
+    more = ("--fill", "random") if "micro19" not in command else ()
+    saved = sim(*command, *more, "--requests", "20000", "--dump", dump)
+    loaded = sim("--load", dump, "--requests", "0", "--verify")
+    assert only_run(loaded)["digest"] == only_run(saved)["digest"]
+    assert loaded["parameters"] == saved["parameters"]
+    assert only_run(sim("--load", dump, "--requests", "5000", "--verify"))["requests"] == 5000
+
+
+@pytest.mark.parametrize("damage", ["empty", "half", "byte"])
+def test_damaged_device_file_is_refused(damage: str, tmp_path: Path) -> None:
+    dump = tmp_path / "device"
+    sim("--requests", "2000", "--dump", dump)
+    data = bytearray(dump.read_bytes())
+    if damage == "byte":
+        data[len(data) // 2] ^= 1
+    else:
+        del data[0 if damage == "empty" else len(data) // 2 :]
+    dump.write_bytes(data)
+    done = run("sim", "--load", dump)
+    assert done.code == 3
+    assert re.fullmatch(r"approxftl: \S+device: [^\n]+\n", done.err)
+
+
+def test_warmup_is_not_counted() -> None:
+    found = only_run(sim("--requests", "1000", "--warmup", "5000", "--depth", "1"))
+    counters = found["counters"]
+    total = counters["host_read_requests"] + counters["host_write_requests"]
+    # The last request of the warm-up is under way when counting begins.
+    assert total == 1001
+    assert found["requests"] == 1000
+
+
+def test_verified_is_said() -> None:
+    assert only_run(sim(*SMALL, "--verify"))["verified"] is True
+    assert ", verified" in run("sim", *SMALL, "--verify").out
+
+
+def test_progress_only_when_wanted() -> None:
+    assert run("sim", *SMALL).err == ""
+    assert "baseline: " in run("sim", "--requests", "20000", "--progress").err
+
+
+def interrupt(*arguments: str) -> tuple[int, str, str]:
+    process = subprocess.Popen(
+        [BINARY, "sim", "--requests", "1000000000", "--progress", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr
+    # Progress proves that it is in the middle of a run.
+    while "of 1000000000" not in (seen := process.stderr.read(20)):
+        assert seen
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    return process.returncode, out, err
+
+
+def test_interrupted_run_prints_what_there_is() -> None:
+    code, out, _ = interrupt("--policy", "baseline,vth_b", "--json", "-")
+    result = json.loads(out)
+    assert code == 130
+    assert Checker(SCHEMA).errors(result) == []
+    assert result["interrupted"] is True
+    assert [found["policy"] for found in result["runs"]] == ["baseline"]
+    assert 0 < only_run(result)["requests"] < 1000000000
+
+
+def test_interrupted_table() -> None:
+    code, out, _ = interrupt()
+    assert code == 130
+    assert ", interrupted" in out
+
+
+def test_interrupted_recording_is_complete(tmp_path: Path) -> None:
+    path = tmp_path / "x.aft"
+    code, out, _ = interrupt("--json", "-", "--record", str(path))
+    assert code == 130
+    assert len(read_trace(path)) == only_run(json.loads(out))["requests"]
+
+
+def test_second_interrupt_ends_the_program() -> None:
+    process = subprocess.Popen(
+        [BINARY, "sim", "--profile", "tcad18", "--fill", "random", "--fill-overwrite", "10000"],
+        stdout=subprocess.PIPE,
+    )
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=30) == -signal.SIGINT
+    assert process.stdout
+    process.stdout.close()
+
+
+def test_full_output_is_a_failure() -> None:
+    for arguments in (("sim", *SMALL), ("sim", *SMALL, "--json", "-"), ("params",)):
+        with Path("/dev/full").open("w") as full:
+            done = subprocess.run(
+                [BINARY, *arguments], stdout=full, stderr=subprocess.PIPE, timeout=60, check=False
+            )
+        assert done.returncode == 1
+        assert b"cannot write" in done.stderr

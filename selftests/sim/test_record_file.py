@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Record files: what is wrong is refused with the place, what does not fit is reported."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from selftests.sim.support import (
+    DISCARD,
+    FLUSH,
+    HEADER_BYTES,
+    READ,
+    RECORD_BYTES,
+    WRITE,
+    WRITE_ZEROES,
+    Header,
+    Record,
+    only_run,
+    read_trace,
+    run,
+    sim,
+    write_trace,
+)
+
+GOOD = [Record(0, 0, 8, WRITE), Record(1000, 8, 8, READ), Record(2000, 0, 0, FLUSH)]
+
+HEADERS = [
+    (Header(magic=b"notatrac"), "this is not a record file: the first 8 bytes are wrong"),
+    (Header(magic=b"\x89AFT\n\x1a\n\n"), "this is not a record file"),
+    (Header(major=2), "format version 2, only version 1 is understood"),
+    (Header(break_checksum=True), "the header is damaged: its checksum is"),
+    (Header(header_bytes=512), "the header gives 512 as its own size, it must be 4096"),
+    (Header(record_bytes=40), "the header gives 40 as size of a record, it must be 32"),
+    (Header(tick=1000), "the header gives 1000 as nanoseconds of a clock tick, it must be 1"),
+    (Header(sector=4096), "the header gives 4096 as size of a sector, it must be 512"),
+    (Header(fields=9), "the header gives 9 as number of fields, it must be 8"),
+    (Header(spoil={64: 0x54}), "the field table is not that of version 1"),
+    (Header(spoil={60: 1}), "byte 60 of the header must be zero"),
+    (Header(classes=()), "there are 0 tag classes, it must be 1 to 16"),
+    (Header(class_count=17), "there are 17 tag classes"),
+    (Header(class_count=3), "tag class 2 has no name"),
+    (Header(class_count=1), "tag class 1 is named, not counted"),
+    (Header(spoil={576: 7}), "the name of a tag class is not readable text"),
+    (Header(source=b"x" * 64), "the source format has no end"),
+    (Header(tool=b"a\0b"), "the tool version has bytes after its end"),
+    (Header(provenance=b"[]"), "the provenance is not a JSON object"),
+]
+
+
+@pytest.mark.parametrize(("header", "sentence"), HEADERS, ids=lambda value: str(value)[:50])
+def test_wrong_header(header: Header, sentence: str, tmp_path: Path) -> None:
+    done = run("sim", "--trace", write_trace(tmp_path / "x.aft", GOOD, header))
+    assert done.code == 3
+    assert sentence in done.err
+    assert "x.aft" in done.err
+
+
+def test_later_minor_version_is_read(tmp_path: Path) -> None:
+    header = Header(minor=3, spoil={60: 1})
+    assert only_run(sim("--trace", write_trace(tmp_path / "x.aft", GOOD, header)))["requests"] == 3
+
+
+RECORDS = [
+    (Record(0, 0, 8, 9), "operation 9 is unknown, the largest is 4"),
+    (Record(0, 0, 8, WRITE, klass=2), "tag class 2 is unknown, the largest is 1"),
+    (Record(0, 0, 8, FLUSH), "a flush has a length of 8 sectors, it must be 0"),
+    (Record(0, 0, 0, READ), "a request has no length"),
+    (Record(0, 1 << 60, 8, READ), "sector 1152921504606846976 is beyond any device"),
+]
+
+
+@pytest.mark.parametrize(("record", "sentence"), RECORDS, ids=lambda value: str(value)[:50])
+def test_wrong_record(record: Record, sentence: str, tmp_path: Path) -> None:
+    path = write_trace(tmp_path / "x.aft", [Record(0, 0, 8, WRITE), record])
+    done = run("sim", "--trace", path)
+    assert done.code == 3
+    assert f"x.aft: byte {HEADER_BYTES + RECORD_BYTES}: {sentence}" in done.err
+
+
+def test_time_backwards(tmp_path: Path) -> None:
+    path = write_trace(tmp_path / "x.aft", [Record(5, 0, 8, READ), Record(4, 0, 8, READ)])
+    done = run("sim", "--trace", path)
+    assert done.code == 3
+    assert "byte 4128: the time is before that of the previous record" in done.err
+
+
+@pytest.mark.parametrize("length", [0, 8, 100, HEADER_BYTES - 1])
+def test_truncated_header(length: int, tmp_path: Path) -> None:
+    path = write_trace(tmp_path / "x.aft", GOOD)
+    os.truncate(path, length)
+    done = run("sim", "--trace", path)
+    assert done.code == 3
+    assert f"byte {length}: the file ends inside its header of 4096 bytes" in done.err
+
+
+def test_truncated_record(tmp_path: Path) -> None:
+    path = write_trace(tmp_path / "x.aft", GOOD)
+    os.truncate(path, HEADER_BYTES + 2 * RECORD_BYTES + 5)
+    done = run("sim", "--trace", path)
+    assert done.code == 3
+    assert "byte 4160: the file ends inside a record of 32 bytes" in done.err
+
+
+def test_missing_records(tmp_path: Path) -> None:
+    done = run("sim", "--trace", write_trace(tmp_path / "x.aft", GOOD, Header(records=7)))
+    assert done.code == 3
+    assert "byte 4192: the file ends after 3 of 7 records" in done.err
+
+
+def test_count_ends_the_stream(tmp_path: Path) -> None:
+    path = write_trace(tmp_path / "x.aft", GOOD, Header(records=2))
+    path.write_bytes(path.read_bytes() + b"trailer")
+    assert only_run(sim("--trace", path))["requests"] == 2
+
+
+def test_empty_stream(tmp_path: Path) -> None:
+    assert only_run(sim("--trace", write_trace(tmp_path / "x.aft", [])))["requests"] == 0
+
+
+def test_directory_is_no_trace(tmp_path: Path) -> None:
+    done = run("sim", "--trace", tmp_path)
+    assert done.code == 3
+    assert "cannot read" in done.err
+
+
+def test_standard_input(tmp_path: Path) -> None:
+    path = write_trace(tmp_path / "x.aft", GOOD)
+    named = only_run(sim("--trace", path))
+    assert only_run(sim("--trace", "-", stdin=path.read_bytes())) == named
+
+
+def test_all_operations(tmp_path: Path) -> None:
+    records = [
+        Record(0, 0, 64, WRITE, klass=1),
+        Record(10_000_000, 0, 64, READ),
+        Record(20_000_000, 0, 16, DISCARD),
+        Record(20_000_000, 16, 8, WRITE_ZEROES),
+        Record(30_000_000, 0, 64, READ),
+        Record(40_000_000, 0, 0, FLUSH),
+    ]
+    counters = only_run(sim("--trace", write_trace(tmp_path / "x.aft", records)))["counters"]
+    assert counters["host_write_approx_units"] == 8
+    assert counters["host_discard_units"] == 3
+    assert counters["host_discard_requests"] == 2
+    assert counters["unmapped_read_units"] == 3
+    assert counters["host_flush_requests"] == 1
+
+
+def test_misfits_are_counted(tmp_path: Path) -> None:
+    capacity = sim("--requests", "0")["geometry"]["capacity_bytes"] // 512
+    header = Header(classes=("precise", "approximate", "sloppy"))
+    records = [
+        Record(0, 1, 8, WRITE),
+        Record(1, 7, 1, WRITE),
+        Record(2, capacity, 8, WRITE),
+        Record(3, capacity - 8, 16, WRITE),
+        Record(4, 0, capacity + 8, READ),
+        Record(5, 0, 8, WRITE, klass=2),
+        Record(6, 0, 8, READ, klass=2),
+    ]
+    done = run("sim", "--trace", write_trace(tmp_path / "x.aft", records, header))
+    assert done.code == 0
+    assert "note: 2 requests were widened to whole mapping units" in done.err
+    assert "warning: 2 requests were beyond the capacity and were taken modulo it" in done.err
+    assert "warning: 1 requests were larger than the device and were cut" in done.err
+    assert "note: 1 writes of an unknown tag class were taken as precise" in done.err
+    stream = sim("--trace", tmp_path / "x.aft")["stream"]
+    assert stream["widened_requests"] == 2
+    assert stream["wrapped_requests"] == 2
+    assert stream["clipped_requests"] == 1
+    assert stream["unknown_class_requests"] == 1
+
+
+def test_repeat_and_time_scale(tmp_path: Path) -> None:
+    path = write_trace(
+        tmp_path / "x.aft", [Record(7_000_000 + 1_000_000 * i, 8 * i, 8, WRITE) for i in range(4)]
+    )
+    out = tmp_path / "y.aft"
+    sim("--trace", path, "--repeat", "3", "--time-scale", "0.5", "--record", out)
+    records = read_trace(out)
+    assert [record.t_ns for record in records] == [500_000 * i for i in range(12)]
+    assert [record.off_sect for record in records] == [0, 8, 16, 24] * 3
+    sim("--trace", path, "--time-scale", "2", "--record", out)
+    assert [record.t_ns for record in read_trace(out)] == [2_000_000 * i for i in range(4)]
+
+
+def test_limit_of_requests(tmp_path: Path) -> None:
+    path = write_trace(tmp_path / "x.aft", GOOD)
+    assert only_run(sim("--trace", path, "--requests", "2"))["requests"] == 2
+    assert only_run(sim("--trace", path, "--warmup", "1"))["requests"] == 2
+
+
+RECORD = st.builds(
+    Record,
+    t_ns=st.integers(0, 10**12),
+    off_sect=st.integers(0, 1 << 40),
+    nsect=st.integers(1, 2048),
+    op=st.sampled_from([READ, WRITE, DISCARD, WRITE_ZEROES]),
+    klass=st.integers(0, 1),
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(records=st.lists(RECORD, max_size=30), depth=st.integers(1, 8))
+def test_any_good_file_is_run(
+    records: list[Record], depth: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("any") / "x.aft"
+    write_trace(path, sorted(records, key=lambda record: record.t_ns))
+    for arrival in (["--arrival", "trace"], ["--depth", str(depth)]):
+        result = only_run(sim("--trace", path, "--verify", *arrival))
+        assert result["requests"] == len(records)
+        assert result["counters"]["host_failed_requests"] == 0
+
+
+@settings(max_examples=40, deadline=None)
+@given(place=st.integers(0, HEADER_BYTES + 95), bit=st.integers(0, 7))
+def test_no_flipped_bit_crashes(
+    place: int, bit: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = write_trace(tmp_path_factory.mktemp("bit") / "x.aft", GOOD)
+    data = bytearray(path.read_bytes())
+    data[place] ^= 1 << bit
+    path.write_bytes(data)
+    done = run("sim", "--trace", path, "--arrival", "closed")
+    assert done.code in (0, 3)
+    if place < HEADER_BYTES:
+        assert done.code == 3

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * approxftl: one command, several verbs.
+ */
+#include "complain.h"
+#include "sim.h"
+#include "verbs.h"
+#include "version.h"
+
+static enum exit_code help_main(int argc, char **argv);
+static enum exit_code version_main(int argc, char **argv);
+
+struct verb {
+	const char *name;
+	const char *about;
+	enum exit_code (*main)(int argc, char **argv);
+};
+
+static const struct verb verbs[] = {
+	{ "sim", "run a stream of requests on an emulated SSD", sim_main },
+	{ "params", "list the parameters of a device", params_main },
+	{ "profiles", "list the devices to start from", profiles_main },
+	{ "policies", "list the flash translation policies", policies_main },
+	{ "help", "print this, or the help of a verb", help_main },
+	{ "version", "print the version", version_main },
+};
+
+static const struct verb *find_verb(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(verbs); i++)
+		if (!strcmp(verbs[i].name, name))
+			return &verbs[i];
+	return NULL;
+}
+
+static void print_help(FILE *out)
+{
+	unsigned int i;
+
+	fputs("approxftl - an emulated 3D-NAND SSD with approximate storage\n"
+	      "\n"
+	      "Usage: approxftl VERB [OPTION ...]\n"
+	      "\n", out);
+	for (i = 0; i < ARRAY_SIZE(verbs); i++)
+		fprintf(out, "  %-10s %s\n", verbs[i].name, verbs[i].about);
+	fputs("\n"
+	      "\"approxftl VERB --help\" explains a verb.\n", out);
+}
+
+static enum exit_code complain_verb(const char *wrong)
+{
+	const char *names[ARRAY_SIZE(verbs) + 1] = { NULL };
+	const char *meant;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(verbs); i++)
+		names[i] = verbs[i].name;
+	meant = closest_word(wrong, names);
+	if (meant)
+		complain("unknown verb \"%s\"; did you mean %s?", wrong, meant);
+	else
+		complain("unknown verb \"%s\"; \"approxftl help\" lists them", wrong);
+	return EXIT_USAGE;
+}
+
+static enum exit_code help_main(int argc, char **argv)
+{
+	char option[] = "--help";
+	const struct verb *verb;
+
+	if (argc < 3 || find_verb(argv[2]) == find_verb("help")) {
+		print_help(stdout);
+		return EXIT_DONE;
+	}
+	verb = find_verb(argv[2]);
+	if (!verb)
+		return complain_verb(argv[2]);
+	return verb->main(3, (char *[]){ argv[0], argv[2], option, NULL });
+}
+
+static enum exit_code version_main(int argc, char **argv)
+{
+	if (argc > 2 && !strcmp(argv[2], "--help")) {
+		puts("Usage: approxftl version");
+		return EXIT_DONE;
+	}
+	if (argc > 2) {
+		complain("version takes no argument");
+		return EXIT_USAGE;
+	}
+	printf("approxftl %s\n", approxftl_version());
+	return EXIT_DONE;
+}
+
+static const char *without_dashes(const char *name)
+{
+	if (!strcmp(name, "-h") || !strcmp(name, "--help"))
+		return "help";
+	if (!strcmp(name, "-V") || !strcmp(name, "--version"))
+		return "version";
+	return name;
+}
+
+/* A full disk or a closed pipe must not pass for success. */
+static enum exit_code flush_output(enum exit_code code)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return code;
+	if (!code)
+		complain("standard output: cannot write: %s", strerror(errno));
+	return code ? code : EXIT_FAILED;
+}
+
+int main(int argc, char **argv)
+{
+	const struct verb *verb;
+
+	if (argc < 2) {
+		print_help(stderr);
+		return EXIT_USAGE;
+	}
+	verb = find_verb(without_dashes(argv[1]));
+	if (!verb)
+		return complain_verb(argv[1]);
+	return flush_output(verb->main(argc, argv));
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "checked-memory.h"
+#include "exit-codes.h"
+
+static void *check(void *memory)
+{
+	if (memory)
+		return memory;
+	fputs("approxftl: out of memory\n", stderr);
+	exit(EXIT_FAILED);
+}
+
+void *memory_zeroed(size_t count, size_t size)
+{
+	return check(calloc(count ? count : 1, size));
+}
+
+char *memory_text(const char *text)
+{
+	return check(strdup(text));
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Memory of a command: there is enough, or the command ends with a sentence.
+ *
+ * For what is small beside the emulated device, whose own allocations may fail.
+ */
+#ifndef AFTL_CHECKED_MEMORY_H
+#define AFTL_CHECKED_MEMORY_H
+
+#include <stddef.h>
+
+/* To be freed with free(). */
+void *memory_zeroed(size_t count, size_t size);
+char *memory_text(const char *text);
+
+#endif

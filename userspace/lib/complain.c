@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "complain.h"
+
+void complain(const char *format, ...)
+{
+	char text[512];
+	va_list args;
+
+	va_start(args, format);
+	vscnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	fprintf(stderr, "approxftl: %s\n", text);
+}
+
+#define WORD_MAX 40
+
+static bool same_letter(char a, char b)
+{
+	return (a == '_' ? '-' : a) == (b == '_' ? '-' : b);
+}
+
+/* Letters to insert, remove or replace; two that changed places count once. */
+static unsigned int distance(const char *a, const char *b)
+{
+	unsigned int rows[3][WORD_MAX + 1];
+	unsigned int *before = rows[0], *above = rows[1], *row = rows[2], *spare;
+	size_t length = strlen(b);
+	size_t i, j;
+
+	for (j = 0; j <= length; j++)
+		above[j] = j;
+	for (i = 1; a[i - 1]; i++) {
+		row[0] = i;
+		for (j = 1; j <= length; j++) {
+			row[j] = above[j - 1] + !same_letter(a[i - 1], b[j - 1]);
+			row[j] = min(row[j], min(above[j], row[j - 1]) + 1);
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				row[j] = min(row[j], before[j - 2] + 1);
+		}
+		spare = before;
+		before = above;
+		above = row;
+		row = spare;
+	}
+	return above[length];
+}
+
+const char *closest_word(const char *wrong, const char *const *words)
+{
+	unsigned int least = strlen(wrong) / 3 + 1;
+	const char *best = NULL;
+
+	if (strlen(wrong) > WORD_MAX)
+		return NULL;
+	for (; *words; words++) {
+		unsigned int found = strlen(*words) > WORD_MAX ? U32_MAX : distance(wrong, *words);
+
+		if (found < least || (found == least && !best)) {
+			least = found;
+			best = *words;
+		}
+	}
+	return best;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * JSON as it is written: no tree, no floating point, no locale.
+ *
+ * Every function takes the key first; it is NULL inside an array. The same calls
+ * always give the same bytes.
+ */
+#ifndef AFTL_JSON_WRITER_H
+#define AFTL_JSON_WRITER_H
+
+#include <stdio.h>
+
+#include "aftl-host.h"
+
+#define JSON_DEPTH 16
+
+/**
+ * struct json_writer - a document under way
+ * @out: where it goes
+ * @depth: objects and arrays that are open
+ * @filled: whether the one at each depth has a member
+ * @inline_items: whether the one at each depth keeps its members on one line
+ */
+struct json_writer {
+	FILE *out;
+	unsigned int depth;
+	bool filled[JSON_DEPTH];
+	bool inline_items[JSON_DEPTH];
+};
+
+void json_begin(struct json_writer *writer, FILE *out);
+
+/* Ends the line. What is open must have been closed. */
+void json_end(struct json_writer *writer);
+
+void json_object(struct json_writer *writer, const char *key);
+void json_end_object(struct json_writer *writer);
+
+/* An array with each item on its own line. */
+void json_array(struct json_writer *writer, const char *key);
+
+/* An array of numbers or short texts, on one line. */
+void json_list(struct json_writer *writer, const char *key);
+
+/* Ends either. */
+void json_end_array(struct json_writer *writer);
+
+void json_u64(struct json_writer *writer, const char *key, u64 value);
+void json_s64(struct json_writer *writer, const char *key, s64 value);
+void json_bool(struct json_writer *writer, const char *key, bool value);
+void json_null(struct json_writer *writer, const char *key);
+
+/* @value / 10^@decimals, with exactly that many decimals. */
+void json_fixed(struct json_writer *writer, const char *key, u64 value, unsigned int decimals);
+
+/* Bytes that are not UTF-8 come out as the replacement character. */
+void json_string(struct json_writer *writer, const char *key, const char *text);
+
+#endif

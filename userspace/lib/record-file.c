@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+
+#include "checked-memory.h"
+#include "record-file.h"
+
+/* Records in a buffer: 128 KiB at a time is what makes reading cheap. */
+#define BUFFERED 4096
+
+struct record_reader {
+	FILE *file;
+	const char *name;
+	struct aftl_record_header header;
+	u64 offset;
+	u64 records;
+	u64 last_ns;
+	size_t begin;
+	size_t end;
+	u8 buffer[BUFFERED * AFTL_RECORD_BYTES];
+};
+
+struct record_writer {
+	FILE *file;
+	const char *name;
+	struct aftl_record_header header;
+	u64 records;
+	u64 last_ns;
+};
+
+static bool is_standard(const char *path)
+{
+	return !strcmp(path, "-");
+}
+
+static int blame_file(const char *name, int code, const char *what, struct aftl_error *error)
+{
+	return aftl_fail(error, code, "%.120s: %s: %s", name, what, strerror(-code));
+}
+
+static int blame_offset(const struct record_reader *reader, u64 offset, const char *cause,
+			struct aftl_error *error)
+{
+	return aftl_fail(error, -EINVAL, "%.80s: byte %llu: %.120s", reader->name,
+			 (unsigned long long)offset, cause);
+}
+
+static int read_header(struct record_reader *reader, struct aftl_error *error)
+{
+	struct aftl_error cause;
+	size_t got = fread(reader->buffer, 1, AFTL_RECORD_HEADER_BYTES, reader->file);
+
+	if (ferror(reader->file))
+		return blame_file(reader->name, -EIO, "cannot read", error);
+	if (got < AFTL_RECORD_HEADER_BYTES) {
+		scnprintf(cause.text, sizeof(cause.text),
+			  "the file ends inside its header of %u bytes", AFTL_RECORD_HEADER_BYTES);
+		return blame_offset(reader, got, cause.text, error);
+	}
+	reader->offset = AFTL_RECORD_HEADER_BYTES;
+	if (aftl_record_header_decode(&reader->header, reader->buffer, &cause))
+		return aftl_fail(error, -EINVAL, "%.80s: %.150s", reader->name, cause.text);
+	return 0;
+}
+
+int record_open(struct record_reader **out, const char *path, struct aftl_error *error)
+{
+	struct record_reader *reader = memory_zeroed(1, sizeof(*reader));
+	int ret;
+
+	reader->name = is_standard(path) ? "standard input" : path;
+	reader->file = is_standard(path) ? stdin : fopen(path, "rb");
+	if (!reader->file)
+		ret = blame_file(path, -errno, "cannot open", error);
+	else
+		ret = read_header(reader, error);
+	if (ret) {
+		record_close(reader);
+		return ret;
+	}
+	*out = reader;
+	return 0;
+}
+
+const struct aftl_record_header *record_header(const struct record_reader *reader)
+{
+	return &reader->header;
+}
+
+/* Keeps the bytes of an incomplete record in front of what it reads. */
+static int refill(struct record_reader *reader, struct aftl_error *error)
+{
+	size_t left = reader->end - reader->begin;
+
+	memmove(reader->buffer, reader->buffer + reader->begin, left);
+	reader->begin = 0;
+	reader->end = left + fread(reader->buffer + left, 1, sizeof(reader->buffer) - left,
+				   reader->file);
+	if (ferror(reader->file))
+		return blame_file(reader->name, -EIO, "cannot read", error);
+	return 0;
+}
+
+/* At the end of the file the header's count must have been reached. */
+static int check_end(const struct record_reader *reader, struct aftl_error *error)
+{
+	char cause[120];
+
+	if (reader->end)
+		return blame_offset(reader, reader->offset,
+				    "the file ends inside a record of 32 bytes", error);
+	if (!reader->header.records)
+		return 0;
+	scnprintf(cause, sizeof(cause), "the file ends after %llu of %llu records",
+		  (unsigned long long)reader->records,
+		  (unsigned long long)reader->header.records);
+	return blame_offset(reader, reader->offset, cause, error);
+}
+
+static int decode_next(struct record_reader *reader, struct aftl_record *record,
+		       struct aftl_error *error)
+{
+	struct aftl_error cause;
+
+	if (aftl_record_decode(&reader->header, record, reader->buffer + reader->begin, &cause))
+		return blame_offset(reader, reader->offset, cause.text, error);
+	if (record->t_ns < reader->last_ns)
+		return blame_offset(reader, reader->offset,
+				    "the time is before that of the previous record", error);
+	reader->begin += AFTL_RECORD_BYTES;
+	reader->offset += AFTL_RECORD_BYTES;
+	reader->last_ns = record->t_ns;
+	reader->records++;
+	return 1;
+}
+
+int record_next(struct record_reader *reader, struct aftl_record *record,
+		struct aftl_error *error)
+{
+	if (reader->header.records && reader->records == reader->header.records)
+		return 0;
+	if (reader->end - reader->begin < AFTL_RECORD_BYTES) {
+		int ret = refill(reader, error);
+
+		if (ret)
+			return ret;
+		if (reader->end < AFTL_RECORD_BYTES)
+			return check_end(reader, error);
+	}
+	return decode_next(reader, record, error);
+}
+
+int record_rewind(struct record_reader *reader)
+{
+	if (fseek(reader->file, AFTL_RECORD_HEADER_BYTES, SEEK_SET))
+		return -errno;
+	reader->offset = AFTL_RECORD_HEADER_BYTES;
+	reader->records = 0;
+	reader->last_ns = 0;
+	reader->begin = 0;
+	reader->end = 0;
+	return 0;
+}
+
+void record_close(struct record_reader *reader)
+{
+	if (reader && reader->file && reader->file != stdin)
+		fclose(reader->file);
+	free(reader);
+}
+
+static int write_header(struct record_writer *writer, struct aftl_error *error)
+{
+	u8 bytes[AFTL_RECORD_HEADER_BYTES];
+	int ret = aftl_record_header_encode(&writer->header, bytes, error);
+
+	if (ret)
+		return ret;
+	if (fwrite(bytes, 1, sizeof(bytes), writer->file) < sizeof(bytes))
+		return blame_file(writer->name, -EIO, "cannot write", error);
+	return 0;
+}
+
+int record_create(struct record_writer **out, const char *path,
+		  const struct aftl_record_header *header, struct aftl_error *error)
+{
+	struct record_writer *writer = memory_zeroed(1, sizeof(*writer));
+	int ret;
+
+	writer->header = *header;
+	writer->header.records = 0;
+	writer->name = is_standard(path) ? "standard output" : path;
+	writer->file = is_standard(path) ? stdout : fopen(path, "wb");
+	if (!writer->file)
+		ret = blame_file(path, -errno, "cannot create", error);
+	else
+		ret = write_header(writer, error);
+	if (ret) {
+		if (writer->file && writer->file != stdout)
+			fclose(writer->file);
+		free(writer);
+		return ret;
+	}
+	*out = writer;
+	return 0;
+}
+
+int record_put(struct record_writer *writer, const struct aftl_record *record,
+	       struct aftl_error *error)
+{
+	u8 bytes[AFTL_RECORD_BYTES];
+	int ret;
+
+	if (record->t_ns < writer->last_ns)
+		return aftl_fail(error, -EINVAL, "%.120s: record %llu goes back in time",
+				 writer->name, (unsigned long long)writer->records);
+	ret = aftl_record_encode(&writer->header, record, bytes, error);
+	if (ret)
+		return ret;
+	if (fwrite(bytes, 1, sizeof(bytes), writer->file) < sizeof(bytes))
+		return blame_file(writer->name, -EIO, "cannot write", error);
+	writer->last_ns = record->t_ns;
+	writer->records++;
+	return 0;
+}
+
+/* A pipe keeps the count of 0, which means "until the end". */
+static int complete_header(struct record_writer *writer, struct aftl_error *error)
+{
+	writer->header.records = writer->records;
+	if (!writer->records || writer->file == stdout || fseek(writer->file, 0, SEEK_SET))
+		return 0;
+	return write_header(writer, error);
+}
+
+int record_finish(struct record_writer *writer, struct aftl_error *error)
+{
+	int ret;
+
+	if (!writer)
+		return 0;
+	ret = complete_header(writer, error);
+	if (!ret && (fflush(writer->file) || ferror(writer->file)))
+		ret = blame_file(writer->name, -EIO, "cannot write", error);
+	if (writer->file != stdout && fclose(writer->file) && !ret)
+		ret = blame_file(writer->name, -EIO, "cannot write", error);
+	free(writer);
+	return ret;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Columns for a person: the first to the left, the others to the right.
+ */
+#ifndef AFTL_TEXT_TABLE_H
+#define AFTL_TEXT_TABLE_H
+
+#include <stdio.h>
+
+#include "aftl-host.h"
+
+#define TEXT_TABLE_COLUMNS 40
+#define TEXT_TABLE_CELL 160
+
+struct text_row;
+
+/**
+ * struct text_table - rows that wait for the last one to be known
+ * @columns: of each row
+ * @left: columns, from the first, that are aligned to the left
+ * @first: row
+ * @last: row, the one that cells are added to
+ */
+struct text_table {
+	unsigned int columns;
+	unsigned int left;
+	struct text_row *first;
+	struct text_row *last;
+};
+
+void text_table_begin(struct text_table *table, unsigned int columns, unsigned int left);
+
+void text_table_row(struct text_table *table);
+
+/* The next cell of the last row; the missing ones of a row are empty. */
+__printf(2, 3) void text_table_cell(struct text_table *table, const char *format, ...);
+
+/* A line of its own above the rows that follow. */
+__printf(2, 3) void text_table_heading(struct text_table *table, const char *format, ...);
+
+/* Prints and frees all rows. */
+void text_table_end(struct text_table *table, FILE *out);
+
+#endif

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef AFTL_VERSION_H
+#define AFTL_VERSION_H
+
+/* As git describes the sources, or the release. */
+const char *approxftl_version(void);
+
+#endif

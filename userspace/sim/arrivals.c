@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "arrivals.h"
+
+#define PURPOSE_ARRIVAL 100
+#define NS_PER_S 1000000000ULL
+
+/* Channel time of a page. */
+static u64 transfer_ns(const struct aftl_config *config, const struct aftl_geometry *geo)
+{
+	return config->command + geo->page_bytes * 1000ULL / config->bus;
+}
+
+/* Die time of a page written by policy baseline. */
+static u64 write_page_ns(const struct aftl_config *config, const struct aftl_geometry *geo)
+{
+	u64 step_ns = config->program;
+
+	if (!config->one_shot && config->program_fast)
+		step_ns = (config->program_fast + config->program * (config->bits - 1)) /
+			  config->bits;
+	return step_ns / geo->program_pages + transfer_ns(config, geo);
+}
+
+static u64 read_page_ns(const struct aftl_config *config, const struct aftl_geometry *geo)
+{
+	return config->read + transfer_ns(config, geo);
+}
+
+/* Die time of a request on average: the shares of 1/10000 are left in it. */
+static u64 request_time_e4(const struct sim_options *options, const struct aftl_config *config,
+			   const struct aftl_geometry *geo)
+{
+	u64 page_e4 = options->write_share * write_page_ns(config, geo) +
+		      (SHARE_WHOLE - options->write_share) * read_page_ns(config, geo);
+	__uint128_t wide;
+
+	page_e4 = page_e4 * (SHARE_WHOLE - options->discard_share) / SHARE_WHOLE;
+	wide = page_e4;
+	return (u64)(wide * sim_mean_pages_q16(options, geo) >> 16);
+}
+
+u64 sim_interval_q16(const struct sim_options *options, const struct aftl_config *config,
+		     const struct aftl_geometry *geo)
+{
+	u64 capacity_e4 = options->utilisation * geo->luns;
+	__uint128_t wide;
+
+	if (options->arrival != SIM_ARRIVAL_OPEN)
+		return 0;
+	if (options->rate)
+		return (NS_PER_S << 16) / options->rate;
+	/* Both the time and the utilisation count in 1/10000. */
+	wide = request_time_e4(options, config, geo);
+	wide <<= 16;
+	wide /= capacity_e4;
+	return wide ? (u64)wide : 1;
+}
+
+void sim_arrivals_init(struct sim_arrivals *arrivals, const struct sim_options *options,
+		       const struct aftl_config *config, const struct aftl_geometry *geo)
+{
+	*arrivals = (struct sim_arrivals){
+		.kind = options->arrival,
+		.poisson = options->arrival_shape == SIM_SHAPE_POISSON,
+		.interval_q16 = sim_interval_q16(options, config, geo),
+		.random = draw_sequence(config->seed, PURPOSE_ARRIVAL),
+	};
+	exponential_init(&arrivals->exponential);
+	if (options->workload == SIM_WORKLOAD_BURSTS && options->burst_off) {
+		arrivals->burst_on_ns = options->burst_on;
+		arrivals->burst_off_ns = options->burst_off;
+	}
+}
+
+static u64 distance_q16(struct sim_arrivals *arrivals)
+{
+	u64 draw_q32;
+
+	if (!arrivals->poisson)
+		return arrivals->interval_q16;
+	draw_q32 = exponential_draw_q32(&arrivals->exponential, &arrivals->random);
+	return (__uint128_t)arrivals->interval_q16 * draw_q32 >> 32;
+}
+
+/* Time that passes in bursts alone, to time with the silences. */
+static u64 stretch(const struct sim_arrivals *arrivals, u64 active_ns)
+{
+	if (!arrivals->burst_on_ns)
+		return active_ns;
+	return active_ns + active_ns / arrivals->burst_on_ns * arrivals->burst_off_ns;
+}
+
+/* @now_ns, or the begin of the next burst. */
+static u64 wait_for_burst(const struct sim_arrivals *arrivals, u64 now_ns)
+{
+	u64 period_ns = arrivals->burst_on_ns + arrivals->burst_off_ns;
+
+	if (!arrivals->burst_on_ns || now_ns % period_ns < arrivals->burst_on_ns)
+		return now_ns;
+	return now_ns - now_ns % period_ns + period_ns;
+}
+
+/* The first arrival is at 0, as in a record file that is played. */
+static u64 next_open(struct sim_arrivals *arrivals)
+{
+	u64 now_ns = stretch(arrivals, arrivals->next_ns);
+
+	arrivals->next_q16 += distance_q16(arrivals);
+	arrivals->next_ns += arrivals->next_q16 >> 16;
+	arrivals->next_q16 &= 0xffff;
+	return now_ns;
+}
+
+u64 sim_arrival(struct sim_arrivals *arrivals, const struct sim_request *request, u64 free_ns)
+{
+	switch (arrivals->kind) {
+	case SIM_ARRIVAL_OPEN:
+		return next_open(arrivals);
+	case SIM_ARRIVAL_TRACE:
+		return request->time_ns;
+	default:
+		return wait_for_burst(arrivals, free_ns);
+	}
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdio.h>
+
+#include "device-file.h"
+#include "snapshot.h"
+
+static int write_bytes(void *host, const void *data, size_t bytes)
+{
+	return fwrite(data, 1, bytes, host) == bytes ? 0 : -EIO;
+}
+
+static int read_bytes(void *host, void *data, size_t bytes)
+{
+	return fread(data, 1, bytes, host) == bytes ? 0 : -EIO;
+}
+
+static int blame_system(const char *path, const char *what, int code, struct aftl_error *error)
+{
+	return aftl_fail(error, code, "%.120s: cannot %s: %s", path, what, strerror(-code));
+}
+
+static int blame_core(const char *path, int code, const struct aftl_error *cause,
+		      struct aftl_error *error)
+{
+	return aftl_fail(error, code, "%.80s: %.150s", path, cause->text);
+}
+
+int device_file_save(struct aftl *ftl, const char *path, struct aftl_error *error)
+{
+	FILE *file = fopen(path, "wb");
+	struct aftl_sink sink = { .write = write_bytes, .host = file };
+	struct aftl_error cause;
+	int ret;
+
+	if (!file)
+		return blame_system(path, "create", -errno, error);
+	ret = aftl_save(ftl, &sink, &cause);
+	if (ret)
+		ret = blame_core(path, ret, &cause, error);
+	if (fclose(file) && !ret)
+		ret = blame_system(path, "write", -errno, error);
+	return ret;
+}
+
+int device_file_load(struct aftl **out, const char *path, const struct aftl_host_ops *ops,
+		     void *host, struct aftl_error *error)
+{
+	FILE *file = fopen(path, "rb");
+	struct aftl_source_stream source = { .read = read_bytes, .host = file };
+	struct aftl_error cause;
+	int ret;
+
+	if (!file)
+		return blame_system(path, "open", -errno, error);
+	ret = aftl_load(out, &source, ops, host, &cause);
+	if (ret)
+		ret = blame_core(path, ret, &cause, error);
+	fclose(file);
+	return ret;
+}

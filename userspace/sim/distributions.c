@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+
+#include "checked-memory.h"
+#include "distributions.h"
+
+/*
+ * Exponential: the whole multiples of ln 2 are geometric with one half, which is
+ * a count of leading zeroes. The rest is exponential below ln 2: Ahrens and
+ * Dieter's algorithm SA takes the smallest of k uniform draws for it, with k from
+ * the series of e^(ln 2).
+ */
+
+void exponential_init(struct exponential *exponential)
+{
+	u64 term = FIXED_LN2_Q64;
+	u64 sum = term;
+	u32 i;
+
+	for (i = 0; i < EXPONENTIAL_TERMS - 1; i++) {
+		exponential->sum_q64[i] = sum;
+		term = fixed_mul_high(term, FIXED_LN2_Q64) / (i + 2);
+		sum += term;
+	}
+	/* Where rounding has eaten the rest of the series. */
+	exponential->sum_q64[EXPONENTIAL_TERMS - 1] = U64_MAX;
+}
+
+static u64 smallest_draw(const struct exponential *exponential, u64 level,
+			 struct aftl_random *random)
+{
+	u64 smallest = aftl_random_next(random);
+	u32 i = 0;
+
+	do {
+		u64 draw = aftl_random_next(random);
+
+		smallest = min(smallest, draw);
+	} while (level > exponential->sum_q64[++i]);
+	return smallest;
+}
+
+u64 exponential_draw_q32(const struct exponential *exponential, struct aftl_random *random)
+{
+	u64 halvings = 64 - fls64(aftl_random_next(random));
+	u64 whole_q32 = halvings * (FIXED_LN2_Q64 >> 32);
+	u64 level = aftl_random_next(random);
+
+	if (level <= exponential->sum_q64[0])
+		return whole_q32 + (level >> 32);
+	level = smallest_draw(exponential, level, random);
+	return whole_q32 + (fixed_mul_high(level, FIXED_LN2_Q64) >> 32);
+}
+
+/*
+ * Zipf: ranks are grouped into bins, one rank each at first, later 2^7 bins for
+ * each power of two. A bin is drawn by its size times the weight of its first
+ * rank; a rank in it is then accepted by its own weight, which is at most 1 %
+ * smaller. So every rank has exactly its weight.
+ */
+
+#define BIN_BITS 7
+#define GUIDE_BITS 12
+
+struct zipf_bin {
+	u64 end; /* of the draws that lead here */
+	u64 weight; /* of the first rank, in 2^-62 */
+	u64 sure; /* share of that weight which every rank of the bin has, in 2^-62 */
+	u32 first; /* counted from 1 */
+	u32 ranks;
+};
+
+struct zipf {
+	u64 skew_q32;
+	struct fixed_roots roots;
+	u64 total;
+	u32 bins;
+	u32 guide_shift;
+	u32 guide[(1 << GUIDE_BITS) + 1];
+	struct zipf_bin bin[];
+};
+
+static u64 rank_weight(const struct zipf *zipf, u32 rank)
+{
+	__uint128_t y = (__uint128_t)fixed_log2_q32(rank) * zipf->skew_q32 >> 32;
+
+	return fixed_exp2_q62(&zipf->roots, y >> 38 ? 1ULL << 38 : (u64)y);
+}
+
+/* Ranks of the bin that begins with @first, which is a multiple of it. */
+static u32 bin_width(u32 first)
+{
+	u32 bits = fls64(first);
+
+	return bits > BIN_BITS + 1 ? 1U << (bits - BIN_BITS - 1) : 1;
+}
+
+static u32 count_bins(u32 n)
+{
+	u64 first;
+	u32 bins = 0;
+
+	for (first = 1; first <= n; first += bin_width(first))
+		bins++;
+	return bins;
+}
+
+static u64 ratio_q62(u64 part, u64 whole)
+{
+	return whole ? (u64)(((__uint128_t)part << 62) / whole) : 0;
+}
+
+static void fill_bin(const struct zipf *zipf, struct zipf_bin *bin, u32 first, u32 n)
+{
+	bin->first = first;
+	bin->ranks = min(bin_width(first), n - first + 1);
+	bin->weight = rank_weight(zipf, first);
+	bin->sure = ratio_q62(rank_weight(zipf, first + bin->ranks - 1), bin->weight);
+}
+
+static __uint128_t bin_mass(const struct zipf_bin *bin)
+{
+	return (__uint128_t)bin->weight * bin->ranks;
+}
+
+/* Scaled so that the largest sum fits 63 bits. */
+static void add_up_bins(struct zipf *zipf)
+{
+	__uint128_t sum = 0;
+	unsigned int shift = 0;
+	u32 i;
+
+	for (i = 0; i < zipf->bins; i++)
+		sum += bin_mass(&zipf->bin[i]);
+	while (sum >> shift >> 63)
+		shift++;
+	for (i = 0, sum = 0; i < zipf->bins; i++) {
+		sum += bin_mass(&zipf->bin[i]);
+		zipf->bin[i].end = sum >> shift;
+	}
+	zipf->total = sum >> shift;
+}
+
+/* By the first bits of a draw: the bin where the search begins. */
+static void fill_guide(struct zipf *zipf)
+{
+	unsigned int bits = fls64(zipf->total);
+	u32 bin = 0;
+	u64 i;
+
+	zipf->guide_shift = bits > GUIDE_BITS ? bits - GUIDE_BITS : 0;
+	for (i = 0; i < ARRAY_SIZE(zipf->guide); i++) {
+		while (bin + 1 < zipf->bins && zipf->bin[bin].end <= i << zipf->guide_shift)
+			bin++;
+		zipf->guide[i] = bin;
+	}
+}
+
+struct zipf *zipf_create(u32 n, u64 skew_q32)
+{
+	u32 bins = count_bins(n);
+	struct zipf *zipf = memory_zeroed(1, sizeof(*zipf) + bins * sizeof(zipf->bin[0]));
+	u32 first = 1;
+	u32 i;
+
+	zipf->bins = bins;
+	zipf->skew_q32 = skew_q32;
+	fixed_roots_init(&zipf->roots);
+	for (i = 0; i < bins; i++, first += bin_width(first))
+		fill_bin(zipf, &zipf->bin[i], first, n);
+	add_up_bins(zipf);
+	fill_guide(zipf);
+	return zipf;
+}
+
+void zipf_destroy(struct zipf *zipf)
+{
+	free(zipf);
+}
+
+static const struct zipf_bin *draw_bin(const struct zipf *zipf, struct aftl_random *random)
+{
+	u64 draw = draw_below(random, zipf->total);
+	const struct zipf_bin *bin = &zipf->bin[zipf->guide[draw >> zipf->guide_shift]];
+
+	while (bin->end <= draw)
+		bin++;
+	return bin;
+}
+
+static bool accept_rank(const struct zipf *zipf, const struct zipf_bin *bin, u32 rank,
+			struct aftl_random *random)
+{
+	u64 draw = aftl_random_next(random) >> 2;
+
+	return draw < bin->sure || draw < ratio_q62(rank_weight(zipf, rank), bin->weight);
+}
+
+u32 zipf_draw(const struct zipf *zipf, struct aftl_random *random)
+{
+	for (;;) {
+		const struct zipf_bin *bin = draw_bin(zipf, random);
+		u32 rank = bin->first;
+
+		if (bin->ranks == 1)
+			return rank - 1;
+		rank += aftl_random_below(random, bin->ranks);
+		if (accept_rank(zipf, bin, rank, random))
+			return rank - 1;
+	}
+}
+
+/*
+ * Tags in runs: a Markov chain of two states. The mean run and the share fix both
+ * chances to change.
+ */
+
+bool tags_init(struct tags *tags, u32 share, u32 mean_run, struct aftl_random random)
+{
+	*tags = (struct tags){ .share = share, .random = random };
+	if (!mean_run || !share || share == SHARE_WHOLE)
+		return true;
+	tags->runs = true;
+	tags->leave = (1ULL << 32) / mean_run;
+	tags->enter = tags->leave * share / (SHARE_WHOLE - share);
+	tags->approx = draw_share(&tags->random, share);
+	return tags->enter <= 1ULL << 32;
+}
+
+static bool change_state(struct tags *tags)
+{
+	u64 chance = tags->approx ? tags->leave : tags->enter;
+
+	return aftl_random_next(&tags->random) >> 32 < chance;
+}
+
+bool tags_draw(struct tags *tags)
+{
+	bool now = tags->approx;
+
+	if (!tags->runs)
+		return draw_share(&tags->random, tags->share);
+	if (change_state(tags))
+		tags->approx = !tags->approx;
+	return now;
+}

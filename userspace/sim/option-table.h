@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Every option of the simulator, defined once.
+ *
+ * SIM_OPT(name, kind, smallest, largest, default, value, help)
+ *
+ * The name is the field of struct sim_options; on the command line its underscores
+ * are dashes. Kinds are SWITCH, TEXT, and those of param-table.h. The default is a
+ * text as a user would write it, NULL for none. SIM_OPT_GROUP(title) begins a
+ * section of the help. No include guard on purpose.
+ */
+
+SIM_OPT_GROUP("Device")
+SIM_OPT(profile, TEXT, 0, 0, "demo", "NAME",
+	"device to start from; \"approxftl profiles\" lists them")
+SIM_OPT(policy, TEXT, 0, 0, "baseline", "A,B,...",
+	"policies to run on the same stream, the first is the one to compare with")
+SIM_OPT(set, TEXT, 0, 0, NULL, "KEY=VALUE",
+	"any parameter of \"approxftl params\"; --KEY VALUE does the same")
+SIM_OPT(load, TEXT, 0, 0, NULL, "FILE", "begin with a device that --dump has saved")
+SIM_OPT(dump, TEXT, 0, 0, NULL, "FILE", "save the device as it is at the end")
+
+SIM_OPT_GROUP("Requests from a record file")
+SIM_OPT(trace, TEXT, 0, 0, NULL, "FILE", "record file (.aft), - for standard input")
+SIM_OPT(repeat, COUNT, 1, 1000000000, "1", "N", "play it so many times, one after the other")
+SIM_OPT(time_scale, RATE, SIM_RATE_ONE / 1000000, 1000000 * SIM_RATE_ONE, "1", "X",
+	"stretch its times: 2 is half as fast, 0.5 twice as fast")
+
+SIM_OPT_GROUP("Requests from the generator")
+SIM_OPT(workload, CHOICE, 0, 4, "uniform", "KIND",
+	"uniform, zipf, sequential, bursts or drift")
+SIM_OPT(requests, COUNT, 0, U64_MAX, "100000", "N",
+	"how many, not counting the warm-up; with --trace at most so many")
+SIM_OPT(write_share, PERCENT, 0, 10000, "50", "PCT", "writes among reads and writes")
+SIM_OPT(size, TEXT, 0, 0, "4KiB", "BYTES",
+	"length, or lengths with weights such as 4KiB:70,64KiB:30")
+SIM_OPT(approx_share, PERCENT, 0, 10000, "0", "PCT", "writes that are tagged approximate")
+SIM_OPT(approx_run, COUNT, 0, 1 << 30, "0", "N",
+	"mean number of approximate writes in a row; 0: independent tags")
+SIM_OPT(footprint, PERCENT, 1, 10000, "100", "PCT", "part of the capacity that is used")
+SIM_OPT(zipf_skew, RATE, SIM_RATE_ONE / 100, 8 * SIM_RATE_ONE, "0.9", "X",
+	"exponent of workload zipf")
+SIM_OPT(hot_share, PERCENT, 0, 10000, "0", "PCT", "requests that go to the hot range")
+SIM_OPT(hot_range, PERCENT, 0, 10000, "0", "PCT", "size of the hot range in the footprint")
+SIM_OPT(drift_set, PERCENT, 1, 10000, "10", "PCT",
+	"working set of workload drift, of the footprint")
+SIM_OPT(drift_requests, COUNT, 1, U64_MAX, "100000", "N",
+	"requests in which that set moves by its own size")
+SIM_OPT(discard_share, PERCENT, 0, 10000, "0", "PCT", "discards among all requests")
+SIM_OPT(flush_every, COUNT, 0, U64_MAX, "0", "N", "a flush after each N requests; 0: never")
+
+SIM_OPT_GROUP("Timing")
+SIM_OPT(arrival, CHOICE, 0, 2, NULL, "KIND",
+	"closed (a queue kept full), open (a rate) or trace (the record file's clock)")
+SIM_OPT(depth, COUNT, 1, 1 << 20, "32", "N", "requests in a closed queue")
+SIM_OPT(rate, COUNT, 1, 1000000000, NULL, "IOPS", "mean rate of open arrivals")
+SIM_OPT(utilisation, PERCENT, 1, 100000, NULL, "PCT",
+	"open arrivals that keep the dies so busy under policy baseline, garbage collection aside")
+SIM_OPT(arrival_shape, CHOICE, 0, 1, "poisson", "KIND", "poisson or fixed distances")
+SIM_OPT(burst_on, TIME, 1, 3600000000000ULL, "100ms", "TIME", "length of a burst")
+SIM_OPT(burst_off, TIME, 0, 3600000000000ULL, "900ms", "TIME", "silence after a burst")
+SIM_OPT(warmup, COUNT, 0, U64_MAX, "0", "N", "requests before statistics begin")
+
+SIM_OPT_GROUP("Output")
+SIM_OPT(json, TEXT, 0, 0, NULL, "FILE", "everything as JSON, - for standard output")
+SIM_OPT(histogram, SWITCH, 0, 0, NULL, NULL, "with all bins of the histograms, in JSON")
+SIM_OPT(cpu, SWITCH, 0, 0, NULL, NULL,
+	"with the time that the simulation took; output then differs from run to run")
+SIM_OPT(record, TEXT, 0, 0, NULL, "FILE",
+	"write the requests and their arrival times as a record file")
+SIM_OPT(verify, SWITCH, 0, 0, NULL, NULL, "check every invariant of the device at the end")
+SIM_OPT(progress, SWITCH, 0, 0, NULL, NULL, "show progress even if stderr is no terminal")
+SIM_OPT(quiet, SWITCH, 0, 0, NULL, NULL, "no progress, no warnings and no table; also -q")
+SIM_OPT(help, SWITCH, 0, 0, NULL, NULL, "print this; also -h")

@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The result as JSON; its schema is sim-output.schema.json.
+ */
+#include "json-envelope.h"
+#include "report.h"
+
+static void put_parameters(struct json_writer *json, const struct aftl_config *config)
+{
+	char text[AFTL_VALUE_SIZE];
+	unsigned int i;
+
+	json_object(json, "parameters");
+	for (i = 0; i < AFTL_PARAMS; i++) {
+		aftl_param_print(&aftl_params[i], aftl_param_get(config, i), text);
+		json_string(json, aftl_params[i].key, text);
+	}
+	json_end_object(json);
+}
+
+static void put_geometry(struct json_writer *json, const struct aftl_geometry *geo)
+{
+	json_object(json, "geometry");
+	json_u64(json, "channels", geo->channels);
+	json_u64(json, "luns", geo->luns);
+	json_u64(json, "blocks_per_lun", geo->blocks_per_lun);
+	json_u64(json, "blocks", geo->blocks);
+	json_u64(json, "layers", geo->layers);
+	json_u64(json, "word_lines_per_layer", geo->word_lines);
+	json_u64(json, "pages_per_word_line", geo->word_line_pages);
+	json_u64(json, "pages_per_block", geo->pages);
+	json_u64(json, "pages_per_program", geo->program_pages);
+	json_u64(json, "page_bytes", geo->page_bytes);
+	json_u64(json, "unit_bytes", geo->unit_bytes);
+	json_u64(json, "units", geo->units);
+	json_u64(json, "capacity_bytes", (u64)geo->units * geo->unit_bytes);
+	json_u64(json, "physical_bytes", (u64)geo->slots * geo->unit_bytes);
+	json_end_object(json);
+}
+
+static void put_sizes(struct json_writer *json, const struct sim_options *options)
+{
+	u32 i;
+
+	json_array(json, "sizes");
+	for (i = 0; i < options->size_count; i++) {
+		json_object(json, NULL);
+		json_u64(json, "bytes", options->size_list[i].bytes);
+		json_u64(json, "weight", options->size_list[i].weight);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+/* Percentages are kept in 1/100, fractions in 10^-12. */
+static void put_workload(struct json_writer *json, const struct sim_options *options)
+{
+	switch (options->workload) {
+	case SIM_WORKLOAD_ZIPF:
+		json_fixed(json, "zipf_skew", options->zipf_skew / 100000000, 4);
+		break;
+	case SIM_WORKLOAD_DRIFT:
+		json_fixed(json, "drift_set_percent", options->drift_set, 2);
+		json_u64(json, "drift_requests", options->drift_requests);
+		break;
+	case SIM_WORKLOAD_BURSTS:
+		json_u64(json, "burst_on_ns", options->burst_on);
+		json_u64(json, "burst_off_ns", options->burst_off);
+		break;
+	default:
+		break;
+	}
+}
+
+static void put_generator(struct json_writer *json, const struct sim_options *options)
+{
+	json_string(json, "source", "generator");
+	json_string(json, "workload", sim_workload_word(options));
+	put_workload(json, options);
+	json_fixed(json, "write_share_percent", options->write_share, 2);
+	json_fixed(json, "approx_share_percent", options->approx_share, 2);
+	json_u64(json, "approx_run_writes", options->approx_run);
+	json_fixed(json, "discard_share_percent", options->discard_share, 2);
+	json_u64(json, "flush_every_requests", options->flush_every);
+	json_fixed(json, "footprint_percent", options->footprint, 2);
+	json_fixed(json, "hot_share_percent", options->hot_share, 2);
+	json_fixed(json, "hot_range_percent", options->hot_range, 2);
+	put_sizes(json, options);
+}
+
+static void put_trace(struct json_writer *json, const struct sim_options *options,
+		      const struct sim_notes *notes)
+{
+	json_string(json, "source", "trace");
+	json_string(json, "trace", options->trace);
+	json_u64(json, "repeat", options->repeat);
+	json_fixed(json, "time_scale", options->time_scale / 1000000, 6);
+	json_u64(json, "widened_requests", notes->widened);
+	json_u64(json, "wrapped_requests", notes->wrapped);
+	json_u64(json, "clipped_requests", notes->clipped);
+	json_u64(json, "unknown_class_requests", notes->unknown_class);
+}
+
+static void put_arrivals(struct json_writer *json, const struct sim_options *options,
+			 const struct sim_result *result)
+{
+	json_string(json, "arrival", sim_arrival_word(options));
+	if (options->arrival == SIM_ARRIVAL_CLOSED)
+		json_u64(json, "queue_depth", options->depth);
+	if (options->arrival == SIM_ARRIVAL_OPEN) {
+		json_string(json, "arrival_shape", sim_shape_word(options));
+		if (options->utilisation)
+			json_fixed(json, "utilisation_percent", options->utilisation, 2);
+		json_fixed(json, "mean_interval_ns",
+			   sim_ratio(result->interval_q16, 1 << 16, 1000), 3);
+	}
+	json_u64(json, "warmup_requests", result->warmup_requests);
+}
+
+static void put_stream(struct json_writer *json, const struct sim_options *options,
+		       const struct sim_result *result)
+{
+	json_object(json, "stream");
+	if (options->trace)
+		put_trace(json, options, &result->notes);
+	else
+		put_generator(json, options);
+	put_arrivals(json, options, result);
+	json_end_object(json);
+}
+
+static void put_counters(struct json_writer *json, const struct aftl_counters *counters)
+{
+	unsigned int i;
+
+	json_object(json, "counters");
+	for (i = 0; i < AFTL_COUNTERS; i++)
+		json_u64(json, aftl_counter_info[i].name, aftl_counter_get(counters, i));
+	json_end_object(json);
+}
+
+/* Pairs: the largest value of a bin and how many are in it. */
+static void put_bins(struct json_writer *json, const struct aftl_histogram *histogram)
+{
+	u32 i;
+
+	json_array(json, "bins");
+	for (i = 0; i < AFTL_HISTOGRAM_BINS; i++) {
+		if (!histogram->bins[i])
+			continue;
+		json_list(json, NULL);
+		json_u64(json, NULL, aftl_histogram_top(i));
+		json_u64(json, NULL, histogram->bins[i]);
+		json_end_array(json);
+	}
+	json_end_array(json);
+}
+
+static void put_timing(struct json_writer *json, const char *key,
+		       const struct aftl_histogram *histogram, bool bins)
+{
+	json_object(json, key);
+	json_u64(json, "count", histogram->count);
+	json_u64(json, "sum_ns", histogram->sum);
+	json_fixed(json, "mean_ns", sim_ratio(histogram->sum, histogram->count, 1000), 3);
+	json_u64(json, "min_ns", histogram->smallest);
+	json_u64(json, "p50_ns", aftl_histogram_quantile(histogram, 5000));
+	json_u64(json, "p90_ns", aftl_histogram_quantile(histogram, 9000));
+	json_u64(json, "p99_ns", aftl_histogram_quantile(histogram, 9900));
+	json_u64(json, "p99_9_ns", aftl_histogram_quantile(histogram, 9990));
+	json_u64(json, "p99_99_ns", aftl_histogram_quantile(histogram, 9999));
+	json_u64(json, "max_ns", histogram->largest);
+	if (bins)
+		put_bins(json, histogram);
+	json_end_object(json);
+}
+
+/* The sums are exact; a request never waits less than nothing. */
+static void put_waiting(struct json_writer *json, const char *key,
+			const struct aftl_histogram *response, const struct aftl_histogram *service)
+{
+	u64 sum = response->sum - min(service->sum, response->sum);
+
+	json_object(json, key);
+	json_u64(json, "count", response->count);
+	json_u64(json, "sum_ns", sum);
+	json_fixed(json, "mean_ns", sim_ratio(sum, response->count, 1000), 3);
+	json_end_object(json);
+}
+
+static void put_timings(struct json_writer *json, const struct sim_result *result, bool bins)
+{
+	const struct aftl_stats *stats = &result->stats;
+	unsigned int i;
+
+	json_object(json, "timing");
+	for (i = 0; i < sim_timing_count; i++)
+		put_timing(json, sim_timings[i].name, sim_timing_of(result, i), bins);
+	put_waiting(json, "read_waiting", &stats->read_response, &stats->read_service);
+	put_waiting(json, "write_waiting", &stats->write_response, &stats->write_service);
+	json_end_object(json);
+}
+
+static void put_amplification(struct json_writer *json, const struct aftl_counters *counters)
+{
+	u64 written = counters->host_write_units;
+	unsigned int i;
+
+	json_object(json, "write_amplification");
+	json_u64(json, "host_write_units", written);
+	json_u64(json, "programmed_units", sim_programmed_units(counters));
+	json_fixed(json, "total", sim_ratio(sim_programmed_units(counters), written, 10000), 4);
+	for (i = 0; i < SIM_CAUSES; i++)
+		json_fixed(json, sim_cause_names[i],
+			   sim_ratio(sim_cause_units(counters, i), written, 10000), 4);
+	json_end_object(json);
+}
+
+static void put_energy(struct json_writer *json, const struct aftl_counters *counters)
+{
+	u64 read = counters->read_energy_pj;
+	u64 program = counters->program_energy_pj;
+	u64 erase = counters->erase_energy_pj;
+
+	json_object(json, "energy");
+	json_u64(json, "total_pj", read + program + erase);
+	json_u64(json, "read_pj", read);
+	json_u64(json, "program_pj", program);
+	json_u64(json, "erase_pj", erase);
+	json_fixed(json, "mean_read_pj", sim_ratio(read, counters->array_reads, 1000), 3);
+	json_fixed(json, "mean_program_pj", sim_ratio(program, counters->array_programs, 1000), 3);
+	json_fixed(json, "mean_erase_pj", sim_ratio(erase, counters->array_erases, 1000), 3);
+	json_end_object(json);
+}
+
+static void put_spread(struct json_writer *json, const char *key, const struct sim_spread *spread,
+		       u64 per, unsigned int decimals)
+{
+	u64 scale = 1;
+	unsigned int i;
+
+	for (i = 0; i < decimals; i++)
+		scale *= 10;
+	json_object(json, key);
+	json_fixed(json, "min", spread->smallest * scale / per, decimals);
+	json_fixed(json, "mean", sim_ratio(spread->sum, spread->count * per, scale), decimals);
+	json_fixed(json, "max", spread->largest * scale / per, decimals);
+	json_end_object(json);
+}
+
+/* A device lives longer by the factor by which its erases wear less than full ones. */
+static void put_lifetime(struct json_writer *json, const struct aftl_counters *counters)
+{
+	u64 erases = counters->array_erases;
+
+	json_object(json, "lifetime");
+	json_u64(json, "erases", erases);
+	json_u64(json, "low_erases", counters->array_low_erases);
+	json_fixed(json, "low_erase_share", sim_ratio(counters->array_low_erases, erases, 10000),
+		   4);
+	json_fixed(json, "mean_erase_wear", sim_ratio(counters->wear_sum, erases, 1), 4);
+	json_fixed(json, "factor",
+		   sim_ratio(erases * SIM_FULL_WEAR, counters->wear_sum, 10000), 4);
+	json_end_object(json);
+}
+
+static void put_wear(struct json_writer *json, const struct sim_result *result)
+{
+	json_object(json, "blocks");
+	json_u64(json, "good", result->erases.count);
+	json_u64(json, "bad", result->bad_blocks);
+	put_spread(json, "erase_count", &result->erases, 1, 4);
+	put_spread(json, "wear", &result->wear, SIM_FULL_WEAR, 4);
+	json_end_object(json);
+	put_lifetime(json, &result->stats.counters);
+}
+
+static void put_kinds(struct json_writer *json, const struct sim_result *result)
+{
+	unsigned int i;
+
+	json_object(json, "block_kinds");
+	for (i = 0; i < AFTL_KINDS_MAX && result->policy->kinds[i]; i++) {
+		json_object(json, result->policy->kinds[i]);
+		json_u64(json, "blocks", result->stats.kind_blocks[i]);
+		json_u64(json, "pages", result->stats.kind_pages[i]);
+		json_end_object(json);
+	}
+	json_end_object(json);
+}
+
+static void put_pages(struct json_writer *json, const struct sim_result *result)
+{
+	unsigned int i;
+
+	put_kinds(json, result);
+	json_object(json, "mode_pages");
+	for (i = 0; i < AFTL_MODES; i++)
+		json_u64(json, sim_mode_names[i], result->stats.mode_pages[i]);
+	json_end_object(json);
+	json_object(json, "class_pages");
+	for (i = 0; i < AFTL_CLASSES; i++)
+		json_u64(json, sim_class_names[i], result->stats.class_pages[i]);
+	json_end_object(json);
+}
+
+static void put_luns(struct json_writer *json, const struct sim_result *result)
+{
+	u64 busy_ns = 0;
+	u32 i;
+
+	for (i = 0; i < result->geo.luns; i++)
+		busy_ns += result->luns[i].busy_ns;
+	json_object(json, "luns");
+	json_u64(json, "busy_ns", busy_ns);
+	json_fixed(json, "mean_utilisation",
+		   sim_ratio(busy_ns, result->elapsed_ns * result->geo.luns, 10000), 4);
+	json_list(json, "utilisation");
+	for (i = 0; i < result->geo.luns; i++)
+		json_fixed(json, NULL,
+			   sim_ratio(result->luns[i].busy_ns, result->elapsed_ns, 10000), 4);
+	json_end_array(json);
+	json_list(json, "free_blocks");
+	for (i = 0; i < result->geo.luns; i++)
+		json_u64(json, NULL, result->luns[i].free_blocks);
+	json_end_array(json);
+	json_end_object(json);
+}
+
+static void put_digest(struct json_writer *json, u64 digest)
+{
+	char text[17];
+
+	scnprintf(text, sizeof(text), "%016llx", (unsigned long long)digest);
+	json_string(json, "digest", text);
+}
+
+static void put_state(struct json_writer *json, const struct sim_result *result)
+{
+	json_string(json, "policy", result->policy->name);
+	json_bool(json, "interrupted", result->interrupted);
+	json_bool(json, "read_only", result->read_only);
+	json_u64(json, "requests", result->requests);
+	json_u64(json, "simulated_ns", result->elapsed_ns);
+	json_u64(json, "device_time_ns", result->end_ns);
+	json_u64(json, "device_age_hours", result->hours);
+	json_u64(json, "memory_bytes", result->memory_bytes);
+	put_digest(json, result->digest);
+}
+
+static void put_result(struct json_writer *json, const struct sim_options *options,
+		       const struct sim_result *result)
+{
+	json_object(json, NULL);
+	put_state(json, result);
+	if (options->verify)
+		json_bool(json, "verified", result->verified);
+	if (options->cpu) {
+		json_u64(json, "fill_cpu_ns", result->fill_cpu_ns);
+		json_u64(json, "cpu_ns", result->cpu_ns);
+	}
+	put_timings(json, result, options->histogram);
+	put_amplification(json, &result->stats.counters);
+	put_energy(json, &result->stats.counters);
+	put_wear(json, result);
+	put_pages(json, result);
+	put_luns(json, result);
+	put_counters(json, &result->stats.counters);
+	json_end_object(json);
+}
+
+void sim_report_json(const struct sim_report *report, FILE *out)
+{
+	const struct sim_result *first = &report->results[0];
+	struct json_writer json;
+	unsigned int i;
+
+	json_envelope_begin(&json, out, report->argc, report->argv);
+	json_bool(&json, "interrupted", report->interrupted);
+	if (first->profile)
+		json_string(&json, "profile", first->profile);
+	else
+		json_null(&json, "profile");
+	json_u64(&json, "seed", first->config.seed);
+	put_parameters(&json, &first->config);
+	put_geometry(&json, &first->geo);
+	put_stream(&json, report->options, first);
+	json_array(&json, "runs");
+	for (i = 0; i < report->count; i++)
+		put_result(&json, report->options, &report->results[i]);
+	json_end_array(&json);
+	json_envelope_end(&json);
+}

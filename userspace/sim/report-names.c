@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "report.h"
+
+const char *const sim_mode_names[] = {
+	[AFTL_MODE_NORMAL] = "normal",	 [AFTL_MODE_REDUCED] = "reduced",
+	[AFTL_MODE_BETWEEN] = "between", [AFTL_MODE_AFTER] = "after",
+	[AFTL_MODE_COARSE] = "coarse",	 [AFTL_MODE_FINE] = "fine",
+	[AFTL_MODE_FOLLOWER] = "follower", [AFTL_MODE_MLC] = "mlc",
+};
+
+static_assert(ARRAY_SIZE(sim_mode_names) == AFTL_MODES, "one name per mode");
+
+const char *const sim_class_names[] = {
+	[AFTL_PRECISE] = "precise",
+	[AFTL_APPROX] = "approximate",
+};
+
+static_assert(ARRAY_SIZE(sim_class_names) == AFTL_CLASSES, "one name per class");
+
+const struct sim_timing sim_timings[] = {
+	{ "read_response", offsetof(struct aftl_stats, read_response) },
+	{ "read_service", offsetof(struct aftl_stats, read_service) },
+	{ "write_response", offsetof(struct aftl_stats, write_response) },
+	{ "write_service", offsetof(struct aftl_stats, write_service) },
+	{ "flush_response", offsetof(struct aftl_stats, flush_response) },
+};
+
+const unsigned int sim_timing_count = ARRAY_SIZE(sim_timings);
+
+const char *const sim_cause_names[] = {
+	"host", "gc", "wear", "refresh", "promotion", "rewrite", "retire", "padding",
+};
+
+static_assert(ARRAY_SIZE(sim_cause_names) == SIM_CAUSES, "one name per cause");
+
+u64 sim_cause_units(const struct aftl_counters *counters, unsigned int cause)
+{
+	const u64 *const units[] = {
+		&counters->programmed_host_units,    &counters->programmed_gc_units,
+		&counters->programmed_wear_units,    &counters->programmed_refresh_units,
+		&counters->programmed_promotion_units, &counters->programmed_rewrite_units,
+		&counters->programmed_retire_units,  &counters->padded_units,
+	};
+
+	return *units[cause];
+}
+
+u64 sim_programmed_units(const struct aftl_counters *counters)
+{
+	u64 sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < SIM_CAUSES; i++)
+		sum += sim_cause_units(counters, i);
+	return sum;
+}

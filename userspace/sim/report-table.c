@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The result as a table: a line for each quantity, a column for each policy and,
+ * beside all policies but the first, the ratio to the first.
+ */
+#include "report.h"
+#include "text-table.h"
+
+enum unit {
+	UNIT_NUMBER,
+	UNIT_TIME,
+	UNIT_FIXED4,
+	UNIT_PERCENT,
+	UNIT_ENERGY,
+	UNIT_BYTES,
+	UNIT_RATE,
+};
+
+/**
+ * struct line - a line of the table
+ * @title: what a person reads
+ * @value: of a run
+ * @unit: how the value is written
+ * @argument: for @value
+ */
+struct line {
+	const char *title;
+	u64 (*value)(const struct sim_result *result, u32 argument);
+	enum unit unit;
+	u32 argument;
+};
+
+/* Values as text */
+
+/* Four digits, whatever the unit. */
+static void print_scaled(char *text, u64 value, u64 unit, const char *name)
+{
+	u64 whole = value / unit;
+	unsigned int decimals = whole >= 1000 ? 0 : whole >= 100 ? 1 : whole >= 10 ? 2 : 3;
+	u64 scale = decimals == 3 ? 1000 : decimals == 2 ? 100 : decimals == 1 ? 10 : 1;
+	u64 rounded = sim_ratio(value, unit, scale * 2);
+
+	rounded = (rounded + 1) / 2;
+	if (!value)
+		scnprintf(text, TEXT_TABLE_CELL, "0 %s", name);
+	else if (decimals)
+		scnprintf(text, TEXT_TABLE_CELL, "%llu.%0*llu %s",
+			  (unsigned long long)(rounded / scale), (int)decimals,
+			  (unsigned long long)(rounded % scale), name);
+	else
+		scnprintf(text, TEXT_TABLE_CELL, "%llu %s", (unsigned long long)rounded, name);
+}
+
+static void print_time(char *text, u64 ns)
+{
+	if (ns < 1000000)
+		print_scaled(text, ns, 1000, "us");
+	else if (ns < 1000000000)
+		print_scaled(text, ns, 1000000, "ms");
+	else
+		print_scaled(text, ns, 1000000000, "s ");
+}
+
+static void print_energy(char *text, u64 pj)
+{
+	if (pj < 1000000000)
+		print_scaled(text, pj, 1000000, "uJ");
+	else if (pj < 1000000000000ULL)
+		print_scaled(text, pj, 1000000000, "mJ");
+	else
+		print_scaled(text, pj, 1000000000000ULL, "J ");
+}
+
+static void print_bytes(char *text, u64 bytes)
+{
+	if (bytes < 1 << 30)
+		print_scaled(text, bytes, 1 << 20, "MiB");
+	else
+		print_scaled(text, bytes, 1 << 30, "GiB");
+}
+
+static void print_fixed(char *text, u64 value, u64 scale, int decimals, const char *end)
+{
+	scnprintf(text, TEXT_TABLE_CELL, "%llu.%0*llu%s", (unsigned long long)(value / scale),
+		  decimals, (unsigned long long)(value % scale), end);
+}
+
+static void print_value(char *text, enum unit unit, u64 value)
+{
+	switch (unit) {
+	case UNIT_TIME:
+		print_time(text, value);
+		break;
+	case UNIT_FIXED4:
+		print_fixed(text, value, 10000, 4, "");
+		break;
+	case UNIT_PERCENT:
+		print_fixed(text, value, 100, 2, "% ");
+		break;
+	case UNIT_ENERGY:
+		print_energy(text, value);
+		break;
+	case UNIT_BYTES:
+		print_bytes(text, value);
+		break;
+	case UNIT_RATE:
+		scnprintf(text, TEXT_TABLE_CELL, "%llu/s", (unsigned long long)value);
+		break;
+	default:
+		scnprintf(text, TEXT_TABLE_CELL, "%llu", (unsigned long long)value);
+	}
+}
+
+/* Values of a run */
+
+static u64 counter(const struct sim_result *result, u32 index)
+{
+	return aftl_counter_get(&result->stats.counters, index);
+}
+
+#define COUNTER_AT(name) (offsetof(struct aftl_counters, name) / sizeof(u64))
+
+static u64 requests(const struct sim_result *result, u32 unused)
+{
+	(void)unused;
+	return result->requests;
+}
+
+static u64 simulated(const struct sim_result *result, u32 unused)
+{
+	(void)unused;
+	return result->elapsed_ns;
+}
+
+static u64 request_rate(const struct sim_result *result, u32 unused)
+{
+	(void)unused;
+	return sim_ratio(result->requests, result->elapsed_ns, 1000000000);
+}
+
+static u64 mean_time(const struct sim_result *result, u32 timing)
+{
+	const struct aftl_histogram *histogram = sim_timing_of(result, timing);
+
+	return sim_ratio(histogram->sum, histogram->count, 1);
+}
+
+static u64 quantile(const struct sim_result *result, u32 timing_and_share)
+{
+	return aftl_histogram_quantile(sim_timing_of(result, timing_and_share >> 16),
+				       timing_and_share & 0xffff);
+}
+
+static u64 largest_time(const struct sim_result *result, u32 timing)
+{
+	return sim_timing_of(result, timing)->largest;
+}
+
+static u64 waiting(const struct sim_result *result, u32 response)
+{
+	const struct aftl_histogram *histogram = sim_timing_of(result, response);
+	u64 service = sim_timing_of(result, response + 1)->sum;
+
+	return sim_ratio(histogram->sum - min(service, histogram->sum), histogram->count, 1);
+}
+
+static u64 amplification(const struct sim_result *result, u32 unused)
+{
+	(void)unused;
+	return sim_ratio(sim_programmed_units(&result->stats.counters),
+			 result->stats.counters.host_write_units, 10000);
+}
+
+static u64 amplification_by(const struct sim_result *result, u32 cause)
+{
+	return sim_ratio(sim_cause_units(&result->stats.counters, cause),
+			 result->stats.counters.host_write_units, 10000);
+}
+
+static u64 mean_utilisation(const struct sim_result *result, u32 unused)
+{
+	u64 busy_ns = 0;
+	u32 i;
+
+	(void)unused;
+	for (i = 0; i < result->geo.luns; i++)
+		busy_ns += result->luns[i].busy_ns;
+	return sim_ratio(busy_ns, result->elapsed_ns * result->geo.luns, 10000);
+}
+
+static u64 mean_erases(const struct sim_result *result, u32 unused)
+{
+	(void)unused;
+	return sim_ratio(result->erases.sum, result->erases.count, 10000);
+}
+
+static u64 most_erases(const struct sim_result *result, u32 unused)
+{
+	(void)unused;
+	return result->erases.largest;
+}
+
+static u64 mean_wear(const struct sim_result *result, u32 unused)
+{
+	(void)unused;
+	return sim_ratio(result->wear.sum, result->wear.count, 1);
+}
+
+static u64 lifetime(const struct sim_result *result, u32 unused)
+{
+	const struct aftl_counters *counters = &result->stats.counters;
+
+	(void)unused;
+	return sim_ratio(counters->array_erases * SIM_FULL_WEAR, counters->wear_sum, 10000);
+}
+
+static u64 mode_pages(const struct sim_result *result, u32 mode)
+{
+	return result->stats.mode_pages[mode];
+}
+
+static u64 class_pages(const struct sim_result *result, u32 class)
+{
+	return result->stats.class_pages[class];
+}
+
+static u64 memory(const struct sim_result *result, u32 unused)
+{
+	(void)unused;
+	return result->memory_bytes;
+}
+
+static u64 cpu_time(const struct sim_result *result, u32 unused)
+{
+	(void)unused;
+	return result->cpu_ns;
+}
+
+/* In the order of sim_timings. */
+enum { READ_RESPONSE, READ_SERVICE, WRITE_RESPONSE, WRITE_SERVICE, FLUSH_RESPONSE };
+
+#define AT_SHARE(timing, share) ((timing) << 16 | (share))
+
+static const struct line general_lines[] = {
+	{ "requests", requests, UNIT_NUMBER, 0 },
+	{ "failed", counter, UNIT_NUMBER, COUNTER_AT(host_failed_requests) },
+	{ "simulated time", simulated, UNIT_TIME, 0 },
+	{ "throughput", request_rate, UNIT_RATE, 0 },
+	{ "die utilisation", mean_utilisation, UNIT_PERCENT, 0 },
+};
+
+static const struct line read_lines[] = {
+	{ "read response, mean", mean_time, UNIT_TIME, READ_RESPONSE },
+	{ "  waiting, mean", waiting, UNIT_TIME, READ_RESPONSE },
+	{ "  service, mean", mean_time, UNIT_TIME, READ_SERVICE },
+	{ "  p50", quantile, UNIT_TIME, AT_SHARE(READ_RESPONSE, 5000) },
+	{ "  p99", quantile, UNIT_TIME, AT_SHARE(READ_RESPONSE, 9900) },
+	{ "  p99.9", quantile, UNIT_TIME, AT_SHARE(READ_RESPONSE, 9990) },
+	{ "  max", largest_time, UNIT_TIME, READ_RESPONSE },
+};
+
+static const struct line write_lines[] = {
+	{ "write response, mean", mean_time, UNIT_TIME, WRITE_RESPONSE },
+	{ "  waiting, mean", waiting, UNIT_TIME, WRITE_RESPONSE },
+	{ "  service, mean", mean_time, UNIT_TIME, WRITE_SERVICE },
+	{ "  p50", quantile, UNIT_TIME, AT_SHARE(WRITE_RESPONSE, 5000) },
+	{ "  p99", quantile, UNIT_TIME, AT_SHARE(WRITE_RESPONSE, 9900) },
+	{ "  p99.9", quantile, UNIT_TIME, AT_SHARE(WRITE_RESPONSE, 9990) },
+	{ "  max", largest_time, UNIT_TIME, WRITE_RESPONSE },
+};
+
+static const struct line flush_lines[] = {
+	{ "flush response, mean", mean_time, UNIT_TIME, FLUSH_RESPONSE },
+	{ "  p99", quantile, UNIT_TIME, AT_SHARE(FLUSH_RESPONSE, 9900) },
+};
+
+static const struct line flash_lines[] = {
+	{ "pages sensed", counter, UNIT_NUMBER, COUNTER_AT(array_reads) },
+	{ "programs", counter, UNIT_NUMBER, COUNTER_AT(array_programs) },
+	{ "erases", counter, UNIT_NUMBER, COUNTER_AT(array_erases) },
+	{ "  with low voltage", counter, UNIT_NUMBER, COUNTER_AT(array_low_erases) },
+	{ "erase count, mean", mean_erases, UNIT_FIXED4, 0 },
+	{ "  max", most_erases, UNIT_NUMBER, 0 },
+	{ "wear in full erases, mean", mean_wear, UNIT_FIXED4, 0 },
+	{ "lifetime factor", lifetime, UNIT_FIXED4, 0 },
+	{ "energy of reads", counter, UNIT_ENERGY, COUNTER_AT(read_energy_pj) },
+	{ "  of programs", counter, UNIT_ENERGY, COUNTER_AT(program_energy_pj) },
+	{ "  of erases", counter, UNIT_ENERGY, COUNTER_AT(erase_energy_pj) },
+	{ "flipped bits read", counter, UNIT_NUMBER, COUNTER_AT(read_flipped_bits) },
+	{ "units lost", counter, UNIT_NUMBER, COUNTER_AT(read_lost_units) },
+	{ "policy bugs", counter, UNIT_NUMBER, COUNTER_AT(policy_bugs) },
+};
+
+static const struct line memory_line = { "memory of the device", memory, UNIT_BYTES, 0 };
+static const struct line cpu_line = { "processor time", cpu_time, UNIT_TIME, 0 };
+static const struct line amplification_line = {
+	"write amplification", amplification, UNIT_FIXED4, 0
+};
+
+/* Lines */
+
+static void put_ratio(struct text_table *table, u64 value, u64 first)
+{
+	char text[TEXT_TABLE_CELL];
+
+	if (!first) {
+		text_table_cell(table, "%s", value ? "-" : "");
+		return;
+	}
+	print_fixed(text, (sim_ratio(value, first, 2000) + 1) / 2, 1000, 3, "x");
+	text_table_cell(table, "%s", text);
+}
+
+static void put_line(struct text_table *table, const struct sim_report *report,
+		     const struct line *line)
+{
+	char text[TEXT_TABLE_CELL];
+	unsigned int i;
+
+	text_table_row(table);
+	text_table_cell(table, "%s", line->title);
+	for (i = 0; i < report->count; i++) {
+		u64 value = line->value(&report->results[i], line->argument);
+
+		print_value(text, line->unit, value);
+		text_table_cell(table, "%s", text);
+		if (i)
+			put_ratio(table, value,
+				  line->value(&report->results[0], line->argument));
+	}
+}
+
+static void put_lines(struct text_table *table, const struct sim_report *report,
+		      const struct line *lines, unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		put_line(table, report, &lines[i]);
+}
+
+/* A line that is zero everywhere says nothing. */
+static bool any_value(const struct sim_report *report, const struct line *line)
+{
+	unsigned int i;
+
+	for (i = 0; i < report->count; i++)
+		if (line->value(&report->results[i], line->argument))
+			return true;
+	return false;
+}
+
+static void put_if_any(struct text_table *table, const struct sim_report *report,
+		       const struct line *line)
+{
+	if (any_value(report, line))
+		put_line(table, report, line);
+}
+
+static void put_named(struct text_table *table, const struct sim_report *report,
+		      const char *prefix, const char *const *names, unsigned int count,
+		      const struct line *like)
+{
+	char title[64];
+	struct line line = *like;
+	u32 i;
+
+	line.title = title;
+	for (i = 0; i < count; i++) {
+		scnprintf(title, sizeof(title), "%s%s", prefix, names[i]);
+		line.argument = i;
+		put_if_any(table, report, &line);
+	}
+}
+
+static void put_timings(struct text_table *table, const struct sim_report *report)
+{
+	if (any_value(report, &read_lines[0]))
+		put_lines(table, report, read_lines, ARRAY_SIZE(read_lines));
+	if (any_value(report, &write_lines[0]))
+		put_lines(table, report, write_lines, ARRAY_SIZE(write_lines));
+	if (any_value(report, &flush_lines[0]))
+		put_lines(table, report, flush_lines, ARRAY_SIZE(flush_lines));
+}
+
+static void put_pages(struct text_table *table, const struct sim_report *report)
+{
+	const struct line by_cause = { NULL, amplification_by, UNIT_FIXED4, 0 };
+	const struct line by_mode = { NULL, mode_pages, UNIT_NUMBER, 0 };
+	const struct line by_class = { NULL, class_pages, UNIT_NUMBER, 0 };
+
+	put_line(table, report, &amplification_line);
+	put_named(table, report, "  ", sim_cause_names, SIM_CAUSES, &by_cause);
+	put_named(table, report, "pages programmed ", sim_mode_names, AFTL_MODES, &by_mode);
+	put_named(table, report, "pages of class ", sim_class_names, AFTL_CLASSES, &by_class);
+}
+
+static void put_head(struct text_table *table, const struct sim_report *report)
+{
+	unsigned int i;
+
+	text_table_row(table);
+	text_table_cell(table, "%s", "");
+	for (i = 0; i < report->count; i++) {
+		text_table_cell(table, "%s", report->results[i].policy->name);
+		if (i)
+			text_table_cell(table, "%s", "");
+	}
+}
+
+static void print_kinds(const struct sim_result *result, FILE *out)
+{
+	unsigned int i;
+	bool any = false;
+
+	for (i = 0; i < AFTL_KINDS_MAX && result->policy->kinds[i]; i++) {
+		if (!result->stats.kind_blocks[i])
+			continue;
+		fprintf(out, "%s %s %llu blocks of %llu pages", any ? "," : "",
+			result->policy->kinds[i],
+			(unsigned long long)result->stats.kind_blocks[i],
+			(unsigned long long)result->stats.kind_pages[i]);
+		any = true;
+	}
+	fputs(any ? "\n" : " none\n", out);
+}
+
+static void print_states(const struct sim_report *report, FILE *out)
+{
+	unsigned int i;
+
+	fputc('\n', out);
+	for (i = 0; i < report->count; i++) {
+		const struct sim_result *result = &report->results[i];
+
+		fprintf(out, "%s: digest %016llx%s%s%s; blocks filled:", result->policy->name,
+			(unsigned long long)result->digest,
+			result->verified ? ", verified" : "",
+			result->read_only ? ", read-only: it ran out of good blocks" : "",
+			result->interrupted ? ", interrupted" : "");
+		print_kinds(result, out);
+	}
+}
+
+static void print_device(const struct sim_result *result, FILE *out)
+{
+	char capacity[TEXT_TABLE_CELL];
+	char physical[TEXT_TABLE_CELL];
+
+	print_bytes(capacity, (u64)result->geo.units * result->geo.unit_bytes);
+	print_bytes(physical, (u64)result->geo.slots * result->geo.unit_bytes);
+	fprintf(out, "device: %s, %s of %s, %u dies on %u channels, seed %llu\n",
+		result->profile ? result->profile : "from a file", capacity, physical,
+		result->geo.luns, result->geo.channels, (unsigned long long)result->config.seed);
+}
+
+static void print_stream(const struct sim_options *options, const struct sim_result *result,
+			 FILE *out)
+{
+	char text[TEXT_TABLE_CELL];
+
+	fprintf(out, "stream: %s", options->trace ? options->trace : sim_workload_word(options));
+	if (!options->trace) {
+		print_fixed(text, options->write_share, 100, 2, "%");
+		fprintf(out, ", %s writes", text);
+		print_fixed(text, options->approx_share, 100, 2, "%");
+		fprintf(out, ", %s of them approximate, %s", text, options->size);
+	}
+	fprintf(out, ", arrival %s", sim_arrival_word(options));
+	if (options->arrival == SIM_ARRIVAL_CLOSED)
+		fprintf(out, " with %llu in the queue", (unsigned long long)options->depth);
+	if (options->arrival == SIM_ARRIVAL_OPEN) {
+		print_time(text, result->interval_q16 >> 16);
+		fprintf(out, " each %s (%s)", text, sim_shape_word(options));
+	}
+	fputs("\n\n", out);
+}
+
+void sim_report_table(const struct sim_report *report, FILE *out)
+{
+	struct text_table table;
+
+	print_device(&report->results[0], out);
+	print_stream(report->options, &report->results[0], out);
+	text_table_begin(&table, 2 * report->count, 1);
+	put_head(&table, report);
+	put_lines(&table, report, general_lines, ARRAY_SIZE(general_lines));
+	put_timings(&table, report);
+	put_pages(&table, report);
+	put_lines(&table, report, flash_lines, ARRAY_SIZE(flash_lines));
+	put_line(&table, report, &memory_line);
+	if (report->options->cpu)
+		put_line(&table, report, &cpu_line);
+	text_table_end(&table, out);
+	print_states(report, out);
+}

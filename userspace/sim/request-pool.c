@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+
+#include "checked-memory.h"
+#include "request-pool.h"
+
+#define CHUNK 1024
+#define CHUNKS_MAX (REQUEST_POOL_MAX / CHUNK)
+
+void request_pool_init(struct request_pool *pool)
+{
+	*pool = (struct request_pool){
+		.chunks = memory_zeroed(CHUNKS_MAX, sizeof(struct aftl_request *)),
+	};
+}
+
+void request_pool_release(struct request_pool *pool)
+{
+	u32 i;
+
+	for (i = 0; i < pool->chunk_count; i++)
+		free(pool->chunks[i]);
+	free(pool->chunks);
+}
+
+bool request_pool_grow(struct request_pool *pool)
+{
+	struct aftl_request *chunk;
+	u32 i;
+
+	if (pool->chunk_count == CHUNKS_MAX)
+		return false;
+	chunk = memory_zeroed(CHUNK, sizeof(*chunk));
+	pool->chunks[pool->chunk_count++] = chunk;
+	for (i = 0; i < CHUNK; i++)
+		request_pool_give(pool, &chunk[i]);
+	return true;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Requests that are taken and given back without a malloc for each.
+ */
+#ifndef AFTL_REQUEST_POOL_H
+#define AFTL_REQUEST_POOL_H
+
+#include "ftl.h"
+
+/* More waiting requests than this are a device that cannot keep up. */
+#define REQUEST_POOL_MAX 1048576U
+
+/**
+ * struct request_pool - requests in chunks that stay where they are
+ * @chunks: arrays of requests
+ * @chunk_count: how many
+ * @free: requests that are not under way, linked by @next
+ */
+struct request_pool {
+	struct aftl_request **chunks;
+	u32 chunk_count;
+	struct aftl_request *free;
+};
+
+void request_pool_init(struct request_pool *pool);
+void request_pool_release(struct request_pool *pool);
+
+/* Makes more requests; false when there are too many already. */
+bool request_pool_grow(struct request_pool *pool);
+
+static inline struct aftl_request *request_pool_take(struct request_pool *pool)
+{
+	struct aftl_request *request;
+
+	if (!pool->free && !request_pool_grow(pool))
+		return NULL;
+	request = pool->free;
+	pool->free = request->next;
+	return request;
+}
+
+static inline void request_pool_give(struct request_pool *pool, struct aftl_request *request)
+{
+	request->next = pool->free;
+	pool->free = request;
+}
+
+#endif

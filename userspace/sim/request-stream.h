@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where requests come from: a generator or a record file.
+ */
+#ifndef AFTL_REQUEST_STREAM_H
+#define AFTL_REQUEST_STREAM_H
+
+#include "ftl.h"
+
+struct sim_options;
+
+/**
+ * struct sim_request - what a stream hands out
+ * @time_ns: since the begin of the stream; only record files know it
+ * @unit: first unit
+ * @units: how many; 0 for a flush
+ * @op: enum aftl_op
+ * @class: enum aftl_class
+ */
+struct sim_request {
+	u64 time_ns;
+	u32 unit;
+	u32 units;
+	u8 op;
+	u8 class;
+};
+
+/**
+ * struct sim_notes - how a stream was made to fit the device
+ * @widened: requests that began or ended inside a unit
+ * @wrapped: requests beyond the capacity, taken modulo the capacity
+ * @clipped: requests larger than the device
+ * @unknown_class: requests of a class without a meaning, taken as precise
+ */
+struct sim_notes {
+	u64 widened;
+	u64 wrapped;
+	u64 clipped;
+	u64 unknown_class;
+};
+
+/**
+ * struct sim_stream - embedded in a source of its own kind
+ * @next: the next request; 1, 0 at the end, or a negative error number with a sentence
+ * @close: frees the stream
+ * @notes: so far
+ * @expected: requests that it will hand out, 0 if nobody knows
+ */
+struct sim_stream {
+	int (*next)(struct sim_stream *stream, struct sim_request *request,
+		    struct aftl_error *error);
+	void (*close)(struct sim_stream *stream);
+	struct sim_notes notes;
+	u64 expected;
+};
+
+/**
+ * sim_stream_open() - what the options ask for
+ * @config: of the device, for the seed
+ * @geo: of the device, which the requests will fit
+ *
+ * Return: 0 or a negative error number, -ENOENT and the like for a file.
+ */
+int sim_stream_open(struct sim_stream **out, const struct sim_options *options,
+		    const struct aftl_config *config, const struct aftl_geometry *geo,
+		    struct aftl_error *error);
+
+int sim_generator_open(struct sim_stream **out, const struct sim_options *options,
+		       const struct aftl_config *config, const struct aftl_geometry *geo,
+		       struct aftl_error *error);
+
+int sim_trace_open(struct sim_stream **out, const struct sim_options *options,
+		   const struct aftl_geometry *geo, struct aftl_error *error);
+
+/**
+ * sim_mean_pages() - flash pages of an average read or write of the generator, in 2^-16
+ */
+u64 sim_mean_pages_q16(const struct sim_options *options, const struct aftl_geometry *geo);
+
+#endif

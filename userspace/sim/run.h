@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One policy, one device, one stream.
+ */
+#ifndef AFTL_RUN_H
+#define AFTL_RUN_H
+
+#include "exit-codes.h"
+#include "request-stream.h"
+#include "sim-options.h"
+
+/**
+ * struct sim_spread - a quantity over all good blocks
+ */
+struct sim_spread {
+	u64 smallest;
+	u64 largest;
+	u64 sum;
+	u64 count;
+};
+
+/**
+ * struct sim_result - what is left of a run when its device is gone
+ * @policy: that ran
+ * @profile: that the device began as, NULL after --load
+ * @config: of the device
+ * @geo: of the device
+ * @stats: since the warm-up
+ * @notes: about the whole stream
+ * @interval_q16: mean distance of open arrivals in 2^-16 ns
+ * @requests: submitted after the warm-up
+ * @warmup_requests: submitted before
+ * @elapsed_ns: device time since the warm-up
+ * @end_ns: device time at the end
+ * @hours: age of the device at the end
+ * @erases: erase counts of blocks
+ * @wear: wear of blocks in 1/10000 of a full erase
+ * @bad_blocks: blocks that are not good
+ * @luns: one for each LUN
+ * @memory_bytes: that the device took
+ * @digest: of the device, after --dump if it is saved
+ * @cpu_ns: processor time of the run, without filling
+ * @fill_cpu_ns: processor time of creating and filling
+ * @read_only: the device refuses writes
+ * @interrupted: before its end
+ * @verified: the audit has passed
+ */
+struct sim_result {
+	const struct aftl_policy_type *policy;
+	const char *profile;
+	struct aftl_config config;
+	struct aftl_geometry geo;
+	struct aftl_stats stats;
+	struct sim_notes notes;
+	u64 interval_q16;
+	u64 requests;
+	u64 warmup_requests;
+	u64 elapsed_ns;
+	u64 end_ns;
+	u64 hours;
+	struct sim_spread erases;
+	struct sim_spread wear;
+	u32 bad_blocks;
+	struct aftl_lun_info *luns;
+	u64 memory_bytes;
+	u64 digest;
+	u64 cpu_ns;
+	u64 fill_cpu_ns;
+	bool read_only;
+	bool interrupted;
+	bool verified;
+};
+
+/**
+ * sim_run() - run the stream of @options on a device with @policy
+ * @policy: NULL for what is in the file of --load
+ * @result: filled in unless the return value is EXIT_FAILED, EXIT_USAGE or EXIT_NO_INPUT
+ * @error: the sentence, for everything but EXIT_DONE and EXIT_INTERRUPTED
+ */
+enum exit_code sim_run(const struct sim_options *options, const struct aftl_policy_type *policy,
+		       struct sim_result *result, struct aftl_error *error);
+
+void sim_result_release(struct sim_result *result);
+
+/**
+ * sim_catch_interrupt() - let the first Ctrl-C end a run early, the second the program
+ */
+void sim_catch_interrupt(void);
+bool sim_interrupted(void);
+
+#endif

@@ -1,0 +1,731 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Arguments to struct sim_options. One table says what options there are, a second
+ * one which of them need or exclude each other.
+ */
+#include <stdio.h>
+
+#include "complain.h"
+#include "sim-options.h"
+
+enum kind {
+	KIND_COUNT = AFTL_PARAM_COUNT,
+	KIND_TIME = AFTL_PARAM_TIME,
+	KIND_PERCENT = AFTL_PARAM_PERCENT,
+	KIND_RATE = AFTL_PARAM_RATE,
+	KIND_CHOICE = AFTL_PARAM_CHOICE,
+	KIND_TEXT,
+	KIND_SWITCH,
+};
+
+static const char *const workload_words[] = { "uniform", "zipf", "sequential",
+					       "bursts",  "drift", NULL };
+static const char *const arrival_words[] = { "closed", "open", "trace", NULL };
+static const char *const arrival_shape_words[] = { "poisson", "fixed", NULL };
+
+/**
+ * struct option - a line of option-table.h, or a title when it has no field
+ */
+struct option {
+	const char *name;
+	enum kind kind;
+	size_t field;
+	u64 smallest;
+	u64 largest;
+	const char *standard;
+	const char *value;
+	const char *help;
+};
+
+static const struct option options_table[] = {
+#define SIM_OPT_GROUP(title) { .help = (title) },
+#define SIM_OPT(_name, _kind, least, most, usual, _value, phrase) {	\
+	.name = #_name,							\
+	.kind = KIND_##_kind,						\
+	.field = offsetof(struct sim_options, _name),			\
+	.smallest = least,						\
+	.largest = most,						\
+	.standard = usual,						\
+	.value = _value,						\
+	.help = phrase,							\
+},
+#include "option-table.h"
+#undef SIM_OPT
+#undef SIM_OPT_GROUP
+};
+
+#define OPTIONS ARRAY_SIZE(options_table)
+
+static_assert(ARRAY_SIZE(options_table) <= SIM_OPTIONS, "room for each option");
+
+static const char *const *option_words(const struct option *option)
+{
+	if (!strcmp(option->name, "workload"))
+		return workload_words;
+	if (!strcmp(option->name, "arrival"))
+		return arrival_words;
+	return arrival_shape_words;
+}
+
+/* Dashes and underscores are the same; a "=" ends the name. */
+static bool same_name(const char *name, const char *text, size_t length)
+{
+	size_t i;
+
+	for (i = 0; i < length; i++)
+		if (name[i] != (text[i] == '-' ? '_' : text[i]))
+			return false;
+	return !name[length];
+}
+
+static const struct option *find_option(const char *text, size_t length)
+{
+	unsigned int i;
+
+	for (i = 0; i < OPTIONS; i++)
+		if (options_table[i].name && same_name(options_table[i].name, text, length))
+			return &options_table[i];
+	return NULL;
+}
+
+bool sim_option_given(const struct sim_options *options, const char *name)
+{
+	return options->given[find_option(name, strlen(name)) - options_table];
+}
+
+/* The spelling of the command line. */
+static const char *dashed(const char *name, char text[32])
+{
+	unsigned int i;
+
+	for (i = 0; i < 31 && name[i]; i++)
+		text[i] = name[i] == '_' ? '-' : name[i];
+	text[i] = '\0';
+	return text;
+}
+
+/* Values */
+
+/* "50%" is as good as "50" where a percentage is meant. */
+static void strip_percent(char *text)
+{
+	size_t length = strlen(text);
+
+	if (length && text[length - 1] == '%')
+		text[length - 1] = '\0';
+}
+
+static int complain_number(const struct option *option, const char *text, const char *cause,
+			   struct aftl_error *error)
+{
+	char name[32];
+
+	dashed(option->name, name);
+	if (option->kind == KIND_RATE)
+		return aftl_fail(error, -EINVAL, "--%s: \"%.40s\" is not a number such as 2 or 0.5",
+				 name, text);
+	return aftl_fail(error, -EINVAL, "--%s: %.190s", name, cause);
+}
+
+/* As a plain decimal without zeroes at its end. */
+static void print_fraction(u64 value, char text[AFTL_VALUE_SIZE])
+{
+	int length = scnprintf(text, AFTL_VALUE_SIZE, "%llu.%012llu",
+			       (unsigned long long)(value / SIM_RATE_ONE),
+			       (unsigned long long)(value % SIM_RATE_ONE));
+
+	while (text[length - 1] == '0')
+		length--;
+	text[length - (text[length - 1] == '.')] = '\0';
+}
+
+static void print_number(const struct option *option, u64 value, char text[AFTL_VALUE_SIZE])
+{
+	struct aftl_param like = { .type = (enum aftl_param_type)option->kind };
+
+	if (option->kind == KIND_RATE)
+		print_fraction(value, text);
+	else
+		aftl_param_print(&like, value, text);
+}
+
+static int check_range(const struct option *option, const char *text, u64 value,
+		       struct aftl_error *error)
+{
+	char smallest[AFTL_VALUE_SIZE];
+	char largest[AFTL_VALUE_SIZE];
+	char name[32];
+
+	if (value >= option->smallest && value <= option->largest)
+		return 0;
+	print_number(option, option->smallest, smallest);
+	print_number(option, option->largest, largest);
+	return aftl_fail(error, -EINVAL, "--%s: %.40s is out of range; it must be %s to %s",
+			 dashed(option->name, name), text, smallest, largest);
+}
+
+static int set_number(struct sim_options *options, const struct option *option, const char *text,
+		      struct aftl_error *error)
+{
+	const char *const *words = option->kind == KIND_CHOICE ? option_words(option) : NULL;
+	u64 *value = (u64 *)((char *)options + option->field);
+	struct aftl_error cause;
+	char copy[64];
+
+	scnprintf(copy, sizeof(copy), "%s", text);
+	if (option->kind == KIND_PERCENT)
+		strip_percent(copy);
+	if (aftl_parse_value((enum aftl_param_type)option->kind, words, copy, value, &cause))
+		return complain_number(option, text, cause.text, error);
+	return option->kind == KIND_CHOICE ? 0 : check_range(option, text, *value, error);
+}
+
+static int set_value(struct sim_options *options, const struct option *option, const char *text,
+		     struct aftl_error *error)
+{
+	if (option->kind == KIND_SWITCH)
+		*(bool *)((char *)options + option->field) = true;
+	else if (option->kind == KIND_TEXT)
+		*(const char **)((char *)options + option->field) = text;
+	else
+		return set_number(options, option, text, error);
+	return 0;
+}
+
+/* Finding out what an argument is */
+
+static int complain_unknown(const char *text, size_t length, struct aftl_error *error)
+{
+	const char *words[OPTIONS + AFTL_PARAMS + 1] = { NULL };
+	char wrong[41], name[32];
+	const char *meant;
+	unsigned int i, count = 0;
+
+	for (i = 0; i < OPTIONS; i++)
+		if (options_table[i].name)
+			words[count++] = options_table[i].name;
+	for (i = 0; i < AFTL_PARAMS; i++)
+		words[count++] = aftl_params[i].key;
+	scnprintf(wrong, sizeof(wrong), "%.*s", (int)min(length, sizeof(wrong) - 1), text);
+	meant = closest_word(wrong, words);
+	if (meant)
+		return aftl_fail(error, -EINVAL, "unknown option \"--%s\"; did you mean --%s?",
+				 wrong, dashed(meant, name));
+	return aftl_fail(error, -EINVAL,
+			 "unknown option \"--%s\"; \"approxftl sim --help\" lists the options, \"approxftl params\" the parameters",
+			 wrong);
+}
+
+/**
+ * struct argument - one "--name value" or "--name=value"
+ * @name: without the dashes
+ * @length: of the name
+ * @value: NULL if there is none
+ * @count: arguments of the command line that it takes
+ */
+struct argument {
+	const char *name;
+	size_t length;
+	const char *value;
+	int count;
+};
+
+static bool split_argument(char **argv, struct argument *argument, struct aftl_error *error)
+{
+	if (!strcmp(argv[0], "-h") || !strcmp(argv[0], "-q")) {
+		*argument = (struct argument){ .name = argv[0][1] == 'h' ? "help" : "quiet" };
+		argument->length = strlen(argument->name);
+		argument->count = 1;
+		return true;
+	}
+	if (argv[0][0] != '-' || argv[0][1] != '-' || !argv[0][2]) {
+		aftl_fail(error, -EINVAL,
+			  "\"%.40s\" is not an option; a record file is read by --trace FILE",
+			  argv[0]);
+		return false;
+	}
+	argument->name = argv[0] + 2;
+	argument->length = strcspn(argument->name, "=");
+	if (argument->name[argument->length]) {
+		argument->value = argument->name + argument->length + 1;
+		argument->count = 1;
+	} else {
+		argument->value = argv[1];
+		argument->count = argv[1] ? 2 : 1;
+	}
+	return true;
+}
+
+static bool has_value(const struct argument *argument, struct aftl_error *error)
+{
+	if (argument->value)
+		return true;
+	aftl_fail(error, -EINVAL, "--%.*s needs a value", (int)min(argument->length, 40UL),
+		  argument->name);
+	return false;
+}
+
+static int set_param(struct sim_options *options, const char *key, size_t length,
+		     const char *value, struct aftl_error *error)
+{
+	char name[41];
+	size_t i;
+
+	scnprintf(name, sizeof(name), "%.*s", (int)min(length, sizeof(name) - 1), key);
+	for (i = 0; name[i]; i++)
+		if (name[i] == '-')
+			name[i] = '_';
+	options->param_given = key;
+	return aftl_param_set(&options->config, name, value, error);
+}
+
+/* KEY=VALUE */
+static int set_pair(struct sim_options *options, const char *pair, struct aftl_error *error)
+{
+	size_t length = strcspn(pair, "=");
+
+	if (!length || !pair[length])
+		return aftl_fail(error, -EINVAL, "--set: \"%.40s\" is not of the form KEY=VALUE",
+				 pair);
+	return set_param(options, pair, length, pair + length + 1, error);
+}
+
+static bool is_param(const struct argument *argument)
+{
+	unsigned int i;
+
+	for (i = 0; i < AFTL_PARAMS; i++)
+		if (same_name(aftl_params[i].key, argument->name, argument->length))
+			return true;
+	return false;
+}
+
+static int take_param(struct sim_options *options, const struct argument *argument,
+		      struct aftl_error *error)
+{
+	if (!is_param(argument))
+		return complain_unknown(argument->name, argument->length, error);
+	if (!has_value(argument, error))
+		return -EINVAL;
+	return set_param(options, argument->name, argument->length, argument->value, error);
+}
+
+static int take_option(struct sim_options *options, const struct option *option,
+		       struct argument *argument, struct aftl_error *error)
+{
+	char name[32];
+
+	options->given[option - options_table] = true;
+	if (option->kind == KIND_SWITCH) {
+		if (argument->name[argument->length])
+			return aftl_fail(error, -EINVAL, "--%s takes no value",
+					 dashed(option->name, name));
+		argument->count = 1;
+		return set_value(options, option, NULL, error);
+	}
+	if (!has_value(argument, error))
+		return -EINVAL;
+	if (option->field == offsetof(struct sim_options, set))
+		return set_pair(options, argument->value, error);
+	return set_value(options, option, argument->value, error);
+}
+
+static int take_arguments(struct sim_options *options, int argc, char **argv,
+			  struct aftl_error *error)
+{
+	int i, ret = 0;
+
+	for (i = 0; i < argc && !ret;) {
+		struct argument argument = { .name = NULL };
+		const struct option *option;
+
+		if (!split_argument(argv + i, &argument, error))
+			return -EINVAL;
+		option = find_option(argument.name, argument.length);
+		ret = option ? take_option(options, option, &argument, error) :
+			       take_param(options, &argument, error);
+		i += argument.count;
+	}
+	return ret;
+}
+
+/* The profile comes first wherever it stands: parameters are set on top of it. */
+static int load_profile(struct sim_options *options, int argc, char **argv,
+			struct aftl_error *error)
+{
+	const char *name = options->profile;
+	int i;
+
+	for (i = 0; i < argc; i++) {
+		if (i + 1 < argc && !strcmp(argv[i], "--profile"))
+			name = argv[++i];
+		else if (!strncmp(argv[i], "--profile=", 10))
+			name = argv[i] + 10;
+	}
+	return aftl_profile_load(&options->config, name, error);
+}
+
+static int set_defaults(struct sim_options *options, struct aftl_error *error)
+{
+	unsigned int i;
+	int ret = 0;
+
+	memset(options, 0, sizeof(*options));
+	for (i = 0; i < OPTIONS && !ret; i++)
+		if (options_table[i].standard)
+			ret = set_value(options, &options_table[i], options_table[i].standard,
+					error);
+	return ret;
+}
+
+/* Lists */
+
+static int complain_policy(const char *name, struct aftl_error *error)
+{
+	const struct aftl_policy_type *type;
+	struct aftl_error list = { "" };
+	size_t used = 0;
+	unsigned int i;
+
+	for (i = 0; (type = aftl_policy_at(i)); i++)
+		used += scnprintf(list.text + used, sizeof(list.text) - used, "%s%s",
+				  i ? ", " : "", type->name);
+	return aftl_fail(error, -EINVAL, "unknown policy \"%.40s\"; there are %.150s", name,
+			 list.text);
+}
+
+static int add_policy(struct sim_options *options, const char *name, struct aftl_error *error)
+{
+	const struct aftl_policy_type *type = aftl_policy_find(name);
+	unsigned int i;
+
+	if (!type)
+		return complain_policy(name, error);
+	if (options->policy_count == SIM_POLICIES)
+		return aftl_fail(error, -EINVAL, "--policy: at most %u can be compared",
+				 SIM_POLICIES);
+	for (i = 0; i < options->policy_count; i++)
+		if (options->policies[i] == type)
+			return aftl_fail(error, -EINVAL, "--policy: %s is there twice", name);
+	options->policies[options->policy_count++] = type;
+	return 0;
+}
+
+/* The items of a list with commas, one after the other. False at the end. */
+static bool next_item(const char **list, char item[64])
+{
+	size_t length = strcspn(*list, ",");
+
+	if (!**list)
+		return false;
+	scnprintf(item, 64, "%.*s", length < 64 ? (int)length : 63, *list);
+	*list += length + ((*list)[length] == ',');
+	return true;
+}
+
+static int parse_policies(struct sim_options *options, struct aftl_error *error)
+{
+	const char *list = options->policy;
+	char item[64];
+	int ret = 0;
+
+	if (!*list)
+		return aftl_fail(error, -EINVAL, "--policy needs a name");
+	while (!ret && next_item(&list, item))
+		ret = add_policy(options, item, error);
+	return ret;
+}
+
+static int complain_size(const char *item, struct aftl_error *error)
+{
+	return aftl_fail(error, -EINVAL,
+			 "--size: \"%.40s\" is not a size such as 4096 or 16KiB, or one with a weight such as 4KiB:70",
+			 item);
+}
+
+static int add_size(struct sim_options *options, char *item, struct aftl_error *error)
+{
+	size_t length = strcspn(item, ":");
+	struct aftl_error unused;
+	u64 bytes, weight = 1;
+
+	if (item[length] && aftl_parse_value(AFTL_PARAM_COUNT, NULL, item + length + 1, &weight,
+					     &unused))
+		return complain_size(item, error);
+	if (!weight || weight > 1000000)
+		return aftl_fail(error, -EINVAL,
+				 "--size: the weight in \"%.40s\" must be 1 to 1000000", item);
+	item[length] = '\0';
+	if (aftl_parse_value(AFTL_PARAM_BYTES, NULL, item, &bytes, &unused))
+		return complain_size(item, error);
+	if (!bytes || bytes > 1ULL << 30)
+		return aftl_fail(error, -EINVAL,
+				 "--size: %.40s is out of range; it must be 1 to 1GiB", item);
+	if (options->size_count == SIM_SIZES)
+		return aftl_fail(error, -EINVAL, "--size: at most %u sizes", SIM_SIZES);
+	options->size_list[options->size_count++] =
+		(struct sim_size){ .bytes = bytes, .weight = (u32)weight };
+	return 0;
+}
+
+static int parse_sizes(struct sim_options *options, struct aftl_error *error)
+{
+	const char *list = options->size;
+	char item[64];
+	int ret = 0;
+
+	if (!*list)
+		return complain_size("", error);
+	while (!ret && next_item(&list, item))
+		ret = add_size(options, item, error);
+	return ret;
+}
+
+/* What fits together */
+
+/* @option makes sense only where @needed is given, or where it is not. */
+struct relation {
+	const char *option;
+	const char *other;
+};
+
+static const struct relation needs[] = {
+	{ "repeat", "trace" },	      { "time-scale", "trace" },   { "approx-run", "approx-share" },
+	{ "hot-share", "hot-range" }, { "hot-range", "hot-share" }, { "histogram", "json" },
+};
+
+static const struct relation excludes[] = {
+	{ "trace", "workload" },      { "trace", "write-share" },    { "trace", "size" },
+	{ "trace", "approx-share" },  { "trace", "footprint" },	     { "trace", "zipf-skew" },
+	{ "trace", "hot-share" },     { "trace", "drift-set" },	     { "trace", "drift-requests" },
+	{ "trace", "discard-share" }, { "trace", "flush-every" },    { "trace", "utilisation" },
+	{ "trace", "burst-on" },      { "trace", "burst-off" },	     { "rate", "utilisation" },
+	{ "load", "profile" },	      { "load", "policy" },	     { "quiet", "progress" },
+};
+
+static int check_relations(const struct sim_options *options, struct aftl_error *error)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(needs); i++)
+		if (sim_option_given(options, needs[i].option) &&
+		    !sim_option_given(options, needs[i].other))
+			return aftl_fail(error, -EINVAL, "--%s needs --%s", needs[i].option,
+					 needs[i].other);
+	for (i = 0; i < ARRAY_SIZE(excludes); i++)
+		if (sim_option_given(options, excludes[i].option) &&
+		    sim_option_given(options, excludes[i].other))
+			return aftl_fail(error, -EINVAL, "--%s and --%s contradict each other",
+					 excludes[i].option, excludes[i].other);
+	return 0;
+}
+
+/* Options that one workload or one kind of arrivals has for itself. */
+struct specialty {
+	const char *option;
+	const char *of;
+	u64 value;
+};
+
+static const struct specialty workload_specialties[] = {
+	{ "zipf-skew", "zipf", SIM_WORKLOAD_ZIPF },
+	{ "drift-set", "drift", SIM_WORKLOAD_DRIFT },
+	{ "drift-requests", "drift", SIM_WORKLOAD_DRIFT },
+	{ "burst-on", "bursts", SIM_WORKLOAD_BURSTS },
+	{ "burst-off", "bursts", SIM_WORKLOAD_BURSTS },
+};
+
+static const struct specialty arrival_specialties[] = {
+	{ "depth", "closed", SIM_ARRIVAL_CLOSED },
+	{ "rate", "open", SIM_ARRIVAL_OPEN },
+	{ "utilisation", "open", SIM_ARRIVAL_OPEN },
+	{ "arrival-shape", "open", SIM_ARRIVAL_OPEN },
+	{ "time-scale", "trace", SIM_ARRIVAL_TRACE },
+};
+
+static int check_specialties(const struct sim_options *options, const char *what, u64 value,
+			     const struct specialty *table, unsigned int count,
+			     struct aftl_error *error)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		if (sim_option_given(options, table[i].option) && table[i].value != value)
+			return aftl_fail(error, -EINVAL, "--%s needs --%s %s", table[i].option,
+					 what, table[i].of);
+	return 0;
+}
+
+static int check_workload(const struct sim_options *options, struct aftl_error *error)
+{
+	if (options->workload != SIM_WORKLOAD_UNIFORM && options->workload != SIM_WORKLOAD_BURSTS &&
+	    sim_option_given(options, "hot-share"))
+		return aftl_fail(error, -EINVAL, "--hot-share needs --workload uniform or bursts");
+	return check_specialties(options, "workload", options->workload, workload_specialties,
+				 ARRAY_SIZE(workload_specialties), error);
+}
+
+/* Without --arrival the other options say it. */
+static void choose_arrival(struct sim_options *options)
+{
+	if (sim_option_given(options, "arrival"))
+		return;
+	if (sim_option_given(options, "rate") || sim_option_given(options, "utilisation"))
+		options->arrival = SIM_ARRIVAL_OPEN;
+	else if (options->trace && !sim_option_given(options, "depth"))
+		options->arrival = SIM_ARRIVAL_TRACE;
+	else
+		options->arrival = SIM_ARRIVAL_CLOSED;
+}
+
+static int check_arrival(const struct sim_options *options, struct aftl_error *error)
+{
+	if (options->arrival == SIM_ARRIVAL_TRACE && !options->trace)
+		return aftl_fail(error, -EINVAL, "--arrival trace needs --trace");
+	if (options->arrival == SIM_ARRIVAL_OPEN && !sim_option_given(options, "rate") &&
+	    !sim_option_given(options, "utilisation"))
+		return aftl_fail(error, -EINVAL, "--arrival open needs --rate or --utilisation");
+	return check_specialties(options, "arrival", options->arrival, arrival_specialties,
+				 ARRAY_SIZE(arrival_specialties), error);
+}
+
+/* What exists once cannot serve several policies. */
+static int check_several(const struct sim_options *options, struct aftl_error *error)
+{
+	if (options->policy_count < 2)
+		return 0;
+	if (options->dump)
+		return aftl_fail(error, -EINVAL, "--dump saves one device; give one policy");
+	if (options->record)
+		return aftl_fail(error, -EINVAL, "--record writes one run; give one policy");
+	if (options->trace && !strcmp(options->trace, "-"))
+		return aftl_fail(error, -EINVAL,
+				 "standard input can be read once; give one policy or name a file");
+	return 0;
+}
+
+static int check_files(const struct sim_options *options, struct aftl_error *error)
+{
+	if (options->load && options->param_given)
+		return aftl_fail(error, -EINVAL,
+				 "--load brings all parameters with it; %.40s cannot be set",
+				 options->param_given);
+	if (options->trace && !strcmp(options->trace, "-") && options->repeat > 1)
+		return aftl_fail(error, -EINVAL,
+				 "standard input can be read once; --repeat needs a file");
+	if (options->json && options->record && !strcmp(options->json, "-") &&
+	    !strcmp(options->record, "-"))
+		return aftl_fail(error, -EINVAL, "--json and --record both want standard output");
+	return check_several(options, error);
+}
+
+static int check_all(struct sim_options *options, struct aftl_error *error)
+{
+	int ret = check_relations(options, error);
+
+	choose_arrival(options);
+	if (!ret)
+		ret = check_workload(options, error);
+	if (!ret)
+		ret = check_arrival(options, error);
+	return ret ? ret : check_files(options, error);
+}
+
+int sim_options_parse(struct sim_options *options, int argc, char **argv,
+		      struct aftl_error *error)
+{
+	int ret = set_defaults(options, error);
+
+	if (!ret)
+		ret = load_profile(options, argc, argv, error);
+	if (!ret)
+		ret = take_arguments(options, argc, argv, error);
+	if (ret || options->help)
+		return ret;
+	if (!options->load)
+		ret = parse_policies(options, error);
+	if (!ret)
+		ret = parse_sizes(options, error);
+	return ret ? ret : check_all(options, error);
+}
+
+const char *sim_workload_word(const struct sim_options *options)
+{
+	return workload_words[options->workload];
+}
+
+const char *sim_arrival_word(const struct sim_options *options)
+{
+	return arrival_words[options->arrival];
+}
+
+const char *sim_shape_word(const struct sim_options *options)
+{
+	return arrival_shape_words[options->arrival_shape];
+}
+
+/* Help */
+
+#define HELP_COLUMN 28
+#define HELP_WIDTH 100
+
+/* Breaks lines between words; @used columns of the first line are taken. */
+static void print_wrapped(const char *text, int used)
+{
+	while (*text) {
+		size_t length = strcspn(text, " ");
+
+		if (used + 1 + (int)length > HELP_WIDTH) {
+			printf("\n%*s", HELP_COLUMN, "");
+			used = HELP_COLUMN;
+		}
+		printf(" %.*s", (int)length, text);
+		used += 1 + (int)length;
+		text += length + (text[length] == ' ');
+	}
+	putchar('\n');
+}
+
+static void print_option(const struct option *option)
+{
+	char name[32], left[64], right[240];
+	int used;
+
+	dashed(option->name, name);
+	scnprintf(left, sizeof(left), "  --%s%s%s", name, option->value ? " " : "",
+		  option->value ? option->value : "");
+	used = printf("%-*s", HELP_COLUMN, left);
+	scnprintf(right, sizeof(right), "%s%s%s%s", option->help,
+		  option->standard ? " (default " : "", option->standard ? option->standard : "",
+		  option->standard ? ")" : "");
+	print_wrapped(right, used);
+}
+
+void sim_options_help(void)
+{
+	unsigned int i;
+
+	puts("approxftl sim - run a stream of requests on an emulated SSD, in virtual time\n"
+	     "\n"
+	     "Usage: approxftl sim [OPTION ...]\n"
+	     "\n"
+	     "The same arguments always give the same output, byte for byte. Options are written\n"
+	     "as \"--name value\" or \"--name=value\". Sizes are like 16KiB, times like 700us, and\n"
+	     "percentages like 7 or 12.5.");
+	for (i = 0; i < OPTIONS; i++) {
+		if (options_table[i].name)
+			print_option(&options_table[i]);
+		else
+			printf("\n%s\n", options_table[i].help);
+	}
+	puts("\n"
+	     "Every parameter of the device is an option, too: --op 7 --fill random --seed 3.\n"
+	     "\"approxftl params\" explains them. The parameter \"depth\" shares its name with an\n"
+	     "option: it is set by --set depth=N.\n"
+	     "\n"
+	     "Exit status: 0 done, 1 failed, 2 usage, 3 no such file, 4 --verify found an error,\n"
+	     "130 interrupted (what there was is printed).\n"
+	     "\n"
+	     "Example: ApproxFTL against a device that does not know approximate data\n"
+	     "  approxftl sim --policy baseline,approxftl --approx-share 50 --write-share 100");
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Command line of "approxftl sim". The options themselves are in option-table.h.
+ */
+#ifndef AFTL_SIM_OPTIONS_H
+#define AFTL_SIM_OPTIONS_H
+
+#include "params.h"
+#include "policy.h"
+
+enum sim_workload {
+	SIM_WORKLOAD_UNIFORM,
+	SIM_WORKLOAD_ZIPF,
+	SIM_WORKLOAD_SEQUENTIAL,
+	SIM_WORKLOAD_BURSTS,
+	SIM_WORKLOAD_DRIFT,
+};
+
+enum sim_arrival { SIM_ARRIVAL_CLOSED, SIM_ARRIVAL_OPEN, SIM_ARRIVAL_TRACE };
+enum sim_shape { SIM_SHAPE_POISSON, SIM_SHAPE_FIXED };
+
+/* Policies that can be compared. */
+#define SIM_POLICIES 12
+#define SIM_SIZES 16
+/* Room for the lines of option-table.h. */
+#define SIM_OPTIONS 64
+
+/**
+ * struct sim_size - one size of requests
+ * @bytes: before it is rounded up to mapping units
+ * @weight: how often, relative to the other sizes
+ */
+struct sim_size {
+	u64 bytes;
+	u32 weight;
+};
+
+/**
+ * struct sim_options - the command line, parsed
+ * @policies: to run one after the other; empty with @load
+ * @policy_count: how many
+ * @size_list: what @size says
+ * @size_count: how many
+ * @config: profile and every parameter on top of it
+ * @given: by line of option-table.h
+ * @param_given: the last parameter on the command line, NULL if none
+ *
+ * All others: one field per line of option-table.h. Numbers are in the stored units
+ * of param-table.h, texts and switches as they are.
+ */
+struct sim_options {
+#define SIM_FIELD_SWITCH bool
+#define SIM_FIELD_TEXT const char *
+#define SIM_FIELD_COUNT u64
+#define SIM_FIELD_PERCENT u64
+#define SIM_FIELD_TIME u64
+#define SIM_FIELD_RATE u64
+#define SIM_FIELD_CHOICE u64
+#define SIM_OPT(name, kind, ...) SIM_FIELD_##kind name;
+#define SIM_OPT_GROUP(title)
+#include "option-table.h"
+#undef SIM_OPT
+#undef SIM_OPT_GROUP
+	const struct aftl_policy_type *policies[SIM_POLICIES];
+	u32 policy_count;
+	struct sim_size size_list[SIM_SIZES];
+	u32 size_count;
+	struct aftl_config config;
+	const char *param_given;
+	bool given[SIM_OPTIONS];
+};
+
+/* Values of RATE options count in 10^-12. */
+#define SIM_RATE_ONE 1000000000000ULL
+
+/**
+ * sim_options_parse() - read and check the arguments after the verb
+ *
+ * Return: 0, or -EINVAL with the sentence in @error.
+ */
+int sim_options_parse(struct sim_options *options, int argc, char **argv,
+		      struct aftl_error *error);
+
+/* Whether option @name, in its spelling of the command line, was given. */
+bool sim_option_given(const struct sim_options *options, const char *name);
+
+const char *sim_workload_word(const struct sim_options *options);
+const char *sim_arrival_word(const struct sim_options *options);
+const char *sim_shape_word(const struct sim_options *options);
+
+/* The text of --help. */
+void sim_options_help(void);
+
+#endif

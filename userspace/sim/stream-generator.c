@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Requests out of nothing but the seed.
+ *
+ * Each property of a request is drawn from a sequence of its own, so that two runs
+ * that differ in one option see the same values of all other properties.
+ */
+#include <stdlib.h>
+
+#include "checked-memory.h"
+#include "distributions.h"
+#include "request-stream.h"
+#include "sim-options.h"
+
+enum purpose {
+	PURPOSE_KIND,
+	PURPOSE_SIZE,
+	PURPOSE_PLACE,
+	PURPOSE_TAG,
+};
+
+/**
+ * struct lengths - sizes of requests, by weight
+ * @units: of each
+ * @end: sum of the weights up to each
+ * @count: how many
+ */
+struct lengths {
+	u32 units[SIM_SIZES];
+	u32 end[SIM_SIZES];
+	u32 count;
+};
+
+/**
+ * struct generator - a stream
+ * @stream: what its user sees
+ * @workload: enum sim_workload
+ * @footprint: units that are used
+ * @grain: units that places are a multiple of: the smallest length
+ * @places: grains in the footprint
+ * @hot_places: of them, those in the hot range
+ * @hot_share: requests that go there
+ * @window: places of the drifting working set
+ * @window_requests: requests in which it moves by its own size
+ * @step: multiplier that scatters Zipf's ranks, without a common divisor with @places
+ * @cursor: next place of a sequential workload
+ * @write_share: of reads and writes
+ * @discard_share: of all requests
+ * @flush_every: requests between two flushes
+ * @count: requests without flushes so far
+ * @flush_due: a flush comes next
+ */
+struct generator {
+	struct sim_stream stream;
+	u64 workload;
+	u32 footprint;
+	u32 grain;
+	u32 places;
+	u32 hot_places;
+	u32 hot_share;
+	u32 window;
+	u64 window_requests;
+	u32 step;
+	u32 cursor;
+	u32 write_share;
+	u32 discard_share;
+	u64 flush_every;
+	u64 count;
+	bool flush_due;
+	struct lengths lengths;
+	struct zipf *zipf;
+	struct tags tags;
+	struct aftl_random kind_random;
+	struct aftl_random size_random;
+	struct aftl_random place_random;
+};
+
+/* Lengths */
+
+static void lengths_init(struct lengths *lengths, const struct sim_options *options,
+			 const struct aftl_geometry *geo)
+{
+	u32 sum = 0;
+	u32 i;
+
+	for (i = 0; i < options->size_count; i++) {
+		sum += options->size_list[i].weight;
+		lengths->end[i] = sum;
+		lengths->units[i] = DIV_ROUND_UP(options->size_list[i].bytes, geo->unit_bytes);
+	}
+	lengths->count = options->size_count;
+}
+
+static u32 draw_length(const struct lengths *lengths, struct aftl_random *random)
+{
+	u64 draw;
+	u32 i;
+
+	if (lengths->count == 1)
+		return lengths->units[0];
+	draw = aftl_random_below(random, lengths->end[lengths->count - 1]);
+	for (i = 0; lengths->end[i] <= draw; i++)
+		;
+	return lengths->units[i];
+}
+
+static u32 smallest_length(const struct lengths *lengths)
+{
+	u32 least = lengths->units[0];
+	u32 i;
+
+	for (i = 1; i < lengths->count; i++)
+		least = min(least, lengths->units[i]);
+	return least;
+}
+
+static u32 largest_length(const struct lengths *lengths)
+{
+	u32 most = 0;
+	u32 i;
+
+	for (i = 0; i < lengths->count; i++)
+		most = max(most, lengths->units[i]);
+	return most;
+}
+
+u64 sim_mean_pages_q16(const struct sim_options *options, const struct aftl_geometry *geo)
+{
+	struct lengths lengths = { .count = 0 };
+	u64 sum = 0;
+	u32 i;
+
+	lengths_init(&lengths, options, geo);
+	for (i = 0; i < lengths.count; i++)
+		sum += (u64)DIV_ROUND_UP(lengths.units[i], geo->page_units) *
+		       options->size_list[i].weight;
+	return (sum << 16) / lengths.end[lengths.count - 1];
+}
+
+/* Places */
+
+/* The hot range, if there is one, is the begin of the footprint. */
+static u32 draw_uniform(struct generator *generator)
+{
+	struct aftl_random *random = &generator->place_random;
+	u32 cold = generator->places - generator->hot_places;
+
+	if (!generator->hot_places)
+		return aftl_random_below(random, generator->places);
+	if (draw_share(random, generator->hot_share) || !cold)
+		return aftl_random_below(random, generator->hot_places);
+	return generator->hot_places + aftl_random_below(random, cold);
+}
+
+/* Neighbouring ranks are far apart. */
+static u32 draw_zipf(struct generator *generator)
+{
+	u64 rank = zipf_draw(generator->zipf, &generator->place_random);
+
+	return rank * generator->step % generator->places;
+}
+
+static u32 draw_drift(struct generator *generator)
+{
+	u64 begin = (__uint128_t)generator->count * generator->window /
+		    generator->window_requests;
+
+	return (begin + aftl_random_below(&generator->place_random, generator->window)) %
+	       generator->places;
+}
+
+static u32 draw_sequential(struct generator *generator, u32 units)
+{
+	u32 place = generator->cursor;
+
+	if ((u64)place * generator->grain + units > generator->footprint)
+		place = 0;
+	generator->cursor = place + DIV_ROUND_UP(units, generator->grain);
+	return place;
+}
+
+static u32 draw_place(struct generator *generator, u32 units)
+{
+	switch (generator->workload) {
+	case SIM_WORKLOAD_ZIPF:
+		return draw_zipf(generator);
+	case SIM_WORKLOAD_SEQUENTIAL:
+		return draw_sequential(generator, units);
+	case SIM_WORKLOAD_DRIFT:
+		return draw_drift(generator);
+	default:
+		return draw_uniform(generator);
+	}
+}
+
+/* What would cross the end of the footprint ends there. */
+static u32 draw_unit(struct generator *generator, u32 units)
+{
+	u64 unit = (u64)draw_place(generator, units) * generator->grain;
+
+	return min(unit, (u64)(generator->footprint - units));
+}
+
+/* Requests */
+
+static u8 draw_op(struct generator *generator)
+{
+	if (draw_share(&generator->kind_random, generator->discard_share))
+		return AFTL_OP_DISCARD;
+	return draw_share(&generator->kind_random, generator->write_share) ? AFTL_OP_WRITE :
+									     AFTL_OP_READ;
+}
+
+static struct sim_request draw_request(struct generator *generator)
+{
+	u32 units = draw_length(&generator->lengths, &generator->size_random);
+	struct sim_request request = {
+		.unit = draw_unit(generator, units),
+		.units = units,
+		.op = draw_op(generator),
+	};
+
+	if (request.op == AFTL_OP_WRITE)
+		request.class = tags_draw(&generator->tags) ? AFTL_APPROX : AFTL_PRECISE;
+	return request;
+}
+
+static int next_request(struct sim_stream *stream, struct sim_request *request,
+			struct aftl_error *error)
+{
+	struct generator *generator = container_of(stream, struct generator, stream);
+
+	(void)error;
+	if (generator->flush_due) {
+		*request = (struct sim_request){ .op = AFTL_OP_FLUSH };
+		generator->flush_due = false;
+		return 1;
+	}
+	*request = draw_request(generator);
+	generator->count++;
+	generator->flush_due = generator->flush_every &&
+			       generator->count % generator->flush_every == 0;
+	return 1;
+}
+
+static void close_generator(struct sim_stream *stream)
+{
+	struct generator *generator = container_of(stream, struct generator, stream);
+
+	zipf_destroy(generator->zipf);
+	free(generator);
+}
+
+/* Preparation */
+
+static u32 common_divisor(u32 a, u32 b)
+{
+	while (b) {
+		u32 rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/* Near the golden section of @n, and a permutation of what is below @n. */
+static u32 scatter_step(u32 n)
+{
+	u32 step = (u32)((u64)n * 0x9e3779b9ULL >> 32) | 1;
+
+	while (step > 1 && common_divisor(step, n) > 1)
+		step++;
+	return step;
+}
+
+static u32 part(u64 whole, u64 share)
+{
+	u64 units = whole * share / SHARE_WHOLE;
+
+	return units ? units : 1;
+}
+
+static int fit_footprint(struct generator *generator, const struct sim_options *options,
+			 const struct aftl_geometry *geo, struct aftl_error *error)
+{
+	u32 longest = largest_length(&generator->lengths);
+
+	generator->footprint = part(geo->units, options->footprint);
+	if (longest > generator->footprint)
+		return aftl_fail(error, -EINVAL,
+				 "a request of %llu bytes is larger than the %llu bytes that are used; lower --size or raise --footprint",
+				 (unsigned long long)longest * geo->unit_bytes,
+				 (unsigned long long)generator->footprint * geo->unit_bytes);
+	generator->grain = smallest_length(&generator->lengths);
+	generator->places = generator->footprint / generator->grain;
+	return 0;
+}
+
+static void prepare_places(struct generator *generator, const struct sim_options *options)
+{
+	generator->workload = options->workload;
+	if (options->hot_share && options->hot_range)
+		generator->hot_places = part(generator->places, options->hot_range);
+	generator->hot_share = options->hot_share;
+	generator->window = part(generator->places, options->drift_set);
+	generator->window_requests = options->drift_requests;
+	generator->step = scatter_step(generator->places);
+	if (generator->workload == SIM_WORKLOAD_ZIPF)
+		generator->zipf = zipf_create(generator->places,
+					      ((__uint128_t)options->zipf_skew << 32) /
+						      SIM_RATE_ONE);
+}
+
+static void prepare_draws(struct generator *generator, u64 seed)
+{
+	generator->kind_random = draw_sequence(seed, PURPOSE_KIND);
+	generator->size_random = draw_sequence(seed, PURPOSE_SIZE);
+	generator->place_random = draw_sequence(seed, PURPOSE_PLACE);
+}
+
+static int prepare_kinds(struct generator *generator, const struct sim_options *options, u64 seed,
+			 struct aftl_error *error)
+{
+	generator->write_share = options->write_share;
+	generator->discard_share = options->discard_share;
+	generator->flush_every = options->flush_every;
+	if (!tags_init(&generator->tags, options->approx_share, options->approx_run,
+		       draw_sequence(seed, PURPOSE_TAG)))
+		return aftl_fail(error, -EINVAL,
+				 "--approx-run %llu is too short for this --approx-share: precise runs would be shorter than one write",
+				 (unsigned long long)options->approx_run);
+	return 0;
+}
+
+int sim_generator_open(struct sim_stream **out, const struct sim_options *options,
+		       const struct aftl_config *config, const struct aftl_geometry *geo,
+		       struct aftl_error *error)
+{
+	struct generator *generator = memory_zeroed(1, sizeof(*generator));
+	int ret;
+
+	generator->stream.next = next_request;
+	generator->stream.close = close_generator;
+	lengths_init(&generator->lengths, options, geo);
+	ret = fit_footprint(generator, options, geo, error);
+	if (!ret)
+		ret = prepare_kinds(generator, options, config->seed, error);
+	if (ret) {
+		free(generator);
+		return ret;
+	}
+	prepare_places(generator, options);
+	prepare_draws(generator, config->seed);
+	*out = &generator->stream;
+	return 0;
+}

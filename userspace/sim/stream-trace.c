@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Requests of a record file, made to fit the device.
+ */
+#include <stdlib.h>
+
+#include "checked-memory.h"
+#include "record-file.h"
+#include "request-stream.h"
+#include "sim-options.h"
+
+/**
+ * struct trace - a stream
+ * @stream: what its user sees
+ * @reader: of the file
+ * @unit_shift: sectors in a unit, as a power of two
+ * @units: of the device
+ * @scale: of times, in 10^-12
+ * @left: how often to play it after this time
+ * @first_ns: time stamp of the file's first record
+ * @shift_ns: added to all times of this pass
+ * @last_ns: time of the last request, scaled and shifted
+ * @gap_ns: distance of the last two different times: it separates two passes
+ * @any: something has been read in this pass
+ * @approx: by class of the file
+ * @known: by class of the file
+ */
+struct trace {
+	struct sim_stream stream;
+	struct record_reader *reader;
+	u32 unit_shift;
+	u64 units;
+	u64 scale;
+	u64 left;
+	u64 first_ns;
+	u64 shift_ns;
+	u64 last_ns;
+	u64 gap_ns;
+	bool any;
+	bool approx[AFTL_RECORD_CLASSES];
+	bool known[AFTL_RECORD_CLASSES];
+};
+
+/* Times */
+
+static u64 scaled(const struct trace *trace, u64 ns)
+{
+	__uint128_t wide = (__uint128_t)ns * trace->scale / SIM_RATE_ONE;
+
+	return wide > U64_MAX / 4 ? U64_MAX / 4 : (u64)wide;
+}
+
+static u64 place_in_time(struct trace *trace, u64 stamp_ns)
+{
+	u64 now;
+
+	if (!trace->any)
+		trace->first_ns = stamp_ns;
+	trace->any = true;
+	now = trace->shift_ns + scaled(trace, stamp_ns - trace->first_ns);
+	if (now > trace->last_ns)
+		trace->gap_ns = now - trace->last_ns;
+	trace->last_ns = now;
+	return now;
+}
+
+/* Places */
+
+static void fit_units(struct trace *trace, struct sim_request *request, u64 first, u64 units)
+{
+	struct sim_notes *notes = &trace->stream.notes;
+
+	if (units > trace->units) {
+		notes->clipped++;
+		units = trace->units;
+		first = 0;
+	} else if (first + units > trace->units) {
+		notes->wrapped++;
+		first = min(first % trace->units, trace->units - units);
+	}
+	request->unit = first;
+	request->units = units;
+}
+
+static void fit_request(struct trace *trace, struct sim_request *request,
+			const struct aftl_record *record)
+{
+	u64 mask = (1ULL << trace->unit_shift) - 1;
+	u64 end = record->off_sect + record->nsect;
+	u64 first = record->off_sect >> trace->unit_shift;
+
+	if (record->op == AFTL_OP_FLUSH)
+		return;
+	if ((record->off_sect | end) & mask)
+		trace->stream.notes.widened++;
+	fit_units(trace, request, first, ((end + mask) >> trace->unit_shift) - first);
+}
+
+static void fit_class(struct trace *trace, struct sim_request *request,
+		      const struct aftl_record *record)
+{
+	if (record->op != AFTL_OP_WRITE)
+		return;
+	if (!trace->known[record->class])
+		trace->stream.notes.unknown_class++;
+	request->class = trace->approx[record->class] ? AFTL_APPROX : AFTL_PRECISE;
+}
+
+/* Records */
+
+/* 1 if there is another pass to be played. */
+static int next_pass(struct trace *trace, struct aftl_error *error)
+{
+	int ret;
+
+	if (!trace->left || !trace->any)
+		return 0;
+	ret = record_rewind(trace->reader);
+	if (ret)
+		return aftl_fail(error, ret, "--repeat: the record file cannot be rewound: %s",
+				 strerror(-ret));
+	trace->left--;
+	trace->any = false;
+	trace->shift_ns = trace->last_ns + trace->gap_ns;
+	return 1;
+}
+
+static int next_record(struct trace *trace, struct aftl_record *record, struct aftl_error *error)
+{
+	int ret = record_next(trace->reader, record, error);
+
+	if (!ret) {
+		ret = next_pass(trace, error);
+		if (ret > 0)
+			ret = record_next(trace->reader, record, error);
+	}
+	return ret;
+}
+
+static int next_request(struct sim_stream *stream, struct sim_request *request,
+			struct aftl_error *error)
+{
+	struct trace *trace = container_of(stream, struct trace, stream);
+	struct aftl_record record;
+	int ret = next_record(trace, &record, error);
+
+	if (ret <= 0)
+		return ret;
+	*request = (struct sim_request){ .op = record.op };
+	request->time_ns = place_in_time(trace, record.t_ns);
+	fit_request(trace, request, &record);
+	fit_class(trace, request, &record);
+	return 1;
+}
+
+static void close_trace(struct sim_stream *stream)
+{
+	struct trace *trace = container_of(stream, struct trace, stream);
+
+	record_close(trace->reader);
+	free(trace);
+}
+
+static void learn_classes(struct trace *trace)
+{
+	const struct aftl_record_header *header = record_header(trace->reader);
+	u32 i;
+
+	for (i = 0; i < header->classes; i++) {
+		trace->approx[i] = !strcmp(header->class_names[i], "approximate");
+		trace->known[i] = trace->approx[i] || !strcmp(header->class_names[i], "precise");
+	}
+}
+
+int sim_trace_open(struct sim_stream **out, const struct sim_options *options,
+		   const struct aftl_geometry *geo, struct aftl_error *error)
+{
+	struct trace *trace = memory_zeroed(1, sizeof(*trace));
+	int ret = record_open(&trace->reader, options->trace, error);
+
+	if (ret) {
+		free(trace);
+		return ret;
+	}
+	trace->stream.next = next_request;
+	trace->stream.close = close_trace;
+	trace->stream.expected = record_header(trace->reader)->records * options->repeat;
+	trace->unit_shift = fls64(geo->unit_bytes / AFTL_RECORD_SECTOR_BYTES) - 1;
+	trace->units = geo->units;
+	trace->scale = options->time_scale;
+	trace->left = options->repeat - 1;
+	learn_classes(trace);
+	*out = &trace->stream;
+	return 0;
+}
