@@ -74,6 +74,21 @@ static bool adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_
 	return true;
 }
 
+static u64 remember(const struct aftl_policy *policy)
+{
+	const struct approxftl *state = container_of(policy, struct approxftl, policy);
+
+	return (u64)state->wear_limit << 32 | state->opened;
+}
+
+static void recall(struct aftl_policy *policy, u64 memory)
+{
+	struct approxftl *state = to_approxftl(policy);
+
+	state->wear_limit = memory >> 32;
+	state->opened = (u32)memory;
+}
+
 static void closed(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	struct approxftl *state = to_approxftl(policy);
@@ -288,6 +303,8 @@ const struct aftl_policy_type aftl_policy_approxftl = {
 	.create = create,
 	.destroy = destroy,
 	.adopt = adopt,
+	.remember = remember,
+	.recall = recall,
 	.closed = closed,
 	.heat = heat,
 	.place = place,

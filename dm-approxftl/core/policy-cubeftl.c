@@ -70,6 +70,41 @@ static void destroy(struct aftl_policy *policy)
 	aftl_policy_free(ftl, to_cubeftl(policy));
 }
 
+static bool written(const struct aftl_media *media, const struct aftl_block *block, u32 layer,
+		    u32 word_line)
+{
+	return aftl_page_programmed(media, block,
+				    aftl_word_line_page(media->geo, layer, word_line));
+}
+
+/* Leaders and followers are taken in ascending order: the cursors can be found again. */
+static void find_cursors(const struct aftl_media *media, struct active *active)
+{
+	const struct aftl_geometry *geo = media->geo;
+
+	while (active->leader < geo->layers && written(media, active->block, active->leader, 0))
+		active->leader++;
+	while (geo->word_lines > 1 && active->follower_layer < active->leader &&
+	       written(media, active->block, active->follower_layer, active->follower)) {
+		if (++active->follower == geo->word_lines) {
+			active->follower = 1;
+			active->follower_layer++;
+		}
+	}
+}
+
+static bool adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_block *block)
+{
+	struct active *active = to_cubeftl(policy)->active[aftl_lun_index(lun)];
+
+	if (block->order != AFTL_ORDER_LEADER_FIRST || block->note >= ACTIVE ||
+	    active[block->note].block)
+		return false;
+	active[block->note] = (struct active){ .block = block, .follower = 1 };
+	find_cursors(aftl_policy_media(policy), &active[block->note]);
+	return true;
+}
+
 static void closed(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	struct cubeftl *state = to_cubeftl(policy);
@@ -128,15 +163,20 @@ static void take(const struct aftl_geometry *geo, struct active *active, bool le
 		active->block = NULL;
 }
 
+/* The note tells adopt() which of the active blocks it was. */
 static void open_missing(struct aftl_policy *policy, struct aftl_lun *lun,
-			 const struct aftl_need *need, struct active *active)
+			 const struct aftl_need *need, u32 index)
 {
+	struct active *active = &to_cubeftl(policy)->active[aftl_lun_index(lun)][index];
+
 	if (active->block)
 		return;
 	*active = (struct active){
 		.block = aftl_policy_open(policy, lun, need, AFTL_ORDER_LEADER_FIRST, 0),
 		.follower = 1,
 	};
+	if (active->block)
+		active->block->note = index;
 }
 
 static bool take_from_any(const struct aftl_geometry *geo, struct active *active, u32 count,
@@ -162,7 +202,7 @@ static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct 
 	u32 i;
 
 	for (i = 0; i < ACTIVE; i++)
-		open_missing(policy, lun, need, &active[i]);
+		open_missing(policy, lun, need, i);
 	if (take_from_any(geo, active, ACTIVE, leader, placement) ||
 	    take_from_any(geo, active, ACTIVE, !leader, placement))
 		return 0;
@@ -176,7 +216,7 @@ static int place_minus(struct aftl_policy *policy, struct aftl_lun *lun,
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	struct active *active = to_cubeftl(policy)->active[aftl_lun_index(lun)];
 
-	open_missing(policy, lun, need, active);
+	open_missing(policy, lun, need, 0);
 	if (take_from_any(geo, active, 1, false, placement) ||
 	    take_from_any(geo, active, 1, true, placement))
 		return 0;
@@ -193,6 +233,7 @@ const struct aftl_policy_type aftl_policy_cubeftl = {
 	.ignores_tags = true,
 	.create = create,
 	.destroy = destroy,
+	.adopt = adopt,
 	.closed = closed,
 	.place = place,
 };
@@ -207,6 +248,7 @@ const struct aftl_policy_type aftl_policy_cubeftl_minus = {
 	.ignores_tags = true,
 	.create = create_minus,
 	.destroy = destroy,
+	.adopt = adopt,
 	.closed = closed,
 	.place = place_minus,
 };

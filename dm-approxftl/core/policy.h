@@ -183,6 +183,13 @@ struct aftl_policy_type {
 	bool (*adopt)(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_block *block);
 
 	/*
+	 * Optional, both or none. One word of state that neither blocks nor pages
+	 * remember, for a restart.
+	 */
+	u64 (*remember)(const struct aftl_policy *policy);
+	void (*recall)(struct aftl_policy *policy, u64 memory);
+
+	/*
 	 * Optional if the policy keeps no pointers to open blocks. The core has
 	 * closed @block before it was full: forget it.
 	 */

@@ -30,8 +30,11 @@ static bool acceptable(const struct aftl *ftl, const struct aftl_lun *lun,
 static int place_in_refuge(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need *need,
 			   struct aftl_placement *placement)
 {
+	int ret;
+
 	ftl->stats.counters.policy_bugs++;
-	return aftl_place_sequential(ftl->policy, lun, need, &lun->refuge, 0, placement);
+	ret = aftl_place_sequential(ftl->policy, lun, need, &lun->refuge, 0, placement);
+	return !ret && !acceptable(ftl, lun, placement) ? -ENOSPC : ret;
 }
 
 /* The first page of a word line programmed page by page is the fast one. */

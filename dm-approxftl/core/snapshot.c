@@ -9,7 +9,7 @@ static const u8 magic[8] = { 'A', 'F', 'T', 'L', 'S', 'N', 'A', 'P' };
 #define KEY_SIZE 64
 #define BUFFER_SIZE 512
 
-enum { FLAG_FLIP = 1, FLAG_APPROX_ONLY = 2, FLAG_FAILING = 4 };
+enum { FLAG_FLIP = 1, FLAG_APPROX_ONLY = 2, FLAG_FAILING = 4, FLAG_REFUGE = 8 };
 
 /* One direction of a snapshot; the first failure stops everything after it. */
 struct stream {
@@ -90,6 +90,7 @@ static void save_header(struct stream *stream, const struct aftl *ftl)
 	put(stream, ftl->now_ns, 8);
 	put(stream, ftl->age_ns, 8);
 	put(stream, ftl->seq, 8);
+	put(stream, ftl->type->remember ? ftl->type->remember(ftl->policy) : 0, 8);
 	put(stream, ftl->rotation, 4);
 	for (i = 0; i < AFTL_STREAMS; i++) {
 		put(stream, ftl->bind[i].lun, 4);
@@ -122,14 +123,19 @@ static void save_pages(struct stream *stream, const struct aftl_media *media,
 	}
 }
 
+static u8 block_flags(const struct aftl_lun *lun, const struct aftl_block *block)
+{
+	return (block->flip ? FLAG_FLIP : 0) | (block->approx_only ? FLAG_APPROX_ONLY : 0) |
+	       (block->failing ? FLAG_FAILING : 0) | (block == lun->refuge ? FLAG_REFUGE : 0);
+}
+
 static void save_block(struct stream *stream, const struct aftl_media *media,
-		       const struct aftl_block *block)
+		       const struct aftl_lun *lun, const struct aftl_block *block)
 {
 	put(stream, block->state, 1);
 	put(stream, block->order, 1);
 	put(stream, block->kind, 1);
-	put(stream, (block->flip ? FLAG_FLIP : 0) | (block->approx_only ? FLAG_APPROX_ONLY : 0) |
-			    (block->failing ? FLAG_FAILING : 0), 1);
+	put(stream, block_flags(lun, block), 1);
 	put(stream, block->note, 2);
 	put(stream, block->programmed, 4);
 	put(stream, block->frontier, 4);
@@ -154,6 +160,9 @@ static void save_lun(struct stream *stream, const struct aftl *ftl, const struct
 	u32 index;
 	u32 i;
 
+	put(stream, lun->stuck, 1);
+	put(stream, lun->wear_due, 4);
+	put(stream, lun->refresh_block, 4);
 	put(stream, lun->free_blocks, 4);
 	save_list(stream, ftl, lun->free_head);
 	for (i = 0; i <= ftl->geo.block_slots; i++)
@@ -171,7 +180,8 @@ static void save_all(struct stream *stream, const struct aftl *ftl)
 
 	save_header(stream, ftl);
 	for (i = 0; i < ftl->geo.blocks; i++)
-		save_block(stream, &ftl->media, &ftl->media.blocks[i]);
+		save_block(stream, &ftl->media, &ftl->luns[i / ftl->geo.blocks_per_lun],
+			   &ftl->media.blocks[i]);
 	for (i = 0; i < ftl->geo.luns; i++)
 		save_lun(stream, ftl, &ftl->luns[i]);
 	flush(stream);
@@ -352,7 +362,8 @@ static int load_pages(struct stream *stream, struct aftl *ftl, struct aftl_block
 	return 0;
 }
 
-static void load_block_fields(struct stream *stream, struct aftl_block *block)
+static void load_block_fields(struct stream *stream, struct aftl_lun *lun,
+			      struct aftl_block *block)
 {
 	u8 flags;
 
@@ -363,6 +374,8 @@ static void load_block_fields(struct stream *stream, struct aftl_block *block)
 	block->flip = flags & FLAG_FLIP ? 1 : 0;
 	block->approx_only = flags & FLAG_APPROX_ONLY ? 1 : 0;
 	block->failing = flags & FLAG_FAILING ? 1 : 0;
+	if (flags & FLAG_REFUGE)
+		lun->refuge = block;
 	block->note = (u16)get(stream, 2);
 	block->programmed = (u32)get(stream, 4);
 	block->frontier = (u32)get(stream, 4);
@@ -386,7 +399,7 @@ static int load_block(struct stream *stream, struct aftl *ftl, struct aftl_block
 {
 	struct aftl_lun *lun = aftl_block_lun(ftl, block);
 
-	load_block_fields(stream, block);
+	load_block_fields(stream, lun, block);
 	if (stream->ret)
 		return stream->ret;
 	if (!possible_block(ftl, block))
@@ -411,8 +424,12 @@ static struct aftl_block *get_listed(struct stream *stream, struct aftl *ftl,
 static int load_free(struct stream *stream, struct aftl *ftl, struct aftl_lun *lun,
 		     struct aftl_error *error)
 {
-	u32 count = (u32)get(stream, 4);
+	bool stuck = get(stream, 1);
+	u32 count;
 
+	lun->wear_due = (u32)get(stream, 4);
+	lun->refresh_block = (u32)get(stream, 4);
+	count = (u32)get(stream, 4);
 	for (; count && !stream->ret; count--) {
 		struct aftl_block *block = get_listed(stream, ftl, lun, AFTL_BLOCK_FREE);
 
@@ -420,6 +437,7 @@ static int load_free(struct stream *stream, struct aftl *ftl, struct aftl_lun *l
 			return refuse_damaged(error, "the list of free blocks is wrong");
 		aftl_supply_give(ftl, lun, block);
 	}
+	lun->stuck = stuck;
 	return 0;
 }
 
@@ -457,6 +475,16 @@ static int load_closed(struct stream *stream, struct aftl *ftl, struct aftl_lun 
 	return 0;
 }
 
+/* A full block would never be closed again, and the refuge is the core's own. */
+static bool stays_open(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+{
+	if (aftl_block_full(&ftl->geo, block))
+		return false;
+	if (block == lun->refuge)
+		return true;
+	return ftl->type->adopt && ftl->type->adopt(ftl->policy, lun, block);
+}
+
 /* Blocks that the policy does not want back are closed. */
 static int settle_blocks(struct aftl *ftl, struct aftl_lun *lun, struct aftl_error *error)
 {
@@ -467,8 +495,7 @@ static int settle_blocks(struct aftl *ftl, struct aftl_lun *lun, struct aftl_err
 		struct aftl_block *block = &ftl->media.blocks[i];
 
 		if (block->state == AFTL_BLOCK_OPEN) {
-			if (!ftl->type->adopt || aftl_block_full(&ftl->geo, block) ||
-			    !ftl->type->adopt(ftl->policy, lun, block))
+			if (!stays_open(ftl, lun, block))
 				aftl_supply_close(ftl, block);
 		} else if (block->state != AFTL_BLOCK_BAD && !block->listed) {
 			return refuse_damaged(error, "a block is in no list");
@@ -495,11 +522,15 @@ static int load_media(struct stream *stream, struct aftl *ftl, struct aftl_error
 
 static int load_state(struct stream *stream, struct aftl *ftl, struct aftl_error *error)
 {
+	u64 memory;
 	u32 i;
 
 	ftl->now_ns = get(stream, 8);
 	ftl->age_ns = get(stream, 8);
 	ftl->seq = get(stream, 8);
+	memory = get(stream, 8);
+	if (ftl->type->recall)
+		ftl->type->recall(ftl->policy, memory);
 	ftl->rotation = (u32)get(stream, 4);
 	for (i = 0; i < AFTL_STREAMS; i++) {
 		ftl->bind[i].lun = (u32)get(stream, 4);

@@ -10,14 +10,19 @@
  *   u32       number of parameters; for each:
  *               u8 length of the key, the key, u64 value in stored units
  *   u64 x 3   device time and age in ns, sequence number
+ *   u64       what the policy remembers
  *   u32       LUN that the rotation of writes has reached; then
  *   per stream (class, heat): u32 LUN, u32 units left there
  *   for each block:
- *     u8 state, order, kind, flags (1 flip, 2 approximate only, 4 failing)
+ *     u8 state, order, kind, flags (1 flip, 2 approximate only, 4 failing,
+ *       8 the core's own)
  *     u16 note; u32 programmed, frontier, erases, wear, reads, first hour; u64 opened
  *     if pages are programmed, for each page: u8 attributes, u16 hours, and
  *       for each slot: u8 valid, u32 unit, and with errors u16 lineage, u16 baked
- *   for each LUN: u32 count and the numbers of its free blocks, oldest first;
+ *   for each LUN:
+ *     u8 a move found no place; u32 erases since the last look at wear; u32 next
+ *       block to be searched for old data
+ *     u32 count and the numbers of its free blocks, oldest first
  *     u32 count and the numbers of its closed blocks in the order of victim search
  *   u32       CRC-32C of everything before it
  *

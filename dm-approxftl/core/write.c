@@ -153,6 +153,8 @@ static void leave_controller(struct aftl *ftl, u32 index)
 		ftl->ops->release(ftl->host, index);
 	aftl_command_put(ftl, index, true);
 	aftl_epoch_leave(ftl, command->epoch);
+	if (ftl->wait_head[1])
+		ftl->retry_writes = true;
 }
 
 static u32 pop_write(struct aftl *ftl, struct aftl_lun *lun, u32 stream)
