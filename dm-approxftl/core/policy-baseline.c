@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Baseline: page mapping, one open block per LUN, every write precise.
+ *
+ * pageFTL is the same under the name that cubeFTL is compared with: word lines layer
+ * by layer, none of them faster than another.
  */
 #include "policies.h"
 #include "policy-by-class.h"
 
-static struct aftl_policy *create(struct aftl *ftl)
+static struct aftl_policy *create_baseline(struct aftl *ftl)
 {
 	return aftl_by_class_create(ftl, &aftl_policy_baseline);
+}
+
+static struct aftl_policy *create_pageftl(struct aftl *ftl)
+{
+	return aftl_by_class_create(ftl, &aftl_policy_pageftl);
 }
 
 static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
@@ -23,7 +31,21 @@ const struct aftl_policy_type aftl_policy_baseline = {
 	.open_blocks = 1,
 	.reserve = 1,
 	.ignores_tags = true,
-	.create = create,
+	.create = create_baseline,
+	.destroy = aftl_by_class_destroy,
+	.adopt = aftl_by_class_adopt,
+	.closed = aftl_by_class_closed,
+	.place = place,
+};
+
+const struct aftl_policy_type aftl_policy_pageftl = {
+	.name = "pageftl",
+	.about = "page mapping, word lines layer by layer, all with the leader's parameters",
+	.kinds = { "horizontal" },
+	.open_blocks = 1,
+	.reserve = 1,
+	.ignores_tags = true,
+	.create = create_pageftl,
 	.destroy = aftl_by_class_destroy,
 	.adopt = aftl_by_class_adopt,
 	.closed = aftl_by_class_closed,
