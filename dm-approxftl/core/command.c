@@ -56,7 +56,8 @@ void aftl_queue_add(struct aftl *ftl, struct aftl_queue *queue, u32 command)
 		ftl->commands[queue->tail].next = command;
 	queue->tail = command;
 	queue->count++;
-	queue->waited += ftl->commands[command].request != NULL;
+	if (ftl->commands[command].request)
+		queue->waited++;
 }
 
 u32 aftl_queue_pop(struct aftl *ftl, struct aftl_queue *queue)
@@ -65,7 +66,8 @@ u32 aftl_queue_pop(struct aftl *ftl, struct aftl_queue *queue)
 
 	queue->head = ftl->commands[command].next;
 	queue->count--;
-	queue->waited -= ftl->commands[command].request != NULL;
+	if (ftl->commands[command].request)
+		queue->waited--;
 	return command;
 }
 

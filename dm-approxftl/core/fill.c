@@ -206,15 +206,19 @@ int aftl_fill(struct aftl *ftl)
 {
 	u32 units = (u32)div64_u64(ftl->geo.units * ftl->config.fill_valid, 10000);
 	struct filler filler = { .random = { aftl_mix(ftl->config.seed ^ 0xf111) } };
+	u64 age_ns = ftl->age_ns;
 	int ret;
 
 	if (ftl->config.fill == AFTL_FILL_NONE || !units)
 		return 0;
+	/* The data is written when the device is new, and is as old as the device. */
+	ftl->age_ns = 0;
 	ret = fill_once(ftl, &filler, units);
 	if (!ret)
 		ret = overwrite(ftl, &filler, units);
 	if (!ret)
 		ret = flush_filler(ftl, &filler);
+	ftl->age_ns = age_ns;
 	aftl_reset_stats(ftl);
 	return ret;
 }

@@ -98,7 +98,8 @@ PARAM(fill, CHOICE, 0, 2, AFTL_FILL_NONE, "write the device before it starts")
 PARAM(fill_valid, PERCENT, 0, 10000, 10000, "how much of the logical capacity is written")
 PARAM(fill_overwrite, PERCENT, 0, 1000000, 0, "random rewrites after that, of the filled range")
 PARAM(fill_approx, PERCENT, 0, 10000, 0, "share of the starting data that is approximate")
-PARAM(age, TIME, 0, 36500 * DAY, 0, "age of the device when it starts")
+PARAM(cycles, COUNT, 0, 400000, 0, "erases that each block has behind it when the device starts")
+PARAM(age, TIME, 0, 36500 * DAY, 0, "age of the device and its data when it starts")
 
 /* Policies */
 PARAM(hot_size, BYTES, 0, 1ULL << 30, 8 * KIB, "requests up to this size are hot (approxftl)")

@@ -121,12 +121,13 @@ static int parse_decimal(const char **text, struct decimal *number)
 	if (!is_digit(*at))
 		return -EINVAL;
 	for (; is_digit(*at) || (*at == '.' && !point && is_digit(at[1])); at++) {
-		if (*at == '.')
+		if (*at == '.') {
 			point = true;
-		else if (add_digit(number, *at))
+			continue;
+		}
+		if (add_digit(number, *at))
 			return -ERANGE;
-		else
-			number->decimals += point;
+		number->decimals += point;
 	}
 	*text = at;
 	return 0;

@@ -5,28 +5,26 @@
 #include "device.h"
 #include "policies.h"
 
-static const struct aftl_policy_type *const types[] = {
-	&aftl_policy_baseline,
-	&aftl_policy_delta_b,
-	&aftl_policy_vth_b,
-	&aftl_policy_approxftl,
-	&aftl_policy_pageftl,
-	&aftl_policy_cubeftl,
-	&aftl_policy_cubeftl_minus,
+static const struct {
+	const struct aftl_policy_type *type;
+} list[] = {
+#define POLICY(name) { &aftl_policy_##name },
+#include "policy-list.h"
+#undef POLICY
 };
 
 const struct aftl_policy_type *aftl_policy_at(unsigned int index)
 {
-	return index < ARRAY_SIZE(types) ? types[index] : NULL;
+	return index < ARRAY_SIZE(list) ? list[index].type : NULL;
 }
 
 const struct aftl_policy_type *aftl_policy_find(const char *name)
 {
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(types); i++)
-		if (!strcmp(types[i]->name, name))
-			return types[i];
+	for (i = 0; i < ARRAY_SIZE(list); i++)
+		if (!strcmp(list[i].type->name, name))
+			return list[i].type;
 	return NULL;
 }
 

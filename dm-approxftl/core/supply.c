@@ -221,6 +221,8 @@ static void init_lun(struct aftl *ftl, struct aftl_lun *lun)
 			block_at(ftl, i)->state = AFTL_BLOCK_BAD;
 			continue;
 		}
+		block_at(ftl, i)->erases = (u32)ftl->config.cycles;
+		block_at(ftl, i)->wear = (u32)ftl->config.cycles * 10000;
 		aftl_supply_give(ftl, lun, block_at(ftl, i));
 		lun->good_blocks++;
 	}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The policies there are, one line each: POLICY(name) stands for the type
+ * aftl_policy_name. Include with POLICY defined; no include guard on purpose.
+ */
+POLICY(baseline)
+POLICY(delta_b)
+POLICY(vth_b)
+POLICY(approxftl)
+POLICY(pageftl)
+POLICY(cubeftl)
+POLICY(cubeftl_minus)
