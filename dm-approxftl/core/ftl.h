@@ -95,6 +95,11 @@ struct aftl_read {
  * Only alloc, free and complete are required. The others let a host keep real
  * data beside the core: they are called in the order in which the emulated
  * controller moves data, between aftl_submit() or aftl_advance() and its return.
+ *
+ * program() and copy() come when a program begins, erase() when an erase ends. The
+ * former place of a unit may be erased on one LUN while its new program is still
+ * under way on another: a host whose data must survive a crash makes its changes
+ * durable in the order of these calls.
  */
 struct aftl_host_ops {
 	/* Zeroed memory, or NULL. Called in aftl_create() only. */

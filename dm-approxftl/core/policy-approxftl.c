@@ -89,20 +89,6 @@ static void recall(struct aftl_policy *policy, u64 memory)
 	state->opened = (u32)memory;
 }
 
-static void closed(struct aftl_policy *policy, const struct aftl_block *block)
-{
-	struct approxftl *state = to_approxftl(policy);
-	u32 lun;
-	u32 pool;
-	u32 kind;
-
-	for (lun = 0; lun < aftl_policy_luns(policy->ftl); lun++)
-		for (pool = 0; pool < POOLS; pool++)
-			for (kind = 0; kind < KINDS; kind++)
-				if (state->pools[lun][pool].open[kind] == block)
-					state->pools[lun][pool].open[kind] = NULL;
-}
-
 static u32 heat(struct aftl_policy *policy, const struct aftl_write *write)
 {
 	u64 bytes = (u64)write->units * aftl_policy_geometry(policy)->unit_bytes;
@@ -211,16 +197,44 @@ static bool first_pass_done(const struct aftl_geometry *geo, const struct aftl_b
 	return block->programmed + programming >= aftl_first_pass_pages(geo, block->flip);
 }
 
-/* The last step of a block: it is out of our hands, and phase 1 may move up. */
-static void let_go(struct approxftl *state, const struct aftl_geometry *geo, struct pool *pool,
-		   enum kind kind)
+/* A phase-1 block that waited for its second role may take it when one is free. */
+static void promote_phase1(struct approxftl *state, struct pool *pool)
+{
+	const struct aftl_geometry *geo = aftl_policy_geometry(&state->policy);
+
+	if (pool->open[PHASE1] && first_pass_done(geo, pool->open[PHASE1], 0))
+		convert_phase1(state, pool);
+}
+
+/* The last step of a block: it is out of our hands. */
+static void let_go(struct approxftl *state, struct pool *pool, enum kind kind)
 {
 	/* A used phase-2 block is a used checkerboard block. */
 	if (kind == PHASE2)
 		aftl_policy_turn(&state->policy, pool->open[kind], CHECKERBOARD);
 	pool->open[kind] = NULL;
-	if (pool->open[PHASE1] && first_pass_done(geo, pool->open[PHASE1], 0))
-		convert_phase1(state, pool);
+	promote_phase1(state, pool);
+}
+
+static void forget(struct approxftl *state, struct pool *pool, const struct aftl_block *block)
+{
+	u32 kind;
+
+	for (kind = 0; kind < KINDS; kind++)
+		if (pool->open[kind] == block)
+			pool->open[kind] = NULL;
+	promote_phase1(state, pool);
+}
+
+static void closed(struct aftl_policy *policy, const struct aftl_block *block)
+{
+	struct approxftl *state = to_approxftl(policy);
+	u32 lun;
+	u32 pool;
+
+	for (lun = 0; lun < aftl_policy_luns(policy->ftl); lun++)
+		for (pool = 0; pool < POOLS; pool++)
+			forget(state, &state->pools[lun][pool], block);
 }
 
 static void count_approximate_write(struct aftl_block *block, const struct aftl_need *need)
@@ -255,7 +269,7 @@ static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct 
 	if (need->class == AFTL_APPROX)
 		count_approximate_write(block, need);
 	if (aftl_last_step(geo, block))
-		let_go(state, geo, pool, kind);
+		let_go(state, pool, kind);
 	else if (kind == PHASE1 && first_pass_done(geo, block, geo->program_pages))
 		convert_phase1(state, pool);
 	return 0;

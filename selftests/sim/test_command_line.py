@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 from selftests.sim.support import run
 
+HOT = ("--hot-share", "80%", "--hot-range", "20%")
+SIGN = "--{}: {} is more than the whole; write {} or {}\n"
+
 USAGE = [
     (["--blokcs", "4"], 'unknown option "--blokcs"; did you mean --blocks?'),
     (["--quite"], 'unknown option "--quite"; did you mean --quiet?'),
@@ -36,8 +39,43 @@ USAGE = [
     (["--depth", "0"], "--depth: 0 is out of range; it must be 1 to 1048576"),
     (["--depth", "many"], '--depth: "many" is not a whole number'),
     (["--requests", "-1"], '--requests: "-1" is not a whole number'),
-    (["--write-share", "101"], "--write-share: 101 is out of range; it must be 0 to 100"),
-    (["--write-share", "half"], '--write-share: "half" is not a percentage such as 7'),
+    (["--write-share", "half"], '--write-share: "half" is not a share such as 0.5 or 50%'),
+    (["--write-share", ""], '--write-share: "" is not a share such as 0.5 or 50%'),
+    (["--write-share", "%"], '--write-share: "%" is not a share such as 0.5 or 50%'),
+    (["--write-share", "50 %"], '--write-share: "50 %" is not a share such as 0.5 or 50%'),
+    (["--write-share", "50%%"], '--write-share: "50%%" is not a share such as 0.5 or 50%'),
+    (["--write-share", "-1%"], '--write-share: "-1%" is not a share such as 0.5 or 50%'),
+    (["--write-share", ".5"], '--write-share: ".5" is not a share such as 0.5 or 50%'),
+    (["--write-share", "1."], '--write-share: "1." is not a share such as 0.5 or 50%'),
+    (["--write-share", "5e-1"], '--write-share: "5e-1" is not a share such as 0.5 or 50%'),
+    (["--approx-share", "50"], SIGN.format("approx-share", "50", "50%", "0.5")),
+    (["--approx-share", "12.5"], SIGN.format("approx-share", "12.5", "12.5%", "0.125")),
+    (["--approx-share", "1.01"], SIGN.format("approx-share", "1.01", "1.01%", "0.0101")),
+    (["--write-share", "100"], SIGN.format("write-share", "100", "100%", "1")),
+    (["--footprint", "25"], SIGN.format("footprint", "25", "25%", "0.25")),
+    (["--hot-share", "80"], SIGN.format("hot-share", "80", "80%", "0.8")),
+    (["--hot-range", "20"], SIGN.format("hot-range", "20", "20%", "0.2")),
+    (["--drift-set", "5"], SIGN.format("drift-set", "5", "5%", "0.05")),
+    (["--discard-share", "2"], SIGN.format("discard-share", "2", "2%", "0.02")),
+    (["--utilisation", "55"], SIGN.format("utilisation", "55", "55%", "0.55")),
+    (["--utilisation", "120"], SIGN.format("utilisation", "120", "120%", "1.2")),
+    (["--write-share", "101"], "--write-share: 101 is out of range; it must be 0 to 1\n"),
+    (["--write-share", "1.2345"], "--write-share: 1.2345 is out of range; it must be 0 to 1\n"),
+    (["--write-share", "101%"], "--write-share: 101% is out of range; it must be 0% to 100%\n"),
+    (["--write-share", "9" * 30 + "%"], "9% is out of range; it must be 0% to 100%\n"),
+    (["--write-share", "9" * 30], "9 is out of range; it must be 0 to 1\n"),
+    (["--footprint", "0"], "--footprint: 0 is out of range; it must be 0.0001 to 1\n"),
+    (["--footprint", "0%"], "--footprint: 0% is out of range; it must be 0.01% to 100%\n"),
+    (["--utilisation", "1001"], "1001 is out of range; it must be 0.0001 to 10\n"),
+    (["--utilisation", "1001%"], "1001% is out of range; it must be 0.01% to 1000%\n"),
+    (
+        ["--write-share", "0.00001"],
+        "--write-share: 0.00001 is finer than shares can be; the smallest step is 0.0001\n",
+    ),
+    (
+        ["--write-share", "12.345%"],
+        "--write-share: 12.345% is finer than shares can be; the smallest step is 0.01%\n",
+    ),
     (["--workload", "heavy"], '--workload: "heavy" is not one of uniform, zipf, sequential'),
     (["--size", "0"], "--size: 0 is out of range; it must be 1 to 1GiB"),
     (["--size", "4KiB:0"], '--size: the weight in "4KiB:0" must be 1 to 1000000'),
@@ -47,17 +85,28 @@ USAGE = [
     (["--workload", "zipf", "--zipf-skew", "9"], "--zipf-skew: 9 is out of range; it must be 0.01"),
     (["--workload", "zipf", "--zipf-skew", "a"], '"a" is not a number such as 2 or 0.5'),
     (["--zipf-skew", "1"], "--zipf-skew needs --workload zipf"),
-    (["--drift-set", "1"], "--drift-set needs --workload drift"),
+    (["--drift-set", "0.01"], "--drift-set needs --workload drift"),
     (["--burst-on", "1ms"], "--burst-on needs --workload bursts"),
-    (["--hot-share", "80"], "--hot-share needs --hot-range"),
+    (["--hot-share", "0.8"], "--hot-share needs --hot-range"),
     (
-        ["--workload", "zipf", "--hot-share", "80", "--hot-range", "20"],
+        ["--hot-size", "4KiB"],
+        "--hot-size needs --hot-share; the parameter of the same name is set by --set\n",
+    ),
+    (["--hot-size", "4KiB:0"], '--hot-size: the weight in "4KiB:0" must be 1 to 1000000'),
+    (["--hot-size", "0"], "--hot-size: 0 is out of range; it must be 1 to 1GiB"),
+    (["--hot-size", ""], '--hot-size: "" is not a size'),
+    (["--hot-size", "4K"], '--hot-size: "4K" is not a size such as 4096 or 16KiB'),
+    (["--hot-size", ",".join(["4KiB"] * 17)], "--hot-size: at most 16 sizes"),
+    ([*HOT, "--hot-size", "1GiB"], "lower --hot-size or raise --footprint"),
+    ([*HOT, "--hot-size", "4KiB", "--size", "1GiB"], "lower --size or raise --footprint"),
+    (
+        ["--workload", "zipf", *HOT],
         "--hot-share needs --workload uniform or bursts",
     ),
     (["--approx-run", "4"], "--approx-run needs --approx-share"),
-    (["--approx-share", "90", "--approx-run", "2"], "--approx-run 2 is too short"),
+    (["--approx-share", "0.9", "--approx-run", "2"], "--approx-run 2 is too short"),
     (["--rate", "100", "--depth", "4"], "--depth needs --arrival closed"),
-    (["--rate", "100", "--utilisation", "4"], "--rate and --utilisation contradict each other"),
+    (["--rate", "100", "--utilisation", "0.4"], "--rate and --utilisation contradict each other"),
     (["--arrival", "closed", "--rate", "4"], "--rate needs --arrival open"),
     (["--arrival", "open"], "--arrival open needs --rate or --utilisation"),
     (["--arrival", "trace"], "--arrival trace needs --trace"),
@@ -112,10 +161,57 @@ def test_queue_depth_and_command_depth_are_two_things() -> None:
     assert (result["stream"]["queue_depth"], result["parameters"]["depth"]) == (4, "64")
 
 
-def test_small_percentage_is_remarked() -> None:
-    done = run("sim", "--approx-share", "0.5", "--requests", "10")
-    assert done.code == 0
-    assert "note: --approx-share is a percentage" in done.err
+SAME_SHARES = [
+    ("--write-share", "0.5", "50%"),
+    ("--write-share", "1", "100%"),
+    ("--write-share", "0", "0%"),
+    ("--approx-share", "0.125", "12.5%"),
+    ("--approx-share", "0.00010", "0.01%"),
+    ("--footprint", "0.50", "050.000%"),
+    ("--discard-share", "1.0", "100.00%"),
+    ("--utilisation", "0.5", "50%"),
+    ("--utilisation", "1.2", "120%"),
+    ("--utilisation", "10", "1000%"),
+]
+
+
+@pytest.mark.parametrize(("option", "fraction", "percentage"), SAME_SHARES)
+def test_fractions_and_percentages_are_the_same(
+    option: str, fraction: str, percentage: str
+) -> None:
+    texts = (fraction, percentage)
+    done = [run("sim", option, text, "--requests", "200", "--json", "-") for text in texts]
+    assert [(each.code, each.err) for each in done] == [(0, "")] * 2
+    results = [json.loads(each.out) for each in done]
+    key = option[2:].replace("-", "_") + "_percent"
+    assert results[0]["stream"][key] == pytest.approx(float(fraction) * 100)
+    for result in results:
+        del result["tool"]
+    assert results[0] == results[1]
+
+
+def test_every_share_is_read_in_both_notations() -> None:
+    table = (Path(__file__).parents[2] / "userspace/sim/option-table.h").read_text()
+    names = re.findall(r"^SIM_OPT\((\w+), SHARE,", table, re.MULTILINE)
+    assert len(names) == 8
+    for name in names:
+        option = "--" + name.replace("_", "-")
+        assert "is more than the whole; write 50% or 0.5\n" in run("sim", option, "50").err
+        for text in ("0.5", "50%"):
+            assert run("sim", option, text, "--help").code == 0
+
+
+def test_percentages_of_parameters_are_bare() -> None:
+    done = run("sim", "--op", "7", "--requests", "10", "--json", "-")
+    assert json.loads(done.out)["parameters"]["op"] == "7"
+
+
+def test_option_and_parameter_hot_size_are_two_things() -> None:
+    done = run("sim", *HOT, "--hot-size", "16KiB", "--set", "hot_size=4KiB", "--requests=10",
+               "--json", "-")  # fmt: skip
+    result = json.loads(done.out)
+    assert result["stream"]["hot_sizes"] == [{"bytes": 16384, "weight": 1}]
+    assert result["parameters"]["hot_size"] == "4KiB"
 
 
 @pytest.mark.parametrize("option", ["--trace", "--load"])
@@ -133,7 +229,7 @@ def test_file_that_cannot_be_made(option: str, tmp_path: Path) -> None:
 
 
 def test_overload_is_said(tmp_path: Path) -> None:
-    done = run("sim", "--rate", "100000000", "--requests", "1100000", "--write-share", "100")
+    done = run("sim", "--rate", "100000000", "--requests", "1100000", "--write-share", "1")
     assert done.code == 1
     assert "the device cannot keep up: 1048576 requests wait after" in done.err
 
@@ -170,6 +266,13 @@ def test_help_of_each_verb(verb: str) -> None:
     assert "Usage: approxftl " + verb in by_option.out
     assert run("help", verb).out == by_option.out
     assert max(map(len, by_option.out.splitlines())) <= 100
+
+
+def test_help_explains_shares() -> None:
+    text = run("sim", "--help").out
+    assert "Shares are fractions like 0.5 or percentages like 50%." in text
+    assert re.search(r"--write-share SHARE +writes among reads and writes \(default 50%\)", text)
+    assert "PCT" not in text
 
 
 def test_help_names_every_option() -> None:

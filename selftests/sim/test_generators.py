@@ -42,18 +42,18 @@ def near(share: float, expected: float, count: int) -> bool:
     return abs(share - expected) <= 4 * math.sqrt(expected * (1 - expected) / count) + 1e-12
 
 
-@pytest.mark.parametrize("percent", [0, 12.5, 50, 97, 100])
-def test_write_share(percent: float, generate: Generate) -> None:
-    records = generate("--write-share", str(percent))
-    assert near(sum(r.op == WRITE for r in records) / N, percent / 100, N)
+@pytest.mark.parametrize("share", [0, 0.125, 0.5, 0.97, 1])
+def test_write_share(share: float, generate: Generate) -> None:
+    records = generate("--write-share", str(share))
+    assert near(sum(r.op == WRITE for r in records) / N, share, N)
     assert {r.op for r in records} <= {READ, WRITE}
 
 
-@pytest.mark.parametrize("percent", [0, 30, 100])
-def test_approx_share(percent: int, generate: Generate) -> None:
-    records = generate("--approx-share", str(percent), "--write-share", "60")
+@pytest.mark.parametrize("share", [0, 0.3, 1])
+def test_approx_share(share: float, generate: Generate) -> None:
+    records = generate("--approx-share", str(share), "--write-share", "0.6")
     writes = [r for r in records if r.op == WRITE]
-    assert near(sum(r.klass for r in writes) / len(writes), percent / 100, len(writes))
+    assert near(sum(r.klass for r in writes) / len(writes), share, len(writes))
     assert not any(r.klass for r in records if r.op != WRITE)
 
 
@@ -63,20 +63,20 @@ def runs_of(bits: list[int]) -> list[int]:
     return [len(run) for run in text.strip("1").split("0") if run]
 
 
-@pytest.mark.parametrize(("percent", "mean"), [(30, 8), (50, 20), (75, 4)])
-def test_approx_runs(percent: int, mean: int, generate: Generate) -> None:
-    records = generate("--approx-share", str(percent), "--approx-run", str(mean),
-                       "--write-share", "100")  # fmt: skip
+@pytest.mark.parametrize(("share", "mean"), [(0.3, 8), (0.5, 20), (0.75, 4)])
+def test_approx_runs(share: float, mean: int, generate: Generate) -> None:
+    records = generate("--approx-share", str(share), "--approx-run", str(mean),
+                       "--write-share", "1")  # fmt: skip
     lengths = runs_of([r.klass for r in records])
     deviation = math.sqrt(mean * (mean - 1) / len(lengths))
     assert sum(lengths) / len(lengths) == pytest.approx(mean, abs=4 * deviation)
-    share = sum(r.klass for r in records) / N
+    found = sum(r.klass for r in records) / N
     # Neighbours depend on each other: so many fewer independent tags.
-    assert abs(share - percent / 100) < 4 * math.sqrt(2 * mean * 0.25 / N)
+    assert abs(found - share) < 4 * math.sqrt(2 * mean * 0.25 / N)
 
 
 def test_independent_tags_have_short_runs(generate: Generate) -> None:
-    records = generate("--approx-share", "50", "--write-share", "100")
+    records = generate("--approx-share", "0.5", "--write-share", "1")
     lengths = runs_of([r.klass for r in records])
     assert sum(lengths) / len(lengths) == pytest.approx(2, abs=0.08)
 
@@ -89,21 +89,21 @@ def test_uniform_places(generate: Generate) -> None:
 
 
 def test_footprint(generate: Generate) -> None:
-    records = generate("--footprint", "25")
+    records = generate("--footprint", "0.25")
     last = max(r.off_sect + r.nsect for r in records) // UNIT_SECTORS
     assert last <= generate.units * 0.25
     assert last > generate.units * 0.249
 
 
 def test_hot_range(generate: Generate) -> None:
-    records = generate("--hot-share", "80", "--hot-range", "20")
+    records = generate("--hot-share", "0.8", "--hot-range", "0.2")
     hot = sum(r.off_sect // UNIT_SECTORS < generate.units * 0.2 for r in records) / N
     assert near(hot, 0.8, N)
 
 
 @pytest.mark.parametrize("skew", [0.5, 0.9, 1.0, 1.3])
 def test_zipf(skew: float, generate: Generate) -> None:
-    records = generate("--workload", "zipf", "--zipf-skew", str(skew), "--footprint", "10")
+    records = generate("--workload", "zipf", "--zipf-skew", str(skew), "--footprint", "0.1")
     places = int(generate.units * 0.1)
     weights = [(rank + 1) ** -skew for rank in range(places)]
     total = sum(weights)
@@ -135,7 +135,7 @@ def test_zipf_is_scattered(generate: Generate) -> None:
 
 
 def test_sequential(generate: Generate) -> None:
-    records = generate("--workload", "sequential", "--size", "12KiB", "--footprint", "1")
+    records = generate("--workload", "sequential", "--size", "12KiB", "--footprint", "0.01")
     expected, end = 0, int(generate.units * 0.01) * UNIT_SECTORS
     for record in records:
         assert record.off_sect == expected
@@ -145,7 +145,7 @@ def test_sequential(generate: Generate) -> None:
 
 
 def test_drift(generate: Generate) -> None:
-    records = generate("--workload", "drift", "--drift-set", "5", "--drift-requests", "10000")
+    records = generate("--workload", "drift", "--drift-set", "0.05", "--drift-requests", "10000")
     width = int(generate.units * 0.05)
     for number, record in enumerate(records):
         begin = number * width // 10000
@@ -161,8 +161,57 @@ def test_sizes_and_their_weights(generate: Generate) -> None:
         assert near(found[sectors] / N, share, N)
 
 
+HOT = ("--hot-share", "0.6", "--hot-range", "0.1")
+
+
+def hot_and_cold(records: list[Record], units: int) -> tuple[Counter[int], Counter[int]]:
+    """Count lengths in sectors, in a hot range of a tenth and outside of it."""
+    hot = [record.off_sect // UNIT_SECTORS < units // 10 for record in records]
+    return (
+        Counter(r.nsect for r, is_hot in zip(records, hot, strict=True) if is_hot),
+        Counter(r.nsect for r, is_hot in zip(records, hot, strict=True) if not is_hot),
+    )
+
+
+def test_hot_sizes_and_their_weights(generate: Generate) -> None:
+    records = generate(*HOT, "--size", "16KiB:25,64KiB:75", "--hot-size", "4KiB:90,8KiB:10")
+    hot, cold = hot_and_cold(records, generate.units)
+    assert near(hot.total() / N, 0.6, N)
+    assert (set(hot), set(cold)) == ({8, 16}, {32, 128})
+    assert near(hot[8] / hot.total(), 0.9, hot.total())
+    assert near(cold[32] / cold.total(), 0.25, cold.total())
+
+
+def test_hot_size_may_be_the_larger_one(generate: Generate) -> None:
+    hot, cold = hot_and_cold(generate(*HOT, "--hot-size", "32KiB"), generate.units)
+    assert (set(hot), set(cold)) == ({64}, {8})
+    assert near(hot.total() / N, 0.6, N)
+
+
+def test_without_hot_size_lengths_are_the_same_everywhere(generate: Generate) -> None:
+    records = generate(*HOT, "--size", "4KiB:70,16KiB:30")
+    for lengths in hot_and_cold(records, generate.units):
+        assert near(lengths[8] / lengths.total(), 0.7, lengths.total())
+
+
+def test_hot_size_leaves_cold_requests_as_they_are(generate: Generate) -> None:
+    sizes = ("--size", "4KiB:70,16KiB:30", "--depth", "1")
+    before = generate(*HOT, *sizes)
+    after = generate(*HOT, *sizes, "--hot-size", "8KiB:1,4KiB:1")
+    cold = [r.off_sect // UNIT_SECTORS >= generate.units // 10 for r in before]
+    assert 0.3 * N < sum(cold) < 0.5 * N
+    for was, now, is_cold in zip(before, after, cold, strict=True):
+        assert (was.off_sect, was.op) == (now.off_sect, now.op)
+        assert was.nsect == now.nsect or not is_cold
+
+
+def test_whole_footprint_hot(generate: Generate) -> None:
+    records = generate("--hot-share", "0.1", "--hot-range", "1", "--hot-size", "8KiB")
+    assert {r.nsect for r in records} == {16}
+
+
 def test_discards_and_flushes(generate: Generate) -> None:
-    records = generate("--discard-share", "20", "--flush-every", "9")
+    records = generate("--discard-share", "0.2", "--flush-every", "9")
     assert [number for number, r in enumerate(records) if r.op == FLUSH] == list(range(9, N, 10))
     others = [r for r in records if r.op != FLUSH]
     assert near(sum(r.op == DISCARD for r in others) / len(others), 0.2, len(others))
@@ -190,33 +239,45 @@ def test_fixed_arrivals(generate: Generate) -> None:
 @pytest.mark.parametrize("arrival", [["--rate", "10000"], ["--depth", "4"]])
 def test_bursts(arrival: list[str], generate: Generate) -> None:
     records = generate("--workload", "bursts", "--burst-on", "10ms", "--burst-off", "30ms",
-                       "--write-share", "100", *arrival)  # fmt: skip
+                       "--write-share", "1", *arrival)  # fmt: skip
     assert max(r.t_ns % 40_000_000 for r in records) < 10_000_000
     assert records[-1].t_ns > 200_000_000
 
 
 def test_closed_queue_is_kept_full(generate: Generate) -> None:
-    records = generate("--depth", "7", "--write-share", "100", requests=100)
+    records = generate("--depth", "7", "--write-share", "1", requests=100)
     assert [r.t_ns for r in records[:7]] == [0] * 7
     assert records[7].t_ns > 0
 
 
-@pytest.mark.parametrize("percent", [30, 60])
-@pytest.mark.parametrize("share", [0, 37, 100])
-def test_utilisation_without_garbage_collection(percent: int, share: int) -> None:
+@pytest.mark.parametrize("utilisation", [0.3, 0.6])
+@pytest.mark.parametrize("share", [0, 0.37, 1])
+def test_utilisation_without_garbage_collection(utilisation: float, share: float) -> None:
     """The rate is computed from times of pages; the measured utilisation must be that."""
-    result = sim("--utilisation", str(percent), "--write-share", str(share), "--size", "8KiB",
+    result = sim("--utilisation", str(utilisation), "--write-share", str(share), "--size", "8KiB",
                  "--workload", "sequential", "--fill", "sequential", "--fill-valid", "20",
-                 "--footprint", "15", "--requests", "8000")  # fmt: skip
+                 "--footprint", "0.15", "--requests", "8000")  # fmt: skip
     found = only_run(result)
     assert found["counters"]["gc_blocks"] == 0
-    assert found["luns"]["mean_utilisation"] == pytest.approx(percent / 100, rel=0.05)
+    assert found["luns"]["mean_utilisation"] == pytest.approx(utilisation, rel=0.05)
+
+
+@pytest.mark.parametrize("share", [0, 1])
+def test_utilisation_with_hot_sizes(share: int) -> None:
+    """The mean length is that of the requests to both ranges."""
+    sizes = ("--size", "64KiB", "--hot-size", "8KiB", "--hot-share", "0.75", "--hot-range", "0.2")
+    result = sim("--utilisation", "0.3", "--write-share", str(share), *sizes,
+                 "--fill", "sequential", "--fill-valid", "20", "--footprint", "0.15",
+                 "--requests", "5000")  # fmt: skip
+    found = only_run(result)
+    assert found["counters"]["gc_blocks"] == 0
+    assert found["luns"]["mean_utilisation"] == pytest.approx(0.3, rel=0.05)
 
 
 def test_streams_differ_in_one_property_only(generate: Generate) -> None:
     """Common random numbers: what an option does not touch stays as it is."""
-    before = generate("--approx-share", "10", "--depth", "1")
-    after = generate("--approx-share", "60", "--depth", "8")
+    before = generate("--approx-share", "0.1", "--depth", "1")
+    after = generate("--approx-share", "0.6", "--depth", "8")
     assert [(r.off_sect, r.nsect, r.op) for r in before] == [
         (r.off_sect, r.nsect, r.op) for r in after
     ]

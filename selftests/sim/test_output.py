@@ -27,16 +27,17 @@ from selftests.sim.support import (
 
 SCHEMA = json.loads((TOP / "userspace/sim/sim-output.schema.json").read_text())
 SMALL = ("--requests", "3000")
-BUSY = ("--fill", "random", "--approx-share", "30", "--policy", "approxftl")
+BUSY = ("--fill", "random", "--approx-share", "0.3", "--policy", "approxftl")
 
 COMMANDS = [
     (),
-    ("--policy", "baseline,vth_b,approxftl", "--approx-share", "50", "--histogram", "--cpu"),
+    ("--policy", "baseline,vth_b,approxftl", "--approx-share", "0.5", "--histogram", "--cpu"),
     ("--workload", "zipf", "--rate", "5000", "--verify"),
-    ("--workload", "bursts", "--utilisation", "30", "--arrival-shape", "fixed"),
+    ("--workload", "bursts", "--utilisation", "0.3", "--arrival-shape", "fixed"),
     ("--workload", "drift", "--size", "4KiB:3,64KiB:1", "--flush-every", "10"),
-    ("--workload", "sequential", "--discard-share", "20", "--warmup", "100"),
-    ("--profile", "micro19", "--policy", "cubeftl,pageftl", "--write-share", "100"),
+    ("--workload", "sequential", "--discard-share", "0.2", "--warmup", "100"),
+    ("--hot-share", "80%", "--hot-range", "10%", "--hot-size", "4KiB:9,8KiB:1", "--size", "64KiB"),
+    ("--profile", "micro19", "--policy", "cubeftl,pageftl", "--write-share", "1"),
 ]
 
 
@@ -128,9 +129,19 @@ def test_sums() -> None:
     assert 0 < luns["mean_utilisation"] <= 1
 
 
+def test_hot_sizes_in_the_output() -> None:
+    assert "hot_sizes" not in sim(*SMALL)["stream"]
+    hot = ("--hot-share", "0.8", "--hot-range", "0.1", "--hot-size", "8KiB:3,4096")
+    assert sim(*SMALL, *hot)["stream"]["hot_sizes"] == [
+        {"bytes": 8192, "weight": 3},
+        {"bytes": 4096, "weight": 1},
+    ]
+    assert ", 4KiB (8KiB:3,4096 in the hot range), arrival" in run("sim", *SMALL, *hot).out
+
+
 def test_policies_side_by_side_are_those_alone() -> None:
     names = ("baseline", "vth_b", "approxftl")
-    common = ("--requests", "5000", "--approx-share", "40", "--workload", "zipf")
+    common = ("--requests", "5000", "--approx-share", "0.4", "--workload", "zipf")
     together = sim(*common, "--policy", ",".join(names))
     assert [found["policy"] for found in together["runs"]] == list(names)
     for name, found in zip(names, together["runs"], strict=True):
@@ -138,7 +149,7 @@ def test_policies_side_by_side_are_those_alone() -> None:
 
 
 def test_table_compares_with_the_first_policy() -> None:
-    common = ("--requests", "5000", "--approx-share", "50", "--policy", "baseline,approxftl")
+    common = ("--requests", "5000", "--approx-share", "0.5", "--policy", "baseline,approxftl")
     table = run("sim", *common).out
     runs = sim(*common)["runs"]
     means = [found["timing"]["write_response"]["mean_ns"] for found in runs]
@@ -159,8 +170,8 @@ def test_json_file_and_table_together(tmp_path: Path) -> None:
 
 CLOSED_AND_OPEN = [
     ("--depth", "1"),
-    ("--depth", "64", "--write-share", "80", "--flush-every", "50"),
-    ("--rate", "4000", "--workload", "zipf", "--discard-share", "5"),
+    ("--depth", "64", "--write-share", "0.8", "--flush-every", "50"),
+    ("--rate", "4000", "--workload", "zipf", "--discard-share", "0.05"),
     ("--workload", "bursts", "--burst-on", "5ms", "--burst-off", "20ms"),
     ("--buffer", "1MiB", "--size", "4KiB:5,32KiB:1"),
     ("--suspend", "both", "--controller", "10us", "--warmup", "1000"),
@@ -176,7 +187,8 @@ def test_recorded_stream_repeats_the_run(command: tuple[str, ...], tmp_path: Pat
             device += command[command.index(key) : command.index(key) + 2]
     share = ("--requests", "20000", *command)
     first = sim(*BUSY, *share, "--record", path)
-    again = sim("--trace", path, *[word for word in device if word not in ("--approx-share", "30")])
+    device = [word for word in device if word not in ("--approx-share", "0.3")]
+    again = sim("--trace", path, *device)
     assert only_run(again) == only_run(first)
 
 
@@ -194,10 +206,10 @@ def test_record_to_standard_output(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        ("--policy", "approxftl", "--approx-share", "50"),
+        ("--policy", "approxftl", "--approx-share", "0.5"),
         ("--policy", "baseline", "--buffer", "1MiB", "--buffer-safe", "on"),
-        ("--policy", "vth_b", "--errors", "off", "--discard-share", "10"),
-        ("--profile", "micro19", "--policy", "approxftl", "--approx-share", "20"),
+        ("--policy", "vth_b", "--errors", "off", "--discard-share", "0.1"),
+        ("--profile", "micro19", "--policy", "approxftl", "--approx-share", "0.2"),
     ],
     ids=" ".join,
 )

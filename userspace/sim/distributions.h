@@ -7,9 +7,7 @@
 
 #include "fixed-math.h"
 #include "random.h"
-
-/* Parts of a share: a percentage has two decimals. */
-#define SHARE_WHOLE 10000
+#include "shares.h"
 
 /* True with a probability of @share / SHARE_WHOLE. */
 static inline bool draw_share(struct aftl_random *random, u32 share)

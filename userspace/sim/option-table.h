@@ -5,9 +5,9 @@
  * SIM_OPT(name, kind, smallest, largest, default, value, help)
  *
  * The name is the field of struct sim_options; on the command line its underscores
- * are dashes. Kinds are SWITCH, TEXT, and those of param-table.h. The default is a
- * text as a user would write it, NULL for none. SIM_OPT_GROUP(title) begins a
- * section of the help. No include guard on purpose.
+ * are dashes. Kinds are SWITCH, TEXT, SHARE (in 1/10000, written 0.5 or 50%), and
+ * those of param-table.h. The default is a text as a user would write it, NULL for
+ * none. SIM_OPT_GROUP(title) begins a section of the help. No include guard on purpose.
  */
 
 SIM_OPT_GROUP("Device")
@@ -31,22 +31,24 @@ SIM_OPT(workload, CHOICE, 0, 4, "uniform", "KIND",
 	"uniform, zipf, sequential, bursts or drift")
 SIM_OPT(requests, COUNT, 0, U64_MAX, "100000", "N",
 	"how many, not counting the warm-up; with --trace at most so many")
-SIM_OPT(write_share, PERCENT, 0, 10000, "50", "PCT", "writes among reads and writes")
+SIM_OPT(write_share, SHARE, 0, 10000, "50%", "SHARE", "writes among reads and writes")
 SIM_OPT(size, TEXT, 0, 0, "4KiB", "BYTES",
 	"length, or lengths with weights such as 4KiB:70,64KiB:30")
-SIM_OPT(approx_share, PERCENT, 0, 10000, "0", "PCT", "writes that are tagged approximate")
+SIM_OPT(approx_share, SHARE, 0, 10000, "0%", "SHARE", "writes that are tagged approximate")
 SIM_OPT(approx_run, COUNT, 0, 1 << 30, "0", "N",
 	"mean number of approximate writes in a row; 0: independent tags")
-SIM_OPT(footprint, PERCENT, 1, 10000, "100", "PCT", "part of the capacity that is used")
+SIM_OPT(footprint, SHARE, 1, 10000, "100%", "SHARE", "part of the capacity that is used")
 SIM_OPT(zipf_skew, RATE, SIM_RATE_ONE / 100, 8 * SIM_RATE_ONE, "0.9", "X",
 	"exponent of workload zipf")
-SIM_OPT(hot_share, PERCENT, 0, 10000, "0", "PCT", "requests that go to the hot range")
-SIM_OPT(hot_range, PERCENT, 0, 10000, "0", "PCT", "size of the hot range in the footprint")
-SIM_OPT(drift_set, PERCENT, 1, 10000, "10", "PCT",
+SIM_OPT(hot_share, SHARE, 0, 10000, "0%", "SHARE", "requests that go to the hot range")
+SIM_OPT(hot_range, SHARE, 0, 10000, "0%", "SHARE", "size of the hot range in the footprint")
+SIM_OPT(hot_size, TEXT, 0, 0, NULL, "BYTES",
+	"length, or lengths with weights, of requests to the hot range (default as --size)")
+SIM_OPT(drift_set, SHARE, 1, 10000, "10%", "SHARE",
 	"working set of workload drift, of the footprint")
 SIM_OPT(drift_requests, COUNT, 1, U64_MAX, "100000", "N",
 	"requests in which that set moves by its own size")
-SIM_OPT(discard_share, PERCENT, 0, 10000, "0", "PCT", "discards among all requests")
+SIM_OPT(discard_share, SHARE, 0, 10000, "0%", "SHARE", "discards among all requests")
 SIM_OPT(flush_every, COUNT, 0, U64_MAX, "0", "N", "a flush after each N requests; 0: never")
 
 SIM_OPT_GROUP("Timing")
@@ -54,7 +56,7 @@ SIM_OPT(arrival, CHOICE, 0, 2, NULL, "KIND",
 	"closed (a queue kept full), open (a rate) or trace (the record file's clock)")
 SIM_OPT(depth, COUNT, 1, 1 << 20, "32", "N", "requests in a closed queue")
 SIM_OPT(rate, COUNT, 1, 1000000000, NULL, "IOPS", "mean rate of open arrivals")
-SIM_OPT(utilisation, PERCENT, 1, 100000, NULL, "PCT",
+SIM_OPT(utilisation, SHARE, 1, 100000, NULL, "SHARE",
 	"open arrivals that keep the dies so busy under policy baseline, garbage collection aside")
 SIM_OPT(arrival_shape, CHOICE, 0, 1, "poisson", "KIND", "poisson or fixed distances")
 SIM_OPT(burst_on, TIME, 1, 3600000000000ULL, "100ms", "TIME", "length of a burst")

@@ -38,21 +38,21 @@ static void put_geometry(struct json_writer *json, const struct aftl_geometry *g
 	json_end_object(json);
 }
 
-static void put_sizes(struct json_writer *json, const struct sim_options *options)
+static void put_sizes(struct json_writer *json, const char *key, const struct sim_size_list *list)
 {
 	u32 i;
 
-	json_array(json, "sizes");
-	for (i = 0; i < options->size_count; i++) {
+	json_array(json, key);
+	for (i = 0; i < list->count; i++) {
 		json_object(json, NULL);
-		json_u64(json, "bytes", options->size_list[i].bytes);
-		json_u64(json, "weight", options->size_list[i].weight);
+		json_u64(json, "bytes", list->sizes[i].bytes);
+		json_u64(json, "weight", list->sizes[i].weight);
 		json_end_object(json);
 	}
 	json_end_array(json);
 }
 
-/* Percentages are kept in 1/100, fractions in 10^-12. */
+/* Shares are kept in hundredths of a percent, other fractions in 10^-12. */
 static void put_workload(struct json_writer *json, const struct sim_options *options)
 {
 	switch (options->workload) {
@@ -85,7 +85,9 @@ static void put_generator(struct json_writer *json, const struct sim_options *op
 	json_fixed(json, "footprint_percent", options->footprint, 2);
 	json_fixed(json, "hot_share_percent", options->hot_share, 2);
 	json_fixed(json, "hot_range_percent", options->hot_range, 2);
-	put_sizes(json, options);
+	put_sizes(json, "sizes", &options->size_list);
+	if (options->hot_size)
+		put_sizes(json, "hot_sizes", &options->hot_size_list);
 }
 
 static void put_trace(struct json_writer *json, const struct sim_options *options,

@@ -465,6 +465,8 @@ static void print_stream(const struct sim_options *options, const struct sim_res
 		fprintf(out, ", %s writes", text);
 		print_fixed(text, options->approx_share, 100, 2, "%");
 		fprintf(out, ", %s of them approximate, %s", text, options->size);
+		if (options->hot_size)
+			fprintf(out, " (%s in the hot range)", options->hot_size);
 	}
 	fprintf(out, ", arrival %s", sim_arrival_word(options));
 	if (options->arrival == SIM_ARRIVAL_CLOSED)

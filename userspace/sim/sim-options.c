@@ -6,14 +6,15 @@
 #include <stdio.h>
 
 #include "complain.h"
+#include "shares.h"
 #include "sim-options.h"
 
 enum kind {
 	KIND_COUNT = AFTL_PARAM_COUNT,
 	KIND_TIME = AFTL_PARAM_TIME,
-	KIND_PERCENT = AFTL_PARAM_PERCENT,
 	KIND_RATE = AFTL_PARAM_RATE,
 	KIND_CHOICE = AFTL_PARAM_CHOICE,
+	KIND_SHARE,
 	KIND_TEXT,
 	KIND_SWITCH,
 };
@@ -106,15 +107,6 @@ static const char *dashed(const char *name, char text[32])
 
 /* Values */
 
-/* "50%" is as good as "50" where a percentage is meant. */
-static void strip_percent(char *text)
-{
-	size_t length = strlen(text);
-
-	if (length && text[length - 1] == '%')
-		text[length - 1] = '\0';
-}
-
 static int complain_number(const struct option *option, const char *text, const char *cause,
 			   struct aftl_error *error)
 {
@@ -127,24 +119,12 @@ static int complain_number(const struct option *option, const char *text, const 
 	return aftl_fail(error, -EINVAL, "--%s: %.190s", name, cause);
 }
 
-/* As a plain decimal without zeroes at its end. */
-static void print_fraction(u64 value, char text[AFTL_VALUE_SIZE])
-{
-	int length = scnprintf(text, AFTL_VALUE_SIZE, "%llu.%012llu",
-			       (unsigned long long)(value / SIM_RATE_ONE),
-			       (unsigned long long)(value % SIM_RATE_ONE));
-
-	while (text[length - 1] == '0')
-		length--;
-	text[length - (text[length - 1] == '.')] = '\0';
-}
-
 static void print_number(const struct option *option, u64 value, char text[AFTL_VALUE_SIZE])
 {
 	struct aftl_param like = { .type = (enum aftl_param_type)option->kind };
 
 	if (option->kind == KIND_RATE)
-		print_fraction(value, text);
+		decimal_print(value, SIM_RATE_DECIMALS, text);
 	else
 		aftl_param_print(&like, value, text);
 }
@@ -170,14 +150,76 @@ static int set_number(struct sim_options *options, const struct option *option, 
 	const char *const *words = option->kind == KIND_CHOICE ? option_words(option) : NULL;
 	u64 *value = (u64 *)((char *)options + option->field);
 	struct aftl_error cause;
-	char copy[64];
 
-	scnprintf(copy, sizeof(copy), "%s", text);
-	if (option->kind == KIND_PERCENT)
-		strip_percent(copy);
-	if (aftl_parse_value((enum aftl_param_type)option->kind, words, copy, value, &cause))
+	if (aftl_parse_value((enum aftl_param_type)option->kind, words, text, value, &cause))
 		return complain_number(option, text, cause.text, error);
 	return option->kind == KIND_CHOICE ? 0 : check_range(option, text, *value, error);
+}
+
+/* Shares */
+
+static int complain_share_range(const struct option *option, const char *text, bool percent,
+				struct aftl_error *error)
+{
+	char smallest[AFTL_VALUE_SIZE];
+	char largest[AFTL_VALUE_SIZE];
+	char name[32];
+
+	share_print(option->smallest, percent, smallest);
+	share_print(option->largest, percent, largest);
+	return aftl_fail(error, -EINVAL, "--%s: %.40s is out of range; it must be %s to %s",
+			 dashed(option->name, name), text, smallest, largest);
+}
+
+/* 50 that was meant as 50%. */
+static bool lacks_sign(const struct option *option, const struct share *share)
+{
+	return !share->percent && share->value > option->largest && !share->finer &&
+	       share->value % 100 == 0 && share->value / 100 <= option->largest;
+}
+
+static int complain_sign(const struct option *option, const char *text, u64 meant,
+			 struct aftl_error *error)
+{
+	char percentage[AFTL_VALUE_SIZE];
+	char fraction[AFTL_VALUE_SIZE];
+	char name[32];
+
+	share_print(meant, true, percentage);
+	share_print(meant, false, fraction);
+	return aftl_fail(error, -EINVAL, "--%s: %.40s is more than the whole; write %s or %s",
+			 dashed(option->name, name), text, percentage, fraction);
+}
+
+static int check_share(const struct option *option, const char *text, const struct share *share,
+		       struct aftl_error *error)
+{
+	char name[32];
+
+	if (lacks_sign(option, share))
+		return complain_sign(option, text, share->value / 100, error);
+	if (share->value < option->smallest || share->value > option->largest)
+		return complain_share_range(option, text, share->percent, error);
+	if (share->finer)
+		return aftl_fail(error, -EINVAL,
+				 "--%s: %.40s is finer than shares can be; the smallest step is %s",
+				 dashed(option->name, name), text,
+				 share->percent ? "0.01%" : "0.0001");
+	return 0;
+}
+
+static int set_share(struct sim_options *options, const struct option *option, const char *text,
+		     struct aftl_error *error)
+{
+	struct share share;
+	char name[32];
+
+	if (!share_parse(text, &share))
+		return aftl_fail(error, -EINVAL,
+				 "--%s: \"%.40s\" is not a share such as 0.5 or 50%%",
+				 dashed(option->name, name), text);
+	*(u64 *)((char *)options + option->field) = share.value;
+	return check_share(option, text, &share, error);
 }
 
 static int set_value(struct sim_options *options, const struct option *option, const char *text,
@@ -187,6 +229,8 @@ static int set_value(struct sim_options *options, const struct option *option, c
 		*(bool *)((char *)options + option->field) = true;
 	else if (option->kind == KIND_TEXT)
 		*(const char **)((char *)options + option->field) = text;
+	else if (option->kind == KIND_SHARE)
+		return set_share(options, option, text, error);
 	else
 		return set_number(options, option, text, error);
 	return 0;
@@ -436,14 +480,15 @@ static int parse_policies(struct sim_options *options, struct aftl_error *error)
 	return ret;
 }
 
-static int complain_size(const char *item, struct aftl_error *error)
+static int complain_size(const char *name, const char *item, struct aftl_error *error)
 {
 	return aftl_fail(error, -EINVAL,
-			 "--size: \"%.40s\" is not a size such as 4096 or 16KiB, or one with a weight such as 4KiB:70",
-			 item);
+			 "--%s: \"%.40s\" is not a size such as 4096 or 16KiB, or one with a weight such as 4KiB:70",
+			 name, item);
 }
 
-static int add_size(struct sim_options *options, char *item, struct aftl_error *error)
+static int add_size(struct sim_size_list *sizes, const char *name, char *item,
+		    struct aftl_error *error)
 {
 	size_t length = strcspn(item, ":");
 	struct aftl_error unused;
@@ -451,34 +496,44 @@ static int add_size(struct sim_options *options, char *item, struct aftl_error *
 
 	if (item[length] && aftl_parse_value(AFTL_PARAM_COUNT, NULL, item + length + 1, &weight,
 					     &unused))
-		return complain_size(item, error);
+		return complain_size(name, item, error);
 	if (!weight || weight > 1000000)
 		return aftl_fail(error, -EINVAL,
-				 "--size: the weight in \"%.40s\" must be 1 to 1000000", item);
+				 "--%s: the weight in \"%.40s\" must be 1 to 1000000", name,
+				 item);
 	item[length] = '\0';
 	if (aftl_parse_value(AFTL_PARAM_BYTES, NULL, item, &bytes, &unused))
-		return complain_size(item, error);
+		return complain_size(name, item, error);
 	if (!bytes || bytes > 1ULL << 30)
 		return aftl_fail(error, -EINVAL,
-				 "--size: %.40s is out of range; it must be 1 to 1GiB", item);
-	if (options->size_count == SIM_SIZES)
-		return aftl_fail(error, -EINVAL, "--size: at most %u sizes", SIM_SIZES);
-	options->size_list[options->size_count++] =
-		(struct sim_size){ .bytes = bytes, .weight = (u32)weight };
+				 "--%s: %.40s is out of range; it must be 1 to 1GiB", name, item);
+	if (sizes->count == SIM_SIZES)
+		return aftl_fail(error, -EINVAL, "--%s: at most %u sizes", name, SIM_SIZES);
+	sizes->sizes[sizes->count++] = (struct sim_size){ .bytes = bytes, .weight = (u32)weight };
 	return 0;
 }
 
-static int parse_sizes(struct sim_options *options, struct aftl_error *error)
+/* @name is the option that @list was given to. */
+static int parse_sizes(struct sim_size_list *sizes, const char *name, const char *list,
+		       struct aftl_error *error)
 {
-	const char *list = options->size;
 	char item[64];
 	int ret = 0;
 
 	if (!*list)
-		return complain_size("", error);
+		return complain_size(name, "", error);
 	while (!ret && next_item(&list, item))
-		ret = add_size(options, item, error);
+		ret = add_size(sizes, name, item, error);
 	return ret;
+}
+
+static int parse_all_sizes(struct sim_options *options, struct aftl_error *error)
+{
+	int ret = parse_sizes(&options->size_list, "size", options->size, error);
+
+	if (ret || !options->hot_size)
+		return ret;
+	return parse_sizes(&options->hot_size_list, "hot-size", options->hot_size, error);
 }
 
 /* What fits together */
@@ -492,6 +547,7 @@ struct relation {
 static const struct relation needs[] = {
 	{ "repeat", "trace" },	      { "time-scale", "trace" },   { "approx-run", "approx-share" },
 	{ "hot-share", "hot-range" }, { "hot-range", "hot-share" }, { "histogram", "json" },
+	{ "hot-size", "hot-share" },
 };
 
 static const struct relation excludes[] = {
@@ -503,6 +559,15 @@ static const struct relation excludes[] = {
 	{ "load", "profile" },	      { "load", "policy" },	     { "quiet", "progress" },
 };
 
+static int complain_need(const struct relation *need, struct aftl_error *error)
+{
+	const struct argument argument = { .name = need->option, .length = strlen(need->option) };
+
+	return aftl_fail(error, -EINVAL, "--%s needs --%s%s", need->option, need->other,
+			 is_param(&argument) ?
+				 "; the parameter of the same name is set by --set" : "");
+}
+
 static int check_relations(const struct sim_options *options, struct aftl_error *error)
 {
 	unsigned int i;
@@ -510,8 +575,7 @@ static int check_relations(const struct sim_options *options, struct aftl_error 
 	for (i = 0; i < ARRAY_SIZE(needs); i++)
 		if (sim_option_given(options, needs[i].option) &&
 		    !sim_option_given(options, needs[i].other))
-			return aftl_fail(error, -EINVAL, "--%s needs --%s", needs[i].option,
-					 needs[i].other);
+			return complain_need(&needs[i], error);
 	for (i = 0; i < ARRAY_SIZE(excludes); i++)
 		if (sim_option_given(options, excludes[i].option) &&
 		    sim_option_given(options, excludes[i].other))
@@ -645,7 +709,7 @@ int sim_options_parse(struct sim_options *options, int argc, char **argv,
 	if (!options->load)
 		ret = parse_policies(options, error);
 	if (!ret)
-		ret = parse_sizes(options, error);
+		ret = parse_all_sizes(options, error);
 	return ret ? ret : check_all(options, error);
 }
 
@@ -710,8 +774,8 @@ void sim_options_help(void)
 	     "Usage: approxftl sim [OPTION ...]\n"
 	     "\n"
 	     "The same arguments always give the same output, byte for byte. Options are written\n"
-	     "as \"--name value\" or \"--name=value\". Sizes are like 16KiB, times like 700us, and\n"
-	     "percentages like 7 or 12.5.");
+	     "as \"--name value\" or \"--name=value\". Sizes are like 16KiB, times like 700us.\n"
+	     "Shares are fractions like 0.5 or percentages like 50%.");
 	for (i = 0; i < OPTIONS; i++) {
 		if (options_table[i].name)
 			print_option(&options_table[i]);
@@ -720,12 +784,12 @@ void sim_options_help(void)
 	}
 	puts("\n"
 	     "Every parameter of the device is an option, too: --op 7 --fill random --seed 3.\n"
-	     "\"approxftl params\" explains them. The parameter \"depth\" shares its name with an\n"
-	     "option: it is set by --set depth=N.\n"
+	     "\"approxftl params\" explains them. The parameters \"depth\" and \"hot_size\" share their\n"
+	     "names with options: they are set by --set depth=N and --set hot_size=BYTES.\n"
 	     "\n"
 	     "Exit status: 0 done, 1 failed, 2 usage, 3 no such file, 4 --verify found an error,\n"
 	     "130 interrupted (what there was is printed).\n"
 	     "\n"
 	     "Example: ApproxFTL against a device that does not know approximate data\n"
-	     "  approxftl sim --policy baseline,approxftl --approx-share 50 --write-share 100");
+	     "  approxftl sim --policy baseline,approxftl --approx-share 0.5 --write-share 1");
 }

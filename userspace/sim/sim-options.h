@@ -36,23 +36,33 @@ struct sim_size {
 };
 
 /**
+ * struct sim_size_list - sizes of requests
+ * @sizes: in the order of the command line
+ * @count: how many
+ */
+struct sim_size_list {
+	struct sim_size sizes[SIM_SIZES];
+	u32 count;
+};
+
+/**
  * struct sim_options - the command line, parsed
  * @policies: to run one after the other; empty with @load
  * @policy_count: how many
  * @size_list: what @size says
- * @size_count: how many
+ * @hot_size_list: what @hot_size says; empty without it
  * @config: profile and every parameter on top of it
  * @given: by line of option-table.h
  * @param_given: the last parameter on the command line, NULL if none
  *
- * All others: one field per line of option-table.h. Numbers are in the stored units
- * of param-table.h, texts and switches as they are.
+ * All others: one field per line of option-table.h. Shares are in 1/10000, other numbers
+ * in the stored units of param-table.h, texts and switches as they are.
  */
 struct sim_options {
 #define SIM_FIELD_SWITCH bool
 #define SIM_FIELD_TEXT const char *
 #define SIM_FIELD_COUNT u64
-#define SIM_FIELD_PERCENT u64
+#define SIM_FIELD_SHARE u64
 #define SIM_FIELD_TIME u64
 #define SIM_FIELD_RATE u64
 #define SIM_FIELD_CHOICE u64
@@ -63,8 +73,8 @@ struct sim_options {
 #undef SIM_OPT_GROUP
 	const struct aftl_policy_type *policies[SIM_POLICIES];
 	u32 policy_count;
-	struct sim_size size_list[SIM_SIZES];
-	u32 size_count;
+	struct sim_size_list size_list;
+	struct sim_size_list hot_size_list;
 	struct aftl_config config;
 	const char *param_given;
 	bool given[SIM_OPTIONS];
@@ -72,6 +82,7 @@ struct sim_options {
 
 /* Values of RATE options count in 10^-12. */
 #define SIM_RATE_ONE 1000000000000ULL
+#define SIM_RATE_DECIMALS 12
 
 /**
  * sim_options_parse() - read and check the arguments after the verb

@@ -9,19 +9,6 @@
 #include "report.h"
 #include "sim.h"
 
-/* Half a percent is a rare wish, one half a frequent one. */
-static void warn_of_small_shares(const struct sim_options *options)
-{
-	static const char *const names[] = { "write-share", "approx-share", "footprint" };
-	const u64 values[] = { options->write_share, options->approx_share, options->footprint };
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(names); i++)
-		if (sim_option_given(options, names[i]) && values[i] && values[i] < 100)
-			complain("note: --%s is a percentage: this is less than one in a hundred",
-				 names[i]);
-}
-
 static void warn_of_misfits(const struct sim_notes *notes)
 {
 	if (notes->wrapped)
@@ -139,8 +126,6 @@ enum exit_code sim_main(int argc, char **argv)
 		sim_options_help();
 		return EXIT_DONE;
 	}
-	if (!options.quiet && !options.trace)
-		warn_of_small_shares(&options);
 	sim_catch_interrupt();
 	return run_and_report(&options, argc, argv);
 }

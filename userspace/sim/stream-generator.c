@@ -17,6 +17,7 @@ enum purpose {
 	PURPOSE_SIZE,
 	PURPOSE_PLACE,
 	PURPOSE_TAG,
+	PURPOSE_HOT_SIZE,
 };
 
 /**
@@ -49,6 +50,9 @@ struct lengths {
  * @flush_every: requests between two flushes
  * @count: requests without flushes so far
  * @flush_due: a flush comes next
+ * @lengths: of requests
+ * @hot_lengths: of those that go to the hot range
+ * @own_hot_lengths: which are not those of the others
  */
 struct generator {
 	struct sim_stream stream;
@@ -68,27 +72,30 @@ struct generator {
 	u64 count;
 	bool flush_due;
 	struct lengths lengths;
+	struct lengths hot_lengths;
+	bool own_hot_lengths;
 	struct zipf *zipf;
 	struct tags tags;
 	struct aftl_random kind_random;
 	struct aftl_random size_random;
+	struct aftl_random hot_size_random;
 	struct aftl_random place_random;
 };
 
 /* Lengths */
 
-static void lengths_init(struct lengths *lengths, const struct sim_options *options,
+static void lengths_init(struct lengths *lengths, const struct sim_size_list *list,
 			 const struct aftl_geometry *geo)
 {
 	u32 sum = 0;
 	u32 i;
 
-	for (i = 0; i < options->size_count; i++) {
-		sum += options->size_list[i].weight;
+	for (i = 0; i < list->count; i++) {
+		sum += list->sizes[i].weight;
 		lengths->end[i] = sum;
-		lengths->units[i] = DIV_ROUND_UP(options->size_list[i].bytes, geo->unit_bytes);
+		lengths->units[i] = DIV_ROUND_UP(list->sizes[i].bytes, geo->unit_bytes);
 	}
-	lengths->count = options->size_count;
+	lengths->count = list->count;
 }
 
 static u32 draw_length(const struct lengths *lengths, struct aftl_random *random)
@@ -124,30 +131,53 @@ static u32 largest_length(const struct lengths *lengths)
 	return most;
 }
 
-u64 sim_mean_pages_q16(const struct sim_options *options, const struct aftl_geometry *geo)
+static u64 mean_pages_q16(const struct sim_size_list *list, const struct aftl_geometry *geo)
 {
 	struct lengths lengths = { .count = 0 };
 	u64 sum = 0;
 	u32 i;
 
-	lengths_init(&lengths, options, geo);
+	lengths_init(&lengths, list, geo);
 	for (i = 0; i < lengths.count; i++)
 		sum += (u64)DIV_ROUND_UP(lengths.units[i], geo->page_units) *
-		       options->size_list[i].weight;
+		       list->sizes[i].weight;
 	return (sum << 16) / lengths.end[lengths.count - 1];
+}
+
+static bool has_hot_sizes(const struct sim_options *options)
+{
+	return options->hot_size_list.count && options->hot_share && options->hot_range;
+}
+
+u64 sim_mean_pages_q16(const struct sim_options *options, const struct aftl_geometry *geo)
+{
+	u64 mean = mean_pages_q16(&options->size_list, geo);
+	u64 hot_share = options->hot_range < SHARE_WHOLE ? options->hot_share : SHARE_WHOLE;
+	u64 hot_mean;
+
+	if (!has_hot_sizes(options))
+		return mean;
+	hot_mean = mean_pages_q16(&options->hot_size_list, geo);
+	return (hot_mean * hot_share + mean * (SHARE_WHOLE - hot_share)) / SHARE_WHOLE;
 }
 
 /* Places */
 
-/* The hot range, if there is one, is the begin of the footprint. */
-static u32 draw_uniform(struct generator *generator)
+/* The hot range, if there is one, is the begin of the footprint; it may be all of it. */
+static bool draw_hot(struct generator *generator)
+{
+	if (!generator->hot_places)
+		return false;
+	return draw_share(&generator->place_random, generator->hot_share) ||
+	       generator->hot_places == generator->places;
+}
+
+static u32 draw_uniform(struct generator *generator, bool hot)
 {
 	struct aftl_random *random = &generator->place_random;
 	u32 cold = generator->places - generator->hot_places;
 
-	if (!generator->hot_places)
-		return aftl_random_below(random, generator->places);
-	if (draw_share(random, generator->hot_share) || !cold)
+	if (hot)
 		return aftl_random_below(random, generator->hot_places);
 	return generator->hot_places + aftl_random_below(random, cold);
 }
@@ -179,7 +209,7 @@ static u32 draw_sequential(struct generator *generator, u32 units)
 	return place;
 }
 
-static u32 draw_place(struct generator *generator, u32 units)
+static u32 draw_place(struct generator *generator, bool hot, u32 units)
 {
 	switch (generator->workload) {
 	case SIM_WORKLOAD_ZIPF:
@@ -189,14 +219,14 @@ static u32 draw_place(struct generator *generator, u32 units)
 	case SIM_WORKLOAD_DRIFT:
 		return draw_drift(generator);
 	default:
-		return draw_uniform(generator);
+		return draw_uniform(generator, hot);
 	}
 }
 
 /* What would cross the end of the footprint ends there. */
-static u32 draw_unit(struct generator *generator, u32 units)
+static u32 draw_unit(struct generator *generator, bool hot, u32 units)
 {
-	u64 unit = (u64)draw_place(generator, units) * generator->grain;
+	u64 unit = (u64)draw_place(generator, hot, units) * generator->grain;
 
 	return min(unit, (u64)(generator->footprint - units));
 }
@@ -211,11 +241,22 @@ static u8 draw_op(struct generator *generator)
 									     AFTL_OP_READ;
 }
 
-static struct sim_request draw_request(struct generator *generator)
+/* Lengths outside of the hot range do not depend on those inside. */
+static u32 draw_units(struct generator *generator, bool hot)
 {
 	u32 units = draw_length(&generator->lengths, &generator->size_random);
+
+	if (hot && generator->own_hot_lengths)
+		return draw_length(&generator->hot_lengths, &generator->hot_size_random);
+	return units;
+}
+
+static struct sim_request draw_request(struct generator *generator)
+{
+	bool hot = draw_hot(generator);
+	u32 units = draw_units(generator, hot);
 	struct sim_request request = {
-		.unit = draw_unit(generator, units),
+		.unit = draw_unit(generator, hot, units),
 		.units = units,
 		.op = draw_op(generator),
 	};
@@ -281,18 +322,37 @@ static u32 part(u64 whole, u64 share)
 	return units ? units : 1;
 }
 
+static void prepare_lengths(struct generator *generator, const struct sim_options *options,
+			    const struct aftl_geometry *geo)
+{
+	lengths_init(&generator->lengths, &options->size_list, geo);
+	generator->own_hot_lengths = has_hot_sizes(options);
+	lengths_init(&generator->hot_lengths,
+		     generator->own_hot_lengths ? &options->hot_size_list : &options->size_list,
+		     geo);
+}
+
 static int fit_footprint(struct generator *generator, const struct sim_options *options,
 			 const struct aftl_geometry *geo, struct aftl_error *error)
 {
 	u32 longest = largest_length(&generator->lengths);
+	u32 longest_hot = largest_length(&generator->hot_lengths);
+	bool hot = longest_hot > longest;
+	u32 grain, grain_hot;
 
+	longest = max(longest, longest_hot);
 	generator->footprint = part(geo->units, options->footprint);
 	if (longest > generator->footprint)
 		return aftl_fail(error, -EINVAL,
-				 "a request of %llu bytes is larger than the %llu bytes that are used; lower --size or raise --footprint",
+				 "a request of %llu bytes is larger than the %llu bytes that are used; lower --%s or raise --footprint",
 				 (unsigned long long)longest * geo->unit_bytes,
-				 (unsigned long long)generator->footprint * geo->unit_bytes);
-	generator->grain = smallest_length(&generator->lengths);
+				 (unsigned long long)generator->footprint * geo->unit_bytes,
+				 hot ? "hot-size" : "size");
+	grain = smallest_length(&generator->lengths);
+	grain_hot = smallest_length(&generator->hot_lengths);
+	grain = min(grain, grain_hot);
+	/* It is at least 1 anyway, which static analysis does not see. */
+	generator->grain = max(grain, 1U);
 	generator->places = generator->footprint / generator->grain;
 	return 0;
 }
@@ -316,6 +376,7 @@ static void prepare_draws(struct generator *generator, u64 seed)
 {
 	generator->kind_random = draw_sequence(seed, PURPOSE_KIND);
 	generator->size_random = draw_sequence(seed, PURPOSE_SIZE);
+	generator->hot_size_random = draw_sequence(seed, PURPOSE_HOT_SIZE);
 	generator->place_random = draw_sequence(seed, PURPOSE_PLACE);
 }
 
@@ -342,7 +403,7 @@ int sim_generator_open(struct sim_stream **out, const struct sim_options *option
 
 	generator->stream.next = next_request;
 	generator->stream.close = close_generator;
-	lengths_init(&generator->lengths, options, geo);
+	prepare_lengths(generator, options, geo);
 	ret = fit_footprint(generator, options, geo, error);
 	if (!ret)
 		ret = prepare_kinds(generator, options, config->seed, error);

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+
+#include "brute-model.h"
+#include "tap.h"
+
+static struct brute_model *model_of(struct test_listener *listener)
+{
+	return container_of(listener, struct brute_model, listener);
+}
+
+static void on_submitted(struct test_listener *listener, struct test_request *request)
+{
+	struct brute_model *model = model_of(listener);
+	u32 i;
+
+	if (request->request.op != AFTL_OP_DISCARD && request->request.op != AFTL_OP_WRITE_ZEROES)
+		return;
+	model->orders++;
+	for (i = 0; i < request->request.units; i++) {
+		struct brute_unit *unit = &model->units[request->request.unit + i];
+
+		unit->order = model->orders;
+		unit->slot = U32_MAX;
+		unit->slot_order = model->orders;
+	}
+}
+
+static void on_accept(struct test_listener *listener, struct test_request *request,
+		      aftl_unit_t unit, u32 tag)
+{
+	struct brute_model *model = model_of(listener);
+
+	model->tags[tag] = (struct brute_tag){
+		.unit = from_unit(unit),
+		.order = ++model->orders,
+		.class = request->request.class,
+	};
+	model->units[from_unit(unit)].order = model->orders;
+}
+
+static void on_program(struct test_listener *listener, u32 tag, aftl_unit_t unit,
+		       aftl_slot_t slot)
+{
+	struct brute_model *model = model_of(listener);
+	const struct brute_tag *mine = &model->tags[tag];
+	struct brute_unit *known = &model->units[from_unit(unit)];
+
+	model->slots_used++;
+	model->slot_unit[from_slot(slot)] = from_unit(unit);
+	if (mine->order < known->slot_order)
+		return;
+	known->slot = from_slot(slot);
+	known->slot_order = mine->order;
+	known->class = mine->class;
+}
+
+static void on_copy(struct test_listener *listener, aftl_unit_t unit, aftl_slot_t from,
+		    aftl_slot_t to)
+{
+	struct brute_model *model = model_of(listener);
+	struct brute_unit *known = &model->units[from_unit(unit)];
+
+	model->slots_used++;
+	model->slot_unit[from_slot(to)] = from_unit(unit);
+	if (known->slot == from_slot(from))
+		known->slot = from_slot(to);
+}
+
+static void on_erase(struct test_listener *listener, aftl_slot_t first, u32 slots)
+{
+	struct brute_model *model = model_of(listener);
+	const struct aftl_media *media = aftl_media(model->device->ftl);
+	const struct aftl_block *block = aftl_slot_block(media, first);
+	u32 page;
+
+	for (page = 0; page < media->geo->pages; page++)
+		if (aftl_page_programmed(media, block, page))
+			model->slots_erased += media->geo->page_units;
+	memset(&model->slot_unit[from_slot(first)], 0xff, slots * sizeof(u32));
+}
+
+static void compare_unit(struct brute_model *model, u32 index)
+{
+	struct brute_unit *unit = &model->units[index];
+	aftl_slot_t slot;
+	u32 class = AFTL_PRECISE;
+
+	slot = aftl_lookup(model->device->ftl, to_unit(index), &class);
+	CHECK_MSG(from_slot(slot) == unit->slot, "unit %u is in slot %x, not %x", index,
+		  from_slot(slot), unit->slot);
+	if (unit->slot == U32_MAX)
+		return;
+	CHECK_MSG(class == unit->class || unit->class == AFTL_APPROX,
+		  "unit %u became approximate", index);
+	unit->class = class;
+	model->block_valid[unit->slot / aftl_geometry(model->device->ftl)->block_slots]++;
+	model->block_approx[unit->slot / aftl_geometry(model->device->ftl)->block_slots] +=
+		class == AFTL_APPROX;
+}
+
+static void compare_slot(struct brute_model *model, u32 slot)
+{
+	const struct aftl_media *media = aftl_media(model->device->ftl);
+	u32 unit = model->slot_unit[slot];
+	bool valid = unit != U32_MAX && model->units[unit].slot == slot;
+
+	CHECK_MSG(aftl_slot_valid(media, to_slot(slot)) == valid, "slot %u is %svalid", slot,
+		  valid ? "in" : "");
+	if (unit != U32_MAX)
+		CHECK_EQ(from_unit(media->unit[slot]), unit);
+}
+
+static void compare_block(struct brute_model *model, u32 index)
+{
+	const struct aftl_media *media = aftl_media(model->device->ftl);
+	const struct aftl_block *block = &media->blocks[index];
+	u32 programmed = 0;
+	u32 page;
+
+	for (page = 0; page < media->geo->pages; page++)
+		programmed += aftl_page_programmed(media, block, page);
+	CHECK_MSG(block->valid == model->block_valid[index], "block %u has %u valid, not %u",
+		  index, block->valid, model->block_valid[index]);
+	CHECK_MSG(block->valid_approx == model->block_approx[index],
+		  "block %u has %u valid approximate, not %u", index, block->valid_approx,
+		  model->block_approx[index]);
+	CHECK_EQ(block->programmed, programmed);
+	CHECK_MSG(block->state != AFTL_BLOCK_FREE || !programmed, "block %u is free and used",
+		  index);
+}
+
+void brute_compare(struct brute_model *model)
+{
+	const struct aftl_geometry *geo = aftl_geometry(model->device->ftl);
+	u32 i;
+
+	memset(model->block_valid, 0, geo->blocks * sizeof(u32));
+	memset(model->block_approx, 0, geo->blocks * sizeof(u32));
+	for (i = 0; i < geo->units; i++)
+		compare_unit(model, i);
+	for (i = 0; i < geo->slots; i++)
+		compare_slot(model, i);
+	for (i = 0; i < geo->blocks; i++)
+		compare_block(model, i);
+}
+
+void brute_compare_counters(struct brute_model *model)
+{
+	const struct aftl_media *media = aftl_media(model->device->ftl);
+	const struct aftl_geometry *geo = media->geo;
+	u64 programmed = model->slots_erased;
+	u32 i;
+
+	for (i = 0; i < geo->blocks; i++)
+		programmed += (u64)media->blocks[i].programmed * geo->page_units;
+	CHECK_EQ(test_programmed_units(model->device), model->slots_used);
+	CHECK_EQ(test_programmed_units(model->device) + test_counters(model->device)->padded_units,
+		 programmed);
+}
+
+static void *zeroed(size_t count, size_t size)
+{
+	void *memory = calloc(count, size);
+
+	if (!memory)
+		tap_bail_out("out of memory");
+	return memory;
+}
+
+void brute_open(struct brute_model *model, struct test_device *device)
+{
+	const struct aftl_geometry *geo = aftl_geometry(device->ftl);
+	u32 i;
+
+	*model = (struct brute_model){
+		.listener = {
+			.submitted = on_submitted,
+			.accept = on_accept,
+			.program = on_program,
+			.copy = on_copy,
+			.erase = on_erase,
+		},
+		.device = device,
+		.units = zeroed(geo->units, sizeof(*model->units)),
+		.tags = zeroed(aftl_tags(device->ftl), sizeof(*model->tags)),
+		.slot_unit = zeroed(geo->slots, sizeof(u32)),
+		.block_valid = zeroed(geo->blocks, sizeof(u32)),
+		.block_approx = zeroed(geo->blocks, sizeof(u32)),
+	};
+	memset(model->slot_unit, 0xff, geo->slots * sizeof(u32));
+	for (i = 0; i < geo->units; i++)
+		model->units[i].slot = U32_MAX;
+	test_device_listen(device, &model->listener);
+}
+
+void brute_close(struct brute_model *model)
+{
+	test_device_unlisten(model->device, &model->listener);
+	free(model->units);
+	free(model->tags);
+	free(model->slot_unit);
+	free(model->block_valid);
+	free(model->block_approx);
+}

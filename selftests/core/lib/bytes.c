@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+
+#include "bytes.h"
+
+static int write_bytes(void *host, const void *data, size_t size)
+{
+	struct test_bytes *bytes = host;
+
+	if (bytes->limit && bytes->size + size > bytes->limit)
+		return -EIO;
+	while (bytes->size + size > bytes->room) {
+		u8 *grown = realloc(bytes->data, 2 * bytes->room + 4096);
+
+		if (!grown)
+			return -ENOMEM;
+		bytes->data = grown;
+		bytes->room = 2 * bytes->room + 4096;
+	}
+	memcpy(bytes->data + bytes->size, data, size);
+	bytes->size += size;
+	return 0;
+}
+
+static int read_bytes(void *host, void *data, size_t size)
+{
+	struct test_bytes *bytes = host;
+
+	if (size > bytes->size - bytes->at)
+		return -EIO;
+	if (size)
+		memcpy(data, bytes->data + bytes->at, size);
+	bytes->at += size;
+	return 0;
+}
+
+struct aftl_sink test_bytes_sink(struct test_bytes *bytes)
+{
+	return (struct aftl_sink){ write_bytes, bytes };
+}
+
+struct aftl_source_stream test_bytes_source(struct test_bytes *bytes)
+{
+	bytes->at = 0;
+	return (struct aftl_source_stream){ read_bytes, bytes };
+}
+
+void test_bytes_free(struct test_bytes *bytes)
+{
+	free(bytes->data);
+	*bytes = (struct test_bytes){ 0 };
+}
+
+u32 test_crc32c(const u8 *data, size_t size)
+{
+	u32 crc = U32_MAX;
+	unsigned int bit;
+
+	while (size--) {
+		crc ^= *data++;
+		for (bit = 0; bit < 8; bit++)
+			crc = crc & 1 ? crc >> 1 ^ 0x82f63b78 : crc >> 1;
+	}
+	return ~crc;
+}
+
+void test_bytes_seal(struct test_bytes *bytes)
+{
+	u32 crc = test_crc32c(bytes->data, bytes->size - 4);
+	unsigned int i;
+
+	for (i = 0; i < 4; i++)
+		bytes->data[bytes->size - 4 + i] = crc >> 8 * i & 0xff;
+}

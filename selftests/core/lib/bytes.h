@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A growing run of bytes that a snapshot can be written to and read from.
+ */
+#ifndef BYTES_H
+#define BYTES_H
+
+#include "snapshot.h"
+
+/**
+ * struct test_bytes - bytes written so far
+ * @at: where the next read begins
+ * @limit: writes that make it longer fail with -EIO; 0 no limit
+ */
+struct test_bytes {
+	u8 *data;
+	size_t size;
+	size_t room;
+	size_t at;
+	size_t limit;
+};
+
+struct aftl_sink test_bytes_sink(struct test_bytes *bytes);
+
+/* Reads from the start; -EIO past the end. */
+struct aftl_source_stream test_bytes_source(struct test_bytes *bytes);
+
+void test_bytes_free(struct test_bytes *bytes);
+
+/* CRC-32C, bit by bit. */
+u32 test_crc32c(const u8 *data, size_t size);
+
+/* Make the last four bytes the checksum of the others. */
+void test_bytes_seal(struct test_bytes *bytes);
+
+#endif

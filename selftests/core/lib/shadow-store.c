@@ -1,0 +1,574 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+
+#include "shadow-store.h"
+#include "tap.h"
+
+#define POISON 0xdeaddeaddeaddeadULL
+
+/* What a tag holds; unit is meaningful while live. */
+struct shadow_tag {
+	bool live;
+	bool programmed;
+	u32 unit;
+	u32 stamp;
+	u8 class;
+};
+
+/* What a slot holds, and the errors that its content showed last. */
+struct shadow_slot {
+	bool programmed;
+	u32 unit;
+	u32 stamp;
+	u8 class;
+};
+
+/**
+ * struct shadow_unit - what the host may expect of a unit
+ * @completed: stamp of the newest state that a completed request has shown
+ * @zero: stamp of the last discard
+ * @durable: newest stamp whose program is over
+ * @best: slot with the newest stamp
+ * @shown: stamp of the content that was read last
+ * @lineage: of that content
+ * @flips: of that content
+ */
+struct shadow_unit {
+	u32 completed;
+	u32 zero;
+	u32 durable;
+	u32 best;
+	u32 shown;
+	u16 lineage;
+	u32 flips;
+};
+
+/* @stamp of @unit must be durable when the flush of version @flush completes. */
+struct shadow_promise {
+	u32 flush;
+	u32 unit;
+	u32 stamp;
+	struct shadow_promise *next;
+};
+
+static struct shadow_store *store_of(struct test_listener *listener)
+{
+	return container_of(listener, struct shadow_store, listener);
+}
+
+static u64 pattern(u32 unit, u32 stamp, u32 word)
+{
+	return aftl_mix2((u64)stamp << 32 | unit, word);
+}
+
+static u64 *tag_words(struct shadow_store *store, u32 tag)
+{
+	return store->content + (size_t)tag * store->words;
+}
+
+static u64 *slot_words(struct shadow_store *store, u32 slot)
+{
+	return tag_words(store, aftl_tags(store->device->ftl) + slot);
+}
+
+static void fill_pattern(u64 *words, u32 count, u32 unit, u32 stamp)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		words[i] = pattern(unit, stamp, i);
+}
+
+static void on_accept(struct test_listener *listener, struct test_request *request,
+		      aftl_unit_t unit, u32 tag)
+{
+	struct shadow_store *store = store_of(listener);
+	struct shadow_tag *mine = &store->tags[tag];
+	u32 index = from_unit(unit) - request->request.unit;
+
+	if (!CHECK_MSG(tag < aftl_tags(store->device->ftl), "tag %u is too large", tag))
+		return;
+	CHECK_MSG(!mine->live, "tag %u is accepted twice", tag);
+	CHECK_MSG(index < request->request.units, "unit %u is not in the request", from_unit(unit));
+	*mine = (struct shadow_tag){
+		.live = true,
+		.unit = from_unit(unit),
+		.stamp = ++store->stamps,
+		.class = request->request.class,
+	};
+	request->floor[index % TEST_REQUEST_UNITS] = mine->stamp;
+	fill_pattern(tag_words(store, tag), store->words, mine->unit, mine->stamp);
+}
+
+static bool may_program(struct shadow_store *store, u32 slot)
+{
+	const struct aftl_media *media = aftl_media(store->device->ftl);
+
+	if (!store->slots[slot].programmed)
+		return true;
+	return aftl_slot_block(media, to_slot(slot))->order == AFTL_ORDER_SUPER_LAYER &&
+	       store->units[store->slots[slot].unit].best != slot;
+}
+
+/* The newest stamp wins, whatever the order of the programs. */
+static void remember_best(struct shadow_store *store, u32 slot)
+{
+	struct shadow_unit *unit = &store->units[store->slots[slot].unit];
+
+	if (unit->best == U32_MAX || store->slots[unit->best].stamp <= store->slots[slot].stamp)
+		unit->best = slot;
+}
+
+static void put_slot(struct shadow_store *store, u32 slot, u32 unit, u32 stamp, u8 class,
+		     const u64 *words)
+{
+	CHECK_MSG(may_program(store, slot), "slot %u is programmed without an erase", slot);
+	store->slots[slot] = (struct shadow_slot){
+		.programmed = true,
+		.unit = unit,
+		.stamp = stamp,
+		.class = class,
+	};
+	memcpy(slot_words(store, slot), words, store->words * sizeof(u64));
+	remember_best(store, slot);
+}
+
+static void on_program(struct test_listener *listener, u32 tag, aftl_unit_t unit,
+		       aftl_slot_t slot)
+{
+	struct shadow_store *store = store_of(listener);
+	struct shadow_tag *mine = &store->tags[tag];
+
+	CHECK_MSG(mine->live, "tag %u is programmed after its release", tag);
+	CHECK_MSG(!mine->programmed, "tag %u is programmed twice", tag);
+	CHECK_EQ(from_unit(unit), mine->unit);
+	mine->programmed = true;
+	put_slot(store, from_slot(slot), mine->unit, mine->stamp, mine->class,
+		 tag_words(store, tag));
+}
+
+static bool has_successor(struct shadow_store *store, const struct shadow_tag *tag)
+{
+	u32 i;
+
+	if (store->units[tag->unit].zero > tag->stamp)
+		return true;
+	for (i = 0; i < aftl_tags(store->device->ftl); i++)
+		if (store->tags[i].live && store->tags[i].unit == tag->unit &&
+		    store->tags[i].stamp > tag->stamp)
+			return true;
+	return store->units[tag->unit].best != U32_MAX &&
+	       store->slots[store->units[tag->unit].best].stamp > tag->stamp;
+}
+
+/* The device has given up a write: what was there before may come back. */
+static void note_lost_write(struct shadow_store *store, const struct shadow_tag *tag)
+{
+	CHECK_MSG(store->full_disk, "unit %u: a write is dropped without a successor", tag->unit);
+	store->lost_writes++;
+	store->units[tag->unit].completed = 0;
+}
+
+static void on_release(struct test_listener *listener, u32 tag)
+{
+	struct shadow_store *store = store_of(listener);
+	struct shadow_tag *mine = &store->tags[tag];
+	struct shadow_unit *unit = &store->units[mine->unit];
+
+	CHECK_MSG(mine->live, "tag %u is released twice", tag);
+	mine->live = false;
+	if (mine->programmed)
+		unit->durable = max(unit->durable, mine->stamp);
+	else if (!has_successor(store, mine))
+		note_lost_write(store, mine);
+	*tag_words(store, tag) = POISON;
+}
+
+static void on_copy(struct test_listener *listener, aftl_unit_t unit, aftl_slot_t from,
+		    aftl_slot_t to)
+{
+	struct shadow_store *store = store_of(listener);
+	const struct shadow_slot *source = &store->slots[from_slot(from)];
+
+	CHECK_MSG(source->programmed, "slot %u is copied after its erase", from_slot(from));
+	CHECK_EQ(source->unit, from_unit(unit));
+	put_slot(store, from_slot(to), source->unit, source->stamp, source->class,
+		 slot_words(store, from_slot(from)));
+}
+
+static void erase_slot(struct shadow_store *store, u32 slot)
+{
+	struct shadow_slot *mine = &store->slots[slot];
+	struct shadow_unit *unit = &store->units[mine->unit];
+
+	if (mine->programmed && unit->best == slot) {
+		CHECK_MSG(unit->zero > mine->stamp,
+			  "unit %u: its newest content is erased in slot %u", mine->unit, slot);
+		unit->best = U32_MAX;
+	}
+	mine->programmed = false;
+	*slot_words(store, slot) = POISON;
+}
+
+static void on_erase(struct test_listener *listener, aftl_slot_t first, u32 slots)
+{
+	struct shadow_store *store = store_of(listener);
+	u32 i;
+
+	CHECK_EQ(slots, aftl_geometry(store->device->ftl)->block_slots);
+	CHECK_EQ(from_slot(first) % slots, 0);
+	for (i = 0; i < slots; i++)
+		erase_slot(store, from_slot(first) + i);
+}
+
+static void check_stamp(const struct test_request *request, u32 unit, u32 stamp)
+{
+	u32 floor = request->floor[(unit - request->request.unit) % TEST_REQUEST_UNITS];
+
+	CHECK_MSG(stamp >= floor, "unit %u: stale data: state %u was complete, state %u is read",
+		  unit, floor, stamp);
+}
+
+/* Flips the bits of the scratch copy; returns how many differ then. */
+static u32 flip_bits(struct shadow_store *store, const struct aftl_read *read)
+{
+	const struct aftl_cell *cell = aftl_cell(store->device->ftl);
+	u32 differing = 0;
+	u32 i;
+
+	for (i = 0; i < read->flips; i++) {
+		u32 at = aftl_flip_position(cell, read->unit, read->lineage, i);
+
+		store->scratch[at / 64] ^= 1ULL << at % 64;
+	}
+	for (i = 0; i < store->words; i++)
+		differing += __builtin_popcountll(store->scratch[i] ^ slot_words(store,
+							from_slot(read->slot))[i]);
+	return differing;
+}
+
+/* The same content keeps its lineage, and its errors only become more. */
+static void check_history(struct shadow_store *store, const struct shadow_slot *slot,
+			  const struct aftl_read *read)
+{
+	struct shadow_unit *unit = &store->units[slot->unit];
+
+	if (unit->shown == slot->stamp) {
+		CHECK_MSG(unit->lineage == read->lineage, "unit %u: a copy changed the lineage",
+			  slot->unit);
+		CHECK_MSG(unit->flips <= read->flips, "unit %u: errors fell from %u to %u",
+			  slot->unit, unit->flips, read->flips);
+	}
+	unit->shown = slot->stamp;
+	unit->lineage = read->lineage;
+	unit->flips = read->flips;
+}
+
+static void check_flips(struct shadow_store *store, const struct shadow_slot *slot,
+			const struct aftl_read *read)
+{
+	if (read->lost)
+		return;
+	CHECK_MSG(slot->class == AFTL_APPROX || !read->flips, "unit %u: %u flips in precise data",
+		  slot->unit, read->flips);
+	if (!aftl_config(store->device->ftl)->errors)
+		CHECK_EQ(read->flips, 0);
+	if (store->words * 64 == aftl_geometry(store->device->ftl)->unit_bits && read->flips)
+		CHECK_EQ(flip_bits(store, read), read->flips);
+	store->flipped += read->flips;
+	check_history(store, slot, read);
+}
+
+static void check_words(struct shadow_store *store, const u64 *words, u32 unit, u32 stamp)
+{
+	u32 i;
+
+	for (i = 0; i < store->words; i++)
+		if (words[i] != pattern(unit, stamp, i))
+			break;
+	CHECK_MSG(i == store->words, "unit %u: word %u is not what was written", unit, i);
+}
+
+static void read_flash(struct shadow_store *store, const struct test_request *request,
+		       const struct aftl_read *read)
+{
+	const struct shadow_slot *slot = &store->slots[from_slot(read->slot)];
+
+	if (!CHECK_MSG(slot->programmed, "unit %u is read from an erased slot",
+		       from_unit(read->unit)))
+		return;
+	CHECK_EQ(slot->unit, from_unit(read->unit));
+	CHECK_MSG(store->units[slot->unit].zero <= slot->stamp, "unit %u: discarded data is read",
+		  slot->unit);
+	check_stamp(request, slot->unit, slot->stamp);
+	memcpy(store->scratch, slot_words(store, from_slot(read->slot)),
+	       store->words * sizeof(u64));
+	check_words(store, store->scratch, slot->unit, slot->stamp);
+	check_flips(store, slot, read);
+}
+
+static void read_buffer(struct shadow_store *store, const struct test_request *request,
+			const struct aftl_read *read)
+{
+	const struct shadow_tag *tag = &store->tags[read->tag];
+
+	if (!CHECK_MSG(tag->live, "unit %u is read from a free tag", from_unit(read->unit)))
+		return;
+	CHECK_EQ(tag->unit, from_unit(read->unit));
+	CHECK_EQ(read->flips, 0);
+	check_stamp(request, tag->unit, tag->stamp);
+	check_words(store, tag_words(store, read->tag), tag->unit, tag->stamp);
+}
+
+static void on_read(struct test_listener *listener, struct test_request *request,
+		    const struct aftl_read *read)
+{
+	struct shadow_store *store = store_of(listener);
+
+	store->reads++;
+	switch (read->source) {
+	case AFTL_SOURCE_FLASH:
+		read_flash(store, request, read);
+		break;
+	case AFTL_SOURCE_BUFFER:
+		read_buffer(store, request, read);
+		break;
+	case AFTL_SOURCE_ZERO:
+		check_stamp(request, from_unit(read->unit),
+			    store->units[from_unit(read->unit)].zero);
+		break;
+	}
+}
+
+static void promise(struct shadow_store *store, u32 flush, const struct shadow_tag *tag)
+{
+	struct shadow_promise *mine = malloc(sizeof(*mine));
+
+	if (!mine)
+		tap_bail_out("out of memory");
+	*mine = (struct shadow_promise){ flush, tag->unit, tag->stamp, store->promises };
+	store->promises = mine;
+}
+
+/* What is acknowledged and not on flash yet is what a flush is for. */
+static void submitted_flush(struct shadow_store *store, const struct test_request *request)
+{
+	u32 i;
+
+	if (aftl_config(store->device->ftl)->buffer_safe)
+		return;
+	for (i = 0; i < aftl_tags(store->device->ftl); i++) {
+		const struct shadow_tag *tag = &store->tags[i];
+
+		if (tag->live && store->units[tag->unit].completed >= tag->stamp)
+			promise(store, request->version, tag);
+	}
+}
+
+static void check_durable(struct shadow_store *store, u32 unit, u32 stamp, const char *what)
+{
+	const struct shadow_unit *mine = &store->units[unit];
+
+	CHECK_MSG(mine->durable >= stamp || mine->zero > stamp || store->full_disk,
+		  "unit %u: %s is complete and its data is not on flash", unit, what);
+}
+
+static void completed_flush(struct shadow_store *store, const struct test_request *request)
+{
+	struct shadow_promise **link = &store->promises;
+
+	while (*link) {
+		struct shadow_promise *mine = *link;
+
+		if (mine->flush != request->version) {
+			link = &mine->next;
+			continue;
+		}
+		if (!request->request.status)
+			check_durable(store, mine->unit, mine->stamp, "a flush");
+		*link = mine->next;
+		free(mine);
+	}
+}
+
+static bool must_be_durable(const struct shadow_store *store, const struct aftl_request *request)
+{
+	const struct aftl_config *config = aftl_config(store->device->ftl);
+
+	return !config->buffer || (request->flags & AFTL_REQUEST_FUA && !config->buffer_safe);
+}
+
+static void completed_write(struct shadow_store *store, const struct test_request *request)
+{
+	u32 i;
+
+	if (request->request.status)
+		return;
+	for (i = 0; i < request->request.units; i++) {
+		struct shadow_unit *unit = &store->units[request->request.unit + i];
+
+		unit->completed = max(unit->completed, request->floor[i]);
+		if (must_be_durable(store, &request->request))
+			check_durable(store, request->request.unit + i, request->floor[i],
+				      "a write");
+	}
+}
+
+static void completed_discard(struct shadow_store *store, const struct test_request *request)
+{
+	u32 i;
+
+	for (i = 0; i < request->request.units; i++) {
+		struct shadow_unit *unit = &store->units[request->request.unit + i];
+
+		unit->completed = max(unit->completed, request->floor[0]);
+	}
+}
+
+static void completed_read(const struct test_request *request)
+{
+	CHECK_MSG(request->request.status || request->seen == request->request.units,
+		  "a read of %u units fetched %u", request->request.units, request->seen);
+	CHECK_MSG(!request->request.status == !request->lost, "status %d of a read with%s loss",
+		  request->request.status, request->lost ? "" : "out");
+}
+
+static void on_complete(struct test_listener *listener, struct test_request *request)
+{
+	struct shadow_store *store = store_of(listener);
+
+	CHECK_MSG(!request->request.status || request->request.op == AFTL_OP_READ ||
+		  store->full_disk, "op %u fails with %d", request->request.op,
+		  request->request.status);
+	switch (request->request.op) {
+	case AFTL_OP_READ:
+		completed_read(request);
+		break;
+	case AFTL_OP_WRITE:
+		completed_write(store, request);
+		break;
+	case AFTL_OP_FLUSH:
+		completed_flush(store, request);
+		break;
+	default:
+		completed_discard(store, request);
+	}
+}
+
+static void submitted_discard(struct shadow_store *store, struct test_request *request)
+{
+	u32 i;
+
+	request->floor[0] = ++store->stamps;
+	for (i = 0; i < request->request.units; i++)
+		store->units[request->request.unit + i].zero = request->floor[0];
+}
+
+static void submitted_read(struct shadow_store *store, struct test_request *request)
+{
+	u32 i;
+
+	for (i = 0; i < request->request.units; i++)
+		request->floor[i] = store->units[request->request.unit + i].completed;
+}
+
+static void on_submitted(struct test_listener *listener, struct test_request *request)
+{
+	struct shadow_store *store = store_of(listener);
+
+	if (request->request.units > TEST_REQUEST_UNITS)
+		tap_bail_out("requests of more than %u units are not followed",
+			     TEST_REQUEST_UNITS);
+	switch (request->request.op) {
+	case AFTL_OP_READ:
+		submitted_read(store, request);
+		break;
+	case AFTL_OP_WRITE:
+		break;
+	case AFTL_OP_FLUSH:
+		submitted_flush(store, request);
+		break;
+	default:
+		submitted_discard(store, request);
+	}
+}
+
+static void *zeroed(size_t count, size_t size)
+{
+	void *memory = calloc(count, size);
+
+	if (!memory)
+		tap_bail_out("out of memory");
+	return memory;
+}
+
+void shadow_open(struct shadow_store *store, struct test_device *device, bool whole)
+{
+	const struct aftl_geometry *geo = aftl_geometry(device->ftl);
+	u32 tags = aftl_tags(device->ftl);
+	u32 i;
+
+	*store = (struct shadow_store){
+		.listener = {
+			.submitted = on_submitted,
+			.complete = on_complete,
+			.accept = on_accept,
+			.program = on_program,
+			.release = on_release,
+			.copy = on_copy,
+			.erase = on_erase,
+			.read = on_read,
+		},
+		.device = device,
+		.words = whole ? geo->unit_bytes / 8 : 1,
+		.tags = zeroed(tags, sizeof(*store->tags)),
+		.slots = zeroed(geo->slots, sizeof(*store->slots)),
+		.units = zeroed(geo->units, sizeof(*store->units)),
+		.scratch = zeroed(geo->unit_bytes, 1),
+	};
+	store->content = zeroed((size_t)(tags + geo->slots) * store->words, sizeof(u64));
+	for (i = 0; i < geo->units; i++)
+		store->units[i].best = U32_MAX;
+	test_device_listen(device, &store->listener);
+}
+
+void shadow_close(struct shadow_store *store)
+{
+	struct shadow_promise *promise_left;
+
+	test_device_unlisten(store->device, &store->listener);
+	while ((promise_left = store->promises)) {
+		store->promises = promise_left->next;
+		free(promise_left);
+	}
+	free(store->content);
+	free(store->tags);
+	free(store->slots);
+	free(store->units);
+	free(store->scratch);
+}
+
+static bool expected_slot(const struct shadow_store *store, u32 unit, aftl_slot_t *slot)
+{
+	u32 best = store->units[unit].best;
+
+	*slot = to_slot(best);
+	return best != U32_MAX && store->slots[best].stamp > store->units[unit].zero;
+}
+
+void shadow_lookup_all(struct shadow_store *store)
+{
+	u32 unit;
+
+	for (unit = 0; unit < test_units(store->device); unit++) {
+		aftl_slot_t wanted;
+		aftl_slot_t found;
+		u32 class;
+
+		found = aftl_lookup(store->device->ftl, to_unit(unit), &class);
+		if (!expected_slot(store, unit, &wanted))
+			CHECK_EQ(from_slot(found), from_slot(AFTL_NO_SLOT));
+		else
+			CHECK_EQ(from_slot(found), from_slot(wanted));
+	}
+}

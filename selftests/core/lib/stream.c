@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "stream.h"
+#include "tap.h"
+
+void test_stream_init(struct test_stream *stream, u64 seed)
+{
+	*stream = (struct test_stream){
+		.random = { aftl_mix(seed) },
+		.read = 40,
+		.discard = 4,
+		.flush = 10,
+		.fua = 10,
+		.approx = 50,
+		.units_max = 8,
+		.depth = 16,
+		.hot = 50,
+		.gap_ns = 100000,
+	};
+}
+
+static u32 below(struct test_stream *stream, u32 n)
+{
+	return aftl_random_below(&stream->random, n);
+}
+
+static enum aftl_op choose_op(struct test_stream *stream)
+{
+	u32 draw;
+
+	if (below(stream, 1000) < stream->flush)
+		return AFTL_OP_FLUSH;
+	draw = below(stream, 100);
+	if (draw < stream->read)
+		return AFTL_OP_READ;
+	if (draw < stream->read + stream->discard)
+		return below(stream, 2) ? AFTL_OP_DISCARD : AFTL_OP_WRITE_ZEROES;
+	return AFTL_OP_WRITE;
+}
+
+static u32 choose_unit(struct test_stream *stream, u32 units)
+{
+	u32 tenth = max(units / 10, 1U);
+
+	return below(stream, 100) < stream->hot ? below(stream, tenth) : below(stream, units);
+}
+
+bool test_stream_step(struct test_stream *stream, struct test_device *device)
+{
+	enum aftl_op op = choose_op(stream);
+	u32 all = test_units(device);
+	u32 unit = choose_unit(stream, all);
+	u32 wanted = 1 + below(stream, stream->units_max);
+	u32 units = min(wanted, all - unit);
+	u32 class = below(stream, 100) < stream->approx ? AFTL_APPROX : AFTL_PRECISE;
+	u32 flags = below(stream, 1000) < stream->fua ? AFTL_REQUEST_FUA : 0;
+	u64 at = aftl_now(device->ftl) + (stream->gap_ns ? below(stream, stream->gap_ns) : 0);
+
+	if (op == AFTL_OP_FLUSH) {
+		unit = 0;
+		units = 0;
+	}
+	stream->operations += units;
+	CHECK_EQ(test_submit(device, op, unit, units, class, op == AFTL_OP_WRITE ? flags : 0, at),
+		 0);
+	return test_drain_to(device, stream->depth);
+}
+
+bool test_stream_fill(struct test_stream *stream, struct test_device *device)
+{
+	u32 all = test_units(device);
+	u32 unit;
+
+	for (unit = 0; unit < all; unit += stream->units_max) {
+		u32 class = below(stream, 100) < stream->approx ? AFTL_APPROX : AFTL_PRECISE;
+		u32 units = min(stream->units_max, all - unit);
+
+		stream->operations += units;
+		if (test_submit(device, AFTL_OP_WRITE, unit, units, class, 0, 0) ||
+		    !test_drain_to(device, stream->depth))
+			return false;
+	}
+	return true;
+}
+
+void test_random_geometry(struct test_device *device, struct aftl_random *random)
+{
+	struct aftl_config *config = &device->config;
+
+	config->channels = 1 + aftl_random_below(random, 3);
+	config->chips = 1 + aftl_random_below(random, 2);
+	config->dies = 1 + aftl_random_below(random, 8) / 7;
+	config->planes = 1 + aftl_random_below(random, 8) / 6;
+	config->plane_mode = aftl_random_below(random, 3);
+	config->blocks = 4 + aftl_random_below(random, 36);
+	config->layers = 1 + aftl_random_below(random, 5);
+	config->word_lines = 1 + aftl_random_below(random, 5);
+	config->bits = 1 + aftl_random_below(random, 3);
+	config->page = 4096ULL << aftl_random_below(random, 3);
+	config->unit = aftl_random_below(random, 3) ? 4096 : 0;
+	config->one_shot = aftl_random_below(random, 2);
+	config->op = 1000 + aftl_random_below(random, 7000);
+}
+
+static void random_buffer(struct aftl_config *config, struct aftl_random *random)
+{
+	if (aftl_random_below(random, 2))
+		return;
+	config->buffer = 4096ULL << aftl_random_below(random, 9);
+	config->buffer_safe = aftl_random_below(random, 3) == 0;
+	config->buffer_hold = aftl_random_below(random, 3) * 700000;
+}
+
+void test_random_options(struct test_device *device, struct aftl_random *random)
+{
+	struct aftl_config *config = &device->config;
+
+	random_buffer(config, random);
+	config->depth = 16 + aftl_random_below(random, 40);
+	config->order = aftl_random_below(random, 2);
+	config->allocate = aftl_random_below(random, 4) == 0;
+	config->suspend = aftl_random_below(random, 4);
+	config->suspend_limit = 1 + aftl_random_below(random, 4);
+	config->gc = aftl_random_below(random, 3000);
+	config->gc_idle_valid = aftl_random_below(random, 10001);
+	config->wear_gap = aftl_random_below(random, 3) * 4;
+	config->errors = aftl_random_below(random, 3) != 0;
+	config->cell_model = aftl_random_below(random, 2);
+	config->idle = 1 + aftl_random_below(random, 3000000);
+	config->controller = aftl_random_below(random, 2) * 5000;
+	config->ecc = aftl_random_below(random, 2) * 2000;
+	config->hot_size = 4096ULL * aftl_random_below(random, 5);
+	config->promote = 1 + aftl_random_below(random, 4);
+	config->wear_period = 1 + aftl_random_below(random, 50);
+	config->burst = aftl_random_below(random, 10001);
+	config->seed = aftl_random_next(random);
+}
+
+void test_note_config(const struct test_device *device, const char *policy, u64 seed)
+{
+	char line[2000] = "";
+	size_t used = 0;
+	unsigned int i;
+
+	for (i = 0; i < AFTL_PARAMS; i++) {
+		u64 value = aftl_param_get(&device->config, i);
+		char text[AFTL_VALUE_SIZE];
+
+		if (value == aftl_params[i].standard)
+			continue;
+		aftl_param_print(&aftl_params[i], value, text);
+		used += scnprintf(line + used, sizeof(line) - used, " %s=%s", aftl_params[i].key,
+				  text);
+	}
+	tap_note("replay: seed %llu, policy %s,%s", (unsigned long long)seed, policy, line);
+}

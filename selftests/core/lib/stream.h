@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Random requests, and random devices to send them to.
+ */
+#ifndef STREAM_H
+#define STREAM_H
+
+#include "test-device.h"
+
+/**
+ * struct test_stream - what to send
+ * @random: the only source of chance
+ * @read: share of reads in percent; the rest are writes, but for the next two
+ * @discard: of discards and write-zeroes in percent
+ * @flush: of flushes in 1/1000
+ * @fua: writes with FUA in 1/1000
+ * @approx: approximate writes in percent
+ * @units_max: largest request
+ * @depth: requests under way
+ * @hot: percent of the requests that go to the first tenth of the units
+ * @gap_ns: largest gap between arrivals
+ * @operations: units read, written or discarded so far
+ */
+struct test_stream {
+	struct aftl_random random;
+	u32 read;
+	u32 discard;
+	u32 flush;
+	u32 fua;
+	u32 approx;
+	u32 units_max;
+	u32 depth;
+	u32 hot;
+	u32 gap_ns;
+	u64 operations;
+};
+
+/* A mixed stream that stresses everything. */
+void test_stream_init(struct test_stream *stream, u64 seed);
+
+/* Send one request; false if the device hangs. */
+bool test_stream_step(struct test_stream *stream, struct test_device *device);
+
+/* Write every unit once, from the first to the last. */
+bool test_stream_fill(struct test_stream *stream, struct test_device *device);
+
+/**
+ * test_random_geometry() - small, odd shapes, into the configuration of @device
+ */
+void test_random_geometry(struct test_device *device, struct aftl_random *random);
+
+/**
+ * test_random_options() - buffers, queues, collection, errors
+ */
+void test_random_options(struct test_device *device, struct aftl_random *random);
+
+/* Print how @device differs from the profile "demo", as a simulator's command line. */
+void test_note_config(const struct test_device *device, const char *policy, u64 seed);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Tests that speak TAP: each point is a function, its checks say what they saw.
+ */
+#ifndef TAP_H
+#define TAP_H
+
+#include "aftl-host.h"
+
+/* Messages of one point beyond this many are counted, not printed. */
+#define TAP_MESSAGES_MAX 12
+
+/**
+ * tap_run() - run @body as one point called @name
+ *
+ * Return: whether every check of it held.
+ */
+bool tap_run(const char *name, void (*body)(void));
+
+/**
+ * tap_begin(), tap_end() - a point around code that is not a function of its own
+ */
+void tap_begin(const char *format, ...) __printf(1, 2);
+bool tap_end(void);
+
+/* A point that does not apply here. */
+void tap_skip(const char *name, const char *reason);
+
+/* Nothing further makes sense: ends the program. */
+void tap_bail_out(const char *format, ...) __printf(1, 2);
+
+/* A remark that is no verdict. */
+void tap_note(const char *format, ...) __printf(1, 2);
+
+/* Prints the plan; the exit status of main(). */
+int tap_finish(void);
+
+/* Checks of the running point that have failed so far. */
+unsigned int tap_failures(void);
+
+/* What the macros below call. */
+bool tap_check(bool held, const char *file, int line, const char *format, ...) __printf(4, 5);
+
+static inline bool tap_compare(u64 got, u64 wanted, const char *file, int line, const char *text)
+{
+	return tap_check(got == wanted, file, line, "%s is %llu, not %llu", text,
+			 (unsigned long long)got, (unsigned long long)wanted);
+}
+
+static inline bool tap_within(u64 got, u64 low, u64 high, const char *file, int line,
+			      const char *text)
+{
+	return tap_check(got >= low && got <= high, file, line, "%s is %llu, not in %llu .. %llu",
+			 text, (unsigned long long)got, (unsigned long long)low,
+			 (unsigned long long)high);
+}
+
+static inline bool tap_same_text(const char *got, const char *wanted, const char *file, int line)
+{
+	return tap_check(!strcmp(got, wanted), file, line, "\"%s\" is not \"%s\"", got, wanted);
+}
+
+static inline bool tap_contains(const char *got, const char *part, const char *file, int line)
+{
+	return tap_check(strstr(got, part), file, line, "\"%s\" lacks \"%s\"", got, part);
+}
+
+#define CHECK(condition) tap_check((condition), __FILE__, __LINE__, "%s", #condition)
+#define CHECK_MSG(condition, ...) tap_check((condition), __FILE__, __LINE__, __VA_ARGS__)
+#define CHECK_EQ(got, wanted) \
+	tap_compare((u64)(got), (u64)(wanted), __FILE__, __LINE__, #got)
+#define CHECK_RANGE(got, low, high) \
+	tap_within((u64)(got), (u64)(low), (u64)(high), __FILE__, __LINE__, #got)
+#define CHECK_TEXT(got, wanted) tap_same_text(got, wanted, __FILE__, __LINE__)
+#define CHECK_CONTAINS(got, part) tap_contains(got, part, __FILE__, __LINE__)
+
+#endif

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+
+#include "tap.h"
+#include "test-device.h"
+
+/* Events that may pass without a completion before a device counts as hung. */
+#define HANG_EVENTS 200000
+
+/* Every block of memory remembers its size, which the core must hand back right. */
+struct header {
+	size_t bytes;
+	u64 pad;
+};
+
+static void *take_memory(void *host, size_t bytes)
+{
+	struct test_device *device = host;
+	struct header *header;
+
+	if (++device->allocations == device->fail_at || bytes > (size_t)1 << 32)
+		return NULL;
+	header = calloc(1, sizeof(*header) + bytes);
+	if (!header)
+		return NULL;
+	header->bytes = bytes;
+	device->held++;
+	device->held_bytes += bytes;
+	return header + 1;
+}
+
+static void give_memory(void *host, void *memory, size_t bytes)
+{
+	struct test_device *device = host;
+	struct header *header = (struct header *)memory - 1;
+
+	if (!memory)
+		return;
+	CHECK_EQ(bytes, header->bytes);
+	device->held--;
+	device->held_bytes -= header->bytes;
+	free(header);
+}
+
+static struct test_request *ours(struct aftl_request *request)
+{
+	return container_of(request, struct test_request, request);
+}
+
+static void on_complete(void *host, struct aftl_request *request)
+{
+	struct test_device *device = host;
+	struct test_request *mine = ours(request);
+	struct test_listener *each;
+
+	CHECK_MSG(!mine->done, "request %u completed twice", mine->version);
+	mine->done = true;
+	device->pending--;
+	device->completed++;
+	device->failed += request->status != 0;
+	device->inside = true;
+	for (each = device->listeners; each; each = each->next)
+		if (each->complete)
+			each->complete(each, mine);
+	device->inside = false;
+	if (!mine->keep)
+		test_put(device, mine);
+}
+
+static void on_accept(void *host, struct aftl_request *request, aftl_unit_t unit, u32 tag)
+{
+	struct test_device *device = host;
+	struct test_listener *each;
+
+	for (each = device->listeners; each; each = each->next)
+		if (each->accept)
+			each->accept(each, request ? ours(request) : NULL, unit, tag);
+}
+
+static void on_program(void *host, u32 tag, aftl_unit_t unit, aftl_slot_t slot)
+{
+	struct test_device *device = host;
+	struct test_listener *each;
+
+	for (each = device->listeners; each; each = each->next)
+		if (each->program)
+			each->program(each, tag, unit, slot);
+}
+
+static void on_release(void *host, u32 tag)
+{
+	struct test_device *device = host;
+	struct test_listener *each;
+
+	for (each = device->listeners; each; each = each->next)
+		if (each->release)
+			each->release(each, tag);
+}
+
+static void on_copy(void *host, aftl_unit_t unit, aftl_slot_t from, aftl_slot_t to)
+{
+	struct test_device *device = host;
+	struct test_listener *each;
+
+	for (each = device->listeners; each; each = each->next)
+		if (each->copy)
+			each->copy(each, unit, from, to);
+}
+
+static void on_erase(void *host, aftl_slot_t first, u32 slots)
+{
+	struct test_device *device = host;
+	struct test_listener *each;
+
+	for (each = device->listeners; each; each = each->next)
+		if (each->erase)
+			each->erase(each, first, slots);
+}
+
+static void on_read(void *host, struct aftl_request *request, const struct aftl_read *read)
+{
+	struct test_device *device = host;
+	struct test_request *mine = ours(request);
+	struct test_listener *each;
+
+	mine->seen++;
+	mine->lost |= read->lost;
+	for (each = device->listeners; each; each = each->next)
+		if (each->read)
+			each->read(each, mine, read);
+}
+
+void test_device_init(struct test_device *device, const char *profile)
+{
+	*device = (struct test_device){ 0 };
+	device->ops = (struct aftl_host_ops){
+		.alloc = take_memory,
+		.free = give_memory,
+		.complete = on_complete,
+		.accept = on_accept,
+		.program = on_program,
+		.release = on_release,
+		.copy = on_copy,
+		.erase = on_erase,
+		.read = on_read,
+	};
+	if (aftl_profile_load(&device->config, profile, &device->error))
+		tap_bail_out("%s", device->error.text);
+}
+
+void test_device_set(struct test_device *device, const char *key, const char *value)
+{
+	if (aftl_param_set(&device->config, key, value, &device->error))
+		tap_bail_out("%s", device->error.text);
+}
+
+void test_device_set_all(struct test_device *device, const char *const *pairs)
+{
+	for (; pairs && pairs[0]; pairs += 2)
+		test_device_set(device, pairs[0], pairs[1]);
+}
+
+void test_device_listen(struct test_device *device, struct test_listener *listener)
+{
+	listener->next = device->listeners;
+	device->listeners = listener;
+}
+
+void test_device_unlisten(struct test_device *device, struct test_listener *listener)
+{
+	struct test_listener **link = &device->listeners;
+
+	while (*link && *link != listener)
+		link = &(*link)->next;
+	if (*link)
+		*link = listener->next;
+}
+
+int test_device_create(struct test_device *device, const char *policy)
+{
+	const struct aftl_policy_type *type = aftl_policy_find(policy);
+
+	if (!type)
+		tap_bail_out("there is no policy %s", policy);
+	device->error.text[0] = '\0';
+	device->ftl = NULL;
+	device->ret = aftl_create(&device->ftl, &device->config, type, &device->ops, device,
+				  &device->error);
+	return device->ret ? device->ret : aftl_fill(device->ftl);
+}
+
+void test_device_open(struct test_device *device, const char *policy, const char *const *pairs)
+{
+	int ret;
+
+	test_device_set_all(device, pairs);
+	ret = test_device_create(device, policy);
+	if (ret)
+		tap_bail_out("creating a device with %s: %d: %s", policy, ret,
+			     device->error.text);
+}
+
+void test_device_close(struct test_device *device)
+{
+	if (device->ftl)
+		aftl_destroy(device->ftl);
+	device->ftl = NULL;
+	CHECK_EQ(device->held, 0);
+	CHECK_EQ(device->held_bytes, 0);
+	while (device->made) {
+		struct test_request *request = device->made;
+
+		device->made = request->next_made;
+		free(request);
+	}
+	device->pool = NULL;
+}
+
+static struct test_request *get_request(struct test_device *device)
+{
+	struct test_request *request = device->pool;
+
+	if (request) {
+		device->pool = request->next_free;
+		return request;
+	}
+	request = malloc(sizeof(*request));
+	if (!request)
+		tap_bail_out("out of memory");
+	request->next_made = device->made;
+	device->made = request;
+	return request;
+}
+
+void test_put(struct test_device *device, struct test_request *request)
+{
+	request->next_free = device->pool;
+	device->pool = request;
+}
+
+static struct test_request *fill_request(struct test_device *device, enum aftl_op op, u32 unit,
+					 u32 units, u32 class, u32 flags, u64 at_ns)
+{
+	struct test_request *mine = get_request(device);
+
+	/* What belongs to the core holds rubbish when a request is submitted. */
+	memset(&mine->request, 0xa5, sizeof(mine->request));
+	mine->request.arrival_ns = at_ns;
+	mine->request.unit = unit;
+	mine->request.units = units;
+	mine->request.op = op;
+	mine->request.class = class;
+	mine->request.flags = flags;
+	mine->version = ++device->versions;
+	mine->done = false;
+	mine->seen = 0;
+	mine->lost = false;
+	return mine;
+}
+
+/* @mine may be back in the pool when this returns 0. */
+static int hand_over(struct test_device *device, struct test_request *mine, bool keep)
+{
+	struct test_listener *each;
+
+	mine->keep = keep;
+	device->pending++;
+	device->submitted++;
+	/* Listeners must see what happened before the arrival before the arrival. */
+	if (device->listeners && !device->inside)
+		aftl_advance(device->ftl, mine->request.arrival_ns);
+	for (each = device->listeners; each; each = each->next)
+		if (each->submitted)
+			each->submitted(each, mine);
+	if (!aftl_submit(device->ftl, &mine->request))
+		return 0;
+	CHECK_MSG(!mine->done, "a refused request was completed");
+	device->pending--;
+	device->submitted--;
+	test_put(device, mine);
+	return -EINVAL;
+}
+
+int test_submit(struct test_device *device, enum aftl_op op, u32 unit, u32 units, u32 class,
+		u32 flags, u64 at_ns)
+{
+	return hand_over(device, fill_request(device, op, unit, units, class, flags, at_ns),
+			 false);
+}
+
+struct test_request *test_submit_kept(struct test_device *device, enum aftl_op op, u32 unit,
+				      u32 units, u32 class, u32 flags, u64 at_ns)
+{
+	struct test_request *mine = fill_request(device, op, unit, units, class, flags, at_ns);
+
+	return hand_over(device, mine, true) ? NULL : mine;
+}
+
+bool test_step(struct test_device *device)
+{
+	u64 next = aftl_next_event(device->ftl);
+
+	if (next == U64_MAX)
+		return false;
+	CHECK_MSG(next >= aftl_now(device->ftl), "the next event lies in the past");
+	aftl_advance(device->ftl, next);
+	return true;
+}
+
+bool test_done(struct test_device *device, struct test_request *request)
+{
+	u32 events = 0;
+
+	while (!request->done)
+		if (!test_step(device) || ++events > HANG_EVENTS)
+			return CHECK_MSG(false, "hang: op %u of unit %u does not complete",
+					 request->request.op, request->request.unit);
+	return true;
+}
+
+int test_do_flagged(struct test_device *device, enum aftl_op op, u32 unit, u32 units, u32 class,
+		    u32 flags, u64 *latency_ns)
+{
+	u64 start = aftl_now(device->ftl);
+	struct test_request *request = test_submit_kept(device, op, unit, units, class, flags,
+							start);
+	int status;
+
+	if (!request)
+		return -EINVAL;
+	if (!test_done(device, request))
+		return -ETIMEDOUT;
+	status = request->request.status;
+	if (latency_ns)
+		*latency_ns = request->request.complete_ns - start;
+	test_put(device, request);
+	return status;
+}
+
+int test_do(struct test_device *device, enum aftl_op op, u32 unit, u32 units, u32 class,
+	    u64 *latency_ns)
+{
+	return test_do_flagged(device, op, unit, units, class, 0, latency_ns);
+}
+
+bool test_drain_to(struct test_device *device, u32 depth)
+{
+	u64 completed = device->completed;
+	u32 events = 0;
+
+	while (device->pending > depth) {
+		if (!test_step(device))
+			return CHECK_MSG(false, "hang: %u requests under way, no event",
+					 device->pending);
+		events = device->completed == completed ? events + 1 : 0;
+		completed = device->completed;
+		if (events > HANG_EVENTS)
+			return CHECK_MSG(false, "hang: %u requests under way", device->pending);
+	}
+	return true;
+}
+
+bool test_drain(struct test_device *device)
+{
+	bool drained = test_drain_to(device, 0);
+
+	CHECK_EQ(aftl_pending(device->ftl), device->pending);
+	return drained;
+}
+
+void test_wait(struct test_device *device, u64 ns)
+{
+	aftl_advance(device->ftl, aftl_now(device->ftl) + ns);
+}
+
+bool test_audit(struct test_device *device)
+{
+	struct aftl_error error = { "" };
+	int ret = aftl_audit(device->ftl, &error);
+
+	return CHECK_MSG(!ret, "audit: %d: %s", ret, error.text);
+}
+
+u64 test_programmed_units(const struct test_device *device)
+{
+	const struct aftl_counters *c = test_counters(device);
+
+	return c->programmed_host_units + c->programmed_gc_units + c->programmed_wear_units +
+	       c->programmed_refresh_units + c->programmed_promotion_units +
+	       c->programmed_rewrite_units + c->programmed_retire_units;
+}

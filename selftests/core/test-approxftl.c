@@ -1,0 +1,761 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ApproxFTL against its paper: service times by placement, what blocks may hold,
+ * algorithm 1 run by hand, savings, promotion, wear, refresh.
+ */
+#include <stdlib.h>
+
+#include "shadow-store.h"
+#include "stream.h"
+#include "tap.h"
+
+#define PAGE_NS 20480
+
+/* Where the last program went; one request at a time. */
+struct probe {
+	struct test_listener listener;
+	const struct aftl_block *block;
+	u32 page;
+	u32 mode;
+	u32 order;
+	const char *kind;
+};
+
+static struct test_device device;
+static struct probe probe;
+
+static const char *kind_of(const struct aftl_block *block)
+{
+	return aftl_policy_type(device.ftl)->kinds[block->kind];
+}
+
+static void note_program(struct test_listener *listener, u32 tag, aftl_unit_t unit,
+			 aftl_slot_t slot)
+{
+	const struct aftl_media *media = aftl_media(device.ftl);
+	u32 page = aftl_slot_device_page(media, slot);
+
+	(void)listener;
+	(void)tag;
+	(void)unit;
+	probe.block = aftl_slot_block(media, slot);
+	probe.page = page % media->geo->pages;
+	probe.mode = aftl_page_mode(media->attr[page]);
+	probe.order = probe.block->order;
+	probe.kind = kind_of(probe.block);
+}
+
+static void open_device(const char *policy, const char *const *pairs)
+{
+	test_device_init(&device, "demo");
+	test_device_open(&device, policy, pairs);
+	probe = (struct probe){ .listener = { .program = note_program } };
+}
+
+static void close_device(void)
+{
+	test_audit(&device);
+	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
+	test_device_close(&device);
+}
+
+/* One die, pages as units, everything cold. */
+#define ONE_DIE "channels", "1", "chips", "1", "unit", "0", "hot_size", "0"
+
+static const char *const one_die[] = { ONE_DIE, NULL };
+
+static u64 write_one(u32 unit, u32 class)
+{
+	u64 latency = 0;
+
+	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 1, class, &latency), 0);
+	return latency - PAGE_NS;
+}
+
+/* AX-1, by what the block is and where in it the page went. */
+static u64 expected_ns(u32 class)
+{
+	if (class == AFTL_APPROX)
+		return 437500;
+	if (!strcmp(probe.kind, "precise"))
+		return 700000;
+	return probe.order == AFTL_ORDER_TWO_PASS ? 469000 : 532000;
+}
+
+static void service_times_follow_the_placement(void)
+{
+	struct aftl_random random = { 1 };
+	u32 seen[2][3] = { { 0 } };
+	u32 i;
+
+	open_device("approxftl", one_die);
+	test_device_listen(&device, &probe.listener);
+	for (i = 0; i < 6000 && !tap_failures(); i++) {
+		u32 class = aftl_random_below(&random, 100) < 30 + i / 100;
+		u64 ns = write_one(i, class);
+
+		CHECK_EQ(ns, expected_ns(class));
+		seen[class][probe.mode == AFTL_MODE_BETWEEN ? 0 :
+			    probe.mode == AFTL_MODE_AFTER ? 1 : 2]++;
+	}
+	for (i = 0; i < 3; i++)
+		CHECK_MSG(seen[0][i] > 50, "placement %u of precise pages was seen %u times", i,
+			  seen[0][i]);
+	close_device();
+}
+
+static void other_policies_have_their_times(void)
+{
+	static const struct {
+		const char *name;
+		u64 precise;
+		u64 approx;
+	} wanted[] = {
+		{ "baseline", 700000, 700000 },
+		{ "delta_b", 700000, 466667 },
+		{ "vth_b", 700000, 437500 },
+	};
+	unsigned int i;
+	u32 n;
+
+	for (i = 0; i < ARRAY_SIZE(wanted); i++) {
+		open_device(wanted[i].name, one_die);
+		for (n = 0; n < 300; n++) {
+			CHECK_EQ(write_one(2 * n, AFTL_PRECISE), wanted[i].precise);
+			CHECK_EQ(write_one(2 * n + 1, AFTL_APPROX), wanted[i].approx);
+		}
+		close_device();
+	}
+}
+
+/*
+ * Algorithm 1 by hand. A block is a number; positions are counted, not computed
+ * from the core's cursors.
+ */
+
+enum role { CHB, PRECISE, PHASE1, PHASE2, ALL_APPROX, ROLES };
+
+struct hand {
+	bool exists[ROLES];
+	bool flip[ROLES];
+	u32 block[ROLES];
+	u32 next[ROLES];
+	u32 blocks;
+	u32 layers;
+	u32 positions;
+};
+
+static struct hand hand;
+
+static bool approx_at(bool flip, u32 page)
+{
+	return (page % hand.positions + page / hand.positions + flip) % 2 == 0;
+}
+
+static u32 hand_pages(void)
+{
+	return hand.layers * hand.positions;
+}
+
+/* All blocks are new: a checkerboard turns their flip bit from 0 to 1. */
+static void hand_open(enum role role)
+{
+	if (hand.exists[role])
+		return;
+	hand.exists[role] = true;
+	hand.block[role] = hand.blocks++;
+	hand.next[role] = 0;
+	hand.flip[role] = role != PRECISE;
+}
+
+/* First page at or after @page with the wanted type, or the number of pages. */
+static u32 hand_seek(enum role role, u32 page, bool approximate)
+{
+	while (page < hand_pages() && approx_at(hand.flip[role], page) != approximate)
+		page++;
+	return page;
+}
+
+static enum role hand_select(bool approximate)
+{
+	if (approx_at(hand.flip[CHB], hand.next[CHB]) == approximate)
+		return CHB;
+	if (!approximate)
+		return hand.exists[PHASE2] ? PHASE2 : PRECISE;
+	if (!hand.exists[PHASE2])
+		return PHASE1;
+	return hand.exists[ALL_APPROX] ? ALL_APPROX : PHASE1;
+}
+
+static void hand_promote_phase1(void)
+{
+	enum role role = !hand.exists[PHASE2] ? PHASE2 : ALL_APPROX;
+
+	if (!hand.exists[PHASE1] || hand_seek(PHASE1, hand.next[PHASE1], true) < hand_pages())
+		return;
+	if (hand.exists[role])
+		return;
+	hand.exists[role] = true;
+	hand.block[role] = hand.block[PHASE1];
+	hand.flip[role] = hand.flip[PHASE1];
+	hand.next[role] = 0;
+	hand.exists[PHASE1] = false;
+}
+
+static void hand_place(bool approximate, u32 *block, u32 *page)
+{
+	enum role role;
+
+	hand_open(CHB);
+	role = hand_select(approximate);
+	hand_open(role);
+	*block = hand.block[role];
+	*page = hand.next[role];
+	if (role == PHASE1)
+		*page = hand_seek(role, *page, true);
+	else if (role == PHASE2 || role == ALL_APPROX)
+		*page = hand_seek(role, *page, false);
+	hand.next[role] = *page + 1;
+	if ((role == CHB || role == PRECISE) && hand.next[role] == hand_pages())
+		hand.exists[role] = false;
+	if ((role == PHASE2 || role == ALL_APPROX) &&
+	    hand_seek(role, hand.next[role], false) == hand_pages())
+		hand.exists[role] = false;
+	hand_promote_phase1();
+}
+
+static void run_by_hand(u64 seed, u32 layers, u32 positions, u32 share, u32 run)
+{
+	struct aftl_random random = { aftl_mix(seed) };
+	u32 block_of[4096];
+	u32 writes = layers * positions * 60;
+	bool approximate = false;
+	u32 i;
+
+	hand = (struct hand){ .layers = layers, .positions = positions };
+	memset(block_of, 0xff, sizeof(block_of));
+	for (i = 0; i < writes && !tap_failures(); i++) {
+		u32 block;
+		u32 page;
+
+		if (!aftl_random_below(&random, run))
+			approximate = aftl_random_below(&random, 100) < share;
+		hand_place(approximate, &block, &page);
+		write_one(i, approximate ? AFTL_APPROX : AFTL_PRECISE);
+		if (block_of[block] == U32_MAX)
+			block_of[block] = probe.block - aftl_media(device.ftl)->blocks;
+		CHECK_MSG(block_of[block] == probe.block - aftl_media(device.ftl)->blocks,
+			  "write %u goes to another block", i);
+		CHECK_MSG(probe.page == page, "write %u goes to page %u, not %u", i, probe.page,
+			  page);
+	}
+	CHECK_EQ(test_counters(&device)->array_erases, 0);
+}
+
+static void compare_shape(u32 layers, u32 positions, u32 share, u32 run)
+{
+	char layer_text[16];
+	char position_text[16];
+	const char *const pairs[] = {
+		ONE_DIE, "op", "60", "blocks", "200", "layers", layer_text, "word_lines",
+		position_text, "gc", "0", NULL
+	};
+
+	snprintf(layer_text, sizeof(layer_text), "%u", layers);
+	snprintf(position_text, sizeof(position_text), "%u", positions);
+	open_device("approxftl", pairs);
+	test_device_listen(&device, &probe.listener);
+	run_by_hand(share, layers, positions, share, run);
+	close_device();
+}
+
+static void placements_follow_algorithm_1(void)
+{
+	static const u32 shapes[][2] = {
+		{ 8, 16 }, { 8, 15 }, { 3, 5 }, { 1, 7 }, { 7, 1 }, { 2, 2 },
+	};
+	static const u32 shares[] = { 5, 30, 50, 70, 95 };
+	unsigned int shape;
+	unsigned int i;
+
+	for (shape = 0; shape < ARRAY_SIZE(shapes); shape++)
+		for (i = 0; i < ARRAY_SIZE(shares); i++)
+			compare_shape(shapes[shape][0], shapes[shape][1], shares[i],
+				      i % 2 ? 1 : 40);
+}
+
+/* AX-2: what each block may hold, at any time. */
+
+static bool page_class(const struct aftl_block *block, u32 page, u32 *class)
+{
+	const struct aftl_media *media = aftl_media(device.ftl);
+
+	*class = aftl_page_class(media->attr[aftl_device_page(media, block, page)]);
+	return aftl_page_programmed(media, block, page);
+}
+
+/* No two Y or Z neighbours of equal type. */
+static void check_checkerboard(const struct aftl_block *block)
+{
+	const struct aftl_geometry *geo = aftl_geometry(device.ftl);
+	u32 positions = geo->pages / geo->layers;
+	u32 index = block - aftl_media(device.ftl)->blocks;
+	u32 page;
+
+	for (page = 0; page < geo->pages; page++) {
+		u32 class;
+		u32 other;
+
+		if (!page_class(block, page, &class))
+			continue;
+		if ((page + 1) % positions && page_class(block, page + 1, &other))
+			CHECK_MSG(class != other, "block %u: Y neighbours %u and %u are alike",
+				  index, page, page + 1);
+		if (page + positions < geo->pages && page_class(block, page + positions, &other))
+			CHECK_MSG(class != other, "block %u: Z neighbours %u and %u are alike",
+				  index, page, page + positions);
+	}
+}
+
+static void check_uniform(const struct aftl_block *block, u32 wanted)
+{
+	u32 page;
+
+	for (page = 0; page < aftl_geometry(device.ftl)->pages; page++) {
+		u32 class;
+
+		if (page_class(block, page, &class))
+			CHECK_MSG(class == wanted, "%s block: page %u has class %u",
+				  kind_of(block), page, class);
+	}
+}
+
+static void check_block(const struct aftl_block *block)
+{
+	const char *kind = kind_of(block);
+
+	if (block->state == AFTL_BLOCK_FREE || block->state == AFTL_BLOCK_BAD)
+		return;
+	if (!strcmp(kind, "precise"))
+		check_uniform(block, AFTL_PRECISE);
+	else if (!strcmp(kind, "phase1") || !strcmp(kind, "all_approx"))
+		check_uniform(block, AFTL_APPROX);
+	else
+		check_checkerboard(block);
+	CHECK_MSG(block->state == AFTL_BLOCK_OPEN || strcmp(kind, "phase1"),
+		  "a used block is still in phase 1");
+}
+
+static void check_open_blocks(u32 pools)
+{
+	const struct aftl_media *media = aftl_media(device.ftl);
+	u32 lun;
+	u32 i;
+
+	for (lun = 0; lun < media->geo->luns; lun++) {
+		u32 open[AFTL_KINDS_MAX] = { 0 };
+		u32 all = 0;
+
+		for (i = 0; i < media->geo->blocks_per_lun; i++) {
+			const struct aftl_block *block =
+				&media->blocks[lun * media->geo->blocks_per_lun + i];
+
+			if (block->state != AFTL_BLOCK_OPEN)
+				continue;
+			CHECK(++open[block->kind] <= pools);
+			CHECK(++all <= 5 * pools);
+		}
+	}
+}
+
+/* The flip bit turns whenever a block is taken for a checkerboard, and only then. */
+struct flips {
+	struct test_listener listener;
+	u8 flip[4096];
+	u32 programs[4096];
+	u32 turned;
+	u32 kept;
+};
+
+static void first_program(struct flips *flips, aftl_slot_t slot)
+{
+	const struct aftl_media *media = aftl_media(device.ftl);
+	const struct aftl_block *block = aftl_slot_block(media, slot);
+	u32 index = aftl_block_index(media, block);
+	bool board = strcmp(kind_of(block), "precise");
+
+	if (flips->programs[index] == block->erases + 1)
+		return;
+	flips->programs[index] = block->erases + 1;
+	flips->flip[index] ^= board;
+	*(board ? &flips->turned : &flips->kept) += 1;
+	CHECK_MSG(block->flip == flips->flip[index], "block %u has flip %u", index, block->flip);
+}
+
+static void flip_program(struct test_listener *listener, u32 tag, aftl_unit_t unit,
+			 aftl_slot_t slot)
+{
+	(void)tag;
+	(void)unit;
+	first_program(container_of(listener, struct flips, listener), slot);
+}
+
+static void flip_copy(struct test_listener *listener, aftl_unit_t unit, aftl_slot_t from,
+		      aftl_slot_t to)
+{
+	(void)unit;
+	(void)from;
+	first_program(container_of(listener, struct flips, listener), to);
+}
+
+#define PRESSED "channels", "2", "chips", "1", "blocks", "64", "layers", "4", "word_lines", "8", \
+	"op", "50"
+
+static void check_invariants(const char *const *pairs, u32 pools)
+{
+	static struct flips flips;
+	struct test_stream stream;
+	u32 i;
+
+	flips = (struct flips){ .listener = { .program = flip_program, .copy = flip_copy } };
+	open_device("approxftl", pairs);
+	test_device_listen(&device, &flips.listener);
+	test_stream_init(&stream, pools);
+	for (i = 0; i < 25000 && !tap_failures(); i++) {
+		stream.approx = 20 + 60 * (i / 2500 % 2);
+		test_stream_step(&stream, &device);
+		check_open_blocks(pools);
+		if (i % 20 == 0)
+			for (u32 b = 0; b < aftl_geometry(device.ftl)->blocks; b++)
+				check_block(&aftl_media(device.ftl)->blocks[b]);
+	}
+	test_drain(&device);
+	CHECK(test_counters(&device)->gc_blocks > 200);
+	CHECK(flips.turned > 300 && flips.kept > 20);
+	close_device();
+}
+
+static void one_pool_keeps_the_invariants(void)
+{
+	static const char *const pairs[] = { PRESSED, "hot_size", "0", NULL };
+
+	check_invariants(pairs, 1);
+}
+
+static void two_pools_keep_the_invariants(void)
+{
+	static const char *const pairs[] = { PRESSED, "hot_size", "8KiB", NULL };
+
+	check_invariants(pairs, 2);
+}
+
+static void odd_blocks_keep_the_invariants(void)
+{
+	static const char *const pairs[] = {
+		PRESSED, "layers", "5", "word_lines", "7", "unit", "0", "promote", "3", NULL
+	};
+
+	check_invariants(pairs, 2);
+}
+
+/* AX-3: an i.i.d. stream of single pages, one pool, no collection. */
+static double saving(const char *policy, u32 share)
+{
+	static const char *const pairs[] = {
+		"channels", "2", "chips", "2", "unit", "0", "hot_size", "0", "blocks", "300",
+		"layers", "8", "word_lines", "64", "errors", "off", "gc", "0", NULL
+	};
+	struct aftl_random random = { share };
+	const struct aftl_counters *c;
+	double result;
+	u32 i;
+
+	open_device(policy, pairs);
+	for (i = 0; i < 400000; i++) {
+		u32 class = aftl_random_below(&random, 100) < share;
+
+		test_submit(&device, AFTL_OP_WRITE, i, 1, class, 0, 0);
+		test_drain_to(&device, 64);
+	}
+	test_drain(&device);
+	c = test_counters(&device);
+	CHECK_EQ(c->array_programs, 400000);
+	result = 100 - 100.0 * c->array_program_ns / (c->array_programs * 700000.0);
+	/* AX-7: energy is saved as time is. */
+	CHECK_RANGE(c->program_energy_pj / 1000, c->array_program_ns * 825 / 10000 * 999 / 1000,
+		    c->array_program_ns * 825 / 10000 * 1001 / 1000);
+	close_device();
+	return result;
+}
+
+static void check_savings(const char *policy, const double *wanted)
+{
+	static const u32 shares[] = { 0, 10, 30, 50, 70, 100 };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(shares); i++) {
+		double got = saving(policy, shares[i]);
+
+		tap_note("%s, %u %% approximate: %.1f %% saved, paper's model %.1f %%", policy,
+			 shares[i], got, wanted[i]);
+		CHECK(got > wanted[i] - 1.5 && got < wanted[i] + 1.5);
+		/* Without approximate data a checkerboard takes one page per die. */
+		CHECK(shares[i] || got < 0.01);
+	}
+}
+
+static void approxftl_saves_as_modelled(void)
+{
+	static const double wanted[] = { 0, 6.2, 19.2, 29.7, 33.9, 37.5 };
+
+	check_savings("approxftl", wanted);
+}
+
+static void vth_b_saves_as_modelled(void)
+{
+	static const double wanted[] = { 0, 3.8, 11.3, 18.8, 26.2, 37.5 };
+
+	check_savings("vth_b", wanted);
+}
+
+static void delta_b_saves_as_modelled(void)
+{
+	static const double wanted[] = { 0, 3.3, 10.0, 16.7, 23.3, 33.3 };
+
+	check_savings("delta_b", wanted);
+}
+
+/* AX-8: copies of approximate data, and how often they stayed approximate. */
+struct copies {
+	struct test_listener listener;
+	u8 count[100000];
+	u32 most;
+	u64 promoted;
+};
+
+static void copied_written(struct test_listener *listener, u32 tag, aftl_unit_t unit,
+			   aftl_slot_t slot)
+{
+	(void)tag;
+	(void)slot;
+	container_of(listener, struct copies, listener)->count[from_unit(unit)] = 0;
+}
+
+static void copied(struct test_listener *listener, aftl_unit_t unit, aftl_slot_t from,
+		   aftl_slot_t to)
+{
+	struct copies *copies = container_of(listener, struct copies, listener);
+	const struct aftl_media *media = aftl_media(device.ftl);
+	u32 before = aftl_page_class(media->attr[aftl_slot_device_page(media, from)]);
+	u32 after = aftl_page_class(media->attr[aftl_slot_device_page(media, to)]);
+
+	CHECK_MSG(before == AFTL_APPROX || after == AFTL_PRECISE, "a copy lost its precision");
+	if (before != AFTL_APPROX)
+		return;
+	copies->promoted += after == AFTL_PRECISE;
+	if (after == AFTL_APPROX) {
+		copies->count[from_unit(unit)]++;
+		if (copies->count[from_unit(unit)] > copies->most)
+			copies->most = copies->count[from_unit(unit)];
+	}
+}
+
+static void promotion_has_its_limit(void)
+{
+	static struct copies copies;
+	char promote[4];
+	const char *const pairs[] = { PRESSED, "promote", promote, NULL };
+	struct test_stream stream;
+	u32 limit;
+	u32 i;
+
+	for (limit = 1; limit <= 5; limit++) {
+		snprintf(promote, sizeof(promote), "%u", limit);
+		copies = (struct copies){
+			.listener = { .program = copied_written, .copy = copied },
+		};
+		open_device("approxftl", pairs);
+		test_device_listen(&device, &copies.listener);
+		test_stream_init(&stream, limit);
+		stream.approx = 80;
+		stream.hot = 85;
+		test_stream_fill(&stream, &device);
+		for (i = 0; i < 40000; i++)
+			test_stream_step(&stream, &device);
+		test_drain(&device);
+		CHECK_MSG(copies.most == limit - 1, "limit %u: %u copies stayed approximate",
+			  limit, copies.most);
+		CHECK(copies.promoted > 20);
+		CHECK_EQ(test_counters(&device)->programmed_promotion_units, copies.promoted);
+		close_device();
+	}
+}
+
+/* AX-6: a low-voltage erase for blocks without a single precise page. */
+struct wear {
+	struct test_listener listener;
+	u64 erases;
+	u64 low;
+};
+
+static void count_erase(struct test_listener *listener, aftl_slot_t first, u32 slots)
+{
+	struct wear *wear = container_of(listener, struct wear, listener);
+	const struct aftl_block *block = aftl_slot_block(aftl_media(device.ftl), first);
+	bool low = true;
+	u32 page;
+
+	(void)slots;
+	for (page = 0; page < aftl_geometry(device.ftl)->pages; page++) {
+		u32 class;
+
+		low &= !page_class(block, page, &class) || class == AFTL_APPROX;
+	}
+	wear->erases++;
+	wear->low += low;
+}
+
+static void check_wear(const char *policy)
+{
+	struct wear wear = { .listener = { .erase = count_erase } };
+	static const char *const pairs[] = { PRESSED, NULL };
+	struct test_stream stream;
+	u64 sum = 0;
+	u32 i;
+
+	open_device(policy, pairs);
+	test_device_listen(&device, &wear.listener);
+	test_stream_init(&stream, 3);
+	stream.approx = 60;
+	for (i = 0; i < 40000; i++)
+		test_stream_step(&stream, &device);
+	test_drain(&device);
+	for (i = 0; i < aftl_geometry(device.ftl)->blocks; i++)
+		sum += aftl_media(device.ftl)->blocks[i].wear;
+	CHECK_EQ(test_counters(&device)->array_erases, wear.erases);
+	CHECK_EQ(test_counters(&device)->array_low_erases, wear.low);
+	CHECK_EQ(sum, wear.erases * 10000 - wear.low * 3800);
+	CHECK_EQ(test_counters(&device)->wear_sum, sum);
+	CHECK(wear.low > 10 && wear.low < wear.erases);
+	/* 288.75 uJ an erase. */
+	CHECK_EQ(test_counters(&device)->erase_energy_pj, wear.erases * 288750000ULL);
+	tap_note("%s: %llu of %llu erases with reduced voltage", policy,
+		 (unsigned long long)wear.low, (unsigned long long)wear.erases);
+	close_device();
+}
+
+static void low_voltage_erases_are_accounted_for(void)
+{
+	check_wear("approxftl");
+	check_wear("vth_b");
+}
+
+static void other_policies_erase_with_full_voltage(void)
+{
+	static const char *const pairs[] = { PRESSED, NULL };
+	static const char *const policies[] = { "baseline", "delta_b" };
+	struct test_stream stream;
+	unsigned int i;
+	u32 n;
+
+	for (i = 0; i < ARRAY_SIZE(policies); i++) {
+		open_device(policies[i], pairs);
+		test_stream_init(&stream, 3);
+		stream.approx = 100;
+		for (n = 0; n < 10000; n++)
+			test_stream_step(&stream, &device);
+		test_drain(&device);
+		CHECK(test_counters(&device)->array_erases > 50);
+		CHECK_EQ(test_counters(&device)->wear_sum,
+			 test_counters(&device)->array_erases * 10000);
+		close_device();
+	}
+}
+
+static u32 count_class(u32 wanted)
+{
+	u32 count = 0;
+	u32 unit;
+
+	for (unit = 0; unit < test_units(&device); unit++) {
+		u32 class;
+
+		if (from_slot(aftl_lookup(device.ftl, to_unit(unit), &class)) != U32_MAX)
+			count += class == wanted;
+	}
+	return count;
+}
+
+#define DAY_NS 86400000000000ULL
+
+static void check_refresh(const char *policy)
+{
+	static const char *const pairs[] = { PRESSED, NULL };
+	struct shadow_store store;
+	u32 unit;
+
+	open_device(policy, pairs);
+	shadow_open(&store, &device, false);
+	for (unit = 0; unit < 400; unit += 4)
+		test_do(&device, AFTL_OP_WRITE, unit, 4, unit < 200 ? AFTL_APPROX : AFTL_PRECISE,
+			NULL);
+	test_do(&device, AFTL_OP_READ, 0, 64, 0, NULL);
+	CHECK_EQ(count_class(AFTL_APPROX), 200);
+	aftl_age(device.ftl, 181 * DAY_NS);
+	test_wait(&device, 1000000000);
+	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 0);
+	aftl_age(device.ftl, 2 * DAY_NS);
+	test_wait(&device, 1000000000);
+	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 200);
+	CHECK_EQ(count_class(AFTL_APPROX), 0);
+	CHECK_EQ(count_class(AFTL_PRECISE), 400);
+	/* What had flipped until then stays flipped. */
+	for (unit = 0; unit < 400; unit += 8)
+		test_do(&device, AFTL_OP_READ, unit, 8, 0, NULL);
+	aftl_age(device.ftl, 400 * DAY_NS);
+	test_wait(&device, 1000000000);
+	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 200);
+	shadow_close(&store);
+	close_device();
+}
+
+static void old_data_becomes_precise(void)
+{
+	check_refresh("delta_b");
+	check_refresh("vth_b");
+	check_refresh("approxftl");
+}
+
+static void refresh_can_be_off(void)
+{
+	static const char *const pairs[] = { PRESSED, "refresh", "0", NULL };
+
+	open_device("vth_b", pairs);
+	test_do(&device, AFTL_OP_WRITE, 0, 8, AFTL_APPROX, NULL);
+	aftl_age(device.ftl, 3000 * DAY_NS);
+	test_wait(&device, 1000000000);
+	CHECK_EQ(count_class(AFTL_APPROX), 8);
+	CHECK_EQ(aftl_next_event(device.ftl), U64_MAX);
+	close_device();
+}
+
+int main(void)
+{
+	tap_run("AX-1: service times follow the placement", service_times_follow_the_placement);
+	tap_run("AX-1: other policies have their times", other_policies_have_their_times);
+	tap_run("placements follow algorithm 1", placements_follow_algorithm_1);
+	tap_run("AX-2: one pool", one_pool_keeps_the_invariants);
+	tap_run("AX-2: two pools", two_pools_keep_the_invariants);
+	tap_run("AX-2: odd blocks", odd_blocks_keep_the_invariants);
+	tap_run("AX-3: ApproxFTL saves as modelled", approxftl_saves_as_modelled);
+	tap_run("AX-3: Vth_b saves as modelled", vth_b_saves_as_modelled);
+	tap_run("AX-3: Delta_b saves as modelled", delta_b_saves_as_modelled);
+	tap_run("AX-6: low-voltage erases are accounted for",
+		low_voltage_erases_are_accounted_for);
+	tap_run("AX-6: Baseline and Delta_b erase with full voltage",
+		other_policies_erase_with_full_voltage);
+	tap_run("AX-8: promotion has its limit", promotion_has_its_limit);
+	tap_run("data older than six months becomes precise", old_data_becomes_precise);
+	tap_run("refresh can be off", refresh_can_be_off);
+	return tap_finish();
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Blocks that are bad from the start, go bad in use, or wear out, until the device
+ * has none left: data stays, nobody waits for ever.
+ */
+#include "shadow-store.h"
+#include "stream.h"
+#include "tap.h"
+
+#define SMALL "channels", "2", "chips", "1", "blocks", "64", "layers", "4", "word_lines", "4"
+
+static const char *const small[] = { SMALL, "op", "60", NULL };
+static const char *const small_buffered[] = { SMALL, "op", "60", "buffer", "64KiB", NULL };
+
+static struct test_device device;
+static struct shadow_store store;
+static struct test_stream stream;
+
+static void open_device(const char *policy, const char *const *pairs)
+{
+	test_device_init(&device, "demo");
+	test_device_open(&device, policy, pairs);
+	shadow_open(&store, &device, false);
+	test_stream_init(&stream, 7);
+}
+
+static void read_everything(void)
+{
+	u32 all = test_units(&device);
+	u32 unit;
+
+	for (unit = 0; unit < all; unit += 8)
+		CHECK_EQ(test_do(&device, AFTL_OP_READ, unit, min(8U, all - unit), 0, NULL), 0);
+}
+
+static void close_device(void)
+{
+	test_drain(&device);
+	read_everything();
+	test_audit(&device);
+	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
+	shadow_close(&store);
+	test_device_close(&device);
+}
+
+static void send(u32 requests)
+{
+	while (requests-- && !tap_failures())
+		test_stream_step(&stream, &device);
+}
+
+static const struct aftl_block *block_at(u32 index)
+{
+	return &aftl_media(device.ftl)->blocks[index];
+}
+
+static u32 count_bad(void)
+{
+	u32 bad = 0;
+	u32 i;
+
+	for (i = 0; i < aftl_geometry(device.ftl)->blocks; i++)
+		bad += block_at(i)->state == AFTL_BLOCK_BAD;
+	return bad;
+}
+
+static u32 bad_of_seed(const char *seed, const char *share)
+{
+	u32 bad;
+
+	test_device_init(&device, "demo");
+	test_device_set(&device, "op", "60");
+	test_device_set(&device, "seed", seed);
+	test_device_set(&device, "bad", share);
+	CHECK_EQ(test_device_create(&device, "baseline"), 0);
+	bad = count_bad();
+	test_device_close(&device);
+	return bad;
+}
+
+/* 512 blocks: binomial, four standard deviations. */
+static void factory_bad_blocks_have_their_share(void)
+{
+	CHECK_EQ(bad_of_seed("1", "0"), 0);
+	CHECK_RANGE(bad_of_seed("1", "0.1"), 51 - 28, 51 + 28);
+	CHECK_RANGE(bad_of_seed("2", "0.02"), 1, 24);
+	CHECK_EQ(bad_of_seed("1", "0.1"), bad_of_seed("1", "0.1"));
+}
+
+static void bad_blocks_are_not_used(void)
+{
+	static const char *const pairs[] = { SMALL, "op", "60", "bad", "0.1", NULL };
+	u32 i;
+
+	open_device("vth_b", pairs);
+	CHECK(count_bad() > 3);
+	send(3000);
+	for (i = 0; i < aftl_geometry(device.ftl)->blocks; i++)
+		if (block_at(i)->state == AFTL_BLOCK_BAD)
+			CHECK_EQ(block_at(i)->programmed + block_at(i)->erases, 0);
+	CHECK_EQ(test_counters(&device)->retired_blocks, 0);
+	close_device();
+}
+
+static u32 find_block(u8 state)
+{
+	u32 i;
+
+	for (i = 0; i < aftl_geometry(device.ftl)->blocks; i++)
+		if (block_at(i)->state == state && !block_at(i)->failing &&
+		    (state != AFTL_BLOCK_CLOSED || block_at(i)->valid))
+			return i;
+	tap_bail_out("no block is in state %u", state);
+	return 0;
+}
+
+static void fail_one(u8 state)
+{
+	u64 retired = test_counters(&device)->retired_blocks;
+	u32 index = find_block(state);
+	u32 events = 0;
+
+	CHECK_EQ(aftl_fail_block(device.ftl, index), 0);
+	CHECK_EQ(aftl_fail_block(device.ftl, index), 0);
+	while (block_at(index)->state != AFTL_BLOCK_BAD && events++ < 20000 &&
+	       test_step(&device))
+		;
+	CHECK_MSG(block_at(index)->state == AFTL_BLOCK_BAD, "a block in state %u is not retired",
+		  state);
+	CHECK_EQ(block_at(index)->valid, 0);
+	CHECK_EQ(test_counters(&device)->retired_blocks, retired + 1);
+	test_audit(&device);
+}
+
+static void blocks_fail(const char *policy, const char *const *pairs)
+{
+	open_device(policy, pairs);
+	test_stream_fill(&stream, &device);
+	send(500);
+	fail_one(AFTL_BLOCK_FREE);
+	fail_one(AFTL_BLOCK_CLOSED);
+	fail_one(AFTL_BLOCK_OPEN);
+	send(500);
+	fail_one(AFTL_BLOCK_OPEN);
+	send(500);
+	CHECK_EQ(aftl_fail_block(device.ftl, aftl_geometry(device.ftl)->blocks), -EINVAL);
+	CHECK_EQ(aftl_fail_block(device.ftl, U32_MAX), -EINVAL);
+	CHECK(!aftl_read_only(device.ftl));
+	CHECK_EQ(device.failed, 0);
+	close_device();
+}
+
+/* A failing block in the middle of everything, again and again. */
+static void blocks_fail_under_load(const char *policy, const char *const *pairs)
+{
+	struct aftl_random random = { 3 };
+	u32 i;
+
+	open_device(policy, pairs);
+	test_stream_fill(&stream, &device);
+	for (i = 0; i < 8; i++) {
+		u32 index = aftl_random_below(&random, aftl_geometry(device.ftl)->blocks);
+
+		send(100);
+		CHECK_EQ(aftl_fail_block(device.ftl, index), 0);
+	}
+	send(1000);
+	CHECK_EQ(device.failed, 0);
+	close_device();
+}
+
+static void check_read_only(void)
+{
+	u64 latency = 1;
+
+	CHECK(aftl_read_only(device.ftl));
+	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 0, 1, 0, &latency), -ENOSPC);
+	CHECK_EQ(latency, 0);
+	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, 0, 1, 0, NULL), 0);
+	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, 1, 0, NULL), 0);
+	test_drain(&device);
+	test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL);
+	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+}
+
+/* Every block in turn fails, until the device gives up. */
+static void all_blocks_fail(const char *policy, const char *const *pairs)
+{
+	u32 i;
+
+	open_device(policy, pairs);
+	store.full_disk = true;
+	test_stream_fill(&stream, &device);
+	for (i = 0; i < aftl_geometry(device.ftl)->blocks && !tap_failures(); i++) {
+		u32 lun_wise = i / 2 + i % 2 * aftl_geometry(device.ftl)->blocks_per_lun;
+
+		CHECK_EQ(aftl_fail_block(device.ftl, lun_wise), 0);
+		send(30);
+	}
+	test_drain(&device);
+	check_read_only();
+	close_device();
+}
+
+static void blocks_wear_out(const char *policy, const char *const *pairs)
+{
+	u64 requests = 0;
+
+	test_device_init(&device, "demo");
+	test_device_set(&device, "endurance", "6");
+	test_device_open(&device, policy, pairs);
+	shadow_open(&store, &device, false);
+	test_stream_init(&stream, 7);
+	store.full_disk = true;
+	stream.read = 20;
+	stream.flush = 0;
+	while (!aftl_read_only(device.ftl) && requests++ < 300000 && !tap_failures())
+		test_stream_step(&stream, &device);
+	CHECK_MSG(aftl_read_only(device.ftl), "the device does not wear out");
+	send(300);
+	test_drain(&device);
+	check_read_only();
+	CHECK(test_counters(&device)->retired_blocks > 10);
+	close_device();
+}
+
+static void with_every_policy(const char *what,
+			      void (*body)(const char *policy, const char *const *pairs))
+{
+	unsigned int i;
+
+	for (i = 0; aftl_policy_at(i); i++) {
+		tap_begin("%s: %s", what, aftl_policy_at(i)->name);
+		body(aftl_policy_at(i)->name, small);
+		if (!tap_failures())
+			body(aftl_policy_at(i)->name, small_buffered);
+		tap_end();
+	}
+}
+
+int main(void)
+{
+	tap_run("factory bad blocks have their share", factory_bad_blocks_have_their_share);
+	tap_run("bad blocks are not used", bad_blocks_are_not_used);
+	with_every_policy("single blocks fail", blocks_fail);
+	with_every_policy("blocks fail under load", blocks_fail_under_load);
+	with_every_policy("all blocks fail", all_blocks_fail);
+	with_every_policy("blocks wear out", blocks_wear_out);
+	return tap_finish();
+}

@@ -1,0 +1,567 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The error model: draws, rates, what makes errors more and what must not.
+ */
+#include <stdlib.h>
+
+#include "cell.h"
+#include "random.h"
+#include "tap.h"
+
+/* A few programmed blocks without an FTL around them. */
+static struct {
+	struct aftl_config config;
+	struct aftl_geometry geo;
+	struct aftl_media media;
+	struct aftl_cell cell;
+} lab;
+
+static void *zeroed(size_t count, size_t size)
+{
+	void *memory = calloc(count, size);
+
+	if (!memory)
+		tap_bail_out("out of memory");
+	return memory;
+}
+
+static void begin_lab(u32 blocks, u32 unit)
+{
+	struct aftl_error error;
+
+	if (aftl_profile_load(&lab.config, "demo", &error))
+		tap_bail_out("%s", error.text);
+	lab.config.channels = 1;
+	lab.config.chips = 1;
+	lab.config.bits = 2;
+	lab.config.layers = 4;
+	lab.config.word_lines = 4;
+	lab.config.page = max(unit, 4096U);
+	lab.config.unit = unit;
+	lab.config.blocks = blocks;
+}
+
+static void build_lab(void)
+{
+	struct aftl_error error;
+	struct aftl_geometry *geo = &lab.geo;
+
+	if (aftl_geometry_init(geo, &lab.config, &error))
+		tap_bail_out("%s", error.text);
+	lab.media = (struct aftl_media){
+		.geo = geo,
+		.blocks = zeroed(geo->blocks, sizeof(struct aftl_block)),
+		.attr = zeroed((size_t)geo->blocks * geo->pages, 1),
+		.hours = zeroed((size_t)geo->blocks * geo->pages, sizeof(u16)),
+		.unit = zeroed(geo->slots, sizeof(aftl_unit_t)),
+		.origin = zeroed(geo->slots, sizeof(struct aftl_origin)),
+		.valid = zeroed(geo->slots / 64 + 1, sizeof(u64)),
+	};
+	aftl_cell_init(&lab.cell, &lab.media, &lab.config);
+}
+
+static void end_lab(void)
+{
+	free(lab.media.blocks);
+	free(lab.media.attr);
+	free(lab.media.hours);
+	free(lab.media.unit);
+	free(lab.media.origin);
+	free(lab.media.valid);
+}
+
+static void program_all(u32 class, u32 mode)
+{
+	memset(lab.media.attr, aftl_page_attr(class, mode, 0), lab.geo.blocks * lab.geo.pages);
+}
+
+static void draws_have_their_mean(void)
+{
+	/* Means in 1/65536: from rare events to many. */
+	static const u64 means[] = {
+		66, 655, 6554, 32768, 65536, 196608, 655360, 1546000, 6553600, 65536000, 400000000,
+	};
+	const u32 draws = 400000;
+	unsigned int i;
+	u32 n;
+
+	for (i = 0; i < ARRAY_SIZE(means); i++) {
+		struct aftl_random random = { i };
+		u64 wanted = means[i] * draws >> 16;
+		u64 sum = 0;
+
+		for (n = 0; n < draws; n++)
+			sum += aftl_poisson_draw(means[i] << 16, aftl_random_next(&random));
+		/* One percent, and four standard deviations of the sum. */
+		CHECK_RANGE((sum > wanted ? sum - wanted : wanted - sum) *
+			    (sum > wanted ? sum - wanted : wanted - sum), 0,
+			    (wanted / 100 + 1) * (wanted / 100 + 1) + 16 * wanted);
+	}
+}
+
+static void draws_have_their_variance(void)
+{
+	static const u32 means[] = { 1, 4, 23, 100, 1000 };
+	const u32 draws = 200000;
+	unsigned int i;
+	u32 n;
+
+	for (i = 0; i < ARRAY_SIZE(means); i++) {
+		struct aftl_random random = { 77 + i };
+		u64 squares = 0;
+
+		for (n = 0; n < draws; n++) {
+			s64 off = (s64)aftl_poisson_draw((u64)means[i] << 32,
+							 aftl_random_next(&random)) - means[i];
+			squares += off * off;
+		}
+		/* Quantile bins lose a little of the tails. */
+		CHECK_RANGE(squares / (draws / 100), 100 * means[i] * 85 / 100,
+			    100 * means[i] * 125 / 100);
+	}
+}
+
+static void draws_rise_with_the_mean(void)
+{
+	struct aftl_random random = { 5 };
+	int round;
+
+	for (round = 0; round < 3000; round++) {
+		u64 draw = aftl_random_next(&random);
+		u64 mean = 0;
+		u32 last = 0;
+
+		while (mean < 1ULL << 47) {
+			u32 count = aftl_poisson_draw(mean, draw);
+
+			if (!CHECK_MSG(count >= last, "mean %llu: %u after %u",
+				       (unsigned long long)mean, count, last))
+				return;
+			last = count;
+			mean += 1 + mean / 7 + aftl_random_below(&random, 4000000);
+		}
+	}
+}
+
+static void no_mean_no_errors(void)
+{
+	struct aftl_random random = { 6 };
+	int round;
+
+	for (round = 0; round < 100000; round++)
+		CHECK_EQ(aftl_poisson_draw(0, aftl_random_next(&random)), 0);
+	CHECK(aftl_poisson_draw(U64_MAX, U64_MAX) >= aftl_poisson_draw(1ULL << 49, U64_MAX));
+}
+
+static void check_permutation(u32 unit, u16 lineage)
+{
+	u32 bits = lab.geo.unit_bits;
+	u8 *hit = zeroed(bits, 1);
+	u32 i;
+
+	for (i = 0; i < bits; i++) {
+		u32 at = aftl_flip_position(&lab.cell, to_unit(unit), lineage, i);
+
+		if (!CHECK_MSG(at < bits && !hit[at], "bit %u of %u is hit twice or outside", at,
+			       bits))
+			break;
+		hit[at] = 1;
+	}
+	free(hit);
+}
+
+static void flips_are_a_permutation(void)
+{
+	u32 unit_bytes;
+
+	for (unit_bytes = 512; unit_bytes <= 65536; unit_bytes *= 2) {
+		begin_lab(2, unit_bytes);
+		build_lab();
+		check_permutation(0, 0);
+		check_permutation(1, 0);
+		check_permutation(0, 1);
+		check_permutation(123456789, 54321);
+		check_permutation(U32_MAX, 0xffff);
+		end_lab();
+	}
+}
+
+/* The first flips of many writes: every bit is as likely as any other. */
+static void flips_are_spread(void)
+{
+	u32 sixteenth[16] = { 0 };
+	u32 same = 0;
+	u32 i;
+
+	begin_lab(2, 4096);
+	build_lab();
+	for (i = 0; i < 64000; i++) {
+		u32 at = aftl_flip_position(&lab.cell, to_unit(i % 100), i / 100, i % 23);
+
+		sixteenth[at / 2048]++;
+		same += at == aftl_flip_position(&lab.cell, to_unit(i % 100), i / 100 + 1, i % 23);
+	}
+	for (i = 0; i < 16; i++)
+		CHECK_RANGE(sixteenth[i], 3600, 4400);
+	CHECK_RANGE(same, 0, 30);
+	end_lab();
+}
+
+static void seeds_matter(void)
+{
+	u32 first;
+	u32 other;
+
+	begin_lab(2, 4096);
+	build_lab();
+	first = aftl_flip_position(&lab.cell, to_unit(1), 2, 3);
+	end_lab();
+	lab.config.seed = 2;
+	build_lab();
+	other = aftl_flip_position(&lab.cell, to_unit(1), 2, 3);
+	end_lab();
+	CHECK(first != other);
+}
+
+static u64 sum_of_raw(u32 class)
+{
+	u64 sum = 0;
+	u32 slot;
+
+	program_all(class, class == AFTL_APPROX ? AFTL_MODE_REDUCED : AFTL_MODE_NORMAL);
+	for (slot = 0; slot < lab.geo.slots; slot++)
+		sum += aftl_cell_read(&lab.cell, to_slot(slot), 0).raw;
+	return sum;
+}
+
+/* Raw errors of all slots against rate x bits, the rate in 10^-12. */
+static void check_rate(u32 class, u64 rate)
+{
+	double wanted = (double)lab.geo.slots * lab.geo.unit_bits * rate / 1e12;
+	double noise = 4 * __builtin_sqrt(wanted);
+	double got = sum_of_raw(class);
+
+	CHECK_MSG(got > wanted * 0.95 - noise && got < wanted * 1.05 + noise,
+		  "%u-byte units, class %u: %.0f errors instead of %.0f", lab.geo.unit_bytes,
+		  class, got, wanted);
+}
+
+static void approximate_rate_is_as_configured(void)
+{
+	u32 unit_bytes;
+
+	for (unit_bytes = 512; unit_bytes <= 65536; unit_bytes *= 4) {
+		begin_lab(2000, unit_bytes);
+		build_lab();
+		check_rate(AFTL_APPROX, 720000000);
+		end_lab();
+	}
+}
+
+static void precise_rate_is_as_configured(void)
+{
+	u32 unit_bytes;
+
+	for (unit_bytes = 512; unit_bytes <= 65536; unit_bytes *= 4) {
+		begin_lab(60000, unit_bytes);
+		lab.config.rber = 10000;
+		build_lab();
+		check_rate(AFTL_PRECISE, 10000);
+		end_lab();
+	}
+}
+
+static void rates_of_all_sizes_are_kept(void)
+{
+	static const u64 rates[] = { 100000, 1000000, 10000000, 100000000, 2000000000ULL };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rates); i++) {
+		begin_lab(8000, 4096);
+		lab.config.rber_approx = rates[i];
+		build_lab();
+		check_rate(AFTL_APPROX, rates[i]);
+		end_lab();
+	}
+}
+
+/* The parameter goes up to 0.1. */
+static void rates_to_the_end_of_the_range_are_kept(void)
+{
+	static const u64 rates[] = { 4000000000ULL, 20000000000ULL, 100000000000ULL };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rates); i++) {
+		begin_lab(100, 4096);
+		lab.config.rber_approx = rates[i];
+		build_lab();
+		check_rate(AFTL_APPROX, rates[i]);
+		end_lab();
+	}
+}
+
+static bool same_errors(struct aftl_errors a, struct aftl_errors b)
+{
+	return a.flips == b.flips && a.raw == b.raw && a.levels == b.levels && a.lost == b.lost;
+}
+
+static void two_reads_agree(void)
+{
+	u32 slot;
+	u32 model;
+
+	for (model = 0; model < 2; model++) {
+		begin_lab(20, 4096);
+		lab.config.cell_model = model;
+		build_lab();
+		program_all(AFTL_APPROX, AFTL_MODE_REDUCED);
+		for (slot = 0; slot < lab.geo.slots; slot++)
+			CHECK(same_errors(aftl_cell_read(&lab.cell, to_slot(slot), 77),
+					  aftl_cell_read(&lab.cell, to_slot(slot), 77)));
+		end_lab();
+	}
+}
+
+/* After an erase the same page is drawn anew. */
+static void programs_are_drawn_anew(void)
+{
+	u32 slot;
+	u32 same = 0;
+
+	begin_lab(20, 4096);
+	build_lab();
+	program_all(AFTL_APPROX, AFTL_MODE_REDUCED);
+	for (slot = 0; slot < lab.geo.slots; slot++) {
+		struct aftl_block *block = aftl_slot_block(&lab.media, to_slot(slot));
+		u32 before = aftl_cell_read(&lab.cell, to_slot(slot), 0).raw;
+
+		block->erases++;
+		same += before == aftl_cell_read(&lab.cell, to_slot(slot), 0).raw;
+		block->erases--;
+	}
+	CHECK_RANGE(same, 1, lab.geo.slots / 4);
+	end_lab();
+}
+
+static void errors_never_fall_with_age(void)
+{
+	u32 mode;
+	u32 slot;
+
+	begin_lab(4, 4096);
+	lab.config.cell_model = AFTL_CELL_VOLTAGE;
+	build_lab();
+	for (mode = 0; mode < AFTL_MODES; mode++) {
+		program_all(mode == AFTL_MODE_REDUCED, mode);
+		for (slot = 0; slot < lab.geo.slots; slot += 5) {
+			u64 hour = 0;
+			u32 last = 0;
+
+			for (; hour < 400000; hour += 1 + hour / 3) {
+				u32 raw = aftl_cell_read(&lab.cell, to_slot(slot), hour).raw;
+
+				CHECK_MSG(raw >= last, "mode %u, hour %llu: %u after %u", mode,
+					  (unsigned long long)hour, raw, last);
+				last = raw;
+			}
+		}
+	}
+	end_lab();
+}
+
+static void rates_rise_with_wear(void)
+{
+	struct aftl_block *block;
+	u32 last = 0;
+	u32 erases;
+
+	begin_lab(1, 4096);
+	lab.config.cell_model = AFTL_CELL_VOLTAGE;
+	build_lab();
+	program_all(AFTL_PRECISE, AFTL_MODE_NORMAL);
+	block = &lab.media.blocks[0];
+	for (erases = 0; erases < 50000; erases += 1 + erases / 5) {
+		u32 rate;
+
+		block->erases = erases;
+		rate = aftl_cell_rber_q40(&lab.cell, block, 3, 1000);
+		CHECK_MSG(rate >= last, "%u erases: %u after %u", erases, rate, last);
+		last = rate;
+	}
+	CHECK(last > 0);
+	end_lab();
+}
+
+/* 8 positions a layer, 4 layers: the neighbours of 12 are 11, 13, 4 and 20. */
+static void only_later_neighbours_disturb(void)
+{
+	static const u32 neighbours[] = { 4, 11, 13, 20 };
+	struct aftl_block *block;
+	u32 page;
+	u32 i;
+
+	begin_lab(1, 4096);
+	build_lab();
+	block = &lab.media.blocks[0];
+	lab.media.attr[12] = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
+	CHECK_EQ(aftl_page_disturb_mv(&lab.media, block, 12), 0);
+	for (page = 0; page < lab.geo.pages; page++) {
+		bool disturbs = page == 13 || page == 20;
+
+		if (page == 12)
+			continue;
+		lab.media.attr[page] = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
+		CHECK_MSG(!aftl_page_disturb_mv(&lab.media, block, 12) == !disturbs,
+			  "page %u: disturb of page 12", page);
+		lab.media.attr[page] = 0;
+	}
+	/* The same block in two passes: 12 has colour (1 + 4) % 2, its neighbours the other. */
+	block->order = AFTL_ORDER_TWO_PASS;
+	for (block->flip = 0;; block->flip = 1) {
+		for (i = 0; i < ARRAY_SIZE(neighbours); i++) {
+			lab.media.attr[neighbours[i]] =
+				aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
+			CHECK_MSG(!aftl_page_disturb_mv(&lab.media, block, 12) == !block->flip,
+				  "flip %u: page %u", block->flip, neighbours[i]);
+			lab.media.attr[neighbours[i]] = 0;
+		}
+		if (block->flip)
+			break;
+	}
+	end_lab();
+}
+
+/* A full-swing Y neighbour shifts by 0.2 V, a Z neighbour by 0.15 V; 5/8 of it at 5 V. */
+static void disturb_has_the_papers_size(void)
+{
+	struct aftl_block *block;
+
+	begin_lab(1, 4096);
+	build_lab();
+	block = &lab.media.blocks[0];
+	program_all(AFTL_PRECISE, AFTL_MODE_NORMAL);
+	CHECK_EQ(aftl_page_disturb_mv(&lab.media, block, 0), 350);
+	CHECK_EQ(aftl_page_disturb_mv(&lab.media, block, 7), 150);
+	CHECK_EQ(aftl_page_disturb_mv(&lab.media, block, 24), 200);
+	CHECK_EQ(aftl_page_disturb_mv(&lab.media, block, 31), 0);
+	program_all(AFTL_APPROX, AFTL_MODE_REDUCED);
+	CHECK_RANGE(aftl_page_disturb_mv(&lab.media, block, 0), 217, 221);
+	CHECK_RANGE(aftl_page_disturb_mv(&lab.media, block, 24), 124, 126);
+	end_lab();
+}
+
+static void errors_never_fall_with_disturb(void)
+{
+	u32 last[4096] = { 0 };
+	struct aftl_block *block;
+	u32 page;
+	u32 slot;
+
+	begin_lab(1, 512);
+	lab.config.cell_model = AFTL_CELL_VOLTAGE;
+	build_lab();
+	block = &lab.media.blocks[0];
+	block->erases = 2000;
+	for (page = 0; page < lab.geo.pages; page++) {
+		lab.media.attr[page] = aftl_page_attr(AFTL_APPROX, AFTL_MODE_REDUCED, 0);
+		for (slot = 0; slot < (page + 1) * lab.geo.page_units; slot++) {
+			u32 raw = aftl_cell_read(&lab.cell, to_slot(slot), 500).raw;
+
+			CHECK_MSG(raw >= last[slot], "slot %u: %u after %u", slot, raw, last[slot]);
+			last[slot] = raw;
+		}
+	}
+	end_lab();
+}
+
+/* 20 bits per KiB: a 4 KiB unit takes 80, and a quarter of that more per level. */
+static void ecc_has_levels_and_an_end(void)
+{
+	u32 seen = 0;
+	u32 slot;
+
+	begin_lab(64, 4096);
+	lab.config.rber = 3750000000ULL; /* 123 expected in 32768 bits */
+	lab.config.ecc_bits = 20;
+	lab.config.ecc_levels = 3;
+	build_lab();
+	program_all(AFTL_PRECISE, AFTL_MODE_NORMAL);
+	for (slot = 0; slot < lab.geo.slots; slot++) {
+		struct aftl_errors errors = aftl_cell_read(&lab.cell, to_slot(slot), 0);
+		u32 wanted = errors.raw <= 80 ? 0 : (errors.raw - 80 + 19) / 20;
+
+		CHECK_EQ(errors.levels, wanted);
+		CHECK_EQ(errors.lost, wanted > 3);
+		CHECK_EQ(errors.flips, 0);
+		seen |= 1 << min(wanted, 4U);
+	}
+	CHECK_MSG((seen & 0x1c) == 0x1c, "the rate does not reach levels 2, 3 and loss: %x", seen);
+	end_lab();
+}
+
+static void approximate_data_skips_ecc(void)
+{
+	u32 slot;
+
+	begin_lab(16, 4096);
+	lab.config.rber_approx = 3800000000ULL;
+	lab.config.ecc_bits = 10;
+	build_lab();
+	program_all(AFTL_APPROX, AFTL_MODE_REDUCED);
+	for (slot = 0; slot < lab.geo.slots; slot++) {
+		struct aftl_errors errors = aftl_cell_read(&lab.cell, to_slot(slot), 0);
+
+		CHECK_EQ(errors.flips, errors.raw);
+		CHECK_EQ(errors.levels, 0);
+		CHECK(!errors.lost);
+		CHECK(errors.raw > 40);
+	}
+	end_lab();
+}
+
+static void baked_errors_stay(void)
+{
+	struct aftl_errors errors;
+
+	begin_lab(1, 4096);
+	build_lab();
+	program_all(AFTL_APPROX, AFTL_MODE_REDUCED);
+	errors = aftl_cell_read(&lab.cell, to_slot(9), 0);
+	lab.media.origin[9].baked = 40;
+	CHECK_EQ(aftl_cell_read(&lab.cell, to_slot(9), 0).flips, errors.raw + 40);
+	CHECK_EQ(aftl_cell_read(&lab.cell, to_slot(9), 0).raw, errors.raw);
+	program_all(AFTL_PRECISE, AFTL_MODE_NORMAL);
+	CHECK_EQ(aftl_cell_read(&lab.cell, to_slot(9), 0).flips, 40);
+	lab.media.origin[9].baked = 32768 + 100;
+	CHECK_EQ(aftl_cell_read(&lab.cell, to_slot(9), 0).flips, 32768);
+	CHECK(!aftl_cell_read(&lab.cell, to_slot(9), 0).lost);
+	lab.media.origin[9].baked = AFTL_BAKED_LOST;
+	CHECK(aftl_cell_read(&lab.cell, to_slot(9), 0).lost);
+	end_lab();
+}
+
+int main(void)
+{
+	tap_run("draws have their mean", draws_have_their_mean);
+	tap_run("draws have their variance", draws_have_their_variance);
+	tap_run("a draw rises with its mean", draws_rise_with_the_mean);
+	tap_run("without a mean there are no errors", no_mean_no_errors);
+	tap_run("flips are a permutation of the bits", flips_are_a_permutation);
+	tap_run("flips are spread evenly", flips_are_spread);
+	tap_run("the seed moves the flips", seeds_matter);
+	tap_run("approximate pages have 7.2e-4 errors per bit", approximate_rate_is_as_configured);
+	tap_run("precise pages have 1e-8 errors per bit", precise_rate_is_as_configured);
+	tap_run("rates of other sizes are kept", rates_of_all_sizes_are_kept);
+	tap_run("rates up to 0.1 are kept", rates_to_the_end_of_the_range_are_kept);
+	tap_run("two reads agree", two_reads_agree);
+	tap_run("a program after an erase is drawn anew", programs_are_drawn_anew);
+	tap_run("errors never fall with age", errors_never_fall_with_age);
+	tap_run("rates rise with wear", rates_rise_with_wear);
+	tap_run("only later neighbours disturb", only_later_neighbours_disturb);
+	tap_run("disturb has the paper's size", disturb_has_the_papers_size);
+	tap_run("errors never fall with disturb", errors_never_fall_with_disturb);
+	tap_run("ECC has levels and an end", ecc_has_levels_and_an_end);
+	tap_run("approximate data skips ECC", approximate_data_skips_ecc);
+	tap_run("errors that a copy baked in stay", baked_errors_stay);
+	return tap_finish();
+}

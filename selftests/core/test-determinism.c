@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * State follows from the stamped requests, not from when the host gets around to
+ * let time pass.
+ */
+#include <stdlib.h>
+
+#include "stream.h"
+#include "tap.h"
+
+#define REQUESTS 4000
+
+struct stamped {
+	u64 at_ns;
+	u32 unit;
+	u32 units;
+	u8 op;
+	u8 class;
+	u8 flags;
+};
+
+/* What came out: digest, statistics, and a hash over all completions in order. */
+struct outcome {
+	u64 digest;
+	u64 completions;
+	u64 now_ns;
+	struct aftl_stats stats;
+};
+
+struct witness {
+	struct test_listener listener;
+	u64 hash;
+};
+
+static struct stamped requests[REQUESTS];
+
+static void generate(u64 seed, u32 units, u32 gap_ns)
+{
+	struct aftl_random random = { aftl_mix(seed) };
+	u64 at_ns = 0;
+	u32 i;
+
+	for (i = 0; i < REQUESTS; i++) {
+		struct stamped *mine = &requests[i];
+		u32 draw = aftl_random_below(&random, 100);
+		u32 room;
+
+		at_ns += aftl_random_below(&random, 4) ? aftl_random_below(&random, gap_ns) : 0;
+		*mine = (struct stamped){
+			.at_ns = at_ns,
+			.unit = aftl_random_below(&random, units),
+			.units = 1 + aftl_random_below(&random, 8),
+			.op = draw < 60 ? AFTL_OP_WRITE : draw < 95 ? AFTL_OP_READ :
+			      draw < 98 ? AFTL_OP_DISCARD : AFTL_OP_FLUSH,
+			.class = aftl_random_below(&random, 2),
+			.flags = aftl_random_below(&random, 30) ? 0 : AFTL_REQUEST_FUA,
+		};
+		room = units - mine->unit;
+		mine->units = mine->op == AFTL_OP_FLUSH ? 0 : min(mine->units, room);
+	}
+}
+
+static void note_completion(struct test_listener *listener, struct test_request *request)
+{
+	struct witness *witness = container_of(listener, struct witness, listener);
+
+	witness->hash = aftl_mix2(witness->hash, request->version);
+	witness->hash = aftl_mix2(witness->hash, request->request.complete_ns);
+	witness->hash = aftl_mix2(witness->hash, request->request.service_ns);
+}
+
+enum habit { ONLY_SUBMIT, EVERY_EVENT, SMALL_STEPS, LATE, RANDOM_STEPS, HABITS };
+
+static void pass_time(struct test_device *device, enum habit habit, u64 until,
+		      struct aftl_random *random)
+{
+	u64 now = aftl_now(device->ftl);
+
+	switch (habit) {
+	case EVERY_EVENT:
+		while (aftl_next_event(device->ftl) <= until)
+			aftl_advance(device->ftl, aftl_next_event(device->ftl));
+		break;
+	case SMALL_STEPS:
+		for (; now < until; now += 7777)
+			aftl_advance(device->ftl, now);
+		break;
+	case LATE:
+		aftl_advance(device->ftl, until);
+		break;
+	case RANDOM_STEPS:
+		while (now < until && aftl_random_below(random, 5)) {
+			now += aftl_random_below(random, (u32)min(until - now, (u64)1000000) + 1);
+			aftl_advance(device->ftl, now);
+			/* Going back is nothing. */
+			aftl_advance(device->ftl, now / 2);
+		}
+		break;
+	default:
+		break;
+	}
+}
+
+static void run(const char *policy, const char *const *pairs, enum habit habit,
+		struct outcome *outcome)
+{
+	struct witness witness = { .listener = { .complete = note_completion } };
+	struct aftl_random random = { 9 };
+	struct test_device device;
+	u64 last = requests[REQUESTS - 1].at_ns + 10000000000ULL;
+	u32 i;
+
+	test_device_init(&device, "demo");
+	test_device_open(&device, policy, pairs);
+	device.inside = true; /* no advance on behalf of the listener */
+	test_device_listen(&device, &witness.listener);
+	for (i = 0; i < REQUESTS; i++) {
+		const struct stamped *mine = &requests[i];
+
+		pass_time(&device, habit, mine->at_ns, &random);
+		device.inside = true;
+		test_submit(&device, mine->op, mine->unit, mine->units, mine->class, mine->flags,
+			    mine->at_ns);
+	}
+	pass_time(&device, habit == SMALL_STEPS ? LATE : habit, last, &random);
+	aftl_advance(device.ftl, last);
+	CHECK_EQ(device.pending, 0);
+	outcome->digest = aftl_digest(device.ftl);
+	outcome->completions = witness.hash;
+	outcome->now_ns = aftl_now(device.ftl);
+	outcome->stats = *aftl_stats(device.ftl);
+	CHECK_MSG(outcome->stats.counters.gc_blocks > 20, "too little is going on");
+	test_audit(&device);
+	test_device_close(&device);
+}
+
+static void compare(const char *policy, const char *const *pairs)
+{
+	struct outcome *first = malloc(sizeof(*first));
+	struct outcome *other = malloc(sizeof(*other));
+	u32 habit;
+
+	run(policy, pairs, ONLY_SUBMIT, first);
+	for (habit = ONLY_SUBMIT; habit < HABITS; habit++) {
+		run(policy, pairs, habit, other);
+		CHECK_MSG(first->digest == other->digest, "habit %u: another state", habit);
+		CHECK_MSG(first->completions == other->completions,
+			  "habit %u: other completions", habit);
+		CHECK_MSG(!memcmp(&first->stats, &other->stats, sizeof(first->stats)),
+			  "habit %u: other statistics", habit);
+	}
+	free(first);
+	free(other);
+}
+
+#define SHAPE "channels", "2", "chips", "1", "blocks", "40", "layers", "4", "word_lines", "4", \
+	"op", "60"
+
+static const char *const plain[] = { SHAPE, NULL };
+static const char *const busy[] = {
+	SHAPE, "buffer", "128KiB", "suspend", "both", "controller", "7us", "ecc", "3us",
+	"cell_model", "voltage", "wear_gap", "3", NULL
+};
+
+static void every_policy(const char *const *pairs, u32 gap_ns)
+{
+	unsigned int i;
+
+	generate(gap_ns, 900, gap_ns);
+	for (i = 0; aftl_policy_at(i); i++)
+		compare(aftl_policy_at(i)->name, pairs);
+}
+
+static void under_pressure(void)
+{
+	every_policy(plain, 1000000);
+}
+
+static void with_idle_time(void)
+{
+	every_policy(plain, 30000000);
+}
+
+static void with_everything_on(void)
+{
+	every_policy(busy, 2000000);
+}
+
+/* The seed reaches the errors, and nothing else does. */
+static void seeds_make_the_difference(void)
+{
+	static const char *const seed_a[] = { SHAPE, "seed", "5", NULL };
+	static const char *const seed_b[] = { SHAPE, "seed", "6", NULL };
+	struct outcome *a = malloc(sizeof(*a));
+	struct outcome *b = malloc(sizeof(*b));
+
+	generate(1, 900, 1000000);
+	run("vth_b", seed_a, ONLY_SUBMIT, a);
+	run("vth_b", seed_b, ONLY_SUBMIT, b);
+	CHECK(a->stats.counters.read_flipped_bits != b->stats.counters.read_flipped_bits);
+	CHECK_EQ(a->stats.counters.array_programs, b->stats.counters.array_programs);
+	free(a);
+	free(b);
+}
+
+int main(void)
+{
+	tap_run("all habits of a host, under pressure", under_pressure);
+	tap_run("all habits of a host, with idle time", with_idle_time);
+	tap_run("all habits of a host, with everything on", with_everything_on);
+	tap_run("another seed gives other errors", seeds_make_the_difference);
+	return tap_finish();
+}

@@ -1,0 +1,721 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What each request does and how long it takes, computed by hand.
+ *
+ * "demo" has pages of 8 KiB, units of 4 KiB and a bus of 400 MB/s: a unit takes
+ * 10.24 us to transfer, a page 20.48 us. Sensing takes 45 us, a program 700 us.
+ */
+#include <signal.h>
+#include <unistd.h>
+
+#include "shadow-store.h"
+#include "tap.h"
+
+#define UNIT_NS 10240
+#define PAGE_NS 20480
+#define SENSE_NS 45000
+#define PROGRAM_NS 700000
+#define WRITE_NS (PAGE_NS + PROGRAM_NS)
+
+#define ONE_DIE "channels", "1", "chips", "1"
+
+static struct test_device device;
+
+static void open_device(const char *profile, const char *policy, const char *const *pairs)
+{
+	test_device_init(&device, profile);
+	test_device_open(&device, policy, pairs);
+}
+
+static void close_device(void)
+{
+	test_audit(&device);
+	test_device_close(&device);
+}
+
+static u64 latency_of(enum aftl_op op, u32 unit, u32 units, u32 class)
+{
+	u64 latency = 0;
+
+	CHECK_EQ(test_do(&device, op, unit, units, class, &latency), 0);
+	return latency;
+}
+
+static u64 write_ns(u32 unit, u32 units)
+{
+	return latency_of(AFTL_OP_WRITE, unit, units, AFTL_PRECISE);
+}
+
+static u64 read_ns(u32 unit, u32 units)
+{
+	return latency_of(AFTL_OP_READ, unit, units, AFTL_PRECISE);
+}
+
+static void single_requests_of_tcad18(void)
+{
+	open_device("tcad18", "baseline", NULL);
+	CHECK_EQ(write_ns(0, 1), WRITE_NS);
+	CHECK_EQ(read_ns(0, 1), SENSE_NS + PAGE_NS);
+	CHECK_EQ(write_ns(test_units(&device) - 1, 1), WRITE_NS);
+	CHECK_EQ(read_ns(test_units(&device) - 1, 1), SENSE_NS + PAGE_NS);
+	CHECK_EQ(write_ns(0, 1), WRITE_NS);
+	CHECK_EQ(test_counters(&device)->array_programs, 3);
+	CHECK_EQ(test_counters(&device)->array_reads, 2);
+	CHECK_EQ(test_counters(&device)->array_program_ns, 3 * PROGRAM_NS);
+	CHECK_EQ(test_counters(&device)->array_read_ns, 2 * SENSE_NS);
+	CHECK_EQ(test_counters(&device)->bus_ns, 5 * PAGE_NS);
+	/* 3.3 V x 25 mA: 57.75 uJ for a program, 3.7125 uJ for a read. */
+	CHECK_EQ(test_counters(&device)->program_energy_pj, 3 * 57750000ULL);
+	CHECK_EQ(test_counters(&device)->read_energy_pj, 2 * 3712500ULL);
+	close_device();
+}
+
+/* 8 buses of 4 dies: pages on one bus wait for each other's transfer. */
+static void large_writes_use_all_dies(void)
+{
+	open_device("tcad18", "baseline", NULL);
+	CHECK_EQ(write_ns(0, 8), WRITE_NS);
+	CHECK_EQ(write_ns(100, 16), WRITE_NS + PAGE_NS);
+	CHECK_EQ(write_ns(200, 32), WRITE_NS + 3 * PAGE_NS);
+	CHECK_EQ(write_ns(300, 64), 2 * WRITE_NS + 3 * PAGE_NS);
+	CHECK_EQ(read_ns(0, 8), SENSE_NS + PAGE_NS);
+	CHECK_EQ(read_ns(200, 32), SENSE_NS + 4 * PAGE_NS);
+	close_device();
+}
+
+static void units_share_a_page(void)
+{
+	open_device("demo", "baseline", NULL);
+	CHECK_EQ(write_ns(0, 2), WRITE_NS);
+	CHECK_EQ(test_counters(&device)->padded_units, 0);
+	CHECK_EQ(read_ns(0, 1), SENSE_NS + UNIT_NS);
+	CHECK_EQ(read_ns(1, 1), SENSE_NS + UNIT_NS);
+	CHECK_EQ(read_ns(0, 2), SENSE_NS + PAGE_NS);
+	CHECK_EQ(test_counters(&device)->array_reads, 3);
+	/* A lone unit takes a page: the rest is padded. */
+	CHECK_EQ(write_ns(7, 1), WRITE_NS);
+	CHECK_EQ(test_counters(&device)->padded_units, 1);
+	CHECK_EQ(test_counters(&device)->array_programs, 2);
+	CHECK_EQ(test_counters(&device)->programmed_host_units, 3);
+	close_device();
+}
+
+static void unwritten_units_are_free(void)
+{
+	open_device("demo", "baseline", NULL);
+	CHECK_EQ(read_ns(0, 1), 0);
+	CHECK_EQ(read_ns(5, 64), 0);
+	CHECK_EQ(test_counters(&device)->unmapped_read_units, 65);
+	CHECK_EQ(test_counters(&device)->array_reads, 0);
+	CHECK_EQ(write_ns(10, 1), WRITE_NS);
+	CHECK_EQ(read_ns(8, 4), SENSE_NS + UNIT_NS);
+	CHECK_EQ(test_counters(&device)->unmapped_read_units, 68);
+	close_device();
+}
+
+static void controller_and_ecc_take_their_time(void)
+{
+	static const char *const pairs[] = {
+		"controller", "10us", "ecc", "5us", "command", "300ns", ONE_DIE, NULL
+	};
+
+	open_device("demo", "vth_b", pairs);
+	CHECK_EQ(read_ns(0, 1), 10000);
+	CHECK_EQ(write_ns(0, 2), WRITE_NS + 300 + 10000);
+	CHECK_EQ(read_ns(0, 1), SENSE_NS + UNIT_NS + 300 + 10000 + 5000);
+	CHECK_EQ(latency_of(AFTL_OP_WRITE, 4, 2, AFTL_APPROX), PAGE_NS + 437500 + 300 + 10000);
+	/* Approximate pages skip ECC. */
+	CHECK_EQ(read_ns(4, 1), SENSE_NS + UNIT_NS + 300 + 10000);
+	CHECK_EQ(latency_of(AFTL_OP_FLUSH, 0, 0, 0), 10000);
+	CHECK_EQ(latency_of(AFTL_OP_DISCARD, 0, 2, 0), 10000);
+	close_device();
+}
+
+static void try_refused(enum aftl_op op, u32 unit, u32 units, u32 class)
+{
+	CHECK_MSG(test_submit(&device, op, unit, units, class, 0, 0) == -EINVAL,
+		  "op %u, unit %u, %u units, class %u is taken", op, unit, units, class);
+}
+
+static void nonsense_is_refused(void)
+{
+	u32 units;
+	u32 op;
+
+	open_device("demo", "baseline", NULL);
+	units = test_units(&device);
+	for (op = 0; op < AFTL_OPS; op++) {
+		if (op == AFTL_OP_FLUSH)
+			continue;
+		try_refused(op, 0, 0, 0);
+		try_refused(op, units, 1, 0);
+		try_refused(op, units - 1, 2, 0);
+		try_refused(op, 1, units, 0);
+		try_refused(op, U32_MAX, 1, 0);
+		try_refused(op, 1, U32_MAX, 0);
+		try_refused(op, U32_MAX, U32_MAX, 0);
+	}
+	try_refused(AFTL_OP_FLUSH, 0, 1, 0);
+	try_refused(AFTL_OPS, 0, 1, 0);
+	try_refused(255, 0, 1, 0);
+	try_refused(AFTL_OP_WRITE, 0, 1, AFTL_CLASSES);
+	CHECK_EQ(aftl_pending(device.ftl), 0);
+	CHECK_EQ(read_ns(0, units), 0);
+	close_device();
+}
+
+/* Submit at the present; collect how long it took. */
+static struct test_request *begin(enum aftl_op op, u32 unit, u32 units)
+{
+	struct test_request *request = test_submit_kept(&device, op, unit, units, AFTL_PRECISE, 0,
+							aftl_now(device.ftl));
+
+	if (!request)
+		tap_bail_out("a good request is refused");
+	return request;
+}
+
+static u64 end(struct test_request *request)
+{
+	u64 latency = 0;
+
+	if (test_done(&device, request)) {
+		CHECK_EQ(request->request.status, 0);
+		latency = request->request.complete_ns - request->request.arrival_ns;
+		test_put(&device, request);
+	}
+	return latency;
+}
+
+static void reads_go_before_writes(void)
+{
+	static const char *const pairs[] = { ONE_DIE, "order", "read_first", NULL };
+	struct test_request *first;
+	struct test_request *second;
+	struct test_request *read;
+
+	open_device("demo", "baseline", pairs);
+	write_ns(0, 2);
+	first = begin(AFTL_OP_WRITE, 10, 2);
+	second = begin(AFTL_OP_WRITE, 20, 2);
+	read = begin(AFTL_OP_READ, 0, 1);
+	CHECK_EQ(end(read), WRITE_NS + SENSE_NS + UNIT_NS);
+	CHECK_EQ(end(first), WRITE_NS);
+	CHECK_EQ(end(second), 2 * WRITE_NS + SENSE_NS + UNIT_NS);
+	close_device();
+}
+
+static void first_come_is_first_served(void)
+{
+	static const char *const pairs[] = { ONE_DIE, "order", "fcfs", NULL };
+	struct test_request *first;
+	struct test_request *second;
+	struct test_request *read;
+	struct test_request *third;
+
+	open_device("demo", "baseline", pairs);
+	write_ns(0, 2);
+	first = begin(AFTL_OP_WRITE, 10, 2);
+	second = begin(AFTL_OP_WRITE, 20, 2);
+	read = begin(AFTL_OP_READ, 0, 1);
+	third = begin(AFTL_OP_WRITE, 30, 2);
+	CHECK_EQ(end(first), WRITE_NS);
+	CHECK_EQ(end(second), 2 * WRITE_NS);
+	CHECK_EQ(end(read), 2 * WRITE_NS + SENSE_NS + UNIT_NS);
+	CHECK_EQ(end(third), 3 * WRITE_NS + SENSE_NS + UNIT_NS);
+	close_device();
+}
+
+static void a_read_suspends_a_program(void)
+{
+	static const char *const pairs[] = { ONE_DIE, "suspend", "program", NULL };
+	struct test_request *write;
+	struct test_request *read;
+
+	open_device("demo", "baseline", pairs);
+	write_ns(0, 2);
+	write = begin(AFTL_OP_WRITE, 10, 2);
+	test_wait(&device, 100000);
+	read = begin(AFTL_OP_READ, 0, 1);
+	CHECK_EQ(end(read), SENSE_NS + UNIT_NS);
+	/* The rest of the program, and 20 us for suspending it. */
+	CHECK_EQ(end(write), WRITE_NS + SENSE_NS + UNIT_NS + 20000);
+	CHECK_EQ(test_counters(&device)->array_suspends, 1);
+	close_device();
+}
+
+static void a_program_is_suspended_so_often(void)
+{
+	static const char *const pairs[] = {
+		ONE_DIE, "suspend", "both", "suspend_limit", "3", NULL
+	};
+	struct test_request *write;
+	u64 step = SENSE_NS + UNIT_NS;
+	u32 i;
+
+	open_device("demo", "baseline", pairs);
+	write_ns(0, 2);
+	write = begin(AFTL_OP_WRITE, 10, 2);
+	test_wait(&device, PAGE_NS);
+	for (i = 0; i < 3; i++)
+		CHECK_EQ(read_ns(0, 1), step);
+	/* Each of the three put the end off by its time and 20 us; the fourth waits. */
+	CHECK_EQ(read_ns(0, 1), PROGRAM_NS + 3 * 20000 + step);
+	CHECK_EQ(end(write), WRITE_NS + 3 * (step + 20000));
+	CHECK_EQ(test_counters(&device)->array_suspends, 3);
+	close_device();
+}
+
+static void suspending_is_off_by_default(void)
+{
+	static const char *const pairs[] = { ONE_DIE, NULL };
+	struct test_request *write;
+	struct test_request *read;
+
+	open_device("demo", "baseline", pairs);
+	write_ns(0, 2);
+	write = begin(AFTL_OP_WRITE, 10, 2);
+	test_wait(&device, 100000);
+	read = begin(AFTL_OP_READ, 0, 1);
+	CHECK_EQ(end(read), WRITE_NS - 100000 + SENSE_NS + UNIT_NS);
+	CHECK_EQ(end(write), WRITE_NS);
+	close_device();
+}
+
+static void the_buffer_acknowledges_at_once(void)
+{
+	static const char *const pairs[] = { ONE_DIE, "buffer", "1MiB", NULL };
+
+	open_device("demo", "baseline", pairs);
+	CHECK_EQ(write_ns(3, 1), 0);
+	CHECK_EQ(read_ns(3, 1), 0);
+	CHECK_EQ(test_counters(&device)->buffer_read_units, 1);
+	CHECK_EQ(test_counters(&device)->array_programs, 0);
+	/* A page that does not fill up waits for 5 ms. */
+	test_wait(&device, 4999999);
+	CHECK_EQ(test_counters(&device)->array_programs, 0);
+	test_wait(&device, 1);
+	CHECK_EQ(test_counters(&device)->array_programs, 1);
+	test_wait(&device, WRITE_NS);
+	CHECK_EQ(read_ns(3, 1), SENSE_NS + UNIT_NS);
+	/* A full page goes at once. */
+	CHECK_EQ(write_ns(10, 2), 0);
+	test_wait(&device, WRITE_NS);
+	CHECK_EQ(read_ns(10, 2), SENSE_NS + PAGE_NS);
+	close_device();
+}
+
+static void a_flush_waits_for_the_programs(void)
+{
+	static const char *const pairs[] = { ONE_DIE, "buffer", "1MiB", NULL };
+
+	open_device("demo", "baseline", pairs);
+	CHECK_EQ(latency_of(AFTL_OP_FLUSH, 0, 0, 0), 0);
+	CHECK_EQ(write_ns(3, 1), 0);
+	CHECK_EQ(latency_of(AFTL_OP_FLUSH, 0, 0, 0), WRITE_NS);
+	CHECK_EQ(latency_of(AFTL_OP_FLUSH, 0, 0, 0), 0);
+	CHECK_EQ(write_ns(0, 6), 0);
+	CHECK_EQ(latency_of(AFTL_OP_FLUSH, 0, 0, 0), 3 * WRITE_NS);
+	CHECK_EQ(test_counters(&device)->host_flush_requests, 4);
+	close_device();
+}
+
+static void a_safe_buffer_is_never_flushed(void)
+{
+	static const char *const pairs[] = {
+		ONE_DIE, "buffer", "1MiB", "buffer_safe", "on", NULL
+	};
+	u64 latency = 1;
+
+	open_device("demo", "baseline", pairs);
+	CHECK_EQ(write_ns(3, 1), 0);
+	CHECK_EQ(latency_of(AFTL_OP_FLUSH, 0, 0, 0), 0);
+	CHECK_EQ(test_do_flagged(&device, AFTL_OP_WRITE, 9, 1, 0, AFTL_REQUEST_FUA, &latency), 0);
+	CHECK_EQ(latency, 0);
+	test_drain(&device);
+	close_device();
+}
+
+static void fua_waits_for_its_program(void)
+{
+	static const char *const pairs[] = { ONE_DIE, "buffer", "1MiB", NULL };
+	u64 latency = 0;
+
+	open_device("demo", "baseline", pairs);
+	CHECK_EQ(test_do_flagged(&device, AFTL_OP_WRITE, 9, 1, 0, AFTL_REQUEST_FUA, &latency), 0);
+	CHECK_EQ(latency, WRITE_NS);
+	close_device();
+}
+
+/* Somebody waits for the second unit of the queue: no reason to hold the first. */
+static void fua_behind_buffered_data_does_not_wait_for_more(void)
+{
+	static const char *const pairs[] = {
+		ONE_DIE, "buffer", "1MiB", "page", "16KiB", NULL
+	};
+	u64 latency = 0;
+
+	open_device("demo", "baseline", pairs);
+	CHECK_EQ(write_ns(3, 1), 0);
+	CHECK_EQ(test_do_flagged(&device, AFTL_OP_WRITE, 9, 1, 0, AFTL_REQUEST_FUA, &latency), 0);
+	CHECK_EQ(latency, 4 * UNIT_NS + PROGRAM_NS);
+	close_device();
+}
+
+static void buffered_rewrites_coalesce(void)
+{
+	static const char *const pairs[] = { ONE_DIE, "buffer", "1MiB", NULL };
+	u32 i;
+
+	open_device("demo", "baseline", pairs);
+	for (i = 0; i < 10; i++)
+		CHECK_EQ(write_ns(3, 1), 0);
+	CHECK_EQ(latency_of(AFTL_OP_FLUSH, 0, 0, 0), WRITE_NS);
+	CHECK_EQ(test_counters(&device)->buffer_coalesced_units, 9);
+	CHECK_EQ(test_counters(&device)->programmed_host_units, 1);
+	close_device();
+}
+
+/* Four units of buffer, two pages under way: the next write waits for the first page. */
+static void a_full_buffer_holds_writes_up(void)
+{
+	static const char *const pairs[] = { ONE_DIE, "buffer", "16KiB", NULL };
+	struct test_request *late;
+
+	open_device("demo", "baseline", pairs);
+	CHECK_EQ(aftl_tags(device.ftl), 4);
+	CHECK_EQ(write_ns(0, 4), 0);
+	late = begin(AFTL_OP_WRITE, 10, 1);
+	CHECK_EQ(end(late), WRITE_NS);
+	late = begin(AFTL_OP_WRITE, 20, 8);
+	test_drain(&device);
+	end(late);
+	close_device();
+}
+
+static void discards_unmap(void)
+{
+	static const enum aftl_op ops[] = { AFTL_OP_DISCARD, AFTL_OP_WRITE_ZEROES };
+	unsigned int i;
+	u32 class;
+
+	open_device("demo", "baseline", NULL);
+	for (i = 0; i < ARRAY_SIZE(ops); i++) {
+		write_ns(10, 4);
+		CHECK_EQ(latency_of(ops[i], 11, 2, 0), 0);
+		CHECK_EQ(from_slot(aftl_lookup(device.ftl, to_unit(11), &class)), U32_MAX);
+		CHECK(from_slot(aftl_lookup(device.ftl, to_unit(10), &class)) != U32_MAX);
+		CHECK(from_slot(aftl_lookup(device.ftl, to_unit(13), &class)) != U32_MAX);
+		CHECK_EQ(read_ns(11, 2), 0);
+		CHECK_EQ(latency_of(ops[i], 0, test_units(&device), 0), 0);
+	}
+	CHECK_EQ(test_counters(&device)->host_discard_units, 8);
+	CHECK_EQ(test_counters(&device)->host_discard_requests, 4);
+	close_device();
+}
+
+/* A discard wins over every write that arrived before it, on its way or not. */
+static void discards_overtake_writes(void)
+{
+	static const char *const buffers[] = { "0", "1MiB" };
+	struct test_request *write;
+	unsigned int i;
+	u32 class;
+	u32 wait;
+
+	for (i = 0; i < 2; i++)
+		for (wait = 0; wait < 1000000; wait += 300000) {
+			const char *const pairs[] = { ONE_DIE, "buffer", buffers[i], NULL };
+
+			open_device("demo", "baseline", pairs);
+			begin(AFTL_OP_WRITE, 10, 2)->keep = false;
+			write = begin(AFTL_OP_WRITE, 5, 2);
+			test_wait(&device, wait);
+			CHECK_EQ(latency_of(AFTL_OP_DISCARD, 5, 1, 0), 0);
+			CHECK_EQ(read_ns(5, 1), 0);
+			end(write);
+			test_wait(&device, 10000000);
+			CHECK_EQ(from_slot(aftl_lookup(device.ftl, to_unit(5), &class)), U32_MAX);
+			CHECK(from_slot(aftl_lookup(device.ftl, to_unit(6), &class)) != U32_MAX);
+			test_wait(&device, 10000000);
+			write_ns(5, 1);
+			test_wait(&device, 10000000);
+			CHECK(from_slot(aftl_lookup(device.ftl, to_unit(5), &class)) != U32_MAX);
+			close_device();
+		}
+}
+
+/* The die reads; the whole buffer waits for it, a write for the buffer. */
+static void a_discard_lets_waiting_writes_in(void)
+{
+	static const char *const pairs[] = { ONE_DIE, "buffer", "16KiB", NULL };
+	struct test_request *read;
+	struct test_request *late;
+
+	open_device("demo", "baseline", pairs);
+	write_ns(0, 2);
+	CHECK_EQ(latency_of(AFTL_OP_FLUSH, 0, 0, 0), WRITE_NS);
+	read = begin(AFTL_OP_READ, 0, 1);
+	CHECK_EQ(write_ns(10, 4), 0);
+	late = begin(AFTL_OP_WRITE, 20, 1);
+	CHECK_EQ(latency_of(AFTL_OP_DISCARD, 10, 4, 0), 0);
+	CHECK_RANGE(end(late), 0, SENSE_NS + UNIT_NS);
+	end(read);
+	close_device();
+}
+
+static void wide_planes_program_together(void)
+{
+	static const char *const pairs[] = {
+		ONE_DIE, "planes", "2", "plane_mode", "wide", NULL
+	};
+
+	open_device("demo", "baseline", pairs);
+	CHECK_EQ(write_ns(0, 4), 2 * PAGE_NS + PROGRAM_NS);
+	CHECK_EQ(test_counters(&device)->array_programs, 1);
+	CHECK_EQ(read_ns(0, 2), SENSE_NS + PAGE_NS);
+	CHECK_EQ(write_ns(10, 2), 2 * PAGE_NS + PROGRAM_NS);
+	CHECK_EQ(test_counters(&device)->padded_units, 2);
+	close_device();
+}
+
+static void independent_planes_work_on_their_own(void)
+{
+	static const char *const pairs[] = {
+		ONE_DIE, "planes", "2", "plane_mode", "independent", NULL
+	};
+
+	open_device("demo", "baseline", pairs);
+	CHECK_EQ(write_ns(0, 4), 2 * PAGE_NS + PROGRAM_NS);
+	CHECK_EQ(test_counters(&device)->array_programs, 2);
+	close_device();
+}
+
+static void shared_planes_take_turns(void)
+{
+	static const char *const pairs[] = { ONE_DIE, "planes", "2", NULL };
+
+	open_device("demo", "baseline", pairs);
+	CHECK_EQ(write_ns(0, 4), 2 * WRITE_NS);
+	close_device();
+}
+
+static void one_shot_programs_a_word_line(void)
+{
+	static const char *const pairs[] = { ONE_DIE, "bits", "3", "one_shot", "on", NULL };
+
+	open_device("demo", "baseline", pairs);
+	CHECK_EQ(write_ns(0, 6), 3 * PAGE_NS + PROGRAM_NS);
+	CHECK_EQ(test_counters(&device)->array_programs, 1);
+	CHECK_EQ(test_counters(&device)->padded_units, 0);
+	CHECK_EQ(write_ns(10, 1), 3 * PAGE_NS + PROGRAM_NS);
+	CHECK_EQ(test_counters(&device)->padded_units, 5);
+	CHECK_EQ(read_ns(0, 6), 3 * (SENSE_NS + PAGE_NS));
+	close_device();
+}
+
+/* 2 KiB at 40 MB/s take 51.2 us; the first page of a word line is fast. */
+static void pages_of_ics14_are_fast_and_slow(void)
+{
+	static const char *const pairs[] = { ONE_DIE, NULL };
+
+	open_device("ics14", "baseline", pairs);
+	CHECK_EQ(write_ns(0, 1), 51200 + 380000);
+	CHECK_EQ(write_ns(1, 1), 51200 + 1198000);
+	CHECK_EQ(write_ns(2, 1), 51200 + 380000);
+	CHECK_EQ(read_ns(0, 1), 51200 + 50000);
+	close_device();
+}
+
+static void times_of_tos22(void)
+{
+	/* 16 KiB at 400 MB/s. */
+	const u64 page_ns = 40960;
+
+	open_device("tos22", "baseline", NULL);
+	CHECK_EQ(write_ns(0, 3), 3 * page_ns + 3000000);
+	CHECK_EQ(read_ns(0, 1), page_ns + 66000);
+	close_device();
+}
+
+/* A read behind the ends of pages finds what the write before it left. */
+static void a_read_sees_a_newer_neighbour_in_the_buffer(void)
+{
+	static const char *const pairs[] = { ONE_DIE, "buffer", "1MiB", NULL };
+	struct shadow_store store;
+
+	open_device("demo", "baseline", pairs);
+	shadow_open(&store, &device, false);
+	write_ns(0, 2);
+	latency_of(AFTL_OP_FLUSH, 0, 0, 0);
+	write_ns(1, 1);
+	read_ns(0, 2);
+	read_ns(1, 1);
+	shadow_close(&store);
+	close_device();
+}
+
+/* What a flush covers is durable though it was rewritten while the flush waited. */
+static void a_rewrite_does_not_empty_a_flush(void)
+{
+	static const char *const pairs[] = { ONE_DIE, "buffer", "1MiB", NULL };
+	struct shadow_store store;
+	struct test_request *flush;
+
+	open_device("demo", "baseline", pairs);
+	shadow_open(&store, &device, false);
+	/* The die is busy: what follows stays in the buffer. */
+	write_ns(10, 2);
+	write_ns(3, 1);
+	flush = begin(AFTL_OP_FLUSH, 0, 0);
+	write_ns(3, 1);
+	end(flush);
+	test_drain(&device);
+	test_wait(&device, 20000000);
+	shadow_close(&store);
+	close_device();
+}
+
+static void late_requests_arrive_now(void)
+{
+	struct test_request *request;
+
+	open_device("demo", "baseline", NULL);
+	test_wait(&device, 5000000);
+	request = test_submit_kept(&device, AFTL_OP_WRITE, 0, 2, AFTL_PRECISE, 0, 1000);
+	CHECK_EQ(request->request.arrival_ns, 5000000);
+	CHECK_EQ(end(request), WRITE_NS);
+	request = test_submit_kept(&device, AFTL_OP_WRITE, 0, 2, AFTL_PRECISE, 0, 90000000);
+	CHECK_EQ(aftl_now(device.ftl), 90000000);
+	CHECK_EQ(end(request), WRITE_NS);
+	close_device();
+}
+
+/* A host that keeps one request under way by submitting from complete(). */
+struct chain {
+	struct test_listener listener;
+	u32 left;
+};
+
+static void submit_next(struct test_listener *listener, struct test_request *request)
+{
+	struct chain *chain = container_of(listener, struct chain, listener);
+
+	(void)request;
+	if (chain->left) {
+		chain->left--;
+		test_submit(&device, AFTL_OP_WRITE, chain->left, 2, AFTL_PRECISE, 0, 0);
+	}
+}
+
+static void complete_may_submit(void)
+{
+	struct chain chain = { .listener = { .complete = submit_next }, .left = 99 };
+	u64 start;
+
+	open_device("demo", "baseline", NULL);
+	test_device_listen(&device, &chain.listener);
+	start = aftl_now(device.ftl);
+	test_submit(&device, AFTL_OP_WRITE, 500, 2, AFTL_PRECISE, 0, 0);
+	test_drain(&device);
+	CHECK_EQ(chain.left, 0);
+	CHECK_EQ(aftl_now(device.ftl) - start, 100 * WRITE_NS);
+	close_device();
+}
+
+static void response_statistics_are_exact(void)
+{
+	const struct aftl_stats *stats;
+
+	open_device("demo", "baseline", NULL);
+	write_ns(0, 2);
+	write_ns(2, 2);
+	read_ns(0, 1);
+	read_ns(9, 1);
+	stats = aftl_stats(device.ftl);
+	CHECK_EQ(stats->write_response.count, 2);
+	CHECK_EQ(stats->write_response.sum, 2 * WRITE_NS);
+	CHECK_EQ(stats->read_response.count, 2);
+	CHECK_EQ(stats->read_response.largest, SENSE_NS + UNIT_NS);
+	CHECK_EQ(stats->read_response.smallest, 0);
+	CHECK_EQ(stats->write_service.largest, WRITE_NS);
+	CHECK_EQ(stats->counters.host_write_units, 4);
+	CHECK_EQ(stats->counters.host_read_units, 2);
+	aftl_reset_stats(device.ftl);
+	CHECK_EQ(stats->write_response.count, 0);
+	CHECK_EQ(stats->counters.host_write_units, 0);
+	CHECK_EQ(stats->since_ns, aftl_now(device.ftl));
+	close_device();
+}
+
+static void memory_is_accounted_for(void)
+{
+	open_device("demo", "approxftl", NULL);
+	CHECK_EQ(aftl_memory_bytes(device.ftl), device.held_bytes);
+	close_device();
+}
+
+static void clock_hung(int number)
+{
+	static const char text[] = "Bail out! device time does not come to an end\n";
+
+	(void)number;
+	if (write(1, text, sizeof(text) - 1) < 0)
+		_exit(2);
+	_exit(1);
+}
+
+/* Traces may hold any time stamp. */
+static void the_end_of_time_is_reached(void)
+{
+	open_device("demo", "baseline", NULL);
+	signal(SIGALRM, clock_hung);
+	alarm(20);
+	test_submit(&device, AFTL_OP_WRITE, 0, 2, AFTL_PRECISE, 0, U64_MAX / 2);
+	CHECK_EQ(aftl_now(device.ftl), U64_MAX / 2);
+	aftl_advance(device.ftl, U64_MAX - 1);
+	CHECK(aftl_now(device.ftl) >= U64_MAX / 2);
+	alarm(0);
+	close_device();
+}
+
+int main(void)
+{
+	tap_run("single requests of tcad18", single_requests_of_tcad18);
+	tap_run("large requests use all dies", large_writes_use_all_dies);
+	tap_run("units share a page", units_share_a_page);
+	tap_run("unwritten units are free", unwritten_units_are_free);
+	tap_run("controller and ECC take their time", controller_and_ecc_take_their_time);
+	tap_run("nonsense is refused", nonsense_is_refused);
+	tap_run("reads go before writes", reads_go_before_writes);
+	tap_run("first come is first served", first_come_is_first_served);
+	tap_run("a read suspends a program", a_read_suspends_a_program);
+	tap_run("a program is suspended only so often", a_program_is_suspended_so_often);
+	tap_run("suspending is off by default", suspending_is_off_by_default);
+	tap_run("the buffer acknowledges at once", the_buffer_acknowledges_at_once);
+	tap_run("a flush waits for the programs", a_flush_waits_for_the_programs);
+	tap_run("a safe buffer is never flushed", a_safe_buffer_is_never_flushed);
+	tap_run("FUA waits for its program", fua_waits_for_its_program);
+	tap_run("FUA behind buffered data does not wait for more",
+		fua_behind_buffered_data_does_not_wait_for_more);
+	tap_run("buffered rewrites coalesce", buffered_rewrites_coalesce);
+	tap_run("a full buffer holds writes up", a_full_buffer_holds_writes_up);
+	tap_run("discard and write-zeroes unmap", discards_unmap);
+	tap_run("a discard overtakes writes", discards_overtake_writes);
+	tap_run("a discard lets waiting writes in", a_discard_lets_waiting_writes_in);
+	tap_run("wide planes program together", wide_planes_program_together);
+	tap_run("independent planes work on their own", independent_planes_work_on_their_own);
+	tap_run("shared planes take turns", shared_planes_take_turns);
+	tap_run("one-shot programs a word line", one_shot_programs_a_word_line);
+	tap_run("pages of ics14 are fast and slow", pages_of_ics14_are_fast_and_slow);
+	tap_run("times of tos22", times_of_tos22);
+	tap_run("a read sees a newer neighbour in the buffer",
+		a_read_sees_a_newer_neighbour_in_the_buffer);
+	tap_run("a rewrite does not empty a flush", a_rewrite_does_not_empty_a_flush);
+	tap_run("late requests arrive now", late_requests_arrive_now);
+	tap_run("complete() may submit", complete_may_submit);
+	tap_run("response statistics are exact", response_statistics_are_exact);
+	tap_run("memory is accounted for", memory_is_accounted_for);
+	tap_run("the end of time is reached", the_end_of_time_is_reached);
+	return tap_finish();
+}

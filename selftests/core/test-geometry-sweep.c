@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Odd shapes with every policy: refused with a reason, or good for three times
+ * their capacity.
+ */
+#include <stdlib.h>
+
+#include "stream.h"
+#include "tap.h"
+
+#define RANDOM_SHAPES 250
+#define UNITS_MAX 6000
+
+static u32 refused;
+static u32 lived;
+
+static void overwrite(struct test_device *device, struct test_stream *stream)
+{
+	u64 wanted = 3ULL * test_units(device);
+
+	stream->operations = 0;
+	stream->flush = 0;
+	if (!test_stream_fill(stream, device))
+		return;
+	while (stream->operations < wanted && !tap_failures())
+		test_stream_step(stream, device);
+	test_drain(device);
+}
+
+static void drive(struct test_device *device)
+{
+	struct test_stream stream;
+
+	test_stream_init(&stream, 1);
+	stream.read = 10;
+	stream.discard = 0;
+	stream.depth = 8;
+	stream.units_max = 4;
+	overwrite(device, &stream);
+	test_audit(device);
+	CHECK_MSG(!device->failed, "%llu requests fail", (unsigned long long)device->failed);
+	CHECK_MSG(!aftl_read_only(device->ftl), "the device is read-only");
+	CHECK_EQ(test_counters(device)->policy_bugs, 0);
+}
+
+static void try_policy(const struct test_device *shape, const char *policy, u64 seed)
+{
+	struct test_device device = *shape;
+
+	if (test_device_create(&device, policy)) {
+		refused++;
+		CHECK_EQ(device.ret, -EINVAL);
+		CHECK_MSG(strlen(device.error.text) > 20, "refused with \"%s\"",
+			  device.error.text);
+	} else if (test_units(&device) <= UNITS_MAX) {
+		lived++;
+		drive(&device);
+	}
+	test_device_close(&device);
+	if (tap_failures())
+		test_note_config(&device, policy, seed);
+}
+
+static void try_shape(const struct test_device *shape, u64 seed)
+{
+	unsigned int i;
+
+	for (i = 0; aftl_policy_at(i) && !tap_failures(); i++)
+		try_policy(shape, aftl_policy_at(i)->name, seed);
+}
+
+static void try_pairs(const char *const *pairs)
+{
+	struct test_device shape;
+
+	test_device_init(&shape, "demo");
+	test_device_set_all(&shape, pairs);
+	try_shape(&shape, 0);
+}
+
+#define TINY "channels", "1", "chips", "1"
+
+static const char *const named[][24] = {
+	{ TINY, "blocks", "8", "op", "50", "layers", "2", "word_lines", "4", NULL },
+	{ TINY, "blocks", "16", "op", "60", "layers", "1", "word_lines", "1", NULL },
+	{ TINY, "blocks", "16", "op", "80", "layers", "1", "word_lines", "2", NULL },
+	{ TINY, "blocks", "40", "op", "60", "layers", "3", "word_lines", "5", NULL },
+	{ TINY, "blocks", "40", "op", "60", "layers", "7", "word_lines", "3", "bits", "3",
+	  "one_shot", "on", NULL },
+	{ TINY, "blocks", "40", "op", "60", "layers", "3", "word_lines", "1", "bits", "3", NULL },
+	{ TINY, "blocks", "40", "op", "60", "planes", "4", "plane_mode", "wide", "layers", "3",
+	  "word_lines", "3", NULL },
+	{ TINY, "blocks", "40", "op", "60", "planes", "3", "plane_mode", "independent", "layers",
+	  "2", "word_lines", "2", NULL },
+	{ TINY, "blocks", "40", "op", "60", "planes", "3", "layers", "2", "word_lines", "2", NULL },
+	{ TINY, "blocks", "40", "op", "60", "page", "4096", "unit", "512", "layers", "2",
+	  "word_lines", "4", NULL },
+	{ TINY, "blocks", "40", "op", "60", "page", "64KiB", "unit", "4096", "layers", "2",
+	  "word_lines", "4", NULL },
+	{ TINY, "blocks", "1", "op", "50", NULL },
+	{ TINY, "blocks", "2", "op", "50", NULL },
+	{ TINY, "blocks", "3", "op", "60", NULL },
+	{ TINY, "blocks", "4", "op", "70", "layers", "2", "word_lines", "4", NULL },
+	{ TINY, "blocks", "5", "op", "80", "layers", "2", "word_lines", "4", NULL },
+	{ TINY, "blocks", "16", "op", "0", "layers", "2", "word_lines", "4", NULL },
+	{ "channels", "3", "chips", "1", "blocks", "12", "op", "75", "layers", "2", "word_lines",
+	  "4", "allocate", "static", NULL },
+	{ TINY, "blocks", "24", "op", "70", "layers", "2", "word_lines", "4", "bad", "0.1", NULL },
+	{ TINY, "blocks", "24", "op", "70", "layers", "2", "word_lines", "4", "gc", "90", NULL },
+	{ TINY, "blocks", "24", "op", "70", "layers", "2", "word_lines", "4", "gc", "0", NULL },
+	{ TINY, "blocks", "24", "op", "70", "layers", "2", "word_lines", "4", "buffer", "4096",
+	  NULL },
+};
+
+static void named_shapes(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(named); i++)
+		try_pairs(named[i]);
+}
+
+/* As much as the device says it can: the least over-provisioning that is taken. */
+static void least_over_provisioning(void)
+{
+	unsigned int i;
+
+	for (i = 0; aftl_policy_at(i) && !tap_failures(); i++) {
+		struct test_device device;
+		u32 op = 0;
+
+		for (;;) {
+			test_device_init(&device, "demo");
+			test_device_set_all(&device, (const char *const[]){
+				TINY, "blocks", "32", "layers", "4", "word_lines", "4", NULL });
+			device.config.op = op;
+			if (!test_device_create(&device, aftl_policy_at(i)->name) || op > 8900)
+				break;
+			test_device_close(&device);
+			op += 10;
+		}
+		tap_note("%s: %u of 10000", aftl_policy_at(i)->name, op);
+		if (CHECK_MSG(device.ftl, "nothing is enough"))
+			drive(&device);
+		test_device_close(&device);
+		if (tap_failures())
+			test_note_config(&device, aftl_policy_at(i)->name, 0);
+	}
+}
+
+static void try_seed(u64 seed)
+{
+	struct aftl_random random = { aftl_mix(seed) };
+	struct test_device shape;
+
+	test_device_init(&shape, "demo");
+	test_random_geometry(&shape, &random);
+	shape.config.gc = aftl_random_below(&random, 3000);
+	shape.config.allocate = aftl_random_below(&random, 4) == 0;
+	shape.config.buffer = aftl_random_below(&random, 3) ? 0 : 65536;
+	shape.config.bad = aftl_random_below(&random, 4) ? 0 : 50000000000ULL;
+	try_shape(&shape, seed);
+}
+
+static void random_shapes(void)
+{
+	u64 seed;
+
+	for (seed = 1; seed <= RANDOM_SHAPES && !tap_failures(); seed++)
+		try_seed(seed);
+	tap_note("%u devices lived, %u were refused", lived, refused);
+	CHECK_MSG(tap_failures() || lived > 300, "only %u devices lived", lived);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1) {
+		tap_begin("one seed");
+		try_seed(strtoull(argv[1], NULL, 10));
+		tap_end();
+		return tap_finish();
+	}
+	tap_run("named shapes", named_shapes);
+	tap_run("the least over-provisioning that is taken is enough", least_over_provisioning);
+	tap_run("random shapes", random_shapes);
+	return tap_finish();
+}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Shapes of devices: what follows from a configuration, and the checkerboard.
+ */
+#include "media.h"
+#include "random.h"
+#include "tap.h"
+
+static struct aftl_config demo_config(void)
+{
+	struct aftl_config config;
+	struct aftl_error error;
+
+	if (aftl_profile_load(&config, "demo", &error))
+		tap_bail_out("%s", error.text);
+	return config;
+}
+
+static void demo_has_the_sizes_of_the_table(void)
+{
+	struct aftl_config config = demo_config();
+	struct aftl_geometry geo;
+	struct aftl_error error;
+
+	CHECK_EQ(aftl_geometry_init(&geo, &config, &error), 0);
+	CHECK_EQ(geo.luns, 4);
+	CHECK_EQ(geo.blocks_per_lun, 128);
+	CHECK_EQ(geo.blocks, 512);
+	CHECK_EQ(geo.pages, 128);
+	CHECK_EQ(geo.page_units, 2);
+	CHECK_EQ(geo.slots, 131072);
+	CHECK_EQ(geo.units, 111411); /* 85 % of the slots, rounded down */
+	CHECK_EQ(geo.unit_bits, 32768);
+	CHECK_EQ(geo.program_pages, 1);
+}
+
+static void planes_shape_luns_and_blocks(void)
+{
+	struct aftl_config config = demo_config();
+	struct aftl_geometry geo;
+	struct aftl_error error;
+
+	config.planes = 4;
+	config.bits = 3;
+	CHECK_EQ(aftl_geometry_init(&geo, &config, &error), 0);
+	CHECK_EQ(geo.luns, 4);
+	CHECK_EQ(geo.blocks_per_lun, 512);
+	config.plane_mode = AFTL_PLANES_INDEPENDENT;
+	CHECK_EQ(aftl_geometry_init(&geo, &config, &error), 0);
+	CHECK_EQ(geo.luns, 16);
+	CHECK_EQ(geo.blocks_per_lun, 128);
+	config.plane_mode = AFTL_PLANES_WIDE;
+	CHECK_EQ(aftl_geometry_init(&geo, &config, &error), 0);
+	CHECK_EQ(geo.luns, 4);
+	CHECK_EQ(geo.blocks_per_lun, 128);
+	CHECK_EQ(geo.pages, 8 * 16 * 3 * 4);
+	CHECK_EQ(geo.program_pages, 4);
+	config.one_shot = AFTL_ON;
+	CHECK_EQ(aftl_geometry_init(&geo, &config, &error), 0);
+	CHECK_EQ(geo.program_pages, 12);
+	CHECK_EQ(geo.word_line_pages, 12);
+}
+
+static void check_refused(const struct aftl_config *config, const char *part)
+{
+	struct aftl_geometry geo;
+	struct aftl_error error = { "" };
+
+	CHECK_EQ(aftl_geometry_init(&geo, config, &error), -EINVAL);
+	CHECK_CONTAINS(error.text, part);
+}
+
+static void impossible_shapes_are_refused(void)
+{
+	struct aftl_config config = demo_config();
+
+	config.page = 3000;
+	check_refused(&config, "page");
+	config = demo_config();
+	config.unit = 3072;
+	check_refused(&config, "unit");
+	config.unit = 256;
+	check_refused(&config, "unit");
+	config.unit = 16384;
+	check_refused(&config, "unit");
+	config = demo_config();
+	config.page = 65536;
+	config.unit = 512;
+	check_refused(&config, "unit");
+	config = demo_config();
+	config.planes = 16;
+	config.plane_mode = AFTL_PLANES_WIDE;
+	config.one_shot = AFTL_ON;
+	config.bits = 4;
+	check_refused(&config, "unit");
+	config = demo_config();
+	config.op = 9000;
+	config.channels = 1;
+	config.chips = 1;
+	config.blocks = 1;
+	config.layers = 1;
+	config.word_lines = 1;
+	check_refused(&config, "op");
+}
+
+static void too_large_shapes_are_refused(void)
+{
+	struct aftl_config config = demo_config();
+
+	config.channels = 64;
+	config.chips = 64;
+	config.dies = 16;
+	config.planes = 16;
+	config.blocks = 1 << 20;
+	config.layers = 512;
+	config.word_lines = 1024;
+	check_refused(&config, "mapping units");
+	config.plane_mode = AFTL_PLANES_INDEPENDENT;
+	check_refused(&config, "mapping units");
+	config.plane_mode = AFTL_PLANES_WIDE;
+	check_refused(&config, "mapping units");
+	config = demo_config();
+	config.blocks = 1 << 20;
+	check_refused(&config, "mapping units");
+}
+
+/* The map has 30 bits for a slot and needs one value for "none". */
+static void largest_device_fits_the_map(void)
+{
+	struct aftl_config config = demo_config();
+	struct aftl_geometry geo = { 0 };
+	struct aftl_error error = { "" };
+
+	config.unit = 0;
+	config.channels = 8;
+	config.chips = 8;
+	config.bits = 1;
+	config.layers = 64;
+	config.word_lines = 64;
+	config.blocks = 4095;
+	CHECK_EQ(aftl_geometry_init(&geo, &config, &error), 0);
+	CHECK_EQ(geo.slots, 64U * 4095 * 4096);
+	config.blocks = 4096;
+	check_refused(&config, "mapping units");
+}
+
+static struct aftl_geometry any_geometry(struct aftl_random *random)
+{
+	struct aftl_config config = demo_config();
+	struct aftl_geometry geo;
+	struct aftl_error error;
+
+	do {
+		config.channels = 1 + aftl_random_below(random, 5);
+		config.chips = 1 + aftl_random_below(random, 3);
+		config.dies = 1 + aftl_random_below(random, 2);
+		config.planes = 1 + aftl_random_below(random, 4);
+		config.plane_mode = aftl_random_below(random, 3);
+		config.blocks = 1 + aftl_random_below(random, 9);
+		config.layers = 1 + aftl_random_below(random, 9);
+		config.word_lines = 1 + aftl_random_below(random, 9);
+		config.bits = 1 + aftl_random_below(random, 4);
+		config.page = 512ULL << aftl_random_below(random, 6);
+		config.unit = 512ULL << aftl_random_below(random, 6);
+		config.unit *= aftl_random_below(random, 3) != 0;
+		config.one_shot = aftl_random_below(random, 2);
+	} while (aftl_geometry_init(&geo, &config, &error));
+	return geo;
+}
+
+static void sizes_multiply(void)
+{
+	struct aftl_random random = { 3 };
+	int round;
+
+	for (round = 0; round < 2000; round++) {
+		struct aftl_geometry geo = any_geometry(&random);
+
+		CHECK_EQ(geo.luns * geo.blocks_per_lun, geo.blocks);
+		CHECK_EQ(geo.layers * geo.word_lines * geo.word_line_pages, geo.pages);
+		CHECK_EQ(geo.pages * geo.page_units, geo.block_slots);
+		CHECK_EQ(geo.blocks * geo.block_slots, geo.slots);
+		CHECK_EQ(geo.page_units * geo.unit_bytes, geo.page_bytes);
+		CHECK_EQ(geo.unit_bytes * 8, geo.unit_bits);
+		CHECK_EQ(geo.pages % geo.program_pages, 0);
+		CHECK_EQ(geo.word_line_pages % geo.program_pages, 0);
+		CHECK(geo.units && geo.units <= geo.slots);
+		CHECK(aftl_program_units(&geo) <= AFTL_PROGRAM_UNITS_MAX);
+	}
+}
+
+static void check_page(const struct aftl_media *media, const struct aftl_block *block, u32 page,
+		       u32 layer, u32 line)
+{
+	const struct aftl_geometry *geo = media->geo;
+	u32 device_page = (block - media->blocks) * geo->pages + page;
+	aftl_slot_t slot = aftl_page_slot(media, block, page);
+
+	CHECK_EQ(aftl_layer(geo, page), layer);
+	CHECK_EQ(aftl_word_line(geo, page), layer * geo->word_lines + line);
+	CHECK_EQ(from_slot(slot), device_page * geo->page_units);
+	CHECK_EQ(aftl_slot_device_page(media, slot), device_page);
+	CHECK(aftl_slot_block(media, slot) == block);
+}
+
+/* Layer, word line and bit count up as the digits of a page's number. */
+static void check_block(const struct aftl_media *media, const struct aftl_block *block)
+{
+	const struct aftl_geometry *geo = media->geo;
+	u32 page = 0;
+	u32 layer;
+	u32 line;
+	u32 bit;
+
+	for (layer = 0; layer < geo->layers; layer++)
+		for (line = 0; line < geo->word_lines; line++) {
+			CHECK_EQ(aftl_word_line_page(geo, layer, line), page);
+			for (bit = 0; bit < geo->word_line_pages; bit++)
+				check_page(media, block, page++, layer, line);
+		}
+	CHECK_EQ(page, geo->pages);
+}
+
+static void check_addresses(const struct aftl_geometry *geo)
+{
+	static struct aftl_block blocks[256];
+	struct aftl_media media = { .geo = geo, .blocks = blocks };
+	u32 i;
+
+	for (i = 0; i < min(geo->blocks, 256U); i++)
+		check_block(&media, &blocks[i]);
+}
+
+static void addresses_count_up(void)
+{
+	struct aftl_random random = { 5 };
+	int round;
+
+	for (round = 0; round < 100 && !tap_failures(); round++) {
+		struct aftl_geometry geo = any_geometry(&random);
+
+		check_addresses(&geo);
+	}
+}
+
+/* Y neighbours: next position of the layer; Z neighbours: same position, next layer. */
+static void check_colour(const struct aftl_geometry *geo, u32 layer, u32 column, bool flip)
+{
+	u32 positions = geo->word_lines * geo->word_line_pages / geo->program_pages;
+	u32 page = (layer * positions + column) * geo->program_pages;
+	bool colour = aftl_colour(geo, page, flip);
+
+	CHECK_EQ(colour, (layer + column + flip) % 2);
+	if (column + 1 < positions)
+		CHECK(aftl_colour(geo, page + geo->program_pages, flip) != colour);
+	if (layer + 1 < geo->layers)
+		CHECK(aftl_colour(geo, page + positions * geo->program_pages, flip) != colour);
+}
+
+static void check_checkerboard(const struct aftl_geometry *geo, bool flip)
+{
+	u32 positions = geo->word_lines * geo->word_line_pages / geo->program_pages;
+	u32 layer;
+	u32 column;
+
+	for (layer = 0; layer < geo->layers; layer++)
+		for (column = 0; column < positions; column++)
+			check_colour(geo, layer, column, flip);
+}
+
+static void neighbours_differ_in_colour(void)
+{
+	struct aftl_config config = demo_config();
+	struct aftl_geometry geo;
+	struct aftl_error error;
+	u32 shape;
+
+	for (shape = 0; shape < 7 * 9 * 3 * 2; shape++) {
+		config.layers = 1 + shape % 7;
+		config.word_lines = 1 + shape / 7 % 9;
+		config.bits = 1 + shape / 63 % 3;
+		config.one_shot = shape / 189;
+		if (CHECK_EQ(aftl_geometry_init(&geo, &config, &error), 0)) {
+			check_checkerboard(&geo, false);
+			check_checkerboard(&geo, true);
+		}
+	}
+}
+
+int main(void)
+{
+	tap_run("the demo profile has the sizes of its table", demo_has_the_sizes_of_the_table);
+	tap_run("planes shape LUNs, blocks and word lines", planes_shape_luns_and_blocks);
+	tap_run("impossible shapes are refused", impossible_shapes_are_refused);
+	tap_run("shapes that overflow are refused", too_large_shapes_are_refused);
+	tap_run("the largest device fits the map", largest_device_fits_the_map);
+	tap_run("sizes multiply", sizes_multiply);
+	tap_run("addresses count up without gaps", addresses_count_up);
+	tap_run("neighbours on the checkerboard differ", neighbours_differ_in_colour);
+	return tap_finish();
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The log-linear histogram against sorting.
+ */
+#include <stdlib.h>
+
+#include "histogram.h"
+#include "random.h"
+#include "tap.h"
+
+#define SAMPLES 20000
+
+static struct aftl_histogram histogram;
+static u64 samples[SAMPLES];
+
+static void bins_tile_the_numbers(void)
+{
+	u32 bin;
+	u64 bottom = 0;
+
+	for (bin = 0; bin < AFTL_HISTOGRAM_BINS; bin++) {
+		u64 top = aftl_histogram_top(bin);
+
+		CHECK(top >= bottom);
+		CHECK_EQ(aftl_histogram_bin(bottom), bin);
+		CHECK_EQ(aftl_histogram_bin(top), bin);
+		CHECK_MSG(bin == AFTL_HISTOGRAM_BINS - 1 ? top == U64_MAX : top < U64_MAX, "bin %u",
+			  bin);
+		bottom = top + 1;
+	}
+	CHECK_EQ(bottom, 0);
+}
+
+static void bins_are_narrow(void)
+{
+	struct aftl_random random = { 1 };
+	int i;
+
+	for (i = 0; i < 100000; i++) {
+		u64 value = aftl_random_next(&random) >> aftl_random_below(&random, 64);
+		u64 top = aftl_histogram_top(aftl_histogram_bin(value));
+
+		CHECK(top >= value);
+		CHECK((top - value) <= value / 32);
+	}
+}
+
+static int ascending(const void *a, const void *b)
+{
+	u64 x = *(const u64 *)a;
+	u64 y = *(const u64 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void fill(struct aftl_random *random, int count, unsigned int shift)
+{
+	int i;
+
+	memset(&histogram, 0, sizeof(histogram));
+	for (i = 0; i < count; i++) {
+		samples[i] = aftl_random_next(random) >> (shift + aftl_random_below(random, 8));
+		aftl_histogram_add(&histogram, samples[i]);
+	}
+	qsort(samples, count, sizeof(samples[0]), ascending);
+}
+
+/* The smallest sample with at least @share of all at or below it. */
+static u64 sorted_quantile(int count, u32 share)
+{
+	u64 rank = ((u64)count * share + 9999) / 10000;
+
+	return samples[rank ? rank - 1 : 0];
+}
+
+static void check_quantiles(int count)
+{
+	static const u32 shares[] = { 0, 1, 100, 2500, 5000, 9000, 9900, 9990, 9999, 10000 };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(shares); i++) {
+		u64 exact = sorted_quantile(count, shares[i]);
+
+		CHECK_RANGE(aftl_histogram_quantile(&histogram, shares[i]), exact,
+			    exact + exact / 32);
+	}
+	CHECK_EQ(aftl_histogram_quantile(&histogram, 10000), samples[count - 1]);
+}
+
+static void quantiles_agree_with_sorting(void)
+{
+	static const int counts[] = { 1, 2, 3, 10, 99, 100, 101, SAMPLES };
+	struct aftl_random random = { 2 };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(counts); i++) {
+		fill(&random, counts[i], 8);
+		check_quantiles(counts[i]);
+		fill(&random, counts[i], 52);
+		check_quantiles(counts[i]);
+	}
+}
+
+static void sums_are_exact(void)
+{
+	struct aftl_random random = { 7 };
+	u64 sum = 0;
+	int i;
+
+	fill(&random, SAMPLES, 20);
+	for (i = 0; i < SAMPLES; i++)
+		sum += samples[i];
+	CHECK_EQ(histogram.count, SAMPLES);
+	CHECK_EQ(histogram.sum, sum);
+	CHECK_EQ(histogram.smallest, samples[0]);
+	CHECK_EQ(histogram.largest, samples[SAMPLES - 1]);
+}
+
+static void extremes_are_counted(void)
+{
+	memset(&histogram, 0, sizeof(histogram));
+	CHECK_EQ(aftl_histogram_quantile(&histogram, 5000), 0);
+	aftl_histogram_add(&histogram, U64_MAX);
+	CHECK_EQ(histogram.smallest, U64_MAX);
+	CHECK_EQ(aftl_histogram_quantile(&histogram, 1), U64_MAX);
+	aftl_histogram_add(&histogram, 0);
+	CHECK_EQ(histogram.smallest, 0);
+	CHECK_EQ(histogram.largest, U64_MAX);
+	CHECK_EQ(aftl_histogram_quantile(&histogram, 5000), 0);
+	CHECK_EQ(aftl_histogram_quantile(&histogram, 5001), U64_MAX);
+}
+
+static void a_quantile_never_exceeds_the_largest(void)
+{
+	memset(&histogram, 0, sizeof(histogram));
+	aftl_histogram_add(&histogram, 1000000);
+	CHECK_EQ(aftl_histogram_quantile(&histogram, 9999), 1000000);
+}
+
+int main(void)
+{
+	tap_run("bins tile 0 .. 2^64 - 1", bins_tile_the_numbers);
+	tap_run("a bin is at most 1/32 wide", bins_are_narrow);
+	tap_run("quantiles agree with sorting", quantiles_agree_with_sorting);
+	tap_run("count, sum and extremes are exact", sums_are_exact);
+	tap_run("0 and 2^64 - 1 are counted", extremes_are_counted);
+	tap_run("a quantile never exceeds the largest value", a_quantile_never_exceeds_the_largest);
+	return tap_finish();
+}

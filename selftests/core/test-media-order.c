@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which programs are legal: all histories of small blocks, against rules that are
+ * written here a second time, from the description of each order.
+ */
+#include "media.h"
+#include "tap.h"
+
+#define PAGES_MAX 64
+#define MLC_ATTR aftl_page_attr(AFTL_PRECISE, AFTL_MODE_MLC, 0)
+
+/* One block, by itself. */
+static struct {
+	struct aftl_geometry geo;
+	struct aftl_block block;
+	u8 attr[PAGES_MAX];
+	u16 hours[PAGES_MAX];
+	aftl_unit_t unit[PAGES_MAX];
+	u64 valid[1];
+	struct aftl_media media;
+} one;
+
+static void new_block(enum aftl_order order, u32 layers, u32 word_lines, u32 line_pages,
+		      u32 program_pages)
+{
+	memset(&one, 0, sizeof(one));
+	one.geo = (struct aftl_geometry){
+		.layers = layers,
+		.word_lines = word_lines,
+		.word_line_pages = line_pages,
+		.pages = layers * word_lines * line_pages,
+		.program_pages = program_pages,
+		.page_units = 1,
+		.block_slots = layers * word_lines * line_pages,
+		.planes_wide = 1,
+	};
+	one.media = (struct aftl_media){
+		.geo = &one.geo,
+		.blocks = &one.block,
+		.attr = one.attr,
+		.hours = one.hours,
+		.unit = one.unit,
+		.valid = one.valid,
+	};
+	one.block.state = AFTL_BLOCK_OPEN;
+	one.block.order = order;
+}
+
+static bool allowed(u32 page, u32 pages)
+{
+	return aftl_order_allows(&one.media, &one.block, page, pages);
+}
+
+static bool used(u32 page)
+{
+	return aftl_page_programmed(&one.media, &one.block, page);
+}
+
+static void program(u32 page, u32 pages, u8 attr)
+{
+	u32 i;
+
+	for (i = page; i < page + pages; i++)
+		one.attr[i] = attr;
+	one.block.programmed += pages;
+	aftl_order_advance(&one.media, &one.block, page);
+}
+
+/* The rules once more: is the whole step at @page legal? */
+
+static bool sequential_rule(u32 page)
+{
+	u32 i;
+
+	for (i = 0; i < one.geo.pages; i++)
+		if (i < page ? !used(i) : used(i))
+			return false;
+	return true;
+}
+
+static bool first_colour(u32 step)
+{
+	u32 positions = one.geo.word_lines * one.geo.word_line_pages / one.geo.program_pages;
+
+	return (step / positions + step % positions) % 2 == one.block.flip;
+}
+
+static bool two_pass_rule(u32 page)
+{
+	u32 steps = one.geo.pages / one.geo.program_pages;
+	u32 step = page / one.geo.program_pages;
+	u32 i;
+
+	if (used(page))
+		return false;
+	for (i = 0; i < steps; i++) {
+		bool before = first_colour(i) == first_colour(step) ? i < step : first_colour(i);
+
+		if (used(i * one.geo.program_pages) != before)
+			return false;
+	}
+	return true;
+}
+
+static bool leader_rule(u32 page)
+{
+	u32 layer_pages = one.geo.word_lines * one.geo.word_line_pages;
+	u32 leader = page / layer_pages * layer_pages;
+
+	return !used(page) && (page < leader + one.geo.program_pages || used(leader));
+}
+
+/* Super layers ascend: the open one is the last that is used; it or the next. */
+static bool super_layer_rule(u32 page)
+{
+	u32 span = AFTL_SUPER_LAYERS * one.geo.word_lines * one.geo.word_line_pages;
+	u32 open = 0;
+	u32 i;
+
+	for (i = 0; i < one.geo.pages; i++)
+		if (used(i))
+			open = i / span;
+	return !used(page) && (page / span == open || page / span == open + 1);
+}
+
+static bool rule(u32 page)
+{
+	switch (one.block.order) {
+	case AFTL_ORDER_SEQUENTIAL:
+		return sequential_rule(page);
+	case AFTL_ORDER_TWO_PASS:
+		return two_pass_rule(page);
+	case AFTL_ORDER_LEADER_FIRST:
+		return leader_rule(page);
+	default:
+		return super_layer_rule(page);
+	}
+}
+
+static u64 histories;
+
+/* Every legal history from here on; all that is illegal must be refused. */
+static void explore(void)
+{
+	struct aftl_block block = one.block;
+	u8 attr[PAGES_MAX];
+	u32 page;
+	u32 legal = 0;
+
+	memcpy(attr, one.attr, sizeof(attr));
+	for (page = 0; page < one.geo.pages; page += one.geo.program_pages) {
+		bool yes = rule(page);
+
+		if (!CHECK_MSG(allowed(page, one.geo.program_pages) == yes,
+			       "order %u: page %u with %u programmed: %s", one.block.order, page,
+			       one.block.programmed, yes ? "refused" : "allowed"))
+			return;
+		if (!yes)
+			continue;
+		legal++;
+		program(page, one.geo.program_pages, aftl_page_attr(0, 0, 0));
+		explore();
+		one.block = block;
+		memcpy(one.attr, attr, sizeof(attr));
+	}
+	histories += !legal;
+	if (one.block.order != AFTL_ORDER_SUPER_LAYER)
+		CHECK_MSG(legal || one.block.programmed == one.geo.pages, "a dead end");
+}
+
+static void explore_shape(enum aftl_order order, u32 layers, u32 word_lines, u32 line_pages,
+			  u32 program_pages)
+{
+	u32 flip;
+
+	for (flip = 0; flip < 2; flip++) {
+		new_block(order, layers, word_lines, line_pages, program_pages);
+		one.block.flip = flip;
+		explore();
+	}
+}
+
+static void small_shapes(enum aftl_order order, u32 steps_max)
+{
+	u32 layers;
+	u32 lines;
+	u32 bits;
+
+	for (layers = 1; layers <= 5; layers++)
+		for (lines = 1; lines <= 4; lines++)
+			for (bits = 1; bits <= 3; bits++) {
+				if (layers * lines * bits <= steps_max)
+					explore_shape(order, layers, lines, bits, 1);
+				if (layers * lines <= steps_max)
+					explore_shape(order, layers, lines, bits, bits);
+			}
+}
+
+static void sequential_blocks(void)
+{
+	histories = 0;
+	small_shapes(AFTL_ORDER_SEQUENTIAL, 60);
+	CHECK(histories);
+}
+
+static void two_pass_blocks(void)
+{
+	histories = 0;
+	small_shapes(AFTL_ORDER_TWO_PASS, 60);
+	CHECK(histories);
+}
+
+/* n lines in each of k layers have (kn)! / n^k histories: both ends are checked. */
+static void leader_first_blocks(void)
+{
+	histories = 0;
+	explore_shape(AFTL_ORDER_LEADER_FIRST, 2, 2, 3, 3);
+	CHECK_EQ(histories, 2 * 6);
+	histories = 0;
+	explore_shape(AFTL_ORDER_LEADER_FIRST, 2, 3, 1, 1);
+	CHECK_EQ(histories, 2 * 80);
+	small_shapes(AFTL_ORDER_LEADER_FIRST, 8);
+}
+
+static void super_layer_blocks(void)
+{
+	explore_shape(AFTL_ORDER_SUPER_LAYER, 2, 2, 1, 1);
+	explore_shape(AFTL_ORDER_SUPER_LAYER, 3, 2, 1, 1);
+	explore_shape(AFTL_ORDER_SUPER_LAYER, 5, 1, 1, 1);
+	explore_shape(AFTL_ORDER_SUPER_LAYER, 6, 1, 3, 3);
+}
+
+static void only_open_blocks_are_programmed(void)
+{
+	u32 order;
+	u32 state;
+
+	for (order = 0; order < AFTL_ORDERS; order++)
+		for (state = 0; state <= AFTL_BLOCK_BAD; state++) {
+			new_block(order, 4, 2, 2, 1);
+			one.block.state = state;
+			CHECK_EQ(allowed(0, 1), state == AFTL_BLOCK_OPEN);
+		}
+}
+
+static void steps_have_their_size(void)
+{
+	u32 order;
+
+	for (order = 0; order < AFTL_ORDERS; order++) {
+		new_block(order, 4, 2, 3, 3);
+		CHECK(!allowed(0, 0));
+		CHECK(!allowed(0, 4));
+		CHECK(!allowed(0, U32_MAX));
+		CHECK(!allowed(one.geo.pages, 1));
+		CHECK(!allowed(U32_MAX, 1));
+		CHECK(!allowed(U32_MAX, 3));
+		CHECK(allowed(0, 3));
+		if (order != AFTL_ORDER_SUPER_LAYER)
+			CHECK(!allowed(1, 1));
+	}
+}
+
+/* A step in a block without alignment must not run into what is programmed. */
+static void a_step_does_not_overlap(void)
+{
+	new_block(AFTL_ORDER_SUPER_LAYER, 2, 4, 3, 3);
+	program(3, 3, MLC_ATTR);
+	CHECK(allowed(0, 3));
+	CHECK(allowed(0, 2));
+	CHECK_MSG(!allowed(1, 3), "pages 1 to 3 are allowed, page 3 is programmed");
+	CHECK_MSG(!allowed(2, 2), "pages 2 and 3 are allowed, page 3 is programmed");
+}
+
+static void set_valid(u32 page)
+{
+	aftl_slot_set_valid(&one.media, to_slot(page));
+}
+
+static void reprogram_needs_dead_mlc_data(void)
+{
+	new_block(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
+	program(0, 2, MLC_ATTR);
+	CHECK(allowed(0, 1));
+	CHECK(!allowed(0, 2));
+	set_valid(0);
+	CHECK_MSG(!allowed(0, 1), "valid data may be reprogrammed");
+	CHECK(allowed(1, 1));
+	one.attr[1] = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
+	CHECK_MSG(!allowed(1, 1), "a page with all its bits may be reprogrammed");
+}
+
+static void reprograms_are_limited(void)
+{
+	new_block(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
+	program(0, 2, MLC_ATTR);
+	one.attr[0] = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_MLC, 1);
+	CHECK(allowed(0, 1));
+	one.attr[0] = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_MLC, 2);
+	CHECK_MSG(!allowed(0, 1), "a third reprogram is allowed");
+}
+
+/* The limit is on the word line: its pages share the cells. */
+static void reprograms_of_a_word_line_are_limited(void)
+{
+	new_block(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
+	program(0, 2, MLC_ATTR);
+	one.attr[0] = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_MLC, 2);
+	CHECK_MSG(!allowed(1, 1), "the word line of page 1 was reprogrammed twice already");
+}
+
+/* Two bits are in the cells: the third page of the word line has no place. */
+static void the_third_page_of_an_mlc_line_stays_empty(void)
+{
+	new_block(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
+	program(0, 2, MLC_ATTR);
+	CHECK_MSG(!allowed(2, 1), "a third bit fits a word line in MLC mode");
+}
+
+static void reprogram_stays_in_the_open_super_layer(void)
+{
+	new_block(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
+	program(0, 2, MLC_ATTR);
+	program(3, 2, MLC_ATTR);
+	CHECK(allowed(0, 1));
+	program(12, 2, MLC_ATTR);
+	CHECK_MSG(!allowed(0, 1), "a closed super layer may be reprogrammed");
+	CHECK_MSG(!allowed(6, 2), "a closed super layer may be programmed");
+	CHECK(allowed(12, 1));
+	CHECK(!allowed(36, 2));
+}
+
+static void two_pass_next_agrees(void)
+{
+	u32 flip;
+	u32 page;
+
+	for (flip = 0; flip < 2; flip++) {
+		new_block(AFTL_ORDER_TWO_PASS, 3, 5, 2, 2);
+		one.block.flip = flip;
+		while ((page = aftl_two_pass_next(&one.media, &one.block)) < one.geo.pages) {
+			CHECK(two_pass_rule(page));
+			CHECK(allowed(page, 2));
+			program(page, 2, aftl_page_attr(0, 0, 0));
+			if (tap_failures())
+				return;
+		}
+		CHECK_EQ(one.block.programmed, one.geo.pages);
+	}
+}
+
+static void a_wiped_block_is_empty_and_remembers_its_flip(void)
+{
+	new_block(AFTL_ORDER_TWO_PASS, 3, 5, 2, 1);
+	one.block.flip = 1;
+	one.block.note = 7;
+	one.block.kind = 3;
+	program(aftl_two_pass_next(&one.media, &one.block), 1, aftl_page_attr(1, 1, 0));
+	aftl_block_wipe(&one.media, &one.block);
+	CHECK_EQ(one.block.erases, 1);
+	CHECK_EQ(one.block.flip, 1);
+	CHECK_EQ(one.block.note, 0);
+	CHECK_EQ(one.block.kind, 0);
+	CHECK_EQ(one.block.programmed, 0);
+	CHECK_EQ(one.block.frontier, 0);
+	CHECK(!used(0) && !used(1));
+}
+
+int main(void)
+{
+	tap_run("sequential: all histories", sequential_blocks);
+	tap_run("two-pass: all histories", two_pass_blocks);
+	tap_run("leader-first: all histories", leader_first_blocks);
+	tap_run("super layers: all histories", super_layer_blocks);
+	tap_run("only open blocks are programmed", only_open_blocks_are_programmed);
+	tap_run("steps have their size and their place", steps_have_their_size);
+	tap_run("a step does not overlap programmed pages", a_step_does_not_overlap);
+	tap_run("only dead MLC data is reprogrammed", reprogram_needs_dead_mlc_data);
+	tap_run("a page is reprogrammed at most twice", reprograms_are_limited);
+	tap_run("a word line is reprogrammed at most twice", reprograms_of_a_word_line_are_limited);
+	tap_run("the third page of an MLC word line stays empty",
+		the_third_page_of_an_mlc_line_stays_empty);
+	tap_run("only the open super layer is reprogrammed",
+		reprogram_stays_in_the_open_super_layer);
+	tap_run("the next two-pass position is the legal one", two_pass_next_agrees);
+	tap_run("a wiped block is empty and remembers its flip",
+		a_wiped_block_is_empty_and_remembers_its_flip);
+	return tap_finish();
+}

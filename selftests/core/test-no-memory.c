@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Creating a device when memory runs out: at every single allocation.
+ */
+#include "tap.h"
+#include "test-device.h"
+
+#define ALLOCATIONS_MAX 200
+
+static int create_failing_at(const char *policy, u32 fail_at, u32 *allocations)
+{
+	struct test_device device;
+	int ret;
+
+	test_device_init(&device, "demo");
+	device.fail_at = fail_at;
+	ret = test_device_create(&device, policy);
+	if (ret) {
+		CHECK_EQ(device.held, 0);
+		CHECK_EQ(ret, -ENOMEM);
+		CHECK_CONTAINS(device.error.text, "memory");
+		CHECK(!device.ftl);
+	} else {
+		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 1, 9, AFTL_APPROX, NULL), 0);
+	}
+	*allocations = device.allocations;
+	test_device_close(&device);
+	return ret;
+}
+
+static void fail_each(const char *policy)
+{
+	u32 allocations;
+	u32 all;
+	u32 fail_at;
+
+	CHECK_EQ(create_failing_at(policy, 0, &all), 0);
+	CHECK_RANGE(all, 5, ALLOCATIONS_MAX);
+	for (fail_at = 1; fail_at <= all; fail_at++)
+		CHECK_EQ(create_failing_at(policy, fail_at, &allocations), -ENOMEM);
+	CHECK_EQ(create_failing_at(policy, all + 1, &allocations), 0);
+}
+
+/* Nothing is allocated once a device exists, whatever happens to it. */
+static void nothing_is_allocated_later(void)
+{
+	struct test_device device;
+	u32 allocations;
+	u32 i;
+
+	test_device_init(&device, "demo");
+	test_device_open(&device, "approxftl", NULL);
+	allocations = device.allocations;
+	for (i = 0; i < 500; i++)
+		test_submit(&device, i % 5, i, i % 5 == AFTL_OP_FLUSH ? 0 : 7, i % 2, 0, i * 9999);
+	test_drain(&device);
+	aftl_age(device.ftl, 200ULL * 86400 * 1000000000);
+	test_wait(&device, 1000000000);
+	CHECK_EQ(device.allocations, allocations);
+	test_device_close(&device);
+}
+
+static void a_device_larger_than_memory(void)
+{
+	struct test_device device;
+
+	test_device_init(&device, "demo");
+	test_device_set(&device, "channels", "64");
+	test_device_set(&device, "blocks", "65535");
+	test_device_set(&device, "word_lines", "4");
+	test_device_set(&device, "layers", "4");
+	device.fail_at = 3;
+	CHECK_EQ(test_device_create(&device, "baseline"), -ENOMEM);
+	test_device_close(&device);
+}
+
+int main(void)
+{
+	unsigned int i;
+
+	for (i = 0; aftl_policy_at(i); i++) {
+		tap_begin("%s: each allocation may fail", aftl_policy_at(i)->name);
+		fail_each(aftl_policy_at(i)->name);
+		tap_end();
+	}
+	tap_run("nothing is allocated later", nothing_is_allocated_later);
+	tap_run("a device larger than memory", a_device_larger_than_memory);
+	return tap_finish();
+}

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Keys, values, and what is said about wrong ones.
+ */
+#include "tap.h"
+#include "test-device.h"
+
+static struct aftl_config demo_config(void)
+{
+	struct aftl_config config;
+	struct aftl_error error;
+
+	if (aftl_profile_load(&config, "demo", &error))
+		tap_bail_out("%s", error.text);
+	return config;
+}
+
+static void check_round_trip(const struct aftl_param *param, u64 value)
+{
+	struct aftl_config config = demo_config();
+	struct aftl_error error = { "" };
+	char text[AFTL_VALUE_SIZE];
+	char again[AFTL_VALUE_SIZE];
+	u64 *stored = aftl_param_value(&config, aftl_param_find(param->key));
+
+	memset(text, 'x', sizeof(text));
+	aftl_param_print(param, value, text);
+	if (!CHECK_MSG(memchr(text, '\0', sizeof(text)), "%s is not terminated", param->key))
+		return;
+	*stored = value ? 0 : 1;
+	CHECK_MSG(!aftl_param_set(&config, param->key, text, &error), "%s = %s: %s", param->key,
+		  text, error.text);
+	CHECK_MSG(*stored == value, "%s = %s gives %llu, not %llu", param->key, text,
+		  (unsigned long long)*stored, (unsigned long long)value);
+	aftl_param_print(param, *stored, again);
+	CHECK_TEXT(again, text);
+}
+
+static void every_default_round_trips(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < AFTL_PARAMS; i++)
+		check_round_trip(&aftl_params[i], aftl_params[i].standard);
+}
+
+static void every_limit_round_trips(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < AFTL_PARAMS; i++) {
+		check_round_trip(&aftl_params[i], aftl_params[i].smallest);
+		check_round_trip(&aftl_params[i], aftl_params[i].largest);
+	}
+}
+
+static void random_values_round_trip(void)
+{
+	struct aftl_random random = { 11 };
+	unsigned int i;
+	int round;
+
+	for (i = 0; i < AFTL_PARAMS; i++) {
+		u64 range = aftl_params[i].largest - aftl_params[i].smallest;
+
+		for (round = 0; round < 200; round++) {
+			u64 draw = aftl_random_next(&random) >> aftl_random_below(&random, 64);
+
+			check_round_trip(&aftl_params[i],
+					 aftl_params[i].smallest +
+						 (range == U64_MAX ? draw : draw % (range + 1)));
+		}
+	}
+}
+
+static void table_is_sound(void)
+{
+	unsigned int i;
+	unsigned int j;
+
+	for (i = 0; i < AFTL_PARAMS; i++) {
+		const struct aftl_param *param = &aftl_params[i];
+
+		CHECK_MSG(param->standard >= param->smallest && param->standard <= param->largest,
+			  "%s: default out of range", param->key);
+		CHECK_MSG(param->help && param->help[0], "%s: no help", param->key);
+		CHECK_MSG((param->type == AFTL_PARAM_CHOICE) == !!param->words,
+			  "%s: words", param->key);
+		CHECK_EQ(aftl_param_find(param->key), i);
+		for (j = 0; param->words && param->words[j]; j++)
+			;
+		CHECK_MSG(!param->words || j == param->largest + 1, "%s has %u words", param->key,
+			  j);
+	}
+	CHECK_EQ(aftl_param_find("nonsense"), -ENOENT);
+	CHECK_EQ(aftl_param_find(""), -ENOENT);
+}
+
+struct good_value {
+	const char *key;
+	const char *text;
+	u64 value;
+};
+
+static const struct good_value good_values[] = {
+	{ "channels", "64", 64 },
+	{ "channels", "008", 8 },
+	{ "page", "16KiB", 16384 },
+	{ "page", "4096", 4096 },
+	{ "page", "0.5KiB", 512 },
+	{ "page", "65536B", 65536 },
+	{ "buffer", "1.5MiB", 1572864 },
+	{ "buffer", "4GiB", 4294967296ULL },
+	{ "unit", "0", 0 },
+	{ "read", "45us", 45000 },
+	{ "read", "0.045ms", 45000 },
+	{ "read", "45000ns", 45000 },
+	{ "read", "0", 0 },
+	{ "read", "0.0", 0 },
+	{ "erase", "3.5ms", 3500000 },
+	{ "erase", "1s", 1000000000 },
+	{ "refresh", "7d", 604800000000000ULL },
+	{ "refresh", "36h", 129600000000000ULL },
+	{ "refresh", "90min", 5400000000000ULL },
+	{ "op", "7", 700 },
+	{ "op", "12.5", 1250 },
+	{ "op", "12.34", 1234 },
+	{ "op", "12.340000", 1234 },
+	{ "rber", "1e-8", 10000 },
+	{ "rber", "7.2e-4", 720000000 },
+	{ "rber", "0", 0 },
+	{ "rber", "0.001", 1000000000 },
+	{ "rber", "1e-12", 1 },
+	{ "rber", "0.1", 100000000000ULL },
+	{ "seed", "18446744073709551615", U64_MAX },
+	{ "suspend", "both", AFTL_SUSPEND_BOTH },
+	{ "plane_mode", "wide", AFTL_PLANES_WIDE },
+	{ "order", "fcfs", AFTL_SCHED_FCFS },
+	{ "one_shot", "on", AFTL_ON },
+};
+
+static void good_values_are_taken(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(good_values); i++) {
+		const struct good_value *good = &good_values[i];
+		struct aftl_config config = demo_config();
+		struct aftl_error error = { "" };
+
+		CHECK_MSG(!aftl_param_set(&config, good->key, good->text, &error), "%s",
+			  error.text);
+		CHECK_MSG(aftl_param_get(&config, aftl_param_find(good->key)) == good->value,
+			  "%s = %s", good->key, good->text);
+	}
+}
+
+struct bad_value {
+	const char *key;
+	const char *text;
+	const char *part;
+};
+
+static const struct bad_value bad_values[] = {
+	{ "channel", "1", "unknown parameter \"channel\"" },
+	{ "", "1", "unknown parameter \"\"" },
+	{ "channels", "", "channels: \"\" is not a whole number" },
+	{ "channels", "x", "channels: \"x\" is not a whole number" },
+	{ "channels", "-1", "\"-1\"" },
+	{ "channels", "+1", "\"+1\"" },
+	{ "channels", " 1", "\" 1\"" },
+	{ "channels", "1 ", "\"1 \"" },
+	{ "channels", "1.5", "is not a whole number" },
+	{ "channels", "0x10", "is not a whole number" },
+	{ "channels", "1us", "is not a whole number" },
+	{ "channels", "0", "out of range; it must be 1 to 64" },
+	{ "channels", "65", "out of range; it must be 1 to 64" },
+	{ "channels", "18446744073709551616", "channels" },
+	{ "channels", "99999999999999999999999999", "channels" },
+	{ "page", "16KB", "a size such as" },
+	{ "page", "16 KiB", "a size such as" },
+	{ "page", "0.3B", "a size such as" },
+	{ "page", "511", "it must be 512B to 64KiB" },
+	{ "page", "128KiB", "it must be 512B to 64KiB" },
+	{ "buffer", "16777216TiB", "buffer" },
+	{ "buffer", "17179869184GiB", "buffer" },
+	{ "read", "45", "a duration such as" },
+	{ "read", "45u", "a duration such as" },
+	{ "read", "0.5ns", "a duration such as" },
+	{ "read", "us", "a duration such as" },
+	{ "read", ".5us", "a duration such as" },
+	{ "read", "5.us", "a duration such as" },
+	{ "read", "1.2.3us", "a duration such as" },
+	{ "read", "2s", "it must be 0 to 1s" },
+	{ "refresh", "213504d", "refresh" },
+	{ "refresh", "18446744073709551615d", "refresh" },
+	{ "op", "12.345", "a percentage such as" },
+	{ "op", "7%", "a percentage such as" },
+	{ "op", "90.01", "it must be 0 to 90" },
+	{ "rber", "1e8", "a rate such as" },
+	{ "rber", "1e-", "a rate such as" },
+	{ "rber", "1e-13", "a rate such as" },
+	{ "rber", "1e-1.5", "a rate such as" },
+	{ "rber", "1E-8", "a rate such as" },
+	{ "rber", "0.2", "it must be 0 to 1e-1" },
+	{ "suspend", "all", "\"all\" is not one of off, program, erase or both" },
+	{ "suspend", "", "is not one of" },
+	{ "one_shot", "1", "\"1\" is not one of off or on" },
+	{ "plane_mode", "Wide", "is not one of shared, independent or wide" },
+};
+
+static void check_refused(const char *key, const char *text, const char *part)
+{
+	struct aftl_config config = demo_config();
+	struct aftl_config before = config;
+	struct aftl_error error = { "" };
+
+	CHECK_MSG(aftl_param_set(&config, key, text, &error) == -EINVAL, "%s = %s is taken", key,
+		  text);
+	CHECK_CONTAINS(error.text, part);
+	CHECK_MSG(!memcmp(&config, &before, sizeof(config)), "%s = %s changed something", key,
+		  text);
+}
+
+static void bad_values_are_refused(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(bad_values); i++)
+		check_refused(bad_values[i].key, bad_values[i].text, bad_values[i].part);
+}
+
+static void endless_texts_are_refused(void)
+{
+	char text[4096];
+	unsigned int i;
+
+	memset(text, '9', sizeof(text));
+	text[sizeof(text) - 1] = '\0';
+	for (i = 0; i < AFTL_PARAMS; i++)
+		check_refused(aftl_params[i].key, text, aftl_params[i].key);
+	check_refused(text, "1", "unknown parameter");
+	memset(text, '0', sizeof(text) - 1);
+	text[1] = '.';
+	text[sizeof(text) - 2] = '1';
+	check_refused("rber", text, "rber");
+}
+
+static void range_of_each_key_is_kept(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < AFTL_PARAMS; i++) {
+		const struct aftl_param *param = &aftl_params[i];
+		char text[AFTL_VALUE_SIZE];
+
+		if (param->type == AFTL_PARAM_CHOICE)
+			continue;
+		if (param->largest < U64_MAX) {
+			aftl_param_print(param, param->largest + 1, text);
+			check_refused(param->key, text, "out of range");
+		}
+		if (param->smallest) {
+			aftl_param_print(param, param->smallest - 1, text);
+			check_refused(param->key, text, "out of range");
+		}
+	}
+}
+
+static void value_that_is_too_long_a_number_is_out_of_range(void)
+{
+	check_refused("channels", "18446744073709551616", "out of range");
+	check_refused("buffer", "16777216TiB", "out of range");
+	check_refused("refresh", "999999999d", "out of range");
+}
+
+static void profiles_are_listed(void)
+{
+	static const char *const names[] = {
+		"demo", "tcad18", "fast16", "micro19", "ics14", "tos22",
+	};
+	struct aftl_config config;
+	struct aftl_error error = { "" };
+	unsigned int i;
+	unsigned int j;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		for (j = 0; aftl_profile_name(j) && strcmp(aftl_profile_name(j), names[i]); j++)
+			;
+		if (!CHECK_MSG(aftl_profile_name(j), "no profile %s", names[i]))
+			continue;
+		CHECK(aftl_profile_about(j)[0]);
+		CHECK_EQ(aftl_profile_load(&config, names[i], &error), 0);
+	}
+	CHECK_EQ(aftl_profile_load(&config, "tcad19", &error), -EINVAL);
+	CHECK_CONTAINS(error.text, "unknown profile \"tcad19\"");
+	for (j = 0; aftl_profile_name(j); j++)
+		CHECK_CONTAINS(error.text, aftl_profile_name(j));
+}
+
+static void profiles_keep_the_ranges(void)
+{
+	struct aftl_config config;
+	struct aftl_error error;
+	unsigned int i;
+	unsigned int j;
+
+	for (j = 0; aftl_profile_name(j); j++) {
+		CHECK_EQ(aftl_profile_load(&config, aftl_profile_name(j), &error), 0);
+		for (i = 0; i < AFTL_PARAMS; i++) {
+			u64 value = aftl_param_get(&config, i);
+
+			CHECK_MSG(value >= aftl_params[i].smallest &&
+				  value <= aftl_params[i].largest, "%s: %s", aftl_profile_name(j),
+				  aftl_params[i].key);
+		}
+	}
+}
+
+/* Capacities that the papers give, in MiB before over-provisioning. */
+static void profiles_have_the_papers_capacity(void)
+{
+	static const struct {
+		const char *name;
+		u64 mib;
+	} wanted[] = {
+		{ "demo", 512 }, { "tcad18", 128 << 10 }, { "tos22", 576 << 10 },
+		{ "micro19", 2ULL * 4 * 428 * 48 * 4 * 3 * 16 / 1024 },
+	};
+	struct aftl_geometry geo;
+	struct aftl_config config;
+	struct aftl_error error;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(wanted); i++) {
+		CHECK_EQ(aftl_profile_load(&config, wanted[i].name, &error), 0);
+		CHECK_EQ(aftl_geometry_init(&geo, &config, &error), 0);
+		CHECK_EQ((u64)geo.slots * geo.unit_bytes >> 20, wanted[i].mib);
+	}
+}
+
+static void profiles_make_devices(void)
+{
+	unsigned int i;
+
+	for (i = 0; aftl_profile_name(i); i++) {
+		struct test_device device;
+
+		test_device_init(&device, aftl_profile_name(i));
+		CHECK_MSG(!test_device_create(&device, "baseline") || device.error.text[0],
+			  "%s: refused without a sentence", aftl_profile_name(i));
+		test_device_close(&device);
+	}
+}
+
+int main(void)
+{
+	tap_run("the table of parameters is sound", table_is_sound);
+	tap_run("every default survives print and set", every_default_round_trips);
+	tap_run("every limit survives print and set", every_limit_round_trips);
+	tap_run("random values survive print and set", random_values_round_trip);
+	tap_run("good values are taken as meant", good_values_are_taken);
+	tap_run("bad values are refused with the cause", bad_values_are_refused);
+	tap_run("endless texts are refused", endless_texts_are_refused);
+	tap_run("the range of each key is kept", range_of_each_key_is_kept);
+	tap_run("a number past 64 bits is out of range",
+		value_that_is_too_long_a_number_is_out_of_range);
+	tap_run("profiles are listed", profiles_are_listed);
+	tap_run("profiles keep the ranges", profiles_keep_the_ranges);
+	tap_run("profiles have the papers' capacity", profiles_have_the_papers_capacity);
+	tap_run("profiles make devices", profiles_make_devices);
+	return tap_finish();
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Random devices, random policies, random requests: after every request the core's
+ * books equal those of a slow model, and data comes back.
+ *
+ * With an argument: that one seed.
+ */
+#include <stdlib.h>
+
+#include "brute-model.h"
+#include "shadow-store.h"
+#include "stream.h"
+#include "tap.h"
+
+#define FIRST_SEED 1
+#define SEEDS 1500
+#define REQUESTS 500
+
+static u64 seed;
+static u32 refused;
+static u32 survived;
+
+static const char *any_policy(struct aftl_random *random)
+{
+	u32 count = 0;
+
+	while (aftl_policy_at(count))
+		count++;
+	return aftl_policy_at(aftl_random_below(random, count))->name;
+}
+
+static void check_sentence(const struct test_device *device)
+{
+	size_t length = strlen(device->error.text);
+
+	CHECK_MSG(length > 10 && length < sizeof(device->error.text) - 1, "\"%s\" is no sentence",
+		  device->error.text);
+	CHECK_EQ(device->ret, -EINVAL);
+}
+
+static void drive(struct test_device *device, struct aftl_random *random)
+{
+	struct brute_model model;
+	struct shadow_store store;
+	struct test_stream stream;
+	u32 i;
+
+	test_stream_init(&stream, aftl_random_next(random));
+	stream.read = aftl_random_below(random, 60);
+	stream.approx = aftl_random_below(random, 101);
+	stream.depth = aftl_random_below(random, 40);
+	stream.units_max = 1 + aftl_random_below(random, 12);
+	stream.gap_ns = aftl_random_below(random, 2) * 400000;
+	brute_open(&model, device);
+	shadow_open(&store, device, false);
+	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
+		test_stream_step(&stream, device);
+		brute_compare(&model);
+	}
+	test_drain(device);
+	brute_compare(&model);
+	brute_compare_counters(&model);
+	shadow_lookup_all(&store);
+	test_audit(device);
+	CHECK_EQ(test_counters(device)->policy_bugs, 0);
+	shadow_close(&store);
+	brute_close(&model);
+}
+
+static void run_seed(void)
+{
+	struct aftl_random random = { aftl_mix(seed) };
+	const char *policy = any_policy(&random);
+	struct test_device device;
+
+	test_device_init(&device, "demo");
+	test_random_geometry(&device, &random);
+	test_random_options(&device, &random);
+	if (test_device_create(&device, policy)) {
+		refused++;
+		check_sentence(&device);
+	} else {
+		survived++;
+		drive(&device, &random);
+	}
+	test_device_close(&device);
+	if (tap_failures())
+		test_note_config(&device, policy, seed);
+}
+
+static void run_all(void)
+{
+	for (seed = FIRST_SEED; seed < FIRST_SEED + SEEDS && !tap_failures(); seed++)
+		run_seed();
+	tap_note("%u devices lived, %u were refused", survived, refused);
+	CHECK_MSG(tap_failures() || survived > SEEDS / 4, "only %u devices lived", survived);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1) {
+		seed = strtoull(argv[1], NULL, 10);
+		tap_run("one seed", run_seed);
+	} else {
+		tap_run("random devices agree with the model after every request", run_all);
+	}
+	return tap_finish();
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Draws: known values, evenness, limits.
+ */
+#include "random.h"
+#include "tap.h"
+
+/* The published first outputs of splitmix64 for seed 1234567. */
+static void mix_is_splitmix64(void)
+{
+	static const u64 wanted[] = {
+		6457827717110365317ULL, 3203168211198807973ULL, 9817491932198370423ULL,
+		4593380528125082431ULL, 16408922859458223821ULL,
+	};
+	u64 state = 1234567;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(wanted); i++) {
+		CHECK_EQ(aftl_mix(state), wanted[i]);
+		state += 0x9e3779b97f4a7c15ULL;
+	}
+}
+
+static void below_stays_below(void)
+{
+	static const u32 limits[] = { 1, 2, 3, 7, 10, 1000, 65536, 1U << 31, U32_MAX };
+	struct aftl_random random = { 99 };
+	unsigned int i;
+	int round;
+
+	for (i = 0; i < ARRAY_SIZE(limits); i++) {
+		CHECK_EQ(aftl_below(0, limits[i]), 0);
+		CHECK_EQ(aftl_below(U64_MAX, limits[i]), limits[i] - 1);
+		for (round = 0; round < 1000; round++)
+			CHECK(aftl_random_below(&random, limits[i]) < limits[i]);
+	}
+}
+
+/* 6 standard deviations of a binomial count. */
+static void check_even(const u32 *counts, u32 cells, u32 draws)
+{
+	u32 expected = draws / cells;
+	u64 limit = 36ULL * expected;
+	u32 i;
+
+	for (i = 0; i < cells; i++) {
+		s64 off = (s64)counts[i] - expected;
+
+		CHECK_MSG((u64)(off * off) < limit, "cell %u: %u of %u", i, counts[i], expected);
+	}
+}
+
+static void below_is_even(void)
+{
+	u32 counts[10] = { 0 };
+	struct aftl_random random = { 4 };
+	u32 i;
+
+	for (i = 0; i < 1000000; i++)
+		counts[aftl_random_below(&random, 10)]++;
+	check_even(counts, 10, 1000000);
+}
+
+static void every_bit_is_even(void)
+{
+	u32 counts[128] = { 0 };
+	struct aftl_random random = { 8 };
+	u32 i;
+	u32 bit;
+
+	for (i = 0; i < 100000; i++) {
+		u64 draw = aftl_random_next(&random);
+
+		for (bit = 0; bit < 64; bit++)
+			counts[2 * bit + (draw >> bit & 1)]++;
+	}
+	for (bit = 0; bit < 64; bit++)
+		check_even(&counts[2 * bit], 2, 100000);
+}
+
+static void neighbouring_inputs_differ_in_half_of_the_bits(void)
+{
+	u64 differing = 0;
+	u32 bit;
+	u64 i;
+
+	for (i = 0; i < 2000; i++)
+		for (bit = 0; bit < 64; bit++)
+			differing += __builtin_popcountll(aftl_mix(i) ^ aftl_mix(i ^ 1ULL << bit));
+	CHECK_RANGE(differing / 2000, 64 * 32 - 20, 64 * 32 + 20);
+}
+
+static void two_arguments_are_not_swapped(void)
+{
+	CHECK(aftl_mix2(1, 2) != aftl_mix2(2, 1));
+	CHECK(aftl_mix2(0, 0) != aftl_mix2(0, 1));
+	CHECK(aftl_mix2(0, 0) != aftl_mix2(1, 0));
+}
+
+int main(void)
+{
+	tap_run("the mixer is splitmix64", mix_is_splitmix64);
+	tap_run("draws stay below their limit", below_stays_below);
+	tap_run("draws below ten are even", below_is_even);
+	tap_run("every bit is even", every_bit_is_even);
+	tap_run("neighbouring inputs differ in half of the bits",
+		neighbouring_inputs_differ_in_half_of_the_bits);
+	tap_run("the order of two arguments matters", two_arguments_are_not_swapped);
+	return tap_finish();
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Ten million units through a host that keeps their bytes: precise data comes back
+ * exactly, approximate data with the errors that the core announces and no others.
+ */
+#include <stdlib.h>
+
+#include "shadow-store.h"
+#include "stream.h"
+#include "tap.h"
+
+#define OPERATIONS_WANTED 10000000ULL
+
+struct scenario {
+	const char *name;
+	const char *policy;
+	const char *const *pairs;
+	bool whole;
+	u64 operations;
+	u32 read;
+	u32 discard;
+	u32 units_max;
+	u32 hot;
+};
+
+#define SHAPE "channels", "2", "chips", "2", "blocks", "32", "layers", "4", "word_lines", "8"
+#define PRESSED SHAPE, "op", "50"
+#define LARGE "channels", "2", "chips", "1", "blocks", "64", "layers", "4", "word_lines", "8"
+
+static const char *const plain[] = { PRESSED, NULL };
+
+static const char *const unit_is_page[] = { PRESSED, "unit", "0", NULL };
+
+static const char *const buffered[] = { PRESSED, "buffer", "256KiB", NULL };
+
+static const char *const safe[] = { PRESSED, "buffer", "64KiB", "buffer_safe", "on", NULL };
+
+static const char *const tlc[] = {
+	PRESSED, "bits", "3", "one_shot", "on", "page", "16KiB", "buffer", "1MiB", NULL
+};
+
+static const char *const tlc_unbuffered[] = {
+	PRESSED, "bits", "3", "one_shot", "on", NULL
+};
+
+static const char *const wide[] = {
+	SHAPE, "op", "45", "planes", "2", "plane_mode", "wide", "allocate", "static", NULL
+};
+
+static const char *const roomy[] = { LARGE, "op", "40", NULL };
+
+static const char *const noisy[] = {
+	LARGE, "op", "40", "buffer", "128KiB", "cell_model", "voltage", "suspend", "both",
+	"wear_gap", "8", "age", "2000h", NULL
+};
+
+static const char *const small_unit[] = { LARGE, "op", "40", "unit", "512", "page", "4096", NULL };
+
+static const char *const fcfs[] = { LARGE, "op", "40", "order", "fcfs", "depth", "16", NULL };
+
+static const struct scenario scenarios[] = {
+	{ "baseline", "baseline", plain, false, 900000, 40, 4, 8, 50 },
+	{ "baseline, static wide planes", "baseline", wide, false, 800000, 40, 4, 8, 30 },
+	{ "delta_b, buffered", "delta_b", buffered, false, 1100000, 40, 4, 8, 80 },
+	{ "vth_b, units of a page", "vth_b", unit_is_page, false, 800000, 40, 2, 4, 50 },
+	{ "vth_b, safe buffer", "vth_b", safe, false, 900000, 50, 2, 8, 50 },
+	{ "approxftl", "approxftl", roomy, false, 1200000, 40, 4, 8, 50 },
+	{ "approxftl, buffered and voltages", "approxftl", noisy, false, 1100000, 30, 4, 8, 70 },
+	{ "approxftl, small units", "approxftl", small_unit, false, 1200000, 40, 4, 16, 50 },
+	{ "pageftl, one-shot", "pageftl", tlc_unbuffered, false, 800000, 40, 4, 12, 50 },
+	{ "cubeftl, buffered", "cubeftl", tlc, false, 1200000, 40, 4, 12, 50 },
+	{ "cubeftl_minus", "cubeftl_minus", tlc_unbuffered, false, 700000, 40, 4, 12, 50 },
+	{ "approxftl, first come first served", "approxftl", fcfs, false, 400000, 70, 1, 3, 50 },
+	{ "approxftl, whole units", "approxftl", roomy, true, 60000, 40, 4, 8, 50 },
+	{ "delta_b, whole units, buffered", "delta_b", buffered, true, 60000, 40, 4, 8, 50 },
+	{ "vth_b, whole pages", "vth_b", unit_is_page, true, 30000, 40, 4, 4, 50 },
+};
+
+static u64 operations;
+
+static void read_everything(struct test_device *device)
+{
+	u32 all = test_units(device);
+	u32 unit;
+
+	for (unit = 0; unit < all; unit += 8) {
+		CHECK_EQ(test_submit(device, AFTL_OP_READ, unit, min(8U, all - unit), 0, 0, 0), 0);
+		test_drain_to(device, 32);
+	}
+	test_drain(device);
+}
+
+static void run(struct test_device *device, struct shadow_store *store,
+		const struct scenario *scenario)
+{
+	struct test_stream stream;
+
+	test_stream_init(&stream, scenario->operations);
+	stream.read = scenario->read;
+	stream.discard = scenario->discard;
+	stream.units_max = scenario->units_max;
+	stream.hot = scenario->hot;
+	stream.flush = 2;
+	stream.fua = 2;
+	stream.depth = 32;
+	test_stream_fill(&stream, device);
+	while (stream.operations < scenario->operations && !tap_failures())
+		test_stream_step(&stream, device);
+	test_drain(device);
+	shadow_lookup_all(store);
+	read_everything(device);
+	test_audit(device);
+	operations += stream.operations;
+}
+
+static void check_work(const struct test_device *device, const struct shadow_store *store)
+{
+	const struct aftl_counters *c = test_counters(device);
+
+	CHECK_MSG(c->gc_blocks > 100, "only %llu blocks were collected",
+		  (unsigned long long)c->gc_blocks);
+	CHECK_EQ(c->policy_bugs, 0);
+	CHECK_EQ(c->read_flipped_bits, store->flipped);
+	CHECK_EQ(store->lost_writes, 0);
+	if (!aftl_policy_type(device->ftl)->ignores_tags)
+		CHECK(store->flipped > 0);
+}
+
+static void run_scenario(const struct scenario *scenario)
+{
+	struct test_device device;
+	struct shadow_store store;
+
+	test_device_init(&device, "demo");
+	test_device_open(&device, scenario->policy, scenario->pairs);
+	shadow_open(&store, &device, scenario->whole);
+	run(&device, &store, scenario);
+	check_work(&device, &store);
+	shadow_close(&store);
+	test_device_close(&device);
+}
+
+static void enough_operations(void)
+{
+	CHECK_RANGE(operations, OPERATIONS_WANTED, U64_MAX);
+}
+
+/* With an argument: that scenario alone. */
+int main(int argc, char **argv)
+{
+	unsigned int only = argc > 1 ? strtoul(argv[1], NULL, 10) : U32_MAX;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(scenarios); i++) {
+		if (argc > 1 && only != i)
+			continue;
+		tap_begin("%s", scenarios[i].name);
+		run_scenario(&scenarios[i]);
+		tap_end();
+	}
+	if (argc <= 1)
+		tap_run("ten million units in total", enough_operations);
+	return tap_finish();
+}

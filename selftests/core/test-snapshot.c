@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A device written to bytes and read back: the same state, the same future; and
+ * bytes that are not quite a device.
+ */
+#include <stdlib.h>
+
+#include "bytes.h"
+#include "stream.h"
+#include "tap.h"
+
+#define SHAPE "channels", "2", "chips", "1", "blocks", "40", "layers", "4", "word_lines", "4", \
+	"op", "60"
+
+static const char *const plain[] = { SHAPE, NULL };
+
+static const char *const busy[] = {
+	SHAPE, "buffer", "128KiB", "bad", "0.02", "cell_model", "voltage", "wear_gap", "4", "age",
+	"90d", NULL
+};
+
+static const char *const no_errors[] = { SHAPE, "errors", "off", NULL };
+
+static const char *const tiny[] = {
+	"channels", "1", "chips", "1", "blocks", "24", "layers", "2", "word_lines", "4", "op", "80",
+	"errors", "on", NULL
+};
+
+static struct test_device device;
+static struct test_device twin;
+
+/* To rest: a flush, and time for what it leaves behind. */
+static void settle(struct test_device *mine)
+{
+	test_drain(mine);
+	CHECK_EQ(test_do(mine, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+	test_wait(mine, 50000000);
+}
+
+static void play(struct test_device *mine, u64 seed, u32 requests)
+{
+	struct test_stream stream;
+
+	test_stream_init(&stream, seed);
+	while (requests--)
+		test_stream_step(&stream, mine);
+	settle(mine);
+}
+
+static void open_used(const char *policy, const char *const *pairs)
+{
+	test_device_init(&device, "demo");
+	test_device_open(&device, policy, pairs);
+	play(&device, 1, 3000);
+}
+
+static int save(struct test_bytes *bytes)
+{
+	struct aftl_sink sink = test_bytes_sink(bytes);
+
+	device.error.text[0] = '\0';
+	return aftl_save(device.ftl, &sink, &device.error);
+}
+
+static int load(struct test_bytes *bytes)
+{
+	struct aftl_source_stream source = test_bytes_source(bytes);
+
+	test_device_init(&twin, "demo");
+	twin.ret = aftl_load(&twin.ftl, &source, &twin.ops, &twin, &twin.error);
+	return twin.ret;
+}
+
+static void check_same(void)
+{
+	u32 unit;
+
+	CHECK_EQ(aftl_digest(twin.ftl), aftl_digest(device.ftl));
+	CHECK_EQ(aftl_now(twin.ftl), aftl_now(device.ftl));
+	CHECK_EQ(aftl_hours(twin.ftl), aftl_hours(device.ftl));
+	CHECK(aftl_policy_type(twin.ftl) == aftl_policy_type(device.ftl));
+	CHECK(!memcmp(aftl_config(twin.ftl), aftl_config(device.ftl), sizeof(struct aftl_config)));
+	for (unit = 0; unit < test_units(&device); unit++) {
+		struct aftl_errors a = { 0 };
+		struct aftl_errors b = { 0 };
+		u32 class;
+
+		CHECK_EQ(from_slot(aftl_lookup(device.ftl, to_unit(unit), &class)),
+			 from_slot(aftl_lookup(twin.ftl, to_unit(unit), &class)));
+		CHECK_EQ(aftl_unit_errors(device.ftl, to_unit(unit), &a),
+			 aftl_unit_errors(twin.ftl, to_unit(unit), &b));
+		CHECK(a.flips == b.flips && a.raw == b.raw && a.lost == b.lost);
+	}
+	test_audit(&device);
+	test_audit(&twin);
+}
+
+static void check_counters_after(void)
+{
+	const struct aftl_counters *a = test_counters(&device);
+	const struct aftl_counters *b = test_counters(&twin);
+	unsigned int i;
+
+	for (i = 0; i < AFTL_COUNTERS; i++)
+		CHECK_MSG(aftl_counter_get(a, i) == aftl_counter_get(b, i),
+			  "%s: %llu and %llu after the same requests", aftl_counter_info[i].name,
+			  (unsigned long long)aftl_counter_get(a, i),
+			  (unsigned long long)aftl_counter_get(b, i));
+}
+
+static void check_future(void)
+{
+	aftl_reset_stats(device.ftl);
+	aftl_reset_stats(twin.ftl);
+	play(&device, 2, 3000);
+	play(&twin, 2, 3000);
+	check_same();
+	check_counters_after();
+}
+
+static void round_trip(const char *policy, const char *const *pairs)
+{
+	struct test_bytes bytes = { 0 };
+	struct test_bytes again = { 0 };
+	struct test_device first;
+
+	open_used(policy, pairs);
+	CHECK_EQ(save(&bytes), 0);
+	if (CHECK_MSG(!load(&bytes), "%s", twin.error.text)) {
+		CHECK_EQ(bytes.at, bytes.size);
+		check_same();
+		first = device;
+		device = twin;
+		CHECK_EQ(save(&again), 0);
+		device = first;
+		CHECK(again.size == bytes.size && !memcmp(again.data, bytes.data, bytes.size));
+		check_future();
+	}
+	test_device_close(&twin);
+	test_device_close(&device);
+	test_bytes_free(&bytes);
+	test_bytes_free(&again);
+}
+
+static void with_every_policy(const char *what, const char *const *pairs)
+{
+	unsigned int i;
+
+	for (i = 0; aftl_policy_at(i); i++) {
+		tap_begin("%s: %s", what, aftl_policy_at(i)->name);
+		round_trip(aftl_policy_at(i)->name, pairs);
+		tap_end();
+	}
+}
+
+static void a_new_device_round_trips(void)
+{
+	struct test_bytes bytes = { 0 };
+
+	test_device_init(&device, "demo");
+	test_device_open(&device, "approxftl", plain);
+	CHECK_EQ(save(&bytes), 0);
+	if (CHECK_MSG(!load(&bytes), "%s", twin.error.text))
+		check_same();
+	test_device_close(&twin);
+	test_device_close(&device);
+	test_bytes_free(&bytes);
+}
+
+static void a_busy_device_is_not_saved(void)
+{
+	struct test_bytes bytes = { 0 };
+
+	test_device_init(&device, "demo");
+	test_device_open(&device, "baseline", busy);
+	CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, 0, 1, 0, 0, 0), 0);
+	test_drain(&device);
+	CHECK_EQ(save(&bytes), -EBUSY);
+	CHECK(strlen(device.error.text) > 10);
+	settle(&device);
+	CHECK_EQ(save(&bytes), 0);
+	test_device_close(&device);
+	test_bytes_free(&bytes);
+}
+
+static void a_full_sink_is_reported(void)
+{
+	struct test_bytes whole = { 0 };
+	struct test_bytes bytes = { 0 };
+	size_t limit;
+
+	open_used("vth_b", tiny);
+	CHECK_EQ(save(&whole), 0);
+	for (limit = 1; limit < whole.size; limit += 1 + limit / 3) {
+		bytes.limit = limit;
+		bytes.size = 0;
+		CHECK_EQ(save(&bytes), -EIO);
+	}
+	test_audit(&device);
+	test_device_close(&device);
+	test_bytes_free(&bytes);
+	test_bytes_free(&whole);
+}
+
+static void check_refused(struct test_bytes *bytes, const char *what, size_t at)
+{
+	CHECK_MSG(load(bytes), "%s at byte %zu is not noticed", what, at);
+	CHECK_MSG(strlen(twin.error.text) > 10, "%s at byte %zu: \"%s\"", what, at,
+		  twin.error.text);
+	CHECK_MSG(!twin.ftl, "%s at byte %zu left something", what, at);
+	test_device_close(&twin);
+}
+
+static void cut_bytes_are_refused(void)
+{
+	struct test_bytes bytes = { 0 };
+	size_t whole;
+
+	open_used("approxftl", tiny);
+	CHECK_EQ(save(&bytes), 0);
+	whole = bytes.size;
+	for (bytes.size = 0; bytes.size < whole; bytes.size++)
+		check_refused(&bytes, "a cut", bytes.size);
+	bytes.size = whole;
+	CHECK_EQ(load(&bytes), 0);
+	test_device_close(&twin);
+	test_device_close(&device);
+	test_bytes_free(&bytes);
+}
+
+static void damaged_bytes_are_refused(void)
+{
+	struct test_bytes bytes = { 0 };
+	size_t at;
+
+	open_used("approxftl", tiny);
+	CHECK_EQ(save(&bytes), 0);
+	for (at = 0; at < bytes.size; at++) {
+		u8 good = bytes.data[at];
+
+		bytes.data[at] ^= 1 << at % 8;
+		check_refused(&bytes, "a flipped bit", at);
+		bytes.data[at] = good;
+	}
+	test_device_close(&device);
+	test_bytes_free(&bytes);
+}
+
+/*
+ * The checksum is right, a byte is not: either it is refused, or the device that it
+ * makes is sound and works.
+ */
+static void forged_bytes_do_no_harm(void)
+{
+	struct test_bytes bytes = { 0 };
+	struct aftl_random random = { 8 };
+	u32 refused = 0;
+	u32 lived = 0;
+	u32 i;
+
+	open_used("approxftl", tiny);
+	CHECK_EQ(save(&bytes), 0);
+	for (i = 0; i < 4 * bytes.size && !tap_failures(); i++) {
+		size_t at = i % bytes.size;
+		u8 good = bytes.data[at];
+
+		bytes.data[at] = i < bytes.size ? (u8)(good ^ 1 << at % 8) :
+						  (u8)aftl_random_below(&random, 256);
+		test_bytes_seal(&bytes);
+		if (load(&bytes)) {
+			refused++;
+			CHECK(strlen(twin.error.text) > 10);
+		} else {
+			lived++;
+			test_audit(&twin);
+			if (aftl_geometry(twin.ftl)->units < 10000 && i % 16 == 0)
+				play(&twin, i, 30);
+			test_audit(&twin);
+		}
+		if (tap_failures())
+			tap_note("byte %zu was %02x and is %02x", at, good, bytes.data[at]);
+		test_device_close(&twin);
+		bytes.data[at] = good;
+	}
+	tap_note("%u forgeries refused, %u possible states", refused, lived);
+	CHECK(refused > 100);
+	test_device_close(&device);
+	test_bytes_free(&bytes);
+}
+
+static void loading_without_memory(void)
+{
+	struct test_bytes bytes = { 0 };
+	struct aftl_source_stream source;
+	u32 fail_at = 0;
+
+	open_used("approxftl", tiny);
+	CHECK_EQ(save(&bytes), 0);
+	do {
+		source = test_bytes_source(&bytes);
+		test_device_init(&twin, "demo");
+		twin.fail_at = ++fail_at;
+		twin.ret = aftl_load(&twin.ftl, &source, &twin.ops, &twin, &twin.error);
+		CHECK(!twin.ret || twin.ret == -ENOMEM);
+		test_device_close(&twin);
+	} while (twin.ret && fail_at < 1000);
+	CHECK(fail_at > 5);
+	test_device_close(&device);
+	test_bytes_free(&bytes);
+}
+
+int main(void)
+{
+	tap_run("a new device", a_new_device_round_trips);
+	with_every_policy("a used device", plain);
+	with_every_policy("a device with everything on", busy);
+	with_every_policy("a device without errors", no_errors);
+	tap_run("a busy device is not saved", a_busy_device_is_not_saved);
+	tap_run("a full sink is reported", a_full_sink_is_reported);
+	tap_run("cut bytes are refused", cut_bytes_are_refused);
+	tap_run("damaged bytes are refused", damaged_bytes_are_refused);
+	tap_run("forged bytes do no harm", forged_bytes_do_no_harm);
+	tap_run("loading without memory", loading_without_memory);
+	return tap_finish();
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Lines of key=value: refused with a sentence, or taken, kept in range, printed and
+ * read back.
+ */
+#include <stdlib.h>
+
+#include "geometry.h"
+
+int fuzz_input(const u8 *data, size_t size) __asm__("LLVMFuzzerTestOneInput");
+
+static void demand(bool condition)
+{
+	if (!condition)
+		abort();
+}
+
+static void check_value(const struct aftl_config *config, const char *key)
+{
+	int index = aftl_param_find(key);
+	const struct aftl_param *param;
+	struct aftl_config again = *config;
+	struct aftl_error error;
+	char text[AFTL_VALUE_SIZE];
+	u64 value;
+
+	demand(index >= 0);
+	param = &aftl_params[index];
+	value = aftl_param_get(config, index);
+	demand(value >= param->smallest && value <= param->largest);
+	aftl_param_print(param, value, text);
+	demand(strlen(text) < sizeof(text));
+	demand(!aftl_param_set(&again, key, text, &error));
+	demand(aftl_param_get(&again, index) == value);
+}
+
+static void check_sentence(const struct aftl_error *error)
+{
+	size_t length = strnlen(error->text, sizeof(error->text));
+
+	demand(length > 5 && length < sizeof(error->text));
+}
+
+static void set_pair(struct aftl_config *config, char *line)
+{
+	struct aftl_config before = *config;
+	struct aftl_error error = { "" };
+	char *value = strchr(line, '=');
+
+	if (!value) {
+		demand(aftl_profile_load(&before, line, &error) || aftl_param_find("page") >= 0);
+		return;
+	}
+	*value++ = '\0';
+	if (aftl_param_set(config, line, value, &error)) {
+		check_sentence(&error);
+		demand(!memcmp(config, &before, sizeof(before)));
+	} else {
+		check_value(config, line);
+	}
+}
+
+static void check_shape(const struct aftl_config *config)
+{
+	struct aftl_geometry geo;
+	struct aftl_error error = { "" };
+
+	if (aftl_geometry_init(&geo, config, &error)) {
+		check_sentence(&error);
+		return;
+	}
+	demand(geo.units && geo.units <= geo.slots);
+	demand((u64)geo.blocks * geo.pages * geo.page_units == geo.slots);
+	demand((u64)geo.slots * geo.unit_bytes ==
+	       (u64)geo.blocks * geo.pages * geo.page_bytes);
+}
+
+int fuzz_input(const u8 *data, size_t size)
+{
+	struct aftl_config config;
+	struct aftl_error error;
+	char *text = malloc(size + 1);
+	char *line;
+	char *rest;
+
+	if (!text || aftl_profile_load(&config, "demo", &error))
+		abort();
+	memcpy(text, data, size);
+	text[size] = '\0';
+	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		set_pair(&config, line);
+	check_shape(&config);
+	free(text);
+	return 0;
+}

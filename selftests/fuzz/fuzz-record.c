@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Bytes of a record file: refused with a sentence, or decoded, encoded and equal.
+ *
+ * A checksum that a fuzzer cannot guess is put right in a second attempt.
+ */
+#include <stdlib.h>
+
+#include "record.h"
+
+int fuzz_input(const u8 *data, size_t size) __asm__("LLVMFuzzerTestOneInput");
+
+static void demand(bool condition)
+{
+	if (!condition)
+		abort();
+}
+
+static void check_sentence(const struct aftl_error *error)
+{
+	size_t length = strnlen(error->text, sizeof(error->text));
+
+	demand(length > 5 && length < sizeof(error->text));
+}
+
+static u32 crc32c(const u8 *bytes, size_t size)
+{
+	u32 crc = U32_MAX;
+	unsigned int bit;
+
+	while (size--) {
+		crc ^= *bytes++;
+		for (bit = 0; bit < 8; bit++)
+			crc = crc & 1 ? crc >> 1 ^ 0x82f63b78 : crc >> 1;
+	}
+	return ~crc;
+}
+
+static void seal(u8 *header)
+{
+	u32 crc = crc32c(header, AFTL_RECORD_HEADER_BYTES - 4);
+	unsigned int i;
+
+	for (i = 0; i < 4; i++)
+		header[AFTL_RECORD_HEADER_BYTES - 4 + i] = crc >> 8 * i & 0xff;
+}
+
+static bool try_header(struct aftl_record_header *header, const u8 *bytes)
+{
+	u8 again[AFTL_RECORD_HEADER_BYTES];
+	struct aftl_error error = { "" };
+
+	if (aftl_record_header_decode(header, bytes, &error)) {
+		check_sentence(&error);
+		return false;
+	}
+	demand(!aftl_record_header_encode(header, again, &error));
+	/* What a later minor version added is not kept. */
+	demand(header->minor || !memcmp(again, bytes, sizeof(again)));
+	return true;
+}
+
+static void try_record(const struct aftl_record_header *header, const u8 *bytes)
+{
+	struct aftl_error error = { "" };
+	struct aftl_record record;
+	u8 again[AFTL_RECORD_BYTES];
+
+	if (aftl_record_decode(header, &record, bytes, &error)) {
+		check_sentence(&error);
+		return;
+	}
+	demand(record.class < header->classes && record.op < AFTL_OPS);
+	demand(record.off_sect + record.nsect <= AFTL_RECORD_SECTORS_MAX);
+	demand(!aftl_record_encode(header, &record, again, &error));
+	demand(!memcmp(again, bytes, sizeof(again)));
+}
+
+static void try_records(const struct aftl_record_header *header, const u8 *bytes, size_t size)
+{
+	for (; size >= AFTL_RECORD_BYTES; size -= AFTL_RECORD_BYTES, bytes += AFTL_RECORD_BYTES)
+		try_record(header, bytes);
+}
+
+int fuzz_input(const u8 *data, size_t size)
+{
+	struct aftl_record_header header;
+	u8 bytes[AFTL_RECORD_HEADER_BYTES] = { 0 };
+	size_t used = size < sizeof(bytes) ? size : sizeof(bytes);
+
+	memcpy(bytes, data, used);
+	if (!try_header(&header, bytes)) {
+		seal(bytes);
+		if (!try_header(&header, bytes))
+			aftl_record_header_init(&header);
+	}
+	try_records(&header, data, size);
+	try_records(&header, data + used, size - used);
+	return 0;
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Bytes are a device and what happens to it: requests, time, age, bad blocks. It may
+ * refuse, fail and wear out; it may not hang, lose precise data or its mind.
+ */
+#include <stdlib.h>
+
+#include "ftl.h"
+
+int fuzz_input(const u8 *data, size_t size) __asm__("LLVMFuzzerTestOneInput");
+
+#define REQUESTS 64
+#define UNITS_MAX 4000
+#define EVENTS_MAX 300000
+
+struct input {
+	const u8 *data;
+	size_t left;
+};
+
+static struct {
+	struct aftl *ftl;
+	struct aftl_request requests[REQUESTS];
+	bool busy[REQUESTS];
+	u32 pending;
+} run;
+
+static void demand(bool condition)
+{
+	if (!condition)
+		abort();
+}
+
+static u32 next(struct input *input)
+{
+	if (!input->left)
+		return 0;
+	input->left--;
+	return *input->data++;
+}
+
+static u32 next16(struct input *input)
+{
+	u32 high = next(input);
+
+	return high << 8 | next(input);
+}
+
+static void *take_memory(void *host, size_t bytes)
+{
+	(void)host;
+	return calloc(1, bytes);
+}
+
+static void give_memory(void *host, void *memory, size_t bytes)
+{
+	(void)host;
+	(void)bytes;
+	free(memory);
+}
+
+static void complete(void *host, struct aftl_request *request)
+{
+	u32 index = request - run.requests;
+
+	(void)host;
+	demand(index < REQUESTS && run.busy[index]);
+	run.busy[index] = false;
+	run.pending--;
+}
+
+static void read_one(void *host, struct aftl_request *request, const struct aftl_read *read)
+{
+	(void)host;
+	demand(from_unit(read->unit) - request->unit < request->units);
+	demand(read->source != AFTL_SOURCE_BUFFER || read->tag < aftl_tags(run.ftl));
+	demand(read->lost || read->flips <= aftl_geometry(run.ftl)->unit_bits);
+}
+
+static const struct aftl_host_ops ops = {
+	.alloc = take_memory,
+	.free = give_memory,
+	.complete = complete,
+	.read = read_one,
+};
+
+static void shape(struct aftl_config *config, struct input *input)
+{
+	u32 flags = next(input);
+
+	config->channels = 1 + next(input) % 3;
+	config->chips = 1 + next(input) % 2;
+	config->planes = 1 + next(input) % 3;
+	config->plane_mode = next(input) % 3;
+	config->blocks = 1 + next(input) % 48;
+	config->layers = 1 + next(input) % 6;
+	config->word_lines = 1 + next(input) % 6;
+	config->bits = 1 + next(input) % 3;
+	config->page = 4096ULL << next(input) % 3;
+	config->unit = flags & 1 ? 4096 : 0;
+	config->one_shot = flags >> 1 & 1;
+	config->order = flags >> 2 & 1;
+	config->allocate = flags >> 3 & 1;
+	config->errors = flags >> 4 & 1;
+	config->cell_model = flags >> 5 & 1;
+	config->buffer_safe = flags >> 6 & 1;
+	config->buffer = flags >> 7 ? 4096ULL * next(input) : 0;
+	config->op = next(input) * 35;
+	config->depth = 16 + next(input);
+}
+
+static void tune(struct aftl_config *config, struct input *input)
+{
+	config->suspend = next(input) % 4;
+	config->gc = next(input) * 30;
+	config->gc_idle_valid = next(input) * 39;
+	config->wear_gap = next(input) % 8;
+	config->endurance = next(input) % 4 ? 0 : 1 + next(input);
+	config->bad = next(input) * 300000000ULL;
+	config->fill = next(input) % 3;
+	config->fill_valid = next(input) * 39;
+	config->fill_overwrite = next(input) * 100;
+	config->fill_approx = next(input) * 39;
+	config->promote = 1 + next(input) % 7;
+	config->rber = next(input) * 30000000ULL;
+	config->ecc_bits = next(input) % 50;
+	config->ecc_levels = next(input) % 4;
+	config->buffer_hold = next(input) * 100000ULL;
+	config->idle = 1 + next(input) * 100000ULL;
+}
+
+static struct aftl *create(struct input *input)
+{
+	struct aftl_config config;
+	struct aftl_geometry geo;
+	struct aftl_error error = { "" };
+	struct aftl *ftl = NULL;
+	u32 policies = 0;
+
+	while (aftl_policy_at(policies))
+		policies++;
+	if (aftl_profile_load(&config, "demo", &error))
+		abort();
+	shape(&config, input);
+	tune(&config, input);
+	if (aftl_geometry_init(&geo, &config, &error) || geo.slots > UNITS_MAX)
+		return NULL;
+	if (aftl_create(&ftl, &config, aftl_policy_at(next(input) % policies), &ops, NULL,
+			&error)) {
+		demand(strlen(error.text) > 10);
+		return NULL;
+	}
+	return ftl;
+}
+
+static void advance_one(void)
+{
+	u64 when = aftl_next_event(run.ftl);
+
+	demand(when != U64_MAX);
+	aftl_advance(run.ftl, when);
+}
+
+static void wait_for(u32 pending)
+{
+	u32 events = 0;
+
+	while (run.pending > pending) {
+		demand(events++ < EVENTS_MAX);
+		advance_one();
+	}
+}
+
+static void submit(struct input *input, u32 op)
+{
+	u32 index = 0;
+	struct aftl_request *request;
+
+	wait_for(REQUESTS - 1);
+	while (run.busy[index])
+		index++;
+	request = &run.requests[index];
+	memset(request, 0x5a, sizeof(*request));
+	request->op = op;
+	request->unit = next16(input) % (UNITS_MAX + UNITS_MAX / 8);
+	request->units = op == AFTL_OP_FLUSH ? 0 : next(input) % 40;
+	request->class = next(input) % 2;
+	request->flags = next(input) % 16 ? 0 : AFTL_REQUEST_FUA;
+	request->arrival_ns = aftl_now(run.ftl) + next16(input) * 100ULL;
+	run.busy[index] = true;
+	run.pending++;
+	if (aftl_submit(run.ftl, request)) {
+		run.busy[index] = false;
+		run.pending--;
+	}
+}
+
+static void act(struct input *input)
+{
+	u32 what = next(input) % 32;
+
+	if (what < 29)
+		submit(input, what < 14 ? AFTL_OP_WRITE : what < 24 ? AFTL_OP_READ : what % 5);
+	else if (what == 29)
+		aftl_age(run.ftl, next(input) * 86400000000000ULL);
+	else if (what == 30 && aftl_fail_block(run.ftl, next16(input) % 64))
+		demand(aftl_geometry(run.ftl)->blocks <= 64);
+	else
+		aftl_advance(run.ftl, aftl_now(run.ftl) + next16(input) * 10000ULL);
+}
+
+int fuzz_input(const u8 *data, size_t size)
+{
+	struct input input = { data, size };
+	struct aftl_error error = { "" };
+
+	memset(&run, 0, sizeof(run));
+	run.ftl = create(&input);
+	if (!run.ftl)
+		return 0;
+	if (!aftl_fill(run.ftl))
+		while (input.left)
+			act(&input);
+	wait_for(0);
+	demand(!aftl_pending(run.ftl));
+	if (aftl_audit(run.ftl, &error)) {
+		fprintf(stderr, "audit: %s\n", error.text);
+		abort();
+	}
+	demand(!aftl_stats(run.ftl)->counters.policy_bugs);
+	aftl_destroy(run.ftl);
+	return 0;
+}

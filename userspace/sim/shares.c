@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "shares.h"
+
+#define DIGITS "0123456789"
+#define FRACTION_DECIMALS 4
+#define PERCENT_DECIMALS 2
+/* Larger than any share, and small enough to be multiplied. */
+#define HUGE_WHOLE 1000000000000ULL
+
+/* The first @count digits; zeroes stand where @text has fewer. */
+static u64 append_digits(u64 value, const char *text, size_t length, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		value = value * 10 + (i < length ? (u64)(text[i] - '0') : 0);
+	return value;
+}
+
+static u64 parse_whole(const char *text, size_t length)
+{
+	u64 value = 0;
+	size_t i;
+
+	for (i = 0; i < length && value < HUGE_WHOLE; i++)
+		value = value * 10 + (u64)(text[i] - '0');
+	return value;
+}
+
+bool share_parse(const char *text, struct share *share)
+{
+	size_t whole = strspn(text, DIGITS);
+	const char *part = text + whole + (text[whole] == '.');
+	size_t length = text[whole] == '.' ? strspn(part, DIGITS) : 0;
+	const char *end = part + length;
+	size_t decimals = *end ? PERCENT_DECIMALS : FRACTION_DECIMALS;
+
+	if (!whole || (part > text + whole && !length))
+		return false;
+	if (*end && (*end != '%' || end[1]))
+		return false;
+	share->percent = *end == '%';
+	share->finer = length > decimals &&
+		       decimals + strspn(part + decimals, "0") < length;
+	share->value = append_digits(parse_whole(text, whole), part, length, decimals);
+	return true;
+}
+
+void share_print(u64 value, bool percent, char text[AFTL_VALUE_SIZE])
+{
+	size_t length;
+
+	decimal_print(value, percent ? PERCENT_DECIMALS : FRACTION_DECIMALS, text);
+	length = strlen(text);
+	if (percent)
+		scnprintf(text + length, AFTL_VALUE_SIZE - length, "%%");
+}
+
+void decimal_print(u64 value, unsigned int decimals, char text[AFTL_VALUE_SIZE])
+{
+	u64 scale = 1;
+	unsigned int i;
+	int length;
+
+	for (i = 0; i < decimals; i++)
+		scale *= 10;
+	length = scnprintf(text, AFTL_VALUE_SIZE, "%llu.%0*llu",
+			   (unsigned long long)(value / scale), (int)decimals,
+			   (unsigned long long)(value % scale));
+	while (text[length - 1] == '0')
+		length--;
+	text[length - (text[length - 1] == '.')] = '\0';
+}
