@@ -56,6 +56,11 @@ static const struct suffix byte_suffixes[] = {
 	{ "KiB", 1ULL << 10 }, { "B", 1ULL },	      { NULL, 0 },
 };
 
+static const struct suffix percent_suffixes[] = {
+	{ "%", 100ULL },
+	{ NULL, 0 },
+};
+
 int aftl_fail(struct aftl_error *error, int code, const char *format, ...)
 {
 	va_list args;
@@ -258,7 +263,7 @@ int aftl_parse_value(enum aftl_param_type type, const char *const *words, const 
 		ret = parse_suffixed(text, time_suffixes, 0, value);
 		break;
 	case AFTL_PARAM_PERCENT:
-		ret = parse_plain(text, 100, value);
+		ret = parse_suffixed(text, percent_suffixes, 100, value);
 		break;
 	case AFTL_PARAM_RATE:
 		ret = parse_rate(text, value);

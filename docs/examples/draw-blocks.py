@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Draw the blocks of a device that `approxftl sim --dump FILE` has saved.
+
+The format is described in dm-approxftl/core/snapshot.h.
+"""
+
+from __future__ import annotations
+
+import argparse
+import struct
+from dataclasses import dataclass, field
+from pathlib import Path
+
+MAGIC = b"AFTLSNAP"
+STREAMS = 8
+STATES = ("free", "open", "closed", "bad")
+ORDERS = ("sequential", "two-pass", "leader-first", "super-layer")
+# One letter for each enum aftl_mode; a page whose content is out of date is drawn small.
+MODES = "NRBACFLM"
+LEGEND = "N normal, R reduced, B between, A after, C coarse, F fine, L follower, M MLC"
+
+
+@dataclass
+class Page:
+    """What a page remembers of its program."""
+
+    mode: int | None
+    valid: int
+
+
+@dataclass
+class Block:
+    """One erase block."""
+
+    state: int
+    order: int
+    kind: int
+    flip: int
+    erases: int
+    pages: list[Page] = field(default_factory=list)
+
+    def valid(self) -> int:
+        """Return how many slots hold current data."""
+        return sum(page.valid for page in self.pages)
+
+    def programmed(self) -> int:
+        """Return how many pages have been programmed since the erase."""
+        return sum(page.mode is not None for page in self.pages)
+
+
+class Reader:
+    """Little-endian numbers, one after the other."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.at = 0
+
+    def take(self, size: int) -> bytes:
+        """Return the next bytes."""
+        self.at += size
+        return self.data[self.at - size : self.at]
+
+    def number(self, size: int) -> int:
+        """Return the next number."""
+        return int.from_bytes(self.take(size), "little")
+
+
+class Device:
+    """A saved device."""
+
+    def __init__(self, data: bytes) -> None:
+        reader = Reader(data)
+        if reader.take(8) != MAGIC or reader.number(2) != 1:
+            raise SystemExit("this is not a snapshot of a device in format 1")
+        reader.take(2)
+        self.policy = reader.take(16).rstrip(b"\0").decode()
+        self.parameters = dict(self._parameter(reader) for _ in range(reader.number(4)))
+        self.now_ns, self.age_ns, _ = struct.unpack("<QQQ", reader.take(24))
+        reader.take(4 + 8 * STREAMS + 8)
+        self._shape()
+        self.blocks = [self._block(reader) for _ in range(self.block_count)]
+
+    @staticmethod
+    def _parameter(reader: Reader) -> tuple[str, int]:
+        key = reader.take(reader.number(1)).decode()
+        return key, reader.number(8)
+
+    def _shape(self) -> None:
+        p = self.parameters
+        if p["plane_mode"] == 2:
+            raise SystemExit("blocks that are wide over several planes are not drawn")
+        self.block_count = p["channels"] * p["chips"] * p["dies"] * p["planes"] * p["blocks"]
+        self.row_pages = p["word_lines"] * p["bits"]
+        self.block_pages = p["layers"] * self.row_pages
+        self.page_units = p["page"] // (p["unit"] or p["page"])
+
+    def _block(self, reader: Reader) -> Block:
+        state, order, kind, flags = reader.take(4)
+        reader.take(2)
+        programmed, _, erases, _, _, _, _ = struct.unpack("<IIIIIIQ", reader.take(32))
+        block = Block(state, order, kind, flags & 1, erases)
+        if programmed:
+            block.pages = [self._page(reader) for _ in range(self.block_pages)]
+        return block
+
+    def _page(self, reader: Reader) -> Page:
+        attr = reader.number(1)
+        reader.take(2)
+        valid = 0
+        for _ in range(self.page_units):
+            valid += reader.number(1)
+            reader.take(8 if self.parameters["errors"] else 4)
+        return Page(attr >> 3 & 7 if attr & 1 else None, valid)
+
+
+def letter(page: Page) -> str:
+    """Return the sign of one page."""
+    if page.mode is None:
+        return "."
+    return MODES[page.mode] if page.valid else MODES[page.mode].lower()
+
+
+def head(device: Device, number: int, block: Block) -> str:
+    """Return the line above a block."""
+    slots = device.block_pages * device.page_units
+    return (
+        f"block {number}: {STATES[block.state]}, {ORDERS[block.order]}, kind {block.kind}, "
+        f"flip {block.flip}, {block.erases} erases, "
+        f"{block.programmed()} of {device.block_pages} pages written, "
+        f"{block.valid()} of {slots} slots valid"
+    )
+
+
+def draw(device: Device, number: int) -> None:
+    """Print one block, a layer in each row."""
+    block = device.blocks[number]
+    print(head(device, number, block))
+    for start in range(0, len(block.pages), device.row_pages):
+        row = block.pages[start : start + device.row_pages]
+        print("  " + " ".join(letter(page) for page in row))
+
+
+def main() -> None:
+    """Draw what the command line asks for."""
+    parser = argparse.ArgumentParser(description="Draw the blocks of a saved device.")
+    parser.add_argument("file", type=Path, help="what approxftl sim --dump has written")
+    parser.add_argument("--list", action="store_true", help="one line for each written block")
+    parser.add_argument("--limit", type=int, default=8, metavar="N", help="at most N blocks")
+    parser.add_argument(
+        "--emptiest", action="store_true", help="closed blocks, fewest valid slots first"
+    )
+    options = parser.parse_args()
+    device = Device(options.file.read_bytes())
+    numbers = [n for n, block in enumerate(device.blocks) if block.pages]
+    if options.emptiest:
+        numbers = [n for n in numbers if STATES[device.blocks[n].state] == "closed"]
+        numbers.sort(key=lambda n: device.blocks[n].valid())
+    print(f"{device.policy}: {len(numbers)} blocks; {LEGEND}")
+    for number in numbers[: options.limit]:
+        if options.list:
+            print(head(device, number, device.blocks[number]))
+        else:
+            draw(device, number)
+
+
+if __name__ == "__main__":
+    main()

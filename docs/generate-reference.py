@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Write docs/reference.md from what the program and the counter table say of themselves.
+
+    docs/generate-reference.py [--program build/approxftl] [--out docs/reference.md]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+TOP = Path(__file__).resolve().parents[1]
+TABLE = TOP / "dm-approxftl/core/param-table.h"
+COUNTERS = TOP / "dm-approxftl/core/counter-table.h"
+
+HEAD = """\
+# Reference
+
+<!-- Written by docs/generate-reference.py; the tests compare. -->
+
+Every parameter, profile, policy and counter of the emulated device. `approxftl params`, `approxftl
+profiles` and `approxftl policies` print the same on a terminal, and `approxftl sim --help` explains
+the options of the simulator itself.
+
+## Parameters
+
+`--KEY VALUE` or `--set KEY=VALUE` on the command line of `approxftl sim`. The values shown are
+those of the profile `demo`; [the profiles](#profiles) say how the others differ.
+
+| type | how to write it |
+| --- | --- |
+| number | digits |
+| size | bytes, or with KiB, MiB, GiB: `8KiB` |
+| time | with ns, us, ms, s, min, h or d: `700us` |
+| percentage | `12.5%`, or as a fraction from 0 to 1: `0.125` |
+| rate | events per trial: `7.2e-4` |
+| word | one of the words in the range column |
+"""
+
+Json = dict[str, Any]
+
+
+def ask(program: Path, *arguments: str) -> Json:
+    """Run the program and return its JSON."""
+    done = subprocess.run([program, *arguments, "--json"], capture_output=True, check=True)
+    answer: Json = json.loads(done.stdout)
+    return answer
+
+
+def row(*cells: str) -> str:
+    """Return one line of a table."""
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def table(*titles: str) -> Iterator[str]:
+    """Return the head of a table."""
+    yield row(*titles)
+    yield row(*("---" for _ in titles))
+
+
+def sections(path: Path, macro: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """Return the comment above each group of a table of macros, and the group's arguments."""
+    pattern = re.compile(rf"^/\* ([^*\n]+) \*/$|^{macro}\((\w+),?(.*?)\)$", re.M | re.S)
+    title, members = "", list[tuple[str, str]]()
+    for comment, name, rest in pattern.findall(path.read_text()):
+        if comment:
+            if members:
+                yield title, members
+            title, members = comment, []
+        else:
+            members.append((name, rest))
+    yield title, members
+
+
+def extent(parameter: Json) -> str:
+    """Return the values that a parameter may have."""
+    words = parameter.get("words")
+    if words:
+        return ", ".join(words)
+    return f"{parameter['smallest']} .. {parameter['largest']}"
+
+
+def parameters(program: Path) -> Iterator[str]:
+    """Return the tables of parameters, grouped as in their source."""
+    known = {one["key"]: one for one in ask(program, "params")["parameters"]}
+    for title, members in sections(TABLE, "PARAM"):
+        yield f"\n### {title}\n"
+        yield from table("key", "value", "type", "range", "meaning")
+        for key, _ in members:
+            one = known.pop(key)
+            yield row(f"`{key}`", one["value"], one["type"], extent(one), one["help"])
+    assert not known, f"not in {TABLE.name}: {sorted(known)}"
+
+
+def differences(program: Path, profile: str, standard: dict[str, str]) -> str:
+    """Return how a profile differs from the standard one."""
+    values = ask(program, "params", "--profile", profile)["parameters"]
+    changed = [f"`{v['key']}={v['value']}`" for v in values if v["value"] != standard[v["key"]]]
+    return " ".join(changed)
+
+
+def profiles(program: Path) -> Iterator[str]:
+    """Return the table of profiles."""
+    standard = {v["key"]: v["value"] for v in ask(program, "params")["parameters"]}
+    yield "\n## Profiles\n"
+    yield from table("profile", "device", "differs from `demo` in")
+    for one in ask(program, "profiles")["profiles"]:
+        name = one["name"]
+        yield row(f"`{name}`", one["about"], differences(program, name, standard))
+
+
+def policies(program: Path) -> Iterator[str]:
+    """Return the table of policies."""
+    yield "\n## Policies\n"
+    yield from table("policy", "what it does")
+    for one in ask(program, "policies")["policies"]:
+        yield row(f"`{one['name']}`", one["about"])
+
+
+def counters() -> Iterator[str]:
+    """Return the tables of counters, grouped as in their source."""
+    yield "\n## Counters\n"
+    yield "The object `counters` of each run in `approxftl sim --json`. The unit is in the name."
+    for title, members in sections(COUNTERS, "COUNTER"):
+        yield f"\n### {title}\n"
+        yield from table("counter", "meaning")
+        for name, rest in members:
+            yield row(f"`{name}`", rest.strip().strip('"'))
+
+
+def document(program: Path) -> str:
+    """Return the whole reference."""
+    parts = [*parameters(program), *profiles(program), *policies(program), *counters()]
+    return HEAD + "\n".join(parts) + "\n"
+
+
+def main() -> None:
+    """Write the reference."""
+    parser = argparse.ArgumentParser(description="Write the reference of parameters and counters.")
+    parser.add_argument("--program", type=Path, default=TOP / "build/approxftl")
+    parser.add_argument("--out", type=Path, default=TOP / "docs/reference.md")
+    options = parser.parse_args()
+    options.out.write_text(document(options.program.absolute()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,383 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The documents cannot lie: their commands are run, their names and links looked up.
+
+In a ```console block a line after "$ " is a command. The lines below it must be found in what it
+prints, in that order; lines between them may be left out. Runs of blanks count as one, and "..."
+stands for anything within a line. The command must succeed, unless it ends in "# exit status N".
+
+The commands of a document run one after the other in a directory that looks like the top of the
+tree, so that they leave nothing behind. A document that says "<!-- runs in a copy of the tree -->"
+gets files of its own to change and to build.
+
+When numbers have changed for a reason, run this file as a program: it writes the new ones into the
+documents. A line that is gone, or has other words, has to be mended by hand.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
+PROGRAM = BUILD / "approxftl"
+DOCUMENTS = [TOP / "README.md", *sorted((TOP / "docs").glob("*.md"))]
+EXAMPLE = TOP / "docs/examples/policy-hotcold.c"
+
+COPY = "<!-- runs in a copy of the tree -->"
+COPIED = ("Makefile", "dm-approxftl", "userspace", "docs", "selftests")
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
+SPAN = re.compile(r"`([^`\n]+)`")
+LINK = re.compile(r"\]\(([^)\s]+)\)|src(?:set)?=\"([^\"]+)\"")
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
+STATUS = re.compile(r"# exit status (\d+)$")
+
+
+@dataclass
+class Command:
+    """A command of a document, and what the document shows of its output."""
+
+    text: str
+    shown: list[str] = field(default_factory=list)
+
+    def status(self) -> int:
+        """Return how the command should end."""
+        found = STATUS.search(self.text)
+        return int(found[1]) if found else 0
+
+
+def named(path: Path) -> str:
+    return str(path.relative_to(TOP))
+
+
+def blocks(path: Path, language: str) -> list[str]:
+    return [body for kind, body in FENCE.findall(path.read_text()) if kind == language]
+
+
+def prose(path: Path) -> str:
+    return FENCE.sub("", path.read_text())
+
+
+def spans(path: Path) -> list[str]:
+    return SPAN.findall(prose(path))
+
+
+def code(path: Path) -> list[str]:
+    """Everything that is set as code: blocks and spans."""
+    return [body for _, body in FENCE.findall(path.read_text())] + spans(path)
+
+
+def commands(text: str) -> Iterator[Command]:
+    """Return the commands of a console block."""
+    command: Command | None = None
+    lines = iter(text.splitlines())
+    for line in lines:
+        if line.startswith("$ "):
+            if command:
+                yield command
+            typed = [line[2:]]
+            while typed[-1].endswith("\\"):
+                typed.append(next(lines))
+            command = Command("\n".join(typed))
+        else:
+            assert command, f"output without a command: {line}"
+            command.shown.append(line)
+    if command:
+        yield command
+
+
+def document_commands(path: Path) -> list[Command]:
+    return [command for block in blocks(path, "console") for command in commands(block)]
+
+
+def pattern(line: str) -> re.Pattern[str]:
+    """Return what a shown line stands for."""
+    pieces = [r"\s+".join(map(re.escape, piece.split())) for piece in line.split("...")]
+    return re.compile(r"\s*" + r"\s*.*\s*".join(pieces) + r"\s*")
+
+
+def missing(shown: list[str], printed: str) -> str | None:
+    """Return the first shown line that was not printed in its turn."""
+    lines = iter(printed.splitlines())
+    for wanted in shown:
+        if wanted.strip() and not any(pattern(wanted).fullmatch(line) for line in lines):
+            return wanted
+    return None
+
+
+def environment() -> dict[str, str]:
+    """Return that of a user, whoever runs the tests."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS", "AFTL_"))}
+    return kept | {"LC_ALL": "C.UTF-8"}
+
+
+def execute(command: Command, directory: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["sh", "-c", command.text],
+        cwd=directory,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+
+
+def run(command: Command, directory: Path) -> None:
+    done = execute(command, directory)
+    told = f"$ {command.text}\n{done.stdout}"
+    assert done.returncode == command.status(), told
+    lost = missing(command.shown, done.stdout)
+    assert lost is None, f"not in the output: {lost}\n{told}"
+
+
+def look_like_tree(directory: Path) -> None:
+    for path in TOP.iterdir():
+        if path.name not in {"build", ".git"}:
+            (directory / path.name).symlink_to(path)
+    (directory / "build").mkdir()
+    (directory / "build/approxftl").symlink_to(PROGRAM)
+
+
+def copy_tree(directory: Path) -> None:
+    """Copy sources, and objects with their times: only what a command changes is compiled."""
+    ignored = shutil.ignore_patterns("__pycache__")
+    for name in COPIED:
+        source = TOP / name
+        if source.is_dir():
+            shutil.copytree(source, directory / name, ignore=ignored)
+        else:
+            shutil.copy2(source, directory / name)
+    (directory / "build").mkdir()
+    if (BUILD / "obj").is_dir():
+        shutil.copytree(BUILD / "obj", directory / "build/obj")
+        shutil.copy2(BUILD / "flags", directory / "build/flags")
+
+
+def prepare(path: Path, directory: Path) -> None:
+    """Make the directory in which the commands of a document run."""
+    (copy_tree if COPY in path.read_text() else look_like_tree)(directory)
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=named)
+def test_commands_print_what_is_shown(path: Path, tmp_path: Path) -> None:
+    typed = document_commands(path)
+    prepare(path, tmp_path)
+    for command in typed:
+        run(command, tmp_path)
+
+
+def test_documents_have_commands() -> None:
+    with_commands = {path.name for path in DOCUMENTS if document_commands(path)}
+    assert {"README.md", "tutorial.md", "policy-in-an-hour.md"} <= with_commands
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "lost"),
+    [
+        ("a  b", "x\na b\ny", None),
+        ("a ... d", "a b c d", None),
+        ("a...", "abc", None),
+        ("a", "ab", "a"),
+        ("a\nb", "b\na", "b"),
+        ("a\na", "a", "a"),
+    ],
+)
+def test_comparison_of_output(shown: str, printed: str, lost: str | None) -> None:
+    assert missing(shown.splitlines(), printed) == lost
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=named)
+def test_lines_are_at_most_100_columns_wide(path: Path) -> None:
+    wide = [line for line in path.read_text().splitlines() if len(line) > 100]
+    assert not [line for line in wide if not line.startswith("|")]
+
+
+def slug(title: str) -> str:
+    """Return the anchor that a heading gets."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+
+
+def anchors(path: Path) -> set[str]:
+    return {slug(title) for title in re.findall(r"^#+ (.+)$", prose(path), re.M)}
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=named)
+def test_links_lead_somewhere(path: Path) -> None:
+    for groups in LINK.findall(prose(path)):
+        target = groups[0] or groups[1]
+        if target.startswith(("http:", "https:", "mailto:")):
+            continue
+        file, _, anchor = target.partition("#")
+        there = (path.parent / file).resolve() if file else path
+        assert there.exists(), target
+        assert not anchor or anchor in anchors(there), target
+
+
+@cache
+def help_of(*verb: str) -> str:
+    return subprocess.run([PROGRAM, *verb], capture_output=True, text=True, check=True).stdout
+
+
+@cache
+def parameters() -> set[str]:
+    return set(re.findall(r"^([a-z_]+) ", help_of("params"), re.M))
+
+
+@cache
+def options() -> set[str]:
+    verbs = ("sim", "params", "profiles", "policies")
+    return {o for v in verbs for o in re.findall(r"--([a-z][a-z-]*)", help_of(v, "--help"))}
+
+
+def is_option(name: str) -> bool:
+    return name in options() or name.replace("-", "_") in parameters()
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=named)
+def test_options_exist(path: Path) -> None:
+    for span in spans(path):
+        if found := re.match(r"--([a-z][a-z_-]*)", span):
+            assert is_option(found[1]), span
+        if found := re.fullmatch(r"([a-z_]+)=\S+", span):
+            assert found[1] in parameters(), span
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=named)
+def test_targets_of_make_exist(path: Path) -> None:
+    rules = set(re.findall(r"^([a-z%-]+):", (TOP / "Makefile").read_text(), re.M))
+    for text in code(path):
+        for target in re.findall(r"\bmake ([a-z][a-z-]*)", text):
+            area = TOP / "selftests" / target.removeprefix("check-")
+            assert target in rules or (target.startswith("check-") and area.is_dir()), target
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=named)
+def test_files_exist(path: Path) -> None:
+    tops = "dm-approxftl|userspace|selftests|docs|trace-tools|fio-profiles|LICENSES"
+    for span in spans(path):
+        if re.fullmatch(rf"(?:{tops})/[\w./*-]*", span):
+            assert list(TOP.glob(span.rstrip("/"))), span
+
+
+@cache
+def sources() -> str:
+    places = ("dm-approxftl/core/*.[ch]", "userspace/sim/*.[ch]", "docs/examples/*.c")
+    return "\n".join(path.read_text() for place in places for path in sorted(TOP.glob(place)))
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=named)
+def test_identifiers_exist(path: Path) -> None:
+    for span in spans(path):
+        name = span.removesuffix("()")
+        if re.fullmatch(r"[A-Za-z]+(?:_\w+)+", name) or name != span:
+            assert re.search(rf"\b{re.escape(name)}\b", sources()), span
+
+
+def test_policy_page_quotes_its_example() -> None:
+    source = EXAMPLE.read_text()
+    quoted = blocks(TOP / "docs/policy-in-an-hour.md", "c")
+    assert quoted
+    for block in quoted:
+        for piece in block.split("...\n"):
+            assert piece.strip("\n") in source, piece
+
+
+def test_policy_page_names_every_method() -> None:
+    header = (TOP / "dm-approxftl/core/policy.h").read_text()
+    body = header.split("struct aftl_policy_type {")[1].split("\n};")[0]
+    methods = set(re.findall(r"\(\*(\w+)\)", body))
+    page = "\n".join(spans(TOP / "docs/policy-in-an-hour.md"))
+    assert not [m for m in sorted(methods) if not re.search(rf"\b{m}\(\)", page)]
+
+
+def test_design_page_names_every_array() -> None:
+    header = (TOP / "dm-approxftl/core/media.h").read_text()
+    body = header.split("struct aftl_media {")[1].split("\n};")[0]
+    arrays = set(re.findall(r"\*(\w+);", body)) - {"geo"}
+    assert arrays <= set(spans(TOP / "docs/design.md"))
+
+
+def test_reference_is_current(tmp_path: Path) -> None:
+    script = TOP / "docs/generate-reference.py"
+    fresh = tmp_path / "reference.md"
+    subprocess.run([sys.executable, script, "--program", PROGRAM, "--out", fresh], check=True)
+    told = "run docs/generate-reference.py"
+    assert fresh.read_text() == (TOP / "docs/reference.md").read_text(), told
+
+
+def test_reference_has_every_counter() -> None:
+    spec = importlib.util.spec_from_file_location("reference", TOP / "docs/generate-reference.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    listed = [name for _, group in module.sections(module.COUNTERS, "COUNTER") for name, _ in group]
+    assert listed == re.findall(r"^COUNTER\((\w+)", module.COUNTERS.read_text(), re.M)
+
+
+def renumbered(shown: str, printed: str) -> str | None:
+    """Return the shown line with the numbers of a printed one that has the same words."""
+    line = NUMBER.sub("0", shown)
+    words = pattern(line).pattern.replace("0", r"(\d+(?:\.\d+)?)")
+    found = re.fullmatch(words, printed)
+    if not found:
+        return None
+    numbers = iter(found.groups())
+    return NUMBER.sub(lambda _: next(numbers), shown)
+
+
+def updated(shown: list[str], printed: str) -> list[str]:
+    """Return the shown lines with new numbers; what has no counterpart stays as it is."""
+    lines = printed.splitlines()
+    result = []
+    for wanted in shown:
+        exact = [i for i, line in enumerate(lines) if pattern(wanted).fullmatch(line)]
+        alike = [i for i, line in enumerate(lines) if renumbered(wanted, line)]
+        at = next(iter(exact or alike), None)
+        new = wanted if at is None or exact else renumbered(wanted, lines[at])
+        lines = lines[0 if at is None else at + 1 :]
+        result.append(new or wanted)
+    return result
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "new"),
+    [
+        ("mean  1.5 us  0.9x", "mean     1.6 us 0.95x", "mean  1.6 us  0.95x"),
+        ("gc 1", "host 7\ngc 2", "gc 2"),
+        ("gc 1 ... 3", "gc 4 and 5 and 6", "gc 4 ... 6"),
+        ("gc 1", "host 7", "gc 1"),
+    ],
+)
+def test_numbers_can_be_renewed(shown: str, printed: str, new: str) -> None:
+    assert updated([shown], printed) == [new]
+
+
+def renew(path: Path, directory: Path) -> None:
+    """Write the numbers that a document's commands print now into the document."""
+    prepare(path, directory)
+    text = path.read_text()
+    for command in document_commands(path):
+        before = "\n".join([command.text, *command.shown])
+        shown = updated(command.shown, execute(command, directory).stdout)
+        text = text.replace(before, "\n".join([command.text, *shown]))
+    path.write_text(text)
+
+
+if __name__ == "__main__":
+    for document in DOCUMENTS:
+        with tempfile.TemporaryDirectory() as scratch:
+            renew(document, Path(scratch))
