@@ -10,5 +10,5 @@ void aftl_events_init(struct aftl_events *events)
 		events->winner[events->leaves + node] = node;
 	}
 	for (node = events->leaves - 1; node; node--)
-		events->winner[node] = events->winner[2 * node];
+		events->winner[node] = events->winner[(size_t)2 * node];
 }

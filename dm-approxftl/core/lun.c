@@ -73,7 +73,7 @@ static void start_erase(struct aftl *ftl, struct aftl_lun *lun)
 /* The map entry of what is read now will be changed when it is programmed. */
 static void prefetch_map(const struct aftl *ftl, u32 page)
 {
-	u32 unit = from_unit(ftl->media.unit[page * ftl->geo.page_units]);
+	u32 unit = from_unit(ftl->media.unit[(size_t)page * ftl->geo.page_units]);
 
 	if (unit < ftl->geo.units)
 		prefetch(&ftl->map[unit]);

@@ -187,7 +187,7 @@ static int parse_suffixed(const char *text, const struct suffix *suffix, u64 bar
 /* What stands behind the "e-" of a rate: how many decimals more. */
 static int parse_exponent(const char *text, unsigned int *decimals)
 {
-	u64 exponent;
+	u64 exponent = 0;
 	int ret = -EINVAL;
 
 	if (text[0] == 'e' && text[1] == '-')
@@ -371,7 +371,7 @@ int aftl_param_set(struct aftl_config *config, const char *key, const char *text
 		   struct aftl_error *error)
 {
 	int index = aftl_param_find(key);
-	u64 value;
+	u64 value = 0;
 	int ret;
 
 	if (index < 0)

@@ -70,8 +70,8 @@ static void destroy(struct aftl_policy *policy)
 	aftl_policy_free(ftl, to_cubeftl(policy));
 }
 
-static bool written(const struct aftl_media *media, const struct aftl_block *block, u32 layer,
-		    u32 word_line)
+static bool is_written(const struct aftl_media *media, const struct aftl_block *block, u32 layer,
+		       u32 word_line)
 {
 	return aftl_page_programmed(media, block,
 				    aftl_word_line_page(media->geo, layer, word_line));
@@ -82,10 +82,10 @@ static void find_cursors(const struct aftl_media *media, struct active *active)
 {
 	const struct aftl_geometry *geo = media->geo;
 
-	while (active->leader < geo->layers && written(media, active->block, active->leader, 0))
+	while (active->leader < geo->layers && is_written(media, active->block, active->leader, 0))
 		active->leader++;
 	while (geo->word_lines > 1 && active->follower_layer < active->leader &&
-	       written(media, active->block, active->follower_layer, active->follower)) {
+	       is_written(media, active->block, active->follower_layer, active->follower)) {
 		if (++active->follower == geo->word_lines) {
 			active->follower = 1;
 			active->follower_layer++;

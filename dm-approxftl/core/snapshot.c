@@ -244,7 +244,7 @@ static int load_magic(struct stream *stream, struct aftl_error *error)
 	u32 major;
 
 	get_bytes(stream, bytes, sizeof(bytes));
-	if (stream->ret || memcmp(bytes, magic, sizeof(magic)))
+	if (stream->ret || memcmp(bytes, magic, sizeof(magic)) != 0)
 		return aftl_fail(error, -EINVAL, "this is not a snapshot of a device");
 	major = (u32)get(stream, 2);
 	get(stream, 2);
