@@ -114,7 +114,7 @@ $(foreach t,$(FUZZ_PROGRAMS),$(eval $(call fuzz_program,$(t))))
 
 RUN = CC="$(CC)" selftests/run --build $(O) \
 	--fuzz-seconds $(FUZZ_SECONDS) $(if $(V),-v)
-FAST_AREAS := $(filter-out kernel-build fuzz claims determinism,$(AREAS))
+FAST_AREAS := $(filter-out kernel-build fuzz claims determinism bench,$(AREAS))
 # These read the sources and run no program of ours.
 UNBUILT_AREAS := style runner kernel-build
 
@@ -143,15 +143,22 @@ check-%: ## one area:
 # ---------------------------------------------------------------- the rest
 
 # Python with the packages that `make deps` has installed.
-PHYSICS = PATH="$$(selftests/install-packages --venv)/bin:$$PATH" \
-	PYTHONPATH=userspace/physics PYTHONPYCACHEPREFIX=$(O)/cache/python python3 -m aftl_physics
+PYTHON = PATH="$$(selftests/install-packages --venv)/bin:$$PATH" \
+	PYTHONPATH=userspace/physics PYTHONPYCACHEPREFIX=$(O)/cache/python python3
+PHYSICS = $(PYTHON) -m aftl_physics
+
+selftests: ## boot Debian's kernels in virtual machines and test the module there
+	@AFTL_BUILD=$(O) selftests/kernel/run-tests
 
 tables: ## recompute the physics tables of the core from the papers' models
 	$(call say,GEN,dm-approxftl/core/physics-tables)
 	$(Q)$(PHYSICS) generate --out dm-approxftl/core
 
-claims: ## the papers' figures beside ours: tolerance and verdict
-	@$(PHYSICS) claims
+claims: $(PROGRAM) ## the papers' figures beside ours: tolerance and verdict
+	@APPROXFTL=$(PROGRAM) $(PYTHON) selftests/claims/claims.py
+
+bench: $(PROGRAM) ## what a simulated request costs, beside the project's bars (minutes)
+	@AFTL_BUILD=$(O) APPROXFTL=$(PROGRAM) $(PYTHON) selftests/bench/bench.py
 
 clean: ## remove everything that was built
 	$(call say,CLEAN,$(O))
@@ -172,6 +179,6 @@ help: ## print this
 	@echo '  WERROR=1       warnings are errors, as in the checks'
 	@echo '  FUZZ_SECONDS=20         time of each fuzz harness'
 
-.PHONY: all check check-fast claims clean deps help tables FORCE
+.PHONY: all bench check check-fast claims clean deps help selftests tables FORCE
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)

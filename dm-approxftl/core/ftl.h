@@ -170,6 +170,18 @@ int __must_check aftl_fill(struct aftl *ftl);
  */
 int __must_check aftl_submit(struct aftl *ftl, struct aftl_request *request);
 
+/**
+ * aftl_hint_unit() - a request for @unit will come soon
+ * @ftl: device
+ * @unit: logical unit
+ *
+ * Changes nothing but the time that the request will take: its map entry is fetched
+ * into the processor's cache. aftl_hint_slot(), a little later, fetches what the map
+ * entry leads to.
+ */
+void aftl_hint_unit(const struct aftl *ftl, u32 unit);
+void aftl_hint_slot(const struct aftl *ftl, u32 unit);
+
 /* Device time of the next event, U64_MAX if nothing will happen by itself. */
 u64 aftl_next_event(const struct aftl *ftl);
 

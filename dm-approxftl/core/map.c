@@ -60,3 +60,24 @@ bool aftl_map_clear(struct aftl *ftl, aftl_unit_t unit)
 	ftl->map[from_unit(unit)] = 0;
 	return true;
 }
+
+void aftl_hint_unit(const struct aftl *ftl, u32 unit)
+{
+	if (unit < ftl->geo.units)
+		prefetch(&ftl->map[unit]);
+}
+
+void aftl_hint_slot(const struct aftl *ftl, u32 unit)
+{
+	const struct aftl_media *media = &ftl->media;
+	aftl_slot_t slot;
+
+	if (unit >= ftl->geo.units || !aftl_map_get(ftl, to_unit(unit), &slot))
+		return;
+	prefetch(&media->attr[aftl_slot_device_page(media, slot)]);
+	prefetch(&media->hours[aftl_slot_device_page(media, slot)]);
+	prefetch(&media->valid[from_slot(slot) / 64]);
+	prefetch(aftl_slot_block(media, slot));
+	if (media->origin)
+		prefetch(&media->origin[from_slot(slot)]);
+}

@@ -33,6 +33,9 @@ host=$host,UNSPECIFIED_INT                          # unsigned __int128 is compl
 # A row of a *-table.h stands at the margin, where neither tabs nor blanks can align its rest.
 tables=$userspace,PARENTHESIS_ALIGNMENT
 
+# In compat.h, whose only purpose it is to ask for the version:
+compat=$ignored,LINUX_VERSION_CODE,CONSTANT_COMPARISON
+
 # check TYPES FILE...
 check()
 {
@@ -48,7 +51,7 @@ check_folder()
 {
 	# shellcheck disable=SC2046 # file names without blanks, by another check
 	check_files "checkpatch of $2" "$1" \
-		$(sources "$2/*.[ch]" | grep -vx userspace/host/aftl-host.h | grep -v -e '-table\.h$')
+		$(sources "$2/*.[ch]" | grep -vx userspace/host/aftl-host.h | grep -v -e '-table\.h$' -e /compat.h)
 }
 
 # check_files NAME TYPES FILE...
@@ -68,6 +71,7 @@ check_folder "$ignored" dm-approxftl
 check_folder "$userspace" userspace
 check_folder "$userspace" selftests
 check_folder "$userspace" trace-tools
+check_files 'checkpatch of compat.h' "$compat" dm-approxftl/compat.h
 # shellcheck disable=SC2046 # file names without blanks, by another check
 check_files 'checkpatch of tables of macro rows' "$tables" $(sources '*-table.h')
 [ ! -e "$checkpatch" ] ||

@@ -50,9 +50,11 @@ typedef int64_t s64;
 #define __maybe_unused __attribute__((unused))
 #define fallthrough __attribute__((fallthrough))
 
+/* Without the empty statement gcc takes a function that only prefetches for pure. */
 static inline void prefetch(const void *address)
 {
 	__builtin_prefetch(address);
+	__asm__ volatile("" : : "r"(address));
 }
 
 static inline u64 div64_u64(u64 dividend, u64 divisor)

@@ -14,6 +14,7 @@
 #include "arrivals.h"
 #include "checked-memory.h"
 #include "device-file.h"
+#include "look-ahead.h"
 #include "progress.h"
 #include "record-file.h"
 #include "request-pool.h"
@@ -31,6 +32,7 @@
  * @ftl: device
  * @geo: of the device
  * @stream: of requests
+ * @ahead: requests of @stream that have been drawn already
  * @arrivals: their times
  * @pool: requests that are not under way
  * @writer: of --record, or NULL
@@ -48,6 +50,7 @@ struct run {
 	struct aftl *ftl;
 	const struct aftl_geometry *geo;
 	struct sim_stream *stream;
+	struct look_ahead ahead;
 	struct sim_arrivals arrivals;
 	struct request_pool pool;
 	struct record_writer *writer;
@@ -184,7 +187,7 @@ static int submit_next(struct run *run, struct aftl_error *error)
 	look_around(run);
 	if (run->ended || run->submitted >= run->limit)
 		return 0;
-	ret = run->stream->next(run->stream, &wanted, error);
+	ret = look_ahead_next(&run->ahead, &wanted, error);
 	if (ret <= 0)
 		return ret;
 	ret = submit(run, &wanted, error);
@@ -466,6 +469,7 @@ static enum exit_code run_stream(struct run *run, struct sim_result *result,
 
 	result->fill_cpu_ns = begin_ns - run->begin_cpu_ns;
 	set_limits(run);
+	look_ahead_init(&run->ahead, run->stream, run->ftl, run->limit);
 	code = drive_code(run, drive_with_progress(run, error));
 	if (code)
 		return code;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The core compiles in kernel mode for both kernels, without a word from gcc (W=1), sparse (C=2)
+# The module compiles for both kernels, without a word from gcc (W=1), sparse (C=2)
 # or modpost; and each of the three would have had its word.
 set -u
 . selftests/lib/tap.sh
@@ -15,21 +15,11 @@ newest()
 		grep -E "$1" | sort -V | tail -n 1
 }
 
-# lay_out DIRECTORY: a module's directory around the core
+# lay_out DIRECTORY: a copy of what the module is built from
 lay_out()
 {
 	mkdir "$1"
-	cp -r dm-approxftl/core dm-approxftl/host "$1"
-	cp selftests/kernel-build/core-module.c "$1"
-	{
-		echo 'obj-m := aftl-core.o'
-		echo 'aftl-core-y := core-module.o'
-		# shellcheck disable=SC2016 # for make
-		echo 'ccflags-y := -I$(src)/core -I$(src)/host'
-		for source in dm-approxftl/core/*.c; do
-			echo "aftl-core-y += core/$(basename "$source" .c).o"
-		done
-	} >"$1/Kbuild"
+	cp -r Kbuild dm-approxftl "$1"
 }
 
 # build KERNEL DIRECTORY: everything that was said is in DIRECTORY/log
@@ -41,9 +31,9 @@ build()
 # Other people's headers have warnings of their own under W=1 and C=2.
 complaints()
 {
-	grep -E "^($1/|core|host|/dev/null)[^ ]*: (warning|error|fatal error)|^(WARNING|ERROR): modpost|^[^ ]*: (undefined|multiple)" \
+	grep -E "^($1/|dm-approxftl|/dev/null)[^ ]*: (warning|error|fatal error)|^(WARNING|ERROR): modpost|^[^ ]*: (undefined|multiple)" \
 		"$1/log"
-	grep -E '(^| )(core|host)/[^ ]*:[0-9]+:[0-9]+: (warning|error)' "$1/log"
+	grep -E '(^| )dm-approxftl/[^ ]*:[0-9]+:[0-9]+: (warning|error)' "$1/log"
 }
 
 builds_silently()
@@ -53,7 +43,7 @@ builds_silently()
 		grep -vE '^ +(CC|CHECK)' "$2/log" | tail -n 40
 		return 1
 	fi
-	[ -e "$2/aftl-core.ko" ] || echo 'there is no module'
+	[ -e "$2/dm-approxftl.ko" ] || echo 'there is no module'
 	complaints "$2" | sort -u
 }
 
@@ -120,16 +110,16 @@ MISTAKE
 for series in '^6\.1\.0-[0-9]+-amd64$' '^6\.12\.[0-9]+\+deb12-amd64$'; do
 	kernel=$(newest "$series")
 	if [ -z "$kernel" ]; then
-		ktap_test_skip "core on $series" 'its headers are not installed: make deps'
+		ktap_test_skip "module on $series" 'its headers are not installed: make deps'
 		continue
 	fi
 	if ! command -v sparse >/dev/null; then
-		ktap_test_skip "core on $kernel" 'sparse is not installed: make deps'
+		ktap_test_skip "module on $kernel" 'sparse is not installed: make deps'
 		continue
 	fi
 	# Not named after the kernel: its `+` would mean something in complaints().
 	place=$(mktemp -d "$work/XXXXXX")
-	ktap_test_silent "the core builds silently on $kernel" builds_silently "$kernel" "$place/core"
+	ktap_test_silent "the module builds silently on $kernel" builds_silently "$kernel" "$place/module"
 	ktap_test_run "sparse is alive on $kernel" sparse_reports "$kernel" "$place/sparse"
 	ktap_test_run "gcc's W=1 is alive on $kernel" gcc_reports "$kernel" "$place/gcc"
 	ktap_test_run "modpost is alive on $kernel" modpost_reports "$kernel" "$place/modpost"

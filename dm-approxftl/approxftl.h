@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The device-mapper target "approxftl": what its files share.
+ *
+ * A *target* is a line of a table (target.c, options.c, message.c, status.c). A *disk*
+ * is the emulated SSD behind it: FTL, bytes and clock (disk.c, io.c). A disk outlives
+ * its target when the table is reloaded.
+ */
+#ifndef AFTL_APPROXFTL_H
+#define AFTL_APPROXFTL_H
+
+#include <linux/device-mapper.h>
+#include <linux/hrtimer.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+
+#include "ftl.h"
+#include "store.h"
+
+#define DM_MSG_PREFIX "approxftl"
+
+/* Time scale of "timing off": the device's time passes only while it works. */
+#define AFTL_TIMING_OFF 0
+
+/* Largest N of "timing scale:N". */
+#define AFTL_SCALE_MAX 1000000
+
+/**
+ * struct aftl_options - a table line, understood
+ * @store: kind of store
+ * @policy: kind of FTL
+ * @profile: index of the profile
+ * @scale: host nanoseconds in a nanosecond of the device, or AFTL_TIMING_OFF
+ * @class: enum aftl_class that every write is treated as
+ * @standard: the profile's parameters
+ * @config: those with the line's changes
+ */
+struct aftl_options {
+	const struct aftl_store_type *store;
+	const struct aftl_policy_type *policy;
+	u32 profile;
+	u32 scale;
+	u32 class;
+	struct aftl_config standard;
+	struct aftl_config config;
+};
+
+/**
+ * struct aftl_disk - an emulated SSD
+ * @ftl: the FTL, under @lock
+ * @store: the bytes, under @lock but for gather() and release()
+ * @lock: of @ftl, @store, @done and the clock; taken by submitters and by the timer
+ * @done: requests that are complete and not yet handed back, oldest first
+ * @done_tail: the last of them
+ * @scale: as in struct aftl_options
+ * @unit_shift: sectors in a mapping unit, as a power of two
+ * @start_ns: device time of the last resume
+ * @start_host_ns: host time of the last resume
+ * @armed_ns: host time at which @timer fires, KTIME_MAX if it does not
+ * @running: between resume and postsuspend
+ * @told: user space knows that the disk is read-only
+ * @timer: fires at the FTL's next event
+ * @event: tells user space that the disk has become read-only
+ * @table: whom @event is for
+ * @late_lock: of @late
+ * @late: host time from when a request should have been handed back until it was
+ */
+struct aftl_disk {
+	struct aftl *ftl;
+	struct aftl_store *store;
+	spinlock_t lock; /* FTL, store, done and clock */
+	struct aftl_request *done;
+	struct aftl_request *done_tail;
+	u32 scale;
+	u32 unit_shift;
+	u64 start_ns;
+	u64 start_host_ns;
+	u64 armed_ns;
+	bool running;
+	bool told;
+	struct hrtimer timer;
+	struct work_struct event;
+	struct dm_table *table;
+	spinlock_t late_lock; /* late */
+	struct aftl_histogram late;
+};
+
+/**
+ * struct aftl_target - a table line in use
+ * @list: in the list of all targets
+ * @ti: device-mapper's side
+ * @options: the line
+ * @disk: what it stands for; NULL once another table has taken it over
+ * @resumed: has had I/O, or could have had
+ * @suspended: no I/O is under way and none can come
+ * @gate: keeps slow inspection and resume apart
+ */
+struct aftl_target {
+	struct list_head list;
+	struct dm_target *ti;
+	struct aftl_options options;
+	struct aftl_disk *disk;
+	bool resumed;
+	bool suspended;
+	struct mutex gate; /* disk, resumed, suspended */
+};
+
+/**
+ * struct aftl_io - one bio under way
+ * @request: what the FTL sees of it
+ * @bytes: payload, and what it replaced; see store.h
+ */
+struct aftl_io {
+	struct aftl_request request;
+	struct list_head bytes;
+};
+
+static inline struct aftl_io *aftl_request_io(struct aftl_request *request)
+{
+	return container_of(request, struct aftl_io, request);
+}
+
+static inline u32 aftl_unit_sectors(const struct aftl_disk *disk)
+{
+	return 1U << disk->unit_shift;
+}
+
+/* options.c */
+
+/**
+ * aftl_options_parse() - understand the arguments of a table line
+ *
+ * Return: 0, or -EINVAL with a sentence.
+ */
+int __must_check aftl_options_parse(struct aftl_options *options, unsigned int argc, char **argv,
+				    struct aftl_error *error);
+
+/**
+ * aftl_options_print() - the line that aftl_options_parse() understands in the same way
+ *
+ * Options in a fixed order; parameters that are as in the profile are left out.
+ *
+ * Return: characters written.
+ */
+unsigned int aftl_options_print(const struct aftl_options *options, char *result,
+				unsigned int maxlen);
+
+/* disk.c */
+
+/**
+ * aftl_disk_create() - an SSD as new, or filled as configured; its time stands still
+ *
+ * Return: 0, or -EINVAL or -ENOMEM with a sentence.
+ */
+int __must_check aftl_disk_create(struct aftl_disk **out, const struct aftl_options *options,
+				  struct aftl_error *error);
+
+/* No I/O may be under way. NULL is fine. */
+void aftl_disk_destroy(struct aftl_disk *disk);
+
+/**
+ * aftl_disk_start() - let time pass; @table is told of what user space waits for
+ */
+void aftl_disk_start(struct aftl_disk *disk, struct dm_table *table);
+
+/**
+ * aftl_disk_stop() - stop time; no I/O may be under way
+ */
+void aftl_disk_stop(struct aftl_disk *disk);
+
+/**
+ * aftl_disk_transfer() - write everything that is on @from to @to
+ *
+ * Both are stopped, their units are of one size, and @from ends empty.
+ *
+ * Return: 0, or -ENOSPC.
+ */
+int __must_check aftl_disk_transfer(struct aftl_disk *to, struct aftl_disk *from);
+
+/* Nanoseconds of device time, now. Under the disk's lock. */
+u64 aftl_disk_now(const struct aftl_disk *disk);
+
+/**
+ * aftl_disk_settle() - the FTL has been called: arm the timer, take what is complete
+ *
+ * With "timing off" it first lets the device work until nothing is pending. Under the
+ * disk's lock. Return: for aftl_io_finish(), after the lock has been dropped.
+ */
+struct aftl_request *aftl_disk_settle(struct aftl_disk *disk);
+
+/**
+ * aftl_disk_late() - host nanoseconds since @request should have been handed back
+ */
+u64 aftl_disk_late(const struct aftl_disk *disk, const struct aftl_request *request);
+
+/* io.c */
+
+extern const struct aftl_host_ops aftl_io_host;
+
+/**
+ * aftl_io_map() - the target's map method
+ */
+int aftl_io_map(struct dm_target *ti, struct bio *bio);
+
+/**
+ * aftl_io_finish() - end the bios of @done, a chain linked by their next
+ */
+void aftl_io_finish(struct aftl_disk *disk, struct aftl_request *done);
+
+/* message.c */
+
+int aftl_message(struct dm_target *ti, unsigned int argc, char **argv, char *result,
+		 unsigned int maxlen);
+
+/* status.c */
+
+void aftl_status(struct dm_target *ti, status_type_t type, unsigned int status_flags,
+		 char *result, unsigned int maxlen);
+
+#endif

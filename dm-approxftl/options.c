@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The table line: text to options and back.
+ *
+ *   <none|ram> <number of words that follow> [KEY VALUE]...
+ *
+ * Keys of the target are "profile", "policy", "timing" and "tag_all"; all others are
+ * parameters of the FTL, core/param-table.h. In any order, each at most once.
+ */
+#include "approxftl.h"
+
+/* Keys of the target, followed by those of the FTL. */
+enum target_key {
+	KEY_PROFILE,
+	KEY_POLICY,
+	KEY_TIMING,
+	KEY_TAG_ALL,
+	TARGET_KEYS,
+};
+
+static const char *const key_names[TARGET_KEYS] = {
+	[KEY_PROFILE] = "profile",
+	[KEY_POLICY] = "policy",
+	[KEY_TIMING] = "timing",
+	[KEY_TAG_ALL] = "tag_all",
+};
+
+static const struct aftl_store_type *const stores[] = { &aftl_store_none, &aftl_store_ram };
+
+static int parse_store(struct aftl_options *options, const char *name, struct aftl_error *error)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(stores); i++) {
+		if (!strcmp(stores[i]->name, name)) {
+			options->store = stores[i];
+			return 0;
+		}
+	}
+	return aftl_fail(error, -EINVAL, "\"%.40s\" is not a store; there are none and ram", name);
+}
+
+static int parse_count(unsigned int words, const char *text, struct aftl_error *error)
+{
+	unsigned int count;
+
+	if (kstrtouint(text, 10, &count))
+		return aftl_fail(error, -EINVAL,
+				 "the number of words that follow the store is \"%.40s\"; it must be a whole number",
+				 text);
+	if (count != words)
+		return aftl_fail(error, -EINVAL, "%u words are announced, but %u follow", count,
+				 words);
+	return 0;
+}
+
+/* Index of @key over all keys, or -ENOENT. */
+static int find_key(const char *key)
+{
+	int index;
+
+	for (index = 0; index < TARGET_KEYS; index++)
+		if (!strcmp(key_names[index], key))
+			return index;
+	index = aftl_param_find(key);
+	return index < 0 ? index : TARGET_KEYS + index;
+}
+
+static int check_keys(unsigned int argc, char **argv, struct aftl_error *error)
+{
+	DECLARE_BITMAP(seen, TARGET_KEYS + AFTL_PARAMS) = { 0 };
+	unsigned int i;
+
+	for (i = 0; i < argc; i += 2) {
+		int index = find_key(argv[i]);
+
+		if (index < 0)
+			return aftl_fail(error, -EINVAL,
+					 "unknown option \"%.40s\"; there are profile, policy, timing, tag_all and what \"approxftl params\" lists",
+					 argv[i]);
+		if (i + 1 == argc)
+			return aftl_fail(error, -EINVAL, "option %s has no value", argv[i]);
+		if (__test_and_set_bit(index, seen))
+			return aftl_fail(error, -EINVAL, "option %s is given twice", argv[i]);
+	}
+	return 0;
+}
+
+static const char *find_value(unsigned int argc, char **argv, enum target_key key,
+			      const char *standard)
+{
+	unsigned int i;
+
+	for (i = 0; i < argc; i += 2)
+		if (!strcmp(argv[i], key_names[key]))
+			return argv[i + 1];
+	return standard;
+}
+
+/* The block layer's sectors are no larger than a page, and a sector is a unit. */
+static void limit_unit(struct aftl_config *config)
+{
+	if (!config->unit && config->page > SZ_4K)
+		config->unit = SZ_4K;
+}
+
+static int parse_profile(struct aftl_options *options, const char *name, struct aftl_error *error)
+{
+	int ret = aftl_profile_load(&options->standard, name, error);
+
+	if (ret)
+		return ret;
+	options->profile = 0;
+	while (strcmp(aftl_profile_name(options->profile), name))
+		options->profile++;
+	limit_unit(&options->standard);
+	options->config = options->standard;
+	return 0;
+}
+
+static int complain_policy(const char *name, struct aftl_error *error)
+{
+	char list[120];
+	size_t used = 0;
+	unsigned int i;
+
+	for (i = 0; aftl_policy_at(i); i++)
+		used += scnprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "",
+				  aftl_policy_at(i)->name);
+	return aftl_fail(error, -EINVAL, "unknown policy \"%.40s\"; there are %s", name, list);
+}
+
+static int parse_policy(struct aftl_options *options, const char *name, struct aftl_error *error)
+{
+	options->policy = aftl_policy_find(name);
+	return options->policy ? 0 : complain_policy(name, error);
+}
+
+static int parse_timing(struct aftl_options *options, const char *text, struct aftl_error *error)
+{
+	if (!strcmp(text, "real")) {
+		options->scale = 1;
+		return 0;
+	}
+	if (!strcmp(text, "off")) {
+		options->scale = AFTL_TIMING_OFF;
+		return 0;
+	}
+	if (!strncmp(text, "scale:", 6) && !kstrtou32(text + 6, 10, &options->scale) &&
+	    options->scale >= 1 && options->scale <= AFTL_SCALE_MAX)
+		return 0;
+	return aftl_fail(error, -EINVAL,
+			 "timing: \"%.40s\" is not one of real, off or scale:N with N from 1 to %u",
+			 text, AFTL_SCALE_MAX);
+}
+
+static int parse_tag_all(struct aftl_options *options, const char *text, struct aftl_error *error)
+{
+	static const char *const words[] = { "precise", "approximate", NULL };
+	struct aftl_error cause;
+	u64 class;
+
+	if (aftl_parse_value(AFTL_PARAM_CHOICE, words, text, &class, &cause))
+		return aftl_fail(error, -EINVAL, "tag_all: %.190s", cause.text);
+	options->class = class;
+	return 0;
+}
+
+static int parse_params(struct aftl_options *options, unsigned int argc, char **argv,
+			struct aftl_error *error)
+{
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < argc; i += 2) {
+		if (find_key(argv[i]) < TARGET_KEYS)
+			continue;
+		ret = aftl_param_set(&options->config, argv[i], argv[i + 1], error);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* What a page cannot hold cannot be a sector. */
+static int check_unit(const struct aftl_config *config, struct aftl_error *error)
+{
+	u64 unit = config->unit ? config->unit : config->page;
+
+	if (unit <= SZ_4K)
+		return 0;
+	return aftl_fail(error, -EINVAL,
+			 "a mapping unit of %llu bytes cannot be a sector of the kernel; say unit 4KiB",
+			 unit);
+}
+
+int aftl_options_parse(struct aftl_options *options, unsigned int argc, char **argv,
+		       struct aftl_error *error)
+{
+	int ret;
+
+	if (argc < 2)
+		return aftl_fail(error, -EINVAL,
+				 "a store (none or ram) and the number of words that follow are missing");
+	ret = parse_store(options, argv[0], error);
+	if (!ret)
+		ret = parse_count(argc - 2, argv[1], error);
+	argc -= 2;
+	argv += 2;
+	if (!ret)
+		ret = check_keys(argc, argv, error);
+	if (!ret)
+		ret = parse_profile(options, find_value(argc, argv, KEY_PROFILE, "demo"), error);
+	if (!ret)
+		ret = parse_policy(options, find_value(argc, argv, KEY_POLICY, "approxftl"), error);
+	if (!ret)
+		ret = parse_timing(options, find_value(argc, argv, KEY_TIMING, "real"), error);
+	if (!ret)
+		ret = parse_tag_all(options, find_value(argc, argv, KEY_TAG_ALL, "precise"),
+				    error);
+	if (!ret)
+		ret = parse_params(options, argc, argv, error);
+	return ret ? ret : check_unit(&options->config, error);
+}
+
+static bool is_standard(const struct aftl_options *options, unsigned int index)
+{
+	return aftl_param_get(&options->config, index) == aftl_param_get(&options->standard, index);
+}
+
+static unsigned int count_words(const struct aftl_options *options)
+{
+	unsigned int words = 2 * KEY_TAG_ALL;
+	unsigned int i;
+
+	words += options->class == AFTL_APPROX ? 2 : 0;
+	for (i = 0; i < AFTL_PARAMS; i++)
+		words += is_standard(options, i) ? 0 : 2;
+	return words;
+}
+
+static unsigned int print_timing(u32 scale, char *result, unsigned int maxlen)
+{
+	unsigned int sz = 0;
+
+	if (scale == AFTL_TIMING_OFF)
+		DMEMIT(" timing off");
+	else if (scale == 1)
+		DMEMIT(" timing real");
+	else
+		DMEMIT(" timing scale:%u", scale);
+	return sz;
+}
+
+unsigned int aftl_options_print(const struct aftl_options *options, char *result,
+				unsigned int maxlen)
+{
+	char value[AFTL_VALUE_SIZE];
+	unsigned int sz = 0;
+	unsigned int i;
+
+	DMEMIT("%s %u profile %s policy %s", options->store->name, count_words(options),
+	       aftl_profile_name(options->profile), options->policy->name);
+	sz += print_timing(options->scale, result + sz, maxlen - sz);
+	if (options->class == AFTL_APPROX)
+		DMEMIT(" tag_all approximate");
+	for (i = 0; i < AFTL_PARAMS; i++) {
+		if (is_standard(options, i))
+			continue;
+		aftl_param_print(&aftl_params[i], aftl_param_get(&options->config, i), value);
+		DMEMIT(" %s %s", aftl_params[i].key, value);
+	}
+	return sz;
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A store without bytes, to measure devices larger than memory. What has been written
+ * reads as the number of its unit, repeated as a little-endian 64-bit word.
+ */
+#include <linux/slab.h>
+
+#include "store.h"
+
+static struct aftl_store *none_create(u32 units, u32 unit_bytes)
+{
+	struct aftl_store *store = kzalloc(sizeof(*store), GFP_KERNEL);
+
+	if (store)
+		store->type = &aftl_store_none;
+	return store;
+}
+
+static void none_destroy(struct aftl_store *store)
+{
+	kfree(store);
+}
+
+static int none_gather(struct aftl_store *store, struct bio *bio, struct list_head *bytes)
+{
+	return 0;
+}
+
+static void none_accept(struct aftl_store *store, aftl_unit_t unit, struct list_head *bytes)
+{
+}
+
+static void none_forget(struct aftl_store *store, aftl_unit_t unit, u32 units,
+			struct list_head *bytes)
+{
+}
+
+/* Segments are whole sectors, hence whole words. */
+static void fill_segment(struct bio_vec *segment, __le64 word)
+{
+	__le64 *to = bvec_kmap_local(segment);
+	u32 i;
+
+	for (i = 0; i < segment->bv_len / sizeof(word); i++)
+		to[i] = word;
+	kunmap_local(to);
+}
+
+static void none_fetch(struct aftl_store *store, aftl_unit_t unit, struct bio *bio,
+		       struct bvec_iter at)
+{
+	struct bvec_iter iter;
+	struct bio_vec segment;
+
+	__bio_for_each_segment(segment, bio, iter, at)
+		fill_segment(&segment, cpu_to_le64(from_unit(unit)));
+}
+
+static void none_release(struct list_head *bytes)
+{
+}
+
+static bool none_holds(struct aftl_store *store, aftl_unit_t unit)
+{
+	return false;
+}
+
+static u64 none_held(struct aftl_store *store)
+{
+	return 0;
+}
+
+const struct aftl_store_type aftl_store_none = {
+	.name = "none",
+	.about = "keeps no data: what was written reads as the number of its unit",
+	.create = none_create,
+	.destroy = none_destroy,
+	.gather = none_gather,
+	.accept = none_accept,
+	.forget = none_forget,
+	.fetch = none_fetch,
+	.release = none_release,
+	.holds = none_holds,
+	.held = none_held,
+};

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A store in memory: one page for each unit that has been written and not discarded.
+ *
+ * The table of pages is flat, 8 bytes a unit: making a page current then needs neither
+ * memory nor more than the FTL's lock. Units smaller than a page take a whole one.
+ */
+#include <linux/gfp.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "store.h"
+
+/* Fails rather than to start I/O, which may come back here, or to kill a process. */
+#define CONTENT_GFP (GFP_NOIO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+#define TABLE_GFP (GFP_KERNEL | __GFP_ZERO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+
+/**
+ * struct ram_store - the store
+ * @store: what callers see
+ * @pages: by unit, NULL if nobody has written it
+ * @units: entries of @pages
+ * @used: pages in the table
+ * @unit_bytes: size of a unit
+ */
+struct ram_store {
+	struct aftl_store store;
+	struct page **pages;
+	u32 units;
+	u32 used;
+	u32 unit_bytes;
+};
+
+static struct ram_store *to_ram(struct aftl_store *store)
+{
+	return container_of(store, struct ram_store, store);
+}
+
+static struct aftl_store *ram_create(u32 units, u32 unit_bytes)
+{
+	struct ram_store *ram = kzalloc(sizeof(*ram), GFP_KERNEL);
+
+	if (!ram)
+		return NULL;
+	ram->store.type = &aftl_store_ram;
+	ram->units = units;
+	ram->unit_bytes = unit_bytes;
+	ram->pages = kvmalloc_array(units, sizeof(*ram->pages), TABLE_GFP);
+	if (ram->pages)
+		return &ram->store;
+	kfree(ram);
+	return NULL;
+}
+
+static void ram_release(struct list_head *bytes)
+{
+	struct page *page;
+	struct page *next;
+
+	list_for_each_entry_safe(page, next, bytes, lru)
+		__free_page(page);
+	INIT_LIST_HEAD(bytes);
+}
+
+static void ram_destroy(struct aftl_store *store)
+{
+	struct ram_store *ram = to_ram(store);
+	u32 i;
+
+	for (i = 0; i < ram->units; i++) {
+		if (ram->pages[i])
+			__free_page(ram->pages[i]);
+		cond_resched();
+	}
+	kvfree(ram->pages);
+	kfree(ram);
+}
+
+/* The data of @bio at @at, whose size is that of a unit. */
+static void copy_from_bio(char *to, struct bio *bio, struct bvec_iter at)
+{
+	struct bvec_iter iter;
+	struct bio_vec segment;
+
+	__bio_for_each_segment(segment, bio, iter, at) {
+		memcpy_from_bvec(to, &segment);
+		to += segment.bv_len;
+	}
+}
+
+static int ram_gather(struct aftl_store *store, struct bio *bio, struct list_head *bytes)
+{
+	struct bvec_iter rest = bio->bi_iter;
+	u32 unit_bytes = to_ram(store)->unit_bytes;
+
+	while (rest.bi_size) {
+		struct page *page = alloc_page(CONTENT_GFP);
+		struct bvec_iter at = rest;
+
+		if (!page)
+			return -ENOMEM;
+		at.bi_size = unit_bytes;
+		copy_from_bio(page_address(page), bio, at);
+		list_add_tail(&page->lru, bytes);
+		bio_advance_iter(bio, &rest, unit_bytes);
+	}
+	return 0;
+}
+
+static void ram_accept(struct aftl_store *store, aftl_unit_t unit, struct list_head *bytes)
+{
+	struct ram_store *ram = to_ram(store);
+	struct page **place = &ram->pages[from_unit(unit)];
+	struct page *page = list_first_entry_or_null(bytes, struct page, lru);
+
+	if (!page)
+		return;
+	list_del(&page->lru);
+	if (*place)
+		list_add_tail(&(*place)->lru, bytes);
+	else
+		ram->used++;
+	*place = page;
+}
+
+static void ram_forget(struct aftl_store *store, aftl_unit_t unit, u32 units,
+		       struct list_head *bytes)
+{
+	struct ram_store *ram = to_ram(store);
+	u32 i;
+
+	for (i = from_unit(unit); i < from_unit(unit) + units; i++) {
+		if (!ram->pages[i])
+			continue;
+		list_add_tail(&ram->pages[i]->lru, bytes);
+		ram->pages[i] = NULL;
+		ram->used--;
+	}
+}
+
+static void ram_fetch(struct aftl_store *store, aftl_unit_t unit, struct bio *bio,
+		      struct bvec_iter at)
+{
+	struct page *page = to_ram(store)->pages[from_unit(unit)];
+	const char *from = page ? page_address(page) : NULL;
+	struct bvec_iter iter;
+	struct bio_vec segment;
+
+	__bio_for_each_segment(segment, bio, iter, at) {
+		if (!from) {
+			memzero_bvec(&segment);
+			continue;
+		}
+		memcpy_to_bvec(&segment, from);
+		from += segment.bv_len;
+	}
+}
+
+static bool ram_holds(struct aftl_store *store, aftl_unit_t unit)
+{
+	return to_ram(store)->pages[from_unit(unit)];
+}
+
+static u64 ram_held(struct aftl_store *store)
+{
+	return (u64)to_ram(store)->used << PAGE_SHIFT;
+}
+
+const struct aftl_store_type aftl_store_ram = {
+	.name = "ram",
+	.about = "keeps data in memory until the device is removed",
+	.create = ram_create,
+	.destroy = ram_destroy,
+	.gather = ram_gather,
+	.accept = ram_accept,
+	.forget = ram_forget,
+	.fetch = ram_fetch,
+	.release = ram_release,
+	.holds = ram_holds,
+	.held = ram_held,
+};

@@ -1,0 +1,339 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a simulated request costs: processor time, memory, start-up.
+
+    bench.py                     all of it, median of three rounds
+    bench.py --scale 0.01        a hundredth of the requests: does it run at all?
+    bench.py --strict            exit status 1 if a bar is missed
+
+Processor time is user and system time of the whole child, from the kernel. What the requests
+cost is that without creating and filling the device, which each run tells of itself, and
+without what a run with a single request takes besides that. Rounds are interleaved, so that a
+machine that slows down slows all of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+TOP = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build"))
+BINARY = Path(os.environ.get("APPROXFTL", BUILD / "approxftl")).absolute()
+
+Json = dict[str, Any]
+
+FORMAT = [1, 0]
+
+# The papers' device but for size: 8 KiB pages, one mapping unit each.
+COMMON = "--profile tcad18 --size 8KiB --depth 256 --approx-share 50%"
+SHAPE_512G = ("--channels 8 --chips 4 --dies 2 --planes 2 --plane_mode shared --blocks 2048 "
+              "--layers 4 --word_lines 64")
+SHAPE_1T = SHAPE_512G.replace("--blocks 2048", "--blocks 4096")
+SHAPE_16G = "--channels 8 --chips 1 --blocks 512 --layers 8 --word_lines 64"
+FULL = "--fill sequential --fill_approx 50%"
+# Half of the capacity valid and writes that fit into the rest: no collection in the
+# comparison of sizes.
+ROOMY = "--op 50% --gc 0% --gc_idle_valid 0%"
+STEADY = f"--op 10% {FULL} --fill_overwrite 200%"
+
+POLICIES = ("baseline", "delta_b", "vth_b", "approxftl", "pageftl", "cubeftl", "cubeftl_minus")
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One run of the program."""
+
+    cpu_s: float
+    peak_kib: int
+    result: Json
+
+    @property
+    def create_s(self) -> float:
+        """Processor time until the first request can come."""
+        return float(self.result["runs"][0]["fill_cpu_ns"]) / 1e9
+
+    @property
+    def rest_s(self) -> float:
+        """Processor time after that: of the requests, the digest and the end."""
+        return self.cpu_s - self.create_s
+
+
+@dataclass
+class Case:
+    """One device with one stream; `empty` is the case with a single request."""
+
+    name: str
+    options: str
+    requests: int
+    samples: list[Sample] = field(default_factory=list)
+    startups: list[Sample] = field(default_factory=list)
+
+    def arguments(self, requests: int) -> list[str]:
+        """Return the command line."""
+        return [*COMMON.split(), *self.options.split(), "--requests", str(requests)]
+
+    def measure(self) -> None:
+        """Run it, and the first time with a single request, too."""
+        if not self.startups:
+            self.startups.append(run(self.arguments(1)))
+        self.samples.append(run(self.arguments(self.requests)))
+
+    @property
+    def create_s(self) -> float:
+        """Median of start-up."""
+        return statistics.median(s.create_s for s in self.startups + self.samples)
+
+    @property
+    def net_s(self) -> float:
+        """Median of what the requests took."""
+        overhead_s = statistics.median(s.rest_s for s in self.startups)
+        return max(1e-9, statistics.median(s.rest_s for s in self.samples) - overhead_s)
+
+    @property
+    def us_per_request(self) -> float:
+        """Microseconds of a request, which is seconds of a million."""
+        return self.net_s / self.requests * 1e6
+
+    @property
+    def per_second(self) -> float:
+        """Requests in a second of processor time."""
+        return self.requests / self.net_s
+
+    @property
+    def peak_mib(self) -> float:
+        """Peak resident memory."""
+        return max(sample.peak_kib for sample in self.samples) / 1024
+
+    @property
+    def run(self) -> Json:
+        """Results of the only policy."""
+        first: Json = self.samples[0].result["runs"][0]
+        return first
+
+    @property
+    def bytes_per_page(self) -> float:
+        """Memory of the device for each of its physical pages."""
+        geo = self.samples[0].result["geometry"]
+        pages = geo["blocks"] * geo["pages_per_block"]
+        return float(self.run["memory_bytes"] / pages)
+
+    def as_json(self) -> Json:
+        """All that was measured."""
+        return {
+            "name": self.name,
+            "args": self.arguments(self.requests),
+            "profile": self.samples[0].result["profile"],
+            "policy": self.run["policy"],
+            "requests": self.requests,
+            "cpu_s": [s.cpu_s for s in self.samples],
+            "startup_cpu_s": [s.cpu_s for s in self.startups],
+            "create_cpu_s": self.create_s,
+            "peak_kib": [s.peak_kib for s in self.samples],
+            "cpu_s_per_million_requests": self.us_per_request,
+            "requests_per_cpu_s": self.per_second,
+            "memory_bytes": self.run["memory_bytes"],
+            "bytes_per_page": self.bytes_per_page,
+            "write_amplification": self.run["write_amplification"]["total"],
+            "unmapped_read_units": self.run["counters"]["unmapped_read_units"],
+        }
+
+
+@dataclass(frozen=True)
+class Bar:
+    """What has to be reached."""
+
+    what: str
+    ours: float
+    limit: float
+    least: bool
+    unit: str
+
+    @property
+    def met(self) -> bool:
+        """Whether it is."""
+        return self.ours >= self.limit if self.least else self.ours <= self.limit
+
+    def as_json(self) -> Json:
+        """For the file."""
+        return {
+            "what": self.what, "ours": self.ours, "limit": self.limit,
+            "at_least": self.least, "unit": self.unit, "met": self.met,
+        }
+
+
+def run(arguments: Sequence[str]) -> Sample:
+    """Run the simulator; wait4() has the rusage of this child alone."""
+    with tempfile.TemporaryFile() as out:
+        command = [str(BINARY), "sim", *arguments, "--json", "-", "--quiet", "--cpu"]
+        child = os.posix_spawn(BINARY, command, os.environ,
+                               file_actions=[(os.POSIX_SPAWN_DUP2, out.fileno(), 1)])
+        _, status, usage = os.wait4(child, 0)
+        if status:
+            raise SystemExit(f"bench: failed: {' '.join(command)}")
+        out.seek(0)
+        result = json.loads(out.read())
+    return Sample(usage.ru_utime + usage.ru_stime, usage.ru_maxrss, result)
+
+
+def make_cases(scale: float) -> dict[str, Case]:
+    """Return everything that is measured, by its name."""
+    cases: dict[str, Case] = {}
+
+    def add(name: str, options: str, requests: int) -> None:
+        cases[name] = Case(name, options, max(10, round(requests * scale)))
+
+    # A shrunken run is a test of this program: it does not fill half a terabyte.
+    full = FULL if scale >= 0.1 else f"{FULL} --fill_valid 0.1% --footprint 0.1%"
+    steady = STEADY if scale >= 0.1 else f"--op 10% {FULL}"
+    for policy in ("baseline", "approxftl"):
+        for writes in (5, 37):
+            add(f"512 GiB, {writes} % writes, {policy}",
+                f"{SHAPE_512G} {full} --write-share {writes}% --policy {policy}", 2_000_000)
+    for policy in ("baseline", "approxftl"):
+        add(f"16 GiB, steady collection, {policy}",
+            f"{SHAPE_16G} {steady} --write-share 100% --policy {policy}", 1_000_000)
+    add("512 GiB, empty", f"{SHAPE_512G} --policy approxftl", 1)
+    for name, shape, same in (("16 GiB", SHAPE_16G, "100%"), ("1 TiB", SHAPE_1T, "1.56%")):
+        # As many places in use on both: what is left is what capacity itself costs.
+        add(f"{name}, same range, 37 % writes",
+            f"{shape} {ROOMY} --footprint {same} --write-share 37%", 2_000_000)
+        add(f"{name}, empty, 37 % writes", f"{shape} {ROOMY} --write-share 37%", 2_000_000)
+        add(f"{name}, full, 37 % writes", f"{shape} {ROOMY} {full} --write-share 37%", 2_000_000)
+    for policy in POLICIES:
+        add(f"16 GiB, 37 % writes, {policy}",
+            f"{SHAPE_16G} {ROOMY} {FULL} --write-share 37% --policy {policy}", 1_000_000)
+    return cases
+
+
+def make_bars(cases: dict[str, Case]) -> list[Bar]:
+    """Compare with the bars of the project."""
+    bars = [
+        Bar(name, case.per_second / 1e6, 1.0, True, "M requests/CPU-s")
+        for name, case in cases.items() if name.startswith("512 GiB") and "writes" in name
+    ]
+    bars += [
+        Bar(name, case.per_second / 1e6, 0.6, True, "M host writes/CPU-s")
+        for name, case in cases.items() if "steady" in name
+    ]
+    empty = cases["512 GiB, empty"]
+    bars.append(Bar("512 GiB start-up, empty", empty.create_s, 0.1, False, "CPU-s"))
+    bars.append(Bar("512 GiB memory", empty.bytes_per_page, 16, False, "bytes/page"))
+    for fill in ("same range", "empty", "full"):
+        pair = [cases[f"{size}, {fill}, 37 % writes"] for size in ("1 TiB", "16 GiB")]
+        ratio = pair[0].us_per_request / pair[1].us_per_request
+        bars.append(Bar(f"1 TiB against 16 GiB, {fill}", ratio, 1.3, False, "x cost"))
+    return bars
+
+
+def policy_costs(cases: dict[str, Case]) -> dict[str, float]:
+    """Cost of a request relative to policy baseline."""
+    costs = {p: cases[f"16 GiB, 37 % writes, {p}"].us_per_request for p in POLICIES}
+    return {policy: cost / costs["baseline"] for policy, cost in costs.items()}
+
+
+def processor() -> str:
+    """Return the name of the machine's processor."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.machine()
+    models = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    return next(models, platform.machine())
+
+
+def columns(lines: Sequence[Sequence[str]]) -> None:
+    """Print aligned columns, the first to the left."""
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    for line in lines:
+        cells = [cell.rjust(width) for cell, width in zip(line, widths, strict=True)]
+        cells[0] = line[0].ljust(widths[0])
+        print("  ".join(cells).rstrip())
+
+
+def put_tables(cases: dict[str, Case], bars: Sequence[Bar], costs: dict[str, float]) -> None:
+    """Print everything for people."""
+    base = cases["16 GiB, 37 % writes, baseline"].us_per_request
+    lines = [("case", "us/request", "ratio", "start-up s", "peak MiB", "WAF")]
+    lines += [
+        (c.name, f"{c.us_per_request:.3f}", f"{c.us_per_request / base:.2f}",
+         f"{c.create_s:.3f}", f"{c.peak_mib:.0f}",
+         f"{c.run['write_amplification']['total']:.2f}")
+        for c in cases.values() if c is not cases["512 GiB, empty"]
+    ]
+    columns(lines)
+    print()
+    columns([("policy", "cost to baseline")] + [(p, f"{c:.2f}x") for p, c in costs.items()])
+    print()
+    columns([("bar", "ours", "limit", "unit", "")] + [
+        (b.what, f"{b.ours:.2f}", f"{'>=' if b.least else '<='} {b.limit:g}", b.unit,
+         "met" if b.met else "missed") for b in bars
+    ])
+
+
+def measure(cases: dict[str, Case], rounds: int, tell: Callable[[str], None]) -> None:
+    """Run all of it, round by round."""
+    for number in range(1, rounds + 1):
+        for case in cases.values():
+            tell(f"\rround {number} of {rounds}: {case.name:50}")
+            case.measure()
+    tell(f"\r{'':70}\r")
+
+
+def tell_terminal(text: str) -> None:
+    """Show progress to somebody who waits."""
+    if sys.stderr.isatty():
+        print(text, end="", file=sys.stderr, flush=True)
+
+
+def main() -> int:
+    """Entry point."""
+    parser = argparse.ArgumentParser(description="Cost of simulated requests.")
+    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="rounds (3)")
+    parser.add_argument("--scale", type=float, default=1.0, metavar="X",
+                        help="times the requests (1)")
+    parser.add_argument("--only", default="", metavar="TEXT",
+                        help="measure the cases with this in their name, and compare nothing")
+    parser.add_argument("--json", type=Path, default=BUILD / "bench.json", metavar="FILE",
+                        help="results (bench.json in the build directory)")
+    parser.add_argument("--strict", action="store_true", help="a missed bar is a failure")
+    args = parser.parse_args()
+    if not BINARY.is_file():
+        sys.exit(f"bench: {BINARY} does not exist: make all")
+    cases = {n: c for n, c in make_cases(args.scale).items() if args.only in n}
+    if not cases:
+        sys.exit(f'bench: no case has "{args.only}" in its name')
+    measure(cases, max(1, args.rounds), tell_terminal)
+    bars = [] if args.only else make_bars(cases)
+    costs = {} if args.only else policy_costs(cases)
+    version = next(iter(cases.values())).samples[0].result["tool"]["version"]
+    args.json.write_text(json.dumps({
+        "approxftl_bench_format": FORMAT,
+        "version": version,
+        "machine": {"cpu": processor(), "cpus": os.cpu_count(), "system": platform.platform()},
+        "rounds": args.rounds,
+        "scale": args.scale,
+        "cases": [case.as_json() for case in cases.values()],
+        "policy_cost_to_baseline": costs,
+        "bars": [bar.as_json() for bar in bars],
+    }, indent=1) + "\n")
+    if args.only:
+        columns([("case", "us/request", "M/CPU-s")] + [
+            (c.name, f"{c.us_per_request:.3f}", f"{c.per_second / 1e6:.2f}")
+            for c in cases.values()])
+    else:
+        put_tables(cases, bars, costs)
+    print(f"\napproxftl {version} on {processor()}; all numbers: {args.json}")
+    return 1 if args.strict and not all(bar.met for bar in bars) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The benchmark runs, and writes what it has measured. How fast it is is not a test."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+BENCH = Path(__file__).with_name("bench.py")
+
+
+def bench(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, BENCH, *arguments], capture_output=True, text=True, check=False
+    )
+
+
+def test_tiny_run_is_well_formed(tmp_path: Path) -> None:
+    done = bench("--rounds", "1", "--scale", "0.001", "--json", tmp_path / "bench.json")
+    assert done.returncode == 0, done.stderr
+    result = json.loads((tmp_path / "bench.json").read_text())
+    assert result["approxftl_bench_format"] == [1, 0]
+    assert result["machine"]["cpu"]
+    assert len({case["name"] for case in result["cases"]}) == len(result["cases"]) > 10
+    for case in result["cases"]:
+        assert case["profile"] == "tcad18"
+        assert case["policy"] in case["args"] or case["policy"] == "baseline"
+        assert len(case["cpu_s"]) == len(case["startup_cpu_s"]) == 1
+        assert case["cpu_s_per_million_requests"] > 0
+        assert case["memory_bytes"] > 0
+    assert result["policy_cost_to_baseline"]["baseline"] == 1
+    for bar in result["bars"]:
+        assert bar["met"] == (
+            bar["ours"] >= bar["limit"] if bar["at_least"] else bar["ours"] <= bar["limit"]
+        )
+        assert bar["what"] in done.stdout
+
+
+def test_one_case_alone(tmp_path: Path) -> None:
+    result = tmp_path / "bench.json"
+    done = bench("--rounds", "1", "--scale", "0.001", "--only", "vth_b", "--json", result)
+    assert done.returncode == 0, done.stderr
+    assert [case["policy"] for case in json.loads(result.read_text())["cases"]] == ["vth_b"]
+
+
+def test_unknown_case(tmp_path: Path) -> None:
+    done = bench("--only", "nothing like it", "--json", tmp_path / "bench.json")
+    assert done.returncode == 1
+    assert "no case" in done.stderr

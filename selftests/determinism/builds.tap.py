@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""The simulator says the same, byte for byte, whoever compiled it and however.
+
+Every build runs the same command lines, in a directory of its own with the same relative
+names, so that nothing has to be left out of the comparison: the JSON names the program
+"approxftl" wherever it is. Record files and saved devices are compared, too. Coverage of the
+command lines is checked on the reference, or equality would prove little.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+TOP = Path(os.environ.get("AFTL_TOP", Path(__file__).resolve().parents[2]))
+BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
+
+Counters = Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Build:
+    """A compiler with its options; the first of BUILDS is the reference."""
+
+    name: str
+    compiler: str
+    options: tuple[str, ...]
+    folder: str = "."
+
+
+BUILDS = (
+    Build("gcc -O2", "gcc", ("OPT=-O2",)),
+    Build("gcc -O0", "gcc", ("OPT=-O0",)),
+    Build("clang -O0", "clang", ("OPT=-O0",)),
+    Build("clang -O2", "clang", ("OPT=-O2",)),
+    Build("gcc -O1 with sanitizers", "gcc", ("OPT=-O1", "SAN=address,undefined"),
+          "san-address-undefined"),
+)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A command line, what it must have done to be worth comparing, and what it writes."""
+
+    name: str
+    arguments: str
+    did: Callable[[Counters], bool]
+    files: tuple[str, ...] = ()
+
+
+RUNS = (
+    Run(
+        "all tag-aware policies, Zipf, collection, errors",
+        "--policy baseline,delta_b,vth_b,approxftl --workload zipf --approx-share 40% "
+        "--fill random --fill_approx 40% --requests 20000 --verify",
+        lambda c: c["gc_blocks"] > 0 and c["read_flipped_bits"] > 0,
+    ),
+    Run(
+        "voltage model, age, wear, refresh",
+        "--policy vth_b,approxftl --cell_model voltage --age 4319h --refresh 1h "
+        "--wear_gap 1 --fill random --fill_approx 30% --approx-share 30% --hot-share 90% "
+        "--hot-range 10% --arrival open --rate 2 --requests 8000",
+        lambda c: c["programmed_refresh_units"] > 0 and c["wear_blocks"] > 0,
+    ),
+    Run(
+        "word lines, buffer, bursts, suspension",
+        "--profile micro19 --policy pageftl,cubeftl,cubeftl_minus --workload bursts "
+        "--utilisation 60% --suspend program --order read_first --fill sequential "
+        "--fill_valid 10% --footprint 1% --requests 20000 --verify",
+        lambda c: c["array_suspends"] > 0 and c["buffer_read_units"] > 0,
+    ),
+    Run(
+        "independent planes, drift, discards, flushes, bad blocks",
+        "--profile tos22 --blocks 64 --bad 2e-2 --policy baseline,approxftl --workload drift "
+        "--discard-share 10% --flush-every 50 --size 4KiB:50,64KiB:10,256KiB:1 "
+        "--approx-share 20% --buffer 8MiB --requests 6000 --op 40%",
+        lambda c: c["host_discard_units"] > 0 and c["host_flush_requests"] > 0,
+    ),
+    Run(
+        "closed loop, tag runs, wear out",
+        "--policy approxftl --layers 3 --word_lines 5 --channels 3 --endurance 8 "
+        "--approx-share 60% --approx-run 32 --write-share 90% --fill sequential "
+        "--op 40% --requests 100000 --promote 3 --refresh 0",
+        lambda c: c["retired_blocks"] > 0 and c["programmed_promotion_units"] > 0,
+    ),
+    Run(
+        "record",
+        "--workload zipf --arrival open --utilisation 70% --approx-share 50% --requests 10000 "
+        "--policy approxftl --record stream.aft --dump device --fill random",
+        lambda c: c["host_write_requests"] > 0,
+        ("stream.aft", "device"),
+    ),
+    Run(
+        "replay",
+        "--trace stream.aft --repeat 2 --time-scale 1.5 --policy baseline,approxftl --seed 7",
+        lambda c: c["host_write_approx_units"] > 0,
+    ),
+    Run(
+        "load and go on",
+        "--load device --requests 10000 --workload sequential --write-share 100% --dump later",
+        lambda c: c["host_write_requests"] > 0,
+        ("later",),
+    ),
+)
+
+
+class Tap:
+    """Points and their sum."""
+
+    def __init__(self) -> None:
+        self.points = 0
+        self.failures = 0
+
+    def point(self, good: bool, name: str, why: str = "") -> None:
+        """Print one result."""
+        self.points += 1
+        self.failures += not good
+        if why:
+            print("".join(f"# {line}\n" for line in why.splitlines()), end="")
+        print(f"{'ok' if good else 'not ok'} {self.points} - {name}", flush=True)
+
+    def finish(self) -> int:
+        """Print the plan."""
+        print(f"1..{self.points}")
+        return 1 if self.failures else 0
+
+
+def compile_it(build: Build) -> tuple[Path | None, str]:
+    """Build the program in a directory of its own; it and what make said."""
+    place = BUILD / "determinism" / "".join(c if c.isalnum() else "-" for c in build.name)
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+    done = subprocess.run(
+        ["make", "-C", TOP, f"-j{os.cpu_count()}", f"O={place}", f"CC={build.compiler}",
+         *build.options, "all"],
+        env=environment, capture_output=True, text=True, check=False,
+    )
+    program = place / build.folder / "approxftl"
+    return (program, "") if done.returncode == 0 else (None, done.stderr)
+
+
+def results(program: Path, run: Run, place: Path) -> tuple[dict[str, bytes], str]:
+    """Return all that one command printed and wrote, and what went wrong."""
+    command = [str(program), "sim", *run.arguments.split(), "--histogram", "--json", "-", "-q"]
+    try:
+        done = subprocess.run(command, cwd=place, capture_output=True, check=False, timeout=60)
+    except subprocess.TimeoutExpired as error:
+        return {}, f"{error}"
+    if done.returncode:
+        return {}, done.stderr.decode(errors="replace")
+    return {"JSON": done.stdout} | {f: (place / f).read_bytes() for f in run.files}, ""
+
+
+def first_difference(a: bytes, b: bytes) -> str:
+    """Say where two texts part."""
+    both = zip(a, b, strict=False)
+    at = next((i for i, (x, y) in enumerate(both) if x != y), min(len(a), len(b)))
+    begin = max(0, at - 60)
+    return f"at byte {at}: {a[begin:at + 30]!r}\n    instead: {b[begin:at + 30]!r}"
+
+
+def check_build(tap: Tap, build: Build, reference: dict[str, dict[str, bytes]]) -> None:
+    """Run all command lines with one build."""
+    if not shutil.which(build.compiler):
+        tap.point(True, f"{build.name} # SKIP {build.compiler} is not installed: make deps")
+        return
+    program, why = compile_it(build)
+    if not program:
+        tap.point(False, f"{build.name}: builds", why)
+        return
+    with tempfile.TemporaryDirectory() as place:
+        for run in RUNS:
+            said, why = results(program, run, Path(place))
+            expected = reference.setdefault(run.name, said)
+            for name, data in expected.items():
+                if said and said[name] != data:
+                    why += f"{name} {first_difference(data, said[name])}\n"
+            tap.point(bool(said) and said == expected, f"{build.name}: {run.name}", why)
+
+
+def check_coverage(tap: Tap, reference: dict[str, dict[str, bytes]]) -> None:
+    """See that the command lines do what their names say, in at least one of their runs."""
+    for run in RUNS:
+        said = reference.get(run.name)
+        runs = json.loads(said["JSON"])["runs"] if said else []
+        done = any(run.did(one["counters"]) for one in runs)
+        tap.point(done, f"it does something: {run.name}")
+
+
+def main() -> int:
+    """Entry point."""
+    tap = Tap()
+    reference: dict[str, dict[str, bytes]] = {}
+    for build in BUILDS:
+        check_build(tap, build, reference)
+    check_coverage(tap, reference)
+    return tap.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

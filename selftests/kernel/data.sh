@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What was written is read: engines, sizes, depths, with trim, with garbage collection.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. selftests/kernel/lib.sh
+
+# shellcheck disable=SC2086 # words
+create aftl-data ram $small || exit 1
+# shellcheck disable=SC2086,SC2154 # words, of lib.sh
+create aftl-real ram $shape buffer 1MiB || exit 1
+
+verified()
+{
+	ktap_test_run "fio verify: $*" verify "$@"
+}
+
+verified aftl-data --ioengine=psync --bs=4k --size=2m
+verified aftl-data --ioengine=psync --bs=64k --size=8m
+verified aftl-data --ioengine=libaio --iodepth=32 --bs=4k --size=4m
+verified aftl-data --ioengine=libaio --iodepth=32 --bs=64k --size=16m
+if fio --enghelp | grep -q io_uring; then
+	verified aftl-data --ioengine=io_uring --iodepth=32 --bs=4k --size=4m
+	verified aftl-data --ioengine=io_uring --iodepth=32 --bs=64k --size=16m
+else
+	ktap_test_skip 'fio verify: io_uring' 'fio has no io_uring'
+fi
+verified aftl-data --ioengine=libaio --iodepth=8 --bssplit=4k/40:12k/30:256k/20:1m/10 --size=16m
+ktap_test_run 'a model: random writes, discards, zeroes and reads' \
+	python3 selftests/kernel/shadow.py /dev/mapper/aftl-data 1500
+ktap_test_run 'the same model in real time, with a write buffer' \
+	python3 selftests/kernel/shadow.py /dev/mapper/aftl-real 500
+verified aftl-real --ioengine=libaio --iodepth=32 --bs=4k --size=4m
+ktap_test_run 'two processes, two devices' verify aftl-data:/dev/mapper/aftl-real \
+	--ioengine=libaio --iodepth=16 --bs=16k --size=8m
+
+garbage_is_collected()
+{
+	verify aftl-data --ioengine=libaio --iodepth=32 --bs=16k --rw=write --size=100% --loops=2 &&
+		[ "$(counter aftl-data gc_blocks)" -gt 0 ]
+}
+
+ktap_test_run 'a full device, written twice, keeps its data' garbage_is_collected
+
+audited()
+{
+	dmsetup suspend "$1" && dmsetup message "$1" 0 audit
+	dmsetup resume "$1"
+}
+
+ktap_test_run 'audit of the FTL' [ "$(audited aftl-data)" = clean ]
+ktap_test_run 'audit of the FTL in real time' [ "$(audited aftl-real)" = clean ]
+finished

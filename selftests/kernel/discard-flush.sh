@@ -1,0 +1,92 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Discard, write zeroes and flush reach the FTL and do what they say.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. selftests/kernel/lib.sh
+
+# shellcheck disable=SC2086 # words
+create aftl-disk ram $small || exit 1
+device=/dev/mapper/aftl-disk
+
+fill()
+{
+	tr '\0' x </dev/zero | dd of="$device" bs=1M count=8 iflag=fullblock oflag=direct 2>"$scratch/said"
+}
+
+held()
+{
+	status_word aftl-disk 17
+}
+
+zeroes()
+{
+	dd if="$device" bs=1M count=8 iflag=direct 2>"$scratch/said" | cmp -n 8388608 - /dev/zero
+}
+
+writes_take_memory()
+{
+	fill && [ "$(held)" -eq 8388608 ]
+}
+
+part_is_discarded()
+{
+	blkdiscard -o 4096 -l 8192 "$device" && [ "$(held)" -eq $((8388608 - 8192)) ] &&
+		[ "$(dd if="$device" bs=4096 skip=1 count=2 iflag=direct 2>"$scratch/said" |
+			tr -d '\0' | wc -c)" -eq 0 ] &&
+		[ "$(dd if="$device" bs=4096 skip=3 count=1 iflag=direct 2>"$scratch/said" |
+			tr -d x | wc -c)" -eq 0 ]
+}
+
+all_is_discarded()
+{
+	blkdiscard "$device" && [ "$(held)" -eq 0 ] && zeroes && [ "$(status_word aftl-disk 3 |
+		cut -d / -f 1)" -eq 0 ]
+}
+
+zeroed_out()
+{
+	fill && blkdiscard -z -l 8388608 "$device" && [ "$(held)" -eq 0 ] && zeroes
+}
+
+# counts COUNTER COMMAND...: the command makes the counter grow
+counts()
+{
+	before=$(counter aftl-disk "$1")
+	counted=$1
+	shift
+	"$@" 2>"$scratch/said" && [ "$(counter aftl-disk "$counted")" -gt "$before" ]
+}
+
+limits()
+{
+	folder=/sys/block/$(dmsetup info -c --noheadings -o blkdevname aftl-disk)/queue
+	for limit in logical_block_size=4096 physical_block_size=8192 discard_granularity=8192 \
+		discard_max_bytes=4194304 write_zeroes_max_bytes=4194304 rotational=0 fua=1 \
+		'write_cache=write back' minimum_io_size=8192 optimal_io_size=32768; do
+		[ "$(cat "$folder/${limit%%=*}")" = "${limit#*=}" ] || echo "not $limit"
+	done
+}
+
+synchronous_is_on_flash()
+{
+	# shellcheck disable=SC2086,SC2154 # words, of lib.sh
+	create aftl-buffered ram $shape buffer 1MiB buffer_hold 1s || return
+	dd if=/dev/zero of=/dev/mapper/aftl-buffered bs=4k count=1 oflag=direct 2>"$scratch/said"
+	unsafe=$(counter aftl-buffered array_programs)
+	dd if=/dev/zero of=/dev/mapper/aftl-buffered bs=4k count=1 oflag=direct,dsync \
+		2>"$scratch/said"
+	[ "$unsafe" -eq 0 ] && [ "$(counter aftl-buffered array_programs)" -ge 1 ]
+}
+
+ktap_test_silent 'limits of the queue' limits
+ktap_test_run 'a write takes memory' writes_take_memory
+ktap_test_run 'a discard frees what it covers, no more' part_is_discarded
+ktap_test_run 'a discard of everything frees everything' all_is_discarded
+ktap_test_run 'write zeroes zeroes and frees' zeroed_out
+ktap_test_run 'fsync is a flush' counts host_flush_requests \
+	dd if=/dev/zero of="$device" bs=4k count=1 conv=fsync
+ktap_test_run 'a discard is counted' counts host_discard_requests blkdiscard "$device"
+ktap_test_run 'a synchronous write is on flash when it returns' synchronous_is_on_flash
+finished

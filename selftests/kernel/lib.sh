@@ -1,0 +1,100 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What the tests of the module share. To be sourced from the top of the tree, in a kernel that
+# has the module; `finished` ends a test.
+
+. selftests/lib/tap.sh
+
+# A kernel's complaints, as selftests/vm/guest looks for them.
+complaints='BUG:|WARNING:|Oops|general protection fault|KFENCE|hung task|blocked for more than|soft lockup|refcount_t|list_(add|del) corruption'
+
+export DM_DISABLE_UDEV=1
+PATH=$PATH:/usr/sbin:/sbin
+scratch=$(mktemp -d /dev/shm/aftl-XXXXXX)
+trap clean_up EXIT
+
+if ! dmsetup targets 2>/dev/null | grep -q '^approxftl '; then
+	ktap_test_skip "$(basename "$0" .sh)" 'the module is not loaded'
+	echo '1..1'
+	exit 4
+fi
+dmesg -C
+
+clean_up()
+{
+	for name in $(dmsetup ls | sed -n 's/^\(aftl-[a-z-]*\)\t.*/\1/p'); do
+		dmsetup remove --force "$name" >"$scratch/removed" 2>&1
+	done
+	rm -rf "$scratch"
+}
+
+finished()
+{
+	ktap_test_silent 'every device can be removed' remove_all
+	ktap_test_silent "the kernel's log is clean" nothing grep_log "$complaints"
+	ktap_finished
+}
+
+grep_log()
+{
+	dmesg | grep -E "$@"
+}
+
+remove_all()
+{
+	dmsetup ls | sed -n 's/^\(aftl-[a-z-]*\)\t.*/\1/p' | while read -r name; do
+		dmsetup remove "$name"
+	done
+}
+
+# A small device, of 128 MiB of flash, and one whose time is not waited for.
+shape='blocks 64 word_lines 8 op 30'
+# shellcheck disable=SC2034 # for the tests
+small="$shape timing off"
+
+# line STORE SECTORS [KEY VALUE]...: a table line
+line()
+{
+	line_start="0 $2 approxftl $1"
+	shift 2
+	echo "$line_start $# $*"
+}
+
+# capacity [KEY VALUE]...: sectors of such a device, by asking for too many
+capacity()
+{
+	dmsetup create aftl-capacity --table "$(line none 8796093022208 "$@")" 2>"$scratch/said"
+	dmesg | sed -n 's/.*but the device has \([0-9]*\);.*/\1/p' | tail -n 1
+}
+
+# create NAME STORE [KEY VALUE]...: a device of the size that it has room for
+create()
+{
+	create_name=$1
+	create_store=$2
+	shift 2
+	dmsetup create "$create_name" --table "$(line "$create_store" "$(capacity "$@")" "$@")"
+}
+
+# counter NAME COUNTER
+counter()
+{
+	dmsetup message "$1" 0 stats | sed -n "s/^$2 //p"
+}
+
+# status_word NAME POSITION, counted as above emit_info() in status.c
+status_word()
+{
+	dmsetup status "$1" | cut -d ' ' -f $(($2 + 3))
+}
+
+# verify NAME [OPTION]...: fio writes, then reads and compares
+verify()
+{
+	verify_name=$1
+	shift
+	fio --name=verify --filename="/dev/mapper/$verify_name" --direct=1 --verify=crc32c \
+		--verify_fatal=1 --randrepeat=1 --group_reporting --output="$scratch/fio" \
+		--rw=randwrite "$@" || { sed 's/^/# /' "$scratch/fio"; return 1; }
+}

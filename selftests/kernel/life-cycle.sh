@@ -1,0 +1,182 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Suspend, resume, reload, removal, each with I/O under way; devices below and above.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. selftests/kernel/lib.sh
+
+# load NAME: verified I/O in the background, until stop_load; its verdict in $scratch/loaded
+load()
+{
+	rm -f "$scratch/loaded" "$scratch/enough"
+	(
+		while [ ! -e "$scratch/enough" ]; do
+			verify "$1" --ioengine=libaio --iodepth=16 --bs=8k --size=8m || exit 1
+		done
+		touch "$scratch/loaded"
+	) &
+	until [ "$(status_word "$1" 5)" -gt 0 ] || [ "$(status_word "$1" 7)" -gt 0 ]; do
+		sleep 0.1
+	done
+}
+
+stop_load()
+{
+	touch "$scratch/enough"
+	wait
+	[ -e "$scratch/loaded" ]
+}
+
+# under_load ROUND...: a function for each, with I/O under way
+under_load()
+{
+	dmsetup message aftl-cycle 0 reset
+	load aftl-cycle
+	for round; do
+		"$round" || { stop_load; return 1; }
+	done
+	stop_load
+}
+
+pause()
+{
+	dmsetup suspend aftl-cycle && dmsetup resume aftl-cycle
+}
+
+pause_noflush()
+{
+	dmsetup suspend --noflush --nolockfs aftl-cycle && dmsetup resume aftl-cycle
+}
+
+# switch_to [KEY VALUE]...: load a table and make it live
+switch_to()
+{
+	line ram "$(blockdev --getsz /dev/mapper/aftl-cycle)" "$@" | dmsetup reload aftl-cycle &&
+		dmsetup resume aftl-cycle
+}
+
+same_table()
+{
+	dmsetup table aftl-cycle | dmsetup reload aftl-cycle && dmsetup resume aftl-cycle
+}
+
+to_baseline()
+{
+	# shellcheck disable=SC2086,SC2154 # words, of lib.sh
+	switch_to $shape timing off policy baseline
+}
+
+to_real_time()
+{
+	# shellcheck disable=SC2086 # words
+	switch_to $shape timing real policy baseline
+}
+
+to_approxftl()
+{
+	# shellcheck disable=SC2086 # words
+	switch_to $shape buffer 1MiB timing real
+}
+
+in_word()
+{
+	dd if=/dev/zero bs=4k count=64 2>"$scratch/said" | tr '\0' "$1"
+}
+
+keeps_state()
+{
+	in_word a | dd of=/dev/mapper/aftl-cycle bs=256k iflag=fullblock oflag=direct 2>"$scratch/said"
+	before=$(digest)
+	same_table && [ "$(digest)" = "$before" ] && [ "$(counter aftl-cycle host_write_units)" -ge 64 ]
+}
+
+digest()
+{
+	dmsetup suspend aftl-cycle && dmsetup message aftl-cycle 0 digest
+	dmsetup resume aftl-cycle
+}
+
+grows()
+{
+	in_word b | dd of=/dev/mapper/aftl-cycle bs=256k iflag=fullblock oflag=direct 2>"$scratch/said"
+	larger=$(capacity blocks 80 word_lines 8 op 30)
+	line ram "$larger" blocks 80 word_lines 8 op 30 timing off | dmsetup reload aftl-cycle &&
+		dmsetup resume aftl-cycle &&
+		[ "$(blockdev --getsz /dev/mapper/aftl-cycle)" -eq "$larger" ] &&
+		in_word b | cmp -n 262144 - /dev/mapper/aftl-cycle
+}
+
+# refuses SENTENCE LINE: a table that the running one does not allow
+refuses()
+{
+	! echo "$2" | dmsetup reload aftl-cycle 2>"$scratch/said" && dmesg | grep -qF "$1" &&
+		dmsetup clear aftl-cycle
+}
+
+inactive_status()
+{
+	dmsetup table aftl-cycle | dmsetup reload aftl-cycle &&
+		dmsetup status --inactive aftl-cycle | grep -q ' approxftl rw ' &&
+		dmsetup clear aftl-cycle
+}
+
+busy_is_not_removed()
+{
+	nothing dmsetup remove aftl-cycle 2>"$scratch/said" 9</dev/mapper/aftl-cycle
+}
+
+is_removed_later()
+{
+	{
+		dmsetup remove --deferred aftl-cycle && dd bs=1M count=8 of="$scratch/data" <&9 ||
+			return 1
+	} 9</dev/mapper/aftl-cycle 2>"$scratch/said"
+	[ "$(wc -c <"$scratch/data")" -eq 8388608 ] &&
+		nothing dmsetup info aftl-cycle >"$scratch/said" 2>&1
+}
+
+# Programs are under way, the timer is armed, and nobody waits for them.
+removed_while_working()
+{
+	# shellcheck disable=SC2034,SC2086 # a counter, words
+	for round in 1 2 3; do
+		create aftl-work ram $shape buffer 4MiB &&
+			in_word c | dd of=/dev/mapper/aftl-work bs=256k iflag=fullblock \
+				oflag=direct 2>"$scratch/said" &&
+			dmsetup remove aftl-work || return 1
+	done
+}
+
+stacked()
+{
+	# shellcheck disable=SC2086 # words
+	create aftl-below ram $small &&
+		dmsetup create aftl-above --table '0 65536 linear /dev/mapper/aftl-below 1024' &&
+		verify aftl-above --ioengine=libaio --iodepth=16 --bs=16k --size=16m &&
+		blkdiscard /dev/mapper/aftl-above && [ "$(status_word aftl-below 17)" -eq 0 ] &&
+		dmsetup remove aftl-above && dmsetup remove aftl-below
+}
+
+# shellcheck disable=SC2086 # words
+create aftl-cycle ram $small || exit 1
+ktap_test_run 'a table is reloaded: state and counters stay' keeps_state
+ktap_test_run 'a longer table is loaded: the data stay' grows
+ktap_test_run 'a shorter table is refused' refuses 'a reload cannot shrink it to 8192' \
+	"$(line ram 8192)"
+ktap_test_run 'another store is refused' refuses 'the device keeps its data in store ram' \
+	"$(line none "$(blockdev --getsz /dev/mapper/aftl-cycle)")"
+ktap_test_run 'another mapping unit is refused' refuses 'mapping units of 8 sectors' \
+	"$(line ram "$(blockdev --getsz /dev/mapper/aftl-cycle)" unit 2KiB)"
+ktap_test_run 'status of a table that is not live' inactive_status
+dmsetup remove aftl-cycle
+# shellcheck disable=SC2086 # words
+create aftl-cycle ram $small || exit 1
+ktap_test_run 'suspend and resume with I/O' under_load pause pause pause_noflush pause
+ktap_test_run 'reload with I/O, through policies and timings' under_load same_table to_baseline \
+	to_real_time same_table to_approxftl pause same_table
+ktap_test_run 'a busy device is not removed' busy_is_not_removed
+ktap_test_run 'a busy device is removed later when that is asked' is_removed_later
+ktap_test_run 'a device is removed while it programs' removed_while_working
+ktap_test_run 'below dm-linear' stacked
+finished

@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Every job file in fio-profiles/ runs, on a device and on a file.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. selftests/kernel/lib.sh
+
+# shellcheck disable=SC2086,SC2154 # words, of lib.sh
+create aftl-jobs ram $small || exit 1
+
+runs()
+(
+	job=$PWD/fio-profiles/$1.fio
+	cd "$scratch" && TARGET=$2 SIZE=$3 fio --output="$scratch/fio" "$job" && return
+	sed 's/^/# /' "$scratch/fio"
+	return 1
+)
+
+for profile in fio-profiles/*.fio; do
+	name=$(basename "$profile" .fio)
+	ktap_test_run "$name on a device" runs "$name" /dev/mapper/aftl-jobs 1m
+done
+# /dev/shm has no direct access: the file is on a file system of the device.
+mkfs.ext4 -q -F /dev/mapper/aftl-jobs && mkdir "$scratch/mounted" &&
+	mount /dev/mapper/aftl-jobs "$scratch/mounted"
+ktap_test_run 'verify on a file' runs verify "$scratch/mounted/file" 1m
+umount "$scratch/mounted"
+finished

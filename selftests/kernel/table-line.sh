@@ -1,0 +1,95 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What dmsetup table prints makes the same device again, and every refusal says why.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. selftests/kernel/lib.sh
+
+# prints EXPECTED WORD...: a device made with WORDs has EXPECTED in its table
+prints()
+{
+	expected="0 20480 approxftl $1"
+	shift
+	dmsetup create aftl-line --table "0 20480 approxftl $*" || return 1
+	printed=$(dmsetup table aftl-line)
+	echo "$printed" | dmsetup reload aftl-line && again=$(dmsetup table --inactive aftl-line)
+	dmsetup remove aftl-line
+	[ "$printed" = "$expected" ] && [ "$again" = "$expected" ] && return
+	printf '# %s\n' "wanted $expected" "first $printed" "loaded $again"
+	return 1
+}
+
+round_trip()
+{
+	ktap_test_run "round trip: $1" prints "$@"
+}
+
+# refused SENTENCE STORE-AND-WORDS [SECTORS]
+refused()
+{
+	if dmsetup create aftl-line --table "0 ${3:-20480} approxftl $2" 2>"$scratch/said"; then
+		echo '# it was accepted'
+		dmsetup remove aftl-line
+		return 1
+	fi
+	dmesg | tail -n 3 >"$scratch/log"
+	grep -qF "approxftl: $1 (-" "$scratch/log" && return
+	sed 's/^/# /' "$scratch/log"
+	return 1
+}
+
+refusal()
+{
+	ktap_test_run "refused: $1" refused "$@"
+}
+
+plain='profile demo policy approxftl timing real'
+round_trip "none 6 $plain" none 0
+round_trip "ram 6 $plain" ram 0
+round_trip "ram 6 $plain" ram 6 timing real policy approxftl profile demo
+round_trip "ram 6 $plain" ram 2 op 15
+round_trip "ram 8 $plain op 20.5" ram 2 op 20.50
+round_trip 'ram 6 profile demo policy baseline timing off' ram 4 timing off policy baseline
+round_trip 'none 6 profile demo policy approxftl timing real' none 2 timing scale:1
+round_trip 'none 6 profile demo policy delta_b timing scale:20' none 4 timing scale:20 policy delta_b
+round_trip 'none 6 profile demo policy vth_b timing off' none 4 policy vth_b timing off
+round_trip 'ram 8 profile demo policy approxftl timing real tag_all approximate' \
+	ram 2 tag_all approximate
+round_trip 'none 8 profile micro19 policy cubeftl timing off blocks 64' \
+	none 8 profile micro19 policy cubeftl timing off blocks 64
+round_trip 'none 8 profile micro19 policy pageftl timing real blocks 64' \
+	none 6 profile micro19 blocks 64 policy pageftl
+round_trip 'none 8 profile ics14 policy baseline timing real blocks 64' \
+	none 6 policy baseline profile ics14 blocks 64
+round_trip "ram 18 $plain channels 4 blocks 200 read 50us errors off rber 2.5e-8 seed 7" \
+	ram 16 seed 7 errors off rber 2.50e-8 read 50000ns blocks 200 channels 4 timing real op 15.0
+# shellcheck disable=SC2086 # a long line, once around
+round_trip "none 32 $plain plane_mode independent page 4KiB unit 2KiB suspend both idle 2ms buffer 1MiB gc 12 wear_gap 50 refresh 0 cell_model voltage fill sequential fill_valid 50 age 90d" \
+	none 26 plane_mode independent age 90d fill_valid 50 fill sequential cell_model voltage refresh 0 wear_gap 50 \
+	gc 12 buffer 1024KiB idle 2ms suspend both unit 2KiB page 4096
+
+refusal 'a store (none or ram) and the number of words that follow are missing' ''
+refusal 'a store (none or ram) and the number of words that follow are missing' ram
+refusal '"disk" is not a store; there are none and ram' 'disk 0'
+refusal 'the number of words that follow the store is "x"; it must be a whole number' 'ram x'
+refusal '2 words are announced, but 1 follow' 'ram 2 op'
+refusal '0 words are announced, but 2 follow' 'ram 0 op 7'
+refusal 'option op has no value' 'ram 1 op'
+refusal 'option op is given twice' 'ram 4 op 7 op 7'
+refusal 'option timing is given twice' 'ram 4 timing off timing off'
+refusal 'unknown option "colour"; there are profile, policy, timing, tag_all and what "approxftl params" lists' \
+	'ram 2 colour red'
+refusal 'unknown profile "x"; there are demo, tcad18, fast16, micro19, ics14, tos22' 'ram 2 profile x'
+refusal 'timing: "fast" is not one of real, off or scale:N with N from 1 to 1000000' 'ram 2 timing fast'
+refusal 'timing: "scale:0" is not one of real, off or scale:N with N from 1 to 1000000' \
+	'ram 2 timing scale:0'
+refusal 'tag_all: "maybe" is not one of precise or approximate' 'ram 2 tag_all maybe'
+refusal 'op: "much" is not a percentage such as 7 or 12.5' 'ram 2 op much'
+refusal 'channels: 65 is out of range; it must be 1 to 64' 'ram 2 channels 65'
+refusal 'a mapping unit of 8192 bytes cannot be a sector of the kernel; say unit 4KiB' \
+	'ram 2 unit 0'
+refusal 'the table asks for 20480000 sectors, but the device has 891288; lower the former or raise blocks' \
+	'ram 0' 20480000
+refusal '20481 sectors are not a multiple of the mapping unit of 8 sectors' 'ram 0' 20481
+finished

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Requests drawn a little before they are due, so that what they need of a large
+ * device is in the processor's cache when they are.
+ */
+#ifndef SIM_LOOK_AHEAD_H
+#define SIM_LOOK_AHEAD_H
+
+#include "ftl.h"
+#include "request-stream.h"
+
+#define LOOK_AHEAD_REQUESTS 16
+
+/**
+ * struct look_ahead - what has been drawn and not been handed out
+ * @stream: where requests come from
+ * @ftl: whom they are for
+ * @left: requests that may still be drawn
+ * @ring: drawn requests
+ * @first: oldest of them
+ * @count: how many
+ * @end: 0 at the end of the stream, an error number, 1 before that
+ * @error: the sentence, if @end is an error number
+ */
+struct look_ahead {
+	struct sim_stream *stream;
+	const struct aftl *ftl;
+	u64 left;
+	struct sim_request ring[LOOK_AHEAD_REQUESTS];
+	u32 first;
+	u32 count;
+	int end;
+	struct aftl_error error;
+};
+
+/**
+ * look_ahead_init() - draw at most @limit requests from @stream for @ftl
+ */
+void look_ahead_init(struct look_ahead *ahead, struct sim_stream *stream, const struct aftl *ftl,
+		     u64 limit);
+
+/**
+ * look_ahead_next() - as the stream's own next(), in the same order
+ *
+ * An error of the stream comes when every request before it has been handed out.
+ */
+int look_ahead_next(struct look_ahead *ahead, struct sim_request *request,
+		    struct aftl_error *error);
+
+#endif
