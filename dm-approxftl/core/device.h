@@ -8,6 +8,8 @@
 #include "events.h"
 #include "ftl.h"
 
+#define AFTL_HOUR_NS 3600000000000ULL
+
 /* No command, no block: end of an index-linked list. */
 #define AFTL_NIL U32_MAX
 
@@ -429,7 +431,7 @@ void aftl_job_gather(struct aftl *ftl, struct aftl_lun *lun);
 int aftl_job_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_placement *placement);
 void aftl_job_drop(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_job_erased(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_job_redo(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_placement *placement);
+void aftl_job_redo(struct aftl_lun *lun, const struct aftl_placement *placement);
 bool aftl_job_wanted(const struct aftl *ftl, const struct aftl_lun *lun);
 void aftl_job_offer(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_job_day(struct aftl *ftl);

@@ -4,8 +4,7 @@
  */
 #include "device.h"
 
-#define HOUR_NS 3600000000000ULL
-#define DAY_NS (24 * HOUR_NS)
+#define DAY_NS (24 * AFTL_HOUR_NS)
 
 /* Memory comes from the host, which wants its size back. */
 struct allocation {
@@ -366,7 +365,7 @@ void aftl_age(struct aftl *ftl, u64 ns)
 
 u64 aftl_hours(const struct aftl *ftl)
 {
-	return div64_u64(ftl->age_ns + ftl->now_ns, HOUR_NS);
+	return div64_u64(ftl->age_ns + ftl->now_ns, AFTL_HOUR_NS);
 }
 
 int aftl_fail_block(struct aftl *ftl, u32 index)

@@ -8,8 +8,6 @@
  */
 #include "device.h"
 
-#define HOUR_NS 3600000000000ULL
-
 /* Erases of a LUN between two looks at the spread of its erase counts. */
 #define WEAR_PERIOD 64
 
@@ -134,7 +132,7 @@ static u32 retention_hours(const struct aftl *ftl, u8 attr)
 
 	if (ftl->type->retention_hours)
 		return ftl->type->retention_hours(ftl->policy, class, aftl_page_mode(attr));
-	return class == AFTL_APPROX ? (u32)div64_u64(ftl->config.refresh, HOUR_NS) : 0;
+	return class == AFTL_APPROX ? (u32)div64_u64(ftl->config.refresh, AFTL_HOUR_NS) : 0;
 }
 
 static bool page_is_due(const struct aftl *ftl, const struct aftl_block *block, u32 page)
@@ -198,7 +196,7 @@ static bool seek_valid(const struct aftl *ftl, struct aftl_job *job)
 
 		if (word & 1)
 			break;
-		slot = word ? slot + __builtin_ctzll(word) : (slot / 64 + 1) * 64;
+		slot = word ? slot + fls64(word & -word) - 1 : (slot / 64 + 1) * 64;
 	}
 	job->cursor = min(slot, end) - first;
 	return slot < end;
@@ -444,9 +442,8 @@ void aftl_job_erased(struct aftl *ftl, struct aftl_lun *lun)
 /*
  * aftl_job_redo() - the content of @placement has to be programmed once more
  */
-void aftl_job_redo(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_placement *placement)
+void aftl_job_redo(struct aftl_lun *lun, const struct aftl_placement *placement)
 {
-	(void)ftl;
 	lun->redo = *placement;
 }
 

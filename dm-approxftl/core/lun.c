@@ -256,7 +256,7 @@ static void programmed(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (ftl->type->programmed &&
 	    ftl->type->programmed(ftl->policy, lun, &lun->work.placement))
-		aftl_job_redo(ftl, lun, &lun->work.placement);
+		aftl_job_redo(lun, &lun->work.placement);
 	if (lun->work.kind == AFTL_WORK_PROGRAM)
 		aftl_write_done(ftl, lun->work.commands, lun->work.service_ns);
 }
