@@ -323,6 +323,11 @@ static inline u32 aftl_buffer_use(const struct aftl *ftl)
 	return aftl_buffered(ftl) ? (u32)(used * 10000 / ftl->write_commands) : 0;
 }
 
+/* snapshot.c */
+
+/* Media and map have been put back: check them, then let the device live. */
+int __must_check aftl_restored(struct aftl *ftl, struct aftl_error *error);
+
 /* ftl.c */
 
 /* The next day of device age begins then. */

@@ -99,7 +99,8 @@ struct aftl_read {
  * program() and copy() come when a program begins, erase() when an erase ends. The
  * former place of a unit may be erased on one LUN while its new program is still
  * under way on another: a host whose data must survive a crash makes its changes
- * durable in the order of these calls.
+ * durable in the order of these calls. Those that follow programmed(), unmap(),
+ * erase() and retire() can tell where every unit is, see volume.h.
  */
 struct aftl_host_ops {
 	/* Zeroed memory, or NULL. Called in aftl_create() only. */
@@ -121,8 +122,21 @@ struct aftl_host_ops {
 	/* The bytes of @from are being programmed into @to as well. */
 	void (*copy)(void *host, aftl_unit_t unit, aftl_slot_t from, aftl_slot_t to);
 
-	/* The bytes of these slots are gone. */
+	/*
+	 * The page that begins with @first has been programmed with what these calls
+	 * brought. All that media and map say of it holds: a slot that is not valid
+	 * has no unit, or one that was overwritten before it got here.
+	 */
+	void (*programmed)(void *host, aftl_slot_t first);
+
+	/* @unit is stored nowhere any more: it was discarded. */
+	void (*unmap)(void *host, aftl_unit_t unit);
+
+	/* The bytes of these slots are gone; the block is as it leaves the erase. */
 	void (*erase)(void *host, aftl_slot_t first, u32 slots);
+
+	/* This block will never be used again. */
+	void (*retire)(void *host, u32 block);
 
 	/* Fetch the bytes that @request will return for one unit. */
 	void (*read)(void *host, struct aftl_request *request, const struct aftl_read *read);

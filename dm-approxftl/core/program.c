@@ -131,18 +131,28 @@ static void store_unit(struct aftl *ftl, struct aftl_lun *lun, const struct aftl
 		aftl_map_set(ftl, lun, block, unit, slot, need->class);
 }
 
+/* Tell a host that must find everything again. */
+static void announce_pages(struct aftl *ftl, u32 first, u32 end)
+{
+	if (!ftl->ops->programmed)
+		return;
+	for (; first < end; first += ftl->geo.page_units)
+		ftl->ops->programmed(ftl->host, to_slot(first));
+}
+
 static void store_payload(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need *need,
 			  const struct aftl_placement *placement,
 			  const struct aftl_payload *payload)
 {
-	u32 slot = from_slot(aftl_page_slot(&ftl->media, placement->block, placement->page));
-	u32 end = slot + aftl_placement_units(ftl, placement);
+	u32 first = from_slot(aftl_page_slot(&ftl->media, placement->block, placement->page));
+	u32 end = first + aftl_placement_units(ftl, placement);
 	u32 i;
 
 	for (i = 0; i < payload->count; i++)
-		store_unit(ftl, lun, need, placement->block, payload, i, to_slot(slot + i));
-	for (slot += payload->count; slot < end; slot++)
-		ftl->media.unit[slot] = AFTL_NO_UNIT;
+		store_unit(ftl, lun, need, placement->block, payload, i, to_slot(first + i));
+	for (i = first + payload->count; i < end; i++)
+		ftl->media.unit[i] = AFTL_NO_UNIT;
+	announce_pages(ftl, first, end);
 }
 
 static void account(struct aftl *ftl, const struct aftl_need *need,
@@ -216,11 +226,11 @@ void aftl_erase_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block
 	struct aftl_erase erase = erase_terms(ftl, block);
 
 	account_erase(ftl, &erase);
+	block->wear = (u32)min((u64)block->wear + erase.wear, (u64)U32_MAX);
+	aftl_block_wipe(&ftl->media, block);
 	if (ftl->ops->erase)
 		ftl->ops->erase(ftl->host, aftl_page_slot(&ftl->media, block, 0),
 				ftl->geo.block_slots);
-	block->wear = (u32)min((u64)block->wear + erase.wear, (u64)U32_MAX);
-	aftl_block_wipe(&ftl->media, block);
 	lun->wear_due++;
 	if (block->failing || worn_out(ftl, block))
 		aftl_supply_retire(ftl, lun, block);

@@ -63,6 +63,14 @@ static u64 get(struct stream *stream, unsigned int size)
 
 /* Saving */
 
+u64 aftl_snapshot_bytes_max(const struct aftl_geometry *geo)
+{
+	u64 header = 256 + (u64)AFTL_PARAMS * (1 + KEY_SIZE + 8);
+	u64 page = 3 + (u64)geo->page_units * 9;
+
+	return header + geo->blocks * (48 + geo->pages * page) + 32 * (u64)geo->luns;
+}
+
 static void save_config(struct stream *stream, const struct aftl *ftl)
 {
 	unsigned int i;
@@ -553,6 +561,19 @@ static int check_crc(struct stream *stream, struct aftl_error *error)
 	return stream->ret;
 }
 
+int aftl_restored(struct aftl *ftl, struct aftl_error *error)
+{
+	int ret = aftl_audit(ftl, error);
+
+	if (ret)
+		return ret;
+	aftl_supply_restored(ftl);
+	aftl_reset_stats(ftl);
+	aftl_clock_set(ftl);
+	unpark(ftl);
+	return 0;
+}
+
 static int load_device(struct stream *stream, struct aftl *ftl, struct aftl_error *error)
 {
 	int ret = load_state(stream, ftl, error);
@@ -562,15 +583,7 @@ static int load_device(struct stream *stream, struct aftl *ftl, struct aftl_erro
 		ret = check_crc(stream, error);
 	for (i = 0; !ret && i < ftl->geo.luns; i++)
 		ret = settle_blocks(ftl, &ftl->luns[i], error);
-	if (!ret)
-		ret = aftl_audit(ftl, error);
-	if (ret)
-		return ret;
-	aftl_supply_restored(ftl);
-	aftl_reset_stats(ftl);
-	aftl_clock_set(ftl);
-	unpark(ftl);
-	return 0;
+	return ret ? ret : aftl_restored(ftl, error);
 }
 
 static int load_header(struct stream *stream, struct aftl_config *config,

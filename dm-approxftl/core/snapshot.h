@@ -72,6 +72,12 @@ int __must_check aftl_save(struct aftl *ftl, const struct aftl_sink *sink,
 			   struct aftl_error *error);
 
 /**
+ * aftl_snapshot_bytes_max() - no snapshot of such a device is larger
+ * @geo: shape of the device
+ */
+u64 aftl_snapshot_bytes_max(const struct aftl_geometry *geo);
+
+/**
  * aftl_load() - create a device in a saved state
  * @out: takes the device
  * @source: which
