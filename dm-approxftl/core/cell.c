@@ -52,6 +52,39 @@ static u64 curve_q40(u32 curve, u32 disturb_mv, u32 erases, u64 hours)
 		       disturb.fraction);
 }
 
+/* A page that has given up margins; its model knows no neighbours. */
+static u64 tvr_q40(u32 sixteenths, u32 erases, u64 hours)
+{
+	struct place wear = find_place(aftl_rber_pe_axis, AFTL_RBER_PE_POINTS, erases);
+	struct place age = find_place(aftl_rber_hour_axis, AFTL_RBER_HOUR_POINTS, hours);
+
+	return along_wear(aftl_tvr_rber_q40[sixteenths], wear, age);
+}
+
+u64 aftl_worn_program_ns(u64 ns, u32 erases)
+{
+	struct place wear = find_place(aftl_tvr_wear_axis, AFTL_TVR_WEAR_POINTS, erases);
+	u64 high = aftl_tvr_program_wear_q16[wear.index];
+	u64 low = aftl_tvr_program_wear_q16[wear.index + 1];
+
+	return (ns * (high - (((high - low) * wear.fraction) >> 16))) >> 16;
+}
+
+/* Mean of the two contents that were measured. */
+static u64 erase_point_ns(u32 index)
+{
+	return (aftl_tvr_erase_ns[0][index] + aftl_tvr_erase_ns[1][index]) / 2;
+}
+
+u64 aftl_worn_erase_ns(u64 ns, u32 erases)
+{
+	struct place wear = find_place(aftl_tvr_wear_axis, AFTL_TVR_WEAR_POINTS, erases);
+	u64 worn = between(erase_point_ns(wear.index), erase_point_ns(wear.index + 1),
+			   wear.fraction);
+
+	return div64_u64(ns * worn, erase_point_ns(0));
+}
+
 static u64 quantile_q32(u64 lambda_q32, u32 column)
 {
 	u32 low = 0;
@@ -131,6 +164,7 @@ void aftl_cell_init(struct aftl_cell *cell, const struct aftl_media *media,
 		.rber_q40 = { rate_to_q40(config->rber), rate_to_q40(config->rber_approx) },
 		.correctable = (u32)(config->ecc_bits * media->geo->unit_bytes / 1024),
 		.levels = (u32)config->ecc_levels,
+		.tvr = aftl_tvr_sixteenths(config->tvr_margin),
 	};
 	init_curves(cell, config);
 	for (class = 0; class < AFTL_CLASSES; class++) {
@@ -188,17 +222,28 @@ static u64 scale_by_layer(const struct aftl_geometry *geo, u64 rber_q40, u32 pag
 	return min((rber_q40 * aftl_layer_factor_q8[point]) >> 8, 1ULL << 39);
 }
 
+/* Reduced voltage is ApproxFTL's in approximate pages, TVR's in precise ones. */
+static bool without_margins(u8 attr)
+{
+	return aftl_page_mode(attr) == AFTL_MODE_REDUCED && aftl_page_class(attr) == AFTL_PRECISE;
+}
+
 static u64 voltage_q40(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
 		       u64 hour)
 {
 	u32 index = aftl_device_page(cell->media, block, page);
 	u8 attr = cell->media->attr[index];
 	u64 written = (u64)block->first_hour + cell->media->hours[index];
+	u64 hours = hour > written ? hour - written : 0;
 	u32 curve = aftl_page_again(attr) ? AFTL_RBER_TLC_REPROGRAM :
 					    cell->curve[aftl_page_mode(attr)];
-	u64 rber = curve_q40(curve, aftl_page_disturb_mv(cell->media, block, page), block->erases,
-			     hour > written ? hour - written : 0);
+	u64 rber;
 
+	if (without_margins(attr))
+		rber = tvr_q40(cell->tvr, block->erases, hours);
+	else
+		rber = curve_q40(curve, aftl_page_disturb_mv(cell->media, block, page),
+				 block->erases, hours);
 	return scale_by_layer(cell->media->geo, rber, page);
 }
 

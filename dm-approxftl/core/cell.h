@@ -23,6 +23,7 @@
  * @rber_q40: error rate by class of the constant model, in 2^-40
  * @quantile_q32: expected errors by class and quantile of the constant model
  * @curve: error curve by program mode of the voltage model
+ * @tvr: margins of a precise page with reduced voltage, in sixteenths
  * @correctable: errors of a slot that ECC corrects with one sensing
  * @levels: further sensing levels
  */
@@ -33,6 +34,7 @@ struct aftl_cell {
 	u64 rber_q40[AFTL_CLASSES];
 	u64 quantile_q32[AFTL_CLASSES][AFTL_POISSON_COLUMNS];
 	u8 curve[AFTL_MODES];
+	u8 tvr;
 	u32 correctable;
 	u32 levels;
 };
@@ -99,5 +101,21 @@ u32 aftl_page_disturb_mv(const struct aftl_media *media, const struct aftl_block
  * Non-decreasing in @lambda_q32 for a fixed @draw.
  */
 u32 aftl_poisson_draw(u64 lambda_q32, u64 draw);
+
+/**
+ * aftl_worn_program_ns() - program time of a block that is no longer new
+ * @ns: when it is new
+ * @erases: of the block
+ */
+u64 aftl_worn_program_ns(u64 ns, u32 erases);
+
+/* Same for its erase, which slows down. */
+u64 aftl_worn_erase_ns(u64 ns, u32 erases);
+
+/* Index into the tables by margin, in sixteenths, of a share of margins in 1/10000. */
+static inline u32 aftl_tvr_sixteenths(u64 margin)
+{
+	return (u32)(margin * (AFTL_TVR_MARGIN_POINTS - 1) + 5000) / 10000;
+}
 
 #endif

@@ -8,8 +8,6 @@
 #include "events.h"
 #include "ftl.h"
 
-#define AFTL_HOUR_NS 3600000000000ULL
-
 /* No command, no block: end of an index-linked list. */
 #define AFTL_NIL U32_MAX
 
@@ -76,6 +74,7 @@ enum aftl_phase {
 	AFTL_PHASE_RETURN,
 	AFTL_PHASE_PROGRAM,
 	AFTL_PHASE_ERASE,
+	AFTL_PHASE_DEAD,
 };
 
 /**
@@ -174,6 +173,9 @@ enum aftl_step {
  * @room: most slots with current data that leave garbage collection room to work
  * @stuck: a move found no place; until a block comes free only blocks without valid
  *	data are worth a thought
+ * @cramped: too few free blocks for the policy, which did not leave them so; until
+ *	there are enough moves go to @refuge
+ * @collect: victims that it may still take though it has enough free blocks
  * @failing_blocks: blocks that wait to be retired
  * @refresh_block: next block that is searched for old data, blocks_per_lun: none
  * @wear_due: erases since the last look at the wear gap
@@ -203,6 +205,8 @@ struct aftl_lun {
 	u32 bound;
 	u32 room;
 	bool stuck;
+	bool cramped;
+	u32 collect;
 	u32 failing_blocks;
 	u32 refresh_block;
 	u32 wear_due;
@@ -252,6 +256,7 @@ struct aftl {
 	u64 now_ns;
 	u64 age_ns;
 	bool running;
+	bool filling;
 	bool parking;
 	bool read_only;
 	bool buffer_lost;
@@ -303,6 +308,12 @@ struct aftl {
 static inline struct aftl_lun *aftl_block_lun(struct aftl *ftl, const struct aftl_block *block)
 {
 	return &ftl->luns[aftl_block_index(&ftl->media, block) / ftl->geo.blocks_per_lun];
+}
+
+/* Nothing in it works any more; what it holds is lost. */
+static inline bool aftl_lun_dead(const struct aftl_lun *lun)
+{
+	return lun->work.phase == AFTL_PHASE_DEAD;
 }
 
 static inline bool aftl_buffered(const struct aftl *ftl)
@@ -367,6 +378,12 @@ void aftl_supply_init(struct aftl *ftl);
 /* Before and after blocks are loaded: no lists; the limits that follow from them. */
 void aftl_supply_clear(struct aftl *ftl);
 void aftl_supply_restored(struct aftl *ftl);
+
+/*
+ * The policy finds other free and open blocks than it would have left: where they are
+ * too few, the core makes room by itself.
+ */
+void aftl_supply_resettle(struct aftl *ftl);
 struct aftl_block *aftl_supply_take(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_supply_give(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 void aftl_supply_open(struct aftl *ftl, struct aftl_block *block, enum aftl_order order, u32 kind);
@@ -399,12 +416,15 @@ static inline bool aftl_urgent(const struct aftl *ftl, const struct aftl_lun *lu
  * struct aftl_payload - units that are about to be programmed together
  * @count: units
  * @promoted: of them, moves that make approximate data precise
+ * @carried: of them, moves beside host data; they come first
+ * @from: former place of a move; AFTL_NO_SLOT for a host write
  * @tag: of a host write; AFTL_NIL for a move
  * @stale: a newer version exists: programmed, but not mapped
  */
 struct aftl_payload {
 	u32 count;
 	u32 promoted;
+	u32 carried;
 	aftl_unit_t unit[AFTL_PROGRAM_UNITS_MAX];
 	aftl_slot_t from[AFTL_PROGRAM_UNITS_MAX];
 	struct aftl_origin origin[AFTL_PROGRAM_UNITS_MAX];
@@ -418,6 +438,10 @@ int __must_check aftl_program_place(struct aftl *ftl, struct aftl_lun *lun,
 void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need *need,
 			 const struct aftl_placement *placement,
 			 const struct aftl_payload *payload);
+
+/* Begin the payload of a host write with what the policy takes along. */
+void aftl_program_carry(struct aftl *ftl, const struct aftl_placement *placement,
+			struct aftl_payload *payload);
 void aftl_erase_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 u64 aftl_erase_ns(struct aftl *ftl, const struct aftl_block *block);
 
@@ -433,6 +457,7 @@ static inline u32 aftl_placement_units(const struct aftl *ftl,
 enum aftl_step aftl_job_next(struct aftl *ftl, struct aftl_lun *lun, bool urgent);
 u32 aftl_job_page(const struct aftl *ftl, const struct aftl_lun *lun);
 void aftl_job_gather(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_job_take(struct aftl *ftl, struct aftl_payload *payload, aftl_slot_t slot);
 int aftl_job_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_placement *placement);
 void aftl_job_drop(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_job_erased(struct aftl *ftl, struct aftl_lun *lun);
@@ -464,9 +489,12 @@ int aftl_write_start(struct aftl *ftl, struct aftl_lun *lun, u32 stream);
 void aftl_write_done(struct aftl *ftl, u32 commands, u64 service_ns);
 void aftl_write_fail(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_write_forget(struct aftl *ftl, aftl_unit_t unit);
+void aftl_write_rebind(struct aftl *ftl, struct aftl_lun *lun, u32 commands);
 bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request);
 bool aftl_read_start(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_read_done(struct aftl *ftl, struct aftl_lun *lun, u64 service_ns);
+void aftl_read_interrupt(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_read_fail(struct aftl *ftl, struct aftl_lun *lun);
 
 /* request.c: admission and completion */
 
@@ -485,7 +513,8 @@ void aftl_lun_event(struct aftl *ftl, struct aftl_lun *lun);
 
 /* A command was queued: start it if the array is free or can be suspended. */
 void aftl_lun_kick(struct aftl *ftl, struct aftl_lun *lun, bool read);
-void aftl_lun_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u64 sense_ns, u32 units);
+void aftl_lun_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 device_page,
+		    u64 sense_ns, u32 units);
 void aftl_lun_program(struct aftl *ftl, struct aftl_lun *lun, u32 kind,
 		      const struct aftl_placement *placement);
 

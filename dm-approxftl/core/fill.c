@@ -86,24 +86,45 @@ static int place_filled(struct aftl *ftl, struct aftl_lun *lun, const struct aft
 	}
 }
 
-static int flush_filler(struct aftl *ftl, struct filler *filler)
+/* What is gathered differs in unit and origin only. */
+static void drop_programmed(struct aftl_payload *payload, u32 gathered)
+{
+	u32 done = payload->count;
+
+	for (payload->count = 0; payload->count < gathered - done; payload->count++) {
+		payload->unit[payload->count] = payload->unit[done + payload->count];
+		payload->origin[payload->count] = payload->origin[done + payload->count];
+	}
+}
+
+/* The policy may have room for less than has been gathered. */
+static int program_some(struct aftl *ftl, struct filler *filler)
 {
 	struct aftl_placement placement;
-	struct aftl_lun *lun;
+	struct aftl_lun *lun = fill_lun(ftl, filler);
+	u32 gathered = filler->payload.count;
 	int ret;
 
-	if (!filler->payload.count)
-		return 0;
-	lun = fill_lun(ftl, filler);
 	if (!lun)
 		return -ENOSPC;
 	filler->need.unit = filler->payload.unit[0];
-	filler->need.units = filler->payload.count;
+	filler->need.units = gathered;
 	filler->need.cause = AFTL_CAUSE_HOST;
 	ret = place_filled(ftl, lun, &filler->need, &placement);
-	if (!ret)
-		aftl_program_commit(ftl, lun, &filler->need, &placement, &filler->payload);
-	filler->payload.count = 0;
+	if (ret)
+		return ret;
+	filler->payload.count = min(gathered, aftl_placement_units(ftl, &placement));
+	aftl_program_commit(ftl, lun, &filler->need, &placement, &filler->payload);
+	drop_programmed(&filler->payload, gathered);
+	return 0;
+}
+
+static int flush_filler(struct aftl *ftl, struct filler *filler)
+{
+	int ret = 0;
+
+	while (!ret && filler->payload.count)
+		ret = program_some(ftl, filler);
 	return ret;
 }
 
@@ -213,11 +234,13 @@ int aftl_fill(struct aftl *ftl)
 		return 0;
 	/* The data is written when the device is new, and is as old as the device. */
 	ftl->age_ns = 0;
+	ftl->filling = true;
 	ret = fill_once(ftl, &filler, units);
 	if (!ret)
 		ret = overwrite(ftl, &filler, units);
 	if (!ret)
 		ret = flush_filler(ftl, &filler);
+	ftl->filling = false;
 	ftl->age_ns = age_ns;
 	aftl_reset_stats(ftl);
 	return ret;

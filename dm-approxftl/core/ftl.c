@@ -193,7 +193,6 @@ static void derive(struct aftl *ftl)
 	ftl->gc_idle_valid = min(ftl->gc_idle_valid, ftl->gc_most_valid);
 	ftl->lines[AFTL_LINE_PLAIN].delay_ns = config->controller;
 	ftl->lines[AFTL_LINE_DECODED].delay_ns = config->controller + config->ecc;
-	ftl->age_ns = config->age;
 	set_program_times(ftl);
 	set_read_times(ftl);
 }
@@ -295,6 +294,7 @@ int aftl_create(struct aftl **out, const struct aftl_config *config,
 	ftl->ops = ops;
 	ftl->host = host;
 	ftl->memory_bytes = sizeof(*ftl);
+	ftl->age_ns = config->age;
 	derive(ftl);
 	ret = build(ftl, error);
 	if (ret)
@@ -363,32 +363,41 @@ void aftl_age(struct aftl *ftl, u64 ns)
 	aftl_clock_set(ftl);
 }
 
+static int check_live(const struct aftl *ftl, const struct aftl_config *config,
+		      unsigned int index, struct aftl_error *error)
+{
+	char value[AFTL_VALUE_SIZE];
+	int ret = aftl_config_check(&ftl->config, config, error);
+
+	if (ret || aftl_param_change(index) == AFTL_CHANGE_LIVE ||
+	    aftl_param_get(&ftl->config, index) == aftl_param_get(config, index))
+		return ret;
+	aftl_param_print(&aftl_params[index], aftl_param_get(&ftl->config, index), value);
+	return aftl_fail(error, -EINVAL, "%s is %s as long as the device is loaded",
+			 aftl_params[index].key, value);
+}
+
+int aftl_set_param(struct aftl *ftl, const char *key, const char *text, struct aftl_error *error)
+{
+	struct aftl_config config = ftl->config;
+	int ret = aftl_param_set(&config, key, text, error);
+	u32 i;
+
+	if (!ret)
+		ret = check_live(ftl, &config, aftl_param_find(key), error);
+	if (ret)
+		return ret;
+	ftl->config = config;
+	derive(ftl);
+	aftl_cell_init(&ftl->cell, &ftl->media, &ftl->config);
+	aftl_clock_set(ftl);
+	for (i = 0; i < ftl->geo.luns; i++)
+		aftl_lun_kick(ftl, &ftl->luns[i], false);
+	aftl_requests_retry(ftl);
+	return 0;
+}
+
 u64 aftl_hours(const struct aftl *ftl)
 {
 	return div64_u64(ftl->age_ns + ftl->now_ns, AFTL_HOUR_NS);
-}
-
-int aftl_fail_block(struct aftl *ftl, u32 index)
-{
-	struct aftl_block *block;
-	struct aftl_lun *lun;
-
-	if (index >= ftl->geo.blocks)
-		return -EINVAL;
-	block = &ftl->media.blocks[index];
-	lun = aftl_block_lun(ftl, block);
-	if (block->failing || block->state == AFTL_BLOCK_BAD)
-		return 0;
-	if (block->state == AFTL_BLOCK_FREE) {
-		aftl_supply_remove_free(ftl, lun, block);
-		aftl_supply_retire(ftl, lun, block);
-		return 0;
-	}
-	if (block->state == AFTL_BLOCK_OPEN)
-		aftl_supply_close_early(ftl, lun, block);
-	block->failing = 1;
-	lun->failing_blocks++;
-	aftl_lun_kick(ftl, lun, false);
-	aftl_requests_retry(ftl);
-	return 0;
 }

@@ -74,7 +74,7 @@ enum aftl_source {
  * @unit: logical unit
  * @source: zeroes, a buffered write (@tag) or flash (@slot)
  * @tag: as in aftl_host_ops.accept
- * @slot: media slot
+ * @slot: media slot; AFTL_NO_SLOT if it is lost with its LUN
  * @flips: bits to invert, at aftl_flip_position(cell, unit, lineage, 0 .. flips - 1)
  * @lineage: for aftl_flip_position()
  * @lost: the request will fail; there is nothing to return
@@ -87,6 +87,39 @@ struct aftl_read {
 	u32 flips;
 	u16 lineage;
 	bool lost;
+};
+
+/* What the array of a LUN begins, and what reads may do to it. */
+enum aftl_array_op {
+	AFTL_ARRAY_READ,
+	AFTL_ARRAY_PROGRAM,
+	AFTL_ARRAY_ERASE,
+	AFTL_ARRAY_SUSPEND,
+	AFTL_ARRAY_RESUME,
+};
+
+/**
+ * struct aftl_array_event - an operation of a flash array, for who draws or counts them
+ * @begin_ns: device time at which the array begins; a program's data come in before
+ * @array_ns: how long it takes; after SUSPEND and RESUME: how long it still needs
+ * @lun: which
+ * @block: of the device
+ * @page: first page in the block
+ * @pages: how many; the whole block for an erase
+ * @op: enum aftl_array_op
+ * @mode: enum aftl_mode of the page
+ * @cause: enum aftl_cause; AFTL_CAUSE_HOST for a host's read
+ */
+struct aftl_array_event {
+	u64 begin_ns;
+	u64 array_ns;
+	u32 lun;
+	u32 block;
+	u32 page;
+	u32 pages;
+	u8 op;
+	u8 mode;
+	u8 cause;
 };
 
 /**
@@ -113,7 +146,10 @@ struct aftl_host_ops {
 	/* A write is in the controller: keep the bytes of @unit under @tag. */
 	void (*accept)(void *host, struct aftl_request *request, aftl_unit_t unit, u32 tag);
 
-	/* The bytes under @tag are being programmed into @slot. */
+	/*
+	 * The bytes under @tag are being programmed into @slot. Once more and elsewhere
+	 * if that LUN dies before the end.
+	 */
 	void (*program)(void *host, u32 tag, aftl_unit_t unit, aftl_slot_t slot);
 
 	/* The bytes under @tag are not needed any more. */
@@ -137,6 +173,9 @@ struct aftl_host_ops {
 
 	/* This block will never be used again. */
 	void (*retire)(void *host, u32 block);
+
+	/* An array begins something, or is interrupted. */
+	void (*array)(void *host, const struct aftl_array_event *event);
 
 	/* Fetch the bytes that @request will return for one unit. */
 	void (*read)(void *host, struct aftl_request *request, const struct aftl_read *read);
@@ -215,6 +254,9 @@ u64 aftl_now(const struct aftl *ftl);
 /* Requests submitted and not complete. */
 u32 aftl_pending(const struct aftl *ftl);
 
+/* There are writes in the buffer that are complete for the host and not on flash. */
+bool aftl_buffered_writes(const struct aftl *ftl);
+
 /* Tags that accept() may use are below this. */
 u32 aftl_tags(const struct aftl *ftl);
 
@@ -229,11 +271,47 @@ void aftl_age(struct aftl *ftl, u64 ns);
 u64 aftl_hours(const struct aftl *ftl);
 
 /**
+ * aftl_set_param() - change a parameter of a device that is in use
+ * @ftl: device
+ * @key: name of the parameter, one that may change at any time: aftl_param_change()
+ * @text: its value, as on a command line
+ * @error: takes the sentence on failure
+ *
+ * What is under way ends as it has begun.
+ *
+ * Return: 0, or -EINVAL with the sentence; nothing has changed then.
+ */
+int __must_check aftl_set_param(struct aftl *ftl, const char *key, const char *text,
+				struct aftl_error *error);
+
+/**
  * aftl_fail_block() - @block has gone bad: move its data, then retire it
  * @ftl: device
  * @block: number of the block
  */
 int __must_check aftl_fail_block(struct aftl *ftl, u32 block);
+
+/**
+ * aftl_fail_lun() - all of @lun is gone, now: a die has died
+ * @ftl: device
+ * @lun: number of the LUN
+ *
+ * Reads of what it held fail with -EIO until it is written again. What it had to
+ * program and what was being programmed goes to other LUNs, under the same tag.
+ */
+int __must_check aftl_fail_lun(struct aftl *ftl, u32 lun);
+
+/**
+ * aftl_collect() - collect garbage of @lun until nothing is worth it
+ * @ftl: device
+ * @lun: number of the LUN
+ *
+ * As an idle LUN would, however many free blocks there are. It takes device time.
+ */
+int __must_check aftl_collect(struct aftl *ftl, u32 lun);
+
+/* Has aftl_collect() work left? */
+bool aftl_collecting(const struct aftl *ftl);
 
 /**
  * aftl_read_only() - the device has run out of good blocks and refuses writes
@@ -272,12 +350,14 @@ const struct aftl_policy_type *aftl_policy_type(const struct aftl *ftl);
 /**
  * struct aftl_lun_info - one LUN for a person
  * @busy_ns: time its array or its transfers were at work
+ * @good_blocks: blocks that are not bad
  * @free_blocks: erased blocks
- * @valid_units: units it holds
+ * @valid_units: units it holds, those included that are lost with it
  * @queued: host commands waiting
  */
 struct aftl_lun_info {
 	u64 busy_ns;
+	u32 good_blocks;
 	u32 free_blocks;
 	u32 valid_units;
 	u32 queued;

@@ -20,9 +20,24 @@ u32 aftl_pending(const struct aftl *ftl)
 	return ftl->requests;
 }
 
+bool aftl_buffered_writes(const struct aftl *ftl)
+{
+	return aftl_buffered(ftl) && ftl->free_write_count != ftl->write_commands;
+}
+
 u32 aftl_tags(const struct aftl *ftl)
 {
 	return ftl->write_commands;
+}
+
+bool aftl_collecting(const struct aftl *ftl)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.luns; i++)
+		if (ftl->luns[i].collect)
+			return true;
+	return false;
 }
 
 bool aftl_read_only(const struct aftl *ftl)
@@ -48,6 +63,7 @@ bool aftl_unit_errors(const struct aftl *ftl, aftl_unit_t unit, struct aftl_erro
 	    !aftl_map_get(ftl, unit, &slot))
 		return false;
 	*errors = aftl_cell_read(&ftl->cell, slot, aftl_hours(ftl));
+	errors->lost |= aftl_slot_block(&ftl->media, slot)->state == AFTL_BLOCK_BAD;
 	return true;
 }
 
@@ -99,14 +115,12 @@ u64 aftl_memory_bytes(const struct aftl *ftl)
 void aftl_lun_info(const struct aftl *ftl, u32 index, struct aftl_lun_info *info)
 {
 	const struct aftl_lun *lun = &ftl->luns[index];
-	u32 stream;
 
 	info->busy_ns = lun->busy_ns;
+	info->good_blocks = lun->good_blocks;
 	info->free_blocks = lun->free_blocks;
 	info->valid_units = lun->valid;
-	info->queued = lun->reads.count;
-	for (stream = 0; stream < AFTL_STREAMS; stream++)
-		info->queued += lun->writes[stream].count;
+	info->queued = aftl_lun_queued(lun);
 }
 
 static u64 block_digest(const struct aftl *ftl, const struct aftl_block *block, u64 digest)

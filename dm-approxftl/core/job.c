@@ -64,7 +64,7 @@ static bool pick_failing(struct aftl *ftl, struct aftl_lun *lun)
 		struct aftl_block *block = lun_block(ftl, lun, i);
 
 		if (block->failing && block->state == AFTL_BLOCK_CLOSED &&
-		    !(lun->stuck && block->valid)) {
+		    !((lun->stuck || lun->cramped) && block->valid)) {
 			begin_empty(ftl, lun, AFTL_CAUSE_RETIRE, block);
 			return true;
 		}
@@ -77,16 +77,20 @@ static bool pick_victim(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 	struct aftl_block *victim;
 	u32 limit = urgent ? ftl->gc_most_valid : ftl->gc_idle_valid;
 
-	if (!urgent && lun->free_blocks >= ftl->gc_blocks)
+	if (!urgent && lun->free_blocks >= ftl->gc_blocks && !lun->collect)
 		return false;
 	if (lun->stuck)
 		limit = 0;
 	victim = aftl_supply_victim(ftl, lun);
-	if (!victim || victim->valid > limit)
+	if (!victim || victim->valid > limit) {
+		lun->collect = 0;
 		return false;
+	}
+	lun->collect -= lun->collect != 0;
 	begin_empty(ftl, lun, AFTL_CAUSE_GC, victim);
 	ftl->stats.counters.gc_blocks++;
 	ftl->stats.counters.gc_valid_units += victim->valid;
+	ftl->stats.counters.gc_empty_blocks += !victim->valid;
 	return true;
 }
 
@@ -178,7 +182,7 @@ static bool pick(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 {
 	if (pick_failing(ftl, lun))
 		return true;
-	if (lun->stuck)
+	if (lun->stuck || lun->cramped)
 		return pick_victim(ftl, lun, urgent);
 	return pick_redo(ftl, lun) || pick_wear(ftl, lun) || pick_victim(ftl, lun, urgent) ||
 	       (!urgent && pick_refresh(ftl, lun));
@@ -362,22 +366,31 @@ static bool is_promoted(const struct aftl *ftl, const struct aftl_job *job, aftl
 	return job->cause == AFTL_CAUSE_GC && aftl_page_class(attr) != job->class;
 }
 
+/*
+ * aftl_job_take() - add the content of @slot, which is valid, to a program
+ */
+void aftl_job_take(struct aftl *ftl, struct aftl_payload *payload, aftl_slot_t slot)
+{
+	u32 i = payload->count++;
+
+	payload->unit[i] = ftl->media.unit[from_slot(slot)];
+	payload->from[i] = slot;
+	payload->origin[i] = inherited(ftl, slot);
+	payload->tag[i] = AFTL_NIL;
+	payload->stale[i] = false;
+}
+
 static void take_gathered(struct aftl *ftl, struct aftl_job *job, u32 units,
 			  struct aftl_payload *payload)
 {
-	u32 i;
-
-	payload->count = min(units, job->count);
+	payload->count = 0;
 	payload->promoted = 0;
-	for (i = 0; i < payload->count; i++) {
-		aftl_slot_t slot = job->slots[i];
+	payload->carried = 0;
+	while (payload->count < min(units, job->count)) {
+		aftl_slot_t slot = job->slots[payload->count];
 
-		payload->unit[i] = ftl->media.unit[from_slot(slot)];
-		payload->from[i] = slot;
-		payload->origin[i] = inherited(ftl, slot);
-		payload->tag[i] = AFTL_NIL;
-		payload->stale[i] = false;
 		payload->promoted += is_promoted(ftl, job, slot);
+		aftl_job_take(ftl, payload, slot);
 	}
 	job->count -= payload->count;
 	memmove(job->slots, job->slots + payload->count, job->count * sizeof(*job->slots));
@@ -455,12 +468,14 @@ bool aftl_job_wanted(const struct aftl *ftl, const struct aftl_lun *lun)
 	return ftl->type->chore && !lun->chores && lun->job.kind == AFTL_JOB_NONE;
 }
 
+/* The last free blocks are for moves that make others free. */
 static void begin_rewrite(struct aftl *ftl, struct aftl_lun *lun, aftl_unit_t unit)
 {
 	struct aftl_block *block;
 	aftl_slot_t slot;
 
-	if (from_unit(unit) >= ftl->geo.units || !aftl_map_get(ftl, unit, &slot))
+	if (aftl_urgent(ftl, lun) || from_unit(unit) >= ftl->geo.units ||
+	    !aftl_map_get(ftl, unit, &slot))
 		return;
 	block = aftl_slot_block(&ftl->media, slot);
 	if (aftl_block_lun(ftl, block) != lun)
@@ -471,8 +486,19 @@ static void begin_rewrite(struct aftl *ftl, struct aftl_lun *lun, aftl_unit_t un
 	lun->job.end = lun->job.begin + 1;
 }
 
-static bool can_empty(struct aftl *ftl, const struct aftl_lun *lun,
-		      const struct aftl_block *block)
+static void begin_move(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_chore *chore)
+{
+	if (chore->page >= ftl->geo.pages || chore->pages > ftl->geo.pages - chore->page)
+		return;
+	begin(ftl, lun, AFTL_JOB_REWRITE, AFTL_CAUSE_REWRITE, chore->block);
+	lun->job.begin = chore->page * ftl->geo.page_units;
+	lun->job.cursor = lun->job.begin;
+	lun->job.end = lun->job.begin + chore->pages * ftl->geo.page_units;
+}
+
+/* Data may be moved out of it. */
+static bool has_data(struct aftl *ftl, const struct aftl_lun *lun,
+		     const struct aftl_block *block)
 {
 	return block && aftl_block_lun(ftl, block) == lun &&
 	       (block->state == AFTL_BLOCK_CLOSED || block->state == AFTL_BLOCK_OPEN);
@@ -490,8 +516,10 @@ void aftl_job_offer(struct aftl *ftl, struct aftl_lun *lun)
 	ftl->type->chore(ftl->policy, lun, &chore);
 	if (chore.kind == AFTL_CHORE_REWRITE)
 		begin_rewrite(ftl, lun, chore.unit);
-	else if (chore.kind == AFTL_CHORE_EMPTY && can_empty(ftl, lun, chore.block))
+	else if (chore.kind == AFTL_CHORE_EMPTY && has_data(ftl, lun, chore.block))
 		begin_empty(ftl, lun, AFTL_CAUSE_GC, chore.block);
+	else if (chore.kind == AFTL_CHORE_MOVE && has_data(ftl, lun, chore.block))
+		begin_move(ftl, lun, &chore);
 	lun->chores = lun->job.kind == AFTL_JOB_NONE;
 }
 
@@ -506,4 +534,19 @@ void aftl_job_day(struct aftl *ftl)
 		ftl->luns[i].refresh_block = 0;
 		aftl_lun_kick(ftl, &ftl->luns[i], false);
 	}
+}
+
+int aftl_collect(struct aftl *ftl, u32 index)
+{
+	struct aftl_lun *lun;
+
+	if (index >= ftl->geo.luns)
+		return -EINVAL;
+	lun = &ftl->luns[index];
+	if (aftl_lun_dead(lun))
+		return 0;
+	lun->collect = ftl->geo.blocks_per_lun;
+	aftl_lun_kick(ftl, lun, false);
+	aftl_requests_retry(ftl);
+	return 0;
 }

@@ -21,7 +21,55 @@ static u64 transfer(struct aftl *ftl, struct aftl_lun *lun, u32 units, u64 *spen
 	return *lun->bus_ns;
 }
 
-void aftl_lun_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u64 sense_ns, u32 units)
+static void tell(struct aftl *ftl, const struct aftl_lun *lun, struct aftl_array_event *event)
+{
+	const struct aftl_work *work = &lun->work;
+	u32 page = event->block * ftl->geo.pages + event->page;
+
+	event->lun = lun->index;
+	event->mode = aftl_page_mode(ftl->media.attr[page]);
+	event->cause = work->kind == AFTL_WORK_READ || work->kind == AFTL_WORK_PROGRAM ?
+			       AFTL_CAUSE_HOST : lun->job.cause;
+	ftl->ops->array(ftl->host, event);
+}
+
+static void tell_read(struct aftl *ftl, const struct aftl_lun *lun, u32 device_page, u64 ns)
+{
+	struct aftl_array_event event = {
+		.op = AFTL_ARRAY_READ,
+		.begin_ns = ftl->now_ns,
+		.array_ns = ns,
+		.block = device_page / ftl->geo.pages,
+		.page = device_page % ftl->geo.pages,
+		.pages = 1,
+	};
+
+	if (unlikely(ftl->ops->array))
+		tell(ftl, lun, &event);
+}
+
+/* A program or an erase. */
+static void tell_work(struct aftl *ftl, const struct aftl_lun *lun, enum aftl_array_op op,
+		      u64 begin_ns, u64 ns)
+{
+	const struct aftl_placement *placement = &lun->work.placement;
+	bool erase = lun->work.kind == AFTL_WORK_ERASE;
+	struct aftl_array_event event = {
+		.op = op,
+		.begin_ns = begin_ns,
+		.array_ns = ns,
+		.page = erase ? 0 : placement->page,
+		.pages = erase ? ftl->geo.pages : placement->pages,
+	};
+
+	if (likely(!ftl->ops->array))
+		return;
+	event.block = aftl_block_index(&ftl->media, erase ? lun->job.from : placement->block);
+	tell(ftl, lun, &event);
+}
+
+void aftl_lun_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 device_page,
+		    u64 sense_ns, u32 units)
 {
 	struct aftl_counters *counters = &ftl->stats.counters;
 
@@ -33,6 +81,7 @@ void aftl_lun_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u64 sense_
 	counters->array_read_ns += sense_ns;
 	counters->read_energy_pj += div64_u64(sense_ns * ftl->config.energy, 1000);
 	set_event(ftl, lun, ftl->now_ns + sense_ns);
+	tell_read(ftl, lun, device_page, sense_ns);
 }
 
 static void begin_program(struct aftl *ftl, struct aftl_lun *lun,
@@ -47,6 +96,7 @@ static void begin_program(struct aftl *ftl, struct aftl_lun *lun,
 				  &work->service_ns);
 	work->service_ns += placement->program_ns;
 	set_event(ftl, lun, work->array_ns + placement->program_ns);
+	tell_work(ftl, lun, AFTL_ARRAY_PROGRAM, work->array_ns, placement->program_ns);
 }
 
 void aftl_lun_program(struct aftl *ftl, struct aftl_lun *lun, u32 kind,
@@ -68,6 +118,7 @@ static void start_erase(struct aftl *ftl, struct aftl_lun *lun)
 		.array_ns = ftl->now_ns,
 	};
 	set_event(ftl, lun, ftl->now_ns + ns);
+	tell_work(ftl, lun, AFTL_ARRAY_ERASE, ftl->now_ns, ns);
 }
 
 /* The map entry of what is read now will be changed when it is programmed. */
@@ -79,12 +130,13 @@ static void prefetch_map(const struct aftl *ftl, u32 page)
 		prefetch(&ftl->map[unit]);
 }
 
-static u64 page_sense_ns(const struct aftl *ftl, const struct aftl_lun *lun)
+static void sense_for_job(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 units)
 {
 	u32 page = aftl_device_page(&ftl->media, lun->job.from, aftl_job_page(ftl, lun));
 
 	prefetch_map(ftl, page);
-	return ftl->mode_read_ns[aftl_page_mode(ftl->media.attr[page])];
+	aftl_lun_sense(ftl, lun, kind, page,
+		       ftl->mode_read_ns[aftl_page_mode(ftl->media.attr[page])], units);
 }
 
 /* Returns whether a program began; if nothing was left to program the job goes on. */
@@ -107,11 +159,10 @@ static bool start_job(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 		case AFTL_STEP_NONE:
 			return false;
 		case AFTL_STEP_COPY:
-			aftl_lun_sense(ftl, lun, AFTL_WORK_JOB_COPY, page_sense_ns(ftl, lun), 0);
+			sense_for_job(ftl, lun, AFTL_WORK_JOB_COPY, 0);
 			return true;
 		case AFTL_STEP_READ:
-			aftl_lun_sense(ftl, lun, AFTL_WORK_JOB_READ, page_sense_ns(ftl, lun),
-				       ftl->geo.page_units);
+			sense_for_job(ftl, lun, AFTL_WORK_JOB_READ, ftl->geo.page_units);
 			return true;
 		case AFTL_STEP_PROGRAM:
 			units = start_job_program(ftl, lun);
@@ -131,6 +182,7 @@ static void resume(struct aftl *ftl, struct aftl_lun *lun)
 	lun->work.array_ns = ftl->now_ns;
 	lun->parked.kind = AFTL_WORK_NONE;
 	set_event(ftl, lun, ftl->now_ns + lun->parked_ns);
+	tell_work(ftl, lun, AFTL_ARRAY_RESUME, ftl->now_ns, lun->parked_ns);
 }
 
 static bool start_write(struct aftl *ftl, struct aftl_lun *lun, u32 stream)
@@ -221,6 +273,7 @@ static void park(struct aftl *ftl, struct aftl_lun *lun)
 	lun->parked.suspends++;
 	lun->parked_ns = ftl->events.when[lun->index] - ftl->now_ns + ftl->config.suspend_cost;
 	ftl->stats.counters.array_suspends++;
+	tell_work(ftl, lun, AFTL_ARRAY_SUSPEND, ftl->now_ns, lun->parked_ns);
 }
 
 void aftl_lun_kick(struct aftl *ftl, struct aftl_lun *lun, bool read)

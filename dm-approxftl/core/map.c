@@ -65,8 +65,11 @@ bool aftl_map_clear(struct aftl *ftl, aftl_unit_t unit)
 
 void aftl_hint_unit(const struct aftl *ftl, u32 unit)
 {
-	if (unit < ftl->geo.units)
-		prefetch(&ftl->map[unit]);
+	if (unit >= ftl->geo.units)
+		return;
+	prefetch(&ftl->map[unit]);
+	if (ftl->type->hint)
+		ftl->type->hint(ftl->policy, to_unit(unit));
 }
 
 void aftl_hint_slot(const struct aftl *ftl, u32 unit)

@@ -22,13 +22,13 @@ static bool leader_first_allows(const struct aftl_media *media, const struct aft
 	return page == leader || aftl_page_programmed(media, block, leader);
 }
 
-static u32 super_layer_pages(const struct aftl_geometry *geo)
+static u32 layer_pages(const struct aftl_geometry *geo)
 {
-	return AFTL_SUPER_LAYERS * geo->word_lines * geo->word_line_pages;
+	return geo->word_lines * geo->word_line_pages;
 }
 
-/* How often the pages of the word line of @page have been programmed again. */
-static u32 reprograms(const struct aftl_media *media, const struct aftl_block *block, u32 page)
+u32 aftl_word_line_reprograms(const struct aftl_media *media, const struct aftl_block *block,
+			      u32 page)
 {
 	u32 first = page - page % media->geo->word_line_pages;
 	u32 count = 0;
@@ -39,14 +39,14 @@ static u32 reprograms(const struct aftl_media *media, const struct aftl_block *b
 	return count;
 }
 
-/* A reprogram replaces one dead page of a word line of the open super layer. */
+/* A reprogram replaces one dead page of a word line of the open layers. */
 static bool reprogram_allowed(const struct aftl_media *media, const struct aftl_block *block,
 			      u32 page, u32 pages)
 {
 	u8 attr = media->attr[aftl_device_page(media, block, page)];
 
 	return pages == 1 && aftl_page_mode(attr) == AFTL_MODE_MLC &&
-	       reprograms(media, block, page) < AFTL_REPROGRAMS_MAX &&
+	       aftl_word_line_reprograms(media, block, page) < AFTL_REPROGRAMS_MAX &&
 	       !aftl_page_valid(media, block, page);
 }
 
@@ -64,17 +64,20 @@ static bool fresh_word_line(const struct aftl_media *media, const struct aftl_bl
 	return true;
 }
 
-/* frontier is the first page of the open super layer; the next one may open. */
+/*
+ * frontier is the first page of the lower of the open layers. The layer above them may
+ * be opened, which closes the lowest for good.
+ */
 static bool super_layer_allows(const struct aftl_media *media, const struct aftl_block *block,
 			       u32 page, u32 pages)
 {
-	u32 span = super_layer_pages(media->geo);
+	u32 layer = layer_pages(media->geo);
+	u32 end = block->frontier + AFTL_SUPER_LAYERS * layer;
 
-	if (page < block->frontier || page >= block->frontier + 2 * span)
+	if (page < block->frontier || page >= end + layer)
 		return false;
 	if (aftl_page_programmed(media, block, page))
-		return page < block->frontier + span &&
-		       reprogram_allowed(media, block, page, pages);
+		return page < end && reprogram_allowed(media, block, page, pages);
 	return fresh_word_line(media, block, page, pages);
 }
 
@@ -135,6 +138,16 @@ u32 aftl_two_pass_next(const struct aftl_media *media, const struct aftl_block *
 	return next_of_colour(geo, block->frontier, second, block->flip);
 }
 
+u32 aftl_order_next(const struct aftl_media *media, const struct aftl_block *block)
+{
+	const struct aftl_geometry *geo = media->geo;
+	u32 page = 0;
+
+	while (page < geo->pages && !aftl_order_allows(media, block, page, geo->program_pages))
+		page += geo->program_pages;
+	return page;
+}
+
 static void two_pass_advance(const struct aftl_media *media, struct aftl_block *block, u32 page)
 {
 	block->frontier = page + media->geo->program_pages;
@@ -144,10 +157,10 @@ static void two_pass_advance(const struct aftl_media *media, struct aftl_block *
 
 static void super_layer_advance(const struct aftl_media *media, struct aftl_block *block, u32 page)
 {
-	u32 span = super_layer_pages(media->geo);
+	u32 layer = layer_pages(media->geo);
 
-	if (page >= block->frontier + span)
-		block->frontier += span;
+	if (page >= block->frontier + AFTL_SUPER_LAYERS * layer)
+		block->frontier += layer;
 }
 
 void aftl_order_advance(const struct aftl_media *media, struct aftl_block *block, u32 page)

@@ -20,7 +20,8 @@
  * @wear: sum of the erases' wear, in 1/10000 of a full erase
  * @reads: page reads since the erase
  * @first_hour: device age in hours at the first program since the erase
- * @opened_ns: time of the first program since the erase
+ * @opened_ns: time of the first program since the erase, or of what the policy takes
+ *	for it, see aftl_policy_restamp()
  * @state: enum aftl_block_state
  * @order: enum aftl_order that the block was opened with
  * @kind: what its policy uses it for; names in the policy's type
@@ -65,6 +66,7 @@ struct aftl_block {
 
 /* Programs of one word line after the first, between two erases. */
 #define AFTL_REPROGRAMS_MAX 2
+/* Layers whose word lines may be programmed again: the last two that were begun. */
 #define AFTL_SUPER_LAYERS 2
 
 static inline u8 aftl_page_attr(u32 class, u32 mode, u32 again)
@@ -86,6 +88,13 @@ static inline u32 aftl_page_mode(u8 attr)
 static inline u32 aftl_page_again(u8 attr)
 {
 	return attr >> AFTL_PAGE_AGAIN_SHIFT;
+}
+
+/* Is there a program, or an erase, that leaves this byte? */
+static inline bool aftl_attr_possible(u8 attr)
+{
+	return !attr || (attr & AFTL_PAGE_PROGRAMMED && aftl_page_class(attr) < AFTL_CLASSES &&
+			 aftl_page_again(attr) <= AFTL_REPROGRAMS_MAX);
 }
 
 /**
@@ -187,6 +196,13 @@ bool aftl_order_allows(const struct aftl_media *media, const struct aftl_block *
 		       u32 pages);
 
 /**
+ * aftl_order_next() - first page of a program step that @block allows, or its page count
+ * @media: flash array
+ * @block: an open block
+ */
+u32 aftl_order_next(const struct aftl_media *media, const struct aftl_block *block);
+
+/**
  * aftl_order_advance() - move the frontier past the program step at @page
  * @media: flash array
  * @block: block in question
@@ -219,6 +235,15 @@ u32 aftl_first_pass_pages(const struct aftl_geometry *geo, bool flip);
  * @page: page of the block
  */
 bool aftl_page_valid(const struct aftl_media *media, const struct aftl_block *block, u32 page);
+
+/**
+ * aftl_word_line_reprograms() - programs of the word line of @page after its first
+ * @media: flash array
+ * @block: block in question
+ * @page: any page of the word line
+ */
+u32 aftl_word_line_reprograms(const struct aftl_media *media, const struct aftl_block *block,
+			      u32 page);
 
 /**
  * aftl_block_wipe() - the state changes of an erase

@@ -16,6 +16,7 @@
 #define US 1000ULL
 #define MS (1000 * US)
 #define SEC (1000 * MS)
+#define MINUTE (60 * SEC)
 #define DAY (86400 * SEC)
 #define KIB 1024ULL
 
@@ -56,6 +57,8 @@ PARAM(program_follower, TIME, 1, 10 * SEC, 490 * US,
 PARAM(program_mlc, TIME, 1, 10 * SEC, 624 * US, "program two bits into a TLC word line")
 PARAM(reprogram, TIME, 1, 10 * SEC, 631 * US, "program a word line in MLC mode once more")
 PARAM(erase, TIME, 1, 10 * SEC, 3500 * US, "erase a block")
+PARAM(wear_times, CHOICE, 0, 1, AFTL_OFF,
+	"program and erase times change with a block's erases as TVR's authors measured")
 PARAM(bus, COUNT, 1, 100000, 400, "channel transfer rate in MB/s")
 PARAM(command, TIME, 0, MS, 0, "channel time of one command")
 PARAM(ecc, TIME, 0, MS, 0, "decode a precise page; approximate pages skip it")
@@ -109,9 +112,27 @@ PARAM(wear_low, PERCENT, 0, 10000, 6200,
 PARAM(wear_period, COUNT, 1, 1 << 20, 1024,
 	"opened blocks between two looks at the least wear (approxftl)")
 PARAM(burst, PERCENT, 0, 10000, 9000, "buffer use above which followers are written (cubeftl)")
+PARAM(zone1, TIME, 0, 365 * DAY, 30 * MINUTE,
+	"updates of data not older than this are the hottest (ressd, tlc)")
+PARAM(zone2, TIME, 0, 365 * DAY, 60 * MINUTE, "the same for the second zone (ressd, tlc)")
+PARAM(zone3, TIME, 0, 365 * DAY, 120 * MINUTE,
+	"the same for the third zone; updates of older data are cold (ressd, tlc)")
+PARAM(candidates, COUNT, 1, 64, 16,
+	"blocks of a zone that wait for updates; in small dies fewer (ressd)")
+PARAM(virtual_layers, CHOICE, 0, 1, AFTL_OFF,
+	"reclaim one layer at a time and pair it with the next (ressd)")
+PARAM(history, COUNT, 0, 2, 1, "accesses of a unit that are remembered beside the present (agcr)")
+PARAM(rewrite, CHOICE, 0, 2, AFTL_REWRITE_ANY,
+	"read-only data that idle dies write again: none, of low cost, of any but high cost (agcr)")
+PARAM(tvr_mode, CHOICE, 0, 1, AFTL_TVR_BLOCK,
+	"which writes give up margins: short-lived data in blocks of their own, or all (tvr)")
+PARAM(tvr_margin, PERCENT, 0, 10000, 0, "share of the margins that is kept (tvr)")
+PARAM(tvr_retention, TIME, 2 * DAY, 3650 * DAY, 7 * DAY,
+	"how old data without margins may become before it is written again (tvr)")
 
 #undef US
 #undef MS
 #undef SEC
+#undef MINUTE
 #undef DAY
 #undef KIB

@@ -11,10 +11,14 @@ static const char *const allocate_words[] = { "rotate", "static", NULL };
 static const char *const suspend_words[] = { "off", "program", "erase", "both", NULL };
 static const char *const fill_words[] = { "none", "sequential", "random", NULL };
 static const char *const cell_model_words[] = { "constant", "voltage", NULL };
+static const char *const rewrite_words[] = { "off", "low", "any", NULL };
+static const char *const tvr_mode_words[] = { "block", "device", NULL };
 
 #define one_shot_words switch_words
 #define buffer_safe_words switch_words
 #define errors_words switch_words
+#define virtual_layers_words switch_words
+#define wear_times_words switch_words
 
 #define WORDS_COUNT(name) NULL
 #define WORDS_BYTES(name) NULL
@@ -38,6 +42,30 @@ const struct aftl_param aftl_params[] = {
 };
 
 static_assert(ARRAY_SIZE(aftl_params) == AFTL_PARAMS, "one entry per field");
+
+#define AT(name) (offsetof(struct aftl_config, name) / sizeof(u64))
+
+/*
+ * What is in neither list sizes memory, orders completions, or is read by a policy
+ * when it is created.
+ */
+static const u8 never[] = {
+	AT(channels), AT(chips), AT(dies), AT(planes), AT(plane_mode), AT(blocks), AT(layers),
+	AT(word_lines), AT(bits), AT(page), AT(unit), AT(one_shot), AT(op), AT(bad), AT(errors),
+	AT(cell_model), AT(seed), AT(allocate), AT(fill), AT(fill_valid), AT(fill_overwrite),
+	AT(fill_approx), AT(cycles), AT(age),
+};
+
+static const u8 live[] = {
+	AT(read), AT(read_mlc), AT(read_coarse), AT(read_fine), AT(program), AT(program_fast),
+	AT(program_reduced), AT(program_between), AT(program_after), AT(program_coarse),
+	AT(program_fine), AT(program_follower), AT(program_mlc), AT(reprogram), AT(erase), AT(bus),
+	AT(command), AT(ecc_retry), AT(energy), AT(order), AT(suspend), AT(suspend_cost),
+	AT(suspend_limit), AT(idle), AT(buffer_hold), AT(gc), AT(gc_idle_valid), AT(wear_gap),
+	AT(endurance), AT(refresh), AT(rber), AT(rber_approx), AT(ecc_bits), AT(ecc_levels),
+	AT(hot_size), AT(promote), AT(wear_low), AT(wear_period), AT(burst), AT(zone1), AT(zone2),
+	AT(zone3), AT(tvr_retention),
+};
 
 /* A suffix and how many stored units it stands for; the first is the largest. */
 struct suffix {
@@ -382,4 +410,43 @@ int aftl_param_set(struct aftl_config *config, const char *key, const char *text
 	if (!ret)
 		*aftl_param_value(config, index) = value;
 	return ret;
+}
+
+static bool is_listed(unsigned int index, const u8 *list, size_t count)
+{
+	while (count--)
+		if (list[count] == index)
+			return true;
+	return false;
+}
+
+enum aftl_change aftl_param_change(unsigned int index)
+{
+	if (is_listed(index, never, ARRAY_SIZE(never)))
+		return AFTL_CHANGE_NEVER;
+	return is_listed(index, live, ARRAY_SIZE(live)) ? AFTL_CHANGE_LIVE : AFTL_CHANGE_RELOAD;
+}
+
+static int complain_change(unsigned int index, u64 made, u64 wanted, struct aftl_error *error)
+{
+	const struct aftl_param *param = &aftl_params[index];
+	char before[AFTL_VALUE_SIZE];
+	char after[AFTL_VALUE_SIZE];
+
+	aftl_param_print(param, made, before);
+	aftl_param_print(param, wanted, after);
+	return aftl_fail(error, -EINVAL, "the device was made with %s %s, which cannot become %s",
+			 param->key, before, after);
+}
+
+int aftl_config_check(const struct aftl_config *made, const struct aftl_config *wanted,
+		      struct aftl_error *error)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(never); i++)
+		if (aftl_param_get(made, never[i]) != aftl_param_get(wanted, never[i]))
+			return complain_change(never[i], aftl_param_get(made, never[i]),
+					       aftl_param_get(wanted, never[i]), error);
+	return 0;
 }

@@ -50,6 +50,17 @@ enum aftl_cell_model {
 	AFTL_CELL_VOLTAGE,
 };
 
+enum aftl_rewrite {
+	AFTL_REWRITE_OFF,
+	AFTL_REWRITE_LOW,
+	AFTL_REWRITE_ANY,
+};
+
+enum aftl_tvr_mode {
+	AFTL_TVR_BLOCK,
+	AFTL_TVR_DEVICE,
+};
+
 enum aftl_param_type {
 	AFTL_PARAM_COUNT,
 	AFTL_PARAM_BYTES,
@@ -72,6 +83,13 @@ struct aftl_config {
 
 /* Longest text of a value, and of a key. */
 #define AFTL_VALUE_SIZE 32
+
+/* When a parameter of a device that exists may change. */
+enum aftl_change {
+	AFTL_CHANGE_RELOAD,	/* when it is loaded again: aftl_load_as() */
+	AFTL_CHANGE_LIVE,	/* at any time: aftl_set_param() */
+	AFTL_CHANGE_NEVER,	/* it is the shape or the past of what is stored */
+};
 
 /**
  * struct aftl_param - what is known of one parameter
@@ -146,6 +164,23 @@ int __must_check aftl_param_set(struct aftl_config *config, const char *key, con
  * @text: as it stands on a command line
  */
 void aftl_param_print(const struct aftl_param *param, u64 value, char text[AFTL_VALUE_SIZE]);
+
+/**
+ * aftl_param_change() - when the parameter @index may change
+ * @index: below AFTL_PARAMS
+ */
+enum aftl_change aftl_param_change(unsigned int index);
+
+/**
+ * aftl_config_check() - may a device made as @made go on as @wanted?
+ * @made: its configuration
+ * @wanted: the configuration to come
+ * @error: takes the sentence on failure
+ *
+ * Return: 0, or -EINVAL with a sentence that names key and both values.
+ */
+int __must_check aftl_config_check(const struct aftl_config *made,
+				   const struct aftl_config *wanted, struct aftl_error *error);
 
 /**
  * aftl_parse_value() - text to stored value by type alone, for a host's own options

@@ -43,6 +43,29 @@ const struct aftl_media *aftl_policy_media(const struct aftl_policy *policy)
 	return &policy->ftl->media;
 }
 
+struct aftl_policy *aftl_policy_new(struct aftl *ftl, size_t size, size_t lun_size)
+{
+	struct aftl_policy *policy = aftl_policy_alloc(ftl, 1, size);
+
+	if (!policy)
+		return NULL;
+	policy->type = ftl->type;
+	policy->ftl = ftl;
+	policy->luns = aftl_policy_alloc(ftl, ftl->geo.luns, lun_size);
+	if (policy->luns)
+		return policy;
+	aftl_policy_free(ftl, policy);
+	return NULL;
+}
+
+void aftl_policy_delete(struct aftl_policy *policy)
+{
+	struct aftl *ftl = policy->ftl;
+
+	aftl_policy_free(ftl, policy->luns);
+	aftl_policy_free(ftl, policy);
+}
+
 u32 aftl_policy_luns(const struct aftl *ftl)
 {
 	return ftl->geo.luns;
@@ -56,6 +79,26 @@ u32 aftl_lun_index(const struct aftl_lun *lun)
 u64 aftl_policy_now(const struct aftl_policy *policy)
 {
 	return policy->ftl->now_ns;
+}
+
+u64 aftl_policy_hours(const struct aftl_policy *policy)
+{
+	return aftl_hours(policy->ftl);
+}
+
+bool aftl_policy_filling(const struct aftl_policy *policy)
+{
+	return policy->ftl->filling;
+}
+
+u32 aftl_lun_queued(const struct aftl_lun *lun)
+{
+	u32 queued = lun->reads.count;
+	u32 stream;
+
+	for (stream = 0; stream < AFTL_STREAMS; stream++)
+		queued += lun->writes[stream].count;
+	return queued;
 }
 
 struct aftl_block *aftl_policy_open(struct aftl_policy *policy, struct aftl_lun *lun,
@@ -78,6 +121,11 @@ void aftl_policy_close(struct aftl_policy *policy, struct aftl_block *block)
 		aftl_supply_close(policy->ftl, block);
 }
 
+void aftl_policy_restamp(struct aftl_policy *policy, struct aftl_block *block)
+{
+	block->opened_ns = policy->ftl->now_ns;
+}
+
 void aftl_policy_turn(struct aftl_policy *policy, struct aftl_block *block, u32 kind)
 {
 	(void)policy;
@@ -92,6 +140,16 @@ const struct aftl_block *aftl_policy_old_block(const struct aftl_policy *policy,
 	if (!aftl_map_get(policy->ftl, unit, &slot))
 		return NULL;
 	return aftl_slot_block(&policy->ftl->media, slot);
+}
+
+u32 aftl_policy_mode(const struct aftl_policy *policy, aftl_unit_t unit)
+{
+	const struct aftl_media *media = &policy->ftl->media;
+	aftl_slot_t slot;
+
+	if (!aftl_map_get(policy->ftl, unit, &slot))
+		return AFTL_MODES;
+	return aftl_page_mode(media->attr[aftl_slot_device_page(media, slot)]);
 }
 
 int aftl_place_sequential(struct aftl_policy *policy, struct aftl_lun *lun,

@@ -42,25 +42,12 @@ static struct approxftl *to_approxftl(struct aftl_policy *policy)
 
 static struct aftl_policy *create(struct aftl *ftl)
 {
-	struct approxftl *state = aftl_policy_alloc(ftl, 1, sizeof(*state));
+	struct aftl_policy *policy = aftl_policy_new(ftl, sizeof(struct approxftl),
+						     POOLS * sizeof(struct pool));
 
-	if (!state)
-		return NULL;
-	state->policy.type = &aftl_policy_approxftl;
-	state->policy.ftl = ftl;
-	state->pools = aftl_policy_alloc(ftl, aftl_policy_luns(ftl), sizeof(*state->pools));
-	if (state->pools)
-		return &state->policy;
-	aftl_policy_free(ftl, state);
-	return NULL;
-}
-
-static void destroy(struct aftl_policy *policy)
-{
-	struct aftl *ftl = policy->ftl;
-
-	aftl_policy_free(ftl, to_approxftl(policy)->pools);
-	aftl_policy_free(ftl, to_approxftl(policy));
+	if (policy)
+		to_approxftl(policy)->pools = policy->luns;
+	return policy;
 }
 
 static bool adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_block *block)
@@ -315,7 +302,7 @@ const struct aftl_policy_type aftl_policy_approxftl = {
 	.copy_passes = 2,
 	.least_steps = 2,
 	.create = create,
-	.destroy = destroy,
+	.destroy = aftl_policy_delete,
 	.adopt = adopt,
 	.remember = remember,
 	.recall = recall,

@@ -3,20 +3,11 @@
  * Baseline: page mapping, one open block per LUN, every write precise.
  *
  * pageFTL is the same under the name that cubeFTL is compared with: word lines layer
- * by layer, none of them faster than another.
+ * by layer, none of them faster than another. Traditional is what AGCR is compared
+ * with: every write at medium cost.
  */
 #include "policies.h"
 #include "policy-by-class.h"
-
-static struct aftl_policy *create_baseline(struct aftl *ftl)
-{
-	return aftl_by_class_create(ftl, &aftl_policy_baseline);
-}
-
-static struct aftl_policy *create_pageftl(struct aftl *ftl)
-{
-	return aftl_by_class_create(ftl, &aftl_policy_pageftl);
-}
 
 static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
 		 struct aftl_placement *placement)
@@ -31,8 +22,8 @@ const struct aftl_policy_type aftl_policy_baseline = {
 	.open_blocks = 1,
 	.reserve = 1,
 	.ignores_tags = true,
-	.create = create_baseline,
-	.destroy = aftl_by_class_destroy,
+	.create = aftl_by_class_create,
+	.destroy = aftl_policy_delete,
 	.adopt = aftl_by_class_adopt,
 	.closed = aftl_by_class_closed,
 	.place = place,
@@ -45,8 +36,22 @@ const struct aftl_policy_type aftl_policy_pageftl = {
 	.open_blocks = 1,
 	.reserve = 1,
 	.ignores_tags = true,
-	.create = create_pageftl,
-	.destroy = aftl_by_class_destroy,
+	.create = aftl_by_class_create,
+	.destroy = aftl_policy_delete,
+	.adopt = aftl_by_class_adopt,
+	.closed = aftl_by_class_closed,
+	.place = place,
+};
+
+const struct aftl_policy_type aftl_policy_traditional = {
+	.name = "traditional",
+	.about = "page mapping, every write and every read at medium cost",
+	.kinds = { "mixed" },
+	.open_blocks = 1,
+	.reserve = 1,
+	.ignores_tags = true,
+	.create = aftl_by_class_create,
+	.destroy = aftl_policy_delete,
 	.adopt = aftl_by_class_adopt,
 	.closed = aftl_by_class_closed,
 	.place = place,

@@ -1,25 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Sequential open blocks, one per LUN and class: the common half of the policies
- * that know tags but no patterns.
+ * Sequential open blocks, one or two per LUN: the common half of the policies that
+ * tell two kinds of data apart, such as classes, but know no patterns.
  */
 #ifndef AFTL_POLICY_BY_CLASS_H
 #define AFTL_POLICY_BY_CLASS_H
 
 #include "policy.h"
 
+/**
+ * struct aftl_by_class - what such a policy keeps for each LUN
+ * @open: by kind, NULL where there is none
+ */
 struct aftl_by_class {
-	struct aftl_policy policy;
-	struct aftl_block *(*open)[AFTL_CLASSES];
+	struct aftl_block *open[AFTL_CLASSES];
 };
 
-static inline struct aftl_by_class *to_by_class(struct aftl_policy *policy)
-{
-	return container_of(policy, struct aftl_by_class, policy);
-}
-
-struct aftl_policy *aftl_by_class_create(struct aftl *ftl, const struct aftl_policy_type *type);
-void aftl_by_class_destroy(struct aftl_policy *policy);
+struct aftl_policy *aftl_by_class_create(struct aftl *ftl);
 bool aftl_by_class_adopt(struct aftl_policy *policy, struct aftl_lun *lun,
 			 struct aftl_block *block);
 void aftl_by_class_closed(struct aftl_policy *policy, const struct aftl_block *block);

@@ -37,37 +37,14 @@ static struct cubeftl *to_cubeftl(struct aftl_policy *policy)
 	return container_of(policy, struct cubeftl, policy);
 }
 
-static struct aftl_policy *create_as(struct aftl *ftl, const struct aftl_policy_type *type)
-{
-	struct cubeftl *state = aftl_policy_alloc(ftl, 1, sizeof(*state));
-
-	if (!state)
-		return NULL;
-	state->policy.type = type;
-	state->policy.ftl = ftl;
-	state->active = aftl_policy_alloc(ftl, aftl_policy_luns(ftl), sizeof(*state->active));
-	if (state->active)
-		return &state->policy;
-	aftl_policy_free(ftl, state);
-	return NULL;
-}
-
 static struct aftl_policy *create(struct aftl *ftl)
 {
-	return create_as(ftl, &aftl_policy_cubeftl);
-}
+	struct aftl_policy *policy = aftl_policy_new(ftl, sizeof(struct cubeftl),
+						     ACTIVE * sizeof(struct active));
 
-static struct aftl_policy *create_minus(struct aftl *ftl)
-{
-	return create_as(ftl, &aftl_policy_cubeftl_minus);
-}
-
-static void destroy(struct aftl_policy *policy)
-{
-	struct aftl *ftl = policy->ftl;
-
-	aftl_policy_free(ftl, to_cubeftl(policy)->active);
-	aftl_policy_free(ftl, to_cubeftl(policy));
+	if (policy)
+		to_cubeftl(policy)->active = policy->luns;
+	return policy;
 }
 
 static bool is_written(const struct aftl_media *media, const struct aftl_block *block, u32 layer,
@@ -232,7 +209,7 @@ const struct aftl_policy_type aftl_policy_cubeftl = {
 	.word_line_steps = true,
 	.ignores_tags = true,
 	.create = create,
-	.destroy = destroy,
+	.destroy = aftl_policy_delete,
 	.adopt = adopt,
 	.closed = closed,
 	.place = place,
@@ -246,8 +223,8 @@ const struct aftl_policy_type aftl_policy_cubeftl_minus = {
 	.reserve = 1,
 	.word_line_steps = true,
 	.ignores_tags = true,
-	.create = create_minus,
-	.destroy = destroy,
+	.create = create,
+	.destroy = aftl_policy_delete,
 	.adopt = adopt,
 	.closed = closed,
 	.place = place_minus,

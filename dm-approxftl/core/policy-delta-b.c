@@ -5,11 +5,6 @@
 #include "policies.h"
 #include "policy-by-class.h"
 
-static struct aftl_policy *create(struct aftl *ftl)
-{
-	return aftl_by_class_create(ftl, &aftl_policy_delta_b);
-}
-
 static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
 		 struct aftl_placement *placement)
 {
@@ -26,8 +21,8 @@ const struct aftl_policy_type aftl_policy_delta_b = {
 	.kinds = { "mixed" },
 	.open_blocks = 1,
 	.reserve = 1,
-	.create = create,
-	.destroy = aftl_by_class_destroy,
+	.create = aftl_by_class_create,
+	.destroy = aftl_policy_delete,
 	.adopt = aftl_by_class_adopt,
 	.closed = aftl_by_class_closed,
 	.place = place,

@@ -6,11 +6,6 @@
 #include "policies.h"
 #include "policy-by-class.h"
 
-static struct aftl_policy *create(struct aftl *ftl)
-{
-	return aftl_by_class_create(ftl, &aftl_policy_vth_b);
-}
-
 static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
 		 struct aftl_placement *placement)
 {
@@ -34,8 +29,8 @@ const struct aftl_policy_type aftl_policy_vth_b = {
 	.kinds = { "precise", "approximate" },
 	.open_blocks = 2,
 	.reserve = 2,
-	.create = create,
-	.destroy = aftl_by_class_destroy,
+	.create = aftl_by_class_create,
+	.destroy = aftl_policy_delete,
 	.adopt = aftl_by_class_adopt,
 	.closed = aftl_by_class_closed,
 	.place = place,

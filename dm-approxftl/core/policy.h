@@ -20,21 +20,23 @@
  *   copy() moves approximate pages in pass 0, the others in pass 1, and promotes;
  *   victim_rank() breaks ties; @note holds the copy count.
  * - AGCR: heat() and host_read() keep the access history of each unit and queue
- *   re-writes; place() answers COARSE, NORMAL or FINE; read_ns follows from the
- *   stored mode; chore() hands out AFTL_CHORE_REWRITE in idle time, and place()
- *   sees AFTL_CAUSE_REWRITE.
+ *   re-writes; place() answers COARSE, NORMAL or FINE; the read time follows from the
+ *   stored mode; chore() hands out AFTL_CHORE_REWRITE in idle time, and place() sees
+ *   AFTL_CAUSE_REWRITE; copy() makes the cost of a page its heat, so that pages of
+ *   one cost are moved together and stay what they are.
  * - cubeFTL: order LEADER_FIRST; place() reads need->buffer_use and answers a
  *   leader (NORMAL) or follower (FOLLOWER, its time in placement->program_ns);
  *   programmed() delivers the leader's result and may ask for the program to be
  *   repeated elsewhere; read_extra() adds retries of the reference table.
  * - TVR: heat() from update intervals; place() answers REDUCED for short-lived
- *   data; retention_hours() gives the budget, after which the core moves the page
- *   and place() sees AFTL_CAUSE_REFRESH; erase() scales wear.
+ *   data, with its time in placement->program_ns; retention_hours() gives the budget,
+ *   after which the core moves the page and place() sees AFTL_CAUSE_REFRESH; erase()
+ *   scales wear.
  * - ReSSD: heat() is the zone of the old version's age (aftl_policy_old_block());
- *   order SUPER_LAYER, mode MLC; place() may answer a dead page of the open super
- *   layer with placement->pages = 1, which the core programs again; invalidated()
- *   returns candidates; chore() reclaims with AFTL_CHORE_EMPTY; closing a block
- *   early is aftl_policy_close().
+ *   order SUPER_LAYER, mode MLC; place() may answer a dead page of the open layers
+ *   with placement->pages = 1, which the core programs again; invalidated() returns
+ *   candidates; placement->carry frees a super layer beside host writes, chore() does
+ *   it with AFTL_CHORE_MOVE; closing a block early is aftl_policy_close().
  */
 #ifndef AFTL_POLICY_H
 #define AFTL_POLICY_H
@@ -77,6 +79,9 @@ struct aftl_need {
 	u32 buffer_use;
 };
 
+/* Most pages that a program of host data takes along. */
+#define AFTL_CARRY_MAX 2
+
 /**
  * struct aftl_placement - where and how to program
  * @block: an open block of the LUN
@@ -84,6 +89,9 @@ struct aftl_need {
  * @pages: pages to program: one program step, or less in a super layer
  * @mode: enum aftl_mode
  * @program_ns: array time; 0 takes the configuration's time of @mode
+ * @carry_from: block of the same LUN that valid pages come along from, for a host write
+ * @carry: those pages; they are programmed first, the host's data after them
+ * @carried: how many, fewer than @pages; what is not valid in them is left out
  */
 struct aftl_placement {
 	struct aftl_block *block;
@@ -91,6 +99,9 @@ struct aftl_placement {
 	u32 pages;
 	u32 mode;
 	u64 program_ns;
+	struct aftl_block *carry_from;
+	u32 carry[AFTL_CARRY_MAX];
+	u32 carried;
 };
 
 /**
@@ -99,7 +110,7 @@ struct aftl_placement {
  * @page: its page in @from
  * @class: as it is stored
  * @mode: as it was programmed
- * @cause: GC, WEAR, REFRESH or RETIRE
+ * @cause: GC, WEAR, REFRESH, RETIRE or, of a chore, REWRITE
  * @pass: 0 .. copy_passes - 1
  */
 struct aftl_move {
@@ -125,18 +136,24 @@ enum aftl_chore_kind {
 	AFTL_CHORE_NONE,
 	AFTL_CHORE_REWRITE,
 	AFTL_CHORE_EMPTY,
+	AFTL_CHORE_MOVE,
 };
 
 /**
  * struct aftl_chore - work for an idle LUN
- * @kind: nothing, write @unit once more, or move everything valid out of @block
+ * @kind: nothing, write @unit once more, move everything valid out of @block, or move
+ *	what is valid in some of its pages
  * @unit: for REWRITE
- * @block: for EMPTY; it is erased afterwards if it is closed
+ * @block: for EMPTY and MOVE; after EMPTY it is erased if it is closed
+ * @page: for MOVE: first page
+ * @pages: for MOVE: how many
  */
 struct aftl_chore {
 	enum aftl_chore_kind kind;
 	aftl_unit_t unit;
 	struct aftl_block *block;
+	u32 page;
+	u32 pages;
 };
 
 #define AFTL_KINDS_MAX 8
@@ -190,6 +207,14 @@ struct aftl_policy_type {
 	void (*recall)(struct aftl_policy *policy, u64 memory);
 
 	/*
+	 * Optional, both or none. More such words, for snapshots only: @index counts
+	 * from 0 until save() returns false. restore() must bear any word; a device
+	 * that was found again on its media has none of them.
+	 */
+	bool (*save)(const struct aftl_policy *policy, u64 index, u64 *word);
+	void (*restore)(struct aftl_policy *policy, u64 index, u64 word);
+
+	/*
 	 * Optional if the policy keeps no pointers to open blocks. The core has
 	 * closed @block before it was full: forget it.
 	 */
@@ -198,7 +223,16 @@ struct aftl_policy_type {
 	/* Optional, default 0. Called once per host write request, below AFTL_HEATS. */
 	u32 (*heat)(struct aftl_policy *policy, const struct aftl_write *write);
 
-	/* Optional. The host reads @unit, whose page was programmed in @mode. */
+	/*
+	 * Optional. A request for @unit will come soon: prefetch() what is kept of it,
+	 * and change nothing.
+	 */
+	void (*hint)(const struct aftl_policy *policy, aftl_unit_t unit);
+
+	/*
+	 * Optional. The host reads @unit, whose page was programmed in @mode; AFTL_MODES
+	 * if the controller has not written it yet.
+	 */
 	void (*host_read)(struct aftl_policy *policy, aftl_unit_t unit, u32 mode);
 
 	/*
@@ -259,10 +293,14 @@ struct aftl_policy_type {
 
 /**
  * struct aftl_policy - an instance; embedded in the policy's own structure
+ * @type: what it is an instance of
+ * @ftl: its device
+ * @luns: from aftl_policy_new(): an element of the policy's own for each LUN
  */
 struct aftl_policy {
 	const struct aftl_policy_type *type;
 	struct aftl *ftl;
+	void *luns;
 };
 
 /* What the core does for policies */
@@ -279,6 +317,19 @@ const struct aftl_media *aftl_policy_media(const struct aftl_policy *policy);
  */
 void *aftl_policy_alloc(struct aftl *ftl, size_t count, size_t size);
 void aftl_policy_free(struct aftl *ftl, void *memory);
+
+/**
+ * aftl_policy_new() - an instance of the device's policy, for create()
+ * @ftl: device
+ * @size: bytes of the policy's own structure, which begins with struct aftl_policy
+ * @lun_size: bytes that it wants for each LUN, in @luns
+ *
+ * Return: the instance, zeroed but for type and device, or NULL without memory.
+ */
+struct aftl_policy *aftl_policy_new(struct aftl *ftl, size_t size, size_t lun_size);
+
+/* What destroy() is for an instance of aftl_policy_new(). */
+void aftl_policy_delete(struct aftl_policy *policy);
 
 u32 aftl_policy_luns(const struct aftl *ftl);
 
@@ -306,6 +357,13 @@ struct aftl_block *aftl_policy_open(struct aftl_policy *policy, struct aftl_lun 
 void aftl_policy_close(struct aftl_policy *policy, struct aftl_block *block);
 
 /**
+ * aftl_policy_restamp() - the data of @block count from now on as written now
+ * @policy: the policy itself
+ * @block: block in question
+ */
+void aftl_policy_restamp(struct aftl_policy *policy, struct aftl_block *block);
+
+/**
  * aftl_policy_turn() - change the kind of an open block
  * @policy: the policy itself
  * @block: block in question
@@ -320,8 +378,40 @@ void aftl_policy_turn(struct aftl_policy *policy, struct aftl_block *block, u32 
  */
 const struct aftl_block *aftl_policy_old_block(const struct aftl_policy *policy, aftl_unit_t unit);
 
+/**
+ * aftl_policy_mode() - enum aftl_mode of the current version of @unit
+ * @policy: the policy itself
+ * @unit: logical unit
+ *
+ * Return: AFTL_MODES if it is nowhere on flash.
+ */
+u32 aftl_policy_mode(const struct aftl_policy *policy, aftl_unit_t unit);
+
 /* Device time in nanoseconds. */
 u64 aftl_policy_now(const struct aftl_policy *policy);
+
+/* Age of the device in hours: what first_hour of a block counts in. */
+u64 aftl_policy_hours(const struct aftl_policy *policy);
+
+/*
+ * The device is being brought into its starting state: what is written now has been
+ * there before the first request.
+ */
+bool aftl_policy_filling(const struct aftl_policy *policy);
+
+/*
+ * Host commands that wait at @lun; in place() for a host write those about to be
+ * programmed are among them.
+ */
+u32 aftl_lun_queued(const struct aftl_lun *lun);
+
+/**
+ * aftl_policy_program_ns() - array time that the configuration gives @placement
+ * @policy: the policy itself
+ * @placement: block, page and mode count
+ */
+u64 aftl_policy_program_ns(const struct aftl_policy *policy,
+			   const struct aftl_placement *placement);
 
 /**
  * aftl_last_step() - will @block be full after one more program step?

@@ -88,6 +88,7 @@ static const struct setting ics14_settings[] = {
 	{ "program_fast", 380 * US },
 	{ "program_reduced", 599 * US },
 	{ "erase", 3300 * US },
+	{ "wear_times", AFTL_ON },
 	{ "bus", 40 }, /* assumed: asynchronous ONFI 1.0 */
 	{ NULL, 0 },
 };

@@ -18,6 +18,25 @@ static void deliver_zero(struct aftl *ftl, struct aftl_request *request, aftl_un
 	deliver(ftl, request, &read);
 }
 
+static void deliver_lost(struct aftl *ftl, struct aftl_request *request, aftl_unit_t unit)
+{
+	struct aftl_read read = {
+		.unit = unit,
+		.source = AFTL_SOURCE_FLASH,
+		.slot = AFTL_NO_SLOT,
+		.lost = true,
+	};
+
+	ftl->stats.counters.read_lost_units++;
+	request->status = -EIO;
+	deliver(ftl, request, &read);
+}
+
+static bool is_gone(struct aftl *ftl, aftl_slot_t slot)
+{
+	return aftl_lun_dead(aftl_block_lun(ftl, aftl_slot_block(&ftl->media, slot)));
+}
+
 static u32 unit_page(const struct aftl *ftl, aftl_slot_t slot)
 {
 	return aftl_slot_device_page(&ftl->media, slot);
@@ -38,6 +57,8 @@ static bool deliver_pending(struct aftl *ftl, struct aftl_request *request, aftl
 	if (!is_live(ftl, read.tag))
 		return false;
 	ftl->stats.counters.buffer_read_units++;
+	if (ftl->type->host_read)
+		ftl->type->host_read(ftl->policy, unit, AFTL_MODES);
 	deliver(ftl, request, &read);
 	return true;
 }
@@ -120,6 +141,10 @@ bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request)
 			request->admitted++;
 			deliver_zero(ftl, request, unit);
 			parts_done(ftl, request, 1, 0);
+		} else if (is_gone(ftl, slot)) {
+			request->admitted++;
+			deliver_lost(ftl, request, unit);
+			parts_done(ftl, request, 1, 0);
 		} else {
 			index = aftl_command_get(ftl, false);
 			if (index == AFTL_NIL)
@@ -201,20 +226,33 @@ static void drop_head(struct aftl *ftl, struct aftl_lun *lun)
 	aftl_command_put(ftl, aftl_queue_pop(ftl, &lun->reads), false);
 }
 
+/* The first unit of the oldest read is not on flash: it is nowhere, or lost. */
+static void finish_unit(struct aftl *ftl, struct aftl_lun *lun, bool lost)
+{
+	struct aftl_command *command = &ftl->commands[lun->reads.head];
+	struct aftl_request *request = command->request;
+
+	if (lost)
+		deliver_lost(ftl, request, command->unit);
+	else
+		deliver_zero(ftl, request, command->unit);
+	command->unit = to_unit(from_unit(command->unit) + 1);
+	if (!--command->units)
+		drop_head(ftl, lun);
+	aftl_request_part_done(ftl, request, 0);
+}
+
 /* The data were discarded or moved to another LUN while the read was queued. */
 static bool redirect_head(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_command *command = &ftl->commands[lun->reads.head];
-	struct aftl_request *request = command->request;
+	bool mapped;
 	struct aftl_lun *other;
 	aftl_slot_t slot;
 
-	if (!aftl_map_get(ftl, command->unit, &slot)) {
-		deliver_zero(ftl, request, command->unit);
-		command->unit = to_unit(from_unit(command->unit) + 1);
-		if (!--command->units)
-			drop_head(ftl, lun);
-		aftl_request_part_done(ftl, request, 0);
+	mapped = aftl_map_get(ftl, command->unit, &slot);
+	if (!mapped || is_gone(ftl, slot)) {
+		finish_unit(ftl, lun, mapped);
 		return true;
 	}
 	other = aftl_block_lun(ftl, aftl_slot_block(&ftl->media, slot));
@@ -248,7 +286,8 @@ bool aftl_read_start(struct aftl *ftl, struct aftl_lun *lun)
 	units = command->units;
 	ns = sense_page(ftl, command, slot);
 	lun->work.commands = lun->reads.head;
-	aftl_lun_sense(ftl, lun, AFTL_WORK_READ, ns, units - command->units);
+	aftl_lun_sense(ftl, lun, AFTL_WORK_READ, unit_page(ftl, slot), ns,
+		       units - command->units);
 	return true;
 }
 
@@ -260,5 +299,31 @@ void aftl_read_done(struct aftl *ftl, struct aftl_lun *lun, u64 service_ns)
 	if (!ftl->commands[lun->work.commands].units)
 		drop_head(ftl, lun);
 	parts_done(ftl, request, lun->work.units, service_ns);
+	aftl_request_admit_waiting(ftl, false);
+}
+
+/*
+ * aftl_read_interrupt() - the read that the array is at will not end
+ */
+void aftl_read_interrupt(struct aftl *ftl, struct aftl_lun *lun)
+{
+	const struct aftl_command *command = &ftl->commands[lun->work.commands];
+	u32 i;
+
+	if (lun->work.kind != AFTL_WORK_READ ||
+	    (lun->work.phase != AFTL_PHASE_SENSE && lun->work.phase != AFTL_PHASE_RETURN))
+		return;
+	for (i = 1; i <= lun->work.units; i++)
+		deliver_lost(ftl, command->request, to_unit(from_unit(command->unit) - i));
+	aftl_read_done(ftl, lun, 0);
+}
+
+/*
+ * aftl_read_fail() - @lun is dead: end what waits for it
+ */
+void aftl_read_fail(struct aftl *ftl, struct aftl_lun *lun)
+{
+	while (lun->reads.head != AFTL_NIL)
+		finish_unit(ftl, lun, true);
 	aftl_request_admit_waiting(ftl, false);
 }

@@ -46,6 +46,9 @@ static const struct field fields[] = {
 	{ "class", 21, 1 }, { "stream", 22, 2 },  { "lat_100ns", 24, 4 }, { "pid", 28, 4 },
 };
 
+/* Added to the operation. */
+#define OP_FUA 0x80
+
 static u32 header_checksum(const u8 *bytes, size_t size)
 {
 	return ~aftl_crc32c(AFTL_CRC_START, bytes, size);
@@ -300,6 +303,9 @@ static int check_record(const struct aftl_record_header *header, const struct af
 	if (record->op >= AFTL_OPS)
 		return aftl_fail(error, -EINVAL, "operation %u is unknown, the largest is %u",
 				 record->op, AFTL_OPS - 1);
+	if (record->fua && record->op != AFTL_OP_WRITE)
+		return aftl_fail(error, -EINVAL, "operation %u is marked FUA, which is for writes",
+				 record->op);
 	if (record->class >= header->classes)
 		return aftl_fail(error, -EINVAL, "tag class %u is unknown, the largest is %u",
 				 record->class, header->classes - 1);
@@ -324,7 +330,7 @@ int aftl_record_encode(const struct aftl_record_header *header, const struct aft
 	aftl_put(bytes, record->t_ns, 8);
 	aftl_put(bytes + 8, record->off_sect, 8);
 	aftl_put(bytes + 16, record->nsect, 4);
-	bytes[20] = record->op;
+	bytes[20] = record->op | (record->fua ? OP_FUA : 0);
 	bytes[21] = record->class;
 	aftl_put(bytes + 22, record->stream, 2);
 	aftl_put(bytes + 24, record->lat_100ns, 4);
@@ -338,7 +344,8 @@ int aftl_record_decode(const struct aftl_record_header *header, struct aftl_reco
 	record->t_ns = aftl_get(bytes, 8);
 	record->off_sect = aftl_get(bytes + 8, 8);
 	record->nsect = aftl_get(bytes + 16, 4);
-	record->op = bytes[20];
+	record->op = bytes[20] & ~OP_FUA;
+	record->fua = bytes[20] & OP_FUA;
 	record->class = bytes[21];
 	record->stream = aftl_get(bytes + 22, 2);
 	record->lat_100ns = aftl_get(bytes + 24, 4);

@@ -10,11 +10,16 @@ static const u8 magic[8] = { 'A', 'F', 'T', 'L', 'S', 'N', 'A', 'P' };
 #define BUFFER_SIZE 512
 
 enum { FLAG_FLIP = 1, FLAG_APPROX_ONLY = 2, FLAG_FAILING = 4, FLAG_REFUGE = 8 };
+enum { FLAG_STUCK = 1, FLAG_CRAMPED = 2 };
 
-/* One direction of a snapshot; the first failure stops everything after it. */
+/*
+ * One direction of a snapshot; the first failure stops everything after it. @same: the
+ * device goes on with the policy that it was saved with.
+ */
 struct stream {
 	const struct aftl_sink *sink;
 	const struct aftl_source_stream *source;
+	bool same;
 	u32 crc;
 	int ret;
 	size_t used;
@@ -168,7 +173,7 @@ static void save_lun(struct stream *stream, const struct aftl *ftl, const struct
 	u32 index;
 	u32 i;
 
-	put(stream, lun->stuck, 1);
+	put(stream, (lun->stuck ? FLAG_STUCK : 0) | (lun->cramped ? FLAG_CRAMPED : 0), 1);
 	put(stream, lun->wear_due, 4);
 	put(stream, lun->refresh_block, 4);
 	put(stream, lun->free_blocks, 4);
@@ -182,6 +187,19 @@ static void save_lun(struct stream *stream, const struct aftl *ftl, const struct
 		save_list(stream, ftl, lun->victims[i]);
 }
 
+/* Each word behind a one, and a zero after the last. */
+static void save_words(struct stream *stream, const struct aftl *ftl)
+{
+	u64 index = 0;
+	u64 word;
+
+	while (ftl->type->save && ftl->type->save(ftl->policy, index++, &word)) {
+		put(stream, 1, 1);
+		put(stream, word, 8);
+	}
+	put(stream, 0, 1);
+}
+
 static void save_all(struct stream *stream, const struct aftl *ftl)
 {
 	u32 i;
@@ -192,6 +210,7 @@ static void save_all(struct stream *stream, const struct aftl *ftl)
 			   &ftl->media.blocks[i]);
 	for (i = 0; i < ftl->geo.luns; i++)
 		save_lun(stream, ftl, &ftl->luns[i]);
+	save_words(stream, ftl);
 	flush(stream);
 	put(stream, ~stream->crc, 4);
 	flush(stream);
@@ -202,13 +221,12 @@ static bool resting(const struct aftl *ftl)
 	u32 i;
 
 	for (i = 0; i < ftl->geo.luns; i++)
-		if (ftl->luns[i].work.phase != AFTL_PHASE_IDLE)
+		if (ftl->luns[i].work.phase != AFTL_PHASE_IDLE && !aftl_lun_dead(&ftl->luns[i]))
 			return false;
 	return true;
 }
 
-/* Let operations end and start no other. */
-static void park(struct aftl *ftl)
+void aftl_park(struct aftl *ftl)
 {
 	u32 i;
 
@@ -220,25 +238,29 @@ static void park(struct aftl *ftl)
 			aftl_job_drop(ftl, &ftl->luns[i]);
 }
 
-static void unpark(struct aftl *ftl)
+void aftl_unpark(struct aftl *ftl)
 {
 	u32 i;
 
 	ftl->parking = false;
-	for (i = 0; i < ftl->geo.luns; i++)
+	for (i = 0; i < ftl->geo.luns; i++) {
+		ftl->luns[i].chores = false;
 		aftl_lun_kick(ftl, &ftl->luns[i], false);
+	}
 }
 
 int aftl_save(struct aftl *ftl, const struct aftl_sink *sink, struct aftl_error *error)
 {
 	struct stream stream = { .sink = sink, .crc = AFTL_CRC_START };
+	bool parked = ftl->parking;
 
 	if (ftl->requests || ftl->free_write_count != ftl->write_commands)
 		return aftl_fail(error, -EBUSY,
 				 "requests or buffered writes are under way; flush and wait for them first");
-	park(ftl);
+	aftl_park(ftl);
 	save_all(&stream, ftl);
-	unpark(ftl);
+	if (!parked)
+		aftl_unpark(ftl);
 	if (stream.ret)
 		return aftl_fail(error, stream.ret, "the snapshot could not be written");
 	return 0;
@@ -337,12 +359,6 @@ static int load_slot(struct stream *stream, struct aftl *ftl, struct aftl_block 
 	return 0;
 }
 
-static bool possible_attr(u8 attr)
-{
-	return !attr || (attr & AFTL_PAGE_PROGRAMMED && aftl_page_class(attr) < AFTL_CLASSES &&
-			 aftl_page_again(attr) <= AFTL_REPROGRAMS_MAX);
-}
-
 static int load_pages(struct stream *stream, struct aftl *ftl, struct aftl_block *block,
 		      struct aftl_error *error)
 {
@@ -354,7 +370,7 @@ static int load_pages(struct stream *stream, struct aftl *ftl, struct aftl_block
 	for (page = first; page < first + ftl->geo.pages; page++) {
 		u8 attr = (u8)get(stream, 1);
 
-		if (!possible_attr(attr))
+		if (!aftl_attr_possible(attr))
 			return refuse_damaged(error, "a page has impossible attributes");
 		programmed += attr != 0;
 		ftl->media.attr[page] = attr;
@@ -385,6 +401,10 @@ static void load_block_fields(struct stream *stream, struct aftl_lun *lun,
 	if (flags & FLAG_REFUGE)
 		lun->refuge = block;
 	block->note = (u16)get(stream, 2);
+	if (!stream->same) {
+		block->kind = 0;
+		block->note = 0;
+	}
 	block->programmed = (u32)get(stream, 4);
 	block->frontier = (u32)get(stream, 4);
 	block->erases = (u32)get(stream, 4);
@@ -432,7 +452,7 @@ static struct aftl_block *get_listed(struct stream *stream, struct aftl *ftl,
 static int load_free(struct stream *stream, struct aftl *ftl, struct aftl_lun *lun,
 		     struct aftl_error *error)
 {
-	bool stuck = get(stream, 1);
+	u8 flags = (u8)get(stream, 1);
 	u32 count;
 
 	lun->wear_due = (u32)get(stream, 4);
@@ -445,7 +465,8 @@ static int load_free(struct stream *stream, struct aftl *ftl, struct aftl_lun *l
 			return refuse_damaged(error, "the list of free blocks is wrong");
 		aftl_supply_give(ftl, lun, block);
 	}
-	lun->stuck = stuck;
+	lun->stuck = flags & FLAG_STUCK;
+	lun->cramped = flags & FLAG_CRAMPED;
 	return 0;
 }
 
@@ -484,17 +505,18 @@ static int load_closed(struct stream *stream, struct aftl *ftl, struct aftl_lun 
 }
 
 /* A full block would never be closed again, and the refuge is the core's own. */
-static bool stays_open(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+static bool stays_open(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block, bool same)
 {
 	if (aftl_block_full(&ftl->geo, block))
 		return false;
 	if (block == lun->refuge)
 		return true;
-	return ftl->type->adopt && ftl->type->adopt(ftl->policy, lun, block);
+	return same && ftl->type->adopt && ftl->type->adopt(ftl->policy, lun, block);
 }
 
 /* Blocks that the policy does not want back are closed. */
-static int settle_blocks(struct aftl *ftl, struct aftl_lun *lun, struct aftl_error *error)
+static int settle_blocks(struct aftl *ftl, struct aftl_lun *lun, bool same,
+			 struct aftl_error *error)
 {
 	u32 first = lun->index * ftl->geo.blocks_per_lun;
 	u32 i;
@@ -503,7 +525,7 @@ static int settle_blocks(struct aftl *ftl, struct aftl_lun *lun, struct aftl_err
 		struct aftl_block *block = &ftl->media.blocks[i];
 
 		if (block->state == AFTL_BLOCK_OPEN) {
-			if (!stays_open(ftl, lun, block))
+			if (!stays_open(ftl, lun, block, same))
 				aftl_supply_close(ftl, block);
 		} else if (block->state != AFTL_BLOCK_BAD && !block->listed) {
 			return refuse_damaged(error, "a block is in no list");
@@ -537,7 +559,7 @@ static int load_state(struct stream *stream, struct aftl *ftl, struct aftl_error
 	ftl->age_ns = get(stream, 8);
 	ftl->seq = get(stream, 8);
 	memory = get(stream, 8);
-	if (ftl->type->recall)
+	if (stream->same && ftl->type->recall)
 		ftl->type->recall(ftl->policy, memory);
 	ftl->rotation = (u32)get(stream, 4);
 	for (i = 0; i < AFTL_STREAMS; i++) {
@@ -550,6 +572,18 @@ static int load_state(struct stream *stream, struct aftl *ftl, struct aftl_error
 	if (ftl->now_ns > AFTL_TIME_MAX || ftl->age_ns > AFTL_TIME_MAX / 2)
 		return refuse_damaged(error, "its times are impossible");
 	return load_media(stream, ftl, error);
+}
+
+static void load_words(struct stream *stream, struct aftl *ftl)
+{
+	u64 index = 0;
+
+	while (get(stream, 1) && !stream->ret) {
+		u64 word = get(stream, 8);
+
+		if (stream->same && ftl->type->restore)
+			ftl->type->restore(ftl->policy, index++, word);
+	}
 }
 
 static int check_crc(struct stream *stream, struct aftl_error *error)
@@ -570,7 +604,7 @@ int aftl_restored(struct aftl *ftl, struct aftl_error *error)
 	aftl_supply_restored(ftl);
 	aftl_reset_stats(ftl);
 	aftl_clock_set(ftl);
-	unpark(ftl);
+	aftl_unpark(ftl);
 	return 0;
 }
 
@@ -579,48 +613,64 @@ static int load_device(struct stream *stream, struct aftl *ftl, struct aftl_erro
 	int ret = load_state(stream, ftl, error);
 	u32 i;
 
+	load_words(stream, ftl);
 	if (!ret)
 		ret = check_crc(stream, error);
 	for (i = 0; !ret && i < ftl->geo.luns; i++)
-		ret = settle_blocks(ftl, &ftl->luns[i], error);
+		ret = settle_blocks(ftl, &ftl->luns[i], stream->same, error);
+	if (!ret && !stream->same)
+		aftl_supply_resettle(ftl);
 	return ret ? ret : aftl_restored(ftl, error);
 }
 
 static int load_header(struct stream *stream, struct aftl_config *config,
 		       const struct aftl_policy_type **type, struct aftl_error *error)
 {
+	const struct aftl_policy_type *saved;
 	int ret = load_magic(stream, error);
 
 	if (ret || stream->ret)
 		return ret;
-	*type = load_policy(stream);
+	saved = load_policy(stream);
+	if (!*type)
+		*type = saved;
+	stream->same = saved == *type;
 	if (!*type && !stream->ret)
 		return aftl_fail(error, -EINVAL,
 				 "the snapshot was made with a policy that this program does not have");
 	return load_config(stream, config, error);
 }
 
-int aftl_load(struct aftl **out, const struct aftl_source_stream *source,
-	      const struct aftl_host_ops *ops, void *host, struct aftl_error *error)
+int aftl_load_as(struct aftl **out, const struct aftl_source_stream *source,
+		 const struct aftl_policy_type *type, const struct aftl_config *config,
+		 const struct aftl_host_ops *ops, void *host, struct aftl_error *error)
 {
 	struct stream stream = { .source = source, .crc = AFTL_CRC_START };
-	const struct aftl_policy_type *type = NULL;
-	struct aftl_config config;
+	struct aftl_config saved;
 	struct aftl *ftl;
-	int ret = load_header(&stream, &config, &type, error);
+	int ret = load_header(&stream, &saved, &type, error);
 
 	if (!ret && stream.ret)
 		ret = aftl_fail(error, stream.ret, "the snapshot ends too early");
+	if (!ret && config)
+		ret = aftl_config_check(&saved, config, error);
 	if (!ret)
-		ret = aftl_create(&ftl, &config, type, ops, host, error);
+		ret = aftl_create(&ftl, config ? config : &saved, type, ops, host, error);
 	if (ret)
 		return ret;
+	*out = ftl;
 	ret = load_device(&stream, ftl, error);
 	if (stream.ret)
 		ret = aftl_fail(error, stream.ret, "the snapshot ends too early");
-	if (ret)
+	if (ret) {
+		*out = NULL;
 		aftl_destroy(ftl);
-	else
-		*out = ftl;
+	}
 	return ret;
+}
+
+int aftl_load(struct aftl **out, const struct aftl_source_stream *source,
+	      const struct aftl_host_ops *ops, void *host, struct aftl_error *error)
+{
+	return aftl_load_as(out, source, NULL, NULL, ops, host, error);
 }

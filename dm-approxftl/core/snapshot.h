@@ -20,10 +20,12 @@
  *     if pages are programmed, for each page: u8 attributes, u16 hours, and
  *       for each slot: u8 valid, u32 unit, and with errors u16 lineage, u16 baked
  *   for each LUN:
- *     u8 a move found no place; u32 erases since the last look at wear; u32 next
+ *     u8 flags (1 a move found no place, 2 short of free blocks since the policy
+ *       was changed); u32 erases since the last look at wear; u32 next
  *       block to be searched for old data
  *     u32 count and the numbers of its free blocks, oldest first
  *     u32 count and the numbers of its closed blocks in the order of victim search
+ *   for each further word that the policy saves: u8 1 and u64 word; then u8 0
  *   u32       CRC-32C of everything before it
  *
  * The map is not stored: it follows from the valid slots.
@@ -33,7 +35,7 @@
 
 #include "ftl.h"
 
-#define AFTL_SNAPSHOT_MAJOR 1
+#define AFTL_SNAPSHOT_MAJOR 2
 #define AFTL_SNAPSHOT_MINOR 0
 
 /**
@@ -55,6 +57,16 @@ struct aftl_source_stream {
 	int (*read)(void *host, void *data, size_t bytes);
 	void *host;
 };
+
+/**
+ * aftl_park() - let operations end and begin no other, until aftl_unpark()
+ * @ftl: device
+ *
+ * For a host that has to do what the end of operations asks of it before it saves the
+ * device. Submit nothing in between.
+ */
+void aftl_park(struct aftl *ftl);
+void aftl_unpark(struct aftl *ftl);
 
 /**
  * aftl_save() - write the state of @ftl to @sink
@@ -79,7 +91,7 @@ u64 aftl_snapshot_bytes_max(const struct aftl_geometry *geo);
 
 /**
  * aftl_load() - create a device in a saved state
- * @out: takes the device
+ * @out: takes the device, before the first call of @ops; NULL after a failure
  * @source: which
  * @ops: the host's
  * @host: first argument of @ops
@@ -93,5 +105,28 @@ u64 aftl_snapshot_bytes_max(const struct aftl_geometry *geo);
  */
 int __must_check aftl_load(struct aftl **out, const struct aftl_source_stream *source,
 			   const struct aftl_host_ops *ops, void *host, struct aftl_error *error);
+
+/**
+ * aftl_load_as() - the same, to go on with another policy or other parameters
+ * @out: takes the device
+ * @source: which
+ * @type: policy; NULL: that of the snapshot
+ * @config: parameters; NULL: those of the snapshot. See aftl_config_check()
+ * @ops: the host's
+ * @host: first argument of @ops
+ * @error: takes the sentence on failure
+ *
+ * Data, map, classes, wear, age and errors stay. To another policy all blocks are of
+ * kind 0 without a note, and its predecessor's open blocks are closed. A LUN that has
+ * fewer free blocks than the policy works with makes room first. If its data leave the
+ * policy no room at all, as after many bad blocks, the device is read-only.
+ *
+ * Return: as aftl_load(); -EINVAL also if these parameters cannot change or the policy
+ * does not fit the device.
+ */
+int __must_check aftl_load_as(struct aftl **out, const struct aftl_source_stream *source,
+			      const struct aftl_policy_type *type,
+			      const struct aftl_config *config, const struct aftl_host_ops *ops,
+			      void *host, struct aftl_error *error);
 
 #endif

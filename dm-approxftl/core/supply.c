@@ -41,6 +41,7 @@ void aftl_supply_give(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block 
 {
 	block->state = AFTL_BLOCK_FREE;
 	lun->stuck = false;
+	lun->cramped &= lun->free_blocks < aftl_reserve(ftl);
 	link_after(ftl, block, lun->free_tail, AFTL_NIL);
 	lun->free_tail = aftl_block_index(&ftl->media, block);
 	if (lun->free_head == AFTL_NIL)
@@ -253,7 +254,59 @@ void aftl_supply_restored(struct aftl *ftl)
 {
 	u32 i;
 
-	for (i = 0; i < ftl->geo.luns; i++)
+	for (i = 0; i < ftl->geo.luns; i++) {
 		update_room(ftl, &ftl->luns[i]);
+		if (!ftl->luns[i].good_blocks)
+			ftl->luns[i].work.phase = AFTL_PHASE_DEAD;
+	}
 	check_read_only(ftl);
+}
+
+/* Could a closed block take another program? */
+static bool can_go_on(const struct aftl *ftl, struct aftl_block *block)
+{
+	bool can;
+
+	block->state = AFTL_BLOCK_OPEN;
+	can = aftl_order_next(&ftl->media, block) < ftl->geo.pages;
+	block->state = AFTL_BLOCK_CLOSED;
+	return can;
+}
+
+static struct aftl_block *emptiest(struct aftl *ftl, const struct aftl_lun *lun)
+{
+	u32 first = lun->index * ftl->geo.blocks_per_lun;
+	struct aftl_block *best = NULL;
+	u32 i;
+
+	for (i = first; i < first + ftl->geo.blocks_per_lun; i++) {
+		struct aftl_block *block = block_at(ftl, i);
+
+		if (block->state == AFTL_BLOCK_CLOSED && !block->failing &&
+		    (!best || block->programmed < best->programmed) && can_go_on(ftl, block))
+			best = block;
+	}
+	return best;
+}
+
+static void resettle_lun(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (lun->free_blocks > aftl_reserve(ftl))
+		return;
+	lun->cramped = true;
+	if (lun->refuge)
+		return;
+	lun->refuge = emptiest(ftl, lun);
+	if (!lun->refuge)
+		return;
+	aftl_supply_unlist(ftl, lun, lun->refuge);
+	lun->refuge->state = AFTL_BLOCK_OPEN;
+}
+
+void aftl_supply_resettle(struct aftl *ftl)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.luns; i++)
+		resettle_lun(ftl, &ftl->luns[i]);
 }

@@ -11,6 +11,8 @@
 
 #include "aftl-host.h"
 
+#define AFTL_HOUR_NS 3600000000000ULL
+
 /* Mapping unit of the host's address space: 4 KiB up to a whole flash page. */
 typedef u32 __bitwise aftl_unit_t;
 /* Place of one unit on the media: (block * pages + page) * units per page + n. */
@@ -132,8 +134,9 @@ enum aftl_cause {
  *	ascending, then those of the other
  * @AFTL_ORDER_LEADER_FIRST: whole word lines; word line 0 of a layer before the
  *	others of that layer, otherwise any
- * @AFTL_ORDER_SUPER_LAYER: whole word lines, any order inside the open super
- *	layer of two layers, which may be reprogrammed; super layers ascending
+ * @AFTL_ORDER_SUPER_LAYER: whole word lines, any order inside the two open
+ *	layers, which may be reprogrammed; the layer above them may be opened, which
+ *	closes the lower one
  *
  * The core refuses a program that its block's order forbids.
  */

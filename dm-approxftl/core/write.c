@@ -27,13 +27,29 @@ static struct aftl_lun *next_lun(struct aftl *ftl, struct aftl_bind *bind)
 	return NULL;
 }
 
+/* The LUN that the address names; what a dead one had is spread over the others. */
+static u32 home_of(const struct aftl *ftl, aftl_unit_t unit)
+{
+	u32 row = from_unit(unit) / ftl->program_units / ftl->geo.luns;
+	u32 home = from_unit(unit) / ftl->program_units % ftl->geo.luns;
+	u32 tries;
+
+	if (likely(!aftl_lun_dead(&ftl->luns[home])))
+		return home;
+	home += 1 + row % max(ftl->geo.luns - 1, 1U);
+	for (tries = 0; tries < ftl->geo.luns && aftl_lun_dead(&ftl->luns[home % ftl->geo.luns]);
+	     tries++)
+		home++;
+	return home % ftl->geo.luns;
+}
+
 /* NULL if no LUN has room for another unit now. */
 static struct aftl_lun *choose_lun(struct aftl *ftl, u32 stream, aftl_unit_t unit)
 {
 	struct aftl_bind *bind = &ftl->bind[stream];
 
 	if (ftl->config.allocate == AFTL_ALLOCATE_STATIC) {
-		bind->lun = from_unit(unit) / ftl->program_units % ftl->geo.luns;
+		bind->lun = home_of(ftl, unit);
 		return has_room(&ftl->luns[bind->lun]) ? &ftl->luns[bind->lun] : NULL;
 	}
 	if (bind->left && has_room(&ftl->luns[bind->lun]))
@@ -66,6 +82,15 @@ static bool needs_flash(const struct aftl *ftl, const struct aftl_request *reque
 	return request->flags & AFTL_REQUEST_FUA && !ftl->config.buffer_safe;
 }
 
+static void enqueue(struct aftl *ftl, struct aftl_lun *lun, u32 stream, u32 index)
+{
+	aftl_queue_add(ftl, &lun->writes[stream], index);
+	lun->write_streams |= 1U << stream;
+	lun->bound++;
+	if (ftl->bind[stream].left)
+		ftl->bind[stream].left--;
+}
+
 static void bind_unit(struct aftl *ftl, struct aftl_request *request, aftl_unit_t unit,
 		      struct aftl_lun *lun, u32 stream)
 {
@@ -83,11 +108,7 @@ static void bind_unit(struct aftl *ftl, struct aftl_request *request, aftl_unit_
 	command->flags = 0;
 	ftl->outstanding[command->epoch]++;
 	aftl_pending_add(ftl, index);
-	aftl_queue_add(ftl, &lun->writes[stream], index);
-	lun->write_streams |= 1U << stream;
-	lun->bound++;
-	if (ftl->bind[stream].left)
-		ftl->bind[stream].left--;
+	enqueue(ftl, lun, stream, index);
 	if (ftl->ops->accept)
 		ftl->ops->accept(ftl->host, request, unit, index);
 	if (!command->request)
@@ -229,6 +250,7 @@ static void add_to_payload(struct aftl *ftl, struct aftl_payload *payload, u32 i
 	u32 i = payload->count++;
 
 	payload->unit[i] = command->unit;
+	payload->from[i] = AFTL_NO_SLOT;
 	payload->origin[i] = (struct aftl_origin){ .lineage = (u16)aftl_mix(command->seq) };
 	payload->tag[i] = index;
 	payload->stale[i] = command->flags & AFTL_COMMAND_SUPERSEDED;
@@ -236,14 +258,12 @@ static void add_to_payload(struct aftl *ftl, struct aftl_payload *payload, u32 i
 	supersede_older(ftl, index);
 }
 
-/* Returns the commands of the payload, linked in order. */
+/* Fill the payload up. Returns the commands in it, linked in order. */
 static u32 take_payload(struct aftl *ftl, struct aftl_lun *lun, u32 stream, u32 units,
 			struct aftl_payload *payload)
 {
 	struct aftl_queue group = { .head = AFTL_NIL };
 
-	payload->count = 0;
-	payload->promoted = 0;
 	while (payload->count < units && lun->writes[stream].head != AFTL_NIL) {
 		u32 index = pop_write(ftl, lun, stream);
 
@@ -279,6 +299,7 @@ int aftl_write_start(struct aftl *ftl, struct aftl_lun *lun, u32 stream)
 
 	if (ret)
 		return ret;
+	aftl_program_carry(ftl, &placement, &payload);
 	lun->work.commands = take_payload(ftl, lun, stream,
 					  aftl_placement_units(ftl, &placement), &payload);
 	aftl_program_commit(ftl, lun, &need, &placement, &payload);
@@ -300,6 +321,19 @@ void aftl_write_done(struct aftl *ftl, u32 commands, u64 service_ns)
 	aftl_request_admit_waiting(ftl, true);
 }
 
+static void fail_command(struct aftl *ftl, u32 index)
+{
+	struct aftl_request *request = ftl->commands[index].request;
+
+	if (!request && !(ftl->commands[index].flags & AFTL_COMMAND_DROPPED))
+		ftl->buffer_lost = true;
+	leave_controller(ftl, index);
+	if (!request)
+		return;
+	request->status = -ENOSPC;
+	aftl_request_part_done(ftl, request, 0);
+}
+
 /*
  * aftl_write_fail() - no block will ever come free here: tell everybody who waits
  */
@@ -307,18 +341,56 @@ void aftl_write_fail(struct aftl *ftl, struct aftl_lun *lun)
 {
 	ftl->read_only = true;
 	ftl->retry_writes = true;
-	while (lun->write_streams) {
-		u32 index = pop_write(ftl, lun, __ffs(lun->write_streams));
-		struct aftl_request *request = ftl->commands[index].request;
+	while (lun->write_streams)
+		fail_command(ftl, pop_write(ftl, lun, __ffs(lun->write_streams)));
+}
 
-		if (!request && !(ftl->commands[index].flags & AFTL_COMMAND_DROPPED))
-			ftl->buffer_lost = true;
+/* What has been accepted must be tried, even where there may be no room. */
+static struct aftl_lun *any_lun(struct aftl *ftl)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.luns; i++)
+		if (!aftl_lun_dead(&ftl->luns[i]))
+			return &ftl->luns[i];
+	return NULL;
+}
+
+static void rebind(struct aftl *ftl, u32 index)
+{
+	struct aftl_command *command = &ftl->commands[index];
+	u32 stream = aftl_stream(command->class, command->heat);
+	struct aftl_lun *lun = choose_lun(ftl, stream, command->unit);
+
+	if (!lun)
+		lun = any_lun(ftl);
+	command->flags &= ~AFTL_COMMAND_PROGRAMMING;
+	if (command->flags & AFTL_COMMAND_DROPPED)
 		leave_controller(ftl, index);
-		if (!request)
-			continue;
-		request->status = -ENOSPC;
-		aftl_request_part_done(ftl, request, 0);
+	else if (lun)
+		enqueue(ftl, lun, stream, index);
+	else
+		fail_command(ftl, index);
+}
+
+/*
+ * aftl_write_rebind() - @lun is dead: others program @commands and what waits for it
+ */
+void aftl_write_rebind(struct aftl *ftl, struct aftl_lun *lun, u32 commands)
+{
+	u32 i;
+
+	while (commands != AFTL_NIL) {
+		u32 next = ftl->commands[commands].next;
+
+		rebind(ftl, commands);
+		commands = next;
 	}
+	while (lun->write_streams)
+		rebind(ftl, pop_write(ftl, lun, __ffs(lun->write_streams)));
+	for (i = 0; i < ftl->geo.luns; i++)
+		aftl_lun_kick(ftl, &ftl->luns[i], false);
+	aftl_request_admit_waiting(ftl, true);
 }
 
 /*

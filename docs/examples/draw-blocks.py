@@ -71,8 +71,8 @@ class Device:
 
     def __init__(self, data: bytes) -> None:
         reader = Reader(data)
-        if reader.take(8) != MAGIC or reader.number(2) != 1:
-            raise SystemExit("this is not a snapshot of a device in format 1")
+        if reader.take(8) != MAGIC or reader.number(2) != 2:
+            raise SystemExit("this is not a snapshot of a device in format 2")
         reader.take(2)
         self.policy = reader.take(16).rstrip(b"\0").decode()
         self.parameters = dict(self._parameter(reader) for _ in range(reader.number(4)))

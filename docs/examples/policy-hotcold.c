@@ -35,25 +35,12 @@ static struct hotcold *to_hotcold(struct aftl_policy *policy)
 
 static struct aftl_policy *create(struct aftl *ftl)
 {
-	struct hotcold *state = aftl_policy_alloc(ftl, 1, sizeof(*state));
+	struct aftl_policy *policy = aftl_policy_new(ftl, sizeof(struct hotcold),
+						     STREAMS * sizeof(struct aftl_block *));
 
-	if (!state)
-		return NULL;
-	state->policy.type = &aftl_policy_hotcold;
-	state->policy.ftl = ftl;
-	state->open = aftl_policy_alloc(ftl, aftl_policy_luns(ftl), sizeof(*state->open));
-	if (state->open)
-		return &state->policy;
-	aftl_policy_free(ftl, state);
-	return NULL;
-}
-
-static void destroy(struct aftl_policy *policy)
-{
-	struct aftl *ftl = policy->ftl;
-
-	aftl_policy_free(ftl, to_hotcold(policy)->open);
-	aftl_policy_free(ftl, to_hotcold(policy));
+	if (policy)
+		to_hotcold(policy)->open = policy->luns;
+	return policy;
 }
 
 /* The kind of a block is the stream that it belongs to. */
@@ -130,7 +117,7 @@ const struct aftl_policy_type aftl_policy_hotcold = {
 	.reserve = STREAMS,
 	.ignores_tags = true,
 	.create = create,
-	.destroy = destroy,
+	.destroy = aftl_policy_delete,
 	.adopt = adopt,
 	.remember = remember,
 	.recall = recall,

@@ -11,6 +11,9 @@
 
 static const char *const small[] = { SMALL, "op", "60", NULL };
 static const char *const small_buffered[] = { SMALL, "op", "60", "buffer", "64KiB", NULL };
+static const char *const small_three_bits[] = {
+	SMALL, "op", "60", "bits", "3", "one_shot", "on", "zone1", "2ms", "zone2", "9ms", NULL
+};
 
 static struct test_device device;
 static struct shadow_store store;
@@ -234,6 +237,8 @@ static void with_every_policy(const char *what,
 		body(aftl_policy_at(i)->name, small);
 		if (!tap_failures())
 			body(aftl_policy_at(i)->name, small_buffered);
+		if (!tap_failures())
+			body(aftl_policy_at(i)->name, small_three_bits);
 		tap_end();
 	}
 }

@@ -162,6 +162,11 @@ static const char *const busy[] = {
 	"cell_model", "voltage", "wear_gap", "3", NULL
 };
 
+static const char *const three_bits[] = {
+	SHAPE, "bits", "3", "one_shot", "on", "buffer", "128KiB", "zone1", "50ms", "zone2", "200ms",
+	"zone3", "500ms", NULL
+};
+
 static void every_policy(const char *const *pairs, u32 gap_ns)
 {
 	unsigned int i;
@@ -186,6 +191,11 @@ static void with_everything_on(void)
 	every_policy(busy, 2000000);
 }
 
+static void with_word_lines_of_three_bits(void)
+{
+	every_policy(three_bits, 2000000);
+}
+
 /* The seed reaches the errors, and nothing else does. */
 static void seeds_make_the_difference(void)
 {
@@ -208,6 +218,7 @@ int main(void)
 	tap_run("all habits of a host, under pressure", under_pressure);
 	tap_run("all habits of a host, with idle time", with_idle_time);
 	tap_run("all habits of a host, with everything on", with_everything_on);
+	tap_run("all habits of a host, word lines of three bits", with_word_lines_of_three_bits);
 	tap_run("another seed gives other errors", seeds_make_the_difference);
 	return tap_finish();
 }

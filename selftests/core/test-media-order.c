@@ -110,17 +110,18 @@ static bool leader_rule(u32 page)
 	return !used(page) && (page < leader + one.geo.program_pages || used(leader));
 }
 
-/* Super layers ascend: the open one is the last that is used; it or the next. */
+/* Two layers are open, the highest that is used and the one below it; or the next. */
 static bool super_layer_rule(u32 page)
 {
-	u32 span = AFTL_SUPER_LAYERS * one.geo.word_lines * one.geo.word_line_pages;
-	u32 open = 0;
+	u32 layer_pages = one.geo.word_lines * one.geo.word_line_pages;
+	u32 highest = 1;
 	u32 i;
 
 	for (i = 0; i < one.geo.pages; i++)
 		if (used(i))
-			open = i / span;
-	return !used(page) && (page / span == open || page / span == open + 1);
+			highest = max(i / layer_pages, 1U);
+	return !used(page) && page / layer_pages + 1 >= highest &&
+	       page / layer_pages <= highest + 1;
 }
 
 static bool rule(u32 page)
@@ -317,15 +318,19 @@ static void the_third_page_of_an_mlc_line_stays_empty(void)
 	CHECK_MSG(!allowed(2, 1), "a third bit fits a word line in MLC mode");
 }
 
-static void reprogram_stays_in_the_open_super_layer(void)
+static void reprogram_stays_in_the_open_layers(void)
 {
 	new_block(AFTL_ORDER_SUPER_LAYER, 6, 2, 3, 3);
 	program(0, 2, MLC_ATTR);
-	program(3, 2, MLC_ATTR);
+	program(6, 2, MLC_ATTR);
 	CHECK(allowed(0, 1));
+	CHECK(allowed(6, 1));
+	CHECK_MSG(!allowed(18, 2), "a layer is left out");
 	program(12, 2, MLC_ATTR);
-	CHECK_MSG(!allowed(0, 1), "a closed super layer may be reprogrammed");
-	CHECK_MSG(!allowed(6, 2), "a closed super layer may be programmed");
+	CHECK_MSG(!allowed(0, 1), "a closed layer may be reprogrammed");
+	CHECK_MSG(!allowed(3, 2), "a closed layer may be programmed");
+	CHECK_MSG(allowed(6, 1), "the lower of two open layers may not be reprogrammed");
+	CHECK(allowed(9, 2));
 	CHECK(allowed(12, 1));
 	CHECK(!allowed(36, 2));
 }
@@ -381,7 +386,7 @@ int main(void)
 	tap_run("the third page of an MLC word line stays empty",
 		the_third_page_of_an_mlc_line_stays_empty);
 	tap_run("only the open super layer is reprogrammed",
-		reprogram_stays_in_the_open_super_layer);
+		reprogram_stays_in_the_open_layers);
 	tap_run("the next two-pass position is the legal one", two_pass_next_agrees);
 	tap_run("a wiped block is empty and remembers its flip",
 		a_wiped_block_is_empty_and_remembers_its_flip);

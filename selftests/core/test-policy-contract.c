@@ -17,6 +17,7 @@ enum wildness {
 	WILD_CHORE = 4,
 	WILD_ANSWERS = 8,
 	WILD_SHORT = 16,
+	WILD_CARRY = 32,
 };
 
 struct wild {
@@ -94,6 +95,20 @@ static void propose_nonsense(struct wild *wild, struct aftl_lun *lun,
 	wrong_places++;
 }
 
+/* Company for the host's data, from anywhere: taken along or refused. */
+static void carry_something(struct wild *wild, struct aftl_placement *placement)
+{
+	u32 pages = aftl_policy_geometry(&wild->policy)->pages;
+	u32 i;
+
+	placement->carry_from = any_block(wild);
+	placement->carried = draw(wild, AFTL_CARRY_MAX + 2);
+	if (draw(wild, 30) == 0)
+		placement->carried = U32_MAX;
+	for (i = 0; i < AFTL_CARRY_MAX; i++)
+		placement->carry[i] = draw(wild, 40) ? draw(wild, pages) : U32_MAX;
+}
+
 static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
 		 struct aftl_placement *placement)
 {
@@ -108,6 +123,9 @@ static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct 
 				    placement);
 	if (!ret && wildness & WILD_SHORT && draw(wild, 8) == 0)
 		placement->pages = 1;
+	/* After its last step a block is forgotten: that one must not be refused. */
+	if (!ret && wildness & WILD_CARRY && wild->open[aftl_lun_index(lun)])
+		carry_something(wild, placement);
 	return ret;
 }
 
@@ -131,7 +149,9 @@ static void chore(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_
 	(void)lun;
 	if (!(wildness & WILD_CHORE))
 		return;
-	chore->kind = draw(wild, 3);
+	chore->kind = draw(wild, AFTL_CHORE_MOVE + 2);
+	chore->page = draw(wild, 9) ? draw(wild, 20) : U32_MAX - draw(wild, 5);
+	chore->pages = draw(wild, 9) ? draw(wild, 20) : U32_MAX - draw(wild, 5);
 	chore->unit = to_unit(draw(wild, 2) ? draw(wild, 1000) : U32_MAX);
 	chore->block = any_block(wild);
 }
@@ -274,6 +294,15 @@ static void short_programs_lose_nothing(void)
 	test_device_close(&device);
 }
 
+/* Which of them are legal is not told here. */
+static void company_loses_nothing(void)
+{
+	survive(WILD_CARRY, one_shot, 6000);
+	CHECK_RANGE(test_counters(&device)->policy_bugs, 500, U64_MAX);
+	CHECK_RANGE(test_counters(&device)->programmed_rewrite_units, 20, U64_MAX);
+	test_device_close(&device);
+}
+
 static void everything_at_once(void)
 {
 	survive(WILD_PLACE | WILD_COPY | WILD_CHORE | WILD_ANSWERS, plain, 6000);
@@ -309,6 +338,7 @@ int main(void)
 	tap_run("wrong chores are ignored", wrong_chores_are_ignored);
 	tap_run("wrong answers are tamed", wrong_answers_are_tamed);
 	tap_run("short programs lose nothing", short_programs_lose_nothing);
+	tap_run("company for host data is taken along or refused", company_loses_nothing);
 	tap_run("everything at once", everything_at_once);
 	return tap_finish();
 }

@@ -43,6 +43,18 @@ static const char *const tlc_unbuffered[] = {
 	PRESSED, "bits", "3", "one_shot", "on", NULL
 };
 
+/* A device fills up with hot data: the zones must be short for updates to cool down. */
+#define ZONES "zone1", "20ms", "zone2", "60ms", "zone3", "200ms", "candidates", "3"
+
+static const char *const zones[] = {
+	PRESSED, "bits", "3", "one_shot", "on", "page", "16KiB", "buffer", "1MiB", "blocks", "100",
+	ZONES, NULL
+};
+
+static const char *const virtual_layers[] = {
+	PRESSED, "bits", "3", "one_shot", "on", "blocks", "100", "virtual_layers", "on", ZONES, NULL
+};
+
 static const char *const wide[] = {
 	SHAPE, "op", "45", "planes", "2", "plane_mode", "wide", "allocate", "static", NULL
 };
@@ -52,6 +64,10 @@ static const char *const roomy[] = { LARGE, "op", "40", NULL };
 static const char *const noisy[] = {
 	LARGE, "op", "40", "buffer", "128KiB", "cell_model", "voltage", "suspend", "both",
 	"wear_gap", "8", "age", "2000h", NULL
+};
+
+static const char *const marginless[] = {
+	LARGE, "op", "40", "cell_model", "voltage", "tvr_mode", "device", "wear_times", "on", NULL
 };
 
 static const char *const small_unit[] = { LARGE, "op", "40", "unit", "512", "page", "4096", NULL };
@@ -70,6 +86,14 @@ static const struct scenario scenarios[] = {
 	{ "pageftl, one-shot", "pageftl", tlc_unbuffered, false, 800000, 40, 4, 12, 50 },
 	{ "cubeftl, buffered", "cubeftl", tlc, false, 1200000, 40, 4, 12, 50 },
 	{ "cubeftl_minus", "cubeftl_minus", tlc_unbuffered, false, 700000, 40, 4, 12, 50 },
+	{ "li, units of a page", "li", unit_is_page, false, 400000, 40, 2, 4, 50 },
+	{ "agcr, units of a page", "agcr", unit_is_page, false, 500000, 40, 2, 4, 50 },
+	{ "agcr, buffered and voltages", "agcr", noisy, false, 600000, 50, 4, 8, 70 },
+	{ "tvr", "tvr", plain, false, 600000, 40, 4, 8, 50 },
+	{ "tvr, whole device and voltages", "tvr", marginless, false, 600000, 40, 4, 8, 70 },
+	{ "tlc, buffered", "tlc", zones, false, 500000, 40, 4, 12, 50 },
+	{ "ressd, buffered", "ressd", zones, false, 1000000, 40, 4, 12, 50 },
+	{ "ressd, virtual super layers", "ressd", virtual_layers, false, 600000, 40, 4, 12, 50 },
 	{ "approxftl, first come first served", "approxftl", fcfs, false, 400000, 70, 1, 3, 50 },
 	{ "approxftl, whole units", "approxftl", roomy, true, 60000, 40, 4, 8, 50 },
 	{ "delta_b, whole units, buffered", "delta_b", buffered, true, 60000, 40, 4, 8, 50 },

@@ -21,6 +21,11 @@ static const char *const busy[] = {
 
 static const char *const no_errors[] = { SHAPE, "errors", "off", NULL };
 
+static const char *const three_bits[] = {
+	SHAPE, "bits", "3", "one_shot", "on", "zone1", "5ms", "zone2", "20ms", "zone3", "50ms",
+	"virtual_layers", "on", NULL
+};
+
 static const char *const tiny[] = {
 	"channels", "1", "chips", "1", "blocks", "24", "layers", "2", "word_lines", "4", "op", "80",
 	"errors", "on", NULL
@@ -315,6 +320,7 @@ int main(void)
 	with_every_policy("a used device", plain);
 	with_every_policy("a device with everything on", busy);
 	with_every_policy("a device without errors", no_errors);
+	with_every_policy("word lines of three bits", three_bits);
 	tap_run("a busy device is not saved", a_busy_device_is_not_saved);
 	tap_run("a full sink is reported", a_full_sink_is_reported);
 	tap_run("cut bytes are refused", cut_bytes_are_refused);

@@ -55,8 +55,8 @@ static bool try_header(struct aftl_record_header *header, const u8 *bytes)
 		return false;
 	}
 	demand(!aftl_record_header_encode(header, again, &error));
-	/* What a later minor version added is not kept. */
-	demand(header->minor || !memcmp(again, bytes, sizeof(again)));
+	/* What a later minor version added is not kept, and an older one is raised. */
+	demand(header->minor != AFTL_RECORD_VERSION_MINOR || !memcmp(again, bytes, sizeof(again)));
 	return true;
 }
 

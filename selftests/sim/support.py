@@ -18,6 +18,7 @@ BINARY = Path(os.environ.get("APPROXFTL", BUILD / "approxftl")).absolute()
 HEADER_BYTES = 4096
 RECORD_BYTES = 32
 READ, WRITE, FLUSH, DISCARD, WRITE_ZEROES = range(5)
+FUA = 0x80
 
 Json = dict[str, Any]
 

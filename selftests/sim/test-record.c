@@ -24,14 +24,16 @@ static struct aftl_record random_record(struct aftl_random *random)
 	record.off_sect = aftl_random_next(random) % (AFTL_RECORD_SECTORS_MAX - record.nsect);
 	if (record.op == AFTL_OP_FLUSH)
 		record.nsect = 0;
+	if (record.op == AFTL_OP_WRITE)
+		record.fua = aftl_random_below(random, 2);
 	return record;
 }
 
 static bool same(const struct aftl_record *a, const struct aftl_record *b)
 {
 	return a->t_ns == b->t_ns && a->off_sect == b->off_sect && a->nsect == b->nsect &&
-	       a->op == b->op && a->class == b->class && a->stream == b->stream &&
-	       a->lat_100ns == b->lat_100ns && a->pid == b->pid;
+	       a->op == b->op && a->fua == b->fua && a->class == b->class &&
+	       a->stream == b->stream && a->lat_100ns == b->lat_100ns && a->pid == b->pid;
 }
 
 static void records_survive(void)
@@ -81,6 +83,7 @@ static void header_survives(void)
 	struct aftl_error error;
 
 	aftl_record_header_init(&header);
+	header.minor = AFTL_RECORD_VERSION_MINOR;
 	header.records = 0x123456789;
 	header.device_bytes = 1ULL << 40;
 	header.classes = 3;

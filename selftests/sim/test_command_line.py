@@ -86,6 +86,7 @@ USAGE = [
     (["--workload", "zipf", "--zipf-skew", "a"], '"a" is not a number such as 2 or 0.5'),
     (["--zipf-skew", "1"], "--zipf-skew needs --workload zipf"),
     (["--drift-set", "0.01"], "--drift-set needs --workload drift"),
+    (["--active-set", "0.01"], "--active-set needs --workload active"),
     (["--burst-on", "1ms"], "--burst-on needs --workload bursts"),
     (["--hot-share", "0.8"], "--hot-share needs --hot-range"),
     (
@@ -193,7 +194,7 @@ def test_fractions_and_percentages_are_the_same(
 def test_every_share_is_read_in_both_notations() -> None:
     table = (Path(__file__).parents[2] / "userspace/sim/option-table.h").read_text()
     names = re.findall(r"^SIM_OPT\((\w+), SHARE,", table, re.MULTILINE)
-    assert len(names) == 8
+    assert len(names) == 10
     for name in names:
         option = "--" + name.replace("_", "-")
         assert "is more than the whole; write 50% or 0.5\n" in run("sim", option, "50").err

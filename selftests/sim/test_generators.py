@@ -153,6 +153,19 @@ def test_drift(generate: Generate) -> None:
     assert max(r.off_sect for r in records) // UNIT_SECTORS > 4 * width
 
 
+def test_active(generate: Generate) -> None:
+    records = generate("--workload", "active", "--active-set", "0.01", "--active-requests", "50",
+                       "--active-others", "0.1")
+    uses = Counter(r.off_sect // UNIT_SECTORS for r in records)
+    # A place keeps its turn for 50 requests on average, unless the end of the stream cuts it.
+    often = [count for count in uses.values() if count > 2]
+    assert 20 < sum(often) / len(often) < 60
+    assert near(sum(often) / N, 0.9, N) or 0.86 < sum(often) / N < 0.92
+    # Some of the first places are gone at the end: others have taken their turn.
+    early, late = ({r.off_sect for r in part} for part in (records[:N // 10], records[-N // 10:]))
+    assert len(early & late) < len(early) / 2
+
+
 def test_sizes_and_their_weights(generate: Generate) -> None:
     records = generate("--size", "4KiB:70,6000:10,64KiB:20")
     found = Counter(r.nsect for r in records)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from selftests.sim.support import (
     DISCARD,
     FLUSH,
+    FUA,
     HEADER_BYTES,
     READ,
     RECORD_BYTES,
@@ -66,6 +67,8 @@ def test_later_minor_version_is_read(tmp_path: Path) -> None:
 
 RECORDS = [
     (Record(0, 0, 8, 9), "operation 9 is unknown, the largest is 4"),
+    (Record(0, 0, 8, FUA | READ), "operation 0 is marked FUA, which is for writes"),
+    (Record(0, 0, 8, FUA | 9), "operation 9 is unknown, the largest is 4"),
     (Record(0, 0, 8, WRITE, klass=2), "tag class 2 is unknown, the largest is 1"),
     (Record(0, 0, 8, FLUSH), "a flush has a length of 8 sectors, it must be 0"),
     (Record(0, 0, 0, READ), "a request has no length"),
@@ -79,6 +82,34 @@ def test_wrong_record(record: Record, sentence: str, tmp_path: Path) -> None:
     done = run("sim", "--trace", path)
     assert done.code == 3
     assert f"x.aft: byte {HEADER_BYTES + RECORD_BYTES}: {sentence}" in done.err
+
+
+@pytest.mark.parametrize("fua", [0, FUA])
+def test_fua_waits_for_the_flash(fua: int, tmp_path: Path) -> None:
+    path = write_trace(tmp_path / "x.aft", [Record(0, 0, 8, WRITE | fua)], Header(minor=1))
+    copy = tmp_path / "y.aft"
+    options: list[str | Path] = ["--trace", path, "--set", "buffer=64KiB", "--record", copy]
+    response = only_run(sim(*options))["timing"]["write_response"]
+    assert (response["min_ns"] > 700000) == bool(fua)
+    assert [r.op for r in read_trace(copy)] == [WRITE | fua]
+
+
+def test_times_of_the_device(tmp_path: Path) -> None:
+    path = write_trace(tmp_path / "x.aft", [Record(5000000, 0, 8, WRITE)])
+    moved = only_run(sim("--trace", path))
+    kept = only_run(sim("--trace", path, "--arrival", "device"))
+    assert kept["device_time_ns"] == moved["device_time_ns"] + 5000000
+    assert run("sim", "--arrival", "device").err.endswith("--arrival device needs --trace\n")
+
+
+def test_the_device_goes_on_until_then(tmp_path: Path) -> None:
+    path = write_trace(tmp_path / "x.aft", [Record(0, 0, 8, WRITE)])
+    options: list[str | Path] = ["--trace", path, "--set", "buffer=64KiB"]
+    at_once = only_run(sim(*options))
+    later = only_run(sim(*options, "--until", "20ms"))
+    assert at_once["counters"]["array_programs"] == 0
+    assert later["counters"]["array_programs"] == 1
+    assert later["device_time_ns"] == 20000000
 
 
 def test_time_backwards(tmp_path: Path) -> None:

@@ -117,6 +117,7 @@ u64 sim_arrival(struct sim_arrivals *arrivals, const struct sim_request *request
 	case SIM_ARRIVAL_OPEN:
 		return next_open(arrivals);
 	case SIM_ARRIVAL_TRACE:
+	case SIM_ARRIVAL_DEVICE:
 		return request->time_ns;
 	default:
 		return wait_for_burst(arrivals, free_ns);

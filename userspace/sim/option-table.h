@@ -20,6 +20,15 @@ SIM_OPT(set, TEXT, 0, 0, NULL, "KEY=VALUE",
 SIM_OPT(load, TEXT, 0, 0, NULL, "FILE", "begin with a device that --dump has saved")
 SIM_OPT(dump, TEXT, 0, 0, NULL, "FILE", "save the device as it is at the end")
 
+SIM_OPT_GROUP("An array of such devices")
+SIM_OPT(raid, COUNT, 5, 5, NULL, "LEVEL", "run the stream on a RAID of that level; there is 5")
+SIM_OPT(members, COUNT, 3, 16, "4", "N", "devices of the array")
+SIM_OPT(chunk, COUNT, 1, 1 << 20, "64", "UNITS",
+	"mapping units of a device before the next one takes its turn")
+SIM_OPT(stripes, COUNT, 1, 1 << 20, "256", "N", "rows of units that the stripe cache holds")
+SIM_OPT(stripe_hold, TIME, 0, 3600000000000ULL, "3ms", "TIME",
+	"how long a row waits for more writes before its parity is written")
+
 SIM_OPT_GROUP("Requests from a record file")
 SIM_OPT(trace, TEXT, 0, 0, NULL, "FILE", "record file (.aft), - for standard input")
 SIM_OPT(repeat, COUNT, 1, 1000000000, "1", "N", "play it so many times, one after the other")
@@ -27,8 +36,8 @@ SIM_OPT(time_scale, RATE, SIM_RATE_ONE / 1000000, 1000000 * SIM_RATE_ONE, "1", "
 	"stretch its times: 2 is half as fast, 0.5 twice as fast")
 
 SIM_OPT_GROUP("Requests from the generator")
-SIM_OPT(workload, CHOICE, 0, 4, "uniform", "KIND",
-	"uniform, zipf, sequential, bursts or drift")
+SIM_OPT(workload, CHOICE, 0, 5, "uniform", "KIND",
+	"uniform, zipf, sequential, bursts, drift or active")
 SIM_OPT(requests, COUNT, 0, U64_MAX, "100000", "N",
 	"how many, not counting the warm-up; with --trace at most so many")
 SIM_OPT(write_share, SHARE, 0, 10000, "50%", "SHARE", "writes among reads and writes")
@@ -48,12 +57,19 @@ SIM_OPT(drift_set, SHARE, 1, 10000, "10%", "SHARE",
 	"working set of workload drift, of the footprint")
 SIM_OPT(drift_requests, COUNT, 1, U64_MAX, "100000", "N",
 	"requests in which that set moves by its own size")
+SIM_OPT(active_set, SHARE, 1, 10000, "1%", "SHARE",
+	"places of workload active that are in use at a time, of the footprint")
+SIM_OPT(active_requests, COUNT, 1, U64_MAX, "20", "N",
+	"mean number of requests to such a place before another takes its turn")
+SIM_OPT(active_extent, COUNT, 1, 1 << 20, "1", "N",
+	"neighbouring places that enter and leave that set together")
+SIM_OPT(active_others, SHARE, 0, 10000, "0%", "SHARE", "requests to any place of the footprint")
 SIM_OPT(discard_share, SHARE, 0, 10000, "0%", "SHARE", "discards among all requests")
 SIM_OPT(flush_every, COUNT, 0, U64_MAX, "0", "N", "a flush after each N requests; 0: never")
 
 SIM_OPT_GROUP("Timing")
-SIM_OPT(arrival, CHOICE, 0, 2, NULL, "KIND",
-	"closed (a queue kept full), open (a rate) or trace (the record file's clock)")
+SIM_OPT(arrival, CHOICE, 0, 3, NULL, "KIND",
+	"closed (a full queue), open (a rate), trace (the file's clock) or device (the device's)")
 SIM_OPT(depth, COUNT, 1, 1 << 20, "32", "N", "requests in a closed queue")
 SIM_OPT(rate, COUNT, 1, 1000000000, NULL, "IOPS", "mean rate of open arrivals")
 SIM_OPT(utilisation, SHARE, 1, 100000, NULL, "SHARE",
@@ -61,6 +77,8 @@ SIM_OPT(utilisation, SHARE, 1, 100000, NULL, "SHARE",
 SIM_OPT(arrival_shape, CHOICE, 0, 1, "poisson", "KIND", "poisson or fixed distances")
 SIM_OPT(burst_on, TIME, 1, 3600000000000ULL, "100ms", "TIME", "length of a burst")
 SIM_OPT(burst_off, TIME, 0, 3600000000000ULL, "900ms", "TIME", "silence after a burst")
+SIM_OPT(until, TIME, 0, AFTL_TIME_MAX, "0", "TIME",
+	"device time that passes at least, with work that nobody waits for")
 SIM_OPT(warmup, COUNT, 0, U64_MAX, "0", "N", "requests before statistics begin")
 
 SIM_OPT_GROUP("Output")

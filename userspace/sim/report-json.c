@@ -63,6 +63,12 @@ static void put_workload(struct json_writer *json, const struct sim_options *opt
 		json_fixed(json, "drift_set_percent", options->drift_set, 2);
 		json_u64(json, "drift_requests", options->drift_requests);
 		break;
+	case SIM_WORKLOAD_ACTIVE:
+		json_fixed(json, "active_set_percent", options->active_set, 2);
+		json_u64(json, "active_requests", options->active_requests);
+		json_u64(json, "active_extent", options->active_extent);
+		json_fixed(json, "active_others_percent", options->active_others, 2);
+		break;
 	case SIM_WORKLOAD_BURSTS:
 		json_u64(json, "burst_on_ns", options->burst_on);
 		json_u64(json, "burst_off_ns", options->burst_off);
@@ -114,7 +120,7 @@ static void put_arrivals(struct json_writer *json, const struct sim_options *opt
 		if (options->utilisation)
 			json_fixed(json, "utilisation_percent", options->utilisation, 2);
 		json_fixed(json, "mean_interval_ns",
-			   sim_ratio(result->interval_q16, 1 << 16, 1000), 3);
+			   scaled_ratio(result->interval_q16, 1 << 16, 1000), 3);
 	}
 	json_u64(json, "warmup_requests", result->warmup_requests);
 }
@@ -164,7 +170,7 @@ static void put_timing(struct json_writer *json, const char *key,
 	json_object(json, key);
 	json_u64(json, "count", histogram->count);
 	json_u64(json, "sum_ns", histogram->sum);
-	json_fixed(json, "mean_ns", sim_ratio(histogram->sum, histogram->count, 1000), 3);
+	json_fixed(json, "mean_ns", scaled_ratio(histogram->sum, histogram->count, 1000), 3);
 	json_u64(json, "min_ns", histogram->smallest);
 	json_u64(json, "p50_ns", aftl_histogram_quantile(histogram, 5000));
 	json_u64(json, "p90_ns", aftl_histogram_quantile(histogram, 9000));
@@ -186,7 +192,7 @@ static void put_waiting(struct json_writer *json, const char *key,
 	json_object(json, key);
 	json_u64(json, "count", response->count);
 	json_u64(json, "sum_ns", sum);
-	json_fixed(json, "mean_ns", sim_ratio(sum, response->count, 1000), 3);
+	json_fixed(json, "mean_ns", scaled_ratio(sum, response->count, 1000), 3);
 	json_end_object(json);
 }
 
@@ -211,10 +217,10 @@ static void put_amplification(struct json_writer *json, const struct aftl_counte
 	json_object(json, "write_amplification");
 	json_u64(json, "host_write_units", written);
 	json_u64(json, "programmed_units", sim_programmed_units(counters));
-	json_fixed(json, "total", sim_ratio(sim_programmed_units(counters), written, 10000), 4);
+	json_fixed(json, "total", scaled_ratio(sim_programmed_units(counters), written, 10000), 4);
 	for (i = 0; i < SIM_CAUSES; i++)
 		json_fixed(json, sim_cause_names[i],
-			   sim_ratio(sim_cause_units(counters, i), written, 10000), 4);
+			   scaled_ratio(sim_cause_units(counters, i), written, 10000), 4);
 	json_end_object(json);
 }
 
@@ -229,9 +235,10 @@ static void put_energy(struct json_writer *json, const struct aftl_counters *cou
 	json_u64(json, "read_pj", read);
 	json_u64(json, "program_pj", program);
 	json_u64(json, "erase_pj", erase);
-	json_fixed(json, "mean_read_pj", sim_ratio(read, counters->array_reads, 1000), 3);
-	json_fixed(json, "mean_program_pj", sim_ratio(program, counters->array_programs, 1000), 3);
-	json_fixed(json, "mean_erase_pj", sim_ratio(erase, counters->array_erases, 1000), 3);
+	json_fixed(json, "mean_read_pj", scaled_ratio(read, counters->array_reads, 1000), 3);
+	json_fixed(json, "mean_program_pj",
+		   scaled_ratio(program, counters->array_programs, 1000), 3);
+	json_fixed(json, "mean_erase_pj", scaled_ratio(erase, counters->array_erases, 1000), 3);
 	json_end_object(json);
 }
 
@@ -245,7 +252,7 @@ static void put_spread(struct json_writer *json, const char *key, const struct s
 		scale *= 10;
 	json_object(json, key);
 	json_fixed(json, "min", spread->smallest * scale / per, decimals);
-	json_fixed(json, "mean", sim_ratio(spread->sum, spread->count * per, scale), decimals);
+	json_fixed(json, "mean", scaled_ratio(spread->sum, spread->count * per, scale), decimals);
 	json_fixed(json, "max", spread->largest * scale / per, decimals);
 	json_end_object(json);
 }
@@ -258,11 +265,11 @@ static void put_lifetime(struct json_writer *json, const struct aftl_counters *c
 	json_object(json, "lifetime");
 	json_u64(json, "erases", erases);
 	json_u64(json, "low_erases", counters->array_low_erases);
-	json_fixed(json, "low_erase_share", sim_ratio(counters->array_low_erases, erases, 10000),
+	json_fixed(json, "low_erase_share", scaled_ratio(counters->array_low_erases, erases, 10000),
 		   4);
-	json_fixed(json, "mean_erase_wear", sim_ratio(counters->wear_sum, erases, 1), 4);
+	json_fixed(json, "mean_erase_wear", scaled_ratio(counters->wear_sum, erases, 1), 4);
 	json_fixed(json, "factor",
-		   sim_ratio(erases * SIM_FULL_WEAR, counters->wear_sum, 10000), 4);
+		   scaled_ratio(erases * SIM_FULL_WEAR, counters->wear_sum, 10000), 4);
 	json_end_object(json);
 }
 
@@ -316,11 +323,11 @@ static void put_luns(struct json_writer *json, const struct sim_result *result)
 	json_object(json, "luns");
 	json_u64(json, "busy_ns", busy_ns);
 	json_fixed(json, "mean_utilisation",
-		   sim_ratio(busy_ns, result->elapsed_ns * result->geo.luns, 10000), 4);
+		   scaled_ratio(busy_ns, result->elapsed_ns * result->geo.luns, 10000), 4);
 	json_list(json, "utilisation");
 	for (i = 0; i < result->geo.luns; i++)
 		json_fixed(json, NULL,
-			   sim_ratio(result->luns[i].busy_ns, result->elapsed_ns, 10000), 4);
+			   scaled_ratio(result->luns[i].busy_ns, result->elapsed_ns, 10000), 4);
 	json_end_array(json);
 	json_list(json, "free_blocks");
 	for (i = 0; i < result->geo.luns; i++)
@@ -350,6 +357,35 @@ static void put_state(struct json_writer *json, const struct sim_result *result)
 	put_digest(json, result->digest);
 }
 
+static void put_member(struct json_writer *json, u64 units, u64 erases)
+{
+	json_object(json, NULL);
+	json_u64(json, "write_units", units);
+	json_u64(json, "erases", erases);
+	json_fixed(json, "writes_per_erase", scaled_ratio(units, erases, 100), 2);
+	json_end_object(json);
+}
+
+static void put_raid(struct json_writer *json, const struct sim_raid *raid)
+{
+	const struct raid_counters *counters = &raid->counters;
+	u32 i;
+
+	json_object(json, "raid");
+	json_u64(json, "data_write_units", counters->data_units);
+	json_u64(json, "parity_write_units", counters->parity_units);
+	json_u64(json, "parity_read_units", counters->old_units);
+	json_u64(json, "cached_read_units", counters->cached_units);
+	json_u64(json, "full_rows", counters->full_rows);
+	json_u64(json, "modified_rows", counters->modified_rows);
+	json_u64(json, "reconstructed_rows", counters->reconstructed_rows);
+	json_array(json, "members");
+	for (i = 0; i < raid->members; i++)
+		put_member(json, raid->member_units[i], raid->member_erases[i]);
+	json_end_array(json);
+	json_end_object(json);
+}
+
 static void put_result(struct json_writer *json, const struct sim_options *options,
 		       const struct sim_result *result)
 {
@@ -367,6 +403,8 @@ static void put_result(struct json_writer *json, const struct sim_options *optio
 	put_wear(json, result);
 	put_pages(json, result);
 	put_luns(json, result);
+	if (result->raid.members)
+		put_raid(json, &result->raid);
 	put_counters(json, &result->stats.counters);
 	json_end_object(json);
 }

@@ -32,82 +32,39 @@ struct line {
 
 /* Values as text */
 
-/* Four digits, whatever the unit. */
-static void print_scaled(char *text, u64 value, u64 unit, const char *name)
-{
-	u64 whole = value / unit;
-	unsigned int decimals = whole >= 1000 ? 0 : whole >= 100 ? 1 : whole >= 10 ? 2 : 3;
-	u64 scale = decimals == 3 ? 1000 : decimals == 2 ? 100 : decimals == 1 ? 10 : 1;
-	u64 rounded = sim_ratio(value, unit, scale * 2);
-
-	rounded = (rounded + 1) / 2;
-	if (!value)
-		scnprintf(text, TEXT_TABLE_CELL, "0 %s", name);
-	else if (decimals)
-		scnprintf(text, TEXT_TABLE_CELL, "%llu.%0*llu %s",
-			  (unsigned long long)(rounded / scale), (int)decimals,
-			  (unsigned long long)(rounded % scale), name);
-	else
-		scnprintf(text, TEXT_TABLE_CELL, "%llu %s", (unsigned long long)rounded, name);
-}
-
-static void print_time(char *text, u64 ns)
-{
-	if (ns < 1000000)
-		print_scaled(text, ns, 1000, "us");
-	else if (ns < 1000000000)
-		print_scaled(text, ns, 1000000, "ms");
-	else
-		print_scaled(text, ns, 1000000000, "s ");
-}
-
-static void print_energy(char *text, u64 pj)
+static void print_energy(char text[HUMAN_SIZE], u64 pj)
 {
 	if (pj < 1000000000)
-		print_scaled(text, pj, 1000000, "uJ");
+		human_scaled(text, pj, 1000000, "uJ");
 	else if (pj < 1000000000000ULL)
-		print_scaled(text, pj, 1000000000, "mJ");
+		human_scaled(text, pj, 1000000000, "mJ");
 	else
-		print_scaled(text, pj, 1000000000000ULL, "J ");
+		human_scaled(text, pj, 1000000000000ULL, "J ");
 }
 
-static void print_bytes(char *text, u64 bytes)
-{
-	if (bytes < 1 << 30)
-		print_scaled(text, bytes, 1 << 20, "MiB");
-	else
-		print_scaled(text, bytes, 1 << 30, "GiB");
-}
-
-static void print_fixed(char *text, u64 value, u64 scale, int decimals, const char *end)
-{
-	scnprintf(text, TEXT_TABLE_CELL, "%llu.%0*llu%s", (unsigned long long)(value / scale),
-		  decimals, (unsigned long long)(value % scale), end);
-}
-
-static void print_value(char *text, enum unit unit, u64 value)
+static void print_value(char text[HUMAN_SIZE], enum unit unit, u64 value)
 {
 	switch (unit) {
 	case UNIT_TIME:
-		print_time(text, value);
+		human_time(text, value);
 		break;
 	case UNIT_FIXED4:
-		print_fixed(text, value, 10000, 4, "");
+		human_fixed(text, value, 4, "");
 		break;
 	case UNIT_PERCENT:
-		print_fixed(text, value, 100, 2, "% ");
+		human_fixed(text, value, 2, "% ");
 		break;
 	case UNIT_ENERGY:
 		print_energy(text, value);
 		break;
 	case UNIT_BYTES:
-		print_bytes(text, value);
+		human_bytes(text, value);
 		break;
 	case UNIT_RATE:
-		scnprintf(text, TEXT_TABLE_CELL, "%llu/s", (unsigned long long)value);
+		scnprintf(text, HUMAN_SIZE, "%llu/s", (unsigned long long)value);
 		break;
 	default:
-		scnprintf(text, TEXT_TABLE_CELL, "%llu", (unsigned long long)value);
+		scnprintf(text, HUMAN_SIZE, "%llu", (unsigned long long)value);
 	}
 }
 
@@ -135,14 +92,14 @@ static u64 simulated(const struct sim_result *result, u32 unused)
 static u64 request_rate(const struct sim_result *result, u32 unused)
 {
 	(void)unused;
-	return sim_ratio(result->requests, result->elapsed_ns, 1000000000);
+	return scaled_ratio(result->requests, result->elapsed_ns, 1000000000);
 }
 
 static u64 mean_time(const struct sim_result *result, u32 timing)
 {
 	const struct aftl_histogram *histogram = sim_timing_of(result, timing);
 
-	return sim_ratio(histogram->sum, histogram->count, 1);
+	return scaled_ratio(histogram->sum, histogram->count, 1);
 }
 
 static u64 quantile(const struct sim_result *result, u32 timing_and_share)
@@ -161,20 +118,20 @@ static u64 waiting(const struct sim_result *result, u32 response)
 	const struct aftl_histogram *histogram = sim_timing_of(result, response);
 	u64 service = sim_timing_of(result, response + 1)->sum;
 
-	return sim_ratio(histogram->sum - min(service, histogram->sum), histogram->count, 1);
+	return scaled_ratio(histogram->sum - min(service, histogram->sum), histogram->count, 1);
 }
 
 static u64 amplification(const struct sim_result *result, u32 unused)
 {
 	(void)unused;
-	return sim_ratio(sim_programmed_units(&result->stats.counters),
-			 result->stats.counters.host_write_units, 10000);
+	return scaled_ratio(sim_programmed_units(&result->stats.counters),
+			    result->stats.counters.host_write_units, 10000);
 }
 
 static u64 amplification_by(const struct sim_result *result, u32 cause)
 {
-	return sim_ratio(sim_cause_units(&result->stats.counters, cause),
-			 result->stats.counters.host_write_units, 10000);
+	return scaled_ratio(sim_cause_units(&result->stats.counters, cause),
+			    result->stats.counters.host_write_units, 10000);
 }
 
 static u64 mean_utilisation(const struct sim_result *result, u32 unused)
@@ -185,13 +142,13 @@ static u64 mean_utilisation(const struct sim_result *result, u32 unused)
 	(void)unused;
 	for (i = 0; i < result->geo.luns; i++)
 		busy_ns += result->luns[i].busy_ns;
-	return sim_ratio(busy_ns, result->elapsed_ns * result->geo.luns, 10000);
+	return scaled_ratio(busy_ns, result->elapsed_ns * result->geo.luns, 10000);
 }
 
 static u64 mean_erases(const struct sim_result *result, u32 unused)
 {
 	(void)unused;
-	return sim_ratio(result->erases.sum, result->erases.count, 10000);
+	return scaled_ratio(result->erases.sum, result->erases.count, 10000);
 }
 
 static u64 most_erases(const struct sim_result *result, u32 unused)
@@ -203,7 +160,7 @@ static u64 most_erases(const struct sim_result *result, u32 unused)
 static u64 mean_wear(const struct sim_result *result, u32 unused)
 {
 	(void)unused;
-	return sim_ratio(result->wear.sum, result->wear.count, 1);
+	return scaled_ratio(result->wear.sum, result->wear.count, 1);
 }
 
 static u64 lifetime(const struct sim_result *result, u32 unused)
@@ -211,7 +168,7 @@ static u64 lifetime(const struct sim_result *result, u32 unused)
 	const struct aftl_counters *counters = &result->stats.counters;
 
 	(void)unused;
-	return sim_ratio(counters->array_erases * SIM_FULL_WEAR, counters->wear_sum, 10000);
+	return scaled_ratio(counters->array_erases * SIM_FULL_WEAR, counters->wear_sum, 10000);
 }
 
 static u64 mode_pages(const struct sim_result *result, u32 mode)
@@ -235,6 +192,26 @@ static u64 cpu_time(const struct sim_result *result, u32 unused)
 	(void)unused;
 	return result->cpu_ns;
 }
+
+/* Units that @counter of the array counts for each unit that the user writes. */
+static u64 raid_share(const struct sim_result *result, u32 index)
+{
+	const u64 *counters = (const u64 *)&result->raid.counters;
+
+	return scaled_ratio(counters[index], result->stats.counters.host_write_units, 10000);
+}
+
+/* Data and parity written to the members for each erase. */
+static u64 writes_per_erase(const struct sim_result *result, u32 unused)
+{
+	const struct raid_counters *counters = &result->raid.counters;
+
+	(void)unused;
+	return scaled_ratio(counters->data_units + counters->parity_units,
+			    result->stats.counters.array_erases, 10000);
+}
+
+#define RAID_AT(name) (offsetof(struct raid_counters, name) / sizeof(u64))
 
 /* In the order of sim_timings. */
 enum { READ_RESPONSE, READ_SERVICE, WRITE_RESPONSE, WRITE_SERVICE, FLUSH_RESPONSE };
@@ -291,6 +268,13 @@ static const struct line flash_lines[] = {
 	{ "policy bugs", counter, UNIT_NUMBER, COUNTER_AT(policy_bugs) },
 };
 
+static const struct line raid_lines[] = {
+	{ "data written to members", raid_share, UNIT_FIXED4, RAID_AT(data_units) },
+	{ "parity written", raid_share, UNIT_FIXED4, RAID_AT(parity_units) },
+	{ "read for parity", raid_share, UNIT_FIXED4, RAID_AT(old_units) },
+	{ "writes per erase", writes_per_erase, UNIT_FIXED4, 0 },
+};
+
 static const struct line memory_line = { "memory of the device", memory, UNIT_BYTES, 0 };
 static const struct line cpu_line = { "processor time", cpu_time, UNIT_TIME, 0 };
 static const struct line amplification_line = {
@@ -301,20 +285,20 @@ static const struct line amplification_line = {
 
 static void put_ratio(struct text_table *table, u64 value, u64 first)
 {
-	char text[TEXT_TABLE_CELL];
+	char text[HUMAN_SIZE];
 
 	if (!first) {
 		text_table_cell(table, "%s", value ? "-" : "");
 		return;
 	}
-	print_fixed(text, (sim_ratio(value, first, 2000) + 1) / 2, 1000, 3, "x");
+	human_fixed(text, (scaled_ratio(value, first, 2000) + 1) / 2, 3, "x");
 	text_table_cell(table, "%s", text);
 }
 
 static void put_line(struct text_table *table, const struct sim_report *report,
 		     const struct line *line)
 {
-	char text[TEXT_TABLE_CELL];
+	char text[HUMAN_SIZE];
 	unsigned int i;
 
 	text_table_row(table);
@@ -444,11 +428,11 @@ static void print_states(const struct sim_report *report, FILE *out)
 
 static void print_device(const struct sim_result *result, FILE *out)
 {
-	char capacity[TEXT_TABLE_CELL];
-	char physical[TEXT_TABLE_CELL];
+	char capacity[HUMAN_SIZE];
+	char physical[HUMAN_SIZE];
 
-	print_bytes(capacity, (u64)result->geo.units * result->geo.unit_bytes);
-	print_bytes(physical, (u64)result->geo.slots * result->geo.unit_bytes);
+	human_bytes(capacity, (u64)result->geo.units * result->geo.unit_bytes);
+	human_bytes(physical, (u64)result->geo.slots * result->geo.unit_bytes);
 	fprintf(out, "device: %s, %s of %s, %u dies on %u channels, seed %llu\n",
 		result->profile ? result->profile : "from a file", capacity, physical,
 		result->geo.luns, result->geo.channels, (unsigned long long)result->config.seed);
@@ -457,13 +441,13 @@ static void print_device(const struct sim_result *result, FILE *out)
 static void print_stream(const struct sim_options *options, const struct sim_result *result,
 			 FILE *out)
 {
-	char text[TEXT_TABLE_CELL];
+	char text[HUMAN_SIZE];
 
 	fprintf(out, "stream: %s", options->trace ? options->trace : sim_workload_word(options));
 	if (!options->trace) {
-		print_fixed(text, options->write_share, 100, 2, "%");
+		human_fixed(text, options->write_share, 2, "%");
 		fprintf(out, ", %s writes", text);
-		print_fixed(text, options->approx_share, 100, 2, "%");
+		human_fixed(text, options->approx_share, 2, "%");
 		fprintf(out, ", %s of them approximate, %s", text, options->size);
 		if (options->hot_size)
 			fprintf(out, " (%s in the hot range)", options->hot_size);
@@ -472,7 +456,7 @@ static void print_stream(const struct sim_options *options, const struct sim_res
 	if (options->arrival == SIM_ARRIVAL_CLOSED)
 		fprintf(out, " with %llu in the queue", (unsigned long long)options->depth);
 	if (options->arrival == SIM_ARRIVAL_OPEN) {
-		print_time(text, result->interval_q16 >> 16);
+		human_time(text, result->interval_q16 >> 16);
 		fprintf(out, " each %s (%s)", text, sim_shape_word(options));
 	}
 	fputs("\n\n", out);
@@ -489,6 +473,8 @@ void sim_report_table(const struct sim_report *report, FILE *out)
 	put_lines(&table, report, general_lines, ARRAY_SIZE(general_lines));
 	put_timings(&table, report);
 	put_pages(&table, report);
+	if (report->options->raid)
+		put_lines(&table, report, raid_lines, ARRAY_SIZE(raid_lines));
 	put_lines(&table, report, flash_lines, ARRAY_SIZE(flash_lines));
 	put_line(&table, report, &memory_line);
 	if (report->options->cpu)

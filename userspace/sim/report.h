@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "human-units.h"
 #include "run.h"
 
 /**
@@ -63,11 +64,5 @@ static inline const struct aftl_histogram *sim_timing_of(const struct sim_result
 extern const char *const sim_cause_names[];
 u64 sim_cause_units(const struct aftl_counters *counters, unsigned int cause);
 u64 sim_programmed_units(const struct aftl_counters *counters);
-
-/* @part * @scale / @whole, 0 for no whole. */
-static inline u64 sim_ratio(u64 part, u64 whole, u64 scale)
-{
-	return whole ? (u64)((__uint128_t)part * scale / whole) : 0;
-}
 
 #endif

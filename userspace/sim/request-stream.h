@@ -16,6 +16,7 @@ struct sim_options;
  * @units: how many; 0 for a flush
  * @op: enum aftl_op
  * @class: enum aftl_class
+ * @flags: AFTL_REQUEST_FUA
  */
 struct sim_request {
 	u64 time_ns;
@@ -23,6 +24,7 @@ struct sim_request {
 	u32 units;
 	u8 op;
 	u8 class;
+	u8 flags;
 };
 
 /**

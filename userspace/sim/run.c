@@ -13,6 +13,7 @@
 
 #include "arrivals.h"
 #include "checked-memory.h"
+#include "core-memory.h"
 #include "device-file.h"
 #include "look-ahead.h"
 #include "progress.h"
@@ -91,19 +92,6 @@ bool sim_interrupted(void)
 
 /* What the core asks of its host */
 
-static void *host_alloc(void *host, size_t bytes)
-{
-	(void)host;
-	return calloc(1, bytes);
-}
-
-static void host_free(void *host, void *memory, size_t bytes)
-{
-	(void)host;
-	(void)bytes;
-	free(memory);
-}
-
 static void host_complete(void *host, struct aftl_request *request)
 {
 	struct run *run = host;
@@ -112,8 +100,8 @@ static void host_complete(void *host, struct aftl_request *request)
 }
 
 static const struct aftl_host_ops host_ops = {
-	.alloc = host_alloc,
-	.free = host_free,
+	.alloc = core_memory_alloc,
+	.free = core_memory_free,
 	.complete = host_complete,
 };
 
@@ -128,6 +116,7 @@ static int record_request(struct run *run, const struct aftl_request *request,
 		.off_sect = (u64)request->unit * sectors,
 		.nsect = request->units * sectors,
 		.op = request->op,
+		.fua = request->flags & AFTL_REQUEST_FUA,
 		.class = request->class,
 	};
 
@@ -154,7 +143,7 @@ static int submit(struct run *run, const struct sim_request *wanted, struct aftl
 	request->units = wanted->units;
 	request->op = wanted->op;
 	request->class = wanted->class;
-	request->flags = 0;
+	request->flags = wanted->flags;
 	if (aftl_submit(run->ftl, request))
 		return aftl_fail(error, -EIO, "the device refuses a request for %u units at %u",
 				 wanted->units, wanted->unit);
@@ -318,12 +307,12 @@ static void set_limits(struct run *run)
 	run->limit = endless || options->requests > U64_MAX - options->warmup ?
 			     U64_MAX : options->warmup + options->requests;
 	run->depth = options->arrival == SIM_ARRIVAL_CLOSED ? options->depth : U32_MAX;
-	run->base_ns = aftl_now(run->ftl);
+	run->base_ns = options->arrival == SIM_ARRIVAL_DEVICE ? 0 : aftl_now(run->ftl);
 }
 
 /* Results */
 
-static u64 processor_ns(void)
+u64 sim_processor_ns(void)
 {
 	struct timespec now;
 
@@ -340,10 +329,10 @@ static void add_to_spread(struct sim_spread *spread, u64 value)
 	spread->count++;
 }
 
-static void survey_blocks(const struct run *run, struct sim_result *result)
+void sim_survey_blocks(const struct aftl *ftl, struct sim_result *result)
 {
-	const struct aftl_block *block = aftl_media(run->ftl)->blocks;
-	const struct aftl_block *end = block + run->geo->blocks;
+	const struct aftl_block *block = aftl_media(ftl)->blocks;
+	const struct aftl_block *end = block + aftl_geometry(ftl)->blocks;
 
 	for (; block < end; block++) {
 		if (block->state == AFTL_BLOCK_BAD) {
@@ -384,7 +373,7 @@ static void survey(const struct run *run, struct sim_result *result)
 	result->digest = aftl_digest(ftl);
 	result->read_only = aftl_read_only(ftl);
 	result->interrupted = sim_interrupted();
-	survey_blocks(run, result);
+	sim_survey_blocks(ftl, result);
 	survey_luns(run, result);
 }
 
@@ -464,7 +453,7 @@ static enum exit_code drive_code(const struct run *run, int ret)
 static enum exit_code run_stream(struct run *run, struct sim_result *result,
 				 struct aftl_error *error)
 {
-	u64 begin_ns = processor_ns();
+	u64 begin_ns = sim_processor_ns();
 	enum exit_code code;
 
 	result->fill_cpu_ns = begin_ns - run->begin_cpu_ns;
@@ -473,7 +462,9 @@ static enum exit_code run_stream(struct run *run, struct sim_result *result,
 	code = drive_code(run, drive_with_progress(run, error));
 	if (code)
 		return code;
-	result->cpu_ns = processor_ns() - begin_ns;
+	if (!sim_interrupted())
+		aftl_advance(run->ftl, run->options->until);
+	result->cpu_ns = sim_processor_ns() - begin_ns;
 	survey(run, result);
 	if (run->options->dump && save_device(run, result, error))
 		return EXIT_FAILED;
@@ -495,7 +486,7 @@ static enum exit_code finish_record(struct run *run, enum exit_code code,
 enum exit_code sim_run(const struct sim_options *options, const struct aftl_policy_type *policy,
 		       struct sim_result *result, struct aftl_error *error)
 {
-	struct run run = { .options = options, .begin_cpu_ns = processor_ns() };
+	struct run run = { .options = options, .begin_cpu_ns = sim_processor_ns() };
 	enum exit_code code;
 
 	*result = (struct sim_result){ .requests = 0 };

@@ -6,6 +6,7 @@
 #define AFTL_RUN_H
 
 #include "exit-codes.h"
+#include "raid-array.h"
 #include "request-stream.h"
 #include "sim-options.h"
 
@@ -17,6 +18,20 @@ struct sim_spread {
 	u64 largest;
 	u64 sum;
 	u64 count;
+};
+
+/**
+ * struct sim_raid - what a RAID adds to the result
+ * @members: devices; 0 without a RAID
+ * @counters: of the array
+ * @member_units: by member, data and parity units written to it
+ * @member_erases: by member
+ */
+struct sim_raid {
+	u32 members;
+	struct raid_counters counters;
+	u64 member_units[STRIPE_MEMBERS_MAX];
+	u64 member_erases[STRIPE_MEMBERS_MAX];
 };
 
 /**
@@ -37,6 +52,7 @@ struct sim_spread {
  * @wear: wear of blocks in 1/10000 of a full erase
  * @bad_blocks: blocks that are not good
  * @luns: one for each LUN
+ * @raid: of an array, whose devices make one
  * @memory_bytes: that the device took
  * @digest: of the device, after --dump if it is saved
  * @cpu_ns: processor time of the run, without filling
@@ -62,6 +78,7 @@ struct sim_result {
 	struct sim_spread wear;
 	u32 bad_blocks;
 	struct aftl_lun_info *luns;
+	struct sim_raid raid;
 	u64 memory_bytes;
 	u64 digest;
 	u64 cpu_ns;
@@ -81,6 +98,12 @@ enum exit_code sim_run(const struct sim_options *options, const struct aftl_poli
 		       struct sim_result *result, struct aftl_error *error);
 
 void sim_result_release(struct sim_result *result);
+
+/* Adds the wear of the blocks of @ftl to @result. */
+void sim_survey_blocks(const struct aftl *ftl, struct sim_result *result);
+
+/* Processor time of this program. */
+u64 sim_processor_ns(void);
 
 /**
  * sim_catch_interrupt() - let the first Ctrl-C end a run early, the second the program

@@ -6,6 +6,8 @@
 #include <stdio.h>
 
 #include "complain.h"
+#include "ftl.h"
+#include "key-value.h"
 #include "shares.h"
 #include "sim-options.h"
 
@@ -20,8 +22,8 @@ enum kind {
 };
 
 static const char *const workload_words[] = { "uniform", "zipf", "sequential",
-					       "bursts",  "drift", NULL };
-static const char *const arrival_words[] = { "closed", "open", "trace", NULL };
+					       "bursts",  "drift", "active", NULL };
+static const char *const arrival_words[] = { "closed", "open", "trace", "device", NULL };
 static const char *const arrival_shape_words[] = { "poisson", "fixed", NULL };
 
 /**
@@ -309,26 +311,22 @@ static bool has_value(const struct argument *argument, struct aftl_error *error)
 	return false;
 }
 
-static int set_param(struct sim_options *options, const char *key, size_t length,
+static int set_param(struct sim_options *options, const char *text, size_t length,
 		     const char *value, struct aftl_error *error)
 {
-	char name[41];
-	size_t i;
+	char key[KEY_SIZE];
 
-	scnprintf(name, sizeof(name), "%.*s", (int)min(length, sizeof(name) - 1), key);
-	for (i = 0; name[i]; i++)
-		if (name[i] == '-')
-			name[i] = '_';
-	options->param_given = key;
-	return aftl_param_set(&options->config, name, value, error);
+	key_copy(key, text, length);
+	options->param_given = text;
+	return aftl_param_set(&options->config, key, value, error);
 }
 
 /* KEY=VALUE */
 static int set_pair(struct sim_options *options, const char *pair, struct aftl_error *error)
 {
-	size_t length = strcspn(pair, "=");
+	size_t length = key_length(pair);
 
-	if (!length || !pair[length])
+	if (!length)
 		return aftl_fail(error, -EINVAL, "--set: \"%.40s\" is not of the form KEY=VALUE",
 				 pair);
 	return set_param(options, pair, length, pair + length + 1, error);
@@ -547,15 +545,20 @@ struct relation {
 static const struct relation needs[] = {
 	{ "repeat", "trace" },	      { "time-scale", "trace" },   { "approx-run", "approx-share" },
 	{ "hot-share", "hot-range" }, { "hot-range", "hot-share" }, { "histogram", "json" },
-	{ "hot-size", "hot-share" },
+	{ "hot-size", "hot-share" }, { "members", "raid" },	      { "chunk", "raid" },
+	{ "stripes", "raid" },	      { "stripe-hold", "raid" },
 };
 
 static const struct relation excludes[] = {
 	{ "trace", "workload" },      { "trace", "write-share" },    { "trace", "size" },
 	{ "trace", "approx-share" },  { "trace", "footprint" },	     { "trace", "zipf-skew" },
 	{ "trace", "hot-share" },     { "trace", "drift-set" },	     { "trace", "drift-requests" },
+	{ "trace", "active-set" },    { "trace", "active-requests" }, { "trace", "active-others" },
+	{ "trace", "active-extent" },
 	{ "trace", "discard-share" }, { "trace", "flush-every" },    { "trace", "utilisation" },
 	{ "trace", "burst-on" },      { "trace", "burst-off" },	     { "rate", "utilisation" },
+	{ "raid", "load" },	      { "raid", "dump" },	     { "raid", "record" },
+	{ "raid", "discard-share" },  { "raid", "flush-every" },
 	{ "load", "profile" },	      { "load", "policy" },	     { "quiet", "progress" },
 };
 
@@ -595,6 +598,10 @@ static const struct specialty workload_specialties[] = {
 	{ "zipf-skew", "zipf", SIM_WORKLOAD_ZIPF },
 	{ "drift-set", "drift", SIM_WORKLOAD_DRIFT },
 	{ "drift-requests", "drift", SIM_WORKLOAD_DRIFT },
+	{ "active-set", "active", SIM_WORKLOAD_ACTIVE },
+	{ "active-requests", "active", SIM_WORKLOAD_ACTIVE },
+	{ "active-others", "active", SIM_WORKLOAD_ACTIVE },
+	{ "active-extent", "active", SIM_WORKLOAD_ACTIVE },
 	{ "burst-on", "bursts", SIM_WORKLOAD_BURSTS },
 	{ "burst-off", "bursts", SIM_WORKLOAD_BURSTS },
 };
@@ -644,8 +651,9 @@ static void choose_arrival(struct sim_options *options)
 
 static int check_arrival(const struct sim_options *options, struct aftl_error *error)
 {
-	if (options->arrival == SIM_ARRIVAL_TRACE && !options->trace)
-		return aftl_fail(error, -EINVAL, "--arrival trace needs --trace");
+	if (options->arrival >= SIM_ARRIVAL_TRACE && !options->trace)
+		return aftl_fail(error, -EINVAL, "--arrival %s needs --trace",
+				 sim_arrival_word(options));
 	if (options->arrival == SIM_ARRIVAL_OPEN && !sim_option_given(options, "rate") &&
 	    !sim_option_given(options, "utilisation"))
 		return aftl_fail(error, -EINVAL, "--arrival open needs --rate or --utilisation");

@@ -14,9 +14,16 @@ enum sim_workload {
 	SIM_WORKLOAD_SEQUENTIAL,
 	SIM_WORKLOAD_BURSTS,
 	SIM_WORKLOAD_DRIFT,
+	SIM_WORKLOAD_ACTIVE,
 };
 
-enum sim_arrival { SIM_ARRIVAL_CLOSED, SIM_ARRIVAL_OPEN, SIM_ARRIVAL_TRACE };
+enum sim_arrival {
+	SIM_ARRIVAL_CLOSED,
+	SIM_ARRIVAL_OPEN,
+	SIM_ARRIVAL_TRACE,
+	SIM_ARRIVAL_DEVICE,
+};
+
 enum sim_shape { SIM_SHAPE_POISSON, SIM_SHAPE_FIXED };
 
 /* Policies that can be compared. */

@@ -6,6 +6,7 @@
 
 #include "checked-memory.h"
 #include "complain.h"
+#include "raid.h"
 #include "report.h"
 #include "sim.h"
 
@@ -77,7 +78,12 @@ static enum exit_code run_policies(const struct sim_options *options, struct sim
 
 	for (i = 0; i < max(options->policy_count, 1U); i++) {
 		struct aftl_error error;
-		enum exit_code code = sim_run(options, options->policies[i], &results[i], &error);
+		enum exit_code code;
+
+		if (options->raid)
+			code = sim_raid_run(options, options->policies[i], &results[i], &error);
+		else
+			code = sim_run(options, options->policies[i], &results[i], &error);
 
 		if (code && code != EXIT_INTERRUPTED)
 			complain("%s", error.text);

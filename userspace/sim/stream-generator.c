@@ -43,6 +43,12 @@ struct lengths {
  * @hot_share: requests that go there
  * @window: places of the drifting working set
  * @window_requests: requests in which it moves by its own size
+ * @active: extents that are in use at a time, or NULL
+ * @active_count: how many
+ * @active_extent: places in each
+ * @extents: in the footprint
+ * @active_requests: mean number of requests to each of them
+ * @active_others: requests to any place
  * @step: multiplier that scatters Zipf's ranks, without a common divisor with @places
  * @cursor: next place of a sequential workload
  * @write_share: of reads and writes
@@ -64,6 +70,12 @@ struct generator {
 	u32 hot_share;
 	u32 window;
 	u64 window_requests;
+	u32 *active;
+	u32 active_count;
+	u32 active_extent;
+	u32 extents;
+	u64 active_requests;
+	u32 active_others;
 	u32 step;
 	u32 cursor;
 	u32 write_share;
@@ -199,6 +211,23 @@ static u32 draw_drift(struct generator *generator)
 	       generator->places;
 }
 
+/* An extent that has had its last request gives its turn to any other. */
+static u32 draw_active(struct generator *generator)
+{
+	struct aftl_random *random = &generator->place_random;
+	u32 *turn;
+	u32 place;
+
+	if (draw_share(random, generator->active_others))
+		return aftl_random_below(random, generator->places);
+	turn = &generator->active[aftl_random_below(random, generator->active_count)];
+	place = aftl_random_below(random, generator->active_extent);
+	place += *turn * generator->active_extent;
+	if (!draw_below(random, generator->active_requests))
+		*turn = aftl_random_below(random, generator->extents);
+	return place;
+}
+
 static u32 draw_sequential(struct generator *generator, u32 units)
 {
 	u32 place = generator->cursor;
@@ -218,6 +247,8 @@ static u32 draw_place(struct generator *generator, bool hot, u32 units)
 		return draw_sequential(generator, units);
 	case SIM_WORKLOAD_DRIFT:
 		return draw_drift(generator);
+	case SIM_WORKLOAD_ACTIVE:
+		return draw_active(generator);
 	default:
 		return draw_uniform(generator, hot);
 	}
@@ -289,6 +320,7 @@ static void close_generator(struct sim_stream *stream)
 	struct generator *generator = container_of(stream, struct generator, stream);
 
 	zipf_destroy(generator->zipf);
+	free(generator->active);
 	free(generator);
 }
 
@@ -372,6 +404,24 @@ static void prepare_places(struct generator *generator, const struct sim_options
 						      SIM_RATE_ONE);
 }
 
+/* Needs the sequence of places. */
+static void prepare_active(struct generator *generator, const struct sim_options *options)
+{
+	u32 i;
+
+	if (generator->workload != SIM_WORKLOAD_ACTIVE)
+		return;
+	generator->active_extent = max(min(options->active_extent, (u64)generator->places), 1ULL);
+	generator->extents = generator->places / generator->active_extent;
+	generator->active_count = part(generator->extents, options->active_set);
+	generator->active_requests = options->active_requests * generator->active_extent;
+	generator->active_others = options->active_others;
+	generator->active = memory_zeroed(generator->active_count, sizeof(*generator->active));
+	for (i = 0; i < generator->active_count; i++)
+		generator->active[i] =
+			aftl_random_below(&generator->place_random, generator->extents);
+}
+
 static void prepare_draws(struct generator *generator, u64 seed)
 {
 	generator->kind_random = draw_sequence(seed, PURPOSE_KIND);
@@ -413,6 +463,7 @@ int sim_generator_open(struct sim_stream **out, const struct sim_options *option
 	}
 	prepare_places(generator, options);
 	prepare_draws(generator, config->seed);
+	prepare_active(generator, options);
 	*out = &generator->stream;
 	return 0;
 }

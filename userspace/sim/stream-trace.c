@@ -22,6 +22,7 @@
  * @last_ns: time of the last request, scaled and shifted
  * @gap_ns: distance of the last two different times: it separates two passes
  * @any: something has been read in this pass
+ * @device_time: the stamps are times of the device: the first pass is not moved
  * @approx: by class of the file
  * @known: by class of the file
  */
@@ -37,6 +38,7 @@ struct trace {
 	u64 last_ns;
 	u64 gap_ns;
 	bool any;
+	bool device_time;
 	bool approx[AFTL_RECORD_CLASSES];
 	bool known[AFTL_RECORD_CLASSES];
 };
@@ -55,7 +57,7 @@ static u64 place_in_time(struct trace *trace, u64 stamp_ns)
 	u64 now;
 
 	if (!trace->any)
-		trace->first_ns = stamp_ns;
+		trace->first_ns = trace->device_time && !trace->shift_ns ? 0 : stamp_ns;
 	trace->any = true;
 	now = trace->shift_ns + scaled(trace, stamp_ns - trace->first_ns);
 	if (now > trace->last_ns)
@@ -146,7 +148,10 @@ static int next_request(struct sim_stream *stream, struct sim_request *request,
 
 	if (ret <= 0)
 		return ret;
-	*request = (struct sim_request){ .op = record.op };
+	*request = (struct sim_request){
+		.op = record.op,
+		.flags = record.fua ? AFTL_REQUEST_FUA : 0,
+	};
 	request->time_ns = place_in_time(trace, record.t_ns);
 	fit_request(trace, request, &record);
 	fit_class(trace, request, &record);
@@ -189,6 +194,7 @@ int sim_trace_open(struct sim_stream **out, const struct sim_options *options,
 	trace->units = geo->units;
 	trace->scale = options->time_scale;
 	trace->left = options->repeat - 1;
+	trace->device_time = options->arrival == SIM_ARRIVAL_DEVICE;
 	learn_classes(trace);
 	*out = &trace->stream;
 	return 0;

@@ -48,6 +48,7 @@ static void on_program(struct test_listener *listener, u32 tag, aftl_unit_t unit
 
 	model->slots_used++;
 	model->slot_unit[from_slot(slot)] = from_unit(unit);
+	model->slot_told[from_slot(slot)] = true;
 	if (mine->order < known->slot_order)
 		return;
 	known->slot = from_slot(slot);
@@ -63,20 +64,30 @@ static void on_copy(struct test_listener *listener, aftl_unit_t unit, aftl_slot_
 
 	model->slots_used++;
 	model->slot_unit[from_slot(to)] = from_unit(unit);
+	model->slot_told[from_slot(to)] = true;
 	if (known->slot == from_slot(from))
 		known->slot = from_slot(to);
+}
+
+/* What nobody has told about is padding, whatever was there before. */
+static void on_programmed(struct test_listener *listener, aftl_slot_t first)
+{
+	struct brute_model *model = model_of(listener);
+	u32 slot = from_slot(first);
+	u32 end = slot + aftl_geometry(model->device->ftl)->page_units;
+
+	model->pages_programmed++;
+	for (; slot < end; slot++) {
+		if (!model->slot_told[slot])
+			model->slot_unit[slot] = U32_MAX;
+		model->slot_told[slot] = false;
+	}
 }
 
 static void on_erase(struct test_listener *listener, aftl_slot_t first, u32 slots)
 {
 	struct brute_model *model = model_of(listener);
-	const struct aftl_media *media = aftl_media(model->device->ftl);
-	const struct aftl_block *block = aftl_slot_block(media, first);
-	u32 page;
 
-	for (page = 0; page < media->geo->pages; page++)
-		if (aftl_page_programmed(media, block, page))
-			model->slots_erased += media->geo->page_units;
 	memset(&model->slot_unit[from_slot(first)], 0xff, slots * sizeof(u32));
 }
 
@@ -147,16 +158,11 @@ void brute_compare(struct brute_model *model)
 
 void brute_compare_counters(struct brute_model *model)
 {
-	const struct aftl_media *media = aftl_media(model->device->ftl);
-	const struct aftl_geometry *geo = media->geo;
-	u64 programmed = model->slots_erased;
-	u32 i;
+	const struct aftl_geometry *geo = aftl_geometry(model->device->ftl);
 
-	for (i = 0; i < geo->blocks; i++)
-		programmed += (u64)media->blocks[i].programmed * geo->page_units;
 	CHECK_EQ(test_programmed_units(model->device), model->slots_used);
 	CHECK_EQ(test_programmed_units(model->device) + test_counters(model->device)->padded_units,
-		 programmed);
+		 model->pages_programmed * geo->page_units);
 }
 
 static void *zeroed(size_t count, size_t size)
@@ -179,12 +185,14 @@ void brute_open(struct brute_model *model, struct test_device *device)
 			.accept = on_accept,
 			.program = on_program,
 			.copy = on_copy,
+			.programmed = on_programmed,
 			.erase = on_erase,
 		},
 		.device = device,
 		.units = zeroed(geo->units, sizeof(*model->units)),
 		.tags = zeroed(aftl_tags(device->ftl), sizeof(*model->tags)),
 		.slot_unit = zeroed(geo->slots, sizeof(u32)),
+		.slot_told = zeroed(geo->slots, sizeof(bool)),
 		.block_valid = zeroed(geo->blocks, sizeof(u32)),
 		.block_approx = zeroed(geo->blocks, sizeof(u32)),
 	};
@@ -200,6 +208,7 @@ void brute_close(struct brute_model *model)
 	free(model->units);
 	free(model->tags);
 	free(model->slot_unit);
+	free(model->slot_told);
 	free(model->block_valid);
 	free(model->block_approx);
 }

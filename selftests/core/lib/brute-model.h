@@ -31,8 +31,9 @@ struct brute_tag {
 /**
  * struct brute_model - the model of one device
  * @slot_unit: by slot, the unit programmed there, U32_MAX none
+ * @slot_told: by slot, its page is being programmed
  * @slots_used: slots programmed with data since the start
- * @slots_erased: slots of programmed pages that were erased
+ * @pages_programmed: pages programmed since the start, again or not
  */
 struct brute_model {
 	struct test_listener listener;
@@ -40,11 +41,12 @@ struct brute_model {
 	struct brute_unit *units;
 	struct brute_tag *tags;
 	u32 *slot_unit;
+	bool *slot_told;
 	u32 *block_valid;
 	u32 *block_approx;
 	u32 orders;
 	u64 slots_used;
-	u64 slots_erased;
+	u64 pages_programmed;
 };
 
 void brute_open(struct brute_model *model, struct test_device *device);

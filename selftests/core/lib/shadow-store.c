@@ -6,11 +6,12 @@
 
 #define POISON 0xdeaddeaddeaddeadULL
 
-/* What a tag holds; unit is meaningful while live. */
+/* What a tag holds; unit is meaningful while live, slot once it is programmed. */
 struct shadow_tag {
 	bool live;
 	bool programmed;
 	u32 unit;
+	u32 slot;
 	u32 stamp;
 	u8 class;
 };
@@ -28,6 +29,7 @@ struct shadow_slot {
  * @completed: stamp of the newest state that a completed request has shown
  * @zero: stamp of the last discard
  * @durable: newest stamp whose program is over
+ * @given_up: stamp of the newest write that the device gave up
  * @best: slot with the newest stamp
  * @shown: stamp of the content that was read last
  * @lineage: of that content
@@ -37,6 +39,7 @@ struct shadow_unit {
 	u32 completed;
 	u32 zero;
 	u32 durable;
+	u32 given_up;
 	u32 best;
 	u32 shown;
 	u16 lineage;
@@ -100,6 +103,14 @@ static void on_accept(struct test_listener *listener, struct test_request *reque
 	fill_pattern(tag_words(store, tag), store->words, mine->unit, mine->stamp);
 }
 
+/* Nobody would miss what is there: it was written again or discarded. */
+static bool is_dead(const struct shadow_store *store, u32 slot)
+{
+	const struct shadow_unit *unit = &store->units[store->slots[slot].unit];
+
+	return unit->best != slot || unit->zero > store->slots[slot].stamp;
+}
+
 static bool may_program(struct shadow_store *store, u32 slot)
 {
 	const struct aftl_media *media = aftl_media(store->device->ftl);
@@ -107,7 +118,15 @@ static bool may_program(struct shadow_store *store, u32 slot)
 	if (!store->slots[slot].programmed)
 		return true;
 	return aftl_slot_block(media, to_slot(slot))->order == AFTL_ORDER_SUPER_LAYER &&
-	       store->units[store->slots[slot].unit].best != slot;
+	       is_dead(store, slot);
+}
+
+static void forget_slot(struct shadow_store *store, u32 slot)
+{
+	struct shadow_unit *unit = &store->units[store->slots[slot].unit];
+
+	if (store->slots[slot].programmed && unit->best == slot)
+		unit->best = U32_MAX;
 }
 
 /* The newest stamp wins, whatever the order of the programs. */
@@ -123,6 +142,7 @@ static void put_slot(struct shadow_store *store, u32 slot, u32 unit, u32 stamp, 
 		     const u64 *words)
 {
 	CHECK_MSG(may_program(store, slot), "slot %u is programmed without an erase", slot);
+	forget_slot(store, slot);
 	store->slots[slot] = (struct shadow_slot){
 		.programmed = true,
 		.unit = unit,
@@ -133,6 +153,14 @@ static void put_slot(struct shadow_store *store, u32 slot, u32 unit, u32 stamp, 
 	remember_best(store, slot);
 }
 
+/* What was under way when its LUN died. */
+static bool has_died(struct shadow_store *store, u32 slot)
+{
+	const struct aftl_media *media = aftl_media(store->device->ftl);
+
+	return aftl_slot_block(media, to_slot(slot))->state == AFTL_BLOCK_BAD;
+}
+
 static void on_program(struct test_listener *listener, u32 tag, aftl_unit_t unit,
 		       aftl_slot_t slot)
 {
@@ -140,9 +168,11 @@ static void on_program(struct test_listener *listener, u32 tag, aftl_unit_t unit
 	struct shadow_tag *mine = &store->tags[tag];
 
 	CHECK_MSG(mine->live, "tag %u is programmed after its release", tag);
-	CHECK_MSG(!mine->programmed, "tag %u is programmed twice", tag);
+	CHECK_MSG(!mine->programmed || has_died(store, mine->slot), "tag %u is programmed twice",
+		  tag);
 	CHECK_EQ(from_unit(unit), mine->unit);
 	mine->programmed = true;
+	mine->slot = from_slot(slot);
 	put_slot(store, from_slot(slot), mine->unit, mine->stamp, mine->class,
 		 tag_words(store, tag));
 }
@@ -167,6 +197,7 @@ static void note_lost_write(struct shadow_store *store, const struct shadow_tag 
 	CHECK_MSG(store->full_disk, "unit %u: a write is dropped without a successor", tag->unit);
 	store->lost_writes++;
 	store->units[tag->unit].completed = 0;
+	store->units[tag->unit].given_up = max(store->units[tag->unit].given_up, tag->stamp);
 }
 
 static void on_release(struct test_listener *listener, u32 tag)
@@ -221,12 +252,15 @@ static void on_erase(struct test_listener *listener, aftl_slot_t first, u32 slot
 		erase_slot(store, from_slot(first) + i);
 }
 
-static void check_stamp(const struct test_request *request, u32 unit, u32 stamp)
+/* A read that was under way when its unit's newest write was given up sees what was before. */
+static void check_stamp(const struct shadow_store *store, const struct test_request *request,
+			u32 unit, u32 stamp)
 {
 	u32 floor = request->floor[(unit - request->request.unit) % TEST_REQUEST_UNITS];
 
-	CHECK_MSG(stamp >= floor, "unit %u: stale data: state %u was complete, state %u is read",
-		  unit, floor, stamp);
+	CHECK_MSG(stamp >= floor || store->units[unit].given_up >= floor,
+		  "unit %u: stale data: state %u was complete, state %u is read", unit, floor,
+		  stamp);
 }
 
 /* Flips the bits of the scratch copy; returns how many differ then. */
@@ -300,7 +334,7 @@ static void read_flash(struct shadow_store *store, const struct test_request *re
 	CHECK_EQ(slot->unit, from_unit(read->unit));
 	CHECK_MSG(store->units[slot->unit].zero <= slot->stamp, "unit %u: discarded data is read",
 		  slot->unit);
-	check_stamp(request, slot->unit, slot->stamp);
+	check_stamp(store, request, slot->unit, slot->stamp);
 	memcpy(store->scratch, slot_words(store, from_slot(read->slot)),
 	       store->words * sizeof(u64));
 	check_words(store, store->scratch, slot->unit, slot->stamp);
@@ -316,7 +350,7 @@ static void read_buffer(struct shadow_store *store, const struct test_request *r
 		return;
 	CHECK_EQ(tag->unit, from_unit(read->unit));
 	CHECK_EQ(read->flips, 0);
-	check_stamp(request, tag->unit, tag->stamp);
+	check_stamp(store, request, tag->unit, tag->stamp);
 	check_words(store, tag_words(store, read->tag), tag->unit, tag->stamp);
 }
 
@@ -326,6 +360,8 @@ static void on_read(struct test_listener *listener, struct test_request *request
 	struct shadow_store *store = store_of(listener);
 
 	store->reads++;
+	if (read->lost && read->slot == AFTL_NO_SLOT)
+		return;
 	switch (read->source) {
 	case AFTL_SOURCE_FLASH:
 		read_flash(store, request, read);
@@ -334,7 +370,7 @@ static void on_read(struct test_listener *listener, struct test_request *request
 		read_buffer(store, request, read);
 		break;
 	case AFTL_SOURCE_ZERO:
-		check_stamp(request, from_unit(read->unit),
+		check_stamp(store, request, from_unit(read->unit),
 			    store->units[from_unit(read->unit)].zero);
 		break;
 	}

@@ -132,7 +132,17 @@ void test_random_options(struct test_device *device, struct aftl_random *random)
 	config->promote = 1 + aftl_random_below(random, 4);
 	config->wear_period = 1 + aftl_random_below(random, 50);
 	config->burst = aftl_random_below(random, 10001);
+	config->zone1 = aftl_random_below(random, 4) * 3000000;
+	config->zone2 = config->zone1 * 3;
+	config->zone3 = config->zone1 * 9;
+	config->candidates = 1 + aftl_random_below(random, 4);
+	config->virtual_layers = aftl_random_below(random, 2);
 	config->seed = aftl_random_next(random);
+	config->history = aftl_random_below(random, 3);
+	config->rewrite = aftl_random_below(random, 3);
+	config->tvr_mode = aftl_random_below(random, 2);
+	config->tvr_margin = aftl_random_below(random, 10001);
+	config->wear_times = aftl_random_below(random, 2);
 }
 
 void test_note_config(const struct test_device *device, const char *policy, u64 seed)

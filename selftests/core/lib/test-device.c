@@ -107,6 +107,26 @@ static void on_copy(void *host, aftl_unit_t unit, aftl_slot_t from, aftl_slot_t 
 			each->copy(each, unit, from, to);
 }
 
+static void on_programmed(void *host, aftl_slot_t first)
+{
+	struct test_device *device = host;
+	struct test_listener *each;
+
+	for (each = device->listeners; each; each = each->next)
+		if (each->programmed)
+			each->programmed(each, first);
+}
+
+static void on_unmap(void *host, aftl_unit_t unit)
+{
+	struct test_device *device = host;
+	struct test_listener *each;
+
+	for (each = device->listeners; each; each = each->next)
+		if (each->unmap)
+			each->unmap(each, unit);
+}
+
 static void on_erase(void *host, aftl_slot_t first, u32 slots)
 {
 	struct test_device *device = host;
@@ -115,6 +135,16 @@ static void on_erase(void *host, aftl_slot_t first, u32 slots)
 	for (each = device->listeners; each; each = each->next)
 		if (each->erase)
 			each->erase(each, first, slots);
+}
+
+static void on_retire(void *host, u32 block)
+{
+	struct test_device *device = host;
+	struct test_listener *each;
+
+	for (each = device->listeners; each; each = each->next)
+		if (each->retire)
+			each->retire(each, block);
 }
 
 static void on_read(void *host, struct aftl_request *request, const struct aftl_read *read)
@@ -141,7 +171,10 @@ void test_device_init(struct test_device *device, const char *profile)
 		.program = on_program,
 		.release = on_release,
 		.copy = on_copy,
+		.programmed = on_programmed,
+		.unmap = on_unmap,
 		.erase = on_erase,
+		.retire = on_retire,
 		.read = on_read,
 	};
 	if (aftl_profile_load(&device->config, profile, &device->error))

@@ -50,7 +50,10 @@ struct test_listener {
 	void (*release)(struct test_listener *self, u32 tag);
 	void (*copy)(struct test_listener *self, aftl_unit_t unit, aftl_slot_t from,
 		     aftl_slot_t to);
+	void (*programmed)(struct test_listener *self, aftl_slot_t first);
+	void (*unmap)(struct test_listener *self, aftl_unit_t unit);
 	void (*erase)(struct test_listener *self, aftl_slot_t first, u32 slots);
+	void (*retire)(struct test_listener *self, u32 block);
 	void (*read)(struct test_listener *self, struct test_request *request,
 		     const struct aftl_read *read);
 	struct test_listener *next;

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * AGCR's costs, histories and re-writes, and the rule of its rival.
+ */
+#include "shadow-store.h"
+#include "stream.h"
+#include "tap.h"
+
+/* One page in a unit, nothing on the bus, the paper's six times. */
+#define COSTS "unit", "0", "bus", "100000", "read", "170us", "read_coarse", "310us", \
+	"read_fine", "70us", "program", "600us", "program_coarse", "450us", \
+	"program_fine", "800us"
+#define SHAPE "channels", "1", "chips", "1", "blocks", "40", "layers", "4", "word_lines", "4", \
+	"op", "60", COSTS
+
+#define BUS_NS 82 /* a page of 8 KiB at 100000 MB/s */
+#define IDLE_NS 5000000
+
+static struct test_device device;
+
+static void open_device(const char *policy, const char *const *pairs)
+{
+	test_device_init(&device, "demo");
+	test_device_open(&device, policy, pairs);
+}
+
+static void close_device(void)
+{
+	test_audit(&device);
+	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
+	test_device_close(&device);
+}
+
+/* AFTL_MODES if it is not stored. */
+static u32 mode_of(u32 unit)
+{
+	const struct aftl_media *media = aftl_media(device.ftl);
+	u32 class;
+	aftl_slot_t slot = aftl_lookup(device.ftl, to_unit(unit), &class);
+
+	if (slot == AFTL_NO_SLOT)
+		return AFTL_MODES;
+	return aftl_page_mode(media->attr[aftl_slot_device_page(media, slot)]);
+}
+
+static u64 access_ns(bool write, u32 unit)
+{
+	u64 ns = 0;
+
+	CHECK_EQ(test_do(&device, write ? AFTL_OP_WRITE : AFTL_OP_READ, unit, 1, AFTL_PRECISE,
+			 &ns), 0);
+	return ns;
+}
+
+/* Reads and writes as letters, without a pause in which something is written again. */
+static void play(u32 unit, const char *accesses)
+{
+	for (; *accesses; accesses++)
+		access_ns(*accesses == 'W', unit);
+}
+
+static void costs_are_coupled(void)
+{
+	static const char *const pairs[] = { SHAPE, NULL };
+
+	open_device("agcr", pairs);
+	CHECK_EQ(access_ns(true, 1), 450000 + BUS_NS);
+	CHECK_EQ(access_ns(false, 1), 310000 + BUS_NS);
+	CHECK_EQ(access_ns(true, 1), 600000 + BUS_NS);
+	CHECK_EQ(access_ns(false, 1), 170000 + BUS_NS);
+	access_ns(false, 1);
+	test_wait(&device, IDLE_NS);
+	CHECK_EQ(access_ns(false, 1), 70000 + BUS_NS);
+	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 1);
+	CHECK_EQ(test_counters(&device)->array_program_ns, (450 + 600 + 800) * 1000);
+	close_device();
+}
+
+struct window_case {
+	const char *history;
+	const char *accesses;
+	u32 mode;
+};
+
+/* What the last write costs, by window and past; a missing past does not count. */
+static const struct window_case windows[] = {
+	{ "0", "W", AFTL_MODE_COARSE },	     { "0", "WRW", AFTL_MODE_COARSE },
+	{ "1", "W", AFTL_MODE_COARSE },	     { "1", "WRW", AFTL_MODE_NORMAL },
+	{ "1", "WRWW", AFTL_MODE_COARSE },   { "1", "WRRWW", AFTL_MODE_COARSE },
+	{ "2", "W", AFTL_MODE_COARSE },	     { "2", "WW", AFTL_MODE_COARSE },
+	{ "2", "WRW", AFTL_MODE_NORMAL },    { "2", "WRWW", AFTL_MODE_NORMAL },
+	{ "2", "WRWWW", AFTL_MODE_COARSE },  { "2", "WRRWWW", AFTL_MODE_COARSE },
+};
+
+static void windows_decide(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(windows); i++) {
+		const struct window_case *mine = &windows[i];
+		const char *const pairs[] = { SHAPE, "history", mine->history, "rewrite", "off",
+					      NULL };
+
+		open_device("agcr", pairs);
+		play(3, mine->accesses);
+		CHECK_MSG(mode_of(3) == mine->mode, "history %s, %s: mode %u", mine->history,
+			  mine->accesses, mode_of(3));
+		close_device();
+	}
+}
+
+static const struct window_case rewritten[] = {
+	{ "0", "WR", AFTL_MODE_FINE },	  { "1", "WR", AFTL_MODE_COARSE },
+	{ "1", "WRR", AFTL_MODE_FINE },	  { "1", "WRWR", AFTL_MODE_NORMAL },
+	{ "2", "WRR", AFTL_MODE_COARSE }, { "2", "WRRR", AFTL_MODE_FINE },
+	{ "1", "WRRW", AFTL_MODE_NORMAL },
+};
+
+static void read_only_data_is_rewritten(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rewritten); i++) {
+		const struct window_case *mine = &rewritten[i];
+		const char *const pairs[] = { SHAPE, "history", mine->history, NULL };
+
+		open_device("agcr", pairs);
+		play(3, mine->accesses);
+		test_wait(&device, IDLE_NS);
+		CHECK_MSG(mode_of(3) == mine->mode, "history %s, %s: mode %u", mine->history,
+			  mine->accesses, mode_of(3));
+		close_device();
+	}
+}
+
+/* Both readings of the rule, and none. Unit 1 has low cost, unit 2 medium. */
+static void check_rewrite(const char *word, u32 low, u32 medium)
+{
+	const char *const pairs[] = { SHAPE, "rewrite", word, NULL };
+
+	open_device("agcr", pairs);
+	play(1, "WRR");
+	play(2, "WRWRR");
+	test_wait(&device, IDLE_NS);
+	CHECK_EQ(mode_of(1), low);
+	CHECK_EQ(mode_of(2), medium);
+	close_device();
+}
+
+static void both_readings_of_the_rule(void)
+{
+	check_rewrite("off", AFTL_MODE_COARSE, AFTL_MODE_NORMAL);
+	check_rewrite("low", AFTL_MODE_FINE, AFTL_MODE_NORMAL);
+	check_rewrite("any", AFTL_MODE_FINE, AFTL_MODE_FINE);
+}
+
+/* Medium cost, and nothing known: the first access is taken for all. */
+static void what_is_there_at_the_start(void)
+{
+	static const char *const pairs[] = { SHAPE, "fill", "sequential", NULL };
+
+	open_device("agcr", pairs);
+	CHECK_EQ(mode_of(1), AFTL_MODE_NORMAL);
+	play(1, "W");
+	CHECK_EQ(mode_of(1), AFTL_MODE_COARSE);
+	play(2, "R");
+	test_wait(&device, IDLE_NS);
+	CHECK_EQ(mode_of(2), AFTL_MODE_FINE);
+	close_device();
+}
+
+/* Without an idle moment 1,024 units wait; those that ask later are forgotten. */
+static void the_queue_is_bounded(void)
+{
+	static const char *const pairs[] = {
+		SHAPE, "blocks", "300", "fill", "sequential", NULL
+	};
+	u32 unit;
+
+	open_device("agcr", pairs);
+	for (unit = 0; unit < 1500; unit++)
+		access_ns(false, unit);
+	for (unit = 0; unit < 1500; unit++)
+		access_ns(false, unit);
+	test_wait(&device, 20000000000ULL);
+	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 1024);
+	CHECK_EQ(mode_of(1023), AFTL_MODE_FINE);
+	CHECK_EQ(mode_of(1024), AFTL_MODE_NORMAL);
+	access_ns(false, 1024);
+	test_wait(&device, IDLE_NS);
+	CHECK_EQ(mode_of(1024), AFTL_MODE_FINE);
+	close_device();
+}
+
+/* What has been queued is looked at again when its turn comes. */
+static void the_queue_is_not_believed(void)
+{
+	static const char *const pairs[] = { SHAPE, NULL };
+
+	open_device("agcr", pairs);
+	play(1, "WRRW");
+	play(2, "WRR");
+	play(3, "WRR");
+	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, 2, 1, AFTL_PRECISE, NULL), 0);
+	test_wait(&device, IDLE_NS);
+	CHECK_EQ(mode_of(1), AFTL_MODE_NORMAL);
+	CHECK_EQ(mode_of(2), AFTL_MODES);
+	CHECK_EQ(mode_of(3), AFTL_MODE_FINE);
+	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 1);
+	close_device();
+}
+
+/*
+ * The last free blocks belong to garbage collection, which here has nothing to collect:
+ * half of each block stays valid.
+ */
+static void rewriting_leaves_the_reserve(void)
+{
+	static const char *const pairs[] = {
+		SHAPE, "blocks", "24", "op", "30", "gc", "0", "gc_idle_valid", "0", "fill",
+		"sequential", NULL
+	};
+	struct aftl_lun_info info;
+	u32 unit;
+
+	open_device("agcr", pairs);
+	for (unit = 0; unit < test_units(&device); unit += 2)
+		play(unit, "RR");
+	test_wait(&device, 2000000000);
+	aftl_lun_info(device.ftl, 0, &info);
+	CHECK_EQ(info.free_blocks, aftl_policy_type(device.ftl)->reserve);
+	CHECK_RANGE(test_counters(&device)->programmed_rewrite_units, 50,
+		    test_units(&device) / 2 - 1);
+	for (unit = 0; unit < test_units(&device); unit++)
+		play(unit, "W");
+	CHECK_EQ(device.failed, 0);
+	close_device();
+}
+
+/* The rule of window 1 once more, beside the policy's. */
+struct access_model {
+	u8 last[1000];
+	u8 mode[1000];
+};
+
+static void model_access(struct access_model *model, u32 unit, bool write)
+{
+	if (write)
+		model->mode[unit] = model->last[unit] == 'R' ? AFTL_MODE_NORMAL :
+							       AFTL_MODE_COARSE;
+	model->last[unit] = write ? 'W' : 'R';
+}
+
+static void compare_modes(const struct access_model *model)
+{
+	u32 unit;
+
+	for (unit = 0; unit < test_units(&device); unit++)
+		CHECK_MSG(!model->last[unit] || mode_of(unit) == model->mode[unit],
+			  "unit %u has mode %u, not %u", unit, mode_of(unit), model->mode[unit]);
+}
+
+static void copies_keep_their_cost(void)
+{
+	static const char *const pairs[] = { SHAPE, "rewrite", "off", "wear_gap", "4", NULL };
+	struct access_model model = { .last = { 0 } };
+	struct aftl_random random = { 5 };
+	u32 i;
+
+	open_device("agcr", pairs);
+	CHECK_RANGE(test_units(&device), 100, 1000);
+	for (i = 0; i < 20000 && !tap_failures(); i++) {
+		u32 unit = aftl_random_below(&random, test_units(&device));
+		bool write = !model.last[unit] || aftl_random_below(&random, 2);
+
+		access_ns(write, unit);
+		model_access(&model, unit, write);
+		if (i % 100 == 0)
+			compare_modes(&model);
+	}
+	CHECK(test_counters(&device)->programmed_gc_units > 1000);
+	close_device();
+}
+
+/* Low cost if somebody waits behind the write, high cost if nobody does. */
+static void li_looks_at_the_queue(void)
+{
+	static const char *const pairs[] = { SHAPE, "fill", "sequential", NULL };
+
+	open_device("li", pairs);
+	CHECK_EQ(mode_of(4), AFTL_MODE_NORMAL);
+	CHECK_EQ(access_ns(true, 1), 800000 + BUS_NS);
+	test_submit(&device, AFTL_OP_WRITE, 1, 1, AFTL_PRECISE, 0, 0);
+	test_submit(&device, AFTL_OP_WRITE, 2, 1, AFTL_PRECISE, 0, 0);
+	test_submit(&device, AFTL_OP_WRITE, 3, 1, AFTL_PRECISE, 0, 0);
+	test_drain(&device);
+	CHECK_EQ(mode_of(1), AFTL_MODE_FINE);
+	CHECK_EQ(mode_of(2), AFTL_MODE_COARSE);
+	CHECK_EQ(mode_of(3), AFTL_MODE_FINE);
+	close_device();
+}
+
+/* One byte for each unit beside the queues, whatever the window. */
+static void memory_is_a_byte_a_unit(void)
+{
+	static const char *const off[] = { SHAPE, "rewrite", "off", "history", "2", NULL };
+	u64 without;
+
+	open_device("traditional", off);
+	without = aftl_memory_bytes(device.ftl);
+	close_device();
+	open_device("agcr", off);
+	CHECK_RANGE(aftl_memory_bytes(device.ftl) - without, test_units(&device),
+		    test_units(&device) + 64);
+	close_device();
+}
+
+int main(void)
+{
+	tap_run("AG-1: costs of writes and reads are coupled", costs_are_coupled);
+	tap_run("windows of 0, 1 and 2 accesses decide", windows_decide);
+	tap_run("read-only data is written again", read_only_data_is_rewritten);
+	tap_run("both readings of the rule", both_readings_of_the_rule);
+	tap_run("what is there at the start", what_is_there_at_the_start);
+	tap_run("the queue is bounded", the_queue_is_bounded);
+	tap_run("the queue is not believed", the_queue_is_not_believed);
+	tap_run("re-writing leaves the reserve alone", rewriting_leaves_the_reserve);
+	tap_run("copies keep their cost", copies_keep_their_cost);
+	tap_run("li looks at the queue", li_looks_at_the_queue);
+	tap_run("memory is a byte for each unit", memory_is_a_byte_a_unit);
+	return tap_finish();
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the arrays are said to do: as many operations as are counted, each LUN one at a
+ * time, for as long as they are said to take.
+ */
+#include <stdlib.h>
+
+#include "stream.h"
+#include "tap.h"
+
+#define SEEDS 300
+#define REQUESTS 400
+#define LUNS_MAX 256
+
+/**
+ * struct array - a LUN as the events tell of it
+ * @free_ns: end of what it does
+ * @parked_ns: array time of what has been suspended
+ * @parked: something has
+ */
+struct array {
+	u64 free_ns;
+	u64 parked_ns;
+	bool parked;
+};
+
+static struct test_device device;
+static struct array arrays[LUNS_MAX];
+static u64 counts[AFTL_ARRAY_RESUME + 1];
+static u64 times[AFTL_ARRAY_RESUME + 1];
+static u64 seed;
+
+static void suspended(struct array *array, const struct aftl_array_event *event)
+{
+	CHECK(!array->parked);
+	CHECK_MSG(array->free_ns > event->begin_ns, "LUN %u: nothing to suspend", event->lun);
+	CHECK_EQ(event->array_ns, array->free_ns - event->begin_ns +
+		 aftl_config(device.ftl)->suspend_cost);
+	array->parked = true;
+	array->parked_ns = event->array_ns;
+	array->free_ns = event->begin_ns;
+}
+
+static void begun(struct array *array, const struct aftl_array_event *event)
+{
+	CHECK_MSG(event->begin_ns >= array->free_ns, "LUN %u begins before it has ended",
+		  event->lun);
+	if (event->op == AFTL_ARRAY_RESUME) {
+		CHECK(array->parked);
+		CHECK_EQ(event->array_ns, array->parked_ns);
+		array->parked = false;
+	}
+	array->free_ns = event->begin_ns + event->array_ns;
+}
+
+static void on_array(void *host, const struct aftl_array_event *event)
+{
+	const struct aftl_geometry *geo = aftl_geometry(device.ftl);
+	struct array *array = &arrays[event->lun % LUNS_MAX];
+
+	CHECK(host == &device);
+	CHECK(event->op <= AFTL_ARRAY_RESUME && event->lun < geo->luns);
+	CHECK_EQ(event->block / geo->blocks_per_lun, event->lun);
+	CHECK(event->pages && event->page + event->pages <= geo->pages);
+	CHECK(event->begin_ns >= aftl_now(device.ftl));
+	CHECK(event->mode < AFTL_MODES && event->cause < AFTL_CAUSES);
+	counts[event->op]++;
+	times[event->op] += event->array_ns;
+	if (event->op == AFTL_ARRAY_SUSPEND)
+		suspended(array, event);
+	else
+		begun(array, event);
+}
+
+static void check_sums(void)
+{
+	const struct aftl_counters *counters = test_counters(&device);
+
+	CHECK_EQ(counts[AFTL_ARRAY_READ], counters->array_reads);
+	CHECK_EQ(times[AFTL_ARRAY_READ], counters->array_read_ns);
+	CHECK_EQ(counts[AFTL_ARRAY_PROGRAM], counters->array_programs);
+	CHECK_EQ(times[AFTL_ARRAY_PROGRAM], counters->array_program_ns);
+	CHECK_EQ(counts[AFTL_ARRAY_ERASE], counters->array_erases);
+	CHECK_EQ(times[AFTL_ARRAY_ERASE], counters->array_erase_ns);
+	CHECK_EQ(counts[AFTL_ARRAY_SUSPEND], counters->array_suspends);
+	CHECK_EQ(counts[AFTL_ARRAY_RESUME], counters->array_suspends);
+}
+
+static void drive(struct aftl_random *random)
+{
+	struct test_stream stream;
+	u32 i;
+
+	memset(arrays, 0, sizeof(arrays));
+	memset(counts, 0, sizeof(counts));
+	memset(times, 0, sizeof(times));
+	test_stream_init(&stream, aftl_random_next(random));
+	for (i = 0; i < REQUESTS && !tap_failures(); i++)
+		test_stream_step(&stream, &device);
+	test_drain(&device);
+	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+	test_wait(&device, 10000000000ULL);
+	check_sums();
+}
+
+static void run_seed(void)
+{
+	struct aftl_random random = { aftl_mix(seed) };
+	u32 policies = 0;
+	const char *policy;
+
+	while (aftl_policy_at(policies))
+		policies++;
+	policy = aftl_policy_at(aftl_random_below(&random, policies))->name;
+	test_device_init(&device, "demo");
+	device.ops.array = on_array;
+	test_random_geometry(&device, &random);
+	test_random_options(&device, &random);
+	if (!test_device_create(&device, policy))
+		drive(&random);
+	if (tap_failures())
+		test_note_config(&device, policy, seed);
+	test_device_close(&device);
+}
+
+static void all_seeds(void)
+{
+	u64 suspends = 0;
+
+	for (seed = 1; seed <= SEEDS && !tap_failures(); seed++) {
+		run_seed();
+		suspends += counts[AFTL_ARRAY_SUSPEND];
+	}
+	CHECK_MSG(tap_failures() || suspends > 100, "only %llu suspensions",
+		  (unsigned long long)suspends);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1) {
+		seed = strtoull(argv[1], NULL, 10);
+		tap_run("one seed", run_seed);
+	} else {
+		tap_run("events of random devices add up", all_seeds);
+	}
+	return tap_finish();
+}

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * LUNs that die at any moment: what only they held is lost, everything else goes on, and
+ * nobody waits for ever. And collection on request.
+ */
+#include "bytes.h"
+#include "shadow-store.h"
+#include "stream.h"
+#include "tap.h"
+
+#define ROOMY "channels", "2", "chips", "2", "blocks", "48", "layers", "4", "word_lines", "4", \
+	"op", "70"
+
+static const char *const roomy[] = { ROOMY, NULL };
+static const char *const buffered[] = { ROOMY, "buffer", "256KiB", NULL };
+static const char *const fixed[] = { ROOMY, "allocate", "static", "suspend", "both", NULL };
+static const char *const full[] = {
+	"channels", "2", "chips", "2", "blocks", "64", "layers", "4", "word_lines", "4", "op", "50",
+	NULL
+};
+
+static struct test_device device;
+static struct shadow_store store;
+static struct test_stream stream;
+
+static void open_device(const char *policy, const char *const *pairs)
+{
+	test_device_init(&device, "demo");
+	test_device_open(&device, policy, pairs);
+	shadow_open(&store, &device, false);
+	test_stream_init(&stream, 11);
+}
+
+static void close_device(void)
+{
+	test_drain(&device);
+	test_audit(&device);
+	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
+	shadow_close(&store);
+	test_device_close(&device);
+}
+
+static void send(u32 requests)
+{
+	while (requests-- && !tap_failures())
+		test_stream_step(&stream, &device);
+}
+
+static bool in_lun(u32 unit, u32 lun)
+{
+	const struct aftl_geometry *geo = aftl_geometry(device.ftl);
+	u32 class;
+	aftl_slot_t slot = aftl_lookup(device.ftl, to_unit(unit), &class);
+
+	return slot != AFTL_NO_SLOT &&
+	       from_slot(slot) / geo->block_slots / geo->blocks_per_lun == lun;
+}
+
+/* Exactly what the map has there cannot be read; it can after another write. */
+static void check_lost(u32 lun)
+{
+	u32 lost = 0;
+	u32 unit;
+
+	test_drain(&device);
+	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+	for (unit = 0; unit < test_units(&device) && !tap_failures(); unit++) {
+		bool gone = in_lun(unit, lun);
+		struct aftl_errors errors = { 0 };
+
+		CHECK_EQ(test_do(&device, AFTL_OP_READ, unit, 1, 0, NULL), gone ? -EIO : 0);
+		CHECK(!gone || (aftl_unit_errors(device.ftl, to_unit(unit), &errors) &&
+				errors.lost));
+		lost += gone;
+		if (!gone || lost % 2)
+			continue;
+		CHECK_EQ(test_do(&device, lost % 4 ? AFTL_OP_WRITE : AFTL_OP_DISCARD, unit, 1, 0,
+				 NULL), 0);
+		CHECK_EQ(test_do(&device, AFTL_OP_READ, unit, 1, 0, NULL), 0);
+	}
+	CHECK_MSG(lost > 10, "only %u units were lost", lost);
+}
+
+static void check_dead(u32 lun)
+{
+	const struct aftl_geometry *geo = aftl_geometry(device.ftl);
+	const struct aftl_block *block = &aftl_media(device.ftl)->blocks[lun * geo->blocks_per_lun];
+	struct aftl_lun_info info;
+	u32 i;
+
+	for (i = 0; i < geo->blocks_per_lun; i++)
+		CHECK_EQ(block[i].state, AFTL_BLOCK_BAD);
+	aftl_lun_info(device.ftl, lun, &info);
+	CHECK_EQ(info.good_blocks, 0);
+	CHECK_EQ(info.free_blocks, 0);
+	CHECK_EQ(info.queued, 0);
+	CHECK_EQ(test_counters(&device)->retired_blocks, geo->blocks_per_lun);
+}
+
+static void a_lun_dies(const char *policy, const char *const *pairs)
+{
+	open_device(policy, pairs);
+	test_stream_fill(&stream, &device);
+	send(500);
+	CHECK_EQ(aftl_fail_lun(device.ftl, 2), 0);
+	test_audit(&device);
+	check_dead(2);
+	CHECK(!aftl_read_only(device.ftl));
+	send(1500);
+	CHECK_EQ(aftl_fail_lun(device.ftl, 2), 0);
+	check_dead(2);
+	check_lost(2);
+	send(500);
+	CHECK_EQ(aftl_fail_lun(device.ftl, 4), -EINVAL);
+	close_device();
+}
+
+static u32 policies_with_room;
+
+static bool fits(const char *policy, const char *const *pairs)
+{
+	int ret;
+
+	test_device_init(&device, "demo");
+	test_device_set_all(&device, pairs);
+	ret = test_device_create(&device, policy);
+	test_device_close(&device);
+	policies_with_room += !ret;
+	return !ret;
+}
+
+static void with_every_policy(const char *what,
+			      void (*body)(const char *policy, const char *const *pairs),
+			      const char *const *pairs)
+{
+	unsigned int i;
+
+	for (i = 0; aftl_policy_at(i); i++) {
+		const char *name = aftl_policy_at(i)->name;
+
+		if (!fits(name, pairs))
+			continue;
+		tap_begin("%s: %s", what, name);
+		body(name, pairs);
+		tap_end();
+	}
+}
+
+static void most_policies_were_tried(void)
+{
+	CHECK_MSG(policies_with_room >= 15, "only %u devices", policies_with_room);
+}
+
+/* At many moments, with writes on all ways to the flash. */
+static void a_lun_dies_at_any_moment(const char *const *pairs)
+{
+	struct aftl_random random = { 17 };
+	u32 i;
+
+	for (i = 0; i < 300 && !tap_failures(); i++) {
+		open_device("approxftl", pairs);
+		stream.gap_ns = 20000;
+		stream.depth = 64;
+		send(20 + aftl_random_below(&random, 300));
+		aftl_advance(device.ftl, aftl_now(device.ftl) +
+			     aftl_random_below(&random, 1000000));
+		CHECK_EQ(aftl_fail_lun(device.ftl, aftl_random_below(&random, 4)), 0);
+		test_audit(&device);
+		send(100);
+		close_device();
+	}
+}
+
+static void at_any_moment(void)
+{
+	a_lun_dies_at_any_moment(roomy);
+	a_lun_dies_at_any_moment(buffered);
+	a_lun_dies_at_any_moment(fixed);
+}
+
+/* Too little is left: read-only, and no data is lost but that of the LUN. */
+static void too_few_are_left(void)
+{
+	open_device("baseline", full);
+	store.full_disk = true;
+	test_stream_fill(&stream, &device);
+	test_drain(&device);
+	CHECK_EQ(aftl_fail_lun(device.ftl, 0), 0);
+	CHECK_EQ(aftl_fail_lun(device.ftl, 3), 0);
+	CHECK(aftl_read_only(device.ftl));
+	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 0, 1, 0, NULL), -ENOSPC);
+	send(300);
+	CHECK_EQ(aftl_fail_lun(device.ftl, 1), 0);
+	CHECK_EQ(aftl_fail_lun(device.ftl, 2), 0);
+	send(300);
+	test_drain(&device);
+	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, 0, 8, 0, NULL), 0);
+	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, 8, 0, NULL), 0);
+	close_device();
+}
+
+static void a_dead_lun_is_saved(void)
+{
+	struct test_bytes bytes = { 0 };
+	struct aftl_sink sink = test_bytes_sink(&bytes);
+	struct aftl_source_stream source;
+	struct aftl *again = NULL;
+
+	open_device("vth_b", roomy);
+	test_stream_fill(&stream, &device);
+	CHECK_EQ(aftl_fail_lun(device.ftl, 1), 0);
+	test_drain(&device);
+	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), 0);
+	source = test_bytes_source(&bytes);
+	CHECK_EQ(aftl_load(&again, &source, &device.ops, &device, &device.error), 0);
+	CHECK_EQ(aftl_digest(again), aftl_digest(device.ftl));
+	aftl_destroy(device.ftl);
+	device.ftl = again;
+	check_lost(1);
+	send(500);
+	close_device();
+	test_bytes_free(&bytes);
+}
+
+static u32 free_blocks(u32 lun)
+{
+	struct aftl_lun_info info;
+
+	aftl_lun_info(device.ftl, lun, &info);
+	return info.free_blocks;
+}
+
+static void garbage_is_collected_on_request(const char *policy, const char *const *pairs)
+{
+	u32 before[4];
+	u32 i;
+
+	open_device(policy, pairs);
+	test_stream_fill(&stream, &device);
+	send(1500);
+	test_drain(&device);
+	test_wait(&device, 1000000000);
+	for (i = 0; i < 4; i++)
+		before[i] = free_blocks(i);
+	CHECK_EQ(aftl_collect(device.ftl, 1), 0);
+	CHECK(aftl_collecting(device.ftl));
+	while (aftl_collecting(device.ftl) && test_step(&device))
+		;
+	CHECK(!aftl_collecting(device.ftl));
+	CHECK_MSG(free_blocks(1) > before[1], "%u free blocks become %u", before[1],
+		  free_blocks(1));
+	CHECK_EQ(free_blocks(2), before[2]);
+	CHECK_EQ(aftl_collect(device.ftl, 1), 0);
+	CHECK(!aftl_collecting(device.ftl));
+	CHECK_EQ(aftl_collect(device.ftl, 4), -EINVAL);
+	close_device();
+}
+
+int main(void)
+{
+	with_every_policy("a LUN dies", a_lun_dies, roomy);
+	with_every_policy("a LUN dies, with a buffer", a_lun_dies, buffered);
+	with_every_policy("a LUN dies, writes go by address", a_lun_dies, fixed);
+	tap_run("most policies were tried", most_policies_were_tried);
+	tap_run("a LUN dies at any moment", at_any_moment);
+	tap_run("too few LUNs are left", too_few_are_left);
+	tap_run("a dead LUN is saved and loaded", a_dead_lun_is_saved);
+	with_every_policy("garbage is collected on request", garbage_is_collected_on_request,
+			  roomy);
+	return tap_finish();
+}

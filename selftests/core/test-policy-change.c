@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A device goes on with another policy or other parameters: what is stored stays, and
+ * the new policy can work with what it finds.
+ *
+ * With an argument: that one seed.
+ */
+#include <stdlib.h>
+
+#include "brute-model.h"
+#include "bytes.h"
+#include "shadow-store.h"
+#include "stream.h"
+#include "tap.h"
+
+#define SEEDS 1000
+#define CHANGES 10
+#define REQUESTS 60
+#define POLICIES_MAX 64
+
+static struct test_device device;
+static u64 seed;
+static u32 policies;
+static u32 changed;
+static u32 refused;
+static u32 cramped;
+static bool seen[POLICIES_MAX][POLICIES_MAX];
+
+static const struct aftl_policy_type *any_policy(struct aftl_random *random)
+{
+	return aftl_policy_at(aftl_random_below(random, policies));
+}
+
+static u32 index_of(const struct aftl_policy_type *type)
+{
+	u32 i = 0;
+
+	while (aftl_policy_at(i) != type)
+		i++;
+	return i;
+}
+
+/* A safe buffer does not heed a flush: its writes go when they have waited long enough. */
+static void save(struct test_bytes *bytes)
+{
+	struct aftl_sink sink = test_bytes_sink(bytes);
+	u32 tries = 0;
+	int ret;
+
+	test_drain(&device);
+	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+	do {
+		bytes->size = 0;
+		ret = aftl_save(device.ftl, &sink, &device.error);
+	} while (ret == -EBUSY && test_step(&device) && tries++ < 100000);
+	CHECK_EQ(ret, 0);
+}
+
+/* What must not change with the policy. */
+static void check_same(const struct aftl *before, const struct aftl *after)
+{
+	const struct aftl_media *a = aftl_media(before);
+	const struct aftl_media *b = aftl_media(after);
+	u32 i;
+
+	CHECK_EQ(aftl_now(before), aftl_now(after));
+	CHECK_EQ(aftl_hours(before), aftl_hours(after));
+	for (i = 0; i < a->geo->blocks; i++) {
+		CHECK_EQ(a->blocks[i].erases, b->blocks[i].erases);
+		CHECK_EQ(a->blocks[i].wear, b->blocks[i].wear);
+		CHECK_EQ(a->blocks[i].reads, b->blocks[i].reads);
+	}
+	for (i = 0; i < a->geo->units; i++) {
+		struct aftl_errors was = { 0 };
+		struct aftl_errors is = { 0 };
+		u32 class_was = 0;
+		u32 class_is = 0;
+
+		CHECK_EQ(from_slot(aftl_lookup(before, to_unit(i), &class_was)),
+			 from_slot(aftl_lookup(after, to_unit(i), &class_is)));
+		CHECK_EQ(class_was, class_is);
+		CHECK_EQ(aftl_unit_errors(before, to_unit(i), &was),
+			 aftl_unit_errors(after, to_unit(i), &is));
+		CHECK(was.flips == is.flips && was.raw == is.raw && was.lost == is.lost);
+	}
+}
+
+/* To another policy the kinds and notes of its predecessor mean nothing. */
+static void check_unmarked(const struct aftl *ftl)
+{
+	const struct aftl_media *media = aftl_media(ftl);
+	u32 i;
+
+	for (i = 0; i < media->geo->blocks; i++)
+		CHECK_MSG(!media->blocks[i].kind && !media->blocks[i].note,
+			  "block %u keeps kind %u and note %x", i, media->blocks[i].kind,
+			  media->blocks[i].note);
+}
+
+/* What neither sizes memory nor changes what is stored. */
+static void change_config(struct aftl_config *config, struct aftl_random *random)
+{
+	config->gc = aftl_random_below(random, 3000);
+	config->gc_idle_valid = aftl_random_below(random, 10001);
+	config->hot_size = 4096ULL * aftl_random_below(random, 5);
+	config->promote = 1 + aftl_random_below(random, 4);
+	config->buffer_hold = aftl_random_below(random, 3) * 700000;
+	config->controller = aftl_random_below(random, 2) * 5000;
+}
+
+static void note_change(const struct aftl_policy_type *from, const struct aftl_policy_type *to)
+{
+	u32 luns = aftl_geometry(device.ftl)->luns;
+	struct aftl_lun_info info;
+
+	changed++;
+	seen[index_of(from)][index_of(to)] = true;
+	while (luns--) {
+		aftl_lun_info(device.ftl, luns, &info);
+		cramped += info.free_blocks <= to->reserve;
+	}
+}
+
+static void change(struct aftl_random *random)
+{
+	const struct aftl_policy_type *from = aftl_policy_type(device.ftl);
+	const struct aftl_policy_type *type = any_policy(random);
+	struct aftl_config config = *aftl_config(device.ftl);
+	struct test_bytes bytes = { 0 };
+	struct aftl_source_stream source;
+	struct aftl *next = NULL;
+	int ret;
+
+	save(&bytes);
+	source = test_bytes_source(&bytes);
+	change_config(&config, random);
+	ret = aftl_load_as(&next, &source, type, &config, &device.ops, &device, &device.error);
+	if (ret) {
+		refused++;
+		CHECK_EQ(ret, -EINVAL);
+		CHECK_MSG(strstr(device.error.text, type->name), "\"%s\"", device.error.text);
+	} else {
+		check_same(device.ftl, next);
+		if (type != from)
+			check_unmarked(next);
+		aftl_destroy(device.ftl);
+		device.ftl = next;
+		note_change(from, type);
+		CHECK(aftl_policy_type(device.ftl) == type);
+		test_audit(&device);
+	}
+	test_bytes_free(&bytes);
+}
+
+static void drive(struct aftl_random *random)
+{
+	struct brute_model model;
+	struct shadow_store store;
+	struct test_stream stream;
+	u32 changes;
+	u32 i;
+
+	test_stream_init(&stream, aftl_random_next(random));
+	stream.read = aftl_random_below(random, 40);
+	stream.hot = aftl_random_below(random, 101);
+	stream.approx = aftl_random_below(random, 101);
+	stream.units_max = 1 + aftl_random_below(random, 12);
+	stream.gap_ns = aftl_random_below(random, 2) * 400000;
+	brute_open(&model, &device);
+	shadow_open(&store, &device, false);
+	if (aftl_random_below(random, 3))
+		test_stream_fill(&stream, &device);
+	for (changes = 0; changes < CHANGES && !tap_failures(); changes++) {
+		for (i = 0; i < REQUESTS && !tap_failures(); i++)
+			test_stream_step(&stream, &device);
+		brute_compare(&model);
+		CHECK_EQ(test_counters(&device)->policy_bugs, 0);
+		change(random);
+		brute_compare(&model);
+		CHECK_MSG(!aftl_read_only(device.ftl), "%s is read-only after change %u",
+			  aftl_policy_type(device.ftl)->name, changes);
+	}
+	test_drain(&device);
+	brute_compare(&model);
+	shadow_lookup_all(&store);
+	test_audit(&device);
+	shadow_close(&store);
+	brute_close(&model);
+}
+
+static void run_seed(void)
+{
+	struct aftl_random random = { aftl_mix(seed) };
+	const char *policy = any_policy(&random)->name;
+
+	test_device_init(&device, "demo");
+	test_random_geometry(&device, &random);
+	test_random_options(&device, &random);
+	if (!test_device_create(&device, policy))
+		drive(&random);
+	if (tap_failures())
+		test_note_config(&device, policy, seed);
+	test_device_close(&device);
+}
+
+static void every_pair_was_seen(void)
+{
+	u32 from;
+	u32 to;
+
+	for (from = 0; from < policies; from++)
+		for (to = 0; to < policies; to++)
+			CHECK_MSG(seen[from][to], "never from %s to %s",
+				  aftl_policy_at(from)->name, aftl_policy_at(to)->name);
+}
+
+static void all_seeds(void)
+{
+	for (seed = 1; seed <= SEEDS && !tap_failures(); seed++)
+		run_seed();
+	tap_note("%u changes, %u refused; %u LUNs short of free blocks", changed, refused,
+		 cramped);
+	CHECK_MSG(tap_failures() || cramped > 20, "only %u LUNs were short of blocks", cramped);
+}
+
+/* One parameter of a saved device, changed. */
+static int load_changed(struct test_bytes *bytes, unsigned int index)
+{
+	struct aftl_source_stream source = test_bytes_source(bytes);
+	struct aftl_config config = *aftl_config(device.ftl);
+	u64 *value = aftl_param_value(&config, index);
+	struct aftl *next = NULL;
+	int ret;
+
+	*value = *value < aftl_params[index].largest ? *value + 1 : *value - 1;
+	device.error.text[0] = '\0';
+	ret = aftl_load_as(&next, &source, NULL, &config, &device.ops, &device, &device.error);
+	if (!ret) {
+		check_same(device.ftl, next);
+		aftl_destroy(next);
+	}
+	return ret;
+}
+
+static void shape_and_past_are_fixed(void)
+{
+	struct test_bytes bytes = { 0 };
+	char sentence[60];
+	unsigned int i;
+
+	test_device_init(&device, "demo");
+	test_device_set(&device, "op", "60");
+	test_device_set(&device, "blocks", "48");
+	test_device_open(&device, "approxftl", NULL);
+	save(&bytes);
+	for (i = 0; i < AFTL_PARAMS; i++) {
+		int ret = load_changed(&bytes, i);
+
+		if (aftl_param_change(i) != AFTL_CHANGE_NEVER) {
+			CHECK_MSG(!ret, "%s: %s", aftl_params[i].key, device.error.text);
+			continue;
+		}
+		scnprintf(sentence, sizeof(sentence), "the device was made with %s ",
+			  aftl_params[i].key);
+		CHECK_EQ(ret, -EINVAL);
+		CHECK_MSG(strstr(device.error.text, sentence), "%s: \"%s\"", aftl_params[i].key,
+			  device.error.text);
+	}
+	test_device_set(&device, "op", "22.5");
+	CHECK_EQ(aftl_config_check(aftl_config(device.ftl), &device.config, &device.error),
+		 -EINVAL);
+	CHECK_MSG(!strcmp(device.error.text,
+			  "the device was made with op 60, which cannot become 22.5"), "\"%s\"",
+		  device.error.text);
+	test_device_close(&device);
+	test_bytes_free(&bytes);
+}
+
+static void live_parameters_change(void)
+{
+	unsigned int i;
+
+	test_device_init(&device, "demo");
+	test_device_set(&device, "op", "60");
+	test_device_set(&device, "blocks", "48");
+	test_device_open(&device, "approxftl", NULL);
+	for (i = 0; i < AFTL_PARAMS; i++) {
+		u64 was = aftl_param_get(aftl_config(device.ftl), i);
+		u64 wanted = was < aftl_params[i].largest ? was + 1 : was - 1;
+		bool live = aftl_param_change(i) == AFTL_CHANGE_LIVE;
+		char text[AFTL_VALUE_SIZE];
+		int ret;
+
+		aftl_param_print(&aftl_params[i], wanted, text);
+		ret = aftl_set_param(device.ftl, aftl_params[i].key, text, &device.error);
+		CHECK_MSG(ret == (live ? 0 : -EINVAL), "%s: %d", aftl_params[i].key, ret);
+		CHECK_EQ(aftl_param_get(aftl_config(device.ftl), i), live ? wanted : was);
+		CHECK(live || strstr(device.error.text, aftl_params[i].key));
+	}
+	CHECK_EQ(aftl_set_param(device.ftl, "erase", "1h", &device.error), -EINVAL);
+	CHECK_EQ(aftl_set_param(device.ftl, "depth", "2048", &device.error), 0);
+	CHECK_EQ(aftl_set_param(device.ftl, "depth", "4096", &device.error), -EINVAL);
+	CHECK_MSG(!strcmp(device.error.text, "depth is 2048 as long as the device is loaded"),
+		  "\"%s\"", device.error.text);
+	test_device_close(&device);
+}
+
+static void times_change_at_once(void)
+{
+	u64 latency;
+
+	test_device_init(&device, "demo");
+	test_device_open(&device, "baseline", NULL);
+	test_do(&device, AFTL_OP_WRITE, 0, 2, 0, &latency);
+	CHECK_EQ(aftl_set_param(device.ftl, "program", "1ms", &device.error), 0);
+	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 0, 2, 0, NULL), 0);
+	test_do(&device, AFTL_OP_WRITE, 0, 2, 0, &latency);
+	CHECK_RANGE(latency, 1000000, 1000000 + 41000);
+	test_device_close(&device);
+}
+
+/* Parameters that change all the time do not confuse anything. */
+static void parameters_change_under_load(void)
+{
+	struct aftl_random random = { 5 };
+	struct shadow_store store;
+	struct test_stream stream;
+	u32 i;
+
+	test_device_init(&device, "demo");
+	test_device_set(&device, "blocks", "64");
+	test_device_set(&device, "op", "40");
+	test_device_open(&device, "approxftl", NULL);
+	shadow_open(&store, &device, false);
+	test_stream_init(&stream, 9);
+	for (i = 0; i < 4000 && !tap_failures(); i++) {
+		u32 index = aftl_random_below(&random, AFTL_PARAMS);
+		const struct aftl_param *param = &aftl_params[index];
+		u64 wanted = aftl_random_next(&random) % 3 * param->standard / 2;
+		char text[AFTL_VALUE_SIZE];
+
+		test_stream_step(&stream, &device);
+		if (aftl_param_change(index) != AFTL_CHANGE_LIVE || !strncmp(param->key, "rber", 4))
+			continue;
+		wanted = min(max(wanted, param->smallest), param->largest);
+		aftl_param_print(param, wanted, text);
+		CHECK_EQ(aftl_set_param(device.ftl, param->key, text, &device.error), 0);
+	}
+	test_drain(&device);
+	test_audit(&device);
+	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
+	shadow_close(&store);
+	test_device_close(&device);
+}
+
+int main(int argc, char **argv)
+{
+	while (aftl_policy_at(policies))
+		policies++;
+	if (argc > 1) {
+		seed = strtoull(argv[1], NULL, 10);
+		tap_run("one seed", run_seed);
+		return tap_finish();
+	}
+	tap_run("shape and past of a device are fixed", shape_and_past_are_fixed);
+	tap_run("some parameters change at any time", live_parameters_change);
+	tap_run("times change at once", times_change_at_once);
+	tap_run("parameters change under load", parameters_change_under_load);
+	tap_run("random devices change their policy again and again", all_seeds);
+	tap_run("every pair of policies was seen", every_pair_was_seen);
+	return tap_finish();
+}

@@ -1,0 +1,699 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ReSSD: cells, word lines, super layers, zones, candidates and their reclamation, each
+ * against a second description.
+ */
+#include <stdlib.h>
+
+#include "brute-model.h"
+#include "bytes.h"
+#include "reprogram.h"
+#include "shadow-store.h"
+#include "stream.h"
+#include "tap.h"
+
+#define LINE AFTL_REPROGRAM_BITS
+#define VALUES 4
+/* As in policy-ressd.c: what the note of a block says. */
+#define NOTE_CANDIDATE 0x100
+#define NOTE_RECLAIM 0x200
+#define KIND_REPROGRAMMABLE 6
+
+/* Cells */
+
+/* How often each page of a word line was replaced after the updates @bits. */
+struct history {
+	u32 count;
+	u32 lsb;
+	u32 msb;
+};
+
+static struct history updated(struct history before, u32 bit)
+{
+	before.count++;
+	before.lsb += bit == AFTL_LSB;
+	before.msb += bit == AFTL_MSB;
+	return before;
+}
+
+static int state_of(const struct history *history, u32 value)
+{
+	return aftl_cell_state(history->count, aftl_distribution_id(history->lsb, history->msb),
+			       value);
+}
+
+static int value_of(const struct history *history, u32 state)
+{
+	return aftl_cell_value(history->count, aftl_distribution_id(history->lsb, history->msb),
+			       state);
+}
+
+static u32 replace(u32 value, u32 bit, u32 new)
+{
+	return (value & ~(1U << bit)) | new << bit;
+}
+
+static void check_readable(const struct history *history, u32 value)
+{
+	int state = state_of(history, value);
+
+	CHECK(state >= 0 && state < 8);
+	CHECK_EQ(value_of(history, (u32)state), value);
+}
+
+static u32 paths;
+
+static void walk(struct history history, u32 value)
+{
+	u32 bit;
+	u32 new;
+
+	check_readable(&history, value);
+	if (history.count == AFTL_REPROGRAMS_MAX) {
+		paths++;
+		return;
+	}
+	for (bit = 0; bit < 2; bit++) {
+		for (new = 0; new < 2; new++) {
+			struct history next = updated(history, bit);
+			u32 after = replace(value, bit, new);
+
+			CHECK_MSG(state_of(&next, after) >= state_of(&history, value),
+				  "value %u to %u: the voltage would have to fall", value, after);
+			walk(next, after);
+		}
+	}
+}
+
+static void voltages_only_rise(void)
+{
+	u32 value;
+
+	paths = 0;
+	for (value = 0; value < VALUES; value++)
+		walk((struct history){ 0 }, value);
+	CHECK_EQ(paths, 64);
+}
+
+/* Four neighbouring states; where they begin is what the ID says. */
+static void check_code(struct history history)
+{
+	u32 id = aftl_distribution_id(history.lsb, history.msb);
+	u32 first = history.count ? id + 1 : 0;
+	u32 state;
+
+	for (state = 0; state < 8; state++) {
+		bool inside = state >= first && state < first + VALUES;
+
+		CHECK_EQ(value_of(&history, state) >= 0, inside);
+		if (!inside || state + 1 == first + VALUES)
+			continue;
+		CHECK_EQ(__builtin_popcount((unsigned int)(value_of(&history, state) ^
+							    value_of(&history, state + 1))), 1);
+	}
+}
+
+static void codes_are_gray(void)
+{
+	struct history none = { 0 };
+	u32 first;
+	u32 second;
+
+	check_code(none);
+	for (first = 0; first < 2; first++) {
+		check_code(updated(none, first));
+		for (second = 0; second < 2; second++)
+			check_code(updated(updated(none, first), second));
+	}
+	CHECK_EQ(aftl_cell_state(0, 1, 0), -EINVAL);
+	CHECK_EQ(aftl_cell_state(2, 0, 0), -EINVAL);
+	CHECK_EQ(aftl_cell_state(3, 0, 0), -EINVAL);
+	CHECK_EQ(aftl_cell_value(1, 2, 3), -EINVAL);
+	CHECK_EQ(aftl_cell_value(1, 4, 3), -EINVAL);
+}
+
+/* The figures that the paper's text names; 1 is MSB 0 LSB 1. */
+static void the_papers_example_comes_out(void)
+{
+	struct history l = updated((struct history){ 0 }, AFTL_LSB);
+	struct history ll = updated(l, AFTL_LSB);
+	struct history lm = updated(l, AFTL_MSB);
+
+	CHECK_EQ(state_of(&l, 1), 5);
+	CHECK_EQ(state_of(&ll, 0), 6);
+	CHECK_EQ(state_of(&lm, 0), 4);
+	CHECK_EQ(state_of(&lm, 3), 6);
+}
+
+/* A device and one who watches its word lines */
+
+struct watcher {
+	struct test_listener listener;
+	u32 *programs;
+	u32 *moved;
+	u32 reprograms;
+	u32 moves;
+	bool virtual_layers;
+};
+
+static struct test_device device;
+static struct watcher watcher;
+
+static const struct aftl_geometry *geo(void)
+{
+	return aftl_geometry(device.ftl);
+}
+
+static u32 lines_of_block(void)
+{
+	return geo()->pages / LINE;
+}
+
+/* Pages programmed into word line @line of the block since its erase. */
+static u32 *line_programs(u32 block, u32 line)
+{
+	return &watcher.programs[block * lines_of_block() + line];
+}
+
+static bool layer_is_spent(u32 block, u32 layer)
+{
+	u32 line;
+
+	for (line = layer * geo()->word_lines; line < (layer + 1) * geo()->word_lines; line++)
+		if (*line_programs(block, line) != 4)
+			return false;
+	return true;
+}
+
+static u32 highest_layer(u32 block)
+{
+	u32 line;
+
+	for (line = lines_of_block(); line; line--)
+		if (*line_programs(block, line - 1))
+			return (line - 1) / geo()->word_lines;
+	return 0;
+}
+
+/* A super layer must be used up before the next is begun; a virtual one half of it. */
+static void check_begin(u32 block, u32 layer)
+{
+	u32 open = watcher.virtual_layers ? layer : layer - layer % 2;
+	u32 i;
+
+	for (i = 0; i + (watcher.virtual_layers ? 1 : 0) < open; i++)
+		CHECK_MSG(layer_is_spent(block, i), "block %u: layer %u begins before %u is spent",
+			  block, layer, i);
+}
+
+static void check_again(u32 block, u32 layer)
+{
+	u32 highest = highest_layer(block);
+
+	if (watcher.virtual_layers)
+		CHECK_MSG(layer + 1 >= highest, "block %u: layer %u again below %u", block, layer,
+			  highest);
+	else
+		CHECK_MSG(layer / 2 == highest / 2, "block %u: layer %u again, not that of %u",
+			  block, layer, highest);
+}
+
+static void on_programmed(struct test_listener *listener, aftl_slot_t first)
+{
+	const struct aftl_media *media = aftl_media(device.ftl);
+	const struct aftl_block *block = aftl_slot_block(media, first);
+	u32 index = aftl_block_index(media, block);
+	u32 line = aftl_slot_device_page(media, first) % geo()->pages / LINE;
+	u32 *programs = line_programs(index, line);
+
+	(void)listener;
+	if (block->order != AFTL_ORDER_SUPER_LAYER)
+		return;
+	if (!*programs)
+		check_begin(index, line / geo()->word_lines);
+	if (*programs >= 2) {
+		check_again(index, line / geo()->word_lines);
+		watcher.reprograms++;
+		watcher.moved[index] = 0;
+	}
+	++*programs;
+	CHECK_MSG(*programs <= 4, "word line %u of block %u takes %u pages", line, index,
+		  *programs);
+}
+
+/* What leaves an open block is reclaimed: a super layer holds no more than so much. */
+static void on_copy(struct test_listener *listener, aftl_unit_t unit, aftl_slot_t from,
+		    aftl_slot_t to)
+{
+	const struct aftl_media *media = aftl_media(device.ftl);
+	const struct aftl_block *block = aftl_slot_block(media, from);
+	u32 *moved = &watcher.moved[aftl_block_index(media, block)];
+	u32 layers = watcher.virtual_layers ? 1 : 2;
+
+	(void)listener;
+	(void)unit;
+	(void)to;
+	if (block->order != AFTL_ORDER_SUPER_LAYER || block->state != AFTL_BLOCK_OPEN)
+		return;
+	watcher.moves++;
+	++*moved;
+	CHECK_MSG(*moved <= layers * geo()->word_lines * 2 * geo()->page_units,
+		  "%u units are moved out of a super layer", *moved);
+}
+
+static void on_erase(struct test_listener *listener, aftl_slot_t first, u32 slots)
+{
+	u32 index = aftl_block_index(aftl_media(device.ftl),
+				     aftl_slot_block(aftl_media(device.ftl), first));
+
+	(void)listener;
+	(void)slots;
+	memset(line_programs(index, 0), 0, lines_of_block() * sizeof(u32));
+	watcher.moved[index] = 0;
+}
+
+static void watch(void)
+{
+	watcher = (struct watcher){
+		.listener = {
+			.programmed = on_programmed,
+			.copy = on_copy,
+			.erase = on_erase,
+		},
+		.programs = calloc((size_t)geo()->blocks * lines_of_block(), sizeof(u32)),
+		.moved = calloc(geo()->blocks, sizeof(u32)),
+		.virtual_layers = device.config.virtual_layers,
+	};
+	if (!watcher.programs || !watcher.moved)
+		tap_bail_out("out of memory");
+	test_device_listen(&device, &watcher.listener);
+}
+
+static void unwatch(void)
+{
+	test_device_unlisten(&device, &watcher.listener);
+	free(watcher.programs);
+	free(watcher.moved);
+}
+
+#define SHAPE "bits", "3", "one_shot", "on", "page", "4KiB", "unit", "0", "layers", "6", \
+	"word_lines", "2"
+#define ONE_DIE SHAPE, "channels", "1", "chips", "1", "op", "40"
+#define ZONES "zone1", "10ms", "zone2", "40ms", "zone3", "100ms"
+
+static const char *const plain[] = { ONE_DIE, "blocks", "200", ZONES, "candidates", "2", NULL };
+static const char *const virtual[] = {
+	ONE_DIE, "blocks", "200", ZONES, "candidates", "2", "virtual_layers", "on", NULL
+};
+
+static const char *const patient[] = {
+	ONE_DIE, "blocks", "200", "zone1", "10s", "candidates", "2", NULL
+};
+
+static const char *const busy[] = {
+	SHAPE, "channels", "2", "chips", "2", "op", "50", "blocks", "100", "layers", "5", ZONES,
+	"buffer", "256KiB", "wear_gap", "4", "suspend", "both", NULL
+};
+
+static void send(u32 requests)
+{
+	struct test_stream stream;
+
+	test_stream_init(&stream, requests);
+	stream.hot = 80;
+	stream.approx = 0;
+	stream.gap_ns = 2000000;
+	while (requests-- && !tap_failures())
+		test_stream_step(&stream, &device);
+	test_drain(&device);
+}
+
+static void open_ressd(const char *const *pairs)
+{
+	test_device_init(&device, "demo");
+	test_device_open(&device, "ressd", pairs);
+	watch();
+}
+
+static void close_ressd(void)
+{
+	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
+	test_audit(&device);
+	unwatch();
+	test_device_close(&device);
+}
+
+static void check_rules(const char *const *pairs)
+{
+	open_ressd(pairs);
+	send(12000);
+	CHECK_RANGE(watcher.reprograms, 1000, U32_MAX);
+	CHECK_EQ(watcher.reprograms, test_counters(&device)->reprogrammed_pages);
+	CHECK_RANGE(watcher.moves, 100, U32_MAX);
+	CHECK_RANGE(test_counters(&device)->gc_blocks, 100, U32_MAX);
+	close_ressd();
+}
+
+static void super_layers_are_kept(void)
+{
+	check_rules(plain);
+}
+
+static void virtual_super_layers_are_kept(void)
+{
+	check_rules(virtual);
+}
+
+static void rules_hold_under_load(void)
+{
+	check_rules(busy);
+}
+
+/* A state of a word line must not depend on more than its pages remember. */
+static u64 status_hash(const struct aftl *ftl)
+{
+	const struct aftl_media *media = aftl_media(ftl);
+	u64 hash = 0;
+	u32 block;
+	u32 page;
+
+	for (block = 0; block < media->geo->blocks; block++) {
+		const struct aftl_block *at = &media->blocks[block];
+
+		if (at->order != AFTL_ORDER_SUPER_LAYER)
+			continue;
+		for (page = 0; page < media->geo->pages; page += LINE) {
+			struct aftl_word_line status = aftl_word_line_status(media, at, page);
+
+			CHECK_EQ(status.reprograms, aftl_word_line_reprograms(media, at, page));
+			hash = aftl_mix2(hash, (u64)status.reprograms << 16 | status.id << 8 |
+						       status.valid);
+		}
+	}
+	return hash;
+}
+
+static u32 count_notes(const struct aftl *ftl, u32 bits)
+{
+	const struct aftl_media *media = aftl_media(ftl);
+	u32 count = 0;
+	u32 i;
+
+	for (i = 0; i < media->geo->blocks; i++)
+		count += media->blocks[i].state == AFTL_BLOCK_OPEN &&
+			 media->blocks[i].kind == KIND_REPROGRAMMABLE &&
+			 media->blocks[i].note & bits;
+	return count;
+}
+
+static void word_lines_survive_a_restart(void)
+{
+	struct test_bytes bytes = { 0 };
+	struct aftl_source_stream source;
+	struct aftl_sink sink;
+	struct aftl *again = NULL;
+
+	open_ressd(plain);
+	send(4000);
+	sink = test_bytes_sink(&bytes);
+	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), 0);
+	source = test_bytes_source(&bytes);
+	CHECK_EQ(aftl_load(&again, &source, &device.ops, &device, &device.error), 0);
+	if (again) {
+		CHECK(status_hash(device.ftl) == status_hash(again));
+		CHECK_EQ(count_notes(again, NOTE_CANDIDATE),
+			 count_notes(device.ftl, NOTE_CANDIDATE));
+		CHECK_RANGE(count_notes(again, NOTE_CANDIDATE), 1, 6);
+	}
+	aftl_destroy(again);
+	test_bytes_free(&bytes);
+	close_ressd();
+}
+
+/* Single writes */
+
+static void write_unit(u32 unit, u64 *latency_ns)
+{
+	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 1, 0, latency_ns), 0);
+}
+
+static const struct aftl_block *home(u32 unit, u32 *page)
+{
+	const struct aftl_media *media = aftl_media(device.ftl);
+	u32 class;
+	aftl_slot_t slot = aftl_lookup(device.ftl, to_unit(unit), &class);
+
+	*page = aftl_slot_device_page(media, slot) % geo()->pages;
+	return aftl_slot_block(media, slot);
+}
+
+/* Hotness of the place of @unit: 0 is a normal block, else the level. */
+static u32 level_of(u32 unit)
+{
+	u32 page;
+	const struct aftl_block *block = home(unit, &page);
+
+	return block->kind == KIND_REPROGRAMMABLE ? (block->note >> 6 & 3) + 1 : 0;
+}
+
+/* Zones are by the age of the block, which counts from its first write. */
+static void updates_find_their_zone(void)
+{
+	static const u64 wait_ms[] = { 5, 30, 60, 200 };
+	static const u32 level[] = { 1, 2, 3, 0 };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(level); i++) {
+		open_ressd(plain);
+		write_unit(0, NULL);
+		CHECK_EQ(level_of(0), 0);
+		test_wait(&device, wait_ms[i] * 1000000);
+		write_unit(0, NULL);
+		CHECK_MSG(level_of(0) == level[i], "after %llu ms: level %u, not %u",
+			  (unsigned long long)wait_ms[i], level_of(0), level[i]);
+		close_ressd();
+	}
+}
+
+/* With one unit that is written over and over each word line takes its two updates. */
+static void a_word_line_takes_four_pages(void)
+{
+	u32 page;
+	u32 before;
+	u32 i;
+
+	open_ressd(plain);
+	write_unit(0, NULL);
+	write_unit(0, NULL);
+	CHECK_EQ(home(0, &before)->kind, KIND_REPROGRAMMABLE);
+	CHECK_EQ(before, 0);
+	/* Four word lines are begun first, with a page of padding each. */
+	for (i = 1; i < 4; i++)
+		write_unit(0, NULL);
+	home(0, &page);
+	CHECK_EQ(page, 3 * LINE);
+	CHECK_EQ(test_counters(&device)->reprogrammed_pages, 0);
+	for (i = 0; i < 8; i++)
+		write_unit(0, NULL);
+	CHECK_EQ(test_counters(&device)->reprogrammed_pages, 8);
+	home(0, &page);
+	CHECK_EQ(page / LINE, 3);
+	write_unit(0, NULL);
+	home(0, &page);
+	CHECK_MSG(page == 4 * LINE, "the next super layer begins at page %u, not %u", page,
+		  4 * LINE);
+	close_ressd();
+}
+
+/* Table 4 of the paper; a unit is a page, the bus costs nothing. */
+static void times_are_the_papers(void)
+{
+	static const char *const pairs[] = {
+		"channels", "1", "chips", "1", "dies", "1", "planes", "1", "blocks", "200",
+		"op", "50%", "bus", "100000", NULL
+	};
+	const u64 bus_ns = 16384 * 1000 / 100000 + 1;
+	u64 ns;
+
+	test_device_init(&device, "tos22");
+	test_device_open(&device, "ressd", pairs);
+	write_unit(0, &ns);
+	CHECK_RANGE(ns, 3000000, 3000000 + 3 * bus_ns);
+	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, 1, 0, &ns), 0);
+	CHECK_RANGE(ns, 66000, 66000 + bus_ns);
+	write_unit(0, &ns);
+	CHECK_RANGE(ns, 2675000, 2675000 + 2 * bus_ns);
+	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, 1, 0, &ns), 0);
+	CHECK_RANGE(ns, 53000, 53000 + bus_ns);
+	write_unit(0, &ns);
+	write_unit(0, &ns);
+	write_unit(0, &ns);
+	CHECK_EQ(test_counters(&device)->reprogrammed_pages, 0);
+	write_unit(0, &ns);
+	CHECK_EQ(test_counters(&device)->reprogrammed_pages, 1);
+	CHECK_RANGE(ns, 2705000, 2705000 + bus_ns);
+	test_device_close(&device);
+}
+
+/* Level 1 gets data that is not written again, until it has no block left to begin. */
+static void fill_level(u32 *unit)
+{
+	u64 moved = test_counters(&device)->programmed_rewrite_units;
+
+	while (count_notes(device.ftl, NOTE_RECLAIM) == 0 && !tap_failures()) {
+		write_unit(*unit, NULL);
+		write_unit(*unit, NULL);
+		++*unit;
+		if (!CHECK_MSG(*unit < 300, "no candidate is reclaimed"))
+			return;
+	}
+	CHECK(test_counters(&device)->programmed_rewrite_units >= moved);
+}
+
+/* A reclaimed super layer leaves with host data beside it, two pages at a time. */
+static void host_writes_take_data_along(void)
+{
+	const struct aftl_counters *c;
+	u64 moved;
+	u64 programs;
+	u32 unit = 0;
+
+	open_ressd(plain);
+	c = test_counters(&device);
+	fill_level(&unit);
+	moved = c->programmed_rewrite_units;
+	programs = c->array_programs;
+	CHECK_RANGE(moved, 1, 2);
+	write_unit(unit - 1, NULL);
+	CHECK_EQ(c->array_programs, programs + 1);
+	CHECK_RANGE(c->programmed_rewrite_units, moved + 1, moved + 2);
+	close_ressd();
+}
+
+static void idle_time_reclaims(void)
+{
+	u64 host_programs;
+	u32 unit = 0;
+
+	open_ressd(patient);
+	fill_level(&unit);
+	CHECK_EQ(count_notes(device.ftl, NOTE_RECLAIM), 1);
+	host_programs = test_counters(&device)->programmed_host_units;
+	watcher.moves = 0;
+	test_wait(&device, 1000000000);
+	CHECK_EQ(test_counters(&device)->programmed_host_units, host_programs);
+	CHECK_RANGE(watcher.moves, 1, 8);
+	/* Now the block takes writes again. */
+	write_unit(unit - 1, NULL);
+	CHECK_EQ(count_notes(device.ftl, NOTE_RECLAIM), 0);
+	CHECK_RANGE(test_counters(&device)->reprogrammed_pages, 1, U64_MAX);
+	close_ressd();
+}
+
+static void write_cold(const char *policy, struct aftl_counters *counters)
+{
+	u32 i;
+
+	test_device_init(&device, "demo");
+	test_device_open(&device, policy, plain);
+	for (i = 0; i < 6 * test_units(&device); i++) {
+		test_submit(&device, AFTL_OP_WRITE, i % test_units(&device), 1, 0, 0, 0);
+		test_drain_to(&device, 8);
+	}
+	test_drain(&device);
+	*counters = *test_counters(&device);
+	test_device_close(&device);
+}
+
+static void cold_data_is_stored_as_ever(void)
+{
+	struct aftl_counters ressd;
+	struct aftl_counters tlc;
+
+	write_cold("ressd", &ressd);
+	write_cold("tlc", &tlc);
+	CHECK_EQ(ressd.reprogrammed_pages, 0);
+	CHECK_RANGE(ressd.gc_blocks, 100, U64_MAX);
+	CHECK_EQ(ressd.array_programs, tlc.array_programs);
+	/* Their reserves differ by a block. */
+	CHECK_RANGE(ressd.array_erases, tlc.array_erases - 1, tlc.array_erases + 1);
+}
+
+/* Random devices of this kind alone; test-property-random.c has few of them. */
+
+static void drive_random(struct aftl_random *random)
+{
+	struct brute_model model;
+	struct shadow_store store;
+	struct test_stream stream;
+	u32 i;
+
+	test_stream_init(&stream, aftl_random_next(random));
+	stream.hot = 50 + aftl_random_below(random, 50);
+	stream.depth = aftl_random_below(random, 40);
+	stream.gap_ns = aftl_random_below(random, 3) * 1000000;
+	brute_open(&model, &device);
+	shadow_open(&store, &device, false);
+	for (i = 0; i < 1200 && !tap_failures(); i++) {
+		test_stream_step(&stream, &device);
+		if (i % 16 == 0)
+			brute_compare(&model);
+	}
+	test_drain(&device);
+	brute_compare(&model);
+	brute_compare_counters(&model);
+	shadow_lookup_all(&store);
+	shadow_close(&store);
+	brute_close(&model);
+}
+
+static void random_devices(void)
+{
+	u64 reprograms = 0;
+	u32 lived = 0;
+	u64 seed;
+
+	for (seed = 1; seed <= 300 && !tap_failures(); seed++) {
+		struct aftl_random random = { aftl_mix(seed) };
+
+		test_device_init(&device, "demo");
+		test_random_geometry(&device, &random);
+		test_random_options(&device, &random);
+		device.config.bits = 3;
+		device.config.one_shot = AFTL_ON;
+		device.config.plane_mode = AFTL_PLANES_INDEPENDENT;
+		if (!test_device_create(&device, "ressd")) {
+			lived++;
+			watch();
+			drive_random(&random);
+			reprograms += watcher.reprograms;
+			close_ressd();
+		} else {
+			test_device_close(&device);
+		}
+		if (tap_failures())
+			test_note_config(&device, "ressd", seed);
+	}
+	tap_note("%u devices lived, %llu pages were reprogrammed", lived,
+		 (unsigned long long)reprograms);
+	CHECK(lived > 80 && reprograms > 5000);
+}
+
+int main(void)
+{
+	tap_run("voltages only rise, on all 64 paths", voltages_only_rise);
+	tap_run("codes are Gray, and IDs say which states", codes_are_gray);
+	tap_run("the paper's example comes out", the_papers_example_comes_out);
+	tap_run("super layers in order, two updates of a word line", super_layers_are_kept);
+	tap_run("the same for virtual super layers", virtual_super_layers_are_kept);
+	tap_run("the same under load", rules_hold_under_load);
+	tap_run("word lines survive a restart", word_lines_survive_a_restart);
+	tap_run("updates find their zone", updates_find_their_zone);
+	tap_run("a word line takes four pages", a_word_line_takes_four_pages);
+	tap_run("times are the paper's", times_are_the_papers);
+	tap_run("host writes take reclaimed data along", host_writes_take_data_along);
+	tap_run("idle time reclaims", idle_time_reclaims);
+	tap_run("cold data is stored as ever", cold_data_is_stored_as_ever);
+	tap_run("random devices agree with the models", random_devices);
+	return tap_finish();
+}

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * TVR's two modes: times, places, retention and wear.
+ */
+#include "stream.h"
+#include "tap.h"
+
+/* The paper's pages: a fast and a slow one in each word line, nothing on the bus. */
+#define SHAPE "channels", "1", "chips", "1", "blocks", "40", "layers", "1", "word_lines", "8", \
+	"bits", "2", "op", "60", "unit", "0", "bus", "100000", "program", "1200us", \
+	"program_fast", "400us"
+
+#define BUS_NS 82 /* a page of 8 KiB at 100000 MB/s */
+#define DAY_NS (24 * AFTL_HOUR_NS)
+
+static struct test_device device;
+
+static void open_device(const char *const *pairs)
+{
+	test_device_init(&device, "demo");
+	test_device_open(&device, "tvr", pairs);
+}
+
+static void close_device(void)
+{
+	test_audit(&device);
+	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
+	test_device_close(&device);
+}
+
+static u64 write_ns(u32 unit)
+{
+	u64 ns = 0;
+
+	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE, &ns), 0);
+	return ns - BUS_NS;
+}
+
+static aftl_slot_t slot_of(u32 unit)
+{
+	u32 class;
+
+	return aftl_lookup(device.ftl, to_unit(unit), &class);
+}
+
+static bool is_short(u32 unit)
+{
+	const struct aftl_media *media = aftl_media(device.ftl);
+	u8 attr = media->attr[aftl_slot_device_page(media, slot_of(unit))];
+
+	return aftl_page_mode(attr) == AFTL_MODE_REDUCED;
+}
+
+/* Each block has pages of one mode, and its kind says which. */
+static void check_blocks(void)
+{
+	const struct aftl_media *media = aftl_media(device.ftl);
+	u32 block;
+	u32 page;
+
+	for (block = 0; block < media->geo->blocks; block++)
+		for (page = 0; page < media->geo->pages; page++) {
+			u8 attr = media->attr[block * media->geo->pages + page];
+			u32 mode = media->blocks[block].kind ? AFTL_MODE_REDUCED :
+							       AFTL_MODE_NORMAL;
+
+			CHECK(!attr || aftl_page_mode(attr) == mode);
+		}
+}
+
+/* TV-2: 11 of 22 and 8 of 16 steps are half of each page's time. */
+static void programs_take_half_the_time(void)
+{
+	static const char *const pairs[] = { SHAPE, "tvr_mode", "device", NULL };
+
+	open_device(pairs);
+	CHECK_EQ(write_ns(0), 200000);
+	CHECK_EQ(write_ns(1), 600000);
+	CHECK_EQ(write_ns(2), 200000);
+	close_device();
+}
+
+/* Half of the margins: 17 of 22 and 12 or 13 of 16 steps. */
+static void margins_take_steps(void)
+{
+	static const char *const half[] = {
+		SHAPE, "tvr_mode", "device", "tvr_margin", "50", NULL
+	};
+	static const char *const whole[] = {
+		SHAPE, "tvr_mode", "device", "tvr_margin", "100", NULL
+	};
+
+	open_device(half);
+	CHECK_EQ(write_ns(0), 400000 * aftl_tvr_steps[0][8] / 22);
+	CHECK_EQ(write_ns(1), 1200000 * aftl_tvr_steps[1][8] / 16);
+	CHECK(aftl_tvr_steps[0][8] > 11 && aftl_tvr_steps[0][8] < 22);
+	close_device();
+	open_device(whole);
+	CHECK_EQ(write_ns(0), 400000);
+	CHECK_EQ(write_ns(1), 1200000);
+	close_device();
+}
+
+/* A page on its own in its word line is the mean of the two. */
+static void one_page_in_a_word_line(void)
+{
+	static const char *const pairs[] = {
+		SHAPE, "bits", "1", "program_fast", "0", "tvr_mode", "device", "tvr_margin",
+		"25", NULL
+	};
+
+	open_device(pairs);
+	CHECK_EQ(write_ns(0), 1200000 * (aftl_tvr_steps[0][4] + aftl_tvr_steps[1][4]) / 38);
+	close_device();
+}
+
+static void update_intervals_tell_short_lived_data(void)
+{
+	static const char *const pairs[] = { SHAPE, "fill", "sequential", "age", "30d", NULL };
+
+	open_device(pairs);
+	CHECK(!is_short(1));
+	/* The old version had lived for a month. */
+	write_ns(1);
+	CHECK(!is_short(1));
+	write_ns(1);
+	CHECK(is_short(1));
+	/* Six days are within the budget but for the day that a search may be late. */
+	aftl_age(device.ftl, 6 * DAY_NS);
+	write_ns(1);
+	CHECK(!is_short(1));
+	check_blocks();
+	close_device();
+}
+
+static void new_data_is_written_with_margins(void)
+{
+	static const char *const pairs[] = { SHAPE, NULL };
+
+	open_device(pairs);
+	write_ns(5);
+	CHECK(!is_short(5));
+	write_ns(5);
+	CHECK(is_short(5));
+	close_device();
+}
+
+static u64 age_hours(u32 unit)
+{
+	const struct aftl_media *media = aftl_media(device.ftl);
+	u32 page = aftl_slot_device_page(media, slot_of(unit));
+
+	return aftl_hours(device.ftl) - aftl_slot_block(media, slot_of(unit))->first_hour -
+	       media->hours[page];
+}
+
+static void check_ages(u32 budget_hours)
+{
+	u32 unit;
+
+	for (unit = 0; unit < test_units(&device); unit++)
+		if (slot_of(unit) != AFTL_NO_SLOT && is_short(unit))
+			CHECK_MSG(age_hours(unit) <= budget_hours,
+				  "unit %u is %llu hours old without margins", unit,
+				  (unsigned long long)age_hours(unit));
+}
+
+/* Checked once more just before each search, when data are oldest. */
+static void no_data_outlives_its_budget(void)
+{
+	static const char *const pairs[] = {
+		SHAPE, "tvr_mode", "device", "tvr_retention", "4d", NULL
+	};
+	u32 hour;
+	u32 unit;
+
+	open_device(pairs);
+	for (hour = 0; hour < 24 * 12; hour++) {
+		for (unit = 0; hour < 60 && unit < 3; unit++)
+			write_ns((hour * 3 + unit) % test_units(&device));
+		test_wait(&device, AFTL_HOUR_NS / 2);
+		check_ages(4 * 24);
+		test_wait(&device, AFTL_HOUR_NS / 2);
+	}
+	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 180);
+	for (unit = 0; unit < 180; unit++)
+		CHECK(!is_short(unit));
+	check_blocks();
+	close_device();
+}
+
+static u64 wear_of_an_erase(const char *mode, const char *margin)
+{
+	const char *const pairs[] = { SHAPE, "tvr_mode", mode, "tvr_margin", margin, NULL };
+	u32 unit = 0;
+	u64 wear;
+
+	open_device(pairs);
+	/* New data each time in mode block: with margins. */
+	while (!test_counters(&device)->array_erases) {
+		write_ns(unit);
+		test_do(&device, AFTL_OP_DISCARD, unit, 1, AFTL_PRECISE, NULL);
+		unit = (unit + 1) % test_units(&device);
+	}
+	wear = test_counters(&device)->wear_sum / test_counters(&device)->array_erases;
+	close_device();
+	return wear;
+}
+
+/* TV-3: 7.0 % more erases. */
+static void blocks_without_margins_last_longer(void)
+{
+	CHECK_EQ(wear_of_an_erase("block", "0"), 10000);
+	CHECK_EQ(wear_of_an_erase("device", "0"), 10000 * 65536ULL / 70134);
+	CHECK_EQ(wear_of_an_erase("device", "100"), 10000);
+}
+
+/* Every other unit is cold: collection has to move it. What is it then? */
+static void check_survivors(const char *mode, bool keep)
+{
+	const char *const pairs[] = { SHAPE, "op", "30", "tvr_mode", mode, NULL };
+	struct aftl_random random = { 6 };
+	u32 half;
+	u32 shorts = 0;
+	u32 i;
+
+	open_device(pairs);
+	half = test_units(&device) / 2;
+	for (i = 0; i < 2 * half; i++) {
+		write_ns(i);
+		write_ns(i);
+		CHECK(is_short(i));
+	}
+	for (i = 0; i < 4000; i++)
+		write_ns(2 * aftl_random_below(&random, half) + 1);
+	CHECK(test_counters(&device)->programmed_gc_units > half);
+	for (i = 0; i < half; i++)
+		shorts += is_short(2 * i);
+	CHECK_EQ(shorts, keep ? half : 0);
+	check_blocks();
+	close_device();
+}
+
+static void survivors_get_margins_in_mode_block(void)
+{
+	check_survivors("block", false);
+}
+
+static void survivors_go_without_in_mode_device(void)
+{
+	check_survivors("device", true);
+}
+
+static u64 ratio_q16(const u32 *table)
+{
+	return ((u64)table[0] + table[1]) / 2;
+}
+
+/* Measured: programs get faster, erases slower. 100000 is half-way to the second point. */
+static void times_change_with_cycles(void)
+{
+	static const char *const pairs[] = {
+		SHAPE, "wear_times", "on", "cycles", "100000", "tvr_mode", "device", NULL
+	};
+	u64 factor = ratio_q16(aftl_tvr_program_wear_q16);
+	u64 erase = ratio_q16(aftl_tvr_erase_ns[0]) + ratio_q16(aftl_tvr_erase_ns[1]);
+	u64 new_ns = aftl_tvr_erase_ns[0][0] + aftl_tvr_erase_ns[1][0];
+	u32 unit;
+
+	open_device(pairs);
+	CHECK_RANGE(write_ns(0), 200000 * factor / 65536 - 2, 200000 * factor / 65536 + 2);
+	for (unit = 0; !test_counters(&device)->array_erases; unit++)
+		write_ns(unit % 20);
+	CHECK_RANGE(test_counters(&device)->array_erase_ns,
+		    3500000ULL * erase / new_ns - 100, 3500000ULL * erase / new_ns + 100);
+	close_device();
+}
+
+static void new_blocks_have_the_configured_times(void)
+{
+	static const char *const pairs[] = { SHAPE, "wear_times", "on", NULL };
+
+	open_device(pairs);
+	CHECK_EQ(write_ns(0), 400000);
+	CHECK_EQ(write_ns(1), 1200000);
+	close_device();
+}
+
+static u64 rber_of(u32 unit)
+{
+	const struct aftl_media *media = aftl_media(device.ftl);
+	u32 page = aftl_slot_device_page(media, slot_of(unit)) % media->geo->pages;
+
+	return aftl_cell_rber_q40(aftl_cell(device.ftl), aftl_slot_block(media, slot_of(unit)),
+				  page, aftl_hours(device.ftl));
+}
+
+/* Error rate of a page without margins, new or after @age_ns. */
+static u64 rber_with(const char *margin, u64 age_ns)
+{
+	const char *const pairs[] = { SHAPE, "tvr_mode", "device", "cell_model", "voltage",
+				      "cycles", "3000", "tvr_margin", margin, NULL };
+	u64 rber;
+
+	open_device(pairs);
+	write_ns(0);
+	aftl_age(device.ftl, age_ns);
+	CHECK(is_short(0));
+	rber = rber_of(0);
+	close_device();
+	return rber;
+}
+
+static void margins_are_what_retention_needs(void)
+{
+	u64 fresh = rber_with("0", 0);
+	u64 week = rber_with("0", 20 * AFTL_HOUR_NS);
+
+	CHECK(fresh > (1ULL << 40) / 10000);
+	CHECK(week > fresh);
+	CHECK(rber_with("50", 0) < fresh / 2);
+	CHECK(rber_with("100", 20 * AFTL_HOUR_NS) < week / 10);
+}
+
+int main(void)
+{
+	tap_run("TV-2: programs take half the time", programs_take_half_the_time);
+	tap_run("margins take steps", margins_take_steps);
+	tap_run("one page in a word line", one_page_in_a_word_line);
+	tap_run("update intervals tell short-lived data", update_intervals_tell_short_lived_data);
+	tap_run("new data is written with margins", new_data_is_written_with_margins);
+	tap_run("no data outlives its budget", no_data_outlives_its_budget);
+	tap_run("TV-3: blocks without margins last longer", blocks_without_margins_last_longer);
+	tap_run("survivors get margins in mode block", survivors_get_margins_in_mode_block);
+	tap_run("survivors go without in mode device", survivors_go_without_in_mode_device);
+	tap_run("times change with cycles", times_change_with_cycles);
+	tap_run("new blocks have the configured times", new_blocks_have_the_configured_times);
+	tap_run("margins are what retention needs", margins_are_what_retention_needs);
+	return tap_finish();
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a kernel says, in any form: decoded, or refused with a sentence.
+ */
+#include <stdlib.h>
+
+#include "block-answer.h"
+#include "kernel-sentence.h"
+#include "target-line.h"
+#include "target-status.h"
+
+int fuzz_input(const u8 *data, size_t size) __asm__("LLVMFuzzerTestOneInput");
+
+static void demand(bool condition)
+{
+	if (!condition)
+		abort();
+}
+
+static void check_sentence(int ret, const struct aftl_error *error)
+{
+	size_t length = strnlen(error->text, sizeof(error->text));
+
+	demand(!ret || (length > 5 && length < sizeof(error->text)));
+}
+
+/* What was understood is printed so that it is understood again in the same way. */
+static void check_line(const char *text, struct aftl_error *error)
+{
+	struct target_line line, again;
+	char printed[TARGET_LINE_SIZE], twice[TARGET_LINE_SIZE];
+	int ret = target_line_parse(&line, text, error);
+
+	check_sentence(ret, error);
+	if (ret)
+		return;
+	target_line_print(&line, printed);
+	demand(!target_line_parse(&again, printed, error));
+	target_line_print(&again, twice);
+	demand(!strcmp(printed, twice));
+}
+
+int fuzz_input(const u8 *data, size_t size)
+{
+	struct aftl_error error = { "" };
+	struct target_status status;
+	struct block_survey survey = { 0 };
+	struct target_stats stats;
+	u32 next;
+	char *text = malloc(size + 1);
+
+	demand(text);
+	memcpy(text, data, size);
+	text[size] = '\0';
+	check_sentence(target_status_parse(&status, text, &error), &error);
+	check_sentence(target_stats_parse(&stats, text, &error), &error);
+	check_sentence(block_answer_add(&survey, text, &next, &error), &error);
+	demand(survey.bad <= survey.blocks && survey.erases_min <= survey.erases_max);
+	check_line(text, &error);
+	kernel_sentence(text, &error);
+	free(text);
+	return 0;
+}

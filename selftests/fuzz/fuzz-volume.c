@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A volume with a few changed bytes: refused with a sentence, or a sound device.
+ *
+ * The input is a list of changes to the metadata of a volume that has been used: where,
+ * how many bytes, and the bytes. Checksums are put right afterwards, or nothing but they
+ * would be tested. Whatever still decodes must encode to what it was.
+ */
+#include <stdlib.h>
+
+#include "encoding.h"
+#include "volume.h"
+
+int fuzz_input(const u8 *data, size_t size) __asm__("LLVMFuzzerTestOneInput");
+
+#define VOLUME_BYTES (2 << 20)
+#define MEMORY_MAX (64 << 20)
+
+static u8 sound[VOLUME_BYTES];
+static u8 bytes[VOLUME_BYTES];
+static size_t held;
+
+/* Bytes of metadata that say something; 0 until the volume is made. */
+static size_t used;
+
+static void demand(bool condition)
+{
+	if (!condition)
+		abort();
+}
+
+static void *take_memory(void *host, size_t wanted)
+{
+	(void)host;
+	if (wanted > MEMORY_MAX || held + wanted > MEMORY_MAX)
+		return NULL;
+	held += wanted;
+	return calloc(1, wanted);
+}
+
+static void give_memory(void *host, void *memory, size_t size)
+{
+	(void)host;
+	held -= size;
+	free(memory);
+}
+
+static int read_bytes(void *host, u64 offset, void *to, u32 size)
+{
+	(void)host;
+	demand(offset <= VOLUME_BYTES && size <= VOLUME_BYTES - offset);
+	memcpy(to, bytes + offset, size);
+	return 0;
+}
+
+static int write_bytes(void *host, u64 offset, const void *from, u32 size)
+{
+	(void)host;
+	demand(offset <= VOLUME_BYTES && size <= VOLUME_BYTES - offset);
+	memcpy(bytes + offset, from, size);
+	return 0;
+}
+
+static int flush(void *host)
+{
+	(void)host;
+	return 0;
+}
+
+static const struct aftl_medium medium = {
+	.bytes = VOLUME_BYTES,
+	.read = read_bytes,
+	.write = write_bytes,
+	.flush = flush,
+	.alloc = take_memory,
+	.free = give_memory,
+};
+
+/* Making the volume: the notes of a device that works */
+
+static struct aftl *ftl;
+static struct aftl_volume *volume;
+
+static void on_complete(void *host, struct aftl_request *request)
+{
+	(void)host;
+	demand(!request->status);
+}
+
+static void on_programmed(void *host, aftl_slot_t first)
+{
+	struct aftl_spare spare;
+
+	(void)host;
+	aftl_spare_take(&spare, ftl, first);
+	demand(!aftl_volume_program(volume, aftl_slot_device_page(aftl_media(ftl), first),
+				    &spare));
+}
+
+static void on_unmap(void *host, aftl_unit_t unit)
+{
+	(void)host;
+	demand(!aftl_volume_unmap(volume, unit, 1));
+}
+
+static void on_erase(void *host, aftl_slot_t first, u32 slots)
+{
+	struct aftl_erase_entry entry;
+
+	(void)host;
+	aftl_erase_entry_take(&entry, ftl, from_slot(first) / slots);
+	demand(!aftl_volume_erase(volume, from_slot(first) / slots, &entry));
+}
+
+static const struct aftl_host_ops working_ops = {
+	.alloc = take_memory,
+	.free = give_memory,
+	.complete = on_complete,
+	.programmed = on_programmed,
+	.unmap = on_unmap,
+	.erase = on_erase,
+};
+
+static const struct aftl_host_ops loaded_ops = {
+	.alloc = take_memory,
+	.free = give_memory,
+	.complete = on_complete,
+};
+
+static void configure(struct aftl_superblock *super)
+{
+	static const char *const pairs[][2] = {
+		{ "channels", "1" }, { "chips", "2" }, { "blocks", "12" }, { "layers", "2" },
+		{ "word_lines", "2" }, { "page", "4096" }, { "unit", "2048" }, { "op", "70" },
+	};
+	struct aftl_error error;
+	unsigned int i;
+
+	demand(!aftl_profile_load(&super->config, "demo", &error));
+	for (i = 0; i < ARRAY_SIZE(pairs); i++)
+		demand(!aftl_param_set(&super->config, pairs[i][0], pairs[i][1], &error));
+	memcpy(super->policy, "vth_b", 5);
+	memcpy(super->profile, "demo", 4);
+	memcpy(super->uuid, "fuzzfuzzfuzzfuzz", AFTL_UUID_BYTES);
+}
+
+static void submit(u32 i)
+{
+	struct aftl_request request = {
+		.op = i % 7 == 6 ? AFTL_OP_DISCARD : AFTL_OP_WRITE,
+		.unit = i * 5 % aftl_geometry(ftl)->units,
+		.units = 1,
+		.class = i % 2,
+		.arrival_ns = aftl_now(ftl),
+	};
+
+	demand(!aftl_submit(ftl, &request));
+	while (aftl_pending(ftl))
+		aftl_advance(ftl, aftl_next_event(ftl));
+}
+
+static int load(const struct aftl_host_ops *ops, bool scan, struct aftl_error *error)
+{
+	const struct aftl_superblock *super = aftl_volume_super(volume);
+	const struct aftl_policy_type *type = aftl_policy_find(super->policy);
+	struct aftl_recovery recovery;
+
+	if (!type)
+		return aftl_fail(error, -EINVAL, "no such policy");
+	return aftl_volume_load(volume, type, &super->config, ops, NULL, scan, &ftl, &recovery,
+				error);
+}
+
+static void make_volume(void)
+{
+	static struct aftl_superblock super;
+	struct aftl_error error = { "" };
+	u32 i;
+
+	configure(&super);
+	demand(!aftl_volume_format(&medium, &super, &error));
+	demand(super.layout.data * AFTL_FRAME_BYTES < VOLUME_BYTES);
+	demand(!aftl_volume_open(&volume, &medium, &error));
+	demand(!load(&working_ops, false, &error));
+	demand(!aftl_volume_begin(volume, aftl_policy_type(ftl), aftl_config(ftl)));
+	for (i = 0; i < 120; i++)
+		submit(i);
+	demand(!aftl_volume_commit(volume));
+	demand(!aftl_volume_close(volume, ftl, &error));
+	used = super.layout.snapshot * AFTL_FRAME_BYTES +
+	       aftl_volume_state(volume)->snapshot_bytes;
+	aftl_volume_release(volume);
+	aftl_destroy(ftl);
+	memcpy(sound, bytes, used);
+}
+
+/* Changing it */
+
+static void seal_super(u8 *frame)
+{
+	aftl_put(frame + 4092, ~aftl_crc32c(AFTL_CRC_START, frame, 4092), 4);
+}
+
+static void seal_all(const struct aftl_superblock *super)
+{
+	u32 nonce = aftl_superblock_nonce(super);
+	u64 sector = AFTL_FRAME_STATE * AFTL_FRAME_SECTORS;
+	u64 end = super->layout.snapshot * AFTL_FRAME_SECTORS;
+
+	seal_super(bytes);
+	seal_super(bytes + AFTL_FRAME_BYTES);
+	for (; sector < end; sector++)
+		aftl_sector_seal(bytes + sector * AFTL_SECTOR_BYTES, nonce, sector);
+}
+
+static void change(const u8 *data, size_t size)
+{
+	while (size >= 5) {
+		size_t at = aftl_get(data, 3) % used;
+		size_t count = min(min((size_t)data[3] % 16 + 1, size - 4), used - at);
+
+		memcpy(bytes + at, data + 4, count);
+		data += 4 + count;
+		size -= 4 + count;
+	}
+}
+
+/* Looking at what came of it */
+
+static void demand_same_state(void)
+{
+	u8 payload[AFTL_SECTOR_BYTES] = { 0 };
+	struct aftl_volume_state state;
+
+	aftl_state_encode(aftl_volume_state(volume), payload);
+	demand(!aftl_state_decode(&state, payload));
+	demand(!memcmp(&state, aftl_volume_state(volume), sizeof(state)));
+}
+
+static void demand_same_super(void)
+{
+	static u8 frame[AFTL_FRAME_BYTES];
+	static struct aftl_superblock super;
+	struct aftl_error error;
+
+	aftl_superblock_encode(aftl_volume_super(volume), frame);
+	demand(!aftl_superblock_decode(&super, frame, &error));
+	demand(!memcmp(&super, aftl_volume_super(volume), sizeof(super)));
+}
+
+static void demand_same_spares(void)
+{
+	const struct aftl_geometry *geo = aftl_volume_geometry(volume);
+	u8 again[AFTL_SECTOR_BYTES];
+	struct aftl_spare first;
+	struct aftl_spare second;
+	u32 page;
+
+	for (page = 0; page < geo->blocks * geo->pages; page++) {
+		struct aftl_place at = aftl_spare_place(&aftl_volume_super(volume)->layout, geo,
+							page);
+		const u8 *entry = bytes + at.sector * AFTL_SECTOR_BYTES + at.offset;
+
+		memset(&first, 0, sizeof(first));
+		memset(&second, 0, sizeof(second));
+		if (aftl_spare_decode(&first, geo, entry))
+			continue;
+		aftl_spare_encode(&first, geo, again);
+		demand(!aftl_spare_decode(&second, geo, again) || !first.seq);
+		demand(!memcmp(&first, &second, sizeof(first)));
+	}
+}
+
+static void try_load(bool scan)
+{
+	struct aftl_error error = { "" };
+
+	ftl = NULL;
+	if (load(&loaded_ops, scan, &error)) {
+		demand(strlen(error.text) > 5 && !ftl);
+		return;
+	}
+	demand(!aftl_audit(ftl, &error));
+	aftl_destroy(ftl);
+}
+
+static void try_open(bool scan)
+{
+	struct aftl_error error = { "" };
+
+	if (aftl_volume_open(&volume, &medium, &error)) {
+		demand(strlen(error.text) > 5);
+		return;
+	}
+	demand_same_state();
+	demand_same_super();
+	demand_same_spares();
+	try_load(scan);
+	aftl_volume_release(volume);
+}
+
+int fuzz_input(const u8 *data, size_t size)
+{
+	static struct aftl_superblock super;
+	struct aftl_error error;
+
+	if (!used)
+		make_volume();
+	memcpy(bytes, sound, used);
+	demand(!aftl_superblock_decode(&super, bytes, &error));
+	change(data + 1, size ? size - 1 : 0);
+	if (size && data[0] & 2)
+		seal_all(&super);
+	try_open(size && data[0] & 1);
+	demand(!held);
+	return 0;
+}

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * RAID level 5: places, parity and the stripe cache, against what a slow mind would do.
+ */
+#include <stdlib.h>
+
+#include "random.h"
+#include "raid-array.h"
+#include "tap.h"
+
+static struct aftl_random random_state = { 1 };
+
+static u32 below(u32 n)
+{
+	return aftl_random_below(&random_state, n);
+}
+
+/* Places */
+
+#define UNITS 4096
+
+/* Every unit has a place of its own, and none is on the parity of its row. */
+static void check_places(u32 members, u32 chunk)
+{
+	const struct stripe_layout layout = { .members = members, .chunk = chunk };
+	u8 *used = calloc((size_t)STRIPE_MEMBERS_MAX * UNITS, 1);
+	u64 units = stripe_array_units(&layout, UNITS);
+	u32 unit;
+	u32 row;
+	u32 cell;
+
+	CHECK_EQ(units, (u64)UNITS / chunk * chunk * (members - 1));
+	for (unit = 0; unit < units; unit++) {
+		u32 member;
+
+		stripe_locate(&layout, unit, &row, &cell);
+		member = stripe_member(&layout, row, cell);
+		if (!CHECK(row < UNITS && cell < members - 1 && member < members))
+			break;
+		CHECK(member != stripe_member(&layout, row, members - 1));
+		CHECK_MSG(!used[member * UNITS + row]++, "unit %u shares its place", unit);
+	}
+	free(used);
+}
+
+static void units_have_places(void)
+{
+	u32 members;
+
+	for (members = STRIPE_MEMBERS_MIN; members <= STRIPE_MEMBERS_MAX; members++) {
+		check_places(members, 64);
+		check_places(members, 1);
+		check_places(members, 1000);
+		check_places(members, UNITS);
+		check_places(members, UNITS + 1);
+	}
+}
+
+/* md's left-symmetric layout of three members, chunks of one: 0 1 P, 3 P 2, P 4 5. */
+static void the_layout_is_mds(void)
+{
+	static const u32 expected[3][3] = { { 0, 1, 2 }, { 2, 0, 1 }, { 1, 2, 0 } };
+	const struct stripe_layout layout = { .members = 3, .chunk = 1 };
+	u32 row;
+	u32 cell;
+
+	for (row = 0; row < 3; row++)
+		for (cell = 0; cell < 3; cell++)
+			CHECK_EQ(stripe_member(&layout, row, cell), expected[row][cell]);
+}
+
+/* Plans: with bytes, so that a parity that cannot be computed shows */
+
+static u32 old[STRIPE_MEMBERS_MAX];
+static u32 new[STRIPE_MEMBERS_MAX];
+
+static u32 parity_of(const u32 *cells, u32 data)
+{
+	u32 parity = 0;
+	u32 i;
+
+	for (i = 0; i < data; i++)
+		parity ^= cells[i];
+	return parity;
+}
+
+static u32 old_cell(u32 have, u32 cell)
+{
+	CHECK_MSG(have >> cell & 1, "cell %u is needed and was not read", cell);
+	return old[cell];
+}
+
+/* Parity as the plan says, out of what it has. */
+static u32 planned_parity(const struct stripe_plan *plan, u32 have, u32 dirty, u32 data)
+{
+	u32 parity = plan->reconstruct ? 0 : old_cell(have, data);
+	u32 i;
+
+	for (i = 0; i < data; i++) {
+		if (dirty >> i & 1)
+			parity ^= plan->reconstruct ? new[i] : new[i] ^ old_cell(have, i);
+		else if (plan->reconstruct)
+			parity ^= old_cell(have, i);
+	}
+	return parity;
+}
+
+static void check_plan(u32 members, u32 dirty, u32 known)
+{
+	const struct stripe_layout layout = { .members = members, .chunk = 64 };
+	struct stripe_plan plan = stripe_plan(&layout, dirty, known);
+	u32 data = members - 1;
+	u32 modify = 0;
+	u32 reconstruct = 0;
+	u32 i;
+
+	for (i = 0; i < data; i++) {
+		old[i] = (u32)aftl_random_next(&random_state);
+		new[i] = dirty >> i & 1 ? (u32)aftl_random_next(&random_state) : old[i];
+		modify += (dirty & ~known) >> i & 1;
+		reconstruct += (~dirty & ~known) >> i & 1;
+	}
+	old[data] = parity_of(old, data);
+	modify += !(known >> data & 1);
+	CHECK_EQ(plan.write, dirty | 1U << data);
+	CHECK(!(plan.read & known));
+	CHECK_EQ((u32)__builtin_popcount(plan.read), min(modify, reconstruct));
+	CHECK_EQ(planned_parity(&plan, known | plan.read, dirty, data), parity_of(new, data));
+}
+
+static void plans_make_the_right_parity(void)
+{
+	u32 members;
+	u32 dirty;
+	u32 known;
+
+	for (members = STRIPE_MEMBERS_MIN; members <= 6; members++)
+		for (dirty = 1; dirty < 1U << (members - 1); dirty++)
+			for (known = 0; known < 1U << members; known++)
+				check_plan(members, dirty, known);
+	for (dirty = 0; dirty < 20000; dirty++) {
+		members = 7 + below(STRIPE_MEMBERS_MAX - 6);
+		check_plan(members, 1 + below((1U << (members - 1)) - 1), below(1U << members));
+	}
+}
+
+/* Arrays */
+
+static struct raid_array array;
+
+static void open_array(u32 members, u32 chunk, u32 stripes, u64 hold_ns)
+{
+	const struct stripe_layout layout = { .members = members, .chunk = chunk };
+	struct aftl_config config;
+	struct aftl_error error;
+
+	if (aftl_profile_load(&config, "demo", &error))
+		tap_bail_out("%s", error.text);
+	config.blocks = 24;
+	config.layers = 4;
+	config.op = 5000;
+	if (raid_array_create(&array, &layout, &config, aftl_policy_find("baseline"), stripes,
+			      hold_ns, &error))
+		tap_bail_out("%s", error.text);
+}
+
+static bool drain(void)
+{
+	while (array.pending) {
+		u64 next_ns = raid_array_next_event(&array);
+
+		if (!CHECK_MSG(next_ns != U64_MAX, "%u requests wait for ever", array.pending))
+			return false;
+		raid_array_advance(&array, next_ns);
+	}
+	return true;
+}
+
+static void write_units(u32 unit, u32 units)
+{
+	raid_array_submit(&array, array.now_ns, AFTL_OP_WRITE, unit, units, AFTL_PRECISE);
+}
+
+static u64 member_units(u32 member)
+{
+	return aftl_stats(array.members[member])->counters.host_write_units;
+}
+
+static u64 all_member_units(void)
+{
+	u64 sum = 0;
+	u32 i;
+
+	for (i = 0; i < array.layout.members; i++)
+		sum += member_units(i);
+	return sum;
+}
+
+/* A whole stripe of chunks: no reads, one parity for each row. */
+static void full_rows_read_nothing(void)
+{
+	const struct raid_counters *c = &array.counters;
+
+	open_array(4, 8, 64, 3000000);
+	write_units(0, 24);
+	drain();
+	CHECK_EQ(c->data_units, 24);
+	CHECK_EQ(c->parity_units, 8);
+	CHECK_EQ(c->old_units, 0);
+	CHECK_EQ(c->full_rows, 8);
+	CHECK_EQ(all_member_units(), 32);
+	CHECK_EQ(member_units(3), 8);
+	raid_array_release(&array);
+}
+
+/* One unit of four members: reconstruct reads two, modify two: a tie goes to reconstruct. */
+static void single_units_read_the_least(void)
+{
+	const struct raid_counters *c = &array.counters;
+
+	open_array(4, 8, 64, 3000000);
+	write_units(0, 1);
+	drain();
+	CHECK_EQ(c->reconstructed_rows, 1);
+	CHECK_EQ(c->old_units, 2);
+	/* Now all is in the cache. */
+	write_units(8, 1);
+	drain();
+	CHECK_EQ(c->full_rows, 1);
+	CHECK_EQ(c->old_units, 2);
+	raid_array_release(&array);
+	open_array(6, 8, 64, 3000000);
+	write_units(0, 1);
+	drain();
+	CHECK_EQ(c->modified_rows, 1);
+	CHECK_EQ(c->old_units, 2);
+	CHECK_EQ(c->parity_units, 1);
+	raid_array_release(&array);
+}
+
+/* Writes that meet in the cache share a parity, and each is complete after it. */
+static void writes_meet_in_the_cache(void)
+{
+	const struct raid_counters *c = &array.counters;
+	u32 i;
+
+	open_array(6, 8, 64, 3000000);
+	for (i = 0; i < 10; i++)
+		write_units(i % 2 * 8, 1);
+	CHECK_EQ(array.pending, 10);
+	CHECK_EQ(c->parity_units, 0);
+	drain();
+	CHECK_EQ(c->write_requests, 10);
+	CHECK_EQ(c->data_units, 2);
+	CHECK_EQ(c->parity_units, 1);
+	CHECK(array.write_response.smallest >= 3000000);
+	raid_array_release(&array);
+}
+
+static void reads_see_the_cache(void)
+{
+	open_array(4, 8, 64, 3000000);
+	write_units(0, 1);
+	raid_array_submit(&array, array.now_ns, AFTL_OP_READ, 0, 8, AFTL_PRECISE);
+	drain();
+	CHECK_EQ(array.counters.cached_units, 1);
+	CHECK_EQ(array.counters.read_units, 8);
+	raid_array_submit(&array, array.now_ns, AFTL_OP_READ, 0, 48, AFTL_PRECISE);
+	drain();
+	CHECK_EQ(array.counters.cached_units, 1);
+	CHECK_EQ(array.counters.read_requests, 2);
+	raid_array_release(&array);
+}
+
+/* A cache of one row, chunks of one unit, requests over many rows: all end. */
+static void drive_degenerate(u32 members, u32 chunk, u32 stripes, u64 hold_ns)
+{
+	u64 units = 0;
+	u32 i;
+
+	open_array(members, chunk, stripes, hold_ns);
+	for (i = 0; i < 400 && !tap_failures(); i++) {
+		u32 length = 1 + below(40);
+		u32 unit = below((u32)array.units - length);
+
+		raid_array_submit(&array, array.now_ns + below(2) * 500000,
+				  below(3) ? AFTL_OP_WRITE : AFTL_OP_READ, unit, length,
+				  AFTL_PRECISE);
+		units += length;
+		if (array.pending > 16)
+			drain();
+	}
+	drain();
+	CHECK_EQ(array.counters.read_units + array.counters.write_units, units);
+	CHECK_EQ(array.counters.failed_requests, 0);
+	CHECK(array.counters.data_units <= array.counters.write_units);
+	CHECK_EQ(array.counters.data_units + array.counters.parity_units, all_member_units());
+	CHECK_EQ(array.counters.full_rows + array.counters.modified_rows +
+		 array.counters.reconstructed_rows, array.counters.parity_units);
+	raid_array_release(&array);
+}
+
+static void degenerate_arrays_work(void)
+{
+	drive_degenerate(3, 1, 1, 0);
+	drive_degenerate(3, 64, 1, 3000000);
+	drive_degenerate(4, 1, 2, 3000000);
+	drive_degenerate(5, 7, 3, 0);
+	drive_degenerate(16, 64, 256, 3000000);
+	drive_degenerate(10, 1000, 16, 100000);
+}
+
+/*
+ * Without holding rows each write of one unit is a row of its own: everything can be
+ * counted beside it, with a cache that remembers the last rows.
+ */
+static void counts_equal_a_recount(void)
+{
+	const struct stripe_layout layout = { .members = 5, .chunk = 4 };
+	u32 *known = calloc(UNITS, sizeof(u32));
+	u64 reads = 0;
+	u32 i;
+
+	open_array(5, 4, 100000, 0);
+	for (i = 0; i < 2000 && !tap_failures(); i++) {
+		u32 unit = below((u32)array.units / 8);
+		struct stripe_plan plan;
+		u32 row;
+		u32 cell;
+
+		stripe_locate(&layout, unit, &row, &cell);
+		plan = stripe_plan(&layout, 1U << cell, known[row]);
+		known[row] |= plan.read | plan.write;
+		reads += (u32)__builtin_popcount(plan.read);
+		write_units(unit, 1);
+		drain();
+		CHECK_EQ(array.counters.old_units, reads);
+		CHECK_EQ(array.counters.parity_units, i + 1);
+		CHECK_EQ(all_member_units(), 2 * ((u64)i + 1));
+	}
+	CHECK(reads > 500);
+	free(known);
+	raid_array_release(&array);
+}
+
+int main(void)
+{
+	tap_run("every unit has a place of its own", units_have_places);
+	tap_run("parity rotates as in md", the_layout_is_mds);
+	tap_run("plans read the least and make the right parity", plans_make_the_right_parity);
+	tap_run("full rows read nothing", full_rows_read_nothing);
+	tap_run("single units read the least", single_units_read_the_least);
+	tap_run("writes meet in the cache", writes_meet_in_the_cache);
+	tap_run("reads see the cache", reads_see_the_cache);
+	tap_run("degenerate arrays work", degenerate_arrays_work);
+	tap_run("counts equal a recount", counts_equal_a_recount);
+	return tap_finish();
+}

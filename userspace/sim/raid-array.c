@@ -1,0 +1,533 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+
+#include "checked-memory.h"
+#include "core-memory.h"
+#include "raid-array.h"
+
+/**
+ * struct raid_request - a request of the user
+ * @admitted: units of a write that are in the cache
+ * @parts: units that are not done
+ * @failed: a member has failed with one of them
+ */
+struct raid_request {
+	u64 arrival_ns;
+	u32 unit;
+	u32 units;
+	u32 admitted;
+	u32 parts;
+	u8 op;
+	u8 class;
+	bool failed;
+	struct raid_request *next;
+};
+
+/* Someone who waits for a row to be written. */
+struct raid_waiter {
+	struct raid_request *request;
+	struct raid_waiter *next;
+};
+
+/**
+ * struct raid_operation - a request to a member
+ * @request: first, so that the core's pointer is also ours
+ * @owner: read of the user, or NULL for the row of @stripe
+ */
+struct raid_operation {
+	struct aftl_request request;
+	struct raid_request *owner;
+	struct stripe *stripe;
+	struct raid_operation *next;
+};
+
+/* What the core asks of its host */
+
+/* Comes in the middle of a member's time: what follows from it has to wait. */
+static void host_complete(void *host, struct aftl_request *request)
+{
+	struct raid_array *array = host;
+	struct raid_operation *operation = container_of(request, struct raid_operation, request);
+
+	operation->next = NULL;
+	*array->done_end = operation;
+	array->done_end = &operation->next;
+}
+
+static const struct aftl_host_ops host_ops = {
+	.alloc = core_memory_alloc,
+	.free = core_memory_free,
+	.complete = host_complete,
+};
+
+/* Requests of the user */
+
+static struct raid_request *take_request(struct raid_array *array)
+{
+	struct raid_request *request = array->free_requests;
+
+	if (!request)
+		return memory_zeroed(1, sizeof(*request));
+	array->free_requests = request->next;
+	return request;
+}
+
+static void complete_request(struct raid_array *array, struct raid_request *request)
+{
+	struct raid_counters *counters = &array->counters;
+	u64 response_ns = array->now_ns - request->arrival_ns;
+
+	if (request->op == AFTL_OP_READ) {
+		counters->read_requests++;
+		counters->read_units += request->units;
+		aftl_histogram_add(&array->read_response, response_ns);
+	} else {
+		counters->write_requests++;
+		counters->write_units += request->units;
+		aftl_histogram_add(&array->write_response, response_ns);
+	}
+	counters->failed_requests += request->failed;
+	array->pending--;
+	request->next = array->free_requests;
+	array->free_requests = request;
+}
+
+static void parts_done(struct raid_array *array, struct raid_request *request, u32 parts)
+{
+	request->parts -= parts;
+	if (!request->parts)
+		complete_request(array, request);
+}
+
+/* Requests to members */
+
+static struct raid_operation *take_operation(struct raid_array *array)
+{
+	struct raid_operation *operation = array->free_operations;
+
+	if (!operation)
+		return memory_zeroed(1, sizeof(*operation));
+	array->free_operations = operation->next;
+	return operation;
+}
+
+static void send(struct raid_array *array, u32 member, const struct raid_operation *wanted)
+{
+	struct raid_operation *operation = take_operation(array);
+
+	*operation = *wanted;
+	operation->request.arrival_ns = array->now_ns;
+	/* Refused requests would be this file's mistake: layout and length are checked. */
+	if (aftl_submit(array->members[member], &operation->request))
+		abort();
+}
+
+static void send_cell(struct raid_array *array, struct stripe *stripe, u32 cell, u8 op)
+{
+	struct raid_operation operation = {
+		.request = {
+			.unit = stripe->row,
+			.units = 1,
+			.op = op,
+			.class = stripe->approx >> cell & 1 ? AFTL_APPROX : AFTL_PRECISE,
+		},
+		.stripe = stripe,
+	};
+
+	stripe->operations++;
+	send(array, stripe_member(&array->layout, stripe->row, cell), &operation);
+}
+
+/* Count first: an operation may be complete at once. */
+static void send_cells(struct raid_array *array, struct stripe *stripe, u32 cells, u8 op)
+{
+	for (; cells; cells &= cells - 1)
+		send_cell(array, stripe, __ffs(cells), op);
+}
+
+/* Rows */
+
+static void write_row(struct raid_array *array, struct stripe *stripe)
+{
+	u32 data = stripe->plan.write & stripe_data(&array->layout);
+
+	stripe->reading = false;
+	array->counters.data_units += (u32)__builtin_popcount(data);
+	array->counters.parity_units++;
+	send_cells(array, stripe, stripe->plan.write, AFTL_OP_WRITE);
+}
+
+static void count_row(struct raid_counters *counters, const struct stripe_plan *plan)
+{
+	counters->old_units += (u32)__builtin_popcount(plan->read);
+	if (!plan->read)
+		counters->full_rows++;
+	else if (plan->reconstruct)
+		counters->reconstructed_rows++;
+	else
+		counters->modified_rows++;
+}
+
+static void start_row(struct raid_array *array, struct stripe *stripe)
+{
+	u32 index = stripe_index(&array->cache, stripe);
+
+	stripe_begin(&array->cache, &array->layout, stripe);
+	array->flying[index] = array->waiting[index];
+	array->waiting[index] = NULL;
+	count_row(&array->counters, &stripe->plan);
+	if (!stripe->plan.read) {
+		write_row(array, stripe);
+		return;
+	}
+	stripe->reading = true;
+	send_cells(array, stripe, stripe->plan.read, AFTL_OP_READ);
+}
+
+static void start_if_full(struct raid_array *array, struct stripe *stripe)
+{
+	if (!stripe->busy && stripe->dirty == stripe_data(&array->layout))
+		start_row(array, stripe);
+}
+
+static void add_waiter(struct raid_array *array, u32 index, struct raid_request *request)
+{
+	struct raid_waiter *waiter = array->free_waiters;
+
+	if (waiter)
+		array->free_waiters = waiter->next;
+	else
+		waiter = memory_zeroed(1, sizeof(*waiter));
+	waiter->request = request;
+	waiter->next = array->waiting[index];
+	array->waiting[index] = waiter;
+}
+
+/* Put units into the cache as far as it has room. */
+static bool admit(struct raid_array *array, struct raid_request *request)
+{
+	for (; request->admitted < request->units; request->admitted++) {
+		struct stripe *stripe;
+		u32 row;
+		u32 cell;
+
+		stripe_locate(&array->layout, request->unit + request->admitted, &row, &cell);
+		stripe = stripe_get(&array->cache, row);
+		if (!stripe)
+			return false;
+		stripe_soil(&array->cache, stripe, cell, request->class == AFTL_APPROX,
+			    array->now_ns);
+		add_waiter(array, stripe_index(&array->cache, stripe), request);
+		start_if_full(array, stripe);
+	}
+	return true;
+}
+
+static void start_oldest(struct raid_array *array)
+{
+	if (array->cache.dirty.head != STRIPE_NONE)
+		start_row(array, &array->cache.stripes[array->cache.dirty.head]);
+}
+
+static void admit_blocked(struct raid_array *array)
+{
+	while (array->blocked && admit(array, array->blocked)) {
+		array->blocked = array->blocked->next;
+		if (!array->blocked)
+			array->blocked_end = &array->blocked;
+	}
+	if (array->blocked)
+		start_oldest(array);
+}
+
+static void fail_waiters(struct raid_waiter *waiter)
+{
+	for (; waiter; waiter = waiter->next)
+		waiter->request->failed = true;
+}
+
+static void finish_row(struct raid_array *array, struct stripe *stripe)
+{
+	u32 index = stripe_index(&array->cache, stripe);
+	struct raid_waiter *waiter = array->flying[index];
+
+	array->flying[index] = NULL;
+	stripe_end(&array->cache, stripe, array->now_ns);
+	while (waiter) {
+		struct raid_waiter *next = waiter->next;
+
+		parts_done(array, waiter->request, 1);
+		waiter->next = array->free_waiters;
+		array->free_waiters = waiter;
+		waiter = next;
+	}
+	start_if_full(array, stripe);
+	admit_blocked(array);
+}
+
+static void row_operation_done(struct raid_array *array, struct stripe *stripe, bool failed)
+{
+	if (failed)
+		fail_waiters(array->flying[stripe_index(&array->cache, stripe)]);
+	if (--stripe->operations)
+		return;
+	if (stripe->reading)
+		write_row(array, stripe);
+	else
+		finish_row(array, stripe);
+}
+
+static void operation_done(struct raid_array *array, struct raid_operation *operation)
+{
+	struct raid_request *owner = operation->owner;
+	bool failed = operation->request.status != 0;
+	u32 units = operation->request.units;
+
+	operation->next = array->free_operations;
+	array->free_operations = operation;
+	if (!owner) {
+		row_operation_done(array, operation->stripe, failed);
+		return;
+	}
+	owner->failed |= failed;
+	parts_done(array, owner, units);
+}
+
+static void process_done(struct raid_array *array)
+{
+	while (array->done) {
+		struct raid_operation *operation = array->done;
+
+		array->done = operation->next;
+		if (!array->done)
+			array->done_end = &array->done;
+		operation_done(array, operation);
+	}
+}
+
+/* Reads */
+
+static bool is_cached(struct raid_array *array, u32 row, u32 cell)
+{
+	const struct stripe *stripe = stripe_find(&array->cache, row);
+
+	return stripe && (stripe->dirty | stripe->flying) >> cell & 1;
+}
+
+/* Units from @unit on that are next to each other on a member and not in the cache. */
+static u32 run_length(struct raid_array *array, u32 unit, u32 limit)
+{
+	u32 run = 0;
+	u32 row;
+	u32 cell;
+
+	do {
+		stripe_locate(&array->layout, unit + run, &row, &cell);
+		if (is_cached(array, row, cell))
+			break;
+		run++;
+	} while (run < limit && (unit + run) % array->layout.chunk);
+	return run;
+}
+
+static void send_read(struct raid_array *array, struct raid_request *request, u32 unit, u32 units)
+{
+	struct raid_operation operation = {
+		.request = { .units = units, .op = AFTL_OP_READ },
+		.owner = request,
+	};
+	u32 cell;
+
+	stripe_locate(&array->layout, unit, &operation.request.unit, &cell);
+	send(array, stripe_member(&array->layout, operation.request.unit, cell), &operation);
+}
+
+static void submit_read(struct raid_array *array, struct raid_request *request)
+{
+	u32 cached = 0;
+	u32 at = 0;
+
+	while (at < request->units) {
+		u32 run = run_length(array, request->unit + at, request->units - at);
+
+		if (run)
+			send_read(array, request, request->unit + at, run);
+		cached += !run;
+		at += run ? run : 1;
+	}
+	array->counters.cached_units += cached;
+	if (cached)
+		parts_done(array, request, cached);
+}
+
+static void submit_write(struct raid_array *array, struct raid_request *request)
+{
+	request->next = NULL;
+	*array->blocked_end = request;
+	array->blocked_end = &request->next;
+	if (array->blocked == request)
+		admit_blocked(array);
+}
+
+void raid_array_submit(struct raid_array *array, u64 at_ns, u8 op, u32 unit, u32 units,
+		       u8 class)
+{
+	struct raid_request *request = take_request(array);
+
+	raid_array_advance(array, at_ns);
+	*request = (struct raid_request){
+		.arrival_ns = at_ns,
+		.unit = unit,
+		.units = units,
+		.parts = units,
+		.op = op,
+		.class = class,
+	};
+	array->pending++;
+	if (op == AFTL_OP_READ)
+		submit_read(array, request);
+	else
+		submit_write(array, request);
+	process_done(array);
+}
+
+/* Time */
+
+static u64 next_hold(const struct raid_array *array)
+{
+	u32 oldest = array->cache.dirty.head;
+
+	return oldest == STRIPE_NONE ? U64_MAX :
+				       array->cache.stripes[oldest].since_ns + array->hold_ns;
+}
+
+u64 raid_array_next_event(const struct raid_array *array)
+{
+	u64 next_ns = next_hold(array);
+	u32 i;
+
+	for (i = 0; i < array->layout.members; i++) {
+		u64 member_ns = aftl_next_event(array->members[i]);
+
+		next_ns = min(next_ns, member_ns);
+	}
+	return next_ns;
+}
+
+static void step(struct raid_array *array, u64 now_ns)
+{
+	u32 i;
+
+	array->now_ns = max(array->now_ns, now_ns);
+	for (i = 0; i < array->layout.members; i++)
+		if (aftl_next_event(array->members[i]) <= now_ns)
+			aftl_advance(array->members[i], now_ns);
+	process_done(array);
+	if (next_hold(array) <= now_ns)
+		start_oldest(array);
+	process_done(array);
+}
+
+void raid_array_advance(struct raid_array *array, u64 now_ns)
+{
+	u64 next_ns;
+
+	while ((next_ns = raid_array_next_event(array)) <= now_ns)
+		step(array, next_ns);
+	array->now_ns = max(array->now_ns, now_ns);
+}
+
+void raid_array_reset_stats(struct raid_array *array)
+{
+	u32 i;
+
+	for (i = 0; i < array->layout.members; i++)
+		aftl_reset_stats(array->members[i]);
+	memset(&array->counters, 0, sizeof(array->counters));
+	memset(&array->read_response, 0, sizeof(array->read_response));
+	memset(&array->write_response, 0, sizeof(array->write_response));
+}
+
+/* Life */
+
+static int create_member(struct raid_array *array, u32 index, const struct aftl_config *config,
+			 const struct aftl_policy_type *policy, struct aftl_error *error)
+{
+	struct aftl_config own = *config;
+	int ret;
+
+	own.seed += index;
+	ret = aftl_create(&array->members[index], &own, policy, &host_ops, array, error);
+	if (ret)
+		return ret;
+	ret = aftl_fill(array->members[index]);
+	if (ret)
+		return aftl_fail(error, ret,
+				 "a member ran out of free blocks while it was filled; raise op or lower fill_valid");
+	return 0;
+}
+
+int raid_array_create(struct raid_array *array, const struct stripe_layout *layout,
+		      const struct aftl_config *config, const struct aftl_policy_type *policy,
+		      u32 stripes, u64 hold_ns, struct aftl_error *error)
+{
+	int ret = 0;
+	u32 i;
+
+	*array = (struct raid_array){ .layout = *layout, .hold_ns = hold_ns };
+	array->blocked_end = &array->blocked;
+	array->done_end = &array->done;
+	stripe_cache_init(&array->cache, stripes);
+	array->waiting = memory_zeroed(stripes, sizeof(struct raid_waiter *));
+	array->flying = memory_zeroed(stripes, sizeof(struct raid_waiter *));
+	for (i = 0; !ret && i < layout->members; i++)
+		ret = create_member(array, i, config, policy, error);
+	if (ret)
+		return ret;
+	array->units = stripe_array_units(layout, aftl_geometry(array->members[0])->units);
+	return 0;
+}
+
+static void free_waiters(struct raid_waiter *waiter)
+{
+	while (waiter) {
+		struct raid_waiter *next = waiter->next;
+
+		free(waiter);
+		waiter = next;
+	}
+}
+
+static void free_operations(struct raid_operation *operation)
+{
+	while (operation) {
+		struct raid_operation *next = operation->next;
+
+		free(operation);
+		operation = next;
+	}
+}
+
+static void free_requests(struct raid_request *request)
+{
+	while (request) {
+		struct raid_request *next = request->next;
+
+		free(request);
+		request = next;
+	}
+}
+
+void raid_array_release(struct raid_array *array)
+{
+	u32 i;
+
+	for (i = 0; i < STRIPE_MEMBERS_MAX; i++)
+		aftl_destroy(array->members[i]);
+	free_waiters(array->free_waiters);
+	free_operations(array->free_operations);
+	free_requests(array->free_requests);
+	stripe_cache_release(&array->cache);
+	free(array->waiting);
+	free(array->flying);
+}

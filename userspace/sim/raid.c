@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+
+#include "arrivals.h"
+#include "checked-memory.h"
+#include "progress.h"
+#include "raid-array.h"
+#include "raid.h"
+#include "random.h"
+
+#define LOOK_AROUND_EVERY 4096
+
+/**
+ * struct run - a run under way
+ * @options: of the command line
+ * @array: of devices
+ * @geo: of the array, as far as a stream has to know
+ * @stream: of requests
+ * @arrivals: their times
+ * @progress: line on stderr
+ * @submitted: requests so far
+ * @limit: most requests to submit
+ * @depth: of a closed queue, U32_MAX for other arrivals
+ * @since_ns: begin of the statistics
+ * @ended: the stream is over
+ */
+struct run {
+	const struct sim_options *options;
+	struct raid_array array;
+	struct aftl_geometry geo;
+	struct sim_stream *stream;
+	struct sim_arrivals arrivals;
+	struct progress progress;
+	u64 submitted;
+	u64 limit;
+	u32 depth;
+	u64 since_ns;
+	bool ended;
+};
+
+/* Now and then: progress and Ctrl-C. */
+static void look_around(struct run *run)
+{
+	if (run->submitted % LOOK_AROUND_EVERY)
+		return;
+	progress_step(&run->progress, run->submitted);
+	run->ended |= sim_interrupted();
+}
+
+/* The array passes reads and writes on; a stream's other requests are left out. */
+static void submit(struct run *run, const struct sim_request *wanted)
+{
+	u64 at_ns = sim_arrival(&run->arrivals, wanted, run->array.now_ns);
+
+	if (wanted->op == AFTL_OP_READ || wanted->op == AFTL_OP_WRITE)
+		raid_array_submit(&run->array, at_ns, wanted->op, wanted->unit, wanted->units,
+				  wanted->class);
+	if (++run->submitted != run->options->warmup)
+		return;
+	raid_array_reset_stats(&run->array);
+	run->since_ns = run->array.now_ns;
+}
+
+static int submit_some(struct run *run, struct aftl_error *error)
+{
+	struct sim_request wanted;
+
+	while (!run->ended && run->array.pending < run->depth) {
+		int ret;
+
+		look_around(run);
+		if (run->ended || run->submitted >= run->limit)
+			break;
+		ret = run->stream->next(run->stream, &wanted, error);
+		if (ret < 0)
+			return ret;
+		if (!ret)
+			break;
+		submit(run, &wanted);
+	}
+	run->ended |= run->array.pending < run->depth;
+	return 0;
+}
+
+static int drive(struct run *run, struct aftl_error *error)
+{
+	for (;;) {
+		u64 next_ns;
+		int ret = submit_some(run, error);
+
+		if (ret || !run->array.pending)
+			return ret;
+		next_ns = raid_array_next_event(&run->array);
+		if (next_ns == U64_MAX)
+			return aftl_fail(error, -EIO,
+					 "the array has stopped with %u requests under way",
+					 run->array.pending);
+		raid_array_advance(&run->array, next_ns);
+	}
+}
+
+/* Preparation */
+
+/* What a stream and its arrivals see: one large device. */
+static int describe_array(struct run *run, struct aftl_error *error)
+{
+	u32 members = run->array.layout.members;
+
+	run->geo = *aftl_geometry(run->array.members[0]);
+	if (!run->array.units || (u64)run->geo.slots * members > U32_MAX)
+		return aftl_fail(error, -EINVAL,
+				 "an array of %u members of %u units with chunks of %u is too small or too large",
+				 members, run->geo.units, run->array.layout.chunk);
+	run->geo.units = (u32)run->array.units;
+	run->geo.slots *= members;
+	run->geo.luns *= members;
+	run->geo.channels *= members;
+	run->geo.blocks *= members;
+	return 0;
+}
+
+static enum exit_code prepare(struct run *run, const struct aftl_policy_type *policy,
+			      struct aftl_error *error)
+{
+	const struct sim_options *options = run->options;
+	const struct stripe_layout layout = {
+		.members = (u32)options->members,
+		.chunk = (u32)options->chunk,
+	};
+	bool endless = options->trace && !sim_option_given(options, "requests");
+	int ret = raid_array_create(&run->array, &layout, &options->config, policy,
+				    (u32)options->stripes, options->stripe_hold, error);
+
+	if (!ret)
+		ret = describe_array(run, error);
+	if (ret)
+		return ret == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
+	if (sim_stream_open(&run->stream, options, &options->config, &run->geo, error))
+		return options->trace ? EXIT_NO_INPUT : EXIT_USAGE;
+	sim_arrivals_init(&run->arrivals, options, &options->config, &run->geo);
+	run->limit = endless || options->requests > U64_MAX - options->warmup ?
+			     U64_MAX : options->warmup + options->requests;
+	run->depth = options->arrival == SIM_ARRIVAL_CLOSED ? options->depth : U32_MAX;
+	return EXIT_DONE;
+}
+
+/* Results */
+
+static void add_stats(struct aftl_stats *sum, const struct aftl_stats *stats)
+{
+	u64 *to = (u64 *)&sum->counters;
+	u32 i;
+
+	for (i = 0; i < AFTL_COUNTERS; i++)
+		to[i] += aftl_counter_get(&stats->counters, i);
+	for (i = 0; i < AFTL_KINDS_MAX; i++) {
+		sum->kind_blocks[i] += stats->kind_blocks[i];
+		sum->kind_pages[i] += stats->kind_pages[i];
+	}
+	for (i = 0; i < AFTL_MODES; i++)
+		sum->mode_pages[i] += stats->mode_pages[i];
+	for (i = 0; i < AFTL_CLASSES; i++)
+		sum->class_pages[i] += stats->class_pages[i];
+}
+
+static void survey_member(const struct run *run, u32 index, struct sim_result *result)
+{
+	const struct aftl *ftl = run->array.members[index];
+	u32 luns = aftl_geometry(ftl)->luns;
+	u32 i;
+
+	result->raid.member_units[index] = aftl_stats(ftl)->counters.host_write_units;
+	result->raid.member_erases[index] = aftl_stats(ftl)->counters.array_erases;
+	add_stats(&result->stats, aftl_stats(ftl));
+	for (i = 0; i < luns; i++)
+		aftl_lun_info(ftl, i, &result->luns[index * luns + i]);
+	result->memory_bytes += aftl_memory_bytes(ftl);
+	result->digest = aftl_mix2(result->digest, aftl_digest(ftl));
+	result->read_only |= aftl_read_only(ftl);
+	sim_survey_blocks(ftl, result);
+}
+
+/* What the user sees is the array's; what the flash does is the members'. */
+static void survey_array(const struct run *run, struct sim_result *result)
+{
+	struct aftl_counters *counters = &result->stats.counters;
+	const struct raid_counters *own = &run->array.counters;
+
+	result->raid.counters = *own;
+	result->raid.members = run->array.layout.members;
+	counters->host_read_requests = own->read_requests;
+	counters->host_write_requests = own->write_requests;
+	counters->host_read_units = own->read_units;
+	counters->host_write_units = own->write_units;
+	counters->host_failed_requests = own->failed_requests;
+	result->stats.read_response = run->array.read_response;
+	result->stats.write_response = run->array.write_response;
+	result->stats.since_ns = run->since_ns;
+}
+
+static void survey(const struct run *run, const struct aftl_policy_type *policy,
+		   struct sim_result *result)
+{
+	const struct sim_options *options = run->options;
+	u32 i;
+
+	result->policy = policy;
+	result->profile = options->profile;
+	result->config = options->config;
+	result->geo = run->geo;
+	result->notes = run->stream->notes;
+	result->interval_q16 = run->arrivals.interval_q16;
+	result->warmup_requests = min(run->submitted, options->warmup);
+	result->requests = run->submitted - result->warmup_requests;
+	result->end_ns = run->array.now_ns;
+	result->elapsed_ns = run->array.now_ns - run->since_ns;
+	result->hours = aftl_hours(run->array.members[0]);
+	result->luns = memory_zeroed(run->geo.luns, sizeof(*result->luns));
+	result->interrupted = sim_interrupted();
+	for (i = 0; i < run->array.layout.members; i++)
+		survey_member(run, i, result);
+	survey_array(run, result);
+}
+
+static enum exit_code verify(const struct run *run, struct sim_result *result,
+			     struct aftl_error *error)
+{
+	struct aftl_error cause;
+	u32 i;
+
+	if (!run->options->verify)
+		return EXIT_DONE;
+	for (i = 0; i < run->array.layout.members; i++) {
+		if (!aftl_audit(run->array.members[i], &cause))
+			continue;
+		aftl_fail(error, -EUCLEAN, "policy %s: member %u is inconsistent: %.160s",
+			  result->policy->name, i, cause.text);
+		return EXIT_NOT_VERIFIED;
+	}
+	result->verified = true;
+	return EXIT_DONE;
+}
+
+static enum exit_code run_stream(struct run *run, const struct aftl_policy_type *policy,
+				 struct sim_result *result, struct aftl_error *error)
+{
+	const struct sim_options *options = run->options;
+	u64 begin_ns = sim_processor_ns();
+	enum progress_when when = options->quiet ? PROGRESS_NEVER :
+				  options->progress ? PROGRESS_ALWAYS : PROGRESS_ON_TERMINAL;
+	enum exit_code code;
+	int ret;
+
+	progress_begin(&run->progress, when, policy->name,
+		       run->limit == U64_MAX ? run->stream->expected : run->limit);
+	ret = drive(run, error);
+	progress_end(&run->progress);
+	if (ret)
+		return EXIT_FAILED;
+	result->cpu_ns = sim_processor_ns() - begin_ns;
+	survey(run, policy, result);
+	code = verify(run, result, error);
+	return code || !result->interrupted ? code : EXIT_INTERRUPTED;
+}
+
+enum exit_code sim_raid_run(const struct sim_options *options,
+			    const struct aftl_policy_type *policy, struct sim_result *result,
+			    struct aftl_error *error)
+{
+	struct run run = { .options = options };
+	u64 begin_ns = sim_processor_ns();
+	enum exit_code code;
+
+	*result = (struct sim_result){ .requests = 0 };
+	code = prepare(&run, policy, error);
+	result->fill_cpu_ns = sim_processor_ns() - begin_ns;
+	if (!code)
+		code = run_stream(&run, policy, result, error);
+	if (run.stream)
+		run.stream->close(run.stream);
+	raid_array_release(&run.array);
+	return code;
+}

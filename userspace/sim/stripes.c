@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+
+#include "checked-memory.h"
+#include "random.h"
+#include "stripes.h"
+
+u64 stripe_array_units(const struct stripe_layout *layout, u32 member_units)
+{
+	return (u64)(member_units - member_units % layout->chunk) * stripe_parity_cell(layout);
+}
+
+void stripe_locate(const struct stripe_layout *layout, u32 unit, u32 *row, u32 *cell)
+{
+	u32 chunk = unit / layout->chunk;
+	u32 data = stripe_parity_cell(layout);
+
+	*row = chunk / data * layout->chunk + unit % layout->chunk;
+	*cell = chunk % data;
+}
+
+u32 stripe_member(const struct stripe_layout *layout, u32 row, u32 cell)
+{
+	u32 members = layout->members;
+	u32 parity = members - 1 - row / layout->chunk % members;
+
+	return cell == stripe_parity_cell(layout) ? parity : (parity + 1 + cell) % members;
+}
+
+struct stripe_plan stripe_plan(const struct stripe_layout *layout, u32 dirty, u32 known)
+{
+	u32 modify = (dirty | stripe_parity(layout)) & ~known;
+	u32 reconstruct = stripe_data(layout) & ~dirty & ~known;
+	bool less = __builtin_popcount(modify) < __builtin_popcount(reconstruct);
+
+	return (struct stripe_plan){
+		.read = less ? modify : reconstruct,
+		.write = dirty | stripe_parity(layout),
+		.reconstruct = !less,
+	};
+}
+
+/* Lists */
+
+static void list_add(struct stripe_cache *cache, struct stripe_list *list, struct stripe *stripe)
+{
+	u32 index = stripe_index(cache, stripe);
+
+	stripe->prev = list->tail;
+	stripe->next = STRIPE_NONE;
+	if (list->tail == STRIPE_NONE)
+		list->head = index;
+	else
+		cache->stripes[list->tail].next = index;
+	list->tail = index;
+}
+
+static void list_remove(struct stripe_cache *cache, struct stripe_list *list,
+			const struct stripe *stripe)
+{
+	if (stripe->prev == STRIPE_NONE)
+		list->head = stripe->next;
+	else
+		cache->stripes[stripe->prev].next = stripe->next;
+	if (stripe->next == STRIPE_NONE)
+		list->tail = stripe->prev;
+	else
+		cache->stripes[stripe->next].prev = stripe->prev;
+}
+
+/* Rows by number */
+
+static u32 *hash_head(struct stripe_cache *cache, u32 row)
+{
+	return &cache->heads[aftl_mix(row) % cache->count];
+}
+
+static void hash_remove(struct stripe_cache *cache, const struct stripe *stripe)
+{
+	u32 *link = hash_head(cache, stripe->row);
+
+	while (*link != stripe_index(cache, stripe))
+		link = &cache->stripes[*link].hash_next;
+	*link = stripe->hash_next;
+}
+
+static void hash_add(struct stripe_cache *cache, struct stripe *stripe)
+{
+	u32 *head = hash_head(cache, stripe->row);
+
+	stripe->hash_next = *head;
+	*head = stripe_index(cache, stripe);
+}
+
+void stripe_cache_init(struct stripe_cache *cache, u32 count)
+{
+	u32 i;
+
+	*cache = (struct stripe_cache){
+		.stripes = memory_zeroed(count, sizeof(*cache->stripes)),
+		.count = count,
+		.heads = memory_zeroed(count, sizeof(*cache->heads)),
+		.clean = { STRIPE_NONE, STRIPE_NONE },
+		.dirty = { STRIPE_NONE, STRIPE_NONE },
+	};
+	for (i = 0; i < count; i++) {
+		cache->heads[i] = STRIPE_NONE;
+		cache->stripes[i].row = STRIPE_NONE;
+		list_add(cache, &cache->clean, &cache->stripes[i]);
+	}
+}
+
+void stripe_cache_release(struct stripe_cache *cache)
+{
+	free(cache->stripes);
+	free(cache->heads);
+}
+
+struct stripe *stripe_find(struct stripe_cache *cache, u32 row)
+{
+	u32 index = *hash_head(cache, row);
+
+	while (index != STRIPE_NONE && cache->stripes[index].row != row)
+		index = cache->stripes[index].hash_next;
+	return index == STRIPE_NONE ? NULL : &cache->stripes[index];
+}
+
+struct stripe *stripe_get(struct stripe_cache *cache, u32 row)
+{
+	struct stripe *stripe = stripe_find(cache, row);
+
+	if (stripe)
+		return stripe;
+	if (cache->clean.head == STRIPE_NONE)
+		return NULL;
+	stripe = &cache->stripes[cache->clean.head];
+	if (stripe->row != STRIPE_NONE)
+		hash_remove(cache, stripe);
+	stripe->row = row;
+	stripe->known = 0;
+	stripe->approx = 0;
+	hash_add(cache, stripe);
+	return stripe;
+}
+
+/* States */
+
+void stripe_soil(struct stripe_cache *cache, struct stripe *stripe, u32 cell, bool approx,
+		 u64 now_ns)
+{
+	if (!stripe->dirty && !stripe->busy) {
+		list_remove(cache, &cache->clean, stripe);
+		list_add(cache, &cache->dirty, stripe);
+		stripe->since_ns = now_ns;
+	}
+	stripe->dirty |= 1U << cell;
+	stripe->approx &= ~(1U << cell);
+	stripe->approx |= (u32)approx << cell;
+}
+
+void stripe_begin(struct stripe_cache *cache, const struct stripe_layout *layout,
+		  struct stripe *stripe)
+{
+	list_remove(cache, &cache->dirty, stripe);
+	stripe->plan = stripe_plan(layout, stripe->dirty, stripe->known);
+	stripe->flying = stripe->dirty;
+	stripe->dirty = 0;
+	stripe->busy = true;
+}
+
+void stripe_end(struct stripe_cache *cache, struct stripe *stripe, u64 now_ns)
+{
+	stripe->known |= stripe->plan.read | stripe->plan.write;
+	stripe->flying = 0;
+	stripe->busy = false;
+	stripe->since_ns = now_ns;
+	list_add(cache, stripe->dirty ? &cache->dirty : &cache->clean, stripe);
+}
