@@ -43,8 +43,8 @@ test_support = $(wildcard selftests/core/lib/*.c) $(filter-out selftests/core/li
 
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wdeclaration-after-statement
-INCLUDES := -I dm-approxftl/core -I userspace/host -I userspace/lib -I userspace/sim \
-	-I selftests/core/lib
+INCLUDES := -I dm-approxftl -I dm-approxftl/core -I userspace/host -I userspace/lib \
+	-I userspace/sim -I selftests/core/lib
 BASE_FLAGS = -std=gnu11 $(OPT) -g $(WARNINGS) $(INCLUDES) $(CFLAGS)
 WERROR_FLAGS := $(if $(filter 1,$(WERROR)),-Werror)
 
@@ -92,7 +92,7 @@ all: $(PROGRAM) ## build the command line program, $(O)/approxftl
 
 $(PROGRAM): $(call objects,plain,$(CORE) $(HOST) $(LIB) $(SIM) $(CLI))
 	$(call say,LINK,$@)
-	$(Q)$(plain_cc) $(plain_flags) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(Q)$(plain_cc) $(plain_flags) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) -ldevmapper
 
 define test_program
 $(O)/$(1): $(call objects,test,$(1).c $(call test_support,$(1)))
@@ -114,9 +114,9 @@ $(foreach t,$(FUZZ_PROGRAMS),$(eval $(call fuzz_program,$(t))))
 
 RUN = CC="$(CC)" selftests/run --build $(O) \
 	--fuzz-seconds $(FUZZ_SECONDS) $(if $(V),-v)
-FAST_AREAS := $(filter-out kernel-build fuzz claims determinism bench,$(AREAS))
+FAST_AREAS := $(filter-out fio-profiles kernel kernel-build fuzz claims determinism bench,$(AREAS))
 # These read the sources and run no program of ours.
-UNBUILT_AREAS := style runner kernel-build
+UNBUILT_AREAS := style runner kernel-build fio-profiles
 
 # The programs that some areas need. One that does not compile is a failure that the runner
 # counts; the others are still built and run.
@@ -147,8 +147,22 @@ PYTHON = PATH="$$(selftests/install-packages --venv)/bin:$$PATH" \
 	PYTHONPATH=userspace/physics PYTHONPYCACHEPREFIX=$(O)/cache/python python3
 PHYSICS = $(PYTHON) -m aftl_physics
 
-selftests: ## boot Debian's kernels in virtual machines and test the module there
-	@AFTL_BUILD=$(O) selftests/kernel/run-tests
+demo: deps $(PROGRAM) ## a file system and two policies on an emulated SSD, in a virtual machine
+	@APPROXFTL=$(abspath $(PROGRAM)) AFTL_BUILD=$(abspath $(O)) userspace/demo/demo $(O)/demo
+
+selftests: ## the module in virtual machines with Debian's kernels; part of check
+	+@$(call build_and_run,kernel,kernel)
+
+selftests-debug: ## the same in a kernel that finds mistakes; builds it first (minutes)
+	@selftests/install-packages --debug-kernel
+	@AFTL_BUILD=$(abspath $(O)) selftests/kernel/run-tests debug
+
+# By the environment, so that a command may hold any character.
+lab: export LAB_COMMAND := $(value CMD)
+lab: ## the lab, where time counts instructions: CMD='...', SCRIPT=FILE or a shell
+	@AFTL_BUILD=$(abspath $(O)) selftests/vm/run --lab $(if $(value CMD),\
+		--timeout 3600 --cmd "$$LAB_COMMAND",$(if $(SCRIPT),\
+		--timeout 3600 --script '$(SCRIPT)',--shell))
 
 tables: ## recompute the physics tables of the core from the papers' models
 	$(call say,GEN,dm-approxftl/core/physics-tables)
@@ -160,6 +174,9 @@ claims: $(PROGRAM) ## the papers' figures beside ours: tolerance and verdict
 bench: $(PROGRAM) ## what a simulated request costs, beside the project's bars (minutes)
 	@AFTL_BUILD=$(O) APPROXFTL=$(PROGRAM) $(PYTHON) selftests/bench/bench.py
 
+bench-kernel: ## what a request costs in the kernel, beside dm-linear and null_blk (minutes)
+	@AFTL_BUILD=$(abspath $(O)) $(PYTHON) selftests/kernel/compare-costs.py
+
 clean: ## remove everything that was built
 	$(call say,CLEAN,$(O))
 	$(Q)rm -rf $(O)
@@ -169,7 +186,7 @@ help: ## print this
 	@echo
 	@sed -n 's/^\([a-z%-]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name text; do \
 		[ "$$name" != check-% ] || { name=check-AREA text="$$text $(AREAS)"; }; \
-		printf '  make %-13s %s\n' "$$name" "$$text"; \
+		printf '  make %-15s %s\n' "$$name" "$$text"; \
 	done | sed 's,\$$(O),$(O),'
 	@echo
 	@echo '  O=DIR          build there; default build, may be outside the tree'
@@ -179,6 +196,7 @@ help: ## print this
 	@echo '  WERROR=1       warnings are errors, as in the checks'
 	@echo '  FUZZ_SECONDS=20         time of each fuzz harness'
 
-.PHONY: all bench check check-fast claims clean deps help selftests tables FORCE
+.PHONY: all demo bench bench-kernel check check-fast claims clean deps help lab selftests \
+	selftests-debug tables FORCE
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)

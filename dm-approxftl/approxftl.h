@@ -26,9 +26,16 @@
 /* Largest N of "timing scale:N". */
 #define AFTL_SCALE_MAX 1000000
 
+/* Largest bio: it is handled in one go. */
+#define AFTL_IO_SECTORS (SZ_256K >> SECTOR_SHIFT)
+
+/* Room for the number of a block device. */
+#define AFTL_DEVICE_NAME 32
+
 /**
  * struct aftl_options - a table line, understood
  * @store: kind of store
+ * @device: the block device that the store is on; empty for others
  * @policy: kind of FTL
  * @profile: index of the profile
  * @scale: host nanoseconds in a nanosecond of the device, or AFTL_TIMING_OFF
@@ -38,6 +45,7 @@
  */
 struct aftl_options {
 	const struct aftl_store_type *store;
+	char device[AFTL_DEVICE_NAME];
 	const struct aftl_policy_type *policy;
 	u32 profile;
 	u32 scale;
@@ -50,6 +58,7 @@ struct aftl_options {
  * struct aftl_disk - an emulated SSD
  * @ftl: the FTL, under @lock
  * @store: the bytes, under @lock but for gather() and release()
+ * @durable: the same, if it is the durable store; else NULL
  * @lock: of @ftl, @store, @done and the clock; taken by submitters and by the timer
  * @done: requests that are complete and not yet handed back, oldest first
  * @done_tail: the last of them
@@ -59,16 +68,20 @@ struct aftl_options {
  * @start_host_ns: host time of the last resume
  * @armed_ns: host time at which @timer fires, KTIME_MAX if it does not
  * @running: between resume and postsuspend
- * @told: user space knows that the disk is read-only
+ * @stalled: device time stands still until the store has room
+ * @told: user space knows that the disk is read-only or has failed
  * @timer: fires at the FTL's next event
  * @event: tells user space that the disk has become read-only
  * @table: whom @event is for
+ * @dev: number of the block device that it is under
+ * @submitted: requests so far
  * @late_lock: of @late
  * @late: host time from when a request should have been handed back until it was
  */
 struct aftl_disk {
 	struct aftl *ftl;
 	struct aftl_store *store;
+	struct aftl_dev *durable;
 	spinlock_t lock; /* FTL, store, done and clock */
 	struct aftl_request *done;
 	struct aftl_request *done_tail;
@@ -78,10 +91,13 @@ struct aftl_disk {
 	u64 start_host_ns;
 	u64 armed_ns;
 	bool running;
+	bool stalled;
 	bool told;
 	struct hrtimer timer;
 	struct work_struct event;
 	struct dm_table *table;
+	dev_t dev;
+	u64 submitted;
 	spinlock_t late_lock; /* late */
 	struct aftl_histogram late;
 };
@@ -90,8 +106,12 @@ struct aftl_disk {
  * struct aftl_target - a table line in use
  * @list: in the list of all targets
  * @ti: device-mapper's side
+ * @below: the block device of a durable store; NULL for others
  * @options: the line
- * @disk: what it stands for; NULL once another table has taken it over
+ * @geo: shape of the device that it asks for
+ * @disk: what it stands for; NULL once another table has taken it over, and for a
+ *	durable store before the first resume
+ * @source: what an earlier table had, while it has not been taken over
  * @resumed: has had I/O, or could have had
  * @suspended: no I/O is under way and none can come
  * @gate: keeps slow inspection and resume apart
@@ -99,8 +119,11 @@ struct aftl_disk {
 struct aftl_target {
 	struct list_head list;
 	struct dm_target *ti;
+	struct dm_dev *below;
 	struct aftl_options options;
+	struct aftl_geometry geo;
 	struct aftl_disk *disk;
+	struct aftl_disk *source;
 	bool resumed;
 	bool suspended;
 	struct mutex gate; /* disk, resumed, suspended */
@@ -110,10 +133,20 @@ struct aftl_target {
  * struct aftl_io - one bio under way
  * @request: what the FTL sees of it
  * @bytes: payload, and what it replaced; see store.h
+ * @fetches: reads from a durable store, NULL for other stores and requests
+ * @fetch_count: how many
+ * @fetching: those that are not over, and one for the FTL
+ * @commits: ends when what came before it is durable
+ * @failed: the durable store could not do it
  */
 struct aftl_io {
 	struct aftl_request request;
 	struct list_head bytes;
+	struct aftl_dev_fetch *fetches;
+	u32 fetch_count;
+	atomic_t fetching;
+	bool commits;
+	bool failed;
 };
 
 static inline struct aftl_io *aftl_request_io(struct aftl_request *request)
@@ -156,6 +189,21 @@ unsigned int aftl_options_print(const struct aftl_options *options, char *result
 int __must_check aftl_disk_create(struct aftl_disk **out, const struct aftl_options *options,
 				  struct aftl_error *error);
 
+/**
+ * aftl_disk_open() - the SSD that is on @bdev, or a new one if there are zeroes
+ *
+ * Return: 0, or an error code with a sentence.
+ */
+int __must_check aftl_disk_open(struct aftl_disk **out, const struct aftl_options *options,
+				struct block_device *bdev, struct aftl_error *error);
+
+/**
+ * aftl_disk_begin() - the disk is about to be started
+ *
+ * Return: 0, or an error code with a sentence if its store cannot be written.
+ */
+int __must_check aftl_disk_begin(struct aftl_disk *disk, struct aftl_error *error);
+
 /* No I/O may be under way. NULL is fine. */
 void aftl_disk_destroy(struct aftl_disk *disk);
 
@@ -170,16 +218,28 @@ void aftl_disk_start(struct aftl_disk *disk, struct dm_table *table);
 void aftl_disk_stop(struct aftl_disk *disk);
 
 /**
- * aftl_disk_transfer() - write everything that is on @from to @to
+ * aftl_disk_carry_out() - carry out a request of our own on a stopped disk
  *
- * Both are stopped, their units are of one size, and @from ends empty.
- *
- * Return: 0, or -ENOSPC.
+ * Under the disk's lock. Return: the status of the request.
  */
-int __must_check aftl_disk_transfer(struct aftl_disk *to, struct aftl_disk *from);
+int aftl_disk_carry_out(struct aftl_disk *disk, struct aftl_io *io);
 
 /* Nanoseconds of device time, now. Under the disk's lock. */
 u64 aftl_disk_now(const struct aftl_disk *disk);
+
+/**
+ * aftl_disk_advance() - let the FTL reach the present
+ *
+ * Under the disk's lock. Return: false if the store has no room for more of what the FTL
+ * does; time stands still then until aftl_disk_continue().
+ */
+bool aftl_disk_advance(struct aftl_disk *disk);
+
+/* Give the disk's lock up until the store has room. */
+void aftl_disk_wait_for_room(struct aftl_disk *disk);
+
+/* The store may have room again. */
+void aftl_disk_continue(struct aftl_disk *disk);
 
 /**
  * aftl_disk_settle() - the FTL has been called: arm the timer, take what is complete
@@ -194,9 +254,22 @@ struct aftl_request *aftl_disk_settle(struct aftl_disk *disk);
  */
 u64 aftl_disk_late(const struct aftl_disk *disk, const struct aftl_request *request);
 
+/* reload.c */
+
+/**
+ * aftl_disk_take_over() - make all that is on @from be on @to
+ *
+ * Both are stopped, their stores are of one kind in memory, and their units of one size.
+ *
+ * Return: 0, and @from is of no more use; or an error code with a sentence.
+ */
+int __must_check aftl_disk_take_over(struct aftl_disk *to, struct aftl_disk *from,
+				     struct aftl_error *error);
+
 /* io.c */
 
 extern const struct aftl_host_ops aftl_io_host;
+extern const struct aftl_host_ops aftl_io_host_durable;
 
 /**
  * aftl_io_map() - the target's map method
@@ -207,6 +280,26 @@ int aftl_io_map(struct dm_target *ti, struct bio *bio);
  * aftl_io_finish() - end the bios of @done, a chain linked by their next
  */
 void aftl_io_finish(struct aftl_disk *disk, struct aftl_request *done);
+
+/* What came before @io is durable, unless there was an @error. */
+void aftl_io_commit_done(struct aftl_disk *disk, struct aftl_io *io, int error);
+
+static inline struct bio *aftl_io_bio(struct aftl_io *io)
+{
+	return dm_bio_from_per_bio_data(io, sizeof(*io));
+}
+
+/* Where the data of @unit are in the bio of @io. */
+struct bvec_iter aftl_io_position(const struct aftl_disk *disk, struct aftl_io *io,
+				  aftl_unit_t unit);
+
+/* Put the unit that @read is about into the bio: bytes at @from, then their errors. */
+void aftl_io_fill(const struct aftl_disk *disk, struct aftl_io *io, const struct aftl_read *read,
+		  const char *from);
+
+/* The bytes are there: invert those bits of them that have errors. */
+void aftl_io_flip(const struct aftl_disk *disk, struct aftl_io *io,
+		  const struct aftl_read *read);
 
 /* message.c */
 

@@ -12,9 +12,8 @@
 
 #include "approxftl.h"
 #include "compat.h"
-
-/* Units of a write by which a reload moves data. */
-#define TRANSFER_UNITS 64U
+#include "snapshot.h"
+#include "store-dev.h"
 
 static u64 to_host_ns(const struct aftl_disk *disk, u64 device_ns)
 {
@@ -42,21 +41,60 @@ u64 aftl_disk_late(const struct aftl_disk *disk, const struct aftl_request *requ
 	return now_ns > due_ns ? now_ns - due_ns : 0;
 }
 
+/* Has the store no room for what one more event may cause? */
+static bool congested(const struct aftl_disk *disk)
+{
+	return disk->durable && aftl_dev_congested(disk->durable);
+}
+
+static bool can_work(const struct aftl_disk *disk)
+{
+	return aftl_pending(disk->ftl) && aftl_next_event(disk->ftl) != U64_MAX;
+}
+
 /* Device time passes as fast as the FTL can work. */
 static void work_off(struct aftl_disk *disk)
 {
-	while (aftl_pending(disk->ftl) && aftl_next_event(disk->ftl) != U64_MAX)
+	while (can_work(disk) && !congested(disk))
 		aftl_advance(disk->ftl, aftl_next_event(disk->ftl));
+	disk->stalled = can_work(disk);
+}
+
+bool aftl_disk_advance(struct aftl_disk *disk)
+{
+	u64 now_ns;
+
+	lockdep_assert_held(&disk->lock);
+	if (!disk->durable)
+		return true;
+	now_ns = aftl_disk_now(disk);
+	while (!congested(disk) && aftl_next_event(disk->ftl) <= now_ns)
+		aftl_advance(disk->ftl, aftl_next_event(disk->ftl));
+	disk->stalled = congested(disk);
+	return !disk->stalled;
 }
 
 static void arm(struct aftl_disk *disk)
 {
 	u64 next_ns = to_host_ns(disk, aftl_next_event(disk->ftl));
 
-	if (!disk->running || next_ns >= disk->armed_ns)
+	if (!disk->running || disk->stalled || next_ns >= disk->armed_ns)
 		return;
 	disk->armed_ns = next_ns;
 	hrtimer_start(&disk->timer, ns_to_ktime(next_ns), HRTIMER_MODE_ABS_SOFT);
+}
+
+void aftl_disk_wait_for_room(struct aftl_disk *disk)
+{
+	spin_unlock_bh(&disk->lock);
+	aftl_dev_wait_for_room(disk->durable);
+	spin_lock_bh(&disk->lock);
+}
+
+/* Something that user space has to hear of once. */
+static bool broken(const struct aftl_disk *disk)
+{
+	return aftl_read_only(disk->ftl) || (disk->durable && aftl_dev_error(disk->durable));
 }
 
 struct aftl_request *aftl_disk_settle(struct aftl_disk *disk)
@@ -68,7 +106,7 @@ struct aftl_request *aftl_disk_settle(struct aftl_disk *disk)
 		work_off(disk);
 	else
 		arm(disk);
-	if (unlikely(aftl_read_only(disk->ftl) && !disk->told && disk->running)) {
+	if (unlikely(broken(disk) && !disk->told && disk->running)) {
 		disk->told = true;
 		schedule_work(&disk->event);
 	}
@@ -84,11 +122,25 @@ static enum hrtimer_restart timer_fired(struct hrtimer *timer)
 
 	spin_lock_bh(&disk->lock);
 	disk->armed_ns = KTIME_MAX;
-	aftl_advance(disk->ftl, aftl_disk_now(disk));
+	if (aftl_disk_advance(disk))
+		aftl_advance(disk->ftl, aftl_disk_now(disk));
 	done = aftl_disk_settle(disk);
 	spin_unlock_bh(&disk->lock);
 	aftl_io_finish(disk, done);
 	return HRTIMER_NORESTART;
+}
+
+void aftl_disk_continue(struct aftl_disk *disk)
+{
+	struct aftl_request *done;
+
+	if (!READ_ONCE(disk->stalled) && !(aftl_dev_error(disk->durable) && !disk->told))
+		return;
+	spin_lock_bh(&disk->lock);
+	aftl_disk_advance(disk);
+	done = aftl_disk_settle(disk);
+	spin_unlock_bh(&disk->lock);
+	aftl_io_finish(disk, done);
 }
 
 static void tell_event(struct work_struct *work)
@@ -109,7 +161,7 @@ static int create_parts(struct aftl_disk *disk, const struct aftl_options *optio
 		return ret;
 	geo = aftl_geometry(disk->ftl);
 	disk->unit_shift = ilog2(geo->unit_bytes >> SECTOR_SHIFT);
-	disk->store = options->store->create(geo->units, geo->unit_bytes);
+	disk->store = options->store->create(geo);
 	if (!disk->store)
 		return aftl_fail(error, -ENOMEM, "not enough memory for the table of %u units",
 				 geo->units);
@@ -119,26 +171,74 @@ static int create_parts(struct aftl_disk *disk, const struct aftl_options *optio
 	return 0;
 }
 
-int aftl_disk_create(struct aftl_disk **out, const struct aftl_options *options,
-		     struct aftl_error *error)
+static int open_parts(struct aftl_disk *disk, const struct aftl_options *options,
+		      struct block_device *bdev, struct aftl_error *error)
 {
-	struct aftl_disk *disk = kvzalloc(sizeof(*disk), GFP_KERNEL);
+	struct aftl_superblock *super = kzalloc(sizeof(*super), GFP_KERNEL);
 	int ret;
 
+	if (!super)
+		return aftl_fail(error, -ENOMEM, "not enough memory for a superblock");
+	strscpy(super->policy, options->policy->name, sizeof(super->policy));
+	strscpy(super->profile, aftl_profile_name(options->profile), sizeof(super->profile));
+	super->config = options->config;
+	ret = aftl_dev_open(&disk->store, disk, bdev, super, error);
+	kfree(super);
+	if (!ret)
+		disk->unit_shift = ilog2(aftl_geometry(disk->ftl)->unit_bytes >> SECTOR_SHIFT);
+	return ret;
+}
+
+static struct aftl_disk *new_disk(const struct aftl_options *options)
+{
+	struct aftl_disk *disk = kvzalloc(sizeof(*disk), GFP_KERNEL);
+
 	if (!disk)
-		return aftl_fail(error, -ENOMEM, "not enough memory for a device");
+		return NULL;
 	spin_lock_init(&disk->lock);
 	spin_lock_init(&disk->late_lock);
 	disk->scale = options->scale;
 	disk->armed_ns = KTIME_MAX;
 	INIT_WORK(&disk->event, tell_event);
 	aftl_hrtimer_setup(&disk->timer, timer_fired, HRTIMER_MODE_ABS_SOFT);
+	return disk;
+}
+
+int aftl_disk_create(struct aftl_disk **out, const struct aftl_options *options,
+		     struct aftl_error *error)
+{
+	struct aftl_disk *disk = new_disk(options);
+	int ret;
+
+	if (!disk)
+		return aftl_fail(error, -ENOMEM, "not enough memory for a device");
 	ret = create_parts(disk, options, error);
 	if (ret)
 		aftl_disk_destroy(disk);
 	else
 		*out = disk;
 	return ret;
+}
+
+int aftl_disk_open(struct aftl_disk **out, const struct aftl_options *options,
+		   struct block_device *bdev, struct aftl_error *error)
+{
+	struct aftl_disk *disk = new_disk(options);
+	int ret;
+
+	if (!disk)
+		return aftl_fail(error, -ENOMEM, "not enough memory for a device");
+	ret = open_parts(disk, options, bdev, error);
+	if (ret)
+		aftl_disk_destroy(disk);
+	else
+		*out = disk;
+	return ret;
+}
+
+int aftl_disk_begin(struct aftl_disk *disk, struct aftl_error *error)
+{
+	return disk->durable ? aftl_dev_begin(disk->durable, error) : 0;
 }
 
 void aftl_disk_destroy(struct aftl_disk *disk)
@@ -158,6 +258,7 @@ void aftl_disk_start(struct aftl_disk *disk, struct dm_table *table)
 
 	spin_lock_bh(&disk->lock);
 	disk->table = table;
+	disk->dev = disk_devt(dm_disk(dm_table_get_md(table)));
 	disk->start_ns = aftl_now(disk->ftl);
 	disk->start_host_ns = ktime_get_ns();
 	disk->running = true;
@@ -166,9 +267,11 @@ void aftl_disk_start(struct aftl_disk *disk, struct dm_table *table)
 	aftl_io_finish(disk, done);
 }
 
-void aftl_disk_stop(struct aftl_disk *disk)
+static void stop_clock(struct aftl_disk *disk)
 {
 	spin_lock_bh(&disk->lock);
+	if (disk->running && aftl_disk_advance(disk))
+		aftl_advance(disk->ftl, aftl_disk_now(disk));
 	disk->running = false;
 	spin_unlock_bh(&disk->lock);
 	hrtimer_cancel(&disk->timer);
@@ -176,92 +279,43 @@ void aftl_disk_stop(struct aftl_disk *disk)
 	disk->armed_ns = KTIME_MAX;
 }
 
-/* Carries out a request of our own on a stopped disk. */
-static int carry_out(struct aftl_disk *disk, struct aftl_io *io)
+int aftl_disk_carry_out(struct aftl_disk *disk, struct aftl_io *io)
 {
 	int ret;
 
 	io->request.arrival_ns = aftl_now(disk->ftl);
 	ret = aftl_submit(disk->ftl, &io->request);
-	work_off(disk);
+	for (work_off(disk); disk->stalled; work_off(disk))
+		aftl_disk_wait_for_room(disk);
 	disk->done = NULL;
-	disk->store->type->release(&io->bytes);
 	return ret ? ret : io->request.status;
 }
 
-/**
- * struct run - neighbouring units that can be transferred as one write
- * @first: first unit
- * @units: how many
- * @class: enum aftl_class, or AFTL_CLASSES if there is nothing to transfer
- * @held: the store has their bytes
- */
-struct run {
-	u32 first;
-	u32 units;
-	u32 class;
-	bool held;
-};
-
-static struct run look_at(struct aftl_disk *from, u32 unit)
+/* Put everything where it survives. The clock stands still. */
+static void close_store(struct aftl_disk *disk)
 {
-	struct run run = { .first = unit, .units = 1, .class = AFTL_CLASSES };
-
-	run.held = from->store->type->holds(from->store, to_unit(unit));
-	if (aftl_lookup(from->ftl, to_unit(unit), &run.class) == AFTL_NO_SLOT && run.held)
-		run.class = AFTL_PRECISE;
-	return run;
-}
-
-static struct run find_run(struct aftl_disk *from, u32 first, u32 limit)
-{
-	struct run run = look_at(from, first);
-
-	while (run.units < min(limit, TRANSFER_UNITS)) {
-		struct run next = look_at(from, first + run.units);
-
-		if (next.class != run.class || next.held != run.held)
-			break;
-		run.units++;
-	}
-	return run;
-}
-
-static int transfer_run(struct aftl_disk *to, struct aftl_disk *from, const struct run *run)
-{
-	struct aftl_io io = {
-		.request = {
-			.op = AFTL_OP_WRITE,
-			.unit = run->first,
-			.units = run->units,
-			.class = run->class,
-		},
-	};
+	struct aftl_io flush = { .request = { .op = AFTL_OP_FLUSH } };
+	struct aftl_error error;
 	int ret;
 
-	if (run->class == AFTL_CLASSES)
-		return 0;
-	INIT_LIST_HEAD(&io.bytes);
-	from->store->type->forget(from->store, to_unit(run->first), run->units, &io.bytes);
-	spin_lock_bh(&to->lock);
-	ret = carry_out(to, &io);
-	spin_unlock_bh(&to->lock);
-	return ret;
+	spin_lock_bh(&disk->lock);
+	ret = aftl_disk_carry_out(disk, &flush);
+	aftl_park(disk->ftl);
+	spin_unlock_bh(&disk->lock);
+	if (ret)
+		aftl_fail(&error, ret, "buffered writes could not be programmed");
+	else
+		ret = aftl_dev_close(disk->durable, &error);
+	if (ret)
+		DMERR("%s: %s", dm_table_device_name(disk->table), error.text);
+	aftl_dev_rest(disk->durable);
 }
 
-int aftl_disk_transfer(struct aftl_disk *to, struct aftl_disk *from)
+void aftl_disk_stop(struct aftl_disk *disk)
 {
-	u32 units = min(aftl_geometry(to->ftl)->units, aftl_geometry(from->ftl)->units);
-	u32 unit = 0;
-	int ret = 0;
+	bool ran = disk->running;
 
-	while (!ret && unit < units) {
-		struct run run = find_run(from, unit, units - unit);
-
-		ret = transfer_run(to, from, &run);
-		unit += run.units;
-		cond_resched();
-	}
-	aftl_reset_stats(to->ftl);
-	return ret;
+	stop_clock(disk);
+	if (ran && disk->durable)
+		close_store(disk);
 }

@@ -2,32 +2,93 @@
 /*
  * Messages: dmsetup message DEVICE 0 VERB [ARGUMENT]...
  *
- *   stats            every counter as "name value", one a line; then the lateness of
- *                    completions as late_* in host nanoseconds, and its histogram as
- *                    late_le_<ns> <completions>, for bins that are not empty
- *   reset            counters and lateness back to zero
- *   age <duration>   let time pass for the cells, nothing else
- *   block <number>   what is in a block
- *   fail <number>    a block has gone bad
- *   digest           one number for the state of the FTL; suspended devices only
- *   audit            check the FTL's structures; suspended devices only
+ *   stats                  every counter as "name value", one a line; then the lateness
+ *                          of completions as late_* in host nanoseconds, and its
+ *                          histogram as late_le_<ns> <completions>, for bins that are
+ *                          not empty
+ *   reset                  counters and lateness back to zero
+ *   age <duration>         let time pass for the cells, nothing else
+ *   gc [<lun>]             collect garbage, of one LUN or of all, until nothing is worth
+ *                          it; answers with the number of blocks. Takes device time, and
+ *                          ends early when its process gets a signal
+ *   policy <key> <value>   change a parameter; the table line follows. What sizes memory,
+ *                          or is the shape or the past of what is stored, is refused
+ *   fault block <number>   a block has gone bad: its data move, then it is retired
+ *   fault die <lun>        a LUN has died: its data are lost
+ *   luns                   a line for each LUN: its number, then good_blocks,
+ *                          free_blocks, valid_units, queued and busy_ns, each with its
+ *                          value
+ *   blocks <first> <count> a line for each block: number, state, kind, erases, wear,
+ *                          valid units, reads; then "next <number>" if there are more
+ *                          than asked for or than fit
+ *   block <number>         what is in a block, page by page
+ *   digest                 one number for the state of the FTL; suspended devices only
+ *   audit                  check the FTL's structures; suspended devices only
  */
+#include <linux/delay.h>
+
 #include "approxftl.h"
+
+/* Events between two looks at the clock while time is not waited for. */
+#define GC_EVENTS 1000
+
+/* Longest line of the message blocks. */
+#define BLOCK_LINE 120
+
+/**
+ * struct message - what was asked
+ * @target: whom
+ * @disk: of @target
+ * @words: arguments after the verb
+ * @count: how many
+ * @result: takes the answer
+ * @maxlen: room in @result
+ * @error: takes the sentence on failure
+ */
+struct message {
+	struct aftl_target *target;
+	struct aftl_disk *disk;
+	char **words;
+	unsigned int count;
+	char *result;
+	unsigned int maxlen;
+	struct aftl_error *error;
+};
 
 /**
  * struct verb - a message
  * @name: first word
- * @arguments: words that must follow
+ * @least: words that must follow
+ * @most: words that may follow
  * @suspended: looks at the whole device, which I/O would have to wait for
- * @run: 0, 1 with text in @result, or an error code with a sentence
+ * @slow: waits for device time; others may look at the target meanwhile
+ * @run: 0, 1 with text in the result, or an error code with a sentence
  */
 struct verb {
 	const char *name;
-	unsigned int arguments;
+	unsigned int least;
+	unsigned int most;
 	bool suspended;
-	int (*run)(struct aftl_disk *disk, const char *argument, char *result,
-		   unsigned int maxlen, struct aftl_error *error);
+	bool slow;
+	int (*run)(struct message *message);
 };
+
+/* Device time is what it should be by now: then change something. */
+static void begin_change(struct aftl_disk *disk)
+	__acquires(&disk->lock)
+{
+	spin_lock_bh(&disk->lock);
+	aftl_advance(disk->ftl, aftl_disk_now(disk));
+}
+
+static void end_change(struct aftl_disk *disk)
+	__releases(&disk->lock)
+{
+	struct aftl_request *done = aftl_disk_settle(disk);
+
+	spin_unlock_bh(&disk->lock);
+	aftl_io_finish(disk, done);
+}
 
 static unsigned int emit_counters(struct aftl_disk *disk, char *result, unsigned int maxlen)
 {
@@ -59,23 +120,24 @@ static unsigned int emit_lateness(const struct aftl_histogram *late, char *resul
 	return sz;
 }
 
-static int run_stats(struct aftl_disk *disk, const char *argument, char *result,
-		     unsigned int maxlen, struct aftl_error *error)
+static int run_stats(struct message *message)
 {
+	struct aftl_disk *disk = message->disk;
 	unsigned int sz;
 
 	spin_lock_bh(&disk->lock);
-	sz = emit_counters(disk, result, maxlen);
+	sz = emit_counters(disk, message->result, message->maxlen);
 	spin_unlock_bh(&disk->lock);
 	spin_lock_bh(&disk->late_lock);
-	emit_lateness(&disk->late, result + sz, maxlen - sz);
+	emit_lateness(&disk->late, message->result + sz, message->maxlen - sz);
 	spin_unlock_bh(&disk->late_lock);
 	return 1;
 }
 
-static int run_reset(struct aftl_disk *disk, const char *argument, char *result,
-		     unsigned int maxlen, struct aftl_error *error)
+static int run_reset(struct message *message)
 {
+	struct aftl_disk *disk = message->disk;
+
 	spin_lock_bh(&disk->lock);
 	aftl_reset_stats(disk->ftl);
 	spin_unlock_bh(&disk->lock);
@@ -85,44 +147,219 @@ static int run_reset(struct aftl_disk *disk, const char *argument, char *result,
 	return 0;
 }
 
-static int run_age(struct aftl_disk *disk, const char *argument, char *result,
-		   unsigned int maxlen, struct aftl_error *error)
+static int run_age(struct message *message)
 {
-	struct aftl_request *done;
 	u64 ns;
-	int ret = aftl_parse_value(AFTL_PARAM_TIME, NULL, argument, &ns, error);
+	int ret = aftl_parse_value(AFTL_PARAM_TIME, NULL, message->words[0], &ns, message->error);
 
 	if (ret)
 		return ret;
-	spin_lock_bh(&disk->lock);
-	aftl_advance(disk->ftl, aftl_disk_now(disk));
-	aftl_age(disk->ftl, ns);
-	done = aftl_disk_settle(disk);
-	spin_unlock_bh(&disk->lock);
-	aftl_io_finish(disk, done);
+	begin_change(message->disk);
+	aftl_age(message->disk->ftl, ns);
+	end_change(message->disk);
 	return 0;
 }
 
-static int parse_block(struct aftl_disk *disk, const char *text, u32 *index,
-		       struct aftl_error *error)
+/* A number below @count, of a @what. */
+static int parse_index(struct message *message, const char *text, const char *what, u32 count,
+		       u32 *index)
 {
-	u32 blocks = aftl_geometry(disk->ftl)->blocks;
-
-	if (kstrtou32(text, 10, index) || *index >= blocks)
-		return aftl_fail(error, -EINVAL, "\"%.40s\" is not a block; there are 0 to %u",
-				 text, blocks - 1);
+	if (kstrtou32(text, 10, index) || *index >= count)
+		return aftl_fail(message->error, -EINVAL,
+				 "\"%.40s\" is not a %s; there are 0 to %u", text, what, count - 1);
 	return 0;
+}
+
+static int parse_block(struct message *message, const char *text, u32 *index)
+{
+	return parse_index(message, text, "block", aftl_geometry(message->disk->ftl)->blocks,
+			   index);
+}
+
+static int parse_lun(struct message *message, const char *text, u32 *index)
+{
+	return parse_index(message, text, "LUN", aftl_geometry(message->disk->ftl)->luns, index);
+}
+
+static bool can_collect(const struct aftl *ftl)
+{
+	return aftl_collecting(ftl) && aftl_next_event(ftl) != U64_MAX;
+}
+
+/* Returns whether there is more to collect. */
+static bool collect_some(struct aftl_disk *disk)
+{
+	unsigned int i;
+	bool more;
+
+	begin_change(disk);
+	if (disk->scale == AFTL_TIMING_OFF || !disk->running)
+		for (i = 0; i < GC_EVENTS && can_collect(disk->ftl); i++)
+			aftl_advance(disk->ftl, aftl_next_event(disk->ftl));
+	more = can_collect(disk->ftl);
+	end_change(disk);
+	return more;
+}
+
+static u64 collected_blocks(struct aftl_disk *disk)
+{
+	u64 blocks;
+
+	spin_lock_bh(&disk->lock);
+	blocks = aftl_stats(disk->ftl)->counters.gc_blocks;
+	spin_unlock_bh(&disk->lock);
+	return blocks;
+}
+
+static int start_gc(struct aftl_disk *disk, u32 first, u32 end)
+{
+	int ret = 0;
+
+	begin_change(disk);
+	for (; !ret && first < end; first++)
+		ret = aftl_collect(disk->ftl, first);
+	end_change(disk);
+	return ret;
+}
+
+static int run_gc(struct message *message)
+{
+	struct aftl_disk *disk = message->disk;
+	u64 before = collected_blocks(disk);
+	unsigned int maxlen = message->maxlen;
+	char *result = message->result;
+	unsigned int sz = 0;
+	u32 first = 0;
+	int ret = message->count ? parse_lun(message, message->words[0], &first) : 0;
+
+	if (!ret)
+		ret = start_gc(disk, first,
+			       message->count ? first + 1 : aftl_geometry(disk->ftl)->luns);
+	if (ret)
+		return ret;
+	while (collect_some(disk) && !signal_pending(current))
+		msleep_interruptible(1);
+	DMEMIT("%llu\n", collected_blocks(disk) - before);
+	return 1;
+}
+
+/* A reload of the line that is shown finds the same device. */
+static int run_policy(struct message *message)
+{
+	struct aftl_disk *disk = message->disk;
+	int ret;
+
+	begin_change(disk);
+	ret = aftl_set_param(disk->ftl, message->words[0], message->words[1], message->error);
+	if (!ret)
+		message->target->options.config = *aftl_config(disk->ftl);
+	end_change(disk);
+	return ret;
+}
+
+static int fail_block(struct message *message, const char *number)
+{
+	u32 index;
+	int ret = parse_block(message, number, &index);
+
+	if (ret)
+		return ret;
+	begin_change(message->disk);
+	ret = aftl_fail_block(message->disk->ftl, index);
+	end_change(message->disk);
+	return ret;
+}
+
+static int fail_die(struct message *message, const char *number)
+{
+	u32 index;
+	int ret = parse_lun(message, number, &index);
+
+	if (ret)
+		return ret;
+	begin_change(message->disk);
+	ret = aftl_fail_lun(message->disk->ftl, index);
+	end_change(message->disk);
+	return ret;
+}
+
+static int run_fault(struct message *message)
+{
+	if (!strcasecmp(message->words[0], "block"))
+		return fail_block(message, message->words[1]);
+	if (!strcasecmp(message->words[0], "die"))
+		return fail_die(message, message->words[1]);
+	return aftl_fail(message->error, -EINVAL,
+			 "\"%.40s\" is not a fault; there are block and die", message->words[0]);
+}
+
+static int run_luns(struct message *message)
+{
+	struct aftl_disk *disk = message->disk;
+	unsigned int maxlen = message->maxlen;
+	char *result = message->result;
+	struct aftl_lun_info info;
+	unsigned int sz = 0;
+	u32 i;
+
+	spin_lock_bh(&disk->lock);
+	for (i = 0; i < aftl_geometry(disk->ftl)->luns; i++) {
+		aftl_lun_info(disk->ftl, i, &info);
+		DMEMIT("%u good_blocks %u free_blocks %u valid_units %u queued %u busy_ns %llu\n",
+		       i, info.good_blocks, info.free_blocks, info.valid_units, info.queued,
+		       info.busy_ns);
+	}
+	spin_unlock_bh(&disk->lock);
+	return 1;
+}
+
+static const char *state_name(const struct aftl_block *block)
+{
+	static const char *const names[] = { "free", "open", "closed", "bad" };
+
+	return names[block->state];
+}
+
+static const char *kind_name(const struct aftl *ftl, const struct aftl_block *block)
+{
+	const char *kind = aftl_policy_type(ftl)->kinds[block->kind];
+
+	return kind ? kind : "-";
+}
+
+static int run_blocks(struct message *message)
+{
+	const struct aftl *ftl = message->disk->ftl;
+	u32 blocks = aftl_geometry(ftl)->blocks;
+	unsigned int maxlen = message->maxlen;
+	char *result = message->result;
+	unsigned int sz = 0;
+	u32 count;
+	u32 i;
+
+	if (parse_block(message, message->words[0], &i) ||
+	    parse_index(message, message->words[1], "number of blocks", blocks + 1, &count))
+		return -EINVAL;
+	spin_lock_bh(&message->disk->lock);
+	for (; i < blocks && count && sz + 2 * BLOCK_LINE < maxlen; i++, count--) {
+		const struct aftl_block *block = &aftl_media(ftl)->blocks[i];
+
+		DMEMIT("%u %s %s %u %u %u %u\n", i, state_name(block), kind_name(ftl, block),
+		       block->erases, block->wear, block->valid, block->reads);
+	}
+	spin_unlock_bh(&message->disk->lock);
+	if (i < blocks)
+		DMEMIT("next %u\n", i);
+	return 1;
 }
 
 static unsigned int emit_block(const struct aftl *ftl, const struct aftl_block *block,
 			       char *result, unsigned int maxlen)
 {
-	static const char *const states[] = { "free", "open", "closed", "bad" };
-	const char *kind = aftl_policy_type(ftl)->kinds[block->kind];
 	unsigned int sz = 0;
 
 	DMEMIT("state %s\nkind %s\nvalid_units %u\napprox_units %u\nprogrammed_pages %u\n",
-	       states[block->state], kind ? kind : "-", block->valid, block->valid_approx,
+	       state_name(block), kind_name(ftl, block), block->valid, block->valid_approx,
 	       block->programmed);
 	DMEMIT("erases %u\nwear %u\nreads %u\n", block->erases, block->wear, block->reads);
 	return sz;
@@ -157,70 +394,58 @@ static void emit_pages(const struct aftl *ftl, const struct aftl_block *block, c
 	}
 }
 
-static int run_block(struct aftl_disk *disk, const char *argument, char *result,
-		     unsigned int maxlen, struct aftl_error *error)
+static int run_block(struct message *message)
 {
+	struct aftl_disk *disk = message->disk;
 	const struct aftl_block *block;
 	unsigned int sz;
 	u32 index;
-	int ret = parse_block(disk, argument, &index, error);
+	int ret = parse_block(message, message->words[0], &index);
 
 	if (ret)
 		return ret;
 	spin_lock_bh(&disk->lock);
 	block = &aftl_media(disk->ftl)->blocks[index];
-	sz = emit_block(disk->ftl, block, result, maxlen);
-	emit_pages(disk->ftl, block, result + sz, maxlen - sz);
+	sz = emit_block(disk->ftl, block, message->result, message->maxlen);
+	emit_pages(disk->ftl, block, message->result + sz, message->maxlen - sz);
 	spin_unlock_bh(&disk->lock);
 	return 1;
 }
 
-static int run_fail(struct aftl_disk *disk, const char *argument, char *result,
-		    unsigned int maxlen, struct aftl_error *error)
+static int run_digest(struct message *message)
 {
-	struct aftl_request *done;
-	u32 index;
-	int ret = parse_block(disk, argument, &index, error);
-
-	if (ret)
-		return ret;
-	spin_lock_bh(&disk->lock);
-	aftl_advance(disk->ftl, aftl_disk_now(disk));
-	ret = aftl_fail_block(disk->ftl, index);
-	done = aftl_disk_settle(disk);
-	spin_unlock_bh(&disk->lock);
-	aftl_io_finish(disk, done);
-	return ret;
-}
-
-static int run_digest(struct aftl_disk *disk, const char *argument, char *result,
-		      unsigned int maxlen, struct aftl_error *error)
-{
+	unsigned int maxlen = message->maxlen;
+	char *result = message->result;
 	unsigned int sz = 0;
 
-	DMEMIT("%016llx\n", aftl_digest(disk->ftl));
+	DMEMIT("%016llx\n", aftl_digest(message->disk->ftl));
 	return 1;
 }
 
-static int run_audit(struct aftl_disk *disk, const char *argument, char *result,
-		     unsigned int maxlen, struct aftl_error *error)
+static int run_audit(struct message *message)
 {
+	unsigned int maxlen = message->maxlen;
+	char *result = message->result;
 	unsigned int sz = 0;
 
-	if (aftl_audit(disk->ftl, error))
+	if (aftl_audit(message->disk->ftl, message->error))
 		return -EUCLEAN;
 	DMEMIT("clean\n");
 	return 1;
 }
 
 static const struct verb verbs[] = {
-	{ "stats", 0, false, run_stats },
-	{ "reset", 0, false, run_reset },
-	{ "age", 1, false, run_age },
-	{ "block", 1, false, run_block },
-	{ "fail", 1, false, run_fail },
-	{ "digest", 0, true, run_digest },
-	{ "audit", 0, true, run_audit },
+	{ .name = "stats", .run = run_stats },
+	{ .name = "reset", .run = run_reset },
+	{ .name = "age", .least = 1, .most = 1, .run = run_age },
+	{ .name = "gc", .most = 1, .slow = true, .run = run_gc },
+	{ .name = "policy", .least = 2, .most = 2, .run = run_policy },
+	{ .name = "fault", .least = 2, .most = 2, .run = run_fault },
+	{ .name = "luns", .run = run_luns },
+	{ .name = "blocks", .least = 2, .most = 2, .run = run_blocks },
+	{ .name = "block", .least = 1, .most = 1, .run = run_block },
+	{ .name = "digest", .suspended = true, .run = run_digest },
+	{ .name = "audit", .suspended = true, .run = run_audit },
 };
 
 static const struct verb *find_verb(const char *name)
@@ -233,38 +458,75 @@ static const struct verb *find_verb(const char *name)
 	return NULL;
 }
 
-static int check_message(const struct aftl_target *target, const struct verb *verb,
-			 unsigned int argc, char **argv, struct aftl_error *error)
+/* "stats, reset and audit" */
+static int complain_verb(const char *name, struct aftl_error *error)
 {
-	if (!verb)
-		return aftl_fail(error, -EINVAL,
-				 "unknown message \"%.40s\"; there are stats, reset, age, block, fail, digest and audit",
-				 argv[0]);
-	if (argc - 1 != verb->arguments)
+	char list[120];
+	size_t used = 0;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(verbs); i++)
+		used += scnprintf(list + used, sizeof(list) - used, "%s%s",
+				  !i ? "" : i + 1 < ARRAY_SIZE(verbs) ? ", " : " and ",
+				  verbs[i].name);
+	return aftl_fail(error, -EINVAL, "unknown message \"%.40s\"; there are %s", name, list);
+}
+
+static int complain_count(const struct verb *verb, unsigned int count, struct aftl_error *error)
+{
+	if (verb->least == verb->most)
 		return aftl_fail(error, -EINVAL, "message %s takes %u arguments, not %u",
-				 verb->name, verb->arguments, argc - 1);
-	if (!target->disk)
-		return aftl_fail(error, -ENXIO, "another table has taken the device over");
-	if (verb->suspended && !target->suspended)
-		return aftl_fail(error, -EBUSY,
+				 verb->name, verb->most, count);
+	return aftl_fail(error, -EINVAL, "message %s takes %u to %u arguments, not %u",
+			 verb->name, verb->least, verb->most, count);
+}
+
+static int check_message(const struct verb *verb, const struct message *message)
+{
+	if (message->count < verb->least || message->count > verb->most)
+		return complain_count(verb, message->count, message->error);
+	if (!message->disk)
+		return aftl_fail(message->error, -ENXIO, "another table has taken the device over");
+	if (verb->suspended && !message->target->suspended)
+		return aftl_fail(message->error, -EBUSY,
 				 "message %s needs the device at rest; suspend it first",
 				 verb->name);
 	return 0;
 }
 
+/*
+ * The table is live as long as the message is at work, so nobody takes the disk away,
+ * but the gate keeps it from being suspended and resumed under a verb that is not slow.
+ */
+static int carry_out(const struct verb *verb, struct message *message)
+{
+	struct mutex *gate = &message->target->gate;
+	int ret;
+
+	mutex_lock(gate);
+	message->disk = message->target->disk;
+	ret = check_message(verb, message);
+	if (!ret && !verb->slow)
+		ret = verb->run(message);
+	mutex_unlock(gate);
+	return !ret && verb->slow ? verb->run(message) : ret;
+}
+
 int aftl_message(struct dm_target *ti, unsigned int argc, char **argv, char *result,
 		 unsigned int maxlen)
 {
-	struct aftl_target *target = ti->private;
 	const struct verb *verb = find_verb(argv[0]);
 	struct aftl_error error = { "" };
-	int ret;
+	struct message message = {
+		.target = ti->private,
+		.words = argv + 1,
+		.count = argc - 1,
+		.result = result,
+		.maxlen = maxlen,
+		.error = &error,
+	};
+	int ret = verb ? carry_out(verb, &message) : complain_verb(argv[0], &error);
 
-	mutex_lock(&target->gate);
-	ret = check_message(target, verb, argc, argv, &error);
-	if (!ret)
-		ret = verb->run(target->disk, argc > 1 ? argv[1] : NULL, result, maxlen, &error);
-	mutex_unlock(&target->gate);
 	if (ret < 0)
 		DMERR("%s: %s", dm_table_device_name(ti->table), error.text);
 	return ret;

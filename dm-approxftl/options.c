@@ -2,11 +2,14 @@
 /*
  * The table line: text to options and back.
  *
- *   <none|ram> <number of words that follow> [KEY VALUE]...
+ *   <none|ram|DEVICE> <number of words that follow> [KEY VALUE]...
  *
+ * DEVICE is a block device, by path or by number, for the durable store.
  * Keys of the target are "profile", "policy", "timing" and "tag_all"; all others are
  * parameters of the FTL, core/param-table.h. In any order, each at most once.
  */
+#include <linux/ctype.h>
+
 #include "approxftl.h"
 
 /* Keys of the target, followed by those of the FTL. */
@@ -37,7 +40,12 @@ static int parse_store(struct aftl_options *options, const char *name, struct af
 			return 0;
 		}
 	}
-	return aftl_fail(error, -EINVAL, "\"%.40s\" is not a store; there are none and ram", name);
+	if (*name != '/' && !isdigit(*name))
+		return aftl_fail(error, -EINVAL,
+				 "\"%.40s\" is not a store; there are none, ram, and block devices by path",
+				 name);
+	options->store = &aftl_store_dev;
+	return 0;
 }
 
 static int parse_count(unsigned int words, const char *text, struct aftl_error *error)
@@ -182,6 +190,20 @@ static int parse_params(struct aftl_options *options, unsigned int argc, char **
 	return 0;
 }
 
+/* What is only in the emulated device's memory is lost with the machine's. */
+static int check_durable(const struct aftl_options *options, struct aftl_error *error)
+{
+	if (options->store != &aftl_store_dev)
+		return 0;
+	if (options->config.fill)
+		return aftl_fail(error, -EINVAL,
+				 "fill: a block device holds real data; write it once instead");
+	if (options->config.buffer && options->config.buffer_safe)
+		return aftl_fail(error, -EINVAL,
+				 "buffer_safe: the write buffer is this machine's memory and cannot survive it; say buffer_safe off");
+	return 0;
+}
+
 /* What a page cannot hold cannot be a sector. */
 static int check_unit(const struct aftl_config *config, struct aftl_error *error)
 {
@@ -201,7 +223,7 @@ int aftl_options_parse(struct aftl_options *options, unsigned int argc, char **a
 
 	if (argc < 2)
 		return aftl_fail(error, -EINVAL,
-				 "a store (none or ram) and the number of words that follow are missing");
+				 "a store (none, ram or a block device) and the number of words that follow are missing");
 	ret = parse_store(options, argv[0], error);
 	if (!ret)
 		ret = parse_count(argc - 2, argv[1], error);
@@ -220,6 +242,8 @@ int aftl_options_parse(struct aftl_options *options, unsigned int argc, char **a
 				    error);
 	if (!ret)
 		ret = parse_params(options, argc, argv, error);
+	if (!ret)
+		ret = check_durable(options, error);
 	return ret ? ret : check_unit(&options->config, error);
 }
 
@@ -259,7 +283,8 @@ unsigned int aftl_options_print(const struct aftl_options *options, char *result
 	unsigned int sz = 0;
 	unsigned int i;
 
-	DMEMIT("%s %u profile %s policy %s", options->store->name, count_words(options),
+	DMEMIT("%s %u profile %s policy %s",
+	       options->device[0] ? options->device : options->store->name, count_words(options),
 	       aftl_profile_name(options->profile), options->policy->name);
 	sz += print_timing(options->scale, result + sz, maxlen - sz);
 	if (options->class == AFTL_APPROX)

@@ -1,86 +1,98 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The status line and the table line.
+ * The status line and the table line. status-table.h says what the words are.
  */
 #include "approxftl.h"
+#include "store-dev.h"
 
-/* Sums over the whole device. */
-struct totals {
-	u64 valid_units;
-	u64 free_blocks;
-	u64 programmed_units;
+/**
+ * struct status - the words of status-table.h
+ */
+struct status {
+#define STATUS_TEXT(name, help) const char *name;
+#define STATUS_NUMBER(name, help) u64 name;
+#define STATUS_PAIR(part, whole, help) u64 part, whole;
+#include "status-table.h"
+#undef STATUS_TEXT
+#undef STATUS_NUMBER
+#undef STATUS_PAIR
 };
 
-static struct totals add_up(const struct aftl *ftl)
+static void sum_up_luns(const struct aftl *ftl, struct status *status)
 {
-	const struct aftl_counters *counters = &aftl_stats(ftl)->counters;
-	struct totals totals = { 0 };
 	struct aftl_lun_info info;
 	u32 i;
 
 	for (i = 0; i < aftl_geometry(ftl)->luns; i++) {
 		aftl_lun_info(ftl, i, &info);
-		totals.valid_units += info.valid_units;
-		totals.free_blocks += info.free_blocks;
+		status->valid_units += info.valid_units;
+		status->free_blocks += info.free_blocks;
+		status->dead_luns += !info.good_blocks;
 	}
-	totals.programmed_units = counters->programmed_host_units +
-		counters->programmed_gc_units + counters->programmed_wear_units +
-		counters->programmed_refresh_units + counters->programmed_promotion_units +
-		counters->programmed_rewrite_units + counters->programmed_retire_units;
-	return totals;
 }
 
-static unsigned int emit_lateness(struct aftl_disk *disk, char *result, unsigned int maxlen)
+static u64 programmed_units(const struct aftl_counters *counters)
 {
-	unsigned int sz = 0;
-
-	spin_lock_bh(&disk->late_lock);
-	DMEMIT(" %llu %llu %llu", aftl_histogram_quantile(&disk->late, 5000),
-	       aftl_histogram_quantile(&disk->late, 9900), disk->late.largest);
-	spin_unlock_bh(&disk->late_lock);
-	return sz;
+	return counters->programmed_host_units + counters->programmed_gc_units +
+	       counters->programmed_wear_units + counters->programmed_refresh_units +
+	       counters->programmed_promotion_units + counters->programmed_rewrite_units +
+	       counters->programmed_retire_units;
 }
 
-/*
- * One line; new words are appended. Counts are since the last reset message.
- *
- *  1  rw | ro       ro when there are too few good blocks to write on
- *  2  <policy>
- *  3  <n>/<n>       mapping units that hold data / that the device has
- *  4  <n>/<n>       free / all blocks
- *  5  <n>           requests under way
- *  6  <n>           units read by the host
- *  7  <n>           units written by the host
- *  8  <n>           units programmed, whatever for
- *  9  <n>           blocks erased
- * 10  <n>           blocks that went bad in use
- * 11  <n>           bits flipped in data returned to the host
- * 12  <ns>          device time
- * 13  <ns>          median lateness of completions, in host time
- * 14  <ns>          99th percentile of the lateness
- * 15  <ns>          largest lateness
- * 16  <bytes>       memory of the FTL
- * 17  <bytes>       memory of the data
- */
+static const char *mode_of(const struct aftl_disk *disk)
+{
+	if (disk->durable && aftl_dev_error(disk->durable))
+		return "fail";
+	return aftl_read_only(disk->ftl) ? "ro" : "rw";
+}
+
+static void look_at_ftl(struct aftl_disk *disk, struct status *status)
+{
+	const struct aftl_counters *counters = &aftl_stats(disk->ftl)->counters;
+
+	lockdep_assert_held(&disk->lock);
+	status->mode = mode_of(disk);
+	status->policy = aftl_policy_type(disk->ftl)->name;
+	status->units = aftl_geometry(disk->ftl)->units;
+	status->blocks = aftl_geometry(disk->ftl)->blocks;
+	sum_up_luns(disk->ftl, status);
+	status->pending_requests = aftl_pending(disk->ftl);
+	status->host_read_units = counters->host_read_units;
+	status->host_write_units = counters->host_write_units;
+	status->programmed_units = programmed_units(counters);
+	status->erased_blocks = counters->array_erases;
+	status->retired_blocks = counters->retired_blocks;
+	status->flipped_bits = counters->read_flipped_bits;
+	status->device_ns = aftl_disk_now(disk);
+}
+
+static void look_at_disk(struct aftl_disk *disk, struct status *status)
+{
+	spin_lock_bh(&disk->lock);
+	look_at_ftl(disk, status);
+	spin_unlock_bh(&disk->lock);
+	spin_lock_bh(&disk->late_lock);
+	status->late_p50_ns = aftl_histogram_quantile(&disk->late, 5000);
+	status->late_p99_ns = aftl_histogram_quantile(&disk->late, 9900);
+	status->late_max_ns = disk->late.largest;
+	spin_unlock_bh(&disk->late_lock);
+	status->ftl_bytes = aftl_memory_bytes(disk->ftl);
+	status->data_bytes = disk->store->type->held(disk->store);
+}
+
 static void emit_info(struct aftl_disk *disk, char *result, unsigned int maxlen)
 {
-	const struct aftl *ftl = disk->ftl;
-	const struct aftl_counters *counters = &aftl_stats(ftl)->counters;
-	const struct aftl_geometry *geo = aftl_geometry(ftl);
+	struct status status = { 0 };
 	unsigned int sz = 0;
-	struct totals totals;
 
-	spin_lock_bh(&disk->lock);
-	totals = add_up(ftl);
-	DMEMIT("%s %s %llu/%u %llu/%u %u %llu %llu %llu %llu %llu %llu %llu",
-	       aftl_read_only(ftl) ? "ro" : "rw", aftl_policy_type(ftl)->name,
-	       totals.valid_units, geo->units, totals.free_blocks, geo->blocks,
-	       aftl_pending(ftl), counters->host_read_units, counters->host_write_units,
-	       totals.programmed_units, counters->array_erases, counters->retired_blocks,
-	       counters->read_flipped_bits, aftl_disk_now(disk));
-	spin_unlock_bh(&disk->lock);
-	sz += emit_lateness(disk, result + sz, maxlen - sz);
-	DMEMIT(" %llu %llu", aftl_memory_bytes(ftl), disk->store->type->held(disk->store));
+	look_at_disk(disk, &status);
+#define STATUS_TEXT(name, help) DMEMIT("%s%s", sz ? " " : "", status.name);
+#define STATUS_NUMBER(name, help) DMEMIT(" %llu", status.name);
+#define STATUS_PAIR(part, whole, help) DMEMIT(" %llu/%llu", status.part, status.whole);
+#include "status-table.h"
+#undef STATUS_TEXT
+#undef STATUS_NUMBER
+#undef STATUS_PAIR
 }
 
 void aftl_status(struct dm_target *ti, status_type_t type, unsigned int status_flags,
@@ -96,7 +108,7 @@ void aftl_status(struct dm_target *ti, status_type_t type, unsigned int status_f
 		if (target->disk)
 			emit_info(target->disk, result, maxlen);
 		else
-			DMEMIT("Fail");
+			DMEMIT("%s", target->resumed ? "Fail" : "inactive");
 		mutex_unlock(&target->gate);
 		break;
 	case STATUSTYPE_TABLE:

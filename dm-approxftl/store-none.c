@@ -7,7 +7,7 @@
 
 #include "store.h"
 
-static struct aftl_store *none_create(u32 units, u32 unit_bytes)
+static struct aftl_store *none_create(const struct aftl_geometry *geo)
 {
 	struct aftl_store *store = kzalloc(sizeof(*store), GFP_KERNEL);
 
@@ -26,7 +26,8 @@ static int none_gather(struct aftl_store *store, struct bio *bio, struct list_he
 	return 0;
 }
 
-static void none_accept(struct aftl_store *store, aftl_unit_t unit, struct list_head *bytes)
+static void none_accept(struct aftl_store *store, aftl_unit_t unit, u32 tag,
+			struct list_head *bytes)
 {
 }
 
@@ -56,7 +57,7 @@ static void none_fetch(struct aftl_store *store, aftl_unit_t unit, struct bio *b
 		fill_segment(&segment, cpu_to_le64(from_unit(unit)));
 }
 
-static void none_release(struct list_head *bytes)
+static void none_release(struct aftl_store *store, struct list_head *bytes)
 {
 }
 

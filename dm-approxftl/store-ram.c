@@ -36,23 +36,23 @@ static struct ram_store *to_ram(struct aftl_store *store)
 	return container_of(store, struct ram_store, store);
 }
 
-static struct aftl_store *ram_create(u32 units, u32 unit_bytes)
+static struct aftl_store *ram_create(const struct aftl_geometry *geo)
 {
 	struct ram_store *ram = kzalloc(sizeof(*ram), GFP_KERNEL);
 
 	if (!ram)
 		return NULL;
 	ram->store.type = &aftl_store_ram;
-	ram->units = units;
-	ram->unit_bytes = unit_bytes;
-	ram->pages = kvmalloc_array(units, sizeof(*ram->pages), TABLE_GFP);
+	ram->units = geo->units;
+	ram->unit_bytes = geo->unit_bytes;
+	ram->pages = kvmalloc_array(ram->units, sizeof(*ram->pages), TABLE_GFP);
 	if (ram->pages)
 		return &ram->store;
 	kfree(ram);
 	return NULL;
 }
 
-static void ram_release(struct list_head *bytes)
+static void ram_release(struct aftl_store *store, struct list_head *bytes)
 {
 	struct page *page;
 	struct page *next;
@@ -76,18 +76,6 @@ static void ram_destroy(struct aftl_store *store)
 	kfree(ram);
 }
 
-/* The data of @bio at @at, whose size is that of a unit. */
-static void copy_from_bio(char *to, struct bio *bio, struct bvec_iter at)
-{
-	struct bvec_iter iter;
-	struct bio_vec segment;
-
-	__bio_for_each_segment(segment, bio, iter, at) {
-		memcpy_from_bvec(to, &segment);
-		to += segment.bv_len;
-	}
-}
-
 static int ram_gather(struct aftl_store *store, struct bio *bio, struct list_head *bytes)
 {
 	struct bvec_iter rest = bio->bi_iter;
@@ -100,14 +88,15 @@ static int ram_gather(struct aftl_store *store, struct bio *bio, struct list_hea
 		if (!page)
 			return -ENOMEM;
 		at.bi_size = unit_bytes;
-		copy_from_bio(page_address(page), bio, at);
+		aftl_copy_from_bio(page_address(page), bio, at);
 		list_add_tail(&page->lru, bytes);
 		bio_advance_iter(bio, &rest, unit_bytes);
 	}
 	return 0;
 }
 
-static void ram_accept(struct aftl_store *store, aftl_unit_t unit, struct list_head *bytes)
+static void ram_accept(struct aftl_store *store, aftl_unit_t unit, u32 tag,
+		       struct list_head *bytes)
 {
 	struct ram_store *ram = to_ram(store);
 	struct page **place = &ram->pages[from_unit(unit)];
@@ -142,18 +131,8 @@ static void ram_fetch(struct aftl_store *store, aftl_unit_t unit, struct bio *bi
 		      struct bvec_iter at)
 {
 	struct page *page = to_ram(store)->pages[from_unit(unit)];
-	const char *from = page ? page_address(page) : NULL;
-	struct bvec_iter iter;
-	struct bio_vec segment;
 
-	__bio_for_each_segment(segment, bio, iter, at) {
-		if (!from) {
-			memzero_bvec(&segment);
-			continue;
-		}
-		memcpy_to_bvec(&segment, from);
-		from += segment.bv_len;
-	}
+	aftl_copy_to_bio(bio, at, page ? page_address(page) : NULL);
 }
 
 static bool ram_holds(struct aftl_store *store, aftl_unit_t unit)

@@ -2,9 +2,10 @@
 /*
  * Where the bytes of the emulated device are.
  *
- * A store keeps the newest bytes of each logical unit. It need not follow the FTL's
- * moves: a copy is identical to its origin, for bit errors are applied when a unit is
- * read and are not part of what is stored.
+ * The stores in memory keep the newest bytes of each logical unit. They need not follow
+ * the FTL's moves: a copy is identical to its origin, for bit errors are applied when a
+ * unit is read and are not part of what is stored. The durable store, store-dev.h, keeps
+ * what is in every slot of the media, and follows every move.
  *
  * Bytes reach a store in two steps, so that nothing is allocated and no payload copied
  * while the FTL is locked: gather() takes a bio's data in the submitter's context, and
@@ -17,7 +18,7 @@
 
 #include <linux/bio.h>
 
-#include "types.h"
+#include "geometry.h"
 
 struct aftl_store;
 
@@ -31,10 +32,10 @@ struct aftl_store_type {
 	const char *about;
 
 	/*
-	 * An empty store of @units units of @unit_bytes bytes, a power of two up to a
-	 * page; NULL without memory. May sleep.
+	 * An empty store for a device of that shape, units no larger than a page; NULL
+	 * without memory. May sleep. NULL for a store that needs more, see store-dev.h.
 	 */
-	struct aftl_store *(*create)(u32 units, u32 unit_bytes);
+	struct aftl_store *(*create)(const struct aftl_geometry *geo);
 
 	/* May sleep. */
 	void (*destroy)(struct aftl_store *store);
@@ -46,10 +47,12 @@ struct aftl_store_type {
 	int (*gather)(struct aftl_store *store, struct bio *bio, struct list_head *bytes);
 
 	/*
-	 * Make the head of @bytes the content of @unit and append what it replaces.
-	 * With an empty @bytes the content stays. Under the FTL's lock.
+	 * Make the head of @bytes the content of @unit, which the controller knows by
+	 * @tag, and append what it replaces. With an empty @bytes the content stays.
+	 * Under the FTL's lock.
 	 */
-	void (*accept)(struct aftl_store *store, aftl_unit_t unit, struct list_head *bytes);
+	void (*accept)(struct aftl_store *store, aftl_unit_t unit, u32 tag,
+		       struct list_head *bytes);
 
 	/* Move the content of @units units from @unit on to @bytes. Under the FTL's lock. */
 	void (*forget)(struct aftl_store *store, aftl_unit_t unit, u32 units,
@@ -57,15 +60,18 @@ struct aftl_store_type {
 
 	/*
 	 * Copy the content of @unit to @bio at @at; zeroes if nobody has written it.
-	 * Under the FTL's lock.
+	 * Under the FTL's lock. NULL for a store that has to wait for its bytes.
 	 */
 	void (*fetch)(struct aftl_store *store, aftl_unit_t unit, struct bio *bio,
 		      struct bvec_iter at);
 
 	/* Free @bytes. Any context but a hard interrupt. */
-	void (*release)(struct list_head *bytes);
+	void (*release)(struct aftl_store *store, struct list_head *bytes);
 
-	/* Does the store have bytes of @unit? Under the FTL's lock, or without I/O. */
+	/*
+	 * Does the store have bytes of @unit? Under the FTL's lock, or without I/O. NULL
+	 * for a store whose content stays where it is when a table is reloaded.
+	 */
 	bool (*holds)(struct aftl_store *store, aftl_unit_t unit);
 
 	/* Memory held for content. */
@@ -81,5 +87,10 @@ struct aftl_store {
 
 extern const struct aftl_store_type aftl_store_none;
 extern const struct aftl_store_type aftl_store_ram;
+extern const struct aftl_store_type aftl_store_dev;
+
+/* Copy the data of @bio at @at, a unit's worth, to @to; or back, zeroes from NULL. */
+void aftl_copy_from_bio(char *to, struct bio *bio, struct bvec_iter at);
+void aftl_copy_to_bio(struct bio *bio, struct bvec_iter at, const char *from);
 
 #endif

@@ -4,14 +4,15 @@
  *
  * A table line makes a disk of its own at once, in memory only. When a table is
  * reloaded, the new target takes the old one's content in preresume: with the same
- * parameters the disk as it is, otherwise its data, written anew.
+ * parameters the disk as it is, otherwise what reload.c makes of it. A disk with a durable
+ * store is opened in preresume, for another table may be using its block device until
+ * then; reloading closes and opens it.
  */
 #include <linux/module.h>
 
 #include "approxftl.h"
 
-/* Largest bio, and largest discard in units: both are handled in one go. */
-#define IO_SECTORS (SZ_256K >> SECTOR_SHIFT)
+/* Largest discard in units: it is handled in one go. */
 #define DISCARD_UNITS 1024
 
 /* All targets, so that a reloaded table finds its predecessor. */
@@ -33,7 +34,13 @@ static void set_error(struct dm_target *ti, const struct aftl_error *error)
 	ti->error = sentences[index].text;
 }
 
-/* The resumed target of the same device; NULL if there is none. */
+/* Has it a disk that holds the device's data? */
+static bool has_data(const struct aftl_target *target)
+{
+	return target->source || (target->resumed && target->disk);
+}
+
+/* The target of the same device that has its data; NULL if there is none. */
 static struct aftl_target *find_predecessor(const struct aftl_target *target)
 {
 	struct mapped_device *md = dm_table_get_md(target->ti->table);
@@ -41,25 +48,46 @@ static struct aftl_target *find_predecessor(const struct aftl_target *target)
 
 	lockdep_assert_held(&targets_lock);
 	list_for_each_entry(other, &targets, list)
-		if (other != target && other->resumed && other->disk &&
+		if (other != target && has_data(other) &&
 		    dm_table_get_md(other->ti->table) == md)
 			return other;
 	return NULL;
 }
 
-static int check_size(const struct dm_target *ti, const struct aftl_disk *disk,
-		      struct aftl_error *error)
+static u32 unit_sectors(const struct aftl_target *target)
 {
-	u64 sectors = (u64)aftl_geometry(disk->ftl)->units << disk->unit_shift;
+	return target->geo.unit_bytes >> SECTOR_SHIFT;
+}
+
+static int check_size(const struct aftl_target *target, struct aftl_error *error)
+{
+	const struct dm_target *ti = target->ti;
+	u64 sectors = (u64)target->geo.units * unit_sectors(target);
 
 	if (ti->len > sectors)
 		return aftl_fail(error, -EINVAL,
 				 "the table asks for %llu sectors, but the device has %llu; lower the former or raise blocks",
 				 (u64)ti->len, sectors);
-	if (ti->len & (aftl_unit_sectors(disk) - 1))
+	if (ti->len & (unit_sectors(target) - 1))
 		return aftl_fail(error, -EINVAL,
 				 "%llu sectors are not a multiple of the mapping unit of %u sectors",
-				 (u64)ti->len, aftl_unit_sectors(disk));
+				 (u64)ti->len, unit_sectors(target));
+	return 0;
+}
+
+/* Two that write one volume would destroy it. */
+static int check_sharing(const struct aftl_target *target, struct aftl_error *error)
+{
+	struct mapped_device *md = dm_table_get_md(target->ti->table);
+	const struct aftl_target *other;
+
+	lockdep_assert_held(&targets_lock);
+	list_for_each_entry(other, &targets, list)
+		if (target->below && other->below && other->below->bdev == target->below->bdev &&
+		    dm_table_get_md(other->ti->table) != md)
+			return aftl_fail(error, -EBUSY, "block device %s is used by %s already",
+					 target->below->name,
+					 dm_table_device_name(other->ti->table));
 	return 0;
 }
 
@@ -74,10 +102,17 @@ static int check_predecessor(const struct aftl_target *target, struct aftl_error
 		return aftl_fail(error, -EINVAL,
 				 "the device keeps its data in store %s; a reload cannot change that",
 				 old->options.store->name);
-	if (old->disk->unit_shift != target->disk->unit_shift)
+	if (strcmp(old->options.device, target->options.device))
+		return aftl_fail(error, -EINVAL,
+				 "the device keeps its data on %s; a reload cannot move them",
+				 old->options.device);
+	if (target->below &&
+	    aftl_config_check(&old->options.config, &target->options.config, error))
+		return -EINVAL;
+	if (unit_sectors(old) != unit_sectors(target))
 		return aftl_fail(error, -EINVAL,
 				 "the device has mapping units of %u sectors; a reload cannot change that",
-				 aftl_unit_sectors(old->disk));
+				 unit_sectors(old));
 	if (target->ti->len < old->ti->len)
 		return aftl_fail(error, -EINVAL,
 				 "the device has %llu sectors; a reload cannot shrink it to %llu",
@@ -85,21 +120,56 @@ static int check_predecessor(const struct aftl_target *target, struct aftl_error
 	return 0;
 }
 
-static int build(struct aftl_target *target, unsigned int argc, char **argv,
-		 struct aftl_error *error)
+static int open_below(struct aftl_target *target, const char *path, struct aftl_error *error)
+{
+	struct dm_target *ti = target->ti;
+	int ret = dm_get_device(ti, path, dm_table_get_mode(ti->table), &target->below);
+
+	if (ret == -EBUSY)
+		return aftl_fail(error, ret, "block device %.60s is in use, as by a file system",
+				 path);
+	if (ret)
+		return aftl_fail(error, ret, "block device %.60s cannot be opened; is it there?",
+				 path);
+	strscpy(target->options.device, target->below->name, sizeof(target->options.device));
+	return 0;
+}
+
+/* What a table line alone can show to be wrong. */
+static int understand(struct aftl_target *target, unsigned int argc, char **argv,
+		      struct aftl_error *error)
 {
 	int ret = aftl_options_parse(&target->options, argc, argv, error);
 
 	if (!ret)
-		ret = aftl_disk_create(&target->disk, &target->options, error);
+		ret = aftl_geometry_init(&target->geo, &target->options.config, error);
 	if (!ret)
-		ret = check_size(target->ti, target->disk, error);
-	if (ret)
-		return ret;
+		ret = check_size(target, error);
+	if (!ret && target->options.store == &aftl_store_dev)
+		ret = open_below(target, argv[0], error);
+	return ret;
+}
+
+static int check_others(const struct aftl_target *target, struct aftl_error *error)
+{
+	int ret;
+
 	mutex_lock(&targets_lock);
-	ret = check_predecessor(target, error);
+	ret = check_sharing(target, error);
+	if (!ret)
+		ret = check_predecessor(target, error);
 	mutex_unlock(&targets_lock);
 	return ret;
+}
+
+static int build(struct aftl_target *target, unsigned int argc, char **argv,
+		 struct aftl_error *error)
+{
+	int ret = understand(target, argc, argv, error);
+
+	if (!ret && !target->below)
+		ret = aftl_disk_create(&target->disk, &target->options, error);
+	return ret ? ret : check_others(target, error);
 }
 
 static void set_up(struct dm_target *ti)
@@ -114,7 +184,10 @@ static void set_up(struct dm_target *ti)
 
 static void destroy(struct aftl_target *target)
 {
+	aftl_disk_destroy(target->source);
 	aftl_disk_destroy(target->disk);
+	if (target->below)
+		dm_put_device(target->ti, target->below);
 	mutex_destroy(&target->gate);
 	kvfree(target);
 }
@@ -131,7 +204,7 @@ static int target_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 	mutex_init(&target->gate);
 	ret = build(target, argc, argv, &error);
 	if (!ret)
-		ret = dm_set_target_max_io_len(ti, IO_SECTORS);
+		ret = dm_set_target_max_io_len(ti, AFTL_IO_SECTORS);
 	if (ret)
 		goto fail_target;
 	set_up(ti);
@@ -159,46 +232,81 @@ static void target_dtr(struct dm_target *ti)
 }
 
 /* The same device in all that the FTL knows of. */
-static bool same_device(const struct aftl_options *a, const struct aftl_options *b)
+static bool same_device(const struct aftl_options *options, const struct aftl_disk *disk)
 {
-	return a->policy == b->policy && !memcmp(&a->config, &b->config, sizeof(a->config));
+	return options->policy == aftl_policy_type(disk->ftl) &&
+	       !memcmp(&options->config, aftl_config(disk->ftl), sizeof(options->config));
 }
 
-/* @old keeps its disk until @target has what was on it. */
-static int take_over(struct aftl_target *target, struct aftl_target *old)
+/*
+ * Take the disk with the data over from whoever has it. Whether or not that succeeds in
+ * the end, device-mapper destroys the old table: from now on the data are ours to keep,
+ * for a second attempt or for a further table.
+ */
+static void inherit(struct aftl_target *target)
+{
+	struct aftl_target *old = find_predecessor(target);
+
+	if (target->source || target->resumed || !old)
+		return;
+	mutex_lock(&old->gate);
+	swap(target->source, old->source);
+	if (!target->source)
+		swap(target->source, old->disk);
+	mutex_unlock(&old->gate);
+}
+
+static void drop_source(struct aftl_target *target)
+{
+	aftl_disk_destroy(target->source);
+	target->source = NULL;
+}
+
+/* The volume is on the medium: what the old table had of it is closed first. */
+static int open_volume(struct aftl_target *target, struct aftl_error *error)
+{
+	int ret = check_sharing(target, error);
+
+	if (ret || target->disk)
+		return ret;
+	drop_source(target);
+	return aftl_disk_open(&target->disk, &target->options, target->below->bdev, error);
+}
+
+static int get_disk(struct aftl_target *target, struct aftl_error *error)
 {
 	int ret = 0;
 
-	lockdep_assert_held(&targets_lock);
-	mutex_lock(&old->gate);
-	if (same_device(&target->options, &old->options)) {
-		swap(target->disk, old->disk);
+	lockdep_assert_held(&target->gate);
+	inherit(target);
+	if (target->source && same_device(&target->options, target->source)) {
+		swap(target->disk, target->source);
 		target->disk->scale = target->options.scale;
-	} else {
-		ret = aftl_disk_transfer(target->disk, old->disk);
+	} else if (target->below) {
+		ret = open_volume(target, error);
+	} else if (target->source) {
+		ret = aftl_disk_take_over(target->disk, target->source, error);
 	}
-	if (!ret) {
-		aftl_disk_destroy(old->disk);
-		old->disk = NULL;
-	}
-	mutex_unlock(&old->gate);
+	if (!ret)
+		drop_source(target);
 	return ret;
 }
 
 static int target_preresume(struct dm_target *ti)
 {
 	struct aftl_target *target = ti->private;
-	struct aftl_target *old;
-	int ret = 0;
+	struct aftl_error error;
+	int ret;
 
 	mutex_lock(&targets_lock);
-	old = target->resumed ? NULL : find_predecessor(target);
-	if (old)
-		ret = take_over(target, old);
+	mutex_lock(&target->gate);
+	ret = get_disk(target, &error);
+	if (!ret)
+		ret = aftl_disk_begin(target->disk, &error);
+	mutex_unlock(&target->gate);
 	mutex_unlock(&targets_lock);
 	if (ret)
-		DMERR("%s: the new table has no room for the data of the old one",
-		      dm_table_device_name(ti->table));
+		DMERR("%s: %s", dm_table_device_name(ti->table), error.text);
 	return ret;
 }
 
@@ -233,7 +341,7 @@ static int target_iterate_devices(struct dm_target *ti, iterate_devices_callout_
 static void target_io_hints(struct dm_target *ti, struct queue_limits *limits)
 {
 	struct aftl_target *target = ti->private;
-	const struct aftl_geometry *geo = aftl_geometry(target->disk->ftl);
+	const struct aftl_geometry *geo = &target->geo;
 
 	limits->logical_block_size = geo->unit_bytes;
 	limits->physical_block_size = geo->page_bytes;
@@ -241,7 +349,7 @@ static void target_io_hints(struct dm_target *ti, struct queue_limits *limits)
 	limits->io_opt = geo->page_bytes * geo->program_pages * geo->luns;
 	/* What 6.12 makes of a smaller one anyway. */
 	limits->discard_granularity = geo->page_bytes;
-	limits->max_discard_sectors = DISCARD_UNITS << target->disk->unit_shift;
+	limits->max_discard_sectors = DISCARD_UNITS * unit_sectors(target);
 	limits->max_hw_discard_sectors = limits->max_discard_sectors;
 	limits->max_write_zeroes_sectors = limits->max_discard_sectors;
 }

@@ -18,6 +18,10 @@ from typing import Any
 TOP = Path(__file__).resolve().parents[1]
 TABLE = TOP / "dm-approxftl/core/param-table.h"
 COUNTERS = TOP / "dm-approxftl/core/counter-table.h"
+STATUS = TOP / "dm-approxftl/status-table.h"
+MESSAGES = TOP / "dm-approxftl/message.c"
+# The column of that file's comment where meanings begin.
+MEANING_AT = 28
 
 HEAD = """\
 # Reference
@@ -134,9 +138,36 @@ def counters() -> Iterator[str]:
             yield row(f"`{name}`", rest.strip().strip('"'))
 
 
+def status_words() -> Iterator[str]:
+    """Return the table of the status line's words."""
+    yield "\n## Status line\n"
+    yield "The words that `dmsetup status` prints after the target's name. New ones are appended.\n"
+    yield from table("position", "word", "meaning")
+    pattern = re.compile(r'^STATUS_(TEXT|NUMBER|PAIR)\(([^"]*), "([^"]*)"\)$', re.M)
+    for position, (_, names, text) in enumerate(pattern.findall(STATUS.read_text()), 1):
+        yield row(str(position), f"`{names.replace(', ', '/')}`", text)
+
+
+def messages() -> Iterator[str]:
+    """Return the table of messages, from the comment above their code."""
+    yield "\n## Messages\n"
+    yield "`approxftl message NAME ...`, or `dmsetup message NAME 0 ...`.\n"
+    yield from table("message", "meaning")
+    meanings = dict[str, str]()
+    verb = ""
+    for line in MESSAGES.read_text().split("*/")[0].splitlines():
+        name, text = line[3:MEANING_AT].strip(), line[MEANING_AT:].strip()
+        if line.startswith(" *   ") and text:
+            verb = name or verb
+            meanings[verb] = f"{meanings.get(verb, '')} {text}".strip()
+    for name, text in meanings.items():
+        yield row(f"`{name}`", text)
+
+
 def document(program: Path) -> str:
     """Return the whole reference."""
-    parts = [*parameters(program), *profiles(program), *policies(program), *counters()]
+    parts = [*parameters(program), *profiles(program), *policies(program), *counters(),
+             *status_words(), *messages()]
     return HEAD + "\n".join(parts) + "\n"
 
 

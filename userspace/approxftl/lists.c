@@ -51,7 +51,7 @@ static int parse(struct list_options *options, bool with_profile, int argc, char
 	while (i < argc) {
 		int taken = with_profile ? take_profile(options, argv + i) : 0;
 
-		if (!taken && !strcmp(argv[i], "--json"))
+		if (!taken && (!strcmp(argv[i], "--json") || !strcmp(argv[i], "-j")))
 			options->json = true;
 		else if (!taken && (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")))
 			options->help = true;
@@ -252,7 +252,7 @@ static void print_json_list(list_at at, int argc, char **argv)
 	json_envelope_end(&json);
 }
 
-static enum exit_code list_main(list_at at, int argc, char **argv)
+static enum exit_code name_list_main(list_at at, int argc, char **argv)
 {
 	struct list_options options;
 
@@ -269,10 +269,10 @@ static enum exit_code list_main(list_at at, int argc, char **argv)
 
 enum exit_code profiles_main(int argc, char **argv)
 {
-	return list_main(profile_at, argc, argv);
+	return name_list_main(profile_at, argc, argv);
 }
 
 enum exit_code policies_main(int argc, char **argv)
 {
-	return list_main(policy_at, argc, argv);
+	return name_list_main(policy_at, argc, argv);
 }

@@ -21,6 +21,17 @@ static const struct verb verbs[] = {
 	{ "params", "list the parameters of a device", params_main },
 	{ "profiles", "list the devices to start from", profiles_main },
 	{ "policies", "list the flash translation policies", policies_main },
+	{ "create", "make an emulated SSD in the running kernel", create_main },
+	{ "list", "list the emulated SSDs of the running kernel", list_main },
+	{ "status", "print the status of one of them", status_main },
+	{ "stat", "print its counters, or rates at intervals", stat_main },
+	{ "health", "print its wear, its errors and a verdict", health_main },
+	{ "message", "tell it something", message_main },
+	{ "remove", "remove it", remove_main },
+	{ "format", "make a volume, on which a device lasts", format_main },
+	{ "check", "find out whether a volume is sound", check_main },
+	{ "dump", "print what is in a volume", dump_main },
+	{ "doctor", "find out what is missing on this machine", doctor_main },
 	{ "help", "print this, or the help of a verb", help_main },
 	{ "version", "print the version", version_main },
 };
@@ -65,19 +76,28 @@ static enum exit_code complain_verb(const char *wrong)
 	return EXIT_USAGE;
 }
 
+static const char *without_dashes(const char *name)
+{
+	if (!strcmp(name, "-h") || !strcmp(name, "--help"))
+		return "help";
+	if (!strcmp(name, "-V") || !strcmp(name, "--version"))
+		return "version";
+	return name;
+}
+
 static enum exit_code help_main(int argc, char **argv)
 {
 	char option[] = "--help";
 	const struct verb *verb;
 
-	if (argc < 3 || find_verb(argv[2]) == find_verb("help")) {
+	verb = find_verb(argc < 3 ? "help" : without_dashes(argv[2]));
+	if (verb == find_verb("help")) {
 		print_help(stdout);
 		return EXIT_DONE;
 	}
-	verb = find_verb(argv[2]);
 	if (!verb)
 		return complain_verb(argv[2]);
-	return verb->main(3, (char *[]){ argv[0], argv[2], option, NULL });
+	return verb->main(3, (char *[]){ argv[0], (char *)verb->name, option, NULL });
 }
 
 static enum exit_code version_main(int argc, char **argv)
@@ -92,15 +112,6 @@ static enum exit_code version_main(int argc, char **argv)
 	}
 	printf("approxftl %s\n", approxftl_version());
 	return EXIT_DONE;
-}
-
-static const char *without_dashes(const char *name)
-{
-	if (!strcmp(name, "-h") || !strcmp(name, "--help"))
-		return "help";
-	if (!strcmp(name, "-V") || !strcmp(name, "--version"))
-		return "version";
-	return name;
 }
 
 /* A full disk or a closed pipe must not pass for success. */

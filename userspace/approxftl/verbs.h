@@ -12,5 +12,16 @@
 enum exit_code params_main(int argc, char **argv);
 enum exit_code profiles_main(int argc, char **argv);
 enum exit_code policies_main(int argc, char **argv);
+enum exit_code create_main(int argc, char **argv);
+enum exit_code list_main(int argc, char **argv);
+enum exit_code status_main(int argc, char **argv);
+enum exit_code stat_main(int argc, char **argv);
+enum exit_code health_main(int argc, char **argv);
+enum exit_code message_main(int argc, char **argv);
+enum exit_code remove_main(int argc, char **argv);
+enum exit_code doctor_main(int argc, char **argv);
+enum exit_code format_main(int argc, char **argv);
+enum exit_code check_main(int argc, char **argv);
+enum exit_code dump_main(int argc, char **argv);
 
 #endif

@@ -23,3 +23,8 @@ char *memory_text(const char *text)
 {
 	return check(strdup(text));
 }
+
+void *memory_grown(void *memory, size_t count, size_t size)
+{
+	return check(reallocarray(memory, count, size));
+}

@@ -13,4 +13,7 @@
 void *memory_zeroed(size_t count, size_t size);
 char *memory_text(const char *text);
 
+/* @memory, of one of these functions or NULL, with room for @count items. */
+void *memory_grown(void *memory, size_t count, size_t size);
+
 #endif

@@ -12,6 +12,17 @@ void complain(const char *format, ...)
 	fprintf(stderr, "approxftl: %s\n", text);
 }
 
+void complain_of(const char *verb, const char *format, ...)
+{
+	char text[512];
+	va_list args;
+
+	va_start(args, format);
+	vscnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	fprintf(stderr, "approxftl %s: %s\n", verb, text);
+}
+
 #define WORD_MAX 40
 
 static bool same_letter(char a, char b)

@@ -10,6 +10,9 @@
 /* "approxftl: ..." and a line end. */
 __printf(1, 2) void complain(const char *format, ...);
 
+/* "approxftl VERB: ..." and a line end. */
+__printf(2, 3) void complain_of(const char *verb, const char *format, ...);
+
 /**
  * closest_word() - which of @words was probably meant
  * @words: ends with NULL

@@ -47,6 +47,17 @@ void text_table_cell(struct text_table *table, const char *format, ...)
 	va_end(args);
 }
 
+void text_table_pair(struct text_table *table, const char *title, const char *format, ...)
+{
+	va_list args;
+
+	text_table_row(table);
+	text_table_cell(table, "%s", title);
+	va_start(args, format);
+	add_cell(table->last, format, args);
+	va_end(args);
+}
+
 void text_table_heading(struct text_table *table, const char *format, ...)
 {
 	va_list args;

@@ -35,6 +35,10 @@ void text_table_row(struct text_table *table);
 /* The next cell of the last row; the missing ones of a row are empty. */
 __printf(2, 3) void text_table_cell(struct text_table *table, const char *format, ...);
 
+/* A row of two cells. */
+__printf(3, 4) void text_table_pair(struct text_table *table, const char *title,
+				    const char *format, ...);
+
 /* A line of its own above the rows that follow. */
 __printf(2, 3) void text_table_heading(struct text_table *table, const char *format, ...);
 

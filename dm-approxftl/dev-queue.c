@@ -1,0 +1,534 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The queue of the durable store: filled under the FTL's lock, emptied by a worker.
+ *
+ * The worker takes a batch, reads what the batch copies and does not have yet, and then
+ * carries out one operation after the other. Writes are only begun; they are over before
+ * the next commit is, for a commit flushes the device.
+ */
+#include <linux/hash.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "approxftl.h"
+#include "store-dev.h"
+
+/* Operations that the worker looks at together. */
+#define BATCH 64
+
+/* Discards of units that are not neighbours, in one request. */
+#define DISCARD_OPS 1024
+
+/* Pages */
+
+void aftl_dev_hold_page(struct aftl_dev *dev, struct page *page)
+{
+	set_page_private(page, page_private(page) + 1);
+}
+
+void aftl_dev_drop_page(struct aftl_dev *dev, struct page *page)
+{
+	unsigned long users = page_private(page) - 1;
+
+	set_page_private(page, users);
+	if (!users)
+		mempool_free(page, &dev->device.pages);
+}
+
+/* Operations */
+
+static struct aftl_dev_op *op_at(const struct aftl_dev *dev, u32 number)
+{
+	return &dev->ops[number & dev->mask];
+}
+
+static struct hlist_head *pending_of(const struct aftl_dev *dev, aftl_slot_t slot)
+{
+	return &dev->pending[hash_32(from_slot(slot), dev->pending_bits)];
+}
+
+/* The last operation before @before that fills @slot. */
+static struct aftl_dev_op *find_filling(const struct aftl_dev *dev, aftl_slot_t slot, u32 before)
+{
+	struct aftl_dev_op *op;
+
+	lockdep_assert_held(&dev->lock);
+	hlist_for_each_entry(op, pending_of(dev, slot), node)
+		if (op->to == slot && (s32)(op->number - before) < 0)
+			return op;
+	return NULL;
+}
+
+/*
+ * Follows copies whose bytes have not been read yet to their origin, which stays as it
+ * is until they have been. With @loading, a copy counts whose read is under way.
+ */
+static struct page *find_page(struct aftl_dev *dev, aftl_slot_t *slot, u32 before, bool loading)
+{
+	struct aftl_dev_op *op;
+
+	while ((op = find_filling(dev, *slot, before))) {
+		if (op->page && (op->loaded || loading)) {
+			aftl_dev_hold_page(dev, op->page);
+			return op->page;
+		}
+		*slot = op->from;
+		before = op->number;
+	}
+	return NULL;
+}
+
+struct page *aftl_dev_find(struct aftl_dev *dev, aftl_slot_t *slot)
+{
+	return find_page(dev, slot, dev->head, false);
+}
+
+/* Filling the queue */
+
+static u32 used(const struct aftl_dev *dev)
+{
+	return READ_ONCE(dev->head) - READ_ONCE(dev->tail);
+}
+
+bool aftl_dev_congested(const struct aftl_dev *dev)
+{
+	return used(dev) > dev->mask + 1 - dev->reserve;
+}
+
+static struct aftl_dev_op *new_op(struct aftl_dev *dev, enum aftl_dev_kind kind)
+{
+	struct aftl_dev_op *op = op_at(dev, dev->head);
+
+	lockdep_assert_held(&dev->lock);
+	WARN_ON_ONCE(used(dev) > dev->mask);
+	memset(op, 0, offsetof(struct aftl_dev_op, spare));
+	op->dev = dev;
+	op->kind = kind;
+	op->number = dev->head;
+	return op;
+}
+
+static void publish(struct aftl_dev *dev)
+{
+	WRITE_ONCE(dev->head, dev->head + 1);
+	queue_work(dev->workers, &dev->work);
+}
+
+static void publish_filling(struct aftl_dev *dev, struct aftl_dev_op *op, aftl_slot_t to,
+			    bool again)
+{
+	op->to = to;
+	op->again = again;
+	hlist_add_head(&op->node, pending_of(dev, to));
+	publish(dev);
+}
+
+void aftl_dev_program(struct aftl_dev *dev, u32 tag, aftl_slot_t slot, bool again)
+{
+	struct aftl_dev_op *op;
+	unsigned long flags;
+
+	spin_lock_irqsave(&dev->lock, flags);
+	op = new_op(dev, AFTL_DEV_WRITE);
+	op->page = dev->tags[tag];
+	op->loaded = true;
+	aftl_dev_hold_page(dev, op->page);
+	publish_filling(dev, op, slot, again);
+	spin_unlock_irqrestore(&dev->lock, flags);
+}
+
+void aftl_dev_release(struct aftl_dev *dev, u32 tag)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&dev->lock, flags);
+	aftl_dev_drop_page(dev, dev->tags[tag]);
+	dev->tags[tag] = NULL;
+	spin_unlock_irqrestore(&dev->lock, flags);
+}
+
+void aftl_dev_copy(struct aftl_dev *dev, aftl_slot_t from, aftl_slot_t to, bool again)
+{
+	struct aftl_dev_op *op;
+	unsigned long flags;
+
+	spin_lock_irqsave(&dev->lock, flags);
+	op = new_op(dev, AFTL_DEV_COPY);
+	op->from = from;
+	publish_filling(dev, op, to, again);
+	spin_unlock_irqrestore(&dev->lock, flags);
+}
+
+void aftl_dev_programmed(struct aftl_dev *dev, aftl_slot_t first)
+{
+	const struct aftl *ftl = dev->disk->ftl;
+	struct aftl_dev_op *op;
+	unsigned long flags;
+
+	spin_lock_irqsave(&dev->lock, flags);
+	op = new_op(dev, AFTL_DEV_PROGRAM);
+	op->first = aftl_slot_device_page(aftl_media(ftl), first);
+	aftl_spare_take(&op->spare, ftl, first);
+	publish(dev);
+	spin_unlock_irqrestore(&dev->lock, flags);
+}
+
+/* The operation that @unit continues, if the worker has not seen it. */
+static struct aftl_dev_op *continued(struct aftl_dev *dev, u32 unit)
+{
+	struct aftl_dev_op *op = op_at(dev, dev->head - 1);
+
+	if (dev->head == dev->next || op->kind != AFTL_DEV_UNMAP || op->first + op->count != unit)
+		return NULL;
+	return op;
+}
+
+void aftl_dev_unmap(struct aftl_dev *dev, aftl_unit_t unit)
+{
+	struct aftl_dev_op *op;
+	unsigned long flags;
+
+	spin_lock_irqsave(&dev->lock, flags);
+	op = continued(dev, from_unit(unit));
+	if (op) {
+		op->count++;
+	} else {
+		op = new_op(dev, AFTL_DEV_UNMAP);
+		op->first = from_unit(unit);
+		op->count = 1;
+		publish(dev);
+	}
+	spin_unlock_irqrestore(&dev->lock, flags);
+}
+
+static void add_block_op(struct aftl_dev *dev, enum aftl_dev_kind kind, u32 block)
+{
+	struct aftl_dev_op *op;
+	unsigned long flags;
+
+	spin_lock_irqsave(&dev->lock, flags);
+	op = new_op(dev, kind);
+	op->first = block;
+	aftl_erase_entry_take(&op->entry, dev->disk->ftl, block);
+	publish(dev);
+	spin_unlock_irqrestore(&dev->lock, flags);
+}
+
+void aftl_dev_erase(struct aftl_dev *dev, u32 block)
+{
+	add_block_op(dev, AFTL_DEV_ERASE, block);
+}
+
+void aftl_dev_retire(struct aftl_dev *dev, u32 block)
+{
+	add_block_op(dev, AFTL_DEV_RETIRE, block);
+}
+
+void aftl_dev_commit(struct aftl_dev *dev, struct aftl_io *io)
+{
+	const struct aftl *ftl = dev->disk->ftl;
+	struct aftl_dev_op *op;
+	unsigned long flags;
+
+	spin_lock_irqsave(&dev->lock, flags);
+	op = new_op(dev, AFTL_DEV_COMMIT);
+	op->clock.io = io;
+	op->clock.now_ns = aftl_now(ftl);
+	op->clock.age_ns = aftl_age_ns(ftl);
+	op->clock.memory = aftl_policy_memory(ftl);
+	publish(dev);
+	spin_unlock_irqrestore(&dev->lock, flags);
+}
+
+/* Emptying it */
+
+/* Operations end in any order; room comes back in the queue's. */
+static void op_done(struct aftl_dev_op *op)
+{
+	struct aftl_dev *dev = op->dev;
+	unsigned long flags;
+
+	spin_lock_irqsave(&dev->lock, flags);
+	if (op->page) {
+		hlist_del(&op->node);
+		aftl_dev_drop_page(dev, op->page);
+	}
+	op->done = true;
+	while (dev->tail != dev->next && op_at(dev, dev->tail)->done)
+		WRITE_ONCE(dev->tail, dev->tail + 1);
+	wake_up_all(&dev->room);
+	spin_unlock_irqrestore(&dev->lock, flags);
+}
+
+static void op_failed(struct aftl_dev_op *op)
+{
+	struct aftl_dev *dev = op->dev;
+
+	set_bit(from_slot(op->to), dev->lost);
+	/* User space hears of it though no request may follow. */
+	queue_work(dev->workers, &dev->work);
+	op_done(op);
+}
+
+bool aftl_dev_lost(const struct aftl_dev *dev, aftl_slot_t slot)
+{
+	lockdep_assert_held(&dev->lock);
+	return test_bit(from_slot(slot), dev->lost);
+}
+
+static void write_done(struct aftl_bdev_io *io, int error)
+{
+	struct aftl_dev_op *op = container_of(io, struct aftl_dev_op, bdev);
+
+	if (error)
+		op_failed(op);
+	else
+		op_done(op);
+}
+
+/* Numbers of the operations that are carried out together. */
+struct batch {
+	u32 first;
+	u32 end;
+};
+
+static bool take_batch(struct aftl_dev *dev, struct batch *batch)
+{
+	spin_lock_irq(&dev->lock);
+	batch->first = dev->next;
+	batch->end = dev->held ? dev->next : dev->next + min_t(u32, dev->head - dev->next, BATCH);
+	dev->next = batch->end;
+	spin_unlock_irq(&dev->lock);
+	return batch->first != batch->end;
+}
+
+static void load_over(struct aftl_dev *dev)
+{
+	if (atomic_dec_and_test(&dev->loads))
+		complete(&dev->loaded);
+}
+
+/* What cannot be read cannot be kept: from here on nothing is durable any more. */
+static void load_done(struct aftl_bdev_io *io, int error)
+{
+	if (error)
+		aftl_bdev_fail(io->device, error);
+	load_over(container_of(io, struct aftl_dev_op, bdev)->dev);
+}
+
+/* Returns whether the page has to be read. */
+static bool choose_page(struct aftl_dev *dev, struct aftl_dev_op *op, struct page *page,
+			aftl_slot_t *slot)
+{
+	struct page *found;
+
+	spin_lock_irq(&dev->lock);
+	found = find_page(dev, slot, op->number, true);
+	op->page = found ? found : page;
+	spin_unlock_irq(&dev->lock);
+	return !found;
+}
+
+static void load_copy(struct aftl_dev *dev, struct aftl_dev_op *op)
+{
+	struct page *page = mempool_alloc(&dev->device.pages, GFP_NOIO);
+	aftl_slot_t slot = op->from;
+
+	set_page_private(page, 1);
+	if (!choose_page(dev, op, page, &slot)) {
+		mempool_free(page, &dev->device.pages);
+		return;
+	}
+	op->bdev.done = load_done;
+	atomic_inc(&dev->loads);
+	aftl_bdev_read(&dev->device, &op->bdev, page, aftl_volume_data_offset(dev->volume, slot),
+		       aftl_volume_geometry(dev->volume)->unit_bytes);
+}
+
+static void load_copies(struct aftl_dev *dev, const struct batch *batch)
+{
+	u32 number;
+
+	atomic_set(&dev->loads, 1);
+	reinit_completion(&dev->loaded);
+	for (number = batch->first; number != batch->end; number++)
+		if (op_at(dev, number)->kind == AFTL_DEV_COPY)
+			load_copy(dev, op_at(dev, number));
+	load_over(dev);
+	wait_for_completion(&dev->loaded);
+	/* Readers go to the origin of what could not be read. */
+	if (aftl_dev_error(dev))
+		return;
+	spin_lock_irq(&dev->lock);
+	for (number = batch->first; number != batch->end; number++)
+		op_at(dev, number)->loaded = true;
+	spin_unlock_irq(&dev->lock);
+}
+
+/* What is written over may be the newest durable version of something. */
+static int make_way(struct aftl_dev *dev)
+{
+	aftl_dev_wait_for_readers(dev);
+	return aftl_volume_commit(dev->volume);
+}
+
+static void write_slot(struct aftl_dev *dev, struct aftl_dev_op *op)
+{
+	if ((op->again && make_way(dev)) || aftl_dev_error(dev)) {
+		op_failed(op);
+		return;
+	}
+	op->bdev.done = write_done;
+	aftl_bdev_write(&dev->device, &op->bdev, op->page,
+			aftl_volume_data_offset(dev->volume, op->to),
+			aftl_volume_geometry(dev->volume)->unit_bytes);
+}
+
+static int erase_block(struct aftl_dev *dev, struct aftl_dev_op *op)
+{
+	aftl_dev_wait_for_readers(dev);
+	return aftl_volume_erase(dev->volume, op->first, &op->entry);
+}
+
+static int commit(struct aftl_dev *dev, struct aftl_dev_op *op)
+{
+	int ret;
+
+	aftl_volume_tick(dev->volume, op->clock.now_ns, op->clock.age_ns, op->clock.memory);
+	ret = aftl_volume_commit(dev->volume);
+	aftl_io_commit_done(dev->disk, op->clock.io, ret ? ret : aftl_dev_error(dev));
+	return ret;
+}
+
+/* The volume remembers its first error, and every later commit returns it. */
+static int note(struct aftl_dev *dev, struct aftl_dev_op *op)
+{
+	switch (op->kind) {
+	case AFTL_DEV_PROGRAM:
+		return aftl_volume_program(dev->volume, op->first, &op->spare);
+	case AFTL_DEV_UNMAP:
+		return aftl_volume_unmap(dev->volume, to_unit(op->first), op->count);
+	case AFTL_DEV_ERASE:
+		return erase_block(dev, op);
+	case AFTL_DEV_RETIRE:
+		return aftl_volume_retire(dev->volume, op->first, &op->entry);
+	case AFTL_DEV_COMMIT:
+		return commit(dev, op);
+	default:
+		return 0;
+	}
+}
+
+static void carry_out(struct aftl_dev *dev, struct aftl_dev_op *op)
+{
+	int error;
+
+	if (op->kind == AFTL_DEV_WRITE || op->kind == AFTL_DEV_COPY) {
+		write_slot(dev, op);
+		return;
+	}
+	error = note(dev, op);
+	if (error) {
+		aftl_bdev_fail(&dev->device, error);
+		DMERR_LIMIT("%pg: the volume cannot be written; nothing is durable any more",
+			    dev->device.bdev);
+	}
+	op_done(op);
+}
+
+static void work_on(struct work_struct *work)
+{
+	struct aftl_dev *dev = container_of(work, struct aftl_dev, work);
+	struct batch batch;
+	u32 number;
+
+	while (take_batch(dev, &batch)) {
+		load_copies(dev, &batch);
+		for (number = batch.first; number != batch.end; number++)
+			carry_out(dev, op_at(dev, number));
+		aftl_disk_continue(dev->disk);
+		cond_resched();
+	}
+	aftl_disk_continue(dev->disk);
+}
+
+/* Waiting */
+
+void aftl_dev_wait_for_room(struct aftl_dev *dev)
+{
+	wait_event(dev->room, !aftl_dev_congested(dev));
+}
+
+void aftl_dev_drain(struct aftl_dev *dev)
+{
+	wait_event(dev->room, !used(dev));
+	flush_work(&dev->work);
+}
+
+void aftl_dev_hold(struct aftl_dev *dev, bool held)
+{
+	spin_lock_irq(&dev->lock);
+	dev->held = held;
+	spin_unlock_irq(&dev->lock);
+	flush_work(&dev->work);
+	if (!held)
+		queue_work(dev->workers, &dev->work);
+}
+
+/* Life */
+
+/*
+ * An event can make every LUN start a program, and each of them notes its units and
+ * pages; or it is a discard.
+ */
+static u32 event_ops(const struct aftl_geometry *geo)
+{
+	u32 program = aftl_program_units(geo) + geo->program_pages + 2;
+
+	return 2 * (geo->luns * program + DISCARD_OPS);
+}
+
+int aftl_dev_queue_init(struct aftl_dev *dev)
+{
+	const struct aftl_geometry *geo = aftl_volume_geometry(dev->volume);
+	u32 size;
+
+	spin_lock_init(&dev->lock);
+	init_waitqueue_head(&dev->room);
+	init_completion(&dev->loaded);
+	INIT_WORK(&dev->work, work_on);
+	dev->held = true;
+	dev->reserve = event_ops(geo);
+	size = roundup_pow_of_two(2 * dev->reserve);
+	dev->mask = size - 1;
+	dev->pending_bits = ilog2(size);
+	dev->ops = kvcalloc(size, sizeof(*dev->ops), GFP_KERNEL);
+	dev->pending = kvcalloc(size, sizeof(*dev->pending), GFP_KERNEL);
+	dev->workers = alloc_workqueue("aftl_queue", WQ_UNBOUND | WQ_MEM_RECLAIM, 1);
+	dev->lost = kvcalloc(BITS_TO_LONGS(geo->slots), sizeof(*dev->lost), GFP_KERNEL);
+	return dev->ops && dev->pending && dev->workers && dev->lost ? 0 : -ENOMEM;
+}
+
+/* Of an operation that nobody will carry out. */
+static void forget_op(struct aftl_dev *dev, struct aftl_dev_op *op)
+{
+	if (op->page)
+		aftl_dev_drop_page(dev, op->page);
+}
+
+void aftl_dev_queue_exit(struct aftl_dev *dev)
+{
+	u32 i;
+
+	if (dev->workers)
+		destroy_workqueue(dev->workers);
+	for (; dev->tail != dev->head; dev->tail++)
+		forget_op(dev, op_at(dev, dev->tail));
+	for (i = 0; dev->tags && i < dev->tag_count; i++)
+		if (dev->tags[i])
+			aftl_dev_drop_page(dev, dev->tags[i]);
+	kvfree(dev->tags);
+	kvfree(dev->lost);
+	kvfree(dev->pending);
+	kvfree(dev->ops);
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <linux/blkdev.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "medium.h"
+
+/* Bios that can always be had, sooner or later. */
+#define BIOS 64
+
+/**
+ * struct bdev_bio - a bio of ours
+ * @io: whom it belongs to; @own if it is a frame's
+ * @own: of the write of a frame
+ * @page: that frame
+ * @bio: last, so that the set can put the rest in front of it
+ */
+struct bdev_bio {
+	struct aftl_bdev_io *io;
+	struct aftl_bdev_io own;
+	struct page *page;
+	struct bio bio;
+};
+
+static struct bdev_bio *to_ours(struct bio *bio)
+{
+	return container_of(bio, struct bdev_bio, bio);
+}
+
+static void count_write(struct aftl_bdev *device)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&device->lock, flags);
+	device->writes++;
+	spin_unlock_irqrestore(&device->lock, flags);
+}
+
+void aftl_bdev_fail(struct aftl_bdev *device, int error)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&device->lock, flags);
+	if (!device->error)
+		WRITE_ONCE(device->error, error);
+	spin_unlock_irqrestore(&device->lock, flags);
+}
+
+static void write_over(struct aftl_bdev *device)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&device->lock, flags);
+	if (!--device->writes)
+		wake_up_all(&device->idle);
+	spin_unlock_irqrestore(&device->lock, flags);
+}
+
+static void bio_over(struct bio *bio)
+{
+	struct aftl_bdev_io *io = to_ours(bio)->io;
+	struct aftl_bdev *device = io->device;
+	int error = blk_status_to_errno(bio->bi_status);
+	bool write = op_is_write(bio_op(bio));
+
+	/* Before anybody can take what is there for what was to be written. */
+	if (write && error)
+		aftl_bdev_fail(device, error);
+	io->done(io, error);
+	bio_put(bio);
+	if (write)
+		write_over(device);
+}
+
+static struct bio *new_bio(struct aftl_bdev *device, blk_opf_t opf)
+{
+	return bio_alloc_bioset(device->bdev, 1, opf, GFP_NOIO, &device->bios);
+}
+
+static void start(struct aftl_bdev *device, struct aftl_bdev_io *io, struct bio *bio, u64 offset)
+{
+	io->device = device;
+	to_ours(bio)->io = io;
+	if (op_is_write(bio_op(bio)))
+		count_write(device);
+	bio->bi_iter.bi_sector = offset >> SECTOR_SHIFT;
+	bio->bi_end_io = bio_over;
+	submit_bio_noacct(bio);
+}
+
+void aftl_bdev_write(struct aftl_bdev *device, struct aftl_bdev_io *io, struct page *page,
+		     u64 offset, u32 bytes)
+{
+	struct bio *bio = new_bio(device, REQ_OP_WRITE);
+
+	__bio_add_page(bio, page, bytes, 0);
+	start(device, io, bio, offset);
+}
+
+void aftl_bdev_read(struct aftl_bdev *device, struct aftl_bdev_io *io, struct page *page,
+		    u64 offset, u32 bytes)
+{
+	struct bio *bio = new_bio(device, REQ_OP_READ);
+
+	__bio_add_page(bio, page, bytes, 0);
+	start(device, io, bio, offset);
+}
+
+void aftl_bdev_read_bio(struct aftl_bdev *device, struct aftl_bdev_io *io, struct bio *bio,
+			struct bvec_iter at, u64 offset)
+{
+	struct bio *clone = bio_alloc_clone(device->bdev, bio, GFP_NOIO, &device->bios);
+
+	clone->bi_opf = REQ_OP_READ;
+	clone->bi_iter = at;
+	start(device, io, clone, offset);
+}
+
+/* The waiting calls */
+
+static struct page *page_at(const void *bytes)
+{
+	return is_vmalloc_addr(bytes) ? vmalloc_to_page(bytes) : virt_to_page(bytes);
+}
+
+static int wait_and_put(struct bio *bio)
+{
+	int ret = submit_bio_wait(bio);
+
+	bio_put(bio);
+	return ret;
+}
+
+static int read_frame(struct aftl_bdev *device, u64 offset, void *bytes)
+{
+	struct bio *bio = new_bio(device, REQ_OP_READ | REQ_SYNC);
+
+	bio->bi_iter.bi_sector = offset >> SECTOR_SHIFT;
+	__bio_add_page(bio, page_at(bytes), AFTL_FRAME_BYTES, offset_in_page(bytes));
+	return wait_and_put(bio);
+}
+
+static int medium_read(void *host, u64 offset, void *bytes, u32 size)
+{
+	int ret = 0;
+
+	for (; !ret && size; size -= AFTL_FRAME_BYTES) {
+		ret = read_frame(host, offset, bytes);
+		offset += AFTL_FRAME_BYTES;
+		bytes += AFTL_FRAME_BYTES;
+	}
+	return ret;
+}
+
+static void frame_written(struct aftl_bdev_io *io, int error)
+{
+	struct bdev_bio *ours = container_of(io, struct bdev_bio, own);
+
+	mempool_free(ours->page, &io->device->pages);
+}
+
+/* The frame is copied, so that its owner can go on. */
+static void write_frame(struct aftl_bdev *device, u64 offset, const void *bytes)
+{
+	struct page *page = mempool_alloc(&device->pages, GFP_NOIO);
+	struct bio *bio = new_bio(device, REQ_OP_WRITE);
+	struct bdev_bio *ours = to_ours(bio);
+
+	memcpy(page_address(page), bytes, AFTL_FRAME_BYTES);
+	__bio_add_page(bio, page, AFTL_FRAME_BYTES, 0);
+	ours->page = page;
+	ours->own.done = frame_written;
+	start(device, &ours->own, bio, offset);
+}
+
+static int medium_write(void *host, u64 offset, const void *bytes, u32 size)
+{
+	struct aftl_bdev *device = host;
+
+	for (; size; size -= AFTL_FRAME_BYTES) {
+		write_frame(device, offset, bytes);
+		offset += AFTL_FRAME_BYTES;
+		bytes += AFTL_FRAME_BYTES;
+	}
+	return READ_ONCE(device->error);
+}
+
+static void wait_for_writes(struct aftl_bdev *device)
+{
+	spin_lock_irq(&device->lock);
+	wait_event_lock_irq(device->idle, !device->writes, device->lock);
+	spin_unlock_irq(&device->lock);
+}
+
+static int medium_flush(void *host)
+{
+	struct aftl_bdev *device = host;
+
+	wait_for_writes(device);
+	if (READ_ONCE(device->error))
+		return READ_ONCE(device->error);
+	return wait_and_put(new_bio(device, REQ_OP_WRITE | REQ_PREFLUSH | REQ_SYNC));
+}
+
+static void *medium_alloc(void *host, size_t bytes)
+{
+	return kvzalloc(PAGE_ALIGN(bytes), GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
+}
+
+static void medium_free(void *host, void *memory, size_t bytes)
+{
+	kvfree(memory);
+}
+
+int aftl_bdev_init(struct aftl_bdev *device, struct block_device *bdev)
+{
+	int ret = bioset_init(&device->bios, BIOS, offsetof(struct bdev_bio, bio),
+			      BIOSET_NEED_BVECS);
+
+	if (ret)
+		return ret;
+	ret = mempool_init_page_pool(&device->pages, AFTL_BDEV_PAGES, 0);
+	if (ret) {
+		bioset_exit(&device->bios);
+		return ret;
+	}
+	mutex_init(&device->gather_lock);
+	spin_lock_init(&device->lock);
+	init_waitqueue_head(&device->idle);
+	device->bdev = bdev;
+	device->medium = (struct aftl_medium){
+		.host = device,
+		.bytes = bdev_nr_bytes(bdev),
+		.read = medium_read,
+		.write = medium_write,
+		.flush = medium_flush,
+		.alloc = medium_alloc,
+		.free = medium_free,
+	};
+	return 0;
+}
+
+void aftl_bdev_exit(struct aftl_bdev *device)
+{
+	wait_for_writes(device);
+	mutex_destroy(&device->gather_lock);
+	mempool_exit(&device->pages);
+	bioset_exit(&device->bios);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A block device as the medium of a volume: pages to and from it without waiting, and
+ * the waiting calls of core/volume.h on top.
+ */
+#ifndef AFTL_MEDIUM_H
+#define AFTL_MEDIUM_H
+
+#include <linux/bio.h>
+#include <linux/mempool.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+
+#include "volume.h"
+
+/**
+ * struct aftl_bdev - a block device
+ * @medium: what the volume sees
+ * @bdev: the device
+ * @bios: for all I/O
+ * @pages: for data on its way
+ * @gather_lock: who takes many of @pages takes them all before the next one does
+ * @lock: of @writes and @error
+ * @writes: under way
+ * @idle: none is under way
+ * @error: of the first write that failed; flushes fail from then on
+ */
+struct aftl_bdev {
+	struct aftl_medium medium;
+	struct block_device *bdev;
+	struct bio_set bios;
+	mempool_t pages;
+	struct mutex gather_lock; /* pages, by those who want many */
+	spinlock_t lock; /* writes, error */
+	unsigned int writes;
+	wait_queue_head_t idle;
+	int error;
+};
+
+/**
+ * struct aftl_bdev_io - one transfer to or from the device
+ * @done: called when it is over, in any context; may free the structure
+ * @device: set when it starts
+ */
+struct aftl_bdev_io {
+	void (*done)(struct aftl_bdev_io *io, int error);
+	struct aftl_bdev *device;
+};
+
+/* Pages that can always be had, sooner or later. */
+#define AFTL_BDEV_PAGES 256
+
+int __must_check aftl_bdev_init(struct aftl_bdev *device, struct block_device *bdev);
+
+/* From now on nothing is durable any more. */
+void aftl_bdev_fail(struct aftl_bdev *device, int error);
+
+/* Waits for what is under way. */
+void aftl_bdev_exit(struct aftl_bdev *device);
+
+/**
+ * aftl_bdev_write() - begin to write a page's first @bytes bytes at @offset
+ * @device: where
+ * @io: in the caller's memory until @io->done has been called, as is @page
+ * @page: the bytes
+ * @offset: on the device
+ * @bytes: how many
+ *
+ * This and the next two may sleep for memory, which comes back without the caller's help.
+ */
+void aftl_bdev_write(struct aftl_bdev *device, struct aftl_bdev_io *io, struct page *page,
+		     u64 offset, u32 bytes);
+
+/* Begin to read that much into the page. */
+void aftl_bdev_read(struct aftl_bdev *device, struct aftl_bdev_io *io, struct page *page,
+		    u64 offset, u32 bytes);
+
+/* Begin to read into the pages of @bio at @at, as much as @at says. */
+void aftl_bdev_read_bio(struct aftl_bdev *device, struct aftl_bdev_io *io, struct bio *bio,
+			struct bvec_iter at, u64 offset);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Every word of the status line, in its order, defined once for the target that prints it
+ * and the tool that reads it:
+ *
+ * STATUS_TEXT(name, help)         a word
+ * STATUS_NUMBER(name, help)       a whole number; the unit is in the name
+ * STATUS_PAIR(part, whole, help)  two numbers, written part/whole
+ *
+ * New words are appended, and none is ever removed: readers skip what they do not know.
+ * Counts are since the last reset message. No include guard on purpose.
+ */
+
+STATUS_TEXT(mode, "rw; ro: too few good blocks to write on; fail: the block device takes no writes")
+STATUS_TEXT(policy, "policy of the FTL")
+STATUS_PAIR(valid_units, units, "mapping units that hold data / that the device has")
+STATUS_PAIR(free_blocks, blocks, "free / all blocks")
+STATUS_NUMBER(pending_requests, "requests under way")
+STATUS_NUMBER(host_read_units, "units read by the host")
+STATUS_NUMBER(host_write_units, "units written by the host")
+STATUS_NUMBER(programmed_units, "units programmed, whatever for")
+STATUS_NUMBER(erased_blocks, "blocks erased")
+STATUS_NUMBER(retired_blocks, "blocks that went bad in use")
+STATUS_NUMBER(flipped_bits, "bits flipped in data returned to the host")
+STATUS_NUMBER(device_ns, "device time")
+STATUS_NUMBER(late_p50_ns, "median lateness of completions, in host time")
+STATUS_NUMBER(late_p99_ns, "99th percentile of the lateness")
+STATUS_NUMBER(late_max_ns, "largest lateness")
+STATUS_NUMBER(ftl_bytes, "memory of the FTL")
+STATUS_NUMBER(data_bytes, "memory of the data")
+STATUS_NUMBER(dead_luns, "LUNs without a good block; what they held is lost")

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The durable store as the disk sees it: opening, beginning, closing, and bytes on their
+ * way in.
+ */
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/uuid.h>
+
+#include "approxftl.h"
+#include "store-dev.h"
+
+/* Opening */
+
+static int check_sectors(struct block_device *bdev, const struct aftl_config *config,
+			 struct aftl_error *error)
+{
+	u32 sector = bdev_logical_block_size(bdev);
+	u64 unit = config->unit ? config->unit : config->page;
+
+	if (sector <= unit)
+		return 0;
+	return aftl_fail(error, -EINVAL,
+			 "%pg has sectors of %u bytes, more than the mapping unit of %llu; raise unit",
+			 bdev, sector, unit);
+}
+
+/* There are zeroes where a superblock should be: the device is given to us as new. */
+static int make_volume(struct aftl_dev *dev, const struct aftl_superblock *wanted,
+		       struct aftl_error *error)
+{
+	struct aftl_superblock *super = kmemdup(wanted, sizeof(*wanted), GFP_KERNEL);
+	int ret;
+
+	if (!super)
+		return aftl_fail(error, -ENOMEM, "not enough memory to make a volume");
+	generate_random_uuid(super->uuid);
+	ret = aftl_volume_format(&dev->device.medium, super, error);
+	kfree(super);
+	if (!ret)
+		ret = aftl_volume_open(&dev->volume, &dev->device.medium, error);
+	if (!ret)
+		DMINFO("%pg: made a volume", dev->device.bdev);
+	return ret;
+}
+
+static int open_volume(struct aftl_dev *dev, const struct aftl_superblock *wanted,
+		       struct aftl_error *error)
+{
+	int ret = check_sectors(dev->device.bdev, &wanted->config, error);
+
+	if (!ret)
+		ret = aftl_volume_open(&dev->volume, &dev->device.medium, error);
+	if (ret == -ENODATA)
+		ret = make_volume(dev, wanted, error);
+	return ret;
+}
+
+static void tell_recovery(const struct aftl_dev *dev, const struct aftl_recovery *recovery)
+{
+	if (recovery->closed)
+		return;
+	if (recovery->snapshot.text[0])
+		DMWARN("%pg: %s", dev->device.bdev, recovery->snapshot.text);
+	DMINFO("%pg: recovered %u units in %llu programmed pages", dev->device.bdev,
+	       recovery->mapped_units, recovery->programmed_pages);
+}
+
+static int load_device(struct aftl_dev *dev, const struct aftl_superblock *wanted,
+		       struct aftl_error *error)
+{
+	struct aftl_recovery *recovery = kzalloc(sizeof(*recovery), GFP_KERNEL);
+	int ret = -ENOMEM;
+
+	if (recovery)
+		ret = aftl_volume_load(dev->volume, aftl_policy_find(wanted->policy),
+				       &wanted->config, &aftl_io_host_durable, dev->disk, false,
+				       &dev->disk->ftl, recovery, error);
+	if (!ret)
+		tell_recovery(dev, recovery);
+	kfree(recovery);
+	if (ret)
+		return ret;
+	dev->tag_count = aftl_tags(dev->disk->ftl);
+	dev->tags = kvcalloc(dev->tag_count, sizeof(*dev->tags), GFP_KERNEL);
+	return dev->tags ? 0 : -ENOMEM;
+}
+
+static int open_parts(struct aftl_dev *dev, const struct aftl_superblock *wanted,
+		      struct aftl_error *error)
+{
+	int ret = open_volume(dev, wanted, error);
+
+	if (ret)
+		return ret;
+	aftl_fail(error, -ENOMEM, "not enough memory for the queue of a volume");
+	ret = aftl_dev_queue_init(dev);
+	if (!ret)
+		ret = aftl_dev_fetch_init(dev);
+	return ret ? ret : load_device(dev, wanted, error);
+}
+
+static void dev_destroy(struct aftl_store *store)
+{
+	struct aftl_dev *dev = aftl_store_to_dev(store);
+
+	aftl_dev_fetch_exit(dev);
+	aftl_dev_queue_exit(dev);
+	aftl_volume_release(dev->volume);
+	aftl_bdev_exit(&dev->device);
+	kvfree(dev);
+}
+
+int aftl_dev_open(struct aftl_store **out, struct aftl_disk *disk, struct block_device *bdev,
+		  const struct aftl_superblock *super, struct aftl_error *error)
+{
+	struct aftl_dev *dev = kvzalloc(sizeof(*dev), GFP_KERNEL);
+	int ret;
+
+	if (!dev)
+		return aftl_fail(error, -ENOMEM, "not enough memory for a store");
+	dev->store.type = &aftl_store_dev;
+	dev->disk = disk;
+	ret = aftl_bdev_init(&dev->device, bdev);
+	if (ret) {
+		kvfree(dev);
+		return aftl_fail(error, ret, "not enough memory for a store");
+	}
+	/* The FTL may move data as soon as it is there. */
+	*out = &dev->store;
+	disk->durable = dev;
+	return open_parts(dev, super, error);
+}
+
+/* Beginning and closing */
+
+int aftl_dev_begin(struct aftl_dev *dev, struct aftl_error *error)
+{
+	const struct aftl *ftl = dev->disk->ftl;
+	int ret;
+
+	if (dev->begun)
+		return 0;
+	aftl_volume_tick(dev->volume, aftl_now(ftl), aftl_age_ns(ftl), aftl_policy_memory(ftl));
+	ret = aftl_volume_begin(dev->volume, aftl_policy_type(ftl), aftl_config(ftl));
+	/* What is in use fails its requests, rather than keeping them waiting for ever. */
+	if (ret && !dev->used)
+		return aftl_fail(error, ret, "the volume cannot be written");
+	if (ret)
+		aftl_bdev_fail(&dev->device, ret);
+	dev->used = true;
+	dev->begun = true;
+	aftl_dev_hold(dev, false);
+	return 0;
+}
+
+void aftl_dev_rest(struct aftl_dev *dev)
+{
+	if (!dev->begun)
+		return;
+	aftl_dev_drain(dev);
+	aftl_dev_hold(dev, true);
+	dev->begun = false;
+}
+
+int aftl_dev_close(struct aftl_dev *dev, struct aftl_error *error)
+{
+	struct aftl *ftl = dev->disk->ftl;
+
+	if (!dev->begun)
+		return 0;
+	aftl_dev_rest(dev);
+	aftl_volume_tick(dev->volume, aftl_now(ftl), aftl_age_ns(ftl), aftl_policy_memory(ftl));
+	return aftl_volume_close(dev->volume, ftl, error);
+}
+
+int aftl_dev_error(const struct aftl_dev *dev)
+{
+	return READ_ONCE(dev->device.error);
+}
+
+/* Bytes on their way in */
+
+static void drop_pages(struct aftl_dev *dev, struct list_head *bytes)
+{
+	struct page *page;
+	struct page *next;
+	unsigned long flags;
+
+	spin_lock_irqsave(&dev->lock, flags);
+	list_for_each_entry_safe(page, next, bytes, lru)
+		aftl_dev_drop_page(dev, page);
+	spin_unlock_irqrestore(&dev->lock, flags);
+	INIT_LIST_HEAD(bytes);
+}
+
+static void dev_release(struct aftl_store *store, struct list_head *bytes)
+{
+	drop_pages(aftl_store_to_dev(store), bytes);
+}
+
+/* Returns false if there is no memory and @gfp forbids to wait for it. */
+static bool get_pages(struct aftl_dev *dev, unsigned int count, gfp_t gfp,
+		      struct list_head *bytes)
+{
+	for (; count; count--) {
+		struct page *page = mempool_alloc(&dev->device.pages, gfp);
+
+		if (!page) {
+			drop_pages(dev, bytes);
+			return false;
+		}
+		set_page_private(page, 1);
+		list_add_tail(&page->lru, bytes);
+	}
+	return true;
+}
+
+/* Two who each have half of the pool's last pages would wait for each other. */
+static void get_all_pages(struct aftl_dev *dev, unsigned int count, struct list_head *bytes)
+{
+	if (get_pages(dev, count, GFP_NOWAIT | __GFP_NOWARN, bytes))
+		return;
+	mutex_lock(&dev->device.gather_lock);
+	get_pages(dev, count, GFP_NOIO, bytes);
+	mutex_unlock(&dev->device.gather_lock);
+}
+
+static int dev_gather(struct aftl_store *store, struct bio *bio, struct list_head *bytes)
+{
+	struct aftl_dev *dev = aftl_store_to_dev(store);
+	u32 unit_bytes = aftl_volume_geometry(dev->volume)->unit_bytes;
+	struct bvec_iter rest = bio->bi_iter;
+	struct page *page;
+
+	get_all_pages(dev, bio->bi_iter.bi_size / unit_bytes, bytes);
+	list_for_each_entry(page, bytes, lru) {
+		struct bvec_iter at = rest;
+
+		at.bi_size = unit_bytes;
+		aftl_copy_from_bio(page_address(page), bio, at);
+		bio_advance_iter(bio, &rest, unit_bytes);
+	}
+	return 0;
+}
+
+static void dev_accept(struct aftl_store *store, aftl_unit_t unit, u32 tag,
+		       struct list_head *bytes)
+{
+	struct page *page = list_first_entry(bytes, struct page, lru);
+
+	list_del(&page->lru);
+	aftl_store_to_dev(store)->tags[tag] = page;
+}
+
+/* What is discarded is forgotten when the FTL says so. */
+static void dev_forget(struct aftl_store *store, aftl_unit_t unit, u32 units,
+		       struct list_head *bytes)
+{
+}
+
+static u64 dev_held(struct aftl_store *store)
+{
+	struct aftl_dev *dev = aftl_store_to_dev(store);
+	u64 held = 0;
+	u32 i;
+
+	for (i = 0; i < dev->tag_count; i++)
+		held += dev->tags[i] ? PAGE_SIZE : 0;
+	return held;
+}
+
+const struct aftl_store_type aftl_store_dev = {
+	.name = "dev",
+	.about = "keeps data on a block device, for good",
+	.destroy = dev_destroy,
+	.gather = dev_gather,
+	.accept = dev_accept,
+	.forget = dev_forget,
+	.release = dev_release,
+	.held = dev_held,
+};

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The durable store: what is in every slot of the media, on a block device.
+ *
+ * The FTL says under its lock what happens to slots. That becomes a queue of operations,
+ * which a worker carries out in their order: data is written and copied, and what
+ * core/volume.h wants to know is noted. A flush is one more operation: when it is
+ * reached, the volume is committed. Until the data of a slot has been written, reads find
+ * it in memory through a table of pending slots.
+ *
+ * The queue is finite, and its operations come from under a spinlock: they cannot wait
+ * for room. Who lets the FTL work asks first whether there is enough room for whatever a
+ * single event may cause, and lets device time stand still while there is not.
+ */
+#ifndef AFTL_STORE_DEV_H
+#define AFTL_STORE_DEV_H
+
+#include <linux/completion.h>
+#include <linux/llist.h>
+#include <linux/workqueue.h>
+
+#include "medium.h"
+#include "store.h"
+
+struct aftl_disk;
+struct aftl_io;
+
+/**
+ * enum aftl_dev_kind - an operation of the queue
+ */
+enum aftl_dev_kind {
+	AFTL_DEV_WRITE,
+	AFTL_DEV_COPY,
+	AFTL_DEV_PROGRAM,
+	AFTL_DEV_UNMAP,
+	AFTL_DEV_ERASE,
+	AFTL_DEV_RETIRE,
+	AFTL_DEV_COMMIT,
+};
+
+/**
+ * struct aftl_dev_op - an operation of the queue
+ * @bdev: transfer that carries it out
+ * @dev: store
+ * @node: WRITE, COPY: in the table of pending slots
+ * @number: position in the queue
+ * @kind: enum aftl_dev_kind
+ * @done: carried out
+ * @loaded: COPY: @page has the bytes
+ * @again: WRITE, COPY: over a page that has been programmed since its erase
+ * @to: WRITE, COPY: slot
+ * @from: COPY: slot
+ * @page: WRITE, COPY: the bytes
+ * @first: PROGRAM: page; UNMAP: unit; ERASE, RETIRE: block
+ * @count: UNMAP: units
+ * @spare: PROGRAM
+ * @entry: ERASE, RETIRE
+ * @io: COMMIT: ends with it
+ * @clock: COMMIT: of the device when that was asked for
+ */
+struct aftl_dev_op {
+	struct aftl_bdev_io bdev;
+	struct aftl_dev *dev;
+	struct hlist_node node;
+	u32 number;
+	u8 kind;
+	bool done;
+	bool loaded;
+	bool again;
+	aftl_slot_t to;
+	aftl_slot_t from;
+	struct page *page;
+	u32 first;
+	u32 count;
+	union {
+		struct aftl_spare spare;
+		struct aftl_erase_entry entry;
+		struct {
+			struct aftl_io *io;
+			u64 now_ns;
+			u64 age_ns;
+			u64 memory;
+		} clock;
+	};
+};
+
+/**
+ * struct aftl_dev_fetch - the read of one unit, from the device
+ * @bdev: transfer
+ * @dev: store
+ * @node: in one of its lists
+ * @io: for whom
+ * @read: what the FTL wants of it
+ * @slot: where the bytes are
+ * @epoch: counts in that counter of readers
+ */
+struct aftl_dev_fetch {
+	struct aftl_bdev_io bdev;
+	struct aftl_dev *dev;
+	struct llist_node node;
+	struct aftl_io *io;
+	struct aftl_read read;
+	aftl_slot_t slot;
+	u32 epoch;
+};
+
+/**
+ * struct aftl_dev - the store
+ * @store: what callers see
+ * @disk: whose it is
+ * @device: the block device
+ * @volume: on it; the worker's, or its caller's while the worker is held
+ * @tags: pages of the writes in the controller, by tag
+ * @tag_count: how many
+ * @ops: the queue, a ring
+ * @mask: its size less one
+ * @reserve: most operations that an event of the FTL causes
+ * @lock: of the queue, the pending slots, the readers, and how often pages are used
+ * @head: next operation to be filled
+ * @next: next to be carried out
+ * @tail: oldest that is not done
+ * @held: the worker must not begin anything
+ * @pending: operations by the slot that they fill
+ * @pending_bits: size of that table
+ * @lost: bit by slot: its bytes could not be written
+ * @room: something is done
+ * @loads: reads of what is to be copied, under way, and one
+ * @loaded: they are over
+ * @workers: runs @work
+ * @work: carries out operations
+ * @fetchers: runs @fetch_work, for which @work may have to wait
+ * @fetch_work: starts and ends reads
+ * @to_fetch: reads to be started
+ * @fetched: reads to be ended
+ * @epoch: counter of readers that new reads take
+ * @readers: reads under way
+ * @no_readers: one of the counters is zero
+ * @fetch_sets: arrays of reads, one for each bio
+ * @begun: the volume is in use
+ * @used: it was before
+ */
+struct aftl_dev {
+	struct aftl_store store;
+	struct aftl_disk *disk;
+	struct aftl_bdev device;
+	struct aftl_volume *volume;
+	struct page **tags;
+	u32 tag_count;
+	struct aftl_dev_op *ops;
+	u32 mask;
+	u32 reserve;
+	spinlock_t lock; /* the following seven, readers, pages */
+	u32 head;
+	u32 next;
+	u32 tail;
+	bool held;
+	struct hlist_head *pending;
+	u32 pending_bits;
+	unsigned long *lost;
+	wait_queue_head_t room;
+	atomic_t loads;
+	struct completion loaded;
+	struct workqueue_struct *workers;
+	struct work_struct work;
+	struct workqueue_struct *fetchers;
+	struct work_struct fetch_work;
+	struct llist_head to_fetch;
+	struct llist_head fetched;
+	u32 epoch;
+	u32 readers[2];
+	wait_queue_head_t no_readers;
+	mempool_t fetch_sets;
+	bool begun;
+	bool used;
+};
+
+static inline struct aftl_dev *aftl_store_to_dev(struct aftl_store *store)
+{
+	return container_of(store, struct aftl_dev, store);
+}
+
+/* store-dev.c: life of the store */
+
+/**
+ * aftl_dev_open() - the volume on @bdev, made if there are zeroes in its place
+ * @out: takes the store; the device that it holds is in @disk->ftl then
+ * @disk: whose it will be
+ * @bdev: block device
+ * @super: policy, profile and parameters of the table line
+ * @error: takes the sentence on failure
+ *
+ * Changes nothing but zeroes. Return: 0, or an error code with a sentence.
+ */
+int __must_check aftl_dev_open(struct aftl_store **out, struct aftl_disk *disk,
+			       struct block_device *bdev, const struct aftl_superblock *super,
+			       struct aftl_error *error);
+
+/* Before the first request, and again after aftl_dev_close(). */
+int __must_check aftl_dev_begin(struct aftl_dev *dev, struct aftl_error *error);
+
+/* Carry out what has been asked for, and then nothing until it is begun again. */
+void aftl_dev_rest(struct aftl_dev *dev);
+
+/* The FTL is at rest: put all on the device, and say that it was closed in order. */
+int __must_check aftl_dev_close(struct aftl_dev *dev, struct aftl_error *error);
+
+/* First error of the block device, or 0. */
+int aftl_dev_error(const struct aftl_dev *dev);
+
+/* dev-queue.c: what the FTL says, under its lock */
+
+void aftl_dev_program(struct aftl_dev *dev, u32 tag, aftl_slot_t slot, bool again);
+void aftl_dev_release(struct aftl_dev *dev, u32 tag);
+void aftl_dev_copy(struct aftl_dev *dev, aftl_slot_t from, aftl_slot_t to, bool again);
+void aftl_dev_programmed(struct aftl_dev *dev, aftl_slot_t first);
+void aftl_dev_unmap(struct aftl_dev *dev, aftl_unit_t unit);
+void aftl_dev_erase(struct aftl_dev *dev, u32 block);
+void aftl_dev_retire(struct aftl_dev *dev, u32 block);
+
+/* @io ends when all of the above is durable. */
+void aftl_dev_commit(struct aftl_dev *dev, struct aftl_io *io);
+
+/* Is there too little room to let the FTL go on? */
+bool aftl_dev_congested(const struct aftl_dev *dev);
+
+/* Wait until there is room. */
+void aftl_dev_wait_for_room(struct aftl_dev *dev);
+
+/* Wait until the queue is empty. */
+void aftl_dev_drain(struct aftl_dev *dev);
+
+/* Keep the worker from beginning anything, or let it go on. */
+void aftl_dev_hold(struct aftl_dev *dev, bool held);
+
+int __must_check aftl_dev_queue_init(struct aftl_dev *dev);
+void aftl_dev_queue_exit(struct aftl_dev *dev);
+
+/* Where the newest bytes of @slot are: in a page that is then held, or in *@slot. */
+struct page *aftl_dev_find(struct aftl_dev *dev, aftl_slot_t *slot);
+
+/* Is something else in @slot than the FTL believes? */
+bool aftl_dev_lost(const struct aftl_dev *dev, aftl_slot_t slot);
+
+/* Pages are counted, because copies share them. Under @lock or by their only user. */
+void aftl_dev_hold_page(struct aftl_dev *dev, struct page *page);
+void aftl_dev_drop_page(struct aftl_dev *dev, struct page *page);
+
+/* dev-fetch.c: reads */
+
+/* Room for the reads of @io; may sleep. */
+void aftl_dev_prepare_reads(struct aftl_dev *dev, struct aftl_io *io);
+
+/* The FTL wants @read; under its lock. */
+void aftl_dev_read(struct aftl_dev *dev, struct aftl_io *io, const struct aftl_read *read);
+
+/* The FTL is through with @io. Return: whether the reads are, too. */
+bool aftl_dev_reads_done(struct aftl_io *io);
+
+void aftl_dev_forget_reads(struct aftl_dev *dev, struct aftl_io *io);
+
+/* Wait for the reads that are under way now. */
+void aftl_dev_wait_for_readers(struct aftl_dev *dev);
+
+int __must_check aftl_dev_fetch_init(struct aftl_dev *dev);
+void aftl_dev_fetch_exit(struct aftl_dev *dev);
+
+#endif

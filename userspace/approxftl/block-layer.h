@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the kernel's block layer counts for a device: /sys/dev/block/N:M/stat.
+ */
+#ifndef AFTL_BLOCK_LAYER_H
+#define AFTL_BLOCK_LAYER_H
+
+#include "dm-device.h"
+
+/**
+ * struct block_layer - since the device was made
+ * @reads: requests completed
+ * @read_sectors: of 512 bytes
+ * @read_ms: their response times, summed up
+ * @writes: requests completed
+ * @write_sectors: of 512 bytes
+ * @write_ms: their response times, summed up
+ * @busy_ms: time with a request under way
+ */
+struct block_layer {
+	u64 reads;
+	u64 read_sectors;
+	u64 read_ms;
+	u64 writes;
+	u64 write_sectors;
+	u64 write_ms;
+	u64 busy_ms;
+};
+
+int __must_check block_layer_read(const struct dm_device *device, struct block_layer *counts,
+				  struct aftl_error *error);
+
+/* What happened since @before. */
+void block_layer_since(struct block_layer *now, const struct block_layer *before);
+
+#endif

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * "approxftl create": from options to a table line to a device.
+ */
+#include <sys/stat.h>
+
+#include "complain.h"
+#include "device-verbs.h"
+#include "human-units.h"
+#include "verbs.h"
+
+/**
+ * struct plan - the device to be
+ * @name: below /dev/mapper
+ * @line: its table line
+ * @size: that the line has room for
+ * @sectors: of the table
+ */
+struct plan {
+	const char *name;
+	struct target_line line;
+	struct target_size size;
+	u64 sectors;
+};
+
+/* The keys that are profiles, or all others: parameters are set on top of the profile. */
+static int set_keys(const struct device_options *options, bool profiles, bool *blocks,
+		    struct target_line *line, struct aftl_error *error)
+{
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < options->key_count && !ret; i++) {
+		if (!strcmp(options->keys[i], "profile") != profiles)
+			continue;
+		*blocks |= !strcmp(options->keys[i], "blocks");
+		ret = target_line_set(line, options->keys[i], options->values[i], error);
+	}
+	return ret;
+}
+
+static int parse_size(const struct device_options *options, u64 *sectors, struct aftl_error *error)
+{
+	struct aftl_error cause;
+	u64 bytes;
+
+	if (aftl_parse_value(AFTL_PARAM_BYTES, NULL, options->size, &bytes, &cause))
+		return aftl_fail(error, -EINVAL, "--size: %.190s", cause.text);
+	if (!bytes || bytes % TARGET_SECTOR)
+		return aftl_fail(error, -EINVAL, "--size: %.40s is not a multiple of %u bytes",
+				 options->size, TARGET_SECTOR);
+	*sectors = bytes / TARGET_SECTOR;
+	return 0;
+}
+
+static int complain_room(const struct device_options *options, const struct plan *plan,
+			 struct aftl_error *error)
+{
+	return aftl_fail(error, -EINVAL,
+			 "--size: %.40s is more than the %llu bytes that these blocks have room for; raise blocks or leave it out",
+			 options->size, (unsigned long long)plan->size.sectors * TARGET_SECTOR);
+}
+
+static int check_size(const struct device_options *options, struct plan *plan,
+		      struct aftl_error *error)
+{
+	u32 unit = plan->size.geo.unit_bytes;
+
+	if (!options->size) {
+		plan->sectors = plan->size.sectors;
+		return 0;
+	}
+	if (plan->sectors > plan->size.sectors)
+		return complain_room(options, plan, error);
+	if (plan->sectors * TARGET_SECTOR % unit)
+		return aftl_fail(error, -EINVAL,
+				 "--size: %.40s is not a multiple of the mapping unit of %u bytes",
+				 options->size, unit);
+	return 0;
+}
+
+static int make_plan(const struct device_options *options, struct plan *plan,
+		     struct aftl_error *error)
+{
+	bool blocks = false;
+	int ret;
+
+	plan->name = options->words[0];
+	target_line_init(&plan->line);
+	ret = dm_device_check_name(plan->name, error);
+	if (!ret)
+		ret = set_keys(options, true, &blocks, &plan->line, error);
+	if (!ret)
+		ret = set_keys(options, false, &blocks, &plan->line, error);
+	if (!ret && options->size)
+		ret = parse_size(options, &plan->sectors, error);
+	if (!ret && options->size && !blocks)
+		ret = target_line_fit(&plan->line, plan->sectors, error);
+	if (!ret)
+		ret = target_line_size(&plan->line, &plan->size, error);
+	return ret ? ret : check_size(options, plan, error);
+}
+
+static int check_store(const struct target_line *line, struct aftl_error *error)
+{
+	struct stat found;
+
+	if (line->store[0] != '/')
+		return 0;
+	if (stat(line->store, &found))
+		return aftl_fail(error, -ENOENT, "store %.80s: %s", line->store, strerror(errno));
+	if (!S_ISBLK(found.st_mode))
+		return aftl_fail(error, -EINVAL,
+				 "store %.80s is not a block device; for a file use: losetup --find --show FILE",
+				 line->store);
+	return 0;
+}
+
+/* Single quotes cannot be in it: names and values are checked words. */
+static void print_command(const struct plan *plan, const char *arguments)
+{
+	printf("dmsetup create %s --table '0 %llu %s %s'\n", plan->name,
+	       (unsigned long long)plan->sectors, TARGET_NAME, arguments);
+}
+
+static void print_json(const struct device_options *options, const struct plan *plan,
+		       const char *arguments)
+{
+	char table[TARGET_LINE_SIZE + 64];
+	char timing[AFTL_VALUE_SIZE];
+	struct json_writer json;
+
+	scnprintf(table, sizeof(table), "0 %llu %s %s", (unsigned long long)plan->sectors,
+		  TARGET_NAME, arguments);
+	target_line_timing(&plan->line, timing);
+	json_envelope_begin(&json, stdout, options->argc, options->argv);
+	json_string(&json, "name", plan->name);
+	json_bool(&json, "created", !options->dry_run);
+	json_string(&json, "table", table);
+	json_u64(&json, "size_bytes", plan->sectors * TARGET_SECTOR);
+	json_u64(&json, "room_bytes", plan->size.sectors * TARGET_SECTOR);
+	json_u64(&json, "physical_bytes",
+		 (u64)plan->size.geo.slots * plan->size.geo.unit_bytes);
+	json_u64(&json, "unit_bytes", plan->size.geo.unit_bytes);
+	json_u64(&json, "ftl_bytes", plan->size.memory_bytes);
+	json_string(&json, "store", plan->line.store);
+	json_string(&json, "profile", plan->line.profile);
+	json_string(&json, "policy", plan->line.policy->name);
+	json_string(&json, "timing", timing);
+	json_envelope_end(&json);
+}
+
+static void print_plan(const struct device_options *options, const struct plan *plan,
+		       const char *arguments)
+{
+	char size[HUMAN_SIZE];
+
+	human_bytes(size, plan->sectors * TARGET_SECTOR);
+	if (options->json)
+		print_json(options, plan, arguments);
+	else if (options->dry_run)
+		print_command(plan, arguments);
+	else
+		printf("/dev/mapper/%s: %s, profile %s, policy %s, store %s\n", plan->name, size,
+		       plan->line.profile, plan->line.policy->name, plan->line.store);
+}
+
+static int create(const struct plan *plan, const char *arguments, struct aftl_error *error)
+{
+	int ret = dm_device_ready(error);
+
+	if (!ret)
+		ret = check_store(&plan->line, error);
+	return ret ? ret : dm_device_create(plan->name, plan->sectors, arguments, error);
+}
+
+static enum exit_code run(const struct device_options *options)
+{
+	char arguments[TARGET_LINE_SIZE];
+	struct aftl_error error;
+	struct plan plan;
+	int ret;
+
+	if (make_plan(options, &plan, &error)) {
+		complain_of(options->verb, "%s", error.text);
+		return EXIT_USAGE;
+	}
+	target_line_print(&plan.line, arguments);
+	ret = options->dry_run ? 0 : create(&plan, arguments, &error);
+	if (ret)
+		return device_failed(options, ret, &error);
+	print_plan(options, &plan, arguments);
+	return EXIT_DONE;
+}
+
+static const struct device_verb verb = {
+	.name = "create",
+	.words = "NAME",
+	.least_words = 1,
+	.most_words = 1,
+	.pairs = true,
+	.options = "SZPLTAKn",
+	.about = "Makes an emulated SSD, /dev/mapper/NAME, in the running kernel. KEY=VALUE sets\n"
+		 "any parameter that \"approxftl params\" lists. With --size and without blocks=N\n"
+		 "it has as many blocks as that takes.",
+	.run = run,
+};
+
+enum exit_code create_main(int argc, char **argv)
+{
+	return device_verb_main(&verb, argc, argv);
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * "approxftl health": is the device well?
+ */
+#include <stdlib.h>
+
+#include "device-verbs.h"
+#include "health-verdict.h"
+#include "human-units.h"
+#include "text-table.h"
+#include "verbs.h"
+
+/* Asked for at a time; the target answers as many as it has room for. */
+#define BLOCKS_AT_ONCE 10000
+
+static int ask_blocks(const struct dm_device *device, struct block_survey *survey, u32 *next,
+		      u32 count, struct aftl_error *error)
+{
+	char message[60];
+	char *answer;
+	int ret;
+
+	scnprintf(message, sizeof(message), "blocks %u %u", *next, count);
+	ret = dm_device_message(device, message, &answer, error);
+	if (ret)
+		return ret;
+	ret = block_answer_add(survey, answer, next, error);
+	free(answer);
+	return ret;
+}
+
+static int survey_blocks(const struct dm_device *device, struct health *health,
+			 struct aftl_error *error)
+{
+	u32 count = (u32)min(health->status.blocks, (u64)BLOCKS_AT_ONCE);
+	u32 next = 0;
+	int ret;
+
+	do {
+		ret = ask_blocks(device, &health->survey, &next, count, error);
+	} while (!ret && next && health->survey.blocks < health->status.blocks);
+	return ret;
+}
+
+static int examine(const struct device_options *options, struct device_view *view,
+		   struct health *health, struct aftl_error *error)
+{
+	struct target_stats stats;
+	int ret = device_look(view, options->words[0], error);
+
+	if (!ret)
+		ret = device_stats(&view->device, &stats, error);
+	if (ret)
+		return ret;
+	*health = (struct health){
+		.status = view->status,
+		.counters = stats.counters,
+		.endurance = view->line.config.endurance,
+	};
+	ret = survey_blocks(&view->device, health, error);
+	if (!ret)
+		health_judge(health);
+	return ret;
+}
+
+/* For a person */
+
+static void put_blocks(struct text_table *table, const struct health *health)
+{
+	char mean[HUMAN_SIZE], used[HUMAN_SIZE], wear[HUMAN_SIZE];
+	const struct block_survey *survey = &health->survey;
+	u64 good = block_survey_good(survey);
+
+	text_table_pair(table, "blocks", "%llu, %llu free, %llu bad",
+			(unsigned long long)survey->blocks,
+			(unsigned long long)health->status.free_blocks,
+			(unsigned long long)survey->bad);
+	text_table_pair(table, "gone bad in use", "%llu blocks",
+			(unsigned long long)health->counters.retired_blocks);
+	human_fixed(mean, scaled_ratio(survey->erases_sum, good, 10), 1, "");
+	text_table_pair(table, "erases of a block", "%llu at least, %s on average, %llu at most",
+			(unsigned long long)survey->erases_min, mean,
+			(unsigned long long)survey->erases_max);
+	human_fixed(wear, scaled_ratio(survey->wear_sum, good, 1), 4, "");
+	text_table_pair(table, "wear of a block", "%s full erases on average", wear);
+	human_fixed(used, health_used(health), 2, "%");
+	if (health->endurance)
+		text_table_pair(table, "endurance", "%s of %llu erases used", used,
+				(unsigned long long)health->endurance);
+	else
+		text_table_pair(table, "endurance", "without end; endurance=N sets one");
+}
+
+static void put_errors(struct text_table *table, const struct health *health)
+{
+	const struct aftl_counters *counters = &health->counters;
+	char text[HUMAN_SIZE];
+
+	human_fixed(text, device_amplification(counters), 4, "");
+	text_table_pair(table, "write amplification", "%s", text);
+	text_table_pair(table, "errors corrected", "%llu bits, %llu further sensing levels",
+			(unsigned long long)counters->read_corrected_bits,
+			(unsigned long long)counters->read_retry_levels);
+	text_table_pair(table, "errors returned", "%llu bits in approximate data",
+			(unsigned long long)counters->read_flipped_bits);
+	text_table_pair(table, "lost", "%llu units when read, %llu when moved",
+			(unsigned long long)counters->read_lost_units,
+			(unsigned long long)counters->moved_lost_units);
+	text_table_pair(table, "failed requests", "%llu",
+			(unsigned long long)counters->host_failed_requests);
+}
+
+static void print_health(const struct device_view *view, const struct health *health)
+{
+	struct text_table table;
+	char size[HUMAN_SIZE];
+	unsigned int i;
+
+	human_bytes(size, view->device.sectors * TARGET_SECTOR);
+	text_table_begin(&table, 2, 2);
+	text_table_pair(&table, "device", "%s, %s, profile %s, policy %s", view->device.name, size,
+			view->line.profile, health->status.policy);
+	text_table_pair(&table, "mode", "%s", health->status.mode);
+	put_blocks(&table, health);
+	put_errors(&table, health);
+	text_table_end(&table, stdout);
+	printf("verdict: %s\n", health_verdict_words[health->verdict]);
+	for (i = 0; i < health->reason_count; i++)
+		printf("  %s\n", health->reasons[i]);
+}
+
+/* For a program */
+
+static void put_blocks_json(struct json_writer *json, const struct health *health)
+{
+	const struct block_survey *survey = &health->survey;
+	u64 good = block_survey_good(survey);
+
+	json_object(json, "blocks");
+	json_u64(json, "total", survey->blocks);
+	json_u64(json, "free", health->status.free_blocks);
+	json_u64(json, "bad", survey->bad);
+	json_u64(json, "retired", health->counters.retired_blocks);
+	json_u64(json, "erases_min", survey->erases_min);
+	json_fixed(json, "erases_mean", scaled_ratio(survey->erases_sum, good, 10000), 4);
+	json_u64(json, "erases_max", survey->erases_max);
+	json_fixed(json, "wear_mean", scaled_ratio(survey->wear_sum, good, 1), 4);
+	json_u64(json, "endurance", health->endurance);
+	json_fixed(json, "endurance_used_percent", health_used(health), 2);
+	json_end_object(json);
+}
+
+static void put_errors_json(struct json_writer *json, const struct aftl_counters *counters)
+{
+	json_object(json, "errors");
+	json_u64(json, "corrected_bits", counters->read_corrected_bits);
+	json_u64(json, "retry_levels", counters->read_retry_levels);
+	json_u64(json, "flipped_bits", counters->read_flipped_bits);
+	json_u64(json, "read_lost_units", counters->read_lost_units);
+	json_u64(json, "moved_lost_units", counters->moved_lost_units);
+	json_u64(json, "failed_requests", counters->host_failed_requests);
+	json_u64(json, "policy_bugs", counters->policy_bugs);
+	json_end_object(json);
+}
+
+static void print_health_json(const struct device_options *options,
+			      const struct device_view *view, const struct health *health)
+{
+	struct json_writer json;
+	unsigned int i;
+
+	json_envelope_begin(&json, stdout, options->argc, options->argv);
+	json_array(&json, "devices");
+	device_json_begin(&json, view);
+	json_string(&json, "verdict", health_verdict_words[health->verdict]);
+	json_array(&json, "reasons");
+	for (i = 0; i < health->reason_count; i++)
+		json_string(&json, NULL, health->reasons[i]);
+	json_end_array(&json);
+	json_fixed(&json, "write_amplification", device_amplification(&health->counters), 4);
+	put_blocks_json(&json, health);
+	put_errors_json(&json, &health->counters);
+	json_end_object(&json);
+	json_end_array(&json);
+	json_envelope_end(&json);
+}
+
+static enum exit_code run(const struct device_options *options)
+{
+	static const enum exit_code codes[] = {
+		[HEALTH_GOOD] = EXIT_DONE,
+		[HEALTH_ATTENTION] = EXIT_FAILED,
+		[HEALTH_FAILED] = EXIT_NOT_VERIFIED,
+	};
+	struct device_view view;
+	struct aftl_error error;
+	struct health health;
+	int ret = examine(options, &view, &health, &error);
+
+	if (ret)
+		return device_failed(options, ret, &error);
+	if (options->json)
+		print_health_json(options, &view, &health);
+	else
+		print_health(&view, &health);
+	return codes[health.verdict];
+}
+
+static const struct device_verb verb = {
+	.name = "health",
+	.words = "NAME",
+	.least_words = 1,
+	.most_words = 1,
+	.options = "",
+	.about = "Prints wear, bad blocks, errors and a verdict. Exit status: 0 good, 1 it needs\n"
+		 "attention, 4 it is read-only, 3 there is no such device.",
+	.run = run,
+};
+
+enum exit_code health_main(int argc, char **argv)
+{
+	return device_verb_main(&verb, argc, argv);
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "device-holders.h"
+
+#define LINE_SIZE 4096
+
+/* A line of mountinfo: "36 35 98:0 /root /mount/point options ..." */
+static bool has_mount(const struct dm_device *device, char *phrase, size_t size)
+{
+	FILE *mounts = fopen("/proc/self/mountinfo", "re");
+	char line[LINE_SIZE];
+	bool found = false;
+
+	while (mounts && !found && fgets(line, sizeof(line), mounts)) {
+		unsigned int major, minor;
+		char where[256];
+
+		found = sscanf(line, "%*u %*u %u:%u %*s %255s", &major, &minor, where) == 3 &&
+			major == device->major && minor == device->minor;
+		if (found)
+			scnprintf(phrase, size, "mounted on %s; umount %s first", where, where);
+	}
+	if (mounts)
+		fclose(mounts);
+	return found;
+}
+
+static bool same_number(const struct dm_device *device, const char *path)
+{
+	struct stat found;
+
+	return !stat(path, &found) && S_ISBLK(found.st_mode) &&
+	       found.st_rdev == makedev(device->major, device->minor);
+}
+
+static bool swapped_on(const struct dm_device *device, char *phrase, size_t size)
+{
+	FILE *swaps = fopen("/proc/swaps", "re");
+	char line[LINE_SIZE];
+	bool found = false;
+
+	while (swaps && !found && fgets(line, sizeof(line), swaps)) {
+		line[strcspn(line, " \t\n")] = '\0';
+		found = same_number(device, line);
+		if (found)
+			scnprintf(phrase, size, "used as swap; swapoff %s first", line);
+	}
+	if (swaps)
+		fclose(swaps);
+	return found;
+}
+
+/* Another block device on top of it; sysfs has a link for each. */
+static bool stacked(const struct dm_device *device, char *phrase, size_t size)
+{
+	char path[80];
+	const struct dirent *entry;
+	bool found = false;
+	DIR *holders;
+
+	scnprintf(path, sizeof(path), "/sys/dev/block/%u:%u/holders", device->major,
+		  device->minor);
+	holders = opendir(path);
+	while (holders && !found && (entry = readdir(holders))) {
+		found = entry->d_name[0] != '.';
+		if (found)
+			scnprintf(phrase, size, "below block device %.60s", entry->d_name);
+	}
+	if (holders)
+		closedir(holders);
+	return found;
+}
+
+static void process_name(const char *pid, char *name, size_t size)
+{
+	char path[300];
+	FILE *comm;
+
+	name[0] = '\0';
+	scnprintf(path, sizeof(path), "/proc/%s/comm", pid);
+	comm = fopen(path, "re");
+	if (!comm)
+		return;
+	if (fgets(name, (int)size, comm))
+		name[strcspn(name, "\n")] = '\0';
+	fclose(comm);
+}
+
+static bool process_holds(const struct dm_device *device, const char *pid)
+{
+	const struct dirent *entry;
+	bool found = false;
+	char path[300];
+	DIR *files;
+
+	scnprintf(path, sizeof(path), "/proc/%s/fd", pid);
+	files = opendir(path);
+	while (files && !found && (entry = readdir(files))) {
+		struct stat file;
+
+		found = !fstatat(dirfd(files), entry->d_name, &file, 0) && S_ISBLK(file.st_mode) &&
+			file.st_rdev == makedev(device->major, device->minor);
+	}
+	if (files)
+		closedir(files);
+	return found;
+}
+
+static bool opened(const struct dm_device *device, char *phrase, size_t size)
+{
+	const struct dirent *entry;
+	DIR *processes = opendir("/proc");
+	bool found = false;
+	char name[32];
+
+	while (processes && !found && (entry = readdir(processes))) {
+		found = isdigit((unsigned char)entry->d_name[0]) &&
+			process_holds(device, entry->d_name);
+		if (!found)
+			continue;
+		process_name(entry->d_name, name, sizeof(name));
+		scnprintf(phrase, size, "held open by process %.20s (%s)", entry->d_name, name);
+	}
+	if (processes)
+		closedir(processes);
+	return found;
+}
+
+bool device_holder(const struct dm_device *device, char *phrase, size_t size)
+{
+	return has_mount(device, phrase, size) || swapped_on(device, phrase, size) ||
+	       stacked(device, phrase, size) || opened(device, phrase, size);
+}

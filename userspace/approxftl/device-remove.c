@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * "approxftl remove" and "approxftl message".
+ */
+#include <stdlib.h>
+
+#include "device-holders.h"
+#include "device-verbs.h"
+#include "verbs.h"
+
+/* remove */
+
+static int complain_use(const struct dm_device *device, struct aftl_error *error)
+{
+	char holder[160];
+
+	if (!device_holder(device, holder, sizeof(holder)))
+		scnprintf(holder, sizeof(holder), "held open %u times, by whom is not to be seen",
+			  device->open_count);
+	return aftl_fail(error, -EBUSY, "%.60s is in use: %s", device->name, holder);
+}
+
+/* udev looks into new devices: what nobody is found to use may be free in a moment. */
+static int remove_device(const struct device_options *options, const struct dm_device *device,
+			 bool *waits, struct aftl_error *error)
+{
+	bool may_wait = options->deferred || options->force;
+	char holder[160];
+	int ret = 0;
+
+	if (!may_wait && device->open_count && device_holder(device, holder, sizeof(holder)))
+		return complain_use(device, error);
+	if (options->force && device->open_count)
+		ret = dm_device_fail(device, error);
+	*waits = may_wait && device->open_count;
+	if (!ret)
+		ret = dm_device_remove(device->name, may_wait ? DM_DEVICE_REMOVE_DEFERRED :
+								DM_DEVICE_REMOVE_NOW, error);
+	return ret == -EBUSY ? complain_use(device, error) : ret;
+}
+
+static void print_removed(const struct device_options *options, const struct dm_device *device,
+			  bool waits)
+{
+	struct json_writer json;
+
+	if (options->json) {
+		json_envelope_begin(&json, stdout, options->argc, options->argv);
+		json_string(&json, "name", device->name);
+		json_bool(&json, "removed", !waits);
+		json_bool(&json, "deferred", waits);
+		json_envelope_end(&json);
+	} else if (waits) {
+		printf("%s is in use and goes as soon as nobody uses it\n", device->name);
+	}
+}
+
+static enum exit_code run_remove(const struct device_options *options)
+{
+	struct dm_device device;
+	struct aftl_error error;
+	bool waits = false;
+	int ret = dm_device_ready(&error);
+
+	if (!ret)
+		ret = dm_device_find(&device, options->words[0], &error);
+	if (!ret)
+		ret = remove_device(options, &device, &waits, &error);
+	if (ret)
+		return device_failed(options, ret, &error);
+	print_removed(options, &device, waits);
+	return EXIT_DONE;
+}
+
+static const struct device_verb verb_remove = {
+	.name = "remove",
+	.words = "NAME",
+	.least_words = 1,
+	.most_words = 1,
+	.options = "fd",
+	.about = "Removes a device. What a device of store ram or none held is gone then.",
+	.run = run_remove,
+};
+
+enum exit_code remove_main(int argc, char **argv)
+{
+	return device_verb_main(&verb_remove, argc, argv);
+}
+
+/* message */
+
+#define MESSAGE_SIZE 1024
+
+static int join_words(const struct device_options *options, char text[MESSAGE_SIZE],
+		      struct aftl_error *error)
+{
+	unsigned int i;
+	size_t used = 0;
+
+	for (i = 1; i < options->word_count; i++) {
+		size_t length = strlen(options->words[i]);
+
+		if (used + length + 2 > MESSAGE_SIZE)
+			return aftl_fail(error, -E2BIG, "the message is too long");
+		used += scnprintf(text + used, MESSAGE_SIZE - used, "%s%s", i > 1 ? " " : "",
+				  options->words[i]);
+	}
+	return 0;
+}
+
+/* Cuts @answer into lines. */
+static void print_answer(const struct device_options *options, const struct dm_device *device,
+			 char *answer)
+{
+	struct json_writer json;
+	char *rest = answer;
+	const char *line;
+	unsigned int i;
+
+	if (!options->json) {
+		fputs(answer, stdout);
+		return;
+	}
+	json_envelope_begin(&json, stdout, options->argc, options->argv);
+	json_string(&json, "name", device->name);
+	json_list(&json, "message");
+	for (i = 1; i < options->word_count; i++)
+		json_string(&json, NULL, options->words[i]);
+	json_end_array(&json);
+	json_array(&json, "answer");
+	while ((line = strsep(&rest, "\n")) && (rest || *line))
+		json_string(&json, NULL, line);
+	json_end_array(&json);
+	json_envelope_end(&json);
+}
+
+static enum exit_code run_message(const struct device_options *options)
+{
+	char message[MESSAGE_SIZE];
+	struct dm_device device;
+	struct aftl_error error;
+	char *answer;
+	int ret = dm_device_ready(&error);
+
+	if (!ret)
+		ret = join_words(options, message, &error);
+	if (!ret)
+		ret = dm_device_find(&device, options->words[0], &error);
+	if (!ret)
+		ret = dm_device_message(&device, message, &answer, &error);
+	if (ret)
+		return device_failed(options, ret, &error);
+	print_answer(options, &device, answer);
+	free(answer);
+	return EXIT_DONE;
+}
+
+static const struct device_verb verb_message = {
+	.name = "message",
+	.words = "NAME WORD...",
+	.least_words = 2,
+	.most_words = DEVICE_WORDS,
+	.options = "",
+	.about = "Tells the device something and prints what it answers. approxftl-device(8)\n"
+		 "lists the messages; a wrong one is answered with a list, too.",
+	.run = run_message,
+};
+
+enum exit_code message_main(int argc, char **argv)
+{
+	return device_verb_main(&verb_message, argc, argv);
+}

@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * "approxftl stat": every counter, or what happens from interval to interval.
+ */
+#include <stdlib.h>
+#include <time.h>
+
+#include "block-layer.h"
+#include "checked-memory.h"
+#include "complain.h"
+#include "device-verbs.h"
+#include "human-units.h"
+#include "run.h"
+#include "text-table.h"
+#include "verbs.h"
+
+#define SECOND_NS 1000000000ULL
+#define MIB 1048576ULL
+/* Lines between two heads, on a screen. */
+#define HEAD_EVERY 20
+
+/**
+ * struct sample - the counts of one moment, or what happened in between two
+ * @at_ns: of the machine's clock; length of the interval
+ * @stats: of the target
+ * @layer: of the block layer
+ */
+struct sample {
+	u64 at_ns;
+	struct target_stats stats;
+	struct block_layer layer;
+};
+
+/**
+ * struct series - samples over time
+ * @options: command line
+ * @view: of the device
+ * @interval_ns: between two lines
+ * @count: lines; 0: until interrupted
+ * @json: where the samples go
+ */
+struct series {
+	const struct device_options *options;
+	struct device_view view;
+	u64 interval_ns;
+	u64 count;
+	struct json_writer json;
+};
+
+static u64 clock_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (u64)now.tv_sec * SECOND_NS + (u64)now.tv_nsec;
+}
+
+static int take_sample(const struct dm_device *device, struct sample *sample,
+		       struct aftl_error *error)
+{
+	int ret = device_stats(device, &sample->stats, error);
+
+	sample->at_ns = clock_ns();
+	return ret ? ret : block_layer_read(device, &sample->layer, error);
+}
+
+static void sample_since(struct sample *now, const struct sample *before)
+{
+	now->at_ns -= before->at_ns;
+	target_stats_since(&now->stats, &before->stats);
+	block_layer_since(&now->layer, &before->layer);
+}
+
+/* Lines */
+
+static const char *const titles[] = {
+	"r/s", "w/s", "rMiB/s", "wMiB/s", "r_await", "w_await", "util", "waf", "erase/s",
+	"flips/s", "late", "late99",
+};
+
+static void put_cell(const char *text)
+{
+	printf(" %9s", text);
+}
+
+static void print_head(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(titles); i++)
+		put_cell(titles[i]);
+	putchar('\n');
+}
+
+/* @value in 10^-@decimals. */
+static void put_fixed(u64 value, unsigned int decimals, const char *end)
+{
+	char text[HUMAN_SIZE];
+
+	human_fixed(text, value, decimals, end);
+	put_cell(text);
+}
+
+static void put_rate(const struct sample *sample, u64 count)
+{
+	put_fixed(scaled_ratio(count, sample->at_ns, SECOND_NS * 10), 1, "");
+}
+
+static void put_throughput(const struct sample *sample, u64 sectors)
+{
+	u64 bytes = sectors * TARGET_SECTOR;
+
+	put_fixed(scaled_ratio(bytes, sample->at_ns, SECOND_NS * 100) / MIB, 2, "");
+}
+
+static void put_time(u64 ns)
+{
+	char text[HUMAN_SIZE];
+
+	human_time(text, ns);
+	put_cell(text);
+}
+
+static u64 mean_late(const struct target_stats *stats)
+{
+	return scaled_ratio(stats->late.sum, stats->late.count, 1);
+}
+
+static void print_line(const struct sample *sample)
+{
+	const struct aftl_counters *counters = &sample->stats.counters;
+	const struct block_layer *layer = &sample->layer;
+
+	put_rate(sample, layer->reads);
+	put_rate(sample, layer->writes);
+	put_throughput(sample, layer->read_sectors);
+	put_throughput(sample, layer->write_sectors);
+	put_time(scaled_ratio(layer->read_ms, layer->reads, 1000000));
+	put_time(scaled_ratio(layer->write_ms, layer->writes, 1000000));
+	put_fixed(min(scaled_ratio(layer->busy_ms * 1000000, sample->at_ns, 1000), (u64)1000), 1,
+		  "%");
+	put_fixed(device_amplification(counters) / 10, 3, "");
+	put_rate(sample, counters->array_erases);
+	put_rate(sample, counters->read_flipped_bits);
+	put_time(mean_late(&sample->stats));
+	put_time(aftl_histogram_quantile(&sample->stats.late, 9900));
+	putchar('\n');
+}
+
+/* JSON */
+
+static void put_counters(struct json_writer *json, const struct aftl_counters *counters)
+{
+	unsigned int i;
+
+	json_object(json, "counters");
+	for (i = 0; i < AFTL_COUNTERS; i++)
+		json_u64(json, aftl_counter_info[i].name, aftl_counter_get(counters, i));
+	json_end_object(json);
+}
+
+static void put_late(struct json_writer *json, const struct aftl_histogram *late)
+{
+	json_object(json, "late");
+	json_u64(json, "count", late->count);
+	json_u64(json, "sum_ns", late->sum);
+	json_u64(json, "p50_ns", aftl_histogram_quantile(late, 5000));
+	json_u64(json, "p99_ns", aftl_histogram_quantile(late, 9900));
+	json_u64(json, "max_ns", late->largest);
+	json_end_object(json);
+}
+
+static void put_layer(struct json_writer *json, const struct block_layer *layer)
+{
+	json_object(json, "block_layer");
+	json_u64(json, "read_requests", layer->reads);
+	json_u64(json, "read_bytes", layer->read_sectors * TARGET_SECTOR);
+	json_u64(json, "read_response_ms", layer->read_ms);
+	json_u64(json, "write_requests", layer->writes);
+	json_u64(json, "write_bytes", layer->write_sectors * TARGET_SECTOR);
+	json_u64(json, "write_response_ms", layer->write_ms);
+	json_u64(json, "busy_ms", layer->busy_ms);
+	json_end_object(json);
+}
+
+static void put_sample(struct json_writer *json, const struct sample *sample)
+{
+	const struct target_stats *stats = &sample->stats;
+
+	json_u64(json, "device_ns", stats->device_ns);
+	json_u64(json, "since_ns", stats->since_ns);
+	json_fixed(json, "write_amplification", device_amplification(&stats->counters), 4);
+	put_late(json, &stats->late);
+	put_layer(json, &sample->layer);
+	put_counters(json, &stats->counters);
+}
+
+static void print_sample(struct series *series, const struct sample *sample, u64 number)
+{
+	if (series->options->json) {
+		json_object(&series->json, NULL);
+		json_u64(&series->json, "interval_ns", sample->at_ns);
+		put_sample(&series->json, sample);
+		json_end_object(&series->json);
+	} else {
+		if (number % HEAD_EVERY == 0)
+			print_head();
+		print_line(sample);
+	}
+	fflush(stdout);
+}
+
+/* The next moment of a steady rhythm; an interrupt ends the waiting. */
+static void wait_until(u64 at_ns)
+{
+	const struct timespec at = {
+		.tv_sec = (time_t)(at_ns / SECOND_NS),
+		.tv_nsec = (long)(at_ns % SECOND_NS),
+	};
+
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
+}
+
+static int sample_on(struct series *series, struct aftl_error *error)
+{
+	struct sample *samples = memory_zeroed(3, sizeof(*samples));
+	struct sample *before = &samples[0], *now = &samples[1], *between = &samples[2], *spare;
+	u64 number, next_ns;
+	int ret;
+
+	ret = take_sample(&series->view.device, before, error);
+	next_ns = before->at_ns;
+	for (number = 0; !ret && (!series->count || number < series->count); number++) {
+		next_ns += series->interval_ns;
+		wait_until(next_ns);
+		if (sim_interrupted())
+			break;
+		ret = take_sample(&series->view.device, now, error);
+		if (ret)
+			break;
+		*between = *now;
+		sample_since(between, before);
+		print_sample(series, between, number);
+		spare = before;
+		before = now;
+		now = spare;
+	}
+	free(samples);
+	return ret;
+}
+
+static void series_json_begin(struct series *series)
+{
+	json_envelope_begin(&series->json, stdout, series->options->argc, series->options->argv);
+	json_array(&series->json, "devices");
+	device_json_begin(&series->json, &series->view);
+	json_array(&series->json, "samples");
+}
+
+static void series_json_end(struct series *series)
+{
+	json_end_array(&series->json);
+	json_end_object(&series->json);
+	json_end_array(&series->json);
+	json_bool(&series->json, "interrupted", sim_interrupted());
+	json_envelope_end(&series->json);
+}
+
+/* Whatever ends it, what was printed is a whole document. */
+static enum exit_code run_series(struct series *series)
+{
+	struct aftl_error error;
+	int ret;
+
+	sim_catch_interrupt();
+	if (series->options->json)
+		series_json_begin(series);
+	ret = sample_on(series, &error);
+	if (series->options->json)
+		series_json_end(series);
+	if (ret)
+		return device_failed(series->options, ret, &error);
+	return sim_interrupted() ? EXIT_INTERRUPTED : EXIT_DONE;
+}
+
+/* All counters, once */
+
+static void print_totals(const struct sample *sample)
+{
+	const struct target_stats *stats = &sample->stats;
+	struct text_table table;
+	char text[HUMAN_SIZE];
+	unsigned int i;
+
+	text_table_begin(&table, 3, 1);
+	for (i = 0; i < AFTL_COUNTERS; i++) {
+		text_table_row(&table);
+		text_table_cell(&table, "%s", aftl_counter_info[i].name);
+		text_table_cell(&table, "%llu", (unsigned long long)
+				aftl_counter_get(&stats->counters, i));
+	}
+	human_fixed(text, device_amplification(&stats->counters), 4, "");
+	text_table_row(&table);
+	text_table_cell(&table, "write amplification");
+	text_table_cell(&table, "%s", text);
+	human_time(text, mean_late(stats));
+	text_table_row(&table);
+	text_table_cell(&table, "late, mean");
+	text_table_cell(&table, "%s", text);
+	human_time(text, aftl_histogram_quantile(&stats->late, 9900));
+	text_table_row(&table);
+	text_table_cell(&table, "late, 99%%");
+	text_table_cell(&table, "%s", text);
+	text_table_end(&table, stdout);
+}
+
+static void print_totals_json(struct series *series, const struct sample *sample)
+{
+	json_envelope_begin(&series->json, stdout, series->options->argc, series->options->argv);
+	json_array(&series->json, "devices");
+	device_json_begin(&series->json, &series->view);
+	put_sample(&series->json, sample);
+	json_end_object(&series->json);
+	json_end_array(&series->json);
+	json_envelope_end(&series->json);
+}
+
+static enum exit_code run_totals(struct series *series)
+{
+	struct aftl_error error;
+	struct sample sample;
+	int ret = take_sample(&series->view.device, &sample, &error);
+
+	if (ret)
+		return device_failed(series->options, ret, &error);
+	if (series->options->json)
+		print_totals_json(series, &sample);
+	else
+		print_totals(&sample);
+	return EXIT_DONE;
+}
+
+/* Command line */
+
+/* A bare number counts seconds. */
+static int parse_interval(const char *given, u64 *ns, struct aftl_error *error)
+{
+	char text[64];
+	struct aftl_error cause;
+	bool bare = strspn(given, "0123456789.") == strlen(given);
+
+	scnprintf(text, sizeof(text), "%.40s%s", given, bare ? "s" : "");
+	if (aftl_parse_value(AFTL_PARAM_TIME, NULL, text, ns, &cause))
+		return aftl_fail(error, -EINVAL, "--interval: %.190s", cause.text);
+	if (*ns >= SECOND_NS / 100 && *ns <= 86400 * SECOND_NS)
+		return 0;
+	return aftl_fail(error, -EINVAL,
+			 "--interval: %.40s is out of range; it must be 10ms to 24h", given);
+}
+
+static int parse_count(const char *given, u64 *count, struct aftl_error *error)
+{
+	struct aftl_error cause;
+
+	if (aftl_parse_value(AFTL_PARAM_COUNT, NULL, given, count, &cause))
+		return aftl_fail(error, -EINVAL, "--count: %.190s", cause.text);
+	return *count ? 0 : aftl_fail(error, -EINVAL, "--count: there must be a line at least");
+}
+
+static int parse_options(struct series *series, struct aftl_error *error)
+{
+	const struct device_options *options = series->options;
+	int ret = 0;
+
+	if (options->count && !options->interval)
+		return aftl_fail(error, -EINVAL, "--count needs --interval");
+	if (options->interval)
+		ret = parse_interval(options->interval, &series->interval_ns, error);
+	if (!ret && options->count)
+		ret = parse_count(options->count, &series->count, error);
+	return ret;
+}
+
+static enum exit_code run(const struct device_options *options)
+{
+	struct series series = { .options = options };
+	struct aftl_error error;
+	int ret;
+
+	if (parse_options(&series, &error)) {
+		complain_of(options->verb, "%s", error.text);
+		return EXIT_USAGE;
+	}
+	ret = device_look(&series.view, options->words[0], &error);
+	if (ret)
+		return device_failed(options, ret, &error);
+	return options->interval ? run_series(&series) : run_totals(&series);
+}
+
+static const struct device_verb verb = {
+	.name = "stat",
+	.words = "NAME",
+	.least_words = 1,
+	.most_words = 1,
+	.options = "ic",
+	.about = "Prints every counter of a device since the last message reset. With --interval\n"
+		 "it prints a line of rates after each, until Ctrl-C or --count ends it.",
+	.run = run,
+};
+
+enum exit_code stat_main(int argc, char **argv)
+{
+	return device_verb_main(&verb, argc, argv);
+}

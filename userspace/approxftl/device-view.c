@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a device says of itself.
+ */
+#include <stdlib.h>
+
+#include "device-verbs.h"
+#include "report.h"
+
+static int read_line(struct device_view *view, struct aftl_error *error)
+{
+	char *text;
+	int ret = dm_device_text(view->device.name, DM_DEVICE_TEXT_TABLE, &text, error);
+
+	if (ret)
+		return ret;
+	ret = target_line_parse(&view->line, text, error);
+	free(text);
+	return ret;
+}
+
+static int read_status(struct device_view *view, struct aftl_error *error)
+{
+	char *text;
+	int ret = dm_device_text(view->device.name, DM_DEVICE_TEXT_STATUS, &text, error);
+
+	if (ret)
+		return ret;
+	ret = target_status_parse(&view->status, text, error);
+	free(text);
+	return ret;
+}
+
+int device_look_inside(struct device_view *view, struct aftl_error *error)
+{
+	int ret = read_line(view, error);
+
+	return ret ? ret : read_status(view, error);
+}
+
+int device_look(struct device_view *view, const char *name, struct aftl_error *error)
+{
+	int ret = dm_device_ready(error);
+
+	if (!ret)
+		ret = dm_device_find(&view->device, name, error);
+	return ret ? ret : device_look_inside(view, error);
+}
+
+int device_stats(const struct dm_device *device, struct target_stats *stats,
+		 struct aftl_error *error)
+{
+	char *answer;
+	int ret = dm_device_message(device, "stats", &answer, error);
+
+	if (ret)
+		return ret;
+	ret = target_stats_parse(stats, answer, error);
+	free(answer);
+	return ret;
+}
+
+static void put_status(struct json_writer *json, const struct target_status *status)
+{
+	json_object(json, "status");
+#define STATUS_TEXT(name, help) json_string(json, #name, status->name);
+#define STATUS_NUMBER(name, help) json_u64(json, #name, status->name);
+#define STATUS_PAIR(part, whole, help) \
+	json_u64(json, #part, status->part); json_u64(json, #whole, status->whole);
+#include "status-table.h"
+#undef STATUS_TEXT
+#undef STATUS_NUMBER
+#undef STATUS_PAIR
+	json_end_object(json);
+}
+
+void device_json_begin(struct json_writer *json, const struct device_view *view)
+{
+	char timing[AFTL_VALUE_SIZE];
+
+	target_line_timing(&view->line, timing);
+	json_object(json, NULL);
+	json_string(json, "name", view->device.name);
+	json_u64(json, "major", view->device.major);
+	json_u64(json, "minor", view->device.minor);
+	json_u64(json, "size_bytes", view->device.sectors * TARGET_SECTOR);
+	json_u64(json, "open_count", view->device.open_count);
+	json_bool(json, "suspended", view->device.suspended);
+	json_bool(json, "deferred_remove", view->device.deferred);
+	json_string(json, "store", view->line.store);
+	json_string(json, "profile", view->line.profile);
+	json_string(json, "policy", view->line.policy->name);
+	json_string(json, "timing", timing);
+	put_status(json, &view->status);
+}
+
+u64 device_amplification(const struct aftl_counters *counters)
+{
+	return scaled_ratio(sim_programmed_units(counters), counters->host_write_units, 10000);
+}

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <libdevmapper.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "checked-memory.h"
+#include "dm-device.h"
+#include "kernel-log.h"
+#include "target-line.h"
+
+#define CONTROL "/dev/mapper/control"
+
+/* What libdevmapper complained of last; it would print it otherwise. */
+static char complaint[200];
+
+__printf(5, 6) static void keep_complaint(int level, const char *file, int line, int number,
+					  const char *format, ...)
+{
+	va_list args;
+
+	(void)file;
+	(void)line;
+	(void)number;
+	/* Levels up to this one are errors. */
+	if ((level & 0x7) > 3)
+		return;
+	va_start(args, format);
+	vscnprintf(complaint, sizeof(complaint), format, args);
+	va_end(args);
+}
+
+int dm_device_ready(struct aftl_error *error)
+{
+	dm_log_with_errno_init(keep_complaint);
+	if (access(CONTROL, F_OK) && access("/sys/module/dm_mod", F_OK))
+		return aftl_fail(error, -ENODEV,
+				 "the kernel has no device-mapper; try: modprobe dm-mod");
+	if (geteuid() && access(CONTROL, R_OK | W_OK))
+		return aftl_fail(error, -EACCES,
+				 "you may not use device-mapper; be root, such as by sudo");
+	return 0;
+}
+
+/* Tasks */
+
+/**
+ * struct task - one request to device-mapper
+ * @dmt: libdevmapper's side
+ * @log: of kernel_log_begin()
+ */
+struct task {
+	struct dm_task *dmt;
+	int log;
+};
+
+static int no_memory(struct aftl_error *error)
+{
+	return aftl_fail(error, -ENOMEM, "not enough memory for a request to device-mapper");
+}
+
+static int task_begin(struct task *task, int type, const char *name, struct aftl_error *error)
+{
+	complaint[0] = '\0';
+	task->log = -1;
+	task->dmt = dm_task_create(type);
+	if (!task->dmt)
+		return complaint[0] ? aftl_fail(error, -EIO, "%s", complaint) : no_memory(error);
+	if (!name || dm_task_set_name(task->dmt, name))
+		return 0;
+	dm_task_destroy(task->dmt);
+	return aftl_fail(error, -EINVAL, "\"%.60s\" cannot be the name of a device", name);
+}
+
+static void task_end(struct task *task)
+{
+	if (task->log >= 0)
+		close(task->log);
+	dm_task_destroy(task->dmt);
+}
+
+static int complain_kernel(const struct task *task, struct aftl_error *error)
+{
+	int number = dm_task_get_errno(task->dmt);
+
+	if (number == EACCES || number == EPERM)
+		return aftl_fail(error, -EACCES,
+				 "you may not use device-mapper; be root, such as by sudo");
+	return aftl_fail(error, number ? -number : -EIO, "%s",
+			 complaint[0] ? complaint : strerror(number ? number : EIO));
+}
+
+/* With the target's own sentence if the kernel's log may be read. */
+static int task_run(struct task *task, struct aftl_error *error)
+{
+	struct aftl_error sentence;
+	int ret;
+
+	task->log = kernel_log_begin();
+	if (dm_task_run(task->dmt))
+		return 0;
+	ret = complain_kernel(task, error);
+	if (kernel_log_end(task->log, &sentence))
+		*error = sentence;
+	else if (task->log < 0)
+		scnprintf(error->text + strlen(error->text),
+			  sizeof(error->text) - strlen(error->text),
+			  "; the kernel's log, which may not be read here, says why: dmesg | tail");
+	task->log = -1;
+	return ret;
+}
+
+/* Nodes are made by udev if it runs, else by libdevmapper; they are there afterwards. */
+static int task_run_synchronised(struct task *task, struct aftl_error *error)
+{
+	u32 cookie = 0;
+	int ret;
+
+	if (!dm_task_set_cookie(task->dmt, &cookie, 0))
+		return aftl_fail(error, -EIO, "%s", complaint);
+	ret = task_run(task, error);
+	dm_udev_wait(cookie);
+	dm_task_update_nodes();
+	return ret;
+}
+
+/* Looking */
+
+static bool is_of_target(struct dm_task *dmt, u64 *sectors)
+{
+	u64 start;
+	char *type = NULL;
+	char *params = NULL;
+
+	dm_get_next_target(dmt, NULL, &start, sectors, &type, &params);
+	return type && !strcmp(type, TARGET_NAME);
+}
+
+/* 1 for another target, 0 with @device filled in, -ENXIO without a sentence. */
+static int look_at(struct dm_device *device, const char *name, struct aftl_error *error)
+{
+	struct dm_info info;
+	struct task task;
+	u64 sectors = 0;
+	int ret = task_begin(&task, DM_DEVICE_TABLE, name, error);
+
+	if (ret)
+		return ret;
+	ret = task_run(&task, error);
+	if (!ret && !dm_task_get_info(task.dmt, &info))
+		ret = no_memory(error);
+	if (!ret && !info.exists)
+		ret = -ENXIO;
+	if (!ret && !is_of_target(task.dmt, &sectors))
+		ret = 1;
+	if (!ret) {
+		*device = (struct dm_device){
+			.major = info.major,
+			.minor = info.minor,
+			.sectors = sectors,
+			.open_count = (u32)info.open_count,
+			.suspended = info.suspended,
+			.deferred = info.deferred_remove,
+		};
+		scnprintf(device->name, sizeof(device->name), "%s", name);
+	}
+	task_end(&task);
+	return ret;
+}
+
+int dm_device_find(struct dm_device *device, const char *name, struct aftl_error *error)
+{
+	int ret;
+
+	if (!strncmp(name, "/dev/mapper/", 12))
+		name += 12;
+	ret = look_at(device, name, error);
+	if (ret == -ENXIO)
+		return aftl_fail(error, -ENXIO,
+				 "there is no device %.60s; \"approxftl list\" shows which there are",
+				 name);
+	if (ret == 1)
+		return aftl_fail(error, -ENXIO,
+				 "%.60s is a device of another target, not approxftl", name);
+	return ret;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct dm_device *)a)->name, ((const struct dm_device *)b)->name);
+}
+
+/* Those that go away while they are being looked at are left out. */
+static void collect(const struct dm_names *names, struct dm_device **devices, unsigned int *count)
+{
+	struct aftl_error unused;
+	struct dm_device device;
+
+	while (names->dev) {
+		if (!look_at(&device, names->name, &unused)) {
+			*devices = memory_grown(*devices, *count + 1, sizeof(device));
+			(*devices)[(*count)++] = device;
+		}
+		if (!names->next)
+			break;
+		names = (const void *)((const char *)names + names->next);
+	}
+}
+
+int dm_device_list(struct dm_device **devices, unsigned int *count, struct aftl_error *error)
+{
+	struct dm_names *names;
+	struct task task;
+	int ret = task_begin(&task, DM_DEVICE_LIST, NULL, error);
+
+	*devices = NULL;
+	*count = 0;
+	if (ret)
+		return ret;
+	ret = task_run(&task, error);
+	names = ret ? NULL : dm_task_get_names(task.dmt);
+	if (names)
+		collect(names, devices, count);
+	if (*count)
+		qsort(*devices, *count, sizeof(**devices), by_name);
+	task_end(&task);
+	return ret;
+}
+
+int dm_device_text(const char *name, enum dm_device_text what, char **text,
+		   struct aftl_error *error)
+{
+	char *type = NULL, *params = NULL;
+	struct task task;
+	u64 start, length;
+	int ret = task_begin(&task, what == DM_DEVICE_TEXT_TABLE ? DM_DEVICE_TABLE :
+								   DM_DEVICE_STATUS,
+			     name, error);
+
+	if (ret)
+		return ret;
+	ret = task_run(&task, error);
+	if (!ret) {
+		dm_get_next_target(task.dmt, NULL, &start, &length, &type, &params);
+		if (!type || strcmp(type, TARGET_NAME) != 0)
+			ret = aftl_fail(error, -ENXIO, "device %.60s has gone", name);
+		else
+			*text = memory_text(params);
+	}
+	task_end(&task);
+	return ret;
+}
+
+/* Changing */
+
+int dm_device_check_name(const char *name, struct aftl_error *error)
+{
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789#+-.:=@_";
+
+	if (*name && *name != '-' && strlen(name) < DM_DEVICE_NAME &&
+	    !name[strspn(name, letters)] && strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
+		return 0;
+	return aftl_fail(error, -EINVAL,
+			 "\"%.60s\" cannot be the name of a device; use up to %u letters, digits and #+-.:=@_",
+			 name, DM_DEVICE_NAME - 1);
+}
+
+static int check_free(const char *name, struct aftl_error *error)
+{
+	struct dm_info info;
+	struct task task;
+	int ret = task_begin(&task, DM_DEVICE_INFO, name, error);
+
+	if (ret)
+		return ret;
+	ret = task_run(&task, error);
+	if (!ret && dm_task_get_info(task.dmt, &info) && info.exists)
+		ret = aftl_fail(error, -EEXIST,
+				"there is a device %.60s already; choose another name, or remove it first",
+				name);
+	task_end(&task);
+	return ret;
+}
+
+static bool target_is_there(void)
+{
+	return !access("/sys/module/dm_approxftl", F_OK);
+}
+
+int dm_device_create(const char *name, u64 sectors, const char *arguments,
+		     struct aftl_error *error)
+{
+	struct task task;
+	int ret = dm_device_check_name(name, error);
+
+	if (!ret)
+		ret = check_free(name, error);
+	if (!ret)
+		ret = task_begin(&task, DM_DEVICE_CREATE, name, error);
+	if (ret)
+		return ret;
+	if (!dm_task_add_target(task.dmt, 0, sectors, TARGET_NAME, arguments))
+		ret = no_memory(error);
+	else
+		ret = task_run_synchronised(&task, error);
+	/* The kernel has looked for the module by itself. */
+	if (ret && !target_is_there())
+		ret = aftl_fail(error, -ENOENT,
+				"the kernel has no target approxftl; try: modprobe dm-approxftl (\"approxftl doctor\" knows more)");
+	task_end(&task);
+	return ret;
+}
+
+int dm_device_remove(const char *name, enum dm_device_remove how, struct aftl_error *error)
+{
+	struct task task;
+	int ret = task_begin(&task, DM_DEVICE_REMOVE, name, error);
+
+	if (ret)
+		return ret;
+	/* Of a new device, udev may still be looking at the content. */
+	if (how == DM_DEVICE_REMOVE_DEFERRED)
+		ret = dm_task_deferred_remove(task.dmt) ? 0 : no_memory(error);
+	else if (dm_udev_get_sync_support())
+		ret = dm_task_retry_remove(task.dmt) ? 0 : no_memory(error);
+	if (!ret)
+		ret = task_run_synchronised(&task, error);
+	task_end(&task);
+	return ret;
+}
+
+static int load_error_table(const struct dm_device *device, struct aftl_error *error)
+{
+	struct task task;
+	int ret = task_begin(&task, DM_DEVICE_RELOAD, device->name, error);
+
+	if (ret)
+		return ret;
+	ret = dm_task_add_target(task.dmt, 0, device->sectors, "error", "") ?
+		      task_run(&task, error) : no_memory(error);
+	task_end(&task);
+	return ret;
+}
+
+/* Switches tables without waiting for a file system to come to rest. */
+static int resume_at_once(const struct dm_device *device, struct aftl_error *error)
+{
+	struct task task;
+	int ret = task_begin(&task, DM_DEVICE_RESUME, device->name, error);
+
+	if (ret)
+		return ret;
+	ret = dm_task_no_flush(task.dmt) && dm_task_skip_lockfs(task.dmt) ?
+		      task_run_synchronised(&task, error) : no_memory(error);
+	task_end(&task);
+	return ret;
+}
+
+int dm_device_fail(const struct dm_device *device, struct aftl_error *error)
+{
+	int ret = load_error_table(device, error);
+
+	return ret ? ret : resume_at_once(device, error);
+}
+
+int dm_device_message(const struct dm_device *device, const char *message, char **answer,
+		      struct aftl_error *error)
+{
+	const char *said;
+	struct task task;
+	int ret = task_begin(&task, DM_DEVICE_TARGET_MSG, device->name, error);
+
+	if (ret)
+		return ret;
+	if (!dm_task_set_sector(task.dmt, 0) || !dm_task_set_message(task.dmt, message))
+		ret = no_memory(error);
+	else
+		ret = task_run(&task, error);
+	if (!ret) {
+		said = dm_task_get_message_response(task.dmt);
+		*answer = memory_text(said ? said : "");
+	}
+	task_end(&task);
+	return ret;
+}
+
+void dm_device_library_version(char *text, size_t size)
+{
+	if (!dm_get_library_version(text, size))
+		scnprintf(text, size, "of unknown version");
+}

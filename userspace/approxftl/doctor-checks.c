@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "dm-device.h"
+#include "doctor.h"
+#include "human-units.h"
+
+#define PATH_SIZE 512
+
+/* Enough for the smallest devices. */
+#define MEMORY_LEAST (256ULL << 20)
+
+#define MODULE "dm-approxftl"
+
+__printf(2, 3) static void found(struct diagnosis *diagnosis, const char *format, ...)
+{
+	va_list args;
+
+	diagnosis->finding = FINDING_OK;
+	va_start(args, format);
+	vscnprintf(diagnosis->found, sizeof(diagnosis->found), format, args);
+	va_end(args);
+}
+
+static void missing(struct diagnosis *diagnosis, const char *what)
+{
+	diagnosis->finding = FINDING_MISSING;
+	scnprintf(diagnosis->found, sizeof(diagnosis->found), "%s", what);
+}
+
+__printf(2, 3) static void mend(struct diagnosis *diagnosis, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vscnprintf(diagnosis->remedy, sizeof(diagnosis->remedy), format, args);
+	va_end(args);
+}
+
+/* Files of the machine */
+
+__printf(2, 3) static bool exists(const struct machine *machine, const char *format, ...)
+{
+	char path[PATH_SIZE];
+	va_list args;
+	size_t used = (size_t)scnprintf(path, sizeof(path), "%s", machine->root);
+
+	va_start(args, format);
+	vscnprintf(path + used, sizeof(path) - used, format, args);
+	va_end(args);
+	return !access(path, F_OK);
+}
+
+static FILE *open_file(const struct machine *machine, const char *name)
+{
+	char path[PATH_SIZE];
+
+	scnprintf(path, sizeof(path), "%s%s", machine->root, name);
+	return fopen(path, "re");
+}
+
+/* The first line that contains @word. */
+static bool find_line(const struct machine *machine, const char *name, const char *word,
+		      char *line, size_t size)
+{
+	FILE *file = open_file(machine, name);
+	bool seen = false;
+
+	while (file && !seen && fgets(line, (int)size, file))
+		seen = strstr(line, word);
+	if (file)
+		fclose(file);
+	line[strcspn(seen ? line : "", "\n")] = '\0';
+	return seen;
+}
+
+static bool in_path(const struct machine *machine, const char *program)
+{
+	const char *path = getenv("PATH");
+	char folders[4096];
+	char *rest = folders, *folder;
+
+	scnprintf(folders, sizeof(folders), "%s:/usr/sbin:/sbin", path ? path : "/usr/bin:/bin");
+	while ((folder = strsep(&rest, ":")))
+		if (*folder == '/' && exists(machine, "%s/%s", folder, program))
+			return true;
+	return false;
+}
+
+/* Looks */
+
+static void look_root(const struct machine *machine, struct diagnosis *diagnosis)
+{
+	(void)machine;
+	if (!geteuid()) {
+		found(diagnosis, "you are root");
+		return;
+	}
+	missing(diagnosis, "you are not root, who alone may make devices");
+	mend(diagnosis, "sudo approxftl ...");
+}
+
+static void look_modules(const struct machine *machine, struct diagnosis *diagnosis)
+{
+	char line[4096];
+
+	if (!exists(machine, "/proc/modules")) {
+		missing(diagnosis, "this kernel cannot load modules");
+		mend(diagnosis, "boot a kernel of the distribution, or use a virtual machine");
+	} else if (find_line(machine, "/proc/cmdline", "nomodule", line, sizeof(line))) {
+		missing(diagnosis, "the kernel was started with \"nomodule\"");
+		mend(diagnosis, "reboot without it, or use a virtual machine");
+	} else if (find_line(machine, "/proc/sys/kernel/modules_disabled", "1", line,
+			     sizeof(line))) {
+		missing(diagnosis, "loading modules has been switched off");
+		mend(diagnosis, "reboot; sysctl kernel.modules_disabled cannot be taken back");
+	} else {
+		found(diagnosis, "modules can be loaded");
+	}
+}
+
+static bool kernel_has_device_mapper(const struct machine *machine)
+{
+	char line[4096];
+
+	return exists(machine, "/sys/module/dm_mod") ||
+	       find_line(machine, "/proc/misc", "device-mapper", line, sizeof(line));
+}
+
+static void look_device_mapper(const struct machine *machine, struct diagnosis *diagnosis)
+{
+	if (kernel_has_device_mapper(machine)) {
+		found(diagnosis, "in the kernel");
+		return;
+	}
+	missing(diagnosis, "not in the kernel");
+	mend(diagnosis, "modprobe dm-mod");
+}
+
+static void look_control(const struct machine *machine, struct diagnosis *diagnosis)
+{
+	if (exists(machine, "/dev/mapper/control")) {
+		found(diagnosis, "/dev/mapper/control");
+		return;
+	}
+	missing(diagnosis, "/dev/mapper/control is not there");
+	mend(diagnosis, "modprobe dm-mod && dmsetup mknodes");
+}
+
+static bool is_loaded(const struct machine *machine)
+{
+	return exists(machine, "/sys/module/dm_approxftl");
+}
+
+/* depmod has seen it. */
+static bool is_installed(const struct machine *machine)
+{
+	char name[PATH_SIZE];
+	char line[4096];
+
+	scnprintf(name, sizeof(name), "/lib/modules/%s/modules.dep", machine->release);
+	return find_line(machine, name, "/" MODULE ".ko", line, sizeof(line));
+}
+
+static void look_headers(const struct machine *machine, struct diagnosis *diagnosis)
+{
+	if (exists(machine, "/lib/modules/%s/build/Makefile", machine->release)) {
+		found(diagnosis, "/lib/modules/%s/build", machine->release);
+	} else if (is_loaded(machine) || is_installed(machine)) {
+		found(diagnosis, "not there, and not needed: the module is built");
+	} else {
+		missing(diagnosis, "not there: the module cannot be built");
+		mend(diagnosis, "apt-get install linux-headers-%s", machine->release);
+	}
+}
+
+static void look_module(const struct machine *machine, struct diagnosis *diagnosis)
+{
+	if (is_installed(machine)) {
+		found(diagnosis, "installed for %s", machine->release);
+	} else if (is_loaded(machine)) {
+		found(diagnosis, "loaded, but not installed: the next boot will not find it");
+	} else {
+		missing(diagnosis, "not installed for this kernel");
+		mend(diagnosis,
+		     "in the sources: make -C /lib/modules/%s/build M=$PWD modules modules_install && depmod -a",
+		     machine->release);
+	}
+}
+
+static void look_loaded(const struct machine *machine, struct diagnosis *diagnosis)
+{
+	if (is_loaded(machine)) {
+		found(diagnosis, "loaded");
+	} else if (is_installed(machine)) {
+		found(diagnosis, "not loaded; the first \"approxftl create\" does that");
+	} else {
+		missing(diagnosis, "not loaded");
+		mend(diagnosis, "modprobe %s, once it is installed", MODULE);
+	}
+}
+
+/* "none [integrity] confidentiality": the word in brackets is in force. */
+static bool is_locked(const struct machine *machine)
+{
+	char line[200];
+
+	return find_line(machine, "/sys/kernel/security/lockdown", "[", line, sizeof(line)) &&
+	       !strstr(line, "[none]");
+}
+
+static void look_signature(const struct machine *machine, struct diagnosis *diagnosis)
+{
+	char line[200];
+	bool enforced = find_line(machine, "/sys/module/module/parameters/sig_enforce", "Y", line,
+				  sizeof(line));
+
+	if (is_loaded(machine) || (!is_locked(machine) && !enforced)) {
+		found(diagnosis, "modules need no signature");
+		return;
+	}
+	missing(diagnosis, "Secure Boot or lockdown: only signed modules can be loaded");
+	mend(diagnosis,
+	     "sign the module and enrol the key: mokutil --import /var/lib/dkms/mok.pub");
+}
+
+static void look_library(const struct machine *machine, struct diagnosis *diagnosis)
+{
+	char version[80];
+
+	(void)machine;
+	dm_device_library_version(version, sizeof(version));
+	found(diagnosis, "libdevmapper %s", version);
+}
+
+static void look_memory(const struct machine *machine, struct diagnosis *diagnosis)
+{
+	unsigned long long kib = 0;
+	char text[HUMAN_SIZE];
+	char line[200];
+
+	if (!find_line(machine, "/proc/meminfo", "MemAvailable:", line, sizeof(line)) ||
+	    sscanf(line, "MemAvailable: %12llu", &kib) != 1) {
+		diagnosis->finding = FINDING_UNKNOWN;
+		scnprintf(diagnosis->found, sizeof(diagnosis->found), "not to be seen");
+		return;
+	}
+	human_bytes(text, kib << 10);
+	if (kib << 10 >= MEMORY_LEAST) {
+		found(diagnosis, "%s available", text);
+		return;
+	}
+	missing(diagnosis, "less than 256 MiB available: not enough for data in memory");
+	mend(diagnosis, "use --store none, or a block device as store");
+}
+
+static void look_program(const struct machine *machine, const struct doctor_check *check,
+			 struct diagnosis *diagnosis)
+{
+	if (in_path(machine, check->program)) {
+		found(diagnosis, "installed");
+		return;
+	}
+	missing(diagnosis, "not installed");
+	mend(diagnosis, "apt-get install %s", check->package);
+}
+
+void doctor_look(const struct machine *machine, const struct doctor_check *check,
+		 struct diagnosis *diagnosis)
+{
+	if (check->look)
+		check->look(machine, diagnosis);
+	else
+		look_program(machine, check, diagnosis);
+}
+
+const struct doctor_check doctor_checks[] = {
+	{ "user", DOCTOR_NATIVE, look_root, NULL, NULL },
+	{ "module loading", DOCTOR_NATIVE, look_modules, NULL, NULL },
+	{ "device-mapper", DOCTOR_NATIVE, look_device_mapper, NULL, NULL },
+	{ "control node", DOCTOR_NATIVE, look_control, NULL, NULL },
+	{ "kernel headers", DOCTOR_NATIVE, look_headers, NULL, NULL },
+	{ "module", DOCTOR_NATIVE, look_module, NULL, NULL },
+	{ "module loaded", DOCTOR_NATIVE, look_loaded, NULL, NULL },
+	{ "module signature", DOCTOR_NATIVE, look_signature, NULL, NULL },
+	{ "library", DOCTOR_NATIVE, look_library, NULL, NULL },
+	{ "memory", DOCTOR_NATIVE, look_memory, NULL, NULL },
+	{ "dmsetup", DOCTOR_HELPFUL, NULL, "dmsetup", "dmsetup" },
+	{ "fio", DOCTOR_HELPFUL, NULL, "fio", "fio" },
+	{ "blktrace", DOCTOR_HELPFUL, NULL, "blktrace", "blktrace" },
+	{ "qemu", DOCTOR_VIRTUAL, NULL, "qemu-system-x86_64", "qemu-system-x86" },
+	{ "busybox", DOCTOR_VIRTUAL, NULL, "busybox", "busybox-static" },
+	{ "cpio", DOCTOR_VIRTUAL, NULL, "cpio", "cpio" },
+};
+
+const unsigned int doctor_check_count = ARRAY_SIZE(doctor_checks);

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * "approxftl doctor": what is missing on this machine, and the command that mends it.
+ */
+#include <sys/utsname.h>
+
+#include "device-verbs.h"
+#include "doctor.h"
+#include "text-table.h"
+#include "verbs.h"
+
+/* At least as many as there are checks. */
+#define CHECKS_MAX 32
+
+/**
+ * struct examination - all checks, done
+ * @machine: that was looked at
+ * @diagnoses: in the order of doctor_checks[]
+ * @usable: by group, nothing is missing
+ */
+struct examination {
+	struct machine machine;
+	struct diagnosis diagnoses[CHECKS_MAX];
+	bool usable[DOCTOR_GROUPS];
+};
+
+static const char *const group_names[] = {
+	[DOCTOR_NATIVE] = "native",
+	[DOCTOR_HELPFUL] = "helpful",
+	[DOCTOR_VIRTUAL] = "virtual",
+};
+
+static const char *const group_titles[] = {
+	[DOCTOR_NATIVE] = "Devices in this kernel",
+	[DOCTOR_HELPFUL] = "Good to have",
+	[DOCTOR_VIRTUAL] = "Devices in a virtual machine",
+};
+
+static const char *const finding_names[] = {
+	[FINDING_OK] = "ok",
+	[FINDING_MISSING] = "missing",
+	[FINDING_UNKNOWN] = "unknown",
+};
+
+static void set_machine(const struct device_options *options, struct machine *machine)
+{
+	struct utsname name;
+
+	machine->root = options->root ? options->root : "";
+	if (options->kernel)
+		scnprintf(machine->release, sizeof(machine->release), "%s", options->kernel);
+	else if (!uname(&name))
+		scnprintf(machine->release, sizeof(machine->release), "%s", name.release);
+}
+
+static void examine(const struct device_options *options, struct examination *examination)
+{
+	unsigned int i;
+
+	*examination = (struct examination){ .usable = { true, true, true } };
+	set_machine(options, &examination->machine);
+	for (i = 0; i < doctor_check_count; i++) {
+		struct diagnosis *diagnosis = &examination->diagnoses[i];
+
+		doctor_look(&examination->machine, &doctor_checks[i], diagnosis);
+		if (diagnosis->finding == FINDING_MISSING)
+			examination->usable[doctor_checks[i].group] = false;
+	}
+}
+
+/* For a person */
+
+static void print_check(struct text_table *table, const char *name,
+			const struct diagnosis *diagnosis)
+{
+	text_table_row(table);
+	text_table_cell(table, "  %s", name);
+	text_table_cell(table, "%s", finding_names[diagnosis->finding]);
+	text_table_cell(table, "%s", diagnosis->found);
+}
+
+static void print_group(struct text_table *table, const struct examination *examination,
+			enum doctor_group group)
+{
+	unsigned int i;
+
+	text_table_heading(table, "%s", group_titles[group]);
+	for (i = 0; i < doctor_check_count; i++)
+		if (doctor_checks[i].group == group)
+			print_check(table, doctor_checks[i].name, &examination->diagnoses[i]);
+}
+
+static void print_remedies(const struct examination *examination)
+{
+	unsigned int i;
+
+	for (i = 0; i < doctor_check_count; i++)
+		if (*examination->diagnoses[i].remedy)
+			printf("  %s: %s\n", doctor_checks[i].name,
+			       examination->diagnoses[i].remedy);
+}
+
+static void print_verdict(const struct examination *examination)
+{
+	bool native = examination->usable[DOCTOR_NATIVE];
+	bool helpful = examination->usable[DOCTOR_HELPFUL];
+	bool virtual = examination->usable[DOCTOR_VIRTUAL];
+
+	if (!native || !helpful || !virtual) {
+		puts("What mends it");
+		print_remedies(examination);
+	}
+	if (native)
+		puts("Devices can be made here: approxftl create NAME");
+	else if (virtual)
+		puts("Devices cannot be made here; a virtual machine can: make selftests");
+	else
+		puts("Devices can be made neither here nor in a virtual machine.");
+}
+
+static void print_examination(const struct examination *examination)
+{
+	struct text_table table;
+	unsigned int group;
+
+	printf("kernel %s\n", examination->machine.release);
+	text_table_begin(&table, 3, 3);
+	for (group = 0; group < DOCTOR_GROUPS; group++)
+		print_group(&table, examination, group);
+	text_table_end(&table, stdout);
+	print_verdict(examination);
+}
+
+/* For a program */
+
+static void put_check(struct json_writer *json, const struct doctor_check *check,
+		      const struct diagnosis *diagnosis)
+{
+	json_object(json, NULL);
+	json_string(json, "name", check->name);
+	json_string(json, "group", group_names[check->group]);
+	json_string(json, "finding", finding_names[diagnosis->finding]);
+	json_string(json, "found", diagnosis->found);
+	if (*diagnosis->remedy)
+		json_string(json, "remedy", diagnosis->remedy);
+	else
+		json_null(json, "remedy");
+	json_end_object(json);
+}
+
+static void print_json(const struct device_options *options, const struct examination *examination)
+{
+	struct json_writer json;
+	unsigned int i;
+
+	json_envelope_begin(&json, stdout, options->argc, options->argv);
+	json_string(&json, "kernel", examination->machine.release);
+	json_object(&json, "usable");
+	for (i = 0; i < DOCTOR_GROUPS; i++)
+		json_bool(&json, group_names[i], examination->usable[i]);
+	json_end_object(&json);
+	json_array(&json, "checks");
+	for (i = 0; i < doctor_check_count; i++)
+		put_check(&json, &doctor_checks[i], &examination->diagnoses[i]);
+	json_end_array(&json);
+	json_envelope_end(&json);
+}
+
+static enum exit_code run(const struct device_options *options)
+{
+	struct examination examination;
+
+	examine(options, &examination);
+	if (options->json)
+		print_json(options, &examination);
+	else
+		print_examination(&examination);
+	return examination.usable[DOCTOR_NATIVE] ? EXIT_DONE : EXIT_FAILED;
+}
+
+static const struct device_verb verb = {
+	.name = "doctor",
+	.words = "",
+	.options = "Rk",
+	.about = "Finds out what this machine lacks for devices in the kernel, and the command\n"
+		 "that mends it. Changes nothing. Exit status: 0 devices can be made, 1 they\n"
+		 "cannot.",
+	.run = run,
+};
+
+enum exit_code doctor_main(int argc, char **argv)
+{
+	return device_verb_main(&verb, argc, argv);
+}

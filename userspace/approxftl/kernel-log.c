@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "kernel-log.h"
+#include "kernel-sentence.h"
+
+/* A record of the log is no longer. */
+#define RECORD_SIZE 8192
+
+int kernel_log_begin(void)
+{
+	int log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+
+	if (log >= 0)
+		lseek(log, 0, SEEK_END);
+	return log;
+}
+
+bool kernel_log_end(int log, struct aftl_error *sentence)
+{
+	char record[RECORD_SIZE];
+	bool found = false;
+	ssize_t length;
+
+	if (log < 0)
+		return false;
+	/* EPIPE: records were overwritten, and reading goes on with the oldest there is. */
+	while ((length = read(log, record, sizeof(record) - 1)) > 0 ||
+	       (length < 0 && errno == EPIPE)) {
+		record[max(length, (ssize_t)0)] = '\0';
+		found |= kernel_sentence(record, sentence);
+	}
+	close(log);
+	return found;
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core-memory.h"
+#include "medium-file.h"
+#include "run.h"
+
+/* Bytes of one turn: the rest after a signal, or after less than was asked for. */
+static int transfer(struct medium_file *file, u64 offset, void *bytes, u32 size, bool write)
+{
+	while (size) {
+		ssize_t part = write ? pwrite(file->fd, bytes, size, (off_t)offset) :
+				       pread(file->fd, bytes, size, (off_t)offset);
+
+		if (sim_interrupted())
+			return -EINTR;
+		if (part < 0 && errno == EINTR)
+			continue;
+		if (part <= 0)
+			return part ? -errno : -EIO;
+		offset += (u64)part;
+		bytes = (u8 *)bytes + part;
+		size -= (u32)part;
+		file->moved += (u64)part;
+	}
+	progress_step(&file->progress, file->moved);
+	return 0;
+}
+
+static int medium_read(void *host, u64 offset, void *bytes, u32 size)
+{
+	return transfer(host, offset, bytes, size, false);
+}
+
+static int medium_write(void *host, u64 offset, const void *bytes, u32 size)
+{
+	return transfer(host, offset, (void *)(uintptr_t)bytes, size, true);
+}
+
+static int medium_flush(void *host)
+{
+	const struct medium_file *file = host;
+
+	return fdatasync(file->fd) ? -errno : 0;
+}
+
+static int refuse(struct aftl_error *error, const char *path, int code)
+{
+	if (code == EBUSY)
+		return aftl_fail(error, -EBUSY,
+				 "%.160s is in use: it is mounted, or the store of a device",
+				 path);
+	return aftl_fail(error, -code, "%.160s: %s", path, strerror(code));
+}
+
+/* What the page cache has is older than what a device with this store has written. */
+static int size_of_device(struct medium_file *file)
+{
+	if (ioctl(file->fd, BLKGETSIZE64, &file->medium.bytes))
+		return errno;
+	if (ioctl(file->fd, BLKFLSBUF, 0) && errno != EACCES && errno != EPERM)
+		return errno;
+	return 0;
+}
+
+static int open_path(struct medium_file *file, int flags, struct aftl_error *error)
+{
+	struct stat info;
+	int code = 0;
+
+	/* Of a block device, O_EXCL demands that nobody uses it. */
+	if (!stat(file->path, &info) && S_ISBLK(info.st_mode))
+		flags |= O_EXCL;
+	file->fd = open(file->path, flags | O_CLOEXEC, 0666);
+	if (file->fd < 0 || fstat(file->fd, &info))
+		return refuse(error, file->path, errno);
+	file->device = S_ISBLK(info.st_mode);
+	file->medium.bytes = (u64)info.st_size;
+	if (file->device)
+		code = size_of_device(file);
+	else if (!S_ISREG(info.st_mode))
+		code = EINVAL;
+	if (code)
+		return refuse(error, file->path, code);
+	file->medium.bytes -= file->medium.bytes % AFTL_FRAME_BYTES;
+	return 0;
+}
+
+static int open_medium(struct medium_file *file, const char *path, int flags,
+		       struct aftl_error *error)
+{
+	int ret;
+
+	*file = (struct medium_file){
+		.medium = {
+			.host = file,
+			.read = medium_read,
+			.write = medium_write,
+			.flush = medium_flush,
+			.alloc = core_memory_alloc,
+			.free = core_memory_free,
+		},
+		.path = path,
+		.fd = -1,
+	};
+	ret = open_path(file, flags, error);
+	if (ret)
+		medium_file_close(file);
+	return ret;
+}
+
+int medium_file_open(struct medium_file *file, const char *path, bool write,
+		     struct aftl_error *error)
+{
+	return open_medium(file, path, write ? O_RDWR : O_RDONLY, error);
+}
+
+int medium_file_make(struct medium_file *file, const char *path, struct aftl_error *error)
+{
+	int ret = open_medium(file, path, O_RDWR | O_CREAT | O_EXCL, error);
+
+	file->made = !ret;
+	return ret;
+}
+
+int medium_file_extend(struct medium_file *file, u64 bytes, struct aftl_error *error)
+{
+	if (ftruncate(file->fd, (off_t)bytes))
+		return refuse(error, file->path, errno);
+	file->medium.bytes = bytes;
+	return 0;
+}
+
+void medium_file_close(struct medium_file *file)
+{
+	if (file->fd >= 0)
+		close(file->fd);
+	file->fd = -1;
+}

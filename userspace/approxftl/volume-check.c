@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * "approxftl check": is a volume sound?
+ */
+#include <stdlib.h>
+
+#include "checked-memory.h"
+#include "complain.h"
+#include "core-memory.h"
+#include "run.h"
+#include "verbs.h"
+#include "volume-verbs.h"
+
+/* Findings beyond this many are counted, not listed. */
+#define FINDINGS_LISTED 20
+
+/* Frames that are read together. */
+#define TURN_FRAMES 64
+
+/**
+ * struct checkup - one check
+ * @options: the command line
+ * @file: the medium
+ * @volume: on it
+ * @findings: sentences on what is wrong
+ * @found: how many there were
+ * @recovery: what loading found, @loaded only
+ * @loaded: the device could be put together
+ * @slots: by unit, where the tables say that it is
+ * @erases: by block, as the tables say
+ */
+struct checkup {
+	const struct device_options *options;
+	struct medium_file file;
+	struct aftl_volume *volume;
+	char *findings[FINDINGS_LISTED];
+	u32 found;
+	struct aftl_recovery recovery;
+	bool loaded;
+	aftl_slot_t *slots;
+	u32 *erases;
+};
+
+static void find(struct checkup *checkup, const char *sentence)
+{
+	if (checkup->found < FINDINGS_LISTED)
+		checkup->findings[checkup->found] = memory_text(sentence);
+	checkup->found++;
+}
+
+static __printf(2, 3) void find_that(struct checkup *checkup, const char *format, ...)
+{
+	char text[160];
+	va_list args;
+
+	va_start(args, format);
+	vscnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	find(checkup, text);
+}
+
+/* Superblock and its copy */
+
+static int check_super(struct checkup *checkup, u32 copy, u8 bytes[AFTL_FRAME_BYTES])
+{
+	const struct aftl_medium *medium = &checkup->file.medium;
+	struct aftl_error error = { "" };
+	struct aftl_superblock super;
+	int ret = medium->read(medium->host, (u64)copy * AFTL_FRAME_BYTES, bytes,
+			       AFTL_FRAME_BYTES);
+
+	if (ret)
+		find_that(checkup, "frame %u cannot be read: %s", copy, strerror(-ret));
+	else if (aftl_superblock_decode(&super, bytes, &error))
+		find_that(checkup, "%s: %.100s", copy ? "copy of the superblock" : "superblock",
+			  error.text);
+	return ret;
+}
+
+static int check_supers(struct checkup *checkup)
+{
+	u8 bytes[2][AFTL_FRAME_BYTES];
+	int ret = check_super(checkup, 0, bytes[0]);
+
+	if (!ret)
+		ret = check_super(checkup, 1, bytes[1]);
+	if (!ret && !checkup->found && memcmp(bytes[0], bytes[1], AFTL_FRAME_BYTES) != 0)
+		find(checkup, "the superblock and its copy differ");
+	return ret;
+}
+
+/* Sectors of the tables */
+
+static void check_frames(struct checkup *checkup, const u8 *bytes, u64 first, u32 frames)
+{
+	u32 nonce = aftl_superblock_nonce(aftl_volume_super(checkup->volume));
+	u64 sector = first * AFTL_FRAME_SECTORS;
+	u64 end = sector + (u64)frames * AFTL_FRAME_SECTORS;
+
+	for (; sector < end; sector++, bytes += AFTL_SECTOR_BYTES)
+		if (!aftl_sector_sound(bytes, nonce, sector))
+			find_that(checkup, "sector %llu has a wrong checksum",
+				  (unsigned long long)sector);
+}
+
+static int check_tables(struct checkup *checkup)
+{
+	const struct aftl_layout *layout = &aftl_volume_super(checkup->volume)->layout;
+	const struct aftl_medium *medium = &checkup->file.medium;
+	static u8 bytes[TURN_FRAMES * AFTL_FRAME_BYTES];
+	u64 frame = layout->erases;
+	int ret = 0;
+
+	while (!ret && frame < layout->snapshot) {
+		u32 frames = (u32)min(layout->snapshot - frame, (u64)TURN_FRAMES);
+
+		ret = medium->read(medium->host, frame * AFTL_FRAME_BYTES, bytes,
+				   frames * AFTL_FRAME_BYTES);
+		if (ret)
+			find_that(checkup, "frame %llu cannot be read: %s",
+				  (unsigned long long)frame, strerror(-ret));
+		else
+			check_frames(checkup, bytes, frame, frames);
+		frame += frames;
+	}
+	return ret;
+}
+
+/* The device */
+
+static const struct aftl_host_ops ops = {
+	.alloc = core_memory_alloc,
+	.free = core_memory_free,
+};
+
+static int load(struct checkup *checkup, bool scan, struct aftl **ftl,
+		struct aftl_recovery *recovery, struct aftl_error *error)
+{
+	const struct aftl_superblock *super = aftl_volume_super(checkup->volume);
+	const struct aftl_policy_type *type = aftl_policy_find(super->policy);
+
+	if (!type)
+		return aftl_fail(error, -EINVAL, "there is no policy \"%s\"", super->policy);
+	return aftl_volume_load(checkup->volume, type, &super->config, &ops, NULL, scan, ftl,
+				recovery, error);
+}
+
+static void remember_device(struct checkup *checkup, const struct aftl *ftl)
+{
+	const struct aftl_geometry *geo = aftl_geometry(ftl);
+	u32 class;
+	u32 i;
+
+	checkup->slots = memory_zeroed(geo->units, sizeof(*checkup->slots));
+	checkup->erases = memory_zeroed(geo->blocks, sizeof(*checkup->erases));
+	for (i = 0; i < geo->units; i++)
+		checkup->slots[i] = aftl_lookup(ftl, to_unit(i), &class);
+	for (i = 0; i < geo->blocks; i++)
+		checkup->erases[i] = aftl_media(ftl)->blocks[i].erases;
+}
+
+static int check_recovery(struct checkup *checkup)
+{
+	struct aftl_error error = { "" };
+	struct aftl *ftl = NULL;
+	int ret = load(checkup, true, &ftl, &checkup->recovery, &error);
+
+	if (ret) {
+		find(checkup, error.text);
+		return ret == -ENOMEM || ret == -EINTR ? ret : 0;
+	}
+	checkup->loaded = true;
+	remember_device(checkup, ftl);
+	aftl_destroy(ftl);
+	return 0;
+}
+
+/* The snapshot of a closed volume must say what its tables say. */
+
+static void compare_units(struct checkup *checkup, const struct aftl *ftl)
+{
+	u32 class;
+	u32 i;
+
+	for (i = 0; i < aftl_geometry(ftl)->units; i++) {
+		aftl_slot_t slot = aftl_lookup(ftl, to_unit(i), &class);
+
+		if (slot != checkup->slots[i])
+			find_that(checkup,
+				  "unit %u: slot %u by the snapshot, slot %u by the tables", i,
+				  from_slot(slot), from_slot(checkup->slots[i]));
+	}
+}
+
+static void compare_blocks(struct checkup *checkup, const struct aftl *ftl)
+{
+	u32 i;
+
+	for (i = 0; i < aftl_geometry(ftl)->blocks; i++) {
+		u32 erases = aftl_media(ftl)->blocks[i].erases;
+
+		if (erases != checkup->erases[i])
+			find_that(checkup,
+				  "block %u: %u erases by the snapshot, %u by the tables", i,
+				  erases, checkup->erases[i]);
+	}
+}
+
+static int check_snapshot(struct checkup *checkup)
+{
+	struct aftl_recovery recovery = { 0 };
+	struct aftl_error error = { "" };
+	struct aftl *ftl = NULL;
+	int ret;
+
+	if (!checkup->loaded || checkup->options->scan ||
+	    !aftl_volume_state(checkup->volume)->closed)
+		return 0;
+	ret = load(checkup, false, &ftl, &recovery, &error);
+	if (ret)
+		return ret;
+	if (recovery.closed) {
+		compare_units(checkup, ftl);
+		compare_blocks(checkup, ftl);
+	} else {
+		find(checkup, recovery.snapshot.text);
+	}
+	aftl_destroy(ftl);
+	return 0;
+}
+
+static int check_volume(struct checkup *checkup)
+{
+	int ret = check_supers(checkup);
+
+	if (!ret)
+		ret = check_tables(checkup);
+	if (!ret)
+		ret = check_recovery(checkup);
+	return ret ? ret : check_snapshot(checkup);
+}
+
+/* Saying so */
+
+static u32 listed(const struct checkup *checkup)
+{
+	return min(checkup->found, (u32)FINDINGS_LISTED);
+}
+
+static void print_json(const struct checkup *checkup)
+{
+	const struct aftl_volume_state *state = aftl_volume_state(checkup->volume);
+	struct json_writer json;
+	u32 i;
+
+	json_envelope_begin(&json, stdout, checkup->options->argc, checkup->options->argv);
+	json_string(&json, "path", checkup->file.path);
+	json_bool(&json, "sound", !checkup->found);
+	json_bool(&json, "closed", state->closed);
+	json_u64(&json, "findings", checkup->found);
+	json_array(&json, "listed_findings");
+	for (i = 0; i < listed(checkup); i++)
+		json_string(&json, NULL, checkup->findings[i]);
+	json_end_array(&json);
+	if (checkup->loaded) {
+		json_u64(&json, "programmed_pages", checkup->recovery.programmed_pages);
+		json_u64(&json, "mapped_units", checkup->recovery.mapped_units);
+		json_u64(&json, "bad_blocks", checkup->recovery.bad_blocks);
+	}
+	json_object(&json, "superblock");
+	volume_json_super(&json, aftl_volume_super(checkup->volume));
+	json_end_object(&json);
+	json_envelope_end(&json);
+}
+
+static void print_findings(const struct checkup *checkup)
+{
+	u32 i;
+
+	for (i = 0; i < listed(checkup); i++)
+		printf("%s\n", checkup->findings[i]);
+	if (checkup->found > listed(checkup))
+		printf("and %u more\n", checkup->found - listed(checkup));
+}
+
+static void print_text(const struct checkup *checkup)
+{
+	const struct aftl_recovery *found = &checkup->recovery;
+
+	print_findings(checkup);
+	if (checkup->loaded)
+		printf("%u units in %llu programmed pages, %u bad blocks\n", found->mapped_units,
+		       (unsigned long long)found->programmed_pages, found->bad_blocks);
+	printf("%s is %s; it was %s\n", checkup->file.path,
+	       checkup->found ? "damaged" : "sound",
+	       aftl_volume_state(checkup->volume)->closed ?
+	       "closed in order" : "not closed, which is no damage");
+}
+
+static void end_checkup(struct checkup *checkup)
+{
+	u32 i;
+
+	for (i = 0; i < listed(checkup); i++)
+		free(checkup->findings[i]);
+	free(checkup->slots);
+	free(checkup->erases);
+	aftl_volume_release(checkup->volume);
+	medium_file_close(&checkup->file);
+}
+
+static enum exit_code check_open(struct checkup *checkup)
+{
+	struct aftl_error error = { "" };
+	int ret;
+
+	progress_begin(&checkup->file.progress, PROGRESS_ON_TERMINAL, "bytes", 0);
+	ret = check_volume(checkup);
+	progress_end(&checkup->file.progress);
+	if (ret) {
+		aftl_fail(&error, ret, "%.100s: the check was not completed: %s",
+			  checkup->file.path, strerror(-ret));
+		return volume_failed(checkup->options, checkup->file.path, ret, &error);
+	}
+	if (checkup->options->json)
+		print_json(checkup);
+	else
+		print_text(checkup);
+	return checkup->found ? EXIT_NOT_VERIFIED : EXIT_DONE;
+}
+
+static enum exit_code run_check(const struct device_options *options)
+{
+	struct checkup checkup = { .options = options };
+	const char *path = options->words[0];
+	struct aftl_error error = { "" };
+	enum exit_code code;
+	int ret = medium_file_open(&checkup.file, path, false, &error);
+
+	sim_catch_interrupt();
+	if (ret)
+		return volume_failed(options, path, ret, &error);
+	ret = aftl_volume_open(&checkup.volume, &checkup.file.medium, &error);
+	/* A medium that has shrunk is damage here. */
+	if (ret == -ENOSPC)
+		ret = -EUCLEAN;
+	code = ret ? volume_failed(options, path, ret, &error) : check_open(&checkup);
+	end_checkup(&checkup);
+	return code;
+}
+
+static const struct device_verb verb_check = {
+	.name = "check",
+	.words = "DEVICE|FILE",
+	.least_words = 1,
+	.most_words = 1,
+	.options = "s",
+	.about =
+		"Reads all that a volume says of itself, puts the device together as after a crash, and\n"
+		"audits it; of a volume that was closed in order, the snapshot must say the same.\n"
+		"Changes nothing. Ends with 0 if all is sound, 3 if there is no volume that this\n"
+		"version can use, 4 if there is one that is damaged.",
+	.run = run_check,
+};
+
+enum exit_code check_main(int argc, char **argv)
+{
+	return device_verb_main(&verb_check, argc, argv);
+}

@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * "approxftl dump": what is in a volume, as it stands there.
+ */
+#include "complain.h"
+#include "encoding.h"
+#include "run.h"
+#include "verbs.h"
+#include "volume-verbs.h"
+
+/**
+ * struct dump - one dump
+ * @options: the command line
+ * @file: the medium
+ * @super: its superblock, or the copy
+ * @geo: shape of the device
+ * @json: the document, with --json
+ * @frame: number of the frame in @bytes, U64_MAX none
+ * @bytes: of one frame
+ * @sound: by sector of @bytes
+ * @ret: first error of the medium
+ */
+struct dump {
+	const struct device_options *options;
+	struct medium_file file;
+	struct aftl_superblock super;
+	struct aftl_geometry geo;
+	struct json_writer json;
+	u64 frame;
+	u8 bytes[AFTL_FRAME_BYTES];
+	bool sound[AFTL_FRAME_SECTORS];
+	int ret;
+};
+
+static void take_frame(struct dump *dump, u64 number)
+{
+	u32 nonce = aftl_superblock_nonce(&dump->super);
+	u32 i;
+
+	dump->ret = dump->file.medium.read(&dump->file, number * AFTL_FRAME_BYTES, dump->bytes,
+					   AFTL_FRAME_BYTES);
+	dump->frame = dump->ret ? U64_MAX : number;
+	for (i = 0; i < AFTL_FRAME_SECTORS; i++)
+		dump->sound[i] = aftl_sector_sound(dump->bytes + (size_t)i * AFTL_SECTOR_BYTES,
+						   nonce, number * AFTL_FRAME_SECTORS + i);
+}
+
+/* The entry at @place; NULL if its sector is damaged or cannot be read. */
+static const u8 *entry_at(struct dump *dump, struct aftl_place place)
+{
+	u64 frame = place.sector / AFTL_FRAME_SECTORS;
+	u32 sector = place.sector % AFTL_FRAME_SECTORS;
+
+	if (!dump->ret && frame != dump->frame)
+		take_frame(dump, frame);
+	if (dump->ret || !dump->sound[sector])
+		return NULL;
+	return dump->bytes + (size_t)sector * AFTL_SECTOR_BYTES + place.offset;
+}
+
+/* Return: 0, or -EUCLEAN for what is damaged. */
+static int get_spare(struct dump *dump, u32 page, struct aftl_spare *spare)
+{
+	const u8 *bytes = entry_at(dump, aftl_spare_place(&dump->super.layout, &dump->geo, page));
+
+	return bytes ? aftl_spare_decode(spare, &dump->geo, bytes) : -EUCLEAN;
+}
+
+static int get_erases(struct dump *dump, u32 block, struct aftl_erase_entry *entry)
+{
+	const u8 *bytes = entry_at(dump, aftl_erase_place(&dump->super.layout, block));
+
+	if (bytes)
+		aftl_erase_entry_decode(entry, bytes);
+	return bytes ? 0 : -EUCLEAN;
+}
+
+/* Superblock and states */
+
+static void dump_super(struct dump *dump)
+{
+	if (!dump->options->json) {
+		printf("superblock, generation %llu, %llu bytes\n",
+		       (unsigned long long)dump->super.generation,
+		       (unsigned long long)dump->super.layout.frames * AFTL_FRAME_BYTES);
+		volume_print_super(&dump->super);
+		return;
+	}
+	json_object(&dump->json, "superblock");
+	volume_json_super(&dump->json, &dump->super);
+	json_end_object(&dump->json);
+}
+
+static void json_state(struct json_writer *json, const struct aftl_volume_state *state)
+{
+	json_u64(json, "commit", state->commit);
+	json_u64(json, "sequence", state->seq);
+	json_bool(json, "closed", state->closed);
+	json_u64(json, "device_ns", state->now_ns);
+	json_u64(json, "age_ns", state->age_ns);
+	json_u64(json, "policy_memory", state->memory);
+	json_u64(json, "policy_sequence", state->policy_seq);
+	json_string(json, "policy", state->policy);
+	json_u64(json, "snapshot_bytes", state->snapshot_bytes);
+}
+
+static void print_state(u32 frame, const struct aftl_volume_state *state)
+{
+	printf("state in frame %u: commit %llu, sequence %llu, %s, policy %s since %llu\n", frame,
+	       (unsigned long long)state->commit, (unsigned long long)state->seq,
+	       state->closed ? "closed" : "open", state->policy,
+	       (unsigned long long)state->policy_seq);
+	printf("  device time %llu ns, age %llu ns, memory %#llx, snapshot %llu bytes\n",
+	       (unsigned long long)state->now_ns, (unsigned long long)state->age_ns,
+	       (unsigned long long)state->memory, (unsigned long long)state->snapshot_bytes);
+}
+
+static void dump_state(struct dump *dump, u32 frame)
+{
+	struct aftl_place place = { .sector = (u64)frame * AFTL_FRAME_SECTORS };
+	const u8 *payload = entry_at(dump, place);
+	struct aftl_volume_state state;
+	bool sound = payload && !aftl_state_decode(&state, payload);
+
+	if (dump->options->json) {
+		json_object(&dump->json, NULL);
+		json_u64(&dump->json, "frame", frame);
+		json_bool(&dump->json, "sound", sound);
+		if (sound)
+			json_state(&dump->json, &state);
+		json_end_object(&dump->json);
+	} else if (sound) {
+		print_state(frame, &state);
+	} else {
+		printf("state in frame %u: damaged\n", frame);
+	}
+}
+
+static void dump_states(struct dump *dump)
+{
+	if (dump->options->json)
+		json_array(&dump->json, "states");
+	dump_state(dump, AFTL_FRAME_STATE);
+	dump_state(dump, AFTL_FRAME_STATE + 1);
+	if (dump->options->json)
+		json_end_array(&dump->json);
+}
+
+/* Blocks */
+
+/**
+ * struct tally - the pages of a block
+ * @erases: most that one of them knows of
+ * @programmed: those that were programmed since then
+ * @damaged: those that are
+ */
+struct tally {
+	u32 erases;
+	u32 programmed;
+	u32 damaged;
+};
+
+static void count_page(struct tally *tally, const struct aftl_spare *spare)
+{
+	if (!spare->seq)
+		return;
+	if (spare->erases > tally->erases) {
+		tally->erases = spare->erases;
+		tally->programmed = 0;
+	}
+	tally->programmed += spare->erases == tally->erases;
+}
+
+static void count_pages(struct dump *dump, u32 block, struct tally *tally)
+{
+	u32 first = block * dump->geo.pages;
+	struct aftl_spare spare;
+	u32 page;
+
+	for (page = first; page < first + dump->geo.pages; page++) {
+		if (get_spare(dump, page, &spare))
+			tally->damaged++;
+		else
+			count_page(tally, &spare);
+	}
+}
+
+static void dump_block_line(struct dump *dump, u32 block)
+{
+	struct aftl_erase_entry entry = { 0 };
+	bool sound = !get_erases(dump, block, &entry);
+	struct tally tally = { .erases = entry.erases };
+
+	count_pages(dump, block, &tally);
+	if (!dump->options->json) {
+		printf("block %u: %u erases, wear %u.%04u, %u pages programmed%s%s\n", block,
+		       tally.erases, entry.wear / 10000, entry.wear % 10000, tally.programmed,
+		       entry.bad ? ", bad" : "",
+		       !sound || tally.damaged ? ", damaged entries" : "");
+		return;
+	}
+	json_object(&dump->json, NULL);
+	json_u64(&dump->json, "block", block);
+	json_bool(&dump->json, "sound", sound && !tally.damaged);
+	json_u64(&dump->json, "erases", tally.erases);
+	json_fixed(&dump->json, "wear", entry.wear, 4);
+	json_bool(&dump->json, "bad", entry.bad);
+	json_u64(&dump->json, "programmed_pages", tally.programmed);
+	json_end_object(&dump->json);
+}
+
+static void dump_blocks(struct dump *dump)
+{
+	u32 i;
+
+	if (dump->options->json)
+		json_array(&dump->json, "blocks");
+	for (i = 0; !dump->ret && i < dump->geo.blocks; i++)
+		dump_block_line(dump, i);
+	if (dump->options->json)
+		json_end_array(&dump->json);
+}
+
+/* Pages */
+
+static const char *class_word(u8 attr)
+{
+	return aftl_page_class(attr) == AFTL_APPROX ? "approximate" : "precise";
+}
+
+static void json_slots(struct dump *dump, u32 page, const struct aftl_spare *spare)
+{
+	u32 i;
+
+	json_array(&dump->json, "slots");
+	for (i = 0; i < dump->geo.page_units; i++) {
+		json_object(&dump->json, NULL);
+		json_u64(&dump->json, "slot", (u64)page * dump->geo.page_units + i);
+		if (from_unit(spare->unit[i]) == from_unit(AFTL_NO_UNIT))
+			json_null(&dump->json, "unit");
+		else
+			json_u64(&dump->json, "unit", from_unit(spare->unit[i]));
+		json_bool(&dump->json, "mapped", spare->mapped >> i & 1);
+		json_u64(&dump->json, "baked_errors", spare->origin[i].baked);
+		json_end_object(&dump->json);
+	}
+	json_end_array(&dump->json);
+}
+
+static void json_page(struct dump *dump, u32 page, const struct aftl_spare *spare)
+{
+	struct json_writer *json = &dump->json;
+
+	json_u64(json, "block", page / dump->geo.pages);
+	json_u64(json, "page", page % dump->geo.pages);
+	json_u64(json, "sequence", spare->seq);
+	json_u64(json, "erases", spare->erases);
+	json_string(json, "class", class_word(spare->attr));
+	json_u64(json, "mode", aftl_page_mode(spare->attr));
+	json_u64(json, "reprograms", aftl_page_again(spare->attr));
+	json_u64(json, "opened_ns", spare->opened_ns);
+	json_u64(json, "hour", (u64)spare->first_hour + spare->hours);
+	json_u64(json, "order", spare->order);
+	json_u64(json, "kind", spare->kind);
+	json_u64(json, "note", spare->note);
+	json_slots(dump, page, spare);
+}
+
+static void print_page(const struct dump *dump, u32 page, const struct aftl_spare *spare)
+{
+	u32 i;
+
+	printf("block %u page %u: sequence %llu, erases %u, %s, mode %u,", page / dump->geo.pages,
+	       page % dump->geo.pages, (unsigned long long)spare->seq, spare->erases,
+	       class_word(spare->attr), aftl_page_mode(spare->attr));
+	for (i = 0; i < dump->geo.page_units; i++) {
+		u32 unit = from_unit(spare->unit[i]);
+
+		if (unit == from_unit(AFTL_NO_UNIT))
+			printf(" -");
+		else
+			printf(spare->mapped >> i & 1 ? " %u" : " (%u)", unit);
+	}
+	printf("\n");
+}
+
+static void dump_page(struct dump *dump, u32 page, const struct aftl_spare *spare)
+{
+	if (!dump->options->json) {
+		print_page(dump, page, spare);
+		return;
+	}
+	json_object(&dump->json, NULL);
+	json_page(dump, page, spare);
+	json_end_object(&dump->json);
+}
+
+static void dump_damaged(struct dump *dump, u32 page)
+{
+	if (!dump->options->json) {
+		printf("block %u page %u: damaged\n", page / dump->geo.pages,
+		       page % dump->geo.pages);
+		return;
+	}
+	json_object(&dump->json, NULL);
+	json_u64(&dump->json, "block", page / dump->geo.pages);
+	json_u64(&dump->json, "page", page % dump->geo.pages);
+	json_bool(&dump->json, "sound", false);
+	json_end_object(&dump->json);
+}
+
+static bool holds_unit(const struct dump *dump, const struct aftl_spare *spare, u32 unit)
+{
+	u32 i;
+
+	for (i = 0; i < dump->geo.page_units; i++)
+		if (from_unit(spare->unit[i]) == unit)
+			return true;
+	return false;
+}
+
+/* Programmed pages from @first to before @end; with @unit, those that hold it. */
+static void dump_pages(struct dump *dump, u32 first, u32 end, const u32 *unit)
+{
+	struct aftl_spare spare;
+	u32 page;
+
+	if (dump->options->json)
+		json_array(&dump->json, "pages");
+	for (page = first; !dump->ret && page < end; page++) {
+		if (get_spare(dump, page, &spare))
+			dump_damaged(dump, page);
+		else if (spare.seq && (!unit || holds_unit(dump, &spare, *unit)))
+			dump_page(dump, page, &spare);
+	}
+	if (dump->options->json)
+		json_end_array(&dump->json);
+}
+
+static void dump_unit(struct dump *dump, u32 unit)
+{
+	const u8 *bytes = entry_at(dump, aftl_discard_place(&dump->super.layout, unit));
+	u64 seq = bytes ? aftl_get(bytes, 8) : 0;
+
+	if (dump->options->json)
+		json_u64(&dump->json, "discard_sequence", seq);
+	else if (!bytes)
+		printf("unit %u: its discard entry is damaged\n", unit);
+	else if (seq)
+		printf("unit %u: discarded at sequence %llu\n", unit, (unsigned long long)seq);
+	dump_pages(dump, 0, dump->geo.blocks * dump->geo.pages, &unit);
+}
+
+/* What was asked for */
+
+static int take_number(const char *what, const char *text, u32 limit, u32 *number,
+		       struct aftl_error *error)
+{
+	struct aftl_error complaint = { "" };
+	u64 value;
+	int ret = aftl_parse_value(AFTL_PARAM_COUNT, NULL, text, &value, &complaint);
+
+	if (ret)
+		return aftl_fail(error, -ERANGE, "--%s %.30s: %.100s", what, text, complaint.text);
+	if (value >= limit)
+		return aftl_fail(error, -ERANGE, "--%s %.30s: the last one is %u", what, text,
+				 limit - 1);
+	*number = (u32)value;
+	return 0;
+}
+
+static int take_numbers(const struct dump *dump, u32 *block, u32 *unit, struct aftl_error *error)
+{
+	const struct device_options *options = dump->options;
+	int ret = 0;
+
+	if (options->block)
+		ret = take_number("block", options->block, dump->geo.blocks, block, error);
+	if (!ret && options->unit)
+		ret = take_number("unit", options->unit, dump->geo.units, unit, error);
+	return ret;
+}
+
+static bool wants_super(const struct device_options *options)
+{
+	return options->super || !(options->state || options->blocks || options->pages ||
+				   options->block || options->unit);
+}
+
+static void dump_wanted(struct dump *dump, u32 block, u32 unit)
+{
+	const struct device_options *options = dump->options;
+
+	if (wants_super(options))
+		dump_super(dump);
+	if (options->state)
+		dump_states(dump);
+	if (options->blocks)
+		dump_blocks(dump);
+	if (options->pages)
+		dump_pages(dump, 0, dump->geo.blocks * dump->geo.pages, NULL);
+	else if (options->block)
+		dump_pages(dump, block * dump->geo.pages, (block + 1) * dump->geo.pages, NULL);
+	else if (options->unit)
+		dump_unit(dump, unit);
+}
+
+static int find_super(struct dump *dump, struct aftl_error *error)
+{
+	struct aftl_error second;
+	int ret = 0;
+	u32 copy;
+
+	for (copy = 0; copy < 2; copy++) {
+		int code = dump->file.medium.read(&dump->file, (u64)copy * AFTL_FRAME_BYTES,
+						  dump->bytes, AFTL_FRAME_BYTES);
+
+		if (code)
+			code = aftl_fail(copy ? &second : error, code, "cannot be read: %s",
+					 strerror(-code));
+		else
+			code = aftl_superblock_decode(&dump->super, dump->bytes,
+						      copy ? &second : error);
+		if (!code)
+			return aftl_geometry_init(&dump->geo, &dump->super.config, error);
+		ret = copy ? ret : code;
+	}
+	return ret;
+}
+
+static int print_dump(struct dump *dump, struct aftl_error *error)
+{
+	const struct device_options *options = dump->options;
+	u32 block = 0;
+	u32 unit = 0;
+	int ret = find_super(dump, error);
+
+	if (!ret)
+		ret = take_numbers(dump, &block, &unit, error);
+	if (ret)
+		return ret;
+	if (options->json) {
+		json_envelope_begin(&dump->json, stdout, options->argc, options->argv);
+		json_string(&dump->json, "path", dump->file.path);
+	}
+	dump_wanted(dump, block, unit);
+	if (options->json)
+		json_envelope_end(&dump->json);
+	if (dump->ret)
+		return aftl_fail(error, dump->ret, "%.160s cannot be read: %s", dump->file.path,
+				 strerror(-dump->ret));
+	return 0;
+}
+
+static enum exit_code run_dump(const struct device_options *options)
+{
+	static struct dump dump;
+	const char *path = options->words[0];
+	struct aftl_error error = { "" };
+	int ret;
+
+	dump.options = options;
+	dump.frame = U64_MAX;
+	ret = medium_file_open(&dump.file, path, false, &error);
+	sim_catch_interrupt();
+	if (!ret)
+		ret = print_dump(&dump, &error);
+	medium_file_close(&dump.file);
+	if (ret == -ERANGE) {
+		complain_of(options->verb, "%s", error.text);
+		return EXIT_USAGE;
+	}
+	return ret ? volume_failed(options, path, ret, &error) : EXIT_DONE;
+}
+
+static const struct device_verb verb_dump = {
+	.name = "dump",
+	.words = "DEVICE|FILE",
+	.least_words = 1,
+	.most_words = 1,
+	.options = "BYCDQG",
+	.about =
+		"Prints what is in a volume, as it stands there: nothing is recovered, and what is\n"
+		"damaged is called damaged. Units in brackets were not mapped when their page was\n"
+		"programmed. Of --pages, --block and --unit, the first one counts.",
+	.run = run_dump,
+};
+
+enum exit_code dump_main(int argc, char **argv)
+{
+	return device_verb_main(&verb_dump, argc, argv);
+}

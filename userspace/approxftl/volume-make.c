@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * "approxftl format".
+ */
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "complain.h"
+#include "core-memory.h"
+#include "human-units.h"
+#include "run.h"
+#include "verbs.h"
+#include "volume-verbs.h"
+
+/* What must be zero at either end of a medium that is taken for empty. */
+#define HEAD_BYTES 65536
+#define TAIL_BYTES 4096
+
+/* UUIDs */
+
+void uuid_print(const u8 uuid[AFTL_UUID_BYTES], char text[UUID_TEXT_SIZE])
+{
+	static const char hex[] = "0123456789abcdef";
+	unsigned int i;
+
+	for (i = 0; i < AFTL_UUID_BYTES; i++) {
+		if (i == 4 || i == 6 || i == 8 || i == 10)
+			*text++ = '-';
+		*text++ = hex[uuid[i] >> 4];
+		*text++ = hex[uuid[i] & 15];
+	}
+	*text = '\0';
+}
+
+#define NO_DIGIT 16U
+
+static unsigned int digit(char letter)
+{
+	if (letter >= '0' && letter <= '9')
+		return (unsigned int)(letter - '0');
+	letter |= 32;
+	return letter >= 'a' && letter <= 'f' ? (unsigned int)(letter - 'a') + 10 : NO_DIGIT;
+}
+
+int uuid_parse(u8 uuid[AFTL_UUID_BYTES], const char *text, struct aftl_error *error)
+{
+	const char *at = text;
+	unsigned int i;
+
+	for (i = 0; i < AFTL_UUID_BYTES; i++) {
+		if ((i == 4 || i == 6 || i == 8 || i == 10) && *at++ != '-')
+			break;
+		if (digit(at[0]) == NO_DIGIT || digit(at[1]) == NO_DIGIT)
+			break;
+		uuid[i] = (u8)(digit(at[0]) << 4 | digit(at[1]));
+		at += 2;
+	}
+	if (i == AFTL_UUID_BYTES && !*at)
+		return 0;
+	return aftl_fail(error, -EINVAL,
+			 "\"%.40s\" is no UUID such as 8e41f2c6-0b3a-4d5e-9f70-123456789abc", text);
+}
+
+/* A random one, as RFC 9562 numbers them. */
+static int draw_uuid(u8 uuid[AFTL_UUID_BYTES], struct aftl_error *error)
+{
+	if (getrandom(uuid, AFTL_UUID_BYTES, 0) != AFTL_UUID_BYTES)
+		return aftl_fail(error, -errno, "there are no random numbers: %s",
+				 strerror(errno));
+	uuid[6] = (uuid[6] & 0x0f) | 0x40;
+	uuid[8] = (uuid[8] & 0x3f) | 0x80;
+	return 0;
+}
+
+/* What shall be made */
+
+/**
+ * struct making - a volume to be made
+ * @options: the command line
+ * @super: what it gets
+ * @geo: its shape
+ * @fixed_blocks: the number of blocks was asked for
+ * @file: where
+ */
+struct making {
+	const struct device_options *options;
+	struct aftl_superblock super;
+	struct aftl_geometry geo;
+	bool fixed_blocks;
+	struct medium_file file;
+};
+
+static const char *last_value(const struct device_options *options, const char *key,
+			      const char *standard)
+{
+	unsigned int i;
+
+	for (i = 0; i < options->key_count; i++)
+		if (!strcmp(options->keys[i], key))
+			standard = options->values[i];
+	return standard;
+}
+
+static int set_names(struct making *making, struct aftl_error *error)
+{
+	const char *profile = last_value(making->options, "profile", "demo");
+	const char *policy = last_value(making->options, "policy", "approxftl");
+	int ret = aftl_profile_load(&making->super.config, profile, error);
+
+	if (ret)
+		return ret;
+	if (!aftl_policy_find(policy))
+		return aftl_fail(error, -EINVAL,
+				 "there is no policy \"%.40s\"; \"approxftl policies\" lists them",
+				 policy);
+	memcpy(making->super.profile, profile, strlen(profile));
+	memcpy(making->super.policy, policy, strlen(policy));
+	return 0;
+}
+
+static int set_params(struct making *making, struct aftl_error *error)
+{
+	const struct device_options *options = making->options;
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < options->key_count; i++) {
+		const char *key = options->keys[i];
+
+		if (!strcmp(key, "profile") || !strcmp(key, "policy"))
+			continue;
+		making->fixed_blocks |= !strcmp(key, "blocks");
+		ret = aftl_param_set(&making->super.config, key, options->values[i], error);
+	}
+	return ret;
+}
+
+static int set_uuid(struct making *making, struct aftl_error *error)
+{
+	const char *uuid = making->options->uuid;
+
+	return uuid ? uuid_parse(making->super.uuid, uuid, error) :
+		      draw_uuid(making->super.uuid, error);
+}
+
+static int understand(struct making *making, struct aftl_error *error)
+{
+	int ret = set_names(making, error);
+
+	if (!ret)
+		ret = set_params(making, error);
+	return ret ? ret : set_uuid(making, error);
+}
+
+/* How large */
+
+static int lay_out(struct making *making, struct aftl_error *error)
+{
+	int ret = aftl_geometry_init(&making->geo, &making->super.config, error);
+
+	return ret ? ret : aftl_layout_init(&making->super.layout, &making->geo, error);
+}
+
+static u64 volume_bytes(const struct making *making)
+{
+	return making->super.layout.frames * AFTL_FRAME_BYTES;
+}
+
+static bool fits(struct making *making, u64 blocks, u64 bytes)
+{
+	struct aftl_error error;
+
+	making->super.config.blocks = blocks;
+	return !lay_out(making, &error) && volume_bytes(making) <= bytes;
+}
+
+/* As many blocks as the medium has room for. */
+static int fit_blocks(struct making *making, struct aftl_error *error)
+{
+	u64 bytes = making->file.medium.bytes;
+	u64 standard = making->super.config.blocks;
+	u64 blocks;
+	int ret = lay_out(making, error);
+
+	if (ret)
+		return ret;
+	blocks = bytes / ((u64)making->geo.slots / standard * making->geo.unit_bytes + 1);
+	blocks = min(blocks, aftl_params[aftl_param_find("blocks")].largest);
+	while (blocks && !fits(making, blocks, bytes))
+		blocks--;
+	if (blocks)
+		return 0;
+	return aftl_fail(error, -ENOSPC, "%.120s has %llu bytes, which no such volume fits into",
+			 making->file.path, (unsigned long long)bytes);
+}
+
+static int choose_size(struct making *making, struct aftl_error *error)
+{
+	if (making->fixed_blocks || !making->file.medium.bytes)
+		return lay_out(making, error);
+	return fit_blocks(making, error);
+}
+
+/* Is there anything? */
+
+static bool all_zero(const u8 *bytes, u32 size)
+{
+	while (size && !*bytes)
+		bytes++, size--;
+	return !size;
+}
+
+/* Return: 1 if the @size bytes at @offset are not all zero. */
+static int has_bytes(struct medium_file *file, u64 offset, u32 size)
+{
+	static u8 bytes[HEAD_BYTES];
+	int ret = file->medium.read(file, offset, bytes, size);
+
+	return ret ? ret : !all_zero(bytes, size);
+}
+
+static int refuse_content(struct making *making, struct aftl_error *error)
+{
+	struct aftl_volume *volume;
+	char uuid[UUID_TEXT_SIZE];
+
+	if (aftl_volume_open(&volume, &making->file.medium, error))
+		return aftl_fail(error, -EEXIST,
+				 "%.120s is not empty: its first 64 KiB and last 4 KiB must be zero; --force if nobody needs what is there",
+				 making->file.path);
+	uuid_print(aftl_volume_super(volume)->uuid, uuid);
+	aftl_volume_release(volume);
+	return aftl_fail(error, -EEXIST,
+			 "%.120s is a volume already, %s; --force if nobody needs what is there",
+			 making->file.path, uuid);
+}
+
+static int check_empty(struct making *making, struct aftl_error *error)
+{
+	struct medium_file *file = &making->file;
+	u64 bytes = file->medium.bytes;
+	int found = 0;
+
+	if (making->options->force || !bytes)
+		return 0;
+	found = has_bytes(file, 0, (u32)min(bytes, (u64)HEAD_BYTES));
+	if (!found)
+		found = has_bytes(file, bytes - TAIL_BYTES, TAIL_BYTES);
+	if (found < 0)
+		return aftl_fail(error, found, "%.160s cannot be read: %s", file->path,
+				 strerror(-found));
+	return found ? refuse_content(making, error) : 0;
+}
+
+/* Making it */
+
+static int open_file(struct making *making, const char *path, struct aftl_error *error)
+{
+	bool dry = making->options->dry_run;
+	int ret = medium_file_open(&making->file, path, !dry, error);
+
+	/* What is not there is made as large as it has to be. */
+	if (ret == -ENOENT && !dry)
+		return medium_file_make(&making->file, path, error);
+	return ret == -ENOENT ? 0 : ret;
+}
+
+static int make_room(struct making *making, struct aftl_error *error)
+{
+	struct medium_file *file = &making->file;
+
+	if (file->device || file->medium.bytes)
+		return 0;
+	return medium_file_extend(file, volume_bytes(making), error);
+}
+
+static int write_volume(struct making *making, struct aftl_error *error)
+{
+	struct medium_file *file = &making->file;
+	const struct aftl_layout *layout = &making->super.layout;
+	int ret = make_room(making, error);
+
+	if (ret)
+		return ret;
+	file->moved = 0;
+	progress_begin(&file->progress, PROGRESS_ON_TERMINAL, "bytes",
+		       (layout->snapshot - layout->erases) * AFTL_FRAME_BYTES);
+	ret = aftl_volume_format(&file->medium, &making->super, error);
+	progress_end(&file->progress);
+	return ret;
+}
+
+static int check_device(struct making *making, struct aftl_error *error)
+{
+	static const struct aftl_host_ops ops = {
+		.alloc = core_memory_alloc,
+		.free = core_memory_free,
+	};
+	struct aftl *ftl;
+	int ret = aftl_create(&ftl, &making->super.config, aftl_policy_find(making->super.policy),
+			      &ops, NULL, error);
+
+	if (ret)
+		return ret;
+	aftl_destroy(ftl);
+	if (making->file.medium.bytes && volume_bytes(making) > making->file.medium.bytes)
+		return aftl_fail(error, -ENOSPC, "the volume needs %llu bytes, %.100s has %llu",
+				 (unsigned long long)volume_bytes(making), making->file.path,
+				 (unsigned long long)making->file.medium.bytes);
+	return 0;
+}
+
+static int make(struct making *making, struct aftl_error *error)
+{
+	int ret = open_file(making, making->options->words[0], error);
+
+	if (!ret)
+		ret = check_empty(making, error);
+	if (!ret)
+		ret = choose_size(making, error);
+	if (!ret)
+		ret = making->options->dry_run ? check_device(making, error) :
+						 write_volume(making, error);
+	return ret;
+}
+
+/* Saying so */
+
+static void print_made(const struct making *making)
+{
+	const struct device_options *options = making->options;
+	struct json_writer json;
+	char size[HUMAN_SIZE];
+
+	if (options->json) {
+		json_envelope_begin(&json, stdout, options->argc, options->argv);
+		json_string(&json, "path", making->file.path);
+		json_bool(&json, "made", !options->dry_run);
+		json_object(&json, "superblock");
+		volume_json_super(&json, &making->super);
+		json_end_object(&json);
+		json_envelope_end(&json);
+		return;
+	}
+	human_bytes(size, volume_bytes(making));
+	printf("%s %s on %s:\n", size, options->dry_run ? "would be used" : "used",
+	       making->file.path);
+	volume_print_super(&making->super);
+}
+
+static enum exit_code run_format(const struct device_options *options)
+{
+	struct making making = { .options = options };
+	struct aftl_error error = { "" };
+	int ret = understand(&making, &error);
+
+	if (ret) {
+		complain_of(options->verb, "%s", error.text);
+		return EXIT_USAGE;
+	}
+	sim_catch_interrupt();
+	ret = make(&making, &error);
+	if (ret && making.file.made)
+		unlink(making.file.path);
+	medium_file_close(&making.file);
+	if (ret == -EINVAL) {
+		complain_of(options->verb, "%s", error.text);
+		return EXIT_USAGE;
+	}
+	if (ret)
+		return volume_failed(options, options->words[0], ret, &error);
+	print_made(&making);
+	return EXIT_DONE;
+}
+
+static const struct device_verb verb_format = {
+	.name = "format",
+	.words = "DEVICE|FILE",
+	.least_words = 1,
+	.most_words = 1,
+	.pairs = true,
+	.options = "PLKUFN",
+	.about =
+		"Makes a volume: an emulated SSD that outlives its machine's power, on a block device\n"
+		"or in a file. It gets as many blocks as there is room for, unless \"blocks\" is set;\n"
+		"a file that is not there is made as large as it has to be.",
+	.run = run_format,
+};
+
+enum exit_code format_main(int argc, char **argv)
+{
+	return device_verb_main(&verb_format, argc, argv);
+}

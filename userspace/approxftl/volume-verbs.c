@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "complain.h"
+#include "volume-verbs.h"
+
+static enum exit_code code_of(int ret)
+{
+	switch (ret) {
+	case -ENOENT:
+	case -ENODATA:
+	case -EMEDIUMTYPE:
+	case -EINVAL:
+		return EXIT_NO_INPUT;
+	case -EUCLEAN:
+		return EXIT_NOT_VERIFIED;
+	case -EINTR:
+		return EXIT_INTERRUPTED;
+	default:
+		return EXIT_FAILED;
+	}
+}
+
+enum exit_code volume_failed(const struct device_options *options, const char *path, int ret,
+			     const struct aftl_error *error)
+{
+	bool named = strstr(error->text, path);
+
+	if (ret == -EINTR)
+		complain_of(options->verb, "interrupted");
+	else
+		complain_of(options->verb, "%s%s%s", named ? "" : path, named ? "" : ": ",
+			    error->text);
+	return code_of(ret);
+}
+
+/* Superblock */
+
+static void json_params(struct json_writer *json, const struct aftl_config *config)
+{
+	unsigned int i;
+
+	json_object(json, "parameters");
+	for (i = 0; i < AFTL_PARAMS; i++) {
+		char text[AFTL_VALUE_SIZE];
+
+		aftl_param_print(&aftl_params[i], aftl_param_get(config, i), text);
+		json_string(json, aftl_params[i].key, text);
+	}
+	json_end_object(json);
+}
+
+void volume_json_super(struct json_writer *json, const struct aftl_superblock *super)
+{
+	const struct aftl_layout *layout = &super->layout;
+	char uuid[UUID_TEXT_SIZE];
+
+	uuid_print(super->uuid, uuid);
+	json_string(json, "uuid", uuid);
+	json_u64(json, "generation", super->generation);
+	json_string(json, "profile", super->profile);
+	json_string(json, "policy", super->policy);
+	json_u64(json, "bytes", layout->frames * AFTL_FRAME_BYTES);
+	json_object(json, "first_frames");
+	json_u64(json, "erase_table", layout->erases);
+	json_u64(json, "spare_table", layout->spares);
+	json_u64(json, "discard_table", layout->discards);
+	json_u64(json, "snapshot", layout->snapshot);
+	json_u64(json, "data", layout->data);
+	json_end_object(json);
+	json_params(json, &super->config);
+}
+
+/* What the profile does not say by itself. */
+static void print_changes(const struct aftl_superblock *super)
+{
+	struct aftl_config profile;
+	struct aftl_error error;
+	unsigned int i;
+
+	if (aftl_profile_load(&profile, super->profile, &error))
+		return;
+	for (i = 0; i < AFTL_PARAMS; i++) {
+		char text[AFTL_VALUE_SIZE];
+
+		if (aftl_param_get(&super->config, i) == aftl_param_get(&profile, i))
+			continue;
+		aftl_param_print(&aftl_params[i], aftl_param_get(&super->config, i), text);
+		printf("  %s=%s\n", aftl_params[i].key, text);
+	}
+}
+
+void volume_print_super(const struct aftl_superblock *super)
+{
+	char uuid[UUID_TEXT_SIZE];
+
+	uuid_print(super->uuid, uuid);
+	printf("  uuid %s\n  profile %s\n  policy %s\n", uuid, super->profile, super->policy);
+	print_changes(super);
+}

@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The demonstration, as run in the virtual machine from the top of the tree: an emulated SSD
+# with a file system on it, then the same load on two of them that differ in their policy.
+# What they measured goes to $RESULTS.
+set -eu
+
+approxftl=${APPROXFTL:-build/approxftl}
+PATH=$PATH:/usr/sbin:/sbin
+folder=/run/demo
+mkdir -p "$folder"
+
+say()
+{
+	printf '\n== %s\n' "$*"
+}
+
+# Prints a command as a person would type it, then runs it.
+run()
+{
+	printf '$ %s\n' "$*"
+	"$@"
+}
+
+create() # NAME POLICY CLASS
+{
+	run "$approxftl" create "$1" --profile tcad18 --size 256MiB blocks=64 op=30% --policy "$2" --tag-all "$3"
+}
+
+file_system()
+{
+	say 'an ext4 file system on an emulated SSD'
+	create ssd approxftl precise
+	run mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 /dev/mapper/ssd
+	run mount /dev/mapper/ssd "$folder"
+	run cp -r dm-approxftl "$folder/"
+	run umount "$folder"
+	run e2fsck -fn /dev/mapper/ssd 2>&1
+	run mount -o ro /dev/mapper/ssd "$folder"
+	run diff -r dm-approxftl "$folder/dm-approxftl" && echo 'no difference'
+	run umount "$folder"
+	run "$approxftl" health ssd
+	run "$approxftl" remove ssd
+}
+
+# The load of fio-profiles/bursts.fio on data that may be stored approximately.
+loaded() # POLICY
+{
+	say "fio-profiles/bursts.fio under $1, data approximate"
+	create "$1" "$1" approximate
+	TARGET=/dev/mapper/$1 SIZE=24m fio --eta=never --output-format=json --output="$RESULTS/$1.fio.json" \
+		fio-profiles/bursts.fio
+	"$approxftl" stat "$1" --json >"$RESULTS/$1.stat.json"
+	run "$approxftl" health "$1"
+	run "$approxftl" remove "$1"
+}
+
+file_system
+loaded baseline
+loaded approxftl

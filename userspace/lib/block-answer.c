@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "block-answer.h"
+
+/* A line is shorter. */
+#define LINE_SIZE 160
+
+static void add_good(struct block_survey *survey, u32 erases, u32 wear)
+{
+	bool first = !block_survey_good(survey);
+
+	survey->erases_min = first ? erases : min(survey->erases_min, (u64)erases);
+	survey->erases_max = max(survey->erases_max, (u64)erases);
+	survey->erases_sum += erases;
+	survey->wear_sum += wear;
+	survey->blocks++;
+}
+
+/* "number state kind erases wear valid reads", or "next number" */
+static bool add_line(struct block_survey *survey, const char *line, u32 *next)
+{
+	unsigned int number, erases, wear;
+	char state[16];
+
+	if (sscanf(line, "next %9u", next) == 1)
+		return true;
+	if (sscanf(line, "%9u %15s %*s %9u %9u", &number, state, &erases, &wear) != 4)
+		return false;
+	if (strcmp(state, "bad") != 0) {
+		add_good(survey, erases, wear);
+	} else {
+		survey->blocks++;
+		survey->bad++;
+	}
+	return true;
+}
+
+int block_answer_add(struct block_survey *survey, const char *text, u32 *next,
+		     struct aftl_error *error)
+{
+	char line[LINE_SIZE];
+
+	*next = 0;
+	while (*text) {
+		size_t length = strcspn(text, "\n");
+
+		scnprintf(line, sizeof(line), "%.*s", (int)min(length, sizeof(line) - 1), text);
+		if (!add_line(survey, line, next))
+			return aftl_fail(error, -EINVAL,
+					 "\"%.60s\" in the answer to \"blocks\" is no block; the module is not of this program's version",
+					 line);
+		text += length + (text[length] == '\n');
+	}
+	return 0;
+}

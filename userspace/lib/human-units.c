@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "human-units.h"
+
+void human_scaled(char text[HUMAN_SIZE], u64 value, u64 unit, const char *name)
+{
+	u64 whole = value / unit;
+	unsigned int decimals = whole >= 1000 ? 0 : whole >= 100 ? 1 : whole >= 10 ? 2 : 3;
+	u64 scale = decimals == 3 ? 1000 : decimals == 2 ? 100 : decimals == 1 ? 10 : 1;
+	u64 rounded = scaled_ratio(value, unit, scale * 2);
+
+	rounded = (rounded + 1) / 2;
+	if (!value)
+		scnprintf(text, HUMAN_SIZE, "0 %s", name);
+	else if (decimals)
+		scnprintf(text, HUMAN_SIZE, "%llu.%0*llu %s", (unsigned long long)(rounded / scale),
+			  (int)decimals, (unsigned long long)(rounded % scale), name);
+	else
+		scnprintf(text, HUMAN_SIZE, "%llu %s", (unsigned long long)rounded, name);
+}
+
+void human_time(char text[HUMAN_SIZE], u64 ns)
+{
+	if (ns < 1000000)
+		human_scaled(text, ns, 1000, "us");
+	else if (ns < 1000000000)
+		human_scaled(text, ns, 1000000, "ms");
+	else
+		human_scaled(text, ns, 1000000000, "s ");
+}
+
+void human_bytes(char text[HUMAN_SIZE], u64 bytes)
+{
+	if (bytes < 1 << 30)
+		human_scaled(text, bytes, 1 << 20, "MiB");
+	else
+		human_scaled(text, bytes, 1 << 30, "GiB");
+}
+
+void human_fixed(char text[HUMAN_SIZE], u64 value, unsigned int decimals, const char *end)
+{
+	u64 scale = 1;
+	unsigned int i;
+
+	for (i = 0; i < decimals; i++)
+		scale *= 10;
+	scnprintf(text, HUMAN_SIZE, "%llu.%0*llu%s", (unsigned long long)(value / scale),
+		  (int)decimals, (unsigned long long)(value % scale), end);
+}

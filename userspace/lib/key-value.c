@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "key-value.h"
+
+size_t key_length(const char *pair)
+{
+	size_t length = strcspn(pair, "=");
+
+	return pair[length] ? length : 0;
+}
+
+void key_copy(char key[KEY_SIZE], const char *text, size_t length)
+{
+	size_t i;
+
+	scnprintf(key, KEY_SIZE, "%.*s", (int)min(length, (size_t)KEY_SIZE - 1), text);
+	for (i = 0; key[i]; i++)
+		if (key[i] == '-')
+			key[i] = '_';
+}

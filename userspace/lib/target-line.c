@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+
+#include "core-memory.h"
+#include "ftl.h"
+#include "target-line.h"
+
+/* Largest N of "timing scale:N". */
+#define SCALE_MAX 1000000
+
+/* Steps of a sixteenth in which a small device grows until the policy has room. */
+#define FIT_TRIES 64
+
+/* The kernel's sectors are no larger than this, and a sector is a mapping unit. */
+#define UNIT_MAX 4096
+
+static int set_store(struct target_line *line, const char *value, struct aftl_error *error)
+{
+	if (strcmp(value, "none") != 0 && strcmp(value, "ram") != 0 && value[0] != '/')
+		return aftl_fail(error, -EINVAL,
+				 "\"%.40s\" is not a store; there are none, ram and the path of a block device",
+				 value);
+	if (strlen(value) >= sizeof(line->store) || strpbrk(value, " \t\\"))
+		return aftl_fail(error, -EINVAL,
+				 "the path \"%.40s\" is too long or has blanks; make a link to it",
+				 value);
+	scnprintf(line->store, sizeof(line->store), "%s", value);
+	return 0;
+}
+
+static int set_profile(struct target_line *line, const char *value, struct aftl_error *error)
+{
+	unsigned int i = 0;
+	int ret = aftl_profile_load(&line->standard, value, error);
+
+	if (ret)
+		return ret;
+	while (strcmp(aftl_profile_name(i), value) != 0)
+		i++;
+	line->profile = aftl_profile_name(i);
+	if (!line->standard.unit && line->standard.page > UNIT_MAX)
+		line->standard.unit = UNIT_MAX;
+	line->config = line->standard;
+	return 0;
+}
+
+static int set_policy(struct target_line *line, const char *value, struct aftl_error *error)
+{
+	const struct aftl_policy_type *policy = aftl_policy_find(value);
+	char list[120];
+	size_t used = 0;
+	unsigned int i;
+
+	for (i = 0; !policy && aftl_policy_at(i); i++)
+		used += scnprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "",
+				  aftl_policy_at(i)->name);
+	if (!policy)
+		return aftl_fail(error, -EINVAL, "unknown policy \"%.40s\"; there are %s", value,
+				 list);
+	line->policy = policy;
+	return 0;
+}
+
+static int set_timing(struct target_line *line, const char *value, struct aftl_error *error)
+{
+	struct aftl_error unused;
+	u64 scale = 0;
+
+	if (!strcmp(value, "off")) {
+		line->scale = TARGET_TIMING_OFF;
+		return 0;
+	}
+	if (!strcmp(value, "real"))
+		scale = 1;
+	else if (!strncmp(value, "scale:", 6) &&
+		 aftl_parse_value(AFTL_PARAM_COUNT, NULL, value + 6, &scale, &unused))
+		scale = 0;
+	if (!scale || scale > SCALE_MAX)
+		return aftl_fail(error, -EINVAL,
+				 "timing: \"%.40s\" is not one of real, off or scale:N with N from 1 to %u",
+				 value, SCALE_MAX);
+	line->scale = (u32)scale;
+	return 0;
+}
+
+static int set_tag_all(struct target_line *line, const char *value, struct aftl_error *error)
+{
+	static const char *const words[] = { "precise", "approximate", NULL };
+	struct aftl_error cause;
+	u64 class;
+
+	if (aftl_parse_value(AFTL_PARAM_CHOICE, words, value, &class, &cause))
+		return aftl_fail(error, -EINVAL, "tag_all: %.190s", cause.text);
+	line->class = (u32)class;
+	return 0;
+}
+
+/* Keys that are no parameters of the core, in the order in which they are printed. */
+static const struct target_key {
+	const char *name;
+	int (*set)(struct target_line *line, const char *value, struct aftl_error *error);
+} keys[] = {
+	{ "store", set_store },
+	{ "profile", set_profile },
+	{ "policy", set_policy },
+	{ "timing", set_timing },
+	{ "tag_all", set_tag_all },
+};
+
+int target_line_set(struct target_line *line, const char *key, const char *value,
+		    struct aftl_error *error)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(keys); i++)
+		if (!strcmp(keys[i].name, key))
+			return keys[i].set(line, value, error);
+	if (aftl_param_find(key) < 0)
+		return aftl_fail(error, -ENOENT,
+				 "unknown option \"%.40s\"; there are profile, policy, timing, tag_all and what \"approxftl params\" lists",
+				 key);
+	return aftl_param_set(&line->config, key, value, error);
+}
+
+/* Neither can be refused: they are what the target itself begins with. */
+void target_line_init(struct target_line *line)
+{
+	struct aftl_error unused;
+
+	*line = (struct target_line){ .store = "ram", .scale = 1 };
+	line->policy = aftl_policy_find("approxftl");
+	if (set_profile(line, "demo", &unused))
+		abort();
+}
+
+/* Size */
+
+static int check_unit(const struct aftl_config *config, struct aftl_error *error)
+{
+	u64 unit = config->unit ? config->unit : config->page;
+
+	if (unit <= UNIT_MAX)
+		return 0;
+	return aftl_fail(error, -EINVAL,
+			 "a mapping unit of %llu bytes cannot be a sector of the kernel; say unit=4KiB",
+			 (unsigned long long)unit);
+}
+
+static void no_request(void *host, struct aftl_request *request)
+{
+	(void)host;
+	(void)request;
+}
+
+static const struct aftl_host_ops host_ops = {
+	.alloc = core_memory_alloc,
+	.free = core_memory_free,
+	.complete = no_request,
+};
+
+/* The core says whether the policy can live on the device; memory is untouched, thus cheap. */
+static int build_once(const struct target_line *line, u64 *memory_bytes, struct aftl_error *error)
+{
+	struct aftl *ftl;
+	int ret = aftl_create(&ftl, &line->config, line->policy, &host_ops, NULL, error);
+
+	*memory_bytes = 0;
+	if (ret)
+		return ret == -ENOMEM ? 0 : ret;
+	*memory_bytes = aftl_memory_bytes(ftl);
+	aftl_destroy(ftl);
+	return 0;
+}
+
+int target_line_size(const struct target_line *line, struct target_size *size,
+		     struct aftl_error *error)
+{
+	int ret = check_unit(&line->config, error);
+
+	if (!ret)
+		ret = aftl_geometry_init(&size->geo, &line->config, error);
+	if (ret)
+		return ret;
+	size->sectors = (u64)size->geo.units * size->geo.unit_bytes / TARGET_SECTOR;
+	return build_once(line, &size->memory_bytes, error);
+}
+
+/* Units that a device with one block in each plane has, over-provisioning included. */
+static int smallest_step(const struct target_line *line, u64 *units, u64 *unit_bytes,
+			 struct aftl_error *error)
+{
+	struct aftl_config config = line->config;
+	struct aftl_geometry geo;
+	int ret = check_unit(&config, error);
+
+	config.blocks = 1;
+	config.op = 0;
+	if (!ret)
+		ret = aftl_geometry_init(&geo, &config, error);
+	if (ret)
+		return ret;
+	*units = geo.slots;
+	*unit_bytes = geo.unit_bytes;
+	return 0;
+}
+
+static int try_blocks(struct target_line *line, u64 blocks, struct aftl_error *error)
+{
+	struct target_size size;
+	char text[AFTL_VALUE_SIZE];
+	int ret;
+
+	scnprintf(text, sizeof(text), "%llu", (unsigned long long)blocks);
+	ret = aftl_param_set(&line->config, "blocks", text, error);
+	return ret ? ret : target_line_size(line, &size, error);
+}
+
+/* Blocks in each plane that are enough for @sectors. */
+static int enough_blocks(const struct target_line *line, u64 sectors, u64 *blocks,
+			 struct aftl_error *error)
+{
+	u64 step, unit_bytes, units;
+	int ret = smallest_step(line, &step, &unit_bytes, error);
+
+	if (ret)
+		return ret;
+	units = DIV_ROUND_UP(sectors, unit_bytes / TARGET_SECTOR);
+	units = (u64)(((__uint128_t)units * 10000 + 9999 - line->config.op) /
+		      (10000 - line->config.op));
+	*blocks = max(DIV_ROUND_UP(units, step), (u64)1);
+	return 0;
+}
+
+int target_line_fit(struct target_line *line, u64 sectors, struct aftl_error *error)
+{
+	struct aftl_error unused;
+	unsigned int tries;
+	u64 blocks;
+	int ret = enough_blocks(line, sectors, &blocks, error);
+
+	if (ret)
+		return ret;
+	ret = try_blocks(line, blocks, error);
+	/* A small device has too few blocks for the policy's own work: it gets more. */
+	for (tries = 0; ret && tries < FIT_TRIES; tries++) {
+		blocks += blocks / 16 + 1;
+		if (!try_blocks(line, blocks, &unused))
+			return 0;
+	}
+	return ret;
+}
+
+/* Text */
+
+void target_line_timing(const struct target_line *line, char text[AFTL_VALUE_SIZE])
+{
+	if (line->scale == TARGET_TIMING_OFF)
+		scnprintf(text, AFTL_VALUE_SIZE, "off");
+	else if (line->scale == 1)
+		scnprintf(text, AFTL_VALUE_SIZE, "real");
+	else
+		scnprintf(text, AFTL_VALUE_SIZE, "scale:%u", line->scale);
+}
+
+/* Parameters that are not as in the profile; returns how many words they make. */
+static unsigned int print_params(const struct target_line *line, char *text, size_t size)
+{
+	char value[AFTL_VALUE_SIZE];
+	unsigned int i, words = 0;
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (i = 0; i < AFTL_PARAMS; i++) {
+		if (aftl_param_get(&line->config, i) == aftl_param_get(&line->standard, i))
+			continue;
+		aftl_param_print(&aftl_params[i], aftl_param_get(&line->config, i), value);
+		used += scnprintf(text + used, size - used, " %s %s", aftl_params[i].key, value);
+		words += 2;
+	}
+	return words;
+}
+
+void target_line_print(const struct target_line *line, char text[TARGET_LINE_SIZE])
+{
+	bool tagged = line->class == AFTL_APPROX;
+	char params[TARGET_LINE_SIZE / 2];
+	char timing[AFTL_VALUE_SIZE];
+	unsigned int words = 6 + (tagged ? 2 : 0) + print_params(line, params, sizeof(params));
+
+	target_line_timing(line, timing);
+	scnprintf(text, TARGET_LINE_SIZE, "%s %u profile %s policy %s timing %s%s%s", line->store,
+		  words, line->profile, line->policy->name, timing,
+		  tagged ? " tag_all approximate" : "", params);
+}
+
+/* A word of @text at @at; its length is 0 at the end. */
+static size_t word_at(const char **at)
+{
+	*at += strspn(*at, " ");
+	return strcspn(*at, " ");
+}
+
+/* Copies the next word; false if there is none or it is too long. */
+static bool next_word(const char **at, char *word, size_t size)
+{
+	size_t length = word_at(at);
+
+	if (!length || length >= size)
+		return false;
+	memcpy(word, *at, length);
+	word[length] = '\0';
+	*at += length;
+	return true;
+}
+
+/* The pairs that set the profile, or all others. */
+static int parse_pairs(struct target_line *line, const char *at, bool profile,
+		       struct aftl_error *error)
+{
+	char key[64];
+	char value[TARGET_STORE_SIZE];
+	int ret = 0;
+
+	while (!ret && next_word(&at, key, sizeof(key))) {
+		if (!next_word(&at, value, sizeof(value)))
+			return aftl_fail(error, -EINVAL, "option %s has no value", key);
+		if (!strcmp(key, "profile") != profile)
+			continue;
+		ret = target_line_set(line, key, value, error);
+		if (ret == -ENOENT)
+			ret = 0;
+	}
+	return ret;
+}
+
+int target_line_parse(struct target_line *line, const char *text, struct aftl_error *error)
+{
+	char store[TARGET_STORE_SIZE];
+	char count[32];
+	int ret;
+
+	target_line_init(line);
+	if (!next_word(&text, store, sizeof(store)) || !next_word(&text, count, sizeof(count)))
+		return aftl_fail(error, -EINVAL, "the table line is too short");
+	scnprintf(line->store, sizeof(line->store), "%s", store);
+	ret = parse_pairs(line, text, true, error);
+	return ret ? ret : parse_pairs(line, text, false, error);
+}

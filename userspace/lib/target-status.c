@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "target-status.h"
+
+/**
+ * struct reader - the words of a status line
+ * @at: what has not been read
+ * @what: name of the word that is being read
+ * @good: every word so far was what it should be
+ */
+struct reader {
+	const char *at;
+	const char *what;
+	bool good;
+};
+
+/* The next word and its length; empty at the end. */
+static const char *next_word(struct reader *reader, size_t *length)
+{
+	const char *word = reader->at + strspn(reader->at, " ");
+
+	*length = strcspn(word, "\n ");
+	reader->at = word + *length;
+	return word;
+}
+
+/* Decimal digits only, with nothing else before @end. */
+static bool read_digits(const char *text, const char *end, u64 *value)
+{
+	*value = 0;
+	if (text == end)
+		return false;
+	for (; text < end; text++) {
+		u64 digit = (u64)(*text - '0');
+
+		if (digit > 9 || *value > (U64_MAX - digit) / 10)
+			return false;
+		*value = *value * 10 + digit;
+	}
+	return true;
+}
+
+static void read_text(struct reader *reader, const char *name, char text[TARGET_WORD_SIZE])
+{
+	size_t length;
+	const char *word;
+
+	if (!reader->good)
+		return;
+	reader->what = name;
+	word = next_word(reader, &length);
+	reader->good = length && length < TARGET_WORD_SIZE;
+	scnprintf(text, TARGET_WORD_SIZE, "%.*s", (int)min(length, (size_t)TARGET_WORD_SIZE - 1),
+		  word);
+}
+
+static void read_number(struct reader *reader, const char *name, u64 *value)
+{
+	size_t length;
+	const char *word;
+
+	if (!reader->good)
+		return;
+	reader->what = name;
+	word = next_word(reader, &length);
+	reader->good = read_digits(word, word + length, value);
+}
+
+static void read_pair(struct reader *reader, const char *name, u64 *part, u64 *whole)
+{
+	const char *word, *slash;
+	size_t length;
+
+	if (!reader->good)
+		return;
+	reader->what = name;
+	word = next_word(reader, &length);
+	slash = memchr(word, '/', length);
+	reader->good = slash && read_digits(word, slash, part) &&
+		       read_digits(slash + 1, word + length, whole);
+}
+
+int target_status_parse(struct target_status *status, const char *text, struct aftl_error *error)
+{
+	struct reader reader = { .at = text, .good = true };
+
+	memset(status, 0, sizeof(*status));
+	if (!strncmp(text, "Fail", 4))
+		return aftl_fail(error, -EINVAL, "another table has taken the device over");
+	if (!strncmp(text, "inactive", 8))
+		return aftl_fail(error, -EINVAL, "the device has not been resumed yet");
+#define STATUS_TEXT(name, help) read_text(&reader, #name, status->name);
+#define STATUS_NUMBER(name, help) read_number(&reader, #name, &status->name);
+#define STATUS_PAIR(part, whole, help) read_pair(&reader, #part, &status->part, &status->whole);
+#include "status-table.h"
+#undef STATUS_TEXT
+#undef STATUS_NUMBER
+#undef STATUS_PAIR
+	if (reader.good)
+		return 0;
+	return aftl_fail(error, -EINVAL,
+			 "word %s of the status line is missing or malformed; the module may be older than this program",
+			 reader.what);
+}
+
+/* Statistics */
+
+/* A name that every answer has, and where its value goes. */
+struct place {
+	const char *name;
+	u64 *value;
+};
+
+#define PLACES (AFTL_COUNTERS + 5)
+
+static void list_places(struct target_stats *stats, struct place places[PLACES])
+{
+	u64 *counters = (u64 *)&stats->counters;
+	const struct place others[] = {
+		{ "device_ns", &stats->device_ns },   { "since_ns", &stats->since_ns },
+		{ "late_count", &stats->late.count }, { "late_sum_ns", &stats->late.sum },
+		{ "late_max_ns", &stats->late.largest },
+	};
+	unsigned int i;
+
+	static_assert(ARRAY_SIZE(others) + AFTL_COUNTERS == PLACES, "a place for each");
+	for (i = 0; i < AFTL_COUNTERS; i++)
+		places[i] = (struct place){ aftl_counter_info[i].name, counters + i };
+	memcpy(places + AFTL_COUNTERS, others, sizeof(others));
+}
+
+/* @name ends at a blank. */
+static bool same_name(const char *name, size_t length, const char *known)
+{
+	return strlen(known) == length && !memcmp(name, known, length);
+}
+
+/* "late_le_<ns> <completions>" */
+static bool take_bin(struct target_stats *stats, const char *name, size_t length, u64 value)
+{
+	u64 top;
+
+	if (length < 8 || memcmp(name, "late_le_", 8) != 0 ||
+	    !read_digits(name + 8, name + length, &top) || value > U32_MAX)
+		return false;
+	stats->late.bins[aftl_histogram_bin(top)] = (u32)value;
+	return true;
+}
+
+static void take_value(struct target_stats *stats, const struct place *places, bool *seen,
+		       const char *name, size_t length, u64 value)
+{
+	unsigned int i;
+
+	if (take_bin(stats, name, length, value))
+		return;
+	for (i = 0; i < PLACES; i++) {
+		if (same_name(name, length, places[i].name)) {
+			*places[i].value = value;
+			seen[i] = true;
+		}
+	}
+}
+
+static int complain_missing(const struct place *places, const bool *seen, struct aftl_error *error)
+{
+	unsigned int i;
+
+	for (i = 0; i < PLACES; i++)
+		if (!seen[i])
+			return aftl_fail(error, -EINVAL,
+					 "the answer to \"stats\" lacks %s; the module is older than this program",
+					 places[i].name);
+	return 0;
+}
+
+int target_stats_parse(struct target_stats *stats, const char *text, struct aftl_error *error)
+{
+	struct place places[PLACES];
+	bool seen[PLACES] = { false };
+
+	memset(stats, 0, sizeof(*stats));
+	list_places(stats, places);
+	while (*text) {
+		size_t length = strcspn(text, "\n");
+		const char *blank = memchr(text, ' ', length);
+		u64 value;
+
+		if (!blank || !read_digits(blank + 1, text + length, &value))
+			return aftl_fail(error, -EINVAL,
+					 "\"%.*s\" in the answer to \"stats\" is not a name and a number",
+					 (int)min(length, (size_t)40), text);
+		take_value(stats, places, seen, text, (size_t)(blank - text), value);
+		text += length + (text[length] == '\n');
+	}
+	return complain_missing(places, seen, error);
+}
+
+void target_stats_since(struct target_stats *now, const struct target_stats *before)
+{
+	u64 *counters = (u64 *)&now->counters;
+	unsigned int i;
+
+	if (now->since_ns != before->since_ns || now->late.count < before->late.count)
+		return;
+	for (i = 0; i < AFTL_COUNTERS; i++)
+		counters[i] -= aftl_counter_get(&before->counters, i);
+	now->late.count -= before->late.count;
+	now->late.sum -= before->late.sum;
+	now->late.largest = 0;
+	for (i = 0; i < AFTL_HISTOGRAM_BINS; i++) {
+		now->late.bins[i] -= before->late.bins[i];
+		if (now->late.bins[i])
+			now->late.largest = aftl_histogram_top(i);
+	}
+}
