@@ -32,7 +32,7 @@ import pytest
 TOP = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
 PROGRAM = BUILD / "approxftl"
-DOCUMENTS = [TOP / "README.md", *sorted((TOP / "docs").glob("*.md"))]
+DOCUMENTS = [TOP / "README.md", *sorted((TOP / "docs").rglob("*.md"))]
 EXAMPLE = TOP / "docs/examples/policy-hotcold.c"
 
 COPY = "<!-- runs in a copy of the tree -->"
@@ -239,7 +239,7 @@ def parameters() -> set[str]:
 
 @cache
 def options() -> set[str]:
-    verbs = ("sim", "params", "profiles", "policies")
+    verbs = re.findall(r"^  ([a-z]+) ", help_of("help"), re.M)
     return {o for v in verbs for o in re.findall(r"--([a-z][a-z-]*)", help_of(v, "--help"))}
 
 
@@ -275,7 +275,7 @@ def test_files_exist(path: Path) -> None:
 
 @cache
 def sources() -> str:
-    places = ("dm-approxftl/core/*.[ch]", "userspace/sim/*.[ch]", "docs/examples/*.c")
+    places = ("dm-approxftl/**/*.[ch]", "userspace/**/*.[ch]", "docs/examples/*.c")
     return "\n".join(path.read_text() for place in places for path in sorted(TOP.glob(place)))
 
 

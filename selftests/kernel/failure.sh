@@ -28,7 +28,7 @@ wears_out()
 		writes || return 1
 	before=$(events)
 	for block in $(seq 0 23); do
-		dmsetup message aftl-worn 0 fail "$block" || return 1
+		dmsetup message aftl-worn 0 fault block "$block" || return 1
 	done
 	nothing writes && grep -q 'No space left on device' "$scratch/said" &&
 		[ "$(status_word aftl-worn 1)" = ro ] || return 1

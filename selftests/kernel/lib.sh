@@ -5,9 +5,7 @@
 # has the module; `finished` ends a test.
 
 . selftests/lib/tap.sh
-
-# A kernel's complaints, as selftests/vm/guest looks for them.
-complaints='BUG:|WARNING:|Oops|general protection fault|KFENCE|hung task|blocked for more than|soft lockup|refcount_t|list_(add|del) corruption'
+. selftests/lib/complaints.sh
 
 export DM_DISABLE_UDEV=1
 PATH=$PATH:/usr/sbin:/sbin
@@ -20,6 +18,15 @@ if ! dmsetup targets 2>/dev/null | grep -q '^approxftl '; then
 	exit 4
 fi
 dmesg -C
+
+# Ends a test of times or costs in any other machine.
+only_in_the_lab()
+{
+	[ -n "${AFTL_LAB:-}" ] && return
+	ktap_test_skip "$(basename "$0" .sh)" 'only the clock of selftests/vm/run --lab is steady'
+	echo '1..1'
+	exit 4
+}
 
 clean_up()
 {
@@ -95,6 +102,6 @@ verify()
 	verify_name=$1
 	shift
 	fio --name=verify --filename="/dev/mapper/$verify_name" --direct=1 --verify=crc32c \
-		--verify_fatal=1 --randrepeat=1 --group_reporting --output="$scratch/fio" \
+		--verify_fatal=1 --randrepeat=1 --group_reporting --eta=never --output="$scratch/fio" \
 		--rw=randwrite "$@" || { sed 's/^/# /' "$scratch/fio"; return 1; }
 }

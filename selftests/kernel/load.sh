@@ -16,6 +16,33 @@ load_and_unload()
 	done
 }
 
+# What a module could leave behind: caches, timers, threads, device-mapper's own references
+traces()
+{
+	cut -d ' ' -f 1 /proc/slabinfo | sort
+	grep -c approxftl /proc/timer_list
+	cat /proc/[0-9]*/comm 2>"$scratch/said" | grep aftl
+	awk '$1 == "dm_mod" { print $3 }' /proc/modules
+	find /sys/module /sys/kernel/debug /dev -maxdepth 2 -name '*approxftl*' 2>"$scratch/said"
+}
+
+# Removed with requests under way and a timer armed, then unloaded
+leaves_nothing_behind()
+{
+	rmmod dm_approxftl && traces >"$scratch/before" && insmod "$MODULE" || return
+	# shellcheck disable=SC2086,SC2154 # words, of lib.sh
+	create aftl-one ram $shape buffer 4MiB timing scale:1000 && create aftl-two ram $small ||
+		return
+	for device in one two; do
+		dd if=/dev/zero of="/dev/mapper/aftl-$device" bs=64k count=16 oflag=direct \
+			2>"$scratch/said"
+	done
+	grep -q approxftl /proc/timer_list || { echo '# no timer was armed'; return 1; }
+	dmsetup remove aftl-one && dmsetup remove aftl-two && rmmod dm_approxftl &&
+		traces >"$scratch/after" && insmod "$MODULE" &&
+		diff "$scratch/before" "$scratch/after"
+}
+
 stays_while_in_use()
 {
 	# shellcheck disable=SC2086 # words
@@ -26,6 +53,7 @@ if [ -z "${MODULE:-}" ]; then
 	ktap_test_skip 'load and unload ten times' 'MODULE does not say where the module is'
 else
 	ktap_test_run 'load and unload ten times' load_and_unload
+	ktap_test_run 'unloaded, it leaves nothing behind' leaves_nothing_behind
 	ktap_test_run 'the module stays while a device needs it' stays_while_in_use
 fi
 finished

@@ -29,7 +29,7 @@ complains()
 status_matches()
 {
 	dmsetup status aftl-talk >"$scratch/answer"
-	grep -qE '^0 [0-9]+ approxftl (rw|ro) [a-z_]+ [0-9]+/[0-9]+ [0-9]+/[0-9]+( [0-9]+){13}$' \
+	grep -qE '^0 [0-9]+ approxftl (rw|ro) [a-z_]+ [0-9]+/[0-9]+ [0-9]+/[0-9]+( [0-9]+){14}$' \
 		"$scratch/answer"
 }
 
@@ -66,19 +66,156 @@ at_rest()
 	return "$answered"
 }
 
+lun_lines()
+{
+	dmsetup message aftl-talk 0 luns >"$scratch/answer" && [ "$(wc -l <"$scratch/answer")" -eq 4 ] &&
+		nothing grep -vE '^[0-3] good_blocks 64 free_blocks [0-9]+ valid_units [0-9]+ queued [0-9]+ busy_ns [0-9]+$' \
+			"$scratch/answer"
+}
+
+# The whole table, in pieces as a tool would fetch it: as many blocks as status counts.
+block_lines()
+{
+	from=0
+	while [ -n "$from" ]; do
+		dmsetup message aftl-talk 0 blocks "$from" 100 >"$scratch/answer" || return 1
+		from=$(sed -n 's/^next //p' "$scratch/answer")
+		grep -v '^next ' "$scratch/answer"
+	done >"$scratch/blocks"
+	[ "$(wc -l <"$scratch/blocks")" -eq 256 ] &&
+		nothing grep -vE '^[0-9]+ (free|open|closed|bad) [a-z0-9_-]+ [0-9]+ [0-9]+ [0-9]+ [0-9]+$' \
+			"$scratch/blocks" &&
+		[ "$(awk '{ units += $6 } END { print units }' "$scratch/blocks")/$(
+			status_word aftl-talk 3 | cut -d / -f 2)" = "$(status_word aftl-talk 3)" ]
+}
+
+# A large answer ends where there is no more room.
+block_lines_fit()
+{
+	create aftl-many none blocks 4096 timing off || return 1
+	dmsetup message aftl-many 0 blocks 0 16384 >"$scratch/answer"
+	next=$(sed -n 's/^next //p' "$scratch/answer")
+	[ "${next:-0}" -gt 100 ] && [ "$(wc -l <"$scratch/answer")" -eq $((next + 1)) ] &&
+		[ "$(sed -n "${next}p" "$scratch/answer" | cut -d ' ' -f 1)" -eq $((next - 1)) ]
+}
+
+# What is written twice leaves blocks that are worth it; once they are gone there are none.
+collects()
+{
+	for round in 1 2 3 4; do
+		dd if=/dev/zero of=/dev/mapper/aftl-talk bs=64k count=400 oflag=direct \
+			2>"$scratch/said$round" || return 1
+	done
+	one=$(dmsetup message aftl-talk 0 gc 1)
+	all=$(dmsetup message aftl-talk 0 gc)
+	[ "$one" -gt 0 ] && [ "$all" -ge "$one" ] && [ "$(dmsetup message aftl-talk 0 gc)" -eq 0 ]
+}
+
+# It takes device time: with time as it is, too.
+collects_in_real_time()
+{
+	# shellcheck disable=SC2086 # words
+	create aftl-slow ram $shape || return 1
+	for round in 1 2 3; do
+		dd if=/dev/zero of=/dev/mapper/aftl-slow bs=64k count=160 oflag=direct \
+			2>"$scratch/said$round" || return 1
+	done
+	collected=$(dmsetup message aftl-slow 0 gc)
+	[ "$collected" -gt 0 ] && [ "$(counter aftl-slow gc_blocks)" -eq "$collected" ]
+}
+
+# The table follows, and a reload of what it says changes nothing.
+changes_parameter()
+{
+	dmsetup message aftl-talk 0 policy hot_size 64KiB &&
+		dmsetup table aftl-talk | grep -q ' hot_size 64KiB' &&
+		dmsetup message aftl-talk 0 policy program 1ms &&
+		dmsetup table aftl-talk | grep -q ' program 1ms'
+}
+
+die_is_lost()
+{
+	dd if=/dev/urandom of="$scratch/data" bs=1M count=8 2>"$scratch/said"
+	# shellcheck disable=SC2086 # words
+	create aftl-die ram blocks 64 word_lines 8 op 70 policy baseline buffer 128KiB || return 1
+	dd if="$scratch/data" of=/dev/mapper/aftl-die bs=64k oflag=direct 2>"$scratch/said" &&
+		dmsetup message aftl-die 0 fault die 2 &&
+		[ "$(status_word aftl-die 18)" -eq 1 ] && [ "$(status_word aftl-die 1)" = rw ] &&
+		[ "$(status_word aftl-die 10)" -eq 64 ] || return 1
+	# A quarter of it is gone, the rest is as it was.
+	dd if=/dev/mapper/aftl-die of="$scratch/left" bs=4k count=2048 iflag=direct \
+		conv=noerror,sync 2>"$scratch/said"
+	# What a medium error is called up here.
+	lost=$(grep -c 'No data available' "$scratch/said")
+	[ "$lost" -gt 400 ] && [ "$lost" -lt 620 ]
+}
+
+# The others take over; nobody notices that programs were under way.
+die_is_replaced()
+{
+	fio --name=write --filename=/dev/mapper/aftl-die --ioengine=libaio --iodepth=16 --direct=1 \
+		--rw=randwrite --bs=8k --size=8m --time_based --runtime=3 --eta=never \
+		--output="$scratch/fio" &
+	sleep 1
+	dmsetup message aftl-die 0 fault die 0 && wait $! &&
+		[ "$(status_word aftl-die 18)" -eq 2 ] &&
+		dd if="$scratch/data" of=/dev/mapper/aftl-die bs=64k oflag=direct 2>"$scratch/said" &&
+		dd if=/dev/mapper/aftl-die bs=64k count=128 iflag=direct 2>"$scratch/said" |
+		cmp - "$scratch/data"
+}
+
+# With the last die the device is read-only, and says so to whom asks.
+all_dies_are_lost()
+{
+	dmsetup message aftl-die 0 fault die 1 && dmsetup message aftl-die 0 fault die 3 &&
+		[ "$(status_word aftl-die 1)" = ro ] &&
+		nothing dd if=/dev/zero of=/dev/mapper/aftl-die bs=64k count=1 oflag=direct \
+			2>"$scratch/said" && grep -q 'No space left' "$scratch/said" &&
+		dmsetup suspend aftl-die && [ "$(dmsetup message aftl-die 0 audit)" = clean ] &&
+		dmsetup resume aftl-die
+}
+
+block_is_retired()
+{
+	dmsetup message aftl-talk 0 fault block 3 && dmsetup message aftl-talk 0 gc >"$scratch/said" &&
+		says '^3 bad ' blocks 3 1
+}
+
 ktap_test_run 'status line' status_matches
+ktap_test_run 'luns' lun_lines
+ktap_test_run 'blocks' block_lines
+ktap_test_run 'blocks: the answer fits' block_lines_fit
 ktap_test_silent 'stats has every counter, a name and a number a line' every_counter
 ktap_test_run 'reset' resets
 ktap_test_run 'age' ages
 ktap_test_run 'block' says '^state (free|open|closed|bad)$' block 0
 ktap_test_run 'verbs in capitals' says '^erases [0-9]+$' BLOCK 1
+ktap_test_run 'gc' collects
+ktap_test_run 'gc in real time' collects_in_real_time
+ktap_test_run 'policy' changes_parameter
+ktap_test_run 'fault block' block_is_retired
+ktap_test_run 'fault die: its data are lost' die_is_lost
+ktap_test_run 'fault die: others take over' die_is_replaced
+ktap_test_run 'fault die: all of them' all_dies_are_lost
 ktap_test_run 'digest and audit at rest' at_rest
 ktap_test_run 'no digest with I/O' complains \
 	'message digest needs the device at rest; suspend it first' digest
 ktap_test_run 'unknown verb' complains \
-	'unknown message "sing"; there are stats, reset, age, block, fail, digest and audit' sing
+	'unknown message "sing"; there are stats, reset, age, gc, policy, fault, luns, blocks, block, digest and audit' \
+	sing
 ktap_test_run 'too few arguments' complains 'message age takes 1 arguments, not 0' age
 ktap_test_run 'too many arguments' complains 'message reset takes 0 arguments, not 1' reset all
 ktap_test_run 'no duration' complains '"old" is not a duration such as 700us, 3.5ms or 7d' age old
 ktap_test_run 'no such block' complains '"256" is not a block; there are 0 to 255' block 256
+ktap_test_run 'no such LUN' complains '"4" is not a LUN; there are 0 to 3' gc 4
+ktap_test_run 'too many LUNs' complains 'message gc takes 0 to 1 arguments, not 2' gc 1 2
+ktap_test_run 'no such fault' complains '"disk" is not a fault; there are block and die' fault disk 0
+ktap_test_run 'no such die' complains '"4" is not a LUN; there are 0 to 3' fault die 4
+ktap_test_run 'no such parameter' complains 'unknown parameter "colour"' policy colour red
+ktap_test_run 'no such value' complains 'erase: 1h is out of range; it must be 1ns to 10s' \
+	policy erase 1h
+ktap_test_run 'the shape does not change' complains \
+	'the device was made with op 30, which cannot become 40' policy op 40
+ktap_test_run 'memory does not grow' complains 'depth is 2048 as long as the device is loaded' \
+	policy depth 4096
 finished

@@ -10,6 +10,7 @@ import sys
 import time
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
@@ -104,7 +105,7 @@ def test_names_a_test_that_takes_too_long(tree: Tree) -> None:
 
 def test_takes_the_time_limit_from_the_area(tree: Tree) -> None:
     tree.tap("core", "echo 1..1; sleep 60; echo ok 1 - one")
-    tree.add("core/settings", "timeout=1\nserial=yes\n")
+    tree.add("core/settings", "timeout=1\napart=1\n")
     status, output = tree.run()
     assert status == 1
     assert "not done after 1 s" in output
@@ -126,6 +127,21 @@ def test_fails_when_an_area_has_no_tests(tree: Tree) -> None:
     status, output = tree.run()
     assert status == 1
     assert "empty: the area ran no test" in output
+
+
+@pytest.mark.parametrize(("at_once", "most"), [(1, 1), (2, 2)])
+def test_an_area_apart_has_the_machine_for_itself(tree: Tree, at_once: int, most: int) -> None:
+    log = tree.top / "log"
+    script = f"echo begin >>{log}; sleep 0.5; echo end >>{log}; echo 1..1; echo ok 1 - one"
+    tree.tap("shared", f"echo shared >>{log}; sleep 0.5; {script}")
+    tree.add("core/settings", f"apart={at_once}\n")
+    for name in "abc":
+        tree.add(f"core/{name}.tap.sh", f"#!/bin/sh\n{script}\n")
+    assert tree.run("-j8")[0] == 0
+    lines = log.read_text().split()
+    assert lines[:3] == ["shared", "begin", "end"]
+    running = list(accumulate(1 if line == "begin" else -1 for line in lines[3:]))
+    assert max(running) == most
 
 
 def test_refuses_an_area_that_is_not_there(tree: Tree) -> None:
@@ -214,6 +230,8 @@ def test_an_interrupt_kills_the_children_and_prints_what_there_is(tree: Tree) ->
     tree.add("core/a.tap.sh", "#!/bin/sh\necho 1..1; echo ok 1 - quick\n")
     tree.add("core/b.tap.sh", f"#!/bin/sh\nsleep 60 &\necho $! >{pid_file}.new\n"
              f"mv {pid_file}.new {pid_file}\nwait\n")  # fmt: skip
+    # A shell in the background has it ignored, and children would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     runner = subprocess.Popen(tree.command("-j1"), stdout=subprocess.PIPE, text=True)
     for _ in range(200):
         if pid_file.exists():

@@ -16,6 +16,7 @@ checkpatch=$(selftests/install-packages --checkpatch)
 ignored=FILE_PATH_CHANGES # about MAINTAINERS, of which an external tree has none
 # A table of X() rows hands each reader all columns, and a reader may declare one field a row.
 ignored=$ignored,MACRO_ARG_UNUSED,TRAILING_SEMICOLON,MULTISTATEMENT_MACRO_USE_DO_WHILE
+ignored=$ignored,MACRO_ARG_PRECEDENCE # of the name of a member, around which nothing can stand
 ignored=$ignored,MINMAX # a cast inside min() says what is meant; min_t() casts both sides unseen
 
 # Outside the kernel, moreover:
@@ -36,6 +37,9 @@ tables=$userspace,PARENTHESIS_ALIGNMENT
 # In compat.h, whose only purpose it is to ask for the version:
 compat=$ignored,LINUX_VERSION_CODE,CONSTANT_COMPARISON
 
+# TRACE_EVENT() is laid out like a structure, in all of the kernel:
+trace=$ignored,OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT
+
 # check TYPES FILE...
 check()
 {
@@ -51,7 +55,7 @@ check_folder()
 {
 	# shellcheck disable=SC2046 # file names without blanks, by another check
 	check_files "checkpatch of $2" "$1" \
-		$(sources "$2/*.[ch]" | grep -vx userspace/host/aftl-host.h | grep -v -e '-table\.h$' -e /compat.h)
+		$(sources "$2/*.[ch]" | grep -vx userspace/host/aftl-host.h | grep -v -e '-table\.h$' -e /compat.h -e dm-approxftl/trace.h)
 }
 
 # check_files NAME TYPES FILE...
@@ -72,6 +76,7 @@ check_folder "$userspace" userspace
 check_folder "$userspace" selftests
 check_folder "$userspace" trace-tools
 check_files 'checkpatch of compat.h' "$compat" dm-approxftl/compat.h
+check_files 'checkpatch of trace.h' "$trace" dm-approxftl/trace.h
 # shellcheck disable=SC2046 # file names without blanks, by another check
 check_files 'checkpatch of tables of macro rows' "$tables" $(sources '*-table.h')
 [ ! -e "$checkpatch" ] ||

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Verdicts: what is good, what needs attention, what has failed.
+ */
+#include "health-verdict.h"
+#include "tap.h"
+
+static struct health health;
+
+/* A device without a fault, of 100 blocks that were erased ten times. */
+static void make_good(void)
+{
+	health = (struct health){
+		.survey = { .blocks = 100, .erases_sum = 1000, .erases_max = 10 },
+	};
+	scnprintf(health.status.mode, sizeof(health.status.mode), "rw");
+}
+
+static void judged(enum health_verdict verdict, const char *reason)
+{
+	health_judge(&health);
+	CHECK_TEXT(health_verdict_words[health.verdict], health_verdict_words[verdict]);
+	CHECK_EQ(health.reason_count, 1);
+	CHECK_TEXT(health.reasons[0], reason);
+}
+
+static void good(void)
+{
+	make_good();
+	health_judge(&health);
+	CHECK_EQ(health.verdict, HEALTH_GOOD);
+	CHECK_EQ(health.reason_count, 0);
+}
+
+static void worn(void)
+{
+	make_good();
+	health.endurance = 12;
+	CHECK_EQ(health_used(&health), 8333);
+	health_judge(&health);
+	CHECK_EQ(health.verdict, HEALTH_GOOD);
+	health.endurance = 11;
+	judged(HEALTH_ATTENTION, "90 % of the endurance is used");
+	health.endurance = 0;
+	CHECK_EQ(health_used(&health), 0);
+}
+
+static void only_good_blocks_count(void)
+{
+	make_good();
+	health.endurance = 20;
+	health.survey.bad = 50;
+	CHECK_EQ(health_used(&health), 10000);
+	health.survey.bad = 100;
+	CHECK_EQ(health_used(&health), 0);
+}
+
+static void each_fault(void)
+{
+	make_good();
+	health.counters.retired_blocks = 2;
+	judged(HEALTH_ATTENTION, "2 blocks went bad in use");
+	make_good();
+	health.status.dead_luns = 1;
+	judged(HEALTH_ATTENTION, "1 LUNs have no good block left");
+	make_good();
+	health.counters.read_lost_units = 1;
+	health.counters.moved_lost_units = 2;
+	judged(HEALTH_ATTENTION, "3 units could not be read any more");
+	make_good();
+	health.counters.host_failed_requests = 4;
+	judged(HEALTH_ATTENTION, "4 requests ended with an error");
+	make_good();
+	health.counters.policy_bugs = 5;
+	judged(HEALTH_ATTENTION, "the core refused 5 proposals of the policy: it has a bug");
+	make_good();
+	scnprintf(health.status.mode, sizeof(health.status.mode), "ro");
+	judged(HEALTH_FAILED,
+	       "there are too few good blocks to write on: the device is read-only");
+}
+
+static void all_faults(void)
+{
+	memset(&health, 0xff, sizeof(health));
+	make_good();
+	scnprintf(health.status.mode, sizeof(health.status.mode), "ro");
+	health.status.dead_luns = 1;
+	memset(&health.counters, 1, sizeof(health.counters));
+	health.endurance = 1;
+	health_judge(&health);
+	CHECK_EQ(health.verdict, HEALTH_FAILED);
+	CHECK_EQ(health.reason_count, 7);
+}
+
+int main(void)
+{
+	tap_run("a good device", good);
+	tap_run("a worn device", worn);
+	tap_run("bad blocks do not count as wear", only_good_blocks_count);
+	tap_run("each fault is a reason", each_fault);
+	tap_run("the worst reason is the verdict", all_faults);
+	return tap_finish();
+}

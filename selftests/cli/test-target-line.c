@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Table lines: printed and read back, sized by the core, refused in a sentence.
+ */
+#include "policy.h"
+#include "tap.h"
+#include "target-line.h"
+
+static struct target_line line, again;
+static struct aftl_error error;
+static char text[TARGET_LINE_SIZE];
+
+static void set(const char *key, const char *value)
+{
+	CHECK_MSG(!target_line_set(&line, key, value, &error), "%s=%s: %s", key, value,
+		  error.text);
+}
+
+static void comes_back(void)
+{
+	char back[TARGET_LINE_SIZE];
+
+	target_line_print(&line, text);
+	CHECK_MSG(!target_line_parse(&again, text, &error), "%s: %s", text, error.text);
+	target_line_print(&again, back);
+	CHECK_TEXT(back, text);
+	CHECK(!memcmp(&line.config, &again.config, sizeof(line.config)));
+	CHECK(line.policy == again.policy);
+	CHECK_EQ(line.scale, again.scale);
+	CHECK_EQ(line.class, again.class);
+}
+
+static void standard_line(void)
+{
+	target_line_init(&line);
+	comes_back();
+	CHECK_TEXT(text, "ram 6 profile demo policy approxftl timing real");
+}
+
+static void every_profile_and_policy(void)
+{
+	unsigned int i, j;
+
+	for (i = 0; aftl_profile_name(i); i++) {
+		for (j = 0; aftl_policy_at(j); j++) {
+			target_line_init(&line);
+			set("profile", aftl_profile_name(i));
+			set("policy", aftl_policy_at(j)->name);
+			comes_back();
+		}
+	}
+}
+
+/* Each parameter at both ends of its range. */
+static void every_parameter(void)
+{
+	char value[AFTL_VALUE_SIZE];
+	unsigned int i;
+
+	for (i = 0; i < AFTL_PARAMS; i++) {
+		target_line_init(&line);
+		aftl_param_print(&aftl_params[i], aftl_params[i].smallest, value);
+		set(aftl_params[i].key, value);
+		comes_back();
+		aftl_param_print(&aftl_params[i], aftl_params[i].largest, value);
+		set(aftl_params[i].key, value);
+		comes_back();
+	}
+}
+
+static void all_at_once(void)
+{
+	char value[AFTL_VALUE_SIZE];
+	unsigned int i;
+
+	target_line_init(&line);
+	set("store", "/dev/mapper/below");
+	set("tag_all", "approximate");
+	set("timing", "scale:1000000");
+	for (i = 0; i < AFTL_PARAMS; i++) {
+		aftl_param_print(&aftl_params[i], aftl_params[i].largest, value);
+		set(aftl_params[i].key, value);
+	}
+	comes_back();
+	CHECK(strlen(text) < TARGET_LINE_SIZE - 1);
+}
+
+static void newer_keys(void)
+{
+	CHECK(!target_line_parse(&line, "none 8 colour red profile tos22 policy cubeftl timing off",
+				 &error));
+	CHECK_TEXT(line.profile, "tos22");
+	CHECK_TEXT(line.policy->name, "cubeftl");
+	CHECK_EQ(line.scale, TARGET_TIMING_OFF);
+}
+
+static void refused(const char *key, const char *value, const char *part)
+{
+	target_line_init(&line);
+	again = line;
+	CHECK_MSG(target_line_set(&line, key, value, &error) < 0, "%s=%s", key, value);
+	CHECK_CONTAINS(error.text, part);
+	CHECK(!memcmp(&line, &again, sizeof(line)));
+}
+
+static void refusals(void)
+{
+	refused("store", "disk", "is not a store; there are none, ram and the path");
+	refused("store", "/dev/a b", "is too long or has blanks");
+	refused("profile", "x", "unknown profile \"x\"; there are demo");
+	refused("policy", "best", "unknown policy \"best\"; there are baseline");
+	refused("timing", "fast", "is not one of real, off or scale:N");
+	refused("timing", "scale:0", "is not one of real, off or scale:N");
+	refused("timing", "scale:1000001", "is not one of real, off or scale:N");
+	refused("timing", "scale:", "is not one of real, off or scale:N");
+	refused("tag_all", "maybe", "tag_all: \"maybe\" is not one of precise or approximate");
+	refused("op", "much", "op: \"much\" is not a percentage");
+	refused("colour", "red", "unknown option \"colour\"");
+}
+
+static void broken_lines(void)
+{
+	static const char *const broken[] = {
+		"", "ram", "ram 1 op", "ram 2 op much", "ram 2 profile x", "ram 2 policy best",
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(broken); i++)
+		CHECK_MSG(target_line_parse(&line, broken[i], &error) == -EINVAL, "\"%s\"",
+			  broken[i]);
+}
+
+static void sizes_are_the_cores(void)
+{
+	struct target_size size;
+
+	target_line_init(&line);
+	CHECK(!target_line_size(&line, &size, &error));
+	CHECK_EQ(size.sectors, 128 * 4 * 256 * 85 / 100 * 8);
+	CHECK_EQ(size.geo.unit_bytes, 4096);
+	CHECK_RANGE(size.memory_bytes, 1000000, 4000000);
+}
+
+static void no_such_device(void)
+{
+	struct target_size size;
+
+	target_line_init(&line);
+	set("blocks", "16");
+	CHECK_EQ(target_line_size(&line, &size, &error), -EINVAL);
+	CHECK_CONTAINS(error.text, "policy approxftl keeps");
+	target_line_init(&line);
+	set("unit", "0");
+	CHECK_EQ(target_line_size(&line, &size, &error), -EINVAL);
+	CHECK_CONTAINS(error.text, "cannot be a sector of the kernel; say unit=4KiB");
+}
+
+/* The kernel's sectors are no larger than 4 KiB, whatever the profile maps. */
+static void profile_that_maps_pages(void)
+{
+	struct target_size size;
+
+	target_line_init(&line);
+	set("profile", "micro19");
+	CHECK(!target_line_size(&line, &size, &error));
+	CHECK_RANGE(size.geo.unit_bytes, 512, 4096);
+	comes_back();
+}
+
+static void fits(const char *profile, u64 mib)
+{
+	u64 sectors = mib * 2048;
+	struct target_size size;
+
+	target_line_init(&line);
+	set("profile", profile);
+	CHECK_MSG(!target_line_fit(&line, sectors, &error), "%s %llu MiB: %s", profile,
+		  (unsigned long long)mib, error.text);
+	CHECK(!target_line_size(&line, &size, &error));
+	CHECK_MSG(size.sectors >= sectors, "%s %llu MiB", profile, (unsigned long long)mib);
+}
+
+static void fitting(void)
+{
+	struct target_size size;
+	u64 mib;
+
+	for (mib = 1; mib <= 1 << 20; mib *= 8) {
+		fits("demo", mib);
+		fits("tcad18", mib);
+	}
+	/* One block less would not do, once the policy has room anyway. */
+	fits("demo", 4096);
+	line.config.blocks--;
+	CHECK(!target_line_size(&line, &size, &error));
+	CHECK(size.sectors < 4096 * 2048ULL);
+}
+
+static void too_large(void)
+{
+	target_line_init(&line);
+	CHECK_EQ(target_line_fit(&line, 1ULL << 50, &error), -EINVAL);
+	CHECK_CONTAINS(error.text, "is out of range");
+}
+
+int main(void)
+{
+	tap_run("the standard line", standard_line);
+	tap_run("every profile with every policy comes back", every_profile_and_policy);
+	tap_run("every parameter comes back", every_parameter);
+	tap_run("everything at once comes back", all_at_once);
+	tap_run("keys of a newer target are skipped", newer_keys);
+	tap_run("values that are refused", refusals);
+	tap_run("lines that are broken", broken_lines);
+	tap_run("the size is the core's", sizes_are_the_cores);
+	tap_run("no device can be like this", no_such_device);
+	tap_run("a profile that maps whole pages", profile_that_maps_pages);
+	tap_run("blocks for a size", fitting);
+	tap_run("no number of blocks for a size", too_large);
+	return tap_finish();
+}

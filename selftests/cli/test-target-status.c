@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The decoders of what the target says: right lines, newer ones, and lines that are wrong.
+ */
+#include <stdlib.h>
+
+#include "block-answer.h"
+#include "kernel-sentence.h"
+#include "tap.h"
+#include "target-status.h"
+
+static const char line[] =
+	"rw approxftl 1024/22282 172/256 3 17 1024 1027 5 1 12 987654 100 20 300 567890 4194304 2";
+
+static struct target_status status;
+static struct target_stats stats;
+static struct aftl_error error;
+
+static void whole_line(void)
+{
+	CHECK(!target_status_parse(&status, line, &error));
+	CHECK_TEXT(status.mode, "rw");
+	CHECK_TEXT(status.policy, "approxftl");
+	CHECK_EQ(status.valid_units, 1024);
+	CHECK_EQ(status.units, 22282);
+	CHECK_EQ(status.free_blocks, 172);
+	CHECK_EQ(status.blocks, 256);
+	CHECK_EQ(status.pending_requests, 3);
+	CHECK_EQ(status.host_read_units, 17);
+	CHECK_EQ(status.host_write_units, 1024);
+	CHECK_EQ(status.programmed_units, 1027);
+	CHECK_EQ(status.erased_blocks, 5);
+	CHECK_EQ(status.retired_blocks, 1);
+	CHECK_EQ(status.flipped_bits, 12);
+	CHECK_EQ(status.device_ns, 987654);
+	CHECK_EQ(status.late_p50_ns, 100);
+	CHECK_EQ(status.late_p99_ns, 20);
+	CHECK_EQ(status.late_max_ns, 300);
+	CHECK_EQ(status.ftl_bytes, 567890);
+	CHECK_EQ(status.data_bytes, 4194304);
+	CHECK_EQ(status.dead_luns, 2);
+}
+
+static void newer_line(void)
+{
+	char text[sizeof(line) + 40];
+
+	scnprintf(text, sizeof(text), "%s 19/x twenty\n", line);
+	CHECK(!target_status_parse(&status, text, &error));
+	CHECK_EQ(status.dead_luns, 2);
+}
+
+/* Each copy ends in the last byte of its memory, so that a step too far is seen. */
+static void line_cut_anywhere(void)
+{
+	size_t length;
+
+	for (length = 0; length < sizeof(line) - 2; length++) {
+		char *text = malloc(length + 1);
+
+		memcpy(text, line, length);
+		text[length] = '\0';
+		CHECK_MSG(target_status_parse(&status, text, &error) == -EINVAL, "\"%s\"", text);
+		CHECK_CONTAINS(error.text, "of the status line is missing or malformed");
+		free(text);
+	}
+}
+
+static void refused(const char *text, const char *part)
+{
+	CHECK_MSG(target_status_parse(&status, text, &error) == -EINVAL, "\"%s\"", text);
+	CHECK_CONTAINS(error.text, part);
+}
+
+static void wrong_words(void)
+{
+	refused("Fail", "another table has taken the device over");
+	refused("inactive", "the device has not been resumed yet");
+	refused("", "word mode ");
+	refused("rw", "word policy ");
+	refused("rw approxftl 1024 1/2 3", "word valid_units ");
+	refused("rw approxftl 1/2 /2 3", "word free_blocks ");
+	refused("rw approxftl 1/2 2/ 3", "word free_blocks ");
+	refused("rw approxftl 1/2/3 2/3 3", "word valid_units ");
+	refused("rw approxftl 1/2 2/3 -3", "word pending_requests ");
+	refused("rw approxftl 1/2 2/3 0x3", "word pending_requests ");
+	refused("rw approxftl 1/2 2/3 18446744073709551616", "word pending_requests ");
+	refused("rw approxftl 1/2 2/3 18446744073709551615", "word host_read_units ");
+	refused("rw a-policy-with-a-name-that-is-too-long 1/2", "word policy ");
+}
+
+/* As the message "stats" prints it. */
+static void print_stats(const struct target_stats *from, char *text, size_t size)
+{
+	size_t used = 0;
+	u32 i;
+
+	for (i = 0; i < AFTL_COUNTERS; i++)
+		used += scnprintf(text + used, size - used, "%s %llu\n", aftl_counter_info[i].name,
+				  (unsigned long long)aftl_counter_get(&from->counters, i));
+	used += scnprintf(text + used, size - used,
+			  "device_ns %llu\nsince_ns %llu\nlate_count %llu\nlate_sum_ns %llu\nlate_max_ns %llu\nlate_p50_ns 1\n",
+			  (unsigned long long)from->device_ns, (unsigned long long)from->since_ns,
+			  (unsigned long long)from->late.count, (unsigned long long)from->late.sum,
+			  (unsigned long long)from->late.largest);
+	for (i = 0; i < AFTL_HISTOGRAM_BINS; i++)
+		if (from->late.bins[i])
+			used += scnprintf(text + used, size - used, "late_le_%llu %u\n",
+					  (unsigned long long)aftl_histogram_top(i),
+					  from->late.bins[i]);
+}
+
+static void make_stats(struct target_stats *made, u64 factor)
+{
+	u64 *counters = (u64 *)&made->counters;
+	u32 i;
+
+	memset(made, 0, sizeof(*made));
+	for (i = 0; i < AFTL_COUNTERS; i++)
+		counters[i] = factor * (i + 1);
+	made->device_ns = 1000 * factor;
+	made->since_ns = 7;
+	for (i = 0; i < 10 * factor; i++)
+		aftl_histogram_add(&made->late, 100ULL * i);
+	made->late.smallest = 0;
+}
+
+static char answer[16384];
+
+static void stats_survive(void)
+{
+	struct target_stats made;
+
+	make_stats(&made, 3);
+	print_stats(&made, answer, sizeof(answer));
+	CHECK(!target_stats_parse(&stats, answer, &error));
+	CHECK(!memcmp(&stats, &made, sizeof(made)));
+}
+
+static void stats_difference(void)
+{
+	struct target_stats before;
+	u32 i;
+
+	make_stats(&before, 2);
+	make_stats(&stats, 5);
+	target_stats_since(&stats, &before);
+	for (i = 0; i < AFTL_COUNTERS; i++)
+		CHECK_EQ(aftl_counter_get(&stats.counters, i), 3 * (i + 1));
+	CHECK_EQ(stats.late.count, 30);
+	CHECK_RANGE(aftl_histogram_quantile(&stats.late, 5000), 3400, 3600);
+	CHECK_RANGE(stats.late.largest, 4900, 4900 * 33 / 32);
+}
+
+static void stats_after_reset(void)
+{
+	struct target_stats before, after;
+
+	make_stats(&before, 5);
+	make_stats(&after, 2);
+	after.since_ns = 9;
+	stats = after;
+	target_stats_since(&stats, &before);
+	CHECK(!memcmp(&stats, &after, sizeof(after)));
+}
+
+static void stats_wrong(void)
+{
+	struct target_stats made;
+
+	make_stats(&made, 1);
+	print_stats(&made, answer, sizeof(answer));
+	memcpy(strstr(answer, "since_ns"), "sinze_ns", 8);
+	CHECK_EQ(target_stats_parse(&stats, answer, &error), -EINVAL);
+	CHECK_CONTAINS(error.text, "lacks since_ns");
+	memcpy(strstr(answer, "sinze_ns"), "since_ns-", 9);
+	CHECK_EQ(target_stats_parse(&stats, answer, &error), -EINVAL);
+	CHECK_CONTAINS(error.text, "is not a name and a number");
+	CHECK_EQ(target_stats_parse(&stats, "", &error), -EINVAL);
+	CHECK_EQ(target_stats_parse(&stats, "host_read_requests", &error), -EINVAL);
+	CHECK_EQ(target_stats_parse(&stats, "host_read_requests 1 2", &error), -EINVAL);
+}
+
+static void blocks(void)
+{
+	struct block_survey survey = { 0 };
+	u32 next;
+
+	CHECK(!block_answer_add(&survey,
+				"0 free - 7 70000 0 1\n1 bad page 99 1 0 0\n2 open page 3 1 4 5\nnext 3",
+				&next, &error));
+	CHECK_EQ(next, 3);
+	CHECK(!block_answer_add(&survey, "3 closed checkerboard 5 9 4 5\n", &next, &error));
+	CHECK_EQ(next, 0);
+	CHECK_EQ(survey.blocks, 4);
+	CHECK_EQ(survey.bad, 1);
+	CHECK_EQ(survey.erases_min, 3);
+	CHECK_EQ(survey.erases_max, 7);
+	CHECK_EQ(survey.erases_sum, 15);
+	CHECK_EQ(survey.wear_sum, 70010);
+}
+
+static void blocks_wrong(void)
+{
+	static const char *const wrong[] = {
+		"next", "next x", "0 free -", "0 free - 7\n", "0 free - x 1 0 0", "\n",
+		"free - 7 7",
+	};
+	struct block_survey survey = { 0 };
+	unsigned int i;
+	u32 next;
+
+	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
+		CHECK_MSG(block_answer_add(&survey, wrong[i], &next, &error) == -EINVAL, "\"%s\"",
+			  wrong[i]);
+		CHECK_CONTAINS(error.text, "is no block");
+	}
+	CHECK(!block_answer_add(&survey, "", &next, &error));
+	CHECK_EQ(survey.blocks, 0);
+}
+
+static void sentence(const char *record, const char *wanted)
+{
+	struct aftl_error found = { "" };
+	bool is_one = kernel_sentence(record, &found);
+
+	CHECK_MSG(is_one == !!wanted, "\"%s\"", record);
+	CHECK_TEXT(found.text, wanted ? wanted : "");
+}
+
+static void sentences(void)
+{
+	sentence("3,742,8000,-;device-mapper: table: 253:0: approxftl: op: 91 is out (-EINVAL)\n",
+		 "op: 91 is out");
+	sentence("[ 8.1] device-mapper: table: 253:0: approxftl: no (more) room (-ENOMEM)",
+		 "no (more) room");
+	sentence("3,1,2,-;device-mapper: approxftl: 253:1: unknown message \"sing\"\n",
+		 "unknown message \"sing\"");
+	sentence("3,1,2,-;device-mapper: approxftl: without a device", "without a device");
+	sentence("3,1,2,-;device-mapper: table: 253:0: linear: dm-linear: no (-EINVAL)\n", NULL);
+	sentence("3,1,2,-;device-mapper: ioctl: unable to remove open device aftl\n", NULL);
+	sentence("approxftl: who says so?\n", NULL);
+	sentence("", NULL);
+	sentence("device-mapper: approxftl: ", "");
+}
+
+int main(void)
+{
+	tap_run("every word of a status line", whole_line);
+	tap_run("words of a newer target are skipped", newer_line);
+	tap_run("a line that ends too early", line_cut_anywhere);
+	tap_run("words that are wrong", wrong_words);
+	tap_run("stats survive", stats_survive);
+	tap_run("difference of stats", stats_difference);
+	tap_run("difference of stats after a reset", stats_after_reset);
+	tap_run("stats that are wrong", stats_wrong);
+	tap_run("answers about blocks", blocks);
+	tap_run("answers about blocks that are wrong", blocks_wrong);
+	tap_run("sentences in the kernel's log", sentences);
+	return tap_finish();
+}

@@ -1,0 +1,371 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The verbs of the kernel's devices, as far as they go without a kernel that has them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from selftests.sim.support import BINARY, TOP, Done, run
+
+PAGE = TOP / "userspace/approxftl/approxftl-device.8.rst"
+DEVICE_VERBS = ("create", "list", "status", "stat", "health", "message", "remove", "doctor")
+NAMED = ("status", "stat", "health", "message", "remove")
+
+
+def json_of(*arguments: str | Path, code: int = 0) -> dict[str, Any]:
+    done = run(*arguments, "--json")
+    assert done.code == code, done.err
+    document: dict[str, Any] = json.loads(done.out)
+    assert document["approxftl_json_format"] == [1, 0]
+    assert document["tool"]["argv"][0] == "approxftl"
+    return document
+
+
+def names(verb: str) -> list[str]:
+    return [one["name"] for one in json_of(verb)[verb]]
+
+
+def verbs() -> list[str]:
+    return re.findall(r"^  (\w+) +\w", run("help").out, re.M)
+
+
+def refused(done: Done, code: int, sentence: str) -> None:
+    assert (done.code, done.out) == (code, ""), done.out
+    assert done.err.count("\n") == 1
+    assert sentence in done.err
+
+
+# Help
+
+
+def test_every_device_verb_is_listed() -> None:
+    assert set(DEVICE_VERBS) <= set(verbs())
+
+
+@pytest.mark.parametrize("verb", verbs())
+def test_help(verb: str) -> None:
+    done = run(verb, "--help")
+    assert (done.code, done.err) == (0, "")
+    assert f"Usage: approxftl {'VERB' if verb == 'help' else verb}" in done.out
+    assert run("help", verb).out == done.out
+
+
+@pytest.mark.parametrize("verb", DEVICE_VERBS)
+def test_help_has_short_lines_and_every_option_works(verb: str) -> None:
+    told = run(verb, "--help").out
+    assert max(map(len, told.splitlines())) <= 100
+    for option in re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", told, re.M):
+        assert "unknown option" not in run(verb, option).err
+
+
+@pytest.mark.parametrize("verb", DEVICE_VERBS)
+def test_the_page_has_every_option(verb: str) -> None:
+    page = PAGE.read_text()
+    section = re.search(rf"^approxftl {verb}\b.*?(?=^approxftl |^[A-Z ]+\n=)", page, re.M | re.S)
+    assert section, verb
+    both = section[0] + page.split("Options of every verb")[1]
+    for option in re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", run(verb, "--help").out, re.M):
+        assert re.search(rf"^(?:-\w, )?{option}\b", both, re.M), option
+
+
+# Usage
+
+
+@pytest.mark.parametrize("verb", NAMED)
+def test_a_name_is_needed(verb: str) -> None:
+    refused(run(verb), 2, f'missing; "approxftl {verb} --help" explains it')
+
+
+USAGE = [
+    (["list", "x"], '"x" is one word too many'),
+    (["status", "a", "b"], '"b" is one word too many'),
+    (["status", "--jason", "a"], 'unknown option "--jason"; did you mean --json?'),
+    (["stat", "a", "-x"], 'unknown option "-x"; "approxftl stat --help" lists'),
+    (["stat", "a", "--interval"], "--interval needs a value"),
+    (["stat", "a", "-i"], "-i needs a value"),
+    (["stat", "a", "--interval", "often"], '--interval: "often" is not a duration'),
+    (["stat", "a", "--interval", "1ms"], "--interval: 1ms is out of range; it must be 10ms"),
+    (["stat", "a", "--count", "3"], "--count needs --interval"),
+    (["stat", "a", "-i", "1", "-c", "0"], "--count: there must be a line at least"),
+    (["create"], 'NAME missing; "approxftl create --help" explains it'),
+    (["create", "a b"], '"a b" cannot be the name of a device'),
+    (["create", "a/b"], '"a/b" cannot be the name of a device'),
+    (["create", ""], '"" cannot be the name of a device'),
+    (["create", "x" * 128], "use up to 127 letters"),
+    (["create", "x", "op"], '"op" is not of the form KEY=VALUE'),
+    (["create", "x", "--set", "op"], '"op" is not of the form KEY=VALUE'),
+    (["create", "x", "opp=7"], 'unknown option "opp"; there are profile, policy'),
+    (["create", "x", "op=91"], "op: 91 is out of range; it must be 0 to 90"),
+    (["create", "x", "--profile", "dmo"], 'unknown profile "dmo"; there are demo'),
+    (["create", "x", "--policy", "best"], 'unknown policy "best"; there are baseline'),
+    (["create", "x", "--timing", "slow"], 'timing: "slow" is not one of real, off or scale:N'),
+    (["create", "x", "--store", "disk"], '"disk" is not a store; there are none, ram and'),
+    (["create", "x", "--tag-all", "no"], 'tag_all: "no" is not one of precise or approximate'),
+    (["create", "x", "--size", "big"], '--size: "big" is not a size such as'),
+    (["create", "x", "--size", "1000"], "--size: 1000 is not a multiple of 512 bytes"),
+    (["create", "x", "--size", "512"], "--size: 512 is not a multiple of the mapping unit of 4096"),
+    (["create", "x", "--size", "1PiB"], '--size: "1PiB" is not a size such as'),
+    (["create", "x", "--size", "2TiB", "op=60"], "1310720 is out of range; it must be 1 to"),
+    (["create", "x", "--size", "1GiB", "op=0"], "policy approxftl keeps 16 of the 256 blocks"),
+    (["create", "x", "--size", "1GiB", "blocks=128"], "is more than the 456339456 bytes"),
+    (["create", "x", "blocks=16"], "policy approxftl keeps"),
+    (["create", "x", "unit=0"], "a mapping unit of 8192 bytes cannot be a sector of the kernel"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), USAGE, ids=lambda v: " ".join(v)[:40])
+def test_usage(arguments: list[str], sentence: str) -> None:
+    done = run(*arguments)
+    refused(done, 2, sentence)
+    assert done.err.startswith(f"approxftl {arguments[0]}: ")
+
+
+# create --dry-run
+
+
+def planned(*arguments: str) -> list[str]:
+    """Return the words of the table that would be loaded."""
+    done = run("create", "ssd", "--dry-run", *arguments)
+    assert (done.code, done.err) == (0, "")
+    command = shlex.split(done.out)
+    assert command[:4] == ["dmsetup", "create", "ssd", "--table"]
+    assert len(command) == 5
+    return command[4].split()
+
+
+def again(table: list[str]) -> list[str]:
+    """Return the plan for the pairs of a table line."""
+    store, count, *pairs = table[3:]
+    assert int(count) == len(pairs)
+    keys = [f"{key}={value}" for key, value in zip(pairs[::2], pairs[1::2], strict=True)]
+    size = f"{int(table[1]) * 512}"
+    return planned("--store", store, "--size", size, *keys, f"blocks={blocks(pairs)}")
+
+
+def blocks(pairs: list[str]) -> str:
+    known = dict(zip(pairs[::2], pairs[1::2], strict=True))
+    if "blocks" in known:
+        return known["blocks"]
+    values = json_of("params", "--profile", known["profile"])["parameters"]
+    found: str = next(one["value"] for one in values if one["key"] == "blocks")
+    return found
+
+
+def test_standard_line() -> None:
+    line = "0 891288 approxftl ram 6 profile demo policy approxftl timing real"
+    assert " ".join(planned()) == line
+
+
+@pytest.mark.parametrize("profile", names("profiles"))
+def test_every_profile_comes_back(profile: str) -> None:
+    table = planned("--profile", profile, "--policy", "baseline")
+    assert again(table) == table
+
+
+@pytest.mark.parametrize("policy", names("policies"))
+def test_every_policy_is_planned_or_refused_by_the_core(policy: str) -> None:
+    done = run("create", "ssd", "-n", "--policy", policy)
+    if done.code:
+        refused(done, 2, f"policy {policy} ")
+    else:
+        assert f" policy {policy} " in done.out
+
+
+def test_the_profile_comes_first_wherever_it_stands() -> None:
+    assert planned("op=20", "--profile", "tcad18") == planned("--profile", "tcad18", "op=20")
+
+
+def test_spellings() -> None:
+    table = planned("--set", "wear-gap=50", "--tag-all=approximate", "read=50000ns")
+    line = "ram 12 profile demo policy approxftl timing real"
+    assert " ".join(table[3:]) == f"{line} tag_all approximate read 50us wear_gap 50"
+
+
+@settings(max_examples=25, deadline=None)
+@given(mib=st.integers(1, 1 << 20), op=st.integers(5, 60))
+def test_size_is_what_was_asked_for(mib: int, op: int) -> None:
+    document = json_of("create", "ssd", "--dry-run", "--size", f"{mib}MiB", f"op={op}")
+    assert document["size_bytes"] == mib << 20
+    assert document["room_bytes"] >= mib << 20
+    assert document["table"].split()[1] == str(mib << 11)
+
+
+def test_json_of_dry_run() -> None:
+    document = json_of("create", "ssd", "--dry-run", "--policy", "vth_b", "--store", "none")
+    assert document["table"] == " ".join(planned("--policy", "vth_b", "--store", "none"))
+    assert (document["name"], document["created"]) == ("ssd", False)
+    assert (document["policy"], document["store"]) == ("vth_b", "none")
+    assert document["room_bytes"] == document["size_bytes"] == 891288 * 512
+    assert 0 < document["ftl_bytes"] < 1 << 23
+
+
+# The status line
+
+
+def test_the_page_explains_the_status_line() -> None:
+    table = (TOP / "dm-approxftl/status-table.h").read_text()
+    words = [
+        "/".join(re.findall(r"\w+", found))
+        for found in re.findall(r"^STATUS_\w+\(([\w, ]+), \"", table, re.M)
+    ]
+    assert len(words) > 10
+    listed = re.findall(r"^(\d+) +\*([\w/]+)\*", PAGE.read_text(), re.M)
+    assert listed == [(str(at), word) for at, word in enumerate(words, 1)]
+
+
+# doctor
+
+RELEASE = "6.1.0-99-amd64"
+
+
+class Machine:
+    """A tree that looks like a machine on which devices can be made."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.write("proc/modules", "dm_mod 1 0 - Live 0x0\n")
+        self.write("proc/cmdline", "root=/dev/sda1 quiet\n")
+        self.write("proc/sys/kernel/modules_disabled", "0\n")
+        self.write("proc/misc", "236 device-mapper\n")
+        self.write("proc/meminfo", "MemTotal: 4000000 kB\nMemAvailable: 3000000 kB\n")
+        self.write("dev/mapper/control", "")
+        self.write("sys/kernel/security/lockdown", "[none] integrity confidentiality\n")
+        self.write("sys/module/module/parameters/sig_enforce", "N\n")
+        self.write(f"lib/modules/{RELEASE}/build/Makefile", "")
+        self.write(f"lib/modules/{RELEASE}/modules.dep", "updates/dkms/dm-approxftl.ko.xz:\n")
+        for tool in ("dmsetup", "fio", "blktrace", "qemu-system-x86_64", "busybox", "cpio"):
+            self.write(f"tools/{tool}", "")
+
+    def write(self, name: str, text: str) -> None:
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def remove(self, name: str) -> None:
+        (self.root / name).unlink()
+
+    def files(self) -> list[tuple[str, bytes]]:
+        return sorted((str(p), p.read_bytes()) for p in self.root.rglob("*") if p.is_file())
+
+    def ask(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [BINARY, "doctor", "--root", self.root, "--kernel", RELEASE, *arguments],
+            env={**os.environ, "PATH": "/tools"},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    def diagnosis(self) -> tuple[int, dict[str, Any]]:
+        done = self.ask("--json")
+        assert done.stderr == ""
+        return done.returncode, json.loads(done.stdout)
+
+    def lacking(self) -> dict[str, str | None]:
+        """Return the checks that found something missing, and their remedies."""
+        _, document = self.diagnosis()
+        return {
+            one["name"]: one["remedy"]
+            for one in document["checks"]
+            if one["finding"] == "missing" and one["name"] != "user"
+        }
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+def test_doctor_finds_a_good_machine_good(machine: Machine) -> None:
+    code, document = machine.diagnosis()
+    is_root = os.geteuid() == 0
+    assert machine.lacking() == {}
+    assert (code, document["kernel"]) == (0 if is_root else 1, RELEASE)
+    assert document["usable"] == {"native": is_root, "helpful": True, "virtual": True}
+
+
+def test_doctor_changes_nothing(machine: Machine) -> None:
+    before = machine.files()
+    machine.ask()
+    assert machine.files() == before
+
+
+FAULTS = [
+    ("proc/modules", None, "module loading", "virtual machine"),
+    ("proc/cmdline", "quiet nomodule\n", "module loading", "reboot"),
+    ("proc/sys/kernel/modules_disabled", "1\n", "module loading", "reboot"),
+    ("proc/misc", "237 loop-control\n", "device-mapper", "modprobe dm-mod"),
+    ("dev/mapper/control", None, "control node", "modprobe dm-mod"),
+    ("sys/kernel/security/lockdown", "none [integrity] confidentiality\n", "module signature",
+     "mokutil --import"),
+    ("sys/module/module/parameters/sig_enforce", "Y\n", "module signature", "mokutil --import"),
+    ("proc/meminfo", "MemAvailable: 200000 kB\n", "memory", "--store none"),
+    ("tools/fio", None, "fio", "apt-get install fio"),
+    ("tools/dmsetup", None, "dmsetup", "apt-get install dmsetup"),
+    ("tools/qemu-system-x86_64", None, "qemu", "apt-get install qemu-system-x86"),
+    ("tools/busybox", None, "busybox", "apt-get install busybox-static"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "check", "remedy"), FAULTS)
+def test_doctor_finds_each_fault(
+    machine: Machine, name: str, text: str | None, check: str, remedy: str
+) -> None:
+    if text is None:
+        machine.remove(name)
+    else:
+        machine.write(name, text)
+    lacking = machine.lacking()
+    assert list(lacking) == [check]
+    assert remedy in (lacking[check] or "")
+    code, document = machine.diagnosis()
+    group = next(one["group"] for one in document["checks"] if one["name"] == check)
+    assert not document["usable"][group]
+    assert group != "native" or code == 1
+    assert remedy in machine.ask().stdout
+
+
+def test_doctor_without_a_module(machine: Machine) -> None:
+    machine.write(f"lib/modules/{RELEASE}/modules.dep", "kernel/drivers/md/dm-mod.ko:\n")
+    lacking = machine.lacking()
+    assert list(lacking) == ["module", "module loaded"]
+    assert f"/lib/modules/{RELEASE}/build" in (lacking["module"] or "")
+    machine.remove(f"lib/modules/{RELEASE}/build/Makefile")
+    assert machine.lacking()["kernel headers"] == f"apt-get install linux-headers-{RELEASE}"
+
+
+def test_doctor_is_content_with_a_loaded_module(machine: Machine) -> None:
+    machine.remove(f"lib/modules/{RELEASE}/modules.dep")
+    machine.remove(f"lib/modules/{RELEASE}/build/Makefile")
+    machine.write("sys/module/dm_approxftl/version", "")
+    machine.write("sys/module/module/parameters/sig_enforce", "Y\n")
+    assert machine.lacking() == {}
+
+
+def test_doctor_without_a_tree(tmp_path: Path) -> None:
+    done = run("doctor", "--root", tmp_path, "--json")
+    assert done.code == 1
+    assert json.loads(done.out)["usable"]["native"] is False
+
+
+# A kernel without device-mapper
+
+
+@pytest.mark.skipif(
+    Path("/dev/mapper/control").exists() or Path("/sys/module/dm_mod").exists(),
+    reason="this kernel has device-mapper: selftests/kernel/cli.sh tests the verbs there",
+)
+@pytest.mark.parametrize("verb", [v for v in DEVICE_VERBS if v != "doctor"])
+def test_no_device_mapper(verb: str) -> None:
+    words = [] if verb == "list" else ["x", "stats"] if verb == "message" else ["x"]
+    refused(run(verb, *words), 1, "the kernel has no device-mapper; try: modprobe dm-mod")

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Every job file runs on a file, says how, and has the mix that its header speaks of."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
+PROFILES = sorted((TOP / "fio-profiles").glob("*.fio"))
+# selftests/kernel/profiles.sh runs all of them on a device.
+FOR_FILES = [profile for profile in PROFILES if profile.stem != "trim"]
+
+Json = dict[str, Any]
+
+
+@cache
+def run(profile: Path) -> dict[str, Json]:
+    """Run it once on a file; return its jobs by their names."""
+    BUILD.mkdir(parents=True, exist_ok=True)
+    # Not below /tmp, which may be in memory, without direct access.
+    with tempfile.TemporaryDirectory(dir=BUILD) as directory:
+        done = subprocess.run(
+            ["fio", "--output-format=json", "--eta=never", str(profile)],
+            cwd=directory,
+            env=os.environ | {"TARGET": f"{directory}/file", "SIZE": "1m"},
+            capture_output=True,
+            text=True,
+            timeout=240,
+            check=False,
+        )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return {job["jobname"]: job for job in json.loads(done.stdout)["jobs"]}
+
+
+@pytest.mark.parametrize("profile", FOR_FILES, ids=lambda path: path.stem)
+def test_runs_on_a_file(profile: Path) -> None:
+    for name, job in run(profile).items():
+        assert job["error"] == 0
+        assert job["read"]["total_ios"] + job["write"]["total_ios"] > 0, name
+
+
+@pytest.mark.parametrize("profile", PROFILES, ids=lambda path: path.stem)
+def test_says_what_it_shows_and_how_to_run_it(profile: Path) -> None:
+    header, _, jobs = profile.read_text().partition("\n[global]\n")
+    lines = header.splitlines()
+    assert lines[0].startswith("; SPDX-")
+    assert all(line.startswith(";") or not line for line in lines)
+    assert f"fio fio-profiles/{profile.name}" in header
+    assert "filename=${TARGET}\nsize=${SIZE}\n" in jobs
+
+
+# Reads for each write, from the source that the header names: jobs that read, jobs that write.
+MIXES = {
+    "mail": (1, ["deliver"], ["deliver"]),  # one group: fio adds the readers up with it
+    "web": (10, ["pages"], ["log"]),
+    "proxy": (5, ["hits"], ["misses"]),
+    "key-value": (4, ["gets"], ["log"]),
+    "mixed-70-30": (70 / 30, ["mixed"], ["mixed"]),
+    "mixed-30-70": (30 / 70, ["mixed"], ["mixed"]),
+}
+
+
+@pytest.mark.parametrize("name", MIXES)
+def test_mix(name: str) -> None:
+    wanted, readers, writers = MIXES[name]
+    jobs = run(TOP / "fio-profiles" / f"{name}.fio")
+    reads = sum(jobs[job]["read"]["total_ios"] for job in readers)
+    writes = sum(jobs[job]["write"]["total_ios"] for job in writers)
+    assert reads / writes == pytest.approx(wanted, rel=0.25)
+
+
+@pytest.mark.parametrize("name", ["mail", "web", "proxy"])
+def test_objects_have_16_kib_on_average(name: str) -> None:
+    readers = MIXES[name][1]
+    jobs = run(TOP / "fio-profiles" / f"{name}.fio")
+    reads = [jobs[job]["read"] for job in readers]
+    mean = sum(read["io_bytes"] for read in reads) / sum(read["total_ios"] for read in reads)
+    assert mean == pytest.approx(16 * 1024, rel=0.25)

@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# In the lab: what a request costs the processor with `timing off`, beside what it costs on other
+# devices in memory. REQUESTS=N measures with more of them; `make bench-kernel` does.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. selftests/kernel/lib.sh
+only_in_the_lab
+
+requests=${REQUESTS:-4000}
+# Times the cost of dm-linear over the kernel's RAM disk, in percent
+limit=200
+
+set_up_others()
+{
+	modprobe brd rd_nr=1 rd_size=65536 &&
+		dmsetup create aftl-linear --table '0 131072 linear /dev/ram0 0' || return
+	modprobe null_blk nr_devices=0 || return
+	mountpoint -q /sys/kernel/config || mount -t configfs configfs /sys/kernel/config
+	null=/sys/kernel/config/nullb/nullb-aftl
+	mkdir "$null" && echo 64 >"$null/size" && echo 4096 >"$null/blocksize" &&
+		echo 1 >"$null/memory_backed" && echo 0 >"$null/irqmode" && echo 1 >"$null/power" &&
+		null_device=$(find /dev -name "nullb*" -type b) && [ -n "$null_device" ]
+}
+
+# So many blocks that none is collected.
+set_up_ours()
+{
+	for policy in baseline approxftl; do
+		create "aftl-$policy" ram timing off blocks 2048 policy "$policy" || return
+	done
+}
+
+measure()
+{
+	cp "$(command -v fio)" "$scratch" &&
+		python3 selftests/kernel/cost.py "$scratch/fio" "$requests" brd=/dev/ram0 \
+			linear=/dev/mapper/aftl-linear "null_blk=$null_device" \
+			baseline=/dev/mapper/aftl-baseline \
+			approxftl=/dev/mapper/aftl-approxftl >"$scratch/costs"
+}
+
+# cost DEVICE OPERATION DEPTH
+cost()
+{
+	sed -n "s/^$* //p" "$scratch/costs"
+}
+
+within_limit()
+{
+	[ $(($(cost "$@") * 100)) -le $(($(cost linear "$2" "$3") * limit)) ]
+}
+
+ktap_test_run 'other devices in memory are there' set_up_others
+ktap_test_run 'ours are there' set_up_ours
+ktap_test_run 'all of them are measured' measure
+sed 's/^/# cost /' "$scratch/costs"
+for policy in baseline approxftl; do
+	for operation in randwrite randread; do
+		for depth in 1 32; do
+			ktap_test_run "$policy, $operation, depth $depth: at most twice dm-linear" \
+				within_limit $policy $operation $depth
+		done
+	done
+	ktap_test_run "$policy: nothing was collected" [ "$(counter aftl-$policy gc_blocks)" -eq 0 ]
+done
+echo 0 >"$null/power" && rmdir "$null"
+finished

@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# In the lab: a device without requests takes nothing, for its time stands still beside them.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. selftests/kernel/lib.sh
+only_in_the_lab
+
+interval_s=60
+# How much two idle minutes differ without any device.
+tolerance_ns=200000
+
+# High-resolution timers that fired in a soft interrupt, as the device's does
+fired()
+{
+	awk '$1 == "HRTIMER:" { print $2 }' /proc/softirqs
+}
+
+# Nanoseconds in which the processor ran a task, kernel threads included
+ran_ns()
+{
+	awk '$1 == "cpu0" { print $8 }' /proc/schedstat
+}
+
+# Sets timers and busy_ns to what an idle minute takes.
+watch()
+{
+	timers=$(fired)
+	busy_ns=$(ran_ns)
+	sleep "$interval_s"
+	timers=$(($(fired) - timers))
+	busy_ns=$(($(ran_ns) - busy_ns))
+}
+
+write()
+{
+	dd if=/dev/zero of=/dev/mapper/aftl-idle bs=4k count=64 oflag=direct 2>"$scratch/said"
+}
+
+no_more_than_without()
+{
+	write && sleep 2 && watch
+	echo "# without a device $least_timers timers, $least_ns ns; with it $timers timers, $busy_ns ns"
+	[ "$timers" -le "$least_timers" ] && [ "$busy_ns" -le $((least_ns + tolerance_ns)) ]
+}
+
+timers_are_seen()
+{
+	timers=$(fired)
+	write
+	[ "$(($(fired) - timers))" -ge 64 ]
+}
+
+sleep 5
+watch
+watch
+least_timers=$timers
+least_ns=$busy_ns
+# shellcheck disable=SC2086,SC2154 # words, of lib.sh
+create aftl-idle ram $shape buffer 1MiB idle 1ms || exit 1
+ktap_test_run "an idle device fires no timer and takes no processor" no_more_than_without
+dmsetup remove aftl-idle
+# shellcheck disable=SC2086 # words
+create aftl-idle ram $shape || exit 1
+ktap_test_run 'a busy device fires timers that this test sees' timers_are_seen
+finished

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Feed what a device was asked to the simulator, and compare how the two end.
+
+    replay.py --trace FILE --stats FILE --digest HEX --record FILE -- SIMULATOR ARGUMENT...
+
+The trace is the text of the tracepoint aftl_submit of one device, from its first request on;
+the statistics and the digest are the answers to the messages stats and digest of the device
+at rest. The stream is left in --record.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+TOP = Path(__file__).resolve().parents[2]
+SECTOR = 512
+SUBMIT = re.compile(r" aftl_submit: (.*)$")
+
+
+def load_support() -> ModuleType:
+    """Return the module that packs record files."""
+    spec = importlib.util.spec_from_file_location("support", TOP / "selftests/sim/support.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["support"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def read_requests(trace: Path) -> list[dict[str, int]]:
+    """Return the requests in the order in which the device got them; none may be missing."""
+    requests = []
+    for line in trace.read_text().splitlines():
+        found = SUBMIT.search(line)
+        if found:
+            words = (word.split("=") for word in found[1].split())
+            requests.append({key: int(value) for key, value in words if key != "dev"})
+    requests.sort(key=lambda request: request["seq"])
+    lost = next((i for i, r in enumerate(requests) if r["seq"] != i), None)
+    if lost is not None:
+        sys.exit(f"request {lost} is not in the trace")
+    return requests
+
+
+def write_record(requests: list[dict[str, int]], path: Path) -> None:
+    """Write the requests as a record file whose times are those of the device."""
+    support = load_support()
+    data = support.Header(minor=1, records=len(requests), source=b"aftl_submit").pack()
+    for r in requests:
+        sectors = r["unit_bytes"] // SECTOR
+        op = r["op"]
+        if op == support.WRITE and r["fua"]:
+            op |= support.FUA
+        data += support.Record(
+            r["at_ns"], r["unit"] * sectors, r["units"] * sectors, op, r["class"]
+        ).pack()
+    path.write_bytes(data)
+
+
+def read_stats(path: Path) -> dict[str, int]:
+    """Return the numbers of a stats message by name."""
+    pairs = (line.split() for line in path.read_text().splitlines())
+    return {name: int(value) for name, value in pairs}
+
+
+def simulate(arguments: list[str], record: Path, until_ns: int) -> dict[str, object]:
+    """Return the simulator's account of the same requests, at the same time."""
+    command = [*arguments, "--trace", str(record), "--arrival", "device"]
+    command += ["--until", f"{until_ns}ns", "--quiet", "--json", "-"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)}: {done.stderr}")
+    first: dict[str, object] = json.loads(done.stdout)["runs"][0]
+    return first
+
+
+def compare(stats: dict[str, int], digest: str, run: dict[str, object]) -> list[str]:
+    """Return what differs."""
+    counters = run["counters"]
+    assert isinstance(counters, dict)
+    differing = [
+        f"{name}: {stats.get(name)} in the kernel, {value} in the simulator"
+        for name, value in counters.items()
+        if stats.get(name) != value
+    ]
+    if digest != run["digest"]:
+        differing.append(f"digest: {digest} in the kernel, {run['digest']} in the simulator")
+    return differing
+
+
+def main() -> None:
+    """Do it; exit status 1 if they differ."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--trace", type=Path, required=True)
+    parser.add_argument("--stats", type=Path, required=True)
+    parser.add_argument("--digest", required=True)
+    parser.add_argument("--record", type=Path, required=True)
+    parser.add_argument("simulator", nargs="+")
+    options = parser.parse_args()
+    requests = read_requests(options.trace)
+    stats = read_stats(options.stats)
+    write_record(requests, options.record)
+    run = simulate(options.simulator, options.record, stats["device_ns"])
+    differing = compare(stats, options.digest, run)
+    print(
+        f"# {len(requests)} requests, {stats['array_programs']} programs,"
+        f" {stats['gc_blocks']} blocks collected, {stats['device_ns'] // 1000000} ms"
+    )
+    for line in differing:
+        print(f"# {line}")
+    sys.exit(bool(differing or not requests))
+
+
+if __name__ == "__main__":
+    main()

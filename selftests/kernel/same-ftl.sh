@@ -1,0 +1,101 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# One FTL: what a device in the kernel was asked is recorded by its tracepoint and fed to the
+# simulator, which ends in the same mapping, wear and counters, to the last bit. The promise holds
+# for requests; messages that change a device (age, policy, fault, gc, reset) are no requests.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. selftests/kernel/lib.sh
+. selftests/kernel/trace.sh
+
+program=${APPROXFTL:-${AFTL_BUILD:-build}/approxftl}
+if [ ! -x "$program" ]; then
+	ktap_test_skip 'the simulator ends like the kernel' "there is no $program; run make all"
+	echo '1..1'
+	exit 4
+fi
+mkdir "$scratch/mnt"
+
+# What a file system does: discards, writes of all sizes, flushes, FUA, reads.
+use_ext4()
+{
+	mkfs.ext4 -q -F /dev/mapper/aftl-same >"$scratch/said" 2>&1 &&
+		mount -o discard /dev/mapper/aftl-same "$scratch/mnt" || return 1
+	for round in 1 2 3; do
+		cp -r dm-approxftl "$scratch/mnt/$round" && sync -f "$scratch/mnt"
+	done
+	fio --name=file --directory="$scratch/mnt" --ioengine=libaio --direct=1 --iodepth=8 \
+		--rw=randrw --bsrange=4k-64k --size=6m --fsync=16 --randrepeat=1 \
+		--eta=never --output="$scratch/fio" && rm -r "$scratch/mnt/1" && sync -f "$scratch/mnt"
+	umount "$scratch/mnt"
+}
+
+# Until blocks have to be collected.
+use_raw()
+{
+	fio --filename=/dev/mapper/aftl-same --ioengine=libaio --direct=1 --randrepeat=1 \
+		--eta=never --output="$scratch/fio" --bs=16k --iodepth=16 \
+		--name=fill --rw=write --name=mix --stonewall --rw=randrw --rwmixread=30 \
+		--bsrange=4k-128k --io_size="$1"
+}
+
+# words KEY VALUE...: as the simulator wants them
+words()
+{
+	while [ $# -gt 1 ]; do
+		printf ' --set %s=%s' "$1" "$2"
+		shift 2
+	done
+}
+
+# replayed "USE" POLICY "TARGET KEYS" KEY VALUE...
+replayed()
+{
+	use=$1
+	policy=$2
+	target=$3
+	shift 3
+	forget_events
+	# shellcheck disable=SC2086 # words
+	create aftl-same ram policy "$policy" $target "$@" || return 1
+	$use || { dmsetup remove --force aftl-same; return 1; }
+	# What is left to do is not done: the comparison is of the very moment.
+	dmsetup suspend aftl-same && dmsetup message aftl-same 0 stats >"$scratch/stats" &&
+		digest=$(dmsetup message aftl-same 0 digest) || return 1
+	dmsetup resume aftl-same && dmsetup remove aftl-same || return 1
+	events aftl_submit >"$scratch/trace"
+	# shellcheck disable=SC2046 # words
+	python3 selftests/kernel/replay.py --trace "$scratch/trace" --stats "$scratch/stats" \
+		--digest "$digest" --record "$scratch/stream.aft" -- \
+		"$program" sim --profile demo --policy "$policy" $(words "$@")
+}
+
+# The last stream, but not its device.
+differs()
+{
+	! python3 selftests/kernel/replay.py --trace "$scratch/trace" --stats "$scratch/stats" \
+		--digest "$digest" --record "$scratch/stream.aft" -- "$program" sim \
+		--profile demo --policy baseline >"$scratch/answer" &&
+		grep -q '^# digest: ' "$scratch/answer"
+}
+
+# shellcheck disable=SC2086,SC2154 # words, of lib.sh
+set -- $shape
+record_events aftl_submit
+ktap_test_run 'ext4, real time' replayed use_ext4 approxftl 'timing real' "$@"
+ktap_test_run 'ext4, real time, write buffer' replayed use_ext4 approxftl 'timing real' "$@" \
+	buffer 512KiB
+ktap_test_run 'its writes with FUA are in the stream' grep -q ' fua=1' "$scratch/trace"
+ktap_test_run 'ext4, time that is not waited for' replayed use_ext4 cubeftl 'timing off' "$@" \
+	one_shot on buffer 512KiB
+ktap_test_run 'approximate data, collection' replayed 'use_raw 48m' approxftl \
+	'timing off tag_all approximate' "$@"
+ktap_test_run 'approximate data, collection, real time, suspended operations' \
+	replayed 'use_raw 48m' approxftl 'timing real tag_all approximate' "$@" \
+	suspend both cell_model voltage buffer 1MiB
+ktap_test_run 'a policy that works in idle time' replayed 'use_raw 8m' agcr 'timing real' "$@"
+ktap_test_run 'a worn, filled device' replayed 'use_raw 16m' vth_b 'timing real' "$@" \
+	fill random fill_overwrite 50 cycles 1000 age 90d wear_gap 4 endurance 1010
+ktap_test_run 'another policy ends differently' differs
+finished

@@ -1,0 +1,126 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Other devices on ours, and swap.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. selftests/kernel/lib.sh
+
+deep='--ioengine=libaio --iodepth=16 --bs=16k --size=16m'
+
+below_linear()
+{
+	# shellcheck disable=SC2086,SC2154 # words, of lib.sh
+	create aftl-below ram $small &&
+		dmsetup create aftl-above --table '0 65536 linear /dev/mapper/aftl-below 1024' &&
+		verify aftl-above $deep && blkdiscard /dev/mapper/aftl-above &&
+		[ "$(status_word aftl-below 17)" -eq 0 ] &&
+		dmsetup remove aftl-above && dmsetup remove aftl-below
+}
+
+# crypt_table OPTION...: a key that is no secret
+crypt_table()
+{
+	key=$(printf '%064d' 7)
+	echo "0 65536 crypt aes-xts-plain64 $key$key 0 /dev/mapper/aftl-below 0 $# $*"
+}
+
+below_crypt()
+{
+	# shellcheck disable=SC2086 # words
+	create aftl-below ram $small && dmsetup create aftl-above --table "$(crypt_table "$@")" &&
+		verify aftl-above --ioengine=libaio --iodepth=16 --bs=16k --size=4m || return
+	printf 'plain text %04085d' 0 |
+		dd of=/dev/mapper/aftl-above bs=4k oflag=direct 2>"$scratch/said"
+	above=$(dd if=/dev/mapper/aftl-above bs=4k count=1 iflag=direct 2>"$scratch/said" |
+		grep -c 'plain text')
+	below=$(dd if=/dev/mapper/aftl-below bs=4k count=1 iflag=direct 2>"$scratch/said" |
+		grep -c 'plain text')
+	dmsetup remove aftl-above && dmsetup remove aftl-below && [ "$above" -eq 1 ] &&
+		[ "$below" -eq 0 ]
+}
+
+md()
+{
+	mdadm "$@" >"$scratch/said" 2>&1 || { sed 's/^/# /' "$scratch/said"; return 1; }
+}
+
+md_at_rest()
+{
+	until grep -q idle /sys/block/md5/md/sync_action; do
+		sleep 0.2
+	done
+}
+
+# A member is lost, and comes back empty.
+replaces_a_member()
+{
+	md /dev/md5 --fail /dev/mapper/aftl-two && md /dev/md5 --remove /dev/mapper/aftl-two &&
+		cmp -n 4194304 "$scratch/written" /dev/md5 &&
+		blkdiscard -f /dev/mapper/aftl-two 2>"$scratch/said" && md /dev/md5 --add /dev/mapper/aftl-two &&
+		mdadm --wait /dev/md5 2>"$scratch/said"
+	md_at_rest
+	echo check >/sys/block/md5/md/sync_action
+	md_at_rest
+	[ "$(cat /sys/block/md5/md/mismatch_cnt)" -eq 0 ] &&
+		[ "$(cat /sys/block/md5/md/degraded)" -eq 0 ] &&
+		cmp -n 4194304 "$scratch/written" /dev/md5
+}
+
+below_raid()
+{
+	for member in one two three; do
+		# shellcheck disable=SC2086 # words
+		create "aftl-$member" ram $small || return
+	done
+	md --create /dev/md5 --level=5 --raid-devices=3 --metadata=1.2 --size=20480 --chunk=64 \
+		--bitmap=none --run /dev/mapper/aftl-one /dev/mapper/aftl-two \
+		/dev/mapper/aftl-three && md_at_rest || return
+	fio --name=raid --filename=/dev/md5 --direct=1 --verify=crc32c --verify_fatal=1 \
+		--rw=randwrite --ioengine=libaio --iodepth=16 --bs=16k --size=16m \
+		--output="$scratch/fio" && dd if=/dev/urandom of="$scratch/written" bs=1M count=4 \
+		2>"$scratch/said" && dd if="$scratch/written" of=/dev/md5 bs=1M oflag=direct \
+		2>"$scratch/said" && replaces_a_member
+	kept=$?
+	md --stop /dev/md5 || return
+	for member in one two three; do
+		dmsetup remove "aftl-$member" || return
+	done
+	return "$kept"
+}
+
+# Writes to more memory than it may have, then reads all of it.
+touch_memory()
+{
+	# shellcheck disable=SC2016 # the inner shell's
+	sh -c 'echo $$ >"$1/aftl/cgroup.procs" && exec python3 -c "
+pages = range(0, 64 << 20, 4096)
+memory = bytearray(64 << 20)
+for page in pages:
+    memory[page : page + 8] = page.to_bytes(8, \"little\")
+assert all(memory[page : page + 8] == page.to_bytes(8, \"little\") for page in pages)
+"' sh "$scratch/cgroup"
+}
+
+swaps()
+{
+	mkdir "$scratch/cgroup"
+	# shellcheck disable=SC2086 # words
+	mount -t cgroup2 cgroup2 "$scratch/cgroup" && create aftl-swap ram $small &&
+		mkswap /dev/mapper/aftl-swap >"$scratch/said" && swapon /dev/mapper/aftl-swap &&
+		echo +memory >"$scratch/cgroup/cgroup.subtree_control" &&
+		mkdir "$scratch/cgroup/aftl" && echo 32M >"$scratch/cgroup/aftl/memory.max" || return
+	touch_memory
+	touched=$?
+	written=$(counter aftl-swap host_write_units)
+	echo "# $written units swapped out, $(counter aftl-swap host_read_units) in"
+	swapoff /dev/mapper/aftl-swap && rmdir "$scratch/cgroup/aftl" && umount "$scratch/cgroup" &&
+		dmsetup remove aftl-swap && [ "$touched" -eq 0 ] && [ "$written" -ge 8192 ]
+}
+
+ktap_test_run 'below dm-linear' below_linear
+ktap_test_run 'below dm-crypt, in sectors of 512 bytes' below_crypt
+ktap_test_run 'below dm-crypt, in sectors of 4 KiB' below_crypt sector_size:4096
+ktap_test_run 'three of them below RAID-5; one is lost and comes back' below_raid
+ktap_test_run 'swap' swaps
+finished

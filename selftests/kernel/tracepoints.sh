@@ -1,0 +1,96 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The tracepoints tell everything, once: their events add up to the counters.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. selftests/kernel/lib.sh
+. selftests/kernel/trace.sh
+
+record_events aftl_submit aftl_complete aftl_array
+# shellcheck disable=SC2086,SC2154 # words, of lib.sh
+create aftl-trace ram $shape suspend both tag_all approximate buffer 256KiB timing scale:10 ||
+	exit 1
+# Slower than the machine, so that reads meet programs; what they read has been written.
+fio --filename=/dev/mapper/aftl-trace --ioengine=libaio --direct=1 --randrepeat=1 --eta=never \
+	--size=8m --output="$scratch/fio" --name=fill --rw=write --bs=64k --iodepth=4 \
+	--name=mix --stonewall --rw=randrw --bsrange=4k-64k --iodepth=16 --fsync=32
+blkdiscard --length 1048576 /dev/mapper/aftl-trace
+blkdiscard --zeroout --offset 1048576 --length 1048576 /dev/mapper/aftl-trace
+
+dmsetup message aftl-trace 0 gc >"$scratch/said"
+
+# To rest: what has begun is counted when it has ended.
+until [ "${free:-}" = "$(status_word aftl-trace 4)" ] && [ "$(status_word aftl-trace 5)" -eq 0 ]; do
+	free=$(status_word aftl-trace 4)
+	sleep 1
+done
+dmsetup message aftl-trace 0 stats >"$scratch/stats"
+events >"$scratch/events"
+echo "# $(wc -l <"$scratch/events") events"
+
+# sum FIELD EVENT [KEY=VALUE]...: of that field over all events that are so; of 1 for "count"
+sum()
+{
+	awk -v field="$1" -v event=" $2: " -v wanted="$*" '
+	BEGIN { keys = split(wanted, key, " ") }
+	!index($0, event) { next }
+	{
+		for (i = 3; i <= keys; i++)
+			if (!index($0 " ", " " key[i] " "))
+				next
+		if (field == "count")
+			total++
+		for (i = 1; i <= NF; i++)
+			if (index($i, field "=") == 1)
+				total += substr($i, length(field) + 2)
+	}
+	END { printf "%.0f\n", total }' "$scratch/events"
+}
+
+# adds_up COUNTER FIELD EVENT [KEY=VALUE]...
+adds_up()
+{
+	counted=$(sed -n "s/^$1 //p" "$scratch/stats")
+	shift
+	told=$(sum "$@")
+	[ "$counted" -gt 0 ] && [ "$told" -eq "$counted" ] && return
+	echo "# $told told, $counted counted"
+	return 1
+}
+
+# Every number from 0 on.
+no_gap()
+{
+	sed -n 's/.* aftl_submit:.* seq=\([0-9]*\) .*/\1/p' "$scratch/events" | sort -n >"$scratch/seq"
+	[ -s "$scratch/seq" ] && awk '$1 != NR - 1 { exit 1 }' "$scratch/seq"
+}
+
+names_the_device()
+{
+	dev=$(dmsetup info -c --noheadings --separator , -o major,minor aftl-trace)
+	nothing grep -vE "aftl_[a-z]+: dev=$dev " "$scratch/events"
+}
+
+ktap_test_run 'reads' adds_up host_read_requests count aftl_submit op=0
+ktap_test_run 'units read' adds_up host_read_units units aftl_complete op=0
+ktap_test_run 'writes' adds_up host_write_requests count aftl_submit op=1
+ktap_test_run 'units written' adds_up host_write_units units aftl_complete op=1
+ktap_test_run 'approximate units' adds_up host_write_approx_units units aftl_submit op=1 class=1
+ktap_test_run 'flushes' adds_up host_flush_requests count aftl_complete op=2
+ktap_test_run 'discards and zeroes' [ \
+	"$(counter aftl-trace host_discard_requests)" -eq \
+	"$(($(sum count aftl_submit op=3) + $(sum count aftl_complete op=4)))" ]
+ktap_test_run 'no request is left out' no_gap
+ktap_test_run 'completions are late as counted' adds_up late_sum_ns late_ns aftl_complete
+ktap_test_run 'page reads' adds_up array_reads count aftl_array op=0
+ktap_test_run 'their time' adds_up array_read_ns array_ns aftl_array op=0
+ktap_test_run 'programs' adds_up array_programs count aftl_array op=1
+ktap_test_run 'their time' adds_up array_program_ns array_ns aftl_array op=1
+ktap_test_run 'pages programmed for the host' adds_up host_program_pages pages aftl_array op=1 cause=0
+ktap_test_run 'erases' adds_up array_erases count aftl_array op=2
+ktap_test_run 'their time' adds_up array_erase_ns array_ns aftl_array op=2
+ktap_test_run 'suspended operations' adds_up array_suspends count aftl_array op=3
+ktap_test_run 'and resumed ones' adds_up array_suspends count aftl_array op=4
+ktap_test_run 'every event names the device' names_the_device
+finished

@@ -1,0 +1,7 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What no test may make a kernel say, however content it is itself. To be sourced.
+
+# shellcheck disable=SC2034 # for who sources it
+complaints='BUG:|WARNING:|UBSAN:|Oops|general protection fault|KFENCE|hung task|blocked for more than|soft lockup|rcu.*stall|refcount_t|list_(add|del) corruption|ODEBUG:|kmemleak:.*new suspected'

@@ -1,0 +1,704 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+
+#include "durable-device.h"
+#include "snapshot.h"
+#include "tap.h"
+
+/* Accepted by the controller. */
+struct durable_tag {
+	u32 unit;
+	u32 stamp;
+};
+
+/* What the core and the host ask for, in order. */
+enum durable_kind {
+	OP_PROGRAM,
+	OP_COPY,
+	OP_NOTE,
+	OP_UNMAP,
+	OP_ERASE,
+	OP_RETIRE,
+	OP_COMMIT,
+	OP_PROMISE,
+};
+
+/**
+ * struct durable_op - an operation in the queue
+ * @next: the one after it
+ * @kind: enum durable_kind
+ * @unit: of a program, copy, unmap or promise
+ * @stamp: of the bytes of a program
+ * @from: former slot of a copy
+ * @to: slot of a program or copy
+ * @number: page of a note; block of an erase or a retirement
+ * @spare: of a note
+ * @entry: of an erase or a retirement
+ * @now_ns: device time when it was queued
+ * @age_ns: see aftl_age_ns()
+ * @memory: see aftl_policy_memory()
+ * @promised: how many units from @unit on a promise is about
+ * @stamps: what it promises of each
+ */
+struct durable_op {
+	struct durable_op *next;
+	enum durable_kind kind;
+	u32 unit;
+	u32 stamp;
+	aftl_slot_t from;
+	aftl_slot_t to;
+	u32 number;
+	struct aftl_spare spare;
+	struct aftl_erase_entry entry;
+	u64 now_ns;
+	u64 age_ns;
+	u64 memory;
+	u32 promised;
+	u32 *stamps;
+};
+
+static void *checked(void *memory)
+{
+	if (!memory)
+		tap_bail_out("out of memory");
+	return memory;
+}
+
+static struct durable_device *of_listener(struct test_listener *self)
+{
+	return container_of(self, struct durable_device, listener);
+}
+
+static u32 unit_bytes(const struct durable_device *durable)
+{
+	return aftl_geometry(durable->device.ftl)->unit_bytes;
+}
+
+/* Bytes of a unit: every sector begins with unit and stamp. */
+
+static u64 word_of(u32 unit, u32 stamp, u32 word)
+{
+	u32 in_sector = word % (DISK_SECTOR / 8);
+
+	return ((u64)stamp << 32 | unit) ^ (in_sector ? word * 0x9e3779b97f4a7c15ULL : 0);
+}
+
+static void fill_bytes(struct durable_device *durable, u32 unit, u32 stamp)
+{
+	u64 *words = (u64 *)durable->bytes;
+	u32 i;
+
+	for (i = 0; i < unit_bytes(durable) / 8; i++)
+		words[i] = word_of(unit, stamp, i);
+}
+
+/* Are these the bytes of some write of @unit? Of which? */
+static bool recognise_bytes(const struct durable_device *durable, u32 unit, u32 *stamp)
+{
+	const u64 *words = (const u64 *)durable->bytes;
+	u32 i;
+
+	*stamp = words[0] >> 32;
+	for (i = 0; i < unit_bytes(durable) / 8; i++)
+		if (words[i] != word_of(unit, *stamp, i))
+			return CHECK_MSG(false,
+					 "unit %u: word %u is %016llx: not of it, or torn (stamp %u)",
+					 unit, i, (unsigned long long)words[i], *stamp);
+	return true;
+}
+
+/* The queue */
+
+static struct durable_op *queue(struct durable_device *durable, enum durable_kind kind)
+{
+	const struct aftl *ftl = durable->device.ftl;
+	struct durable_op *op = checked(calloc(1, sizeof(*op)));
+
+	op->kind = kind;
+	op->now_ns = aftl_now(ftl);
+	op->age_ns = aftl_age_ns(ftl);
+	op->memory = aftl_policy_memory(ftl);
+	if (durable->last)
+		durable->last->next = op;
+	else
+		durable->ops = op;
+	durable->last = op;
+	return op;
+}
+
+static void drop_op(struct durable_device *durable)
+{
+	struct durable_op *op = durable->ops;
+
+	durable->ops = op->next;
+	if (!durable->ops)
+		durable->last = NULL;
+	free(op->stamps);
+	free(op);
+}
+
+static u64 place(const struct durable_device *durable, aftl_slot_t slot)
+{
+	return aftl_volume_data_offset(durable->volume, slot);
+}
+
+static int do_program(struct durable_device *durable, const struct durable_op *op)
+{
+	fill_bytes(durable, op->unit, op->stamp);
+	return lying_disk_write(&durable->disk, place(durable, op->to), durable->bytes,
+				unit_bytes(durable));
+}
+
+static int do_copy(struct durable_device *durable, const struct durable_op *op)
+{
+	u32 bytes = unit_bytes(durable);
+	int ret = lying_disk_read(&durable->disk, place(durable, op->from), durable->bytes, bytes);
+	u32 stamp;
+
+	if (ret)
+		return ret;
+	recognise_bytes(durable, op->unit, &stamp);
+	return lying_disk_write(&durable->disk, place(durable, op->to), durable->bytes, bytes);
+}
+
+static void keep_promise(struct durable_device *durable, const struct durable_op *op)
+{
+	u32 i;
+
+	for (i = 0; i < op->promised; i++) {
+		struct durable_unit *unit = &durable->units[op->unit + i];
+
+		unit->covered = max(unit->covered, op->stamps[i]);
+	}
+}
+
+static int do_promise(struct durable_device *durable, const struct durable_op *op)
+{
+	int ret = aftl_volume_commit(durable->volume);
+
+	if (!ret)
+		keep_promise(durable, op);
+	return ret;
+}
+
+static int do_op(struct durable_device *durable, const struct durable_op *op)
+{
+	struct aftl_volume *volume = durable->volume;
+
+	aftl_volume_tick(volume, op->now_ns, op->age_ns, op->memory);
+	switch (op->kind) {
+	case OP_PROGRAM:
+		return do_program(durable, op);
+	case OP_COPY:
+		return do_copy(durable, op);
+	case OP_NOTE:
+		return aftl_volume_program(volume, op->number, &op->spare);
+	case OP_UNMAP:
+		return aftl_volume_unmap(volume, to_unit(op->unit), 1);
+	case OP_ERASE:
+		return aftl_volume_erase(volume, op->number, &op->entry);
+	case OP_RETIRE:
+		return aftl_volume_retire(volume, op->number, &op->entry);
+	case OP_COMMIT:
+		return aftl_volume_commit(volume);
+	case OP_PROMISE:
+		return do_promise(durable, op);
+	}
+	return -EINVAL;
+}
+
+int durable_work(struct durable_device *durable, u32 ops)
+{
+	while (!durable->ret && durable->ops && ops--) {
+		durable->ret = do_op(durable, durable->ops);
+		drop_op(durable);
+	}
+	return durable->ret;
+}
+
+/* What the core says */
+
+static u32 give_stamp(struct durable_device *durable, u32 unit)
+{
+	durable->units[unit].newest = ++durable->stamps;
+	return durable->stamps;
+}
+
+static void on_accept(struct test_listener *self, struct test_request *request, aftl_unit_t unit,
+		      u32 tag)
+{
+	struct durable_device *durable = of_listener(self);
+	u32 index = from_unit(unit);
+
+	durable->tags[tag] = (struct durable_tag){ index, give_stamp(durable, index) };
+	request->floor[index - request->request.unit] = durable->tags[tag].stamp;
+}
+
+/* A page that is programmed once more without an erase: see volume.h. */
+static void commit_before_again(struct durable_device *durable, aftl_slot_t slot)
+{
+	const struct aftl_media *media = aftl_media(durable->device.ftl);
+
+	if (aftl_page_again(media->attr[aftl_slot_device_page(media, slot)]))
+		queue(durable, OP_COMMIT);
+}
+
+static void on_program(struct test_listener *self, u32 tag, aftl_unit_t unit, aftl_slot_t slot)
+{
+	struct durable_device *durable = of_listener(self);
+	struct durable_op *op;
+
+	CHECK_EQ(durable->tags[tag].unit, from_unit(unit));
+	commit_before_again(durable, slot);
+	op = queue(durable, OP_PROGRAM);
+	op->unit = from_unit(unit);
+	op->stamp = durable->tags[tag].stamp;
+	op->to = slot;
+}
+
+static void on_copy(struct test_listener *self, aftl_unit_t unit, aftl_slot_t from, aftl_slot_t to)
+{
+	struct durable_device *durable = of_listener(self);
+	struct durable_op *op;
+
+	commit_before_again(durable, to);
+	op = queue(durable, OP_COPY);
+	op->unit = from_unit(unit);
+	op->from = from;
+	op->to = to;
+}
+
+static void on_programmed(struct test_listener *self, aftl_slot_t first)
+{
+	struct durable_device *durable = of_listener(self);
+	const struct aftl *ftl = durable->device.ftl;
+	struct durable_op *op = queue(durable, OP_NOTE);
+
+	op->number = aftl_slot_device_page(aftl_media(ftl), first);
+	aftl_spare_take(&op->spare, ftl, first);
+}
+
+static void on_unmap(struct test_listener *self, aftl_unit_t unit)
+{
+	queue(of_listener(self), OP_UNMAP)->unit = from_unit(unit);
+}
+
+static void on_erase(struct test_listener *self, aftl_slot_t first, u32 slots)
+{
+	struct durable_device *durable = of_listener(self);
+	const struct aftl *ftl = durable->device.ftl;
+	struct durable_op *op = queue(durable, OP_ERASE);
+
+	op->number = from_slot(first) / slots;
+	aftl_erase_entry_take(&op->entry, ftl, op->number);
+}
+
+static void on_retire(struct test_listener *self, u32 block)
+{
+	struct durable_device *durable = of_listener(self);
+	struct durable_op *op = queue(durable, OP_RETIRE);
+
+	op->number = block;
+	aftl_erase_entry_take(&op->entry, durable->device.ftl, block);
+}
+
+/* What flushes and FUA writes promise when they are complete. */
+
+/**
+ * struct durable_flush - a flush under way
+ * @request: which
+ * @stamps: by unit, what was complete when it was submitted
+ */
+struct durable_flush {
+	struct durable_flush *next;
+	const struct test_request *request;
+	u32 *stamps;
+};
+
+static void remember_flush(struct durable_device *durable, const struct test_request *request)
+{
+	struct durable_flush *flush = checked(calloc(1, sizeof(*flush)));
+	u32 i;
+
+	flush->request = request;
+	flush->stamps = checked(calloc(durable->unit_count, sizeof(*flush->stamps)));
+	for (i = 0; i < durable->unit_count; i++)
+		flush->stamps[i] = durable->units[i].completed;
+	flush->next = durable->flushes;
+	durable->flushes = flush;
+}
+
+/* The stamps of @request, which are the caller's from now on. */
+static u32 *take_flush(struct durable_device *durable, const struct test_request *request)
+{
+	struct durable_flush **link = &durable->flushes;
+	struct durable_flush *flush;
+	u32 *stamps;
+
+	while (*link && (*link)->request != request)
+		link = &(*link)->next;
+	flush = *link;
+	*link = flush->next;
+	stamps = flush->stamps;
+	free(flush);
+	return stamps;
+}
+
+static void forget_flushes(struct durable_device *durable)
+{
+	while (durable->flushes)
+		free(take_flush(durable, durable->flushes->request));
+}
+
+static void queue_promise(struct durable_device *durable, u32 unit, u32 units, u32 *stamps)
+{
+	struct durable_op *op = queue(durable, OP_PROMISE);
+
+	op->unit = unit;
+	op->promised = units;
+	op->stamps = stamps;
+}
+
+/* A flush that failed has told of loss: what was complete may be gone. */
+static void promise_nothing(struct durable_device *durable)
+{
+	u32 i;
+
+	for (i = 0; i < durable->unit_count; i++)
+		durable->units[i].completed = durable->units[i].covered;
+}
+
+static void complete_flush(struct durable_device *durable, const struct test_request *request)
+{
+	u32 *stamps = take_flush(durable, request);
+
+	if (request->request.status) {
+		free(stamps);
+		promise_nothing(durable);
+	} else {
+		queue_promise(durable, 0, durable->unit_count, stamps);
+	}
+}
+
+static void complete_change(struct durable_device *durable, const struct test_request *request)
+{
+	const struct aftl_request *what = &request->request;
+	u32 *stamps;
+	u32 i;
+
+	for (i = 0; i < what->units; i++) {
+		struct durable_unit *unit = &durable->units[what->unit + i];
+
+		unit->completed = max(unit->completed, request->floor[i]);
+	}
+	if (!(what->flags & AFTL_REQUEST_FUA))
+		return;
+	stamps = checked(calloc(what->units, sizeof(*stamps)));
+	memcpy(stamps, request->floor, what->units * sizeof(*stamps));
+	queue_promise(durable, what->unit, what->units, stamps);
+}
+
+static void on_complete(struct test_listener *self, struct test_request *request)
+{
+	struct durable_device *durable = of_listener(self);
+
+	if (request->request.op == AFTL_OP_FLUSH)
+		complete_flush(durable, request);
+	else if (request->request.op != AFTL_OP_READ && !request->request.status)
+		complete_change(durable, request);
+}
+
+static void on_submitted(struct test_listener *self, struct test_request *request)
+{
+	struct durable_device *durable = of_listener(self);
+	const struct aftl_request *what = &request->request;
+	u32 i;
+
+	if (what->op == AFTL_OP_FLUSH)
+		remember_flush(durable, request);
+	if (what->op != AFTL_OP_DISCARD && what->op != AFTL_OP_WRITE_ZEROES)
+		return;
+	for (i = 0; i < what->units; i++) {
+		request->floor[i] = give_stamp(durable, what->unit + i);
+		durable->units[what->unit + i].zeroed = request->floor[i];
+	}
+}
+
+/* Reading */
+
+static void check_zeroes(const struct durable_device *durable, u32 unit)
+{
+	const struct durable_unit *mine = &durable->units[unit];
+
+	CHECK_MSG(!mine->covered || mine->zeroed >= mine->covered,
+		  "unit %u: lost: stamp %u was covered by a flush, zeroes are read", unit,
+		  mine->covered);
+}
+
+static void check_stamp(const struct durable_device *durable, u32 unit, u32 stamp)
+{
+	const struct durable_unit *mine = &durable->units[unit];
+
+	CHECK_MSG(stamp >= mine->covered, "unit %u: stale: stamp %u was covered, %u is read", unit,
+		  mine->covered, stamp);
+	CHECK_MSG(stamp <= mine->newest, "unit %u: stamp %u is read, %u is the newest", unit,
+		  stamp, mine->newest);
+}
+
+/* The last operation in the queue that changes @slot. */
+static const struct durable_op *find_pending(const struct durable_device *durable,
+					     aftl_slot_t slot)
+{
+	const struct durable_op *found = NULL;
+	const struct durable_op *op;
+
+	for (op = durable->ops; op; op = op->next)
+		if ((op->kind == OP_PROGRAM || op->kind == OP_COPY) && op->to == slot)
+			found = op;
+	return found;
+}
+
+/* Nothing is read in advance: what is still to be copied is where it comes from. */
+static bool read_stamp(struct durable_device *durable, u32 unit, aftl_slot_t slot, u32 *stamp)
+{
+	const struct durable_op *op = find_pending(durable, slot);
+
+	if (op && op->kind == OP_PROGRAM) {
+		*stamp = op->stamp;
+		return CHECK_EQ(op->unit, unit);
+	}
+	return !op && !durable->ret &&
+	       !lying_disk_read(&durable->disk, place(durable, slot), durable->bytes,
+				unit_bytes(durable)) &&
+	       recognise_bytes(durable, unit, stamp);
+}
+
+static void on_read(struct test_listener *self, struct test_request *request,
+		    const struct aftl_read *read)
+{
+	struct durable_device *durable = of_listener(self);
+	u32 unit = from_unit(read->unit);
+	u32 stamp;
+
+	(void)request;
+	if (read->lost)
+		return;
+	if (read->source == AFTL_SOURCE_ZERO)
+		check_zeroes(durable, unit);
+	else if (read->source == AFTL_SOURCE_BUFFER)
+		CHECK_EQ(durable->tags[read->tag].unit, unit);
+	else if (read_stamp(durable, unit, read->slot, &stamp))
+		check_stamp(durable, unit, stamp);
+}
+
+static void check_unit(struct durable_device *durable, u32 unit)
+{
+	struct durable_unit *mine = &durable->units[unit];
+	aftl_slot_t slot;
+	u32 stamp;
+	u32 class;
+
+	slot = aftl_lookup(durable->device.ftl, to_unit(unit), &class);
+	if (slot == AFTL_NO_SLOT) {
+		check_zeroes(durable, unit);
+		mine->zeroed = give_stamp(durable, unit);
+		mine->covered = mine->zeroed;
+	} else if (read_stamp(durable, unit, slot, &stamp)) {
+		check_stamp(durable, unit, stamp);
+		mine->covered = stamp;
+	}
+	mine->completed = mine->covered;
+}
+
+void durable_check(struct durable_device *durable)
+{
+	u32 i;
+
+	for (i = 0; i < durable->unit_count; i++)
+		check_unit(durable, i);
+}
+
+/* Life */
+
+static void listen(struct durable_device *durable)
+{
+	durable->listener = (struct test_listener){
+		.submitted = on_submitted,
+		.complete = on_complete,
+		.accept = on_accept,
+		.program = on_program,
+		.copy = on_copy,
+		.programmed = on_programmed,
+		.unmap = on_unmap,
+		.erase = on_erase,
+		.retire = on_retire,
+		.read = on_read,
+	};
+	test_device_listen(&durable->device, &durable->listener);
+}
+
+static void name_policy(struct aftl_superblock *super, const char *policy)
+{
+	memset(super->policy, 0, sizeof(super->policy));
+	memcpy(super->policy, policy, strlen(policy));
+}
+
+int durable_open(struct durable_device *durable, const struct aftl_config *config,
+		 const char *policy)
+{
+	struct aftl_error error = { "" };
+	struct aftl_geometry geo;
+
+	*durable = (struct durable_device){ .super = { .config = *config } };
+	name_policy(&durable->super, policy);
+	memcpy(durable->super.profile, "demo", 5);
+	memcpy(durable->super.uuid, "0123456789abcdef", AFTL_UUID_BYTES);
+	if (aftl_geometry_init(&geo, config, &error) ||
+	    aftl_layout_init(&durable->super.layout, &geo, &error))
+		return -EINVAL;
+	test_device_init(&durable->device, "demo");
+	listen(durable);
+	lying_disk_open(&durable->disk, durable->super.layout.frames * AFTL_FRAME_BYTES);
+	durable->unit_count = geo.units;
+	durable->units = checked(calloc(geo.units, sizeof(*durable->units)));
+	durable->bytes = checked(calloc(1, geo.unit_bytes));
+	return 0;
+}
+
+void durable_close(struct durable_device *durable)
+{
+	durable_stop(durable);
+	lying_disk_close(&durable->disk);
+	free(durable->units);
+	free(durable->bytes);
+}
+
+/* All promises end. */
+static void end_format(struct durable_device *durable)
+{
+	durable->formatting = false;
+	memset(durable->units, 0, durable->unit_count * sizeof(*durable->units));
+}
+
+int durable_format(struct durable_device *durable)
+{
+	int ret;
+
+	durable->super.uuid[AFTL_UUID_BYTES - 1]++;
+	durable->formatting = true;
+	ret = aftl_volume_format(&durable->disk.medium, &durable->super, &durable->device.error);
+	if (!ret)
+		end_format(durable);
+	return ret;
+}
+
+/* Is it the volume of the last format that was tried? */
+static bool is_newest(const struct durable_device *durable)
+{
+	return !memcmp(aftl_volume_super(durable->volume)->uuid, durable->super.uuid,
+		       AFTL_UUID_BYTES);
+}
+
+static int load(struct durable_device *durable, const struct aftl_policy_type *type, bool scan)
+{
+	struct test_device *device = &durable->device;
+
+	return aftl_volume_load(durable->volume, type, &device->config, &device->ops, device, scan,
+				&device->ftl, &durable->recovery, &device->error);
+}
+
+int durable_load(struct durable_device *durable, const char *policy, bool scan)
+{
+	struct test_device *device = &durable->device;
+	int ret = aftl_volume_open(&durable->volume, &durable->disk.medium, &device->error);
+
+	if (ret)
+		return ret;
+	if (durable->formatting && is_newest(durable))
+		end_format(durable);
+	device->config = durable->super.config;
+	ret = load(durable, aftl_policy_find(policy), scan);
+	if (ret) {
+		durable_stop(durable);
+		return ret;
+	}
+	durable->tags = checked(calloc(aftl_tags(device->ftl), sizeof(*durable->tags)));
+	return 0;
+}
+
+int durable_start(struct durable_device *durable, const char *policy, bool scan)
+{
+	struct test_device *device = &durable->device;
+	int ret = durable_load(durable, policy, scan);
+
+	if (ret)
+		return ret;
+	test_audit(device);
+	durable_check(durable);
+	aftl_volume_tick(durable->volume, aftl_now(device->ftl), aftl_age_ns(device->ftl),
+			 aftl_policy_memory(device->ftl));
+	ret = aftl_volume_begin(durable->volume, aftl_policy_find(policy), &device->config);
+	if (ret)
+		durable_stop(durable);
+	return ret;
+}
+
+void durable_stop(struct durable_device *durable)
+{
+	struct test_device *device = &durable->device;
+
+	while (durable->ops)
+		drop_op(durable);
+	forget_flushes(durable);
+	aftl_volume_release(durable->volume);
+	durable->volume = NULL;
+	free(durable->tags);
+	durable->tags = NULL;
+	/* Requests under way never complete. */
+	test_device_close(device);
+	device->pending = 0;
+	durable->ret = 0;
+}
+
+int durable_settle(struct durable_device *durable)
+{
+	struct test_device *device = &durable->device;
+
+	test_drain(device);
+	return durable_work(durable, U32_MAX);
+}
+
+static int shut(struct durable_device *durable)
+{
+	struct test_device *device = &durable->device;
+	int ret = test_do(device, AFTL_OP_FLUSH, 0, 0, 0, NULL);
+
+	if (ret)
+		return ret;
+	aftl_park(device->ftl);
+	ret = durable_work(durable, U32_MAX);
+	if (!ret)
+		ret = aftl_volume_close(durable->volume, device->ftl, &device->error);
+	return ret;
+}
+
+int durable_shut(struct durable_device *durable)
+{
+	int ret = durable_settle(durable);
+
+	if (!ret)
+		ret = shut(durable);
+	if (!ret) {
+		durable->digest = aftl_digest(durable->device.ftl);
+		durable->snapshot_bytes = aftl_volume_state(durable->volume)->snapshot_bytes;
+	}
+	durable_stop(durable);
+	return ret;
+}
+
+void durable_crash(struct durable_device *durable, enum disk_crash crash,
+		   struct aftl_random *random)
+{
+	durable_stop(durable);
+	lying_disk_crash(&durable->disk, crash, random);
+}

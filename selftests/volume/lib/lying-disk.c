@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+
+#include "lying-disk.h"
+#include "tap.h"
+
+/**
+ * struct lying_write - a write that no flush has covered yet
+ * @next: the one after it
+ * @offset: on the disk
+ * @size: bytes
+ * @bytes: what was written
+ */
+struct lying_write {
+	struct lying_write *next;
+	u64 offset;
+	u32 size;
+	u8 bytes[];
+};
+
+static void *checked(void *memory)
+{
+	if (!memory)
+		tap_bail_out("out of memory");
+	return memory;
+}
+
+/* Power, and errors on demand */
+
+static int any_call(struct lying_disk *disk)
+{
+	if (disk->off)
+		return -ENODEV;
+	return ++disk->calls == disk->fail_at ? -EIO : 0;
+}
+
+/* Power goes off during this change: what it leaves is decided by the crash. */
+static void count_change(struct lying_disk *disk)
+{
+	disk->off = ++disk->changes == disk->power_off_at;
+}
+
+static void remember(struct lying_disk *disk, u64 offset, const void *bytes, u32 size)
+{
+	struct lying_write *write = checked(malloc(sizeof(*write) + size));
+
+	*write = (struct lying_write){ .offset = offset, .size = size };
+	memcpy(write->bytes, bytes, size);
+	if (disk->last)
+		disk->last->next = write;
+	else
+		disk->writes = write;
+	disk->last = write;
+}
+
+static struct lying_write *pop(struct lying_disk *disk)
+{
+	struct lying_write *write = disk->writes;
+
+	disk->writes = write->next;
+	if (!disk->writes)
+		disk->last = NULL;
+	return write;
+}
+
+static void check_range(const struct lying_disk *disk, u64 offset, u32 size, u32 multiple)
+{
+	CHECK_MSG(offset % multiple == 0 && size % multiple == 0 && size,
+		  "%u bytes at %llu are not aligned to %u", size, (unsigned long long)offset,
+		  multiple);
+	if (offset > disk->medium.bytes || size > disk->medium.bytes - offset)
+		tap_bail_out("%u bytes at %llu: past the end of the disk", size,
+			     (unsigned long long)offset);
+}
+
+int lying_disk_read(struct lying_disk *disk, u64 offset, void *bytes, u32 size)
+{
+	int ret = any_call(disk);
+
+	check_range(disk, offset, size, DISK_SECTOR);
+	if (!ret)
+		memcpy(bytes, disk->bytes + offset, size);
+	return ret;
+}
+
+int lying_disk_write(struct lying_disk *disk, u64 offset, const void *bytes, u32 size)
+{
+	int ret = any_call(disk);
+
+	check_range(disk, offset, size, DISK_SECTOR);
+	if (ret)
+		return ret;
+	remember(disk, offset, bytes, size);
+	memcpy(disk->bytes + offset, bytes, size);
+	count_change(disk);
+	return disk->off ? -ENODEV : 0;
+}
+
+static int medium_read(void *host, u64 offset, void *bytes, u32 size)
+{
+	check_range(host, offset, size, AFTL_FRAME_BYTES);
+	return lying_disk_read(host, offset, bytes, size);
+}
+
+static int medium_write(void *host, u64 offset, const void *bytes, u32 size)
+{
+	check_range(host, offset, size, AFTL_FRAME_BYTES);
+	return lying_disk_write(host, offset, bytes, size);
+}
+
+static int medium_flush(void *host)
+{
+	struct lying_disk *disk = host;
+	int ret = any_call(disk);
+
+	if (ret)
+		return ret;
+	count_change(disk);
+	if (disk->off)
+		return -ENODEV;
+	disk->flushes++;
+	while (disk->writes) {
+		struct lying_write *write = pop(disk);
+
+		memcpy(disk->durable + write->offset, write->bytes, write->size);
+		free(write);
+	}
+	return 0;
+}
+
+/* Memory: every block remembers its size, which must be handed back right. */
+
+struct header {
+	size_t bytes;
+	u64 pad;
+};
+
+static void *medium_alloc(void *host, size_t bytes)
+{
+	struct lying_disk *disk = host;
+	struct header *header;
+
+	if (++disk->allocations == disk->no_memory_at)
+		return NULL;
+	header = checked(calloc(1, sizeof(*header) + bytes));
+	header->bytes = bytes;
+	disk->held++;
+	disk->held_bytes += bytes;
+	return header + 1;
+}
+
+static void medium_free(void *host, void *memory, size_t bytes)
+{
+	struct lying_disk *disk = host;
+	struct header *header = (struct header *)memory - 1;
+
+	if (!memory)
+		return;
+	CHECK_EQ(bytes, header->bytes);
+	disk->held--;
+	disk->held_bytes -= header->bytes;
+	free(header);
+}
+
+void lying_disk_open(struct lying_disk *disk, u64 bytes)
+{
+	u64 rounded = DIV_ROUND_UP(bytes, AFTL_FRAME_BYTES) * AFTL_FRAME_BYTES;
+
+	*disk = (struct lying_disk){
+		.medium = {
+			.host = disk,
+			.bytes = rounded,
+			.read = medium_read,
+			.write = medium_write,
+			.flush = medium_flush,
+			.alloc = medium_alloc,
+			.free = medium_free,
+		},
+		.bytes = checked(calloc(1, rounded)),
+		.durable = checked(calloc(1, rounded)),
+	};
+}
+
+void lying_disk_close(struct lying_disk *disk)
+{
+	CHECK_EQ(disk->held, 0);
+	CHECK_EQ(disk->held_bytes, 0);
+	while (disk->writes)
+		free(pop(disk));
+	free(disk->bytes);
+	free(disk->durable);
+}
+
+/* Crashes */
+
+static u32 count_writes(const struct lying_disk *disk)
+{
+	const struct lying_write *write;
+	u32 count = 0;
+
+	for (write = disk->writes; write; write = write->next)
+		count++;
+	return count;
+}
+
+/* Each sector of @write becomes durable with a chance of one half. */
+static void tear(struct lying_disk *disk, const struct lying_write *write,
+		 struct aftl_random *random)
+{
+	u32 at;
+
+	for (at = 0; at < write->size; at += DISK_SECTOR)
+		if (aftl_random_below(random, 2))
+			memcpy(disk->durable + write->offset + at, write->bytes + at, DISK_SECTOR);
+}
+
+static void keep(struct lying_disk *disk, const struct lying_write *write)
+{
+	memcpy(disk->durable + write->offset, write->bytes, write->size);
+}
+
+static void settle(struct lying_disk *disk, const struct lying_write *write, enum disk_crash crash,
+		   u32 left, struct aftl_random *random)
+{
+	if (crash == DISK_CRASH_ALL || (crash == DISK_CRASH_PREFIX && left > 1) ||
+	    (crash == DISK_CRASH_WRITES && aftl_random_below(random, 2)))
+		keep(disk, write);
+	else if (crash == DISK_CRASH_SECTORS || (crash == DISK_CRASH_PREFIX && left == 1))
+		tear(disk, write, random);
+}
+
+void lying_disk_crash(struct lying_disk *disk, enum disk_crash crash, struct aftl_random *random)
+{
+	u32 left = (u32)aftl_random_below(random, count_writes(disk) + 1);
+
+	while (disk->writes) {
+		struct lying_write *write = pop(disk);
+
+		settle(disk, write, crash, left, random);
+		left -= left > 0;
+		/* Later writes of the same place settle it again. */
+		memcpy(disk->bytes + write->offset, disk->durable + write->offset, write->size);
+		free(write);
+	}
+	disk->off = false;
+	disk->power_off_at = 0;
+	disk->changes = 0;
+}

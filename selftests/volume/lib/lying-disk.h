@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A medium in memory that forgets what was not flushed when its power goes, and that
+ * fails when it is told to.
+ */
+#ifndef LYING_DISK_H
+#define LYING_DISK_H
+
+#include "random.h"
+#include "volume.h"
+
+#define DISK_SECTOR 512
+
+struct lying_write;
+
+/**
+ * enum disk_crash - what a crash leaves of the writes that no flush has covered
+ * @DISK_CRASH_SECTORS: any of their sectors
+ * @DISK_CRASH_NOTHING: none
+ * @DISK_CRASH_ALL: all of them
+ * @DISK_CRASH_PREFIX: those up to some moment, the last one in part
+ * @DISK_CRASH_WRITES: any of them, each whole or not at all
+ */
+enum disk_crash {
+	DISK_CRASH_SECTORS,
+	DISK_CRASH_NOTHING,
+	DISK_CRASH_ALL,
+	DISK_CRASH_PREFIX,
+	DISK_CRASH_WRITES,
+	DISK_CRASHES,
+};
+
+/**
+ * struct lying_disk - the medium
+ * @medium: how the core sees it
+ * @bytes: what a read returns
+ * @durable: what a crash cannot take
+ * @writes: since the last flush, oldest first
+ * @last: of @writes
+ * @changes: writes and flushes so far
+ * @power_off_at: number, from 1, of the change that never ends; 0 none
+ * @off: power is off: nothing works until lying_disk_crash()
+ * @calls: calls of any kind so far
+ * @fail_at: number, from 1, of the call that fails; 0 none
+ * @allocations: calls of alloc so far
+ * @no_memory_at: number, from 1, of the allocation that fails; 0 none
+ * @held: allocations that were not given back
+ * @held_bytes: their size
+ * @flushes: that worked
+ */
+struct lying_disk {
+	struct aftl_medium medium;
+	u8 *bytes;
+	u8 *durable;
+	struct lying_write *writes;
+	struct lying_write *last;
+	u64 changes;
+	u64 power_off_at;
+	bool off;
+	u64 calls;
+	u64 fail_at;
+	u32 allocations;
+	u32 no_memory_at;
+	u32 held;
+	u64 held_bytes;
+	u64 flushes;
+};
+
+/* Zeroes, all of them durable. @bytes is rounded up to frames. */
+void lying_disk_open(struct lying_disk *disk, u64 bytes);
+
+/* Checks that all memory came back. */
+void lying_disk_close(struct lying_disk *disk);
+
+/**
+ * lying_disk_crash() - power off and on
+ * @random: decides what is left of unflushed writes
+ */
+void lying_disk_crash(struct lying_disk *disk, enum disk_crash crash, struct aftl_random *random);
+
+/* The calls of the medium, for data: multiples of a sector. */
+int lying_disk_read(struct lying_disk *disk, u64 offset, void *bytes, u32 size);
+int lying_disk_write(struct lying_disk *disk, u64 offset, const void *bytes, u32 size);
+
+#endif

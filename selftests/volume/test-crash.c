@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Random devices that lose power again and again, at any write or flush: while they
+ * work, while they are formatted, recovered and closed. Nothing that a completed flush
+ * or FUA write covered is lost, no unit ever has the bytes of another or torn ones, and
+ * the device goes on.
+ *
+ * test-crash [SEED [LIVES]]: AFTL_CRASH_LIVES=N in the environment does the same. Each
+ * life prints its seed when it fails; "test-crash SEED 1" repeats it.
+ */
+#include <stdlib.h>
+
+#include "lib/durable-device.h"
+#include "stream.h"
+#include "tap.h"
+
+#define FIRST_SEED 20250101
+#define LIVES 420
+#define CRASHES_OF_LIFE 26
+#define CRASHES_WANTED 10000
+
+/* Bytes of media: small enough to be read whole after each crash. */
+#define MEDIA_MAX (3 << 20)
+
+/**
+ * struct tally - what the lives had in them; a test of too little is none
+ */
+struct tally {
+	u32 crashes;
+	u32 in_format;
+	u32 in_start;
+	u32 in_work;
+	u32 in_shut;
+	u32 shut;
+	u32 changed_policy;
+	u32 collected;
+	u32 again;
+	u32 retired;
+};
+
+static struct tally tally;
+
+/**
+ * struct life - one device and its chances
+ * @durable: the device
+ * @random: the only source of chance
+ * @policy: present policy
+ * @steps: requests of a session at most
+ * @may_wear: blocks may go bad: it may run out of them
+ */
+struct life {
+	struct durable_device durable;
+	struct aftl_random random;
+	const char *policy;
+	u32 steps;
+	bool may_wear;
+};
+
+static u32 below(struct life *life, u32 n)
+{
+	return (u32)aftl_random_below(&life->random, n);
+}
+
+static bool chance(struct life *life, u32 percent)
+{
+	return below(life, 100) < percent;
+}
+
+/* Shapes */
+
+static void draw_config(struct life *life, struct aftl_config *config)
+{
+	static const u32 units[] = { 512, 1024, 4096, 4096 };
+	struct test_device device;
+	u32 unit = units[below(life, ARRAY_SIZE(units))];
+
+	test_device_init(&device, "demo");
+	test_random_geometry(&device, &life->random);
+	test_random_options(&device, &life->random);
+	*config = device.config;
+	config->blocks = 5 + below(life, 36);
+	config->chips = 1;
+	config->dies = 1;
+	config->unit = unit;
+	config->page = (u64)unit << below(life, 3);
+	config->buffer_safe = 0;
+	config->op = 1500 + below(life, 4000);
+	config->bad = chance(life, 15) ? 30000000000ULL : 0;
+	config->endurance = chance(life, 10) ? 8 + below(life, 20) : 0;
+	life->may_wear = config->bad || config->endurance;
+}
+
+static bool small_enough(const struct aftl_config *config)
+{
+	struct aftl_error error;
+	struct aftl_geometry geo;
+
+	return !aftl_geometry_init(&geo, config, &error) &&
+	       (u64)geo.slots * geo.unit_bytes <= MEDIA_MAX;
+}
+
+/* The policy that programs pages again needs a share of its own, and its word lines. */
+static const char *draw_policy(struct life *life)
+{
+	u32 count = 0;
+
+	if (chance(life, 12))
+		return "ressd";
+	while (aftl_policy_at(count))
+		count++;
+	return aftl_policy_at(below(life, count))->name;
+}
+
+/* A device that exists: not every policy fits every shape. */
+static void be_born(struct life *life)
+{
+	struct aftl_config config;
+
+	for (;;) {
+		life->policy = draw_policy(life);
+		do {
+			draw_config(life, &config);
+			if (!strcmp(life->policy, "ressd"))
+				config.bits = 3;
+		} while (!small_enough(&config));
+		if (durable_open(&life->durable, &config, life->policy))
+			continue;
+		if (!durable_format(&life->durable))
+			return;
+		durable_close(&life->durable);
+	}
+}
+
+/* Crashes */
+
+static void arm(struct life *life, u32 changes)
+{
+	life->durable.disk.power_off_at = life->durable.disk.changes + 1 + below(life, changes);
+}
+
+static void crash(struct life *life)
+{
+	durable_crash(&life->durable, below(life, DISK_CRASHES), &life->random);
+	tally.crashes++;
+}
+
+/* Only the power may be the cause. */
+static bool was_power(struct life *life, int ret, const char *doing)
+{
+	return CHECK_MSG(life->durable.disk.off, "%s: %d: %s", doing, ret,
+			 life->durable.device.error.text);
+}
+
+/* An interrupted format leaves nothing, or a volume without data. */
+static void crash_in_format(struct life *life)
+{
+	int ret;
+
+	arm(life, 40);
+	ret = durable_format(&life->durable);
+	if (ret && !was_power(life, ret, "format"))
+		return;
+	tally.in_format += ret != 0;
+	crash(life);
+	ret = durable_start(&life->durable, life->policy, false);
+	if (ret)
+		CHECK_MSG(strlen(life->durable.device.error.text) > 5, "%d has no sentence", ret);
+	durable_stop(&life->durable);
+	ret = durable_format(&life->durable);
+	CHECK_MSG(!ret, "format: %d: %s", ret, life->durable.device.error.text);
+}
+
+/* Sessions */
+
+static void note_work(const struct durable_device *durable)
+{
+	const struct aftl_counters *counters = test_counters(&durable->device);
+
+	tally.collected += counters->gc_blocks > 0;
+	tally.again += counters->reprogrammed_pages > 0;
+	tally.retired += counters->retired_blocks > 0;
+}
+
+static void fail_a_block(struct life *life)
+{
+	struct test_device *device = &life->durable.device;
+	u32 block = below(life, aftl_geometry(device->ftl)->blocks);
+
+	if (life->may_wear && chance(life, 20) && aftl_fail_block(device->ftl, block))
+		CHECK_EQ(aftl_media(device->ftl)->blocks[block].state, AFTL_BLOCK_BAD);
+}
+
+static void draw_stream(struct life *life, struct test_stream *stream)
+{
+	test_stream_init(stream, aftl_random_next(&life->random));
+	stream->read = below(life, 30);
+	stream->discard = below(life, 20);
+	stream->flush = below(life, 80);
+	stream->fua = below(life, 80);
+	stream->depth = 1 + below(life, 24);
+	stream->hot = below(life, 100);
+}
+
+/* Return: whether power is still on. */
+static bool live_session(struct life *life)
+{
+	struct durable_device *durable = &life->durable;
+	u32 steps = 1 + below(life, life->steps);
+	u32 lag = chance(life, 20) ? 0 : 1 + below(life, 30);
+	struct test_stream stream;
+
+	draw_stream(life, &stream);
+	fail_a_block(life);
+	while (steps-- && !tap_failures()) {
+		test_stream_step(&stream, &durable->device);
+		if (durable_work(durable, below(life, lag + 1)))
+			return false;
+	}
+	return true;
+}
+
+/* What is not the fault of worn blocks must not happen. */
+static void check_health(struct life *life)
+{
+	const struct test_device *device = &life->durable.device;
+
+	if (life->may_wear || !device->ftl)
+		return;
+	CHECK_MSG(!aftl_read_only(device->ftl), "the device is read-only");
+	CHECK_MSG(!device->failed, "%llu requests failed", (unsigned long long)device->failed);
+	CHECK_EQ(test_counters(device)->policy_bugs, 0);
+}
+
+static void end_work(struct life *life, bool on)
+{
+	struct durable_device *durable = &life->durable;
+	int ret = durable->ret;
+
+	note_work(durable);
+	check_health(life);
+	if (!on && was_power(life, ret, "work"))
+		tally.in_work++;
+	if (!on || chance(life, 30))
+		return;
+	if (chance(life, 50))
+		arm(life, 30);
+	ret = durable_shut(durable);
+	if (ret && was_power(life, ret, "close"))
+		tally.in_shut++;
+	tally.shut += !ret;
+}
+
+static void choose_policy(struct life *life)
+{
+	if (!chance(life, 10))
+		return;
+	tally.changed_policy++;
+	life->policy = draw_policy(life);
+}
+
+/* Begin a session, on whichever policy fits. */
+static int start(struct life *life)
+{
+	const char *policy = life->policy;
+	bool scan = chance(life, 10);
+	int ret;
+
+	choose_policy(life);
+	ret = durable_start(&life->durable, life->policy, scan);
+	if (ret == -EINVAL && strcmp(policy, life->policy) != 0) {
+		life->policy = policy;
+		ret = durable_start(&life->durable, life->policy, scan);
+	}
+	if (!ret && !strcmp(policy, life->policy))
+		CHECK_TEXT(life->durable.recovery.snapshot.text, "");
+	return ret;
+}
+
+static void session(struct life *life)
+{
+	int ret;
+
+	arm(life, chance(life, 10) ? 8 : chance(life, 50) ? 60 : 1000);
+	ret = start(life);
+	if (ret && was_power(life, ret, "start"))
+		tally.in_start++;
+	if (!ret)
+		end_work(life, live_session(life));
+	crash(life);
+}
+
+static void fill(struct life *life)
+{
+	struct test_stream stream;
+	int ret = durable_start(&life->durable, life->policy, false);
+
+	if (ret) {
+		CHECK_MSG(false, "start: %d: %s", ret, life->durable.device.error.text);
+		return;
+	}
+	test_stream_init(&stream, aftl_random_next(&life->random));
+	test_stream_fill(&stream, &life->durable.device);
+	CHECK_EQ(durable_settle(&life->durable), 0);
+	check_health(life);
+	durable_stop(&life->durable);
+}
+
+static void live(struct life *life)
+{
+	u32 i;
+
+	if (chance(life, 40))
+		crash_in_format(life);
+	if (chance(life, 70))
+		fill(life);
+	for (i = 0; i < CRASHES_OF_LIFE && !tap_failures(); i++)
+		session(life);
+	if (chance(life, 40))
+		crash_in_format(life);
+}
+
+static bool run_life(u64 seed)
+{
+	struct life life = { .random = { aftl_mix(seed) } };
+
+	be_born(&life);
+	life.steps = 10 + below(&life, 400);
+	live(&life);
+	if (tap_failures())
+		test_note_config(&life.durable.device, life.policy, seed);
+	durable_close(&life.durable);
+	return !tap_failures();
+}
+
+static void report(void)
+{
+	tap_note("%u crashes: %u in format, %u in start, %u in work, %u in close; %u closed",
+		 tally.crashes, tally.in_format, tally.in_start, tally.in_work, tally.in_shut,
+		 tally.shut);
+	tap_note("%u policy changes; sessions with collection %u, reprograms %u, bad blocks %u",
+		 tally.changed_policy, tally.collected, tally.again, tally.retired);
+}
+
+static void enough_of_everything(void)
+{
+	CHECK_RANGE(tally.crashes, CRASHES_WANTED, U32_MAX);
+	CHECK_RANGE(tally.in_format, 50, U32_MAX);
+	CHECK_RANGE(tally.in_start, 50, U32_MAX);
+	CHECK_RANGE(tally.in_work, 1000, U32_MAX);
+	CHECK_RANGE(tally.in_shut, 100, U32_MAX);
+	CHECK_RANGE(tally.shut, 100, U32_MAX);
+	CHECK_RANGE(tally.changed_policy, 100, U32_MAX);
+	CHECK_RANGE(tally.collected, 1000, U32_MAX);
+	CHECK_RANGE(tally.again, 10, U32_MAX);
+	CHECK_RANGE(tally.retired, 10, U32_MAX);
+}
+
+static u64 wanted_lives(int argc, char **argv)
+{
+	const char *lives = argc > 2 ? argv[2] : getenv("AFTL_CRASH_LIVES");
+
+	return lives ? strtoull(lives, NULL, 10) : LIVES;
+}
+
+int main(int argc, char **argv)
+{
+	u64 seed = argc > 1 ? strtoull(argv[1], NULL, 10) : FIRST_SEED;
+	u64 lives = wanted_lives(argc, argv);
+	u64 i;
+
+	tap_begin("%llu lives from seed %llu on", (unsigned long long)lives,
+		  (unsigned long long)seed);
+	for (i = 0; i < lives && run_life(seed + i); i++)
+		;
+	report();
+	tap_end();
+	if (lives >= LIVES)
+		tap_run("enough of everything", enough_of_everything);
+	return tap_finish();
+}

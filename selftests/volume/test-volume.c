@@ -1,0 +1,712 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A volume from its making to its end: what it says, what it refuses, and what becomes
+ * of it when the medium or the memory fails.
+ */
+#include <stdlib.h>
+
+#include "encoding.h"
+#include "lib/durable-device.h"
+#include "snapshot.h"
+#include "stream.h"
+#include "tap.h"
+
+#define SMALL "channels", "2", "chips", "1", "blocks", "48", "layers", "4", "word_lines", "2"
+
+static const char *const small[] = { SMALL, "op", "60", NULL };
+
+static const char *const small_units[] = { SMALL, "op", "60", "unit", "512", "page", "2KiB", NULL };
+
+static void open_device(struct durable_device *durable, const char *policy,
+			const char *const *pairs)
+{
+	struct test_device device;
+	int ret;
+
+	test_device_init(&device, "demo");
+	test_device_set_all(&device, pairs);
+	if (durable_open(durable, &device.config, policy))
+		tap_bail_out("no such device");
+	ret = durable_format(durable);
+	if (ret)
+		tap_bail_out("format for %s: %d: %s", policy, ret, durable->device.error.text);
+}
+
+static void must(struct durable_device *durable, int ret, const char *what)
+{
+	if (ret)
+		tap_bail_out("%s: %d: %s", what, ret, durable->device.error.text);
+}
+
+static void send(struct durable_device *durable, u64 seed, u32 steps, u32 reads)
+{
+	struct test_stream stream;
+
+	test_stream_init(&stream, seed);
+	stream.read = reads;
+	while (steps-- && !tap_failures())
+		test_stream_step(&stream, &durable->device);
+	durable_settle(durable);
+}
+
+static void work(struct durable_device *durable, u64 seed, u32 steps)
+{
+	send(durable, seed, steps, 5);
+}
+
+/* A device with a past, closed in order. */
+static void open_closed(struct durable_device *durable, const char *policy,
+			const char *const *pairs)
+{
+	open_device(durable, policy, pairs);
+	must(durable, durable_start(durable, policy, false), "start");
+	work(durable, 7, 1500);
+	must(durable, durable_shut(durable), "close");
+}
+
+/* Exactness */
+
+static u64 future_of(struct durable_device *durable)
+{
+	work(durable, 99, 800);
+	return aftl_digest(durable->device.ftl);
+}
+
+/* Close a device without stopping it; its future is that of the loaded one. */
+static u64 close_and_go_on(struct durable_device *durable)
+{
+	struct test_device *device = &durable->device;
+	u64 digest;
+
+	CHECK_EQ(test_do(device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+	aftl_park(device->ftl);
+	CHECK_EQ(durable_work(durable, U32_MAX), 0);
+	CHECK_EQ(aftl_volume_close(durable->volume, device->ftl, &device->error), 0);
+	durable->digest = aftl_digest(device->ftl);
+	/* The medium stays as it was closed. */
+	durable->ret = -ESHUTDOWN;
+	aftl_unpark(device->ftl);
+	digest = future_of(durable);
+	durable_stop(durable);
+	return digest;
+}
+
+static void closed_is_exact(const char *policy)
+{
+	struct durable_device durable;
+	u64 future;
+
+	open_device(&durable, policy, small);
+	must(&durable, durable_start(&durable, policy, false), "start");
+	work(&durable, 7, 1500);
+	future = close_and_go_on(&durable);
+	must(&durable, durable_load(&durable, policy, false), "load");
+	CHECK(durable.recovery.closed);
+	CHECK_TEXT(durable.recovery.snapshot.text, "");
+	CHECK_EQ(aftl_digest(durable.device.ftl), durable.digest);
+	durable.ret = -ESHUTDOWN;
+	CHECK_EQ(future_of(&durable), future);
+	durable_close(&durable);
+}
+
+/* What snapshot and tables must agree on: everything but what blocks are open. */
+struct books {
+	u64 map;
+	u64 media;
+	u64 mapped;
+};
+
+static u64 block_books(const struct aftl *ftl, u32 index)
+{
+	const struct aftl_media *media = aftl_media(ftl);
+	const struct aftl_block *block = &media->blocks[index];
+	u32 first = aftl_device_page(media, block, 0);
+	u64 digest = aftl_mix2((u64)block->erases << 32 | block->wear,
+			       block->programmed << 2 | (block->state == AFTL_BLOCK_BAD));
+	u32 page;
+
+	for (page = first; block->programmed && page < first + media->geo->pages; page++)
+		digest = aftl_mix2(digest, media->attr[page]);
+	return block->programmed ? aftl_mix2(digest, block->opened_ns) : digest;
+}
+
+static struct books books_of(const struct aftl *ftl)
+{
+	const struct aftl_geometry *geo = aftl_geometry(ftl);
+	struct books books = { 0 };
+	u32 class = 0;
+	u32 i;
+
+	for (i = 0; i < geo->units; i++) {
+		aftl_slot_t slot = aftl_lookup(ftl, to_unit(i), &class);
+
+		books.mapped += slot != AFTL_NO_SLOT;
+		books.map = aftl_mix2(books.map, (u64)from_slot(slot) << 2 | class);
+	}
+	for (i = 0; i < geo->blocks; i++)
+		books.media = aftl_mix2(books.media, block_books(ftl, i));
+	return books;
+}
+
+static void tables_agree(const char *policy)
+{
+	struct durable_device durable;
+	struct books snapshot;
+	struct books tables;
+
+	open_closed(&durable, policy, small);
+	must(&durable, durable_load(&durable, policy, false), "load");
+	snapshot = books_of(durable.device.ftl);
+	durable_stop(&durable);
+	must(&durable, durable_load(&durable, policy, true), "scan");
+	CHECK(!durable.recovery.closed);
+	tables = books_of(durable.device.ftl);
+	CHECK_EQ(tables.map, snapshot.map);
+	CHECK_EQ(tables.media, snapshot.media);
+	CHECK_EQ(tables.mapped, durable.recovery.mapped_units);
+	durable_close(&durable);
+}
+
+static void each_policy(const char *name, void (*body)(const char *policy))
+{
+	unsigned int i;
+
+	for (i = 0; aftl_policy_at(i); i++) {
+		tap_begin("%s: %s", aftl_policy_at(i)->name, name);
+		body(aftl_policy_at(i)->name);
+		tap_end();
+	}
+}
+
+/* Changes from one session to the next */
+
+static void other_policies_take_over(void)
+{
+	struct durable_device durable;
+	unsigned int i;
+
+	open_closed(&durable, "approxftl", small);
+	for (i = 0; aftl_policy_at(i); i++) {
+		const char *policy = aftl_policy_at(i)->name;
+
+		must(&durable, durable_start(&durable, policy, i % 2), policy);
+		CHECK_TEXT(aftl_volume_super(durable.volume)->policy, policy);
+		CHECK_TEXT(aftl_volume_state(durable.volume)->policy, policy);
+		work(&durable, i, 200);
+		must(&durable, durable_shut(&durable), "close");
+	}
+	durable_close(&durable);
+}
+
+static int load_changed(struct durable_device *durable, const char *key, const char *value)
+{
+	struct test_device *device = &durable->device;
+	const struct aftl_policy_type *type = aftl_policy_find(durable->super.policy);
+	int ret;
+
+	must(durable, aftl_volume_open(&durable->volume, &durable->disk.medium, &device->error),
+	     "open");
+	device->config = durable->super.config;
+	test_device_set(device, key, value);
+	ret = aftl_volume_load(durable->volume, type, &device->config, &device->ops, device, false,
+			       &device->ftl, &durable->recovery, &device->error);
+	if (!ret) {
+		aftl_volume_tick(durable->volume, 0, 0, 0);
+		CHECK_EQ(aftl_volume_begin(durable->volume, type, &device->config), 0);
+	}
+	durable_stop(durable);
+	return ret;
+}
+
+static void parameters_change_or_not(void)
+{
+	struct durable_device durable;
+	struct aftl_volume *volume;
+
+	open_closed(&durable, "baseline", small);
+	CHECK_EQ(load_changed(&durable, "seed", "5"), -EINVAL);
+	CHECK_CONTAINS(durable.device.error.text, "seed");
+	CHECK_EQ(load_changed(&durable, "blocks", "49"), -EINVAL);
+	CHECK_CONTAINS(durable.device.error.text, "blocks 48");
+	CHECK_EQ(load_changed(&durable, "buffer_safe", "on"), 0);
+	CHECK_EQ(load_changed(&durable, "program", "1ms"), 0);
+	must(&durable, aftl_volume_open(&volume, &durable.disk.medium, &durable.device.error),
+	     "open");
+	CHECK_EQ(aftl_volume_super(volume)->config.program, 1000000);
+	CHECK_EQ(aftl_volume_super(volume)->generation, 3);
+	aftl_volume_release(volume);
+	durable_close(&durable);
+}
+
+/* What is refused */
+
+static int try_format(const char *const *pairs, char text[240])
+{
+	struct durable_device durable;
+	struct test_device device;
+	int ret;
+
+	test_device_init(&device, "demo");
+	test_device_set_all(&device, small);
+	test_device_set_all(&device, pairs);
+	if (durable_open(&durable, &device.config, "baseline"))
+		return -EINVAL;
+	ret = durable_format(&durable);
+	memcpy(text, durable.device.error.text, 240);
+	CHECK_EQ(durable.disk.changes, 0);
+	durable_close(&durable);
+	return ret;
+}
+
+static void what_cannot_be_is_not_formatted(void)
+{
+	static const char *const filled[] = { "fill", "random", NULL };
+	static const char *const safe[] = { "buffer", "1MiB", "buffer_safe", "on", NULL };
+	char text[240] = "";
+
+	CHECK_EQ(try_format(filled, text), -EINVAL);
+	CHECK_CONTAINS(text, "fill");
+	CHECK_EQ(try_format(safe, text), -EINVAL);
+	CHECK_CONTAINS(text, "buffer_safe");
+}
+
+static void too_many_units_in_a_page(void)
+{
+	struct aftl_layout layout;
+	struct test_device device;
+	struct aftl_error error;
+	struct aftl_geometry geo;
+
+	test_device_init(&device, "demo");
+	test_device_set(&device, "unit", "512");
+	test_device_set(&device, "page", "16KiB");
+	CHECK_EQ(aftl_geometry_init(&geo, &device.config, &error), 0);
+	CHECK_EQ(aftl_layout_init(&layout, &geo, &error), -EINVAL);
+	CHECK_CONTAINS(error.text, "32 units");
+}
+
+static int open_again(struct durable_device *durable)
+{
+	struct aftl_volume *volume = NULL;
+	int ret = aftl_volume_open(&volume, &durable->disk.medium, &durable->device.error);
+
+	if (!ret)
+		aftl_volume_release(volume);
+	else
+		CHECK(!volume);
+	return ret;
+}
+
+static void a_medium_of_the_wrong_size(void)
+{
+	struct durable_device durable;
+
+	open_device(&durable, "baseline", small);
+	durable.disk.medium.bytes -= AFTL_FRAME_BYTES;
+	CHECK_EQ(open_again(&durable), -ENOSPC);
+	CHECK_CONTAINS(durable.device.error.text, "bytes");
+	CHECK_EQ(durable_format(&durable), -ENOSPC);
+	durable.disk.medium.bytes += AFTL_FRAME_BYTES;
+	CHECK_EQ(open_again(&durable), 0);
+	durable_close(&durable);
+}
+
+static void seal_super(u8 *bytes)
+{
+	aftl_put(bytes + 4092, ~aftl_crc32c(AFTL_CRC_START, bytes, 4092), 4);
+}
+
+static void superblocks_that_are_none(void)
+{
+	struct durable_device durable;
+	u8 *bytes;
+
+	open_device(&durable, "baseline", small);
+	bytes = durable.disk.bytes;
+	bytes[8] = 2;
+	seal_super(bytes);
+	CHECK_EQ(open_again(&durable), -EINVAL);
+	CHECK_CONTAINS(durable.device.error.text, "format 2");
+	bytes[8] = 1;
+	bytes[130] ^= 1;
+	seal_super(bytes);
+	CHECK_EQ(open_again(&durable), -EINVAL);
+	CHECK_CONTAINS(durable.device.error.text, "does not know");
+	bytes[1] ^= 1;
+	CHECK_EQ(open_again(&durable), -EMEDIUMTYPE);
+	memset(bytes, 0, AFTL_FRAME_BYTES);
+	CHECK_EQ(open_again(&durable), -ENODATA);
+	durable_close(&durable);
+}
+
+/* An interrupted change of the superblock: the copy is older, or the first one torn. */
+static void the_copy_helps(void)
+{
+	struct durable_device durable;
+	struct aftl_volume *volume;
+
+	open_device(&durable, "baseline", small);
+	CHECK_EQ(load_changed(&durable, "program", "1ms"), 0);
+	memset(durable.disk.bytes + 600, 0xff, 512);
+	CHECK_EQ(aftl_volume_open(&volume, &durable.disk.medium, &durable.device.error), 0);
+	CHECK_EQ(aftl_volume_super(volume)->generation, 2);
+	aftl_volume_release(volume);
+	memset(durable.disk.bytes + AFTL_FRAME_BYTES + 600, 0xff, 512);
+	CHECK_EQ(open_again(&durable), -EUCLEAN);
+	CHECK_CONTAINS(durable.device.error.text, "checksum");
+	durable_close(&durable);
+}
+
+/* Damage */
+
+enum area { AREA_SUPER, AREA_STATE, AREA_TABLES, AREA_SNAPSHOT, AREAS };
+
+static enum area area_of(const struct durable_device *durable, u64 sector)
+{
+	u64 frame = sector / AFTL_FRAME_SECTORS;
+
+	if (frame < AFTL_FRAME_STATE)
+		return AREA_SUPER;
+	if (frame < AFTL_FRAME_ERASES)
+		return AREA_STATE;
+	return frame < durable->super.layout.snapshot ? AREA_TABLES : AREA_SNAPSHOT;
+}
+
+static bool holds_something(const struct durable_device *durable, u64 sector)
+{
+	u64 snapshot = durable->super.layout.snapshot * AFTL_FRAME_BYTES;
+
+	if (area_of(durable, sector) == AREA_STATE)
+		return sector % AFTL_FRAME_SECTORS == 0;
+	if (area_of(durable, sector) == AREA_SNAPSHOT)
+		return (sector + 1) * AFTL_SECTOR_BYTES <= snapshot + durable->snapshot_bytes;
+	return true;
+}
+
+static void check_damaged(struct durable_device *durable, enum area area, bool scan, int ret)
+{
+	const char *text = durable->device.error.text;
+
+	if (area == AREA_SUPER) {
+		CHECK(!ret || ret == -EMEDIUMTYPE);
+	} else if (area == AREA_STATE || (area == AREA_TABLES && scan)) {
+		CHECK_MSG(ret == -EUCLEAN, "%d: %s", ret, text);
+		CHECK_CONTAINS(text, "damaged");
+	} else {
+		CHECK_MSG(!ret, "%d: %s", ret, text);
+		CHECK_EQ(durable->recovery.closed, area == AREA_TABLES);
+		if (area == AREA_SNAPSHOT)
+			CHECK(strlen(durable->recovery.snapshot.text) > 5);
+	}
+}
+
+static void try_damaged(struct durable_device *durable, u64 sector, struct aftl_random *random)
+{
+	enum area area = area_of(durable, sector);
+	bool scan = area == AREA_TABLES && aftl_random_below(random, 2);
+	u8 *byte = durable->disk.bytes + sector * AFTL_SECTOR_BYTES +
+		   aftl_random_below(random, AFTL_SECTOR_BYTES);
+	u8 flip = (u8)(1 + aftl_random_below(random, 255));
+	int ret;
+
+	*byte ^= flip;
+	ret = durable_load(durable, "approxftl", scan);
+	check_damaged(durable, area, scan, ret);
+	if (!ret && area != AREA_TABLES)
+		durable_check(durable);
+	durable_stop(durable);
+	*byte ^= flip;
+}
+
+static void each_sector_may_be_damaged(void)
+{
+	struct aftl_random random = { 5 };
+	struct durable_device durable;
+	u32 tried[AREAS] = { 0 };
+	u64 sector;
+
+	open_closed(&durable, "approxftl", small);
+	for (sector = 0; sector < durable.super.layout.data * AFTL_FRAME_SECTORS; sector++) {
+		if (!holds_something(&durable, sector) || tap_failures())
+			continue;
+		try_damaged(&durable, sector, &random);
+		tried[area_of(&durable, sector)]++;
+	}
+	CHECK_EQ(tried[AREA_SUPER], 16);
+	CHECK_EQ(tried[AREA_STATE], 2);
+	CHECK_RANGE(tried[AREA_TABLES], 24, U32_MAX);
+	CHECK_RANGE(tried[AREA_SNAPSHOT], 5, U32_MAX);
+	durable_close(&durable);
+}
+
+/* What a discard of the wrong range leaves. */
+static void zeroed_tables_are_damaged(void)
+{
+	struct durable_device durable;
+	u64 spares;
+
+	open_closed(&durable, "approxftl", small);
+	spares = durable.super.layout.spares * AFTL_FRAME_BYTES;
+	memset(durable.disk.bytes + spares, 0, AFTL_FRAME_BYTES);
+	CHECK_EQ(durable_load(&durable, "approxftl", true), -EUCLEAN);
+	CHECK_CONTAINS(durable.device.error.text, "sector");
+	durable_close(&durable);
+}
+
+static void the_state_before_is_not_good_enough(void)
+{
+	struct durable_device durable;
+	u32 frame;
+
+	open_closed(&durable, "approxftl", small);
+	must(&durable, durable_start(&durable, "approxftl", false), "start");
+	frame = AFTL_FRAME_STATE + (aftl_volume_state(durable.volume)->commit & 1);
+	durable_stop(&durable);
+	memset(durable.disk.bytes + frame * AFTL_FRAME_BYTES, 0, AFTL_SECTOR_BYTES);
+	CHECK_EQ(open_again(&durable), -EUCLEAN);
+	CHECK_CONTAINS(durable.device.error.text, "state");
+	durable_close(&durable);
+}
+
+/* A medium that fails */
+
+static int short_life(struct durable_device *durable)
+{
+	int ret = durable_format(durable);
+
+	if (!ret)
+		ret = durable_start(durable, "approxftl", false);
+	if (ret)
+		return ret;
+	/* A host read that fails is the host's affair. */
+	send(durable, 3, 60, 0);
+	ret = durable->ret;
+	if (ret) {
+		CHECK_EQ(durable_work(durable, U32_MAX), ret);
+		CHECK(aftl_volume_commit(durable->volume) == ret || ret == -EIO);
+		durable_stop(durable);
+		return ret;
+	}
+	return durable_shut(durable);
+}
+
+/* Calls that failed without consequence. */
+static u32 tolerated;
+
+/* Return: whether the call was reached. */
+static bool fail_call(u64 number)
+{
+	struct aftl_random random = { number };
+	struct durable_device durable;
+	struct test_device device;
+	bool reached;
+	int ret;
+
+	test_device_init(&device, "demo");
+	test_device_set_all(&device, small_units);
+	CHECK_EQ(durable_open(&durable, &device.config, "approxftl"), 0);
+	durable.disk.fail_at = number;
+	ret = short_life(&durable);
+	reached = durable.disk.calls >= number;
+	tolerated += !ret && reached;
+	CHECK_MSG(!ret || reached, "call %llu: %d", (unsigned long long)number, ret);
+	/* What was promised in spite of it is there. */
+	durable.disk.fail_at = 0;
+	durable_crash(&durable, number % DISK_CRASHES, &random);
+	ret = durable_start(&durable, "approxftl", false);
+	CHECK(!ret || durable.formatting);
+	durable_close(&durable);
+	return reached;
+}
+
+static void each_call_may_fail(void)
+{
+	u64 number = 1;
+
+	while (!tap_failures() && fail_call(number))
+		number++;
+	tap_note("%llu calls", (unsigned long long)number - 1);
+	CHECK_RANGE(number, 200, 100000);
+	/* Reading either superblock. */
+	CHECK_EQ(tolerated, 2);
+}
+
+static void a_medium_that_failed_takes_no_notes(void)
+{
+	struct aftl_erase_entry entry = { .erases = 1 };
+	struct aftl_spare spare = { .attr = 1 };
+	struct durable_device durable;
+
+	open_device(&durable, "baseline", small);
+	must(&durable, durable_start(&durable, "baseline", false), "start");
+	CHECK_EQ(aftl_volume_program(durable.volume, 0, &spare), 0);
+	durable.disk.fail_at = durable.disk.calls + 1;
+	CHECK_EQ(aftl_volume_commit(durable.volume), -EIO);
+	CHECK_EQ(aftl_volume_commit(durable.volume), -EIO);
+	CHECK_EQ(aftl_volume_program(durable.volume, 1, &spare), -EIO);
+	CHECK_EQ(aftl_volume_unmap(durable.volume, to_unit(0), 1), -EIO);
+	CHECK_EQ(aftl_volume_erase(durable.volume, 0, &entry), -EIO);
+	CHECK_EQ(aftl_volume_retire(durable.volume, 0, &entry), -EIO);
+	durable_close(&durable);
+}
+
+/* Memory that runs out */
+
+static int format_and_load(struct durable_device *durable)
+{
+	int ret = durable_format(durable);
+
+	if (!ret)
+		ret = durable_load(durable, "approxftl", true);
+	durable_stop(durable);
+	return ret;
+}
+
+static void each_allocation_may_fail(void)
+{
+	struct durable_device durable;
+	u32 all;
+	u32 i;
+
+	open_device(&durable, "approxftl", small);
+	durable.disk.allocations = 0;
+	CHECK_EQ(format_and_load(&durable), 0);
+	all = durable.disk.allocations;
+	for (i = 1; i <= all; i++) {
+		durable.disk.allocations = 0;
+		durable.disk.no_memory_at = i;
+		CHECK_EQ(format_and_load(&durable), -ENOMEM);
+		CHECK_CONTAINS(durable.device.error.text, "memory");
+		CHECK_EQ(durable.disk.held, 0);
+	}
+	CHECK_RANGE(all, 12, 1000);
+	durable.disk.no_memory_at = 0;
+	durable_close(&durable);
+}
+
+/* More changes than there are frames in memory */
+
+static void notes_commit_by_themselves(void)
+{
+	static const char *const large[] = { NULL };
+	struct aftl_random random = { 1 };
+	struct aftl_spare spare = { .attr = 1 };
+	struct durable_device durable;
+	u32 pages, page, count = 0;
+	u64 flushes;
+
+	open_device(&durable, "baseline", large);
+	must(&durable, durable_start(&durable, "baseline", false), "start");
+	pages = aftl_volume_geometry(durable.volume)->blocks *
+		aftl_volume_geometry(durable.volume)->pages;
+	flushes = durable.disk.flushes;
+	for (page = 0; page < pages; page += 64, count++)
+		CHECK_EQ(aftl_volume_program(durable.volume, page, &spare), 0);
+	CHECK_RANGE(durable.disk.flushes, flushes + 2, flushes + 10);
+	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
+	durable_crash(&durable, DISK_CRASH_NOTHING, &random);
+	must(&durable, durable_load(&durable, "baseline", false), "load");
+	CHECK_RANGE(durable.recovery.programmed_pages, count, U64_MAX);
+	CHECK_EQ(aftl_volume_state(durable.volume)->seq, count);
+	durable_close(&durable);
+}
+
+/* Encoding */
+
+static void draw_spare(struct aftl_spare *spare, const struct aftl_geometry *geo,
+		       struct aftl_random *random)
+{
+	u32 i;
+
+	*spare = (struct aftl_spare){
+		.seq = aftl_random_next(random) | 1,
+		.opened_ns = aftl_random_next(random),
+		.erases = (u32)aftl_random_next(random),
+		.wear = (u32)aftl_random_next(random),
+		.first_hour = (u32)aftl_random_next(random),
+		.hours = (u16)aftl_random_next(random),
+		.note = (u16)aftl_random_next(random),
+		.attr = aftl_page_attr(aftl_random_below(random, AFTL_CLASSES),
+				       aftl_random_below(random, AFTL_MODES), 0),
+		.order = (u8)aftl_random_below(random, AFTL_ORDERS),
+		.kind = (u8)aftl_random_below(random, AFTL_KINDS_MAX),
+		.flip = aftl_random_below(random, 2),
+		.mapped = (u32)aftl_random_below(random, 1ULL << geo->page_units),
+	};
+	for (i = 0; i < geo->page_units; i++) {
+		spare->unit[i] = to_unit((u32)aftl_random_below(random, geo->units));
+		spare->origin[i].lineage = (u16)aftl_random_next(random);
+		spare->origin[i].baked = (u16)aftl_random_next(random);
+	}
+}
+
+static bool same_spare(const struct aftl_spare *a, const struct aftl_spare *b, u32 units)
+{
+	return a->seq == b->seq && a->opened_ns == b->opened_ns && a->erases == b->erases &&
+	       a->wear == b->wear && a->first_hour == b->first_hour && a->hours == b->hours &&
+	       a->note == b->note && a->attr == b->attr && a->order == b->order &&
+	       a->kind == b->kind && a->flip == b->flip && a->mapped == b->mapped &&
+	       !memcmp(a->unit, b->unit, units * sizeof(*a->unit)) &&
+	       !memcmp(a->origin, b->origin, units * sizeof(*a->origin));
+}
+
+static void entries_come_back(void)
+{
+	struct aftl_random random = { 3 };
+	struct test_device device;
+	struct aftl_geometry geo;
+	struct aftl_error error;
+	struct aftl_spare in;
+	struct aftl_spare out;
+	u8 bytes[AFTL_SECTOR_BYTES];
+	u32 i;
+
+	test_device_init(&device, "demo");
+	test_device_set_all(&device, small_units);
+	CHECK_EQ(aftl_geometry_init(&geo, &device.config, &error), 0);
+	for (i = 0; i < 2000; i++) {
+		draw_spare(&in, &geo, &random);
+		aftl_spare_encode(&in, &geo, bytes);
+		CHECK_EQ(aftl_spare_decode(&out, &geo, bytes), 0);
+		CHECK(same_spare(&in, &out, geo.page_units));
+	}
+	in.order = AFTL_ORDERS;
+	aftl_spare_encode(&in, &geo, bytes);
+	CHECK_EQ(aftl_spare_decode(&out, &geo, bytes), -EUCLEAN);
+}
+
+static void a_sector_belongs_somewhere(void)
+{
+	u8 sector[AFTL_SECTOR_BYTES] = { 1, 2, 3 };
+
+	CHECK(!aftl_sector_sound(sector, 5, 77));
+	aftl_sector_seal(sector, 5, 77);
+	CHECK(aftl_sector_sound(sector, 5, 77));
+	CHECK(!aftl_sector_sound(sector, 5, 78));
+	CHECK(!aftl_sector_sound(sector, 6, 77));
+	sector[2] ^= 16;
+	CHECK(!aftl_sector_sound(sector, 5, 77));
+}
+
+int main(void)
+{
+	each_policy("closed and loaded, nothing is lost", closed_is_exact);
+	each_policy("snapshot and tables agree", tables_agree);
+	tap_run("other policies take over", other_policies_take_over);
+	tap_run("parameters change or not", parameters_change_or_not);
+	tap_run("what cannot be is not formatted", what_cannot_be_is_not_formatted);
+	tap_run("too many units in a page", too_many_units_in_a_page);
+	tap_run("a medium of the wrong size", a_medium_of_the_wrong_size);
+	tap_run("superblocks that are none", superblocks_that_are_none);
+	tap_run("the copy of the superblock helps", the_copy_helps);
+	tap_run("each sector may be damaged", each_sector_may_be_damaged);
+	tap_run("zeroed tables are damaged", zeroed_tables_are_damaged);
+	tap_run("the state before is not good enough", the_state_before_is_not_good_enough);
+	tap_run("each call of the medium may fail", each_call_may_fail);
+	tap_run("a medium that failed takes no notes", a_medium_that_failed_takes_no_notes);
+	tap_run("each allocation may fail", each_allocation_may_fail);
+	tap_run("notes commit by themselves", notes_commit_by_themselves);
+	tap_run("entries come back", entries_come_back);
+	tap_run("a sector belongs somewhere", a_sector_belongs_somewhere);
+	return tap_finish();
+}

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""approxftl format, check and dump on files: what they make, find, print and refuse."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import struct
+from pathlib import Path
+from typing import Any
+
+import pytest
+from selftests.sim.support import TOP, run
+
+UUID = "8e41f2c6-0b3a-4d5e-9f70-123456789abc"
+SMALL = ("blocks=40", "layers=2", "word_lines=4", "op=60")
+FRAME = 4096
+GOLDEN = "03b4db186d9d0e9ac340a3309399008dce64177ef21dda12e33cec7af7105915"
+SECTOR = 512
+
+Json = dict[str, Any]
+
+
+def make(path: Path, *arguments: str) -> None:
+    done = run("format", path, "--uuid", UUID, *SMALL, *arguments)
+    assert (done.code, done.err) == (0, "")
+
+
+@pytest.fixture
+def image(tmp_path: Path) -> Path:
+    path = tmp_path / "volume"
+    make(path)
+    return path
+
+
+def answer(*arguments: str | Path, code: int = 0) -> Json:
+    done = run(*arguments, "--json")
+    assert done.code == code, done.err
+    result: Json = json.loads(done.out)
+    assert result["approxftl_json_format"] == [1, 0]
+    return result
+
+
+def change(path: Path, offset: int, flip: int = 0x40) -> None:
+    with path.open("r+b") as file:
+        file.seek(offset)
+        byte = file.read(1)[0]
+        file.seek(offset)
+        file.write(bytes([byte ^ flip]))
+
+
+def first_frames(path: Path) -> dict[str, int]:
+    frames: dict[str, int] = answer("dump", path)["superblock"]["first_frames"]
+    return frames
+
+
+def test_format_makes_a_sound_volume(image: Path) -> None:
+    found = answer("check", image)
+    assert found["sound"] and not found["closed"]
+    assert (found["mapped_units"], found["programmed_pages"], found["findings"]) == (0, 0, 0)
+    assert found["superblock"]["uuid"] == UUID
+    assert found["superblock"]["bytes"] == image.stat().st_size
+
+
+def test_format_for_a_person(tmp_path: Path) -> None:
+    done = run("format", tmp_path / "v", "--profile", "demo", "--policy", "vth_b", *SMALL)
+    assert done.code == 0
+    assert "policy vth_b" in done.out and "blocks=40" in done.out
+    done = run("check", tmp_path / "v")
+    assert (done.code, "is sound" in done.out) == (0, True)
+
+
+def test_the_format_has_not_changed(image: Path) -> None:
+    """A difference here is another format: raise its version, then record the new one."""
+    data = image.read_bytes()
+    frames = first_frames(image)
+    assert data[:48].hex() == (
+        "894146560d0a1a0a0100000000100000" + UUID.replace("-", "") +
+        "0100000000000000" + struct.pack("<Q", len(data)).hex()
+    )  # fmt: skip
+    assert list(frames.values()) == [4, 5, 23, 26, 256]
+    tables = data[2 * FRAME : frames["snapshot"] * FRAME]
+    assert hashlib.sha256(tables).hexdigest() == GOLDEN
+    assert not any(data[frames["snapshot"] * FRAME :])
+
+
+def test_parameters_are_stored_by_name(image: Path) -> None:
+    data = image.read_bytes()
+    assert b"\x06blocks" + struct.pack("<Q", 40) in data[:FRAME]
+    assert data[: FRAME - 4] == data[FRAME : 2 * FRAME - 4]
+
+
+def test_a_file_of_some_size_is_filled(tmp_path: Path) -> None:
+    path = tmp_path / "volume"
+    path.write_bytes(b"")
+    with path.open("r+b") as file:
+        file.truncate(64 << 20)
+    assert run("format", path, "--set", "layers=2", "--policy=baseline").code == 0
+    size = answer("check", path)["superblock"]["bytes"]
+    assert 0.9 * (64 << 20) < size <= 64 << 20
+
+
+def test_a_file_that_is_too_small(tmp_path: Path) -> None:
+    path = tmp_path / "volume"
+    path.write_bytes(bytes(1 << 20))
+    done = run("format", path)
+    assert done.code == 1 and "fits" in done.err
+    done = run("format", path, *SMALL)
+    assert done.code == 1 and "needs" in done.err
+
+
+@pytest.mark.parametrize("offset", [0, 1080, 65535, -1])
+def test_what_is_not_empty_is_kept(tmp_path: Path, offset: int) -> None:
+    path = tmp_path / "disk"
+    content = bytearray(64 << 20)
+    content[offset] = 0x53
+    path.write_bytes(content)
+    done = run("format", path, *SMALL)
+    assert done.code == 1 and "--force" in done.err
+    assert path.read_bytes() == content
+    assert run("format", path, *SMALL, "--force").code == 0
+    assert run("check", path).code == 0
+
+
+def test_a_volume_is_kept(image: Path) -> None:
+    done = run("format", image)
+    assert done.code == 1 and UUID in done.err and "--force" in done.err
+
+
+def test_dry_run_changes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "volume"
+    found = answer("format", path, *SMALL, "--dry-run", "--uuid", UUID)
+    assert not found["made"] and found["superblock"]["uuid"] == UUID
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (("--uuid", "12"), "UUID"),
+        (("--policy", "nosuch"), "policies"),
+        (("--profile", "nosuch"), "profile"),
+        (("blocks=0",), "blocks"),
+        (("nosuch=1",), "nosuch"),
+        (("--nosuch",), "nosuch"),
+        (("blocks=5",), "blocks"),
+        (("blocks=40", "fill=random"), "fill"),
+        (("blocks=40", "buffer=1MiB", "buffer_safe=on"), "buffer_safe"),
+    ],
+)
+def test_usage(tmp_path: Path, arguments: tuple[str, ...], part: str) -> None:
+    path = tmp_path / "volume"
+    done = run("format", path, "op=60", *arguments)
+    assert done.code == 2 and part in done.err and done.err.count("\n") == 1
+    assert not path.exists()
+
+
+def test_what_is_no_volume(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    for content, part in ((bytes(1 << 20), "zero"), (b"x" * (1 << 20), "not a volume")):
+        path.write_bytes(content)
+        for verb in ("check", "dump"):
+            done = run(verb, path)
+            assert done.code == 3 and part in done.err and not done.out
+    path.write_bytes(b"")
+    assert run("check", path).code == 1
+    assert run("check", tmp_path / "nosuch").code == 3
+    assert run("dump", tmp_path).code == 3
+
+
+def test_a_newer_volume(image: Path) -> None:
+    data = bytearray(image.read_bytes())
+    data[8] = 9
+    data[FRAME - 4 : FRAME] = struct.pack("<I", crc32c(data[: FRAME - 4]))
+    image.write_bytes(data)
+    done = run("check", image)
+    assert done.code == 3 and "format 9" in done.err
+
+
+def crc32c(data: bytes | bytearray) -> int:
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+@pytest.mark.parametrize("table", ["erase_table", "spare_table", "discard_table"])
+def test_damaged_tables(image: Path, table: str) -> None:
+    offset = first_frames(image)[table] * FRAME + SECTOR + 17
+    change(image, offset)
+    found = answer("check", image, code=4)
+    assert not found["sound"]
+    assert f"sector {offset // SECTOR} has a wrong checksum" in found["listed_findings"]
+
+
+def test_damaged_state(image: Path) -> None:
+    change(image, 2 * FRAME + 20)
+    done = run("check", image)
+    assert done.code == 4 and "state" in done.err
+    states = answer("dump", image, "--state")["states"]
+    assert [state["sound"] for state in states] == [False, True]
+
+
+def test_damaged_copy(image: Path) -> None:
+    change(image, FRAME + 300)
+    found = answer("check", image, code=4)
+    assert found["findings"] == 1 and "copy" in found["listed_findings"][0]
+    assert answer("dump", image)["superblock"]["uuid"] == UUID
+
+
+def test_a_shrunk_volume(image: Path) -> None:
+    with image.open("r+b") as file:
+        file.truncate(image.stat().st_size - FRAME)
+    done = run("check", image)
+    assert done.code == 4 and "bytes" in done.err
+
+
+def test_dump(image: Path) -> None:
+    assert len(answer("dump", image, "--blocks")["blocks"]) == 160
+    assert answer("dump", image, "--pages")["pages"] == []
+    assert answer("dump", image, "--block", "3")["pages"] == []
+    found = answer("dump", image, "--unit", "0")
+    assert (found["discard_sequence"], found["pages"]) == (0, [])
+    assert run("dump", image, "--block", "160").code == 2
+    assert run("dump", image, "--unit", "x").code == 2
+    assert "commit 2" in run("dump", image, "--state").out
+
+
+def test_help_names_the_options() -> None:
+    page = (TOP / "userspace/approxftl/approxftl-volume.8.rst").read_text()
+    for verb in ("format", "check", "dump"):
+        text = run(verb, "--help").out
+        for option in re.findall(r"--([a-z-]+)", text):
+            if option not in ("help", "json"):
+                assert f"--{option}" in page, (verb, option)
