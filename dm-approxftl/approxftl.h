@@ -182,6 +182,16 @@ unsigned int aftl_options_print(const struct aftl_options *options, char *result
 /* disk.c */
 
 /**
+ * aftl_disk_check() - could there be such an SSD?
+ *
+ * For a table line that can only be carried out later, when its refusal would cost the
+ * old table.
+ *
+ * Return: 0, or -EINVAL or -ENOMEM with a sentence.
+ */
+int __must_check aftl_disk_check(const struct aftl_options *options, struct aftl_error *error);
+
+/**
  * aftl_disk_create() - an SSD as new, or filled as configured; its time stands still
  *
  * Return: 0, or -EINVAL or -ENOMEM with a sentence.

@@ -204,6 +204,16 @@ static struct aftl_disk *new_disk(const struct aftl_options *options)
 	return disk;
 }
 
+int aftl_disk_check(const struct aftl_options *options, struct aftl_error *error)
+{
+	struct aftl *ftl;
+	int ret = aftl_create(&ftl, &options->config, options->policy, &aftl_io_host, NULL, error);
+
+	if (!ret)
+		aftl_destroy(ftl);
+	return ret;
+}
+
 int aftl_disk_create(struct aftl_disk **out, const struct aftl_options *options,
 		     struct aftl_error *error)
 {

@@ -167,7 +167,9 @@ static int build(struct aftl_target *target, unsigned int argc, char **argv,
 {
 	int ret = understand(target, argc, argv, error);
 
-	if (!ret && !target->below)
+	if (!ret && target->below)
+		ret = aftl_disk_check(&target->options, error);
+	else if (!ret)
 		ret = aftl_disk_create(&target->disk, &target->options, error);
 	return ret ? ret : check_others(target, error);
 }

@@ -9,7 +9,7 @@ only_in_the_lab
 
 interval_s=60
 # How much two idle minutes differ without any device.
-tolerance_ns=200000
+tolerance_ns=1000000
 
 # High-resolution timers that fired in a soft interrupt, as the device's does
 fired()

@@ -69,9 +69,9 @@ round_trip "none 32 $plain plane_mode independent page 4KiB unit 2KiB suspend bo
 	none 26 plane_mode independent age 90d fill_valid 50 fill sequential cell_model voltage refresh 0 wear_gap 50 \
 	gc 12 buffer 1024KiB idle 2ms suspend both unit 2KiB page 4096
 
-refusal 'a store (none or ram) and the number of words that follow are missing' ''
-refusal 'a store (none or ram) and the number of words that follow are missing' ram
-refusal '"disk" is not a store; there are none and ram' 'disk 0'
+refusal 'a store (none, ram or a block device) and the number of words that follow are missing' ''
+refusal 'a store (none, ram or a block device) and the number of words that follow are missing' ram
+refusal '"disk" is not a store; there are none, ram, and block devices by path' 'disk 0'
 refusal 'the number of words that follow the store is "x"; it must be a whole number' 'ram x'
 refusal '2 words are announced, but 1 follow' 'ram 2 op'
 refusal '0 words are announced, but 2 follow' 'ram 0 op 7'
