@@ -35,9 +35,11 @@ AREAS := $(sort $(foreach kind,test-*.c fuzz-*.c test_*.py *.tap.sh *.tap.py,\
 
 # What selftests/AREA/test-*.c is linked with: the core alone for the core's tests, which
 # proves that it stands alone, and the simulator for all others.
+# A part's build.mk may name more for its area, as tested_AREA.
 test_support = $(wildcard selftests/core/lib/*.c) $(filter-out selftests/core/lib/%,\
 	$(wildcard $(dir $(1))lib/*.c)) $(CORE) $(HOST) \
-	$(if $(filter selftests/core/%,$(1)),,$(LIB) $(SIM))
+	$(if $(filter selftests/core/%,$(1)),,$(LIB) $(SIM)) \
+	$(tested_$(patsubst selftests/%/,%,$(dir $(1))))
 
 # ---------------------------------------------------------------- flags
 
@@ -87,8 +89,13 @@ FORCE:
 # ---------------------------------------------------------------- programs
 
 PROGRAM := $(plain_dir)/approxftl
+PROGRAMS := $(PROGRAM)
 
-all: $(PROGRAM) ## build the command line program, $(O)/approxftl
+# Each part beside the simulator and its command line says how it is built: its build.mk adds
+# to PROGRAMS, INCLUDES and tested_AREA.
+include $(wildcard userspace/*/build.mk trace-tools/*/build.mk)
+
+all: $(PROGRAMS) ## build the programs and the library, in $(O)
 
 $(PROGRAM): $(call objects,plain,$(CORE) $(HOST) $(LIB) $(SIM) $(CLI))
 	$(call say,LINK,$@)
@@ -120,7 +127,7 @@ UNBUILT_AREAS := style runner kernel-build fio-profiles
 
 # The programs that some areas need. One that does not compile is a failure that the runner
 # counts; the others are still built and run.
-area_programs = $(if $(filter-out $(UNBUILT_AREAS),$(1)),$(PROGRAM)) $(addprefix $(O)/,\
+area_programs = $(if $(filter-out $(UNBUILT_AREAS),$(1)),$(PROGRAMS)) $(addprefix $(O)/,\
 	$(filter $(addsuffix /%,$(addprefix selftests/,$(1))),$(TEST_PROGRAMS) $(FUZZ_PROGRAMS)))
 # As many compilers as processors, unless make was told how many.
 jobs = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))

@@ -254,6 +254,18 @@ def test_unknown_verb() -> None:
     )
 
 
+def test_verb_in_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = tmp_path / "approxftl-frobnicate"
+    other.write_text('#!/bin/sh\necho "$# $1 $2"\nexit 7\n')
+    other.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    done = run("frobnicate", "a b", "--help")
+    assert (done.code, done.out) == (7, "2 a b --help\n")
+    other.chmod(0o644)
+    assert run("frobnicate").code in {1, 2}
+    assert run("../frobnicate").code == 2
+
+
 def test_no_verb() -> None:
     done = run()
     assert done.code == 2

@@ -3,6 +3,7 @@
  * approxftl: one command, several verbs.
  */
 #include "complain.h"
+#include "other-program.h"
 #include "sim.h"
 #include "verbs.h"
 #include "version.h"
@@ -114,6 +115,14 @@ static enum exit_code version_main(int argc, char **argv)
 	return EXIT_DONE;
 }
 
+/* Whoever puts an approxftl-VERB into PATH has a verb. */
+static enum exit_code run_plugin(char **argv)
+{
+	enum exit_code code = run_other_program(argv);
+
+	return code == EXIT_NO_INPUT ? complain_verb(argv[1]) : code;
+}
+
 /* A full disk or a closed pipe must not pass for success. */
 static enum exit_code flush_output(enum exit_code code)
 {
@@ -134,6 +143,6 @@ int main(int argc, char **argv)
 	}
 	verb = find_verb(without_dashes(argv[1]));
 	if (!verb)
-		return complain_verb(argv[1]);
+		return run_plugin(argv);
 	return flush_output(verb->main(argc, argv));
 }
