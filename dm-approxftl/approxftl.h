@@ -17,6 +17,7 @@
 
 #include "ftl.h"
 #include "store.h"
+#include "tag-ranges.h"
 
 #define DM_MSG_PREFIX "approxftl"
 
@@ -40,6 +41,7 @@
  * @profile: index of the profile
  * @scale: host nanoseconds in a nanosecond of the device, or AFTL_TIMING_OFF
  * @class: enum aftl_class that every write is treated as
+ * @ioprio_hint: hint in the I/O priority of approximate writes; 0 for none
  * @standard: the profile's parameters
  * @config: those with the line's changes
  */
@@ -50,6 +52,7 @@ struct aftl_options {
 	u32 profile;
 	u32 scale;
 	u32 class;
+	u32 ioprio_hint;
 	struct aftl_config standard;
 	struct aftl_config config;
 };
@@ -74,6 +77,8 @@ struct aftl_options {
  * @event: tells user space that the disk has become read-only
  * @table: whom @event is for
  * @dev: number of the block device that it is under
+ * @tags: ranges that are approximate while nobody has claimed the device; changed under
+ *	the target's gate
  * @submitted: requests so far
  * @late_lock: of @late
  * @late: host time from when a request should have been handed back until it was
@@ -97,6 +102,7 @@ struct aftl_disk {
 	struct work_struct event;
 	struct dm_table *table;
 	dev_t dev;
+	struct aftl_ranges tags;
 	u64 submitted;
 	spinlock_t late_lock; /* late */
 	struct aftl_histogram late;
@@ -158,6 +164,17 @@ static inline u32 aftl_unit_sectors(const struct aftl_disk *disk)
 {
 	return 1U << disk->unit_shift;
 }
+
+/* target.c */
+
+/**
+ * aftl_target_visit() - call @fn for each target that is in use, until it returns not 0
+ * @fn: called under the target's gate; allocates without I/O
+ * @data: second argument of @fn
+ *
+ * May sleep. Return: what @fn did.
+ */
+int aftl_target_visit(int (*fn)(struct aftl_target *target, void *data), void *data);
 
 /* options.c */
 

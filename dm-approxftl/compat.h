@@ -5,7 +5,11 @@
 #ifndef AFTL_COMPAT_H
 #define AFTL_COMPAT_H
 
+#include <linux/fs.h>
+#include <linux/fsnotify_backend.h>
 #include <linux/hrtimer.h>
+#include <linux/mm.h>
+#include <linux/uio.h>
 #include <linux/version.h>
 
 /* hrtimer_setup() came in 6.13, hrtimer_init() went in 6.15. */
@@ -18,6 +22,43 @@ static inline void aftl_hrtimer_setup(struct hrtimer *timer,
 #else
 	hrtimer_init(timer, CLOCK_MONOTONIC, mode);
 	timer->function = function;
+#endif
+}
+
+/* Where in its file a page of a page cache is; until 6.7 huge ones counted themselves. */
+static inline u64 aftl_page_position(struct folio *folio, struct page *page)
+{
+	pgoff_t index = folio->index;
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
+	if (folio_test_hugetlb(folio))
+		index <<= folio_order(folio);
+#endif
+	return (u64)(index + folio_page_idx(folio, page)) << PAGE_SHIFT;
+}
+
+/* Since 6.8 vfs_iter_write() keeps the file system from being frozen by itself. */
+static inline ssize_t aftl_iter_write(struct file *file, struct iov_iter *iter, loff_t *pos)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0)
+	return vfs_iter_write(file, iter, pos, 0);
+#else
+	ssize_t written;
+
+	file_start_write(file);
+	written = vfs_iter_write(file, iter, pos, 0);
+	file_end_write(file);
+	return written;
+#endif
+}
+
+/* Since 6.10 marks are added to an object, before to its list of them. */
+static inline int aftl_add_sb_mark(struct fsnotify_mark *mark, struct super_block *sb)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0)
+	return fsnotify_add_mark(mark, sb, FSNOTIFY_OBJ_TYPE_SB, 0);
+#else
+	return fsnotify_add_mark(mark, &sb->s_fsnotify_marks, FSNOTIFY_OBJ_TYPE_SB, 0, NULL);
 #endif
 }
 

@@ -14,6 +14,7 @@
 #include "compat.h"
 #include "snapshot.h"
 #include "store-dev.h"
+#include "tags.h"
 
 static u64 to_host_ns(const struct aftl_disk *disk, u64 device_ns)
 {
@@ -197,6 +198,7 @@ static struct aftl_disk *new_disk(const struct aftl_options *options)
 		return NULL;
 	spin_lock_init(&disk->lock);
 	spin_lock_init(&disk->late_lock);
+	aftl_ranges_init(&disk->tags);
 	disk->scale = options->scale;
 	disk->armed_ns = KTIME_MAX;
 	INIT_WORK(&disk->event, tell_event);
@@ -251,11 +253,19 @@ int aftl_disk_begin(struct aftl_disk *disk, struct aftl_error *error)
 	return disk->durable ? aftl_dev_begin(disk->durable, error) : 0;
 }
 
+static void drop_tags(struct aftl_disk *disk)
+{
+	if (disk->tags.count)
+		atomic_dec(&aftl_tags_in_use);
+	aftl_ranges_destroy(&disk->tags);
+}
+
 void aftl_disk_destroy(struct aftl_disk *disk)
 {
 	if (!disk)
 		return;
 	aftl_disk_stop(disk);
+	drop_tags(disk);
 	aftl_destroy(disk->ftl);
 	if (disk->store)
 		disk->store->type->destroy(disk->store);

@@ -6,6 +6,7 @@
 
 #include "approxftl.h"
 #include "store-dev.h"
+#include "tags.h"
 #include "trace.h"
 
 void aftl_copy_from_bio(char *to, struct bio *bio, struct bvec_iter at)
@@ -330,15 +331,8 @@ static u8 bio_request_op(const struct bio *bio)
 	}
 }
 
-/* What may happen to the data that @bio carries. */
-static u8 bio_class(const struct aftl_target *target, const struct bio *bio)
-{
-	return bio_op(bio) == REQ_OP_WRITE && bio_sectors(bio) ? target->options.class :
-								 AFTL_PRECISE;
-}
-
-/* Returns false if the limits do not allow such a bio. */
-static bool describe(const struct aftl_target *target, const struct bio *bio,
+/* Returns false if the limits do not allow such a bio; a write of two classes is split. */
+static bool describe(const struct aftl_target *target, struct bio *bio,
 		     struct aftl_request *request)
 {
 	u32 shift = target->disk->unit_shift;
@@ -352,9 +346,10 @@ static bool describe(const struct aftl_target *target, const struct bio *bio,
 		return true;
 	if ((sector | bio_sectors(bio)) & (aftl_unit_sectors(target->disk) - 1))
 		return false;
+	if (request->op == AFTL_OP_WRITE && bio_sectors(bio))
+		request->class = aftl_tag_bio(target, bio);
 	request->unit = sector >> shift;
 	request->units = bio_sectors(bio) >> shift;
-	request->class = bio_class(target, bio);
 	request->flags = bio->bi_opf & REQ_FUA ? AFTL_REQUEST_FUA : 0;
 	return true;
 }

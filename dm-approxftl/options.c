@@ -5,10 +5,11 @@
  *   <none|ram|DEVICE> <number of words that follow> [KEY VALUE]...
  *
  * DEVICE is a block device, by path or by number, for the durable store.
- * Keys of the target are "profile", "policy", "timing" and "tag_all"; all others are
- * parameters of the FTL, core/param-table.h. In any order, each at most once.
+ * Keys of the target are "profile", "policy", "timing", "tag_all" and "ioprio_hint"; all
+ * others are parameters of the FTL, core/param-table.h. In any order, each at most once.
  */
 #include <linux/ctype.h>
+#include <linux/ioprio.h>
 
 #include "approxftl.h"
 
@@ -18,6 +19,7 @@ enum target_key {
 	KEY_POLICY,
 	KEY_TIMING,
 	KEY_TAG_ALL,
+	KEY_IOPRIO_HINT,
 	TARGET_KEYS,
 };
 
@@ -26,6 +28,7 @@ static const char *const key_names[TARGET_KEYS] = {
 	[KEY_POLICY] = "policy",
 	[KEY_TIMING] = "timing",
 	[KEY_TAG_ALL] = "tag_all",
+	[KEY_IOPRIO_HINT] = "ioprio_hint",
 };
 
 static const struct aftl_store_type *const stores[] = { &aftl_store_none, &aftl_store_ram };
@@ -84,7 +87,7 @@ static int check_keys(unsigned int argc, char **argv, struct aftl_error *error)
 
 		if (index < 0)
 			return aftl_fail(error, -EINVAL,
-					 "unknown option \"%.40s\"; there are profile, policy, timing, tag_all and what \"approxftl params\" lists",
+					 "unknown option \"%.40s\"; there are profile, policy, timing, tag_all, ioprio_hint and what \"approxftl params\" lists",
 					 argv[i]);
 		if (i + 1 == argc)
 			return aftl_fail(error, -EINVAL, "option %s has no value", argv[i]);
@@ -174,6 +177,18 @@ static int parse_tag_all(struct aftl_options *options, const char *text, struct 
 	return 0;
 }
 
+static int parse_ioprio_hint(struct aftl_options *options, const char *text,
+			     struct aftl_error *error)
+{
+	const u32 most = IOPRIO_NR_HINTS - 1;
+
+	if (!kstrtou32(text, 10, &options->ioprio_hint) && options->ioprio_hint <= most)
+		return 0;
+	return aftl_fail(error, -EINVAL,
+			 "ioprio_hint: \"%.40s\" is not a number from 0, for none, to %u", text,
+			 most);
+}
+
 static int parse_params(struct aftl_options *options, unsigned int argc, char **argv,
 			struct aftl_error *error)
 {
@@ -241,6 +256,9 @@ int aftl_options_parse(struct aftl_options *options, unsigned int argc, char **a
 		ret = parse_tag_all(options, find_value(argc, argv, KEY_TAG_ALL, "precise"),
 				    error);
 	if (!ret)
+		ret = parse_ioprio_hint(options, find_value(argc, argv, KEY_IOPRIO_HINT, "0"),
+					error);
+	if (!ret)
 		ret = parse_params(options, argc, argv, error);
 	if (!ret)
 		ret = check_durable(options, error);
@@ -258,6 +276,7 @@ static unsigned int count_words(const struct aftl_options *options)
 	unsigned int i;
 
 	words += options->class == AFTL_APPROX ? 2 : 0;
+	words += options->ioprio_hint ? 2 : 0;
 	for (i = 0; i < AFTL_PARAMS; i++)
 		words += is_standard(options, i) ? 0 : 2;
 	return words;
@@ -289,6 +308,8 @@ unsigned int aftl_options_print(const struct aftl_options *options, char *result
 	sz += print_timing(options->scale, result + sz, maxlen - sz);
 	if (options->class == AFTL_APPROX)
 		DMEMIT(" tag_all approximate");
+	if (options->ioprio_hint)
+		DMEMIT(" ioprio_hint %u", options->ioprio_hint);
 	for (i = 0; i < AFTL_PARAMS; i++) {
 		if (is_standard(options, i))
 			continue;

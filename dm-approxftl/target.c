@@ -9,8 +9,9 @@
  * then; reloading closes and opens it.
  */
 #include <linux/module.h>
+#include <linux/sched/mm.h>
 
-#include "approxftl.h"
+#include "tags.h"
 
 /* Largest discard in units: it is handled in one go. */
 #define DISCARD_UNITS 1024
@@ -52,6 +53,35 @@ static struct aftl_target *find_predecessor(const struct aftl_target *target)
 		    dm_table_get_md(other->ti->table) == md)
 			return other;
 	return NULL;
+}
+
+static int visit(struct aftl_target *target, int (*fn)(struct aftl_target *target, void *data),
+		 void *data)
+{
+	int ret = 0;
+
+	mutex_lock(&target->gate);
+	if (target->resumed && target->disk)
+		ret = fn(target, data);
+	mutex_unlock(&target->gate);
+	return ret;
+}
+
+int aftl_target_visit(int (*fn)(struct aftl_target *target, void *data), void *data)
+{
+	unsigned int flags = memalloc_noio_save(); /* resuming needs these locks */
+	struct aftl_target *target;
+	int ret = 0;
+
+	mutex_lock(&targets_lock);
+	list_for_each_entry(target, &targets, list) {
+		ret = visit(target, fn, data);
+		if (ret)
+			break;
+	}
+	mutex_unlock(&targets_lock);
+	memalloc_noio_restore(flags);
+	return ret;
 }
 
 static u32 unit_sectors(const struct aftl_target *target)
@@ -374,14 +404,51 @@ static struct target_type approxftl_target = {
 	.io_hints = target_io_hints,
 };
 
+static int __init init_tags(void)
+{
+	int ret = aftl_files_init();
+
+	if (ret)
+		return ret;
+	ret = aftl_watch_init();
+	if (ret)
+		goto fail_files;
+	ret = aftl_control_init();
+	if (ret)
+		goto fail_watch;
+	return 0;
+
+fail_watch:
+	aftl_watch_exit();
+fail_files:
+	aftl_files_exit();
+	return ret;
+}
+
+/* Watches first: they tag files. */
+static void exit_tags(void)
+{
+	aftl_control_exit();
+	aftl_watch_exit();
+	aftl_files_exit();
+}
+
 static int __init approxftl_init(void)
 {
-	return dm_register_target(&approxftl_target);
+	int ret = init_tags();
+
+	if (ret)
+		return ret;
+	ret = dm_register_target(&approxftl_target);
+	if (ret)
+		exit_tags();
+	return ret;
 }
 
 static void __exit approxftl_exit(void)
 {
 	dm_unregister_target(&approxftl_target);
+	exit_tags();
 }
 
 module_init(approxftl_init);

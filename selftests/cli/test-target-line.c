@@ -76,6 +76,7 @@ static void all_at_once(void)
 	target_line_init(&line);
 	set("store", "/dev/mapper/below");
 	set("tag_all", "approximate");
+	set("ioprio_hint", "1023");
 	set("timing", "scale:1000000");
 	for (i = 0; i < AFTL_PARAMS; i++) {
 		aftl_param_print(&aftl_params[i], aftl_params[i].largest, value);
@@ -114,6 +115,8 @@ static void refusals(void)
 	refused("timing", "scale:1000001", "is not one of real, off or scale:N");
 	refused("timing", "scale:", "is not one of real, off or scale:N");
 	refused("tag_all", "maybe", "tag_all: \"maybe\" is not one of precise or approximate");
+	refused("ioprio_hint", "1024",
+		"ioprio_hint: \"1024\" is not a number from 0, for none, to 1023");
 	refused("op", "much", "op: \"much\" is not a percentage");
 	refused("colour", "red", "unknown option \"colour\"");
 }

@@ -4,12 +4,14 @@
 
 blocks.py load DEVICE JOURNAL OPERATIONS SEED [LOG]
 blocks.py check DEVICE JOURNAL [MARK]
+blocks.py race DEVICE SECONDS
 
 "load" fills the device, and then writes, discards, zeroes and flushes in several threads, all
 direct. JOURNAL says what was begun and, after each flush or forced write that has returned,
 which operations it covers. Such a moment is a mark, by number; it is also put into LOG, a
 device of dm-log-writes. "check" compares a device with the journal up to MARK or its end: each
-block must hold what was covered, or something that was begun later.
+block must hold what was covered, or something that was begun later. "race" writes the device from
+front to back, over and over, while others read: a block is itself, however old.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,6 +33,7 @@ BLOCK = 4096
 HEAD = struct.Struct("<QQQQ")  # seed, block, operation, their sum
 STRIPE = 8  # blocks that one operation can cover
 THREADS = 4
+RACERS = 24
 CHUNK = 64  # blocks that are filled or read at once
 BLKDISCARD = 0x1277
 BLKZEROOUT = 0x127F
@@ -266,8 +270,43 @@ def check(path: str, journal: str, last_mark: int) -> None:
         raise SystemExit("\n".join([f"{len(faults)} blocks are wrong", *faults[:5]]))
 
 
+def read_until(path: str, end: float, strangers: list[str], draw: random.Random) -> None:
+    """Read blocks at random, and note those that are not what they should be."""
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECT)
+    blocks = os.lseek(fd, 0, os.SEEK_END) // BLOCK
+    buffer = mmap.mmap(-1, BLOCK)
+    while time.monotonic() < end:
+        block = draw.randrange(blocks)
+        os.preadv(fd, [buffer], block * BLOCK)
+        seed, place, number, _ = HEAD.unpack_from(buffer)
+        if any(buffer[:]) and (place != block or buffer[:] != content(seed, place, number)):
+            strangers.append(f"block {block} is block {place}")
+
+
+def race(path: str, seconds: int) -> None:
+    """Write and read the same blocks."""
+    strangers: list[str] = []
+    load = Load(path, Journal(os.devnull, None), 1)
+    end = time.monotonic() + seconds
+    readers = [
+        threading.Thread(target=read_until, args=(path, end, strangers, random.Random(number)))
+        for number in range(RACERS)
+    ]
+    for reader in readers:
+        reader.start()
+    while time.monotonic() < end:
+        load.fill()
+    for reader in readers:
+        reader.join()
+    if strangers:
+        raise SystemExit("\n".join([f"{len(strangers)} reads are wrong", *strangers[:5]]))
+
+
 def main(arguments: list[str]) -> None:
-    """Load or check."""
+    """Load, check or race."""
+    if arguments[0] == "race":
+        race(arguments[1], int(arguments[2]))
+        return
     if arguments[0] == "check":
         mark = int(arguments[3]) if len(arguments) > 3 else sys.maxsize
         check(arguments[1], arguments[2], mark)

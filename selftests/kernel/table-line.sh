@@ -78,7 +78,7 @@ refusal '0 words are announced, but 2 follow' 'ram 0 op 7'
 refusal 'option op has no value' 'ram 1 op'
 refusal 'option op is given twice' 'ram 4 op 7 op 7'
 refusal 'option timing is given twice' 'ram 4 timing off timing off'
-refusal 'unknown option "colour"; there are profile, policy, timing, tag_all and what "approxftl params" lists' \
+refusal 'unknown option "colour"; there are profile, policy, timing, tag_all, ioprio_hint and what "approxftl params" lists' \
 	'ram 2 colour red'
 refusal 'unknown profile "x"; there are demo, tcad18, fast16, micro19, ics14, tos22' 'ram 2 profile x'
 refusal 'timing: "fast" is not one of real, off or scale:N with N from 1 to 1000000' 'ram 2 timing fast'

@@ -8,6 +8,9 @@
 /* Largest N of "timing scale:N". */
 #define SCALE_MAX 1000000
 
+/* Hints in I/O priorities have ten bits. */
+#define HINT_MAX 1023
+
 /* Steps of a sixteenth in which a small device grows until the policy has room. */
 #define FIT_TRIES 64
 
@@ -95,6 +98,19 @@ static int set_tag_all(struct target_line *line, const char *value, struct aftl_
 	return 0;
 }
 
+static int set_ioprio_hint(struct target_line *line, const char *value, struct aftl_error *error)
+{
+	struct aftl_error unused;
+	u64 hint;
+
+	if (aftl_parse_value(AFTL_PARAM_COUNT, NULL, value, &hint, &unused) || hint > HINT_MAX)
+		return aftl_fail(error, -EINVAL,
+				 "ioprio_hint: \"%.40s\" is not a number from 0, for none, to %u",
+				 value, HINT_MAX);
+	line->ioprio_hint = (u32)hint;
+	return 0;
+}
+
 /* Keys that are no parameters of the core, in the order in which they are printed. */
 static const struct target_key {
 	const char *name;
@@ -105,6 +121,7 @@ static const struct target_key {
 	{ "policy", set_policy },
 	{ "timing", set_timing },
 	{ "tag_all", set_tag_all },
+	{ "ioprio_hint", set_ioprio_hint },
 };
 
 int target_line_set(struct target_line *line, const char *key, const char *value,
@@ -117,7 +134,7 @@ int target_line_set(struct target_line *line, const char *key, const char *value
 			return keys[i].set(line, value, error);
 	if (aftl_param_find(key) < 0)
 		return aftl_fail(error, -ENOENT,
-				 "unknown option \"%.40s\"; there are profile, policy, timing, tag_all and what \"approxftl params\" lists",
+				 "unknown option \"%.40s\"; there are profile, policy, timing, tag_all, ioprio_hint and what \"approxftl params\" lists",
 				 key);
 	return aftl_param_set(&line->config, key, value, error);
 }
@@ -285,12 +302,16 @@ void target_line_print(const struct target_line *line, char text[TARGET_LINE_SIZ
 	bool tagged = line->class == AFTL_APPROX;
 	char params[TARGET_LINE_SIZE / 2];
 	char timing[AFTL_VALUE_SIZE];
-	unsigned int words = 6 + (tagged ? 2 : 0) + print_params(line, params, sizeof(params));
+	char hint[AFTL_VALUE_SIZE] = "";
+	unsigned int words = 6 + (tagged ? 2 : 0) + (line->ioprio_hint ? 2 : 0) +
+			     print_params(line, params, sizeof(params));
 
 	target_line_timing(line, timing);
-	scnprintf(text, TARGET_LINE_SIZE, "%s %u profile %s policy %s timing %s%s%s", line->store,
-		  words, line->profile, line->policy->name, timing,
-		  tagged ? " tag_all approximate" : "", params);
+	if (line->ioprio_hint)
+		scnprintf(hint, sizeof(hint), " ioprio_hint %u", line->ioprio_hint);
+	scnprintf(text, TARGET_LINE_SIZE, "%s %u profile %s policy %s timing %s%s%s%s",
+		  line->store, words, line->profile, line->policy->name, timing,
+		  tagged ? " tag_all approximate" : "", hint, params);
 }
 
 /* A word of @text at @at; its length is 0 at the end. */

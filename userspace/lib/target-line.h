@@ -31,6 +31,7 @@
  * @policy: kind of FTL
  * @scale: host nanoseconds in a nanosecond of the device, or TARGET_TIMING_OFF
  * @class: enum aftl_class that every write is treated as
+ * @ioprio_hint: hint in the I/O priority of approximate writes; 0 for none
  * @standard: the profile's parameters
  * @config: those with the line's changes
  */
@@ -40,6 +41,7 @@ struct target_line {
 	const struct aftl_policy_type *policy;
 	u32 scale;
 	u32 class;
+	u32 ioprio_hint;
 	struct aftl_config standard;
 	struct aftl_config config;
 };

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * /dev/approxftl: what is said of files.
+ */
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/pagemap.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <linux/uio.h>
+
+#include "compat.h"
+#include "control.h"
+
+/* The inode whose page cache the data of @file are in. */
+static struct inode *inode_of(const struct file *file)
+{
+	return d_real_inode(file->f_path.dentry);
+}
+
+static int sync_span(struct inode *inode, u32 flags, u64 first, u64 last)
+{
+	if (!(flags & APPROXFTL_SYNC_FIRST))
+		return 0;
+	return filemap_write_and_wait_range(inode->i_mapping, first, last);
+}
+
+static int tag_file(struct file *file, struct approxftl_range *range)
+{
+	struct inode *inode = inode_of(file);
+	u64 first;
+	u64 last;
+	int ret = aftl_control_span(range, &first, &last);
+
+	if (!ret)
+		ret = aftl_rules_check_owner(file, &range->reason);
+	if (!ret && range->class != APPROXFTL_NONE)
+		ret = aftl_rules_check(file->f_path.dentry, &range->reason);
+	if (!ret)
+		ret = sync_span(inode, range->flags, first, last);
+	if (!ret)
+		ret = aftl_file_tag(inode, first, last, range->class, &range->reason);
+	return ret;
+}
+
+static int tag(struct approxftl_range *range)
+{
+	struct file *file;
+	int ret;
+
+	range->reason = APPROXFTL_REASON_NONE;
+	if (range->flags & ~APPROXFTL_SYNC_FIRST || range->reserved)
+		return -EINVAL;
+	file = fget(range->fd);
+	if (!file)
+		return -EBADF;
+	ret = tag_file(file, range);
+	fput(file);
+	return ret;
+}
+
+int aftl_control_tag(struct aftl_control *control, void *argument)
+{
+	struct approxftl_range *range = argument;
+
+	return range->class > APPROXFTL_NONE ? -EINVAL : tag(range);
+}
+
+int aftl_control_untag(struct aftl_control *control, void *argument)
+{
+	struct approxftl_range *range = argument;
+	int ret;
+
+	if (range->class)
+		return -EINVAL;
+	range->class = APPROXFTL_NONE;
+	ret = tag(range);
+	range->class = 0;
+	return ret;
+}
+
+/* Copies the next few; returns how many, or an error code. */
+static int list_some(const struct inode *inode, struct approxftl_query *query,
+		     struct approxftl_extent *extents)
+{
+	u32 room = min_t(u32, query->room - query->count, AFTL_BATCH);
+	struct approxftl_extent __user *to = u64_to_user_ptr(query->extents);
+	u32 count = aftl_file_list(inode, &query->cursor, extents, room);
+
+	if (copy_to_user(to + query->count, extents, count * sizeof(*extents)))
+		return -EFAULT;
+	query->count += count;
+	return count;
+}
+
+static int list(const struct inode *inode, struct approxftl_query *query)
+{
+	struct approxftl_extent *extents = kmalloc_array(AFTL_BATCH, sizeof(*extents), GFP_KERNEL);
+	int ret = extents ? 1 : -ENOMEM;
+
+	while (ret > 0 && query->count < query->room && query->cursor <= AFTL_LAST_BYTE) {
+		ret = fatal_signal_pending(current) ? -EINTR : list_some(inode, query, extents);
+		cond_resched();
+	}
+	kfree(extents);
+	return min(ret, 0);
+}
+
+int aftl_control_query(struct aftl_control *control, void *argument)
+{
+	struct approxftl_query *query = argument;
+	struct file *file = fget(query->fd);
+	int ret = -EINVAL;
+
+	if (!file)
+		return -EBADF;
+	query->count = 0;
+	if (S_ISREG(file_inode(file)->i_mode))
+		ret = list(inode_of(file), query);
+	fput(file);
+	return ret;
+}
+
+static int check_pwritev(const struct approxftl_pwritev *pwritev, const struct file *file)
+{
+	umode_t mode = file_inode(file)->i_mode;
+
+	if (pwritev->class > APPROXFTL_APPROXIMATE || pwritev->flags ||
+	    file->f_flags & O_APPEND || !(S_ISREG(mode) || S_ISBLK(mode)))
+		return -EINVAL;
+	if (pwritev->offset > AFTL_LAST_BYTE)
+		return -EOVERFLOW;
+	return file->f_mode & FMODE_WRITE ? 0 : -EBADF;
+}
+
+/* For what goes through the page cache: a scope does not reach that. */
+static int tag_written(struct approxftl_pwritev *pwritev, struct file *file, size_t bytes)
+{
+	struct approxftl_range range = {
+		.class = pwritev->class,
+		.offset = pwritev->offset,
+		.length = bytes,
+	};
+	int ret = 0;
+
+	if (S_ISREG(file_inode(file)->i_mode) && bytes)
+		ret = tag_file(file, &range);
+	pwritev->reason = range.reason;
+	return ret;
+}
+
+static ssize_t write_in_scope(struct aftl_control *control, u32 class, struct file *file,
+			      struct iov_iter *iter, loff_t position)
+{
+	u32 previous;
+	u32 ours;
+	ssize_t written = aftl_scopes_set(&control->scopes, APPROXFTL_THREAD, class, &previous);
+
+	if (written)
+		return written;
+	written = aftl_iter_write(file, iter, &position);
+	if (aftl_scopes_set(&control->scopes, APPROXFTL_THREAD, previous, &ours))
+		WARN_ON_ONCE(1);
+	return written;
+}
+
+static int write_file(struct aftl_control *control, struct approxftl_pwritev *pwritev,
+		      struct file *file, struct iov_iter *iter)
+{
+	ssize_t written = tag_written(pwritev, file, iov_iter_count(iter));
+
+	if (!written)
+		written = write_in_scope(control, pwritev->class, file, iter, pwritev->offset);
+	if (written < 0)
+		return written;
+	pwritev->written = written;
+	return 0;
+}
+
+static int import_and_write(struct aftl_control *control, struct approxftl_pwritev *pwritev,
+			    struct file *file)
+{
+	struct iovec fast[UIO_FASTIOV];
+	struct iovec *iov = fast;
+	struct iov_iter iter;
+	ssize_t ret = check_pwritev(pwritev, file);
+
+	if (ret)
+		return ret;
+	ret = import_iovec(ITER_SOURCE, u64_to_user_ptr(pwritev->iov), pwritev->iov_count,
+			   ARRAY_SIZE(fast), &iov, &iter);
+	if (ret < 0)
+		return ret;
+	ret = write_file(control, pwritev, file, &iter);
+	kfree(iov);
+	return ret;
+}
+
+int aftl_control_pwritev(struct aftl_control *control, void *argument)
+{
+	struct approxftl_pwritev *pwritev = argument;
+	struct file *file = fget(pwritev->fd);
+	int ret;
+
+	if (!file)
+		return -EBADF;
+	pwritev->reason = APPROXFTL_REASON_NONE;
+	pwritev->written = 0;
+	ret = import_and_write(control, pwritev, file);
+	fput(file);
+	return ret;
+}
+
+int aftl_control_watch(struct aftl_control *control, void *argument)
+{
+	struct approxftl_watch *watch = argument;
+	struct file *file;
+	int ret;
+
+	if (!capable(CAP_SYS_ADMIN))
+		return -EPERM;
+	watch->reason = APPROXFTL_REASON_NONE;
+	if (watch->on > 1)
+		return -EINVAL;
+	file = fget(watch->fd);
+	if (!file)
+		return -EBADF;
+	if (watch->on)
+		ret = aftl_watch_begin(inode_of(file));
+	else
+		ret = aftl_watch_end(inode_of(file));
+	fput(file);
+	return ret;
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * /dev/approxftl: how programs say which of their data may lose bits.
+ *
+ * Anybody may open it: what may be said of what is checked for each descriptor.
+ */
+#include <linux/ctype.h>
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "control.h"
+
+#define LAST_MEMBER(type, member) offsetofend(struct type, member)
+
+/* Room for every structure. */
+union argument {
+	u32 size;
+	struct approxftl_caps caps;
+	struct approxftl_range range;
+	struct approxftl_query query;
+	struct approxftl_scope scope;
+	struct approxftl_pwritev pwritev;
+	struct approxftl_stored stored;
+	struct approxftl_watch watch;
+	struct approxftl_note note;
+	struct approxftl_stats stats;
+};
+
+/**
+ * struct call - an ioctl
+ * @size: of its structure
+ * @least: of the first version of it
+ * @run: does it
+ */
+struct call {
+	u32 size;
+	u32 least;
+	aftl_control_fn run;
+};
+
+int aftl_control_span(const struct approxftl_range *range, u64 *first, u64 *last)
+{
+	if (!range->length)
+		return -EINVAL;
+	if (range->offset > AFTL_LAST_BYTE)
+		return -EOVERFLOW;
+	*first = range->offset;
+	*last = AFTL_LAST_BYTE;
+	if (range->length == APPROXFTL_TO_END)
+		return 0;
+	if (range->length - 1 > AFTL_LAST_BYTE - range->offset)
+		return -EOVERFLOW;
+	*last = range->offset + range->length - 1;
+	return 0;
+}
+
+static int count_device(struct aftl_target *target, void *devices)
+{
+	++*(u32 *)devices;
+	return 0;
+}
+
+static int run_caps(struct aftl_control *control, void *argument)
+{
+	struct approxftl_caps *caps = argument;
+
+	*caps = (struct approxftl_caps){
+		.size = caps->size,
+		.version = APPROXFTL_VERSION,
+		.can = APPROXFTL_CAN_FILE | APPROXFTL_CAN_BUFFER | APPROXFTL_CAN_SCOPE |
+		       APPROXFTL_CAN_DEVICE | APPROXFTL_CAN_STORED | APPROXFTL_CAN_WATCH,
+	};
+	if (IS_ENABLED(CONFIG_BLK_DEV_IO_TRACE))
+		caps->can |= APPROXFTL_CAN_NOTE;
+	caps->may = caps->can;
+	if (!capable(CAP_SYS_ADMIN))
+		caps->may &= ~(APPROXFTL_CAN_DEVICE | APPROXFTL_CAN_WATCH);
+	aftl_files_caps(caps);
+	return aftl_target_visit(count_device, &caps->devices);
+}
+
+/* A label is one printable word after another, so that a line of text can hold it. */
+static int get_label(char *label, u64 address, u32 length)
+{
+	u32 i;
+
+	if (length > APPROXFTL_LABEL_MAX)
+		return -EINVAL;
+	if (copy_from_user(label, u64_to_user_ptr(address), length))
+		return -EFAULT;
+	label[length] = '\0';
+	for (i = 0; i < length; i++)
+		if (!isascii(label[i]) || !isprint(label[i]))
+			return -EINVAL;
+	return 0;
+}
+
+static int run_scope(struct aftl_control *control, void *argument)
+{
+	struct approxftl_scope *scope = argument;
+	char label[APPROXFTL_LABEL_MAX + 1];
+	int ret;
+
+	if (scope->whose > APPROXFTL_PROCESS || scope->class > APPROXFTL_NONE || scope->reserved)
+		return -EINVAL;
+	ret = get_label(label, scope->label, scope->label_length);
+	if (!ret)
+		ret = aftl_scopes_set(&control->scopes, scope->whose, scope->class,
+				      &scope->previous);
+	if (!ret)
+		aftl_note_scope(scope->whose, scope->class, label);
+	return ret;
+}
+
+static int run_note(struct aftl_control *control, void *argument)
+{
+	struct approxftl_note *note = argument;
+	char label[APPROXFTL_LABEL_MAX + 1];
+	int ret = note->length ? get_label(label, note->label, note->length) : -EINVAL;
+
+	if (!ret)
+		aftl_note_label(label);
+	return ret;
+}
+
+static int run_stats(struct aftl_control *control, void *argument)
+{
+	struct approxftl_stats *stats = argument;
+
+	*stats = (struct approxftl_stats){ .size = stats->size };
+	aftl_files_stats(stats);
+	aftl_decide_stats(stats);
+	stats->scopes = aftl_scope_count();
+	stats->watches = aftl_watch_count();
+	return 0;
+}
+
+#define CALL(number, type, member, function)                                                       \
+	[_IOC_NR(number) - _IOC_NR(APPROXFTL_CAPS)] = {                                            \
+		.size = sizeof(struct type),                                                       \
+		.least = LAST_MEMBER(type, member),                                                \
+		.run = function,                                                                   \
+	}
+
+/* With the last member of version 1. */
+static const struct call calls[] = {
+	CALL(APPROXFTL_CAPS, approxftl_caps, reserved, run_caps),
+	CALL(APPROXFTL_TAG, approxftl_range, reserved, aftl_control_tag),
+	CALL(APPROXFTL_UNTAG, approxftl_range, reserved, aftl_control_untag),
+	CALL(APPROXFTL_QUERY, approxftl_query, count, aftl_control_query),
+	CALL(APPROXFTL_SCOPE, approxftl_scope, reserved, run_scope),
+	CALL(APPROXFTL_PWRITEV, approxftl_pwritev, written, aftl_control_pwritev),
+	CALL(APPROXFTL_DEVICE_TAG, approxftl_range, reserved, aftl_control_device_tag),
+	CALL(APPROXFTL_DEVICE_QUERY, approxftl_query, count, aftl_control_device_query),
+	CALL(APPROXFTL_STORED, approxftl_stored, reason, aftl_control_stored),
+	CALL(APPROXFTL_WATCH, approxftl_watch, reason, aftl_control_watch),
+	CALL(APPROXFTL_NOTE, approxftl_note, label, run_note),
+	CALL(APPROXFTL_STATS, approxftl_stats, splits, run_stats),
+};
+
+/* What a refusal has to say is written back as well. */
+static int run_call(const struct call *call, struct aftl_control *control, void __user *user)
+{
+	union argument argument = { };
+	u32 size;
+	int ret;
+
+	if (get_user(size, (u32 __user *)user))
+		return -EFAULT;
+	if (size < call->least)
+		return -EINVAL;
+	if (size > PAGE_SIZE)
+		return -E2BIG;
+	ret = copy_struct_from_user(&argument, call->size, user, size);
+	if (ret)
+		return ret;
+	argument.size = size;
+	ret = call->run(control, &argument);
+	if (copy_to_user(user, &argument, min(size, call->size)))
+		return -EFAULT;
+	return ret;
+}
+
+static long control_ioctl(struct file *file, unsigned int command, unsigned long user)
+{
+	u32 index = _IOC_NR(command) - _IOC_NR(APPROXFTL_CAPS);
+
+	if (command != _IO(APPROXFTL_IOCTL, _IOC_NR(command)) || index >= ARRAY_SIZE(calls))
+		return -ENOTTY;
+	return run_call(&calls[index], file->private_data, (void __user *)user);
+}
+
+static int control_open(struct inode *inode, struct file *file)
+{
+	struct aftl_control *control = kzalloc(sizeof(*control), GFP_KERNEL_ACCOUNT);
+
+	if (!control)
+		return -ENOMEM;
+	aftl_scopes_init(&control->scopes);
+	file->private_data = control;
+	return 0;
+}
+
+static int control_release(struct inode *inode, struct file *file)
+{
+	struct aftl_control *control = file->private_data;
+
+	aftl_scopes_clear(&control->scopes);
+	kfree(control);
+	return 0;
+}
+
+static const struct file_operations control_fops = {
+	.owner = THIS_MODULE,
+	.open = control_open,
+	.release = control_release,
+	.unlocked_ioctl = control_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.llseek = noop_llseek,
+};
+
+static struct miscdevice control_device = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "approxftl",
+	.fops = &control_fops,
+	.mode = 0666,
+};
+
+int aftl_control_init(void)
+{
+	return misc_register(&control_device);
+}
+
+void aftl_control_exit(void)
+{
+	misc_deregister(&control_device);
+}

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which class is a write of? Asked once, when it arrives.
+ *
+ * A bio says nothing of where its pages come from, but the pages do. Those of a page cache
+ * lead to the inode of their file, be it the file that is being written back or the one in
+ * memory that a buffer was mapped from; all others that a program can write from are
+ * anonymous. What else there is belongs to the kernel: metadata, journals, copies.
+ *
+ * The order of precedence is that of docs/tags.md.
+ */
+#include <linux/ioprio.h>
+#include <linux/mm.h>
+#include <linux/pagemap.h>
+#include <linux/percpu.h>
+
+#include "compat.h"
+#include "tags.h"
+
+/* Bits of folio->mapping that make it something else than an address space. */
+#define NO_ADDRESS_SPACE 3UL
+
+/**
+ * struct question - what is known of a bio while its units are judged
+ * @target: whose
+ * @bio: the write
+ * @host: inode of the last page that had one
+ * @file: what is tagged of it, or NULL
+ * @scope: what is said of whoever writes
+ * @scope_known: that has been asked
+ */
+struct question {
+	const struct aftl_target *target;
+	const struct bio *bio;
+	const struct inode *host;
+	const struct aftl_file *file;
+	enum aftl_verdict scope;
+	bool scope_known;
+};
+
+/* Units by verdict, and bios split. */
+struct counts {
+	u64 units[AFTL_VERDICTS];
+	u64 splits;
+};
+
+static DEFINE_PER_CPU(struct counts, counts);
+
+/* The page is memory of a program, which writes it now. */
+static enum aftl_verdict judge_writer(struct question *question)
+{
+	u32 hint = question->target->options.ioprio_hint;
+
+	if (!question->scope_known) {
+		question->scope = aftl_scope_verdict();
+		question->scope_known = true;
+	}
+	if (question->scope != AFTL_SAID_NOTHING)
+		return question->scope;
+	return hint && hint == IOPRIO_PRIO_HINT(question->bio->bi_ioprio) ? AFTL_BY_PRIORITY :
+									 AFTL_SAID_NOTHING;
+}
+
+static const struct aftl_file *find_file(struct question *question, const struct inode *host)
+{
+	if (host != question->host) {
+		question->host = host;
+		question->file = aftl_file_find(host);
+	}
+	return question->file;
+}
+
+/*
+ * Is this how data of the file go where they belong? Journals write the file's pages, too,
+ * and so does O_DIRECT from a mapping of it into another file. A buffer is written by its
+ * program; when the kernel writes it, that is swapping.
+ */
+static bool concerns(const struct aftl_file *file, struct folio *folio, const struct bio *bio)
+{
+	if (file->buffer)
+		return !folio_test_writeback(folio);
+	return folio_test_writeback(folio) && !(bio->bi_opf & REQ_IDLE);
+}
+
+static enum aftl_verdict judge_range(const struct question *question,
+				     const struct aftl_file *file, struct folio *folio,
+				     const struct bio_vec *segment)
+{
+	u64 first = aftl_page_position(folio, segment->bv_page) + segment->bv_offset;
+	u32 class = aftl_ranges_class(&file->ranges, first, first + segment->bv_len - 1);
+
+	if (class == APPROXFTL_NONE)
+		return AFTL_SAID_NOTHING;
+	if (!concerns(file, folio, question->bio))
+		return AFTL_SAID_OF_OTHERS;
+	if (class == APPROXFTL_PRECISE)
+		return AFTL_SAID_PRECISE;
+	return file->buffer ? AFTL_BY_BUFFER : AFTL_BY_FILE;
+}
+
+static enum aftl_verdict judge_buffer(struct question *question, const struct aftl_file *file,
+				      struct folio *folio, const struct bio_vec *segment)
+{
+	enum aftl_verdict writer = judge_writer(question);
+	enum aftl_verdict range = file ? judge_range(question, file, folio, segment) :
+					 AFTL_SAID_NOTHING;
+
+	if (range == AFTL_SAID_NOTHING || writer == AFTL_SAID_PRECISE)
+		return writer;
+	return range;
+}
+
+static enum aftl_verdict judge_segment(struct question *question, const struct bio_vec *segment)
+{
+	struct folio *folio = page_folio(segment->bv_page);
+	const struct address_space *mapping;
+	const struct aftl_file *file;
+
+	if (folio_test_slab(folio) || folio_test_swapcache(folio))
+		return AFTL_SAID_NOTHING;
+	if (folio_test_anon(folio))
+		return judge_writer(question);
+	mapping = READ_ONCE(folio->mapping);
+	if (!mapping || (unsigned long)mapping & NO_ADDRESS_SPACE)
+		return AFTL_SAID_NOTHING;
+	file = find_file(question, READ_ONCE(mapping->host));
+	/* Of page caches only those in memory have no place but swap to be written to. */
+	if (folio_test_swapbacked(folio) || folio_test_hugetlb(folio))
+		return judge_buffer(question, file, folio, segment);
+	return file ? judge_range(question, file, folio, segment) : AFTL_SAID_NOTHING;
+}
+
+/* What is said of two parts together. */
+static enum aftl_verdict join(enum aftl_verdict one, enum aftl_verdict other)
+{
+	if (one == other)
+		return one;
+	if (one == AFTL_SAID_PRECISE || other == AFTL_SAID_PRECISE)
+		return AFTL_SAID_PRECISE;
+	if (aftl_verdict_approx(one) && aftl_verdict_approx(other))
+		return one;
+	if (aftl_verdict_approx(one) || aftl_verdict_approx(other))
+		return AFTL_SAID_PARTLY;
+	return max(one, other);
+}
+
+static enum aftl_verdict judge_pages(struct question *question, struct bvec_iter at)
+{
+	enum aftl_verdict verdict = AFTL_VERDICTS;
+	struct bvec_iter iter;
+	struct bio_vec segment;
+
+	__bio_for_each_segment(segment, question->bio, iter, at) {
+		enum aftl_verdict part = judge_segment(question, &segment);
+
+		verdict = verdict == AFTL_VERDICTS ? part : join(verdict, part);
+	}
+	return verdict;
+}
+
+/* Ranges of the device count only while nobody has claimed it, as a file system does. */
+static bool is_raw(const struct aftl_target *target)
+{
+	const struct mapped_device *md = dm_table_get_md(target->ti->table);
+
+	return target->disk->tags.count && !READ_ONCE(dm_disk((void *)md)->part0->bd_holder);
+}
+
+static enum aftl_verdict judge_place(const struct question *question, struct bvec_iter at)
+{
+	const struct aftl_target *target = question->target;
+	u64 first = dm_target_offset(target->ti, at.bi_sector) << SECTOR_SHIFT;
+
+	switch (aftl_ranges_class(&target->disk->tags, first, first + at.bi_size - 1)) {
+	case APPROXFTL_PRECISE:
+		return AFTL_SAID_PRECISE;
+	case APPROXFTL_APPROXIMATE:
+		return AFTL_BY_DEVICE;
+	default:
+		return AFTL_SAID_NOTHING;
+	}
+}
+
+static enum aftl_verdict judge_unit(struct question *question, struct bvec_iter at)
+{
+	enum aftl_verdict verdict = judge_pages(question, at);
+	enum aftl_verdict place;
+
+	if (verdict == AFTL_SAID_PRECISE || !is_raw(question->target))
+		return verdict;
+	place = judge_place(question, at);
+	if (place == AFTL_SAID_NOTHING ||
+	    (place == AFTL_BY_DEVICE && aftl_verdict_approx(verdict)))
+		return verdict;
+	return place;
+}
+
+static void count(enum aftl_verdict verdict, u32 units)
+{
+	if (verdict != AFTL_SAID_NOTHING)
+		this_cpu_add(counts.units[verdict], units);
+}
+
+/* The first unit's verdict; the bio ends before the first unit of another class. */
+static enum aftl_verdict judge_run(struct question *question, struct bio *bio)
+{
+	u32 unit_bytes = aftl_unit_sectors(question->target->disk) << SECTOR_SHIFT;
+	enum aftl_verdict verdict = AFTL_VERDICTS;
+	struct bvec_iter at = bio->bi_iter;
+	u32 bytes;
+
+	for (bytes = 0; bytes < bio->bi_iter.bi_size; bytes += unit_bytes) {
+		struct bvec_iter unit = at;
+		enum aftl_verdict next;
+
+		unit.bi_size = unit_bytes;
+		next = judge_unit(question, unit);
+		if (verdict == AFTL_VERDICTS)
+			verdict = next;
+		else if (aftl_verdict_approx(next) != aftl_verdict_approx(verdict))
+			break;
+		count(next, 1);
+		bio_advance_iter(bio, &at, unit_bytes);
+	}
+	if (bytes < bio->bi_iter.bi_size) {
+		this_cpu_inc(counts.splits);
+		dm_accept_partial_bio(bio, bytes >> SECTOR_SHIFT);
+	}
+	return verdict;
+}
+
+static enum aftl_verdict judge(const struct aftl_target *target, struct bio *bio)
+{
+	struct question question = { .target = target, .bio = bio };
+	enum aftl_verdict verdict;
+
+	if (bio->bi_opf & (REQ_META | REQ_PRIO | REQ_SWAP))
+		return AFTL_SAID_NOTHING;
+	rcu_read_lock();
+	verdict = judge_run(&question, bio);
+	rcu_read_unlock();
+	return verdict;
+}
+
+u32 aftl_tag_bio(const struct aftl_target *target, struct bio *bio)
+{
+	enum aftl_verdict verdict;
+
+	if (target->options.class == AFTL_APPROX) {
+		verdict = AFTL_BY_TABLE;
+		count(verdict, bio_sectors(bio) >> target->disk->unit_shift);
+	} else if (atomic_read(&aftl_tags_in_use) || target->options.ioprio_hint) {
+		verdict = judge(target, bio);
+	} else {
+		return AFTL_PRECISE;
+	}
+	if (verdict == AFTL_SAID_PRECISE || aftl_verdict_approx(verdict))
+		aftl_note_write(target, bio, verdict);
+	return aftl_verdict_approx(verdict) ? AFTL_APPROX : AFTL_PRECISE;
+}
+
+static u64 total(enum aftl_verdict verdict)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += per_cpu(counts, cpu).units[verdict];
+	return sum;
+}
+
+static u64 total_splits(void)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += per_cpu(counts, cpu).splits;
+	return sum;
+}
+
+void aftl_decide_stats(struct approxftl_stats *stats)
+{
+	stats->by_file = total(AFTL_BY_FILE);
+	stats->by_buffer = total(AFTL_BY_BUFFER);
+	stats->by_thread = total(AFTL_BY_THREAD);
+	stats->by_process = total(AFTL_BY_PROCESS);
+	stats->by_priority = total(AFTL_BY_PRIORITY);
+	stats->by_device = total(AFTL_BY_DEVICE);
+	stats->by_table = total(AFTL_BY_TABLE);
+	stats->explicit_precise = total(AFTL_SAID_PRECISE);
+	stats->mixed = total(AFTL_SAID_PARTLY);
+	stats->vetoed = total(AFTL_SAID_OF_OTHERS);
+	stats->splits = total_splits();
+}

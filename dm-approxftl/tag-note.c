@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Notes in a block trace; their format is in docs/tags.md.
+ *
+ *   approxftl write <sector> <sectors> <class> <by>
+ *   approxftl region <pid> <whose> <class> [<label>]
+ *   approxftl label <pid> <label>
+ */
+#include <linux/blktrace_api.h>
+
+#include "tags.h"
+
+static const char *const by_names[AFTL_VERDICTS] = {
+	[AFTL_SAID_PRECISE] = "tag",   [AFTL_BY_FILE] = "file",
+	[AFTL_BY_BUFFER] = "buffer",   [AFTL_BY_THREAD] = "thread",
+	[AFTL_BY_PROCESS] = "process", [AFTL_BY_PRIORITY] = "priority",
+	[AFTL_BY_DEVICE] = "device",   [AFTL_BY_TABLE] = "table",
+};
+
+static const char *const class_names[] = {
+	[APPROXFTL_PRECISE] = "precise",
+	[APPROXFTL_APPROXIMATE] = "approximate",
+	[APPROXFTL_NONE] = "end",
+};
+
+static struct request_queue *queue_of(const struct aftl_target *target)
+{
+	return dm_disk(dm_table_get_md(target->ti->table))->queue;
+}
+
+void aftl_note_write(const struct aftl_target *target, const struct bio *bio,
+		     enum aftl_verdict verdict)
+{
+	u32 class = aftl_verdict_approx(verdict) ? APPROXFTL_APPROXIMATE : APPROXFTL_PRECISE;
+	struct request_queue *queue = queue_of(target);
+
+	if (blk_trace_note_message_enabled(queue))
+		blk_add_trace_msg(queue, "approxftl write %llu %u %s %s",
+				  (u64)bio->bi_iter.bi_sector, bio_sectors(bio),
+				  class_names[class], by_names[verdict]);
+}
+
+static int put_note(struct aftl_target *target, void *text)
+{
+	struct request_queue *queue = queue_of(target);
+
+	if (blk_trace_note_message_enabled(queue))
+		blk_add_trace_msg(queue, "%s", (const char *)text);
+	return 0;
+}
+
+void aftl_note_scope(u32 whose, u32 class, const char *label)
+{
+	char text[BLK_TN_MAX_MSG];
+
+	scnprintf(text, sizeof(text), "approxftl region %d %s %s%s%s", current->pid,
+		  whose == APPROXFTL_THREAD ? "thread" : "process", class_names[class],
+		  *label ? " " : "", label);
+	aftl_target_visit(put_note, text);
+}
+
+void aftl_note_label(const char *label)
+{
+	char text[BLK_TN_MAX_MSG];
+
+	scnprintf(text, sizeof(text), "approxftl label %d %s", current->pid, label);
+	aftl_target_visit(put_note, text);
+}

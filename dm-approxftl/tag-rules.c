@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which files can keep approximate data, and who may say so.
+ */
+#include <linux/fs.h>
+
+#include <linux/fileattr.h> /* in 6.1 it needs the former */
+#include <linux/magic.h>
+
+#include "tags.h"
+
+/* Returns @errno, with why. */
+static int refuse(u32 *reason, enum approxftl_reason why, int errno)
+{
+	*reason = why;
+	return errno;
+}
+
+/* A checksum over the data turns a flipped bit into a failed read. */
+static bool has_checksums(struct dentry *dentry, const struct inode *inode)
+{
+	struct fileattr attributes = { };
+
+	if (inode->i_sb->s_magic != BTRFS_SUPER_MAGIC)
+		return false;
+	return vfs_fileattr_get(dentry, &attributes) || !(attributes.flags & FS_NOCOW_FL);
+}
+
+int aftl_rules_check(struct dentry *dentry, u32 *reason)
+{
+	const struct inode *inode = d_real_inode(dentry);
+
+	if (IS_SWAPFILE(inode))
+		return refuse(reason, APPROXFTL_REASON_SWAP, -ETXTBSY);
+	if (IS_ENCRYPTED(inode))
+		return refuse(reason, APPROXFTL_REASON_ENCRYPTED, -EOPNOTSUPP);
+	if (IS_VERITY(inode))
+		return refuse(reason, APPROXFTL_REASON_VERITY, -EOPNOTSUPP);
+	if (has_checksums(dentry, inode))
+		return refuse(reason, APPROXFTL_REASON_CHECKSUM, -EOPNOTSUPP);
+	return 0;
+}
+
+int aftl_rules_check_owner(struct file *file, u32 *reason)
+{
+	if (!S_ISREG(file_inode(file)->i_mode))
+		return refuse(reason, APPROXFTL_REASON_KIND, -EINVAL);
+	if (!(file->f_mode & FMODE_WRITE))
+		return refuse(reason, APPROXFTL_REASON_READ_ONLY, -EBADF);
+	if (!file_owner_or_capable(file))
+		return refuse(reason, APPROXFTL_REASON_OWNER, -EPERM);
+	return 0;
+}

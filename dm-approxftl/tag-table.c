@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tagged files, found by their inode.
+ *
+ * The key is the address of the inode, and an fsnotify mark ties the entry to its life:
+ * the mark keeps the inode in memory until the last link is gone or the file system is
+ * unmounted, and takes the entry out before the address can mean another file.
+ */
+#include <linux/hashtable.h>
+#include <linux/magic.h>
+#include <linux/module.h>
+#include <linux/rhashtable.h>
+#include <linux/slab.h>
+
+#include "tags.h"
+
+static uint max_files = 65536;
+module_param(max_files, uint, 0644);
+MODULE_PARM_DESC(max_files, "files that a user may have tagged at a time");
+
+static uint max_ranges = 1 << 18;
+module_param(max_ranges, uint, 0644);
+MODULE_PARM_DESC(max_ranges, "ranges that a user may have in tagged files");
+
+/**
+ * struct aftl_account - what a user's files cost; exists while there are any
+ * @node: in the table of accounts
+ * @uid: owner of the files
+ * @files: how many
+ * @ranges: in all of them
+ */
+struct aftl_account {
+	struct hlist_node node;
+	kuid_t uid;
+	u32 files;
+	u32 ranges;
+};
+
+static const struct rhashtable_params table_params = {
+	.key_len = sizeof_field(struct aftl_file, inode),
+	.key_offset = offsetof(struct aftl_file, inode),
+	.head_offset = offsetof(struct aftl_file, node),
+	.automatic_shrinking = true,
+};
+
+atomic_t aftl_tags_in_use;
+
+static struct aftl_marks marks;		  /* its lock is also of the two tables below */
+static struct rhashtable table;
+static DEFINE_HASHTABLE(accounts, 6);
+static DEFINE_MUTEX(change);		  /* of ranges; one at a time */
+
+static struct aftl_file *file_of(struct fsnotify_mark *mark)
+{
+	return container_of(aftl_mark_of(mark), struct aftl_file, mark);
+}
+
+const struct aftl_file *aftl_file_find(const struct inode *inode)
+{
+	return rhashtable_lookup(&table, &inode, table_params);
+}
+
+/* Returns a reference, or NULL. */
+static struct aftl_file *get_file_of(const struct inode *inode)
+{
+	struct aftl_file *file;
+
+	spin_lock(&marks.lock);
+	file = rhashtable_lookup_fast(&table, &inode, table_params);
+	if (file)
+		aftl_mark_get(&file->mark);
+	spin_unlock(&marks.lock);
+	return file;
+}
+
+/* Accounts, under the lock of marks. */
+
+static struct aftl_account *find_account(kuid_t uid)
+{
+	struct aftl_account *account;
+
+	hash_for_each_possible(accounts, account, node, __kuid_val(uid))
+		if (uid_eq(account->uid, uid))
+			return account;
+	return NULL;
+}
+
+/* Returns -ENOSPC if the user has as many files as may be. Takes @fresh if it is needed. */
+static int open_account(struct aftl_file *file, kuid_t uid, struct aftl_account **fresh)
+{
+	struct aftl_account *account = find_account(uid);
+
+	if (!account) {
+		account = *fresh;
+		*fresh = NULL;
+		account->uid = uid;
+		hash_add(accounts, &account->node, __kuid_val(uid));
+	}
+	if (account->files >= max_files) {
+		if (!account->files) {
+			hash_del(&account->node);
+			*fresh = account;
+		}
+		return -ENOSPC;
+	}
+	account->files++;
+	file->account = account;
+	return 0;
+}
+
+static void close_account(struct aftl_file *file)
+{
+	struct aftl_account *account = file->account;
+
+	if (!account)
+		return;
+	account->ranges -= file->ranges.count;
+	if (--account->files)
+		return;
+	hash_del(&account->node);
+	kfree(account);
+}
+
+/* What fsnotify calls. */
+
+static int ignore_event(struct fsnotify_mark *mark, u32 mask, struct inode *inode,
+			struct inode *dir, const struct qstr *name, u32 cookie)
+{
+	return 0;
+}
+
+static void leave_table(struct fsnotify_mark *mark, struct fsnotify_group *group)
+{
+	struct aftl_file *file = file_of(mark);
+
+	spin_lock(&marks.lock);
+	if (aftl_mark_leave(&marks, &file->mark)) {
+		rhashtable_remove_fast(&table, &file->node, table_params);
+		atomic_dec(&aftl_tags_in_use);
+	}
+	spin_unlock(&marks.lock);
+}
+
+static void free_file(struct fsnotify_mark *mark)
+{
+	struct aftl_file *file = file_of(mark);
+
+	spin_lock(&marks.lock);
+	close_account(file);
+	spin_unlock(&marks.lock);
+	aftl_ranges_destroy(&file->ranges);
+	kfree_rcu(file, rcu);
+	aftl_mark_gone(&marks);
+}
+
+static const struct fsnotify_ops mark_ops = {
+	.handle_inode_event = ignore_event,
+	.freeing_mark = leave_table,
+	.free_mark = free_file,
+};
+
+/* Making and changing entries, one at a time. */
+
+static bool in_memory(const struct inode *inode)
+{
+	return inode->i_sb->s_magic == TMPFS_MAGIC || inode->i_sb->s_magic == HUGETLBFS_MAGIC;
+}
+
+static struct aftl_file *new_file(struct inode *inode)
+{
+	struct aftl_file *file = kzalloc(sizeof(*file), GFP_KERNEL_ACCOUNT);
+
+	if (!file)
+		return NULL;
+	file->inode = inode;
+	file->buffer = in_memory(inode);
+	aftl_ranges_init(&file->ranges);
+	aftl_mark_init(&marks, &file->mark);
+	/* An event that never comes: 6.1 keeps an inode only for marks that wait for one. */
+	file->mark.fs.mask = FS_IN_IGNORED;
+	return file;
+}
+
+static int charge_file(struct aftl_file *file, kuid_t uid)
+{
+	struct aftl_account *fresh = kzalloc(sizeof(*fresh), GFP_KERNEL_ACCOUNT);
+	int ret;
+
+	if (!fresh)
+		return -ENOMEM;
+	spin_lock(&marks.lock);
+	ret = open_account(file, uid, &fresh);
+	spin_unlock(&marks.lock);
+	kfree(fresh);
+	return ret;
+}
+
+static int enter_table(struct aftl_file *file)
+{
+	int ret = -ESTALE;
+
+	spin_lock(&marks.lock);
+	if (file->mark.fs.flags & FSNOTIFY_MARK_FLAG_ALIVE)
+		ret = rhashtable_insert_fast(&table, &file->node, table_params);
+	if (!ret) {
+		aftl_mark_enter(&marks, &file->mark);
+		atomic_inc(&aftl_tags_in_use);
+	}
+	spin_unlock(&marks.lock);
+	return ret;
+}
+
+static int attach(struct aftl_file *file, struct inode *inode)
+{
+	int ret = fsnotify_add_inode_mark(&file->mark.fs, inode, 0);
+
+	if (ret)
+		return ret;
+	ret = enter_table(file);
+	if (ret)
+		aftl_mark_destroy(&marks, &file->mark);
+	return ret;
+}
+
+/* A file without ranges yet, and a reference. */
+static struct aftl_file *add_file(struct inode *inode, u32 *reason)
+{
+	struct aftl_file *file = new_file(inode);
+	int ret;
+
+	if (!file)
+		return ERR_PTR(-ENOMEM);
+	ret = charge_file(file, inode->i_uid);
+	if (ret == -ENOSPC)
+		*reason = APPROXFTL_REASON_FILES;
+	if (!ret)
+		ret = attach(file, inode);
+	if (!ret)
+		return file;
+	aftl_mark_put(&file->mark);
+	return ERR_PTR(ret);
+}
+
+/* How many more ranges the user may have. */
+static u32 ranges_left(const struct aftl_account *account)
+{
+	u32 left;
+
+	spin_lock(&marks.lock);
+	left = account->ranges < max_ranges ? max_ranges - account->ranges : 0;
+	spin_unlock(&marks.lock);
+	return left;
+}
+
+static int change_ranges(struct aftl_file *file, u64 first, u64 last, u32 class, u32 *reason)
+{
+	u32 before = file->ranges.count;
+	int ret = aftl_ranges_set(&file->ranges, first, last, class, ranges_left(file->account));
+
+	if (ret == -ENOSPC)
+		*reason = APPROXFTL_REASON_RANGES;
+	spin_lock(&marks.lock);
+	file->account->ranges += file->ranges.count - before;
+	spin_unlock(&marks.lock);
+	if (!file->ranges.count)
+		aftl_mark_destroy(&marks, &file->mark);
+	return ret;
+}
+
+static int tag(struct inode *inode, u64 first, u64 last, u32 class, u32 *reason)
+{
+	struct aftl_file *file = get_file_of(inode);
+	int ret;
+
+	if (!file && class == APPROXFTL_NONE)
+		return 0;
+	if (!file)
+		file = add_file(inode, reason);
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	ret = change_ranges(file, first, last, class, reason);
+	aftl_mark_put(&file->mark);
+	return ret;
+}
+
+int aftl_file_tag(struct inode *inode, u64 first, u64 last, u32 class, u32 *reason)
+{
+	int ret;
+
+	mutex_lock(&change);
+	ret = tag(inode, first, last, class, reason);
+	mutex_unlock(&change);
+	return ret;
+}
+
+bool aftl_file_tagged(const struct inode *inode)
+{
+	bool tagged;
+
+	rcu_read_lock();
+	tagged = aftl_file_find(inode);
+	rcu_read_unlock();
+	return tagged;
+}
+
+u32 aftl_file_list(const struct inode *inode, u64 *cursor, struct approxftl_extent *extents,
+		   u32 room)
+{
+	const struct aftl_file *file;
+	u32 count = 0;
+
+	rcu_read_lock();
+	file = aftl_file_find(inode);
+	if (file)
+		count = aftl_ranges_list(&file->ranges, cursor, extents, room);
+	else
+		*cursor = APPROXFTL_TO_END;
+	rcu_read_unlock();
+	return count;
+}
+
+void aftl_files_caps(struct approxftl_caps *caps)
+{
+	caps->max_files = max_files;
+	caps->max_ranges = max_ranges;
+}
+
+void aftl_files_stats(struct approxftl_stats *stats)
+{
+	struct aftl_account *account;
+	int bucket;
+
+	spin_lock(&marks.lock);
+	stats->files = marks.count;
+	hash_for_each(accounts, bucket, account, node)
+		stats->ranges += account->ranges;
+	spin_unlock(&marks.lock);
+}
+
+int aftl_files_init(void)
+{
+	int ret = rhashtable_init(&table, &table_params);
+
+	if (ret)
+		return ret;
+	ret = aftl_marks_init(&marks, &mark_ops);
+	if (ret)
+		rhashtable_destroy(&table);
+	return ret;
+}
+
+void aftl_files_exit(void)
+{
+	aftl_marks_exit(&marks);
+	rhashtable_destroy(&table);
+}

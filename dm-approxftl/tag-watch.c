@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Files of a watched file system are tagged by their attribute when they are opened.
+ *
+ * The attribute is text: ranges OFFSET+LENGTH, without LENGTH to the end, each with
+ * "=precise" or "=approximate" behind it, the latter if neither; separated by blanks.
+ * What is said of a file already is left as it is, and what cannot be tagged is not.
+ */
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/xattr.h>
+
+#include "compat.h"
+#include "tags.h"
+
+/**
+ * struct watch - a watched file system
+ * @mark: ties it to its super block
+ * @sb: which; not to be looked into
+ */
+struct watch {
+	struct aftl_mark mark;
+	const struct super_block *sb;
+};
+
+static struct aftl_marks marks;
+static DEFINE_MUTEX(change); /* watches begin and end one at a time */
+
+static struct watch *watch_of(struct fsnotify_mark *mark)
+{
+	return container_of(aftl_mark_of(mark), struct watch, mark);
+}
+
+static int parse_class(const char *text, u32 *class)
+{
+	*class = APPROXFTL_APPROXIMATE;
+	if (!text || !strcmp(text, "approximate"))
+		return 0;
+	*class = APPROXFTL_PRECISE;
+	return strcmp(text, "precise") ? -EINVAL : 0;
+}
+
+static int parse_span(char *text, u64 *first, u64 *last)
+{
+	char *offset = strsep(&text, "+");
+	u64 length;
+
+	if (!text || kstrtou64(offset, 10, first) || *first > AFTL_LAST_BYTE)
+		return -EINVAL;
+	*last = AFTL_LAST_BYTE;
+	if (!*text)
+		return 0;
+	if (kstrtou64(text, 10, &length) || !length)
+		return -EINVAL;
+	if (length <= AFTL_LAST_BYTE - *first)
+		*last = *first + length - 1;
+	return 0;
+}
+
+static int tag_range(struct inode *inode, char *text)
+{
+	char *span = strsep(&text, "=");
+	u32 reason;
+	u64 first;
+	u64 last;
+	u32 class;
+	int ret = parse_class(text, &class);
+
+	if (!ret)
+		ret = parse_span(span, &first, &last);
+	return ret ? ret : aftl_file_tag(inode, first, last, class, &reason);
+}
+
+/* @text is of the file's owner: it ends where it makes no sense. */
+static void tag_ranges(struct inode *inode, char *text)
+{
+	char *word;
+
+	while ((word = strsep(&text, "\n ")))
+		if (*word && tag_range(inode, word))
+			break;
+}
+
+static void read_attribute(struct dentry *dentry, struct inode *inode)
+{
+	char *text = kvmalloc(APPROXFTL_XATTR_MAX + 1, GFP_KERNEL);
+	ssize_t length;
+
+	if (!text)
+		return;
+	length = __vfs_getxattr(dentry, inode, APPROXFTL_XATTR, text, APPROXFTL_XATTR_MAX);
+	if (length > 0) {
+		text[length] = '\0';
+		tag_ranges(inode, text);
+	}
+	kvfree(text);
+}
+
+static int file_opened(struct fsnotify_group *group, u32 mask, const void *data, int data_type,
+		       struct inode *dir, const struct qstr *name, u32 cookie,
+		       struct fsnotify_iter_info *iter_info)
+{
+	const struct path *path = fsnotify_data_path(data, data_type);
+	struct inode *inode = path ? d_real_inode(path->dentry) : NULL;
+	u32 reason;
+
+	if (inode && S_ISREG(inode->i_mode) && !aftl_file_tagged(inode) &&
+	    !aftl_rules_check(path->dentry, &reason))
+		read_attribute(path->dentry, inode);
+	return 0;
+}
+
+static void leave(struct fsnotify_mark *mark, struct fsnotify_group *group)
+{
+	spin_lock(&marks.lock);
+	aftl_mark_leave(&marks, aftl_mark_of(mark));
+	spin_unlock(&marks.lock);
+}
+
+static void free_watch(struct fsnotify_mark *mark)
+{
+	kfree(watch_of(mark));
+	aftl_mark_gone(&marks);
+}
+
+static const struct fsnotify_ops mark_ops = {
+	.handle_event = file_opened,
+	.freeing_mark = leave,
+	.free_mark = free_watch,
+};
+
+/* Returns a reference, or NULL. */
+static struct watch *get_watch(const struct super_block *sb)
+{
+	struct watch *found = NULL;
+	struct watch *watch;
+
+	spin_lock(&marks.lock);
+	list_for_each_entry(watch, &marks.list, mark.list)
+		if (watch->sb == sb)
+			found = watch;
+	if (found)
+		aftl_mark_get(&found->mark);
+	spin_unlock(&marks.lock);
+	return found;
+}
+
+static int add_watch(struct super_block *sb)
+{
+	struct watch *watch = kzalloc(sizeof(*watch), GFP_KERNEL);
+	int ret;
+
+	if (!watch)
+		return -ENOMEM;
+	watch->sb = sb;
+	aftl_mark_init(&marks, &watch->mark);
+	watch->mark.fs.mask = FS_OPEN;
+	ret = aftl_add_sb_mark(&watch->mark.fs, sb);
+	if (!ret) {
+		spin_lock(&marks.lock);
+		aftl_mark_enter(&marks, &watch->mark);
+		spin_unlock(&marks.lock);
+	}
+	aftl_mark_put(&watch->mark);
+	return ret;
+}
+
+int aftl_watch_begin(struct inode *inode)
+{
+	struct watch *watch;
+	int ret = 0;
+
+	mutex_lock(&change);
+	watch = get_watch(inode->i_sb);
+	if (watch)
+		aftl_mark_put(&watch->mark);
+	else
+		ret = add_watch(inode->i_sb);
+	mutex_unlock(&change);
+	return ret;
+}
+
+int aftl_watch_end(struct inode *inode)
+{
+	struct watch *watch;
+
+	mutex_lock(&change);
+	watch = get_watch(inode->i_sb);
+	if (watch) {
+		aftl_mark_destroy(&marks, &watch->mark);
+		aftl_mark_put(&watch->mark);
+	}
+	mutex_unlock(&change);
+	return watch ? 0 : -ENOENT;
+}
+
+u32 aftl_watch_count(void)
+{
+	return READ_ONCE(marks.count);
+}
+
+int aftl_watch_init(void)
+{
+	return aftl_marks_init(&marks, &mark_ops);
+}
+
+void aftl_watch_exit(void)
+{
+	aftl_marks_exit(&marks);
+}

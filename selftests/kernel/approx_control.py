@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""/dev/approxftl for the tests: uapi/linux/approxftl.h in Python, without a library."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import fcntl
+import os
+import struct
+from typing import NamedTuple
+
+PATH = "/dev/approxftl"
+PRECISE, APPROXIMATE, NONE = range(3)
+THREAD, PROCESS = range(2)
+TO_END = 2**64 - 1
+SYNC_FIRST = 1
+(REASON_NONE, REASON_KIND, REASON_READ_ONLY, REASON_OWNER, REASON_SWAP, REASON_ENCRYPTED,
+ REASON_VERITY, REASON_CHECKSUM, REASON_FILES, REASON_RANGES, REASON_DEVICE,
+ REASON_IN_USE) = range(12)
+
+(CAPS, TAG, UNTAG, QUERY, SCOPE, PWRITEV, DEVICE_TAG, DEVICE_QUERY, STORED, WATCH, NOTE,
+ STATS) = range(0xAF40, 0xAF4C)
+
+CAPS_FORMAT = struct.Struct("=IIQQQQII")
+RANGE_FORMAT = struct.Struct("=IiIIQQII")
+EXTENT_FORMAT = struct.Struct("=QQII")
+QUERY_FORMAT = struct.Struct("=IiQQII")
+SCOPE_FORMAT = struct.Struct("=IIIIQII")
+PWRITEV_FORMAT = struct.Struct("=IiIIQQIIQ")
+STORED_FORMAT = struct.Struct("=IiQQQIIII")
+UNIT_FORMAT = struct.Struct("=QQIIII")
+WATCH_FORMAT = struct.Struct("=IiII")
+NOTE_FORMAT = struct.Struct("=IIQ")
+STATS_FORMAT = struct.Struct("=IIIIIIQQQQQQQQQQQ")
+IOVEC_FORMAT = struct.Struct("=QQ")
+STATS_NAMES = ("size", "files", "ranges", "scopes", "watches", "reserved", "by_file", "by_buffer",
+               "by_thread", "by_process", "by_priority", "by_device", "by_table",
+               "explicit_precise", "mixed", "vetoed", "splits")
+FORMATS = {CAPS: CAPS_FORMAT, TAG: RANGE_FORMAT, UNTAG: RANGE_FORMAT, QUERY: QUERY_FORMAT,
+           SCOPE: SCOPE_FORMAT, PWRITEV: PWRITEV_FORMAT, DEVICE_TAG: RANGE_FORMAT,
+           DEVICE_QUERY: QUERY_FORMAT, STORED: STORED_FORMAT, WATCH: WATCH_FORMAT,
+           NOTE: NOTE_FORMAT, STATS: STATS_FORMAT}
+
+
+class RefusedError(OSError):
+    """An ioctl that failed, with its reason."""
+
+    def __init__(self, number: int, reason: int) -> None:
+        super().__init__(number, f"{os.strerror(number)}, reason {reason}")
+        self.reason = reason
+
+
+class Unit(NamedTuple):
+    """struct approxftl_unit."""
+
+    offset: int
+    device_offset: int
+    kind: int
+    flags: int
+    flips: int
+    raw: int
+
+
+class Extent(NamedTuple):
+    """struct approxftl_extent."""
+
+    offset: int
+    length: int
+    kind: int
+
+
+def address_of(data: bytearray) -> int:
+    """Return where the bytes are."""
+    return ctypes.addressof(ctypes.c_char.from_buffer(data))
+
+
+class Control:
+    """An open /dev/approxftl."""
+
+    def __init__(self) -> None:
+        self.fd = os.open(PATH, os.O_RDWR | os.O_CLOEXEC)
+
+    def close(self) -> None:
+        """Close it: its scopes end."""
+        os.close(self.fd)
+
+    def call(self, number: int, form: struct.Struct, *values: int, reason: int | None = None,
+             ) -> tuple[int, ...]:
+        """Do one; reason is the index of that member."""
+        data = bytearray(form.pack(form.size, *values))
+        try:
+            fcntl.ioctl(self.fd, number, data)
+        except OSError as error:
+            why = form.unpack(data)[reason] if reason is not None else 0
+            raise RefusedError(error.errno or 0, int(why)) from error
+        return form.unpack(data)
+
+    def tag(self, fd: int, offset: int = 0, length: int = TO_END, kind: int = APPROXIMATE,
+            flags: int = 0) -> None:
+        """Say a class of a range of a file."""
+        self.call(TAG, RANGE_FORMAT, fd, kind, flags, offset, length, 0, 0, reason=6)
+
+    def untag(self, fd: int, offset: int = 0, length: int = TO_END) -> None:
+        """Take it back."""
+        self.call(UNTAG, RANGE_FORMAT, fd, 0, 0, offset, length, 0, 0, reason=6)
+
+    def device_tag(self, fd: int, offset: int = 0, length: int = TO_END,
+                   kind: int = APPROXIMATE) -> None:
+        """Say a class of a range of a device, or take it back."""
+        self.call(DEVICE_TAG, RANGE_FORMAT, fd, kind, 0, offset, length, 0, 0, reason=6)
+
+    def query(self, fd: int, number: int = QUERY, room: int = 100) -> list[Extent]:
+        """Return what is tagged."""
+        answer = bytearray(EXTENT_FORMAT.size * room)
+        extents: list[Extent] = []
+        cursor = 0
+        while cursor != TO_END:
+            _, _, cursor, _, _, count = self.call(number, QUERY_FORMAT, fd, cursor,
+                                                  address_of(answer), room, 0)
+            for i in range(count):
+                offset, length, kind, _ = EXTENT_FORMAT.unpack_from(answer, i * EXTENT_FORMAT.size)
+                extents.append(Extent(offset, length, kind))
+        return extents
+
+    def scope(self, whose: int, kind: int, label: bytes = b"") -> int:
+        """Begin or end a region; return what was said before."""
+        text = bytearray(label)
+        address = address_of(text) if label else 0
+        return self.call(SCOPE, SCOPE_FORMAT, whose, kind, 0, address, len(label), 0)[3]
+
+    def pwritev(self, fd: int, data: bytearray, offset: int, kind: int) -> int:
+        """Write data of a class; return how many bytes."""
+        vector = bytearray(IOVEC_FORMAT.pack(address_of(data), len(data)))
+        return self.call(PWRITEV, PWRITEV_FORMAT, fd, kind, 0, offset, address_of(vector), 1, 0, 0,
+                         reason=7)[8]
+
+    def stored(self, fd: int, cursor: int = 0, length: int = TO_END, room: int = 512) -> list[Unit]:
+        """Return what is stored."""
+        answer = bytearray(UNIT_FORMAT.size * room)
+        units: list[Unit] = []
+        end = min(cursor + length, TO_END)
+        while cursor != TO_END:
+            left = end - cursor if end != TO_END else TO_END
+            values = self.call(STORED, STORED_FORMAT, fd, cursor, left, address_of(answer), room, 0,
+                               0, 0, reason=8)
+            cursor = values[2]
+            units += [Unit(*UNIT_FORMAT.unpack_from(answer, i * UNIT_FORMAT.size))
+                      for i in range(values[6])]
+        return units
+
+    def watch(self, fd: int, *, on: bool) -> None:
+        """Begin or end watching the file system of a file."""
+        self.call(WATCH, WATCH_FORMAT, fd, int(on), 0, reason=3)
+
+    def note(self, label: bytes) -> None:
+        """Put a label into the block trace."""
+        text = bytearray(label)
+        self.call(NOTE, NOTE_FORMAT, len(label), address_of(text))
+
+    def stats(self) -> dict[str, int]:
+        """Return all counts."""
+        return dict(zip(STATS_NAMES, self.call(STATS, STATS_FORMAT, *[0] * 16), strict=True))
+
+
+def expect(error: int, reason: int, call: object, *arguments: object, **options: object) -> None:
+    """Fail unless the call is refused like this."""
+    assert callable(call)
+    try:
+        call(*arguments, **options)
+    except OSError as refusal:
+        why = getattr(refusal, "reason", 0)
+        if (refusal.errno, why) != (error, reason):
+            raise SystemExit(f"# {arguments}: {refusal}, not {errno.errorcode[error]},"
+                             f" reason {reason}") from None
+        return
+    raise SystemExit(f"# {arguments}: was not refused with {errno.errorcode[error]}")

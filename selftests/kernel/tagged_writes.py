@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The ways in which a program can write, each so that its data are tagged."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+import struct
+from collections.abc import Callable
+
+from approx_control import (
+    APPROXIMATE,
+    NONE,
+    PRECISE,
+    PROCESS,
+    PWRITEV,
+    PWRITEV_FORMAT,
+    THREAD,
+    Control,
+    address_of,
+)
+
+UNIT = 4096
+UNITS = 256
+CHUNK = 16  # units that are written at a time, of both classes
+MAGIC = {APPROXIMATE: b"APPROXAP", PRECISE: b"PRECISEP"}
+
+# Tells one test's units from those that another has left on the device.
+run = int(os.environ.get("TAGS_RUN", "0"))
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def kinds() -> list[int]:
+    """Return the class of each unit: runs of 1, 2, 3, 5 and more, beginning precise."""
+    found: list[int] = []
+    kind, run = PRECISE, 1
+    while len(found) < UNITS:
+        found += [kind] * run
+        kind, run = APPROXIMATE - kind, run * 3 % 17
+    return found[:UNITS]
+
+
+def content() -> bytes:
+    """Return units that say what they are, and of which run."""
+    return b"".join((MAGIC[kind] + struct.pack("=II", i, run)) * (UNIT // 16)
+                    for i, kind in enumerate(kinds()))
+
+
+def tag_pattern(control: Control, fd: int) -> None:
+    """Tag the approximate units of a file or memfd."""
+    for i, kind in enumerate(kinds()):
+        if kind == APPROXIMATE:
+            control.tag(fd, i * UNIT, UNIT)
+
+
+def syscall(number: int, *arguments: object) -> int:
+    """Do a system call of x86-64."""
+    result = int(libc.syscall(number, *arguments))
+    if result < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return result
+
+
+class Aio:
+    """io_submit(2)."""
+
+    def __init__(self) -> None:
+        self.context = ctypes.c_ulong(0)
+        syscall(206, 8, ctypes.byref(self.context))
+
+    def write(self, fd: int, address: int, length: int, offset: int) -> int:
+        """Write and wait."""
+        block = bytearray(struct.pack("=QIIHhIQQqQII", 0, 0, 0, 1, 0, fd, address, length, offset,
+                                      0, 0, 0))
+        pointer = ctypes.c_void_p(address_of(block))
+        event = bytearray(32)
+        syscall(209, self.context, 1, ctypes.byref(pointer))
+        syscall(208, self.context, 1, 1, ctypes.c_void_p(address_of(event)), None)
+        return int(struct.unpack("=QQqq", event)[2])
+
+
+class Uring:
+    """io_uring, one request at a time."""
+
+    def __init__(self, *, by_workers: bool) -> None:
+        self.flags = 1 << 4 if by_workers else 0  # IOSQE_ASYNC
+        params = bytearray(120)
+        self.fd = syscall(425, 4, ctypes.c_void_p(address_of(params)))
+        fields = struct.unpack("=30I", params)
+        self.sq_off, self.cq_off = fields[10:20], fields[20:30]
+        self.ring = mmap.mmap(self.fd, self.sq_off[6] + fields[0] * 4, offset=0)
+        self.completions = mmap.mmap(self.fd, self.cq_off[5] + fields[1] * 16, offset=0x8000000)
+        self.entries = mmap.mmap(self.fd, fields[0] * 64, offset=0x10000000)
+
+    def write(self, fd: int, address: int, length: int, offset: int) -> int:
+        """Write and wait."""
+        tail = struct.unpack_from("=I", self.ring, self.sq_off[1])[0]
+        mask = struct.unpack_from("=I", self.ring, self.sq_off[2])[0]
+        # IORING_OP_WRITE
+        struct.pack_into("=BBHiQQIIQ24x", self.entries, (tail & mask) * 64, 23, self.flags, 0, fd,
+                         offset, address, length, 0, tail)
+        struct.pack_into("=I", self.ring, self.sq_off[6] + (tail & mask) * 4, tail & mask)
+        struct.pack_into("=I", self.ring, self.sq_off[1], tail + 1)
+        syscall(426, self.fd, 1, 1, 1, None, 0)
+        head = struct.unpack_from("=I", self.completions, self.cq_off[0])[0]
+        mask = struct.unpack_from("=I", self.completions, self.cq_off[2])[0]
+        at = self.cq_off[5] + (head & mask) * 16
+        result = struct.unpack_from("=QiI", self.completions, at)[1]
+        struct.pack_into("=I", self.completions, self.cq_off[0], head + 1)
+        return int(result)
+
+
+class Pwrite:
+    """pwrite(2)."""
+
+    def write(self, fd: int, address: int, length: int, offset: int) -> int:
+        """Write and wait."""
+        written = int(libc.pwrite(fd, ctypes.c_void_p(address), ctypes.c_size_t(length),
+                                  ctypes.c_long(offset)))
+        return written if written >= 0 else -ctypes.get_errno()
+
+
+Engine = Pwrite | Aio | Uring
+
+
+def write_all(engine: Engine, fd: int, address: int, units: int = CHUNK) -> None:
+    """Write the content at an address, in pieces."""
+    for first in range(0, UNITS, units):
+        written = engine.write(fd, address + first * UNIT, units * UNIT, first * UNIT)
+        if written != units * UNIT:
+            raise SystemExit(f"# wrote {written} of {units * UNIT} bytes")
+
+
+def buffered(control: Control, path: str) -> None:
+    """Tag, write() into the page cache, fsync()."""
+    fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    tag_pattern(control, fd)
+    os.write(fd, content())
+    os.fsync(fd)
+
+
+def mapped(control: Control, path: str) -> None:
+    """Write to a shared mapping, tag, msync()."""
+    fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    os.truncate(fd, UNITS * UNIT)
+    with mmap.mmap(fd, UNITS * UNIT) as memory:
+        memory[:] = content()
+        tag_pattern(control, fd)
+        memory.flush()
+
+
+def from_memfd(control: Control, path: str, engine: Engine, flags: int = 0) -> None:
+    """O_DIRECT from a memfd that is tagged."""
+    memfd = os.memfd_create("arena", flags)
+    length = max(UNITS * UNIT, 2 << 20) if flags else UNITS * UNIT
+    os.truncate(memfd, length)
+    memory = mmap.mmap(memfd, length)
+    memory[: UNITS * UNIT] = content()
+    tag_pattern(control, memfd)
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_DIRECT, 0o600)
+    write_all(engine, fd, ctypes.addressof(ctypes.c_char.from_buffer(memory)))
+    os.fsync(fd)
+
+
+def in_scope(control: Control, path: str, whose: int, engine: Engine) -> None:
+    """O_DIRECT from anonymous memory, unit by unit, inside and outside of a region."""
+    memory = mmap.mmap(-1, UNITS * UNIT)
+    memory[:] = content()
+    address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_DIRECT, 0o600)
+    for i, kind in enumerate(kinds()):
+        control.scope(whose, APPROXIMATE if kind == APPROXIMATE else NONE)
+        written = engine.write(fd, address + i * UNIT, UNIT, i * UNIT)
+        if written != UNIT:
+            raise SystemExit(f"# wrote {written} of {UNIT} bytes")
+    control.scope(whose, NONE)
+    os.fsync(fd)
+
+
+def by_ioctl(control: Control, path: str, flags: int) -> None:
+    """APPROXFTL_PWRITEV, unit by unit."""
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | flags, 0o600)
+    data = mmap.mmap(-1, UNIT)
+    page = (ctypes.c_char * UNIT).from_buffer(data)
+    all_of_it = content()
+    for i, kind in enumerate(kinds()):
+        data[:] = all_of_it[i * UNIT : (i + 1) * UNIT]
+        vector = bytearray(struct.pack("=QQ", ctypes.addressof(page), UNIT))
+        control.call(PWRITEV, PWRITEV_FORMAT, fd, kind, 0, i * UNIT, address_of(vector), 1, 0, 0)
+    os.fsync(fd)
+
+
+WAYS: dict[str, Callable[[Control, str], None]] = {
+    "buffered": buffered,
+    "mmap": mapped,
+    "direct": lambda control, path: from_memfd(control, path, Pwrite()),
+    "direct-huge": lambda control, path: from_memfd(control, path, Pwrite(), os.MFD_HUGETLB),
+    "libaio": lambda control, path: from_memfd(control, path, Aio()),
+    "io_uring": lambda control, path: from_memfd(control, path, Uring(by_workers=False)),
+    "io_uring-workers": lambda control, path: from_memfd(control, path, Uring(by_workers=True)),
+    "thread": lambda control, path: in_scope(control, path, THREAD, Pwrite()),
+    "process": lambda control, path: in_scope(control, path, PROCESS, Uring(by_workers=True)),
+    "pwritev": lambda control, path: by_ioctl(control, path, 0),
+    "pwritev-direct": lambda control, path: by_ioctl(control, path, os.O_DIRECT),
+}

@@ -1,0 +1,783 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Tags: what is approximate, what is not, and who may say so.
+
+tags.py SCENARIO [ARGUMENT]...: does it, exits with 0 or says what was wrong. The functions below
+are the scenarios.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import fcntl
+import mmap
+import os
+import random
+import socket
+import struct
+import sys
+import time
+from pathlib import Path
+
+import approx_control as approx
+from approx_control import APPROXIMATE, NONE, PRECISE, TO_END, Control, expect
+from tagged_writes import MAGIC, UNIT, UNITS, WAYS, content, kinds, run
+
+LAST = 2**63 - 1
+NOBODY = 65534
+PIECE = 64  # units that are read at a time
+STRIDE = 7919  # a prime
+ODD = (0, 1, 2, 3, 8, 64, 4095, 4096, 65535, 2**20, 2**31 - 1, 2**31, 2**32 - 1, 2**32, LAST - 1,
+       LAST, LAST + 1, 2**64 - 4096, 2**64 - 1)
+ALLOWED = {"EINVAL", "E2BIG", "EBADF", "EPERM", "EFAULT", "EOVERFLOW", "ENOSPC", "ENODEV",
+           "ENOTBLK", "ENOTSUP", "EBUSY", "ENOENT", "EFBIG"}
+
+
+def fail(text: str) -> None:
+    """End the scenario."""
+    raise SystemExit(f"# {text}")
+
+
+def must(condition: object, text: str) -> None:
+    """Fail unless it holds."""
+    if not condition:
+        fail(text)
+
+
+def as_nobody() -> None:
+    """Give all privileges up."""
+    os.setgroups([])
+    os.setgid(NOBODY)
+    os.setuid(NOBODY)
+
+
+def in_child(function: object, *arguments: object) -> None:
+    """Do it in a process of its own, with its own rights."""
+    child = os.fork()
+    if not child:
+        status = 1
+        try:
+            assert callable(function)
+            function(*arguments)
+            status = 0
+        except SystemExit as why:
+            print(why)
+        except OSError as why:
+            print(f"# {why}")
+        finally:
+            sys.stdout.flush()
+            os._exit(status)
+    if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]):
+        fail("the child failed")
+
+
+def open_new(path: str, *, size: int = UNIT * 4, mode: int = 0o600) -> int:
+    """Return a descriptor of a new file."""
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, mode)
+    os.fchmod(fd, mode)
+    os.write(fd, b"x" * size)
+    return fd
+
+
+# What is stored
+
+
+def on_flash(control: Control, device: str) -> dict[int, int]:
+    """Return the class of each unit of the device that holds anything."""
+    fd = os.open(device, os.O_RDONLY)
+    units = control.stored(fd)
+    os.close(fd)
+    return {unit.device_offset: unit.kind for unit in units if unit.kind != NONE}
+
+
+def marks(device: str, offsets: list[int]) -> dict[int, bytes]:
+    """Return the first 16 bytes of each of these units."""
+    found = {}
+    page = mmap.mmap(-1, PIECE * UNIT)
+    fd = os.open(device, os.O_RDONLY | os.O_DIRECT)
+    wanted = sorted(offsets)
+    at = 0
+    while at < len(wanted):
+        first = wanted[at]
+        os.preadv(fd, [page], first)
+        while at < len(wanted) and wanted[at] < first + PIECE * UNIT:
+            found[wanted[at]] = page[wanted[at] - first : wanted[at] - first + 16]
+            at += 1
+    os.close(fd)
+    return found
+
+
+def write(way: str, path: str) -> None:
+    """Write a file with tags."""
+    control = Control()
+    WAYS[way](control, path)
+    os.sync()
+    must(Path(path).read_bytes() == content(), "the file has not what was written")
+
+
+def places(control: Control, path: str) -> set[int]:
+    """Return where on the device a file is; nothing if its file system does not tell."""
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        return {unit.device_offset for unit in control.stored(fd)}
+    except approx.RefusedError as why:
+        must(why.reason == approx.REASON_DEVICE, f"{why}")
+        return set()
+    finally:
+        os.close(fd)
+
+
+def stored(device: str, expected: str, path: str) -> None:
+    """Compare what the units of a device say they are with what they are stored as.
+
+    All: approximate data are; some: they may be; none: nothing is. Whatever else there is,
+    precise data and metadata, must be precise; and so must copies of the data be that are not in
+    the place of the file, but in a journal.
+    """
+    control = Control()
+    own = places(control, path)
+    classes = on_flash(control, device)
+    told = marks(device, list(classes))
+    seen = {kind: set() for kind in MAGIC}  # type: dict[int, set[int]]
+    wrong = {(kind, told_kind): 0 for kind in MAGIC for told_kind in (*MAGIC, NONE)}
+    astray = 0
+    for offset, kind in classes.items():
+        magic, number = told[offset][:8], told[offset][8:]
+        is_kind = next((one for one, word in MAGIC.items() if word == magic), NONE)
+        if is_kind != NONE and number[4:] == struct.pack("=I", run):
+            seen[is_kind].add(int.from_bytes(number[:4], sys.byteorder))
+            astray += bool(own) and kind == APPROXIMATE and offset not in own
+        wrong[kind, is_kind] += 1
+    said = ", ".join(f"{kind} said {of}: {count}" for (kind, of), count in wrong.items())
+    for kind in MAGIC if expected != "none" else ():
+        missing = {i for i, of in enumerate(kinds()) if of == kind} - seen[kind]
+        must(not missing, f"class {kind} is not on the device: {sorted(missing)[:9]}")
+    must(not astray, f"{astray} copies are approximate; {said}")
+    must(not wrong[APPROXIMATE, PRECISE], f"precise data are approximate; {said}")
+    must(not wrong[APPROXIMATE, NONE], f"metadata are approximate; {said}")
+    if expected == "all":
+        must(not wrong[PRECISE, APPROXIMATE], f"approximate data are precise; {said}")
+    if expected == "none":
+        must(not wrong[APPROXIMATE, APPROXIMATE], f"something is approximate; {said}")
+
+
+def report(path: str) -> None:
+    """Its owner may ask how many bits of a file have flipped, and it is what a read finds."""
+    Path(path).parent.chmod(0o777)
+    in_child(report_of_nobody, path)
+
+
+def report_of_nobody(path: str) -> None:
+    """Do the same without privileges."""
+    as_nobody()
+    control = Control()
+    fd = open_new(path, size=0)
+    control.tag(fd)
+    data = random.Random(5).randbytes(UNITS * UNIT)
+    os.write(fd, data)
+    os.fsync(fd)
+    units = control.stored(fd)
+    must([unit.offset for unit in units] == list(range(0, len(data), UNIT)), "units are missing")
+    must(all(unit.kind == APPROXIMATE for unit in units), "a unit is precise")
+    os.close(fd)
+    page = mmap.mmap(-1, UNIT)
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECT)
+    total = 0
+    for unit in units:
+        os.preadv(fd, [page], unit.offset)
+        wrong = int.from_bytes(page[:], "little") ^ int.from_bytes(
+            data[unit.offset : unit.offset + UNIT], "little")
+        must(wrong.bit_count() == unit.flips, f"unit {unit.offset}: {wrong.bit_count()} bits"
+             f" differ, {unit.flips} are reported")
+        total += unit.flips
+    must(total > 0, "nothing has flipped")
+    print(f"# {total} bits of {len(data)} bytes")
+
+
+# The ABI
+
+
+def abi() -> None:
+    """Structures may grow, numbers may not be mistaken."""
+    control = Control()
+    values = control.call(approx.CAPS, approx.CAPS_FORMAT, *[0] * 7)
+    must(values[1] == 1 and values[2] & 0x3F == 0x3F, f"capabilities are {values}")
+    longer = bytearray(struct.pack("=I", 200).ljust(200, b"\0"))
+    fcntl.ioctl(control.fd, approx.CAPS, longer)
+    must(longer[4] == 1, "a longer structure was not filled in")
+    longer[150] = 1
+    expect(errno.E2BIG, 0, fcntl.ioctl, control.fd, approx.CAPS, longer)
+    for size in (0, 3, 8, approx.CAPS_FORMAT.size - 1):
+        expect(errno.EINVAL, 0, fcntl.ioctl, control.fd, approx.CAPS,
+               bytearray(struct.pack("=I", size).ljust(64, b"\0")))
+    expect(errno.E2BIG, 0, fcntl.ioctl, control.fd, approx.CAPS,
+           bytearray(struct.pack("=I", 2**32 - 1).ljust(64, b"\0")))
+    for number in (approx.CAPS - 1, approx.STATS + 1, approx.CAPS | 1 << 30, 0x5401, 0):
+        expect(errno.ENOTTY, 0, fcntl.ioctl, control.fd, number, bytearray(64))
+    expect(errno.EFAULT, 0, fcntl.ioctl, control.fd, approx.CAPS, 0)
+    for position in (3, 7):
+        arguments = [-1, 0, 0, 0, UNIT, 0, 0]
+        arguments[position - 1] = 0x80
+        expect(errno.EINVAL, 0, control.call, approx.TAG, approx.RANGE_FORMAT, *arguments)
+
+
+def edges(folder: str) -> None:
+    """Ranges at the ends of what there is, and beyond."""
+    control = Control()
+    fd = open_new(f"{folder}/edges")
+    expect(errno.EINVAL, 0, control.tag, fd, 0, 0)
+    for offset, length in ((LAST + 1, 1), (2**64 - 1, 1), (1, LAST + 1), (LAST, 2), (5, 2**64 - 2),
+                           (2**64 - 1, 2**64 - 2)):
+        expect(errno.EOVERFLOW, 0, control.tag, fd, offset, length)
+    for kind in (3, 2**32 - 1):
+        expect(errno.EINVAL, 0, control.tag, fd, 0, 1, kind)
+    control.tag(fd, LAST, 1)
+    must(control.query(fd) == [(LAST, TO_END, APPROXIMATE)], "the last byte is not tagged")
+    control.tag(fd, 0, LAST)
+    must(control.query(fd) == [(0, TO_END, APPROXIMATE)], "neighbours are two ranges")
+    control.tag(fd, 7, TO_END, PRECISE)
+    must(control.query(fd) == [(0, 7, APPROXIMATE), (7, TO_END, PRECISE)], "the end is wrong")
+    control.untag(fd)
+    must(control.query(fd) == [] and control.stats()["files"] == 0, "something is left")
+    control.untag(fd)
+
+
+def model(folder: str) -> None:
+    """Ranges that overlap, beside a model with a class for each byte."""
+    control = Control()
+    fd = open_new(f"{folder}/model")
+    draw = random.Random(2018)
+    size = 200
+    told = [NONE] * size
+    for step in range(2000):
+        first = draw.randrange(size)
+        length = min(draw.choice((1, 2, 3, 10, 50, size)), size - first)
+        kind = draw.choice((PRECISE, APPROXIMATE, NONE))
+        told[first : first + length] = [kind] * length
+        if kind == NONE:
+            control.untag(fd, first, length)
+        else:
+            control.tag(fd, first, length, kind)
+        found = [NONE] * size
+        extents = control.query(fd, room=draw.choice((1, 7, 300)))
+        for extent in extents:
+            found[extent.offset : extent.offset + extent.length] = [extent.kind] * extent.length
+        must(found == told, f"step {step}: {found} is not {told}")
+        edges_of_model = sum(a != b for a, b in zip([NONE, *told], told, strict=False) if b != NONE)
+        must(len(extents) == edges_of_model == control.stats()["ranges"],
+             f"step {step}: {len(extents)} ranges, not {edges_of_model}; {control.stats()}")
+    control.untag(fd)
+
+
+def many(folder: str, count: str) -> None:
+    """As many ranges as asked for, in one file, in no order."""
+    control = Control()
+    fd = open_new(f"{folder}/many")
+    wanted = int(count)
+    begin = time.monotonic()
+    for i in range(wanted):
+        control.tag(fd, i * STRIDE % wanted * 8192, 4096)
+    took = time.monotonic() - begin
+    must(control.stats()["ranges"] == wanted, f"{control.stats()['ranges']} ranges")
+    must(len(control.query(fd, room=4096)) == wanted, "some are not listed")
+    control.tag(fd, 0, TO_END, PRECISE)
+    must(control.query(fd) == [(0, TO_END, PRECISE)], "one range does not replace all")
+    os.close(fd)
+    Path(f"{folder}/many").unlink()
+    must(files_tagged(control, 0), "it lives on")
+    print(f"# {wanted} ranges, {took * 1e6 / wanted:.1f} us each")
+
+
+# Who may
+
+
+def refusals(folder: str, device: str) -> None:
+    """What cannot be tagged is refused with the reason."""
+    control = Control()
+    path = f"{folder}/refused"
+    must(files_tagged(control, 0), "something is tagged from before")
+    os.close(open_new(path, mode=0o666))
+    read_only = os.open(path, os.O_RDONLY)
+    expect(errno.EBADF, approx.REASON_READ_ONLY, control.tag, read_only)
+    expect(errno.EBADF, 0, control.tag, os.open(path, os.O_PATH))
+    expect(errno.EBADF, 0, control.tag, 12345)
+    expect(errno.EBADF, 0, control.tag, -1)
+    pipe = os.pipe()
+    for fd in (os.open(folder, os.O_RDONLY), socket.socket().detach(), pipe[0], pipe[1], control.fd,
+               os.open("/dev/null", os.O_RDWR), os.open(device, os.O_RDWR)):
+        expect(errno.EINVAL, approx.REASON_KIND, control.tag, fd)
+    must(control.stats()["files"] == 0, "something was tagged")
+    Path(folder).chmod(0o777)
+    in_child(refusals_of_nobody, path, folder, device)
+
+
+def refusals_of_nobody(path: str, folder: str, device: str) -> None:
+    """Other people's files and devices are out of reach, one's own are not."""
+    inherited = os.open(device, os.O_RDWR)
+    as_nobody()
+    control = Control()
+    fd = os.open(path, os.O_RDWR)
+    expect(errno.EPERM, approx.REASON_OWNER, control.tag, fd)
+    expect(errno.EPERM, approx.REASON_OWNER, control.untag, fd)
+    expect(errno.EPERM, 0, control.device_tag, inherited)
+    expect(errno.EPERM, 0, control.watch, fd, on=True)
+    expect(errno.EPERM, approx.REASON_OWNER, control.pwritev, fd, bytearray(UNIT), 0, APPROXIMATE)
+    own = open_new(f"{folder}/own")
+    control.tag(own)
+    must(control.query(own), "one's own file is not tagged")
+    must(not control.query(fd), "somebody's file is tagged")
+    memfd = os.memfd_create("own")
+    control.tag(memfd, 0, UNIT)
+    must(control.stats()["files"] == 2, "the counts are wrong")
+    must(control.scope(approx.THREAD, APPROXIMATE, b"a label") == NONE, "there was a scope")
+    must(control.scope(approx.THREAD, PRECISE) == APPROXIMATE, "the scope is forgotten")
+    must(control.scope(approx.THREAD, NONE) == PRECISE, "the scope did not change")
+    for label in (b"two\nlines", b"\x7f", b"\xff", b"x" * 65):
+        expect(errno.EINVAL, 0, control.scope, approx.THREAD, APPROXIMATE, label)
+    Path(f"{folder}/own").unlink()
+
+
+def limits(folder: str) -> None:
+    """A user has so many files and ranges, and root's are others."""
+    parameters = Path("/sys/module/dm_approxftl/parameters")
+    (parameters / "max_files").write_text("3")
+    (parameters / "max_ranges").write_text("20")
+    Path(folder).chmod(0o777)
+    try:
+        in_child(limits_of_nobody, folder)
+        os.close(open_new(f"{folder}/root"))
+    finally:
+        (parameters / "max_files").write_text("65536")
+        (parameters / "max_ranges").write_text("262144")
+
+
+def limits_of_nobody(folder: str) -> None:
+    """Reach them."""
+    as_nobody()
+    control = Control()
+    must(files_tagged(control, 0), "something is tagged from before")
+    files = [open_new(f"{folder}/limit-{i}") for i in range(4)]
+    for fd in files[:3]:
+        control.tag(fd, 0, 1)
+    expect(errno.ENOSPC, approx.REASON_FILES, control.tag, files[3], 0, 1)
+    for i in range(1, 18):
+        control.tag(files[0], i * 2, 1)
+    expect(errno.ENOSPC, approx.REASON_RANGES, control.tag, files[1], 100, 1)
+    expect(errno.ENOSPC, approx.REASON_RANGES, control.tag, files[0], 100, 1)
+    control.tag(files[0], 0, 50)
+    control.tag(files[1], 100, 1)
+    must(control.stats()["ranges"] == 4, f"ranges: {control.stats()}")
+    control.untag(files[2])
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        try:
+            control.tag(files[3], 0, 1)
+            break
+        except OSError:
+            time.sleep(0.05)
+    must(control.query(files[3]), "a file that is not tagged any more is still counted")
+
+
+def refused_file(path: str, error: str, reason: str) -> None:
+    """One that exists and cannot be tagged."""
+    fd = os.open(path, os.O_RDWR)
+    expect(getattr(errno, error), int(reason), Control().tag, fd)
+
+
+def encrypt(folder: str) -> None:
+    """Make a folder an encrypted one, and refuse to tag what is in it."""
+    fd = os.open(folder, os.O_RDONLY)
+    key = bytearray(struct.pack("=II32sII32s", 2, 0, b"", 64, 0, b"") + bytes(range(64)))
+    fcntl.ioctl(fd, 0xC0506617, key)
+    policy = bytearray(struct.pack("=BBBB4s16s", 2, 1, 4, 0, b"", bytes(key[8:24])))
+    fcntl.ioctl(fd, 0x800C6613, policy)
+    inside = open_new(f"{folder}/inside")
+    expect(errno.EOPNOTSUPP, approx.REASON_ENCRYPTED, Control().tag, inside)
+
+
+# Lives
+
+
+def files_tagged(control: Control, count: int) -> bool:
+    """Wait until so many files are tagged: the kernel lets go of an inode when it likes."""
+    deadline = time.monotonic() + 10
+    while control.stats()["files"] != count and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return bool(control.stats()["files"] == count)
+
+
+def life(folder: str) -> None:
+    """A tag is the file's, whatever its name and length, and dies with it."""
+    control = Control()
+    before = control.stats()["files"]
+    path, other = f"{folder}/life", f"{folder}/renamed"
+    fd = open_new(path)
+    inode = os.fstat(fd).st_ino
+    control.tag(fd, 0, 100)
+    os.close(fd)
+    Path("/proc/sys/vm/drop_caches").write_text("3")
+    Path(path).rename(other)
+    os.link(other, path)
+    os.truncate(path, 0)
+    for name in (path, other):
+        fd = os.open(name, os.O_RDONLY)
+        must(control.query(fd) == [(0, 100, APPROXIMATE)], f"{name} has lost its tag")
+        os.close(fd)
+    fd = os.open(path, os.O_RDWR)
+    Path(path).unlink()
+    Path(other).unlink()
+    os.close(fd)
+    must(files_tagged(control, before), "a deleted file is still tagged")
+    for i in range(50):
+        again = open_new(f"{folder}/again-{i}")
+        must(not control.query(again), f"file {i}, inode {os.fstat(again).st_ino}, was born tagged")
+        if os.fstat(again).st_ino == inode:
+            print("# the inode was used again")
+        os.close(again)
+
+
+def leave_tagged(folder: str) -> None:
+    """For what comes next: unmounting, or unloading the module."""
+    control = Control()
+    for i in range(200):
+        fd = open_new(f"{folder}/left-{i}", size=0)
+        control.tag(fd, 0, 1 + i)
+        os.close(fd)
+    must(control.stats()["files"] == 200, "they are not tagged")
+
+
+def none_tagged() -> None:
+    """Nothing is left of it."""
+    control = Control()
+    must(files_tagged(control, 0), f"{control.stats()}")
+    must(control.stats()["ranges"] == 0, f"{control.stats()}")
+
+
+def set_attribute(path: str, text: str) -> None:
+    """For watching."""
+    os.setxattr(path, "user.approxftl", text.encode())
+
+
+def watched(folder: str) -> None:
+    """Files of a watched file system are tagged by their attribute when opened, no others."""
+    control = Control()
+    top = os.open(folder, os.O_RDONLY)
+    control.watch(top, on=True)
+    control.watch(top, on=True)
+    told = {"0+4096 8192+100=precise 16384+": [(0, 4096, 1), (8192, 100, 0), (16384, TO_END, 1)],
+            "": [], "nonsense": [], "5+0": [], "0+1=perhaps": [], "9223372036854775808+1": [],
+            "7+18446744073709551615": [(7, TO_END, 1)], "+": [], "-1+5": [], "3+4\n": [(3, 4, 1)],
+            "1+1 x": [(1, 1, 1)]}
+    for i, (text, ranges) in enumerate(told.items()):
+        path = f"{folder}/watched-{i}"
+        fd = open_new(path)
+        os.fsync(fd)
+        os.close(fd)
+        if text:
+            set_attribute(path, text)
+        fd = os.open(path, os.O_RDONLY)
+        must(control.query(fd) == ranges, f"{text!r}: {control.query(fd)}")
+        os.close(fd)
+    control.watch(top, on=False)
+    expect(errno.ENOENT, 0, control.watch, top, on=False)
+    path = f"{folder}/unwatched"
+    os.close(open_new(path))
+    set_attribute(path, "0+")
+    must(not control.query(os.open(path, os.O_RDONLY)), "it is watched still")
+
+
+def watch(folder: str, way: str, path: str) -> None:
+    """Open a file with an attribute and rewrite it without knowing of tags."""
+    control = Control()
+    control.watch(os.open(folder, os.O_RDONLY), on=True)
+    fd = os.open(path, os.O_RDWR)
+    must(way == "again" and control.query(fd), "it was not tagged")
+    os.write(fd, content())
+    os.fsync(fd)
+    control.watch(fd, on=False)
+
+
+def attribute_of_pattern(path: str) -> None:
+    """Say in the attribute which units are approximate, in runs."""
+    words = []
+    told = [*kinds(), PRECISE]
+    begin = 0
+    for i in range(1, len(told)):
+        if told[i] != told[begin]:
+            if told[begin] == APPROXIMATE:
+                words.append(f"{begin * UNIT}+{(i - begin) * UNIT}")
+            begin = i
+    set_attribute(path, " ".join(words))
+
+
+# Devices
+
+
+def device_ranges(device: str) -> None:
+    """Ranges of a raw device count while nobody has claimed it."""
+    control = Control()
+    fd = os.open(device, os.O_RDWR | os.O_DIRECT)
+    size = os.lseek(fd, 0, os.SEEK_END)
+    for offset, length in ((size, 1), (0, size + 1), (size - 1, 2)):
+        expect(errno.EOVERFLOW, 0, control.device_tag, fd, offset, length)
+    for i, kind in enumerate(kinds()):
+        if kind == APPROXIMATE:
+            control.device_tag(fd, i * UNIT, UNIT)
+    must(control.query(fd, approx.DEVICE_QUERY), "nothing is listed")
+    page = mmap.mmap(-1, UNITS * UNIT)
+    page[:] = content()
+    os.pwritev(fd, [page], 0)
+    os.fsync(fd)
+    found = {unit.offset // UNIT: unit.kind for unit in control.stored(fd, 0, UNITS * UNIT)}
+    must(found == dict(enumerate(kinds())), f"stored: {found}")
+    claim = os.open(device, os.O_RDWR | os.O_EXCL)
+    expect(errno.EBUSY, approx.REASON_IN_USE, control.device_tag, fd)
+    os.pwritev(fd, [page], 0)
+    must(all(unit.kind == PRECISE for unit in control.stored(fd, 0, UNITS * UNIT)),
+         "ranges count on a device that is claimed")
+    os.close(claim)
+    control.device_tag(fd, 0, TO_END, NONE)
+    must(not control.query(fd, approx.DEVICE_QUERY), "something is left")
+    control.device_tag(fd, 0, UNIT)
+
+
+def device_refusals(linear: str) -> None:
+    """A device above ours, and no device, are refused with the reason."""
+    control = Control()
+    fd = os.open(linear, os.O_RDWR)
+    expect(errno.ENODEV, approx.REASON_DEVICE, control.device_tag, fd)
+    expect(errno.ENOTBLK, approx.REASON_KIND, control.device_tag, os.open("/dev/null", os.O_RDWR))
+    expect(errno.EBADF, approx.REASON_READ_ONLY, control.device_tag, os.open(linear, os.O_RDONLY))
+    expect(errno.EBADF, approx.REASON_KIND, control.stored, os.open(linear, os.O_WRONLY))
+    expect(errno.ENODEV, approx.REASON_DEVICE, control.stored, fd)
+
+
+def untouched(device: str) -> None:
+    """A device that comes later under the same name has no ranges."""
+    control = Control()
+    must(not control.query(os.open(device, os.O_RDWR), approx.DEVICE_QUERY), "it has ranges")
+
+
+def priorities(device: str, hint: str) -> None:
+    """A hint in the I/O priority counts on a device that says so."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    fd = os.open(device, os.O_RDWR | os.O_DIRECT)
+    page = mmap.mmap(-1, UNIT)
+    for i, said in enumerate((0, int(hint), int(hint) ^ 1)):
+        must(not libc.syscall(251, 1, 0, 2 << 13 | said << 3 | 4), "no such I/O priority")
+        os.pwritev(fd, [page], i * UNIT)
+    found = [unit.kind for unit in Control().stored(fd, 0, 3 * UNIT)]
+    must(found == [PRECISE, APPROXIMATE, PRECISE], f"stored: {found}")
+
+
+def precedence(device: str) -> None:
+    """Precise wins, whoever says it; a unit that is partly approximate is precise."""
+    control, another = Control(), Control()
+    fd = os.open(device, os.O_RDWR | os.O_DIRECT)
+    memfd = os.memfd_create("arena")
+    os.truncate(memfd, 4 * UNIT)
+    memory = mmap.mmap(memfd, 4 * UNIT)
+    memory[:] = b"y" * 4 * UNIT
+    anonymous = mmap.mmap(-1, UNIT)
+    anonymous[:] = b"z" * UNIT
+
+    def kinds_after(buffer: mmap.mmap) -> list[int]:
+        os.pwritev(fd, [buffer], 0)
+        return [unit.kind for unit in control.stored(fd, 0, len(buffer))]
+
+    control.tag(memfd, 0, UNIT - 1)
+    control.tag(memfd, UNIT, UNIT)
+    control.tag(memfd, UNIT + 5, 1, PRECISE)
+    control.tag(memfd, 2 * UNIT, UNIT)
+    must(kinds_after(memory) == [0, 0, 1, 0], "partly approximate units")
+    control.scope(approx.PROCESS, PRECISE)
+    must(kinds_after(memory) == [0, 0, 0, 0], "a precise scope against a buffer")
+    control.scope(approx.PROCESS, APPROXIMATE)
+    must(kinds_after(memory) == [1, 0, 1, 1], "a scope where nothing is said of all of a unit")
+    another.scope(approx.THREAD, PRECISE)
+    must(kinds_after(anonymous) == [0], "a precise thread in an approximate process")
+    another.close()
+    must(kinds_after(anonymous) == [1], "a scope that was closed still counts")
+    control.close()
+    control = Control()
+    must(kinds_after(anonymous) == [0], "a scope outlives its descriptor")
+
+
+def programs(device: str) -> None:
+    """A scope ends when another program is executed, even if the descriptor is inherited."""
+    control = Control()
+    os.set_inheritable(control.fd, True)
+    control.scope(approx.THREAD, APPROXIMATE)
+    control.scope(approx.PROCESS, APPROXIMATE)
+    os.execlp("dd", "dd", "if=/dev/zero", f"of={device}", "bs=4k", "count=1", "oflag=direct",
+              "status=none")
+
+
+def first_units(device: str, *expected: str) -> None:
+    """Compare the class of the first units."""
+    fd = os.open(device, os.O_RDONLY)
+    found = [str(unit.kind) for unit in Control().stored(fd, 0, UNIT * len(expected))]
+    must(found == list(expected), f"stored: {found}")
+
+
+# The block trace
+
+
+class Capture:
+    """What a blktrace has written: linux/blktrace_api.h."""
+
+    def __init__(self, path: str) -> None:
+        self.notes: list[str] = []
+        self.queued: set[int] = set()  # units of writes
+        data = Path(path).read_bytes()
+        at = 0
+        while at < len(data):
+            magic, _, _, sector, size, action = struct.unpack_from("=IIQQII", data, at)
+            must(magic >> 8 == 0x656174, f"there is no record at {at}")
+            end = at + 48 + struct.unpack_from("=H", data, at + 46)[0]
+            act, category = action & 0xFF, action >> 16
+            if category & 1 << 10 and act == 2:  # a message, behind the number of its cgroup
+                self.notes.append(data[at + 48 + (8 if action & 1 << 8 else 0) : end].decode())
+            elif category & 1 << 1 and act == 1:
+                self.queued.update(range(sector * 512 // UNIT, (sector * 512 + size) // UNIT))
+            at = end
+
+
+def traced(path: str, device: str) -> None:
+    """Each approximate unit is noted, no other, and every note is about a request."""
+    capture = Capture(path)
+    classes = on_flash(Control(), device)
+    noted: dict[int, tuple[str, str]] = {}
+    for note in capture.notes:
+        words = note.split(" ")
+        if words[:2] == ["approxftl", "write"]:
+            first, sectors, kind, by = words[2:]
+            units = range(int(first) // 8, (int(first) + int(sectors)) // 8)
+            noted |= {unit * UNIT: (kind, by) for unit in units}
+            must(capture.queued.issuperset(units), f"nobody has asked for {note!r}")
+    approximate = {offset for offset, kind in classes.items() if kind == APPROXIMATE}
+    told = {offset for offset, (kind, _) in noted.items() if kind == "approximate"}
+    must(approximate and told == approximate, f"{len(approximate)} units are approximate, "
+         f"{len(told)} are noted so")
+    channels = {by for _, by in noted.values()}
+    must(channels == {"file", "buffer"}, f"by {channels}")
+    others = [" ".join(note.split(" ")[:2] + note.split(" ")[3:]) for note in capture.notes
+              if not note.startswith("approxftl write ")]
+    must(others == ["approxftl region thread approximate my region", "approxftl region thread end",
+                    "approxftl label my label"], f"notes: {others}")
+
+
+def label() -> None:
+    """A region and a label for the block trace."""
+    control = Control()
+    control.scope(approx.THREAD, APPROXIMATE, b"my region")
+    control.scope(approx.THREAD, NONE)
+    control.note(b"my label")
+
+
+# Rough treatment
+
+
+def fuzz(folder: str, count: str, device: str = "") -> None:
+    """Structures that are nearly right, seeded; what comes back is an error code or nothing."""
+    if not device:
+        Path(folder).chmod(0o777)
+        in_child(fuzz_as_nobody, folder, int(count))
+        return
+    fuzz_with(folder, int(count), [os.open(device, os.O_RDWR)])
+
+
+def fuzz_as_nobody(folder: str, count: int) -> None:
+    """Do it without privileges."""
+    as_nobody()
+    fuzz_with(folder, count, [])
+
+
+def fuzz_with(folder: str, count: int, fds: list[int]) -> None:
+    """Do it."""
+    draw = random.Random(2019)
+    control = Control()
+    pipe = os.pipe()
+    memfd = os.memfd_create("fuzz")
+    os.truncate(memfd, 1 << 20)
+    fds += [open_new(f"{folder}/fuzz", size=1 << 16), memfd, pipe[0],
+            os.open(f"{folder}/fuzz", os.O_RDONLY), socket.socket().detach(), -1, 4000]
+    address = approx.address_of(bytearray(1 << 16))
+    answers: dict[str, int] = {}
+    for _ in range(count):
+        number = draw.choice(list(approx.FORMATS))
+        argument = nearly_right(draw, approx.FORMATS[number], fds, address)
+        try:
+            fcntl.ioctl(control.fd, number, argument)
+            answer = "0"
+        except OSError as error:
+            answer = errno.errorcode[error.errno or 0]
+        answers[answer] = answers.get(answer, 0) + 1
+    print(f"# {answers}")
+    must(answers.get("0", 0) > count // 20, "hardly anything was right")
+    must(answers.keys() <= {"0", *ALLOWED}, "there is a strange answer")
+    Path(f"{folder}/fuzz").unlink()
+
+
+def nearly_right(draw: random.Random, form: struct.Struct, fds: list[int],
+                 address: int) -> bytearray:
+    """Return a structure whose members are mostly possible."""
+    size = form.size if draw.random() < 0.9 else draw.choice(ODD) % 2**32
+    members = [size]
+    for letter in form.format[2:]:
+        values = (0, draw.randrange(4), draw.choice(ODD), address, draw.getrandbits(64))
+        value = draw.choices(values, (50, 25, 15, 20, 5))[0]
+        bits = 32 if letter == "I" else 64
+        members.append(draw.choice(fds) if letter == "i" else value % 2**bits)
+    return bytearray(form.pack(*members).ljust(256, b"\0"))
+
+
+def churn(folder: str, seconds: str) -> None:
+    """Tag, write, sync, truncate, delete, all at once."""
+    deadline = time.monotonic() + float(seconds)
+    children = []
+    for seed in range(6):
+        child = os.fork()
+        if not child:
+            try:
+                churn_one(folder, seed, deadline)
+            except OSError as why:
+                print(f"# {why}", flush=True)
+                os._exit(1)
+            os._exit(0)
+        children.append(child)
+    statuses = [os.waitpid(child, 0)[1] for child in children]
+    must(not any(statuses), "a child failed")
+
+
+def churn_one(folder: str, seed: int, deadline: float) -> None:
+    """One of those who do."""
+    draw = random.Random(seed)
+    control = Control()
+    while time.monotonic() < deadline:
+        path = f"{folder}/churn-{draw.randrange(4)}"
+        fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        for _ in range(20):
+            offset = draw.randrange(64) * UNIT
+            what = draw.randrange(7)
+            if what == 0:
+                control.tag(fd, offset, draw.choice((512, UNIT, 16 * UNIT)), draw.randrange(2),
+                            draw.randrange(2))
+            elif what == 1:
+                control.untag(fd, offset, draw.choice((UNIT, TO_END)))
+            elif what == 2:
+                os.fsync(fd)
+            elif what == 3:
+                os.ftruncate(fd, offset)
+            elif what == 4:
+                Path(path).unlink(missing_ok=True)
+            elif what == 5:
+                control.query(fd)
+            else:
+                os.pwrite(fd, b"c" * 8 * UNIT, offset)
+        os.close(fd)
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1].replace("-", "_")](*sys.argv[2:])
