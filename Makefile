@@ -95,6 +95,8 @@ PROGRAMS := $(PROGRAM)
 # to PROGRAMS, INCLUDES and tested_AREA.
 include $(wildcard userspace/*/build.mk trace-tools/*/build.mk)
 
+include packaging/install.mk
+
 all: $(PROGRAMS) ## build the programs and the library, in $(O)
 
 $(PROGRAM): $(call objects,plain,$(CORE) $(HOST) $(LIB) $(SIM) $(CLI))
@@ -191,7 +193,7 @@ clean: ## remove everything that was built
 help: ## print this
 	@echo 'dm-approxftl: an emulator of 3D-NAND SSDs with approximate storage'
 	@echo
-	@sed -n 's/^\([a-z%-]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name text; do \
+	@sed -n 's/^\([a-z%-]*\):[^#]*## \(.*\)/\1|\2/p' Makefile packaging/install.mk | while IFS='|' read -r name text; do \
 		[ "$$name" != check-% ] || { name=check-AREA text="$$text $(AREAS)"; }; \
 		printf '  make %-15s %s\n' "$$name" "$$text"; \
 	done | sed 's,\$$(O),$(O),'

@@ -54,7 +54,7 @@ enum exit_code other_program_main(int argc __maybe_unused, char **argv)
 	enum exit_code code = run_other_program(argv);
 
 	if (code == EXIT_NO_INPUT)
-		complain("%s is a program of its own, approxftl-%s, which is not installed; \"make install\" installs all of them",
+		complain("%s: approxftl-%s is not installed; \"make install\" installs it",
 			 argv[1], argv[1]);
 	return code;
 }

@@ -1,0 +1,56 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Completion of approxftl for bash. Verbs, options and names are asked of the program, so that
+# this file need not know them.
+
+_approxftl_verbs()
+{
+	approxftl help 2>/dev/null | awk '/^  [a-z]/ { print $1 }'
+}
+
+_approxftl_options()
+{
+	approxftl "$1" --help 2>/dev/null | grep -oE '(^|[ ,[|])--?[a-z][a-z-]*' | tr -d ' ,[|'
+}
+
+_approxftl_devices()
+{
+	dmsetup ls --target approxftl 2>/dev/null | awk '$1 != "No" { print $1 }'
+}
+
+_approxftl_names()
+{
+	approxftl "$1" 2>/dev/null | awk '{ print $1 }'
+}
+
+# What can follow the word before: $1 verb, $2 that word
+_approxftl_values()
+{
+	case $2 in
+	--policy) _approxftl_names policies ;;
+	--profile) _approxftl_names profiles ;;
+	*)
+		case $1 in
+		list | status | stat | health | message | remove) _approxftl_devices ;;
+		help) _approxftl_verbs ;;
+		esac
+		;;
+	esac
+}
+
+_approxftl()
+{
+	local word=${COMP_WORDS[COMP_CWORD]} verb=${COMP_WORDS[1]:-} words
+
+	if ((COMP_CWORD == 1)); then
+		words=$(_approxftl_verbs)
+	elif [[ $word == -* ]]; then
+		words=$(_approxftl_options "$verb")
+	else
+		words=$(_approxftl_values "$verb" "${COMP_WORDS[COMP_CWORD - 1]}")
+	fi
+	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+}
+
+complete -o default -F _approxftl approxftl

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# make install: programs, library, manual pages, module sources for DKMS.
+#
+# INSTALLED is the one list, a word MODE:SOURCE:DESTINATION for each file; a part's build.mk
+# adds its own. BINDIR and so on may be used there, for they are expanded late.
+
+VERSION := $(shell sed -n 's/^\#define AFTL_VERSION "\(.*\)"/\1/p' userspace/lib/version.c)
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+BINDIR = $(PREFIX)/bin
+LIBDIR = $(PREFIX)/lib
+INCLUDEDIR = $(PREFIX)/include
+PKGCONFIGDIR = $(LIBDIR)/pkgconfig
+PYTHONDIR = $(PREFIX)/lib/approxftl/python
+DATADIR = $(PREFIX)/share
+MANDIR = $(DATADIR)/man
+# Of the system, wherever the rest goes: nothing else is looked at.
+DKMSDIR = /usr/src/dm-approxftl-$(VERSION)
+
+MANUALS := $(wildcard userspace/*/*.rst userspace/*/*/*.rst trace-tools/*/*.rst)
+manual_of = $(plain_dir)/man/$(basename $(notdir $(1)))
+section_of = $(subst .,,$(suffix $(basename $(1))))
+
+PAGES := $(foreach m,$(MANUALS),$(call manual_of,$(m)))
+
+$(foreach m,$(MANUALS),$(eval $(call manual_of,$(m)): $(m)))
+$(PAGES):
+	@mkdir -p $(@D)
+	$(call say,MAN,$@)
+	$(Q)rst2man --strict $< $@
+
+MODULE_SOURCES := Kbuild $(sort $(shell find dm-approxftl -name '*.[ch]'))
+
+INSTALLED += $(foreach p,$(PROGRAMS),755:$(p):$(BINDIR)/$(notdir $(p))) \
+	$(foreach m,$(MANUALS),644:$(call manual_of,$(m)):$(MANDIR)/man$(call \
+		section_of,$(m))/$(basename $(notdir $(m)))) \
+	$(foreach f,$(wildcard fio-profiles/*.fio),644:$(f):$(DATADIR)/approxftl/$(f)) \
+	$(foreach f,$(MODULE_SOURCES),644:$(f):$(DKMSDIR)/$(f)) \
+	644:$(O)/dkms.conf:$(DKMSDIR)/dkms.conf \
+	644:packaging/60-approxftl.rules:$(PREFIX)/lib/udev/rules.d/60-approxftl.rules \
+	644:packaging/approxftl.sysusers:$(PREFIX)/lib/sysusers.d/approxftl.conf \
+	644:packaging/completion/approxftl.bash:$(DATADIR)/bash-completion/completions/approxftl \
+	644:packaging/completion/_approxftl:$(DATADIR)/zsh/site-functions/_approxftl
+
+$(O)/dkms.conf: packaging/dkms.conf.in userspace/lib/version.c
+	@mkdir -p $(@D)
+	$(Q)sed 's/@VERSION@/$(VERSION)/' $< >$@
+
+field = $(word $(1),$(subst :, ,$(2)))
+
+define newline
+
+
+endef
+
+install: all $(O)/dkms.conf $(PAGES) ## programs, manuals, module sources, into DESTDIR and PREFIX
+	$(foreach f,$(INSTALLED),$(Q)install -D -m $(call field,1,$(f)) $(call field,2,$(f)) \
+		'$(DESTDIR)$(call field,3,$(f))'$(newline)	)
+	$(foreach l,$(INSTALLED_LINKS),$(Q)ln -sf $(call field,1,$(l)) \
+		'$(DESTDIR)$(call field,2,$(l))'$(newline)	)
+	@echo 'installed into $(DESTDIR)$(PREFIX), module sources into $(DESTDIR)$(DKMSDIR)'
+
+uninstall: ## remove what install has put there
+	$(Q)rm -f $(foreach f,$(INSTALLED),'$(DESTDIR)$(call field,3,$(f))') \
+		$(foreach l,$(INSTALLED_LINKS),'$(DESTDIR)$(call field,2,$(l))')
+	$(Q)for folder in '$(DESTDIR)$(DKMSDIR)' '$(DESTDIR)$(DATADIR)/approxftl'; do \
+		[ ! -d "$$folder" ] || find "$$folder" -depth -type d -empty -delete; \
+	done
+
+install-module: ## build and install the module for the running kernel, by DKMS
+	dkms install dm-approxftl/$(VERSION)
+
+.PHONY: install install-module uninstall

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The words of <linux/approxftl.h>, understood without a kernel.
+ */
+#define _DEFAULT_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/approxftl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "control.h"
+#include "fake-control.h"
+
+#define LAST_BYTE (UINT64_MAX / 2)
+
+struct fake_control fake_control = { .scope = APPROXFTL_NONE };
+
+void fake_control_reset(void)
+{
+	fake_control = (struct fake_control){ .scope = APPROXFTL_NONE };
+}
+
+static void *memory_at(uint64_t address)
+{
+	return (void *)(uintptr_t)address;
+}
+
+static void log_call(const char *what, int fd, uint64_t offset, uint64_t length, uint32_t kind)
+{
+	const char *path = getenv("FAKE_CONTROL_LOG");
+	struct stat status = { 0 };
+	FILE *file = path ? fopen(path, "ae") : NULL;
+
+	if (!file)
+		return;
+	if (fd >= 0)
+		fstat(fd, &status);
+	fprintf(file, "%s %llu %llu %lld %u\n", what, (unsigned long long)status.st_ino,
+		(unsigned long long)offset, (long long)length, kind);
+	fclose(file);
+}
+
+static struct fake_file *file_of(int fd)
+{
+	struct fake_file *file = fake_control.files;
+	struct stat status;
+
+	if (fstat(fd, &status))
+		return NULL;
+	while (file->number && (file->number != status.st_ino || file->device != status.st_dev))
+		file++;
+	file->number = status.st_ino;
+	file->device = status.st_dev;
+	return file;
+}
+
+static void add(struct fake_file *file, uint64_t first, uint64_t last, uint32_t kind)
+{
+	uint32_t at = file->count++;
+
+	while (at && file->ranges[at - 1].first > first) {
+		file->ranges[at] = file->ranges[at - 1];
+		at--;
+	}
+	file->ranges[at] = (struct fake_range){ first, last, kind };
+}
+
+/* Makes a hole for what is said anew. */
+static void cut(struct fake_file *file, uint64_t first, uint64_t last)
+{
+	struct fake_file old = *file;
+	uint32_t i;
+
+	file->count = 0;
+	for (i = 0; i < old.count; i++) {
+		const struct fake_range *range = &old.ranges[i];
+
+		if (range->first < first)
+			add(file, range->first, range->last < first ? range->last : first - 1,
+			    range->kind);
+		if (range->last > last)
+			add(file, range->first > last ? range->first : last + 1, range->last,
+			    range->kind);
+	}
+}
+
+static int tag(struct approxftl_range *range, uint32_t kind)
+{
+	struct fake_file *file = file_of(range->fd);
+	uint64_t last = LAST_BYTE;
+
+	if (!file)
+		return -EBADF;
+	if ((fcntl(range->fd, F_GETFL) & O_ACCMODE) == O_RDONLY) {
+		range->reason = APPROXFTL_REASON_READ_ONLY;
+		return -EBADF;
+	}
+	if (!range->length || range->offset > LAST_BYTE)
+		return -EINVAL;
+	if (range->length != APPROXFTL_TO_END)
+		last = range->offset + range->length - 1;
+	cut(file, range->offset, last);
+	if (kind != APPROXFTL_NONE)
+		add(file, range->offset, last, kind);
+	log_call(kind == APPROXFTL_NONE ? "untag" : "tag", range->fd, range->offset,
+		 range->length, kind);
+	return 0;
+}
+
+static int query(struct approxftl_query *query)
+{
+	const struct fake_file *file = file_of(query->fd);
+	struct approxftl_extent *out = memory_at(query->extents);
+	uint32_t room = fake_control.most && fake_control.most < query->room ?
+				fake_control.most : query->room;
+	uint32_t i;
+
+	query->count = 0;
+	for (i = 0; i < file->count; i++) {
+		const struct fake_range *range = &file->ranges[i];
+
+		if (range->last < query->cursor)
+			continue;
+		if (query->count == room) {
+			query->cursor = range->first;
+			return 0;
+		}
+		out[query->count++] = (struct approxftl_extent){
+			.offset = range->first,
+			.length = range->last == LAST_BYTE ? APPROXFTL_TO_END :
+							     range->last - range->first + 1,
+			.class = range->kind,
+		};
+	}
+	query->cursor = APPROXFTL_TO_END;
+	return 0;
+}
+
+static uint32_t class_of(const struct fake_file *file, uint64_t offset)
+{
+	uint32_t i;
+
+	for (i = 0; i < file->count; i++)
+		if (file->ranges[i].first <= offset &&
+		    file->ranges[i].last >= offset + FAKE_UNIT - 1)
+			return file->ranges[i].kind;
+	return APPROXFTL_PRECISE;
+}
+
+static struct approxftl_unit unit_at(const struct fake_file *file, uint64_t offset)
+{
+	struct approxftl_unit unit = { .offset = offset, .device_offset = offset + (1 << 20) };
+
+	unit.class = class_of(file, offset);
+	if (unit.class == APPROXFTL_APPROXIMATE) {
+		unit.flips = fake_control.flips;
+		unit.raw = 2 * fake_control.flips;
+	}
+	return unit;
+}
+
+static int stored(struct approxftl_stored *stored)
+{
+	const struct fake_file *file = file_of(stored->fd);
+	struct approxftl_unit *out = memory_at(stored->units);
+	uint32_t room = fake_control.most && fake_control.most < stored->room ?
+				fake_control.most : stored->room;
+	struct stat status;
+	uint64_t end;
+
+	if (fake_control.elsewhere) {
+		stored->reason = APPROXFTL_REASON_DEVICE;
+		return -EOPNOTSUPP;
+	}
+	fstat(stored->fd, &status);
+	end = status.st_size;
+	if (stored->length != APPROXFTL_TO_END && stored->cursor + stored->length < end)
+		end = stored->cursor + stored->length;
+	stored->cursor = stored->cursor / FAKE_UNIT * FAKE_UNIT;
+	stored->unit_bytes = FAKE_UNIT;
+	while (stored->count < room && stored->cursor < end) {
+		out[stored->count++] = unit_at(file, stored->cursor);
+		stored->cursor += FAKE_UNIT;
+	}
+	if (stored->cursor >= end)
+		stored->cursor = APPROXFTL_TO_END;
+	return 0;
+}
+
+static void keep_text(char *to, uint64_t address, uint32_t length)
+{
+	if (length)
+		memcpy(to, memory_at(address), length);
+	to[length] = '\0';
+}
+
+static int scope(struct approxftl_scope *scope)
+{
+	scope->previous = fake_control.scope;
+	fake_control.scope = scope->class;
+	keep_text(fake_control.scope_label, scope->label, scope->label_length);
+	log_call("scope", -1, 0, 0, scope->class);
+	return 0;
+}
+
+static int write_data(struct approxftl_pwritev *wanted)
+{
+	const struct iovec *pieces = memory_at(wanted->iov);
+	ssize_t written = pwritev(wanted->fd, pieces, wanted->iov_count, wanted->offset);
+	struct approxftl_range range = { .fd = wanted->fd, .offset = wanted->offset };
+
+	if (written < 0)
+		return -errno;
+	wanted->written = written;
+	range.length = written;
+	return tag(&range, wanted->class);
+}
+
+static int caps(struct approxftl_caps *caps)
+{
+	caps->version = APPROXFTL_VERSION;
+	caps->can = 0x7f;
+	caps->may = 0x57;
+	caps->max_files = 65536;
+	caps->max_ranges = 262144;
+	caps->devices = 1;
+	return 0;
+}
+
+static int watch(struct approxftl_watch *watch)
+{
+	fake_control.watched = watch->on;
+	log_call(watch->on ? "watch" : "unwatch", watch->fd, 0, 0, 0);
+	return 0;
+}
+
+static int note(struct approxftl_note *note)
+{
+	keep_text(fake_control.note, note->label, note->length);
+	return 0;
+}
+
+/* Where the reason is in each structure. */
+static uint32_t *reason_of(unsigned long number, void *argument)
+{
+	static uint32_t nowhere;
+
+	switch (number) {
+	case APPROXFTL_TAG:
+	case APPROXFTL_UNTAG:
+	case APPROXFTL_DEVICE_TAG:
+		return &((struct approxftl_range *)argument)->reason;
+	case APPROXFTL_PWRITEV:
+		return &((struct approxftl_pwritev *)argument)->reason;
+	case APPROXFTL_STORED:
+		return &((struct approxftl_stored *)argument)->reason;
+	case APPROXFTL_WATCH:
+		return &((struct approxftl_watch *)argument)->reason;
+	default:
+		return &nowhere;
+	}
+}
+
+static int answer(unsigned long number, void *argument)
+{
+	switch (number) {
+	case APPROXFTL_CAPS:
+		return caps(argument);
+	case APPROXFTL_TAG:
+		return tag(argument, ((struct approxftl_range *)argument)->class);
+	case APPROXFTL_UNTAG:
+		return tag(argument, APPROXFTL_NONE);
+	case APPROXFTL_QUERY:
+		return query(argument);
+	case APPROXFTL_SCOPE:
+		return scope(argument);
+	case APPROXFTL_PWRITEV:
+		return write_data(argument);
+	case APPROXFTL_STORED:
+		return stored(argument);
+	case APPROXFTL_WATCH:
+		return watch(argument);
+	case APPROXFTL_NOTE:
+		return note(argument);
+	default:
+		return -ENOTTY;
+	}
+}
+
+static bool refused(unsigned long number)
+{
+	if (!fake_control.refuse || number == APPROXFTL_CAPS)
+		return false;
+	return !fake_control.refuse_number || fake_control.refuse_number == number;
+}
+
+int aftl_lib_device_open(void)
+{
+	int fd;
+
+	if (fake_control.missing)
+		return -fake_control.missing;
+	fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int aftl_lib_device_ioctl(int control, unsigned long number, void *argument)
+{
+	(void)control;
+	fake_control.calls++;
+	if (!refused(number))
+		return answer(number, argument);
+	*reason_of(number, argument) = fake_control.reason;
+	return -fake_control.refuse;
+}

@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * libapproxftl with a control device that is no kernel's.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <linux/approxftl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "attribute.h"
+#include "control.h"
+#include "lib/fake-control.h"
+#include "tap.h"
+
+static struct approxftl *handle;
+static char path[] = "/var/tmp/aftl-library-XXXXXX";
+static int fd;
+
+static void begin(void)
+{
+	fake_control_reset();
+	CHECK_EQ(ftruncate(fd, 0), 0);
+	CHECK_EQ(ftruncate(fd, 16 * FAKE_UNIT), 0);
+	CHECK_EQ(approxftl_open(path, APPROXFTL_REQUIRE, &handle), 0);
+	CHECK(approxftl_active(handle));
+}
+
+static void end(void)
+{
+	approxftl_close(handle);
+	handle = NULL;
+}
+
+static void is(const struct approxftl_extent *extent, s64 offset, s64 length, u32 kind)
+{
+	CHECK_EQ(extent->offset, offset);
+	CHECK_EQ(extent->length, length);
+	CHECK_EQ(extent->class, kind);
+}
+
+static void ranges(void)
+{
+	struct approxftl_extent extents[8];
+
+	begin();
+	CHECK_EQ(approxftl_tag(handle, fd, 0, APPROXFTL_TO_END, APPROXFTL_APPROXIMATE), 0);
+	CHECK_EQ(approxftl_protect(handle, fd, 0, 100), 0);
+	CHECK_EQ(approxftl_untag(handle, fd, 8192, 4096), 0);
+	CHECK_EQ(approxftl_query(handle, fd, 0, extents, 8), 3);
+	is(&extents[0], 0, 100, APPROXFTL_PRECISE);
+	is(&extents[1], 100, 8092, APPROXFTL_APPROXIMATE);
+	is(&extents[2], 12288, -1, APPROXFTL_APPROXIMATE);
+	CHECK_EQ(approxftl_query(handle, fd, 100, extents, 1), 1);
+	is(&extents[0], 100, 8092, APPROXFTL_APPROXIMATE);
+	CHECK_EQ(approxftl_query(handle, fd, -1, extents, 8), 0);
+	end();
+}
+
+static void long_answers(void)
+{
+	struct approxftl_extent extents[40];
+	int i;
+
+	begin();
+	fake_control.most = 3;
+	for (i = 0; i < 20; i++)
+		CHECK_EQ(approxftl_tag(handle, fd, 1000 * i, 10, APPROXFTL_APPROXIMATE), 0);
+	CHECK_EQ(approxftl_query(handle, fd, 0, extents, 40), 20);
+	is(&extents[19], 19000, 10, APPROXFTL_APPROXIMATE);
+	CHECK_EQ(approxftl_query(handle, fd, 0, extents, 7), 7);
+	end();
+}
+
+static void wrong_ranges(void)
+{
+	begin();
+	fake_control.calls = 0;
+	CHECK_EQ(approxftl_tag(handle, fd, -1, 10, APPROXFTL_APPROXIMATE), -EINVAL);
+	CHECK_EQ(approxftl_tag(handle, fd, 0, -2, APPROXFTL_APPROXIMATE), -EINVAL);
+	CHECK_EQ(approxftl_tag(handle, fd, 0, 10, APPROXFTL_NONE), -EINVAL);
+	CHECK_CONTAINS(approxftl_reason(handle), "approxftl_untag()");
+	CHECK_EQ(approxftl_query(handle, fd, -2, NULL, 0), -EINVAL);
+	CHECK_EQ(approxftl_tag(handle, fd, 0, 0, APPROXFTL_APPROXIMATE), 0);
+	CHECK_EQ(fake_control.calls, 0);
+	CHECK_EQ(approxftl_tag(handle, -1, 0, 10, APPROXFTL_APPROXIMATE), -EBADF);
+	end();
+}
+
+/* Every reason of the kernel has a sentence of its own, with what can be done behind a ";". */
+static void sentences(void)
+{
+	u32 reason;
+
+	begin();
+	for (reason = APPROXFTL_REASON_KIND; reason <= APPROXFTL_REASON_IN_USE; reason++) {
+		fake_control.refuse = EOPNOTSUPP;
+		fake_control.reason = reason;
+		CHECK_EQ(approxftl_tag(handle, fd, 0, 10, APPROXFTL_APPROXIMATE), -EOPNOTSUPP);
+		CHECK_CONTAINS(approxftl_reason(handle), approxftl_explain(reason));
+		CHECK_CONTAINS(approxftl_explain(reason), "; ");
+		CHECK(strcmp(approxftl_explain(reason), approxftl_explain(reason - 1)));
+	}
+	CHECK_CONTAINS(approxftl_explain(reason), "too old");
+	fake_control.reason = APPROXFTL_REASON_NONE;
+	fake_control.refuse = EPERM;
+	CHECK_EQ(approxftl_watch(handle, fd, true), -EPERM);
+	CHECK_CONTAINS(approxftl_reason(handle), "root");
+	end();
+}
+
+static void *other_thread(void *unused)
+{
+	CHECK_EQ(approxftl_region_begin(handle, APPROXFTL_PRECISE, NULL), 0);
+	CHECK_CONTAINS(approxftl_reason(handle), "nothing was refused");
+	return unused;
+}
+
+static void regions(void)
+{
+	pthread_t thread;
+
+	begin();
+	CHECK_EQ(approxftl_region_end(handle), -EINVAL);
+	CHECK_EQ(approxftl_region_begin(handle, APPROXFTL_APPROXIMATE, "outer"), 0);
+	CHECK_EQ(approxftl_region_begin(handle, APPROXFTL_PRECISE, "inner"), 0);
+	CHECK_EQ(fake_control.scope, APPROXFTL_PRECISE);
+	CHECK_TEXT(fake_control.scope_label, "inner");
+	CHECK_EQ(pthread_create(&thread, NULL, other_thread, NULL), 0);
+	CHECK_EQ(pthread_join(thread, NULL), 0);
+	CHECK_EQ(approxftl_region_end(handle), 0);
+	CHECK_EQ(fake_control.scope, APPROXFTL_APPROXIMATE);
+	CHECK_TEXT(fake_control.scope_label, "outer");
+	fake_control.refuse = EIO;
+	CHECK_EQ(approxftl_region_end(handle), -EIO);
+	fake_control.refuse = 0;
+	CHECK_EQ(approxftl_region_end(handle), 0);
+	CHECK_EQ(fake_control.scope, APPROXFTL_NONE);
+	CHECK_TEXT(fake_control.scope_label, "outer");
+	CHECK_EQ(approxftl_region_end(handle), -EINVAL);
+	CHECK_EQ(approxftl_region_begin(handle, APPROXFTL_APPROXIMATE, "left open"), 0);
+	end();
+}
+
+static void labels(void)
+{
+	char text[APPROXFTL_LABEL_MAX + 2];
+
+	begin();
+	memset(text, 'x', sizeof(text));
+	text[APPROXFTL_LABEL_MAX + 1] = '\0';
+	CHECK_EQ(approxftl_label(handle, text), -EINVAL);
+	text[APPROXFTL_LABEL_MAX] = '\0';
+	CHECK_EQ(approxftl_label(handle, text), 0);
+	CHECK_TEXT(fake_control.note, text);
+	CHECK_EQ(approxftl_label(handle, ""), -EINVAL);
+	CHECK_EQ(approxftl_region_begin(handle, APPROXFTL_PRECISE, "two\nlines"), -EINVAL);
+	end();
+}
+
+static void writes(void)
+{
+	struct approxftl_extent extent;
+	char back[4] = "";
+
+	begin();
+	CHECK_EQ(approxftl_pwrite(handle, fd, "data", 4, 4096, APPROXFTL_APPROXIMATE), 4);
+	CHECK_EQ(pread(fd, back, 4, 4096), 4);
+	CHECK_EQ(memcmp(back, "data", 4), 0);
+	CHECK_EQ(approxftl_query(handle, fd, 0, &extent, 1), 1);
+	is(&extent, 4096, 4, APPROXFTL_APPROXIMATE);
+	CHECK_EQ(approxftl_pwrite(handle, fd, "data", 4, 0, APPROXFTL_NONE), -EINVAL);
+	CHECK_EQ(approxftl_pwrite(handle, fd, "data", 4, -1, APPROXFTL_PRECISE), -EINVAL);
+	fake_control.refuse = EPERM;
+	fake_control.reason = APPROXFTL_REASON_OWNER;
+	CHECK_EQ(approxftl_pwrite(handle, fd, "data", 4, 0, APPROXFTL_PRECISE), -EPERM);
+	CHECK_CONTAINS(approxftl_reason(handle), "somebody else's");
+	end();
+}
+
+static void errors(void)
+{
+	struct approxftl_errors errors;
+
+	begin();
+	fake_control.most = 5;
+	fake_control.flips = 3;
+	CHECK_EQ(approxftl_tag(handle, fd, FAKE_UNIT, 7 * FAKE_UNIT, APPROXFTL_APPROXIMATE), 0);
+	CHECK_EQ(approxftl_errors(handle, fd, 0, APPROXFTL_TO_END, &errors), 0);
+	CHECK_EQ(errors.unit_bytes, FAKE_UNIT);
+	CHECK_EQ(errors.units, 16);
+	CHECK_EQ(errors.approximate_units, 7);
+	CHECK_EQ(errors.flipped_units, 7);
+	CHECK_EQ(errors.flipped_bits, 21);
+	CHECK_EQ(errors.raw_errors, 42);
+	CHECK_EQ(approxftl_errors(handle, fd, 2 * FAKE_UNIT, 1, &errors), 0);
+	CHECK_EQ(errors.units, 1);
+	CHECK_EQ(approxftl_errors(handle, fd, 0, 0, &errors), 0);
+	CHECK_EQ(errors.units, 0);
+	CHECK_EQ(approxftl_errors(handle, fd, 0, -3, &errors), -EINVAL);
+	fake_control.elsewhere = true;
+	CHECK_EQ(approxftl_errors(handle, fd, 0, -1, &errors), -EOPNOTSUPP);
+	CHECK_CONTAINS(approxftl_reason(handle), "not on a device of dm-approxftl");
+	end();
+}
+
+static void units(void)
+{
+	struct approxftl_unit units[16];
+	off_t from = 100;
+
+	begin();
+	fake_control.most = 4;
+	CHECK_EQ(approxftl_tag(handle, fd, 0, FAKE_UNIT, APPROXFTL_APPROXIMATE), 0);
+	CHECK_EQ(approxftl_stored(handle, fd, &from, APPROXFTL_TO_END, units, 6), 6);
+	CHECK_EQ(units[0].class, APPROXFTL_APPROXIMATE);
+	CHECK_EQ(units[5].class, APPROXFTL_PRECISE);
+	CHECK_EQ(units[5].offset, 5 * FAKE_UNIT);
+	CHECK_EQ(from, 6 * FAKE_UNIT);
+	CHECK_EQ(approxftl_stored(handle, fd, &from, APPROXFTL_TO_END, units, 16), 10);
+	CHECK_EQ(from, APPROXFTL_TO_END);
+	CHECK_EQ(approxftl_stored(handle, fd, &from, APPROXFTL_TO_END, units, 16), 0);
+	end();
+}
+
+/* Without the device all succeeds, and plain data are written. */
+static void without_device(void)
+{
+	struct approxftl_errors errors = { .units = 1 };
+	struct approxftl_info info = { .version = 1 };
+	struct approxftl_extent extent;
+	char back[4] = "";
+
+	fake_control_reset();
+	fake_control.missing = ENOENT;
+	CHECK_EQ(approxftl_open(path, APPROXFTL_REQUIRE, &handle), -ENODEV);
+	CHECK(!handle);
+	CHECK_CONTAINS(approxftl_reason(NULL), "load the module");
+	CHECK_EQ(approxftl_open(path, 0, &handle), 0);
+	CHECK(!approxftl_active(handle));
+	CHECK_EQ(approxftl_tag(handle, fd, 0, -1, APPROXFTL_APPROXIMATE), 0);
+	CHECK_EQ(approxftl_tag(handle, fd, 0, -2, APPROXFTL_APPROXIMATE), -EINVAL);
+	CHECK_EQ(approxftl_query(handle, fd, 0, &extent, 1), 0);
+	CHECK_EQ(approxftl_region_begin(handle, APPROXFTL_APPROXIMATE, "r"), 0);
+	CHECK_EQ(approxftl_region_end(handle), 0);
+	CHECK_EQ(approxftl_region_end(handle), -EINVAL);
+	CHECK_EQ(approxftl_label(handle, "x"), 0);
+	CHECK_EQ(approxftl_pwrite(handle, fd, "zero", 4, 0, APPROXFTL_APPROXIMATE), 4);
+	CHECK_EQ(pread(fd, back, 4, 0), 4);
+	CHECK_EQ(memcmp(back, "zero", 4), 0);
+	CHECK_EQ(approxftl_errors(handle, fd, 0, -1, &errors), 0);
+	CHECK_EQ(errors.units, 0);
+	CHECK_EQ(approxftl_remember(handle, fd), 0);
+	CHECK_EQ(approxftl_recall(handle, fd), 0);
+	CHECK_EQ(approxftl_watch(handle, fd, true), 0);
+	CHECK_EQ(approxftl_caps(handle, &info), 0);
+	CHECK_EQ(info.version, 0);
+	CHECK_EQ(fake_control.calls, 0);
+	end();
+}
+
+static void opening(void)
+{
+	struct approxftl_info info;
+
+	fake_control_reset();
+	CHECK_EQ(approxftl_open(path, 2, &handle), -EINVAL);
+	CHECK_EQ(approxftl_open("/nonexistent", 0, &handle), -ENOENT);
+	CHECK_EQ(approxftl_open("/proc/self/stat", APPROXFTL_REQUIRE, &handle), 0);
+	end();
+	fake_control.elsewhere = true;
+	CHECK_EQ(approxftl_open("/proc/self/stat", APPROXFTL_REQUIRE, &handle), -ENODEV);
+	CHECK_CONTAINS(approxftl_reason(NULL), "not on a device of dm-approxftl");
+	CHECK_EQ(approxftl_open("/proc/self/stat", 0, &handle), 0);
+	CHECK(!approxftl_active(handle));
+	end();
+	fake_control.missing = EACCES;
+	CHECK_EQ(approxftl_open(NULL, APPROXFTL_REQUIRE, &handle), -EACCES);
+	CHECK_CONTAINS(approxftl_reason(NULL), "udev rule");
+	fake_control.missing = 0;
+	CHECK_EQ(approxftl_open(NULL, APPROXFTL_REQUIRE, &handle), 0);
+	CHECK_EQ(approxftl_caps(handle, &info), 0);
+	CHECK_EQ(info.max_ranges, 262144);
+	CHECK_EQ(info.may, APPROXFTL_CAN_FILE | APPROXFTL_CAN_BUFFER | APPROXFTL_CAN_SCOPE |
+			   APPROXFTL_CAN_STORED | APPROXFTL_CAN_NOTE);
+	end();
+	approxftl_close(NULL);
+}
+
+static void attribute_text(void)
+{
+	static const char *const wrong[] = {
+		"0", "+1", "0+0", "-1+", "0x10+", "0+1=", "0+1=near", "0+1 =precise", "9223372036854775808+",
+	};
+	struct approxftl_extent extent;
+	const char *text = " 0+4096=precise\n4096+ 5+6=approximate ";
+	unsigned int i;
+
+	CHECK_EQ(aftl_lib_attribute_parse(&text, &extent), 1);
+	is(&extent, 0, 4096, APPROXFTL_PRECISE);
+	CHECK_EQ(aftl_lib_attribute_parse(&text, &extent), 1);
+	is(&extent, 4096, -1, APPROXFTL_APPROXIMATE);
+	CHECK_EQ(aftl_lib_attribute_parse(&text, &extent), 1);
+	is(&extent, 5, 6, APPROXFTL_APPROXIMATE);
+	CHECK_EQ(aftl_lib_attribute_parse(&text, &extent), 0);
+	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
+		int ret;
+
+		text = wrong[i];
+		do
+			ret = aftl_lib_attribute_parse(&text, &extent);
+		while (ret > 0);
+		CHECK_MSG(ret == -EINVAL, "\"%s\" was taken", wrong[i]);
+	}
+}
+
+static void memory_of_a_file(void)
+{
+	struct approxftl_extent extents[2];
+	char text[64] = "";
+
+	begin();
+	fremovexattr(fd, "user.approxftl");
+	CHECK_EQ(approxftl_recall(handle, fd), 0);
+	CHECK_EQ(approxftl_tag(handle, fd, 0, -1, APPROXFTL_APPROXIMATE), 0);
+	CHECK_EQ(approxftl_protect(handle, fd, 0, 4096), 0);
+	CHECK_EQ(approxftl_remember(handle, fd), 0);
+	CHECK(fgetxattr(fd, "user.approxftl", text, sizeof(text)) > 0);
+	CHECK_TEXT(text, "0+4096=precise 4096+");
+	CHECK_EQ(approxftl_untag(handle, fd, 0, -1), 0);
+	CHECK_EQ(approxftl_query(handle, fd, 0, extents, 2), 0);
+	CHECK_EQ(approxftl_recall(handle, fd), 2);
+	CHECK_EQ(approxftl_query(handle, fd, 0, extents, 2), 2);
+	is(&extents[1], 4096, -1, APPROXFTL_APPROXIMATE);
+	CHECK_EQ(approxftl_untag(handle, fd, 0, -1), 0);
+	CHECK_EQ(approxftl_remember(handle, fd), 0);
+	CHECK_EQ(fgetxattr(fd, "user.approxftl", text, sizeof(text)), -1);
+	CHECK_EQ(fsetxattr(fd, "user.approxftl", "0+ 5", 4, 0), 0);
+	CHECK_EQ(approxftl_recall(handle, fd), -EINVAL);
+	CHECK_EQ(approxftl_query(handle, fd, 0, extents, 2), 0);
+	fremovexattr(fd, "user.approxftl");
+	end();
+}
+
+static void too_much_to_remember(void)
+{
+	int i;
+
+	begin();
+	for (i = 0; i < 1000; i++)
+		CHECK_EQ(approxftl_tag(handle, fd, 100000 * i, 1, APPROXFTL_APPROXIMATE), 0);
+	CHECK_EQ(approxftl_remember(handle, fd), -E2BIG);
+	CHECK_CONTAINS(approxftl_reason(handle), "4096");
+	end();
+}
+
+static void arena_pieces(void)
+{
+	struct approxftl_arena *arena;
+	char *first, *second, *third;
+
+	begin();
+	CHECK_EQ(ftruncate(fd, 0), 0);
+	CHECK_EQ(approxftl_arena_create(handle, fd, &arena), 0);
+	first = approxftl_alloc(arena, 1);
+	second = approxftl_alloc(arena, 5000);
+	CHECK(first && second);
+	CHECK_EQ(approxftl_arena_offset(arena, first), 0);
+	CHECK_EQ(second - first, 4096);
+	third = approxftl_alloc(arena, 3 << 20);
+	CHECK(third && (uintptr_t)third % 4096 == 0);
+	memset(third, 7, 3 << 20);
+	approxftl_free(arena, first);
+	approxftl_free(arena, second);
+	CHECK(approxftl_alloc(arena, 3 * 4096) == first);
+	approxftl_free(arena, NULL);
+	CHECK_EQ(approxftl_arena_offset(arena, &arena), -EINVAL);
+	CHECK(!approxftl_arena_at(arena, -1));
+	CHECK(!approxftl_alloc(arena, 0));
+	CHECK(!approxftl_alloc(arena, SIZE_MAX - 100));
+	CHECK_EQ(approxftl_arena_sync(arena), 0);
+	approxftl_arena_destroy(arena);
+	end();
+}
+
+static void arena_stays(void)
+{
+	struct approxftl_extent extent;
+	struct approxftl_arena *arena;
+	char *memory;
+	off_t offset;
+
+	begin();
+	CHECK_EQ(approxftl_arena_create(handle, fd, &arena), 0);
+	CHECK_EQ(approxftl_query(handle, fd, 0, &extent, 1), 1);
+	is(&extent, 0, -1, APPROXFTL_APPROXIMATE);
+	memory = approxftl_alloc(arena, 100);
+	offset = approxftl_arena_offset(arena, memory);
+	CHECK_EQ(offset, 16 * FAKE_UNIT);
+	CHECK_EQ(*memory, 0);
+	strcpy(memory, "kept");
+	approxftl_arena_destroy(arena);
+	CHECK_EQ(approxftl_arena_create(handle, fd, &arena), 0);
+	memory = approxftl_arena_at(arena, offset);
+	CHECK_TEXT(memory, "kept");
+	CHECK(approxftl_alloc(arena, 1) > (void *)memory);
+	approxftl_arena_destroy(arena);
+	fake_control.refuse = EPERM;
+	CHECK_EQ(approxftl_arena_create(handle, fd, &arena), -EPERM);
+	CHECK(!arena);
+	end();
+}
+
+static void arena_of_a_memfd(void)
+{
+	int buffer = memfd_create("buffer", MFD_CLOEXEC);
+	struct approxftl_arena *arena;
+	char *memory;
+
+	begin();
+	CHECK_EQ(approxftl_arena_create(handle, buffer, &arena), 0);
+	close(buffer);
+	memory = approxftl_alloc(arena, 10000);
+	memory[9999] = 1;
+	approxftl_arena_destroy(arena);
+	end();
+}
+
+/* Each thread's pieces are its own. */
+static void *many_pieces(void *argument)
+{
+	struct approxftl_arena *arena = argument;
+	pthread_t self = pthread_self();
+	int i, j;
+
+	for (i = 0; i < 200; i++) {
+		pthread_t *memory = approxftl_alloc(arena, 4096 * (1 + i % 5));
+
+		for (j = 0; j < 512; j++)
+			memory[j] = self;
+		for (j = 0; j < 512; j++)
+			if (memory[j] != self)
+				return arena;
+		approxftl_free(arena, memory);
+	}
+	return NULL;
+}
+
+static void arena_of_threads(void)
+{
+	struct approxftl_arena *arena;
+	pthread_t threads[4];
+	void *wrong;
+	int i;
+
+	begin();
+	CHECK_EQ(approxftl_arena_create(handle, fd, &arena), 0);
+	for (i = 0; i < 4; i++)
+		CHECK_EQ(pthread_create(&threads[i], NULL, many_pieces, arena), 0);
+	for (i = 0; i < 4; i++) {
+		CHECK_EQ(pthread_join(threads[i], &wrong), 0);
+		CHECK(!wrong);
+	}
+	approxftl_arena_destroy(arena);
+	end();
+}
+
+int main(void)
+{
+	fd = mkstemp(path);
+	if (fd < 0)
+		tap_bail_out("no temporary file");
+	tap_run("ranges are said, taken back and listed", ranges);
+	tap_run("long answers are asked for in parts", long_answers);
+	tap_run("wrong ranges are refused before the kernel is asked", wrong_ranges);
+	tap_run("every reason has a sentence", sentences);
+	tap_run("regions nest, by thread", regions);
+	tap_run("labels", labels);
+	tap_run("a write of a class", writes);
+	tap_run("errors of a range", errors);
+	tap_run("units one by one", units);
+	tap_run("nothing happens without the device", without_device);
+	tap_run("opening", opening);
+	tap_run("the text of the attribute", attribute_text);
+	tap_run("tags are remembered and recalled", memory_of_a_file);
+	tap_run("too many ranges to remember", too_much_to_remember);
+	tap_run("pieces of an arena", arena_pieces);
+	tap_run("an arena's file stays", arena_stays);
+	tap_run("an arena in memory", arena_of_a_memfd);
+	tap_run("an arena of several threads", arena_of_threads);
+	unlink(path);
+	close(fd);
+	return tap_finish();
+}

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Approximate memory: a file, mapped at one place however much it grows.
+ *
+ * Addresses for all that it may ever hold are reserved at the beginning. What describes the
+ * pieces is in ordinary memory, for it must not lose bits.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "handle.h"
+#include "refusal.h"
+
+/* Addresses reserved; less if the process may not have as many. */
+#define MOST_BYTES ((size_t)1 << 40)
+#define FEWEST_BYTES ((size_t)1 << 28)
+
+/* What the file grows by, at least. */
+#define GROWTH ((size_t)1 << 20)
+
+/**
+ * struct piece - a run of pages
+ * @offset: in the file
+ * @bytes: whole pages
+ * @used: it is allocated
+ * @next: the one behind it
+ */
+struct piece {
+	size_t offset;
+	size_t bytes;
+	bool used;
+	struct piece *next;
+};
+
+/**
+ * struct approxftl_arena - approximate memory
+ * @fd: its file
+ * @lock: of everything below
+ * @base: first address
+ * @reserved: addresses from there
+ * @mapped: bytes of them that the file has
+ * @page: size of a page
+ * @first: piece; they cover what is mapped, in order
+ */
+struct approxftl_arena {
+	int fd;
+	pthread_mutex_t lock;
+	char *base;
+	size_t reserved;
+	size_t mapped;
+	size_t page;
+	struct piece *first;
+};
+
+static size_t whole(size_t bytes, size_t unit)
+{
+	return (bytes + unit - 1) / unit * unit;
+}
+
+static int reserve(struct approxftl_arena *arena)
+{
+	for (arena->reserved = MOST_BYTES; arena->reserved >= FEWEST_BYTES; arena->reserved /= 2) {
+		void *base = mmap(NULL, arena->reserved, PROT_NONE,
+				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+		if (base == MAP_FAILED)
+			continue;
+		arena->base = base;
+		return 0;
+	}
+	return aftl_lib_refuse(-ENOMEM, "there are no addresses for an arena; see ulimit -v");
+}
+
+/* From what is mapped up to @bytes of the file, which grows for it. */
+static int map_to(struct approxftl_arena *arena, size_t bytes)
+{
+	char *from = arena->base + arena->mapped;
+	size_t more = bytes - arena->mapped;
+
+	if (bytes > arena->reserved)
+		return -ENOMEM;
+	if (ftruncate(arena->fd, bytes))
+		return -errno;
+	if (mmap(from, more, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, arena->fd,
+		 arena->mapped) == MAP_FAILED)
+		return -errno;
+	arena->mapped = bytes;
+	return 0;
+}
+
+static struct piece *new_piece(size_t offset, size_t bytes, bool used)
+{
+	struct piece *piece = malloc(sizeof(*piece));
+
+	if (piece)
+		*piece = (struct piece){ .offset = offset, .bytes = bytes, .used = used };
+	return piece;
+}
+
+/* What the file holds already is one piece, in use. */
+static int take_file(struct approxftl_arena *arena)
+{
+	struct stat status;
+	size_t bytes;
+	int ret;
+
+	if (fstat(arena->fd, &status))
+		return -errno;
+	bytes = whole(status.st_size, arena->page);
+	if (!bytes)
+		return 0;
+	ret = map_to(arena, bytes);
+	if (ret)
+		return ret;
+	arena->first = new_piece(0, bytes, true);
+	return arena->first ? 0 : -ENOMEM;
+}
+
+static int begin(struct approxftl_arena *arena, struct approxftl *a)
+{
+	int ret = approxftl_tag(a, arena->fd, 0, APPROXFTL_TO_END, APPROXFTL_APPROXIMATE);
+
+	if (!ret)
+		ret = reserve(arena);
+	if (ret)
+		return ret;
+	ret = take_file(arena);
+	if (ret)
+		aftl_lib_refused(ret, 0, "arena");
+	return ret;
+}
+
+int approxftl_arena_create(struct approxftl *a, int fd, struct approxftl_arena **out)
+{
+	struct approxftl_arena *arena = calloc(1, sizeof(*arena));
+	int ret;
+
+	*out = NULL;
+	if (!arena)
+		return -ENOMEM;
+	pthread_mutex_init(&arena->lock, NULL);
+	arena->page = sysconf(_SC_PAGESIZE);
+	arena->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	ret = arena->fd < 0 ? aftl_lib_refused(-errno, 0, "arena") : begin(arena, a);
+	if (ret)
+		approxftl_arena_destroy(arena);
+	else
+		*out = arena;
+	return ret;
+}
+
+void approxftl_arena_destroy(struct approxftl_arena *arena)
+{
+	if (!arena)
+		return;
+	if (arena->base)
+		munmap(arena->base, arena->reserved);
+	while (arena->first) {
+		struct piece *piece = arena->first;
+
+		arena->first = piece->next;
+		free(piece);
+	}
+	if (arena->fd >= 0)
+		close(arena->fd);
+	pthread_mutex_destroy(&arena->lock);
+	free(arena);
+}
+
+/* Makes @piece as long as @bytes, with the rest behind it. */
+static int split(struct piece *piece, size_t bytes)
+{
+	struct piece *rest;
+
+	if (piece->bytes == bytes)
+		return 0;
+	rest = new_piece(piece->offset + bytes, piece->bytes - bytes, false);
+	if (!rest)
+		return -ENOMEM;
+	rest->next = piece->next;
+	piece->next = rest;
+	piece->bytes = bytes;
+	return 0;
+}
+
+static struct piece *find_free(const struct approxftl_arena *arena, size_t bytes)
+{
+	struct piece *piece = arena->first;
+
+	while (piece && (piece->used || piece->bytes < bytes))
+		piece = piece->next;
+	return piece;
+}
+
+/* A new piece at the end, free. */
+static struct piece *grow(struct approxftl_arena *arena, size_t bytes)
+{
+	size_t more = bytes < GROWTH ? GROWTH : bytes;
+	struct piece *piece = new_piece(arena->mapped, more, false);
+	struct piece **end = &arena->first;
+	int ret = piece ? map_to(arena, arena->mapped + more) : -ENOMEM;
+
+	if (ret) {
+		free(piece);
+		errno = -ret;
+		return NULL;
+	}
+	while (*end)
+		end = &(*end)->next;
+	*end = piece;
+	return piece;
+}
+
+static void *allocate(struct approxftl_arena *arena, size_t bytes)
+{
+	struct piece *piece = find_free(arena, bytes);
+
+	if (!piece)
+		piece = grow(arena, bytes);
+	if (!piece)
+		return NULL;
+	if (split(piece, bytes)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	piece->used = true;
+	return arena->base + piece->offset;
+}
+
+void *approxftl_alloc(struct approxftl_arena *arena, size_t size)
+{
+	void *memory;
+
+	if (!size || size > arena->reserved) {
+		errno = size ? ENOMEM : EINVAL;
+		return NULL;
+	}
+	pthread_mutex_lock(&arena->lock);
+	memory = allocate(arena, whole(size, arena->page));
+	pthread_mutex_unlock(&arena->lock);
+	return memory;
+}
+
+/* Joins free neighbours. */
+static void join(struct piece *piece)
+{
+	while (piece) {
+		struct piece *next = piece->next;
+
+		if (next && !piece->used && !next->used) {
+			piece->bytes += next->bytes;
+			piece->next = next->next;
+			free(next);
+		} else {
+			piece = next;
+		}
+	}
+}
+
+void approxftl_free(struct approxftl_arena *arena, void *memory)
+{
+	off_t offset = memory ? approxftl_arena_offset(arena, memory) : -EINVAL;
+	struct piece *piece;
+
+	if (offset < 0)
+		return;
+	pthread_mutex_lock(&arena->lock);
+	for (piece = arena->first; piece; piece = piece->next)
+		if (piece->offset == (size_t)offset)
+			piece->used = false;
+	join(arena->first);
+	pthread_mutex_unlock(&arena->lock);
+}
+
+off_t approxftl_arena_offset(struct approxftl_arena *arena, const void *memory)
+{
+	size_t offset = (const char *)memory - arena->base;
+	size_t mapped;
+
+	pthread_mutex_lock(&arena->lock);
+	mapped = arena->mapped;
+	pthread_mutex_unlock(&arena->lock);
+	return offset < mapped ? (off_t)offset : -EINVAL;
+}
+
+void *approxftl_arena_at(struct approxftl_arena *arena, off_t offset)
+{
+	size_t mapped;
+
+	pthread_mutex_lock(&arena->lock);
+	mapped = arena->mapped;
+	pthread_mutex_unlock(&arena->lock);
+	return offset >= 0 && (size_t)offset < mapped ? arena->base + offset : NULL;
+}
+
+int approxftl_arena_sync(struct approxftl_arena *arena)
+{
+	return fdatasync(arena->fd) ? aftl_lib_refused(-errno, 0, "arena") : 0;
+}

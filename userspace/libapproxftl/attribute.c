@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Ranges as text: "0+4096=precise 4096+", separated by blanks.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attribute.h"
+
+bool aftl_lib_attribute_print(char *text, size_t *length, const struct approxftl_extent *extent)
+{
+	size_t room = AFTL_LIB_ATTRIBUTE_MAX + 1 - *length;
+	char count[24] = "";
+	int used;
+
+	if (extent->length != APPROXFTL_TO_END)
+		snprintf(count, sizeof(count), "%lld", (long long)extent->length);
+	used = snprintf(text + *length, room, "%s%lld+%s%s", *length ? " " : "",
+			(long long)extent->offset, count,
+			extent->kind == APPROXFTL_PRECISE ? "=precise" : "");
+	if ((size_t)used >= room) {
+		text[*length] = '\0';
+		return false;
+	}
+	*length += used;
+	return true;
+}
+
+static bool is_separator(char c)
+{
+	return c == ' ' || c == '\n';
+}
+
+static int parse_number(const char **text, int64_t *number)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)**text))
+		return -EINVAL;
+	errno = 0;
+	*number = strtoll(*text, &end, 10);
+	*text = end;
+	return errno ? -EINVAL : 0;
+}
+
+static int parse_span(const char **text, struct approxftl_extent *extent)
+{
+	if (parse_number(text, &extent->offset) || *(*text)++ != '+')
+		return -EINVAL;
+	extent->length = APPROXFTL_TO_END;
+	if (!isdigit((unsigned char)**text))
+		return 0;
+	return parse_number(text, &extent->length) || !extent->length ? -EINVAL : 0;
+}
+
+static int parse_class(const char **text, unsigned int *kind)
+{
+	size_t length = strcspn(*text, " \n");
+
+	*kind = APPROXFTL_APPROXIMATE;
+	if (length == strlen("=precise") && !strncmp(*text, "=precise", length))
+		*kind = APPROXFTL_PRECISE;
+	else if (length && (length != strlen("=approximate") ||
+			    strncmp(*text, "=approximate", length)))
+		return -EINVAL;
+	*text += length;
+	return 0;
+}
+
+int aftl_lib_attribute_parse(const char **text, struct approxftl_extent *extent)
+{
+	while (is_separator(**text))
+		(*text)++;
+	if (!**text)
+		return 0;
+	extent->reserved = 0;
+	if (parse_span(text, extent) || parse_class(text, &extent->kind))
+		return -EINVAL;
+	return 1;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The text of the attribute user.approxftl.
+ */
+#ifndef AFTL_LIB_ATTRIBUTE_H
+#define AFTL_LIB_ATTRIBUTE_H
+
+#include "approxftl.h"
+
+#define AFTL_LIB_ATTRIBUTE "user.approxftl"
+#define AFTL_LIB_ATTRIBUTE_MAX 4096
+
+/**
+ * aftl_lib_attribute_print() - append a range
+ * @text: of AFTL_LIB_ATTRIBUTE_MAX + 1 bytes
+ * @length: of what it holds; moved on
+ *
+ * Return: false if there is no room.
+ */
+bool aftl_lib_attribute_print(char *text, size_t *length, const struct approxftl_extent *extent);
+
+/**
+ * aftl_lib_attribute_parse() - take the next range
+ * @text: moved on
+ *
+ * Return: 1, 0 at the end, or -EINVAL.
+ */
+int aftl_lib_attribute_parse(const char **text, struct approxftl_extent *extent);
+
+#endif

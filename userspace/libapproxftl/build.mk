@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# libapproxftl, shared and static, and its headers.
+
+# Before the module's own folder, which has an approxftl.h, too.
+INCLUDES := -I userspace/libapproxftl -I dm-approxftl/uapi $(INCLUDES)
+
+lib_sources := $(wildcard userspace/libapproxftl/*.c)
+lib_shared := $(plain_dir)/libapproxftl.so.1
+lib_static := $(plain_dir)/libapproxftl.a
+lib_map := userspace/libapproxftl/libapproxftl.map
+
+# Position-independent, and only what the header names can be seen.
+pic_dir := $(plain_dir)/pic
+pic_cc = $(CC)
+pic_flags = $(plain_flags) -fPIC -fvisibility=hidden
+$(eval $(call variant,pic))
+
+$(lib_shared): $(call objects,pic,$(lib_sources)) $(lib_map)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(plain_flags) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,-z,defs \
+		-Wl,--version-script=$(lib_map) -o $@ $(filter %.o,$^) -pthread
+	$(Q)ln -sf $(@F) $(basename $@)
+
+# One object, in which nothing else is global.
+$(lib_static): $(call objects,pic,$(lib_sources))
+	$(call say,AR,$@)
+	$(Q)$(CC) -r -nostdlib -o $(plain_dir)/libapproxftl.o $^
+	$(Q)objcopy --localize-hidden $(plain_dir)/libapproxftl.o
+	$(Q)rm -f $@
+	$(Q)ar crs $@ $(plain_dir)/libapproxftl.o
+
+$(O)/approxftl.pc: userspace/libapproxftl/approxftl.pc.in userspace/lib/version.c
+	@mkdir -p $(@D)
+	$(Q)sed -e 's,@PREFIX@,$(PREFIX),' -e 's,@LIBDIR@,$(LIBDIR),' \
+		-e 's,@INCLUDEDIR@,$(INCLUDEDIR),' -e 's,@VERSION@,$(VERSION),' $< >$@
+
+all: $(lib_shared) $(lib_static)
+install: $(O)/approxftl.pc
+
+INSTALLED += 644:$(lib_shared):$(LIBDIR)/libapproxftl.so.1 \
+	644:$(lib_static):$(LIBDIR)/libapproxftl.a \
+	644:userspace/libapproxftl/approxftl.h:$(INCLUDEDIR)/approxftl.h \
+	644:dm-approxftl/uapi/linux/approxftl.h:$(INCLUDEDIR)/linux/approxftl.h \
+	644:$(O)/approxftl.pc:$(PKGCONFIGDIR)/approxftl.pc
+INSTALLED_LINKS += libapproxftl.so.1:$(LIBDIR)/libapproxftl.so
+
+# "approxftl tag" is built over the library.
+$(PROGRAM): $(lib_static)
+
+# The tests replace the way to the kernel by a device of their own.
+tested_library := $(filter-out %/control-device.c,$(lib_sources))
+
+# The example of the README, which selftests/kernel/library.sh runs in a virtual machine.
+lib_example := $(plain_dir)/examples/annotated
+
+$(lib_example): docs/examples/annotated.c $(lib_static) userspace/libapproxftl/approxftl.h
+	@mkdir -p $(@D)
+	$(call say,CC,$@)
+	$(Q)$(CC) -Wall -Wextra -I userspace/libapproxftl $(plain_flags) -o $@ $< $(lib_static) \
+		-pthread
+
+all: $(lib_example)

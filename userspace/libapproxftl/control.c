@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * One function for each ioctl.
+ */
+#include <linux/approxftl.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "control.h"
+
+_Static_assert(sizeof(struct approxftl_extent) == 24, "the library's has the same layout");
+_Static_assert(sizeof(struct approxftl_unit) == 32, "the library's has the same layout");
+
+static uint64_t address_of(const void *memory)
+{
+	return (uint64_t)(uintptr_t)memory;
+}
+
+int aftl_lib_control_caps(int control, struct approxftl_info *info)
+{
+	struct approxftl_caps caps = { .size = sizeof(caps) };
+	int ret = aftl_lib_device_ioctl(control, APPROXFTL_CAPS, &caps);
+
+	if (ret)
+		return ret;
+	info->version = caps.version;
+	info->devices = caps.devices;
+	info->can = caps.can;
+	info->may = caps.may;
+	info->max_files = caps.max_files;
+	info->max_ranges = caps.max_ranges;
+	return 0;
+}
+
+static unsigned long tag_number(bool device, unsigned int kind)
+{
+	if (device)
+		return APPROXFTL_DEVICE_TAG;
+	return kind == APPROXFTL_NONE ? APPROXFTL_UNTAG : APPROXFTL_TAG;
+}
+
+int aftl_lib_control_tag(int control, bool device, int fd, off_t offset, off_t length,
+			 unsigned int kind, unsigned int *reason)
+{
+	unsigned long number = tag_number(device, kind);
+	struct approxftl_range range = {
+		.size = sizeof(range),
+		.fd = fd,
+		.class = number == APPROXFTL_UNTAG ? 0 : kind,
+		.offset = offset,
+		.length = length,
+	};
+	int ret = aftl_lib_device_ioctl(control, number, &range);
+
+	*reason = range.reason;
+	return ret;
+}
+
+int aftl_lib_control_query(int control, bool device, int fd, uint64_t *cursor,
+			   struct approxftl_extent *out, unsigned int room)
+{
+	struct approxftl_query query = {
+		.size = sizeof(query),
+		.fd = fd,
+		.cursor = *cursor,
+		.extents = address_of(out),
+		.room = room,
+	};
+	int ret = aftl_lib_device_ioctl(control, device ? APPROXFTL_DEVICE_QUERY : APPROXFTL_QUERY,
+					&query);
+
+	*cursor = query.cursor;
+	return ret ? ret : (int)query.count;
+}
+
+int aftl_lib_control_scope(int control, unsigned int kind, const char *label)
+{
+	struct approxftl_scope scope = {
+		.size = sizeof(scope),
+		.whose = APPROXFTL_THREAD,
+		.class = kind,
+		.label = address_of(label),
+		.label_length = label ? strlen(label) : 0,
+	};
+
+	return aftl_lib_device_ioctl(control, APPROXFTL_SCOPE, &scope);
+}
+
+int aftl_lib_control_note(int control, const char *label)
+{
+	struct approxftl_note note = {
+		.size = sizeof(note),
+		.length = strlen(label),
+		.label = address_of(label),
+	};
+
+	return aftl_lib_device_ioctl(control, APPROXFTL_NOTE, &note);
+}
+
+ssize_t aftl_lib_control_write(int control, int fd, const void *data, size_t bytes, off_t offset,
+			       unsigned int kind, unsigned int *reason)
+{
+	const struct iovec piece = { .iov_base = (void *)data, .iov_len = bytes };
+	struct approxftl_pwritev pwritev = {
+		.size = sizeof(pwritev),
+		.fd = fd,
+		.class = kind,
+		.offset = offset,
+		.iov = address_of(&piece),
+		.iov_count = 1,
+	};
+	int ret = aftl_lib_device_ioctl(control, APPROXFTL_PWRITEV, &pwritev);
+
+	*reason = pwritev.reason;
+	return ret ? ret : (ssize_t)pwritev.written;
+}
+
+int aftl_lib_control_stored(int control, int fd, uint64_t *cursor, off_t length,
+			    struct approxftl_unit *out, unsigned int room,
+			    unsigned int *unit_bytes, unsigned int *reason)
+{
+	struct approxftl_stored stored = {
+		.size = sizeof(stored),
+		.fd = fd,
+		.cursor = *cursor,
+		.length = length,
+		.units = address_of(out),
+		.room = room,
+	};
+	int ret = aftl_lib_device_ioctl(control, APPROXFTL_STORED, &stored);
+
+	*cursor = stored.cursor;
+	*unit_bytes = stored.unit_bytes;
+	*reason = stored.reason;
+	return ret ? ret : (int)stored.count;
+}
+
+int aftl_lib_control_watch(int control, int fd, bool on, unsigned int *reason)
+{
+	struct approxftl_watch watch = { .size = sizeof(watch), .fd = fd, .on = on };
+	int ret = aftl_lib_device_ioctl(control, APPROXFTL_WATCH, &watch);
+
+	*reason = watch.reason;
+	return ret;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The control device. Its words are turned into the library's in control.c alone.
+ *
+ * Functions return a negative error number. @reason takes enum approxftl_reason.
+ */
+#ifndef AFTL_LIB_CONTROL_H
+#define AFTL_LIB_CONTROL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "approxftl.h"
+
+/* The two that a test replaces; everything else goes through them. */
+int aftl_lib_device_open(void);
+int aftl_lib_device_ioctl(int control, unsigned long number, void *argument);
+
+int aftl_lib_control_caps(int control, struct approxftl_info *info);
+
+/* Ranges of files; of devices if @device. */
+int aftl_lib_control_tag(int control, bool device, int fd, off_t offset, off_t length,
+			 unsigned int kind, unsigned int *reason);
+
+/* Moves @cursor on; returns how many. */
+int aftl_lib_control_query(int control, bool device, int fd, uint64_t *cursor,
+			   struct approxftl_extent *out, unsigned int room);
+
+/* APPROXFTL_NONE ends it. @label may be NULL. */
+int aftl_lib_control_scope(int control, unsigned int kind, const char *label);
+
+int aftl_lib_control_note(int control, const char *label);
+
+ssize_t aftl_lib_control_write(int control, int fd, const void *data, size_t bytes, off_t offset,
+			       unsigned int kind, unsigned int *reason);
+
+/* Moves @cursor on; returns how many. */
+int aftl_lib_control_stored(int control, int fd, uint64_t *cursor, off_t length,
+			    struct approxftl_unit *out, unsigned int room,
+			    unsigned int *unit_bytes, unsigned int *reason);
+
+int aftl_lib_control_watch(int control, int fd, bool on, unsigned int *reason);
+
+#endif

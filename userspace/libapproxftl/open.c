@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Handles begin and end.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "control.h"
+#include "handle.h"
+#include "place.h"
+#include "refusal.h"
+
+static int no_kernel(int error)
+{
+	if (error == -ENOENT || error == -ENXIO || error == -ENODEV)
+		return aftl_lib_refuse(-ENODEV, "there is no /dev/approxftl; load the module "
+						"dm-approxftl and make a device");
+	return aftl_lib_refuse(error, "/dev/approxftl cannot be opened: %s; a udev rule says who "
+				      "may", strerror(-error));
+}
+
+/* Closes the control device where @path is elsewhere. */
+static int check_place(struct approxftl *a, const char *path)
+{
+	int ret = aftl_lib_place_is_ours(a->control, path);
+
+	if (ret > 0)
+		return 0;
+	close(a->control);
+	a->control = -1;
+	if (ret < 0)
+		return aftl_lib_refuse(ret, "%s: %s", path, strerror(-ret));
+	return aftl_lib_refuse(-ENODEV, "%s is not on a device of dm-approxftl; \"approxftl list\" "
+					"lists them", path);
+}
+
+static int connect_kernel(struct approxftl *a, const char *path)
+{
+	struct approxftl_info info;
+	int ret;
+
+	a->control = aftl_lib_device_open();
+	if (a->control < 0)
+		return no_kernel(a->control);
+	ret = aftl_lib_control_caps(a->control, &info);
+	if (!ret)
+		return path ? check_place(a, path) : 0;
+	close(a->control);
+	a->control = -1;
+	return aftl_lib_refuse(ret, "/dev/approxftl does not answer: %s", strerror(-ret));
+}
+
+/* What is missing is only an error where it is required; a path that is not there always is. */
+static bool is_harmless(const char *path, unsigned int flags)
+{
+	return !(flags & APPROXFTL_REQUIRE) && (!path || !access(path, F_OK));
+}
+
+static int begin(struct approxftl *a, const char *path, unsigned int flags)
+{
+	int ret = pthread_mutex_init(&a->lock, NULL);
+
+	if (ret)
+		return -ret;
+	ret = aftl_lib_regions_begin(a);
+	if (!ret) {
+		ret = connect_kernel(a, path);
+		if (!ret)
+			return 0;
+		a->control = -1;
+		if (is_harmless(path, flags))
+			return 0;
+		aftl_lib_regions_end(a);
+	}
+	pthread_mutex_destroy(&a->lock);
+	return ret;
+}
+
+int approxftl_open(const char *path, unsigned int flags, struct approxftl **out)
+{
+	struct approxftl *a;
+	int ret;
+
+	*out = NULL;
+	if (flags & ~APPROXFTL_REQUIRE)
+		return aftl_lib_refuse(-EINVAL, "unknown flags 0x%x; update the library", flags);
+	a = calloc(1, sizeof(*a));
+	if (!a)
+		return -ENOMEM;
+	ret = begin(a, path, flags);
+	if (ret)
+		free(a);
+	else
+		*out = a;
+	return ret;
+}
+
+void approxftl_close(struct approxftl *a)
+{
+	if (!a)
+		return;
+	aftl_lib_regions_end(a);
+	pthread_mutex_destroy(&a->lock);
+	if (a->control >= 0)
+		close(a->control);
+	free(a);
+}
+
+bool approxftl_active(const struct approxftl *a)
+{
+	return a->control >= 0;
+}
+
+int approxftl_caps(struct approxftl *a, struct approxftl_info *info)
+{
+	int ret;
+
+	memset(info, 0, sizeof(*info));
+	if (!approxftl_active(a))
+		return 0;
+	ret = aftl_lib_control_caps(a->control, info);
+	return ret ? aftl_lib_refused(ret, 0, "capabilities") : 0;
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * From a path to the devices below it, as sysfs tells of them.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "control.h"
+#include "place.h"
+
+/* Devices on devices on devices: more than anybody stacks. */
+#define MOST_DEEP 16
+
+enum answer {
+	NO = 0,
+	YES = 1,
+	UNKNOWN = 2,
+};
+
+/* Asks a device itself, which takes the right to open it. */
+static enum answer ask_device(int control, const char *path)
+{
+	struct approxftl_extent extent;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	uint64_t cursor = 0;
+	int ret;
+
+	if (fd < 0)
+		return errno == ENOENT ? NO : UNKNOWN;
+	ret = aftl_lib_control_query(control, true, fd, &cursor, &extent, 1);
+	close(fd);
+	return ret < 0 ? NO : YES;
+}
+
+static bool device_name(const char *folder, char name[NAME_MAX])
+{
+	char line[NAME_MAX + 16];
+	char path[PATH_MAX];
+	bool found = false;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/uevent", folder);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	while (!found && fgets(line, sizeof(line), file))
+		found = sscanf(line, "DEVNAME=%254s", name) == 1;
+	fclose(file);
+	return found;
+}
+
+static enum answer ask_folder(int control, const char *folder, unsigned int depth);
+
+/* The devices below one; one that is ours will do. */
+static enum answer ask_below(int control, const char *folder, unsigned int depth)
+{
+	enum answer answer = NO;
+	char path[PATH_MAX];
+	struct dirent *entry;
+	DIR *slaves;
+
+	if (snprintf(path, sizeof(path), "%s/slaves", folder) >= (int)sizeof(path))
+		return UNKNOWN;
+	slaves = opendir(path);
+	if (!slaves)
+		return NO;
+	while (answer != YES && (entry = readdir(slaves))) {
+		char below[PATH_MAX + NAME_MAX + 2];
+		enum answer one;
+
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(below, sizeof(below), "%s/%s", path, entry->d_name);
+		one = ask_folder(control, below, depth + 1);
+		answer = one == NO ? answer : one;
+	}
+	closedir(slaves);
+	return answer;
+}
+
+/* Only device-mapper's devices can be ours. */
+static enum answer ask_folder(int control, const char *folder, unsigned int depth)
+{
+	char name[NAME_MAX];
+	char node[NAME_MAX + 8];
+	enum answer answer;
+
+	if (depth > MOST_DEEP || !device_name(folder, name))
+		return UNKNOWN;
+	if (strncmp(name, "dm-", 3))
+		return ask_below(control, folder, depth);
+	snprintf(node, sizeof(node), "/dev/%s", name);
+	answer = ask_device(control, node);
+	return answer == NO ? ask_below(control, folder, depth) : answer;
+}
+
+static enum answer ask_number(int control, dev_t number)
+{
+	char folder[64];
+
+	snprintf(folder, sizeof(folder), "/sys/dev/block/%u:%u", major(number), minor(number));
+	if (access(folder, F_OK))
+		return NO;
+	return ask_folder(control, folder, 0);
+}
+
+/* What the mount of btrfs, whose device numbers are made up, was made from. */
+static enum answer ask_mount(int control, const char *line)
+{
+	const char *rest = strstr(line, " - ");
+	char kind[64], source[PATH_MAX];
+	struct stat status;
+
+	if (!rest || sscanf(rest, " - %63s %4095s", kind, source) != 2)
+		return UNKNOWN;
+	if (!strcmp(kind, "overlay") || !strncmp(kind, "fuse", 4))
+		return UNKNOWN;
+	if (source[0] != '/' || stat(source, &status) || !S_ISBLK(status.st_mode))
+		return NO;
+	return ask_number(control, status.st_rdev);
+}
+
+static enum answer ask_mounts(int control, const char *path)
+{
+	FILE *mounts = fopen("/proc/self/mountinfo", "re");
+	enum answer answer = UNKNOWN;
+	unsigned long long mount;
+	struct statx status;
+	char *line = NULL;
+	size_t room = 0;
+
+	if (!mounts)
+		return UNKNOWN;
+	if (!statx(AT_FDCWD, path, 0, STATX_MNT_ID, &status) && status.stx_mask & STATX_MNT_ID)
+		while (getline(&line, &room, mounts) > 0)
+			if (sscanf(line, "%llu ", &mount) == 1 && mount == status.stx_mnt_id)
+				answer = ask_mount(control, line);
+	free(line);
+	fclose(mounts);
+	return answer;
+}
+
+/* Asks where a file is stored, which the kernel says without privileges. */
+static enum answer ask_file(int control, const char *path)
+{
+	unsigned int unit_bytes, reason;
+	struct approxftl_unit unit;
+	uint64_t cursor = 0;
+	int fd, ret;
+
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return UNKNOWN;
+	ret = aftl_lib_control_stored(control, fd, &cursor, 1, &unit, 1, &unit_bytes, &reason);
+	close(fd);
+	return ret < 0 ? UNKNOWN : YES;
+}
+
+int aftl_lib_place_is_ours(int control, const char *path)
+{
+	enum answer answer;
+	struct stat status;
+
+	if (stat(path, &status))
+		return -errno;
+	if (S_ISBLK(status.st_mode))
+		return ask_number(control, status.st_rdev) != NO;
+	if (S_ISREG(status.st_mode) && ask_file(control, path) == YES)
+		return 1;
+	answer = major(status.st_dev) ? ask_number(control, status.st_dev) :
+					ask_mounts(control, path);
+	return answer != NO;
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Regions of a thread's I/O, which nest.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control.h"
+#include "handle.h"
+#include "refusal.h"
+
+/**
+ * struct region - one that has begun
+ * @kind: of its writes
+ * @label: empty if it has none
+ * @outer: NULL for the outermost
+ */
+struct region {
+	unsigned int kind;
+	char label[APPROXFTL_LABEL_MAX + 1];
+	struct region *outer;
+};
+
+/**
+ * struct aftl_lib_regions - those of a thread
+ * @innermost: NULL if there is none
+ * @handle: whose
+ * @next: in the handle's list
+ * @link: what points here
+ */
+struct aftl_lib_regions {
+	struct region *innermost;
+	struct approxftl *handle;
+	struct aftl_lib_regions *next;
+	struct aftl_lib_regions **link;
+};
+
+static void free_regions(struct aftl_lib_regions *regions)
+{
+	while (regions->innermost) {
+		struct region *region = regions->innermost;
+
+		regions->innermost = region->outer;
+		free(region);
+	}
+	*regions->link = regions->next;
+	if (regions->next)
+		regions->next->link = regions->link;
+	free(regions);
+}
+
+/* The kernel knows by itself that the thread has ended. */
+static void thread_ended(void *value)
+{
+	struct aftl_lib_regions *regions = value;
+	struct approxftl *a = regions->handle;
+
+	pthread_mutex_lock(&a->lock);
+	free_regions(regions);
+	pthread_mutex_unlock(&a->lock);
+}
+
+int aftl_lib_regions_begin(struct approxftl *a)
+{
+	return -pthread_key_create(&a->regions_key, thread_ended);
+}
+
+void aftl_lib_regions_end(struct approxftl *a)
+{
+	pthread_key_delete(a->regions_key);
+	while (a->regions)
+		free_regions(a->regions);
+}
+
+static struct aftl_lib_regions *regions_of_thread(struct approxftl *a)
+{
+	struct aftl_lib_regions *regions = pthread_getspecific(a->regions_key);
+
+	if (regions)
+		return regions;
+	regions = calloc(1, sizeof(*regions));
+	if (!regions || pthread_setspecific(a->regions_key, regions)) {
+		free(regions);
+		return NULL;
+	}
+	regions->handle = a;
+	pthread_mutex_lock(&a->lock);
+	regions->link = &a->regions;
+	regions->next = a->regions;
+	if (regions->next)
+		regions->next->link = &regions->next;
+	a->regions = regions;
+	pthread_mutex_unlock(&a->lock);
+	return regions;
+}
+
+static int check_label(const char *label)
+{
+	size_t i;
+
+	for (i = 0; label[i]; i++)
+		if (i == APPROXFTL_LABEL_MAX || label[i] < ' ' || label[i] > '~')
+			return aftl_lib_refuse(-EINVAL, "a label has at most %d characters, all of them "
+							"printable ASCII", APPROXFTL_LABEL_MAX);
+	return 0;
+}
+
+static int tell_kernel(const struct approxftl *a, unsigned int kind, const char *label)
+{
+	int ret;
+
+	if (!approxftl_active(a))
+		return 0;
+	ret = aftl_lib_control_scope(a->control, kind, *label ? label : NULL);
+	return ret ? aftl_lib_refused(ret, 0, "region") : 0;
+}
+
+static int push(struct approxftl *a, struct region *region)
+{
+	struct aftl_lib_regions *regions = regions_of_thread(a);
+	int ret = regions ? tell_kernel(a, region->kind, region->label) : -ENOMEM;
+
+	if (ret)
+		return ret;
+	region->outer = regions->innermost;
+	regions->innermost = region;
+	return 0;
+}
+
+int approxftl_region_begin(struct approxftl *a, enum approxftl_class kind, const char *label)
+{
+	struct region *region;
+	int ret;
+
+	if (kind != APPROXFTL_PRECISE && kind != APPROXFTL_APPROXIMATE)
+		return aftl_lib_refuse(-EINVAL, "a region is approximate or precise");
+	ret = label ? check_label(label) : 0;
+	if (ret)
+		return ret;
+	region = calloc(1, sizeof(*region));
+	if (!region)
+		return -ENOMEM;
+	region->kind = kind;
+	if (label)
+		strcpy(region->label, label);
+	ret = push(a, region);
+	if (ret)
+		free(region);
+	return ret;
+}
+
+int approxftl_region_end(struct approxftl *a)
+{
+	struct aftl_lib_regions *regions = pthread_getspecific(a->regions_key);
+	struct region *region = regions ? regions->innermost : NULL;
+	const struct region *outer;
+	int ret;
+
+	if (!region)
+		return aftl_lib_refuse(-EINVAL, "this thread is in no region; begin one first");
+	outer = region->outer;
+	ret = tell_kernel(a, outer ? outer->kind : APPROXFTL_NONE,
+			  outer ? outer->label : region->label);
+	if (ret)
+		return ret;
+	regions->innermost = region->outer;
+	free(region);
+	return 0;
+}
+
+int approxftl_label(struct approxftl *a, const char *text)
+{
+	int ret = check_label(text);
+
+	if (ret)
+		return ret;
+	if (!*text)
+		return aftl_lib_refuse(-EINVAL, "a label has at least one character");
+	if (!approxftl_active(a))
+		return 0;
+	ret = aftl_lib_control_note(a->control, text);
+	return ret ? aftl_lib_refused(ret, 0, "label") : 0;
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Ranges of files and devices.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <sys/stat.h>
+
+#include "control.h"
+#include "handle.h"
+#include "refusal.h"
+
+/* Only what can be refused before the kernel is asked, so also without it. */
+static int check_range(off_t offset, off_t length)
+{
+	if (offset < 0)
+		return aftl_lib_refuse(-EINVAL, "the range begins before byte 0; give its first byte");
+	if (length < 0 && length != APPROXFTL_TO_END)
+		return aftl_lib_refuse(-EINVAL, "the range is shorter than nothing; give a length, or "
+						"APPROXFTL_TO_END");
+	return 0;
+}
+
+static int is_device(int fd, bool *device)
+{
+	struct stat status;
+
+	if (fstat(fd, &status))
+		return aftl_lib_refused(-errno, 0, "the descriptor");
+	*device = S_ISBLK(status.st_mode);
+	return 0;
+}
+
+static int say(struct approxftl *a, int fd, off_t offset, off_t length, unsigned int kind,
+	       const char *what)
+{
+	int ret = check_range(offset, length);
+	unsigned int reason = 0;
+	bool device;
+
+	if (ret || !length || !approxftl_active(a))
+		return ret;
+	ret = is_device(fd, &device);
+	if (ret)
+		return ret;
+	ret = aftl_lib_control_tag(a->control, device, fd, offset, length, kind, &reason);
+	return ret ? aftl_lib_refused(ret, reason, what) : 0;
+}
+
+int approxftl_tag(struct approxftl *a, int fd, off_t offset, off_t length,
+		  enum approxftl_class kind)
+{
+	if (kind != APPROXFTL_PRECISE && kind != APPROXFTL_APPROXIMATE)
+		return aftl_lib_refuse(-EINVAL, "data are approximate or precise; approxftl_untag() "
+						"takes it back");
+	return say(a, fd, offset, length, kind, "tag");
+}
+
+int approxftl_untag(struct approxftl *a, int fd, off_t offset, off_t length)
+{
+	return say(a, fd, offset, length, APPROXFTL_NONE, "untag");
+}
+
+int approxftl_protect(struct approxftl *a, int fd, off_t offset, off_t length)
+{
+	return say(a, fd, offset, length, APPROXFTL_PRECISE, "protect");
+}
+
+/* The kernel may answer with fewer than there is room for. */
+int approxftl_query(struct approxftl *a, int fd, off_t from, struct approxftl_extent *out,
+		    size_t room)
+{
+	size_t most = room < INT_MAX ? room : INT_MAX;
+	uint64_t cursor = from;
+	size_t count = 0;
+	bool device;
+	int ret;
+
+	if (from == APPROXFTL_TO_END || !approxftl_active(a))
+		return 0;
+	ret = from < 0 ? check_range(from, 0) : is_device(fd, &device);
+	while (!ret && count < most && cursor != UINT64_MAX) {
+		ret = aftl_lib_control_query(a->control, device, fd, &cursor, out + count,
+					     most - count);
+		if (ret < 0)
+			return aftl_lib_refused(ret, 0, "query");
+		count += ret;
+		ret = 0;
+	}
+	return ret ? ret : (int)count;
+}

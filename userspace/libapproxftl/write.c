@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Writing and tagging at once.
+ */
+#include <errno.h>
+#include <unistd.h>
+
+#include "control.h"
+#include "handle.h"
+#include "refusal.h"
+
+static ssize_t write_plain(int fd, const void *data, size_t bytes, off_t offset)
+{
+	ssize_t written = pwrite(fd, data, bytes, offset);
+
+	return written < 0 ? aftl_lib_refused(-errno, 0, "write") : written;
+}
+
+ssize_t approxftl_pwrite(struct approxftl *a, int fd, const void *data, size_t bytes,
+			 off_t offset, enum approxftl_class kind)
+{
+	unsigned int reason = 0;
+	ssize_t written;
+
+	if (offset < 0 || (kind != APPROXFTL_PRECISE && kind != APPROXFTL_APPROXIMATE))
+		return aftl_lib_refuse(-EINVAL, "data are written approximate or precise, from byte 0 "
+						"or later");
+	if (!approxftl_active(a))
+		return write_plain(fd, data, bytes, offset);
+	written = aftl_lib_control_write(a->control, fd, data, bytes, offset, kind, &reason);
+	return written < 0 ? aftl_lib_refused(written, reason, "write") : written;
+}
