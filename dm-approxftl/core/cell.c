@@ -1,69 +1,56 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cell.h"
 #include "random.h"
+#include "table-lookup.h"
 
-/* Position of a value between two points of an axis, in 1/65536 of the gap. */
-struct place {
-	u32 index;
-	u32 fraction;
-};
-
-/* Values past the end count as the end. */
-static struct place find_place(const u32 *axis, u32 points, u64 value)
+static u64 along_hours(const u64 *row, struct aftl_point hours)
 {
-	struct place place = { points - 2, 65536 };
-	u32 i;
-
-	if (value >= axis[points - 1])
-		return place;
-	for (i = 1; value >= axis[i]; i++)
-		;
-	place.index = i - 1;
-	place.fraction = (u32)div64_u64((value - axis[i - 1]) << 16, axis[i] - axis[i - 1]);
-	return place;
+	return aftl_between(row[hours.index], row[hours.index + 1], hours.fraction);
 }
 
-static u64 between(u64 low, u64 high, u32 fraction)
+static u64 along_wear(const u64 (*rows)[AFTL_RBER_HOUR_POINTS], struct aftl_point wear,
+		      struct aftl_point hours)
 {
-	return low + (((high - low) * fraction) >> 16);
+	return aftl_between(along_hours(rows[wear.index], hours),
+			    along_hours(rows[wear.index + 1], hours), wear.fraction);
 }
 
-static u64 along_hours(const u64 *row, struct place hours)
+static struct aftl_point wear_point(u32 erases)
 {
-	return between(row[hours.index], row[hours.index + 1], hours.fraction);
+	return aftl_find_point(aftl_rber_pe_axis, AFTL_RBER_PE_POINTS, erases);
 }
 
-static u64 along_wear(const u64 (*rows)[AFTL_RBER_HOUR_POINTS], struct place wear,
-		      struct place hours)
+static struct aftl_point age_point(u64 hours)
 {
-	return between(along_hours(rows[wear.index], hours),
-		       along_hours(rows[wear.index + 1], hours), wear.fraction);
+	return aftl_find_point(aftl_rber_hour_axis, AFTL_RBER_HOUR_POINTS, hours);
 }
 
 static u64 curve_q40(u32 curve, u32 disturb_mv, u32 erases, u64 hours)
 {
-	struct place disturb = find_place(aftl_rber_disturb_axis, AFTL_RBER_DISTURB_POINTS,
-					  disturb_mv);
-	struct place wear = find_place(aftl_rber_pe_axis, AFTL_RBER_PE_POINTS, erases);
-	struct place age = find_place(aftl_rber_hour_axis, AFTL_RBER_HOUR_POINTS, hours);
+	struct aftl_point disturb = aftl_find_point(aftl_rber_disturb_axis,
+						    AFTL_RBER_DISTURB_POINTS, disturb_mv);
+	struct aftl_point wear = wear_point(erases);
+	struct aftl_point age = age_point(hours);
 
-	return between(along_wear(aftl_rber_q40[curve][disturb.index], wear, age),
-		       along_wear(aftl_rber_q40[curve][disturb.index + 1], wear, age),
-		       disturb.fraction);
+	return aftl_between(along_wear(aftl_rber_q40[curve][disturb.index], wear, age),
+			    along_wear(aftl_rber_q40[curve][disturb.index + 1], wear, age),
+			    disturb.fraction);
 }
 
 /* A page that has given up margins; its model knows no neighbours. */
 static u64 tvr_q40(u32 sixteenths, u32 erases, u64 hours)
 {
-	struct place wear = find_place(aftl_rber_pe_axis, AFTL_RBER_PE_POINTS, erases);
-	struct place age = find_place(aftl_rber_hour_axis, AFTL_RBER_HOUR_POINTS, hours);
+	return along_wear(aftl_tvr_rber_q40[sixteenths], wear_point(erases), age_point(hours));
+}
 
-	return along_wear(aftl_tvr_rber_q40[sixteenths], wear, age);
+static struct aftl_point life_point(u32 erases)
+{
+	return aftl_find_point(aftl_tvr_wear_axis, AFTL_TVR_WEAR_POINTS, erases);
 }
 
 u64 aftl_worn_program_ns(u64 ns, u32 erases)
 {
-	struct place wear = find_place(aftl_tvr_wear_axis, AFTL_TVR_WEAR_POINTS, erases);
+	struct aftl_point wear = life_point(erases);
 	u64 high = aftl_tvr_program_wear_q16[wear.index];
 	u64 low = aftl_tvr_program_wear_q16[wear.index + 1];
 
@@ -78,9 +65,9 @@ static u64 erase_point_ns(u32 index)
 
 u64 aftl_worn_erase_ns(u64 ns, u32 erases)
 {
-	struct place wear = find_place(aftl_tvr_wear_axis, AFTL_TVR_WEAR_POINTS, erases);
-	u64 worn = between(erase_point_ns(wear.index), erase_point_ns(wear.index + 1),
-			   wear.fraction);
+	struct aftl_point wear = life_point(erases);
+	u64 worn = aftl_between(erase_point_ns(wear.index), erase_point_ns(wear.index + 1),
+				wear.fraction);
 
 	return div64_u64(ns * worn, erase_point_ns(0));
 }

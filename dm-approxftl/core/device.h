@@ -111,6 +111,23 @@ enum aftl_job_kind {
 };
 
 /**
+ * struct aftl_redo - programs of a block that the policy wants once more elsewhere
+ * @block: NULL if there are none
+ * @erases: of the block; after an erase there is nothing to do
+ * @begin: slots of the block from the first such program ...
+ * @end: ... to the end of the last
+ */
+struct aftl_redo {
+	struct aftl_block *block;
+	u32 erases;
+	u32 begin;
+	u32 end;
+};
+
+/* Blocks of a LUN that may wait for that; they have their turn before any write. */
+#define AFTL_REDO_BLOCKS 8
+
+/**
  * struct aftl_job - background work of a LUN: moving data, then perhaps an erase
  * @kind: enum aftl_job_kind
  * @cause: enum aftl_cause that its programs count for
@@ -160,7 +177,8 @@ enum aftl_step {
  * @writes: host writes by stream
  * @write_streams: bit by stream: its queue is not empty
  * @job: background work
- * @redo: placement that the policy wants programmed once more; block NULL if none
+ * @redo: programs that the policy wants once more, oldest block first
+ * @redo_blocks: how many entries
  * @good_blocks: blocks that are not bad
  * @free_blocks: erased blocks
  * @free_head: oldest erased block
@@ -193,7 +211,8 @@ struct aftl_lun {
 	struct aftl_queue writes[AFTL_STREAMS];
 	u32 write_streams;
 	struct aftl_job job;
-	struct aftl_placement redo;
+	struct aftl_redo redo[AFTL_REDO_BLOCKS];
+	u32 redo_blocks;
 	u32 good_blocks;
 	u32 free_blocks;
 	u32 free_head;
@@ -461,7 +480,8 @@ void aftl_job_take(struct aftl *ftl, struct aftl_payload *payload, aftl_slot_t s
 int aftl_job_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_placement *placement);
 void aftl_job_drop(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_job_erased(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_job_redo(struct aftl_lun *lun, const struct aftl_placement *placement);
+void aftl_job_redo(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_placement *placement);
+bool aftl_job_redo_due(const struct aftl *ftl, const struct aftl_lun *lun);
 bool aftl_job_wanted(const struct aftl *ftl, const struct aftl_lun *lun);
 void aftl_job_offer(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_job_day(struct aftl *ftl);

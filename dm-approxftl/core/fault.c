@@ -63,7 +63,7 @@ static void lay_down(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->job.kind != AFTL_JOB_NONE)
 		aftl_job_drop(ftl, lun);
-	lun->redo.block = NULL;
+	lun->redo_blocks = 0;
 	lun->refuge = NULL;
 	lun->parked.kind = AFTL_WORK_NONE;
 	lun->work.phase = AFTL_PHASE_DEAD;

@@ -142,7 +142,7 @@ static void set_program_times(struct aftl *ftl)
 	ns[AFTL_MODE_AFTER] = config->program_after;
 	ns[AFTL_MODE_COARSE] = config->program_coarse;
 	ns[AFTL_MODE_FINE] = config->program_fine;
-	ns[AFTL_MODE_FOLLOWER] = config->program_follower;
+	ns[AFTL_MODE_FOLLOWER] = config->program_follower ? : config->program;
 	ns[AFTL_MODE_MLC] = config->program_mlc;
 }
 

@@ -35,18 +35,36 @@ static void begin_empty(struct aftl *ftl, struct aftl_lun *lun, u32 cause,
 		aftl_supply_unlist(ftl, lun, block);
 }
 
+/* The last free blocks are for moves that make others free. */
+static bool may_redo(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	return lun->redo_blocks && !lun->stuck && !lun->cramped && !aftl_urgent(ftl, lun);
+}
+
+/* Oldest first. */
+static struct aftl_redo take_redo(struct aftl_lun *lun)
+{
+	struct aftl_redo first = lun->redo[0];
+
+	lun->redo_blocks--;
+	memmove(lun->redo, lun->redo + 1, lun->redo_blocks * sizeof(first));
+	return first;
+}
+
 static bool pick_redo(struct aftl *ftl, struct aftl_lun *lun)
 {
-	struct aftl_placement *redo = &lun->redo;
+	while (may_redo(ftl, lun)) {
+		struct aftl_redo redo = take_redo(lun);
 
-	if (!redo->block)
-		return false;
-	begin(ftl, lun, AFTL_JOB_REDO, AFTL_CAUSE_REWRITE, redo->block);
-	lun->job.begin = redo->page * ftl->geo.page_units;
-	lun->job.cursor = lun->job.begin;
-	lun->job.end = lun->job.begin + redo->pages * ftl->geo.page_units;
-	redo->block = NULL;
-	return true;
+		if (redo.block->erases != redo.erases)
+			continue;
+		begin(ftl, lun, AFTL_JOB_REDO, AFTL_CAUSE_REWRITE, redo.block);
+		lun->job.begin = redo.begin;
+		lun->job.cursor = redo.begin;
+		lun->job.end = redo.end;
+		return true;
+	}
+	return false;
 }
 
 static struct aftl_block *lun_block(struct aftl *ftl, const struct aftl_lun *lun, u32 i)
@@ -452,12 +470,52 @@ void aftl_job_erased(struct aftl *ftl, struct aftl_lun *lun)
 	aftl_erase_commit(ftl, lun, block);
 }
 
+/* Entry of a block, or one past the last. */
+static struct aftl_redo *find_redo(struct aftl_lun *lun, const struct aftl_block *block)
+{
+	struct aftl_redo *redo = lun->redo;
+
+	while (redo < lun->redo + lun->redo_blocks &&
+	       (redo->block != block || redo->erases != block->erases))
+		redo++;
+	return redo;
+}
+
 /*
  * aftl_job_redo() - the content of @placement has to be programmed once more
+ *
+ * What lies between two such programs of a block is moved along. A job that is under way
+ * can add some more before the first is picked; should they ever be in more blocks than
+ * there is room for, the oldest is given up.
  */
-void aftl_job_redo(struct aftl_lun *lun, const struct aftl_placement *placement)
+void aftl_job_redo(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_placement *placement)
 {
-	lun->redo = *placement;
+	u32 begin = placement->page * ftl->geo.page_units;
+	u32 end = begin + aftl_placement_units(ftl, placement);
+	struct aftl_redo *redo = find_redo(lun, placement->block);
+
+	ftl->stats.counters.repeated_programs++;
+	if (redo < lun->redo + lun->redo_blocks) {
+		redo->begin = min(redo->begin, begin);
+		redo->end = max(redo->end, end);
+		return;
+	}
+	if (lun->redo_blocks == AFTL_REDO_BLOCKS)
+		take_redo(lun);
+	lun->redo[lun->redo_blocks++] = (struct aftl_redo){
+		.block = placement->block,
+		.erases = placement->block->erases,
+		.begin = begin,
+		.end = end,
+	};
+}
+
+/*
+ * aftl_job_redo_due() - before anything else is written: are there programs to repeat?
+ */
+bool aftl_job_redo_due(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	return lun->job.kind == AFTL_JOB_REDO || may_redo(ftl, lun);
 }
 
 /*

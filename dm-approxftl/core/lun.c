@@ -189,6 +189,8 @@ static bool start_write(struct aftl *ftl, struct aftl_lun *lun, u32 stream)
 {
 	if (stream == AFTL_STREAMS)
 		return false;
+	if (unlikely(aftl_job_redo_due(ftl, lun)) && start_job(ftl, lun, false))
+		return true;
 	if (aftl_urgent(ftl, lun) && start_job(ftl, lun, true)) {
 		ftl->stats.counters.gc_urgent_steps++;
 		return true;
@@ -228,7 +230,7 @@ static bool start_something(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_n
 	}
 	if (lun->write_streams && start_write(ftl, lun, stream))
 		return true;
-	return !ftl->parking && start_job(ftl, lun, false);
+	return (!ftl->parking || aftl_job_redo_due(ftl, lun)) && start_job(ftl, lun, false);
 }
 
 static void rest(struct aftl *ftl, struct aftl_lun *lun, u64 retry_ns)
@@ -309,7 +311,7 @@ static void programmed(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (ftl->type->programmed &&
 	    ftl->type->programmed(ftl->policy, lun, &lun->work.placement))
-		aftl_job_redo(lun, &lun->work.placement);
+		aftl_job_redo(ftl, lun, &lun->work.placement);
 	if (lun->work.kind == AFTL_WORK_PROGRAM)
 		aftl_write_done(ftl, lun->work.commands, lun->work.service_ns);
 }

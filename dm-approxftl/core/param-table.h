@@ -52,8 +52,8 @@ PARAM(program_after, TIME, 1, 10 * SEC, 469 * US,
 	"program a precise page after all its neighbours")
 PARAM(program_coarse, TIME, 1, 10 * SEC, 466667, "program with a coarse voltage step")
 PARAM(program_fine, TIME, 1, 10 * SEC, 933 * US, "program with a fine voltage step")
-PARAM(program_follower, TIME, 1, 10 * SEC, 490 * US,
-	"program a word line with parameters learned from its layer's leader")
+PARAM(program_follower, TIME, 0, 10 * SEC, 0,
+	"program a word line with parameters learned from its leader; 0: as the loop model says")
 PARAM(program_mlc, TIME, 1, 10 * SEC, 624 * US, "program two bits into a TLC word line")
 PARAM(reprogram, TIME, 1, 10 * SEC, 631 * US, "program a word line in MLC mode once more")
 PARAM(erase, TIME, 1, 10 * SEC, 3500 * US, "erase a block")
@@ -112,6 +112,8 @@ PARAM(wear_low, PERCENT, 0, 10000, 6200,
 PARAM(wear_period, COUNT, 1, 1 << 20, 1024,
 	"opened blocks between two looks at the least wear (approxftl)")
 PARAM(burst, PERCENT, 0, 10000, 9000, "buffer use above which followers are written (cubeftl)")
+PARAM(misprograms, RATE, 0, 200000000000ULL, 0,
+	"share of the followers that come out bad and are programmed once more (cubeftl)")
 PARAM(zone1, TIME, 0, 365 * DAY, 30 * MINUTE,
 	"updates of data not older than this are the hottest (ressd, tlc)")
 PARAM(zone2, TIME, 0, 365 * DAY, 60 * MINUTE, "the same for the second zone (ressd, tlc)")

@@ -63,8 +63,8 @@ static const u8 live[] = {
 	AT(command), AT(ecc_retry), AT(energy), AT(order), AT(suspend), AT(suspend_cost),
 	AT(suspend_limit), AT(idle), AT(buffer_hold), AT(gc), AT(gc_idle_valid), AT(wear_gap),
 	AT(endurance), AT(refresh), AT(rber), AT(rber_approx), AT(ecc_bits), AT(ecc_levels),
-	AT(hot_size), AT(promote), AT(wear_low), AT(wear_period), AT(burst), AT(zone1), AT(zone2),
-	AT(zone3), AT(tvr_retention),
+	AT(hot_size), AT(promote), AT(wear_low), AT(wear_period), AT(burst), AT(misprograms),
+	AT(zone1), AT(zone2), AT(zone3), AT(tvr_retention),
 };
 
 /* A suffix and how many stored units it stands for; the first is the largest. */

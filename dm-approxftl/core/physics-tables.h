@@ -233,11 +233,26 @@ extern const u16 aftl_agcr_step_mv[AFTL_AGCR_COSTS];
  */
 extern const u32 aftl_cube_program_ns[2][AFTL_CUBE_MAX_REMOVED_LOOPS + 1];
 
-/* vertFTL: program time of every word line, in nanoseconds */
-#define AFTL_CUBE_VERT_PROGRAM_NS 644000
+/**
+ * aftl_cube_vert_program_ns - vertFTL: program time in nanoseconds, by relative layer
+ *
+ * The mean saves 8 %.
+ */
+extern const u32 aftl_cube_vert_program_ns[AFTL_LAYER_POINTS];
 
 /* ISPP step in millivolt, derived from the margin of one known point */
 #define AFTL_CUBE_STEP_MV 117
+
+/**
+ * aftl_cube_ep1_q12 - errors between erased state and P1 after a program, in 1/4096 of their
+ * mean, by P/E cycles and relative layer
+ *
+ * What the controller monitors on a leader. An assumption.
+ */
+extern const u16 aftl_cube_ep1_q12[AFTL_RBER_PE_POINTS][AFTL_LAYER_POINTS];
+
+/* BER_EP1(max): these errors over those of a word line are its spare margin S_M */
+#define AFTL_CUBE_EP1_MAX_Q12 6472
 
 /* Spare margin of entry 0, in tenths */
 #define AFTL_CUBE_MARGIN_FIRST 10
@@ -245,45 +260,32 @@ extern const u32 aftl_cube_program_ns[2][AFTL_CUBE_MAX_REMOVED_LOOPS + 1];
 #define AFTL_CUBE_MARGIN_POINTS 21
 
 /**
- * aftl_cube_margin_mv - voltage margin in millivolt, by spare margin S_M in tenths, starting
- * at AFTL_CUBE_MARGIN_FIRST
+ * aftl_cube_start_mv - how far the first program voltage may rise, in millivolt, by spare
+ * margin S_M in tenths, starting at AFTL_CUBE_MARGIN_FIRST
  *
- * Logarithmic in S_M through 320 mV at 1.7; an assumption.
+ * Both margins together are logarithmic in S_M through 320 mV at 1.7; halves of each;
+ * assumptions.
  */
-extern const u16 aftl_cube_margin_mv[AFTL_CUBE_MARGIN_POINTS];
+extern const u16 aftl_cube_start_mv[AFTL_CUBE_MARGIN_POINTS];
 
 /**
- * aftl_cube_margin_loops - loops that may be removed, nearest integer, by spare margin S_M
- * in tenths, starting at AFTL_CUBE_MARGIN_FIRST
- *
- * S_M = 1.7 gives 3.
+ * aftl_cube_final_mv - how far the last program voltage may fall, in millivolt, by spare
+ * margin S_M in tenths, starting at AFTL_CUBE_MARGIN_FIRST
  */
-extern const u8 aftl_cube_margin_loops[AFTL_CUBE_MARGIN_POINTS];
+extern const u16 aftl_cube_final_mv[AFTL_CUBE_MARGIN_POINTS];
 
-/**
- * aftl_cube_margin_loops_q8 - loops that may be removed, x 256, by spare margin S_M in
- * tenths, starting at AFTL_CUBE_MARGIN_FIRST
- *
- * For interpolation in aftl_cube_program_ns: S_M = 1.7 then saves 19.7 % with default
- * verifies.
- */
-extern const u16 aftl_cube_margin_loops_q8[AFTL_CUBE_MARGIN_POINTS];
-
-/* Read time of one sensing attempt, in nanoseconds */
-#define AFTL_CUBE_READ_NS 60000
-
-/* Retries of a read that needs any, with default references */
+/* Mean retries of a read that needs any, with default references */
 #define AFTL_CUBE_RETRIES 3
 
-/* Retries left with the optimal reference table, 1.0 = 65536 */
-#define AFTL_CUBE_ORT_Q16 22282
+/* How far a page of a layer may be from that mean, either way */
+#define AFTL_CUBE_RETRY_SPREAD 1
 
 /**
- * aftl_cube_retry_q16 - probability x 65536 that a read needs retries
+ * aftl_cube_retry_q16 - share x 65536 of the layers that need retries, by P/E cycles and age
  *
- * Index: 0 = fresh, 1 = 2000 cycles and a month, 2 = 2000 cycles and a year. Assumed.
+ * 0.3 and 0.9 at 2000 cycles, a month and a year.
  */
-extern const u32 aftl_cube_retry_q16[3];
+extern const u32 aftl_cube_retry_q16[AFTL_RBER_PE_POINTS][AFTL_RBER_HOUR_POINTS];
 
 /*
  * TVR

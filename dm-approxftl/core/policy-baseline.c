@@ -3,11 +3,12 @@
  * Baseline: page mapping, one open block per LUN, every write precise.
  *
  * pageFTL is the same under the name that cubeFTL is compared with: word lines layer
- * by layer, none of them faster than another. Traditional is what AGCR is compared
- * with: every write at medium cost.
+ * by layer, none of them faster than another; its reads of old data are retried.
+ * Traditional is what AGCR is compared with: every write at medium cost.
  */
 #include "policies.h"
 #include "policy-by-class.h"
+#include "policy-by-layer.h"
 
 static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
 		 struct aftl_placement *placement)
@@ -41,6 +42,7 @@ const struct aftl_policy_type aftl_policy_pageftl = {
 	.adopt = aftl_by_class_adopt,
 	.closed = aftl_by_class_closed,
 	.place = place,
+	.read_extra = aftl_default_retries_ns,
 };
 
 const struct aftl_policy_type aftl_policy_traditional = {

@@ -45,8 +45,8 @@ FULL = "--fill sequential --fill_approx 50%"
 ROOMY = "--op 50% --gc 0% --gc_idle_valid 0%"
 STEADY = f"--op 10% {FULL} --fill_overwrite 200%"
 
-POLICIES = ("baseline", "delta_b", "vth_b", "approxftl", "pageftl", "cubeftl", "cubeftl_minus",
-            "traditional", "li", "agcr", "tvr")
+POLICIES = ("baseline", "delta_b", "vth_b", "approxftl", "pageftl", "vertftl", "cubeftl",
+            "cubeftl_minus", "traditional", "li", "agcr", "tvr")
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from aftl_physics import (
     cell,
     claims,
+    cube,
     fixed,
     layers,
     normal,
@@ -223,6 +224,23 @@ def test_cube_margin_meets_its_known_point() -> None:
     loops = program_time.cube_removed_loops(1.7)
     assert program_time.cube_saving(loops) == pytest.approx(0.197, abs=1e-6)
     assert 115 <= program_time.cube_step_mv() <= 135
+
+
+def test_cube_spare_margins() -> None:
+    new = [cube.spare_margin(p, 0) for p in range(layers.POINTS)]
+    worn = [cube.spare_margin(p, cube.LIFE_CYCLES) for p in range(layers.POINTS)]
+    assert max(new) == pytest.approx(1.7) and min(worn) == pytest.approx(1.0)
+    assert all(a > b for a, b in zip(new, worn, strict=True))
+    assert sum(cube.margin_mv(1.7)) == pytest.approx(320.0)
+    assert sum(cube.margin_mv(100.0)) == pytest.approx(4 * program_time.cube_step_mv())
+
+
+def test_cube_followers_save_about_thirty_percent_when_new() -> None:
+    """Not fitted: it follows from the known margin at the best layer and the shape."""
+    assert cube.mean_follower_saving(0) == pytest.approx(0.30, abs=0.02)
+    assert cube.mean_follower_saving(2000) < cube.mean_follower_saving(1000)
+    assert cube.mean_follower_saving(2000) > program_time.CUBE_SKIP_SAVING
+
 
 
 # TVR

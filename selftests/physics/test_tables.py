@@ -157,16 +157,33 @@ def test_times_in_c() -> None:
     assert c_numbers("aftl_agcr_step_mv") == [400, 300, 225]
     cube = c_numbers("aftl_cube_program_ns")
     assert cube[0] == 700000 and cube[5] == 586600
-    assert c_macro("AFTL_CUBE_VERT_PROGRAM_NS") == 644000
-    assert c_numbers("aftl_cube_margin_loops")[7] == 3
 
 
-def test_cube_margin_interpolates_to_the_known_saving() -> None:
-    loops_q8 = c_numbers("aftl_cube_margin_loops_q8")[17 - c_macro("AFTL_CUBE_MARGIN_FIRST")]
+def test_cube_margins_interpolate_to_the_known_saving() -> None:
+    at = 17 - c_macro("AFTL_CUBE_MARGIN_FIRST")
+    total = c_numbers("aftl_cube_start_mv")[at] + c_numbers("aftl_cube_final_mv")[at]
+    assert total == 320
+    loops_q8 = total * 256 // c_macro("AFTL_CUBE_STEP_MV")
     times = c_numbers("aftl_cube_program_ns")[:5]
     whole, rest = divmod(loops_q8, 256)
     time = times[whole] + (times[whole + 1] - times[whole]) * rest // 256
     assert 1 - time / 700000 == pytest.approx(0.197, abs=5e-4)
+
+
+def test_cube_layers_in_c() -> None:
+    errors = np.array(c_numbers("aftl_cube_ep1_q12")).reshape(len(tables.PE_AXIS), -1)
+    assert (np.diff(errors, axis=0) > 0).all()
+    most = c_macro("AFTL_CUBE_EP1_MAX_Q12")
+    assert most / errors[0].min() == pytest.approx(1.7, abs=2e-3)
+    assert most / errors[tables.PE_AXIS.index(2000)].max() == pytest.approx(1.0, abs=2e-3)
+    vert = np.array(c_numbers("aftl_cube_vert_program_ns"))
+    assert vert.mean() == pytest.approx(644000, abs=50) and vert.max() == 700000
+    retries = np.array(c_numbers("aftl_cube_retry_q16")).reshape(len(tables.PE_AXIS), -1)
+    worn = retries[tables.PE_AXIS.index(2000)]
+    assert worn[tables.HOUR_AXIS.index(720)] / 65536 == pytest.approx(0.3, abs=1e-4)
+    assert worn[tables.HOUR_AXIS.index(8760)] / 65536 == pytest.approx(0.9, abs=1e-4)
+    assert not retries[0].any() and not retries[:, 0].any()
+    assert (np.diff(retries, axis=0) >= 0).all() and (np.diff(retries, axis=1) >= 0).all()
 
 
 def test_tvr_in_c() -> None:

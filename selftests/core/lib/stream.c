@@ -143,6 +143,8 @@ void test_random_options(struct test_device *device, struct aftl_random *random)
 	config->tvr_mode = aftl_random_below(random, 2);
 	config->tvr_margin = aftl_random_below(random, 10001);
 	config->wear_times = aftl_random_below(random, 2);
+	config->misprograms = aftl_random_below(random, 3) * 20000000000ULL;
+	config->program_follower = aftl_random_below(random, 2) * 400000;
 }
 
 void test_note_config(const struct test_device *device, const char *policy, u64 seed)

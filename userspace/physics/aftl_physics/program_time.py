@@ -81,13 +81,10 @@ CUBE_MARGIN_MV = 320.0
 CUBE_MARGIN_SAVING = 0.197
 #: Saving of vertFTL on every word line (remembered).
 CUBE_VERT_SAVING = 0.08
-#: Reads (assumed): time per attempt, retries of a read that needs any, probability of needing
-#: them when fresh, after 2K cycles + a month, + a year. The reference table leaves 34 % of the
-#: retries (remembered as -66 %).
-CUBE_READ_NS = 60_000
+#: Reads (assumed): retries of a read that needs any, probability of needing them when fresh, after
+#: 2K cycles + a month, + a year.
 CUBE_RETRIES = 3
 CUBE_RETRY_PROBABILITY = (0.0, 0.3, 0.9)
-CUBE_ORT_RETRY_FACTOR = 0.34
 
 
 @dataclass(frozen=True)

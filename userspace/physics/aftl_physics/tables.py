@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aftl_physics import cell, layers, poisson, program_time, reprogram_code, tlc, tvr
+from aftl_physics import cell, cube, layers, poisson, program_time, reprogram_code, tlc, tvr
 from aftl_physics.csource import Enum, Macro, Section, Table
 from aftl_physics.fixed import scaled
 from aftl_physics.reprogram_code import Code
 
+Q12 = 1 << 12
 Q16 = 1 << 16
 Q40 = 1 << 40
 # Spelt in two parts, so that tools do not take it for the licence of this file.
@@ -236,13 +237,14 @@ def _cube_ns(removed: int, skip: bool) -> int:
 
 def cube_section() -> Section:
     """cubeFTL."""
-    loops_q8 = [scaled(program_time.cube_removed_loops(t / 10), 256) for t in MARGIN_TENTHS]
-    margins = [scaled(program_time.cube_margin_mv(t / 10), 1) for t in MARGIN_TENTHS]
+    margins = list(zip(*(cube.margin_mv(t / 10) for t in MARGIN_TENTHS), strict=True))
     times = [
         [_cube_ns(n, skip) for n in range(program_time.CUBE_MAX_REMOVED + 1)]
         for skip in (False, True)
     ]
-    leader = program_time.CUBE_LEADER_NS
+    errors = [[scaled(one * cube.wear_factor(pe), Q12)
+               for one in cube.layer_errors()] for pe in PE_AXIS]
+    retries = [[scaled(cube.retry_probability(pe, h), Q16) for h in HOUR_AXIS] for pe in PE_AXIS]
     points = ("AFTL_CUBE_MARGIN_POINTS",)
     margin_axis = "by spare margin S_M in tenths, starting at AFTL_CUBE_MARGIN_FIRST"
     return Section("cubeFTL", (
@@ -251,34 +253,33 @@ def cube_section() -> Section:
               "program time in nanoseconds",
               "First index: 0 = default verifies (leader), 1 = redundant verifies skipped"
               " (follower). Second index: loops removed."),
-        Macro("AFTL_CUBE_VERT_PROGRAM_NS",
-              scaled(leader * (1.0 - program_time.CUBE_VERT_SAVING), 1, digits=7),
-              "vertFTL: program time of every word line, in nanoseconds"),
+        Table("aftl_cube_vert_program_ns", "u32", ("AFTL_LAYER_POINTS",),
+              [scaled(ns, 1) for ns in cube.vert_program_ns()],
+              "vertFTL: program time in nanoseconds, by relative layer",
+              "The mean saves 8 %."),
         Macro("AFTL_CUBE_STEP_MV", scaled(program_time.cube_step_mv(), 1),
               "ISPP step in millivolt, derived from the margin of one known point"),
+        Table("aftl_cube_ep1_q12", "u16", ("AFTL_RBER_PE_POINTS", "AFTL_LAYER_POINTS"), errors,
+              "errors between erased state and P1 after a program, in 1/4096 of their mean, by P/E"
+              " cycles and relative layer",
+              "What the controller monitors on a leader. An assumption."),
+        Macro("AFTL_CUBE_EP1_MAX_Q12", scaled(cube.largest_errors(), Q12),
+              "BER_EP1(max): these errors over those of a word line are its spare margin S_M"),
         Macro("AFTL_CUBE_MARGIN_FIRST", MARGIN_TENTHS[0], "Spare margin of entry 0, in tenths"),
         Macro("AFTL_CUBE_MARGIN_POINTS", len(MARGIN_TENTHS)),
-        Table("aftl_cube_margin_mv", "u16", points, margins,
-              f"voltage margin in millivolt, {margin_axis}",
-              "Logarithmic in S_M through 320 mV at 1.7; an assumption."),
-        Table("aftl_cube_margin_loops", "u8", points, [(q + 128) // 256 for q in loops_q8],
-              f"loops that may be removed, nearest integer, {margin_axis}",
-              "S_M = 1.7 gives 3."),
-        Table("aftl_cube_margin_loops_q8", "u16", points, loops_q8,
-              f"loops that may be removed, x 256, {margin_axis}",
-              "For interpolation in aftl_cube_program_ns: S_M = 1.7 then saves 19.7 % with default"
-              " verifies."),
-        Macro("AFTL_CUBE_READ_NS", program_time.CUBE_READ_NS,
-              "Read time of one sensing attempt, in nanoseconds"),
+        Table("aftl_cube_start_mv", "u16", points, [scaled(mv, 1) for mv in margins[0]],
+              f"how far the first program voltage may rise, in millivolt, {margin_axis}",
+              "Both margins together are logarithmic in S_M through 320 mV at 1.7; halves of each;"
+              " assumptions."),
+        Table("aftl_cube_final_mv", "u16", points, [scaled(mv, 1) for mv in margins[1]],
+              f"how far the last program voltage may fall, in millivolt, {margin_axis}"),
         Macro("AFTL_CUBE_RETRIES", program_time.CUBE_RETRIES,
-              "Retries of a read that needs any, with default references"),
-        Macro("AFTL_CUBE_ORT_Q16", scaled(program_time.CUBE_ORT_RETRY_FACTOR, Q16),
-              "Retries left with the optimal reference table, 1.0 = 65536"),
-        Table("aftl_cube_retry_q16", "u32", ("3",),
-              [scaled(p, Q16) for p in program_time.CUBE_RETRY_PROBABILITY],
-              "probability x 65536 that a read needs retries",
-              "Index: 0 = fresh, 1 = 2000 cycles and a month, 2 = 2000 cycles and a year."
-              " Assumed."),
+              "Mean retries of a read that needs any, with default references"),
+        Macro("AFTL_CUBE_RETRY_SPREAD", cube.RETRY_SPREAD,
+              "How far a page of a layer may be from that mean, either way"),
+        Table("aftl_cube_retry_q16", "u32", ("AFTL_RBER_PE_POINTS", "AFTL_RBER_HOUR_POINTS"),
+              retries, "share x 65536 of the layers that need retries, by P/E cycles and age",
+              "0.3 and 0.9 at 2000 cycles, a month and a year."),
     ))
 
 

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Values between the points of the physics tables.
+ */
+#ifndef AFTL_TABLE_LOOKUP_H
+#define AFTL_TABLE_LOOKUP_H
+
+#include "aftl-host.h"
+
+/**
+ * struct aftl_point - position of a value on an axis
+ * @index: of the point before it
+ * @fraction: in 1/65536 of the gap to the next point
+ */
+struct aftl_point {
+	u32 index;
+	u32 fraction;
+};
+
+/* Values past the end count as the end. */
+static inline struct aftl_point aftl_find_point(const u32 *axis, u32 points, u64 value)
+{
+	struct aftl_point point = { points - 2, 65536 };
+	u32 i;
+
+	if (value >= axis[points - 1])
+		return point;
+	for (i = 1; value >= axis[i]; i++)
+		;
+	point.index = i - 1;
+	point.fraction = (u32)div64_u64((value - axis[i - 1]) << 16, axis[i] - axis[i - 1]);
+	return point;
+}
+
+/* Between two neighbouring entries, of which the second is not smaller. */
+static inline u64 aftl_between(u64 low, u64 high, u32 fraction)
+{
+	return low + (((high - low) * fraction) >> 16);
+}
+
+#endif

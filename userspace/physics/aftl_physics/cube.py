@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""cubeFTL beyond the loop sum: what a leader tells about its layer, and reads of old data.
+
+The text at hand has no numerals. Two points are remembered, a spare margin of 1.7 that is worth
+320 mV and saves 19.7 % "at most", and retries of 0.3 and 0.9 of the reads; the rest is assumed.
+"""
+
+import math
+from functools import lru_cache
+
+from aftl_physics import layers, program_time
+
+#: Wear at which the worst layer has no margin left (assumed: the paper's end of life).
+LIFE_CYCLES = 2000
+#: Share of a margin that raises the first program voltage; the rest lowers the last (assumed).
+START_SHARE = 0.5
+#: Age in hours of the two conditions that need retries, after LIFE_CYCLES.
+MONTH_HOURS, YEAR_HOURS = 720, 8760
+#: Without a reference table a read that needs retries needs this number of them, give or take
+#: one; pages of a layer differ by so much (assumed: it leaves about a third with the table).
+RETRY_SPREAD = 1
+
+
+@lru_cache(maxsize=1)
+def layer_errors() -> list[float]:
+    """Errors between the erased state and P1 after a program, by layer; 1 is about the mean.
+
+    They vary less over the stack than all errors do: with the square root (assumed).
+    """
+    return [math.sqrt(factor / layers.UNIT) for factor in layers.factors_q8()]
+
+
+def largest_errors() -> float:
+    """BER_EP1(max): the known spare margin is that of the best layer when new."""
+    return min(layer_errors()) * program_time.CUBE_MARGIN
+
+
+def wear_factor(cycles: float) -> float:
+    """Growth of these errors, linear; the worst layer reaches the maximum at LIFE_CYCLES."""
+    return 1.0 + (largest_errors() / max(layer_errors()) - 1.0) * cycles / LIFE_CYCLES
+
+
+def spare_margin(point: int, cycles: float) -> float:
+    """S_M of a layer: how much its errors may grow; never less than none."""
+    return max(1.0, largest_errors() / (layer_errors()[point] * wear_factor(cycles)))
+
+
+def margin_mv(spare: float) -> tuple[float, float]:
+    """How far the first program voltage may rise and the last one fall, in mV."""
+    limit = program_time.CUBE_MAX_REMOVED * program_time.cube_step_mv()
+    total = min(limit, program_time.cube_margin_mv(spare))
+    return START_SHARE * total, (1.0 - START_SHARE) * total
+
+
+def follower_saving(spare: float) -> float:
+    """Saving of a follower: needless verifies and as many loops as the margin allows."""
+    loops = program_time.cube_removed_loops(spare)
+    whole = min(int(loops), program_time.CUBE_MAX_REMOVED - 1)
+    low = program_time.cube_program_ns(whole, True)
+    high = program_time.cube_program_ns(whole + 1, True)
+    return 1.0 - (low + (high - low) * (loops - whole)) / program_time.CUBE_LEADER_NS
+
+
+def mean_follower_saving(cycles: float) -> float:
+    """The same over all layers."""
+    savings = [follower_saving(spare_margin(p, cycles)) for p in range(layers.POINTS)]
+    return sum(savings) / len(savings)
+
+
+@lru_cache(maxsize=1)
+def vert_program_ns() -> list[float]:
+    """vertFTL: program time by layer, fixed for all conditions.
+
+    What a layer is better than the worst one is margin for ever. Only the last voltage is lowered,
+    and carefully, so the savings are scaled to the mean that is remembered.
+    """
+    worst = max(layer_errors())
+    savings = [program_time.cube_saving(program_time.cube_removed_loops(worst / errors))
+               for errors in layer_errors()]
+    scale = program_time.CUBE_VERT_SAVING * len(savings) / sum(savings)
+    return [program_time.CUBE_LEADER_NS * (1.0 - saving * scale) for saving in savings]
+
+
+def retry_probability(cycles: float, hours: float) -> float:
+    """Share of the layers whose data need retries with default references.
+
+    A power of the age through the two known points, linear in cycles (both assumed).
+    """
+    _, month, year = program_time.CUBE_RETRY_PROBABILITY
+    exponent = math.log(year / month) / math.log(YEAR_HOURS / MONTH_HOURS)
+    return min(1.0, cycles / LIFE_CYCLES * year * math.pow(hours / YEAR_HOURS, exponent))
