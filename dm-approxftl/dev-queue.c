@@ -247,8 +247,10 @@ static void op_done(struct aftl_dev_op *op)
 {
 	struct aftl_dev *dev = op->dev;
 	unsigned long flags;
+	bool congested;
 
 	spin_lock_irqsave(&dev->lock, flags);
+	congested = aftl_dev_congested(dev);
 	if (op->page) {
 		hlist_del(&op->node);
 		aftl_dev_drop_page(dev, op->page);
@@ -256,6 +258,9 @@ static void op_done(struct aftl_dev_op *op)
 	op->done = true;
 	while (dev->tail != dev->next && op_at(dev, dev->tail)->done)
 		WRITE_ONCE(dev->tail, dev->tail + 1);
+	/* Device time may stand still, and no request come that would let it go on. */
+	if (congested && !aftl_dev_congested(dev))
+		queue_work(dev->workers, &dev->work);
 	wake_up_all(&dev->room);
 	spin_unlock_irqrestore(&dev->lock, flags);
 }

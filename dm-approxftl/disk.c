@@ -133,13 +133,14 @@ static enum hrtimer_restart timer_fired(struct hrtimer *timer)
 
 void aftl_disk_continue(struct aftl_disk *disk)
 {
-	struct aftl_request *done;
+	struct aftl_request *done = NULL;
 
-	if (!READ_ONCE(disk->stalled) && !(aftl_dev_error(disk->durable) && !disk->told))
-		return;
+	/* Under the lock: who is about to stall has seen the queue before there was room. */
 	spin_lock_bh(&disk->lock);
-	aftl_disk_advance(disk);
-	done = aftl_disk_settle(disk);
+	if (disk->stalled || (aftl_dev_error(disk->durable) && !disk->told)) {
+		aftl_disk_advance(disk);
+		done = aftl_disk_settle(disk);
+	}
 	spin_unlock_bh(&disk->lock);
 	aftl_io_finish(disk, done);
 }

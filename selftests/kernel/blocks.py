@@ -3,15 +3,17 @@
 """Blocks that say which they are and how new, before and after a power failure.
 
 blocks.py load DEVICE JOURNAL OPERATIONS SEED [LOG]
-blocks.py check DEVICE JOURNAL [MARK]
+blocks.py check DEVICE JOURNAL [MARK|-]
 blocks.py race DEVICE SECONDS
 
 "load" fills the device, and then writes, discards, zeroes and flushes in several threads, all
 direct. JOURNAL says what was begun and, after each flush or forced write that has returned,
 which operations it covers. Such a moment is a mark, by number; it is also put into LOG, a
 device of dm-log-writes. "check" compares a device with the journal up to MARK or its end: each
-block must hold what was covered, or something that was begun later. "race" writes the device from
-front to back, over and over, while others read: a block is itself, however old.
+block must hold what was covered, or something that was begun later. With "-" it does so for each
+line of standard input that is a mark, and answers "sound" or what is wrong, in one line. "race"
+writes the device from front to back, over and over, while others read: a block is itself, however
+old.
 """
 
 from __future__ import annotations
@@ -252,8 +254,8 @@ def read_journal(path: str, last_mark: int) -> Expected:
     return expected
 
 
-def check(path: str, journal: str, last_mark: int) -> None:
-    """Compare, and complain of the first blocks that are wrong."""
+def check(path: str, journal: str, last_mark: int) -> list[str]:
+    """Compare; returns what is wrong, the first few blocks."""
     expected = read_journal(journal, last_mark)
     fd = os.open(path, os.O_RDONLY | os.O_DIRECT)
     blocks = os.lseek(fd, 0, os.SEEK_END) // BLOCK
@@ -266,8 +268,21 @@ def check(path: str, journal: str, last_mark: int) -> None:
             fault = expected.fault(block, buffer[at : at + BLOCK])
             if fault:
                 faults.append(f"block {block} {fault}")
+    os.close(fd)
+    return [f"{len(faults)} blocks are wrong", *faults[:5]] if faults else []
+
+
+def check_often(path: str, journal: str) -> None:
+    """Compare whenever a mark comes in."""
+    for line in sys.stdin:
+        print("; ".join(check(path, journal, int(line))) or "sound", flush=True)
+
+
+def check_once(path: str, journal: str, last_mark: int) -> None:
+    """Compare, and complain."""
+    faults = check(path, journal, last_mark)
     if faults:
-        raise SystemExit("\n".join([f"{len(faults)} blocks are wrong", *faults[:5]]))
+        raise SystemExit("\n".join(faults))
 
 
 def read_until(path: str, end: float, strangers: list[str], draw: random.Random) -> None:
@@ -307,9 +322,12 @@ def main(arguments: list[str]) -> None:
     if arguments[0] == "race":
         race(arguments[1], int(arguments[2]))
         return
+    if arguments[0] == "check" and arguments[3:] == ["-"]:
+        check_often(arguments[1], arguments[2])
+        return
     if arguments[0] == "check":
         mark = int(arguments[3]) if len(arguments) > 3 else sys.maxsize
-        check(arguments[1], arguments[2], mark)
+        check_once(arguments[1], arguments[2], mark)
         return
     device, path, operations, seed = arguments[1:5]
     journal = Journal(path, arguments[5] if len(arguments) > 5 else None)

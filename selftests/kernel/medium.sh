@@ -1,4 +1,4 @@
-# shellcheck shell=sh disable=SC2154
+# shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Block devices for the durable store. To be sourced after lib.sh.
@@ -6,6 +6,7 @@
 # needs_module NAME: ends a test that the kernel has nothing for
 needs_module()
 {
+	# shellcheck disable=SC2154 # of lib.sh
 	modprobe "$1" 2>"$scratch/said" && return
 	ktap_test_skip "$(basename "$0" .sh)" "the kernel does not have $1"
 	ktap_finished

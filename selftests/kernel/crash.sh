@@ -1,0 +1,174 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Power failures at every moment: what a flush covered is found again.
+#
+# dm-log-writes records what the durable store does to its block device. States that a power
+# failure could have left are then put on another device, audited offline, and opened.
+# AFTL_CRASH_STATES says how many states of each log, 0 for two of each flush; AFTL_CRASH_SEED
+# draws others.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. selftests/kernel/lib.sh
+. selftests/kernel/medium.sh
+
+states=${AFTL_CRASH_STATES:-6}
+seed=${AFTL_CRASH_SEED:-1}
+program=${APPROXFTL:-${AFTL_BUILD:-build}/approxftl}
+place=$scratch/mounted
+mkdir "$place" "$scratch/files"
+
+# log_on [KEY VALUE]...: a new volume below which everything is recorded
+log_on()
+{
+	ram_disks 3 524288 &&
+		dmsetup create aftl-log --table '0 131072 log-writes /dev/ram0 /dev/ram1' &&
+		create aftl-crash /dev/mapper/aftl-log "$@" &&
+		sectors=$(blockdev --getsz /dev/mapper/aftl-crash)
+}
+
+log_off()
+{
+	collected=$(counter aftl-crash gc_blocks)
+	echo "# $collected blocks collected"
+	dmsetup remove aftl-crash && dmsetup remove aftl-log && [ "$collected" -gt 0 ]
+}
+
+# It opens, and its books are right.
+opens()
+{
+	"$program" check /dev/ram2 >"$scratch/said" 2>&1 &&
+		dmsetup create aftl-crash --table "$(line /dev/ram2 "$sectors" "$@")" 2>"$scratch/said" &&
+		dmsetup suspend aftl-crash && [ "$(dmsetup message aftl-crash 0 audit)" = clean ] &&
+		dmsetup resume aftl-crash && return
+	sed 's/^/# /' "$scratch/said"
+	return 1
+}
+
+# stands CHECK MARK [KEY VALUE]...: the state on /dev/ram2 is a volume with what it must have
+stands()
+{
+	check=$1
+	mark=$2
+	shift 2
+	opens "$@" && "$check" "$mark"
+	stood=$?
+	dmsetup remove aftl-crash && return "$stood"
+}
+
+# replay CHECK [KEY VALUE]...: all states after the first mark
+replay()
+{
+	check_state=$1
+	shift
+	mkfifo "$scratch/shown" "$scratch/seen"
+	python3 selftests/kernel/replay-log.py /dev/ram1 /dev/ram2 1 "$states" "$seed" \
+		<"$scratch/seen" >"$scratch/shown" &
+	replayer=$!
+	visited=0
+	failed=
+	exec 8>"$scratch/seen" 7<"$scratch/shown"
+	while read -r number mark about <&7; do
+		visited=$number
+		stands "$check_state" "$mark" "$@" ||
+			{ failed="state $number, seed $seed: $about, mark $mark"; break; }
+		echo next >&8
+	done
+	exec 7<&- 8>&-
+	wait "$replayer"
+	replayed=$?
+	rm "$scratch/shown" "$scratch/seen"
+	echo "# $visited states${failed:+, $failed}"
+	[ -z "$failed" ] && [ "$replayed" -eq 0 ] && [ "$visited" -ge "$states" ] &&
+		[ "$visited" -gt 0 ]
+}
+
+# One process for all states: it has much to read.
+checker_on()
+{
+	mkfifo "$scratch/marks" "$scratch/verdicts"
+	python3 selftests/kernel/blocks.py check /dev/mapper/aftl-crash "$scratch/journal" - \
+		<"$scratch/marks" >"$scratch/verdicts" &
+	exec 6>"$scratch/marks" 5<"$scratch/verdicts"
+}
+
+checker_off()
+{
+	exec 6>&- 5<&-
+	rm "$scratch/marks" "$scratch/verdicts"
+}
+
+check_blocks()
+{
+	echo "$1" >&6
+	read -r verdict <&5 && [ "$verdict" = sound ] && return
+	echo "# $verdict"
+	return 1
+}
+
+# blocks_survive OPERATIONS [KEY VALUE]...
+blocks_survive()
+{
+	operations=$1
+	shift
+	log_on "$@" && python3 selftests/kernel/blocks.py load /dev/mapper/aftl-crash \
+		"$scratch/journal" "$operations" "$seed" aftl-log && log_off || return
+	checker_on
+	replay check_blocks "$@"
+	survived=$?
+	checker_off
+	return "$survived"
+}
+
+# Each file is durable when its mark is in the log, and is not touched after that.
+write_files()
+{
+	for file in $(seq 1 20); do
+		size=$((file * 7919 % 150 + 1))
+		head -c "${size}k" /dev/urandom >"$scratch/files/$file" &&
+			dd if="$scratch/files/$file" of="$place/$file" bs=64k conv=fsync \
+				2>"$scratch/said" &&
+			dmsetup message aftl-log 0 mark "$file" || return
+		head -c 900k /dev/urandom >"$place/churn" || return
+	done
+}
+
+check_files()
+{
+	mount "/dev/mapper/aftl-crash" "$place" || return
+	(cd "$place" && head -n "$1" "$scratch/sums" | sha256sum --check --quiet) >"$scratch/said" 2>&1
+	kept=$?
+	umount "$place" && [ "$kept" -eq 0 ] &&
+		e2fsck -fn /dev/mapper/aftl-crash >"$scratch/said" 2>&1 && return
+	sed 's/^/# /' "$scratch/said"
+	return 1
+}
+
+# files_survive JOURNALLING [KEY VALUE]...
+files_survive()
+{
+	mode=$1
+	shift
+	log_on "$@" && mkfs.ext4 -q -O ^resize_inode -J size=4 -m 0 /dev/mapper/aftl-crash &&
+		mount -o "data=$mode" /dev/mapper/aftl-crash "$place" && write_files &&
+		umount "$place" && log_off &&
+		(cd "$scratch/files" && seq 1 20 | xargs sha256sum) >"$scratch/sums" &&
+		replay check_files "$@"
+}
+
+needs_module dm_log_writes
+tight='channels 1 chips 1 blocks 64 word_lines 2 op 35'
+larger='channels 1 chips 2 blocks 64 word_lines 2 op 35'
+# shellcheck disable=SC2086 # words
+{
+	ktap_test_run 'blocks, without a write buffer' \
+		blocks_survive 500 $tight timing off
+	ktap_test_run 'blocks, with a write buffer and another policy' \
+		blocks_survive 500 $tight timing off buffer 256KiB policy baseline
+	ktap_test_run 'blocks, in real time' \
+		blocks_survive 300 $tight timing real buffer 256KiB policy cubeftl
+	states=$(((states + 1) / 2))
+	ktap_test_run 'files of ext4, data=ordered' files_survive ordered $larger timing off
+	ktap_test_run 'files of ext4, data=journal' files_survive journal $larger timing off
+}
+finished
