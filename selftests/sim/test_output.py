@@ -41,6 +41,7 @@ COMMANDS = [
     ("--workload", "sequential", "--discard-share", "0.2", "--warmup", "100"),
     ("--hot-share", "80%", "--hot-range", "10%", "--hot-size", "4KiB:9,8KiB:1", "--size", "64KiB"),
     ("--profile", "micro19", "--policy", "cubeftl,pageftl", "--write-share", "1"),
+    (*BUSY, "--block-table", "--page-map", "auto"),
 ]
 
 

@@ -115,6 +115,11 @@ void json_object(struct json_writer *writer, const char *key)
 	open_level(writer, key, '{', false);
 }
 
+void json_record(struct json_writer *writer, const char *key)
+{
+	open_level(writer, key, '{', true);
+}
+
 void json_end_object(struct json_writer *writer)
 {
 	close_level(writer, '}');

@@ -34,6 +34,11 @@ void json_begin(struct json_writer *writer, FILE *out);
 void json_end(struct json_writer *writer);
 
 void json_object(struct json_writer *writer, const char *key);
+
+/* An object with all its members on one line. */
+void json_record(struct json_writer *writer, const char *key);
+
+/* Ends either. */
 void json_end_object(struct json_writer *writer);
 
 /* An array with each item on its own line. */

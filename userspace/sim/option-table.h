@@ -84,6 +84,12 @@ SIM_OPT(warmup, COUNT, 0, U64_MAX, "0", "N", "requests before statistics begin")
 SIM_OPT_GROUP("Output")
 SIM_OPT(json, TEXT, 0, 0, NULL, "FILE", "everything as JSON, - for standard output")
 SIM_OPT(histogram, SWITCH, 0, 0, NULL, NULL, "with all bins of the histograms, in JSON")
+SIM_OPT(block_table, SWITCH, 0, 0, NULL, NULL,
+	"with state, kind, erases, wear and valid units of each block, in JSON")
+SIM_OPT(page_map, TEXT, 0, 0, NULL, "BLOCKS",
+	"with every page of these blocks, such as 0,17, in JSON; auto: the fullest of each kind")
+SIM_OPT(timeline, TEXT, 0, 0, NULL, "FILE",
+	"what each LUN does after the warm-up, a million operations at most, for Perfetto")
 SIM_OPT(cpu, SWITCH, 0, 0, NULL, NULL,
 	"with the time that the simulation took; output then differs from run to run")
 SIM_OPT(record, TEXT, 0, 0, NULL, "FILE",

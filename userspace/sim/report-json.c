@@ -406,6 +406,7 @@ static void put_result(struct json_writer *json, const struct sim_options *optio
 	if (result->raid.members)
 		put_raid(json, &result->raid);
 	put_counters(json, &result->stats.counters);
+	sim_report_media(json, result);
 	json_end_object(json);
 }
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "human-units.h"
+#include "json-writer.h"
 #include "run.h"
 
 /**
@@ -29,6 +30,8 @@ struct sim_report {
 };
 
 void sim_report_table(const struct sim_report *report, FILE *out);
+/* The parts that --block-table and --page-map ask for. */
+void sim_report_media(struct json_writer *json, const struct sim_result *result);
 void sim_report_json(const struct sim_report *report, FILE *out);
 
 /* Wear counts in this part of a full erase. */

@@ -16,6 +16,7 @@
 #include "core-memory.h"
 #include "device-file.h"
 #include "look-ahead.h"
+#include "media-copy.h"
 #include "progress.h"
 #include "record-file.h"
 #include "request-pool.h"
@@ -37,6 +38,7 @@
  * @arrivals: their times
  * @pool: requests that are not under way
  * @writer: of --record, or NULL
+ * @timeline: of --timeline, or NULL
  * @progress: line on stderr
  * @base_ns: device time at which the stream begins
  * @submitted: requests so far
@@ -55,6 +57,7 @@ struct run {
 	struct sim_arrivals arrivals;
 	struct request_pool pool;
 	struct record_writer *writer;
+	struct timeline *timeline;
 	struct progress progress;
 	u64 base_ns;
 	u64 submitted;
@@ -104,6 +107,27 @@ static const struct aftl_host_ops host_ops = {
 	.free = core_memory_free,
 	.complete = host_complete,
 };
+
+/* Filling takes no time, and the warm-up is not what is looked at. */
+static void host_array(void *host, const struct aftl_array_event *event)
+{
+	struct run *run = host;
+
+	if (run->stream && run->submitted >= run->warmup)
+		timeline_put(run->timeline, event);
+}
+
+static const struct aftl_host_ops watching_host_ops = {
+	.alloc = core_memory_alloc,
+	.free = core_memory_free,
+	.complete = host_complete,
+	.array = host_array,
+};
+
+static const struct aftl_host_ops *ops_of(const struct run *run)
+{
+	return run->timeline ? &watching_host_ops : &host_ops;
+}
 
 /* Requests */
 
@@ -257,13 +281,14 @@ static enum exit_code make_device(struct run *run, const struct aftl_policy_type
 	int ret;
 
 	if (run->options->load) {
-		ret = device_file_load(&run->ftl, run->options->load, &host_ops, run, error);
+		ret = device_file_load(&run->ftl, run->options->load, ops_of(run), run, error);
 		if (ret)
 			return EXIT_NO_INPUT;
 		/* Statistics are those of this run, wherever the device comes from. */
 		aftl_reset_stats(run->ftl);
 	} else {
-		ret = aftl_create(&run->ftl, &run->options->config, policy, &host_ops, run, error);
+		ret = aftl_create(&run->ftl, &run->options->config, policy, ops_of(run), run,
+				  error);
 		if (ret)
 			return exit_code_of(ret);
 	}
@@ -375,6 +400,7 @@ static void survey(const struct run *run, struct sim_result *result)
 	result->interrupted = sim_interrupted();
 	sim_survey_blocks(ftl, result);
 	survey_luns(run, result);
+	media_copy(ftl, run->options, result);
 }
 
 static enum exit_code verify(const struct run *run, struct sim_result *result,
@@ -459,11 +485,13 @@ static enum exit_code run_stream(struct run *run, struct sim_result *result,
 	result->fill_cpu_ns = begin_ns - run->begin_cpu_ns;
 	set_limits(run);
 	look_ahead_init(&run->ahead, run->stream, run->ftl, run->limit);
+	timeline_device(run->timeline, run->ftl);
 	code = drive_code(run, drive_with_progress(run, error));
 	if (code)
 		return code;
 	if (!sim_interrupted())
 		aftl_advance(run->ftl, run->options->until);
+	timeline_device_end(run->timeline);
 	result->cpu_ns = sim_processor_ns() - begin_ns;
 	survey(run, result);
 	if (run->options->dump && save_device(run, result, error))
@@ -484,14 +512,21 @@ static enum exit_code finish_record(struct run *run, enum exit_code code,
 }
 
 enum exit_code sim_run(const struct sim_options *options, const struct aftl_policy_type *policy,
-		       struct sim_result *result, struct aftl_error *error)
+		       struct timeline *timeline, struct sim_result *result,
+		       struct aftl_error *error)
 {
-	struct run run = { .options = options, .begin_cpu_ns = sim_processor_ns() };
+	struct run run = {
+		.options = options,
+		.timeline = timeline,
+		.begin_cpu_ns = sim_processor_ns(),
+	};
 	enum exit_code code;
 
 	*result = (struct sim_result){ .requests = 0 };
 	request_pool_init(&run.pool);
 	code = make_device(&run, policy, error);
+	if (!code && media_check_blocks(run.geo, options, error))
+		code = EXIT_USAGE;
 	if (!code)
 		code = open_stream(&run, error);
 	if (!code)
@@ -507,4 +542,5 @@ enum exit_code sim_run(const struct sim_options *options, const struct aftl_poli
 void sim_result_release(struct sim_result *result)
 {
 	free(result->luns);
+	media_copy_release(result);
 }

@@ -9,6 +9,7 @@
 #include "raid-array.h"
 #include "request-stream.h"
 #include "sim-options.h"
+#include "timeline.h"
 
 /**
  * struct sim_spread - a quantity over all good blocks
@@ -35,6 +36,22 @@ struct sim_raid {
 };
 
 /**
+ * struct sim_page_map - the pages of a block
+ * @block: which
+ * @kind: what its policy uses it for; empty if there is nothing in it
+ * @attr: by page, see aftl_page_attr()
+ * @valid: by page, units of it that are current
+ * @age_hours: by page, since its program
+ */
+struct sim_page_map {
+	u32 block;
+	const char *kind;
+	u8 *attr;
+	u8 *valid;
+	u32 *age_hours;
+};
+
+/**
  * struct sim_result - what is left of a run when its device is gone
  * @policy: that ran
  * @profile: that the device began as, NULL after --load
@@ -52,6 +69,9 @@ struct sim_raid {
  * @wear: wear of blocks in 1/10000 of a full erase
  * @bad_blocks: blocks that are not good
  * @luns: one for each LUN
+ * @blocks: a copy of all, with --block-table
+ * @page_maps: with --page-map
+ * @page_map_count: how many
  * @raid: of an array, whose devices make one
  * @memory_bytes: that the device took
  * @digest: of the device, after --dump if it is saved
@@ -78,6 +98,9 @@ struct sim_result {
 	struct sim_spread wear;
 	u32 bad_blocks;
 	struct aftl_lun_info *luns;
+	struct aftl_block *blocks;
+	struct sim_page_map *page_maps;
+	u32 page_map_count;
 	struct sim_raid raid;
 	u64 memory_bytes;
 	u64 digest;
@@ -91,11 +114,13 @@ struct sim_result {
 /**
  * sim_run() - run the stream of @options on a device with @policy
  * @policy: NULL for what is in the file of --load
+ * @timeline: takes what the flash does; NULL without --timeline
  * @result: filled in unless the return value is EXIT_FAILED, EXIT_USAGE or EXIT_NO_INPUT
  * @error: the sentence, for everything but EXIT_DONE and EXIT_INTERRUPTED
  */
 enum exit_code sim_run(const struct sim_options *options, const struct aftl_policy_type *policy,
-		       struct sim_result *result, struct aftl_error *error);
+		       struct timeline *timeline, struct sim_result *result,
+		       struct aftl_error *error);
 
 void sim_result_release(struct sim_result *result);
 

@@ -534,6 +534,36 @@ static int parse_all_sizes(struct sim_options *options, struct aftl_error *error
 	return parse_sizes(&options->hot_size_list, "hot-size", options->hot_size, error);
 }
 
+static int add_page_block(struct sim_options *options, const char *item, struct aftl_error *error)
+{
+	struct aftl_error unused;
+	u64 block;
+
+	if (aftl_parse_value(AFTL_PARAM_COUNT, NULL, item, &block, &unused) || block > U32_MAX)
+		return aftl_fail(error, -EINVAL,
+				 "--page-map: \"%.40s\" is not a block number; write auto or a list such as 0,17",
+				 item);
+	if (options->page_block_count == SIM_PAGE_MAPS)
+		return aftl_fail(error, -EINVAL, "--page-map: at most %u blocks", SIM_PAGE_MAPS);
+	options->page_blocks[options->page_block_count++] = (u32)block;
+	return 0;
+}
+
+static int parse_page_map(struct sim_options *options, struct aftl_error *error)
+{
+	const char *list = options->page_map;
+	char item[64];
+	int ret = 0;
+
+	if (!list || !strcmp(list, "auto"))
+		return 0;
+	if (!*list)
+		return add_page_block(options, list, error);
+	while (!ret && next_item(&list, item))
+		ret = add_page_block(options, item, error);
+	return ret;
+}
+
 /* What fits together */
 
 /* @option makes sense only where @needed is given, or where it is not. */
@@ -545,6 +575,7 @@ struct relation {
 static const struct relation needs[] = {
 	{ "repeat", "trace" },	      { "time-scale", "trace" },   { "approx-run", "approx-share" },
 	{ "hot-share", "hot-range" }, { "hot-range", "hot-share" }, { "histogram", "json" },
+	{ "block-table", "json" },    { "page-map", "json" },
 	{ "hot-size", "hot-share" }, { "members", "raid" },	      { "chunk", "raid" },
 	{ "stripes", "raid" },	      { "stripe-hold", "raid" },
 };
@@ -558,7 +589,8 @@ static const struct relation excludes[] = {
 	{ "trace", "discard-share" }, { "trace", "flush-every" },    { "trace", "utilisation" },
 	{ "trace", "burst-on" },      { "trace", "burst-off" },	     { "rate", "utilisation" },
 	{ "raid", "load" },	      { "raid", "dump" },	     { "raid", "record" },
-	{ "raid", "discard-share" },  { "raid", "flush-every" },
+	{ "raid", "discard-share" },  { "raid", "flush-every" },	     { "raid", "timeline" },
+	{ "raid", "block-table" },    { "raid", "page-map" },
 	{ "load", "profile" },	      { "load", "policy" },	     { "quiet", "progress" },
 };
 
@@ -718,6 +750,8 @@ int sim_options_parse(struct sim_options *options, int argc, char **argv,
 		ret = parse_policies(options, error);
 	if (!ret)
 		ret = parse_all_sizes(options, error);
+	if (!ret)
+		ret = parse_page_map(options, error);
 	return ret ? ret : check_all(options, error);
 }
 

@@ -29,6 +29,8 @@ enum sim_shape { SIM_SHAPE_POISSON, SIM_SHAPE_FIXED };
 /* Policies that can be compared. */
 #define SIM_POLICIES 12
 #define SIM_SIZES 16
+/* Blocks whose pages can be asked for. */
+#define SIM_PAGE_MAPS 16
 /* Room for the lines of option-table.h. */
 #define SIM_OPTIONS 64
 
@@ -58,6 +60,8 @@ struct sim_size_list {
  * @policy_count: how many
  * @size_list: what @size says
  * @hot_size_list: what @hot_size says; empty without it
+ * @page_blocks: what @page_map lists; empty for "auto"
+ * @page_block_count: how many
  * @config: profile and every parameter on top of it
  * @given: by line of option-table.h
  * @param_given: the last parameter on the command line, NULL if none
@@ -82,6 +86,8 @@ struct sim_options {
 	u32 policy_count;
 	struct sim_size_list size_list;
 	struct sim_size_list hot_size_list;
+	u32 page_blocks[SIM_PAGE_MAPS];
+	u32 page_block_count;
 	struct aftl_config config;
 	const char *param_given;
 	bool given[SIM_OPTIONS];

@@ -70,8 +70,8 @@ static bool has_result(enum exit_code code)
 	return code == EXIT_DONE || code == EXIT_NOT_VERIFIED || code == EXIT_INTERRUPTED;
 }
 
-static enum exit_code run_policies(const struct sim_options *options, struct sim_result *results,
-				   unsigned int *count)
+static enum exit_code run_policies(const struct sim_options *options, struct timeline *timeline,
+				   struct sim_result *results, unsigned int *count)
 {
 	enum exit_code worst = EXIT_DONE;
 	unsigned int i;
@@ -83,7 +83,8 @@ static enum exit_code run_policies(const struct sim_options *options, struct sim
 		if (options->raid)
 			code = sim_raid_run(options, options->policies[i], &results[i], &error);
 		else
-			code = sim_run(options, options->policies[i], &results[i], &error);
+			code = sim_run(options, options->policies[i], timeline, &results[i],
+				       &error);
 
 		if (code && code != EXIT_INTERRUPTED)
 			complain("%s", error.text);
@@ -97,6 +98,21 @@ static enum exit_code run_policies(const struct sim_options *options, struct sim
 	return worst;
 }
 
+/* What is left out is said, for the picture looks complete. */
+static enum exit_code finish_timeline(struct timeline *timeline, enum exit_code code)
+{
+	u64 omitted = timeline_omitted(timeline);
+	struct aftl_error error;
+
+	if (omitted)
+		complain("note: --timeline has the first %u operations; %llu more are not in it",
+			 TIMELINE_EVENTS, (unsigned long long)omitted);
+	if (!timeline_finish(timeline, &error))
+		return code;
+	complain("%s", error.text);
+	return code ? code : EXIT_FAILED;
+}
+
 static enum exit_code run_and_report(const struct sim_options *options, int argc, char **argv)
 {
 	struct sim_result *results = memory_zeroed(SIM_POLICIES, sizeof(*results));
@@ -106,13 +122,21 @@ static enum exit_code run_and_report(const struct sim_options *options, int argc
 		.argv = argv,
 		.results = results,
 	};
+	struct timeline *timeline = NULL;
+	struct aftl_error error;
 	enum exit_code code;
 	unsigned int i;
 
+	if (options->timeline &&
+	    timeline_create(&timeline, options->timeline, argc, argv, &error)) {
+		complain("%s", error.text);
+		free(results);
+		return EXIT_FAILED;
+	}
 	/* A policy that fails does not take the results of those before it along. */
-	code = run_policies(options, results, &all.count);
+	code = run_policies(options, timeline, results, &all.count);
 	all.interrupted = code == EXIT_INTERRUPTED || !has_result(code);
-	code = report(&all, code);
+	code = finish_timeline(timeline, report(&all, code));
 	for (i = 0; i < all.count; i++)
 		sim_result_release(&results[i]);
 	free(results);

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Inputs for reports and figures, made by the programs themselves, and a browser."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+TOP = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
+PROGRAM = BUILD / "approxftl"
+
+Json = dict[str, Any]
+
+FULL = ("--histogram", "--block-table", "--page-map", "auto")
+STREAM = ("--fill", "random", "--fill-approx", "50%", "--approx-share", "50%", "--requests",
+          "6000", "--warmup", "2000", "--utilisation", "30%")
+POLICIES = ("baseline", "delta_b", "vth_b", "approxftl")
+
+
+@dataclass(frozen=True)
+class Done:
+    """A command that has ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+def run(*arguments: str | Path, directory: Path | None = None,
+        environment: dict[str, str] | None = None) -> Done:
+    """Run approxftl."""
+    done = subprocess.run([PROGRAM, *arguments], cwd=directory, capture_output=True, text=True,
+                          timeout=240, check=False, env={**os.environ, **(environment or {})})
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+def succeed(*arguments: str | Path, directory: Path | None = None) -> str:
+    """Run approxftl, which must succeed without a complaint."""
+    done = run(*arguments, directory=directory)
+    assert (done.code, done.err) == (0, ""), done.err
+    return done.out
+
+
+def simulate(path: Path, *arguments: str | Path) -> Json:
+    """Run the simulator into a file."""
+    succeed("sim", *arguments, "--json", path, "--quiet")
+    result: Json = json.loads(path.read_text())
+    return result
+
+
+def everything(directory: Path) -> list[Path]:
+    """Write one input of each kind that no device is needed for."""
+    result, timeline = directory / "result.json", directory / "timeline.json"
+    simulate(result, *STREAM, *FULL, "--policy", ",".join(POLICIES), "--timeline", timeline)
+    records = directory / "stream.aft"
+    simulate(directory / "unused.json", "--requests", "500", "--record", records)
+    (directory / "unused.json").unlink()
+    return [result, timeline, records, *snapshots(directory)]
+
+
+COUNTERS = {"host_write_units": 1000, "read_flipped_bits": 7, "array_erases": 12,
+            "read_energy_pj": 10, "program_energy_pj": 20, "erase_energy_pj": 30}
+
+
+def device(**more: Any) -> Json:
+    """Return what a device says of itself, as approxftl prints it."""
+    return {
+        "approxftl_json_format": [1, 0],
+        "tool": {"version": "0.1.0", "argv": ["approxftl", "stat", "ssd", "-j"]},
+        "devices": [{"name": "ssd", "store": "ram", "profile": "demo", "policy": "approxftl",
+                     "size_bytes": 1 << 29, "write_amplification": 1.25,
+                     "counters": COUNTERS, **more}],
+    }
+
+
+def sample(second: int) -> Json:
+    """Return one interval of approxftl stat -i 1s -j."""
+    return {"interval_ns": 1_000_000_000, "write_amplification": 1 + second / 10,
+            "counters": COUNTERS,
+            "block_layer": {"read_bytes": second << 20, "write_bytes": 2 * second << 20}}
+
+
+def replayed() -> Json:
+    """Return the report of a replay, as approxftl-replay writes it."""
+    times = {"mean_ns": 2000, "p50_ns": 1000, "p99_ns": 9000, "p99_9_ns": 9500, "max_ns": 10000}
+    return {
+        "approxftl_json_format": [1, 0],
+        "tool": {"version": "0.1.0", "argv": ["approxftl", "replay", "x.aft", "/dev/dm-0"]},
+        "trace": "x.aft", "target": "/dev/dm-0", "interrupted": False, "planned_requests": 10,
+        "done_requests": 10, "failed_requests": 0, "engine": "uring",
+        "fidelity": {"mode": "open_loop", "lag": times, "late_requests": 0},
+        "latency": [{"op": op, "class": "precise", "requests": 5, "bytes": 20480, **times}
+                    for op in ("read", "write")],
+        "data": {"precise": {"units": 5, "flipped_bits": 0}},
+    }
+
+
+BLOCKS = "".join(f"{i} closed precise {i} {10000 * i} 128 0\n" for i in range(8))
+LUNS = "".join(f"{i} good_blocks 4 free_blocks 1 valid_units 99 queued 0 busy_ns {i + 1}000000000\n"
+               for i in range(2))
+BLOCK = ("state closed\nkind checkerboard\nvalid_units 31\napprox_units 16\nprogrammed_pages 32\n"
+         "erases 3\nwear 30000\nreads 0\n"
+         + "".join(f"page {i} class {i % 2} mode {i % 2} valid {i != 5:d}\n" for i in range(32)))
+
+
+def snapshots(directory: Path) -> list[Path]:
+    """Write what a device answers; its form is that of the programs and of the module."""
+    paths = []
+    for name, content in (
+        ("stat.json", json.dumps(device())),
+        ("series.json", json.dumps(device(samples=[sample(s) for s in range(1, 4)]))),
+        ("health.json", json.dumps(device(verdict="good", reasons=[],
+                                          blocks={"total": 8, "erases_max": 7}))),
+        ("replay.json", json.dumps(replayed())),
+        ("blocks.txt", BLOCKS), ("luns.txt", LUNS), ("block-3.txt", BLOCK),
+    ):
+        (directory / name).write_text(content)
+        paths.append(directory / name)
+    return paths
+
+
+# ---------------------------------------------------------------- a browser
+
+
+def browse(page: Path, profile: Path, *options: str) -> Done:
+    """Open a page in a real browser that has no network."""
+    done = subprocess.run(
+        ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
+         f"--user-data-dir={profile}", "--host-resolver-rules=MAP * ~NOTFOUND", *options,
+         page.as_uri()],
+        capture_output=True, text=True, timeout=120, check=False)
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+def console(done: Done) -> list[str]:
+    """Return what the page said to the browser's console: errors, refused loads."""
+    return [line for line in done.err.splitlines() if ":CONSOLE" in line]
+
+
+def with_script(page: Path, script: str) -> Path:
+    """Return a copy of a page that runs one more script at its end."""
+    copy = page.with_name(f"probe-{page.name}")
+    copy.write_text(page.read_text().replace("</body>", f"<script>{script}</script></body>"))
+    return copy
+
+
+def references(html: str) -> list[str]:
+    """Return everything that a page refers to."""
+    names = "href|src|srcset|action|data|poster"
+    found: Sequence[str] = re.findall(rf'\b(?:{names})="([^"]*)"', html)
+    styles = re.findall(r"(?:url\(|@import)\s*([^;)]*)", html)
+    return [*found, *styles]

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Runs side by side, as text and as JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from selftests.look.support import (
+    POLICIES,
+    Json,
+    everything,
+    run,
+    simulate,
+    succeed,
+)
+
+from approxftl_tools import aft, measures
+from approxftl_tools.figure import number
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    return everything(tmp_path_factory.mktemp("compare"))
+
+
+@pytest.fixture(scope="module")
+def result(inputs: list[Path]) -> Json:
+    found: Json = json.loads(inputs[0].read_text())
+    return found
+
+
+@pytest.fixture(scope="module")
+def document(inputs: list[Path]) -> Json:
+    found: Json = json.loads(succeed("compare", *inputs, "-j"))
+    return found
+
+
+def test_envelope(document: Json, inputs: list[Path]) -> None:
+    assert document["approxftl_json_format"] == [1, 0]
+    assert document["tool"]["version"] == succeed("version").split()[-1]
+    assert document["tool"]["argv"] == ["approxftl", "compare", *map(str, inputs), "-j"]
+
+
+def test_runs(document: Json, result: Json) -> None:
+    assert [run["label"] for run in document["runs"]] == list(POLICIES)
+    for shown, run_ in zip(document["runs"], result["runs"], strict=True):
+        values = shown["measures"]
+        timing, counters = run_["timing"], run_["counters"]
+        assert values["write_response_p99_ns"] == timing["write_response"]["p99_ns"]
+        assert values["read_waiting_mean_ns"] == timing["read_waiting"]["mean_ns"]
+        assert values["energy_total_pj"] == run_["energy"]["total_pj"]
+        assert values["write_amplification"] == run_["write_amplification"]["total"]
+        assert values["wear_mean"] == run_["blocks"]["wear"]["mean"]
+        assert values["flipped_bits"] == counters["read_flipped_bits"]
+        if counters["read_approx_units"]:
+            bits = counters["read_approx_units"] * result["geometry"]["unit_bytes"] * 8
+            assert values["bit_error_rate"] == counters["read_flipped_bits"] / bits
+        assert shown["base"] == "baseline"
+        assert (shown["seed"], shown["profile"]) == (result["seed"], result["profile"])
+        assert shown["argv"] == result["tool"]["argv"]
+
+
+def test_relative_to_the_first(document: Json) -> None:
+    first = document["runs"][0]["measures"]
+    for shown in document["runs"]:
+        for key, value in shown["relative"].items():
+            assert value == pytest.approx(shown["measures"][key] / first[key])
+        assert all(key in shown["relative"] for key, base in first.items()
+                   if base and key in shown["measures"])
+
+
+def test_keys_have_units(document: Json) -> None:
+    for measure in measures.MEASURES:
+        assert re.fullmatch(r"[a-z0-9_]+", measure.key)
+        assert ("response" in measure.key) <= measure.key.endswith("_ns")
+        assert ("energy" in measure.key) <= measure.key.endswith("_pj")
+    known = {key for shown in document["runs"] for key in shown["measures"]}
+    # Nothing that is defined is dead, but losses, which there were not.
+    assert {measure.key for measure in measures.MEASURES} == known
+
+
+def test_devices_and_records(document: Json, inputs: list[Path]) -> None:
+    assert [device["label"] for device in document["devices"]] == ["ssd"] * 3
+    assert document["devices"][0]["facts"]["energy_total_pj"] == 60
+    assert document["devices"][0]["facts"]["write_amplification"] == 1.25
+    (replayed,) = document["replays"]
+    assert replayed["facts"]["fidelity.lag.p99_ns"] == 9000
+    assert replayed["facts"]["write_precise.mean_ns"] == 2000
+    (records,) = document["records"]
+    file = aft.read(next(path for path in inputs if path.suffix == ".aft"))
+    assert records["facts"]["records"] == len(file.records) == 500
+    writes = int((file.operations() == 1).sum())
+    assert records["facts"]["write_requests"] == writes
+    assert records["facts"]["writes_of_class_precise"] == writes
+
+
+def test_text(inputs: list[Path], result: Json) -> None:
+    lines = succeed("compare", inputs[0]).splitlines()
+    assert lines[0].split() == list(POLICIES)
+    (mean,) = [line for line in lines if line.startswith("write response, mean")]
+    values = [run_["timing"]["write_response"]["mean_ns"] for run_ in result["runs"]]
+    shown = re.findall(r"([0-9.]+)x", mean)
+    assert shown == [f"{value / values[0]:.3f}" for value in values[1:]]
+    assert len(succeed("compare", inputs[0], "--all").splitlines()) > len(lines)
+
+
+def test_one_policy_in_each_file(tmp_path: Path) -> None:
+    for op in ("10", "20"):
+        simulate(tmp_path / f"op{op}.json", "--op", op, "--fill", "random", "--requests", "3000")
+    shown = json.loads(succeed("compare", tmp_path, "-j"))["runs"]
+    assert [(one["label"], one["base"]) for one in shown] == [
+        ("op10 baseline", "op10 baseline"), ("op20 baseline", "op10 baseline")]
+
+
+def test_several_policies_in_each_file(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        simulate(tmp_path / f"{name}.json", "--requests", "500", "--policy", "baseline,vth_b")
+    shown = json.loads(succeed("compare", tmp_path, "-j"))["runs"]
+    assert [one["base"] for one in shown] == 2 * ["a baseline"] + 2 * ["b baseline"]
+    text = succeed("compare", tmp_path)
+    assert [line for line in text.splitlines() if line in ("a", "b")] == ["a", "b"]
+
+
+def test_same_name_in_two_directories(tmp_path: Path) -> None:
+    for name in ("x", "y"):
+        (tmp_path / name).mkdir()
+        simulate(tmp_path / name / "run.json", "--requests", "500", "--policy", "baseline,vth_b")
+    shown = json.loads(succeed("compare", "x/run.json", "y/run.json", "-j",
+                               directory=tmp_path))["runs"]
+    assert [one["label"] for one in shown] == ["x/run baseline", "x/run vth_b", "y/run baseline",
+                                               "y/run vth_b"]
+
+
+def test_closed_pipe_is_no_error(inputs: list[Path]) -> None:
+    done = run("compare", *inputs, "-j")
+    assert done.code == 0
+    assert len(done.out) > 1000
+
+
+@pytest.mark.parametrize(("value", "text"), [
+    (None, "\u2013"), (0, "0"), (12.0, "12"), (0.123456, "0.1235"), (123456, "123456"),
+    ("word", "word"), (1e20, "1e+20"),
+])
+def test_numbers(value: float | str | None, text: str) -> None:
+    assert number(value) == text

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Single figures: files of the right kind, with the numbers that they show."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from selftests.look.support import BUILD, Json, everything, run, simulate, succeed
+
+from approxftl_tools.figure import Bars, Curves, Figure
+from approxftl_tools.kinds import KINDS, binned, cumulative
+from approxftl_tools.plot import render
+from approxftl_tools.svg import svg, ticks
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    return everything(tmp_path_factory.mktemp("figures"))
+
+
+@pytest.fixture(scope="module")
+def drawn(inputs: list[Path]) -> Path:
+    directory = inputs[0].parent / "drawn"
+    told = succeed("figures", *inputs, "-o", directory, "--data")
+    assert sorted(told.split()) == sorted(map(str, directory.glob("*.svg")))
+    return directory
+
+
+def rows(path: Path) -> list[list[str]]:
+    with path.open() as file:
+        return list(csv.reader(file))
+
+
+def test_list() -> None:
+    lines = succeed("figures", "--list").splitlines()
+    assert [line.split()[0] for line in lines] == [kind.name for kind in KINDS]
+
+
+def test_each_kind_is_drawn(drawn: Path) -> None:
+    names = {path.stem for path in drawn.glob("*.svg")}
+    assert {path.stem for path in drawn.glob("*.csv")} == names
+    for kind in KINDS:
+        start = {"device": "device-", "records": "record-"}.get(kind.name, kind.name)
+        assert any(name.startswith(start) for name in names), kind.name
+
+
+def test_figures_are_svg(drawn: Path) -> None:
+    for path in drawn.glob("*.svg"):
+        root = ElementTree.parse(path).getroot()
+        assert root.tag == "{http://www.w3.org/2000/svg}svg"
+        assert len(list(root.iter())) > 30
+
+
+def test_data_is_that_of_the_inputs(drawn: Path, inputs: list[Path]) -> None:
+    import json
+
+    result: Json = json.loads(inputs[0].read_text())
+    shares = rows(drawn / "block-kinds.csv")
+    for row, one in zip(shares[1:], result["runs"], strict=True):
+        pages = {name.replace("_", " "): kind["pages"] for name, kind in one["block_kinds"].items()}
+        total = sum(pages.values())
+        shown = dict(zip(shares[0][1:], map(float, row[1:]), strict=True))
+        assert shown == pytest.approx({name: 100 * pages.get(name, 0) / total for name in shown})
+        assert sum(shown.values()) == pytest.approx(100)
+    parts = rows(drawn / "write-amplification.csv")
+    for row, one in zip(parts[1:], result["runs"], strict=True):
+        assert sum(map(float, row[1:])) == pytest.approx(one["write_amplification"]["total"],
+                                                         abs=1e-3)
+    lanes = rows(drawn / "timeline-1.csv")
+    begins = [float(row[1]) for row in lanes[1:]]
+    assert min(begins) == 0
+    events = [event for event in json.loads(inputs[1].read_text())["traceEvents"]
+              if event["ph"] == "X" and event["pid"] == 1]
+    first = min(event["ts"] for event in events)
+    known = {(event["ts"] - first, event["dur"]) for event in events}
+    for row in lanes[1:]:
+        begin, end = float(row[1]), float(row[2])
+        assert any(abs(begin - ts) < 1e-3 and abs(end - begin - dur) < 1e-3 for ts, dur in known)
+
+
+def test_chosen_kinds_as_pdf(inputs: list[Path], tmp_path: Path) -> None:
+    told = succeed("figures", inputs[0], "-k", "energy,wear", "-f", "pdf", "-o", tmp_path / "out")
+    assert [Path(line).name for line in told.split()] == ["energy.pdf", "wear.pdf"]
+    assert (tmp_path / "out/energy.pdf").read_bytes().startswith(b"%PDF-")
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["energy.pdf", "wear.pdf"]
+
+
+def test_unknown_kind(inputs: list[Path]) -> None:
+    done = run("figures", inputs[0], "-k", "pie")
+    assert done.code == 2
+    assert 'there is no kind "pie"; there are response, cdf,' in done.err
+
+
+def test_kind_that_lacks_something(tmp_path: Path) -> None:
+    simulate(tmp_path / "x.json", "--requests", "10")
+    done = run("figures", "x.json", "-k", "cdf", directory=tmp_path)
+    assert done.code == 1
+    assert "cdf: not in 1 run: approxftl sim --json FILE --histogram records it" in done.err
+
+
+def test_nothing_to_draw(tmp_path: Path) -> None:
+    done = run("figures", directory=tmp_path)
+    assert (done.code, done.err) == (
+        2, 'approxftl-figures: nothing to draw; name files, or "--list" the kinds\n')
+
+
+def test_without_matplotlib(inputs: list[Path], tmp_path: Path) -> None:
+    """A package that cannot be imported stands for one that is not there."""
+    (tmp_path / "matplotlib.py").write_text("raise ImportError('not here')\n")
+    done = run("figures", inputs[0], "-o", tmp_path / "out",
+               environment={"PYTHONPATH": str(tmp_path)})
+    if done.code == 0:
+        pytest.fail("the stand-in was not imported")
+    assert done.err == ("approxftl-figures: figures need matplotlib; install it "
+                        "(python3-matplotlib), or use approxftl report, which does without\n")
+    again = run("report", inputs[0], "-o", tmp_path / "r.html",
+                environment={"PYTHONPATH": str(tmp_path)})
+    assert (again.code, again.err) == (0, "")
+
+
+def test_program_says_what_python_lacks(tmp_path: Path) -> None:
+    """Installed elsewhere, without the build directory's Python."""
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin/approxftl-report"
+    program.write_bytes((BUILD / "approxftl-report").read_bytes())
+    program.chmod(0o755)
+    (tmp_path / "python3").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "python3").chmod(0o755)
+    import subprocess
+
+    done = subprocess.run([program], env={"PATH": f"{tmp_path}:/usr/bin:/bin"}, text=True,
+                          capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (
+        1, "approxftl-report: python3 has no numpy; install it (python3-numpy)\n")
+
+
+def bars(values: list[float]) -> Figure:
+    return Figure("x", "A title", "A description.",
+                  Bars([str(i) for i in range(len(values))], [("one", values)], "unit"))
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(0, 1e12, allow_subnormal=False), min_size=1, max_size=40))
+def test_any_bars_can_be_drawn(values: list[float]) -> None:
+    root = ElementTree.fromstring(svg(bars(values)))
+    marks = [mark for mark in root.iter("rect") if mark.find("title") is not None]
+    assert len(marks) == len(values)
+    heights = [float(mark.attrib["height"]) for mark in marks]
+    top = max(values)
+    for height, value in zip(heights, values, strict=True):
+        assert height >= 0
+        assert not top or height == pytest.approx(heights[values.index(top)] * value / top, abs=0.2)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.floats(1e-3, 1e9), st.floats(-1e6, 1e6)), min_size=1, max_size=30),
+       st.booleans(), st.booleans())
+def test_any_curve_can_be_drawn(points: list[tuple[float, float]], log_x: bool,
+                                steps: bool) -> None:
+    xs, ys = zip(*sorted(points), strict=True)
+    figure = Figure("x", "A title", "A description.",
+                    Curves("x", "y", [("one", xs, ys)], log_x=log_x, steps=steps))
+    root = ElementTree.fromstring(svg(figure))
+    (path,) = root.iter("path")
+    places = [float(number) for number in re.findall(r"-?[0-9.]+", path.attrib["d"])]
+    assert all(-1 <= place <= 800 for place in places)
+
+
+@settings(deadline=None)
+@given(st.floats(-1e9, 1e9), st.floats(0, 1e9))
+def test_ticks_enclose(low: float, span: float) -> None:
+    scale = ticks(low, low + span)
+    margin = 1e-6 * max(1, abs(low), span)
+    assert scale[0] <= low + margin
+    assert scale[-1] >= low + span - margin
+    assert 2 <= len(scale) <= 9
+
+
+def test_binned() -> None:
+    assert binned([1, 3, 5, 7], 2) == [2, 6]
+    assert binned([1, 2, 3], 3) == [1, 2, 3]
+
+
+def test_cumulative() -> None:
+    assert cumulative([[1000, 1], [3000, 3]]) == ([1.0, 3.0], [25.0, 100.0])
+
+
+@pytest.mark.parametrize("kind", ["svg", "pdf"])
+def test_same_figure_same_bytes(kind: str) -> None:
+    assert render(bars([1, 2]), kind) == render(bars([1, 2]), kind)
+
+
+def test_numbers_of_a_missing_value() -> None:
+    plot = Bars(["a"], [("one", [None])], "unit")
+    assert Figure("x", "t", "d", plot).csv() == ",one\na,\n"
+    assert "title" in svg(Figure("x", "t", "d", plot))
+
+

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Inputs that are not what they should be: one sentence that says what was found."""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from selftests.look.support import BLOCK, BLOCKS, LUNS, device, everything, run, simulate
+
+from approxftl_tools import command
+from approxftl_tools.inputs import read
+
+VERBS = ("report", "compare", "figures")
+
+
+def refusal(directory: Path, *arguments: str, verb: str = "compare", code: int = 1) -> str:
+    """Return the sentence that a command ends with."""
+    done = run(verb, *arguments, directory=directory)
+    assert (done.code, done.out) == (code, "")
+    assert done.err.startswith(f"approxftl-{verb}: ")
+    assert done.err.count("\n") == 1
+    return done.err
+
+
+WRONG = [
+    (b"", "empty; looked for results of approxftl sim --json"),
+    (b"hello\n", 'begins with "hello", which is none of what is understood'),
+    (b"\xff\xfe\x00", "neither text nor a record file: it begins with ff fe 00"),
+    (b'{"runs": [', "no whole JSON: Expecting value in line 1; was its writer interrupted?"),
+    (b"[]", "JSON, but a list and no object"),
+    (b"{}", "JSON with nothing; looked for"),
+    (b'{"a": 1, "b": 2}', "JSON with a, b; looked for"),
+    (b'{"runs": []}', "runs without a geometry; found runs"),
+    (b'{"geometry": {}, "runs": [{"policy": "x", "timing": {}, "counters": {}}]}',
+     "a run without energy, write_amplification, blocks, block_kinds, mode_pages, luns; "
+     "found policy, timing, counters"),
+    (b'{"geometry": {}, "runs": [3]}', "a run without policy, timing, "),
+    (b'{"traceEvents": [{"ph": "X", "pid": 1}]}',
+     "trace events, but one without tid, ts, dur, name, cat, args: they are not of approxftl sim"),
+    (b'{"traceEvents": [{"ph": "X", "pid": 1, "tid": 1, "ts": 1, "dur": 1, "name": "x", '
+     b'"cat": "", "args": {}}]}', "one without block, page: "),
+    (b'{"devices": []}', "a list of devices, with none in it"),
+    (b'{"devices": [{}]}', "a device without a name; found nothing"),
+    (b'{"fio version": "fio-3.33"}', "output of fio, which knows nothing of the flash"),
+    (b'{"approxftl_json_format": [2, 0], "runs": []}', "JSON of format [2, 0]; format 1 is"),
+    (b"\x89AFT\r\n\x1a\n", "a record file of 8 bytes has no whole header; it is cut off"),
+]
+
+
+@pytest.mark.parametrize(("content", "sentence"), WRONG, ids=lambda value: str(value)[:30])
+def test_wrong_content(tmp_path: Path, content: bytes, sentence: str) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(content)
+    with pytest.raises(command.Refusal) as refused:
+        read([path])
+    told = str(refused.value)
+    assert told.startswith(f"{path}: ")
+    assert sentence in told
+    assert "\n" not in told
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_each_command_refuses(tmp_path: Path, verb: str) -> None:
+    (tmp_path / "x").write_text("hello")
+    assert refusal(tmp_path, "x", verb=verb).startswith(
+        f'approxftl-{verb}: x: begins with "hello", which is none of')
+
+
+def test_no_such_file(tmp_path: Path) -> None:
+    (tmp_path / "near.json").write_text("{}")
+    assert "x.json: no such file; ./ has near.json" in refusal(tmp_path, "x.json", code=3)
+    assert "d/x: no such file; d/ has nothing" in refusal(tmp_path, "d/x", code=3)
+
+
+def test_directory_without_inputs(tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("x")
+    told = refusal(tmp_path, ".", code=3)
+    assert ".: no input; looked for *.json, *.aft, *.txt, found notes.md" in told
+
+
+def test_unreadable_results(tmp_path: Path) -> None:
+    simulate(tmp_path / "good.json", "--requests", "10")
+    (tmp_path / "bad.json").write_text("{")
+    assert "bad.json: no whole JSON" in refusal(tmp_path, "good.json", "bad.json")
+
+
+@pytest.mark.parametrize("change", ["short", "version", "field", "fields"])
+def test_damaged_records(tmp_path: Path, change: str) -> None:
+    path = tmp_path / "x.aft"
+    simulate(tmp_path / "x.json", "--requests", "5", "--record", path)
+    data = bytearray(path.read_bytes())
+    if change == "short":
+        del data[-1]
+    elif change == "version":
+        struct.pack_into("<H", data, 8, 2)
+    elif change == "field":
+        struct.pack_into("<H", data, 64 + 16, 31)
+    else:
+        struct.pack_into("<I", data, 28, 2)
+    path.write_bytes(data)
+    told = refusal(tmp_path, "x.aft")
+    expected = {"short": "bytes are no whole number of records of 32; the file is cut off",
+                "version": "a record file of version 2", "field": "does not fit into a record",
+                "fields": "records have no field"}
+    assert expected[change] in told
+
+
+def test_empty_record_file(tmp_path: Path) -> None:
+    simulate(tmp_path / "run.json", "--requests", "0", "--record", tmp_path / "x.aft")
+    assert re.search(r"^records +0$", run("compare", tmp_path / "x.aft").out, re.M)
+    assert "of which nothing can be drawn" in refusal(tmp_path, "x.aft", verb="figures")
+
+
+def test_nothing_to_compare(tmp_path: Path) -> None:
+    (tmp_path / "luns.txt").write_text(LUNS)
+    assert "found 1 answer, which has no numbers to compare" in refusal(tmp_path, "luns.txt")
+
+
+def test_output_that_cannot_be_written(tmp_path: Path) -> None:
+    simulate(tmp_path / "x.json", "--requests", "10")
+    told = refusal(tmp_path, "x.json", "-o", "no/such/r.html", verb="report")
+    assert "no/such/r.html: cannot write: No such file or directory" in told
+    (tmp_path / "file").write_text("")
+    told = refusal(tmp_path, "x.json", "-o", "file/figures", verb="figures")
+    assert "file/figures: cannot create: Not a directory" in told
+
+
+def test_a_failed_report_leaves_the_old_one(tmp_path: Path) -> None:
+    (tmp_path / "report.html").write_text("old")
+    (tmp_path / "x").write_text("wrong")
+    refusal(tmp_path, "x", verb="report")
+    assert (tmp_path / "report.html").read_text() == "old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["report.html", "x"]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_usage(tmp_path: Path, verb: str) -> None:
+    done = run(verb, "--nonsense", "x", directory=tmp_path)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (f"approxftl-{verb}: unrecognized arguments: --nonsense; "
+                        f'"approxftl {verb} --help" lists the options\n')
+
+
+def test_everything_is_recognised(tmp_path: Path) -> None:
+    found = read(everything(tmp_path))
+    assert found.summary() == "4 runs, 3 devices, 1 timeline, 3 answers, 1 record file, 1 replay"
+    assert sorted(message.kind for message in found.messages) == ["block", "blocks", "luns"]
+
+
+@settings(deadline=None, max_examples=60,
+          suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_any_damage_gives_a_sentence(tmp_path: Path, data: st.DataObject) -> None:
+    whole = data.draw(st.sampled_from([BLOCKS, LUNS, BLOCK, json.dumps(device())])).encode()
+    at = data.draw(st.integers(0, len(whole) - 1))
+    damaged = whole[:at] + data.draw(st.binary(max_size=3)) + whole[at + 1:]
+    path = tmp_path / "x"
+    path.write_bytes(damaged)
+    try:
+        assert read([path]).summary() != "nothing"
+    except command.Refusal as refused:
+        assert str(refused).startswith(f"{path}: ")
+        assert "\n" not in str(refused)

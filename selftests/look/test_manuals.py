@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The manual pages and the help: complete, and what their examples say works."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from selftests.look.support import TOP, succeed
+
+VERBS = ("compare", "figures", "report")
+
+HELP = {
+    "report": """\
+usage: approxftl report [-h] [-o FILE] [-t TEXT] FILE [FILE ...]
+
+Writes one HTML page with tables and figures of everything that it is given.
+
+positional arguments:
+  FILE                    what to show
+
+options:
+  -h, --help              show this help message and exit
+  -o FILE, --output FILE  the page (default report.html)
+  -t TEXT, --title TEXT   its title
+""",
+    "compare": """\
+usage: approxftl compare [-h] [-a] [-j] FILE [FILE ...]
+
+Puts runs side by side, relative to the first, and says what devices, replays and record
+files hold.
+
+positional arguments:
+  FILE        what to compare
+
+options:
+  -h, --help  show this help message and exit
+  -a, --all   every measure, not only the headline
+  -j, --json  everything as JSON, times in ns, energy in pJ
+""",
+    "figures": """\
+usage: approxftl figures [-h] [-l] [-k KIND,...] [-o DIR] [-f {svg,pdf}] [-d] [FILE ...]
+
+Draws single figures, as SVG or PDF, with their numbers as CSV.
+
+positional arguments:
+  FILE                      what to draw
+
+options:
+  -h, --help                show this help message and exit
+  -l, --list                list the kinds of figure
+  -k KIND,..., --kind KIND,...
+                            only these kinds
+  -o DIR, --output DIR      where they go (default figures)
+  -f {svg,pdf}, --format {svg,pdf}
+                            svg (default) or pdf
+  -d, --data                the numbers of each figure, as CSV beside it
+""",
+}
+
+
+def page(verb: str) -> str:
+    return (TOP / f"trace-tools/approxftl_tools/approxftl-{verb}.1.rst").read_text()
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help(verb: str) -> None:
+    told = succeed(verb, "--help")
+    assert told.startswith(HELP[verb])
+    assert "--json, timelines of approxftl sim --timeline, reports of approxftl replay" in told
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_option_is_explained(verb: str) -> None:
+    offered = set(re.findall(r"--[a-z]+", HELP[verb]))
+    explained = set(re.findall(r"^-\w(?: [\w.,]+)?, (--[a-z]+)", page(verb), re.M))
+    assert explained == offered
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_examples(verb: str, tmp_path: Path) -> None:
+    commands = re.findall(r"^    \$ approxftl (.+)$", page(verb), re.M)
+    assert any(command.startswith(verb) for command in commands)
+    for command in commands:
+        succeed(*shlex.split(command), directory=tmp_path)

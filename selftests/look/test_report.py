@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The report, in a real browser: complete, readable, and without a network."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from html import unescape
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+from selftests.look.support import (
+    POLICIES,
+    Json,
+    browse,
+    console,
+    everything,
+    references,
+    simulate,
+    succeed,
+    with_script,
+)
+
+#: One figure of each kind at least.
+FIGURES = ("response", "cdf-read", "cdf-write", "block-kinds", "modes", "energy",
+           "write-amplification", "wear", "quality", "wear-map-1", "page-map-1", "luns-1",
+           "timeline-1", "device-throughput", "device-amplification", "record-rate",
+           "record-map", "record-sizes", "replay")
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("report")
+    inputs = everything(directory)
+    path = directory / "report.html"
+    told = succeed("report", *inputs, "-o", path, "-t", "Four <policies> & a device")
+    assert told == (f"{path}: 4 runs, 3 devices, 1 timeline, 3 answers, 1 record file, 1 replay\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def dom(page: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The page as the browser has understood it."""
+    done = browse(page, tmp_path_factory.mktemp("profile"), "--dump-dom")
+    assert done.code == 0, done.err
+    assert console(done) == []
+    return done.out
+
+
+def figure(dom: str, name: str) -> str:
+    """Return the element of a figure."""
+    found = re.search(rf'<figure id="{name}">.*?</figure>', dom, re.S)
+    assert found, name
+    return found[0]
+
+
+def numbers(dom: str, name: str) -> list[list[str]]:
+    """Return the file that a figure offers."""
+    link = re.search(r'href="data:text/csv;charset=utf-8,([^"]*)"', figure(dom, name))
+    assert link, name
+    return list(csv.reader(io.StringIO(unquote(unescape(link[1])))))
+
+
+def test_everything_is_there(dom: str) -> None:
+    for section in ("tables", "figures", "provenance"):
+        assert f'<section id="{section}">' in dom
+    assert '<section class="missing"' not in dom
+    for name in FIGURES:
+        element = figure(dom, name)
+        assert re.search(r"<svg [^>]*role=\"img\"", element), name
+        assert re.search(r"<(rect|path|circle)\b", element), name
+        assert "<table>" in element and "<summary>" in element, name
+    assert dom.count("<figure ") == dom.count("<svg ") == dom.count('class="csv"')
+    for policy in POLICIES:
+        assert f'<th scope="col">{policy}</th>' in dom
+
+
+def test_nothing_from_elsewhere(page: Path) -> None:
+    for reference in references(page.read_text()):
+        assert reference.startswith(("#", "data:")), reference
+    assert "://" not in page.read_text()
+
+
+def test_title_is_escaped(dom: str) -> None:
+    assert "<title>Four &lt;policies&gt; &amp; a device</title>" in dom
+
+
+def test_identifiers_are_unique(dom: str) -> None:
+    identifiers = re.findall(r'\bid="([^"]+)"', dom)
+    assert len(identifiers) == len(set(identifiers))
+    for reference in re.findall(r'href="#([^"]+)"', dom):
+        assert reference in identifiers
+    for names in re.findall(r'aria-labelledby="([^"]+)"', dom):
+        assert set(names.split()) <= set(identifiers)
+
+
+def test_figures_say_what_they_are(dom: str) -> None:
+    for element in re.findall(r"<svg .*?</svg>", dom, re.S):
+        told = re.search(r"<title [^>]*>([^<]+)</title><desc [^>]*>([^<]+)</desc>", element)
+        assert told
+        assert len(told[1]) > 5
+        assert len(told[2]) > 20
+
+
+def test_marks_say_what_they_are(dom: str) -> None:
+    element = figure(dom, "response")
+    titles = re.findall(r"<rect [^>]*><title>([^<]*)</title>", element)
+    assert len(titles) == 4 * len(POLICIES)
+    assert titles[0].startswith("read response, mean, baseline: 1 times that of baseline")
+
+
+def test_tooltips(page: Path, tmp_path: Path) -> None:
+    probe = with_script(page, """
+        const over = (selector) => {
+            const mark = document.querySelector(selector);
+            mark.scrollIntoView();
+            const box = mark.getBoundingClientRect();
+            mark.dispatchEvent(new PointerEvent("pointermove", {bubbles: true,
+                clientX: box.left + 1, clientY: box.top + 1}));
+            return document.getElementById("tip").textContent;
+        };
+        document.title = [over("#response svg rect:has(title)"),
+            over("#wear-map-1 .grid rect"), over("h1")].join("|");
+    """)
+    done = browse(probe, tmp_path, "--dump-dom")
+    assert console(done) == []
+    found = re.search(r"<title>([^<]*)</title>", done.out)
+    assert found
+    bar, cell, nothing = unescape(found[1]).split("|")
+    assert bar.startswith("read response, mean, baseline: 1 times")
+    assert re.fullmatch(r"LUN,block of the LUN,wear: 0,0,[0-9.]+", cell)
+    assert nothing == ""
+
+
+def test_browser_is_not_blind(page: Path, tmp_path: Path) -> None:
+    probe = with_script(page, """
+        const picture = document.createElement("img");
+        picture.src = "http://example.invalid/x.png";
+        document.body.append(picture);
+        setTimeout(() => { throw new Error("on purpose"); }, 0);
+    """)
+    told = "".join(console(browse(probe, tmp_path, "--dump-dom")))
+    assert "Content Security Policy" in told
+    assert "on purpose" in told
+    assert "http://example.invalid/x.png" in references('<img src="http://example.invalid/x.png">')
+
+
+def test_dark_mode(page: Path, tmp_path: Path) -> None:
+    probe = with_script(page, "document.title = getComputedStyle(document.body).backgroundColor;")
+    colours = []
+    for scheme in ("0", "1"):
+        done = browse(probe, tmp_path, f"--blink-settings=preferredColorScheme={scheme}",
+                      "--dump-dom")
+        found = re.search(r"<title>rgb\((\d+), ", done.out)
+        assert found, done.err
+        colours.append(int(found[1]))
+    assert colours[0] < 40
+    assert colours[1] == 255
+
+
+def test_print(page: Path, tmp_path: Path) -> None:
+    paper = tmp_path / "report.pdf"
+    done = browse(page, tmp_path / "profile", f"--print-to-pdf={paper}", "--no-pdf-header-footer")
+    assert done.code == 0, done.err
+    data = paper.read_bytes()
+    assert data.startswith(b"%PDF-")
+    assert len(re.findall(rb"/Type\s*/Page\b", data)) > 5
+
+
+def test_picture(page: Path, tmp_path: Path) -> None:
+    picture = tmp_path / "report.png"
+    done = browse(page, tmp_path / "profile", "--window-size=900,1200", f"--screenshot={picture}")
+    assert done.code == 0, done.err
+    assert console(done) == []
+    assert picture.stat().st_size > 20000
+
+
+# ---------------------------------------------------------------- numbers
+
+
+@pytest.fixture(scope="module")
+def result(page: Path) -> Json:
+    found: Json = json.loads((page.parent / "result.json").read_text())
+    return found
+
+
+def test_response_is_that_of_the_result(dom: str, result: Json) -> None:
+    rows = numbers(dom, "response")
+    assert rows[0] == ["", *POLICIES]
+    for i, (kind, what) in enumerate((k, w) for k in ("read", "write") for w in ("mean", "p99")):
+        values = [run["timing"][f"{kind}_response"][f"{what}_ns"] for run in result["runs"]]
+        shown = [float(cell) for cell in rows[1 + i][1:]]
+        assert shown == pytest.approx([value / values[0] for value in values])
+
+
+def test_distribution_is_that_of_the_result(dom: str, result: Json) -> None:
+    rows = [row for row in numbers(dom, "cdf-write")[1:] if row[0] == "approxftl"]
+    bins = result["runs"][3]["timing"]["write_response"]["bins"]
+    assert [float(row[1]) for row in rows] == [top / 1000 for top, _ in bins]
+    counts, total = [count for _, count in bins], sum(count for _, count in bins)
+    assert float(rows[0][2]) == pytest.approx(100 * counts[0] / total)
+    assert float(rows[-1][2]) == 100
+
+
+def test_energy_is_that_of_the_result(dom: str, result: Json) -> None:
+    rows = numbers(dom, "energy")
+    base = result["runs"][0]["energy"]["total_pj"]
+    for row, run in zip(rows[1:], result["runs"], strict=True):
+        assert row[0] == run["policy"]
+        for name, cell in zip(rows[0][1:], row[1:], strict=True):
+            assert float(cell) == pytest.approx(run["energy"][f"{name}_pj"] / base)
+
+
+def test_maps_are_those_of_the_result(dom: str, result: Json) -> None:
+    wear = [float(row[2]) for row in numbers(dom, "wear-map-1")[1:]]
+    assert wear == pytest.approx(result["runs"][0]["block_table"]["wear"])
+    page_map = result["runs"][0]["page_maps"][0]
+    row_pages = result["geometry"]["word_lines_per_layer"]
+    for layer, page_, word in numbers(dom, "page-map-1")[1:]:
+        index = int(layer) * row_pages + int(page_)
+        class_ = page_map["class"][index]
+        assert word == "erased" if class_ is None else class_ in word
+
+
+def test_tables_are_those_of_the_result(dom: str, result: Json) -> None:
+    row = re.search(r'<tr><th scope="row">bits flipped in approximate data</th>(.*?)</tr>', dom,
+                    re.S)
+    assert row
+    shown = [int(cell) for cell in re.findall(r"<td>(\d+)", row[1])]
+    assert shown == [run["counters"]["read_flipped_bits"] for run in result["runs"]]
+
+
+def test_device_maps(dom: str) -> None:
+    rows = numbers(dom, "wear-map-5")
+    assert [(row[0], float(row[2])) for row in rows[1:]] == [(f"{i // 4}", i) for i in range(8)]
+    words = [row[2] for row in numbers(dom, "page-map-10")[1:]]
+    assert "stale approximate" in words
+
+
+def test_provenance(dom: str) -> None:
+    section = dom[dom.index('<section id="provenance">'):]
+    assert "approxftl sim --fill random" in unescape(section)
+    assert "approxftl report" in section
+    assert re.search(r"result\.json</th><td>simulator</td><td>[0-9.]+", section)
+
+
+# ---------------------------------------------------------------- less
+
+
+def test_what_is_missing_is_said(tmp_path: Path) -> None:
+    simulate(tmp_path / "plain.json", "--requests", "200")
+    succeed("report", "plain.json", directory=tmp_path)
+    html = unescape((tmp_path / "report.html").read_text())
+    missing = html[html.index('id="missing"'):html.index('id="provenance"')]
+    for option in ("--histogram", "--block-table", "--page-map auto", "--timeline FILE",
+                   "--record FILE", "stat NAME -i 1s -j"):
+        assert option in missing
+    assert 'id="cdf-read"' not in html
+
+
+def test_several_workloads_become_groups(tmp_path: Path) -> None:
+    for share in ("30", "70"):
+        simulate(tmp_path / f"share-{share}.json", "--requests", "2000", "--policy",
+                 "baseline,approxftl", "--approx-share", f"{share}%")
+    succeed("report", tmp_path, "-o", tmp_path / "r.html")
+    html = (tmp_path / "r.html").read_text()
+    rows = numbers(html, "response-write-response-mean")
+    assert [row[0] for row in rows[1:]] == ["share-30", "share-70"]
+    assert rows[0] == ["", "baseline", "approxftl"]
+    assert [float(row[1]) for row in rows[1:]] == [1, 1]
+    assert all(0 < float(row[2]) < 1 for row in rows[1:])
+
+
+def test_same_inputs_same_bytes(tmp_path: Path) -> None:
+    simulate(tmp_path / "x.json", "--requests", "300", "--histogram")
+    pages = []
+    for _ in range(2):
+        succeed("report", "x.json", "-o", "r.html", directory=tmp_path)
+        pages.append((tmp_path / "r.html").read_bytes())
+    assert pages[0] == pages[1]

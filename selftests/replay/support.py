@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the tests of the replay share: running it, and reading its logs."""
+
+from __future__ import annotations
+
+import json
+import struct
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from selftests.sim.support import BINARY, Done, Record, crc32c
+
+REPLAY = BINARY.with_name("approxftl-replay")
+HEADER_BYTES = 4096
+ENTRY = struct.Struct("<QQQQIBBHQHHHHIIII")
+MIB = 1 << 20
+UNIT = 4096
+UNIT_SECTORS = UNIT // 512
+MS = 1_000_000
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An entry of a log."""
+
+    due_ns: int
+    submit_ns: int
+    complete_ns: int
+    off_sect: int
+    nsect: int
+    op: int
+    klass: int
+    zero: int
+    sequence: int
+    error: int
+    lost: int
+    misplaced: int
+    stale: int
+    precise_units: int
+    precise_flips: int
+    approx_units: int
+    approx_flips: int
+
+    @property
+    def request(self) -> tuple[int, int, int, int, int]:
+        """What was asked, without the times, and whether it went well."""
+        return self.off_sect, self.nsect, self.op, self.klass, self.error
+
+
+@dataclass(frozen=True)
+class Log:
+    """A log: what its header says, and its entries."""
+
+    count: int
+    planned: int
+    depth: int
+    about: Json
+    entries: list[Entry]
+
+    @property
+    def by_sequence(self) -> list[Entry]:
+        """The entries in the order of the stream."""
+        return sorted(self.entries, key=lambda entry: entry.sequence)
+
+
+def read_log(path: Path) -> Log:
+    """Read a log, and check what every log must have."""
+    data = path.read_bytes()
+    assert data[:8] == b"\x89AFL\r\n\x1a\n"
+    assert struct.unpack_from("<I", data, 4092)[0] == crc32c(data[:4092])
+    count, planned, _, depth = struct.unpack_from("<QQII", data, 32)
+    about = json.loads(data[1216:4092].rstrip(b"\0"))
+    whole = (len(data) - HEADER_BYTES) // ENTRY.size * ENTRY.size
+    body = data[HEADER_BYTES : HEADER_BYTES + whole]
+    return Log(count, planned, depth, about, [Entry(*e) for e in ENTRY.iter_unpack(body)])
+
+
+def replay(*arguments: str | Path) -> Done:
+    """Run approxftl-replay."""
+    done = subprocess.run(
+        [REPLAY, *arguments], capture_output=True, text=True, timeout=120, check=False
+    )
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+def replay_json(*arguments: str | Path, code: int = 0) -> Json:
+    """Run it, and return its JSON."""
+    done = replay(*arguments, "--json", "-")
+    assert done.code == code, done.err
+    document: Json = json.loads(done.out)
+    return document
+
+
+def start(*arguments: str | Path) -> subprocess.Popen[str]:
+    """Start it, to be disturbed."""
+    return subprocess.Popen(
+        [REPLAY, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def wait_for_entries(log: Path, count: int) -> None:
+    """Wait until so many requests have been written down."""
+    for _ in range(3000):
+        if log.exists() and log.stat().st_size >= HEADER_BYTES + count * ENTRY.size:
+            return
+        time.sleep(0.01)
+    raise AssertionError(f"{log} does not get {count} entries")
+
+
+def unit(t_ms: float, number: int, op: int, klass: int = 0, units: int = 1) -> Record:
+    """A request of whole units."""
+    return Record(int(t_ms * MS), number * UNIT_SECTORS, units * UNIT_SECTORS, op, klass)
+
+
+def total(entries: Sequence[Entry], field: str) -> int:
+    """The sum of a member over entries."""
+    return sum(getattr(entry, field) for entry in entries)

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Data that say what they are, what reads may return, and the log.
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "data-buffers.h"
+#include "expected-data.h"
+#include "random.h"
+#include "replay-log.h"
+#include "tap.h"
+
+#define SEED 7
+#define UNITS 64
+
+static u64 words[4096 / sizeof(u64)];
+static struct expected_data expected;
+static struct aftl_error error;
+
+static void flip(u32 bit)
+{
+	((u8 *)words)[bit / 8] ^= (u8)(1 << bit % 8);
+}
+
+static const struct payload some = { .unit = 123456789012ULL, .sequence = 77, .class = 1 };
+
+static void flips_are_counted(void)
+{
+	static const u32 sizes[] = { 512, 4096 };
+	struct aftl_random random = { 3 };
+	unsigned int i, n;
+
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		for (n = 0; n < 200; n++) {
+			struct payload found;
+			u32 flips, bit = (u32)aftl_random_below(&random, sizes[i] * 8);
+
+			payload_fill(words, sizes[i], SEED, &some);
+			flip(bit);
+			flip((bit + 4001) % (sizes[i] * 8));
+			CHECK_EQ(payload_flips(words, sizes[i], SEED, &some), 2);
+			CHECK(payload_read(words, sizes[i], SEED, &found, &flips));
+			CHECK_EQ(flips, 2);
+			CHECK_EQ(found.unit, some.unit);
+			CHECK_EQ(found.sequence, some.sequence);
+			CHECK_EQ(found.class, some.class);
+		}
+	}
+}
+
+/* One bit in a hundred is worse than any flash that is still in use. */
+static void worn_data_are_known(void)
+{
+	struct aftl_random random = { 4 };
+	u32 bit, wrong = 0, flips;
+	struct payload found;
+
+	payload_fill(words, 4096, SEED, &some);
+	for (bit = 0; bit < 4096 * 8; bit++) {
+		if (aftl_random_below(&random, 100))
+			continue;
+		flip(bit);
+		wrong++;
+	}
+	CHECK_RANGE(wrong, 250, 410);
+	CHECK_EQ(payload_flips(words, 4096, SEED, &some), wrong);
+	CHECK(payload_read(words, 4096, SEED, &found, &flips));
+	CHECK_EQ(flips, wrong);
+}
+
+static void other_data_are_not(void)
+{
+	struct payload found, next = some;
+	u32 flips;
+
+	payload_fill(words, 4096, SEED, &some);
+	CHECK(!payload_read(words, 4096, SEED + 1, &found, &flips));
+	next.sequence++;
+	CHECK_RANGE(payload_flips(words, 4096, SEED, &next), 15000, 17800);
+	memset(words, 0, sizeof(words));
+	CHECK(!payload_read(words, 4096, SEED, &found, &flips));
+}
+
+static void begin_expecting(void)
+{
+	expected_data_free(&expected);
+	expected.unit_bytes = 4096;
+	expected.seed = SEED;
+	if (expected_data_create(&expected, UNITS, &error))
+		tap_bail_out("%s", error.text);
+}
+
+static bool begins(u64 unit, u32 sequence, bool keeps)
+{
+	const struct payload what = { .unit = unit, .sequence = sequence, .class = 1 };
+
+	return expected_write_begins(&expected, unit, 1, &what, keeps);
+}
+
+static enum data_verdict verdict_of(u64 unit, u64 holds, u32 sequence, u32 floor)
+{
+	const struct payload what = { .unit = holds, .sequence = sequence, .class = 1 };
+	struct payload found;
+	u32 flips;
+
+	payload_fill(words, 4096, SEED, &what);
+	return expected_verdict(&expected, words, unit, floor, &found, &flips);
+}
+
+static u32 floor_of(u64 unit)
+{
+	u32 floor;
+
+	expected_read_begins(&expected, unit, 1, &floor);
+	return floor;
+}
+
+static void overwritten_data_are_stale(void)
+{
+	begin_expecting();
+	CHECK(begins(5, 1, true));
+	CHECK_EQ(floor_of(5), 0);
+	CHECK_EQ(verdict_of(5, 5, 1, 0), DATA_GOOD);
+	expected_write_ends(&expected, 5, 1, 1, true, false);
+	CHECK_EQ(floor_of(5), 1);
+	CHECK(begins(5, 2, true));
+	CHECK_EQ(verdict_of(5, 5, 1, floor_of(5)), DATA_GOOD);
+	expected_write_ends(&expected, 5, 1, 2, true, false);
+	CHECK_EQ(verdict_of(5, 5, 2, floor_of(5)), DATA_GOOD);
+	CHECK_EQ(verdict_of(5, 5, 1, floor_of(5)), DATA_STALE);
+	CHECK_EQ(verdict_of(5, 6, 2, floor_of(5)), DATA_MISPLACED);
+	CHECK_EQ(verdict_of(5, 5, 3, floor_of(5)), DATA_STALE);
+	CHECK_EQ(verdict_of(6, 5, 2, floor_of(6)), DATA_FOREIGN);
+}
+
+/* A read that began before a write was complete may return what was there before. */
+static void reads_in_flight_are_forgiven(void)
+{
+	u32 floor;
+
+	begin_expecting();
+	CHECK(begins(5, 1, true));
+	expected_write_ends(&expected, 5, 1, 1, true, false);
+	CHECK(begins(5, 2, true));
+	floor = floor_of(5);
+	expected_write_ends(&expected, 5, 1, 2, true, false);
+	CHECK_EQ(verdict_of(5, 5, 1, floor), DATA_GOOD);
+	CHECK_EQ(verdict_of(5, 5, 2, floor), DATA_GOOD);
+}
+
+static void either_of_two_may_win(void)
+{
+	begin_expecting();
+	CHECK(begins(5, 1, true));
+	CHECK(!begins(5, 2, true));
+	expected_write_ends(&expected, 5, 1, 2, false, false);
+	expected_write_ends(&expected, 5, 1, 1, true, false);
+	CHECK_EQ(verdict_of(5, 5, 1, floor_of(5)), DATA_GOOD);
+	CHECK_EQ(verdict_of(5, 5, 2, floor_of(5)), DATA_GOOD);
+	CHECK(begins(5, 3, true));
+	expected_write_ends(&expected, 5, 1, 3, true, false);
+	CHECK_EQ(verdict_of(5, 5, 2, floor_of(5)), DATA_STALE);
+}
+
+static void nothing_is_known_after_a_discard(void)
+{
+	struct payload found;
+	u32 flips;
+
+	begin_expecting();
+	CHECK(begins(5, 1, true));
+	expected_write_ends(&expected, 5, 1, 1, true, false);
+	memset(words, 0, sizeof(words));
+	CHECK_EQ(expected_verdict(&expected, words, 5, floor_of(5), &found, &flips), DATA_LOST);
+	CHECK(begins(5, 2, false));
+	expected_write_ends(&expected, 5, 1, 2, true, false);
+	CHECK_EQ(expected_verdict(&expected, words, 5, floor_of(5), &found, &flips),
+		 DATA_FOREIGN);
+	CHECK_EQ(verdict_of(5, 5, 1, floor_of(5)), DATA_FOREIGN);
+	CHECK(begins(5, 3, true));
+	expected_write_ends(&expected, 5, 1, 3, true, false);
+	CHECK_EQ(verdict_of(5, 5, 1, floor_of(5)), DATA_STALE);
+}
+
+static void failed_writes_promise_nothing(void)
+{
+	begin_expecting();
+	CHECK(begins(5, 1, true));
+	expected_write_ends(&expected, 5, 1, 1, true, false);
+	CHECK(begins(5, 2, true));
+	expected_write_ends(&expected, 5, 1, 2, true, true);
+	CHECK_EQ(verdict_of(5, 5, 1, floor_of(5)), DATA_FOREIGN);
+}
+
+/* Memory that is used up comes back, and each size has its own. */
+static void buffers_come_back(void)
+{
+	static struct data_buffers buffers;
+	u8 *first, *second;
+
+	CHECK_EQ(data_buffers_create(&buffers, 4096, 65536, -1, &error), 0);
+	first = data_buffer_get(&buffers, DATA_APPROXIMATE, 65536);
+	second = data_buffer_get(&buffers, DATA_APPROXIMATE, 5000);
+	CHECK(first && second);
+	memset(first, 1, 65536);
+	memset(second, 2, 8192);
+	CHECK_EQ(first[65535], 1);
+	data_buffer_put(&buffers, DATA_APPROXIMATE, first, 65536);
+	CHECK(data_buffer_get(&buffers, DATA_APPROXIMATE, 40000) == first);
+	data_buffers_close(&buffers);
+	CHECK(!data_buffer_get(&buffers, DATA_APPROXIMATE, 65536));
+	data_buffers_free(&buffers);
+}
+
+static const struct replay_log_entry entry = {
+	.due_ns = 1ULL << 60,
+	.submit_ns = 2,
+	.complete_ns = 3,
+	.off_sect = 1ULL << 50,
+	.nsect = 0x12345678,
+	.op = AFTL_OP_WRITE | REPLAY_LOG_FUA,
+	.class = 1,
+	.sequence = 4,
+	.error = 5,
+	.lost = 6,
+	.misplaced = 7,
+	.stale = 8,
+	.units = { 9, 10 },
+	.flips = { 11, 12 },
+};
+
+static void log_is_read_as_written(void)
+{
+	struct replay_log_header header = { .planned = 9, .classes = 2, .limit = 3 };
+	char path[] = "/tmp/approxftl-XXXXXX";
+	struct replay_log_header found;
+	struct replay_log_entry got;
+	struct replay_log *log;
+
+	memset(&got, 0, sizeof(got));
+	close(mkstemp(path));
+	CHECK_EQ(replay_log_create(&log, path, &header, &error), 0);
+	replay_log_put(log, &entry);
+	CHECK_EQ(replay_log_finish(log, &error), 0);
+	CHECK_EQ(replay_log_open(&log, path, &found, &error), 0);
+	CHECK_EQ(found.entries, 1);
+	CHECK_EQ(found.planned, 9);
+	CHECK_EQ(replay_log_next(log, &got, &error), 1);
+	CHECK(!memcmp(&got, &entry, sizeof(got)));
+	CHECK_EQ(replay_log_next(log, &got, &error), 0);
+	replay_log_close(log);
+	unlink(path);
+}
+
+int main(void)
+{
+	tap_run("flips are counted", flips_are_counted);
+	tap_run("worn data are known again", worn_data_are_known);
+	tap_run("other data are not", other_data_are_not);
+	tap_run("overwritten data are stale", overwritten_data_are_stale);
+	tap_run("reads in flight may return either", reads_in_flight_are_forgiven);
+	tap_run("either of two writes may win", either_of_two_may_win);
+	tap_run("after a discard nothing is known", nothing_is_known_after_a_discard);
+	tap_run("a failed write promises nothing", failed_writes_promise_nothing);
+	tap_run("buffers come back", buffers_come_back);
+	tap_run("a log is read as written", log_is_read_as_written);
+	expected_data_free(&expected);
+	return tap_finish();
+}

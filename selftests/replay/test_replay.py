@@ -1,0 +1,557 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The replay on plain files: schedule, data, disturbances, refusals."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import re
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from selftests.replay.support import (
+    ENTRY,
+    HEADER_BYTES,
+    MIB,
+    MS,
+    UNIT,
+    UNIT_SECTORS,
+    Entry,
+    read_log,
+    replay,
+    replay_json,
+    start,
+    total,
+    unit,
+    wait_for_entries,
+)
+from selftests.sim.support import (
+    DISCARD,
+    FLUSH,
+    FUA,
+    READ,
+    TOP,
+    WRITE,
+    WRITE_ZEROES,
+    Header,
+    Record,
+    crc32c,
+    sim,
+    write_trace,
+)
+
+APPROX = 1
+
+
+def mixed(count: int, seed: int = 1, units: int = 200, gap_us: int = 200) -> list[Record]:
+    """Requests of all kinds, 4 KiB to 64 KiB."""
+    draw = random.Random(seed)
+    records = []
+    for i in range(count):
+        op = draw.choices((READ, WRITE, WRITE | FUA, FLUSH, DISCARD), (8, 9, 1, 1, 1))[0]
+        length = 0 if op == FLUSH else draw.randint(1, 16)
+        first = 0 if op == FLUSH else draw.randrange(units - length)
+        klass = draw.randint(0, 1) if op == WRITE else 0
+        records.append(unit(i * gap_us / 1000, first, op, klass, length))
+    return records
+
+
+def test_requests_are_those_of_the_record(tmp_path: Path) -> None:
+    records = mixed(500)
+    trace = write_trace(tmp_path / "t.aft", records)
+    log = tmp_path / "log"
+    document = replay_json(trace, tmp_path / "disk", "--size", "1MiB", "-o", log)
+    entries = read_log(log).by_sequence
+    assert [e.sequence for e in entries] == list(range(1, 501))
+    wanted = [(r.off_sect, r.nsect, r.op, r.klass, 0) for r in records]
+    assert [e.request for e in entries] == wanted
+    assert [e.due_ns for e in entries] == [r.t_ns for r in records]
+    assert document["done_requests"] == document["planned_requests"] == 500
+    assert document["failed_requests"] == 0
+
+
+def test_nothing_is_early_and_the_span_is_kept(tmp_path: Path) -> None:
+    records = mixed(1000)
+    trace = write_trace(tmp_path / "t.aft", records)
+    log = tmp_path / "log"
+    replay_json(trace, tmp_path / "disk", "--size", "1MiB", "-o", log)
+    entries = read_log(log).by_sequence
+    assert all(e.due_ns <= e.submit_ns <= e.complete_ns for e in entries)
+    assert 0 <= entries[-1].submit_ns - records[-1].t_ns < 1000 * MS
+
+
+@pytest.mark.parametrize(("speed", "factor"), [("2", 0.5), ("0.5", 2), ("1000", 0.001)])
+def test_speed_divides_times(tmp_path: Path, speed: str, factor: float) -> None:
+    records = mixed(50)
+    trace = write_trace(tmp_path / "t.aft", records)
+    log = tmp_path / "log"
+    replay_json(trace, tmp_path / "disk", "--size", "1MiB", "-o", log, "--speed", speed)
+    assert [e.due_ns for e in read_log(log).by_sequence] == [int(r.t_ns * factor) for r in records]
+
+
+def most_under_way(entries: list[Entry]) -> int:
+    """How many requests overlapped, from their times."""
+    moments = [(e.submit_ns, 1) for e in entries] + [(e.complete_ns, -1) for e in entries]
+    now = most = 0
+    for _, change in sorted(moments):
+        now += change
+        most = max(most, now)
+    return most
+
+
+@pytest.mark.parametrize("engine", ["io_uring", "threads"])
+@pytest.mark.parametrize("how", [("--closed-loop", "4"), ("--no-stall", "--limit", "4")])
+def test_closed_loop_keeps_no_schedule(tmp_path: Path, engine: str, how: tuple[str, ...]) -> None:
+    records = [unit(i * 1000, i % 100, WRITE) for i in range(2000)]
+    trace = write_trace(tmp_path / "t.aft", records)
+    log = tmp_path / "log"
+    done = replay_json(
+        trace, tmp_path / "disk", "--size", "1MiB", "-o", log, "--engine", engine, *how
+    )
+    assert done["fidelity"]["mode"] == "closed_loop"
+    assert done["elapsed_ns"] < 100_000 * MS
+    assert 1 <= most_under_way(read_log(log).entries) <= 4
+
+
+def test_limit_holds_in_an_open_loop(tmp_path: Path) -> None:
+    records = [unit(0, i % 100, WRITE, units=16) for i in range(300)]
+    trace = write_trace(tmp_path / "t.aft", records)
+    log = tmp_path / "log"
+    done = replay_json(trace, tmp_path / "disk", "--size", "1MiB", "-o", log, "--limit", "3")
+    assert done["fidelity"]["mode"] == "open_loop"
+    assert most_under_way(read_log(log).entries) <= 3
+    assert done["fidelity"]["lag"]["max_ns"] > 0
+
+
+def test_engines_do_the_same(tmp_path: Path) -> None:
+    trace = write_trace(tmp_path / "t.aft", mixed(400, gap_us=0))
+    found = {}
+    for engine in ("io_uring", "threads"):
+        disk, log = tmp_path / f"disk-{engine}", tmp_path / f"log-{engine}"
+        # One at a time, so that the order of overlapping writes is that of the stream.
+        replay_json(
+            trace, disk, "--size", "1MiB", "-o", log, "--engine", engine, "--closed-loop", "1"
+        )
+        requests = [e.request for e in read_log(log).by_sequence]
+        found[engine] = (hashlib.sha256(disk.read_bytes()).hexdigest(), requests)
+    assert found["io_uring"] == found["threads"]
+
+
+def test_seed_decides_the_data(tmp_path: Path) -> None:
+    trace = write_trace(tmp_path / "t.aft", [unit(0, 3, WRITE, APPROX, 4)])
+    contents = []
+    for name, seed in (("a", "1"), ("b", "1"), ("c", "2")):
+        replay_json(trace, tmp_path / name, "--size", "64KiB", "--seed", seed)
+        contents.append((tmp_path / name).read_bytes())
+    assert contents[0] == contents[1] != contents[2]
+    assert contents[0][: 3 * UNIT] == bytes(3 * UNIT)
+
+
+@pytest.mark.parametrize("engine", ["io_uring", "threads"])
+@pytest.mark.parametrize("grain", [1, 8])
+def test_everything_written_is_read_back(tmp_path: Path, engine: str, grain: int) -> None:
+    draw = random.Random(grain)
+    records = []
+    for i in range(600):
+        length = draw.randint(1, 16) * grain
+        op = draw.choice((READ, WRITE, WRITE, DISCARD if i < 100 else READ))
+        first = draw.randrange(2048 // grain - 16) * grain
+        records.append(Record(i * 20_000, first, length, op, draw.randint(0, 1)))
+    trace = write_trace(tmp_path / "t.aft", records)
+    log = tmp_path / "log"
+    done = replay_json(
+        trace, tmp_path / "disk", "--size", "1MiB", "-o", log, "--read-back", "--engine", engine
+    )
+    entries = read_log(log).entries
+    assert read_log(log).about["unit_bytes"] == (UNIT if grain == 8 else 512)
+    assert total(entries, "precise_units") > 50
+    assert total(entries, "approx_units") > 50
+    assert done["data"]["precise"]["units"] == total(entries, "precise_units")
+    wrong = ("precise_flips", "approx_flips", "lost", "misplaced", "stale")
+    assert {name: total(entries, name) for name in wrong} == dict.fromkeys(wrong, 0)
+
+
+Spoil = Callable[[bytearray, bytes], None]
+
+
+def flip_precise(now: bytearray, _before: bytes) -> None:
+    now[0 * UNIT + 2000] ^= 0x11
+
+
+def flip_approximate(now: bytearray, _before: bytes) -> None:
+    now[1 * UNIT + 3000] ^= 0x07
+
+
+def wipe(now: bytearray, _before: bytes) -> None:
+    now[:UNIT] = bytes(UNIT)
+
+
+def displace(now: bytearray, _before: bytes) -> None:
+    now[:UNIT] = now[2 * UNIT : 3 * UNIT]
+
+
+def restore(now: bytearray, before: bytes) -> None:
+    now[:UNIT] = before[:UNIT]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "wrong", "code"),
+    [
+        (flip_precise, {"precise_flips": 2}, 4),
+        (flip_approximate, {"approx_flips": 3}, 0),
+        (wipe, {"lost": 1}, 4),
+        (displace, {"misplaced": 1}, 4),
+        (restore, {"stale": 1}, 4),
+        (None, {}, 0),
+    ],
+)
+def test_what_comes_back_wrong_is_told_apart(
+    tmp_path: Path, spoil: Spoil | None, wrong: dict[str, int], code: int
+) -> None:
+    writes = [unit(0, 0, WRITE), unit(0, 1, WRITE, APPROX), unit(0, 2, WRITE)]
+    again = [unit(1500, 0, WRITE)]
+    reads = [unit(3000, number, READ) for number in range(4)]
+    trace = write_trace(tmp_path / "t.aft", writes + again + reads)
+    disk, log = tmp_path / "disk", tmp_path / "log"
+    running = start(trace, disk, "--size", "64KiB", "--verify", "--buffered", "-o", log)
+    wait_for_entries(log, 3)
+    before = disk.read_bytes()
+    wait_for_entries(log, 4)
+    content = bytearray(disk.read_bytes())
+    assert content[:UNIT] != before[:UNIT]
+    if spoil:
+        spoil(content, before)
+        with disk.open("r+b") as file:
+            file.write(content)
+    _, err = running.communicate(timeout=60)
+    assert running.returncode == code, err
+    entries = read_log(log).entries
+    kinds = ("precise_flips", "approx_flips", "lost", "misplaced", "stale")
+    assert {name: total(entries, name) for name in kinds if total(entries, name)} == wrong
+    lost = sum(wrong.get(name, 0) for name in ("lost", "misplaced", "stale"))
+    assert total(entries, "precise_units") == 2 - lost
+    assert total(entries, "approx_units") == 1
+    assert ("data came back wrong" in err) == (code == 4)
+
+
+def slow_stream(tmp_path: Path) -> Path:
+    return write_trace(tmp_path / "t.aft", [unit(i * 5, i % 50, WRITE, i % 2) for i in range(4000)])
+
+
+def test_a_killed_replay_leaves_a_usable_log(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    running = start(slow_stream(tmp_path), tmp_path / "disk", "--size", "1MiB", "-o", log)
+    wait_for_entries(log, 50)
+    running.kill()
+    running.communicate(timeout=60)
+    entries = read_log(log)
+    assert entries.count == 0
+    assert 50 <= len(entries.entries) < 4000
+    assert [e.sequence for e in entries.by_sequence] == list(range(1, len(entries.entries) + 1))
+    done = replay("--summarise", log, "--json", "-")
+    document = json.loads(done.out)
+    assert done.code == 0
+    assert document["interrupted"]
+    assert document["done_requests"] == len(entries.entries)
+    assert document["planned_requests"] == 4000
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_replay_reports_what_ran(tmp_path: Path, number: signal.Signals) -> None:
+    log = tmp_path / "log"
+    began = time.monotonic()
+    running = start(slow_stream(tmp_path), tmp_path / "disk", "--size", "1MiB", "-o", log)
+    wait_for_entries(log, 20)
+    running.send_signal(number)
+    out, err = running.communicate(timeout=60)
+    assert time.monotonic() - began < 15
+    assert (running.returncode, err) == (130, "")
+    found = re.match(r"(\d+) of 4000 requests", out)
+    assert found
+    assert int(found[1]) == read_log(log).count == len(read_log(log).entries)
+
+
+def test_a_log_cut_inside_an_entry_is_still_read(tmp_path: Path) -> None:
+    trace = write_trace(tmp_path / "t.aft", mixed(20))
+    log = tmp_path / "log"
+    replay_json(trace, tmp_path / "disk", "--size", "1MiB", "-o", log)
+    data = bytearray(log.read_bytes())
+    cut = tmp_path / "cut"
+    cut.write_bytes(data[: HEADER_BYTES + 7 * ENTRY.size + 5])
+    done = replay("--summarise", cut)
+    assert done.code == 1
+    assert "ends after 7 of 20 entries" in done.err
+    # As a killed replay leaves it: without a count.
+    data[32:40] = bytes(8)
+    data[4092:4096] = crc32c(bytes(data[:4092])).to_bytes(4, "little")
+    cut.write_bytes(data[: HEADER_BYTES + 7 * ENTRY.size + 5])
+    done = replay("--summarise", cut)
+    assert done.code == 0
+    assert "7 of 20 requests" in done.out
+    assert "ends inside an entry" in done.err
+
+
+def without(document: dict[str, object], *keys: str) -> dict[str, object]:
+    return {key: value for key, value in document.items() if key not in keys}
+
+
+def test_summary_is_the_report(tmp_path: Path) -> None:
+    trace = write_trace(tmp_path / "t.aft", mixed(300))
+    log = tmp_path / "log"
+    live = replay_json(trace, tmp_path / "disk", "--size", "1MiB", "-o", log, "--read-back")
+    later = replay_json("--summarise", log)
+    changing = ("tool", "trace", "target", "log")
+    assert without(live, *changing) == without(later, *changing)
+
+
+@pytest.mark.parametrize("spoiled", range(6))
+def test_damaged_logs_are_refused(tmp_path: Path, spoiled: int) -> None:
+    trace = write_trace(tmp_path / "t.aft", mixed(5))
+    log = tmp_path / "log"
+    replay_json(trace, tmp_path / "disk", "--size", "1MiB", "-o", log)
+    data = bytearray(log.read_bytes())
+    place = (0, 8, 40, 600, 4093, HEADER_BYTES + 36)[spoiled]
+    data[place] ^= 0x41
+    log.write_bytes(data)
+    done = replay("--summarise", log)
+    assert (done.code, done.out.count("behind schedule") < 2) == (1, True)
+    assert done.err.startswith(f"approxftl replay: {log}: ")
+
+
+def packed(records: list[Record], header: Header | None = None) -> bytes:
+    return (header or Header()).pack() + b"".join(r.pack() for r in records)
+
+
+WRITES = [unit(i, i, WRITE) for i in range(10)]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "ends inside its header"),
+        (b"time,offset\n" * 1000, "this is not a record file"),
+        (packed(WRITES)[:-5], "ends inside a record"),
+        (packed(WRITES, Header(records=11)), "ends after 10 of 11 records"),
+        (packed([*WRITES, unit(3, 1, WRITE)]), "before that of the previous"),
+        (packed([*WRITES, unit(30, 1, 9)]), "operation 9 is unknown"),
+        (packed([*WRITES, unit(30, 1, WRITE, 2)]), "tag class 2 is unknown"),
+        (packed([*WRITES, unit(30, 1, WRITE, 0, 0)]), "has no length"),
+        (packed(WRITES, Header(break_checksum=True)), "header is damaged"),
+        (packed([]), "has no request"),
+        (packed([Record(0, 0, 1 << 31, WRITE)]), "a request has"),
+    ],
+)
+def test_damaged_streams_touch_nothing(tmp_path: Path, content: bytes, said: str) -> None:
+    trace, disk = tmp_path / "t.aft", tmp_path / "disk"
+    trace.write_bytes(content)
+    disk.write_bytes(b"precious" * 8192)
+    done = replay(trace, disk, "--overwrite")
+    assert (done.code, done.out) == (1, "")
+    assert said in done.err
+    assert disk.read_bytes() == b"precious" * 8192
+
+
+def test_other_formats_are_told_how_to_become_one(tmp_path: Path) -> None:
+    trace = tmp_path / "web.csv"
+    trace.write_text("128166372003061629,usr,0,Read,1024,512,1\n" * 200)
+    done = replay(trace, tmp_path / "disk", "--size", "1MiB")
+    assert done.code == 1
+    assert "approxftl trace convert" in done.err
+    assert not (tmp_path / "disk").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["t.aft", "old"], 1, "--overwrite"),
+        (["t.aft", "new"], 3, "--size SIZE makes a file"),
+        (["none.aft", "old"], 3, "none.aft: cannot open"),
+        (["t.aft", "old", "--overwrite"], 1, "--fold"),
+        (["t.aft", "/dev/null", "--overwrite"], 1, "neither a block device nor a file"),
+        (["t.aft", "new", "--size", "1MiB", "--max-lag", "1ns", "--spin", "0"], 4, "--max-lag"),
+        (["t.aft"], 2, "TARGET missing"),
+        ([], 2, "TRACE missing"),
+        (["-", "new", "--size", "1MiB"], 1, "read twice"),
+        (["t.aft", "new", "more"], 2, "one word too many"),
+        (["t.aft", "new", "--sped", "2"], 2, "did you mean --speed?"),
+        (["t.aft", "new", "--wonder"], 2, "unknown option"),
+        (["t.aft", "new", "--speed"], 2, "needs a value"),
+        (["t.aft", "new", "--speed", "0"], 2, "out of range"),
+        (["t.aft", "new", "--limit", "many"], 2, "--limit: "),
+        (["t.aft", "new", "--engine", "steam"], 2, "neither io_uring nor threads"),
+        (["t.aft", "new", "--align", "3072"], 2, "power of two"),
+        (["t.aft", "new", "--size", "1000"], 2, "multiple of 512"),
+        (["t.aft", "new", "--size", "1MiB", "--tags", "require"], 1, "/dev/approxftl"),
+        (["t.aft", "new", "--size", "1MiB", "-o", "/none/log"], 1, "/none/log: cannot write"),
+        (["t.aft", "new", "--size", "1MiB", "--json", "/none/x"], 1, "/none/x: cannot write"),
+        (["t.aft", "new", "--simulate"], 2, "takes no target"),
+        (["--summarise", "none.log"], 3, "none.log: cannot open"),
+        (["--summarise", "t.aft"], 1, "not the log of a replay"),
+    ],
+)
+def test_refusals(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    code: int,
+    said: str,
+) -> None:
+    if "require" in arguments and Path("/dev/approxftl").exists():
+        pytest.skip("there is a /dev/approxftl")
+    monkeypatch.chdir(tmp_path)
+    write_trace(tmp_path / "t.aft", WRITES)
+    (tmp_path / "old").write_bytes(b"precious")
+    done = replay(*arguments)
+    assert (done.code, said in done.err) == (code, True), done.err
+    assert done.err.count("\n") == 1
+    assert (tmp_path / "old").read_bytes() == b"precious"
+
+
+def test_a_failed_request_fails_the_replay(tmp_path: Path) -> None:
+    # A file that becomes shorter in the middle: reads end early.
+    records = [unit(0, 0, WRITE), unit(1500, 8, READ)]
+    trace = write_trace(tmp_path / "t.aft", records)
+    disk, log = tmp_path / "disk", tmp_path / "log"
+    running = start(trace, disk, "--size", "64KiB", "-o", log)
+    wait_for_entries(log, 1)
+    with disk.open("r+b") as file:
+        file.truncate(UNIT)
+    out, _ = running.communicate(timeout=60)
+    assert running.returncode == 1
+    assert "failed: 1, the first with: Input/output error" in out
+    assert [e.error for e in read_log(log).by_sequence] == [0, 5]
+
+
+def test_dry_run_changes_nothing(tmp_path: Path) -> None:
+    trace = write_trace(tmp_path / "t.aft", mixed(50))
+    done = replay(trace, tmp_path / "disk", "--size", "1MiB", "--dry-run", "-o", tmp_path / "log")
+    assert done.code == 0
+    assert "50 requests" in done.out
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["t.aft"]
+    old = tmp_path / "old"
+    old.write_bytes(b"precious" * 131072)
+    assert replay(trace, old, "--dry-run").code == 0
+    assert old.read_bytes() == b"precious" * 131072
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    requests=st.lists(
+        st.tuples(st.integers(0, 1 << 30), st.integers(1, 64)), min_size=1, max_size=20
+    ),
+    size_units=st.integers(64, 300),
+)
+def test_folded_requests_stay_inside(
+    tmp_path_factory: pytest.TempPathFactory, requests: list[tuple[int, int]], size_units: int
+) -> None:
+    place = tmp_path_factory.mktemp("fold")
+    records = [unit(0, first, READ, 0, units) for first, units in requests]
+    trace = write_trace(place / "t.aft", records)
+    log = place / "log"
+    size = size_units * UNIT
+    replay_json(trace, place / "disk", "--size", str(size), "--fold", "-o", log)
+    for (first, units), entry in zip(requests, read_log(log).by_sequence, strict=True):
+        assert entry.nsect == units * UNIT_SECTORS
+        assert entry.off_sect + entry.nsect <= size // 512
+        inside = first + units <= size_units
+        folded = min(first % size_units, size_units - units)
+        assert entry.off_sect == (first if inside else folded) * UNIT_SECTORS
+
+
+def test_align_rounds_outward(tmp_path: Path) -> None:
+    records = [Record(0, 3, 2, READ), Record(0, 8, 8, READ), Record(0, 15, 2, READ)]
+    trace = write_trace(tmp_path / "t.aft", records)
+    log = tmp_path / "log"
+    replay_json(trace, tmp_path / "disk", "--size", "64KiB", "--align", "4KiB", "-o", log)
+    entries = read_log(log).by_sequence
+    assert [(e.off_sect, e.nsect) for e in entries] == [(0, 8), (8, 8), (8, 16)]
+
+
+def test_only_the_first_requests(tmp_path: Path) -> None:
+    trace = write_trace(tmp_path / "t.aft", mixed(100))
+    done = replay_json(trace, tmp_path / "disk", "--size", "1MiB", "--requests", "7")
+    assert done["done_requests"] == done["planned_requests"] == 7
+
+
+def test_zeroes_and_discards_reach_a_file(tmp_path: Path) -> None:
+    records = [unit(0, 0, WRITE, 0, 4), unit(50, 1, DISCARD), unit(50, 2, WRITE_ZEROES)]
+    trace = write_trace(tmp_path / "t.aft", records)
+    disk = tmp_path / "disk"
+    done = replay_json(trace, disk, "--size", "16KiB", "--closed-loop", "1")
+    assert done["failed_requests"] == 0
+    content = disk.read_bytes()
+    empty = [content[i * UNIT : (i + 1) * UNIT] == bytes(UNIT) for i in range(4)]
+    assert empty == [False, True, True, False]
+
+
+def counters(document: dict[str, object]) -> dict[str, int]:
+    runs = document["runs"]
+    assert isinstance(runs, list)
+    found: dict[str, int] = runs[0]["counters"]
+    return found
+
+
+def test_simulate_runs_the_same_requests(tmp_path: Path) -> None:
+    trace = write_trace(tmp_path / "t.aft", mixed(400))
+    direct = sim("--trace", trace, "--arrival", "trace")
+    done = replay("--simulate", trace, "--json", "-", "--", "--policy", "baseline")
+    assert done.code == 0, done.err
+    assert counters(json.loads(done.out)) == counters(direct)
+
+
+def test_simulate_changes_requests_as_a_replay_does(tmp_path: Path) -> None:
+    trace = write_trace(tmp_path / "t.aft", mixed(400))
+    direct = sim("--trace", trace, "--arrival", "trace", "--time-scale", "0.5", "--requests", "99")
+    done = replay(
+        *("--simulate", trace, "--speed", "2", "--requests", "99", "--json", "-"),
+        *("--", "--seed", "5", "--policy", "baseline,approxftl"),
+    )
+    assert done.code == 0, done.err
+    document = json.loads(done.out)
+    assert len(document["runs"]) == 2
+    assert document["seed"] == 5
+    assert counters(document)["host_write_units"] == counters(direct)["host_write_units"]
+
+
+def test_simulate_passes_the_exit_status_on(tmp_path: Path) -> None:
+    trace = write_trace(tmp_path / "t.aft", mixed(10))
+    done = replay("--simulate", trace, "--", "--policy", "nobody")
+    assert done.code == 2
+    assert "unknown policy" in done.err
+
+
+def test_fold_in_the_simulator_wants_a_size(tmp_path: Path) -> None:
+    trace = write_trace(tmp_path / "t.aft", [unit(0, 1 << 20, WRITE)])
+    assert "--size SIZE" in replay("--simulate", trace, "--fold").err
+    assert replay("--simulate", trace, "--fold", "--size", str(MIB)).code == 0
+
+
+PAGE = TOP / "trace-tools/replay/approxftl-replay.1.rst"
+
+
+def help_options() -> list[str]:
+    return re.findall(r"^  (?:-\w,|   ) --([a-z-]+)", replay("--help").out, re.M)
+
+
+def test_every_option_is_explained() -> None:
+    page = PAGE.read_text()
+    names = help_options()
+    assert len(names) > 25
+    assert [n for n in names if not re.search(rf"^(?:-\w, )?--{n}\b", page, re.M)] == []
+    listed = re.findall(r"^(?:-\w, )?--([a-z][a-z-]*)", page, re.M)
+    assert [n for n in listed if n not in names] == []
+
+
+def test_fields_of_the_log_are_explained() -> None:
+    header = (TOP / "trace-tools/replay/replay-log.h").read_text()
+    page = PAGE.read_text()
+    fields = re.findall(r"^ \*\s+(\d+)\s+([1248])  (\w+)\s", header.split("Entry:")[1], re.M)
+    assert len(fields) == 16
+    for offset, size, name in fields:
+        assert re.search(rf"^{offset} +{size} +{name}\b", page, re.M), name

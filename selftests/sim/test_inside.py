@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the simulator shows of the flash: blocks, pages, and what each LUN does when."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from selftests.sim.support import Json, only_run, run, sim
+
+BUSY = ("--fill", "random", "--fill-approx", "0.5", "--approx-share", "0.5", "--policy",
+        "approxftl", "--requests", "30000", "--write-share", "0.8")
+LIMIT = 1000000
+
+
+def inside(*arguments: str) -> tuple[Json, Json]:
+    """Return a result and its only run."""
+    result = sim(*BUSY, *arguments)
+    return result, only_run(result)
+
+
+def test_block_table_agrees_with_the_summary() -> None:
+    result, found = inside("--block-table")
+    table, geometry = found["block_table"], result["geometry"]
+    assert {len(column) for column in table.values()} == {geometry["blocks"]}
+    good = [i for i, state in enumerate(table["state"]) if state != "bad"]
+    assert len(good) == found["blocks"]["good"]
+    for column, summary in (("erases", "erase_count"), ("wear", "wear")):
+        values = [table[column][i] for i in good]
+        told = found["blocks"][summary]
+        assert (min(values), max(values)) == (told["min"], told["max"])
+        assert sum(values) / len(values) == pytest.approx(told["mean"], abs=1e-4)
+    per_lun = geometry["blocks_per_lun"]
+    free = Counter(i // per_lun for i, state in enumerate(table["state"]) if state == "free")
+    assert [free[lun] for lun in range(geometry["luns"])] == found["luns"]["free_blocks"]
+    for state, programmed, kind in zip(table["state"], table["programmed_pages"], table["kind"],
+                                       strict=True):
+        assert (state == "free") <= (programmed == 0)
+        assert (kind == "") == (programmed == 0)
+
+
+def test_page_maps_agree_with_the_block_table() -> None:
+    result, found = inside("--block-table", "--page-map", "auto")
+    table = found["block_table"]
+    maps = found["page_maps"]
+    assert {page_map["kind"] for page_map in maps} == {kind for kind in table["kind"] if kind}
+    assert len({page_map["kind"] for page_map in maps}) == len(maps)
+    for page_map in maps:
+        block = page_map["block"]
+        assert page_map["lun"] == block // result["geometry"]["blocks_per_lun"]
+        classes = page_map["class"]
+        assert len(classes) == result["geometry"]["pages_per_block"]
+        assert len(classes) - classes.count(None) == table["programmed_pages"][block]
+        assert sum(page_map["valid_units"]) == table["valid_units"][block]
+        approximate = sum(units for units, name in zip(page_map["valid_units"], classes,
+                                                       strict=True) if name == "approximate")
+        assert approximate == table["approximate_units"][block]
+        for name, mode, age in zip(classes, page_map["mode"], page_map["age_hours"], strict=True):
+            assert (name is None) == (mode is None) == (age is None)
+
+
+def test_page_map_of_chosen_blocks() -> None:
+    _, found = inside("--page-map", "511,3")
+    assert [page_map["block"] for page_map in found["page_maps"]] == [511, 3]
+
+
+def test_pages_age() -> None:
+    _, found = inside("--page-map", "auto", "--until", "36000000s")
+    ages = [age for page_map in found["page_maps"] for age in page_map["age_hours"]
+            if age is not None]
+    assert min(ages) >= 9000
+
+
+def operations(path: Path) -> list[Json]:
+    """Return what LUNs have done."""
+    document: Json = json.loads(path.read_text())
+    return [event for event in document["traceEvents"] if event["ph"] == "X"]
+
+
+@pytest.mark.parametrize("suspend", ["off", "both"])
+def test_timeline_adds_up(tmp_path: Path, suspend: str) -> None:
+    path = tmp_path / "timeline.json"
+    result, found = inside("--timeline", str(path), "--suspend", suspend)
+    counters = found["counters"]
+    spent: dict[str, float] = defaultdict(float)
+    lanes: dict[int, list[Json]] = defaultdict(list)
+    for event in operations(path):
+        spent[event["name"].split()[0]] += event["dur"] * 1000
+        lanes[event["tid"]].append(event)
+    interrupted = counters["array_suspends"] * 20_000  # suspend_cost
+    assert (counters["array_suspends"] > 0) == (suspend == "both")
+    assert spent["read"] == pytest.approx(counters["array_read_ns"])
+    written = counters["array_program_ns"] + counters["array_erase_ns"] + interrupted
+    # An erase counts when it has ended; on each LUN one may be under way.
+    unfinished = spent["program"] + spent["erase"] - written
+    assert unfinished / 3_500_000 in range(result["geometry"]["luns"])
+    for lane in lanes.values():
+        for before, after in pairwise(lane):
+            assert after["ts"] > before["ts"] + before["dur"] - 0.001
+    pieces = [event for event in operations(path) if "resumed" in event["args"]]
+    assert len(pieces) == counters["array_suspends"]
+
+
+def test_timeline_names_operations(tmp_path: Path) -> None:
+    path = tmp_path / "timeline.json"
+    _, found = inside("--timeline", str(path))
+    pages: Counter[str] = Counter()
+    for event in operations(path):
+        pages[event["name"]] += event["args"]["pages"]
+    modes = {mode: count for mode, count in found["mode_pages"].items() if count}
+    assert {mode: pages[f"program {mode}"] for mode in modes} == modes
+    assert sum(event["cat"] == "gc" for event in operations(path)) > 0
+
+
+def test_timeline_of_several_policies_begins_after_the_warm_up(tmp_path: Path) -> None:
+    path = tmp_path / "timeline.json"
+    result = sim("--requests", "500", "--warmup", "2000", "--policy", "baseline,vth_b",
+                 "--timeline", path)
+    document = json.loads(path.read_text())
+    assert document["tool"]["argv"] == result["tool"]["argv"]
+    assert document["omitted_events"] == 0
+    names = {event["pid"]: event["args"]["name"] for event in document["traceEvents"]
+             if event["name"] == "process_name"}
+    assert names == {1: "baseline", 2: "vth_b"}
+    begins = [min(event["ts"] for event in operations(path) if event["pid"] == pid)
+              for pid in names]
+    ends = [run_["device_time_ns"] - run_["simulated_ns"] for run_ in result["runs"]]
+    assert all(begin * 1000 >= end for begin, end in zip(begins, ends, strict=True))
+
+
+def test_timeline_has_an_end_and_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "timeline.json"
+    done = run("sim", "--requests", str(LIMIT + 5), "--write-share", "0", "--fill", "sequential",
+               "--timeline", path, "--json", tmp_path / "run.json")
+    assert done.code == 0
+    counters = only_run(json.loads((tmp_path / "run.json").read_text()))["counters"]
+    omitted = counters["array_reads"] - LIMIT
+    assert omitted > 0
+    assert f"note: --timeline has the first {LIMIT} operations; {omitted} more" in done.err
+    with path.open() as lines:
+        assert sum('"ph": "X"' in line for line in lines) == LIMIT
+    assert f'"omitted_events": {omitted}' in path.read_text()[-100:]
+
+
+def test_timeline_changes_nothing(tmp_path: Path) -> None:
+    with_it, _ = inside("--timeline", str(tmp_path / "x"))
+    without, _ = inside()
+    assert with_it["runs"] == without["runs"]
+
+
+def test_timeline_that_cannot_be_written(tmp_path: Path) -> None:
+    done = run("sim", "--requests", "1", "--timeline", tmp_path)
+    assert (done.code, done.out) == (1, "")
+    assert done.err == f"approxftl: {tmp_path}: cannot create: Is a directory\n"
+    full = run("sim", "--requests", "1000", "--timeline", "/dev/full", "-q")
+    assert (full.code, full.err) == (1, "approxftl: /dev/full: cannot write\n")

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Sweeps: what is a point, what is run again, and what survives whom."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from approxftl_tools import sweep_plan
+
+TOP = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
+SWEEP = BUILD / "approxftl-sweep"
+SMALL = """
+[sweep]
+name = "small"
+[base]
+requests = 2000
+[vary]
+policy = ["baseline", "approxftl"]
+approx-share = [0.1, 0.5]
+"""
+#: Each point takes so long that a test can come in between.
+LONG = SMALL.replace("2000", "300000").replace("[0.1, 0.5]", "[0.1, 0.2, 0.3, 0.4]")
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "sweep.toml"
+    path.write_text(text)
+    return path
+
+
+def sweep(*arguments: str | Path, status: int = 0, **environment: str) -> Any:
+    done = subprocess.run([SWEEP, *arguments], capture_output=True, text=True, check=False,
+                          timeout=120, env=os.environ | environment)
+    assert done.returncode == status, done.stderr
+    return done
+
+
+def results(folder: Path) -> dict[str, int]:
+    """Return when each result was written."""
+    return {str(path): path.stat().st_mtime_ns for path in folder.rglob("result.json")}
+
+
+def simulations() -> list[int]:
+    done = subprocess.run(["pgrep", "-f", "approxftl sim .*--requests=300000"],
+                          capture_output=True, text=True, check=False)
+    return [int(word) for word in done.stdout.split()]
+
+
+def until_there_are(folder: Path, count: int) -> None:
+    end = time.monotonic() + 60
+    while len(results(folder)) < count:
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_every_combination_once(tmp_path: Path) -> None:
+    file = write(tmp_path, SMALL)
+    first = json.loads(sweep("run", file, "--json").stdout)
+    assert [(row["policy"], row["approx-share"]) for row in first["rows"]] == [
+        ("baseline", 0.1), ("baseline", 0.5), ("approxftl", 0.1), ("approxftl", 0.5)]
+    before = results(tmp_path)
+    assert len(before) == 4
+    assert json.loads(sweep("run", file, "--json").stdout)["rows"] == first["rows"]
+    assert results(tmp_path) == before
+
+
+def test_results_are_the_simulators(tmp_path: Path) -> None:
+    row = json.loads(sweep("run", write(tmp_path, SMALL), "--json").stdout)["rows"][3]
+    direct = subprocess.run(
+        [BUILD / "approxftl", "sim", "--requests=2000", "--policy=approxftl",
+         "--approx-share=0.5", "--json=-", "--quiet"], capture_output=True, text=True, check=True)
+    run = json.loads(direct.stdout)["runs"][0]
+    assert row["write_response_mean_ns"] == run["timing"]["write_response"]["mean_ns"]
+
+
+def test_a_change_runs_what_it_changes(tmp_path: Path) -> None:
+    sweep("run", write(tmp_path, SMALL))
+    before = results(tmp_path)
+    sweep("run", write(tmp_path, SMALL.replace("[0.1, 0.5]", "[0.1, 0.5, 0.9]")))
+    after = results(tmp_path)
+    assert {path: when for path, when in after.items() if path in before} == before
+    assert len(after) == 6
+
+
+def test_a_trace_counts_by_its_content(tmp_path: Path) -> None:
+    def record(seed: int) -> None:
+        subprocess.run([BUILD / "approxftl", "sim", "--requests=500", f"--seed={seed}", "--quiet",
+                        f"--record={tmp_path / 'a.aft'}"], check=True)
+
+    file = write(tmp_path, '[base]\ntrace = "a.aft"\n[vary]\npolicy = ["baseline"]\n')
+    record(1)
+    sweep("run", file)
+    record(2)
+    assert "0 done, 0 failed, 1 missing" in sweep("status", file).stdout
+    sweep("run", file)
+    assert len(results(tmp_path)) == 2
+
+
+def test_failures_are_listed_and_stop_nothing(tmp_path: Path) -> None:
+    text = SMALL.replace('"approxftl"]', '"nonsense"]')
+    file = write(tmp_path, text)
+    done = sweep("run", file, status=1)
+    assert done.stderr.count("policy=nonsense approx-share=") == 2
+    assert 'policy "nonsense"' in done.stderr or "nonsense" in done.stderr.split(": ", 2)[2]
+    assert "2 done, 2 failed, 0 missing" in sweep("status", file, status=1).stdout
+    calls = results(tmp_path)
+    sweep("run", file, "--retry", status=1)
+    assert results(tmp_path) == calls
+
+
+def test_exclude_and_repeat(tmp_path: Path) -> None:
+    file = write(tmp_path, SMALL.replace('"small"', '"small"\nrepeat = 3') + """
+[[exclude]]
+policy = "baseline"
+approx-share = [0.5, 0.7]
+""")
+    plan = sweep_plan.read(file, BUILD / "approxftl")
+    names = [point.name() for point in plan.points]
+    assert len(names) == 9
+    assert not any("baseline approx-share=0.5" in name for name in names)
+    assert len({dict(point.varied)["seed"] for point in plan.points}) == 3
+
+
+def test_a_killed_simulation_is_tried_again(tmp_path: Path) -> None:
+    file = write(tmp_path, LONG)
+    driver = subprocess.Popen([SWEEP, "run", file, "--jobs", "2"], stdout=subprocess.DEVNULL)
+    until_there_are(tmp_path, 1)
+    victims = simulations()
+    assert victims
+    os.kill(victims[0], signal.SIGKILL)
+    assert driver.wait(120) == 0
+    assert len(results(tmp_path)) == 8
+
+
+def test_a_killed_sweep_goes_on(tmp_path: Path) -> None:
+    file = write(tmp_path, LONG)
+    driver = subprocess.Popen([SWEEP, "run", file, "--jobs", "2"], stdout=subprocess.DEVNULL)
+    until_there_are(tmp_path, 2)
+    driver.kill()
+    driver.wait()
+    before = results(tmp_path)
+    assert 2 <= len(before) < 8
+    sweep("run", file)
+    after = results(tmp_path)
+    assert len(after) == 8
+    assert {path: when for path, when in after.items() if path in before} == before
+
+
+def test_interrupted(tmp_path: Path) -> None:
+    file = write(tmp_path, LONG)
+    driver = subprocess.Popen([SWEEP, "run", file, "--jobs", "2"], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    until_there_are(tmp_path, 1)
+    driver.send_signal(signal.SIGINT)
+    _, said = driver.communicate(timeout=60)
+    assert driver.returncode == 130
+    assert "interrupted" in said and "the same command goes on" in said
+    assert not simulations()
+    assert not list(tmp_path.rglob(".*"))
+
+
+def test_export_makes_results(tmp_path: Path) -> None:
+    file = write(tmp_path, SMALL)
+    commands = sweep("export", file).stdout
+    assert commands.count("\n") == 4
+    path = f"{BUILD}:{os.environ['PATH']}"
+    subprocess.run(["sh", "-ec", commands], check=True, env=os.environ | {"PATH": path},
+                   stdout=subprocess.DEVNULL)
+    assert "4 done, 0 failed, 0 missing" in sweep("status", file).stdout
+
+
+def test_csv(tmp_path: Path) -> None:
+    lines = sweep("run", write(tmp_path, SMALL), "--csv", "--measures",
+                  "write_amplification").stdout.splitlines()
+    assert lines[0] == "policy,approx-share,write_amplification"
+    assert len(lines) == 5
+
+
+@pytest.mark.parametrize(("text", "sentence"), [
+    ("vary]", "no TOML"),
+    ("[varied]\n", 'unknown section "varied"; there are sweep, base, vary, exclude'),
+    ('[vary]\npolicy = "baseline"\n', '[vary] "policy" is a list of values'),
+    ("[base]\njson = true\n", '"json" is not for a sweep'),
+    ("[sweep]\nrepeat = 0\n", "repeat is a number from 1 on"),
+    ('[base]\ntrace = "gone.aft"\n', "gone.aft: no such file"),
+    ("[vary]\nop = [1]\n[[exclude]]\nop = 1\n", "every point is excluded"),
+    (f"[vary]\na = {list(range(400))}\nb = {list(range(400))}\n", "160000 points"),
+])
+def test_refusals(tmp_path: Path, text: str, sentence: str) -> None:
+    done = subprocess.run([SWEEP, "run", write(tmp_path, text)], capture_output=True, text=True,
+                          check=False)
+    assert done.returncode in (2, 3)
+    assert sentence in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.fixture
+def cluster() -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
+    """A scheduler of this machine with two workers."""
+    environment = os.environ | {"PATH": f"{BUILD}:{os.environ['PATH']}"}
+    code = "import sys; from distributed.cli.dask_{} import main; sys.exit(main())"
+
+    def start(kind: str, *arguments: str) -> subprocess.Popen[bytes]:
+        return subprocess.Popen([sys.executable, "-c", code.format(kind), *arguments],
+                                env=environment, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.DEVNULL)
+
+    address = f"tcp://127.0.0.1:{20000 + os.getpid() % 20000}"
+    processes = [start("scheduler", "--host", "127.0.0.1", "--port", address.rpartition(":")[2],
+                       "--no-dashboard")]
+    processes += [start("worker", address, "--no-nanny", "--nthreads", "1", "--no-dashboard")
+                  for _ in range(2)]
+    yield address, processes[1:]
+    for process in processes:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.slow
+def test_cluster_that_loses_a_worker(
+        tmp_path: Path, cluster: tuple[str, list[subprocess.Popen[bytes]]]) -> None:
+    address, workers = cluster
+    file = write(tmp_path, LONG)
+    driver = subprocess.Popen([SWEEP, "run", file, "--scheduler", address, "--json"],
+                              stdout=subprocess.PIPE)
+    until_there_are(tmp_path, 1)
+    workers[0].kill()
+    out, _ = driver.communicate(timeout=120)
+    assert driver.returncode == 0
+    rows = json.loads(out)["rows"]
+    assert len(rows) == 8
+    local = json.loads(sweep("run", file, "--json", "--out", tmp_path / "here").stdout)["rows"]
+    assert rows == local
+
+
+def test_no_cluster(tmp_path: Path) -> None:
+    done = sweep("run", write(tmp_path, SMALL), "--scheduler", "tcp://127.0.0.1:9", status=1)
+    assert "no Dask scheduler answers there" in done.stderr.splitlines()[-1]

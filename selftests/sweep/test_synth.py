@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Synthetic streams: like what they are made from, the same each time, and labelled."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from approxftl_tools import aft, record_writer, synthesis, workload_profile
+
+TOP = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
+SYNTH = BUILD / "approxftl-synth"
+NAMES = [row[0] for row in workload_profile.PUBLISHED]
+#: What a stream of any length has, within so much.
+EXACT = {"write_share": 0.01, "update_share": 0.01, "read_written_share": 0.02,
+         "approx_share": 0.03}
+
+
+def synth(*arguments: str | Path, status: int = 0) -> Any:
+    done = subprocess.run([SYNTH, *arguments], capture_output=True, text=True, check=False,
+                          timeout=120)
+    assert done.returncode == status, done.stderr
+    return done
+
+
+def measured(stream: synthesis.Stream, path: Path) -> dict[str, float]:
+    record_writer.write(path, stream.columns(), stream.device_bytes, "test", {})
+    return workload_profile.fitted(path).summary()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_like_what_is_published(tmp_path: Path, name: str) -> None:
+    profile = workload_profile.published(name)
+    made = measured(synthesis.generate(profile, 60000, 1), tmp_path / "a.aft")
+    wanted = profile.summary()
+    few = min(wanted["write_share"], 1 - wanted["write_share"]) * 60000
+    for key in ("write_share", "read_written_share"):
+        assert made[key] == pytest.approx(wanted[key], abs=EXACT[key] + 2 / few**0.5), key
+    assert made["update_share"] <= wanted["update_share"] + 0.01
+    assert made["write_mean_kib"] == pytest.approx(wanted["write_mean_kib"], rel=0.15)
+    assert made["arrival_mean_ms"] == pytest.approx(wanted["arrival_mean_ms"], rel=0.1)
+
+
+def test_updates_are_as_old_as_published(tmp_path: Path) -> None:
+    profile = workload_profile.published("PRN_0")
+    made = measured(synthesis.generate(profile, 400000, 1), tmp_path / "a.aft")
+    for zone, share in enumerate(profile.zone_shares, 1):
+        assert made[f"update_zone_{zone}_share"] == pytest.approx(share, abs=0.04)
+    assert made["update_share"] == pytest.approx(profile.update_share, abs=0.01)
+
+
+def test_fitted_to_its_own_output(tmp_path: Path) -> None:
+    first = tmp_path / "first.aft"
+    synth("--like", "HM_0", "--requests", "150000", "--approx-share", "0.4", "-o", first)
+    saved = tmp_path / "saved.json"
+    synth("--fit", first, "--profile-out", saved)
+    done = synth("--profile", saved, "--requests", "150000", "--seed", "9", "--json",
+                 "-o", tmp_path / "second.aft")
+    document = json.loads(done.stdout)
+    assert document["wanted"] == workload_profile.fitted(first).summary()
+    for key, most in EXACT.items():
+        assert document["made"][key] == pytest.approx(document["wanted"][key], abs=most), key
+
+
+def test_same_seed_same_bytes(tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("a.aft", "b.aft", "c.aft")]
+    for file, seed in zip(files, ("5", "5", "6"), strict=True):
+        synth("--like", "SRC1_2", "--requests", "3000", "--seed", seed, "-o", file)
+    assert files[0].read_bytes() == files[1].read_bytes() != files[2].read_bytes()
+
+
+def test_the_simulator_reads_it(tmp_path: Path) -> None:
+    file = tmp_path / "a.aft"
+    synth("--like", "PRXY_0", "--requests", "5000", "--approx-share", "1", "-o", file)
+    done = subprocess.run([BUILD / "approxftl", "sim", f"--trace={file}", "--profile=tcad18",
+                           "--arrival=closed", "--json=-", "--quiet", "--blocks=64",
+                           "--policy=vth_b"],
+                          capture_output=True, text=True, check=True)
+    run = json.loads(done.stdout)["runs"][0]
+    assert run["requests"] == 5000
+    assert run["class_pages"]["precise"] == 0
+
+
+def test_the_header_says_that_it_is_synthetic(tmp_path: Path) -> None:
+    file = tmp_path / "a.aft"
+    synth("--like", "hm_1", "--requests", "100", "-o", file)
+    read = aft.read(file)
+    assert read.source_format == "synthetic HM_1"
+    said = json.loads(read.provenance)
+    assert said["synthetic"] is True
+    assert said["seed"] == 1
+    assert "bursts" in said["assumed"]
+
+
+@settings(max_examples=30, deadline=None)
+@given(requests=st.integers(1, 400), seed=st.integers(0, 2**32), writes=st.floats(0, 1),
+       updates=st.floats(0, 1), written=st.floats(0, 1))
+def test_any_profile_makes_a_stream(requests: int, seed: int, writes: float, updates: float,
+                                    written: float) -> None:
+    profile = workload_profile.Profile(
+        "any", "a test", writes, updates, (0.25, 0.25, 0.25, 0.25),
+        workload_profile.geometric_sizes(9), workload_profile.geometric_sizes(4),
+        (0.0, 1e9, 4e12), written, 3.0, 0.5)
+    stream = synthesis.generate(profile, requests, seed)
+    assert len(stream.t_ns) == requests
+    assert (np.diff(stream.t_ns) >= 0).all()
+    assert (stream.nsect > 0).all()
+    assert ((stream.off_sect + stream.nsect) * 512 <= stream.device_bytes).all()
+    first_class: dict[int, int] = {}
+    for sector, tag, op in zip(stream.off_sect, stream.tag, stream.op, strict=True):
+        if op:
+            assert first_class.setdefault(int(sector), int(tag)) == tag
+
+
+def test_within(tmp_path: Path) -> None:
+    done = synth("--like", "STG_0", "--requests", "2000", "--within", "1%", "-o",
+                 tmp_path / "a.aft", status=4)
+    assert "further off than --within 0.01" in done.stderr
+
+
+def test_list() -> None:
+    lines = synth("--list").stdout.splitlines()
+    assert len(lines) == 1 + len(NAMES)
+    assert [line.split()[0] for line in lines[1:]] == NAMES
+
+
+@pytest.mark.parametrize(("arguments", "status", "sentence"), [
+    (["--like", "HM_9", "-o", "x"], 3, 'no volume "HM_9" is published; there are HM_0'),
+    (["--like", "HM_0"], 2, "nothing to write"),
+    (["--fit", "gone.aft", "-o", "x"], 3, "gone.aft: no such file"),
+    (["--profile", "gone.json", "-o", "x"], 3, "gone.json: cannot read"),
+    (["--like", "HM_0", "--approx-share", "2", "-o", "x"], 2, "is no share"),
+    (["--like", "HM_0", "--requests", "0", "-o", "x"], 2, "is not from 1"),
+    ([], 2, "one of the arguments"),
+])
+def test_refusals(arguments: list[str], status: int, sentence: str) -> None:
+    done = synth(*arguments, status=status)
+    assert sentence in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(("change", "sentence"), [
+    ({"write_share": 2}, "fractions from 0 to 1"),
+    ({"zone_shares": [1.0]}, "four fractions"),
+    ({"arrival_ns": [5, 1]}, "ascending order"),
+    ({"write_sizes": {"units": [0], "weights": [1]}}, "units from 1 on"),
+    ({"read_sizes": 3}, "no workload profile"),
+    ({"surprise": 3}, "no workload profile"),
+    ({"approxftl_workload_format": [9, 0]}, "of another format"),
+])
+def test_damaged_profiles(tmp_path: Path, change: dict[str, Any], sentence: str) -> None:
+    file = tmp_path / "profile.json"
+    profile = json.loads(workload_profile.to_json(workload_profile.published("HM_0")))
+    file.write_text(json.dumps(profile | change))
+    done = subprocess.run([SYNTH, "--profile", file, "-o", tmp_path / "x"], capture_output=True,
+                          text=True, check=False)
+    assert done.returncode == 1
+    assert sentence in done.stderr
+    assert not (tmp_path / "x").exists()

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Verbs in Python: a program each that finds the package and starts a module of it.
+
+python_verbs := compare figures report sweep synth
+python_programs := $(addprefix $(plain_dir)/approxftl-,$(python_verbs))
+python_files := $(shell cd trace-tools && find approxftl_tools -name '*.py' -o -name '*.css' \
+	-o -name '*.js' -o -name '*.toml')
+
+PROGRAMS += $(python_programs)
+INSTALLED += $(foreach f,$(python_files),644:trace-tools/$(f):$(PYTHONDIR)/$(f))
+
+$(python_programs): trace-tools/approxftl_tools/start.sh $(plain_dir)/python-tools
+	@mkdir -p $(@D)
+	$(call say,GEN,$@)
+	$(Q)sed 's/@VERB@/$(patsubst approxftl-%,%,$(@F))/' $< >$@ && chmod 755 $@
+
+# Where the programs in the build directory find the package and its Python.
+$(plain_dir)/python-tools: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(CURDIR)/trace-tools' "$$(selftests/install-packages --venv)" | \
+		cmp -s - $@ || printf '%s\n' '$(CURDIR)/trace-tools' \
+		"$$(selftests/install-packages --venv)" >$@

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""approxftl compare: runs side by side, relative to the first, as text or as JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from approxftl_tools import aft, command
+from approxftl_tools.figure import Cell, number
+from approxftl_tools.inputs import KNOWN, Device, Inputs, Run, read
+from approxftl_tools.kinds import several_policies
+from approxftl_tools.measures import HEADLINE, MEASURES, Measure, factor, human, measured
+
+Json = dict[str, Any]
+
+
+def blocks_of_runs(inputs: Inputs) -> list[list[Run]]:
+    """Return runs that are compared with each other: those of one input if there are several."""
+    if several_policies(inputs):
+        return [inputs.group(name) for name in inputs.groups()]
+    return [inputs.runs] if inputs.runs else []
+
+
+def values_of(run: Run) -> dict[str, float | None]:
+    """Return the measures of a run."""
+    return measured(run.data, run.geometry.get("unit_bytes"))
+
+
+def shown_measures(tables: Sequence[dict[str, float | None]], every: bool) -> list[Measure]:
+    """Return the measures that say something about one of the runs."""
+    return [measure for measure in MEASURES
+            if (every or measure.key in HEADLINE)
+            and any(table[measure.key] is not None for table in tables)
+            and (every or measure.key in ("flipped_bits", "policy_bugs")
+                 or any(table[measure.key] for table in tables))]
+
+
+def cell(measure: Measure, value: float | None, base: float | None, first: bool) -> str:
+    """Return a value and how it compares."""
+    relative = None if first else factor(value, base)
+    said = human(measure, value)
+    return said if relative is None else f"{said} {relative:.3f}x"
+
+
+def rows_of(runs: Sequence[Run], every: bool) -> list[list[str]]:
+    """Return the lines of a table, its head first."""
+    tables = [values_of(run) for run in runs]
+    lines = [["", *(run.label for run in runs)]]
+    for measure in shown_measures(tables, every):
+        base = tables[0][measure.key]
+        lines.append([measure.title, *(cell(measure, table[measure.key], base, i == 0)
+                                       for i, table in enumerate(tables))])
+    return lines
+
+
+def device_measures(device: Device) -> dict[str, float | None]:
+    """Return what a snapshot says in the words of the measures."""
+    return {key: value for key, value in measured(device.data).items() if value is not None}
+
+
+def device_facts(device: Device) -> list[tuple[str, Cell]]:
+    """Return what a snapshot says that no run does."""
+    data = device.data
+    facts: list[tuple[str, Cell]] = [(key, data[key]) for key in (
+        "store", "profile", "policy", "size_bytes", "verdict") if key in data]
+    for group in ("blocks", "errors", "late", "block_layer"):
+        found = data.get(group)
+        if isinstance(found, dict):
+            facts += [(f"{group}.{key}", value) for key, value in found.items()]
+    facts += [("reason", reason) for reason in data.get("reasons", ())]
+    if "samples" in data:
+        facts.append(("samples", len(data["samples"])))
+    return facts
+
+
+def device_rows(device: Device) -> list[list[str]]:
+    """Return the lines of a device's table."""
+    by_key = {measure.key: measure for measure in MEASURES}
+    lines = [["", device.label]]
+    lines += [[key.replace("_", " "), number(value, 6)] for key, value in device_facts(device)]
+    lines += [[by_key[key].title, human(by_key[key], value)]
+              for key, value in device_measures(device).items()]
+    return lines
+
+
+def record_facts(file: aft.RecordFile) -> list[tuple[str, Cell]]:
+    """Return what a record file is made of."""
+    facts: list[tuple[str, Cell]] = [
+        ("written by", file.tool), ("from", file.source_format), ("records", len(file.records)),
+        ("device_bytes", file.device_bytes)]
+    if not len(file.records):
+        return facts
+    operations, classes = file.operations(), file.column("class")
+    t_ns, sectors = file.column("t_ns"), file.column("nsect").astype("u8")
+    facts.append(("span_ns", int(t_ns.max()) - int(t_ns.min())))
+    for i, name in enumerate(aft.OPERATIONS):
+        chosen = operations == i
+        if chosen.any():
+            facts += [(f"{name}_requests", int(chosen.sum())),
+                      (f"{name}_bytes", int(sectors[chosen].sum()) * aft.SECTOR)]
+    for i, name in enumerate(file.classes):
+        facts.append((f"writes of class {name}", int(((operations == 1) & (classes == i)).sum())))
+    return facts
+
+
+def record_rows(file: aft.RecordFile) -> list[list[str]]:
+    """Return the lines of a record file's table."""
+    return [["", file.path.name],
+            *([key.replace("_", " "), number(value, 6)] for key, value in record_facts(file))]
+
+
+def flat(node: Any, name: str = "") -> list[tuple[str, Cell]]:
+    """Return the plain values of a document, by their path in it."""
+    if isinstance(node, dict):
+        return [pair for key, value in node.items()
+                for pair in flat(value, f"{name}.{key}" if name else str(key))]
+    if isinstance(node, list):
+        return [pair for item in node if isinstance(item, dict) and "op" in item
+                for pair in flat({key: value for key, value in item.items()
+                                  if key not in ("op", "class")},
+                                 f"{item['op']} {item.get('class', '')}".strip())]
+    return [(name, int(node) if isinstance(node, bool) else node)]
+
+
+def replay_facts(replay: Run) -> list[tuple[str, Cell]]:
+    """Return what the report of a replay says."""
+    return [(key, value) for key, value in flat(replay.data) if not key.startswith("tool.")]
+
+
+def replay_rows(replay: Run) -> list[list[str]]:
+    """Return the lines of a replay's table."""
+    return [["", replay.label], *([key, number(value, 6)] for key, value in replay_facts(replay))]
+
+
+# ---------------------------------------------------------------- text
+
+
+def text_table(lines: Sequence[Sequence[str]]) -> str:
+    """Return columns: names to the left, values to the right."""
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    result = []
+    for line in lines:
+        cells = [line[0].ljust(widths[0]),
+                 *(text.rjust(width) for text, width in zip(line[1:], widths[1:], strict=True))]
+        result.append("  ".join(cells).rstrip())
+    return "\n".join(result) + "\n"
+
+
+def text(inputs: Inputs, every: bool) -> str:
+    """Return everything as text."""
+    parts = []
+    groups = blocks_of_runs(inputs)
+    for runs in groups:
+        head = f"{runs[0].group}\n" if len(groups) > 1 else ""
+        parts.append(head + text_table(rows_of(runs, every)))
+    parts += [text_table(device_rows(device)) for device in inputs.devices]
+    parts += [text_table(replay_rows(replay)) for replay in inputs.replays]
+    parts += [text_table(record_rows(file)) for file in inputs.records]
+    return "\n".join(parts)
+
+
+# ---------------------------------------------------------------- JSON
+
+
+def run_json(run: Run, base: Run) -> Json:
+    """Return a run and how it compares."""
+    values, bases = values_of(run), values_of(base)
+    known = {key: value for key, value in values.items() if value is not None}
+    return {
+        "label": run.label,
+        "policy": run.policy,
+        "profile": run.document.get("profile"),
+        "seed": run.document.get("seed"),
+        "file": str(run.path),
+        "argv": run.document.get("tool", {}).get("argv"),
+        "base": base.label,
+        "measures": known,
+        "relative": {key: relative for key, value in known.items()
+                     if (relative := factor(value, bases[key])) is not None},
+    }
+
+
+def facts_json(name: str, path: Path, facts: Sequence[tuple[str, Cell]]) -> Json:
+    """Return facts as an object."""
+    return {"label": name, "file": str(path),
+            "facts": {key.replace(" ", "_"): value for key, value in facts}}
+
+
+def document(inputs: Inputs, argv: Sequence[str]) -> Json:
+    """Return everything as JSON."""
+    return {
+        **command.envelope("compare", argv),
+        "runs": [run_json(run, runs[0]) for runs in blocks_of_runs(inputs) for run in runs],
+        "devices": [facts_json(d.label, d.path, [*device_facts(d), *device_measures(d).items()])
+                    for d in inputs.devices],
+        "replays": [facts_json(r.label, r.path, replay_facts(r)) for r in inputs.replays],
+        "records": [facts_json(f.path.name, f.path, record_facts(f)) for f in inputs.records],
+    }
+
+
+# ---------------------------------------------------------------- command
+
+
+def options() -> command.Parser:
+    """Return the parser."""
+    parser = command.parser(
+        "compare", "Puts runs side by side, relative to the first, and says what devices, replays "
+        "and record\nfiles hold.",
+        command.wrapped("FILE may be a directory. What a file is follows from what is in it: "
+                        f"{KNOWN}."))
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="what to compare")
+    parser.add_argument("-a", "--all", action="store_true",
+                        help="every measure, not only the headline")
+    parser.add_argument("-j", "--json", action="store_true",
+                        help="everything as JSON, times in ns, energy in pJ")
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point."""
+    given = list(sys.argv[1:] if argv is None else argv)
+    args = options().parse_args(given)
+
+    def body() -> int:
+        inputs = read(args.files)
+        if not (inputs.runs or inputs.devices or inputs.replays or inputs.records):
+            raise command.Refusal(f"found {inputs.summary()}, which has no numbers to compare; "
+                                  "approxftl report draws it")
+        if args.json:
+            print(json.dumps(document(inputs, given), indent=2))
+        else:
+            sys.stdout.write(text(inputs, args.all))
+        sys.stdout.flush()
+        return command.DONE
+
+    return command.run("compare", body)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

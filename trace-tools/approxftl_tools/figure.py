@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a figure shows, before anything is drawn.
+
+A figure knows its numbers: whoever draws it, as SVG in a report or for a paper, draws what
+`rows()` returns.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+#: A number, a word, or nothing.
+Cell = float | int | str | None
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Values by category and series; stacked, they are parts of one bar per category."""
+
+    categories: Sequence[str]
+    series: Sequence[tuple[str, Sequence[float | None]]]
+    unit: str
+    stacked: bool = False
+    #: A line across, such as where the yardstick is.
+    mark: float | None = None
+
+    def head(self) -> list[str]:
+        """Return the columns."""
+        return ["", *(name for name, _ in self.series)]
+
+    def rows(self) -> list[list[Cell]]:
+        """Return a row for each category."""
+        return [[category, *(values[i] for _, values in self.series)]
+                for i, category in enumerate(self.categories)]
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Lines over a common axis, each with its own points."""
+
+    x_label: str
+    y_label: str
+    curves: Sequence[tuple[str, Sequence[float], Sequence[float]]]
+    log_x: bool = False
+    #: Values hold until the next point.
+    steps: bool = False
+    #: Points are measurements, not a line.
+    points: bool = False
+
+    def head(self) -> list[str]:
+        """Return the columns."""
+        return ["curve", self.x_label, self.y_label]
+
+    def rows(self) -> list[list[Cell]]:
+        """Return a row for each point."""
+        return [[name, x, y] for name, xs, ys in self.curves
+                for x, y in zip(xs, ys, strict=True)]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A value or a word for each cell of rows and columns; None where there is nothing."""
+
+    row_label: str
+    column_label: str
+    row_names: Sequence[str]
+    column_names: Sequence[str]
+    cells: Sequence[Sequence[Cell]]
+    value_label: str
+    #: The words, in the order of their colours; empty if cells are numbers.
+    words: Sequence[str] = ()
+
+    def head(self) -> list[str]:
+        """Return the columns."""
+        return [self.row_label, self.column_label, self.value_label]
+
+    def rows(self) -> list[list[Cell]]:
+        """Return a row for each cell."""
+        return [[row, column, value]
+                for row, values in zip(self.row_names, self.cells, strict=True)
+                for column, value in zip(self.column_names, values, strict=True)]
+
+
+@dataclass(frozen=True)
+class Span:
+    """Something that lasts, on a lane."""
+
+    lane: int
+    begin: float
+    end: float
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Spans:
+    """What happens on lanes over time."""
+
+    x_label: str
+    lanes: Sequence[str]
+    kinds: Sequence[str]
+    spans: Sequence[Span]
+
+    def head(self) -> list[str]:
+        """Return the columns."""
+        return ["lane", f"begin, {self.x_label}", f"end, {self.x_label}", "what", "details"]
+
+    def rows(self) -> list[list[Cell]]:
+        """Return a row for each span."""
+        return [[self.lanes[s.lane], s.begin, s.end, s.kind, s.text] for s in self.spans]
+
+
+Plot = Bars | Curves | Grid | Spans
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A picture with its words."""
+
+    name: str
+    title: str
+    #: What it shows and how to read it, for who cannot see it, too.
+    description: str
+    plot: Plot
+    #: Where its numbers come from.
+    sources: Sequence[str] = field(default_factory=tuple)
+
+    def csv(self) -> str:
+        """Return the numbers behind it."""
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(self.plot.head())
+        writer.writerows([["" if cell is None else cell for cell in row]
+                          for row in self.plot.rows()])
+        return out.getvalue()
+
+
+def number(value: Cell, digits: int = 4) -> str:
+    """Return a number as a person would write it."""
+    if value is None:
+        return "\u2013"
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int) or float(value).is_integer():
+        return f"{int(value)}" if abs(value) < 1e15 else f"{value:.{digits}g}"
+    return f"{value:.{digits}g}"

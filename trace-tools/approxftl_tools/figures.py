@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""approxftl figures: single figures for papers, with the numbers behind them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from approxftl_tools import command, plot
+from approxftl_tools.inputs import KNOWN, Inputs, read
+from approxftl_tools.kinds import KINDS, Kind, Lacking, draw
+
+FORMATS = ("svg", "pdf")
+
+
+def options() -> command.Parser:
+    """Return the parser."""
+    parser = command.parser(
+        "figures", "Draws single figures, as SVG or PDF, with their numbers as CSV.",
+        command.wrapped("FILE may be a directory. What a file is follows from what is in it: "
+                        f"{KNOWN}.")
+        + "\n\nWithout --kind all kinds are drawn for which the files have what they need.")
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="what to draw")
+    parser.add_argument("-l", "--list", action="store_true", help="list the kinds of figure")
+    parser.add_argument("-k", "--kind", default="", metavar="KIND,...", help="only these kinds")
+    parser.add_argument("-o", "--output", type=Path, default=Path("figures"), metavar="DIR",
+                        help="where they go (default figures)")
+    parser.add_argument("-f", "--format", default="svg", choices=FORMATS,
+                        help="svg (default) or pdf")
+    parser.add_argument("-d", "--data", action="store_true",
+                        help="the numbers of each figure, as CSV beside it")
+    return parser
+
+
+def chosen(names: str) -> list[Kind]:
+    """Return the kinds that were asked for."""
+    by_name = {kind.name: kind for kind in KINDS}
+    wanted = [name for name in names.split(",") if name]
+    for name in wanted:
+        if name not in by_name:
+            raise command.Refusal(f'there is no kind "{name}"; there are {", ".join(by_name)}',
+                                  command.USAGE)
+    return [by_name[name] for name in wanted] or list(KINDS)
+
+
+def write(inputs: Inputs, kinds: Sequence[Kind], output: Path, kind: str, data: bool,
+          asked: bool) -> int:
+    """Write the figures; return how many."""
+    count = 0
+    for one in kinds:
+        try:
+            figures = draw(one, inputs)
+        except Lacking as reason:
+            if asked:
+                raise command.Refusal(f"{one.name}: not in {inputs.summary()}: {reason}") from None
+            continue
+        for figure in figures:
+            path = output / f"{figure.name}.{kind}"
+            plot.save(figure, kind, path)
+            print(path)
+            if data:
+                command.write_file(path.with_suffix(".csv"), figure.csv())
+            count += 1
+    return count
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point."""
+    args = options().parse_args(argv)
+
+    def body() -> int:
+        if args.list:
+            wide = max(len(kind.name) for kind in KINDS)
+            for kind in KINDS:
+                print(f"{kind.name.ljust(wide)}  {kind.title}")
+            return command.DONE
+        if not args.files:
+            raise command.Refusal('nothing to draw; name files, or "--list" the kinds',
+                                  command.USAGE)
+        kinds = chosen(args.kind)
+        plot.library()
+        inputs = read(args.files)
+        try:
+            args.output.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise command.Refusal(f"{args.output}: cannot create: {error.strerror}") from error
+        if not write(inputs, kinds, args.output, args.format, args.data, bool(args.kind)):
+            raise command.Refusal(f"found {inputs.summary()}, of which nothing can be drawn")
+        return command.DONE
+
+    return command.run("figures", body)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Finding out what the files are that a user has.
+
+Names do not matter, contents do: results of the simulator, timelines, what a device says of
+itself, reports of a replay, record files.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from approxftl_tools import aft
+from approxftl_tools.command import NOT_FOUND, Refusal
+
+Json = dict[str, Any]
+
+#: What is taken from a directory.
+PATTERNS = ("*.json", "*.aft", "*.txt")
+KNOWN = ("results of approxftl sim --json, timelines of approxftl sim --timeline, reports of "
+         "approxftl replay, output of approxftl stat -j, health -j and status -j, answers to the "
+         "messages stats, luns, blocks and block, record files (.aft)")
+
+
+@dataclass
+class Run:
+    """One policy that the simulator has run, or one replay."""
+
+    label: str
+    group: str
+    data: Json
+    document: Json
+    path: Path
+
+    @property
+    def policy(self) -> str:
+        """Return what ran."""
+        return str(self.data.get("policy", self.label))
+
+    @property
+    def geometry(self) -> Json:
+        """Return the shape of the device; empty if it is not known."""
+        geometry: Json = self.document.get("geometry", {})
+        return geometry
+
+
+@dataclass
+class Device:
+    """What a device said of itself at one moment, or at several."""
+
+    label: str
+    data: Json
+    document: Json
+    path: Path
+
+
+@dataclass
+class Timeline:
+    """What the LUNs of devices did."""
+
+    label: str
+    document: Json
+    path: Path
+
+
+@dataclass
+class Message:
+    """A device's answer to a message, by lines."""
+
+    label: str
+    kind: str
+    rows: list[list[str]]
+    path: Path
+
+
+@dataclass
+class Inputs:
+    """Everything that was found."""
+
+    runs: list[Run] = field(default_factory=list)
+    devices: list[Device] = field(default_factory=list)
+    timelines: list[Timeline] = field(default_factory=list)
+    messages: list[Message] = field(default_factory=list)
+    records: list[aft.RecordFile] = field(default_factory=list)
+    replays: list[Run] = field(default_factory=list)
+
+    def groups(self) -> list[str]:
+        """Return the names of inputs that have several policies or stand for workloads."""
+        return list(dict.fromkeys(run.group for run in self.runs))
+
+    def group(self, name: str) -> list[Run]:
+        """Return the runs of a group, the yardstick first."""
+        return [run for run in self.runs if run.group == name]
+
+    def summary(self) -> str:
+        """Return what there is, for a sentence."""
+        counts = [(len(self.runs), "run"), (len(self.devices), "device"),
+                  (len(self.timelines), "timeline"), (len(self.messages), "answer"),
+                  (len(self.records), "record file"), (len(self.replays), "replay")]
+        words = [f"{n} {what}{'s' if n > 1 else ''}" for n, what in counts if n]
+        return ", ".join(words) or "nothing"
+
+
+def shown(names: Iterable[str], most: int = 8) -> str:
+    """Return a list that fits into a sentence."""
+    listed = list(names)
+    rest = f" and {len(listed) - most} more" if len(listed) > most else ""
+    return ", ".join(listed[:most]) + rest if listed else "nothing"
+
+
+def expand(paths: Sequence[Path]) -> list[Path]:
+    """Return the files, those in directories included."""
+    result: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            found = sorted({file for pattern in PATTERNS for file in path.glob(pattern)})
+            if not found:
+                there = shown(sorted(file.name for file in path.iterdir()))
+                raise Refusal(f"{path}: no input; looked for {', '.join(PATTERNS)}, found {there}",
+                              NOT_FOUND)
+            result += found
+        elif path.exists():
+            result.append(path)
+        else:
+            near = sorted(file.name for pattern in PATTERNS for file in path.parent.glob(pattern)
+                          ) if path.parent.is_dir() else []
+            raise Refusal(f"{path}: no such file; {path.parent}/ has {shown(near)}", NOT_FOUND)
+    return result
+
+
+# ---------------------------------------------------------------- JSON
+
+#: What each run of a result has.
+RUN_KEYS = ("policy", "timing", "counters", "energy", "write_amplification", "blocks",
+            "block_kinds", "mode_pages", "luns")
+#: What each operation of a timeline has.
+EVENT_KEYS = ("pid", "tid", "ts", "dur", "name", "cat", "args")
+
+
+def lacks(node: Any, keys: Sequence[str]) -> str:
+    """Return the keys that an object has not; all of them if it is no object."""
+    return ", ".join(key for key in keys if not isinstance(node, dict) or key not in node)
+
+
+def contents(node: Any) -> str:
+    """Return what is in an object, or what there is instead of one."""
+    return shown(node) if isinstance(node, dict) else repr(node)[:60]
+
+
+def take_sim(inputs: Inputs, path: Path, document: Json) -> None:
+    """Add the runs of a result of the simulator."""
+    if not isinstance(document.get("geometry"), dict):
+        raise Refusal(f"{path}: runs without a geometry; found {shown(document)}")
+    for run in document["runs"]:
+        lost = lacks(run, RUN_KEYS)
+        if lost:
+            raise Refusal(f"{path}: a run without {lost}; found {contents(run)}")
+        inputs.runs.append(Run(str(run.get("policy", "?")), path.stem, run, document, path))
+
+
+def take_devices(inputs: Inputs, path: Path, document: Json) -> None:
+    """Add the devices of stat, health or status."""
+    for device in document["devices"]:
+        if lacks(device, ("name",)):
+            raise Refusal(f"{path}: a device without a name; found {contents(device)}")
+        inputs.devices.append(Device(str(device["name"]), device, document, path))
+    if not document["devices"]:
+        raise Refusal(f"{path}: a list of devices, with none in it")
+
+
+def take_timeline(inputs: Inputs, path: Path, document: Json) -> None:
+    """Add a timeline; trace events of other programs have no blocks."""
+    for event in document["traceEvents"]:
+        if not isinstance(event, dict) or event.get("ph") == "X":
+            lost = lacks(event, EVENT_KEYS) or lacks(event["args"], ("block", "page"))
+            if lost:
+                raise Refusal(f"{path}: trace events, but one without {lost}: they are not of "
+                              "approxftl sim --timeline")
+    inputs.timelines.append(Timeline(path.stem, document, path))
+
+
+def take_replay(inputs: Inputs, path: Path, document: Json) -> None:
+    """Add the report of a replay."""
+    inputs.replays.append(Run(path.stem, path.stem, document, document, path))
+
+
+def is_list(document: Json, key: str) -> bool:
+    """Tell whether there is a list."""
+    return isinstance(document.get(key), list)
+
+
+def take_document(inputs: Inputs, path: Path, document: Any) -> None:
+    """Add whatever a JSON document is."""
+    if not isinstance(document, dict):
+        raise Refusal(f"{path}: JSON, but a {type(document).__name__} and no object; "
+                      f"looked for {KNOWN}")
+    version = document.get("approxftl_json_format", [1, 0])
+    if not isinstance(version, list) or version[:1] != [1]:
+        raise Refusal(f"{path}: JSON of format {version}; format 1 is understood: "
+                      "use the tools of the version that wrote it")
+    if is_list(document, "traceEvents"):
+        take_timeline(inputs, path, document)
+    elif is_list(document, "runs"):
+        take_sim(inputs, path, document)
+    elif is_list(document, "devices"):
+        take_devices(inputs, path, document)
+    elif "fidelity" in document or "replay" in document:
+        take_replay(inputs, path, document)
+    elif "fio version" in document:
+        raise Refusal(f"{path}: output of fio, which knows nothing of the flash; "
+                      "approxftl stat -j has what the device counted")
+    else:
+        raise Refusal(f"{path}: JSON with {shown(document)}; looked for {KNOWN}")
+
+
+# ---------------------------------------------------------------- answers to messages
+
+LINES = {
+    "blocks": re.compile(r"\d+ (?:free|open|closed|bad) \S+ \d+ \d+ \d+ \d+|next \d+"),
+    "luns": re.compile(r"\d+ good_blocks \d+ free_blocks \d+ valid_units \d+ .*"),
+    "block": re.compile(r"(?:state|kind) \S+|(?:valid_units|approx_units|programmed_pages|erases"
+                        r"|wear|reads) \d+|page \d{1,7} class [01] mode [0-7] valid \d+"),
+    "stats": re.compile(r"[a-z0-9_]+ \d+(?: \d+)?"),
+}
+
+
+def take_text(inputs: Inputs, path: Path, text: str) -> None:
+    """Add the answer of a device to a message."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if not lines:
+        raise Refusal(f"{path}: empty; looked for {KNOWN}")
+    for kind, pattern in LINES.items():
+        if all(pattern.fullmatch(line) for line in lines):
+            rows = [line.split() for line in lines]
+            inputs.messages.append(Message(path.stem, kind, rows, path))
+            return
+    wrong = lines[0] if len(lines[0]) <= 60 else lines[0][:57] + "..."
+    raise Refusal(f'{path}: begins with "{wrong}", which is none of what is understood: {KNOWN}')
+
+
+# ---------------------------------------------------------------- all of it
+
+
+def take_file(inputs: Inputs, path: Path) -> None:
+    """Add a file, whatever it is."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(len(aft.MAGIC))
+        if head == aft.MAGIC:
+            inputs.records.append(aft.read(path))
+            return
+        data = path.read_bytes()
+    except OSError as error:
+        raise Refusal(f"{path}: cannot read: {error.strerror}", NOT_FOUND) from error
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise Refusal(f"{path}: neither text nor a record file: it begins with "
+                      f"{data[:8].hex(' ')}; looked for {KNOWN}") from error
+    if text.lstrip()[:1] not in ("{", "["):
+        take_text(inputs, path, text)
+        return
+    try:
+        document = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise Refusal(f"{path}: no whole JSON: {error.msg} in line {error.lineno}; "
+                      "was its writer interrupted?") from error
+    take_document(inputs, path, document)
+
+
+def name_runs(runs: list[Run]) -> None:
+    """Make labels different from each other, by as little as is needed."""
+    counts = Counter(run.label for run in runs)
+    seen: Counter[str] = Counter()
+    for run in runs:
+        if counts[run.label] > 1:
+            run.label = f"{run.group} {run.label}"
+    counts = Counter(run.label for run in runs)
+    for run in runs:
+        if counts[run.label] > 1:
+            seen[run.label] += 1
+            run.label = f"{run.label} {seen[run.label]}"
+
+
+def name_groups(runs: list[Run]) -> None:
+    """Two files of one name in different directories are different groups."""
+    paths: dict[str, list[Path]] = {}
+    for run in runs:
+        known = paths.setdefault(run.group, [])
+        if run.path not in known:
+            known.append(run.path)
+    for run in runs:
+        if len(paths[run.group]) > 1:
+            run.group = str(run.path.with_suffix(""))
+
+
+def read(paths: Sequence[Path]) -> Inputs:
+    """Read everything."""
+    inputs = Inputs()
+    for path in expand(paths):
+        take_file(inputs, path)
+    name_groups(inputs.runs)
+    name_runs(inputs.runs)
+    return inputs

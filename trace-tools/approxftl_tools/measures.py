@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The figures of merit, each defined once: for tables, for figures, for JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number of a run; the unit is at the end of its key."""
+
+    key: str
+    title: str
+    group: str
+    value: Callable[[Json], float | None]
+    #: Whether less is better; None if neither is.
+    less: bool | None = True
+
+    @property
+    def unit(self) -> str:
+        """Return how the value counts."""
+        for unit in ("ns", "pj", "percent"):
+            if self.key.endswith("_" + unit):
+                return unit
+        return ""
+
+
+def ratio(part: float | None, whole: float | None, scale: float = 1.0) -> float | None:
+    """Return a quotient if there is one."""
+    return None if part is None or not whole else scale * part / whole
+
+
+def look(data: Json, *keys: str) -> Any:
+    """Return what is under these keys, None if it is not there."""
+    node: Any = data
+    for key in keys:
+        if not isinstance(node, dict) or key not in node:
+            return None
+        node = node[key]
+    return node
+
+
+def timing(name: str, what: str) -> Callable[[Json], float | None]:
+    """Look up a time; one of no request is none."""
+    def value(data: Json) -> float | None:
+        found = look(data, "timing", name, f"{what}_ns")
+        return found if look(data, "timing", name, "count") else None
+    return value
+
+
+def path(*keys: str) -> Callable[[Json], float | None]:
+    """Look up a number."""
+    def value(data: Json) -> float | None:
+        found: float | None = look(data, *keys)
+        return found
+    return value
+
+
+def counter(name: str) -> Callable[[Json], float | None]:
+    """Look up a counter."""
+    return path("counters", name)
+
+
+def error_rate(data: Json) -> float | None:
+    """Bits that came back wrong, of all of approximate data that were read."""
+    bits = ratio(look(data, "counters", "read_flipped_bits"),
+                 look(data, "counters", "read_approx_units"))
+    return ratio(bits, look(data, "unit_bits"))
+
+
+def energy(what: str) -> Callable[[Json], float | None]:
+    """Energy as a result has it, or from a device's counters."""
+    def value(data: Json) -> float | None:
+        found: float | None = look(data, "energy", f"{what}_pj")
+        if found is not None:
+            return found
+        names = ("read", "program", "erase") if what == "total" else (what,)
+        parts = [look(data, "counters", f"{name}_energy_pj") for name in names]
+        return None if None in parts else sum(parts)
+    return value
+
+
+def amplification(data: Json) -> float | None:
+    """Write amplification of a run or of a device."""
+    found: float | None = look(data, "write_amplification", "total")
+    if found is None and not isinstance(data.get("write_amplification"), dict):
+        found = look(data, "write_amplification")
+    return found
+
+
+def requests_per_s(data: Json) -> float | None:
+    """Requests in a second of the device."""
+    return ratio(look(data, "requests"), look(data, "simulated_ns"), 1e9)
+
+
+def percent(value: Callable[[Json], float | None]) -> Callable[[Json], float | None]:
+    """Return a share as a percentage."""
+    def scaled(data: Json) -> float | None:
+        found = value(data)
+        return None if found is None else 100 * found
+    return scaled
+
+
+def times(kind: str) -> Iterator[Measure]:
+    """Measures of reads, or of writes."""
+    group = f"{kind}s"
+    for what, title in (("mean", "mean"), ("p50", "median"), ("p99", "99 %"),
+                        ("p99_9", "99.9 %"), ("max", "longest")):
+        yield Measure(f"{kind}_response_{what}_ns", f"{kind} response, {title}", group,
+                      timing(f"{kind}_response", what))
+    yield Measure(f"{kind}_waiting_mean_ns", f"{kind} waiting, mean", group,
+                  timing(f"{kind}_waiting", "mean"))
+    yield Measure(f"{kind}_service_mean_ns", f"{kind} service, mean", group,
+                  timing(f"{kind}_service", "mean"))
+
+
+MEASURES: tuple[Measure, ...] = (
+    *times("read"),
+    *times("write"),
+    Measure("requests_per_s", "requests in a second", "load", requests_per_s, False),
+    Measure("lun_utilisation_percent", "LUNs busy", "load",
+            percent(path("luns", "mean_utilisation")), None),
+    Measure("energy_total_pj", "energy", "energy", energy("total")),
+    Measure("energy_program_pj", "energy of programs", "energy", energy("program")),
+    Measure("energy_read_pj", "energy of reads", "energy", energy("read")),
+    Measure("energy_erase_pj", "energy of erases", "energy", energy("erase")),
+    Measure("write_amplification", "write amplification", "wear", amplification),
+    Measure("erases", "erases", "wear", counter("array_erases")),
+    Measure("erases_of_a_block_mean", "erases of a block, mean", "wear",
+            path("blocks", "erase_count", "mean")),
+    Measure("erases_of_a_block_max", "erases of a block, most", "wear",
+            path("blocks", "erase_count", "max")),
+    Measure("wear_mean", "wear of a block, in full erases", "wear",
+            path("blocks", "wear", "mean")),
+    Measure("lifetime_factor", "lifetime by gentle erases, factor", "wear",
+            path("lifetime", "factor"), False),
+    Measure("precise_pages", "pages programmed precise", "classes",
+            path("class_pages", "precise"), None),
+    Measure("approximate_pages", "pages programmed approximate", "classes",
+            path("class_pages", "approximate"), None),
+    Measure("approximate_read_units", "approximate units read", "quality",
+            counter("read_approx_units"), None),
+    Measure("flipped_bits", "bits flipped in approximate data", "quality",
+            counter("read_flipped_bits")),
+    Measure("bit_error_rate", "bit error rate of approximate data", "quality", error_rate),
+    Measure("corrected_bits", "bits corrected", "quality", counter("read_corrected_bits")),
+    Measure("lost_units", "units lost", "quality", counter("read_lost_units")),
+    Measure("policy_bugs", "illegal proposals", "quality", counter("policy_bugs")),
+)
+
+BY_KEY = {measure.key: measure for measure in MEASURES}
+#: What a report shows before everything else.
+HEADLINE = ("read_response_mean_ns", "read_response_p99_ns", "write_response_mean_ns",
+            "write_response_p99_ns", "energy_total_pj", "write_amplification", "wear_mean",
+            "lifetime_factor", "precise_pages", "approximate_pages", "flipped_bits",
+            "bit_error_rate", "lost_units", "policy_bugs")
+
+
+def measured(data: Json, unit_bytes: int | None = None) -> dict[str, float | None]:
+    """Return every measure of a run."""
+    known = {**data, "unit_bits": 8 * unit_bytes if unit_bytes else None}
+    return {measure.key: measure.value(known) for measure in MEASURES}
+
+
+SCALES = {
+    "ns": ((1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns")),
+    "pj": ((1e12, "J"), (1e9, "mJ"), (1e6, "uJ"), (1e3, "nJ"), (1.0, "pJ")),
+}
+
+
+def human(measure: Measure, value: float | None) -> str:
+    """Return a value for a person."""
+    if value is None:
+        return "\u2013"
+    for scale, name in SCALES.get(measure.unit, ()):
+        if abs(value) >= scale:
+            return f"{value / scale:.4g} {name}"
+    if measure.unit == "percent":
+        return f"{value:.2f} %"
+    if float(value).is_integer() and abs(value) < 1e15:
+        return f"{int(value)}"
+    if 0 < abs(value) < 0.01:
+        return f"{value:.3e}"
+    return f"{value:.4f}" if abs(value) < 100 else f"{value:.1f}"
+
+
+def factor(value: float | None, base: float | None) -> float | None:
+    """Return a value relative to the yardstick."""
+    return ratio(value, base)

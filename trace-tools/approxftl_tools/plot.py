@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Figures for papers: SVG and PDF by matplotlib, always in the same style."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from approxftl_tools.command import Refusal, write_file
+from approxftl_tools.figure import Bars, Curves, Figure, Grid, Spans
+
+#: Okabe and Ito: told apart by almost everybody, and in print.
+COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#c8b900", "#5c5c5c")
+HATCHES = ("", "//", "..", "xx")
+DASHES = ("-", "--", ":", "-.")
+STYLE = {
+    "font.family": "DejaVu Sans", "font.size": 8, "axes.titlesize": 9, "figure.dpi": 100,
+    "axes.spines.top": False, "axes.spines.right": False, "axes.grid": False,
+    "legend.frameon": False, "svg.fonttype": "none", "svg.hashsalt": "approxftl",
+    "pdf.fonttype": 42, "axes.axisbelow": True,
+}
+#: Inches: two columns of a page, and one row of them.
+SIZE = (6.4, 3.2)
+ERASED = "#f2f2f2"
+STALE = {"stale precise": "#9a9fa6", "stale approximate": "#cdd0d4"}
+
+Axes = Any
+
+
+def library() -> Any:
+    """Return matplotlib, drawing to files, in our style."""
+    try:
+        mpl: Any = import_module("matplotlib")
+    except ImportError as error:
+        raise Refusal("figures need matplotlib; install it (python3-matplotlib), or use "
+                      "approxftl report, which does without") from error
+    mpl.use("Agg")
+    mpl.rcParams.update(STYLE)
+    return mpl
+
+
+def colour(index: int) -> str:
+    """Return the colour of a series."""
+    return COLOURS[index % len(COLOURS)]
+
+
+def bars(axes: Axes, plot: Bars) -> None:
+    """Draw bars."""
+    count = 1 if plot.stacked else max(1, len(plot.series))
+    width = 0.8 / count
+    below = [0.0] * len(plot.categories)
+    for i, (name, values) in enumerate(plot.series):
+        heights = [value or 0.0 for value in values]
+        shift = 0.0 if plot.stacked else (i - (count - 1) / 2) * width
+        places = [j + shift for j in range(len(heights))]
+        axes.bar(places, heights, width, below if plot.stacked else None, label=name,
+                 color=colour(i), hatch=HATCHES[i // len(COLOURS) % len(HATCHES)],
+                 edgecolor="white", linewidth=0.4)
+        below = [a + b for a, b in zip(below, heights, strict=True)]
+    slanted = sum(len(name) for name in plot.categories) > 80
+    axes.set_xticks(range(len(plot.categories)), plot.categories, rotation=25 if slanted else 0,
+                    ha="right" if slanted else "center")
+    axes.set_ylabel(plot.unit)
+    axes.grid(axis="y", linewidth=0.4, color="#d8dce1")
+    if plot.mark is not None:
+        axes.axhline(plot.mark, color="black", linewidth=0.8, linestyle="--")
+
+
+def curves(axes: Axes, plot: Curves) -> None:
+    """Draw lines."""
+    for i, (name, xs, ys) in enumerate(plot.curves):
+        axes.plot(xs, ys, label=name, color=colour(i), linewidth=1.3,
+                  linestyle="" if plot.points else DASHES[i % len(DASHES)],
+                  marker="o" if plot.points else None, markersize=4,
+                  drawstyle="steps-post" if plot.steps else "default")
+    if plot.log_x:
+        axes.set_xscale("log")
+    axes.set_xlabel(plot.x_label)
+    axes.set_ylabel(plot.y_label)
+    axes.grid(linewidth=0.4, color="#d8dce1")
+
+
+def word_colours(words: Sequence[str]) -> list[str]:
+    """Return the colours of words; what is gone is grey."""
+    return [ERASED if word == "erased" else STALE.get(word, colour(i))
+            for i, word in enumerate(words)]
+
+
+def some(names: Sequence[str], most: int) -> tuple[list[int], list[str]]:
+    """Return the places and names of some of them."""
+    step = -(-len(names) // most)
+    return list(range(0, len(names), step)), list(names[::step])
+
+
+def grid(axes: Axes, plot: Grid, mpl: Any) -> None:
+    """Draw cells."""
+    if plot.words:
+        numbers = [[plot.words.index(str(v)) if v is not None else -1 for v in row]
+                   for row in plot.cells]
+        shades = mpl.colors.ListedColormap(word_colours(plot.words))
+        axes.imshow(numbers, cmap=shades, aspect="auto", vmin=-0.5, vmax=len(plot.words) - 0.5,
+                    interpolation="nearest")
+        for word, shade in zip(plot.words, word_colours(plot.words), strict=True):
+            axes.plot([], [], "s", color=shade, label=word)
+    else:
+        numbers_ = [[float("nan") if v is None else float(v) for v in row] for row in plot.cells]
+        image = axes.imshow(numbers_, cmap="cividis", aspect="auto", interpolation="nearest")
+        axes.figure.colorbar(image, ax=axes, label=plot.value_label)
+    axes.set_xticks(*some(plot.column_names, 12))
+    axes.set_yticks(*some(plot.row_names, 12))
+    axes.set_xlabel(plot.column_label)
+    axes.set_ylabel(plot.row_label)
+
+
+def spans(axes: Axes, plot: Spans) -> None:
+    """Draw what happens on lanes."""
+    for i, kind in enumerate(plot.kinds):
+        for lane in range(len(plot.lanes)):
+            here = [(s.begin, s.end - s.begin) for s in plot.spans
+                    if s.lane == lane and s.kind == kind]
+            axes.broken_barh(here, (lane - 0.4, 0.8), color=colour(i), linewidth=0,
+                             label=kind if lane == 0 else None)
+    axes.set_yticks(range(len(plot.lanes)), plot.lanes)
+    axes.invert_yaxis()
+    axes.set_xlabel(plot.x_label)
+
+
+def render(figure: Figure, kind: str) -> bytes:
+    """Return a figure as a file of this kind; the same figure gives the same bytes."""
+    mpl = library()
+    from matplotlib.figure import Figure as Canvas
+
+    canvas = Canvas(figsize=SIZE, layout="constrained")
+    axes = canvas.subplots()
+    plot = figure.plot
+    if isinstance(plot, Bars):
+        bars(axes, plot)
+    elif isinstance(plot, Curves):
+        curves(axes, plot)
+    elif isinstance(plot, Grid):
+        grid(axes, plot, mpl)
+    else:
+        spans(axes, plot)
+    if len(axes.get_legend_handles_labels()[1]) > 1:
+        canvas.legend(loc="outside upper center", ncols=4)
+    out = io.BytesIO()
+    dated = {"Date": None} if kind == "svg" else {"CreationDate": None}
+    canvas.savefig(out, format=kind, metadata={"Title": figure.title, **dated})
+    return out.getvalue()
+
+
+def save(figure: Figure, kind: str, path: Path) -> None:
+    """Write a figure."""
+    write_file(path, render(figure, kind))

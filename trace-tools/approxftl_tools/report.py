@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""approxftl report: one page with tables and figures of everything that was found."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from html import escape
+from pathlib import Path
+from shlex import join
+from typing import Any
+
+from approxftl_tools import command, compare
+from approxftl_tools.figure import Figure
+from approxftl_tools.inputs import KNOWN, Inputs, read
+from approxftl_tools.kinds import KINDS, Kind, Lacking, draw
+from approxftl_tools.page import figure_block, page, table
+
+Json = dict[str, Any]
+
+
+def comparison(lines: Sequence[Sequence[str]], caption: str) -> str:
+    """Return a table of measures; what is relative is set apart."""
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in lines[0])
+    body = []
+    for name, *cells in lines[1:]:
+        values = []
+        for cell in cells:
+            value, _, relative = cell.rpartition(" ") if cell.endswith("x") else (cell, "", "")
+            values.append(f"<td>{escape(value)}"
+                          + (f" <small>{escape(relative)}</small>" if relative else "") + "</td>")
+        body.append(f'<tr><th scope="row">{escape(name)}</th>{"".join(values)}</tr>\n')
+    return (f'<div class="wide"><table><caption>{escape(caption)}</caption>'
+            f"<thead><tr>{head}</tr></thead>\n<tbody>{''.join(body)}</tbody></table></div>\n")
+
+
+def tables(inputs: Inputs) -> str:
+    """Return the comparison of runs, and all measures behind it."""
+    parts = []
+    for runs in compare.blocks_of_runs(inputs):
+        caption = f"{runs[0].group}: relative to {runs[0].label} where there is an x"
+        parts.append(comparison(compare.rows_of(runs, every=False), caption))
+        parts.append("<details><summary>Every measure</summary>\n"
+                     + comparison(compare.rows_of(runs, every=True), caption) + "</details>\n")
+    others = ([(d.label, compare.device_rows(d)) for d in inputs.devices]
+              + [(r.label, compare.replay_rows(r)) for r in inputs.replays]
+              + [(f.path.name, compare.record_rows(f)) for f in inputs.records])
+    parts += [comparison(rows, name) for name, rows in others]
+    return "".join(parts)
+
+
+def origin(path: Path, document: Json, what: str) -> list[str]:
+    """Return where a document is from."""
+    tool = document.get("tool", {})
+    kernel = document.get("kernel", {}).get("release", "")
+    version = f"{tool.get('version', 'unknown')} {kernel}".strip()
+    return [str(path), what, version, str(document.get("profile") or "\u2013"),
+            str(document.get("seed", "\u2013")), join(tool.get("argv", []))]
+
+
+def provenance(inputs: Inputs) -> str:
+    """Return where everything is from."""
+    rows: dict[str, list[str]] = {}
+    for run in inputs.runs:
+        rows[str(run.path)] = origin(run.path, run.document, "simulator")
+    for device in inputs.devices:
+        rows[str(device.path)] = origin(device.path, device.document, "device")
+    for timeline in inputs.timelines:
+        rows[str(timeline.path)] = origin(timeline.path, timeline.document, "timeline")
+    for replay in inputs.replays:
+        rows[str(replay.path)] = origin(replay.path, replay.document, "replay")
+    for message in inputs.messages:
+        rows[str(message.path)] = [str(message.path), f"answer to {message.kind}", "", "", "", ""]
+    for file in inputs.records:
+        rows[str(file.path)] = [str(file.path), f"records from {file.source_format}", file.tool,
+                                "", "", file.provenance]
+    head = ("file", "what", "version", "profile", "seed", "command")
+    return table(head, list(rows.values()))
+
+
+def drawn(inputs: Inputs) -> tuple[list[tuple[Kind, list[Figure]]], list[tuple[Kind, str]]]:
+    """Return the figures by kind, and why others are not there."""
+    found, lacking = [], []
+    for kind in KINDS:
+        try:
+            found.append((kind, draw(kind, inputs)))
+        except Lacking as reason:
+            lacking.append((kind, str(reason)))
+    return found, lacking
+
+
+def contents(found: Sequence[tuple[Kind, Sequence[Figure]]]) -> str:
+    """Return the list of figures."""
+    lines = "".join(f'<li><a href="#{escape(figure.name)}">{escape(figure.title)}</a></li>\n'
+                    for _, figures in found for figure in figures)
+    return f'<nav aria-label="Figures"><ul>\n{lines}</ul></nav>\n'
+
+
+def missing(lacking: Sequence[tuple[Kind, str]]) -> str:
+    """Return what is not shown, and what would record it."""
+    if not lacking:
+        return ""
+    lines = "".join(f"<li>{escape(kind.title)}: {escape(reason)}.</li>\n"
+                    for kind, reason in lacking)
+    return ('<section class="missing" id="missing"><h2>Not shown</h2>\n'
+            f"<ul>\n{lines}</ul></section>\n")
+
+
+def html(inputs: Inputs, heading: str, argv: Sequence[str]) -> str:
+    """Return the report."""
+    found, lacking = drawn(inputs)
+    # A kind's figures have different names already; kinds may share one.
+    taken: set[str] = set()
+    blocks = []
+    for _, figures in found:
+        for figure in figures:
+            unique = figure
+            while unique.name in taken:
+                unique = replace(unique, name=unique.name + "-more")
+            taken.add(unique.name)
+            blocks.append(figure_block(unique))
+    own = f"{command.version()}: {join(['approxftl', 'report', *argv])}"
+    return page(heading, (
+        f"<p>{escape(inputs.summary())}</p>\n"
+        f'<section id="tables"><h2>Side by side</h2>\n{tables(inputs)}</section>\n'
+        f'<section id="figures"><h2>Figures</h2>\n{contents(found)}{"".join(blocks)}</section>\n'
+        f"{missing(lacking)}"
+        f'<section id="provenance"><h2>Where this is from</h2>\n{provenance(inputs)}'
+        f"<p>Written by approxftl {escape(own)}</p></section>\n"))
+
+
+def options() -> command.Parser:
+    """Return the parser."""
+    parser = command.parser(
+        "report", "Writes one HTML page with tables and figures of everything that it is given.",
+        command.wrapped("FILE may be a directory. What a file is follows from what is in it: "
+                        f"{KNOWN}.")
+        + "\n\nThe page needs no network. Figures that cannot be drawn are listed with the option "
+        "that\nrecords what they need; approxftl sim --json X.json --histogram --block-table "
+        "--page-map auto\n--timeline X.timeline.json records everything.")
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="what to show")
+    parser.add_argument("-o", "--output", type=Path, default=Path("report.html"), metavar="FILE",
+                        help="the page (default report.html)")
+    parser.add_argument("-t", "--title", default="approxftl report", metavar="TEXT",
+                        help="its title")
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point."""
+    given = list(sys.argv[1:] if argv is None else argv)
+    args = options().parse_args(given)
+
+    def body() -> int:
+        inputs = read(args.files)
+        command.write_file(args.output, html(inputs, args.title, given))
+        print(f"{args.output}: {inputs.summary()}")
+        return command.DONE
+
+    return command.run("report", body)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,367 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Figures as SVG elements of an HTML page: colours by class, so that the page's style decides.
+
+Every mark says in a title element what it stands for; the figure has a title and a description.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from html import escape
+from itertools import pairwise
+
+from approxftl_tools.figure import Bars, Cell, Curves, Figure, Grid, Spans, number
+
+WIDTH = 760
+#: Room for the names of the vertical axis, and at the right.
+LEFT, RIGHT = 76, 12
+LETTER = 6.4
+LINE = 18
+PLOT_HEIGHT = 240
+#: Colours there are; further series have them again, paler or dashed.
+COLOURS = 8
+#: Steps of a scale.
+SHADES = 9
+
+
+def rounded(value: float) -> str:
+    """Return a coordinate."""
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def element(name: str, content: str = "", **attributes: str | float) -> str:
+    """Return an element; an underscore in an attribute's name is a dash, one at its end nothing."""
+    words = [f' {key.rstrip("_").replace("_", "-")}="'
+             f'{escape(value) if isinstance(value, str) else rounded(value)}"'
+             for key, value in attributes.items()]
+    return f"<{name}{''.join(words)}>{content}</{name}>" if content else \
+        f"<{name}{''.join(words)}/>"
+
+
+def words(text: str, x: float, y: float, anchor: str = "middle", **more: str) -> str:
+    """Return a text."""
+    return element("text", escape(text), x=x, y=y, text_anchor=anchor, **more)
+
+
+def title(text: str) -> str:
+    """Return what a mark stands for."""
+    return element("title", escape(text))
+
+
+def ticks(low: float, high: float, about: int = 5) -> list[float]:
+    """Return round values from below `low` to above `high`."""
+    span = high - low or abs(high)
+    # Less than that is nothing, and has no logarithm.
+    raw = (span if span > 1e-300 else 1.0) / about
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if raw <= power * factor * 1.0001)
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    last = max(last, first + 1)
+    return [i * step for i in range(first, last + 1)]
+
+
+def decades(low: float, high: float) -> list[float]:
+    """Return powers of ten around both."""
+    return [10.0 ** i for i in range(math.floor(math.log10(low)),
+                                     math.ceil(math.log10(high)) + 1)]
+
+
+def colour(index: int) -> str:
+    """Return the class of a series' colour."""
+    return f"s{index % COLOURS}" + (" pale" if index >= COLOURS else "")
+
+
+def word_class(word: str, known: Sequence[str]) -> str:
+    """Return the class of a word's colour; what is gone is grey."""
+    if word == "erased":
+        return "erased"
+    if word.startswith("stale"):
+        return "stale" if "precise" in word else "stale pale"
+    return colour(known.index(word))
+
+
+def legend(entries: Sequence[tuple[str, str]], top: float) -> tuple[str, float]:
+    """Return the names of colours, and where they end."""
+    parts, x, y = [], float(LEFT), top
+    for name, klass in entries:
+        wide = 22 + LETTER * len(name) + 14
+        if x > LEFT and x + wide > WIDTH - RIGHT:
+            x, y = float(LEFT), y + LINE
+        parts.append(element("rect", x=x, y=y, width=12, height=12, class_=klass))
+        parts.append(words(name, x + 18, y + 10, "start"))
+        x += wide
+    return "".join(parts), y + LINE + 6
+
+
+class Area:
+    """Where values are drawn."""
+
+    def __init__(self, top: float, height: float = PLOT_HEIGHT) -> None:
+        self.top, self.bottom = top, top + height
+        self.left, self.right = float(LEFT), float(WIDTH - RIGHT)
+
+    def y(self, value: float, scale: Sequence[float]) -> float:
+        """Return the height of a value."""
+        part = (value - scale[0]) / (scale[-1] - scale[0] or 1)
+        return self.bottom - part * (self.bottom - self.top)
+
+    def x(self, value: float, low: float, high: float) -> float:
+        """Return the place of a value on the horizontal axis."""
+        return self.left + (value - low) / (high - low or 1) * (self.right - self.left)
+
+    def levels(self, scale: Sequence[float], label: str) -> Iterator[str]:
+        """Return the lines of the vertical axis and its name."""
+        for value in scale:
+            y = self.y(value, scale)
+            yield element("line", x1=self.left, x2=self.right, y1=y, y2=y, class_="level")
+            yield words(number(value), self.left - 6, y + 4, "end")
+        middle = (self.top + self.bottom) / 2
+        yield words(label, 14, middle, class_="label", transform=f"rotate(-90 14 {middle:.0f})")
+
+
+# ---------------------------------------------------------------- bars
+
+
+def heights(plot: Bars) -> list[float]:
+    """Return how high bars are."""
+    if not plot.stacked:
+        return [value for _, values in plot.series for value in values if value is not None]
+    return [sum(values[i] or 0 for _, values in plot.series) for i in range(len(plot.categories))]
+
+
+def one_bar(plot: Bars, series: int, category: int, x: float, width: float, base: float,
+            area: Area, scale: Sequence[float]) -> str:
+    """Return the bar of a value that stands on `base`."""
+    name, values = plot.series[series]
+    value = values[category] or 0
+    y0, y1 = area.y(base, scale), area.y(base + value, scale)
+    said = title(f"{plot.categories[category]}, {name}: {number(values[category])} {plot.unit}")
+    return element("rect", said, x=x, y=y1, width=max(width, 0.5), height=y0 - y1,
+                   class_=colour(series))
+
+
+def bars_of(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str]:
+    """Return all bars."""
+    slot = (area.right - area.left) / max(1, len(plot.categories))
+    count = 1 if plot.stacked else len(plot.series)
+    width = min(slot * 0.8 / count, 64)
+    for i in range(len(plot.categories)):
+        x = area.left + slot * (i + 0.5) - width * count / 2
+        base = 0.0
+        for j, (_, values) in enumerate(plot.series):
+            if values[i] is not None:
+                yield one_bar(plot, j, i, x if plot.stacked else x + j * width, width, base, area,
+                              scale)
+                base += (values[i] or 0) if plot.stacked else 0
+
+
+def category_names(plot: Bars, area: Area) -> tuple[list[str], float]:
+    """Return the names below the bars, slanted if they are long, and their height."""
+    slot = (area.right - area.left) / max(1, len(plot.categories))
+    longest = max((len(name) for name in plot.categories), default=0)
+    skip = 1 if slot > 12 else math.ceil(12 / slot)
+    flat = longest * LETTER < slot * skip
+    result = []
+    for i, name in enumerate(plot.categories):
+        if i % skip == 0:
+            x, y = area.left + slot * (i + 0.5), area.bottom + 16
+            slant = {} if flat else {"transform": f"rotate(-30 {x:.0f} {y:.0f})"}
+            result.append(words(name, x, y, "middle" if flat else "end", **slant))
+    return result, 24 if flat else 20 + min(longest, 30) * LETTER * 0.52
+
+
+def bars(plot: Bars) -> tuple[str, float]:
+    """Return the drawing and its height."""
+    named, top = legend([(name, colour(i)) for i, (name, _) in enumerate(plot.series)], 4)
+    area = Area(top + 4)
+    scale = ticks(0, max([*heights(plot), plot.mark or 0, 0]))
+    below, room = category_names(plot, area)
+    parts = [named, *area.levels(scale, plot.unit), *bars_of(plot, area, scale), *below]
+    if plot.mark is not None:
+        y = area.y(plot.mark, scale)
+        parts.append(element("line", x1=area.left, x2=area.right, y1=y, y2=y, class_="mark"))
+    return "".join(parts), area.bottom + room
+
+
+# ---------------------------------------------------------------- curves
+
+
+def points_of(xs: Sequence[float], ys: Sequence[float], plot: Curves, place: Area,
+              x_scale: Sequence[float], y_scale: Sequence[float]) -> list[tuple[float, float]]:
+    """Return places in the drawing."""
+    low, high = x_scale[0], x_scale[-1]
+    if plot.log_x:
+        low, high = math.log10(low), math.log10(high)
+        xs = [math.log10(max(x, x_scale[0])) for x in xs]
+    return [(place.x(x, low, high), place.y(y, y_scale)) for x, y in zip(xs, ys, strict=True)]
+
+
+def path_of(points: Sequence[tuple[float, float]], steps: bool) -> str:
+    """Return the way of a pen."""
+    way = [f"M{rounded(points[0][0])} {rounded(points[0][1])}"]
+    for (_, before), (x, y) in pairwise(points):
+        if steps and y != before:
+            way.append(f"H{rounded(x)}V{rounded(y)}")
+        else:
+            way.append(f"L{rounded(x)} {rounded(y)}")
+    return "".join(way)
+
+
+def one_curve(index: int, name: str, points: Sequence[tuple[float, float]], plot: Curves) -> str:
+    """Return a curve, or its points."""
+    if not points:
+        return ""
+    klass = f"l{index % COLOURS}" + (" dashed" if index >= COLOURS else "")
+    if not plot.points:
+        return element("path", title(name), d=path_of(points, plot.steps), class_=f"curve {klass}")
+    _, xs, ys = plot.curves[index]
+    return "".join(
+        element("circle", title(f"{name}: {number(xs[i])} {plot.x_label}, {number(ys[i])} "
+                                f"{plot.y_label}"), cx=x, cy=y, r=4, class_=colour(index))
+        for i, (x, y) in enumerate(points))
+
+
+def horizontal(scale: Sequence[float], place: Area, plot: Curves) -> Iterator[str]:
+    """Return the names of the horizontal axis."""
+    for value in scale:
+        ((x, _),) = points_of([value], [0], plot, place, scale, [0, 1])
+        yield element("line", x1=x, x2=x, y1=place.top, y2=place.bottom, class_="level")
+        yield words(number(value), x, place.bottom + 16,
+                    "end" if x > WIDTH - 3 * LETTER else "middle")
+    yield words(plot.x_label, (place.left + place.right) / 2, place.bottom + 34, class_="label")
+
+
+def curves(plot: Curves) -> tuple[str, float]:
+    """Return the drawing and its height."""
+    xs = [x for _, values, _ in plot.curves for x in values]
+    ys = [y for _, _, values in plot.curves for y in values]
+    positive = [x for x in xs if x > 0] or [1.0]
+    x_scale = decades(min(positive), max(positive)) if plot.log_x else \
+        ticks(min(xs, default=0), max(xs, default=1))
+    y_scale = ticks(min([0, *ys]), max([0, *ys]))
+    named, top = legend([(name, colour(i)) for i, (name, _, _) in enumerate(plot.curves)], 4)
+    place = Area(top + 4)
+    parts = [named, *place.levels(y_scale, plot.y_label), *horizontal(x_scale, place, plot)]
+    for i, (name, x_values, y_values) in enumerate(plot.curves):
+        points = points_of(x_values, y_values, plot, place, x_scale, y_scale)
+        parts.append(one_curve(i, name, points, plot))
+    return "".join(parts), place.bottom + 42
+
+
+# ---------------------------------------------------------------- grids
+
+
+def extent(plot: Grid) -> tuple[float, float]:
+    """Return the smallest and the largest number."""
+    values = [value for row in plot.cells for value in row if isinstance(value, int | float)]
+    return min(values, default=0), max(values, default=0)
+
+
+def shade(value: Cell, low: float, high: float) -> str:
+    """Return the class of a number's colour."""
+    if not isinstance(value, int | float):
+        return "erased"
+    return f"h{min(SHADES - 1, int((value - low) / (high - low or 1) * SHADES))}"
+
+
+def stretches(classes: Sequence[str]) -> Iterator[tuple[int, int, str]]:
+    """Return begin, end and class of equal neighbours."""
+    begin = 0
+    for i in range(1, len(classes) + 1):
+        if i == len(classes) or classes[i] != classes[begin]:
+            yield begin, i, classes[begin]
+            begin = i
+
+
+def grid_legend(plot: Grid, low: float, high: float) -> tuple[str, float]:
+    """Return the names of words, or the scale of numbers."""
+    if plot.words:
+        return legend([(word, word_class(word, plot.words)) for word in plot.words], 4)
+    parts = [words(number(low), LEFT, 14, "start")]
+    x = LEFT + LETTER * len(number(low)) + 8
+    for i in range(SHADES):
+        parts.append(element("rect", x=x + 16 * i, y=4, width=16, height=12, class_=f"h{i}"))
+    parts.append(words(f"{number(high)} {plot.value_label}", x + 16 * SHADES + 8, 14, "start"))
+    return "".join(parts), 28.0
+
+
+def cell_class(value: Cell, plot: Grid, low: float, high: float) -> str:
+    """Return the class of a cell's colour."""
+    if plot.words:
+        return word_class(str(value), plot.words) if value is not None else "erased"
+    return shade(value, low, high)
+
+
+def grid_names(plot: Grid, top: float, wide: float, high: float) -> Iterator[str]:
+    """Return some names of rows and columns."""
+    bottom = top + high * len(plot.row_names)
+    for i in range(0, len(plot.row_names), max(1, math.ceil(14 / high))):
+        yield words(plot.row_names[i], LEFT - 6, top + high * (i + 0.5) + 4, "end")
+    longest = max((len(name) for name in plot.column_names), default=1)
+    for i in range(0, len(plot.column_names), max(1, math.ceil((longest + 2) * LETTER / wide))):
+        yield words(plot.column_names[i], LEFT + wide * (i + 0.5), bottom + 16)
+    yield words(plot.column_label, LEFT + wide * len(plot.column_names) / 2, bottom + 34,
+                class_="label")
+    middle = (top + bottom) / 2
+    yield words(plot.row_label, 14, middle, class_="label",
+                transform=f"rotate(-90 14 {middle:.0f})")
+
+
+def grid(plot: Grid) -> tuple[str, float]:
+    """Return the drawing and its height; equal neighbours are one mark."""
+    low, high = extent(plot)
+    named, top = grid_legend(plot, low, high)
+    wide = (WIDTH - LEFT - RIGHT) / max(1, len(plot.column_names))
+    tall = max(4.0, min(24.0, 320 / max(1, len(plot.row_names))))
+    cells = []
+    for i, row in enumerate(plot.cells):
+        for begin, end, klass in stretches([cell_class(v, plot, low, high) for v in row]):
+            cells.append(element("rect", x=LEFT + wide * begin, y=top + tall * i,
+                                 width=wide * (end - begin), height=tall, class_=klass))
+    area = element("g", "".join(cells), class_="grid", data_rows=str(len(plot.row_names)),
+                   data_columns=str(len(plot.column_names)))
+    bottom = top + tall * len(plot.row_names)
+    return named + area + "".join(grid_names(plot, top, wide, tall)), bottom + 42
+
+
+# ---------------------------------------------------------------- spans
+
+
+def spans(plot: Spans) -> tuple[str, float]:
+    """Return the drawing and its height."""
+    named, top = legend([(kind, colour(i)) for i, kind in enumerate(plot.kinds)], 4)
+    tall = max(8.0, min(26.0, 400 / max(1, len(plot.lanes))))
+    place = Area(top + 4, tall * len(plot.lanes))
+    scale = ticks(0, max((span.end for span in plot.spans), default=1))
+    frame = Curves(plot.x_label, "", [])
+    parts = [named, *horizontal(scale, place, frame)]
+    parts += [words(name, LEFT - 6, place.top + tall * (i + 0.5) + 4, "end")
+              for i, name in enumerate(plot.lanes)]
+    for span in plot.spans:
+        x0, x1 = (place.x(t, scale[0], scale[-1]) for t in (span.begin, span.end))
+        parts.append(element(
+            "rect", title(f"{span.text}, {number(span.end - span.begin)} {plot.x_label} from "
+                          f"{number(span.begin, 8)}"),
+            x=x0, y=place.top + tall * span.lane + 1, width=max(x1 - x0, 0.3), height=tall - 2,
+            class_=colour(plot.kinds.index(span.kind))))
+    return "".join(parts), place.bottom + 42
+
+
+def drawing(plot: Bars | Curves | Grid | Spans) -> tuple[str, float]:
+    """Return the drawing and its height."""
+    if isinstance(plot, Bars):
+        return bars(plot)
+    if isinstance(plot, Curves):
+        return curves(plot)
+    return grid(plot) if isinstance(plot, Grid) else spans(plot)
+
+
+def svg(figure: Figure) -> str:
+    """Return a figure as an element."""
+    body, height = drawing(figure.plot)
+    name = figure.name
+    said = (element("title", escape(figure.title), id=f"{name}-title")
+            + element("desc", escape(figure.description), id=f"{name}-desc"))
+    return element("svg", said + body, viewBox=f"0 0 {WIDTH} {math.ceil(height)}", role="img",
+                   aria_labelledby=f"{name}-title {name}-desc", id=f"figure-{name}")

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Running the points of a sweep: processes of this machine, or the workers of a Dask cluster.
+
+Either way a point is a process of the simulator. One that is killed is tried again, for it may have
+been somebody else's mistake; one that ends by itself is not.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib
+import shutil
+import subprocess
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from approxftl_tools.command import FAILED, Refusal
+from approxftl_tools.sweep_plan import Point, digest_of
+
+#: How often a point is begun that is killed each time.
+ATTEMPTS = 3
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A point that has ended: its result, or why there is none."""
+
+    point: Point
+    result: str | None
+    why: str = ""
+
+
+class Engine(Protocol):
+    """Whatever runs points."""
+
+    def outcomes(self, points: Sequence[Point]) -> Iterator[Outcome]:
+        """Run them all; in the order in which they end."""
+
+    def stop(self) -> None:
+        """Let no more begin, and end what runs."""
+
+
+def complaint(status: int, said: str) -> str:
+    """Return why a simulation has no result."""
+    last = said.strip().splitlines()[-1:] or [f"exit status {status}, without a word"]
+    return last[0]
+
+
+def outcome_of(point: Point, status: int, out: str, err: str, attempts: int) -> Outcome:
+    """Judge a process that has ended."""
+    if status == 0:
+        return Outcome(point, out)
+    if status < 0:
+        return Outcome(point, None, f"killed by signal {-status}, {attempts} times")
+    return Outcome(point, None, complaint(status, err))
+
+
+@dataclass
+class Processes:
+    """So many processes at a time on this machine."""
+
+    program: Path
+    jobs: int
+    running: set[subprocess.Popen[str]] = field(default_factory=set)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    stopped: bool = False
+
+    def once(self, point: Point) -> tuple[int, str, str]:
+        """Run a point, and return how it ended."""
+        with self.lock:
+            if self.stopped:
+                return 1, "", "not begun"
+            process = subprocess.Popen(
+                [self.program, "sim", *point.arguments, "--json=-", "--quiet"],
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                text=True, start_new_session=True)
+            self.running.add(process)
+        try:
+            out, err = process.communicate()
+        finally:
+            with self.lock:
+                self.running.discard(process)
+        return process.returncode, out, err
+
+    def run(self, point: Point) -> Outcome:
+        """Run a point until it ends by itself."""
+        attempts = 1
+        status, out, err = self.once(point)
+        while status < 0 and not self.stopped and attempts < ATTEMPTS:
+            status, out, err = self.once(point)
+            attempts += 1
+        return outcome_of(point, status, out, err, attempts)
+
+    def outcomes(self, points: Sequence[Point]) -> Iterator[Outcome]:
+        """Run them all, and yield each as it ends."""
+        with ThreadPoolExecutor(self.jobs) as pool:
+            waiting: set[Future[Outcome]] = {pool.submit(self.run, point) for point in points}
+            try:
+                while waiting:
+                    ended, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                    for future in ended:
+                        yield future.result()
+            except BaseException:
+                self.stop()
+                pool.shutdown(cancel_futures=True)
+                raise
+
+    def stop(self) -> None:
+        """End what runs."""
+        with self.lock:
+            self.stopped = True
+            for process in self.running:
+                with contextlib.suppress(ProcessLookupError):
+                    process.kill()
+
+
+def worker_task() -> Callable[[Sequence[str], str], tuple[int, str, str]]:
+    """Return what workers run: a closure, which goes to them whole, for they lack this package."""
+    def run(arguments: Sequence[str], digest: str) -> tuple[int, str, str]:
+        program = shutil.which("approxftl")
+        if program is None:
+            return 1, "", "the worker has no approxftl in its PATH"
+        if hashlib.sha256(Path(program).read_bytes()).hexdigest() != digest:
+            return 1, "", f"the worker's {program} is another version; install the same one"
+        done = subprocess.run([program, "sim", *arguments, "--json=-", "--quiet"],
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              check=False)
+        return done.returncode, done.stdout, done.stderr
+    return run
+
+
+@dataclass
+class Cluster:
+    """The workers of a Dask scheduler."""
+
+    program: Path
+    address: str
+    dask: Any = None
+    client: Any = None
+
+    def connect(self) -> None:
+        """Find the scheduler."""
+        try:
+            self.dask = importlib.import_module("distributed")
+        except ImportError as error:
+            raise Refusal("--scheduler needs the Python package distributed: "
+                          "pip install distributed", FAILED) from error
+        try:
+            self.client = self.dask.Client(self.address, timeout="5s")
+        except (OSError, ValueError, TimeoutError) as error:
+            raise Refusal(f"{self.address}: no Dask scheduler answers there ({error}); "
+                          '"dask scheduler" and "dask worker" start one') from error
+
+    def outcomes(self, points: Sequence[Point]) -> Iterator[Outcome]:
+        """Run them all, and yield each as it ends."""
+        self.connect()
+        digest = digest_of(self.program)
+        task = worker_task()
+        futures = {self.client.submit(task, point.arguments, digest, pure=False,
+                                      retries=ATTEMPTS - 1): point for point in points}
+        for future in self.dask.as_completed(futures):
+            yield self.judge(futures[future], future)
+
+    def judge(self, point: Point, future: Any) -> Outcome:
+        """Return what became of a point."""
+        error = future.exception()
+        if error is not None:
+            return Outcome(point, None, f"the cluster lost it: {error}")
+        status, out, err = future.result()
+        return outcome_of(point, status, out, err, 1)
+
+    def stop(self) -> None:
+        """Give up what the cluster still has of ours."""
+        if self.client is not None:
+            self.client.close()

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Where the results of sweeps lie: a directory for each address.
+
+A result appears whole or not at all. Whatever is there without one was interrupted, or failed and
+says why.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from approxftl_tools.command import Refusal, write_file
+from approxftl_tools.sweep_plan import Point
+
+DONE, FAILED, MISSING = "done", "failed", "missing"
+
+
+@dataclass(frozen=True)
+class Store:
+    """The results below a directory."""
+
+    root: Path
+
+    def place(self, point: Point) -> Path:
+        """Return where a point's files are."""
+        return self.root / point.address
+
+    def state(self, point: Point) -> str:
+        """Return what became of a point."""
+        place = self.place(point)
+        if (place / "result.json").exists():
+            return DONE
+        return FAILED if (place / "failure.json").exists() else MISSING
+
+    def prepare(self) -> None:
+        """Make the directory."""
+        try:
+            self.root.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise Refusal(f"{self.root}: cannot make it: {error.strerror}") from error
+
+    def put(self, point: Point, name: str, document: Any) -> None:
+        """Write a file of a point, in one go."""
+        place = self.place(point)
+        place.mkdir(parents=True, exist_ok=True)
+        write_file(place / name, document if isinstance(document, str)
+                   else json.dumps(document, indent=1) + "\n")
+
+    def succeed(self, point: Point, result: str) -> None:
+        """Keep a result; it replaces a failure."""
+        self.put(point, "point.json", {"varied": dict(point.varied),
+                                       "command": point.command()})
+        self.put(point, "result.json", result)
+        (self.place(point) / "failure.json").unlink(missing_ok=True)
+
+    def fail(self, point: Point, why: str) -> None:
+        """Keep the reason of a failure."""
+        self.put(point, "failure.json", {"varied": dict(point.varied),
+                                         "command": point.command(), "why": why})
+
+    def result(self, point: Point) -> dict[str, Any]:
+        """Return a result."""
+        path = self.place(point) / "result.json"
+        try:
+            document: dict[str, Any] = json.loads(path.read_text())
+        except (OSError, ValueError) as error:
+            raise Refusal(f"{path}: damaged ({error}); remove it and run again") from error
+        return document
+
+    def why(self, point: Point) -> str:
+        """Return why a point failed."""
+        try:
+            return str(json.loads((self.place(point) / "failure.json").read_text())["why"])
+        except (OSError, ValueError, KeyError):
+            return "nobody wrote down why"

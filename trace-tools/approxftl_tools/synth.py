@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""approxftl synth: a synthetic stream that is like a published volume or a trace."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from approxftl_tools import command, record_writer, synthesis, workload_profile
+from approxftl_tools.command import Refusal
+from approxftl_tools.workload_profile import Profile
+
+EPILOG = """\
+Traces of MSR Cambridge cannot be handed on; who has them replaces --like by --fit, or uses
+"approxftl trace convert" and the file itself. The result says in its header that it is synthetic,
+of what, with which seed; what a profile does not determine is listed as assumed.
+
+Examples:
+  approxftl synth --list
+  approxftl synth --like PRN_0 --requests 500000 -o prn_0.aft
+  approxftl synth --fit capture.aft --profile-out capture.json -o more.aft --requests 1000000
+  approxftl synth --profile capture.json --approx-share 0.5 --seed 7 -o tagged.aft
+
+Exit status: 0 done, 1 failed, 2 usage, 3 no such file or volume, 4 --within was not kept.
+"""
+
+
+def share(text: str) -> float:
+    """Read a fraction, or a percentage."""
+    value = float(text[:-1]) / 100 if text.endswith("%") else float(text)
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f'"{text}" is no share; write 0.5 or 50%')
+    return value
+
+
+def count(text: str) -> int:
+    """Read a number of requests."""
+    value = int(text)
+    if not 1 <= value <= 10**9:
+        raise argparse.ArgumentTypeError(f"{text} is not from 1 to 10^9")
+    return value
+
+
+def options() -> command.Parser:
+    """Return the command line."""
+    parser = command.parser("synth", "Make a record file (.aft) of synthetic requests.", EPILOG)
+    origin = parser.add_mutually_exclusive_group(required=True)
+    origin.add_argument("--list", action="store_true", help="print the published volumes")
+    origin.add_argument("--like", metavar="VOLUME", help="one of them")
+    origin.add_argument("--fit", metavar="TRACE", type=Path, help="a record file to measure")
+    origin.add_argument("--profile", metavar="FILE", type=Path, help="a profile that was saved")
+    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="where the records go")
+    parser.add_argument("--profile-out", metavar="FILE", type=Path, help="save the profile")
+    parser.add_argument("--requests", metavar="N", type=count, default=100000,
+                        help="how many (default 100000)")
+    parser.add_argument("--seed", metavar="N", type=int, default=1, help="(default 1)")
+    parser.add_argument("--approx-share", metavar="SHARE", type=share,
+                        help="places whose data are approximate (default: as in the profile)")
+    parser.add_argument("--within", metavar="SHARE", type=share,
+                        help="fail if a characteristic is missed by more than that")
+    parser.add_argument("--json", action="store_true", help="print what was made as JSON")
+    return parser
+
+
+def list_volumes() -> int:
+    """Print the published volumes."""
+    print("volume  writes  updates  write     read      hot updates  between requests")
+    for row in workload_profile.PUBLISHED:
+        name, writes, updates, write_kb, read_kb, zones, arrival = row
+        shown = f"{arrival:g} ms" if arrival else "unknown"
+        print(f"{name:7} {writes:5.1f}%  {updates:6.1f}%  {write_kb:4.1f} KB  {read_kb:5.1f} KB "
+              f" {sum(zones[:3]):10.1f}%  {shown}")
+    return command.DONE
+
+
+def chosen(arguments: argparse.Namespace) -> Profile:
+    """Return the profile that was asked for."""
+    if arguments.like:
+        profile = workload_profile.published(arguments.like)
+    elif arguments.fit:
+        if not arguments.fit.exists():
+            raise Refusal(f"{arguments.fit}: no such file", command.NOT_FOUND)
+        profile = workload_profile.fitted(arguments.fit)
+    else:
+        profile = workload_profile.from_json(arguments.profile)
+    if arguments.approx_share is None:
+        return profile
+    return replace(profile, approx_share=arguments.approx_share)
+
+
+def missed(wanted: dict[str, float], made: dict[str, float], within: float) -> list[str]:
+    """Return the characteristics that are further off than `within`."""
+    return [key for key, value in wanted.items()
+            if abs(made[key] - value) > within * (1 if key.endswith("share") else value)]
+
+
+def tell(arguments: argparse.Namespace, argv: Sequence[str], profile: Profile,
+         made: dict[str, float]) -> None:
+    """Print what was asked for beside what came out."""
+    wanted = profile.summary()
+    if arguments.json:
+        print(json.dumps({**command.envelope("synth", argv), "name": profile.name,
+                          "source": profile.source, "assumed": list(profile.assumed),
+                          "requests": arguments.requests, "seed": arguments.seed,
+                          "wanted": wanted, "made": made}, indent=1))
+        return
+    print(f"{arguments.output}: {arguments.requests} synthetic requests, {profile.source}, "
+          f"{profile.name}, seed {arguments.seed}")
+    print(f"assumed: {', '.join(profile.assumed) or 'nothing'}")
+    print(f"{'':22}{'wanted':>10}{'made':>10}")
+    for key, value in wanted.items():
+        print(f"{key:22}{value:10.4g}{made[key]:10.4g}")
+
+
+def make(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
+    """Write what was asked for."""
+    profile = chosen(arguments)
+    if arguments.profile_out:
+        command.write_file(arguments.profile_out, workload_profile.to_json(profile))
+    if not arguments.output:
+        if arguments.profile_out:
+            return command.DONE
+        raise Refusal("nothing to write: --output FILE takes the records, --profile-out FILE the "
+                      "profile", command.USAGE)
+    stream = synthesis.generate(profile, arguments.requests, arguments.seed)
+    provenance = {"synthetic": True, "like": profile.name, "source": profile.source,
+                  "seed": arguments.seed, "assumed": list(profile.assumed)}
+    record_writer.write(arguments.output, stream.columns(), stream.device_bytes,
+                        f"synthetic {profile.name}", provenance)
+    made = workload_profile.fitted(arguments.output).summary()
+    tell(arguments, argv, profile, made)
+    bad = missed(profile.summary(), made, arguments.within) if arguments.within else []
+    if bad:
+        sys.stderr.write(f"approxftl-synth: {arguments.output}: further off than --within "
+                         f"{arguments.within:g}: {', '.join(bad)}; more --requests let updates "
+                         "grow as old as the profile wants them\n")
+        return command.NOT_VERIFIED
+    return command.DONE
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    arguments = options().parse_args(words)
+    if arguments.list:
+        return command.run("synth", list_volumes)
+    return command.run("synth", lambda: make(arguments, words))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

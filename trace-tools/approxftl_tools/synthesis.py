@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Making a stream of requests that is like a profile, from a seed.
+
+Places are runs of units that are written as a whole. A write makes a new place or updates one whose
+last write is as old as the profile's zones want it; a read goes to a place, or to data that is only
+read, which lies before all places.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from approxftl_tools.workload_profile import (
+  UNIT_SECTORS,
+  ZONE_ENDS_NS,
+  Array,
+  Profile,
+  Sizes,
+)
+
+ZONES = range(len(ZONE_ENDS_NS) + 1)
+#: Skew of the popularity of data that is only read; assumed.
+SKEW = 0.8
+
+Draw = np.random.Generator
+
+
+@dataclass
+class Stream:
+    """Requests in columns, as a record file has them."""
+
+    t_ns: Array
+    off_sect: Array
+    nsect: Array
+    op: Array
+    tag: Array
+    device_bytes: int
+
+    def columns(self) -> dict[str, Array]:
+        """Return what goes into the file."""
+        return {"t_ns": self.t_ns, "off_sect": self.off_sect, "nsect": self.nsect, "op": self.op,
+                "class": self.tag}
+
+
+@dataclass
+class Places:
+    """What was written, in zones by the age of its last write."""
+
+    first: list[int] = field(default_factory=list)
+    units: list[int] = field(default_factory=list)
+    #: Places of each zone, in no order; where[place] is its zone and its index there.
+    zones: list[list[int]] = field(default_factory=lambda: [[] for _ in ZONES])
+    where: list[tuple[int, int]] = field(default_factory=list)
+    #: Writes that have not left a zone yet, the oldest first: time, place, number of its write.
+    leaving: list[deque[tuple[int, int, int]]] = field(
+        default_factory=lambda: [deque() for _ in ZONE_ENDS_NS])
+    writes: list[int] = field(default_factory=list)
+
+    def add(self, first: int, units: int) -> int:
+        """Make a place, which is yet to be written."""
+        self.first.append(first)
+        self.units.append(units)
+        self.writes.append(0)
+        self.where.append((-1, -1))
+        return len(self.first) - 1
+
+    def move(self, place: int, zone: int) -> None:
+        """Take a place from its zone to another one."""
+        old, at = self.where[place]
+        if old >= 0:
+            last = self.zones[old].pop()
+            if last != place:
+                self.zones[old][at] = last
+                self.where[last] = old, at
+        self.where[place] = zone, len(self.zones[zone])
+        self.zones[zone].append(place)
+
+    def wrote(self, place: int, t_ns: int) -> None:
+        """Note a write."""
+        self.writes[place] += 1
+        self.move(place, 0)
+        self.leaving[0].append((t_ns, place, self.writes[place]))
+
+    def grow_old(self, t_ns: int) -> None:
+        """Let places go where they belong at that time."""
+        for zone, (end, leaving) in enumerate(zip(ZONE_ENDS_NS, self.leaving, strict=True), 1):
+            while leaving and leaving[0][0] + end < t_ns:
+                entry = leaving.popleft()
+                if self.writes[entry[1]] == entry[2]:
+                    self.move(entry[1], zone)
+                    if zone < len(self.leaving):
+                        self.leaving[zone].append(entry)
+
+    def pick(self, zone: int, share: float) -> int:
+        """Return a place of the zone, or of the nearest one that has any."""
+        for other in sorted(ZONES, key=lambda other: (abs(other - zone), other)):
+            if self.zones[other]:
+                return self.zones[other][int(share * len(self.zones[other]))]
+        raise ValueError("nothing was written")
+
+
+def lengths(draw: Draw, sizes: Sizes, count: int) -> NDArray[np.int64]:
+    """Return lengths in units."""
+    weights = np.array(sizes.weights)
+    return draw.choice(np.array(sizes.units, np.int64), count, p=weights / weights.sum())
+
+
+def arrivals(draw: Draw, quantiles: tuple[float, ...], count: int) -> NDArray[np.int64]:
+    """Return arrival times, the first at 0."""
+    ranks = np.linspace(0, 1, len(quantiles))
+    gaps = np.interp(draw.random(count), ranks, quantiles)
+    gaps[:1] = 0
+    return np.cumsum(gaps).astype(np.int64)
+
+
+def only_read(draw: Draw, profile: Profile, count: int) -> tuple[Array, Array, int]:
+    """Return first unit and units of reads of data that is only read, and how far it reaches."""
+    places = max(1, round(count / profile.reads_of_a_place))
+    units = lengths(draw, profile.read_sizes, places)
+    starts = np.concatenate(([0], np.cumsum(units)))
+    popularity = np.arange(1, places + 1) ** -SKEW
+    chosen = draw.permutation(places)[draw.choice(places, count, p=popularity / popularity.sum())]
+    return starts[:-1][chosen], units[chosen], int(starts[-1]) if count else 0
+
+
+class Writer:
+    """Decides where writes go, one after the other.
+
+    A trace begins in the middle of a life: what is updated for the first time was there before,
+    and counts as new. So a write whose zone is still empty makes a new place, as long as that
+    leaves the share of updates what it is to be; chance makes the others.
+    """
+
+    def __init__(self, profile: Profile, draw: Draw, count: int, begin: int) -> None:
+        """Draw all that does not depend on what came before."""
+        self.places = Places()
+        self.end = begin
+        self.units = lengths(draw, profile.write_sizes, count)
+        self.left = count
+        self.new = round(count * (1 - profile.update_share))
+        zones = np.array(profile.zone_shares)
+        self.zones = draw.choice(len(zones), count, p=zones / zones.sum())
+        self.draw = draw
+
+    def is_new(self, zone: int) -> bool:
+        """Decide whether a write makes a place."""
+        if not self.places.first:
+            return True
+        return self.new > 0 and (not self.places.zones[zone] or
+                                 self.draw.random() < self.new / self.left)
+
+    def place(self, number: int, t_ns: int) -> int:
+        """Return the place of a write."""
+        self.places.grow_old(t_ns)
+        zone = int(self.zones[number])
+        new = self.is_new(zone)
+        self.left -= 1
+        if not new:
+            return self.places.pick(zone, self.draw.random())
+        self.new -= 1
+        self.end += int(self.units[number])
+        return self.places.add(self.end - int(self.units[number]), int(self.units[number]))
+
+
+def generate(profile: Profile, requests: int, seed: int) -> Stream:
+    """Return a stream like `profile`; the same seed gives the same one."""
+    draw = np.random.default_rng(seed)
+    t_ns = arrivals(draw, profile.arrival_ns, requests)
+    write = draw.random(requests) < profile.write_share
+    of_written = draw.random(requests) < profile.read_written_share
+    alone = ~write & ~of_written
+    first, units = np.zeros(requests, np.int64), np.zeros(requests, np.int64)
+    first[alone], units[alone], begin = only_read(draw, profile, int(alone.sum()))
+    writer = Writer(profile, draw, int(write.sum()), begin)
+    places = writer.places
+    approximate: list[bool] = []
+    tag = np.zeros(requests, np.uint8)
+    written = 0
+    for i in np.flatnonzero(~alone):
+        now = int(t_ns[i])
+        if write[i]:
+            place = writer.place(written, now)
+            if place == len(approximate):
+                approximate.append(bool(draw.random() < profile.approx_share))
+            places.wrote(place, now)
+            written += 1
+        elif places.first:
+            place = int(draw.integers(len(places.first)))
+        else:
+            units[i] = 1
+            continue
+        first[i], units[i], tag[i] = places.first[place], places.units[place], approximate[place]
+    sectors = max(writer.end, begin, 1) * UNIT_SECTORS
+    return Stream(t_ns, first * UNIT_SECTORS, units * UNIT_SECTORS, write.astype(np.uint8), tag,
+                  sectors * 512)

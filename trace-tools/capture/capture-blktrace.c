@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/blktrace_api.h>
+#include <linux/fs.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture-blktrace.h"
+
+#define DEBUGFS_BLOCK "/sys/kernel/debug/block"
+#define BASE_NAME "trace"
+#define LOG_NAME "blktrace.log"
+
+/* How long blktrace may take to begin, and how often to look. */
+#define PATIENCE_MS 10000
+#define LOOK_MS 10
+
+static bool is_in_path(const char *program)
+{
+	const char *list = getenv("PATH");
+	char path[PATH_MAX];
+
+	while (list && *list) {
+		size_t length = strcspn(list, ":");
+
+		scnprintf(path, sizeof(path), "%.*s/%s", (int)length, list, program);
+		if (!access(path, X_OK))
+			return true;
+		list += length + (list[length] == ':');
+	}
+	return false;
+}
+
+int blktrace_possible(struct aftl_error *error)
+{
+	if (!is_in_path("blktrace"))
+		return aftl_fail(error, -ENOENT,
+				 "there is no program blktrace; install the package blktrace (apt-get install blktrace), and have /usr/sbin in PATH");
+	if (geteuid())
+		return aftl_fail(error, -EPERM, "block devices are traced by root; use sudo");
+	if (access("/sys/kernel/debug", F_OK))
+		return aftl_fail(error, -ENOTSUP, "this kernel has no debugfs, which blktrace needs");
+	if (access(DEBUGFS_BLOCK, F_OK))
+		return aftl_fail(error, -ENOTSUP,
+				 "there is no " DEBUGFS_BLOCK "; mount -t debugfs none /sys/kernel/debug (if it is mounted, the kernel lacks CONFIG_BLK_DEV_IO_TRACE)");
+	return 0;
+}
+
+/* In a group of its own, so that Ctrl-C is the program's first. */
+static void become_blktrace(const struct capture_device *device, const char *directory,
+			    u64 buffer_kib, u64 buffers)
+{
+	char log[PATH_MAX], size[24], count[24];
+	int fd;
+
+	scnprintf(log, sizeof(log), "%s/" LOG_NAME, directory);
+	scnprintf(size, sizeof(size), "%llu", (unsigned long long)buffer_kib);
+	scnprintf(count, sizeof(count), "%llu", (unsigned long long)buffers);
+	fd = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0 || dup2(fd, STDERR_FILENO) < 0)
+		_exit(127);
+	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGINT);
+	execlp("blktrace", "blktrace", "-d", device->path, "-D", directory, "-o", BASE_NAME, "-b",
+	       size, "-n", count, NULL);
+	_exit(127);
+}
+
+/* The first line of its log is what it has to say. */
+static int blame_blktrace(const struct blktrace_run *run, struct aftl_error *error)
+{
+	char path[PATH_MAX], line[160] = "";
+	FILE *log;
+
+	scnprintf(path, sizeof(path), "%s/" LOG_NAME, run->directory);
+	log = fopen(path, "re");
+	if (log && fgets(line, sizeof(line), log))
+		line[strcspn(line, "\n")] = '\0';
+	if (log)
+		fclose(log);
+	return aftl_fail(error, -EIO, "blktrace has failed: %.120s%s", *line ? line : "no word of it",
+			 strstr(line, "busy") ? "; somebody traces already: blktrace -k DEVICE" : "");
+}
+
+static bool has_files(const struct blktrace_run *run)
+{
+	DIR *directory = opendir(run->directory);
+	const struct dirent *entry;
+	bool found = false;
+
+	while (directory && !found && (entry = readdir(directory)))
+		found = !strncmp(entry->d_name, BASE_NAME ".blktrace.",
+				 strlen(BASE_NAME ".blktrace."));
+	if (directory)
+		closedir(directory);
+	return found;
+}
+
+/* Reaps it if it has ended. */
+static bool has_ended(struct blktrace_run *run)
+{
+	if (waitpid(run->pid, NULL, WNOHANG) != run->pid)
+		return false;
+	run->pid = 0;
+	return true;
+}
+
+static void pause_ms(long ms)
+{
+	const struct timespec pause = { ms / 1000, ms % 1000 * 1000000 };
+
+	nanosleep(&pause, NULL);
+}
+
+/*
+ * Its files are there once the device is prepared; then it starts the trace, and the kernel
+ * refuses to start one that runs. So after this call it runs, whoever was first.
+ */
+static int await_start(struct blktrace_run *run, struct aftl_error *error)
+{
+	int ms;
+
+	for (ms = 0; !has_files(run); ms += LOOK_MS) {
+		if (has_ended(run))
+			return blame_blktrace(run, error);
+		if (ms >= PATIENCE_MS)
+			return aftl_fail(error, -ETIMEDOUT, "blktrace does not begin");
+		pause_ms(LOOK_MS);
+	}
+	pause_ms(10 * LOOK_MS);
+	if (ioctl(run->device, BLKTRACESTART) && errno != EINVAL)
+		return aftl_fail(error, -errno, "cannot start the trace: %s", strerror(errno));
+	return has_ended(run) ? blame_blktrace(run, error) : 0;
+}
+
+/* Return: its status as waitpid() gives it, 0 if it has gone already. */
+static int end_blktrace(struct blktrace_run *run)
+{
+	int status = 0;
+
+	if (run->pid > 0) {
+		kill(run->pid, SIGINT);
+		while (waitpid(run->pid, &status, 0) < 0 && errno == EINTR)
+			;
+	}
+	run->pid = 0;
+	close(run->device);
+	return status;
+}
+
+int blktrace_start(struct blktrace_run *run, const struct capture_device *device,
+		   const char *directory, u64 buffer_kib, u64 buffers, struct aftl_error *error)
+{
+	int ret;
+
+	*run = (struct blktrace_run){ .directory = directory };
+	run->device = open(device->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (run->device < 0)
+		return aftl_fail(error, -errno, "%s: cannot open: %s", device->path,
+				 strerror(errno));
+	run->pid = fork();
+	if (!run->pid)
+		become_blktrace(device, directory, buffer_kib, buffers);
+	ret = run->pid < 0 ? aftl_fail(error, -errno, "no new process: %s", strerror(errno)) :
+			     await_start(run, error);
+	if (ret)
+		end_blktrace(run);
+	return ret;
+}
+
+/* "Total: 12 events (dropped 0), 1 KiB data" in the log. */
+static void read_totals(struct blktrace_run *run)
+{
+	unsigned long long events, dropped;
+	char path[PATH_MAX], line[160];
+	FILE *log;
+
+	scnprintf(path, sizeof(path), "%s/" LOG_NAME, run->directory);
+	log = fopen(path, "re");
+	while (log && fgets(line, sizeof(line), log)) {
+		if (sscanf(line, " Total: %llu events (dropped %llu)", &events, &dropped) != 2)
+			continue;
+		run->events = events;
+		run->dropped = dropped;
+	}
+	if (log)
+		fclose(log);
+}
+
+int blktrace_stop(struct blktrace_run *run, struct aftl_error *error)
+{
+	bool ended = has_ended(run);
+	int status = end_blktrace(run);
+
+	read_totals(run);
+	if (!ended && WIFEXITED(status) && !WEXITSTATUS(status))
+		return 0;
+	return blame_blktrace(run, error);
+}

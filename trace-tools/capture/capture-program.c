@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture-program.h"
+
+#define NS_PER_S 1000000000ULL
+#define SIGNALLED 128
+
+/* For the handler, which knows nothing else. */
+static atomic_int running;
+
+static u64 clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (u64)now.tv_sec * NS_PER_S + (u64)now.tv_nsec;
+}
+
+static void hand_on(int number)
+{
+	int pid = atomic_load(&running);
+
+	if (pid > 0)
+		kill(pid, number);
+}
+
+/* The terminal sends SIGINT to the whole group; whoever asks for SIGTERM means the program. */
+static void leave_signals_to_program(void)
+{
+	struct sigaction action = { .sa_handler = SIG_IGN };
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGQUIT, &action, NULL);
+	action.sa_handler = hand_on;
+	action.sa_flags = SA_RESTART;
+	sigaction(SIGTERM, &action, NULL);
+}
+
+static void become_program(char **argv, int failure)
+{
+	const struct sigaction standard = { .sa_handler = SIG_DFL };
+
+	sigaction(SIGINT, &standard, NULL);
+	sigaction(SIGQUIT, &standard, NULL);
+	sigaction(SIGTERM, &standard, NULL);
+	execvp(argv[0], argv);
+	/* Whoever waits at the other end finds either this, or an end when exec() closes it. */
+	if (write(failure, &errno, sizeof(errno)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+static void await(struct capture_program *program)
+{
+	while (waitpid(program->pid, &program->status, 0) < 0 && errno == EINTR)
+		;
+	atomic_store(&running, 0);
+}
+
+static int launch(struct capture_program *program, int failure[2], struct aftl_error *error)
+{
+	int code;
+
+	leave_signals_to_program();
+	program->pid = fork();
+	if (!program->pid)
+		become_program(program->argv, failure[1]);
+	close(failure[1]);
+	if (program->pid < 0)
+		return aftl_fail(error, -errno, "no new process: %s", strerror(errno));
+	atomic_store(&running, program->pid);
+	if (read(failure[0], &code, sizeof(code)) != sizeof(code))
+		return 0;
+	await(program);
+	return aftl_fail(error, -code, "%.120s: cannot run: %s", program->argv[0], strerror(code));
+}
+
+int capture_program_run(struct capture_program *program, struct aftl_error *error)
+{
+	u64 begin = clock_ns(CLOCK_MONOTONIC);
+	int failure[2];
+	int ret;
+
+	if (pipe2(failure, O_CLOEXEC))
+		return aftl_fail(error, -errno, "no pipe: %s", strerror(errno));
+	program->begin_ns = clock_ns(CLOCK_REALTIME);
+	ret = launch(program, failure, error);
+	close(failure[0]);
+	if (ret)
+		return ret;
+	await(program);
+	program->elapsed_ns = clock_ns(CLOCK_MONOTONIC) - begin;
+	return 0;
+}
+
+int capture_program_exit(const struct capture_program *program)
+{
+	if (WIFSIGNALED(program->status))
+		return SIGNALLED + WTERMSIG(program->status);
+	return WEXITSTATUS(program->status);
+}
+
+void capture_program_json(const struct capture_program *program, struct json_writer *json)
+{
+	char directory[PATH_MAX];
+	unsigned int i;
+
+	json_list(json, "argv");
+	for (i = 0; program->argv[i]; i++)
+		json_string(json, NULL, program->argv[i]);
+	json_end_array(json);
+	if (getcwd(directory, sizeof(directory)))
+		json_string(json, "directory", directory);
+	json_u64(json, "pid", (u64)program->pid);
+	json_u64(json, "begin_unix_ns", program->begin_ns);
+	json_u64(json, "elapsed_ns", program->elapsed_ns);
+	if (WIFSIGNALED(program->status))
+		json_u64(json, "signal", (u64)WTERMSIG(program->status));
+	else
+		json_u64(json, "exit_status", (u64)WEXITSTATUS(program->status));
+}

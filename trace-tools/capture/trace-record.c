@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <getopt.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "capture-blktrace.h"
+#include "capture-program.h"
+#include "checked-memory.h"
+#include "complain.h"
+#include "json-envelope.h"
+#include "trace-record.h"
+
+#define VERB "trace record"
+
+/* For each processor: 4 MiB. */
+#define BUFFER_KIB 512
+#define BUFFERS 8
+
+/**
+ * struct capture - one call of the verb
+ * @device_path: device, or something on it
+ * @output: directory that becomes the capture
+ * @buffer_kib: of blktrace
+ * @buffers: of blktrace
+ * @strict: dropped events are a failure
+ * @no_sync: do not write back at the end
+ * @help: print the help
+ * @device: what is traced
+ * @before: what it said before
+ * @after: and afterwards
+ * @blktrace: at work
+ * @program: what runs
+ * @argc: of the command line as a user types it, "approxftl trace record ..."
+ * @argv: of the same
+ */
+struct capture {
+	const char *device_path;
+	const char *output;
+	u64 buffer_kib;
+	u64 buffers;
+	bool strict;
+	bool no_sync;
+	bool help;
+	struct capture_device device;
+	struct capture_state before;
+	struct capture_state after;
+	struct blktrace_run blktrace;
+	struct capture_program program;
+	int argc;
+	char **argv;
+};
+
+static void print_help(void)
+{
+	puts("Usage: approxftl trace record [OPTION ...] DEVICE|DIRECTORY -- PROGRAM [ARGUMENT ...]\n"
+	     "\n"
+	     "Runs a program while blktrace watches a block device, or the one that a directory\n"
+	     "is on, and leaves a directory with the trace and all about device and program.\n"
+	     "The exit status is the program's.\n"
+	     "\n"
+	     "  -o, --output DIRECTORY  the result (default: NAME.aftrec, NAME being the device's)\n"
+	     "      --strict            events that were dropped are a failure\n"
+	     "      --no-sync           do not write back what is dirty when the program has ended\n"
+	     "      --buffer-kib N      size of blktrace's buffers (default 512)\n"
+	     "      --buffers N         buffers of each processor (default 8)\n"
+	     "  -h, --help              print this");
+}
+
+/* The command line */
+
+enum option_code {
+	OPTION_STRICT = 256,
+	OPTION_NO_SYNC,
+	OPTION_BUFFER_KIB,
+	OPTION_BUFFERS,
+};
+
+static const struct option options[] = {
+	{ "output", required_argument, NULL, 'o' },
+	{ "strict", no_argument, NULL, OPTION_STRICT },
+	{ "no-sync", no_argument, NULL, OPTION_NO_SYNC },
+	{ "buffer-kib", required_argument, NULL, OPTION_BUFFER_KIB },
+	{ "buffers", required_argument, NULL, OPTION_BUFFERS },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static int set_count(u64 *value, const char *name, const char *text, struct aftl_error *error)
+{
+	struct aftl_error cause;
+
+	if (aftl_parse_value(AFTL_PARAM_COUNT, NULL, text, value, &cause))
+		return aftl_fail(error, -EINVAL, "--%s: %.190s", name, cause.text);
+	if (!*value || *value > 1U << 20)
+		return aftl_fail(error, -EINVAL, "--%s: %.40s is out of range", name, text);
+	return 0;
+}
+
+static int take(struct capture *capture, int code, const char *argument, struct aftl_error *error)
+{
+	switch (code) {
+	case 'o':
+		capture->output = optarg;
+		return 0;
+	case OPTION_STRICT:
+		capture->strict = true;
+		return 0;
+	case OPTION_NO_SYNC:
+		capture->no_sync = true;
+		return 0;
+	case OPTION_BUFFER_KIB:
+		return set_count(&capture->buffer_kib, "buffer-kib", optarg, error);
+	case OPTION_BUFFERS:
+		return set_count(&capture->buffers, "buffers", optarg, error);
+	case 'h':
+		capture->help = true;
+		return 0;
+	case ':':
+		return aftl_fail(error, -EINVAL, "%.40s needs a value", argument);
+	default:
+		return aftl_fail(error, -EINVAL,
+				 "unknown option \"%.40s\"; \"approxftl trace record --help\" lists the options",
+				 argument);
+	}
+}
+
+static int check_words(struct capture *capture, int argc, char **argv, struct aftl_error *error)
+{
+	if (optind >= argc || !strcmp(argv[optind - 1], "--"))
+		return aftl_fail(error, -EINVAL, "DEVICE missing: what is to be traced?");
+	capture->device_path = argv[optind++];
+	if (optind < argc && !strcmp(argv[optind], "--"))
+		optind++;
+	if (optind >= argc)
+		return aftl_fail(error, -EINVAL, "PROGRAM missing: what is to be run?");
+	capture->program.argv = argv + optind;
+	return 0;
+}
+
+/* "+": the program's options are its own. */
+static int parse(struct capture *capture, int argc, char **argv, struct aftl_error *error)
+{
+	int code, at, ret = 0;
+
+	opterr = 0;
+	optind = 1;
+	while (!ret && (at = optind, code = getopt_long(argc, argv, "+:o:h", options, NULL)) != -1)
+		ret = take(capture, code, argv[at], error);
+	if (ret || capture->help)
+		return ret;
+	return check_words(capture, argc, argv, error);
+}
+
+/* The directory */
+
+static int complain_output(const struct capture *capture, struct aftl_error *error)
+{
+	return aftl_fail(error, -errno, "%.120s: cannot create: %s%s", capture->output,
+			 strerror(errno), errno == EEXIST ? "; name another by --output" : "");
+}
+
+/* Its own writes must not be in the trace. */
+static int check_place(const struct capture *capture, struct aftl_error *error)
+{
+	const struct capture_device *device = &capture->device;
+	struct stat found;
+
+	if (stat(capture->output, &found))
+		return complain_output(capture, error);
+	if (found.st_dev != makedev(device->major, device->minor))
+		return 0;
+	rmdir(capture->output);
+	return aftl_fail(error, -EINVAL,
+			 "%.120s would be on the device that is traced; name another place by --output",
+			 capture->output);
+}
+
+static int make_output(struct capture *capture, char *standard, size_t size,
+		       struct aftl_error *error)
+{
+	const struct capture_device *device = &capture->device;
+
+	if (!capture->output) {
+		scnprintf(standard, size, "%s.aftrec",
+			  device->emulated ? device->dm.name : device->name);
+		capture->output = standard;
+	}
+	if (mkdir(capture->output, 0777))
+		return complain_output(capture, error);
+	return check_place(capture, error);
+}
+
+static FILE *open_document(const struct capture *capture, const char *name,
+			   struct aftl_error *error)
+{
+	char path[PATH_MAX];
+	FILE *out;
+
+	scnprintf(path, sizeof(path), "%s/%s", capture->output, name);
+	out = fopen(path, "we");
+	if (!out)
+		aftl_fail(error, -errno, "%.120s: cannot write: %s", path, strerror(errno));
+	return out;
+}
+
+static int close_document(FILE *out, const char *name, struct aftl_error *error)
+{
+	bool failed = ferror(out);
+
+	if (fclose(out) || failed)
+		return aftl_fail(error, -EIO, "%s: cannot write: %s", name, strerror(errno));
+	return 0;
+}
+
+static int write_device(const struct capture *capture, struct aftl_error *error)
+{
+	FILE *out = open_document(capture, "device.json", error);
+	struct json_writer json;
+
+	if (!out)
+		return -EIO;
+	json_envelope_begin(&json, out, capture->argc, capture->argv);
+	capture_device_json(&capture->device, &capture->before, &capture->after, &json);
+	json_object(&json, "trace");
+	json_u64(&json, "events", capture->blktrace.events);
+	json_u64(&json, "dropped_events", capture->blktrace.dropped);
+	json_end_object(&json);
+	json_envelope_end(&json);
+	return close_document(out, "device.json", error);
+}
+
+static int write_program(const struct capture *capture, struct aftl_error *error)
+{
+	FILE *out = open_document(capture, "program.json", error);
+	struct json_writer json;
+
+	if (!out)
+		return -EIO;
+	json_envelope_begin(&json, out, capture->argc, capture->argv);
+	json_object(&json, "program");
+	capture_program_json(&capture->program, &json);
+	json_end_object(&json);
+	json_envelope_end(&json);
+	return close_document(out, "program.json", error);
+}
+
+/* The capture */
+
+static int run_watched(struct capture *capture, struct aftl_error *error)
+{
+	struct aftl_error later;
+	int ret, end;
+
+	ret = blktrace_start(&capture->blktrace, &capture->device, capture->output,
+			     capture->buffer_kib, capture->buffers, error);
+	if (ret)
+		return ret;
+	ret = capture_program_run(&capture->program, error);
+	if (!ret && !capture->no_sync)
+		capture_device_sync(&capture->device);
+	end = blktrace_stop(&capture->blktrace, ret ? &later : error);
+	return ret ? ret : end;
+}
+
+static int record(struct capture *capture, struct aftl_error *error)
+{
+	char standard[CAPTURE_NAME_SIZE + 8];
+	int ret = blktrace_possible(error);
+
+	if (!ret)
+		ret = capture_device_find(&capture->device, capture->device_path, error);
+	if (!ret)
+		ret = make_output(capture, standard, sizeof(standard), error);
+	if (!ret)
+		ret = capture_state_read(&capture->before, &capture->device, error);
+	if (!ret)
+		ret = run_watched(capture, error);
+	if (!ret)
+		ret = capture_state_read(&capture->after, &capture->device, error);
+	if (!ret)
+		ret = write_device(capture, error);
+	if (!ret)
+		ret = write_program(capture, error);
+	if (!ret)
+		fprintf(stderr, "approxftl " VERB ": %s: %llu events\n", capture->output,
+			(unsigned long long)capture->blktrace.events);
+	return ret;
+}
+
+/* What the program did not see, it is told here. */
+static int final_status(const struct capture *capture)
+{
+	int status = capture_program_exit(&capture->program);
+
+	if (!capture->blktrace.dropped)
+		return status;
+	complain_of(VERB, "%llu events were dropped; raise --buffers or --buffer-kib",
+		    (unsigned long long)capture->blktrace.dropped);
+	return capture->strict && !status ? EXIT_FAILED : status;
+}
+
+static int run(struct capture *capture)
+{
+	struct aftl_error error;
+	int ret = record(capture, &error);
+
+	capture_state_free(&capture->before);
+	capture_state_free(&capture->after);
+	if (!ret)
+		return final_status(capture);
+	complain_of(VERB, "%s", error.text);
+	return ret == -ENOENT ? EXIT_NO_INPUT : EXIT_FAILED;
+}
+
+/* "approxftl trace record ..." is how it was called. */
+static char **typed_arguments(int argc, char **argv)
+{
+	char **typed = memory_zeroed((size_t)argc + 3, sizeof(*typed));
+
+	typed[0] = argv[0];
+	typed[1] = (char *)"trace";
+	typed[2] = (char *)"record";
+	memcpy(typed + 3, argv + 1, ((size_t)argc - 1) * sizeof(*typed));
+	return typed;
+}
+
+int trace_record_main(int argc, char **argv)
+{
+	struct capture *capture = memory_zeroed(1, sizeof(*capture));
+	struct aftl_error error;
+	int code = EXIT_DONE;
+
+	capture->buffer_kib = BUFFER_KIB;
+	capture->buffers = BUFFERS;
+	capture->argc = argc + 2;
+	capture->argv = typed_arguments(argc, argv);
+	if (parse(capture, argc, argv, &error)) {
+		complain_of(VERB, "%s", error.text);
+		code = EXIT_USAGE;
+	} else if (capture->help) {
+		print_help();
+	} else {
+		code = run(capture);
+	}
+	free(capture->argv);
+	free(capture);
+	return code;
+}

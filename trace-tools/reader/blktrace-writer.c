@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+
+#include "blktrace-layout.h"
+#include "blktrace-writer.h"
+#include "checked-memory.h"
+#include "process-names.h"
+
+/* As long as the kernel's. */
+#define NOTE_SIZE 128
+
+/* Major number of the device in the trace; there is no such block device. */
+#define DEVICE (240U << TRACE_DEVICE_MINOR_BITS)
+
+/**
+ * struct completion - an event that waits for its time
+ * @t_ns: its time
+ * @order: of requests, so that equal times keep it
+ * @request: whose
+ */
+struct completion {
+	u64 t_ns;
+	u64 order;
+	struct trace_request request;
+};
+
+/**
+ * struct blktrace_out - writing
+ * @sequence: number of the last event
+ * @requests: so many so far
+ * @heap: completions that wait, the earliest first
+ * @waiting: how many
+ * @room: of @heap
+ * @named: processes that were introduced
+ */
+struct blktrace_out {
+	u32 sequence;
+	u64 requests;
+	struct completion *heap;
+	size_t waiting;
+	size_t room;
+	struct process_names *named;
+};
+
+int blktrace_begin(struct trace_output *output, struct aftl_error *error __maybe_unused)
+{
+	struct blktrace_out *out = memory_zeroed(1, sizeof(*out));
+
+	out->named = process_names_create();
+	output->state = out;
+	return 0;
+}
+
+static void put_event(struct trace_output *output, const struct trace_request *request, u64 t_ns,
+		      u32 action, const void *extra, u16 size)
+{
+	struct blktrace_out *out = output->state;
+	struct {
+		u32 magic, sequence;
+		u64 t_ns, sector;
+		u32 bytes, action, pid, device, cpu;
+		u16 error, extra;
+	} event = {
+		.magic = BLKTRACE_MAGIC | BLKTRACE_V7,
+		.sequence = action & BLKTRACE_IS_NOTE ? 0 : ++out->sequence,
+		.t_ns = t_ns,
+		.sector = action & BLKTRACE_IS_NOTE ? 0 : request->offset / TRACE_SECTOR,
+		.bytes = action & BLKTRACE_IS_NOTE ? 0 : (u32)request->bytes,
+		.action = action,
+		.pid = request->pid,
+		.device = DEVICE | request->stream,
+		.extra = size,
+	};
+
+	static_assert(sizeof(event) == BLKTRACE_V7_BYTES, "an event as blktrace has it");
+	fwrite(&event, sizeof(event), 1, output->file);
+	fwrite(extra, size, 1, output->file);
+}
+
+static u32 kind_of(const struct trace_request *request)
+{
+	static const u32 kinds[AFTL_OPS] = {
+		[AFTL_OP_READ] = BLKTRACE_IS(0),
+		[AFTL_OP_WRITE] = BLKTRACE_IS_WRITE,
+		[AFTL_OP_FLUSH] = BLKTRACE_IS_WRITE | BLKTRACE_IS_FLUSH,
+		[AFTL_OP_DISCARD] = BLKTRACE_IS_WRITE | BLKTRACE_IS_DISCARD,
+	};
+
+	return kinds[request->op] | (request->preflush ? BLKTRACE_IS_FLUSH : 0) |
+	       (request->fua ? (u32)BLKTRACE_IS_FUA : 0) | BLKTRACE_IS_FS;
+}
+
+static bool earlier(const struct completion *a, const struct completion *b)
+{
+	return a->t_ns != b->t_ns ? a->t_ns < b->t_ns : a->order < b->order;
+}
+
+static void push(struct blktrace_out *out, const struct completion *completion)
+{
+	size_t at = out->waiting++;
+
+	if (out->waiting > out->room) {
+		out->room = out->room ? 2 * out->room : 256;
+		out->heap = memory_grown(out->heap, out->room, sizeof(*out->heap));
+	}
+	for (; at && earlier(completion, &out->heap[(at - 1) / 2]); at = (at - 1) / 2)
+		out->heap[at] = out->heap[(at - 1) / 2];
+	out->heap[at] = *completion;
+}
+
+static void drop_first(struct blktrace_out *out)
+{
+	struct completion last = out->heap[--out->waiting];
+	size_t at = 0, child;
+
+	while ((child = 2 * at + 1) < out->waiting) {
+		if (child + 1 < out->waiting && earlier(&out->heap[child + 1], &out->heap[child]))
+			child++;
+		if (!earlier(&out->heap[child], &last))
+			break;
+		out->heap[at] = out->heap[child];
+		at = child;
+	}
+	out->heap[at] = last;
+}
+
+static void put_completions(struct trace_output *output, u64 until_ns)
+{
+	struct blktrace_out *out = output->state;
+
+	while (out->waiting && out->heap[0].t_ns <= until_ns) {
+		put_event(output, &out->heap[0].request, out->heap[0].t_ns,
+			  BLKTRACE_COMPLETE | BLKTRACE_IS_COMPLETE |
+			  kind_of(&out->heap[0].request), NULL, 0);
+		drop_first(out);
+	}
+}
+
+static void put_name(struct trace_output *output, const struct trace_request *request)
+{
+	struct blktrace_out *out = output->state;
+	const char *name = output->names ?
+		process_names_get(output->names, request->pid) : NULL;
+	char bytes[PROCESS_NAME_SIZE - 1] = "";
+
+	if (!name || process_names_get(out->named, request->pid))
+		return;
+	process_names_set(out->named, request->pid, name);
+	memcpy(bytes, name, strnlen(name, sizeof(bytes)));
+	put_event(output, request, request->t_ns, BLKTRACE_NOTE_PROCESS | BLKTRACE_IS_NOTE, bytes,
+		  sizeof(bytes));
+}
+
+static bool is_approximate(const struct trace_output *output, u32 class)
+{
+	return class < output->classes && !strcmp(output->class_names[class], "approximate");
+}
+
+static void put_class(struct trace_output *output, const struct trace_request *request)
+{
+	bool approximate = is_approximate(output, request->class);
+	char note[NOTE_SIZE];
+	int length;
+
+	if (request->op != AFTL_OP_WRITE || (!approximate && request->by == TRACE_BY_NOBODY))
+		return;
+	length = scnprintf(note, sizeof(note), "approxftl write %llu %llu %s %s",
+			   (unsigned long long)(request->offset / TRACE_SECTOR),
+			   (unsigned long long)(request->bytes / TRACE_SECTOR),
+			   approximate ? "approximate" : "precise",
+			   trace_by_names[request->by ? request->by : (u8)TRACE_BY_RULE]);
+	put_event(output, request, request->t_ns, BLKTRACE_NOTE_MESSAGE | BLKTRACE_IS_NOTE, note,
+		  (u16)length);
+}
+
+/* Sectors only, and sizes of 32 bits. */
+static bool fits(const struct trace_request *request)
+{
+	return request->op != AFTL_OP_WRITE_ZEROES && request->offset % TRACE_SECTOR == 0 &&
+	       request->bytes % TRACE_SECTOR == 0 && request->bytes <= U32_MAX;
+}
+
+int blktrace_put(struct trace_output *output, const struct trace_request *request,
+		 struct aftl_error *error __maybe_unused)
+{
+	struct blktrace_out *out = output->state;
+
+	if (!fits(request)) {
+		output->unfit[request->op]++;
+		return 0;
+	}
+	put_completions(output, request->t_ns);
+	put_name(output, request);
+	put_event(output, request, request->t_ns,
+		  BLKTRACE_QUEUE | BLKTRACE_IS_QUEUE | kind_of(request), NULL, 0);
+	put_class(output, request);
+	if (request->latency_ns)
+		push(out, &(struct completion){ request->t_ns + request->latency_ns,
+						out->requests, *request });
+	out->requests++;
+	return 0;
+}
+
+int blktrace_finish(struct trace_output *output, struct aftl_error *error __maybe_unused)
+{
+	struct blktrace_out *out = output->state;
+
+	put_completions(output, U64_MAX);
+	free(out->heap);
+	process_names_free(out->named);
+	free(out);
+	output->state = NULL;
+	return 0;
+}

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Readers and writers of traces: needs zlib1g-dev and libzstd-dev.
+
+INCLUDES += -I trace-tools/reader
+
+trace_reader_sources := $(wildcard trace-tools/reader/*.c)
+trace_reader_libs := -lz -lzstd
+
+tested_traces := $(trace_reader_sources)
+tested_fuzz += $(trace_reader_sources)
+$(O)/selftests/traces/% $(O)/selftests/fuzz/%: LDLIBS += $(trace_reader_libs)

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Record files, aft(5). A preflush becomes a flush of its own before its write, at the same
+ * time; requests that do not begin or end with a sector are rounded outward.
+ */
+#include <stdlib.h>
+
+#include "checked-memory.h"
+#include "record-file.h"
+#include "trace-format.h"
+
+#define LATENCY_UNIT_NS 100
+
+/**
+ * struct aft - reading
+ * @header: of the file
+ * @records: so many were read
+ */
+struct aft {
+	struct aftl_record_header header;
+	u64 records;
+};
+
+static bool known(const u8 *head, size_t size)
+{
+	return size >= 8 && !memcmp(head, "\x89" "AFT\r\n\x1a\n", 8);
+}
+
+static int open_aft(struct trace_file *file, struct aftl_error *error)
+{
+	struct aftl_error cause;
+	struct aft *aft = memory_zeroed(1, sizeof(*aft));
+
+	file->state = aft;
+	if (trace_input_left(&file->input) < AFTL_RECORD_HEADER_BYTES)
+		return aftl_fail(error, -EINVAL, "%.120s: the file ends inside its header",
+				 file->input.name);
+	if (aftl_record_header_decode(&aft->header, trace_input_at(&file->input), &cause))
+		return aftl_fail(error, -EINVAL, "%.80s: %.150s", file->input.name, cause.text);
+	trace_input_take(&file->input, AFTL_RECORD_HEADER_BYTES);
+	file->device_bytes = aft->header.device_bytes;
+	file->class_names = aft->header.class_names;
+	file->classes = aft->header.classes;
+	return 0;
+}
+
+static void to_request(const struct aftl_record *record, struct trace_request *request)
+{
+	*request = (struct trace_request){
+		.t_ns = record->t_ns,
+		.offset = record->off_sect << AFTL_RECORD_SECTOR_SHIFT,
+		.bytes = (u64)record->nsect << AFTL_RECORD_SECTOR_SHIFT,
+		.latency_ns = (u64)record->lat_100ns * LATENCY_UNIT_NS,
+		.pid = record->pid,
+		.stream = record->stream,
+		.op = record->op,
+		.class = record->class,
+		.fua = record->fua,
+	};
+}
+
+static int blame_byte(const struct trace_file *file, const char *cause, struct aftl_error *error)
+{
+	return aftl_fail(error, -EINVAL, "%.80s: byte %llu: %.120s", file->input.name,
+			 (unsigned long long)file->input.offset, cause);
+}
+
+static int check_end(const struct trace_file *file, struct aftl_error *error)
+{
+	const struct aft *aft = file->state;
+
+	if (trace_input_left(&file->input))
+		return blame_byte(file, "the file ends inside a record of 32 bytes", error);
+	if (aft->header.records && aft->records != aft->header.records)
+		return blame_byte(file, "the file has fewer records than its header says", error);
+	return 0;
+}
+
+static int fill(struct trace_file *file, void *out, u32 room, struct aftl_error *error)
+{
+	struct trace_request *requests = out;
+	struct aft *aft = file->state;
+	struct aftl_record record;
+	struct aftl_error cause;
+	u32 done = 0;
+
+	if (aft->header.records)
+		room = (u32)min((u64)room, aft->header.records - aft->records);
+	while (done < room) {
+		int ret = trace_input_fill(&file->input, AFTL_RECORD_BYTES, error);
+
+		if (ret)
+			return ret;
+		if (trace_input_left(&file->input) < AFTL_RECORD_BYTES) {
+			ret = check_end(file, error);
+			return ret ? ret : (int)done;
+		}
+		if (aftl_record_decode(&aft->header, &record, trace_input_at(&file->input), &cause))
+			return blame_byte(file, cause.text, error);
+		trace_input_take(&file->input, AFTL_RECORD_BYTES);
+		to_request(&record, &requests[done++]);
+		aft->records++;
+	}
+	return (int)done;
+}
+
+static int begin(struct trace_output *output, struct aftl_error *error)
+{
+	struct aftl_record_header header;
+	struct record_writer *writer;
+	int ret;
+
+	aftl_record_header_init(&header);
+	header.device_bytes = output->device_bytes;
+	header.classes = output->classes;
+	memcpy(header.class_names, output->class_names,
+	       output->classes * sizeof(header.class_names[0]));
+	scnprintf(header.source_format, sizeof(header.source_format), "%s", output->source_format);
+	scnprintf(header.tool_version, sizeof(header.tool_version), "approxftl-trace %s",
+		  output->tool_version);
+	scnprintf(header.provenance, sizeof(header.provenance), "%s", output->provenance);
+	ret = record_create(&writer, output->path, &header, error);
+	output->state = ret ? NULL : writer;
+	return ret;
+}
+
+static u32 to_lat(u64 latency_ns)
+{
+	u64 units = DIV_ROUND_UP(latency_ns, LATENCY_UNIT_NS);
+
+	return (u32)min(units, (u64)U32_MAX);
+}
+
+static int put(struct trace_output *output, const struct trace_request *request,
+	       struct aftl_error *error)
+{
+	u64 first = request->offset / TRACE_SECTOR;
+	u64 behind = DIV_ROUND_UP(request->offset + request->bytes, TRACE_SECTOR);
+	struct aftl_record record = {
+		.t_ns = request->t_ns,
+		.off_sect = request->op == AFTL_OP_FLUSH ? 0 : first,
+		.nsect = request->op == AFTL_OP_FLUSH ? 0 : (u32)(behind - first),
+		.op = request->op,
+		.fua = request->fua && request->op == AFTL_OP_WRITE,
+		.class = request->op == AFTL_OP_WRITE ? request->class : 0,
+		.stream = request->stream,
+		.lat_100ns = to_lat(request->latency_ns),
+		.pid = request->pid,
+	};
+	struct aftl_record flush = record;
+
+	flush.op = AFTL_OP_FLUSH;
+	flush.off_sect = 0;
+	flush.nsect = 0;
+	flush.fua = false;
+	flush.class = 0;
+	flush.lat_100ns = 0;
+	if (request->preflush) {
+		int ret = record_put(output->state, &flush, error);
+
+		if (ret)
+			return ret;
+	}
+	return record_put(output->state, &record, error);
+}
+
+static int finish(struct trace_output *output, struct aftl_error *error)
+{
+	struct record_writer *writer = output->state;
+
+	output->state = NULL;
+	return record_finish(writer, error);
+}
+
+const struct trace_format trace_format_aft = {
+	.name = "aft",
+	.title = "record file of approxftl",
+	.units = "times in ns, latencies in 100 ns, sectors of 512 bytes",
+	.time_unit_ns = 1,
+	.open = open_aft,
+	.known = known,
+	.fill = fill,
+	.own_file = true,
+	.begin = begin,
+	.put = put,
+	.finish = finish,
+};

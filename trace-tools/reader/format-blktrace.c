@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The binary traces of blktrace, versions 7 and 8, of machines of either byte order.
+ */
+#include <stdlib.h>
+
+#include "blktrace-layout.h"
+#include "blktrace-writer.h"
+#include "checked-memory.h"
+#include "trace-note.h"
+
+/* Events of more processors are read, but holes in their numbers are not noticed. */
+#define CPUS 4096
+
+/**
+ * struct blktrace - reading
+ * @swapped: the bytes stand in the other order
+ * @version: of the events
+ * @header_bytes: of an event
+ * @device: whose numbers are in @sequences
+ * @sequences: number of each processor's last event
+ */
+struct blktrace {
+	bool swapped;
+	u32 version;
+	u32 header_bytes;
+	u32 device;
+	u32 sequences[CPUS];
+};
+
+/* An event as it stands in the file, in this machine's order. */
+struct raw_event {
+	u32 sequence;
+	u64 t_ns;
+	u64 sector;
+	u32 bytes;
+	u64 action;
+	u32 pid;
+	u32 device;
+	u32 cpu;
+	u16 error;
+	u16 extra;
+};
+
+static inline u32 load32(const u8 *at, bool swapped)
+{
+	u32 value;
+
+	memcpy(&value, at, sizeof(value));
+	return swapped ? __builtin_bswap32(value) : value;
+}
+
+static inline u64 load64(const u8 *at, bool swapped)
+{
+	u64 value;
+
+	memcpy(&value, at, sizeof(value));
+	return swapped ? __builtin_bswap64(value) : value;
+}
+
+static inline u16 load16(const u8 *at, bool swapped)
+{
+	u16 value;
+
+	memcpy(&value, at, sizeof(value));
+	return swapped ? __builtin_bswap16(value) : value;
+}
+
+static u64 load_be64(const u8 *at)
+{
+	return load64(at, __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+}
+
+static bool magic_known(u32 magic)
+{
+	return magic == (BLKTRACE_MAGIC | BLKTRACE_V7) || magic == (BLKTRACE_MAGIC | BLKTRACE_V8);
+}
+
+static bool known(const u8 *head, size_t size)
+{
+	return size >= sizeof(u32) &&
+	       (magic_known(load32(head, false)) || magic_known(load32(head, true)));
+}
+
+static void set_version(struct blktrace *trace, const u8 *at)
+{
+	trace->swapped = !magic_known(load32(at, false));
+	trace->version = load32(at, trace->swapped) & 0xff;
+	trace->header_bytes = trace->version == BLKTRACE_V7 ? BLKTRACE_V7_BYTES : BLKTRACE_V8_BYTES;
+}
+
+static int open_blktrace(struct trace_file *file, struct aftl_error *error)
+{
+	struct blktrace *trace = memory_zeroed(1, sizeof(*trace));
+
+	file->state = trace;
+	if (trace_input_left(&file->input) && !known(trace_input_at(&file->input),
+						     trace_input_left(&file->input)))
+		return aftl_fail(error, -EINVAL,
+				 "%.120s: byte 0: no event of blktrace, version 7 or 8",
+				 file->input.name);
+	if (trace_input_left(&file->input))
+		set_version(trace, trace_input_at(&file->input));
+	return 0;
+}
+
+static void load_v7(const u8 *at, bool swapped, struct raw_event *raw)
+{
+	raw->action = load32(at + 28, swapped);
+	raw->pid = load32(at + 32, swapped);
+	raw->device = load32(at + 36, swapped);
+	raw->cpu = load32(at + 40, swapped);
+	raw->error = load16(at + 44, swapped);
+	raw->extra = load16(at + 46, swapped);
+}
+
+static void load_v8(const u8 *at, bool swapped, struct raw_event *raw)
+{
+	raw->pid = load32(at + 28, swapped);
+	raw->action = load64(at + 32, swapped);
+	raw->device = load32(at + 40, swapped);
+	raw->cpu = load32(at + 44, swapped);
+	raw->error = load16(at + 48, swapped);
+	raw->extra = load16(at + 50, swapped);
+}
+
+static inline void load(const struct blktrace *trace, const u8 *at, struct raw_event *raw)
+{
+	raw->sequence = load32(at + 4, trace->swapped);
+	raw->t_ns = load64(at + 8, trace->swapped);
+	raw->sector = load64(at + 16, trace->swapped);
+	raw->bytes = load32(at + 24, trace->swapped);
+	if (trace->version == BLKTRACE_V7)
+		load_v7(at, trace->swapped, raw);
+	else
+		load_v8(at, trace->swapped, raw);
+}
+
+/* Numbers count the events of a processor; notes have none. */
+static int check_sequence(struct trace_file *file, const struct raw_event *raw,
+			  struct aftl_error *error)
+{
+	struct blktrace *trace = file->state;
+	u32 *last, missing;
+
+	if (raw->cpu >= CPUS || !raw->sequence)
+		return 0;
+	if (trace->device != raw->device) {
+		trace->device = raw->device;
+		memset(trace->sequences, 0, sizeof(trace->sequences));
+	}
+	last = &trace->sequences[raw->cpu];
+	missing = *last && raw->sequence > *last ? raw->sequence - *last - 1 : 0;
+	*last = raw->sequence;
+	if (!missing)
+		return 0;
+	file->losses->missing_events += missing;
+	return trace_losses_tell(file->losses, file->input.name, "byte", file->input.offset, error,
+				 "%u events of processor %u before this one are missing", missing,
+				 raw->cpu);
+}
+
+static bool take_note(struct trace_file *file, const struct raw_event *raw, const u8 *extra,
+		      u32 size, struct trace_event *event)
+{
+	struct text_cursor text = { (const char *)extra, (const char *)extra + size };
+
+	file->notes++;
+	switch (raw->action & BLKTRACE_ACT_MASK) {
+	case BLKTRACE_NOTE_PROCESS:
+		event->act = TRACE_ACT_PROCESS;
+		memset(event->name, 0, sizeof(event->name));
+		memcpy(event->name, extra, min((size_t)size, sizeof(event->name)));
+		return true;
+	case BLKTRACE_NOTE_MESSAGE:
+		return trace_note(file, text, event);
+	default:
+		return false;
+	}
+}
+
+/* What kind of request; false: none that moves or asks for data. */
+static bool op_of(const struct raw_event *raw, struct trace_event *event)
+{
+	event->fua = raw->action & BLKTRACE_IS_FUA;
+	event->preflush = raw->action & BLKTRACE_IS_FLUSH;
+	if (raw->action & (BLKTRACE_IS_PASSTHROUGH | BLKTRACE_IS_ZONE_MANAGEMENT))
+		return false;
+	if (!raw->bytes)
+		event->op = AFTL_OP_FLUSH;
+	else if (raw->action & BLKTRACE_IS_DISCARD)
+		event->op = AFTL_OP_DISCARD;
+	else if (raw->action & BLKTRACE_IS_WRITE_ZEROES)
+		event->op = AFTL_OP_WRITE_ZEROES;
+	else
+		event->op = raw->action & BLKTRACE_IS_WRITE ? AFTL_OP_WRITE : AFTL_OP_READ;
+	return raw->bytes || event->preflush;
+}
+
+static bool take_act(struct trace_file *file, const struct raw_event *raw, const u8 *extra,
+		     u32 size, struct trace_event *event)
+{
+	u32 action = raw->action & BLKTRACE_ACT_MASK;
+
+	file->actions[min(action, (u32)ARRAY_SIZE(file->actions) - 1)]++;
+	event->sector = raw->sector;
+	switch (action) {
+	case BLKTRACE_QUEUE:
+		event->act = TRACE_ACT_QUEUE;
+		return op_of(raw, event);
+	case BLKTRACE_ISSUE:
+		event->act = TRACE_ACT_ISSUE;
+		return op_of(raw, event);
+	case BLKTRACE_COMPLETE:
+		event->act = TRACE_ACT_COMPLETE;
+		return op_of(raw, event);
+	case BLKTRACE_SPLIT:
+		event->act = TRACE_ACT_SPLIT;
+		event->detail = size >= sizeof(u64) ? load_be64(extra) : 0;
+		return op_of(raw, event) && event->detail;
+	default:
+		return false;
+	}
+}
+
+/* Return: whether it says something of requests. */
+static bool convert(struct trace_file *file, const struct raw_event *raw, const u8 *extra,
+		    struct trace_event *event)
+{
+	u32 skipped = raw->action & BLKTRACE_CGROUP && raw->extra >= BLKTRACE_CGROUP_BYTES ?
+		BLKTRACE_CGROUP_BYTES : 0;
+	bool used;
+
+	*event = (struct trace_event){
+		.t_ns = raw->t_ns,
+		.bytes = raw->bytes,
+		.pid = raw->pid,
+		.device = raw->device,
+		.cpu = (u16)raw->cpu,
+		.error = raw->error,
+	};
+	if (raw->action & BLKTRACE_IS_NOTE)
+		used = take_note(file, raw, extra + skipped, raw->extra - skipped, event);
+	else
+		used = take_act(file, raw, extra + skipped, raw->extra - skipped, event);
+	file->other_events += !used;
+	return used;
+}
+
+/* Where the next event could begin, at or behind @from: a magic number that is the same. */
+static size_t find_event(const struct trace_file *file, size_t from)
+{
+	const struct blktrace *trace = file->state;
+	size_t left = trace_input_left(&file->input);
+
+	for (; from + sizeof(u32) <= left; from++)
+		if (load32(trace_input_at(&file->input) + from, trace->swapped) ==
+		    (BLKTRACE_MAGIC | trace->version))
+			return from;
+	return from;
+}
+
+static int skip_damage(struct trace_file *file, struct aftl_error *error)
+{
+	u64 begin = file->input.offset;
+	size_t skipped;
+	int ret;
+
+	do {
+		skipped = find_event(file, 1);
+		trace_input_take(&file->input, min(skipped, trace_input_left(&file->input)));
+		ret = trace_input_fill(&file->input, BLKTRACE_V8_BYTES, error);
+		if (ret)
+			return ret;
+	} while (trace_input_left(&file->input) >= sizeof(u32) && find_event(file, 0));
+	if (trace_input_left(&file->input) < sizeof(u32))
+		trace_input_take(&file->input, trace_input_left(&file->input));
+	file->losses->skipped_bytes += file->input.offset - begin;
+	return trace_losses_tell(file->losses, file->input.name, "byte", begin, error,
+				 "no event begins here; skipped %llu bytes",
+				 (unsigned long long)(file->input.offset - begin));
+}
+
+static int lose_end(struct trace_file *file, struct aftl_error *error)
+{
+	size_t left = trace_input_left(&file->input);
+	u64 begin = file->input.offset;
+
+	file->losses->skipped_bytes += left;
+	trace_input_take(&file->input, left);
+	return trace_losses_tell(file->losses, file->input.name, "byte", begin, error,
+				 "the file ends inside an event");
+}
+
+/* Makes an event available; its size, 0 at the end or where there is damage. */
+static int await_event(struct trace_file *file, u32 *size, struct raw_event *raw,
+		       struct aftl_error *error)
+{
+	const struct blktrace *trace = file->state;
+	struct trace_input *input = &file->input;
+	int ret;
+
+	*size = 0;
+	if (trace_input_left(input) < BLKTRACE_V8_BYTES) {
+		ret = trace_input_fill(input, BLKTRACE_V8_BYTES, error);
+		if (ret || !trace_input_left(input))
+			return ret;
+	}
+	if (trace_input_left(input) < trace->header_bytes)
+		return lose_end(file, error);
+	if (load32(trace_input_at(input), trace->swapped) != (BLKTRACE_MAGIC | trace->version))
+		return skip_damage(file, error);
+	load(trace, trace_input_at(input), raw);
+	*size = trace->header_bytes + raw->extra;
+	if (trace_input_left(input) >= *size)
+		return 0;
+	ret = trace_input_fill(input, *size, error);
+	if (ret || trace_input_left(input) >= *size)
+		return ret;
+	*size = 0;
+	return lose_end(file, error);
+}
+
+static int fill(struct trace_file *file, void *out, u32 room, struct aftl_error *error)
+{
+	const struct blktrace *trace = file->state;
+	struct trace_event *events = out;
+	struct raw_event raw;
+	u32 done = 0, size;
+
+	while (done < room) {
+		int ret = await_event(file, &size, &raw, error);
+
+		if (ret)
+			return ret;
+		if (!size && !trace_input_left(&file->input))
+			break;
+		if (!size)
+			continue;
+		if (!(raw.action & BLKTRACE_IS_NOTE)) {
+			ret = check_sequence(file, &raw, error);
+			if (ret)
+				return ret;
+		}
+		done += convert(file, &raw, trace_input_at(&file->input) + trace->header_bytes,
+				&events[done]);
+		trace_input_take(&file->input, size);
+	}
+	return (int)done;
+}
+
+const struct trace_format trace_format_blktrace = {
+	.name = "blktrace",
+	.title = "blktrace's binary trace (read 7 and 8, written 7)",
+	.units = "times in ns, sectors of 512 bytes, sizes in bytes",
+	.events = true,
+	.time_unit_ns = 1,
+	.open = open_blktrace,
+	.known = known,
+	.fill = fill,
+	.begin = blktrace_begin,
+	.put = blktrace_put,
+	.finish = blktrace_finish,
+};

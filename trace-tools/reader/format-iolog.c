@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * fio's log of requests, versions 2 and 3.
+ *
+ *	fio version 2 iolog		fio version 3 iolog
+ *	FILE add|open|close		USEC FILE add|open|close
+ *	FILE ACTION OFFSET LENGTH	USEC FILE ACTION OFFSET LENGTH
+ *	FILE wait USEC
+ *
+ * A wait of version 2 counts from the wait before it.
+ */
+#include <stdlib.h>
+
+#include "checked-memory.h"
+#include "trace-format.h"
+
+#define US_NS 1000
+
+/**
+ * struct iolog - reading
+ * @version: 2 or 3
+ * @now_ns: after the waits so far
+ * @names: of files, each behind the one before, terminated
+ * @names_size: of all of them
+ * @last: stream that was asked for last
+ * @last_at: its name in @names
+ */
+struct iolog {
+	u32 version;
+	u64 now_ns;
+	char *names;
+	size_t names_size;
+	u32 last;
+	size_t last_at;
+};
+
+static const char title[] = "fio version ";
+
+static bool known(const u8 *head, size_t size)
+{
+	return size >= sizeof(title) && !memcmp(head, title, sizeof(title) - 1);
+}
+
+static int open_iolog(struct trace_file *file, struct aftl_error *error)
+{
+	struct iolog *iolog;
+	struct trace_line line;
+	struct text_cursor text;
+	u64 version;
+	int ret = trace_input_line(&file->input, &line, error);
+
+	if (ret < 0)
+		return ret;
+	text = ret ? (struct text_cursor){ line.at, line.end } : (struct text_cursor){ 0 };
+	if (!ret || !known((const u8 *)text.at, (size_t)(text.end - text.at)))
+		return aftl_fail(error, -EINVAL,
+				 "%.120s: line 1: not \"fio version 2 iolog\" nor 3",
+				 file->input.name);
+	text.at += sizeof(title) - 1;
+	if (!text_u64(&text, &version) || version < 2 || version > 3)
+		return aftl_fail(error, -EINVAL,
+				 "%.120s: line 1: only versions 2 and 3 of fio's log are known",
+				 file->input.name);
+	iolog = memory_zeroed(1, sizeof(*iolog));
+	iolog->version = (u32)version;
+	file->state = iolog;
+	return 0;
+}
+
+static void close_iolog(struct trace_file *file)
+{
+	struct iolog *iolog = file->state;
+
+	if (iolog)
+		free(iolog->names);
+}
+
+static u32 add_name(struct iolog *iolog, struct text_cursor name)
+{
+	size_t length = (size_t)(name.end - name.at);
+
+	iolog->names = memory_grown(iolog->names, iolog->names_size + length + 1, 1);
+	memcpy(iolog->names + iolog->names_size, name.at, length);
+	iolog->names[iolog->names_size + length] = '\0';
+	iolog->names_size += length + 1;
+	return 0;
+}
+
+/* The number of a file, counted from 0. */
+static bool stream_of(struct iolog *iolog, struct text_cursor name, u16 *stream)
+{
+	u32 number = 0;
+	size_t at = 0;
+
+	if (iolog->names_size && text_equals(name, iolog->names + iolog->last_at)) {
+		*stream = (u16)iolog->last;
+		return true;
+	}
+	for (; at < iolog->names_size && !text_equals(name, iolog->names + at); number++)
+		at += strlen(iolog->names + at) + 1;
+	if (number >= TRACE_STREAMS)
+		return false;
+	if (at == iolog->names_size)
+		add_name(iolog, name);
+	iolog->last = number;
+	iolog->last_at = at;
+	*stream = (u16)number;
+	return true;
+}
+
+static bool op_of(struct text_cursor action, u8 *op)
+{
+	if (trace_word_op(action, op))
+		return true;
+	*op = AFTL_OP_FLUSH;
+	if (text_equals(action, "sync") || text_equals(action, "datasync"))
+		return true;
+	*op = AFTL_OP_DISCARD;
+	return text_equals(action, "trim");
+}
+
+static bool is_of_files(struct text_cursor action)
+{
+	return text_equals(action, "add") || text_equals(action, "open") ||
+	       text_equals(action, "close");
+}
+
+static enum trace_line_verdict wait_for(struct trace_file *file, struct text_cursor *text)
+{
+	struct iolog *iolog = file->state;
+	u64 ns;
+
+	if (iolog->version != 2 || !text_gap(text) ||
+	    !text_scaled(text, file->time_unit_ns, &ns) ||
+	    __builtin_add_overflow(iolog->now_ns, ns, &iolog->now_ns))
+		return TRACE_LINE_WRONG;
+	return TRACE_LINE_EMPTY;
+}
+
+static bool place(struct text_cursor *text, struct trace_request *request)
+{
+	if (request->op == AFTL_OP_FLUSH)
+		return true;
+	return text_gap(text) && text_u64(text, &request->offset) && text_gap(text) &&
+	       text_u64(text, &request->bytes) && text_blanks(text) && text_at_end(text);
+}
+
+static enum trace_line_verdict line(struct trace_file *file, struct text_cursor text, void *out,
+				    const char **cause)
+{
+	struct trace_request *request = out;
+	struct iolog *iolog = file->state;
+	struct text_cursor name, action;
+
+	*request = (struct trace_request){ .t_ns = iolog->now_ns };
+	if (iolog->version == 3 &&
+	    (!text_scaled(&text, file->time_unit_ns, &request->t_ns) || !text_gap(&text)))
+		return TRACE_LINE_WRONG;
+	name = text_word(&text);
+	text_gap(&text);
+	action = text_word(&text);
+	if (is_of_files(action))
+		return TRACE_LINE_EMPTY;
+	if (text_equals(action, "wait"))
+		return wait_for(file, &text);
+	if (!op_of(action, &request->op) || !place(&text, request))
+		return TRACE_LINE_WRONG;
+	if (!stream_of(iolog, name, &request->stream)) {
+		*cause = "more than 65536 files";
+		return TRACE_LINE_WRONG;
+	}
+	return trace_check_request(request, cause);
+}
+
+/* A name for each stream, so that they stay apart. */
+static void put_name(FILE *file, u32 stream)
+{
+	fputs("device", file);
+	if (stream)
+		fprintf(file, "-%u", stream);
+}
+
+/* fio wants to be told of a file before it is used. */
+static int begin(struct trace_output *output, struct aftl_error *error __maybe_unused)
+{
+	output->state = memory_zeroed(TRACE_STREAMS, sizeof(bool));
+	fputs("fio version 3 iolog\n", output->file);
+	return 0;
+}
+
+static void introduce(struct trace_output *output, const struct trace_request *request)
+{
+	bool *opened = output->state;
+	static const char *const actions[] = { "add", "open" };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(actions) && !opened[request->stream]; i++) {
+		fprintf(output->file, "%llu ", (unsigned long long)(request->t_ns / US_NS));
+		put_name(output->file, request->stream);
+		fprintf(output->file, " %s\n", actions[i]);
+	}
+	opened[request->stream] = true;
+}
+
+static int put(struct trace_output *output, const struct trace_request *request,
+	       struct aftl_error *error __maybe_unused)
+{
+	static const char *const actions[AFTL_OPS] = {
+		[AFTL_OP_READ] = "read",
+		[AFTL_OP_WRITE] = "write",
+		[AFTL_OP_FLUSH] = "sync",
+		[AFTL_OP_DISCARD] = "trim",
+	};
+
+	if (!actions[request->op]) {
+		output->unfit[request->op]++;
+		return 0;
+	}
+	introduce(output, request);
+	fprintf(output->file, "%llu ", (unsigned long long)(request->t_ns / US_NS));
+	put_name(output->file, request->stream);
+	fprintf(output->file, " %s %llu %llu\n", actions[request->op],
+		(unsigned long long)request->offset, (unsigned long long)request->bytes);
+	return 0;
+}
+
+static int finish(struct trace_output *output, struct aftl_error *error __maybe_unused)
+{
+	free(output->state);
+	output->state = NULL;
+	return 0;
+}
+
+const struct trace_format trace_format_iolog = {
+	.name = "iolog",
+	.title = "fio's log of requests (read 2 and 3, written 3)",
+	.units = "times in us, offsets and sizes in bytes",
+	.time_unit_ns = US_NS,
+	.open = open_iolog,
+	.close = close_iolog,
+	.known = known,
+	.line = line,
+	.begin = begin,
+	.put = put,
+	.finish = finish,
+};

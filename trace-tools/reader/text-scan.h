@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Fields of a line of text. Each function moves the cursor behind what it has read.
+ */
+#ifndef AFTL_TEXT_SCAN_H
+#define AFTL_TEXT_SCAN_H
+
+#include "aftl-host.h"
+
+/**
+ * struct text_cursor - a line under way
+ * @at: next character
+ * @end: of the line
+ */
+struct text_cursor {
+	const char *at;
+	const char *end;
+};
+
+static inline bool text_is_digit(const char *at)
+{
+	return *at >= '0' && *at <= '9';
+}
+
+/* A decimal number of 64 bits. */
+static inline bool text_u64(struct text_cursor *text, u64 *value)
+{
+	const char *at = text->at;
+	u64 number = 0;
+
+	while (at < text->end && text_is_digit(at)) {
+		u64 digit = (u64)(*at - '0');
+
+		if (number > (U64_MAX - digit) / 10)
+			return false;
+		number = number * 10 + digit;
+		at++;
+	}
+	if (at == text->at)
+		return false;
+	text->at = at;
+	*value = number;
+	return true;
+}
+
+/* A number that may not be greater than @most. */
+static inline bool text_below(struct text_cursor *text, u64 most, u64 *value)
+{
+	return text_u64(text, value) && *value <= most;
+}
+
+/* Decimals of a number whose 1 is @unit; what is smaller than 1 is cut. */
+static inline u64 text_decimals(struct text_cursor *text, u64 unit)
+{
+	u64 value = 0, divisor = 1;
+
+	for (; text->at < text->end && text_is_digit(text->at); text->at++) {
+		if (divisor >= unit)
+			continue;
+		value = value * 10 + (u64)(*text->at - '0');
+		divisor *= 10;
+	}
+	return divisor == 1 ? 0 : (u64)((unsigned __int128)value * unit / divisor);
+}
+
+/* A number with or without decimals, times @unit. */
+static inline bool text_scaled(struct text_cursor *text, u64 unit, u64 *value)
+{
+	u64 whole;
+
+	if (!text_u64(text, &whole) || __builtin_mul_overflow(whole, unit, value))
+		return false;
+	if (text->at < text->end && *text->at == '.') {
+		text->at++;
+		return !__builtin_add_overflow(*value, text_decimals(text, unit), value);
+	}
+	return true;
+}
+
+static inline bool text_is(struct text_cursor *text, char wanted)
+{
+	if (text->at >= text->end || *text->at != wanted)
+		return false;
+	text->at++;
+	return true;
+}
+
+static inline bool text_at_end(const struct text_cursor *text)
+{
+	return text->at == text->end;
+}
+
+/* Zero or more blanks and tabs. */
+static inline bool text_blanks(struct text_cursor *text)
+{
+	while (text->at < text->end && (*text->at == ' ' || *text->at == '\t'))
+		text->at++;
+	return true;
+}
+
+/* At least one of them. */
+static inline bool text_gap(struct text_cursor *text)
+{
+	const char *before = text->at;
+
+	text_blanks(text);
+	return text->at > before;
+}
+
+/* All up to @stop, which is not taken, or to the end. */
+static inline struct text_cursor text_until(struct text_cursor *text, char stop)
+{
+	const char *found = memchr(text->at, stop, (size_t)(text->end - text->at));
+	struct text_cursor word = { text->at, found ? found : text->end };
+
+	text->at = word.end;
+	return word;
+}
+
+/* All up to a blank. */
+static inline struct text_cursor text_word(struct text_cursor *text)
+{
+	struct text_cursor word = { text->at, text->at };
+
+	while (word.end < text->end && *word.end != ' ' && *word.end != '\t')
+		word.end++;
+	text->at = word.end;
+	return word;
+}
+
+static inline bool text_equals(struct text_cursor word, const char *wanted)
+{
+	size_t length = strlen(wanted);
+
+	return (size_t)(word.end - word.at) == length && !memcmp(word.at, wanted, length);
+}
+
+/* As text_equals(), capital or not. */
+static inline bool text_says(struct text_cursor word, const char *wanted)
+{
+	for (; *wanted && word.at < word.end; wanted++, word.at++)
+		if ((*word.at | 0x20) != (*wanted | 0x20))
+			return false;
+	return !*wanted && word.at == word.end;
+}
+
+#endif

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+
+#include "checked-memory.h"
+#include "trace-merge.h"
+
+static int blame_mixture(const struct trace_merge *merge, u32 i, struct aftl_error *error)
+{
+	const struct trace_file *first = &merge->sources[0].file;
+	const struct trace_file *other = &merge->sources[i].file;
+
+	return aftl_fail(error, -EINVAL,
+			 "%.60s is %s and %.60s is %s: events and requests cannot be mixed",
+			 first->input.name, first->format->name, other->input.name,
+			 other->format->name);
+}
+
+/* No time limit yet: the first call looks at all files. */
+static void begin(struct trace_merge *merge)
+{
+	merge->limit_ns = 0;
+	merge->limit_wins = false;
+}
+
+int trace_merge_open(struct trace_merge *merge, const char *const *paths, u32 count,
+		     const struct trace_hints *hints, struct trace_losses *losses,
+		     struct aftl_error *error)
+{
+	int ret = 0;
+	u32 i;
+
+	*merge = (struct trace_merge){ .sources = memory_zeroed(count, sizeof(*merge->sources)) };
+	for (i = 0; i < count && !ret; i++) {
+		struct trace_source *source = &merge->sources[i];
+
+		ret = trace_file_open(&source->file, paths[i], hints, losses, error);
+		if (ret)
+			break;
+		merge->count++;
+		trace_window_create(&source->window, trace_item_bytes(source->file.format));
+		if (source->file.format->events != merge->sources[0].file.format->events)
+			ret = blame_mixture(merge, i, error);
+	}
+	if (ret)
+		trace_merge_close(merge);
+	begin(merge);
+	return ret;
+}
+
+void trace_merge_close(struct trace_merge *merge)
+{
+	u32 i;
+
+	for (i = 0; i < merge->count; i++) {
+		trace_window_free(&merge->sources[i].window);
+		trace_file_close(&merge->sources[i].file);
+	}
+	free(merge->sources);
+	*merge = (struct trace_merge){ 0 };
+}
+
+static int tell_late(struct trace_source *source, u64 before, struct aftl_error *error)
+{
+	u64 late = source->window.late - before;
+	struct trace_file *file = &source->file;
+
+	if (!late)
+		return 0;
+	file->losses->late += late;
+	if (file->format->line)
+		return trace_losses_tell(file->losses, file->input.name, "line", file->input.line,
+					 error, "before it %llu were later in time",
+					 (unsigned long long)late);
+	return trace_losses_tell(file->losses, file->input.name, "byte", file->input.offset, error,
+				 "before it %llu came too late", (unsigned long long)late);
+}
+
+static int refill(struct trace_source *source, struct aftl_error *error)
+{
+	while (!source->over && !trace_window_peek(&source->window)) {
+		u64 late = source->window.late;
+		u32 room;
+		void *out = trace_window_room(&source->window, &room);
+		int ret = trace_file_fill(&source->file, out, room, error);
+
+		if (ret < 0)
+			return ret;
+		source->over = !ret;
+		trace_window_filled(&source->window, (u32)ret, source->over);
+		ret = tell_late(source, late, error);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* The file whose next item is the earliest, and how long that will be so. */
+static int choose(struct trace_merge *merge, struct aftl_error *error)
+{
+	u64 best = U64_MAX;
+	bool any = false;
+	u32 i;
+
+	merge->limit_ns = U64_MAX;
+	merge->limit_wins = true;
+	for (i = 0; i < merge->count; i++) {
+		struct trace_source *source = &merge->sources[i];
+		int ret = refill(source, error);
+		u64 t_ns;
+
+		if (ret)
+			return ret;
+		if (!trace_window_peek(&source->window))
+			continue;
+		t_ns = trace_window_time(&source->window);
+		if (!any || t_ns < best) {
+			if (any) {
+				merge->limit_ns = best;
+				merge->limit_wins = false;
+			}
+			best = t_ns;
+			merge->current = i;
+			any = true;
+		} else if (t_ns < merge->limit_ns) {
+			merge->limit_ns = t_ns;
+			merge->limit_wins = true;
+		}
+	}
+	return any;
+}
+
+static bool may_go_on(const struct trace_merge *merge, const struct trace_window *window)
+{
+	u64 t_ns;
+
+	if (!trace_window_peek(window))
+		return false;
+	t_ns = trace_window_time(window);
+	return t_ns < merge->limit_ns || (t_ns == merge->limit_ns && merge->limit_wins);
+}
+
+int trace_merge_next(struct trace_merge *merge, const void **item, struct aftl_error *error)
+{
+	struct trace_window *window = &merge->sources[merge->current].window;
+
+	if (!may_go_on(merge, window)) {
+		int ret = choose(merge, error);
+
+		if (ret <= 0)
+			return ret;
+		window = &merge->sources[merge->current].window;
+	}
+	*item = trace_window_peek(window);
+	window->next++;
+	return 1;
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "trace-note.h"
+
+static const char mark[] = "approxftl ";
+
+static bool class_of(struct text_cursor word, u8 *class)
+{
+	*class = TRACE_APPROXIMATE;
+	if (text_equals(word, "approximate"))
+		return true;
+	*class = TRACE_PRECISE;
+	return text_equals(word, "precise");
+}
+
+/* A word that a later version may have invented counts as "tag". */
+static u8 by_of(struct text_cursor word)
+{
+	u8 by;
+
+	for (by = TRACE_BY_TAG; by < TRACE_BYS; by++)
+		if (text_equals(word, trace_by_names[by]))
+			return by;
+	return TRACE_BY_TAG;
+}
+
+static bool parse_write(struct text_cursor text, struct trace_event *event)
+{
+	u64 sector, sectors;
+
+	if (!text_u64(&text, &sector) || !text_gap(&text) ||
+	    !text_below(&text, U32_MAX / TRACE_SECTOR, &sectors) || !text_gap(&text) ||
+	    !class_of(text_word(&text), &event->class) || !text_gap(&text))
+		return false;
+	event->by = by_of(text_word(&text));
+	event->sector = sector;
+	event->bytes = (u32)sectors * TRACE_SECTOR;
+	event->act = TRACE_ACT_TAG;
+	return sectors;
+}
+
+bool trace_note(struct trace_file *file, struct text_cursor text, struct trace_event *event)
+{
+	struct text_cursor kind;
+	size_t length = sizeof(mark) - 1;
+
+	if ((size_t)(text.end - text.at) < length || memcmp(text.at, mark, length))
+		return false;
+	text.at += length;
+	kind = text;
+	kind = text_word(&kind);
+	if (text_equals(kind, "write")) {
+		text.at = kind.end;
+		return text_gap(&text) && parse_write(text, event);
+	}
+	if (!text_equals(kind, "region") && !text_equals(kind, "label"))
+		return false;
+	event->act = TRACE_ACT_TEXT;
+	event->text = trace_keep_text(file, text.at, (size_t)(text.end - text.at));
+	return event->text;
+}

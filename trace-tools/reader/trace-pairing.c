@@ -1,0 +1,553 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+
+#include "checked-memory.h"
+#include "trace-pairing.h"
+
+/* A part of a write that has a class of its own. */
+struct class_mark {
+	u64 begin;
+	u64 end;
+	u8 class;
+	u8 by;
+	struct class_mark *next;
+};
+
+/**
+ * struct pending - a request that has begun
+ * @request: as far as it is known; with offset and length in bytes
+ * @left: sectors whose completion was not seen yet
+ * @piece_begin: of the piece of it that was put down last
+ * @marks: parts of it that have a class of their own, by their place
+ * @emitted: bytes that were given out already, where classes change within
+ * @pieces: how many there are of it
+ * @cpu: where it began
+ * @done: its end is known, or not waited for
+ */
+struct pending {
+	struct trace_request request;
+	u64 left;
+	u64 piece_begin;
+	struct class_mark *marks;
+	u64 emitted;
+	u32 pieces;
+	u16 cpu;
+	bool done;
+};
+
+/**
+ * struct piece - sectors that will be completed together, at least
+ * @begin: first sector
+ * @end: behind the last one; equal to @begin for a flush
+ * @number: of its request, counted from the first one of all
+ * @key: device and kind of request; 0 for a place without a piece
+ */
+struct piece {
+	u64 begin;
+	u64 end;
+	u64 number;
+	u32 key;
+};
+
+#define FIRST_PIECES 1024U
+#define FIRST_PENDING 1024U
+
+/**
+ * struct trace_pairing - requests under way
+ * @issue: they begin when they are issued
+ * @pending: ring of all that were not given out
+ * @ring: its size, a power of two
+ * @first: number of the oldest one
+ * @next: number of the next one
+ * @pieces: hash table, with open addresses
+ * @room: its size, a power of two
+ * @used: pieces in it
+ * @counts: what did not go as usual
+ */
+struct trace_pairing {
+	bool issue;
+	struct pending *pending;
+	u32 ring;
+	u64 first;
+	u64 next;
+	struct piece *pieces;
+	u32 room;
+	u32 used;
+	struct trace_pairing_counts counts;
+};
+
+struct trace_pairing *trace_pairing_create(bool issue)
+{
+	struct trace_pairing *pairing = memory_zeroed(1, sizeof(*pairing));
+
+	pairing->issue = issue;
+	pairing->ring = FIRST_PENDING;
+	pairing->pending = memory_zeroed(FIRST_PENDING, sizeof(*pairing->pending));
+	pairing->room = FIRST_PIECES;
+	pairing->pieces = memory_zeroed(FIRST_PIECES, sizeof(*pairing->pieces));
+	return pairing;
+}
+
+static struct pending *pending_of(const struct trace_pairing *pairing, u64 number)
+{
+	return &pairing->pending[number & (pairing->ring - 1)];
+}
+
+static void free_marks(struct pending *pending)
+{
+	struct class_mark *next;
+
+	for (; pending->marks; pending->marks = next) {
+		next = pending->marks->next;
+		free(pending->marks);
+	}
+}
+
+void trace_pairing_free(struct trace_pairing *pairing)
+{
+	u64 number;
+
+	if (!pairing)
+		return;
+	for (number = pairing->first; number < pairing->next; number++)
+		free_marks(pending_of(pairing, number));
+	free(pairing->pending);
+	free(pairing->pieces);
+	free(pairing);
+}
+
+const struct trace_pairing_counts *trace_pairing_counts(const struct trace_pairing *pairing)
+{
+	return &pairing->counts;
+}
+
+/* ---- the table of pieces */
+
+static u32 key_of(u16 stream, u8 op)
+{
+	return ((u32)stream << 8 | op) + 1;
+}
+
+static u32 place_of(const struct trace_pairing *pairing, u32 key, u64 begin)
+{
+	u64 hash = (begin ^ (u64)key << 48) * 0x9e3779b97f4a7c15ULL;
+
+	return (u32)(hash >> 32) & (pairing->room - 1);
+}
+
+static void put_piece(struct trace_pairing *pairing, const struct piece *piece)
+{
+	u32 place = place_of(pairing, piece->key, piece->begin);
+
+	pending_of(pairing, piece->number)->piece_begin = piece->begin;
+	while (pairing->pieces[place].key)
+		place = (place + 1) & (pairing->room - 1);
+	pairing->pieces[place] = *piece;
+	pairing->used++;
+}
+
+static void grow_pieces(struct trace_pairing *pairing)
+{
+	struct piece *old = pairing->pieces;
+	u32 room = pairing->room, i;
+
+	pairing->room = 2 * room;
+	pairing->pieces = memory_zeroed(pairing->room, sizeof(*old));
+	pairing->used = 0;
+	for (i = 0; i < room; i++)
+		if (old[i].key)
+			put_piece(pairing, &old[i]);
+	free(old);
+}
+
+static void add_piece(struct trace_pairing *pairing, const struct piece *piece)
+{
+	if (pairing->used * 2 >= pairing->room)
+		grow_pieces(pairing);
+	put_piece(pairing, piece);
+}
+
+/* Closes the gap, so that the table has no tombstones. */
+static void remove_piece(struct trace_pairing *pairing, u32 gap)
+{
+	u32 mask = pairing->room - 1, at = gap;
+
+	pairing->used--;
+	for (;;) {
+		struct piece *piece;
+		u32 home;
+
+		at = (at + 1) & mask;
+		piece = &pairing->pieces[at];
+		if (!piece->key)
+			break;
+		home = place_of(pairing, piece->key, piece->begin);
+		if (((at - home) & mask) < ((at - gap) & mask))
+			continue;
+		pairing->pieces[gap] = *piece;
+		gap = at;
+	}
+	pairing->pieces[gap].key = 0;
+}
+
+#define NOWHERE U32_MAX
+
+/* The older of two that fit equally well, and before both one that ends where it should. */
+static bool fits_better(const struct piece *piece, const struct piece *best, u64 end)
+{
+	bool exact = piece->end == end;
+	bool best_exact = best->end == end;
+
+	return exact != best_exact ? exact : piece->number < best->number;
+}
+
+/* The piece that begins at that sector. */
+static u32 find_piece(const struct trace_pairing *pairing, u32 key, u64 begin, u64 end)
+{
+	u32 place = place_of(pairing, key, begin), best = NOWHERE;
+
+	for (; pairing->pieces[place].key; place = (place + 1) & (pairing->room - 1)) {
+		const struct piece *piece = &pairing->pieces[place];
+
+		if (piece->key == key && piece->begin == begin &&
+		    (best == NOWHERE || fits_better(piece, &pairing->pieces[best], end)))
+			best = place;
+	}
+	return best;
+}
+
+/* ---- requests */
+
+/* Most requests have one piece; only those that were split make it look everywhere. */
+static u32 find_piece_of(const struct trace_pairing *pairing, u64 number)
+{
+	const struct pending *pending = pending_of(pairing, number);
+	u32 key = key_of(pending->request.stream, pending->request.op);
+	u32 place = place_of(pairing, key, pending->piece_begin);
+
+	for (; pairing->pieces[place].key; place = (place + 1) & (pairing->room - 1))
+		if (pairing->pieces[place].number == number)
+			return place;
+	for (place = 0; place < pairing->room; place++)
+		if (pairing->pieces[place].key && pairing->pieces[place].number == number)
+			return place;
+	return NOWHERE;
+}
+
+static void give_up_oldest(struct trace_pairing *pairing)
+{
+	struct pending *oldest = pending_of(pairing, pairing->first);
+
+	if (oldest->done)
+		return;
+	oldest->done = true;
+	pairing->counts.unfinished++;
+	while (oldest->pieces--)
+		remove_piece(pairing, find_piece_of(pairing, pairing->first));
+}
+
+static void grow_ring(struct trace_pairing *pairing)
+{
+	struct pending *old = pairing->pending;
+	u32 ring = pairing->ring;
+	u64 number;
+
+	pairing->pending = memory_zeroed(2 * ring, sizeof(*old));
+	pairing->ring = 2 * ring;
+	for (number = pairing->first; number < pairing->next; number++)
+		*pending_of(pairing, number) = old[number & (ring - 1)];
+	free(old);
+}
+
+static void begin_request(struct trace_pairing *pairing, const struct trace_event *event,
+			  u16 stream)
+{
+	u64 sectors = DIV_ROUND_UP((u64)event->bytes, TRACE_PAIRING_SECTOR);
+	struct pending *pending;
+
+	if (pairing->next - pairing->first == pairing->ring)
+		grow_ring(pairing);
+	pending = pending_of(pairing, pairing->next);
+	*pending = (struct pending){
+		.request = {
+			.t_ns = event->t_ns,
+			.offset = event->bytes ? event->sector * TRACE_PAIRING_SECTOR : 0,
+			.bytes = event->bytes,
+			.pid = event->pid,
+			.stream = stream,
+			.op = event->op,
+			.fua = event->fua,
+			.preflush = event->preflush && event->op != AFTL_OP_FLUSH,
+		},
+		.left = sectors,
+		.pieces = 1,
+		.cpu = event->cpu,
+	};
+	add_piece(pairing, &(struct piece){
+			.begin = event->bytes ? event->sector : 0,
+			.end = event->bytes ? event->sector + sectors : 0,
+			.number = pairing->next++,
+			.key = key_of(stream, event->op),
+	});
+	if (pairing->next - pairing->first > TRACE_PAIRING_WINDOW)
+		give_up_oldest(pairing);
+}
+
+static void end_request(struct trace_pairing *pairing, struct pending *pending,
+			const struct trace_event *event)
+{
+	u64 begin_ns = pending->request.t_ns;
+
+	pending->done = true;
+	pending->request.latency_ns = event->t_ns > begin_ns ? event->t_ns - begin_ns : 1;
+	pairing->counts.failed += !!event->error;
+}
+
+/* Sectors of a piece from its begin up to @end are complete. */
+static void end_sectors(struct trace_pairing *pairing, u32 place, u64 end,
+			const struct trace_event *event)
+{
+	struct piece piece = pairing->pieces[place];
+	struct pending *pending = pending_of(pairing, piece.number);
+
+	remove_piece(pairing, place);
+	pending->left -= end - piece.begin;
+	if (!pending->left)
+		end_request(pairing, pending, event);
+	if (end == piece.end) {
+		pending->pieces--;
+		return;
+	}
+	piece.begin = end;
+	put_piece(pairing, &piece);
+}
+
+static void complete(struct trace_pairing *pairing, const struct trace_event *event, u16 stream)
+{
+	u32 key = key_of(stream, event->op);
+	u64 begin = event->bytes ? event->sector : 0;
+	u64 end = begin + DIV_ROUND_UP((u64)event->bytes, TRACE_PAIRING_SECTOR);
+	bool any = false;
+
+	do {
+		u32 place = find_piece(pairing, key, begin, end);
+		u64 stop;
+
+		if (place == NOWHERE) {
+			pairing->counts.unbegun += !any;
+			return;
+		}
+		any = true;
+		stop = min(end, pairing->pieces[place].end);
+		end_sectors(pairing, place, stop, event);
+		begin = stop;
+	} while (begin < end);
+}
+
+/* So many of the latest requests are looked at to find the one that an event is about. */
+#define RECENT 4096
+
+static bool holds(const struct pending *pending, u16 stream, u8 op, u64 begin, u64 end)
+{
+	const struct trace_request *request = &pending->request;
+
+	return !pending->done && request->op == op && request->stream == stream &&
+	       request->offset <= begin * TRACE_PAIRING_SECTOR &&
+	       request->offset + request->bytes >= end * TRACE_PAIRING_SECTOR;
+}
+
+/* The latest request that holds these sectors, preferably of that processor. */
+static struct pending *find_recent(const struct trace_pairing *pairing, u16 stream, u8 op,
+				   u64 begin, u64 end, u16 cpu, u64 *number)
+{
+	u64 stop = pairing->next - min(pairing->next - pairing->first, (u64)RECENT), i;
+	struct pending *found = NULL;
+
+	for (i = pairing->next; i > stop; i--) {
+		struct pending *pending = pending_of(pairing, i - 1);
+
+		if (!holds(pending, stream, op, begin, end) || (found && pending->cpu != cpu))
+			continue;
+		found = pending;
+		*number = i - 1;
+		if (pending->cpu == cpu)
+			break;
+	}
+	return found;
+}
+
+/* A queue splits: what is in front of @cut and what is behind it end by themselves. */
+static void split_piece(struct trace_pairing *pairing, u32 place, u64 cut)
+{
+	struct piece rest = pairing->pieces[place];
+
+	if (cut <= rest.begin || cut >= rest.end)
+		return;
+	pairing->pieces[place].end = cut;
+	rest.begin = cut;
+	pending_of(pairing, rest.number)->pieces++;
+	add_piece(pairing, &rest);
+}
+
+/* A bio-based device sends the rest of a bio round again: its completion is that of all. */
+static void send_rest(struct trace_pairing *pairing, const struct trace_event *event, u16 stream)
+{
+	struct pending *pending;
+	struct piece piece;
+	u64 number;
+	u32 place;
+
+	pending = find_recent(pairing, stream, event->op, event->sector, event->sector + 1,
+			      event->cpu, &number);
+	place = pending ? find_piece_of(pairing, number) : NOWHERE;
+	if (place == NOWHERE)
+		return;
+	piece = pairing->pieces[place];
+	if (event->sector <= piece.begin || event->sector >= piece.end)
+		return;
+	remove_piece(pairing, place);
+	piece.begin = event->sector;
+	pending->left = piece.end - piece.begin;
+	put_piece(pairing, &piece);
+}
+
+static void split(struct trace_pairing *pairing, const struct trace_event *event, u16 stream)
+{
+	u32 place;
+
+	if (event->detail == event->sector) {
+		send_rest(pairing, event, stream);
+		return;
+	}
+	place = find_piece(pairing, key_of(stream, event->op), event->sector, event->detail);
+	if (place != NOWHERE)
+		split_piece(pairing, place, event->detail);
+}
+
+/* ---- classes */
+
+/* A later mark counts where it meets an earlier one. */
+static void add_mark(struct pending *pending, u64 begin, u64 end, const struct trace_event *event)
+{
+	struct class_mark **at = &pending->marks, *mark;
+
+	while (*at && (*at)->begin < begin)
+		at = &(*at)->next;
+	if (*at && (*at)->begin == begin) {
+		mark = *at;
+	} else {
+		mark = memory_zeroed(1, sizeof(*mark));
+		mark->next = *at;
+		*at = mark;
+	}
+	mark->begin = begin;
+	mark->end = end;
+	mark->class = event->class;
+	mark->by = event->by;
+}
+
+static void tag(struct trace_pairing *pairing, const struct trace_event *event, u16 stream)
+{
+	u64 begin = event->sector, end = event->sector + event->bytes / TRACE_PAIRING_SECTOR;
+	struct pending *pending;
+	u64 number;
+
+	pending = find_recent(pairing, stream, AFTL_OP_WRITE, begin, end, event->cpu, &number);
+	if (!pending) {
+		pairing->counts.untagged++;
+		return;
+	}
+	if (pending->request.bytes == event->bytes) {
+		pending->request.class = event->class;
+		pending->request.by = event->by;
+		return;
+	}
+	add_mark(pending, begin * TRACE_PAIRING_SECTOR, end * TRACE_PAIRING_SECTOR, event);
+}
+
+void trace_pairing_put(struct trace_pairing *pairing, const struct trace_event *event, u16 stream)
+{
+	switch (event->act) {
+	case TRACE_ACT_QUEUE:
+		if (!pairing->issue)
+			begin_request(pairing, event, stream);
+		break;
+	case TRACE_ACT_ISSUE:
+		if (pairing->issue)
+			begin_request(pairing, event, stream);
+		break;
+	case TRACE_ACT_COMPLETE:
+		complete(pairing, event, stream);
+		break;
+	case TRACE_ACT_SPLIT:
+		split(pairing, event, stream);
+		break;
+	case TRACE_ACT_TAG:
+		tag(pairing, event, stream);
+		break;
+	}
+}
+
+void trace_pairing_end(struct trace_pairing *pairing)
+{
+	u64 number;
+
+	for (number = pairing->first; number < pairing->next; number++) {
+		struct pending *pending = pending_of(pairing, number);
+
+		pairing->counts.unfinished += !pending->done;
+		pending->done = true;
+	}
+}
+
+/* The next part of one class; false if all were given out. */
+static bool take_part(struct pending *pending, struct trace_request *part)
+{
+	u64 begin = pending->request.offset + pending->emitted;
+	u64 end = pending->request.offset + pending->request.bytes;
+	struct class_mark *mark = pending->marks;
+
+	if (begin >= end)
+		return false;
+	*part = pending->request;
+	while (mark && mark->end <= begin)
+		mark = mark->next;
+	if (mark && mark->begin > begin) {
+		end = min(end, mark->begin);
+	} else if (mark) {
+		part->class = mark->class;
+		part->by = mark->by;
+		end = min(end, mark->end);
+		while (mark->next && mark->next->begin == end &&
+		       mark->next->class == part->class && mark->next->by == part->by) {
+			mark = mark->next;
+			end = mark->end;
+		}
+	}
+	part->offset = begin;
+	part->bytes = end - begin;
+	part->preflush = part->preflush && !pending->emitted;
+	pending->emitted += part->bytes;
+	return true;
+}
+
+bool trace_pairing_take(struct trace_pairing *pairing, struct trace_request *request)
+{
+	struct pending *oldest;
+
+	while (pairing->first < pairing->next) {
+		oldest = pending_of(pairing, pairing->first);
+		if (!oldest->done)
+			return false;
+		if (likely(!oldest->marks)) {
+			*request = oldest->request;
+			pairing->first++;
+			return true;
+		}
+		if (take_part(oldest, request))
+			return true;
+		free_marks(oldest);
+		pairing->first++;
+	}
+	return false;
+}

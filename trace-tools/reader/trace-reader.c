@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <glob.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "checked-memory.h"
+#include "trace-reader.h"
+
+static void add_path(struct trace_reader *reader, const char *path)
+{
+	reader->paths = memory_grown(reader->paths, reader->path_count + 1,
+				     sizeof(*reader->paths));
+	reader->paths[reader->path_count++] = memory_text(path);
+}
+
+/* A capture by its name: blktrace writes a file for each processor. */
+static bool add_capture(struct trace_reader *reader, const char *name)
+{
+	char pattern[4096];
+	glob_t found;
+	size_t i;
+
+	if (scnprintf(pattern, sizeof(pattern), "%s.blktrace.*", name) >=
+	    (int)sizeof(pattern) - 1 || glob(pattern, 0, NULL, &found))
+		return false;
+	for (i = 0; i < found.gl_pathc; i++)
+		add_path(reader, found.gl_pathv[i]);
+	globfree(&found);
+	return true;
+}
+
+static void add_paths(struct trace_reader *reader, const char *const *paths, u32 count)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		if (!strcmp(paths[i], "-") || !access(paths[i], F_OK) ||
+		    !add_capture(reader, paths[i]))
+			add_path(reader, paths[i]);
+}
+
+int trace_reader_open(struct trace_reader *reader, const char *const *paths, u32 count,
+		      const struct trace_wish *wish, struct aftl_error *error)
+{
+	struct trace_losses losses = { .strict = reader->losses.strict,
+				       .list = reader->losses.list };
+	int ret;
+
+	*reader = (struct trace_reader){ .wish = *wish, .losses = losses };
+	reader->names = process_names_create();
+	add_paths(reader, paths, count);
+	ret = trace_merge_open(&reader->merge, (const char *const *)reader->paths,
+			       reader->path_count, &reader->wish.hints, &reader->losses, error);
+	if (ret) {
+		trace_reader_close(reader);
+		return ret;
+	}
+	if (trace_reader_format(reader)->events)
+		reader->pairing = trace_pairing_create(wish->issue);
+	return 0;
+}
+
+void trace_reader_close(struct trace_reader *reader)
+{
+	u32 i;
+
+	trace_merge_close(&reader->merge);
+	trace_pairing_free(reader->pairing);
+	process_names_free(reader->names);
+	for (i = 0; i < reader->path_count; i++)
+		free(reader->paths[i]);
+	free(reader->paths);
+	free(reader->remarks);
+	*reader = (struct trace_reader){ 0 };
+}
+
+const struct trace_format *trace_reader_format(const struct trace_reader *reader)
+{
+	return reader->merge.sources[0].file.format;
+}
+
+u64 trace_reader_position(const struct trace_reader *reader)
+{
+	u64 bytes = 0;
+	u32 i;
+
+	for (i = 0; i < reader->merge.count; i++)
+		bytes += reader->merge.sources[i].file.input.packed_bytes;
+	return bytes;
+}
+
+static int blame_devices(const struct trace_reader *reader, u32 device, struct aftl_error *error)
+{
+	return aftl_fail(error, -EINVAL,
+			 "the capture is of several devices, %u:%u and %u:%u among them; choose with --device MAJOR:MINOR, or all",
+			 reader->devices[0] >> TRACE_DEVICE_MINOR_BITS,
+			 reader->devices[0] & ((1U << TRACE_DEVICE_MINOR_BITS) - 1),
+			 device >> TRACE_DEVICE_MINOR_BITS,
+			 device & ((1U << TRACE_DEVICE_MINOR_BITS) - 1));
+}
+
+#define OTHER_DEVICE (-ENODEV)
+
+/* The number of a device's stream, OTHER_DEVICE if it does not count, or another error. */
+static int stream_of(struct trace_reader *reader, u32 device, struct aftl_error *error)
+{
+	u32 wanted = reader->wish.device, i;
+
+	if (wanted && wanted != TRACE_ALL_DEVICES)
+		return wanted == device ? 0 : OTHER_DEVICE;
+	for (i = 0; i < reader->device_count; i++)
+		if (reader->devices[i] == device)
+			return (int)i;
+	if (i && !wanted)
+		return blame_devices(reader, device, error);
+	if (i == TRACE_DEVICES)
+		return aftl_fail(error, -EINVAL, "more than %u devices in one capture",
+				 TRACE_DEVICES);
+	reader->devices[reader->device_count++] = device;
+	return (int)i;
+}
+
+static void keep_remark(struct trace_reader *reader, const struct trace_event *event)
+{
+	reader->remarks = memory_grown(reader->remarks, reader->remark_count + 1,
+				       sizeof(*reader->remarks));
+	reader->remarks[reader->remark_count++] = (struct trace_remark){
+		.t_ns = event->t_ns,
+		.device = event->device,
+		.text = event->text,
+	};
+}
+
+static int take_event(struct trace_reader *reader, const struct trace_event *event,
+		      struct aftl_error *error)
+{
+	int stream;
+
+	if (event->act == TRACE_ACT_PROCESS) {
+		process_names_set(reader->names, event->pid, event->name);
+		return 0;
+	}
+	stream = stream_of(reader, event->device, error);
+	if (stream == OTHER_DEVICE)
+		return 0;
+	if (stream < 0)
+		return stream;
+	if (event->act == TRACE_ACT_TEXT)
+		keep_remark(reader, event);
+	else
+		trace_pairing_put(reader->pairing, event, (u16)stream);
+	return 0;
+}
+
+static int next_paired(struct trace_reader *reader, struct trace_request *request,
+		       struct aftl_error *error)
+{
+	while (!trace_pairing_take(reader->pairing, request)) {
+		const void *item;
+		int ret;
+
+		if (reader->ended)
+			return 0;
+		ret = trace_merge_next(&reader->merge, &item, error);
+		if (ret < 0)
+			return ret;
+		if (ret)
+			ret = take_event(reader, item, error);
+		else
+			reader->ended = true;
+		if (ret < 0)
+			return ret;
+		if (reader->ended)
+			trace_pairing_end(reader->pairing);
+	}
+	return 1;
+}
+
+int trace_reader_next(struct trace_reader *reader, struct trace_request *request,
+		      struct aftl_error *error)
+{
+	const void *item;
+	int ret;
+
+	if (reader->pairing)
+		return next_paired(reader, request, error);
+	ret = trace_merge_next(&reader->merge, &item, error);
+	if (ret > 0)
+		*request = *(const struct trace_request *)item;
+	return ret;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Requests out of any files: formats found, files merged, events paired.
+ */
+#ifndef AFTL_TRACE_READER_H
+#define AFTL_TRACE_READER_H
+
+#include "process-names.h"
+#include "trace-merge.h"
+#include "trace-pairing.h"
+
+/* Devices of one capture. */
+#define TRACE_DEVICES 64
+
+#define TRACE_ALL_DEVICES U32_MAX
+
+/**
+ * struct trace_remark - what an application said about a region or a point in time
+ * @t_ns: when
+ * @device: number of it
+ * @text: "region ..." or "label ..."
+ */
+struct trace_remark {
+	u64 t_ns;
+	u32 device;
+	const char *text;
+};
+
+/**
+ * struct trace_wish - how to read
+ * @hints: what only the user knows
+ * @issue: pair from issue (D) on, not from queue (Q)
+ * @device: the only one that counts, TRACE_ALL_DEVICES, or 0: there must be one only
+ */
+struct trace_wish {
+	struct trace_hints hints;
+	bool issue;
+	u32 device;
+};
+
+/**
+ * struct trace_reader - reading
+ * @wish: how
+ * @losses: what could not be read
+ * @merge: the files
+ * @pairing: of events, or NULL
+ * @names: of processes
+ * @devices: that were seen, in this order; a stream's number is the place of its device here
+ * @device_count: how many
+ * @remarks: of applications
+ * @remark_count: how many
+ * @paths: of the files
+ * @path_count: how many
+ * @ended: there are no more items
+ */
+struct trace_reader {
+	struct trace_wish wish;
+	struct trace_losses losses;
+	struct trace_merge merge;
+	struct trace_pairing *pairing;
+	struct process_names *names;
+	u32 devices[TRACE_DEVICES];
+	u32 device_count;
+	struct trace_remark *remarks;
+	u32 remark_count;
+	char **paths;
+	u32 path_count;
+	bool ended;
+};
+
+/**
+ * trace_reader_open() - begin to read
+ * @reader: its losses' strict and list may be set; the rest is overwritten
+ * @paths: files; "x" stands for x.blktrace.0, x.blktrace.1 ... if there is no x
+ */
+int __must_check trace_reader_open(struct trace_reader *reader, const char *const *paths, u32 count,
+				   const struct trace_wish *wish, struct aftl_error *error);
+void trace_reader_close(struct trace_reader *reader);
+
+/* Return: 1, 0 at the end, or a negative error number with a sentence. */
+int __must_check trace_reader_next(struct trace_reader *reader, struct trace_request *request,
+				   struct aftl_error *error);
+
+/* Of the first file. */
+const struct trace_format *trace_reader_format(const struct trace_reader *reader);
+
+/* Bytes read from all files so far, before expansion. */
+u64 trace_reader_position(const struct trace_reader *reader);
+
+#endif

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+
+#include "checked-memory.h"
+#include "trace-window.h"
+
+void trace_window_create(struct trace_window *window, size_t item_bytes)
+{
+	*window = (struct trace_window){
+		.item_bytes = item_bytes,
+		.items = memory_zeroed(2 * TRACE_WINDOW, item_bytes),
+		.spare = memory_zeroed(2 * TRACE_WINDOW, item_bytes),
+	};
+}
+
+void trace_window_free(struct trace_window *window)
+{
+	free(window->items);
+	free(window->spare);
+	*window = (struct trace_window){ 0 };
+}
+
+static u8 *item(const struct trace_window *window, u8 *items, size_t i)
+{
+	return items + i * window->item_bytes;
+}
+
+static u64 time_of(const struct trace_window *window, u8 *items, size_t i)
+{
+	return *(const u64 *)item(window, items, i);
+}
+
+void *trace_window_room(struct trace_window *window, u32 *room)
+{
+	memmove(window->items, item(window, window->items, window->next),
+		(window->count - window->next) * window->item_bytes);
+	window->count -= window->next;
+	window->next = 0;
+	window->ready = 0;
+	*room = 2 * TRACE_WINDOW - window->count;
+	return item(window, window->items, window->count);
+}
+
+static bool in_order(const struct trace_window *window)
+{
+	u32 i;
+
+	for (i = 1; i < window->count; i++)
+		if (time_of(window, window->items, i) < time_of(window, window->items, i - 1))
+			return false;
+	return true;
+}
+
+/* Two sorted runs, [from, middle) and [middle, end), become one in @to. */
+static void merge(const struct trace_window *window, u8 *to, u8 *items, size_t from, size_t middle,
+		  size_t end)
+{
+	size_t left = from, right = middle, i;
+
+	for (i = from; i < end; i++) {
+		bool take_left = left < middle &&
+			(right >= end || time_of(window, items, left) <= time_of(window, items, right));
+
+		memcpy(item(window, to, i), item(window, items, take_left ? left++ : right++),
+		       window->item_bytes);
+	}
+}
+
+/* Equal times keep their order. */
+static void sort(struct trace_window *window)
+{
+	size_t width, from;
+	u8 *kept;
+
+	for (width = 1; width < window->count; width *= 2) {
+		for (from = 0; from < window->count; from += 2 * width)
+			merge(window, window->spare, window->items, from,
+			      min(from + width, (size_t)window->count),
+			      min(from + 2 * width, (size_t)window->count));
+		kept = window->items;
+		window->items = window->spare;
+		window->spare = kept;
+	}
+}
+
+static void count_late(struct trace_window *window)
+{
+	u32 i = 0;
+
+	while (i < window->ready && time_of(window, window->items, i) < window->last_ns)
+		i++;
+	window->late += i;
+	if (window->ready > i)
+		window->last_ns = time_of(window, window->items, window->ready - 1);
+}
+
+void trace_window_filled(struct trace_window *window, u32 items, bool last)
+{
+	window->count += items;
+	if (!in_order(window))
+		sort(window);
+	if (last)
+		window->ready = window->count;
+	else
+		window->ready = window->count > TRACE_WINDOW ? window->count - TRACE_WINDOW : 0;
+	count_late(window);
+}

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# approxftl-replay: needs liburing-dev.
+
+INCLUDES += -I trace-tools/replay -I userspace/approxftl
+PROGRAMS += $(plain_dir)/approxftl-replay
+
+replay_parts := $(filter-out %/replay.c,$(wildcard trace-tools/replay/*.c)) \
+	userspace/approxftl/device-holders.c
+replay_sources := trace-tools/replay/replay.c $(replay_parts) $(CORE) $(HOST) $(LIB)
+
+# Its tests are linked with the simulator and the core anyway.
+tested_replay := $(replay_parts)
+$(O)/selftests/replay/%: LDLIBS += -luring
+
+$(plain_dir)/approxftl-replay: $(call objects,plain,$(replay_sources))
+	$(call say,LINK,$@)
+	$(Q)$(plain_cc) $(plain_flags) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) -luring -lpthread

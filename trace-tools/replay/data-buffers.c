@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#define _GNU_SOURCE
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "data-buffers.h"
+
+struct free_buffer {
+	struct free_buffer *next;
+};
+
+static unsigned int size_index(u32 bytes)
+{
+	unsigned int shift = bytes > 1 ? fls64(bytes - 1) : 0;
+
+	return shift > DATA_BUFFER_SMALLEST_SHIFT ? shift - DATA_BUFFER_SMALLEST_SHIFT : 0;
+}
+
+static u64 index_bytes(unsigned int index)
+{
+	return 1ULL << (index + DATA_BUFFER_SMALLEST_SHIFT);
+}
+
+static void *take_fresh(const struct data_buffers *buffers, struct data_arena *arena,
+			unsigned int index)
+{
+	void *buffer = arena->memory + arena->used;
+
+	if (arena->used + index_bytes(index) > buffers->bytes)
+		return NULL;
+	arena->used += index_bytes(index);
+	return buffer;
+}
+
+static void *take_returned(struct data_arena *arena, unsigned int index)
+{
+	struct free_buffer *buffer = arena->free[index];
+
+	if (buffer)
+		arena->free[index] = buffer->next;
+	return buffer;
+}
+
+static void give_back(struct data_arena *arena, unsigned int index, void *memory)
+{
+	struct free_buffer *buffer = memory;
+
+	buffer->next = arena->free[index];
+	arena->free[index] = buffer;
+}
+
+static int map_arena(struct data_arena *arena, u64 bytes, struct aftl_error *error)
+{
+	arena->memfd = memfd_create("approxftl-replay", MFD_CLOEXEC);
+	if (arena->memfd < 0 || ftruncate(arena->memfd, (off_t)bytes))
+		return aftl_fail(error, -errno, "no memory for requests: %s", strerror(errno));
+	arena->memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, arena->memfd, 0);
+	if (arena->memory == MAP_FAILED) {
+		arena->memory = NULL;
+		return aftl_fail(error, -errno, "no memory for requests: %s", strerror(errno));
+	}
+	return 0;
+}
+
+/* One of each size, which no other size can take. */
+static void reserve(const struct data_buffers *buffers, struct data_arena *arena, u32 largest)
+{
+	unsigned int i;
+
+	for (i = 0; i <= size_index(largest); i++)
+		give_back(arena, i, take_fresh(buffers, arena, i));
+}
+
+static int create_arena(struct data_buffers *buffers, enum data_kind kind, u32 largest,
+			int control, struct aftl_error *error)
+{
+	struct data_arena *arena = &buffers->arenas[kind];
+	int ret = map_arena(arena, buffers->bytes, error);
+
+	if (!ret && control >= 0)
+		ret = data_tags_mark(control, arena->memfd, kind, error);
+	if (!ret)
+		reserve(buffers, arena, largest);
+	return ret;
+}
+
+int data_buffers_create(struct data_buffers *buffers, u64 bytes, u32 largest, int control,
+			struct aftl_error *error)
+{
+	u64 reserved = 2 * index_bytes(size_index(largest));
+	unsigned int kind;
+	int ret = 0;
+
+	*buffers = (struct data_buffers){ .bytes = max(bytes, reserved) };
+	pthread_mutex_init(&buffers->lock, NULL);
+	pthread_cond_init(&buffers->returned, NULL);
+	for (kind = 0; kind < DATA_KINDS; kind++)
+		buffers->arenas[kind].memfd = -1;
+	for (kind = 0; kind < DATA_KINDS && !ret; kind++)
+		ret = create_arena(buffers, kind, largest, control, error);
+	return ret;
+}
+
+void data_buffers_free(struct data_buffers *buffers)
+{
+	unsigned int kind;
+
+	for (kind = 0; kind < DATA_KINDS; kind++) {
+		struct data_arena *arena = &buffers->arenas[kind];
+
+		if (arena->memory)
+			munmap(arena->memory, buffers->bytes);
+		if (arena->memfd >= 0)
+			close(arena->memfd);
+	}
+	pthread_cond_destroy(&buffers->returned);
+	pthread_mutex_destroy(&buffers->lock);
+}
+
+static void *take(struct data_buffers *buffers, struct data_arena *arena, unsigned int index)
+{
+	void *buffer = take_returned(arena, index);
+
+	return buffer ? buffer : take_fresh(buffers, arena, index);
+}
+
+void *data_buffer_get(struct data_buffers *buffers, enum data_kind kind, u32 bytes)
+{
+	struct data_arena *arena = &buffers->arenas[kind];
+	unsigned int index = size_index(bytes);
+	void *buffer = NULL;
+
+	pthread_mutex_lock(&buffers->lock);
+	while (!buffers->closed && !(buffer = take(buffers, arena, index)))
+		pthread_cond_wait(&buffers->returned, &buffers->lock);
+	pthread_mutex_unlock(&buffers->lock);
+	return buffer;
+}
+
+void data_buffer_put(struct data_buffers *buffers, enum data_kind kind, void *buffer, u32 bytes)
+{
+	pthread_mutex_lock(&buffers->lock);
+	give_back(&buffers->arenas[kind], size_index(bytes), buffer);
+	pthread_cond_signal(&buffers->returned);
+	pthread_mutex_unlock(&buffers->lock);
+}
+
+static void set_closed(struct data_buffers *buffers, bool closed)
+{
+	pthread_mutex_lock(&buffers->lock);
+	buffers->closed = closed;
+	pthread_cond_broadcast(&buffers->returned);
+	pthread_mutex_unlock(&buffers->lock);
+}
+
+void data_buffers_open(struct data_buffers *buffers)
+{
+	set_closed(buffers, false);
+}
+
+void data_buffers_close(struct data_buffers *buffers)
+{
+	set_closed(buffers, true);
+}

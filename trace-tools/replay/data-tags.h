@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How the class of a request reaches the device: as the tag of the memory that it is in.
+ */
+#ifndef AFTL_DATA_TAGS_H
+#define AFTL_DATA_TAGS_H
+
+#include "params.h"
+
+/* Two kinds of memory; classes of other names than "approximate" are precise. */
+enum data_kind {
+	DATA_PRECISE,
+	DATA_APPROXIMATE,
+	DATA_KINDS,
+};
+
+/**
+ * data_tags_open() - is there somebody to tell?
+ *
+ * Return: a descriptor for data_tags_mark(), or a negative error number with the sentence.
+ */
+int __must_check data_tags_open(struct aftl_error *error);
+
+/**
+ * data_tags_mark() - all of a memfd is of that kind from now on
+ *
+ * Precise is said, too: it then holds against ranges of the device and priorities.
+ */
+int __must_check data_tags_mark(int control, int memfd, enum data_kind kind,
+				struct aftl_error *error);
+
+#endif

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Requests by threads: for kernels and containers without io_uring.
+ */
+#define _GNU_SOURCE
+#include <poll.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "checked-memory.h"
+#include "machine-clock.h"
+#include "worker-pool.h"
+
+struct engine {
+	struct worker_pool *pool;
+};
+
+static int threads_open(struct engine **out, const struct engine_config *config,
+			struct aftl_error *error)
+{
+	struct engine *engine = memory_zeroed(1, sizeof(*engine));
+	int ret = worker_pool_create(&engine->pool, config, config->threads, error);
+
+	if (ret)
+		free(engine);
+	else
+		*out = engine;
+	return ret;
+}
+
+static void threads_submit(struct engine *engine, struct ticket *ticket)
+{
+	worker_pool_submit(engine->pool, ticket);
+}
+
+static void threads_wait(struct engine *engine, u64 until_ns)
+{
+	struct timespec left = to_timespec(machine_clock_left(until_ns));
+	struct pollfd event = { .fd = worker_pool_event(engine->pool), .events = POLLIN };
+	u64 count;
+
+	if (ppoll(&event, 1, &left, NULL) > 0 && read(event.fd, &count, sizeof(count)) < 0)
+		return; /* another time, then: the pool is asked after each wait */
+}
+
+static struct ticket *threads_reap(struct engine *engine)
+{
+	return worker_pool_reap(engine->pool);
+}
+
+static void threads_close(struct engine *engine)
+{
+	worker_pool_free(engine->pool);
+	free(engine);
+}
+
+const struct engine_type threads_engine = {
+	.name = "threads",
+	.open = threads_open,
+	.submit = threads_submit,
+	.wait = threads_wait,
+	.reap = threads_reap,
+	.close = threads_close,
+};

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Requests by io_uring. What it has no operation for, discards and the like, a thread does.
+ */
+#define _GNU_SOURCE
+#include <liburing.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "checked-memory.h"
+#include "complain.h"
+#include "exit-codes.h"
+#include "machine-clock.h"
+#include "worker-pool.h"
+
+struct engine {
+	struct engine_config config;
+	struct io_uring ring;
+	struct worker_pool *pool;
+};
+
+static int make_ring(struct engine *engine, struct aftl_error *error)
+{
+	/* A completion queue is twice as long, which leaves room for the pool's event. */
+	int ret = io_uring_queue_init(engine->config.depth, &engine->ring, 0);
+
+	if (ret == -ENOMEM)
+		return aftl_fail(error, ret, "no memory for an io_uring of %u; lower --limit",
+				 engine->config.depth);
+	if (ret)
+		return aftl_fail(error, -EOPNOTSUPP,
+				 "this kernel or container has no io_uring (%s); use --engine threads",
+				 strerror(-ret));
+	return 0;
+}
+
+static int uring_open(struct engine **out, const struct engine_config *config,
+		      struct aftl_error *error)
+{
+	struct engine *engine = memory_zeroed(1, sizeof(*engine));
+	int ret;
+
+	engine->config = *config;
+	ret = make_ring(engine, error);
+	if (!ret) {
+		ret = worker_pool_create(&engine->pool, config, 1, error);
+		if (ret)
+			io_uring_queue_exit(&engine->ring);
+	}
+	if (ret)
+		free(engine);
+	else
+		*out = engine;
+	return ret;
+}
+
+static bool is_for_pool(const struct ticket *ticket)
+{
+	return ticket->request.op == AFTL_OP_DISCARD || ticket->request.op == AFTL_OP_WRITE_ZEROES;
+}
+
+static void prepare(const struct engine *engine, struct io_uring_sqe *sqe, struct ticket *ticket)
+{
+	int fd = engine->config.target->fd;
+
+	if (ticket_reads(ticket))
+		io_uring_prep_read(sqe, fd, ticket->data, ticket->bytes, ticket_offset(ticket));
+	else if (ticket_writes(ticket))
+		io_uring_prep_write(sqe, fd, ticket->data, ticket->bytes, ticket_offset(ticket));
+	else
+		io_uring_prep_fsync(sqe, fd, IORING_FSYNC_DATASYNC);
+	if (ticket_writes(ticket) && ticket->request.fua)
+		sqe->rw_flags = RWF_DSYNC;
+	io_uring_sqe_set_data(sqe, ticket);
+}
+
+/* The kernel is short of memory, or has completions that nobody took: then take a breath. */
+static void issue(struct engine *engine)
+{
+	const struct timespec breath = to_timespec(10000);
+	int ret = io_uring_submit(&engine->ring);
+
+	while (ret == -EAGAIN || ret == -EBUSY || ret == -EINTR) {
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &breath, NULL);
+		ret = io_uring_submit(&engine->ring);
+	}
+	if (ret < 0) {
+		complain_of("replay", "io_uring takes no request: %s", strerror(-ret));
+		exit(EXIT_FAILED);
+	}
+}
+
+/* One at a time: the time of each is its own. The queue has room, as it is emptied each time. */
+static void uring_submit(struct engine *engine, struct ticket *ticket)
+{
+	if (is_for_pool(ticket)) {
+		worker_pool_submit(engine->pool, ticket);
+		return;
+	}
+	prepare(engine, io_uring_get_sqe(&engine->ring), ticket);
+	ticket->submit_ns = machine_clock() - engine->config.begin_ns;
+	issue(engine);
+}
+
+/* The ring's descriptor and the pool's: either may have something. */
+static void uring_wait(struct engine *engine, u64 until_ns)
+{
+	struct timespec left = to_timespec(machine_clock_left(until_ns));
+	struct pollfd events[2] = {
+		{ .fd = engine->ring.ring_fd, .events = POLLIN },
+		{ .fd = worker_pool_event(engine->pool), .events = POLLIN },
+	};
+	u64 count;
+
+	if (io_uring_cq_ready(&engine->ring) || !until_ns)
+		return;
+	if (ppoll(events, 2, &left, NULL) > 0 && events[1].revents &&
+	    read(events[1].fd, &count, sizeof(count)) < 0)
+		return; /* the pool is asked after each wait */
+}
+
+static struct ticket *reap_ring(struct engine *engine)
+{
+	struct io_uring_cqe *cqe;
+	struct ticket *ticket;
+
+	if (io_uring_peek_cqe(&engine->ring, &cqe))
+		return NULL;
+	ticket = io_uring_cqe_get_data(cqe);
+	ticket->complete_ns = machine_clock() - engine->config.begin_ns;
+	if (cqe->res < 0)
+		ticket->error = -cqe->res;
+	else
+		ticket->error = (u32)cqe->res == ticket->bytes ? 0 : EIO;
+	io_uring_cqe_seen(&engine->ring, cqe);
+	return ticket;
+}
+
+static struct ticket *uring_reap(struct engine *engine)
+{
+	struct ticket *ticket = reap_ring(engine);
+
+	return ticket ? ticket : worker_pool_reap(engine->pool);
+}
+
+static void uring_close(struct engine *engine)
+{
+	worker_pool_free(engine->pool);
+	io_uring_queue_exit(&engine->ring);
+	free(engine);
+}
+
+const struct engine_type uring_engine = {
+	.name = "io_uring",
+	.open = uring_open,
+	.submit = uring_submit,
+	.wait = uring_wait,
+	.reap = uring_reap,
+	.close = uring_close,
+};

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <sys/mman.h>
+
+#include "expected-data.h"
+
+int expected_data_create(struct expected_data *data, u64 count, struct aftl_error *error)
+{
+	void *units = mmap(NULL, count * sizeof(*data->units), PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (units == MAP_FAILED)
+		return aftl_fail(error, -ENOMEM,
+				 "no memory to remember what %llu units hold; leave --verify out",
+				 (unsigned long long)count);
+	data->units = units;
+	data->count = count;
+	return 0;
+}
+
+void expected_data_free(struct expected_data *data)
+{
+	if (data->units)
+		munmap(data->units, data->count * sizeof(*data->units));
+	data->units = NULL;
+}
+
+bool expected_write_begins(struct expected_data *data, u64 first, u32 count,
+			   const struct payload *what, bool keeps)
+{
+	bool alone = true;
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		struct expected_unit *unit = &data->units[first + i];
+
+		alone = alone && !unit->writers;
+		unit->writers++;
+		unit->newest = what->sequence;
+		unit->class = what->class;
+		if (!keeps)
+			unit->unknown = what->sequence;
+	}
+	return alone;
+}
+
+void expected_write_ends(struct expected_data *data, u64 first, u32 count, u32 sequence,
+			 bool alone, bool failed)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		struct expected_unit *unit = &data->units[first + i];
+
+		unit->writers--;
+		if (failed && unit->unknown < sequence)
+			unit->unknown = sequence;
+		if (alone && unit->oldest < sequence)
+			unit->oldest = sequence;
+	}
+}
+
+void expected_read_begins(const struct expected_data *data, u64 first, u32 count, u32 *floors)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		floors[i] = data->units[first + i].oldest;
+}
+
+/* The newest write, if the data do not say themselves what they are. */
+static bool recognise(const struct expected_data *data, const void *bytes, u64 unit,
+		      struct payload *what, u32 *flips)
+{
+	const struct expected_unit *now = &data->units[unit];
+
+	if (payload_read(bytes, data->unit_bytes, data->seed, what, flips))
+		return true;
+	if (!now->newest)
+		return false;
+	*what = (struct payload){ unit, now->newest, now->class };
+	*flips = payload_flips(bytes, data->unit_bytes, data->seed, what);
+	return payload_same(data->unit_bytes, *flips);
+}
+
+enum data_verdict expected_verdict(const struct expected_data *data, const void *bytes, u64 unit,
+				   u32 floor, struct payload *what, u32 *flips)
+{
+	const struct expected_unit *now = &data->units[unit];
+	bool any = !floor || now->unknown >= floor;
+
+	if (!recognise(data, bytes, unit, what, flips))
+		return any ? DATA_FOREIGN : DATA_LOST;
+	if (what->unit != unit)
+		return any ? DATA_FOREIGN : DATA_MISPLACED;
+	if (what->sequence < floor || what->sequence > now->newest)
+		return any ? DATA_FOREIGN : DATA_STALE;
+	return DATA_GOOD;
+}

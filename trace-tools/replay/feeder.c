@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Makes tickets ready: reads the stream ahead, takes memory, makes data.
+ */
+#include <stdlib.h>
+
+#include "checked-memory.h"
+#include "replay-run.h"
+
+/* Waits for one. NULL if there is nothing more to do. */
+static struct ticket *take_spare(struct replay_run *run)
+{
+	struct ticket *ticket;
+
+	while (sem_wait(&run->spare_count) && errno == EINTR)
+		;
+	if (atomic_load(&run->stopping)) {
+		sem_post(&run->spare_count);
+		return NULL;
+	}
+	ticket = ticket_queue_peek(&run->spare);
+	ticket_queue_pop(&run->spare);
+	return ticket;
+}
+
+static void fill_data(const struct replay_run *run, struct ticket *ticket)
+{
+	u32 unit_bytes = run->expected.unit_bytes;
+	struct payload what = {
+		.unit = ticket_first_unit(run, ticket),
+		.sequence = (u32)ticket->sequence,
+		.class = ticket->request.class,
+	};
+	u32 at;
+
+	for (at = 0; at < ticket->bytes; at += unit_bytes, what.unit++)
+		payload_fill((u8 *)ticket->data + at, unit_bytes, run->expected.seed, &what);
+}
+
+static bool give_memory(struct replay_run *run, struct ticket *ticket)
+{
+	bool writes = ticket_writes(ticket);
+
+	if (!writes && !ticket_reads(ticket))
+		return true;
+	ticket->bytes = (u32)ticket_length(ticket);
+	ticket->kind = writes ? stream_kind(run->stream, ticket->request.class) : DATA_PRECISE;
+	ticket->data = data_buffer_get(&run->buffers, ticket->kind, ticket->bytes);
+	if (!ticket->data)
+		return false;
+	if (writes)
+		fill_data(run, ticket);
+	else if (run->verifies)
+		ticket->floors = memory_zeroed(ticket_units(run, ticket),
+					       sizeof(*ticket->floors));
+	return true;
+}
+
+/* False at the end. */
+static bool feed_one(struct replay_run *run, u64 sequence)
+{
+	struct ticket *ticket = take_spare(run);
+	struct aftl_record record;
+	int ret;
+
+	if (!ticket)
+		return false;
+	ret = run->source.next(run->source.context, &record, &run->feeder_error);
+	*ticket = (struct ticket){ .dropped = ret <= 0 };
+	if (ret > 0) {
+		ticket->request = record;
+		ticket->due_ns = run->closed_depth ? 0 : record.t_ns;
+		ticket->sequence = run->source.in_stream ? sequence : 0;
+		ticket->dropped = !give_memory(run, ticket);
+	}
+	ticket_queue_put(&run->ready, ticket);
+	return !ticket->dropped;
+}
+
+void *feeder_thread(void *argument)
+{
+	struct replay_run *run = argument;
+	u64 sequence = 1;
+
+	while (feed_one(run, sequence))
+		sequence++;
+	atomic_store(&run->fed, true);
+	return NULL;
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <endian.h>
+
+#include "payload.h"
+#include "random.h"
+
+#define COPIES 3
+#define HEAD_WORDS 2
+#define BODY (COPIES * HEAD_WORDS)
+
+#define MAGIC 0x41465452ULL
+#define UNIT_BITS 56
+#define UNIT_MASK ((1ULL << UNIT_BITS) - 1)
+
+static void make_head(u64 head[HEAD_WORDS], const struct payload *what)
+{
+	head[0] = MAGIC << 32 | what->sequence;
+	head[1] = (u64)what->class << UNIT_BITS | (what->unit & UNIT_MASK);
+}
+
+static u64 body_key(u64 seed, const struct payload *what)
+{
+	return aftl_mix2(aftl_mix2(seed, what->unit), what->sequence);
+}
+
+/* Word @i of a unit. */
+static u64 word_at(u32 i, const u64 head[HEAD_WORDS], u64 key)
+{
+	return htole64(i < BODY ? head[i % HEAD_WORDS] : aftl_mix(key + i));
+}
+
+void payload_fill(void *data, u32 bytes, u64 seed, const struct payload *what)
+{
+	u64 key = body_key(seed, what);
+	u64 head[HEAD_WORDS];
+	u64 *words = data;
+	u32 i;
+
+	make_head(head, what);
+	for (i = 0; i < bytes / sizeof(u64); i++)
+		words[i] = word_at(i, head, key);
+}
+
+u32 payload_flips(const void *data, u32 bytes, u64 seed, const struct payload *what)
+{
+	u64 key = body_key(seed, what);
+	const u64 *words = data;
+	u64 head[HEAD_WORDS];
+	u32 i, flips = 0;
+
+	make_head(head, what);
+	for (i = 0; i < bytes / sizeof(u64); i++) {
+		u64 wrong = words[i] ^ word_at(i, head, key);
+
+		/* Counting bits is the dear part, and nearly always in vain. */
+		if (wrong)
+			flips += (u32)__builtin_popcountll(wrong);
+	}
+	return flips;
+}
+
+/* Bit by bit what most of the copies say. */
+static u64 majority(const u64 *words, unsigned int word)
+{
+	u64 a = le64toh(words[word]);
+	u64 b = le64toh(words[word + HEAD_WORDS]);
+	u64 c = le64toh(words[word + 2 * HEAD_WORDS]);
+
+	return (a & b) | (a & c) | (b & c);
+}
+
+bool payload_read(const void *data, u32 bytes, u64 seed, struct payload *what, u32 *flips)
+{
+	u64 first = majority(data, 0);
+	u64 second = majority(data, 1);
+
+	if (first >> 32 != MAGIC)
+		return false;
+	what->sequence = (u32)first;
+	what->unit = second & UNIT_MASK;
+	what->class = second >> UNIT_BITS;
+	*flips = payload_flips(data, bytes, seed, what);
+	return payload_same(bytes, *flips);
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Issues requests when they are due, and does nothing else.
+ */
+#define _GNU_SOURCE
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+#include "machine-clock.h"
+#include "replay-run.h"
+
+/* Until the first request is due: time for the feeder to get ahead. */
+#define RUN_UP_NS 20000000
+/* How often it looks for a signal that came just before it slept. */
+#define LOOK_UP_NS 100000000
+/* How often it looks for requests when the feeder is behind. */
+#define STARVING_NS 100000
+
+static atomic_bool interrupted;
+
+struct pilot {
+	struct replay_run *run;
+	const struct engine_type *type;
+	struct engine *engine;
+	u64 begin_ns;
+	u32 under_way;
+	u32 depth;
+};
+
+static void interrupt(int number __maybe_unused)
+{
+	atomic_store(&interrupted, true);
+}
+
+void pilot_catch_signals(void)
+{
+	/* The second signal finds the default action. */
+	struct sigaction action = { .sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND };
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
+bool pilot_interrupted(void)
+{
+	return atomic_load(&interrupted);
+}
+
+/* Is it about to change what a unit holds? */
+static bool changes(const struct ticket *ticket)
+{
+	return !ticket_reads(ticket) && ticket->request.op != AFTL_OP_FLUSH;
+}
+
+static void expect(struct replay_run *run, struct ticket *ticket)
+{
+	const struct payload what = { .sequence = (u32)ticket->sequence,
+				      .class = ticket->request.class };
+	u64 first = ticket_first_unit(run, ticket);
+	u32 count = ticket_units(run, ticket);
+
+	if (changes(ticket))
+		ticket->alone = expected_write_begins(&run->expected, first, count, &what,
+						      ticket_writes(ticket));
+	else if (ticket->floors)
+		expected_read_begins(&run->expected, first, count, ticket->floors);
+}
+
+static void submit(struct pilot *pilot, struct ticket *ticket)
+{
+	if (pilot->run->verifies)
+		expect(pilot->run, ticket);
+	pilot->under_way++;
+	pilot->type->submit(pilot->engine, ticket);
+}
+
+static void collect(struct pilot *pilot)
+{
+	struct replay_run *run = pilot->run;
+	struct ticket *ticket;
+
+	while (pilot->under_way && (ticket = pilot->type->reap(pilot->engine))) {
+		pilot->under_way--;
+		if (run->verifies && changes(ticket))
+			expected_write_ends(&run->expected, ticket_first_unit(run, ticket),
+					    ticket_units(run, ticket), (u32)ticket->sequence,
+					    ticket->alone, ticket->error);
+		ticket_queue_put(&run->ended, ticket);
+	}
+}
+
+static void drop(struct replay_run *run, struct ticket *ticket)
+{
+	ticket->dropped = true;
+	ticket_queue_pop(&run->ready);
+	ticket_queue_put(&run->ended, ticket);
+}
+
+/* When to look again; 0 if the first ticket can be submitted now. */
+static u64 next_moment(const struct pilot *pilot, const struct ticket *ticket)
+{
+	u64 now = machine_clock();
+	u64 due;
+
+	if (!ticket)
+		return now + (atomic_load(&pilot->run->fed) ? LOOK_UP_NS : STARVING_NS);
+	if (pilot->under_way == pilot->depth)
+		return now + LOOK_UP_NS;
+	due = pilot->begin_ns + ticket->due_ns;
+	return due > now ? min(due, now + LOOK_UP_NS) : 0;
+}
+
+/* Sleeps, but for the last moment before a request. */
+static void wait_for(struct pilot *pilot, u64 moment)
+{
+	u64 spin_ns = pilot->run->options->spin_ns;
+
+	if (machine_clock_left(moment) > spin_ns)
+		pilot->type->wait(pilot->engine, moment - spin_ns);
+	else
+		pilot->type->wait(pilot->engine, 0);
+}
+
+static bool has_landed(const struct pilot *pilot)
+{
+	/* In this order: the feeder's last ticket is there before it says so. */
+	return !pilot->under_way && atomic_load(&pilot->run->fed) &&
+	       !ticket_queue_peek(&pilot->run->ready);
+}
+
+static void step(struct pilot *pilot)
+{
+	struct replay_run *run = pilot->run;
+	struct ticket *ticket = ticket_queue_peek(&run->ready);
+	u64 moment;
+
+	if (pilot_interrupted())
+		atomic_store(&run->stopping, true);
+	if (ticket && (ticket->dropped || atomic_load(&run->stopping))) {
+		drop(run, ticket);
+		return;
+	}
+	moment = next_moment(pilot, ticket);
+	if (moment) {
+		wait_for(pilot, moment);
+	} else {
+		ticket_queue_pop(&run->ready);
+		submit(pilot, ticket);
+	}
+	collect(pilot);
+}
+
+/* Timers as exact as they can be; and, if asked, before others. */
+static int take_priority(const struct replay_options *options, struct aftl_error *error)
+{
+	const struct sched_param first = { .sched_priority = 1 };
+
+	prctl(PR_SET_TIMERSLACK, 1UL);
+	if (!options->realtime)
+		return 0;
+	if (mlockall(MCL_CURRENT | MCL_ONFAULT) || sched_setscheduler(0, SCHED_FIFO, &first))
+		return aftl_fail(error, -errno, "--realtime: %s; it needs root or CAP_SYS_NICE",
+				 strerror(errno));
+	return 0;
+}
+
+static int open_engine(struct pilot *pilot, struct aftl_error *error)
+{
+	const struct replay_options *options = pilot->run->options;
+	struct engine_config config = {
+		.target = &pilot->run->target,
+		.depth = (u32)options->limit,
+		.threads = (u32)options->threads,
+		.begin_ns = pilot->begin_ns,
+	};
+
+	return pilot->type->open(&pilot->engine, &config, error);
+}
+
+int pilot_fly(struct replay_run *run, struct aftl_error *error)
+{
+	struct pilot pilot = {
+		.run = run,
+		.type = run->engine_type,
+		.begin_ns = machine_clock() + RUN_UP_NS,
+		.depth = run->closed_depth ? run->closed_depth : (u32)run->options->limit,
+	};
+	int ret = open_engine(&pilot, error);
+
+	if (!ret)
+		ret = take_priority(run->options, error);
+	while (!ret && !has_landed(&pilot))
+		step(&pilot);
+	if (pilot.engine)
+		pilot.type->close(pilot.engine);
+	return ret;
+}

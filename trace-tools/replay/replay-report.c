@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+
+#include "checked-memory.h"
+#include "human-units.h"
+#include "machine-clock.h"
+#include "replay-report.h"
+#include "text-table.h"
+
+static const char *const op_names[AFTL_OPS] = { "read", "write", "flush", "discard",
+						 "write_zeroes" };
+
+struct quantile {
+	const char *name;
+	const char *key;
+	u32 share;
+};
+
+static const struct quantile quantiles[] = {
+	{ "p50", "p50_ns", 5000 },
+	{ "p99", "p99_ns", 9900 },
+	{ "p99.9", "p99_9_ns", 9990 },
+};
+
+struct replay_report *replay_report_create(const struct replay_log_header *header, u64 late_ns)
+{
+	struct replay_report *report = memory_zeroed(1, sizeof(*report));
+
+	report->header = *header;
+	report->late_ns = late_ns;
+	return report;
+}
+
+void replay_report_free(struct replay_report *report)
+{
+	unsigned int op, class;
+
+	for (op = 0; report && op < AFTL_OPS; op++)
+		for (class = 0; class < AFTL_RECORD_CLASSES; class++)
+			free(report->latency[op][class]);
+	free(report);
+}
+
+static void add_latency(struct replay_report *report, const struct replay_log_entry *entry)
+{
+	struct replay_latency **latency;
+
+	latency = &report->latency[entry->op & ~REPLAY_LOG_FUA][entry->class];
+	if (!*latency)
+		*latency = memory_zeroed(1, sizeof(**latency));
+	(*latency)->bytes += (u64)entry->nsect << AFTL_RECORD_SECTOR_SHIFT;
+	aftl_histogram_add(&(*latency)->ns, entry->complete_ns - entry->submit_ns);
+}
+
+static void add_data(struct replay_report *report, const struct replay_log_entry *entry)
+{
+	unsigned int kind;
+
+	for (kind = 0; kind < DATA_KINDS; kind++) {
+		report->units[kind] += entry->units[kind];
+		report->flips[kind] += entry->flips[kind];
+	}
+	report->lost += entry->lost;
+	report->misplaced += entry->misplaced;
+	report->stale += entry->stale;
+}
+
+static void add_times(struct replay_report *report, const struct replay_log_entry *entry)
+{
+	u64 lag = entry->submit_ns > entry->due_ns ? entry->submit_ns - entry->due_ns : 0;
+
+	report->last_due_ns = max(report->last_due_ns, entry->due_ns);
+	report->last_submit_ns = max(report->last_submit_ns, entry->submit_ns);
+	report->last_complete_ns = max(report->last_complete_ns, entry->complete_ns);
+	aftl_histogram_add(&report->lag, lag);
+	report->late += lag > report->late_ns;
+	if (!entry->error)
+		add_latency(report, entry);
+}
+
+void replay_report_add(struct replay_report *report, const struct replay_log_entry *entry)
+{
+	if (entry->error && !report->failed++)
+		report->first_error = entry->error;
+	add_data(report, entry);
+	if (!entry->sequence)
+		return;
+	report->done++;
+	add_times(report, entry);
+}
+
+bool replay_report_data_wrong(const struct replay_report *report)
+{
+	return report->lost || report->misplaced || report->stale || report->flips[DATA_PRECISE];
+}
+
+u64 replay_report_lag(const struct replay_report *report)
+{
+	return aftl_histogram_quantile(&report->lag, 9900);
+}
+
+static u64 mean(const struct aftl_histogram *histogram)
+{
+	return histogram->count ? histogram->sum / histogram->count : 0;
+}
+
+static u64 rate(u64 requests, u64 ns)
+{
+	return scaled_ratio(requests, ns, NS_PER_S);
+}
+
+/* As JSON */
+
+static void json_times(struct json_writer *json, const struct aftl_histogram *histogram)
+{
+	unsigned int i;
+
+	json_u64(json, "mean_ns", mean(histogram));
+	for (i = 0; i < ARRAY_SIZE(quantiles); i++)
+		json_u64(json, quantiles[i].key,
+			 aftl_histogram_quantile(histogram, quantiles[i].share));
+	json_u64(json, "max_ns", histogram->largest);
+}
+
+static void json_fidelity(const struct replay_report *report, struct json_writer *json)
+{
+	bool closed = report->header.closed_depth;
+
+	json_object(json, "fidelity");
+	json_string(json, "mode", closed ? "closed_loop" : "open_loop");
+	if (closed) {
+		json_u64(json, "depth", report->header.closed_depth);
+	} else {
+		json_object(json, "lag");
+		json_times(json, &report->lag);
+		json_end_object(json);
+		json_u64(json, "late_ns", report->late_ns);
+		json_u64(json, "late_requests", report->late);
+		json_fixed(json, "late_share", scaled_ratio(report->late, report->done, 1000000),
+			   6);
+		json_u64(json, "offered_per_s", rate(report->done, report->last_due_ns));
+	}
+	json_u64(json, "achieved_per_s", rate(report->done, report->last_submit_ns));
+	json_end_object(json);
+}
+
+static void json_latency(const struct replay_report *report, struct json_writer *json)
+{
+	unsigned int op, class;
+
+	json_array(json, "latency");
+	for (op = 0; op < AFTL_OPS; op++)
+		for (class = 0; class < AFTL_RECORD_CLASSES; class++) {
+			const struct replay_latency *latency = report->latency[op][class];
+
+			if (!latency)
+				continue;
+			json_object(json, NULL);
+			json_string(json, "op", op_names[op]);
+			json_string(json, "class", report->header.class_names[class]);
+			json_u64(json, "requests", latency->ns.count);
+			json_u64(json, "bytes", latency->bytes);
+			json_times(json, &latency->ns);
+			json_end_object(json);
+		}
+	json_end_array(json);
+}
+
+static void json_kind(const struct replay_report *report, enum data_kind kind, const char *key,
+		      struct json_writer *json)
+{
+	json_object(json, key);
+	json_u64(json, "units", report->units[kind]);
+	json_u64(json, "flipped_bits", report->flips[kind]);
+	json_end_object(json);
+}
+
+static void json_data(const struct replay_report *report, struct json_writer *json)
+{
+	json_object(json, "data");
+	json_kind(report, DATA_PRECISE, "precise", json);
+	json_kind(report, DATA_APPROXIMATE, "approximate", json);
+	json_u64(json, "lost_units", report->lost);
+	json_u64(json, "misplaced_units", report->misplaced);
+	json_u64(json, "stale_units", report->stale);
+	json_end_object(json);
+}
+
+void replay_report_json(const struct replay_report *report, struct json_writer *json)
+{
+	json_u64(json, "planned_requests", report->header.planned);
+	json_u64(json, "done_requests", report->done);
+	json_u64(json, "failed_requests", report->failed);
+	if (report->failed)
+		json_string(json, "first_error", strerror((int)report->first_error));
+	json_string(json, "engine", report->header.engine);
+	json_u64(json, "limit", report->header.limit);
+	json_u64(json, "elapsed_ns", report->last_complete_ns);
+	json_fidelity(report, json);
+	json_latency(report, json);
+	json_data(report, json);
+}
+
+/* As text */
+
+static void time_cells(struct text_table *table, const struct aftl_histogram *histogram)
+{
+	char text[HUMAN_SIZE];
+	unsigned int i;
+
+	human_time(text, mean(histogram));
+	text_table_cell(table, "%s", text);
+	for (i = 0; i < ARRAY_SIZE(quantiles); i++) {
+		human_time(text, aftl_histogram_quantile(histogram, quantiles[i].share));
+		text_table_cell(table, "%s", text);
+	}
+	human_time(text, histogram->largest);
+	text_table_cell(table, "%s", text);
+}
+
+static void print_titles(struct text_table *table)
+{
+	unsigned int i;
+
+	text_table_row(table);
+	text_table_cell(table, "%s", "");
+	text_table_cell(table, "requests");
+	text_table_cell(table, "size");
+	text_table_cell(table, "mean");
+	for (i = 0; i < ARRAY_SIZE(quantiles); i++)
+		text_table_cell(table, "%s", quantiles[i].name);
+	text_table_cell(table, "max");
+}
+
+static void print_latency(const struct replay_report *report, unsigned int op, unsigned int class,
+			  struct text_table *table)
+{
+	const struct replay_latency *latency = report->latency[op][class];
+	char size[HUMAN_SIZE];
+
+	if (!latency)
+		return;
+	human_bytes(size, latency->bytes);
+	text_table_row(table);
+	text_table_cell(table, "%s %s", op_names[op], report->header.class_names[class]);
+	text_table_cell(table, "%llu", (unsigned long long)latency->ns.count);
+	text_table_cell(table, "%s", size);
+	time_cells(table, &latency->ns);
+}
+
+static void print_lag(const struct replay_report *report, struct text_table *table)
+{
+	text_table_row(table);
+	text_table_cell(table, "behind schedule");
+	text_table_cell(table, "%llu", (unsigned long long)report->done);
+	text_table_cell(table, "%s", "");
+	time_cells(table, &report->lag);
+}
+
+static void print_table(const struct replay_report *report, FILE *out)
+{
+	struct text_table table;
+	unsigned int op, class;
+
+	text_table_begin(&table, 8, 1);
+	print_titles(&table);
+	if (!report->header.closed_depth)
+		print_lag(report, &table);
+	for (op = 0; op < AFTL_OPS; op++)
+		for (class = 0; class < AFTL_RECORD_CLASSES; class++)
+			print_latency(report, op, class, &table);
+	text_table_end(&table, out);
+}
+
+static void print_rates(const struct replay_report *report, FILE *out)
+{
+	unsigned long long achieved = rate(report->done, report->last_submit_ns);
+	char share[HUMAN_SIZE];
+	char late[HUMAN_SIZE];
+
+	if (report->header.closed_depth) {
+		fprintf(out, "rate: %llu requests/s, closed loop of %u\n", achieved,
+			report->header.closed_depth);
+		return;
+	}
+	human_time(late, report->late_ns);
+	human_fixed(share, scaled_ratio(report->late, report->done, 1000000), 4, "%");
+	fprintf(out, "rate: %llu requests/s, offered %llu/s; more than %s late: %s\n", achieved,
+		(unsigned long long)rate(report->done, report->last_due_ns), late, share);
+}
+
+static void print_data(const struct replay_report *report, FILE *out)
+{
+	static const char *const names[DATA_KINDS] = { "precise", "approximate" };
+	unsigned int kind;
+
+	for (kind = 0; kind < DATA_KINDS; kind++)
+		if (report->units[kind])
+			fprintf(out, "read back, %s: %llu units, %llu bits flipped\n", names[kind],
+				(unsigned long long)report->units[kind],
+				(unsigned long long)report->flips[kind]);
+	if (report->lost || report->misplaced || report->stale)
+		fprintf(out, "wrong: %llu units lost, %llu misplaced, %llu stale\n",
+			(unsigned long long)report->lost, (unsigned long long)report->misplaced,
+			(unsigned long long)report->stale);
+}
+
+void replay_report_print(const struct replay_report *report, FILE *out)
+{
+	char elapsed[HUMAN_SIZE];
+
+	human_time(elapsed, report->last_complete_ns);
+	fprintf(out, "%llu of %llu requests in %s by %s, at most %u under way\n",
+		(unsigned long long)report->done, (unsigned long long)report->header.planned,
+		elapsed, report->header.engine, report->header.limit);
+	if (report->failed)
+		fprintf(out, "failed: %llu, the first with: %s\n",
+			(unsigned long long)report->failed, strerror((int)report->first_error));
+	if (!report->done)
+		return;
+	print_table(report, out);
+	print_rates(report, out);
+	print_data(report, out);
+}

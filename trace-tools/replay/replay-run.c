@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <signal.h>
+#include <stdlib.h>
+
+#include "checked-memory.h"
+#include "replay-run.h"
+
+/* Tickets beyond those under way: what is prepared, and what is not written down yet. */
+#define TICKETS_AHEAD 3072
+
+static u32 power_of_two(u32 least)
+{
+	return 1U << fls64(least - 1);
+}
+
+void replay_run_prepare(struct replay_run *run)
+{
+	u32 i;
+
+	run->ticket_count = power_of_two((u32)run->options->limit + TICKETS_AHEAD);
+	run->tickets = memory_zeroed(run->ticket_count, sizeof(*run->tickets));
+	ticket_queue_create(&run->spare, run->ticket_count);
+	ticket_queue_create(&run->ready, run->ticket_count);
+	ticket_queue_create(&run->ended, run->ticket_count);
+	sem_init(&run->spare_count, 0, run->ticket_count);
+	for (i = 0; i < run->ticket_count; i++)
+		ticket_queue_put(&run->spare, &run->tickets[i]);
+}
+
+void replay_run_release(struct replay_run *run)
+{
+	if (!run->tickets)
+		return;
+	ticket_queue_free(&run->spare);
+	ticket_queue_free(&run->ready);
+	ticket_queue_free(&run->ended);
+	sem_destroy(&run->spare_count);
+	free(run->tickets);
+}
+
+/* Signals are for the pilot. */
+static int start_thread(pthread_t *id, void *(*body)(void *argument), struct replay_run *run,
+			struct aftl_error *error)
+{
+	sigset_t all, before;
+	int ret;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	ret = pthread_create(id, NULL, body, run);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return ret ? aftl_fail(error, -ret, "cannot make a thread: %s", strerror(ret)) : 0;
+}
+
+static int fly(struct replay_run *run, struct aftl_error *error)
+{
+	pthread_t feeder;
+	int ret = start_thread(&feeder, feeder_thread, run, error);
+
+	if (ret)
+		return ret;
+	ret = pilot_fly(run, error);
+	atomic_store(&run->stopping, true);
+	data_buffers_close(&run->buffers);
+	pthread_join(feeder, NULL);
+	return ret;
+}
+
+int replay_run_phase(struct replay_run *run, const struct request_source *source,
+		     u32 closed_depth, struct aftl_error *error)
+{
+	pthread_t scribe;
+	int ret;
+
+	run->source = *source;
+	run->closed_depth = closed_depth;
+	run->feeder_error.text[0] = '\0';
+	atomic_store(&run->fed, false);
+	atomic_store(&run->flown, false);
+	atomic_store(&run->stopping, false);
+	data_buffers_open(&run->buffers);
+	ret = start_thread(&scribe, scribe_thread, run, error);
+	if (ret)
+		return ret;
+	ret = fly(run, error);
+	atomic_store(&run->flown, true);
+	pthread_join(scribe, NULL);
+	if (!ret && run->feeder_error.text[0]) {
+		*error = run->feeder_error;
+		ret = -EINVAL;
+	}
+	return ret;
+}
+
+static bool was_written(const struct read_back *back, u64 unit)
+{
+	return back->expected->units[unit].newest;
+}
+
+int read_back_next(void *context, struct aftl_record *record,
+		   struct aftl_error *error __maybe_unused)
+{
+	struct read_back *back = context;
+	u32 sectors = back->expected->unit_bytes >> AFTL_RECORD_SECTOR_SHIFT;
+	u64 first = back->next_unit;
+	u64 end;
+
+	while (first < back->expected->count && !was_written(back, first))
+		first++;
+	if (first >= back->expected->count)
+		return 0;
+	for (end = first + 1; end < back->expected->count && end - first < back->most_units; end++)
+		if (!was_written(back, end))
+			break;
+	back->next_unit = end;
+	*record = (struct aftl_record){
+		.op = AFTL_OP_READ,
+		.off_sect = first * sectors,
+		.nsect = (u32)(end - first) * sectors,
+	};
+	return 1;
+}

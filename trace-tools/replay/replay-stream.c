@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+
+#include "checked-memory.h"
+#include "replay-stream.h"
+
+static const u8 magic[4] = { 0x89, 'A', 'F', 'T' };
+
+struct replay_stream {
+	struct record_reader *reader;
+	const char *path;
+	struct stream_change change;
+	enum data_kind kinds[AFTL_RECORD_CLASSES];
+	u64 first_ns;
+	u64 given;
+	u64 folded;
+};
+
+static void learn_kinds(struct replay_stream *stream)
+{
+	const struct aftl_record_header *header = record_header(stream->reader);
+	u32 i;
+
+	for (i = 0; i < header->classes; i++)
+		if (!strcmp(header->class_names[i], "approximate"))
+			stream->kinds[i] = DATA_APPROXIMATE;
+}
+
+/* What begins otherwise is another format; what cannot be read is complained of later. */
+static bool is_other_format(const char *path)
+{
+	FILE *file = fopen(path, "rbe");
+	u8 start[4] = { 0 };
+	bool other;
+
+	if (!file)
+		return false;
+	other = fread(start, 1, sizeof(start), file) == sizeof(start) &&
+		memcmp(start, magic, sizeof(magic)) != 0;
+	fclose(file);
+	return other;
+}
+
+int stream_open(struct replay_stream **out, const char *path, struct aftl_error *error)
+{
+	struct replay_stream *stream;
+	int ret;
+
+	if (!strcmp(path, "-"))
+		return aftl_fail(error, -ESPIPE,
+				 "a stream is read twice, which standard input cannot be; use a file");
+	if (is_other_format(path))
+		return aftl_fail(error, -EINVAL,
+				 "%.80s: this is not a record file; \"approxftl trace convert\" makes one of other formats",
+				 path);
+	stream = memory_zeroed(1, sizeof(*stream));
+	stream->path = path;
+	stream->change.speed = REPLAY_SPEED_ONE;
+	ret = record_open(&stream->reader, path, error);
+	if (ret) {
+		free(stream);
+		return ret;
+	}
+	learn_kinds(stream);
+	*out = stream;
+	return 0;
+}
+
+void stream_close(struct replay_stream *stream)
+{
+	if (!stream)
+		return;
+	record_close(stream->reader);
+	free(stream);
+}
+
+const struct aftl_record_header *stream_header(const struct replay_stream *stream)
+{
+	return record_header(stream->reader);
+}
+
+void stream_set_change(struct replay_stream *stream, const struct stream_change *change)
+{
+	stream->change = *change;
+}
+
+int stream_rewind(struct replay_stream *stream, struct aftl_error *error)
+{
+	int ret = record_rewind(stream->reader);
+
+	stream->given = 0;
+	stream->folded = 0;
+	if (ret)
+		return aftl_fail(error, ret, "%.120s: a stream is read twice, which this cannot be",
+				 stream->path);
+	return 0;
+}
+
+static void scale_time(struct replay_stream *stream, struct aftl_record *record)
+{
+	if (!stream->given)
+		stream->first_ns = record->t_ns;
+	record->t_ns = (u64)((__uint128_t)(record->t_ns - stream->first_ns) * REPLAY_SPEED_ONE /
+			     stream->change.speed);
+}
+
+static void align_request(const struct replay_stream *stream, struct aftl_record *record)
+{
+	u64 align = stream->change.align >> AFTL_RECORD_SECTOR_SHIFT;
+	u64 end = record->off_sect + record->nsect;
+
+	if (align < 2 || !record->nsect)
+		return;
+	record->off_sect -= record->off_sect % align;
+	record->nsect = (u32)(DIV_ROUND_UP(end, align) * align - record->off_sect);
+}
+
+/* What would reach over the end is moved before it. */
+static int fold_request(struct replay_stream *stream, struct aftl_record *record,
+			struct aftl_error *error)
+{
+	u64 sectors = stream->change.fold_bytes >> AFTL_RECORD_SECTOR_SHIFT;
+
+	if (!sectors || record->off_sect + record->nsect <= sectors)
+		return 0;
+	if (record->nsect > sectors)
+		return aftl_fail(error, -EFBIG, "%.100s: request %llu is larger than the target",
+				 stream->path, (unsigned long long)stream->given);
+	record->off_sect = min(record->off_sect % sectors, sectors - record->nsect);
+	stream->folded++;
+	return 0;
+}
+
+int stream_next(struct replay_stream *stream, struct aftl_record *record,
+		struct aftl_error *error)
+{
+	int ret;
+
+	if (stream->change.limit && stream->given == stream->change.limit)
+		return 0;
+	ret = record_next(stream->reader, record, error);
+	if (ret <= 0)
+		return ret;
+	scale_time(stream, record);
+	align_request(stream, record);
+	stream->given++;
+	ret = fold_request(stream, record, error);
+	return ret ? ret : 1;
+}
+
+static void survey_request(struct stream_survey *survey, const struct aftl_record *record)
+{
+	u64 bytes = (u64)record->nsect << AFTL_RECORD_SECTOR_SHIFT;
+	u64 offset = record->off_sect << AFTL_RECORD_SECTOR_SHIFT;
+
+	survey->requests++;
+	survey->by_op[record->op]++;
+	survey->bytes_by_op[record->op] += bytes;
+	survey->span_ns = record->t_ns;
+	survey->end_bytes = max(survey->end_bytes, offset + bytes);
+	survey->grain_bytes |= offset | bytes;
+	if (record->op == AFTL_OP_READ || record->op == AFTL_OP_WRITE)
+		survey->largest_bytes = max(survey->largest_bytes, bytes);
+}
+
+int stream_survey(struct replay_stream *stream, struct stream_survey *survey,
+		  struct aftl_error *error)
+{
+	struct aftl_record record;
+	int ret;
+
+	memset(survey, 0, sizeof(*survey));
+	ret = stream_rewind(stream, error);
+	while (!ret) {
+		ret = stream_next(stream, &record, error);
+		if (ret <= 0)
+			break;
+		survey_request(survey, &record);
+		ret = 0;
+	}
+	survey->folded = stream->folded;
+	/* The lowest bit that any of them has set. */
+	survey->grain_bytes &= ~survey->grain_bytes + 1;
+	return ret;
+}
+
+enum data_kind stream_kind(const struct replay_stream *stream, u32 class)
+{
+	return stream->kinds[class];
+}

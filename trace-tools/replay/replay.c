@@ -1,0 +1,557 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * approxftl-replay: the requests of a record, onto a device, at their time.
+ */
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "checked-memory.h"
+#include "complain.h"
+#include "exit-codes.h"
+#include "human-units.h"
+#include "json-envelope.h"
+#include "replay-run.h"
+#include "simulate.h"
+#include "version.h"
+
+/* Longest read when all is read back. */
+#define READ_BACK_BYTES (256U << 10)
+#define READ_BACK_DEPTH 16
+
+/**
+ * struct replay - one call of the program
+ * @options: its command line
+ * @stream: its requests
+ * @change: what is made of them
+ * @survey: what is in the stream then
+ * @run: what its threads share
+ * @log_header: of log and report
+ * @control: of tags, negative: none
+ * @tags: how the device learns the class
+ */
+struct replay {
+	struct replay_options options;
+	struct replay_stream *stream;
+	struct stream_change change;
+	struct stream_survey survey;
+	struct replay_run run;
+	struct replay_log_header log_header;
+	int control;
+	struct aftl_error tags;
+};
+
+static enum exit_code code_of(int ret)
+{
+	return ret == -ENOENT ? EXIT_NO_INPUT : EXIT_FAILED;
+}
+
+/* Getting ready */
+
+static int open_stream(struct replay *replay, struct aftl_error *error)
+{
+	const struct replay_options *options = &replay->options;
+	int ret = stream_open(&replay->stream, options->trace, error);
+
+	if (ret)
+		return ret;
+	replay->change = (struct stream_change){
+		.speed = options->speed,
+		.align = options->align_bytes,
+		.limit = options->requests,
+	};
+	stream_set_change(replay->stream, &replay->change);
+	return stream_survey(replay->stream, &replay->survey, error);
+}
+
+static int open_target(struct replay *replay, struct aftl_error *error)
+{
+	const struct replay_options *options = &replay->options;
+	const struct target_wish wish = {
+		.path = options->target,
+		.size = options->size_bytes,
+		.writes = survey_writes(&replay->survey),
+		.buffered = options->buffered,
+		.overwrite = options->overwrite,
+		.force = options->force,
+		.only_look = options->dry_run,
+	};
+
+	return target_open(&replay->run.target, &wish, error);
+}
+
+static int fold_stream(struct replay *replay, u64 bytes, struct aftl_error *error)
+{
+	replay->change.fold_bytes = bytes;
+	stream_set_change(replay->stream, &replay->change);
+	return stream_survey(replay->stream, &replay->survey, error);
+}
+
+/* A whole number of what requests are multiples of. */
+static u64 usable_bytes(const struct replay *replay)
+{
+	u64 grain = max(replay->survey.grain_bytes, (u64)replay->run.target.sector);
+
+	grain = min(grain, 1ULL << 20);
+	return replay->run.target.size / grain * grain;
+}
+
+static int fit_stream(struct replay *replay, struct aftl_error *error)
+{
+	const struct replay_target *target = &replay->run.target;
+	const struct stream_survey *survey = &replay->survey;
+
+	if (survey->end_bytes > target->size && !replay->options.fold)
+		return aftl_fail(error, -EFBIG,
+				 "the stream reaches to byte %llu, %.80s has %llu; --fold lets addresses begin again",
+				 (unsigned long long)survey->end_bytes, target->path,
+				 (unsigned long long)target->size);
+	if (survey->end_bytes > target->size) {
+		int ret = fold_stream(replay, usable_bytes(replay), error);
+
+		if (ret)
+			return ret;
+	}
+	if (target->direct && survey->grain_bytes && survey->grain_bytes < target->sector)
+		return aftl_fail(error, -EINVAL,
+				 "requests are multiples of %llu bytes, %.80s takes %u; --align %u or --buffered",
+				 (unsigned long long)survey->grain_bytes, target->path,
+				 target->sector, target->sector);
+	return 0;
+}
+
+static int check_limits(const struct replay *replay, struct aftl_error *error)
+{
+	const struct stream_survey *survey = &replay->survey;
+
+	if (!survey->requests)
+		return aftl_fail(error, -EINVAL, "%.120s has no request", replay->options.trace);
+	if (survey->largest_bytes > DATA_BUFFER_LARGEST)
+		return aftl_fail(error, -EFBIG, "a request has %llu bytes, the most is %u",
+				 (unsigned long long)survey->largest_bytes, DATA_BUFFER_LARGEST);
+	if (replay->options.verify && survey->requests >= U32_MAX)
+		return aftl_fail(error, -EFBIG,
+				 "--verify can tell %u requests apart; there are more: --requests N",
+				 U32_MAX);
+	return 0;
+}
+
+/* The class is told where there is somebody to tell, unless that must be or must not. */
+static int open_tags(struct replay *replay, struct aftl_error *error)
+{
+	const char *when = replay->options.tags;
+
+	replay->control = -1;
+	if (!strcmp(when, "off")) {
+		scnprintf(replay->tags.text, sizeof(replay->tags.text), "off");
+		return 0;
+	}
+	replay->control = data_tags_open(&replay->tags);
+	if (replay->control >= 0)
+		scnprintf(replay->tags.text, sizeof(replay->tags.text), "by memory");
+	else if (!strcmp(when, "require"))
+		return aftl_fail(error, -ENOTSUP, "--tags require: %s", replay->tags.text);
+	return 0;
+}
+
+static int prepare_data(struct replay *replay, struct aftl_error *error)
+{
+	struct replay_run *run = &replay->run;
+	u64 largest = max(replay->survey.largest_bytes, (u64)READ_BACK_BYTES);
+	u64 grain = replay->survey.grain_bytes;
+	int ret;
+
+	run->expected.unit_bytes = !grain || grain >= 4096 ? 4096 : 512;
+	run->expected.seed = replay->options.seed;
+	run->verifies = replay->options.verify;
+	ret = data_buffers_create(&run->buffers, replay->options.memory_bytes, (u32)largest,
+				  replay->control, error);
+	if (!ret && run->verifies)
+		ret = expected_data_create(&run->expected,
+					   run->target.size / run->expected.unit_bytes, error);
+	return ret;
+}
+
+static int choose_engine(struct replay *replay, struct aftl_error *error)
+{
+	const struct engine_config config = { .target = &replay->run.target, .depth = 1 };
+	const char *name = replay->options.engine;
+	struct engine *engine;
+	int ret;
+
+	replay->run.engine_type = &threads_engine;
+	if (name && !strcmp(name, "threads"))
+		return 0;
+	ret = uring_engine.open(&engine, &config, error);
+	if (!ret) {
+		uring_engine.close(engine);
+		replay->run.engine_type = &uring_engine;
+		return 0;
+	}
+	return ret == -EOPNOTSUPP && !name ? 0 : ret;
+}
+
+static int get_ready(struct replay *replay, struct aftl_error *error)
+{
+	int ret = open_stream(replay, error);
+
+	if (!ret)
+		ret = check_limits(replay, error);
+	if (!ret)
+		ret = open_target(replay, error);
+	if (!ret)
+		ret = fit_stream(replay, error);
+	return ret ? ret : choose_engine(replay, error);
+}
+
+/* Saying what will be done */
+
+static void print_plan(const struct replay *replay)
+{
+	static const char *const names[AFTL_OPS] = { "reads", "writes", "flushes", "discards",
+						      "zeroes" };
+	const struct stream_survey *survey = &replay->survey;
+	char size[HUMAN_SIZE], span[HUMAN_SIZE];
+	unsigned int op;
+
+	human_time(span, survey->span_ns);
+	printf("%s: %llu requests in %s\n", replay->options.trace,
+	       (unsigned long long)survey->requests, span);
+	for (op = 0; op < AFTL_OPS; op++) {
+		if (!survey->by_op[op])
+			continue;
+		human_bytes(size, survey->bytes_by_op[op]);
+		printf("  %s: %llu, %s\n", names[op], (unsigned long long)survey->by_op[op], size);
+	}
+	if (survey->folded)
+		printf("  folded: %llu\n", (unsigned long long)survey->folded);
+	human_bytes(size, replay->run.target.size);
+	printf("%s: %s of %s, %s, by %s\n", replay->run.target.path,
+	       replay->run.target.device ? "block device" : "file", size,
+	       replay->run.target.direct ? "direct" : "through the page cache",
+	       replay->run.engine_type->name);
+}
+
+/* Report */
+
+static void write_about(struct replay *replay)
+{
+	struct replay_log_header *header = &replay->log_header;
+	FILE *out = fmemopen(header->about, sizeof(header->about) - 1, "w");
+	struct json_writer json;
+
+	if (!out)
+		return;
+	json_begin(&json, out);
+	json_object(&json, NULL);
+	json_string(&json, "trace", replay->options.trace);
+	json_string(&json, "target", replay->options.target);
+	json_u64(&json, "target_bytes", replay->run.target.size);
+	json_bool(&json, "direct", replay->run.target.direct);
+	json_fixed(&json, "speed", replay->options.speed, 12);
+	json_u64(&json, "seed", replay->options.seed);
+	json_u64(&json, "unit_bytes", replay->run.expected.unit_bytes);
+	json_string(&json, "tags", replay->tags.text);
+	json_end_object(&json);
+	json_end(&json);
+	/* What has no room is no document. */
+	if (fclose(out))
+		header->about[0] = '\0';
+}
+
+static void describe(struct replay *replay)
+{
+	const struct aftl_record_header *stream = stream_header(replay->stream);
+	struct replay_log_header *header = &replay->log_header;
+
+	header->planned = replay->survey.requests;
+	header->classes = stream->classes;
+	header->closed_depth = (u32)replay->options.closed_loop;
+	header->limit = (u32)(replay->options.closed_loop ? replay->options.closed_loop :
+							     replay->options.limit);
+	memcpy(header->class_names, stream->class_names, sizeof(header->class_names));
+	scnprintf(header->engine, sizeof(header->engine), "%s", replay->run.engine_type->name);
+	scnprintf(header->tool_version, sizeof(header->tool_version), "approxftl %s",
+		  approxftl_version());
+	write_about(replay);
+}
+
+static FILE *open_json(const char *path)
+{
+	FILE *out = strcmp(path, "-") ? fopen(path, "we") : stdout;
+
+	if (!out)
+		complain_of("replay", "%s: cannot write: %s", path, strerror(errno));
+	return out;
+}
+
+static enum exit_code close_json(FILE *out, const char *path)
+{
+	bool failed = ferror(out);
+
+	if ((out == stdout ? fflush(out) : fclose(out)) || failed) {
+		complain_of("replay", "%s: cannot write: %s", path, strerror(errno));
+		return EXIT_FAILED;
+	}
+	return EXIT_DONE;
+}
+
+static enum exit_code write_json(const struct replay_options *options,
+				 const struct replay_report *report, bool interrupted)
+{
+	FILE *out = open_json(options->json);
+	struct json_writer json;
+
+	if (!out)
+		return EXIT_FAILED;
+	json_envelope_begin(&json, out, options->argc, options->argv);
+	if (options->summarise) {
+		json_string(&json, "log", options->summarise);
+	} else {
+		json_string(&json, "trace", options->trace);
+		json_string(&json, "target", options->target);
+	}
+	json_bool(&json, "interrupted", interrupted);
+	replay_report_json(report, &json);
+	json_envelope_end(&json);
+	return close_json(out, options->json);
+}
+
+static enum exit_code tell(const struct replay_options *options,
+			   const struct replay_report *report, bool interrupted)
+{
+	if (!options->json || strcmp(options->json, "-") != 0)
+		replay_report_print(report, stdout);
+	return options->json ? write_json(options, report, interrupted) : EXIT_DONE;
+}
+
+/* How the replay went, worst first. */
+static enum exit_code verdict(const struct replay_options *options,
+			      const struct replay_report *report)
+{
+	char lag[HUMAN_SIZE], most[HUMAN_SIZE];
+
+	if (report->failed)
+		return EXIT_FAILED;
+	if (replay_report_data_wrong(report)) {
+		complain_of("replay", "data came back wrong");
+		return EXIT_NOT_VERIFIED;
+	}
+	if (!options->max_lag_ns || report->header.closed_depth ||
+	    replay_report_lag(report) <= options->max_lag_ns)
+		return EXIT_DONE;
+	human_time(lag, replay_report_lag(report));
+	human_time(most, options->max_lag_ns);
+	complain_of("replay", "1 %% of the requests were later than %s, --max-lag allows %s", lag,
+		    most);
+	return EXIT_NOT_VERIFIED;
+}
+
+/* Doing it */
+
+static int stream_source(void *context, struct aftl_record *record, struct aftl_error *error)
+{
+	return stream_next(context, record, error);
+}
+
+static int read_everything_back(struct replay *replay, struct aftl_error *error)
+{
+	struct read_back back = {
+		.expected = &replay->run.expected,
+		.most_units = READ_BACK_BYTES / replay->run.expected.unit_bytes,
+	};
+	const struct request_source source = { .next = read_back_next, .context = &back };
+
+	return replay_run_phase(&replay->run, &source, READ_BACK_DEPTH, error);
+}
+
+static int fly_phases(struct replay *replay, struct aftl_error *error)
+{
+	const struct request_source source = { .next = stream_source, .context = replay->stream,
+					       .in_stream = true };
+	int ret = stream_rewind(replay->stream, error);
+
+	if (!ret)
+		ret = replay_run_phase(&replay->run, &source,
+				       (u32)replay->options.closed_loop, error);
+	if (!ret && replay->options.read_back && !pilot_interrupted())
+		ret = read_everything_back(replay, error);
+	return ret;
+}
+
+static int fly(struct replay *replay, struct aftl_error *error)
+{
+	struct replay_run *run = &replay->run;
+	struct aftl_error later;
+	int ret = 0, end;
+
+	run->options = &replay->options;
+	run->stream = replay->stream;
+	describe(replay);
+	run->report = replay_report_create(&replay->log_header, replay->options.late_ns);
+	if (replay->options.record)
+		ret = replay_log_create(&run->log, replay->options.record, &replay->log_header,
+					error);
+	if (ret)
+		return ret;
+	pilot_catch_signals();
+	progress_begin(&run->progress, replay->options.quiet ? PROGRESS_NEVER :
+							       PROGRESS_ON_TERMINAL,
+		       "replay", replay->survey.requests);
+	replay_run_prepare(run);
+	ret = fly_phases(replay, error);
+	progress_end(&run->progress);
+	end = replay_log_finish(run->log, ret ? &later : error);
+	return ret ? ret : end;
+}
+
+static enum exit_code run_replay(struct replay *replay, struct aftl_error *error)
+{
+	enum exit_code told, judged;
+	int ret = open_tags(replay, error);
+
+	if (!ret)
+		ret = prepare_data(replay, error);
+	if (!ret)
+		ret = fly(replay, error);
+	if (ret) {
+		complain_of("replay", "%s", error->text);
+		return EXIT_FAILED;
+	}
+	told = tell(&replay->options, replay->run.report, pilot_interrupted());
+	judged = verdict(&replay->options, replay->run.report);
+	if (pilot_interrupted())
+		return EXIT_INTERRUPTED;
+	return judged ? judged : told;
+}
+
+static enum exit_code to_simulator(struct replay *replay, struct aftl_error *error)
+{
+	const struct replay_options *options = &replay->options;
+	bool changed;
+	int ret = open_stream(replay, error);
+
+	if (!ret && options->fold && options->size_bytes)
+		ret = fold_stream(replay, options->size_bytes, error);
+	else if (!ret && options->fold)
+		ret = aftl_fail(error, -EINVAL,
+				"--fold needs to know where the device ends: --size SIZE");
+	if (ret) {
+		complain_of("replay", "%s", error->text);
+		return code_of(ret);
+	}
+	changed = options->speed != REPLAY_SPEED_ONE || options->fold || options->align_bytes ||
+		  options->requests;
+	return simulate(options, replay->stream, changed);
+}
+
+static enum exit_code to_target(struct replay *replay, struct aftl_error *error)
+{
+	int ret = get_ready(replay, error);
+
+	if (ret) {
+		complain_of("replay", "%s", error->text);
+		return code_of(ret);
+	}
+	if (!replay->options.dry_run)
+		return run_replay(replay, error);
+	print_plan(replay);
+	return EXIT_DONE;
+}
+
+static void release(struct replay *replay)
+{
+	struct replay_run *run = &replay->run;
+
+	replay_run_release(run);
+	replay_report_free(run->report);
+	expected_data_free(&run->expected);
+	if (run->buffers.bytes)
+		data_buffers_free(&run->buffers);
+	if (replay->control >= 0)
+		close(replay->control);
+	target_close(&run->target);
+	stream_close(replay->stream);
+}
+
+/* A log that is there */
+
+static int read_log(struct replay_log *log, struct replay_report *report,
+		    struct aftl_error *error)
+{
+	struct replay_log_entry entry;
+	int ret;
+
+	while ((ret = replay_log_next(log, &entry, error)) > 0)
+		replay_report_add(report, &entry);
+	if (!ret && replay_log_rest(log))
+		complain_of("replay", "the log ends inside an entry: its writer was stopped");
+	return ret;
+}
+
+static enum exit_code summarise(const struct replay_options *options)
+{
+	struct replay_log_header header;
+	struct replay_report *report;
+	struct aftl_error error;
+	struct replay_log *log;
+	enum exit_code told;
+	int ret = replay_log_open(&log, options->summarise, &header, &error);
+
+	if (ret) {
+		complain_of("replay", "%s", error.text);
+		return code_of(ret);
+	}
+	report = replay_report_create(&header, options->late_ns);
+	ret = read_log(log, report, &error);
+	if (ret)
+		complain_of("replay", "%s", error.text);
+	told = tell(options, report, header.entries == 0);
+	if (!told)
+		told = ret ? EXIT_FAILED : verdict(options, report);
+	replay_report_free(report);
+	replay_log_close(log);
+	return told;
+}
+
+/* "approxftl replay ..." is how it was called. */
+static char **typed_arguments(int argc, char **argv)
+{
+	char **typed = memory_zeroed((size_t)argc + 2, sizeof(*typed));
+
+	typed[0] = argv[0];
+	typed[1] = (char *)"replay";
+	memcpy(typed + 2, argv + 1, ((size_t)argc - 1) * sizeof(*typed));
+	return typed;
+}
+
+int main(int argc, char **argv)
+{
+	static struct replay replay;
+	char **typed = typed_arguments(argc, argv);
+	struct aftl_error error;
+	enum exit_code code;
+
+	replay.control = -1;
+	replay.run.target.fd = -1;
+	if (replay_options_parse(&replay.options, argc, argv, &error)) {
+		complain_of("replay", "%s", error.text);
+		free(typed);
+		return EXIT_USAGE;
+	}
+	replay.options.argc = argc + 1;
+	replay.options.argv = typed;
+	if (replay.options.help) {
+		replay_options_help();
+		code = EXIT_DONE;
+	} else if (replay.options.summarise) {
+		code = summarise(&replay.options);
+	} else if (replay.options.simulate) {
+		code = to_simulator(&replay, &error);
+	} else {
+		code = to_target(&replay, &error);
+	}
+	release(&replay);
+	free(typed);
+	return code;
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Judges and writes down what has ended, and gives its ticket and memory back.
+ */
+#include <stdlib.h>
+
+#include "machine-clock.h"
+#include "replay-run.h"
+
+/* How often it looks. A ticket waits no longer, and the log is no further behind. */
+#define PAUSE_NS 5000000
+#define FLUSH_NS 100000000
+
+static void judge_unit(const struct replay_run *run, const struct ticket *ticket, u32 i,
+		       struct replay_log_entry *entry)
+{
+	const u8 *bytes = (const u8 *)ticket->data + (u64)i * run->expected.unit_bytes;
+	enum data_kind kind;
+	struct payload what;
+	u32 flips;
+
+	switch (expected_verdict(&run->expected, bytes, ticket_first_unit(run, ticket) + i,
+				 ticket->floors[i], &what, &flips)) {
+	case DATA_GOOD:
+		kind = what.class < AFTL_RECORD_CLASSES ? stream_kind(run->stream, what.class) :
+							  DATA_PRECISE;
+		entry->units[kind]++;
+		entry->flips[kind] += flips;
+		break;
+	case DATA_LOST:
+		entry->lost++;
+		break;
+	case DATA_MISPLACED:
+		entry->misplaced++;
+		break;
+	case DATA_STALE:
+		entry->stale++;
+		break;
+	default:
+		break;
+	}
+}
+
+static void judge(const struct replay_run *run, const struct ticket *ticket,
+		  struct replay_log_entry *entry)
+{
+	u32 units = ticket_units(run, ticket);
+	u32 i;
+
+	for (i = 0; i < units; i++)
+		judge_unit(run, ticket, i, entry);
+}
+
+static void write_down(struct replay_run *run, const struct ticket *ticket)
+{
+	struct replay_log_entry entry = {
+		.due_ns = ticket->due_ns,
+		.submit_ns = ticket->submit_ns,
+		.complete_ns = ticket->complete_ns,
+		.off_sect = ticket->request.off_sect,
+		.nsect = ticket->request.nsect,
+		.op = ticket->request.op | (ticket->request.fua ? REPLAY_LOG_FUA : 0),
+		.class = ticket->request.class,
+		.sequence = ticket->sequence,
+		.error = (u16)ticket->error,
+	};
+
+	if (ticket->floors && !ticket->error)
+		judge(run, ticket, &entry);
+	replay_report_add(run->report, &entry);
+	if (run->log)
+		replay_log_put(run->log, &entry);
+}
+
+static void give_back(struct replay_run *run, struct ticket *ticket)
+{
+	if (ticket->data)
+		data_buffer_put(&run->buffers, ticket->kind, ticket->data, ticket->bytes);
+	free(ticket->floors);
+	ticket_queue_put(&run->spare, ticket);
+	sem_post(&run->spare_count);
+}
+
+static void drain(struct replay_run *run)
+{
+	struct ticket *ticket;
+
+	while ((ticket = ticket_queue_peek(&run->ended))) {
+		ticket_queue_pop(&run->ended);
+		if (!ticket->dropped)
+			write_down(run, ticket);
+		give_back(run, ticket);
+	}
+}
+
+static void flush(struct replay_run *run, u64 *flushed_ns)
+{
+	u64 now = machine_clock();
+
+	progress_step(&run->progress, run->report->done);
+	if (!run->log || now < *flushed_ns + FLUSH_NS)
+		return;
+	replay_log_flush(run->log);
+	*flushed_ns = now;
+}
+
+void *scribe_thread(void *argument)
+{
+	const struct timespec pause = to_timespec(PAUSE_NS);
+	struct replay_run *run = argument;
+	u64 flushed_ns = machine_clock();
+	bool last = false;
+
+	while (!last) {
+		last = atomic_load(&run->flown);
+		drain(run);
+		flush(run, &flushed_ns);
+		if (!last)
+			clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+	}
+	return NULL;
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "checked-memory.h"
+#include "complain.h"
+#include "simulate.h"
+#include "version.h"
+
+/* Arguments that are put before the user's own. */
+#define OWN_ARGUMENTS 12
+
+struct command {
+	char program[PATH_MAX];
+	char path[PATH_MAX];
+	char depth[24];
+	char seed[24];
+	char **arguments;
+	int count;
+};
+
+/* Beside this program, or by PATH. */
+static void find_program(char *path, size_t size)
+{
+	char own[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
+	char *slash;
+
+	own[length > 0 ? length : 0] = '\0';
+	slash = strrchr(own, '/');
+	if (slash)
+		*slash = '\0';
+	if (!slash || scnprintf(path, size, "%s/approxftl", own) <= 0 || access(path, X_OK))
+		scnprintf(path, size, "approxftl");
+}
+
+/* A file that is gone with the last process that has it open. */
+static int nameless_file(struct aftl_error *error)
+{
+	const char *directory = getenv("TMPDIR");
+	char path[PATH_MAX];
+	int fd;
+
+	scnprintf(path, sizeof(path), "%s/approxftl-XXXXXX", directory ? directory : "/tmp");
+	fd = mkstemp(path);
+	if (fd < 0)
+		return aftl_fail(error, -errno, "%.120s: cannot create: %s", path, strerror(errno));
+	unlink(path);
+	return fd;
+}
+
+static int copy_requests(struct replay_stream *stream, struct record_writer *writer,
+			 struct aftl_error *error)
+{
+	struct aftl_record record;
+	int ret = stream_rewind(stream, error);
+
+	while (!ret) {
+		ret = stream_next(stream, &record, error);
+		if (ret <= 0)
+			break;
+		ret = record_put(writer, &record, error);
+	}
+	return ret;
+}
+
+static int write_changed(struct replay_stream *stream, char *path, size_t size,
+			 struct aftl_error *error)
+{
+	struct aftl_record_header header = *stream_header(stream);
+	struct record_writer *writer;
+	struct aftl_error unused;
+	int fd = nameless_file(error);
+	int ret, finished;
+
+	if (fd < 0)
+		return fd;
+	scnprintf(path, size, "/proc/self/fd/%d", fd);
+	scnprintf(header.tool_version, sizeof(header.tool_version), "approxftl %s",
+		  approxftl_version());
+	ret = record_create(&writer, path, &header, error);
+	if (ret)
+		return ret;
+	ret = copy_requests(stream, writer, error);
+	/* The first sentence is the one that counts. */
+	finished = record_finish(writer, ret ? &unused : error);
+	return ret ? ret : finished;
+}
+
+static void add(struct command *command, const char *word)
+{
+	command->arguments[command->count++] = (char *)word;
+}
+
+static void make_command(struct command *command, const struct replay_options *options,
+			 const char *path)
+{
+	int i;
+
+	command->arguments = memory_zeroed((size_t)options->sim_count + OWN_ARGUMENTS,
+					   sizeof(char *));
+	find_program(command->program, sizeof(command->program));
+	add(command, "approxftl");
+	add(command, "sim");
+	add(command, "--trace");
+	add(command, path);
+	add(command, "--arrival");
+	add(command, options->closed_loop ? "closed" : "trace");
+	if (options->closed_loop) {
+		scnprintf(command->depth, sizeof(command->depth), "--depth=%llu",
+			  (unsigned long long)options->closed_loop);
+		add(command, command->depth);
+	}
+	if (options->seed_given) {
+		scnprintf(command->seed, sizeof(command->seed), "--seed=%llu",
+			  (unsigned long long)options->seed);
+		add(command, command->seed);
+	}
+	if (options->json) {
+		add(command, "--json");
+		add(command, options->json);
+	}
+	for (i = 0; i < options->sim_count; i++)
+		add(command, options->sim_arguments[i]);
+}
+
+enum exit_code simulate(const struct replay_options *options, struct replay_stream *stream,
+			bool changed)
+{
+	struct command command = { .count = 0 };
+	struct aftl_error error;
+
+	scnprintf(command.path, sizeof(command.path), "%s", options->trace);
+	if (changed && write_changed(stream, command.path, sizeof(command.path), &error)) {
+		complain_of("replay", "%s", error.text);
+		return EXIT_FAILED;
+	}
+	make_command(&command, options, command.path);
+	execvp(command.program, command.arguments);
+	complain_of("replay", "%s: cannot run the simulator: %s", command.program,
+		    strerror(errno));
+	free(command.arguments);
+	return EXIT_FAILED;
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "checked-memory.h"
+#include "machine-clock.h"
+#include "worker-pool.h"
+
+/* First in, first out. */
+struct ticket_list {
+	struct ticket *first;
+	struct ticket *last;
+};
+
+struct worker_pool {
+	struct engine_config config;
+	pthread_mutex_t lock;
+	pthread_cond_t work;
+	struct ticket_list waiting;
+	struct ticket_list done;
+	bool ending;
+	int event;
+	u32 threads;
+	pthread_t *ids;
+};
+
+static void append(struct ticket_list *list, struct ticket *ticket)
+{
+	ticket->next = NULL;
+	if (list->first)
+		list->last->next = ticket;
+	else
+		list->first = ticket;
+	list->last = ticket;
+}
+
+static struct ticket *take(struct ticket_list *list)
+{
+	struct ticket *ticket = list->first;
+
+	if (ticket)
+		list->first = ticket->next;
+	return ticket;
+}
+
+static int check_transfer(const struct ticket *ticket, ssize_t moved)
+{
+	if (moved < 0)
+		return -errno;
+	return (u32)moved == ticket->bytes ? 0 : -EIO;
+}
+
+static int do_write(const struct replay_target *target, const struct ticket *ticket)
+{
+	struct iovec iov = { .iov_base = ticket->data, .iov_len = ticket->bytes };
+	off_t offset = (off_t)ticket_offset(ticket);
+	int flags = ticket->request.fua ? RWF_DSYNC : 0;
+
+	return check_transfer(ticket, pwritev2(target->fd, &iov, 1, offset, flags));
+}
+
+static int perform(const struct replay_target *target, const struct ticket *ticket)
+{
+	u64 offset = ticket_offset(ticket);
+
+	switch (ticket->request.op) {
+	case AFTL_OP_READ:
+		return check_transfer(ticket, pread(target->fd, ticket->data, ticket->bytes,
+						    (off_t)offset));
+	case AFTL_OP_WRITE:
+		return do_write(target, ticket);
+	case AFTL_OP_DISCARD:
+		return target_discard(target, offset, ticket_length(ticket));
+	case AFTL_OP_WRITE_ZEROES:
+		return target_zero(target, offset, ticket_length(ticket));
+	default:
+		return fdatasync(target->fd) ? -errno : 0;
+	}
+}
+
+static void announce(const struct worker_pool *pool)
+{
+	u64 one = 1;
+
+	/* The only way to fail is a counter at its end, which wakes as well. */
+	while (write(pool->event, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+}
+
+static void work_on(struct worker_pool *pool, struct ticket *ticket)
+{
+	pthread_mutex_unlock(&pool->lock);
+	ticket->submit_ns = machine_clock() - pool->config.begin_ns;
+	ticket->error = -perform(pool->config.target, ticket);
+	ticket->complete_ns = machine_clock() - pool->config.begin_ns;
+	pthread_mutex_lock(&pool->lock);
+	append(&pool->done, ticket);
+	announce(pool);
+}
+
+static void *worker(void *argument)
+{
+	struct worker_pool *pool = argument;
+	struct ticket *ticket;
+
+	pthread_mutex_lock(&pool->lock);
+	while (!pool->ending) {
+		ticket = take(&pool->waiting);
+		if (ticket)
+			work_on(pool, ticket);
+		else
+			pthread_cond_wait(&pool->work, &pool->lock);
+	}
+	pthread_mutex_unlock(&pool->lock);
+	return NULL;
+}
+
+static int start_workers(struct worker_pool *pool, u32 threads, struct aftl_error *error)
+{
+	int ret = 0;
+
+	pool->ids = memory_zeroed(threads, sizeof(*pool->ids));
+	while (!ret && pool->threads < threads) {
+		ret = pthread_create(&pool->ids[pool->threads], NULL, worker, pool);
+		if (!ret)
+			pool->threads++;
+	}
+	return ret ? aftl_fail(error, -ret, "cannot make %u threads: %s", threads,
+			       strerror(ret)) : 0;
+}
+
+int worker_pool_create(struct worker_pool **out, const struct engine_config *config, u32 threads,
+		       struct aftl_error *error)
+{
+	struct worker_pool *pool = memory_zeroed(1, sizeof(*pool));
+	int ret;
+
+	pool->config = *config;
+	pthread_mutex_init(&pool->lock, NULL);
+	pthread_cond_init(&pool->work, NULL);
+	pool->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (pool->event < 0)
+		ret = aftl_fail(error, -errno, "no eventfd: %s", strerror(errno));
+	else
+		ret = start_workers(pool, threads, error);
+	if (ret)
+		worker_pool_free(pool);
+	else
+		*out = pool;
+	return ret;
+}
+
+void worker_pool_free(struct worker_pool *pool)
+{
+	u32 i;
+
+	if (!pool)
+		return;
+	pthread_mutex_lock(&pool->lock);
+	pool->ending = true;
+	pthread_cond_broadcast(&pool->work);
+	pthread_mutex_unlock(&pool->lock);
+	for (i = 0; i < pool->threads; i++)
+		pthread_join(pool->ids[i], NULL);
+	if (pool->event >= 0)
+		close(pool->event);
+	free(pool->ids);
+	pthread_cond_destroy(&pool->work);
+	pthread_mutex_destroy(&pool->lock);
+	free(pool);
+}
+
+void worker_pool_submit(struct worker_pool *pool, struct ticket *ticket)
+{
+	pthread_mutex_lock(&pool->lock);
+	append(&pool->waiting, ticket);
+	pthread_cond_signal(&pool->work);
+	pthread_mutex_unlock(&pool->lock);
+}
+
+struct ticket *worker_pool_reap(struct worker_pool *pool)
+{
+	struct ticket *ticket;
+
+	pthread_mutex_lock(&pool->lock);
+	ticket = take(&pool->done);
+	pthread_mutex_unlock(&pool->lock);
+	return ticket;
+}
+
+int worker_pool_event(const struct worker_pool *pool)
+{
+	return pool->event;
+}

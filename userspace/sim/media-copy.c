@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+
+#include "checked-memory.h"
+#include "media-copy.h"
+
+int media_check_blocks(const struct aftl_geometry *geo, const struct sim_options *options,
+		       struct aftl_error *error)
+{
+	u32 i;
+
+	for (i = 0; i < options->page_block_count; i++)
+		if (options->page_blocks[i] >= geo->blocks)
+			return aftl_fail(error, -EINVAL,
+					 "--page-map: there is no block %u; the last is %u",
+					 options->page_blocks[i], geo->blocks - 1);
+	return 0;
+}
+
+static bool fuller(const struct aftl_block *block, const struct aftl_block *other)
+{
+	if (!other || block->programmed != other->programmed)
+		return !other || block->programmed > other->programmed;
+	return block->valid > other->valid;
+}
+
+/* The fullest block of @kind, the one with most valid units among equals; NULL if there is none. */
+static const struct aftl_block *fullest_block(const struct aftl *ftl, u8 kind)
+{
+	const struct aftl_block *block = aftl_media(ftl)->blocks;
+	const struct aftl_block *end = block + aftl_geometry(ftl)->blocks;
+	const struct aftl_block *found = NULL;
+
+	for (; block < end; block++)
+		if (block->kind == kind && block->programmed && fuller(block, found))
+			found = block;
+	return found;
+}
+
+/* Returns how many there are. */
+static u32 choose_blocks(const struct aftl *ftl, u32 chosen[AFTL_KINDS_MAX])
+{
+	u32 count = 0;
+	u8 kind;
+
+	for (kind = 0; kind < AFTL_KINDS_MAX; kind++) {
+		const struct aftl_block *block = fullest_block(ftl, kind);
+
+		if (block)
+			chosen[count++] = aftl_block_index(aftl_media(ftl), block);
+	}
+	return count;
+}
+
+static u8 valid_units(const struct aftl_media *media, const struct aftl_block *block, u32 page)
+{
+	u32 first = from_slot(aftl_page_slot(media, block, page));
+	u8 valid = 0;
+	u32 i;
+
+	for (i = 0; i < media->geo->page_units; i++)
+		valid += aftl_slot_valid(media, to_slot(first + i));
+	return valid;
+}
+
+/* The kind of an empty block is left over from before. */
+const char *sim_kind_name(const struct aftl_policy_type *policy, const struct aftl_block *block)
+{
+	const char *name = policy->kinds[block->kind];
+
+	return block->programmed && name ? name : "";
+}
+
+static void copy_pages(const struct aftl *ftl, u32 index, struct sim_page_map *map)
+{
+	const struct aftl_media *media = aftl_media(ftl);
+	const struct aftl_block *block = &media->blocks[index];
+	u32 first = aftl_device_page(media, block, 0);
+	u32 pages = media->geo->pages;
+	u32 i;
+
+	map->block = index;
+	map->kind = sim_kind_name(aftl_policy_type(ftl), block);
+	map->attr = memory_zeroed(pages, sizeof(*map->attr));
+	map->valid = memory_zeroed(pages, sizeof(*map->valid));
+	map->age_hours = memory_zeroed(pages, sizeof(*map->age_hours));
+	for (i = 0; i < pages; i++) {
+		map->attr[i] = media->attr[first + i];
+		map->valid[i] = valid_units(media, block, i);
+		map->age_hours[i] = (u32)aftl_hours(ftl) - block->first_hour -
+				    media->hours[first + i];
+	}
+}
+
+static void copy_page_maps(const struct aftl *ftl, const struct sim_options *options,
+			   struct sim_result *result)
+{
+	const u32 *blocks = options->page_blocks;
+	u32 count = options->page_block_count;
+	u32 chosen[AFTL_KINDS_MAX];
+	u32 i;
+
+	if (!count) {
+		count = choose_blocks(ftl, chosen);
+		blocks = chosen;
+	}
+	result->page_maps = memory_zeroed(count, sizeof(*result->page_maps));
+	result->page_map_count = count;
+	for (i = 0; i < count; i++)
+		copy_pages(ftl, blocks[i], &result->page_maps[i]);
+}
+
+void media_copy(const struct aftl *ftl, const struct sim_options *options,
+		struct sim_result *result)
+{
+	u32 blocks = aftl_geometry(ftl)->blocks;
+
+	if (options->block_table) {
+		result->blocks = memory_zeroed(blocks, sizeof(*result->blocks));
+		memcpy(result->blocks, aftl_media(ftl)->blocks, blocks * sizeof(*result->blocks));
+	}
+	if (options->page_map)
+		copy_page_maps(ftl, options, result);
+}
+
+void media_copy_release(struct sim_result *result)
+{
+	u32 i;
+
+	for (i = 0; i < result->page_map_count; i++) {
+		free(result->page_maps[i].attr);
+		free(result->page_maps[i].valid);
+		free(result->page_maps[i].age_hours);
+	}
+	free(result->page_maps);
+	free(result->blocks);
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Blocks and pages as columns of JSON.
+ */
+#include "media-copy.h"
+#include "report.h"
+
+static const char *const state_names[] = {
+	[AFTL_BLOCK_FREE] = "free",
+	[AFTL_BLOCK_OPEN] = "open",
+	[AFTL_BLOCK_CLOSED] = "closed",
+	[AFTL_BLOCK_BAD] = "bad",
+};
+
+static void put_states(struct json_writer *json, const struct sim_result *result)
+{
+	u32 i;
+
+	json_list(json, "state");
+	for (i = 0; i < result->geo.blocks; i++)
+		json_string(json, NULL, state_names[result->blocks[i].state]);
+	json_end_array(json);
+	json_list(json, "kind");
+	for (i = 0; i < result->geo.blocks; i++)
+		json_string(json, NULL, sim_kind_name(result->policy, &result->blocks[i]));
+	json_end_array(json);
+}
+
+static void put_wear(struct json_writer *json, const struct sim_result *result)
+{
+	u32 i;
+
+	json_list(json, "erases");
+	for (i = 0; i < result->geo.blocks; i++)
+		json_u64(json, NULL, result->blocks[i].erases);
+	json_end_array(json);
+	json_list(json, "wear");
+	for (i = 0; i < result->geo.blocks; i++)
+		json_fixed(json, NULL, result->blocks[i].wear, 4);
+	json_end_array(json);
+}
+
+static void put_content(struct json_writer *json, const struct sim_result *result)
+{
+	u32 i;
+
+	json_list(json, "programmed_pages");
+	for (i = 0; i < result->geo.blocks; i++)
+		json_u64(json, NULL, result->blocks[i].programmed);
+	json_end_array(json);
+	json_list(json, "valid_units");
+	for (i = 0; i < result->geo.blocks; i++)
+		json_u64(json, NULL, result->blocks[i].valid);
+	json_end_array(json);
+	json_list(json, "approximate_units");
+	for (i = 0; i < result->geo.blocks; i++)
+		json_u64(json, NULL, result->blocks[i].valid_approx);
+	json_end_array(json);
+	json_list(json, "reads");
+	for (i = 0; i < result->geo.blocks; i++)
+		json_u64(json, NULL, result->blocks[i].reads);
+	json_end_array(json);
+}
+
+static void put_block_table(struct json_writer *json, const struct sim_result *result)
+{
+	json_object(json, "block_table");
+	put_states(json, result);
+	put_wear(json, result);
+	put_content(json, result);
+	json_end_object(json);
+}
+
+/* An erased page has none. */
+static void put_names(struct json_writer *json, const char *key, const struct sim_page_map *map,
+		      u32 pages, u32 (*number)(u8 attr), const char *const *names)
+{
+	u32 i;
+
+	json_list(json, key);
+	for (i = 0; i < pages; i++) {
+		if (map->attr[i] & AFTL_PAGE_PROGRAMMED)
+			json_string(json, NULL, names[number(map->attr[i])]);
+		else
+			json_null(json, NULL);
+	}
+	json_end_array(json);
+}
+
+static void put_ages(struct json_writer *json, const struct sim_page_map *map, u32 pages)
+{
+	u32 i;
+
+	json_list(json, "age_hours");
+	for (i = 0; i < pages; i++) {
+		if (map->attr[i] & AFTL_PAGE_PROGRAMMED)
+			json_u64(json, NULL, map->age_hours[i]);
+		else
+			json_null(json, NULL);
+	}
+	json_end_array(json);
+}
+
+static void put_valid(struct json_writer *json, const struct sim_page_map *map, u32 pages)
+{
+	u32 i;
+
+	json_list(json, "valid_units");
+	for (i = 0; i < pages; i++)
+		json_u64(json, NULL, map->valid[i]);
+	json_end_array(json);
+}
+
+static void put_page_map(struct json_writer *json, const struct sim_result *result,
+			 const struct sim_page_map *map)
+{
+	u32 pages = result->geo.pages;
+
+	json_object(json, NULL);
+	json_u64(json, "block", map->block);
+	json_u64(json, "lun", map->block / result->geo.blocks_per_lun);
+	json_string(json, "kind", map->kind);
+	put_names(json, "class", map, pages, aftl_page_class, sim_class_names);
+	put_names(json, "mode", map, pages, aftl_page_mode, sim_mode_names);
+	put_valid(json, map, pages);
+	put_ages(json, map, pages);
+	json_end_object(json);
+}
+
+void sim_report_media(struct json_writer *json, const struct sim_result *result)
+{
+	u32 i;
+
+	if (result->blocks)
+		put_block_table(json, result);
+	if (!result->page_maps)
+		return;
+	json_array(json, "page_maps");
+	for (i = 0; i < result->page_map_count; i++)
+		put_page_map(json, result, &result->page_maps[i]);
+	json_end_array(json);
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+
+#include "checked-memory.h"
+#include "json-envelope.h"
+#include "report.h"
+#include "timeline.h"
+
+/**
+ * struct lane - one LUN
+ * @event: the operation under way, or the last one that was
+ * @busy: it has not been written yet
+ * @resumed: it was interrupted before
+ */
+struct lane {
+	struct aftl_array_event event;
+	bool busy;
+	bool resumed;
+};
+
+/**
+ * struct timeline - a file under way
+ * @file: of it
+ * @json: document in it
+ * @path: for sentences
+ * @lanes: of the device, one for each LUN
+ * @luns: how many
+ * @block_pages: pages of a block there
+ * @device: number of the device, from 1
+ * @events: in the file
+ * @omitted: not in the file
+ */
+struct timeline {
+	FILE *file;
+	struct json_writer json;
+	const char *path;
+	struct lane *lanes;
+	u32 luns;
+	u32 block_pages;
+	u32 device;
+	u64 events;
+	u64 omitted;
+};
+
+int timeline_create(struct timeline **out, const char *path, int argc, char **argv,
+		    struct aftl_error *error)
+{
+	FILE *file = fopen(path, "w");
+	struct timeline *timeline;
+
+	if (!file)
+		return aftl_fail(error, -errno, "%.120s: cannot create: %s", path,
+				 strerror(errno));
+	timeline = memory_zeroed(1, sizeof(*timeline));
+	timeline->file = file;
+	timeline->path = path;
+	json_envelope_begin(&timeline->json, file, argc, argv);
+	json_string(&timeline->json, "displayTimeUnit", "ns");
+	json_array(&timeline->json, "traceEvents");
+	*out = timeline;
+	return 0;
+}
+
+/* Names of a process, which is a device here, and of its threads, which are LUNs. */
+static void put_name(struct timeline *timeline, const char *what, u32 lun, const char *name)
+{
+	struct json_writer *json = &timeline->json;
+
+	json_record(json, NULL);
+	json_string(json, "ph", "M");
+	json_u64(json, "pid", timeline->device);
+	json_u64(json, "tid", lun);
+	json_string(json, "name", what);
+	json_record(json, "args");
+	json_string(json, "name", name);
+	json_end_object(json);
+	json_end_object(json);
+}
+
+void timeline_device(struct timeline *timeline, const struct aftl *ftl)
+{
+	char name[16];
+	u32 i;
+
+	if (!timeline)
+		return;
+	free(timeline->lanes);
+	timeline->luns = aftl_geometry(ftl)->luns;
+	timeline->lanes = memory_zeroed(timeline->luns, sizeof(*timeline->lanes));
+	timeline->block_pages = aftl_geometry(ftl)->pages;
+	timeline->device++;
+	put_name(timeline, "process_name", 0, aftl_policy_type(ftl)->name);
+	for (i = 0; i < timeline->luns; i++) {
+		scnprintf(name, sizeof(name), "LUN %u", i);
+		put_name(timeline, "thread_name", i, name);
+	}
+}
+
+static void operation_name(const struct aftl_array_event *event, char name[32])
+{
+	if (event->op == AFTL_ARRAY_PROGRAM)
+		scnprintf(name, 32, "program %s", sim_mode_names[event->mode]);
+	else
+		scnprintf(name, 32, "%s", event->op == AFTL_ARRAY_READ ? "read" : "erase");
+}
+
+/* Times count in microseconds there. */
+static void put_event(struct timeline *timeline, const struct lane *lane, u64 end_ns)
+{
+	const struct aftl_array_event *event = &lane->event;
+	struct json_writer *json = &timeline->json;
+	char name[32];
+
+	if (timeline->events == TIMELINE_EVENTS) {
+		timeline->omitted++;
+		return;
+	}
+	timeline->events++;
+	operation_name(event, name);
+	json_record(json, NULL);
+	json_string(json, "ph", "X");
+	json_u64(json, "pid", timeline->device);
+	json_u64(json, "tid", event->lun);
+	json_fixed(json, "ts", event->begin_ns, 3);
+	json_fixed(json, "dur", end_ns - event->begin_ns, 3);
+	json_string(json, "name", name);
+	json_string(json, "cat", sim_cause_names[event->cause]);
+	json_record(json, "args");
+	json_u64(json, "block", event->block);
+	json_u64(json, "page", event->page);
+	json_u64(json, "pages", event->pages);
+	if (lane->resumed)
+		json_bool(json, "resumed", true);
+	json_end_object(json);
+	json_end_object(json);
+}
+
+static void end_lane(struct timeline *timeline, struct lane *lane, u64 end_ns)
+{
+	if (lane->busy)
+		put_event(timeline, lane, end_ns);
+	lane->busy = false;
+}
+
+static u64 planned_end(const struct lane *lane)
+{
+	return lane->event.begin_ns + lane->event.array_ns;
+}
+
+void timeline_put(struct timeline *timeline, const struct aftl_array_event *event)
+{
+	struct lane *lane = &timeline->lanes[event->lun];
+
+	if (event->op == AFTL_ARRAY_SUSPEND) {
+		end_lane(timeline, lane, event->begin_ns);
+		return;
+	}
+	end_lane(timeline, lane, planned_end(lane));
+	lane->event = *event;
+	lane->busy = true;
+	lane->resumed = event->op == AFTL_ARRAY_RESUME;
+	/* Only an erase concerns all pages. */
+	if (lane->resumed)
+		lane->event.op = event->pages == timeline->block_pages ? AFTL_ARRAY_ERASE :
+								       AFTL_ARRAY_PROGRAM;
+}
+
+void timeline_device_end(struct timeline *timeline)
+{
+	u32 i;
+
+	if (!timeline)
+		return;
+	for (i = 0; i < timeline->luns; i++)
+		end_lane(timeline, &timeline->lanes[i], planned_end(&timeline->lanes[i]));
+}
+
+u64 timeline_omitted(const struct timeline *timeline)
+{
+	return timeline ? timeline->omitted : 0;
+}
+
+int timeline_finish(struct timeline *timeline, struct aftl_error *error)
+{
+	bool failed;
+	int ret = 0;
+
+	if (!timeline)
+		return 0;
+	json_end_array(&timeline->json);
+	json_u64(&timeline->json, "omitted_events", timeline->omitted);
+	json_envelope_end(&timeline->json);
+	failed = ferror(timeline->file);
+	failed |= fclose(timeline->file) != 0;
+	if (failed)
+		ret = aftl_fail(error, -EIO, "%.120s: cannot write", timeline->path);
+	free(timeline->lanes);
+	free(timeline);
+	return ret;
+}
