@@ -111,6 +111,11 @@ struct approxftl_unit {
 
 #endif
 
+/* In C++ approxftl is the namespace of approx.hpp, and the handle is approxftl_handle. */
+#ifdef __cplusplus
+#define approxftl approxftl_handle
+#endif
+
 struct approxftl;
 struct approxftl_arena;
 
@@ -323,6 +328,7 @@ APPROXFTL_PUBLIC int approxftl_arena_sync(struct approxftl_arena *arena);
 APPROXFTL_PUBLIC void approxftl_arena_destroy(struct approxftl_arena *arena);
 
 #ifdef __cplusplus
+#undef approxftl
 }
 #endif
 
