@@ -7,7 +7,7 @@ import argparse
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from textwrap import fill
@@ -48,9 +48,18 @@ def wrapped(text: str) -> str:
     return fill(text, HELP_WIDTH, break_on_hyphens=False)
 
 
+class Help(argparse.RawDescriptionHelpFormatter):
+    """Help that begins as that of the other commands does."""
+
+    def add_usage(self, usage: str | None, actions: Iterable[argparse.Action],
+                  groups: Iterable[Any], prefix: str | None = None) -> None:
+        """Begin with a capital."""
+        super().add_usage(usage, actions, groups, "Usage: " if prefix is None else prefix)
+
+
 def wide_help(prog: str) -> argparse.HelpFormatter:
     """Format help to the same width everywhere."""
-    return argparse.RawDescriptionHelpFormatter(prog, max_help_position=28, width=HELP_WIDTH)
+    return Help(prog, max_help_position=28, width=HELP_WIDTH)
 
 
 def run(verb: str, body: Callable[[], int]) -> int:
