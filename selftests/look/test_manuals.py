@@ -14,7 +14,7 @@ VERBS = ("compare", "figures", "report")
 
 HELP = {
     "report": """\
-usage: approxftl report [-h] [-o FILE] [-t TEXT] FILE [FILE ...]
+Usage: approxftl report [-h] [-o FILE] [-t TEXT] FILE [FILE ...]
 
 Writes one HTML page with tables and figures of everything that it is given.
 
@@ -27,7 +27,7 @@ options:
   -t TEXT, --title TEXT   its title
 """,
     "compare": """\
-usage: approxftl compare [-h] [-a] [-j] FILE [FILE ...]
+Usage: approxftl compare [-h] [-a] [-j] FILE [FILE ...]
 
 Puts runs side by side, relative to the first, and says what devices, replays and record
 files hold.
@@ -41,7 +41,7 @@ options:
   -j, --json  everything as JSON, times in ns, energy in pJ
 """,
     "figures": """\
-usage: approxftl figures [-h] [-l] [-k KIND,...] [-o DIR] [-f {svg,pdf}] [-d] [FILE ...]
+Usage: approxftl figures [-h] [-l] [-k KIND,...] [-o DIR] [-f {svg,pdf}] [-d] [FILE ...]
 
 Draws single figures, as SVG or PDF, with their numbers as CSV.
 
