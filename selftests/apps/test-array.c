@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Arrays behind a small buffer hold what an array in memory holds; headers survive, any bytes
+ * in their place do no harm; programs survive any bytes in approximate data.
+ */
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "app-run.h"
+#include "tap.h"
+
+#define WORDS (20 * ARRAY_PAGE_WORDS + 17)
+
+static char folder[64] = "/tmp/aftl-apps.XXXXXX";
+static struct app_place place;
+static struct aftl_error error;
+static const struct app_setup setup = { .size = 64, .seed = 7 };
+
+static void random_access(enum app_io io)
+{
+	static const struct array_shape shape = { "random", WORDS, 1e9, 0 };
+	static double shadow[WORDS];
+	struct aftl_random random = { .state = io };
+	struct array array;
+	u64 repaired = 0;
+	unsigned int i;
+
+	place.io = io;
+	memset(shadow, 0, sizeof(shadow));
+	CHECK_EQ(array_create(&array, &place, &shape, &setup, &error), 0);
+	for (i = 0; i < 20000; i++) {
+		u64 at = aftl_random_below(&random, WORDS);
+
+		if (i % 3)
+			array_put(&array, at, shadow[at] = i);
+		else
+			CHECK(array_value(&array, at) == shadow[at]);
+		if (i % 5000 == 4999)
+			CHECK_EQ(array_settle(&array, &error), 0);
+	}
+	CHECK_EQ(array_close(&array, &repaired, &error), 0);
+	CHECK_EQ(array_open(&array, &place, &shape, &setup, &error), 0);
+	CHECK_EQ(array.slot_count, ARRAY_HELD);
+	for (i = 0; i < WORDS; i++)
+		CHECK(array_value(&array, i) == shadow[i]);
+	CHECK_EQ(array_close(&array, &repaired, &error), 0);
+	CHECK_EQ(repaired, 0);
+}
+
+static void buffered(void)
+{
+	random_access(APP_IO_BUFFERED);
+}
+
+static void mapped(void)
+{
+	random_access(APP_IO_MMAP);
+}
+
+/* The last ARRAY_HELD pages stay where they are. */
+static void pages_stay(void)
+{
+	static const struct array_shape shape = { "stay", 32 * ARRAY_PAGE_WORDS, 100, 0 };
+	const double *held[ARRAY_HELD];
+	struct array array;
+	u64 page, repaired = 0;
+	unsigned int i;
+
+	place.io = APP_IO_BUFFERED;
+	CHECK_EQ(array_create(&array, &place, &shape, &setup, &error), 0);
+	for (page = 0; page < 32; page++)
+		array_put(&array, page * ARRAY_PAGE_WORDS, (double)page);
+	for (page = 0; page < 32; page++) {
+		held[page % ARRAY_HELD] = array_values(&array, page, false);
+		for (i = 0; i < ARRAY_HELD && i <= page; i++)
+			CHECK(*held[(page - i) % ARRAY_HELD] == (double)(page - i));
+	}
+	CHECK_EQ(array_close(&array, &repaired, &error), 0);
+}
+
+static void no_values(void)
+{
+	static const struct array_shape wide = { "values", 8, 1e300, 0 };
+	static const struct array_shape narrow = { "values", 8, 2, 0 };
+	static const double bad[] = { 1, -2, 2.0001, -3, 1e200, -0.0, 0.5, 2 };
+	static const double good[] = { 1, -2, 0, 0, 0, 0, 0.5, 2 };
+	struct array array;
+	u64 repaired = 0;
+	unsigned int i;
+
+	CHECK_EQ(array_create(&array, &place, &wide, &setup, &error), 0);
+	for (i = 0; i < 8; i++)
+		array_put(&array, i, bad[i]);
+	array_put(&array, 8, NAN);
+	array_put(&array, 9, INFINITY);
+	CHECK_EQ(array_close(&array, &repaired, &error), 0);
+	CHECK_EQ(array_open(&array, &place, &narrow, &setup, &error), 0);
+	for (i = 0; i < 8; i++)
+		CHECK(array_value(&array, i) == good[i]);
+	CHECK(array_value(&array, 8) == 0 && array_value(&array, 9) == 0);
+	CHECK_EQ(array_close(&array, &repaired, &error), 0);
+	CHECK_EQ(repaired, 5);
+}
+
+static void beyond(void)
+{
+	static const struct array_shape shape = { "beyond", 8, 1, 0 };
+	struct array array;
+	u64 repaired = 0;
+
+	CHECK_EQ(array_create(&array, &place, &shape, &setup, &error), 0);
+	array_put(&array, 1ULL << 60, 1);
+	CHECK(array_value(&array, U64_MAX) == 1 || array_value(&array, U64_MAX) == 0);
+	CHECK(array_close(&array, &repaired, &error) == -EINVAL);
+	CHECK_CONTAINS(error.text, "no such page");
+}
+
+static void headers(void)
+{
+	struct app_setup all = { 64, 64, 128, 3, 5, 6, 7, U64_MAX }, found;
+	char header[HEADER_BYTES], tail[100] = "";
+	unsigned int i;
+
+	for (i = 0; i < sizeof(tail) - 1; i++) {
+		header_make(header, MAGIC_PIXELS, &all, tail);
+		CHECK_EQ(header_parse(header, &found, &error), 0);
+		CHECK(!memcmp(&found, &all, sizeof(all)));
+		CHECK(!memcmp(header + HEADER_BYTES - i, tail, i));
+		tail[i] = 'x';
+	}
+}
+
+static void damaged_headers(void)
+{
+	struct aftl_random random = { .state = 1 };
+	char header[HEADER_BYTES];
+	struct app_setup found;
+	unsigned int i, j, refused = 0;
+
+	for (i = 0; i < 4000; i++) {
+		header_make(header, MAGIC_ARRAY, &setup, "");
+		for (j = 0; j <= i % 64; j++)
+			header[aftl_random_below(&random, i % 2 ? 200 : HEADER_BYTES)] =
+				(char)aftl_random_next(&random);
+		if (header_parse(header, &found, &error))
+			refused++;
+		else
+			CHECK_EQ(setup_check(&found, &error), 0);
+	}
+	CHECK_RANGE(refused, 500, 3500);
+}
+
+static const struct app_setup small[] = {
+	{ .size = 4096, .seed = 1 },
+	{ .size = 1000, .degree = 6, .rounds = 2, .seed = 1 },
+	{ .size = 128, .seed = 1 },
+	{ .size = 64, .rounds = 40, .seed = 1 },
+	{ .size = 8192, .seed = 1 },
+	{ .width = 128, .height = 64, .segment = 16, .seed = 1 },
+	{ .width = 64, .height = 64, .frames = 5, .segment = 3, .seed = 1 },
+};
+
+/* Each byte of approximate data becomes a random one with a chance of one in @rarity. */
+static void damage(const struct app *app, const struct app_setup *with, u32 rarity,
+		   struct aftl_random *random)
+{
+	const struct app_input *input;
+
+	for (input = app->inputs; input->name; input++) {
+		int fd = openat(place.folder, input->name, O_RDWR | O_CLOEXEC);
+		off_t at, end = lseek(fd, 0, SEEK_END);
+
+		CHECK(fd >= 0);
+		for (at = 0; at < end && input->kind == APPROXFTL_APPROXIMATE; at++) {
+			char byte = (char)aftl_random_next(random);
+
+			if ((u64)at % app_stride(app, with) >= HEADER_BYTES &&
+			    !aftl_random_below(random, rarity))
+				CHECK_EQ(pwrite(fd, &byte, 1, at), 1);
+		}
+		close(fd);
+	}
+}
+
+static void survives(const struct app *app, const struct app_setup *with, u32 rarity)
+{
+	struct app_options options = {
+		.app = app, .folder = folder, .reference = "/tmp", .setup = *with,
+		.phase = PHASE_WRITE, .memory_bytes = 1,
+	};
+	struct aftl_random random = { .state = rarity };
+	struct app_run run;
+
+	CHECK_EQ(run_app(&run, &options, &error), 0);
+	damage(app, with, rarity, &random);
+	options.phase = PHASE_COMPUTE;
+	CHECK_MSG(!run_app(&run, &options, &error), "%s", error.text);
+	CHECK(run_verified(&run));
+	CHECK(run.flips.flipped > 0);
+	CHECK(isfinite(run.result.distance) && isfinite(run.result.squared));
+	CHECK(run.result.distance > 0 || run.result.squared > 0);
+}
+
+static void all_survive(void)
+{
+	unsigned int i;
+
+	place.io = APP_IO_BUFFERED;
+	for (i = 0; i < ARRAY_SIZE(small); i++) {
+		survives(apps[i], &small[i], 1);
+		survives(apps[i], &small[i], 50);
+	}
+}
+
+static void clean_up(void)
+{
+	static const char *const names[] = {
+		"random", "stay", "values", "beyond", "signal", "spectrum", "vector", "columns",
+		"rows", "before", "product", "matrix", "factors", "grid", "relaxed", "samples",
+		"estimates", "image", "video",
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		unlinkat(place.folder, names[i], 0);
+	CHECK_EQ(rmdir(folder), 0);
+}
+
+int main(void)
+{
+	if (!mkdtemp(folder))
+		tap_bail_out("no temporary directory");
+	place = (struct app_place){ .path = folder, .memory_bytes = 1 };
+	place.folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	tap_run("a buffer that is smaller than the array", buffered);
+	tap_run("the same of a file in memory", mapped);
+	tap_run("pages stay while they are held", pages_stay);
+	tap_run("what is no value becomes 0", no_values);
+	tap_run("an index beyond the end is an error", beyond);
+	tap_run("headers hold what was put into them", headers);
+	tap_run("damaged headers are refused, or harmless", damaged_headers);
+	tap_run("programs survive damaged data", all_survive);
+	tap_run("nothing is left behind", clean_up);
+	return tap_finish();
+}

@@ -1,0 +1,385 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The annotated programs without a device: numerics, files, damage, reports, refusals."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import resource
+import subprocess
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from selftests.sim.schema import Checker
+from selftests.sim.support import BUILD, TOP, Done
+
+PROGRAM = BUILD / "approxftl-app"
+SCHEMA = TOP / "userspace/apps/app-output.schema.json"
+MANUAL = TOP / "userspace/apps/approxftl-app.1.rst"
+HEADER = 4096
+
+SMALL: dict[str, list[str]] = {
+    "fft": ["--size", "16384"],
+    "smm": ["--size", "4096", "--degree", "8"],
+    "lu": ["--size", "256"],
+    "sor": ["--size", "128", "--rounds", "512"],
+    "mc": ["--size", "65536"],
+    "img": ["--width", "256", "--height", "256"],
+    "vid": ["--width", "128", "--height", "64", "--frames", "12"],
+}
+NUMERIC = ("fft", "smm", "lu", "sor", "mc")
+WAYS = ("buffered", "direct", "mmap")
+#: Files with approximate data, and bytes from one header to the next.
+INPUTS = {
+    "fft": {"signal": 0}, "smm": {"values": 0, "vector": 0}, "lu": {"matrix": 0},
+    "sor": {"grid": 0}, "mc": {"samples": 0}, "img": {"image": 0},
+    "vid": {"video": HEADER + 128 * 64},
+}
+Json = dict[str, Any]
+Words = NDArray[np.float64]
+
+
+def run(*arguments: str | Path) -> Done:
+    done = subprocess.run([PROGRAM, *arguments], capture_output=True, timeout=120, check=False)
+    return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def report(app: str, folder: Path, *arguments: str | Path, code: int = 0) -> Json:
+    done = run(app, folder, *arguments, "--json", "-")
+    assert done.code == code, done.err
+    document: Json = json.loads(done.out)
+    assert Checker(json.loads(SCHEMA.read_text())).errors(document) == []
+    return document
+
+
+def written(app: str, folder: Path, *arguments: str) -> None:
+    report(app, folder, "--phase", "write", *SMALL[app], *arguments)
+
+
+def computed(app: str, folder: Path, *arguments: str) -> Json:
+    return report(app, folder, "--phase", "compute", *arguments)
+
+
+def words(path: Path) -> Words:
+    return np.fromfile(path, dtype=np.float64, offset=HEADER)
+
+
+def integers(path: Path) -> NDArray[np.uint64]:
+    return np.fromfile(path, dtype=np.uint64, offset=HEADER)
+
+
+def approximate(app: str, data: NDArray[np.uint8], name: str) -> NDArray[np.intp]:
+    """Return the offsets of all bytes that may lose bits."""
+    stride = INPUTS[app][name] or len(data)
+    offsets = np.arange(len(data))
+    return offsets[offsets % stride >= HEADER]
+
+
+def flip(app: str, folder: Path, rate: float, seed: int) -> int:
+    """Invert bits of the approximate data, each with the same chance; return how many."""
+    random = np.random.default_rng(seed)
+    count = 0
+    for name in INPUTS[app]:
+        data = np.fromfile(folder / name, dtype=np.uint8)
+        for bit in range(8):
+            offsets = approximate(app, data, name)
+            hit = offsets[random.random(len(offsets)) < rate]
+            data[hit] ^= np.uint8(1 << bit)
+            count += len(hit)
+        data.tofile(folder / name)
+    return count
+
+
+def badness(app: str, document: Json) -> float:
+    quality = document["quality"]
+    return float(quality["relative_error" if app in NUMERIC else "mean_square_error"])
+
+
+# Precise data
+
+
+@pytest.mark.parametrize("app", SMALL)
+@pytest.mark.parametrize("way", WAYS)
+def test_without_errors_the_result_is_right(app: str, way: str, tmp_path: Path) -> None:
+    folder = BUILD / "tests" / f"apps-{app}-{way}"  # tmpfs cannot do O_DIRECT on every kernel
+    folder.mkdir(parents=True, exist_ok=True)
+    document = report(app, folder, "--io", way, *SMALL[app], "--reference", tmp_path)
+    assert document["check"]["passed"]
+    assert not document["device_active"]
+    assert badness(app, document) == 0
+    assert document["inputs"]["flipped_bits"] == document["inputs"]["damaged_precise_bits"] == 0
+    if app in NUMERIC:
+        assert document["quality"]["repaired_values"] == 0
+    else:
+        assert document["quality"]["psnr_db"] is None
+        assert document["quality"]["ssim"] == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def tiles(data: Words, rows: int, columns: int) -> NDArray[np.complex128]:
+    points = data[: 2 * rows * columns].view(np.complex128)
+    return points.reshape(rows // 32, columns // 32, 32, 32).swapaxes(1, 2).reshape(rows, columns)
+
+
+@pytest.mark.parametrize(("size", "rows"), [(2048, 64), (16384, 128), (32768, 256)])
+def test_fft_is_that_of_numpy(size: int, rows: int, tmp_path: Path) -> None:
+    report("fft", tmp_path, "--size", str(size))
+    signal = tiles(words(tmp_path / "signal"), rows, size // rows).ravel()
+    spectrum = tiles(words(tmp_path / "spectrum"), rows, size // rows).T.ravel()
+    assert np.allclose(spectrum, np.fft.fft(signal), rtol=0, atol=1e-9)
+    assert 0.5 < np.abs(signal.real).mean() * 2 < 1.5
+
+
+def blocks(data: Words, side: int) -> Words:
+    return data.reshape(side, side, 64, 64).swapaxes(1, 2).reshape(side * 64, side * 64)
+
+
+def test_lu_gives_the_factors(tmp_path: Path) -> None:
+    report("lu", tmp_path, "--size", "192")
+    matrix = blocks(words(tmp_path / "matrix"), 3)
+    factors = blocks(words(tmp_path / "factors"), 3)
+    product = (np.tril(factors, -1) + np.eye(192)) @ np.triu(factors)
+    assert np.allclose(product, matrix, rtol=0, atol=1e-10)
+    assert np.linalg.matrix_rank(matrix) == 192
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 5])
+def test_smm_is_the_product(rounds: int, tmp_path: Path) -> None:
+    report("smm", tmp_path, "--size", "500", "--degree", "7", "--rounds", str(rounds))
+    begins = integers(tmp_path / "rows")[:501].astype(int)
+    columns = integers(tmp_path / "columns").astype(int)
+    values = words(tmp_path / "values")
+    vector = words(tmp_path / "vector")[:500]
+    for _ in range(rounds):
+        vector = np.array([
+            values[a:b] @ vector[columns[a:b]] for a, b in pairwise(begins)
+        ])
+    assert np.allclose(words(tmp_path / "product")[:500], vector, rtol=1e-13)
+    assert len(set(np.diff(begins))) > 5
+    assert len(set(columns)) > 400
+
+
+@pytest.mark.parametrize("rounds", [1, 15, 17, 40])
+def test_sor_is_that_of_the_textbook(rounds: int, tmp_path: Path) -> None:
+    report("sor", tmp_path, "--size", "32", "--rounds", str(rounds))
+    grid = words(tmp_path / "grid")[:1024].reshape(32, 32)
+    omega = 2 / (1 + math.sin(math.pi / 31))
+    for _ in range(rounds):
+        for i in range(1, 31):
+            for j in range(1, 31):
+                around = grid[i - 1, j] + grid[i + 1, j] + grid[i, j - 1] + grid[i, j + 1]
+                grid[i, j] += omega * (around / 4 - grid[i, j])
+    relaxed = words(tmp_path / "relaxed")[:1024].reshape(32, 32)
+    assert np.allclose(relaxed, grid, rtol=0, atol=1e-12)
+
+
+def test_mc_counts_points(tmp_path: Path) -> None:
+    report("mc", tmp_path, "--size", "8192")
+    points = words(tmp_path / "samples").reshape(4, 2048, 2)
+    inside = ((points**2).sum(axis=2) <= 1).mean(axis=1) * 4
+    assert np.array_equal(words(tmp_path / "estimates")[:4], inside)
+
+
+def test_raw_pictures_are_pgm(tmp_path: Path) -> None:
+    written("vid", tmp_path)
+    data = (tmp_path / "video").read_bytes()
+    for frame in range(12):
+        image = data[frame * (HEADER + 128 * 64):]
+        found = re.match(rb"P5\n(#[^\n]*\n)*(\d+) (\d+)\n255\n", image)
+        assert found
+        assert (found.end(), int(found[2]), int(found[3])) == (HEADER, 128, 64)
+    assert len(data) == 12 * (HEADER + 128 * 64)
+
+
+def test_differences_are_small(tmp_path: Path) -> None:
+    written("vid", tmp_path, "--segment", "4")
+    frames = np.fromfile(tmp_path / "video", dtype=np.uint8).reshape(12, -1)[:, HEADER:]
+    spread = np.abs(frames.astype(np.int8).astype(int)).mean(axis=1)
+    assert all(spread[frame] < 30 for frame in range(12) if frame % 4)
+    assert computed("vid", tmp_path)["quality"]["psnr_db"] is None
+
+
+def test_same_seed_same_files(tmp_path: Path) -> None:
+    contents = []
+    for seed in ("7", "7", "8"):
+        written("lu", tmp_path, "--seed", seed)
+        contents.append((tmp_path / "matrix").read_bytes())
+    assert contents[0] == contents[1]
+    assert contents[0][HEADER:] != contents[2][HEADER:]
+
+
+# Damage
+
+
+@pytest.mark.parametrize("app", SMALL)
+def test_quality_falls_with_errors(app: str, tmp_path: Path) -> None:
+    means = []
+    for rate in (1e-5, 2e-4, 4e-3, 5e-2):
+        found = []
+        for seed in range(3):
+            written(app, tmp_path)
+            flips = flip(app, tmp_path, rate, seed)
+            document = computed(app, tmp_path)
+            assert document["inputs"]["flipped_bits"] == flips
+            assert document["inputs"]["damaged_precise_bits"] == 0
+            assert document["check"]["passed"]
+            found.append(badness(app, document))
+        means.append(sum(found) / len(found))
+    assert means == sorted(means)
+    assert means[-1] > means[0]
+
+
+@pytest.mark.parametrize("app", SMALL)
+@pytest.mark.parametrize("content", ["00", "ff", "7ff0000000000001", "random"])
+def test_nothing_but_damage(app: str, content: str, tmp_path: Path) -> None:
+    written(app, tmp_path)
+    for name in INPUTS[app]:
+        data = np.fromfile(tmp_path / name, dtype=np.uint8)
+        offsets = approximate(app, data, name)
+        pattern = np.frombuffer(bytes.fromhex("00" if content == "random" else content)[::-1],
+                                dtype=np.uint8)
+        data[offsets] = np.resize(pattern, len(offsets)) if content != "random" else (
+            np.random.default_rng(5).integers(0, 256, len(offsets)))
+        data.tofile(tmp_path / name)
+    document = computed(app, tmp_path)
+    assert badness(app, document) > 0
+    if app in NUMERIC and content.startswith(("ff", "7f")):
+        assert document["quality"]["repaired_values"] >= len(offsets) // 8
+
+
+def test_psnr_is_what_the_flipped_bits_predict(tmp_path: Path) -> None:
+    written("img", tmp_path, "--width", "1024", "--height", "1024")
+    flips = flip("img", tmp_path, 7.2e-4, 3)
+    quality = computed("img", tmp_path)["quality"]
+    expected = 10 * math.log10(255**2 / (flips / 2**23 * sum(4**bit for bit in range(8))))
+    assert quality["expected_psnr_db"] == pytest.approx(expected, abs=1e-3)
+    # The mean square of 2^20 pixels has a standard deviation of 2.8 %.
+    assert quality["psnr_db"] == pytest.approx(expected, abs=0.5)
+    assert 35 < quality["psnr_db"] < 37.5
+    assert 0.5 < quality["ssim"] < 1
+
+
+@pytest.mark.parametrize(("app", "name", "offset"), [
+    ("fft", "signal", 3), ("smm", "columns", HEADER + 7), ("smm", "rows", HEADER + 803),
+    ("smm", "rows", 100), ("vid", "video", 5 * (HEADER + 128 * 64) + 9), ("img", "image", 0),
+])
+def test_damage_to_precise_data_is_told(app: str, name: str, offset: int, tmp_path: Path) -> None:
+    written(app, tmp_path)
+    data = bytearray((tmp_path / name).read_bytes())
+    data[offset] ^= 0x40
+    (tmp_path / name).write_bytes(data)
+    done = run(app, tmp_path, "--phase", "compute")
+    assert done.code in (1, 4), done.err
+    assert done.err.count("\n") == 1
+    assert str(tmp_path) in done.err or "precise data are damaged" in done.err
+
+
+@pytest.mark.parametrize("app", SMALL)
+@pytest.mark.parametrize("kept", [0, 1000, HEADER, HEADER + 5000])
+def test_files_that_end_too_early(app: str, kept: int, tmp_path: Path) -> None:
+    written(app, tmp_path)
+    name = next(iter(INPUTS[app]))
+    path = tmp_path / name
+    path.write_bytes(path.read_bytes()[:kept])
+    done = run(app, tmp_path, "--phase", "compute")
+    assert done.code == 1, done.err
+    assert done.err.count("\n") == 1
+    assert f"{tmp_path}/{name}: " in done.err
+
+
+def test_header_of_another_program(tmp_path: Path) -> None:
+    written("lu", tmp_path)
+    (tmp_path / "signal").write_bytes((tmp_path / "matrix").read_bytes())
+    done = run("fft", tmp_path, "--phase", "compute")
+    assert done.code == 1
+    assert "signal: of another program than fft" in done.err
+
+
+# Command line
+
+
+def test_both_phases_at_once_or_one_by_one(tmp_path: Path) -> None:
+    whole = report("sor", tmp_path, *SMALL["sor"])
+    written("sor", tmp_path)
+    later = computed("sor", tmp_path)
+    assert whole["parameters"] == later["parameters"]
+    assert {"write_ns", "compute_ns"} <= set(whole)
+    assert "write_ns" not in later
+    assert run("sor", tmp_path, "--phase", "read").code == 0
+
+
+def test_report_for_a_person(tmp_path: Path) -> None:
+    done = run("img", tmp_path, *SMALL["img"])
+    assert (done.code, done.err) == (0, "")
+    for words_of_it in ("no device of dm-approxftl here", "PSNR", "infinite", "flipped bits"):
+        assert words_of_it in done.out
+    assert run("img", tmp_path, "--json", tmp_path / "out").out.startswith("img:")
+    assert json.loads((tmp_path / "out").read_text())["app"] == "img"
+
+
+@pytest.mark.parametrize(("arguments", "code", "sentence"), [
+    ([], 2, "PROGRAM missing"),
+    (["ftf", "."], 2, "did you mean fft?"),
+    (["fft"], 2, "DIRECTORY missing"),
+    (["fft", ".", "x"], 2, "one word too many"),
+    (["fft", ".", "--bogus"], 2, "--bogus"),
+    (["fft", ".", "--size"], 2, "--size"),
+    (["fft", ".", "--size", "x"], 2, "--size"),
+    (["fft", ".", "--size", "0"], 2, "--size must be at least"),
+    (["fft", ".", "--rounds", "3"], 2, "fft has no --rounds"),
+    (["fft", ".", "--io", "aio"], 2, "is not buffered, direct or mmap"),
+    (["fft", ".", "--phase", "later"], 2, "is not all, write or compute"),
+    (["img", ".", "--width", "99999999"], 2, "is not between"),
+    (["fft", ".", "--size", "5000"], 1, "power of 2"),
+    (["lu", ".", "--size", "100"], 1, "multiple of 64"),
+    (["fft", "/nonexistent"], 3, "cannot open the directory"),
+    (["fft", ".", "--require"], 1, "approxftl-app: .: "),
+    (["img", ".", "--reference", "/nonexistent"], 3, "--reference names another place"),
+])
+def test_refusals(arguments: list[str], code: int, sentence: str, tmp_path: Path) -> None:
+    done = subprocess.run([PROGRAM, *arguments], capture_output=True, cwd=tmp_path, text=True,
+                          timeout=60, check=False)
+    assert done.returncode == code, done.stderr
+    assert done.stdout == ""
+    assert done.stderr.startswith("approxftl-app: ")
+    assert done.stderr.count("\n") == 1
+    assert sentence in done.stderr
+
+
+def test_compute_needs_what_write_has_made(tmp_path: Path) -> None:
+    done = run("lu", tmp_path, "--phase", "compute")
+    assert done.code == 3
+    assert "matrix: there is none; --phase write makes it" in done.err
+    written("lu", tmp_path)
+    done = run("lu", tmp_path, "--phase", "compute", "--seed", "9")
+    assert done.code == 1
+    assert "other parameters" in done.err
+
+
+def test_no_room(tmp_path: Path) -> None:
+    limit = (1 << 20, 1 << 20)
+    done = subprocess.run(
+        [PROGRAM, "mc", tmp_path], capture_output=True, timeout=60, check=False, text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit),
+        restore_signals=False,  # SIGXFSZ stays ignored
+    )
+    assert done.returncode == 1
+    assert "samples: cannot make room: File too large" in done.stderr
+
+
+def test_help_and_manual_agree() -> None:
+    done = run("--help")
+    assert (done.code, done.err) == (0, "")
+    assert run("-h").out == done.out
+    manual = MANUAL.read_text()
+    options = set(re.findall(r"--[a-z]+", done.out))
+    assert options
+    assert options == set(re.findall(r"--[a-z]+", manual)) - {"--profile"}
+    for app in SMALL:
+        assert re.search(rf"^  {app} ", done.out, re.M)
+        assert re.search(rf"^{app}$", manual, re.M)

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* O_DIRECT */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "app-file.h"
+#include "checked-memory.h"
+#include "complain.h"
+#include "exit-codes.h"
+
+void *file_buffer(size_t bytes)
+{
+	void *buffer = aligned_alloc(FILE_UNIT, DIV_ROUND_UP(bytes, FILE_UNIT) * FILE_UNIT);
+
+	if (!buffer) {
+		complain("out of memory");
+		exit(EXIT_FAILED);
+	}
+	return memset(buffer, 0, bytes);
+}
+
+static int fail(const struct app_file *file, int cause, const char *what, struct aftl_error *error)
+{
+	return aftl_fail(error, -cause, "%.80s/%s: cannot %s: %s", file->place->path, file->name,
+			 what, strerror(cause));
+}
+
+static int map_file(struct app_file *file, struct aftl_error *error)
+{
+	void *map;
+
+	if (file->place->io != APP_IO_MMAP)
+		return 0;
+	map = mmap(NULL, file->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, 0);
+	if (map == MAP_FAILED)
+		return fail(file, errno, "map", error);
+	file->map = map;
+	return 0;
+}
+
+/* Where data go through the page cache the tag of the file decides. */
+static int tag(struct app_file *file, u64 offset, off_t length, enum approxftl_class kind,
+	       struct aftl_error *error)
+{
+	int ret = 0;
+
+	if (file->place->tags)
+		ret = approxftl_tag(file->place->tags, file->fd, (off_t)offset, length, kind);
+	if (!ret)
+		return 0;
+	return aftl_fail(error, ret, "%.60s/%s: %.140s", file->place->path, file->name,
+			 approxftl_reason(file->place->tags));
+}
+
+static int open_file(struct app_file *file, int flags, struct aftl_error *error)
+{
+	if (file->place->io == APP_IO_DIRECT)
+		flags |= O_DIRECT;
+	file->fd = openat(file->place->folder, file->name, flags | O_CLOEXEC, 0644);
+	if (file->fd >= 0)
+		return 0;
+	if (errno != ENOENT)
+		return fail(file, errno, "open", error);
+	return aftl_fail(error, -ENOENT, "%.80s/%s: there is none; --phase write makes it",
+			 file->place->path, file->name);
+}
+
+int app_file_create(struct app_file *file, const struct app_place *place, const char *name,
+		    u64 bytes, enum approxftl_class kind, struct aftl_error *error)
+{
+	int ret;
+
+	*file = (struct app_file){ place, name, -1, bytes, kind, NULL };
+	ret = open_file(file, O_RDWR | O_CREAT | O_TRUNC, error);
+	if (ret)
+		return ret;
+	ret = posix_fallocate(file->fd, 0, (off_t)bytes);
+	if (ret)
+		return fail(file, ret, "make room", error);
+	if (kind != APPROXFTL_PRECISE)
+		ret = tag(file, 0, APPROXFTL_TO_END, kind, error);
+	return ret ? ret : map_file(file, error);
+}
+
+int app_file_open(struct app_file *file, const struct app_place *place, const char *name,
+		  enum approxftl_class kind, struct aftl_error *error)
+{
+	struct stat status;
+	int ret;
+
+	*file = (struct app_file){ place, name, -1, 0, kind, NULL };
+	ret = open_file(file, O_RDWR, error);
+	if (ret)
+		return ret;
+	if (fstat(file->fd, &status))
+		return fail(file, errno, "examine", error);
+	if (!S_ISREG(status.st_mode) || status.st_size < HEADER_BYTES)
+		return aftl_fail(error, -EINVAL,
+				 "%.80s/%s: no file of this program; --phase write makes it",
+				 place->path, name);
+	file->bytes = status.st_size;
+	return map_file(file, error);
+}
+
+static int write_as(struct app_file *file, const void *data, u64 offset, size_t bytes,
+		    enum approxftl_class kind, struct aftl_error *error)
+{
+	const char *from = data;
+	ssize_t done;
+
+	while (bytes) {
+		if (file->place->io == APP_IO_DIRECT && file->place->tags) {
+			done = approxftl_pwrite(file->place->tags, file->fd, from, bytes,
+						(off_t)offset, kind);
+		} else {
+			done = pwrite(file->fd, from, bytes, (off_t)offset);
+			if (done < 0)
+				done = -errno;
+		}
+		if (done <= 0)
+			return fail(file, done ? (int)-done : EIO, "write", error);
+		from += done;
+		offset += done;
+		bytes -= done;
+	}
+	return 0;
+}
+
+static int beyond_end(const struct app_file *file, u64 offset, size_t bytes,
+		      struct aftl_error *error)
+{
+	if (offset <= file->bytes && bytes <= file->bytes - offset)
+		return 0;
+	return aftl_fail(error, -EINVAL, "%.80s/%s: too short for what its header says",
+			 file->place->path, file->name);
+}
+
+static int put(struct app_file *file, const void *data, u64 offset, size_t bytes,
+	       enum approxftl_class kind, struct aftl_error *error)
+{
+	int ret = beyond_end(file, offset, bytes, error);
+
+	if (ret)
+		return ret;
+	if (!file->map)
+		return write_as(file, data, offset, bytes, kind, error);
+	memcpy(file->map + offset, data, bytes);
+	return 0;
+}
+
+int app_file_protect(struct app_file *file, const void *data, u64 offset, size_t bytes,
+		     struct aftl_error *error)
+{
+	int ret = 0;
+
+	if (file->kind != APPROXFTL_PRECISE)
+		ret = tag(file, offset, (off_t)bytes, APPROXFTL_PRECISE, error);
+	return ret ? ret : put(file, data, offset, bytes, APPROXFTL_PRECISE, error);
+}
+
+int app_file_write(struct app_file *file, const void *data, u64 offset, size_t bytes,
+		   struct aftl_error *error)
+{
+	return put(file, data, offset, bytes, file->kind, error);
+}
+
+int app_file_read(struct app_file *file, void *data, u64 offset, size_t bytes,
+		  struct aftl_error *error)
+{
+	int ret = beyond_end(file, offset, bytes, error);
+	char *to = data;
+
+	if (!ret && file->map)
+		memcpy(data, file->map + offset, bytes);
+	while (!ret && !file->map && bytes) {
+		ssize_t done = pread(file->fd, to, bytes, (off_t)offset);
+
+		if (done <= 0)
+			return fail(file, done ? errno : EIO, "read", error);
+		to += done;
+		offset += done;
+		bytes -= done;
+	}
+	return ret;
+}
+
+int app_file_setup(struct app_file *file, struct app_setup *setup, struct aftl_error *error)
+{
+	char *header = file_buffer(HEADER_BYTES);
+	struct aftl_error cause;
+	int ret;
+
+	ret = app_file_read(file, header, 0, HEADER_BYTES, error);
+	if (!ret && header_parse(header, setup, &cause))
+		ret = aftl_fail(error, -EINVAL, "%.80s/%s: %.120s", file->place->path, file->name,
+				cause.text);
+	free(header);
+	return ret;
+}
+
+int app_file_settle(struct app_file *file, struct aftl_error *error)
+{
+	if (file->map && msync(file->map, file->bytes, MS_SYNC))
+		return fail(file, errno, "write", error);
+	if (fdatasync(file->fd))
+		return fail(file, errno, "write", error);
+	if (file->map && madvise(file->map, file->bytes, MADV_DONTNEED))
+		return fail(file, errno, "drop", error);
+	posix_fadvise(file->fd, 0, 0, POSIX_FADV_DONTNEED);
+	return 0;
+}
+
+void app_file_close(struct app_file *file)
+{
+	if (file->map)
+		munmap(file->map, file->bytes);
+	if (file->place && file->fd >= 0)
+		close(file->fd);
+	*file = (struct app_file){ 0 };
+}

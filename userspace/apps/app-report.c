@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <math.h>
+
+#include "human-units.h"
+#include "json-envelope.h"
+#include "app-run.h"
+#include "text-table.h"
+
+/* Mean of the squares of 1, 2, 4 ... 128, times 8: one flipped bit in each pixel. */
+#define SQUARES_OF_BITS 21845.0
+
+static double peak_ratio(double mean_square)
+{
+	return 10 * log10(255 * 255 / mean_square);
+}
+
+static double mean_square(const struct app_result *result)
+{
+	return result->squared / (double)result->pixels;
+}
+
+static double mean_similarity(const struct app_result *result)
+{
+	return result->similarity / (double)result->windows;
+}
+
+/*
+ * From the number of flipped bits alone, wherever they are: the mean square of an error is the
+ * chance of a bit to flip times the sum of the squares of what the bits of a pixel are worth.
+ */
+static double expected_square(const struct app_run *run)
+{
+	return (double)run->flips.flipped / (8.0 * (double)run->result.pixels) * SQUARES_OF_BITS;
+}
+
+static bool is_predictable(const struct app_run *run)
+{
+	return run->setup.segment == 1 && run->flips.flipped > 0;
+}
+
+static void print_pictures(struct text_table *table, const struct app_run *run)
+{
+	if (run->result.squared > 0)
+		text_table_pair(table, "PSNR", "%.2f dB", peak_ratio(mean_square(&run->result)));
+	else
+		text_table_pair(table, "PSNR", "infinite");
+	if (is_predictable(run))
+		text_table_pair(table, "  to be expected of the flipped bits", "%.2f dB",
+				peak_ratio(expected_square(run)));
+	text_table_pair(table, "SSIM", "%.5f", mean_similarity(&run->result));
+}
+
+static void print_time(struct text_table *table, const char *title, u64 ns)
+{
+	char text[HUMAN_SIZE];
+
+	human_time(text, ns);
+	text_table_pair(table, title, "%s", text);
+}
+
+static void print_computed(struct text_table *table, const struct app_run *run)
+{
+	char text[HUMAN_SIZE];
+
+	print_time(table, run->options->app->output ? "compute" : "read", run->compute_ns);
+	human_bytes(text, run->flips.approximate_bytes);
+	text_table_pair(table, "approximate data", "%s", text);
+	text_table_pair(table, "flipped bits in them", "%llu",
+			(unsigned long long)run->flips.flipped);
+	if (run->active)
+		text_table_pair(table, "  as the device reports", "%llu",
+				(unsigned long long)run->reported.flipped_bits);
+	text_table_pair(table, "flipped bits in headers and indices", "%llu",
+			(unsigned long long)run->flips.damaged);
+	if (run->options->app->output) {
+		text_table_pair(table, "values that were no values", "%llu",
+				(unsigned long long)run->result.repaired);
+		text_table_pair(table, "relative error of the result", "%.3g",
+				run->result.distance);
+	} else {
+		print_pictures(table, run);
+	}
+}
+
+void run_print(const struct app_run *run)
+{
+	struct text_table table;
+
+	printf("%s: %s\n", run->options->app->name, run->options->app->summary);
+	if (!run->active && !run->options->precise)
+		puts("no device of dm-approxftl here: all data are precise");
+	text_table_begin(&table, 2, 1);
+	if (run_wrote(run))
+		print_time(&table, "write", run->write_ns);
+	if (run_computed(run))
+		print_computed(&table, run);
+	text_table_end(&table, stdout);
+	if (run_computed(run))
+		printf("precise run: %s: %.3g, at most %.3g\n", run->options->app->check,
+		       run->precise.error, run->precise.tolerance);
+}
+
+/* Any finite number that is not negative; what is too large comes out as the largest. */
+static void json_real(struct json_writer *json, const char *key, double value,
+		      unsigned int decimals)
+{
+	double scaled = round(value * pow(10, decimals));
+
+	json_fixed(json, key, scaled < 1e19 ? (u64)scaled : 10000000000000000000ULL, decimals);
+}
+
+static void json_decibel(struct json_writer *json, const char *key, double square)
+{
+	if (square > 0)
+		json_real(json, key, peak_ratio(square), 4);
+	else
+		json_null(json, key);
+}
+
+static void json_setup(struct json_writer *json, const struct app_run *run)
+{
+	struct app_setup setup = run->setup;
+	unsigned int i;
+
+	json_object(json, "parameters");
+	for (i = 0; i < APP_PARAMETERS; i++)
+		if (*setup_value(&setup, i))
+			json_u64(json, app_parameters[i].name, *setup_value(&setup, i));
+	json_end_object(json);
+}
+
+static void json_flips(struct json_writer *json, const struct app_run *run)
+{
+	json_object(json, "inputs");
+	json_u64(json, "total_bytes", run->flips.bytes);
+	json_u64(json, "approximate_bytes", run->flips.approximate_bytes);
+	json_u64(json, "flipped_bits", run->flips.flipped);
+	json_u64(json, "damaged_precise_bits", run->flips.damaged);
+	json_end_object(json);
+	if (!run->active)
+		return;
+	json_object(json, "reported");
+	json_u64(json, "units", run->reported.units);
+	json_u64(json, "approximate_units", run->reported.approximate_units);
+	json_u64(json, "flipped_units", run->reported.flipped_units);
+	json_u64(json, "unmodelled_units", run->reported.unmodelled_units);
+	json_u64(json, "flipped_bits", run->reported.flipped_bits);
+	json_end_object(json);
+}
+
+static void json_quality(struct json_writer *json, const struct app_run *run)
+{
+	json_object(json, "quality");
+	if (run->options->app->output) {
+		json_real(json, "relative_error", run->result.distance, 12);
+		json_u64(json, "repaired_values", run->result.repaired);
+	} else {
+		json_real(json, "mean_square_error", mean_square(&run->result), 6);
+		json_decibel(json, "psnr_db", mean_square(&run->result));
+		if (is_predictable(run))
+			json_decibel(json, "expected_psnr_db", expected_square(run));
+		json_real(json, "ssim", fmax(0, mean_similarity(&run->result)), 6);
+	}
+	json_end_object(json);
+}
+
+static void json_check(struct json_writer *json, const struct app_run *run)
+{
+	json_object(json, "check");
+	json_string(json, "of", run->options->app->check);
+	json_real(json, "error", run->precise.error, 15);
+	json_real(json, "tolerance", run->precise.tolerance, 15);
+	json_bool(json, "passed", run_verified(run));
+	json_end_object(json);
+}
+
+void run_print_json(const struct app_run *run, FILE *out, int argc, char **argv)
+{
+	const struct app_options *options = run->options;
+	struct json_writer json;
+
+	json_envelope_begin(&json, out, argc, argv);
+	json_string(&json, "app", options->app->name);
+	json_string(&json, "phase", app_phases[options->phase]);
+	json_string(&json, "io", app_ios[options->io]);
+	json_bool(&json, "declared_approximate", !options->precise);
+	json_bool(&json, "device_active", run->active);
+	json_setup(&json, run);
+	if (run_wrote(run))
+		json_u64(&json, "write_ns", run->write_ns);
+	if (run_computed(run)) {
+		json_u64(&json, "compute_ns", run->compute_ns);
+		json_flips(&json, run);
+		json_quality(&json, run);
+		json_check(&json, run);
+	}
+	json_envelope_end(&json);
+}

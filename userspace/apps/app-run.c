@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "app-run.h"
+
+static u64 now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (u64)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+bool run_verified(const struct app_run *run)
+{
+	return !run_computed(run) || (run->precise.error <= run->precise.tolerance &&
+				      !run->precise.repaired && !run->flips.damaged);
+}
+
+static int open_folder(struct app_place *place, const char *path, struct aftl_error *error)
+{
+	place->path = path;
+	place->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (place->folder >= 0)
+		return 0;
+	return aftl_fail(error, -errno, "%.150s: cannot open the directory: %s", path,
+			 strerror(errno));
+}
+
+static int open_tags(struct app_place *place, const struct app_options *options,
+		     struct aftl_error *error)
+{
+	int ret;
+
+	if (options->precise)
+		return 0;
+	ret = approxftl_open(options->folder, options->require ? APPROXFTL_REQUIRE : 0,
+			     &place->tags);
+	if (ret)
+		return aftl_fail(error, ret, "%.60s: %.160s", options->folder,
+				 approxftl_reason(NULL));
+	return 0;
+}
+
+/* The reference is on some other file system, of which nothing is asked. */
+static int open_reference(struct app_place *place, const char *parent, char *path, size_t size,
+			  struct aftl_error *error)
+{
+	scnprintf(path, size, "%s/approxftl-app.XXXXXX", parent);
+	*place = (struct app_place){ .folder = -1, .path = path };
+	if (!mkdtemp(path))
+		return aftl_fail(error, -errno,
+				 "%.120s: cannot make a directory: %s; --reference names another place",
+				 parent, strerror(errno));
+	return open_folder(place, path, error);
+}
+
+static void remove_reference(struct app_place *place)
+{
+	DIR *folder = place->folder < 0 ? NULL : fdopendir(place->folder);
+	const struct dirent *entry;
+
+	if (!folder)
+		return;
+	while ((entry = readdir(folder)))
+		if (entry->d_name[0] != '.')
+			unlinkat(dirfd(folder), entry->d_name, 0);
+	closedir(folder);
+	rmdir(place->path);
+}
+
+static void set_usual(struct app_setup *setup, const struct app_setup *given,
+		      const struct app_setup *usual)
+{
+	struct app_setup from = *usual, wanted = *given;
+	unsigned int i;
+
+	for (i = 0; i < APP_PARAMETERS; i++) {
+		u64 value = *setup_value(&wanted, i);
+
+		*setup_value(setup, i) = value ? value : *setup_value(&from, i);
+	}
+}
+
+/* A header of another program, or one that somebody has written by hand. */
+static bool is_foreign(const struct app *app, const struct app_setup *found)
+{
+	struct app_setup usual = app->usual, setup = *found;
+	unsigned int i;
+
+	for (i = 0; i < APP_PARAMETERS; i++)
+		if (!*setup_value(&setup, i) != !*setup_value(&usual, i))
+			return true;
+	return app->refuses(&setup);
+}
+
+static int read_setup(struct app_run *run, const struct app_place *place, struct aftl_error *error)
+{
+	const struct app *app = run->options->app;
+	const char *name = app->inputs[0].name;
+	struct app_setup wanted;
+	struct app_file file;
+	int ret;
+
+	ret = app_file_open(&file, place, name, APPROXFTL_PRECISE, error);
+	if (!ret)
+		ret = app_file_setup(&file, &run->setup, error);
+	app_file_close(&file);
+	if (ret)
+		return ret;
+	if (is_foreign(app, &run->setup))
+		return aftl_fail(error, -EINVAL,
+				 "%.80s/%s: of another program than %s; --phase write makes it anew",
+				 place->path, name, app->name);
+	set_usual(&wanted, &run->options->setup, &run->setup);
+	if (memcmp(&wanted, &run->setup, sizeof(wanted)) != 0)
+		return aftl_fail(error, -EINVAL,
+				 "%.80s/%s: made with other parameters; leave them out or write it anew",
+				 place->path, name);
+	return 0;
+}
+
+static int choose_setup(struct app_run *run, const struct app_place *place,
+			struct aftl_error *error)
+{
+	const struct app *app = run->options->app;
+
+	if (!run_wrote(run))
+		return read_setup(run, place, error);
+	set_usual(&run->setup, &run->options->setup, &app->usual);
+	if (app->refuses(&run->setup))
+		return aftl_fail(error, -EINVAL, "%s: %s", app->name, app->sizes);
+	return 0;
+}
+
+static int write_phase(struct app_run *run, const struct app_place *place,
+		       struct aftl_error *error)
+{
+	u64 begin = now_ns();
+	int ret;
+
+	ret = run->options->app->create(place, &run->setup, error);
+	run->write_ns = now_ns() - begin;
+	return ret;
+}
+
+static int compute_phase(struct app_run *run, const struct app_place *place,
+			 struct aftl_error *error)
+{
+	u64 begin = now_ns();
+	int ret;
+
+	ret = run->options->app->compute(place, &run->setup, &run->result, error);
+	run->compute_ns = now_ns() - begin;
+	return ret;
+}
+
+static int compare_output(struct app_run *run, const struct app_place *place,
+			  const struct app_place *reference, struct aftl_error *error)
+{
+	const struct app *app = run->options->app;
+	struct array_shape shape;
+
+	if (!app->output)
+		return 0;
+	shape = app->output_shape(&run->setup);
+	return array_distance(place, reference, &shape, &run->setup, &run->result.distance, error);
+}
+
+/* All of it once more, precisely; then both are compared. */
+static int precise_run(struct app_run *run, const struct app_place *place,
+		       const struct app_place *reference, struct aftl_error *error)
+{
+	const struct app *app = run->options->app;
+	int ret;
+
+	ret = app->create(reference, &run->setup, error);
+	if (!ret)
+		ret = flips_count(app, &run->setup, place, reference, &run->flips, error);
+	if (!ret)
+		ret = flips_reported(app, place, &run->reported, error);
+	if (!ret)
+		ret = app->compute(reference, &run->setup, &run->precise, error);
+	if (!ret)
+		ret = compare_output(run, place, reference, error);
+	return ret ? ret : app->check_result(reference, &run->setup, &run->precise, error);
+}
+
+static int compare(struct app_run *run, const struct app_place *place, struct aftl_error *error)
+{
+	struct app_place reference;
+	char path[4096];
+	int ret;
+
+	ret = open_reference(&reference, run->options->reference, path, sizeof(path), error);
+	if (!ret)
+		ret = precise_run(run, place, &reference, error);
+	remove_reference(&reference);
+	return ret;
+}
+
+int run_app(struct app_run *run, const struct app_options *options, struct aftl_error *error)
+{
+	struct app_place place = { .io = options->io, .memory_bytes = options->memory_bytes };
+	int ret;
+
+	*run = (struct app_run){ .options = options };
+	ret = open_folder(&place, options->folder, error);
+	if (ret)
+		return ret;
+	ret = open_tags(&place, options, error);
+	run->active = !ret && place.tags && approxftl_active(place.tags);
+	if (!ret)
+		ret = choose_setup(run, &place, error);
+	if (!ret && run_wrote(run))
+		ret = write_phase(run, &place, error);
+	if (!ret && run_computed(run))
+		ret = compute_phase(run, &place, error);
+	if (!ret && run_computed(run))
+		ret = compare(run, &place, error);
+	if (place.tags)
+		approxftl_close(place.tags);
+	close(place.folder);
+	return ret;
+}

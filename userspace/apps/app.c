@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "app.h"
+
+const struct app *const apps[] = {
+	&app_fft, &app_smm, &app_lu, &app_sor, &app_mc, &app_img, &app_vid, NULL,
+};
+
+int app_close(struct array *const *arrays, unsigned int count, int ret, u64 *repaired,
+	      struct aftl_error *error)
+{
+	struct aftl_error cause;
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		int closed = array_close(arrays[i], repaired, &cause);
+
+		if (closed && !ret) {
+			ret = closed;
+			*error = cause;
+		}
+	}
+	return ret;
+}
+
+int app_fill(const struct app_place *place, const struct array_shape *shape,
+	     const struct app_setup *setup,
+	     double (*value)(const struct app_setup *setup, u64 index),
+	     struct aftl_error *error)
+{
+	struct array array, *const all[] = { &array };
+	u64 index, repaired = 0;
+	int ret;
+
+	ret = array_create(&array, place, shape, setup, error);
+	for (index = 0; !ret && index < shape->words; index++)
+		array_put(&array, index, value(setup, index));
+	return app_close(all, ARRAY_SIZE(all), ret, &repaired, error);
+}

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <math.h>
+#include <stdlib.h>
+
+#include "array.h"
+#include "checked-memory.h"
+
+#define PAGE_BYTES (ARRAY_PAGE_WORDS * sizeof(u64))
+
+/**
+ * struct array_slot - a page in memory
+ * @data: its words
+ * @page: which it is
+ * @use: when it was asked for last
+ * @dirty: whether it was changed
+ */
+struct array_slot {
+	void *data;
+	u64 page;
+	u64 use;
+	bool dirty;
+};
+
+static u64 page_offset(u64 page)
+{
+	return HEADER_BYTES + page * PAGE_BYTES;
+}
+
+static u32 slots_for(const struct array *array)
+{
+	u64 bytes = array->file.place->memory_bytes;
+	u64 count = bytes ? bytes / PAGE_BYTES : array->pages / 4;
+
+	return (u32)min(max(count, (u64)max(array->shape.held, ARRAY_HELD)), array->pages);
+}
+
+static void prepare(struct array *array, const struct array_shape *shape)
+{
+	*array = (struct array){ .shape = *shape };
+	array->pages = DIV_ROUND_UP(shape->words, ARRAY_PAGE_WORDS);
+}
+
+static void get_memory(struct array *array)
+{
+	array->slot_count = slots_for(array);
+	array->slot_of = memory_zeroed(array->pages, sizeof(*array->slot_of));
+	array->slots = memory_zeroed(array->slot_count, sizeof(*array->slots));
+	array->spare = file_buffer(PAGE_BYTES);
+}
+
+static enum approxftl_class kind_of(const struct array_shape *shape)
+{
+	return shape->bound > 0 ? APPROXFTL_APPROXIMATE : APPROXFTL_PRECISE;
+}
+
+int array_create(struct array *array, const struct app_place *place,
+		 const struct array_shape *shape, const struct app_setup *setup,
+		 struct aftl_error *error)
+{
+	char *header = file_buffer(HEADER_BYTES);
+	int ret;
+
+	prepare(array, shape);
+	ret = app_file_create(&array->file, place, shape->name, page_offset(array->pages),
+			      kind_of(shape), error);
+	header_make(header, MAGIC_ARRAY, setup, "");
+	if (!ret)
+		ret = app_file_protect(&array->file, header, 0, HEADER_BYTES, error);
+	free(header);
+	if (!ret)
+		get_memory(array);
+	return ret;
+}
+
+int array_open(struct array *array, const struct app_place *place,
+	       const struct array_shape *shape, const struct app_setup *setup,
+	       struct aftl_error *error)
+{
+	struct app_setup found;
+	int ret;
+
+	prepare(array, shape);
+	ret = app_file_open(&array->file, place, shape->name, kind_of(shape), error);
+	if (!ret)
+		ret = app_file_setup(&array->file, &found, error);
+	if (!ret && (memcmp(&found, setup, sizeof(found)) != 0 ||
+		     array->file.bytes != page_offset(array->pages)))
+		ret = aftl_fail(error, -EINVAL,
+				"%.80s/%s: made with other parameters; --phase write makes it anew",
+				place->path, shape->name);
+	if (!ret)
+		get_memory(array);
+	return ret;
+}
+
+static void remember(struct array *array, int failure, const struct aftl_error *error)
+{
+	if (failure && !array->failed) {
+		array->failed = failure;
+		array->error = *error;
+	}
+}
+
+static void write_back(struct array *array, struct array_slot *slot)
+{
+	struct aftl_error error;
+
+	if (slot->dirty)
+		remember(array, app_file_write(&array->file, slot->data, page_offset(slot->page),
+					       PAGE_BYTES, &error), &error);
+	slot->dirty = false;
+}
+
+static void repair(struct array *array, double *values)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_PAGE_WORDS; i++) {
+		/* Written so that it is true for what is no number. */
+		if (!(fabs(values[i]) <= array->shape.bound)) {
+			values[i] = 0;
+			array->repaired++;
+		}
+	}
+}
+
+static struct array_slot *oldest(struct array *array)
+{
+	struct array_slot *slot = array->slots;
+	u32 i;
+
+	for (i = 1; i < array->slot_count; i++)
+		if (array->slots[i].use < slot->use)
+			slot = &array->slots[i];
+	return slot;
+}
+
+static struct array_slot *free_slot(struct array *array)
+{
+	struct array_slot *slot;
+
+	if (array->used < array->slot_count) {
+		slot = &array->slots[array->used++];
+		slot->data = file_buffer(PAGE_BYTES);
+		return slot;
+	}
+	slot = oldest(array);
+	write_back(array, slot);
+	array->slot_of[slot->page] = 0;
+	return slot;
+}
+
+static struct array_slot *load(struct array *array, u64 page)
+{
+	struct array_slot *slot = free_slot(array);
+	struct aftl_error error;
+	int ret;
+
+	ret = app_file_read(&array->file, slot->data, page_offset(page), PAGE_BYTES, &error);
+	remember(array, ret, &error);
+	if (ret)
+		memset(slot->data, 0, PAGE_BYTES);
+	if (array->shape.bound > 0)
+		repair(array, slot->data);
+	slot->page = page;
+	array->slot_of[page] = slot - array->slots + 1;
+	return slot;
+}
+
+static void *get_page(struct array *array, u64 page, bool write)
+{
+	struct array_slot *slot;
+
+	if (page >= array->pages) {
+		struct aftl_error error;
+
+		remember(array, aftl_fail(&error, -EINVAL, "%.80s/%s: there is no such page",
+					  array->file.place->path, array->shape.name), &error);
+		return array->spare;
+	}
+	slot = array->slot_of[page] ? &array->slots[array->slot_of[page] - 1] : load(array, page);
+	slot->use = ++array->clock;
+	slot->dirty |= write;
+	return slot->data;
+}
+
+double *array_values(struct array *array, u64 page, bool write)
+{
+	return get_page(array, page, write);
+}
+
+u64 *array_indices(struct array *array, u64 page, bool write)
+{
+	return get_page(array, page, write);
+}
+
+static void forget_pages(struct array *array)
+{
+	u32 i;
+
+	for (i = 0; i < array->used; i++) {
+		write_back(array, &array->slots[i]);
+		array->slot_of[array->slots[i].page] = 0;
+		free(array->slots[i].data);
+		array->slots[i] = (struct array_slot){ 0 };
+	}
+	array->used = 0;
+}
+
+int array_settle(struct array *array, struct aftl_error *error)
+{
+	forget_pages(array);
+	if (array->failed)
+		*error = array->error;
+	return array->failed ? array->failed : app_file_settle(&array->file, error);
+}
+
+int array_close(struct array *array, u64 *repaired, struct aftl_error *error)
+{
+	int ret = array->slots ? array_settle(array, error) : 0;
+
+	*repaired += array->repaired;
+	app_file_close(&array->file);
+	free(array->slot_of);
+	free(array->slots);
+	free(array->spare);
+	*array = (struct array){ 0 };
+	return ret;
+}
+
+static double distance_of(struct array *a, struct array *b)
+{
+	double difference = 0, whole = 0;
+	u64 page;
+	u32 i;
+
+	for (page = 0; page < a->pages; page++) {
+		const double *x = array_values(a, page, false);
+		const double *y = array_values(b, page, false);
+
+		for (i = 0; i < ARRAY_PAGE_WORDS; i++) {
+			difference += (x[i] - y[i]) * (x[i] - y[i]);
+			whole += y[i] * y[i];
+		}
+	}
+	return whole > 0 ? sqrt(difference / whole) : sqrt(difference);
+}
+
+int array_distance(const struct app_place *a, const struct app_place *b,
+		   const struct array_shape *shape, const struct app_setup *setup,
+		   double *distance, struct aftl_error *error)
+{
+	struct array first, second = { 0 };
+	u64 repaired = 0;
+	int ret;
+
+	ret = array_open(&first, a, shape, setup, error);
+	if (!ret)
+		ret = array_open(&second, b, shape, setup, error);
+	if (!ret)
+		*distance = distance_of(&first, &second);
+	if (array_close(&first, &repaired, error) || array_close(&second, &repaired, error))
+		ret = -EIO;
+	return ret;
+}

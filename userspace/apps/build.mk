@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# approxftl-app: programs that say which of their data may lose bits.
+
+INCLUDES += -I userspace/apps
+PROGRAMS += $(plain_dir)/approxftl-app
+
+apps_parts := $(filter-out %/main.c,$(wildcard userspace/apps/*.c))
+
+# Its tests are linked with the core and userspace/lib anyway.
+tested_apps := $(apps_parts) $(wildcard userspace/libapproxftl/*.c)
+
+$(plain_dir)/approxftl-app: $(call objects,plain,userspace/apps/main.c $(apps_parts) \
+		$(CORE) $(HOST) $(LIB)) $(plain_dir)/libapproxftl.a
+	$(call say,LINK,$@)
+	$(Q)$(plain_cc) $(plain_flags) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lpthread

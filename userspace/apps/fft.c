@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Fast Fourier transform of a signal that is larger than memory.
+ *
+ * The points are a matrix, kept in square tiles, a page each. All columns are transformed,
+ * multiplied by the twiddle factors, then all rows. Point k1 + rows * k2 of the spectrum is in
+ * row k1 and column k2.
+ */
+#include <complex.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "app.h"
+
+/* Of points, which are two words each, so that a tile and its neighbour share a page. */
+#define TILE 32
+#define TILE_WORDS (TILE * TILE * 2)
+
+/**
+ * struct grid - shape of the matrix, in tiles
+ */
+struct grid {
+	u64 rows;
+	u64 columns;
+};
+
+static struct grid grid_of(const struct app_setup *setup)
+{
+	u64 rows = 1;
+
+	while (rows * rows < setup->size)
+		rows *= 2;
+	return (struct grid){ rows / TILE, setup->size / rows / TILE };
+}
+
+static bool refuses(const struct app_setup *setup)
+{
+	return setup->size < 2 * TILE * TILE || (setup->size & (setup->size - 1)) ||
+	       setup->size > 1 << 28;
+}
+
+/* The real and the imaginary part of each point, in the order of the matrix's tiles. */
+static double signal_word(const struct app_setup *setup, u64 index)
+{
+	return 2 * app_uniform(setup, PURPOSE_SIGNAL, index) - 1;
+}
+
+static struct array_shape shape_of(const char *name, const struct app_setup *setup, double bound)
+{
+	return (struct array_shape){ name, 2 * setup->size, bound, 0 };
+}
+
+static struct array_shape signal_shape(const struct app_setup *setup)
+{
+	return shape_of("signal", setup, 1);
+}
+
+/* Sums of random numbers: none is eight times the usual size. */
+static struct array_shape spectrum_shape(const struct app_setup *setup)
+{
+	return shape_of("spectrum", setup, 8 * sqrt((double)setup->size));
+}
+
+static int create(const struct app_place *place, const struct app_setup *setup,
+		  struct aftl_error *error)
+{
+	struct array_shape shape = signal_shape(setup);
+
+	return app_fill(place, &shape, setup, signal_word, error);
+}
+
+/**
+ * struct strip - TILE rows or columns of the matrix
+ * @points: of one after the other
+ * @grid: of the matrix
+ * @columns: whether it is columns
+ * @index: which, in tiles
+ * @length: of each, in points
+ */
+struct strip {
+	complex double *points;
+	struct grid grid;
+	bool columns;
+	u64 index;
+	u64 length;
+};
+
+static u64 tile_of(const struct strip *strip, u64 along)
+{
+	return strip->columns ? along * strip->grid.columns + strip->index :
+				strip->index * strip->grid.columns + along;
+}
+
+/* One tile, between its place in a page and in the strip. */
+static void move_tile(struct strip *strip, u64 along, double *words, bool store)
+{
+	unsigned int i;
+
+	for (i = 0; i < TILE * TILE; i++) {
+		unsigned int line = strip->columns ? i % TILE : i / TILE;
+		unsigned int place = strip->columns ? i / TILE : i % TILE;
+		u64 at = line * strip->length + along * TILE + place;
+
+		if (store) {
+			words[2 * i] = creal(strip->points[at]);
+			words[2 * i + 1] = cimag(strip->points[at]);
+		} else {
+			strip->points[at] = CMPLX(words[2 * i], words[2 * i + 1]);
+		}
+	}
+}
+
+static void move_strip(struct strip *strip, struct array *array, bool store)
+{
+	u64 along;
+
+	for (along = 0; along * TILE < strip->length; along++) {
+		u64 word = tile_of(strip, along) * TILE_WORDS;
+
+		move_tile(strip, along, array_values(array, word / ARRAY_PAGE_WORDS, store) +
+			  word % ARRAY_PAGE_WORDS, store);
+	}
+}
+
+static void swap_bits(complex double *x, u64 n)
+{
+	u64 i, bit, j = 0;
+
+	for (i = 0; i + 1 < n; i++) {
+		if (i < j) {
+			complex double swapped = x[i];
+
+			x[i] = x[j];
+			x[j] = swapped;
+		}
+		for (bit = n / 2; bit & j; bit /= 2)
+			j ^= bit;
+		j |= bit;
+	}
+}
+
+/* @roots: exp(-+2 pi i k / @n) */
+static void transform(complex double *x, u64 n, const complex double *roots)
+{
+	u64 half, begin, k;
+
+	swap_bits(x, n);
+	for (half = 1; half < n; half *= 2) {
+		for (begin = 0; begin < n; begin += 2 * half) {
+			for (k = 0; k < half; k++) {
+				complex double *low = &x[begin + k], *high = low + half;
+				complex double turned = *high * roots[k * (n / (2 * half))];
+
+				*high = *low - turned;
+				*low += turned;
+			}
+		}
+	}
+}
+
+static complex double *roots_of(u64 n, double sign)
+{
+	complex double *roots = file_buffer(n * sizeof(*roots));
+	u64 k;
+
+	for (k = 0; k < n; k++)
+		roots[k] = cexp(CMPLX(0, sign * 2 * M_PI * (double)k / (double)n));
+	return roots;
+}
+
+/* Between the two dimensions: exp(-+2 pi i row column / size), for a strip of columns. */
+static void twiddle(struct strip *strip, double sign)
+{
+	double size = (double)(strip->grid.rows * strip->grid.columns * TILE * TILE);
+	u64 line, row;
+
+	for (line = 0; line < TILE; line++) {
+		double turn = sign * 2 * M_PI * (double)(strip->index * TILE + line) / size;
+
+		for (row = 0; row < strip->length; row++)
+			strip->points[line * strip->length + row] *=
+				cexp(CMPLX(0, turn * (double)row));
+	}
+}
+
+/* The matrix in @from, one dimension transformed, goes to @to. Inverse for @sign 1. */
+static void pass(struct grid grid, bool columns, double sign, struct array *from,
+		 struct array *to)
+{
+	struct strip strip = {
+		.grid = grid,
+		.columns = columns,
+		.length = TILE * (columns ? grid.rows : grid.columns),
+	};
+	complex double *roots = roots_of(strip.length, sign);
+	unsigned int line;
+
+	strip.points = file_buffer(TILE * strip.length * sizeof(*strip.points));
+	for (; strip.index < (columns ? grid.columns : grid.rows); strip.index++) {
+		move_strip(&strip, from, false);
+		if (columns && sign > 0)
+			twiddle(&strip, sign);
+		for (line = 0; line < TILE; line++)
+			transform(strip.points + line * strip.length, strip.length, roots);
+		if (columns && sign < 0)
+			twiddle(&strip, sign);
+		move_strip(&strip, to, true);
+	}
+	free(strip.points);
+	free(roots);
+}
+
+static int compute(const struct app_place *place, const struct app_setup *setup,
+		   struct app_result *result, struct aftl_error *error)
+{
+	struct array_shape in = signal_shape(setup), out = spectrum_shape(setup);
+	struct array signal = { 0 }, spectrum = { 0 }, *const all[] = { &signal, &spectrum };
+	int ret;
+
+	ret = array_open(&signal, place, &in, setup, error);
+	if (!ret)
+		ret = array_create(&spectrum, place, &out, setup, error);
+	if (!ret) {
+		pass(grid_of(setup), true, -1, &signal, &spectrum);
+		ret = array_settle(&spectrum, error);
+	}
+	if (!ret)
+		pass(grid_of(setup), false, -1, &spectrum, &spectrum);
+	return app_close(all, ARRAY_SIZE(all), ret, &result->repaired, error);
+}
+
+static double largest_difference(const struct app_setup *setup, struct array *again)
+{
+	double largest = 0;
+	u64 i;
+
+	for (i = 0; i < 2 * setup->size; i++)
+		largest = fmax(largest, fabs(array_value(again, i) / (double)setup->size -
+					     signal_word(setup, i)));
+	return largest;
+}
+
+/* The inverse transform gives the signal. */
+static int check_result(const struct app_place *place, const struct app_setup *setup,
+			struct app_result *result, struct aftl_error *error)
+{
+	struct array_shape in = spectrum_shape(setup);
+	struct array_shape out = shape_of("inverse", setup, 2 * (double)setup->size);
+	struct array spectrum = { 0 }, inverse = { 0 }, *const all[] = { &spectrum, &inverse };
+	int ret;
+
+	ret = array_open(&spectrum, place, &in, setup, error);
+	if (!ret)
+		ret = array_create(&inverse, place, &out, setup, error);
+	if (!ret) {
+		pass(grid_of(setup), false, 1, &spectrum, &inverse);
+		pass(grid_of(setup), true, 1, &inverse, &inverse);
+		result->error = largest_difference(setup, &inverse);
+		result->tolerance = APP_ROUNDING;
+	}
+	return app_close(all, ARRAY_SIZE(all), ret, &result->repaired, error);
+}
+
+const struct app app_fft = {
+	.name = "fft",
+	.summary = "Fourier transform of a random signal",
+	.check = "largest difference between the signal and its inverse transform",
+	.sizes = "size is a power of 2 from 2048 to 2^28",
+	.usual = { .size = 1 << 18, .seed = 1 },
+	.inputs = { { "signal", APPROXFTL_APPROXIMATE } },
+	.output = "spectrum",
+	.refuses = refuses,
+	.output_shape = spectrum_shape,
+	.create = create,
+	.compute = compute,
+	.check_result = check_result,
+};

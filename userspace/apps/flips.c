@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+
+#include "flips.h"
+
+#define PIECE (16 * FILE_UNIT)
+
+static u64 differing_bits(const u64 *a, const u64 *b, size_t bytes)
+{
+	u64 count = 0;
+	size_t i;
+
+	for (i = 0; i < bytes / sizeof(*a); i++)
+		count += __builtin_popcountll(a[i] ^ b[i]);
+	return count;
+}
+
+/* Both pieces begin at @offset of their files. */
+static void add_piece(struct app_flips *flips, const char *a, const char *b, u64 offset,
+		      size_t bytes, u64 stride, enum approxftl_class kind)
+{
+	size_t at;
+
+	for (at = 0; at < bytes; at += FILE_UNIT) {
+		bool header = (offset + at) % stride < HEADER_BYTES;
+		u64 bits = differing_bits((const u64 *)(a + at), (const u64 *)(b + at), FILE_UNIT);
+
+		flips->bytes += FILE_UNIT;
+		if (header || kind == APPROXFTL_PRECISE) {
+			flips->damaged += bits;
+		} else {
+			flips->approximate_bytes += FILE_UNIT;
+			flips->flipped += bits;
+		}
+	}
+}
+
+static int compare(struct app_file *a, struct app_file *b, u64 stride, struct app_flips *flips,
+		   struct aftl_error *error)
+{
+	char *pieces = file_buffer(2 * PIECE);
+	u64 offset;
+	int ret = 0;
+
+	for (offset = 0; !ret && offset < a->bytes; offset += PIECE) {
+		size_t bytes = min_t(u64, PIECE, a->bytes - offset);
+
+		ret = app_file_read(a, pieces, offset, bytes, error);
+		if (!ret)
+			ret = app_file_read(b, pieces + PIECE, offset, bytes, error);
+		if (!ret)
+			add_piece(flips, pieces, pieces + PIECE, offset, bytes, stride, a->kind);
+	}
+	free(pieces);
+	return ret;
+}
+
+int flips_count(const struct app *app, const struct app_setup *setup,
+		const struct app_place *place, const struct app_place *reference,
+		struct app_flips *flips, struct aftl_error *error)
+{
+	const struct app_input *input;
+	int ret = 0;
+
+	*flips = (struct app_flips){ 0 };
+	for (input = app->inputs; !ret && input->name; input++) {
+		struct app_file a, b = { 0 };
+
+		ret = app_file_open(&a, place, input->name, input->kind, error);
+		if (!ret)
+			ret = app_file_open(&b, reference, input->name, input->kind, error);
+		if (!ret)
+			ret = compare(&a, &b, app_stride(app, setup), flips, error);
+		app_file_close(&a);
+		app_file_close(&b);
+	}
+	return ret;
+}
+
+static int add_reported(const struct app_place *place, struct app_file *file,
+			struct approxftl_errors *sum, struct aftl_error *error)
+{
+	struct approxftl_errors one;
+	int ret;
+
+	ret = approxftl_errors(place->tags, file->fd, 0, APPROXFTL_TO_END, &one);
+	if (ret)
+		return aftl_fail(error, ret, "%.80s/%s: %.120s", place->path, file->name,
+				 approxftl_reason(place->tags));
+	sum->units += one.units;
+	sum->approximate_units += one.approximate_units;
+	sum->flipped_units += one.flipped_units;
+	sum->flipped_bits += one.flipped_bits;
+	sum->unmodelled_units += one.unmodelled_units;
+	return 0;
+}
+
+int flips_reported(const struct app *app, const struct app_place *place,
+		   struct approxftl_errors *errors, struct aftl_error *error)
+{
+	const struct app_input *input;
+	struct app_file file;
+	int ret = 0;
+
+	*errors = (struct approxftl_errors){ 0 };
+	for (input = app->inputs; place->tags && !ret && input->name; input++) {
+		ret = app_file_open(&file, place, input->name, input->kind, error);
+		if (!ret)
+			ret = add_reported(place, &file, errors, error);
+		app_file_close(&file);
+	}
+	return ret;
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * LU factors of a matrix with a dominant diagonal, in square blocks, a page each.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "app.h"
+
+#define BLOCK 64
+
+/* A pivot of a damaged matrix is never nearer to 0. */
+#define LEAST_PIVOT 0.001
+
+static bool refuses(const struct app_setup *setup)
+{
+	return setup->size % BLOCK || setup->size > 1 << 15;
+}
+
+static double element(const struct app_setup *setup, u64 row, u64 column)
+{
+	return row == column ? (double)setup->size :
+			       2 * app_uniform(setup, PURPOSE_MATRIX, row << 32 | column) - 1;
+}
+
+static double matrix_word(const struct app_setup *setup, u64 index)
+{
+	u64 side = setup->size / BLOCK, block = index / (BLOCK * BLOCK);
+	u64 inside = index % (BLOCK * BLOCK);
+
+	return element(setup, block / side * BLOCK + inside / BLOCK,
+		       block % side * BLOCK + inside % BLOCK);
+}
+
+/* Elimination at most doubles what is in a matrix with a dominant diagonal. */
+static struct array_shape shape_of(const char *name, const struct app_setup *setup)
+{
+	return (struct array_shape){ name, setup->size * setup->size, 2 * (double)setup->size, 0 };
+}
+
+static struct array_shape factors_shape(const struct app_setup *setup)
+{
+	return shape_of("factors", setup);
+}
+
+static int create(const struct app_place *place, const struct app_setup *setup,
+		  struct aftl_error *error)
+{
+	struct array_shape shape = shape_of("matrix", setup);
+
+	return app_fill(place, &shape, setup, matrix_word, error);
+}
+
+static double pivot(const double *block, unsigned int k)
+{
+	double value = block[k * BLOCK + k];
+
+	/* Written so that it is true for what is no number. */
+	return fabs(value) >= LEAST_PIVOT ? value : LEAST_PIVOT;
+}
+
+/* Factors of a block of the diagonal, in its place. */
+static void factor(double *a)
+{
+	unsigned int i, j, k;
+
+	for (k = 0; k < BLOCK; k++) {
+		for (i = k + 1; i < BLOCK; i++) {
+			double l = a[i * BLOCK + k] /= pivot(a, k);
+
+			for (j = k + 1; j < BLOCK; j++)
+				a[i * BLOCK + j] -= l * a[k * BLOCK + j];
+		}
+	}
+}
+
+/* A block to the right of the diagonal: L^-1 times it. */
+static void solve_right(const double *diagonal, double *a)
+{
+	unsigned int i, j, k;
+
+	for (k = 0; k < BLOCK; k++)
+		for (i = k + 1; i < BLOCK; i++)
+			for (j = 0; j < BLOCK; j++)
+				a[i * BLOCK + j] -= diagonal[i * BLOCK + k] * a[k * BLOCK + j];
+}
+
+/* A block below the diagonal: it times U^-1. */
+static void solve_below(const double *diagonal, double *a)
+{
+	unsigned int i, j, k;
+
+	for (i = 0; i < BLOCK; i++) {
+		for (k = 0; k < BLOCK; k++) {
+			double l = a[i * BLOCK + k] /= pivot(diagonal, k);
+
+			for (j = k + 1; j < BLOCK; j++)
+				a[i * BLOCK + j] -= l * diagonal[k * BLOCK + j];
+		}
+	}
+}
+
+static void subtract_product(double *a, const double *left, const double *right)
+{
+	unsigned int i, j, k;
+
+	for (i = 0; i < BLOCK; i++)
+		for (k = 0; k < BLOCK; k++)
+			for (j = 0; j < BLOCK; j++)
+				a[i * BLOCK + j] -= left[i * BLOCK + k] * right[k * BLOCK + j];
+}
+
+static void eliminate(struct array *a, u64 side, u64 k)
+{
+	const double *diagonal;
+	u64 i, j;
+
+	factor(array_values(a, k * side + k, true));
+	for (i = k + 1; i < side; i++) {
+		diagonal = array_values(a, k * side + k, false);
+		solve_right(diagonal, array_values(a, k * side + i, true));
+		solve_below(diagonal, array_values(a, i * side + k, true));
+	}
+	for (i = k + 1; i < side; i++) {
+		for (j = k + 1; j < side; j++) {
+			const double *left = array_values(a, i * side + k, false);
+			const double *right = array_values(a, k * side + j, false);
+
+			subtract_product(array_values(a, i * side + j, true), left, right);
+		}
+	}
+}
+
+static void copy(struct array *from, struct array *to)
+{
+	u64 page;
+
+	for (page = 0; page < from->pages; page++)
+		memcpy(array_values(to, page, true), array_values(from, page, false),
+		       ARRAY_PAGE_WORDS * sizeof(double));
+}
+
+static int compute(const struct app_place *place, const struct app_setup *setup,
+		   struct app_result *result, struct aftl_error *error)
+{
+	struct array_shape in = shape_of("matrix", setup), out = factors_shape(setup);
+	struct array matrix = { 0 }, factors = { 0 }, *const all[] = { &matrix, &factors };
+	u64 k, side = setup->size / BLOCK;
+	int ret;
+
+	ret = array_open(&matrix, place, &in, setup, error);
+	if (!ret)
+		ret = array_create(&factors, place, &out, setup, error);
+	if (!ret)
+		copy(&matrix, &factors);
+	for (k = 0; !ret && k < side; k++) {
+		eliminate(&factors, side, k);
+		ret = array_settle(&factors, error);
+	}
+	return app_close(all, ARRAY_SIZE(all), ret, &result->repaired, error);
+}
+
+/* @out += the part of the block's rows that is above (U) or below (L) the diagonal, times @in */
+static void add_product(const double *block, s64 below, bool upper, const double *in, double *out)
+{
+	int i, j;
+
+	for (i = 0; i < BLOCK; i++) {
+		for (j = 0; j < BLOCK; j++) {
+			s64 under = below + i - j;
+
+			if (upper ? under <= 0 : under > 0)
+				out[i] += block[i * BLOCK + j] * in[j];
+		}
+	}
+}
+
+/* @out = U times @in, or L times @in, which has ones on its diagonal */
+static void multiply(struct array *factors, u64 side, bool upper, const double *in, double *out)
+{
+	u64 i, j;
+
+	for (i = 0; i < side * BLOCK; i++)
+		out[i] = upper ? 0 : in[i];
+	for (i = 0; i < side; i++)
+		for (j = 0; j < side; j++)
+			add_product(array_values(factors, i * side + j, false),
+				    ((s64)i - (s64)j) * BLOCK, upper, in + j * BLOCK,
+				    out + i * BLOCK);
+}
+
+/* |L U x - A x| / |A x| for ones, by the largest element */
+static double residual(struct array *factors, const struct app_setup *setup)
+{
+	u64 i, j, n = setup->size;
+	double *x = file_buffer(3 * n * sizeof(*x)), *ux = x + n, *lux = ux + n;
+	double difference = 0, whole = 0;
+
+	for (i = 0; i < n; i++)
+		x[i] = 1;
+	multiply(factors, n / BLOCK, true, x, ux);
+	multiply(factors, n / BLOCK, false, ux, lux);
+	for (i = 0; i < n; i++) {
+		double sum = 0;
+
+		for (j = 0; j < n; j++)
+			sum += element(setup, i, j);
+		difference = fmax(difference, fabs(lux[i] - sum));
+		whole = fmax(whole, fabs(sum));
+	}
+	free(x);
+	return difference / whole;
+}
+
+static int check_result(const struct app_place *place, const struct app_setup *setup,
+			struct app_result *result, struct aftl_error *error)
+{
+	struct array_shape shape = factors_shape(setup);
+	struct array factors, *const all[] = { &factors };
+	int ret;
+
+	ret = array_open(&factors, place, &shape, setup, error);
+	if (!ret)
+		result->error = residual(&factors, setup);
+	result->tolerance = APP_ROUNDING;
+	return app_close(all, ARRAY_SIZE(all), ret, &result->repaired, error);
+}
+
+const struct app app_lu = {
+	.name = "lu",
+	.summary = "LU factors of a matrix with a dominant diagonal",
+	.check = "residual |LUx - Ax| / |Ax|",
+	.sizes = "size, the order, is a multiple of 64, at most 32768",
+	.usual = { .size = 512, .seed = 1 },
+	.inputs = { { "matrix", APPROXFTL_APPROXIMATE } },
+	.output = "factors",
+	.refuses = refuses,
+	.output_shape = factors_shape,
+	.create = create,
+	.compute = compute,
+	.check_result = check_result,
+};

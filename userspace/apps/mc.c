@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Monte Carlo: pi from random points in a square, which were written before.
+ */
+#include <math.h>
+
+#include "app.h"
+
+#define PAGE_POINTS (ARRAY_PAGE_WORDS / 2)
+
+static bool refuses(const struct app_setup *setup)
+{
+	return setup->size % PAGE_POINTS || setup->size > 1ULL << 32;
+}
+
+static double sample_word(const struct app_setup *setup, u64 index)
+{
+	return app_uniform(setup, PURPOSE_SAMPLES, index);
+}
+
+static struct array_shape samples_shape(const struct app_setup *setup)
+{
+	return (struct array_shape){ "samples", 2 * setup->size, 1, 0 };
+}
+
+/* What each page of samples says pi is. */
+static struct array_shape estimates_shape(const struct app_setup *setup)
+{
+	return (struct array_shape){ "estimates", setup->size / PAGE_POINTS, 4, 0 };
+}
+
+static int create(const struct app_place *place, const struct app_setup *setup,
+		  struct aftl_error *error)
+{
+	struct array_shape shape = samples_shape(setup);
+
+	return app_fill(place, &shape, setup, sample_word, error);
+}
+
+static double estimate(const double *words)
+{
+	unsigned int i, inside = 0;
+
+	for (i = 0; i < PAGE_POINTS; i++)
+		inside += words[2 * i] * words[2 * i] + words[2 * i + 1] * words[2 * i + 1] <= 1;
+	return 4.0 * inside / PAGE_POINTS;
+}
+
+static int compute(const struct app_place *place, const struct app_setup *setup,
+		   struct app_result *result, struct aftl_error *error)
+{
+	struct array_shape in = samples_shape(setup), out = estimates_shape(setup);
+	struct array samples = { 0 }, estimates = { 0 }, *const all[] = { &samples, &estimates };
+	u64 page;
+	int ret;
+
+	ret = array_open(&samples, place, &in, setup, error);
+	if (!ret)
+		ret = array_create(&estimates, place, &out, setup, error);
+	for (page = 0; !ret && page < out.words; page++)
+		array_put(&estimates, page, estimate(array_values(&samples, page, false)));
+	return app_close(all, ARRAY_SIZE(all), ret, &result->repaired, error);
+}
+
+/* Five standard deviations of the mean of so many points. */
+static int check_result(const struct app_place *place, const struct app_setup *setup,
+			struct app_result *result, struct aftl_error *error)
+{
+	struct array_shape shape = estimates_shape(setup);
+	struct array estimates, *const all[] = { &estimates };
+	double sum = 0;
+	u64 page;
+	int ret;
+
+	ret = array_open(&estimates, place, &shape, setup, error);
+	for (page = 0; !ret && page < shape.words; page++)
+		sum += array_value(&estimates, page);
+	result->error = fabs(sum / (double)shape.words - M_PI);
+	result->tolerance = 5 * sqrt(M_PI * (4 - M_PI) / (double)setup->size);
+	return app_close(all, ARRAY_SIZE(all), ret, &result->repaired, error);
+}
+
+const struct app app_mc = {
+	.name = "mc",
+	.summary = "pi by the Monte Carlo method",
+	.check = "difference from pi",
+	.sizes = "size is a multiple of 2048, at most 2^32",
+	.usual = { .size = 1 << 19, .seed = 1 },
+	.inputs = { { "samples", APPROXFTL_APPROXIMATE } },
+	.output = "estimates",
+	.refuses = refuses,
+	.output_shape = estimates_shape,
+	.create = create,
+	.compute = compute,
+	.check_result = check_result,
+};

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What decides the data and the result of a program; written into the header of each file.
+ *
+ * PARAMETER(name, least, most, value, help)
+ */
+PARAMETER(size, 4, 1ULL << 32, "N", "of the problem; see the list of programs")
+PARAMETER(width, 64, 16384, "N", "of a picture, in pixels")
+PARAMETER(height, 64, 16384, "N", "the same")
+PARAMETER(frames, 1, 100000, "N", "pictures in a video")
+PARAMETER(segment, 1, 16384, "N", "pixels or frames, of which the first is raw, others differences")
+PARAMETER(degree, 1, 4096, "N", "nonzeros in a row of smm, on average")
+PARAMETER(rounds, 1, 1000000, "N", "iterations of smm and sor")
+PARAMETER(seed, 1, U64_MAX, "N", "of all data")

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "setup.h"
+
+const struct app_parameter app_parameters[APP_PARAMETERS] = {
+#define PARAMETER(name, least, most, value, help) \
+	{ #name, least, most, value, help, offsetof(struct app_setup, name) },
+#include "parameter-table.h"
+#undef PARAMETER
+};
+
+int setup_check(const struct app_setup *setup, struct aftl_error *error)
+{
+	struct app_setup copy = *setup;
+	unsigned int i;
+
+	for (i = 0; i < APP_PARAMETERS; i++) {
+		const struct app_parameter *parameter = &app_parameters[i];
+		u64 value = *setup_value(&copy, i);
+
+		if (value && (value < parameter->least || value > parameter->most))
+			return aftl_fail(error, -EINVAL,
+					 "%s %llu is not between %llu and %llu", parameter->name,
+					 (unsigned long long)value,
+					 (unsigned long long)parameter->least,
+					 (unsigned long long)parameter->most);
+	}
+	return 0;
+}
+
+#define COMMENT_BYTES 72
+
+/* Comments, up to where the tail begins. */
+static void pad(char *at, const char *end)
+{
+	while (at < end) {
+		ptrdiff_t line = min_t(ptrdiff_t, COMMENT_BYTES, end - at);
+
+		/* A line of one byte would be no comment. */
+		if (end - at == line + 1)
+			line--;
+		memset(at, ' ', line);
+		at[0] = '#';
+		at[line - 1] = '\n';
+		at += line;
+	}
+}
+
+void header_make(char *header, const char *magic, const struct app_setup *setup,
+		 const char *tail)
+{
+	struct app_setup copy = *setup;
+	char *end = header + HEADER_BYTES - strlen(tail);
+	size_t used;
+	unsigned int i;
+
+	used = scnprintf(header, HEADER_BYTES, "%s\n", magic);
+	for (i = 0; i < APP_PARAMETERS; i++)
+		used += scnprintf(header + used, HEADER_BYTES - used, "# %s %llu\n",
+				  app_parameters[i].name,
+				  (unsigned long long)*setup_value(&copy, i));
+	pad(header + used, end);
+	memcpy(end, tail, strlen(tail));
+}
+
+static void take_line(struct app_setup *setup, const char *name, u64 value)
+{
+	unsigned int i;
+
+	for (i = 0; i < APP_PARAMETERS; i++)
+		if (!strcmp(app_parameters[i].name, name))
+			*setup_value(setup, i) = value;
+}
+
+static bool has_magic(const char *text)
+{
+	static const char *const known[] = { MAGIC_ARRAY, MAGIC_PIXELS, MAGIC_DIFFERENCES };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(known); i++)
+		if (!strncmp(text, known[i], strlen(known[i])) && text[strlen(known[i])] == '\n')
+			return true;
+	return false;
+}
+
+int header_parse(const char *header, struct app_setup *setup, struct aftl_error *error)
+{
+	char text[HEADER_BYTES + 1], name[16], *line = text;
+	unsigned long long value;
+
+	*setup = (struct app_setup){ 0 };
+	memcpy(text, header, HEADER_BYTES);
+	text[HEADER_BYTES] = '\0';
+	if (!has_magic(text))
+		return aftl_fail(error, -EINVAL, "it has no header of this program");
+	while ((line = strchr(line, '\n')) && *++line == '#')
+		if (sscanf(line, "# %15[a-z] %llu", name, &value) == 2)
+			take_line(setup, name, value);
+	return setup_check(setup, error);
+}

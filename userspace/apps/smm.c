@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sparse matrix times vector, again and again.
+ *
+ * The matrix is kept by rows: values, which are approximate, the column of each, and where
+ * each row begins, which are precise. The values of a row are positive and add up to 1, so
+ * that the product with a vector of ones is that vector.
+ */
+#include <math.h>
+
+#include "app.h"
+
+static bool refuses(const struct app_setup *setup)
+{
+	return setup->size > 1 << 26 || setup->degree > setup->size / 4;
+}
+
+static u64 row_degree(const struct app_setup *setup, u64 row)
+{
+	return 1 + aftl_below(app_draw(setup, PURPOSE_DEGREES, row),
+			      (u32)(2 * setup->degree - 1));
+}
+
+static u64 nonzeros(const struct app_setup *setup)
+{
+	u64 row, count = 0;
+
+	for (row = 0; row < setup->size; row++)
+		count += row_degree(setup, row);
+	return count;
+}
+
+/* In order along the row, spread over all of it. */
+static u64 column_of(const struct app_setup *setup, u64 row, u64 position)
+{
+	u64 room = setup->size / row_degree(setup, row);
+
+	return position * room + app_draw(setup, PURPOSE_COLUMNS, row << 16 | position) % room;
+}
+
+static double weight(const struct app_setup *setup, u64 row, u64 position)
+{
+	return 0.5 + app_uniform(setup, PURPOSE_MATRIX, row << 16 | position);
+}
+
+static double vector_word(const struct app_setup *setup, u64 index)
+{
+	return app_uniform(setup, PURPOSE_VECTOR, index);
+}
+
+/* The matrix, and a page for each of its arrays is enough. */
+struct matrix {
+	struct array values;
+	struct array columns;
+	struct array rows;
+};
+
+typedef int (*open_function)(struct array *array, const struct app_place *place,
+			     const struct array_shape *shape, const struct app_setup *setup,
+			     struct aftl_error *error);
+
+static int get_matrix(struct matrix *matrix, open_function get, const struct app_place *place,
+		      const struct app_setup *setup, struct aftl_error *error)
+{
+	u64 count = nonzeros(setup);
+	struct array_shape values = { "values", count, 1, 0 };
+	struct array_shape columns = { "columns", count, 0, 0 };
+	struct array_shape rows = { "rows", setup->size + 1, 0, 0 };
+	int ret;
+
+	*matrix = (struct matrix){ 0 };
+	ret = get(&matrix->values, place, &values, setup, error);
+	if (!ret)
+		ret = get(&matrix->columns, place, &columns, setup, error);
+	if (!ret)
+		ret = get(&matrix->rows, place, &rows, setup, error);
+	return ret;
+}
+
+static int put_matrix(struct matrix *matrix, int ret, u64 *repaired, struct aftl_error *error)
+{
+	struct array *const all[] = { &matrix->values, &matrix->columns, &matrix->rows };
+
+	return app_close(all, ARRAY_SIZE(all), ret, repaired, error);
+}
+
+static u64 *index_at(struct array *array, u64 index, bool write)
+{
+	return array_indices(array, index / ARRAY_PAGE_WORDS, write) + index % ARRAY_PAGE_WORDS;
+}
+
+static void fill_row(struct matrix *matrix, const struct app_setup *setup, u64 row, u64 begin)
+{
+	u64 i, degree = row_degree(setup, row);
+	double sum = 0;
+
+	for (i = 0; i < degree; i++)
+		sum += weight(setup, row, i);
+	for (i = 0; i < degree; i++) {
+		array_put(&matrix->values, begin + i, weight(setup, row, i) / sum);
+		*index_at(&matrix->columns, begin + i, true) = column_of(setup, row, i);
+	}
+}
+
+static void fill(struct matrix *matrix, const struct app_setup *setup)
+{
+	u64 row, begin = 0;
+
+	for (row = 0; row < setup->size; row++) {
+		*index_at(&matrix->rows, row, true) = begin;
+		fill_row(matrix, setup, row, begin);
+		begin += row_degree(setup, row);
+	}
+	*index_at(&matrix->rows, row, true) = begin;
+}
+
+static struct array_shape vector_shape(const struct app_setup *setup)
+{
+	return (struct array_shape){ "vector", setup->size, 1.000001, 0 };
+}
+
+static struct array_shape product_shape(const struct app_setup *setup)
+{
+	struct array_shape shape = vector_shape(setup);
+
+	shape.name = "product";
+	return shape;
+}
+
+static int create(const struct app_place *place, const struct app_setup *setup,
+		  struct aftl_error *error)
+{
+	struct array_shape shape = vector_shape(setup);
+	struct matrix matrix;
+	u64 repaired = 0;
+	int ret;
+
+	ret = get_matrix(&matrix, array_create, place, setup, error);
+	if (!ret)
+		fill(&matrix, setup);
+	ret = put_matrix(&matrix, ret, &repaired, error);
+	return ret ? ret : app_fill(place, &shape, setup, vector_word, error);
+}
+
+/* A row times @in, or times ones. What indices say is believed only where it can be. */
+static double row_product(struct matrix *matrix, u64 row, struct array *in)
+{
+	u64 end = min(*index_at(&matrix->rows, row + 1, false), matrix->values.shape.words);
+	double sum = 0;
+	u64 i;
+
+	for (i = *index_at(&matrix->rows, row, false); i < end; i++) {
+		double value = array_value(&matrix->values, i);
+
+		sum += in ? value * array_value(in, *index_at(&matrix->columns, i, false)) : value;
+	}
+	return sum;
+}
+
+static void multiply(struct matrix *matrix, u64 rows, struct array *in, struct array *out)
+{
+	u64 row;
+
+	for (row = 0; row < rows; row++)
+		array_put(out, row, row_product(matrix, row, in));
+}
+
+/* The vectors change places with each round; the last product is where the output has to be. */
+static int iterate(struct matrix *matrix, struct array *vectors, const struct app_setup *setup,
+		   struct aftl_error *error)
+{
+	unsigned int from = setup->rounds % 2 ? 0 : 1;
+	u64 round;
+	int ret = 0;
+
+	for (round = 0; !ret && round < setup->rounds; round++, from = !from) {
+		multiply(matrix, setup->size, &vectors[from], &vectors[!from]);
+		ret = array_settle(&vectors[!from], error);
+	}
+	return ret;
+}
+
+/* The vector goes where the first round looks for it. */
+static int begin(struct array *vectors, const struct app_place *place,
+		 const struct app_setup *setup, u64 *repaired, struct aftl_error *error)
+{
+	struct array_shape in = vector_shape(setup), out = product_shape(setup), other = out;
+	struct array vector, *const all[] = { &vector };
+	unsigned int first = setup->rounds % 2 ? 0 : 1;
+	u64 i;
+	int ret;
+
+	other.name = "before";
+	ret = array_open(&vector, place, &in, setup, error);
+	if (!ret)
+		ret = array_create(&vectors[0], place, &other, setup, error);
+	if (!ret)
+		ret = array_create(&vectors[1], place, &out, setup, error);
+	for (i = 0; !ret && i < setup->size; i++)
+		array_put(&vectors[first], i, array_value(&vector, i));
+	return app_close(all, ARRAY_SIZE(all), ret, repaired, error);
+}
+
+static int compute(const struct app_place *place, const struct app_setup *setup,
+		   struct app_result *result, struct aftl_error *error)
+{
+	struct array vectors[2] = { { .shape = { 0 } } };
+	struct array *const all[] = { &vectors[0], &vectors[1] };
+	struct matrix matrix;
+	int ret;
+
+	ret = get_matrix(&matrix, array_open, place, setup, error);
+	if (!ret)
+		ret = begin(vectors, place, setup, &result->repaired, error);
+	if (!ret)
+		ret = iterate(&matrix, vectors, setup, error);
+	ret = put_matrix(&matrix, ret, &result->repaired, error);
+	return app_close(all, ARRAY_SIZE(all), ret, &result->repaired, error);
+}
+
+static int check_result(const struct app_place *place, const struct app_setup *setup,
+			struct app_result *result, struct aftl_error *error)
+{
+	struct matrix matrix;
+	u64 row;
+	int ret;
+
+	ret = get_matrix(&matrix, array_open, place, setup, error);
+	for (row = 0; !ret && row < setup->size; row++)
+		result->error = fmax(result->error, fabs(row_product(&matrix, row, NULL) - 1));
+	result->tolerance = APP_ROUNDING;
+	return put_matrix(&matrix, ret, &result->repaired, error);
+}
+
+const struct app app_smm = {
+	.name = "smm",
+	.summary = "sparse matrix times vector, again and again",
+	.check = "largest difference between the matrix times ones, and ones",
+	.sizes = "size is at least 4 times degree, at most 2^26",
+	.usual = { .size = 1 << 14, .degree = 16, .rounds = 4, .seed = 1 },
+	.inputs = {
+		{ "values", APPROXFTL_APPROXIMATE },
+		{ "vector", APPROXFTL_APPROXIMATE },
+		{ "columns", APPROXFTL_PRECISE },
+		{ "rows", APPROXFTL_PRECISE },
+	},
+	.output = "product",
+	.refuses = refuses,
+	.output_shape = product_shape,
+	.create = create,
+	.compute = compute,
+	.check_result = check_result,
+};

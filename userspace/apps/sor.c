@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Successive over-relaxation of Laplace's equation on a square.
+ *
+ * On the border x^2 - y^2 is given, which solves the equation inside, too, and its usual
+ * difference scheme exactly. Several rounds are done in one pass over the grid: as soon as the
+ * row below has seen a round, a row can see it, too.
+ */
+#include <math.h>
+
+#include "app.h"
+
+/* Rounds in a pass. */
+#define SWEEPS 16
+
+static bool refuses(const struct app_setup *setup)
+{
+	return setup->size < 8 || setup->size > ARRAY_PAGE_WORDS ||
+	       (setup->size & (setup->size - 1));
+}
+
+static double solution(const struct app_setup *setup, u64 row, u64 column)
+{
+	double last = (double)(setup->size - 1);
+	double x = (double)column / last, y = (double)row / last;
+
+	return x * x - y * y;
+}
+
+static bool on_border(const struct app_setup *setup, u64 row, u64 column)
+{
+	u64 last = setup->size - 1;
+
+	return row == 0 || column == 0 || row == last || column == last;
+}
+
+static double grid_word(const struct app_setup *setup, u64 index)
+{
+	u64 row = index / setup->size, column = index % setup->size;
+
+	return on_border(setup, row, column) ? solution(setup, row, column) : 0;
+}
+
+/* The rows of a pass are at hand at the same time. */
+static u32 held(const struct app_setup *setup)
+{
+	return (u32)(SWEEPS * setup->size / ARRAY_PAGE_WORDS + 4);
+}
+
+static struct array_shape grid_shape(const struct app_setup *setup)
+{
+	return (struct array_shape){ "grid", setup->size * setup->size, 1, 0 };
+}
+
+/* Over-relaxation may go beyond the solution for a while. */
+static struct array_shape relaxed_shape(const struct app_setup *setup)
+{
+	return (struct array_shape){ "relaxed", setup->size * setup->size, 4, held(setup) };
+}
+
+static int create(const struct app_place *place, const struct app_setup *setup,
+		  struct aftl_error *error)
+{
+	struct array_shape shape = grid_shape(setup);
+
+	return app_fill(place, &shape, setup, grid_word, error);
+}
+
+static double *row_of(struct array *grid, u64 size, u64 row, bool write)
+{
+	u64 word = row * size;
+
+	return array_values(grid, word / ARRAY_PAGE_WORDS, write) + word % ARRAY_PAGE_WORDS;
+}
+
+static void relax_row(struct array *grid, u64 size, u64 row, double omega)
+{
+	const double *above = row_of(grid, size, row - 1, false);
+	const double *below = row_of(grid, size, row + 1, false);
+	double *at = row_of(grid, size, row, true);
+	u64 i;
+
+	for (i = 1; i < size - 1; i++)
+		at[i] += omega * ((above[i] + below[i] + at[i - 1] + at[i + 1]) / 4 - at[i]);
+}
+
+/* @sweeps rounds; in round s the row s rows above @front. */
+static void pass(struct array *grid, u64 size, u64 sweeps, double omega)
+{
+	u64 front, sweep;
+
+	for (front = 1; front < size - 2 + sweeps; front++)
+		for (sweep = 0; sweep < min(sweeps, front); sweep++)
+			if (front - sweep < size - 1)
+				relax_row(grid, size, front - sweep, omega);
+}
+
+static int relax(struct array *grid, const struct app_setup *setup, struct aftl_error *error)
+{
+	double omega = 2 / (1 + sin(M_PI / (double)(setup->size - 1)));
+	u64 left;
+	int ret = 0;
+
+	for (left = setup->rounds; !ret && left; left -= min(left, (u64)SWEEPS)) {
+		pass(grid, setup->size, min(left, (u64)SWEEPS), omega);
+		ret = array_settle(grid, error);
+	}
+	return ret;
+}
+
+static int compute(const struct app_place *place, const struct app_setup *setup,
+		   struct app_result *result, struct aftl_error *error)
+{
+	struct array_shape in = grid_shape(setup), out = relaxed_shape(setup);
+	struct array grid = { 0 }, relaxed = { 0 }, *const all[] = { &grid, &relaxed };
+	u64 i;
+	int ret;
+
+	ret = array_open(&grid, place, &in, setup, error);
+	if (!ret)
+		ret = array_create(&relaxed, place, &out, setup, error);
+	for (i = 0; !ret && i < in.words; i++)
+		array_put(&relaxed, i, array_value(&grid, i));
+	if (!ret)
+		ret = relax(&relaxed, setup, error);
+	return app_close(all, ARRAY_SIZE(all), ret, &result->repaired, error);
+}
+
+/*
+ * With the best factor each round divides the error by exp(2 pi / size) in the end, and first
+ * lets it grow by a factor of the order of the rounds.
+ */
+static double expected_error(const struct app_setup *setup)
+{
+	double rounds = (double)setup->rounds;
+
+	return APP_ROUNDING + 8 * rounds * exp(-2 * M_PI * rounds / (double)setup->size);
+}
+
+static int check_result(const struct app_place *place, const struct app_setup *setup,
+			struct app_result *result, struct aftl_error *error)
+{
+	struct array_shape shape = relaxed_shape(setup);
+	struct array relaxed, *const all[] = { &relaxed };
+	u64 i;
+	int ret;
+
+	ret = array_open(&relaxed, place, &shape, setup, error);
+	for (i = 0; !ret && i < shape.words; i++)
+		result->error = fmax(result->error, fabs(array_value(&relaxed, i) -
+			solution(setup, i / setup->size, i % setup->size)));
+	result->tolerance = expected_error(setup);
+	return app_close(all, ARRAY_SIZE(all), ret, &result->repaired, error);
+}
+
+const struct app app_sor = {
+	.name = "sor",
+	.summary = "over-relaxation of Laplace's equation on a square grid",
+	.check = "largest difference from the known solution",
+	.sizes = "size, the side of the grid, is a power of 2 from 8 to 4096",
+	.usual = { .size = 256, .rounds = 1024, .seed = 1 },
+	.inputs = { { "grid", APPROXFTL_APPROXIMATE } },
+	.output = "relaxed",
+	.refuses = refuses,
+	.output_shape = relaxed_shape,
+	.create = create,
+	.compute = compute,
+	.check_result = check_result,
+};
