@@ -112,7 +112,8 @@ endef
 $(foreach t,$(TEST_PROGRAMS),$(eval $(call test_program,$(t))))
 
 define fuzz_program
-$(O)/$(1): $(call objects,fuzz,$(1).c $(wildcard $(dir $(1))lib/*.c) $(CORE) $(HOST) $(LIB) $(SIM))
+$(O)/$(1): $(call objects,fuzz,$(1).c $(wildcard $(dir $(1))lib/*.c) $(CORE) $(HOST) $(LIB) $(SIM) \
+	$(tested_fuzz))
 	@mkdir -p $$(@D)
 	$$(call say,LINK,$$@)
 	$$(Q)$$(fuzz_cc) -fsanitize=fuzzer,address,undefined $$(LDFLAGS) -o $$@ $$^ $$(LDLIBS)
@@ -193,7 +194,7 @@ clean: ## remove everything that was built
 help: ## print this
 	@echo 'dm-approxftl: an emulator of 3D-NAND SSDs with approximate storage'
 	@echo
-	@sed -n 's/^\([a-z%-]*\):[^#]*## \(.*\)/\1|\2/p' Makefile packaging/install.mk | while IFS='|' read -r name text; do \
+	@sed -n 's/^\([a-z%-]*\):[^#]*## \(.*\)/\1|\2/p' Makefile packaging/install.mk $(wildcard */*/build.mk) | while IFS='|' read -r name text; do \
 		[ "$$name" != check-% ] || { name=check-AREA text="$$text $(AREAS)"; }; \
 		printf '  make %-15s %s\n' "$$name" "$$text"; \
 	done | sed 's,\$$(O),$(O),'

@@ -140,22 +140,31 @@ def test_program_says_what_python_lacks(tmp_path: Path) -> None:
         1, "approxftl-report: python3 has no numpy; install it (python3-numpy)\n")
 
 
+def test_a_bar_may_go_down() -> None:
+    root = ElementTree.fromstring(svg(bars([2, -1])))
+    up, down = [mark for mark in root.iter("rect") if mark.find("title") is not None]
+    assert float(up.attrib["height"]) == pytest.approx(2 * float(down.attrib["height"]), abs=0.2)
+    zero = float(up.attrib["y"]) + float(up.attrib["height"])
+    assert float(down.attrib["y"]) == pytest.approx(zero, abs=0.2)
+
+
 def bars(values: list[float]) -> Figure:
     return Figure("x", "A title", "A description.",
                   Bars([str(i) for i in range(len(values))], [("one", values)], "unit"))
 
 
 @settings(deadline=None)
-@given(st.lists(st.floats(0, 1e12, allow_subnormal=False), min_size=1, max_size=40))
+@given(st.lists(st.floats(-1e12, 1e12, allow_subnormal=False), min_size=1, max_size=40))
 def test_any_bars_can_be_drawn(values: list[float]) -> None:
     root = ElementTree.fromstring(svg(bars(values)))
     marks = [mark for mark in root.iter("rect") if mark.find("title") is not None]
     assert len(marks) == len(values)
     heights = [float(mark.attrib["height"]) for mark in marks]
-    top = max(values)
+    top = max(values, key=abs)
     for height, value in zip(heights, values, strict=True):
         assert height >= 0
-        assert not top or height == pytest.approx(heights[values.index(top)] * value / top, abs=0.2)
+        if top:
+            assert height == pytest.approx(heights[values.index(top)] * abs(value / top), abs=0.2)
 
 
 @settings(deadline=None)

@@ -41,7 +41,9 @@ options:
   -j, --json  everything as JSON, times in ns, energy in pJ
 """,
     "figures": """\
-Usage: approxftl figures [-h] [-l] [-k KIND,...] [-o DIR] [-f {svg,pdf}] [-d] [FILE ...]
+Usage: approxftl figures [-h] [-l] [-k KIND,...] [-o DIR] [-f {svg,pdf}] [-p] [--full]
+                         [--traces DIR] [--seed N] [-d]
+                         [FILE ...]
 
 Draws single figures, as SVG or PDF, with their numbers as CSV.
 
@@ -56,6 +58,12 @@ options:
   -o DIR, --output DIR      where they go (default figures)
   -f {svg,pdf}, --format {svg,pdf}
                             svg (default) or pdf
+  -p, --papers              the papers' figures, simulated from scratch (minutes); FILE are then
+                            names of figures, or how they begin
+  --full                    with --papers: longer runs (hours)
+  --traces DIR              with --papers: real record files of volumes, NAME.aft, in place of
+                            synthetic ones
+  --seed N                  with --papers: seed (default 1)
   -d, --data                the numbers of each figure, as CSV beside it
 """,
 }
@@ -75,7 +83,7 @@ def test_help(verb: str) -> None:
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_option_is_explained(verb: str) -> None:
     offered = set(re.findall(r"--[a-z]+", HELP[verb]))
-    explained = set(re.findall(r"^-\w(?: [\w.,]+)?, (--[a-z]+)", page(verb), re.M))
+    explained = set(re.findall(r"^(?:-\w(?: [\w.,]+)?, )?(--[a-z]+)", page(verb), re.M))
     assert explained == offered
 
 

@@ -21,3 +21,9 @@ $(plain_dir)/python-tools: FORCE
 	@printf '%s\n' '$(CURDIR)/trace-tools' "$$(selftests/install-packages --venv)" | \
 		cmp -s - $@ || printf '%s\n' '$(CURDIR)/trace-tools' \
 		"$$(selftests/install-packages --venv)" >$@
+
+figures: $(PROGRAM) $(python_programs) ## the papers' figures from scratch, as SVG and CSV: OUT=, FULL=1, TRACES=DIR
+	@$(plain_dir)/approxftl-figures --papers \
+		--output $(or $(OUT),$(O)/figures) $(if $(FULL),--full) $(if $(TRACES),--traces '$(TRACES)')
+
+.PHONY: figures

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from approxftl_tools import command, plot
+from approxftl_tools import command, paper, plot
 from approxftl_tools.inputs import KNOWN, Inputs, read
 from approxftl_tools.kinds import KINDS, Kind, Lacking, draw
 
@@ -28,6 +30,15 @@ def options() -> command.Parser:
                         help="where they go (default figures)")
     parser.add_argument("-f", "--format", default="svg", choices=FORMATS,
                         help="svg (default) or pdf")
+    parser.add_argument("-p", "--papers", action="store_true",
+                        help="the papers' figures, simulated from scratch (minutes); FILE are "
+                             "then names of figures, or how they begin")
+    parser.add_argument("--full", action="store_true",
+                        help="with --papers: longer runs (hours)")
+    parser.add_argument("--traces", type=Path, metavar="DIR",
+                        help="with --papers: real record files of volumes, NAME.aft, in place of "
+                             "synthetic ones")
+    parser.add_argument("--seed", type=int, metavar="N", help="with --papers: seed (default 1)")
     parser.add_argument("-d", "--data", action="store_true",
                         help="the numbers of each figure, as CSV beside it")
     return parser
@@ -65,11 +76,37 @@ def write(inputs: Inputs, kinds: Sequence[Kind], output: Path, kind: str, data: 
     return count
 
 
+def papers(args: argparse.Namespace) -> int:
+    """Make the papers' figures."""
+    setting = paper.Setting(args.output, args.full, args.traces, args.seed or 1)
+    names = [str(name) for name in args.files]
+    if args.list:
+        for spec in paper.specs(names):
+            print(f"{spec.name.ljust(26)}  {spec.system}, {spec.figure}: {spec.title}")
+        return command.DONE
+    paper.make(names, setting, len(os.sched_getaffinity(0)), lambda line: print(line, flush=True))
+    print(args.output / "index.html")
+    return command.DONE
+
+
+def check(args: argparse.Namespace) -> None:
+    """Refuse options that say nothing together."""
+    for name in ("full", "traces", "seed"):
+        if getattr(args, name) and not args.papers:
+            raise command.Refusal(f"--{name} needs --papers", command.USAGE)
+    for name in ("kind", "data"):
+        if getattr(args, name) and args.papers:
+            raise command.Refusal(f"--{name} and --papers contradict each other", command.USAGE)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point."""
     args = options().parse_args(argv)
 
     def body() -> int:
+        check(args)
+        if args.papers:
+            return papers(args)
         if args.list:
             wide = max(len(kind.name) for kind in KINDS)
             for kind in KINDS:

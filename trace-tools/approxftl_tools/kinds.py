@@ -158,6 +158,11 @@ def quantile_curve(latencies: Any) -> tuple[list[float], list[float]]:
     return list(np.percentile(latencies, shares) / 10), list(shares)
 
 
+def no_zero(curves: Iterable[tuple[str, Sequence[float], Sequence[float]]]) -> bool:
+    """Tell whether there can be a logarithm; what a buffer takes may need no time at all."""
+    return all(x > 0 for _, xs, _ in curves for x in xs)
+
+
 def cdf_of(inputs: Inputs, kind: str) -> Figure | None:
     """Distribution of the response times of reads or of writes."""
     curves = []
@@ -174,7 +179,7 @@ def cdf_of(inputs: Inputs, kind: str) -> Figure | None:
     return Figure(f"cdf-{kind}", f"Response times of {kind}s, distribution",
                   f"How many of the {kind}s took at most so long. A curve further to the left "
                   "is better.",
-                  Curves("us", f"% of {kind}s", curves, log_x=True, steps=True),
+                  Curves("us", f"% of {kind}s", curves, log_x=no_zero(curves), steps=True),
                   (*sources(inputs.runs), *(str(f.path) for f in inputs.records)))
 
 

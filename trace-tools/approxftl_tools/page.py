@@ -40,12 +40,13 @@ def numbers(figure: Figure) -> str:
             f"{table(figure.plot.head(), rows[:ROWS])}</details><p>All numbers: {link}</p>")
 
 
-def figure_block(figure: Figure) -> str:
-    """Return a figure with its words and its numbers."""
-    origin = "".join(f"<code>{escape(source)}</code> " for source in figure.sources)
+def figure_block(figure: Figure, more: str = "") -> str:
+    """Return a figure with its words, its numbers, and what else there is to say."""
+    origin = ", ".join(f"<code>{escape(source)}</code>" for source in figure.sources)
+    said = f"{escape(figure.description)}{' From ' + origin + '.' if origin else ''}"
     return (f'<figure id="{escape(figure.name)}"><h3>{escape(figure.title)}</h3>\n{svg(figure)}\n'
-            f"<figcaption>{escape(figure.description)} From {origin}</figcaption>\n"
-            f"{numbers(figure)}</figure>\n")
+            f"<figcaption>{said}</figcaption>\n"
+            f"{numbers(figure)}{more}</figure>\n")
 
 
 def page(heading: str, body: str) -> str:

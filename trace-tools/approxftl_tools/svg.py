@@ -124,7 +124,7 @@ class Area:
 
 
 def heights(plot: Bars) -> list[float]:
-    """Return how high bars are."""
+    """Return how high bars are, or how deep."""
     if not plot.stacked:
         return [value for _, values in plot.series for value in values if value is not None]
     return [sum(values[i] or 0 for _, values in plot.series) for i in range(len(plot.categories))]
@@ -135,9 +135,9 @@ def one_bar(plot: Bars, series: int, category: int, x: float, width: float, base
     """Return the bar of a value that stands on `base`."""
     name, values = plot.series[series]
     value = values[category] or 0
-    y0, y1 = area.y(base, scale), area.y(base + value, scale)
+    low, high = sorted((area.y(base, scale), area.y(base + value, scale)))
     said = title(f"{plot.categories[category]}, {name}: {number(values[category])} {plot.unit}")
-    return element("rect", said, x=x, y=y1, width=max(width, 0.5), height=y0 - y1,
+    return element("rect", said, x=x, y=low, width=max(width, 0.5), height=high - low,
                    class_=colour(series))
 
 
@@ -175,7 +175,8 @@ def bars(plot: Bars) -> tuple[str, float]:
     """Return the drawing and its height."""
     named, top = legend([(name, colour(i)) for i, (name, _) in enumerate(plot.series)], 4)
     area = Area(top + 4)
-    scale = ticks(0, max([*heights(plot), plot.mark or 0, 0]))
+    values = [*heights(plot), plot.mark or 0, 0]
+    scale = ticks(min(values), max(values))
     below, room = category_names(plot, area)
     parts = [named, *area.levels(scale, plot.unit), *bars_of(plot, area, scale), *below]
     if plot.mark is not None:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# "approxftl trace record", which approxftl-trace is linked with.
+# "approxftl trace record", a part of approxftl-trace.
 
 INCLUDES += -I trace-tools/capture -I userspace/approxftl
-capture_sources := $(wildcard trace-tools/capture/*.c) userspace/approxftl/dm-device.c
-capture_libs := -ldevmapper
+trace_sources += $(wildcard trace-tools/capture/*.c) userspace/approxftl/dm-device.c \
+	userspace/approxftl/kernel-log.c
+trace_libs += -ldevmapper

@@ -14,7 +14,6 @@
 
 #include "capture-blktrace.h"
 
-#define DEBUGFS_BLOCK "/sys/kernel/debug/block"
 #define BASE_NAME "trace"
 #define LOG_NAME "blktrace.log"
 
@@ -42,14 +41,15 @@ int blktrace_possible(struct aftl_error *error)
 {
 	if (!is_in_path("blktrace"))
 		return aftl_fail(error, -ENOENT,
-				 "there is no program blktrace; install the package blktrace (apt-get install blktrace), and have /usr/sbin in PATH");
+				 "there is no blktrace in PATH; install the package blktrace");
 	if (geteuid())
 		return aftl_fail(error, -EPERM, "block devices are traced by root; use sudo");
 	if (access("/sys/kernel/debug", F_OK))
-		return aftl_fail(error, -ENOTSUP, "this kernel has no debugfs, which blktrace needs");
-	if (access(DEBUGFS_BLOCK, F_OK))
 		return aftl_fail(error, -ENOTSUP,
-				 "there is no " DEBUGFS_BLOCK "; mount -t debugfs none /sys/kernel/debug (if it is mounted, the kernel lacks CONFIG_BLK_DEV_IO_TRACE)");
+				 "this kernel has no debugfs, which blktrace needs");
+	if (access("/sys/kernel/debug/block", F_OK))
+		return aftl_fail(error, -ENOTSUP,
+				 "there is no /sys/kernel/debug/block; mount -t debugfs none /sys/kernel/debug");
 	return 0;
 }
 
@@ -85,8 +85,8 @@ static int blame_blktrace(const struct blktrace_run *run, struct aftl_error *err
 		line[strcspn(line, "\n")] = '\0';
 	if (log)
 		fclose(log);
-	return aftl_fail(error, -EIO, "blktrace has failed: %.120s%s", *line ? line : "no word of it",
-			 strstr(line, "busy") ? "; somebody traces already: blktrace -k DEVICE" : "");
+	return aftl_fail(error, -EIO, "blktrace has failed: %.120s",
+			 *line ? line : "no word of it");
 }
 
 static bool has_files(const struct blktrace_run *run)
@@ -155,12 +155,27 @@ static int end_blktrace(struct blktrace_run *run)
 	return status;
 }
 
+/* A second blktrace would not only fail, but end the first one's trace on its way out. */
+static int check_untraced(const struct capture_device *device, struct aftl_error *error)
+{
+	char path[PATH_MAX];
+
+	scnprintf(path, sizeof(path), "/sys/kernel/debug/block/%s/trace0", device->name);
+	if (access(path, F_OK))
+		return 0;
+	return aftl_fail(error, -EBUSY, "%s is being traced already; end that with blktrace -k %s",
+			 device->path, device->path);
+}
+
 int blktrace_start(struct blktrace_run *run, const struct capture_device *device,
 		   const char *directory, u64 buffer_kib, u64 buffers, struct aftl_error *error)
 {
 	int ret;
 
 	*run = (struct blktrace_run){ .directory = directory };
+	ret = check_untraced(device, error);
+	if (ret)
+		return ret;
 	run->device = open(device->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (run->device < 0)
 		return aftl_fail(error, -errno, "%s: cannot open: %s", device->path,

@@ -54,7 +54,7 @@ struct capture {
 
 static void print_help(void)
 {
-	puts("Usage: approxftl trace record [OPTION ...] DEVICE|DIRECTORY -- PROGRAM [ARGUMENT ...]\n"
+	puts("Usage: approxftl trace record [OPTION ...] DEVICE|DIRECTORY -- PROGRAM [ARG ...]\n"
 	     "\n"
 	     "Runs a program while blktrace watches a block device, or the one that a directory\n"
 	     "is on, and leaves a directory with the trace and all about device and program.\n"
@@ -264,6 +264,21 @@ static int run_watched(struct capture *capture, struct aftl_error *error)
 	return ret ? ret : end;
 }
 
+static int fill_output(struct capture *capture, struct aftl_error *error)
+{
+	int ret = capture_state_read(&capture->before, &capture->device, error);
+
+	if (!ret)
+		ret = run_watched(capture, error);
+	if (!ret)
+		ret = capture_state_read(&capture->after, &capture->device, error);
+	if (!ret)
+		ret = write_device(capture, error);
+	if (!ret)
+		ret = write_program(capture, error);
+	return ret;
+}
+
 static int record(struct capture *capture, struct aftl_error *error)
 {
 	char standard[CAPTURE_NAME_SIZE + 8];
@@ -273,17 +288,12 @@ static int record(struct capture *capture, struct aftl_error *error)
 		ret = capture_device_find(&capture->device, capture->device_path, error);
 	if (!ret)
 		ret = make_output(capture, standard, sizeof(standard), error);
-	if (!ret)
-		ret = capture_state_read(&capture->before, &capture->device, error);
-	if (!ret)
-		ret = run_watched(capture, error);
-	if (!ret)
-		ret = capture_state_read(&capture->after, &capture->device, error);
-	if (!ret)
-		ret = write_device(capture, error);
-	if (!ret)
-		ret = write_program(capture, error);
-	if (!ret)
+	if (ret)
+		return ret;
+	ret = fill_output(capture, error);
+	if (ret)
+		rmdir(capture->output); /* unless something is in it, which is left to be looked at */
+	else
 		fprintf(stderr, "approxftl " VERB ": %s: %llu events\n", capture->output,
 			(unsigned long long)capture->blktrace.events);
 	return ret;
@@ -326,11 +336,11 @@ static char **typed_arguments(int argc, char **argv)
 	return typed;
 }
 
-int trace_record_main(int argc, char **argv)
+enum exit_code trace_record_main(int argc, char **argv)
 {
 	struct capture *capture = memory_zeroed(1, sizeof(*capture));
 	struct aftl_error error;
-	int code = EXIT_DONE;
+	enum exit_code code = EXIT_DONE;
 
 	capture->buffer_kib = BUFFER_KIB;
 	capture->buffers = BUFFERS;
@@ -342,7 +352,7 @@ int trace_record_main(int argc, char **argv)
 	} else if (capture->help) {
 		print_help();
 	} else {
-		code = run(capture);
+		code = (enum exit_code)run(capture);
 	}
 	free(capture->argv);
 	free(capture);

@@ -13,6 +13,6 @@
  * Return: the exit status of the program that ran, 128 and the number of the signal that ended
  * it, or what went wrong before and after.
  */
-int trace_record_main(int argc, char **argv);
+enum exit_code trace_record_main(int argc, char **argv);
 
 #endif

@@ -7,6 +7,5 @@ INCLUDES += -I trace-tools/reader
 trace_reader_sources := $(wildcard trace-tools/reader/*.c)
 trace_reader_libs := -lz -lzstd
 
-tested_traces := $(trace_reader_sources)
 tested_fuzz += $(trace_reader_sources)
-$(O)/selftests/traces/% $(O)/selftests/fuzz/%: LDLIBS += $(trace_reader_libs)
+$(O)/selftests/fuzz/%: LDLIBS += $(trace_reader_libs)

@@ -94,13 +94,11 @@ static int open_blktrace(struct trace_file *file, struct aftl_error *error)
 	struct blktrace *trace = memory_zeroed(1, sizeof(*trace));
 
 	file->state = trace;
-	if (trace_input_left(&file->input) && !known(trace_input_at(&file->input),
-						     trace_input_left(&file->input)))
+	if (!known(trace_input_at(&file->input), trace_input_left(&file->input)))
 		return aftl_fail(error, -EINVAL,
 				 "%.120s: byte 0: no event of blktrace, version 7 or 8",
 				 file->input.name);
-	if (trace_input_left(&file->input))
-		set_version(trace, trace_input_at(&file->input));
+	set_version(trace, trace_input_at(&file->input));
 	return 0;
 }
 

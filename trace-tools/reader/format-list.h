@@ -4,6 +4,14 @@
  * with FORMAT defined; no include guard on purpose.
  */
 FORMAT(blktrace)
+FORMAT(blkparse)
 FORMAT(aft)
 FORMAT(iolog)
 FORMAT(msr)
+FORMAT(spc)
+FORMAT(systor)
+FORMAT(alibaba)
+FORMAT(tencent)
+FORMAT(mqsim)
+FORMAT(oracle)
+FORMAT(csv)

@@ -136,8 +136,6 @@ static int detect(struct trace_file *file, struct aftl_error *error)
 	size_t size = min(trace_input_left(&file->input), (size_t)PROBED_BYTES);
 	const struct trace_format *const *format;
 
-	if (!size)
-		return aftl_fail(error, -EINVAL, "%.120s: the file is empty", file->input.name);
 	for (format = trace_formats; *format; format++) {
 		if (!probe(file, *format, head, size))
 			continue;
@@ -172,6 +170,8 @@ static int begin(struct trace_file *file, struct aftl_error *error)
 
 	if (ret)
 		return ret;
+	if (!trace_input_left(&file->input))
+		return aftl_fail(error, -ENODATA, "%.120s: the file is empty", file->input.name);
 	if (!file->hints->format)
 		ret = detect(file, error);
 	else

@@ -51,6 +51,7 @@ struct trace_hints {
  * @device_bytes: of the device, 0 if the file does not say
  * @class_names: of the records, or NULL for "precise" and "approximate"
  * @classes: how many names
+ * @names: takes the names of processes, or NULL
  * @texts: notes of regions and labels
  * @texts_kept: how many
  */
@@ -69,6 +70,7 @@ struct trace_file {
 	u64 device_bytes;
 	const char (*class_names)[AFTL_RECORD_NAME_SIZE];
 	u32 classes;
+	struct process_names *names;
 	struct trace_text *texts;
 	u32 texts_kept;
 };
@@ -161,7 +163,8 @@ const struct trace_format *trace_format_find(const char *name);
 /**
  * trace_file_open() - open a file and find out its format
  *
- * Return: 0, -ENOENT and other errors of files, -EINVAL if nothing fits or a unit must be told.
+ * Return: 0, -ENOENT and other errors of files, -ENODATA if it is empty,
+ * -EINVAL if nothing fits or a unit must be told.
  */
 int __must_check trace_file_open(struct trace_file *file, const char *path,
 				 const struct trace_hints *hints, struct trace_losses *losses,

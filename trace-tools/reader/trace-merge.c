@@ -15,6 +15,22 @@ static int blame_mixture(const struct trace_merge *merge, u32 i, struct aftl_err
 			 other->format->name);
 }
 
+static int open_source(struct trace_merge *merge, const char *path,
+		       const struct trace_hints *hints, struct trace_losses *losses,
+		       struct aftl_error *error)
+{
+	struct trace_source *source = &merge->sources[merge->count];
+	int ret = trace_file_open(&source->file, path, hints, losses, error);
+
+	if (ret)
+		return ret;
+	merge->count++;
+	trace_window_create(&source->window, trace_item_bytes(source->file.format));
+	if (source->file.format->events != merge->sources[0].file.format->events)
+		return blame_mixture(merge, merge->count - 1, error);
+	return 0;
+}
+
 /* No time limit yet: the first call looks at all files. */
 static void begin(struct trace_merge *merge)
 {
@@ -31,15 +47,10 @@ int trace_merge_open(struct trace_merge *merge, const char *const *paths, u32 co
 
 	*merge = (struct trace_merge){ .sources = memory_zeroed(count, sizeof(*merge->sources)) };
 	for (i = 0; i < count && !ret; i++) {
-		struct trace_source *source = &merge->sources[i];
-
-		ret = trace_file_open(&source->file, paths[i], hints, losses, error);
-		if (ret)
-			break;
-		merge->count++;
-		trace_window_create(&source->window, trace_item_bytes(source->file.format));
-		if (source->file.format->events != merge->sources[0].file.format->events)
-			ret = blame_mixture(merge, i, error);
+		ret = open_source(merge, paths[i], hints, losses, error);
+		/* A processor that had nothing to say. */
+		if (ret == -ENODATA && (merge->count || i + 1 < count))
+			ret = 0;
 	}
 	if (ret)
 		trace_merge_close(merge);

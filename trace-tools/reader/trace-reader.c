@@ -1,42 +1,58 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <glob.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "checked-memory.h"
 #include "trace-reader.h"
 
-static void add_path(struct trace_reader *reader, const char *path)
+static void add_path(struct trace_paths *paths, const char *path)
 {
-	reader->paths = memory_grown(reader->paths, reader->path_count + 1,
-				     sizeof(*reader->paths));
-	reader->paths[reader->path_count++] = memory_text(path);
+	paths->list = memory_grown(paths->list, paths->count + 1, sizeof(*paths->list));
+	paths->list[paths->count++] = memory_text(path);
 }
 
-/* A capture by its name: blktrace writes a file for each processor. */
-static bool add_capture(struct trace_reader *reader, const char *name)
+/* A capture by its name or directory: blktrace writes a file for each processor. */
+static bool add_capture(struct trace_paths *paths, const char *name, const char *base)
 {
 	char pattern[4096];
 	glob_t found;
 	size_t i;
 
-	if (scnprintf(pattern, sizeof(pattern), "%s.blktrace.*", name) >=
+	if (scnprintf(pattern, sizeof(pattern), "%s%s.blktrace.*[0-9]", name, base) >=
 	    (int)sizeof(pattern) - 1 || glob(pattern, 0, NULL, &found))
 		return false;
 	for (i = 0; i < found.gl_pathc; i++)
-		add_path(reader, found.gl_pathv[i]);
+		add_path(paths, found.gl_pathv[i]);
 	globfree(&found);
 	return true;
 }
 
-static void add_paths(struct trace_reader *reader, const char *const *paths, u32 count)
+static bool is_directory(const char *name)
+{
+	struct stat found;
+
+	return !stat(name, &found) && S_ISDIR(found.st_mode);
+}
+
+void trace_paths_add(struct trace_paths *paths, const char *name)
+{
+	bool directory = is_directory(name);
+
+	if (!strcmp(name, "-") || (!directory && !access(name, F_OK)) ||
+	    !add_capture(paths, name, directory ? "/*" : ""))
+		add_path(paths, name);
+}
+
+void trace_paths_free(struct trace_paths *paths)
 {
 	u32 i;
 
-	for (i = 0; i < count; i++)
-		if (!strcmp(paths[i], "-") || !access(paths[i], F_OK) ||
-		    !add_capture(reader, paths[i]))
-			add_path(reader, paths[i]);
+	for (i = 0; i < paths->count; i++)
+		free(paths->list[i]);
+	free(paths->list);
+	*paths = (struct trace_paths){ 0 };
 }
 
 int trace_reader_open(struct trace_reader *reader, const char *const *paths, u32 count,
@@ -45,16 +61,20 @@ int trace_reader_open(struct trace_reader *reader, const char *const *paths, u32
 	struct trace_losses losses = { .strict = reader->losses.strict,
 				       .list = reader->losses.list };
 	int ret;
+	u32 i;
 
 	*reader = (struct trace_reader){ .wish = *wish, .losses = losses };
 	reader->names = process_names_create();
-	add_paths(reader, paths, count);
-	ret = trace_merge_open(&reader->merge, (const char *const *)reader->paths,
-			       reader->path_count, &reader->wish.hints, &reader->losses, error);
+	for (i = 0; i < count; i++)
+		trace_paths_add(&reader->paths, paths[i]);
+	ret = trace_merge_open(&reader->merge, (const char *const *)reader->paths.list,
+			       reader->paths.count, &reader->wish.hints, &reader->losses, error);
 	if (ret) {
 		trace_reader_close(reader);
 		return ret;
 	}
+	for (i = 0; i < reader->merge.count; i++)
+		reader->merge.sources[i].file.names = reader->names;
 	if (trace_reader_format(reader)->events)
 		reader->pairing = trace_pairing_create(wish->issue);
 	return 0;
@@ -62,14 +82,10 @@ int trace_reader_open(struct trace_reader *reader, const char *const *paths, u32
 
 void trace_reader_close(struct trace_reader *reader)
 {
-	u32 i;
-
 	trace_merge_close(&reader->merge);
 	trace_pairing_free(reader->pairing);
 	process_names_free(reader->names);
-	for (i = 0; i < reader->path_count; i++)
-		free(reader->paths[i]);
-	free(reader->paths);
+	trace_paths_free(&reader->paths);
 	free(reader->remarks);
 	*reader = (struct trace_reader){ 0 };
 }
@@ -176,16 +192,27 @@ static int next_paired(struct trace_reader *reader, struct trace_request *reques
 	return 1;
 }
 
+static int next_single(struct trace_reader *reader, struct trace_request *request,
+		       struct aftl_error *error)
+{
+	const void *item;
+	int ret = trace_merge_next(&reader->merge, &item, error);
+
+	if (ret > 0)
+		*request = *(const struct trace_request *)item;
+	return ret;
+}
+
 int trace_reader_next(struct trace_reader *reader, struct trace_request *request,
 		      struct aftl_error *error)
 {
-	const void *item;
-	int ret;
+	int ret = reader->pairing ? next_paired(reader, request, error) :
+				    next_single(reader, request, error);
 
-	if (reader->pairing)
-		return next_paired(reader, request, error);
-	ret = trace_merge_next(&reader->merge, &item, error);
-	if (ret > 0)
-		*request = *(const struct trace_request *)item;
+	if (ret <= 0)
+		return ret;
+	/* What came too late was counted and told. */
+	request->t_ns = max(request->t_ns, reader->last_ns);
+	reader->last_ns = request->t_ns;
 	return ret;
 }

@@ -15,6 +15,20 @@
 #define TRACE_ALL_DEVICES U32_MAX
 
 /**
+ * struct trace_paths - files by name
+ * @list: they
+ * @count: how many
+ */
+struct trace_paths {
+	char **list;
+	u32 count;
+};
+
+/* Files by their name, or all of a capture: x.blktrace.0, x.blktrace.1 ... if there is no x. */
+void trace_paths_add(struct trace_paths *paths, const char *name);
+void trace_paths_free(struct trace_paths *paths);
+
+/**
  * struct trace_remark - what an application said about a region or a point in time
  * @t_ns: when
  * @device: number of it
@@ -50,8 +64,8 @@ struct trace_wish {
  * @remarks: of applications
  * @remark_count: how many
  * @paths: of the files
- * @path_count: how many
  * @ended: there are no more items
+ * @last_ns: time of the last request
  */
 struct trace_reader {
 	struct trace_wish wish;
@@ -63,21 +77,25 @@ struct trace_reader {
 	u32 device_count;
 	struct trace_remark *remarks;
 	u32 remark_count;
-	char **paths;
-	u32 path_count;
+	struct trace_paths paths;
 	bool ended;
+	u64 last_ns;
 };
 
 /**
  * trace_reader_open() - begin to read
  * @reader: its losses' strict and list may be set; the rest is overwritten
- * @paths: files; "x" stands for x.blktrace.0, x.blktrace.1 ... if there is no x
+ * @paths: as trace_paths_add() takes them
  */
 int __must_check trace_reader_open(struct trace_reader *reader, const char *const *paths, u32 count,
 				   const struct trace_wish *wish, struct aftl_error *error);
 void trace_reader_close(struct trace_reader *reader);
 
-/* Return: 1, 0 at the end, or a negative error number with a sentence. */
+/**
+ * trace_reader_next() - the next request; its time is never before that of the one before
+ *
+ * Return: 1, 0 at the end, or a negative error number with a sentence.
+ */
 int __must_check trace_reader_next(struct trace_reader *reader, struct trace_request *request,
 				   struct aftl_error *error);
 

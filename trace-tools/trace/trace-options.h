@@ -47,7 +47,7 @@ enum trace_verb_bit {
  * @force: replace a file that is there
  * @quiet: no progress, no remarks
  * @help: print the help
- * @argc: of the command line as a user types it, "approxftl trace ..."
+ * @argc: of the command line from the subcommand on
  * @argv: of the same
  */
 struct trace_options {

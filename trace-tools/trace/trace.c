@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "complain.h"
+#include "trace-record.h"
 #include "trace-verbs.h"
 #include "version.h"
 
@@ -22,6 +23,7 @@ struct trace_verb {
 };
 
 static const struct trace_verb verbs[] = {
+	{ "record", "run a program while its device is traced", trace_record_main },
 	{ "info", "what a trace is: format, units, span, mix", trace_info_main },
 	{ "convert", "from any format to another", trace_convert_main },
 	{ "pair", "latencies, queue depth, processes, tags of a trace", trace_pair_main },

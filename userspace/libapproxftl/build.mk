@@ -60,4 +60,46 @@ $(lib_example): docs/examples/annotated.c $(lib_static) userspace/libapproxftl/a
 	$(Q)$(CC) -Wall -Wextra -I userspace/libapproxftl $(plain_flags) -o $@ $< $(lib_static) \
 		-pthread
 
-all: $(lib_example)
+$(lib_example)-cpp: docs/examples/annotated.cpp $(lib_static) $(wildcard userspace/libapproxftl/*.h*)
+	@mkdir -p $(@D)
+	$(call say,CXX,$@)
+	$(Q)$(CXX) -std=c++17 -O2 -Wall -Wextra -I userspace/libapproxftl $(plain_flags) -o $@ $< \
+		$(lib_static) -pthread
+
+all: $(lib_example) $(lib_example)-cpp
+
+# The same library over selftests/library/lib/fake-control.c, for programs that load it.
+lib_double := $(O)/selftests/library/double/libapproxftl.so.1
+
+$(lib_double): $(call objects,pic,$(tested_library) selftests/library/lib/fake-control.c) \
+		$(lib_map)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(plain_flags) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,-z,defs \
+		-Wl,--version-script=$(lib_map) -o $@ $(filter %.o,$^) -pthread
+	$(Q)ln -sf $(@F) $(basename $@)
+
+$(O)/selftests/library/test-library: | $(lib_double) $(lib_shared)
+
+INSTALLED += 644:userspace/libapproxftl/approx.hpp:$(INCLUDEDIR)/approx.hpp \
+	644:userspace/python/approxftl/__init__.py:$(PYTHONDIR)/approxftl/__init__.py \
+	644:userspace/python/approxftl/py.typed:$(PYTHONDIR)/approxftl/py.typed
+
+# The same for "approxftl tag".
+lib_double_program := $(O)/selftests/library/double/approxftl
+
+$(lib_double_program): $(call objects,plain,$(CORE) $(HOST) $(LIB) $(SIM) $(CLI)) \
+		$(call objects,pic,$(tested_library) selftests/library/lib/fake-control.c)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(plain_cc) $(plain_flags) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) -ldevmapper
+
+$(O)/selftests/library/test-library: | $(lib_double_program)
+
+# Each function's page: PAGE=FUNCTION...
+lib_pages := open=close,active,caps,reason,explain,class_name tag=untag,protect,query \
+	region_begin=region_end,label errors=stored remember=recall,watch \
+	arena_create=arena_destroy,arena_sync,arena_offset,arena_at,alloc,free
+
+INSTALLED_LINKS += $(foreach p,$(lib_pages),$(foreach f,$(subst $(comma), ,$(lastword \
+	$(subst =, ,$(p)))),approxftl_$(firstword $(subst =, ,$(p))).3:$(MANDIR)/man3/approxftl_$(f).3))

@@ -149,7 +149,7 @@ static enum answer ask_mounts(int control, const char *path)
 	return answer;
 }
 
-/* Asks where a file is stored, which the kernel says without privileges. */
+/* Asks where a file is stored, which the kernel may say without privileges. */
 static enum answer ask_file(int control, const char *path)
 {
 	unsigned int unit_bytes, reason;
@@ -174,7 +174,8 @@ int aftl_lib_place_is_ours(int control, const char *path)
 		return -errno;
 	if (S_ISBLK(status.st_mode))
 		return ask_number(control, status.st_rdev) != NO;
-	if (S_ISREG(status.st_mode) && ask_file(control, path) == YES)
+	if ((S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) &&
+	    ask_file(control, path) == YES)
 		return 1;
 	answer = major(status.st_dev) ? ask_number(control, status.st_dev) :
 					ask_mounts(control, path);

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The library's manual pages: every function, and examples that compile."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from selftests.library.support import BUILD, DOUBLE, HEADERS, TOP, run
+
+PAGES = sorted(HEADERS.glob("*.rst"))
+FUNCTIONS = re.findall(r"\t(approxftl_\w+);", (HEADERS / "libapproxftl.map").read_text())
+HEADER = (HEADERS / "approxftl.h").read_text()
+PRELUDE = """
+#include <approxftl.h>
+#include <err.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+int example(struct approxftl *a, int fd, const void *frame, size_t bytes, off_t offset);
+int example(struct approxftl *a, int fd, const void *frame, size_t bytes, off_t offset)
+{
+	(void)a, (void)fd, (void)frame, (void)bytes, (void)offset;
+	{
+"""
+
+
+def code_below(page: Path, title: str) -> str:
+    found = re.search(rf"^{title}\n=+\n\n::\n\n((?:    .*\n|\n)+)", page.read_text(), re.M)
+    assert found, f"{page.name} has no {title}"
+    return re.sub("^    ", "", found[1], flags=re.M)
+
+
+def compile_c(text: str) -> None:
+    done = subprocess.run(
+        ["gcc", "-std=gnu11", "-Wall", "-Wextra", "-Wno-shadow", "-Werror", "-fsyntax-only",
+         f"-I{HEADERS}", "-xc", "-"], input=text, capture_output=True, text=True, timeout=60,
+        check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_page_is_well_formed(page: Path) -> None:
+    done = run("rst2man", "--strict", page)
+    assert done.code == 0, done.err
+    assert done.out.startswith(".")
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if "_" in p.name], ids=lambda page: page.name)
+def test_example_compiles(page: Path) -> None:
+    compile_c(f"{PRELUDE}{code_below(page, 'EXAMPLE')}\n\t}}\n\treturn 0;\n}}\n")
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_function_is_described(name: str) -> None:
+    """In one page, with the header's own prototype."""
+    pages = [p for p in PAGES if "_" in p.name
+             and re.search(rf"\b{name}\(", code_below(p, "SYNOPSIS"))]
+    assert len(pages) == 1
+    assert f"**{name}**" in pages[0].read_text()
+    assert f"**{name}**" in (HEADERS / "approxftl.3.rst").read_text()
+    compile_c(code_below(pages[0], "SYNOPSIS"))
+
+
+def test_installed_pages_reach_every_function() -> None:
+    done = subprocess.run(["make", "-n", "install", f"O={BUILD}"], cwd=TOP, capture_output=True,
+                          text=True, timeout=120, check=True)
+    for name in FUNCTIONS:
+        assert re.search(rf"/man3/{name}\.3'?$", done.stdout, re.M), name
+
+
+def test_rules_of_the_page(tmp_path: Path) -> None:
+    page = TOP / "userspace/preload/approxrun.1.rst"
+    rules = re.search(r"blanks::\n\n((?:    .*\n)+)", page.read_text())
+    assert rules
+    file = tmp_path / "rules"
+    file.write_text(rules[1])
+    done = run(DOUBLE / "approxrun", "-c", "-r", file)
+    assert (done.code, done.err) == (0, "")
+    options = re.findall(r"^  -\w, --(\w+)", run(DOUBLE / "approxrun", "--help").out, re.M)
+    for option in options:
+        assert f"--{option}" in page.read_text()

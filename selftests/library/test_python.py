@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The Python binding over the C library."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from selftests.library.support import BUILD, HEADERS, TOP, calls, run_python
+
+BINDING = (TOP / "userspace/python/approxftl/__init__.py").read_text()
+
+
+def must(program: str, file: Path, **options: Path) -> str:
+    done = run_python("import sys, os, approxftl\nfrom approxftl import *\npath = sys.argv[1]\n"
+                      + program, file, **options)
+    assert done.code == 0, done.err
+    return done.out
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    made = tmp_path / "file"
+    made.write_bytes(bytes(65536))
+    return made
+
+
+OPENED = """
+with approxftl.open(path, "wb", precise=[(0, 4096)], remember=True) as f:
+    assert f.write(bytes(40960)) == 40960
+    f.sync()
+    assert f.query() == [Extent(0, 4096, Class.PRECISE), Extent(4096, TO_END, Class.APPROXIMATE)]
+    errors = f.errors()
+    assert (errors.units, errors.approximate_units, errors.unit_bytes) == (10, 9, 4096), errors
+    f.untag(8192)
+    assert f.errors().approximate_units == 1
+print(os.getxattr(path, "user.approxftl").decode())
+"""
+
+
+def test_open(file: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    assert must(OPENED, file, log=log) == "0+4096=precise 4096+\n"
+    assert [(c.what, c.offset, c.length, c.kind) for c in calls(log)] == [
+        ("tag", 0, -1, 1), ("tag", 0, 4096, 0), ("untag", 8192, -1, 2)]
+
+
+def test_open_for_reading_says_nothing(file: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    must("with approxftl.open(path) as f: assert len(f.read()) == 65536", file, log=log)
+    assert calls(log) == []
+
+
+def test_open_of_ranges(file: Path) -> None:
+    must("""
+with approxftl.open(path, "r+b", approximate=[(4096, 8192)]) as f:
+    assert f.query() == [Extent(4096, 8192, Class.APPROXIMATE)]
+    assert f.seek(0, 2) == 65536
+""", file)
+
+
+def test_text_is_refused(file: Path) -> None:
+    must("""
+try:
+    approxftl.open(path, "w")
+except ValueError as error:
+    assert "not binary" in str(error)
+else:
+    sys.exit(1)
+""", file)
+
+
+def test_many_ranges_and_units(file: Path) -> None:
+    must("""
+from io import open as io_open
+os.truncate(path, 4096 * 1000)
+with Device(path, require=True) as device, io_open(path, "r+b") as f:
+    for i in range(700):
+        device.tag(f.fileno(), 8192 * i, 4096, Class(i % 2))
+    found = device.query(f.fileno())
+    assert found == [Extent(8192 * i, 4096, Class(i % 2)) for i in range(700)]
+    units = list(device.stored(f.fileno()))
+    assert [unit.offset for unit in units] == list(range(0, 4096 * 1000, 4096))
+    assert [unit.offset for unit in device.stored(f.fileno(), 4096, 8192)] == [4096, 8192]
+""", file)
+
+
+def test_everything_else(file: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    must("""
+from io import open as io_open
+device = Device(path)
+assert device.active and device.caps().version == 1
+with io_open(path, "r+b") as f:
+    assert device.pwrite(f.fileno(), b"data", 4096) == 4
+    device.remember(f.fileno())
+    device.untag(f.fileno())
+    assert device.recall(f.fileno()) == 1
+    device.label("a label")
+    with device.region(label="outer"):
+        pass
+    device.watch(f.fileno(), on=False)
+device.close()
+try:
+    device.caps()
+except ValueError as error:
+    assert "closed" in str(error)
+""", file, log=log)
+    assert [c.kind for c in calls(log) if c.what == "scope"] == [1, 2]
+    assert [c.what for c in calls(log)][-1] == "unwatch"
+
+
+def test_refusal(file: Path) -> None:
+    must("""
+try:
+    Device(path).tag(os.open(path, os.O_RDONLY))
+except RefusedError as error:
+    assert "open the file for writing" in str(error), error
+    assert error.errno == 9
+else:
+    sys.exit(1)
+""", file)
+
+
+ARENA = """
+from io import open as io_open
+device = Device(path)
+with io_open(path, "w+b") as f:
+    arena = device.arena(f.fileno())
+    memory = arena.memory(5000)
+    memory[:5] = b"first"
+    assert arena.offset(memory) == 0
+    second = arena.memory(1)
+    assert arena.offset(second) == 8192
+    arena.sync()
+    assert bytes(arena.at(1, 4)) == b"irst"
+    try:
+        arena.at(1 << 30, 1)
+    except ValueError as error:
+        assert "does not reach" in str(error)
+"""
+
+
+def test_arena(file: Path) -> None:
+    must(ARENA, file)
+
+
+def test_arena_of_numpy(file: Path) -> None:
+    pytest.importorskip("numpy")
+    must(ARENA + """
+    array = arena.array((100, 100), "float32")
+    array[:] = 1.5
+    assert array.sum() == 15000 and arena.offset(array) == 12288
+    assert arena.array(0).shape == (0,)
+    try:
+        arena.array(3, object)
+    except TypeError as error:
+        assert "cannot" in str(error)
+    arena.sync()
+    f.seek(12288)
+    import numpy
+    assert (numpy.frombuffer(f.read(40000), "float32") == 1.5).all()
+""", file)
+
+
+def test_without_device(file: Path) -> None:
+    must("""
+with approxftl.open(path, "wb") as f:
+    f.write(b"x")
+    assert not f.device.active and f.query() == [] and f.errors().units == 0
+try:
+    approxftl.open(path, "wb", require=True)
+except RefusedError as error:
+    assert error.errno == 19, error
+else:
+    sys.exit(1)
+""", file, library=BUILD)
+
+
+def test_every_function_is_bound() -> None:
+    header = (HEADERS / "approxftl.h").read_text()
+    exported = set(re.findall(r"\tapproxftl_(\w+);", (HEADERS / "libapproxftl.map").read_text()))
+    declared = set(re.findall(r"\bapproxftl_(\w+)\(", re.sub(r"/\*.*?\*/", "", header, flags=re.S)))
+    bound = set(re.findall(r'^    "(\w+)": \(', BINDING, re.M))
+    assert declared == exported
+    assert exported - bound == {"class_name", "explain"}

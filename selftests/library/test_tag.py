@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""approxftl tag, over a control device without a kernel."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from selftests.library.support import BUILD, DOUBLE, Done, calls, run
+
+VERBS = ("add", "del", "list", "query", "scan", "watch")
+
+
+def tag(*words: str | Path, log: Path | None = None) -> Done:
+    return run(DOUBLE / "approxftl", "tag", *words, log=log)
+
+
+def answer(*words: str | Path, log: Path | None = None) -> Any:
+    done = tag(*words, "--json", log=log)
+    assert (done.code, done.err) == (0, "")
+    document = json.loads(done.out)
+    assert document["approxftl_json_format"] == [1, 0]
+    return document
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    made = tmp_path / "file"
+    made.write_bytes(bytes(65536))
+    return made
+
+
+def test_add_all(file: Path) -> None:
+    assert answer("add", file)["ranges"] == [
+        {"offset_bytes": 0, "length_bytes": None, "class": "approximate"}]
+    assert tag("add", file) == Done(0, "", "")
+
+
+def test_add_ranges(file: Path) -> None:
+    assert answer("add", "--precise", file, "0+100", "4KiB+")["ranges"] == [
+        {"offset_bytes": 0, "length_bytes": 100, "class": "precise"},
+        {"offset_bytes": 4096, "length_bytes": None, "class": "precise"}]
+
+
+def test_remember(file: Path) -> None:
+    answer("add", "--remember", file, "4096+4096")
+    assert os.getxattr(file, "user.approxftl") == b"4096+4096"
+    assert answer("del", "--remember", file)["ranges"] == []
+    assert os.listxattr(file) == []
+
+
+@pytest.mark.parametrize("wrong", ["4096", "+1", "x+", "0+x", "0+1+2", "0+-1", "0+1KiX"])
+def test_wrong_ranges_say_nothing(file: Path, tmp_path: Path, wrong: str) -> None:
+    log = tmp_path / "log"
+    done = tag("add", file, "0+1", wrong, log=log)
+    assert (done.code, done.out) == (2, "")
+    assert f'"{wrong}" is no range; give OFFSET+LENGTH' in done.err
+    assert calls(log) == []
+
+
+def test_list(file: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.touch()
+    assert [f["path"] for f in answer("list", file, other)["files"]] == [str(file), str(other)]
+    done = tag("list", file, tmp_path / "missing", other)
+    assert done.code == 1
+    assert done.out.split() == ["FILE", "RANGE", "CLASS"]
+    assert done.err == f"approxftl tag: list: {tmp_path}/missing: cannot open: No such file or" \
+        " directory\n"
+
+
+def test_query(file: Path) -> None:
+    document = answer("query", file)
+    assert document["errors"]["units"] == len(document["units"]) == 16
+    assert document["units"][3]["offset_bytes"] == 3 * 4096
+    assert document["units"][3]["class"] == "precise"
+    done = tag("query", file)
+    assert done.out.splitlines()[1].split() == ["stored", "0+65536", "precise", "0"]
+    assert done.out.splitlines()[2] == "0 bits are flipped in 0 of 16 units"
+
+
+def test_scan(tmp_path: Path) -> None:
+    folder = tmp_path / "folder" / "below"
+    folder.mkdir(parents=True)
+    for name, text in (("a", b"0+4096=precise 4096+"), ("b", b"5+5"), ("c", None), ("d", b"x")):
+        (folder / name).touch()
+        if text:
+            os.setxattr(folder / name, "user.approxftl", text)
+    (folder / "link").symlink_to(folder / "a")
+    log = tmp_path / "log"
+    done = tag("scan", tmp_path / "folder", log=log)
+    assert done.code == 1
+    assert done.out == "2 of 4 files tagged, in 3 ranges\n"
+    assert f"{folder}/d: the attribute makes no sense" in done.err
+    assert len(done.err.splitlines()) == 1
+    assert sorted((c.offset, c.length, c.kind) for c in calls(log)) == [
+        (0, 4096, 0), (5, 5, 1), (4096, -1, 1)]
+    (folder / "d").unlink()
+    assert answer("scan", tmp_path / "folder") | {"tool": None} == {
+        "approxftl_json_format": [1, 0], "tool": None, "path": str(tmp_path / "folder"),
+        "files": 3, "tagged_files": 2, "tagged_ranges": 3, "failed_files": 0}
+
+
+def test_watch(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    assert answer("watch", tmp_path, "on", log=log)["watched"] is True
+    assert answer("watch", tmp_path, "off", log=log)["watched"] is False
+    assert [c.what for c in calls(log)] == ["watch", "unwatch"]
+    done = tag("watch", tmp_path, "yes")
+    assert (done.code, done.err) == (2, 'approxftl tag: watch: "yes" is neither on nor off\n')
+
+
+def test_usage(file: Path) -> None:
+    for words, sentence in (
+        (("lst",), 'unknown verb "lst"; did you mean list?'),
+        (("add",), "FILE [RANGE ...] missing"),
+        (("query", file, "more"), '"more" is one word too many'),
+        (("add", "-x", file), 'unknown option "-x"'),
+        (("query", "--remember", file), 'unknown option "--remember"'),
+    ):
+        done = tag(*words)
+        assert (done.code, done.out) == (2, "")
+        assert done.err.startswith(f"approxftl tag: {sentence}")
+    assert tag().code == 2
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help(verb: str) -> None:
+    done = tag(verb, "--help")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith(f"Usage: approxftl tag {verb} ")
+    assert verb in tag("--help").out
+
+
+def test_without_device(file: Path) -> None:
+    done = run(BUILD / "approxftl", "tag", "add", file)
+    assert (done.code, done.out) == (3, "")
+    assert done.err.startswith("approxftl tag: there is no /dev/approxftl; load the module")

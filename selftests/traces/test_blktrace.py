@@ -1,0 +1,343 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Captures of blktrace: read as blkparse and btt read them, and paired."""
+
+from __future__ import annotations
+
+import random
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from selftests.traces.support import (
+    COMPLETE,
+    DEVICE,
+    DISCARD,
+    FLUSH,
+    IS_FLUSH,
+    IS_FUA,
+    IS_WRITE_ZEROES,
+    ISSUE,
+    NOTE_MESSAGE,
+    NOTE_PROCESS,
+    QUEUE,
+    READ,
+    SPLIT,
+    WRITE,
+    Event,
+    act,
+    must,
+    note,
+    pack,
+    rows,
+    run,
+    sequence,
+    tag,
+    trace_json,
+    walk,
+    write,
+)
+
+US = 1000
+
+
+def capture(seed: int, requests: int = 400, processors: int = 3) -> list[list[Event]]:
+    """Return the events of each processor: requests that overlap, queue and end anywhere."""
+    draw = random.Random(seed)
+    files: list[list[Event]] = [[] for _ in range(processors)]
+    now = 1_000_000
+    for cpu in range(processors):
+        files[cpu].append(note(now, NOTE_PROCESS, f"writer{cpu}".encode().ljust(16, b"\0"),
+                               pid=100 + cpu, cpu=cpu, group=seed % 2 == 1))
+    for number in range(requests):
+        now += draw.randrange(1, 50 * US)
+        op = draw.choice([READ, WRITE, WRITE, DISCARD])
+        sector, size = number * 4096, 512 * draw.randrange(1, 256)
+        first, last = draw.randrange(processors), draw.randrange(processors)
+        files[first].append(act(now, QUEUE, op, sector, size, pid=100 + first, cpu=first))
+        end = now + draw.randrange(1, 900 * US)
+        files[last].append(act(end, COMPLETE, op, sector, size, cpu=last))
+    for cpu, events in enumerate(files):
+        numbered = []
+        for event in sequence(events):
+            count = sum(not other.action >> 16 & 1024 for other in numbered)
+            number = 0 if event.action >> 16 & 1024 else count + 1
+            numbered.append(Event(**{**event.__dict__, "sequence": number}))
+        files[cpu] = numbered
+    return files
+
+
+def put(directory: Path, files: list[list[Event]], version: int = 7, order: str = "<") -> Path:
+    """Write a capture, and return its name."""
+    for cpu, events in enumerate(files):
+        write(directory / f"cap.blktrace.{cpu}", pack(events, version, order))
+    return directory / "cap"
+
+
+def pair_in_python(data: list[bytes]) -> list[tuple[int, int, int, int]]:
+    """Match begin and end as simply as possible: time, sector, size, latency."""
+    events = sorted((seen for one in data for seen in walk(one)), key=lambda seen: seen.t_ns)
+    ends = {(e.sector, e.size): e.t_ns for e in events if e.action & 0xFF == COMPLETE
+            and not e.action >> 16 & 1024}
+    return [(e.t_ns, e.sector, e.size, ends[e.sector, e.size] - e.t_ns) for e in events
+            if e.action & 0xFF == QUEUE and not e.action >> 16 & 1024]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_pairs_are_those_of_a_walker(tmp_path: Path, seed: int) -> None:
+    name = put(tmp_path, capture(seed))
+    expected = pair_in_python([f.read_bytes() for f in sorted(tmp_path.glob("cap.blktrace.*"))])
+    found = [(r.t_ns, r.offset // 512, r.size, r.latency_ns) for r in rows(name)]
+    assert len(found) == 400
+    assert found == expected
+
+
+@pytest.mark.parametrize(("version", "order"), [(7, ">"), (8, "<"), (8, ">")])
+def test_versions_and_byte_orders_say_the_same(tmp_path: Path, version: int, order: str) -> None:
+    plain, other = tmp_path / "a", tmp_path / "b"
+    plain.mkdir()
+    other.mkdir()
+    files = capture(3)
+    expected = rows(put(plain, files))
+    assert rows(put(other, files, version, order)) == expected
+    assert expected[0].process in {"writer0", "writer1", "writer2"}
+
+
+@pytest.mark.skipif(not shutil.which("btt"), reason="blktrace is not installed: make deps")
+@pytest.mark.parametrize("seed", [4, 6])
+def test_mean_latency_is_that_of_btt(tmp_path: Path, seed: int) -> None:
+    name = put(tmp_path, capture(seed))
+    merged = tmp_path / "merged.bin"
+    subprocess.run(["blkparse", "-i", name, "-d", merged, "-O"], check=True, capture_output=True)
+    said = subprocess.run(["btt", "-i", merged], check=True, capture_output=True, text=True).stdout
+    q2c = re.search(r"^Q2C\S*\s+(\S+)\s+(\S+)\s+(\S+)\s+(\d+)", said, re.MULTILINE)
+    assert q2c, said
+    latency = trace_json("pair", name)["requests"]["all"]["latency"]
+    assert latency["known"] == int(q2c[4]) == 400
+    for ours, theirs in zip(("min_ns", "mean_ns", "max_ns"), q2c.groups(), strict=False):
+        assert latency[ours] == pytest.approx(float(theirs) * 1e9, abs=1)
+
+
+@pytest.mark.skipif(not shutil.which("blkparse"), reason="blktrace is not installed: make deps")
+def test_events_are_those_of_blkparse(tmp_path: Path) -> None:
+    name = put(tmp_path, capture(8))
+    spec = r"%T.%t %c %p %a %d %S %N\n"
+    said = subprocess.run(["blkparse", "-i", name, "-q", "-f", spec], check=True,
+                          capture_output=True, text=True).stdout
+    queued = [line.split() for line in said.splitlines() if " Q " in line]
+    ours = rows(name)
+    first = ours[0].t_ns
+    assert len(queued) == 400
+    assert [(int(c[0].replace(".", "")), int(c[2]), int(c[5]), int(c[6])) for c in queued] == [
+        (r.t_ns - first, r.pid, r.offset // 512, r.size) for r in ours]
+    text = write(tmp_path / "text", said)
+    again = rows("--from", "blkparse", "--columns", spec, text)
+    assert [(r.t_ns - again[0].t_ns, r.op, r.offset, r.size, r.latency_ns) for r in again] == [
+        (r.t_ns - first, r.op, r.offset, r.size, r.latency_ns) for r in ours]
+
+
+@pytest.mark.skipif(not shutil.which("blkparse"), reason="blktrace is not installed: make deps")
+def test_default_text_of_blkparse_says_the_same(tmp_path: Path) -> None:
+    name = put(tmp_path, capture(10))
+    said = subprocess.run(["blkparse", "-i", name], check=True, capture_output=True).stdout
+    text = write(tmp_path / "text", said)
+    ours, again = rows(name), rows(text)
+    assert trace_json("info", text)["losses"]["dropped_lines"] == 0
+    assert [(r.t_ns - again[0].t_ns, r.op, r.offset, r.size, r.latency_ns, r.process)
+            for r in again] == [
+        (r.t_ns - ours[0].t_ns, r.op, r.offset, r.size, r.latency_ns, r.process) for r in ours]
+
+
+def test_completion_of_merged_requests_ends_all(tmp_path: Path) -> None:
+    file = write(tmp_path / "t", pack([
+        act(10, QUEUE, WRITE, 8, 4096), act(20, QUEUE, WRITE, 0, 4096),
+        act(30, QUEUE, WRITE, 16, 4096), act(90, COMPLETE, WRITE, 0, 12288)]))
+    assert [(r.t_ns, r.latency_ns) for r in rows(file)] == [(10, 80), (20, 70), (30, 60)]
+
+
+def test_request_ends_with_its_last_part(tmp_path: Path) -> None:
+    front = (255).to_bytes(8, "big")
+    file = write(tmp_path / "t", pack([
+        act(10, QUEUE, READ, 0, 131072), act(11, SPLIT, READ, 0, 255 * 512, extra=front),
+        act(50, COMPLETE, READ, 255, 512), act(90, COMPLETE, READ, 0, 255 * 512)]))
+    assert [(r.t_ns, r.size, r.latency_ns) for r in rows(file)] == [(10, 131072, 80)]
+    partly = write(tmp_path / "u", pack([
+        act(10, QUEUE, READ, 0, 8192), act(30, COMPLETE, READ, 0, 4096),
+        act(60, COMPLETE, READ, 8, 4096)]))
+    assert [(r.size, r.latency_ns) for r in rows(partly)] == [(8192, 50)]
+
+
+def test_bio_that_was_split_ends_once(tmp_path: Path) -> None:
+    """A bio-based device: the rest of the bio goes round, and its end is the end of all."""
+    file = write(tmp_path / "t", pack([
+        act(10, QUEUE, WRITE, 0, 65536),
+        act(12, SPLIT, WRITE, 32, 49152, extra=(32).to_bytes(8, "big")),
+        act(14, SPLIT, WRITE, 64, 32768, extra=(64).to_bytes(8, "big")),
+        act(70, COMPLETE, WRITE, 64, 32768)]))
+    counts = trace_json("pair", file)["losses"]
+    assert [(r.t_ns, r.size, r.latency_ns) for r in rows(file)] == [(10, 65536, 60)]
+    assert counts["unbegun_completions"] == counts["unfinished_requests"] == 0
+
+
+def test_issue_to_completion(tmp_path: Path) -> None:
+    file = write(tmp_path / "t", pack([
+        act(10, QUEUE, READ, 0, 4096), act(25, ISSUE, READ, 0, 4096),
+        act(60, COMPLETE, READ, 0, 4096)]))
+    assert rows(file)[0].latency_ns == 50
+    assert rows("--from-issue", file)[0].latency_ns == 35
+
+
+def test_equal_addresses_end_in_order(tmp_path: Path) -> None:
+    file = write(tmp_path / "t", pack([
+        act(10, QUEUE, READ, 0, 4096), act(20, QUEUE, READ, 0, 8192),
+        act(30, COMPLETE, READ, 0, 8192), act(40, COMPLETE, READ, 0, 4096)]))
+    assert [(r.size, r.latency_ns) for r in rows(file)] == [(4096, 30), (8192, 10)]
+
+
+def test_flushes_fua_and_zeroes(tmp_path: Path) -> None:
+    zeroes = act(40, QUEUE, WRITE, 64, 4096, flags=IS_WRITE_ZEROES)
+    file = write(tmp_path / "t", pack([
+        act(10, QUEUE, FLUSH, 0, 0), act(20, QUEUE, WRITE, 8, 4096, flags=IS_FUA),
+        act(30, QUEUE, WRITE, 16, 4096, flags=IS_FLUSH), zeroes,
+        act(50, COMPLETE, FLUSH, 0, 0)], version=8))
+    found = rows(file)
+    assert [(r.op, r.fua, r.preflush) for r in found] == [
+        ("flush", False, False), ("write", True, False), ("write", False, True),
+        ("write_zeroes", False, False)]
+    assert found[0].latency_ns == 40
+    out = tmp_path / "out.aft"
+    must("convert", "-q", file, out)
+    assert trace_json("info", out)["requests"]["operations"]["flush"]["requests"] == 2
+
+
+def test_tags_reach_their_writes(tmp_path: Path) -> None:
+    events = [
+        act(10, QUEUE, WRITE, 0, 4096, cpu=0), act(11, QUEUE, WRITE, 8, 4096, cpu=1),
+        tag(12, 0, 4096, "approximate", "buffer", cpu=0, group=True),
+        tag(13, 8, 4096, "precise", "tag", cpu=1),
+        act(14, QUEUE, WRITE, 16, 4096, cpu=0), act(15, COMPLETE, WRITE, 0, 4096),
+        tag(16, 999, 4096, "approximate", cpu=0)]
+    found = rows(write(tmp_path / "t", pack(events)))
+    assert [(r.name, r.by) for r in found] == [
+        ("approximate", "buffer"), ("precise", "tag"), ("precise", "nobody")]
+    assert trace_json("pair", tmp_path / "t")["losses"]["untagged_notes"] == 1
+
+
+def test_write_of_two_classes_becomes_two(tmp_path: Path) -> None:
+    events = [
+        act(10, QUEUE, WRITE, 0, 32768), tag(11, 0, 8192, "precise", "tag"),
+        act(12, SPLIT, WRITE, 16, 24576, extra=(16).to_bytes(8, "big")),
+        tag(13, 16, 8192, "approximate"),
+        act(14, SPLIT, WRITE, 32, 16384, extra=(32).to_bytes(8, "big")),
+        tag(15, 32, 8192, "approximate"),
+        act(16, SPLIT, WRITE, 48, 8192, extra=(48).to_bytes(8, "big")),
+        act(90, COMPLETE, WRITE, 48, 8192)]
+    found = rows(write(tmp_path / "t", pack(events)))
+    assert [(r.offset, r.size, r.name, r.latency_ns) for r in found] == [
+        (0, 8192, "precise", 80), (8192, 16384, "approximate", 80), (24576, 8192, "precise", 80)]
+
+
+def test_regions_and_labels_are_told(tmp_path: Path) -> None:
+    texts = ["approxftl region 7 thread approximate frames", "approxftl label 7 half way",
+             "cfq 7 something else"]
+    file = write(tmp_path / "t", pack(
+        [note(5 + i, NOTE_MESSAGE, text.encode(), group=i == 0) for i, text in enumerate(texts)]
+        + [act(20, QUEUE, READ, 0, 512)]))
+    remarks = trace_json("pair", file)["remarks"]
+    assert [(r["t_ns"], r["text"]) for r in remarks] == [
+        (5, "region 7 thread approximate frames"), (6, "label 7 half way")]
+
+
+def test_what_is_missing_is_counted(tmp_path: Path) -> None:
+    file = write(tmp_path / "t", pack([
+        act(10, QUEUE, READ, 0, 512, sequence=1), act(20, COMPLETE, READ, 64, 512, sequence=2),
+        act(30, QUEUE, READ, 8, 512, sequence=9), act(40, COMPLETE, READ, 8, 512, error=5)]))
+    done = run("pair", file, "--json", "-")
+    losses = trace_json("pair", file)["losses"]
+    assert losses["unfinished_requests"] == losses["unbegun_completions"] == 1
+    assert losses["failed_requests"] == 1
+    assert losses["missing_events"] == 6
+    assert f"{file}: byte 96: 6 events of processor 0 before this one are missing" in done.err
+    assert run("pair", "--strict", file).code == 1
+
+
+def test_damage_is_skipped_and_told(tmp_path: Path) -> None:
+    good = [act(10 * i, QUEUE, READ, i, 512) for i in range(1, 5)]
+    data = pack(good[:2]) + b"\x07teA" * 5 + b"xyz" + pack(good[2:]) + pack(good[:1])[:30]
+    file = write(tmp_path / "t", data)
+    done = must("info", file, "--json", "-")
+    assert len(rows(file)) == 4
+    assert f"{file}: byte 96: no event begins here; skipped 23 bytes" in done.err
+    assert f"{file}: byte 215: the file ends inside an event" in done.err
+    assert trace_json("info", file)["losses"]["skipped_bytes"] == 53
+    strict = run("info", "--strict", file)
+    assert (strict.code, strict.out) == (1, "")
+    assert "byte 96" in strict.err
+
+
+def test_every_truncation_is_noticed(tmp_path: Path) -> None:
+    data = pack([act(10, QUEUE, READ, 0, 512), tag(20, 0, 512, "precise")])
+    for size in range(1, len(data)):
+        done = run("info", "--strict", write(tmp_path / "t", data[:size]))
+        assert done.code == (0 if size == 48 else 1), size
+        assert size == 48 or "byte" in done.err or "format" in done.err
+
+
+def test_events_out_of_order_are_put_in_order(tmp_path: Path) -> None:
+    events = capture(12, processors=1)[0]
+    expected = rows(write(tmp_path / "t", pack(events)))
+    shuffled = [Event(**{**event.__dict__, "sequence": 0}) for event in events]
+    random.Random(1).shuffle(shuffled)
+    assert rows(write(tmp_path / "u", pack(shuffled))) == expected
+
+
+def test_what_is_hopelessly_out_of_order_is_told(tmp_path: Path) -> None:
+    events = [act(t, QUEUE, READ, t, 512) for t in range(1000, 14000)]
+    file = write(tmp_path / "t", pack([*events, act(5, QUEUE, READ, 0, 512)]))
+    assert trace_json("info", file)["losses"]["late_items"] == 1
+    out = tmp_path / "out.aft"
+    must("convert", "-q", file, out)
+    assert run("convert", "--strict", "--force", file, out).code == 1
+
+
+def test_processors_without_events(tmp_path: Path) -> None:
+    name = put(tmp_path, [[], *capture(14), []])
+    assert len(rows(name)) == 400
+    write(tmp_path / "cap.blktrace.0", b"")
+    alone = run("info", tmp_path / "cap.blktrace.0")
+    assert alone.code == 1
+    assert "empty" in alone.err
+
+
+def test_part_of_a_capture_is_told(tmp_path: Path) -> None:
+    put(tmp_path, capture(16))
+    done = must("info", tmp_path / "cap.blktrace.1")
+    assert "1 of 3 files of this capture" in done.err
+    assert "files of this capture" not in must("info", tmp_path / "cap").err
+
+
+def test_several_devices_must_be_chosen(tmp_path: Path) -> None:
+    other = DEVICE + 1
+    file = write(tmp_path / "t", pack([
+        act(10, QUEUE, READ, 0, 512), act(20, QUEUE, READ, 0, 512, device=other),
+        act(30, COMPLETE, READ, 0, 512, device=other), act(40, COMPLETE, READ, 0, 512)]))
+    refused = run("info", file)
+    assert refused.code == 1
+    assert "253:0 and 253:1" in refused.err
+    assert "--device" in refused.err
+    assert [r.latency_ns for r in rows("--device", "253:1", file)] == [10]
+    assert [(r.stream, r.latency_ns) for r in rows("--device", "all", file)] == [(0, 30), (1, 10)]
+
+
+def test_memory_is_bounded(tmp_path: Path) -> None:
+    """A request that never ends does not keep all others waiting."""
+    events = [act(1, QUEUE, READ, 1 << 40, 512)]
+    for i in range(300_000):
+        events.append(act(10 + 2 * i, QUEUE, READ, i, 512))
+        events.append(act(11 + 2 * i, COMPLETE, READ, i, 512))
+    file = write(tmp_path / "t", pack(events))
+    result = trace_json("info", file)
+    assert result["requests"]["all"]["requests"] == 300_001
+    assert result["requests"]["all"]["latency"]["known"] == 300_000
+    assert result["losses"]["unfinished_requests"] == 1

@@ -1,0 +1,338 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The commands: options, rules, exit codes; nothing half done stays behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from selftests.traces.support import (
+    BINARY,
+    BUILD,
+    CGROUP,
+    COMPLETE,
+    NOTE_MESSAGE,
+    NOTE_PROCESS,
+    QUEUE,
+    WRITE,
+    act,
+    aft_records,
+    must,
+    note,
+    pack,
+    rows,
+    run,
+    trace_json,
+    walk,
+    write,
+)
+
+VERBS = ("info", "convert", "pair", "tag", "fix", "formats")
+MIB = 1 << 20
+
+
+def spc(path: Path, requests: int = 2000) -> Path:
+    """Write a trace of writes, one to each mebibyte."""
+    return write(path, "".join(
+        f"0,{i * MIB // 512},{512 * (1 + i % 128)},W,{i / 1000:.3f}\n" for i in range(requests)))
+
+
+def test_help_and_version() -> None:
+    for verb in VERBS:
+        assert f"approxftl trace {verb}" in must(verb, "--help").out
+        assert verb in must("--help").out
+    assert must("--version").out.startswith("approxftl trace ")
+
+
+@pytest.mark.parametrize("arguments", [
+    [], ["nonsense"], ["info"], ["convert", "x"], ["info", "--frmo", "x"], ["pair", "--json"],
+    ["fix", "a"], ["formats", "x"], ["tag", "a", "b.aft"],
+])
+def test_wrong_words(arguments: list[str], tmp_path: Path) -> None:
+    done = subprocess.run([BINARY, *arguments], cwd=tmp_path, capture_output=True, text=True,
+                          check=False)
+    assert done.returncode in ({2, 3} if arguments[:1] == ["tag"] else {2}), done.stderr
+    assert done.stderr
+    assert not done.stdout
+
+
+def test_words_nearly_right() -> None:
+    assert "did you mean convert" in run("convret").err
+    assert "did you mean --from" in run("info", "--frmo", "x").err
+
+
+@pytest.mark.skipif(not (BUILD / "approxftl").exists(), reason="approxftl is not built")
+def test_as_a_verb_of_approxftl() -> None:
+    done = subprocess.run([BUILD / "approxftl", "trace", "formats"], capture_output=True,
+                          text=True, check=True)
+    assert done.stdout == must("formats").out
+
+
+def test_formats_are_listed() -> None:
+    listed = {f["name"]: f for f in json.loads(must("formats", "--json", "-").out)["formats"]}
+    assert len(listed) == 12
+    assert {n for n, f in listed.items() if f["written"]} == {
+        "aft", "blktrace", "csv", "iolog", "mqsim", "msr"}
+    assert all(f["read"] for f in listed.values())
+
+
+def test_conversion_says_first_what_it_reads(tmp_path: Path) -> None:
+    done = must("convert", spc(tmp_path / "t"), tmp_path / "out.aft")
+    lines = done.err.splitlines()
+    assert "spc" in lines[0]
+    assert "times in s" in lines[0]
+    assert lines[1].startswith("the first 1024 requests: span 1.02")
+    assert lines[-1].startswith("2000 requests written")
+    assert must("convert", "-q", spc(tmp_path / "t"), tmp_path / "out2.aft").err == ""
+
+
+def test_nothing_is_replaced_unasked(tmp_path: Path) -> None:
+    source = spc(tmp_path / "t")
+    out = write(tmp_path / "out.aft", "precious")
+    assert run("convert", source, out).code == 1
+    assert out.read_text() == "precious"
+    must("convert", "--force", source, out)
+    assert len(aft_records(out)) == 2000
+
+
+def test_name_must_say_a_format(tmp_path: Path) -> None:
+    done = run("convert", spc(tmp_path / "t"), tmp_path / "out.xyz")
+    assert done.code == 2
+    assert "--to" in done.err
+    read_only = run("convert", "--to", "spc", tmp_path / "t", tmp_path / "out")
+    assert "not written" in read_only.err
+
+
+def test_times_begin_at_zero_unless_kept(tmp_path: Path) -> None:
+    source = write(tmp_path / "t", "0,0,512,r,5.0\n0,0,512,r,6.5\n")
+    must("convert", source, tmp_path / "a.aft")
+    must("convert", "--keep-time", source, tmp_path / "b.aft")
+    assert [r[0] for r in aft_records(tmp_path / "a.aft")] == [0, 1_500_000_000]
+    assert [r[0] for r in aft_records(tmp_path / "b.aft")] == [5 * 10**9, 6_500_000_000]
+    assert run("convert", "--keep-time", "--rebase", source, tmp_path / "c.aft").code == 2
+
+
+def test_folding_cuts_what_crosses_the_end(tmp_path: Path) -> None:
+    source = write(tmp_path / "t", "0,0,1024,w,1\n0,2047,1024,w,2\n0,2050,512,w,3\n")
+    must("convert", "--fold", "1MiB", source, tmp_path / "a.aft")
+    assert [r[1:3] for r in aft_records(tmp_path / "a.aft")] == [(0, 2), (2047, 1), (0, 1), (2, 1)]
+    assert run("convert", "--fold", "512", source, tmp_path / "b.aft").code == 1
+    assert not (tmp_path / "b.aft").exists()
+
+
+def test_addresses_are_scaled_in_steps(tmp_path: Path) -> None:
+    source = write(tmp_path / "t", "0,16,1024,w,1\n0,25,1024,w,2\n")
+    must("convert", "--scale-lba", "0.5", source, tmp_path / "a.aft")
+    assert [r[1] for r in aft_records(tmp_path / "a.aft")] == [8, 9]
+    assert run("convert", "--scale-lba", "0", source, tmp_path / "b.aft").code == 2
+
+
+def test_device_has_an_end(tmp_path: Path) -> None:
+    source = write(tmp_path / "t", "0,2048,512,w,1\n")
+    done = run("convert", "--device-bytes", "1MiB", source, tmp_path / "a.aft")
+    assert done.code == 1
+    assert "--fold" in done.err
+    must("convert", "--device-bytes", "2MiB", source, tmp_path / "b.aft")
+    assert (tmp_path / "b.aft").read_bytes()[40:48] == (2 * MIB).to_bytes(8, "little")
+
+
+def test_samples_depend_on_their_seed_alone(tmp_path: Path) -> None:
+    source = spc(tmp_path / "t", 4000)
+    found = []
+    for name, sample in (("a", "1:0.25"), ("b", "1:0.25"), ("c", "2:0.25"), ("d", "1:1")):
+        must("convert", "--sample", sample, source, tmp_path / f"{name}.aft")
+        found.append({r[1] for r in aft_records(tmp_path / f"{name}.aft")})
+    assert found[0] == found[1] != found[2]
+    assert len(found[3]) == 4000
+    assert 850 < len(found[0]) < 1150
+    assert run("convert", "--sample", "0.25", source, tmp_path / "e.aft").code == 2
+
+
+def test_provenance_and_source(tmp_path: Path) -> None:
+    must("convert", spc(tmp_path / "t"), tmp_path / "a.aft")
+    data = (tmp_path / "a.aft").read_bytes()
+    assert data[1088:1152].rstrip(b"\0") == b"spc"
+    assert data[1152:1216].startswith(b"approxftl-trace ")
+    about = json.loads(data[1216:4092].rstrip(b"\0"))
+    assert about["source_format"] == "spc"
+    assert about["arguments"][0] == "convert"
+
+
+def test_long_command_lines_are_shortened(tmp_path: Path) -> None:
+    parts = [spc(tmp_path / ("x" * 200 + str(i)), 3) for i in range(30)]
+    must("convert", *parts, tmp_path / "a.aft")
+    json.loads((tmp_path / "a.aft").read_bytes()[1216:4092].rstrip(b"\0"))
+
+
+# ---- rules
+
+def classes(path: Path) -> list[int]:
+    return [r[4] for r in aft_records(path)]
+
+
+def tagged(tmp_path: Path, source: Path, *rules: str, seed: int = 1) -> list[int]:
+    out = tmp_path / "tagged.aft"
+    arguments = [word for rule in rules for word in ("--rule", rule)]
+    must("tag", "-q", "--force", "--seed", str(seed), *arguments, source, out)
+    return classes(out)
+
+
+def test_rules_of_place_and_size(tmp_path: Path) -> None:
+    source = spc(tmp_path / "t", 512)
+    assert sum(tagged(tmp_path, source, "approximate")) == 512
+    assert sum(tagged(tmp_path, source, "precise")) == 0
+    in_range = tagged(tmp_path, source, "approximate:range=100MiB+10MiB")
+    assert [i for i, c in enumerate(in_range) if c] == list(range(100, 110))
+    large = tagged(tmp_path, source, "approximate:size=32KiB..")
+    assert [bool(c) for c in large] == [512 * (1 + i % 128) >= 32768 for i in range(512)]
+    small = tagged(tmp_path, source, "approximate:size=..1KiB")
+    assert sum(small) == 8
+    first = tagged(tmp_path, source, "precise:size=32KiB..", "approximate:range=100MiB+10MiB")
+    assert [i for i, c in enumerate(first) if c] == [
+        i for i in range(100, 110) if 1 + i % 128 < 64]
+
+
+def test_shares_are_of_addresses_and_by_seed(tmp_path: Path) -> None:
+    lines = [f"0,{i % 1000 * MIB // 512 + j},512,W,{i / 1000:.3f}\n"
+             for i in range(2000) for j in (0, 8)]
+    source = write(tmp_path / "t", "".join(lines))
+    one = tagged(tmp_path, source, "approximate:share=0.3")
+    assert one == tagged(tmp_path, source, "approximate:share=0.3")
+    assert one != tagged(tmp_path, source, "approximate:share=0.3", seed=2)
+    assert 0.25 < sum(one) / len(one) < 0.35
+    # The same mebibyte always has the same class.
+    places: dict[int, set[int]] = {}
+    for i, c in enumerate(one):
+        places.setdefault(i // 2 % 1000, set()).add(c)
+    assert all(len(found) == 1 for found in places.values())
+    assert set(tagged(tmp_path, source, "approximate:share=1")) == {1}
+    assert set(tagged(tmp_path, source, "approximate:share=0")) == {0}
+
+
+def test_rules_of_processes(tmp_path: Path) -> None:
+    events = [note(1, NOTE_PROCESS, b"ffmpeg\0".ljust(16, b"\0"), pid=5),
+              note(2, NOTE_PROCESS, b"ffprobe\0".ljust(16, b"\0"), pid=6)]
+    for i, pid in enumerate((5, 6, 7)):
+        events += [act(10 + i, QUEUE, WRITE, 8 * i, 4096, pid=pid),
+                   act(20 + i, COMPLETE, WRITE, 8 * i, 4096)]
+    source = write(tmp_path / "t", pack(events))
+    assert tagged(tmp_path, source, "approximate:process=ffmpeg") == [1, 0, 0]
+    assert tagged(tmp_path, source, "approximate:process=ff*") == [1, 1, 0]
+    assert tagged(tmp_path, source, "approximate:process=*") == [1, 1, 0]
+    refused = run("tag", "--rule", "approximate:process=x", spc(tmp_path / "s"), tmp_path / "o.aft")
+    assert refused.code == 2
+    assert "names of processes" in refused.err
+
+
+@pytest.mark.parametrize("rule", [
+    "", "perhaps", "approximate:", "approximate:colour=1", "approximate:size=5", "precise:share=2",
+    "approximate:range=4KiB", "approximate:size=8KiB..4KiB", "approximate:process=",
+    "approximate:stream=x", "approximate:share=0.5x",
+])
+def test_rules_that_are_wrong(tmp_path: Path, rule: str) -> None:
+    done = run("tag", "--rule", rule, spc(tmp_path / "t"), tmp_path / "o.aft")
+    assert done.code == 2
+    assert "--rule" in done.err
+
+
+# ---- fix
+
+def test_fix_takes_control_groups_out_of_notes(tmp_path: Path) -> None:
+    events = [note(1, NOTE_PROCESS, b"fio".ljust(16, b"\0"), pid=5, group=True),
+              act(2, QUEUE, WRITE, 0, 4096, pid=5, sequence=1),
+              note(3, NOTE_MESSAGE, b"approxftl write 0 8 approximate file", pid=5, group=True),
+              act(9, COMPLETE, WRITE, 0, 4096, sequence=2)]
+    source = write(tmp_path / "a.blktrace.0", pack(events))
+    write(tmp_path / "a.blktrace.1", b"")
+    result = trace_json("fix", tmp_path / "a", tmp_path / "b")
+    assert (result["events"], result["changed_notes"]) == (4, 2)
+    seen = list(walk((tmp_path / "b.blktrace.0").read_bytes()))
+    assert not any(event.action & CGROUP for event in seen)
+    assert [event.extra for event in seen] == [
+        b"fio".ljust(16, b"\0"), b"", b"approxftl write 0 8 approximate file", b""]
+    assert rows(tmp_path / "b") == rows(source)
+    if shutil.which("blkparse"):
+        def said(name: str) -> str:
+            return subprocess.run(["blkparse", "-i", tmp_path / name], check=True,
+                                  capture_output=True, text=True).stdout
+        assert "[fio]" in said("b")
+        assert "approxftl write 0 8 approximate file" in said("b")
+
+
+def test_fix_refuses_what_it_does_not_know(tmp_path: Path) -> None:
+    other = write(tmp_path / "a", pack([act(2, QUEUE, WRITE, 0, 4096)], version=8))
+    assert "version 8" in run("fix", other, tmp_path / "b").err
+    cut = write(tmp_path / "c", pack([act(2, QUEUE, WRITE, 0, 4096)])[:40])
+    assert "byte 0" in run("fix", cut, tmp_path / "b").err
+    assert not (tmp_path / "b").exists()
+
+
+# ---- how it ends
+
+def test_interruption_leaves_nothing(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    out = tmp_path / "out.aft"
+    child = subprocess.Popen([BINARY, "convert", "--from", "spc", pipe, out],
+                             stderr=subprocess.PIPE, text=True)
+    line = b"0,0,512,w,1.0\n" * 8192
+    with pipe.open("wb", buffering=0) as source:
+        for _ in range(20):
+            source.write(line)
+        deadline = time.monotonic() + 30
+        while not list(tmp_path.glob("out.aft.*")) and time.monotonic() < deadline:
+            source.write(line)
+        assert list(tmp_path.glob("out.aft.*"))
+        child.send_signal(signal.SIGINT)
+        try:
+            while child.poll() is None:
+                source.write(line)
+        except BrokenPipeError:
+            pass
+    assert child.wait(timeout=30) == 130
+    assert [p.name for p in tmp_path.iterdir()] == ["pipe"]
+
+
+def test_full_disk_is_told(tmp_path: Path) -> None:
+    done = run("convert", "--to", "csv", spc(tmp_path / "t", 20_000), "/dev/full")
+    assert done.code == 1
+    assert "cannot write" in done.err
+
+
+def test_standard_output(tmp_path: Path) -> None:
+    source = spc(tmp_path / "t", 100)
+    out = tmp_path / "a.csv"
+    must("convert", "-q", source, out)
+    assert must("convert", "-q", "--to", "csv", source, "-").out == out.read_text()
+
+
+def test_summary_counts_everything_once(tmp_path: Path) -> None:
+    result = trace_json("pair", spc(tmp_path / "t"))["requests"]
+    assert result["all"]["requests"] == 2000
+    assert result["operations"]["write"]["requests"] == 2000
+    assert result["write_classes"]["precise"]["bytes"] == result["all"]["bytes"]
+    assert result["span_ns"] == 1_999_000_000
+    assert result["end_bytes"] == 1999 * MIB + 512 * (1 + 1999 % 128)
+
+
+def test_latencies_and_depth(tmp_path: Path) -> None:
+    lines = [f"{10 * i},a,0,Read,{4096 * i},4096,{i % 100 + 1}\n" for i in range(10_000)]
+    result = trace_json("pair", write(tmp_path / "t", "".join(lines)))["requests"]
+    latency = result["all"]["latency"]
+    assert (latency["min_ns"], latency["max_ns"]) == (100, 10_000)
+    assert latency["mean_ns"] == 5050
+    for key, exact in (("p50_ns", 5000), ("p90_ns", 9000), ("p99_ns", 9900)):
+        assert exact <= latency[key] <= exact * (1 + 1 / 64)
+    depths = []
+    ends: list[int] = []
+    for i in range(10_000):
+        ends = [end for end in ends if end > 10 * i] + [10 * i + i % 100 + 1]
+        depths.append(len(ends))
+    assert result["depth"]["max"] == max(depths)
+    assert result["depth"]["met_mean"] == pytest.approx(sum(depths) / 10_000, abs=1e-3)

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What papers count that is no common measure: each from the counters of one run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from approxftl_tools.measures import MEASURES, look, ratio
+
+Json = dict[str, Any]
+Value = Callable[[Json], float | None]
+
+
+def count(run: Json, name: str) -> float:
+    """Return a counter."""
+    return float(run["counters"][name])
+
+
+def response_mean_ns(run: Json) -> float | None:
+    """Mean response of reads and writes together."""
+    both = [look(run, "timing", f"{kind}_response") for kind in ("read", "write")]
+    return ratio(sum(one["sum_ns"] for one in both), sum(one["count"] for one in both))
+
+
+def program_energy(run: Json) -> float | None:
+    """Energy of a program, on average."""
+    return ratio(count(run, "program_energy_pj"), count(run, "array_programs"))
+
+
+def lifetime(run: Json) -> float | None:
+    """Erases of the blocks for each full erase of wear."""
+    return ratio(run["blocks"]["erase_count"]["mean"], run["blocks"]["wear"]["mean"])
+
+
+def moved_pages(run: Json) -> float:
+    """Pages that the device has moved of itself."""
+    return count(run, "programmed_gc_units") + count(run, "programmed_rewrite_units")
+
+
+def host_pages(run: Json) -> float:
+    """Pages of flash that host writes used up; a word line programmed again counts two."""
+    modes = run["mode_pages"]
+    return float(modes["normal"] + modes["mlc"] - count(run, "reprogrammed_pages")
+                 - moved_pages(run))
+
+
+def consumed_pages(run: Json) -> float:
+    """Pages of flash that were used up."""
+    return host_pages(run) + moved_pages(run)
+
+
+def written_pages(run: Json) -> float:
+    """Pages that were given to the devices to write."""
+    raid = run.get("raid")
+    if raid:
+        return float(raid["data_write_units"] + raid["parity_write_units"])
+    return count(run, "host_write_units")
+
+
+def writes_per_erase(run: Json) -> float | None:
+    """Pages written for each erase."""
+    return ratio(written_pages(run), count(run, "array_erases"))
+
+
+def collection_ns(run: Json) -> float:
+    """Time that the flash spends on moves and erases."""
+    return (count(run, "array_program_ns") - count(run, "host_program_ns")
+            + count(run, "array_erase_ns"))
+
+
+def parity_percent(run: Json) -> float | None:
+    """Parity writes for each user write."""
+    return ratio(look(run, "raid", "parity_write_units"), count(run, "host_write_units"), 100)
+
+
+def rewrite_percent(run: Json) -> float | None:
+    """Re-writes for each page that the host accesses."""
+    return ratio(count(run, "programmed_rewrite_units"),
+                 count(run, "host_read_units") + count(run, "host_write_units"), 100)
+
+
+def levels_per_read(run: Json) -> float | None:
+    """Further sensing levels of a read."""
+    return ratio(count(run, "read_retry_levels"), count(run, "host_read_units"))
+
+
+VALUES: dict[str, Value] = {
+    **{measure.key: measure.value for measure in MEASURES},
+    "response_mean_ns": response_mean_ns,
+    "program_energy_mean_pj": program_energy,
+    "lifetime": lifetime,
+    "host_pages": host_pages,
+    "moved_pages": moved_pages,
+    "consumed_pages": consumed_pages,
+    "writes_per_erase": writes_per_erase,
+    "collection_ns": collection_ns,
+    "parity_percent": parity_percent,
+    "rewrite_percent": rewrite_percent,
+    "levels_per_read": levels_per_read,
+}

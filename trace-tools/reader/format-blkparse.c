@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What blkparse prints: its default, or by --columns what was given to its option -f, the same
+ * for all events:
+ *
+ *	%D maj,min  %M maj  %m min  %c cpu  %s sequence  %T s  %t ns  %p process  %a action
+ *	%d kind  %S sector  %n sectors  %N bytes  %C command  %e error  %U what is left over
+ *
+ * Times must have both %T and %t.
+ */
+#include "blktrace-layout.h"
+#include "checked-memory.h"
+#include "trace-note.h"
+
+#define SECOND_NS 1000000000
+
+static const char usual[] = "%D %c %s %T.%t %p %a %d";
+
+/**
+ * struct blkparse - reading
+ * @spec: as of -f
+ * @usual: it is blkparse's own; more follows on the line, by action
+ * @over: the tables at the end have begun
+ */
+struct blkparse {
+	const char *spec;
+	bool usual;
+	bool over;
+};
+
+/**
+ * struct fields - of a line
+ * @event: what they amount to
+ * @action: what happened
+ * @kind: of request
+ * @seconds: of its time
+ * @sectors: of the request, if @sized
+ * @sized: the line said how much
+ */
+struct fields {
+	struct trace_event event;
+	struct text_cursor action;
+	struct text_cursor kind;
+	u64 seconds;
+	u64 sectors;
+	bool sized;
+};
+
+static bool take_device(struct text_cursor *text, u32 *device)
+{
+	u64 major, minor;
+
+	if (!text_below(text, 4095, &major) || !text_is(text, ',') || !text_blanks(text) ||
+	    !text_below(text, (1U << TRACE_DEVICE_MINOR_BITS) - 1, &minor))
+		return false;
+	*device = (u32)(major << TRACE_DEVICE_MINOR_BITS | minor);
+	return true;
+}
+
+static bool take_small(struct text_cursor *text, u64 most, u64 *number)
+{
+	return text_below(text, most, number);
+}
+
+static bool take_size(struct text_cursor *text, u64 unit, struct fields *fields)
+{
+	u64 count;
+
+	if (!text_below(text, U32_MAX, &count))
+		return false;
+	fields->sized = true;
+	fields->sectors = DIV_ROUND_UP(count * unit, TRACE_SECTOR);
+	return true;
+}
+
+static void keep_name(const struct trace_file *file, u32 pid, struct text_cursor name)
+{
+	char text[PROCESS_NAME_SIZE];
+
+	scnprintf(text, sizeof(text), "%.*s", (int)(name.end - name.at), name.at);
+	if (file->names && strcmp(text, "(null)") != 0)
+		process_names_set(file->names, pid, text);
+}
+
+/* @stop: the character of the specification behind the field. */
+static bool take_field(struct trace_file *file, struct text_cursor *text, char field, char stop,
+		       struct fields *fields)
+{
+	struct trace_event *event = &fields->event;
+	struct text_cursor word;
+	u64 number = 0;
+	bool right;
+
+	switch (field) {
+	case 'D':
+		return take_device(text, &event->device);
+	case 'M':
+		right = take_small(text, 4095, &number);
+		event->device |= (u32)number << TRACE_DEVICE_MINOR_BITS;
+		return right;
+	case 'm':
+		right = take_small(text, (1U << TRACE_DEVICE_MINOR_BITS) - 1, &number);
+		event->device |= (u32)number;
+		return right;
+	case 'c':
+		right = take_small(text, UINT16_MAX, &number);
+		event->cpu = (u16)number;
+		return right;
+	case 'T':
+		return take_small(text, U64_MAX / SECOND_NS - 1, &fields->seconds);
+	case 't':
+		return take_small(text, SECOND_NS - 1, &event->t_ns);
+	case 'p':
+		right = take_small(text, U32_MAX, &number);
+		event->pid = (u32)number;
+		return right;
+	case 'S':
+		return text_u64(text, &event->sector);
+	case 'U':
+		return text_u64(text, &event->detail);
+	case 'n':
+		return take_size(text, TRACE_SECTOR, fields);
+	case 'N':
+		return take_size(text, 1, fields);
+	}
+	word = stop && stop != ' ' && stop != '%' ? text_until(text, stop) : text_word(text);
+	if (field == 'a')
+		fields->action = word;
+	else if (field == 'd')
+		fields->kind = word;
+	else if (field == 'C')
+		keep_name(file, event->pid, word);
+	return word.end > word.at;
+}
+
+/* Both columns may be padded, so that a blank of the specification is any number of them. */
+static bool take_spec(struct trace_file *file, struct text_cursor *text, const char *spec,
+		      struct fields *fields)
+{
+	while (*spec) {
+		if (*spec == ' ' || *spec == '\t') {
+			text_blanks(text);
+			spec++;
+			continue;
+		}
+		if (spec[0] == '\\' && spec[1] == 'n') {
+			spec += 2;
+			continue;
+		}
+		if (*spec != '%') {
+			if (!text_is(text, *spec++))
+				return false;
+			continue;
+		}
+		spec += 1 + strspn(spec + 1, "-0123456789");
+		text_blanks(text);
+		if (!*spec || !take_field(file, text, *spec, spec[1], fields))
+			return false;
+		spec++;
+	}
+	return true;
+}
+
+static bool set_act(struct fields *fields)
+{
+	static const struct {
+		const char *action;
+		u8 act;
+	} acts[] = {
+		{ "Q", TRACE_ACT_QUEUE },    { "D", TRACE_ACT_ISSUE },
+		{ "C", TRACE_ACT_COMPLETE }, { "X", TRACE_ACT_SPLIT },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(acts); i++) {
+		fields->event.act = acts[i].act;
+		if (text_equals(fields->action, acts[i].action))
+			return true;
+	}
+	return false;
+}
+
+/* Letters as blkparse puts them: F before the kind is a flush, behind it FUA. */
+static bool set_op(struct fields *fields)
+{
+	struct trace_event *event = &fields->event;
+	struct text_cursor kind = fields->kind;
+
+	event->preflush = text_is(&kind, 'F');
+	if (fields->sized && fields->sectors) {
+		if (text_is(&kind, 'D'))
+			event->op = AFTL_OP_DISCARD;
+		else if (text_is(&kind, 'W'))
+			event->op = AFTL_OP_WRITE;
+		else if (text_is(&kind, 'R'))
+			event->op = AFTL_OP_READ;
+		else
+			return false;
+	} else {
+		event->op = AFTL_OP_FLUSH;
+	}
+	event->fua = kind.at < kind.end && memchr(kind.at, 'F', (size_t)(kind.end - kind.at));
+	return fields->sectors || event->preflush;
+}
+
+/* Where a number, a sign and another number stand behind what all lines have. */
+static bool take_rest(struct trace_file *file, struct text_cursor *text, struct fields *fields)
+{
+	struct trace_event *event = &fields->event;
+
+	text_blanks(text);
+	if (text->at < text->end && text_is_digit(text->at)) {
+		if (!text_u64(text, &event->sector))
+			return false;
+		text_blanks(text);
+		if (text_is(text, '+')) {
+			text_blanks(text);
+			if (!take_size(text, TRACE_SECTOR, fields))
+				return false;
+		} else if (text_is(text, '/')) {
+			text_blanks(text);
+			if (!text_u64(text, &event->detail))
+				return false;
+			fields->sized = true;
+			fields->sectors = 1;
+		}
+		text_blanks(text);
+	}
+	if (event->act != TRACE_ACT_COMPLETE && text_is(text, '['))
+		keep_name(file, event->pid, text_until(text, ']'));
+	return true;
+}
+
+static enum trace_line_verdict take_message(struct trace_file *file, struct text_cursor text,
+					    struct fields *fields)
+{
+	text_blanks(&text);
+	file->notes++;
+	return trace_note(file, text, &fields->event) ? TRACE_LINE_DONE : TRACE_LINE_EMPTY;
+}
+
+static enum trace_line_verdict take_event(struct trace_file *file, struct text_cursor text,
+					  struct fields *fields)
+{
+	const struct blkparse *state = file->state;
+
+	fields->event.t_ns += fields->seconds * SECOND_NS;
+	if (state->usual && text_equals(fields->action, "m"))
+		return take_message(file, text, fields);
+	if (!set_act(fields)) {
+		file->other_events++;
+		return TRACE_LINE_EMPTY;
+	}
+	if (state->usual && !take_rest(file, &text, fields))
+		return TRACE_LINE_WRONG;
+	if (!set_op(fields) || fields->sectors > U32_MAX / TRACE_SECTOR) {
+		file->other_events++;
+		return TRACE_LINE_EMPTY;
+	}
+	fields->event.bytes = (u32)fields->sectors * TRACE_SECTOR;
+	return TRACE_LINE_DONE;
+}
+
+static bool is_end(struct text_cursor text)
+{
+	return (text.end - text.at >= 3 && !memcmp(text.at, "CPU", 3)) ||
+	       (text.end - text.at >= 7 && !memcmp(text.at, "Total (", 7));
+}
+
+static enum trace_line_verdict line(struct trace_file *file, struct text_cursor text, void *out,
+				    const char **cause __maybe_unused)
+{
+	struct blkparse *state = file->state;
+	enum trace_line_verdict verdict;
+	struct fields fields = { .sized = false };
+
+	if (state->over || text_at_end(&text))
+		return TRACE_LINE_EMPTY;
+	if (is_end(text)) {
+		state->over = true;
+		return TRACE_LINE_EMPTY;
+	}
+	if (!take_spec(file, &text, state->spec, &fields))
+		return TRACE_LINE_WRONG;
+	verdict = take_event(file, text, &fields);
+	if (verdict == TRACE_LINE_DONE)
+		memcpy(out, &fields.event, sizeof(fields.event));
+	return verdict;
+}
+
+static int open_blkparse(struct trace_file *file, struct aftl_error *error)
+{
+	const char *spec = file->hints->columns;
+	struct blkparse *state = memory_zeroed(1, sizeof(*state));
+
+	file->state = state;
+	state->usual = !spec;
+	state->spec = spec ? spec : usual;
+	if (spec && (!strstr(spec, "%") || !strchr(spec, 'T') || !strchr(spec, 't')))
+		return aftl_fail(error, -EINVAL,
+				 "--columns: times need %%T and %%t of blkparse -f");
+	return 0;
+}
+
+/* Known by its first line: device, processor, number, time with nine decimals. */
+static bool known(const u8 *head, size_t size)
+{
+	const char *end = memchr(head, '\n', size);
+	struct text_cursor text = { (const char *)head, end ? end : (const char *)head + size };
+	u64 number;
+	u32 device;
+
+	text_blanks(&text);
+	if (!take_device(&text, &device) || !text_gap(&text) || !text_u64(&text, &number) ||
+	    !text_gap(&text) || !text_u64(&text, &number) || !text_gap(&text) ||
+	    !text_u64(&text, &number) || !text_is(&text, '.'))
+		return false;
+	end = text.at;
+	return text_u64(&text, &number) && text.at == end + 9 && text_gap(&text);
+}
+
+const struct trace_format trace_format_blkparse = {
+	.name = "blkparse",
+	.title = "text of blkparse; --columns says what its -f was",
+	.units = "times in s, sectors of 512 bytes",
+	.events = true,
+	.time_unit_ns = 1,
+	.known = known,
+	.open = open_blkparse,
+	.line = line,
+};

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * CSV of any columns. What is written says its columns in its first line, with units, and is
+ * known by it; of others the user says columns and units.
+ *
+ *	--columns time=1,op=2,offset=3,bytes=4[,latency=N][,pid=N][,stream=N][,class=N][,sep=;]
+ *
+ * Columns count from 1. Operations are words (read, write, flush, discard, write_zeroes, also R
+ * and W), or 0 and 1 with op-read=0 or op-read=1. A class is "precise", "approximate" or blank.
+ */
+#include "checked-memory.h"
+#include "trace-format.h"
+
+enum column {
+	COLUMN_TIME,
+	COLUMN_OP,
+	COLUMN_OFFSET,
+	COLUMN_BYTES,
+	COLUMN_LATENCY,
+	COLUMN_PID,
+	COLUMN_STREAM,
+	COLUMN_CLASS,
+	COLUMNS,
+};
+
+/* The largest number of a column. */
+#define WIDTH 64
+
+#define NO_COLUMN 0xff
+
+static const char *const names[COLUMNS] = {
+	"time", "op", "offset", "bytes", "latency", "pid", "stream", "class",
+};
+
+static const char header[] = "t_ns,op,offset_bytes,bytes,latency_ns,pid,stream,class";
+
+/**
+ * struct csv - reading
+ * @meaning: what each column holds, NO_COLUMN: nothing
+ * @separator: between columns
+ * @reads: the number that is a read, or -1 if operations are words
+ */
+struct csv {
+	u8 meaning[WIDTH];
+	char separator;
+	int reads;
+};
+
+static bool known(const u8 *head, size_t size)
+{
+	return size >= sizeof(header) && !memcmp(head, header, sizeof(header) - 1);
+}
+
+/* One of the words of --columns. */
+static bool set_word(struct csv *csv, struct text_cursor word, u32 *found)
+{
+	struct text_cursor key = text_until(&word, '=');
+	u64 number;
+	u32 i;
+
+	if (!text_is(&word, '='))
+		return false;
+	if (text_equals(key, "sep")) {
+		csv->separator = text_equals(word, "tab") ? '\t' : *word.at;
+		return text_equals(word, "tab") || word.end == word.at + 1;
+	}
+	if (text_equals(key, "op-read")) {
+		csv->reads = *word.at - '0';
+		return text_equals(word, "0") || text_equals(word, "1");
+	}
+	if (!text_below(&word, WIDTH, &number) || !number || !text_at_end(&word))
+		return false;
+	for (i = 0; i < COLUMNS; i++)
+		if (text_equals(key, names[i]))
+			break;
+	if (i == COLUMNS || csv->meaning[number - 1] != NO_COLUMN || *found & BIT(i))
+		return false;
+	csv->meaning[number - 1] = (u8)i;
+	*found |= BIT(i);
+	return true;
+}
+
+static int set_columns(struct csv *csv, const char *map, struct aftl_error *error)
+{
+	u32 needed = BIT(COLUMN_TIME) | BIT(COLUMN_OP) | BIT(COLUMN_OFFSET) | BIT(COLUMN_BYTES);
+	struct text_cursor text = { map, map + strlen(map) };
+	u32 found = 0;
+
+	do {
+		struct text_cursor word = text_until(&text, ',');
+
+		if (!set_word(csv, word, &found))
+			return aftl_fail(error, -EINVAL,
+					 "--columns: \"%.*s\" is not understood; approxftl-trace(1) explains it",
+					 (int)min((size_t)(word.end - word.at), (size_t)40), word.at);
+	} while (text_is(&text, ','));
+	if ((found & needed) != needed)
+		return aftl_fail(error, -EINVAL, "--columns must say time, op, offset and bytes");
+	return 0;
+}
+
+static int check_units(const struct trace_file *file, struct aftl_error *error)
+{
+	if (!file->hints->time_unit_ns)
+		return aftl_fail(error, -EINVAL,
+				 "%.80s: the unit of times is not known; say --time-unit s, ms, us or ns",
+				 file->input.name);
+	if (!file->hints->offset_unit)
+		return aftl_fail(error, -EINVAL,
+				 "%.80s: the unit of offsets is not known; say --offset-unit bytes or sectors",
+				 file->input.name);
+	return 0;
+}
+
+static int open_own(struct trace_file *file, struct csv *csv, struct aftl_error *error)
+{
+	struct trace_line line;
+	u32 i;
+
+	if (!known(trace_input_at(&file->input), trace_input_left(&file->input)))
+		return aftl_fail(error, -EINVAL,
+				 "%.80s: the columns are not known; say them with --columns",
+				 file->input.name);
+	for (i = 0; i < COLUMNS; i++)
+		csv->meaning[i] = (u8)i;
+	file->time_unit_ns = 1;
+	file->offset_unit = 1;
+	return trace_input_line(&file->input, &line, error) < 0 ? -EIO : 0;
+}
+
+static int open_csv(struct trace_file *file, struct aftl_error *error)
+{
+	struct csv *csv = memory_zeroed(1, sizeof(*csv));
+	int ret;
+
+	file->state = csv;
+	csv->separator = ',';
+	csv->reads = -1;
+	memset(csv->meaning, NO_COLUMN, sizeof(csv->meaning));
+	if (!file->hints->columns)
+		return open_own(file, csv, error);
+	ret = set_columns(csv, file->hints->columns, error);
+	return ret ? ret : check_units(file, error);
+}
+
+static bool take_op(const struct csv *csv, struct text_cursor word, u8 *op)
+{
+	if (csv->reads >= 0) {
+		u64 number;
+
+		*op = AFTL_OP_READ;
+		if (!text_below(&word, 1, &number) || !text_at_end(&word))
+			return false;
+		if ((int)number != csv->reads)
+			*op = AFTL_OP_WRITE;
+		return true;
+	}
+	if (trace_word_op(word, op))
+		return true;
+	for (*op = AFTL_OP_FLUSH; *op < AFTL_OPS; (*op)++)
+		if (text_says(word, trace_op_names[*op]))
+			return true;
+	return false;
+}
+
+static bool take_class(struct text_cursor word, u8 *class)
+{
+	*class = text_equals(word, "approximate") ? TRACE_APPROXIMATE : TRACE_PRECISE;
+	return *class || text_at_end(&word) || text_equals(word, "precise");
+}
+
+static bool take_number(struct text_cursor *word, u64 most, u64 *number)
+{
+	return text_below(word, most, number) && text_at_end(word);
+}
+
+static bool take_scaled(struct text_cursor *word, u64 unit, u64 *number)
+{
+	return text_scaled(word, unit, number) && text_at_end(word);
+}
+
+static bool take(const struct trace_file *file, u8 column, struct text_cursor word,
+		 struct trace_request *request)
+{
+	u64 number = 0;
+	bool right = true;
+
+	switch (column) {
+	case COLUMN_TIME:
+		return take_scaled(&word, file->time_unit_ns, &request->t_ns);
+	case COLUMN_OP:
+		return take_op(file->state, word, &request->op);
+	case COLUMN_OFFSET:
+		return take_scaled(&word, file->offset_unit, &request->offset);
+	case COLUMN_BYTES:
+		return take_scaled(&word, file->offset_unit, &request->bytes);
+	case COLUMN_LATENCY:
+		return text_at_end(&word) ||
+		       take_scaled(&word, file->time_unit_ns, &request->latency_ns);
+	case COLUMN_PID:
+		right = text_at_end(&word) || take_number(&word, U32_MAX, &number);
+		request->pid = (u32)number;
+		return right;
+	case COLUMN_STREAM:
+		right = take_number(&word, TRACE_STREAMS - 1, &number);
+		request->stream = (u16)number;
+		return right;
+	case COLUMN_CLASS:
+		return take_class(word, &request->class);
+	default:
+		return true;
+	}
+}
+
+/* Only the first line may be one; where the time should be, it has a word. */
+static bool is_title(const struct trace_file *file, u8 column, struct text_cursor word)
+{
+	return file->input.line <= 1 && column == COLUMN_TIME && word.at < word.end &&
+	       !text_is_digit(word.at);
+}
+
+static void trim(struct text_cursor *word)
+{
+	while (word->at < word->end && *word->at == ' ')
+		word->at++;
+	while (word->at < word->end && word->end[-1] == ' ')
+		word->end--;
+}
+
+static enum trace_line_verdict line(struct trace_file *file, struct text_cursor text, void *out,
+				    const char **cause)
+{
+	struct trace_request *request = out;
+	const struct csv *csv = file->state;
+	u32 i, seen = 0;
+
+	*request = (struct trace_request){ 0 };
+	for (i = 0; i < WIDTH; i++) {
+		struct text_cursor word = text_until(&text, csv->separator);
+
+		trim(&word);
+		if (csv->meaning[i] != NO_COLUMN) {
+			if (!take(file, csv->meaning[i], word, request)) {
+				*cause = names[csv->meaning[i]];
+				return is_title(file, csv->meaning[i], word) ? TRACE_LINE_EMPTY :
+									       TRACE_LINE_WRONG;
+			}
+			seen |= BIT(csv->meaning[i]);
+		}
+		if (!text_is(&text, csv->separator))
+			break;
+	}
+	if (~seen & (BIT(COLUMN_BYTES + 1) - 1)) {
+		*cause = "columns are missing";
+		return TRACE_LINE_WRONG;
+	}
+	return trace_check_request(request, cause);
+}
+
+static int begin(struct trace_output *output, struct aftl_error *error __maybe_unused)
+{
+	fprintf(output->file, "%s\n", header);
+	return 0;
+}
+
+static int put(struct trace_output *output, const struct trace_request *request,
+	       struct aftl_error *error __maybe_unused)
+{
+	const char *class = request->class < output->classes ?
+		output->class_names[request->class] : "";
+
+	fprintf(output->file, "%llu,%s,%llu,%llu,%llu,%u,%u,%s\n",
+		(unsigned long long)request->t_ns, trace_op_names[request->op],
+		(unsigned long long)request->offset, (unsigned long long)request->bytes,
+		(unsigned long long)request->latency_ns, request->pid, request->stream,
+		strcmp(class, "approximate") ? "precise" : "approximate");
+	return 0;
+}
+
+const struct trace_format trace_format_csv = {
+	.name = "csv",
+	.title = "CSV with --columns, or as written by this program",
+	.units = "as told; written: times in ns, offsets in bytes",
+	.time_unit_ns = 1,
+	.known = known,
+	.open = open_csv,
+	.line = line,
+	.begin = begin,
+	.put = put,
+};

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The simulators MQSim and SSDSim: time, device, first sector, sectors, type, with blanks
+ * between them; 0 is a write and 1 a read. Times are integers in ns: MQSim documents a unit,
+ * but does not read it. Other simulators have decimals, and no unit that is agreed on.
+ */
+#include "trace-format.h"
+
+static enum trace_line_verdict line(struct trace_file *file, struct text_cursor text, void *out,
+				    const char **cause)
+{
+	struct trace_request *request = out;
+	u64 device, sector, sectors, type;
+	struct text_cursor time;
+
+	*request = (struct trace_request){ 0 };
+	text_blanks(&text);
+	time = text;
+	if (!text_scaled(&text, file->time_unit_ns, &request->t_ns) || !text_gap(&text) ||
+	    !text_below(&text, TRACE_STREAMS - 1, &device) || !text_gap(&text) ||
+	    !text_u64(&text, &sector) || !trace_bytes(sector, TRACE_SECTOR, &request->offset) ||
+	    !text_gap(&text) || !text_u64(&text, &sectors) ||
+	    !trace_bytes(sectors, TRACE_SECTOR, &request->bytes) || !text_gap(&text) ||
+	    !text_below(&text, 1, &type) || !text_blanks(&text) || !text_at_end(&text))
+		return TRACE_LINE_WRONG;
+	/* It has still to be found out what a file without bytes is. */
+	if (file->input.bytes && !file->hints->time_unit_ns && memchr(time.at, '.', (size_t)(time.end - time.at))) {
+		*cause = "a time with decimals, whose unit must be told: --time-unit";
+		return TRACE_LINE_WRONG;
+	}
+	request->op = type ? AFTL_OP_READ : AFTL_OP_WRITE;
+	request->stream = (u16)device;
+	return trace_check_request(request, cause);
+}
+
+/* The first line tells; decimals further below are dropped lines. */
+static int open_mqsim(struct trace_file *file, struct aftl_error *error)
+{
+	const char *head = (const char *)trace_input_at(&file->input);
+	struct text_cursor text = { head, head + trace_input_left(&file->input) };
+	struct text_cursor line = text_until(&text, '\n');
+
+	text_blanks(&line);
+	line = text_word(&line);
+	if (file->hints->time_unit_ns || !memchr(line.at, '.', (size_t)(line.end - line.at)))
+		return 0;
+	return aftl_fail(error, -EINVAL,
+			 "%.80s: times have decimals, so their unit is not ns; say --time-unit s, ms or us",
+			 file->input.name);
+}
+
+static int put(struct trace_output *output, const struct trace_request *request,
+	       struct aftl_error *error __maybe_unused)
+{
+	u64 first = request->offset / TRACE_SECTOR;
+	u64 behind = DIV_ROUND_UP(request->offset + request->bytes, TRACE_SECTOR);
+
+	if (request->op > AFTL_OP_WRITE) {
+		output->unfit[request->op]++;
+		return 0;
+	}
+	fprintf(output->file, "%llu %u %llu %llu %u\n", (unsigned long long)request->t_ns,
+		request->stream, (unsigned long long)first, (unsigned long long)(behind - first),
+		request->op == AFTL_OP_READ);
+	return 0;
+}
+
+const struct trace_format trace_format_mqsim = {
+	.name = "mqsim",
+	.title = "ASCII of the simulators MQSim and SSDSim",
+	.units = "times in ns, sectors of 512 bytes",
+	.time_unit_ns = 1,
+	.open = open_mqsim,
+	.line = line,
+	.put = put,
+};

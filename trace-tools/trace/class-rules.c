@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+
+#include "checked-memory.h"
+#include "class-rules.h"
+#include "random.h"
+
+#define RATIO_ONE 1000000ULL
+
+/**
+ * struct class_rule - a rule; terms that are missing fit everything
+ * @class: what it says
+ * @process: name, or NULL
+ * @begin: of the range
+ * @end: of the range
+ * @least: size
+ * @most: size
+ * @stream: number, or -1
+ * @share: of RATIO_ONE
+ */
+struct class_rule {
+	u8 class;
+	char *process;
+	u64 begin;
+	u64 end;
+	u64 least;
+	u64 most;
+	int stream;
+	u64 share;
+};
+
+static bool parse_bytes(struct text_cursor word, u64 *bytes)
+{
+	struct aftl_error unused;
+	char text[32];
+
+	if (word.end - word.at >= (ptrdiff_t)sizeof(text))
+		return false;
+	scnprintf(text, sizeof(text), "%.*s", (int)(word.end - word.at), word.at);
+	return !aftl_parse_value(AFTL_PARAM_BYTES, NULL, text, bytes, &unused);
+}
+
+static bool parse_range(struct text_cursor word, struct class_rule *rule)
+{
+	struct text_cursor offset = text_until(&word, '+');
+	u64 length;
+
+	return text_is(&word, '+') && parse_bytes(offset, &rule->begin) &&
+	       parse_bytes(word, &length) && length &&
+	       !__builtin_add_overflow(rule->begin, length, &rule->end);
+}
+
+static bool parse_size(struct text_cursor word, struct class_rule *rule)
+{
+	struct text_cursor least = text_until(&word, '.');
+
+	if (!text_is(&word, '.') || !text_is(&word, '.'))
+		return false;
+	return (text_at_end(&least) || parse_bytes(least, &rule->least)) &&
+	       (text_at_end(&word) || parse_bytes(word, &rule->most)) &&
+	       rule->least <= rule->most;
+}
+
+static bool parse_stream(struct text_cursor word, struct class_rule *rule)
+{
+	u64 number;
+
+	if (!text_below(&word, TRACE_STREAMS - 1, &number) || !text_at_end(&word))
+		return false;
+	rule->stream = (int)number;
+	return true;
+}
+
+static bool parse_share(struct text_cursor word, struct class_rule *rule)
+{
+	return text_scaled(&word, RATIO_ONE, &rule->share) && text_at_end(&word) &&
+	       rule->share <= RATIO_ONE;
+}
+
+static bool parse_process(struct text_cursor word, struct class_rule *rule)
+{
+	if (text_at_end(&word) || rule->process)
+		return false;
+	rule->process = memory_zeroed((size_t)(word.end - word.at) + 1, 1);
+	memcpy(rule->process, word.at, (size_t)(word.end - word.at));
+	return true;
+}
+
+static const struct {
+	const char *key;
+	bool (*parse)(struct text_cursor word, struct class_rule *rule);
+} terms[] = {
+	{ "process", parse_process }, { "range", parse_range }, { "size", parse_size },
+	{ "stream", parse_stream },   { "share", parse_share },
+};
+
+static bool parse_term(struct text_cursor word, struct class_rule *rule)
+{
+	struct text_cursor key = text_until(&word, '=');
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(terms); i++)
+		if (text_equals(key, terms[i].key))
+			return text_is(&word, '=') && terms[i].parse(word, rule);
+	return false;
+}
+
+static int blame_rule(struct text_cursor word, struct aftl_error *error)
+{
+	return aftl_fail(error, -EINVAL,
+			 "--rule: \"%.*s\" is not understood; a rule is such as approximate:process=ffmpeg,size=64KiB..",
+			 (int)min((size_t)(word.end - word.at), (size_t)60), word.at);
+}
+
+static int parse_rule(struct class_rule *rule, const char *words, struct aftl_error *error)
+{
+	struct text_cursor text = { words, words + strlen(words) };
+	struct text_cursor class = text_until(&text, ':');
+
+	*rule = (struct class_rule){
+		.end = U64_MAX, .most = U64_MAX, .stream = -1, .share = RATIO_ONE,
+	};
+	if (text_equals(class, "approximate"))
+		rule->class = TRACE_APPROXIMATE;
+	else if (!text_equals(class, "precise"))
+		return blame_rule(class, error);
+	if (!text_is(&text, ':'))
+		return 0;
+	do {
+		struct text_cursor word = text_until(&text, ',');
+
+		if (!parse_term(word, rule))
+			return blame_rule(word, error);
+	} while (text_is(&text, ','));
+	return 0;
+}
+
+int class_rules_parse(struct class_rules *rules, const char *const *texts, u32 count, u64 seed,
+		      struct aftl_error *error)
+{
+	int ret = 0;
+	u32 i;
+
+	*rules = (struct class_rules){
+		.rules = memory_zeroed(count, sizeof(*rules->rules)),
+		.count = count,
+		.seed = seed,
+	};
+	for (i = 0; i < count && !ret; i++) {
+		ret = parse_rule(&rules->rules[i], texts[i], error);
+		rules->by_process |= !!rules->rules[i].process;
+	}
+	if (ret)
+		class_rules_free(rules);
+	return ret;
+}
+
+void class_rules_free(struct class_rules *rules)
+{
+	u32 i;
+
+	for (i = 0; i < rules->count; i++)
+		free(rules->rules[i].process);
+	free(rules->rules);
+	*rules = (struct class_rules){ 0 };
+}
+
+static bool name_fits(const char *wanted, const char *name)
+{
+	size_t length = strlen(wanted);
+
+	if (!name)
+		return false;
+	if (wanted[length - 1] == '*')
+		return !strncmp(name, wanted, length - 1);
+	/* The kernel cuts names. */
+	return !strncmp(name, wanted, PROCESS_NAME_SIZE - 2);
+}
+
+static bool fits(const struct class_rules *rules, const struct class_rule *rule,
+		 const struct trace_request *request, const char *name)
+{
+	u64 draw = aftl_mix2(rules->seed, request->offset / CLASS_RULE_SHARE_BYTES);
+
+	return (!rule->process || name_fits(rule->process, name)) &&
+	       request->offset >= rule->begin && request->offset + request->bytes <= rule->end &&
+	       request->bytes >= rule->least && request->bytes <= rule->most &&
+	       (rule->stream < 0 || rule->stream == request->stream) &&
+	       aftl_below(draw, RATIO_ONE) < rule->share;
+}
+
+void class_rules_apply(const struct class_rules *rules, struct trace_request *request,
+		       const char *name)
+{
+	u32 i;
+
+	if (request->op != AFTL_OP_WRITE)
+		return;
+	request->class = TRACE_PRECISE;
+	request->by = TRACE_BY_NOBODY;
+	for (i = 0; i < rules->count; i++) {
+		if (!fits(rules, &rules->rules[i], request, name))
+			continue;
+		request->class = rules->rules[i].class;
+		request->by = TRACE_BY_RULE;
+		return;
+	}
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+
+#include "checked-memory.h"
+#include "latency-histogram.h"
+
+static u32 bucket_of(u64 ns)
+{
+	u32 bits = fls64(ns);
+	u32 shift;
+
+	if (bits <= LATENCY_STEP_SHIFT)
+		return (u32)ns;
+	shift = bits - LATENCY_STEP_SHIFT - 1;
+	return ((shift + 1) << LATENCY_STEP_SHIFT) +
+	       (u32)((ns >> shift) & ((1U << LATENCY_STEP_SHIFT) - 1));
+}
+
+/* The greatest value of a bucket. */
+static u64 top_of(u32 bucket)
+{
+	u32 shift = bucket >> LATENCY_STEP_SHIFT;
+	u64 step = bucket & ((1U << LATENCY_STEP_SHIFT) - 1);
+
+	if (!shift)
+		return bucket;
+	shift--;
+	return (((1ULL << LATENCY_STEP_SHIFT) + step) << shift) + ((1ULL << shift) - 1);
+}
+
+void latency_add(struct latency_histogram *latency, u64 ns)
+{
+	if (!latency->buckets)
+		latency->buckets = memory_zeroed(LATENCY_BUCKETS, sizeof(*latency->buckets));
+	latency->least = latency->count ? min(latency->least, ns) : ns;
+	latency->greatest = max(latency->greatest, ns);
+	latency->count++;
+	latency->sum += ns;
+	latency->buckets[bucket_of(ns)]++;
+}
+
+void latency_free(struct latency_histogram *latency)
+{
+	free(latency->buckets);
+	latency->buckets = NULL;
+}
+
+u64 latency_mean(const struct latency_histogram *latency)
+{
+	return latency->count ? (u64)((latency->sum + latency->count / 2) / latency->count) : 0;
+}
+
+u64 latency_quantile(const struct latency_histogram *latency, u32 per_million)
+{
+	u64 wanted = (u64)DIV_ROUND_UP((unsigned __int128)latency->count * per_million, 1000000);
+	u64 seen = 0;
+	u32 i;
+
+	if (!latency->count)
+		return 0;
+	for (i = 0; i < LATENCY_BUCKETS; i++) {
+		seen += latency->buckets[i];
+		if (seen >= wanted && seen)
+			break;
+	}
+	return min(top_of(i), latency->greatest);
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+
+#include "checked-memory.h"
+#include "provenance.h"
+
+/* Of a command line and of file names: enough to know them again. */
+#define WORDS 24
+#define FILES 8
+#define WORD_BYTES 64
+
+static void put_words(struct json_writer *json, const char *key, char **words, u32 count, u32 most)
+{
+	char word[WORD_BYTES];
+	u32 i;
+
+	json_list(json, key);
+	for (i = 0; i < min(count, most); i++) {
+		scnprintf(word, sizeof(word), "%s", words[i]);
+		json_string(json, NULL, word);
+	}
+	json_end_array(json);
+}
+
+/* At most 32 texts of 64 bytes, each byte of up to 6 when it is quoted: may be too long. */
+static char *render(const struct trace_run *run, u32 words)
+{
+	struct json_writer json;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *file = open_memstream(&text, &size);
+
+	if (!file)
+		return memory_text("");
+	json_begin(&json, file);
+	json_record(&json, NULL);
+	json_string(&json, "source_format", trace_reader_format(&run->reader)->name);
+	json_u64(&json, "source_files_count", run->reader.paths.count);
+	put_words(&json, "source_files", run->reader.paths.list, run->reader.paths.count,
+		  min(words, (u32)FILES));
+	put_words(&json, "arguments", run->options.argv, (u32)run->options.argc, words);
+	json_end_object(&json);
+	json_end(&json);
+	fclose(file);
+	text[strcspn(text, "\n")] = '\0';
+	return text;
+}
+
+char *provenance_text(const struct trace_run *run)
+{
+	u32 words = WORDS;
+	char *text = render(run, words);
+
+	while (words && strlen(text) >= AFTL_RECORD_PROVENANCE_SIZE) {
+		free(text);
+		words /= 2;
+		text = render(run, words);
+	}
+	return text;
+}

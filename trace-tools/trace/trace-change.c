@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "random.h"
+#include "trace-change.h"
+
+static int parse_sample(const char *words, struct trace_change *change, struct aftl_error *error)
+{
+	struct text_cursor text = { words, words + strlen(words) };
+	u64 ratio;
+
+	if (!text_u64(&text, &change->sample_seed) || !text_is(&text, ':') ||
+	    !text_scaled(&text, TRACE_SCALE_ONE, &ratio) || !text_at_end(&text) || !ratio ||
+	    ratio > TRACE_SCALE_ONE)
+		return aftl_fail(error, -EINVAL,
+				 "--sample: \"%.40s\" is not SEED:RATIO, such as 1:0.25", words);
+	change->sample = ratio == TRACE_SCALE_ONE ? 0 : U64_MAX / TRACE_SCALE_ONE * ratio;
+	return 0;
+}
+
+int trace_change_init(struct trace_change *change, const struct trace_options *options,
+		      struct aftl_error *error)
+{
+	*change = (struct trace_change){
+		.keep_time = options->keep_time,
+		.scale = options->scale_lba,
+		.fold = options->fold_bytes,
+		.device_bytes = options->device_bytes,
+	};
+	if (options->keep_time && options->rebase)
+		return aftl_fail(error, -EINVAL, "--keep-time and --rebase exclude each other");
+	if (change->fold % TRACE_SECTOR)
+		return aftl_fail(error, -EINVAL, "--fold must be a multiple of 512");
+	if (options->sample)
+		return parse_sample(options->sample, change, error);
+	return 0;
+}
+
+static bool in_sample(const struct trace_change *change, const struct trace_request *request)
+{
+	return !change->sample || !request->bytes ||
+	       aftl_mix2(change->sample_seed, request->offset / TRACE_SAMPLE_BYTES) <
+	       change->sample;
+}
+
+/* What is within a step of 4 KiB stays there, so that requests stay aligned as they were. */
+static void scale(const struct trace_change *change, struct trace_request *request)
+{
+	u64 step = request->offset / TRACE_SCALE_BYTES;
+
+	step = (u64)((unsigned __int128)step * change->scale / TRACE_SCALE_ONE);
+	request->offset = step * TRACE_SCALE_BYTES + request->offset % TRACE_SCALE_BYTES;
+}
+
+static int fold(struct trace_change *change, struct trace_request *request,
+		struct trace_request *rest, struct aftl_error *error)
+{
+	if (request->bytes > change->fold)
+		return aftl_fail(error, -ERANGE,
+				 "a request of %llu bytes is larger than --fold",
+				 (unsigned long long)request->bytes);
+	change->folded += request->offset + request->bytes > change->fold;
+	request->offset %= change->fold;
+	if (request->offset + request->bytes <= change->fold)
+		return 0;
+	*rest = *request;
+	rest->offset = 0;
+	rest->bytes = request->offset + request->bytes - change->fold;
+	rest->preflush = false;
+	request->bytes -= rest->bytes;
+	return 0;
+}
+
+static void rebase(struct trace_change *change, struct trace_request *request)
+{
+	if (!change->begun)
+		change->first_ns = request->t_ns;
+	change->begun = true;
+	request->t_ns -= change->first_ns;
+}
+
+int trace_change_apply(struct trace_change *change, struct trace_request *request,
+		       struct trace_request *rest, struct aftl_error *error)
+{
+	int ret = 0;
+
+	rest->bytes = 0;
+	if (!in_sample(change, request)) {
+		change->left_out++;
+		return 0;
+	}
+	if (!change->keep_time)
+		rebase(change, request);
+	if (change->scale)
+		scale(change, request);
+	if (change->fold)
+		ret = fold(change, request, rest, error);
+	if (!ret && rest->bytes && !change->keep_time)
+		rest->t_ns = request->t_ns;
+	if (!ret && change->device_bytes &&
+	    request->offset + request->bytes > change->device_bytes)
+		ret = aftl_fail(error, -ERANGE,
+				"a request ends at byte %llu, beyond --device-bytes; --fold brings it back",
+				(unsigned long long)(request->offset + request->bytes));
+	return ret ? ret : 1;
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+
+#include "checked-memory.h"
+#include "complain.h"
+#include "human-units.h"
+#include "output-file.h"
+#include "provenance.h"
+#include "trace-change.h"
+#include "trace-copy.h"
+#include "version.h"
+
+/* So many requests are read before anything is written, to say what is coming. */
+#define PREVIEW 1024
+
+/**
+ * struct copy - under way
+ * @run: the source
+ * @edit: of the caller
+ * @context: for @edit
+ * @change: as the options say
+ * @output: what is written
+ * @file: its name
+ * @provenance: of the requests
+ * @preview: the first requests
+ * @previewed: how many
+ * @next: of them, to be written
+ */
+struct copy {
+	struct trace_run *run;
+	trace_editor *edit;
+	void *context;
+	struct trace_change change;
+	struct trace_output output;
+	struct output_file file;
+	char *provenance;
+	struct trace_request preview[PREVIEW];
+	u32 previewed;
+	u32 next;
+};
+
+/* By the option, or by how the file is called. */
+static const struct trace_format *target_format(const struct trace_options *options,
+						const char *path)
+{
+	static const struct {
+		const char *end;
+		const char *format;
+	} ends[] = { { ".aft", "aft" }, { ".iolog", "iolog" }, { ".csv", "csv" } };
+	const char *dot = strrchr(path, '.');
+	unsigned int i;
+
+	if (options->to)
+		return trace_format_find(options->to);
+	if (strstr(path, ".blktrace."))
+		return trace_format_find("blktrace");
+	for (i = 0; dot && i < ARRAY_SIZE(ends); i++)
+		if (!strcmp(dot, ends[i].end))
+			return trace_format_find(ends[i].format);
+	return NULL;
+}
+
+static int set_format(struct copy *copy, const char *path, struct aftl_error *error)
+{
+	copy->output.format = target_format(&copy->run->options, path);
+	if (!copy->output.format)
+		return aftl_fail(error, -EINVAL,
+				 "%.120s: the name does not say a format; say it with --to", path);
+	if (!copy->output.format->put)
+		return aftl_fail(error, -EINVAL, "%s is read, but not written",
+				 copy->output.format->name);
+	return 0;
+}
+
+static int look_ahead(struct copy *copy, struct aftl_error *error)
+{
+	int ret = 1;
+
+	while (copy->previewed < PREVIEW) {
+		ret = trace_run_next(copy->run, &copy->preview[copy->previewed], error);
+		if (ret <= 0)
+			break;
+		copy->previewed++;
+	}
+	return ret < 0 ? ret : 0;
+}
+
+static void tell_preview(const struct copy *copy)
+{
+	u64 writes = 0, span = 0;
+	char text[HUMAN_SIZE], share[HUMAN_SIZE];
+	u32 i;
+
+	if (copy->run->options.quiet)
+		return;
+	trace_run_describe(copy->run, stderr);
+	for (i = 0; i < copy->previewed; i++)
+		writes += copy->preview[i].op == AFTL_OP_WRITE;
+	if (copy->previewed)
+		span = copy->preview[copy->previewed - 1].t_ns - copy->preview[0].t_ns;
+	human_time(text, span);
+	human_fixed(share, scaled_ratio(writes, copy->previewed, 1000), 1, " %");
+	fprintf(stderr, "the first %u requests: span %s, %s writes\n", copy->previewed, text,
+		share);
+}
+
+static int begin(struct copy *copy, const char *path, struct aftl_error *error)
+{
+	struct trace_run *run = copy->run;
+	int ret;
+
+	copy->output.path = copy->file.temporary;
+	copy->output.device_bytes = run->options.device_bytes ? run->options.device_bytes :
+		run->reader.merge.sources[0].file.device_bytes;
+	copy->output.source_format = trace_reader_format(&run->reader)->name;
+	copy->output.tool_version = approxftl_version();
+	copy->output.classes = trace_run_classes(run, &copy->output.class_names);
+	copy->output.names = run->reader.names;
+	copy->provenance = provenance_text(run);
+	copy->output.provenance = copy->provenance;
+	ret = output_file_begin(&copy->file, path, run->options.force, error);
+	if (!ret)
+		ret = trace_output_open(&copy->output, error);
+	return ret;
+}
+
+/* Return: 1, 0 at the end, or a negative error number. */
+static int next_request(struct copy *copy, struct trace_request *request, struct aftl_error *error)
+{
+	int ret = 1;
+
+	if (copy->next < copy->previewed)
+		*request = copy->preview[copy->next++];
+	else
+		ret = trace_run_next(copy->run, request, error);
+	if (ret > 0 && copy->edit)
+		copy->edit(copy->context, request,
+			   process_names_get(copy->run->reader.names, request->pid));
+	return ret;
+}
+
+static int write_all(struct copy *copy, struct aftl_error *error)
+{
+	struct trace_request request, rest;
+	int ret;
+
+	while ((ret = next_request(copy, &request, error)) > 0) {
+		ret = trace_change_apply(&copy->change, &request, &rest, error);
+		if (!ret)
+			continue;
+		if (ret > 0)
+			ret = trace_output_put(&copy->output, &request, error);
+		if (!ret && rest.bytes)
+			ret = trace_output_put(&copy->output, &rest, error);
+		if (ret)
+			return ret;
+	}
+	return ret;
+}
+
+static int check_strict(const struct copy *copy, struct aftl_error *error)
+{
+	u32 op;
+
+	for (op = 0; copy->run->options.strict && op < AFTL_OPS; op++)
+		if (copy->output.unfit[op])
+			return aftl_fail(error, -EINVAL, "%s cannot hold %llu requests: %s",
+					 copy->output.format->name,
+					 (unsigned long long)copy->output.unfit[op],
+					 trace_op_names[op]);
+	return 0;
+}
+
+static void tell_result(const struct copy *copy)
+{
+	const struct trace_change *change = &copy->change;
+	u64 unfit = 0;
+	u32 op;
+
+	trace_run_losses(copy->run, stderr);
+	for (op = 0; op < AFTL_OPS; op++) {
+		unfit += copy->output.unfit[op];
+		if (copy->output.unfit[op])
+			fprintf(stderr, "%llu requests left out, which %s cannot hold: %s\n",
+				(unsigned long long)copy->output.unfit[op],
+				copy->output.format->name, trace_op_names[op]);
+	}
+	if (change->left_out)
+		fprintf(stderr, "%llu requests are not in the sample\n",
+			(unsigned long long)change->left_out);
+	if (change->folded)
+		fprintf(stderr, "%llu requests were beyond --fold and came round\n",
+			(unsigned long long)change->folded);
+	if (!copy->run->options.quiet)
+		fprintf(stderr, "%llu requests written to %s\n",
+			(unsigned long long)(copy->output.written - unfit), copy->file.path);
+}
+
+static int put_json(const struct copy *copy, struct aftl_error *error)
+{
+	struct json_writer json;
+	FILE *file = trace_run_json_begin(copy->run, &json, error);
+	u32 op;
+
+	if (!file)
+		return -EIO;
+	trace_run_describe_json(copy->run, &json);
+	trace_run_losses_json(copy->run, &json);
+	json_object(&json, "written");
+	json_string(&json, "format", copy->output.format->name);
+	json_u64(&json, "requests", copy->output.written);
+	json_record(&json, "left_out");
+	for (op = 0; op < AFTL_OPS; op++)
+		if (copy->output.unfit[op])
+			json_u64(&json, trace_op_names[op], copy->output.unfit[op]);
+	json_end_object(&json);
+	json_u64(&json, "not_in_sample", copy->change.left_out);
+	json_u64(&json, "folded", copy->change.folded);
+	json_end_object(&json);
+	return trace_run_json_end(copy->run, &json, file, error);
+}
+
+/* What was opened is closed in any case. */
+static int run_copy(struct copy *copy, const char *path, struct aftl_error *error)
+{
+	struct aftl_error other;
+	int ret = begin(copy, path, error);
+	int closed;
+
+	if (ret)
+		return ret;
+	ret = write_all(copy, error);
+	closed = trace_output_finish(&copy->output, ret ? &other : error);
+	if (!ret)
+		ret = closed;
+	if (!ret)
+		ret = check_strict(copy, error);
+	if (!ret)
+		return output_file_commit(&copy->file, error);
+	output_file_drop(&copy->file);
+	return ret;
+}
+
+enum exit_code trace_copy(struct trace_run *run, trace_editor *edit, void *context)
+{
+	struct copy *copy = memory_zeroed(1, sizeof(*copy));
+	const char *path = run->options.words[run->options.word_count - 1];
+	struct aftl_error error;
+	int ret;
+
+	*copy = (struct copy){ .run = run, .edit = edit, .context = context };
+	ret = trace_change_init(&copy->change, &run->options, &error);
+	if (!ret)
+		ret = set_format(copy, path, &error);
+	if (ret) {
+		free(copy);
+		return trace_complain_usage(&error);
+	}
+	ret = look_ahead(copy, &error);
+	if (!ret) {
+		tell_preview(copy);
+		ret = run_copy(copy, path, &error);
+	}
+	progress_end(&run->progress);
+	if (!ret)
+		tell_result(copy);
+	if (!ret && run->options.json)
+		ret = put_json(copy, &error);
+	free(copy->provenance);
+	free(copy);
+	return ret ? trace_complain(ret, &error) : EXIT_DONE;
+}

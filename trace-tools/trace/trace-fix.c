@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * blkparse 1.2.0 does not know notes that begin with the number of a control group, which
+ * kernels with control groups of block devices write: it prints none of them, names of
+ * processes included. Without that number it does.
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "blktrace-layout.h"
+#include "checked-memory.h"
+#include "complain.h"
+#include "interruption.h"
+#include "json-envelope.h"
+#include "output-file.h"
+#include "trace-run.h"
+
+static const char usage[] =
+	"Usage: approxftl trace fix [OPTION ...] IN OUT\n"
+	"\n"
+	"Copies a capture of blktrace, IN.blktrace.0, IN.blktrace.1 ..., to OUT.blktrace.0 ... so\n"
+	"that blkparse 1.2.0 prints the notes in it. Both may be single files, too.\n";
+
+/**
+ * struct fix - under way
+ * @options: of the user
+ * @in: file that is read
+ * @out: file that is written
+ * @notes: that were changed
+ * @events: all of them
+ */
+struct fix {
+	struct trace_options options;
+	struct trace_input in;
+	FILE *out;
+	u64 notes;
+	u64 events;
+};
+
+/* Offsets within an event of version 7. */
+#define MAGIC_AT 0
+#define ACTION_AT 28
+#define EXTRA_AT 46
+
+static int blame_byte(const struct fix *fix, const char *cause, struct aftl_error *error)
+{
+	return aftl_fail(error, -EINVAL, "%.80s: byte %llu: %s", fix->in.name,
+			 (unsigned long long)fix->in.offset, cause);
+}
+
+static int check_magic(const struct fix *fix, const u8 *event, struct aftl_error *error)
+{
+	u32 magic;
+
+	memcpy(&magic, event + MAGIC_AT, sizeof(magic));
+	if (magic == (BLKTRACE_MAGIC | BLKTRACE_V7))
+		return 0;
+	if (magic == (BLKTRACE_MAGIC | BLKTRACE_V8))
+		return blame_byte(fix, "version 8, which blkparse 1.2.0 does not read at all",
+				  error);
+	return blame_byte(fix, "no event of blktrace version 7 of this machine's byte order",
+			  error);
+}
+
+/* Takes the number out of a note; returns the bytes that follow it. */
+static u16 fix_event(struct fix *fix, u8 *event, u16 extra)
+{
+	u32 action;
+
+	memcpy(&action, event + ACTION_AT, sizeof(action));
+	if (!(action & BLKTRACE_IS_NOTE) || !(action & BLKTRACE_CGROUP) ||
+	    extra < BLKTRACE_CGROUP_BYTES)
+		return extra;
+	action &= ~(u32)BLKTRACE_CGROUP;
+	memcpy(event + ACTION_AT, &action, sizeof(action));
+	extra -= BLKTRACE_CGROUP_BYTES;
+	memcpy(event + EXTRA_AT, &extra, sizeof(extra));
+	fix->notes++;
+	return extra;
+}
+
+static int copy_event(struct fix *fix, struct aftl_error *error)
+{
+	u8 event[BLKTRACE_V7_BYTES];
+	u16 extra, kept;
+	int ret;
+
+	if (trace_input_left(&fix->in) < BLKTRACE_V7_BYTES)
+		return blame_byte(fix, "the file ends inside an event", error);
+	memcpy(event, trace_input_at(&fix->in), sizeof(event));
+	ret = check_magic(fix, event, error);
+	if (ret)
+		return ret;
+	memcpy(&extra, event + EXTRA_AT, sizeof(extra));
+	ret = trace_input_fill(&fix->in, BLKTRACE_V7_BYTES + (size_t)extra, error);
+	if (ret)
+		return ret;
+	if (trace_input_left(&fix->in) < BLKTRACE_V7_BYTES + (size_t)extra)
+		return blame_byte(fix, "the file ends inside an event", error);
+	kept = fix_event(fix, event, extra);
+	fwrite(event, sizeof(event), 1, fix->out);
+	fwrite(trace_input_at(&fix->in) + BLKTRACE_V7_BYTES + extra - kept, kept, 1, fix->out);
+	trace_input_take(&fix->in, BLKTRACE_V7_BYTES + (size_t)extra);
+	fix->events++;
+	return interrupted() ? aftl_fail(error, -EINTR, "interrupted") : 0;
+}
+
+static int copy_events(struct fix *fix, struct aftl_error *error)
+{
+	int ret;
+
+	do {
+		ret = trace_input_fill(&fix->in, BLKTRACE_V7_BYTES, error);
+		if (ret || !trace_input_left(&fix->in))
+			return ret;
+		ret = copy_event(fix, error);
+	} while (!ret);
+	return ret;
+}
+
+static int write_file(struct fix *fix, const struct output_file *file, struct aftl_error *error)
+{
+	int ret;
+
+	fix->out = strcmp(file->temporary, "-") ? fopen(file->temporary, "wb") : stdout;
+	if (!fix->out)
+		return aftl_fail(error, -errno, "%.120s: cannot create: %s", file->path,
+				 strerror(errno));
+	ret = copy_events(fix, error);
+	if ((fflush(fix->out) || ferror(fix->out)) && !ret)
+		ret = aftl_fail(error, -EIO, "%.120s: cannot write", file->path);
+	if (fix->out != stdout)
+		fclose(fix->out);
+	return ret;
+}
+
+static int fix_file(struct fix *fix, const char *in, const char *out, struct aftl_error *error)
+{
+	struct output_file file;
+	int ret = trace_input_open(&fix->in, in, error);
+
+	if (ret)
+		return ret;
+	ret = output_file_begin(&file, out, fix->options.force, error);
+	if (!ret) {
+		ret = write_file(fix, &file, error);
+		if (ret)
+			output_file_drop(&file);
+		else
+			ret = output_file_commit(&file, error);
+	}
+	trace_input_close(&fix->in);
+	return ret;
+}
+
+/* "x.blktrace.3" for the capture "x". */
+static int fix_member(struct fix *fix, const char *in, const char *capture, const char *out,
+		      struct aftl_error *error)
+{
+	char target[4096];
+
+	if (scnprintf(target, sizeof(target), "%s%s", out, in + strlen(capture)) >=
+	    (int)sizeof(target) - 1)
+		return aftl_fail(error, -ENAMETOOLONG, "%.120s: the name is too long", out);
+	return fix_file(fix, in, target, error);
+}
+
+static int fix_all(struct fix *fix, struct aftl_error *error)
+{
+	const char *in = fix->options.words[0], *out = fix->options.words[1];
+	struct trace_paths paths = { 0 };
+	int ret = 0;
+	u32 i;
+
+	if (!strcmp(in, "-") || !access(in, F_OK))
+		return fix_file(fix, in, out, error);
+	trace_paths_add(&paths, in);
+	for (i = 0; i < paths.count && !ret; i++)
+		ret = strcmp(paths.list[i], in) ?
+			fix_member(fix, paths.list[i], in, out, error) :
+			fix_file(fix, in, out, error);
+	trace_paths_free(&paths);
+	return ret;
+}
+
+static int put_json(const struct fix *fix, struct aftl_error *error)
+{
+	const struct trace_run run = { .options = fix->options };
+	struct json_writer json;
+	FILE *file = trace_run_json_begin(&run, &json, error);
+
+	if (!file)
+		return -EIO;
+	json_u64(&json, "events", fix->events);
+	json_u64(&json, "changed_notes", fix->notes);
+	return trace_run_json_end(&run, &json, file, error);
+}
+
+static enum exit_code run_fix(struct fix *fix)
+{
+	struct aftl_error error;
+	int ret;
+
+	if (fix->options.word_count != 2) {
+		aftl_fail(&error, -EINVAL,
+			  "fix takes IN and OUT; \"approxftl trace fix --help\" explains it");
+		return trace_complain_usage(&error);
+	}
+	interruption_catch();
+	ret = fix_all(fix, &error);
+	if (!ret && fix->options.json)
+		ret = put_json(fix, &error);
+	else if (!ret && !fix->options.quiet)
+		fprintf(stderr, "%llu of %llu events were notes with a control group\n",
+			(unsigned long long)fix->notes, (unsigned long long)fix->events);
+	return ret ? trace_complain(ret, &error) : EXIT_DONE;
+}
+
+enum exit_code trace_fix_main(int argc, char **argv)
+{
+	struct fix fix = { .notes = 0 };
+	struct aftl_error error;
+	enum exit_code code = EXIT_DONE;
+
+	if (trace_options_parse(&fix.options, VERB_FIX, argc, argv, &error)) {
+		code = trace_complain_usage(&error);
+	} else if (fix.options.help) {
+		fputs(usage, stdout);
+		trace_options_help(VERB_FIX);
+	} else {
+		code = run_fix(&fix);
+	}
+	trace_options_free(&fix.options);
+	return code;
+}

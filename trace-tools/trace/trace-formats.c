@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "complain.h"
+#include "json-envelope.h"
+#include "trace-run.h"
+
+static const char usage[] =
+	"Usage: approxftl trace formats [--json FILE]\n"
+	"\n"
+	"Lists the formats that are read (r) and written (w).\n";
+
+static bool is_read(const struct trace_format *format)
+{
+	return format->line || format->fill;
+}
+
+static void put_text(void)
+{
+	const struct trace_format *const *format;
+
+	for (format = trace_formats; *format; format++)
+		printf("%-10s %c%c  %s\n%15s%s%s\n", (*format)->name, is_read(*format) ? 'r' : '-',
+		       (*format)->put ? 'w' : '-', (*format)->title, "", (*format)->units,
+		       (*format)->told_only ? "; only with --from" : "");
+}
+
+static int put_json(const struct trace_run *run, struct aftl_error *error)
+{
+	const struct trace_format *const *format;
+	struct json_writer json;
+	FILE *file = trace_run_json_begin(run, &json, error);
+
+	if (!file)
+		return -EIO;
+	json_array(&json, "formats");
+	for (format = trace_formats; *format; format++) {
+		json_object(&json, NULL);
+		json_string(&json, "name", (*format)->name);
+		json_string(&json, "title", (*format)->title);
+		json_string(&json, "units", (*format)->units);
+		json_bool(&json, "read", is_read(*format));
+		json_bool(&json, "written", (*format)->put);
+		json_bool(&json, "found_by_looking", !(*format)->told_only);
+		json_end_object(&json);
+	}
+	json_end_array(&json);
+	return trace_run_json_end(run, &json, file, error);
+}
+
+enum exit_code trace_formats_main(int argc, char **argv)
+{
+	struct trace_run run = { .taken = 0 };
+	struct aftl_error error;
+	int ret = trace_options_parse(&run.options, VERB_FORMATS, argc, argv, &error);
+
+	if (!ret && run.options.word_count)
+		ret = aftl_fail(&error, -EINVAL, "formats takes no file");
+	if (ret) {
+		trace_options_free(&run.options);
+		return trace_complain_usage(&error);
+	}
+	if (run.options.help)
+		fputs(usage, stdout);
+	else if (run.options.json)
+		ret = put_json(&run, &error);
+	else
+		put_text();
+	if (run.options.help)
+		trace_options_help(VERB_FORMATS);
+	trace_options_free(&run.options);
+	return ret ? trace_complain(ret, &error) : EXIT_DONE;
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "complain.h"
+#include "output-file.h"
+#include "trace-run.h"
+
+static const char usage[] =
+	"Usage: approxftl trace pair [OPTION ...] FILE ...\n"
+	"\n"
+	"Matches the begin and the end of each request, and prints latencies by operation, class and\n"
+	"process, the queue depth, and what applications have said of regions and labels.\n";
+
+/* Labels that are printed; --json has all. */
+#define SHOWN 20
+
+static void put_row(FILE *file, const struct trace_run *run, const struct trace_request *request,
+		    const char *name)
+{
+	const char (*names)[AFTL_RECORD_NAME_SIZE];
+	u32 classes = trace_run_classes(run, &names);
+
+	fprintf(file, "%llu,%s,%llu,%llu,%llu,%u,", (unsigned long long)request->t_ns,
+		trace_op_names[request->op], (unsigned long long)request->offset,
+		(unsigned long long)request->bytes, (unsigned long long)request->latency_ns,
+		request->pid);
+	for (; name && *name; name++)
+		fputc(*name == ',' || *name == '"' || *name < ' ' ? '_' : *name, file);
+	fprintf(file, ",%u,%s,%s,%u,%u\n", request->stream,
+		request->class < classes ? names[request->class] : "",
+		request->op == AFTL_OP_WRITE ? trace_by_names[request->by] : "", request->fua,
+		request->preflush);
+}
+
+static int read_all(struct trace_run *run, struct trace_summary *summary, FILE *rows,
+		    struct aftl_error *error)
+{
+	struct trace_request request;
+	int ret;
+
+	while ((ret = trace_run_next(run, &request, error)) > 0) {
+		const char *name = process_names_get(run->reader.names, request.pid);
+
+		trace_summary_add(summary, &request, name);
+		if (rows)
+			put_row(rows, run, &request, name);
+	}
+	return ret;
+}
+
+static int read_with_rows(struct trace_run *run, struct trace_summary *summary,
+			  struct aftl_error *error)
+{
+	struct output_file file;
+	FILE *rows;
+	int ret = output_file_begin(&file, run->options.requests, true, error);
+
+	if (ret)
+		return ret;
+	rows = strcmp(file.temporary, "-") ? fopen(file.temporary, "w") : stdout;
+	if (!rows)
+		return aftl_fail(error, -errno, "%.120s: cannot create: %s", file.path,
+				 strerror(errno));
+	fputs("t_ns,op,offset_bytes,bytes,latency_ns,pid,process,stream,class,said_by,fua,preflush\n",
+	      rows);
+	ret = read_all(run, summary, rows, error);
+	if (fflush(rows) || ferror(rows))
+		ret = ret ? ret : aftl_fail(error, -EIO, "%.120s: cannot write", file.path);
+	if (rows != stdout)
+		fclose(rows);
+	if (!ret)
+		return output_file_commit(&file, error);
+	output_file_drop(&file);
+	return ret;
+}
+
+static void put_remarks(const struct trace_run *run, struct json_writer *json)
+{
+	u32 i;
+
+	json_array(json, "remarks");
+	for (i = 0; i < run->reader.remark_count; i++) {
+		json_record(json, NULL);
+		json_u64(json, "t_ns", run->reader.remarks[i].t_ns);
+		json_string(json, "text", run->reader.remarks[i].text);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+static int put_json(const struct trace_run *run, const struct trace_summary *summary,
+		    struct aftl_error *error)
+{
+	const char (*names)[AFTL_RECORD_NAME_SIZE];
+	u32 classes = trace_run_classes(run, &names);
+	struct json_writer json;
+	FILE *file = trace_run_json_begin(run, &json, error);
+
+	if (!file)
+		return -EIO;
+	trace_run_describe_json(run, &json);
+	trace_run_losses_json(run, &json);
+	json_object(&json, "requests");
+	trace_summary_json(&json, summary, names, classes);
+	json_end_object(&json);
+	put_remarks(run, &json);
+	return trace_run_json_end(run, &json, file, error);
+}
+
+static void put_text(const struct trace_run *run, const struct trace_summary *summary)
+{
+	const char (*names)[AFTL_RECORD_NAME_SIZE];
+	u32 classes = trace_run_classes(run, &names);
+	u32 i;
+
+	trace_summary_text(stdout, summary, names, classes);
+	for (i = 0; i < min(run->reader.remark_count, (u32)SHOWN); i++)
+		printf("at %llu ns: %s\n",
+		       (unsigned long long)(run->reader.remarks[i].t_ns - summary->first_ns),
+		       run->reader.remarks[i].text);
+	if (run->reader.remark_count > SHOWN)
+		printf("%u more remarks; --json has them\n", run->reader.remark_count - SHOWN);
+	trace_run_losses(run, stdout);
+}
+
+static enum exit_code tell(struct trace_run *run, struct trace_summary *summary)
+{
+	struct aftl_error error;
+	int ret = run->options.requests ? read_with_rows(run, summary, &error) :
+					  read_all(run, summary, NULL, &error);
+
+	progress_end(&run->progress);
+	if (!ret && run->options.json)
+		ret = put_json(run, summary, &error);
+	else if (!ret && (!run->options.requests || strcmp(run->options.requests, "-")))
+		put_text(run, summary);
+	return ret ? trace_complain(ret, &error) : EXIT_DONE;
+}
+
+enum exit_code trace_pair_main(int argc, char **argv)
+{
+	struct trace_summary *summary = NULL;
+	struct trace_run run;
+	enum exit_code code = trace_run_begin(&run, VERB_PAIR, usage, 0, argc, argv);
+
+	if (!code && !run.options.help) {
+		summary = trace_summary_create();
+		code = tell(&run, summary);
+	}
+	trace_summary_free(summary);
+	trace_run_end(&run);
+	return code;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the subcommands share: opening the source, saying what it is and what was lost.
+ */
+#ifndef AFTL_TRACE_RUN_H
+#define AFTL_TRACE_RUN_H
+
+#include "progress.h"
+#include "trace-summary.h"
+#include "trace-verbs.h"
+
+/**
+ * struct trace_run - a subcommand under way
+ * @options: of the user
+ * @reader: of the source
+ * @progress: of reading
+ * @taken: requests so far
+ */
+struct trace_run {
+	struct trace_options options;
+	struct trace_reader reader;
+	struct progress progress;
+	u64 taken;
+};
+
+/**
+ * trace_run_begin() - parse the options and open the source
+ * @words: that are no source, at the end of the command line
+ * @usage: what to print for --help
+ *
+ * Return: EXIT_DONE; anything else, or @run->options.help, ends the program.
+ */
+enum exit_code trace_run_begin(struct trace_run *run, enum trace_verb_bit verb, const char *usage,
+			       u32 words, int argc, char **argv);
+void trace_run_end(struct trace_run *run);
+
+/* As trace_reader_next(); with progress, and -EINTR after Ctrl-C. */
+int __must_check trace_run_next(struct trace_run *run, struct trace_request *request,
+				struct aftl_error *error);
+
+/* The names of the classes of the source, and how many. */
+u32 trace_run_classes(const struct trace_run *run, const char (**names)[AFTL_RECORD_NAME_SIZE]);
+
+/* One line for each file: format, units. */
+void trace_run_describe(const struct trace_run *run, FILE *out);
+void trace_run_describe_json(const struct trace_run *run, struct json_writer *json);
+
+/* What was lost, missing or odd. */
+void trace_run_losses(const struct trace_run *run, FILE *out);
+void trace_run_losses_json(const struct trace_run *run, struct json_writer *json);
+
+/* Begins a JSON document in the file of --json; NULL with a sentence. */
+FILE *trace_run_json_begin(const struct trace_run *run, struct json_writer *json,
+			   struct aftl_error *error);
+int __must_check trace_run_json_end(const struct trace_run *run, struct json_writer *json,
+				    FILE *file, struct aftl_error *error);
+
+#endif

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "class-rules.h"
+#include "trace-copy.h"
+
+static const char usage[] =
+	"Usage: approxftl trace tag --rule RULE ... [OPTION ...] IN ... OUT.aft\n"
+	"\n"
+	"Reads a trace, says by rules which writes may lose bits, and writes a record file.\n"
+	"\n"
+	"  --rule approximate:process=ffmpeg     what processes of that name write\n"
+	"  --rule approximate:share=0.5          half of all mebibytes of addresses, by --seed\n"
+	"  --rule approximate:range=1GiB+4GiB    what is written there\n"
+	"  --rule approximate:size=64KiB..       large writes; ..4KiB are small ones\n"
+	"\n"
+	"Terms may be joined by commas: a rule then fits if all do. The first rule that fits\n"
+	"decides; a write that none fits is precise.\n";
+
+static void edit(void *context, struct trace_request *request, const char *name)
+{
+	class_rules_apply(context, request, name);
+}
+
+static int prepare(struct trace_run *run, struct class_rules *rules, struct aftl_error *error)
+{
+	const struct trace_file *first = &run->reader.merge.sources[0].file;
+	int ret;
+
+	if (!run->options.rule_count)
+		return aftl_fail(error, -EINVAL,
+				 "--rule missing; \"approxftl trace tag --help\" explains it");
+	ret = class_rules_parse(rules, run->options.rules, run->options.rule_count,
+				run->options.seed, error);
+	if (!ret && rules->by_process && !first->format->events)
+		ret = aftl_fail(error, -EINVAL,
+				"--rule: %s has no names of processes; blktrace and blkparse have",
+				first->format->name);
+	if (ret)
+		class_rules_free(rules);
+	run->options.to = "aft";
+	return ret;
+}
+
+enum exit_code trace_tag_main(int argc, char **argv)
+{
+	struct class_rules rules = { 0 };
+	struct aftl_error error;
+	struct trace_run run;
+	enum exit_code code = trace_run_begin(&run, VERB_TAG, usage, 1, argc, argv);
+
+	if (!code && !run.options.help) {
+		code = prepare(&run, &rules, &error) ? trace_complain_usage(&error) :
+						       trace_copy(&run, edit, &rules);
+		class_rules_free(&rules);
+	}
+	trace_run_end(&run);
+	return code;
+}

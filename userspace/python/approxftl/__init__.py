@@ -1,0 +1,479 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Say which of a file's data may lose bits: libapproxftl for Python.
+
+    import approxftl
+
+    with approxftl.open("/mnt/picture", "wb", precise=[(0, 4096)]) as f:
+        f.write(header_of_4096_bytes)
+        f.write(pixels)
+        f.sync()
+        print(f.errors().flipped_bits)
+
+All of a file that is opened for writing is approximate but for the ranges in `precise`. Without
+the device of dm-approxftl everything works, and nothing is approximate, unless require=True.
+"""
+
+from __future__ import annotations
+
+import builtins
+import ctypes
+import enum
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    import numpy.typing
+    from typing_extensions import Buffer
+
+__all__ = [
+    "TO_END",
+    "Arena",
+    "Class",
+    "Device",
+    "Errors",
+    "Extent",
+    "File",
+    "Info",
+    "RefusedError",
+    "Unit",
+    "open",
+]
+
+TO_END = -1
+_REQUIRE = 1
+_BATCH = 256
+
+
+class Class(enum.IntEnum):
+    """What may happen to data."""
+
+    PRECISE = 0
+    APPROXIMATE = 1
+    NONE = 2
+
+
+class Extent(NamedTuple):
+    """A range of which something is said; its length may be TO_END."""
+
+    offset: int
+    length: int
+    kind: Class
+
+
+class Unit(NamedTuple):
+    """What is stored in one unit of flash."""
+
+    offset: int
+    device_offset: int
+    kind: Class
+    flags: int
+    flips: int
+    raw: int
+
+
+class Errors(NamedTuple):
+    """Errors of a range, which is taken in whole units; see approxftl_errors(3)."""
+
+    unit_bytes: int
+    units: int
+    approximate_units: int
+    flipped_units: int
+    lost_units: int
+    unmodelled_units: int
+    flipped_bits: int
+    raw_errors: int
+
+
+class Info(NamedTuple):
+    """What there is; see approxftl_caps(3)."""
+
+    version: int
+    devices: int
+    can: int
+    may: int
+    max_files: int
+    max_ranges: int
+
+
+class RefusedError(OSError):
+    """A refusal, with the library's sentence."""
+
+
+def _structure(name: str, *fields: tuple[str, Any]) -> type[ctypes.Structure]:
+    return type(name, (ctypes.Structure,), {"_fields_": list(fields)})
+
+
+_U32, _U64, _S64 = ctypes.c_uint32, ctypes.c_uint64, ctypes.c_int64
+_Info = _structure("_Info", ("version", _U32), ("devices", _U32), ("can", _U64), ("may", _U64),
+                   ("max_files", _U64), ("max_ranges", _U64), ("reserved", _U64 * 3))
+_Extent = _structure("_Extent", ("offset", _S64), ("length", _S64), ("kind", _U32),
+                     ("reserved", _U32))
+_Unit = _structure("_Unit", ("offset", _S64), ("device_offset", _S64), ("kind", _U32),
+                   ("flags", _U32), ("flips", _U32), ("raw", _U32))
+_Errors = _structure("_Errors", *((name, _U64) for name in Errors._fields),
+                     ("reserved", _U64 * 2))
+
+_POINTER, _INT, _OFF, _SIZE = ctypes.c_void_p, ctypes.c_int, ctypes.c_int64, ctypes.c_size_t
+_TEXT = ctypes.c_char_p
+
+# Result and arguments of each function.
+_FUNCTIONS: dict[str, tuple[Any, ...]] = {
+    "open": (_INT, _TEXT, ctypes.c_uint, _POINTER),
+    "close": (None, _POINTER),
+    "active": (ctypes.c_bool, _POINTER),
+    "reason": (_TEXT, _POINTER),
+    "caps": (_INT, _POINTER, _POINTER),
+    "tag": (_INT, _POINTER, _INT, _OFF, _OFF, _INT),
+    "untag": (_INT, _POINTER, _INT, _OFF, _OFF),
+    "protect": (_INT, _POINTER, _INT, _OFF, _OFF),
+    "query": (_INT, _POINTER, _INT, _OFF, _POINTER, _SIZE),
+    "region_begin": (_INT, _POINTER, _INT, _TEXT),
+    "region_end": (_INT, _POINTER),
+    "label": (_INT, _POINTER, _TEXT),
+    "pwrite": (ctypes.c_ssize_t, _POINTER, _INT, _POINTER, _SIZE, _OFF, _INT),
+    "errors": (_INT, _POINTER, _INT, _OFF, _OFF, _POINTER),
+    "stored": (_INT, _POINTER, _INT, _POINTER, _OFF, _POINTER, _SIZE),
+    "remember": (_INT, _POINTER, _INT),
+    "recall": (_INT, _POINTER, _INT),
+    "watch": (_INT, _POINTER, _INT, ctypes.c_bool),
+    "arena_create": (_INT, _POINTER, _INT, _POINTER),
+    "arena_destroy": (None, _POINTER),
+    "alloc": (_POINTER, _POINTER, _SIZE),
+    "free": (None, _POINTER, _POINTER),
+    "arena_offset": (_OFF, _POINTER, _POINTER),
+    "arena_at": (_POINTER, _POINTER, _OFF),
+    "arena_sync": (_INT, _POINTER),
+}
+
+
+def _load() -> ctypes.CDLL:
+    """Return the library; installed, it is two folders above this package's."""
+    name = "libapproxftl.so.1"
+    beside = Path(__file__).resolve().parents[3] / name
+    try:
+        return ctypes.CDLL(str(beside) if beside.exists() else name, use_errno=True)
+    except OSError as error:
+        raise ImportError(f"{name} cannot be loaded: {error}; install it, or name its folder in"
+                          " LD_LIBRARY_PATH") from error
+
+
+class _Library:
+    """The C functions, without their prefix."""
+
+    def __init__(self) -> None:
+        library = _load()
+        for name, (result, *arguments) in _FUNCTIONS.items():
+            function = getattr(library, f"approxftl_{name}")
+            function.restype = result
+            function.argtypes = arguments
+            setattr(self, name, function)
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(name)
+
+
+_library = _Library()
+
+
+def _check(result: int) -> int:
+    if result < 0:
+        raise RefusedError(-result, _library.reason(None).decode())
+    return result
+
+
+class Device:
+    """A handle: on the device that path is on, or on any."""
+
+    def __init__(self, path: str | os.PathLike[str] | None = None, *, require: bool = False,
+                 ) -> None:
+        handle = ctypes.c_void_p()
+        name = os.fsencode(path) if path is not None else None
+        _check(_library.open(name, _REQUIRE if require else 0, ctypes.byref(handle)))
+        self._handle: ctypes.c_void_p | None = handle
+
+    def __enter__(self) -> Device:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self.close()
+
+    @property
+    def handle(self) -> ctypes.c_void_p:
+        """The handle of the C library."""
+        if self._handle is None:
+            raise ValueError("the device has been closed")
+        return self._handle
+
+    def close(self) -> None:
+        """Its regions end; what was said of files stays."""
+        if self._handle is not None:
+            _library.close(self._handle)
+        self._handle = None
+
+    @property
+    def active(self) -> bool:
+        """Whether anything is done at all."""
+        return bool(_library.active(self.handle))
+
+    def caps(self) -> Info:
+        """What there is."""
+        info = _Info()
+        _check(_library.caps(self.handle, ctypes.byref(info)))
+        return Info(*(getattr(info, name) for name in Info._fields))
+
+    def tag(self, fd: int, offset: int = 0, length: int = TO_END,
+            kind: Class = Class.APPROXIMATE) -> None:
+        """Say what may happen to a range of a file."""
+        _check(_library.tag(self.handle, fd, offset, length, kind))
+
+    def untag(self, fd: int, offset: int = 0, length: int = TO_END) -> None:
+        """Say nothing of it any more."""
+        _check(_library.untag(self.handle, fd, offset, length))
+
+    def protect(self, fd: int, offset: int, length: int) -> None:
+        """Keep a header or an index amid approximate data precise."""
+        _check(_library.protect(self.handle, fd, offset, length))
+
+    def query(self, fd: int) -> list[Extent]:
+        """List what is said of a file."""
+        extents: list[Extent] = []
+        room = (_Extent * _BATCH)()
+        where, count = 0, _BATCH
+        while count == _BATCH and where != TO_END:
+            count = _check(_library.query(self.handle, fd, where, room, _BATCH))
+            extents += [Extent(e.offset, e.length, Class(e.kind)) for e in room[:count]]
+            if count:
+                last = extents[-1]
+                where = TO_END if last.length == TO_END else last.offset + last.length
+        return extents
+
+    def errors(self, fd: int, offset: int = 0, length: int = TO_END) -> Errors:
+        """Count the bits of a range that are flipped now; it must have been synced."""
+        errors = _Errors()
+        _check(_library.errors(self.handle, fd, offset, length, ctypes.byref(errors)))
+        return Errors(*(getattr(errors, name) for name in Errors._fields))
+
+    def stored(self, fd: int, offset: int = 0, length: int = TO_END) -> Iterator[Unit]:
+        """Tell the same unit by unit."""
+        cursor = ctypes.c_int64(offset)
+        room = (_Unit * _BATCH)()
+        end = None if length == TO_END else offset + length
+        while cursor.value != TO_END:
+            left = TO_END if end is None else max(0, end - cursor.value)
+            count = _check(_library.stored(self.handle, fd, ctypes.byref(cursor), left, room,
+                                           _BATCH))
+            for unit in room[:count]:
+                yield Unit(unit.offset, unit.device_offset, Class(unit.kind), unit.flags,
+                           unit.flips, unit.raw)
+
+    def pwrite(self, fd: int, data: bytes, offset: int, kind: Class = Class.APPROXIMATE) -> int:
+        """Write data of a class; return how many bytes."""
+        return _check(_library.pwrite(self.handle, fd, data, len(data), offset, kind))
+
+    def remember(self, fd: int) -> None:
+        """Keep what is said of a file in its attribute."""
+        _check(_library.remember(self.handle, fd))
+
+    def recall(self, fd: int) -> int:
+        """Say what the attribute says; return how many ranges."""
+        return _check(_library.recall(self.handle, fd))
+
+    def watch(self, fd: int, *, on: bool = True) -> None:
+        """Have the kernel recall every file of this file system that is opened."""
+        _check(_library.watch(self.handle, fd, on))
+
+    def label(self, text: str) -> None:
+        """Put a name into the block trace."""
+        _check(_library.label(self.handle, text.encode()))
+
+    @contextmanager
+    def region(self, kind: Class = Class.APPROXIMATE, label: str | None = None) -> Iterator[None]:
+        """O_DIRECT writes of this thread are of a class within."""
+        _check(_library.region_begin(self.handle, kind, label.encode() if label else None))
+        try:
+            yield
+        finally:
+            _check(_library.region_end(self.handle))
+
+    def arena(self, fd: int) -> Arena:
+        """Approximate memory that is backed by a file."""
+        return Arena(self, fd)
+
+
+class Arena:
+    """Approximate memory, page by page; see approxftl_arena_create(3)."""
+
+    def __init__(self, device: Device, fd: int) -> None:
+        arena = ctypes.c_void_p()
+        _check(_library.arena_create(device.handle, fd, ctypes.byref(arena)))
+        self._arena: ctypes.c_void_p | None = arena
+
+    def __enter__(self) -> Arena:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self.close()
+
+    @property
+    def _open(self) -> ctypes.c_void_p:
+        if self._arena is None:
+            raise ValueError("the arena has been closed")
+        return self._arena
+
+    def close(self) -> None:
+        """Unmap it: nothing that was allocated may be used any more."""
+        if self._arena is not None:
+            _library.arena_destroy(self._arena)
+        self._arena = None
+
+    def memory(self, size: int) -> memoryview:
+        """Allocate some bytes, all 0 unless the file had some."""
+        address = _library.alloc(self._open, size)
+        if address is None:
+            number = ctypes.get_errno()
+            raise MemoryError(f"{size} bytes of an arena: {os.strerror(number)}")
+        return memoryview((ctypes.c_ubyte * size).from_address(address)).cast("B")
+
+    def array(self, shape: int | tuple[int, ...], kind: numpy.typing.DTypeLike = "float64",
+              ) -> numpy.typing.NDArray[Any]:
+        """Allocate an array of numpy, which must be there."""
+        import numpy as np  # whoever has no numpy has all the rest
+
+        lengths = (shape,) if isinstance(shape, int) else shape
+        dtype = np.dtype(kind)
+        if dtype.hasobject:
+            raise TypeError("numbers can be approximate, Python objects cannot")
+        count = int(np.prod(lengths, dtype=np.int64))
+        memory = self.memory(max(1, dtype.itemsize * count))
+        return np.frombuffer(memory, dtype=dtype, count=count).reshape(lengths)
+
+    def offset(self, memory: Buffer) -> int:
+        """Where something of it is in the file."""
+        view = memoryview(memory).cast("B")
+        address = ctypes.addressof(ctypes.c_ubyte.from_buffer(view))
+        return _check(_library.arena_offset(self._open, address))
+
+    def at(self, offset: int, size: int) -> memoryview:
+        """Find what an earlier run has left."""
+        last = _library.arena_at(self._open, offset + size - 1) if size > 0 else None
+        if offset < 0 or last is None:
+            raise ValueError(f"the arena's file does not reach byte {offset + size - 1}")
+        address = _library.arena_at(self._open, offset)
+        return memoryview((ctypes.c_ubyte * size).from_address(address)).cast("B")
+
+    def sync(self) -> None:
+        """Everything is on the device afterwards."""
+        _check(_library.arena_sync(self._open))
+
+
+class File:
+    """A binary file that is approximate; it has all that the file of open() has."""
+
+    def __init__(self, raw: IO[bytes], device: Device) -> None:
+        self.raw = raw
+        self.device = device
+
+    def __enter__(self) -> File:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self.close()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.raw, name)
+
+    def close(self) -> None:
+        """Close the file and its handle."""
+        try:
+            self.raw.close()
+        finally:
+            self.device.close()
+
+    def write(self, data: bytes | bytearray | memoryview) -> int:
+        """Write, as to any file."""
+        return self.raw.write(data)
+
+    def read(self, size: int = -1) -> bytes:
+        """Read, as from any file."""
+        return self.raw.read(size)
+
+    def sync(self) -> None:
+        """Everything that was written is on the device afterwards."""
+        self.raw.flush()
+        os.fdatasync(self.raw.fileno())
+
+    def tag(self, offset: int = 0, length: int = TO_END, kind: Class = Class.APPROXIMATE) -> None:
+        """Say what may happen to a range."""
+        self.device.tag(self.raw.fileno(), offset, length, kind)
+
+    def untag(self, offset: int = 0, length: int = TO_END) -> None:
+        """Say nothing of it any more."""
+        self.device.untag(self.raw.fileno(), offset, length)
+
+    def protect(self, offset: int, length: int) -> None:
+        """Keep a header or an index amid approximate data precise."""
+        self.device.protect(self.raw.fileno(), offset, length)
+
+    def query(self) -> list[Extent]:
+        """List what is said of the file."""
+        return self.device.query(self.raw.fileno())
+
+    def errors(self, offset: int = 0, length: int = TO_END) -> Errors:
+        """Count the bits that are flipped now. The file must be open for reading, too."""
+        return self.device.errors(self.raw.fileno(), offset, length)
+
+    def remember(self) -> None:
+        """Keep what is said of it in its attribute."""
+        self.device.remember(self.raw.fileno())
+
+
+def _readable_too(mode: str) -> str:
+    """Make a mode that reads as well: the error report needs that."""
+    return mode if "+" in mode else mode + "+"
+
+
+def open(
+    path: str | os.PathLike[str],
+    mode: str = "rb",
+    *,
+    precise: Iterable[tuple[int, int]] = (),
+    approximate: Iterable[tuple[int, int]] | None = None,
+    require: bool = False,
+    remember: bool = False,
+) -> File:
+    """Open a binary file and say what of it is approximate.
+
+    All of it is, unless `approximate` names the ranges; `precise` names those that are not.
+    Ranges are pairs of offset and length, which may be TO_END. A file that is opened for
+    reading only is left as it is. `remember` keeps the tags beyond an unmount.
+    """
+    if "b" not in mode:
+        raise ValueError(f"mode {mode!r} is not binary: text may not be approximate")
+    if mode.strip("rb"):
+        mode = _readable_too(mode)
+    raw: IO[bytes] = builtins.open(path, mode)  # noqa: PTH123, SIM115 # File closes it
+    try:
+        device = Device(path, require=require)
+    except OSError:
+        raw.close()
+        raise
+    opened = File(raw, device)
+    try:
+        if raw.writable():
+            for offset, length in [(0, TO_END)] if approximate is None else approximate:
+                opened.tag(offset, length)
+            for offset, length in precise:
+                opened.protect(offset, length)
+            if remember:
+                opened.remember()
+    except OSError:
+        opened.close()
+        raise
+    return opened
