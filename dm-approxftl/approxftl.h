@@ -167,14 +167,20 @@ static inline u32 aftl_unit_sectors(const struct aftl_disk *disk)
 
 /* target.c */
 
+typedef int (*aftl_target_fn)(struct aftl_target *target, void *data);
+
 /**
- * aftl_target_visit() - call @fn for each target that is in use, until it returns not 0
+ * aftl_target_visit() - call @fn for a device of ours
+ * @dev: which
  * @fn: called under the target's gate; allocates without I/O
  * @data: second argument of @fn
  *
- * May sleep. Return: what @fn did.
+ * May sleep. Return: what @fn did, -ENODEV if the device is none of ours, or -EINTR.
  */
-int aftl_target_visit(int (*fn)(struct aftl_target *target, void *data), void *data);
+int aftl_target_visit(dev_t dev, aftl_target_fn fn, void *data);
+
+/* Call @fn for each target that is in use; it may look at the queue, but not at the disk. */
+void aftl_target_each(aftl_target_fn fn, void *data);
 
 /* options.c */
 

@@ -17,50 +17,25 @@ static struct block_device *device_of(const struct file *file)
 	return S_ISBLK(file_inode(file)->i_mode) ? I_BDEV(file->f_mapping->host) : NULL;
 }
 
-/**
- * struct visit - what is wanted of a device of ours
- * @dev: its number
- * @run: does it; gets the visit
- * @found: there is such a device
- */
-struct visit {
-	dev_t dev;
-	int (*run)(struct aftl_target *target, struct visit *visit);
-	bool found;
-};
-
-static int visit_if_it_is(struct aftl_target *target, void *data)
+static int visit_device(dev_t dev, aftl_target_fn fn, void *data, u32 *reason)
 {
-	struct visit *visit = data;
+	int ret = aftl_target_visit(dev, fn, data);
 
-	if (target->disk->dev != visit->dev)
-		return 0;
-	visit->found = true;
-	return visit->run(target, visit);
-}
-
-static int visit_device(struct visit *visit, u32 *reason)
-{
-	int ret = aftl_target_visit(visit_if_it_is, visit);
-
-	if (visit->found)
-		return ret;
-	*reason = APPROXFTL_REASON_DEVICE;
-	return -ENODEV;
+	if (ret == -ENODEV)
+		*reason = APPROXFTL_REASON_DEVICE;
+	return ret;
 }
 
 /* Ranges of a device. */
 
 /**
- * struct tag_visit - a visit that tags
- * @visit: its common part
+ * struct wish - what shall be said
  * @first: first byte
  * @last: last byte
  * @class: enum approxftl_class
  * @reason: takes why not
  */
-struct tag_visit {
-	struct visit visit;
+struct wish {
 	u64 first;
 	u64 last;
 	u32 class;
@@ -70,10 +45,10 @@ struct tag_visit {
 /* As many as an administrator should ever need. */
 #define MAX_DEVICE_RANGES 65536
 
-static int tag_ranges(struct aftl_ranges *ranges, const struct tag_visit *wanted)
+static int tag_ranges(struct aftl_ranges *ranges, const struct wish *wish)
 {
 	u32 before = ranges->count;
-	int ret = aftl_ranges_set(ranges, wanted->first, wanted->last, wanted->class,
+	int ret = aftl_ranges_set(ranges, wish->first, wish->last, wish->class,
 				  before < MAX_DEVICE_RANGES ? MAX_DEVICE_RANGES - before : 0);
 
 	if (!before && ranges->count)
@@ -83,19 +58,19 @@ static int tag_ranges(struct aftl_ranges *ranges, const struct tag_visit *wanted
 	return ret;
 }
 
-static int tag_device(struct aftl_target *target, struct visit *visit)
+static int tag_device(struct aftl_target *target, void *data)
 {
-	struct tag_visit *wanted = container_of(visit, struct tag_visit, visit);
+	struct wish *wish = data;
 	u64 bytes = (u64)target->ti->len << SECTOR_SHIFT;
 	int ret;
 
-	if (wanted->first >= bytes)
+	if (wish->first >= bytes)
 		return -EOVERFLOW;
-	if (wanted->last != AFTL_LAST_BYTE && wanted->last >= bytes)
+	if (wish->last != AFTL_LAST_BYTE && wish->last >= bytes)
 		return -EOVERFLOW;
-	ret = tag_ranges(&target->disk->tags, wanted);
+	ret = tag_ranges(&target->disk->tags, wish);
 	if (ret == -ENOSPC)
-		wanted->reason = APPROXFTL_REASON_RANGES;
+		wish->reason = APPROXFTL_REASON_RANGES;
 	return ret;
 }
 
@@ -118,8 +93,8 @@ static int check_device(const struct file *file, struct approxftl_range *range)
 
 static int tag_device_file(const struct file *file, struct approxftl_range *range)
 {
-	struct tag_visit wanted = { .visit.run = tag_device, .class = range->class };
-	int ret = aftl_control_span(range, &wanted.first, &wanted.last);
+	struct wish wish = { .class = range->class };
+	int ret = aftl_control_span(range, &wish.first, &wish.last);
 
 	if (!ret)
 		ret = check_device(file, range);
@@ -127,9 +102,8 @@ static int tag_device_file(const struct file *file, struct approxftl_range *rang
 		ret = filemap_write_and_wait(file->f_mapping);
 	if (ret)
 		return ret;
-	wanted.visit.dev = device_of(file)->bd_dev;
-	ret = visit_device(&wanted.visit, &wanted.reason);
-	range->reason = wanted.reason;
+	ret = visit_device(device_of(file)->bd_dev, tag_device, &wish, &wish.reason);
+	range->reason = wish.reason;
 	return ret;
 }
 
@@ -154,51 +128,48 @@ int aftl_control_device_tag(struct aftl_control *control, void *argument)
 }
 
 /**
- * struct list_visit - a visit that lists ranges
- * @visit: its common part
+ * struct listing - ranges that are looked up
  * @cursor: moved on
  * @extents: takes them
  * @room: how many fit
  * @count: how many there are
  */
-struct list_visit {
-	struct visit visit;
+struct listing {
 	u64 cursor;
 	struct approxftl_extent *extents;
 	u32 room;
 	u32 count;
 };
 
-static int list_device(struct aftl_target *target, struct visit *visit)
+static int list_device(struct aftl_target *target, void *data)
 {
-	struct list_visit *wanted = container_of(visit, struct list_visit, visit);
+	struct listing *listing = data;
 
-	wanted->count = aftl_ranges_list(&target->disk->tags, &wanted->cursor, wanted->extents,
-					 wanted->room);
+	listing->count = aftl_ranges_list(&target->disk->tags, &listing->cursor, listing->extents,
+					  listing->room);
 	return 0;
 }
 
 /* A caller with more room asks again. */
 static int query_device(struct block_device *device, struct approxftl_query *query)
 {
-	struct list_visit wanted = {
-		.visit = { .dev = device->bd_dev, .run = list_device },
+	struct listing listing = {
 		.cursor = query->cursor,
 		.room = min_t(u32, query->room, AFTL_BATCH),
 	};
 	u32 reason;
 	int ret;
 
-	wanted.extents = kmalloc_array(AFTL_BATCH, sizeof(*wanted.extents), GFP_KERNEL);
-	if (!wanted.extents)
+	listing.extents = kmalloc_array(AFTL_BATCH, sizeof(*listing.extents), GFP_KERNEL);
+	if (!listing.extents)
 		return -ENOMEM;
-	ret = visit_device(&wanted.visit, &reason);
-	if (!ret && copy_to_user(u64_to_user_ptr(query->extents), wanted.extents,
-				 wanted.count * sizeof(*wanted.extents)))
+	ret = visit_device(device->bd_dev, list_device, &listing, &reason);
+	if (!ret && copy_to_user(u64_to_user_ptr(query->extents), listing.extents,
+				 listing.count * sizeof(*listing.extents)))
 		ret = -EFAULT;
-	kfree(wanted.extents);
-	query->cursor = wanted.cursor;
-	query->count = wanted.count;
+	kfree(listing.extents);
+	query->cursor = listing.cursor;
+	query->count = listing.count;
 	return ret;
 }
 
@@ -206,14 +177,13 @@ int aftl_control_device_query(struct aftl_control *control, void *argument)
 {
 	struct approxftl_query *query = argument;
 	struct file *file = fget(query->fd);
-	int ret = -ENOTBLK;
+	int ret;
 
 	if (!file)
 		return -EBADF;
 	query->count = 0;
-	if (query->cursor > AFTL_LAST_BYTE)
-		ret = query->cursor == APPROXFTL_TO_END ? 0 : -EINVAL;
-	else if (device_of(file))
+	ret = device_of(file) ? aftl_control_check_cursor(query) : -ENOTBLK;
+	if (!ret && query->cursor != APPROXFTL_TO_END)
 		ret = query_device(device_of(file), query);
 	fput(file);
 	return ret;
@@ -222,15 +192,13 @@ int aftl_control_device_query(struct aftl_control *control, void *argument)
 /* What is stored. */
 
 /**
- * struct look - a visit that looks at units
- * @visit: its common part
+ * struct look - units that are looked at
  * @units: device_offset says which; the rest is filled in
  * @count: how many
  * @unit_bytes: takes their size
  * @bytes: takes the size of the device
  */
 struct look {
-	struct visit visit;
 	struct approxftl_unit *units;
 	u32 count;
 	u32 unit_bytes;
@@ -242,10 +210,6 @@ static void look_at_unit(const struct aftl *ftl, u32 index, struct approxftl_uni
 	struct aftl_errors errors;
 	u32 class;
 
-	unit->class = APPROXFTL_NONE;
-	unit->flags = 0;
-	unit->flips = 0;
-	unit->raw = 0;
 	if (aftl_lookup(ftl, to_unit(index), &class) == AFTL_NO_SLOT)
 		return;
 	unit->class = class == AFTL_APPROX ? APPROXFTL_APPROXIMATE : APPROXFTL_PRECISE;
@@ -258,9 +222,20 @@ static void look_at_unit(const struct aftl *ftl, u32 index, struct approxftl_uni
 	unit->raw = errors.raw;
 }
 
-static int look_at_units(struct aftl_target *target, struct visit *visit)
+/* A file system may say anything of where its blocks are: beyond the end nothing is. */
+static void look_at(const struct aftl *ftl, const struct look *look, struct approxftl_unit *unit)
 {
-	struct look *look = container_of(visit, struct look, visit);
+	unit->class = APPROXFTL_NONE;
+	unit->flags = 0;
+	unit->flips = 0;
+	unit->raw = 0;
+	if (unit->device_offset < look->bytes)
+		look_at_unit(ftl, unit->device_offset / look->unit_bytes, unit);
+}
+
+static int look_at_units(struct aftl_target *target, void *data)
+{
+	struct look *look = data;
 	struct aftl_disk *disk = target->disk;
 	u32 i;
 
@@ -268,8 +243,7 @@ static int look_at_units(struct aftl_target *target, struct visit *visit)
 	look->bytes = (u64)target->ti->len << SECTOR_SHIFT;
 	spin_lock_bh(&disk->lock);
 	for (i = 0; i < look->count; i++)
-		look_at_unit(disk->ftl, look->units[i].device_offset / look->unit_bytes,
-			     &look->units[i]);
+		look_at(disk->ftl, look, &look->units[i]);
 	spin_unlock_bh(&disk->lock);
 	return 0;
 }
@@ -278,12 +252,14 @@ static int look_at_units(struct aftl_target *target, struct visit *visit)
  * struct survey - an answer to APPROXFTL_STORED in the making
  * @stored: the question
  * @inode: the file; NULL for the device itself
+ * @dev: the device
  * @look: at the units of a batch
  * @end: byte at which it ends
  */
 struct survey {
 	struct approxftl_stored *stored;
 	struct inode *inode;
+	dev_t dev;
 	struct look look;
 	u64 end;
 };
@@ -339,7 +315,7 @@ static int answer_some(struct survey *survey)
 	int ret = gather(survey);
 
 	if (!ret)
-		ret = visit_device(&look->visit, &survey->stored->reason);
+		ret = visit_device(survey->dev, look_at_units, look, &survey->stored->reason);
 	if (ret)
 		return ret;
 	if (copy_to_user(to + survey->stored->count, look->units,
@@ -353,7 +329,7 @@ static int answer_some(struct survey *survey)
 static int begin(struct survey *survey, const struct file *file)
 {
 	struct approxftl_stored *stored = survey->stored;
-	int ret = visit_device(&survey->look.visit, &stored->reason);
+	int ret = visit_device(survey->dev, look_at_units, &survey->look, &stored->reason);
 	u64 bytes = survey->inode ? i_size_read(survey->inode) : survey->look.bytes;
 
 	if (ret)
@@ -400,13 +376,13 @@ static int identify(struct survey *survey, const struct file *file)
 		survey->stored->reason = APPROXFTL_REASON_DEVICE;
 		return -EOPNOTSUPP;
 	}
-	survey->look.visit.dev = device->bd_dev;
+	survey->dev = device->bd_dev;
 	return 0;
 }
 
 static int survey_file(struct approxftl_stored *stored, const struct file *file)
 {
-	struct survey survey = { .stored = stored, .look.visit.run = look_at_units };
+	struct survey survey = { .stored = stored };
 	int ret = identify(&survey, file);
 
 	if (ret)

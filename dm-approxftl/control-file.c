@@ -79,6 +79,11 @@ int aftl_control_untag(struct aftl_control *control, void *argument)
 	return ret;
 }
 
+int aftl_control_check_cursor(const struct approxftl_query *query)
+{
+	return query->cursor > AFTL_LAST_BYTE && query->cursor != APPROXFTL_TO_END ? -EINVAL : 0;
+}
+
 /* Copies the next few; returns how many, or an error code. */
 static int list_some(const struct inode *inode, struct approxftl_query *query,
 		     struct approxftl_extent *extents)
@@ -110,12 +115,13 @@ int aftl_control_query(struct aftl_control *control, void *argument)
 {
 	struct approxftl_query *query = argument;
 	struct file *file = fget(query->fd);
-	int ret = -EINVAL;
+	int ret;
 
 	if (!file)
 		return -EBADF;
 	query->count = 0;
-	if (S_ISREG(file_inode(file)->i_mode))
+	ret = S_ISREG(file_inode(file)->i_mode) ? aftl_control_check_cursor(query) : -EINVAL;
+	if (!ret)
 		ret = list(inode_of(file), query);
 	fput(file);
 	return ret;
@@ -226,9 +232,9 @@ int aftl_control_watch(struct aftl_control *control, void *argument)
 	if (!file)
 		return -EBADF;
 	if (watch->on)
-		ret = aftl_watch_begin(inode_of(file));
+		ret = aftl_watch_begin(file_inode(file)->i_sb);
 	else
-		ret = aftl_watch_end(inode_of(file));
+		ret = aftl_watch_end(file_inode(file)->i_sb);
 	fput(file);
 	return ret;
 }

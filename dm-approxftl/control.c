@@ -9,6 +9,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#include <linux/user_namespace.h>
 
 #include "control.h"
 
@@ -75,10 +76,12 @@ static int run_caps(struct aftl_control *control, void *argument)
 	if (IS_ENABLED(CONFIG_BLK_DEV_IO_TRACE))
 		caps->can |= APPROXFTL_CAN_NOTE;
 	caps->may = caps->can;
-	if (!capable(CAP_SYS_ADMIN))
+	/* A question, not an attempt. */
+	if (!ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN))
 		caps->may &= ~(APPROXFTL_CAN_DEVICE | APPROXFTL_CAN_WATCH);
 	aftl_files_caps(caps);
-	return aftl_target_visit(count_device, &caps->devices);
+	aftl_target_each(count_device, &caps->devices);
+	return 0;
 }
 
 /* A label is one printable word after another, so that a line of text can hold it. */

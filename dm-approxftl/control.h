@@ -33,6 +33,9 @@ int __must_check aftl_control_span(const struct approxftl_range *range, u64 *fir
 
 /* control-file.c */
 
+/* Can there be a range at @query->cursor? 0 or -EINVAL. */
+int __must_check aftl_control_check_cursor(const struct approxftl_query *query);
+
 int aftl_control_tag(struct aftl_control *control, void *argument);
 int aftl_control_untag(struct aftl_control *control, void *argument);
 int aftl_control_query(struct aftl_control *control, void *argument);

@@ -161,9 +161,9 @@ static enum aftl_verdict judge_pages(struct question *question, struct bvec_iter
 /* Ranges of the device count only while nobody has claimed it, as a file system does. */
 static bool is_raw(const struct aftl_target *target)
 {
-	const struct mapped_device *md = dm_table_get_md(target->ti->table);
+	const struct gendisk *disk = dm_disk(dm_table_get_md(target->ti->table));
 
-	return target->disk->tags.count && !READ_ONCE(dm_disk((void *)md)->part0->bd_holder);
+	return READ_ONCE(target->disk->tags.count) && !READ_ONCE(disk->part0->bd_holder);
 }
 
 static enum aftl_verdict judge_place(const struct question *question, struct bvec_iter at)
@@ -201,7 +201,10 @@ static void count(enum aftl_verdict verdict, u32 units)
 		this_cpu_add(counts.units[verdict], units);
 }
 
-/* The first unit's verdict; the bio ends before the first unit of another class. */
+/*
+ * The first unit's verdict, or that one that follows is called precise; the bio ends before
+ * the first unit of another class.
+ */
 static enum aftl_verdict judge_run(struct question *question, struct bio *bio)
 {
 	u32 unit_bytes = aftl_unit_sectors(question->target->disk) << SECTOR_SHIFT;
@@ -219,6 +222,8 @@ static enum aftl_verdict judge_run(struct question *question, struct bio *bio)
 			verdict = next;
 		else if (aftl_verdict_approx(next) != aftl_verdict_approx(verdict))
 			break;
+		else if (next == AFTL_SAID_PRECISE)
+			verdict = next;
 		count(next, 1);
 		bio_advance_iter(bio, &at, unit_bytes);
 	}

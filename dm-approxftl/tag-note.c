@@ -56,7 +56,7 @@ void aftl_note_scope(u32 whose, u32 class, const char *label)
 	scnprintf(text, sizeof(text), "approxftl region %d %s %s%s%s", current->pid,
 		  whose == APPROXFTL_THREAD ? "thread" : "process", class_names[class],
 		  *label ? " " : "", label);
-	aftl_target_visit(put_note, text);
+	aftl_target_each(put_note, text);
 }
 
 void aftl_note_label(const char *label)
@@ -64,5 +64,5 @@ void aftl_note_label(const char *label)
 	char text[BLK_TN_MAX_MSG];
 
 	scnprintf(text, sizeof(text), "approxftl label %d %s", current->pid, label);
-	aftl_target_visit(put_note, text);
+	aftl_target_each(put_note, text);
 }

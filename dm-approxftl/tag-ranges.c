@@ -87,7 +87,7 @@ int aftl_ranges_set(struct aftl_ranges *ranges, u64 first, u64 last, u32 class, 
 	ret = mtree_store_range(&ranges->tree, first, last, says ? xa_mk_value(class) : NULL,
 				GFP_KERNEL_ACCOUNT);
 	if (!ret)
-		ranges->count = count;
+		WRITE_ONCE(ranges->count, count);
 	return ret;
 }
 

@@ -7,7 +7,7 @@
  * mistaken for a later one while it is kept here. What shares the memory of a process are
  * its threads and those that io_uring does its work with.
  */
-#include <linux/hashtable.h>
+#include <linux/rhashtable.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
@@ -17,30 +17,49 @@
 #define MAX_SCOPES 4096
 
 /**
- * struct scope - one of them
- * @node: in the table
- * @list: in that of the open file
+ * struct writer - whose writes
  * @pid: the thread; NULL for a process
  * @mm: the memory
+ */
+struct writer {
+	struct pid *pid;
+	struct mm_struct *mm;
+};
+
+/**
+ * struct scope - what one open file says of a writer
+ * @node: in the table, beside what others say of the same
+ * @list: in that of the open file
+ * @writer: key
  * @class: enum approxftl_class
  * @rcu: readers may still look at it
  */
 struct scope {
-	struct hlist_node node;
+	struct rhlist_head node;
 	struct list_head list;
-	struct pid *pid;
-	struct mm_struct *mm;
+	struct writer writer;
 	u32 class;
 	struct rcu_head rcu;
 };
 
-static DEFINE_HASHTABLE(table, 8);
-static DEFINE_SPINLOCK(table_lock); /* table, count */
-static u32 count;
+static const struct rhashtable_params table_params = {
+	.key_len = sizeof_field(struct scope, writer),
+	.key_offset = offsetof(struct scope, writer),
+	.head_offset = offsetof(struct scope, node),
+	.automatic_shrinking = true,
+};
 
-static unsigned long key_of(const struct pid *pid, const struct mm_struct *mm)
+static struct rhltable table;
+static atomic_t count __read_mostly;
+
+int aftl_scope_table_init(void)
 {
-	return pid ? (unsigned long)pid : (unsigned long)mm;
+	return rhltable_init(&table, &table_params);
+}
+
+void aftl_scope_table_exit(void)
+{
+	rhltable_destroy(&table);
 }
 
 void aftl_scopes_init(struct aftl_scopes *scopes)
@@ -55,9 +74,30 @@ static struct scope *find_scope(struct aftl_scopes *scopes, const struct pid *pi
 	struct scope *scope;
 
 	list_for_each_entry(scope, &scopes->list, list)
-		if (scope->pid == pid && scope->mm == current->mm)
+		if (scope->writer.pid == pid && scope->writer.mm == current->mm)
 			return scope;
 	return NULL;
+}
+
+/* Readers compare the two, and look no further. */
+static void forget(struct scope *scope)
+{
+	put_pid(scope->writer.pid);
+	mmdrop(scope->writer.mm);
+	kfree_rcu(scope, rcu);
+}
+
+static struct scope *new_scope(struct pid *pid, u32 class)
+{
+	struct scope *scope = kzalloc(sizeof(*scope), GFP_KERNEL_ACCOUNT);
+
+	if (!scope)
+		return NULL;
+	scope->writer.pid = get_pid(pid);
+	scope->writer.mm = current->mm;
+	scope->class = class;
+	mmgrab(scope->writer.mm);
+	return scope;
 }
 
 static int add_scope(struct aftl_scopes *scopes, struct pid *pid, u32 class)
@@ -66,19 +106,16 @@ static int add_scope(struct aftl_scopes *scopes, struct pid *pid, u32 class)
 
 	if (scopes->count >= MAX_SCOPES)
 		return -ENOSPC;
-	scope = kzalloc(sizeof(*scope), GFP_KERNEL_ACCOUNT);
+	scope = new_scope(pid, class);
 	if (!scope)
 		return -ENOMEM;
-	scope->pid = get_pid(pid);
-	scope->mm = current->mm;
-	scope->class = class;
-	mmgrab(scope->mm);
+	if (rhltable_insert(&table, &scope->node, table_params)) {
+		forget(scope);
+		return -ENOMEM;
+	}
 	list_add(&scope->list, &scopes->list);
 	scopes->count++;
-	spin_lock(&table_lock);
-	hash_add_rcu(table, &scope->node, key_of(pid, scope->mm));
-	count++;
-	spin_unlock(&table_lock);
+	atomic_inc(&count);
 	atomic_inc(&aftl_tags_in_use);
 	return 0;
 }
@@ -86,16 +123,11 @@ static int add_scope(struct aftl_scopes *scopes, struct pid *pid, u32 class)
 static void remove_scope(struct aftl_scopes *scopes, struct scope *scope)
 {
 	atomic_dec(&aftl_tags_in_use);
-	spin_lock(&table_lock);
-	hash_del_rcu(&scope->node);
-	count--;
-	spin_unlock(&table_lock);
+	atomic_dec(&count);
+	rhltable_remove(&table, &scope->node, table_params);
 	list_del(&scope->list);
 	scopes->count--;
-	/* Readers compare these, and look no further. */
-	put_pid(scope->pid);
-	mmdrop(scope->mm);
-	kfree_rcu(scope, rcu);
+	forget(scope);
 }
 
 static int set_scope(struct aftl_scopes *scopes, struct pid *pid, u32 class, u32 *previous)
@@ -136,14 +168,16 @@ void aftl_scopes_clear(struct aftl_scopes *scopes)
 }
 
 /* Several open files may speak of one thread: precise is stronger. */
-static u32 class_of(const struct pid *pid, const struct mm_struct *mm)
+static u32 class_of(struct pid *pid)
 {
+	struct writer writer = { .pid = pid, .mm = current->mm };
+	struct rhlist_head *said = rhltable_lookup(&table, &writer, table_params);
 	u32 class = APPROXFTL_NONE;
+	struct rhlist_head *at;
 	struct scope *scope;
 
-	hash_for_each_possible_rcu(table, scope, node, key_of(pid, mm))
-		if (scope->pid == pid && scope->mm == mm)
-			class = min(class, READ_ONCE(scope->class));
+	rhl_for_each_entry_rcu(scope, at, said, node)
+		class = min(class, READ_ONCE(scope->class));
 	return class;
 }
 
@@ -152,10 +186,10 @@ enum aftl_verdict aftl_scope_verdict(void)
 	u32 thread;
 	u32 process;
 
-	if (!READ_ONCE(count) || current->flags & PF_KTHREAD || !current->mm)
+	if (!atomic_read(&count) || current->flags & PF_KTHREAD || !current->mm)
 		return AFTL_SAID_NOTHING;
-	thread = class_of(task_pid(current), current->mm);
-	process = class_of(NULL, current->mm);
+	thread = class_of(task_pid(current));
+	process = class_of(NULL);
 	if (thread == APPROXFTL_PRECISE || process == APPROXFTL_PRECISE)
 		return AFTL_SAID_PRECISE;
 	if (thread == APPROXFTL_APPROXIMATE)
@@ -165,5 +199,5 @@ enum aftl_verdict aftl_scope_verdict(void)
 
 u32 aftl_scope_count(void)
 {
-	return READ_ONCE(count);
+	return atomic_read(&count);
 }

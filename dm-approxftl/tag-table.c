@@ -43,7 +43,7 @@ static const struct rhashtable_params table_params = {
 	.automatic_shrinking = true,
 };
 
-atomic_t aftl_tags_in_use;
+atomic_t aftl_tags_in_use __read_mostly;
 
 static struct aftl_marks marks;		  /* its lock is also of the two tables below */
 static struct rhashtable table;
@@ -123,9 +123,12 @@ static void close_account(struct aftl_file *file)
 
 /* What fsnotify calls. */
 
-static int ignore_event(struct fsnotify_mark *mark, u32 mask, struct inode *inode,
-			struct inode *dir, const struct qstr *name, u32 cookie)
+/* Attributes have changed. What one owner has said is nothing that the next one has said. */
+static int check_owner(struct fsnotify_mark *mark, u32 mask, struct inode *inode,
+		       struct inode *dir, const struct qstr *name, u32 cookie)
 {
+	if (inode && !uid_eq(inode->i_uid, file_of(mark)->account->uid))
+		aftl_mark_destroy(&marks, aftl_mark_of(mark));
 	return 0;
 }
 
@@ -154,7 +157,7 @@ static void free_file(struct fsnotify_mark *mark)
 }
 
 static const struct fsnotify_ops mark_ops = {
-	.handle_inode_event = ignore_event,
+	.handle_inode_event = check_owner,
 	.freeing_mark = leave_table,
 	.free_mark = free_file,
 };
@@ -176,8 +179,8 @@ static struct aftl_file *new_file(struct inode *inode)
 	file->buffer = in_memory(inode);
 	aftl_ranges_init(&file->ranges);
 	aftl_mark_init(&marks, &file->mark);
-	/* An event that never comes: 6.1 keeps an inode only for marks that wait for one. */
-	file->mark.fs.mask = FS_IN_IGNORED;
+	/* Without an event that it waits for, a mark does not keep an inode in 6.1. */
+	file->mark.fs.mask = FS_ATTRIB;
 	return file;
 }
 

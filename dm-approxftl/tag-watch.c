@@ -81,19 +81,21 @@ static void tag_ranges(struct inode *inode, char *text)
 			break;
 }
 
+/* In an overlay the attribute is asked of the overlay, for it knows who may read it. */
 static void read_attribute(struct dentry *dentry, struct inode *inode)
 {
-	char *text = kvmalloc(APPROXFTL_XATTR_MAX + 1, GFP_KERNEL);
+	char *text = kmalloc(APPROXFTL_XATTR_MAX + 1, GFP_KERNEL);
 	ssize_t length;
 
 	if (!text)
 		return;
-	length = __vfs_getxattr(dentry, inode, APPROXFTL_XATTR, text, APPROXFTL_XATTR_MAX);
+	length = __vfs_getxattr(dentry, d_inode(dentry), APPROXFTL_XATTR, text,
+				APPROXFTL_XATTR_MAX);
 	if (length > 0) {
 		text[length] = '\0';
 		tag_ranges(inode, text);
 	}
-	kvfree(text);
+	kfree(text);
 }
 
 static int file_opened(struct fsnotify_group *group, u32 mask, const void *data, int data_type,
@@ -165,27 +167,27 @@ static int add_watch(struct super_block *sb)
 	return ret;
 }
 
-int aftl_watch_begin(struct inode *inode)
+int aftl_watch_begin(struct super_block *sb)
 {
 	struct watch *watch;
 	int ret = 0;
 
 	mutex_lock(&change);
-	watch = get_watch(inode->i_sb);
+	watch = get_watch(sb);
 	if (watch)
 		aftl_mark_put(&watch->mark);
 	else
-		ret = add_watch(inode->i_sb);
+		ret = add_watch(sb);
 	mutex_unlock(&change);
 	return ret;
 }
 
-int aftl_watch_end(struct inode *inode)
+int aftl_watch_end(const struct super_block *sb)
 {
 	struct watch *watch;
 
 	mutex_lock(&change);
-	watch = get_watch(inode->i_sb);
+	watch = get_watch(sb);
 	if (watch) {
 		aftl_mark_destroy(&marks, &watch->mark);
 		aftl_mark_put(&watch->mark);

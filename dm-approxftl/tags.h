@@ -125,9 +125,9 @@ int __must_check aftl_rules_check_owner(struct file *file, u32 *reason);
 int __must_check aftl_watch_init(void);
 void aftl_watch_exit(void);
 
-/* Begin or end tagging files of the file system of @inode by their attribute. */
-int __must_check aftl_watch_begin(struct inode *inode);
-int __must_check aftl_watch_end(struct inode *inode);
+/* Begin or end tagging files of a mounted file system by their attribute. */
+int __must_check aftl_watch_begin(struct super_block *sb);
+int __must_check aftl_watch_end(const struct super_block *sb);
 
 u32 aftl_watch_count(void);
 
@@ -161,10 +161,13 @@ void aftl_scopes_clear(struct aftl_scopes *scopes);
  */
 int __must_check aftl_scopes_set(struct aftl_scopes *scopes, u32 whose, u32 class, u32 *previous);
 
-/* What is said of writes of this thread, as AFTL_BY_THREAD or AFTL_BY_PROCESS. */
+/* What is said of writes of this thread, as AFTL_BY_THREAD; under rcu_read_lock(). */
 enum aftl_verdict aftl_scope_verdict(void);
 
 u32 aftl_scope_count(void);
+
+int __must_check aftl_scope_table_init(void);
+void aftl_scope_table_exit(void);
 
 /* tag-decide.c */
 

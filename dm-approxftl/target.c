@@ -55,33 +55,74 @@ static struct aftl_target *find_predecessor(const struct aftl_target *target)
 	return NULL;
 }
 
-static int visit(struct aftl_target *target, int (*fn)(struct aftl_target *target, void *data),
-		 void *data)
+/* Is it the one of its device's tables that takes requests? */
+static bool in_use(const struct aftl_target *target)
 {
-	int ret = 0;
+	return READ_ONCE(target->resumed) && READ_ONCE(target->disk);
+}
 
-	mutex_lock(&target->gate);
-	if (target->resumed && target->disk)
+void aftl_target_each(aftl_target_fn fn, void *data)
+{
+	struct aftl_target *target;
+
+	if (mutex_lock_killable(&targets_lock))
+		return;
+	list_for_each_entry(target, &targets, list)
+		if (in_use(target))
+			fn(target, data);
+	mutex_unlock(&targets_lock);
+}
+
+static dev_t number_of(const struct aftl_target *target)
+{
+	return disk_devt(dm_disk(dm_table_get_md(target->ti->table)));
+}
+
+/* Returns -EAGAIN while it is being suspended or resumed. */
+static int visit(struct aftl_target *target, aftl_target_fn fn, void *data)
+{
+	int ret = -ENODEV;
+
+	if (!mutex_trylock(&target->gate))
+		return -EAGAIN;
+	if (in_use(target))
 		ret = fn(target, data);
 	mutex_unlock(&target->gate);
 	return ret;
 }
 
-int aftl_target_visit(int (*fn)(struct aftl_target *target, void *data), void *data)
+static int try_visit(dev_t dev, aftl_target_fn fn, void *data)
 {
-	unsigned int flags = memalloc_noio_save(); /* resuming needs these locks */
 	struct aftl_target *target;
-	int ret = 0;
+	int ret = -ENODEV;
 
-	mutex_lock(&targets_lock);
+	if (mutex_lock_killable(&targets_lock))
+		return -EINTR;
 	list_for_each_entry(target, &targets, list) {
-		ret = visit(target, fn, data);
-		if (ret)
+		if (number_of(target) == dev)
+			ret = visit(target, fn, data);
+		if (ret != -ENODEV)
 			break;
 	}
 	mutex_unlock(&targets_lock);
-	memalloc_noio_restore(flags);
 	return ret;
+}
+
+/*
+ * Whoever holds a gate may wait for I/O of the device below; if that is one of ours, too, it
+ * needs the lock to be resumed. So no gate is waited for under the lock.
+ */
+int aftl_target_visit(dev_t dev, aftl_target_fn fn, void *data)
+{
+	unsigned int flags = memalloc_noio_save(); /* resuming needs these locks */
+	int ret = try_visit(dev, fn, data);
+
+	while (ret == -EAGAIN && !fatal_signal_pending(current)) {
+		schedule_timeout_killable(1);
+		ret = try_visit(dev, fn, data);
+	}
+	memalloc_noio_restore(flags);
+	return ret == -EAGAIN ? -EINTR : ret;
 }
 
 static u32 unit_sectors(const struct aftl_target *target)
@@ -413,11 +454,16 @@ static int __init init_tags(void)
 	ret = aftl_watch_init();
 	if (ret)
 		goto fail_files;
-	ret = aftl_control_init();
+	ret = aftl_scope_table_init();
 	if (ret)
 		goto fail_watch;
+	ret = aftl_control_init();
+	if (ret)
+		goto fail_scopes;
 	return 0;
 
+fail_scopes:
+	aftl_scope_table_exit();
 fail_watch:
 	aftl_watch_exit();
 fail_files:
@@ -429,6 +475,7 @@ fail_files:
 static void exit_tags(void)
 {
 	aftl_control_exit();
+	aftl_scope_table_exit();
 	aftl_watch_exit();
 	aftl_files_exit();
 }

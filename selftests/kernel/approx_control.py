@@ -8,6 +8,7 @@ import errno
 import fcntl
 import os
 import struct
+from collections.abc import Iterator
 from typing import NamedTuple
 
 PATH = "/dev/approxftl"
@@ -135,19 +136,21 @@ class Control:
         return self.call(PWRITEV, PWRITEV_FORMAT, fd, kind, 0, offset, address_of(vector), 1, 0, 0,
                          reason=7)[8]
 
-    def stored(self, fd: int, cursor: int = 0, length: int = TO_END, room: int = 512) -> list[Unit]:
-        """Return what is stored."""
+    def units(self, fd: int, cursor: int = 0, length: int = TO_END, room: int = 2048,
+              ) -> Iterator[tuple[int, ...]]:
+        """Return the members of Unit of what is stored."""
         answer = bytearray(UNIT_FORMAT.size * room)
-        units: list[Unit] = []
         end = min(cursor + length, TO_END)
         while cursor != TO_END:
             left = end - cursor if end != TO_END else TO_END
             values = self.call(STORED, STORED_FORMAT, fd, cursor, left, address_of(answer), room, 0,
                                0, 0, reason=8)
             cursor = values[2]
-            units += [Unit(*UNIT_FORMAT.unpack_from(answer, i * UNIT_FORMAT.size))
-                      for i in range(values[6])]
-        return units
+            yield from UNIT_FORMAT.iter_unpack(answer[: values[6] * UNIT_FORMAT.size])
+
+    def stored(self, fd: int, cursor: int = 0, length: int = TO_END) -> list[Unit]:
+        """Return what is stored."""
+        return [Unit(*members) for members in self.units(fd, cursor, length)]
 
     def watch(self, fd: int, *, on: bool) -> None:
         """Begin or end watching the file system of a file."""

@@ -24,6 +24,8 @@ BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build"))
 OURS = ("baseline", "approxftl")
 YARDSTICK = "linear"
 LIMIT = 2.0  # times the yardstick
+ELSEWHERE, UNTAGGED = "elsewhere", "baseline"  # the same device, with tags of others and without
+TAG_LIMIT = 1.05  # times the cost without
 OTHERS = ("brd", "null_blk", YARDSTICK)
 TITLES = {"linear": "dm-linear/brd"}
 
@@ -37,9 +39,9 @@ class Boot:
 
     costs: Costs
 
-    def ratio(self, device: str, case: Case) -> float:
+    def ratio(self, device: str, case: Case, yardstick: str = YARDSTICK) -> float:
         """Return the cost relative to the yardstick's."""
-        return self.costs[device, case] / self.costs[YARDSTICK, case]
+        return self.costs[device, case] / self.costs[yardstick, case]
 
 
 def guest_says(word: str, command: str, *options: str) -> list[list[str]]:
@@ -95,6 +97,24 @@ def put_costs(boots: list[Boot]) -> bool:
     return met_all
 
 
+def put_tags(boots: list[Boot]) -> bool:
+    """Print what tags of others cost an untagged write; return whether that is within its limit."""
+    cases = [case for device, case in boots[0].costs if device == ELSEWHERE]
+    lines = [["untagged write, ns", "no tag", "a tag elsewhere", "ratio", "spread", "bar"]]
+    met_all = True
+    for case in cases:
+        met = all(boot.ratio(ELSEWHERE, case, UNTAGGED) <= TAG_LIMIT for boot in boots)
+        met_all = met_all and met
+        widest = max(spread(boots, name, case) for name in (UNTAGGED, ELSEWHERE))
+        lines.append([f"{case[0]}, depth {case[1]}", f"{boots[0].costs[UNTAGGED, case]:.0f}",
+                      f"{boots[0].costs[ELSEWHERE, case]:.0f}",
+                      f"{boots[0].ratio(ELSEWHERE, case, UNTAGGED):.3f}", f"{widest:.2%}",
+                      "met" if met else "missed"])
+    columns(lines)
+    print(f"bar: at most {TAG_LIMIT:g} times the cost without; tagged are a file and a process")
+    return met_all
+
+
 def measure_writers(rounds: int) -> list[float]:
     """Return the ratio of two writers to one, round by round."""
     said = guest_says("writers", f"ROUNDS={rounds} sh selftests/kernel/writers.sh")
@@ -125,6 +145,7 @@ def main() -> int:
     args = parser.parse_args()
     boots = [boot_lab(args.requests) for _ in range(args.boots)]
     met = put_costs(boots)
+    met = put_tags(boots) and met
     ratios = measure_writers(args.rounds) if args.rounds else []
     if ratios:
         met = put_writers(ratios) and met

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What a request costs the processor, on each of some devices.
 
-cost.py FIO REQUESTS NAME=DEVICE...: prints "NAME OPERATION DEPTH NANOSECONDS" for random reads and
-writes of 4 KiB, one at a time and 32.
+cost.py FIO REQUESTS NAME=DEVICE[:OPERATION]...: prints "NAME OPERATION DEPTH NANOSECONDS" for
+random reads and writes of 4 KiB, or one of the two, one at a time and 32.
 
 It is the processor time of fio with 3 x REQUESTS requests less that with REQUESTS, so that its
 start does not count; device, system call and fio's own work do. The devices complete requests in
@@ -52,8 +52,9 @@ def main(fio: str, requests: int, devices: list[str]) -> None:
     """Fill each device, then measure it."""
     for device in devices:
         name, path = device.split("=", 1)
+        path, _, only = path.partition(":")
         processor_ns(job(fio, path, "--rw=write", "--bs=64k", "--ioengine=psync"))
-        for operation in OPERATIONS:
+        for operation in [only] if only else OPERATIONS:
             for depth in ENGINES:
                 cost = request_ns(fio, path, operation, depth, requests)
                 print(name, operation, depth, round(cost), flush=True)

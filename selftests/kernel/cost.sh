@@ -11,6 +11,8 @@ only_in_the_lab
 requests=${REQUESTS:-4000}
 # Times the cost of dm-linear over the kernel's RAM disk, in percent
 limit=200
+# Times the cost of a write where nothing is tagged, in percent
+tagged_limit=105
 
 set_up_others()
 {
@@ -30,6 +32,7 @@ set_up_ours()
 	for policy in baseline approxftl; do
 		create "aftl-$policy" ram timing off blocks 2048 policy "$policy" || return
 	done
+	create aftl-elsewhere ram timing off blocks 2048 policy baseline
 }
 
 measure()
@@ -39,6 +42,22 @@ measure()
 			linear=/dev/mapper/aftl-linear "null_blk=$null_device" \
 			baseline=/dev/mapper/aftl-baseline \
 			approxftl=/dev/mapper/aftl-approxftl >"$scratch/costs"
+}
+
+# The same writes while a file that is not on the device and another process are approximate
+measure_elsewhere()
+{
+	python3 selftests/kernel/tags.py elsewhere "$scratch/tagged" &
+	elsewhere=$!
+	until [ -s "$scratch/tagged" ]; do
+		sleep 0.1
+	done
+	python3 selftests/kernel/cost.py "$scratch/fio" "$requests" \
+		elsewhere=/dev/mapper/aftl-elsewhere:randwrite >"$scratch/costs-elsewhere"
+	measured=$?
+	kill "$elsewhere"
+	cat "$scratch/costs-elsewhere" >>"$scratch/costs"
+	return "$measured"
 }
 
 # cost DEVICE OPERATION DEPTH
@@ -52,9 +71,16 @@ within_limit()
 	[ $(($(cost "$@") * 100)) -le $(($(cost linear "$2" "$3") * limit)) ]
 }
 
+tag_elsewhere_is_cheap()
+{
+	[ $(($(cost elsewhere randwrite "$1") * 100)) -le \
+		$(($(cost baseline randwrite "$1") * tagged_limit)) ]
+}
+
 ktap_test_run 'other devices in memory are there' set_up_others
 ktap_test_run 'ours are there' set_up_ours
 ktap_test_run 'all of them are measured' measure
+ktap_test_run 'and with tags elsewhere' measure_elsewhere
 sed 's/^/# cost /' "$scratch/costs"
 for policy in baseline approxftl; do
 	for operation in randwrite randread; do
@@ -64,6 +90,10 @@ for policy in baseline approxftl; do
 		done
 	done
 	ktap_test_run "$policy: nothing was collected" [ "$(counter aftl-$policy gc_blocks)" -eq 0 ]
+done
+for depth in 1 32; do
+	ktap_test_run "untagged write, depth $depth: at most a twentieth more with tags elsewhere" \
+		tag_elsewhere_is_cheap $depth
 done
 echo 0 >"$null/power" && rmdir "$null"
 finished

@@ -14,20 +14,24 @@ import fcntl
 import mmap
 import os
 import random
+import signal
 import socket
 import struct
 import sys
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import approx_control as approx
+import tagged_writes
 from approx_control import APPROXIMATE, NONE, PRECISE, TO_END, Control, expect
-from tagged_writes import MAGIC, UNIT, UNITS, WAYS, content, kinds, run
+from tagged_writes import MAGIC, UNIT, UNITS, WAYS, content, kinds
 
 LAST = 2**63 - 1
 NOBODY = 65534
 PIECE = 64  # units that are read at a time
 STRIDE = 7919  # a prime
+MILLION = 10**6
 ODD = (0, 1, 2, 3, 8, 64, 4095, 4096, 65535, 2**20, 2**31 - 1, 2**31, 2**32 - 1, 2**32, LAST - 1,
        LAST, LAST + 1, 2**64 - 4096, 2**64 - 1)
 ALLOWED = {"EINVAL", "E2BIG", "EBADF", "EPERM", "EFAULT", "EOVERFLOW", "ENOSPC", "ENODEV",
@@ -52,8 +56,9 @@ def as_nobody() -> None:
     os.setuid(NOBODY)
 
 
-def in_child(function: object, *arguments: object) -> None:
-    """Do it in a process of its own, with its own rights."""
+def passes(function: object, *arguments: object) -> bool:
+    """Do it in a process of its own, with its own rights; return whether it went well."""
+    sys.stdout.flush()
     child = os.fork()
     if not child:
         status = 1
@@ -68,7 +73,12 @@ def in_child(function: object, *arguments: object) -> None:
         finally:
             sys.stdout.flush()
             os._exit(status)
-    if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]):
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def in_child(function: object, *arguments: object) -> None:
+    """Fail if it does."""
+    if not passes(function, *arguments):
         fail("the child failed")
 
 
@@ -86,9 +96,9 @@ def open_new(path: str, *, size: int = UNIT * 4, mode: int = 0o600) -> int:
 def on_flash(control: Control, device: str) -> dict[int, int]:
     """Return the class of each unit of the device that holds anything."""
     fd = os.open(device, os.O_RDONLY)
-    units = control.stored(fd)
+    found = {unit[1]: unit[2] for unit in control.units(fd) if unit[2] != NONE}
     os.close(fd)
-    return {unit.device_offset: unit.kind for unit in units if unit.kind != NONE}
+    return found
 
 
 def marks(device: str, offsets: list[int]) -> dict[int, bytes]:
@@ -114,6 +124,22 @@ def write(way: str, path: str) -> None:
     WAYS[way](control, path)
     os.sync()
     must(Path(path).read_bytes() == content(), "the file has not what was written")
+
+
+def one_way(device: str, path: str, way: str, expected: str, run: int) -> None:
+    """Write a file in a way, and look at the device."""
+    tagged_writes.run = run
+    write(way, path)
+    stored(device, expected, path)
+    Path(path).unlink()
+
+
+def ways(device: str, folder: str, *cells: str) -> None:
+    """Try each WAY:EXPECTED in a process of its own, and say which of them passed."""
+    for run, cell in enumerate(cells, 1):
+        way, expected = cell.split(":")
+        if passes(one_way, device, f"{folder}/{way}", way, expected, run):
+            print(cell, "passed")
 
 
 def places(control: Control, path: str) -> set[int]:
@@ -145,7 +171,7 @@ def stored(device: str, expected: str, path: str) -> None:
     for offset, kind in classes.items():
         magic, number = told[offset][:8], told[offset][8:]
         is_kind = next((one for one, word in MAGIC.items() if word == magic), NONE)
-        if is_kind != NONE and number[4:] == struct.pack("=I", run):
+        if is_kind != NONE and number[4:] == struct.pack("=I", tagged_writes.run):
             seen[is_kind].add(int.from_bytes(number[:4], sys.byteorder))
             astray += bool(own) and kind == APPROXIMATE and offset not in own
         wrong[kind, is_kind] += 1
@@ -271,14 +297,20 @@ def model(folder: str) -> None:
 
 
 def many(folder: str, count: str) -> None:
-    """As many ranges as asked for, in one file, in no order."""
+    """As many ranges as there may be in one file, in no order; a million are asked for."""
     control = Control()
     fd = open_new(f"{folder}/many")
     wanted = int(count)
+    limit = Path("/sys/module/dm_approxftl/parameters/max_ranges")
+    standard = limit.read_text()
+    limit.write_text(count)
     begin = time.monotonic()
     for i in range(wanted):
-        control.tag(fd, i * STRIDE % wanted * 8192, 4096)
+        control.tag(fd, i * STRIDE % MILLION * 8192, 4096)
     took = time.monotonic() - begin
+    for i in range(wanted, MILLION, STRIDE):
+        expect(errno.ENOSPC, approx.REASON_RANGES, control.tag, fd, i * STRIDE % MILLION * 8192, 1)
+    limit.write_text(standard)
     must(control.stats()["ranges"] == wanted, f"{control.stats()['ranges']} ranges")
     must(len(control.query(fd, room=4096)) == wanted, "some are not listed")
     control.tag(fd, 0, TO_END, PRECISE)
@@ -407,6 +439,22 @@ def files_tagged(control: Control, count: int) -> bool:
     return bool(control.stats()["files"] == count)
 
 
+def classes(device: str) -> None:
+    """Print the class of each unit that holds anything."""
+    for offset, kind in sorted(on_flash(Control(), device).items()):
+        print(offset, kind)
+
+
+def scatter(path: str, count: str, seed: str) -> None:
+    """Overwrite pieces of a file."""
+    draw = random.Random(int(seed))
+    fd = os.open(path, os.O_WRONLY | os.O_DIRECT)
+    page = mmap.mmap(-1, 4 * UNIT)
+    size = os.fstat(fd).st_size // len(page)
+    for _ in range(int(count)):
+        os.pwritev(fd, [page], draw.randrange(size) * len(page))
+
+
 def life(folder: str) -> None:
     """A tag is the file's, whatever its name and length, and dies with it."""
     control = Control()
@@ -420,11 +468,15 @@ def life(folder: str) -> None:
     Path(path).rename(other)
     os.link(other, path)
     os.truncate(path, 0)
+    os.chown(path, 0, NOBODY)
     for name in (path, other):
         fd = os.open(name, os.O_RDONLY)
         must(control.query(fd) == [(0, 100, APPROXIMATE)], f"{name} has lost its tag")
         os.close(fd)
     fd = os.open(path, os.O_RDWR)
+    os.chown(path, NOBODY, 0)
+    must(not control.query(fd), "the next owner has somebody else's tag")
+    control.tag(fd, 0, 100)
     Path(path).unlink()
     Path(other).unlink()
     os.close(fd)
@@ -624,48 +676,102 @@ def first_units(device: str, *expected: str) -> None:
 # The block trace
 
 
-class Capture:
-    """What a blktrace has written: linux/blktrace_api.h."""
+class Event(NamedTuple):
+    """A record of a block trace."""
 
-    def __init__(self, path: str) -> None:
-        self.notes: list[str] = []
-        self.queued: set[int] = set()  # units of writes
-        data = Path(path).read_bytes()
-        at = 0
-        while at < len(data):
-            magic, _, _, sector, size, action = struct.unpack_from("=IIQQII", data, at)
-            must(magic >> 8 == 0x656174, f"there is no record at {at}")
-            end = at + 48 + struct.unpack_from("=H", data, at + 46)[0]
-            act, category = action & 0xFF, action >> 16
-            if category & 1 << 10 and act == 2:  # a message, behind the number of its cgroup
-                self.notes.append(data[at + 48 + (8 if action & 1 << 8 else 0) : end].decode())
-            elif category & 1 << 1 and act == 1:
-                self.queued.update(range(sector * 512 // UNIT, (sector * 512 + size) // UNIT))
-            at = end
+    time: int
+    name: str  # Q, X or note
+    sector: int
+    size: int
+    text: str
+
+    @classmethod
+    def of(cls, header: tuple[int, ...], payload: bytes) -> Event | None:
+        """Return it, of linux/blktrace_api.h; None if it is of no interest here."""
+        _, _, when, sector, size, action, _, _, _, _, _ = header
+        act, category = action & 0xFFFF, action >> 16
+        if category & 1 << 10 and act & 0xFF == 2:  # a message, behind the number of its cgroup
+            return cls(when, "note", 0, 0, payload[8 if act & 1 << 8 else 0 :].decode())
+        name = {1: "Q", 13: "X"}.get(act & 0xFF)
+        return cls(when, name, sector, size, "") if name and category & 1 << 1 else None
 
 
-def traced(path: str, device: str) -> None:
-    """Each approximate unit is noted, no other, and every note is about a request."""
-    capture = Capture(path)
-    classes = on_flash(Control(), device)
-    noted: dict[int, tuple[str, str]] = {}
-    for note in capture.notes:
-        words = note.split(" ")
-        if words[:2] == ["approxftl", "write"]:
-            first, sectors, kind, by = words[2:]
-            units = range(int(first) // 8, (int(first) + int(sectors)) // 8)
-            noted |= {unit * UNIT: (kind, by) for unit in units}
-            must(capture.queued.issuperset(units), f"nobody has asked for {note!r}")
+def read_capture(path: str) -> list[Event]:
+    """Return what a blktrace has written, in order."""
+    form = struct.Struct("=IIQQIIIIIHH")
+    data = Path(path).read_bytes()
+    events = []
+    at = 0
+    while at < len(data):
+        header = form.unpack_from(data, at)
+        must(header[0] >> 8 == 0x656174, f"there is no record at {at}")
+        end = at + form.size + header[-1]
+        events.append(Event.of(header, data[at + form.size : end]))
+        at = end
+    return sorted((event for event in events if event), key=lambda event: event.time)
+
+
+class Written(NamedTuple):
+    """A note of a write."""
+
+    first: int
+    sectors: int
+    kind: str
+    channel: str
+
+    def units(self) -> range:
+        """Return where its units are on the device."""
+        return range(self.first * 512, (self.first + self.sectors) * 512, UNIT)
+
+
+def noted_writes(events: list[Event]) -> list[Written]:
+    """Return the writes that are noted, each once behind its request."""
+    found = []
+    asked: dict[int, int] = {}
+    for event in events:
+        words = event.text.split(" ")
+        if event.name != "note":
+            asked[event.sector] = event.size
+        elif words[:2] == ["approxftl", "write"]:
+            noted = Written(int(words[2]), int(words[3]), words[4], words[5])
+            must(asked.pop(noted.first, 0) >= noted.sectors * 512, f"nobody asked for {event}")
+            found.append(noted)
+    return found
+
+
+def traced(path: str, device: str, *files: str) -> None:
+    """Each request for approximate units is noted, no other, and what is noted is stored."""
+    events = read_capture(path)
+    control = Control()
+    classes = on_flash(control, device)
+    noted = noted_writes(events)
+    told = {offset: write.kind for write in noted for offset in write.units()}
+    must(sum(len(write.units()) for write in noted) == len(told), "a unit is noted twice")
     approximate = {offset for offset, kind in classes.items() if kind == APPROXIMATE}
-    told = {offset for offset, (kind, _) in noted.items() if kind == "approximate"}
-    must(approximate and told == approximate, f"{len(approximate)} units are approximate, "
-         f"{len(told)} are noted so")
-    channels = {by for _, by in noted.values()}
+    must(approximate and approximate == {offset for offset, kind in told.items()
+                                         if kind == "approximate"},
+         f"{len(approximate)} units are approximate, {len(told)} are noted")
+    for file in files:
+        fd = os.open(file, os.O_RDONLY)
+        own = {unit.device_offset: unit.kind for unit in control.stored(fd)}
+        must(sum(kind == APPROXIMATE for kind in own.values()) == sum(kinds()),
+             f"{file} is not stored as it was tagged")
+    channels = {write.channel for write in noted}
     must(channels == {"file", "buffer"}, f"by {channels}")
-    others = [" ".join(note.split(" ")[:2] + note.split(" ")[3:]) for note in capture.notes
-              if not note.startswith("approxftl write ")]
-    must(others == ["approxftl region thread approximate my region", "approxftl region thread end",
-                    "approxftl label my label"], f"notes: {others}")
+    others = [event.text for event in events if event.name == "note"
+              and not event.text.startswith("approxftl write ")]
+    told_others = [" ".join(text.split(" ")[:2] + text.split(" ")[3:]) for text in others
+                   if not text.endswith(" ready")]
+    must(sorted(told_others) == ["approxftl label my label",
+                                 "approxftl region thread approximate my region",
+                                 "approxftl region thread end"], f"notes: {told_others}")
+
+
+def ready() -> None:
+    """Labels that fill a buffer of blktrace, so that its output begins once it is there."""
+    control = Control()
+    for _ in range(40):
+        control.note(b"ready")
 
 
 def label() -> None:
@@ -674,6 +780,19 @@ def label() -> None:
     control.scope(approx.THREAD, APPROXIMATE, b"my region")
     control.scope(approx.THREAD, NONE)
     control.note(b"my label")
+
+
+# What it costs
+
+
+def elsewhere(path: str) -> None:
+    """Tag a file and this process, which writes nothing, until it is killed."""
+    control = Control()
+    fd = open_new(path, size=0)
+    control.tag(fd)
+    control.scope(approx.PROCESS, APPROXIMATE)
+    os.write(fd, b"ready")
+    signal.pause()
 
 
 # Rough treatment
