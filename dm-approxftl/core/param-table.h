@@ -131,6 +131,14 @@ PARAM(tvr_mode, CHOICE, 0, 1, AFTL_TVR_BLOCK,
 PARAM(tvr_margin, PERCENT, 0, 10000, 0, "share of the margins that is kept (tvr)")
 PARAM(tvr_retention, TIME, 2 * DAY, 3650 * DAY, 7 * DAY,
 	"how old data without margins may become before it is written again (tvr)")
+PARAM(hybrid_approx, CHOICE, 0, 1, AFTL_ON, "place approximate data as approxftl does (hybrid)")
+PARAM(hybrid_cube, CHOICE, 0, 1, AFTL_ON,
+	"word lines follow the first of their layer, as in cubeftl (hybrid)")
+PARAM(hybrid_agcr, CHOICE, 0, 1, AFTL_ON,
+	"cost of writes by access history, where reads have three costs (hybrid)")
+PARAM(hybrid_tvr, CHOICE, 0, 1, AFTL_ON, "short-lived precise data without margins (hybrid)")
+PARAM(hybrid_ressd, CHOICE, 0, 1, AFTL_ON,
+	"data that is updated soon in word lines that are programmed again (hybrid)")
 
 #undef US
 #undef MS

@@ -17,6 +17,11 @@ static const char *const tvr_mode_words[] = { "block", "device", NULL };
 #define one_shot_words switch_words
 #define buffer_safe_words switch_words
 #define errors_words switch_words
+#define hybrid_agcr_words switch_words
+#define hybrid_approx_words switch_words
+#define hybrid_cube_words switch_words
+#define hybrid_ressd_words switch_words
+#define hybrid_tvr_words switch_words
 #define virtual_layers_words switch_words
 #define wear_times_words switch_words
 

@@ -13,6 +13,7 @@
 #include "encoding.h"
 #include "policies.h"
 #include "policy-by-class.h"
+#include "policy-parts.h"
 
 /* Heat of a moved page: pages of one cost are programmed together. */
 enum cost { MEDIUM, LOW, HIGH, COSTS };
@@ -218,6 +219,11 @@ static void chore(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_
 	}
 }
 
+bool aftl_agcr_low_cost(const struct aftl_policy *policy, aftl_unit_t unit)
+{
+	return const_agcr(policy)->entries[from_unit(unit)] & ENTRY_LOW;
+}
+
 static u32 cost_of(u32 mode)
 {
 	if (mode == AFTL_MODE_COARSE)
@@ -257,11 +263,10 @@ static int place_at_cost(struct aftl_policy *policy, struct aftl_lun *lun,
 static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
 		 struct aftl_placement *placement)
 {
-	u8 entry = to_agcr(policy)->entries[from_unit(need->unit)];
 	u32 cost = need->heat;
 
 	if (need->cause == AFTL_CAUSE_HOST)
-		cost = entry & ENTRY_LOW ? LOW : MEDIUM;
+		cost = aftl_agcr_low_cost(policy, need->unit) ? LOW : MEDIUM;
 	return place_at_cost(policy, lun, need, cost, placement);
 }
 

@@ -178,7 +178,7 @@ u64 aftl_default_retries_ns(struct aftl_policy *policy, const struct aftl_block 
 
 u16 *aftl_references_new(struct aftl *ftl, const struct aftl_geometry *geo)
 {
-	return aftl_policy_alloc(ftl, (size_t)geo->blocks * geo->layers, sizeof(u16));
+	return aftl_policy_alloc(ftl, aftl_reference_count(geo), sizeof(u16));
 }
 
 u64 aftl_learned_retries_ns(const struct aftl_policy *policy, u16 *references,

@@ -74,10 +74,20 @@ u16 *aftl_references_new(struct aftl *ftl, const struct aftl_geometry *geo);
 u64 aftl_learned_retries_ns(const struct aftl_policy *policy, u16 *references,
 			    const struct aftl_block *block, u32 page);
 
-/* For snapshots: a word of a snapshot is so many numbers of an array. */
+/* For snapshots: so many numbers of an array are a word. */
 #define AFTL_U16_IN_WORD 4U
+
+static inline u64 aftl_u16_words(u64 count)
+{
+	return div64_u64(count + AFTL_U16_IN_WORD - 1, AFTL_U16_IN_WORD);
+}
 
 u64 aftl_pack_u16(const u16 *values, u64 count, u64 index);
 void aftl_unpack_u16(u16 *values, u64 count, u64 index, u64 word);
+
+static inline u64 aftl_reference_count(const struct aftl_geometry *geo)
+{
+	return (u64)geo->blocks * geo->layers;
+}
 
 #endif

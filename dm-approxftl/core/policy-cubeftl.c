@@ -320,14 +320,7 @@ static u64 read_extra(struct aftl_policy *policy, const struct aftl_block *block
 
 static u64 reference_count(const struct aftl_policy *policy)
 {
-	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
-
-	return (u64)geo->blocks * geo->layers;
-}
-
-static u64 words_of(u64 count)
-{
-	return div64_u64(count + AFTL_U16_IN_WORD - 1, AFTL_U16_IN_WORD);
+	return aftl_reference_count(aftl_policy_geometry(policy));
 }
 
 static bool save(const struct aftl_policy *policy, u64 index, u64 *word)
@@ -335,13 +328,13 @@ static bool save(const struct aftl_policy *policy, u64 index, u64 *word)
 	const struct cubeftl *state = const_cubeftl(policy);
 	u64 shown = shown_count(policy);
 
-	if (index < words_of(shown)) {
+	if (index < aftl_u16_words(shown)) {
 		*word = aftl_pack_u16(state->shown, shown, index);
 		return true;
 	}
-	index -= words_of(shown);
+	index -= aftl_u16_words(shown);
 	*word = aftl_pack_u16(state->references, reference_count(policy), index);
-	return index < words_of(reference_count(policy));
+	return index < aftl_u16_words(reference_count(policy));
 }
 
 static void restore(struct aftl_policy *policy, u64 index, u64 word)
@@ -349,11 +342,11 @@ static void restore(struct aftl_policy *policy, u64 index, u64 word)
 	struct cubeftl *state = to_cubeftl(policy);
 	u64 shown = shown_count(policy);
 
-	if (index < words_of(shown))
+	if (index < aftl_u16_words(shown))
 		aftl_unpack_u16(state->shown, shown, index, word);
 	else
 		aftl_unpack_u16(state->references, reference_count(policy),
-				index - words_of(shown), word);
+				index - aftl_u16_words(shown), word);
 }
 
 /* vertFTL */

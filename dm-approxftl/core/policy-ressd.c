@@ -16,6 +16,7 @@
  */
 #include "policies.h"
 #include "policy-by-zone.h"
+#include "policy-parts.h"
 #include "reprogram.h"
 
 #define LEVELS (AFTL_HEATS - 1)
@@ -328,8 +329,9 @@ static void reclaim_candidate(struct aftl_policy *policy, struct level *level)
  * Nothing else is left to collect: the candidate with the least data becomes a normal
  * closed block.
  */
-static void give_up_candidate(struct aftl_policy *policy, struct lun_state *state)
+void aftl_ressd_give_up(struct aftl_policy *policy, const struct aftl_lun *lun)
 {
+	struct lun_state *state = state_of(policy, lun);
 	struct level *of = NULL;
 	u32 least = U32_MAX;
 	u32 index = 0;
@@ -360,7 +362,7 @@ static int place_normal(struct aftl_policy *policy, struct aftl_lun *lun,
 	int ret = aftl_zones_place(policy, lun, &state->zones, need, kind, placement);
 
 	if (ret && need->cause == AFTL_CAUSE_HOST)
-		give_up_candidate(policy, state);
+		aftl_ressd_give_up(policy, lun);
 	return ret;
 }
 

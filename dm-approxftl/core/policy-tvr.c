@@ -12,6 +12,7 @@
 #include "cell.h"
 #include "policies.h"
 #include "policy-by-class.h"
+#include "policy-parts.h"
 
 /* Kinds of blocks; as heat, that of the data. */
 enum kind { WHOLE, SHORT, KINDS };
@@ -22,7 +23,7 @@ enum { FIRST_PAGE, SECOND_PAGE };
 static_assert((int)KINDS == (int)AFTL_CLASSES, "open blocks are kept by class");
 
 /* The core looks for old data once a day: look a day ahead. */
-static u32 budget_hours(const struct aftl_policy *policy)
+u32 aftl_tvr_hours(const struct aftl_policy *policy)
 {
 	return (u32)div64_u64(aftl_policy_config(policy)->tvr_retention, AFTL_HOUR_NS) - 24;
 }
@@ -32,12 +33,11 @@ static bool whole_device(const struct aftl_policy *policy)
 	return aftl_policy_config(policy)->tvr_mode == AFTL_TVR_DEVICE;
 }
 
-/* Was the version that the write replaces younger than data without margins may be? */
-static bool was_short_lived(const struct aftl_policy *policy, aftl_unit_t unit)
+bool aftl_tvr_was_short_lived(const struct aftl_policy *policy, aftl_unit_t unit)
 {
 	const struct aftl_block *old = aftl_policy_old_block(policy, unit);
 
-	return old && aftl_policy_hours(policy) < (u64)old->first_hour + budget_hours(policy);
+	return old && aftl_policy_hours(policy) < (u64)old->first_hour + aftl_tvr_hours(policy);
 }
 
 /* What is there at the start is of unknown age. */
@@ -45,7 +45,7 @@ static u32 heat(struct aftl_policy *policy, const struct aftl_write *write)
 {
 	if (aftl_policy_filling(policy))
 		return WHOLE;
-	return whole_device(policy) || was_short_lived(policy, write->unit) ? SHORT : WHOLE;
+	return whole_device(policy) || aftl_tvr_was_short_lived(policy, write->unit) ? SHORT : WHOLE;
 }
 
 static u32 steps(const struct aftl_geometry *geo, u32 page, u32 sixteenths)
@@ -59,7 +59,7 @@ static u32 steps(const struct aftl_geometry *geo, u32 page, u32 sixteenths)
 }
 
 /* The configured time is that of all steps. */
-static u64 program_ns(const struct aftl_policy *policy, const struct aftl_placement *placement)
+u64 aftl_tvr_program_ns(const struct aftl_policy *policy, const struct aftl_placement *placement)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	u32 kept = aftl_tvr_sixteenths(aftl_policy_config(policy)->tvr_margin);
@@ -78,7 +78,7 @@ static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct 
 		return -ENOSPC;
 	if (kind == WHOLE)
 		return 0;
-	placement->program_ns = program_ns(policy, placement);
+	placement->program_ns = aftl_tvr_program_ns(policy, placement);
 	placement->mode = AFTL_MODE_REDUCED;
 	return 0;
 }
@@ -93,19 +93,24 @@ static bool copy(struct aftl_policy *policy, const struct aftl_move *move, u32 *
 	return move->pass == *heat;
 }
 
-static void erase(struct aftl_policy *policy, const struct aftl_block *block,
-		  struct aftl_erase *erase)
+u32 aftl_tvr_wear(const struct aftl_policy *policy, u32 wear)
 {
 	u32 kept = aftl_tvr_sixteenths(aftl_policy_config(policy)->tvr_margin);
 
+	return (u32)div64_u64((u64)wear << 16, aftl_tvr_endurance_q16[kept]);
+}
+
+static void erase(struct aftl_policy *policy, const struct aftl_block *block,
+		  struct aftl_erase *erase)
+{
 	if (block->kind == SHORT)
-		erase->wear = (u32)div64_u64((u64)erase->wear << 16, aftl_tvr_endurance_q16[kept]);
+		erase->wear = aftl_tvr_wear(policy, erase->wear);
 }
 
 static u32 retention_hours(struct aftl_policy *policy, u32 class, u32 mode)
 {
 	(void)class;
-	return mode == AFTL_MODE_REDUCED ? budget_hours(policy) : 0;
+	return mode == AFTL_MODE_REDUCED ? aftl_tvr_hours(policy) : 0;
 }
 
 const struct aftl_policy_type aftl_policy_tvr = {

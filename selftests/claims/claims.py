@@ -6,7 +6,7 @@ compares. Nothing is stored but what the papers say and how far we may be from i
 
     claims.py                 all of them
     claims.py AX-3 CU         one, or all that begin so
-    claims.py --traces DIR    those about traces on real ones
+    claims.py --traces DIR    those about traces on real ones, of any format that can be converted
 """
 
 from __future__ import annotations
@@ -684,10 +684,38 @@ def stand_in_file(volume: standins.Volume, seed_text: str) -> Path:
     return path
 
 
+def converted(path: Path, *options: str) -> Path | None:
+    """Return a trace as a record file; nothing, and a word about it, if it is none."""
+    out = scratch() / f"{path.stem}{''.join(options)}.aft".replace("/", "-")
+    command = [str(binary().with_name("approxftl-trace")), "convert", "-q", "--force", *options,
+               str(path), str(out)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError as error:
+        print(f"claims: {path} skipped: {error}", file=sys.stderr)
+        return None
+    if done.returncode:
+        print(f"claims: {path} skipped: {done.stderr.strip()}", file=sys.stderr)
+        return None
+    return out
+
+
+@functools.cache
+def traces() -> dict[str, Path]:
+    """Return the real traces, as record files: whatever "approxftl trace convert" reads."""
+    files = sorted(path for path in Path(trace_directory()).iterdir() if path.is_file())
+    records = {f"trace {path.stem}": path if path.suffix == ".aft" else converted(path)
+               for path in files}
+    found = {name: path for name, path in records.items() if path}
+    if not found:
+        sys.exit(f"claims: {trace_directory()} has no trace")
+    return found
+
+
 def volumes() -> dict[str, Path]:
     """Return the streams that claims about traces run on, by a name that says what they are."""
     if trace_directory():
-        return {path.stem: path for path in sorted(Path(trace_directory()).glob("*.aft"))}
+        return traces()
     return {f"synthetic {volume.name}": stand_in_file(volume, seed())
             for volume in standins.VOLUMES}
 
@@ -812,7 +840,7 @@ def ag7() -> list[Claim]:
 # (remembered): 25 us, 200 us, 1.5 ms, and 100 us on the bus for a page of 4 KiB.
 MODULE = words(
     "--profile ics14 --bits 1 --page 4096 --blocks 256 --read 25us --program 200us "
-    "--program_fast 0 --erase 1500us --bus 41 --wear_times off --size 4KiB"
+    "--program_fast 0 --erase 1500us --bus 41 --wear_times off"
 )
 # The paper's own measurements.
 MEASURED = words("--profile ics14 --blocks 512 --size 2KiB")
@@ -1063,8 +1091,80 @@ def free_blocks(run: Json) -> int:
     return sum(run["luns"]["free_blocks"])
 
 
+# Arrays for real traces: these planes, to whose capacity the addresses are folded. The stream is
+# played until the planes have been written about twice; hot is what the paper calls so.
+FOLDED = 1024 * 384 * 86 // 100 * 16384
+
+
+@dataclass(frozen=True)
+class Played:
+    """Both policies on a trace: in an array, in one with virtual super layers, and alone."""
+
+    raid: dict[str, Json]
+    virtual: dict[str, Json]
+    alone: dict[str, Json]
+    larger: dict[str, Json]
+
+
+@functools.cache
+def on_trace(path: Path) -> Played:
+    """Play a trace on all of them."""
+    def play(data_members: int, *arguments: str) -> dict[str, Json]:
+        capacity = data_members * FOLDED // 2**20 * 2**20
+        folded = converted(path, f"--fold={capacity}")
+        assert folded, "it has been read before"
+        written = sum(one.pages * standins.PAGE for one in standins.read_records(folded)
+                      if one.write)
+        repeat = max(1, 2 * capacity // max(1, written))
+        return simulate(*PLANE[:PLANE.index("--write-share")], "--op", "14%", "--trace",
+                        str(folded), "--arrival", "trace", "--repeat", str(min(repeat, 1000)),
+                        "--policy", ",".join(RESSD), *arguments)
+
+    four = words("--raid 5 --members 4")
+    return Played(play(3, *four), play(3, *four, "--virtual_layers", "on"),
+                  play(3, "--channels", "3"), play(5, *words("--raid 5 --members 6")))
+
+
+def traced(id_: str) -> list[Claim]:
+    """RE-6 to RE-11 on real traces."""
+    result = []
+    for name, path in traces().items():
+        played_ = on_trace(path)
+        if not all(counter(run, "array_erases") for run in played_.larger.values()):
+            print(f"claims: {id_} on {name} skipped: it writes too little to fill the array",
+                  file=sys.stderr)
+            continue
+        raid, alone, larger = (ressd_gain(runs)
+                               for runs in (played_.raid, played_.alone, played_.larger))
+        virtual = ratios(played_.raid["ressd"], played_.virtual["ressd"])
+        write = -saving(*(response_us(played_.raid[p], "write") for p in ("ressd", "tlc")))
+        parity = parity_share(played_.raid["tlc"])
+        values = {
+            "RE-6": ("pages, writes per erase, collection, write response in %",
+                     "-29.9 +30.3 -48.3 -16.7",
+                     row([100 * (raid.pages - 1), raid.writes_per_erase,
+                          100 * (raid.collection - 1), write]), "sign of the first three",
+                     raid.pages < 1 and raid.writes_per_erase > 0 and raid.collection < 1),
+            "RE-7": ("pages consumed: RSS-RAID < ReSSD alone", "0.701 < 0.795",
+                     f"{raid.pages:.3f} < {alone.pages:.3f}", "order", raid.pages < alone.pages),
+            "RE-8": ("virtual super layers: writes per erase in %", "+6.5",
+                     f"{virtual.writes_per_erase:+.1f}", "+-7",
+                     abs(virtual.writes_per_erase) <= 7),
+            "RE-10": ("pages consumed with 4 and 6 members", "slightly less gain",
+                      f"{raid.pages:.3f} {larger.pages:.3f}", "still a gain",
+                      raid.pages < 1 and larger.pages < 1),
+            "RE-11": ("parity writes in % of user writes", "88.1", f"{parity:.1f}", "70..100",
+                      70 <= parity <= 100),
+        }
+        what, paper, ours, tolerance, holds = values[id_]
+        result.append(claim(id_, f"{name}: {what}", paper, ours, tolerance, holds))
+    return result
+
+
 def re6() -> list[Claim]:
     """RSS-RAID; a synthetic stand-in for the 15 volumes, fitted to nothing but their hot share."""
+    if trace_directory():
+        return traced("RE-6")
     runs = array(4)
     ours = ressd_gain(runs)
     what = "4 members, synthetic"
@@ -1089,6 +1189,8 @@ def re6() -> list[Claim]:
 
 def re7() -> list[Claim]:
     """The same user data on an array and without one."""
+    if trace_directory():
+        return traced("RE-7")
     alone = ressd_gain(striped(3, "--channels", "3", "--policy", ",".join(RESSD)))
     raid = ressd_gain(array(4))
     return [
@@ -1102,6 +1204,8 @@ def re7() -> list[Claim]:
 
 def re8() -> list[Claim]:
     """Virtual super layers."""
+    if trace_directory():
+        return traced("RE-8")
     plain = short_lived(14, 16, "--verify")["ressd"]
     virtual = short_lived(14, 16, "--virtual_layers", "on")["ressd"]
     change = ratios(plain, virtual)
@@ -1133,6 +1237,8 @@ def re9() -> list[Claim]:
 
 def re10() -> list[Claim]:
     """More members."""
+    if trace_directory():
+        return traced("RE-10")
     gains = [ressd_gain(array(members)) for members in (4, 6)]
     ours = ", ".join(f"{g.pages:.3f} / {g.writes_per_erase:+.1f}" for g in gains)
     return [claim("RE-10", "pages consumed / writes per erase in %, 4 and 6 members (synthetic)",
@@ -1142,6 +1248,8 @@ def re10() -> list[Claim]:
 
 def re11() -> list[Claim]:
     """Parity writes; what meets in the cache depends on how long rows wait, which is open."""
+    if trace_directory():
+        return traced("RE-11")
     ours = [parity_share(array(4)["tlc"])]
     ours += [parity_share(run["tlc"]) for run in (
         simulate(*PLANE, *SHORT_LIVED, *ADJACENT, "--op", "50%", *words(
@@ -1171,6 +1279,101 @@ def re12() -> list[Claim]:
         claim("RE-12", "array in MLC mode: writes per erase, ratio", "0.67", f"{ratio:.3f}",
               "+-0.05", abs(ratio - 0.67) <= 0.05),
     ]
+
+
+# ---------------------------------------------------------------- hybrid
+
+# cubeFTL's device, worn and a month old, with AGCR's three costs of a read. Data whose updates
+# come soon, later, and once in a month.
+HYBRID = words(
+    "--profile micro19 --blocks 300 --channels 2 --chips 2 --op 28% --gc 4% --gc_idle_valid 100% "
+    "--fill sequential --fill_approx 30% --cycles 2000 --age 30d --errors off --read_coarse 90us "
+    "--read_fine 45us --program_coarse 525us --program_fine 933us --approx-share 30% "
+    "--write-share 50% --size 48KiB --rate 600 --warmup 100000 --requests 300000 --zone1 10s "
+    "--zone2 20s --zone3 40s --workload active --active-set 1% --active-requests 12 "
+    "--active-others 20% --footprint 60% --policy hybrid")
+PARTS = ("approx", "cube", "agcr", "tvr", "ressd")
+
+
+@dataclass(frozen=True)
+class Ablation:
+    """What a run with some of the parts took: times in us, the first two of a unit written."""
+
+    host_us: float
+    all_us: float
+    read_us: float
+    erases: int
+    wear: float
+    bugs: int
+
+    def text(self) -> str:
+        """In a cell of the table."""
+        return (f"{self.host_us:.0f} {self.all_us:.0f} {self.read_us:.1f} {self.erases} "
+                f"{self.wear:.3f}")
+
+
+def parts(*on: str) -> Ablation:
+    """Run hybrid with these parts."""
+    switches = [word for part in PARTS
+                for word in (f"--hybrid_{part}", "on" if part in on else "off")]
+    run = simulate(*HYBRID, *switches)["hybrid"]
+    units, erases = counter(run, "host_write_units"), counter(run, "array_erases")
+    return Ablation(counter(run, "host_program_ns") / units / 1000,
+                    counter(run, "array_program_ns") / units / 1000, read_us(run), erases,
+                    counter(run, "wear_sum") / erases / 10000, counter(run, "policy_bugs"))
+
+
+def without(part: str) -> Ablation:
+    """Run it with all parts but one."""
+    return parts(*(other for other in PARTS if other != part))
+
+
+HYBRID_COLUMNS = "program us of a unit: host's, all; sensing us; erases; wear of one"
+
+
+def hy1() -> list[Claim]:
+    """What each part brings and costs alone; no paper has this."""
+    none = parts()
+    result = [claim("HY-1", f"hybrid without parts ({HYBRID_COLUMNS})", "-", none.text(),
+                    "no part: wear 1", none.wear == 1 and none.bugs == 0)]
+    checks: tuple[tuple[str, str, Callable[[Ablation], bool]], ...] = (
+        ("approx", "programs faster", lambda a: a.all_us < 0.9 * none.all_us),
+        ("cube", "programs faster, as many erases",
+         lambda a: a.all_us < 0.9 * none.all_us and a.erases == none.erases),
+        ("agcr", "programs faster, reads slower",
+         lambda a: a.all_us < none.all_us and a.read_us > none.read_us),
+        ("tvr", "programs faster, erases wear less",
+         lambda a: a.all_us < 0.9 * none.all_us and a.wear < 0.99),
+        ("ressd", "fewer erases, programs slower",
+         lambda a: a.erases < none.erases and a.host_us > none.host_us),
+    )
+    for part, what, holds in checks:
+        alone = parts(part)
+        result.append(claim("HY-1", f"only {part}: {what}", "-", alone.text(), "order",
+                            holds(alone) and alone.bugs == 0))
+    return result
+
+
+def hy2() -> list[Claim]:
+    """What is left of it beside the others."""
+    every, none = parts(*PARTS), parts()
+    result = [claim("HY-2", f"hybrid with all parts ({HYBRID_COLUMNS})", "-", every.text(),
+                    "programs and erases below none",
+                    every.all_us < none.all_us and every.erases < none.erases
+                    and every.bugs == 0)]
+    checks: tuple[tuple[str, str, Callable[[Ablation], bool]], ...] = (
+        ("approx", "slower", lambda a: a.all_us > every.all_us),
+        ("cube", "slower", lambda a: a.all_us > every.all_us),
+        ("agcr", "no difference beside tvr", lambda a: abs(a.all_us / every.all_us - 1) < 0.02),
+        ("tvr", "slower", lambda a: a.all_us > every.all_us),
+        ("ressd", "faster: it takes what tvr writes in half the time",
+         lambda a: a.all_us < every.all_us),
+    )
+    for part, what, holds in checks:
+        rest = without(part)
+        result.append(claim("HY-2", f"without {part}: {what}", "-", rest.text(), "order",
+                            holds(rest) and rest.bugs == 0))
+    return result
 
 
 # ---------------------------------------------------------------- the models
@@ -1223,6 +1426,8 @@ CLAIMS: dict[str, Callable[[], list[Claim]]] = {
     "CU-8": cu8,
     "CU-9": cu9,
     "CU-10": cu10,
+    "HY-1": hy1,
+    "HY-2": hy2,
     "RE-2": re2,
     "RE-3": re3,
     "RE-5": re5,
@@ -1267,8 +1472,8 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument("--seed", default=seed(), metavar="N", help="seed of all runs")
     parser.add_argument("--traces", default=trace_directory(), metavar="DIR",
-                        help="record files (.aft) for the claims about traces, which run on "
-                             "synthetic stand-ins otherwise")
+                        help="traces for the claims about them, in any format that \"approxftl "
+                             "trace formats\" lists; synthetic stand-ins otherwise")
     parser.add_argument("ids", nargs="*", metavar="ID", help="claims, or how they begin: AX-3 CU")
     args = parser.parse_args()
     os.environ["CLAIMS_SEED"] = args.seed

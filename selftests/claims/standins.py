@@ -22,6 +22,7 @@ SECTOR = 512
 HEADER_BYTES = 4096
 RECORD = struct.Struct("<QQIBBHII")
 READ, WRITE = 0, 1
+FUA = 0x80
 
 
 class Access(NamedTuple):
@@ -132,6 +133,7 @@ def read_records(path: Path) -> list[Access]:
     result = []
     for record in RECORD.iter_unpack(path.read_bytes()[HEADER_BYTES:]):
         t_ns, sector, sectors, op = record[:4]
+        op &= ~FUA
         if op in (READ, WRITE):
             first = sector * SECTOR // PAGE
             end = -(-(sector + sectors) * SECTOR // PAGE)

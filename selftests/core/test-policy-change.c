@@ -13,7 +13,7 @@
 #include "stream.h"
 #include "tap.h"
 
-#define SEEDS 1000
+#define SEEDS 1500
 #define CHANGES 10
 #define REQUESTS 60
 #define POLICIES_MAX 64

@@ -145,6 +145,13 @@ void test_random_options(struct test_device *device, struct aftl_random *random)
 	config->wear_times = aftl_random_below(random, 2);
 	config->misprograms = aftl_random_below(random, 3) * 20000000000ULL;
 	config->program_follower = aftl_random_below(random, 2) * 400000;
+	config->hybrid_approx = aftl_random_below(random, 4) != 0;
+	config->hybrid_cube = aftl_random_below(random, 4) != 0;
+	config->hybrid_agcr = aftl_random_below(random, 4) != 0;
+	config->hybrid_tvr = aftl_random_below(random, 4) != 0;
+	config->hybrid_ressd = aftl_random_below(random, 4) != 0;
+	config->read_coarse = aftl_random_below(random, 2) * 90000;
+	config->read_fine = config->read_coarse / 3;
 }
 
 void test_note_config(const struct test_device *device, const char *policy, u64 seed)

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * hybrid: which part gets which data, and that no part undoes what another relies on.
+ */
+#include "physics-tables.h"
+#include "shadow-store.h"
+#include "stream.h"
+#include "tap.h"
+
+#define SHAPE "channels", "2", "chips", "1", "blocks", "120", "layers", "6", "word_lines", "4", \
+	"bits", "3", "one_shot", "on", "page", "16KiB", "unit", "0", "op", "50"
+#define COSTS "read_coarse", "90us", "read_fine", "45us"
+#define SOON "zone1", "100ms", "zone2", "200ms", "zone3", "400ms"
+
+enum { KIND_SHORT = 7 };
+
+static struct test_device device;
+
+static void close_device(void)
+{
+	test_drain(&device);
+	test_audit(&device);
+	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
+	test_device_close(&device);
+}
+
+/* What no page of a block of this kind may be. */
+static void check_page(const struct aftl_block *block, u8 attr)
+{
+	u32 mode = aftl_page_mode(attr);
+	bool approx = aftl_page_class(attr) == AFTL_APPROX;
+
+	CHECK_EQ(mode == AFTL_MODE_MLC, block->order == AFTL_ORDER_SUPER_LAYER);
+	CHECK_EQ(mode == AFTL_MODE_REDUCED && !approx, block->kind == KIND_SHORT);
+	CHECK(!approx || mode == AFTL_MODE_REDUCED);
+}
+
+static void check_blocks(void)
+{
+	const struct aftl_media *media = aftl_media(device.ftl);
+	u32 i;
+	u32 page;
+
+	for (i = 0; i < media->geo->blocks; i++) {
+		const struct aftl_block *block = &media->blocks[i];
+
+		for (page = 0; page < media->geo->pages; page++) {
+			u8 attr = media->attr[aftl_device_page(media, block, page)];
+
+			if (attr)
+				check_page(block, attr);
+		}
+	}
+}
+
+static u64 mode_pages(u32 mode)
+{
+	return aftl_stats(device.ftl)->mode_pages[mode];
+}
+
+static void parts_respect_each_other(void)
+{
+	static const char *const pairs[] = {
+		SHAPE, COSTS, SOON, "buffer", "1MiB", "misprograms", "1e-2", NULL
+	};
+	struct shadow_store store;
+	struct test_stream stream;
+	u32 mode;
+	u32 i;
+
+	test_device_init(&device, "demo");
+	test_device_open(&device, "hybrid", pairs);
+	shadow_open(&store, &device, true);
+	test_stream_init(&stream, 3);
+	for (i = 0; i < 20000 && !tap_failures(); i++) {
+		stream.gap_ns = i / 1000 % 2 ? 100000 : 6000000;
+		test_stream_step(&stream, &device);
+		if (i % 500 == 0)
+			check_blocks();
+	}
+	test_drain(&device);
+	check_blocks();
+	CHECK(test_counters(&device)->gc_blocks > 50);
+	/* A word line is written for each unit that idle time writes again: nothing is. */
+	CHECK_EQ(mode_pages(AFTL_MODE_FINE), 0);
+	for (mode = 0; mode < AFTL_MODES; mode++)
+		CHECK_MSG(mode_pages(mode) || mode == AFTL_MODE_FINE, "no page of mode %u", mode);
+	shadow_lookup_all(&store);
+	shadow_close(&store);
+	close_device();
+}
+
+static void without_parts_it_is_page_mapping(void)
+{
+	static const char *const pairs[] = {
+		SHAPE, COSTS, SOON, "hybrid_approx", "off", "hybrid_cube", "off", "hybrid_agcr",
+		"off", "hybrid_tvr", "off", "hybrid_ressd", "off", NULL
+	};
+	struct test_stream stream;
+	u32 mode;
+	u32 i;
+
+	test_device_init(&device, "demo");
+	test_device_open(&device, "hybrid", pairs);
+	test_stream_init(&stream, 4);
+	for (i = 0; i < 3000; i++)
+		test_stream_step(&stream, &device);
+	test_drain(&device);
+	for (mode = AFTL_MODE_NORMAL + 1; mode < AFTL_MODES; mode++)
+		CHECK_EQ(mode_pages(mode), 0);
+	CHECK(mode_pages(AFTL_MODE_NORMAL) > 1000);
+	close_device();
+}
+
+static u64 write_ns(u32 unit, u32 class)
+{
+	u64 before = test_counters(&device)->host_program_ns;
+
+	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 3, class, NULL), 0);
+	return test_counters(&device)->host_program_ns - before;
+}
+
+/* Who has spent a margin only skips verifies: 586.6 of 700 us. */
+static void margins_are_spent_once(void)
+{
+	static const char *const pairs[] = {
+		SHAPE, "channels", "1", "hybrid_ressd", "off", "hybrid_agcr", "off", NULL
+	};
+	u64 steps = aftl_tvr_steps[0][0] + aftl_tvr_steps[1][0];
+	u64 all = aftl_tvr_steps[0][AFTL_TVR_MARGIN_POINTS - 1] +
+		  aftl_tvr_steps[1][AFTL_TVR_MARGIN_POINTS - 1];
+	u64 brief = 700000 * steps / all;
+
+	test_device_init(&device, "demo");
+	test_device_open(&device, "hybrid", pairs);
+	/* Phase 1, then the four positions of the checkerboard's first layer. */
+	CHECK_EQ(write_ns(0, AFTL_APPROX), 437500);
+	CHECK_EQ(write_ns(3, AFTL_PRECISE), 532000);
+	CHECK_EQ(write_ns(6, AFTL_APPROX), 437500);
+	CHECK_EQ(write_ns(9, AFTL_PRECISE), 532000 * 586600ULL / 700000);
+	CHECK_EQ(write_ns(18, AFTL_APPROX), 437500 * 586600ULL / 700000);
+	/* Updates go without retention margins. */
+	CHECK_EQ(write_ns(3, AFTL_PRECISE), brief);
+	CHECK_EQ(write_ns(9, AFTL_PRECISE), brief * 586600 / 700000);
+	/* The checkerboard wants an approximate page: a precise block, with margins to spend. */
+	CHECK_EQ(write_ns(12, AFTL_PRECISE), 700000);
+	CHECK_RANGE(write_ns(15, AFTL_PRECISE), 400000, 586000);
+	CHECK_EQ(mode_pages(AFTL_MODE_FOLLOWER), 3);
+	close_device();
+}
+
+static void updates_are_shared_by_age(void)
+{
+	static const char *const pairs[] = { SHAPE, SOON, NULL };
+
+	test_device_init(&device, "demo");
+	test_device_open(&device, "hybrid", pairs);
+	write_ns(0, AFTL_PRECISE);
+	write_ns(30, AFTL_PRECISE);
+	/* Soon: programmed with two bits, so that it can be programmed again. */
+	write_ns(0, AFTL_PRECISE);
+	CHECK(mode_pages(AFTL_MODE_MLC) > 0);
+	CHECK_EQ(mode_pages(AFTL_MODE_REDUCED), 0);
+	/* Within a week: without margins. Later: with them. */
+	test_wait(&device, 10000000000ULL);
+	write_ns(30, AFTL_PRECISE);
+	CHECK_EQ(mode_pages(AFTL_MODE_REDUCED), 3);
+	aftl_age(device.ftl, 30 * 24 * AFTL_HOUR_NS);
+	test_wait(&device, 1000000000);
+	write_ns(0, AFTL_PRECISE);
+	CHECK_EQ(mode_pages(AFTL_MODE_REDUCED), 3);
+	close_device();
+}
+
+int main(void)
+{
+	tap_run("parts respect each other", parts_respect_each_other);
+	tap_run("without parts it is page mapping", without_parts_it_is_page_mapping);
+	tap_run("margins are spent once", margins_are_spent_once);
+	tap_run("updates are shared by age", updates_are_shared_by_age);
+	return tap_finish();
+}

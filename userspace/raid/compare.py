@@ -1,0 +1,264 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""RAID-5 of Linux md beside that of the simulator, on the same requests.
+
+    compare.py prepare RESULTS MEMBERS    requests, as files for both; the simulator's figures
+    compare.py report RESULTS MEMBERS     what md's members counted, beside them
+
+Requests are writes of 16 KiB at a steady rate, after a pass over all of the array. Most go to a
+few places at a time, each of which is written twenty times: the data that ReSSD is made for.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import struct
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+TOP = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build"))
+PROGRAM = Path(os.environ.get("APPROXFTL", BUILD / "approxftl")).absolute()
+RECORD = struct.Struct("<QQIBBHII")
+WRITE = 1
+
+Json = dict[str, Any]
+Request = tuple[int, int]
+
+POLICIES = ("tlc", "ressd")
+#: One plane of the paper's device, of fewer and smaller blocks. md wants sectors of 4 KiB.
+MEMBER = {
+    "channels": "1", "chips": "1", "dies": "1", "planes": "1", "blocks": "256", "layers": "4",
+    "unit": "4KiB", "op": "20", "gc": "4", "gc_idle_valid": "100", "errors": "off",
+    "buffer": "256KiB", "buffer_hold": "1s", "zone1": "4s", "zone2": "8s", "zone3": "16s",
+}
+PROFILE = "tos22"
+#: What md uses of a member, in KiB, a little less than such a member has.
+MEMBER_KIB = 74 * 1024
+CHUNK = 65536
+UNIT = 4096
+PAGE = 16384
+STRIPES = 256
+REQUEST = 16384
+PASS_REQUEST = 65536
+RATE = 150
+#: Places in use at a time, neighbours that are so together, writes of each, writes elsewhere.
+PLACES, EXTENT, USES, OTHERS = 64, 16, 20, 0.05
+#: md keeps a row that is not full until others push it out: measured, some 20 ms at this rate.
+HOLD = "20ms"
+#: How far the simulator may be from md, as a factor; what is not here is not compared.
+TOLERANCE = {
+    "parity writes of user writes": 1.15,
+    "pages consumed": 1.3,
+    "units collected": 1.6,
+    "erases": 1.3,
+    "page writes for each erase": 1.3,
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the members of an array did while the requests were measured."""
+
+    user_units: int
+    member_units: int
+    pages: int
+    gc_units: int
+    erases: int
+    per_erase: list[float]
+    write_us: float
+
+    @property
+    def parity(self) -> float:
+        """Units written beside the user's, for each of the user's."""
+        return self.member_units / self.user_units - 1
+
+    def figures(self) -> dict[str, float]:
+        """By name."""
+        return {
+            "parity writes of user writes": self.parity,
+            "pages consumed": self.pages,
+            "units collected": self.gc_units,
+            "erases": self.erases,
+            "page writes for each erase": self.member_units * UNIT / PAGE / max(1, self.erases),
+            "write response, mean us": self.write_us,
+        }
+
+
+def simulate(*arguments: str) -> Json:
+    """Run the simulator and return its only run."""
+    command = [str(PROGRAM), "sim", *arguments, "--json", "-", "-q"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    run: Json = json.loads(done.stdout)["runs"][0]
+    return run
+
+
+def full_pass(capacity: int) -> list[Request]:
+    """Return writes of everything."""
+    return [(offset, PASS_REQUEST) for offset in range(0, capacity, PASS_REQUEST)]
+
+
+def short_lived(capacity: int, count: int) -> list[Request]:
+    """Return writes to extents that are in use for a while."""
+    draw = random.Random(1)
+    extents = capacity // REQUEST // EXTENT
+    active = [draw.randrange(extents) for _ in range(PLACES // EXTENT)]
+    result = []
+    for _ in range(count):
+        if draw.random() < OTHERS:
+            place = draw.randrange(capacity // REQUEST)
+        else:
+            turn = draw.randrange(len(active))
+            place = active[turn] * EXTENT + draw.randrange(EXTENT)
+            if not draw.randrange(USES * EXTENT):
+                active[turn] = draw.randrange(extents)
+        result.append((place * REQUEST, REQUEST))
+    return result
+
+
+def write_log(path: Path, requests: list[Request]) -> None:
+    """Write requests for fio, with their times in ms."""
+    lines = ["fio version 3 iolog", "0 /dev/md5 add", "0 /dev/md5 open"]
+    lines += [f"{number * 1000 // RATE} /dev/md5 write {offset} {length}"
+              for number, (offset, length) in enumerate(requests)]
+    end = len(requests) * 1000 // RATE
+    path.write_text("\n".join([*lines, f"{end} /dev/md5 close", ""]))
+
+
+def write_records(path: Path, requests: list[Request]) -> None:
+    """Write requests for the simulator: it makes the header, the records are appended."""
+    simulate("--requests", "0", "--record", str(path))
+    with path.open("ab") as out:
+        for number, (offset, length) in enumerate(requests):
+            out.write(RECORD.pack(number * 1_000_000_000 // RATE, offset // 512, length // 512,
+                                  WRITE, 0, 0, 0, 0))
+
+
+def simulated(results: Path, members: int, policy: str, warmup: int) -> Json:
+    """Run the simulator's array."""
+    options = [word for key, value in MEMBER.items() for word in (f"--{key}", value)]
+    return simulate("--profile", PROFILE, *options, "--policy", policy, "--raid", "5",
+                    "--members", str(members), "--chunk", str(CHUNK // UNIT), "--stripes",
+                    str(STRIPES), "--stripe-hold", HOLD, "--trace",
+                    str(results / "requests.aft"), "--arrival", "trace", "--warmup", str(warmup))
+
+
+def prepare(results: Path, members: int) -> None:
+    """Make the requests and run the simulator on them."""
+    capacity = (members - 1) * MEMBER_KIB * 1024 // CHUNK * CHUNK
+    first = full_pass(capacity)
+    rest = short_lived(capacity, 2 * capacity // REQUEST)
+    third = len(rest) // 3
+    warm, measured = first + rest[:third], rest[third:]
+    (results / "member-options").write_text(" ".join(
+        ["--store ram --profile", PROFILE, *(f"{k}={v}" for k, v in MEMBER.items())]))
+    (results / "member-kib").write_text(str(MEMBER_KIB))
+    (results / "stripes").write_text(str(STRIPES))
+    write_log(results / "warm.log", warm)
+    write_log(results / "measured.log", measured)
+    write_records(results / "requests.aft", warm + measured)
+    for policy in POLICIES:
+        run = simulated(results, members, policy, len(warm))
+        (results / f"{policy}.sim.json").write_text(json.dumps(run))
+
+
+def consumed(counters: Json) -> int:
+    """Pages that were used up, those programmed once more not counted."""
+    units: int = sum(value for name, value in counters.items()
+                     if name.startswith("programmed_") and name.endswith("_units"))
+    units += counters["padded_units"]
+    return units // (PAGE // UNIT) - int(counters["reprogrammed_pages"])
+
+
+def of_simulator(results: Path, policy: str) -> Outcome:
+    """Read the figures of the simulator's array."""
+    run = json.loads((results / f"{policy}.sim.json").read_text())
+    counters = run["counters"]
+    written = run["raid"]["data_write_units"] + run["raid"]["parity_write_units"]
+    return Outcome(counters["host_write_units"], written, consumed(counters),
+                   counters["programmed_gc_units"], counters["array_erases"], [],
+                   run["timing"]["write_response"]["mean_ns"] / 1000)
+
+
+def member_counters(results: Path, policy: str, members: int) -> Iterator[Json]:
+    """Return what the members of md's array counted."""
+    for number in range(1, members + 1):
+        path = results / "md" / f"{policy}.member-{number}.json"
+        yield json.loads(path.read_text())["devices"][0]["counters"]
+
+
+def of_md(results: Path, policy: str, members: int) -> Outcome:
+    """Read the figures of md's array."""
+    counted = list(member_counters(results, policy, members))
+    report = json.loads((results / "md" / f"{policy}.fio.json").read_text())["jobs"][0]["write"]
+
+    def total(name: str) -> int:
+        return sum(int(one[name]) for one in counted)
+
+    pages = sum(consumed(one) for one in counted)
+    per_erase = [one["host_write_units"] * UNIT / PAGE / max(1, one["array_erases"])
+                 for one in counted]
+    return Outcome(report["io_bytes"] // UNIT, total("host_write_units"), pages,
+                   total("programmed_gc_units"), total("array_erases"), per_erase,
+                   report["clat_ns"]["mean"] / 1000)
+
+
+def put(name: str, md: float, sim: float) -> bool:
+    """Print a line, and return whether the two agree where they have to."""
+    factor = sim / md
+    limit = TOLERANCE.get(name)
+    agrees = not limit or 1 / limit <= factor <= limit
+    verdict = f"{'agrees' if agrees else 'differs'}, up to {limit}x" if limit else "not compared"
+    print(f"  {name:32} {md:12.3f} {sim:12.3f}   {factor:6.3f}x  {verdict}")
+    return agrees
+
+
+def put_gains(gains: dict[str, tuple[Outcome, Outcome]]) -> bool:
+    """Print what ReSSD changes in both arrays; it must be the same way."""
+    same = True
+    print("\nressd against tlc in %            md    simulator")
+    for name in gains["tlc"][0].figures():
+        md, sim = (100 * (ours.figures()[name] / base.figures()[name] - 1)
+                   for ours, base in zip(gains["ressd"], gains["tlc"], strict=True))
+        # Below a few per cent it is chance.
+        same &= name not in TOLERANCE or md * sim > 0 or max(abs(md), abs(sim)) < 5
+        print(f"  {name:32} {md:+12.1f} {sim:+12.1f}")
+    return same
+
+
+def report(results: Path, members: int) -> bool:
+    """Print both arrays under both policies; return whether they agree on the flash."""
+    agreed = True
+    gains = {}
+    for policy in POLICIES:
+        md, sim = of_md(results, policy, members), of_simulator(results, policy)
+        print(f"\n{policy}, {members} devices {'md':>29} {'simulator':>12}")
+        for name, value in md.figures().items():
+            agreed &= put(name, value, sim.figures()[name])
+        print("  page writes for each erase, by device  " +
+              " ".join(f"{value:.2f}" for value in md.per_erase))
+        gains[policy] = (md, sim)
+    agreed &= put_gains(gains)
+    print("\nthe arrays " + ("agree" if agreed else "differ") + " on what the flash did")
+    return agreed
+
+
+def main() -> int:
+    """Entry point."""
+    verb, folder, members = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
+    if verb == "prepare":
+        prepare(folder, members)
+        return 0
+    return 0 if report(folder, members) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
