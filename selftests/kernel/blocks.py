@@ -12,8 +12,7 @@ which operations it covers. Such a moment is a mark, by number; it is also put i
 device of dm-log-writes. "check" compares a device with the journal up to MARK or its end: each
 block must hold what was covered, or something that was begun later. With "-" it does so for each
 line of standard input that is a mark, and answers "sound" or what is wrong, in one line. "race"
-writes the device from front to back, over and over, while others read: a block is itself, however
-old.
+fills the device again and again while others read: a block is itself, however old.
 """
 
 from __future__ import annotations

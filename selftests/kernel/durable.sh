@@ -8,6 +8,10 @@ cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 . selftests/kernel/medium.sh
 
+# Half of lib.sh's
+shape='blocks 64 word_lines 4 op 30'
+small="$shape timing off"
+program=${APPROXFTL:-${AFTL_BUILD:-build}/approxftl}
 deep='--ioengine=libaio --iodepth=16 --bs=16k'
 
 audited()
@@ -20,7 +24,7 @@ audited()
 
 engines()
 {
-	# shellcheck disable=SC2086,SC2154 # words, of lib.sh
+	# shellcheck disable=SC2086 # words
 	create aftl-data /dev/ram0 $small && verify aftl-data --ioengine=psync --bs=4k --size=1m &&
 		verify aftl-data --ioengine=libaio --iodepth=32 --bs=64k --size=8m &&
 		verify aftl-data --ioengine=io_uring --iodepth=32 --bs=4k --size=1m &&
@@ -37,7 +41,7 @@ through_the_page_cache()
 
 twice_with_collection()
 {
-	verify aftl-data --ioengine=libaio --iodepth=32 --bs=16k --rw=write --size=100% --loops=2 &&
+	verify aftl-data --ioengine=libaio --iodepth=32 --bs=64k --rw=write --size=100% --loops=2 &&
 		[ "$(counter aftl-data gc_blocks)" -gt 0 ] && [ "$(audited aftl-data)" = clean ]
 }
 
@@ -49,7 +53,7 @@ agrees_with_model()
 # in_real_time [KEY VALUE]...
 in_real_time()
 {
-	# shellcheck disable=SC2086,SC2154 # words, of lib.sh
+	# shellcheck disable=SC2086 # words
 	create aftl-real /dev/ram1 $shape "$@" || return
 	# shellcheck disable=SC2086 # words
 	agrees_with_model aftl-real 100 && verify aftl-real $deep --size=2m &&
@@ -97,7 +101,6 @@ table_round_trips()
 
 checked()
 {
-	program=${APPROXFTL:-${AFTL_BUILD:-build}/approxftl}
 	"$program" check "$1" >"$scratch/said" 2>&1 && return
 	sed 's/^/# /' "$scratch/said"
 	return 1
@@ -120,88 +123,306 @@ switch_to()
 		dmsetup reload "$switched" && dmsetup resume "$switched"
 }
 
+three='bits 3 word_lines 2 blocks 80 op 40 one_shot on' # fits all policies
+
+# The same in other places
+new_data()
+{
+	tail -c +4097 "$scratch/data" >"$scratch/rotated" &&
+		head -c 4096 "$scratch/data" >>"$scratch/rotated" &&
+		mv "$scratch/rotated" "$scratch/data"
+}
+
+# stays_with POLICY: what is there, and what is written with it
+stays_with()
+{
+	# shellcheck disable=SC2086 # words
+	switch_to aftl-data $three timing off policy "$1" && [ "$(status_word aftl-data 2)" = "$1" ] &&
+		cmp -n 4194304 "$scratch/data" /dev/mapper/aftl-data && new_data &&
+		dd if="$scratch/data" of=/dev/mapper/aftl-data bs=64k oflag=direct \
+			2>"$scratch/said" && [ "$(audited aftl-data)" = clean ]
+}
+
+# through_policies POLICY...: data stay, on a device of three bits, for all of them
 through_policies()
 {
 	# shellcheck disable=SC2086 # words
-	create aftl-data /dev/ram0 $small &&
-		dd if=/dev/urandom of="$scratch/data" bs=1M count=8 2>"$scratch/said" &&
+	create aftl-data /dev/ram0 $three timing off &&
+		dd if=/dev/urandom of="$scratch/data" bs=1M count=4 2>"$scratch/said" &&
 		dd if="$scratch/data" of=/dev/mapper/aftl-data bs=64k oflag=direct \
 			2>"$scratch/said" || return
-	for policy in baseline vth_b approxftl; do
-		# shellcheck disable=SC2086 # words
-		switch_to aftl-data $small policy "$policy" &&
-			[ "$(status_word aftl-data 2)" = "$policy" ] || return
-		cmp -n 8388608 "$scratch/data" /dev/mapper/aftl-data || return
+	[ $# -ge 10 ] || { echo "# $# policies"; return 1; }
+	for policy; do
+		stays_with "$policy" || { echo "# $policy"; return 1; }
 	done
-	[ "$(audited aftl-data)" = clean ] && dmsetup remove aftl-data && wipe /dev/ram0
 }
 
-# While the old table still works, which a failed resume would destroy.
-refuses_what_does_not_fit()
+pause()
 {
-	tight='blocks 64 word_lines 8 op 7 timing off'
-	# shellcheck disable=SC2086 # words
-	create aftl-data /dev/ram0 $tight policy baseline || return
-	# shellcheck disable=SC2086 # words
-	! switch_to aftl-data $tight policy approxftl 2>"$scratch/said" &&
-		dmesg | grep -q 'approxftl keeps 16 of the 64 blocks' && dmsetup clear aftl-data &&
-		[ "$(audited aftl-data)" = clean ] && dmsetup remove aftl-data && wipe /dev/ram0
+	dmsetup suspend aftl-data && dmsetup resume aftl-data
 }
 
-keeps_a_file_system()
+pause_noflush()
 {
-	mkdir -p "$scratch/mounted"
+	dmsetup suspend --noflush --nolockfs aftl-data && dmsetup resume aftl-data
+}
+
+to_real_time()
+{
 	# shellcheck disable=SC2086 # words
-	create aftl-data /dev/ram0 $small && mkfs.ext4 -q /dev/mapper/aftl-data &&
-		mount /dev/mapper/aftl-data "$scratch/mounted" &&
-		cp -r dm-approxftl "$scratch/mounted/" && umount "$scratch/mounted" &&
-		table=$(dmsetup table aftl-data) && dmsetup remove aftl-data &&
-		dmsetup create aftl-data --table "$table" &&
-		e2fsck -fn /dev/mapper/aftl-data >"$scratch/said" 2>&1 &&
-		mount /dev/mapper/aftl-data "$scratch/mounted" &&
-		diff -r dm-approxftl "$scratch/mounted/dm-approxftl"
-	kept=$?
-	umount "$scratch/mounted"
-	dmsetup remove aftl-data
-	return "$kept"
+	switch_to aftl-data $three timing real policy baseline buffer 256KiB
+}
+
+back_again()
+{
+	# shellcheck disable=SC2086 # words
+	switch_to aftl-data $three timing off
+}
+
+# under_load ROUND...: a function for each, while fio writes and compares
+under_load()
+{
+	# shellcheck disable=SC2086 # words
+	verify aftl-data $deep --size=8m --loops=6 &
+	loader=$!
+	dmsetup message aftl-data 0 reset
+	for tenth in $(seq 300); do
+		[ "$(status_word aftl-data 7)" -eq 0 ] || break
+		sleep 0.1
+	done
+	[ "$tenth" -lt 300 ] || { echo '# no load'; wait; return 1; }
+	for round; do
+		"$round" || { echo "# $round"; wait; return 1; }
+	done
+	wait "$loader" && [ "$(audited aftl-data)" = clean ]
 }
 
 # Refusals
 
-# refuses SENTENCE BLOCK_DEVICE [KEY VALUE]...
+# refuses SENTENCE DEVICE [KEY VALUE]...
 refuses()
 {
 	sentence=$1
-	device=$2
+	refused=$2
 	shift 2
+	sectors=$(capacity "$@")
 	dmesg -C
-	# shellcheck disable=SC2086 # words
-	nothing create aftl-none "$device" $small "$@" 2>"$scratch/said" && dmesg >"$scratch/said" &&
-		grep -qF "$sentence" "$scratch/said" && return
-	sed 's/^/# /' "$scratch/said"
+	! dmsetup create aftl-refused --table "$(line "$refused" "$sectors" "$@")" \
+		2>"$scratch/said" && dmesg | grep -qF "$sentence" && return
+	dmesg | tail -n 3 | sed 's/^/# /'
 	return 1
+}
+
+# A volume on /dev/ram1
+new_volume()
+{
+	# shellcheck disable=SC2086 # words
+	wipe /dev/ram1 && create aftl-new /dev/ram1 $small && dmsetup remove aftl-new
+}
+
+# edit BYTES OFFSET: write to the volume, given as for printf
+edit()
+{
+	# shellcheck disable=SC2059 # escapes are what it is for
+	printf "$1" | dd of=/dev/ram1 bs=1 seek="$2" conv=notrunc 2>"$scratch/said" &&
+		blockdev --flushbufs /dev/ram1
 }
 
 refuses_a_file_system()
 {
-	mkfs.ext4 -q /dev/ram1 &&
-		refuses 'this is not a volume of approxftl' /dev/ram1
-	refused=$?
-	dmsetup remove aftl-none 2>"$scratch/said"
-	wipe /dev/ram1
-	return "$refused"
+	# shellcheck disable=SC2086 # words
+	wipe /dev/ram1 && mkfs.ext4 -q -F /dev/ram1 &&
+		refuses 'this is not a volume of approxftl' /dev/ram1 $small && mkdir "$scratch/m" &&
+		mount /dev/ram1 "$scratch/m" && refuses 'is in use, as by a file system' /dev/ram1 $small &&
+		umount "$scratch/m" && e2fsck -fn /dev/ram1 >"$scratch/said" 2>&1
+}
+
+# The checksum fits, so that only the version is wrong.
+newer_version()
+{
+	python3 - <<'END'
+TABLE = []
+for index in range(256):
+    for _ in range(8):
+        index = index >> 1 ^ (0x82F63B78 if index & 1 else 0)
+    TABLE.append(index)
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = crc >> 8 ^ TABLE[(crc ^ byte) & 0xFF]
+    return crc ^ 0xFFFFFFFF
+
+
+with open("/dev/ram1", "r+b") as volume:
+    frame = bytearray(volume.read(4096))
+    assert int.from_bytes(frame[4092:], "little") == crc32c(frame[:4092])
+    frame[8:10] = (2).to_bytes(2, "little")
+    frame[4092:] = crc32c(frame[:4092]).to_bytes(4, "little")
+    volume.seek(0)
+    volume.write(frame)
+END
+}
+
+refuses_a_newer_version()
+{
+	# shellcheck disable=SC2086 # words
+	new_volume && newer_version && blockdev --flushbufs /dev/ram1 &&
+		refuses 'the volume has format 2, this version reads 1' /dev/ram1 $small
+}
+
+one_superblock_is_enough()
+{
+	# shellcheck disable=SC2086 # words
+	new_volume && edit '\377' 300 && create aftl-new /dev/ram1 $small &&
+		verify aftl-new --ioengine=psync --bs=4k --size=1m && dmsetup remove aftl-new
+}
+
+refuses_damage()
+{
+	# shellcheck disable=SC2086 # words
+	new_volume && edit '\377' 300 && edit '\377' 4396 &&
+		refuses 'the superblock is damaged: its checksum is wrong' /dev/ram1 $small &&
+		new_volume && edit '\377' 8200 &&
+		refuses 'the volume is damaged: the state in frame 2 is wrong' /dev/ram1 $small
+}
+
+refuses_another_shape()
+{
+	new_volume && refuses 'the device was made with blocks 64, which cannot become 80' \
+		/dev/ram1 blocks 80 word_lines 4 op 30 timing off &&
+		refuses 'the device was made with word_lines 4, which cannot become 16' \
+			/dev/ram1 blocks 64 word_lines 16 op 30 timing off
+}
+
+refuses_what_is_too_small()
+{
+	# shellcheck disable=SC2086 # words
+	wipe /dev/ram1 && dmsetup create aftl-part --table '0 8192 linear /dev/ram1 0' &&
+		refuses 'bytes, the device has 4194304' /dev/mapper/aftl-part $small &&
+		cmp -n 4194304 /dev/mapper/aftl-part /dev/zero && dmsetup remove aftl-part &&
+		new_volume && dmsetup create aftl-part --table '0 131072 linear /dev/ram1 0' &&
+		refuses 'bytes, the device has 67108864' /dev/mapper/aftl-part $small &&
+		dmsetup remove aftl-part
 }
 
 refuses_a_second_user()
 {
 	# shellcheck disable=SC2086 # words
-	create aftl-data /dev/ram0 $small &&
-		refuses 'block device 1:0 is used by' /dev/ram0 &&
-		dmsetup remove aftl-data
+	new_volume && create aftl-new /dev/ram1 $small &&
+		refuses 'block device 1:1 is used by' /dev/ram1 $small && dmsetup remove aftl-new
 }
 
-needs_module brd
-ram_disks 2 262144
+# A device whose sectors are larger than our units
+refuses_large_sectors()
+{
+	folder=/sys/kernel/config/nullb/aftl
+	modprobe null_blk nr_devices=0 && { mountpoint -q /sys/kernel/config ||
+		mount -t configfs configfs /sys/kernel/config; } && mkdir "$folder" &&
+		echo 256 >"$folder/size" && echo 4096 >"$folder/blocksize" &&
+		echo 1 >"$folder/memory_backed" && echo 1 >"$folder/power" || return
+	null=$(find /dev -maxdepth 1 '(' -name 'nullb*' -o -name aftl ')')
+	# shellcheck disable=SC2086 # words
+	refuses 'has sectors of 4096 bytes, more than the mapping unit of 2048' "$null" \
+		$small unit 2KiB && cmp -n 1048576 "$null" /dev/zero &&
+		create aftl-new "$null" $small && verify aftl-new $deep --size=4m &&
+		dmsetup remove aftl-new
+	status=$?
+	echo 0 >"$folder/power"
+	rmdir "$folder"
+	rmmod null_blk && return "$status"
+}
+
+refuses_options()
+{
+	# shellcheck disable=SC2086 # words
+	wipe /dev/ram1 && refuses 'buffer_safe: the write buffer is' /dev/ram1 $small \
+		buffer 1MiB buffer_safe on && refuses 'fill: a block device holds real data' \
+		/dev/ram1 $small fill sequential && cmp -n 1048576 /dev/ram1 /dev/zero
+}
+
+# Above and below
+
+# lasts_on DEVICE: written, closed, opened, read
+lasts_on()
+{
+	# shellcheck disable=SC2086 # words
+	create aftl-new "$1" $small && verify aftl-new $deep --size=4m &&
+		dd if="$scratch/data" of=/dev/mapper/aftl-new bs=1M oflag=direct 2>"$scratch/said" &&
+		dmsetup remove aftl-new && create aftl-new "$1" $small &&
+		cmp -n 4194304 "$scratch/data" /dev/mapper/aftl-new &&
+		[ "$(audited aftl-new)" = clean ] && dmsetup remove aftl-new && checked "$1"
+}
+
+on_a_file()
+{
+	modprobe loop 2>"$scratch/said"
+	truncate -s 160M "$scratch/file" && loop=$(losetup --find --show "$scratch/file") &&
+		lasts_on "$loop"
+	status=$?
+	losetup -d "$loop" && rm "$scratch/file" && return "$status"
+}
+
+on_linear()
+{
+	wipe /dev/ram1 && dmsetup create aftl-part --table '0 327680 linear /dev/ram1 8192' &&
+		lasts_on /dev/mapper/aftl-part && dmsetup remove aftl-part
+}
+
+crypt_table()
+{
+	key=$(printf '%064d' 7)
+	echo "0 $1 crypt aes-xts-plain64 $key$key 0 $2 0"
+}
+
+# Zeroes that are decrypted are none.
+on_crypt()
+{
+	wipe /dev/ram1 && dmsetup create aftl-part --table "$(crypt_table 327680 /dev/ram1)" &&
+		dd if=/dev/zero of=/dev/mapper/aftl-part bs=1M count=2 oflag=direct \
+			2>"$scratch/said" && lasts_on /dev/mapper/aftl-part &&
+		dmsetup remove aftl-part
+}
+
+on_raid()
+{
+	wipe /dev/ram1 && wipe /dev/ram2 &&
+		mdadm --create /dev/md7 --level=1 --raid-devices=2 --metadata=1.0 --assume-clean \
+			--run /dev/ram1 /dev/ram2 >"$scratch/said" 2>&1 || return
+	lasts_on /dev/md7
+	status=$?
+	mdadm --stop /dev/md7 2>"$scratch/said" && return "$status"
+}
+
+below_crypt()
+{
+	# shellcheck disable=SC2086 # words
+	wipe /dev/ram1 && create aftl-below /dev/ram1 $small &&
+		dmsetup create aftl-above --table "$(crypt_table 65536 /dev/mapper/aftl-below)" &&
+		verify aftl-above --ioengine=libaio --iodepth=16 --bs=16k --size=4m &&
+		dmsetup remove aftl-above && dmsetup remove aftl-below
+}
+
+# The threads of its queues, and what the kernel keeps a list of
+traces()
+{
+	cut -d ' ' -f 1 /proc/slabinfo | sort
+	cat /proc/[0-9]*/comm 2>"$scratch/said" | grep aftl | grep -v '^kworker/u'
+	awk '$1 == "dm_mod" { print $3 }' /proc/modules
+}
+
+leaves_nothing_behind()
+{
+	rmmod dm_approxftl && traces >"$scratch/before" && insmod "$MODULE" || return
+	# shellcheck disable=SC2086 # words
+	wipe /dev/ram1 && create aftl-one /dev/ram1 $shape buffer 1MiB &&
+		verify aftl-one $deep --size=1m && traces | grep -q aftl_ &&
+		dmsetup remove aftl-one && rmmod dm_approxftl && traces >"$scratch/after" &&
+		insmod "$MODULE" && diff "$scratch/before" "$scratch/after"
+}
+
+ram_disks 3 262144 || exit 1
 ktap_test_run 'fio verify on zeroes that become a volume' engines
 ktap_test_run 'the same through the page cache' through_the_page_cache
 ktap_test_run 'a full device, written twice, keeps its data' twice_with_collection
@@ -213,11 +434,32 @@ ktap_test_run 'in real time' in_real_time
 ktap_test_run 'in real time, with a write buffer' in_real_time buffer 1MiB
 ktap_test_run 'the offline check finds it sound' is_sound
 wipe /dev/ram0
-ktap_test_run 'data stay through policies' through_policies
-ktap_test_run 'a policy that does not fit is refused' refuses_what_does_not_fit
-ktap_test_run 'a file system is there when the device comes back' keeps_a_file_system
-ktap_test_run 'what is no volume is refused' refuses_a_file_system
+# shellcheck disable=SC2046 # words
+ktap_test_run 'data stay through all policies' through_policies \
+	$("$program" policies | cut -d ' ' -f 1)
+ktap_test_run 'suspended, reloaded and resumed with I/O under way' under_load pause pause_noflush \
+	to_real_time pause back_again pause_noflush
+dmsetup remove aftl-data
+wipe /dev/ram0
+
+ktap_test_run 'a file system is refused, mounted or not' refuses_a_file_system
+ktap_test_run 'a newer version is refused' refuses_a_newer_version
+ktap_test_run 'one superblock of two is enough' one_superblock_is_enough
+ktap_test_run 'a damaged volume is refused' refuses_damage
+ktap_test_run 'another shape is refused' refuses_another_shape
+ktap_test_run 'what is too small, or has become so, is refused' refuses_what_is_too_small
 ktap_test_run 'a block device in use is refused' refuses_a_second_user
-ktap_test_run 'buffer_safe is refused' refuses 'cannot survive it' /dev/ram1 buffer 1MiB buffer_safe on
-ktap_test_run 'fill is refused' refuses 'fill: a block device holds real data' /dev/ram1 fill sequential
+ktap_test_run 'sectors larger than the mapping unit are refused' refuses_large_sectors
+ktap_test_run 'buffer_safe and fill are refused' refuses_options
+
+ktap_test_run 'on a file' on_a_file
+ktap_test_run 'on dm-linear' on_linear
+ktap_test_run 'on dm-crypt' on_crypt
+ktap_test_run 'on RAID-1' on_raid
+ktap_test_run 'below dm-crypt' below_crypt
+if [ -z "${MODULE:-}" ]; then
+	ktap_test_skip 'unloaded, it leaves nothing behind' 'MODULE does not say where the module is'
+else
+	ktap_test_run 'unloaded, it leaves nothing behind' leaves_nothing_behind
+fi
 finished

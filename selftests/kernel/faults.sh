@@ -1,0 +1,433 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The block device below the durable store fails, lies, or is slow: whom it concerns hears of it,
+# nothing hangs, and what was durable is there when the block device is.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. selftests/kernel/lib.sh
+. selftests/kernel/medium.sh
+
+volume='channels 1 chips 2 blocks 64 word_lines 2 op 35'
+size=393216 # sectors of the medium
+
+# becomes TABLE: what is below the store from now on
+becomes()
+{
+	echo "$1" | dmsetup reload aftl-medium && dmsetup suspend --noflush --nolockfs aftl-medium &&
+		dmsetup resume aftl-medium
+}
+
+works()
+{
+	becomes "0 $size linear /dev/ram0 0"
+}
+
+# fails FEATURE: always "down"
+fails()
+{
+	becomes "0 $size flakey /dev/ram0 0 0 3600 1 $1"
+}
+
+is_dead()
+{
+	becomes "0 $size error"
+}
+
+# new_device [KEY VALUE]...: on a medium that works
+new_device()
+{
+	# What an earlier point has left
+	! dmsetup info aftl-fault >"$scratch/said" 2>&1 || removed || return
+	wipe /dev/ram0 && works || return
+	# shellcheck disable=SC2086 # words
+	create aftl-fault /dev/mapper/aftl-medium $volume "$@"
+}
+
+open_again()
+{
+	# shellcheck disable=SC2086 # words
+	create aftl-fault /dev/mapper/aftl-medium $volume timing off
+}
+
+# In time, or it hangs.
+removed()
+{
+	timeout 60 dmsetup remove aftl-fault
+}
+
+blocks()
+{
+	timeout 120 python3 selftests/kernel/blocks.py "$@" >"$scratch/blocks" 2>&1
+}
+
+# comes_back [MARK]: the device, opened again, has what was covered
+comes_back()
+{
+	works && open_again &&
+		{ blocks check /dev/mapper/aftl-fault "$scratch/journal" "$@" ||
+			{ sed 's/^/# /' "$scratch/blocks"; return 1; }; } &&
+		dmsetup suspend aftl-fault && [ "$(dmsetup message aftl-fault 0 audit)" = clean ] &&
+		dmsetup resume aftl-fault
+}
+
+has_kept()
+{
+	comes_back "$@" && removed
+}
+
+last_mark()
+{
+	sed -n 's/^mark \([0-9]*\) .*/\1/p' "$scratch/journal" | tail -n 1
+}
+
+# until_mark NUMBER: load goes on until then
+until_mark()
+{
+	for round in $(seq 1 300); do
+		[ "$(last_mark 2>"$scratch/said")" -ge "$1" ] 2>"$scratch/said" && return
+		sleep 0.1
+	done
+	echo "# no mark $1 after $round rounds"
+	return 1
+}
+
+# The load has filled the device, and something was durable after that.
+begin_load()
+{
+	rm -f "$scratch/journal"
+	timeout 120 python3 selftests/kernel/blocks.py load /dev/mapper/aftl-fault \
+		"$scratch/journal" 1000000 7 >"$scratch/blocks" 2>&1 &
+	loader=$!
+	until_mark 6
+}
+
+end_load()
+{
+	kill "$loader" && ! wait "$loader" 2>"$scratch/said"
+}
+
+events()
+{
+	dmsetup info -c --noheadings -o events aftl-fault
+}
+
+# Load ends with an error, user space is told, writes fail and status says why.
+notices()
+{
+	wait "$loader"
+	grep -q 'Input/output error' "$scratch/blocks" ||
+		{ sed 's/^/# /' "$scratch/blocks"; return 1; }
+	timeout 20 dmsetup wait aftl-fault "$1"
+	[ "$(events)" -gt "$1" ] || { echo '# no event'; return 1; }
+	nothing dd if=/dev/zero of=/dev/mapper/aftl-fault bs=4k count=1 oflag=direct \
+		2>"$scratch/said" && grep -q 'Input/output error' "$scratch/said" &&
+		[ "$(status_word aftl-fault 1)" = fail ] && return
+	echo '# no error'
+	return 1
+}
+
+# survives COMMAND...: which breaks the medium while it is written
+survives()
+{
+	dmesg -C
+	new_device timing off && begin_load && before=$(events) && "$@" && notices "$before" &&
+		removed && has_kept
+}
+
+# Completed flushes mean nothing from then on; those before did.
+survives_lies()
+{
+	new_device timing off && begin_load && mark=$(last_mark) && fails drop_writes || return
+	sleep 2
+	end_load && removed && has_kept "$mark"
+}
+
+# A reader hears of it, and nobody else.
+read_errors()
+{
+	new_device timing off && dd if=/dev/urandom of="$scratch/data" bs=64k count=16 \
+		2>"$scratch/said" && dd if="$scratch/data" of=/dev/mapper/aftl-fault bs=64k \
+		oflag=direct conv=fsync 2>"$scratch/said" && fails error_reads &&
+		nothing dd if=/dev/mapper/aftl-fault of="$scratch/back" bs=64k count=1 iflag=direct \
+			2>"$scratch/said" && grep -q 'Input/output error' "$scratch/said" &&
+		works && dd if=/dev/mapper/aftl-fault of="$scratch/back" bs=64k count=16 \
+		iflag=direct 2>"$scratch/said" && cmp "$scratch/data" "$scratch/back" &&
+		dd if="$scratch/data" of=/dev/mapper/aftl-fault bs=64k oflag=direct conv=fsync \
+			2>"$scratch/said" && removed
+}
+
+# What could not be written is not something else.
+nothing_foreign()
+{
+	new_device timing off && begin_load && fails error_writes || return
+	wait "$loader"
+	python3 - <<'END' && removed
+import mmap
+import os
+import struct
+
+seed = 7
+fd = os.open("/dev/mapper/aftl-fault", os.O_RDONLY | os.O_DIRECT)
+size = os.lseek(fd, 0, os.SEEK_END)
+page = mmap.mmap(-1, 4096)
+errors = 0
+for block in range(size // 4096):
+    try:
+        os.preadv(fd, [page], block * 4096)
+    except OSError:
+        errors += 1
+        continue
+    if any(page[:4096]) and struct.unpack_from("<QQ", page) != (seed, block):
+        raise SystemExit(f"# block {block} is {struct.unpack_from('<QQ', page)}")
+print(f"# {errors} blocks could not be read")
+END
+}
+
+suspends()
+{
+	new_device timing real buffer 256KiB && begin_load && "$@" || return
+	timeout 60 dmsetup suspend aftl-fault && timeout 60 dmsetup resume aftl-fault || return
+	wait "$loader"
+	grep -q 'Input/output error' "$scratch/blocks" && removed && has_kept
+}
+
+# What breaks in the flash itself
+
+# Data move, load does not notice, and a block stays bad.
+blocks_go_bad()
+{
+	new_device timing off && begin_load || return
+	for block in 3 20 70 100; do
+		dmsetup message aftl-fault 0 fault block "$block" || return
+	done
+	until_mark $(($(last_mark) + 6)) && end_load && removed && comes_back || return
+	for block in 3 20 70 100; do
+		dmsetup message aftl-fault 0 block "$block" | grep -qx 'state bad' || return
+	done
+	removed
+}
+
+# As many as it takes; then it can only be read, now and when it comes back.
+blocks_run_out()
+{
+	new_device timing off && begin_load && before=$(events) || return
+	for block in $(seq 0 23); do
+		kill -0 "$loader" 2>"$scratch/said" || break
+		dmsetup message aftl-fault 0 fault block "$block" || return
+		sleep 0.2
+	done
+	echo "# $block blocks"
+	wait "$loader"
+	timeout 20 dmsetup wait aftl-fault "$before"
+	grep -q 'No space left on device' "$scratch/blocks" &&
+		[ "$(status_word aftl-fault 1)" = ro ] && removed && comes_back &&
+		[ "$(status_word aftl-fault 1)" = ro ] && removed
+}
+
+# What only it held is lost, load goes on, and what is written then is kept by the other one.
+die_dies()
+{
+	new_device timing off && begin_load && dmsetup message aftl-fault 0 fault die 1 &&
+		until_mark $(($(last_mark) + 6)) && end_load &&
+		[ "$(status_word aftl-fault 18)" -eq 1 ] &&
+		blocks load /dev/mapper/aftl-fault "$scratch/journal" 300 8 && removed &&
+		comes_back && [ "$(status_word aftl-fault 18)" -eq 1 ] && removed
+}
+
+# shaped SHAPE COMMAND...
+shaped()
+{
+	usual=$volume
+	volume=$1
+	shift
+	"$@"
+	shaped=$?
+	volume=$usual
+	return "$shaped"
+}
+
+# What cannot be opened
+
+# frame POSITION: where an area begins, from the superblock
+frame()
+{
+	od -A n -t u8 -j "$1" -N 8 /dev/ram0 | tr -d ' '
+}
+
+# hole FRAME COUNT: a medium that cannot be read there
+hole()
+{
+	first=$(($1 * 8))
+	end=$((first + $2 * 8))
+	becomes "$([ "$first" -eq 0 ] || echo "0 $first linear /dev/ram0 0"
+		echo "$first $((end - first)) error"
+		echo "$end $((size - end)) linear /dev/ram0 $end")"
+}
+
+refuses()
+{
+	dmesg -C
+	! open_again 2>"$scratch/said" && dmesg | grep -qF "$1" && return
+	dmesg | tail -n 3 | sed 's/^/# /'
+	return 1
+}
+
+# A volume that was not closed, with a pattern on it
+interrupted()
+{
+	new_device timing off && dd if="$scratch/data" of=/dev/mapper/aftl-fault bs=64k \
+		oflag=direct conv=fsync 2>"$scratch/said" &&
+		dd if=/dev/ram0 of="$scratch/image" bs=1M count=20 iflag=direct \
+			2>"$scratch/said" && removed &&
+		dd if="$scratch/image" of=/dev/ram0 bs=1M oflag=direct 2>"$scratch/said" &&
+		rm "$scratch/image"
+}
+
+has_pattern()
+{
+	open_again && cmp -n 1048576 "$scratch/data" /dev/mapper/aftl-fault && removed
+}
+
+unreadable_tables()
+{
+	interrupted && for area in 80 88 96; do
+		hole "$(frame "$area")" 1 && refuses 'of the volume cannot be read' || return
+	done
+	hole 2 2 && refuses 'frame 2 of the volume cannot be read' && works && has_pattern
+}
+
+unreadable_superblocks()
+{
+	interrupted && hole 0 2 && refuses 'the superblock cannot be read' && works && has_pattern &&
+		hole 0 1 && has_pattern
+}
+
+# A snapshot only saves the look at the tables.
+unreadable_snapshot()
+{
+	new_device timing off && dd if="$scratch/data" of=/dev/mapper/aftl-fault bs=64k \
+		oflag=direct 2>"$scratch/said" && removed && hole "$(frame 104)" 1 || return
+	dmesg -C
+	has_pattern && grep_log -q 'recovered [1-9][0-9]* units' && return
+	dmesg | tail -n 4 | sed 's/^/# /'
+	return 1
+}
+
+# Slowness, and no memory
+
+available()
+{
+	sed -n 's/^MemAvailable: *\([0-9]*\) kB/\1/p' /proc/meminfo
+}
+
+# More is written than the queue has room for while nothing is done: device time stands still, and
+# completions are late.
+is_slow()
+{
+	# shellcheck disable=SC2086,SC2154 # words, of lib.sh
+	wipe /dev/ram0 && works && create aftl-fault /dev/mapper/aftl-medium $shape &&
+		becomes "0 $size delay /dev/ram0 0 0 /dev/ram0 0 2000" || return
+	before=$(available)
+	least=$before
+	verify aftl-fault --ioengine=libaio --iodepth=32 --bs=256k --size=28m --rw=write &
+	fio=$!
+	while kill -0 "$fio" 2>"$scratch/said"; do
+		now=$(available)
+		[ "$now" -ge "$least" ] || least=$now
+		sleep 0.5
+	done
+	late=$(status_word aftl-fault 15)
+	echo "# $(((before - least) / 1024)) MiB of memory, $((late / 1000000)) ms late"
+	# shellcheck disable=SC2086 # words
+	wait "$fio" && [ $((before - least)) -lt 262144 ] && [ "$late" -gt 300000000 ] &&
+		works && removed && create aftl-fault /dev/mapper/aftl-medium $small &&
+		verify aftl-fault --ioengine=libaio --iodepth=32 --bs=256k --size=28m --rw=write \
+			--verify_only && removed
+}
+
+# A read that takes long finds what it came for, or what is newer, though its block has been
+# erased and written meanwhile.
+reads_while_erased()
+{
+	new_device timing off && blocks load /dev/mapper/aftl-fault "$scratch/journal" 0 7 &&
+		blocks load /dev/mapper/aftl-fault "$scratch/journal" 0 8 &&
+		dmsetup message aftl-fault 0 reset && begin=$(($(frame 112) * 8)) &&
+		becomes "0 $begin linear /dev/ram0 0
+$begin $((size - begin)) delay /dev/ram0 $begin 500 /dev/ram0 $begin 0" &&
+		{ blocks race /dev/mapper/aftl-fault 8 || { sed 's/^/# /' "$scratch/blocks"; return 1; }; } ||
+		return
+	erased=$(counter aftl-fault array_erases)
+	echo "# $erased blocks erased"
+	[ "$erased" -gt 5 ] && works && removed
+}
+
+# Neither now nor later
+no_memory()
+{
+	dmsetup create aftl-endless --table '0 99999999999 zero' || return
+	before=$(available)
+	held=$(grep -c dm_approxftl /proc/vmallocinfo)
+	dmesg -C
+	! dmsetup create aftl-fault --table "0 4096 approxftl /dev/mapper/aftl-endless 12 channels 16 \
+chips 8 blocks 4000 page 64KiB policy baseline errors off" 2>"$scratch/said" &&
+		grep_log -q 'not enough memory' && dmsetup remove aftl-endless || return
+	echo "# $(((before - $(available)) / 1024)) MiB less"
+	[ $((before - $(available))) -lt 65536 ] &&
+		[ "$(grep -c dm_approxftl /proc/vmallocinfo)" -eq "$held" ]
+}
+
+# fails_cleanly LINE [DEVICE]: wherever memory is missing for once, and then is there
+fails_cleanly()
+{
+	grep -q debugfs /proc/mounts || mount -t debugfs debugfs /sys/kernel/debug || return
+	for kind in failslab fail_page_alloc; do
+		echo N >"/sys/kernel/debug/$kind/ignore-gfp-wait" &&
+			echo 0 >"/sys/kernel/debug/$kind/verbose" || return
+	done
+	echo 0 >/sys/kernel/debug/fail_page_alloc/min-order
+	dmesg -C
+	python3 selftests/kernel/fail-nth.py "$@"
+}
+
+needs_module dm_flakey
+needs_module dm_delay
+ram_disks 1 $((size / 2)) && dmsetup create aftl-medium --table "0 $size linear /dev/ram0 0" ||
+	exit 1
+ktap_test_run 'writes fail' survives fails error_writes
+ktap_test_run 'everything fails' survives is_dead
+ktap_test_run 'writes are dropped silently' survives_lies
+if becomes "0 $size flakey /dev/ram0 0 0 3600 1 error_reads" 2>"$scratch/said"; then
+	ktap_test_run 'reads fail, and work again' read_errors
+	ktap_test_run 'reads fail for the collector, too' survives fails error_reads
+else
+	dmsetup clear aftl-medium
+	ktap_test_skip 'reads fail' 'flakey of this kernel has no error_reads'
+fi
+head -c 1M /dev/urandom >"$scratch/data"
+ktap_test_run 'blocks that could not be written are errors, not other blocks' nothing_foreign
+ktap_test_run 'suspended while everything fails' suspends is_dead
+ktap_test_run 'suspended while writes fail' suspends fails error_writes
+ktap_test_run 'blocks that go bad under load' blocks_go_bad
+ktap_test_run 'blocks that go bad until none is left' \
+	shaped 'channels 1 chips 1 blocks 24 op 40 policy baseline' blocks_run_out
+ktap_test_run 'a die that dies under load' \
+	shaped 'channels 1 chips 2 blocks 64 word_lines 2 op 70' die_dies
+ktap_test_run 'unreadable tables are named' unreadable_tables
+ktap_test_run 'one unreadable superblock does no harm, two are named' unreadable_superblocks
+ktap_test_run 'an unreadable snapshot does no harm' unreadable_snapshot
+ktap_test_run 'a slow block device: late, not wrong, in bounded memory' is_slow
+ktap_test_run 'slow reads of blocks that are erased and written' reads_while_erased
+ktap_test_run 'no memory for a large volume' no_memory
+dmsetup remove aftl-medium
+if [ -e /proc/self/fail-nth ]; then
+	ktap_test_run 'each allocation fails: a device in memory' \
+		fails_cleanly 'ram 2 timing off'
+	ktap_test_run 'each allocation fails: a new volume' fails_cleanly \
+		'/dev/ram0 12 timing off channels 1 chips 1 blocks 64 word_lines 4 op 30' /dev/ram0
+	ktap_test_run 'each allocation fails: a volume' fails_cleanly \
+		'/dev/ram0 12 timing off channels 1 chips 1 blocks 64 word_lines 4 op 30'
+else
+	ktap_test_skip 'each allocation fails' 'this kernel cannot let one fail; the debug kernel can'
+fi
+finished

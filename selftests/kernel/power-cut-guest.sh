@@ -1,0 +1,31 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The guest's part of power-cut.tap.sh, on /dev/vda:
+#
+#   power-cut-guest.sh [check JOURNAL] [write]
+#
+# "check" compares with what another machine wrote down before it died; "write" writes, with a
+# journal in the results, and dies.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. selftests/kernel/lib.sh
+
+modprobe virtio_blk && create aftl-cut /dev/vda channels 1 chips 2 blocks 64 word_lines 2 op 35 \
+	buffer 256KiB timing off || exit 1
+if [ "${1:-}" = check ]; then
+	python3 selftests/kernel/blocks.py check /dev/mapper/aftl-cut "$2" || exit 1
+	dmsetup suspend aftl-cut && [ "$(dmsetup message aftl-cut 0 audit)" = clean ] &&
+		dmsetup resume aftl-cut && echo 'everything is there' || exit 1
+	shift 2
+fi
+[ "${1:-}" = write ] || exit 0
+: >"$RESULTS/journal"
+python3 selftests/kernel/blocks.py load /dev/mapper/aftl-cut "$RESULTS/journal" 1000000 \
+	"$(date +%s)" &
+for _ in $(seq 600); do
+	[ "$(grep -c '^mark' "$RESULTS/journal")" -lt 20 ] || break
+	sleep 0.3
+done
+sleep 0.7
+echo b >/proc/sysrq-trigger

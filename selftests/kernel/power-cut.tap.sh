@@ -1,0 +1,51 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# A machine dies while a durable device is written, and the next one, with another kernel, finds
+# everything that a flush covered. Then that one dies. Nothing of what has reached the disk is
+# forgotten here; that is what kernel/crash.sh is about.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. selftests/lib/tap.sh
+
+work=$(mktemp -d)
+guest=
+trap '[ -z "$guest" ] || kill "$guest" 2>/dev/null; rm -rf "$work"' EXIT
+trap 'exit 143' INT TERM
+truncate -s 64M "$work/disk"
+
+# in_guest KERNEL STEP...: of power-cut-guest.sh; what it writes down goes to a folder of that name
+in_guest()
+{
+	kernel=$1
+	shift
+	selftests/vm/run --kernel "$kernel" --timeout 240 --disk "$work/disk" \
+		--results "$work/$kernel" --cmd "sh selftests/kernel/power-cut-guest.sh $*" \
+		>"$work/said" 2>"$work/complaints" &
+	guest=$!
+	wait $guest
+	status=$?
+	guest=
+	sed 's/^/# /' "$work/said" "$work/complaints"
+}
+
+# Has the guest died under load, when enough had been flushed?
+died()
+{
+	[ "$status" -eq 98 ] && [ "$(grep -c '^mark' "$work/$1/journal")" -ge 20 ]
+}
+
+found_all()
+{
+	grep -q '^everything is there' "$work/said"
+}
+
+in_guest 6.1 write
+ktap_test_run 'a machine with 6.1 dies while it writes' died 6.1
+in_guest 6.12 check "$work/6.1/journal" write
+ktap_test_run 'one with 6.12 finds what was flushed' found_all
+ktap_test_run 'it dies while it writes' died 6.12
+in_guest 6.1 check "$work/6.12/journal"
+ktap_test_run 'one with 6.1 finds what was flushed' found_all
+ktap_test_run 'it is content' [ "$status" -eq 0 ]
+ktap_finished
