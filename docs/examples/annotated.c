@@ -36,7 +36,8 @@ int main(int argc, char **argv)
 	if (approxftl_errors(a, fd, 0, APPROXFTL_TO_END, &errors))
 		return 1;
 	printf("%u bits have flipped, the library says %llu; the header is %s\n", flips,
-	       (unsigned long long)errors.flipped_bits, memcmp(picture, back, 4096) ? "lost" : "intact");
+	       (unsigned long long)errors.flipped_bits,
+	       memcmp(picture, back, 4096) ? "lost" : "intact");
 	approxftl_close(a);
 	return 0;
 }

@@ -20,7 +20,7 @@ static const struct app_setup setup = { .size = 64, .seed = 7 };
 
 static void random_access(enum app_io io)
 {
-	static const struct array_shape shape = { "random", WORDS, 1e9, 0 };
+	static const struct array_shape shape = { "random", WORDS, 1e9, 0, NULL };
 	static double shadow[WORDS];
 	struct aftl_random random = { .state = io };
 	struct array array;
@@ -62,7 +62,7 @@ static void mapped(void)
 /* The last ARRAY_HELD pages stay where they are. */
 static void pages_stay(void)
 {
-	static const struct array_shape shape = { "stay", 32 * ARRAY_PAGE_WORDS, 100, 0 };
+	static const struct array_shape shape = { "stay", 32 * ARRAY_PAGE_WORDS, 100, 0, NULL };
 	const double *held[ARRAY_HELD];
 	struct array array;
 	u64 page, repaired = 0;
@@ -82,8 +82,8 @@ static void pages_stay(void)
 
 static void no_values(void)
 {
-	static const struct array_shape wide = { "values", 8, 1e300, 0 };
-	static const struct array_shape narrow = { "values", 8, 2, 0 };
+	static const struct array_shape wide = { "values", 8, 1e300, 0, NULL };
+	static const struct array_shape narrow = { "values", 8, 2, 0, NULL };
 	static const double bad[] = { 1, -2, 2.0001, -3, 1e200, -0.0, 0.5, 2 };
 	static const double good[] = { 1, -2, 0, 0, 0, 0, 0.5, 2 };
 	struct array array;
@@ -106,7 +106,7 @@ static void no_values(void)
 
 static void beyond(void)
 {
-	static const struct array_shape shape = { "beyond", 8, 1, 0 };
+	static const struct array_shape shape = { "beyond", 8, 1, 0, NULL };
 	struct array array;
 	u64 repaired = 0;
 
@@ -217,7 +217,7 @@ static void all_survive(void)
 static void clean_up(void)
 {
 	static const char *const names[] = {
-		"random", "stay", "values", "beyond", "signal", "spectrum", "vector", "columns",
+		"random", "stay", "values", "beyond", "signal", "half-way", "spectrum", "vector", "columns",
 		"rows", "before", "product", "matrix", "factors", "grid", "relaxed", "samples",
 		"estimates", "image", "video",
 	};

@@ -322,6 +322,23 @@ def test_report_for_a_person(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "out").read_text())["app"] == "img"
 
 
+def test_pages_show_it(tmp_path: Path) -> None:
+    files = []
+    for policy, rate in (("baseline", 0.0), ("approxftl", 1e-3)):
+        written("img", tmp_path)
+        flip("img", tmp_path, rate, 1)
+        files.append(tmp_path / f"{policy}.app.json")
+        files[-1].write_text(json.dumps(computed("img", tmp_path)))
+    page = tmp_path / "page.html"
+    done = subprocess.run([BUILD / "approxftl-report", *files, "-o", page], capture_output=True,
+                          timeout=60, check=False, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    expected = json.loads(files[1].read_text())["quality"]["psnr_db"]
+    found = re.search(r"quality\.psnr_db</th><td>infinite</td><td>([\d.]+)", page.read_text())
+    assert found
+    assert float(found[1]) == pytest.approx(expected, abs=0.01)
+
+
 @pytest.mark.parametrize(("arguments", "code", "sentence"), [
     ([], 2, "PROGRAM missing"),
     (["ftf", "."], 2, "did you mean fft?"),

@@ -17,7 +17,7 @@
 #include "tap.h"
 
 static struct approxftl *handle;
-static char path[] = "/var/tmp/aftl-library-XXXXXX";
+static char *path;
 static int fd;
 
 static void begin(void)
@@ -293,7 +293,8 @@ static void opening(void)
 static void attribute_text(void)
 {
 	static const char *const wrong[] = {
-		"0", "+1", "0+0", "-1+", "0x10+", "0+1=", "0+1=near", "0+1 =precise", "9223372036854775808+",
+		"0", "+1", "0+0", "-1+", "0x10+", "0+1=", "0+1=near", "0+1 =precise",
+		"9223372036854775808+",
 	};
 	struct approxftl_extent extent;
 	const char *text = " 0+4096=precise\n4096+ 5+6=approximate ";
@@ -401,7 +402,7 @@ static void arena_stays(void)
 	offset = approxftl_arena_offset(arena, memory);
 	CHECK_EQ(offset, 16 * FAKE_UNIT);
 	CHECK_EQ(*memory, 0);
-	strcpy(memory, "kept");
+	memcpy(memory, "kept", sizeof("kept"));
 	approxftl_arena_destroy(arena);
 	CHECK_EQ(approxftl_arena_create(handle, fd, &arena), 0);
 	memory = approxftl_arena_at(arena, offset);
@@ -470,7 +471,8 @@ static void arena_of_threads(void)
 
 int main(void)
 {
-	fd = mkstemp(path);
+	path = strdup("/var/tmp/aftl-library-XXXXXX");
+	fd = path ? mkstemp(path) : -1;
 	if (fd < 0)
 		tap_bail_out("no temporary file");
 	tap_run("ranges are said, taken back and listed", ranges);
@@ -492,6 +494,7 @@ int main(void)
 	tap_run("an arena in memory", arena_of_a_memfd);
 	tap_run("an arena of several threads", arena_of_threads);
 	unlink(path);
+	free(path);
 	close(fd);
 	return tap_finish();
 }

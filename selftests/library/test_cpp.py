@@ -41,7 +41,7 @@ BAD = {
     "ignoring what was endorsed": "approx<int> a = 3; a.endorse();",
 }
 
-COMPILERS = ("g++", "clang++")
+COMPILERS = ("g++", pytest.param("clang++", marks=pytest.mark.slow))
 
 
 def compile_snippet(compiler: str, snippet: str) -> subprocess.CompletedProcess[str]:
@@ -53,19 +53,19 @@ def compile_snippet(compiler: str, snippet: str) -> subprocess.CompletedProcess[
         input=program, capture_output=True, text=True, timeout=120, check=False)
 
 
+@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("name", GOOD)
-def test_compiles(name: str) -> None:
-    for compiler in COMPILERS:
-        done = compile_snippet(compiler, GOOD[name])
-        assert done.returncode == 0, done.stderr
+def test_compiles(name: str, compiler: str) -> None:
+    done = compile_snippet(compiler, GOOD[name])
+    assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("name", BAD)
-def test_does_not_compile(name: str) -> None:
-    for compiler in COMPILERS:
-        done = compile_snippet(compiler, BAD[name])
-        assert done.returncode == 1, f"{compiler} took it"
-        assert "No such file" not in done.stderr
+def test_does_not_compile(name: str, compiler: str) -> None:
+    done = compile_snippet(compiler, BAD[name])
+    assert done.returncode == 1, "it was taken"
+    assert "No such file" not in done.stderr
 
 
 @pytest.fixture(scope="module")

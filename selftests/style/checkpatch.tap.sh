@@ -25,6 +25,12 @@ userspace=$userspace,PREFER_KERNEL_TYPES # <stdint.h> is what libc speaks
 userspace=$userspace,NAKED_SSCANF        # there is no kstrto*() here
 userspace=$userspace,SSCANF_TO_KSTRTO    # nor here
 
+# In the trace tools, besides:
+tools=$userspace,CAMELCASE            # of zlib and zstd
+tools=$tools,BIT_MACRO                # there is none here
+tools=$tools,EMBEDDED_FUNCTION_NAME   # an option is called as its function
+tools=$tools,VOLATILE                 # a flag that a signal sets
+
 # In the header that defines, for userspace, what checkpatch asks to be used:
 host=$userspace
 host=$host,PREFER_DEFINED_ATTRIBUTE_MACRO,CAMELCASE # these are their definitions
@@ -74,7 +80,7 @@ check_files()
 check_folder "$ignored" dm-approxftl
 check_folder "$userspace" userspace
 check_folder "$userspace" selftests
-check_folder "$userspace" trace-tools
+check_folder "$tools" trace-tools
 check_files 'checkpatch of compat.h' "$compat" dm-approxftl/compat.h
 check_files 'checkpatch of trace.h' "$trace" dm-approxftl/trace.h
 # shellcheck disable=SC2046 # file names without blanks, by another check

@@ -24,7 +24,8 @@ check()
 {
 	sources 'dm-approxftl/core/*.c' 'userspace/*.c' |
 		xargs -n 1 -P 2 clang-tidy --quiet "--checks=$checks" '--warnings-as-errors=*' \
-			--extra-arg=-std=gnu11 --extra-arg=-Idm-approxftl \
+			--extra-arg=-std=gnu11 --extra-arg=-Iuserspace/libapproxftl \
+			--extra-arg=-Idm-approxftl/uapi --extra-arg=-Idm-approxftl \
 			--extra-arg=-Idm-approxftl/core \
 			--extra-arg=-Iuserspace/host --extra-arg=-Iuserspace/lib \
 			--extra-arg=-Iuserspace/sim 2>/dev/null

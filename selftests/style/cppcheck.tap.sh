@@ -12,7 +12,7 @@ check()
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability,style \
 		--inline-suppr --error-exitcode=1 --suppressions-list=selftests/style/cppcheck.txt \
 		--template='{file}:{line}: {severity}: {message} [{id}]' \
-		-I dm-approxftl -I dm-approxftl/core -I userspace/host -I userspace/lib -I userspace/sim \
+		-I userspace/libapproxftl -I dm-approxftl/uapi -I dm-approxftl -I dm-approxftl/core -I userspace/host -I userspace/lib -I userspace/sim \
 		$(sources 'dm-approxftl/core/*.c' 'userspace/*.c')
 }
 

@@ -32,6 +32,8 @@ static const struct verb verbs[] = {
 	{ "format", "make a volume, on which a device lasts", format_main },
 	{ "check", "find out whether a volume is sound", check_main },
 	{ "dump", "print what is in a volume", dump_main },
+	{ "tag", "say which data may lose bits, and look at them", tag_main },
+	{ "trace", "capture, convert and pair block traces", other_program_main },
 	{ "synth", "make a synthetic stream of requests", other_program_main },
 	{ "replay", "replay a stream of requests on a device", other_program_main },
 	{ "sweep", "simulate all combinations of policies, workloads and parameters",

@@ -20,6 +20,7 @@ enum exit_code health_main(int argc, char **argv);
 enum exit_code message_main(int argc, char **argv);
 enum exit_code remove_main(int argc, char **argv);
 enum exit_code doctor_main(int argc, char **argv);
+enum exit_code tag_main(int argc, char **argv);
 enum exit_code format_main(int argc, char **argv);
 enum exit_code check_main(int argc, char **argv);
 enum exit_code dump_main(int argc, char **argv);

@@ -111,13 +111,15 @@ static void write_back(struct array *array, struct array_slot *slot)
 	slot->dirty = false;
 }
 
-static void repair(struct array *array, double *values)
+static void repair(struct array *array, double *values, u64 page)
 {
+	const struct array_shape *shape = &array->shape;
+	double bound = shape->page_bound ? shape->page_bound(shape, page) : shape->bound;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_PAGE_WORDS; i++) {
 		/* Written so that it is true for what is no number. */
-		if (!(fabs(values[i]) <= array->shape.bound)) {
+		if (!(fabs(values[i]) <= bound)) {
 			values[i] = 0;
 			array->repaired++;
 		}
@@ -161,7 +163,7 @@ static struct array_slot *load(struct array *array, u64 page)
 	if (ret)
 		memset(slot->data, 0, PAGE_BYTES);
 	if (array->shape.bound > 0)
-		repair(array, slot->data);
+		repair(array, slot->data, page);
 	slot->page = page;
 	array->slot_of[page] = slot - array->slots + 1;
 	return slot;

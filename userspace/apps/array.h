@@ -26,12 +26,14 @@
  * @words: of 8 bytes
  * @bound: no value is greater, disregarding signs; 0 for indices
  * @held: pages that the program uses at a time, if more than ARRAY_HELD
+ * @page_bound: a bound for the values of a page, where it is less than @bound; or NULL
  */
 struct array_shape {
 	const char *name;
 	u64 words;
 	double bound;
 	u32 held;
+	double (*page_bound)(const struct array_shape *shape, u64 page);
 };
 
 struct array_slot;

@@ -47,7 +47,7 @@ static double signal_word(const struct app_setup *setup, u64 index)
 
 static struct array_shape shape_of(const char *name, const struct app_setup *setup, double bound)
 {
-	return (struct array_shape){ name, 2 * setup->size, bound, 0 };
+	return (struct array_shape){ name, 2 * setup->size, bound, 0, NULL };
 }
 
 static struct array_shape signal_shape(const struct app_setup *setup)
@@ -55,10 +55,21 @@ static struct array_shape signal_shape(const struct app_setup *setup)
 	return shape_of("signal", setup, 1);
 }
 
-/* Sums of random numbers: none is eight times the usual size. */
+/* Of @count random numbers in [-1, 1]: seven standard deviations, which no sum reaches. */
+static double largest_sum(u64 count)
+{
+	return 7 * sqrt((double)count / 3);
+}
+
 static struct array_shape spectrum_shape(const struct app_setup *setup)
 {
-	return shape_of("spectrum", setup, 8 * sqrt((double)setup->size));
+	return shape_of("spectrum", setup, largest_sum(setup->size));
+}
+
+/* The columns are transformed, the rows are not. */
+static struct array_shape half_shape(const struct app_setup *setup)
+{
+	return shape_of("half-way", setup, largest_sum(grid_of(setup).rows * TILE));
 }
 
 static int create(const struct app_place *place, const struct app_setup *setup,
@@ -213,19 +224,23 @@ static void pass(struct grid grid, bool columns, double sign, struct array *from
 static int compute(const struct app_place *place, const struct app_setup *setup,
 		   struct app_result *result, struct aftl_error *error)
 {
-	struct array_shape in = signal_shape(setup), out = spectrum_shape(setup);
-	struct array signal = { 0 }, spectrum = { 0 }, *const all[] = { &signal, &spectrum };
+	struct array_shape in = signal_shape(setup), half = half_shape(setup);
+	struct array_shape out = spectrum_shape(setup);
+	struct array signal = { 0 }, between = { 0 }, spectrum = { 0 };
+	struct array *const all[] = { &signal, &between, &spectrum };
 	int ret;
 
 	ret = array_open(&signal, place, &in, setup, error);
 	if (!ret)
+		ret = array_create(&between, place, &half, setup, error);
+	if (!ret)
 		ret = array_create(&spectrum, place, &out, setup, error);
 	if (!ret) {
-		pass(grid_of(setup), true, -1, &signal, &spectrum);
-		ret = array_settle(&spectrum, error);
+		pass(grid_of(setup), true, -1, &signal, &between);
+		ret = array_settle(&between, error);
 	}
 	if (!ret)
-		pass(grid_of(setup), false, -1, &spectrum, &spectrum);
+		pass(grid_of(setup), false, -1, &between, &spectrum);
 	return app_close(all, ARRAY_SIZE(all), ret, &result->repaired, error);
 }
 

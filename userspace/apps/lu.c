@@ -9,9 +9,6 @@
 
 #define BLOCK 64
 
-/* A pivot of a damaged matrix is never nearer to 0. */
-#define LEAST_PIVOT 0.001
-
 static bool refuses(const struct app_setup *setup)
 {
 	return setup->size % BLOCK || setup->size > 1 << 15;
@@ -33,9 +30,21 @@ static double matrix_word(const struct app_setup *setup, u64 index)
 }
 
 /* Elimination at most doubles what is in a matrix with a dominant diagonal. */
+static double page_bound(const struct array_shape *shape, u64 page)
+{
+	u64 side = (u64)lround(sqrt((double)shape->words)) / BLOCK;
+
+	return page % side == page / side ? shape->bound : 2;
+}
+
 static struct array_shape shape_of(const char *name, const struct app_setup *setup)
 {
-	return (struct array_shape){ name, setup->size * setup->size, 2 * (double)setup->size, 0 };
+	return (struct array_shape){
+		.name = name,
+		.words = setup->size * setup->size,
+		.bound = 2 * (double)setup->size,
+		.page_bound = page_bound,
+	};
 }
 
 static struct array_shape factors_shape(const struct app_setup *setup)
@@ -51,22 +60,23 @@ static int create(const struct app_place *place, const struct app_setup *setup,
 	return app_fill(place, &shape, setup, matrix_word, error);
 }
 
-static double pivot(const double *block, unsigned int k)
+/* A pivot is about as large as the diagonal is. One that is not would spoil everything. */
+static double pivot(const double *block, unsigned int k, double usual)
 {
 	double value = block[k * BLOCK + k];
 
-	/* Written so that it is true for what is no number. */
-	return fabs(value) >= LEAST_PIVOT ? value : LEAST_PIVOT;
+	return value >= usual / 2 && value <= usual * 2 ? value : usual;
 }
 
 /* Factors of a block of the diagonal, in its place. */
-static void factor(double *a)
+static void factor(double *a, double usual)
 {
 	unsigned int i, j, k;
 
 	for (k = 0; k < BLOCK; k++) {
+		a[k * BLOCK + k] = pivot(a, k, usual);
 		for (i = k + 1; i < BLOCK; i++) {
-			double l = a[i * BLOCK + k] /= pivot(a, k);
+			double l = a[i * BLOCK + k] /= a[k * BLOCK + k];
 
 			for (j = k + 1; j < BLOCK; j++)
 				a[i * BLOCK + j] -= l * a[k * BLOCK + j];
@@ -86,13 +96,13 @@ static void solve_right(const double *diagonal, double *a)
 }
 
 /* A block below the diagonal: it times U^-1. */
-static void solve_below(const double *diagonal, double *a)
+static void solve_below(const double *diagonal, double *a, double usual)
 {
 	unsigned int i, j, k;
 
 	for (i = 0; i < BLOCK; i++) {
 		for (k = 0; k < BLOCK; k++) {
-			double l = a[i * BLOCK + k] /= pivot(diagonal, k);
+			double l = a[i * BLOCK + k] /= pivot(diagonal, k, usual);
 
 			for (j = k + 1; j < BLOCK; j++)
 				a[i * BLOCK + j] -= l * diagonal[k * BLOCK + j];
@@ -112,14 +122,15 @@ static void subtract_product(double *a, const double *left, const double *right)
 
 static void eliminate(struct array *a, u64 side, u64 k)
 {
+	double usual = (double)(side * BLOCK);
 	const double *diagonal;
 	u64 i, j;
 
-	factor(array_values(a, k * side + k, true));
+	factor(array_values(a, k * side + k, true), usual);
 	for (i = k + 1; i < side; i++) {
 		diagonal = array_values(a, k * side + k, false);
 		solve_right(diagonal, array_values(a, k * side + i, true));
-		solve_below(diagonal, array_values(a, i * side + k, true));
+		solve_below(diagonal, array_values(a, i * side + k, true), usual);
 	}
 	for (i = k + 1; i < side; i++) {
 		for (j = k + 1; j < side; j++) {

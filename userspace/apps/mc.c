@@ -20,13 +20,13 @@ static double sample_word(const struct app_setup *setup, u64 index)
 
 static struct array_shape samples_shape(const struct app_setup *setup)
 {
-	return (struct array_shape){ "samples", 2 * setup->size, 1, 0 };
+	return (struct array_shape){ "samples", 2 * setup->size, 1, 0, NULL };
 }
 
 /* What each page of samples says pi is. */
 static struct array_shape estimates_shape(const struct app_setup *setup)
 {
-	return (struct array_shape){ "estimates", setup->size / PAGE_POINTS, 4, 0 };
+	return (struct array_shape){ "estimates", setup->size / PAGE_POINTS, 4, 0, NULL };
 }
 
 static int create(const struct app_place *place, const struct app_setup *setup,

@@ -63,9 +63,9 @@ static int get_matrix(struct matrix *matrix, open_function get, const struct app
 		      const struct app_setup *setup, struct aftl_error *error)
 {
 	u64 count = nonzeros(setup);
-	struct array_shape values = { "values", count, 1, 0 };
-	struct array_shape columns = { "columns", count, 0, 0 };
-	struct array_shape rows = { "rows", setup->size + 1, 0, 0 };
+	struct array_shape values = { "values", count, 1, 0, NULL };
+	struct array_shape columns = { "columns", count, 0, 0, NULL };
+	struct array_shape rows = { "rows", setup->size + 1, 0, 0, NULL };
 	int ret;
 
 	*matrix = (struct matrix){ 0 };
@@ -116,7 +116,7 @@ static void fill(struct matrix *matrix, const struct app_setup *setup)
 
 static struct array_shape vector_shape(const struct app_setup *setup)
 {
-	return (struct array_shape){ "vector", setup->size, 1.000001, 0 };
+	return (struct array_shape){ "vector", setup->size, 1.000001, 0, NULL };
 }
 
 static struct array_shape product_shape(const struct app_setup *setup)

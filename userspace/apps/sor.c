@@ -49,13 +49,13 @@ static u32 held(const struct app_setup *setup)
 
 static struct array_shape grid_shape(const struct app_setup *setup)
 {
-	return (struct array_shape){ "grid", setup->size * setup->size, 1, 0 };
+	return (struct array_shape){ "grid", setup->size * setup->size, 1, 0, NULL };
 }
 
 /* Over-relaxation may go beyond the solution for a while. */
 static struct array_shape relaxed_shape(const struct app_setup *setup)
 {
-	return (struct array_shape){ "relaxed", setup->size * setup->size, 4, held(setup) };
+	return (struct array_shape){ "relaxed", setup->size * setup->size, 4, held(setup), NULL };
 }
 
 static int create(const struct app_place *place, const struct app_setup *setup,

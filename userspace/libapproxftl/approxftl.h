@@ -6,7 +6,8 @@
  * and does nothing, so that an annotated program runs everywhere.
  *
  * Functions return 0 or what they say, or a negative error number; what errno has then means
- * nothing. For a refusal approxftl_reason() has a sentence. A handle may be used by several threads at once.
+ * nothing. For a refusal approxftl_reason() has a sentence. A handle may be used by several
+ * threads at once.
  *
  * The words are those of <linux/approxftl.h>, which is not needed beside this header; who wants
  * both includes that one first, in C.

@@ -56,15 +56,19 @@ static int parse_span(const char **text, struct approxftl_extent *extent)
 	return parse_number(text, &extent->length) || !extent->length ? -EINVAL : 0;
 }
 
+static bool is_word(const char *text, size_t length, const char *word)
+{
+	return length == strlen(word) && !strncmp(text, word, length);
+}
+
 static int parse_class(const char **text, unsigned int *kind)
 {
-	size_t length = strcspn(*text, " \n");
+	size_t length = strcspn(*text, "\n ");
 
 	*kind = APPROXFTL_APPROXIMATE;
-	if (length == strlen("=precise") && !strncmp(*text, "=precise", length))
+	if (is_word(*text, length, "=precise"))
 		*kind = APPROXFTL_PRECISE;
-	else if (length && (length != strlen("=approximate") ||
-			    strncmp(*text, "=approximate", length)))
+	else if (length && !is_word(*text, length, "=approximate"))
 		return -EINVAL;
 	*text += length;
 	return 0;

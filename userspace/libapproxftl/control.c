@@ -2,14 +2,15 @@
 /*
  * One function for each ioctl.
  */
+#include <assert.h>
 #include <linux/approxftl.h>
 #include <string.h>
 #include <sys/uio.h>
 
 #include "control.h"
 
-_Static_assert(sizeof(struct approxftl_extent) == 24, "the library's has the same layout");
-_Static_assert(sizeof(struct approxftl_unit) == 32, "the library's has the same layout");
+static_assert(sizeof(struct approxftl_extent) == 24, "the library's has the same layout");
+static_assert(sizeof(struct approxftl_unit) == 32, "the library's has the same layout");
 
 static uint64_t address_of(const void *memory)
 {

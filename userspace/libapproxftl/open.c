@@ -15,10 +15,10 @@
 static int no_kernel(int error)
 {
 	if (error == -ENOENT || error == -ENXIO || error == -ENODEV)
-		return aftl_lib_refuse(-ENODEV, "there is no /dev/approxftl; load the module "
-						"dm-approxftl and make a device");
-	return aftl_lib_refuse(error, "/dev/approxftl cannot be opened: %s; a udev rule says who "
-				      "may", strerror(-error));
+		return aftl_lib_refuse(-ENODEV, "there is no %s; %s", "/dev/approxftl",
+				       "load the module dm-approxftl and make a device");
+	return aftl_lib_refuse(error, "%s cannot be opened: %s; a udev rule says who may",
+			       "/dev/approxftl", strerror(-error));
 }
 
 /* Closes the control device where @path is elsewhere. */
@@ -32,8 +32,8 @@ static int check_place(struct approxftl *a, const char *path)
 	a->control = -1;
 	if (ret < 0)
 		return aftl_lib_refuse(ret, "%s: %s", path, strerror(-ret));
-	return aftl_lib_refuse(-ENODEV, "%s is not on a device of dm-approxftl; \"approxftl list\" "
-					"lists them", path);
+	return aftl_lib_refuse(-ENODEV, "%s is not on a device of dm-approxftl; %s", path,
+			       "\"approxftl list\" lists them");
 }
 
 static int connect_kernel(struct approxftl *a, const char *path)

@@ -96,7 +96,7 @@ static enum answer ask_folder(int control, const char *folder, unsigned int dept
 
 	if (depth > MOST_DEEP || !device_name(folder, name))
 		return UNKNOWN;
-	if (strncmp(name, "dm-", 3))
+	if (strncmp(name, "dm-", 3) != 0)
 		return ask_below(control, folder, depth);
 	snprintf(node, sizeof(node), "/dev/%s", name);
 	answer = ask_device(control, node);

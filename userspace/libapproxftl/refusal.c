@@ -13,35 +13,48 @@
 
 #define SENTENCE_SIZE 320
 
-static _Thread_local char last[SENTENCE_SIZE];
+static __thread char last[SENTENCE_SIZE];
+
+/* A cause, and what can be done about it. */
+#define SENTENCE(cause, remedy) cause "; " remedy
 
 static const char *const sentences[] = {
 	[APPROXFTL_REASON_NONE] = "nothing was refused",
-	[APPROXFTL_REASON_KIND] = "only regular files, memfds and devices can be tagged; name the "
-				  "file in a directory, not the directory",
-	[APPROXFTL_REASON_READ_ONLY] = "the descriptor cannot write; open the file for writing",
-	[APPROXFTL_REASON_OWNER] = "the file is somebody else's; let its owner tag it, or take "
-				   "CAP_FOWNER",
-	[APPROXFTL_REASON_SWAP] = "the file is swap space, whose every bit counts; swapoff it first",
-	[APPROXFTL_REASON_ENCRYPTED] = "the file is encrypted, and one flipped bit spoils a whole "
-				       "cipher block; keep it where nothing is encrypted",
-	[APPROXFTL_REASON_VERITY] = "the file has verity, and one flipped bit makes reads fail; use "
-				    "a copy of it, which has none",
-	[APPROXFTL_REASON_CHECKSUM] = "btrfs checksums the file, and one flipped bit makes reads "
-				      "fail; chattr +C it while it is empty, or mount with nodatacow",
-	[APPROXFTL_REASON_FILES] = "too many files of this user are tagged; untag some, or raise the "
-				   "module's parameter max_files",
-	[APPROXFTL_REASON_RANGES] = "there are too many ranges; tag fewer and longer ones, or raise "
-				    "the module's parameter max_ranges",
-	[APPROXFTL_REASON_DEVICE] = "it is not on a device of dm-approxftl, or not right on it; use "
-				    "ext4, xfs or f2fs right on the device, or ask the device itself",
-	[APPROXFTL_REASON_IN_USE] = "the device is mounted or opened exclusively; unmount it, or tag "
-				    "the files on it",
+	[APPROXFTL_REASON_KIND] =
+		SENTENCE("only regular files, memfds and devices can be tagged",
+			 "name the file in a directory, not the directory"),
+	[APPROXFTL_REASON_READ_ONLY] =
+		SENTENCE("the descriptor cannot write", "open the file for writing"),
+	[APPROXFTL_REASON_OWNER] =
+		SENTENCE("the file is somebody else's", "let its owner tag it, or take CAP_FOWNER"),
+	[APPROXFTL_REASON_SWAP] =
+		SENTENCE("the file is swap space, whose every bit counts", "swapoff it first"),
+	[APPROXFTL_REASON_ENCRYPTED] =
+		SENTENCE("the file is encrypted, and one flipped bit spoils a whole cipher block",
+			 "keep it where nothing is encrypted"),
+	[APPROXFTL_REASON_VERITY] =
+		SENTENCE("the file has verity, and one flipped bit makes reads fail",
+			 "use a copy of it, which has none"),
+	[APPROXFTL_REASON_CHECKSUM] =
+		SENTENCE("btrfs checksums the file, and one flipped bit makes reads fail",
+			 "chattr +C it while it is empty, or mount with nodatacow"),
+	[APPROXFTL_REASON_FILES] =
+		SENTENCE("too many files of this user are tagged",
+			 "untag some, or raise the module's parameter max_files"),
+	[APPROXFTL_REASON_RANGES] =
+		SENTENCE("there are too many ranges",
+			 "tag fewer and longer ones, or raise the module's parameter max_ranges"),
+	[APPROXFTL_REASON_DEVICE] =
+		SENTENCE("it is not on a device of dm-approxftl, or not right on it",
+			 "use ext4, xfs or f2fs right on the device, or ask the device itself"),
+	[APPROXFTL_REASON_IN_USE] =
+		SENTENCE("the device is mounted or opened exclusively",
+			 "unmount it, or tag the files on it"),
 };
 
 static const char *sentence_of(unsigned int reason)
 {
-	if (reason >= sizeof(sentences) / sizeof(sentences[0]))
+	if (reason > APPROXFTL_REASON_IN_USE)
 		return "the kernel says why in words that this library is too old for; update it";
 	return sentences[reason];
 }
@@ -93,6 +106,7 @@ int aftl_lib_refused(int error, unsigned int reason, const char *what)
 {
 	char text[128];
 
-	return aftl_lib_refuse(error, "%s: %s", what,
-			       reason ? sentence_of(reason) : error_text(error, text, sizeof(text)));
+	if (reason)
+		return aftl_lib_refuse(error, "%s: %s", what, sentence_of(reason));
+	return aftl_lib_refuse(error, "%s: %s", what, error_text(error, text, sizeof(text)));
 }

@@ -7,7 +7,8 @@
 
 /* Both remember a sentence for this thread, and return @error, which is negative. */
 
-__attribute__((format(printf, 2, 3))) int aftl_lib_refuse(int error, const char *format, ...);
+/* As printf(). */
+int aftl_lib_refuse(int error, const char *format, ...);
 
 /* @what was tried. @reason is enum approxftl_reason; without one the error's text is taken. */
 int aftl_lib_refused(int error, unsigned int reason, const char *what);

@@ -3,6 +3,7 @@
  * Regions of a thread's I/O, which nest.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,9 +45,6 @@ static void free_regions(struct aftl_lib_regions *regions)
 		regions->innermost = region->outer;
 		free(region);
 	}
-	*regions->link = regions->next;
-	if (regions->next)
-		regions->next->link = regions->link;
 	free(regions);
 }
 
@@ -57,8 +55,11 @@ static void thread_ended(void *value)
 	struct approxftl *a = regions->handle;
 
 	pthread_mutex_lock(&a->lock);
-	free_regions(regions);
+	*regions->link = regions->next;
+	if (regions->next)
+		regions->next->link = regions->link;
 	pthread_mutex_unlock(&a->lock);
+	free_regions(regions);
 }
 
 int aftl_lib_regions_begin(struct approxftl *a)
@@ -68,9 +69,15 @@ int aftl_lib_regions_begin(struct approxftl *a)
 
 void aftl_lib_regions_end(struct approxftl *a)
 {
+	struct aftl_lib_regions *regions = a->regions;
+
 	pthread_key_delete(a->regions_key);
-	while (a->regions)
-		free_regions(a->regions);
+	while (regions) {
+		struct aftl_lib_regions *next = regions->next;
+
+		free_regions(regions);
+		regions = next;
+	}
 }
 
 static struct aftl_lib_regions *regions_of_thread(struct approxftl *a)
@@ -101,8 +108,8 @@ static int check_label(const char *label)
 
 	for (i = 0; label[i]; i++)
 		if (i == APPROXFTL_LABEL_MAX || label[i] < ' ' || label[i] > '~')
-			return aftl_lib_refuse(-EINVAL, "a label has at most %d characters, all of them "
-							"printable ASCII", APPROXFTL_LABEL_MAX);
+			return aftl_lib_refuse(-EINVAL, "a label has at most %d characters of %s",
+					       APPROXFTL_LABEL_MAX, "printable ASCII");
 	return 0;
 }
 
@@ -143,7 +150,7 @@ int approxftl_region_begin(struct approxftl *a, enum approxftl_class kind, const
 		return -ENOMEM;
 	region->kind = kind;
 	if (label)
-		strcpy(region->label, label);
+		snprintf(region->label, sizeof(region->label), "%s", label);
 	ret = push(a, region);
 	if (ret)
 		free(region);

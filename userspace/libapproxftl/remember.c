@@ -13,8 +13,8 @@
 
 static int too_long(void)
 {
-	return aftl_lib_refuse(-E2BIG, "the ranges do not fit into the attribute, which has %d bytes; "
-				       "tag fewer and longer ones", AFTL_LIB_ATTRIBUTE_MAX);
+	return aftl_lib_refuse(-E2BIG, "the ranges do not fit into an attribute of %d bytes; %s",
+			       AFTL_LIB_ATTRIBUTE_MAX, "tag fewer and longer ones");
 }
 
 static int print_ranges(struct approxftl *a, int fd, char *text, size_t *length)
@@ -84,8 +84,8 @@ static int check(const char *text)
 		ret = aftl_lib_attribute_parse(&rest, &extent);
 	while (ret > 0);
 	if (ret)
-		return aftl_lib_refuse(ret, "the attribute makes no sense from \"%.20s\" on; remember "
-					    "the file again", rest);
+		return aftl_lib_refuse(ret, "the attribute makes no sense from \"%.20s\" on; %s",
+				       rest, "remember the file again");
 	return 0;
 }
 

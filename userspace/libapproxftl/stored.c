@@ -33,8 +33,8 @@ static int begin(struct survey *survey, const struct approxftl *a, int fd, off_t
 		 off_t length)
 {
 	if (from < 0 || (length < 0 && length != APPROXFTL_TO_END))
-		return aftl_lib_refuse(-EINVAL, "the range makes no sense; give its first byte and a "
-						"length, or APPROXFTL_TO_END");
+		return aftl_lib_refuse(-EINVAL, "the range makes no sense; %s",
+				       "give its first byte and a length, or APPROXFTL_TO_END");
 	*survey = (struct survey){ .handle = a, .fd = fd, .cursor = from, .end = UINT64_MAX };
 	if (length != APPROXFTL_TO_END)
 		survey->end = (uint64_t)from + length;
@@ -63,7 +63,7 @@ int approxftl_stored(struct approxftl *a, int fd, off_t *from, off_t length,
 		     struct approxftl_unit *out, size_t room)
 {
 	size_t most = room < INT_MAX ? room : INT_MAX;
-	struct survey survey;
+	struct survey survey = { .cursor = UINT64_MAX };
 	size_t count = 0;
 	int ret;
 
@@ -104,7 +104,7 @@ int approxftl_errors(struct approxftl *a, int fd, off_t offset, off_t length,
 		     struct approxftl_errors *out)
 {
 	struct approxftl_unit units[BATCH];
-	struct survey survey;
+	struct survey survey = { .cursor = UINT64_MAX };
 	int i, ret;
 
 	memset(out, 0, sizeof(*out));

@@ -14,10 +14,11 @@
 static int check_range(off_t offset, off_t length)
 {
 	if (offset < 0)
-		return aftl_lib_refuse(-EINVAL, "the range begins before byte 0; give its first byte");
+		return aftl_lib_refuse(-EINVAL, "the range begins before byte 0; %s",
+				       "give its first byte");
 	if (length < 0 && length != APPROXFTL_TO_END)
-		return aftl_lib_refuse(-EINVAL, "the range is shorter than nothing; give a length, or "
-						"APPROXFTL_TO_END");
+		return aftl_lib_refuse(-EINVAL, "the range is shorter than nothing; %s",
+				       "give a length, or APPROXFTL_TO_END");
 	return 0;
 }
 
@@ -36,7 +37,7 @@ static int say(struct approxftl *a, int fd, off_t offset, off_t length, unsigned
 {
 	int ret = check_range(offset, length);
 	unsigned int reason = 0;
-	bool device;
+	bool device = false;
 
 	if (ret || !length || !approxftl_active(a))
 		return ret;
@@ -51,8 +52,8 @@ int approxftl_tag(struct approxftl *a, int fd, off_t offset, off_t length,
 		  enum approxftl_class kind)
 {
 	if (kind != APPROXFTL_PRECISE && kind != APPROXFTL_APPROXIMATE)
-		return aftl_lib_refuse(-EINVAL, "data are approximate or precise; approxftl_untag() "
-						"takes it back");
+		return aftl_lib_refuse(-EINVAL, "data are approximate or precise; %s",
+				       "approxftl_untag() takes it back");
 	return say(a, fd, offset, length, kind, "tag");
 }
 
@@ -73,7 +74,7 @@ int approxftl_query(struct approxftl *a, int fd, off_t from, struct approxftl_ex
 	size_t most = room < INT_MAX ? room : INT_MAX;
 	uint64_t cursor = from;
 	size_t count = 0;
-	bool device;
+	bool device = false;
 	int ret;
 
 	if (from == APPROXFTL_TO_END || !approxftl_active(a))

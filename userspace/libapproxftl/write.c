@@ -23,8 +23,8 @@ ssize_t approxftl_pwrite(struct approxftl *a, int fd, const void *data, size_t b
 	ssize_t written;
 
 	if (offset < 0 || (kind != APPROXFTL_PRECISE && kind != APPROXFTL_APPROXIMATE))
-		return aftl_lib_refuse(-EINVAL, "data are written approximate or precise, from byte 0 "
-						"or later");
+		return aftl_lib_refuse(-EINVAL, "data are written approximate or precise; %s",
+				       "from byte 0 on");
 	if (!approxftl_active(a))
 		return write_plain(fd, data, bytes, offset);
 	written = aftl_lib_control_write(a->control, fd, data, bytes, offset, kind, &reason);

@@ -1,0 +1,271 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# libapproxftl and its ways in, on file systems on a device of the running kernel.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. selftests/kernel/lib.sh
+
+build=${AFTL_BUILD:-build}
+program=${APPROXFTL:-$build/approxftl}
+place=$scratch/mounted
+mkdir "$place"
+chmod 755 "$scratch"
+if [ ! -x "$build/examples/annotated" ]; then
+	ktap_test_fail "$build/examples/annotated is not built: make all"
+	ktap_finished
+fi
+
+# mounted DEVICE: and writable for everybody
+mounted()
+{
+	mount "/dev/mapper/$1" "$place" && chmod 777 "$place"
+}
+
+# a_device MAKE...: with a new file system, mounted
+a_device()
+{
+	# shellcheck disable=SC2086,SC2154 # words, of lib.sh
+	create aftl-library ram $small && "$@" /dev/mapper/aftl-library >"$scratch/said" 2>&1 &&
+		mounted aftl-library && return
+	sed 's/^/# /' "$scratch/said"
+	return 1
+}
+
+# Data are read from flash again, and the file system is sound.
+remounted()
+{
+	umount "$place" && fsck.ext4 -f -n /dev/mapper/aftl-library >"$scratch/said" 2>&1 &&
+		mounted aftl-library && return
+	sed 's/^/# /' "$scratch/said"
+	return 1
+}
+
+# says TEXT COMMAND...: a line of its output is the text, a basic regular expression
+says()
+{
+	text=$1
+	shift
+	"$@" >"$scratch/out" 2>"$scratch/err" && grep -q "^$text\$" "$scratch/out" && return
+	echo "# $*: exit status $?"
+	sed 's/^/# /' "$scratch/out" "$scratch/err"
+	return 1
+}
+
+# As a user without privileges; a trace of the device runs.
+writes_and_ages()
+{
+	grep -q debugfs /proc/mounts || mount -t debugfs debugfs /sys/kernel/debug
+	blktrace -d /dev/mapper/aftl-library -o - >"$scratch/capture" 2>"$scratch/said" &
+	tracer=$!
+	until [ -e /sys/kernel/debug/block/dm-0/trace0 ]; do
+		sleep 0.1
+	done
+	as_nobody "$build/examples/annotated" "$place/picture"
+	written=$?
+	kill -INT "$tracer"
+	wait "$tracer"
+	[ "$written" -eq 0 ] && "$program" message aftl-library age 30d >"$scratch/said" && remounted
+}
+
+# as_nobody COMMAND...
+as_nobody()
+{
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
+}
+
+# shows_its_flips COMMAND...: as many as are told, and at least ten
+shows_its_flips()
+{
+	says '[1-9][0-9][0-9]* bits have flipped, the library says [0-9]*; the header is intact' \
+		"$@" || return
+	sed 's/^/# /' "$scratch/out"
+	sed 's/\([0-9]*\) .* says \([0-9]*\);.*/\1 \2/' "$scratch/out" | {
+		read -r counted said && [ "$counted" -eq "$said" ]
+	}
+}
+
+in_python()
+{
+	as_nobody env LD_LIBRARY_PATH="$build" PYTHONPATH=userspace/python PYTHONDONTWRITEBYTECODE=1 \
+		python3 docs/examples/annotated.py "$@"
+}
+
+# The other ways in write, then time passes for all of them at once.
+others_write()
+{
+	as_nobody "$build/examples/annotated-cpp" "$place/cpp" && in_python "$place/python" &&
+		echo '*/copied precise=4KiB remember' >"$scratch/rules" &&
+		as_nobody "$build/approxrun" -r "$scratch/rules" -R -- \
+			dd if="$scratch/original" of="$place/copied" bs=64K conv=fsync 2>"$scratch/said" &&
+		"$program" message aftl-library age 30d >"$scratch/said" && remounted
+}
+
+# dd knows nothing of tags: its copy differs from the original where the device says so.
+copy_has_its_flips()
+{
+	says '[1-9][0-9]* bits are flipped in [1-9][0-9]* of 257 units' \
+		as_nobody "$program" tag query "$place/copied" || return
+	told=$(sed -n 's/ bits are flipped.*//p' "$scratch/out")
+	python3 -c 'import sys
+a, b = (open(name, "rb").read() for name in sys.argv[1:3])
+found = (int.from_bytes(a) ^ int.from_bytes(b)).bit_count()
+print(f"# {found} bits of the copy differ")
+sys.exit(a[:4096] != b[:4096] or found != int(sys.argv[3]))' \
+		"$scratch/original" "$place/copied" "$told"
+}
+
+# Every verb of "approxftl tag", by its JSON, as its owner.
+verbs_agree()
+{
+	as_nobody touch "$place/verbs" &&
+		as_nobody "$program" tag add "$place/verbs" 4KiB+8KiB 32768+ &&
+		as_nobody "$program" tag add --precise "$place/verbs" 0+100 &&
+		as_nobody "$program" tag del "$place/verbs" 8KiB+4KiB &&
+		dd if="$scratch/original" of="$place/verbs" bs=64K count=1 conv=notrunc 2>"$scratch/said" &&
+		"$program" tag list "$place/verbs" >"$scratch/out" && sync &&
+		as_nobody "$program" tag query --json "$place/verbs" >"$scratch/json" || return
+	awk 'NR > 1 { print $2, $3 }' "$scratch/out" | tr '\n' ';' |
+		grep -qx '0+100 precise;4096+4096 approximate;32768+ approximate;' || return
+	python3 -c 'import json, sys
+answer = json.load(sys.stdin)
+stored = [unit["offset_bytes"] for unit in answer["units"] if unit["class"] == "approximate"]
+wanted = [4096, *range(32768, 65536, 4096)]
+sys.exit(f"# stored approximate: {stored}" if stored != wanted else 0)' <"$scratch/json"
+}
+
+# The attribute outlives an unmount, the tags do not; scan and watch bring them back.
+persists()
+{
+	as_nobody "$program" tag add --remember "$place/verbs" && remounted &&
+		tagged_ranges 0 && says '2 of [0-9]* files tagged, in 3 ranges' \
+		"$program" tag scan "$place" && tagged_ranges 1 && remounted && tagged_ranges 0 &&
+		"$program" tag watch "$place" on && cat "$place/verbs" >"$scratch/said" &&
+		tagged_ranges 1 && "$program" tag watch "$place" off && remounted &&
+		cat "$place/verbs" >"$scratch/said" && tagged_ranges 0
+}
+
+# tagged_ranges COUNT: what is said of the file now
+tagged_ranges()
+{
+	"$program" tag list "$place/verbs" >"$scratch/out" &&
+		[ "$(wc -l <"$scratch/out")" -eq $(($1 + 1)) ] && return
+	sed 's/^/# /' "$scratch/out"
+	return 1
+}
+
+# refuses SENTENCE COMMAND...: exit status 1 and the sentence on standard error
+refuses()
+{
+	sentence=$1
+	shift
+	"$@" >"$scratch/out" 2>"$scratch/err"
+	[ $? -eq 1 ] && grep -qF "$sentence" "$scratch/err" && return
+	echo "# $*:"
+	sed 's/^/# /' "$scratch/out" "$scratch/err"
+	return 1
+}
+
+refuses_swap()
+{
+	dd if=/dev/zero of="$place/swap" bs=1M count=4 2>"$scratch/said" && chmod 600 "$place/swap" &&
+		mkswap "$place/swap" >"$scratch/said" && swapon "$place/swap" || return
+	refuses 'swapoff it first' "$program" tag add "$place/swap"
+	refused=$?
+	swapoff "$place/swap" && rm "$place/swap" && return "$refused"
+}
+
+refuses_encrypted()
+{
+	mkdir "$place/secret" && python3 selftests/kernel/tags.py encrypt "$place/secret" &&
+		refuses 'spoils a whole cipher block' "$program" tag add "$place/secret/inside"
+}
+
+refuses_others()
+{
+	touch "$place/roots" && chmod 666 "$place/roots" &&
+		refuses 'let its owner tag it' as_nobody "$program" tag add "$place/roots" &&
+		refuses 'do it as root' as_nobody "$program" tag watch "$place" on &&
+		refuses 'unmount it, or tag the files on it' \
+			"$program" tag add /dev/mapper/aftl-library 0+4096
+}
+
+# Elsewhere nothing is done, and that can be asked for.
+knows_its_place()
+{
+	"$program" tag add "$scratch/original" >"$scratch/out" 2>"$scratch/err"
+	[ $? -eq 3 ] && grep -q 'not on a device of dm-approxftl' "$scratch/err" &&
+		"$build/examples/annotated" "$scratch/plain" &&
+		says '0 bits have flipped, the library says 0; the header is intact' \
+			"$build/examples/annotated" "$scratch/plain"
+}
+
+# btrfs with checksums cannot have flipped bits; without it can, and is asked by its device.
+btrfs()
+{
+	if ! modprobe btrfs; then
+		ktap_test_skip 'btrfs' 'the kernel does not have it'
+		return
+	fi
+	ktap_test_run 'a btrfs' a_device mkfs.btrfs -q -f --mixed
+	touch "$place/checked" "$place/bare"
+	echo data >"$place/checked"
+	ktap_test_run 'btrfs with checksums is refused' refuses 'chattr +C it while it is empty' \
+		"$program" tag add "$place/checked"
+	chattr +C "$place/bare"
+	ktap_test_run 'without, it is tagged' "$program" tag add "$place/bare"
+	ktap_test_run 'a file of btrfs cannot be looked up' refuses 'ask the device itself' \
+		"$program" tag query "$place/bare"
+	umount "$place"
+	dmsetup remove aftl-library
+	ktap_test_run 'a btrfs without checksums' without_checksums
+	umount "$place"
+}
+
+without_checksums()
+{
+	# shellcheck disable=SC2086 # words, of lib.sh
+	create aftl-library ram $small && mkfs.btrfs -q -f --mixed /dev/mapper/aftl-library \
+		>"$scratch/said" 2>&1 && mount -o nodatacow /dev/mapper/aftl-library "$place" &&
+		chmod 777 "$place" && as_nobody "$build/examples/annotated-cpp" "$place/cpp" &&
+		"$program" message aftl-library age 30d >"$scratch/said" && umount "$place" &&
+		mount -o nodatacow /dev/mapper/aftl-library "$place" && cat "$place/cpp" >"$scratch/back" &&
+		[ "$("$program" tag query --json /dev/mapper/aftl-library | python3 -c 'import json, sys
+print(json.load(sys.stdin)["errors"]["approximate_units"])')" -eq 256 ]
+}
+
+# blkparse shows that 1 MiB of the file is approximate, and no more. That of Debian 12 needs
+# "approxftl trace fix", which leaves what newer ones print as it is.
+is_in_the_trace()
+{
+	"$program" trace fix --quiet "$scratch/capture" "$scratch/fixed" &&
+		blkparse -i - <"$scratch/fixed" >"$scratch/parsed" 2>"$scratch/said" || return
+	sed -n 's/.* m .*approxftl write [0-9]* \([0-9]*\) approximate file$/\1/p' "$scratch/parsed" |
+		awk '{ sectors += $1 } END { exit sectors != 2048 }' && return
+	grep -a approxftl "$scratch/parsed" | head -n 20 | sed 's/^/# /'
+	return 1
+}
+
+ktap_test_run 'a file system' a_device mkfs.ext4 -q -F -m 0 -O encrypt -E lazy_itable_init=0
+ktap_test_run 'the annotated program writes, as nobody' writes_and_ages
+ktap_test_run 'it shows its own flipped bits after a remount' shows_its_flips \
+	as_nobody "$build/examples/annotated" "$place/picture"
+ktap_test_run 'the block trace has its tags' is_in_the_trace
+python3 -c 'import random, sys
+sys.stdout.buffer.write(random.Random(6).randbytes(4096 * 257))' >"$scratch/original"
+chmod 644 "$scratch/original"
+ktap_test_run 'C++, Python and approxrun write, too' others_write
+ktap_test_run 'the C++ program shows its flips' shows_its_flips \
+	as_nobody "$build/examples/annotated-cpp" "$place/cpp"
+ktap_test_run 'the Python program shows its flips' shows_its_flips in_python "$place/python"
+ktap_test_run 'a program that knows nothing has them by approxrun' copy_has_its_flips
+ktap_test_run 'the verbs agree with what is stored' verbs_agree
+ktap_test_run 'tags are remembered: scan and watch' persists
+ktap_test_run 'swap files are refused' refuses_swap
+ktap_test_run 'encrypted files are refused' refuses_encrypted
+ktap_test_run 'what is somebody else'\''s is refused' refuses_others
+ktap_test_run 'elsewhere nothing is done' knows_its_place
+ktap_test_run 'unmount' umount "$place"
+dmsetup remove aftl-library
+btrfs
+finished

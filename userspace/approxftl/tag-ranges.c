@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * "approxftl tag add", "del" and "list".
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "checked-memory.h"
+#include "complain.h"
+#include "params.h"
+#include "tag-verbs.h"
+#include "text-table.h"
+
+#define BATCH 256
+
+int tag_open(const struct tag_options *options, const char *path, int flags, int *fd)
+{
+	*fd = open(path, flags | O_CLOEXEC | O_NONBLOCK);
+	if (*fd >= 0)
+		return 0;
+	complain_of("tag", "%s: %s: cannot open: %s", options->verb, path, strerror(errno));
+	return -errno;
+}
+
+static int parse_bytes(const char *text, size_t length, off_t *bytes)
+{
+	struct aftl_error cause;
+	char word[TAG_RANGE_SIZE];
+	u64 value;
+
+	if (!length || length >= sizeof(word))
+		return -EINVAL;
+	memcpy(word, text, length);
+	word[length] = '\0';
+	if (aftl_parse_value(AFTL_PARAM_BYTES, NULL, word, &value, &cause) || value > INT64_MAX)
+		return -EINVAL;
+	*bytes = value;
+	return 0;
+}
+
+int tag_parse_range(const struct tag_options *options, const char *text, off_t *offset,
+		    off_t *length)
+{
+	size_t before = strcspn(text, "+");
+	const char *rest = text + before;
+
+	*length = APPROXFTL_TO_END;
+	if (*rest == '+' && !parse_bytes(text, before, offset) &&
+	    (!rest[1] || !parse_bytes(rest + 1, strlen(rest + 1), length)))
+		return 0;
+	complain_of("tag", "%s: \"%s\" is no range; give OFFSET+LENGTH, such as 0+4KiB, or OFFSET+",
+		    options->verb, text);
+	return -EINVAL;
+}
+
+int tag_ranges_of(struct approxftl *library, int fd, struct approxftl_extent **extents)
+{
+	unsigned int count = 0;
+	off_t from = 0;
+	int more;
+
+	*extents = NULL;
+	do {
+		const struct approxftl_extent *last;
+
+		*extents = memory_grown(*extents, count + BATCH, sizeof(**extents));
+		more = approxftl_query(library, fd, from, *extents + count, BATCH);
+		if (more <= 0)
+			break;
+		count += more;
+		last = *extents + count - 1;
+		from = last->length == APPROXFTL_TO_END ? APPROXFTL_TO_END :
+							  last->offset + last->length;
+	} while (more == BATCH);
+	return more < 0 ? more : (int)count;
+}
+
+void tag_range_text(const struct approxftl_extent *extent, char text[TAG_RANGE_SIZE])
+{
+	int used = scnprintf(text, TAG_RANGE_SIZE, "%lld+", (long long)extent->offset);
+
+	if (extent->length != APPROXFTL_TO_END)
+		scnprintf(text + used, TAG_RANGE_SIZE - used, "%lld",
+			  (long long)extent->length);
+}
+
+void tag_json_ranges(struct json_writer *json, const char *key,
+		     const struct approxftl_extent *extents, unsigned int count)
+{
+	unsigned int i;
+
+	json_array(json, key);
+	for (i = 0; i < count; i++) {
+		json_record(json, NULL);
+		json_u64(json, "offset_bytes", extents[i].offset);
+		if (extents[i].length == APPROXFTL_TO_END)
+			json_null(json, "length_bytes");
+		else
+			json_u64(json, "length_bytes", extents[i].length);
+		json_string(json, "class", approxftl_class_name(extents[i].kind));
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+/* add, del */
+
+static int say_range(struct approxftl *library, int fd, off_t offset, off_t length,
+		     enum approxftl_class kind)
+{
+	if (kind == APPROXFTL_NONE)
+		return approxftl_untag(library, fd, offset, length);
+	return approxftl_tag(library, fd, offset, length, kind);
+}
+
+/* All words are ranges that make sense before the first is said. */
+static enum exit_code check_ranges(const struct tag_options *options)
+{
+	off_t offset, length;
+	unsigned int i;
+
+	for (i = 1; i < options->word_count; i++)
+		if (tag_parse_range(options, options->words[i], &offset, &length))
+			return EXIT_USAGE;
+	return EXIT_DONE;
+}
+
+static int say_ranges(struct approxftl *library, const struct tag_options *options, int fd,
+		      enum approxftl_class kind)
+{
+	off_t offset, length;
+	unsigned int i;
+	int ret = 0;
+
+	if (options->word_count == 1)
+		return say_range(library, fd, 0, APPROXFTL_TO_END, kind);
+	for (i = 1; !ret && i < options->word_count; i++) {
+		ret = tag_parse_range(options, options->words[i], &offset, &length);
+		if (!ret)
+			ret = say_range(library, fd, offset, length, kind);
+	}
+	return ret;
+}
+
+static void print_file(const struct tag_options *options, const char *path,
+		       const struct approxftl_extent *extents, unsigned int count)
+{
+	struct json_writer json;
+
+	if (!options->json)
+		return;
+	json_envelope_begin(&json, stdout, options->argc, options->argv);
+	json_string(&json, "path", path);
+	tag_json_ranges(&json, "ranges", extents, count);
+	json_envelope_end(&json);
+}
+
+/* What is said of the file in the end. */
+static int answer(struct approxftl *library, const struct tag_options *options, int fd)
+{
+	struct approxftl_extent *extents;
+	int count = tag_ranges_of(library, fd, &extents);
+
+	if (count >= 0)
+		print_file(options, options->words[0], extents, count);
+	free(extents);
+	return min(count, 0);
+}
+
+static enum exit_code say(struct approxftl *library, const struct tag_options *options,
+			  enum approxftl_class kind)
+{
+	enum exit_code code = check_ranges(options);
+	int fd, ret;
+
+	if (code)
+		return code;
+	ret = tag_open(options, options->words[0], O_RDWR, &fd);
+	if (ret)
+		return EXIT_FAILED;
+	ret = say_ranges(library, options, fd, kind);
+	if (!ret && options->remember)
+		ret = approxftl_remember(library, fd);
+	if (!ret)
+		ret = answer(library, options, fd);
+	close(fd);
+	return ret ? tag_failed(options->words[0], ret) : EXIT_DONE;
+}
+
+static enum exit_code run_add(struct approxftl *library, const struct tag_options *options)
+{
+	return say(library, options, options->precise ? APPROXFTL_PRECISE : APPROXFTL_APPROXIMATE);
+}
+
+static enum exit_code run_del(struct approxftl *library, const struct tag_options *options)
+{
+	return say(library, options, APPROXFTL_NONE);
+}
+
+const struct tag_verb tag_add = {
+	.name = "add",
+	.words = "FILE [RANGE ...]",
+	.least_words = 1,
+	.most_words = 4096,
+	.options = "pr",
+	.about = "Says that ranges of a file, or of a device, are approximate. A RANGE is\n"
+		 "OFFSET+LENGTH, or OFFSET+ to the end; without one all of the file is meant.\n"
+		 "It holds for what is written back from now on.",
+	.run = run_add,
+};
+
+const struct tag_verb tag_del = {
+	.name = "del",
+	.words = "FILE [RANGE ...]",
+	.least_words = 1,
+	.most_words = 4096,
+	.options = "r",
+	.about = "Takes back what was said of ranges of a file. What is stored stays as it is.",
+	.run = run_del,
+};
+
+/* list */
+
+static void list_ranges(struct text_table *table, const char *path,
+			const struct approxftl_extent *extents, unsigned int count)
+{
+	char text[TAG_RANGE_SIZE];
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		tag_range_text(&extents[i], text);
+		text_table_row(table);
+		text_table_cell(table, "%s", path);
+		text_table_cell(table, "%s", text);
+		text_table_cell(table, "%s", approxftl_class_name(extents[i].kind));
+	}
+}
+
+/**
+ * struct listing - an answer in the making
+ * @options: of the command
+ * @table: for a person
+ * @json: for a program
+ */
+struct listing {
+	const struct tag_options *options;
+	struct text_table table;
+	struct json_writer json;
+};
+
+static void add_file(struct listing *listing, const char *path,
+		     const struct approxftl_extent *extents, unsigned int count)
+{
+	if (!listing->options->json) {
+		list_ranges(&listing->table, path, extents, count);
+		return;
+	}
+	json_object(&listing->json, NULL);
+	json_string(&listing->json, "path", path);
+	tag_json_ranges(&listing->json, "ranges", extents, count);
+	json_end_object(&listing->json);
+}
+
+static enum exit_code list_file(struct listing *listing, struct approxftl *library,
+				const char *path)
+{
+	struct approxftl_extent *extents;
+	int count, fd;
+
+	if (tag_open(listing->options, path, O_RDONLY, &fd))
+		return EXIT_FAILED;
+	count = tag_ranges_of(library, fd, &extents);
+	close(fd);
+	if (count >= 0)
+		add_file(listing, path, extents, count);
+	free(extents);
+	return count < 0 ? tag_failed(path, count) : EXIT_DONE;
+}
+
+static void begin_listing(struct listing *listing)
+{
+	if (listing->options->json) {
+		json_envelope_begin(&listing->json, stdout, listing->options->argc,
+				    listing->options->argv);
+		json_array(&listing->json, "files");
+		return;
+	}
+	text_table_begin(&listing->table, 3, 3);
+	text_table_row(&listing->table);
+	text_table_cell(&listing->table, "FILE");
+	text_table_cell(&listing->table, "RANGE");
+	text_table_cell(&listing->table, "CLASS");
+}
+
+static void end_listing(struct listing *listing)
+{
+	if (!listing->options->json) {
+		text_table_end(&listing->table, stdout);
+		return;
+	}
+	json_end_array(&listing->json);
+	json_envelope_end(&listing->json);
+}
+
+/* A file that cannot be looked at is said, and does not hide the others. */
+static enum exit_code run_list(struct approxftl *library, const struct tag_options *options)
+{
+	struct listing listing = { .options = options };
+	enum exit_code code = EXIT_DONE;
+	unsigned int i;
+
+	begin_listing(&listing);
+	for (i = 0; i < options->word_count; i++) {
+		enum exit_code one = list_file(&listing, library, options->words[i]);
+
+		code = code ? code : one;
+	}
+	end_listing(&listing);
+	return code;
+}
+
+const struct tag_verb tag_list = {
+	.name = "list",
+	.words = "FILE ...",
+	.least_words = 1,
+	.most_words = 1 << 20,
+	.options = "",
+	.about = "Lists what is said of files or devices now.",
+	.run = run_list,
+};

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * "approxftl tag scan" and "watch": tags that were remembered.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <stdlib.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "complain.h"
+#include "tag-verbs.h"
+
+/**
+ * struct scan - a walk over files
+ * @library: that is asked
+ * @options: of the command
+ * @looked: regular files seen
+ * @tagged: of them, by their attribute
+ * @ranges: in all
+ * @failed: of those with an attribute
+ */
+struct scan {
+	struct approxftl *library;
+	const struct tag_options *options;
+	u64 looked;
+	u64 tagged;
+	u64 ranges;
+	u64 failed;
+};
+
+static void recall_file(struct scan *scan, const char *path)
+{
+	int fd, ret;
+
+	if (tag_open(scan->options, path, O_RDWR | O_NOFOLLOW, &fd)) {
+		scan->failed++;
+		return;
+	}
+	ret = approxftl_recall(scan->library, fd);
+	close(fd);
+	if (ret < 0) {
+		tag_failed(path, ret);
+		scan->failed++;
+		return;
+	}
+	scan->tagged += ret > 0;
+	scan->ranges += ret;
+}
+
+static void look_at(struct scan *scan, const FTSENT *entry)
+{
+	switch (entry->fts_info) {
+	case FTS_F:
+		scan->looked++;
+		if (lgetxattr(entry->fts_accpath, "user.approxftl", NULL, 0) >= 0)
+			recall_file(scan, entry->fts_path);
+		return;
+	case FTS_DNR:
+	case FTS_ERR:
+	case FTS_NS:
+		complain_of("tag", "scan: %s: %s", entry->fts_path, strerror(entry->fts_errno));
+		scan->failed++;
+		return;
+	default:
+		return;
+	}
+}
+
+static void walk(struct scan *scan)
+{
+	char *const paths[] = { scan->options->words[0], NULL };
+	FTS *tree = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
+	const FTSENT *entry;
+
+	if (!tree) {
+		complain_of("tag", "scan: %s: %s", paths[0], strerror(errno));
+		scan->failed++;
+		return;
+	}
+	while ((entry = fts_read(tree)))
+		look_at(scan, entry);
+	fts_close(tree);
+}
+
+static void print_scan(const struct scan *scan)
+{
+	struct json_writer json;
+
+	if (!scan->options->json) {
+		printf("%llu of %llu files tagged, in %llu ranges\n",
+		       (unsigned long long)scan->tagged, (unsigned long long)scan->looked,
+		       (unsigned long long)scan->ranges);
+		return;
+	}
+	json_envelope_begin(&json, stdout, scan->options->argc, scan->options->argv);
+	json_string(&json, "path", scan->options->words[0]);
+	json_u64(&json, "files", scan->looked);
+	json_u64(&json, "tagged_files", scan->tagged);
+	json_u64(&json, "tagged_ranges", scan->ranges);
+	json_u64(&json, "failed_files", scan->failed);
+	json_envelope_end(&json);
+}
+
+static enum exit_code run_scan(struct approxftl *library, const struct tag_options *options)
+{
+	struct scan scan = { .library = library, .options = options };
+
+	walk(&scan);
+	print_scan(&scan);
+	return scan.failed ? EXIT_FAILED : EXIT_DONE;
+}
+
+const struct tag_verb tag_scan = {
+	.name = "scan",
+	.words = "DIRECTORY",
+	.least_words = 1,
+	.most_words = 1,
+	.options = "",
+	.about = "Tags every file below a directory as its attribute user.approxftl says, after a\n"
+		 "mount. Stays on one file system, and follows no link.",
+	.run = run_scan,
+};
+
+/* watch */
+
+static void print_watch(const struct tag_options *options, bool on)
+{
+	struct json_writer json;
+
+	if (!options->json)
+		return;
+	json_envelope_begin(&json, stdout, options->argc, options->argv);
+	json_string(&json, "path", options->words[0]);
+	json_bool(&json, "watched", on);
+	json_envelope_end(&json);
+}
+
+static enum exit_code run_watch(struct approxftl *library, const struct tag_options *options)
+{
+	bool on = !strcmp(options->words[1], "on");
+	int fd, ret;
+
+	if (!on && strcmp(options->words[1], "off") != 0) {
+		complain_of("tag", "watch: \"%s\" is neither on nor off", options->words[1]);
+		return EXIT_USAGE;
+	}
+	if (tag_open(options, options->words[0], O_RDONLY, &fd))
+		return EXIT_FAILED;
+	ret = approxftl_watch(library, fd, on);
+	close(fd);
+	if (ret)
+		return tag_failed(options->words[0], ret);
+	print_watch(options, on);
+	return EXIT_DONE;
+}
+
+const struct tag_verb tag_watch = {
+	.name = "watch",
+	.words = "MOUNTPOINT on|off",
+	.least_words = 2,
+	.most_words = 2,
+	.options = "",
+	.about = "From now on the kernel tags every file of a file system by its attribute when\n"
+		 "it is opened; or no more. Takes root. Whoever may write a file may set that.",
+	.run = run_watch,
+};

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * approxrun: a program that knows nothing of approximate storage uses it, by rules.
+ */
+#define _GNU_SOURCE
+#include <approxftl.h>
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "aftl-host.h"
+#include "exit-codes.h"
+#include "rules.h"
+
+#define PRELOAD "libapproxftl-preload.so"
+
+/* As of a shell whose program cannot be run. */
+#define EXIT_CANNOT_RUN 126
+#define EXIT_NO_PROGRAM 127
+
+/**
+ * struct options - the command line
+ * @rules: the file, as it was given
+ * @check: read the rules, and run nothing
+ * @require: end if there is no device
+ * @talk: "quiet", "verbose", or NULL
+ */
+struct options {
+	const char *rules;
+	bool check;
+	bool require;
+	const char *talk;
+};
+
+static const char help[] =
+	"Usage: approxrun -r RULES [OPTION ...] -- PROGRAM [ARGUMENT ...]\n"
+	"\n"
+	"Runs a program; of the files that it opens for writing those are approximate that the\n"
+	"rules name. Works with dynamically linked programs; see approxrun(1).\n"
+	"\n"
+	"  -r, --rules=FILE  lines of PATTERN [precise[=BYTES]] [process=NAME] [remember]\n"
+	"  -c, --check       read the rules, and run nothing\n"
+	"  -R, --require     do not run without a device of dm-approxftl\n"
+	"  -q, --quiet       do not say what was refused\n"
+	"  -v, --verbose     say what each file was taken for\n"
+	"  -h, --help        print this\n";
+
+static __printf(1, 2) void complain(const char *format, ...)
+{
+	va_list arguments;
+
+	fputs("approxrun: ", stderr);
+	va_start(arguments, format);
+	vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fputc('\n', stderr);
+}
+
+static const struct option longs[] = {
+	{ "rules", required_argument, NULL, 'r' },
+	{ "check", no_argument, NULL, 'c' },
+	{ "require", no_argument, NULL, 'R' },
+	{ "quiet", no_argument, NULL, 'q' },
+	{ "verbose", no_argument, NULL, 'v' },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static bool take_option(struct options *options, int code)
+{
+	switch (code) {
+	case 'r':
+		options->rules = optarg;
+		return true;
+	case 'c':
+		options->check = true;
+		return true;
+	case 'R':
+		options->require = true;
+		return true;
+	case 'q':
+		options->talk = "quiet";
+		return true;
+	case 'v':
+		options->talk = "verbose";
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Options end at the program's name: its own are not ours. */
+static enum exit_code take_options(struct options *options, int argc, char **argv)
+{
+	int code;
+
+	while ((code = getopt_long(argc, argv, "+r:cRqvh", longs, NULL)) != -1) {
+		if (code == 'h') {
+			fputs(help, stdout);
+			exit(EXIT_DONE);
+		}
+		if (!take_option(options, code))
+			return EXIT_USAGE;
+	}
+	if (options->rules && (options->check || optind < argc))
+		return EXIT_DONE;
+	complain("%s missing; \"approxrun --help\" explains it",
+		 options->rules ? "PROGRAM" : "-r RULES");
+	return EXIT_USAGE;
+}
+
+/* Beside this program, as built; or in ../lib/approxftl, as installed. */
+static bool find_preload(char *path, size_t size)
+{
+	static const char *const folders[] = { "", "../lib/approxftl/" };
+	char own[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
+	unsigned int i;
+
+	if (length <= 0)
+		return false;
+	own[length] = '\0';
+	*strrchr(own, '/') = '\0';
+	for (i = 0; i < ARRAY_SIZE(folders); i++)
+		if (snprintf(path, size, "%s/%s" PRELOAD, own, folders[i]) < (int)size &&
+		    !access(path, R_OK))
+			return true;
+	return false;
+}
+
+/* Before what the environment has there already. */
+static int set_preload(void)
+{
+	const char *others = getenv("LD_PRELOAD");
+	char path[PATH_MAX + sizeof(PRELOAD)];
+	char *all;
+	int ret;
+
+	if (!find_preload(path, sizeof(path))) {
+		complain("%s is neither beside approxrun nor in ../lib/approxftl", PRELOAD);
+		return -ENOENT;
+	}
+	if (asprintf(&all, "%s%s%s", path, others ? ":" : "", others ? others : "") < 0)
+		return -ENOMEM;
+	ret = setenv("LD_PRELOAD", all, 1);
+	free(all);
+	return ret;
+}
+
+/* The program may change its directory. */
+static int set_rules(const struct options *options)
+{
+	char *path = realpath(options->rules, NULL);
+	int ret;
+
+	if (!path) {
+		complain("%s: %s", options->rules, strerror(errno));
+		return -errno;
+	}
+	ret = setenv(APPROXRUN_RULES, path, 1);
+	free(path);
+	if (!ret && options->talk)
+		ret = setenv(APPROXRUN_TALK, options->talk, 1);
+	return ret;
+}
+
+static enum exit_code check_rules(const struct options *options)
+{
+	char complaint[RULE_COMPLAINT];
+	struct rules rules;
+	int ret = rules_read(&rules, options->rules, complaint);
+
+	rules_free(&rules);
+	if (!ret)
+		return EXIT_DONE;
+	complain("%s", complaint);
+	return ret == -EINVAL ? EXIT_USAGE : EXIT_NO_INPUT;
+}
+
+static enum exit_code check_device(void)
+{
+	struct approxftl *library;
+
+	if (approxftl_open(NULL, APPROXFTL_REQUIRE, &library)) {
+		complain("%s", approxftl_reason(NULL));
+		return EXIT_NO_INPUT;
+	}
+	approxftl_close(library);
+	return EXIT_DONE;
+}
+
+static int become(char **argv)
+{
+	execvp(argv[0], argv);
+	complain("%s: cannot run: %s", argv[0], strerror(errno));
+	return errno == ENOENT ? EXIT_NO_PROGRAM : EXIT_CANNOT_RUN;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options = { .rules = NULL };
+	enum exit_code code = take_options(&options, argc, argv);
+
+	if (!code)
+		code = check_rules(&options);
+	if (!code && options.require)
+		code = check_device();
+	if (code || options.check)
+		return code;
+	if (set_preload() || set_rules(&options))
+		return EXIT_FAILED;
+	return become(argv + optind);
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reading rules, and finding the one for a file.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rules.h"
+
+#define BLANKS " \t\n"
+
+static const char *unit_of(const char *text, unsigned int *shift)
+{
+	static const char letters[] = "KMGT";
+	const char *letter = *text ? strchr(letters, *text) : NULL;
+
+	*shift = letter ? 10 * (letter - letters + 1) : 0;
+	if (!letter)
+		return *text == 'B' ? text + 1 : text;
+	return strcmp(text + 1, "iB") ? text : text + 3;
+}
+
+/* Bytes, or KiB, MiB, GiB, TiB. */
+static int parse_bytes(const char *text, off_t *bytes)
+{
+	unsigned int shift;
+	long long value;
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return -EINVAL;
+	errno = 0;
+	value = strtoll(text, &end, 10);
+	if (errno || *unit_of(end, &shift) || value > INT64_MAX >> shift)
+		return -EINVAL;
+	*bytes = (off_t)value << shift;
+	return 0;
+}
+
+static const char *value_of(const char *word, const char *key)
+{
+	size_t length = strlen(key);
+
+	return !strncmp(word, key, length) && word[length] == '=' ? word + length + 1 : NULL;
+}
+
+/* What is wrong with a word behind the pattern; NULL if nothing is. */
+static const char *take_word(struct rule *rule, const char *word)
+{
+	const char *header = value_of(word, "precise");
+	const char *process = value_of(word, "process");
+
+	if (header)
+		return parse_bytes(header, &rule->header) ?
+			       "precise= takes bytes, such as 4096 or 4KiB" : NULL;
+	if (process && *process && !rule->process) {
+		rule->process = strdup(process);
+		return rule->process ? NULL : "there is no memory";
+	}
+	if (process)
+		return "process= takes one name, once";
+	if (!strcmp(word, "precise"))
+		rule->precise = true;
+	else if (!strcmp(word, "remember"))
+		rule->remember = true;
+	else
+		return "the words behind a pattern are precise[=BYTES], process=NAME and remember";
+	return NULL;
+}
+
+static struct rule *add_rule(struct rules *rules, const char *pattern)
+{
+	struct rule *more = reallocarray(rules->rules, rules->count + 1, sizeof(*more));
+	struct rule *rule;
+
+	if (!more)
+		return NULL;
+	rules->rules = more;
+	rule = &more[rules->count++];
+	*rule = (struct rule){ .pattern = strdup(pattern) };
+	return rule->pattern ? rule : NULL;
+}
+
+/* What is wrong with a line; NULL if nothing is. */
+static const char *take_line(struct rules *rules, char *line)
+{
+	const char *wrong = NULL;
+	struct rule *rule;
+	char *rest, *word;
+
+	word = strtok_r(line, BLANKS, &rest);
+	if (!word || *word == '#')
+		return NULL;
+	rule = add_rule(rules, word);
+	if (!rule)
+		return "there is no memory";
+	while (!wrong && (word = strtok_r(NULL, BLANKS, &rest)) && *word != '#')
+		wrong = take_word(rule, word);
+	if (!wrong && rule->precise && (rule->header || rule->remember))
+		wrong = "a file that is precise has no header, and nothing to remember";
+	return wrong;
+}
+
+static int read_lines(struct rules *rules, FILE *file, const char *path,
+		      char complaint[RULE_COMPLAINT])
+{
+	const char *wrong = NULL;
+	unsigned int number = 0;
+	char *line = NULL;
+	size_t room = 0;
+
+	while (!wrong && getline(&line, &room, file) > 0) {
+		number++;
+		wrong = take_line(rules, line);
+	}
+	free(line);
+	if (wrong)
+		snprintf(complaint, RULE_COMPLAINT, "%s:%u: %s", path, number, wrong);
+	return wrong ? -EINVAL : 0;
+}
+
+int rules_read(struct rules *rules, const char *path, char complaint[RULE_COMPLAINT])
+{
+	FILE *file = fopen(path, "re");
+	int ret;
+
+	*rules = (struct rules){ .rules = NULL };
+	if (!file) {
+		ret = -errno;
+		snprintf(complaint, RULE_COMPLAINT, "%s: %s", path, strerror(errno));
+		return ret;
+	}
+	ret = read_lines(rules, file, path, complaint);
+	fclose(file);
+	return ret;
+}
+
+void rules_free(struct rules *rules)
+{
+	size_t i;
+
+	for (i = 0; i < rules->count; i++) {
+		free(rules->rules[i].pattern);
+		free(rules->rules[i].process);
+	}
+	free(rules->rules);
+	*rules = (struct rules){ .rules = NULL };
+}
+
+static bool matches(const struct rule *rule, const char *path, const char *process)
+{
+	const char *name = strrchr(path, '/');
+
+	if (rule->process && fnmatch(rule->process, process, 0))
+		return false;
+	if (strchr(rule->pattern, '/') || !name)
+		return !fnmatch(rule->pattern, path, 0);
+	return !fnmatch(rule->pattern, name + 1, 0);
+}
+
+const struct rule *rules_match(const struct rules *rules, const char *path, const char *process)
+{
+	size_t i;
+
+	for (i = 0; i < rules->count; i++)
+		if (matches(&rules->rules[i], path, process))
+			return &rules->rules[i];
+	return NULL;
+}
