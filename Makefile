@@ -157,8 +157,12 @@ PYTHON = PATH="$$(selftests/install-packages --venv)/bin:$$PATH" \
 	PYTHONPATH=userspace/physics PYTHONPYCACHEPREFIX=$(O)/cache/python python3
 PHYSICS = $(PYTHON) -m aftl_physics
 
-demo: deps $(PROGRAM) ## a file system and two policies on an emulated SSD, in a virtual machine
+demo: deps $(PROGRAM) $(addprefix $(plain_dir)/approxftl-,app report) ## a file system and two policies on an emulated SSD, in a virtual machine
 	@APPROXFTL=$(abspath $(PROGRAM)) AFTL_BUILD=$(abspath $(O)) userspace/demo/demo $(O)/demo
+
+raid: deps $(PROGRAM) ## md's RAID-5 over MEMBERS=4 ReSSD devices, beside the simulator's (minutes)
+	@APPROXFTL=$(abspath $(PROGRAM)) AFTL_BUILD=$(abspath $(O)) \
+		userspace/raid/raid $(or $(MEMBERS),4) $(O)/raid
 
 selftests: ## the module in virtual machines with Debian's kernels; part of check
 	+@$(call build_and_run,kernel,kernel)
@@ -178,14 +182,17 @@ tables: ## recompute the physics tables of the core from the papers' models
 	$(call say,GEN,dm-approxftl/core/physics-tables)
 	$(Q)$(PHYSICS) generate --out dm-approxftl/core
 
-claims: $(PROGRAM) ## the papers' figures beside ours: tolerance and verdict
-	@APPROXFTL=$(PROGRAM) $(PYTHON) selftests/claims/claims.py
+claims: $(PROGRAMS) ## the papers' figures beside ours; TRACES=DIR: on real traces
+	@APPROXFTL=$(PROGRAM) $(PYTHON) selftests/claims/claims.py $(if $(TRACES),--traces '$(TRACES)')
 
 bench: $(PROGRAM) ## what a simulated request costs, beside the project's bars (minutes)
 	@AFTL_BUILD=$(O) APPROXFTL=$(PROGRAM) $(PYTHON) selftests/bench/bench.py
 
 bench-kernel: ## what a request costs in the kernel, beside dm-linear and null_blk (minutes)
 	@AFTL_BUILD=$(abspath $(O)) $(PYTHON) selftests/kernel/compare-costs.py
+
+bench-replay: $(PROGRAMS) ## how well a replay keeps to its schedule, beside fio (minutes)
+	@AFTL_BUILD=$(abspath $(O)) $(PYTHON) selftests/bench/replay.py
 
 clean: ## remove everything that was built
 	$(call say,CLEAN,$(O))
@@ -206,7 +213,7 @@ help: ## print this
 	@echo '  WERROR=1       warnings are errors, as in the checks'
 	@echo '  FUZZ_SECONDS=20         time of each fuzz harness'
 
-.PHONY: all demo bench bench-kernel check check-fast claims clean deps help lab selftests \
+.PHONY: all demo bench bench-kernel bench-replay check check-fast claims clean deps help lab raid selftests \
 	selftests-debug tables FORCE
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)

@@ -62,7 +62,11 @@ def everything(directory: Path) -> list[Path]:
     records = directory / "stream.aft"
     simulate(directory / "unused.json", "--requests", "500", "--record", records)
     (directory / "unused.json").unlink()
-    return [result, timeline, records, *snapshots(directory)]
+    log = directory / "requests.log"
+    (directory / "target").write_bytes(bytes(1 << 20))
+    succeed("replay", records, directory / "target", "--overwrite", "--fold", "--no-stall",
+            "--buffered", "--record", log)
+    return [result, timeline, records, log, *snapshots(directory)]
 
 
 COUNTERS = {"host_write_units": 1000, "read_flipped_bits": 7, "array_erases": 12,
@@ -108,6 +112,10 @@ LUNS = "".join(f"{i} good_blocks 4 free_blocks 1 valid_units 99 queued 0 busy_ns
 BLOCK = ("state closed\nkind checkerboard\nvalid_units 31\napprox_units 16\nprogrammed_pages 32\n"
          "erases 3\nwear 30000\nreads 0\n"
          + "".join(f"page {i} class {i % 2} mode {i % 2} valid {i != 5:d}\n" for i in range(32)))
+
+
+#: What everything() is, in the words of the commands.
+EVERYTHING = "4 runs, 3 devices, 1 timeline, 3 answers, 1 record file, 1 replay, 1 log"
 
 
 def snapshots(directory: Path) -> list[Path]:

@@ -89,6 +89,9 @@ def test_devices_and_records(document: Json, inputs: list[Path]) -> None:
     (replayed,) = document["replays"]
     assert replayed["facts"]["fidelity.lag.p99_ns"] == 9000
     assert replayed["facts"]["write_precise.mean_ns"] == 2000
+    (log,) = document["logs"]
+    assert log["facts"]["planned_requests"] == log["facts"]["done_requests"] == 500
+    assert log["facts"]["failed_requests"] == 0
     (records,) = document["records"]
     file = aft.read(next(path for path in inputs if path.suffix == ".aft"))
     assert records["facts"]["records"] == len(file.records) == 500

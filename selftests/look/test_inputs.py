@@ -11,7 +11,16 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from selftests.look.support import BLOCK, BLOCKS, LUNS, device, everything, run, simulate
+from selftests.look.support import (
+    BLOCK,
+    BLOCKS,
+    EVERYTHING,
+    LUNS,
+    device,
+    everything,
+    run,
+    simulate,
+)
 
 from approxftl_tools import command
 from approxftl_tools.inputs import read
@@ -81,7 +90,7 @@ def test_no_such_file(tmp_path: Path) -> None:
 def test_directory_without_inputs(tmp_path: Path) -> None:
     (tmp_path / "notes.md").write_text("x")
     told = refusal(tmp_path, ".", code=3)
-    assert ".: no input; looked for *.json, *.aft, *.txt, found notes.md" in told
+    assert ".: no input; looked for *.json, *.aft, *.txt, *.log, found notes.md" in told
 
 
 def test_unreadable_results(tmp_path: Path) -> None:
@@ -149,7 +158,7 @@ def test_usage(tmp_path: Path, verb: str) -> None:
 
 def test_everything_is_recognised(tmp_path: Path) -> None:
     found = read(everything(tmp_path))
-    assert found.summary() == "4 runs, 3 devices, 1 timeline, 3 answers, 1 record file, 1 replay"
+    assert found.summary() == EVERYTHING
     assert sorted(message.kind for message in found.messages) == ["block", "blocks", "luns"]
 
 

@@ -77,7 +77,8 @@ def page(verb: str) -> str:
 def test_help(verb: str) -> None:
     told = succeed(verb, "--help")
     assert told.startswith(HELP[verb])
-    assert "--json, timelines of approxftl sim --timeline, reports of approxftl replay" in told
+    assert "timelines of approxftl sim --timeline, reports of approxftl replay" in " ".join(
+        told.split())
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from selftests.sim.support import BINARY, FIELDS, TOP
 
+
 def examples(page: Path) -> list[str]:
     return re.findall(r"^    \$ (.+)$", page.read_text(), re.MULTILINE)
 

@@ -110,7 +110,9 @@ def test_mean_latency_is_that_of_btt(tmp_path: Path, seed: int) -> None:
     name = put(tmp_path, capture(seed))
     merged = tmp_path / "merged.bin"
     subprocess.run(["blkparse", "-i", name, "-d", merged, "-O"], check=True, capture_output=True)
-    said = subprocess.run(["btt", "-i", merged], check=True, capture_output=True, text=True).stdout
+    said = subprocess.run(
+        ["btt", "-i", merged], check=True, capture_output=True, text=True, cwd=tmp_path
+    ).stdout
     q2c = re.search(r"^Q2C\S*\s+(\S+)\s+(\S+)\s+(\S+)\s+(\d+)", said, re.MULTILINE)
     assert q2c, said
     latency = trace_json("pair", name)["requests"]["all"]["latency"]

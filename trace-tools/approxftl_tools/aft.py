@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Record files, aft(5), as arrays: the file's own table says where each field is."""
+"""Record files, aft(5), and logs of replays, as arrays: they say where each field is."""
 
 from __future__ import annotations
 
@@ -23,6 +23,12 @@ OPERATIONS = ("read", "write", "flush", "discard", "write_zeroes")
 #: Bit of the operation: it is forced to the medium.
 FUA = 0x80
 NEEDED = ("t_ns", "off_sect", "nsect", "op", "class", "lat_100ns")
+#: The log of a replay has the same header but for some numbers.
+LOG_MAGIC = b"\x89AFL\r\n\x1a\n"
+LOG_PLANNED, LOG_CLASSES = struct.Struct("<Q"), struct.Struct("<I")
+LOG_PLANNED_AT, LOG_CLASSES_AT = 40, 48
+LOG_NEEDED = ("due_ns", "submit_ns", "complete_ns", "nsect", "op", "class", "error",
+              "approx_units", "approx_flips", "precise_units", "precise_flips")
 
 Records = NDArray[np.void]
 
@@ -48,12 +54,43 @@ class RecordFile:
         return self.column("op") & np.uint8(~FUA & 0xFF)
 
 
+@dataclass(frozen=True)
+class ReplayLog:
+    """What became of each request of a replay."""
+
+    path: Path
+    planned: int
+    classes: tuple[str, ...]
+    engine: str
+    tool: str
+    about: str
+    entries: Records
+
+    def column(self, name: str) -> NDArray[Any]:
+        """Return a field of all entries."""
+        return np.asarray(self.entries[name])
+
+    def operations(self) -> NDArray[Any]:
+        """Return the operations without their flags."""
+        return self.column("op") & np.uint8(~FUA & 0xFF)
+
+    def latencies_ns(self) -> NDArray[Any]:
+        """Return how long requests took."""
+        return np.asarray(self.column("complete_ns") - self.column("submit_ns"))
+
+    def lags_ns(self) -> NDArray[Any]:
+        """Return how late requests began; they never begin early."""
+        begin = self.column("submit_ns")
+        return np.asarray(begin - np.minimum(self.column("due_ns"), begin))
+
+
 def text(data: bytes) -> str:
     """Return what stands before the first zero."""
     return data.split(b"\0")[0].decode(errors="replace")
 
 
-def layout(path: Path, head: bytes, fields: int, record_bytes: int) -> np.dtype[np.void]:
+def layout(path: Path, head: bytes, fields: int, record_bytes: int,
+           needed: tuple[str, ...]) -> np.dtype[np.void]:
     """Return the type of a record, as the table in the header has it."""
     names, formats, offsets = [], [], []
     for i in range(min(fields, (CLASSES_AT - FIELDS_AT) // FIELD.size)):
@@ -64,7 +101,7 @@ def layout(path: Path, head: bytes, fields: int, record_bytes: int) -> np.dtype[
         names.append(text(name))
         formats.append(f"<u{size}")
         offsets.append(offset)
-    lost = [name for name in NEEDED if name not in names]
+    lost = [name for name in needed if name not in names]
     if lost:
         raise Refusal(f"{path}: records have no field {', '.join(lost)}; "
                       f"there are {', '.join(names) or 'none'}")
@@ -72,26 +109,71 @@ def layout(path: Path, head: bytes, fields: int, record_bytes: int) -> np.dtype[
                      "itemsize": record_bytes})
 
 
-def read(path: Path) -> RecordFile:
-    """Open a record file."""
-    size = path.stat().st_size
+@dataclass(frozen=True)
+class Shape:
+    """What both kinds of file say first."""
+
+    head: bytes
+    header_bytes: int
+    record_bytes: int
+    fields: int
+    device_bytes: int
+    classes: int
+
+
+def shape_of(path: Path) -> Shape:
+    """Read a header, or refuse it."""
     with path.open("rb") as file:
         head = file.read(4096)
     if len(head) < 4096:
-        raise Refusal(f"{path}: a record file of {size} bytes has no whole header; it is cut off")
+        raise Refusal(f"{path}: a record file of {len(head)} bytes has no whole header; "
+                      "it is cut off")
     (_, major, _, header_bytes, record_bytes, tick, sector, fields, _, device_bytes,
      classes) = HEAD.unpack_from(head)
     if major != 1 or tick != 1 or sector != SECTOR:
         raise Refusal(f"{path}: a record file of version {major}, ticks of {tick} ns and sectors "
                       f"of {sector} bytes; version 1, 1 ns and {SECTOR} bytes are understood")
-    if record_bytes == 0 or header_bytes > size or (size - header_bytes) % record_bytes:
-        raise Refusal(f"{path}: {size} bytes are no whole number of records of {record_bytes}; "
-                      "the file is cut off")
-    kind = layout(path, head, fields, record_bytes)
-    count = (size - header_bytes) // record_bytes
-    records: Records = np.zeros(0, kind)
-    if count:
-        records = np.memmap(path, kind, "r", header_bytes, (count,))
-    names = (head[CLASSES_AT + CLASS_BYTES * i:][:CLASS_BYTES] for i in range(min(classes, 16)))
-    return RecordFile(path, device_bytes, tuple(map(text, names)), text(head[NAMES_AT:][:64]),
-                      text(head[NAMES_AT + 64:][:64]), text(head[PROVENANCE_AT:4092]), records)
+    if record_bytes == 0 or header_bytes < 4096:
+        raise Refusal(f"{path}: records of {record_bytes} bytes after a header of {header_bytes}; "
+                      "the file is damaged")
+    return Shape(head, header_bytes, record_bytes, fields, device_bytes, classes)
+
+
+def class_names(head: bytes, count: int) -> tuple[str, ...]:
+    """Return the names of tag classes."""
+    return tuple(text(head[CLASSES_AT + CLASS_BYTES * i:][:CLASS_BYTES])
+                 for i in range(min(count, 16)))
+
+
+def mapped(path: Path, shape: Shape, needed: tuple[str, ...], count: int) -> Records:
+    """Return records that stay on disk."""
+    kind = layout(path, shape.head, shape.fields, shape.record_bytes, needed)
+    if not count:
+        return np.zeros(0, kind)
+    return np.memmap(path, kind, "r", shape.header_bytes, (count,))
+
+
+def read(path: Path) -> RecordFile:
+    """Open a record file."""
+    shape = shape_of(path)
+    size = path.stat().st_size - shape.header_bytes
+    if size < 0 or size % shape.record_bytes:
+        raise Refusal(f"{path}: {size} bytes are no whole number of records of "
+                      f"{shape.record_bytes}; the file is cut off")
+    head = shape.head
+    return RecordFile(path, shape.device_bytes, class_names(head, shape.classes),
+                      text(head[NAMES_AT:][:64]), text(head[NAMES_AT + 64:][:64]),
+                      text(head[PROVENANCE_AT:4092]),
+                      mapped(path, shape, NEEDED, size // shape.record_bytes))
+
+
+def read_log(path: Path) -> ReplayLog:
+    """Open the log of a replay; one that was killed may end within an entry."""
+    shape = shape_of(path)
+    head = shape.head
+    (planned,) = LOG_PLANNED.unpack_from(head, LOG_PLANNED_AT)
+    (classes,) = LOG_CLASSES.unpack_from(head, LOG_CLASSES_AT)
+    count = (path.stat().st_size - shape.header_bytes) // shape.record_bytes
+    return ReplayLog(path, planned, class_names(head, classes), text(head[NAMES_AT:][:64]),
+                     text(head[NAMES_AT + 64:][:64]), text(head[PROVENANCE_AT:4092]),
+                     mapped(path, shape, LOG_NEEDED, max(0, count)))

@@ -113,6 +113,32 @@ def record_rows(file: aft.RecordFile) -> list[list[str]]:
             *([key.replace("_", " "), number(value, 6)] for key, value in record_facts(file))]
 
 
+def log_facts(log: aft.ReplayLog) -> list[tuple[str, Cell]]:
+    """Return what the log of a replay adds up to."""
+    facts: list[tuple[str, Cell]] = [("written by", log.tool), ("engine", log.engine),
+                                     ("planned_requests", log.planned),
+                                     ("done_requests", len(log.entries))]
+    if not len(log.entries):
+        return facts
+    facts += [("failed_requests", int((log.column("error") != 0).sum())),
+              ("lag_mean_ns", float(log.lags_ns().mean())),
+              ("lag_max_ns", int(log.lags_ns().max()))]
+    for i, name in enumerate(aft.OPERATIONS):
+        chosen = log.latencies_ns()[log.operations() == i]
+        if len(chosen):
+            facts += [(f"{name}_requests", len(chosen)), (f"{name}_mean_ns", float(chosen.mean()))]
+    for kind in ("precise", "approx"):
+        facts += [(f"{kind}_{what}", int(log.column(f"{kind}_{what}").sum()))
+                  for what in ("units", "flips")]
+    return facts
+
+
+def log_rows(log: aft.ReplayLog) -> list[list[str]]:
+    """Return the lines of a log's table."""
+    return [["", log.path.name],
+            *([key.replace("_", " "), number(value, 6)] for key, value in log_facts(log))]
+
+
 def flat(node: Any, name: str = "") -> list[tuple[str, Cell]]:
     """Return the plain values of a document, by their path in it."""
     if isinstance(node, dict):
@@ -134,6 +160,24 @@ def replay_facts(replay: Run) -> list[tuple[str, Cell]]:
 def replay_rows(replay: Run) -> list[list[str]]:
     """Return the lines of a replay's table."""
     return [["", replay.label], *([key, number(value, 6)] for key, value in replay_facts(replay))]
+
+
+PROGRAM_PARTS = ("write_ns", "compute_ns", "inputs", "reported", "quality", "check")
+
+
+def program_value(column: dict[str, Cell], key: str) -> str:
+    """Return a value; only a ratio of no noise is null in such a report."""
+    infinite = key in column and column[key] is None
+    return "infinite" if infinite else number(column.get(key), 6)
+
+
+def program_rows(programs: Sequence[Run]) -> list[list[str]]:
+    """Return the lines of a table of one program's runs."""
+    columns = [dict(flat({part: program.data[part] for part in PROGRAM_PARTS
+                          if part in program.data})) for program in programs]
+    keys = dict.fromkeys(key for column in columns for key in column)
+    return [["", *(program.label for program in programs)],
+            *([key, *(program_value(column, key) for column in columns)] for key in keys)]
 
 
 # ---------------------------------------------------------------- text
@@ -160,6 +204,7 @@ def text(inputs: Inputs, every: bool) -> str:
     parts += [text_table(device_rows(device)) for device in inputs.devices]
     parts += [text_table(replay_rows(replay)) for replay in inputs.replays]
     parts += [text_table(record_rows(file)) for file in inputs.records]
+    parts += [text_table(log_rows(log)) for log in inputs.logs]
     return "\n".join(parts)
 
 
@@ -198,6 +243,7 @@ def document(inputs: Inputs, argv: Sequence[str]) -> Json:
         "devices": [facts_json(d.label, d.path, [*device_facts(d), *device_measures(d).items()])
                     for d in inputs.devices],
         "replays": [facts_json(r.label, r.path, replay_facts(r)) for r in inputs.replays],
+        "logs": [facts_json(g.path.name, g.path, log_facts(g)) for g in inputs.logs],
         "records": [facts_json(f.path.name, f.path, record_facts(f)) for f in inputs.records],
     }
 
@@ -227,7 +273,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     def body() -> int:
         inputs = read(args.files)
-        if not (inputs.runs or inputs.devices or inputs.replays or inputs.records):
+        if not (inputs.runs or inputs.devices or inputs.replays or inputs.logs
+                or inputs.records):
             raise command.Refusal(f"found {inputs.summary()}, which has no numbers to compare; "
                                   "approxftl report draws it")
         if args.json:

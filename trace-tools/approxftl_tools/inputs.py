@@ -21,10 +21,11 @@ from approxftl_tools.command import NOT_FOUND, Refusal
 Json = dict[str, Any]
 
 #: What is taken from a directory.
-PATTERNS = ("*.json", "*.aft", "*.txt")
+PATTERNS = ("*.json", "*.aft", "*.txt", "*.log")
 KNOWN = ("results of approxftl sim --json, timelines of approxftl sim --timeline, reports of "
-         "approxftl replay, output of approxftl stat -j, health -j and status -j, answers to the "
-         "messages stats, luns, blocks and block, record files (.aft)")
+         "approxftl replay and approxftl app, output of approxftl stat -j, health -j and "
+         "status -j, answers to the messages stats, luns, blocks and block, record files (.aft), "
+         "logs of replays")
 
 
 @dataclass
@@ -88,6 +89,8 @@ class Inputs:
     messages: list[Message] = field(default_factory=list)
     records: list[aft.RecordFile] = field(default_factory=list)
     replays: list[Run] = field(default_factory=list)
+    logs: list[aft.ReplayLog] = field(default_factory=list)
+    programs: list[Run] = field(default_factory=list)
 
     def groups(self) -> list[str]:
         """Return the names of inputs that have several policies or stand for workloads."""
@@ -101,7 +104,9 @@ class Inputs:
         """Return what there is, for a sentence."""
         counts = [(len(self.runs), "run"), (len(self.devices), "device"),
                   (len(self.timelines), "timeline"), (len(self.messages), "answer"),
-                  (len(self.records), "record file"), (len(self.replays), "replay")]
+                  (len(self.records), "record file"), (len(self.replays), "replay"),
+                  (len(self.logs), "log"),
+                  (len(self.programs), "program")]
         words = [f"{n} {what}{'s' if n > 1 else ''}" for n, what in counts if n]
         return ", ".join(words) or "nothing"
 
@@ -189,6 +194,12 @@ def take_replay(inputs: Inputs, path: Path, document: Json) -> None:
     inputs.replays.append(Run(path.stem, path.stem, document, document, path))
 
 
+def take_program(inputs: Inputs, path: Path, document: Json) -> None:
+    """Add the report of an annotated program."""
+    label = path.name.removesuffix(".json").removesuffix(".app")
+    inputs.programs.append(Run(label, str(document["app"]), document, document, path))
+
+
 def is_list(document: Json, key: str) -> bool:
     """Tell whether there is a list."""
     return isinstance(document.get(key), list)
@@ -211,6 +222,8 @@ def take_document(inputs: Inputs, path: Path, document: Any) -> None:
         take_devices(inputs, path, document)
     elif "fidelity" in document or "replay" in document:
         take_replay(inputs, path, document)
+    elif "app" in document:
+        take_program(inputs, path, document)
     elif "fio version" in document:
         raise Refusal(f"{path}: output of fio, which knows nothing of the flash; "
                       "approxftl stat -j has what the device counted")
@@ -253,6 +266,9 @@ def take_file(inputs: Inputs, path: Path) -> None:
             head = file.read(len(aft.MAGIC))
         if head == aft.MAGIC:
             inputs.records.append(aft.read(path))
+            return
+        if head == aft.LOG_MAGIC:
+            inputs.logs.append(aft.read_log(path))
             return
         data = path.read_bytes()
     except OSError as error:

@@ -6,6 +6,7 @@ Each kind looks at the inputs and returns its figures, or says what would have t
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -152,10 +153,10 @@ def records_with_latency(inputs: Inputs) -> list[aft.RecordFile]:
     return [file for file in inputs.records if len(file.records) and file.column("lat_100ns").any()]
 
 
-def quantile_curve(latencies: Any) -> tuple[list[float], list[float]]:
-    """Return times in us and percentages, at evenly spread quantiles."""
+def quantile_curve(times_us: Any) -> tuple[list[float], list[float]]:
+    """Return times and percentages, at evenly spread quantiles."""
     shares = np.linspace(0, 100, QUANTILES + 1)
-    return list(np.percentile(latencies, shares) / 10), list(shares)
+    return list(np.percentile(times_us, shares)), list(shares)
 
 
 def no_zero(curves: Iterable[tuple[str, Sequence[float], Sequence[float]]]) -> bool:
@@ -170,17 +171,23 @@ def cdf_of(inputs: Inputs, kind: str) -> Figure | None:
         bins = look(run.data, "timing", f"{kind}_response", "bins")
         if bins:
             curves.append((run.label, *cumulative(bins)))
+    number = aft.OPERATIONS.index(kind)
     for file in records_with_latency(inputs):
-        chosen = file.column("lat_100ns")[file.operations() == aft.OPERATIONS.index(kind)]
+        chosen = file.column("lat_100ns")[file.operations() == number]
         if len(chosen):
-            curves.append((file.path.stem, *quantile_curve(chosen)))
+            curves.append((file.path.stem, *quantile_curve(chosen / 10)))
+    for log in inputs.logs:
+        chosen = log.latencies_ns()[(log.operations() == number) & (log.column("error") == 0)]
+        if len(chosen):
+            curves.append((log.path.stem, *quantile_curve(chosen / 1000)))
     if not curves:
         return None
     return Figure(f"cdf-{kind}", f"Response times of {kind}s, distribution",
                   f"How many of the {kind}s took at most so long. A curve further to the left "
                   "is better.",
                   Curves("us", f"% of {kind}s", curves, log_x=no_zero(curves), steps=True),
-                  (*sources(inputs.runs), *(str(f.path) for f in inputs.records)))
+                  (*sources(inputs.runs), *(str(file.path) for file in inputs.records),
+                   *(str(log.path) for log in inputs.logs)))
 
 
 REPLAYED = ("mean", "p50", "p99", "max")
@@ -203,12 +210,35 @@ def replay(inputs: Inputs) -> list[Figure]:
     return found
 
 
+def lag_figure(log: aft.ReplayLog) -> Figure:
+    """Show how late the requests of a replay began."""
+    due, lags = log.column("due_ns"), log.lags_ns()
+    edges = np.linspace(0, max(int(due.max()), 1), INTERVALS + 1)
+    places = np.clip(np.digitize(due, edges) - 1, 0, INTERVALS - 1)
+    worst = np.zeros(INTERVALS)
+    np.maximum.at(worst, places, lags / 1000)
+    used = np.bincount(places, minlength=INTERVALS) > 0
+    return Figure("replay-lag", f"How late requests began, {log.path.name}",
+                  "The latest request of each interval, behind its place in the schedule. "
+                  "Lateness is the machine's, not the device's.",
+                  Curves("s", "us late", [("latest", list(edges[:-1][used] / 1e9),
+                                           list(worst[used]))], points=True), (str(log.path),))
+
+
+def lag(inputs: Inputs) -> list[Figure]:
+    """Show how well replays kept to their schedules."""
+    found = [lag_figure(log) for log in inputs.logs if len(log.entries)]
+    if not found:
+        raise Lacking("approxftl replay --record LOG records it")
+    return found
+
+
 def cdf(inputs: Inputs) -> list[Figure]:
     """Distributions of response times."""
     found = [figure for kind in ("read", "write") if (figure := cdf_of(inputs, kind))]
     if not found:
-        raise Lacking("approxftl sim --json FILE --histogram records it, and so does a record "
-                      "file of a capture or a replay")
+        raise Lacking("approxftl sim --json FILE --histogram records it, and so do a record file "
+                      "of a capture and the log of a replay")
     return found
 
 
@@ -377,7 +407,7 @@ def wear_map(inputs: Inputs) -> list[Figure]:
     found = wear_of_runs(inputs) + wear_of_devices(inputs)
     if not found:
         raise Lacking("approxftl sim --json FILE --block-table records it; a device answers "
-                      'approxftl message NAME "blocks 0 1000"')
+                      'approxftl message NAME "blocks FIRST COUNT"')
     return found
 
 
@@ -427,7 +457,8 @@ def page_figures(name: str, page_map: Json, row: int, order: Sequence[str],
     """Show class and mode of each page, and their ages if they differ."""
     ages = page_map.get("age_hours") or []
     different = {age for age in ages if age is not None}
-    what = f"block {page_map['block']}" + (f" ({page_map['kind']})" if page_map["kind"] else "")
+    what = f"block {page_map['block']}".strip()
+    what += f" ({page_map['kind']})" if page_map["kind"] else ""
     title = f"{what[0].upper()}{what[1:]}, {name}"
     result = [Figure(
         "page-map", f"{title}: pages",
@@ -453,7 +484,8 @@ CLASSES = ("precise", "approximate")
 
 def answered_pages(message: Message, pages: int) -> Json:
     """Return the answer to the message block as the simulator has it."""
-    result: Json = {"block": message.label, "kind": "", "class": [None] * pages,
+    number = re.search(r"\d+", message.label)
+    result: Json = {"block": number[0] if number else "", "kind": "", "class": [None] * pages,
                     "mode": [None] * pages, "valid_units": [0] * pages}
     for row in message.rows:
         if row[0] == "kind":
@@ -724,6 +756,7 @@ KINDS: tuple[Kind, ...] = (
     Kind("timeline", "what each LUN did when", timeline),
     Kind("device", "a device from interval to interval", samples),
     Kind("replay", "latencies that a replay has measured", replay),
+    Kind("replay-lag", "how late a replay was", lag),
     Kind("records", "what record files are made of", record_kinds),
 )
 

@@ -45,8 +45,12 @@ def tables(inputs: Inputs) -> str:
                      + comparison(compare.rows_of(runs, every=True), caption) + "</details>\n")
     others = ([(d.label, compare.device_rows(d)) for d in inputs.devices]
               + [(r.label, compare.replay_rows(r)) for r in inputs.replays]
-              + [(f.path.name, compare.record_rows(f)) for f in inputs.records])
+              + [(f.path.name, compare.record_rows(f)) for f in inputs.records]
+              + [(g.path.name, compare.log_rows(g)) for g in inputs.logs])
     parts += [comparison(rows, name) for name, rows in others]
+    for app in dict.fromkeys(program.group for program in inputs.programs):
+        runs = [program for program in inputs.programs if program.group == app]
+        parts.append(comparison(compare.program_rows(runs), f"approxftl app {app}"))
     return "".join(parts)
 
 
@@ -70,11 +74,16 @@ def provenance(inputs: Inputs) -> str:
         rows[str(timeline.path)] = origin(timeline.path, timeline.document, "timeline")
     for replay in inputs.replays:
         rows[str(replay.path)] = origin(replay.path, replay.document, "replay")
+    for program in inputs.programs:
+        rows[str(program.path)] = origin(program.path, program.document, "program")
     for message in inputs.messages:
         rows[str(message.path)] = [str(message.path), f"answer to {message.kind}", "", "", "", ""]
     for file in inputs.records:
         rows[str(file.path)] = [str(file.path), f"records from {file.source_format}", file.tool,
                                 "", "", file.provenance]
+    for log in inputs.logs:
+        rows[str(log.path)] = [str(log.path), f"replay by {log.engine}", log.tool, "", "",
+                               log.about]
     head = ("file", "what", "version", "profile", "seed", "command")
     return table(head, list(rows.values()))
 

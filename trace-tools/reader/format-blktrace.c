@@ -102,7 +102,7 @@ static int open_blktrace(struct trace_file *file, struct aftl_error *error)
 	return 0;
 }
 
-static void load_v7(const u8 *at, bool swapped, struct raw_event *raw)
+static inline void load_v7(const u8 *at, bool swapped, struct raw_event *raw)
 {
 	raw->action = load32(at + 28, swapped);
 	raw->pid = load32(at + 32, swapped);
@@ -112,7 +112,7 @@ static void load_v7(const u8 *at, bool swapped, struct raw_event *raw)
 	raw->extra = load16(at + 46, swapped);
 }
 
-static void load_v8(const u8 *at, bool swapped, struct raw_event *raw)
+static inline void load_v8(const u8 *at, bool swapped, struct raw_event *raw)
 {
 	raw->pid = load32(at + 28, swapped);
 	raw->action = load64(at + 32, swapped);
@@ -122,16 +122,17 @@ static void load_v8(const u8 *at, bool swapped, struct raw_event *raw)
 	raw->extra = load16(at + 50, swapped);
 }
 
-static inline void load(const struct blktrace *trace, const u8 *at, struct raw_event *raw)
+static inline void load(const struct blktrace *trace, const u8 *at, struct raw_event *raw,
+			bool swapped)
 {
-	raw->sequence = load32(at + 4, trace->swapped);
-	raw->t_ns = load64(at + 8, trace->swapped);
-	raw->sector = load64(at + 16, trace->swapped);
-	raw->bytes = load32(at + 24, trace->swapped);
+	raw->sequence = load32(at + 4, swapped);
+	raw->t_ns = load64(at + 8, swapped);
+	raw->sector = load64(at + 16, swapped);
+	raw->bytes = load32(at + 24, swapped);
 	if (trace->version == BLKTRACE_V7)
-		load_v7(at, trace->swapped, raw);
+		load_v7(at, swapped, raw);
 	else
-		load_v8(at, trace->swapped, raw);
+		load_v8(at, swapped, raw);
 }
 
 /* Numbers count the events of a processor; notes have none. */
@@ -290,7 +291,7 @@ static int lose_end(struct trace_file *file, struct aftl_error *error)
 				 "the file ends inside an event");
 }
 
-/* Makes an event available; its size, 0 at the end or where there is damage. */
+/* What is not simply there: the end, damage, a buffer to be filled. */
 static int await_event(struct trace_file *file, u32 *size, struct raw_event *raw,
 		       struct aftl_error *error)
 {
@@ -308,7 +309,7 @@ static int await_event(struct trace_file *file, u32 *size, struct raw_event *raw
 		return lose_end(file, error);
 	if (load32(trace_input_at(input), trace->swapped) != (BLKTRACE_MAGIC | trace->version))
 		return skip_damage(file, error);
-	load(trace, trace_input_at(input), raw);
+	load(trace, trace_input_at(input), raw, trace->swapped);
 	*size = trace->header_bytes + raw->extra;
 	if (trace_input_left(input) >= *size)
 		return 0;
@@ -319,6 +320,22 @@ static int await_event(struct trace_file *file, u32 *size, struct raw_event *raw
 	return lose_end(file, error);
 }
 
+/* Most events of most files: in this machine's order, and all of it in the buffer. */
+static inline u32 load_at_once(const struct trace_file *file, const struct blktrace *trace,
+			       struct raw_event *raw)
+{
+	const u8 *at = trace_input_at(&file->input);
+	size_t left = trace_input_left(&file->input);
+	u32 size;
+
+	if (trace->swapped || left < BLKTRACE_V8_BYTES ||
+	    load32(at, false) != (BLKTRACE_MAGIC | trace->version))
+		return 0;
+	load(trace, at, raw, false);
+	size = trace->header_bytes + raw->extra;
+	return size <= left ? size : 0;
+}
+
 static int fill(struct trace_file *file, void *out, u32 room, struct aftl_error *error)
 {
 	const struct blktrace *trace = file->state;
@@ -327,8 +344,11 @@ static int fill(struct trace_file *file, void *out, u32 room, struct aftl_error 
 	u32 done = 0, size;
 
 	while (done < room) {
-		int ret = await_event(file, &size, &raw, error);
+		int ret = 0;
 
+		size = load_at_once(file, trace, &raw);
+		if (!size)
+			ret = await_event(file, &size, &raw, error);
 		if (ret)
 			return ret;
 		if (!size && !trace_input_left(&file->input))

@@ -6,17 +6,30 @@
 
 #define FIRST_ROOM 64
 
-/* Process 0 is the idle task; so a place is free if it has no name. */
-struct process_name {
+/**
+ * struct process - whose name is known
+ * @pid: process
+ * @number: of its name, 0 for a place that is free
+ */
+struct process {
 	u32 pid;
-	char name[PROCESS_NAME_SIZE];
+	u32 number;
 };
 
-/* A hash table with open addresses; nothing is ever taken out. */
+/**
+ * struct process_names - a hash table with open addresses; nothing is ever taken out
+ * @table: processes
+ * @room: of @table, a power of two
+ * @used: of @room
+ * @texts: names by their number - 1
+ * @texts_used: how many
+ */
 struct process_names {
-	struct process_name *table;
+	struct process *table;
 	u32 room;
 	u32 used;
+	char (*texts)[PROCESS_NAME_SIZE];
+	u32 texts_used;
 };
 
 struct process_names *process_names_create(void)
@@ -30,60 +43,72 @@ struct process_names *process_names_create(void)
 
 void process_names_free(struct process_names *names)
 {
-	if (names)
-		free(names->table);
+	if (!names)
+		return;
+	free(names->table);
+	free(names->texts);
 	free(names);
 }
 
-static struct process_name *find(const struct process_names *names, u32 pid)
+static struct process *find(const struct process_names *names, u32 pid)
 {
 	u32 place = (u32)(pid * 0x9e3779b9U) & (names->room - 1);
 
-	while (names->table[place].name[0] && names->table[place].pid != pid)
+	while (names->table[place].number && names->table[place].pid != pid)
 		place = (place + 1) & (names->room - 1);
 	return &names->table[place];
 }
 
 static void grow(struct process_names *names)
 {
-	struct process_name *old = names->table;
+	struct process *old = names->table;
 	u32 room = names->room, i;
 
 	names->room = 2 * room;
 	names->table = memory_zeroed(names->room, sizeof(*old));
 	for (i = 0; i < room; i++)
-		if (old[i].name[0])
+		if (old[i].number)
 			*find(names, old[i].pid) = old[i];
 	free(old);
 }
 
+static u32 number_of(struct process_names *names, const char *name)
+{
+	u32 i;
+
+	for (i = 0; i < names->texts_used; i++)
+		if (!strncmp(names->texts[i], name, PROCESS_NAME_SIZE - 1))
+			return i + 1;
+	names->texts = memory_grown(names->texts, i + 1, sizeof(*names->texts));
+	scnprintf(names->texts[i], PROCESS_NAME_SIZE, "%.16s", name);
+	names->texts_used++;
+	return i + 1;
+}
+
 void process_names_set(struct process_names *names, u32 pid, const char *name)
 {
-	struct process_name *process;
+	struct process *process;
 
 	if (!name[0])
 		return;
 	if (2 * names->used >= names->room)
 		grow(names);
 	process = find(names, pid);
-	names->used += !process->name[0];
+	names->used += !process->number;
 	process->pid = pid;
-	scnprintf(process->name, sizeof(process->name), "%.16s", name);
+	if (!process->number || strncmp(names->texts[process->number - 1], name,
+					PROCESS_NAME_SIZE - 1))
+		process->number = number_of(names, name);
+}
+
+u32 process_names_number(const struct process_names *names, u32 pid)
+{
+	return find(names, pid)->number;
 }
 
 const char *process_names_get(const struct process_names *names, u32 pid)
 {
-	const struct process_name *process = find(names, pid);
+	u32 number = find(names, pid)->number;
 
-	return process->name[0] ? process->name : NULL;
-}
-
-void process_names_each(const struct process_names *names,
-			void (*each)(void *context, u32 pid, const char *name), void *context)
-{
-	u32 i;
-
-	for (i = 0; i < names->room; i++)
-		if (names->table[i].name[0])
-			each(context, names->table[i].pid, names->table[i].name);
+	return number ? names->texts[number - 1] : NULL;
 }

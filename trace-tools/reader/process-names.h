@@ -20,8 +20,11 @@ void process_names_set(struct process_names *names, u32 pid, const char *name);
 /* NULL if nobody said. */
 const char *process_names_get(const struct process_names *names, u32 pid);
 
-/* Calls @each for all of them, in no order that means something. */
-void process_names_each(const struct process_names *names,
-			void (*each)(void *context, u32 pid, const char *name), void *context);
+/**
+ * process_names_number() - a small number that stands for the name
+ *
+ * Processes of one name have one number, counted from 1; 0 if nobody said.
+ */
+u32 process_names_number(const struct process_names *names, u32 pid);
 
 #endif

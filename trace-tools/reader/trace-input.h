@@ -7,8 +7,8 @@
 
 #include "params.h"
 
-/* As much can be looked at ahead. */
-#define TRACE_INPUT_ROOM (1U << 20)
+/* As much can be looked at ahead; it should stay in the cache of a processor. */
+#define TRACE_INPUT_ROOM (1U << 18)
 
 struct trace_codec;
 

@@ -25,17 +25,11 @@ static int open_source(struct trace_merge *merge, const char *path,
 	if (ret)
 		return ret;
 	merge->count++;
-	trace_window_create(&source->window, trace_item_bytes(source->file.format));
+	trace_window_create(&source->window, trace_item_bytes(source->file.format),
+			    source->file.format->events ? TRACE_WINDOW_EVENTS : TRACE_WINDOW);
 	if (source->file.format->events != merge->sources[0].file.format->events)
 		return blame_mixture(merge, merge->count - 1, error);
 	return 0;
-}
-
-/* No time limit yet: the first call looks at all files. */
-static void begin(struct trace_merge *merge)
-{
-	merge->limit_ns = 0;
-	merge->limit_wins = false;
 }
 
 int trace_merge_open(struct trace_merge *merge, const char *const *paths, u32 count,
@@ -45,7 +39,10 @@ int trace_merge_open(struct trace_merge *merge, const char *const *paths, u32 co
 	int ret = 0;
 	u32 i;
 
-	*merge = (struct trace_merge){ .sources = memory_zeroed(count, sizeof(*merge->sources)) };
+	*merge = (struct trace_merge){
+		.sources = memory_zeroed(count, sizeof(*merge->sources)),
+		.times = memory_zeroed(count, sizeof(*merge->times)),
+	};
 	for (i = 0; i < count && !ret; i++) {
 		ret = open_source(merge, paths[i], hints, losses, error);
 		/* A processor that had nothing to say. */
@@ -54,7 +51,6 @@ int trace_merge_open(struct trace_merge *merge, const char *const *paths, u32 co
 	}
 	if (ret)
 		trace_merge_close(merge);
-	begin(merge);
 	return ret;
 }
 
@@ -67,6 +63,7 @@ void trace_merge_close(struct trace_merge *merge)
 		trace_file_close(&merge->sources[i].file);
 	}
 	free(merge->sources);
+	free(merge->times);
 	*merge = (struct trace_merge){ 0 };
 }
 
@@ -105,62 +102,62 @@ static int refill(struct trace_source *source, struct aftl_error *error)
 	return 0;
 }
 
-/* The file whose next item is the earliest, and how long that will be so. */
-static int choose(struct trace_merge *merge, struct aftl_error *error)
+/* Looks what comes next from a file. */
+static int look(struct trace_merge *merge, u32 i, struct aftl_error *error)
 {
-	u64 best = U64_MAX;
-	bool any = false;
+	struct trace_source *source = &merge->sources[i];
+	int ret = refill(source, error);
+
+	if (ret)
+		return ret;
+	merge->times[i] = TRACE_MERGE_OVER;
+	if (trace_window_peek(&source->window))
+		merge->times[i] = min(trace_window_time(&source->window), TRACE_MERGE_OVER - 1);
+	return 0;
+}
+
+static int look_at_all(struct trace_merge *merge, struct aftl_error *error)
+{
+	int ret = 0;
 	u32 i;
 
-	merge->limit_ns = U64_MAX;
-	merge->limit_wins = true;
-	for (i = 0; i < merge->count; i++) {
-		struct trace_source *source = &merge->sources[i];
-		int ret = refill(source, error);
-		u64 t_ns;
+	for (i = 0; i < merge->count && !ret; i++)
+		ret = look(merge, i, error);
+	merge->begun = !ret;
+	return ret;
+}
 
-		if (ret)
-			return ret;
-		if (!trace_window_peek(&source->window))
-			continue;
-		t_ns = trace_window_time(&source->window);
-		if (!any || t_ns < best) {
-			if (any) {
-				merge->limit_ns = best;
-				merge->limit_wins = false;
-			}
+/* Sets the file whose next item is the earliest, and until when that will be so. */
+static void choose(struct trace_merge *merge)
+{
+	u64 best = TRACE_MERGE_OVER, second = TRACE_MERGE_OVER;
+	u32 i;
+
+	for (i = 0; i < merge->count; i++) {
+		u64 t_ns = merge->times[i];
+
+		if (t_ns < best) {
+			second = best;
 			best = t_ns;
 			merge->current = i;
-			any = true;
-		} else if (t_ns < merge->limit_ns) {
-			merge->limit_ns = t_ns;
-			merge->limit_wins = true;
+		} else if (t_ns < second) {
+			second = t_ns;
 		}
 	}
-	return any;
+	merge->limit_ns = second;
 }
 
-static bool may_go_on(const struct trace_merge *merge, const struct trace_window *window)
+int trace_merge_turn(struct trace_merge *merge, const void **item, struct aftl_error *error)
 {
-	u64 t_ns;
+	int ret = merge->begun ? look(merge, merge->current, error) : look_at_all(merge, error);
+	struct trace_window *window;
 
-	if (!trace_window_peek(window))
-		return false;
-	t_ns = trace_window_time(window);
-	return t_ns < merge->limit_ns || (t_ns == merge->limit_ns && merge->limit_wins);
-}
-
-int trace_merge_next(struct trace_merge *merge, const void **item, struct aftl_error *error)
-{
-	struct trace_window *window = &merge->sources[merge->current].window;
-
-	if (!may_go_on(merge, window)) {
-		int ret = choose(merge, error);
-
-		if (ret <= 0)
-			return ret;
-		window = &merge->sources[merge->current].window;
-	}
+	if (ret)
+		return ret;
+	choose(merge);
+	if (merge->times[merge->current] == TRACE_MERGE_OVER)
+		return 0;
+	window = &merge->sources[merge->current].window;
 	*item = trace_window_peek(window);
 	window->next++;
 	return 1;

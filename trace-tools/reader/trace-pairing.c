@@ -62,6 +62,7 @@ struct piece {
  * @pieces: hash table, with open addresses
  * @room: its size, a power of two
  * @used: pieces in it
+ * @open: requests under way
  * @counts: what did not go as usual
  */
 struct trace_pairing {
@@ -73,6 +74,7 @@ struct trace_pairing {
 	struct piece *pieces;
 	u32 room;
 	u32 used;
+	u32 open;
 	struct trace_pairing_counts counts;
 };
 
@@ -241,6 +243,7 @@ static void give_up_oldest(struct trace_pairing *pairing)
 	if (oldest->done)
 		return;
 	oldest->done = true;
+	pairing->open--;
 	pairing->counts.unfinished++;
 	while (oldest->pieces--)
 		remove_piece(pairing, find_piece_of(pairing, pairing->first));
@@ -274,6 +277,7 @@ static void begin_request(struct trace_pairing *pairing, const struct trace_even
 			.offset = event->bytes ? event->sector * TRACE_PAIRING_SECTOR : 0,
 			.bytes = event->bytes,
 			.pid = event->pid,
+			.depth = ++pairing->open,
 			.stream = stream,
 			.op = event->op,
 			.fua = event->fua,
@@ -299,6 +303,7 @@ static void end_request(struct trace_pairing *pairing, struct pending *pending,
 	u64 begin_ns = pending->request.t_ns;
 
 	pending->done = true;
+	pairing->open--;
 	pending->request.latency_ns = event->t_ns > begin_ns ? event->t_ns - begin_ns : 1;
 	pairing->counts.failed += !!event->error;
 }
@@ -465,27 +470,26 @@ static void tag(struct trace_pairing *pairing, const struct trace_event *event, 
 	add_mark(pending, begin * TRACE_PAIRING_SECTOR, end * TRACE_PAIRING_SECTOR, event);
 }
 
-void trace_pairing_put(struct trace_pairing *pairing, const struct trace_event *event, u16 stream)
+bool trace_pairing_put(struct trace_pairing *pairing, const struct trace_event *event, u16 stream)
 {
 	switch (event->act) {
 	case TRACE_ACT_QUEUE:
-		if (!pairing->issue)
-			begin_request(pairing, event, stream);
-		break;
 	case TRACE_ACT_ISSUE:
-		if (pairing->issue)
-			begin_request(pairing, event, stream);
-		break;
+		if (pairing->issue != (event->act == TRACE_ACT_ISSUE))
+			return false;
+		begin_request(pairing, event, stream);
+		return pairing->next - pairing->first > TRACE_PAIRING_WINDOW;
 	case TRACE_ACT_COMPLETE:
 		complete(pairing, event, stream);
-		break;
+		return true;
 	case TRACE_ACT_SPLIT:
 		split(pairing, event, stream);
-		break;
+		return false;
 	case TRACE_ACT_TAG:
 		tag(pairing, event, stream);
-		break;
+		return false;
 	}
+	return false;
 }
 
 void trace_pairing_end(struct trace_pairing *pairing)

@@ -38,8 +38,13 @@ struct trace_pairing_counts {
 struct trace_pairing *trace_pairing_create(bool issue);
 void trace_pairing_free(struct trace_pairing *pairing);
 
-/* @stream: number of the device */
-void trace_pairing_put(struct trace_pairing *pairing, const struct trace_event *event, u16 stream);
+/**
+ * trace_pairing_put() - what happened next
+ * @stream: number of the device
+ *
+ * Return: whether there may be a request to take that was not there before.
+ */
+bool trace_pairing_put(struct trace_pairing *pairing, const struct trace_event *event, u16 stream);
 
 /* No event will come any more. */
 void trace_pairing_end(struct trace_pairing *pairing);

@@ -164,32 +164,41 @@ static int take_event(struct trace_reader *reader, const struct trace_event *eve
 	if (event->act == TRACE_ACT_TEXT)
 		keep_remark(reader, event);
 	else
-		trace_pairing_put(reader->pairing, event, (u16)stream);
+		reader->ready |= trace_pairing_put(reader->pairing, event, (u16)stream);
 	return 0;
+}
+
+/* Return: 1, 0 after the last event, or a negative error number. */
+static int next_event(struct trace_reader *reader, struct aftl_error *error)
+{
+	const void *item;
+	int ret = trace_merge_next(&reader->merge, &item, error);
+
+	if (ret > 0) {
+		ret = take_event(reader, item, error);
+		return ret < 0 ? ret : 1;
+	}
+	if (!ret && !reader->ended) {
+		reader->ended = true;
+		reader->ready = true;
+		trace_pairing_end(reader->pairing);
+		return 1;
+	}
+	return ret;
 }
 
 static int next_paired(struct trace_reader *reader, struct trace_request *request,
 		       struct aftl_error *error)
 {
-	while (!trace_pairing_take(reader->pairing, request)) {
-		const void *item;
-		int ret;
+	int ret;
 
-		if (reader->ended)
-			return 0;
-		ret = trace_merge_next(&reader->merge, &item, error);
-		if (ret < 0)
-			return ret;
-		if (ret)
-			ret = take_event(reader, item, error);
-		else
-			reader->ended = true;
-		if (ret < 0)
-			return ret;
-		if (reader->ended)
-			trace_pairing_end(reader->pairing);
-	}
-	return 1;
+	do {
+		if (reader->ready && trace_pairing_take(reader->pairing, request))
+			return 1;
+		reader->ready = false;
+		ret = next_event(reader, error);
+	} while (ret > 0);
+	return ret;
 }
 
 static int next_single(struct trace_reader *reader, struct trace_request *request,

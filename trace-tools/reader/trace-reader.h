@@ -65,6 +65,7 @@ struct trace_wish {
  * @remark_count: how many
  * @paths: of the files
  * @ended: there are no more items
+ * @ready: there may be a request that is paired
  * @last_ns: time of the last request
  */
 struct trace_reader {
@@ -79,6 +80,7 @@ struct trace_reader {
 	u32 remark_count;
 	struct trace_paths paths;
 	bool ended;
+	bool ready;
 	u64 last_ns;
 };
 

@@ -42,6 +42,7 @@ enum trace_class {
  * @bytes: its length; 0 for a flush and for nothing else
  * @latency_ns: 0 if unknown
  * @pid: process, 0 if unknown
+ * @depth: requests under way when it began, itself included; 0 if unknown
  * @stream: the source's own division of requests, such as a disk
  * @op: enum aftl_op
  * @class: index into the reader's class names
@@ -55,6 +56,7 @@ struct trace_request {
 	u64 bytes;
 	u64 latency_ns;
 	u32 pid;
+	u32 depth;
 	u16 stream;
 	u8 op;
 	u8 class;

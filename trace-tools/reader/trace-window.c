@@ -4,12 +4,13 @@
 #include "checked-memory.h"
 #include "trace-window.h"
 
-void trace_window_create(struct trace_window *window, size_t item_bytes)
+void trace_window_create(struct trace_window *window, size_t item_bytes, u32 size)
 {
 	*window = (struct trace_window){
 		.item_bytes = item_bytes,
-		.items = memory_zeroed(2 * TRACE_WINDOW, item_bytes),
-		.spare = memory_zeroed(2 * TRACE_WINDOW, item_bytes),
+		.size = size,
+		.items = memory_zeroed(2 * (size_t)size, item_bytes),
+		.spare = memory_zeroed(2 * (size_t)size, item_bytes),
 	};
 }
 
@@ -37,7 +38,7 @@ void *trace_window_room(struct trace_window *window, u32 *room)
 	window->count -= window->next;
 	window->next = 0;
 	window->ready = 0;
-	*room = 2 * TRACE_WINDOW - window->count;
+	*room = 2 * window->size - window->count;
 	return item(window, window->items, window->count);
 }
 
@@ -102,6 +103,6 @@ void trace_window_filled(struct trace_window *window, u32 items, bool last)
 	if (last)
 		window->ready = window->count;
 	else
-		window->ready = window->count > TRACE_WINDOW ? window->count - TRACE_WINDOW : 0;
+		window->ready = window->count > window->size ? window->count - window->size : 0;
 	count_late(window);
 }

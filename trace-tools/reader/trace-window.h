@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Things with a time, nearly in order, put in order: whatever is less than TRACE_WINDOW items
- * out of its place comes out in its place.
+ * Things with a time, nearly in order, put in order: whatever is less than the window's
+ * size out of its place comes out in its place.
  *
  * Half of the items wait until the other half is known.
  */
@@ -10,12 +10,15 @@
 
 #include "aftl-host.h"
 
+/* Of requests; events are more, and nearer their place. */
 #define TRACE_WINDOW 4096
+#define TRACE_WINDOW_EVENTS 1024
 
 /**
  * struct trace_window - items under way
  * @item_bytes: size of an item, which begins with its time in 64 bits
- * @items: room for 2 * TRACE_WINDOW of them
+ * @size: of the window, in items
+ * @items: room for twice as many
  * @spare: as much, for sorting
  * @next: first item that was not taken
  * @ready: items before this one may be taken
@@ -25,6 +28,7 @@
  */
 struct trace_window {
 	size_t item_bytes;
+	u32 size;
 	u8 *items;
 	u8 *spare;
 	u32 next;
@@ -34,7 +38,7 @@ struct trace_window {
 	u64 last_ns;
 };
 
-void trace_window_create(struct trace_window *window, size_t item_bytes);
+void trace_window_create(struct trace_window *window, size_t item_bytes, u32 size);
 void trace_window_free(struct trace_window *window);
 
 /* Where the next items go, and how many; there is room once all that are ready were taken. */

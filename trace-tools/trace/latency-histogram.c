@@ -28,10 +28,30 @@ static u64 top_of(u32 bucket)
 	return (((1ULL << LATENCY_STEP_SHIFT) + step) << shift) + ((1ULL << shift) - 1);
 }
 
-void latency_add(struct latency_histogram *latency, u64 ns)
+static void make_buckets(struct latency_histogram *latency)
 {
 	if (!latency->buckets)
 		latency->buckets = memory_zeroed(LATENCY_BUCKETS, sizeof(*latency->buckets));
+}
+
+void latency_merge(struct latency_histogram *latency, const struct latency_histogram *other)
+{
+	u32 i;
+
+	if (!other->count)
+		return;
+	make_buckets(latency);
+	latency->least = latency->count ? min(latency->least, other->least) : other->least;
+	latency->greatest = max(latency->greatest, other->greatest);
+	latency->count += other->count;
+	latency->sum += other->sum;
+	for (i = 0; i < LATENCY_BUCKETS; i++)
+		latency->buckets[i] += other->buckets[i];
+}
+
+void latency_add(struct latency_histogram *latency, u64 ns)
+{
+	make_buckets(latency);
 	latency->least = latency->count ? min(latency->least, ns) : ns;
 	latency->greatest = max(latency->greatest, ns);
 	latency->count++;

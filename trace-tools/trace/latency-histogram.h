@@ -29,6 +29,8 @@ struct latency_histogram {
 };
 
 void latency_add(struct latency_histogram *latency, u64 ns);
+/* What @other has seen, @latency has seen, too. */
+void latency_merge(struct latency_histogram *latency, const struct latency_histogram *other);
 void latency_free(struct latency_histogram *latency);
 
 u64 latency_mean(const struct latency_histogram *latency);

@@ -12,8 +12,7 @@ static int read_all(struct trace_run *run, struct trace_summary *summary, struct
 	int ret;
 
 	while ((ret = trace_run_next(run, &request, error)) > 0)
-		trace_summary_add(summary, &request,
-				  process_names_get(run->reader.names, request.pid));
+		trace_summary_add(summary, &request, run->reader.names);
 	return ret;
 }
 

@@ -37,11 +37,10 @@ static int read_all(struct trace_run *run, struct trace_summary *summary, FILE *
 	int ret;
 
 	while ((ret = trace_run_next(run, &request, error)) > 0) {
-		const char *name = process_names_get(run->reader.names, request.pid);
-
-		trace_summary_add(summary, &request, name);
+		trace_summary_add(summary, &request, run->reader.names);
 		if (rows)
-			put_row(rows, run, &request, name);
+			put_row(rows, run, &request,
+				process_names_get(run->reader.names, request.pid));
 	}
 	return ret;
 }

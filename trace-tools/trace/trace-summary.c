@@ -13,52 +13,65 @@ struct trace_summary *trace_summary_create(void)
 	return memory_zeroed(1, sizeof(struct trace_summary));
 }
 
-static void free_shares(struct trace_share *shares, u32 count)
-{
-	u32 i;
-
-	for (i = 0; i < count; i++)
-		latency_free(&shares[i].latency);
-}
-
 void trace_summary_free(struct trace_summary *summary)
 {
 	u32 i;
 
 	if (!summary)
 		return;
-	free_shares(&summary->all, 1);
-	free_shares(summary->by_op, AFTL_OPS);
-	free_shares(summary->by_class, AFTL_RECORD_CLASSES);
-	free_shares(summary->by_speaker, TRACE_BYS);
-	for (i = 0; i < summary->process_count; i++)
-		free_shares(&summary->processes[i].share, 1);
+	for (i = 0; i < SUMMARY_LEAVES; i++) {
+		if (summary->leaves[i])
+			latency_free(&summary->leaves[i]->share.latency);
+		free(summary->leaves[i]);
+	}
+	free(summary->slots);
 	free(summary->ends);
 	free(summary);
 }
 
-static void count(struct trace_share *share, const struct trace_request *request)
+static u32 add_process(struct trace_summary *summary, const char *name)
 {
-	share->requests++;
-	share->bytes += request->bytes;
-	if (request->latency_ns)
-		latency_add(&share->latency, request->latency_ns);
+	if (summary->processes == SUMMARY_PROCESSES)
+		return SUMMARY_PROCESSES - 1;
+	if (summary->processes == SUMMARY_PROCESSES - 1)
+		name = other_processes;
+	scnprintf(summary->names[summary->processes], PROCESS_NAME_SIZE, "%s", name);
+	return summary->processes++;
 }
 
-static struct trace_share *share_of(struct trace_summary *summary, const char *name)
+static u32 slot_of(struct trace_summary *summary, u32 pid, const struct process_names *names)
 {
-	u32 i;
+	u32 number = process_names_number(names, pid);
 
-	for (i = 0; i < summary->process_count; i++)
-		if (!strcmp(summary->processes[i].name, name))
-			return &summary->processes[i].share;
-	if (i == SUMMARY_PROCESSES - 1)
-		name = other_processes;
-	if (i == SUMMARY_PROCESSES)
-		return &summary->processes[SUMMARY_PROCESSES - 1].share;
-	scnprintf(summary->processes[i].name, PROCESS_NAME_SIZE, "%s", name);
-	summary->process_count++;
-	return &summary->processes[i].share;
+	if (number >= summary->slot_room) {
+		u32 room = 2 * number + 64;
+
+		summary->slots = memory_grown(summary->slots, room, 1);
+		memset(summary->slots + summary->slot_room, 0, room - summary->slot_room);
+		summary->slot_room = room;
+	}
+	if (!summary->slots[number])
+		summary->slots[number] = (u8)(1 + add_process(summary, number ?
+			process_names_get(names, pid) : no_process));
+	return summary->slots[number] - 1;
+}
+
+static struct trace_leaf *leaf_of(struct trace_summary *summary,
+				  const struct trace_request *request, u32 process)
+{
+	u32 at = ((process * AFTL_OPS + request->op) * AFTL_RECORD_CLASSES + request->class) *
+		TRACE_BYS + request->by;
+	struct trace_leaf *leaf = summary->leaves[at];
+
+	if (leaf)
+		return leaf;
+	leaf = memory_zeroed(1, sizeof(*leaf));
+	leaf->process = (u8)process;
+	leaf->op = request->op;
+	leaf->class = request->class;
+	leaf->by = request->by;
+	summary->leaves[at] = leaf;
+	return leaf;
 }
 
 static void push_end(struct trace_summary *summary, u64 end_ns)
@@ -90,35 +103,85 @@ static void drop_end(struct trace_summary *summary)
 	summary->ends[at] = last;
 }
 
-static void count_depth(struct trace_summary *summary, const struct trace_request *request)
+/* Of requests whose source does not say it. */
+static u64 depth_of(struct trace_summary *summary, const struct trace_request *request)
 {
-	if (!request->latency_ns)
-		return;
 	while (summary->depth && summary->ends[0] <= request->t_ns)
 		drop_end(summary);
 	push_end(summary, request->t_ns + request->latency_ns);
-	summary->depth_max = max(summary->depth_max, summary->depth);
-	summary->depth_sum += summary->depth;
+	return summary->depth;
+}
+
+static void count_depth(struct trace_summary *summary, const struct trace_request *request)
+{
+	u64 depth = request->depth;
+
+	if (!request->latency_ns)
+		return;
+	if (!depth)
+		depth = depth_of(summary, request);
+	summary->depth_max = max(summary->depth_max, depth);
+	summary->depth_sum += depth;
+	summary->depth_known++;
 }
 
 void trace_summary_add(struct trace_summary *summary, const struct trace_request *request,
-		       const char *name)
+		       const struct process_names *names)
 {
-	if (!summary->all.requests)
+	struct trace_share *share;
+
+	if (!summary->requests++)
 		summary->first_ns = request->t_ns;
-	summary->last_ns = max(summary->last_ns, request->t_ns);
+	summary->last_ns = request->t_ns;
 	summary->end = max(summary->end, request->offset + request->bytes);
-	count(&summary->all, request);
-	count(&summary->by_op[request->op], request);
-	if (request->op == AFTL_OP_WRITE) {
-		count(&summary->by_class[request->class % AFTL_RECORD_CLASSES], request);
-		count(&summary->by_speaker[request->by], request);
-	}
-	count(share_of(summary, name ? name : no_process), request);
+	share = &leaf_of(summary, request, slot_of(summary, request->pid, names))->share;
+	share->requests++;
+	share->bytes += request->bytes;
+	if (request->latency_ns)
+		latency_add(&share->latency, request->latency_ns);
 	summary->streams[request->stream / 8] |= 1U << request->stream % 8;
 	summary->fua += request->fua;
 	summary->preflush += request->preflush;
 	count_depth(summary, request);
+}
+
+/**
+ * struct selection - which leaves are wanted; -1: any
+ */
+struct selection {
+	int process;
+	int op;
+	int class;
+	int by;
+};
+
+static const struct selection everything = { -1, -1, -1, -1 };
+
+static bool selected(const struct trace_leaf *leaf, const struct selection *wanted)
+{
+	return (wanted->process < 0 || wanted->process == leaf->process) &&
+	       (wanted->op < 0 || wanted->op == leaf->op) &&
+	       (wanted->class < 0 || wanted->class == leaf->class) &&
+	       (wanted->by < 0 || wanted->by == leaf->by);
+}
+
+/* The sum of some leaves; its latency is to be freed. */
+static struct trace_share sum_of(const struct trace_summary *summary,
+				 const struct selection *wanted)
+{
+	struct trace_share sum = { .requests = 0 };
+	u32 i;
+
+	for (i = 0; i < SUMMARY_LEAVES; i++) {
+		const struct trace_leaf *leaf = summary->leaves[i];
+
+		if (!leaf || !selected(leaf, wanted))
+			continue;
+		sum.requests += leaf->share.requests;
+		sum.bytes += leaf->share.bytes;
+		latency_merge(&sum.latency, &leaf->share.latency);
+	}
+	return sum;
 }
 
 u32 trace_summary_streams(const struct trace_summary *summary)
@@ -141,14 +204,10 @@ static const struct quantile quantiles[] = {
 	{ "p99_ns", "p99", 990000 },   { "p999_ns", "p99.9", 999000 },
 };
 
-static void put_share(struct json_writer *json, const char *key, const struct trace_share *share)
+static void put_latency(struct json_writer *json, const struct latency_histogram *latency)
 {
-	const struct latency_histogram *latency = &share->latency;
 	unsigned int i;
 
-	json_object(json, key);
-	json_u64(json, "requests", share->requests);
-	json_u64(json, "bytes", share->bytes);
 	json_record(json, "latency");
 	json_u64(json, "known", latency->count);
 	if (latency->count) {
@@ -160,18 +219,48 @@ static void put_share(struct json_writer *json, const char *key, const struct tr
 		json_u64(json, "max_ns", latency->greatest);
 	}
 	json_end_object(json);
+}
+
+static void put_share(struct json_writer *json, const char *key,
+		      const struct trace_summary *summary, const struct selection *wanted)
+{
+	struct trace_share share = sum_of(summary, wanted);
+
+	if (share.requests || wanted == &everything) {
+		json_object(json, key);
+		json_u64(json, "requests", share.requests);
+		json_u64(json, "bytes", share.bytes);
+		put_latency(json, &share.latency);
+		json_end_object(json);
+	}
+	latency_free(&share.latency);
+}
+
+static void put_operations(struct json_writer *json, const struct trace_summary *summary)
+{
+	int op;
+
+	json_object(json, "operations");
+	for (op = 0; op < AFTL_OPS; op++)
+		put_share(json, trace_op_names[op], summary,
+			  &(struct selection){ -1, op, -1, -1 });
 	json_end_object(json);
 }
 
-static void put_named(struct json_writer *json, const char *key, const struct trace_share *shares,
-		      const char *const *names, u32 count)
+static void put_classes(struct json_writer *json, const struct trace_summary *summary,
+			const char (*class_names)[AFTL_RECORD_NAME_SIZE], u32 classes)
 {
-	u32 i;
+	int i;
 
-	json_object(json, key);
-	for (i = 0; i < count; i++)
-		if (shares[i].requests)
-			put_share(json, names[i], &shares[i]);
+	json_object(json, "write_classes");
+	for (i = 0; i < (int)classes; i++)
+		put_share(json, class_names[i], summary,
+			  &(struct selection){ -1, AFTL_OP_WRITE, i, -1 });
+	json_end_object(json);
+	json_object(json, "write_classes_said_by");
+	for (i = 0; i < TRACE_BYS; i++)
+		put_share(json, trace_by_names[i], summary,
+			  &(struct selection){ -1, AFTL_OP_WRITE, -1, i });
 	json_end_object(json);
 }
 
@@ -180,16 +269,16 @@ static void put_processes(struct json_writer *json, const struct trace_summary *
 	u32 i;
 
 	json_object(json, "processes");
-	for (i = 0; i < summary->process_count; i++)
-		put_share(json, summary->processes[i].name, &summary->processes[i].share);
+	for (i = 0; i < summary->processes; i++)
+		put_share(json, summary->names[i], summary,
+			  &(struct selection){ (int)i, -1, -1, -1 });
 	json_end_object(json);
 }
 
 static void put_depth(struct json_writer *json, const struct trace_summary *summary)
 {
 	json_record(json, "depth");
-	json_fixed(json, "met_mean", scaled_ratio(summary->depth_sum, summary->all.latency.count,
-						  1000), 3);
+	json_fixed(json, "met_mean", scaled_ratio(summary->depth_sum, summary->depth_known, 1000), 3);
 	json_u64(json, "max", summary->depth_max);
 	json_end_object(json);
 }
@@ -197,41 +286,24 @@ static void put_depth(struct json_writer *json, const struct trace_summary *summ
 void trace_summary_json(struct json_writer *json, const struct trace_summary *summary,
 			const char (*class_names)[AFTL_RECORD_NAME_SIZE], u32 classes)
 {
-	const char *names[AFTL_RECORD_CLASSES];
-	u32 i;
-
-	for (i = 0; i < classes; i++)
-		names[i] = class_names[i];
 	json_u64(json, "first_ns", summary->first_ns);
 	json_u64(json, "span_ns", summary->last_ns - summary->first_ns);
 	json_u64(json, "end_bytes", summary->end);
 	json_u64(json, "streams", trace_summary_streams(summary));
 	json_u64(json, "fua_requests", summary->fua);
 	json_u64(json, "preflush_requests", summary->preflush);
-	put_share(json, "all", &summary->all);
-	put_named(json, "operations", summary->by_op, trace_op_names, AFTL_OPS);
-	put_named(json, "write_classes", summary->by_class, names, classes);
-	put_named(json, "write_classes_said_by", summary->by_speaker, trace_by_names, TRACE_BYS);
+	put_share(json, "all", summary, &everything);
+	put_operations(json, summary);
+	put_classes(json, summary, class_names, classes);
 	put_processes(json, summary);
 	put_depth(json, summary);
 }
 
-static void text_share(struct text_table *table, const char *title, const struct trace_share *share,
-		       const struct trace_summary *summary)
+static void text_latency(struct text_table *table, const struct latency_histogram *latency)
 {
-	const struct latency_histogram *latency = &share->latency;
 	char text[HUMAN_SIZE];
 	unsigned int i;
 
-	if (!share->requests)
-		return;
-	text_table_row(table);
-	text_table_cell(table, "%s", title);
-	text_table_cell(table, "%llu", (unsigned long long)share->requests);
-	human_fixed(text, scaled_ratio(share->requests, summary->all.requests, 1000), 1, " %");
-	text_table_cell(table, "%s", text);
-	human_bytes(text, share->bytes);
-	text_table_cell(table, "%s", text);
 	if (!latency->count)
 		return;
 	human_time(text, latency_mean(latency));
@@ -242,6 +314,25 @@ static void text_share(struct text_table *table, const char *title, const struct
 	}
 	human_time(text, latency->greatest);
 	text_table_cell(table, "%s", text);
+}
+
+static void text_share(struct text_table *table, const struct trace_summary *summary,
+		       struct selection wanted, const char *what, const char *name)
+{
+	struct trace_share share = sum_of(summary, &wanted);
+	char text[HUMAN_SIZE];
+
+	if (share.requests) {
+		text_table_row(table);
+		text_table_cell(table, "%s%s", what, name);
+		text_table_cell(table, "%llu", (unsigned long long)share.requests);
+		human_fixed(text, scaled_ratio(share.requests, summary->requests, 1000), 1, " %");
+		text_table_cell(table, "%s", text);
+		human_bytes(text, share.bytes);
+		text_table_cell(table, "%s", text);
+		text_latency(table, &share.latency);
+	}
+	latency_free(&share.latency);
 }
 
 static void text_title(struct text_table *table)
@@ -260,24 +351,21 @@ static void text_title(struct text_table *table)
 static void text_rows(struct text_table *table, const struct trace_summary *summary,
 		      const char (*class_names)[AFTL_RECORD_NAME_SIZE], u32 classes)
 {
-	char title[64];
-	u32 i;
+	int i;
 
-	text_share(table, "all", &summary->all, summary);
+	text_share(table, summary, everything, "all", "");
 	for (i = 0; i < AFTL_OPS; i++)
-		text_share(table, trace_op_names[i], &summary->by_op[i], summary);
-	for (i = 0; i < classes; i++) {
-		scnprintf(title, sizeof(title), "write, %s", class_names[i]);
-		text_share(table, title, &summary->by_class[i], summary);
-	}
-	for (i = TRACE_BY_NOBODY + 1; i < TRACE_BYS; i++) {
-		scnprintf(title, sizeof(title), "write, said by %s", trace_by_names[i]);
-		text_share(table, title, &summary->by_speaker[i], summary);
-	}
-	for (i = 0; i < summary->process_count; i++) {
-		scnprintf(title, sizeof(title), "process %s", summary->processes[i].name);
-		text_share(table, title, &summary->processes[i].share, summary);
-	}
+		text_share(table, summary, (struct selection){ -1, i, -1, -1 }, "",
+			   trace_op_names[i]);
+	for (i = 0; i < (int)classes; i++)
+		text_share(table, summary, (struct selection){ -1, AFTL_OP_WRITE, i, -1 },
+			   "write, ", class_names[i]);
+	for (i = TRACE_BY_NOBODY + 1; i < TRACE_BYS; i++)
+		text_share(table, summary, (struct selection){ -1, AFTL_OP_WRITE, -1, i },
+			   "write, said by ", trace_by_names[i]);
+	for (i = 0; i < (int)summary->processes; i++)
+		text_share(table, summary, (struct selection){ i, -1, -1, -1 }, "process ",
+			   summary->names[i]);
 }
 
 void trace_summary_text(FILE *out, const struct trace_summary *summary,
@@ -294,9 +382,9 @@ void trace_summary_text(FILE *out, const struct trace_summary *summary,
 	text_title(&table);
 	text_rows(&table, summary, class_names, classes);
 	text_table_end(&table, out);
-	if (!summary->all.latency.count)
+	if (!summary->depth_known)
 		return;
-	human_fixed(text, scaled_ratio(summary->depth_sum, summary->all.latency.count, 100), 2, "");
+	human_fixed(text, scaled_ratio(summary->depth_sum, summary->depth_known, 100), 2, "");
 	fprintf(out, "requests met %s under way on average, themselves included, and at most %llu\n",
 		text, (unsigned long long)summary->depth_max);
 }

@@ -25,20 +25,23 @@ struct trace_share {
 	struct latency_histogram latency;
 };
 
-struct process_share {
-	char name[PROCESS_NAME_SIZE];
+/* Requests of one operation, one class, said by one, of processes of one name. */
+struct trace_leaf {
 	struct trace_share share;
+	u8 process;
+	u8 op;
+	u8 class;
+	u8 by;
 };
+
+#define SUMMARY_LEAVES (SUMMARY_PROCESSES * AFTL_OPS * AFTL_RECORD_CLASSES * TRACE_BYS)
 
 /**
  * struct trace_summary - of all requests so far
+ * @requests: how many
  * @first_ns: time of the first one
  * @last_ns: time of the last one
  * @end: behind the last byte that was touched
- * @all: of them
- * @by_op: of each kind
- * @by_class: writes of each class
- * @by_speaker: writes by who said their class
  * @streams: which ones there are
  * @fua: writes that are complete only when they are on flash
  * @preflush: requests with a flush before them
@@ -47,17 +50,18 @@ struct process_share {
  * @room: of @ends
  * @depth_max: most of them
  * @depth_sum: of the depths that requests met, themselves included
- * @processes: by name
- * @process_count: how many names
+ * @depth_known: requests whose depth is in @depth_sum
+ * @leaves: the requests, divided
+ * @slots: place of a process by the number of its name, 0: none yet
+ * @slot_room: of @slots
+ * @names: of processes, by place
+ * @processes: how many places
  */
 struct trace_summary {
+	u64 requests;
 	u64 first_ns;
 	u64 last_ns;
 	u64 end;
-	struct trace_share all;
-	struct trace_share by_op[AFTL_OPS];
-	struct trace_share by_class[AFTL_RECORD_CLASSES];
-	struct trace_share by_speaker[TRACE_BYS];
 	u8 streams[TRACE_STREAMS / 8];
 	u64 fua;
 	u64 preflush;
@@ -66,16 +70,20 @@ struct trace_summary {
 	u64 room;
 	u64 depth_max;
 	u64 depth_sum;
-	struct process_share processes[SUMMARY_PROCESSES];
-	u32 process_count;
+	u64 depth_known;
+	struct trace_leaf *leaves[SUMMARY_LEAVES];
+	u8 *slots;
+	u32 slot_room;
+	char names[SUMMARY_PROCESSES][PROCESS_NAME_SIZE];
+	u32 processes;
 };
 
 struct trace_summary *trace_summary_create(void);
 void trace_summary_free(struct trace_summary *summary);
 
-/* @name: of its process, or NULL. */
+/* @names: of processes. */
 void trace_summary_add(struct trace_summary *summary, const struct trace_request *request,
-		       const char *name);
+		       const struct process_names *names);
 
 u32 trace_summary_streams(const struct trace_summary *summary);
 

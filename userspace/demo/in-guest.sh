@@ -56,6 +56,32 @@ loaded() # POLICY
 	run "$approxftl" remove "$1"
 }
 
+on_ext4() # NAME
+{
+	mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 "/dev/mapper/$1"
+	mount "/dev/mapper/$1" "$folder"
+}
+
+# A program that says which of its data may lose bits; read back after a remount.
+application() # POLICY
+{
+	ssd=$1-image
+	say "an image under $1, pixels approximate, headers precise"
+	create "$ssd" "$1" precise
+	on_ext4 "$ssd"
+	"$approxftl" message "$ssd" reset
+	run "$approxftl" app --io direct --width 512 --height 512 --phase write --require \
+		--json "$RESULTS/$1-written.app.json" img "$folder"
+	umount "$folder"
+	mount "/dev/mapper/$ssd" "$folder"
+	run "$approxftl" app --io direct --phase read --require --json "$RESULTS/$1.app.json" img "$folder"
+	umount "$folder"
+	"$approxftl" stat "$ssd" --json >"$RESULTS/$ssd.stat.json"
+	run "$approxftl" remove "$ssd"
+}
+
 file_system
 loaded baseline
 loaded approxftl
+application baseline
+application approxftl

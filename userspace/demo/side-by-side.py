@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Print what fio and the device measured under two policies, side by side."""
+"""Print what fio, an annotated program and the device measured under two policies."""
 
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,40 +26,67 @@ def latency_us(report: dict[str, Any], job: str, direction: str) -> dict[str, fl
     raise SystemExit(f"side-by-side: fio reported no job called {job}")
 
 
-def figures(folder: Path, policy: str) -> Iterator[tuple[str, float]]:
-    """Yield the name and the value of every figure of one policy."""
-    report = json.loads((folder / f"{policy}.fio.json").read_text())
-    counters = json.loads((folder / f"{policy}.stat.json").read_text())["devices"][0]["counters"]
-    write = latency_us(report, "log", "write")
-    read = latency_us(report, "queries", "read")
+def device_figures(folder: Path, name: str) -> Iterator[tuple[str, float]]:
+    """Yield what a device has counted."""
+    counters = json.loads((folder / f"{name}.stat.json").read_text())["devices"][0]["counters"]
     programmed = sum(
         value for name, value in counters.items()
         if name.startswith("programmed_") and name.endswith("_units")
     )
     energy = sum(counters[f"{kind}_energy_pj"] for kind in ("read", "program", "erase"))
+    yield "program, mean us", counters["array_program_ns"] / counters["array_programs"] / 1000
+    yield "energy, mJ", energy / 1e9
+    yield "write amplification", programmed / counters["host_write_units"]
+    yield "wear, full erases", counters["wear_sum"] / 10000
+    yield "flipped bits read", counters["read_flipped_bits"]
+
+
+def load_figures(folder: Path, policy: str) -> Iterator[tuple[str, float]]:
+    """Yield the name and the value of every figure of the load under one policy."""
+    report = json.loads((folder / f"{policy}.fio.json").read_text())
+    write = latency_us(report, "log", "write")
+    read = latency_us(report, "queries", "read")
     yield "write, mean us", write["mean"]
     yield "write, p99 us", write["p99"]
     yield "read, mean us", read["mean"]
     yield "read, p99 us", read["p99"]
-    yield "program, mean us", counters["array_program_ns"] / counters["array_programs"] / 1000
-    yield "energy, mJ", energy / 1e9
-    yield "write amplification", programmed / counters["host_write_units"]
-    yield "flipped bits read", counters["read_flipped_bits"]
+    yield from device_figures(folder, policy)
+
+
+def image_figures(folder: Path, policy: str) -> Iterator[tuple[str, float]]:
+    """Yield the same of the image."""
+    written = json.loads((folder / f"{policy}-written.app.json").read_text())
+    report = json.loads((folder / f"{policy}.app.json").read_text())
+    quality = report["quality"]
+    yield "write, ms", written["write_ns"] / 1e6
+    yield "read, ms", report["compute_ns"] / 1e6
+    yield from device_figures(folder, f"{policy}-image")
+    yield "flipped bits in image", report["inputs"]["flipped_bits"]
+    yield "flipped bits in header", report["inputs"]["damaged_precise_bits"]
+    yield "PSNR, dB", math.inf if quality["psnr_db"] is None else quality["psnr_db"]
+    yield "SSIM", quality["ssim"]
 
 
 def change(before: float, after: float) -> str:
     """Return the change in percent, or nothing where there is none to speak of."""
-    return f"{100 * (after - before) / before:+.1f} %" if before else ""
+    return f"{100 * (after - before) / before:+.1f} %" if before and before < math.inf else ""
 
 
-def main() -> None:
-    """Print the table."""
-    folder = Path(sys.argv[1])
-    columns = [dict(figures(folder, policy)) for policy in POLICIES]
-    print(f"\n{'fio-profiles/bursts.fio':24}{POLICIES[0]:>12}{POLICIES[1]:>12}{'change':>11}")
+def side_by_side(title: str, columns: list[dict[str, float]]) -> None:
+    """Print a table."""
+    print(f"\n{title:24}{POLICIES[0]:>12}{POLICIES[1]:>12}{'change':>11}")
     for name, before in columns[0].items():
         after = columns[1][name]
         print(f"{name:24}{before:12.2f}{after:12.2f}{change(before, after):>11}")
+
+
+def main() -> None:
+    """Print the tables."""
+    folder = Path(sys.argv[1])
+    side_by_side("fio-profiles/bursts.fio",
+                 [dict(load_figures(folder, policy)) for policy in POLICIES])
+    side_by_side("an image of 256 KiB",
+                 [dict(image_figures(folder, policy)) for policy in POLICIES])
 
 
 if __name__ == "__main__":

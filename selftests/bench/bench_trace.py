@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What reading a trace costs: processor time, memory, beside blkparse on the same file.
+
+    bench_trace.py                 all of it, median of five rounds
+    bench_trace.py --scale 0.01    a hundredth of the requests: does it run at all?
+    bench_trace.py --strict        exit status 1 if a bar is missed
+
+Processor time is user and system time of the whole child, from the kernel. Rounds are
+interleaved, so that a machine that slows down slows all of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import statistics
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+TOP = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build"))
+BINARY = (BUILD / "approxftl-trace").absolute()
+
+Json = dict[str, Any]
+
+FORMAT = [1, 0]
+
+EVENT = np.dtype([
+    ("magic", "<u4"), ("sequence", "<u4"), ("t", "<u8"), ("sector", "<u8"), ("bytes", "<u4"),
+    ("action", "<u4"), ("pid", "<u4"), ("device", "<u4"), ("cpu", "<u4"), ("error", "<u2"),
+    ("extra", "<u2"),
+])
+
+# Actions with the bits of their kind: queue, get request, insert, issue, complete.
+QUEUE, GET, INSERT, ISSUE, COMPLETE = (
+    1 | 16 << 16, 4 | 16 << 16, 12 | 16 << 16, 7 | 64 << 16, 8 | 128 << 16)
+
+
+@dataclass
+class Case:
+    """A file and a command that reads it."""
+
+    name: str
+    command: list[str]
+    items: int
+    what: str
+    cpu_s: list[float] = field(default_factory=list)
+    peak_kib: int = 0
+
+    def measure(self) -> None:
+        """Run it once."""
+        with Path(os.devnull).open("wb") as null:
+            child = os.posix_spawnp(self.command[0], self.command, os.environ, file_actions=[
+                (os.POSIX_SPAWN_DUP2, null.fileno(), 1), (os.POSIX_SPAWN_DUP2, null.fileno(), 2)])
+            _, status, usage = os.wait4(child, 0)
+        if status:
+            raise SystemExit(f"bench: failed: {' '.join(self.command)}")
+        self.cpu_s.append(usage.ru_utime + usage.ru_stime)
+        self.peak_kib = max(self.peak_kib, usage.ru_maxrss)
+
+    @property
+    def seconds(self) -> float:
+        """Median of the rounds."""
+        return statistics.median(self.cpu_s)
+
+    @property
+    def millions(self) -> float:
+        """Items in a second of processor time, in millions."""
+        return self.items / self.seconds / 1e6 if self.seconds else 0.0
+
+    def as_json(self) -> Json:
+        """All that was measured."""
+        return {
+            "name": self.name, "items": self.items, "of": self.what, "cpu_s": self.cpu_s,
+            "peak_kib": self.peak_kib, "millions_per_cpu_s": self.millions,
+        }
+
+
+@dataclass(frozen=True)
+class Bar:
+    """What has to be reached."""
+
+    what: str
+    ours: float
+    limit: float
+    unit: str
+
+    @property
+    def met(self) -> bool:
+        """Whether it is."""
+        return self.ours >= self.limit
+
+    def as_json(self) -> Json:
+        """For the file."""
+        return {"what": self.what, "ours": self.ours, "limit": self.limit, "unit": self.unit,
+                "met": self.met}
+
+
+def capture(name: Path, requests: int, actions: Sequence[int]) -> int:
+    """Write a capture of two processors, a request every 2 us, 30 under way; return its events.
+
+    Each action comes some time after the one before; the first is seen where the request
+    comes from, and the last, the completion, on either processor.
+    """
+    draw = np.random.default_rng(1)
+    arrival = np.cumsum(draw.integers(500, 3500, requests))
+    sectors = draw.integers(0, 1 << 28, requests) * 8
+    # Processes run on for a while, then on the other processor.
+    home = np.arange(requests) // 16 % 2
+    events = np.zeros(requests * len(actions), EVENT)
+    events["magic"] = 0x65617407
+    events["bytes"] = 4096
+    events["device"] = 253 << 20
+    events["pid"] = 1000
+    kind = np.where(draw.random(requests) < 0.5, 2, 1) | 256
+    for i, action in enumerate(actions):
+        part = events[i::len(actions)]
+        later = 300 * i if action != COMPLETE else draw.integers(20_000, 100_000, requests)
+        part["t"] = arrival + later
+        part["sector"] = sectors
+        part["action"] = action | kind << 16
+        part["cpu"] = home if action != COMPLETE else draw.integers(0, 2, requests)
+    events = events[np.argsort(events["t"], kind="stable")]
+    for cpu in (0, 1):
+        own = events[events["cpu"] == cpu]
+        own["sequence"] = np.arange(1, len(own) + 1)
+        own.tofile(f"{name}.blktrace.{cpu}")
+    return len(events)
+
+
+Numbers = npt.NDArray[np.int64]
+
+
+def texts(requests: int) -> dict[str, Callable[[], list[str]]]:
+    """Return the lines of each format."""
+    draw = np.random.default_rng(2)
+    t: Numbers = np.cumsum(draw.integers(1, 2000, requests)) + 128166372003061629
+    at: Numbers = draw.integers(0, 1 << 28, requests) * 8
+    n: Numbers = draw.integers(1, 128, requests)
+    w: Numbers = draw.integers(0, 2, requests)
+    rows = list(zip(t.tolist(), at.tolist(), n.tolist(), w.tolist(), strict=True))
+    word, letter = ("Read", "Write"), "RW"
+    return {
+        "msr": lambda: [f"{x},hm,0,{word[y]},{a * 512},{c * 512},{x % 9999}"
+                        for x, a, c, y in rows],
+        "spc": lambda: [f"0,{a},{c * 512},{letter[y]},{i / 1000:.6f}"
+                        for i, (_, a, c, y) in enumerate(rows)],
+        "alibaba": lambda: [f"419,{letter[y]},{a * 512},{c * 512},{x // 100}"
+                            for x, a, c, y in rows],
+        "mqsim": lambda: [f"{x} 0 {a} {c} {1 - y}" for x, a, c, y in rows],
+        "iolog": lambda: ["fio version 3 iolog", *(
+            f"{i} /dev/vda {word[y].lower()} {a * 512} {c * 512}"
+            for i, (_, a, c, y) in enumerate(rows))],
+        "blkparse": lambda: [
+            f"253,0    0 {i:8d} {i // 1000:5d}.{i % 1000:03d}000{'Q C'.index(q)}00  1000  {q}   "
+            f"{letter[y]} {a} + {c} [fio]"
+            for i, (_, a, c, y) in enumerate(rows[::2]) for q in "QC"],
+    }
+
+
+def make_cases(directory: Path, scale: float) -> list[Case]:
+    """Write all files, and return what is to be measured."""
+    cases = []
+    for name, actions in (("bios", (QUEUE, COMPLETE)),
+                          ("requests", (QUEUE, GET, INSERT, ISSUE, COMPLETE))):
+        path = directory / name
+        events = capture(path, max(100, round(2_000_000 * scale)), actions)
+        cases.append(Case(f"blktrace, {name}", [str(BINARY), "pair", "-q", str(path)], events,
+                          "events"))
+        if shutil.which("blkparse"):
+            cases.append(Case(f"blkparse, {name}", [
+                "blkparse", "-D", str(directory), "-i", name, "-o", os.devnull], events, "events"))
+    lines = max(100, round(1_000_000 * scale))
+    for name, make in texts(lines).items():
+        file = directory / f"{name}.txt"
+        file.write_text("\n".join(make()) + "\n")
+        cases.append(Case(name, [str(BINARY), "info", "-q", str(file)], lines, "lines"))
+    return cases
+
+
+def make_bars(cases: Sequence[Case]) -> list[Bar]:
+    """Compare with the bars of the project."""
+    by_name = {case.name: case for case in cases}
+    bars = []
+    for name in ("bios", "requests"):
+        ours, theirs = by_name[f"blktrace, {name}"], by_name.get(f"blkparse, {name}")
+        bars.append(Bar(f"read and pair {name}", ours.millions, 20, "M events/CPU-s"))
+        if theirs:
+            bars.append(Bar(f"against blkparse, {name}", theirs.seconds / ours.seconds, 20, "x"))
+    bars += [Bar(f"read {case.name}", case.millions, 2, "M lines/CPU-s")
+             for case in cases if case.what == "lines"]
+    return bars
+
+
+def columns(lines: Sequence[Sequence[str]]) -> None:
+    """Print aligned columns, the first to the left."""
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    for line in lines:
+        cells = [cell.rjust(width) for cell, width in zip(line, widths, strict=True)]
+        cells[0] = line[0].ljust(widths[0])
+        print("  ".join(cells).rstrip())
+
+
+def put_tables(cases: Sequence[Case], bars: Sequence[Bar]) -> None:
+    """Print everything for people."""
+    columns([("case", "M/CPU-s", "CPU-s", "peak MiB")] + [
+        (c.name, f"{c.millions:.2f}", f"{c.seconds:.3f}", f"{c.peak_kib / 1024:.1f}")
+        for c in cases])
+    print()
+    columns([("bar", "ours", "limit", "unit", "")] + [
+        (b.what, f"{b.ours:.2f}", f">= {b.limit:g}", b.unit, "met" if b.met else "missed")
+        for b in bars])
+
+
+def main() -> int:
+    """Entry point."""
+    parser = argparse.ArgumentParser(description="Cost of reading traces.")
+    parser.add_argument("--rounds", type=int, default=5, metavar="N", help="rounds (5)")
+    parser.add_argument("--scale", type=float, default=1.0, metavar="X",
+                        help="times the requests (1)")
+    parser.add_argument("--json", type=Path, default=BUILD / "bench-trace.json", metavar="FILE",
+                        help="results (bench-trace.json in the build directory)")
+    parser.add_argument("--strict", action="store_true", help="a missed bar is a failure")
+    args = parser.parse_args()
+    if not BINARY.is_file():
+        sys.exit(f"bench: {BINARY} does not exist: make all")
+    with tempfile.TemporaryDirectory() as directory:
+        # In a process of its own: what it needed would count as its children's peak.
+        with ProcessPoolExecutor(1) as pool:
+            cases = pool.submit(make_cases, Path(directory), args.scale).result()
+        for _ in range(max(1, args.rounds)):
+            for case in cases:
+                case.measure()
+    bars = make_bars(cases)
+    args.json.write_text(json.dumps({
+        "approxftl_bench_format": FORMAT,
+        "machine": {"cpus": os.cpu_count(), "system": platform.platform()},
+        "rounds": args.rounds,
+        "scale": args.scale,
+        "cases": [case.as_json() for case in cases],
+        "bars": [bar.as_json() for bar in bars],
+    }, indent=1) + "\n")
+    put_tables(cases, bars)
+    print(f"\nall numbers: {args.json}")
+    return 1 if args.strict and not all(bar.met for bar in bars) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

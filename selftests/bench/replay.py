@@ -1,0 +1,277 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""How well a replay keeps to its schedule, beside fio's own (--read_iolog).
+
+    replay.py                  in the lab on null_blk, then on this machine on a file in memory
+    replay.py --guest          the first of them, in a kernel with null_blk
+    replay.py --strict         exit status 1 if the bar is missed
+
+Both get the same requests, 4 KiB at random times, 20000 a second. In the lab the kernel is the
+judge: its tracepoint block_bio_queue says when each request has come. The schedule is laid
+against these times so that the earliest request is on time. A file has no such judge: there the
+log of each tool counts, and fio's is in milliseconds.
+
+fio reads the requests as a blktrace; its own format has milliseconds, or drops waits below 0.1 ms.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
+PROGRAM = BUILD / "approxftl"
+
+RATE = 20000
+LATE_US = 100
+LEAST_SHARE = 0.99
+DISK_BYTES = 256 << 20
+TOOLS = ("approxftl", "fio")
+
+RECORD = struct.Struct("<QQIBBHII")
+RECORD_HEADER = 4096
+LOG_ENTRY = struct.Struct("<QQQQIBBHQHHHHIIII")
+EVENT = struct.Struct("<IIQQIIIIIHH")
+EVENT_MAGIC = 0x65617407
+QUEUED = 1 | 1 << 4 << 16
+READS, WRITES = 1 << 16, 2 << 16
+EVENTS = Path("/sys/kernel/tracing/instances/aftl-bench")
+ISSUED = re.compile(r"\s(\d+)\.(\d{6}): block_bio_queue: (\d+,\d+) ")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One tool in one round."""
+
+    place: str
+    tool: str
+    lags_us: list[float]
+    span_s: float
+
+    def later_than(self, us: float) -> float:
+        """Return the share of requests that were later."""
+        return sum(lag > us for lag in self.lags_us) / len(self.lags_us)
+
+    def quantile(self, share: float) -> float:
+        """Return the lag that so many did not exceed."""
+        ordered = sorted(self.lags_us)
+        return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+    def line(self) -> str:
+        """Return what the guest says of it: numbers that the host reads again."""
+        numbers = (self.later_than(LATE_US), self.later_than(1000), self.quantile(0.5),
+                   self.quantile(0.99), max(self.lags_us), self.span_s, len(self.lags_us))
+        return " ".join([self.tool, *(f"{number:.6f}" for number in numbers)])
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What is told of a row."""
+
+    place: str
+    tool: str
+    late: float
+    late_1ms: float
+    p50_us: float
+    p99_us: float
+    max_us: float
+    span_s: float
+    issued: float
+
+    @classmethod
+    def of(cls, place: str, line: str) -> Figures:
+        """Read Row.line()."""
+        tool, *numbers = line.split()
+        return cls(place, tool, *(float(number) for number in numbers))
+
+
+def make_requests(path: Path, requests: int) -> list[tuple[int, int, int, int]]:
+    """Write a record; return time, sector, sectors and operation of each."""
+    subprocess.run(
+        [PROGRAM, "sim", "--quiet", "--requests", str(requests), "--arrival", "open",
+         "--rate", str(RATE), "--footprint", "20%", "--record", path],
+        check=True, stdout=subprocess.DEVNULL)
+    data = path.read_bytes()[RECORD_HEADER:]
+    found = [record[:4] for record in RECORD.iter_unpack(data)]
+    return [(t - found[0][0], sector, sectors, op) for t, sector, sectors, op in found]
+
+
+def write_blktrace(path: Path, requests: Sequence[tuple[int, int, int, int]]) -> None:
+    """Write the requests as the events of one processor."""
+    path.write_bytes(b"".join(
+        EVENT.pack(EVENT_MAGIC, number, t, sector, sectors * 512,
+                   QUEUED | (WRITES if op else READS), 1, 8 << 20, 0, 0, 0)
+        for number, (t, sector, sectors, op) in enumerate(requests)))
+
+
+def commands(place: Path, target: str, log: Path) -> dict[str, list[str | Path]]:
+    """Return what each tool is called with."""
+    return {
+        "approxftl": [PROGRAM, "replay", "--quiet", "--overwrite", "--tags", "off", "-o", log,
+                      place / "requests.aft", target],
+        "fio": ["fio", "--name=replay", f"--read_iolog={place / 'requests.blktrace'}",
+                f"--replay_redirect={target}", "--direct=1", "--ioengine=io_uring",
+                "--iodepth=256", f"--write_lat_log={place / 'fio'}", "--output=/dev/null"],
+    }
+
+
+def align(requests: Sequence[tuple[int, int, int, int]], issued_us: Sequence[float]) -> list[float]:
+    """Return the lag of each request, the least being 0. fio leaves some out at the end."""
+    if not 0 < len(issued_us) <= len(requests):
+        sys.exit(f"bench: {len(issued_us)} requests came, {len(requests)} were asked for")
+    lags = [us - request[0] / 1000 for us, request in zip(issued_us, requests, strict=False)]
+    return [lag - min(lags) for lag in lags]
+
+
+def queued_us(device: str) -> list[float]:
+    """Return when the kernel has got requests for a device."""
+    found = []
+    for line in (EVENTS / "trace").read_text().splitlines():
+        event = ISSUED.search(line)
+        if event and event[3] == device:
+            found.append(int(event[1]) * 1e6 + int(event[2]))
+    return found
+
+
+def run_judged(command: Sequence[str | Path], device: str) -> list[float]:
+    """Run a tool in a kernel that notes each request."""
+    (EVENTS / "trace").write_text("")
+    enable = EVENTS / "events/block/block_bio_queue/enable"
+    enable.write_text("1")
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    enable.write_text("0")
+    return queued_us(device)
+
+
+def measure_guest(requests: int) -> None:
+    """Measure on null_blk, and say it in lines that begin with "# fidelity"."""
+    subprocess.run(["modprobe", "null_blk", "nr_devices=1", "gb=1", "queue_mode=0"], check=True)
+    if not EVENTS.parent.is_dir():
+        subprocess.run(["mount", "-t", "tracefs", "tracefs", "/sys/kernel/tracing"], check=True)
+    EVENTS.mkdir(exist_ok=True)
+    (EVENTS / "buffer_size_kb").write_text("32768")
+    number = Path("/dev/nullb0").stat().st_rdev
+    device = f"{os.major(number)},{os.minor(number)}"
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
+        place = Path(directory)
+        wanted = make_requests(place / "requests.aft", requests)
+        write_blktrace(place / "requests.blktrace", wanted)
+        for tool, command in commands(place, "/dev/nullb0", place / "log").items():
+            issued = run_judged(command, device)
+            span_s = (issued[-1] - issued[0]) / 1e6
+            print(f"# fidelity {Row('', tool, align(wanted, issued), span_s).line()}")
+    EVENTS.rmdir()
+
+
+def boot(requests: int) -> list[Figures]:
+    """Measure in the lab."""
+    command = f"python3 selftests/bench/replay.py --guest --requests {requests}"
+    done = subprocess.run(
+        [TOP / "selftests/vm/run", "--lab", "--timeout", "900", "--cmd", command],
+        stdout=subprocess.PIPE, text=True, check=False)
+    lines = [line.removeprefix("# fidelity ") for line in done.stdout.splitlines()
+             if line.startswith("# fidelity ")]
+    if len(lines) != len(TOOLS):
+        sys.exit(f"bench: the guest measured nothing\n{done.stdout}")
+    return [Figures.of("null_blk in the lab", line) for line in lines]
+
+
+def logged_us(tool: str, place: Path) -> list[float]:
+    """Return when a tool says that it has issued each request."""
+    if tool == "approxftl":
+        entries = LOG_ENTRY.iter_unpack((place / "log").read_bytes()[RECORD_HEADER:])
+        return [submit / 1000 for submit, _ in sorted((e[1], e[8]) for e in entries)]
+    lines = (place / "fio_lat.1.log").read_text().splitlines()
+    ended = (line.split(",")[:2] for line in lines)
+    return sorted(int(ms) * 1000 - int(ns) / 1000 for ms, ns in ended)
+
+
+def measure_here(requests: int) -> list[Figures]:
+    """Measure on a file in memory of this machine."""
+    found = []
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
+        place = Path(directory)
+        disk = place / "disk"
+        disk.touch()
+        os.truncate(disk, DISK_BYTES)
+        wanted = make_requests(place / "requests.aft", requests)
+        write_blktrace(place / "requests.blktrace", wanted)
+        for tool, command in commands(place, str(disk), place / "log").items():
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+            issued = logged_us(tool, place)
+            span_s = (issued[-1] - issued[0]) / 1e6
+            row = Row("", tool, align(wanted, issued), span_s)
+            found.append(Figures.of("file in memory, here", row.line()))
+    return found
+
+
+def columns(lines: Sequence[Sequence[str]]) -> None:
+    """Print aligned columns, the first two to the left."""
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    for line in lines:
+        cells = [cell.rjust(width) for cell, width in zip(line, widths, strict=True)]
+        cells[:2] = [cell.ljust(width) for cell, width in zip(line[:2], widths, strict=False)]
+        print("  ".join(cells).rstrip())
+
+
+def put_table(rows: Sequence[Figures], span_s: float) -> None:
+    """Print what was measured."""
+    lines = [("target", "tool", f"in {LATE_US} us", "in 1 ms", "lag p50", "p99", "max, us",
+              "span", "issued")]
+    for row in rows:
+        # The clock of fio's log does not show less than a millisecond.
+        coarse = row.tool == "fio" and "here" in row.place
+        lines.append((row.place, row.tool, "-" if coarse else f"{1 - row.late:.2%}",
+                      f"{1 - row.late_1ms:.2%}", f"{row.p50_us:.0f}", f"{row.p99_us:.0f}",
+                      f"{row.max_us:.0f}", f"{row.span_s / span_s:.3f}x", f"{row.issued:.0f}"))
+    columns(lines)
+
+
+def main() -> int:
+    """Entry point."""
+    parser = argparse.ArgumentParser(description="Fidelity of replays.")
+    parser.add_argument("--guest", action="store_true", help="measure on null_blk, now")
+    parser.add_argument("--requests", type=int, default=40000, metavar="N", help="(40000)")
+    parser.add_argument("--rounds", type=int, default=3, metavar="N",
+                        help="on this machine (3); 0 leaves it out")
+    parser.add_argument("--boots", type=int, default=1, metavar="N",
+                        help="of the lab (1); 0 leaves it out")
+    parser.add_argument("--json", type=Path, default=BUILD / "bench-replay.json", metavar="FILE",
+                        help="results (bench-replay.json in the build directory)")
+    parser.add_argument("--strict", action="store_true", help="a missed bar is a failure")
+    args = parser.parse_args()
+    if not PROGRAM.with_name("approxftl-replay").is_file():
+        sys.exit(f"bench: {PROGRAM}-replay does not exist: make all")
+    if args.guest:
+        measure_guest(args.requests)
+        return 0
+    rows = [row for _ in range(args.boots) for row in boot(args.requests)]
+    rows += [row for _ in range(args.rounds) for row in measure_here(args.requests)]
+    put_table(rows, args.requests / RATE)
+    judged = [1 - row.late for row in rows if row.tool == "approxftl" and "lab" in row.place]
+    met = not judged or statistics.median(judged) >= LEAST_SHARE
+    if judged:
+        print(f"bar: {LEAST_SHARE:.0%} within {LATE_US} us in the lab, whose timers allow it: "
+              f"{'met' if met else 'missed'}")
+    args.json.write_text(json.dumps({
+        "approxftl_bench_replay_format": [1, 0],
+        "requests": args.requests,
+        "rate_per_s": RATE,
+        "rows": [vars(row) for row in rows],
+    }, indent=1) + "\n")
+    return 1 if args.strict and not met else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Bytes as a trace of any format: the first says which, the rest is the file. It is refused
+ * with a sentence, or requests come out that can be and are in order; the same again when the
+ * first loss is an error.
+ */
+#include <stdlib.h>
+
+#include "trace-format.h"
+#include "trace-pairing.h"
+#include "trace-window.h"
+
+int fuzz_input(const u8 *data, size_t size) __asm__("LLVMFuzzerTestOneInput");
+
+static void demand(bool condition)
+{
+	if (!condition)
+		abort();
+}
+
+static void check_sentence(const struct aftl_error *error)
+{
+	size_t length = strnlen(error->text, sizeof(error->text));
+
+	demand(length > 5 && length < sizeof(error->text));
+}
+
+static void check_request(const struct trace_request *request, u64 *last_ns)
+{
+	demand(request->op < AFTL_OPS && request->by < TRACE_BYS);
+	demand(request->bytes || request->op == AFTL_OP_FLUSH);
+	demand(request->bytes <= TRACE_BYTES_MAX);
+	demand(request->t_ns >= *last_ns);
+	*last_ns = request->t_ns;
+}
+
+/* What comes out of pairing so far. */
+static void take_paired(struct trace_pairing *pairing)
+{
+	struct trace_request request;
+
+	while (trace_pairing_take(pairing, &request)) {
+		demand(request.op < AFTL_OPS && request.by < TRACE_BYS);
+		demand(request.bytes || request.op == AFTL_OP_FLUSH);
+	}
+}
+
+static void take(struct trace_window *window, struct trace_pairing *pairing, u64 *last_ns)
+{
+	const void *item;
+
+	for (; (item = trace_window_peek(window)); window->next++) {
+		const struct trace_event *event = item;
+
+		if (!pairing) {
+			if (!window->late)
+				check_request(item, last_ns);
+			continue;
+		}
+		if (event->act == TRACE_ACT_TEXT)
+			demand(strlen(event->text) < 1U << 16);
+		else if (event->act != TRACE_ACT_PROCESS)
+			trace_pairing_put(pairing, event, 0);
+		take_paired(pairing);
+	}
+}
+
+static int read_all(struct trace_file *file, struct trace_window *window,
+		    struct trace_pairing *pairing, struct aftl_error *error)
+{
+	u64 last_ns = 0;
+	int ret;
+
+	do {
+		u32 room;
+		void *out = trace_window_room(window, &room);
+
+		ret = trace_file_fill(file, out, room, error);
+		if (ret < 0)
+			return ret;
+		demand((u32)ret <= room);
+		trace_window_filled(window, (u32)ret, !ret);
+		take(window, pairing, &last_ns);
+	} while (ret);
+	demand(!trace_input_left(&file->input) || file->format->fill);
+	return 0;
+}
+
+static void read_open(struct trace_file *file, bool issue, struct aftl_error *error)
+{
+	struct trace_pairing *pairing =
+		file->format->events ? trace_pairing_create(issue) : NULL;
+	struct trace_window window;
+
+	trace_window_create(&window, trace_item_bytes(file->format), 16);
+	if (read_all(file, &window, pairing, error)) {
+		check_sentence(error);
+	} else if (pairing) {
+		trace_pairing_end(pairing);
+		take_paired(pairing);
+	}
+	trace_pairing_free(pairing);
+	trace_window_free(&window);
+}
+
+static void try_format(const char *name, const char *columns, bool strict, const u8 *data,
+		       size_t size)
+{
+	const struct trace_hints hints = {
+		.format = name, .columns = columns, .time_unit_ns = columns ? 1000 : 0,
+		.offset_unit = columns ? 1 : 0,
+	};
+	FILE *nowhere = fopen("/dev/null", "w");
+	struct trace_losses losses = { .strict = strict, .list = nowhere };
+	struct aftl_error error = { "" };
+	struct trace_input input;
+	struct trace_file file;
+
+	trace_input_of_memory(&input, "fuzz", data, size);
+	if (trace_file_adopt(&file, &input, &hints, &losses, &error)) {
+		check_sentence(&error);
+	} else {
+		read_open(&file, size & 1, &error);
+		trace_file_close(&file);
+	}
+	demand(!strict || losses.told <= 1);
+	fclose(nowhere);
+}
+
+/* Columns for the formats that take some. */
+static const char *columns_of(const char *name, u8 selector)
+{
+	if (!strcmp(name, "csv") && selector & 0x40)
+		return "time=1,op=2,offset=3,bytes=4,latency=6,class=5";
+	if (!strcmp(name, "blkparse") && selector & 0x40)
+		return "%T.%t,%p,%a,%d,%S,%n,%C";
+	return NULL;
+}
+
+int fuzz_input(const u8 *data, size_t size)
+{
+	const char *name = NULL;
+	unsigned int count = 0;
+
+	if (!size)
+		return 0;
+	while (trace_formats[count])
+		count++;
+	/* One more: found by looking. */
+	if (data[0] % 32 < count)
+		name = trace_formats[data[0] % 32]->name;
+	try_format(name, name ? columns_of(name, data[0]) : NULL, data[0] & 0x80, data + 1,
+		   size - 1);
+	return 0;
+}

@@ -1,0 +1,123 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Annotated programs on a mounted ext4: what they say is approximate comes back, after
+# unmounting and ageing, with exactly the flipped bits that the device reports, and only that.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. selftests/kernel/lib.sh
+
+program=${AFTL_BUILD:-build}/approxftl-app
+place=$scratch/mounted
+mkdir "$place"
+if [ ! -x "$program" ]; then
+	ktap_test_fail "$program is not built: make all"
+	ktap_finished
+fi
+
+judge()
+{
+	python3 selftests/kernel/applications.py "$@"
+}
+
+# on_ext4 [KEY VALUE]...: a device with a file system, mounted
+on_ext4()
+{
+	# shellcheck disable=SC2086,SC2154 # words, of lib.sh
+	create aftl-apps ram $shape "$@" &&
+		mkfs.ext4 -q -F -m 0 -E lazy_itable_init=0,lazy_journal_init=0 \
+			/dev/mapper/aftl-apps >"$scratch/said" 2>&1 &&
+		mount /dev/mapper/aftl-apps "$place"
+}
+
+again()
+{
+	umount "$place" && mount /dev/mapper/aftl-apps "$place"
+}
+
+gone()
+{
+	umount "$place" && e2fsck -fn /dev/mapper/aftl-apps >"$scratch/said" 2>&1 &&
+		dmsetup remove aftl-apps
+}
+
+# app NAME REPORT [OPTION]...
+app()
+{
+	app_name=$1
+	app_report=$2
+	shift 2
+	"$program" "$app_name" "$place" --require --reference "$scratch" --json "$scratch/$app_report" \
+		"$@" >"$scratch/said" 2>&1 || { sed 's/^/# /' "$scratch/said"; return 1; }
+}
+
+# read_again REPORT: what an image is after a remount
+read_again()
+{
+	again && app img "$1" --phase read
+}
+
+constant_rate()
+{
+	on_ext4 timing off && app img write.json --phase write && read_again fresh.json &&
+		judge image "$scratch/fresh.json" 7.2e-4 && gone
+}
+
+aged()
+{
+	on_ext4 timing off cell_model voltage cycles 2000 && app img write.json --phase write &&
+		read_again fresh.json && umount "$place" &&
+		dmsetup message aftl-apps 0 age 1000h && mount /dev/mapper/aftl-apps "$place" &&
+		app img aged.json --phase read && judge image "$scratch/aged.json" &&
+		judge grown "$scratch/fresh.json" "$scratch/aged.json" && gone
+}
+
+# each_program: in the three ways to write, between them all programs
+each_program()
+{
+	on_ext4 timing off || return
+	while read -r name how options; do
+		# shellcheck disable=SC2086 # words
+		app "$name" write.json --phase write --io "$how" $options && again &&
+			app "$name" read.json --phase compute --io "$how" &&
+			judge same "$scratch/read.json" && find "$place" -type f -delete || return
+	done <<END
+fft direct --size 65536
+smm buffered --size 4096
+lu mmap --size 192
+sor direct --size 128 --rounds 256
+mc mmap --size 65536
+vid direct --width 128 --height 128 --frames 16 --segment 4
+END
+	gone
+}
+
+# under POLICY: the same program, and what the device counted meanwhile
+under()
+{
+	on_ext4 policy "$1" timing real && sync && dmsetup message aftl-apps 0 reset &&
+		app fft "$1.json" --size 32768 --io direct && sync &&
+		dmsetup message aftl-apps 0 stats >"$scratch/$1.stats" && gone
+}
+
+side_by_side()
+{
+	under baseline && under approxftl &&
+		judge side-by-side "$scratch/baseline" "$scratch/approxftl"
+}
+
+# alone NAME COMMAND...: which makes and removes its device, or should have
+alone()
+{
+	ktap_test_run "$@"
+	if [ -e /dev/mapper/aftl-apps ]; then
+		umount "$place" 2>"$scratch/said"
+		dmsetup remove aftl-apps
+	fi
+}
+
+alone 'an image has the errors that the device reports, and the quality they predict' constant_rate
+alone 'the same when it has aged' aged
+alone 'each program finds the flipped bits that the device reports' each_program
+alone 'one program under two policies' side_by_side
+finished

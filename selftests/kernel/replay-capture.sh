@@ -1,0 +1,268 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What a program asks of a mounted device is captured with its tags, converted, and issued again
+# to a fresh device, to other drivers and to the simulator: the same units of the same classes.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. selftests/kernel/lib.sh
+
+program=${APPROXFTL:-${AFTL_BUILD:-build}/approxftl}
+for part in replay trace; do
+	if [ ! -x "$program-$part" ]; then
+		ktap_test_skip "$part" "there is no $program-$part; run make all"
+		echo '1..1'
+		exit 4
+	fi
+done
+grep -q debugfs /proc/mounts || mount -t debugfs debugfs /sys/kernel/debug
+mkdir "$scratch/mnt"
+capture=$scratch/copy.aftrec
+record=$scratch/copy.aft
+
+# told COMMAND...: its output only if it fails
+told()
+{
+	"$@" >"$scratch/said" 2>&1 && return
+	echo "# $*: exit status $?"
+	sed 's/^/# /' "$scratch/said"
+	return 1
+}
+
+# ends CODE "TEXT" COMMAND...: exit status, and what it says, a basic regular expression
+ends()
+{
+	code=$1
+	text=$2
+	shift 2
+	"$@" >"$scratch/said" 2>&1
+	got=$?
+	[ "$got" -eq "$code" ] && grep -q "$text" "$scratch/said" && return
+	echo "# $*: exit status $got"
+	sed 's/^/# /' "$scratch/said"
+	return 1
+}
+
+a_device()
+{
+	# shellcheck disable=SC2086,SC2154 # words, of lib.sh
+	create aftl-source ram $small && told mkfs.ext4 -q -F -b 4096 -m 0 -E lazy_itable_init=0 \
+		/dev/mapper/aftl-source && mount /dev/mapper/aftl-source "$scratch/mnt"
+}
+
+# Precise and approximate, by the page cache and directly; ends with 7.
+cat >"$scratch/application" <<'END'
+dd if=/dev/urandom of="$1/precise" bs=64k count=24 conv=fsync
+: >"$1/approximate" && "$2" tag add "$1/approximate" 0+ &&
+	dd if=/dev/urandom of="$1/approximate" bs=64k count=40 conv=fsync,notrunc
+dd if=/dev/urandom of="$1/direct" bs=32k count=10 oflag=direct
+rm "$1/precise"
+exit 7
+END
+
+captured()
+{
+	ends 7 'copy.aftrec: [0-9]* events' "$program" trace record -o "$capture" "$scratch/mnt" -- \
+		sh "$scratch/application" "$scratch/mnt" "$program" &&
+		told grep -q '"dropped_events": 0' "$capture/device.json" &&
+		told grep -q '"seed": 1$' "$capture/device.json" &&
+		told grep -q '"exit_status": 7$' "$capture/program.json"
+}
+
+# units CLASS: 4 KiB units in writes of the record; all classes without one
+units()
+{
+	python3 - "$record" "$@" <<'END'
+import struct, sys
+data = open(sys.argv[1], "rb").read()
+names = [data[576 + 32 * i : 608 + 32 * i].rstrip(b"\0").decode() for i in range(16)]
+records = struct.iter_unpack("<QQIBBHII", data[4096:])
+print(sum(r[2] for r in records if r[3] & 0x7F == 1 and names[r[4]] in (sys.argv[2:] or names)) // 8)
+END
+}
+
+# grown COUNTER: what the capture says that it has grown by
+grown()
+{
+	sed -n "s/^ *\"$1\": \([0-9]*\),*$/\1/p" "$capture/device.json" |
+		{ read -r before && read -r after && echo $((after - before)); }
+}
+
+# same NAME A B
+same()
+{
+	echo "# $1: $2"
+	[ "$2" -eq "$3" ] && return
+	echo "# $1: $2, but $3"
+	return 1
+}
+
+# The record has what the device has counted, unit by unit and class by class.
+converted()
+{
+	told "$program" trace convert --quiet "$capture" "$record" &&
+		same 'units written' "$(units)" "$(grown host_write_units)" &&
+		same 'approximate units' "$(units approximate)" "$(grown host_write_approx_units)" &&
+		[ "$(units approximate)" -eq 640 ]
+}
+
+# replay CODE [OPTION...] TARGET
+replay()
+{
+	code=$1
+	shift
+	ends "$code" '' "$program" replay --quiet --json "$scratch/report" "$record" "$@"
+}
+
+# value KEY: of the report
+value()
+{
+	sed -n "s/^ *\"$1\": \([0-9]*\),*$/\1/p" "$scratch/report" | head -n 1
+}
+
+flips()
+{
+	sed -n '/"approximate": {/,/}/s/^ *"flipped_bits": \([0-9]*\).*/\1/p' "$scratch/report"
+}
+
+# On a device that has seen nothing else; each flipped bit is one that the device has counted.
+replayed_on_fresh_device()
+{
+	# shellcheck disable=SC2086 # words
+	create aftl-copy ram $small &&
+		replay 0 --tags require --read-back -o "$scratch/log" /dev/mapper/aftl-copy || return
+	grep -e behind -e rate -e 'read back' "$scratch/said" | sed 's/^/# /'
+	same 'units written' "$(units)" "$(counter aftl-copy host_write_units)" &&
+		same 'approximate units' "$(units approximate)" \
+			"$(counter aftl-copy host_write_approx_units)" &&
+		same 'flipped bits' "$(flips)" "$(counter aftl-copy read_flipped_bits)" &&
+		[ "$(flips)" -gt 1000 ] && same 'wrong units' 0 \
+			$(($(value lost_units) + $(value misplaced_units) + $(value stale_units)))
+}
+
+# By threads the class is in the memory as well.
+replayed_by_threads()
+{
+	dmsetup remove aftl-copy && create_copy_again &&
+		replay 0 --engine threads --overwrite --tags require /dev/mapper/aftl-copy &&
+		same 'approximate units' "$(units approximate)" \
+			"$(counter aftl-copy host_write_approx_units)"
+}
+
+create_copy_again()
+{
+	# shellcheck disable=SC2086 # words
+	create aftl-copy ram $small
+}
+
+untagged_is_precise()
+{
+	dmsetup message aftl-copy 0 reset
+	replay 0 --tags off --overwrite --no-stall /dev/mapper/aftl-copy &&
+		same 'approximate units' 0 "$(counter aftl-copy host_write_approx_units)" &&
+		same 'units written' "$(units)" "$(counter aftl-copy host_write_units)"
+}
+
+simulated()
+{
+	told "$program" replay --simulate --json "$scratch/simulated" "$record" -- \
+		--policy approxftl --blocks 64 --word_lines 8 --op 30% &&
+		same 'approximate units' "$(units approximate)" "$(sed -n \
+			's/^ *"host_write_approx_units": \([0-9]*\),$/\1/p' "$scratch/simulated")"
+}
+
+on_other_driver()
+{
+	modprobe "$@" && replay 0 --read-back --overwrite "$target" &&
+		same 'wrong units' 0 $(($(value lost_units) + $(value misplaced_units)))
+}
+
+on_null_blk()
+{
+	target=/dev/nullb0
+	on_other_driver null_blk nr_devices=1 gb=1 memory_backed=1
+}
+
+on_brd()
+{
+	target=/dev/ram0
+	on_other_driver brd rd_nr=1 rd_size=131072
+}
+
+mounted_is_refused()
+{
+	ends 1 "is mounted on $scratch/mnt" \
+		"$program" replay "$record" /dev/mapper/aftl-source &&
+		ends 1 "is mounted on $scratch/mnt" \
+			"$program" replay --overwrite "$record" /dev/mapper/aftl-source
+}
+
+content_is_refused()
+{
+	umount "$scratch/mnt" &&
+		ends 1 'has content.*--overwrite' "$program" replay "$record" /dev/mapper/aftl-source &&
+		told fsck.ext4 -f -n /dev/mapper/aftl-source
+}
+
+# Ten seconds of writes; after one of them there is no replay any more.
+killed_leaves_a_log()
+{
+	told "$program" sim --quiet --requests 4000 --arrival open --rate 400 --write-share 1 \
+		--blocks 64 --word_lines 8 --op 30% --record "$scratch/long.aft" || return
+	"$program" replay --quiet --overwrite -o "$scratch/long.log" "$scratch/long.aft" \
+		/dev/mapper/aftl-copy >"$scratch/said" 2>&1 &
+	sleep 1.5
+	kill -KILL $!
+	wait $! 2>"$scratch/said"
+	ends 0 '^[1-9][0-9]* of 4000 requests' "$program" replay --summarise "$scratch/long.log"
+}
+
+interrupted_is_complete()
+{
+	ends 130 'stop.aftrec: [0-9]* events' timeout --preserve-status -s INT 3 \
+		"$program" trace record -o "$scratch/stop.aftrec" /dev/mapper/aftl-copy -- sleep 60 &&
+		[ -s "$scratch/stop.aftrec/device.json" ] &&
+		[ ! -e /sys/kernel/debug/block/dm-1/trace0 ]
+}
+
+# Another trace goes on.
+traced_is_refused()
+{
+	blktrace -d /dev/mapper/aftl-copy -o - >"$scratch/other" 2>"$scratch/other-said" &
+	tracer=$!
+	until [ -e /sys/kernel/debug/block/dm-1/trace0 ]; do
+		sleep 0.1
+	done
+	ends 1 'is being traced already' "$program" trace record -o "$scratch/second.aftrec" \
+		/dev/mapper/aftl-copy -- true
+	refused=$?
+	[ -e /sys/kernel/debug/block/dm-1/trace0 ] && [ ! -e "$scratch/second.aftrec" ]
+	goes_on=$?
+	kill -INT "$tracer"
+	wait "$tracer"
+	[ "$refused" -eq 0 ] && [ "$goes_on" -eq 0 ]
+}
+
+place_on_device_is_refused()
+{
+	ends 1 'would be on the device that is traced' "$program" trace record \
+		-o "$scratch/mnt/here.aftrec" "$scratch/mnt" -- true && [ ! -e "$scratch/mnt/here.aftrec" ]
+}
+
+ktap_test_run 'a file system' a_device
+ktap_test_run 'a program is captured, its exit status passed on' captured
+ktap_test_run 'the record has the units and classes that the device has counted' converted
+ktap_test_run 'a capture on the traced device is refused' place_on_device_is_refused
+ktap_test_run 'a mounted device is refused' mounted_is_refused
+ktap_test_run 'so is one with content' content_is_refused
+ktap_test_run 'on a fresh device: units, classes, flipped bits' replayed_on_fresh_device
+ktap_test_run 'the same by threads' replayed_by_threads
+ktap_test_run 'without tags all is precise' untagged_is_precise
+ktap_test_run 'in the simulator' simulated
+ktap_test_run 'on null_blk' on_null_blk
+ktap_test_run 'on the RAM disk' on_brd
+ktap_test_run 'a killed replay leaves a log' killed_leaves_a_log
+ktap_test_run 'an interrupted capture is complete' interrupted_is_complete
+ktap_test_run 'a device that is traced is refused, and its trace goes on' traced_is_refused
+rmmod null_blk brd
+finished

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What reaches a user's machine: make install, DKMS, Debian's packages, completion."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
+VERSION = re.findall(r'AFTL_VERSION "(.*)"', (TOP / "userspace/lib/version.c").read_text())[0]
+MODULE = f"dm-approxftl-{VERSION}"
+
+
+def done(*command: str | Path, where: Path = TOP, **environment: str) -> str:
+    """Run a command that must succeed, and return what it printed."""
+    ended = subprocess.run(
+        command,
+        cwd=where,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, f"{command}: {ended.stdout[-2000:]}{ended.stderr[-2000:]}"
+    return ended.stdout
+
+
+def make(target: str, place: Path) -> None:
+    done("make", target, f"O={BUILD}", f"DESTDIR={place}", "PREFIX=/usr")
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A place that was installed into; what was installed can be removed, all of it."""
+    place = tmp_path_factory.mktemp("installed")
+    make("install", place)
+    yield place
+    make("uninstall", place)
+    assert [found for found in place.rglob("*") if not found.is_dir()] == []
+
+
+def sources(place: Path) -> Path:
+    """Copy the tree as it would be released."""
+    listed = done("git", "ls-files", "--cached", "--others", "--exclude-standard").split("\n")
+    for name in listed:
+        if (TOP / name).is_file():
+            (place / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(TOP / name, place / name)
+    return place
+
+
+def test_programs_run(installed: Path) -> None:
+    programs = sorted((installed / "usr/bin").iterdir())
+    assert installed / "usr/bin/approxftl" in programs
+    for program in programs:
+        assert "sage: " in done(program, "--help"), program
+
+
+def test_manuals(installed: Path) -> None:
+    pages = sorted((installed / "usr/share/man").rglob("*.*"))
+    assert {"approxftl.1", "aft.5", "approxftl-device.8"} <= {page.name for page in pages}
+    for page in pages:
+        assert page.parent.name == "man" + page.suffix[1:]
+        done("mandoc", "-T", "lint", "-W", "error", page)
+
+
+def test_module_sources_are_whole(installed: Path) -> None:
+    ours = installed / "usr/src" / MODULE
+    names = re.findall(r"[a-z0-9-]+\.o", (TOP / "Kbuild").read_text())
+    found = {path.stem for path in ours.rglob("*.c")}
+    assert {Path(name).stem for name in names} - found == {"dm-approxftl"}
+    assert f'"{VERSION}"' in (ours / "dkms.conf").read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kernel", ["6.1", "6.12"])
+def test_dkms(installed: Path, tmp_path: Path, kernel: str) -> None:
+    known = [
+        folder.name
+        for folder in Path("/lib/modules").glob(f"{kernel}.*-amd64")
+        if (folder / "build").exists()
+    ]
+    assert known, f"no headers of a kernel {kernel}: make deps installs them"
+    shutil.copytree(installed / "usr/src", tmp_path / "src")
+    (tmp_path / "tree").mkdir()
+    tree = ("--sourcetree", tmp_path / "src", "--dkmstree", tmp_path / "tree")
+    done("dkms", "build", *tree, "-k", known[-1], f"dm-approxftl/{VERSION}")
+    built = list((tmp_path / "tree").rglob("dm-approxftl.ko*"))
+    assert len(built) == 1
+    assert known[-1] in done("modinfo", "-F", "vermagic", built[0])
+
+
+@pytest.mark.slow
+def test_debian_packages(tmp_path: Path) -> None:
+    tree = sources(tmp_path / "dm-approxftl")
+    done("dpkg-buildpackage", "-us", "-uc", "-b", where=tree, DEB_BUILD_OPTIONS="noddebs")
+    packages = {path.name.split("_")[0]: path for path in tmp_path.glob("*.deb")}
+    assert set(packages) == {
+        "approxftl",
+        "dm-approxftl-dkms",
+        "libapproxftl1",
+        "libapproxftl-dev",
+    }
+    assert "./usr/bin/approxftl\n" in done("dpkg", "-c", packages["approxftl"])
+    assert "libapproxftl.so.1" in done("dpkg", "-c", packages["libapproxftl1"])
+    assert f"/{MODULE}/dkms.conf" in done("dpkg", "-c", packages["dm-approxftl-dkms"])
+    done("lintian", "--allow-root", "--fail-on", "error", *packages.values())
+
+
+@pytest.mark.slow
+def test_pip(tmp_path: Path) -> None:
+    tree = sources(tmp_path / "tree")
+    place = tmp_path / "place"
+    # What it depends on is there for the tests, and so is what builds it: no network is needed.
+    done(sys.executable, "-m", "pip", "install", "--no-build-isolation", "--no-deps",
+         "--prefix", place, tree)
+    packages = next(place.glob("lib/python3*/site-packages"))
+    for verb in ("compare", "figures", "report", "sweep", "synth"):
+        said = done(place / f"bin/approxftl-{verb}", "--help", PYTHONPATH=str(packages))
+        assert f"Usage: approxftl {verb}" in said
+    done(sys.executable, "-c", "import approxftl", where=tmp_path, PYTHONPATH=str(packages),
+         LD_LIBRARY_PATH=str(BUILD))
+    installed = {found.name for found in packages.rglob("*.*")}
+    assert {"page.css", "page.js", "approxftl-09-energy.toml"} <= installed
+
+
+def test_one_version() -> None:
+    for name, pattern in (("pyproject.toml", '^version = "(.*)"'),
+                          ("CITATION.cff", "^version: (.*)"),
+                          ("debian/changelog", r"\A\S+ \((.*)\)")):
+        assert re.findall(pattern, (TOP / name).read_text(), re.M)[0] == VERSION, name
+
+
+COMPLETE = """
+PATH={path}:$PATH
+. packaging/completion/approxftl.bash
+COMP_WORDS=({words})
+COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))
+_approxftl
+printf '%s\\n' "${{COMPREPLY[@]}}"
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("approxftl he", {"health", "help"}),
+        ("approxftl sim --polic", {"--policy"}),
+        ("approxftl sim --policy vth", {"vth_b"}),
+        ("approxftl create x --profile tc", {"tcad18"}),
+    ],
+)
+def test_bash_completion(words: str, expected: set[str]) -> None:
+    script = COMPLETE.format(path=BUILD, words=words)
+    assert set(done("bash", "-c", script).split()) == expected
+
+
+def test_zsh_completion_is_zsh() -> None:
+    done("zsh", "-n", "packaging/completion/_approxftl")

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The command line of captures; selftests/kernel/replay-capture.sh makes some."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from selftests.sim.support import BINARY, TOP, Done
+
+PAGE = TOP / "trace-tools/capture/approxftl-trace-record.1.rst"
+
+
+def record(*arguments: str, **environment: str) -> Done:
+    done = subprocess.run(
+        [BINARY.with_name("approxftl-trace"), "record", *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+        timeout=60,
+        check=False,
+    )
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "DEVICE missing"),
+        (["--", "true"], "DEVICE missing"),
+        (["/dev/null"], "PROGRAM missing"),
+        (["/dev/null", "--"], "PROGRAM missing"),
+        (["--buffers", "0", "/", "--", "true"], "out of range"),
+        (["--buffer-kib", "much", "/", "--", "true"], "--buffer-kib: "),
+        (["--output"], "needs a value"),
+        (["--wonder", "/", "--", "true"], "unknown option"),
+    ],
+)
+def test_wrong_words(arguments: list[str], said: str) -> None:
+    done = record(*arguments)
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err
+    assert done.err.startswith("approxftl trace record: ")
+
+
+def test_options_of_the_program_are_its_own(tmp_path: Path) -> None:
+    done = record(str(tmp_path), "--", "true", "--wonder", PATH="/nonexistent")
+    assert "unknown option" not in done.err
+
+
+def test_without_blktrace_nothing_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = record("-o", "result", str(tmp_path), "--", "/bin/touch", "ran", PATH="/nonexistent")
+    assert done.code == 3
+    assert "install the package blktrace" in done.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_option_is_explained() -> None:
+    names = re.findall(r"^  (?:-\w,|   ) --([a-z-]+)", record("--help").out, re.M)
+    assert len(names) == 6
+    listed = re.findall(r"^(?:-\w, )?--([a-z][a-z-]*)", PAGE.read_text(), re.M)
+    assert sorted(listed) == sorted(names)
