@@ -217,9 +217,9 @@ static void all_survive(void)
 static void clean_up(void)
 {
 	static const char *const names[] = {
-		"random", "stay", "values", "beyond", "signal", "half-way", "spectrum", "vector", "columns",
-		"rows", "before", "product", "matrix", "factors", "grid", "relaxed", "samples",
-		"estimates", "image", "video",
+		"random", "stay", "values", "beyond", "signal", "half-way", "spectrum", "vector",
+		"columns", "rows", "before", "product", "matrix", "factors", "grid", "relaxed",
+		"samples", "estimates", "image", "video",
 	};
 	unsigned int i;
 

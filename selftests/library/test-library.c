@@ -437,12 +437,12 @@ static void *many_pieces(void *argument)
 	pthread_t self = pthread_self();
 	int i, j;
 
-	for (i = 0; i < 200; i++) {
+	for (i = 0; i < 5000; i++) {
 		pthread_t *memory = approxftl_alloc(arena, 4096 * (1 + i % 5));
 
-		for (j = 0; j < 512; j++)
+		for (j = 0; j < 64; j++)
 			memory[j] = self;
-		for (j = 0; j < 512; j++)
+		for (j = 0; j < 64; j++)
 			if (memory[j] != self)
 				return arena;
 		approxftl_free(arena, memory);

@@ -59,7 +59,7 @@ def capture(seed: int, requests: int = 400, processors: int = 3) -> list[list[Ev
         end = now + draw.randrange(1, 900 * US)
         files[last].append(act(end, COMPLETE, op, sector, size, cpu=last))
     for cpu, events in enumerate(files):
-        numbered = []
+        numbered: list[Event] = []
         for event in sequence(events):
             count = sum(not other.action >> 16 & 1024 for other in numbered)
             number = 0 if event.action >> 16 & 1024 else count + 1

@@ -139,10 +139,11 @@ static void put_completions(struct trace_output *output, u64 until_ns)
 static void put_name(struct trace_output *output, const struct trace_request *request)
 {
 	struct blktrace_out *out = output->state;
-	const char *name = output->names ?
-		process_names_get(output->names, request->pid) : NULL;
+	const char *name = NULL;
 	char bytes[PROCESS_NAME_SIZE - 1] = "";
 
+	if (output->names)
+		name = process_names_get(output->names, request->pid);
 	if (!name || process_names_get(out->named, request->pid))
 		return;
 	process_names_set(out->named, request->pid, name);

@@ -23,7 +23,9 @@ struct aft {
 
 static bool known(const u8 *head, size_t size)
 {
-	return size >= 8 && !memcmp(head, "\x89" "AFT\r\n\x1a\n", 8);
+	static const u8 magic[] = { 0x89, 'A', 'F', 'T', '\r', '\n', 0x1a, '\n' };
+
+	return size >= sizeof(magic) && !memcmp(head, magic, sizeof(magic));
 }
 
 static int open_aft(struct trace_file *file, struct aftl_error *error)

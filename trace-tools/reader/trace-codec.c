@@ -60,7 +60,7 @@ int trace_codec_find(struct trace_codec **out, const u8 *bytes, size_t size,
 		*out = create(false, bytes, size);
 	else if (begins(bytes, size, "\x28\xb5\x2f\xfd", 4))
 		*out = create(true, bytes, size);
-	else if (begins(bytes, size, "\xfd" "7zXZ", 5))
+	else if (begins(bytes, size, "\xfd\x37zXZ", 5))
 		return aftl_fail(error, -EOPNOTSUPP, "compressed with xz; expand it first: xz -dc");
 	else if (begins(bytes, size, "BZh", 3))
 		return aftl_fail(error, -EOPNOTSUPP,

@@ -33,25 +33,18 @@ int aftl_lib_control_caps(int control, struct approxftl_info *info)
 	return 0;
 }
 
-static unsigned long tag_number(bool device, unsigned int kind)
-{
-	if (device)
-		return APPROXFTL_DEVICE_TAG;
-	return kind == APPROXFTL_NONE ? APPROXFTL_UNTAG : APPROXFTL_TAG;
-}
-
 int aftl_lib_control_tag(int control, bool device, int fd, off_t offset, off_t length,
 			 unsigned int kind, unsigned int *reason)
 {
-	unsigned long number = tag_number(device, kind);
 	struct approxftl_range range = {
 		.size = sizeof(range),
 		.fd = fd,
-		.class = number == APPROXFTL_UNTAG ? 0 : kind,
+		.class = kind,
 		.offset = offset,
 		.length = length,
 	};
-	int ret = aftl_lib_device_ioctl(control, number, &range);
+	int ret = aftl_lib_device_ioctl(control, device ? APPROXFTL_DEVICE_TAG : APPROXFTL_TAG,
+					&range);
 
 	*reason = range.reason;
 	return ret;

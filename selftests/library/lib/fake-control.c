@@ -252,7 +252,6 @@ static uint32_t *reason_of(unsigned long number, void *argument)
 
 	switch (number) {
 	case APPROXFTL_TAG:
-	case APPROXFTL_UNTAG:
 	case APPROXFTL_DEVICE_TAG:
 		return &((struct approxftl_range *)argument)->reason;
 	case APPROXFTL_PWRITEV:
@@ -273,8 +272,6 @@ static int answer(unsigned long number, void *argument)
 		return caps(argument);
 	case APPROXFTL_TAG:
 		return tag(argument, ((struct approxftl_range *)argument)->class);
-	case APPROXFTL_UNTAG:
-		return tag(argument, APPROXFTL_NONE);
 	case APPROXFTL_QUERY:
 		return query(argument);
 	case APPROXFTL_SCOPE:
