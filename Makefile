@@ -124,7 +124,7 @@ $(foreach t,$(FUZZ_PROGRAMS),$(eval $(call fuzz_program,$(t))))
 
 RUN = CC="$(CC)" selftests/run --build $(O) \
 	--fuzz-seconds $(FUZZ_SECONDS) $(if $(V),-v)
-FAST_AREAS := $(filter-out fio-profiles kernel kernel-build fuzz claims determinism bench,$(AREAS))
+FAST_AREAS := $(filter-out look fio-profiles kernel kernel-build fuzz claims determinism bench,$(AREAS))
 # These read the sources and run no program of ours.
 UNBUILT_AREAS := style runner kernel-build fio-profiles
 

@@ -25,9 +25,22 @@ static int sync_span(struct inode *inode, u32 flags, u64 first, u64 last)
 	return filemap_write_and_wait_range(inode->i_mapping, first, last);
 }
 
-static int tag_file(struct file *file, struct approxftl_range *range)
+/* A file that has been given away meanwhile has an owner who has not said it. */
+static int tag_owned(struct file *file, u64 first, u64 last, u32 class, u32 *reason)
 {
 	struct inode *inode = inode_of(file);
+	int ret = aftl_file_tag(inode, first, last, class, reason);
+
+	if (ret)
+		return ret;
+	ret = aftl_rules_check_owner(file, reason);
+	if (ret)
+		aftl_file_forget(inode);
+	return ret;
+}
+
+static int tag_file(struct file *file, struct approxftl_range *range)
+{
 	u64 first;
 	u64 last;
 	int ret = aftl_control_span(range, &first, &last);
@@ -37,9 +50,9 @@ static int tag_file(struct file *file, struct approxftl_range *range)
 	if (!ret && range->class != APPROXFTL_NONE)
 		ret = aftl_rules_check(file->f_path.dentry, &range->reason);
 	if (!ret)
-		ret = sync_span(inode, range->flags, first, last);
+		ret = sync_span(inode_of(file), range->flags, first, last);
 	if (!ret)
-		ret = aftl_file_tag(inode, first, last, range->class, &range->reason);
+		ret = tag_owned(file, first, last, range->class, &range->reason);
 	return ret;
 }
 

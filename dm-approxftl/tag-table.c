@@ -296,6 +296,16 @@ int aftl_file_tag(struct inode *inode, u64 first, u64 last, u32 class, u32 *reas
 	return ret;
 }
 
+void aftl_file_forget(const struct inode *inode)
+{
+	struct aftl_file *file = get_file_of(inode);
+
+	if (!file)
+		return;
+	aftl_mark_destroy(&marks, &file->mark);
+	aftl_mark_put(&file->mark);
+}
+
 bool aftl_file_tagged(const struct inode *inode)
 {
 	bool tagged;

@@ -86,6 +86,9 @@ void aftl_files_exit(void);
  */
 int __must_check aftl_file_tag(struct inode *inode, u64 first, u64 last, u32 class, u32 *reason);
 
+/* Take back all that was said of @inode. */
+void aftl_file_forget(const struct inode *inode);
+
 /* Is anything said of @inode? */
 bool aftl_file_tagged(const struct inode *inode);
 

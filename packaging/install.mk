@@ -58,8 +58,8 @@ endef
 install: all $(O)/dkms.conf $(PAGES) ## programs, manuals, module sources, into DESTDIR and PREFIX
 	$(foreach f,$(INSTALLED),$(Q)install -D -m $(call field,1,$(f)) $(call field,2,$(f)) \
 		'$(DESTDIR)$(call field,3,$(f))'$(newline)	)
-	$(foreach l,$(INSTALLED_LINKS),$(Q)ln -sf $(call field,1,$(l)) \
-		'$(DESTDIR)$(call field,2,$(l))'$(newline)	)
+	$(foreach l,$(INSTALLED_LINKS),$(Q)mkdir -p '$(DESTDIR)$(dir $(call field,2,$(l)))' && \
+		ln -sf $(call field,1,$(l)) '$(DESTDIR)$(call field,2,$(l))'$(newline)	)
 	@echo 'installed into $(DESTDIR)$(PREFIX), module sources into $(DESTDIR)$(DKMSDIR)'
 
 uninstall: ## remove what install has put there

@@ -22,6 +22,7 @@ COUNTER(buffer_coalesced_units, "buffered units overwritten before they were pro
 
 /* What the flash did */
 COUNTER(array_reads, "pages sensed, moves included")
+COUNTER(carried_reads, "pages sensed to be programmed with what joins them, as part of the program")
 COUNTER(array_programs, "program operations, moves included")
 COUNTER(array_erases, "erase operations")
 COUNTER(array_low_erases, "erases with reduced voltage")

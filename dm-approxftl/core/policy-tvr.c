@@ -45,7 +45,8 @@ static u32 heat(struct aftl_policy *policy, const struct aftl_write *write)
 {
 	if (aftl_policy_filling(policy))
 		return WHOLE;
-	return whole_device(policy) || aftl_tvr_was_short_lived(policy, write->unit) ? SHORT : WHOLE;
+	return whole_device(policy) || aftl_tvr_was_short_lived(policy, write->unit) ? SHORT :
+										       WHOLE;
 }
 
 static u32 steps(const struct aftl_geometry *geo, u32 page, u32 sixteenths)

@@ -163,7 +163,7 @@ static void carry_page(struct aftl *ftl, struct aftl_block *from, u32 page,
 		if (aftl_slot_valid(&ftl->media, to_slot(slot)))
 			aftl_job_take(ftl, payload, to_slot(slot));
 	from->reads++;
-	ftl->stats.counters.array_reads++;
+	ftl->stats.counters.carried_reads++;
 }
 
 void aftl_program_carry(struct aftl *ftl, const struct aftl_placement *placement,

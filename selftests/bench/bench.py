@@ -46,7 +46,7 @@ ROOMY = "--op 50% --gc 0% --gc_idle_valid 0%"
 STEADY = f"--op 10% {FULL} --fill_overwrite 200%"
 
 POLICIES = ("baseline", "delta_b", "vth_b", "approxftl", "pageftl", "vertftl", "cubeftl",
-            "cubeftl_minus", "traditional", "li", "agcr", "tvr")
+            "cubeftl_minus", "traditional", "li", "agcr", "tvr", "tlc", "ressd", "hybrid")
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,15 @@ DOCUMENTS = [TOP / "README.md", *sorted((TOP / "docs").rglob("*.md"))]
 EXAMPLE = TOP / "docs/examples/policy-hotcold.c"
 
 COPY = "<!-- runs in a copy of the tree -->"
-COPIED = ("Makefile", "dm-approxftl", "userspace", "docs", "selftests")
+COPIED = (
+    "Makefile",
+    "dm-approxftl",
+    "docs",
+    "packaging",
+    "selftests",
+    "trace-tools",
+    "userspace",
+)
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 SPAN = re.compile(r"`([^`\n]+)`")
 LINK = re.compile(r"\]\(([^)\s]+)\)|src(?:set)?=\"([^\"]+)\"")
@@ -258,7 +266,9 @@ def test_options_exist(path: Path) -> None:
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=named)
 def test_targets_of_make_exist(path: Path) -> None:
-    rules = set(re.findall(r"^([a-z%-]+):", (TOP / "Makefile").read_text(), re.M))
+    makefiles = [TOP / "Makefile", TOP / "packaging/install.mk", *TOP.glob("*/*/build.mk")]
+    found = (re.findall(r"^([a-z%-]+):", file.read_text(), re.M) for file in makefiles)
+    rules = {rule for names in found for rule in names}
     for text in code(path):
         for target in re.findall(r"\bmake ([a-z][a-z-]*)", text):
             area = TOP / "selftests" / target.removeprefix("check-")

@@ -4,6 +4,7 @@
 # The module compiles for both kernels, without a word from gcc (W=1), sparse (C=2)
 # or modpost; and each of the three would have had its word.
 set -u
+unset MAKEFLAGS # a variable of ours, such as O, is none of the kernel's
 . selftests/lib/tap.sh
 
 work=$(mktemp -d)

@@ -65,7 +65,8 @@ constant_rate()
 
 aged()
 {
-	on_ext4 timing off cell_model voltage cycles 2000 && app img write.json --phase write &&
+	on_ext4 timing off cell_model voltage cycles 2000 &&
+		app img write.json --phase write --width 512 --height 512 &&
 		read_again fresh.json && umount "$place" &&
 		dmsetup message aftl-apps 0 age 1000h && mount /dev/mapper/aftl-apps "$place" &&
 		app img aged.json --phase read && judge image "$scratch/aged.json" &&

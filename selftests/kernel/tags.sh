@@ -249,7 +249,7 @@ is_moved()
 	dd if=/dev/zero of="$place/other" bs=64k count=$((free_kib * 7 / 8 / 64)) 2>"$scratch/said" &&
 		sync "$place/other" || return
 	for round in 1 2 3 4 5 6 7 8 9; do
-		driver scatter "$place/other" 2000 "$round" || return
+		driver scatter "$place/other" 1000 "$round" || return
 		[ "$(counter aftl-tags programmed_promotion_units)" -eq 0 ] || return 0
 	done
 	dmsetup message aftl-tags 0 stats | grep programmed
@@ -259,7 +259,7 @@ is_moved()
 # Classes are on the medium: with the data, with what is copied, with what is made precise.
 is_durable()
 {
-	ram_disks 2 131072 || return
+	ram_disks 2 98304 || return
 	mount_options=
 	tiny='blocks 64 word_lines 4 op 30 timing off errors off policy approxftl promote 1'
 	# shellcheck disable=SC2086 # words
@@ -299,9 +299,9 @@ ktap_test_silent 'what is refused, and to whom' driver refusals "$place" /dev/ma
 ktap_test_silent 'limits for each user' driver limits "$place"
 ktap_test_silent 'swap files are refused' refuses_swap
 ktap_test_silent 'encrypted files are refused' refuses_encrypted
-ktap_test_run 'ioctls at random' driver fuzz "$place" 4000
-ktap_test_run 'ioctls at random by root' driver fuzz "$place" 4000 /dev/mapper/aftl-tags
-ktap_test_run 'everything at once' driver churn "$place" 5
+ktap_test_run 'ioctls at random' driver fuzz "$place" 3000
+ktap_test_run 'ioctls at random by root' driver fuzz "$place" 3000 /dev/mapper/aftl-tags
+ktap_test_run 'everything at once' driver churn "$place" 4
 ktap_test_run 'a tag is the file, whatever its name' driver life "$place"
 ktap_test_silent 'unmount' dismantle aftl-tags
 ktap_test_silent 'no tag survives that' driver none-tagged

@@ -430,6 +430,8 @@ static void arena_of_a_memfd(void)
 	end();
 }
 
+static pthread_barrier_t together;
+
 /* Each thread's pieces are its own. */
 static void *many_pieces(void *argument)
 {
@@ -437,7 +439,8 @@ static void *many_pieces(void *argument)
 	pthread_t self = pthread_self();
 	int i, j;
 
-	for (i = 0; i < 5000; i++) {
+	pthread_barrier_wait(&together);
+	for (i = 0; i < 300000; i++) {
 		pthread_t *memory = approxftl_alloc(arena, 4096 * (1 + i % 5));
 
 		for (j = 0; j < 64; j++)
@@ -459,6 +462,7 @@ static void arena_of_threads(void)
 
 	begin();
 	CHECK_EQ(approxftl_arena_create(handle, fd, &arena), 0);
+	CHECK_EQ(pthread_barrier_init(&together, NULL, 4), 0);
 	for (i = 0; i < 4; i++)
 		CHECK_EQ(pthread_create(&threads[i], NULL, many_pieces, arena), 0);
 	for (i = 0; i < 4; i++) {

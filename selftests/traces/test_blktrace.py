@@ -240,6 +240,14 @@ def test_write_of_two_classes_becomes_two(tmp_path: Path) -> None:
         (0, 8192, "precise", 80), (8192, 16384, "approximate", 80), (24576, 8192, "precise", 80)]
 
 
+def test_what_nobody_spoke_of_stays_apart(tmp_path: Path) -> None:
+    events = [act(10, QUEUE, WRITE, 0, 24576), tag(11, 0, 8192, "approximate"),
+              tag(12, 32, 8192, "approximate"), act(90, COMPLETE, WRITE, 0, 24576)]
+    found = rows(write(tmp_path / "t", pack(events)))
+    assert [(r.offset, r.size, r.name) for r in found] == [
+        (0, 8192, "approximate"), (8192, 8192, "precise"), (16384, 8192, "approximate")]
+
+
 def test_regions_and_labels_are_told(tmp_path: Path) -> None:
     texts = ["approxftl region 7 thread approximate frames", "approxftl label 7 half way",
              "cfq 7 something else"]

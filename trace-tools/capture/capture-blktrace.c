@@ -134,7 +134,7 @@ static int await_start(struct blktrace_run *run, struct aftl_error *error)
 			return aftl_fail(error, -ETIMEDOUT, "blktrace does not begin");
 		pause_ms(LOOK_MS);
 	}
-	pause_ms(10 * LOOK_MS);
+	pause_ms(10L * LOOK_MS);
 	if (ioctl(run->device, BLKTRACESTART) && errno != EINVAL)
 		return aftl_fail(error, -errno, "cannot start the trace: %s", strerror(errno));
 	return has_ended(run) ? blame_blktrace(run, error) : 0;

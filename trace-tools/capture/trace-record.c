@@ -292,7 +292,7 @@ static int record(struct capture *capture, struct aftl_error *error)
 		return ret;
 	ret = fill_output(capture, error);
 	if (ret)
-		rmdir(capture->output); /* unless something is in it, which is left to be looked at */
+		rmdir(capture->output); /* unless it is filled: then it is left to be looked at */
 	else
 		fprintf(stderr, "approxftl " VERB ": %s: %llu events\n", capture->output,
 			(unsigned long long)capture->blktrace.events);

@@ -196,8 +196,11 @@ int blktrace_put(struct trace_output *output, const struct trace_request *reques
 		  BLKTRACE_QUEUE | BLKTRACE_IS_QUEUE | kind_of(request), NULL, 0);
 	put_class(output, request);
 	if (request->latency_ns)
-		push(out, &(struct completion){ request->t_ns + request->latency_ns,
-						out->requests, *request });
+		push(out, &(struct completion){
+			.t_ns = request->t_ns + request->latency_ns,
+			.order = out->requests,
+			.request = *request,
+		});
 	out->requests++;
 	return 0;
 }

@@ -92,7 +92,7 @@ static int set_columns(struct csv *csv, const char *map, struct aftl_error *erro
 		if (!set_word(csv, word, &found))
 			return aftl_fail(error, -EINVAL,
 					 "--columns: \"%.*s\" is not understood; approxftl-trace(1) explains it",
-					 (int)min((size_t)(word.end - word.at), (size_t)40), word.at);
+					 (int)min_t(size_t, word.end - word.at, 40), word.at);
 	} while (text_is(&text, ','));
 	if ((found & needed) != needed)
 		return aftl_fail(error, -EINVAL, "--columns must say time, op, offset and bytes");

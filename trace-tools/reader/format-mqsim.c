@@ -24,7 +24,8 @@ static enum trace_line_verdict line(struct trace_file *file, struct text_cursor 
 	    !text_below(&text, 1, &type) || !text_blanks(&text) || !text_at_end(&text))
 		return TRACE_LINE_WRONG;
 	/* It has still to be found out what a file without bytes is. */
-	if (file->input.bytes && !file->hints->time_unit_ns && memchr(time.at, '.', (size_t)(time.end - time.at))) {
+	if (file->input.bytes && !file->hints->time_unit_ns &&
+	    memchr(time.at, '.', (size_t)(time.end - time.at))) {
 		*cause = "a time with decimals, whose unit must be told: --time-unit";
 		return TRACE_LINE_WRONG;
 	}

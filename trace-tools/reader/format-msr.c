@@ -13,8 +13,9 @@ static bool parse(struct text_cursor *text, u64 unit, struct trace_request *requ
 	if (!text_scaled(text, unit, &request->t_ns) || !text_is(text, ','))
 		return false;
 	text_until(text, ',');
-	if (!text_is(text, ',') || !text_below(text, TRACE_STREAMS - 1, &disk) || !text_is(text, ',') ||
-	    !trace_word_op(text_until(text, ','), &request->op) || !text_is(text, ',') ||
+	if (!text_is(text, ',') || !text_below(text, TRACE_STREAMS - 1, &disk) ||
+	    !text_is(text, ',') || !trace_word_op(text_until(text, ','), &request->op) ||
+	    !text_is(text, ',') ||
 	    !text_u64(text, &request->offset) || !text_is(text, ',') ||
 	    !text_u64(text, &request->bytes))
 		return false;

@@ -60,7 +60,7 @@ static inline u64 text_decimals(struct text_cursor *text, u64 unit)
 		value = value * 10 + (u64)(*text->at - '0');
 		divisor *= 10;
 	}
-	return divisor == 1 ? 0 : (u64)((unsigned __int128)value * unit / divisor);
+	return divisor == 1 ? 0 : (u64)((__uint128_t)value * unit / divisor);
 }
 
 /* A number with or without decimals, times @unit. */

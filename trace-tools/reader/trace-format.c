@@ -9,7 +9,7 @@
 #undef FORMAT
 
 const struct trace_format *const trace_formats[] = {
-#define FORMAT(name) &trace_format_##name,
+#define FORMAT(name) (&trace_format_##name),
 #include "format-list.h"
 #undef FORMAT
 	NULL,
@@ -36,7 +36,7 @@ const char *const trace_op_names[AFTL_OPS] = {
 #define PROBE_TOLERANCE 10
 
 /* Bytes that are looked at. */
-#define PROBED_BYTES (1U << 16)
+#define PROBED_BYTES 65536
 
 const struct trace_format *trace_format_find(const char *name)
 {

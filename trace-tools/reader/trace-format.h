@@ -19,7 +19,7 @@
 #define TRACE_SECTOR 512
 
 /* Of a request: the number of its sectors fits 32 bits. */
-#define TRACE_BYTES_MAX (1ULL << 40)
+#define TRACE_BYTES_MAX 1099511627776ULL
 
 /**
  * struct trace_hints - what only the user knows

@@ -8,7 +8,7 @@
 #include "params.h"
 
 /* As much can be looked at ahead; it should stay in the cache of a processor. */
-#define TRACE_INPUT_ROOM (1U << 18)
+#define TRACE_INPUT_ROOM 262144
 
 struct trace_codec;
 

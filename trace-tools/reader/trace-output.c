@@ -2,7 +2,7 @@
 #include "trace-format.h"
 
 /* What is written at a time. */
-#define BUFFER (1U << 18)
+#define BUFFER 262144
 
 static int blame(const struct trace_output *output, const char *what, struct aftl_error *error)
 {

@@ -54,7 +54,7 @@ struct piece {
 
 /**
  * struct trace_pairing - requests under way
- * @issue: they begin when they are issued
+ * @begin_act: what they begin with, enum trace_act
  * @pending: ring of all that were not given out
  * @ring: its size, a power of two
  * @first: number of the oldest one
@@ -66,7 +66,7 @@ struct piece {
  * @counts: what did not go as usual
  */
 struct trace_pairing {
-	bool issue;
+	u8 begin_act;
 	struct pending *pending;
 	u32 ring;
 	u64 first;
@@ -82,7 +82,7 @@ struct trace_pairing *trace_pairing_create(bool issue)
 {
 	struct trace_pairing *pairing = memory_zeroed(1, sizeof(*pairing));
 
-	pairing->issue = issue;
+	pairing->begin_act = issue ? TRACE_ACT_ISSUE : TRACE_ACT_QUEUE;
 	pairing->ring = FIRST_PENDING;
 	pairing->pending = memory_zeroed(FIRST_PENDING, sizeof(*pairing->pending));
 	pairing->room = FIRST_PIECES;
@@ -475,7 +475,7 @@ bool trace_pairing_put(struct trace_pairing *pairing, const struct trace_event *
 	switch (event->act) {
 	case TRACE_ACT_QUEUE:
 	case TRACE_ACT_ISSUE:
-		if (pairing->issue != (event->act == TRACE_ACT_ISSUE))
+		if (event->act != pairing->begin_act)
 			return false;
 		begin_request(pairing, event, stream);
 		return pairing->next - pairing->first > TRACE_PAIRING_WINDOW;

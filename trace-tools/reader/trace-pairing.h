@@ -14,7 +14,7 @@
 /* Requests come out in the order of their begin. One that has no end is not waited for after
  * so many others.
  */
-#define TRACE_PAIRING_WINDOW (1U << 18)
+#define TRACE_PAIRING_WINDOW 262144
 
 #define TRACE_PAIRING_SECTOR 512
 

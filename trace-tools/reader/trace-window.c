@@ -59,8 +59,8 @@ static void merge(const struct trace_window *window, u8 *to, u8 *items, size_t f
 	size_t left = from, right = middle, i;
 
 	for (i = from; i < end; i++) {
-		bool take_left = left < middle &&
-			(right >= end || time_of(window, items, left) <= time_of(window, items, right));
+		bool take_left = left < middle && (right >= end ||
+			time_of(window, items, left) <= time_of(window, items, right));
 
 		memcpy(item(window, to, i), item(window, items, take_left ? left++ : right++),
 		       window->item_bytes);

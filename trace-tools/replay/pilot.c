@@ -143,7 +143,7 @@ static void step(struct pilot *pilot)
 		return;
 	}
 	moment = next_moment(pilot, ticket);
-	if (moment) {
+	if (!ticket || moment) {
 		wait_for(pilot, moment);
 	} else {
 		ticket_queue_pop(&run->ready);
@@ -152,15 +152,19 @@ static void step(struct pilot *pilot)
 	collect(pilot);
 }
 
-/* Timers as exact as they can be; and, if asked, before others. */
+/*
+ * Timers as exact as they can be, and before others if this user may: a pilot that is due must
+ * not wait for the other threads. Those that it makes are ordinary.
+ */
 static int take_priority(const struct replay_options *options, struct aftl_error *error)
 {
 	const struct sched_param first = { .sched_priority = 1 };
+	bool granted = !sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &first);
 
 	prctl(PR_SET_TIMERSLACK, 1UL);
 	if (!options->realtime)
 		return 0;
-	if (mlockall(MCL_CURRENT | MCL_ONFAULT) || sched_setscheduler(0, SCHED_FIFO, &first))
+	if (!granted || mlockall(MCL_CURRENT | MCL_ONFAULT))
 		return aftl_fail(error, -errno, "--realtime: %s; it needs root or CAP_SYS_NICE",
 				 strerror(errno));
 	return 0;

@@ -252,6 +252,7 @@ static int decode_header(const struct replay_log *log, const u8 *bytes,
 			 struct replay_log_header *header, struct aftl_error *error)
 {
 	int ret = check_header(log, bytes, error);
+	const u8 *name = bytes + AT_NAMES;
 	u32 i;
 
 	header->entries = aftl_get(bytes + 32, 8);
@@ -259,9 +260,8 @@ static int decode_header(const struct replay_log *log, const u8 *bytes,
 	header->classes = aftl_get(bytes + 48, 4);
 	header->closed_depth = aftl_get(bytes + 52, 4);
 	header->limit = aftl_get(bytes + 56, 4);
-	for (i = 0; i < AFTL_RECORD_CLASSES; i++)
-		get_text(header->class_names[i], bytes + AT_NAMES + i * AFTL_RECORD_NAME_SIZE,
-			 AFTL_RECORD_NAME_SIZE);
+	for (i = 0; i < AFTL_RECORD_CLASSES; i++, name += AFTL_RECORD_NAME_SIZE)
+		get_text(header->class_names[i], name, AFTL_RECORD_NAME_SIZE);
 	get_text(header->engine, bytes + AT_ENGINE, AFTL_RECORD_TEXT_SIZE);
 	get_text(header->tool_version, bytes + AT_TOOL, AFTL_RECORD_TEXT_SIZE);
 	get_text(header->about, bytes + AT_ABOUT, AFTL_RECORD_PROVENANCE_SIZE);

@@ -60,7 +60,7 @@ static const struct option_line lines[] = {
 	NUMBER("requests", COUNT, requests, 1, U64_MAX, "N", "the first N only"),
 	NUMBER("spin", TIME, spin_ns, 0, 1000000000, "TIME",
 	       "do not sleep so long before each request (default 0)"),
-	SWITCH(0, "realtime", realtime, "run before all ordinary processes (needs a right)"),
+	SWITCH(0, "realtime", realtime, "fail unless it can run before all ordinary processes"),
 	TITLE("Where to"),
 	SWITCH(0, "fold", fold, "addresses beyond the target begin again at its start"),
 	NUMBER("align", BYTES, align_bytes, 512, 1 << 20, "SIZE",

@@ -87,12 +87,12 @@ static int fold_stream(struct replay *replay, u64 bytes, struct aftl_error *erro
 	return stream_survey(replay->stream, &replay->survey, error);
 }
 
-/* A whole number of what requests are multiples of. */
+/* Such that requests that come round are multiples of what they were, up to 4 KiB. */
 static u64 usable_bytes(const struct replay *replay)
 {
 	u64 grain = max(replay->survey.grain_bytes, (u64)replay->run.target.sector);
 
-	grain = min(grain, 1ULL << 20);
+	grain = min(grain, 4096ULL);
 	return replay->run.target.size / grain * grain;
 }
 

@@ -19,7 +19,7 @@
 #include "trace-format.h"
 
 /* Addresses so near each other have the same draw. */
-#define CLASS_RULE_SHARE_BYTES (1ULL << 20)
+#define CLASS_RULE_SHARE_BYTES 1048576ULL
 
 struct class_rule;
 

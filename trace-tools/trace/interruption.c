@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <signal.h>
-#include <stddef.h>
+#include <stdatomic.h>
 
 #include "aftl-host.h"
 #include "interruption.h"
 
-static volatile sig_atomic_t seen;
+static atomic_bool seen;
 
 static void note(int number __maybe_unused)
 {
-	seen = 1;
+	atomic_store(&seen, true);
 }
 
 void interruption_catch(void)
@@ -24,5 +24,5 @@ void interruption_catch(void)
 
 bool interrupted(void)
 {
-	return seen;
+	return atomic_load(&seen);
 }

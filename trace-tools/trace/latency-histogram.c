@@ -72,7 +72,7 @@ u64 latency_mean(const struct latency_histogram *latency)
 
 u64 latency_quantile(const struct latency_histogram *latency, u32 per_million)
 {
-	u64 wanted = (u64)DIV_ROUND_UP((unsigned __int128)latency->count * per_million, 1000000);
+	u64 wanted = (u64)DIV_ROUND_UP((__uint128_t)latency->count * per_million, 1000000);
 	u64 seen = 0;
 	u32 i;
 

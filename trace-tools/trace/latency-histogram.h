@@ -22,7 +22,7 @@
  */
 struct latency_histogram {
 	u64 count;
-	unsigned __int128 sum;
+	__uint128_t sum;
 	u64 least;
 	u64 greatest;
 	u64 *buckets;

@@ -46,16 +46,16 @@ static void scale(const struct trace_change *change, struct trace_request *reque
 {
 	u64 step = request->offset / TRACE_SCALE_BYTES;
 
-	step = (u64)((unsigned __int128)step * change->scale / TRACE_SCALE_ONE);
+	step = (u64)((__uint128_t)step * change->scale / TRACE_SCALE_ONE);
 	request->offset = step * TRACE_SCALE_BYTES + request->offset % TRACE_SCALE_BYTES;
 }
 
-static int fold(struct trace_change *change, struct trace_request *request,
-		struct trace_request *rest, struct aftl_error *error)
+static int fold_back(struct trace_change *change, struct trace_request *request,
+		     struct trace_request *rest, struct aftl_error *error)
 {
 	if (request->bytes > change->fold)
 		return aftl_fail(error, -ERANGE,
-				 "a request of %llu bytes is larger than --fold",
+				 "--fold is smaller than a request of %llu bytes",
 				 (unsigned long long)request->bytes);
 	change->folded += request->offset + request->bytes > change->fold;
 	request->offset %= change->fold;
@@ -92,7 +92,7 @@ int trace_change_apply(struct trace_change *change, struct trace_request *reques
 	if (change->scale)
 		scale(change, request);
 	if (change->fold)
-		ret = fold(change, request, rest, error);
+		ret = fold_back(change, request, rest, error);
 	if (!ret && rest->bytes && !change->keep_time)
 		rest->t_ns = request->t_ns;
 	if (!ret && change->device_bytes &&

@@ -8,7 +8,7 @@
 #include "trace-options.h"
 
 /* Requests near each other stay or go together. */
-#define TRACE_SAMPLE_BYTES (1ULL << 20)
+#define TRACE_SAMPLE_BYTES 1048576ULL
 
 /* What --scale-lba keeps together. */
 #define TRACE_SCALE_BYTES 4096ULL

@@ -107,6 +107,7 @@ static void tell_preview(const struct copy *copy)
 static int begin(struct copy *copy, const char *path, struct aftl_error *error)
 {
 	struct trace_run *run = copy->run;
+	struct trace_classes classes = trace_run_classes(run);
 	int ret;
 
 	copy->output.path = copy->file.temporary;
@@ -114,7 +115,8 @@ static int begin(struct copy *copy, const char *path, struct aftl_error *error)
 		run->reader.merge.sources[0].file.device_bytes;
 	copy->output.source_format = trace_reader_format(&run->reader)->name;
 	copy->output.tool_version = approxftl_version();
-	copy->output.classes = trace_run_classes(run, &copy->output.class_names);
+	copy->output.class_names = classes.names;
+	copy->output.classes = classes.count;
 	copy->output.names = run->reader.names;
 	copy->provenance = provenance_text(run);
 	copy->output.provenance = copy->provenance;

@@ -19,8 +19,7 @@ static int read_all(struct trace_run *run, struct trace_summary *summary, struct
 static int put_json(const struct trace_run *run, const struct trace_summary *summary,
 		    struct aftl_error *error)
 {
-	const char (*names)[AFTL_RECORD_NAME_SIZE];
-	u32 classes = trace_run_classes(run, &names);
+	struct trace_classes classes = trace_run_classes(run);
 	struct json_writer json;
 	FILE *file = trace_run_json_begin(run, &json, error);
 
@@ -29,18 +28,17 @@ static int put_json(const struct trace_run *run, const struct trace_summary *sum
 	trace_run_describe_json(run, &json);
 	trace_run_losses_json(run, &json);
 	json_object(&json, "requests");
-	trace_summary_json(&json, summary, names, classes);
+	trace_summary_json(&json, summary, &classes);
 	json_end_object(&json);
 	return trace_run_json_end(run, &json, file, error);
 }
 
 static void put_text(const struct trace_run *run, const struct trace_summary *summary)
 {
-	const char (*names)[AFTL_RECORD_NAME_SIZE];
-	u32 classes = trace_run_classes(run, &names);
+	struct trace_classes classes = trace_run_classes(run);
 
 	trace_run_describe(run, stdout);
-	trace_summary_text(stdout, summary, names, classes);
+	trace_summary_text(stdout, summary, &classes);
 	trace_run_losses(run, stdout);
 }
 

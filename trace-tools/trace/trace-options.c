@@ -292,7 +292,7 @@ static int set_offset_unit(const char *name, u64 *unit, struct aftl_error *error
 	if (*unit || (text_below(&text, 1 << 20, unit) && *unit && text_at_end(&text)))
 		return 0;
 	return aftl_fail(error, -EINVAL,
-			 "--offset-unit: \"%.40s\" is not bytes, sectors or a number of bytes", name);
+			 "--offset-unit: \"%.40s\" is not bytes, sectors or a number", name);
 }
 
 static int set_device(const char *name, u32 *device, struct aftl_error *error)

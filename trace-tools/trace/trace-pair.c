@@ -12,11 +12,13 @@ static const char usage[] =
 /* Labels that are printed; --json has all. */
 #define SHOWN 20
 
+static const char title[] =
+	"t_ns,op,offset_bytes,bytes,latency_ns,pid,process,stream,class,said_by,fua,preflush";
+
 static void put_row(FILE *file, const struct trace_run *run, const struct trace_request *request,
 		    const char *name)
 {
-	const char (*names)[AFTL_RECORD_NAME_SIZE];
-	u32 classes = trace_run_classes(run, &names);
+	struct trace_classes classes = trace_run_classes(run);
 
 	fprintf(file, "%llu,%s,%llu,%llu,%llu,%u,", (unsigned long long)request->t_ns,
 		trace_op_names[request->op], (unsigned long long)request->offset,
@@ -25,7 +27,7 @@ static void put_row(FILE *file, const struct trace_run *run, const struct trace_
 	for (; name && *name; name++)
 		fputc(*name == ',' || *name == '"' || *name < ' ' ? '_' : *name, file);
 	fprintf(file, ",%u,%s,%s,%u,%u\n", request->stream,
-		request->class < classes ? names[request->class] : "",
+		request->class < classes.count ? classes.names[request->class] : "",
 		request->op == AFTL_OP_WRITE ? trace_by_names[request->by] : "", request->fua,
 		request->preflush);
 }
@@ -58,8 +60,7 @@ static int read_with_rows(struct trace_run *run, struct trace_summary *summary,
 	if (!rows)
 		return aftl_fail(error, -errno, "%.120s: cannot create: %s", file.path,
 				 strerror(errno));
-	fputs("t_ns,op,offset_bytes,bytes,latency_ns,pid,process,stream,class,said_by,fua,preflush\n",
-	      rows);
+	fprintf(rows, "%s\n", title);
 	ret = read_all(run, summary, rows, error);
 	if (fflush(rows) || ferror(rows))
 		ret = ret ? ret : aftl_fail(error, -EIO, "%.120s: cannot write", file.path);
@@ -88,8 +89,7 @@ static void put_remarks(const struct trace_run *run, struct json_writer *json)
 static int put_json(const struct trace_run *run, const struct trace_summary *summary,
 		    struct aftl_error *error)
 {
-	const char (*names)[AFTL_RECORD_NAME_SIZE];
-	u32 classes = trace_run_classes(run, &names);
+	struct trace_classes classes = trace_run_classes(run);
 	struct json_writer json;
 	FILE *file = trace_run_json_begin(run, &json, error);
 
@@ -98,7 +98,7 @@ static int put_json(const struct trace_run *run, const struct trace_summary *sum
 	trace_run_describe_json(run, &json);
 	trace_run_losses_json(run, &json);
 	json_object(&json, "requests");
-	trace_summary_json(&json, summary, names, classes);
+	trace_summary_json(&json, summary, &classes);
 	json_end_object(&json);
 	put_remarks(run, &json);
 	return trace_run_json_end(run, &json, file, error);
@@ -106,11 +106,10 @@ static int put_json(const struct trace_run *run, const struct trace_summary *sum
 
 static void put_text(const struct trace_run *run, const struct trace_summary *summary)
 {
-	const char (*names)[AFTL_RECORD_NAME_SIZE];
-	u32 classes = trace_run_classes(run, &names);
+	struct trace_classes classes = trace_run_classes(run);
 	u32 i;
 
-	trace_summary_text(stdout, summary, names, classes);
+	trace_summary_text(stdout, summary, &classes);
 	for (i = 0; i < min(run->reader.remark_count, (u32)SHOWN); i++)
 		printf("at %llu ns: %s\n",
 		       (unsigned long long)(run->reader.remarks[i].t_ns - summary->first_ns),

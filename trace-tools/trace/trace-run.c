@@ -124,13 +124,14 @@ int trace_run_next(struct trace_run *run, struct trace_request *request, struct 
 	return ret;
 }
 
-u32 trace_run_classes(const struct trace_run *run, const char (**names)[AFTL_RECORD_NAME_SIZE])
+struct trace_classes trace_run_classes(const struct trace_run *run)
 {
 	static const char usual[][AFTL_RECORD_NAME_SIZE] = { "precise", "approximate" };
 	const struct trace_file *file = &run->reader.merge.sources[0].file;
 
-	*names = file->class_names ? file->class_names : usual;
-	return file->class_names ? file->classes : ARRAY_SIZE(usual);
+	if (file->class_names)
+		return (struct trace_classes){ file->class_names, file->classes };
+	return (struct trace_classes){ usual, ARRAY_SIZE(usual) };
 }
 
 void trace_run_describe(const struct trace_run *run, FILE *out)

@@ -38,8 +38,8 @@ void trace_run_end(struct trace_run *run);
 int __must_check trace_run_next(struct trace_run *run, struct trace_request *request,
 				struct aftl_error *error);
 
-/* The names of the classes of the source, and how many. */
-u32 trace_run_classes(const struct trace_run *run, const char (**names)[AFTL_RECORD_NAME_SIZE]);
+/* The classes of the source. */
+struct trace_classes trace_run_classes(const struct trace_run *run);
 
 /* One line for each file: format, units. */
 void trace_run_describe(const struct trace_run *run, FILE *out);

@@ -248,13 +248,13 @@ static void put_operations(struct json_writer *json, const struct trace_summary 
 }
 
 static void put_classes(struct json_writer *json, const struct trace_summary *summary,
-			const char (*class_names)[AFTL_RECORD_NAME_SIZE], u32 classes)
+			const struct trace_classes *classes)
 {
 	int i;
 
 	json_object(json, "write_classes");
-	for (i = 0; i < (int)classes; i++)
-		put_share(json, class_names[i], summary,
+	for (i = 0; i < (int)classes->count; i++)
+		put_share(json, classes->names[i], summary,
 			  &(struct selection){ -1, AFTL_OP_WRITE, i, -1 });
 	json_end_object(json);
 	json_object(json, "write_classes_said_by");
@@ -278,13 +278,14 @@ static void put_processes(struct json_writer *json, const struct trace_summary *
 static void put_depth(struct json_writer *json, const struct trace_summary *summary)
 {
 	json_record(json, "depth");
-	json_fixed(json, "met_mean", scaled_ratio(summary->depth_sum, summary->depth_known, 1000), 3);
+	json_fixed(json, "met_mean",
+		   scaled_ratio(summary->depth_sum, summary->depth_known, 1000), 3);
 	json_u64(json, "max", summary->depth_max);
 	json_end_object(json);
 }
 
 void trace_summary_json(struct json_writer *json, const struct trace_summary *summary,
-			const char (*class_names)[AFTL_RECORD_NAME_SIZE], u32 classes)
+			const struct trace_classes *classes)
 {
 	json_u64(json, "first_ns", summary->first_ns);
 	json_u64(json, "span_ns", summary->last_ns - summary->first_ns);
@@ -294,7 +295,7 @@ void trace_summary_json(struct json_writer *json, const struct trace_summary *su
 	json_u64(json, "preflush_requests", summary->preflush);
 	put_share(json, "all", summary, &everything);
 	put_operations(json, summary);
-	put_classes(json, summary, class_names, classes);
+	put_classes(json, summary, classes);
 	put_processes(json, summary);
 	put_depth(json, summary);
 }
@@ -349,7 +350,7 @@ static void text_title(struct text_table *table)
 }
 
 static void text_rows(struct text_table *table, const struct trace_summary *summary,
-		      const char (*class_names)[AFTL_RECORD_NAME_SIZE], u32 classes)
+		      const struct trace_classes *classes)
 {
 	int i;
 
@@ -357,9 +358,9 @@ static void text_rows(struct text_table *table, const struct trace_summary *summ
 	for (i = 0; i < AFTL_OPS; i++)
 		text_share(table, summary, (struct selection){ -1, i, -1, -1 }, "",
 			   trace_op_names[i]);
-	for (i = 0; i < (int)classes; i++)
+	for (i = 0; i < (int)classes->count; i++)
 		text_share(table, summary, (struct selection){ -1, AFTL_OP_WRITE, i, -1 },
-			   "write, ", class_names[i]);
+			   "write, ", classes->names[i]);
 	for (i = TRACE_BY_NOBODY + 1; i < TRACE_BYS; i++)
 		text_share(table, summary, (struct selection){ -1, AFTL_OP_WRITE, -1, i },
 			   "write, said by ", trace_by_names[i]);
@@ -369,7 +370,7 @@ static void text_rows(struct text_table *table, const struct trace_summary *summ
 }
 
 void trace_summary_text(FILE *out, const struct trace_summary *summary,
-			const char (*class_names)[AFTL_RECORD_NAME_SIZE], u32 classes)
+			const struct trace_classes *classes)
 {
 	struct text_table table;
 	char text[HUMAN_SIZE];
@@ -380,11 +381,11 @@ void trace_summary_text(FILE *out, const struct trace_summary *summary,
 	fprintf(out, "addresses up to %s, streams %u\n", text, trace_summary_streams(summary));
 	text_table_begin(&table, 10, 1);
 	text_title(&table);
-	text_rows(&table, summary, class_names, classes);
+	text_rows(&table, summary, classes);
 	text_table_end(&table, out);
 	if (!summary->depth_known)
 		return;
 	human_fixed(text, scaled_ratio(summary->depth_sum, summary->depth_known, 100), 2, "");
-	fprintf(out, "requests met %s under way on average, themselves included, and at most %llu\n",
+	fprintf(out, "requests met %s under way on average, with themselves, and at most %llu\n",
 		text, (unsigned long long)summary->depth_max);
 }

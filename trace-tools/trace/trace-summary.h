@@ -78,6 +78,12 @@ struct trace_summary {
 	u32 processes;
 };
 
+/* What classes are called, and how many there are. */
+struct trace_classes {
+	const char (*names)[AFTL_RECORD_NAME_SIZE];
+	u32 count;
+};
+
 struct trace_summary *trace_summary_create(void);
 void trace_summary_free(struct trace_summary *summary);
 
@@ -89,8 +95,8 @@ u32 trace_summary_streams(const struct trace_summary *summary);
 
 /* Members of the object that is open. */
 void trace_summary_json(struct json_writer *json, const struct trace_summary *summary,
-			const char (*class_names)[AFTL_RECORD_NAME_SIZE], u32 classes);
+			const struct trace_classes *classes);
 void trace_summary_text(FILE *out, const struct trace_summary *summary,
-			const char (*class_names)[AFTL_RECORD_NAME_SIZE], u32 classes);
+			const struct trace_classes *classes);
 
 #endif

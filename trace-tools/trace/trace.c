@@ -42,7 +42,7 @@ static const struct trace_verb *find_verb(const char *name)
 	return NULL;
 }
 
-static void help(FILE *out)
+static void put_help(FILE *out)
 {
 	unsigned int i;
 
@@ -75,11 +75,11 @@ int main(int argc, char **argv)
 	const struct trace_verb *verb;
 
 	if (!name) {
-		help(stderr);
+		put_help(stderr);
 		return EXIT_USAGE;
 	}
 	if (!strcmp(name, "-h") || !strcmp(name, "--help") || !strcmp(name, "help")) {
-		help(stdout);
+		put_help(stdout);
 		return EXIT_DONE;
 	}
 	if (!strcmp(name, "-V") || !strcmp(name, "--version")) {

@@ -13,7 +13,7 @@
 #include "app.h"
 
 /* Of points, which are two words each, so that a tile and its neighbour share a page. */
-#define TILE 32
+#define TILE 32UL
 #define TILE_WORDS (TILE * TILE * 2)
 
 /**
@@ -105,11 +105,11 @@ static u64 tile_of(const struct strip *strip, u64 along)
 /* One tile, between its place in a page and in the strip. */
 static void move_tile(struct strip *strip, u64 along, double *words, bool store)
 {
-	unsigned int i;
+	u64 i;
 
 	for (i = 0; i < TILE * TILE; i++) {
-		unsigned int line = strip->columns ? i % TILE : i / TILE;
-		unsigned int place = strip->columns ? i / TILE : i % TILE;
+		u64 line = strip->columns ? i % TILE : i / TILE;
+		u64 place = strip->columns ? i / TILE : i % TILE;
 		u64 at = line * strip->length + along * TILE + place;
 
 		if (store) {
@@ -204,7 +204,7 @@ static void pass(struct grid grid, bool columns, double sign, struct array *from
 		.length = TILE * (columns ? grid.rows : grid.columns),
 	};
 	complex double *roots = roots_of(strip.length, sign);
-	unsigned int line;
+	u64 line;
 
 	strip.points = file_buffer(TILE * strip.length * sizeof(*strip.points));
 	for (; strip.index < (columns ? grid.columns : grid.rows); strip.index++) {

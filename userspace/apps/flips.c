@@ -3,7 +3,7 @@
 
 #include "flips.h"
 
-#define PIECE (16 * FILE_UNIT)
+#define PIECE (16UL * FILE_UNIT)
 
 static u64 differing_bits(const u64 *a, const u64 *b, size_t bytes)
 {

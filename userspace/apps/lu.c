@@ -8,6 +8,7 @@
 #include "app.h"
 
 #define BLOCK 64
+static_assert(BLOCK * BLOCK == ARRAY_PAGE_WORDS, "a block is a page");
 
 static bool refuses(const struct app_setup *setup)
 {
@@ -22,8 +23,8 @@ static double element(const struct app_setup *setup, u64 row, u64 column)
 
 static double matrix_word(const struct app_setup *setup, u64 index)
 {
-	u64 side = setup->size / BLOCK, block = index / (BLOCK * BLOCK);
-	u64 inside = index % (BLOCK * BLOCK);
+	u64 side = setup->size / BLOCK, block = index / ARRAY_PAGE_WORDS;
+	u64 inside = index % ARRAY_PAGE_WORDS;
 
 	return element(setup, block / side * BLOCK + inside / BLOCK,
 		       block % side * BLOCK + inside % BLOCK);

@@ -6,7 +6,9 @@
 
 #include "app.h"
 
-#define PAGE_POINTS (ARRAY_PAGE_WORDS / 2)
+/* Points in a page: two words each. */
+#define PAGE_POINTS 2048
+static_assert(2 * PAGE_POINTS == ARRAY_PAGE_WORDS, "a page is full");
 
 static bool refuses(const struct app_setup *setup)
 {
@@ -39,10 +41,11 @@ static int create(const struct app_place *place, const struct app_setup *setup,
 
 static double estimate(const double *words)
 {
-	unsigned int i, inside = 0;
+	const double *end = words + ARRAY_PAGE_WORDS;
+	unsigned int inside = 0;
 
-	for (i = 0; i < PAGE_POINTS; i++)
-		inside += words[2 * i] * words[2 * i] + words[2 * i + 1] * words[2 * i + 1] <= 1;
+	for (; words < end; words += 2)
+		inside += words[0] * words[0] + words[1] * words[1] <= 1;
 	return 4.0 * inside / PAGE_POINTS;
 }
 

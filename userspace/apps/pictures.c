@@ -253,7 +253,7 @@ static void compare_piece(struct video *video, u64 row, struct app_result *resul
 /* Every frame says the same of itself. */
 static int check_header(struct video *video, struct aftl_error *error)
 {
-	char *header = file_buffer(2 * HEADER_BYTES), *wanted = header + HEADER_BYTES;
+	char *header = file_buffer(2UL * HEADER_BYTES), *wanted = header + HEADER_BYTES;
 	int ret;
 
 	make_header(&video->setup, wanted);

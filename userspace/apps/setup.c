@@ -48,18 +48,19 @@ static void pad(char *at, const char *end)
 void header_make(char *header, const char *magic, const struct app_setup *setup,
 		 const char *tail)
 {
+	char text[HEADER_BYTES + 1], *end = text + HEADER_BYTES - strlen(tail);
 	struct app_setup copy = *setup;
-	char *end = header + HEADER_BYTES - strlen(tail);
 	size_t used;
 	unsigned int i;
 
-	used = scnprintf(header, HEADER_BYTES, "%s\n", magic);
+	used = scnprintf(text, HEADER_BYTES, "%s\n", magic);
 	for (i = 0; i < APP_PARAMETERS; i++)
-		used += scnprintf(header + used, HEADER_BYTES - used, "# %s %llu\n",
+		used += scnprintf(text + used, HEADER_BYTES - used, "# %s %llu\n",
 				  app_parameters[i].name,
 				  (unsigned long long)*setup_value(&copy, i));
-	pad(header + used, end);
-	memcpy(end, tail, strlen(tail));
+	pad(text + used, end);
+	scnprintf(end, strlen(tail) + 1, "%s", tail);
+	memcpy(header, text, HEADER_BYTES);
 }
 
 static void take_line(struct app_setup *setup, const char *name, u64 value)

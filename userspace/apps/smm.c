@@ -181,8 +181,8 @@ static int iterate(struct matrix *matrix, struct array *vectors, const struct ap
 }
 
 /* The vector goes where the first round looks for it. */
-static int begin(struct array *vectors, const struct app_place *place,
-		 const struct app_setup *setup, u64 *repaired, struct aftl_error *error)
+static int begin_with(struct array *vectors, const struct app_place *place,
+		      const struct app_setup *setup, u64 *repaired, struct aftl_error *error)
 {
 	struct array_shape in = vector_shape(setup), out = product_shape(setup), other = out;
 	struct array vector, *const all[] = { &vector };
@@ -211,7 +211,7 @@ static int compute(const struct app_place *place, const struct app_setup *setup,
 
 	ret = get_matrix(&matrix, array_open, place, setup, error);
 	if (!ret)
-		ret = begin(vectors, place, setup, &result->repaired, error);
+		ret = begin_with(vectors, place, setup, &result->repaired, error);
 	if (!ret)
 		ret = iterate(&matrix, vectors, setup, error);
 	ret = put_matrix(&matrix, ret, &result->repaired, error);

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The requests that md and the simulator's array get, and the comparison of the two.
+
+The array itself runs in a virtual machine: make raid.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[2]
+SCRIPT = TOP / "userspace/raid/compare.py"
+
+
+def load() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("compare", SCRIPT)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["compare"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+compare = load()
+
+
+def test_requests_stay_inside_and_return() -> None:
+    capacity = 3 * 2**20
+    requests = compare.short_lived(capacity, 5000)
+    assert requests == compare.short_lived(capacity, 5000)
+    assert all(0 <= at <= capacity - compare.REQUEST for at, _ in requests)
+    assert len({at for at, _ in requests}) < len(requests) / 10
+    assert sum(size for _, size in compare.full_pass(capacity)) == capacity
+
+
+def counters(factor: float) -> dict[str, int]:
+    """What a member counts: 1000 units of the host, as many moved."""
+    return {
+        "host_write_units": int(1000 * factor), "programmed_host_units": int(1000 * factor),
+        "programmed_gc_units": int(1000 * factor), "padded_units": 0, "reprogrammed_pages": 0,
+        "array_erases": int(50 * factor),
+    }
+
+
+def fake(folder: Path, policy: str, factor: float) -> None:
+    """Write the results of an array of four; the simulator's is the same but for a factor."""
+    (folder / "md").mkdir(exist_ok=True)
+    for number in range(1, 5):
+        member = {"devices": [{"counters": counters(1)}]}
+        (folder / f"md/{policy}.member-{number}.json").write_text(json.dumps(member))
+    write = {"io_bytes": 2000 * compare.UNIT, "clat_ns": {"mean": 1e6}}
+    (folder / f"md/{policy}.fio.json").write_text(json.dumps({"jobs": [{"write": write}]}))
+    run = {
+        "counters": counters(4 * factor) | {"host_write_units": 2000},
+        "raid": {"data_write_units": 2000, "parity_write_units": 2000},
+        "timing": {"write_response": {"mean_ns": 5e6}},
+    }
+    (folder / f"{policy}.sim.json").write_text(json.dumps(run))
+
+
+@pytest.mark.parametrize(("factor", "agrees"), [(1.0, True), (1.2, True), (1.4, False)])
+def test_arrays_agree_within_the_tolerance(tmp_path: Path, factor: float, agrees: bool) -> None:
+    for policy in compare.POLICIES:
+        fake(tmp_path, policy, factor)
+    assert compare.report(tmp_path, 4) is agrees
+
+
+def test_changes_must_have_one_direction(
+        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fake(tmp_path, "tlc", 1.0)
+    fake(tmp_path, "ressd", 1.0)
+    path = tmp_path / "ressd.sim.json"
+    run = json.loads(path.read_text())
+    run["counters"]["array_erases"] = 220
+    path.write_text(json.dumps(run))
+    for number in range(1, 5):
+        member = {"devices": [{"counters": counters(1) | {"array_erases": 46}}]}
+        (tmp_path / f"md/ressd.member-{number}.json").write_text(json.dumps(member))
+    assert compare.report(tmp_path, 4) is False
+    assert "differs, up to" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("members", ["3", "11", "few"])
+def test_number_of_devices(members: str) -> None:
+    done = subprocess.run([TOP / "userspace/raid/raid", members], capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 2 and "4 to 10" in done.stderr
