@@ -35,6 +35,7 @@ static const struct verb verbs[] = {
 	{ "tag", "say which data may lose bits, and look at them", tag_main },
 	{ "trace", "capture, convert and pair block traces", other_program_main },
 	{ "synth", "make a synthetic stream of requests", other_program_main },
+	{ "app", "run an application that tags its data", other_program_main },
 	{ "replay", "replay a stream of requests on a device", other_program_main },
 	{ "sweep", "simulate all combinations of policies, workloads and parameters",
 	  other_program_main },
