@@ -136,13 +136,13 @@ class Tap:
 def compile_it(build: Build) -> tuple[Path | None, str]:
     """Build the program in a directory of its own; it and what make said."""
     place = BUILD / "determinism" / "".join(c if c.isalnum() else "-" for c in build.name)
+    program = place / build.folder / "approxftl"
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
     done = subprocess.run(
         ["make", "-C", TOP, f"-j{os.cpu_count()}", f"O={place}", f"CC={build.compiler}",
-         *build.options, "all"],
+         *build.options, program],
         env=environment, capture_output=True, text=True, check=False,
     )
-    program = place / build.folder / "approxftl"
     return (program, "") if done.returncode == 0 else (None, done.stderr)
 
 

@@ -6,10 +6,10 @@ replay-log.py LOG DEVICE MARK STATES SEED
 
 LOG was written by dm-log-writes, see Documentation/admin-guide/device-mapper/log-writes.rst
 in the kernel's sources; the device that it is about was zero before. A state holds everything
-up to a flush or a write that was forced to the medium. Every other state also holds a part of
-what was written between that flush and the next one: a disk with a volatile cache may keep any
-of it, sector by sector. States are drawn by SEED from what follows the first mark of that
-name, as many as asked for; 0 stands for two of every flush.
+up to a flush or a write that was forced to the medium. Most also hold a part of what was written
+between that flush and the next one: a disk with a volatile cache may keep any of it, sector by
+sector. States are drawn by SEED from what follows the first mark of that name, as many as asked
+for; 0 stands for two of every flush.
 
 Each state is written to DEVICE, and a line says its number, the last mark in it, and what it
 is. Then a line from standard input is waited for.
@@ -28,6 +28,7 @@ from dataclasses import dataclass
 SECTOR = 512
 MAGIC = 0x6A736677736872
 FLUSH, FUA, DISCARD, MARK = 1, 2, 4, 8
+END = "dm-log-writes-end"  # its own mark, when it is removed
 ENTRY = struct.Struct("<QQQQ")  # sector, sectors, flags, bytes of a mark
 CHUNK = 1 << 20
 
@@ -53,7 +54,8 @@ def parse(log: mmap.mmap) -> Iterator[Entry]:
         inside = at + ENTRY.size
         at += sector
         if flags & MARK:
-            yield Entry(0, flags, b"", log[inside : inside + length].rstrip(b"\0").decode())
+            name = log[inside : inside + length].rstrip(b"\0").decode()
+            yield Entry(0, flags, b"", "" if name == END else name)
         elif flags & DISCARD:
             yield Entry(first * sector, flags, bytes(sectors * sector))
         else:
@@ -146,7 +148,7 @@ class Replay:
             self.show(self.mark, "nothing after it")
             return
         before = self.medium.image[:]
-        mark, about = self.loosen(self.draw.randint(point, max(point, after - 1)))
+        mark, about = self.loosen(after - 1)
         self.show(mark, about)
         self.medium.image[:] = before
 
@@ -177,7 +179,7 @@ def main(log: str, device: str, mark: str, states: int, seed: int) -> None:
     points = choose(entries, mark, states, draw)
     replay = Replay(entries, Medium(device, size), draw)
     for number, point in enumerate(points):
-        replay.visit(point, next_flush(entries, point), number % 2 == 1)
+        replay.visit(point, next_flush(entries, point), number % (3 if states else 2) > 0)
 
 
 if __name__ == "__main__":

