@@ -490,13 +490,13 @@ static struct aftl_redo *find_redo(struct aftl_lun *lun, const struct aftl_block
  */
 void aftl_job_redo(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_placement *placement)
 {
-	u32 begin = placement->page * ftl->geo.page_units;
-	u32 end = begin + aftl_placement_units(ftl, placement);
+	u32 first = placement->page * ftl->geo.page_units;
+	u32 end = first + aftl_placement_units(ftl, placement);
 	struct aftl_redo *redo = find_redo(lun, placement->block);
 
 	ftl->stats.counters.repeated_programs++;
 	if (redo < lun->redo + lun->redo_blocks) {
-		redo->begin = min(redo->begin, begin);
+		redo->begin = min(redo->begin, first);
 		redo->end = max(redo->end, end);
 		return;
 	}
@@ -505,7 +505,7 @@ void aftl_job_redo(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_pla
 	lun->redo[lun->redo_blocks++] = (struct aftl_redo){
 		.block = placement->block,
 		.erases = placement->block->erases,
-		.begin = begin,
+		.begin = first,
 		.end = end,
 	};
 }

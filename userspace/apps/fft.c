@@ -102,17 +102,6 @@ static u64 tile_of(const struct strip *strip, u64 along)
 				strip->index * strip->grid.columns + along;
 }
 
-/* Of parts that may be infinite, for which CMPLX() is; not every compiler has it. */
-static complex double complex_of(double real, double imaginary)
-{
-	union {
-		double parts[2];
-		complex double whole;
-	} number = { .parts = { real, imaginary } };
-
-	return number.whole;
-}
-
 /* One tile, between its place in a page and in the strip. */
 static void move_tile(struct strip *strip, u64 along, double *words, bool store)
 {
@@ -127,7 +116,7 @@ static void move_tile(struct strip *strip, u64 along, double *words, bool store)
 			words[2 * i] = creal(strip->points[at]);
 			words[2 * i + 1] = cimag(strip->points[at]);
 		} else {
-			strip->points[at] = complex_of(words[2 * i], words[2 * i + 1]);
+			strip->points[at] = words[2 * i] + I * words[2 * i + 1];
 		}
 	}
 }
@@ -186,7 +175,7 @@ static complex double *roots_of(u64 n, double sign)
 	u64 k;
 
 	for (k = 0; k < n; k++)
-		roots[k] = cexp(complex_of(0, sign * 2 * M_PI * (double)k / (double)n));
+		roots[k] = cexp(I * sign * 2 * M_PI * (double)k / (double)n);
 	return roots;
 }
 
@@ -201,7 +190,7 @@ static void twiddle(struct strip *strip, double sign)
 
 		for (row = 0; row < strip->length; row++)
 			strip->points[line * strip->length + row] *=
-				cexp(complex_of(0, turn * (double)row));
+				cexp(I * turn * (double)row);
 	}
 }
 
