@@ -2,75 +2,19 @@
 /*
  * "approxftl format".
  */
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "complain.h"
 #include "core-memory.h"
 #include "human-units.h"
 #include "run.h"
+#include "uuid.h"
 #include "verbs.h"
 #include "volume-verbs.h"
 
 /* What must be zero at either end of a medium that is taken for empty. */
 #define HEAD_BYTES 65536
 #define TAIL_BYTES 4096
-
-/* UUIDs */
-
-void uuid_print(const u8 uuid[AFTL_UUID_BYTES], char text[UUID_TEXT_SIZE])
-{
-	static const char hex[] = "0123456789abcdef";
-	unsigned int i;
-
-	for (i = 0; i < AFTL_UUID_BYTES; i++) {
-		if (i == 4 || i == 6 || i == 8 || i == 10)
-			*text++ = '-';
-		*text++ = hex[uuid[i] >> 4];
-		*text++ = hex[uuid[i] & 15];
-	}
-	*text = '\0';
-}
-
-#define NO_DIGIT 16U
-
-static unsigned int digit(char letter)
-{
-	if (letter >= '0' && letter <= '9')
-		return (unsigned int)(letter - '0');
-	letter |= 32;
-	return letter >= 'a' && letter <= 'f' ? (unsigned int)(letter - 'a') + 10 : NO_DIGIT;
-}
-
-int uuid_parse(u8 uuid[AFTL_UUID_BYTES], const char *text, struct aftl_error *error)
-{
-	const char *at = text;
-	unsigned int i;
-
-	for (i = 0; i < AFTL_UUID_BYTES; i++) {
-		if ((i == 4 || i == 6 || i == 8 || i == 10) && *at++ != '-')
-			break;
-		if (digit(at[0]) == NO_DIGIT || digit(at[1]) == NO_DIGIT)
-			break;
-		uuid[i] = (u8)(digit(at[0]) << 4 | digit(at[1]));
-		at += 2;
-	}
-	if (i == AFTL_UUID_BYTES && !*at)
-		return 0;
-	return aftl_fail(error, -EINVAL,
-			 "\"%.40s\" is no UUID such as 8e41f2c6-0b3a-4d5e-9f70-123456789abc", text);
-}
-
-/* A random one, as RFC 9562 numbers them. */
-static int draw_uuid(u8 uuid[AFTL_UUID_BYTES], struct aftl_error *error)
-{
-	if (getrandom(uuid, AFTL_UUID_BYTES, 0) != AFTL_UUID_BYTES)
-		return aftl_fail(error, -errno, "there are no random numbers: %s",
-				 strerror(errno));
-	uuid[6] = (uuid[6] & 0x0f) | 0x40;
-	uuid[8] = (uuid[8] & 0x3f) | 0x80;
-	return 0;
-}
 
 /* What shall be made */
 
@@ -140,7 +84,7 @@ static int set_uuid(struct making *making, struct aftl_error *error)
 	const char *uuid = making->options->uuid;
 
 	return uuid ? uuid_parse(making->super.uuid, uuid, error) :
-		      draw_uuid(making->super.uuid, error);
+		      uuid_draw(making->super.uuid, error);
 }
 
 static int understand(struct making *making, struct aftl_error *error)

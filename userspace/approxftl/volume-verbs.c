@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "complain.h"
+#include "uuid.h"
 #include "volume-verbs.h"
 
 static enum exit_code code_of(int ret)

@@ -8,12 +8,6 @@
 #include "device-verbs.h"
 #include "medium-file.h"
 
-#define UUID_TEXT_SIZE 37
-
-void uuid_print(const u8 uuid[AFTL_UUID_BYTES], char text[UUID_TEXT_SIZE]);
-int __must_check uuid_parse(u8 uuid[AFTL_UUID_BYTES], const char *text,
-			    struct aftl_error *error);
-
 /* Says @error of @path and makes @ret, a negative error number, an exit code. */
 enum exit_code volume_failed(const struct device_options *options, const char *path, int ret,
 			     const struct aftl_error *error);
