@@ -254,9 +254,6 @@ u64 aftl_now(const struct aftl *ftl);
 /* Requests submitted and not complete. */
 u32 aftl_pending(const struct aftl *ftl);
 
-/* There are writes in the buffer that are complete for the host and not on flash. */
-bool aftl_buffered_writes(const struct aftl *ftl);
-
 /* Tags that accept() may use are below this. */
 u32 aftl_tags(const struct aftl *ftl);
 

@@ -20,11 +20,6 @@ u32 aftl_pending(const struct aftl *ftl)
 	return ftl->requests;
 }
 
-bool aftl_buffered_writes(const struct aftl *ftl)
-{
-	return aftl_buffered(ftl) && ftl->free_write_count != ftl->write_commands;
-}
-
 u32 aftl_tags(const struct aftl *ftl)
 {
 	return ftl->write_commands;

@@ -126,8 +126,8 @@ PARAM(virtual_layers, CHOICE, 0, 1, AFTL_OFF,
 PARAM(history, COUNT, 0, 2, 1, "accesses of a unit that are remembered beside the present (agcr)")
 PARAM(rewrite, CHOICE, 0, 2, AFTL_REWRITE_ANY,
 	"read-only data that idle dies write again: none, of low cost, of any but high cost (agcr)")
-PARAM(tvr_mode, CHOICE, 0, 1, AFTL_TVR_BLOCK,
-	"which writes give up margins: short-lived data in blocks of their own, or all (tvr)")
+PARAM(tvr_mode, CHOICE, 0, 2, AFTL_TVR_BLOCK,
+	"which writes give up margins: of data overwritten in time, all, or those with a tag (tvr)")
 PARAM(tvr_margin, PERCENT, 0, 10000, 0, "share of the margins that is kept (tvr)")
 PARAM(tvr_retention, TIME, 2 * DAY, 3650 * DAY, 7 * DAY,
 	"how old data without margins may become before it is written again (tvr)")

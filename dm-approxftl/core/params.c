@@ -12,7 +12,7 @@ static const char *const suspend_words[] = { "off", "program", "erase", "both", 
 static const char *const fill_words[] = { "none", "sequential", "random", NULL };
 static const char *const cell_model_words[] = { "constant", "voltage", NULL };
 static const char *const rewrite_words[] = { "off", "low", "any", NULL };
-static const char *const tvr_mode_words[] = { "block", "device", NULL };
+static const char *const tvr_mode_words[] = { "block", "device", "tagged", NULL };
 
 #define one_shot_words switch_words
 #define buffer_safe_words switch_words

@@ -59,6 +59,7 @@ enum aftl_rewrite {
 enum aftl_tvr_mode {
 	AFTL_TVR_BLOCK,
 	AFTL_TVR_DEVICE,
+	AFTL_TVR_TAGGED,
 };
 
 enum aftl_param_type {

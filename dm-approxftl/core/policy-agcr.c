@@ -396,10 +396,7 @@ const struct aftl_policy_type aftl_policy_li = {
 	.reserve = 1,
 	.copy_passes = COSTS,
 	.ignores_tags = true,
-	.create = aftl_by_class_create,
-	.destroy = aftl_policy_delete,
-	.adopt = aftl_by_class_adopt,
-	.closed = aftl_by_class_closed,
+	AFTL_BY_CLASS_METHODS,
 	.place = place_li,
 	.copy = copy,
 };

@@ -23,10 +23,7 @@ const struct aftl_policy_type aftl_policy_baseline = {
 	.open_blocks = 1,
 	.reserve = 1,
 	.ignores_tags = true,
-	.create = aftl_by_class_create,
-	.destroy = aftl_policy_delete,
-	.adopt = aftl_by_class_adopt,
-	.closed = aftl_by_class_closed,
+	AFTL_BY_CLASS_METHODS,
 	.place = place,
 };
 
@@ -37,10 +34,7 @@ const struct aftl_policy_type aftl_policy_pageftl = {
 	.open_blocks = 1,
 	.reserve = 1,
 	.ignores_tags = true,
-	.create = aftl_by_class_create,
-	.destroy = aftl_policy_delete,
-	.adopt = aftl_by_class_adopt,
-	.closed = aftl_by_class_closed,
+	AFTL_BY_CLASS_METHODS,
 	.place = place,
 	.read_extra = aftl_default_retries_ns,
 };
@@ -52,9 +46,6 @@ const struct aftl_policy_type aftl_policy_traditional = {
 	.open_blocks = 1,
 	.reserve = 1,
 	.ignores_tags = true,
-	.create = aftl_by_class_create,
-	.destroy = aftl_policy_delete,
-	.adopt = aftl_by_class_adopt,
-	.closed = aftl_by_class_closed,
+	AFTL_BY_CLASS_METHODS,
 	.place = place,
 };

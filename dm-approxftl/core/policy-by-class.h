@@ -21,6 +21,13 @@ bool aftl_by_class_adopt(struct aftl_policy *policy, struct aftl_lun *lun,
 			 struct aftl_block *block);
 void aftl_by_class_closed(struct aftl_policy *policy, const struct aftl_block *block);
 
+/* Of a policy that keeps nothing else; it adds place(), at least. */
+#define AFTL_BY_CLASS_METHODS			\
+	.create = aftl_by_class_create,		\
+	.destroy = aftl_policy_delete,		\
+	.adopt = aftl_by_class_adopt,		\
+	.closed = aftl_by_class_closed
+
 /**
  * aftl_by_class_place() - next step of the open block number @kind of @lun
  * @policy: the policy itself

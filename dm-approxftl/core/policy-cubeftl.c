@@ -7,11 +7,9 @@
  * the next one is programmed and monitored like a leader. Reads begin with the references
  * that were good for the last read of the layer.
  *
- * cubeftl_minus does without the choice: layer by layer, leader then followers. vertftl
- * knows only what is true of a layer in any condition, and learns nothing.
+ * cubeftl_minus does without the choice: layer by layer, leader then followers.
  */
 #include "policies.h"
-#include "policy-by-class.h"
 #include "policy-by-layer.h"
 
 #define ACTIVE 2
@@ -349,19 +347,18 @@ static void restore(struct aftl_policy *policy, u64 index, u64 word)
 				index - aftl_u16_words(shown), word);
 }
 
-/* vertFTL */
-
-static int place_vert(struct aftl_policy *policy, struct aftl_lun *lun,
-		      const struct aftl_need *need, struct aftl_placement *placement)
-{
-	int ret = aftl_by_class_place(policy, lun, need, AFTL_PRECISE, placement);
-
-	if (!ret)
-		placement->program_ns =
-			aftl_careful_ns(policy, aftl_policy_program_ns(policy, placement),
-					placement->page);
-	return ret;
-}
+/* The two differ in the order in which they take word lines. */
+#define LEADER_METHODS			\
+	.word_line_steps = true,	\
+	.ignores_tags = true,		\
+	.create = create,		\
+	.destroy = destroy,		\
+	.adopt = adopt,			\
+	.save = save,			\
+	.restore = restore,		\
+	.closed = closed,		\
+	.programmed = programmed,	\
+	.read_extra = read_extra
 
 const struct aftl_policy_type aftl_policy_cubeftl = {
 	.name = "cubeftl",
@@ -369,17 +366,8 @@ const struct aftl_policy_type aftl_policy_cubeftl = {
 	.kinds = { "mixed" },
 	.open_blocks = ACTIVE,
 	.reserve = ACTIVE + 1,
-	.word_line_steps = true,
-	.ignores_tags = true,
-	.create = create,
-	.destroy = destroy,
-	.adopt = adopt,
-	.save = save,
-	.restore = restore,
-	.closed = closed,
+	LEADER_METHODS,
 	.place = place,
-	.programmed = programmed,
-	.read_extra = read_extra,
 };
 
 const struct aftl_policy_type aftl_policy_cubeftl_minus = {
@@ -388,30 +376,6 @@ const struct aftl_policy_type aftl_policy_cubeftl_minus = {
 	.kinds = { "horizontal" },
 	.open_blocks = 1,
 	.reserve = 1,
-	.word_line_steps = true,
-	.ignores_tags = true,
-	.create = create,
-	.destroy = destroy,
-	.adopt = adopt,
-	.save = save,
-	.restore = restore,
-	.closed = closed,
+	LEADER_METHODS,
 	.place = place_minus,
-	.programmed = programmed,
-	.read_extra = read_extra,
-};
-
-const struct aftl_policy_type aftl_policy_vertftl = {
-	.name = "vertftl",
-	.about = "page mapping, each layer as fast as it can be in any condition",
-	.kinds = { "horizontal" },
-	.open_blocks = 1,
-	.reserve = 1,
-	.ignores_tags = true,
-	.create = aftl_by_class_create,
-	.destroy = aftl_policy_delete,
-	.adopt = aftl_by_class_adopt,
-	.closed = aftl_by_class_closed,
-	.place = place_vert,
-	.read_extra = aftl_default_retries_ns,
 };

@@ -21,9 +21,6 @@ const struct aftl_policy_type aftl_policy_delta_b = {
 	.kinds = { "mixed" },
 	.open_blocks = 1,
 	.reserve = 1,
-	.create = aftl_by_class_create,
-	.destroy = aftl_policy_delete,
-	.adopt = aftl_by_class_adopt,
-	.closed = aftl_by_class_closed,
+	AFTL_BY_CLASS_METHODS,
 	.place = place,
 };

@@ -5,9 +5,10 @@
  * wears the cells less.
  *
  * Blocks are programmed with margins or without, never mixed. In mode block a write
- * goes without them if its unit's last version was overwritten in time; what survives a
- * move gets margins. In mode device everything goes without. Data that come near the
- * end of the retention budget are written once more, with margins.
+ * goes without them if its unit's last version was overwritten in time, in mode tagged if
+ * the host says so, with the tag that other policies take for data that may lose bits;
+ * what survives a move gets margins. In mode device everything goes without. Data that
+ * come near the end of the retention budget are written once more, with margins.
  */
 #include "cell.h"
 #include "policies.h"
@@ -40,13 +41,17 @@ bool aftl_tvr_was_short_lived(const struct aftl_policy *policy, aftl_unit_t unit
 	return old && aftl_policy_hours(policy) < (u64)old->first_hour + aftl_tvr_hours(policy);
 }
 
+static bool is_short_lived(const struct aftl_policy *policy, const struct aftl_write *write)
+{
+	if (aftl_policy_config(policy)->tvr_mode == AFTL_TVR_TAGGED)
+		return write->class == AFTL_APPROX;
+	return whole_device(policy) || aftl_tvr_was_short_lived(policy, write->unit);
+}
+
 /* What is there at the start is of unknown age. */
 static u32 heat(struct aftl_policy *policy, const struct aftl_write *write)
 {
-	if (aftl_policy_filling(policy))
-		return WHOLE;
-	return whole_device(policy) || aftl_tvr_was_short_lived(policy, write->unit) ? SHORT :
-										       WHOLE;
+	return !aftl_policy_filling(policy) && is_short_lived(policy, write) ? SHORT : WHOLE;
 }
 
 static u32 steps(const struct aftl_geometry *geo, u32 page, u32 sixteenths)
@@ -122,10 +127,7 @@ const struct aftl_policy_type aftl_policy_tvr = {
 	.reserve = KINDS,
 	.copy_passes = KINDS,
 	.ignores_tags = true,
-	.create = aftl_by_class_create,
-	.destroy = aftl_policy_delete,
-	.adopt = aftl_by_class_adopt,
-	.closed = aftl_by_class_closed,
+	AFTL_BY_CLASS_METHODS,
 	.heat = heat,
 	.place = place,
 	.copy = copy,

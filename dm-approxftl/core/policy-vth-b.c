@@ -29,10 +29,7 @@ const struct aftl_policy_type aftl_policy_vth_b = {
 	.kinds = { "precise", "approximate" },
 	.open_blocks = 2,
 	.reserve = 2,
-	.create = aftl_by_class_create,
-	.destroy = aftl_policy_delete,
-	.adopt = aftl_by_class_adopt,
-	.closed = aftl_by_class_closed,
+	AFTL_BY_CLASS_METHODS,
 	.place = place,
 	.erase = erase,
 };

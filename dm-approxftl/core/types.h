@@ -17,12 +17,9 @@
 typedef u32 __bitwise aftl_unit_t;
 /* Place of one unit on the media: (block * pages + page) * units per page + n. */
 typedef u32 __bitwise aftl_slot_t;
-/* Block of the whole device, LUN-major. */
-typedef u32 __bitwise aftl_block_t;
 
 #define AFTL_NO_UNIT ((__force aftl_unit_t)U32_MAX)
 #define AFTL_NO_SLOT ((__force aftl_slot_t)U32_MAX)
-#define AFTL_NO_BLOCK ((__force aftl_block_t)U32_MAX)
 
 /* The map keeps a slot in 30 bits beside two bits of class. */
 #define AFTL_SLOT_BITS 30
@@ -46,16 +43,6 @@ static inline aftl_slot_t to_slot(u32 n)
 static inline u32 from_slot(aftl_slot_t slot)
 {
 	return (__force u32)slot;
-}
-
-static inline aftl_block_t to_block(u32 n)
-{
-	return (__force aftl_block_t)n;
-}
-
-static inline u32 from_block(aftl_block_t block)
-{
-	return (__force u32)block;
 }
 
 /**

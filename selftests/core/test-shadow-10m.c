@@ -155,6 +155,7 @@ static void run_scenario(const struct scenario *scenario)
 	struct test_device device;
 	struct shadow_store store;
 
+	tap_begin("%s", scenario->name);
 	test_device_init(&device, "demo");
 	test_device_open(&device, scenario->policy, scenario->pairs);
 	shadow_open(&store, &device, scenario->whole);
@@ -162,6 +163,31 @@ static void run_scenario(const struct scenario *scenario)
 	check_work(&device, &store);
 	shadow_close(&store);
 	test_device_close(&device);
+	tap_end();
+}
+
+static bool has_scenario(const char *policy)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(scenarios); i++)
+		if (!strcmp(scenarios[i].policy, policy))
+			return true;
+	return false;
+}
+
+/* Whatever policies there are besides */
+static void run_others(void)
+{
+	struct scenario other = { NULL, NULL, zones, false, 500000, 40, 4, 12, 50 };
+	u32 i;
+
+	for (i = 0; aftl_policy_at(i); i++) {
+		other.name = aftl_policy_at(i)->name;
+		other.policy = other.name;
+		if (!has_scenario(other.policy))
+			run_scenario(&other);
+	}
 }
 
 static void enough_operations(void)
@@ -175,14 +201,12 @@ int main(int argc, char **argv)
 	unsigned int only = argc > 1 ? strtoul(argv[1], NULL, 10) : U32_MAX;
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(scenarios); i++) {
-		if (argc > 1 && only != i)
-			continue;
-		tap_begin("%s", scenarios[i].name);
-		run_scenario(&scenarios[i]);
-		tap_end();
-	}
-	if (argc <= 1)
+	for (i = 0; i < ARRAY_SIZE(scenarios); i++)
+		if (argc <= 1 || only == i)
+			run_scenario(&scenarios[i]);
+	if (argc <= 1) {
+		run_others();
 		tap_run("ten million units in total", enough_operations);
+	}
 	return tap_finish();
 }

@@ -133,6 +133,33 @@ static void update_intervals_tell_short_lived_data(void)
 	close_device();
 }
 
+/* The tag is about lifetime here: no bit is lost. */
+static void hosts_tell_short_lived_data(void)
+{
+	static const char *const pairs[] = {
+		SHAPE, "tvr_mode", "tagged", "rber_approx", "1e-2", NULL
+	};
+	u32 class;
+	u32 i;
+
+	open_device(pairs);
+	for (i = 0; i < 3; i++) {
+		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 1, 1, AFTL_APPROX, NULL), 0);
+		CHECK(is_short(1));
+		/* However soon it is written again */
+		write_ns(2);
+		CHECK(!is_short(2));
+	}
+	aftl_lookup(device.ftl, to_unit(1), &class);
+	CHECK_EQ(class, AFTL_PRECISE);
+	CHECK_EQ(test_do(&device, AFTL_OP_READ, 1, 1, 0, NULL), 0);
+	CHECK_EQ(test_counters(&device)->read_flipped_bits, 0);
+	write_ns(1);
+	CHECK(!is_short(1));
+	check_blocks();
+	close_device();
+}
+
 static void new_data_is_written_with_margins(void)
 {
 	static const char *const pairs[] = { SHAPE, NULL };
@@ -328,6 +355,7 @@ int main(void)
 	tap_run("margins take steps", margins_take_steps);
 	tap_run("one page in a word line", one_page_in_a_word_line);
 	tap_run("update intervals tell short-lived data", update_intervals_tell_short_lived_data);
+	tap_run("hosts tell short-lived data", hosts_tell_short_lived_data);
 	tap_run("new data is written with margins", new_data_is_written_with_margins);
 	tap_run("no data outlives its budget", no_data_outlives_its_budget);
 	tap_run("TV-3: blocks without margins last longer", blocks_without_margins_last_longer);

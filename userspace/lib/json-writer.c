@@ -146,12 +146,6 @@ void json_u64(struct json_writer *writer, const char *key, u64 value)
 	fprintf(writer->out, "%llu", (unsigned long long)value);
 }
 
-void json_s64(struct json_writer *writer, const char *key, s64 value)
-{
-	begin_value(writer, key);
-	fprintf(writer->out, "%lld", (long long)value);
-}
-
 void json_bool(struct json_writer *writer, const char *key, bool value)
 {
 	begin_value(writer, key);

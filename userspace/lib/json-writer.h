@@ -51,7 +51,6 @@ void json_list(struct json_writer *writer, const char *key);
 void json_end_array(struct json_writer *writer);
 
 void json_u64(struct json_writer *writer, const char *key, u64 value);
-void json_s64(struct json_writer *writer, const char *key, s64 value);
 void json_bool(struct json_writer *writer, const char *key, bool value);
 void json_null(struct json_writer *writer, const char *key);
 

@@ -140,7 +140,7 @@ void test_random_options(struct test_device *device, struct aftl_random *random)
 	config->seed = aftl_random_next(random);
 	config->history = aftl_random_below(random, 3);
 	config->rewrite = aftl_random_below(random, 3);
-	config->tvr_mode = aftl_random_below(random, 2);
+	config->tvr_mode = aftl_random_below(random, 3);
 	config->tvr_margin = aftl_random_below(random, 10001);
 	config->wear_times = aftl_random_below(random, 2);
 	config->misprograms = aftl_random_below(random, 3) * 20000000000ULL;

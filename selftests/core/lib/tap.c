@@ -43,12 +43,6 @@ bool tap_run(const char *name, void (*body)(void))
 	return tap_end();
 }
 
-void tap_skip(const char *name, const char *reason)
-{
-	tap.points++;
-	printf("ok %u - %s # SKIP %s\n", tap.points, name, reason);
-}
-
 void tap_bail_out(const char *format, ...)
 {
 	va_list args;

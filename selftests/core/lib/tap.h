@@ -23,9 +23,6 @@ bool tap_run(const char *name, void (*body)(void));
 void tap_begin(const char *format, ...) __printf(1, 2);
 bool tap_end(void);
 
-/* A point that does not apply here. */
-void tap_skip(const char *name, const char *reason);
-
 /* Nothing further makes sense: ends the program. */
 void tap_bail_out(const char *format, ...) __printf(1, 2);
 

@@ -150,7 +150,6 @@ def paths() -> list[Path]:
 #: ReSSD's device (Table 4; stated).
 PLANES = 4 * 4 * 2 * 2
 BLOCKS_PER_PLANE = 1536
-PAGES_PER_BLOCK = 384
 WORD_LINES_PER_BLOCK = 128
 HOT_LEVELS = 3
 #: Bits of a block and of a word-line pointer, and of a word line's status (4.4.1, 3.2).

@@ -23,7 +23,6 @@ STEP_V = 0.2
 #: the set that reproduces 22/16 steps and both endurance figures).
 MEANS_V = (-1.67, 1.86, 3.23, 4.62)
 ERROR_BUDGET = 7.11
-CYCLES_UNIT = 1e5
 #: Published end of life with and without margins, in units of 1e5 cycles (5.4).
 PAPER_LIFE = (12.469, 13.35)
 #: Program time of S0 in us and slow-down of S1..S3 (4.1; stated as "faster by 15.5/23/31 %").
