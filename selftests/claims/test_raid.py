@@ -33,8 +33,8 @@ compare = load()
 
 def test_requests_stay_inside_and_return() -> None:
     capacity = 3 * 2**20
-    requests = compare.short_lived(capacity, 5000)
-    assert requests == compare.short_lived(capacity, 5000)
+    requests = compare.short_lived(capacity, 5000, 4)
+    assert requests == compare.short_lived(capacity, 5000, 4)
     assert all(0 <= at <= capacity - compare.REQUEST for at, _ in requests)
     assert len({at for at, _ in requests}) < len(requests) / 10
     assert sum(size for _, size in compare.full_pass(capacity)) == capacity
@@ -49,10 +49,10 @@ def counters(factor: float) -> dict[str, int]:
     }
 
 
-def fake(folder: Path, policy: str, factor: float) -> None:
-    """Write the results of an array of four; the simulator's is the same but for a factor."""
+def fake(folder: Path, policy: str, factor: float, members: int = 4) -> None:
+    """Write the results of an array; the simulator's is that of four but for a factor."""
     (folder / "md").mkdir(exist_ok=True)
-    for number in range(1, 5):
+    for number in range(1, members + 1):
         member = {"devices": [{"counters": counters(1)}]}
         (folder / f"md/{policy}.member-{number}.json").write_text(json.dumps(member))
     write = {"io_bytes": 2000 * compare.UNIT, "clat_ns": {"mean": 1e6}}
@@ -87,7 +87,37 @@ def test_changes_must_have_one_direction(
     assert "differs, up to" not in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("members", ["3", "11", "few"])
+def test_each_member_of_a_larger_array_has_as_much_to_do(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compare, "simulated", lambda *_: {})
+    monkeypatch.setattr(compare, "MEMBER_KIB", 1024)
+    load = {}
+    for members in (4, 7):
+        (tmp_path / str(members)).mkdir()
+        compare.prepare(tmp_path / str(members), members)
+        writes = [line.split() for line in
+                  (tmp_path / str(members) / "measured.log").read_text().splitlines()
+                  if " write " in line]
+        seconds = int(writes[-1][0]) / 1000
+        load[members] = (len(writes) / (members - 1), seconds)
+    assert load[4][0] == pytest.approx(load[7][0], rel=0.01)
+    assert load[4][1] == pytest.approx(load[7][1], rel=0.05)
+
+
+def test_changes_by_members(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for number in (4, 6):
+        (tmp_path / str(number)).mkdir()
+        fake(tmp_path / str(number), "tlc", 1.0, number)
+        fake(tmp_path / str(number), "ressd", 2.0, number)
+    compare.put_by_members(tmp_path, [4, 6])
+    lines = capsys.readouterr().out.splitlines()
+    assert next(line for line in lines if "devices" in line).split() == ["4", "devices", "6",
+                                                                        "devices"]
+    pages = next(line for line in lines if "pages consumed" in line)
+    assert pages.split()[2:] == ["+0.0", "(+100.0)", "+0.0", "(+100.0)"]
+
+
+@pytest.mark.parametrize("members", ["3", "11", "few", "4,11"])
 def test_number_of_devices(members: str) -> None:
     done = subprocess.run([TOP / "userspace/raid/raid", members], capture_output=True, text=True,
                           check=False)

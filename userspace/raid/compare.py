@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """RAID-5 of Linux md beside that of the simulator, on the same requests.
 
-    compare.py prepare RESULTS MEMBERS    requests, as files for both; the simulator's figures
-    compare.py report RESULTS MEMBERS     what md's members counted, beside them
+    compare.py prepare RESULTS MEMBERS       requests, as files for both; the simulator's figures
+    compare.py report RESULTS MEMBERS        what md's members counted, beside them
+    compare.py changes RESULTS MEMBERS...    what ReSSD changes, by the number of members
 
 Requests are writes of 16 KiB at a steady rate, after a pass over all of the array. Most go to a
 few places at a time, each of which is written twenty times: the data that ReSSD is made for.
+Rate and places grow with the array, so that each member has as much to do.
 """
 
 from __future__ import annotations
@@ -47,9 +49,12 @@ PAGE = 16384
 STRIPES = 256
 REQUEST = 16384
 PASS_REQUEST = 65536
-RATE = 150
-#: Places in use at a time, neighbours that are so together, writes of each, writes elsewhere.
-PLACES, EXTENT, USES, OTHERS = 64, 16, 20, 0.05
+#: Requests of a second for each member's worth of data.
+RATE = 50
+#: Neighbours that are in use together, writes of each, writes elsewhere.
+EXTENT, USES, OTHERS = 16, 20, 0.05
+#: Extents in use at a time in an array of four.
+EXTENTS = 4
 #: md keeps a row that is not full until others push it out: measured, some 20 ms at this rate.
 HOLD = "20ms"
 #: How far the simulator may be from md, as a factor; what is not here is not compared.
@@ -106,11 +111,11 @@ def full_pass(capacity: int) -> list[Request]:
     return [(offset, PASS_REQUEST) for offset in range(0, capacity, PASS_REQUEST)]
 
 
-def short_lived(capacity: int, count: int) -> list[Request]:
-    """Return writes to extents that are in use for a while."""
+def short_lived(capacity: int, count: int, in_use: int) -> list[Request]:
+    """Return writes to extents of which some are in use at a time."""
     draw = random.Random(1)
     extents = capacity // REQUEST // EXTENT
-    active = [draw.randrange(extents) for _ in range(PLACES // EXTENT)]
+    active = [draw.randrange(extents) for _ in range(in_use)]
     result = []
     for _ in range(count):
         if draw.random() < OTHERS:
@@ -124,21 +129,21 @@ def short_lived(capacity: int, count: int) -> list[Request]:
     return result
 
 
-def write_log(path: Path, requests: list[Request]) -> None:
+def write_log(path: Path, requests: list[Request], rate: int) -> None:
     """Write requests for fio, with their times in ms."""
     lines = ["fio version 3 iolog", "0 /dev/md5 add", "0 /dev/md5 open"]
-    lines += [f"{number * 1000 // RATE} /dev/md5 write {offset} {length}"
+    lines += [f"{number * 1000 // rate} /dev/md5 write {offset} {length}"
               for number, (offset, length) in enumerate(requests)]
-    end = len(requests) * 1000 // RATE
+    end = len(requests) * 1000 // rate
     path.write_text("\n".join([*lines, f"{end} /dev/md5 close", ""]))
 
 
-def write_records(path: Path, requests: list[Request]) -> None:
+def write_records(path: Path, requests: list[Request], rate: int) -> None:
     """Write requests for the simulator: it makes the header, the records are appended."""
     simulate("--requests", "0", "--record", str(path))
     with path.open("ab") as out:
         for number, (offset, length) in enumerate(requests):
-            out.write(RECORD.pack(number * 1_000_000_000 // RATE, offset // 512, length // 512,
+            out.write(RECORD.pack(number * 1_000_000_000 // rate, offset // 512, length // 512,
                                   WRITE, 0, 0, 0, 0))
 
 
@@ -155,16 +160,17 @@ def prepare(results: Path, members: int) -> None:
     """Make the requests and run the simulator on them."""
     capacity = (members - 1) * MEMBER_KIB * 1024 // CHUNK * CHUNK
     first = full_pass(capacity)
-    rest = short_lived(capacity, 2 * capacity // REQUEST)
+    rate = RATE * (members - 1)
+    rest = short_lived(capacity, 2 * capacity // REQUEST, round(EXTENTS * (members - 1) / 3))
     third = len(rest) // 3
     warm, measured = first + rest[:third], rest[third:]
     (results / "member-options").write_text(" ".join(
         ["--store ram --profile", PROFILE, *(f"{k}={v}" for k, v in MEMBER.items())]))
     (results / "member-kib").write_text(str(MEMBER_KIB))
     (results / "stripes").write_text(str(STRIPES))
-    write_log(results / "warm.log", warm)
-    write_log(results / "measured.log", measured)
-    write_records(results / "requests.aft", warm + measured)
+    write_log(results / "warm.log", warm, rate)
+    write_log(results / "measured.log", measured, rate)
+    write_records(results / "requests.aft", warm + measured, rate)
     for policy in POLICIES:
         run = simulated(results, members, policy, len(warm))
         (results / f"{policy}.sim.json").write_text(json.dumps(run))
@@ -221,13 +227,19 @@ def put(name: str, md: float, sim: float) -> bool:
     return agrees
 
 
-def put_gains(gains: dict[str, tuple[Outcome, Outcome]]) -> bool:
+def changes_of(results: Path, members: int) -> dict[str, tuple[float, float]]:
+    """Return what ReSSD changes in md's array and in the simulator's, in percent."""
+    tlc, ressd = ((of_md(results, policy, members).figures(),
+                   of_simulator(results, policy).figures()) for policy in POLICIES)
+    return {name: (100 * (ressd[0][name] / tlc[0][name] - 1),
+                   100 * (ressd[1][name] / tlc[1][name] - 1)) for name in tlc[0]}
+
+
+def put_changes(changes: dict[str, tuple[float, float]]) -> bool:
     """Print what ReSSD changes in both arrays; it must be the same way."""
     same = True
     print("\nressd against tlc in %            md    simulator")
-    for name in gains["tlc"][0].figures():
-        md, sim = (100 * (ours.figures()[name] / base.figures()[name] - 1)
-                   for ours, base in zip(gains["ressd"], gains["tlc"], strict=True))
+    for name, (md, sim) in changes.items():
         # Below a few per cent it is chance.
         same &= name not in TOLERANCE or md * sim > 0 or max(abs(md), abs(sim)) < 5
         print(f"  {name:32} {md:+12.1f} {sim:+12.1f}")
@@ -237,7 +249,6 @@ def put_gains(gains: dict[str, tuple[Outcome, Outcome]]) -> bool:
 def report(results: Path, members: int) -> bool:
     """Print both arrays under both policies; return whether they agree on the flash."""
     agreed = True
-    gains = {}
     for policy in POLICIES:
         md, sim = of_md(results, policy, members), of_simulator(results, policy)
         print(f"\n{policy}, {members} devices {'md':>29} {'simulator':>12}")
@@ -245,19 +256,31 @@ def report(results: Path, members: int) -> bool:
             agreed &= put(name, value, sim.figures()[name])
         print("  page writes for each erase, by device  " +
               " ".join(f"{value:.2f}" for value in md.per_erase))
-        gains[policy] = (md, sim)
-    agreed &= put_gains(gains)
+    agreed &= put_changes(changes_of(results, members))
     print("\nthe arrays " + ("agree" if agreed else "differ") + " on what the flash did")
     return agreed
 
 
+def put_by_members(results: Path, counts: list[int]) -> None:
+    """Print what ReSSD changes in arrays of several sizes: md's, and the simulator's."""
+    by_count = {members: changes_of(results / str(members), members) for members in counts}
+    print("\nressd against tlc in %, md (simulator)")
+    print(f"  {'':32}" + "".join(f"{f'{members} devices':>18}" for members in counts))
+    for name in by_count[counts[0]]:
+        cells = (by_count[members][name] for members in counts)
+        print(f"  {name:32}" + "".join(f"{f'{md:+.1f} ({sim:+.1f})':>18}" for md, sim in cells))
+
+
 def main() -> int:
     """Entry point."""
-    verb, folder, members = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
-    if verb == "prepare":
-        prepare(folder, members)
+    verb, folder, counts = sys.argv[1], Path(sys.argv[2]), [int(word) for word in sys.argv[3:]]
+    if verb == "changes":
+        put_by_members(folder, counts)
         return 0
-    return 0 if report(folder, members) else 1
+    if verb == "prepare":
+        prepare(folder, counts[0])
+        return 0
+    return 0 if report(folder, counts[0]) else 1
 
 
 if __name__ == "__main__":
