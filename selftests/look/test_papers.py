@@ -60,6 +60,24 @@ def test_description(spec: paper.Spec) -> None:
         assert measure in VALUES or spec.plot["kind"] == "cdf"
 
 
+@pytest.mark.parametrize(("options", "most"), [
+    (("--approx-share", "50%", "--approx-run", "1"), "checkerboard"),
+    (("--approx-share", "10%"), "precise"),
+    (("--approx-share", "90%"), "all_approximate"),
+    (("--approx-share", "50%", "--approx-run", "64"), "phase_2"),
+])
+def test_kinds_of_blocks_as_they_are_written(
+        tmp_path: Path, options: tuple[str, ...], most: str) -> None:
+    """They are all pages, and what streams make is known."""
+    spec = next(spec for spec in paper.specs() if spec.name == "approxftl-06-block-kinds")
+    simulate(tmp_path / "x.json", "--policy", "approxftl", "--write-share", "100%", "--requests",
+             "30000", "--channels", "1", "--chips", "1", "--profile", "tcad18", *options)
+    (one,) = json.loads((tmp_path / "x.json").read_text())["runs"]
+    found = {name: VALUES[name](one) or 0 for name in spec.plot["measures"]}
+    assert sum(found.values()) == sum(one["mode_pages"].values())
+    assert max(found, key=lambda name: found[name]) == most
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("spec", paper.specs(), ids=lambda spec: spec.name)
 def test_commands_are_understood(spec: paper.Spec, tmp_path: Path) -> None:

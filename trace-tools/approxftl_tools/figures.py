@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from approxftl_tools import command, paper, plot
-from approxftl_tools.inputs import KNOWN, Inputs, read
+from approxftl_tools.inputs import WHAT_FILES_ARE, Inputs, read
 from approxftl_tools.kinds import KINDS, Kind, Lacking, draw
 
 FORMATS = ("svg", "pdf")
@@ -20,9 +20,8 @@ def options() -> command.Parser:
     """Return the parser."""
     parser = command.parser(
         "figures", "Draws single figures, as SVG or PDF, with their numbers as CSV.",
-        command.wrapped("FILE may be a directory. What a file is follows from what is in it: "
-                        f"{KNOWN}.")
-        + "\n\nWithout --kind all kinds are drawn for which the files have what they need.")
+        f"{WHAT_FILES_ARE}\n\nWithout --kind all kinds are drawn for which the files have what "
+        "they need.")
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="what to draw")
     parser.add_argument("-l", "--list", action="store_true", help="list the kinds of figure")
     parser.add_argument("-k", "--kind", default="", metavar="KIND,...", help="only these kinds")
@@ -34,7 +33,7 @@ def options() -> command.Parser:
                         help="the papers' figures, simulated from scratch (minutes); FILE are "
                              "then names of figures, or how they begin")
     parser.add_argument("--full", action="store_true",
-                        help="with --papers: longer runs (hours)")
+                        help="with --papers: longer runs (twenty minutes)")
     parser.add_argument("--traces", type=Path, metavar="DIR",
                         help="with --papers: real record files of volumes, NAME.aft, in place of "
                              "synthetic ones")

@@ -74,6 +74,27 @@ def parity_percent(run: Json) -> float | None:
     return ratio(look(run, "raid", "parity_write_units"), count(run, "host_write_units"), 100)
 
 
+def in_checkerboard(run: Json) -> float:
+    """Pages of blocks in strict turns: half of them are precise ones between approximate ones."""
+    return 2 * float(run["mode_pages"]["between"])
+
+
+def in_phase_2(run: Json) -> float:
+    """Pages of blocks in two passes: half of them are precise ones after approximate ones."""
+    return 2 * float(run["mode_pages"]["after"])
+
+
+def in_precise(run: Json) -> float:
+    """Pages of blocks that are filled with precise data in sequence."""
+    return float(run["mode_pages"]["normal"])
+
+
+def in_all_approximate(run: Json) -> float:
+    """Approximate pages that no precise ones have joined; a phase that is not over counts, too."""
+    modes = run["mode_pages"]
+    return float(modes["reduced"] - modes["between"] - modes["after"])
+
+
 def rewrite_percent(run: Json) -> float | None:
     """Re-writes for each page that the host accesses."""
     return ratio(count(run, "programmed_rewrite_units"),
@@ -98,4 +119,8 @@ VALUES: dict[str, Value] = {
     "parity_percent": parity_percent,
     "rewrite_percent": rewrite_percent,
     "sensing_mean_ns": sensing_mean_ns,
+    "checkerboard": in_checkerboard,
+    "phase_2": in_phase_2,
+    "precise": in_precise,
+    "all_approximate": in_all_approximate,
 }
