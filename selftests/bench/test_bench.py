@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 BENCH = Path(__file__).with_name("bench.py")
+BUILD = Path(os.environ.get("AFTL_BUILD", BENCH.parents[2] / "build"))
+BINARY = Path(os.environ.get("APPROXFTL", BUILD / "approxftl")).absolute()
 
 
 def bench(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -30,7 +33,12 @@ def test_tiny_run_is_well_formed(tmp_path: Path) -> None:
         assert len(case["cpu_s"]) == len(case["startup_cpu_s"]) == 1
         assert case["cpu_s_per_million_requests"] > 0
         assert case["memory_bytes"] > 0
-    assert result["policy_cost_to_baseline"]["baseline"] == 1
+    policies = [line.split()[0] for line in subprocess.run(
+        [BINARY, "policies"], capture_output=True, text=True, check=True).stdout.splitlines()]
+    for costs in result["policy_cost_to_baseline"].values():
+        assert costs["baseline"] == 1 and set(costs) > set(policies)
+    bars = {bar["what"]: bar["limit"] for bar in result["bars"]}
+    assert all(bars[f"16 GiB TLC, {policy} against baseline"] == 1.5 for policy in policies)
     for bar in result["bars"]:
         assert bar["met"] == (
             bar["ours"] >= bar["limit"] if bar["at_least"] else bar["ours"] <= bar["limit"]
@@ -42,7 +50,7 @@ def test_one_case_alone(tmp_path: Path) -> None:
     result = tmp_path / "bench.json"
     done = bench("--rounds", "1", "--scale", "0.001", "--only", "vth_b", "--json", result)
     assert done.returncode == 0, done.stderr
-    assert [case["policy"] for case in json.loads(result.read_text())["cases"]] == ["vth_b"]
+    assert {case["policy"] for case in json.loads(result.read_text())["cases"]} == {"vth_b"}
 
 
 def test_unknown_case(tmp_path: Path) -> None:
