@@ -61,6 +61,7 @@ install: all $(O)/dkms.conf $(PAGES) ## programs, manuals, module sources, into 
 	$(foreach l,$(INSTALLED_LINKS),$(Q)mkdir -p '$(DESTDIR)$(dir $(call field,2,$(l)))' && \
 		ln -sf $(call field,1,$(l)) '$(DESTDIR)$(call field,2,$(l))'$(newline)	)
 	@echo 'installed into $(DESTDIR)$(PREFIX), module sources into $(DESTDIR)$(DKMSDIR)'
+	@[ -n '$(DESTDIR)' ] || echo 'now, once: ldconfig; systemd-sysusers; udevadm control --reload'
 
 uninstall: ## remove what install has put there
 	$(Q)rm -f $(foreach f,$(INSTALLED),'$(DESTDIR)$(call field,3,$(f))') \

@@ -4,14 +4,15 @@
 # Completion of approxftl for bash. Verbs, options and names are asked of the program, so that
 # this file need not know them.
 
+# Of the program (help), or of a verb that has its own (tag --help).
 _approxftl_verbs()
 {
-	approxftl help 2>/dev/null | awk '/^  [a-z]/ { print $1 }'
+	approxftl "$@" 2>/dev/null | awk '/^  [a-z]/ { print $1 }'
 }
 
 _approxftl_options()
 {
-	approxftl "$1" --help 2>/dev/null | grep -oE '(^|[ ,[|])--?[a-z][a-z-]*' | tr -d ' ,[|'
+	approxftl "$@" --help 2>/dev/null | grep -oE '(^|[ ,[|])--?[a-z][a-z-]*' | tr -d ' ,[|'
 }
 
 _approxftl_devices()
@@ -33,7 +34,7 @@ _approxftl_values()
 	*)
 		case $1 in
 		list | status | stat | health | message | remove) _approxftl_devices ;;
-		help) _approxftl_verbs ;;
+		help) _approxftl_verbs help ;;
 		esac
 		;;
 	esac
@@ -41,14 +42,20 @@ _approxftl_values()
 
 _approxftl()
 {
-	local word=${COMP_WORDS[COMP_CWORD]} verb=${COMP_WORDS[1]:-} words
+	local word=${COMP_WORDS[COMP_CWORD]} words verb
 
+	verb=("${COMP_WORDS[1]:-}")
+	case ${verb[0]} in
+	tag | trace) verb+=("${COMP_WORDS[2]:-}") ;;
+	esac
 	if ((COMP_CWORD == 1)); then
-		words=$(_approxftl_verbs)
+		words=$(_approxftl_verbs help)
+	elif ((COMP_CWORD == 2 && ${#verb[@]} == 2)); then
+		words=$(_approxftl_verbs "${verb[0]}" --help)
 	elif [[ $word == -* ]]; then
-		words=$(_approxftl_options "$verb")
+		words=$(_approxftl_options "${verb[@]}")
 	else
-		words=$(_approxftl_values "$verb" "${COMP_WORDS[COMP_CWORD - 1]}")
+		words=$(_approxftl_values "${verb[0]}" "${COMP_WORDS[COMP_CWORD - 1]}")
 	fi
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
 }

@@ -14,7 +14,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from selftests.sim.support import BINARY, TOP, Done, run
+from selftests.lib.programs import PROGRAM as BINARY
+from selftests.lib.programs import TOP, Done
+from selftests.sim.support import run
 
 PAGE = TOP / "userspace/approxftl/approxftl-device.8.rst"
 DEVICE_VERBS = ("create", "list", "status", "stat", "health", "message", "remove", "doctor")
@@ -242,8 +244,12 @@ class Machine:
         self.write("sys/module/module/parameters/sig_enforce", "N\n")
         self.write(f"lib/modules/{RELEASE}/build/Makefile", "")
         self.write(f"lib/modules/{RELEASE}/modules.dep", "updates/dkms/dm-approxftl.ko.xz:\n")
-        for tool in ("dmsetup", "fio", "blktrace", "qemu-system-x86_64", "busybox", "cpio"):
+        self.write("lib/modules/6.12.1+deb12-amd64/build/Makefile", "")
+        for tool in ("dmsetup", "fio", "blktrace", "mdadm", "qemu-system-x86_64", "busybox", "cpio",
+                     "modprobe"):
             self.write(f"tools/{tool}", "")
+        for package in ("numpy", "matplotlib"):
+            self.write(f"usr/lib/python3/dist-packages/{package}", "")
 
     def write(self, name: str, text: str) -> None:
         path = self.root / name
@@ -259,7 +265,7 @@ class Machine:
     def ask(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [BINARY, "doctor", "--root", self.root, "--kernel", RELEASE, *arguments],
-            env={**os.environ, "PATH": "/tools"},
+            env={**os.environ, "PATH": "/tools", "HOME": "/home/user"},
             capture_output=True,
             text=True,
             timeout=60,
@@ -314,6 +320,13 @@ FAULTS = [
     ("tools/dmsetup", None, "dmsetup", "apt-get install dmsetup"),
     ("tools/qemu-system-x86_64", None, "qemu", "apt-get install qemu-system-x86"),
     ("tools/busybox", None, "busybox", "apt-get install busybox-static"),
+    ("tools/modprobe", None, "modprobe", "apt-get install kmod"),
+    ("tools/mdadm", None, "mdadm, for RAID", "apt-get install mdadm"),
+    ("usr/lib/python3/dist-packages/numpy", None, "numpy, for reports",
+     "apt-get install python3-numpy"),
+    ("usr/lib/python3/dist-packages/matplotlib", None, "matplotlib, for figures",
+     "apt-get install python3-matplotlib"),
+    ("lib/modules/6.12.1+deb12-amd64/build/Makefile", None, "headers for guests", "make deps"),
 ]
 
 
@@ -349,6 +362,15 @@ def test_doctor_is_content_with_a_loaded_module(machine: Machine) -> None:
     machine.remove(f"lib/modules/{RELEASE}/build/Makefile")
     machine.write("sys/module/dm_approxftl/version", "")
     machine.write("sys/module/module/parameters/sig_enforce", "Y\n")
+    machine.write("dev/approxftl", "")
+    assert machine.lacking() == {}
+    machine.remove("dev/approxftl")
+    assert machine.lacking() == {"tags": "udevadm trigger --subsystem-match=misc"}
+
+
+def test_doctor_accepts_the_python_of_make_deps(machine: Machine) -> None:
+    machine.remove("usr/lib/python3/dist-packages/numpy")
+    machine.write("home/user/.cache/approxftl/venv-0123/bin/python3", "")
     assert machine.lacking() == {}
 
 

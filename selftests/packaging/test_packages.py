@@ -80,6 +80,49 @@ def test_module_sources_are_whole(installed: Path) -> None:
     assert f'"{VERSION}"' in (ours / "dkms.conf").read_text()
 
 
+def test_a_program_is_built_with_the_library(installed: Path, tmp_path: Path) -> None:
+    here = {"PKG_CONFIG_PATH": str(installed / "usr/lib/pkgconfig"),
+            "PKG_CONFIG_SYSROOT_DIR": str(installed)}
+    flags = done("pkg-config", "--cflags", "--libs", "approxftl", where=TOP, **here).split()
+    assert done("pkg-config", "--modversion", "approxftl", where=TOP, **here).strip() == VERSION
+    program = tmp_path / "annotated"
+    done("gcc", "-Wall", "-Werror", "docs/examples/annotated.c", "-o", program, *flags)
+    assert "[libapproxftl.so.1]" in done("readelf", "-d", program)
+    # The dynamic linker's own view: ldconfig makes the link that the soname asks for.
+    libraries = tmp_path / "lib"
+    libraries.mkdir()
+    shutil.copy(installed / "usr/lib/libapproxftl.so.1", libraries / "libapproxftl.so.1.0")
+    done("ldconfig", "-n", libraries, PATH=os.environ["PATH"] + ":/usr/sbin:/sbin")
+    # Where there is no device its calls succeed and do nothing; the second run reads.
+    for said in ("", "0 bits have flipped, the library says 0; the header is intact\n"):
+        assert done(program, tmp_path / "picture", LD_LIBRARY_PATH=str(libraries)) == said
+
+
+def test_the_binary_interface_of_the_library() -> None:
+    """A change is compatible, or makes a new version of the names; then renew the record.
+
+    abidw --exported-interfaces-only --no-comp-dir-path --no-corpus-path \\
+        --out-file selftests/packaging/data/libapproxftl.abi build/libapproxftl.so.1
+    """
+    # What the header does not show may change.
+    header = "userspace/libapproxftl/approxftl.h"
+    done("abidiff", "--hf1", header, "--hf2", header,
+         "selftests/packaging/data/libapproxftl.abi", BUILD / "libapproxftl.so.1")
+    exported = done("nm", "-D", "--defined-only", "--with-symbol-versions",
+                    BUILD / "libapproxftl.so.1")
+    mapped = (TOP / "userspace/libapproxftl/libapproxftl.map").read_text()
+    assert re.findall(r" T (\w+)@@APPROXFTL_1\n", exported) == re.findall(r"\t(\w+);", mapped)
+
+
+def test_the_group_that_may_tag(installed: Path, tmp_path: Path) -> None:
+    """The udev rule's group is made, and its file is what udev reads."""
+    rule = (installed / "usr/lib/udev/rules.d/60-approxftl.rules").read_text()
+    assert re.findall('GROUP="(.*?)"', rule) == ["approxftl"]
+    (tmp_path / "etc").mkdir()
+    done("systemd-sysusers", "--root", tmp_path, installed / "usr/lib/sysusers.d/approxftl.conf")
+    assert re.search("^approxftl:", (tmp_path / "etc/group").read_text(), re.M)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kernel", ["6.1", "6.12"])
 def test_dkms(installed: Path, tmp_path: Path, kernel: str) -> None:
@@ -111,6 +154,11 @@ def test_debian_packages(tmp_path: Path) -> None:
     }
     assert "./usr/bin/approxftl\n" in done("dpkg", "-c", packages["approxftl"])
     assert "libapproxftl.so.1" in done("dpkg", "-c", packages["libapproxftl1"])
+    done("dpkg", "-e", packages["libapproxftl1"], tmp_path / "library")
+    assert "approxftl_open@APPROXFTL_1 " in (tmp_path / "library/symbols").read_text()
+    # The package makes the group that its udev rule speaks of.
+    done("dpkg", "-e", packages["approxftl"], tmp_path / "tools")
+    assert "systemd-sysusers" in (tmp_path / "tools/postinst").read_text()
     assert f"/{MODULE}/dkms.conf" in done("dpkg", "-c", packages["dm-approxftl-dkms"])
     # Who uploads it puts an address there.
     ours = "bogus-mail-host,bogus-mail-host-in-debian-changelog"
@@ -142,7 +190,7 @@ def test_one_version() -> None:
         assert re.findall(pattern, (TOP / name).read_text(), re.M)[0] == VERSION, name
 
 
-COMPLETE = """
+BASH = """
 PATH={path}:$PATH
 . packaging/completion/approxftl.bash
 COMP_WORDS=({words})
@@ -151,20 +199,53 @@ _approxftl
 printf '%s\\n' "${{COMPREPLY[@]}}"
 """
 
+# What a person's zsh would offer is noted on its way to the screen.
+ZSH_SETUP = """
+PATH={path}:$PATH
+fpath=({top}/packaging/completion $fpath)
+autoload -Uz compinit && compinit -u -D
+compadd() {{
+	local -a hits
+	if [[ -z ${{argv[(r)-[OAD]]}} ]]; then
+		builtin compadd -O hits "$@"
+		print -rl -- $hits >>{place}/hits
+	fi
+	builtin compadd "$@"
+}}
+look() {{ zle complete-word; exit }}
+zle -N look
+bindkey '^T' look
+"""
 
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        ("approxftl he", {"health", "help"}),
-        ("approxftl sim --polic", {"--policy"}),
-        ("approxftl sim --policy vth", {"vth_b"}),
-        ("approxftl create x --profile tc", {"tcad18"}),
-    ],
-)
+ZSH = """
+zmodload zsh/zpty
+zpty shell zsh -f -i
+zpty -w shell "source {place}/setup"
+zpty -w -n shell "{words}"$'\\C-t'
+while zpty -r shell line; do :; done
+cat {place}/hits
+"""
+
+COMPLETIONS = [
+    ("approxftl he", {"health", "help"}),
+    ("approxftl help heal", {"health"}),
+    ("approxftl sim --polic", {"--policy"}),
+    ("approxftl sim --policy vth", {"vth_b"}),
+    ("approxftl create x --profile tc", {"tcad18"}),
+    ("approxftl tag qu", {"query"}),
+    ("approxftl tag add --pre", {"--precise"}),
+    ("approxftl trace conv", {"convert"}),
+]
+
+
+@pytest.mark.parametrize(("words", "expected"), COMPLETIONS)
 def test_bash_completion(words: str, expected: set[str]) -> None:
-    script = COMPLETE.format(path=BUILD, words=words)
+    script = BASH.format(path=BUILD, words=words)
     assert set(done("bash", "-c", script).split()) == expected
 
 
-def test_zsh_completion_is_zsh() -> None:
-    done("zsh", "-n", "packaging/completion/_approxftl")
+@pytest.mark.parametrize(("words", "expected"), COMPLETIONS)
+def test_zsh_completion(tmp_path: Path, words: str, expected: set[str]) -> None:
+    (tmp_path / "setup").write_text(ZSH_SETUP.format(path=BUILD, top=TOP, place=tmp_path))
+    script = ZSH.format(place=tmp_path, words=words)
+    assert set(done("zsh", "-f", "-c", script, TERM="xterm").split()) == expected

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <glob.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -226,6 +227,67 @@ static void look_signature(const struct machine *machine, struct diagnosis *diag
 	     "sign the module and enrol the key: mokutil --import /var/lib/dkms/mok.pub");
 }
 
+/* The device by which programs tag their data comes with the module. */
+static void look_tags(const struct machine *machine, struct diagnosis *diagnosis)
+{
+	char path[PATH_SIZE];
+
+	if (!is_loaded(machine)) {
+		found(diagnosis, "/dev/approxftl comes when the module is loaded");
+		return;
+	}
+	scnprintf(path, sizeof(path), "%s/dev/approxftl", machine->root);
+	if (!access(path, R_OK | W_OK)) {
+		found(diagnosis, "/dev/approxftl");
+	} else if (access(path, F_OK)) {
+		missing(diagnosis, "/dev/approxftl is not there, though the module is loaded");
+		mend(diagnosis, "udevadm trigger --subsystem-match=misc");
+	} else {
+		missing(diagnosis, "you may not use /dev/approxftl");
+		mend(diagnosis, "adduser \"$USER\" approxftl, then log in again");
+	}
+}
+
+static bool matches(const char *format, const char *root, const char *name)
+{
+	char pattern[PATH_SIZE];
+	glob_t hits;
+	bool any;
+
+	scnprintf(pattern, sizeof(pattern), format, root, name);
+	any = !glob(pattern, GLOB_NOSORT, NULL, &hits);
+	globfree(&hits);
+	return any;
+}
+
+/* Of the distribution, of the administrator, or of "make deps", which has all of them. */
+static void look_python(const struct machine *machine, struct diagnosis *diagnosis,
+			const char *package)
+{
+	const char *home = getenv("HOME");
+
+	if (matches("%s/usr/lib/python3/dist-packages/%s", machine->root, package) ||
+	    matches("%s/usr/local/lib/python3*/dist-packages/%s", machine->root, package)) {
+		found(diagnosis, "installed");
+	} else if (home && matches("%s%s/.cache/approxftl/venv-*/bin/python3", machine->root,
+				   home)) {
+		found(diagnosis, "installed for the programs in the build directory");
+	} else {
+		missing(diagnosis, "not installed");
+		mend(diagnosis, "apt-get install python3-%s", package);
+	}
+}
+
+static void look_numpy(const struct machine *machine, struct diagnosis *diagnosis)
+{
+	look_python(machine, diagnosis, "numpy");
+}
+
+static void look_matplotlib(const struct machine *machine, struct diagnosis *diagnosis)
+{
+	look_python(machine, diagnosis, "matplotlib");
+}
+
 static void look_library(const struct machine *machine, struct diagnosis *diagnosis)
 {
 	char version[80];
@@ -254,6 +316,17 @@ static void look_memory(const struct machine *machine, struct diagnosis *diagnos
 	}
 	missing(diagnosis, "less than 256 MiB available: not enough for data in memory");
 	mend(diagnosis, "use --store none, or a block device as store");
+}
+
+/* Of the stock kernel that "make demo" and "make lab" boot, and build the module for. */
+static void look_guest_headers(const struct machine *machine, struct diagnosis *diagnosis)
+{
+	if (matches("%s/lib/modules/%s/build/Makefile", machine->root, "6.12.*+deb12-amd64")) {
+		found(diagnosis, "installed");
+		return;
+	}
+	missing(diagnosis, "no headers of Debian's kernel 6.12");
+	mend(diagnosis, "make deps");
 }
 
 static void look_program(const struct machine *machine, const struct doctor_check *check,
@@ -287,12 +360,18 @@ const struct doctor_check doctor_checks[] = {
 	{ "module signature", DOCTOR_NATIVE, look_signature, NULL, NULL },
 	{ "library", DOCTOR_NATIVE, look_library, NULL, NULL },
 	{ "memory", DOCTOR_NATIVE, look_memory, NULL, NULL },
+	{ "tags", DOCTOR_HELPFUL, look_tags, NULL, NULL },
 	{ "dmsetup", DOCTOR_HELPFUL, NULL, "dmsetup", "dmsetup" },
 	{ "fio", DOCTOR_HELPFUL, NULL, "fio", "fio" },
 	{ "blktrace", DOCTOR_HELPFUL, NULL, "blktrace", "blktrace" },
+	{ "mdadm, for RAID", DOCTOR_HELPFUL, NULL, "mdadm", "mdadm" },
+	{ "numpy, for reports", DOCTOR_HELPFUL, look_numpy, NULL, NULL },
+	{ "matplotlib, for figures", DOCTOR_HELPFUL, look_matplotlib, NULL, NULL },
 	{ "qemu", DOCTOR_VIRTUAL, NULL, "qemu-system-x86_64", "qemu-system-x86" },
 	{ "busybox", DOCTOR_VIRTUAL, NULL, "busybox", "busybox-static" },
 	{ "cpio", DOCTOR_VIRTUAL, NULL, "cpio", "cpio" },
+	{ "modprobe", DOCTOR_VIRTUAL, NULL, "modprobe", "kmod" },
+	{ "headers for guests", DOCTOR_VIRTUAL, look_guest_headers, NULL, NULL },
 };
 
 const unsigned int doctor_check_count = ARRAY_SIZE(doctor_checks);
