@@ -3,7 +3,6 @@
  * /dev/approxftl: what is said of devices, and what is stored on them.
  */
 #include <linux/blkdev.h>
-#include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/pagemap.h>
 #include <linux/slab.h>
@@ -91,8 +90,9 @@ static int check_device(const struct file *file, struct approxftl_range *range)
 	return 0;
 }
 
-static int tag_device_file(const struct file *file, struct approxftl_range *range)
+static int tag_device_file(struct aftl_control *control, struct file *file, void *argument)
 {
+	struct approxftl_range *range = argument;
 	struct wish wish = { .class = range->class };
 	int ret = aftl_control_span(range, &wish.first, &wish.last);
 
@@ -110,8 +110,6 @@ static int tag_device_file(const struct file *file, struct approxftl_range *rang
 int aftl_control_device_tag(struct aftl_control *control, void *argument)
 {
 	struct approxftl_range *range = argument;
-	struct file *file;
-	int ret;
 
 	if (!capable(CAP_SYS_ADMIN))
 		return -EPERM;
@@ -119,12 +117,7 @@ int aftl_control_device_tag(struct aftl_control *control, void *argument)
 	if (range->class > APPROXFTL_NONE || range->flags & ~APPROXFTL_SYNC_FIRST ||
 	    range->reserved)
 		return -EINVAL;
-	file = fget(range->fd);
-	if (!file)
-		return -EBADF;
-	ret = tag_device_file(file, range);
-	fput(file);
-	return ret;
+	return aftl_control_on_file(control, range->fd, tag_device_file, range);
 }
 
 /**
@@ -173,20 +166,22 @@ static int query_device(struct block_device *device, struct approxftl_query *que
 	return ret;
 }
 
+static int query_device_file(struct aftl_control *control, struct file *file, void *argument)
+{
+	struct approxftl_query *query = argument;
+	int ret = device_of(file) ? aftl_control_check_cursor(query) : -ENOTBLK;
+
+	if (!ret && query->cursor != APPROXFTL_TO_END)
+		ret = query_device(device_of(file), query);
+	return ret;
+}
+
 int aftl_control_device_query(struct aftl_control *control, void *argument)
 {
 	struct approxftl_query *query = argument;
-	struct file *file = fget(query->fd);
-	int ret;
 
-	if (!file)
-		return -EBADF;
 	query->count = 0;
-	ret = device_of(file) ? aftl_control_check_cursor(query) : -ENOTBLK;
-	if (!ret && query->cursor != APPROXFTL_TO_END)
-		ret = query_device(device_of(file), query);
-	fput(file);
-	return ret;
+	return aftl_control_on_file(control, query->fd, query_device_file, query);
 }
 
 /* What is stored. */
@@ -380,7 +375,7 @@ static int identify(struct survey *survey, const struct file *file)
 	return 0;
 }
 
-static int survey_file(struct approxftl_stored *stored, const struct file *file)
+static int survey_file(struct aftl_control *control, struct file *file, void *stored)
 {
 	struct survey survey = { .stored = stored };
 	int ret = identify(&survey, file);
@@ -398,14 +393,8 @@ static int survey_file(struct approxftl_stored *stored, const struct file *file)
 int aftl_control_stored(struct aftl_control *control, void *argument)
 {
 	struct approxftl_stored *stored = argument;
-	struct file *file = fget(stored->fd);
-	int ret;
 
-	if (!file)
-		return -EBADF;
 	stored->count = 0;
 	stored->reason = APPROXFTL_REASON_NONE;
-	ret = survey_file(stored, file);
-	fput(file);
-	return ret;
+	return aftl_control_on_file(control, stored->fd, survey_file, stored);
 }

@@ -2,7 +2,6 @@
 /*
  * /dev/approxftl: what is said of files.
  */
-#include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/pagemap.h>
 #include <linux/slab.h>
@@ -39,8 +38,9 @@ static int tag_owned(struct file *file, u64 first, u64 last, u32 class, u32 *rea
 	return ret;
 }
 
-static int tag_file(struct file *file, struct approxftl_range *range)
+static int tag_file(struct aftl_control *control, struct file *file, void *argument)
 {
+	struct approxftl_range *range = argument;
 	u64 first;
 	u64 last;
 	int ret = aftl_control_span(range, &first, &last);
@@ -56,27 +56,19 @@ static int tag_file(struct file *file, struct approxftl_range *range)
 	return ret;
 }
 
-static int tag(struct approxftl_range *range)
+static int tag(struct aftl_control *control, struct approxftl_range *range)
 {
-	struct file *file;
-	int ret;
-
 	range->reason = APPROXFTL_REASON_NONE;
 	if (range->flags & ~APPROXFTL_SYNC_FIRST || range->reserved)
 		return -EINVAL;
-	file = fget(range->fd);
-	if (!file)
-		return -EBADF;
-	ret = tag_file(file, range);
-	fput(file);
-	return ret;
+	return aftl_control_on_file(control, range->fd, tag_file, range);
 }
 
 int aftl_control_tag(struct aftl_control *control, void *argument)
 {
 	struct approxftl_range *range = argument;
 
-	return range->class > APPROXFTL_NONE ? -EINVAL : tag(range);
+	return range->class > APPROXFTL_NONE ? -EINVAL : tag(control, range);
 }
 
 int aftl_control_untag(struct aftl_control *control, void *argument)
@@ -87,7 +79,7 @@ int aftl_control_untag(struct aftl_control *control, void *argument)
 	if (range->class)
 		return -EINVAL;
 	range->class = APPROXFTL_NONE;
-	ret = tag(range);
+	ret = tag(control, range);
 	range->class = 0;
 	return ret;
 }
@@ -124,20 +116,19 @@ static int list(const struct inode *inode, struct approxftl_query *query)
 	return min(ret, 0);
 }
 
+static int query_file(struct aftl_control *control, struct file *file, void *query)
+{
+	int ret = S_ISREG(file_inode(file)->i_mode) ? aftl_control_check_cursor(query) : -EINVAL;
+
+	return ret ? ret : list(inode_of(file), query);
+}
+
 int aftl_control_query(struct aftl_control *control, void *argument)
 {
 	struct approxftl_query *query = argument;
-	struct file *file = fget(query->fd);
-	int ret;
 
-	if (!file)
-		return -EBADF;
 	query->count = 0;
-	ret = S_ISREG(file_inode(file)->i_mode) ? aftl_control_check_cursor(query) : -EINVAL;
-	if (!ret)
-		ret = list(inode_of(file), query);
-	fput(file);
-	return ret;
+	return aftl_control_on_file(control, query->fd, query_file, query);
 }
 
 static int check_pwritev(const struct approxftl_pwritev *pwritev, const struct file *file)
@@ -153,7 +144,8 @@ static int check_pwritev(const struct approxftl_pwritev *pwritev, const struct f
 }
 
 /* For what goes through the page cache: a scope does not reach that. */
-static int tag_written(struct approxftl_pwritev *pwritev, struct file *file, size_t bytes)
+static int tag_written(struct aftl_control *control, struct approxftl_pwritev *pwritev,
+		       struct file *file, size_t bytes)
 {
 	struct approxftl_range range = {
 		.class = pwritev->class,
@@ -163,7 +155,7 @@ static int tag_written(struct approxftl_pwritev *pwritev, struct file *file, siz
 	int ret = 0;
 
 	if (S_ISREG(file_inode(file)->i_mode) && bytes)
-		ret = tag_file(file, &range);
+		ret = tag_file(control, file, &range);
 	pwritev->reason = range.reason;
 	return ret;
 }
@@ -186,7 +178,7 @@ static ssize_t write_in_scope(struct aftl_control *control, u32 class, struct fi
 static int write_file(struct aftl_control *control, struct approxftl_pwritev *pwritev,
 		      struct file *file, struct iov_iter *iter)
 {
-	ssize_t written = tag_written(pwritev, file, iov_iter_count(iter));
+	ssize_t written = tag_written(control, pwritev, file, iov_iter_count(iter));
 
 	if (!written)
 		written = write_in_scope(control, pwritev->class, file, iter, pwritev->offset);
@@ -196,9 +188,9 @@ static int write_file(struct aftl_control *control, struct approxftl_pwritev *pw
 	return 0;
 }
 
-static int import_and_write(struct aftl_control *control, struct approxftl_pwritev *pwritev,
-			    struct file *file)
+static int import_and_write(struct aftl_control *control, struct file *file, void *argument)
 {
+	struct approxftl_pwritev *pwritev = argument;
 	struct iovec fast[UIO_FASTIOV];
 	struct iovec *iov = fast;
 	struct iov_iter iter;
@@ -218,36 +210,28 @@ static int import_and_write(struct aftl_control *control, struct approxftl_pwrit
 int aftl_control_pwritev(struct aftl_control *control, void *argument)
 {
 	struct approxftl_pwritev *pwritev = argument;
-	struct file *file = fget(pwritev->fd);
-	int ret;
 
-	if (!file)
-		return -EBADF;
 	pwritev->reason = APPROXFTL_REASON_NONE;
 	pwritev->written = 0;
-	ret = import_and_write(control, pwritev, file);
-	fput(file);
-	return ret;
+	return aftl_control_on_file(control, pwritev->fd, import_and_write, pwritev);
+}
+
+static int watch_or_not(struct aftl_control *control, struct file *file, void *argument)
+{
+	const struct approxftl_watch *watch = argument;
+	struct super_block *sb = file_inode(file)->i_sb;
+
+	return watch->on ? aftl_watch_begin(sb) : aftl_watch_end(sb);
 }
 
 int aftl_control_watch(struct aftl_control *control, void *argument)
 {
 	struct approxftl_watch *watch = argument;
-	struct file *file;
-	int ret;
 
 	if (!capable(CAP_SYS_ADMIN))
 		return -EPERM;
 	watch->reason = APPROXFTL_REASON_NONE;
 	if (watch->on > 1)
 		return -EINVAL;
-	file = fget(watch->fd);
-	if (!file)
-		return -EBADF;
-	if (watch->on)
-		ret = aftl_watch_begin(file_inode(file)->i_sb);
-	else
-		ret = aftl_watch_end(file_inode(file)->i_sb);
-	fput(file);
-	return ret;
+	return aftl_control_on_file(control, watch->fd, watch_or_not, watch);
 }

@@ -5,6 +5,7 @@
  * Anybody may open it: what may be said of what is checked for each descriptor.
  */
 #include <linux/ctype.h>
+#include <linux/file.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -55,6 +56,19 @@ int aftl_control_span(const struct approxftl_range *range, u64 *first, u64 *last
 		return -EOVERFLOW;
 	*last = range->offset + range->length - 1;
 	return 0;
+}
+
+int aftl_control_on_file(struct aftl_control *control, int fd, aftl_control_file_fn fn,
+			 void *argument)
+{
+	struct file *file = fget(fd);
+	int ret;
+
+	if (!file)
+		return -EBADF;
+	ret = fn(control, file, argument);
+	fput(file);
+	return ret;
 }
 
 static int count_device(struct aftl_target *target, void *devices)

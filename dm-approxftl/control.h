@@ -31,6 +31,22 @@ typedef int (*aftl_control_fn)(struct aftl_control *control, void *argument);
  */
 int __must_check aftl_control_span(const struct approxftl_range *range, u64 *first, u64 *last);
 
+/* The same about a descriptor of the caller's. */
+typedef int (*aftl_control_file_fn)(struct aftl_control *control, struct file *file,
+				    void *argument);
+
+/**
+ * aftl_control_on_file() - do something with the file that a structure is about
+ * @control: handed on
+ * @fd: the caller's descriptor
+ * @fn: does it
+ * @argument: handed on
+ *
+ * Return: -EBADF without such a descriptor, else what @fn returns.
+ */
+int aftl_control_on_file(struct aftl_control *control, int fd, aftl_control_file_fn fn,
+			 void *argument);
+
 /* control-file.c */
 
 /* Can there be a range at @query->cursor? 0 or -EINVAL. */

@@ -466,7 +466,10 @@ void aftl_dev_wait_for_room(struct aftl_dev *dev)
 
 void aftl_dev_drain(struct aftl_dev *dev)
 {
-	wait_event(dev->room, !used(dev));
+	/* Under the lock: who has made the last room may still be about to queue work. */
+	spin_lock_irq(&dev->lock);
+	wait_event_lock_irq(dev->room, !used(dev), dev->lock);
+	spin_unlock_irq(&dev->lock);
 	flush_work(&dev->work);
 }
 

@@ -322,7 +322,8 @@ static void inherit(struct aftl_target *target)
 
 	if (target->source || target->resumed || !old)
 		return;
-	mutex_lock(&old->gate);
+	/* Of two gates ours is the first; whoever holds two has the lock of the list, too. */
+	mutex_lock_nested(&old->gate, SINGLE_DEPTH_NESTING);
 	swap(target->source, old->source);
 	if (!target->source)
 		swap(target->source, old->disk);
@@ -368,6 +369,7 @@ static int get_disk(struct aftl_target *target, struct aftl_error *error)
 static int target_preresume(struct dm_target *ti)
 {
 	struct aftl_target *target = ti->private;
+	unsigned int flags = memalloc_noio_save(); /* to write to us would wait for us */
 	struct aftl_error error;
 	int ret;
 
@@ -378,6 +380,7 @@ static int target_preresume(struct dm_target *ti)
 		ret = aftl_disk_begin(target->disk, &error);
 	mutex_unlock(&target->gate);
 	mutex_unlock(&targets_lock);
+	memalloc_noio_restore(flags);
 	if (ret)
 		DMERR("%s: %s", dm_table_device_name(ti->table), error.text);
 	return ret;
@@ -430,7 +433,7 @@ static void target_io_hints(struct dm_target *ti, struct queue_limits *limits)
 /* Raise the version whenever a tool could notice: options, status, messages. */
 static struct target_type approxftl_target = {
 	.name = "approxftl",
-	.version = { 0, 1, 0 },
+	.version = { 0, 2, 0 },
 	.features = DM_TARGET_SINGLETON,
 	.module = THIS_MODULE,
 	.ctr = target_ctr,
