@@ -283,6 +283,8 @@ void aftl_disk_start(struct aftl_disk *disk, struct dm_table *table)
 	disk->start_ns = aftl_now(disk->ftl);
 	disk->start_host_ns = ktime_get_ns();
 	disk->running = true;
+	if (disk->durable)
+		aftl_unpark(disk->ftl); /* close_store() has parked it */
 	done = aftl_disk_settle(disk);
 	spin_unlock_bh(&disk->lock);
 	aftl_io_finish(disk, done);
