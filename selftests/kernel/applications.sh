@@ -10,10 +10,7 @@ cd "$(dirname "$0")/../.." || exit 1
 program=${AFTL_BUILD:-build}/approxftl-app
 place=$scratch/mounted
 mkdir "$place"
-if [ ! -x "$program" ]; then
-	ktap_test_fail "$program is not built: make all"
-	ktap_finished
-fi
+needs_program "$program"
 
 judge()
 {

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import fcntl
+import mmap
 import os
 import struct
 from collections.abc import Iterator
@@ -71,7 +72,7 @@ class Extent(NamedTuple):
     kind: int
 
 
-def address_of(data: bytearray) -> int:
+def address_of(data: bytearray | mmap.mmap) -> int:
     """Return where the bytes are."""
     return ctypes.addressof(ctypes.c_char.from_buffer(data))
 

@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Blocks that say which they are and how new, before and after a power failure.
 
-blocks.py load DEVICE JOURNAL OPERATIONS SEED [LOG]
+blocks.py load DEVICE JOURNAL OPERATIONS SEED [LOG [FLUSHES]]
 blocks.py check DEVICE JOURNAL [MARK|-]
 blocks.py race DEVICE SECONDS
 
 "load" fills the device, and then writes, discards, zeroes and flushes in several threads, all
 direct. JOURNAL says what was begun and, after each flush or forced write that has returned,
 which operations it covers. Such a moment is a mark, by number; it is also put into LOG, a
-device of dm-log-writes. "check" compares a device with the journal up to MARK or its end: each
+device of dm-log-writes. To 84 other operations there are FLUSHES flushes, 3 if it is not given,
+and as many forced writes. "check" compares a device with the journal up to MARK or its end: each
 block must hold what was covered, or something that was begun later. With "-" it does so for each
 line of standard input that is a mark, and answers "sound" or what is wrong, in one line. "race"
 fills the device again and again while others read: a block is itself, however old.
@@ -85,12 +86,13 @@ class Journal:
 class Load:
     """The device under load."""
 
-    def __init__(self, path: str, journal: Journal, seed: int) -> None:
+    def __init__(self, path: str, journal: Journal, seed: int, flushes: float = 3) -> None:
         self.fd = os.open(path, os.O_RDWR | os.O_DIRECT)
         self.forced = os.open(path, os.O_RDWR | os.O_DIRECT | os.O_DSYNC)
         self.blocks = os.lseek(self.fd, 0, os.SEEK_END) // BLOCK
         self.journal = journal
         self.seed = seed
+        self.flushes = flushes
         self.completed = [0] * THREADS
 
     def write(self, fd: int, buffer: mmap.mmap, first: int, count: int) -> int:
@@ -131,7 +133,7 @@ class Load:
         first += offset
         count = draw.randint(1, STRIPE - offset)
         kinds = ("write", "discard", "zero", "forced", "flush")
-        kind = draw.choices(kinds, (70, 8, 6, 3, 3))[0]
+        kind = draw.choices(kinds, (70, 8, 6, self.flushes, self.flushes))[0]
         if kind == "flush":
             self.flush()
         elif kind == "forced":
@@ -331,7 +333,8 @@ def main(arguments: list[str]) -> None:
     device, path, operations, seed = arguments[1:5]
     journal = Journal(path, arguments[5] if len(arguments) > 5 else None)
     journal.say(f"seed {seed}")
-    load = Load(device, journal, int(seed))
+    flushes = float(arguments[6]) if len(arguments) > 6 else 3
+    load = Load(device, journal, int(seed), flushes)
     load.fill()
     load.run(int(operations))
 

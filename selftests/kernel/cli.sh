@@ -7,10 +7,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 
 program=${APPROXFTL:-${AFTL_BUILD:-build}/approxftl}
-if [ ! -x "$program" ]; then
-	ktap_test_fail "$program is not built: make all"
-	ktap_finished
-fi
+needs_program "$program"
 
 # ends STATUS VERB...: how the command ends; its words are in $scratch/out and $scratch/err
 ends()
@@ -108,7 +105,7 @@ has_size()
 # The core refuses, and the kernel is not asked.
 before_the_kernel()
 {
-	dmesg -C
+	clear_log
 	refuses 2 "$@" && ! grep_log device-mapper
 }
 

@@ -12,9 +12,11 @@ cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 . selftests/kernel/medium.sh
 
-states=${AFTL_CRASH_STATES:-6}
-seed=${AFTL_CRASH_SEED:-1}
+states=${AFTL_CRASH_STATES:-$(share 6)}
+[ "${AFTL_TURN:-}" = even ] && seed=2 || seed=1
+seed=${AFTL_CRASH_SEED:-$seed}
 program=${APPROXFTL:-${AFTL_BUILD:-build}/approxftl}
+needs_program "$program"
 place=$scratch/mounted
 mkdir "$place" "$scratch/files"
 
@@ -34,6 +36,12 @@ log_off()
 	dmsetup remove aftl-crash && dmsetup remove aftl-log && [ "$collected" -gt 0 ]
 }
 
+# The policy that was at work when this mark was set, for a table line
+policy_at()
+{
+	[ ! -e "$scratch/policies" ] || echo "policy $(sed -n "$1p" "$scratch/policies")"
+}
+
 # It opens, and its books are right.
 opens()
 {
@@ -51,7 +59,8 @@ stands()
 	check=$1
 	mark=$2
 	shift 2
-	opens "$@" && "$check" "$mark"
+	# shellcheck disable=SC2046 # two words
+	opens "$@" $(policy_at "$mark") && "$check" "$mark"
 	stood=$?
 	dmsetup remove aftl-crash && return "$stood"
 }
@@ -79,8 +88,8 @@ replay()
 	replayed=$?
 	rm "$scratch/shown" "$scratch/seen"
 	echo "# $visited states${failed:+, $failed}"
-	[ -z "$failed" ] && [ "$replayed" -eq 0 ] && [ "$visited" -ge "$states" ] &&
-		[ "$visited" -gt 0 ]
+	[ -z "$failed" ] && [ "$replayed" -eq 0 ] && [ "$visited" -gt 0 ] &&
+		{ [ "$states" = each ] || [ "$visited" -ge "$states" ]; }
 }
 
 # One process for all states: it has much to read.
@@ -106,13 +115,14 @@ check_blocks()
 	return 1
 }
 
-# blocks_survive OPERATIONS [KEY VALUE]...
+# blocks_survive OPERATIONS FLUSHES [KEY VALUE]...: both as blocks.py has them
 blocks_survive()
 {
 	operations=$1
-	shift
-	log_on "$@" && python3 selftests/kernel/blocks.py load /dev/mapper/aftl-crash \
-		"$scratch/journal" "$operations" "$seed" aftl-log && log_off || return
+	flushes=$2
+	shift 2
+	log_on "$@" && at_once python3 selftests/kernel/blocks.py load /dev/mapper/aftl-crash \
+		"$scratch/journal" "$operations" "$seed" aftl-log "$flushes" && log_off || return
 	checker_on
 	replay check_blocks "$@"
 	survived=$?
@@ -120,16 +130,18 @@ blocks_survive()
 	return "$survived"
 }
 
-# Each file is durable when its mark is in the log, and is not touched after that.
+# A file is durable when its mark is in the log, and is not touched after that.
+write_file()
+{
+	head -c "$(($1 * 7919 % 150 + 1))k" /dev/urandom >"$scratch/files/$1" &&
+		dd if="$scratch/files/$1" of="$place/$1" bs=64k conv=fsync 2>"$scratch/said" &&
+		dmsetup message aftl-log 0 mark "$1"
+}
+
 write_files()
 {
 	for file in $(seq 1 20); do
-		size=$((file * 7919 % 150 + 1))
-		head -c "${size}k" /dev/urandom >"$scratch/files/$file" &&
-			dd if="$scratch/files/$file" of="$place/$file" bs=64k conv=fsync \
-				2>"$scratch/said" &&
-			dmsetup message aftl-log 0 mark "$file" || return
-		head -c 900k /dev/urandom >"$place/churn" || return
+		write_file "$file" && head -c 900k /dev/urandom >"$place/churn" || return
 	done
 }
 
@@ -144,31 +156,76 @@ check_files()
 	return 1
 }
 
-# files_survive JOURNALLING [KEY VALUE]...
+# files_survive JOURNALLING WRITER [KEY VALUE]...
 files_survive()
 {
 	mode=$1
-	shift
+	writer=$2
+	shift 2
 	log_on "$@" && mkfs.ext4 -q -O ^resize_inode -J size=4 -m 0 /dev/mapper/aftl-crash &&
-		mount -o "data=$mode" /dev/mapper/aftl-crash "$place" && write_files &&
+		mount -o "data=$mode" /dev/mapper/aftl-crash "$place" && at_once "$writer" "$@" &&
 		umount "$place" && log_off &&
-		(cd "$scratch/files" && seq 1 20 | xargs sha256sum) >"$scratch/sums" &&
+		(cd "$scratch/files" && seq 1 "$file" | xargs sha256sum) >"$scratch/sums" &&
 		replay check_files "$@"
+}
+
+# A table with another policy while the file system is busy
+turn_to()
+{
+	dd if=/dev/urandom of="$place/churn" bs=64k count=16 oflag=direct 2>"$scratch/said" &
+	busy=$!
+	turned=$1
+	shift
+	line /dev/mapper/aftl-log "$sectors" "$@" policy "$turned" | dmsetup reload aftl-crash &&
+		dmsetup resume aftl-crash && wait "$busy" &&
+		[ "$(status_word aftl-crash 2)" = "$turned" ]
+}
+
+# One file under each policy of $scratch/policies, and what collects garbage
+write_under_each()
+{
+	file=0
+	while read -r policy; do
+		file=$((file + 1))
+		turn_to "$policy" "$@" && write_file "$file" || return
+		for round in 1 2 3 4; do
+			dd if=/dev/urandom of="$place/churn-$round" bs=64k count=16 conv=fsync \
+				2>"$scratch/said" || return
+		done
+	done <"$scratch/policies"
+}
+
+# policies_survive [KEY VALUE]...: power fails once under each policy, or every other one
+policies_survive()
+{
+	"$program" policies | cut -d ' ' -f 1 | every_other >"$scratch/policies" &&
+		[ -s "$scratch/policies" ] || return
+	states=each
+	files_survive ordered write_under_each "$@" && [ "$visited" -eq "$file" ]
+	survived=$?
+	sed 's/^/# /' "$scratch/policies" | paste -s -d ' '
+	rm "$scratch/policies"
+	return "$survived"
 }
 
 needs_module dm_log_writes
 tight='channels 1 chips 1 blocks 64 word_lines 2 op 35'
 larger='channels 1 chips 2 blocks 64 word_lines 2 op 35'
+three='channels 1 chips 1 bits 3 one_shot on blocks 80 word_lines 2 op 45' # fits all policies
 # shellcheck disable=SC2086 # words
 {
 	ktap_test_run 'blocks, without a write buffer' \
-		blocks_survive 500 $tight timing off
+		blocks_survive 500 3 $tight timing off
+	# Then only what erases blocks makes anything durable before they are written over.
+	ktap_test_run 'blocks, hardly ever flushed' \
+		blocks_survive 500 0.2 $tight timing off
 	ktap_test_run 'blocks, with a write buffer and another policy' \
-		blocks_survive 500 $tight timing off buffer 256KiB policy baseline
+		blocks_survive 500 3 $tight timing off buffer 256KiB policy baseline
 	ktap_test_run 'blocks, in real time' \
-		blocks_survive 300 $tight timing real buffer 256KiB policy cubeftl
+		blocks_survive 300 3 $tight timing real buffer 256KiB policy cubeftl
 	states=$(((states + 1) / 2))
-	ktap_test_run 'files of ext4, data=ordered' files_survive ordered $larger timing off
-	ktap_test_run 'files of ext4, data=journal' files_survive journal $larger timing off
+	ktap_test_run 'files of ext4, data=ordered' files_survive ordered write_files $larger timing off
+	ktap_test_run 'files of ext4, data=journal' files_survive journal write_files $larger timing off
+	ktap_test_run 'files of ext4, the policy changed below them' policies_survive $three timing off
 }
 finished

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Make a device again and again, and let one allocation fail each time.
+"""Give a device its table again and again, and let one allocation fail each time.
 
 fail-nth.py LINE [DEVICE]
 
 LINE is a table line from its store on; DEVICE is a block device whose first bytes are zeroed each
 time. The kernel lets the n-th allocation of a thread fail when
 /proc/thread-self/fail-nth says so; n grows until there are fewer. A failure must be told as such,
-and the next attempt, with all memory there is, must succeed. Prints how many failed.
+and the next attempt, with all memory there is, must succeed. Prints how many failed. The device is
+there before and has another target then: it is not ours what device-mapper makes of it when it
+cannot add a disk, or give it a name.
 """
 
 from __future__ import annotations
@@ -51,25 +53,40 @@ def wipe(device: str) -> None:
         disk.write(bytes(1 << 20))
 
 
-def main(line: bytes, device: str | None) -> None:
-    """Entry point."""
-    mapper = Mapper()
+def take_back(mapper: Mapper) -> None:
+    """Let the device be nobody's."""
+    mapper.load(b"", b"error")
+    mapper.suspend(suspended=False)
+
+
+def fail_each(mapper: Mapper, line: bytes, device: str | None) -> tuple[int, int]:
+    """Let one after the other fail; returns how many made an attempt fail, and of how many."""
     nth = os.open(NTH, os.O_RDWR)
     failures = 0
     for number in range(1, MOST):
+        take_back(mapper)
         if device:
             wipe(device)
-        mapper.call(CREATE)
         reached, failed = attempt(mapper, line, nth, number)
         if failed:
             start(mapper, line)
-        mapper.call(REMOVE)
         failures += failed
         if not reached:
-            break
-    print(f"# {failures} of {number} allocations made it fail")
-    if not failures or reached:
-        raise SystemExit("# allocations did not fail, or without end")
+            return failures, number - 1
+    raise SystemExit("# there is no end of allocations")
+
+
+def main(line: bytes, device: str | None) -> None:
+    """Entry point."""
+    mapper = Mapper()
+    mapper.call(CREATE)
+    try:
+        failures, allocations = fail_each(mapper, line, device)
+    finally:
+        mapper.call(REMOVE)
+    print(f"# {failures} of {allocations} allocations made it fail")
+    if not failures:
+        raise SystemExit("# no allocation did")
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ libc.fallocate.argtypes = [ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_
 class File:
     """A file beside what it should hold."""
 
-    def __init__(self, path: str, seed: int) -> None:
+    def __init__(self, path: str, seed: str) -> None:
         self.fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC)
         self.model = bytearray()
         self.draw = random.Random(seed)
@@ -94,7 +94,7 @@ class File:
 
 def main(path: str, operations: int) -> None:
     """Do as many operations, then look at everything."""
-    file = File(path, operations)
+    file = File(path, f"{operations} {os.environ.get('AFTL_TURN', '')}")
     choices = (file.write, file.write_mapped, file.truncate, file.punch, file.forget, file.read)
     for _ in range(operations):
         file.draw.choices(choices, (10, 4, 1, 3, 1, 8))[0]()

@@ -11,10 +11,8 @@ program=${APPROXFTL:-$build/approxftl}
 place=$scratch/mounted
 mkdir "$place"
 chmod 755 "$scratch"
-if [ ! -x "$build/examples/annotated" ]; then
-	ktap_test_fail "$build/examples/annotated is not built: make all"
-	ktap_finished
-fi
+needs_program "$program" "$build/approxrun" "$build/examples/annotated" \
+	"$build/examples/annotated-cpp"
 
 # mounted DEVICE: and writable for everybody
 mounted()
@@ -203,7 +201,7 @@ knows_its_place()
 # btrfs with checksums cannot have flipped bits; without it can, and is asked by its device.
 btrfs()
 {
-	if ! modprobe btrfs; then
+	if ! kernel_has btrfs; then
 		ktap_test_skip 'btrfs' 'the kernel does not have it'
 		return
 	fi

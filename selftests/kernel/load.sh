@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.." || exit 1
 
 load_and_unload()
 {
-	for round in 1 2 3 4 5 6 7 8 9 10; do
+	for round in $(seq "$(share 10)"); do
 		rmmod dm_approxftl || { echo "# round $round"; return 1; }
 		insmod "$MODULE" || { echo "# round $round"; return 1; }
 		dmsetup create aftl-one --table '0 20480 approxftl ram 0' || return 1
@@ -50,9 +50,9 @@ stays_while_in_use()
 }
 
 if [ -z "${MODULE:-}" ]; then
-	ktap_test_skip 'load and unload ten times' 'MODULE does not say where the module is'
+	ktap_test_skip 'load and unload again and again' 'MODULE does not say where the module is'
 else
-	ktap_test_run 'load and unload ten times' load_and_unload
+	ktap_test_run 'load and unload again and again' load_and_unload
 	ktap_test_run 'unloaded, it leaves nothing behind' leaves_nothing_behind
 	ktap_test_run 'the module stays while a device needs it' stays_while_in_use
 fi

@@ -6,8 +6,7 @@
 # needs_module NAME: ends a test that the kernel has nothing for
 needs_module()
 {
-	# shellcheck disable=SC2154 # of lib.sh
-	modprobe "$1" 2>"$scratch/said" && return
+	kernel_has "$1" && return
 	ktap_test_skip "$(basename "$0" .sh)" "the kernel does not have $1"
 	ktap_finished
 }
@@ -22,5 +21,6 @@ ram_disks()
 # wipe DEVICE: as new, to a volume; zeroes at its beginning will do
 wipe()
 {
+	# shellcheck disable=SC2154 # of lib.sh
 	blkdiscard -f -z -l 4194304 "$1" 2>"$scratch/said" && blockdev --flushbufs "$1"
 }

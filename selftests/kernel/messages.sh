@@ -195,7 +195,7 @@ ktap_test_run 'gc in real time' collects_in_real_time
 ktap_test_run 'policy' changes_parameter
 ktap_test_run 'fault block' block_is_retired
 ktap_test_run 'fault die: its data are lost' die_is_lost
-ktap_test_run 'fault die: others take over' die_is_replaced
+ktap_test_run 'fault die: others take over' at_once die_is_replaced
 ktap_test_run 'fault die: all of them' all_dies_are_lost
 ktap_test_run 'digest and audit at rest' at_rest
 ktap_test_run 'no digest with I/O' complains \

@@ -1,23 +1,33 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The guest's part of power-cut.tap.sh, on /dev/vda:
+# The guest's part of power-cut.tap.sh, on an NVMe drive:
 #
-#   power-cut-guest.sh [check JOURNAL] [write]
+#   power-cut-guest.sh [check JOURNAL] [write | verify]
 #
 # "check" compares with what another machine wrote down before it died; "write" writes, with a
-# journal in the results, and dies.
+# journal in the results, and dies; "verify" lets fio write and read with many requests at once.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 
-modprobe virtio_blk && create aftl-cut /dev/vda channels 1 chips 2 blocks 64 word_lines 2 op 35 \
+drive=/dev/nvme0n1
+modprobe nvme
+for _ in $(seq 100); do
+	[ ! -b $drive ] || break
+	sleep 0.1
+done
+create aftl-cut $drive channels 1 chips 2 blocks 64 word_lines 2 op 35 \
 	buffer 256KiB timing off || exit 1
 if [ "${1:-}" = check ]; then
 	python3 selftests/kernel/blocks.py check /dev/mapper/aftl-cut "$2" || exit 1
 	dmsetup suspend aftl-cut && [ "$(dmsetup message aftl-cut 0 audit)" = clean ] &&
 		dmsetup resume aftl-cut && echo 'everything is there' || exit 1
 	shift 2
+fi
+if [ "${1:-}" = verify ]; then
+	verify aftl-cut --ioengine=libaio --iodepth=32 --bssplit=4k/40:16k/40:64k/20 --size=8m &&
+		echo 'verified' || exit 1
 fi
 [ "${1:-}" = write ] || exit 0
 : >"$RESULTS/journal"

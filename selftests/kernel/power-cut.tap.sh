@@ -3,7 +3,7 @@
 #
 # A machine dies while a durable device is written, and the next one, with another kernel, finds
 # everything that a flush covered. Then that one dies. Nothing of what has reached the disk is
-# forgotten here; that is what kernel/crash.sh is about.
+# forgotten here; that is what kernel/crash.sh is about. The disk is an NVMe drive of QEMU.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/lib/tap.sh
@@ -45,7 +45,8 @@ ktap_test_run 'a machine with 6.1 dies while it writes' died 6.1
 in_guest 6.12 check "$work/6.1/journal" write
 ktap_test_run 'one with 6.12 finds what was flushed' found_all
 ktap_test_run 'it dies while it writes' died 6.12
-in_guest 6.1 check "$work/6.12/journal"
+in_guest 6.1 check "$work/6.12/journal" verify
 ktap_test_run 'one with 6.1 finds what was flushed' found_all
+ktap_test_run 'fio verifies what it writes there' grep -q '^verified' "$work/said"
 ktap_test_run 'it is content' [ "$status" -eq 0 ]
 ktap_finished

@@ -8,13 +8,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 
 program=${APPROXFTL:-${AFTL_BUILD:-build}/approxftl}
-for part in replay trace; do
-	if [ ! -x "$program-$part" ]; then
-		ktap_test_skip "$part" "there is no $program-$part; run make all"
-		echo '1..1'
-		exit 4
-	fi
-done
+needs_program "$program" "$program-replay" "$program-trace"
 grep -q debugfs /proc/mounts || mount -t debugfs debugfs /sys/kernel/debug
 mkdir "$scratch/mnt"
 capture=$scratch/copy.aftrec
@@ -67,6 +61,12 @@ captured()
 		told grep -q '"dropped_events": 0' "$capture/device.json" &&
 		told grep -q '"seed": 1$' "$capture/device.json" &&
 		told grep -q '"exit_status": 7$' "$capture/program.json"
+}
+
+# Event by event, and the mean from queue to completion.
+as_others_see_it()
+{
+	python3 selftests/kernel/same-events.py "$program" "$capture/trace"
 }
 
 # units CLASS: 4 KiB units in writes of the record; all classes without one
@@ -249,8 +249,57 @@ place_on_device_is_refused()
 		-o "$scratch/mnt/here.aftrec" "$scratch/mnt" -- true && [ ! -e "$scratch/mnt/here.aftrec" ]
 }
 
+# examples_of PAGE: what a manual page says, as it says it; says what each command has said
+examples_of()
+{
+	mkdir -p "$scratch/examples" && python3 selftests/lib/manual_examples.py "$1" \
+		>"$scratch/typed" && ( cd "$scratch/examples" &&
+			PATH=$(dirname "$program"):$PATH told sh -e -x "$scratch/typed" )
+}
+
+mounted_ssd()
+{
+	told "$program" create ssd --profile demo --policy approxftl --size 256MiB &&
+		told mkfs.ext4 -q /dev/mapper/ssd && mount /dev/mapper/ssd /mnt
+}
+
+no_ssd()
+{
+	umount /mnt && told "$program" remove ssd
+}
+
+examples_of_devices()
+{
+	examples_of userspace/approxftl/approxftl-device.8.rst
+}
+
+examples_of_tags()
+{
+	mounted_ssd && dd if=/dev/urandom of=/mnt/picture bs=64k count=1 conv=fsync \
+		2>"$scratch/said" && examples_of userspace/approxftl/approxftl-tag.8.rst
+}
+
+examples_of_captures()
+{
+	mkdir "$scratch/examples/photos" &&
+		dd if=/dev/urandom of="$scratch/examples/photos/1" bs=64k count=8 2>"$scratch/said" &&
+		examples_of trace-tools/capture/approxftl-trace-record.1.rst
+}
+
+examples_of_replays()
+{
+	told "$program" create ssd --profile demo --policy approxftl &&
+		examples_of trace-tools/replay/approxftl-replay.1.rst && told "$program" remove ssd
+}
+
+examples_of_applications()
+{
+	examples_of userspace/apps/approxftl-app.1.rst
+}
+
 ktap_test_run 'a file system' a_device
 ktap_test_run 'a program is captured, its exit status passed on' captured
+ktap_test_run 'blkparse and btt see the same events and latencies' as_others_see_it
 ktap_test_run 'the record has the units and classes that the device has counted' converted
 ktap_test_run 'a capture on the traced device is refused' place_on_device_is_refused
 ktap_test_run 'a mounted device is refused' mounted_is_refused
@@ -264,5 +313,12 @@ ktap_test_run 'on the RAM disk' on_brd
 ktap_test_run 'a killed replay leaves a log' killed_leaves_a_log
 ktap_test_run 'an interrupted capture is complete' interrupted_is_complete
 ktap_test_run 'a device that is traced is refused, and its trace goes on' traced_is_refused
+ktap_test_run 'examples of approxftl-device(8)' examples_of_devices
+ktap_test_run 'examples of approxftl-tag(8)' examples_of_tags
+ktap_test_run 'examples of approxftl-trace-record(1)' examples_of_captures
+ktap_test_run 'the device of these examples goes' no_ssd
+ktap_test_run 'examples of approxftl-replay(1)' examples_of_replays
+ktap_test_run 'examples of approxftl-app(1)' examples_of_applications
+ktap_test_run 'and its device goes' no_ssd
 rmmod null_blk brd
 finished

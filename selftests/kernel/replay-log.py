@@ -8,8 +8,9 @@ LOG was written by dm-log-writes, see Documentation/admin-guide/device-mapper/lo
 in the kernel's sources; the device that it is about was zero before. A state holds everything
 up to a flush or a write that was forced to the medium. Most also hold a part of what was written
 between that flush and the next one: a disk with a volatile cache may keep any of it, sector by
-sector. States are drawn by SEED from what follows the first mark of that name, as many as asked
-for; 0 stands for two of every flush.
+sector. As many moments as asked for are drawn by SEED from those after the first mark of that name,
+and the flush before each is taken; 0 stands for two states of every flush, "each" for one of every
+mark.
 
 Each state is written to DEVICE, and a line says its number, the last mark in it, and what it
 is. Then a line from standard input is waited for.
@@ -22,6 +23,7 @@ import os
 import random
 import struct
 import sys
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -153,13 +155,28 @@ class Replay:
         self.medium.image[:] = before
 
 
-def choose(entries: list[Entry], mark: str, states: int, draw: random.Random) -> list[int]:
-    """The places in @points() to visit: some twice if all are asked for."""
+def by_mark(entries: list[Entry], points: list[int]) -> list[list[int]]:
+    """The places in @points, those after the same mark together."""
+    found: dict[str, list[int]] = {}
+    mark = ""
+    wanted = set(points)
+    for index, entry in enumerate(entries):
+        mark = entry.name or mark
+        if index in wanted:
+            found.setdefault(mark, []).append(index)
+    return list(found.values())
+
+
+def choose(entries: list[Entry], mark: str, states: str, draw: random.Random) -> list[int]:
+    """The flushes to visit: some twice if all are asked for."""
     begin = next(index for index, entry in enumerate(entries) if entry.name == mark)
     points = [i for i, entry in enumerate(entries) if entry.flags & (FLUSH | FUA) and i > begin]
-    if not states:
+    if states == "each":
+        return [draw.choice(places) for places in by_mark(entries, points)]
+    if states == "0":
         return sorted(points + points)
-    return sorted(draw.sample(points, min(states, len(points))))
+    moments = (draw.uniform(points[0], len(entries)) for _ in range(int(states)))
+    return sorted(points[bisect_right(points, moment) - 1] for moment in moments)
 
 
 def next_flush(entries: list[Entry], point: int) -> int:
@@ -170,7 +187,7 @@ def next_flush(entries: list[Entry], point: int) -> int:
     return len(entries)
 
 
-def main(log: str, device: str, mark: str, states: int, seed: int) -> None:
+def main(log: str, device: str, mark: str, states: str, seed: int) -> None:
     """Offer states."""
     entries = load(log)
     size = max(entry.at + len(entry.data) for entry in entries)
@@ -179,8 +196,8 @@ def main(log: str, device: str, mark: str, states: int, seed: int) -> None:
     points = choose(entries, mark, states, draw)
     replay = Replay(entries, Medium(device, size), draw)
     for number, point in enumerate(points):
-        replay.visit(point, next_flush(entries, point), number % (3 if states else 2) > 0)
+        replay.visit(point, next_flush(entries, point), number % (2 if states == "0" else 3) > 0)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5]))
+    main(sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4], int(sys.argv[5]))

@@ -26,7 +26,8 @@ SUBMIT = re.compile(r" aftl_submit: (.*)$")
 
 
 def load_support() -> ModuleType:
-    """Return the module that packs record files."""
+    """Return the module that packs record files, and imports as the tests do."""
+    sys.path.insert(0, str(TOP))
     spec = importlib.util.spec_from_file_location("support", TOP / "selftests/sim/support.py")
     assert spec is not None
     assert spec.loader is not None

@@ -10,11 +10,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/trace.sh
 
 program=${APPROXFTL:-${AFTL_BUILD:-build}/approxftl}
-if [ ! -x "$program" ]; then
-	ktap_test_skip 'the simulator ends like the kernel' "there is no $program; run make all"
-	echo '1..1'
-	exit 4
-fi
+needs_program "$program"
 mkdir "$scratch/mnt"
 
 # What a file system does: discards, writes of all sizes, flushes, FUA, reads.
@@ -28,7 +24,7 @@ use_ext4()
 	fio --name=file --directory="$scratch/mnt" --ioengine=libaio --direct=1 --iodepth=8 \
 		--rw=randrw --bsrange=4k-64k --size=6m --fsync=16 --randrepeat=1 \
 		--eta=never --output="$scratch/fio" && rm -r "$scratch/mnt/1" && sync -f "$scratch/mnt"
-	umount "$scratch/mnt"
+	umount "$scratch/mnt" && events aftl_submit | grep -q ' fua=1'
 }
 
 # Until blocks have to be collected.
@@ -83,19 +79,18 @@ differs()
 # shellcheck disable=SC2086,SC2154 # words, of lib.sh
 set -- $shape
 record_events aftl_submit
-ktap_test_run 'ext4, real time' replayed use_ext4 approxftl 'timing real' "$@"
-ktap_test_run 'ext4, real time, write buffer' replayed use_ext4 approxftl 'timing real' "$@" \
+in_turn 'ext4, real time' replayed use_ext4 approxftl 'timing real' "$@"
+in_turn 'ext4, real time, write buffer' replayed use_ext4 approxftl 'timing real' "$@" \
 	buffer 512KiB
-ktap_test_run 'its writes with FUA are in the stream' grep -q ' fua=1' "$scratch/trace"
-ktap_test_run 'ext4, time that is not waited for' replayed use_ext4 cubeftl 'timing off' "$@" \
+in_turn 'ext4, time that is not waited for' replayed use_ext4 cubeftl 'timing off' "$@" \
 	one_shot on buffer 512KiB
-ktap_test_run 'approximate data, collection' replayed 'use_raw 48m' approxftl \
+in_turn 'approximate data, collection' replayed 'use_raw 48m' approxftl \
 	'timing off tag_all approximate' "$@"
-ktap_test_run 'approximate data, collection, real time, suspended operations' \
+in_turn 'approximate data, collection, real time, suspended operations' \
 	replayed 'use_raw 48m' approxftl 'timing real tag_all approximate' "$@" \
 	suspend both cell_model voltage buffer 1MiB
-ktap_test_run 'a policy that works in idle time' replayed 'use_raw 8m' agcr 'timing real' "$@"
-ktap_test_run 'a worn, filled device' replayed 'use_raw 16m' vth_b 'timing real' "$@" \
+in_turn 'a policy that works in idle time' replayed 'use_raw 8m' agcr 'timing real' "$@"
+in_turn 'a worn, filled device' replayed 'use_raw 16m' vth_b 'timing real' "$@" \
 	fill random fill_overwrite 50 cycles 1000 age 90d wear_gap 4 endurance 1010
 ktap_test_run 'another policy ends differently' differs
 finished

@@ -50,7 +50,7 @@ class Device:
 
 def main(path: str, operations: int) -> None:
     """Do as many operations, then look at everything."""
-    draw = random.Random(operations)
+    draw = random.Random(f"{operations} {os.environ.get('AFTL_TURN', '')}")
     device = Device(path)
     for number in range(operations):
         first = draw.randrange(UNITS)

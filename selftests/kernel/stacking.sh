@@ -119,8 +119,8 @@ swaps()
 }
 
 ktap_test_run 'below dm-linear' below_linear
-ktap_test_run 'below dm-crypt, in sectors of 512 bytes' below_crypt
-ktap_test_run 'below dm-crypt, in sectors of 4 KiB' below_crypt sector_size:4096
+in_turn 'below dm-crypt, in sectors of 512 bytes' below_crypt
+in_turn 'below dm-crypt, in sectors of 4 KiB' below_crypt sector_size:4096
 ktap_test_run 'three of them below RAID-5; one is lost and comes back' below_raid
 ktap_test_run 'swap' swaps
 finished

@@ -22,7 +22,7 @@ prints()
 
 round_trip()
 {
-	ktap_test_run "round trip: $1" prints "$@"
+	in_turn "round trip: $1" prints "$@"
 }
 
 # refused SENTENCE STORE-AND-WORDS [SECTORS]
@@ -41,7 +41,7 @@ refused()
 
 refusal()
 {
-	ktap_test_run "refused: $1" refused "$@"
+	in_turn "refused: $1" refused "$@"
 }
 
 plain='profile demo policy approxftl timing real'

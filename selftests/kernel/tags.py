@@ -3,7 +3,9 @@
 """Tags: what is approximate, what is not, and who may say so.
 
 tags.py SCENARIO [ARGUMENT]...: does it, exits with 0 or says what was wrong. The functions below
-are the scenarios.
+are the scenarios. `tags.py serve` does those of which a line of standard input says PID SCENARIO
+[ARGUMENT]..., each in a process of its own whose output goes to the descriptors 3 and 4 of PID, and
+answers 0 or 1: an emulated processor needs more than a second to start Python.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ from tagged_writes import MAGIC, UNIT, UNITS, WAYS, content, kinds
 LAST = 2**63 - 1
 NOBODY = 65534
 PIECE = 64  # units that are read at a time
+TURN = os.environ.get("AFTL_TURN", "")  # a part of the seeds: each kernel draws others
 STRIDE = 7919  # a prime
 MILLION = 10**6
 ODD = (0, 1, 2, 3, 8, 64, 4095, 4096, 65535, 2**20, 2**31 - 1, 2**31, 2**32 - 1, 2**32, LAST - 1,
@@ -269,14 +272,14 @@ def edges(folder: str) -> None:
     control.untag(fd)
 
 
-def model(folder: str) -> None:
+def model(folder: str, steps: str) -> None:
     """Ranges that overlap, beside a model with a class for each byte."""
     control = Control()
     fd = open_new(f"{folder}/model")
-    draw = random.Random(2018)
+    draw = random.Random(f"2018 {TURN}")
     size = 200
     told = [NONE] * size
-    for step in range(2000):
+    for step in range(int(steps)):
         first = draw.randrange(size)
         length = min(draw.choice((1, 2, 3, 10, 50, size)), size - first)
         kind = draw.choice((PRECISE, APPROXIMATE, NONE))
@@ -815,14 +818,16 @@ def fuzz_as_nobody(folder: str, count: int) -> None:
 
 def fuzz_with(folder: str, count: int, fds: list[int]) -> None:
     """Do it."""
-    draw = random.Random(2019)
+    draw = random.Random(f"2019 {TURN}")
     control = Control()
     pipe = os.pipe()
     memfd = os.memfd_create("fuzz")
     os.truncate(memfd, 1 << 20)
     fds += [open_new(f"{folder}/fuzz", size=1 << 16), memfd, pipe[0],
             os.open(f"{folder}/fuzz", os.O_RDONLY), socket.socket().detach(), -1, 4000]
-    address = approx.address_of(bytearray(1 << 16))
+    # Longer than all that can be said of a device of ours, whatever room a caller claims to have.
+    answer_room = mmap.mmap(-1, 1 << 24)
+    address = approx.address_of(answer_room)
     answers: dict[str, int] = {}
     for _ in range(count):
         number = draw.choice(list(approx.FORMATS))
@@ -898,5 +903,24 @@ def churn_one(folder: str, seed: int, deadline: float) -> None:
         os.close(fd)
 
 
+def serve() -> list[str]:
+    """Return what to do, in a process of its own for each line."""
+    for line in sys.stdin:
+        client, *words = line.split()
+        child = os.fork()
+        if not child:
+            for fd in (1, 2):
+                os.dup2(os.open(f"/proc/{client}/fd/{fd + 2}", os.O_WRONLY), fd)
+            return words
+        print(int(os.waitpid(child, 0)[1] != 0), flush=True)
+    raise SystemExit(0)
+
+
+def main(words: list[str]) -> None:
+    """Do a scenario."""
+    name, *arguments = serve() if words == ["serve"] else words
+    globals()[name.replace("-", "_")](*arguments)
+
+
 if __name__ == "__main__":
-    globals()[sys.argv[1].replace("-", "_")](*sys.argv[2:])
+    main(sys.argv[1:])

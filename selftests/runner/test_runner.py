@@ -87,6 +87,12 @@ def test_fails_on_a_bad_tap_program(tree: Tree, script: str, complaint: str) -> 
     assert " 1 failed," in last(output)
 
 
+def test_says_what_the_parts_of_a_test_took(tree: Tree) -> None:
+    tree.tap("core", "echo '# load took 3 s'; echo '# same-ftl took 20 s'; echo 1..1; echo ok 1")
+    _, output = tree.run()
+    assert "thing: same-ftl 20, load 3\n" in output
+
+
 def test_shows_what_a_failing_test_printed(tree: Tree) -> None:
     tree.tap("core", "echo 1..1; echo the tape; echo the story >&2; echo not ok 1 - broken")
     _, output = tree.run()

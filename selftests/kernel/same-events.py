@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""A capture of a device, as blkparse and btt read it and as approxftl trace pairs it.
+
+    same-events.py APPROXFTL CAPTURE
+
+Every request must have begun when and where blkparse saw Q, and ended when it saw C; nothing may
+be left over on either side. A request that device-mapper has split ends with a C of its last part:
+btt, which looks for the same place and size, leaves it out. So the mean from Q to C must be that of
+btt for the others, and for as many of them.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+#: Of a bio-based device there is Q and C; a flush has no place.
+SPEC = r"%a %T %t %S %n\n"
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened to sectors, at a time from the first event on."""
+
+    t_ns: int
+    first: int
+    behind: int
+
+
+@dataclass(frozen=True)
+class Request:
+    """What became of two of them."""
+
+    begin: Event
+    end: Event
+
+
+def said(*command: str | Path, place: Path | None = None) -> str:
+    """Return what a command prints."""
+    return subprocess.run(command, check=True, capture_output=True, text=True, cwd=place).stdout
+
+
+def events_of_blkparse(capture: Path, merged: Path) -> dict[str, list[Event]]:
+    """Return the events of Q and of C; write all into one file for btt."""
+    lines = said("blkparse", "-q", "-i", capture, "-d", merged, "-f", SPEC).splitlines()
+    found: dict[str, list[Event]] = {"Q": [], "C": []}
+    for line in lines:
+        if line[:2] in ("Q ", "C "):
+            action, s, ns, sector, sectors = line.split()
+            if int(sectors):
+                found[action].append(Event(int(s) * 10**9 + int(ns), int(sector),
+                                           int(sector) + int(sectors)))
+    return found
+
+
+def requests_of_ours(program: str, capture: Path) -> list[Request]:
+    """Return the requests that approxftl trace pairs."""
+    rows = csv.DictReader(said(program, "trace", "pair", "-q", "--requests", "-",
+                               capture).splitlines())
+    found = []
+    for row in rows:
+        begin, first = int(row["t_ns"]), int(row["offset_bytes"]) // 512
+        behind = first + int(row["bytes"]) // 512
+        if behind > first:
+            found.append(Request(Event(begin, first, behind),
+                                 Event(begin + int(row["latency_ns"]), first, behind)))
+    return found
+
+
+def moved(event: Event, by_ns: int) -> Event:
+    """Return an event earlier."""
+    return Event(event.t_ns - by_ns, event.first, event.behind)
+
+
+def told_by_btt(merged: Path) -> tuple[float, int]:
+    """Return the mean from Q to C in ns, and of how many."""
+    text = said("btt", "-i", merged, place=merged.parent)  # leaves files there
+    found = re.search(r"^Q2C\S*\s+\S+\s+(\S+)\s+\S+\s+(\d+)", text, re.M)
+    if not found:
+        sys.exit(f"btt tells no Q2C:\n{text}")
+    return float(found[1]) * 1e9, int(found[2])
+
+
+def ends_of(events: Iterable[Event]) -> Counter[Event]:
+    """Return when requests ended, and where; a C does not say where they began."""
+    return Counter(Event(event.t_ns, 0, event.behind) for event in events)
+
+
+def same(name: str, theirs: Counter[Event], ours: Counter[Event]) -> bool:
+    """Compare the events of an action."""
+    if theirs != ours:
+        print(f"# {name}: only blkparse {theirs - ours}, only ours {ours - theirs}")
+    return theirs == ours
+
+
+def rebased(events: Iterable[Event], zero_ns: int) -> list[Event]:
+    """Return events with times from the first one on."""
+    return [moved(event, zero_ns) for event in events]
+
+
+def main() -> int:
+    """Entry point."""
+    program, capture = sys.argv[1], Path(sys.argv[2])
+    with tempfile.TemporaryDirectory() as directory:
+        fixed, merged = Path(directory) / "fixed", Path(directory) / "merged"
+        said(program, "trace", "fix", "-q", capture, fixed)
+        theirs = events_of_blkparse(fixed, merged)
+        mean_ns, count = told_by_btt(merged)
+    ours = requests_of_ours(program, capture)
+    zero, our_zero = (min(event.t_ns for event in events)
+                      for events in (theirs["Q"], [one.begin for one in ours]))
+    queued, done = (rebased(theirs[action], zero) for action in ("Q", "C"))
+    begun, ended = (rebased((getattr(one, what) for one in ours), our_zero)
+                    for what in ("begin", "end"))
+    times = [end.t_ns - begin.t_ns for begin, end in zip(begun, ended, strict=True)
+             if end in set(done)]
+    own_ns = sum(times) / max(1, len(times))
+    print(f"# {len(ours)} requests, {len(ours) - len(times)} of them split; from Q to C "
+          f"{own_ns:.0f} ns, btt says {mean_ns:.0f} ns of {count}")
+    agreed = (same("Q", Counter(queued), Counter(begun))
+              and same("C", ends_of(done), ends_of(ended)))
+    return not (agreed and len(times) == count and abs(own_ns - mean_ns) <= 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
