@@ -42,7 +42,7 @@ those of the profile `demo`; [the profiles](#profiles) say how the others differ
 | number | digits |
 | size | bytes, or with KiB, MiB, GiB: `8KiB` |
 | time | with ns, us, ms, s, min, h or d: `700us` |
-| percentage | `12.5%`, or as a fraction from 0 to 1: `0.125` |
+| percentage | `12.5%` or `12.5`; no fraction: `1` is one percent |
 | rate | events per trial: `7.2e-4` |
 | word | one of the words in the range column |
 """

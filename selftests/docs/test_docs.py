@@ -32,7 +32,7 @@ import pytest
 TOP = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
 PROGRAM = BUILD / "approxftl"
-DOCUMENTS = [TOP / "README.md", *sorted((TOP / "docs").rglob("*.md"))]
+DOCUMENTS = [TOP / "README.md", TOP / "CHANGELOG.md", *sorted((TOP / "docs").rglob("*.md"))]
 EXAMPLE = TOP / "docs/examples/policy-hotcold.c"
 
 COPY = "<!-- runs in a copy of the tree -->"
@@ -285,7 +285,8 @@ def test_files_exist(path: Path) -> None:
 
 @cache
 def sources() -> str:
-    places = ("dm-approxftl/**/*.[ch]", "userspace/**/*.[ch]", "docs/examples/*.c")
+    places = ("dm-approxftl/**/*.[ch]", "userspace/**/*.[ch]", "userspace/**/*.map",
+              "docs/examples/*.c")
     return "\n".join(path.read_text() for place in places for path in sorted(TOP.glob(place)))
 
 
@@ -295,6 +296,54 @@ def test_identifiers_exist(path: Path) -> None:
         name = span.removesuffix("()")
         if re.fullmatch(r"[A-Za-z]+(?:_\w+)+", name) or name != span:
             assert re.search(rf"\b{re.escape(name)}\b", sources()), span
+
+
+def numbers_in(path: str, expression: str) -> str:
+    """Return the numbers that an expression finds in a source, as a version."""
+    return ".".join(re.findall(expression, (TOP / path).read_text())[:3])
+
+
+def test_versions_of_interfaces() -> None:
+    told = re.findall(r"^\| .* \| ([\d.]+) \|", (TOP / "CHANGELOG.md").read_text(), re.M)
+    target = re.findall(r"\.version = \{ (\d+), (\d+), (\d+) \}",
+                        (TOP / "dm-approxftl/target.c").read_text())[0]
+    core = "dm-approxftl/core"
+    assert told == [
+        ".".join(target),
+        numbers_in("dm-approxftl/uapi/linux/approxftl.h", r"#define APPROXFTL_VERSION (\d+)"),
+        numbers_in(f"{core}/volume-format.h", r"format version, m\w+: (\d+)"),
+        numbers_in(f"{core}/record.h", r"#define AFTL_RECORD_VERSION_M\w+ (\d+)"),
+        numbers_in("userspace/lib/json-envelope.h", r"#define JSON_FORMAT_M\w+ (\d+)"),
+    ]
+    history = (TOP / "docs/device.md").read_text().split("## Version history")[1]
+    assert re.findall(r"^\| (\d\S*) \|", history, re.M)[-1] == ".".join(target)
+
+
+def spans_of_tables(path: Path) -> set[str]:
+    """Return what stands as code in the first column of the tables."""
+    rows = re.findall(r"^\|([^|]*)\|", path.read_text(), re.M)
+    return {span for row in rows for span in SPAN.findall(row)}
+
+
+def test_every_folder_is_in_the_layout() -> None:
+    layout = blocks(TOP / "README.md", "text")[0]
+    told = set(re.findall(r"(?:^|, )([\w/-]+)/(?=,|  )", layout, re.M))
+    folders = [*TOP.glob("[a-z]*/"), *TOP.glob("userspace/[a-z]*/")]
+    there = {named(path) for path in folders} - {"build", "userspace"}
+    assert there <= told
+    assert all((TOP / name).is_dir() for name in told)
+
+
+def test_every_area_and_every_test_of_the_kernel_is_told() -> None:
+    told = spans_of_tables(TOP / "selftests/README.md")
+    helpers = {"lib", "vm", "__pycache__"}
+    areas = {path.name for path in (TOP / "selftests").iterdir() if path.is_dir()} - helpers
+    assert areas <= told
+    script = (TOP / "selftests/kernel/run-in-kernel").read_text()
+    words = re.findall(r"set -- (load(?:[^\n]*\\\n)*[^\n]*)|for test in (.*); do", script)
+    tests = {word for row in words for text in row for word in text.replace("\\", "").split()}
+    assert {"load", "faults", "messages"} <= tests
+    assert tests <= told
 
 
 def test_policy_page_quotes_its_example() -> None:

@@ -3,25 +3,14 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-TOP = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
+from selftests.lib.programs import BUILD, TOP, Done, run_program
+
 DOUBLE = BUILD / "selftests/library/double"
 HEADERS = TOP / "userspace/libapproxftl"
-
-
-@dataclass(frozen=True)
-class Done:
-    """A command that has ended."""
-
-    code: int
-    out: str
-    err: str
 
 
 @dataclass(frozen=True)
@@ -38,13 +27,11 @@ class Call:
 def run(*command: str | Path, log: Path | None = None, library: Path = DOUBLE,
         **variables: str) -> Done:
     """Run a program with this library."""
-    environment = {**os.environ, "LD_LIBRARY_PATH": str(library), **variables,
+    environment = {"LD_LIBRARY_PATH": str(library), **variables,
                    "PYTHONPATH": str(TOP / "userspace/python")}
     if log:
         environment["FAKE_CONTROL_LOG"] = str(log)
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120,
-                          check=False)
-    return Done(done.returncode, done.stdout, done.stderr)
+    return run_program(*command, environment=environment)
 
 
 def run_python(program: str, *arguments: str | Path, log: Path | None = None,

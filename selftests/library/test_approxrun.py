@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from selftests.library.support import BUILD, DOUBLE, Call, Done, calls, run
+from selftests.lib.programs import BUILD, Done
+from selftests.library.support import DOUBLE, Call, calls, run
 
 
 def approxrun(rules: str, *command: str | Path, options: tuple[str, ...] = (), folder: Path,

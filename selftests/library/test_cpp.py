@@ -7,7 +7,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from selftests.library.support import BUILD, DOUBLE, HEADERS, TOP, run
+from selftests.lib.programs import BUILD, TOP
+from selftests.library.support import DOUBLE, HEADERS, run
 
 GOOD = {
     "precise into approximate": "approx<int> a = 3; (void)a;",

@@ -8,7 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from selftests.library.support import BUILD, DOUBLE, HEADERS, TOP, run
+from selftests.lib.programs import BUILD, TOP
+from selftests.library.support import DOUBLE, HEADERS, run
 
 PAGES = sorted(HEADERS.glob("*.rst"))
 FUNCTIONS = re.findall(r"\t(approxftl_\w+);", (HEADERS / "libapproxftl.map").read_text())

@@ -7,7 +7,8 @@ import re
 from pathlib import Path
 
 import pytest
-from selftests.library.support import BUILD, HEADERS, TOP, calls, run_python
+from selftests.lib.programs import BUILD, TOP
+from selftests.library.support import HEADERS, calls, run_python
 
 BINDING = (TOP / "userspace/python/approxftl/__init__.py").read_text()
 

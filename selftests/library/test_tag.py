@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from selftests.library.support import BUILD, DOUBLE, Done, calls, run
+from selftests.lib.programs import BUILD, Done
+from selftests.library.support import DOUBLE, calls, run
 
 VERBS = ("add", "del", "list", "query", "scan", "watch")
 

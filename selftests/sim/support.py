@@ -4,16 +4,13 @@
 from __future__ import annotations
 
 import json
-import os
 import struct
-import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-TOP = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build"))
-BINARY = Path(os.environ.get("APPROXFTL", BUILD / "approxftl")).absolute()
+from selftests.lib.programs import PROGRAM as BINARY
+from selftests.lib.programs import Done, run_program
 
 HEADER_BYTES = 4096
 RECORD_BYTES = 32
@@ -23,21 +20,9 @@ FUA = 0x80
 Json = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Done:
-    """A command that has ended."""
-
-    code: int
-    out: str
-    err: str
-
-
 def run(*arguments: str | Path, stdin: bytes = b"") -> Done:
     """Run approxftl."""
-    done = subprocess.run(
-        [BINARY, *arguments], input=stdin, capture_output=True, timeout=120, check=False
-    )
-    return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+    return run_program(BINARY, *arguments, stdin=stdin)
 
 
 def sim(*arguments: str | Path, stdin: bytes = b"") -> Json:

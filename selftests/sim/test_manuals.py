@@ -3,44 +3,10 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-from pathlib import Path
 
-import pytest
-from selftests.sim.support import BINARY, FIELDS, TOP
-
-
-def examples(page: Path) -> list[str]:
-    return re.findall(r"^    \$ (.+)$", page.read_text(), re.MULTILINE)
-
-
-#: Pages whose examples need no device; those of the simulator's folder must have some.
-PAGES = sorted(
-    page
-    for folder in ("userspace", "trace-tools")
-    for page in (TOP / folder).rglob("*.rst")
-    if page.parent.name == "approxftl" or examples(page)
-)
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_examples(page: Path, tmp_path: Path) -> None:
-    environment = {**os.environ, "PATH": f"{BINARY.parent}:{os.environ['PATH']}"}
-    commands = examples(page)
-    assert commands
-    for command in commands:
-        done = subprocess.run(
-            command.split(),
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-        assert (done.returncode, done.stderr) == (0, ""), command
+from selftests.lib.programs import TOP
+from selftests.sim.support import FIELDS
 
 
 def test_every_option_is_explained() -> None:

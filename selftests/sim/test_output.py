@@ -11,19 +11,10 @@ import time
 from pathlib import Path
 
 import pytest
+from selftests.lib.programs import PROGRAM as BINARY
+from selftests.lib.programs import TOP
 from selftests.sim.schema import Checker
-from selftests.sim.support import (
-    BINARY,
-    TOP,
-    WRITE,
-    Json,
-    Record,
-    only_run,
-    read_trace,
-    run,
-    sim,
-    write_trace,
-)
+from selftests.sim.support import WRITE, Json, Record, only_run, read_trace, run, sim, write_trace
 
 SCHEMA = json.loads((TOP / "userspace/sim/sim-output.schema.json").read_text())
 SMALL = ("--requests", "3000")
@@ -101,6 +92,26 @@ def test_odd_bytes_in_arguments_stay_valid_json(tmp_path: Path) -> None:
     assert json.loads(Path(raw.decode(errors="surrogateescape")).read_text())["tool"]["argv"][
         -1
     ].endswith("/bad\ufffd")
+
+
+@pytest.mark.parametrize("warmup", ["0", "5000"])
+def test_writes_by_class_are_all_writes(warmup: str) -> None:
+    result = sim("--fill", "random", "--requests", "20000", "--approx-share", "0.3", "--histogram",
+                 "--warmup", warmup, "--policy", "approxftl", "--utilisation", "0.3")
+    timing = only_run(result)["timing"]
+    parts = [timing[f"write_{name}_response"] for name in ("precise", "approx")]
+    whole = timing["write_response"]
+    for key in ("count", "sum_ns"):
+        assert sum(part[key] for part in parts) == whole[key]
+    assert 0.25 < parts[1]["count"] / whole["count"] < 0.35
+    assert min(part["min_ns"] for part in parts) == whole["min_ns"]
+    assert max(part["max_ns"] for part in parts) == whole["max_ns"]
+    bins = dict.fromkeys((top for part in parts for top, _ in part["bins"]), 0)
+    for top, count in (pair for part in parts for pair in part["bins"]):
+        bins[top] += count
+    assert sorted(bins.items()) == [tuple(pair) for pair in whole["bins"]]
+    # Two-phase placement: approximate pages are programmed faster than precise ones.
+    assert parts[1]["mean_ns"] < parts[0]["mean_ns"]
 
 
 def test_sums() -> None:

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from selftests.sim.support import TOP, run
+from selftests.lib.programs import TOP
+from selftests.sim.support import run
 
 UUID = "8e41f2c6-0b3a-4d5e-9f70-123456789abc"
 SMALL = ("blocks=40", "layers=2", "word_lines=4", "op=60")

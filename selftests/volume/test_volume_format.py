@@ -8,7 +8,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from selftests.sim.support import TOP, run
+from selftests.lib.programs import TOP
+from selftests.sim.support import run
 
 HEADER = TOP / "dm-approxftl/core/volume-format.h"
 DOCUMENT = TOP / "docs/volume-format.md"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <fcntl.h>
 #include <libdevmapper.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -29,10 +30,23 @@ __printf(5, 6) static void keep_complaint(int level, const char *file, int line,
 	va_end(args);
 }
 
+/* The node may be there without the driver; opening it loads that, where there is one. */
+static bool has_device_mapper(void)
+{
+	int fd = open(CONTROL, O_RDWR | O_CLOEXEC);
+
+	if (fd >= 0) {
+		close(fd);
+		return true;
+	}
+	return errno == ENOENT ? !access("/sys/module/dm_mod", F_OK) :
+				 errno != ENODEV && errno != ENXIO;
+}
+
 int dm_device_ready(struct aftl_error *error)
 {
 	dm_log_with_errno_init(keep_complaint);
-	if (access(CONTROL, F_OK) && access("/sys/module/dm_mod", F_OK))
+	if (!has_device_mapper())
 		return aftl_fail(error, -ENODEV,
 				 "the kernel has no device-mapper; try: modprobe dm-mod");
 	if (geteuid() && access(CONTROL, R_OK | W_OK))

@@ -7,31 +7,7 @@
 
 #include "complain.h"
 #include "other-program.h"
-
-/* The directory of this program, without a slash at its end. */
-static bool own_directory(char *directory, size_t size)
-{
-	ssize_t length = readlink("/proc/self/exe", directory, size - 1);
-	char *slash;
-
-	if (length <= 0)
-		return false;
-	directory[length] = '\0';
-	slash = strrchr(directory, '/');
-	if (slash)
-		*slash = '\0';
-	return slash;
-}
-
-/* Beside this program, or the bare name, for PATH. */
-static void find_program(const char *name, char *path, size_t size)
-{
-	char own[PATH_MAX];
-
-	if (!own_directory(own, sizeof(own)) ||
-	    snprintf(path, size, "%s/%s", own, name) >= (int)size || access(path, X_OK))
-		snprintf(path, size, "%s", name);
-}
+#include "sibling-program.h"
 
 enum exit_code run_other_program(char **argv)
 {
@@ -41,7 +17,7 @@ enum exit_code run_other_program(char **argv)
 	if (strchr(argv[1], '/') ||
 	    snprintf(name, sizeof(name), "approxftl-%s", argv[1]) >= (int)sizeof(name))
 		return EXIT_NO_INPUT;
-	find_program(name, path, sizeof(path));
+	sibling_program(name, path, sizeof(path));
 	execvp(path, argv + 1);
 	if (errno == ENOENT)
 		return EXIT_NO_INPUT;

@@ -204,6 +204,8 @@ static void put_timings(struct json_writer *json, const struct sim_result *resul
 	json_object(json, "timing");
 	for (i = 0; i < sim_timing_count; i++)
 		put_timing(json, sim_timings[i].name, sim_timing_of(result, i), bins);
+	put_timing(json, "write_precise_response", &result->class_response[AFTL_PRECISE], bins);
+	put_timing(json, "write_approx_response", &result->class_response[AFTL_APPROX], bins);
 	put_waiting(json, "read_waiting", &stats->read_response, &stats->read_service);
 	put_waiting(json, "write_waiting", &stats->write_response, &stats->write_service);
 	json_end_object(json);

@@ -47,6 +47,7 @@
  * @depth: of a closed queue, U32_MAX for other arrivals
  * @ended: the stream is over
  * @begin_cpu_ns: processor time at the begin
+ * @class_response: times of writes since the warm-up, by class
  */
 struct run {
 	const struct sim_options *options;
@@ -66,6 +67,7 @@ struct run {
 	u32 depth;
 	bool ended;
 	u64 begin_cpu_ns;
+	struct aftl_histogram class_response[AFTL_CLASSES];
 };
 
 /* Ctrl-C */
@@ -99,6 +101,9 @@ static void host_complete(void *host, struct aftl_request *request)
 {
 	struct run *run = host;
 
+	if (request->op == AFTL_OP_WRITE)
+		aftl_histogram_add(&run->class_response[request->class],
+				   request->complete_ns - request->arrival_ns);
 	request_pool_give(&run->pool, request);
 }
 
@@ -107,6 +112,12 @@ static const struct aftl_host_ops host_ops = {
 	.free = core_memory_free,
 	.complete = host_complete,
 };
+
+static void reset_stats(struct run *run)
+{
+	aftl_reset_stats(run->ftl);
+	memset(run->class_response, 0, sizeof(run->class_response));
+}
 
 /* Filling takes no time, and the warm-up is not what is looked at. */
 static void host_array(void *host, const struct aftl_array_event *event)
@@ -188,7 +199,7 @@ static void count_submission(struct run *run)
 {
 	run->submitted++;
 	if (run->submitted == run->warmup)
-		aftl_reset_stats(run->ftl);
+		reset_stats(run);
 }
 
 /* Returns 1 after a request, 0 at the end of the stream. */
@@ -285,7 +296,7 @@ static enum exit_code make_device(struct run *run, const struct aftl_policy_type
 		if (ret)
 			return EXIT_NO_INPUT;
 		/* Statistics are those of this run, wherever the device comes from. */
-		aftl_reset_stats(run->ftl);
+		reset_stats(run);
 	} else {
 		ret = aftl_create(&run->ftl, &run->options->config, policy, ops_of(run), run,
 				  error);
@@ -387,6 +398,7 @@ static void survey(const struct run *run, struct sim_result *result)
 	result->config = *aftl_config(ftl);
 	result->geo = *run->geo;
 	result->stats = *aftl_stats(ftl);
+	memcpy(result->class_response, run->class_response, sizeof(result->class_response));
 	result->notes = run->stream->notes;
 	result->interval_q16 = run->arrivals.interval_q16;
 	result->warmup_requests = min(run->submitted, run->warmup);

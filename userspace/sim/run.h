@@ -58,6 +58,7 @@ struct sim_page_map {
  * @config: of the device
  * @geo: of the device
  * @stats: since the warm-up
+ * @class_response: times of writes by class, of no write in an array
  * @notes: about the whole stream
  * @interval_q16: mean distance of open arrivals in 2^-16 ns
  * @requests: submitted after the warm-up
@@ -87,6 +88,7 @@ struct sim_result {
 	struct aftl_config config;
 	struct aftl_geometry geo;
 	struct aftl_stats stats;
+	struct aftl_histogram class_response[AFTL_CLASSES];
 	struct sim_notes notes;
 	u64 interval_q16;
 	u64 requests;

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The examples of the manual pages work: typed as they are, one after the other.
+
+What needs root and a device is run by selftests/kernel/replay-capture.sh in a virtual machine.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from selftests.lib.manual_examples import Example, examples
+from selftests.lib.programs import BUILD, TOP, run_program
+
+PAGES = sorted(page for folder in ("userspace", "trace-tools")
+               for page in (TOP / folder).rglob("*.[1-8].rst"))
+WITH_EXAMPLES = [page for page in PAGES if examples(page)]
+IN_THE_MACHINE = (TOP / "selftests/kernel/replay-capture.sh").read_text()
+
+
+def named(page: Path) -> str:
+    return page.name
+
+
+@pytest.mark.parametrize("page", WITH_EXAMPLES, ids=named)
+def test_examples(page: Path, tmp_path: Path) -> None:
+    path = f"{BUILD}:/usr/local/bin:/usr/bin:/bin"
+    for example in examples(page):
+        if example.root:
+            continue
+        done = run_program("sh", "-c", example.shell(), directory=tmp_path, timeout=240,
+                           environment={"PATH": path})
+        assert done.code == 0, f"{example.text}\n{done.err}"
+        # Some say what they read, which is no complaint.
+        assert not re.search("^approxftl", done.err, re.M), f"{example.text}\n{done.err}"
+
+
+@pytest.mark.parametrize("page", WITH_EXAMPLES, ids=named)
+def test_examples_for_root_are_run_in_the_machine(page: Path) -> None:
+    if any(example.root for example in examples(page)):
+        assert re.search(rf"examples_of {page.relative_to(TOP)}\s", IN_THE_MACHINE)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if ".1." in page.name], ids=named)
+def test_pages_of_programs_have_examples(page: Path) -> None:
+    assert page in WITH_EXAMPLES
+
+
+def test_what_an_example_is(tmp_path: Path) -> None:
+    page = tmp_path / "x.1.rst"
+    page.write_text("EXAMPLES\n========\n\nA file, *a.toml*::\n\n    [x]\n    y = 1\n\nThen::\n\n"
+                    "    $ one \\\n        more\n    # two\n\nSEE ALSO\n========\n\nNo::\n\n"
+                    "    z\n")
+    assert examples(page) == [Example("[x]\ny = 1\n", file="a.toml"), Example("one more"),
+                              Example("two", root=True)]
+    page.write_text("EXAMPLES\n========\n\nBare::\n\n    approxftl sim\n")
+    with pytest.raises(ValueError, match="neither a command"):
+        examples(page)

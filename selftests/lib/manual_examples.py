@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the section EXAMPLES of a manual page tells its reader to type, and to write into files.
+
+    manual_examples.py PAGE        prints it as a script for sh
+
+A line of a literal block after "$ " is a command, one after "# " a command for root, on a device;
+a line that ends with a backslash goes on. A block below a paragraph that ends with *NAME*:: is
+the content of that file. There is nothing else in literal blocks.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+SECTION = re.compile(r"^EXAMPLES\n=+\n(.*?)(?=^[A-Z][A-Z ]+\n=+$|\Z)", re.M | re.S)
+BLOCK = re.compile(r"^([^\n]*)::\n\n((?: +[^\n]*\n|\n)+)", re.M)
+FILE = re.compile(r"\*([\w.-]+)\*$")
+INDENT = "    "
+
+
+@dataclass(frozen=True)
+class Example:
+    """A command, or the content of a file."""
+
+    text: str
+    root: bool = False
+    file: str = ""
+
+    def shell(self) -> str:
+        """Return what sh does for it."""
+        if not self.file:
+            return self.text
+        return f"printf %s {shlex.quote(self.text)} >{shlex.quote(self.file)}"
+
+
+def commands(block: str) -> Iterator[Example]:
+    """Return the commands of a literal block."""
+    text = re.sub(r"\\\n\s*", "", re.sub(f"^{INDENT}", "", block, flags=re.M)).strip("\n")
+    for line in filter(None, text.splitlines()):
+        if line[:2] not in ("$ ", "# "):
+            raise ValueError(f"neither a command nor of a file with a name: {line}")
+        yield Example(line[2:], line.startswith("# "))
+
+
+def examples(page: Path) -> list[Example]:
+    """Return the examples of a page in their order."""
+    found = SECTION.search(page.read_text())
+    result: list[Example] = []
+    for before, block in BLOCK.findall(found[1]) if found else []:
+        named = FILE.search(before)
+        if named:
+            content = re.sub(f"^{INDENT}", "", block, flags=re.M).strip("\n") + "\n"
+            result.append(Example(content, file=named[1]))
+        else:
+            result += commands(block)
+    return result
+
+
+if __name__ == "__main__":
+    print("\n".join(example.shell() for example in examples(Path(sys.argv[1]))))

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What tests in Python share: where programs are, and running them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
+PROGRAM = Path(os.environ.get("APPROXFTL", BUILD / "approxftl")).absolute()
+
+
+@dataclass(frozen=True)
+class Done:
+    """A command that has ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+def run_program(*command: str | Path, stdin: bytes = b"", directory: Path | None = None,
+                environment: Mapping[str, str] | None = None, timeout: float = 120) -> Done:
+    """Run a program to its end; what is in `environment` is added to that of the tests."""
+    done = subprocess.run(command, input=stdin, cwd=directory, capture_output=True,
+                          env={**os.environ, **(environment or {})}, timeout=timeout, check=False)
+    return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
