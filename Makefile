@@ -10,7 +10,7 @@ CFLAGS ?=
 LDFLAGS ?=
 LDLIBS ?= -lm
 SAN ?=
-FUZZ_SECONDS ?= 20
+FUZZ_SECONDS ?= 10
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .DEFAULT_GOAL := help
@@ -59,7 +59,8 @@ plain_dir := $(O)$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))
 plain_cc = $(CC)
 plain_flags = $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
 
-test_dir := $(O)/tests-san
+# Shared with SAN=address,undefined: these are its flags.
+test_dir := $(O)/san-address-undefined
 test_cc = $(CC)
 test_flags = -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=all
 
@@ -82,7 +83,7 @@ $$($(1)_dir)/flags: FORCE
 	@echo '$$($(1)_cc) $$(BASE_FLAGS) $$($(1)_flags)' | cmp -s - $$@ || \
 		echo '$$($(1)_cc) $$(BASE_FLAGS) $$($(1)_flags)' >$$@
 endef
-$(foreach v,plain test fuzz,$(eval $(call variant,$(v))))
+$(foreach v,$(if $(filter $(plain_dir),$(test_dir)),,plain) test fuzz,$(eval $(call variant,$(v))))
 
 FORCE:
 
@@ -160,7 +161,7 @@ PHYSICS = $(PYTHON) -m aftl_physics
 demo: deps $(PROGRAM) $(addprefix $(plain_dir)/approxftl-,app report) ## a file system and two policies on an emulated SSD, in a virtual machine
 	@APPROXFTL=$(abspath $(PROGRAM)) AFTL_BUILD=$(abspath $(O)) userspace/demo/demo $(O)/demo
 
-raid: deps $(PROGRAM) ## md's RAID-5 over MEMBERS=4 ReSSD devices, beside the simulator's (minutes)
+raid: deps $(PROGRAM) ## md's RAID-5 over MEMBERS=4 ReSSD devices (or 4,6,10), beside the simulator's (minutes)
 	@APPROXFTL=$(abspath $(PROGRAM)) AFTL_BUILD=$(abspath $(O)) \
 		userspace/raid/raid $(or $(MEMBERS),4) $(O)/raid
 
@@ -192,7 +193,7 @@ bench-kernel: ## what a request costs in the kernel, beside dm-linear and null_b
 	@AFTL_BUILD=$(abspath $(O)) $(PYTHON) selftests/kernel/compare-costs.py
 
 bench-replay: $(PROGRAMS) ## how well a replay keeps to its schedule, beside fio (minutes)
-	@AFTL_BUILD=$(abspath $(O)) $(PYTHON) selftests/bench/replay.py
+	@AFTL_BUILD=$(abspath $(O)) $(PYTHON) selftests/bench/bench_replay.py
 
 clean: ## remove everything that was built
 	$(call say,CLEAN,$(O))
@@ -211,7 +212,7 @@ help: ## print this
 	@echo '  CC= OPT=-O2    compiler and optimisation; CFLAGS= adds to the flags'
 	@echo '  SAN=address,undefined   sanitizers, in a build directory of their own'
 	@echo '  WERROR=1       warnings are errors, as in the checks'
-	@echo '  FUZZ_SECONDS=20         time of each fuzz harness'
+	@echo '  FUZZ_SECONDS=10         time of each fuzz harness'
 
 .PHONY: all demo bench bench-kernel bench-replay check check-fast claims clean deps help lab raid selftests \
 	selftests-debug tables FORCE

@@ -27,13 +27,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bars import Bar, put_bars, put_columns
+
 TOP = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build"))
 BINARY = Path(os.environ.get("APPROXFTL", BUILD / "approxftl")).absolute()
 
 Json = dict[str, Any]
 
-FORMAT = [1, 0]
+FORMAT = [2, 0]
 
 # The papers' device but for size: 8 KiB pages, one mapping unit each.
 COMMON = "--profile tcad18 --size 8KiB --depth 256 --approx-share 50%"
@@ -158,29 +160,6 @@ class Case:
         }
 
 
-@dataclass(frozen=True)
-class Bar:
-    """What has to be reached."""
-
-    what: str
-    ours: float
-    limit: float
-    least: bool
-    unit: str
-
-    @property
-    def met(self) -> bool:
-        """Whether it is."""
-        return self.ours >= self.limit if self.least else self.ours <= self.limit
-
-    def as_json(self) -> Json:
-        """For the file."""
-        return {
-            "what": self.what, "ours": self.ours, "limit": self.limit,
-            "at_least": self.least, "unit": self.unit, "met": self.met,
-        }
-
-
 def run(arguments: Sequence[str]) -> Sample:
     """Run the simulator; wait4() has the rusage of this child alone."""
     with tempfile.TemporaryFile() as out:
@@ -247,21 +226,21 @@ def make_cases(scale: float) -> dict[str, Case]:
 def make_bars(cases: dict[str, Case]) -> list[Bar]:
     """Compare with the bars of the project."""
     bars = [
-        Bar(name, case.per_second / 1e6, 1.0, True, "M requests/CPU-s")
+        Bar(name, case.per_second / 1e6, 1.0, "M requests/CPU-s")
         for name, case in cases.items() if name.startswith("512 GiB") and "writes" in name
     ]
     bars += [
-        Bar(name, case.per_second / 1e6, 0.6, True, "M host writes/CPU-s")
+        Bar(name, case.per_second / 1e6, 0.6, "M host writes/CPU-s")
         for name, case in cases.items() if "steady" in name
     ]
     empty = cases["512 GiB, empty"]
-    bars.append(Bar("512 GiB start-up, empty", empty.create_s, 0.1, False, "CPU-s"))
-    bars.append(Bar("512 GiB memory", empty.bytes_per_page, 16, False, "bytes/page"))
+    bars.append(Bar("512 GiB start-up, empty", empty.create_s, 0.1, "CPU-s", least=False))
+    bars.append(Bar("512 GiB memory", empty.bytes_per_page, 16, "bytes/page", least=False))
     for fill in ("same range", "empty", "full"):
         pair = [cases[f"{size}, {fill}, 37 % writes"] for size in ("1 TiB", "16 GiB")]
         ratio = pair[0].us_per_request / pair[1].us_per_request
-        bars.append(Bar(f"1 TiB against 16 GiB, {fill}", ratio, 1.3, False, "x cost"))
-    bars += [Bar(f"{size}, {name} against baseline", cost, SCHEME_LIMIT, False, "x cost")
+        bars.append(Bar(f"1 TiB against 16 GiB, {fill}", ratio, 1.3, "x cost", least=False))
+    bars += [Bar(f"{size}, {name} against baseline", cost, SCHEME_LIMIT, "x cost", least=False)
              for size in SHAPES for name, cost in policy_costs(cases, size).items()]
     return bars
 
@@ -282,15 +261,6 @@ def processor() -> str:
     return next(models, platform.machine())
 
 
-def columns(lines: Sequence[Sequence[str]]) -> None:
-    """Print aligned columns, the first to the left."""
-    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
-    for line in lines:
-        cells = [cell.rjust(width) for cell, width in zip(line, widths, strict=True)]
-        cells[0] = line[0].ljust(widths[0])
-        print("  ".join(cells).rstrip())
-
-
 def put_tables(cases: dict[str, Case], bars: Sequence[Bar]) -> None:
     """Print everything for people."""
     base = cases["16 GiB, 37 % writes, baseline"].us_per_request
@@ -301,12 +271,9 @@ def put_tables(cases: dict[str, Case], bars: Sequence[Bar]) -> None:
          f"{c.run['write_amplification']['total']:.2f}")
         for c in cases.values() if c is not cases["512 GiB, empty"]
     ]
-    columns(lines)
+    put_columns(lines)
     print()
-    columns([("bar", "ours", "limit", "unit", "")] + [
-        (b.what, f"{b.ours:.2f}", f"{'>=' if b.least else '<='} {b.limit:g}", b.unit,
-         "met" if b.met else "missed") for b in bars
-    ])
+    put_bars(bars)
 
 
 def measure(cases: dict[str, Case], rounds: int, tell: Callable[[str], None]) -> None:
@@ -356,7 +323,7 @@ def main() -> int:
         "bars": [bar.as_json() for bar in bars],
     }, indent=1) + "\n")
     if args.only:
-        columns([("case", "us/request", "M/CPU-s")] + [
+        put_columns([("case", "us/request", "M/CPU-s")] + [
             (c.name, f"{c.us_per_request:.3f}", f"{c.per_second / 1e6:.2f}")
             for c in cases.values()])
     else:

@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from bars import Bar, put_bars, put_columns
 
 TOP = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build"))
@@ -85,26 +86,6 @@ class Case:
             "name": self.name, "items": self.items, "of": self.what, "cpu_s": self.cpu_s,
             "peak_kib": self.peak_kib, "millions_per_cpu_s": self.millions,
         }
-
-
-@dataclass(frozen=True)
-class Bar:
-    """What has to be reached."""
-
-    what: str
-    ours: float
-    limit: float
-    unit: str
-
-    @property
-    def met(self) -> bool:
-        """Whether it is."""
-        return self.ours >= self.limit
-
-    def as_json(self) -> Json:
-        """For the file."""
-        return {"what": self.what, "ours": self.ours, "limit": self.limit, "unit": self.unit,
-                "met": self.met}
 
 
 def capture(name: Path, requests: int, actions: Sequence[int]) -> int:
@@ -203,24 +184,13 @@ def make_bars(cases: Sequence[Case]) -> list[Bar]:
     return bars
 
 
-def columns(lines: Sequence[Sequence[str]]) -> None:
-    """Print aligned columns, the first to the left."""
-    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
-    for line in lines:
-        cells = [cell.rjust(width) for cell, width in zip(line, widths, strict=True)]
-        cells[0] = line[0].ljust(widths[0])
-        print("  ".join(cells).rstrip())
-
-
 def put_tables(cases: Sequence[Case], bars: Sequence[Bar]) -> None:
     """Print everything for people."""
-    columns([("case", "M/CPU-s", "CPU-s", "peak MiB")] + [
+    put_columns([("case", "M/CPU-s", "CPU-s", "peak MiB")] + [
         (c.name, f"{c.millions:.2f}", f"{c.seconds:.3f}", f"{c.peak_kib / 1024:.1f}")
         for c in cases])
     print()
-    columns([("bar", "ours", "limit", "unit", "")] + [
-        (b.what, f"{b.ours:.2f}", f">= {b.limit:g}", b.unit, "met" if b.met else "missed")
-        for b in bars])
+    put_bars(bars)
 
 
 def main() -> int:

@@ -24,7 +24,7 @@ def test_tiny_run_is_well_formed(tmp_path: Path) -> None:
     done = bench("--rounds", "1", "--scale", "0.001", "--json", tmp_path / "bench.json")
     assert done.returncode == 0, done.stderr
     result = json.loads((tmp_path / "bench.json").read_text())
-    assert result["approxftl_bench_format"] == [1, 0]
+    assert result["approxftl_bench_format"] == [2, 0]
     assert result["machine"]["cpu"]
     assert len({case["name"] for case in result["cases"]}) == len(result["cases"]) > 10
     for case in result["cases"]:

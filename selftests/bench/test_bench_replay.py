@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-BENCH = Path(__file__).with_name("replay.py")
+BENCH = Path(__file__).with_name("bench_replay.py")
 
 
-def test_tiny_run_tells_of_both(tmp_path: Path) -> None:
+def test_tiny_run_tells_of_both_and_of_the_machine(tmp_path: Path) -> None:
     if not shutil.which("fio"):
         pytest.skip("fio is not installed: make deps")
     result = tmp_path / "result.json"
@@ -25,11 +25,12 @@ def test_tiny_run_tells_of_both(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     document = json.loads(result.read_text())
     assert document["approxftl_bench_replay_format"] == [1, 0]
-    ours, fio = document["rows"]
-    assert (ours["tool"], fio["tool"]) == ("approxftl", "fio")
+    timer, ours, fio = document["rows"]
+    assert (timer["tool"], ours["tool"], fio["tool"]) == ("timer", "approxftl", "fio")
+    assert timer["issued"] == 200
     assert ours["issued"] == 2000
     assert 0 < fio["issued"] <= 2000
-    for row in (ours, fio):
+    for row in document["rows"]:
         assert 0 <= row["late_1ms"] <= row["late"] <= 1
         assert 0 <= row["p50_us"] <= row["p99_us"] <= row["max_us"]
         assert row["tool"] in done.stdout

@@ -3,17 +3,8 @@
  * Lines of key=value: refused with a sentence, or taken, kept in range, printed and
  * read back.
  */
-#include <stdlib.h>
-
 #include "geometry.h"
-
-int fuzz_input(const u8 *data, size_t size) __asm__("LLVMFuzzerTestOneInput");
-
-static void demand(bool condition)
-{
-	if (!condition)
-		abort();
-}
+#include "lib/fuzz.h"
 
 static void check_value(const struct aftl_config *config, const char *key)
 {
@@ -32,13 +23,6 @@ static void check_value(const struct aftl_config *config, const char *key)
 	demand(strlen(text) < sizeof(text));
 	demand(!aftl_param_set(&again, key, text, &error));
 	demand(aftl_param_get(&again, index) == value);
-}
-
-static void check_sentence(const struct aftl_error *error)
-{
-	size_t length = strnlen(error->text, sizeof(error->text));
-
-	demand(length > 5 && length < sizeof(error->text));
 }
 
 static void set_pair(struct aftl_config *config, char *line)

@@ -4,24 +4,8 @@
  *
  * A checksum that a fuzzer cannot guess is put right in a second attempt.
  */
-#include <stdlib.h>
-
+#include "lib/fuzz.h"
 #include "record.h"
-
-int fuzz_input(const u8 *data, size_t size) __asm__("LLVMFuzzerTestOneInput");
-
-static void demand(bool condition)
-{
-	if (!condition)
-		abort();
-}
-
-static void check_sentence(const struct aftl_error *error)
-{
-	size_t length = strnlen(error->text, sizeof(error->text));
-
-	demand(length > 5 && length < sizeof(error->text));
-}
 
 static u32 crc32c(const u8 *bytes, size_t size)
 {

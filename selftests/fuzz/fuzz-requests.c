@@ -3,11 +3,8 @@
  * Bytes are a device and what happens to it: requests, time, age, bad blocks. It may
  * refuse, fail and wear out; it may not hang, lose precise data or its mind.
  */
-#include <stdlib.h>
-
 #include "ftl.h"
-
-int fuzz_input(const u8 *data, size_t size) __asm__("LLVMFuzzerTestOneInput");
+#include "lib/fuzz.h"
 
 #define REQUESTS 64
 #define UNITS_MAX 4000
@@ -24,12 +21,6 @@ static struct {
 	bool busy[REQUESTS];
 	u32 pending;
 } run;
-
-static void demand(bool condition)
-{
-	if (!condition)
-		abort();
-}
 
 static u32 next(struct input *input)
 {

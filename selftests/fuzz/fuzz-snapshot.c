@@ -4,11 +4,8 @@
  *
  * The checksum at the end is put right first, for no fuzzer can guess it.
  */
-#include <stdlib.h>
-
+#include "lib/fuzz.h"
 #include "snapshot.h"
-
-int fuzz_input(const u8 *data, size_t size) __asm__("LLVMFuzzerTestOneInput");
 
 #define MEMORY_MAX (64 << 20)
 
@@ -19,12 +16,6 @@ struct bytes {
 	const u8 *data;
 	size_t left;
 };
-
-static void demand(bool condition)
-{
-	if (!condition)
-		abort();
-}
 
 static void *take_memory(void *host, size_t bytes)
 {

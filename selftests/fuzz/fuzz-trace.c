@@ -4,26 +4,10 @@
  * with a sentence, or requests come out that can be and are in order; the same again when the
  * first loss is an error.
  */
-#include <stdlib.h>
-
+#include "lib/fuzz.h"
 #include "trace-format.h"
 #include "trace-pairing.h"
 #include "trace-window.h"
-
-int fuzz_input(const u8 *data, size_t size) __asm__("LLVMFuzzerTestOneInput");
-
-static void demand(bool condition)
-{
-	if (!condition)
-		abort();
-}
-
-static void check_sentence(const struct aftl_error *error)
-{
-	size_t length = strnlen(error->text, sizeof(error->text));
-
-	demand(length > 5 && length < sizeof(error->text));
-}
 
 static void check_request(const struct trace_request *request, u64 *last_ns)
 {

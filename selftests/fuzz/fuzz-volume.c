@@ -6,12 +6,9 @@
  * how many bytes, and the bytes. Checksums are put right afterwards, or nothing but they
  * would be tested. Whatever still decodes must encode to what it was.
  */
-#include <stdlib.h>
-
 #include "encoding.h"
+#include "lib/fuzz.h"
 #include "volume.h"
-
-int fuzz_input(const u8 *data, size_t size) __asm__("LLVMFuzzerTestOneInput");
 
 #define VOLUME_BYTES (2 << 20)
 #define MEMORY_MAX (64 << 20)
@@ -22,12 +19,6 @@ static size_t held;
 
 /* Bytes of metadata that say something; 0 until the volume is made. */
 static size_t used;
-
-static void demand(bool condition)
-{
-	if (!condition)
-		abort();
-}
 
 static void *take_memory(void *host, size_t wanted)
 {

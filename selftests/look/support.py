@@ -4,16 +4,14 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-TOP = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
+from selftests.lib.programs import BUILD, Done, run_program
+
 PROGRAM = BUILD / "approxftl"
 
 Json = dict[str, Any]
@@ -24,21 +22,11 @@ STREAM = ("--fill", "random", "--fill-approx", "50%", "--approx-share", "50%", "
 POLICIES = ("baseline", "delta_b", "vth_b", "approxftl")
 
 
-@dataclass(frozen=True)
-class Done:
-    """A command that has ended."""
-
-    code: int
-    out: str
-    err: str
-
-
 def run(*arguments: str | Path, directory: Path | None = None,
         environment: dict[str, str] | None = None) -> Done:
     """Run approxftl."""
-    done = subprocess.run([PROGRAM, *arguments], cwd=directory, capture_output=True, text=True,
-                          timeout=240, check=False, env={**os.environ, **(environment or {})})
-    return Done(done.returncode, done.stdout, done.stderr)
+    return run_program(PROGRAM, *arguments, directory=directory, environment=environment,
+                       timeout=240)
 
 
 def succeed(*arguments: str | Path, directory: Path | None = None) -> str:

@@ -11,9 +11,20 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from selftests.look.support import BUILD, Json, everything, run, simulate, succeed
+from selftests.lib.programs import BUILD
+from selftests.look.support import Json, everything, run, simulate, succeed
 
-from approxftl_tools.figure import Bars, Curves, Figure
+from approxftl_tools.figure import (
+    TIME_LABEL,
+    Bars,
+    Curves,
+    Figure,
+    Grid,
+    Span,
+    Spans,
+    axis_number,
+    number,
+)
 from approxftl_tools.kinds import KINDS, binned, cumulative
 from approxftl_tools.plot import render
 from approxftl_tools.svg import svg, ticks
@@ -94,7 +105,7 @@ def test_chosen_kinds_as_pdf(inputs: list[Path], tmp_path: Path) -> None:
 def test_unknown_kind(inputs: list[Path]) -> None:
     done = run("figures", inputs[0], "-k", "pie")
     assert done.code == 2
-    assert 'there is no kind "pie"; there are response, cdf,' in done.err
+    assert 'there is no kind "pie"; there are response, class-response, cdf,' in done.err
 
 
 def test_kind_that_lacks_something(tmp_path: Path) -> None:
@@ -197,7 +208,7 @@ def test_binned() -> None:
 
 
 def test_cumulative() -> None:
-    assert cumulative([[1000, 1], [3000, 3]]) == ([1.0, 3.0], [25.0, 100.0])
+    assert cumulative([[1000, 1], [3000, 3]]) == ([1.0, 1.0, 3.0], [0.0, 25.0, 100.0])
 
 
 @pytest.mark.parametrize("kind", ["svg", "pdf"])
@@ -211,3 +222,52 @@ def test_numbers_of_a_missing_value() -> None:
     assert "title" in svg(Figure("x", "t", "d", plot))
 
 
+
+
+def texts(drawn_: str, klass: str = "") -> list[str]:
+    """Return the texts of a drawing, of a class or those without one."""
+    wanted = f' class="{klass}"' if klass else ""
+    return re.findall(rf'<text [^>]*text-anchor="\w+"{wanted}>([^<]*)</text>', drawn_)
+
+
+def test_bars_side_by_side_say_their_values() -> None:
+    sides: list[tuple[str, list[float | None]]] = [("one", [0.5, None]), ("two", [1.25, -3.0])]
+    plot = Bars(["a", "b"], sides, "unit")
+    assert texts(svg(Figure("x", "t", "d", plot)), "value") == ["0.5", "1.25", "-3"]
+    narrow = Bars([str(i) for i in range(90)], [("one", [0.123] * 90)], "unit")
+    assert texts(svg(Figure("x", "t", "d", narrow)), "value") == []
+    stacked = Bars(["a", "b"], sides, "unit", stacked=True)
+    assert texts(svg(Figure("x", "t", "d", stacked)), "value") == []
+
+
+@pytest.mark.parametrize(("us", "said"), [(10, "10 us"), (1e3, "1 ms"), (1e6, "1 s"),
+                                          (1e5, "100 ms"), (0.1, "100 ns")])
+def test_times_of_an_axis_have_units(us: float, said: str) -> None:
+    assert axis_number(us, TIME_LABEL) == said
+    assert axis_number(us, "s") == number(us)
+    plot = Curves(TIME_LABEL, "%", [("a", [us, 9 * us], [1, 2])], log_x=True)
+    assert said in texts(svg(Figure("x", "t", "d", plot)))
+
+
+def test_a_timeline_has_times() -> None:
+    plot = Spans("us", ["LUN 0"], ["read"], [Span(0, 1e5, 4e5, "read", "block 1")])
+    drawn_ = svg(Figure("x", "t", "d", plot))
+    assert {"100 ms", "400 ms", "0"} <= set(texts(drawn_))
+    assert ">time<" in drawn_ and "300000 us" in drawn_
+
+
+def test_maps_name_what_is_there_and_set_cells_apart() -> None:
+    words_ = ("precise", "approximate", "erased")
+    plot = Grid("layer", "page", ["1", "0"], ["0", "1"],
+                [["precise", "erased"], ["precise", "precise"]], "page", words_)
+    drawn_ = svg(Figure("x", "t", "d", plot))
+    assert {"precise", "erased"} <= set(texts(drawn_))
+    assert "approximate" not in texts(drawn_)
+    # One line between two rows, one between two columns.
+    lines = re.findall(r'<path d="([^"]*)" class="cells"/>', drawn_)
+    assert len(lines) == 1
+    assert len(re.findall("M", lines[0])) == 2
+    wide = Grid("LUN", "block", ["0"], [str(i) for i in range(128)], [[0] * 128], "wear")
+    assert 'class="cells"' not in svg(Figure("x", "t", "d", wide))
+    named = texts(svg(Figure("x", "t", "d", wide)))
+    assert {"0", "8", "120"} <= set(named) and "7" not in named

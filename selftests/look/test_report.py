@@ -26,9 +26,9 @@ from selftests.look.support import (
 )
 
 #: One figure of each kind at least.
-FIGURES = ("response", "cdf-read", "cdf-write", "block-kinds", "modes", "energy",
-           "write-amplification", "wear", "quality", "wear-map-1", "page-map-1", "luns-1",
-           "timeline-1", "device-throughput", "device-amplification", "record-rate",
+FIGURES = ("response", "class-response", "cdf-read", "cdf-write", "block-kinds", "modes",
+           "energy", "write-amplification", "wear", "quality", "wear-map-1", "page-map-1",
+           "luns-1", "timeline-1", "device-throughput", "device-amplification", "record-rate",
            "record-map", "record-sizes", "replay", "replay-lag")
 
 
@@ -132,7 +132,7 @@ def test_tooltips(page: Path, tmp_path: Path) -> None:
     assert found
     bar, cell, nothing = unescape(found[1]).split("|")
     assert bar.startswith("read response, mean, baseline: 1 times")
-    assert re.fullmatch(r"LUN,block of the LUN,wear: 0,0,[0-9.]+", cell)
+    assert re.fullmatch(r"LUN,block of the LUN,full erases: 0,0,[0-9.]+", cell)
     assert nothing == ""
 
 
@@ -197,9 +197,20 @@ def test_response_is_that_of_the_result(dom: str, result: Json) -> None:
         assert shown == pytest.approx([value / values[0] for value in values])
 
 
+def test_response_by_class_is_that_of_the_result(dom: str, result: Json) -> None:
+    rows = numbers(dom, "class-response")
+    wanted = [(k, w) for k in ("precise", "approx") for w in ("mean", "p99")]
+    assert len(rows) == 1 + len(wanted)
+    for row, (kind, what) in zip(rows[1:], wanted, strict=True):
+        values = [run["timing"][f"write_{kind}_response"][f"{what}_ns"] for run in result["runs"]]
+        assert [float(cell) for cell in row[1:]] == pytest.approx([v / values[0] for v in values])
+
+
 def test_distribution_is_that_of_the_result(dom: str, result: Json) -> None:
     rows = [row for row in numbers(dom, "cdf-write")[1:] if row[0] == "approxftl"]
     bins = result["runs"][3]["timing"]["write_response"]["bins"]
+    assert rows[0][1:] == [rows[1][1], "0.0"]
+    rows = rows[1:]
     assert [float(row[1]) for row in rows] == [top / 1000 for top, _ in bins]
     counts, total = [count for _, count in bins], sum(count for _, count in bins)
     assert float(rows[0][2]) == pytest.approx(100 * counts[0] / total)

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from selftests.sim.support import BINARY, Done, Record, crc32c
+from selftests.lib.programs import PROGRAM as BINARY
+from selftests.lib.programs import Done, run_program
+from selftests.sim.support import Record, crc32c
 
 REPLAY = BINARY.with_name("approxftl-replay")
 HEADER_BYTES = 4096
@@ -83,10 +85,7 @@ def read_log(path: Path) -> Log:
 
 def replay(*arguments: str | Path) -> Done:
     """Run approxftl-replay."""
-    done = subprocess.run(
-        [REPLAY, *arguments], capture_output=True, text=True, timeout=120, check=False
-    )
-    return Done(done.returncode, done.stdout, done.stderr)
+    return run_program(REPLAY, *arguments)
 
 
 def replay_json(*arguments: str | Path, code: int = 0) -> Json:

@@ -9,7 +9,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from selftests.sim.support import BINARY, TOP, Done
+from selftests.lib.programs import PROGRAM as BINARY
+from selftests.lib.programs import TOP, Done
 
 PAGE = TOP / "trace-tools/capture/approxftl-trace-record.1.rst"
 

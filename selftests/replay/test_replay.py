@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from selftests.lib.programs import TOP
 from selftests.replay.support import (
     ENTRY,
     HEADER_BYTES,
@@ -36,7 +37,6 @@ from selftests.sim.support import (
     FLUSH,
     FUA,
     READ,
-    TOP,
     WRITE,
     WRITE_ZEROES,
     Header,
@@ -170,8 +170,9 @@ def test_everything_written_is_read_back(tmp_path: Path, engine: str, grain: int
     )
     entries = read_log(log).entries
     assert read_log(log).about["unit_bytes"] == (UNIT if grain == 8 else 512)
-    assert total(entries, "precise_units") > 50
-    assert total(entries, "approx_units") > 50
+    # A discard that a busy machine does late takes what was written after it was issued.
+    assert total(entries, "precise_units") > 20
+    assert total(entries, "approx_units") > 20
     assert done["data"]["precise"]["units"] == total(entries, "precise_units")
     wrong = ("precise_flips", "approx_flips", "lost", "misplaced", "stale")
     assert {name: total(entries, name) for name in wrong} == dict.fromkeys(wrong, 0)
@@ -334,8 +335,9 @@ WRITES = [unit(i, i, WRITE) for i in range(10)]
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "ends inside its header"),
-        (b"time,offset\n" * 1000, "this is not a record file"),
+        (b"", "the file is empty"),
+        (b"time,offset\n" * 1000, "the format is not known"),
+        (b"\x89AFT\r\n\x1a\n", "ends inside its header"),
         (packed(WRITES)[:-5], "ends inside a record"),
         (packed(WRITES, Header(records=11)), "ends after 10 of 11 records"),
         (packed([*WRITES, unit(3, 1, WRITE)]), "before that of the previous"),
@@ -355,15 +357,6 @@ def test_damaged_streams_touch_nothing(tmp_path: Path, content: bytes, said: str
     assert (done.code, done.out) == (1, "")
     assert said in done.err
     assert disk.read_bytes() == b"precious" * 8192
-
-
-def test_other_formats_are_told_how_to_become_one(tmp_path: Path) -> None:
-    trace = tmp_path / "web.csv"
-    trace.write_text("128166372003061629,usr,0,Read,1024,512,1\n" * 200)
-    done = replay(trace, tmp_path / "disk", "--size", "1MiB")
-    assert done.code == 1
-    assert "approxftl trace convert" in done.err
-    assert not (tmp_path / "disk").exists()
 
 
 @pytest.mark.parametrize(

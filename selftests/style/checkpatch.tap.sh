@@ -64,7 +64,7 @@ check_folder()
 {
 	# shellcheck disable=SC2046 # file names without blanks, by another check
 	check_files "checkpatch of $2" "$1" \
-		$(sources "$2/*.[ch]" | grep -vx userspace/host/aftl-host.h | grep -v -e '-table\.h$' -e /compat.h -e /trace-codec.c -e dm-approxftl/trace.h)
+		$(sources "$2/*.[ch]" | grep -vx userspace/host/aftl-host.h | grep -v -e '-table\.h$' -e /compat.h -e -codec.c -e dm-approxftl/trace.h)
 }
 
 # check_files NAME TYPES FILE...
@@ -85,7 +85,8 @@ check_folder "$userspace" userspace
 check_folder "$userspace" selftests
 check_folder "$tools" trace-tools
 check_files 'checkpatch of compat.h' "$compat" dm-approxftl/compat.h
-check_files 'checkpatch of trace-codec.c' "$codec" trace-tools/reader/trace-codec.c
+check_files 'checkpatch of what calls zlib and zstd' "$codec" \
+	trace-tools/reader/trace-codec.c selftests/fuzz/fuzz-codec.c
 check_files 'checkpatch of trace.h' "$trace" dm-approxftl/trace.h
 # shellcheck disable=SC2046 # file names without blanks, by another check
 check_files 'checkpatch of tables of macro rows' "$tables" $(sources '*-table.h')

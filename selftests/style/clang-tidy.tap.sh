@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# clang's static analyser and the `bugprone` checks over the core and userspace.
+# clang's static analyser and the `bugprone` checks over the core, userspace and the
+# trace tools.
 set -u
 . selftests/lib/tap.sh
 . selftests/lib/sources.sh
@@ -22,16 +23,18 @@ checks=$checks,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHand
 # One file at a time: the analyser carries a va_list of one file over into the next.
 check()
 {
-	sources 'dm-approxftl/core/*.c' 'userspace/*.c' |
+	sources 'dm-approxftl/core/*.c' 'userspace/*.c' 'trace-tools/*.c' |
 		xargs -n 1 -P 2 clang-tidy --quiet "--checks=$checks" '--warnings-as-errors=*' \
 			--extra-arg=-std=gnu11 --extra-arg=-Iuserspace/libapproxftl \
 			--extra-arg=-Idm-approxftl/uapi --extra-arg=-Idm-approxftl \
 			--extra-arg=-Idm-approxftl/core \
 			--extra-arg=-Iuserspace/host --extra-arg=-Iuserspace/lib \
-			--extra-arg=-Iuserspace/sim 2>/dev/null
+			--extra-arg=-Iuserspace/sim --extra-arg=-Iuserspace/approxftl \
+			--extra-arg=-Itrace-tools/reader --extra-arg=-Itrace-tools/trace \
+			--extra-arg=-Itrace-tools/capture --extra-arg=-Itrace-tools/replay 2>/dev/null
 }
 
-name='clang-tidy of core and userspace'
+name='clang-tidy of core, userspace and trace-tools'
 if [ -n "${AFTL_FAST:-}" ]; then
 	ktap_test_skip "$name" 'too slow for the inner loop'
 else

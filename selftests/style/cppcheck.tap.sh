@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# cppcheck must be silent about the core and about userspace.
+# cppcheck must be silent about the core, userspace and the trace tools.
 set -u
 . selftests/lib/tap.sh
 . selftests/lib/sources.sh
@@ -13,8 +13,10 @@ check()
 		--inline-suppr --error-exitcode=1 --suppressions-list=selftests/style/cppcheck.txt \
 		--template='{file}:{line}: {severity}: {message} [{id}]' \
 		-I userspace/libapproxftl -I dm-approxftl/uapi -I dm-approxftl -I dm-approxftl/core -I userspace/host -I userspace/lib -I userspace/sim \
-		$(sources 'dm-approxftl/core/*.c' 'userspace/*.c')
+		-I userspace/approxftl -I trace-tools/reader -I trace-tools/trace -I trace-tools/capture \
+		-I trace-tools/replay \
+		$(sources 'dm-approxftl/core/*.c' 'userspace/*.c' 'trace-tools/*.c')
 }
 
-ktap_test_needing cppcheck 'cppcheck of core and userspace' check
+ktap_test_needing cppcheck 'cppcheck of core, userspace and trace-tools' check
 ktap_finished

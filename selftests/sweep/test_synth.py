@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -13,11 +12,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from selftests.lib.programs import BUILD
 
 from approxftl_tools import aft, record_writer, synthesis, workload_profile
 
-TOP = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
 SYNTH = BUILD / "approxftl-synth"
 NAMES = [row[0] for row in workload_profile.PUBLISHED]
 #: What a stream of any length has, within so much.
@@ -56,6 +54,18 @@ def test_updates_are_as_old_as_published(tmp_path: Path) -> None:
     for zone, share in enumerate(profile.zone_shares, 1):
         assert made[f"update_zone_{zone}_share"] == pytest.approx(share, abs=0.04)
     assert made["update_share"] == pytest.approx(profile.update_share, abs=0.01)
+
+
+def test_a_stream_that_is_too_short_for_old_updates_says_so(tmp_path: Path) -> None:
+    told = synth("--like", "PRN_0", "--requests", "5000", "-o", tmp_path / "a.aft").stdout
+    assert "This stream lasts 0.2 hours; more --requests" in " ".join(told.split())
+    told = synth("--like", "PRN_0", "--requests", "300000", "-o", tmp_path / "a.aft").stdout
+    assert "hours" not in told
+
+
+@pytest.mark.parametrize("name", ["prn0", "Prn_0", "PRN-0"])
+def test_names_in_other_ways(name: str) -> None:
+    assert workload_profile.published(name).name == "PRN_0"
 
 
 def test_fitted_to_its_own_output(tmp_path: Path) -> None:

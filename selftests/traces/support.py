@@ -6,15 +6,16 @@ from __future__ import annotations
 import json
 import os
 import struct
-import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-TOP = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build"))
-BINARY = (BUILD / "approxftl-trace").absolute()
+from selftests.lib.programs import BUILD, TOP, Done, run_program
+from selftests.sim.schema import Checker
+
+BINARY = BUILD / "approxftl-trace"
+SCHEMA = Checker(json.loads((TOP / "trace-tools/trace/trace-output.schema.json").read_text()))
 
 # Real traces that are no part of this tree; tests of them are skipped without.
 SAMPLES = os.environ.get("AFTL_TRACE_SAMPLES")
@@ -23,7 +24,7 @@ Json = dict[str, Any]
 
 READ, WRITE, FLUSH, DISCARD = "read", "write", "flush", "discard"
 
-QUEUE, ISSUE, COMPLETE, SPLIT, REMAP = 1, 7, 8, 13, 15
+QUEUE, ISSUE, COMPLETE, PLUG, SPLIT, REMAP = 1, 7, 8, 9, 13, 15
 NOTE_PROCESS, NOTE_CLOCK, NOTE_MESSAGE = 0, 1, 2
 CGROUP = 0x100
 
@@ -38,21 +39,9 @@ ACTS = {QUEUE: IS_QUEUE, ISSUE: IS_ISSUE, COMPLETE: IS_COMPLETE, SPLIT: 0, REMAP
 DEVICE = 253 << 20
 
 
-@dataclass(frozen=True)
-class Done:
-    """A command that has ended."""
-
-    code: int
-    out: str
-    err: str
-
-
 def run(*arguments: str | Path, stdin: bytes = b"") -> Done:
     """Run approxftl-trace."""
-    done = subprocess.run(
-        [BINARY, *arguments], input=stdin, capture_output=True, timeout=120, check=False
-    )
-    return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+    return run_program(BINARY, *arguments, stdin=stdin)
 
 
 def must(*arguments: str | Path, stdin: bytes = b"") -> Done:
@@ -63,9 +52,9 @@ def must(*arguments: str | Path, stdin: bytes = b"") -> Done:
 
 
 def trace_json(verb: str, *arguments: str | Path, stdin: bytes = b"") -> Json:
-    """Run a verb, and return its JSON."""
+    """Run a verb, and return its JSON, which is as its schema has it."""
     result: Json = json.loads(must(verb, *arguments, "--json", "-", stdin=stdin).out)
-    assert result["approxftl_json_format"] == [1, 0]
+    assert SCHEMA.errors(result) == []
     assert result["tool"]["argv"][:3] == ["approxftl", "trace", verb]
     return result
 

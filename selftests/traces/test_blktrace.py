@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import random
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -17,10 +16,12 @@ from selftests.traces.support import (
     FLUSH,
     IS_FLUSH,
     IS_FUA,
+    IS_NOTE,
     IS_WRITE_ZEROES,
     ISSUE,
     NOTE_MESSAGE,
     NOTE_PROCESS,
+    PLUG,
     QUEUE,
     READ,
     SPLIT,
@@ -59,12 +60,12 @@ def capture(seed: int, requests: int = 400, processors: int = 3) -> list[list[Ev
         end = now + draw.randrange(1, 900 * US)
         files[last].append(act(end, COMPLETE, op, sector, size, cpu=last))
     for cpu, events in enumerate(files):
-        numbered: list[Event] = []
-        for event in sequence(events):
-            count = sum(not other.action >> 16 & 1024 for other in numbered)
-            number = 0 if event.action >> 16 & 1024 else count + 1
-            numbered.append(Event(**{**event.__dict__, "sequence": number}))
-        files[cpu] = numbered
+        count = 0
+        for place, event in enumerate(ordered := sequence(events)):
+            if not event.action >> 16 & IS_NOTE:
+                count += 1
+                ordered[place] = Event(**{**event.__dict__, "sequence": count})
+        files[cpu] = ordered
     return files
 
 
@@ -84,17 +85,52 @@ def pair_in_python(data: list[bytes]) -> list[tuple[int, int, int, int]]:
             if e.action & 0xFF == QUEUE and not e.action >> 16 & 1024]
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_pairs_are_those_of_a_walker(tmp_path: Path, seed: int) -> None:
-    name = put(tmp_path, capture(seed))
+@pytest.mark.parametrize(("seed", "requests", "processors"), [
+    (1, 400, 3), (2, 400, 3), (5, 9000, 1), (7, 9000, 2), (8, 9000, 7),
+])
+def test_pairs_are_those_of_a_walker(
+    tmp_path: Path, seed: int, requests: int, processors: int
+) -> None:
+    name = put(tmp_path, capture(seed, requests, processors))
     expected = pair_in_python([f.read_bytes() for f in sorted(tmp_path.glob("cap.blktrace.*"))])
     found = [(r.t_ns, r.offset // 512, r.size, r.latency_ns) for r in rows(name)]
-    assert len(found) == 400
+    assert len(found) == requests
     assert found == expected
+
+
+def test_requests_are_found_behind_much_that_is_none(tmp_path: Path) -> None:
+    # Events of 64 bytes end where any buffer of a power of two ends.
+    plugs = [Event(t, PLUG, sequence=t) for t in range(1, 40_000)]
+    ends = [act(50_000, QUEUE, READ, 8, 512), act(60_000, COMPLETE, READ, 8, 512)]
+    (row,) = rows(write(tmp_path / "t", pack([*plugs, *ends], version=8)))
+    assert row.latency_ns == 10_000
+
+
+def test_deep_queue_ends_in_any_order(tmp_path: Path) -> None:
+    draw = random.Random(9)
+    sectors = draw.sample(range(1 << 30), 20_000)
+    begins = [act(1000 + i, QUEUE, WRITE, sector, 512) for i, sector in enumerate(sectors)]
+    ends = [act(200_000 + i, COMPLETE, WRITE, sector, 512)
+            for i, sector in enumerate(draw.sample(sectors, len(sectors)))]
+    file = write(tmp_path / "t", pack(begins + ends))
+    found = [(r.t_ns, r.offset // 512, r.size, r.latency_ns) for r in rows(file)]
+    assert found == pair_in_python([file.read_bytes()])
+
+
+def test_equal_times_come_in_the_order_of_the_files(tmp_path: Path) -> None:
+    draw = random.Random(3)
+    files: list[list[Event]] = [[] for _ in range(4)]
+    for number in range(3000):
+        cpu = draw.randrange(4)
+        files[cpu].append(act(1000 + number // 8, QUEUE, READ, 8 * number, 512, cpu=cpu))
+    expected = sorted((e for events in files for e in events), key=lambda e: (e.t_ns, e.cpu))
+    assert [r.offset // 512 for r in rows(put(tmp_path, files))] == [e.sector for e in expected]
 
 
 @pytest.mark.parametrize(("version", "order"), [(7, ">"), (8, "<"), (8, ">")])
 def test_versions_and_byte_orders_say_the_same(tmp_path: Path, version: int, order: str) -> None:
+    # Packed here by what Linux 6.19 declares: neither the kernels that the tests run (6.1 and 6.12)
+    # nor blktrace 1.2.0 can make a capture of version 8.
     plain, other = tmp_path / "a", tmp_path / "b"
     plain.mkdir()
     other.mkdir()
@@ -104,7 +140,6 @@ def test_versions_and_byte_orders_say_the_same(tmp_path: Path, version: int, ord
     assert expected[0].process in {"writer0", "writer1", "writer2"}
 
 
-@pytest.mark.skipif(not shutil.which("btt"), reason="blktrace is not installed: make deps")
 @pytest.mark.parametrize("seed", [4, 6])
 def test_mean_latency_is_that_of_btt(tmp_path: Path, seed: int) -> None:
     name = put(tmp_path, capture(seed))
@@ -121,7 +156,6 @@ def test_mean_latency_is_that_of_btt(tmp_path: Path, seed: int) -> None:
         assert latency[ours] == pytest.approx(float(theirs) * 1e9, abs=1)
 
 
-@pytest.mark.skipif(not shutil.which("blkparse"), reason="blktrace is not installed: make deps")
 def test_events_are_those_of_blkparse(tmp_path: Path) -> None:
     name = put(tmp_path, capture(8))
     spec = r"%T.%t %c %p %a %d %S %N\n"
@@ -139,7 +173,6 @@ def test_events_are_those_of_blkparse(tmp_path: Path) -> None:
         (r.t_ns - first, r.op, r.offset, r.size, r.latency_ns) for r in ours]
 
 
-@pytest.mark.skipif(not shutil.which("blkparse"), reason="blktrace is not installed: make deps")
 def test_default_text_of_blkparse_says_the_same(tmp_path: Path) -> None:
     name = put(tmp_path, capture(10))
     said = subprocess.run(["blkparse", "-i", name], check=True, capture_output=True).stdout

@@ -5,21 +5,21 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
+from selftests.lib.programs import BUILD
 from selftests.traces.support import (
     BINARY,
-    BUILD,
     CGROUP,
     COMPLETE,
     NOTE_MESSAGE,
     NOTE_PROCESS,
     QUEUE,
+    SCHEMA,
     WRITE,
     act,
     aft_records,
@@ -67,7 +67,26 @@ def test_words_nearly_right() -> None:
     assert "did you mean --from" in run("info", "--frmo", "x").err
 
 
-@pytest.mark.skipif(not (BUILD / "approxftl").exists(), reason="approxftl is not built")
+def test_json_of_every_verb_is_as_its_schema_has_it(tmp_path: Path) -> None:
+    source, rule = spc(tmp_path / "s"), ("--rule", "approximate:size=4KiB..")
+    assert trace_json("convert", source, tmp_path / "a.aft")["written"]["requests"] == 2000
+    assert trace_json("tag", *rule, source, tmp_path / "b.aft")["written"]["format"] == "aft"
+    left = trace_json("convert", "--sample", "1:0.1", source, tmp_path / "c.csv")["written"]
+    assert left["requests"] + left["not_in_sample"] == 2000
+    assert len(trace_json("formats")["formats"]) > 10
+    blktrace = write(tmp_path / "t", pack([act(1, QUEUE, WRITE, 0, 512)]))
+    assert trace_json("pair", blktrace)["files"][0]["actions"] == {"Q": 1}
+
+
+def test_schema_is_not_blind(tmp_path: Path) -> None:
+    result = trace_json("info", spc(tmp_path / "s"))
+    result["requests"]["all"]["latency"]["known"] = -1
+    assert len(SCHEMA.errors(result)) == 1
+    del result["losses"]
+    assert len(SCHEMA.errors(result)) == 1
+    assert SCHEMA.errors({**trace_json("formats"), "more": 1})
+
+
 def test_as_a_verb_of_approxftl() -> None:
     done = subprocess.run([BUILD / "approxftl", "trace", "formats"], capture_output=True,
                           text=True, check=True)
@@ -76,10 +95,10 @@ def test_as_a_verb_of_approxftl() -> None:
 
 def test_formats_are_listed() -> None:
     listed = {f["name"]: f for f in json.loads(must("formats", "--json", "-").out)["formats"]}
-    assert len(listed) == 12
+    assert len(listed) == 13
     assert {n for n, f in listed.items() if f["written"]} == {
-        "aft", "blktrace", "csv", "iolog", "mqsim", "msr"}
-    assert all(f["read"] for f in listed.values())
+        "aft", "blktrace", "csv", "iolog", "mqsim", "msr", "parquet"}
+    assert [n for n, f in listed.items() if not f["read"]] == ["parquet"]
 
 
 def test_conversion_says_first_what_it_reads(tmp_path: Path) -> None:
@@ -257,12 +276,10 @@ def test_fix_takes_control_groups_out_of_notes(tmp_path: Path) -> None:
     assert [event.extra for event in seen] == [
         b"fio".ljust(16, b"\0"), b"", b"approxftl write 0 8 approximate file", b""]
     assert rows(tmp_path / "b") == rows(source)
-    if shutil.which("blkparse"):
-        def said(name: str) -> str:
-            return subprocess.run(["blkparse", "-i", tmp_path / name], check=True,
-                                  capture_output=True, text=True).stdout
-        assert "[fio]" in said("b")
-        assert "approxftl write 0 8 approximate file" in said("b")
+    said = subprocess.run(["blkparse", "-i", tmp_path / "b"], check=True, capture_output=True,
+                          text=True).stdout
+    assert "[fio]" in said
+    assert "approxftl write 0 8 approximate file" in said
 
 
 def test_fix_refuses_what_it_does_not_know(tmp_path: Path) -> None:

@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import tempfile
 from pathlib import Path
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from selftests.traces.support import aft_records, must, rows, run, write
@@ -106,7 +104,6 @@ def test_blktrace_keeps_classes_and_latencies(stream: list[Request]) -> None:
         assert through(one, "blktrace") == one
 
 
-@pytest.mark.skipif(not shutil.which("blkparse"), reason="blktrace is not installed: make deps")
 def test_blkparse_reads_what_we_write(tmp_path: Path) -> None:
     stream = [(1000 * i, OPS[i % 2], 4096 * i, 4096, 500, 7, 0, "precise") for i in range(1, 50)]
     out = tmp_path / "x.blktrace.0"
@@ -120,7 +117,6 @@ def test_blkparse_reads_what_we_write(tmp_path: Path) -> None:
     assert sum(" C " in line for line in said) == len(stream)
 
 
-@pytest.mark.skipif(not shutil.which("fio"), reason="fio is not installed: make deps")
 def test_fio_replays_what_we_write(tmp_path: Path) -> None:
     stream = [(1000 * i, OPS[i % 2], 4096 * i, 4096, 0, 0, 0, "precise") for i in range(100)]
     log = tmp_path / "log"

@@ -11,9 +11,9 @@ from typing import Any
 
 from approxftl_tools import aft, command
 from approxftl_tools.figure import Cell, number
-from approxftl_tools.inputs import KNOWN, Device, Inputs, Run, read
+from approxftl_tools.inputs import WHAT_FILES_ARE, Device, Inputs, Run, read
 from approxftl_tools.kinds import several_policies
-from approxftl_tools.measures import HEADLINE, MEASURES, Measure, factor, human, measured
+from approxftl_tools.measures import HEADLINE, MEASURES, Measure, factor, human, measured, scaled
 
 Json = dict[str, Any]
 
@@ -77,11 +77,23 @@ def device_facts(device: Device) -> list[tuple[str, Cell]]:
     return facts
 
 
+def fact_row(key: str, value: Cell) -> list[str]:
+    """Return a line of a table: the name, and the value in a unit that a person reads."""
+    name, unit = key, ""
+    for one in ("ns", "bytes"):
+        if key.endswith((f"_{one}", f".{one}")):
+            # "read bytes" says what; "span ns" says no more than its value does.
+            name, unit = key if one == "bytes" else key.removesuffix("_ns"), one
+    plain = number(value, 6)
+    said = scaled(unit, value) if isinstance(value, int | float) else None
+    return [name.replace("p99_9", "p99.9").replace("_", " "), said or plain]
+
+
 def device_rows(device: Device) -> list[list[str]]:
     """Return the lines of a device's table."""
     by_key = {measure.key: measure for measure in MEASURES}
     lines = [["", device.label]]
-    lines += [[key.replace("_", " "), number(value, 6)] for key, value in device_facts(device)]
+    lines += [fact_row(key, value) for key, value in device_facts(device)]
     lines += [[by_key[key].title, human(by_key[key], value)]
               for key, value in device_measures(device).items()]
     return lines
@@ -109,8 +121,7 @@ def record_facts(file: aft.RecordFile) -> list[tuple[str, Cell]]:
 
 def record_rows(file: aft.RecordFile) -> list[list[str]]:
     """Return the lines of a record file's table."""
-    return [["", file.path.name],
-            *([key.replace("_", " "), number(value, 6)] for key, value in record_facts(file))]
+    return [["", file.path.name], *(fact_row(key, value) for key, value in record_facts(file))]
 
 
 def log_facts(log: aft.ReplayLog) -> list[tuple[str, Cell]]:
@@ -135,8 +146,7 @@ def log_facts(log: aft.ReplayLog) -> list[tuple[str, Cell]]:
 
 def log_rows(log: aft.ReplayLog) -> list[list[str]]:
     """Return the lines of a log's table."""
-    return [["", log.path.name],
-            *([key.replace("_", " "), number(value, 6)] for key, value in log_facts(log))]
+    return [["", log.path.name], *(fact_row(key, value) for key, value in log_facts(log))]
 
 
 def flat(node: Any, name: str = "") -> list[tuple[str, Cell]]:
@@ -159,7 +169,37 @@ def replay_facts(replay: Run) -> list[tuple[str, Cell]]:
 
 def replay_rows(replay: Run) -> list[list[str]]:
     """Return the lines of a replay's table."""
-    return [["", replay.label], *([key, number(value, 6)] for key, value in replay_facts(replay))]
+    return [["", replay.label], *(fact_row(key, value) for key, value in replay_facts(replay))]
+
+
+#: Of a replay, what is asked first.
+REPLAY_HEADLINE = ("trace", "target", "engine", "interrupted", "planned_requests", "done_requests",
+                   "failed_requests", "elapsed_ns", "fidelity.mode", "fidelity.lag.p50_ns",
+                   "fidelity.lag.p99_ns", "fidelity.lag.max_ns", "fidelity.late_share",
+                   "data.precise.flipped_bits", "data.approximate.flipped_bits", "data.lost_units",
+                   "data.misplaced_units", "data.stale_units")
+
+
+def replay_headline(replay: Run) -> list[list[str]]:
+    """Return the lines of a short table of a replay."""
+    known = dict(replay_facts(replay))
+    rows = [fact_row(key, known[key]) for key in REPLAY_HEADLINE if key in known]
+    return [["", replay.label],
+            *([name.replace("fidelity.", "").replace("data.", "").replace(".", ", "), said]
+              for name, said in rows)]
+
+
+LATENCIES = ("requests", "mean_ns", "p50_ns", "p99_ns", "max_ns")
+
+
+def replay_latencies(replay: Run) -> list[list[str]]:
+    """Return the lines of a table of latencies by operation and class; none of no request."""
+    rows = [row for row in replay.data.get("latency", ()) if row.get("requests")]
+    if not rows:
+        return []
+    return [["", *(key.removesuffix("_ns") for key in LATENCIES)],
+            *([f"{row['op']} {row.get('class', '')}".strip(),
+               *(fact_row(key, row.get(key))[1] for key in LATENCIES)] for row in rows)]
 
 
 PROGRAM_PARTS = ("write_ns", "compute_ns", "inputs", "reported", "quality", "check")
@@ -256,8 +296,7 @@ def options() -> command.Parser:
     parser = command.parser(
         "compare", "Puts runs side by side, relative to the first, and says what devices, replays "
         "and record\nfiles hold.",
-        command.wrapped("FILE may be a directory. What a file is follows from what is in it: "
-                        f"{KNOWN}."))
+        WHAT_FILES_ARE)
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="what to compare")
     parser.add_argument("-a", "--all", action="store_true",
                         help="every measure, not only the headline")

@@ -147,3 +147,23 @@ def number(value: Cell, digits: int = 4) -> str:
     if isinstance(value, int) or float(value).is_integer():
         return f"{int(value)}" if abs(value) < 1e15 else f"{value:.{digits}g}"
     return f"{value:.{digits}g}"
+
+
+#: An axis whose name ends so has times.
+IN_US = ", us"
+TIME_LABEL = f"response time{IN_US}"
+
+
+def axis_name(label: str) -> str:
+    """Return the name of an axis; the ticks of times have their units."""
+    return label.removesuffix(IN_US)
+
+
+def axis_number(value: float, label: str) -> str:
+    """Return a tick of an axis."""
+    if not label.endswith(IN_US) or not value:
+        return number(value)
+    for unit, size in (("s", 1e6), ("ms", 1e3), ("us", 1.0)):
+        if value >= size:
+            return f"{number(round(value / size, 6))} {unit}"
+    return f"{number(round(value * 1e3, 6))} ns"

@@ -33,7 +33,7 @@ def options() -> command.Parser:
                         help="the papers' figures, simulated from scratch (minutes); FILE are "
                              "then names of figures, or how they begin")
     parser.add_argument("--full", action="store_true",
-                        help="with --papers: longer runs (twenty minutes)")
+                        help="with --papers: longer runs (half an hour)")
     parser.add_argument("--traces", type=Path, metavar="DIR",
                         help="with --papers: real record files of volumes, NAME.aft, in place of "
                              "synthetic ones")

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from approxftl_tools import aft
-from approxftl_tools.command import NOT_FOUND, Refusal
+from approxftl_tools.command import NOT_FOUND, Refusal, wrapped
 
 Json = dict[str, Any]
 
@@ -26,6 +26,9 @@ KNOWN = ("results of approxftl sim --json, timelines of approxftl sim --timeline
          "approxftl replay and approxftl app, output of approxftl stat -j, health -j and "
          "status -j, answers to the messages stats, luns, blocks and block, record files (.aft), "
          "logs of replays")
+#: In the help of the commands that take them.
+WHAT_FILES_ARE = wrapped("FILE may be a directory. What a file is follows from what is in it: "
+                         f"{KNOWN}.")
 
 
 @dataclass

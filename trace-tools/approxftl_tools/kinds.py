@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from approxftl_tools import aft
-from approxftl_tools.figure import Bars, Cell, Curves, Figure, Grid, Span, Spans
+from approxftl_tools.figure import TIME_LABEL, Bars, Cell, Curves, Figure, Grid, Span, Spans
 from approxftl_tools.inputs import Inputs, Message, Run, Timeline
 from approxftl_tools.measures import BY_KEY, error_rate, factor, look, measured
 
@@ -70,6 +70,11 @@ RESPONSES = ("read_response_mean_ns", "read_response_p99_ns", "write_response_me
              "write_response_p99_ns")
 
 
+#: The same of writes by the class of their data.
+CLASS_RESPONSES = ("write_precise_response_mean_ns", "write_precise_response_p99_ns",
+                   "write_approx_response_mean_ns", "write_approx_response_p99_ns")
+
+
 def policies(runs: Sequence[Run]) -> list[str]:
     """Return the policies in the order of their first appearance."""
     return list(dict.fromkeys(run.policy for run in runs))
@@ -86,18 +91,30 @@ def normalised(runs: Sequence[Run], key: str) -> list[tuple[str, float | None]]:
     return [(run.label, factor(value_of(run, key), base)) for run in runs]
 
 
-def responses_of_group(runs: Sequence[Run], group: str) -> list[Figure]:
+def response_title(key: str) -> str:
+    """Return what a time is called; where all are of writes, that is not said each time."""
+    title = BY_KEY[key].title
+    return title.removeprefix("write response, ") if key in CLASS_RESPONSES else title
+
+
+def responses_of_group(runs: Sequence[Run], name: str, title: str,
+                       responses: Sequence[str]) -> list[Figure]:
     """Bars by kind of time, one series for each run."""
-    keys = [key for key in RESPONSES if any(value_of(run, key) is not None for run in runs)]
+    keys = [key for key in responses if any(value_of(run, key) is not None for run in runs)]
     columns = {key: [value for _, value in normalised(runs, key)] for key in keys}
     series = [(run.label, [columns[key][i] for key in keys]) for i, run in enumerate(runs)]
     return [Figure(
-        "response", f"Response times, {group}",
+        name, f"{title} relative to {runs[0].label}, {', '.join(groups_of(runs))}",
         f"Response times of requests relative to {runs[0].label}. Shorter is better; "
         "the line is at 1.",
-        Bars([BY_KEY[key].title for key in keys], series, f"times that of {runs[0].label}",
+        Bars([response_title(key) for key in keys], series, f"times that of {runs[0].label}",
              mark=1.0),
         sources(runs))] if keys else []
+
+
+def groups_of(runs: Sequence[Run]) -> list[str]:
+    """Return the inputs of runs."""
+    return list(dict.fromkeys(run.group for run in runs))
 
 
 def responses_of_groups(inputs: Inputs) -> list[Figure]:
@@ -135,17 +152,33 @@ def response(inputs: Inputs) -> list[Figure]:
     runs = runs_of(inputs)
     if several_policies(inputs):
         return responses_of_groups(inputs)
-    found = responses_of_group(runs, ", ".join(inputs.groups()))
+    found = responses_of_group(runs, "response", "Response times", RESPONSES)
     if not found:
         raise Lacking("no run has completed a read or a write")
     return found
 
 
+def class_response(inputs: Inputs) -> list[Figure]:
+    """Normalised response times of writes by the class of their data, a figure for each input."""
+    runs = runs_of(inputs)
+    groups = [inputs.group(name) for name in inputs.groups()] if several_policies(inputs) else \
+        [runs]
+    found = [figure for group in groups
+             if any(value_of(run, CLASS_RESPONSES[-1]) is not None for run in group)
+             for figure in responses_of_group(group, "class-response",
+                                              "Response times of writes by class",
+                                              CLASS_RESPONSES)]
+    if not found:
+        raise Lacking("no approximate data were written; --approx-share above 0 does it")
+    return found
+
+
 def cumulative(bins: Sequence[Sequence[int]]) -> tuple[list[float], list[float]]:
-    """Return times in us and the percentage of requests that took no longer."""
+    """Return times in us and the percentage of requests that took no longer, from 0 on."""
     total = sum(count for _, count in bins)
     below = list(accumulate(count for _, count in bins))
-    return [top / 1000 for top, _ in bins], [100 * count / total for count in below]
+    times = [top / 1000 for top, _ in bins]
+    return [times[0], *times], [0.0, *(100 * count / total for count in below)]
 
 
 def records_with_latency(inputs: Inputs) -> list[aft.RecordFile]:
@@ -185,7 +218,7 @@ def cdf_of(inputs: Inputs, kind: str) -> Figure | None:
     return Figure(f"cdf-{kind}", f"Response times of {kind}s, distribution",
                   f"How many of the {kind}s took at most so long. A curve further to the left "
                   "is better.",
-                  Curves("us", f"% of {kind}s", curves, log_x=no_zero(curves), steps=True),
+                  Curves(TIME_LABEL, f"% of {kind}s", curves, log_x=no_zero(curves), steps=True),
                   (*sources(inputs.runs), *(str(file.path) for file in inputs.records),
                    *(str(log.path) for log in inputs.logs)))
 
@@ -371,7 +404,7 @@ def wear_of_runs(inputs: Inputs) -> list[Figure]:
     for run in inputs.runs:
         table = run.data.get("block_table")
         if table:
-            grid = lun_grid(table["wear"], run.geometry["blocks_per_lun"], "wear")
+            grid = lun_grid(table["wear"], run.geometry["blocks_per_lun"], "full erases")
             result.append(Figure(
                 "wear-map", f"Wear of each block, {run.label}",
                 "Wear in full erases, a row for each LUN, blocks from left to right. Even "
@@ -398,7 +431,7 @@ def wear_of_devices(inputs: Inputs) -> list[Figure]:
                 "Wear in full erases, a row for each LUN, blocks from left to right. Even "
                 "colour is even wear." + ("" if even else
                                           " Without the answer to luns there is one row."),
-                lun_grid(wear, per_lun, "wear"), (str(message.path),)))
+                lun_grid(wear, per_lun, "full erases"), (str(message.path),)))
     return result
 
 
@@ -531,6 +564,11 @@ def page_map(inputs: Inputs) -> list[Figure]:
 # ---------------------------------------------------------------- LUNs and time
 
 
+def lun_name(number: int | str) -> str:
+    """Return what a LUN is called."""
+    return f"LUN {number}"
+
+
 def luns_of_runs(inputs: Inputs) -> list[Figure]:
     """Show how busy each LUN was."""
     counts = {len(run.data["luns"]["utilisation"]) for run in inputs.runs}
@@ -539,7 +577,7 @@ def luns_of_runs(inputs: Inputs) -> list[Figure]:
     series = [(run.label, [100 * share for share in run.data["luns"]["utilisation"]])
               for run in inputs.runs]
     return [Figure("luns", "LUNs at work", "How long each LUN was busy, as a share of the run.",
-                   Bars([str(i) for i in range(counts.pop())], series, "% of the time"),
+                   Bars([lun_name(i) for i in range(counts.pop())], series, "% of the time"),
                    sources(inputs.runs))]
 
 
@@ -551,7 +589,8 @@ def luns(inputs: Inputs) -> list[Figure]:
             busy = [int(row[row.index("busy_ns") + 1]) / 1e9 for row in message.rows]
             found.append(Figure("luns", f"LUNs at work, {message.label}",
                                 "How long each LUN has been busy.",
-                                Bars([row[0] for row in message.rows], [("busy", busy)], "s"),
+                                Bars([lun_name(row[0]) for row in message.rows], [("busy", busy)],
+                                     "s"),
                                 (str(message.path),)))
     if not found:
         raise Lacking('approxftl sim --json FILE has it; a device answers approxftl message NAME '
@@ -743,6 +782,7 @@ def record_kinds(inputs: Inputs) -> list[Figure]:
 
 KINDS: tuple[Kind, ...] = (
     Kind("response", "response times relative to the first run", response),
+    Kind("class-response", "the same of writes by the class of their data", class_response),
     Kind("cdf", "distributions of response times", cdf),
     Kind("block-kinds", "what blocks were used for", kinds),
     Kind("modes", "how pages were programmed", modes),

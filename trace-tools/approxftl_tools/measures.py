@@ -119,9 +119,18 @@ def times(kind: str) -> Iterator[Measure]:
                   timing(f"{kind}_service", "mean"))
 
 
+def times_of_class(name: str, title: str) -> Iterator[Measure]:
+    """Measures of the writes of a class; what a read finds may be of both."""
+    for what, said in (("mean", "mean"), ("p99", "99 %")):
+        yield Measure(f"write_{name}_response_{what}_ns", f"write response, {title}, {said}",
+                      "writes", timing(f"write_{name}_response", what))
+
+
 MEASURES: tuple[Measure, ...] = (
     *times("read"),
     *times("write"),
+    *times_of_class("precise", "precise"),
+    *times_of_class("approx", "approximate"),
     Measure("requests_per_s", "requests in a second", "load", requests_per_s, False),
     Measure("lun_utilisation_percent", "LUNs busy", "load",
             percent(path("luns", "mean_utilisation")), None),
@@ -168,18 +177,27 @@ def measured(data: Json, unit_bytes: int | None = None) -> dict[str, float | Non
 
 
 SCALES = {
-    "ns": ((1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns")),
+    "ns": ((3.6e12, "h"), (1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns")),
     "pj": ((1e12, "J"), (1e9, "mJ"), (1e6, "uJ"), (1e3, "nJ"), (1.0, "pJ")),
+    "bytes": ((2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB")),
 }
+
+
+def scaled(unit: str, value: float) -> str | None:
+    """Return a value in the largest unit that it has some of, None if there is none."""
+    for scale, name in SCALES.get(unit, ()):
+        if abs(value) >= scale:
+            return f"{value / scale:.4g} {name}"
+    return None
 
 
 def human(measure: Measure, value: float | None) -> str:
     """Return a value for a person."""
     if value is None:
         return "\u2013"
-    for scale, name in SCALES.get(measure.unit, ()):
-        if abs(value) >= scale:
-            return f"{value / scale:.4g} {name}"
+    with_unit = scaled(measure.unit, value)
+    if with_unit:
+        return with_unit
     if measure.unit == "percent":
         return f"{value:.2f} %"
     if float(value).is_integer() and abs(value) < 1e15:

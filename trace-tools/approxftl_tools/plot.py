@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from approxftl_tools.command import Refusal, write_file
-from approxftl_tools.figure import Bars, Curves, Figure, Grid, Spans
+from approxftl_tools.figure import Bars, Curves, Figure, Grid, Spans, axis_name, axis_number, number
 
 #: Okabe and Ito: told apart by almost everybody, and in print.
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#c8b900", "#5c5c5c")
@@ -24,6 +24,11 @@ STYLE = {
 }
 #: Inches: two columns of a page, and one row of them.
 SIZE = (6.4, 3.2)
+#: More bars than that have no room for their values.
+VALUES = 16
+BEHIND_VALUE = {"facecolor": "white", "edgecolor": "none", "pad": 0.4}
+#: Cells of a map are set apart by lines if there are at most so many in a row.
+LINED = 32
 ERASED = "#f2f2f2"
 STALE = {"stale precise": "#9a9fa6", "stale approximate": "#cdd0d4"}
 
@@ -56,9 +61,12 @@ def bars(axes: Axes, plot: Bars) -> None:
         heights = [value or 0.0 for value in values]
         shift = 0.0 if plot.stacked else (i - (count - 1) / 2) * width
         places = [j + shift for j in range(len(heights))]
-        axes.bar(places, heights, width, below if plot.stacked else None, label=name,
-                 color=colour(i), hatch=HATCHES[i // len(COLOURS) % len(HATCHES)],
-                 edgecolor="white", linewidth=0.4)
+        drawn = axes.bar(places, heights, width, below if plot.stacked else None, label=name,
+                         color=colour(i), hatch=HATCHES[i // len(COLOURS) % len(HATCHES)],
+                         edgecolor="white", linewidth=0.4)
+        if not plot.stacked and count * len(heights) <= VALUES:
+            axes.bar_label(drawn, ["" if value is None else number(value, 3) for value in values],
+                           fontsize=6, padding=1.5, zorder=3, bbox=BEHIND_VALUE)
         below = [a + b for a, b in zip(below, heights, strict=True)]
     slanted = sum(len(name) for name in plot.categories) > 80
     axes.set_xticks(range(len(plot.categories)), plot.categories, rotation=25 if slanted else 0,
@@ -78,8 +86,10 @@ def curves(axes: Axes, plot: Curves) -> None:
                   drawstyle="steps-post" if plot.steps else "default")
     if plot.log_x:
         axes.set_xscale("log")
-    axes.set_xlabel(plot.x_label)
+    axes.xaxis.set_major_formatter(lambda value, _: axis_number(value, plot.x_label))
+    axes.set_xlabel(axis_name(plot.x_label))
     axes.set_ylabel(plot.y_label)
+    axes.set_ylim(bottom=min([0.0, *(y for _, _, ys in plot.curves for y in ys)]))
     axes.grid(linewidth=0.4, color="#d8dce1")
 
 
@@ -91,7 +101,7 @@ def word_colours(words: Sequence[str]) -> list[str]:
 
 def some(names: Sequence[str], most: int) -> tuple[list[int], list[str]]:
     """Return the places and names of some of them."""
-    step = -(-len(names) // most)
+    step = 1 << (-(-len(names) // most) - 1).bit_length()
     return list(range(0, len(names), step)), list(names[::step])
 
 
@@ -103,29 +113,40 @@ def grid(axes: Axes, plot: Grid, mpl: Any) -> None:
         shades = mpl.colors.ListedColormap(word_colours(plot.words))
         axes.imshow(numbers, cmap=shades, aspect="auto", vmin=-0.5, vmax=len(plot.words) - 0.5,
                     interpolation="nearest")
+        there = {value for row in plot.cells for value in row}
         for word, shade in zip(plot.words, word_colours(plot.words), strict=True):
-            axes.plot([], [], "s", color=shade, label=word)
+            if word in there:
+                axes.plot([], [], "s", color=shade, label=word)
     else:
         numbers_ = [[float("nan") if v is None else float(v) for v in row] for row in plot.cells]
         image = axes.imshow(numbers_, cmap="cividis", aspect="auto", interpolation="nearest")
         axes.figure.colorbar(image, ax=axes, label=plot.value_label)
-    axes.set_xticks(*some(plot.column_names, 12))
-    axes.set_yticks(*some(plot.row_names, 12))
+    axes.set_xticks(*some(plot.column_names, 16))
+    axes.set_yticks(*some(plot.row_names, 16))
+    for axis, count in ((axes.xaxis, len(plot.column_names)), (axes.yaxis, len(plot.row_names))):
+        if count <= LINED:
+            axis.set_minor_locator(mpl.ticker.FixedLocator([i + 0.5 for i in range(count - 1)]))
+            axis.grid(which="minor", color="white", linewidth=0.6)
+            axis.set_tick_params(which="minor", length=0)
     axes.set_xlabel(plot.column_label)
     axes.set_ylabel(plot.row_label)
 
 
 def spans(axes: Axes, plot: Spans) -> None:
     """Draw what happens on lanes."""
+    there = {span.kind for span in plot.spans}
     for i, kind in enumerate(plot.kinds):
         for lane in range(len(plot.lanes)):
             here = [(s.begin, s.end - s.begin) for s in plot.spans
                     if s.lane == lane and s.kind == kind]
-            axes.broken_barh(here, (lane - 0.4, 0.8), color=colour(i), linewidth=0,
-                             label=kind if lane == 0 else None)
+            # Its edge lets be seen what is shorter than a point of the paper.
+            axes.broken_barh(here, (lane - 0.4, 0.8), color=colour(i), linewidth=0.25,
+                             label=kind if lane == 0 and kind in there else None)
     axes.set_yticks(range(len(plot.lanes)), plot.lanes)
     axes.invert_yaxis()
-    axes.set_xlabel(plot.x_label)
+    label = f"time, {plot.x_label}"
+    axes.xaxis.set_major_formatter(lambda value, _: axis_number(value, label))
+    axes.set_xlabel(axis_name(label))
 
 
 def render(figure: Figure, kind: str) -> bytes:
@@ -144,7 +165,7 @@ def render(figure: Figure, kind: str) -> bytes:
         grid(axes, plot, mpl)
     else:
         spans(axes, plot)
-    if len(axes.get_legend_handles_labels()[1]) > 1:
+    if len(axes.get_legend_handles_labels()[1]) > isinstance(plot, Bars):
         canvas.legend(loc="outside upper center", ncols=4)
     out = io.BytesIO()
     dated = {"Date": None} if kind == "svg" else {"CreationDate": None}

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from html import escape
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any
 
 from approxftl_tools import command, compare
 from approxftl_tools.figure import Figure
-from approxftl_tools.inputs import KNOWN, Inputs, read
+from approxftl_tools.inputs import WHAT_FILES_ARE, Inputs, Run, read
 from approxftl_tools.kinds import KINDS, Kind, Lacking, draw
 from approxftl_tools.page import figure_block, page, table
 
@@ -35,19 +35,35 @@ def comparison(lines: Sequence[Sequence[str]], caption: str) -> str:
             f"<thead><tr>{head}</tr></thead>\n<tbody>{''.join(body)}</tbody></table></div>\n")
 
 
+def side_by_side(blocks: Iterable[str]) -> str:
+    """Return blocks that stand in a row as far as there is room."""
+    found = "".join(blocks)
+    return f'<div class="row">{found}</div>\n' if found else ""
+
+
+def replay_tables(one: Run) -> str:
+    """Return how well a replay kept its schedule, what came of the data, and its latencies."""
+    facts = compare.replay_rows(one)
+    latencies = compare.replay_latencies(one)
+    return (side_by_side([comparison(compare.replay_headline(one), "Replay"),
+                          comparison(latencies, "Latencies of the replay") if latencies else ""])
+            + "<details><summary>Every fact of the replay</summary>\n"
+            + comparison(facts, "Replay") + "</details>\n")
+
+
 def tables(inputs: Inputs) -> str:
     """Return the comparison of runs, and all measures behind it."""
     parts = []
     for runs in compare.blocks_of_runs(inputs):
-        caption = f"{runs[0].group}: relative to {runs[0].label} where there is an x"
+        caption = f"{runs[0].group}; beside a value how many times that of {runs[0].label} it is"
         parts.append(comparison(compare.rows_of(runs, every=False), caption))
         parts.append("<details><summary>Every measure</summary>\n"
                      + comparison(compare.rows_of(runs, every=True), caption) + "</details>\n")
-    others = ([(d.label, compare.device_rows(d)) for d in inputs.devices]
-              + [(r.label, compare.replay_rows(r)) for r in inputs.replays]
-              + [(f.path.name, compare.record_rows(f)) for f in inputs.records]
-              + [(g.path.name, compare.log_rows(g)) for g in inputs.logs])
-    parts += [comparison(rows, name) for name, rows in others]
+    others = ([("Device", compare.device_rows(d)) for d in inputs.devices]
+              + [("Record file", compare.record_rows(f)) for f in inputs.records]
+              + [("Log of a replay", compare.log_rows(g)) for g in inputs.logs])
+    parts += [replay_tables(one) for one in inputs.replays]
+    parts.append(side_by_side(comparison(rows, what) for what, rows in others))
     for app in dict.fromkeys(program.group for program in inputs.programs):
         runs = [program for program in inputs.programs if program.group == app]
         parts.append(comparison(compare.program_rows(runs), f"approxftl app {app}"))
@@ -143,10 +159,9 @@ def options() -> command.Parser:
     """Return the parser."""
     parser = command.parser(
         "report", "Writes one HTML page with tables and figures of everything that it is given.",
-        command.wrapped("FILE may be a directory. What a file is follows from what is in it: "
-                        f"{KNOWN}.")
-        + "\n\nThe page needs no network. Figures that cannot be drawn are listed with the option "
-        "that\nrecords what they need; approxftl sim --json X.json --histogram --block-table "
+        f"{WHAT_FILES_ARE}\n\n"
+        "The page needs no network. Figures that cannot be drawn are listed with the option that\n"
+        "records what they need; approxftl sim --json X.json --histogram --block-table "
         "--page-map auto\n--timeline X.timeline.json records everything.")
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="what to show")
     parser.add_argument("-o", "--output", type=Path, default=Path("report.html"), metavar="FILE",

@@ -11,7 +11,17 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import pairwise
 
-from approxftl_tools.figure import Bars, Cell, Curves, Figure, Grid, Spans, number
+from approxftl_tools.figure import (
+    Bars,
+    Cell,
+    Curves,
+    Figure,
+    Grid,
+    Spans,
+    axis_name,
+    axis_number,
+    number,
+)
 
 WIDTH = 760
 #: Room for the names of the vertical axis, and at the right.
@@ -23,6 +33,10 @@ PLOT_HEIGHT = 240
 COLOURS = 8
 #: Steps of a scale.
 SHADES = 9
+#: A letter of a value on a bar, and room between bar and value.
+SMALL_LETTER, ABOVE = 5.6, 4
+#: Cells at least so wide or high are set apart by lines.
+LINED = 8
 
 
 def rounded(value: float) -> str:
@@ -141,19 +155,45 @@ def one_bar(plot: Bars, series: int, category: int, x: float, width: float, base
                    class_=colour(series))
 
 
-def bars_of(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str]:
-    """Return all bars."""
+def said_of(value: float, x: float, width: float, area: Area, scale: Sequence[float]) -> str:
+    """Return the value of a bar, beyond its end; nothing if it is wider than the bar."""
+    text = number(value, 3)
+    if SMALL_LETTER * len(text) > width:
+        return ""
+    y = area.y(value, scale)
+    return words(text, x + width / 2, y - ABOVE if value >= 0 else y + 3 * ABOVE, class_="value")
+
+
+def places_of(plot: Bars, area: Area) -> tuple[float, list[list[float]]]:
+    """Return how wide bars are, and where they begin, by category and series."""
     slot = (area.right - area.left) / max(1, len(plot.categories))
     count = 1 if plot.stacked else len(plot.series)
     width = min(slot * 0.8 / count, 64)
-    for i in range(len(plot.categories)):
-        x = area.left + slot * (i + 0.5) - width * count / 2
+    firsts = [area.left + slot * (i + 0.5) - width * count / 2
+              for i in range(len(plot.categories))]
+    return width, [[x if plot.stacked else x + j * width for j in range(len(plot.series))]
+                   for x in firsts]
+
+
+def bars_of(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str]:
+    """Return all bars."""
+    width, places = places_of(plot, area)
+    for i, lefts in enumerate(places):
         base = 0.0
         for j, (_, values) in enumerate(plot.series):
             if values[i] is not None:
-                yield one_bar(plot, j, i, x if plot.stacked else x + j * width, width, base, area,
-                              scale)
+                yield one_bar(plot, j, i, lefts[j], width, base, area, scale)
                 base += (values[i] or 0) if plot.stacked else 0
+
+
+def values_of(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str]:
+    """Return the values of bars that stand side by side."""
+    width, places = places_of(plot, area)
+    for i, lefts in enumerate(places):
+        for left, (_, values) in zip(lefts, plot.series, strict=True):
+            value = values[i]
+            if value is not None and not plot.stacked:
+                yield said_of(value, left, width, area, scale)
 
 
 def category_names(plot: Bars, area: Area) -> tuple[list[str], float]:
@@ -173,8 +213,10 @@ def category_names(plot: Bars, area: Area) -> tuple[list[str], float]:
 
 def bars(plot: Bars) -> tuple[str, float]:
     """Return the drawing and its height."""
-    named, top = legend([(name, colour(i)) for i, (name, _) in enumerate(plot.series)], 4)
-    area = Area(top + 4)
+    # One colour alone is what the title says.
+    named, top = legend([(name, colour(i)) for i, (name, _) in enumerate(plot.series)], 4) \
+        if len(plot.series) > 1 else ("", float(ABOVE))
+    area = Area(top + 3 * ABOVE)
     values = [*heights(plot), plot.mark or 0, 0]
     scale = ticks(min(values), max(values))
     below, room = category_names(plot, area)
@@ -182,6 +224,7 @@ def bars(plot: Bars) -> tuple[str, float]:
     if plot.mark is not None:
         y = area.y(plot.mark, scale)
         parts.append(element("line", x1=area.left, x2=area.right, y1=y, y2=y, class_="mark"))
+    parts += values_of(plot, area, scale)
     return "".join(parts), area.bottom + room
 
 
@@ -228,9 +271,10 @@ def horizontal(scale: Sequence[float], place: Area, plot: Curves) -> Iterator[st
     for value in scale:
         ((x, _),) = points_of([value], [0], plot, place, scale, [0, 1])
         yield element("line", x1=x, x2=x, y1=place.top, y2=place.bottom, class_="level")
-        yield words(number(value), x, place.bottom + 16,
+        yield words(axis_number(value, plot.x_label), x, place.bottom + 16,
                     "end" if x > WIDTH - 3 * LETTER else "middle")
-    yield words(plot.x_label, (place.left + place.right) / 2, place.bottom + 34, class_="label")
+    yield words(axis_name(plot.x_label), (place.left + place.right) / 2, place.bottom + 34,
+                class_="label")
 
 
 def curves(plot: Curves) -> tuple[str, float]:
@@ -276,9 +320,11 @@ def stretches(classes: Sequence[str]) -> Iterator[tuple[int, int, str]]:
 
 
 def grid_legend(plot: Grid, low: float, high: float) -> tuple[str, float]:
-    """Return the names of words, or the scale of numbers."""
+    """Return the names of the words that are there, or the scale of numbers."""
     if plot.words:
-        return legend([(word, word_class(word, plot.words)) for word in plot.words], 4)
+        there = {value for row in plot.cells for value in row}
+        return legend([(word, word_class(word, plot.words)) for word in plot.words
+                       if word in there], 4)
     parts = [words(number(low), LEFT, 14, "start")]
     x = LEFT + LETTER * len(number(low)) + 8
     for i in range(SHADES):
@@ -300,13 +346,27 @@ def grid_names(plot: Grid, top: float, wide: float, high: float) -> Iterator[str
     for i in range(0, len(plot.row_names), max(1, math.ceil(14 / high))):
         yield words(plot.row_names[i], LEFT - 6, top + high * (i + 0.5) + 4, "end")
     longest = max((len(name) for name in plot.column_names), default=1)
-    for i in range(0, len(plot.column_names), max(1, math.ceil((longest + 2) * LETTER / wide))):
+    least = max(1, math.ceil((longest + 2) * LETTER / wide))
+    for i in range(0, len(plot.column_names), 1 << (least - 1).bit_length()):
         yield words(plot.column_names[i], LEFT + wide * (i + 0.5), bottom + 16)
     yield words(plot.column_label, LEFT + wide * len(plot.column_names) / 2, bottom + 34,
                 class_="label")
     middle = (top + bottom) / 2
     yield words(plot.row_label, 14, middle, class_="label",
                 transform=f"rotate(-90 14 {middle:.0f})")
+
+
+def between_cells(plot: Grid, top: float, wide: float, tall: float) -> str:
+    """Return the lines between cells that are large enough for them."""
+    right, bottom = WIDTH - RIGHT, top + tall * len(plot.row_names)
+    way = []
+    if tall >= LINED:
+        way += [f"M{LEFT} {rounded(top + tall * i)}H{right}"
+                for i in range(1, len(plot.row_names))]
+    if wide >= LINED:
+        way += [f"M{rounded(LEFT + wide * i)} {rounded(top)}V{rounded(bottom)}"
+                for i in range(1, len(plot.column_names))]
+    return element("path", d="".join(way), class_="cells") if way else ""
 
 
 def grid(plot: Grid) -> tuple[str, float]:
@@ -318,12 +378,14 @@ def grid(plot: Grid) -> tuple[str, float]:
     cells = []
     for i, row in enumerate(plot.cells):
         for begin, end, klass in stretches([cell_class(v, plot, low, high) for v in row]):
-            cells.append(element("rect", x=LEFT + wide * begin, y=top + tall * i,
-                                 width=wide * (end - begin), height=tall, class_=klass))
+            # A little wider: its neighbour covers that, and no seam is left.
+            cells.append(element("rect", x=LEFT + wide * begin, y=top + tall * i, height=tall,
+                                 width=wide * (end - begin) + (end < len(row)), class_=klass))
     area = element("g", "".join(cells), class_="grid", data_rows=str(len(plot.row_names)),
                    data_columns=str(len(plot.column_names)))
     bottom = top + tall * len(plot.row_names)
-    return named + area + "".join(grid_names(plot, top, wide, tall)), bottom + 42
+    return (named + area + between_cells(plot, top, wide, tall)
+            + "".join(grid_names(plot, top, wide, tall)), bottom + 42)
 
 
 # ---------------------------------------------------------------- spans
@@ -331,11 +393,13 @@ def grid(plot: Grid) -> tuple[str, float]:
 
 def spans(plot: Spans) -> tuple[str, float]:
     """Return the drawing and its height."""
-    named, top = legend([(kind, colour(i)) for i, kind in enumerate(plot.kinds)], 4)
+    there = {span.kind for span in plot.spans}
+    named, top = legend([(kind, colour(i)) for i, kind in enumerate(plot.kinds) if kind in there],
+                        4)
     tall = max(8.0, min(26.0, 400 / max(1, len(plot.lanes))))
     place = Area(top + 4, tall * len(plot.lanes))
     scale = ticks(0, max((span.end for span in plot.spans), default=1))
-    frame = Curves(plot.x_label, "", [])
+    frame = Curves(f"time, {plot.x_label}", "", [])
     parts = [named, *horizontal(scale, place, frame)]
     parts += [words(name, LEFT - 6, place.top + tall * (i + 0.5) + 4, "end")
               for i, name in enumerate(plot.lanes)]

@@ -29,6 +29,10 @@ Exit status: 0 done, 1 failed, 2 usage, 3 no such file or volume, 4 --within was
 """
 
 
+#: A zone that is further off than that is explained.
+VISIBLE = 0.1
+
+
 def share(text: str) -> float:
     """Read a fraction, or a percentage."""
     value = float(text[:-1]) / 100 if text.endswith("%") else float(text)
@@ -98,6 +102,12 @@ def missed(wanted: dict[str, float], made: dict[str, float], within: float) -> l
             if abs(made[key] - value) > within * (1 if key.endswith("share") else value)]
 
 
+def too_young(wanted: dict[str, float], made: dict[str, float]) -> bool:
+    """Tell whether updates did not get as old as they should."""
+    zones = [key for key in wanted if key.startswith("update_zone_")]
+    return bool(missed({key: wanted[key] for key in zones}, made, VISIBLE))
+
+
 def tell(arguments: argparse.Namespace, argv: Sequence[str], profile: Profile,
          made: dict[str, float]) -> None:
     """Print what was asked for beside what came out."""
@@ -114,6 +124,13 @@ def tell(arguments: argparse.Namespace, argv: Sequence[str], profile: Profile,
     print(f"{'':22}{'wanted':>10}{'made':>10}")
     for key, value in wanted.items():
         print(f"{key:22}{value:10.4g}{made[key]:10.4g}")
+    if too_young(wanted, made):
+        hours = arguments.requests * made["arrival_mean_ms"] / 3600e3
+        ends = ", ".join(f"{end // (60 * 10**9)}" for end in workload_profile.ZONE_ENDS_NS)
+        print(command.wrapped(
+            f"Updates are in zones by the time since the last write: up to {ends} minutes, and "
+            f"more. This stream lasts {hours:.1f} hours; more --requests let updates grow as old "
+            "as the profile wants them."))
 
 
 def make(arguments: argparse.Namespace, argv: Sequence[str]) -> int:

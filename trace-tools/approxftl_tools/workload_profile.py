@@ -129,9 +129,14 @@ def bursty_arrivals(mean_ms: float) -> tuple[float, ...]:
     return tuple(map(float, gaps / middle * mean_ms * 1e6))
 
 
+def plain(name: str) -> str:
+    """Return a name without what is written in different ways."""
+    return name.lower().replace("_", "").replace("-", "")
+
+
 def published(name: str) -> Profile:
     """Return the profile of a volume of MSR Cambridge."""
-    found = [row for row in PUBLISHED if row[0].lower() == name.lower()]
+    found = [row for row in PUBLISHED if plain(row[0]) == plain(name)]
     if not found:
         raise Refusal(f'no volume "{name}" is published; there are '
                       + ", ".join(row[0] for row in PUBLISHED), NOT_FOUND)

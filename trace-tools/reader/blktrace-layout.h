@@ -53,6 +53,7 @@ enum blktrace_action {
 	BLKTRACE_REMAP,
 	BLKTRACE_ABORT,
 	BLKTRACE_DRIVER_DATA,
+	BLKTRACE_ACTIONS,
 };
 
 enum blktrace_note {

@@ -55,6 +55,7 @@ static void put_event(struct trace_output *output, const struct trace_request *r
 		      u32 action, const void *extra, u16 size)
 {
 	struct blktrace_out *out = output->state;
+	bool is_note = action & BLKTRACE_IS_NOTE;
 	struct {
 		u32 magic, sequence;
 		u64 t_ns, sector;
@@ -62,10 +63,10 @@ static void put_event(struct trace_output *output, const struct trace_request *r
 		u16 error, extra;
 	} event = {
 		.magic = BLKTRACE_MAGIC | BLKTRACE_V7,
-		.sequence = action & BLKTRACE_IS_NOTE ? 0 : ++out->sequence,
+		.sequence = is_note ? 0 : ++out->sequence,
 		.t_ns = t_ns,
-		.sector = action & BLKTRACE_IS_NOTE ? 0 : request->offset / TRACE_SECTOR,
-		.bytes = action & BLKTRACE_IS_NOTE ? 0 : (u32)request->bytes,
+		.sector = is_note ? 0 : request->offset / TRACE_SECTOR,
+		.bytes = is_note ? 0 : (u32)request->bytes,
 		.action = action,
 		.pid = request->pid,
 		.device = DEVICE | request->stream,
@@ -148,7 +149,7 @@ static void put_name(struct trace_output *output, const struct trace_request *re
 		return;
 	process_names_set(out->named, request->pid, name);
 	memcpy(bytes, name, strnlen(name, sizeof(bytes)));
-	put_event(output, request, request->t_ns, BLKTRACE_NOTE_PROCESS | BLKTRACE_IS_NOTE, bytes,
+	put_event(output, request, request->t_ns, BLKTRACE_IS_NOTE + BLKTRACE_NOTE_PROCESS, bytes,
 		  sizeof(bytes));
 }
 

@@ -133,12 +133,21 @@ static u32 to_lat(u64 latency_ns)
 	return (u32)min(units, (u64)U32_MAX);
 }
 
-static int put(struct trace_output *output, const struct trace_request *request,
-	       struct aftl_error *error)
+u32 trace_request_records(const struct trace_request *request, struct aftl_record records[2])
 {
 	u64 first = request->offset / TRACE_SECTOR;
 	u64 behind = DIV_ROUND_UP(request->offset + request->bytes, TRACE_SECTOR);
-	struct aftl_record record = {
+	struct aftl_record flush = {
+		.t_ns = request->t_ns,
+		.op = AFTL_OP_FLUSH,
+		.stream = request->stream,
+		.pid = request->pid,
+	};
+	u32 count = 0;
+
+	if (request->preflush)
+		records[count++] = flush;
+	records[count++] = (struct aftl_record){
 		.t_ns = request->t_ns,
 		.off_sect = request->op == AFTL_OP_FLUSH ? 0 : first,
 		.nsect = request->op == AFTL_OP_FLUSH ? 0 : (u32)(behind - first),
@@ -149,21 +158,20 @@ static int put(struct trace_output *output, const struct trace_request *request,
 		.lat_100ns = to_lat(request->latency_ns),
 		.pid = request->pid,
 	};
-	struct aftl_record flush = record;
+	return count;
+}
 
-	flush.op = AFTL_OP_FLUSH;
-	flush.off_sect = 0;
-	flush.nsect = 0;
-	flush.fua = false;
-	flush.class = 0;
-	flush.lat_100ns = 0;
-	if (request->preflush) {
-		int ret = record_put(output->state, &flush, error);
+static int put(struct trace_output *output, const struct trace_request *request,
+	       struct aftl_error *error)
+{
+	struct aftl_record records[2];
+	u32 count = trace_request_records(request, records);
+	int ret = 0;
+	u32 i;
 
-		if (ret)
-			return ret;
-	}
-	return record_put(output->state, &record, error);
+	for (i = 0; i < count && !ret; i++)
+		ret = record_put(output->state, &records[i], error);
+	return ret;
 }
 
 static int finish(struct trace_output *output, struct aftl_error *error)

@@ -114,7 +114,7 @@ static int check_units(const struct trace_file *file, struct aftl_error *error)
 
 static int open_own(struct trace_file *file, struct csv *csv, struct aftl_error *error)
 {
-	struct trace_line line;
+	struct trace_line title;
 	u32 i;
 
 	if (!known(trace_input_at(&file->input), trace_input_left(&file->input)))
@@ -125,7 +125,7 @@ static int open_own(struct trace_file *file, struct csv *csv, struct aftl_error 
 		csv->meaning[i] = (u8)i;
 	file->time_unit_ns = 1;
 	file->offset_unit = 1;
-	return trace_input_line(&file->input, &line, error) < 0 ? -EIO : 0;
+	return trace_input_line(&file->input, &title, error) < 0 ? -EIO : 0;
 }
 
 static int open_csv(struct trace_file *file, struct aftl_error *error)

@@ -44,14 +44,14 @@ static bool known(const u8 *head, size_t size)
 static int open_iolog(struct trace_file *file, struct aftl_error *error)
 {
 	struct iolog *iolog;
-	struct trace_line line;
+	struct trace_line first;
 	struct text_cursor text;
 	u64 version;
-	int ret = trace_input_line(&file->input, &line, error);
+	int ret = trace_input_line(&file->input, &first, error);
 
 	if (ret < 0)
 		return ret;
-	text = ret ? (struct text_cursor){ line.at, line.end } : (struct text_cursor){ 0 };
+	text = ret ? (struct text_cursor){ first.at, first.end } : (struct text_cursor){ 0 };
 	if (!ret || !known((const u8 *)text.at, (size_t)(text.end - text.at)))
 		return aftl_fail(error, -EINVAL,
 				 "%.120s: line 1: not \"fio version 2 iolog\" nor 3",

@@ -39,11 +39,11 @@ static int open_mqsim(struct trace_file *file, struct aftl_error *error)
 {
 	const char *head = (const char *)trace_input_at(&file->input);
 	struct text_cursor text = { head, head + trace_input_left(&file->input) };
-	struct text_cursor line = text_until(&text, '\n');
+	struct text_cursor first = text_until(&text, '\n');
 
-	text_blanks(&line);
-	line = text_word(&line);
-	if (file->hints->time_unit_ns || !memchr(line.at, '.', (size_t)(line.end - line.at)))
+	text_blanks(&first);
+	first = text_word(&first);
+	if (file->hints->time_unit_ns || !memchr(first.at, '.', (size_t)(first.end - first.at)))
 		return 0;
 	return aftl_fail(error, -EINVAL,
 			 "%.80s: times have decimals, so their unit is not ns; say --time-unit s, ms or us",

@@ -97,7 +97,7 @@ void process_names_set(struct process_names *names, u32 pid, const char *name)
 	names->used += !process->number;
 	process->pid = pid;
 	if (!process->number || strncmp(names->texts[process->number - 1], name,
-					PROCESS_NAME_SIZE - 1))
+					PROCESS_NAME_SIZE - 1) != 0)
 		process->number = number_of(names, name);
 }
 

@@ -157,6 +157,9 @@ struct trace_format {
 /* Ends with NULL. */
 extern const struct trace_format *const trace_formats[];
 
+/* What other formats are made of. */
+extern const struct trace_format trace_format_csv;
+
 /* NULL if there is none of that name. */
 const struct trace_format *trace_format_find(const char *name);
 
@@ -192,6 +195,9 @@ int __must_check trace_output_put(struct trace_output *output, const struct trac
 int __must_check trace_output_finish(struct trace_output *output, struct aftl_error *error);
 
 size_t trace_item_bytes(const struct trace_format *format);
+
+/* A request as a record file has it: its flush, if there is one before it, and itself. How many. */
+u32 trace_request_records(const struct trace_request *request, struct aftl_record records[2]);
 
 /* For the formats. */
 

@@ -2,11 +2,6 @@
 #include "complain.h"
 #include "trace-losses.h"
 
-bool trace_losses_any(const struct trace_losses *losses)
-{
-	return losses->lines || losses->skipped_bytes || losses->missing_events || losses->late;
-}
-
 int trace_losses_tell(struct trace_losses *losses, const char *file, const char *place, u64 at,
 		      struct aftl_error *error, const char *format, ...)
 {

@@ -32,9 +32,6 @@ struct trace_losses {
 	u64 late;
 };
 
-/* Anything at all that --strict does not forgive? */
-bool trace_losses_any(const struct trace_losses *losses);
-
 /**
  * trace_losses_tell() - one loss, which the caller counts
  * @place: "line" or "byte"

@@ -116,49 +116,135 @@ static int look(struct trace_merge *merge, u32 i, struct aftl_error *error)
 	return 0;
 }
 
-static int look_at_all(struct trace_merge *merge, struct aftl_error *error)
-{
-	int ret = 0;
-	u32 i;
+#define NONE U32_MAX
 
-	for (i = 0; i < merge->count && !ret; i++)
-		ret = look(merge, i, error);
-	merge->begun = !ret;
-	return ret;
-}
+/**
+ * struct turn - whose turn it is
+ * @first: the file whose next item is the earliest
+ * @second: the one behind it
+ * @limit_ns: of all others
+ */
+struct turn {
+	u32 first;
+	u32 second;
+	u64 limit_ns;
+};
 
-/* Sets the file whose next item is the earliest, and until when that will be so. */
-static void choose(struct trace_merge *merge)
+static struct turn whose_turn(const struct trace_merge *merge)
 {
-	u64 best = TRACE_MERGE_OVER, second = TRACE_MERGE_OVER;
+	struct turn turn = { .first = NONE, .second = NONE, .limit_ns = TRACE_MERGE_OVER };
+	u64 first_ns = TRACE_MERGE_OVER, second_ns = TRACE_MERGE_OVER;
 	u32 i;
 
 	for (i = 0; i < merge->count; i++) {
 		u64 t_ns = merge->times[i];
 
-		if (t_ns < best) {
-			second = best;
-			best = t_ns;
-			merge->current = i;
-		} else if (t_ns < second) {
-			second = t_ns;
+		if (t_ns < first_ns) {
+			turn.limit_ns = second_ns;
+			second_ns = first_ns;
+			first_ns = t_ns;
+			turn.second = turn.first;
+			turn.first = i;
+		} else if (t_ns < second_ns) {
+			turn.limit_ns = second_ns;
+			second_ns = t_ns;
+			turn.second = i;
+		} else if (t_ns < turn.limit_ns) {
+			turn.limit_ns = t_ns;
 		}
 	}
-	merge->limit_ns = second;
+	return turn;
 }
 
-int trace_merge_turn(struct trace_merge *merge, const void **item, struct aftl_error *error)
+static u64 time_at(const u8 *item)
 {
-	int ret = merge->begun ? look(merge, merge->current, error) : look_at_all(merge, error);
-	struct trace_window *window;
+	return *(const u64 *)item;
+}
 
-	if (ret)
-		return ret;
-	choose(merge);
-	if (merge->times[merge->current] == TRACE_MERGE_OVER)
-		return 0;
-	window = &merge->sources[merge->current].window;
-	*item = trace_window_peek(window);
-	window->next++;
-	return 1;
+/* The only file, or the only one before the limit. */
+static void take_run(struct trace_merge *merge, struct trace_window *window, u64 limit_ns)
+{
+	do {
+		merge->run[merge->run_end++] = trace_window_peek(window);
+		window->next++;
+	} while (merge->run_end < TRACE_MERGE_RUN && window->next < window->ready &&
+		 trace_window_time(window) < limit_ns);
+}
+
+/*
+ * Two files in turn, @a first at equal times. Whose turn it is cannot be foreseen, so no branch
+ * depends on it.
+ */
+static void take_turns(struct trace_merge *merge, struct trace_window *a, struct trace_window *b,
+		       u64 limit_ns)
+{
+	const u8 *at_a = trace_window_peek(a), *at_b = trace_window_peek(b);
+	const u8 *end_a = trace_window_ready(a), *end_b = trace_window_ready(b);
+	u64 a_ns = time_at(at_a), b_ns = time_at(at_b);
+	size_t bytes = a->item_bytes;
+	u32 count = merge->run_end, from_a = 0, taken;
+
+	do {
+		size_t is_a = a_ns <= b_ns;
+
+		__builtin_prefetch(at_a + 8 * bytes);
+		__builtin_prefetch(at_b + 8 * bytes);
+		merge->run[count++] = is_a ? at_a : at_b;
+		from_a += (u32)is_a;
+		at_a += bytes & -is_a;
+		at_b += bytes & (is_a - 1);
+		if (at_a == end_a || at_b == end_b)
+			break;
+		a_ns = time_at(at_a);
+		b_ns = time_at(at_b);
+	} while (count < TRACE_MERGE_RUN && min(a_ns, b_ns) < limit_ns);
+	taken = count - merge->run_end;
+	merge->run_end = count;
+	a->next += from_a;
+	b->next += taken - from_a;
+}
+
+/* Sets the time of a file's next item; false if it must be read first. */
+static bool look_ahead(struct trace_merge *merge, u32 i)
+{
+	const struct trace_source *source = &merge->sources[i];
+
+	if (!trace_window_peek(&source->window)) {
+		merge->times[i] = TRACE_MERGE_OVER;
+		return source->over;
+	}
+	merge->times[i] = min(trace_window_time(&source->window), TRACE_MERGE_OVER - 1);
+	return true;
+}
+
+/* Some more items; false if no more can be told before files are read. */
+static bool extend_run(struct trace_merge *merge)
+{
+	struct turn turn = whose_turn(merge);
+	bool more;
+
+	if (turn.first == NONE)
+		return false;
+	if (turn.second == NONE) {
+		take_run(merge, &merge->sources[turn.first].window, turn.limit_ns);
+		return look_ahead(merge, turn.first);
+	}
+	take_turns(merge, &merge->sources[min(turn.first, turn.second)].window,
+		   &merge->sources[max(turn.first, turn.second)].window, turn.limit_ns);
+	more = look_ahead(merge, turn.first);
+	return look_ahead(merge, turn.second) && more;
+}
+
+int trace_merge_gather(struct trace_merge *merge, struct aftl_error *error)
+{
+	int ret = 0;
+	u32 i;
+
+	merge->run_next = 0;
+	merge->run_end = 0;
+	for (i = 0; i < merge->count && !ret; i++)
+		ret = look(merge, i, error);
+	while (!ret && merge->run_end < TRACE_MERGE_RUN && extend_run(merge))
+		;
+	return ret;
 }

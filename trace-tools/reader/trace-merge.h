@@ -20,22 +20,25 @@ struct trace_source {
 	bool over;
 };
 
+/* Items that are put in order at once. */
+#define TRACE_MERGE_RUN 256
+
 /**
  * struct trace_merge - all of them
  * @sources: the files
  * @times: of the next item of each; TRACE_MERGE_OVER if there is none
  * @count: how many
- * @current: the one that the last item came from
- * @limit_ns: it may go on before this time without asking the others
- * @begun: @times is known
+ * @run: items that come next, where they stand in their windows
+ * @run_next: the first of them that was not taken
+ * @run_end: behind the last one
  */
 struct trace_merge {
 	struct trace_source *sources;
 	u64 *times;
 	u32 count;
-	u32 current;
-	u64 limit_ns;
-	bool begun;
+	const void *run[TRACE_MERGE_RUN];
+	u32 run_next;
+	u32 run_end;
 };
 
 /* No item has this time: it would be beyond what a time may be. */
@@ -47,28 +50,31 @@ int __must_check trace_merge_open(struct trace_merge *merge, const char *const *
 				  struct aftl_error *error);
 void trace_merge_close(struct trace_merge *merge);
 
-/* The same when another file's turn may have come. */
-int __must_check trace_merge_turn(struct trace_merge *merge, const void **item,
-				  struct aftl_error *error);
+/* Finds out what comes next; nothing if all files are at their end. */
+int __must_check trace_merge_gather(struct trace_merge *merge, struct aftl_error *error);
 
 /**
- * trace_merge_next() - the next item
+ * trace_merge_ahead() - the next items, which stay until all of them were taken
  *
- * It stays until the next call.
- *
- * Return: 1, 0 at the end, or a negative error number.
+ * Return: how many, 0 at the end, or a negative error number.
  */
-static inline int __must_check trace_merge_next(struct trace_merge *merge, const void **item,
-						struct aftl_error *error)
+static inline int __must_check trace_merge_ahead(struct trace_merge *merge,
+						 const void *const **items,
+						 struct aftl_error *error)
 {
-	struct trace_window *window = &merge->sources[merge->current].window;
+	if (unlikely(merge->run_next == merge->run_end)) {
+		int ret = trace_merge_gather(merge, error);
 
-	if (unlikely(window->next >= window->ready) ||
-	    trace_window_time(window) >= merge->limit_ns)
-		return trace_merge_turn(merge, item, error);
-	*item = trace_window_peek(window);
-	window->next++;
-	return 1;
+		if (ret < 0)
+			return ret;
+	}
+	*items = merge->run + merge->run_next;
+	return (int)(merge->run_end - merge->run_next);
+}
+
+static inline void trace_merge_taken(struct trace_merge *merge, u32 items)
+{
+	merge->run_next += items;
 }
 
 #endif

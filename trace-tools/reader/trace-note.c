@@ -15,11 +15,11 @@ static bool class_of(struct text_cursor word, u8 *class)
 /* A word that a later version may have invented counts as "tag". */
 static u8 by_of(struct text_cursor word)
 {
-	u8 by;
+	u32 by;
 
 	for (by = TRACE_BY_TAG; by < TRACE_BYS; by++)
 		if (text_equals(word, trace_by_names[by]))
-			return by;
+			return (u8)by;
 	return TRACE_BY_TAG;
 }
 
@@ -43,7 +43,7 @@ bool trace_note(struct trace_file *file, struct text_cursor text, struct trace_e
 	struct text_cursor kind;
 	size_t length = sizeof(mark) - 1;
 
-	if ((size_t)(text.end - text.at) < length || memcmp(text.at, mark, length))
+	if ((size_t)(text.end - text.at) < length || memcmp(text.at, mark, length) != 0)
 		return false;
 	text.at += length;
 	kind = text;

@@ -16,9 +16,9 @@ struct class_mark {
 /**
  * struct pending - a request that has begun
  * @request: as far as it is known; with offset and length in bytes
- * @left: sectors whose completion was not seen yet
- * @piece_begin: of the piece of it that was put down last
  * @marks: parts of it that have a class of their own, by their place
+ * @piece_begin: of the piece of it that came last
+ * @left: sectors whose completion was not seen yet
  * @emitted: bytes that were given out already, where classes change within
  * @pieces: how many there are of it
  * @cpu: where it began
@@ -26,10 +26,10 @@ struct class_mark {
  */
 struct pending {
 	struct trace_request request;
-	u64 left;
-	u64 piece_begin;
 	struct class_mark *marks;
-	u64 emitted;
+	u64 piece_begin;
+	u32 left;
+	u32 emitted;
 	u32 pieces;
 	u16 cpu;
 	bool done;
@@ -49,8 +49,12 @@ struct piece {
 	u32 key;
 };
 
+/* Few, so that both stay in the nearest cache as long as few requests are under way. */
 #define FIRST_PIECES 1024U
-#define FIRST_PENDING 1024U
+#define FIRST_PENDING 128U
+
+/* So many completions are waited for before requests are given out: they come in runs then. */
+#define RIPE 32
 
 /**
  * struct trace_pairing - requests under way
@@ -63,6 +67,7 @@ struct piece {
  * @room: its size, a power of two
  * @used: pieces in it
  * @open: requests under way
+ * @ripe: completions since requests were given out, RIPE if they should be
  * @counts: what did not go as usual
  */
 struct trace_pairing {
@@ -75,6 +80,7 @@ struct trace_pairing {
 	u32 room;
 	u32 used;
 	u32 open;
+	u32 ripe;
 	struct trace_pairing_counts counts;
 };
 
@@ -123,6 +129,17 @@ const struct trace_pairing_counts *trace_pairing_counts(const struct trace_pairi
 	return &pairing->counts;
 }
 
+static u32 sectors_of(const struct trace_event *event)
+{
+	return (u32)DIV_ROUND_UP((u64)event->bytes, TRACE_PAIRING_SECTOR);
+}
+
+/* Flushes are all at the same place. */
+static u64 begin_of(const struct trace_event *event)
+{
+	return event->bytes ? event->sector : 0;
+}
+
 /* ---- the table of pieces */
 
 static u32 key_of(u16 stream, u8 op)
@@ -137,40 +154,44 @@ static u32 place_of(const struct trace_pairing *pairing, u32 key, u64 begin)
 	return (u32)(hash >> 32) & (pairing->room - 1);
 }
 
-static void put_piece(struct trace_pairing *pairing, const struct piece *piece)
+static inline void put_piece(struct trace_pairing *pairing, u32 key, u64 number, u64 begin, u64 end)
 {
-	u32 place = place_of(pairing, piece->key, piece->begin);
+	u32 place = place_of(pairing, key, begin);
+	struct piece *piece;
 
-	pending_of(pairing, piece->number)->piece_begin = piece->begin;
 	while (pairing->pieces[place].key)
 		place = (place + 1) & (pairing->room - 1);
-	pairing->pieces[place] = *piece;
+	piece = &pairing->pieces[place];
+	piece->begin = begin;
+	piece->end = end;
+	piece->number = number;
+	piece->key = key;
 	pairing->used++;
 }
 
 static void grow_pieces(struct trace_pairing *pairing)
 {
-	struct piece *old = pairing->pieces;
-	u32 room = pairing->room, i;
+	struct piece *old = pairing->pieces, *piece;
+	u32 room = pairing->room;
 
 	pairing->room = 2 * room;
 	pairing->pieces = memory_zeroed(pairing->room, sizeof(*old));
 	pairing->used = 0;
-	for (i = 0; i < room; i++)
-		if (old[i].key)
-			put_piece(pairing, &old[i]);
+	for (piece = old; piece < old + room; piece++)
+		if (piece->key)
+			put_piece(pairing, piece->key, piece->number, piece->begin, piece->end);
 	free(old);
 }
 
-static void add_piece(struct trace_pairing *pairing, const struct piece *piece)
+static void add_piece(struct trace_pairing *pairing, u32 key, u64 number, u64 begin, u64 end)
 {
-	if (pairing->used * 2 >= pairing->room)
+	if (pairing->used * 4 >= pairing->room)
 		grow_pieces(pairing);
-	put_piece(pairing, piece);
+	put_piece(pairing, key, number, begin, end);
 }
 
 /* Closes the gap, so that the table has no tombstones. */
-static void remove_piece(struct trace_pairing *pairing, u32 gap)
+static inline void remove_piece(struct trace_pairing *pairing, u32 gap)
 {
 	u32 mask = pairing->room - 1, at = gap;
 
@@ -204,7 +225,7 @@ static bool fits_better(const struct piece *piece, const struct piece *best, u64
 }
 
 /* The piece that begins at that sector. */
-static u32 find_piece(const struct trace_pairing *pairing, u32 key, u64 begin, u64 end)
+static inline u32 find_piece(const struct trace_pairing *pairing, u32 key, u64 begin, u64 end)
 {
 	u32 place = place_of(pairing, key, begin), best = NOWHERE;
 
@@ -249,52 +270,60 @@ static void give_up_oldest(struct trace_pairing *pairing)
 		remove_piece(pairing, find_piece_of(pairing, pairing->first));
 }
 
-static void grow_ring(struct trace_pairing *pairing)
+/* @end: behind the number of the last request. */
+static void grow_ring(struct trace_pairing *pairing, u64 end)
 {
 	struct pending *old = pairing->pending;
 	u32 ring = pairing->ring;
 	u64 number;
 
-	pairing->pending = memory_zeroed(2 * ring, sizeof(*old));
+	pairing->pending = memory_zeroed(2 * (size_t)ring, sizeof(*old));
 	pairing->ring = 2 * ring;
-	for (number = pairing->first; number < pairing->next; number++)
+	for (number = pairing->first; number < end; number++)
 		*pending_of(pairing, number) = old[number & (ring - 1)];
 	free(old);
+}
+
+/* Member by member: a compiler that clears all of it first takes twice as long. */
+static inline void set_up(struct pending *pending, const struct trace_event *event, u16 stream,
+			  u64 begin, u32 depth)
+{
+	struct trace_request *request = &pending->request;
+
+	request->t_ns = event->t_ns;
+	request->offset = begin * TRACE_PAIRING_SECTOR;
+	request->bytes = event->bytes;
+	request->latency_ns = 0;
+	request->pid = event->pid;
+	request->depth = depth;
+	request->stream = stream;
+	request->op = event->op;
+	request->class = TRACE_PRECISE;
+	request->by = TRACE_BY_NOBODY;
+	request->fua = event->fua;
+	request->preflush = event->preflush && event->op != AFTL_OP_FLUSH;
+	pending->marks = NULL;
+	pending->piece_begin = begin;
+	pending->left = sectors_of(event);
+	pending->emitted = 0;
+	pending->pieces = 1;
+	pending->cpu = event->cpu;
+	pending->done = false;
 }
 
 static void begin_request(struct trace_pairing *pairing, const struct trace_event *event,
 			  u16 stream)
 {
-	u64 sectors = DIV_ROUND_UP((u64)event->bytes, TRACE_PAIRING_SECTOR);
-	struct pending *pending;
+	u64 number = pairing->next++, begin = begin_of(event);
 
-	if (pairing->next - pairing->first == pairing->ring)
-		grow_ring(pairing);
-	pending = pending_of(pairing, pairing->next);
-	*pending = (struct pending){
-		.request = {
-			.t_ns = event->t_ns,
-			.offset = event->bytes ? event->sector * TRACE_PAIRING_SECTOR : 0,
-			.bytes = event->bytes,
-			.pid = event->pid,
-			.depth = ++pairing->open,
-			.stream = stream,
-			.op = event->op,
-			.fua = event->fua,
-			.preflush = event->preflush && event->op != AFTL_OP_FLUSH,
-		},
-		.left = sectors,
-		.pieces = 1,
-		.cpu = event->cpu,
-	};
-	add_piece(pairing, &(struct piece){
-			.begin = event->bytes ? event->sector : 0,
-			.end = event->bytes ? event->sector + sectors : 0,
-			.number = pairing->next++,
-			.key = key_of(stream, event->op),
-	});
-	if (pairing->next - pairing->first > TRACE_PAIRING_WINDOW)
+	if (number - pairing->first == pairing->ring)
+		grow_ring(pairing, number);
+	set_up(pending_of(pairing, number), event, stream, begin, ++pairing->open);
+	add_piece(pairing, key_of(stream, event->op), number, begin, begin + sectors_of(event));
+	if (number - pairing->first >= TRACE_PAIRING_WINDOW) {
 		give_up_oldest(pairing);
+		pairing->ripe = RIPE;
+	}
 }
 
 static void end_request(struct trace_pairing *pairing, struct pending *pending,
@@ -308,32 +337,61 @@ static void end_request(struct trace_pairing *pairing, struct pending *pending,
 	pairing->counts.failed += !!event->error;
 }
 
+/* What is left of a piece that was taken out. */
+static void put_rest(struct trace_pairing *pairing, u32 key, u64 number, u64 begin, u64 end)
+{
+	pending_of(pairing, number)->piece_begin = begin;
+	put_piece(pairing, key, number, begin, end);
+}
+
 /* Sectors of a piece from its begin up to @end are complete. */
 static void end_sectors(struct trace_pairing *pairing, u32 place, u64 end,
 			const struct trace_event *event)
 {
-	struct piece piece = pairing->pieces[place];
-	struct pending *pending = pending_of(pairing, piece.number);
+	const struct piece *piece = &pairing->pieces[place];
+	u64 number = piece->number, piece_end = piece->end;
+	struct pending *pending = pending_of(pairing, number);
+	u32 key = piece->key;
 
+	pending->left -= (u32)(end - piece->begin);
 	remove_piece(pairing, place);
-	pending->left -= end - piece.begin;
 	if (!pending->left)
 		end_request(pairing, pending, event);
-	if (end == piece.end) {
+	if (end == piece_end)
 		pending->pieces--;
-		return;
-	}
-	piece.begin = end;
-	put_piece(pairing, &piece);
+	else
+		put_rest(pairing, key, number, end, piece_end);
+}
+
+/* The usual case: one piece, alone at its place in the table, complete at once. */
+static inline bool end_whole(struct trace_pairing *pairing, const struct trace_event *event,
+			     u32 key, u64 begin, u64 end)
+{
+	u32 place = place_of(pairing, key, begin);
+	struct piece *piece = &pairing->pieces[place];
+	struct pending *pending;
+
+	if (piece->key != key || piece->begin != begin || piece->end != end ||
+	    pairing->pieces[(place + 1) & (pairing->room - 1)].key)
+		return false;
+	pending = pending_of(pairing, piece->number);
+	if (pending->pieces != 1)
+		return false;
+	piece->key = 0;
+	pairing->used--;
+	pending->pieces = 0;
+	end_request(pairing, pending, event);
+	return true;
 }
 
 static void complete(struct trace_pairing *pairing, const struct trace_event *event, u16 stream)
 {
 	u32 key = key_of(stream, event->op);
-	u64 begin = event->bytes ? event->sector : 0;
-	u64 end = begin + DIV_ROUND_UP((u64)event->bytes, TRACE_PAIRING_SECTOR);
+	u64 begin = begin_of(event), end = begin + sectors_of(event);
 	bool any = false;
 
+	if (likely(end_whole(pairing, event, key, begin, end)))
+		return;
 	do {
 		u32 place = find_piece(pairing, key, begin, end);
 		u64 stop;
@@ -384,14 +442,15 @@ static struct pending *find_recent(const struct trace_pairing *pairing, u16 stre
 /* A queue splits: what is in front of @cut and what is behind it end by themselves. */
 static void split_piece(struct trace_pairing *pairing, u32 place, u64 cut)
 {
-	struct piece rest = pairing->pieces[place];
+	struct piece *piece = &pairing->pieces[place];
+	u64 end = piece->end;
 
-	if (cut <= rest.begin || cut >= rest.end)
+	if (cut <= piece->begin || cut >= end)
 		return;
-	pairing->pieces[place].end = cut;
-	rest.begin = cut;
-	pending_of(pairing, rest.number)->pieces++;
-	add_piece(pairing, &rest);
+	piece->end = cut;
+	pending_of(pairing, piece->number)->pieces++;
+	pending_of(pairing, piece->number)->piece_begin = cut;
+	add_piece(pairing, piece->key, piece->number, cut, end);
 }
 
 /* A bio-based device sends the rest of a bio round again: its completion is that of all. */
@@ -411,9 +470,8 @@ static void send_rest(struct trace_pairing *pairing, const struct trace_event *e
 	if (event->sector <= piece.begin || event->sector >= piece.end)
 		return;
 	remove_piece(pairing, place);
-	piece.begin = event->sector;
-	pending->left = piece.end - piece.begin;
-	put_piece(pairing, &piece);
+	pending->left = (u32)(piece.end - event->sector);
+	put_rest(pairing, piece.key, number, event->sector, piece.end);
 }
 
 static void split(struct trace_pairing *pairing, const struct trace_event *event, u16 stream)
@@ -470,26 +528,45 @@ static void tag(struct trace_pairing *pairing, const struct trace_event *event, 
 	add_mark(pending, begin * TRACE_PAIRING_SECTOR, end * TRACE_PAIRING_SECTOR, event);
 }
 
-bool trace_pairing_put(struct trace_pairing *pairing, const struct trace_event *event, u16 stream)
+static inline void put(struct trace_pairing *pairing, const struct trace_event *event, u16 stream)
 {
 	switch (event->act) {
 	case TRACE_ACT_QUEUE:
 	case TRACE_ACT_ISSUE:
-		if (event->act != pairing->begin_act)
-			return false;
-		begin_request(pairing, event, stream);
-		return pairing->next - pairing->first > TRACE_PAIRING_WINDOW;
+		if (event->act == pairing->begin_act)
+			begin_request(pairing, event, stream);
+		break;
 	case TRACE_ACT_COMPLETE:
 		complete(pairing, event, stream);
-		return true;
+		pairing->ripe++;
+		break;
 	case TRACE_ACT_SPLIT:
 		split(pairing, event, stream);
-		return false;
+		break;
 	case TRACE_ACT_TAG:
 		tag(pairing, event, stream);
-		return false;
+		break;
 	}
-	return false;
+}
+
+void trace_pairing_put(struct trace_pairing *pairing, const struct trace_event *event, u16 stream)
+{
+	put(pairing, event, stream);
+}
+
+u32 trace_pairing_put_run(struct trace_pairing *pairing, const void *const *events, u32 count,
+			  u32 device, u16 stream)
+{
+	u32 done;
+
+	for (done = 0; done < count && pairing->ripe < RIPE; done++) {
+		const struct trace_event *event = events[done];
+
+		if (event->device != device || event->act > TRACE_ACT_SPLIT)
+			break;
+		put(pairing, event, stream);
+	}
+	return done;
 }
 
 void trace_pairing_end(struct trace_pairing *pairing)
@@ -502,6 +579,7 @@ void trace_pairing_end(struct trace_pairing *pairing)
 		pairing->counts.unfinished += !pending->done;
 		pending->done = true;
 	}
+	pairing->ripe = RIPE;
 }
 
 /* The next part of one class; false if all were given out. */
@@ -531,27 +609,35 @@ static bool take_part(struct pending *pending, struct trace_request *part)
 	part->offset = begin;
 	part->bytes = end - begin;
 	part->preflush = part->preflush && !pending->emitted;
-	pending->emitted += part->bytes;
+	pending->emitted += (u32)part->bytes;
+	return true;
+}
+
+/* Of the oldest request; false if its end is not known. */
+static bool take_oldest(struct trace_pairing *pairing, struct trace_request *request)
+{
+	struct pending *oldest = pending_of(pairing, pairing->first);
+
+	if (!oldest->done)
+		return false;
+	if (unlikely(oldest->marks)) {
+		if (take_part(oldest, request))
+			return true;
+		free_marks(oldest);
+		pairing->first++;
+		return trace_pairing_take(pairing, request);
+	}
+	*request = oldest->request;
+	pairing->first++;
 	return true;
 }
 
 bool trace_pairing_take(struct trace_pairing *pairing, struct trace_request *request)
 {
-	struct pending *oldest;
-
-	while (pairing->first < pairing->next) {
-		oldest = pending_of(pairing, pairing->first);
-		if (!oldest->done)
-			return false;
-		if (likely(!oldest->marks)) {
-			*request = oldest->request;
-			pairing->first++;
-			return true;
-		}
-		if (take_part(oldest, request))
-			return true;
-		free_marks(oldest);
-		pairing->first++;
-	}
+	if (pairing->ripe < RIPE)
+		return false;
+	if (pairing->first < pairing->next && take_oldest(pairing, request))
+		return true;
+	pairing->ripe = 0;
 	return false;
 }

@@ -38,18 +38,24 @@ struct trace_pairing_counts {
 struct trace_pairing *trace_pairing_create(bool issue);
 void trace_pairing_free(struct trace_pairing *pairing);
 
+/* What happened next; @stream: number of the device. */
+void trace_pairing_put(struct trace_pairing *pairing, const struct trace_event *event, u16 stream);
+
 /**
- * trace_pairing_put() - what happened next
- * @stream: number of the device
+ * trace_pairing_put_run() - what happened next, as long as it is about requests of one device
+ * @events: each a struct trace_event
+ * @device: of the requests
+ * @stream: its number
  *
- * Return: whether there may be a request to take that was not there before.
+ * Return: how many events it has taken. It stops when there are requests to take, too.
  */
-bool trace_pairing_put(struct trace_pairing *pairing, const struct trace_event *event, u16 stream);
+u32 trace_pairing_put_run(struct trace_pairing *pairing, const void *const *events, u32 count,
+			  u32 device, u16 stream);
 
 /* No event will come any more. */
 void trace_pairing_end(struct trace_pairing *pairing);
 
-/* The next request, if it is known. */
+/* The next request, if it is known; they come in runs. */
 bool trace_pairing_take(struct trace_pairing *pairing, struct trace_request *request);
 
 const struct trace_pairing_counts *trace_pairing_counts(const struct trace_pairing *pairing);

@@ -63,7 +63,11 @@ int trace_reader_open(struct trace_reader *reader, const char *const *paths, u32
 	int ret;
 	u32 i;
 
-	*reader = (struct trace_reader){ .wish = *wish, .losses = losses };
+	*reader = (struct trace_reader){
+		.wish = *wish,
+		.losses = losses,
+		.usual_device = TRACE_ALL_DEVICES,
+	};
 	reader->names = process_names_create();
 	for (i = 0; i < count; i++)
 		trace_paths_add(&reader->paths, paths[i]);
@@ -161,55 +165,69 @@ static int take_event(struct trace_reader *reader, const struct trace_event *eve
 		return 0;
 	if (stream < 0)
 		return stream;
+	reader->usual_device = event->device;
+	reader->usual_stream = (u16)stream;
 	if (event->act == TRACE_ACT_TEXT)
 		keep_remark(reader, event);
 	else
-		reader->ready |= trace_pairing_put(reader->pairing, event, (u16)stream);
+		trace_pairing_put(reader->pairing, event, (u16)stream);
 	return 0;
 }
 
-/* Return: 1, 0 after the last event, or a negative error number. */
-static int next_event(struct trace_reader *reader, struct aftl_error *error)
+static int end_events(struct trace_reader *reader)
 {
-	const void *item;
-	int ret = trace_merge_next(&reader->merge, &item, error);
+	if (reader->ended)
+		return 0;
+	reader->ended = true;
+	trace_pairing_end(reader->pairing);
+	return 1;
+}
 
-	if (ret > 0) {
-		ret = take_event(reader, item, error);
-		return ret < 0 ? ret : 1;
+/* Return: 1, 0 after the last event, or a negative error number. */
+static int next_events(struct trace_reader *reader, struct aftl_error *error)
+{
+	const void *const *events;
+	int count = trace_merge_ahead(&reader->merge, &events, error), ret = 0;
+	u32 done;
+
+	if (count < 0)
+		return count;
+	if (!count)
+		return end_events(reader);
+	done = trace_pairing_put_run(reader->pairing, events, (u32)count, reader->usual_device,
+				     reader->usual_stream);
+	if (!done) {
+		ret = take_event(reader, events[0], error);
+		done = 1;
 	}
-	if (!ret && !reader->ended) {
-		reader->ended = true;
-		reader->ready = true;
-		trace_pairing_end(reader->pairing);
-		return 1;
-	}
-	return ret;
+	trace_merge_taken(&reader->merge, done);
+	return ret < 0 ? ret : 1;
 }
 
 static int next_paired(struct trace_reader *reader, struct trace_request *request,
 		       struct aftl_error *error)
 {
-	int ret;
+	int ret = 1;
 
-	do {
-		if (reader->ready && trace_pairing_take(reader->pairing, request))
+	while (ret > 0) {
+		if (trace_pairing_take(reader->pairing, request))
 			return 1;
-		reader->ready = false;
-		ret = next_event(reader, error);
-	} while (ret > 0);
+		ret = next_events(reader, error);
+	}
 	return ret;
 }
 
 static int next_single(struct trace_reader *reader, struct trace_request *request,
 		       struct aftl_error *error)
 {
-	const void *item;
-	int ret = trace_merge_next(&reader->merge, &item, error);
+	const void *const *requests;
+	int ret = trace_merge_ahead(&reader->merge, &requests, error);
 
-	if (ret > 0)
-		*request = *(const struct trace_request *)item;
-	return ret;
+	if (ret <= 0)
+		return ret;
+	*request = *(const struct trace_request *)requests[0];
+	trace_merge_taken(&reader->merge, 1);
+	return 1;
 }
 
 int trace_reader_next(struct trace_reader *reader, struct trace_request *request,

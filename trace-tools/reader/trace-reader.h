@@ -61,11 +61,12 @@ struct trace_wish {
  * @names: of processes
  * @devices: that were seen, in this order; a stream's number is the place of its device here
  * @device_count: how many
+ * @usual_device: that the last request was for, TRACE_ALL_DEVICES before the first
+ * @usual_stream: its number
  * @remarks: of applications
  * @remark_count: how many
  * @paths: of the files
  * @ended: there are no more items
- * @ready: there may be a request that is paired
  * @last_ns: time of the last request
  */
 struct trace_reader {
@@ -76,11 +77,12 @@ struct trace_reader {
 	struct process_names *names;
 	u32 devices[TRACE_DEVICES];
 	u32 device_count;
+	u32 usual_device;
+	u16 usual_stream;
 	struct trace_remark *remarks;
 	u32 remark_count;
 	struct trace_paths paths;
 	bool ended;
-	bool ready;
 	u64 last_ns;
 };
 

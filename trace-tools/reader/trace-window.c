@@ -9,8 +9,8 @@ void trace_window_create(struct trace_window *window, size_t item_bytes, u32 siz
 	*window = (struct trace_window){
 		.item_bytes = item_bytes,
 		.size = size,
-		.items = memory_zeroed(2 * (size_t)size, item_bytes),
-		.spare = memory_zeroed(2 * (size_t)size, item_bytes),
+		.items = memory_zeroed(TRACE_WINDOW_ROOM * (size_t)size, item_bytes),
+		.spare = memory_zeroed(TRACE_WINDOW_ROOM * (size_t)size, item_bytes),
 	};
 }
 
@@ -38,15 +38,16 @@ void *trace_window_room(struct trace_window *window, u32 *room)
 	window->count -= window->next;
 	window->next = 0;
 	window->ready = 0;
-	*room = 2 * window->size - window->count;
+	*room = TRACE_WINDOW_ROOM * window->size - window->count;
 	return item(window, window->items, window->count);
 }
 
-static bool in_order(const struct trace_window *window)
+/* Those before @from are. */
+static bool in_order(const struct trace_window *window, u32 from)
 {
 	u32 i;
 
-	for (i = 1; i < window->count; i++)
+	for (i = max(from, 1U); i < window->count; i++)
 		if (time_of(window, window->items, i) < time_of(window, window->items, i - 1))
 			return false;
 	return true;
@@ -97,8 +98,10 @@ static void count_late(struct trace_window *window)
 
 void trace_window_filled(struct trace_window *window, u32 items, bool last)
 {
+	u32 before = window->count;
+
 	window->count += items;
-	if (!in_order(window))
+	if (!in_order(window, before))
 		sort(window);
 	if (last)
 		window->ready = window->count;

@@ -3,7 +3,7 @@
  * Things with a time, nearly in order, put in order: whatever is less than the window's
  * size out of its place comes out in its place.
  *
- * Half of the items wait until the other half is known.
+ * A window full of items waits until those behind it are known.
  */
 #ifndef AFTL_TRACE_WINDOW_H
 #define AFTL_TRACE_WINDOW_H
@@ -14,11 +14,14 @@
 #define TRACE_WINDOW 4096
 #define TRACE_WINDOW_EVENTS 1024
 
+/* There is room for so many windows: one waits, and is moved when the others were taken. */
+#define TRACE_WINDOW_ROOM 4
+
 /**
  * struct trace_window - items under way
  * @item_bytes: size of an item, which begins with its time in 64 bits
  * @size: of the window, in items
- * @items: room for twice as many
+ * @items: room for TRACE_WINDOW_ROOM times as many
  * @spare: as much, for sorting
  * @next: first item that was not taken
  * @ready: items before this one may be taken
@@ -51,6 +54,12 @@ static inline void *trace_window_peek(const struct trace_window *window)
 {
 	return window->next < window->ready ?
 		window->items + window->next * window->item_bytes : NULL;
+}
+
+/* Behind the last item that may be taken. */
+static inline const u8 *trace_window_ready(const struct trace_window *window)
+{
+	return window->items + window->ready * window->item_bytes;
 }
 
 static inline u64 trace_window_time(const struct trace_window *window)

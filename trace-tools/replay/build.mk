@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# approxftl-replay: needs liburing-dev.
+# approxftl-replay: needs liburing-dev, and what the reader of traces needs.
 
-INCLUDES += -I trace-tools/replay -I userspace/approxftl
+INCLUDES += -I trace-tools/replay -I trace-tools/trace -I userspace/approxftl
 PROGRAMS += $(plain_dir)/approxftl-replay
 
 replay_parts := $(filter-out %/replay.c,$(wildcard trace-tools/replay/*.c)) \
-	userspace/approxftl/device-holders.c
+	userspace/approxftl/device-holders.c $(trace_reader_sources) \
+	$(filter-out %/trace.c,$(wildcard trace-tools/trace/*.c))
 replay_sources := trace-tools/replay/replay.c $(replay_parts) $(CORE) $(HOST) $(LIB)
 
 # Its tests are linked with the simulator and the core anyway.
 tested_replay := $(replay_parts)
-$(O)/selftests/replay/%: LDLIBS += -luring
+$(O)/selftests/replay/%: LDLIBS += -luring $(trace_reader_libs)
 
 $(plain_dir)/approxftl-replay: $(call objects,plain,$(replay_sources))
 	$(call say,LINK,$@)
-	$(Q)$(plain_cc) $(plain_flags) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) -luring -lpthread
+	$(Q)$(plain_cc) $(plain_flags) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) $(trace_reader_libs) -luring -lpthread

@@ -82,6 +82,7 @@ void *feeder_thread(void *argument)
 	struct replay_run *run = argument;
 	u64 sequence = 1;
 
+	replay_run_help(run);
 	while (feed_one(run, sequence))
 		sequence++;
 	atomic_store(&run->fed, true);

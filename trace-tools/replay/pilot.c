@@ -11,8 +11,11 @@
 #include "machine-clock.h"
 #include "replay-run.h"
 
-/* Until the first request is due: time for the feeder to get ahead. */
+/* Until the first request is due. */
 #define RUN_UP_NS 20000000
+/* How long the feeder may take to get ahead, and how often it is looked at. */
+#define AHEAD_NS 2000000000
+#define AHEAD_LOOK_NS 20000000
 /* How often it looks for a signal that came just before it slept. */
 #define LOOK_UP_NS 100000000
 /* How often it looks for requests when the feeder is behind. */
@@ -152,6 +155,11 @@ static void step(struct pilot *pilot)
 	collect(pilot);
 }
 
+void pilot_hold_program(void)
+{
+	(void)mlockall(MCL_CURRENT);
+}
+
 /*
  * Timers as exact as they can be, and before others if this user may: a pilot that is due must
  * not wait for the other threads. Those that it makes are ordinary.
@@ -183,16 +191,34 @@ static int open_engine(struct pilot *pilot, struct aftl_error *error)
 	return pilot->type->open(&pilot->engine, &config, error);
 }
 
+/* Until all is fed, or no more can be: there are no more tickets, or there is no memory. */
+static void let_feeder_get_ahead(const struct replay_run *run)
+{
+	const struct timespec look = to_timespec(AHEAD_LOOK_NS);
+	u64 end = machine_clock() + AHEAD_NS;
+	u32 ready = 0, before;
+
+	do {
+		before = ready;
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &look, NULL);
+		ready = ticket_queue_length(&run->ready);
+	} while (ready > before && !atomic_load(&run->fed) && !pilot_interrupted() &&
+		 machine_clock() < end);
+}
+
 int pilot_fly(struct replay_run *run, struct aftl_error *error)
 {
 	struct pilot pilot = {
 		.run = run,
 		.type = run->engine_type,
-		.begin_ns = machine_clock() + RUN_UP_NS,
 		.depth = run->closed_depth ? run->closed_depth : (u32)run->options->limit,
 	};
-	int ret = open_engine(&pilot, error);
+	int ret;
 
+	if (!run->closed_depth)
+		let_feeder_get_ahead(run);
+	pilot.begin_ns = machine_clock() + RUN_UP_NS;
+	ret = open_engine(&pilot, error);
 	if (!ret)
 		ret = take_priority(run->options, error);
 	while (!ret && !has_landed(&pilot))

@@ -49,6 +49,18 @@ struct option_line {
 #define HOUR_NS 3600000000000ULL
 
 static const struct option_line lines[] = {
+	TITLE("What, if it is no record file"),
+	TEXT('f', "from", reading.from, "FORMAT", "its format, instead of finding out"),
+	TEXT(0, "time-unit", reading.time_unit, "UNIT", "of its times: s, ms, us, ns or 100ns"),
+	TEXT(0, "offset-unit", reading.offset_unit, "UNIT",
+	     "of offsets in CSV: bytes, sectors or a number of bytes"),
+	TEXT(0, "columns", reading.columns, "MAP",
+	     "of CSV, as time=1,op=2,offset=3,bytes=4; of blkparse, its -f"),
+	TEXT(0, "device", reading.device, "MAJ:MIN",
+	     "of a capture of several devices: the one that counts"),
+	SWITCH(0, "from-issue", reading.from_issue,
+	       "requests begin when they are issued (D), not when queued (Q)"),
+	SWITCH(0, "strict", reading.strict, "refuse what is not understood in all its parts"),
 	TITLE("When"),
 	NUMBER("speed", RATE, speed, REPLAY_SPEED_ONE / 1000000, REPLAY_SPEED_ONE * 1000000, "X",
 	       "X times as fast as recorded (default 1)"),
@@ -321,8 +333,9 @@ void replay_options_help(void)
 	     "       approxftl replay --simulate [OPTION ...] TRACE [-- OPTION-OF-SIM ...]\n"
 	     "       approxftl replay --summarise LOG\n"
 	     "\n"
-	     "Issues the requests of a record file to a block device or a file, when they are\n"
-	     "due, and tells how well it kept to the schedule.");
+	     "Issues the requests of a record file, a blktrace or any trace that \"approxftl trace\n"
+	     "formats\" lists to a block device or a file, when they are due, and tells how well it\n"
+	     "kept to the schedule.");
 	for (i = 0; i < ARRAY_SIZE(lines); i++) {
 		const struct option_line *line = &lines[i];
 		char left[64];

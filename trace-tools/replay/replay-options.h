@@ -5,11 +5,12 @@
 #ifndef AFTL_REPLAY_OPTIONS_H
 #define AFTL_REPLAY_OPTIONS_H
 
-#include "params.h"
+#include "trace-options.h"
 
 /**
  * struct replay_options - what was asked for
- * @trace: record file
+ * @trace: what to replay
+ * @reading: how to read it if it is no record file
  * @target: device or file, NULL with @simulate and @summarise
  * @speed: times are divided by it, in REPLAY_SPEED_ONE
  * @closed_loop: requests to keep under way, 0: by schedule
@@ -48,6 +49,7 @@
  */
 struct replay_options {
 	const char *trace;
+	struct trace_options reading;
 	const char *target;
 	u64 speed;
 	u64 closed_loop;

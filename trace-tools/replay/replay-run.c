@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "checked-memory.h"
 #include "replay-run.h"
 
 /* Tickets beyond those under way: what is prepared, and what is not written down yet. */
-#define TICKETS_AHEAD 3072
+#define TICKETS_AHEAD 15360
+
+/* Above all other ordinary threads. */
+#define HELPER_NICE (-20)
 
 static u32 power_of_two(u32 least)
 {
@@ -50,6 +54,13 @@ static int start_thread(pthread_t *id, void *(*body)(void *argument), struct rep
 	ret = pthread_create(id, NULL, body, run);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return ret ? aftl_fail(error, -ret, "cannot make a thread: %s", strerror(ret)) : 0;
+}
+
+void replay_run_help(const struct replay_run *run)
+{
+	/* Without the right to do so, requests are as punctual as they get. */
+	if (!run->closed_depth)
+		setpriority(PRIO_PROCESS, 0, HELPER_NICE);
 }
 
 static int fly(struct replay_run *run, struct aftl_error *error)

@@ -94,6 +94,12 @@ static inline u32 ticket_units(const struct replay_run *run, const struct ticket
 void *feeder_thread(void *argument);
 void *scribe_thread(void *argument);
 
+/*
+ * The calling thread, which the pilot will wait for if it is late, comes before other ordinary
+ * ones, if this user may have that.
+ */
+void replay_run_help(const struct replay_run *run);
+
 /**
  * pilot_fly() - issue what is ready, until there is no more or a signal came
  *
@@ -104,6 +110,13 @@ int __must_check pilot_fly(struct replay_run *run, struct aftl_error *error);
 /* From now on SIGINT and SIGTERM end the replay in order; a second one ends it at once. */
 void pilot_catch_signals(void);
 bool pilot_interrupted(void);
+
+/*
+ * What there is of the program is read now and stays, if this user may have that much: a page of
+ * it that comes from a slow disk when it is first run delays requests by milliseconds. To be
+ * called before there is memory for data.
+ */
+void pilot_hold_program(void);
 
 /**
  * replay_run_phase() - all requests of a source

@@ -6,8 +6,10 @@
 
 static const u8 magic[4] = { 0x89, 'A', 'F', 'T' };
 
+/* Of a record file @reader is set, of another format @foreign. */
 struct replay_stream {
 	struct record_reader *reader;
+	struct foreign_trace *foreign;
 	const char *path;
 	struct stream_change change;
 	enum data_kind kinds[AFTL_RECORD_CLASSES];
@@ -18,7 +20,7 @@ struct replay_stream {
 
 static void learn_kinds(struct replay_stream *stream)
 {
-	const struct aftl_record_header *header = record_header(stream->reader);
+	const struct aftl_record_header *header = stream_header(stream);
 	u32 i;
 
 	for (i = 0; i < header->classes; i++)
@@ -26,22 +28,22 @@ static void learn_kinds(struct replay_stream *stream)
 			stream->kinds[i] = DATA_APPROXIMATE;
 }
 
-/* What begins otherwise is another format; what cannot be read is complained of later. */
-static bool is_other_format(const char *path)
+static bool is_record_file(const char *path)
 {
 	FILE *file = fopen(path, "rbe");
 	u8 start[4] = { 0 };
-	bool other;
+	bool is;
 
 	if (!file)
 		return false;
-	other = fread(start, 1, sizeof(start), file) == sizeof(start) &&
-		memcmp(start, magic, sizeof(magic)) != 0;
+	is = fread(start, 1, sizeof(start), file) == sizeof(start) &&
+	     !memcmp(start, magic, sizeof(magic));
 	fclose(file);
-	return other;
+	return is;
 }
 
-int stream_open(struct replay_stream **out, const char *path, struct aftl_error *error)
+int stream_open(struct replay_stream **out, const char *path, const struct trace_options *reading,
+		struct aftl_error *error)
 {
 	struct replay_stream *stream;
 	int ret;
@@ -49,14 +51,11 @@ int stream_open(struct replay_stream **out, const char *path, struct aftl_error 
 	if (!strcmp(path, "-"))
 		return aftl_fail(error, -ESPIPE,
 				 "a stream is read twice, which standard input cannot be; use a file");
-	if (is_other_format(path))
-		return aftl_fail(error, -EINVAL,
-				 "%.80s: this is not a record file; \"approxftl trace convert\" makes one of other formats",
-				 path);
 	stream = memory_zeroed(1, sizeof(*stream));
 	stream->path = path;
 	stream->change.speed = REPLAY_SPEED_ONE;
-	ret = record_open(&stream->reader, path, error);
+	ret = is_record_file(path) ? record_open(&stream->reader, path, error) :
+				     foreign_trace_open(&stream->foreign, path, reading, error);
 	if (ret) {
 		free(stream);
 		return ret;
@@ -71,12 +70,31 @@ void stream_close(struct replay_stream *stream)
 	if (!stream)
 		return;
 	record_close(stream->reader);
+	foreign_trace_close(stream->foreign);
 	free(stream);
 }
 
 const struct aftl_record_header *stream_header(const struct replay_stream *stream)
 {
-	return record_header(stream->reader);
+	return stream->foreign ? foreign_trace_header(stream->foreign) :
+				 record_header(stream->reader);
+}
+
+void stream_describe(const struct replay_stream *stream, FILE *out)
+{
+	if (stream->foreign)
+		foreign_trace_describe(stream->foreign, out);
+}
+
+void stream_losses(const struct replay_stream *stream, FILE *out)
+{
+	if (stream->foreign)
+		foreign_trace_losses(stream->foreign, out);
+}
+
+bool stream_is_record_file(const struct replay_stream *stream)
+{
+	return stream->reader;
 }
 
 void stream_set_change(struct replay_stream *stream, const struct stream_change *change)
@@ -86,10 +104,13 @@ void stream_set_change(struct replay_stream *stream, const struct stream_change 
 
 int stream_rewind(struct replay_stream *stream, struct aftl_error *error)
 {
-	int ret = record_rewind(stream->reader);
+	int ret;
 
 	stream->given = 0;
 	stream->folded = 0;
+	if (stream->foreign)
+		return foreign_trace_rewind(stream->foreign, error);
+	ret = record_rewind(stream->reader);
 	if (ret)
 		return aftl_fail(error, ret, "%.120s: a stream is read twice, which this cannot be",
 				 stream->path);
@@ -131,6 +152,13 @@ static int fold_request(struct replay_stream *stream, struct aftl_record *record
 	return 0;
 }
 
+static int next_record(struct replay_stream *stream, struct aftl_record *record,
+		       struct aftl_error *error)
+{
+	return stream->foreign ? foreign_trace_next(stream->foreign, record, error) :
+				 record_next(stream->reader, record, error);
+}
+
 int stream_next(struct replay_stream *stream, struct aftl_record *record,
 		struct aftl_error *error)
 {
@@ -138,7 +166,7 @@ int stream_next(struct replay_stream *stream, struct aftl_record *record,
 
 	if (stream->change.limit && stream->given == stream->change.limit)
 		return 0;
-	ret = record_next(stream->reader, record, error);
+	ret = next_record(stream, record, error);
 	if (ret <= 0)
 		return ret;
 	scale_time(stream, record);

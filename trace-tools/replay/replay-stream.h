@@ -6,6 +6,7 @@
 #define AFTL_REPLAY_STREAM_H
 
 #include "data-tags.h"
+#include "foreign-trace.h"
 #include "record-file.h"
 
 /* The speed of the record itself. */
@@ -49,12 +50,25 @@ struct stream_survey {
 
 struct replay_stream;
 
-/* A path of "-" is refused: the stream is read twice. */
+/**
+ * stream_open() - a record file, or a trace of another format
+ * @path: "-" is refused: the stream is read twice
+ * @reading: how to read another format; lives as long as the stream
+ */
 int __must_check stream_open(struct replay_stream **out, const char *path,
-			     struct aftl_error *error);
+			     const struct trace_options *reading, struct aftl_error *error);
 void stream_close(struct replay_stream *stream);
 
 const struct aftl_record_header *stream_header(const struct replay_stream *stream);
+
+/* What was found out about another format; nothing of a record file. */
+void stream_describe(const struct replay_stream *stream, FILE *out);
+
+/* After the last request: what could not be read of another format. */
+void stream_losses(const struct replay_stream *stream, FILE *out);
+
+/* Is it a record file as it is? */
+bool stream_is_record_file(const struct replay_stream *stream);
 
 /* From now on. */
 void stream_set_change(struct replay_stream *stream, const struct stream_change *change);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * approxftl-replay: the requests of a record, onto a device, at their time.
+ * approxftl-replay: the requests of a trace, onto a device, at their time.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -48,20 +48,43 @@ static enum exit_code code_of(int ret)
 
 /* Getting ready */
 
+/* Of another format: what it was taken for is said before it is used. */
+static void tell_source(const struct replay *replay)
+{
+	const struct stream_survey *survey = &replay->survey;
+	char span[HUMAN_SIZE], share[HUMAN_SIZE];
+
+	if (stream_is_record_file(replay->stream))
+		return;
+	stream_losses(replay->stream, stderr);
+	if (replay->options.quiet)
+		return;
+	human_time(span, survey->span_ns);
+	human_fixed(share, scaled_ratio(survey->by_op[AFTL_OP_WRITE], survey->requests, 1000), 1,
+		    " %");
+	fprintf(stderr, "%llu requests: span %s, %s writes\n",
+		(unsigned long long)survey->requests, span, share);
+}
+
 static int open_stream(struct replay *replay, struct aftl_error *error)
 {
 	const struct replay_options *options = &replay->options;
-	int ret = stream_open(&replay->stream, options->trace, error);
+	int ret = stream_open(&replay->stream, options->trace, &options->reading, error);
 
 	if (ret)
 		return ret;
+	if (!options->quiet)
+		stream_describe(replay->stream, stderr);
 	replay->change = (struct stream_change){
 		.speed = options->speed,
 		.align = options->align_bytes,
 		.limit = options->requests,
 	};
 	stream_set_change(replay->stream, &replay->change);
-	return stream_survey(replay->stream, &replay->survey, error);
+	ret = stream_survey(replay->stream, &replay->survey, error);
+	if (!ret)
+		tell_source(replay);
+	return ret;
 }
 
 static int open_target(struct replay *replay, struct aftl_error *error)
@@ -410,6 +433,7 @@ static enum exit_code run_replay(struct replay *replay, struct aftl_error *error
 	enum exit_code told, judged;
 	int ret = open_tags(replay, error);
 
+	pilot_hold_program();
 	if (!ret)
 		ret = prepare_data(replay, error);
 	if (!ret)
@@ -440,7 +464,8 @@ static enum exit_code to_simulator(struct replay *replay, struct aftl_error *err
 		complain_of("replay", "%s", error->text);
 		return code_of(ret);
 	}
-	changed = options->speed != REPLAY_SPEED_ONE || options->fold || options->align_bytes ||
+	changed = !stream_is_record_file(replay->stream) ||
+		  options->speed != REPLAY_SPEED_ONE || options->fold || options->align_bytes ||
 		  options->requests;
 	return simulate(options, replay->stream, changed);
 }

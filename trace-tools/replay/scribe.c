@@ -111,6 +111,7 @@ void *scribe_thread(void *argument)
 	u64 flushed_ns = machine_clock();
 	bool last = false;
 
+	replay_run_help(run);
 	while (!last) {
 		last = atomic_load(&run->flown);
 		drain(run);

@@ -91,6 +91,12 @@ static inline void ticket_queue_put(struct ticket_queue *queue, struct ticket *t
 	atomic_store_explicit(&queue->tail, tail + 1, memory_order_release);
 }
 
+static inline u32 ticket_queue_length(const struct ticket_queue *queue)
+{
+	return atomic_load_explicit(&queue->tail, memory_order_acquire) -
+	       atomic_load_explicit(&queue->head, memory_order_acquire);
+}
+
 /* The first ticket, which stays; NULL if there is none. */
 static inline struct ticket *ticket_queue_peek(struct ticket_queue *queue)
 {

@@ -99,6 +99,6 @@ int trace_change_apply(struct trace_change *change, struct trace_request *reques
 	    request->offset + request->bytes > change->device_bytes)
 		ret = aftl_fail(error, -ERANGE,
 				"a request ends at byte %llu, beyond --device-bytes; --fold brings it back",
-				(unsigned long long)(request->offset + request->bytes));
+				(unsigned long long)request->offset + request->bytes);
 	return ret ? ret : 1;
 }

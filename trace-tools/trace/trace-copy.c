@@ -46,7 +46,12 @@ static const struct trace_format *target_format(const struct trace_options *opti
 	static const struct {
 		const char *end;
 		const char *format;
-	} ends[] = { { ".aft", "aft" }, { ".iolog", "iolog" }, { ".csv", "csv" } };
+	} ends[] = {
+		{ ".aft", "aft" },
+		{ ".iolog", "iolog" },
+		{ ".csv", "csv" },
+		{ ".parquet", "parquet" },
+	};
 	const char *dot = strrchr(path, '.');
 	unsigned int i;
 

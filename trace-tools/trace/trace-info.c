@@ -19,17 +19,12 @@ static int read_all(struct trace_run *run, struct trace_summary *summary, struct
 static int put_json(const struct trace_run *run, const struct trace_summary *summary,
 		    struct aftl_error *error)
 {
-	struct trace_classes classes = trace_run_classes(run);
 	struct json_writer json;
 	FILE *file = trace_run_json_begin(run, &json, error);
 
 	if (!file)
 		return -EIO;
-	trace_run_describe_json(run, &json);
-	trace_run_losses_json(run, &json);
-	json_object(&json, "requests");
-	trace_summary_json(&json, summary, &classes);
-	json_end_object(&json);
+	trace_run_summary_json(run, &json, summary);
 	return trace_run_json_end(run, &json, file, error);
 }
 
@@ -57,15 +52,5 @@ static enum exit_code tell(struct trace_run *run, struct trace_summary *summary)
 
 enum exit_code trace_info_main(int argc, char **argv)
 {
-	struct trace_summary *summary = NULL;
-	struct trace_run run;
-	enum exit_code code = trace_run_begin(&run, VERB_INFO, usage, 0, argc, argv);
-
-	if (!code && !run.options.help) {
-		summary = trace_summary_create();
-		code = tell(&run, summary);
-	}
-	trace_summary_free(summary);
-	trace_run_end(&run);
-	return code;
+	return trace_run_summarise(VERB_INFO, usage, argc, argv, tell);
 }

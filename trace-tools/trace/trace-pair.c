@@ -89,17 +89,12 @@ static void put_remarks(const struct trace_run *run, struct json_writer *json)
 static int put_json(const struct trace_run *run, const struct trace_summary *summary,
 		    struct aftl_error *error)
 {
-	struct trace_classes classes = trace_run_classes(run);
 	struct json_writer json;
 	FILE *file = trace_run_json_begin(run, &json, error);
 
 	if (!file)
 		return -EIO;
-	trace_run_describe_json(run, &json);
-	trace_run_losses_json(run, &json);
-	json_object(&json, "requests");
-	trace_summary_json(&json, summary, &classes);
-	json_end_object(&json);
+	trace_run_summary_json(run, &json, summary);
 	put_remarks(run, &json);
 	return trace_run_json_end(run, &json, file, error);
 }
@@ -128,22 +123,12 @@ static enum exit_code tell(struct trace_run *run, struct trace_summary *summary)
 	progress_end(&run->progress);
 	if (!ret && run->options.json)
 		ret = put_json(run, summary, &error);
-	else if (!ret && (!run->options.requests || strcmp(run->options.requests, "-")))
+	else if (!ret && (!run->options.requests || strcmp(run->options.requests, "-") != 0))
 		put_text(run, summary);
 	return ret ? trace_complain(ret, &error) : EXIT_DONE;
 }
 
 enum exit_code trace_pair_main(int argc, char **argv)
 {
-	struct trace_summary *summary = NULL;
-	struct trace_run run;
-	enum exit_code code = trace_run_begin(&run, VERB_PAIR, usage, 0, argc, argv);
-
-	if (!code && !run.options.help) {
-		summary = trace_summary_create();
-		code = tell(&run, summary);
-	}
-	trace_summary_free(summary);
-	trace_run_end(&run);
-	return code;
+	return trace_run_summarise(VERB_PAIR, usage, argc, argv, tell);
 }

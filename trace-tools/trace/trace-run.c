@@ -58,11 +58,14 @@ static enum exit_code check_words(const struct trace_run *run, const char *verb,
 static void warn_of_siblings(const struct trace_run *run)
 {
 	const struct trace_paths *given = &run->reader.paths;
-	const char *mark = strstr(given->list[0], ".blktrace.");
 	struct trace_paths all = { 0 };
 	char capture[4096];
+	const char *mark;
 
-	if (!mark || run->options.quiet)
+	if (!given->count || run->options.quiet)
+		return;
+	mark = strstr(given->list[0], ".blktrace.");
+	if (!mark)
 		return;
 	scnprintf(capture, sizeof(capture), "%.*s", (int)(mark - given->list[0]), given->list[0]);
 	trace_paths_add(&all, capture);
@@ -110,6 +113,24 @@ void trace_run_end(struct trace_run *run)
 	if (list)
 		fclose(list);
 	trace_options_free(&run->options);
+}
+
+enum exit_code trace_run_summarise(enum trace_verb_bit verb, const char *usage, int argc,
+				   char **argv,
+				   enum exit_code (*tell)(struct trace_run *run,
+							  struct trace_summary *summary))
+{
+	struct trace_summary *summary = NULL;
+	struct trace_run run;
+	enum exit_code code = trace_run_begin(&run, verb, usage, 0, argc, argv);
+
+	if (!code && !run.options.help) {
+		summary = trace_summary_create();
+		code = tell(&run, summary);
+	}
+	trace_summary_free(summary);
+	trace_run_end(&run);
+	return code;
 }
 
 int trace_run_next(struct trace_run *run, struct trace_request *request, struct aftl_error *error)
@@ -229,6 +250,18 @@ void trace_run_losses_json(const struct trace_run *run, struct json_writer *json
 		json_u64(json, "failed_requests", counts->failed);
 		json_u64(json, "untagged_notes", counts->untagged);
 	}
+	json_end_object(json);
+}
+
+void trace_run_summary_json(const struct trace_run *run, struct json_writer *json,
+			    const struct trace_summary *summary)
+{
+	struct trace_classes classes = trace_run_classes(run);
+
+	trace_run_describe_json(run, json);
+	trace_run_losses_json(run, json);
+	json_object(json, "requests");
+	trace_summary_json(json, summary, &classes);
 	json_end_object(json);
 }
 

@@ -49,6 +49,19 @@ void trace_run_describe_json(const struct trace_run *run, struct json_writer *js
 void trace_run_losses(const struct trace_run *run, FILE *out);
 void trace_run_losses_json(const struct trace_run *run, struct json_writer *json);
 
+/**
+ * trace_run_summarise() - a subcommand that reads all, and tells what it amounts to
+ * @tell: reads and tells
+ */
+enum exit_code trace_run_summarise(enum trace_verb_bit verb, const char *usage, int argc,
+				   char **argv,
+				   enum exit_code (*tell)(struct trace_run *run,
+							  struct trace_summary *summary));
+
+/* What is known of the source, of losses and of requests: members of the document. */
+void trace_run_summary_json(const struct trace_run *run, struct json_writer *json,
+			    const struct trace_summary *summary);
+
 /* Begins a JSON document in the file of --json; NULL with a sentence. */
 FILE *trace_run_json_begin(const struct trace_run *run, struct json_writer *json,
 			   struct aftl_error *error);

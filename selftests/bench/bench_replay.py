@@ -2,14 +2,17 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """How well a replay keeps to its schedule, beside fio's own (--read_iolog).
 
-    replay.py                  in the lab on null_blk, then on this machine on a file in memory
-    replay.py --guest          the first of them, in a kernel with null_blk
-    replay.py --strict         exit status 1 if the bar is missed
+    bench_replay.py            in the lab on null_blk, then on this machine on a file in memory
+    bench_replay.py --guest    the first of them, in a kernel with null_blk
+    bench_replay.py --strict   exit status 1 if the bar is missed
 
 Both get the same requests, 4 KiB at random times, 20000 a second. In the lab the kernel is the
 judge: its tracepoint block_bio_queue says when each request has come. The schedule is laid
 against these times so that the earliest request is on time. A file has no such judge: there the
 log of each tool counts, and fio's is in milliseconds.
+
+The first line of each place is what the machine allows: how late it wakes a program that does
+nothing but sleep until a moment.
 
 fio reads the requests as a blktrace; its own format has milliseconds, or drops waits below 0.1 ms.
 """
@@ -29,6 +32,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bars import put_columns
+
 TOP = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
 PROGRAM = BUILD / "approxftl"
@@ -36,8 +41,11 @@ PROGRAM = BUILD / "approxftl"
 RATE = 20000
 LATE_US = 100
 LEAST_SHARE = 0.99
-DISK_BYTES = 256 << 20
-TOOLS = ("approxftl", "fio")
+DISK_BYTES = 128 << 20
+TOOLS = ("timer", "approxftl", "fio")
+SLEEP = Path(__file__).with_name("timer-lateness.c")
+#: Sleeps for each request that is replayed, and what lies between them.
+SLEEP_SHARE, SLEEP_US = 0.1, 500
 
 RECORD = struct.Struct("<QQIBBHII")
 RECORD_HEADER = 4096
@@ -126,6 +134,23 @@ def commands(place: Path, target: str, log: Path) -> dict[str, list[str | Path]]
     }
 
 
+def sleep_program() -> Path:
+    """Build the program that sleeps, unless it is there."""
+    program = BUILD / "bench/timer-lateness"
+    if not program.is_file() or program.stat().st_mtime < SLEEP.stat().st_mtime:
+        program.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["cc", "-std=gnu11", "-O2", "-Wall", "-o", program, SLEEP], check=True)
+    return program
+
+
+def sleeps(requests: int) -> Row:
+    """Return how late sleeps end, for as long as a replay takes."""
+    times = max(1, int(requests * SLEEP_SHARE))
+    lines = subprocess.run([sleep_program(), str(times), str(SLEEP_US)], check=True,
+                           capture_output=True, text=True).stdout.split()
+    return Row("", "timer", [int(line) / 1000 for line in lines], times * SLEEP_US / 1e6)
+
+
 def align(requests: Sequence[tuple[int, int, int, int]], issued_us: Sequence[float]) -> list[float]:
     """Return the lag of each request, the least being 0. fio leaves some out at the end."""
     if not 0 < len(issued_us) <= len(requests):
@@ -167,16 +192,18 @@ def measure_guest(requests: int) -> None:
         place = Path(directory)
         wanted = make_requests(place / "requests.aft", requests)
         write_blktrace(place / "requests.blktrace", wanted)
+        print(f"# fidelity {sleeps(requests).line()}")
         for tool, command in commands(place, "/dev/nullb0", place / "log").items():
             issued = run_judged(command, device)
             span_s = (issued[-1] - issued[0]) / 1e6
-            print(f"# fidelity {Row('', tool, align(wanted, issued), span_s).line()}")
+            print(f"# fidelity {Row('', tool, align(wanted, issued), span_s).line()}", flush=True)
     EVENTS.rmdir()
 
 
 def boot(requests: int) -> list[Figures]:
     """Measure in the lab."""
-    command = f"python3 selftests/bench/replay.py --guest --requests {requests}"
+    sleep_program()  # the guest need not have a compiler, and cannot write here
+    command = f"python3 selftests/bench/bench_replay.py --guest --requests {requests}"
     done = subprocess.run(
         [TOP / "selftests/vm/run", "--lab", "--timeout", "900", "--cmd", command],
         stdout=subprocess.PIPE, text=True, check=False)
@@ -203,10 +230,10 @@ def measure_here(requests: int) -> list[Figures]:
     with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
         place = Path(directory)
         disk = place / "disk"
-        disk.touch()
-        os.truncate(disk, DISK_BYTES)
+        disk.write_bytes(bytes(DISK_BYTES))  # not while it is measured
         wanted = make_requests(place / "requests.aft", requests)
         write_blktrace(place / "requests.blktrace", wanted)
+        found.append(Figures.of("file in memory, here", sleeps(requests).line()))
         for tool, command in commands(place, str(disk), place / "log").items():
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
             issued = logged_us(tool, place)
@@ -214,15 +241,6 @@ def measure_here(requests: int) -> list[Figures]:
             row = Row("", tool, align(wanted, issued), span_s)
             found.append(Figures.of("file in memory, here", row.line()))
     return found
-
-
-def columns(lines: Sequence[Sequence[str]]) -> None:
-    """Print aligned columns, the first two to the left."""
-    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
-    for line in lines:
-        cells = [cell.rjust(width) for cell, width in zip(line, widths, strict=True)]
-        cells[:2] = [cell.ljust(width) for cell, width in zip(line[:2], widths, strict=False)]
-        print("  ".join(cells).rstrip())
 
 
 def put_table(rows: Sequence[Figures], span_s: float) -> None:
@@ -234,15 +252,16 @@ def put_table(rows: Sequence[Figures], span_s: float) -> None:
         coarse = row.tool == "fio" and "here" in row.place
         lines.append((row.place, row.tool, "-" if coarse else f"{1 - row.late:.2%}",
                       f"{1 - row.late_1ms:.2%}", f"{row.p50_us:.0f}", f"{row.p99_us:.0f}",
-                      f"{row.max_us:.0f}", f"{row.span_s / span_s:.3f}x", f"{row.issued:.0f}"))
-    columns(lines)
+                      f"{row.max_us:.0f}", f"{row.span_s / span_s:.3f}x",
+                      "-" if row.tool == "timer" else f"{row.issued:.0f}"))
+    put_columns(lines, left=2)
 
 
 def main() -> int:
     """Entry point."""
     parser = argparse.ArgumentParser(description="Fidelity of replays.")
     parser.add_argument("--guest", action="store_true", help="measure on null_blk, now")
-    parser.add_argument("--requests", type=int, default=40000, metavar="N", help="(40000)")
+    parser.add_argument("--requests", type=int, default=20000, metavar="N", help="(20000)")
     parser.add_argument("--rounds", type=int, default=3, metavar="N",
                         help="on this machine (3); 0 leaves it out")
     parser.add_argument("--boots", type=int, default=1, metavar="N",

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What has to be reached, and tables of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Bar:
+    """What has to be reached."""
+
+    what: str
+    ours: float
+    limit: float
+    unit: str
+    least: bool = True
+
+    @property
+    def met(self) -> bool:
+        """Whether it is."""
+        return self.ours >= self.limit if self.least else self.ours <= self.limit
+
+    def as_json(self) -> dict[str, Any]:
+        """For the file."""
+        return {
+            "what": self.what, "ours": self.ours, "limit": self.limit,
+            "at_least": self.least, "unit": self.unit, "met": self.met,
+        }
+
+
+def put_columns(lines: Sequence[Sequence[str]], left: int = 1) -> None:
+    """Print aligned columns, the first of them to the left."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        cells = [f"{cell:{'<' if i < left else '>'}{width}}"
+                 for i, (cell, width) in enumerate(zip(line, widths, strict=True))]
+        print("  ".join(cells).rstrip())
+
+
+def put_bars(bars: Sequence[Bar]) -> None:
+    """Print which are met."""
+    put_columns([("bar", "ours", "limit", "unit", "")] + [
+        (b.what, f"{b.ours:.2f}", f"{'>=' if b.least else '<='} {b.limit:g}", b.unit,
+         "met" if b.met else "missed") for b in bars
+    ])

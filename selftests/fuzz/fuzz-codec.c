@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Compressed files. The first byte says how the rest becomes one: as it is, or compressed by
+ * zlib or zstd, twice, cut short, with a changed byte. What was compressed comes back; what is
+ * cut short is refused; damage is refused with a sentence, or something comes back.
+ */
+#define _GNU_SOURCE
+#include <sys/mman.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "checked-memory.h"
+#include "lib/fuzz.h"
+#include "trace-input.h"
+
+enum how {
+	HOW_ZLIB = 1,
+	HOW_ZSTD = 2,
+	HOW_TWICE = 4,
+	HOW_CUT = 8,
+	HOW_CHANGED = 16,
+};
+
+/* A few bytes can expand to very many. */
+#define EXPANDED_MAX (16 << 20)
+
+struct packed {
+	u8 *bytes;
+	size_t size;
+};
+
+static size_t pack_zlib(u8 *out, size_t room, const u8 *data, size_t size)
+{
+	z_stream stream = { .next_out = out, .avail_out = (uInt)room };
+	u8 nothing = 0;
+
+	/* Its input is not const, and not NULL. */
+	stream.next_in = size ? (Bytef *)data : &nothing;
+	stream.avail_in = (uInt)size;
+	demand(deflateInit2(&stream, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
+	demand(deflate(&stream, Z_FINISH) == Z_STREAM_END);
+	deflateEnd(&stream);
+	return stream.total_out;
+}
+
+static size_t pack_zstd(u8 *out, size_t room, const u8 *data, size_t size)
+{
+	size_t packed = ZSTD_compress(out, room, data, size, 1);
+
+	demand(!ZSTD_isError(packed));
+	return packed;
+}
+
+static size_t pack_once(u8 how, u8 *out, size_t room, const u8 *data, size_t size)
+{
+	if (how & HOW_ZLIB)
+		return pack_zlib(out, room, data, size);
+	if (how & HOW_ZSTD)
+		return pack_zstd(out, room, data, size);
+	memcpy(out, data, size);
+	return size;
+}
+
+static struct packed pack(u8 how, const u8 *data, size_t size)
+{
+	size_t room = 2 * size + 4096;
+	struct packed packed = { .bytes = memory_zeroed(room, 2) };
+
+	packed.size = pack_once(how, packed.bytes, room, data, size);
+	if (how & HOW_TWICE)
+		packed.size += pack_once(how, packed.bytes + packed.size, room, data, size);
+	if (how & HOW_CHANGED && packed.size)
+		packed.bytes[packed.size / 2] ^= how | 1;
+	if (how & HOW_CUT && packed.size)
+		packed.size--;
+	return packed;
+}
+
+/* Compares with @data, again and again, if it is not NULL. */
+static int read_all(struct trace_input *input, const u8 *data, size_t size, u64 *total,
+		    struct aftl_error *error)
+{
+	for (*total = 0; *total < EXPANDED_MAX;) {
+		int ret = trace_input_fill(input, 1, error);
+		size_t left = trace_input_left(input), i;
+
+		if (ret || !left)
+			return ret;
+		for (i = 0; data && i < left; i++)
+			demand(trace_input_at(input)[i] == data[(*total + i) % size]);
+		*total += left;
+		trace_input_take(input, left);
+	}
+	return 0;
+}
+
+/* A file without a name. */
+static void write_file(char *path, size_t room, int *file, const struct packed *packed)
+{
+	*file = memfd_create("fuzz", MFD_CLOEXEC);
+	demand(*file >= 0);
+	demand(write(*file, packed->bytes, packed->size) == (ssize_t)packed->size);
+	scnprintf(path, room, "/proc/self/fd/%d", *file);
+}
+
+static void try_file(const char *path, u8 how, const u8 *data, size_t size)
+{
+	bool compressed = how & (HOW_ZLIB | HOW_ZSTD), damaged = how & (HOW_CUT | HOW_CHANGED);
+	bool sound = compressed && !damaged;
+	struct aftl_error error = { "" };
+	struct trace_input input;
+	u64 total = 0;
+	int ret = trace_input_open(&input, path, &error);
+
+	if (!ret) {
+		ret = read_all(&input, sound ? data : NULL, size, &total, &error);
+		trace_input_close(&input);
+	}
+	if (ret)
+		check_sentence(&error);
+	demand(!sound || (!ret && total == (how & HOW_TWICE ? 2 * size : size)));
+	demand(ret || !compressed || !(how & HOW_CUT) || how & HOW_CHANGED);
+}
+
+int fuzz_input(const u8 *data, size_t size)
+{
+	struct packed packed;
+	char path[64];
+	int file;
+
+	if (!size)
+		return 0;
+	packed = pack(data[0], data + 1, size - 1);
+	write_file(path, sizeof(path), &file, &packed);
+	try_file(path, data[0], data + 1, size - 1);
+	close(file);
+	free(packed.bytes);
+	return 0;
+}

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Traces of other formats, replayed and simulated as if they had been converted first."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from selftests.replay.support import UNIT, UNIT_SECTORS, Entry, read_log, replay, replay_json
+from selftests.sim.support import FLUSH, READ, WRITE, Header, Record, run, sim, write_trace
+from selftests.traces import support as traces
+
+#: Tick of the time, unit, and whether it is written, of each request.
+REQUESTS = [(i * 300_000, i * 7 % 50, i % 3 > 0) for i in range(300)]
+
+
+def as_msr(path: Path) -> Path:
+    lines = (f"{128166372000000000 + t // 100},usr,0,{'Write' if write else 'Read'},"
+             f"{unit * UNIT},{UNIT},10" for t, unit, write in REQUESTS)
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def as_iolog(path: Path) -> Path:
+    lines = (f"{t // 1000} /dev/x {'write' if write else 'read'} {unit * UNIT} {UNIT}"
+             for t, unit, write in REQUESTS)
+    path.write_text("\n".join(["fio version 3 iolog", "0 /dev/x add", "0 /dev/x open", *lines])
+                    + "\n")
+    return path
+
+
+def as_packed(path: Path) -> Path:
+    plain = as_msr(path.with_suffix(".csv"))
+    path.write_bytes(gzip.compress(plain.read_bytes()))
+    return path
+
+
+def as_capture(path: Path) -> Path:
+    """Each request begins on one processor and ends on another."""
+    path.mkdir()
+    files: list[list[traces.Event]] = [[], []]
+    for i, (t, unit, write) in enumerate(REQUESTS):
+        op = traces.WRITE if write else traces.READ
+        for cpu, what, when in ((i % 2, traces.QUEUE, t), (1 - i % 2, traces.COMPLETE, t + 90000)):
+            files[cpu].append(traces.act(when, what, op, unit * UNIT_SECTORS, UNIT, cpu=cpu))
+    for cpu, events in enumerate(files):
+        (path / f"cap.blktrace.{cpu}").write_bytes(traces.pack(traces.sequence(events)))
+    return path
+
+
+FORMATS = [(as_msr, "MSR Cambridge CSV"), (as_iolog, "fio's log of requests"),
+           (as_packed, "MSR Cambridge CSV"), (as_capture, "blktrace's binary trace")]
+WANTED = [(t, unit * UNIT_SECTORS, UNIT_SECTORS, WRITE if write else READ)
+          for t, unit, write in REQUESTS]
+
+
+def seen(entry: Entry) -> tuple[int, int, int, int]:
+    return entry.due_ns, entry.off_sect, entry.nsect, entry.op
+
+
+@pytest.mark.parametrize(("make", "title"), FORMATS)
+def test_requests_are_those_of_the_trace(tmp_path: Path, make: Callable[[Path], Path],
+                                         title: str) -> None:
+    log = tmp_path / "log"
+    done = replay(make(tmp_path / "trace"), tmp_path / "disk", "--size", "1MiB", "--read-back",
+                  "-o", log)
+    assert done.code == 0, done.err
+    assert [seen(e) for e in read_log(log).by_sequence if e.sequence] == WANTED
+    assert title in done.err
+    assert "300 requests: span 89.70 ms, 66.6 % writes" in done.err
+
+
+@pytest.mark.parametrize(("make", "title"), FORMATS)
+def test_simulated_as_if_converted(tmp_path: Path, make: Callable[[Path], Path],
+                                   title: str) -> None:
+    trace, converted = make(tmp_path / "trace"), tmp_path / "converted.aft"
+    traces.must("convert", "-q", trace, converted)
+    own = tmp_path / "own.json"
+    done = replay("--simulate", "--json", own, trace, "--", "--policy", "baseline,approxftl")
+    assert done.code == 0, done.err
+    assert title in done.err
+    wanted = sim("--trace", converted, "--arrival", "trace", "--policy", "baseline,approxftl")
+    assert json.loads(own.read_text())["runs"] == wanted["runs"]
+
+
+def test_quiet_says_nothing_of_the_format(tmp_path: Path) -> None:
+    done = replay(as_msr(tmp_path / "t.csv"), tmp_path / "disk", "--size", "1MiB", "-q")
+    assert (done.code, done.err) == (0, "")
+
+
+def test_tags_of_a_capture_are_classes(tmp_path: Path) -> None:
+    events = [traces.act(1000, traces.QUEUE, traces.WRITE, 0, UNIT),
+              traces.tag(1001, 0, UNIT, "approximate"),
+              traces.act(2000, traces.COMPLETE, traces.WRITE, 0, UNIT)]
+    (tmp_path / "cap.blktrace.0").write_bytes(traces.pack(events))
+    found = replay_json(tmp_path / "cap", tmp_path / "disk", "--size", "1MiB")
+    assert [(row["op"], row["class"]) for row in found["latency"]] == [("write", "approximate")]
+
+
+def test_a_flush_before_a_write_is_a_request(tmp_path: Path) -> None:
+    """The device is asked for both, as in a record file."""
+    events = [traces.act(1000, traces.QUEUE, traces.WRITE, 8, UNIT, flags=traces.IS_FLUSH),
+              traces.act(2000, traces.COMPLETE, traces.WRITE, 8, UNIT, flags=traces.IS_FLUSH)]
+    (tmp_path / "cap.blktrace.0").write_bytes(traces.pack(events))
+    log = tmp_path / "log"
+    replay_json(tmp_path / "cap", tmp_path / "disk", "--size", "1MiB", "-o", log)
+    assert [seen(e) for e in read_log(log).by_sequence] == [(0, 0, 0, FLUSH), (0, 8, 8, WRITE)]
+
+
+def test_what_is_lost_is_told_once(tmp_path: Path) -> None:
+    trace = as_msr(tmp_path / "t.csv")
+    trace.write_text(trace.read_text() + "torn li")
+    # Folding reads it three times.
+    done = replay(trace, tmp_path / "disk", "--size", "64KiB", "--fold")
+    assert done.code == 0
+    assert done.err.count("line 301") == done.err.count("1 lines were dropped") == 1
+
+
+def test_strict_refuses_what_is_not_understood(tmp_path: Path) -> None:
+    trace = as_msr(tmp_path / "t.csv")
+    trace.write_text(trace.read_text() + "torn li")
+    done = replay(trace, tmp_path / "disk", "--size", "1MiB", "--strict")
+    assert (done.code, "line 301" in done.err) == (1, True)
+    assert not (tmp_path / "disk").exists()
+
+
+def test_units_must_be_told_where_they_are_open(tmp_path: Path) -> None:
+    trace = tmp_path / "t.txt"
+    trace.write_text("0.5 0 8 8 0\n1.25 0 16 8 1\n")
+    refused = replay(trace, tmp_path / "disk", "--size", "1MiB")
+    assert (refused.code, "--time-unit" in refused.err) == (1, True)
+    log = tmp_path / "log"
+    done = replay(trace, tmp_path / "disk", "--size", "1MiB", "--time-unit", "ms", "-o", log)
+    assert done.code == 0, done.err
+    assert [e.due_ns for e in read_log(log).by_sequence] == [0, 750_000]
+
+
+def test_columns(tmp_path: Path) -> None:
+    trace, log = tmp_path / "own.csv", tmp_path / "log"
+    trace.write_text("when,where,what,long\n5,8,W,8\n9,16,R,8\n")
+    done = replay(trace, tmp_path / "disk", "--size", "1MiB", "-o", log, "--from", "csv",
+                  "--columns", "time=1,offset=2,op=3,bytes=4", "--time-unit", "us",
+                  "--offset-unit", "sectors")
+    assert done.code == 0, done.err
+    assert [seen(e) for e in read_log(log).by_sequence] == [(0, 8, 8, WRITE), (4000, 16, 8, READ)]
+
+
+def test_packed_record_files(tmp_path: Path) -> None:
+    plain = write_trace(tmp_path / "t.aft", [Record(0, 8, 8, WRITE, 1), Record(5, 16, 8, READ)],
+                        Header(classes=("precise", "sketchy")))
+    packed = tmp_path / "t.aft.gz"
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    found = replay_json(packed, tmp_path / "disk", "--size", "1MiB")
+    assert [row["class"] for row in found["latency"]] == ["precise", "sketchy"]
+
+
+def test_the_command_line_has_one_front(tmp_path: Path) -> None:
+    done = run("replay", "--dry-run", as_msr(tmp_path / "t.csv"), tmp_path / "disk", "--size",
+               "1MiB")
+    assert (done.code, "300 requests" in done.out) == (0, True)

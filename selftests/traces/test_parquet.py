@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Parquet: what pyarrow reads back is what was in the trace."""
+
+from __future__ import annotations
+
+import stat
+import tempfile
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given, settings
+from selftests.lib.programs import run_program
+from selftests.traces.support import BINARY, must, run, write
+from selftests.traces.test_round_trips import Request, csv, streams
+
+parquet: Any = import_module("pyarrow.parquet")
+
+TYPES = {"t_ns": "uint64", "op": "string", "offset_bytes": "uint64", "bytes": "uint64",
+         "latency_ns": "uint64", "pid": "uint32", "stream": "uint16", "class": "string"}
+
+
+def through(directory: Path, stream: list[Request]) -> Any:
+    """Return the table that a stream becomes."""
+    source, out = write(directory / "source", csv(stream)), directory / "out.parquet"
+    must("convert", "-q", "--keep-time", source, out)
+    return parquet.read_table(out)
+
+
+@settings(max_examples=8, deadline=None)
+@given(streams())
+def test_every_field_is_kept(stream: list[Request]) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        table = through(Path(name), stream)
+        assert {field.name: str(field.type) for field in table.schema} == TYPES
+        assert [tuple(row.values()) for row in table.to_pylist()] == stream
+        assert sorted(f.name for f in Path(name).iterdir()) == ["out.parquet", "source"]
+
+
+def test_greatest_numbers_and_many_blocks(tmp_path: Path) -> None:
+    # More than a block of CSV, and numbers that fit no signed column.
+    stream = [(i, "write", 2**50 + 512 * i, 512, 2**40, 2**32 - 1, 2**16 - 1, "approximate")
+              for i in range(60_000)]
+    assert [tuple(row.values()) for row in through(tmp_path, stream).to_pylist()] == stream
+
+
+def test_nothing_half_done_stays(tmp_path: Path) -> None:
+    source = write(tmp_path / "s", "0,0,512,R,0.5\nnonsense\n")
+    done = run("convert", "-q", "--from", "spc", "--strict", source, tmp_path / "o.parquet")
+    assert done.code == 1
+    assert [file.name for file in tmp_path.iterdir()] == ["s"]
+    assert "written, not read" in run("info", "--from", "parquet", source).err
+
+
+def test_missing_library_is_told(tmp_path: Path) -> None:
+    # The program beside ours, but with a Python that has numpy and no pyarrow.
+    package = write(tmp_path / "sitecustomize.py", "import sys\nsys.modules['pyarrow'] = None\n")
+    source, out = write(tmp_path / "s", "0,0,512,R,0.5\n"), tmp_path / "o.parquet"
+    done = run_program(BINARY, "convert", "-q", "--from", "spc", source, out,
+                       environment={"PYTHONPATH": str(package.parent)})
+    assert done.code == 1
+    assert "pip install pyarrow" in done.err
+    assert not out.exists()
+
+
+def test_program_that_fails_is_told(tmp_path: Path) -> None:
+    alone = tmp_path / "bin"
+    alone.mkdir()
+    (alone / "approxftl-trace").write_bytes(BINARY.read_bytes())
+    other = write(alone / "approxftl-parquet", "#!/bin/sh\nexit 3\n")
+    for file in (alone / "approxftl-trace", other):
+        file.chmod(file.stat().st_mode | stat.S_IXUSR)
+    source, out = write(tmp_path / "s", "0,0,512,R,0.5\n"), tmp_path / "o.parquet"
+    done = run_program(alone / "approxftl-trace", "convert", "-q", "--from", "spc", source, out)
+    assert done.code == 1
+    assert "approxftl-parquet" in done.err
+    assert not out.exists()

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""approxftl parquet: requests of the CSV that approxftl trace writes, as a Parquet file."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from approxftl_tools import command
+from approxftl_tools.command import Refusal
+
+EPILOG = """\
+"approxftl trace convert IN OUT.parquet" does it in one step, from any format.
+
+Exit status: 0 done, 1 failed, 2 usage.
+"""
+
+#: Name and type of each column; those of the CSV, in its order.
+COLUMNS = (("t_ns", "uint64"), ("op", "string"), ("offset_bytes", "uint64"), ("bytes", "uint64"),
+           ("latency_ns", "uint64"), ("pid", "uint32"), ("stream", "uint16"), ("class", "string"))
+
+
+def library(name: str) -> Any:
+    """Return a module of pyarrow."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise Refusal("Parquet files need the Python package pyarrow: pip install pyarrow; "
+                      "--to csv does without") from error
+
+
+def convert(source: Any, target: Path) -> None:
+    """Write a Parquet file, block by block."""
+    arrow, csv, parquet = map(library, ("pyarrow", "pyarrow.csv", "pyarrow.parquet"))
+    schema = arrow.schema([(name, getattr(arrow, kind)()) for name, kind in COLUMNS],
+                          metadata={"approxftl": command.version()})
+    types = csv.ConvertOptions(column_types=schema, include_columns=schema.names)
+    try:
+        with (csv.open_csv(source, convert_options=types) as blocks,
+              parquet.ParquetWriter(target, schema, compression="zstd") as writer):
+            for block in blocks:
+                writer.write_batch(block.cast(schema))
+    except (arrow.ArrowException, OSError) as error:
+        target.unlink(missing_ok=True)
+        raise Refusal(f"{target}: {error}") from error
+
+
+def main() -> int:
+    """Entry point."""
+    parser = command.parser("parquet", "Make a Parquet file of the CSV of requests that is on "
+                            "standard input.", EPILOG)
+    parser.add_argument("output", metavar="FILE", type=Path, help="where it goes")
+    arguments = parser.parse_args()
+
+    def body() -> int:
+        convert(sys.stdin.buffer, arguments.output)
+        return command.DONE
+
+    return command.run("parquet", body)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Parquet, written only: approxftl-parquet, which has the library for it, makes it out of our
+ * CSV.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "checked-memory.h"
+#include "sibling-program.h"
+#include "trace-format.h"
+
+/**
+ * struct parquet - writing
+ * @program: who makes the file
+ */
+struct parquet {
+	pid_t program;
+};
+
+static int start(struct parquet *parquet, int input, const char *path, struct aftl_error *error)
+{
+	char program[2 * PATH_MAX], name[] = "approxftl-parquet", output[PATH_MAX];
+	char *const words[] = { name, output, NULL };
+	posix_spawn_file_actions_t actions;
+	int ret;
+
+	sibling_program(name, program, sizeof(program));
+	scnprintf(output, sizeof(output), "%s", path);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+	ret = posix_spawnp(&parquet->program, program, &actions, NULL, words, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	return ret ? aftl_fail(error, -ret, "%.150s: cannot run: %s", program, strerror(ret)) : 0;
+}
+
+static int open_pipe(struct trace_output *output, struct aftl_error *error)
+{
+	int ends[2], ret;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return aftl_fail(error, -errno, "cannot create a pipe: %s", strerror(errno));
+	ret = start(output->state, ends[0], output->path, error);
+	close(ends[0]);
+	output->file = ret ? NULL : fdopen(ends[1], "w");
+	if (!output->file)
+		close(ends[1]);
+	return ret;
+}
+
+static int begin(struct trace_output *output, struct aftl_error *error)
+{
+	int ret;
+
+	output->state = memory_zeroed(1, sizeof(struct parquet));
+	/* If the program ends early, writing fails, and finish() says why. */
+	signal(SIGPIPE, SIG_IGN);
+	ret = open_pipe(output, error);
+	if (!ret)
+		return trace_format_csv.begin(output, error);
+	free(output->state);
+	output->state = NULL;
+	return ret;
+}
+
+static int put(struct trace_output *output, const struct trace_request *request,
+	       struct aftl_error *error)
+{
+	return trace_format_csv.put(output, request, error);
+}
+
+/* What it had to complain of, it has said. */
+static int finish(struct trace_output *output, struct aftl_error *error)
+{
+	struct parquet *parquet = output->state;
+	int status = 0;
+
+	if (!parquet)
+		return 0;
+	fclose(output->file);
+	output->file = NULL;
+	while (waitpid(parquet->program, &status, 0) < 0 && errno == EINTR)
+		;
+	free(parquet);
+	output->state = NULL;
+	return status ? aftl_fail(error, -EIO, "%.120s: approxftl-parquet has failed",
+				  output->path) : 0;
+}
+
+const struct trace_format trace_format_parquet = {
+	.name = "parquet",
+	.title = "columns as in the CSV of this program, for data frames",
+	.units = "times in ns, offsets in bytes",
+	.time_unit_ns = 1,
+	.told_only = true,
+	.own_file = true,
+	.begin = begin,
+	.put = put,
+	.finish = finish,
+};

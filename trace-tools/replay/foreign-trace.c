@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+
+#include "checked-memory.h"
+#include "foreign-trace.h"
+#include "trace-run.h"
+
+/**
+ * struct foreign_trace - under way
+ * @run: the reader, as the subcommands of approxftl trace have it
+ * @wish: how to read
+ * @path: what to read
+ * @header: of the records
+ * @records: of the last request
+ * @count: how many
+ * @given: of these
+ * @begun: something was read since it was opened
+ * @silence: takes what the first pass has told, or NULL
+ */
+struct foreign_trace {
+	struct trace_run run;
+	struct trace_wish wish;
+	const char *path;
+	struct aftl_record_header header;
+	struct aftl_record records[2];
+	u32 count;
+	u32 given;
+	bool begun;
+	FILE *silence;
+};
+
+static int open_reader(struct foreign_trace *trace, struct aftl_error *error)
+{
+	trace->run.reader = (struct trace_reader){
+		.losses = { .strict = trace->run.options.strict, .list = trace->silence },
+	};
+	trace->begun = false;
+	trace->count = 0;
+	trace->given = 0;
+	return trace_reader_open(&trace->run.reader, &trace->path, 1, &trace->wish, error);
+}
+
+static void make_header(struct foreign_trace *trace)
+{
+	struct trace_classes classes = trace_run_classes(&trace->run);
+	struct aftl_record_header *header = &trace->header;
+
+	aftl_record_header_init(header);
+	header->device_bytes = trace->run.reader.merge.sources[0].file.device_bytes;
+	header->classes = classes.count;
+	memcpy(header->class_names, classes.names, classes.count * sizeof(classes.names[0]));
+	scnprintf(header->source_format, sizeof(header->source_format), "%s",
+		  trace_reader_format(&trace->run.reader)->name);
+}
+
+int foreign_trace_open(struct foreign_trace **out, const char *path,
+		       const struct trace_options *reading, struct aftl_error *error)
+{
+	struct foreign_trace *trace = memory_zeroed(1, sizeof(*trace));
+	int ret = trace_options_wish(reading, &trace->wish, error);
+
+	trace->run.options = *reading;
+	trace->path = path;
+	if (!ret)
+		ret = open_reader(trace, error);
+	if (ret) {
+		free(trace);
+		return ret;
+	}
+	make_header(trace);
+	*out = trace;
+	return 0;
+}
+
+void foreign_trace_close(struct foreign_trace *trace)
+{
+	if (!trace)
+		return;
+	if (trace->run.reader.names)
+		trace_reader_close(&trace->run.reader);
+	if (trace->silence)
+		fclose(trace->silence);
+	free(trace);
+}
+
+int foreign_trace_next(struct foreign_trace *trace, struct aftl_record *record,
+		       struct aftl_error *error)
+{
+	struct trace_request request;
+	int ret;
+
+	trace->begun = true;
+	if (trace->given == trace->count) {
+		ret = trace_reader_next(&trace->run.reader, &request, error);
+		if (ret <= 0)
+			return ret;
+		trace->count = trace_request_records(&request, trace->records);
+		trace->given = 0;
+	}
+	*record = trace->records[trace->given++];
+	return 1;
+}
+
+int foreign_trace_rewind(struct foreign_trace *trace, struct aftl_error *error)
+{
+	if (!trace->begun)
+		return 0;
+	if (!trace->silence)
+		trace->silence = fopen("/dev/null", "we");
+	trace_reader_close(&trace->run.reader);
+	return open_reader(trace, error);
+}
+
+const struct aftl_record_header *foreign_trace_header(const struct foreign_trace *trace)
+{
+	return &trace->header;
+}
+
+void foreign_trace_describe(const struct foreign_trace *trace, FILE *out)
+{
+	trace_run_describe(&trace->run, out);
+}
+
+void foreign_trace_losses(const struct foreign_trace *trace, FILE *out)
+{
+	trace_run_losses(&trace->run, out);
+}
