@@ -23,15 +23,15 @@ run()
 	"$@"
 }
 
-create() # NAME POLICY CLASS
+create() # NAME POLICY
 {
-	run "$approxftl" create "$1" --profile tcad18 --size 256MiB blocks=64 op=30% --policy "$2" --tag-all "$3"
+	run "$approxftl" create "$1" --profile tcad18 --size 256MiB blocks=64 op=30% --policy "$2"
 }
 
 file_system()
 {
 	say 'an ext4 file system on an emulated SSD'
-	create ssd approxftl precise
+	create ssd approxftl
 	run mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 /dev/mapper/ssd
 	run mount /dev/mapper/ssd "$folder"
 	run cp -r dm-approxftl "$folder/"
@@ -44,13 +44,17 @@ file_system()
 	run "$approxftl" remove ssd
 }
 
-# The load of fio-profiles/bursts.fio on data that may be stored approximately.
+# An SSD that has been written over twice and collects garbage, half of it approximate, and the
+# load of fio-profiles/clients.fio.
 loaded() # POLICY
 {
-	say "fio-profiles/bursts.fio under $1, data approximate"
-	create "$1" "$1" approximate
-	TARGET=/dev/mapper/$1 SIZE=24m fio --eta=never --output-format=json --output="$RESULTS/$1.fio.json" \
-		fio-profiles/bursts.fio
+	say "fio-profiles/clients.fio on an aged SSD under $1, half of the data approximate"
+	run "$approxftl" create "$1" --profile tcad18 channels=2 chips=2 word_lines=4 blocks=256 op=40% \
+		fill=random fill_overwrite=200% fill_approx=50% --policy "$1"
+	half=$(($(blockdev --getsize64 "/dev/mapper/$1") / 2))
+	run "$approxftl" tag add "/dev/mapper/$1" "0+$half"
+	TARGET=/dev/mapper/$1 SIZE=100% fio --eta=never --output-format=json \
+		--output="$RESULTS/$1.fio.json" fio-profiles/clients.fio
 	"$approxftl" stat "$1" --json >"$RESULTS/$1.stat.json"
 	run "$approxftl" health "$1"
 	run "$approxftl" remove "$1"
@@ -67,7 +71,7 @@ application() # POLICY
 {
 	ssd=$1-image
 	say "an image under $1, pixels approximate, headers precise"
-	create "$ssd" "$1" precise
+	create "$ssd" "$1"
 	on_ext4 "$ssd"
 	"$approxftl" message "$ssd" reset
 	run "$approxftl" app --io direct --width 512 --height 512 --phase write --require \
