@@ -17,6 +17,8 @@ TOP = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
 VERSION = re.findall(r'AFTL_VERSION "(.*)"', (TOP / "userspace/lib/version.c").read_text())[0]
 MODULE = f"dm-approxftl-{VERSION}"
+# Without what the make above has been told: the clean of a package would remove its O=.
+OURS = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
 
 
 def done(*command: str | Path, where: Path = TOP, **environment: str) -> str:
@@ -24,7 +26,7 @@ def done(*command: str | Path, where: Path = TOP, **environment: str) -> str:
     ended = subprocess.run(
         command,
         cwd=where,
-        env=os.environ | environment,
+        env=OURS | environment,
         capture_output=True,
         text=True,
         check=False,
