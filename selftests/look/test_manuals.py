@@ -59,7 +59,7 @@ options:
                             svg (default) or pdf
   -p, --papers              the papers' figures, simulated from scratch (minutes); FILE are then
                             names of figures, or how they begin
-  --full                    with --papers: longer runs (twenty minutes)
+  --full                    with --papers: longer runs (half an hour)
   --traces DIR              with --papers: real record files of volumes, NAME.aft, in place of
                             synthetic ones
   --seed N                  with --papers: seed (default 1)

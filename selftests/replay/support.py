@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from selftests.lib.programs import PROGRAM as BINARY
-from selftests.lib.programs import Done, run_program
+from selftests.lib.programs import TOP, Done, run_program
+from selftests.sim.schema import Checker
 from selftests.sim.support import Record, crc32c
 
 REPLAY = BINARY.with_name("approxftl-replay")
+SCHEMA = Checker(json.loads((TOP / "trace-tools/replay/replay-output.schema.json").read_text()))
 HEADER_BYTES = 4096
 ENTRY = struct.Struct("<QQQQIBBHQHHHHIIII")
 MIB = 1 << 20
@@ -89,10 +91,11 @@ def replay(*arguments: str | Path) -> Done:
 
 
 def replay_json(*arguments: str | Path, code: int = 0) -> Json:
-    """Run it, and return its JSON."""
+    """Run it, and return its JSON, which is as its schema has it."""
     done = replay(*arguments, "--json", "-")
     assert done.code == code, done.err
     document: Json = json.loads(done.out)
+    assert not SCHEMA.errors(document)
     return document
 
 

@@ -21,6 +21,7 @@ from selftests.replay.support import (
     HEADER_BYTES,
     MIB,
     MS,
+    SCHEMA,
     UNIT,
     UNIT_SECTORS,
     Entry,
@@ -61,6 +62,16 @@ def mixed(count: int, seed: int = 1, units: int = 200, gap_us: int = 200) -> lis
         records.append(unit(i * gap_us / 1000, first, op, klass, length))
     return records
 
+
+
+def test_schema_is_not_blind(tmp_path: Path) -> None:
+    trace = write_trace(tmp_path / "t.aft", mixed(50))
+    document = replay_json(trace, tmp_path / "disk", "--size", "1MiB")
+    assert document["fidelity"]["mode"] == "open_loop"
+    document["latency"][0]["mean_ns"] = -1
+    assert len(SCHEMA.errors(document)) == 1
+    del document["data"]
+    assert len(SCHEMA.errors(document)) == 2
 
 def test_requests_are_those_of_the_record(tmp_path: Path) -> None:
     records = mixed(500)

@@ -99,6 +99,9 @@ class Checker:
     def _minimum(self, _schema: dict[str, Any], least: Any, value: Any, where: str) -> list[str]:
         return [] if value >= least else [f"{where}: {value} is less than {least}"]
 
+    def _maximum(self, _schema: dict[str, Any], most: Any, value: Any, where: str) -> list[str]:
+        return [] if value <= most else [f"{where}: {value!r} is above {most}"]
+
     def _minitems(self, _schema: dict[str, Any], least: Any, value: Any, where: str) -> list[str]:
         return [] if len(value) >= least else [f"{where}: fewer than {least} items"]
 

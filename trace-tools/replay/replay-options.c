@@ -1,54 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <getopt.h>
 #include <stdio.h>
 
-#include "complain.h"
+#include "command-line.h"
 #include "replay-options.h"
 #include "replay-stream.h"
 
-enum kind {
-	KIND_COUNT = AFTL_PARAM_COUNT,
-	KIND_BYTES = AFTL_PARAM_BYTES,
-	KIND_TIME = AFTL_PARAM_TIME,
-	KIND_RATE = AFTL_PARAM_RATE,
-	KIND_TEXT = 64,
-	KIND_SWITCH,
-};
-
-/**
- * struct option_line - an option, or a title when it has no name
- * @name: long form
- * @short_name: one letter, or 0
- * @kind: how its value is written
- * @field: of struct replay_options
- * @smallest: of a number
- * @largest: of a number
- * @value: for a person
- * @help: one phrase
- */
-struct option_line {
-	const char *name;
-	char short_name;
-	enum kind kind;
-	size_t field;
-	u64 smallest;
-	u64 largest;
-	const char *value;
-	const char *help;
-};
-
 #define FIELD(name) offsetof(struct replay_options, name)
-#define TITLE(text) { NULL, 0, KIND_SWITCH, 0, 0, 0, NULL, text }
+#define TITLE(text) { .help = text }
 #define SWITCH(letter, name, field, help) \
-	{ name, letter, KIND_SWITCH, FIELD(field), 0, 0, NULL, help }
+	{ name, letter, COMMAND_SWITCH, FIELD(field), NULL, help, 0, 0, 0 }
 #define TEXT(letter, name, field, value, help) \
-	{ name, letter, KIND_TEXT, FIELD(field), 0, 0, value, help }
+	{ name, letter, COMMAND_TEXT, FIELD(field), value, help, 0, 0, 0 }
 #define NUMBER(name, kind, field, least, most, value, help) \
-	{ name, 0, KIND_##kind, FIELD(field), least, most, value, help }
+	{ name, 0, AFTL_PARAM_##kind, FIELD(field), value, help, least, most, 0 }
 
+#define NO_SEED U64_MAX
 #define HOUR_NS 3600000000000ULL
 
-static const struct option_line lines[] = {
+static const struct command_option options_table[] = {
 	TITLE("What, if it is no record file"),
 	TEXT('f', "from", reading.from, "FORMAT", "its format, instead of finding out"),
 	TEXT(0, "time-unit", reading.time_unit, "UNIT", "of its times: s, ms, us, ns or 100ns"),
@@ -89,7 +58,8 @@ static const struct option_line lines[] = {
 	NUMBER("memory", BYTES, memory_bytes, 1 << 20, 1ULL << 40, "SIZE",
 	       "for data of each kind (default 128MiB)"),
 	TITLE("Data"),
-	NUMBER("seed", COUNT, seed, 0, U64_MAX, "N", "of the data that are written (default 1)"),
+	NUMBER("seed", COUNT, seed, 0, NO_SEED - 1, "N",
+	       "of the data that are written (default 1)"),
 	SWITCH(0, "verify", verify, "check what is read: flipped bits, wrong data"),
 	SWITCH(0, "read-back", read_back, "at the end read and check all that was written"),
 	TITLE("Result"),
@@ -107,96 +77,10 @@ static const struct option_line lines[] = {
 	SWITCH('h', "help", help, "print this"),
 };
 
-#define FIRST_CODE 256
-
-struct tables {
-	struct option longs[ARRAY_SIZE(lines) + 1];
-	char shorts[2 * ARRAY_SIZE(lines) + 3];
-};
-
-/* "-": words stay where they are, ":": a missing value is told from an unknown option. */
-static void make_tables(struct tables *tables)
+static int add_word(void *fields, const char *word, struct aftl_error *error)
 {
-	unsigned int i, count = 0;
-	size_t used = 2;
+	struct replay_options *options = fields;
 
-	*tables = (struct tables){ .shorts = "-:" };
-	for (i = 0; i < ARRAY_SIZE(lines); i++) {
-		bool value = lines[i].kind != KIND_SWITCH;
-
-		if (!lines[i].name)
-			continue;
-		tables->longs[count++] = (struct option){ lines[i].name, value, NULL,
-							  (int)i + FIRST_CODE };
-		if (!lines[i].short_name)
-			continue;
-		tables->shorts[used++] = lines[i].short_name;
-		if (value)
-			tables->shorts[used++] = ':';
-	}
-}
-
-static const struct option_line *line_of(int code)
-{
-	unsigned int i;
-
-	if (code >= FIRST_CODE)
-		return &lines[code - FIRST_CODE];
-	for (i = 0; lines[i].short_name != code; i++)
-		;
-	return &lines[i];
-}
-
-static int complain_unknown(const char *argument, struct aftl_error *error)
-{
-	const char *names[ARRAY_SIZE(lines) + 1] = { NULL };
-	unsigned int i, count = 0;
-	const char *meant = NULL;
-	char wrong[40];
-
-	for (i = 0; i < ARRAY_SIZE(lines); i++)
-		if (lines[i].name)
-			names[count++] = lines[i].name;
-	scnprintf(wrong, sizeof(wrong), "%.*s", (int)strcspn(argument, "="), argument);
-	if (!strncmp(wrong, "--", 2))
-		meant = closest_word(wrong + 2, names);
-	if (meant)
-		return aftl_fail(error, -EINVAL, "unknown option \"%s\"; did you mean --%s?", wrong,
-				 meant);
-	return aftl_fail(error, -EINVAL,
-			 "unknown option \"%s\"; \"approxftl replay --help\" lists the options",
-			 wrong);
-}
-
-static int set_number(struct replay_options *options, const struct option_line *line,
-		      const char *text, struct aftl_error *error)
-{
-	u64 *value = (u64 *)((char *)options + line->field);
-	struct aftl_error cause;
-
-	if (aftl_parse_value((enum aftl_param_type)line->kind, NULL, text, value, &cause))
-		return aftl_fail(error, -EINVAL, "--%s: %.190s", line->name, cause.text);
-	if (*value < line->smallest || *value > line->largest)
-		return aftl_fail(error, -EINVAL, "--%s: %.40s is out of range", line->name, text);
-	return 0;
-}
-
-static int take(struct replay_options *options, const struct option_line *line,
-		const char *value, struct aftl_error *error)
-{
-	if (line->field == FIELD(seed))
-		options->seed_given = true;
-	if (line->kind == KIND_SWITCH)
-		*(bool *)((char *)options + line->field) = true;
-	else if (line->kind == KIND_TEXT)
-		*(const char **)((char *)options + line->field) = value;
-	else
-		return set_number(options, line, value, error);
-	return 0;
-}
-
-static int add_word(struct replay_options *options, const char *word, struct aftl_error *error)
-{
 	if (!options->trace)
 		options->trace = word;
 	else if (!options->target)
@@ -222,28 +106,13 @@ static int split_simulator(struct replay_options *options, int argc, char **argv
 	return i;
 }
 
-static int take_arguments(struct replay_options *options, int argc, char **argv,
-			  struct aftl_error *error)
-{
-	struct tables tables;
-	int code, at, ret = 0;
-
-	make_tables(&tables);
-	opterr = 0;
-	optind = 1;
-	while (!ret && (at = optind, code = getopt_long(argc, argv, tables.shorts, tables.longs,
-							NULL)) != -1) {
-		if (code == 1)
-			ret = add_word(options, optarg, error);
-		else if (code == ':')
-			ret = aftl_fail(error, -EINVAL, "%.40s needs a value", argv[at]);
-		else if (code == '?')
-			ret = complain_unknown(argv[at], error);
-		else
-			ret = take(options, line_of(code), optarg, error);
-	}
-	return ret;
-}
+static const struct command_line command = {
+	.name = "replay",
+	.options = options_table,
+	.count = ARRAY_SIZE(options_table),
+	.column = 28,
+	.word = add_word,
+};
 
 static int check_words(const struct replay_options *options, struct aftl_error *error)
 {
@@ -304,15 +173,18 @@ int replay_options_parse(struct replay_options *options, int argc, char **argv,
 		.threads = 32,
 		.tags = "auto",
 		.memory_bytes = 128ULL << 20,
-		.seed = 1,
+		.seed = NO_SEED,
 		.late_ns = 100000,
 		.argc = argc,
 		.argv = argv,
 	};
 	own = split_simulator(options, argc, argv);
-	ret = take_arguments(options, own, argv, error);
+	ret = command_line_parse(&command, options, own, argv, error);
 	if (ret || options->help)
 		return ret;
+	options->seed_given = options->seed != NO_SEED;
+	if (!options->seed_given)
+		options->seed = 1;
 	ret = check_words(options, error);
 	if (!ret)
 		ret = check_choices(options, error);
@@ -323,12 +195,8 @@ int replay_options_parse(struct replay_options *options, int argc, char **argv,
 	return ret;
 }
 
-#define HELP_COLUMN 28
-
 void replay_options_help(void)
 {
-	unsigned int i;
-
 	puts("Usage: approxftl replay [OPTION ...] TRACE TARGET\n"
 	     "       approxftl replay --simulate [OPTION ...] TRACE [-- OPTION-OF-SIM ...]\n"
 	     "       approxftl replay --summarise LOG\n"
@@ -336,18 +204,5 @@ void replay_options_help(void)
 	     "Issues the requests of a record file, a blktrace or any trace that \"approxftl trace\n"
 	     "formats\" lists to a block device or a file, when they are due, and tells how well it\n"
 	     "kept to the schedule.");
-	for (i = 0; i < ARRAY_SIZE(lines); i++) {
-		const struct option_line *line = &lines[i];
-		char left[64];
-
-		if (!line->name) {
-			printf("\n%s:\n", line->help);
-			continue;
-		}
-		scnprintf(left, sizeof(left), "  %c%c%c --%s%s%s",
-			  line->short_name ? '-' : ' ', line->short_name ? line->short_name : ' ',
-			  line->short_name ? ',' : ' ', line->name, line->value ? " " : "",
-			  line->value ? line->value : "");
-		printf("%-*s  %s\n", HELP_COLUMN, left, line->help);
-	}
+	command_line_help(&command);
 }

@@ -59,7 +59,7 @@ static void tell_source(const struct replay *replay)
 	stream_losses(replay->stream, stderr);
 	if (replay->options.quiet)
 		return;
-	human_time(span, survey->span_ns);
+	human_span(span, survey->span_ns);
 	human_fixed(share, scaled_ratio(survey->by_op[AFTL_OP_WRITE], survey->requests, 1000), 1,
 		    " %");
 	fprintf(stderr, "%llu requests: span %s, %s writes\n",
@@ -237,7 +237,7 @@ static void print_plan(const struct replay *replay)
 	char size[HUMAN_SIZE], span[HUMAN_SIZE];
 	unsigned int op;
 
-	human_time(span, survey->span_ns);
+	human_span(span, survey->span_ns);
 	printf("%s: %llu requests in %s\n", replay->options.trace,
 	       (unsigned long long)survey->requests, span);
 	for (op = 0; op < AFTL_OPS; op++) {
@@ -363,8 +363,8 @@ static enum exit_code verdict(const struct replay_options *options,
 	if (!options->max_lag_ns || report->header.closed_depth ||
 	    replay_report_lag(report) <= options->max_lag_ns)
 		return EXIT_DONE;
-	human_time(lag, replay_report_lag(report));
-	human_time(most, options->max_lag_ns);
+	human_span(lag, replay_report_lag(report));
+	human_span(most, options->max_lag_ns);
 	complain_of("replay", "1 %% of the requests were later than %s, --max-lag allows %s", lag,
 		    most);
 	return EXIT_NOT_VERIFIED;

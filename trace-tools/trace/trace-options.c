@@ -1,151 +1,66 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <getopt.h>
 #include <stdlib.h>
 
 #include "checked-memory.h"
+#include "command-line.h"
 #include "complain.h"
 #include "trace-options.h"
 
 enum kind {
-	KIND_COUNT = AFTL_PARAM_COUNT,
-	KIND_BYTES = AFTL_PARAM_BYTES,
-	KIND_TEXT = 64,
-	KIND_SWITCH,
-	KIND_FACTOR,
+	KIND_FACTOR = COMMAND_OTHER,
 	KIND_RULE,
-};
-
-/**
- * struct option_line - an option
- * @name: long form
- * @letter: short form, or 0
- * @verbs: that take it
- * @kind: how its value is written
- * @field: of struct trace_options
- * @value: for a person
- * @help: one phrase
- */
-struct option_line {
-	const char *name;
-	char letter;
-	u32 verbs;
-	enum kind kind;
-	size_t field;
-	const char *value;
-	const char *help;
 };
 
 #define FIELD(name) offsetof(struct trace_options, name)
 #define READING (VERB_INFO | VERB_CONVERT | VERB_PAIR | VERB_TAG)
 #define WRITING (VERB_CONVERT | VERB_TAG)
 
-static const struct option_line lines[] = {
-	{ "from", 'f', READING, KIND_TEXT, FIELD(from), "FORMAT",
-	  "the format of the source, instead of finding out" },
-	{ "to", 't', VERB_CONVERT, KIND_TEXT, FIELD(to), "FORMAT",
-	  "the format to write; default by the name of the file" },
-	{ "time-unit", 0, READING, KIND_TEXT, FIELD(time_unit), "UNIT",
-	  "of the source's times: s, ms, us, ns or 100ns" },
-	{ "offset-unit", 0, READING, KIND_TEXT, FIELD(offset_unit), "UNIT",
-	  "of offsets in CSV: bytes, sectors or a number of bytes" },
-	{ "columns", 0, READING, KIND_TEXT, FIELD(columns), "MAP",
-	  "of CSV, as time=1,op=2,offset=3,bytes=4; of blkparse, the text of its -f" },
-	{ "device", 0, READING, KIND_TEXT, FIELD(device), "MAJ:MIN",
-	  "of a capture of several devices: the one that counts, or all" },
-	{ "from-issue", 0, READING, KIND_SWITCH, FIELD(from_issue), NULL,
-	  "requests begin when they are issued (D), not when queued (Q)" },
-	{ "strict", 0, READING, KIND_SWITCH, FIELD(strict), NULL,
-	  "fail at the first line or byte that is not understood" },
-	{ "dropped", 0, READING, KIND_TEXT, FIELD(dropped), "FILE",
-	  "list everything that was not understood" },
-	{ "rebase", 0, WRITING, KIND_SWITCH, FIELD(rebase), NULL,
-	  "times count from the first request (default)" },
-	{ "keep-time", 0, WRITING, KIND_SWITCH, FIELD(keep_time), NULL,
-	  "times as in the source" },
-	{ "scale-lba", 0, WRITING, KIND_FACTOR, FIELD(scale_lba), "X",
-	  "multiply offsets by X, in steps of 4 KiB" },
-	{ "fold", 0, WRITING, KIND_BYTES, FIELD(fold_bytes), "SIZE",
-	  "addresses beyond SIZE begin again at 0" },
-	{ "sample", 0, WRITING, KIND_TEXT, FIELD(sample), "SEED:RATIO",
-	  "keep only requests to that share of all MiB of addresses" },
-	{ "device-bytes", 0, WRITING, KIND_BYTES, FIELD(device_bytes), "SIZE",
-	  "of the device; requests beyond it are an error" },
-	{ "rule", 'r', VERB_TAG, KIND_RULE, 0, "RULE",
-	  "CLASS:TERM,TERM...; the first rule that fits a write decides" },
-	{ "seed", 0, VERB_TAG, KIND_COUNT, FIELD(seed), "N",
-	  "of the shares in rules (default 1)" },
-	{ "requests", 0, VERB_PAIR, KIND_TEXT, FIELD(requests), "FILE",
-	  "a line of CSV for each request" },
-	{ "json", 0, READING | VERB_FIX | VERB_FORMATS, KIND_TEXT, FIELD(json), "FILE",
-	  "the result as JSON, - for standard output" },
-	{ "force", 0, WRITING | VERB_FIX, KIND_SWITCH, FIELD(force), NULL,
-	  "replace a file that is there" },
-	{ "quiet", 'q', READING | VERB_FIX, KIND_SWITCH, FIELD(quiet), NULL,
-	  "no progress, and no remarks" },
-	{ "help", 'h', ~0U, KIND_SWITCH, FIELD(help), NULL, "print this" },
+#define SWITCH(users, letter, name, field, help) \
+	{ name, letter, COMMAND_SWITCH, FIELD(field), NULL, help, 0, 0, users }
+#define TEXT(users, letter, name, field, value, help) \
+	{ name, letter, COMMAND_TEXT, FIELD(field), value, help, 0, 0, users }
+#define NUMBER(users, name, kind, field, value, help) \
+	{ name, 0, kind, FIELD(field), value, help, 0, 0, users }
+
+static const struct command_option options_table[] = {
+	TEXT(READING, 'f', "from", from, "FORMAT",
+	     "the format of the source, instead of finding out"),
+	TEXT(VERB_CONVERT, 't', "to", to, "FORMAT",
+	     "the format to write; default by the name of the file"),
+	TEXT(READING, 0, "time-unit", time_unit, "UNIT",
+	     "of the source's times: s, ms, us, ns or 100ns"),
+	TEXT(READING, 0, "offset-unit", offset_unit, "UNIT",
+	     "of offsets in CSV: bytes, sectors or a number of bytes"),
+	TEXT(READING, 0, "columns", columns, "MAP",
+	     "of CSV, as time=1,op=2,offset=3,bytes=4; of blkparse, the text of its -f"),
+	TEXT(READING, 0, "device", device, "MAJ:MIN",
+	     "of a capture of several devices: the one that counts, or all"),
+	SWITCH(READING, 0, "from-issue", from_issue,
+	       "requests begin when they are issued (D), not when queued (Q)"),
+	SWITCH(READING, 0, "strict", strict,
+	       "fail at the first line or byte that is not understood"),
+	TEXT(READING, 0, "dropped", dropped, "FILE", "list everything that was not understood"),
+	SWITCH(WRITING, 0, "rebase", rebase, "times count from the first request (default)"),
+	SWITCH(WRITING, 0, "keep-time", keep_time, "times as in the source"),
+	NUMBER(WRITING, "scale-lba", KIND_FACTOR, scale_lba, "X",
+	       "multiply offsets by X, in steps of 4 KiB"),
+	NUMBER(WRITING, "fold", AFTL_PARAM_BYTES, fold_bytes, "SIZE",
+	       "addresses beyond SIZE begin again at 0"),
+	TEXT(WRITING, 0, "sample", sample, "SEED:RATIO",
+	     "keep only requests to that share of all MiB of addresses"),
+	NUMBER(WRITING, "device-bytes", AFTL_PARAM_BYTES, device_bytes, "SIZE",
+	       "of the device; requests beyond it are an error"),
+	{ "rule", 'r', KIND_RULE, 0, "RULE",
+	  "CLASS:TERM,TERM...; the first rule that fits a write decides", 0, 0, VERB_TAG },
+	NUMBER(VERB_TAG, "seed", AFTL_PARAM_COUNT, seed, "N",
+	       "of the shares in rules (default 1)"),
+	TEXT(VERB_PAIR, 0, "requests", requests, "FILE", "a line of CSV for each request"),
+	TEXT(READING | VERB_FIX | VERB_FORMATS, 0, "json", json, "FILE",
+	     "the result as JSON, - for standard output"),
+	SWITCH(WRITING | VERB_FIX, 0, "force", force, "replace a file that is there"),
+	SWITCH(READING | VERB_FIX, 'q', "quiet", quiet, "no progress, and no remarks"),
+	SWITCH(~0U, 'h', "help", help, "print this"),
 };
-
-#define FIRST_CODE 256
-
-struct tables {
-	struct option longs[ARRAY_SIZE(lines) + 1];
-	char shorts[2 * ARRAY_SIZE(lines) + 3];
-};
-
-/* "-": words stay where they are, ":": a missing value is told from an unknown option. */
-static void make_tables(struct tables *tables, u32 verb)
-{
-	unsigned int i, count = 0;
-	size_t used = 2;
-
-	*tables = (struct tables){ .shorts = "-:" };
-	for (i = 0; i < ARRAY_SIZE(lines); i++) {
-		bool value = lines[i].kind != KIND_SWITCH;
-
-		if (!(lines[i].verbs & verb))
-			continue;
-		tables->longs[count++] = (struct option){ lines[i].name, value, NULL,
-							  (int)i + FIRST_CODE };
-		if (!lines[i].letter)
-			continue;
-		tables->shorts[used++] = lines[i].letter;
-		if (value)
-			tables->shorts[used++] = ':';
-	}
-}
-
-static const struct option_line *line_of(int code)
-{
-	unsigned int i;
-
-	if (code >= FIRST_CODE)
-		return &lines[code - FIRST_CODE];
-	for (i = 0; lines[i].letter != code; i++)
-		;
-	return &lines[i];
-}
-
-static int complain_unknown(const char *argument, const char *name, u32 verb,
-			    struct aftl_error *error)
-{
-	const char *names[ARRAY_SIZE(lines) + 1] = { NULL };
-	unsigned int i, count = 0;
-	const char *meant = NULL;
-	char wrong[40];
-
-	for (i = 0; i < ARRAY_SIZE(lines); i++)
-		if (lines[i].verbs & verb)
-			names[count++] = lines[i].name;
-	scnprintf(wrong, sizeof(wrong), "%.*s", (int)strcspn(argument, "="), argument);
-	if (!strncmp(wrong, "--", 2))
-		meant = closest_word(wrong + 2, names);
-	if (meant)
-		return aftl_fail(error, -EINVAL, "unknown option \"%s\"; did you mean --%s?", wrong,
-				 meant);
-	return aftl_fail(error, -EINVAL,
-			 "unknown option \"%s\"; \"approxftl trace %s --help\" lists the options",
-			 wrong, name);
-}
 
 /* A factor between a millionth and a million. */
 static bool parse_factor(const char *text, u64 *value)
@@ -156,18 +71,11 @@ static bool parse_factor(const char *text, u64 *value)
 	       *value <= TRACE_SCALE_ONE * TRACE_SCALE_ONE;
 }
 
-static int set_number(u64 *value, const struct option_line *line, const char *text,
-		      struct aftl_error *error)
+static int set_factor(u64 *value, const char *name, const char *text, struct aftl_error *error)
 {
-	struct aftl_error cause;
-
-	if (line->kind == KIND_FACTOR)
-		return parse_factor(text, value) ? 0 :
-			aftl_fail(error, -EINVAL, "--%s: \"%.40s\" is no factor such as 0.5",
-				  line->name, text);
-	if (aftl_parse_value((enum aftl_param_type)line->kind, NULL, text, value, &cause))
-		return aftl_fail(error, -EINVAL, "--%s: %.190s", line->name, cause.text);
-	return 0;
+	if (parse_factor(text, value))
+		return 0;
+	return aftl_fail(error, -EINVAL, "--%s: \"%.40s\" is no factor such as 0.5", name, text);
 }
 
 static void add_rule(struct trace_options *options, const char *rule)
@@ -177,57 +85,55 @@ static void add_rule(struct trace_options *options, const char *rule)
 	options->rules[options->rule_count++] = rule;
 }
 
-static int take(struct trace_options *options, const struct option_line *line, const char *value,
-		struct aftl_error *error)
+static int take_other(void *fields, const struct command_option *option, const char *value,
+		      struct aftl_error *error)
 {
-	char *field = (char *)options + line->field;
-
-	switch (line->kind) {
-	case KIND_SWITCH:
-		*(bool *)field = true;
-		return 0;
-	case KIND_TEXT:
-		*(const char **)field = value;
-		return 0;
-	case KIND_RULE:
-		add_rule(options, value);
-		return 0;
-	default:
-		return set_number((u64 *)field, line, value, error);
-	}
+	if (option->kind == KIND_FACTOR)
+		return set_factor((u64 *)((char *)fields + option->field), option->name, value,
+				  error);
+	add_rule(fields, value);
+	return 0;
 }
 
-static void add_word(struct trace_options *options, const char *word)
+static int add_word(void *fields, const char *word, struct aftl_error *error __maybe_unused)
 {
+	struct trace_options *options = fields;
+
 	options->words = memory_grown(options->words, options->word_count + 1,
 				      sizeof(*options->words));
 	options->words[options->word_count++] = word;
+	return 0;
+}
+
+static bool takes(const struct command_line *line, const struct command_option *option)
+{
+	return option->users & *(const enum trace_verb_bit *)line->context;
+}
+
+static struct command_line command_of(const enum trace_verb_bit *verb, const char *name)
+{
+	return (struct command_line){
+		.name = name,
+		.options = options_table,
+		.count = ARRAY_SIZE(options_table),
+		.column = 28,
+		.context = verb,
+		.takes = takes,
+		.word = add_word,
+		.other = take_other,
+	};
 }
 
 int trace_options_parse(struct trace_options *options, enum trace_verb_bit verb, int argc,
 			char **argv, struct aftl_error *error)
 {
-	struct tables tables;
-	int code, at, ret = 0;
+	struct command_line line;
+	char name[32];
 
+	scnprintf(name, sizeof(name), "trace %s", argv[0]);
+	line = command_of(&verb, name);
 	*options = (struct trace_options){ .seed = 1, .argc = argc, .argv = argv };
-	make_tables(&tables, verb);
-	opterr = 0;
-	optind = 1;
-	while (!ret && (at = optind, code = getopt_long(argc, argv, tables.shorts, tables.longs,
-							NULL)) != -1) {
-		if (code == 1)
-			add_word(options, optarg);
-		else if (code == ':')
-			ret = aftl_fail(error, -EINVAL, "%.40s needs a value", argv[at]);
-		else if (code == '?')
-			ret = complain_unknown(argv[at], argv[0], verb, error);
-		else
-			ret = take(options, line_of(code), optarg, error);
-	}
-	for (; !ret && optind < argc; optind++)
-		add_word(options, argv[optind]);
-	return ret;
+	return command_line_parse(&line, options, argc, argv, error);
 }
 
 void trace_options_free(struct trace_options *options)
@@ -236,24 +142,12 @@ void trace_options_free(struct trace_options *options)
 	free(options->rules);
 }
 
-#define HELP_COLUMN 28
-
 void trace_options_help(enum trace_verb_bit verb)
 {
-	unsigned int i;
+	struct command_line line = command_of(&verb, "");
 
 	puts("\nOptions:");
-	for (i = 0; i < ARRAY_SIZE(lines); i++) {
-		const struct option_line *line = &lines[i];
-		char left[64];
-
-		if (!(line->verbs & verb))
-			continue;
-		scnprintf(left, sizeof(left), "  %c%c%c --%s%s%s", line->letter ? '-' : ' ',
-			  line->letter ? line->letter : ' ', line->letter ? ',' : ' ', line->name,
-			  line->value ? " " : "", line->value ? line->value : "");
-		printf("%-*s  %s\n", HELP_COLUMN, left, line->help);
-	}
+	command_line_help(&line);
 }
 
 struct unit {

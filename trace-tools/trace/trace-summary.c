@@ -375,7 +375,7 @@ void trace_summary_text(FILE *out, const struct trace_summary *summary,
 	struct text_table table;
 	char text[HUMAN_SIZE];
 
-	human_time(text, summary->last_ns - summary->first_ns);
+	human_span(text, summary->last_ns - summary->first_ns);
 	fprintf(out, "span %s, ", text);
 	human_bytes(text, summary->end);
 	fprintf(out, "addresses up to %s, streams %u\n", text, trace_summary_streams(summary));

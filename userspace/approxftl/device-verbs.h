@@ -18,6 +18,7 @@
 /**
  * struct device_options - the command line of one of these verbs
  * @verb: its name
+ * @rules: what it takes
  * @json: answer as JSON
  * @help: explain the verb
  * @dry_run: ask nothing of the kernel
@@ -46,6 +47,7 @@
  */
 struct device_options {
 	const char *verb;
+	const struct device_verb *rules;
 	bool json;
 	bool help;
 	bool dry_run;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <string.h>
+
 #include "human-units.h"
 
 void human_scaled(char text[HUMAN_SIZE], u64 value, u64 unit, const char *name)
@@ -26,6 +28,16 @@ void human_time(char text[HUMAN_SIZE], u64 ns)
 		human_scaled(text, ns, 1000000, "ms");
 	else
 		human_scaled(text, ns, 1000000000, "s ");
+}
+
+void human_span(char text[HUMAN_SIZE], u64 ns)
+{
+	size_t last;
+
+	human_time(text, ns);
+	last = strlen(text) - 1;
+	if (text[last] == ' ')
+		text[last] = '\0';
 }
 
 void human_bytes(char text[HUMAN_SIZE], u64 bytes)

@@ -13,6 +13,10 @@
 void human_scaled(char text[HUMAN_SIZE], u64 value, u64 unit, const char *name);
 
 void human_time(char text[HUMAN_SIZE], u64 ns);
+
+/* The same for a sentence: no blank where the unit is one letter. */
+void human_span(char text[HUMAN_SIZE], u64 ns);
+
 void human_bytes(char text[HUMAN_SIZE], u64 bytes);
 
 /* @value / 10^@decimals, followed by @end. */

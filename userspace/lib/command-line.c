@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <getopt.h>
+#include <stdio.h>
+
+#include "command-line.h"
+#include "complain.h"
+
+#define FIRST_CODE 256
+
+struct tables {
+	struct option longs[COMMAND_OPTIONS + 1];
+	char shorts[2 * COMMAND_OPTIONS + 3];
+};
+
+static bool has_option(const struct command_line *line, const struct command_option *option)
+{
+	return option->name && (!line->takes || line->takes(line, option));
+}
+
+/* "-": words stay where they are, ":": a missing value is told from an unknown option. */
+static void make_tables(struct tables *tables, const struct command_line *line)
+{
+	unsigned int i, count = 0;
+	size_t used = 2;
+
+	*tables = (struct tables){ .shorts = "-:" };
+	for (i = 0; i < line->count; i++) {
+		const struct command_option *option = &line->options[i];
+		bool value = option->kind != COMMAND_SWITCH;
+
+		if (!has_option(line, option))
+			continue;
+		tables->longs[count++] = (struct option){ option->name, value, NULL,
+							  (int)i + FIRST_CODE };
+		if (!option->letter)
+			continue;
+		tables->shorts[used++] = option->letter;
+		if (value)
+			tables->shorts[used++] = ':';
+	}
+}
+
+static const struct command_option *find_option(const struct command_line *line, int code)
+{
+	unsigned int i;
+
+	if (code >= FIRST_CODE)
+		return &line->options[code - FIRST_CODE];
+	for (i = 0; line->options[i].letter != code || !has_option(line, &line->options[i]); i++)
+		;
+	return &line->options[i];
+}
+
+/* What the long option @wrong was meant to be; NULL if nobody can tell. */
+static const char *meant_option(const struct command_line *line, const char *wrong)
+{
+	const char *names[COMMAND_OPTIONS + 1] = { NULL };
+	unsigned int i, count = 0;
+
+	if (strncmp(wrong, "--", 2) != 0)
+		return NULL;
+	for (i = 0; i < line->count; i++)
+		if (has_option(line, &line->options[i]))
+			names[count++] = line->options[i].name;
+	return closest_word(wrong + 2, names);
+}
+
+static int complain_unknown(const struct command_line *line, const char *argument,
+			    struct aftl_error *error)
+{
+	const char *meant;
+	char wrong[40];
+
+	scnprintf(wrong, sizeof(wrong), "%.*s", (int)strcspn(argument, "="), argument);
+	meant = meant_option(line, wrong);
+	if (meant)
+		return aftl_fail(error, -EINVAL, "unknown option \"%s\"; did you mean --%s?", wrong,
+				 meant);
+	return aftl_fail(error, -EINVAL,
+			 "unknown option \"%s\"; \"approxftl %s --help\" lists the options", wrong,
+			 line->name);
+}
+
+static int set_number(u64 *value, const struct command_option *option, const char *text,
+		      struct aftl_error *error)
+{
+	struct aftl_error cause;
+
+	if (aftl_parse_value((enum aftl_param_type)option->kind, NULL, text, value, &cause))
+		return aftl_fail(error, -EINVAL, "--%s: %.190s", option->name, cause.text);
+	if (option->most && (*value < option->least || *value > option->most))
+		return aftl_fail(error, -EINVAL, "--%s: %.40s is out of range", option->name, text);
+	return 0;
+}
+
+static int take(const struct command_line *line, void *fields,
+		const struct command_option *option, const char *value, struct aftl_error *error)
+{
+	char *field = (char *)fields + option->field;
+
+	if (option->kind >= COMMAND_OTHER)
+		return line->other(fields, option, value, error);
+	if (option->kind == COMMAND_SWITCH)
+		*(bool *)field = true;
+	else if (option->kind == COMMAND_TEXT)
+		*(const char **)field = value;
+	else
+		return set_number((u64 *)field, option, value, error);
+	return 0;
+}
+
+int command_line_parse(const struct command_line *line, void *fields, int argc, char **argv,
+		       struct aftl_error *error)
+{
+	struct tables tables;
+	int code, at, ret = 0;
+
+	make_tables(&tables, line);
+	opterr = 0;
+	optind = 1;
+	while (!ret && (at = optind, code = getopt_long(argc, argv, tables.shorts, tables.longs,
+							NULL)) != -1) {
+		if (code == 1)
+			ret = line->word(fields, optarg, error);
+		else if (code == ':')
+			ret = aftl_fail(error, -EINVAL, "%.40s needs a value", argv[at]);
+		else if (code == '?')
+			ret = complain_unknown(line, argv[at], error);
+		else
+			ret = take(line, fields, find_option(line, code), optarg, error);
+	}
+	for (; !ret && optind < argc; optind++)
+		ret = line->word(fields, argv[optind], error);
+	return ret;
+}
+
+static void print_option(const struct command_line *line, const struct command_option *option)
+{
+	bool letter = option->letter;
+	char left[64];
+
+	scnprintf(left, sizeof(left), "  %c%c%c --%s%s%s", letter ? '-' : ' ',
+		  letter ? option->letter : ' ', letter ? ',' : ' ', option->name,
+		  option->value ? " " : "", option->value ? option->value : "");
+	printf("%-*s  %s\n", (int)line->column, left, option->help);
+}
+
+void command_line_help(const struct command_line *line)
+{
+	unsigned int i;
+
+	for (i = 0; i < line->count; i++) {
+		if (!line->options[i].name)
+			printf("\n%s:\n", line->options[i].help);
+		else if (has_option(line, &line->options[i]))
+			print_option(line, &line->options[i]);
+	}
+}
