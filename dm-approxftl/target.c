@@ -339,20 +339,34 @@ static void drop_source(struct aftl_target *target)
 /* The volume is on the medium: what the old table had of it is closed first. */
 static int open_volume(struct aftl_target *target, struct aftl_error *error)
 {
-	int ret = check_sharing(target, error);
-
-	if (ret || target->disk)
-		return ret;
+	if (target->disk)
+		return 0;
 	drop_source(target);
 	return aftl_disk_open(&target->disk, &target->options, target->below->bdev, error);
 }
 
+/*
+ * What concerns other targets. The rest may wait for I/O of the device below; if that is one
+ * of ours, its table needs the lock, too, to be resumed.
+ */
+static int settle_with_others(struct aftl_target *target, struct aftl_error *error)
+{
+	int ret;
+
+	mutex_lock(&targets_lock);
+	inherit(target);
+	ret = check_sharing(target, error);
+	mutex_unlock(&targets_lock);
+	return ret;
+}
+
 static int get_disk(struct aftl_target *target, struct aftl_error *error)
 {
-	int ret = 0;
+	int ret = settle_with_others(target, error);
 
 	lockdep_assert_held(&target->gate);
-	inherit(target);
+	if (ret)
+		return ret;
 	if (target->source && same_device(&target->options, target->source)) {
 		swap(target->disk, target->source);
 		target->disk->scale = target->options.scale;
@@ -373,13 +387,11 @@ static int target_preresume(struct dm_target *ti)
 	struct aftl_error error;
 	int ret;
 
-	mutex_lock(&targets_lock);
 	mutex_lock(&target->gate);
 	ret = get_disk(target, &error);
 	if (!ret)
 		ret = aftl_disk_begin(target->disk, &error);
 	mutex_unlock(&target->gate);
-	mutex_unlock(&targets_lock);
 	memalloc_noio_restore(flags);
 	if (ret)
 		DMERR("%s: %s", dm_table_device_name(ti->table), error.text);

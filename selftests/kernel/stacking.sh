@@ -40,6 +40,21 @@ below_crypt()
 		[ "$below" -eq 0 ]
 }
 
+# One of ours on another one that is suspended: it waits for it, and does not keep it from
+# being resumed.
+on_one_of_ours()
+{
+	# shellcheck disable=SC2086 # words
+	create aftl-below ram $small && create aftl-above /dev/mapper/aftl-below channels 1 chips 2 \
+		blocks 64 word_lines 2 op 35 timing off && verify aftl-above --ioengine=libaio \
+		--iodepth=16 --bs=16k --size=4m && table=$(dmsetup table aftl-above) &&
+		dmsetup remove aftl-above && dmsetup suspend aftl-below || return
+	dmsetup create aftl-above --table "$table" &
+	sleep 2
+	timeout 20 dmsetup resume aftl-below && wait $! && dmsetup remove aftl-above &&
+		dmsetup remove aftl-below
+}
+
 md()
 {
 	mdadm "$@" >"$scratch/said" 2>&1 || { sed 's/^/# /' "$scratch/said"; return 1; }
@@ -121,6 +136,7 @@ swaps()
 ktap_test_run 'below dm-linear' below_linear
 in_turn 'below dm-crypt, in sectors of 512 bytes' below_crypt
 in_turn 'below dm-crypt, in sectors of 4 KiB' below_crypt sector_size:4096
+ktap_test_run 'below another one of them, resumed in any order' on_one_of_ours
 ktap_test_run 'three of them below RAID-5; one is lost and comes back' below_raid
 ktap_test_run 'swap' swaps
 finished

@@ -327,6 +327,11 @@ def many(folder: str, count: str) -> None:
 # Who may
 
 
+def new_socket() -> int:
+    """Return one of the kind that every kernel has."""
+    return socket.socket(socket.AF_UNIX).detach()
+
+
 def refusals(folder: str, device: str) -> None:
     """What cannot be tagged is refused with the reason."""
     control = Control()
@@ -339,7 +344,7 @@ def refusals(folder: str, device: str) -> None:
     expect(errno.EBADF, 0, control.tag, 12345)
     expect(errno.EBADF, 0, control.tag, -1)
     pipe = os.pipe()
-    for fd in (os.open(folder, os.O_RDONLY), socket.socket().detach(), pipe[0], pipe[1], control.fd,
+    for fd in (os.open(folder, os.O_RDONLY), new_socket(), pipe[0], pipe[1], control.fd,
                os.open("/dev/null", os.O_RDWR), os.open(device, os.O_RDWR)):
         expect(errno.EINVAL, approx.REASON_KIND, control.tag, fd)
     must(control.stats()["files"] == 0, "something was tagged")
@@ -824,7 +829,7 @@ def fuzz_with(folder: str, count: int, fds: list[int]) -> None:
     memfd = os.memfd_create("fuzz")
     os.truncate(memfd, 1 << 20)
     fds += [open_new(f"{folder}/fuzz", size=1 << 16), memfd, pipe[0],
-            os.open(f"{folder}/fuzz", os.O_RDONLY), socket.socket().detach(), -1, 4000]
+            os.open(f"{folder}/fuzz", os.O_RDONLY), new_socket(), -1, 4000]
     # Longer than all that can be said of a device of ours, whatever room a caller claims to have.
     answer_room = mmap.mmap(-1, 1 << 24)
     address = approx.address_of(answer_room)
