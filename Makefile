@@ -190,7 +190,7 @@ bench: $(PROGRAM) ## what a simulated request costs, beside the project's bars (
 	@AFTL_BUILD=$(O) APPROXFTL=$(PROGRAM) $(PYTHON) selftests/bench/bench.py
 
 bench-kernel: ## what a request costs in the kernel, beside dm-linear and null_blk (minutes)
-	@AFTL_BUILD=$(abspath $(O)) $(PYTHON) selftests/kernel/compare-costs.py
+	@AFTL_BUILD=$(abspath $(O)) $(PYTHON) selftests/bench/bench_kernel.py
 
 bench-replay: $(PROGRAMS) ## how well a replay keeps to its schedule, beside fio (minutes)
 	@AFTL_BUILD=$(abspath $(O)) $(PYTHON) selftests/bench/bench_replay.py

@@ -433,11 +433,8 @@ static void carry_out(struct aftl_dev *dev, struct aftl_dev_op *op)
 		return;
 	}
 	error = note(dev, op);
-	if (error) {
+	if (error)
 		aftl_bdev_fail(&dev->device, error);
-		DMERR_LIMIT("%pg: the volume cannot be written; nothing is durable any more",
-			    dev->device.bdev);
-	}
 	op_done(op);
 }
 

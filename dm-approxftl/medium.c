@@ -4,6 +4,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "approxftl.h"
 #include "medium.h"
 
 /* Bios that can always be had, sooner or later. */
@@ -40,11 +41,15 @@ static void count_write(struct aftl_bdev *device)
 void aftl_bdev_fail(struct aftl_bdev *device, int error)
 {
 	unsigned long flags;
+	bool first;
 
 	spin_lock_irqsave(&device->lock, flags);
-	if (!device->error)
+	first = !device->error;
+	if (first)
 		WRITE_ONCE(device->error, error);
 	spin_unlock_irqrestore(&device->lock, flags);
+	if (first)
+		DMERR("%pg: error %d; writes fail from now on", device->bdev, error);
 }
 
 static void write_over(struct aftl_bdev *device)

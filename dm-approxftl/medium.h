@@ -53,7 +53,7 @@ struct aftl_bdev_io {
 
 int __must_check aftl_bdev_init(struct aftl_bdev *device, struct block_device *bdev);
 
-/* From now on nothing is durable any more. */
+/* From now on nothing is durable any more; the first time says so in the log. */
 void aftl_bdev_fail(struct aftl_bdev *device, int error);
 
 /* Waits for what is under way. */

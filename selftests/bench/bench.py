@@ -13,7 +13,6 @@ machine that slows down slows all of them.
 
 from __future__ import annotations
 
-import argparse
 import functools
 import json
 import os
@@ -28,9 +27,8 @@ from pathlib import Path
 from typing import Any
 
 from bars import Bar, put_bars, put_columns
+from benchmark import BUILD, exit_status, need, options, put_result
 
-TOP = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build"))
 BINARY = Path(os.environ.get("APPROXFTL", BUILD / "approxftl")).absolute()
 
 Json = dict[str, Any]
@@ -293,18 +291,14 @@ def tell_terminal(text: str) -> None:
 
 def main() -> int:
     """Entry point."""
-    parser = argparse.ArgumentParser(description="Cost of simulated requests.")
+    parser = options("Cost of simulated requests.", "bench.json")
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="rounds (3)")
     parser.add_argument("--scale", type=float, default=1.0, metavar="X",
                         help="times the requests (1)")
     parser.add_argument("--only", default="", metavar="TEXT",
                         help="measure the cases with this in their name, and compare nothing")
-    parser.add_argument("--json", type=Path, default=BUILD / "bench.json", metavar="FILE",
-                        help="results (bench.json in the build directory)")
-    parser.add_argument("--strict", action="store_true", help="a missed bar is a failure")
     args = parser.parse_args()
-    if not BINARY.is_file():
-        sys.exit(f"bench: {BINARY} does not exist: make all")
+    need(BINARY)
     cases = {n: c for n, c in make_cases(args.scale).items() if args.only in n}
     if not cases:
         sys.exit(f'bench: no case has "{args.only}" in its name')
@@ -312,7 +306,14 @@ def main() -> int:
     bars = [] if args.only else make_bars(cases)
     costs = {} if args.only else {size: policy_costs(cases, size) for size in SHAPES}
     version = next(iter(cases.values())).samples[0].result["tool"]["version"]
-    args.json.write_text(json.dumps({
+    if args.only:
+        put_columns([("case", "us/request", "M/CPU-s")] + [
+            (c.name, f"{c.us_per_request:.3f}", f"{c.per_second / 1e6:.2f}")
+            for c in cases.values()])
+    else:
+        put_tables(cases, bars)
+    print(f"\napproxftl {version} on {processor()}")
+    put_result(args.json, {
         "approxftl_bench_format": FORMAT,
         "version": version,
         "machine": {"cpu": processor(), "cpus": os.cpu_count(), "system": platform.platform()},
@@ -321,15 +322,8 @@ def main() -> int:
         "cases": [case.as_json() for case in cases.values()],
         "policy_cost_to_baseline": costs,
         "bars": [bar.as_json() for bar in bars],
-    }, indent=1) + "\n")
-    if args.only:
-        put_columns([("case", "us/request", "M/CPU-s")] + [
-            (c.name, f"{c.us_per_request:.3f}", f"{c.per_second / 1e6:.2f}")
-            for c in cases.values()])
-    else:
-        put_tables(cases, bars)
-    print(f"\napproxftl {version} on {processor()}; all numbers: {args.json}")
-    return 1 if args.strict and not all(bar.met for bar in bars) else 0
+    })
+    return exit_status(args, met=all(bar.met for bar in bars))
 
 
 if __name__ == "__main__":

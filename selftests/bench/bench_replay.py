@@ -19,8 +19,6 @@ fio reads the requests as a blktrace; its own format has milliseconds, or drops 
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import re
 import statistics
@@ -32,10 +30,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bars import put_columns
+from bars import Bar, put_bars, put_columns
+from benchmark import BUILD, exit_status, guest_says, need, options, put_result
 
-TOP = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
 PROGRAM = BUILD / "approxftl"
 
 RATE = 20000
@@ -98,9 +95,8 @@ class Figures:
     issued: float
 
     @classmethod
-    def of(cls, place: str, line: str) -> Figures:
+    def of(cls, place: str, tool: str, *numbers: str) -> Figures:
         """Read Row.line()."""
-        tool, *numbers = line.split()
         return cls(place, tool, *(float(number) for number in numbers))
 
 
@@ -204,14 +200,10 @@ def boot(requests: int) -> list[Figures]:
     """Measure in the lab."""
     sleep_program()  # the guest need not have a compiler, and cannot write here
     command = f"python3 selftests/bench/bench_replay.py --guest --requests {requests}"
-    done = subprocess.run(
-        [TOP / "selftests/vm/run", "--lab", "--timeout", "900", "--cmd", command],
-        stdout=subprocess.PIPE, text=True, check=False)
-    lines = [line.removeprefix("# fidelity ") for line in done.stdout.splitlines()
-             if line.startswith("# fidelity ")]
-    if len(lines) != len(TOOLS):
-        sys.exit(f"bench: the guest measured nothing\n{done.stdout}")
-    return [Figures.of("null_blk in the lab", line) for line in lines]
+    said = guest_says("fidelity", command, "--lab")
+    if len(said) != len(TOOLS):
+        sys.exit(f"bench: the guest measured {len(said)} of {len(TOOLS)} tools")
+    return [Figures.of("null_blk in the lab", *words) for words in said]
 
 
 def logged_us(tool: str, place: Path) -> list[float]:
@@ -233,13 +225,13 @@ def measure_here(requests: int) -> list[Figures]:
         disk.write_bytes(bytes(DISK_BYTES))  # not while it is measured
         wanted = make_requests(place / "requests.aft", requests)
         write_blktrace(place / "requests.blktrace", wanted)
-        found.append(Figures.of("file in memory, here", sleeps(requests).line()))
+        found.append(Figures.of("file in memory, here", *sleeps(requests).line().split()))
         for tool, command in commands(place, str(disk), place / "log").items():
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
             issued = logged_us(tool, place)
             span_s = (issued[-1] - issued[0]) / 1e6
             row = Row("", tool, align(wanted, issued), span_s)
-            found.append(Figures.of("file in memory, here", row.line()))
+            found.append(Figures.of("file in memory, here", *row.line().split()))
     return found
 
 
@@ -257,39 +249,41 @@ def put_table(rows: Sequence[Figures], span_s: float) -> None:
     put_columns(lines, left=2)
 
 
+def make_bars(rows: Sequence[Figures]) -> list[Bar]:
+    """Compare with the bar: in the lab only, whose timers allow it."""
+    judged = [1 - row.late for row in rows if row.tool == "approxftl" and "lab" in row.place]
+    return [Bar(f"within {LATE_US} us in the lab", 100 * statistics.median(judged),
+                100 * LEAST_SHARE, "%")] if judged else []
+
+
 def main() -> int:
     """Entry point."""
-    parser = argparse.ArgumentParser(description="Fidelity of replays.")
+    parser = options("Fidelity of replays.", "bench-replay.json")
     parser.add_argument("--guest", action="store_true", help="measure on null_blk, now")
     parser.add_argument("--requests", type=int, default=20000, metavar="N", help="(20000)")
     parser.add_argument("--rounds", type=int, default=3, metavar="N",
                         help="on this machine (3); 0 leaves it out")
     parser.add_argument("--boots", type=int, default=1, metavar="N",
                         help="of the lab (1); 0 leaves it out")
-    parser.add_argument("--json", type=Path, default=BUILD / "bench-replay.json", metavar="FILE",
-                        help="results (bench-replay.json in the build directory)")
-    parser.add_argument("--strict", action="store_true", help="a missed bar is a failure")
     args = parser.parse_args()
-    if not PROGRAM.with_name("approxftl-replay").is_file():
-        sys.exit(f"bench: {PROGRAM}-replay does not exist: make all")
+    need(PROGRAM.with_name("approxftl-replay"))
     if args.guest:
         measure_guest(args.requests)
         return 0
     rows = [row for _ in range(args.boots) for row in boot(args.requests)]
     rows += [row for _ in range(args.rounds) for row in measure_here(args.requests)]
     put_table(rows, args.requests / RATE)
-    judged = [1 - row.late for row in rows if row.tool == "approxftl" and "lab" in row.place]
-    met = not judged or statistics.median(judged) >= LEAST_SHARE
-    if judged:
-        print(f"bar: {LEAST_SHARE:.0%} within {LATE_US} us in the lab, whose timers allow it: "
-              f"{'met' if met else 'missed'}")
-    args.json.write_text(json.dumps({
-        "approxftl_bench_replay_format": [1, 0],
+    bars = make_bars(rows)
+    if bars:
+        put_bars(bars)
+    put_result(args.json, {
+        "approxftl_bench_replay_format": [1, 1],
         "requests": args.requests,
         "rate_per_s": RATE,
         "rows": [vars(row) for row in rows],
-    }, indent=1) + "\n")
-    return 1 if args.strict and not met else 0
+        "bars": [bar.as_json() for bar in bars],
+    })
+    return exit_status(args, met=all(bar.met for bar in bars))
 
 
 if __name__ == "__main__":

@@ -11,8 +11,6 @@ interleaved, so that a machine that slows down slows all of them.
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import platform
 import shutil
@@ -28,10 +26,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from bars import Bar, put_bars, put_columns
+from benchmark import BUILD, exit_status, need, options, put_result
 
-TOP = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build"))
-BINARY = (BUILD / "approxftl-trace").absolute()
+BINARY = BUILD / "approxftl-trace"
 
 Json = dict[str, Any]
 
@@ -195,16 +192,12 @@ def put_tables(cases: Sequence[Case], bars: Sequence[Bar]) -> None:
 
 def main() -> int:
     """Entry point."""
-    parser = argparse.ArgumentParser(description="Cost of reading traces.")
+    parser = options("Cost of reading traces.", "bench-trace.json")
     parser.add_argument("--rounds", type=int, default=5, metavar="N", help="rounds (5)")
     parser.add_argument("--scale", type=float, default=1.0, metavar="X",
                         help="times the requests (1)")
-    parser.add_argument("--json", type=Path, default=BUILD / "bench-trace.json", metavar="FILE",
-                        help="results (bench-trace.json in the build directory)")
-    parser.add_argument("--strict", action="store_true", help="a missed bar is a failure")
     args = parser.parse_args()
-    if not BINARY.is_file():
-        sys.exit(f"bench: {BINARY} does not exist: make all")
+    need(BINARY)
     with tempfile.TemporaryDirectory() as directory:
         # In a process of its own: what it needed would count as its children's peak.
         with ProcessPoolExecutor(1) as pool:
@@ -213,17 +206,16 @@ def main() -> int:
             for case in cases:
                 case.measure()
     bars = make_bars(cases)
-    args.json.write_text(json.dumps({
+    put_tables(cases, bars)
+    put_result(args.json, {
         "approxftl_bench_format": FORMAT,
         "machine": {"cpus": os.cpu_count(), "system": platform.platform()},
         "rounds": args.rounds,
         "scale": args.scale,
         "cases": [case.as_json() for case in cases],
         "bars": [bar.as_json() for bar in bars],
-    }, indent=1) + "\n")
-    put_tables(cases, bars)
-    print(f"\nall numbers: {args.json}")
-    return 1 if args.strict and not all(bar.met for bar in bars) else 0
+    })
+    return exit_status(args, met=all(bar.met for bar in bars))
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ def test_tiny_run_tells_of_both_and_of_the_machine(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     document = json.loads(result.read_text())
-    assert document["approxftl_bench_replay_format"] == [1, 0]
+    assert document["approxftl_bench_replay_format"] == [1, 1]
     timer, ours, fio = document["rows"]
     assert (timer["tool"], ours["tool"], fio["tool"]) == ("timer", "approxftl", "fio")
     assert timer["issued"] == 200

@@ -4,7 +4,7 @@
 
 blocks.py load DEVICE JOURNAL OPERATIONS SEED [LOG [FLUSHES]]
 blocks.py check DEVICE JOURNAL [MARK|-]
-blocks.py race DEVICE SECONDS
+blocks.py race DEVICE ROUNDS
 
 "load" fills the device, and then writes, discards, zeroes and flushes in several threads, all
 direct. JOURNAL says what was begun and, after each flush or forced write that has returned,
@@ -13,7 +13,7 @@ device of dm-log-writes. To 84 other operations there are FLUSHES flushes, 3 if 
 and as many forced writes. "check" compares a device with the journal up to MARK or its end: each
 block must hold what was covered, or something that was begun later. With "-" it does so for each
 line of standard input that is a mark, and answers "sound" or what is wrong, in one line. "race"
-fills the device again and again while others read: a block is itself, however old.
+fills the device so many times while others read: a block is itself, however old.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ import struct
 import subprocess
 import sys
 import threading
-import time
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -286,12 +285,12 @@ def check_once(path: str, journal: str, last_mark: int) -> None:
         raise SystemExit("\n".join(faults))
 
 
-def read_until(path: str, end: float, strangers: list[str], draw: random.Random) -> None:
+def read_until(end: threading.Event, path: str, strangers: list[str], draw: random.Random) -> None:
     """Read blocks at random, and note those that are not what they should be."""
     fd = os.open(path, os.O_RDONLY | os.O_DIRECT)
     blocks = os.lseek(fd, 0, os.SEEK_END) // BLOCK
     buffer = mmap.mmap(-1, BLOCK)
-    while time.monotonic() < end:
+    while not end.is_set():
         block = draw.randrange(blocks)
         os.preadv(fd, [buffer], block * BLOCK)
         seed, place, number, _ = HEAD.unpack_from(buffer)
@@ -299,19 +298,20 @@ def read_until(path: str, end: float, strangers: list[str], draw: random.Random)
             strangers.append(f"block {block} is block {place}")
 
 
-def race(path: str, seconds: int) -> None:
+def race(path: str, rounds: int) -> None:
     """Write and read the same blocks."""
     strangers: list[str] = []
     load = Load(path, Journal(os.devnull, None), 1)
-    end = time.monotonic() + seconds
+    end = threading.Event()
     readers = [
-        threading.Thread(target=read_until, args=(path, end, strangers, random.Random(number)))
+        threading.Thread(target=read_until, args=(end, path, strangers, random.Random(number)))
         for number in range(RACERS)
     ]
     for reader in readers:
         reader.start()
-    while time.monotonic() < end:
+    for _ in range(rounds):
         load.fill()
+    end.set()
     for reader in readers:
         reader.join()
     if strangers:

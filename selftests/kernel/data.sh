@@ -5,6 +5,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
+processors 2
 
 # shellcheck disable=SC2086 # words
 create aftl-data ram $small || exit 1

@@ -5,6 +5,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
+processors 2
 
 # load NAME: verified I/O in the background, until stop_load; its verdict in $scratch/loaded
 load()

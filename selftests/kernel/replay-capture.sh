@@ -6,6 +6,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
+processors 2
 
 program=${APPROXFTL:-${AFTL_BUILD:-build}/approxftl}
 needs_program "$program" "$program-replay" "$program-trace"

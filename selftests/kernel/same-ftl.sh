@@ -7,6 +7,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
+processors 2
 . selftests/kernel/trace.sh
 
 program=${APPROXFTL:-${AFTL_BUILD:-build}/approxftl}

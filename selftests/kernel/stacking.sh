@@ -5,6 +5,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
+processors 2
 
 deep='--ioengine=libaio --iodepth=16 --bs=16k --size=16m'
 

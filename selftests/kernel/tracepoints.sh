@@ -5,6 +5,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
+processors 2
 . selftests/kernel/trace.sh
 
 record_events aftl_submit aftl_complete aftl_array

@@ -52,6 +52,7 @@ share()
 
 # processors NUMBER: where kernels take turns. Two emulated ones wait for each other most of the
 # time when the machine below them has no more to give, so that one alone is several times as fast.
+# A test has one, but for what it does at_once, unless it says otherwise at its head.
 processors()
 {
 	[ -z "${AFTL_TURN:-}" ] || echo $(($1 - 1)) >/sys/devices/system/cpu/cpu1/online

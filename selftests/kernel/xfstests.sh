@@ -6,6 +6,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
+processors 2
 
 PATH=${AFTL_XFSTESTS:+$AFTL_XFSTESTS:}$PATH:/var/lib/xfstests/ltp:/usr/lib/xfstests/ltp
 place=$scratch/mounted

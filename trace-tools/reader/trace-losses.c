@@ -18,7 +18,7 @@ int trace_losses_tell(struct trace_losses *losses, const char *file, const char 
 	if (losses->list)
 		fprintf(losses->list, "%s: %s %llu: %s\n", file, place, (unsigned long long)at,
 			text);
-	else if (losses->told <= TRACE_LOSSES_SHOWN)
+	else if (!losses->silent && losses->told <= TRACE_LOSSES_SHOWN)
 		complain_of("trace", "%s: %s %llu: %s", file, place, (unsigned long long)at, text);
 	return 0;
 }

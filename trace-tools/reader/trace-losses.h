@@ -16,6 +16,7 @@
  * struct trace_losses - what was lost
  * @strict: the first loss is an error
  * @list: file that takes all complaints, or NULL
+ * @silent: nothing is printed
  * @told: complaints so far
  * @lines: of text that were not understood
  * @skipped_bytes: between events, that are no event
@@ -25,6 +26,7 @@
 struct trace_losses {
 	bool strict;
 	FILE *list;
+	bool silent;
 	u64 told;
 	u64 lines;
 	u64 skipped_bytes;

@@ -58,8 +58,11 @@ void trace_paths_free(struct trace_paths *paths)
 int trace_reader_open(struct trace_reader *reader, const char *const *paths, u32 count,
 		      const struct trace_wish *wish, struct aftl_error *error)
 {
-	struct trace_losses losses = { .strict = reader->losses.strict,
-				       .list = reader->losses.list };
+	struct trace_losses losses = {
+		.strict = reader->losses.strict,
+		.list = reader->losses.list,
+		.silent = reader->losses.silent,
+	};
 	int ret;
 	u32 i;
 

@@ -2,12 +2,11 @@
 #
 # approxftl-replay: needs liburing-dev, and what the reader of traces needs.
 
-INCLUDES += -I trace-tools/replay -I trace-tools/trace -I userspace/approxftl
+INCLUDES += -I trace-tools/replay -I userspace/approxftl
 PROGRAMS += $(plain_dir)/approxftl-replay
 
 replay_parts := $(filter-out %/replay.c,$(wildcard trace-tools/replay/*.c)) \
-	userspace/approxftl/device-holders.c $(trace_reader_sources) \
-	$(filter-out %/trace.c,$(wildcard trace-tools/trace/*.c))
+	userspace/approxftl/device-holders.c $(trace_reader_sources)
 replay_sources := trace-tools/replay/replay.c $(replay_parts) $(CORE) $(HOST) $(LIB)
 
 # Its tests are linked with the simulator and the core anyway.

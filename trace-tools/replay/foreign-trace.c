@@ -3,11 +3,12 @@
 
 #include "checked-memory.h"
 #include "foreign-trace.h"
-#include "trace-run.h"
+#include "reader-account.h"
 
 /**
  * struct foreign_trace - under way
- * @run: the reader, as the subcommands of approxftl trace have it
+ * @reader: of the source
+ * @strict: a loss is a failure
  * @wish: how to read
  * @path: what to read
  * @header: of the records
@@ -15,10 +16,11 @@
  * @count: how many
  * @given: of these
  * @begun: something was read since it was opened
- * @silence: takes what the first pass has told, or NULL
+ * @told: a pass has told what was lost
  */
 struct foreign_trace {
-	struct trace_run run;
+	struct trace_reader reader;
+	bool strict;
 	struct trace_wish wish;
 	const char *path;
 	struct aftl_record_header header;
@@ -26,40 +28,40 @@ struct foreign_trace {
 	u32 count;
 	u32 given;
 	bool begun;
-	FILE *silence;
+	bool told;
 };
 
 static int open_reader(struct foreign_trace *trace, struct aftl_error *error)
 {
-	trace->run.reader = (struct trace_reader){
-		.losses = { .strict = trace->run.options.strict, .list = trace->silence },
+	trace->reader = (struct trace_reader){
+		.losses = { .strict = trace->strict, .silent = trace->told },
 	};
 	trace->begun = false;
 	trace->count = 0;
 	trace->given = 0;
-	return trace_reader_open(&trace->run.reader, &trace->path, 1, &trace->wish, error);
+	return trace_reader_open(&trace->reader, &trace->path, 1, &trace->wish, error);
 }
 
 static void make_header(struct foreign_trace *trace)
 {
-	struct trace_classes classes = trace_run_classes(&trace->run);
+	struct trace_classes classes = trace_reader_classes(&trace->reader);
 	struct aftl_record_header *header = &trace->header;
 
 	aftl_record_header_init(header);
-	header->device_bytes = trace->run.reader.merge.sources[0].file.device_bytes;
+	header->device_bytes = trace->reader.merge.sources[0].file.device_bytes;
 	header->classes = classes.count;
 	memcpy(header->class_names, classes.names, classes.count * sizeof(classes.names[0]));
 	scnprintf(header->source_format, sizeof(header->source_format), "%s",
-		  trace_reader_format(&trace->run.reader)->name);
+		  trace_reader_format(&trace->reader)->name);
 }
 
 int foreign_trace_open(struct foreign_trace **out, const char *path,
-		       const struct trace_options *reading, struct aftl_error *error)
+		       const struct reading_options *reading, struct aftl_error *error)
 {
 	struct foreign_trace *trace = memory_zeroed(1, sizeof(*trace));
-	int ret = trace_options_wish(reading, &trace->wish, error);
+	int ret = reading_options_wish(reading, &trace->wish, error);
 
-	trace->run.options = *reading;
+	trace->strict = reading->strict;
 	trace->path = path;
 	if (!ret)
 		ret = open_reader(trace, error);
@@ -76,10 +78,8 @@ void foreign_trace_close(struct foreign_trace *trace)
 {
 	if (!trace)
 		return;
-	if (trace->run.reader.names)
-		trace_reader_close(&trace->run.reader);
-	if (trace->silence)
-		fclose(trace->silence);
+	if (trace->reader.names)
+		trace_reader_close(&trace->reader);
 	free(trace);
 }
 
@@ -91,7 +91,7 @@ int foreign_trace_next(struct foreign_trace *trace, struct aftl_record *record,
 
 	trace->begun = true;
 	if (trace->given == trace->count) {
-		ret = trace_reader_next(&trace->run.reader, &request, error);
+		ret = trace_reader_next(&trace->reader, &request, error);
 		if (ret <= 0)
 			return ret;
 		trace->count = trace_request_records(&request, trace->records);
@@ -105,9 +105,8 @@ int foreign_trace_rewind(struct foreign_trace *trace, struct aftl_error *error)
 {
 	if (!trace->begun)
 		return 0;
-	if (!trace->silence)
-		trace->silence = fopen("/dev/null", "we");
-	trace_reader_close(&trace->run.reader);
+	trace->told = true;
+	trace_reader_close(&trace->reader);
 	return open_reader(trace, error);
 }
 
@@ -118,10 +117,10 @@ const struct aftl_record_header *foreign_trace_header(const struct foreign_trace
 
 void foreign_trace_describe(const struct foreign_trace *trace, FILE *out)
 {
-	trace_run_describe(&trace->run, out);
+	trace_reader_describe(&trace->reader, out);
 }
 
 void foreign_trace_losses(const struct foreign_trace *trace, FILE *out)
 {
-	trace_run_losses(&trace->run, out);
+	trace_reader_losses(&trace->reader, out);
 }

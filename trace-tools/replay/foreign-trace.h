@@ -5,7 +5,7 @@
 #ifndef AFTL_FOREIGN_TRACE_H
 #define AFTL_FOREIGN_TRACE_H
 
-#include "trace-options.h"
+#include "reading-options.h"
 
 struct foreign_trace;
 
@@ -15,7 +15,8 @@ struct foreign_trace;
  * @reading: what only the user knows; lives as long as the trace
  */
 int __must_check foreign_trace_open(struct foreign_trace **out, const char *path,
-				    const struct trace_options *reading, struct aftl_error *error);
+				    const struct reading_options *reading,
+				    struct aftl_error *error);
 
 /* NULL is fine. */
 void foreign_trace_close(struct foreign_trace *trace);

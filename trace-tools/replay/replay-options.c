@@ -19,17 +19,10 @@
 
 static const struct command_option options_table[] = {
 	TITLE("What, if it is no record file"),
-	TEXT('f', "from", reading.from, "FORMAT", "its format, instead of finding out"),
-	TEXT(0, "time-unit", reading.time_unit, "UNIT", "of its times: s, ms, us, ns or 100ns"),
-	TEXT(0, "offset-unit", reading.offset_unit, "UNIT",
-	     "of offsets in CSV: bytes, sectors or a number of bytes"),
-	TEXT(0, "columns", reading.columns, "MAP",
-	     "of CSV, as time=1,op=2,offset=3,bytes=4; of blkparse, its -f"),
-	TEXT(0, "device", reading.device, "MAJ:MIN",
-	     "of a capture of several devices: the one that counts"),
-	SWITCH(0, "from-issue", reading.from_issue,
-	       "requests begin when they are issued (D), not when queued (Q)"),
-	SWITCH(0, "strict", reading.strict, "refuse what is not understood in all its parts"),
+#define READING(name, letter, kind, member, value, help) \
+	{ name, letter, kind, FIELD(reading.member), value, help, 0, 0, 0 },
+#include "reading-option-table.h"
+#undef READING
 	TITLE("When"),
 	NUMBER("speed", RATE, speed, REPLAY_SPEED_ONE / 1000000, REPLAY_SPEED_ONE * 1000000, "X",
 	       "X times as fast as recorded (default 1)"),

@@ -5,7 +5,7 @@
 #ifndef AFTL_REPLAY_OPTIONS_H
 #define AFTL_REPLAY_OPTIONS_H
 
-#include "trace-options.h"
+#include "reading-options.h"
 
 /**
  * struct replay_options - what was asked for
@@ -49,7 +49,7 @@
  */
 struct replay_options {
 	const char *trace;
-	struct trace_options reading;
+	struct reading_options reading;
 	const char *target;
 	u64 speed;
 	u64 closed_loop;

@@ -42,7 +42,7 @@ static bool is_record_file(const char *path)
 	return is;
 }
 
-int stream_open(struct replay_stream **out, const char *path, const struct trace_options *reading,
+int stream_open(struct replay_stream **out, const char *path, const struct reading_options *reading,
 		struct aftl_error *error)
 {
 	struct replay_stream *stream;

@@ -56,7 +56,7 @@ struct replay_stream;
  * @reading: how to read another format; lives as long as the stream
  */
 int __must_check stream_open(struct replay_stream **out, const char *path,
-			     const struct trace_options *reading, struct aftl_error *error);
+			     const struct reading_options *reading, struct aftl_error *error);
 void stream_close(struct replay_stream *stream);
 
 const struct aftl_record_header *stream_header(const struct replay_stream *stream);

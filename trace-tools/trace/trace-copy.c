@@ -98,7 +98,7 @@ static void tell_preview(const struct copy *copy)
 
 	if (copy->run->options.quiet)
 		return;
-	trace_run_describe(copy->run, stderr);
+	trace_reader_describe(&copy->run->reader, stderr);
 	for (i = 0; i < copy->previewed; i++)
 		writes += copy->preview[i].op == AFTL_OP_WRITE;
 	if (copy->previewed)
@@ -112,7 +112,7 @@ static void tell_preview(const struct copy *copy)
 static int begin(struct copy *copy, const char *path, struct aftl_error *error)
 {
 	struct trace_run *run = copy->run;
-	struct trace_classes classes = trace_run_classes(run);
+	struct trace_classes classes = trace_reader_classes(&run->reader);
 	int ret;
 
 	copy->output.path = copy->file.temporary;
@@ -169,7 +169,7 @@ static int check_strict(const struct copy *copy, struct aftl_error *error)
 {
 	u32 op;
 
-	for (op = 0; copy->run->options.strict && op < AFTL_OPS; op++)
+	for (op = 0; copy->run->options.reading.strict && op < AFTL_OPS; op++)
 		if (copy->output.unfit[op])
 			return aftl_fail(error, -EINVAL, "%s cannot hold %llu requests: %s",
 					 copy->output.format->name,
@@ -184,7 +184,7 @@ static void tell_result(const struct copy *copy)
 	u64 unfit = 0;
 	u32 op;
 
-	trace_run_losses(copy->run, stderr);
+	trace_reader_losses(&copy->run->reader, stderr);
 	for (op = 0; op < AFTL_OPS; op++) {
 		unfit += copy->output.unfit[op];
 		if (copy->output.unfit[op])
@@ -211,8 +211,8 @@ static int put_json(const struct copy *copy, struct aftl_error *error)
 
 	if (!file)
 		return -EIO;
-	trace_run_describe_json(copy->run, &json);
-	trace_run_losses_json(copy->run, &json);
+	trace_reader_describe_json(&copy->run->reader, &json);
+	trace_reader_losses_json(&copy->run->reader, &json);
 	json_object(&json, "written");
 	json_string(&json, "format", copy->output.format->name);
 	json_u64(&json, "requests", copy->output.written);

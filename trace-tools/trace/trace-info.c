@@ -30,11 +30,11 @@ static int put_json(const struct trace_run *run, const struct trace_summary *sum
 
 static void put_text(const struct trace_run *run, const struct trace_summary *summary)
 {
-	struct trace_classes classes = trace_run_classes(run);
+	struct trace_classes classes = trace_reader_classes(&run->reader);
 
-	trace_run_describe(run, stdout);
+	trace_reader_describe(&run->reader, stdout);
 	trace_summary_text(stdout, summary, &classes);
-	trace_run_losses(run, stdout);
+	trace_reader_losses(&run->reader, stdout);
 }
 
 static enum exit_code tell(struct trace_run *run, struct trace_summary *summary)

@@ -12,7 +12,7 @@ enum kind {
 };
 
 #define FIELD(name) offsetof(struct trace_options, name)
-#define READING (VERB_INFO | VERB_CONVERT | VERB_PAIR | VERB_TAG)
+#define SOURCE (VERB_INFO | VERB_CONVERT | VERB_PAIR | VERB_TAG)
 #define WRITING (VERB_CONVERT | VERB_TAG)
 
 #define SWITCH(users, letter, name, field, help) \
@@ -23,23 +23,13 @@ enum kind {
 	{ name, 0, kind, FIELD(field), value, help, 0, 0, users }
 
 static const struct command_option options_table[] = {
-	TEXT(READING, 'f', "from", from, "FORMAT",
-	     "the format of the source, instead of finding out"),
+#define READING(name, letter, kind, member, value, help) \
+	{ name, letter, kind, FIELD(reading.member), value, help, 0, 0, SOURCE },
+#include "reading-option-table.h"
+#undef READING
 	TEXT(VERB_CONVERT, 't', "to", to, "FORMAT",
 	     "the format to write; default by the name of the file"),
-	TEXT(READING, 0, "time-unit", time_unit, "UNIT",
-	     "of the source's times: s, ms, us, ns or 100ns"),
-	TEXT(READING, 0, "offset-unit", offset_unit, "UNIT",
-	     "of offsets in CSV: bytes, sectors or a number of bytes"),
-	TEXT(READING, 0, "columns", columns, "MAP",
-	     "of CSV, as time=1,op=2,offset=3,bytes=4; of blkparse, the text of its -f"),
-	TEXT(READING, 0, "device", device, "MAJ:MIN",
-	     "of a capture of several devices: the one that counts, or all"),
-	SWITCH(READING, 0, "from-issue", from_issue,
-	       "requests begin when they are issued (D), not when queued (Q)"),
-	SWITCH(READING, 0, "strict", strict,
-	       "fail at the first line or byte that is not understood"),
-	TEXT(READING, 0, "dropped", dropped, "FILE", "list everything that was not understood"),
+	TEXT(SOURCE, 0, "dropped", dropped, "FILE", "list everything that was not understood"),
 	SWITCH(WRITING, 0, "rebase", rebase, "times count from the first request (default)"),
 	SWITCH(WRITING, 0, "keep-time", keep_time, "times as in the source"),
 	NUMBER(WRITING, "scale-lba", KIND_FACTOR, scale_lba, "X",
@@ -55,10 +45,10 @@ static const struct command_option options_table[] = {
 	NUMBER(VERB_TAG, "seed", AFTL_PARAM_COUNT, seed, "N",
 	       "of the shares in rules (default 1)"),
 	TEXT(VERB_PAIR, 0, "requests", requests, "FILE", "a line of CSV for each request"),
-	TEXT(READING | VERB_FIX | VERB_FORMATS, 0, "json", json, "FILE",
+	TEXT(SOURCE | VERB_FIX | VERB_FORMATS, 0, "json", json, "FILE",
 	     "the result as JSON, - for standard output"),
 	SWITCH(WRITING | VERB_FIX, 0, "force", force, "replace a file that is there"),
-	SWITCH(READING | VERB_FIX, 'q', "quiet", quiet, "no progress, and no remarks"),
+	SWITCH(SOURCE | VERB_FIX, 'q', "quiet", quiet, "no progress, and no remarks"),
 	SWITCH(~0U, 'h', "help", help, "print this"),
 };
 
@@ -148,90 +138,4 @@ void trace_options_help(enum trace_verb_bit verb)
 
 	puts("\nOptions:");
 	command_line_help(&line);
-}
-
-struct unit {
-	const char *name;
-	u64 value;
-};
-
-static const struct unit time_units[] = {
-	{ "s", 1000000000 }, { "ms", 1000000 }, { "us", 1000 }, { "100ns", 100 }, { "ns", 1 },
-};
-
-static const struct unit offset_units[] = { { "bytes", 1 }, { "sectors", TRACE_SECTOR } };
-
-static u64 find_unit(const struct unit *units, size_t count, const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < count; i++)
-		if (!strcmp(units[i].name, name))
-			return units[i].value;
-	return 0;
-}
-
-static int set_time_unit(const char *name, u64 *unit, struct aftl_error *error)
-{
-	*unit = find_unit(time_units, ARRAY_SIZE(time_units), name);
-	return *unit ? 0 : aftl_fail(error, -EINVAL,
-				     "--time-unit: \"%.40s\" is not s, ms, us, ns or 100ns", name);
-}
-
-static int set_offset_unit(const char *name, u64 *unit, struct aftl_error *error)
-{
-	struct text_cursor text = { name, name + strlen(name) };
-
-	*unit = find_unit(offset_units, ARRAY_SIZE(offset_units), name);
-	if (*unit || (text_below(&text, 1 << 20, unit) && *unit && text_at_end(&text)))
-		return 0;
-	return aftl_fail(error, -EINVAL,
-			 "--offset-unit: \"%.40s\" is not bytes, sectors or a number", name);
-}
-
-static int set_device(const char *name, u32 *device, struct aftl_error *error)
-{
-	struct text_cursor text = { name, name + strlen(name) };
-	u64 major, minor;
-
-	*device = TRACE_ALL_DEVICES;
-	if (!strcmp(name, "all"))
-		return 0;
-	if (!text_below(&text, 4095, &major) || !text_is(&text, ':') ||
-	    !text_below(&text, (1U << TRACE_DEVICE_MINOR_BITS) - 1, &minor) || !text_at_end(&text))
-		return aftl_fail(error, -EINVAL, "--device: \"%.40s\" is not MAJOR:MINOR, nor all",
-				 name);
-	*device = (u32)(major << TRACE_DEVICE_MINOR_BITS | minor);
-	return 0;
-}
-
-static int check_format(const char *option, const char *name, struct aftl_error *error)
-{
-	if (trace_format_find(name))
-		return 0;
-	return aftl_fail(error, -EINVAL,
-			 "--%s: there is no format \"%.40s\"; \"approxftl trace formats\" lists them",
-			 option, name);
-}
-
-int trace_options_wish(const struct trace_options *options, struct trace_wish *wish,
-		       struct aftl_error *error)
-{
-	int ret = 0;
-
-	*wish = (struct trace_wish){
-		.hints = { .format = options->from, .columns = options->columns },
-		.issue = options->from_issue,
-	};
-	if (options->from)
-		ret = check_format("from", options->from, error);
-	if (!ret && options->to)
-		ret = check_format("to", options->to, error);
-	if (!ret && options->time_unit)
-		ret = set_time_unit(options->time_unit, &wish->hints.time_unit_ns, error);
-	if (!ret && options->offset_unit)
-		ret = set_offset_unit(options->offset_unit, &wish->hints.offset_unit, error);
-	if (!ret && options->device)
-		ret = set_device(options->device, &wish->device, error);
-	return ret;
 }

@@ -5,7 +5,7 @@
 #ifndef AFTL_TRACE_OPTIONS_H
 #define AFTL_TRACE_OPTIONS_H
 
-#include "trace-reader.h"
+#include "reading-options.h"
 
 /* Subcommands, as bits. */
 enum trace_verb_bit {
@@ -24,14 +24,8 @@ enum trace_verb_bit {
  * struct trace_options - what was asked for
  * @words: files
  * @word_count: how many
- * @from: format to read, or NULL
+ * @reading: how to read them
  * @to: format to write, or NULL
- * @time_unit: of the source, or NULL
- * @offset_unit: of the source, or NULL
- * @columns: of the source, or NULL
- * @device: "MAJOR:MINOR", "all" or NULL
- * @from_issue: pair from issue on
- * @strict: a loss is a failure
  * @dropped: file for all complaints, or NULL
  * @keep_time: times as in the source
  * @rebase: times count from the first request; so it is anyway
@@ -53,14 +47,8 @@ enum trace_verb_bit {
 struct trace_options {
 	const char **words;
 	u32 word_count;
-	const char *from;
+	struct reading_options reading;
 	const char *to;
-	const char *time_unit;
-	const char *offset_unit;
-	const char *columns;
-	const char *device;
-	bool from_issue;
-	bool strict;
 	const char *dropped;
 	bool keep_time;
 	bool rebase;
@@ -93,9 +81,5 @@ void trace_options_free(struct trace_options *options);
 
 /* The lines about the options of a subcommand. */
 void trace_options_help(enum trace_verb_bit verb);
-
-/* How to read, by the options. @return: 0, or -EINVAL with a sentence. */
-int __must_check trace_options_wish(const struct trace_options *options, struct trace_wish *wish,
-				    struct aftl_error *error);
 
 #endif

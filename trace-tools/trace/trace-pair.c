@@ -18,7 +18,7 @@ static const char title[] =
 static void put_row(FILE *file, const struct trace_run *run, const struct trace_request *request,
 		    const char *name)
 {
-	struct trace_classes classes = trace_run_classes(run);
+	struct trace_classes classes = trace_reader_classes(&run->reader);
 
 	fprintf(file, "%llu,%s,%llu,%llu,%llu,%u,", (unsigned long long)request->t_ns,
 		trace_op_names[request->op], (unsigned long long)request->offset,
@@ -101,7 +101,7 @@ static int put_json(const struct trace_run *run, const struct trace_summary *sum
 
 static void put_text(const struct trace_run *run, const struct trace_summary *summary)
 {
-	struct trace_classes classes = trace_run_classes(run);
+	struct trace_classes classes = trace_reader_classes(&run->reader);
 	u32 i;
 
 	trace_summary_text(stdout, summary, &classes);
@@ -111,7 +111,7 @@ static void put_text(const struct trace_run *run, const struct trace_summary *su
 		       run->reader.remarks[i].text);
 	if (run->reader.remark_count > SHOWN)
 		printf("%u more remarks; --json has them\n", run->reader.remark_count - SHOWN);
-	trace_run_losses(run, stdout);
+	trace_reader_losses(&run->reader, stdout);
 }
 
 static enum exit_code tell(struct trace_run *run, struct trace_summary *summary)

@@ -4,7 +4,6 @@
 
 #include "checked-memory.h"
 #include "complain.h"
-#include "human-units.h"
 #include "interruption.h"
 #include "json-envelope.h"
 #include "trace-run.h"
@@ -29,19 +28,22 @@ static u64 total_bytes(const struct trace_reader *reader)
 
 static int open_source(struct trace_run *run, u32 sources, struct aftl_error *error)
 {
+	const struct trace_options *options = &run->options;
 	struct trace_wish wish;
-	int ret = trace_options_wish(&run->options, &wish, error);
+	int ret = reading_options_wish(&options->reading, &wish, error);
 
+	if (!ret && options->to)
+		ret = reading_format_check("to", options->to, error);
 	if (ret)
 		return ret;
-	run->reader = (struct trace_reader){ .losses.strict = run->options.strict };
-	if (run->options.dropped) {
-		run->reader.losses.list = fopen(run->options.dropped, "w");
+	run->reader = (struct trace_reader){ .losses.strict = options->reading.strict };
+	if (options->dropped) {
+		run->reader.losses.list = fopen(options->dropped, "w");
 		if (!run->reader.losses.list)
 			return aftl_fail(error, -errno, "%.120s: cannot create: %s",
-					 run->options.dropped, strerror(errno));
+					 options->dropped, strerror(errno));
 	}
-	return trace_reader_open(&run->reader, run->options.words, sources, &wish, error);
+	return trace_reader_open(&run->reader, options->words, sources, &wish, error);
 }
 
 static enum exit_code check_words(const struct trace_run *run, const char *verb, u32 words,
@@ -145,121 +147,13 @@ int trace_run_next(struct trace_run *run, struct trace_request *request, struct 
 	return ret;
 }
 
-struct trace_classes trace_run_classes(const struct trace_run *run)
-{
-	static const char usual[][AFTL_RECORD_NAME_SIZE] = { "precise", "approximate" };
-	const struct trace_file *file = &run->reader.merge.sources[0].file;
-
-	if (file->class_names)
-		return (struct trace_classes){ file->class_names, file->classes };
-	return (struct trace_classes){ usual, ARRAY_SIZE(usual) };
-}
-
-void trace_run_describe(const struct trace_run *run, FILE *out)
-{
-	u32 i;
-
-	for (i = 0; i < run->reader.merge.count; i++) {
-		const struct trace_file *file = &run->reader.merge.sources[i].file;
-
-		fprintf(out, "%s: %s: %s; %s\n", file->input.name, file->format->name,
-			file->format->title, file->format->units);
-	}
-}
-
-static const char *const action_names[] = {
-	NULL, "Q", "M", "F", "G", "S", "R", "D", "C", "P", "U", "UT", "I", "X", "B", "A", "abort",
-	"driver",
-};
-
-static void put_actions(struct json_writer *json, const struct trace_file *file)
-{
-	u32 i;
-
-	json_record(json, "actions");
-	for (i = 0; i < ARRAY_SIZE(action_names); i++)
-		if (action_names[i] && file->actions[i])
-			json_u64(json, action_names[i], file->actions[i]);
-	json_end_object(json);
-	json_u64(json, "notes", file->notes);
-}
-
-void trace_run_describe_json(const struct trace_run *run, struct json_writer *json)
-{
-	u32 i;
-
-	json_array(json, "files");
-	for (i = 0; i < run->reader.merge.count; i++) {
-		const struct trace_file *file = &run->reader.merge.sources[i].file;
-
-		json_object(json, NULL);
-		json_string(json, "name", file->input.name);
-		json_string(json, "format", file->format->name);
-		json_string(json, "units", file->format->units);
-		if (file->time_unit_ns)
-			json_u64(json, "time_unit_ns", file->time_unit_ns);
-		if (file->format->events)
-			put_actions(json, file);
-		json_end_object(json);
-	}
-	json_end_array(json);
-}
-
-/* A number and what it is of, if there are any. */
-static void put_loss(FILE *out, u64 count, const char *what)
-{
-	if (count)
-		fprintf(out, "%llu %s\n", (unsigned long long)count, what);
-}
-
-void trace_run_losses(const struct trace_run *run, FILE *out)
-{
-	const struct trace_losses *losses = &run->reader.losses;
-	const struct trace_pairing_counts *counts;
-
-	put_loss(out, losses->lines, "lines were dropped");
-	put_loss(out, losses->skipped_bytes, "bytes are no event and were skipped");
-	put_loss(out, losses->missing_events, "events are missing by their numbers");
-	put_loss(out, losses->late, "items were too far out of order; their times were raised");
-	if (losses->told > TRACE_LOSSES_SHOWN && !losses->list)
-		put_loss(out, losses->told - TRACE_LOSSES_SHOWN,
-			 "complaints were not printed; --dropped FILE lists all");
-	if (!run->reader.pairing)
-		return;
-	counts = trace_pairing_counts(run->reader.pairing);
-	put_loss(out, counts->unfinished, "requests without a completion");
-	put_loss(out, counts->unbegun, "completions without a request");
-	put_loss(out, counts->failed, "requests ended with an error");
-	put_loss(out, counts->untagged, "notes of a class without a write");
-}
-
-void trace_run_losses_json(const struct trace_run *run, struct json_writer *json)
-{
-	const struct trace_losses *losses = &run->reader.losses;
-	const struct trace_pairing_counts *counts;
-
-	json_object(json, "losses");
-	json_u64(json, "dropped_lines", losses->lines);
-	json_u64(json, "skipped_bytes", losses->skipped_bytes);
-	json_u64(json, "missing_events", losses->missing_events);
-	json_u64(json, "late_items", losses->late);
-	if (run->reader.pairing) {
-		counts = trace_pairing_counts(run->reader.pairing);
-		json_u64(json, "unfinished_requests", counts->unfinished);
-		json_u64(json, "unbegun_completions", counts->unbegun);
-		json_u64(json, "failed_requests", counts->failed);
-		json_u64(json, "untagged_notes", counts->untagged);
-	}
-	json_end_object(json);
-}
-
 void trace_run_summary_json(const struct trace_run *run, struct json_writer *json,
 			    const struct trace_summary *summary)
 {
-	struct trace_classes classes = trace_run_classes(run);
+	struct trace_classes classes = trace_reader_classes(&run->reader);
 
-	trace_run_describe_json(run, json);
-	trace_run_losses_json(run, json);
+	trace_reader_describe_json(&run->reader, json);
+	trace_reader_losses_json(&run->reader, json);
 	json_object(json, "requests");
 	trace_summary_json(json, summary, &classes);
 	json_end_object(json);

@@ -38,17 +38,6 @@ void trace_run_end(struct trace_run *run);
 int __must_check trace_run_next(struct trace_run *run, struct trace_request *request,
 				struct aftl_error *error);
 
-/* The classes of the source. */
-struct trace_classes trace_run_classes(const struct trace_run *run);
-
-/* One line for each file: format, units. */
-void trace_run_describe(const struct trace_run *run, FILE *out);
-void trace_run_describe_json(const struct trace_run *run, struct json_writer *json);
-
-/* What was lost, missing or odd. */
-void trace_run_losses(const struct trace_run *run, FILE *out);
-void trace_run_losses_json(const struct trace_run *run, struct json_writer *json);
-
 /**
  * trace_run_summarise() - a subcommand that reads all, and tells what it amounts to
  * @tell: reads and tells

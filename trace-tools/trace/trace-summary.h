@@ -5,10 +5,9 @@
 #ifndef AFTL_TRACE_SUMMARY_H
 #define AFTL_TRACE_SUMMARY_H
 
-#include "json-writer.h"
 #include "latency-histogram.h"
+#include "reader-account.h"
 #include "text-table.h"
-#include "trace-reader.h"
 
 /* Processes of other names are summed up. */
 #define SUMMARY_PROCESSES 64
@@ -76,12 +75,6 @@ struct trace_summary {
 	u32 slot_room;
 	char names[SUMMARY_PROCESSES][PROCESS_NAME_SIZE];
 	u32 processes;
-};
-
-/* What classes are called, and how many there are. */
-struct trace_classes {
-	const char (*names)[AFTL_RECORD_NAME_SIZE];
-	u32 count;
 };
 
 struct trace_summary *trace_summary_create(void);

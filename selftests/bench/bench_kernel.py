@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the module costs, beside other devices in memory.
+
+Processor nanoseconds of a random request of 4 KiB, `timing off`, in the lab, whose clock counts
+instructions (cost.sh); then requests a second of one writer and two on two processors (writers.sh),
+which is as noisy as this machine. Ratios are of one boot; the spread is between boots. With
+--strict, a missed bar is exit status 1.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+from dataclasses import dataclass
+
+from bars import Bar, put_bars, put_columns
+from benchmark import exit_status, guest_says, options, put_result
+
+OURS = ("baseline", "approxftl")
+YARDSTICK = "linear"
+LIMIT = 2.0  # times the yardstick
+ELSEWHERE, UNTAGGED = "elsewhere", "baseline"  # the same device, with tags of others and without
+TAG_LIMIT = 1.05  # times the cost without
+OTHERS = ("brd", "null_blk", YARDSTICK)
+TITLES = {"linear": "dm-linear/brd"}
+
+Case = tuple[str, int]  # operation, depth
+Costs = dict[tuple[str, Case], float]  # of a device in a case, ns
+
+
+@dataclass
+class Boot:
+    """What one virtual machine said."""
+
+    costs: Costs
+
+    def ratio(self, device: str, case: Case, yardstick: str = YARDSTICK) -> float:
+        """Return the cost relative to the yardstick's."""
+        return self.costs[device, case] / self.costs[yardstick, case]
+
+
+def boot_lab(requests: int) -> Boot:
+    """Measure in the lab."""
+    command = f"REQUESTS={requests} sh selftests/kernel/cost.sh"
+    return Boot({(device, (operation, int(depth))): float(ns)
+                 for device, operation, depth, ns in guest_says("cost", command, "--lab")})
+
+
+def spread(boots: list[Boot], device: str, case: Case) -> float:
+    """Return the range of a cost over the boots, relative to its mean."""
+    seen = [boot.costs[device, case] for boot in boots]
+    return (max(seen) - min(seen)) / statistics.mean(seen)
+
+
+def widest(boots: list[Boot], case: Case, *devices: str) -> str:
+    """Return the largest spread of devices in a case."""
+    return f"{max(spread(boots, device, case) for device in devices):.2%}"
+
+
+def dearest(boots: list[Boot], case: Case, device: str, yardstick: str = YARDSTICK) -> float:
+    """Return the largest ratio in all boots: a bar holds in each of them."""
+    return max(boot.ratio(device, case, yardstick) for boot in boots)
+
+
+def name(case: Case) -> str:
+    """Return a case as told."""
+    return f"{case[0]}, depth {case[1]}"
+
+
+def put_costs(boots: list[Boot]) -> list[Bar]:
+    """Print the first boot; return the bars."""
+    cases = list(dict.fromkeys(case for _, case in boots[0].costs))
+    lines = [["4 KiB, ns", *(TITLES.get(other, other) for other in OTHERS),
+              *(f"{ours}{word}" for ours in OURS for word in ("", " ratio")), "spread"]]
+    for case in cases:
+        cells = [f"{boots[0].costs[other, case]:.0f}" for other in OTHERS]
+        for ours in OURS:
+            cells += [f"{boots[0].costs[ours, case]:.0f}", f"{boots[0].ratio(ours, case):.3f}"]
+        lines.append([name(case), *cells, widest(boots, case, *OTHERS, *OURS)])
+    put_columns(lines)
+    print(f"spread: between {len(boots)} boots\n")
+    return [Bar(f"{name(case)}, to {TITLES[YARDSTICK]}",
+                max(dearest(boots, case, ours) for ours in OURS), LIMIT, "x", least=False)
+            for case in cases]
+
+
+def put_tags(boots: list[Boot]) -> list[Bar]:
+    """Print what tags of others, a file and a process, cost an untagged write; return the bars."""
+    cases = [case for device, case in boots[0].costs if device == ELSEWHERE]
+    lines = [["untagged write, ns", "no tag", "a tag elsewhere", "ratio", "spread"]]
+    lines += [[name(case), f"{boots[0].costs[UNTAGGED, case]:.0f}",
+               f"{boots[0].costs[ELSEWHERE, case]:.0f}",
+               f"{boots[0].ratio(ELSEWHERE, case, UNTAGGED):.3f}",
+               widest(boots, case, UNTAGGED, ELSEWHERE)] for case in cases]
+    put_columns(lines)
+    print()
+    return [Bar(f"untagged {name(case)}, with tags elsewhere",
+                dearest(boots, case, ELSEWHERE, UNTAGGED), TAG_LIMIT, "x", least=False)
+            for case in cases]
+
+
+def measure_writers(rounds: int) -> list[float]:
+    """Return the ratio of two writers to one, round by round."""
+    said = guest_says("writers", f"ROUNDS={rounds} sh selftests/kernel/writers.sh")
+    one, two = ([float(iops) for number, iops in said if number == wanted] for wanted in "12")
+    return [pair / single for single, pair in zip(one, two, strict=True)]
+
+
+def put_writers(ratios: list[float]) -> list[Bar]:
+    """Print what a second writer is worth; return the bar."""
+    if not ratios:
+        return []
+    print(f"two writers to one, {len(ratios)} rounds: "
+          f"{', '.join(f'{ratio:.2f}' for ratio in sorted(ratios))}\n")
+    return [Bar("two writers to one, median", statistics.median(ratios), 1, "x")]
+
+
+def main() -> int:
+    """Entry point."""
+    parser = options("Cost of requests in the kernel.", "bench-kernel.json")
+    parser.add_argument("--boots", type=int, default=2, metavar="N", help="boots of the lab (2)")
+    parser.add_argument("--requests", type=int, default=20000, metavar="N",
+                        help="requests of the shorter of two measurements (20000)")
+    parser.add_argument("--rounds", type=int, default=7, metavar="N",
+                        help="comparisons of one writer with two (7); 0 leaves them out")
+    args = parser.parse_args()
+    boots = [boot_lab(args.requests) for _ in range(max(1, args.boots))]
+    bars = put_costs(boots) + put_tags(boots)
+    ratios = measure_writers(args.rounds) if args.rounds else []
+    bars += put_writers(ratios)
+    put_bars(bars)
+    put_result(args.json, {
+        "approxftl_bench_kernel_format": [1, 1],
+        "cost_ns": [{f"{device} {operation} {depth}": ns
+                     for (device, (operation, depth)), ns in boot.costs.items()}
+                    for boot in boots],
+        "two_writers_to_one": ratios,
+        "bars": [bar.as_json() for bar in bars],
+    })
+    return exit_status(args, met=all(bar.met for bar in bars))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the benchmarks share: places, common options, the words of a guest, the result."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+TOP = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
+
+
+def options(description: str, result: str) -> argparse.ArgumentParser:
+    """Return the parser of what each benchmark takes."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--json", type=Path, default=BUILD / result, metavar="FILE",
+                        help=f"results ({result} in the build directory)")
+    parser.add_argument("--strict", action="store_true", help="a missed bar is a failure")
+    return parser
+
+
+def need(program: Path) -> Path:
+    """Return a program that has been built."""
+    if not program.is_file():
+        sys.exit(f"bench: {program} does not exist: make all")
+    return program
+
+
+def guest_says(word: str, command: str, *run: str) -> list[list[str]]:
+    """Run a command in a guest; return the words of the lines that begin so."""
+    done = subprocess.run(
+        [TOP / "selftests/vm/run", *run, "--timeout", "1200", "--cmd", command],
+        stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode and "not ok" not in done.stdout:
+        sys.exit(f"bench: {command} ended with {done.returncode}\n{done.stdout}")
+    words = [line.split()[2:] for line in done.stdout.splitlines() if line.startswith(f"# {word} ")]
+    if not words:
+        sys.exit(f"bench: {command} measured nothing\n{done.stdout}")
+    return words
+
+
+def put_result(file: Path, members: Mapping[str, Any]) -> None:
+    """Write all numbers."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(members, indent=1) + "\n")
+    print(f"\nall numbers: {file}")
+
+
+def exit_status(args: argparse.Namespace, *, met: bool) -> int:
+    """Return it: a missed bar is a failure to whom asks for that."""
+    return 1 if args.strict and not met else 0

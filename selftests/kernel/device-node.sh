@@ -1,0 +1,85 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Whom udev lets say which data are approximate: with the packaged rule and its group, the group.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. selftests/kernel/lib.sh
+
+program=${APPROXFTL:-${AFTL_BUILD:-build}/approxftl}
+needs_program "$program"
+node=/dev/approxftl
+rules=/run/udev/rules.d
+udevd=/usr/lib/systemd/systemd-udevd
+if [ ! -x "$udevd" ]; then
+	ktap_test_skip 'udev and the control node' 'udev is not installed'
+	ktap_finished
+fi
+chmod 755 "$scratch"
+mkdir "$scratch/mounted"
+
+# Whoever it is may, without a rule.
+everybodys()
+{
+	[ "$(stat -c '%U %G %a' "$node")" = 'root root 666' ] && tags nogroup
+}
+
+# tags GROUP: somebody who is in that group tags a file of theirs
+tags()
+{
+	file=$scratch/mounted/$1
+	rm -f "$file"
+	touch "$file" && chown nobody "$file" || return
+	setpriv --reuid nobody --regid nogroup --groups "$1" \
+		"$program" tag add "$file" >"$scratch/said" 2>&1 && return
+	sed 's/^/# /' "$scratch/said"
+	return 1
+}
+
+starts()
+{
+	systemd-sysusers "$PWD/packaging/approxftl.sysusers" 2>"$scratch/said" &&
+		mkdir -p "$rules" && cp packaging/60-approxftl.rules "$rules" &&
+		"$udevd" --daemon 2>"$scratch/said" && udevadm trigger --action=add "/sys/class/misc/${node##*/}" &&
+		udevadm settle
+}
+
+groups()
+{
+	[ "$(stat -c '%U %G %a' "$node")" = 'root approxftl 660' ] && return
+	stat -c '# %U %G %a' "$node"
+	return 1
+}
+
+strangers_may_not()
+{
+	! tags nogroup >"$scratch/refused" &&
+		grep -q "$node cannot be opened: Permission denied" "$scratch/refused" && return
+	cat "$scratch/refused"
+	return 1
+}
+
+# The device is made anew, and udev hears of that by itself.
+loads_again()
+{
+	rmmod dm_approxftl && [ ! -e "$node" ] && insmod "$MODULE" && udevadm settle && groups
+}
+
+stops()
+{
+	udevadm control --exit && rm "$rules/60-approxftl.rules" && rmmod dm_approxftl &&
+		insmod "$MODULE" && [ "$(stat -c %a "$node")" = 666 ]
+}
+
+# shellcheck disable=SC2086,SC2154 # words, of lib.sh
+create aftl-node ram $small && mkfs.ext4 -q /dev/mapper/aftl-node &&
+	mount /dev/mapper/aftl-node "$scratch/mounted" && chmod 777 "$scratch/mounted" || exit 1
+ktap_test_run 'without a rule everybody may tag' everybodys
+ktap_test_run 'with the rule the node is the group'\''s' eval 'starts && groups'
+ktap_test_run 'who is in the group may tag' tags approxftl
+ktap_test_run 'who is not may not, and is told of the node' strangers_may_not
+umount "$scratch/mounted"
+dmsetup remove aftl-node
+ktap_test_run 'so it is when the module is loaded anew' loads_again
+ktap_test_run 'and without udev it is as it was' stops
+finished

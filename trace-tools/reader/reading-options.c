@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "reading-options.h"
+#include "text-scan.h"
+
+struct unit {
+	const char *name;
+	u64 value;
+};
+
+static const struct unit time_units[] = {
+	{ "s", 1000000000 }, { "ms", 1000000 }, { "us", 1000 }, { "100ns", 100 }, { "ns", 1 },
+};
+
+static const struct unit offset_units[] = { { "bytes", 1 }, { "sectors", TRACE_SECTOR } };
+
+static u64 find_unit(const struct unit *units, size_t count, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (!strcmp(units[i].name, name))
+			return units[i].value;
+	return 0;
+}
+
+static int set_time_unit(const char *name, u64 *unit, struct aftl_error *error)
+{
+	*unit = find_unit(time_units, ARRAY_SIZE(time_units), name);
+	return *unit ? 0 : aftl_fail(error, -EINVAL,
+				     "--time-unit: \"%.40s\" is not s, ms, us, ns or 100ns", name);
+}
+
+static int set_offset_unit(const char *name, u64 *unit, struct aftl_error *error)
+{
+	struct text_cursor text = { name, name + strlen(name) };
+
+	*unit = find_unit(offset_units, ARRAY_SIZE(offset_units), name);
+	if (*unit || (text_below(&text, 1 << 20, unit) && *unit && text_at_end(&text)))
+		return 0;
+	return aftl_fail(error, -EINVAL,
+			 "--offset-unit: \"%.40s\" is not bytes, sectors or a number", name);
+}
+
+static int set_device(const char *name, u32 *device, struct aftl_error *error)
+{
+	struct text_cursor text = { name, name + strlen(name) };
+	u64 major, minor;
+
+	*device = TRACE_ALL_DEVICES;
+	if (!strcmp(name, "all"))
+		return 0;
+	if (!text_below(&text, 4095, &major) || !text_is(&text, ':') ||
+	    !text_below(&text, (1U << TRACE_DEVICE_MINOR_BITS) - 1, &minor) || !text_at_end(&text))
+		return aftl_fail(error, -EINVAL, "--device: \"%.40s\" is not MAJOR:MINOR, nor all",
+				 name);
+	*device = (u32)(major << TRACE_DEVICE_MINOR_BITS | minor);
+	return 0;
+}
+
+int reading_format_check(const char *option, const char *name, struct aftl_error *error)
+{
+	if (trace_format_find(name))
+		return 0;
+	return aftl_fail(error, -EINVAL,
+			 "--%s: there is no format \"%.40s\"; \"approxftl trace formats\" lists them",
+			 option, name);
+}
+
+int reading_options_wish(const struct reading_options *options, struct trace_wish *wish,
+			 struct aftl_error *error)
+{
+	int ret = 0;
+
+	*wish = (struct trace_wish){
+		.hints = { .format = options->from, .columns = options->columns },
+		.issue = options->from_issue,
+	};
+	if (options->from)
+		ret = reading_format_check("from", options->from, error);
+	if (!ret && options->time_unit)
+		ret = set_time_unit(options->time_unit, &wish->hints.time_unit_ns, error);
+	if (!ret && options->offset_unit)
+		ret = set_offset_unit(options->offset_unit, &wish->hints.offset_unit, error);
+	if (!ret && options->device)
+		ret = set_device(options->device, &wish->device, error);
+	return ret;
+}
