@@ -14,6 +14,11 @@ chmod 755 "$scratch"
 needs_program "$program" "$build/approxrun" "$build/examples/annotated" \
 	"$build/examples/annotated-cpp"
 
+# What nobody reads in: the tree may be in the folder of somebody who lets no one else in.
+readable=$scratch/readable
+mkdir "$readable" && cp -P "$build"/libapproxftl*.so* "$build/approxrun" "$readable" &&
+	cp -r userspace/python docs/examples/annotated.py "$readable" || exit 1
+
 # mounted DEVICE: and writable for everybody
 mounted()
 {
@@ -85,8 +90,8 @@ shows_its_flips()
 
 in_python()
 {
-	as_nobody env LD_LIBRARY_PATH="$build" PYTHONPATH=userspace/python PYTHONDONTWRITEBYTECODE=1 \
-		python3 docs/examples/annotated.py "$@"
+	as_nobody env LD_LIBRARY_PATH="$readable" PYTHONPATH="$readable/python" \
+		PYTHONDONTWRITEBYTECODE=1 python3 "$readable/annotated.py" "$@"
 }
 
 # The other ways in write, then time passes for all of them at once.
@@ -94,7 +99,7 @@ others_write()
 {
 	as_nobody "$build/examples/annotated-cpp" "$place/cpp" && in_python "$place/python" &&
 		echo '*/copied precise=4KiB remember' >"$scratch/rules" &&
-		as_nobody "$build/approxrun" -r "$scratch/rules" -R -- \
+		as_nobody "$readable/approxrun" -r "$scratch/rules" -R -- \
 			dd if="$scratch/original" of="$place/copied" bs=64K conv=fsync 2>"$scratch/said" &&
 		"$program" message aftl-library age 30d >"$scratch/said" && remounted
 }
