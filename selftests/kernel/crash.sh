@@ -195,13 +195,13 @@ write_under_each()
 	done <"$scratch/policies"
 }
 
-# policies_survive [KEY VALUE]...: power fails once under each policy, or every other one
+# policies_survive [KEY VALUE]...: power fails twice under each policy, or every other one
 policies_survive()
 {
 	"$program" policies | cut -d ' ' -f 1 | every_other >"$scratch/policies" &&
 		[ -s "$scratch/policies" ] || return
 	states=each
-	files_survive ordered write_under_each "$@" && [ "$visited" -eq "$file" ]
+	files_survive ordered write_under_each "$@" && [ "$visited" -eq $((2 * file)) ]
 	survived=$?
 	sed 's/^/# /' "$scratch/policies" | paste -s -d ' '
 	rm "$scratch/policies"

@@ -137,6 +137,29 @@ survives()
 		notices "$before" && removed && has_kept
 }
 
+# on_file COMMAND...: on a loop device whose writes a page cache takes, so that only flushes hear of
+# what lies below
+on_file()
+{
+	place=$scratch/mounted
+	mkdir -p "$place" && wipe /dev/ram0 && works &&
+		mkfs.ext4 -q -O ^has_journal /dev/mapper/aftl-medium &&
+		mount /dev/mapper/aftl-medium "$place" || return
+	head -c 128M /dev/zero >"$place/volume" && sync &&
+		loop=$(losetup --find --show "$place/volume") && "$@"
+	well=$?
+	[ "$well" -eq 0 ] || { end_load; removed; }
+	losetup --detach "$loop"
+	works && umount "$place" && return "$well"
+}
+
+flushes_fail()
+{
+	# shellcheck disable=SC2086 # words
+	create aftl-fault "$loop" $volume timing off && clear_log && begin_load &&
+		before=$(events) && fails error_writes && notices "$before" && removed
+}
+
 # Completed flushes mean nothing from then on; those before did.
 survives_lies()
 {
@@ -394,10 +417,12 @@ fails_cleanly()
 
 needs_module dm_flakey
 needs_module dm_delay
+needs_module loop
 ram_disks 1 $((size / 2)) && dmsetup create aftl-medium --table "0 $size linear /dev/ram0 0" ||
 	exit 1
 ktap_test_run 'writes fail' at_once survives fails error_writes
 ktap_test_run 'everything fails' at_once survives is_dead
+ktap_test_run 'only flushes fail' at_once on_file flushes_fail
 ktap_test_run 'writes are dropped silently' survives_lies
 if becomes "0 $size flakey /dev/ram0 0 0 3600 1 error_reads" 2>"$scratch/said"; then
 	ktap_test_run 'reads fail, and work again' read_errors

@@ -9,8 +9,8 @@ in the kernel's sources; the device that it is about was zero before. A state ho
 up to a flush or a write that was forced to the medium. Most also hold a part of what was written
 between that flush and the next one: a disk with a volatile cache may keep any of it, sector by
 sector. As many moments as asked for are drawn by SEED from those after the first mark of that name,
-and the flush before each is taken; 0 stands for two states of every flush, "each" for one of every
-mark.
+and the flush before each is taken; 0 stands for two states of every flush, "each" for two of every
+mark: when it was set, where what no flush had covered is lost, and some time after that.
 
 Each state is written to DEVICE, and a line says its number, the last mark in it, and what it
 is. Then a line from standard input is waited for.
@@ -71,6 +71,15 @@ def load(path: str) -> list[Entry]:
     size = os.lseek(fd, 0, os.SEEK_END)
     with mmap.mmap(fd, size, prot=mmap.PROT_READ) as log:
         return list(parse(log))
+
+
+@dataclass(frozen=True)
+class Moment:
+    """When power fails: after the flush @point, or before @after, where parts are lost."""
+
+    point: int
+    after: int
+    loose: bool
 
 
 class Medium:
@@ -143,14 +152,14 @@ class Replay:
         if not sys.stdin.readline():
             raise SystemExit(0)
 
-    def visit(self, point: int, after: int, loose: bool) -> None:
-        """A state at a flush, which may hold some of what the flush @after covers."""
-        self.advance(point)
-        if not loose:
+    def visit(self, moment: Moment) -> None:
+        """A state at a flush, which may hold some of what came after that."""
+        self.advance(moment.point)
+        if not moment.loose:
             self.show(self.mark, "nothing after it")
             return
         before = self.medium.image[:]
-        mark, about = self.loosen(after - 1)
+        mark, about = self.loosen(moment.after - 1)
         self.show(mark, about)
         self.medium.image[:] = before
 
@@ -167,18 +176,6 @@ def by_mark(entries: list[Entry], points: list[int]) -> list[list[int]]:
     return list(found.values())
 
 
-def choose(entries: list[Entry], mark: str, states: str, draw: random.Random) -> list[int]:
-    """The flushes to visit: some twice if all are asked for."""
-    begin = next(index for index, entry in enumerate(entries) if entry.name == mark)
-    points = [i for i, entry in enumerate(entries) if entry.flags & (FLUSH | FUA) and i > begin]
-    if states == "each":
-        return [draw.choice(places) for places in by_mark(entries, points)]
-    if states == "0":
-        return sorted(points + points)
-    moments = (draw.uniform(points[0], len(entries)) for _ in range(int(states)))
-    return sorted(points[bisect_right(points, moment) - 1] for moment in moments)
-
-
 def next_flush(entries: list[Entry], point: int) -> int:
     """Where what was written after @point becomes durable."""
     for index in range(point + 1, len(entries)):
@@ -187,16 +184,46 @@ def next_flush(entries: list[Entry], point: int) -> int:
     return len(entries)
 
 
+def at_marks(entries: list[Entry], begin: int) -> list[Moment]:
+    """When marks were set, from entry @begin on: nothing but flushes has made anything durable."""
+    moments = []
+    flush = 0
+    for index, entry in enumerate(entries):
+        if entry.flags & FLUSH:
+            flush = index
+        if entry.name and index >= begin:
+            moments.append(Moment(flush, index + 1, loose=True))
+    return moments
+
+
+def choose(entries: list[Entry], mark: str, states: str, draw: random.Random) -> list[Moment]:
+    """Return when power fails, in this order."""
+    begin = next(index for index, entry in enumerate(entries) if entry.name == mark)
+    points = [i for i, entry in enumerate(entries) if entry.flags & (FLUSH | FUA) and i > begin]
+    moments = []
+    if states == "each":
+        drawn = [draw.choice(places) for places in by_mark(entries, points)]
+        moments = at_marks(entries, begin)
+    elif states == "0":
+        drawn = sorted(points + points)
+    else:
+        times = (draw.uniform(points[0], len(entries)) for _ in range(int(states)))
+        drawn = sorted(points[bisect_right(points, time) - 1] for time in times)
+    every = 2 if states == "0" else 3
+    moments += [Moment(point, next_flush(entries, point), number % every > 0)
+                for number, point in enumerate(drawn)]
+    return sorted(moments, key=lambda moment: moment.point)
+
+
 def main(log: str, device: str, mark: str, states: str, seed: int) -> None:
     """Offer states."""
     entries = load(log)
     size = max(entry.at + len(entry.data) for entry in entries)
     size += -size % CHUNK
     draw = random.Random(seed)
-    points = choose(entries, mark, states, draw)
     replay = Replay(entries, Medium(device, size), draw)
-    for number, point in enumerate(points):
-        replay.visit(point, next_flush(entries, point), number % (2 if states == "0" else 3) > 0)
+    for moment in choose(entries, mark, states, draw):
+        replay.visit(moment)
 
 
 if __name__ == "__main__":
