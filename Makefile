@@ -30,8 +30,8 @@ SIM := $(wildcard userspace/sim/*.c)
 CLI := $(wildcard userspace/approxftl/*.c)
 TEST_PROGRAMS := $(patsubst %.c,%,$(wildcard selftests/*/test-*.c))
 FUZZ_PROGRAMS := $(patsubst %.c,%,$(wildcard selftests/*/fuzz-*.c))
-AREAS := $(sort $(foreach kind,test-*.c fuzz-*.c test_*.py *.tap.sh *.tap.py,\
-	$(patsubst selftests/%/,%,$(dir $(wildcard selftests/*/$(kind))))))
+AREAS := $(filter-out kernel-debug,$(sort $(foreach kind,test-*.c fuzz-*.c test_*.py *.tap.sh *.tap.py,\
+	$(patsubst selftests/%/,%,$(dir $(wildcard selftests/*/$(kind)))))))
 
 # What selftests/AREA/test-*.c is linked with: the core alone for the core's tests, which
 # proves that it stands alone, and the simulator for all others.
@@ -161,16 +161,16 @@ PHYSICS = $(PYTHON) -m aftl_physics
 demo: deps $(PROGRAM) $(addprefix $(plain_dir)/approxftl-,app report) ## a file system and two policies on an emulated SSD, in a virtual machine
 	@APPROXFTL=$(abspath $(PROGRAM)) AFTL_BUILD=$(abspath $(O)) userspace/demo/demo $(O)/demo
 
-raid: deps $(PROGRAM) ## md's RAID-5 over MEMBERS=4 ReSSD devices (or 4,6,10), beside the simulator's (minutes)
+raid: deps $(PROGRAM) ## md's RAID-5 over MEMBERS=4 ReSSD devices, or 4,6,10, beside the simulator's (minutes)
 	@APPROXFTL=$(abspath $(PROGRAM)) AFTL_BUILD=$(abspath $(O)) \
 		userspace/raid/raid $(or $(MEMBERS),4) $(O)/raid
 
 selftests: ## the module in virtual machines with Debian's kernels; part of check
 	+@$(call build_and_run,kernel,kernel)
 
-selftests-debug: ## the same in a kernel that finds mistakes; builds it first (minutes)
+selftests-debug: deps ## the same in a kernel that finds mistakes, built first (hours)
 	@selftests/install-packages --debug-kernel
-	@AFTL_BUILD=$(abspath $(O)) selftests/kernel/run-tests debug
+	+@$(call build_and_run,kernel-debug,kernel-debug)
 
 # By the environment, so that a command may hold any character.
 lab: export LAB_COMMAND := $(value CMD)

@@ -117,6 +117,14 @@ def test_takes_the_time_limit_from_the_area(tree: Tree) -> None:
     assert "not done after 1 s" in output
 
 
+def test_runs_an_area_that_is_to_be_asked_for_when_it_is(tree: Tree) -> None:
+    tree.tap("core", "echo 1..1; echo ok 1 - one")
+    tree.add("hours/long.tap.sh", "#!/bin/sh\necho 1..1; echo ok 1 - one\n")
+    tree.add("hours/settings", "asked=yes\n")
+    assert last(tree.run()[1]) == "1 passed, 0 failed, 0 skipped"
+    assert last(tree.run("core", "hours")[1]) == "2 passed, 0 failed, 0 skipped"
+
+
 @pytest.mark.parametrize("script", ["echo '1..0 # SKIP no disk'", "echo '1..0 # SKIP x'; exit 4"])
 def test_fails_when_a_whole_area_was_skipped(tree: Tree, script: str) -> None:
     tree.tap("core", script)
