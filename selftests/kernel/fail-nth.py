@@ -6,10 +6,10 @@ fail-nth.py LINE [DEVICE]
 
 LINE is a table line from its store on; DEVICE is a block device whose first bytes are zeroed each
 time. The kernel lets the n-th allocation of a thread fail when
-/proc/thread-self/fail-nth says so; n grows until there are fewer. A failure must be told as such,
-and the next attempt, with all memory there is, must succeed. Prints how many failed. The device is
-there before and has another target then: it is not ours what device-mapper makes of it when it
-cannot add a disk, or give it a name.
+/proc/thread-self/fail-nth says so. Each of the first 100 is it, and some 200 of those that follow:
+a volume is made by many. A failure must be told as such, and the next attempt, with all memory
+there is, must succeed. Prints how many failed. The device is there before and has another target
+then: it is not ours what device-mapper makes of it when it cannot add a disk, or give it a name.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from pathlib import Path
 from fuzz import CREATE, REMOVE, Mapper
 
 NTH = "/proc/thread-self/fail-nth"
-MOST = 5000
+NEVER = 1 << 30
+EACH, SAMPLES = 100, 200
 
 
 def start(mapper: Mapper, line: bytes) -> None:
@@ -31,8 +32,8 @@ def start(mapper: Mapper, line: bytes) -> None:
     mapper.suspend(suspended=False)
 
 
-def attempt(mapper: Mapper, line: bytes, nth: int, number: int) -> tuple[bool, bool]:
-    """Let one allocation fail; returns whether there were as many, and whether all failed."""
+def attempt(mapper: Mapper, line: bytes, nth: int, number: int) -> tuple[int, bool]:
+    """Let one allocation fail; returns how many it was short of that, and whether all failed."""
     failed = False
     os.pwrite(nth, b"%d" % number, 0)
     try:
@@ -44,7 +45,7 @@ def attempt(mapper: Mapper, line: bytes, nth: int, number: int) -> tuple[bool, b
     finally:
         left = int(os.pread(nth, 16, 0))
         os.pwrite(nth, b"0", 0)
-    return left == 0, failed
+    return left, failed
 
 
 def wipe(device: str) -> None:
@@ -59,21 +60,33 @@ def take_back(mapper: Mapper) -> None:
     mapper.suspend(suspended=False)
 
 
-def fail_each(mapper: Mapper, line: bytes, device: str | None) -> tuple[int, int]:
-    """Let one after the other fail; returns how many made an attempt fail, and of how many."""
+def make_new(mapper: Mapper, device: str | None) -> None:
+    """Let there be nothing of an earlier attempt."""
+    take_back(mapper)
+    if device:
+        wipe(device)
+
+
+def choose(allocations: int) -> list[int]:
+    """Return which of them are to fail."""
+    step = max(1, (allocations - EACH) // SAMPLES)
+    return [*range(1, min(EACH, allocations) + 1), *range(EACH + step, allocations + 1, step)]
+
+
+def fail_each(mapper: Mapper, line: bytes, device: str | None) -> tuple[int, int, int]:
+    """Let one after the other fail; returns how many made it fail, were tried, and there are."""
     nth = os.open(NTH, os.O_RDWR)
+    make_new(mapper, device)
+    allocations = NEVER - attempt(mapper, line, nth, NEVER)[0]
+    chosen = choose(allocations)
     failures = 0
-    for number in range(1, MOST):
-        take_back(mapper)
-        if device:
-            wipe(device)
-        reached, failed = attempt(mapper, line, nth, number)
+    for number in chosen:
+        make_new(mapper, device)
+        _, failed = attempt(mapper, line, nth, number)
         if failed:
             start(mapper, line)
         failures += failed
-        if not reached:
-            return failures, number - 1
-    raise SystemExit("# there is no end of allocations")
+    return failures, len(chosen), allocations
 
 
 def main(line: bytes, device: str | None) -> None:
@@ -81,10 +94,10 @@ def main(line: bytes, device: str | None) -> None:
     mapper = Mapper()
     mapper.call(CREATE)
     try:
-        failures, allocations = fail_each(mapper, line, device)
+        failures, tried, allocations = fail_each(mapper, line, device)
     finally:
         mapper.call(REMOVE)
-    print(f"# {failures} of {allocations} allocations made it fail")
+    print(f"# {failures} of {tried} made it fail, of {allocations} allocations")
     if not failures:
         raise SystemExit("# no allocation did")
 

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.." || exit 1
 no_memory()
 {
 	! dmsetup create aftl-huge --table "0 4096 approxftl $*" 2>"$scratch/said" &&
-		grep_log -q 'approxftl: not enough memory for .* \(-ENOMEM\)'
+		grep_log -q 'approxftl: not enough memory for .* \((-ENOMEM|-12)\)'
 }
 
 events()
