@@ -71,8 +71,9 @@ limits()
 
 synchronous_is_on_flash()
 {
+	# A minute, which a slow kernel does not take for the first write and a look at it.
 	# shellcheck disable=SC2086,SC2154 # words, of lib.sh
-	create aftl-buffered ram $shape buffer 1MiB buffer_hold 1s || return
+	create aftl-buffered ram $shape buffer 1MiB buffer_hold 1s timing scale:60 || return
 	dd if=/dev/zero of=/dev/mapper/aftl-buffered bs=4k count=1 oflag=direct 2>"$scratch/said"
 	unsafe=$(counter aftl-buffered array_programs)
 	dd if=/dev/zero of=/dev/mapper/aftl-buffered bs=4k count=1 oflag=direct,dsync \
