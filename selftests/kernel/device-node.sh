@@ -15,6 +15,10 @@ if [ ! -x "$udevd" ]; then
 	ktap_test_skip 'udev and the control node' 'udev is not installed'
 	ktap_finished
 fi
+if [ -e /run/udev/control ]; then
+	ktap_test_skip 'udev and the control node' 'this machine has a udev, which is left alone'
+	ktap_finished
+fi
 chmod 755 "$scratch"
 mkdir "$scratch/mounted"
 
@@ -40,8 +44,8 @@ starts()
 {
 	systemd-sysusers "$PWD/packaging/approxftl.sysusers" 2>"$scratch/said" &&
 		mkdir -p "$rules" && cp packaging/60-approxftl.rules "$rules" &&
-		"$udevd" --daemon 2>"$scratch/said" && udevadm trigger --action=add "/sys/class/misc/${node##*/}" &&
-		udevadm settle
+		"$udevd" --daemon 2>"$scratch/said" &&
+		udevadm trigger --action=add "/sys/class/misc/${node##*/}" && udevadm settle
 }
 
 groups()
