@@ -398,7 +398,8 @@ no_memory()
 chips 8 blocks 4000 page 64KiB policy baseline errors off" 2>"$scratch/said" &&
 		grep_log -q 'not enough memory' && dmsetup remove aftl-endless || return
 	echo "# $(((before - $(available)) / 1024)) MiB less"
-	[ $((before - $(available))) -lt 65536 ] &&
+	# It wanted gigabytes; caches of the kernel come and go.
+	[ $((before - $(available))) -lt 262144 ] &&
 		[ "$(grep -c dm_approxftl /proc/vmallocinfo)" -eq "$held" ]
 }
 
