@@ -380,7 +380,7 @@ reads_while_erased()
 		dmsetup message aftl-fault 0 reset && begin=$(($(frame 112) * 8)) &&
 		becomes "0 $begin linear /dev/ram0 0
 $begin $((size - begin)) delay /dev/ram0 $begin 500 /dev/ram0 $begin 0" &&
-		{ blocks race /dev/mapper/aftl-fault 2 || { sed 's/^/# /' "$scratch/blocks"; return 1; }; } ||
+		{ blocks race /dev/mapper/aftl-fault 1 || { sed 's/^/# /' "$scratch/blocks"; return 1; }; } ||
 		return
 	erased=$(counter aftl-fault array_erases)
 	echo "# $erased blocks erased"
