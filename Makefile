@@ -30,7 +30,8 @@ SIM := $(wildcard userspace/sim/*.c)
 CLI := $(wildcard userspace/approxftl/*.c)
 TEST_PROGRAMS := $(patsubst %.c,%,$(wildcard selftests/*/test-*.c))
 FUZZ_PROGRAMS := $(patsubst %.c,%,$(wildcard selftests/*/fuzz-*.c))
-AREAS := $(filter-out kernel-debug,$(sort $(foreach kind,test-*.c fuzz-*.c test_*.py *.tap.sh *.tap.py,\
+ASKED_AREAS := $(patsubst selftests/%/settings,%,$(shell grep -lx asked=yes selftests/*/settings))
+AREAS := $(filter-out $(ASKED_AREAS),$(sort $(foreach kind,test-*.c fuzz-*.c test_*.py *.tap.sh *.tap.py,\
 	$(patsubst selftests/%/,%,$(dir $(wildcard selftests/*/$(kind)))))))
 
 # What selftests/AREA/test-*.c is linked with: the core alone for the core's tests, which

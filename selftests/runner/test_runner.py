@@ -125,6 +125,15 @@ def test_runs_an_area_that_is_to_be_asked_for_when_it_is(tree: Tree) -> None:
     assert last(tree.run("core", "hours")[1]) == "2 passed, 0 failed, 0 skipped"
 
 
+def test_refuses_a_setting_that_it_does_not_know(tree: Tree) -> None:
+    tree.tap("core", "echo 1..1; echo ok 1 - one")
+    for setting in ("asked=maybe", "aprat=1"):
+        tree.add("core/settings", f"{setting}\n")
+        status, output = tree.run()
+        assert status == 1
+        assert f"unknown setting '{setting}'" in output
+
+
 @pytest.mark.parametrize("script", ["echo '1..0 # SKIP no disk'", "echo '1..0 # SKIP x'; exit 4"])
 def test_fails_when_a_whole_area_was_skipped(tree: Tree, script: str) -> None:
     tree.tap("core", script)
