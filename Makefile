@@ -138,7 +138,10 @@ area_programs = $(if $(filter-out $(UNBUILT_AREAS),$(1)),$(PROGRAMS)) $(addprefi
 jobs = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 build_and_run = $(if $(strip $(call area_programs,$(1))),\
-	$(MAKE) -k $(jobs) WERROR=1 $(call area_programs,$(1)) || failed=--build-failed;) $(RUN) $$failed $(2)
+	$(MAKE) -k $(jobs) WERROR=1 $(call area_programs,$(1)) || failed=--build-failed;) \
+	$(if $(dry_run),echo )$(RUN) $$failed $(2)
+# The + that hands jobs on to the compilers makes `make -n` run what it is to print.
+dry_run = $(findstring n,$(firstword -$(MAKEFLAGS)))
 
 deps: ## install what building and checking need (says what; nothing twice)
 	@selftests/install-packages
