@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 TOP = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(TOP))
+sys.path[:0] = [str(TOP), str(TOP / "trace-tools")]
 
 from selftests.claims import standins  # noqa: E402
 
@@ -566,8 +566,6 @@ BURSTS = 6
 @functools.cache
 def burst_file() -> Path:
     """Write such a stream; the sequence goes through the device once."""
-    path = scratch() / "bursts.aft"
-    simulate("--requests", "0", "--record", str(path))
     stream_: list[standins.Access] = []
     t_ns = 0
     for _ in range(BURSTS):
@@ -576,8 +574,7 @@ def burst_file() -> Path:
                 stream_.append(standins.Access(t_ns, 6 * len(stream_), 6, True))
                 t_ns += gap
             t_ns += PAUSE_NS
-    standins.write_records(path, stream_)
-    return path
+    return record_file("bursts", stream_)
 
 
 def bursts(*arguments: str) -> dict[str, Json]:
@@ -764,11 +761,17 @@ def scratch() -> Path:
 
 @functools.cache
 def stand_in_file(volume: standins.Volume, seed_text: str) -> Path:
-    """Write the stand-in of a volume: the program writes the header, we append the requests."""
-    path = scratch() / f"{volume.name}-{seed_text}.aft"
-    simulate("--requests", "0", "--record", str(path))
-    stream_ = standins.stand_in(volume, STANDIN_REQUESTS, int(seed_text))
-    standins.write_records(path, stream_)
+    """Write the stand-in of a volume."""
+    return record_file(f"{volume.name}-{seed_text}",
+                       standins.stand_in(volume, STANDIN_REQUESTS, int(seed_text)))
+
+
+def record_file(name: str, accesses: Iterable[standins.Access]) -> Path:
+    """Write requests to a file in the scratch directory."""
+    text = scratch() / f"{name}.csv"
+    text.write_text(standins.as_csv(accesses))
+    path = converted(text, "--keep-time")
+    assert path, "the program reads what it writes"
     return path
 
 

@@ -9,7 +9,6 @@ else is assumed: how often data is used again, how bursts look, how mixed data i
 from __future__ import annotations
 
 import random
-import struct
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,12 +16,13 @@ from itertools import accumulate, islice
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
+from approxftl_tools import aft
+
 PAGE = 8192
-SECTOR = 512
-HEADER_BYTES = 4096
-RECORD = struct.Struct("<QQIBBHII")
-READ, WRITE = 0, 1
-FUA = 0x80
+PAGE_SECTORS = PAGE // aft.SECTOR
+READ, WRITE = (aft.OPERATIONS.index(name) for name in ("read", "write"))
 
 
 class Access(NamedTuple):
@@ -120,25 +120,24 @@ def stand_in(volume: Volume, requests: int, seed: int) -> list[Access]:
     return result
 
 
-def write_records(path: Path, accesses: Iterable[Access]) -> None:
-    """Append records to a file that has a header only."""
-    with path.open("ab") as out:
-        for one in accesses:
-            out.write(RECORD.pack(one.t_ns, one.page * PAGE // SECTOR, one.pages * PAGE // SECTOR,
-                                  WRITE if one.write else READ, 0, 0, 0, 0))
+def as_csv(accesses: Iterable[Access]) -> str:
+    """Return requests as "approxftl trace convert" writes CSV, and reads it."""
+    return "\n".join([
+        "t_ns,op,offset_bytes,bytes,latency_ns,pid,stream,class",
+        *(f"{one.t_ns},{'write' if one.write else 'read'},{one.page * PAGE},{one.pages * PAGE},"
+          "0,0,0,precise" for one in accesses), ""])
 
 
 def read_records(path: Path) -> list[Access]:
     """Return the reads and writes of a record file."""
-    result = []
-    for record in RECORD.iter_unpack(path.read_bytes()[HEADER_BYTES:]):
-        t_ns, sector, sectors, op = record[:4]
-        op &= ~FUA
-        if op in (READ, WRITE):
-            first = sector * SECTOR // PAGE
-            end = -(-(sector + sectors) * SECTOR // PAGE)
-            result.append(Access(t_ns, first, end - first, op == WRITE))
-    return result
+    file = aft.read(path)
+    first = file.column("off_sect").astype(np.int64)
+    begin = first // PAGE_SECTORS
+    pages = -(-(first + file.column("nsect")) // PAGE_SECTORS) - begin
+    rows = zip(file.column("t_ns").tolist(), begin.tolist(), pages.tolist(),
+               file.operations().tolist(), strict=True)
+    return [Access(t_ns, page, count, op == WRITE) for t_ns, page, count, op in rows
+            if op in (READ, WRITE)]
 
 
 def page_accesses(accesses: Iterable[Access]) -> Iterator[tuple[int, bool]]:

@@ -183,6 +183,31 @@ def test_provenance_and_source(tmp_path: Path) -> None:
     assert about["arguments"][0] == "convert"
 
 
+def test_what_the_user_says_of_the_origin_is_kept(tmp_path: Path) -> None:
+    must("convert", "--origin", "MSR Cambridge, hm_0", "--about", "synthetic=no", "--about",
+         'url="a=b"', spc(tmp_path / "t"), tmp_path / "a.aft")
+    data = (tmp_path / "a.aft").read_bytes()
+    assert data[1088:1152].rstrip(b"\0") == b"MSR Cambridge, hm_0"
+    said = json.loads(data[1216:4092].rstrip(b"\0"))
+    assert said["about"] == {"synthetic": "no", "url": '"a=b"'}
+    assert said["source_format"] == "spc"
+
+
+@pytest.mark.parametrize(("arguments", "out", "sentence"), [
+    (["--about", "synthetic"], "a.aft", "is not KEY=VALUE"),
+    (["--about", "=x"], "a.aft", "is not KEY=VALUE"),
+    (["--about", f"x={'y' * 2900}"], "a.aft", "keeps 2875 bytes of facts"),
+    (["--origin", "x" * 64], "a.aft", "--about takes more"),
+    (["--origin", "x"], "a.csv", "record files (.aft) only"),
+])
+def test_what_cannot_be_kept_is_refused(arguments: list[str], out: str, sentence: str,
+                                        tmp_path: Path) -> None:
+    done = run("convert", *arguments, spc(tmp_path / "t", 3), tmp_path / out)
+    assert done.code == 2
+    assert sentence in done.err
+    assert not (tmp_path / out).exists()
+
+
 def test_long_command_lines_are_shortened(tmp_path: Path) -> None:
     parts = [spc(tmp_path / ("x" * 200 + str(i)), 3) for i in range(30)]
     must("convert", *parts, tmp_path / "a.aft")

@@ -76,8 +76,9 @@ def run(verb: str, body: Callable[[], int]) -> int:
 
 
 def program() -> Path:
-    """Return the simulator."""
-    return Path(os.environ.get("APPROXFTL", "approxftl"))
+    """Return the simulator, wherever the working directory may be."""
+    path = Path(os.environ.get("APPROXFTL", "approxftl"))
+    return path.absolute() if len(path.parts) > 1 else path
 
 
 @cache

@@ -144,10 +144,10 @@ def make(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
         raise Refusal("nothing to write: --output FILE takes the records, --profile-out FILE the "
                       "profile", command.USAGE)
     stream = synthesis.generate(profile, arguments.requests, arguments.seed)
-    provenance = {"synthetic": True, "like": profile.name, "source": profile.source,
-                  "seed": arguments.seed, "assumed": list(profile.assumed)}
+    about = {"synthetic": "yes", "like": profile.name, "source": profile.source,
+             "seed": arguments.seed, "assumed": ", ".join(profile.assumed) or "nothing"}
     record_writer.write(arguments.output, stream.columns(), stream.device_bytes,
-                        f"synthetic {profile.name}", provenance)
+                        f"synthetic {profile.name}", about)
     made = workload_profile.fitted(arguments.output).summary()
     tell(arguments, argv, profile, made)
     bad = missed(profile.summary(), made, arguments.within) if arguments.within else []

@@ -22,6 +22,24 @@ static void put_words(struct json_writer *json, const char *key, char **words, u
 	json_end_array(json);
 }
 
+static void put_facts(struct json_writer *json, const struct trace_options *options)
+{
+	u32 i;
+
+	if (!options->fact_count)
+		return;
+	json_record(json, "about");
+	for (i = 0; i < options->fact_count; i++) {
+		char *key = memory_text(options->facts[i]);
+		char *value = strchr(key, '=');
+
+		*value++ = '\0';
+		json_string(json, key, value);
+		free(key);
+	}
+	json_end_object(json);
+}
+
 /* At most 32 texts of 64 bytes, each byte of up to 6 when it is quoted: may be too long. */
 static char *render(const struct trace_run *run, u32 words)
 {
@@ -39,6 +57,7 @@ static char *render(const struct trace_run *run, u32 words)
 	put_words(&json, "source_files", run->reader.paths.list, run->reader.paths.count,
 		  min(words, (u32)FILES));
 	put_words(&json, "arguments", run->options.argv, (u32)run->options.argc, words);
+	put_facts(&json, &run->options);
 	json_end_object(&json);
 	json_end(&json);
 	fclose(file);
@@ -46,7 +65,7 @@ static char *render(const struct trace_run *run, u32 words)
 	return text;
 }
 
-char *provenance_text(const struct trace_run *run)
+char *provenance_text(const struct trace_run *run, struct aftl_error *error)
 {
 	u32 words = WORDS;
 	char *text = render(run, words);
@@ -56,5 +75,10 @@ char *provenance_text(const struct trace_run *run)
 		words /= 2;
 		text = render(run, words);
 	}
-	return text;
+	if (strlen(text) < AFTL_RECORD_PROVENANCE_SIZE)
+		return text;
+	free(text);
+	aftl_fail(error, -EINVAL, "--about: a record file keeps %u bytes of facts, these are more",
+		  AFTL_RECORD_PROVENANCE_SIZE - 1);
+	return NULL;
 }

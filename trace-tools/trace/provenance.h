@@ -7,7 +7,11 @@
 
 #include "trace-run.h"
 
-/* A JSON object that fits into the header of a record file; freed by the caller. */
-char *provenance_text(const struct trace_run *run);
+/**
+ * provenance_text() - a JSON object for the header of a record file
+ *
+ * Return: it, to be freed; NULL with a sentence if it does not fit there.
+ */
+char *provenance_text(const struct trace_run *run, struct aftl_error *error);
 
 #endif

@@ -77,6 +77,25 @@ static int set_format(struct copy *copy, const char *path, struct aftl_error *er
 	return 0;
 }
 
+/* Where requests come from: what the user says of it is kept by record files only. */
+static int set_origin(struct copy *copy, struct aftl_error *error)
+{
+	const struct trace_options *options = &copy->run->options;
+	const char *origin = options->origin;
+
+	if ((origin || options->fact_count) && strcmp(copy->output.format->name, "aft"))
+		return aftl_fail(error, -EINVAL,
+				 "--origin and --about are kept by record files (.aft) only");
+	if (origin && strlen(origin) >= AFTL_RECORD_TEXT_SIZE)
+		return aftl_fail(error, -EINVAL, "--origin: more than %u bytes; --about takes more",
+				 AFTL_RECORD_TEXT_SIZE - 1);
+	copy->output.source_format = origin ? origin :
+					      trace_reader_format(&copy->run->reader)->name;
+	copy->provenance = provenance_text(copy->run, error);
+	copy->output.provenance = copy->provenance;
+	return copy->provenance ? 0 : -EINVAL;
+}
+
 static int look_ahead(struct copy *copy, struct aftl_error *error)
 {
 	int ret = 1;
@@ -118,13 +137,10 @@ static int begin(struct copy *copy, const char *path, struct aftl_error *error)
 	copy->output.path = copy->file.temporary;
 	copy->output.device_bytes = run->options.device_bytes ? run->options.device_bytes :
 		run->reader.merge.sources[0].file.device_bytes;
-	copy->output.source_format = trace_reader_format(&run->reader)->name;
 	copy->output.tool_version = approxftl_version();
 	copy->output.class_names = classes.names;
 	copy->output.classes = classes.count;
 	copy->output.names = run->reader.names;
-	copy->provenance = provenance_text(run);
-	copy->output.provenance = copy->provenance;
 	ret = output_file_begin(&copy->file, path, run->options.force, error);
 	if (!ret)
 		ret = trace_output_open(&copy->output, error);
@@ -259,6 +275,8 @@ enum exit_code trace_copy(struct trace_run *run, trace_editor *edit, void *conte
 	ret = trace_change_init(&copy->change, &run->options, &error);
 	if (!ret)
 		ret = set_format(copy, path, &error);
+	if (!ret)
+		ret = set_origin(copy, &error);
 	if (ret) {
 		free(copy);
 		return trace_complain_usage(&error);

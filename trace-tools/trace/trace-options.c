@@ -9,6 +9,7 @@
 enum kind {
 	KIND_FACTOR = COMMAND_OTHER,
 	KIND_RULE,
+	KIND_FACT,
 };
 
 #define FIELD(name) offsetof(struct trace_options, name)
@@ -40,6 +41,10 @@ static const struct command_option options_table[] = {
 	     "keep only requests to that share of all MiB of addresses"),
 	NUMBER(WRITING, "device-bytes", AFTL_PARAM_BYTES, device_bytes, "SIZE",
 	       "of the device; requests beyond it are an error"),
+	TEXT(VERB_CONVERT, 0, "origin", origin, "TEXT",
+	     "where the requests come from; a record file keeps it"),
+	{ "about", 0, KIND_FACT, 0, "KEY=VALUE", "a fact about them that it keeps, too; any number",
+	  0, 0, VERB_CONVERT },
 	{ "rule", 'r', KIND_RULE, 0, "RULE",
 	  "CLASS:TERM,TERM...; the first rule that fits a write decides", 0, 0, VERB_TAG },
 	NUMBER(VERB_TAG, "seed", AFTL_PARAM_COUNT, seed, "N",
@@ -68,20 +73,31 @@ static int set_factor(u64 *value, const char *name, const char *text, struct aft
 	return aftl_fail(error, -EINVAL, "--%s: \"%.40s\" is no factor such as 0.5", name, text);
 }
 
-static void add_rule(struct trace_options *options, const char *rule)
+static void add_text(const char ***list, u32 *count, const char *text)
 {
-	options->rules = memory_grown(options->rules, options->rule_count + 1,
-				      sizeof(*options->rules));
-	options->rules[options->rule_count++] = rule;
+	*list = memory_grown(*list, *count + 1, sizeof(**list));
+	(*list)[(*count)++] = text;
+}
+
+static int add_fact(struct trace_options *options, const char *fact, struct aftl_error *error)
+{
+	if (*fact == '=' || !strchr(fact, '='))
+		return aftl_fail(error, -EINVAL, "--about: \"%.40s\" is not KEY=VALUE", fact);
+	add_text(&options->facts, &options->fact_count, fact);
+	return 0;
 }
 
 static int take_other(void *fields, const struct command_option *option, const char *value,
 		      struct aftl_error *error)
 {
+	struct trace_options *options = fields;
+
 	if (option->kind == KIND_FACTOR)
 		return set_factor((u64 *)((char *)fields + option->field), option->name, value,
 				  error);
-	add_rule(fields, value);
+	if (option->kind == KIND_FACT)
+		return add_fact(options, value, error);
+	add_text(&options->rules, &options->rule_count, value);
 	return 0;
 }
 
@@ -89,9 +105,7 @@ static int add_word(void *fields, const char *word, struct aftl_error *error __m
 {
 	struct trace_options *options = fields;
 
-	options->words = memory_grown(options->words, options->word_count + 1,
-				      sizeof(*options->words));
-	options->words[options->word_count++] = word;
+	add_text(&options->words, &options->word_count, word);
 	return 0;
 }
 
@@ -129,6 +143,7 @@ int trace_options_parse(struct trace_options *options, enum trace_verb_bit verb,
 void trace_options_free(struct trace_options *options)
 {
 	free(options->words);
+	free(options->facts);
 	free(options->rules);
 }
 

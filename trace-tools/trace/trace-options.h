@@ -33,6 +33,9 @@ enum trace_verb_bit {
  * @fold_bytes: addresses come round, 0: not
  * @sample: "SEED:RATIO" or NULL
  * @device_bytes: size of the device, 0: unknown
+ * @origin: where the requests come from, or NULL: what the format of the source is called
+ * @facts: more about them, KEY=VALUE
+ * @fact_count: how many
  * @rules: of classes
  * @rule_count: how many
  * @seed: of their shares
@@ -56,6 +59,9 @@ struct trace_options {
 	u64 fold_bytes;
 	const char *sample;
 	u64 device_bytes;
+	const char *origin;
+	const char **facts;
+	u32 fact_count;
 	const char **rules;
 	u32 rule_count;
 	u64 seed;
