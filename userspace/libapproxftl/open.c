@@ -17,8 +17,12 @@ static int no_kernel(int error)
 	if (error == -ENOENT || error == -ENXIO || error == -ENODEV)
 		return aftl_lib_refuse(-ENODEV, "there is no %s; %s", "/dev/approxftl",
 				       "load the module dm-approxftl and make a device");
-	return aftl_lib_refuse(error, "%s cannot be opened: %s; a udev rule says who may",
-			       "/dev/approxftl", strerror(-error));
+	if (error == -EACCES)
+		return aftl_lib_refuse(error, "%s cannot be opened: %s; %s", "/dev/approxftl",
+				       strerror(-error),
+				       "its group may: adduser USER approxftl, and log in again");
+	return aftl_lib_refuse(error, "%s cannot be opened: %s", "/dev/approxftl",
+			       strerror(-error));
 }
 
 /* Closes the control device where @path is elsewhere. */
