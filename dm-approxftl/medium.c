@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <linux/blkdev.h>
+#include <linux/device-mapper.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include "approxftl.h"
 #include "medium.h"
+
+#define DM_MSG_PREFIX "approxftl"
 
 /* Bios that can always be had, sooner or later. */
 #define BIOS 64

@@ -205,23 +205,34 @@ content_is_refused()
 		told fsck.ext4 -f -n /dev/mapper/aftl-source
 }
 
-# Ten seconds of writes; after one of them there is no replay any more.
+long_log_begun()
+{
+	"$program" replay --summarise "$scratch/long.log" 2>"$scratch/said" |
+		grep -q '^[1-9][0-9]* of 4000 requests'
+}
+
+# Ten seconds of writes; after some of them there is no replay any more.
 killed_leaves_a_log()
 {
 	told "$program" sim --quiet --requests 4000 --arrival open --rate 400 --write-share 1 \
 		--blocks 64 --word_lines 8 --op 30% --record "$scratch/long.aft" || return
 	"$program" replay --quiet --overwrite -o "$scratch/long.log" "$scratch/long.aft" \
 		/dev/mapper/aftl-copy >"$scratch/said" 2>&1 &
-	sleep 1.5
-	kill -KILL $!
-	wait $! 2>"$scratch/said"
-	ends 0 '^[1-9][0-9]* of 4000 requests' "$program" replay --summarise "$scratch/long.log"
+	replay=$!
+	until long_log_begun || ! kill -0 "$replay"; do
+		sleep 0.2
+	done
+	kill -KILL "$replay"
+	wait "$replay" 2>"$scratch/said"
+	[ $? -eq 137 ] &&
+		ends 0 '^[1-9][0-9]* of 4000 requests' "$program" replay --summarise "$scratch/long.log"
 }
 
+# Ctrl-C, which is for all of a session, comes from the program that runs: so it is under way.
 interrupted_is_complete()
 {
-	ends 130 'stop.aftrec: [0-9]* events' timeout --preserve-status -s INT 3 \
-		"$program" trace record -o "$scratch/stop.aftrec" /dev/mapper/aftl-copy -- sleep 60 &&
+	ends 130 'stop.aftrec: [0-9]* events' setsid --wait "$program" trace record \
+		-o "$scratch/stop.aftrec" /dev/mapper/aftl-copy -- sh -c 'kill -INT 0; sleep 60' &&
 		[ -s "$scratch/stop.aftrec/device.json" ] &&
 		[ ! -e /sys/kernel/debug/block/dm-1/trace0 ]
 }

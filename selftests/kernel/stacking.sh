@@ -41,6 +41,20 @@ below_crypt()
 		[ "$below" -eq 0 ]
 }
 
+# until_it_waits PID: for the kernel, and has for a second; fails if it has ended
+until_it_waits()
+{
+	waited=0
+	while [ "$waited" -lt 10 ]; do
+		case $(cut -d ' ' -f 3 "/proc/$1/stat") in
+		D) waited=$((waited + 1)) ;;
+		Z) return 1 ;;
+		*) waited=0 ;;
+		esac
+		sleep 0.1
+	done
+}
+
 # One of ours on another one that is suspended: it waits for it, and does not keep it from
 # being resumed.
 on_one_of_ours()
@@ -51,9 +65,8 @@ on_one_of_ours()
 		--iodepth=16 --bs=16k --size=4m && table=$(dmsetup table aftl-above) &&
 		dmsetup remove aftl-above && dmsetup suspend aftl-below || return
 	dmsetup create aftl-above --table "$table" &
-	sleep 2
-	timeout 20 dmsetup resume aftl-below && wait $! && dmsetup remove aftl-above &&
-		dmsetup remove aftl-below
+	until_it_waits $! && timeout 20 dmsetup resume aftl-below && wait $! &&
+		dmsetup remove aftl-above && dmsetup remove aftl-below
 }
 
 md()
