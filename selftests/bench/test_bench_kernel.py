@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the benchmark of the kernel makes of what its guests say; the guests are for `kernel`."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+DEVICES = {"brd": 500, "linear": 1000, "null_blk": 1100, "baseline": 1900, "approxftl": 1950}
+
+
+def boot(elsewhere: int) -> list[list[str]]:
+    """Return the costs that the lab tells of."""
+    costs = [[device, operation, depth, str(ns)] for device, ns in DEVICES.items()
+             for operation in ("randwrite", "randread") for depth in ("1", "32")]
+    return costs + [["elsewhere", "randwrite", depth, str(elsewhere)] for depth in ("1", "32")]
+
+
+@pytest.fixture
+def bench(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Return the program, whose guests say what they are told to; the second boot is dearer."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    program = importlib.import_module("bench_kernel")
+    boots = iter([boot(1900), boot(1970)])
+
+    def says(word: str, _command: str, *_run: str) -> list[list[str]]:
+        return next(boots) if word == "cost" else [["1", "100"], ["2", "90"], ["1", "80"],
+                                                   ["2", "120"], ["1", "100"], ["2", "110"]]
+
+    monkeypatch.setattr(program, "guest_says", says)
+    return program
+
+
+def results(bench: Any, monkeypatch: pytest.MonkeyPatch, file: Path, *words: str) -> Any:
+    """Run it; return its status and what it has written."""
+    monkeypatch.setattr("sys.argv", ["bench_kernel", "--json", str(file), *words])
+    return bench.main(), json.loads(file.read_text())
+
+
+def test_ratios_and_bars(bench: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+                         capsys: pytest.CaptureFixture[str]) -> None:
+    status, document = results(bench, monkeypatch, tmp_path / "result.json", "--strict")
+    assert status == 0
+    assert document["approxftl_bench_kernel_format"] == [1, 1]
+    assert document["two_writers_to_one"] == [0.9, 1.5, 1.1]
+    bars = {bar["what"]: bar for bar in document["bars"]}
+    assert len(bars) == 7
+    assert all(bar["met"] for bar in bars.values())
+    assert bars["randwrite, depth 1, to dm-linear/brd"]["ours"] == 1.95
+    # The dearest boot counts.
+    assert bars["untagged randwrite, depth 32, with tags elsewhere"]["ours"] == 1970 / 1900
+    assert bars["two writers to one, median"]["ours"] == 1.1
+    said = capsys.readouterr().out
+    assert "1.950" in said
+    assert "3.62%" in said
+
+
+def test_a_missed_bar_is_a_failure_to_whom_asks(bench: Any, monkeypatch: pytest.MonkeyPatch,
+                                                tmp_path: Path) -> None:
+    monkeypatch.setattr(bench, "TAG_LIMIT", 1.01)
+    status, document = results(bench, monkeypatch, tmp_path / "result.json", "--strict")
+    assert status == 1
+    assert [bar["what"] for bar in document["bars"] if not bar["met"]] == [
+        f"untagged randwrite, depth {depth}, with tags elsewhere" for depth in (1, 32)]
+
+
+def test_it_only_tells_of_a_missed_bar_otherwise(bench: Any, monkeypatch: pytest.MonkeyPatch,
+                                                 tmp_path: Path) -> None:
+    monkeypatch.setattr(bench, "LIMIT", 1.9)
+    status, document = results(bench, monkeypatch, tmp_path / "result.json", "--rounds", "0")
+    assert status == 0
+    assert not document["bars"][0]["met"]
+    assert document["two_writers_to_one"] == []
