@@ -312,6 +312,8 @@ def test_fix_refuses_what_it_does_not_know(tmp_path: Path) -> None:
     assert "version 8" in run("fix", other, tmp_path / "b").err
     cut = write(tmp_path / "c", pack([act(2, QUEUE, WRITE, 0, 4096)])[:40])
     assert "byte 0" in run("fix", cut, tmp_path / "b").err
+    padded = write(tmp_path / "d", pack([act(2, QUEUE, WRITE, 0, 4096)]) + bytes(4096))
+    assert "byte 48: zeroes: " in run("fix", padded, tmp_path / "b").err
     assert not (tmp_path / "b").exists()
 
 

@@ -58,6 +58,10 @@ static int check_magic(const struct fix *fix, const u8 *event, struct aftl_error
 	if (magic == (BLKTRACE_MAGIC | BLKTRACE_V8))
 		return blame_byte(fix, "version 8, which blkparse 1.2.0 does not read at all",
 				  error);
+	if (!magic)
+		return blame_byte(fix,
+				  "zeroes: \"blktrace -o -\" loses the end where a kernel preempts itself; let it write files",
+				  error);
 	return blame_byte(fix, "no event of blktrace version 7 of this machine's byte order",
 			  error);
 }
