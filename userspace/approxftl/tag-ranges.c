@@ -17,11 +17,16 @@
 
 int tag_open(const struct tag_options *options, const char *path, int flags, int *fd)
 {
+	int error;
+
 	*fd = open(path, flags | O_CLOEXEC | O_NONBLOCK);
 	if (*fd >= 0)
 		return 0;
-	complain_of("tag", "%s: %s: cannot open: %s", options->verb, path, strerror(errno));
-	return -errno;
+	error = errno;
+	/* Some kernels let nobody write to a block device that is mounted. */
+	complain_of("tag", "%s: %s: cannot open: %s", options->verb, path,
+		    error == EBUSY ? approxftl_explain(APPROXFTL_REASON_IN_USE) : strerror(error));
+	return -error;
 }
 
 static int parse_bytes(const char *text, size_t length, off_t *bytes)
