@@ -4,4 +4,4 @@
 # What no test may make a kernel say, however content it is itself. To be sourced.
 
 # shellcheck disable=SC2034 # for who sources it
-complaints='BUG:|WARNING:|UBSAN:|Oops|general protection fault|KFENCE|hung task|blocked for more than|soft lockup|rcu.*stall|refcount_t|list_(add|del) corruption|ODEBUG:|kmemleak:.*new suspected'
+complaints='BUG:|WARNING:|UBSAN:|Oops|general protection fault|KFENCE|hung task|blocked for more than|soft lockup|rcu.*stall|refcount_t|list_(add|del) corruption|ODEBUG:|guest: memory leaks'
