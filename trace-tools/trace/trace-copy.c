@@ -83,7 +83,7 @@ static int set_origin(struct copy *copy, struct aftl_error *error)
 	const struct trace_options *options = &copy->run->options;
 	const char *origin = options->origin;
 
-	if ((origin || options->fact_count) && strcmp(copy->output.format->name, "aft"))
+	if ((origin || options->fact_count) && strcmp(copy->output.format->name, "aft") != 0)
 		return aftl_fail(error, -EINVAL,
 				 "--origin and --about are kept by record files (.aft) only");
 	if (origin && strlen(origin) >= AFTL_RECORD_TEXT_SIZE)
