@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 . selftests/kernel/medium.sh
 
-states=${AFTL_CRASH_STATES:-$(share 6)}
+states=${AFTL_CRASH_STATES:-$(share 8)}
 [ "${AFTL_TURN:-}" = even ] && seed=2 || seed=1
 seed=${AFTL_CRASH_SEED:-$seed}
 program=${APPROXFTL:-${AFTL_BUILD:-build}/approxftl}
@@ -214,18 +214,20 @@ larger='channels 1 chips 2 blocks 64 word_lines 2 op 35'
 three='channels 1 chips 1 bits 3 one_shot on blocks 80 word_lines 2 op 45' # fits all policies
 # shellcheck disable=SC2086 # words
 {
-	ktap_test_run 'blocks, without a write buffer' \
+	in_turn 'blocks, without a write buffer' \
 		blocks_survive 500 3 $tight timing off
 	# Then only what erases blocks makes anything durable before they are written over.
-	ktap_test_run 'blocks, hardly ever flushed' \
+	in_turn 'blocks, hardly ever flushed' \
 		blocks_survive 500 0.2 $tight timing off
-	ktap_test_run 'blocks, with a write buffer and another policy' \
+	in_turn 'blocks, with a write buffer and another policy' \
 		blocks_survive 500 3 $tight timing off buffer 256KiB policy baseline
-	ktap_test_run 'blocks, in real time' \
+	in_turn 'blocks, in real time' \
 		blocks_survive 300 3 $tight timing real buffer 256KiB policy cubeftl
 	states=$(((states + 1) / 2))
-	ktap_test_run 'files of ext4, data=ordered' files_survive ordered write_files $larger timing off
-	ktap_test_run 'files of ext4, data=journal' files_survive journal write_files $larger timing off
+	in_turn 'files of ext4, data=ordered' \
+		files_survive ordered write_files $larger timing off
+	in_turn 'files of ext4, data=journal' \
+		files_survive journal write_files $larger timing off
 	ktap_test_run 'files of ext4, the policy changed below them' policies_survive $three timing off
 }
 finished

@@ -457,8 +457,8 @@ ktap_test_run 'removed and created again, it is what it was' comes_back
 ktap_test_run 'suspended and resumed, it collects' collects_after_a_pause
 ktap_test_run 'the table names the block device by number and can be loaded' table_round_trips
 ktap_test_run 'two at once, one in real time with a write buffer' at_once two_at_once
-ktap_test_run 'in real time' in_real_time
-ktap_test_run 'in real time, with a write buffer' in_real_time buffer 1MiB
+in_turn 'in real time' in_real_time
+in_turn 'in real time, with a write buffer' in_real_time buffer 1MiB
 ktap_test_run 'the offline check finds it sound' is_sound
 wipe /dev/ram0
 # shellcheck disable=SC2046 # words

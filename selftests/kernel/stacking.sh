@@ -151,6 +151,6 @@ ktap_test_run 'below dm-linear' below_linear
 in_turn 'below dm-crypt, in sectors of 512 bytes' below_crypt
 in_turn 'below dm-crypt, in sectors of 4 KiB' below_crypt sector_size:4096
 ktap_test_run 'below another one of them, resumed in any order' on_one_of_ours
-ktap_test_run 'three of them below RAID-5; one is lost and comes back' below_raid
-ktap_test_run 'swap' swaps
+in_turn 'three of them below RAID-5; one is lost and comes back' below_raid
+in_turn 'swap' swaps
 finished

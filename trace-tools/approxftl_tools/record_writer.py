@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from approxftl_tools import aft
@@ -26,7 +27,8 @@ def lines(columns: Mapping[str, Column]) -> Iterable[str]:
     """Return a line of CSV for each request."""
     yield HEADER
     for t_ns, sector, sectors, op, tag in zip(
-            *(columns[name] for name in ("t_ns", "off_sect", "nsect", "op", "class")),
+            *(np.asarray(columns[name]).tolist()
+              for name in ("t_ns", "off_sect", "nsect", "op", "class")),
             strict=True):
         yield (f"{t_ns},{aft.OPERATIONS[op]},{sector * aft.SECTOR},{sectors * aft.SECTOR},"
                f"0,0,0,{CLASSES[tag]}")
