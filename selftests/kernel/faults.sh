@@ -421,8 +421,8 @@ needs_module dm_delay
 needs_module loop
 ram_disks 1 $((size / 2)) && dmsetup create aftl-medium --table "0 $size linear /dev/ram0 0" ||
 	exit 1
-ktap_test_run 'writes fail' at_once survives fails error_writes
-ktap_test_run 'everything fails' at_once survives is_dead
+in_turn 'writes fail' at_once survives fails error_writes
+in_turn 'everything fails' at_once survives is_dead
 in_turn 'only flushes fail' at_once on_file flushes_fail
 ktap_test_run 'writes are dropped silently' survives_lies
 if becomes "0 $size flakey /dev/ram0 0 0 3600 1 error_reads" 2>"$scratch/said"; then
@@ -444,7 +444,7 @@ in_turn 'a die that dies under load' at_once \
 in_turn 'unreadable tables are named' unreadable_tables
 in_turn 'one unreadable superblock does no harm, two are named' unreadable_superblocks
 in_turn 'an unreadable snapshot does no harm' unreadable_snapshot
-ktap_test_run 'a slow block device: late, not wrong, in bounded memory' is_slow
+in_turn 'a slow block device: late, not wrong, in bounded memory' is_slow
 in_turn 'slow reads of blocks that are erased and written' at_once reads_while_erased
 ktap_test_run 'no memory for a large volume' no_memory
 dmsetup remove aftl-medium
