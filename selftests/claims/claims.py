@@ -766,7 +766,7 @@ def stand_in_file(volume: standins.Volume, seed_text: str) -> Path:
                        standins.stand_in(volume, STANDIN_REQUESTS, int(seed_text)))
 
 
-def record_file(name: str, accesses: Iterable[standins.Access]) -> Path:
+def record_file(name: str, accesses: Sequence[standins.Access]) -> Path:
     """Write requests to a file in the scratch directory."""
     text = scratch() / f"{name}.csv"
     text.write_text(standins.as_csv(accesses))

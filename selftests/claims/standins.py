@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from approxftl_tools import aft
+from approxftl_tools import aft, record_writer
 
 PAGE = 8192
 PAGE_SECTORS = PAGE // aft.SECTOR
@@ -120,12 +120,14 @@ def stand_in(volume: Volume, requests: int, seed: int) -> list[Access]:
     return result
 
 
-def as_csv(accesses: Iterable[Access]) -> str:
-    """Return requests as "approxftl trace convert" writes CSV, and reads it."""
-    return "\n".join([
-        "t_ns,op,offset_bytes,bytes,latency_ns,pid,stream,class",
-        *(f"{one.t_ns},{'write' if one.write else 'read'},{one.page * PAGE},{one.pages * PAGE},"
-          "0,0,0,precise" for one in accesses), ""])
+def as_csv(accesses: Sequence[Access]) -> str:
+    """Return requests as "approxftl trace convert" reads them."""
+    columns = {"t_ns": [one.t_ns for one in accesses],
+               "off_sect": [one.page * PAGE_SECTORS for one in accesses],
+               "nsect": [one.pages * PAGE_SECTORS for one in accesses],
+               "op": [WRITE if one.write else READ for one in accesses],
+               "class": [0] * len(accesses)}
+    return "\n".join(record_writer.lines(columns)) + "\n"
 
 
 def read_records(path: Path) -> list[Access]:

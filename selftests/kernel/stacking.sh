@@ -48,7 +48,8 @@ until_it_waits()
 	while [ "$waited" -lt 10 ]; do
 		case $(cut -d ' ' -f 3 "/proc/$1/stat") in
 		D) waited=$((waited + 1)) ;;
-		Z) return 1 ;;
+		# It has ended, and the shell may have been told.
+		Z | '') return 1 ;;
 		*) waited=0 ;;
 		esac
 		sleep 0.1
