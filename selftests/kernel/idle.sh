@@ -8,7 +8,9 @@ cd "$(dirname "$0")/../.." || exit 1
 only_in_the_lab
 
 interval_s=60
-# How much two idle minutes differ without any device.
+# Now and then the kernel does milliseconds of work of its own, so the least of some minutes counts.
+minutes=3
+# How much these least differ without any device.
 tolerance_ns=1000000
 
 # High-resolution timers that fired in a soft interrupt, as the device's does
@@ -24,13 +26,26 @@ ran_ns()
 }
 
 # Sets timers and busy_ns to what an idle minute takes.
-watch()
+watch_a_minute()
 {
 	timers=$(fired)
 	busy_ns=$(ran_ns)
 	sleep "$interval_s"
 	timers=$(($(fired) - timers))
 	busy_ns=$(($(ran_ns) - busy_ns))
+}
+
+# Sets least_timers and least_ns: what fires or runs each minute is in them.
+watch()
+{
+	watch_a_minute
+	least_timers=$timers
+	least_ns=$busy_ns
+	for _ in $(seq 2 "$minutes"); do
+		watch_a_minute
+		[ "$timers" -ge "$least_timers" ] || least_timers=$timers
+		[ "$busy_ns" -ge "$least_ns" ] || least_ns=$busy_ns
+	done
 }
 
 write()
@@ -41,8 +56,9 @@ write()
 no_more_than_without()
 {
 	write && sleep 2 && watch
-	echo "# without a device $least_timers timers, $least_ns ns; with it $timers timers, $busy_ns ns"
-	[ "$timers" -le "$least_timers" ] && [ "$busy_ns" -le $((least_ns + tolerance_ns)) ]
+	echo "# without a device $usual_timers timers, $usual_ns ns;" \
+		"with it $least_timers timers, $least_ns ns"
+	[ "$least_timers" -le "$usual_timers" ] && [ "$least_ns" -le $((usual_ns + tolerance_ns)) ]
 }
 
 timers_are_seen()
@@ -54,9 +70,8 @@ timers_are_seen()
 
 sleep 5
 watch
-watch
-least_timers=$timers
-least_ns=$busy_ns
+usual_timers=$least_timers
+usual_ns=$least_ns
 # shellcheck disable=SC2086,SC2154 # words, of lib.sh
 create aftl-idle ram $shape buffer 1MiB idle 1ms || exit 1
 ktap_test_run "an idle device fires no timer and takes no processor" no_more_than_without

@@ -51,35 +51,42 @@ punctual()
 		[ "$late_ns" -le "$latest_ns" ]
 }
 
-# as_modelled DEVICE read|write MODEL-NS: each request takes that long
+# modelled DEVICE OPERATION [MODEL-NS]: sets model_ns to that, or else to the mean by the counters,
+# for programs of several lengths.
+modelled()
+{
+	model_ns=${3:-$((($(counter "$1" array_program_ns) + $(counter "$1" bus_ns)) / 500))}
+	[ -n "${3:-}" ] || echo "# mean by the counters: $model_ns ns"
+}
+
+# not_early DEVICE OPERATION [MODEL-NS]: no request of those measured took less. A completion of
+# which the lateness is nothing would be early, or a wonder.
+not_early()
+{
+	[ -z "$(counter "$1" late_le_0)" ] && [ "$mean_ns" -ge "$model_ns" ] && [ "$shortest_ns" -ge "${3:-0}" ]
+}
+
+# as_modelled DEVICE read|write [MODEL-NS]: each request takes that long. Now and then the kernel
+# does milliseconds of work of its own; what is late for it is measured once more, what is early
+# is not.
 as_modelled()
 {
-	measure "$1" "$2" && punctual "$1" && [ "$shortest_ns" -ge "$3" ] &&
-		[ "$mean_ns" -le $(($3 + around_ns)) ]
+	for _ in 1 2; do
+		measure "$1" "$2" && modelled "$@" && not_early "$@" || return 1
+		punctual "$1" && [ "$mean_ns" -le $((model_ns + around_ns)) ] && return
+	done
+	return 1
 }
 
-# A completion of which the lateness is nothing would be early, or a wonder.
-never_early()
+two_phases_as_modelled()
 {
-	[ -z "$(counter "$1" late_le_0)" ]
-}
-
-# Two-phase placement: programs of several lengths, whose mean the counters tell.
-mean_as_counted()
-{
-	measure aftl-fast write && punctual aftl-fast && never_early aftl-fast || return 1
-	counted_ns=$((($(counter aftl-fast array_program_ns) + $(counter aftl-fast bus_ns)) / 500))
-	echo "# mean by the counters: $counted_ns ns"
-	[ "$counted_ns" -lt 700000 ] && [ "$mean_ns" -ge "$counted_ns" ] &&
-		[ "$mean_ns" -le $((counted_ns + around_ns)) ]
+	as_modelled aftl-fast write && [ "$model_ns" -lt 700000 ]
 }
 
 job aftl-real --rw=write --bs=64k
 sleep 1
 # A channel moves 4 KiB of a read in 10240 ns, the 8 KiB page of a program in 20480 ns.
-ktap_test_run 'reads of 45 us' as_modelled aftl-real read 55240
-ktap_test_run 'no read is early' never_early aftl-real
-ktap_test_run 'programs of 700 us' as_modelled aftl-real write 720480
-ktap_test_run 'no write is early' never_early aftl-real
-ktap_test_run 'programs of two phases' mean_as_counted
+ktap_test_run 'reads of 45 us, none early' as_modelled aftl-real read 55240
+ktap_test_run 'programs of 700 us, none early' as_modelled aftl-real write 720480
+ktap_test_run 'programs of two phases, none early' two_phases_as_modelled
 finished
