@@ -37,6 +37,8 @@ INSTALLED += $(foreach p,$(PROGRAMS),755:$(p):$(BINDIR)/$(notdir $(p))) \
 	$(foreach m,$(MANUALS),644:$(call manual_of,$(m)):$(MANDIR)/man$(call \
 		section_of,$(m))/$(basename $(notdir $(m)))) \
 	$(foreach f,$(wildcard fio-profiles/*.fio),644:$(f):$(DATADIR)/approxftl/$(f)) \
+	$(foreach f,$(wildcard userspace/*/*.schema.json trace-tools/*/*.schema.json),\
+		644:$(f):$(DATADIR)/approxftl/schemas/$(notdir $(f))) \
 	$(foreach f,$(MODULE_SOURCES),644:$(f):$(DKMSDIR)/$(f)) \
 	644:$(O)/dkms.conf:$(DKMSDIR)/dkms.conf \
 	644:packaging/60-approxftl.rules:$(PREFIX)/lib/udev/rules.d/60-approxftl.rules \

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from selftests.lib.json_schema import Checker
 from selftests.lib.programs import BUILD, TOP, Done
-from selftests.sim.schema import Checker
 
 PROGRAM = BUILD / "approxftl-app"
 SCHEMA = TOP / "userspace/apps/app-output.schema.json"

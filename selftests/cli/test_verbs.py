@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
@@ -14,10 +13,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from selftests.lib.json_schema import checker, document_of
 from selftests.lib.programs import PROGRAM as BINARY
 from selftests.lib.programs import TOP, Done
 from selftests.sim.support import run
 
+SCHEMA = "userspace/approxftl/verbs-output.schema.json"
 PAGE = TOP / "userspace/approxftl/approxftl-device.8.rst"
 DEVICE_VERBS = ("create", "list", "status", "stat", "health", "message", "remove", "doctor")
 NAMED = ("status", "stat", "health", "message", "remove")
@@ -26,10 +27,18 @@ NAMED = ("status", "stat", "health", "message", "remove")
 def json_of(*arguments: str | Path, code: int = 0) -> dict[str, Any]:
     done = run(*arguments, "--json")
     assert done.code == code, done.err
-    document: dict[str, Any] = json.loads(done.out)
-    assert document["approxftl_json_format"] == [1, 0]
+    document = document_of(SCHEMA, done.out)
     assert document["tool"]["argv"][0] == "approxftl"
     return document
+
+
+def test_schema_is_not_blind() -> None:
+    document = json_of("create", "ssd", "--dry-run")
+    document["table"] = 1
+    document["extra"] = 1
+    del document["timing"]
+    assert checker(SCHEMA).errors(document) == [
+        "$.table: 1 is not of type string", "$: timing is missing", "$: unexpected extra"]
 
 
 def names(verb: str) -> list[str]:
@@ -275,7 +284,7 @@ class Machine:
     def diagnosis(self) -> tuple[int, dict[str, Any]]:
         done = self.ask("--json")
         assert done.stderr == ""
-        return done.returncode, json.loads(done.stdout)
+        return done.returncode, document_of(SCHEMA, done.stdout)
 
     def lacking(self) -> dict[str, str | None]:
         """Return the checks that found something missing, and their remedies."""
@@ -377,7 +386,7 @@ def test_doctor_accepts_the_python_of_make_deps(machine: Machine) -> None:
 def test_doctor_without_a_tree(tmp_path: Path) -> None:
     done = run("doctor", "--root", tmp_path, "--json")
     assert done.code == 1
-    assert json.loads(done.out)["usable"]["native"] is False
+    assert document_of(SCHEMA, done.out)["usable"]["native"] is False
 
 
 # A kernel without device-mapper

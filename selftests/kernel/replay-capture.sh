@@ -61,7 +61,9 @@ captured()
 		sh "$scratch/application" "$scratch/mnt" "$program" &&
 		told grep -q '"dropped_events": 0' "$capture/device.json" &&
 		told grep -q '"seed": 1$' "$capture/device.json" &&
-		told grep -q '"exit_status": 7$' "$capture/program.json"
+		told grep -q '"exit_status": 7$' "$capture/program.json" &&
+		told python3 selftests/lib/json_schema.py trace-tools/capture/record-output.schema.json \
+			"$capture/device.json" "$capture/program.json"
 }
 
 # Event by event, and the mean from queue to completion.
@@ -233,7 +235,8 @@ interrupted_is_complete()
 {
 	ends 130 'stop.aftrec: [0-9]* events' setsid --wait "$program" trace record \
 		-o "$scratch/stop.aftrec" /dev/mapper/aftl-copy -- sh -c 'kill -INT 0; sleep 60' &&
-		[ -s "$scratch/stop.aftrec/device.json" ] &&
+		told python3 selftests/lib/json_schema.py trace-tools/capture/record-output.schema.json \
+			"$scratch/stop.aftrec/device.json" "$scratch/stop.aftrec/program.json" &&
 		[ ! -e /sys/kernel/debug/block/dm-1/trace0 ]
 }
 

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Any
 
 import pytest
+from selftests.lib.json_schema import document_of
 from selftests.lib.programs import BUILD, Done
 from selftests.library.support import DOUBLE, calls, run
 
@@ -22,9 +22,7 @@ def tag(*words: str | Path, log: Path | None = None) -> Done:
 def answer(*words: str | Path, log: Path | None = None) -> Any:
     done = tag(*words, "--json", log=log)
     assert (done.code, done.err) == (0, "")
-    document = json.loads(done.out)
-    assert document["approxftl_json_format"] == [1, 0]
-    return document
+    return document_of("userspace/approxftl/verbs-output.schema.json", done.out)
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
+from selftests.lib.json_schema import document_of
 from selftests.look.support import (
     POLICIES,
     Json,
@@ -19,6 +20,8 @@ from selftests.look.support import (
 
 from approxftl_tools import aft, measures
 from approxftl_tools.figure import number
+
+SCHEMA = "trace-tools/approxftl_tools/tools-output.schema.json"
 
 
 @pytest.fixture(scope="module")
@@ -34,12 +37,10 @@ def result(inputs: list[Path]) -> Json:
 
 @pytest.fixture(scope="module")
 def document(inputs: list[Path]) -> Json:
-    found: Json = json.loads(succeed("compare", *inputs, "-j"))
-    return found
+    return document_of(SCHEMA, succeed("compare", *inputs, "-j"))
 
 
 def test_envelope(document: Json, inputs: list[Path]) -> None:
-    assert document["approxftl_json_format"] == [1, 0]
     assert document["tool"]["version"] == succeed("version").split()[-1]
     assert document["tool"]["argv"] == ["approxftl", "compare", *map(str, inputs), "-j"]
 
@@ -113,7 +114,7 @@ def test_text(inputs: list[Path], result: Json) -> None:
 def test_one_policy_in_each_file(tmp_path: Path) -> None:
     for op in ("10", "20"):
         simulate(tmp_path / f"op{op}.json", "--op", op, "--fill", "random", "--requests", "3000")
-    shown = json.loads(succeed("compare", tmp_path, "-j"))["runs"]
+    shown = document_of(SCHEMA, succeed("compare", tmp_path, "-j"))["runs"]
     assert [(one["label"], one["base"]) for one in shown] == [
         ("op10 baseline", "op10 baseline"), ("op20 baseline", "op10 baseline")]
 
@@ -121,7 +122,7 @@ def test_one_policy_in_each_file(tmp_path: Path) -> None:
 def test_several_policies_in_each_file(tmp_path: Path) -> None:
     for name in ("a", "b"):
         simulate(tmp_path / f"{name}.json", "--requests", "500", "--policy", "baseline,vth_b")
-    shown = json.loads(succeed("compare", tmp_path, "-j"))["runs"]
+    shown = document_of(SCHEMA, succeed("compare", tmp_path, "-j"))["runs"]
     assert [one["base"] for one in shown] == 2 * ["a baseline"] + 2 * ["b baseline"]
     text = succeed("compare", tmp_path)
     assert [line for line in text.splitlines() if line in ("a", "b")] == ["a", "b"]

@@ -74,6 +74,13 @@ def test_manuals(installed: Path) -> None:
         done("mandoc", "-T", "lint", "-W", "error", page)
 
 
+def test_schemas_are_those_that_the_manual_names(installed: Path) -> None:
+    manual = (TOP / "userspace/approxftl/approxftl.1.rst").read_text()
+    schemas = (installed / "usr/share/approxftl/schemas").iterdir()
+    assert sorted(re.findall(r"\*([a-z]+-output)\*", manual)) == sorted(
+        schema.name.removesuffix(".schema.json") for schema in schemas)
+
+
 def test_module_sources_are_whole(installed: Path) -> None:
     ours = installed / "usr/src" / MODULE
     names = re.findall(r"[a-z0-9-]+\.o", (TOP / "Kbuild").read_text())

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from selftests.lib.json_schema import Checker
 from selftests.lib.programs import PROGRAM as BINARY
 from selftests.lib.programs import TOP, Done, run_program
-from selftests.sim.schema import Checker
 from selftests.sim.support import Record, crc32c
 
 REPLAY = BINARY.with_name("approxftl-replay")

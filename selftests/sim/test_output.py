@@ -11,9 +11,9 @@ import time
 from pathlib import Path
 
 import pytest
+from selftests.lib.json_schema import Checker
 from selftests.lib.programs import PROGRAM as BINARY
 from selftests.lib.programs import TOP
-from selftests.sim.schema import Checker
 from selftests.sim.support import WRITE, Json, Record, only_run, read_trace, run, sim, write_trace
 
 SCHEMA = json.loads((TOP / "userspace/sim/sim-output.schema.json").read_text())

@@ -15,12 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from selftests.lib.json_schema import document_of
 
 from approxftl_tools import sweep_plan
 
 TOP = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
 SWEEP = BUILD / "approxftl-sweep"
+SCHEMA = "trace-tools/approxftl_tools/tools-output.schema.json"
 SMALL = """
 [sweep]
 name = "small"
@@ -45,6 +47,10 @@ def sweep(*arguments: str | Path, status: int = 0, **environment: str) -> Any:
                           timeout=120, env=os.environ | environment)
     assert done.returncode == status, done.stderr
     return done
+
+
+def answer(*arguments: str | Path, status: int = 0) -> dict[str, Any]:
+    return document_of(SCHEMA, sweep(*arguments, "--json", status=status).stdout)
 
 
 def results(folder: Path) -> dict[str, int]:
@@ -76,17 +82,17 @@ def until_there_are(folder: Path, count: int) -> None:
 
 def test_every_combination_once(tmp_path: Path) -> None:
     file = write(tmp_path, SMALL)
-    first = json.loads(sweep("run", file, "--json").stdout)
+    first = answer("run", file)
     assert [(row["policy"], row["approx-share"]) for row in first["rows"]] == [
         ("baseline", 0.1), ("baseline", 0.5), ("approxftl", 0.1), ("approxftl", 0.5)]
     before = results(tmp_path)
     assert len(before) == 4
-    assert json.loads(sweep("run", file, "--json").stdout)["rows"] == first["rows"]
+    assert answer("run", file)["rows"] == first["rows"]
     assert results(tmp_path) == before
 
 
 def test_results_are_the_simulators(tmp_path: Path) -> None:
-    row = json.loads(sweep("run", write(tmp_path, SMALL), "--json").stdout)["rows"][3]
+    row = answer("run", write(tmp_path, SMALL))["rows"][3]
     direct = subprocess.run(
         [BUILD / "approxftl", "sim", "--requests=2000", "--policy=approxftl",
          "--approx-share=0.5", "--json=-", "--quiet"], capture_output=True, text=True, check=True)
@@ -124,6 +130,8 @@ def test_failures_are_listed_and_stop_nothing(tmp_path: Path) -> None:
     assert done.stderr.count("policy=nonsense approx-share=") == 2
     assert 'policy "nonsense"' in done.stderr or "nonsense" in done.stderr.split(": ", 2)[2]
     assert "2 done, 2 failed, 0 missing" in sweep("status", file, status=1).stdout
+    states = answer("status", file, status=1)
+    assert [states[key] for key in ("done", "failed", "missing")] == [2, 2, 0]
     calls = results(tmp_path)
     sweep("run", file, "--retry", status=1)
     assert results(tmp_path) == calls
@@ -249,7 +257,7 @@ def test_cluster_that_loses_a_worker(
     assert driver.returncode == 0
     rows = json.loads(out)["rows"]
     assert len(rows) == 8
-    local = json.loads(sweep("run", file, "--json", "--out", tmp_path / "here").stdout)["rows"]
+    local = answer("run", file, "--out", tmp_path / "here")["rows"]
     assert rows == local
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from selftests.lib.json_schema import document_of
 from selftests.lib.programs import BUILD, PROGRAM
 
 from approxftl_tools import aft, record_writer, synthesis, workload_profile
@@ -84,7 +85,7 @@ def test_fitted_to_its_own_output(tmp_path: Path) -> None:
     synth("--fit", first, "--profile-out", saved)
     done = synth("--profile", saved, "--requests", "150000", "--seed", "9", "--json",
                  "-o", tmp_path / "second.aft")
-    document = json.loads(done.stdout)
+    document = document_of("trace-tools/approxftl_tools/tools-output.schema.json", done.stdout)
     assert document["wanted"] == workload_profile.fitted(first).summary()
     for key, most in EXACT.items():
         assert document["made"][key] == pytest.approx(document["wanted"][key], abs=most), key

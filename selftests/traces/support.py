@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from selftests.lib.json_schema import Checker
 from selftests.lib.programs import BUILD, TOP, Done, run_program
-from selftests.sim.schema import Checker
 
 BINARY = BUILD / "approxftl-trace"
 SCHEMA = Checker(json.loads((TOP / "trace-tools/trace/trace-output.schema.json").read_text()))

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import struct
 from pathlib import Path
 from typing import Any
 
 import pytest
+from selftests.lib.json_schema import document_of
 from selftests.lib.programs import TOP
 from selftests.sim.support import run
 
@@ -38,9 +38,7 @@ def image(tmp_path: Path) -> Path:
 def answer(*arguments: str | Path, code: int = 0) -> Json:
     done = run(*arguments, "--json")
     assert done.code == code, done.err
-    result: Json = json.loads(done.out)
-    assert result["approxftl_json_format"] == [1, 0]
-    return result
+    return document_of("userspace/approxftl/verbs-output.schema.json", done.out)
 
 
 def change(path: Path, offset: int, flip: int = 0x40) -> None:

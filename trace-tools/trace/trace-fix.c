@@ -60,7 +60,7 @@ static int check_magic(const struct fix *fix, const u8 *event, struct aftl_error
 				  error);
 	if (!magic)
 		return blame_byte(fix,
-				  "zeroes: \"blktrace -o -\" loses the end where a kernel preempts itself; let it write files",
+				  "zeroes where an event should begin: the end is lost; capture into files, not by \"blktrace -o -\"",
 				  error);
 	return blame_byte(fix, "no event of blktrace version 7 of this machine's byte order",
 			  error);

@@ -1,10 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The part of JSON Schema that the tool's own schemas use."""
+"""The part of JSON Schema that the tools' own schemas use.
+
+json_schema.py SCHEMA FILE...: one line for each finding; exits with 1 when there are any.
+"""
 
 from __future__ import annotations
 
+import json
 import re
+import sys
+from functools import cache
+from pathlib import Path
 from typing import Any
+
+TOP = Path(__file__).resolve().parents[2]
 
 TYPES: dict[str, type | tuple[type, ...]] = {
     "object": dict,
@@ -85,7 +94,10 @@ class Checker:
 
     def _oneof(self, _schema: dict[str, Any], rules: Any, value: Any, where: str) -> list[str]:
         each = [self._check(rule, value, where) for rule in rules]
-        return [] if each.count([]) == 1 else [f"{where}: fits none or several of {each}"]
+        fitting = each.count([])
+        if fitting > 1:
+            return [f"{where}: fits {fitting} of {rules}"]
+        return min(each, key=len) if not fitting else []
 
     def _enum(self, _schema: dict[str, Any], words: Any, value: Any, where: str) -> list[str]:
         return [] if value in words else [f"{where}: {value!r} is not one of {words}"]
@@ -112,3 +124,29 @@ class Checker:
         self, _schema: dict[str, Any], least: Any, value: Any, where: str
     ) -> list[str]:
         return [] if len(value) >= least else [f"{where}: fewer than {least} keys"]
+
+
+@cache
+def checker(schema: str) -> Checker:
+    """Return the checker of a schema, named by its path in the tree."""
+    return Checker(json.loads((TOP / schema).read_text()))
+
+
+def document_of(schema: str, text: str) -> dict[str, Any]:
+    """Return a document that must be as its schema has it."""
+    document: dict[str, Any] = json.loads(text)
+    found = checker(schema).errors(document)
+    assert not found, found
+    return document
+
+
+def main(schema: str, files: list[str]) -> int:
+    """Print what is wrong with the documents in files."""
+    found = [f"{file}: {line}" for file in files
+             for line in checker(schema).errors(json.loads(Path(file).read_text()))]
+    print("\n".join(found), end="\n" if found else "")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2:]))

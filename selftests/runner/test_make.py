@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""`make -n` says what make would do and does nothing of it."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize("target", ["check", "check-fast", "check-core"])
+def test_a_dry_run_names_the_tests_and_runs_none(tmp_path: Path, target: str) -> None:
+    build = tmp_path / "build"
+    said = subprocess.run(["make", "-n", target, f"O={build}"], cwd=TOP, capture_output=True,
+                          text=True, timeout=60, check=True).stdout
+    assert f"selftests/run --build {build}" in said
+    assert "passed" not in said
+    assert [path for path in build.rglob("*") if path.name != "flags" and path.is_file()] == []
