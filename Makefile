@@ -162,7 +162,14 @@ PYTHON = PATH="$$(selftests/install-packages --venv)/bin:$$PATH" \
 	PYTHONPATH=userspace/physics PYTHONPYCACHEPREFIX=$(O)/cache/python python3
 PHYSICS = $(PYTHON) -m aftl_physics
 
-demo: deps $(PROGRAM) $(addprefix $(plain_dir)/approxftl-,app report) ## a file system and two policies on an emulated SSD, in a virtual machine
+demo-deps:
+	@selftests/install-packages --demo
+
+demo-programs: $(PROGRAM) $(addprefix $(plain_dir)/approxftl-,app report)
+	@:
+
+demo: demo-deps ## a file system and two policies on an emulated SSD, in a virtual machine
+	+@$(MAKE) $(jobs) demo-programs
 	@APPROXFTL=$(abspath $(PROGRAM)) AFTL_BUILD=$(abspath $(O)) userspace/demo/demo $(O)/demo
 
 raid: deps $(PROGRAM) ## md's RAID-5 over MEMBERS=4 ReSSD devices, or 4,6,10, beside the simulator's (minutes)
@@ -218,7 +225,7 @@ help: ## print this
 	@echo '  WERROR=1       warnings are errors, as in the checks'
 	@echo '  FUZZ_SECONDS=10         time of each fuzz harness'
 
-.PHONY: all demo bench bench-kernel bench-replay check check-fast claims clean deps help lab raid selftests \
-	selftests-debug tables FORCE
+.PHONY: all bench bench-kernel bench-replay check check-fast claims clean demo demo-deps demo-programs \
+	deps help lab raid selftests selftests-debug tables FORCE
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What installs the packages says what it does, and stops where the distribution's tool does."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from selftests.lib.programs import TOP, Done, run_program
+
+INSTALL = TOP / "selftests/install-packages"
+HEADERS = ("linux-headers-6.1.0-9-amd64", "linux-headers-6.1.0-10-amd64",
+           "linux-headers-6.12.9+deb12-amd64", "linux-headers-6.12.9+deb12-cloud-amd64")
+INSTALLING = """0 upgraded, 3 newly installed, 0 to remove and 0 not upgraded.
+Need to get 12.3 MB of archives.
+Get:1 somewhere one
+Setting up one
+"""
+TOOLS = {
+    "dpkg-query": "exit 1",
+    "apt-cache": "printf '%s\\n' " + " ".join(HEADERS),
+    "apt-get": f"""echo "$@" >>"$CALLS"
+case "$*" in
+*' install '*)
+    cat <<'END'
+{INSTALLING}END
+    exit ${{INSTALL_STATUS:-0}} ;;
+esac""",
+    "id": "echo ${USER_ID:-0}",
+}
+
+
+class Machine:
+    """One on which nothing is installed, and of which the tools are as they are told to be."""
+
+    def __init__(self, place: Path) -> None:
+        self.calls = place / "calls"
+        self.tools = place / "tools"
+        self.tools.mkdir()
+        for name, text in TOOLS.items():
+            (self.tools / name).write_text(f"#!/bin/sh\n{text}\n")
+            (self.tools / name).chmod(0o755)
+        for name in ("sh", "env", "grep", "sed", "sort", "tail", "head", "awk", "mawk", "dirname",
+                     "cat", "sha256sum", "cut", "fold", "xargs"):
+            if path := shutil.which(name):
+                (self.tools / name).symlink_to(path)
+
+    def install(self, *arguments: str, **environment: str) -> Done:
+        """Run it; it finds these tools and no others, so no sudo."""
+        return run_program(INSTALL, *arguments, environment={
+            "PATH": str(self.tools), "CALLS": str(self.calls), "XDG_CACHE_HOME": str(self.tools),
+            **environment})
+
+    def installed(self) -> list[str]:
+        """Return what was asked for by the one call that installs."""
+        calls = self.calls.read_text().splitlines()
+        found = [call.split() for call in calls if " install " in call]
+        assert len(found) == 1
+        assert any(call.endswith(" update") for call in calls[:calls.index(" ".join(found[0]))])
+        return found[0][found[0].index("--no-install-recommends") + 1:]
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+def test_all_packages_and_the_newest_headers_of_both_kernels(machine: Machine) -> None:
+    done = machine.install("--packages")
+    assert (done.code, done.err) == (0, "")
+    packages = machine.installed()
+    assert {"gcc", "chromium", "fio", HEADERS[1], HEADERS[2]} <= set(packages)
+    assert len(set(packages)) == len(packages)
+    assert not {HEADERS[0], HEADERS[3]} & set(packages)
+    assert done.out.splitlines() == [
+        "install-packages: fetching package lists",
+        f"install-packages: installing {' '.join(packages)} ",
+        "  3 packages, 12.3 MB"]
+
+
+def test_the_demonstration_needs_little(machine: Machine) -> None:
+    # Ends where it would fetch a kernel.
+    machine.install("--demo", INSTALL_STATUS="100")
+    packages = machine.installed()
+    assert {"gcc", "fio", "qemu-system-x86", "python3-numpy", HEADERS[2]} <= set(packages)
+    assert not {"chromium", "clang", "g++", HEADERS[1]} & set(packages)
+
+
+def test_fails_when_the_distributions_tool_does(machine: Machine) -> None:
+    assert machine.install("--packages", INSTALL_STATUS="100").code == 1
+
+
+def test_what_cannot_be_installed_is_listed(machine: Machine) -> None:
+    for how in ("--packages", "--demo"):
+        done = machine.install(how, USER_ID="1000")
+        assert (done.code, done.out) == (1, "")
+        assert "you are not root, and there is no sudo. These packages are missing:" in done.err
+        assert "libdevmapper-dev" in done.err
+        assert done.err.splitlines()[-1] == (
+            f"install-packages: root installs them with: {INSTALL} {how}")
+    assert not machine.calls.exists()
