@@ -216,6 +216,7 @@ def test_same_seed_same_files(tmp_path: Path) -> None:
 # Damage
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("app", SMALL)
 def test_quality_falls_with_errors(app: str, tmp_path: Path) -> None:
     means = []

@@ -180,6 +180,7 @@ def prepare(path: Path, directory: Path) -> None:
     (copy_tree if COPY in path.read_text() else look_like_tree)(directory)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", DOCUMENTS, ids=named)
 def test_commands_print_what_is_shown(path: Path, tmp_path: Path) -> None:
     typed = document_commands(path)

@@ -23,6 +23,7 @@ def named(page: Path) -> str:
     return page.name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", WITH_EXAMPLES, ids=named)
 def test_examples(page: Path, tmp_path: Path) -> None:
     path = f"{BUILD}:/usr/local/bin:/usr/bin:/bin"

@@ -15,6 +15,17 @@ sources()
 	fi
 }
 
+# sources_to_check PATTERN...: those; in the inner loop only what differs from the last commit
+sources_to_check()
+{
+	if [ -z "${AFTL_FAST:-}" ]; then
+		sources "$@"
+	else
+		git diff --name-only --diff-filter=d HEAD -- "$@"
+		git ls-files --others --exclude-standard -- "$@"
+	fi
+}
+
 # A tarball has no index: every file, less what a build makes.
 unpacked_sources()
 {

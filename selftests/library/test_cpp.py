@@ -42,7 +42,7 @@ BAD = {
     "ignoring what was endorsed": "approx<int> a = 3; a.endorse();",
 }
 
-COMPILERS = ("g++", pytest.param("clang++", marks=pytest.mark.slow))
+COMPILERS = ("g++", "clang++")
 
 
 def compile_snippet(compiler: str, snippet: str) -> subprocess.CompletedProcess[str]:

@@ -112,6 +112,7 @@ def test_reference_rbers_are_the_published_ones() -> None:
     assert cell.rber(APPROX, 218.75) == pytest.approx(7.2e-4, rel=5e-4)
 
 
+@pytest.mark.slow
 def test_erased_state_is_the_fitted_one() -> None:
     assert cell.fit_erased_state() == pytest.approx(
         (cell.ERASED_MEAN_V, cell.ERASED_SIGMA_V), abs=1e-6

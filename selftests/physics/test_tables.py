@@ -56,6 +56,7 @@ def test_checked_in_tables_are_regenerated(name: str) -> None:
     assert different is None, f"{name} differs in {different}"
 
 
+@pytest.mark.slow
 def test_check_accepts_and_names_the_first_difference(tmp_path: Path) -> None:
     assert run("generate", "--out", str(tmp_path)).returncode == 0
     assert run("check", "--against", str(tmp_path)).returncode == 0
@@ -79,6 +80,7 @@ def test_claims_as_json() -> None:
     assert listed and all(set(claim) == keys for claim in listed)
 
 
+@pytest.mark.slow
 def test_show_and_help() -> None:
     assert "mlc_precise" in run("show").stdout
     assert "generate" in run("--help").stdout

@@ -212,6 +212,7 @@ def restore(now: bytearray, before: bytes) -> None:
     now[:UNIT] = before[:UNIT]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spoil", "wrong", "code"),
     [
@@ -417,6 +418,7 @@ def test_refusals(
     assert (tmp_path / "old").read_bytes() == b"precious"
 
 
+@pytest.mark.slow
 def test_a_failed_request_fails_the_replay(tmp_path: Path) -> None:
     # A file that becomes shorter in the middle: reads end early.
     records = [unit(0, 0, WRITE), unit(1500, 8, READ)]

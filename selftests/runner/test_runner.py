@@ -63,6 +63,7 @@ def test_counts_what_passed_and_what_was_skipped(tree: Tree) -> None:
     assert "two: no disk" in output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("script", "complaint"),
     [
@@ -100,6 +101,7 @@ def test_shows_what_a_failing_test_printed(tree: Tree) -> None:
     assert "| the story" in output
 
 
+@pytest.mark.slow
 def test_names_a_test_that_takes_too_long(tree: Tree) -> None:
     tree.tap("core", "echo 1..2; echo ok 1 - one; sleep 60; echo ok 2 - two")
     status, output = tree.run("--timeout", "1")
@@ -134,6 +136,18 @@ def test_refuses_a_setting_that_it_does_not_know(tree: Tree) -> None:
         assert f"unknown setting '{setting}'" in output
 
 
+def test_fast_leaves_out_what_is_slow_and_says_so(tree: Tree) -> None:
+    tree.tap("core", "echo 1..1; echo ok 1 - one")
+    tree.add("core/long.tap.sh", "#!/bin/sh\necho 1..2; echo ok 1 - one; echo ok 2 - two\n")
+    tree.add("core/settings", "slow=long\n")
+    status, output = tree.run("--fast")
+    assert (status, last(output)) == (0, "1 passed, 0 failed, 1 skipped")
+    assert "too slow for the inner loop" in output
+    assert last(tree.run()[1]) == "3 passed, 0 failed, 0 skipped"
+    tree.add("core/settings", "slow=long lnog\n")
+    assert "slow: no test 'lnog'" in tree.run()[1]
+
+
 @pytest.mark.parametrize("script", ["echo '1..0 # SKIP no disk'", "echo '1..0 # SKIP x'; exit 4"])
 def test_fails_when_a_whole_area_was_skipped(tree: Tree, script: str) -> None:
     tree.tap("core", script)
@@ -152,6 +166,7 @@ def test_fails_when_an_area_has_no_tests(tree: Tree) -> None:
     assert "empty: the area ran no test" in output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("at_once", "most"), [(1, 1), (2, 2)])
 def test_an_area_apart_has_the_machine_for_itself(tree: Tree, at_once: int, most: int) -> None:
     log = tree.top / "log"
@@ -208,6 +223,7 @@ def test_bounds_a_fuzz_harness_and_believes_its_exit_status(tree: Tree) -> None:
     assert tree.run()[0] == 0
 
 
+@pytest.mark.slow
 def test_counts_each_pytest_case(tree: Tree) -> None:
     tree.add(
         "py/test_it.py",
@@ -224,6 +240,7 @@ def test_counts_each_pytest_case(tree: Tree) -> None:
     assert last(output) == "1 passed, 1 failed, 1 skipped"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["import nothing_of_this_name\n", "import os\nos._exit(9)\n"])
 def test_fails_when_pytest_cannot_collect(tree: Tree, text: str) -> None:
     tree.add("py/test_it.py", text)

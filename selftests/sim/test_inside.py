@@ -80,6 +80,7 @@ def operations(path: Path) -> list[Json]:
     return [event for event in document["traceEvents"] if event["ph"] == "X"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suspend", ["off", "both"])
 def test_timeline_adds_up(tmp_path: Path, suspend: str) -> None:
     path = tmp_path / "timeline.json"
@@ -104,6 +105,7 @@ def test_timeline_adds_up(tmp_path: Path, suspend: str) -> None:
     assert len(pieces) == counters["array_suspends"]
 
 
+@pytest.mark.slow
 def test_timeline_names_operations(tmp_path: Path) -> None:
     path = tmp_path / "timeline.json"
     _, found = inside("--timeline", str(path))
@@ -131,6 +133,7 @@ def test_timeline_of_several_policies_begins_after_the_warm_up(tmp_path: Path) -
     assert all(begin * 1000 >= end for begin, end in zip(begins, ends, strict=True))
 
 
+@pytest.mark.slow
 def test_timeline_has_an_end_and_says_so(tmp_path: Path) -> None:
     path = tmp_path / "timeline.json"
     done = run("sim", "--requests", str(LIMIT + 5), "--write-share", "0", "--fill", "sequential",

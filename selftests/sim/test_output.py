@@ -304,6 +304,7 @@ def test_interrupted_table() -> None:
     assert ", interrupted" in out
 
 
+@pytest.mark.slow
 def test_interrupted_recording_is_complete(tmp_path: Path) -> None:
     path = tmp_path / "x.aft"
     code, out, _ = interrupt("--json", "-", "--record", str(path))

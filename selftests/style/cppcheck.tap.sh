@@ -6,7 +6,7 @@ set -u
 . selftests/lib/tap.sh
 . selftests/lib/sources.sh
 
-# shellcheck disable=SC2046 # file names without blanks, by another check
+# shellcheck disable=SC2086 # file names without blanks, by another check
 check()
 {
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability,style \
@@ -15,8 +15,14 @@ check()
 		-I userspace/libapproxftl -I dm-approxftl/uapi -I dm-approxftl -I dm-approxftl/core -I userspace/host -I userspace/lib -I userspace/sim \
 		-I userspace/approxftl -I trace-tools/reader -I trace-tools/trace -I trace-tools/capture \
 		-I trace-tools/replay \
-		$(sources 'dm-approxftl/core/*.c' 'userspace/*.c' 'trace-tools/*.c')
+		$files
 }
 
-ktap_test_needing cppcheck 'cppcheck of core, userspace and trace-tools' check
+name='cppcheck of core, userspace and trace-tools'
+files=$(sources_to_check 'dm-approxftl/core/*.c' 'userspace/*.c' 'trace-tools/*.c')
+if [ -n "$files" ]; then
+	ktap_test_needing cppcheck "$name" check
+else
+	ktap_test_skip "$name" 'none differs from the last commit; make check has all'
+fi
 ktap_finished

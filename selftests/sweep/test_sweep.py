@@ -150,6 +150,7 @@ approx-share = [0.5, 0.7]
     assert len({dict(point.varied)["seed"] for point in plan.points}) == 3
 
 
+@pytest.mark.slow
 def test_a_killed_simulation_is_tried_again(tmp_path: Path) -> None:
     file = write(tmp_path, LONG)
     driver = subprocess.Popen([SWEEP, "run", file, "--jobs", "2"], stdout=subprocess.DEVNULL)
@@ -159,6 +160,7 @@ def test_a_killed_simulation_is_tried_again(tmp_path: Path) -> None:
     assert len(results(tmp_path)) == 8
 
 
+@pytest.mark.slow
 def test_a_killed_sweep_goes_on(tmp_path: Path) -> None:
     file = write(tmp_path, LONG)
     driver = subprocess.Popen([SWEEP, "run", file, "--jobs", "2"], stdout=subprocess.DEVNULL)
@@ -261,6 +263,7 @@ def test_cluster_that_loses_a_worker(
     assert rows == local
 
 
+@pytest.mark.slow
 def test_no_cluster(tmp_path: Path) -> None:
     done = sweep("run", write(tmp_path, SMALL), "--scheduler", "tcp://127.0.0.1:9", status=1)
     assert "no Dask scheduler answers there" in done.stderr.splitlines()[-1]

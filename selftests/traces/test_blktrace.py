@@ -373,6 +373,7 @@ def test_several_devices_must_be_chosen(tmp_path: Path) -> None:
     assert [(r.stream, r.latency_ns) for r in rows("--device", "all", file)] == [(0, 30), (1, 10)]
 
 
+@pytest.mark.slow
 def test_memory_is_bounded(tmp_path: Path) -> None:
     """A request that never ends does not keep all others waiting."""
     events = [act(1, QUEUE, READ, 1 << 40, 512)]

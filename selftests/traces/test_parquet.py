@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from selftests.lib.programs import run_program
 from selftests.traces.support import BINARY, must, run, write
@@ -27,6 +28,7 @@ def through(directory: Path, stream: list[Request]) -> Any:
     return parquet.read_table(out)
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None)
 @given(streams())
 def test_every_field_is_kept(stream: list[Request]) -> None:
