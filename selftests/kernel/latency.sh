@@ -63,7 +63,8 @@ modelled()
 # which the lateness is nothing would be early, or a wonder.
 not_early()
 {
-	[ -z "$(counter "$1" late_le_0)" ] && [ "$mean_ns" -ge "$model_ns" ] && [ "$shortest_ns" -ge "${3:-0}" ]
+	[ -z "$(counter "$1" late_le_0)" ] && [ "$mean_ns" -ge "$model_ns" ] &&
+		[ "$shortest_ns" -ge "${3:-0}" ]
 }
 
 # as_modelled DEVICE read|write [MODEL-NS]: each request takes that long. Now and then the kernel

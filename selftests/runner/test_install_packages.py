@@ -92,7 +92,7 @@ def test_fails_when_the_distributions_tool_does(machine: Machine) -> None:
 
 
 def test_what_cannot_be_installed_is_listed(machine: Machine) -> None:
-    for how in ("--packages", "--demo"):
+    for how in ("--packages", "--demo", "--debug-kernel"):
         done = machine.install(how, USER_ID="1000")
         assert (done.code, done.out) == (1, "")
         assert "you are not root, and there is no sudo. These packages are missing:" in done.err
