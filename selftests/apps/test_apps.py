@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from selftests.lib.json_schema import Checker
+from selftests.lib.json_schema import document_of
 from selftests.lib.programs import BUILD, TOP, Done
 
 PROGRAM = BUILD / "approxftl-app"
-SCHEMA = TOP / "userspace/apps/app-output.schema.json"
+SCHEMA = "userspace/apps/app-output.schema.json"
 MANUAL = TOP / "userspace/apps/approxftl-app.1.rst"
 HEADER = 4096
 
@@ -52,9 +52,7 @@ def run(*arguments: str | Path) -> Done:
 def report(app: str, folder: Path, *arguments: str | Path, code: int = 0) -> Json:
     done = run(app, folder, *arguments, "--json", "-")
     assert done.code == code, done.err
-    document: Json = json.loads(done.out)
-    assert Checker(json.loads(SCHEMA.read_text())).errors(document) == []
-    return document
+    return document_of(SCHEMA, done.out)
 
 
 def written(app: str, folder: Path, *arguments: str) -> None:

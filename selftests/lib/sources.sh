@@ -18,7 +18,7 @@ sources()
 # sources_to_check PATTERN...: those; in the inner loop only what differs from the last commit
 sources_to_check()
 {
-	if [ -z "${AFTL_FAST:-}" ]; then
+	if [ -z "${AFTL_FAST:-}" ] || ! git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
 		sources "$@"
 	else
 		git diff --name-only --diff-filter=d HEAD -- "$@"

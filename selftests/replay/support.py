@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from selftests.lib.json_schema import Checker
+from selftests.lib.json_schema import checker
 from selftests.lib.programs import PROGRAM as BINARY
-from selftests.lib.programs import TOP, Done, run_program
+from selftests.lib.programs import Done, run_program
 from selftests.sim.support import Record, crc32c
 
 REPLAY = BINARY.with_name("approxftl-replay")
-SCHEMA = Checker(json.loads((TOP / "trace-tools/replay/replay-output.schema.json").read_text()))
+SCHEMA = checker("trace-tools/replay/replay-output.schema.json")
 HEADER_BYTES = 4096
 ENTRY = struct.Struct("<QQQQIBBHQHHHHIIII")
 MIB = 1 << 20

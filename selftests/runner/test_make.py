@@ -7,8 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
-TOP = Path(__file__).resolve().parents[2]
+from selftests.lib.programs import TOP
 
 
 @pytest.mark.parametrize("target", ["check", "check-fast", "check-core"])

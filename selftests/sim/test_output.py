@@ -11,12 +11,11 @@ import time
 from pathlib import Path
 
 import pytest
-from selftests.lib.json_schema import Checker
+from selftests.lib.json_schema import checker
 from selftests.lib.programs import PROGRAM as BINARY
-from selftests.lib.programs import TOP
 from selftests.sim.support import WRITE, Json, Record, only_run, read_trace, run, sim, write_trace
 
-SCHEMA = json.loads((TOP / "userspace/sim/sim-output.schema.json").read_text())
+SCHEMA = checker("userspace/sim/sim-output.schema.json")
 SMALL = ("--requests", "3000")
 BUSY = ("--fill", "random", "--approx-share", "0.3", "--policy", "approxftl")
 
@@ -42,15 +41,15 @@ def without_arguments(result: Json) -> Json:
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_schema(command: tuple[str, ...]) -> None:
-    assert Checker(SCHEMA).errors(sim(*SMALL, *command)) == []
+    assert SCHEMA.errors(sim(*SMALL, *command)) == []
 
 
 def test_schema_of_a_trace_and_of_a_loaded_device(tmp_path: Path) -> None:
     trace = write_trace(tmp_path / "x.aft", [Record(0, 0, 8, WRITE)])
     dump = tmp_path / "device"
-    assert Checker(SCHEMA).errors(sim("--trace", trace, "--dump", dump)) == []
+    assert SCHEMA.errors(sim("--trace", trace, "--dump", dump)) == []
     loaded = sim("--load", dump)
-    assert Checker(SCHEMA).errors(loaded) == []
+    assert SCHEMA.errors(loaded) == []
     assert loaded["profile"] is None
 
 
@@ -59,7 +58,7 @@ def test_schema_is_not_blind() -> None:
     result["runs"][0]["extra"] = 1
     result["seed"] = "1"
     del result["runs"][0]["digest"]
-    assert len(Checker(SCHEMA).errors(result)) == 3
+    assert len(SCHEMA.errors(result)) == 3
 
 
 @pytest.mark.parametrize("command", COMMANDS[:1] + COMMANDS[2:], ids=" ".join)
@@ -292,7 +291,7 @@ def test_interrupted_run_prints_what_there_is() -> None:
     code, out, _ = interrupt("--policy", "baseline,vth_b", "--json", "-")
     result = json.loads(out)
     assert code == 130
-    assert Checker(SCHEMA).errors(result) == []
+    assert SCHEMA.errors(result) == []
     assert result["interrupted"] is True
     assert [found["policy"] for found in result["runs"]] == ["baseline"]
     assert 0 < only_run(result)["requests"] < 1000000000

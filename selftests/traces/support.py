@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from selftests.lib.json_schema import Checker
-from selftests.lib.programs import BUILD, TOP, Done, run_program
+from selftests.lib.json_schema import checker
+from selftests.lib.programs import BUILD, Done, run_program
 
 BINARY = BUILD / "approxftl-trace"
-SCHEMA = Checker(json.loads((TOP / "trace-tools/trace/trace-output.schema.json").read_text()))
+SCHEMA = checker("trace-tools/trace/trace-output.schema.json")
 
 # Real traces that are no part of this tree; tests of them are skipped without.
 SAMPLES = os.environ.get("AFTL_TRACE_SAMPLES")
