@@ -186,7 +186,7 @@ selftests-debug: deps ## the same in a kernel that finds mistakes, built first (
 # By the environment, so that a command may hold any character.
 lab: export LAB_COMMAND := $(value CMD)
 lab: ## the lab, where time counts instructions: CMD='...', SCRIPT=FILE or a shell
-	@AFTL_BUILD=$(abspath $(O)) selftests/vm/run --lab $(if $(value CMD),\
+	@AFTL_BUILD=$(abspath $(O)) userspace/lab/run --lab $(if $(value CMD),\
 		--timeout 3600 --cmd "$$LAB_COMMAND",$(if $(SCRIPT),\
 		--timeout 3600 --script '$(SCRIPT)',--shell))
 

@@ -35,7 +35,7 @@ def need(program: Path) -> Path:
 def guest_says(word: str, command: str, *run: str) -> list[list[str]]:
     """Run a command in a guest; return the words of the lines that begin so."""
     done = subprocess.run(
-        [TOP / "selftests/vm/run", *run, "--timeout", "1200", "--cmd", command],
+        [TOP / "userspace/lab/run", *run, "--timeout", "1200", "--cmd", command],
         stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode and "not ok" not in done.stdout:
         sys.exit(f"bench: {command} ended with {done.returncode}\n{done.stdout}")

@@ -337,7 +337,7 @@ def test_every_folder_is_in_the_layout() -> None:
 
 def test_every_area_and_every_test_of_the_kernel_is_told() -> None:
     told = spans_of_tables(TOP / "selftests/README.md")
-    helpers = {"lib", "vm", "__pycache__"}
+    helpers = {"lib", "__pycache__"}
     areas = {path.name for path in (TOP / "selftests").iterdir() if path.is_dir()} - helpers
     assert areas <= told
     script = (TOP / "selftests/kernel/run-in-kernel").read_text()

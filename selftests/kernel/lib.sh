@@ -24,7 +24,7 @@ dmesg -C
 only_in_the_lab()
 {
 	[ -n "${AFTL_LAB:-}" ] && return
-	ktap_test_skip "$(basename "$0" .sh)" 'only the clock of selftests/vm/run --lab is steady'
+	ktap_test_skip "$(basename "$0" .sh)" 'only the clock of userspace/lab/run --lab is steady'
 	ktap_finished
 }
 
