@@ -2,8 +2,8 @@
 /*
  * The device-mapper target "approxftl": what its files share.
  *
- * A *target* is a line of a table (target.c, options.c, message.c, status.c). A *disk*
- * is the emulated SSD behind it: FTL, bytes and clock (disk.c, io.c). A disk outlives
+ * A *target* is a line of a table (target/). A *disk*
+ * is the emulated SSD behind it: FTL, bytes and clock (disk/, bio/). A disk outlives
  * its target when the table is reloaded.
  */
 #ifndef AFTL_APPROXFTL_H
@@ -16,8 +16,8 @@
 #include <linux/workqueue.h>
 
 #include "ftl.h"
-#include "store.h"
-#include "tag-ranges.h"
+#include "store/store.h"
+#include "tags/ranges.h"
 
 #define DM_MSG_PREFIX "approxftl"
 
@@ -165,7 +165,7 @@ static inline u32 aftl_unit_sectors(const struct aftl_disk *disk)
 	return 1U << disk->unit_shift;
 }
 
-/* target.c */
+/* target/target.c */
 
 typedef int (*aftl_target_fn)(struct aftl_target *target, void *data);
 
@@ -182,7 +182,7 @@ int aftl_target_visit(dev_t dev, aftl_target_fn fn, void *data);
 /* Call @fn for each target that is in use; it may look at the queue, but not at the disk. */
 void aftl_target_each(aftl_target_fn fn, void *data);
 
-/* options.c */
+/* target/options.c */
 
 /**
  * aftl_options_parse() - understand the arguments of a table line
@@ -202,7 +202,7 @@ int __must_check aftl_options_parse(struct aftl_options *options, unsigned int a
 unsigned int aftl_options_print(const struct aftl_options *options, char *result,
 				unsigned int maxlen);
 
-/* disk.c */
+/* disk/disk.c */
 
 /**
  * aftl_disk_check() - could there be such an SSD?
@@ -287,7 +287,7 @@ struct aftl_request *aftl_disk_settle(struct aftl_disk *disk);
  */
 u64 aftl_disk_late(const struct aftl_disk *disk, const struct aftl_request *request);
 
-/* reload.c */
+/* target/reload.c */
 
 /**
  * aftl_disk_take_over() - make all that is on @from be on @to
@@ -299,7 +299,7 @@ u64 aftl_disk_late(const struct aftl_disk *disk, const struct aftl_request *requ
 int __must_check aftl_disk_take_over(struct aftl_disk *to, struct aftl_disk *from,
 				     struct aftl_error *error);
 
-/* io.c */
+/* bio/io.c */
 
 extern const struct aftl_host_ops aftl_io_host;
 extern const struct aftl_host_ops aftl_io_host_durable;
@@ -334,12 +334,12 @@ void aftl_io_fill(const struct aftl_disk *disk, struct aftl_io *io, const struct
 void aftl_io_flip(const struct aftl_disk *disk, struct aftl_io *io,
 		  const struct aftl_read *read);
 
-/* message.c */
+/* target/message.c */
 
 int aftl_message(struct dm_target *ti, unsigned int argc, char **argv, char *result,
 		 unsigned int maxlen);
 
-/* status.c */
+/* target/status.c */
 
 void aftl_status(struct dm_target *ti, status_type_t type, unsigned int status_flags,
 		 char *result, unsigned int maxlen);

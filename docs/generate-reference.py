@@ -18,8 +18,8 @@ from typing import Any
 TOP = Path(__file__).resolve().parents[1]
 TABLE = TOP / "dm-approxftl/core/param-table.h"
 COUNTERS = TOP / "dm-approxftl/core/counter-table.h"
-STATUS = TOP / "dm-approxftl/status-table.h"
-MESSAGES = TOP / "dm-approxftl/message.c"
+STATUS = TOP / "dm-approxftl/target/status-table.h"
+MESSAGES = TOP / "dm-approxftl/target/message.c"
 # The column of that file's comment where meanings begin.
 MEANING_AT = 28
 

@@ -223,7 +223,7 @@ def test_json_of_dry_run() -> None:
 
 
 def test_the_page_explains_the_status_line() -> None:
-    table = (TOP / "dm-approxftl/status-table.h").read_text()
+    table = (TOP / "dm-approxftl/target/status-table.h").read_text()
     words = [
         "/".join(re.findall(r"\w+", found))
         for found in re.findall(r"^STATUS_\w+\(([\w, ]+), \"", table, re.M)

@@ -307,7 +307,7 @@ def numbers_in(path: str, expression: str) -> str:
 def test_versions_of_interfaces() -> None:
     told = re.findall(r"^\| .* \| ([\d.]+) \|", (TOP / "CHANGELOG.md").read_text(), re.M)
     target = re.findall(r"\.version = \{ (\d+), (\d+), (\d+) \}",
-                        (TOP / "dm-approxftl/target.c").read_text())[0]
+                        (TOP / "dm-approxftl/target/target.c").read_text())[0]
     core = "dm-approxftl/core"
     assert told == [
         ".".join(target),

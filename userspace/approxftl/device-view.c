@@ -67,7 +67,7 @@ static void put_status(struct json_writer *json, const struct target_status *sta
 #define STATUS_NUMBER(name, help) json_u64(json, #name, status->name);
 #define STATUS_PAIR(part, whole, help) \
 	json_u64(json, #part, status->part); json_u64(json, #whole, status->whole);
-#include "status-table.h"
+#include "target/status-table.h"
 #undef STATUS_TEXT
 #undef STATUS_NUMBER
 #undef STATUS_PAIR

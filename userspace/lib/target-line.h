@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The table line of the target, as dm-approxftl/options.c reads and prints it.
+ * The table line of the target, as dm-approxftl/target/options.c reads and prints it.
  *
  * What is refused here is refused by the target in the same words, so that a user need not
  * look for them in the kernel's log.

@@ -91,7 +91,7 @@ int target_status_parse(struct target_status *status, const char *text, struct a
 #define STATUS_TEXT(name, help) read_text(&reader, #name, status->name);
 #define STATUS_NUMBER(name, help) read_number(&reader, #name, &status->name);
 #define STATUS_PAIR(part, whole, help) read_pair(&reader, #part, &status->part, &status->whole);
-#include "status-table.h"
+#include "target/status-table.h"
 #undef STATUS_TEXT
 #undef STATUS_NUMBER
 #undef STATUS_PAIR

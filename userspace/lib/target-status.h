@@ -11,13 +11,13 @@
 #define TARGET_WORD_SIZE 32
 
 /**
- * struct target_status - the words of dm-approxftl/status-table.h
+ * struct target_status - the words of dm-approxftl/target/status-table.h
  */
 struct target_status {
 #define STATUS_TEXT(name, help) char name[TARGET_WORD_SIZE];
 #define STATUS_NUMBER(name, help) u64 name;
 #define STATUS_PAIR(part, whole, help) u64 part; u64 whole;
-#include "status-table.h"
+#include "target/status-table.h"
 #undef STATUS_TEXT
 #undef STATUS_NUMBER
 #undef STATUS_PAIR

@@ -15,7 +15,7 @@
 #include <linux/percpu.h>
 
 #include "compat.h"
-#include "tags.h"
+#include "tags/tags.h"
 
 /* Bits of folio->mapping that make it something else than an address space. */
 #define NO_ADDRESS_SPACE 3UL

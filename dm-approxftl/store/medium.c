@@ -5,7 +5,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include "medium.h"
+#include "store/medium.h"
 
 #define DM_MSG_PREFIX "approxftl"
 

@@ -12,7 +12,7 @@
 #include <linux/uaccess.h>
 #include <linux/user_namespace.h>
 
-#include "control.h"
+#include "tags/control.h"
 
 #define LAST_MEMBER(type, member) offsetofend(struct type, member)
 

@@ -8,7 +8,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "control.h"
+#include "tags/control.h"
 
 /* The block device that @file is; NULL if it is something else. */
 static struct block_device *device_of(const struct file *file)

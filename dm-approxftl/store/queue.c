@@ -11,7 +11,7 @@
 #include <linux/slab.h>
 
 #include "approxftl.h"
-#include "store-dev.h"
+#include "store/durable.h"
 
 /* Operations that the worker looks at together. */
 #define BATCH 64

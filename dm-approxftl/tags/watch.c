@@ -11,7 +11,7 @@
 #include <linux/xattr.h>
 
 #include "compat.h"
-#include "tags.h"
+#include "tags/tags.h"
 
 /**
  * struct watch - a watched file system

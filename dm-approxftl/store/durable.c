@@ -8,7 +8,7 @@
 #include <linux/uuid.h>
 
 #include "approxftl.h"
-#include "store-dev.h"
+#include "store/durable.h"
 
 /* Opening */
 

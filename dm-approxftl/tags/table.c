@@ -12,7 +12,7 @@
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
 
-#include "tags.h"
+#include "tags/tags.h"
 
 static uint max_files = 65536;
 module_param(max_files, uint, 0644);

@@ -5,7 +5,7 @@
  */
 #include <linux/slab.h>
 
-#include "store.h"
+#include "store/store.h"
 
 static struct aftl_store *none_create(const struct aftl_geometry *geo)
 {

@@ -8,7 +8,7 @@
  */
 #include <linux/blktrace_api.h>
 
-#include "tags.h"
+#include "tags/tags.h"
 
 static const char *const by_names[AFTL_VERDICTS] = {
 	[AFTL_SAID_PRECISE] = "tag",   [AFTL_BY_FILE] = "file",

@@ -4,7 +4,7 @@
  */
 #include <linux/delay.h>
 
-#include "tag-marks.h"
+#include "tags/marks.h"
 
 /* Until 6.6 a group must say so if its lock is taken where file systems may be entered. */
 #ifndef FSNOTIFY_GROUP_NOFS

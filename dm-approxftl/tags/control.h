@@ -5,7 +5,7 @@
 #ifndef AFTL_CONTROL_H
 #define AFTL_CONTROL_H
 
-#include "tags.h"
+#include "tags/tags.h"
 
 /**
  * struct aftl_control - an open /dev/approxftl

@@ -4,7 +4,7 @@
  *
  * The stores in memory keep the newest bytes of each logical unit. They need not follow
  * the FTL's moves: a copy is identical to its origin, for bit errors are applied when a
- * unit is read and are not part of what is stored. The durable store, store-dev.h, keeps
+ * unit is read and are not part of what is stored. The durable store, durable.h, keeps
  * what is in every slot of the media, and follows every move.
  *
  * Bytes reach a store in two steps, so that nothing is allocated and no payload copied
@@ -33,7 +33,7 @@ struct aftl_store_type {
 
 	/*
 	 * An empty store for a device of that shape, units no larger than a page; NULL
-	 * without memory. May sleep. NULL for a store that needs more, see store-dev.h.
+	 * without memory. May sleep. NULL for a store that needs more, see durable.h.
 	 */
 	struct aftl_store *(*create)(const struct aftl_geometry *geo);
 

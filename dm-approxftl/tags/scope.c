@@ -11,7 +11,7 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
-#include "tags.h"
+#include "tags/tags.h"
 
 /* Scopes of one open file: more threads than a program has. */
 #define MAX_SCOPES 4096

@@ -11,7 +11,7 @@
 #include <linux/module.h>
 #include <linux/sched/mm.h>
 
-#include "tags.h"
+#include "tags/tags.h"
 
 /* Largest discard in units: it is handled in one go. */
 #define DISCARD_UNITS 1024

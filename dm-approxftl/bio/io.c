@@ -5,8 +5,8 @@
 #include <linux/mm.h>
 
 #include "approxftl.h"
-#include "store-dev.h"
-#include "tags.h"
+#include "store/durable.h"
+#include "tags/tags.h"
 #include "trace.h"
 
 void aftl_copy_from_bio(char *to, struct bio *bio, struct bvec_iter at)

@@ -13,7 +13,7 @@
 #include <linux/slab.h>
 
 #include "approxftl.h"
-#include "store-dev.h"
+#include "store/durable.h"
 
 /* Bios whose reads can always be served, sooner or later. */
 #define SETS 16

@@ -19,8 +19,8 @@
 #include <linux/llist.h>
 #include <linux/workqueue.h>
 
-#include "medium.h"
-#include "store.h"
+#include "store/medium.h"
+#include "store/store.h"
 
 struct aftl_disk;
 struct aftl_io;
@@ -179,7 +179,7 @@ static inline struct aftl_dev *aftl_store_to_dev(struct aftl_store *store)
 	return container_of(store, struct aftl_dev, store);
 }
 
-/* store-dev.c: life of the store */
+/* durable.c: life of the store */
 
 /**
  * aftl_dev_open() - the volume on @bdev, made if there are zeroes in its place
@@ -207,7 +207,7 @@ int __must_check aftl_dev_close(struct aftl_dev *dev, struct aftl_error *error);
 /* First error of the block device, or 0. */
 int aftl_dev_error(const struct aftl_dev *dev);
 
-/* dev-queue.c: what the FTL says, under its lock */
+/* queue.c: what the FTL says, under its lock */
 
 void aftl_dev_program(struct aftl_dev *dev, u32 tag, aftl_slot_t slot, bool again);
 void aftl_dev_release(struct aftl_dev *dev, u32 tag);
@@ -245,7 +245,7 @@ bool aftl_dev_lost(const struct aftl_dev *dev, aftl_slot_t slot);
 void aftl_dev_hold_page(struct aftl_dev *dev, struct page *page);
 void aftl_dev_drop_page(struct aftl_dev *dev, struct page *page);
 
-/* dev-fetch.c: reads */
+/* fetch.c: reads */
 
 /* Room for the reads of @io; may sleep. */
 void aftl_dev_prepare_reads(struct aftl_dev *dev, struct aftl_io *io);

@@ -9,7 +9,7 @@
 #include <linux/sched.h>
 #include <linux/xarray.h>
 
-#include "tag-ranges.h"
+#include "tags/ranges.h"
 
 /* The tree is indexed by bytes. */
 static_assert(sizeof(unsigned long) == sizeof(u64));

@@ -9,7 +9,7 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
-#include "store.h"
+#include "store/store.h"
 
 /* Fails rather than to start I/O, which may come back here, or to kill a process. */
 #define CONTENT_GFP (GFP_NOIO | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)

@@ -3,9 +3,9 @@
  * Which data may lose bits: what the files that decide it share.
  *
  * uapi/linux/approxftl.h has the words, docs/tags.md the rules. Ranges of bytes with a
- * class (tag-ranges.c) belong to files (tag-table.c) and to disks; scopes (tag-scope.c)
- * to threads and processes. control*.c take them from programs, tag-watch.c from
- * attributes of files, and tag-decide.c asks them all when a write arrives.
+ * class (ranges.c) belong to files (table.c) and to disks; scopes (scope.c)
+ * to threads and processes. control*.c take them from programs, watch.c from
+ * attributes of files, and decide.c asks them all when a write arrives.
  */
 #ifndef AFTL_TAGS_H
 #define AFTL_TAGS_H
@@ -18,8 +18,8 @@
 #include <linux/approxftl.h>
 
 #include "approxftl.h"
-#include "tag-marks.h"
-#include "tag-ranges.h"
+#include "tags/marks.h"
+#include "tags/ranges.h"
 
 /**
  * enum aftl_verdict - what is said of a unit that is being written, and by what
@@ -69,7 +69,7 @@ struct aftl_file {
 /* Things that might make a write approximate; a write looks no further when it is 0. */
 extern atomic_t aftl_tags_in_use;
 
-/* tag-table.c */
+/* table.c */
 
 int __must_check aftl_files_init(void);
 void aftl_files_exit(void);
@@ -103,7 +103,7 @@ const struct aftl_file *aftl_file_find(const struct inode *inode);
 void aftl_files_caps(struct approxftl_caps *caps);
 void aftl_files_stats(struct approxftl_stats *stats);
 
-/* tag-rules.c */
+/* rules.c */
 
 /**
  * aftl_rules_check() - can the regular file at @dentry keep approximate data?
@@ -123,7 +123,7 @@ int __must_check aftl_rules_check(struct dentry *dentry, u32 *reason);
  */
 int __must_check aftl_rules_check_owner(struct file *file, u32 *reason);
 
-/* tag-watch.c */
+/* watch.c */
 
 int __must_check aftl_watch_init(void);
 void aftl_watch_exit(void);
@@ -134,7 +134,7 @@ int __must_check aftl_watch_end(const struct super_block *sb);
 
 u32 aftl_watch_count(void);
 
-/* tag-scope.c */
+/* scope.c */
 
 /**
  * struct aftl_scopes - what one open /dev/approxftl has said of threads and processes
@@ -172,7 +172,7 @@ u32 aftl_scope_count(void);
 int __must_check aftl_scope_table_init(void);
 void aftl_scope_table_exit(void);
 
-/* tag-decide.c */
+/* decide.c */
 
 /**
  * aftl_tag_bio() - which class is a write of?
@@ -186,7 +186,7 @@ u32 aftl_tag_bio(const struct aftl_target *target, struct bio *bio);
 /* Fill in the counts of verdicts. */
 void aftl_decide_stats(struct approxftl_stats *stats);
 
-/* tag-note.c */
+/* note.c */
 
 /* Note in the block trace what @bio is, if there is a trace. */
 void aftl_note_write(const struct aftl_target *target, const struct bio *bio,

@@ -3,7 +3,7 @@
  * The status line and the table line. status-table.h says what the words are.
  */
 #include "approxftl.h"
-#include "store-dev.h"
+#include "store/durable.h"
 
 /**
  * struct status - the words of status-table.h
@@ -12,7 +12,7 @@ struct status {
 #define STATUS_TEXT(name, help) const char *name;
 #define STATUS_NUMBER(name, help) u64 name;
 #define STATUS_PAIR(part, whole, help) u64 part, whole;
-#include "status-table.h"
+#include "target/status-table.h"
 #undef STATUS_TEXT
 #undef STATUS_NUMBER
 #undef STATUS_PAIR
@@ -89,7 +89,7 @@ static void emit_info(struct aftl_disk *disk, char *result, unsigned int maxlen)
 #define STATUS_TEXT(name, help) DMEMIT("%s%s", sz ? " " : "", status.name);
 #define STATUS_NUMBER(name, help) DMEMIT(" %llu", status.name);
 #define STATUS_PAIR(part, whole, help) DMEMIT(" %llu/%llu", status.part, status.whole);
-#include "status-table.h"
+#include "target/status-table.h"
 #undef STATUS_TEXT
 #undef STATUS_NUMBER
 #undef STATUS_PAIR

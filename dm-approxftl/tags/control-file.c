@@ -9,7 +9,7 @@
 #include <linux/uio.h>
 
 #include "compat.h"
-#include "control.h"
+#include "tags/control.h"
 
 /* The inode whose page cache the data of @file are in. */
 static struct inode *inode_of(const struct file *file)

@@ -13,8 +13,8 @@
 #include "approxftl.h"
 #include "compat.h"
 #include "snapshot.h"
-#include "store-dev.h"
-#include "tags.h"
+#include "store/durable.h"
+#include "tags/tags.h"
 
 static u64 to_host_ns(const struct aftl_disk *disk, u64 device_ns)
 {

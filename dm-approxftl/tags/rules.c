@@ -7,7 +7,7 @@
 #include <linux/fileattr.h> /* in 6.1 it needs the former */
 #include <linux/magic.h>
 
-#include "tags.h"
+#include "tags/tags.h"
 
 /* Returns @errno, with why. */
 static int refuse(u32 *reason, enum approxftl_reason why, int errno)
