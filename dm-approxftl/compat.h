@@ -5,12 +5,22 @@
 #ifndef AFTL_COMPAT_H
 #define AFTL_COMPAT_H
 
+#include <linux/blkdev.h>
 #include <linux/fs.h>
+
+#include <linux/fileattr.h> /* in 6.1 it needs the former */
 #include <linux/fsnotify_backend.h>
 #include <linux/hrtimer.h>
 #include <linux/mm.h>
 #include <linux/uio.h>
 #include <linux/version.h>
+
+/* Since 6.17 what an ioctl() may know of a file has another name. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
+#define aftl_file_attributes file_kattr
+#else
+#define aftl_file_attributes fileattr
+#endif
 
 /* hrtimer_setup() came in 6.13, hrtimer_init() went in 6.15. */
 static inline void aftl_hrtimer_setup(struct hrtimer *timer,
@@ -22,6 +32,15 @@ static inline void aftl_hrtimer_setup(struct hrtimer *timer,
 #else
 	hrtimer_init(timer, CLOCK_MONOTONIC, mode);
 	timer->function = function;
+#endif
+}
+
+/* Zeroes are written by unmapping. Since 6.17 that is told, too, by the same limit or none. */
+static inline void aftl_limit_write_zeroes(struct queue_limits *limits, unsigned int sectors)
+{
+	limits->max_write_zeroes_sectors = sectors;
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
+	limits->max_hw_wzeroes_unmap_sectors = sectors;
 #endif
 }
 

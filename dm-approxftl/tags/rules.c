@@ -2,11 +2,9 @@
 /*
  * Which files can keep approximate data, and who may say so.
  */
-#include <linux/fs.h>
-
-#include <linux/fileattr.h> /* in 6.1 it needs the former */
 #include <linux/magic.h>
 
+#include "compat.h"
 #include "tags/tags.h"
 
 /* Returns @errno, with why. */
@@ -19,7 +17,7 @@ static int refuse(u32 *reason, enum approxftl_reason why, int errno)
 /* A checksum over the data turns a flipped bit into a failed read. */
 static bool has_checksums(struct dentry *dentry, const struct inode *inode)
 {
-	struct fileattr attributes = { };
+	struct aftl_file_attributes attributes = { };
 
 	if (inode->i_sb->s_magic != BTRFS_SUPER_MAGIC)
 		return false;

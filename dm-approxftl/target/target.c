@@ -11,6 +11,7 @@
 #include <linux/module.h>
 #include <linux/sched/mm.h>
 
+#include "compat.h"
 #include "tags/tags.h"
 
 /* Largest discard in units: it is handled in one go. */
@@ -439,7 +440,7 @@ static void target_io_hints(struct dm_target *ti, struct queue_limits *limits)
 	limits->discard_granularity = geo->page_bytes;
 	limits->max_discard_sectors = DISCARD_UNITS * unit_sectors(target);
 	limits->max_hw_discard_sectors = limits->max_discard_sectors;
-	limits->max_write_zeroes_sectors = limits->max_discard_sectors;
+	aftl_limit_write_zeroes(limits, limits->max_discard_sectors);
 }
 
 /* Raise the version whenever a tool could notice: options, status, messages. */

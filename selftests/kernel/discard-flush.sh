@@ -67,6 +67,9 @@ limits()
 		'write_cache=write back' minimum_io_size=8192 optimal_io_size=32768; do
 		[ "$(cat "$folder/${limit%%=*}")" = "${limit#*=}" ] || echo "not $limit"
 	done
+	# Since 6.17.
+	unmapping=$folder/write_zeroes_unmap_max_bytes
+	[ ! -e "$unmapping" ] || [ "$(cat "$unmapping")" -eq 4194304 ] || echo 'zeroes do not unmap'
 }
 
 synchronous_is_on_flash()
