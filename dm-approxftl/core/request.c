@@ -15,6 +15,16 @@ static void append(struct aftl_request **head, struct aftl_request **tail,
 	*tail = request;
 }
 
+/* A request that has left a list leads to nobody: its host may look at it much later. */
+static struct aftl_request *take_first(struct aftl_request **head)
+{
+	struct aftl_request *request = *head;
+
+	*head = request->next;
+	request->next = NULL;
+	return request;
+}
+
 static void update_line_event(struct aftl *ftl, u32 line)
 {
 	const struct aftl_request *head = ftl->lines[line].head;
@@ -77,9 +87,8 @@ static void count_request(struct aftl *ftl, const struct aftl_request *request)
  */
 void aftl_requests_complete(struct aftl *ftl, u32 line)
 {
-	struct aftl_request *request = ftl->lines[line].head;
+	struct aftl_request *request = take_first(&ftl->lines[line].head);
 
-	ftl->lines[line].head = request->next;
 	update_line_event(ftl, line);
 	ftl->requests--;
 	count_request(ftl, request);
@@ -105,10 +114,13 @@ void aftl_request_admit_waiting(struct aftl *ftl, bool write)
 		struct aftl_request *request = ftl->wait_head[write];
 		struct aftl_request *next = request->next;
 
-		/* The last part may complete, which links the request elsewhere. */
+		/* It stays the first meanwhile, so that nothing is held back. */
 		if (!admit(ftl, request, write))
 			return;
 		ftl->wait_head[write] = next;
+		/* After its last part it is in a line, by the same link. */
+		if (request->parts)
+			request->next = NULL;
 	}
 }
 
@@ -145,9 +157,8 @@ static u32 next_epoch(u32 epoch)
 static void complete_flushes(struct aftl *ftl, u32 epoch)
 {
 	while (ftl->flushes && ftl->flushes->epoch == epoch) {
-		struct aftl_request *flush = ftl->flushes;
+		struct aftl_request *flush = take_first(&ftl->flushes);
 
-		ftl->flushes = flush->next;
 		if (ftl->buffer_lost)
 			flush->status = -EIO;
 		ftl->buffer_lost = false;

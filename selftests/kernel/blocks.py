@@ -5,6 +5,7 @@
 blocks.py load DEVICE JOURNAL OPERATIONS SEED [LOG [FLUSHES]]
 blocks.py check DEVICE JOURNAL [MARK|-]
 blocks.py race DEVICE ROUNDS
+blocks.py read DEVICE SECONDS
 
 "load" fills the device, and then writes, discards, zeroes and flushes in several threads, all
 direct. JOURNAL says what was begun and, after each flush or forced write that has returned,
@@ -13,7 +14,8 @@ device of dm-log-writes. To 84 other operations there are FLUSHES flushes, 3 if 
 and as many forced writes. "check" compares a device with the journal up to MARK or its end: each
 block must hold what was covered, or something that was begun later. With "-" it does so for each
 line of standard input that is a mark, and answers "sound" or what is wrong, in one line. "race"
-fills the device so many times while others read: a block is itself, however old.
+fills the device so many times while others read: a block is itself, however old. "read" only
+reads, what "load" has left.
 """
 
 from __future__ import annotations
@@ -26,9 +28,14 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 BLOCK = 4096
 HEAD = struct.Struct("<QQQQ")  # seed, block, operation, their sum
@@ -285,23 +292,39 @@ def check_once(path: str, journal: str, last_mark: int) -> None:
         raise SystemExit("\n".join(faults))
 
 
+def fault_of(block: int, found: bytes) -> str:
+    """Whose content it is, if it is another block's or nobody's."""
+    seed, place, number, _ = HEAD.unpack_from(found)
+    if not any(found) or (place == block and found == content(seed, place, number)):
+        return ""
+    return f"block {block} is block {place}"
+
+
 def read_until(end: threading.Event, path: str, strangers: list[str], draw: random.Random) -> None:
-    """Read blocks at random, and note those that are not what they should be."""
+    """Read 1 to 32 blocks at random places, and note those that are not what they should be."""
     fd = os.open(path, os.O_RDONLY | os.O_DIRECT)
     blocks = os.lseek(fd, 0, os.SEEK_END) // BLOCK
-    buffer = mmap.mmap(-1, BLOCK)
+    buffer = mmap.mmap(-1, CHUNK * BLOCK)
     while not end.is_set():
-        block = draw.randrange(blocks)
-        os.preadv(fd, [buffer], block * BLOCK)
-        seed, place, number, _ = HEAD.unpack_from(buffer)
-        if any(buffer[:]) and (place != block or buffer[:] != content(seed, place, number)):
-            strangers.append(f"block {block} is block {place}")
+        count = 1 << draw.choice((0, 0, 0, 0, 1, 2, 3, 4, 5))
+        first = draw.randrange(blocks - count)
+        view = memoryview(buffer)
+        os.preadv(fd, [view[: count * BLOCK]], first * BLOCK)
+        view.release()
+        for index in range(count):
+            found = buffer[index * BLOCK : (index + 1) * BLOCK]
+            strangers += filter(None, [fault_of(first + index, found)])
 
 
-def race(path: str, rounds: int) -> None:
-    """Write and read the same blocks."""
+def complain(strangers: list[str]) -> None:
+    """End with what has been found, if anything."""
+    if strangers:
+        raise SystemExit("\n".join([f"{len(strangers)} blocks are wrong", *strangers[:5]]))
+
+
+def with_readers(path: str, action: Callable[[], None]) -> None:
+    """Do something while many read."""
     strangers: list[str] = []
-    load = Load(path, Journal(os.devnull, None), 1)
     end = threading.Event()
     readers = [
         threading.Thread(target=read_until, args=(end, path, strangers, random.Random(number)))
@@ -309,19 +332,31 @@ def race(path: str, rounds: int) -> None:
     ]
     for reader in readers:
         reader.start()
-    for _ in range(rounds):
-        load.fill()
+    action()
     end.set()
     for reader in readers:
         reader.join()
-    if strangers:
-        raise SystemExit("\n".join([f"{len(strangers)} reads are wrong", *strangers[:5]]))
+    complain(strangers)
+
+
+def race(path: str, rounds: int) -> None:
+    """Write and read the same blocks."""
+    load = Load(path, Journal(os.devnull, None), 1)
+
+    def fill() -> None:
+        for _ in range(rounds):
+            load.fill()
+
+    with_readers(path, fill)
 
 
 def main(arguments: list[str]) -> None:
-    """Load, check or race."""
+    """Load, check, race or read."""
     if arguments[0] == "race":
         race(arguments[1], int(arguments[2]))
+        return
+    if arguments[0] == "read":
+        with_readers(arguments[1], lambda: time.sleep(float(arguments[2])))
         return
     if arguments[0] == "check" and arguments[3:] == ["-"]:
         check_often(arguments[1], arguments[2])

@@ -387,6 +387,24 @@ $begin $((size - begin)) delay /dev/ram0 $begin 500 /dev/ram0 $begin 0" &&
 	[ "$erased" -gt 5 ] && works && removed
 }
 
+# becomes_slow MILLISECONDS: reads
+becomes_slow()
+{
+	becomes "0 $size delay /dev/ram0 0 $1 /dev/ram0 0 0"
+}
+
+# What is read there is over long after the model has ended the request; with a slow controller
+# there are others on its list of what it ends next.
+reads_outlast_the_model()
+{
+	new_device controller 1ms && blocks load /dev/mapper/aftl-fault "$scratch/journal" 0 7 || return
+	for delay in 5 50; do
+		becomes_slow "$delay" && { blocks read /dev/mapper/aftl-fault 3 ||
+			{ sed 's/^/# /' "$scratch/blocks"; return 1; }; } || return
+	done
+	works && removed
+}
+
 # Neither now nor later
 no_memory()
 {
@@ -446,6 +464,7 @@ in_turn 'one unreadable superblock does no harm, two are named' unreadable_super
 in_turn 'an unreadable snapshot does no harm' unreadable_snapshot
 in_turn 'a slow block device: late, not wrong, in bounded memory' is_slow
 in_turn 'slow reads of blocks that are erased and written' at_once reads_while_erased
+ktap_test_run 'reads that are slower than the flash' at_once reads_outlast_the_model
 ktap_test_run 'no memory for a large volume' no_memory
 dmsetup remove aftl-medium
 if [ -e /proc/self/fail-nth ]; then

@@ -54,6 +54,7 @@ static void on_complete(void *host, struct aftl_request *request)
 	struct test_listener *each;
 
 	CHECK_MSG(!mine->done, "request %u completed twice", mine->version);
+	CHECK_MSG(!request->next, "request %u still leads to another", mine->version);
 	mine->done = true;
 	device->pending--;
 	device->completed++;
