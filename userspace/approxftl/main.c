@@ -37,6 +37,8 @@ static const struct verb verbs[] = {
 	{ "synth", "make a synthetic stream of requests", other_program_main },
 	{ "app", "run an application that tags its data", other_program_main },
 	{ "replay", "replay a stream of requests on a device", other_program_main },
+	{ "unkind", "try a disk by requests that nobody chose, and judge each block",
+	  other_program_main },
 	{ "sweep", "simulate all combinations of policies, workloads and parameters",
 	  other_program_main },
 	{ "compare", "print results side by side", other_program_main },

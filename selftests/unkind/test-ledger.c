@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a block may hold, request by request: now, and after a failure of power.
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "ledger.h"
+#include "tap.h"
+
+#define UNITS 8
+
+static struct ledger *ledger;
+static struct aftl_error error;
+static char path[64] = "/tmp/aftl-ledger-XXXXXX";
+
+static void again(void)
+{
+	struct ledger_header header = { .units = UNITS, .unit_bytes = 512, .seed = 7, .device = 9 };
+
+	ledger_close(ledger);
+	unlink(path);
+	if (ledger_create(&ledger, path, &header, false, &error))
+		tap_bail_out("%s", error.text);
+	ledger_all_zero(ledger);
+}
+
+/* A change of some units that begins now. */
+static struct ledger_change begun(u64 first, u32 count, enum ledger_kind kind)
+{
+	struct ledger_change change = { .first = first, .count = count };
+
+	change.floors = calloc(count, sizeof(u32));
+	ledger_begin(ledger, &change, kind);
+	return change;
+}
+
+static u32 written(u64 first, u32 count, bool forced)
+{
+	struct ledger_change change = begun(first, count, LEDGER_WRITE);
+
+	ledger_done(ledger, &change, forced);
+	free(change.floors);
+	return change.generation;
+}
+
+static bool may_hold(u64 unit, u32 generation)
+{
+	struct block_found found = { .kind = generation ? BLOCK_WHOLE : BLOCK_ZEROES,
+				     .name = { .device = 9, .seed = 7, .unit = unit,
+					       .generation = generation } };
+
+	return ledger_allows(ledger, unit, ledger_floor(ledger, unit), &found);
+}
+
+static void the_last_write_is_there(void)
+{
+	u32 first, second;
+
+	again();
+	CHECK(may_hold(2, 0));
+	first = written(2, 2, false);
+	CHECK(may_hold(2, first) && may_hold(3, first));
+	CHECK(!may_hold(2, 0) && may_hold(1, 0) && may_hold(4, 0));
+	second = written(3, 1, false);
+	CHECK(!may_hold(3, first) && may_hold(3, second) && may_hold(2, first));
+	CHECK(!may_hold(3, second + 1));
+}
+
+static void what_is_under_way_may_be_there(void)
+{
+	u32 first;
+	struct ledger_change change;
+
+	again();
+	first = written(0, 4, false);
+	change = begun(2, 4, LEDGER_WRITE);
+	CHECK(may_hold(2, first) && may_hold(2, change.generation));
+	ledger_done(ledger, &change, false);
+	CHECK(!may_hold(2, first) && may_hold(2, change.generation));
+	free(change.floors);
+}
+
+/* It may have happened, or not; the next one replaces it. */
+static void what_failed_may_be_there(void)
+{
+	u32 first, last;
+	struct ledger_change failed;
+
+	again();
+	first = written(1, 1, false);
+	failed = begun(1, 1, LEDGER_WRITE);
+	CHECK(may_hold(1, first) && may_hold(1, failed.generation));
+	last = written(1, 1, false);
+	CHECK(!may_hold(1, first) && !may_hold(1, failed.generation) && may_hold(1, last));
+	free(failed.floors);
+}
+
+static void either_of_two_at_once_is_last(void)
+{
+	struct ledger_change one, other;
+	u32 before;
+
+	again();
+	before = written(0, 4, false);
+	one = begun(0, 3, LEDGER_WRITE);
+	other = begun(1, 3, LEDGER_WRITE);
+	ledger_overlap(&other, &one);
+	ledger_done(ledger, &other, false);
+	CHECK(may_hold(1, one.generation) && may_hold(1, other.generation));
+	CHECK(!may_hold(3, before) && !may_hold(1, before));
+	CHECK(may_hold(0, before));
+	ledger_done(ledger, &one, false);
+	CHECK(may_hold(2, one.generation) && may_hold(2, other.generation));
+	CHECK(!may_hold(0, before) && may_hold(0, one.generation));
+	free(one.floors);
+	free(other.floors);
+}
+
+static void a_flush_covers_what_was_complete(void)
+{
+	u32 first, second, third;
+	u64 covered;
+
+	again();
+	first = written(0, 2, false);
+	covered = ledger_flush_begin(ledger);
+	second = written(1, 1, false);
+	ledger_flush_done(ledger, covered);
+	third = written(0, 2, false);
+	CHECK(!may_hold(0, first) && !may_hold(1, second));
+	ledger_power_failed(ledger);
+	CHECK(!may_hold(0, 0) && !may_hold(1, 0));
+	CHECK(may_hold(0, first) && may_hold(1, first));
+	CHECK(may_hold(1, second) && may_hold(0, third) && may_hold(1, third));
+}
+
+/* They end in any order. */
+static void flushes_at_once(void)
+{
+	u64 early, late;
+	u32 first;
+
+	again();
+	early = ledger_flush_begin(ledger);
+	first = written(0, 1, false);
+	late = ledger_flush_begin(ledger);
+	ledger_flush_done(ledger, late);
+	ledger_flush_done(ledger, early);
+	written(1, 1, false);
+	ledger_power_failed(ledger);
+	CHECK(may_hold(0, first) && !may_hold(0, 0));
+	CHECK(may_hold(1, 0));
+}
+
+static void each_flush_covers_its_own(void)
+{
+	u32 first, second;
+	u64 one, two;
+
+	again();
+	first = written(0, 1, false);
+	one = ledger_flush_begin(ledger);
+	second = written(1, 1, false);
+	two = ledger_flush_begin(ledger);
+	ledger_flush_done(ledger, one);
+	written(2, 1, false);
+	ledger_flush_done(ledger, two);
+	ledger_power_failed(ledger);
+	CHECK(may_hold(0, first) && !may_hold(0, 0));
+	CHECK(may_hold(1, second) && !may_hold(1, 0));
+	CHECK(may_hold(2, 0));
+}
+
+/* Where a request met another one, it alone is sure of the rest. */
+static void parts_have_floors_of_their_own(void)
+{
+	struct ledger_change one, other;
+
+	again();
+	one = begun(0, 2, LEDGER_WRITE);
+	other = begun(1, 2, LEDGER_WRITE);
+	ledger_overlap(&other, &one);
+	ledger_done(ledger, &other, true);
+	ledger_power_failed(ledger);
+	CHECK(may_hold(1, one.generation) && may_hold(1, other.generation) && !may_hold(1, 0));
+	CHECK(!may_hold(2, one.generation) && may_hold(2, other.generation));
+	free(one.floors);
+	free(other.floors);
+}
+
+static void a_forced_write_covers_itself(void)
+{
+	u32 forced, beside;
+
+	again();
+	beside = written(5, 1, false);
+	forced = written(6, 1, true);
+	ledger_power_failed(ledger);
+	CHECK(may_hold(6, forced) && !may_hold(6, 0));
+	CHECK(may_hold(5, beside) && may_hold(5, 0));
+}
+
+static void nothing_is_covered_without_power(void)
+{
+	u32 forced;
+
+	again();
+	ledger_freeze(ledger);
+	forced = written(0, 1, true);
+	ledger_flush_done(ledger, ledger_flush_begin(ledger));
+	ledger_power_failed(ledger);
+	CHECK(may_hold(0, 0) && may_hold(0, forced));
+	forced = written(0, 1, true);
+	ledger_power_failed(ledger);
+	CHECK(!may_hold(0, 0) && may_hold(0, forced));
+}
+
+static void zeroes_are_a_generation(void)
+{
+	struct ledger_change change;
+	u32 before, after;
+
+	again();
+	before = written(0, 2, true);
+	change = begun(0, 1, LEDGER_ZEROES);
+	CHECK(may_hold(0, 0) && may_hold(0, before) && !may_hold(1, 0));
+	ledger_done(ledger, &change, false);
+	CHECK(may_hold(0, 0) && !may_hold(0, before));
+	after = written(0, 1, false);
+	CHECK(!may_hold(0, 0) && may_hold(0, after));
+	ledger_power_failed(ledger);
+	CHECK(may_hold(0, 0) && may_hold(0, before) && may_hold(0, after));
+	free(change.floors);
+}
+
+static void anything_but_another_unit(void)
+{
+	struct ledger_change change;
+	struct block_found found = { .kind = BLOCK_FOREIGN };
+
+	again();
+	change = begun(0, 1, LEDGER_ANYTHING);
+	ledger_done(ledger, &change, false);
+	CHECK(may_hold(0, 0) && may_hold(0, 1));
+	CHECK(ledger_allows(ledger, 0, ledger_floor(ledger, 0), &found));
+	found = (struct block_found){ .kind = BLOCK_WHOLE,
+				      .name = { .device = 9, .seed = 7, .unit = 1 } };
+	CHECK(!ledger_allows(ledger, 0, ledger_floor(ledger, 0), &found));
+	written(0, 1, false);
+	CHECK(!may_hold(0, 0));
+	free(change.floors);
+}
+
+/* What was seen once after a failure stays. */
+static void what_is_found_stays(void)
+{
+	struct block_found found = { .kind = BLOCK_WHOLE, .name = { .device = 9, .seed = 7 } };
+	u32 first, second;
+
+	again();
+	first = written(0, 1, false);
+	second = written(0, 1, false);
+	ledger_power_failed(ledger);
+	CHECK(may_hold(0, 0) && may_hold(0, first) && may_hold(0, second));
+	found.name.generation = first;
+	ledger_settle(ledger, 0, &found, true);
+	ledger_power_failed(ledger);
+	CHECK(!may_hold(0, 0) && may_hold(0, first) && !may_hold(0, second));
+}
+
+int main(void)
+{
+	int fd = mkstemp(path);
+
+	close(fd);
+	tap_run("the last write is there", the_last_write_is_there);
+	tap_run("what is under way may be there", what_is_under_way_may_be_there);
+	tap_run("what failed may be there", what_failed_may_be_there);
+	tap_run("either of two at once is the last", either_of_two_at_once_is_last);
+	tap_run("a flush covers what was complete", a_flush_covers_what_was_complete);
+	tap_run("flushes at once", flushes_at_once);
+	tap_run("each flush covers its own", each_flush_covers_its_own);
+	tap_run("parts have floors of their own", parts_have_floors_of_their_own);
+	tap_run("a forced write covers itself", a_forced_write_covers_itself);
+	tap_run("nothing is covered without power", nothing_is_covered_without_power);
+	tap_run("zeroes are a generation", zeroes_are_a_generation);
+	tap_run("anything but another unit", anything_but_another_unit);
+	tap_run("what is found stays", what_is_found_stays);
+	ledger_close(ledger);
+	unlink(path);
+	return tap_finish();
+}

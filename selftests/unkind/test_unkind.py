@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""approxftl unkind finds every kind of wrong block, and none on a good disk. The disk is a file."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from selftests.lib.programs import BUILD, Done, run_program
+
+UNKIND = BUILD / "approxftl-unkind"
+UNIT = 512
+UNITS = 8192
+ENTRY = struct.Struct("<5I")  # low, durable, high, zero, any
+HEADER = 64
+
+
+@dataclass
+class Disk:
+    """A file that is tried, and its state."""
+
+    folder: Path
+    image: Path
+    state: Path
+
+    def run(self, *options: str) -> Done:
+        return run_program(UNKIND, "--state", self.state, *options, self.image)
+
+    def fresh(self, *options: str) -> Done:
+        return self.run("--overwrite", "--seed", "7", "--most", "32KiB", *options)
+
+    def verify(self, *options: str) -> Done:
+        return self.run("--verify", *options)
+
+    def block(self, unit: int) -> bytes:
+        with self.image.open("rb") as file:
+            file.seek(unit * UNIT)
+            return file.read(UNIT)
+
+    def put(self, unit: int, data: bytes) -> None:
+        with self.image.open("r+b") as file:
+            file.seek(unit * UNIT)
+            file.write(data)
+
+    def allowed(self) -> Iterator[tuple[int, ...]]:
+        return ENTRY.iter_unpack(self.state.read_bytes()[HEADER:])
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Disk:
+    image = tmp_path / "disk"
+    with image.open("wb") as file:
+        file.truncate(UNITS * UNIT)
+    return Disk(tmp_path, image, tmp_path / "state")
+
+
+def generation(block: bytes) -> int:
+    """The generation that a block says; 0 of zeroes."""
+    return int.from_bytes(block[24:28], "little")
+
+
+def only(units: Iterator[int]) -> int:
+    return next(units)
+
+
+def test_a_good_disk(disk: Disk) -> None:
+    done = disk.fresh("--requests", "3000")
+    assert done.code == 0, done.err
+    assert re.fullmatch(r"seed 7, \d+ reads, .* 0 failed, 0 unreadable, 0 wrong\n", done.out)
+    assert disk.verify().code == 0
+    done = disk.run("--resume", "--requests", "1000")
+    assert (done.code, done.err) == (0, "")
+    assert disk.verify("--power-failed").code == 0
+    assert disk.run("--resume", "--requests", "1000", "--power-failed").code == 0
+
+
+def test_a_seed_is_the_same_requests(disk: Disk, tmp_path: Path) -> None:
+    first = disk.fresh("--requests", "2000", "--depth", "1")
+    generations = [generation(disk.block(unit)) for unit in range(UNITS)]
+    disk.state.unlink()
+    assert disk.fresh("--requests", "2000", "--depth", "1") == first
+    assert [generation(disk.block(unit)) for unit in range(UNITS)] == generations
+
+
+def swapped(disk: Disk) -> str:
+    here, there = (u for u in (5, UNITS - 1))
+    disk.put(here, disk.block(there) if any(disk.block(there)) else disk.block(there - 1))
+    return r"unit 5 \(byte 2560\) holds generation \d+ of unit 8\d\d\d; allowed: "
+
+
+def zeroed(disk: Disk) -> str:
+    unit = only(i for i, entry in enumerate(disk.allowed()) if entry[3] < entry[0])
+    disk.put(unit, bytes(UNIT))
+    return rf"unit {unit} \(byte {unit * UNIT}\) holds zeroes; allowed: generations \d+ to \d+;"
+
+
+def torn(disk: Disk) -> str:
+    units = [i for i in range(UNITS) if any(disk.block(i))]
+    one, other = disk.block(units[0]), disk.block(units[1])
+    disk.put(units[0], one[:256] + other[256:])
+    return (rf"unit {units[0]} .* holds its generation {generation(one)}, and from byte 256 on "
+            rf"generation {generation(other)} of unit {units[1]} \(\d+ bits differ\)")
+
+
+def foreign(disk: Disk) -> str:
+    disk.put(9, b"what is this" + bytes(UNIT - 12))
+    return "unit 9 .* holds what nobody here has written; "
+
+
+def of_another_run(disk: Disk) -> str:
+    other = Disk(disk.folder, disk.folder / "other", disk.folder / "other-state")
+    shutil.copy(disk.image, other.image)
+    assert other.fresh("--requests", "1").code == 0
+    disk.put(9, other.block(9))
+    return r"unit 9 .* holds generation \d+ of unit 9 of another run \(seed 7\); "
+
+
+def stale(disk: Disk) -> str:
+    old = {unit: disk.block(unit) for unit in range(UNITS)}
+    assert disk.run("--resume", "--requests", "500").code == 0
+    unit = only(u for u in range(UNITS) if any(old[u]) and any(disk.block(u)) and
+                generation(disk.block(u)) != generation(old[u]))
+    disk.put(unit, old[unit])
+    return rf"unit {unit} .* holds its generation {generation(old[unit])}; allowed: generations"
+
+
+@pytest.mark.parametrize("damage", [swapped, zeroed, torn, foreign, of_another_run, stale])
+def test_a_wrong_block_is_named(disk: Disk, damage: Callable[[Disk], str]) -> None:
+    assert disk.fresh("--requests", "300").code == 0
+    sentence = damage(disk)
+    done = disk.verify()
+    assert done.code == 4
+    assert re.search(sentence, done.err), done.err
+    assert ", seed 7\n" in done.err
+    assert done.out.endswith(" 1 wrong\n")
+
+
+@pytest.mark.parametrize("damage", [swapped, stale])
+def test_a_run_that_meets_one_ends(disk: Disk, damage: Callable[[Disk], str]) -> None:
+    assert disk.fresh("--requests", "300").code == 0
+    damage(disk)
+    assert disk.run("--resume", "--time", "60s").code == 4
+
+
+def test_what_a_power_failure_may_leave(disk: Disk) -> None:
+    """Older than what was completed, but not older than what was flushed."""
+    assert disk.fresh("--requests", "200", "--depth", "4").code == 0
+    old = [disk.block(unit) for unit in range(UNITS)]
+    assert disk.run("--resume", "--requests", "40", "--depth", "4").code == 0
+    entries = list(disk.allowed())
+    changed = [u for u in range(UNITS) if any(old[u]) and generation(old[u]) < entries[u][0]]
+    loose = [u for u in changed if entries[u][1] <= generation(old[u])]
+    fast = [u for u in changed if entries[u][1] > generation(old[u])]
+    assert loose and fast
+    shutil.copy(disk.state, disk.folder / "kept")
+    disk.put(loose[0], old[loose[0]])
+    assert disk.verify().code == 4
+    assert disk.verify("--power-failed").code == 0
+    # What was there after it is there for good.
+    disk.put(loose[0], bytes(UNIT))
+    assert disk.verify("--power-failed").code == 4
+    shutil.copy(disk.folder / "kept", disk.state)
+    disk.put(loose[0], old[loose[0]])
+    disk.put(fast[0], old[fast[0]])
+    done = disk.verify("--power-failed")
+    assert (done.code, done.out[-9:]) == (4, " 1 wrong\n")
+
+
+def test_nothing_is_durable_once_it_is_frozen(disk: Disk) -> None:
+    assert disk.fresh("--requests", "100", "--depth", "4").code == 0
+    before = [entry[1] for entry in disk.allowed()]
+    child = subprocess.Popen([UNKIND, "--state", disk.state, "--resume", "--time", "60s",
+                              disk.image], stdout=subprocess.PIPE)
+    time.sleep(0.5)
+    child.send_signal(signal.SIGUSR1)
+    time.sleep(0.2)
+    frozen = [entry[1] for entry in disk.allowed()]
+    time.sleep(0.5)
+    child.terminate()
+    assert child.wait(60) == 130
+    assert [entry[1] for entry in disk.allowed()] == frozen != before
+    assert disk.verify("--power-failed").code == 0
+
+
+def test_bits_may_flip_where_that_is_said(disk: Disk) -> None:
+    assert disk.fresh("--requests", "100").code == 0
+    unit = only(u for u in range(UNITS) if any(disk.block(u)))
+    block = bytearray(disk.block(unit))
+    for at in range(1, UNIT, 40):
+        block[at] ^= 4
+    disk.put(unit, bytes(block))
+    assert disk.verify("--flips", "13").code == 0
+    assert disk.verify("--flips", "12").code == 4
+
+
+def test_another_disk_is_refused(disk: Disk) -> None:
+    assert disk.fresh("--requests", "100").code == 0
+    shorter = disk.state.read_bytes()
+    with disk.image.open("r+b") as file:
+        file.truncate((UNITS - 3) * UNIT)
+    assert "is not the device of this state" in disk.verify().err
+    assert disk.state.read_bytes() == shorter
+
+
+@pytest.mark.parametrize("option", [[], ["--sync"]])
+def test_it_is_killed(disk: Disk, option: list[str]) -> None:
+    for again in ["--overwrite"], ["--resume"], ["--resume"]:
+        child = subprocess.Popen([UNKIND, "--state", disk.state, *again, "--time", "60s", *option,
+                                  disk.image])
+        time.sleep(0.7)
+        child.kill()
+        child.wait()
+    assert disk.verify("--power-failed").code == 0
+
+
+def test_content_is_safe(disk: Disk) -> None:
+    disk.put(3, b"x" * UNIT)
+    done = disk.run("--requests", "1")
+    assert done.code == 1
+    assert "--overwrite does it all the same" in done.err
+    assert not disk.state.exists()
+
+
+@pytest.mark.parametrize("words", [["--unit", "768"], ["--discard", "never-ever"],
+                                   ["--power-failed"], ["another"], ["--depth", "0"]])
+def test_words_that_are_refused(disk: Disk, words: list[str]) -> None:
+    done = disk.fresh(*words)
+    assert done.code == 2
+    assert done.err.startswith("approxftl unkind: ")
+
+
+def test_sizes_that_do_not_fit(disk: Disk) -> None:
+    assert "--size and --unit must fit" in disk.fresh("--size", "8MiB").err
+    assert disk.fresh("--requests", "100", "--size", "1MiB", "--unit", "4KiB").code == 0
+    assert not any(disk.block(UNITS - 1))
+
+
+def test_zeroes_need_not_be_filled(disk: Disk) -> None:
+    done = disk.fresh("--requests", "20", "--zeroed")
+    assert done.code == 0, done.err
+    zero = only(u for u, entry in enumerate(disk.allowed()) if entry[3] and not entry[2])
+    assert disk.verify().code == 0
+    disk.put(zero, b"x" * UNIT)
+    assert disk.verify().code == 4

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <endian.h>
+
+#include "block-content.h"
+#include "random.h"
+
+#define MAGIC 0x756e6b64ULL
+#define HEAD_WORDS 4
+#define CELL_WORDS 8
+#define CELL_BYTES (CELL_WORDS * sizeof(u64))
+#define STEP 0x9e3779b97f4a7c15ULL
+
+static u64 key_of(const struct block_name *name)
+{
+	return aftl_mix2(aftl_mix2(name->device, name->unit),
+			 (u64)name->seed << 32 | name->generation);
+}
+
+static void make_head(u64 head[HEAD_WORDS], const struct block_name *name, u64 key)
+{
+	head[0] = MAGIC << 32 | (u32)key;
+	head[1] = name->device;
+	head[2] = name->unit;
+	head[3] = (u64)name->seed << 32 | name->generation;
+}
+
+/* Return: false if this is no name. */
+static bool read_head(const u64 head[HEAD_WORDS], struct block_name *name)
+{
+	name->device = head[1];
+	name->unit = head[2];
+	name->seed = (u32)(head[3] >> 32);
+	name->generation = (u32)head[3];
+	return head[0] == (MAGIC << 32 | (u32)key_of(name));
+}
+
+static inline u64 word_at(u32 i, const u64 head[HEAD_WORDS], u64 key)
+{
+	return htole64(i % CELL_WORDS < HEAD_WORDS ? head[i % CELL_WORDS] : key ^ i * STEP);
+}
+
+void block_fill(void *data, u32 bytes, const struct block_name *name)
+{
+	u64 key = key_of(name);
+	u64 head[HEAD_WORDS];
+	u64 *words = data;
+	u32 i;
+
+	make_head(head, name, key);
+	for (i = 0; i < bytes / sizeof(u64); i++)
+		words[i] = word_at(i, head, key);
+}
+
+/* Bits that differ; where the first of them is, in bytes. */
+static u32 count_flips(const u64 *words, u32 bytes, const struct block_name *name, u32 *where)
+{
+	u64 key = key_of(name);
+	u64 head[HEAD_WORDS];
+	u32 i, flips = 0;
+
+	make_head(head, name, key);
+	for (i = 0; i < bytes / sizeof(u64); i++) {
+		u64 wrong = words[i] ^ word_at(i, head, key);
+
+		if (wrong && !flips)
+			*where = i * (u32)sizeof(u64);
+		if (wrong)
+			flips += (u32)__builtin_popcountll(wrong);
+	}
+	return flips;
+}
+
+/* Bit by bit what most of the cells say. */
+static u64 majority(const u64 *words, u32 cells, u32 word)
+{
+	u64 value = 0;
+	u32 bit, cell;
+
+	for (bit = 0; bit < 64; bit++) {
+		u32 set = 0;
+
+		for (cell = 0; cell < cells; cell++)
+			set += le64toh(words[cell * CELL_WORDS + word]) >> bit & 1;
+		value |= (u64)(set * 2 > cells) << bit;
+	}
+	return value;
+}
+
+static bool vote(const u64 *words, u32 bytes, struct block_name *name)
+{
+	u64 head[HEAD_WORDS];
+	u32 i;
+
+	for (i = 0; i < HEAD_WORDS; i++)
+		head[i] = majority(words, bytes / CELL_BYTES, i);
+	return read_head(head, name);
+}
+
+static bool cell_name(const u64 *words, u32 cell, struct block_name *name)
+{
+	u64 head[HEAD_WORDS];
+	u32 i;
+
+	for (i = 0; i < HEAD_WORDS; i++)
+		head[i] = le64toh(words[cell * CELL_WORDS + i]);
+	return read_head(head, name);
+}
+
+static bool all_zeroes(const void *data, u32 bytes)
+{
+	const u8 *at = data;
+
+	return !*at && !memcmp(at, at + 1, bytes - 1);
+}
+
+struct block_found block_read(const void *data, u32 bytes, u32 flips)
+{
+	struct block_found found = { .kind = BLOCK_FOREIGN };
+
+	if (all_zeroes(data, bytes)) {
+		found.kind = BLOCK_ZEROES;
+		return found;
+	}
+	if (!cell_name(data, 0, &found.name) && !vote(data, bytes, &found.name))
+		return found;
+	found.flips = count_flips(data, bytes, &found.name, &found.torn_at);
+	found.kind = found.flips <= flips ? BLOCK_WHOLE : BLOCK_TORN;
+	if (found.kind == BLOCK_TORN)
+		found.other_known = cell_name(data, found.torn_at / CELL_BYTES, &found.other);
+	return found;
+}

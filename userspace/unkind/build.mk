@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# approxftl-unkind: needs liburing-dev.
+
+INCLUDES += -I userspace/unkind -I trace-tools/replay -I trace-tools/trace \
+	-I userspace/approxftl
+PROGRAMS += $(plain_dir)/approxftl-unkind
+
+unkind_parts := $(filter-out %/unkind.c,$(wildcard userspace/unkind/*.c)) \
+	trace-tools/replay/replay-target.c trace-tools/trace/interruption.c \
+	userspace/approxftl/device-holders.c
+
+$(plain_dir)/approxftl-unkind: $(call objects,plain,userspace/unkind/unkind.c $(unkind_parts) \
+		$(CORE) $(HOST) $(LIB))
+	$(call say,LINK,$@)
+	$(Q)$(plain_cc) $(plain_flags) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) -luring
+
+# Its tests are linked with the core anyway.
+tested_unkind := userspace/unkind/ledger.c userspace/unkind/block-content.c

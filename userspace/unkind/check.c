@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Blocks are compared with their ledger.
+ */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "checked-memory.h"
+#include "complain.h"
+#include "interruption.h"
+#include "run.h"
+
+#define CHUNK_BYTES (256 << 10)
+
+static void tell_wrong(struct unkind_run *run, u64 unit, u32 floor,
+		       const struct block_found *found, u32 request)
+{
+	char text[800];
+
+	if (++run->wrong > NAMED_WRONG)
+		return;
+	ledger_explain(run->ledger, unit, floor, found, text, sizeof(text));
+	complain_of("unkind", "%s: %s; %s %u, seed %u", run->options.device, text,
+		    request ? "request" : "check after request",
+		    request ? request : ledger_header(run->ledger)->generation,
+		    ledger_header(run->ledger)->seed);
+}
+
+void judge(struct unkind_run *run, u64 first, u32 count, const void *data, const u32 *floors,
+	   u32 request)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		struct block_found found = block_read((const u8 *)data + (size_t)i *
+						      run->unit_bytes, run->unit_bytes,
+						      (u32)run->options.flips);
+
+		if (!ledger_allows(run->ledger, first + i, floors[i], &found))
+			tell_wrong(run, first + i, floors[i], &found, request);
+	}
+}
+
+static void check_unit(struct unkind_run *run, u64 unit, const void *data)
+{
+	struct block_found found = block_read(data, run->unit_bytes, (u32)run->options.flips);
+	u32 floor = ledger_floor(run->ledger, unit);
+
+	if (!ledger_allows(run->ledger, unit, floor, &found))
+		tell_wrong(run, unit, floor, &found, 0);
+	else
+		ledger_settle(run->ledger, unit, &found, run->options.power_failed);
+}
+
+static int read_units(const struct unkind_run *run, u64 first, u32 count, void *data)
+{
+	size_t bytes = (size_t)count * run->unit_bytes;
+	ssize_t got = pread(run->target.fd, data, bytes, (off_t)(first * run->unit_bytes));
+
+	if (got == (ssize_t)bytes)
+		return 0;
+	return got < 0 ? -errno : -EIO;
+}
+
+/* What cannot be read is narrowed down to units. */
+static int check_some(struct unkind_run *run, u64 first, u32 count, u8 *data,
+		      struct aftl_error *error)
+{
+	int ret = read_units(run, first, count, data);
+	u32 i;
+
+	if (ret && count > 1) {
+		for (i = 0, ret = 0; i < count && !ret; i++)
+			ret = check_some(run, first + i, 1, data, error);
+		return ret;
+	}
+	if (ret && !run->options.errors)
+		return aftl_fail(error, ret, "%.120s: unit %llu cannot be read: %s",
+				 run->options.device, (unsigned long long)first, strerror(-ret));
+	if (ret) {
+		run->unreadable++;
+		return 0;
+	}
+	for (i = 0; i < count; i++)
+		check_unit(run, first + i, data + (size_t)i * run->unit_bytes);
+	return 0;
+}
+
+int check_all(struct unkind_run *run, struct aftl_error *error)
+{
+	u64 units = ledger_header(run->ledger)->units;
+	u32 most = CHUNK_BYTES / run->unit_bytes;
+	u8 *data = aligned_alloc(CHUNK_BYTES, CHUNK_BYTES);
+	int ret = data ? 0 : aftl_fail(error, -ENOMEM, "no memory");
+	u64 at;
+
+	for (at = 0; at < units && !ret && !interrupted(); at += most)
+		ret = check_some(run, at, (u32)min(units - at, (u64)most), data, error);
+	free(data);
+	return ret;
+}

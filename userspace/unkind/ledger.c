@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "checked-memory.h"
+#include "ledger.h"
+
+#define MAGIC 0x31776f6461687355ULL
+
+/* Units whose least generation has become @low. */
+struct risen {
+	u64 first;
+	u32 count;
+	u32 low;
+};
+
+/**
+ * struct ledger - the file in memory
+ * @risen: since the last flush that is complete, in the order of completion
+ * @dropped: how many before @risen are durable
+ * @sync: the memory is not the file's
+ */
+struct ledger {
+	struct ledger_header *header;
+	struct ledger_unit *units;
+	size_t bytes;
+	struct risen *risen;
+	u64 count;
+	u64 room;
+	u64 dropped;
+	int fd;
+	bool sync;
+};
+
+static size_t file_bytes(const struct ledger_header *header)
+{
+	return sizeof(*header) + header->units * sizeof(struct ledger_unit);
+}
+
+/* A machine that dies keeps this. A run of which a part is missing could not be judged. */
+static void put(struct ledger *ledger, const void *from, size_t bytes)
+{
+	off_t at = (const char *)from - (const char *)ledger->header;
+
+	if (ledger->sync && pwrite(ledger->fd, from, bytes, at) != (ssize_t)bytes)
+		abort();
+}
+
+static void put_header(struct ledger *ledger)
+{
+	put(ledger, ledger->header, sizeof(*ledger->header));
+}
+
+static void put_units(struct ledger *ledger, u64 first, u64 count)
+{
+	put(ledger, ledger->units + first, count * sizeof(*ledger->units));
+}
+
+static int map(struct ledger *ledger, struct aftl_error *error)
+{
+	int flags = ledger->sync ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
+	void *memory = mmap(NULL, ledger->bytes, PROT_READ | PROT_WRITE, flags,
+			    ledger->sync ? -1 : ledger->fd, 0);
+
+	if (memory == MAP_FAILED)
+		return aftl_fail(error, -errno, "the state does not fit into memory: %s",
+				 strerror(errno));
+	ledger->header = memory;
+	ledger->units = (struct ledger_unit *)(ledger->header + 1);
+	return 0;
+}
+
+static struct ledger *allocate(const struct ledger_header *header, int fd, bool sync)
+{
+	struct ledger *ledger = memory_zeroed(1, sizeof(*ledger));
+
+	ledger->fd = fd;
+	ledger->sync = sync;
+	ledger->bytes = file_bytes(header);
+	return ledger;
+}
+
+static int open_file(const char *path, int flags, struct aftl_error *error)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC | flags, 0666);
+
+	return fd < 0 ? aftl_fail(error, -errno, "%.120s: %s", path, strerror(errno)) : fd;
+}
+
+static void know_nothing(struct ledger *ledger)
+{
+	u64 i;
+
+	for (i = 0; i < ledger->header->units; i++)
+		ledger->units[i] = (struct ledger_unit){ .low = LEDGER_FIRST,
+							 .durable = LEDGER_FIRST,
+							 .any = LEDGER_FIRST };
+	put_units(ledger, 0, ledger->header->units);
+}
+
+int ledger_create(struct ledger **out, const char *path, const struct ledger_header *header,
+		  bool sync, struct aftl_error *error)
+{
+	int fd = open_file(path, O_CREAT | O_EXCL | (sync ? O_DSYNC : 0), error);
+	struct ledger *ledger;
+	int ret;
+
+	if (fd < 0)
+		return fd;
+	ledger = allocate(header, fd, sync);
+	ret = ftruncate(fd, (off_t)ledger->bytes) ?
+		aftl_fail(error, -errno, "%.120s: %s", path, strerror(errno)) :
+		map(ledger, error);
+	if (ret) {
+		ledger_close(ledger);
+		return ret;
+	}
+	*ledger->header = *header;
+	ledger->header->magic = MAGIC;
+	ledger->header->generation = LEDGER_FIRST;
+	put_header(ledger);
+	know_nothing(ledger);
+	*out = ledger;
+	return 0;
+}
+
+static int read_header(int fd, const char *path, struct ledger_header *header,
+		       struct aftl_error *error)
+{
+	struct stat found;
+
+	if (pread(fd, header, sizeof(*header), 0) != sizeof(*header) || fstat(fd, &found) ||
+	    header->magic != MAGIC || (u64)found.st_size != file_bytes(header))
+		return aftl_fail(error, -EINVAL, "%.120s holds no state of approxftl unkind",
+				 path);
+	return 0;
+}
+
+/* Mapped, it is all there already. */
+static int load(struct ledger *ledger, struct aftl_error *error)
+{
+	if (ledger->sync &&
+	    pread(ledger->fd, ledger->header, ledger->bytes, 0) != (ssize_t)ledger->bytes)
+		return aftl_fail(error, -EIO, "the state cannot be read");
+	return 0;
+}
+
+int ledger_open(struct ledger **out, const char *path, bool sync, struct aftl_error *error)
+{
+	int fd = open_file(path, sync ? O_DSYNC : 0, error);
+	struct ledger_header header;
+	struct ledger *ledger;
+	int ret;
+
+	if (fd < 0)
+		return fd;
+	ret = read_header(fd, path, &header, error);
+	if (ret) {
+		close(fd);
+		return ret;
+	}
+	ledger = allocate(&header, fd, sync);
+	ret = map(ledger, error);
+	if (!ret)
+		ret = load(ledger, error);
+	if (ret)
+		ledger_close(ledger);
+	else
+		*out = ledger;
+	return ret;
+}
+
+void ledger_close(struct ledger *ledger)
+{
+	if (!ledger)
+		return;
+	if (ledger->header)
+		munmap(ledger->header, ledger->bytes);
+	close(ledger->fd);
+	free(ledger->risen);
+	free(ledger);
+}
+
+const struct ledger_header *ledger_header(const struct ledger *ledger)
+{
+	return ledger->header;
+}
+
+void ledger_all_zero(struct ledger *ledger)
+{
+	u64 i;
+
+	for (i = 0; i < ledger->header->units; i++) {
+		ledger->units[i].zero = LEDGER_FIRST;
+		ledger->units[i].any = 0;
+	}
+	put_units(ledger, 0, ledger->header->units);
+}
+
+void ledger_freeze(struct ledger *ledger)
+{
+	ledger->header->frozen = 1;
+	put_header(ledger);
+}
+
+void ledger_power_failed(struct ledger *ledger)
+{
+	u64 i;
+
+	for (i = 0; i < ledger->header->units; i++)
+		ledger->units[i].low = ledger->units[i].durable;
+	ledger->header->frozen = 0;
+	put_header(ledger);
+	put_units(ledger, 0, ledger->header->units);
+}
+
+void ledger_begin(struct ledger *ledger, struct ledger_change *change, enum ledger_kind kind)
+{
+	u32 i;
+
+	change->generation = ++ledger->header->generation;
+	for (i = 0; i < change->count; i++) {
+		struct ledger_unit *unit = &ledger->units[change->first + i];
+
+		change->floors[i] = change->generation;
+		if (kind == LEDGER_WRITE)
+			unit->high = change->generation;
+		else if (kind == LEDGER_ZEROES)
+			unit->zero = change->generation;
+		else
+			unit->any = change->generation;
+	}
+	put_header(ledger);
+	put_units(ledger, change->first, change->count);
+}
+
+void ledger_overlap(struct ledger_change *change, const struct ledger_change *other)
+{
+	u64 from = max(change->first, other->first);
+	u64 to = min(change->first + change->count, other->first + other->count);
+	u64 at;
+
+	for (at = from; at < to; at++) {
+		u32 *floor = &change->floors[at - change->first];
+
+		*floor = min(*floor, other->generation);
+	}
+}
+
+static void remember(struct ledger *ledger, u64 first, u32 count, u32 low)
+{
+	if (ledger->count == ledger->room) {
+		ledger->room = max(ledger->room * 2, (u64)1024);
+		ledger->risen = memory_grown(ledger->risen, ledger->room, sizeof(*ledger->risen));
+	}
+	ledger->risen[ledger->count++] = (struct risen){ first, count, low };
+}
+
+static void make_durable(struct ledger *ledger, u64 first, u32 count, u32 low)
+{
+	u64 i;
+
+	if (ledger->header->frozen)
+		return;
+	for (i = first; i < first + count; i++)
+		ledger->units[i].durable = max(ledger->units[i].durable, low);
+	put_units(ledger, first, count);
+}
+
+/* Units next to each other that have the same floor are remembered as one. */
+void ledger_done(struct ledger *ledger, const struct ledger_change *change, bool forced)
+{
+	u32 i, begin = 0;
+
+	for (i = 0; i < change->count; i++) {
+		struct ledger_unit *unit = &ledger->units[change->first + i];
+
+		unit->low = max(unit->low, change->floors[i]);
+		if (i + 1 < change->count && change->floors[i + 1] == change->floors[i])
+			continue;
+		remember(ledger, change->first + begin, i + 1 - begin, change->floors[i]);
+		if (forced)
+			make_durable(ledger, change->first + begin, i + 1 - begin,
+				     change->floors[i]);
+		begin = i + 1;
+	}
+	put_units(ledger, change->first, change->count);
+}
+
+u64 ledger_flush_begin(const struct ledger *ledger)
+{
+	return ledger->dropped + ledger->count;
+}
+
+void ledger_flush_done(struct ledger *ledger, u64 covered)
+{
+	u64 i, count = covered > ledger->dropped ? covered - ledger->dropped : 0;
+
+	for (i = 0; i < count; i++)
+		make_durable(ledger, ledger->risen[i].first, ledger->risen[i].count,
+			     ledger->risen[i].low);
+	ledger->count -= count;
+	ledger->dropped += count;
+	memmove(ledger->risen, ledger->risen + count, ledger->count * sizeof(*ledger->risen));
+}
+
+u32 ledger_floor(const struct ledger *ledger, u64 unit)
+{
+	return ledger->units[unit].low;
+}
+
+static bool is_ours(const struct ledger *ledger, const struct block_name *name)
+{
+	return name->device == ledger->header->device && name->seed == ledger->header->seed;
+}
+
+static bool is_misplaced(const struct ledger *ledger, u64 unit, const struct block_found *found)
+{
+	return found->kind == BLOCK_WHOLE && is_ours(ledger, &found->name) &&
+		found->name.unit != unit;
+}
+
+bool ledger_allows(const struct ledger *ledger, u64 unit, u32 floor,
+		   const struct block_found *found)
+{
+	const struct ledger_unit *now = &ledger->units[unit];
+
+	if (is_misplaced(ledger, unit, found))
+		return false;
+	if (now->any >= floor)
+		return true;
+	if (found->kind == BLOCK_ZEROES)
+		return now->zero >= floor;
+	return found->kind == BLOCK_WHOLE && is_ours(ledger, &found->name) &&
+		found->name.generation >= floor && found->name.generation <= now->high;
+}
+
+/* Where anything is allowed, nothing has been learnt. */
+void ledger_settle(struct ledger *ledger, u64 unit, const struct block_found *found, bool durable)
+{
+	struct ledger_unit *now = &ledger->units[unit];
+	bool written = found->kind == BLOCK_WHOLE && is_ours(ledger, &found->name);
+	u32 generation = written ? found->name.generation : now->zero;
+
+	if (now->any >= now->low)
+		return;
+	now->low = generation;
+	now->high = written ? generation : 0;
+	now->zero = written && now->zero > generation ? 0 : now->zero;
+	if (durable)
+		now->durable = generation;
+	put_units(ledger, unit, 1);
+}
+
+static void name_block(const struct ledger *ledger, u64 unit, const struct block_name *name,
+		       char *text, size_t size)
+{
+	if (!is_ours(ledger, name))
+		snprintf(text, size, "generation %u of unit %llu of another run (seed %u)",
+			 name->generation, (unsigned long long)name->unit, name->seed);
+	else if (name->unit != unit)
+		snprintf(text, size, "generation %u of unit %llu", name->generation,
+			 (unsigned long long)name->unit);
+	else
+		snprintf(text, size, "its generation %u", name->generation);
+}
+
+static void name_found(const struct ledger *ledger, u64 unit, const struct block_found *found,
+		       char *text, size_t size)
+{
+	char first[128], second[128] = "something damaged";
+
+	name_block(ledger, unit, &found->name, first, sizeof(first));
+	if (found->other_known)
+		name_block(ledger, unit, &found->other, second, sizeof(second));
+	switch (found->kind) {
+	case BLOCK_ZEROES:
+		snprintf(text, size, "zeroes");
+		break;
+	case BLOCK_WHOLE:
+		snprintf(text, size, "%s", first);
+		break;
+	case BLOCK_TORN:
+		snprintf(text, size, "%s, and from byte %u on %s (%u bits differ)", first,
+			 found->torn_at, second, found->flips);
+		break;
+	default:
+		snprintf(text, size, "what nobody here has written");
+	}
+}
+
+void ledger_explain(const struct ledger *ledger, u64 unit, u32 floor,
+		    const struct block_found *found, char *text, size_t size)
+{
+	const struct ledger_unit *now = &ledger->units[unit];
+	char what[400], allowed[128];
+
+	name_found(ledger, unit, found, what, sizeof(what));
+	if (now->high >= floor)
+		snprintf(allowed, sizeof(allowed), "generations %u to %u%s", floor, now->high,
+			 now->zero >= floor ? " or zeroes" : "");
+	else
+		snprintf(allowed, sizeof(allowed), "%s",
+			 now->zero >= floor ? "zeroes" : "anything but another unit's data");
+	snprintf(text, size, "unit %llu (byte %llu) holds %s; allowed: %s",
+		 (unsigned long long)unit,
+		 (unsigned long long)unit * ledger->header->unit_bytes, what, allowed);
+}

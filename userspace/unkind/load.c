@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "load.h"
+
+#define MOST_OF_A_PHASE 1024
+
+const char *const load_op_names[LOAD_OPS] = {
+	"reads", "writes", "forced writes", "discards", "zeroings", "punched holes", "flushes",
+};
+
+/* In that order. */
+static const u8 moods[][LOAD_OPS] = {
+	{ 60, 30, 2, 2, 1, 1, 4 },
+	{ 96, 2, 0, 0, 0, 0, 1 },
+	{ 10, 80, 2, 2, 1, 1, 4 },
+	{ 15, 40, 15, 0, 0, 0, 30 },
+	{ 30, 30, 2, 20, 8, 8, 2 },
+	{ 20, 80, 0, 0, 0, 0, 0 },
+};
+
+void load_init(struct load *load, const struct load_shape *shape, u64 seed)
+{
+	*load = (struct load){ .shape = *shape, .random = { .state = aftl_mix(seed) } };
+}
+
+/* @n is at most the number of units, which fits. */
+static u64 below(struct load *load, u64 n)
+{
+	return aftl_random_below(&load->random, (u32)n);
+}
+
+/* Up to @most, each power of two as likely. */
+static u64 power(struct load *load, u64 most)
+{
+	u64 value = 1ULL << below(load, fls64(most));
+
+	value += below(load, value);
+	return min(value, most);
+}
+
+/* All of the device, or so little of it that requests meet. */
+static void draw_place(struct load *load)
+{
+	u64 units = load->shape.units;
+
+	load->window = below(load, 3) ? power(load, units) : units;
+	load->first = below(load, units - load->window + 1);
+	load->cursor = 0;
+	load->in_order = !below(load, 4);
+}
+
+static void draw_phase(struct load *load)
+{
+	load->left = (u32)power(load, MOST_OF_A_PHASE);
+	load->depth = (u32)power(load, load->shape.depth);
+	load->weights = moods[below(load, ARRAY_SIZE(moods))];
+	load->size = (u32)power(load, load->shape.most);
+	draw_place(load);
+}
+
+static enum load_op draw_op(struct load *load)
+{
+	u32 op = 0, sum = 0, at;
+
+	for (; op < LOAD_OPS; op++)
+		sum += load->weights[op];
+	at = (u32)below(load, sum);
+	for (op = 0; at >= load->weights[op]; op++)
+		at -= load->weights[op];
+	if (op == LOAD_DISCARD && !load->shape.discards)
+		return LOAD_WRITE;
+	return op;
+}
+
+static u32 draw_count(struct load *load, enum load_op op)
+{
+	bool cleared = op == LOAD_DISCARD || op == LOAD_ZEROES || op == LOAD_PUNCH;
+	u64 most = cleared ? load->shape.most_cleared : load->size;
+
+	most = min(most, load->window);
+	return below(load, 2) ? (u32)power(load, most) : 1;
+}
+
+static u64 draw_first(struct load *load, u32 count)
+{
+	u64 at;
+
+	if (!load->in_order)
+		return load->first + below(load, load->window - count + 1);
+	if (load->cursor + count > load->window)
+		load->cursor = 0;
+	at = load->first + load->cursor;
+	load->cursor += count;
+	return at;
+}
+
+struct load_request load_next(struct load *load)
+{
+	struct load_request request = { 0 };
+
+	if (!load->left)
+		draw_phase(load);
+	load->left--;
+	request.op = draw_op(load);
+	request.depth = load->depth;
+	if (request.op != LOAD_FLUSH) {
+		request.count = draw_count(load, request.op);
+		request.first = draw_first(load, request.count);
+	}
+	request.draw = aftl_random_next(&load->random);
+	return request;
+}

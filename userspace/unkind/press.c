@@ -1,0 +1,493 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Requests by io_uring, many at once, and what becomes of them.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <liburing.h>
+#include <linux/falloc.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "checked-memory.h"
+#include "complain.h"
+#include "interruption.h"
+#include "machine-clock.h"
+#include "run.h"
+
+/* Of Linux 6.12 and later; before, fallocate() could do it. */
+#define CMD_DISCARD _IO(0x12, 0)
+#ifndef FALLOC_FL_NO_HIDE_STALE
+#define FALLOC_FL_NO_HIDE_STALE 0x04
+#endif
+
+/* Requests without data may be longer than those with data by so many times. */
+#define CLEARED_TIMES 16
+#define FILL_DEPTH 16
+#define PAGE 4096
+#define LOOK_NS 100000000
+#define BREATH_NS 200000
+
+enum discard_way {
+	DISCARD_COMMAND,
+	DISCARD_FALLOCATE,
+	DISCARD_NONE,
+};
+
+/**
+ * struct slot - a request under way
+ * @change: of one that changes the device; of a read its place and floors
+ * @data: of it, in @memory
+ * @covered: by a flush
+ * @begin_ns: when it was submitted
+ * @number: of the request
+ */
+struct slot {
+	struct load_request request;
+	struct ledger_change change;
+	u8 *memory;
+	u8 *data;
+	u64 covered;
+	u64 begin_ns;
+	u32 number;
+	enum discard_way way;
+	bool busy;
+};
+
+/**
+ * struct press - all of them
+ * @slots: as many as may be under way
+ * @next: the request that waits for room
+ * @waiting: is there one?
+ * @filled: units that have been written in order, at first
+ * @under_way: how many are
+ * @drawn: requests up to now
+ * @way: how to discard
+ * @until_ns: when to end
+ * @failed: something has that must not
+ */
+struct press {
+	struct unkind_run *run;
+	struct io_uring ring;
+	struct load load;
+	struct slot *slots;
+	struct load_request next;
+	bool waiting;
+	u64 filled;
+	u32 under_way;
+	u32 drawn;
+	u64 until_ns;
+	enum discard_way way;
+	bool failed;
+};
+
+static bool has_data(enum load_op op)
+{
+	return op == LOAD_READ || op == LOAD_WRITE || op == LOAD_FORCED;
+}
+
+static bool changes(enum load_op op)
+{
+	return op != LOAD_READ && op != LOAD_FLUSH;
+}
+
+static enum ledger_kind kind_of(const struct unkind_run *run, enum load_op op)
+{
+	if (op == LOAD_WRITE || op == LOAD_FORCED)
+		return LEDGER_WRITE;
+	if (op == LOAD_DISCARD && strcmp(run->options.discard, "zeroes"))
+		return LEDGER_ANYTHING;
+	return LEDGER_ZEROES;
+}
+
+static u64 units_of(const struct press *press)
+{
+	return ledger_header(press->run->ledger)->units;
+}
+
+static u32 most_units(const struct unkind_run *run)
+{
+	return (u32)max(run->options.most_bytes / run->unit_bytes, (u64)1);
+}
+
+/* Everything is written once, in order, then flushed. */
+static bool next_of_filling(struct press *press)
+{
+	u64 left = units_of(press) - min(press->filled, units_of(press));
+	u32 depth = press->load.shape.depth;
+
+	if (press->filled > units_of(press))
+		return false;
+	press->next = (struct load_request){ .op = left ? LOAD_WRITE : LOAD_FLUSH,
+					     .first = press->filled,
+					     .count = (u32)min(left, most_units(press->run)),
+					     .depth = left ? min(FILL_DEPTH, depth) : 1 };
+	press->filled += left ? press->next.count : 1;
+	return true;
+}
+
+static void draw_next(struct press *press)
+{
+	if (press->waiting)
+		return;
+	if (!next_of_filling(press)) {
+		press->next = load_next(&press->load);
+		press->drawn++;
+	}
+	press->waiting = true;
+}
+
+/* In memory anywhere that direct requests may begin. */
+static void place_data(const struct press *press, struct slot *slot)
+{
+	u32 steps = PAGE / press->run->target.sector;
+	size_t bytes = (size_t)slot->request.count * press->run->unit_bytes;
+
+	slot->data = slot->memory;
+	if (steps > 1)
+		slot->data += slot->request.draw % steps * press->run->target.sector;
+	if (slot->request.op == LOAD_READ)
+		memset(slot->data, 0xee, bytes);
+}
+
+static void fill_data(const struct press *press, const struct slot *slot)
+{
+	const struct ledger_header *header = ledger_header(press->run->ledger);
+	struct block_name name = { .device = header->device, .seed = header->seed,
+				   .generation = slot->change.generation };
+	u32 i;
+
+	for (i = 0; i < slot->request.count; i++) {
+		name.unit = slot->request.first + i;
+		block_fill(slot->data + (size_t)i * press->run->unit_bytes,
+			   press->run->unit_bytes, &name);
+	}
+}
+
+static bool meets(const struct slot *slot, const struct slot *other)
+{
+	return other->busy && other != slot && changes(other->request.op) &&
+		slot->change.first < other->change.first + other->change.count &&
+		other->change.first < slot->change.first + slot->change.count;
+}
+
+static void begin_change(struct press *press, struct slot *slot)
+{
+	u32 i;
+
+	ledger_begin(press->run->ledger, &slot->change, kind_of(press->run, slot->request.op));
+	for (i = 0; i < press->load.shape.depth; i++)
+		if (meets(slot, &press->slots[i]))
+			ledger_overlap(&slot->change, &press->slots[i].change);
+	if (has_data(slot->request.op))
+		fill_data(press, slot);
+}
+
+static void begin_read(struct press *press, struct slot *slot)
+{
+	u32 i;
+
+	for (i = 0; i < slot->change.count; i++)
+		slot->change.floors[i] = ledger_floor(press->run->ledger, slot->change.first + i);
+}
+
+static void begin(struct press *press, struct slot *slot)
+{
+	slot->request = press->next;
+	slot->number = press->drawn;
+	slot->way = press->way;
+	slot->change.first = slot->request.first;
+	slot->change.count = slot->request.count;
+	if (has_data(slot->request.op))
+		place_data(press, slot);
+	if (changes(slot->request.op))
+		begin_change(press, slot);
+	else if (slot->request.op == LOAD_READ)
+		begin_read(press, slot);
+	else
+		slot->covered = ledger_flush_begin(press->run->ledger);
+	slot->begin_ns = machine_clock();
+	slot->busy = true;
+	press->under_way++;
+	press->waiting = false;
+}
+
+static void prepare_discard(struct io_uring_sqe *sqe, int fd, enum discard_way way, u64 offset,
+			    u64 bytes)
+{
+	if (way == DISCARD_FALLOCATE) {
+		io_uring_prep_fallocate(sqe, fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE |
+					FALLOC_FL_NO_HIDE_STALE, (off_t)offset, (off_t)bytes);
+		return;
+	}
+	io_uring_prep_rw(IORING_OP_URING_CMD, sqe, fd, NULL, 0, 0);
+	sqe->addr = offset;
+	sqe->addr3 = bytes;
+	sqe->cmd_op = CMD_DISCARD;
+}
+
+static void prepare(const struct press *press, const struct slot *slot, struct io_uring_sqe *sqe)
+{
+	int fd = press->run->target.fd;
+	u64 offset = slot->request.first * press->run->unit_bytes;
+	u64 bytes = (u64)slot->request.count * press->run->unit_bytes;
+
+	switch (slot->request.op) {
+	case LOAD_READ:
+		io_uring_prep_read(sqe, fd, slot->data, (u32)bytes, offset);
+		break;
+	case LOAD_WRITE:
+	case LOAD_FORCED:
+		io_uring_prep_write(sqe, fd, slot->data, (u32)bytes, offset);
+		sqe->rw_flags = slot->request.op == LOAD_FORCED ? RWF_DSYNC : 0;
+		break;
+	case LOAD_DISCARD:
+		prepare_discard(sqe, fd, slot->way, offset, bytes);
+		break;
+	case LOAD_ZEROES:
+	case LOAD_PUNCH:
+		io_uring_prep_fallocate(sqe, fd, FALLOC_FL_KEEP_SIZE |
+					(slot->request.op == LOAD_PUNCH ? FALLOC_FL_PUNCH_HOLE :
+					 FALLOC_FL_ZERO_RANGE), (off_t)offset, (off_t)bytes);
+		break;
+	default:
+		io_uring_prep_fsync(sqe, fd, IORING_FSYNC_DATASYNC);
+	}
+}
+
+static struct slot *free_slot(struct press *press)
+{
+	u32 i;
+
+	for (i = 0; press->slots[i].busy; i++)
+		;
+	return &press->slots[i];
+}
+
+/* Return: false if the next request has to wait. */
+static bool submit_next(struct press *press)
+{
+	struct io_uring_sqe *sqe;
+	struct slot *slot;
+
+	draw_next(press);
+	if (press->under_way >= press->next.depth)
+		return false;
+	slot = free_slot(press);
+	begin(press, slot);
+	sqe = io_uring_get_sqe(&press->ring);
+	prepare(press, slot, sqe);
+	io_uring_sqe_set_data(sqe, slot);
+	return true;
+}
+
+static bool is_over(const struct press *press)
+{
+	const struct unkind_options *options = &press->run->options;
+
+	return interrupted() || press->failed || press->run->wrong ||
+		machine_clock() >= press->until_ns ||
+		(options->requests && press->drawn >= options->requests && !press->waiting);
+}
+
+static void describe(const struct press *press, const struct slot *slot, char *text, size_t size)
+{
+	snprintf(text, size, "request %u (%s, %u units from unit %llu on, seed %u)", slot->number,
+		 load_op_names[slot->request.op], slot->request.count,
+		 (unsigned long long)slot->request.first,
+		 ledger_header(press->run->ledger)->seed);
+}
+
+/* One way to discard after the other, until one works. */
+static bool tries_another_way(struct press *press, const struct slot *slot, int error)
+{
+	if (slot->request.op != LOAD_DISCARD || (error != EOPNOTSUPP && error != EINVAL))
+		return false;
+	if (slot->way == press->way && ++press->way == DISCARD_NONE) {
+		complain_of("unkind", "%s cannot discard", press->run->options.device);
+		press->load.shape.discards = false;
+	}
+	return true;
+}
+
+static void has_failed(struct press *press, const struct slot *slot, int error)
+{
+	const struct timespec breath = to_timespec(BREATH_NS);
+	char text[200];
+
+	if (tries_another_way(press, slot, error))
+		return;
+	press->run->failed++;
+	if (press->run->options.errors) {
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &breath, NULL);
+		return;
+	}
+	describe(press, slot, text, sizeof(text));
+	if (!press->failed)
+		complain_of("unkind", "%s: %s: %s", press->run->options.device, text,
+			    strerror(error));
+	press->failed = true;
+}
+
+static void has_succeeded(struct press *press, const struct slot *slot)
+{
+	struct unkind_run *run = press->run;
+
+	run->counts[slot->request.op]++;
+	if (changes(slot->request.op))
+		ledger_done(run->ledger, &slot->change, slot->request.op == LOAD_FORCED);
+	else if (slot->request.op == LOAD_FLUSH)
+		ledger_flush_done(run->ledger, slot->covered);
+	else
+		judge(run, slot->change.first, slot->change.count, slot->data,
+		      slot->change.floors, slot->number);
+}
+
+static void finish(struct press *press, struct slot *slot, int result)
+{
+	s64 wanted = has_data(slot->request.op) ?
+		(s64)slot->request.count * press->run->unit_bytes : 0;
+
+	if (result == wanted)
+		has_succeeded(press, slot);
+	else
+		has_failed(press, slot, result < 0 ? -result : EIO);
+	slot->busy = false;
+	press->under_way--;
+}
+
+static void reap(struct press *press)
+{
+	struct io_uring_cqe *cqe;
+
+	while (!io_uring_peek_cqe(&press->ring, &cqe)) {
+		struct slot *slot = io_uring_cqe_get_data(cqe);
+		int result = cqe->res;
+
+		io_uring_cqe_seen(&press->ring, cqe);
+		finish(press, slot, result);
+	}
+}
+
+static bool hangs(const struct press *press)
+{
+	u64 now = machine_clock();
+	char text[200];
+	u32 i;
+
+	for (i = 0; i < press->load.shape.depth; i++) {
+		const struct slot *slot = &press->slots[i];
+
+		if (!slot->busy || now - slot->begin_ns < press->run->options.patience_ns)
+			continue;
+		describe(press, slot, text, sizeof(text));
+		complain_of("unkind", "%s: no answer for %llu s to %s; %u requests are under way",
+			    press->run->options.device,
+			    (unsigned long long)((now - slot->begin_ns) / NS_PER_S), text,
+			    press->under_way);
+		return true;
+	}
+	return false;
+}
+
+/* The kernel may be short of memory for a moment. */
+static void submit_and_wait(struct press *press)
+{
+	struct __kernel_timespec look = { .tv_nsec = LOOK_NS };
+	struct io_uring_cqe *cqe;
+	int ret = io_uring_submit(&press->ring);
+
+	if (ret < 0 && ret != -EAGAIN && ret != -EBUSY && ret != -EINTR) {
+		complain_of("unkind", "io_uring takes no request: %s", strerror(-ret));
+		exit(EXIT_FAILED);
+	}
+	if (press->under_way)
+		io_uring_wait_cqe_timeout(&press->ring, &cqe, &look);
+}
+
+/* Return: false if something hangs. */
+static bool turn(struct press *press)
+{
+	while (!is_over(press) && submit_next(press))
+		;
+	submit_and_wait(press);
+	reap(press);
+	return !hangs(press);
+}
+
+static void make_slots(struct press *press)
+{
+	const struct load_shape *shape = &press->load.shape;
+	size_t bytes = (size_t)shape->most * press->run->unit_bytes + PAGE;
+	u32 i;
+
+	press->slots = memory_zeroed(shape->depth, sizeof(*press->slots));
+	for (i = 0; i < shape->depth; i++) {
+		struct slot *slot = &press->slots[i];
+
+		slot->change.floors = memory_zeroed(max(shape->most, shape->most_cleared),
+						    sizeof(u32));
+		if (posix_memalign((void **)&slot->memory, PAGE, bytes)) {
+			complain_of("unkind", "no memory for so many requests; lower --depth");
+			exit(EXIT_FAILED);
+		}
+	}
+}
+
+static void free_slots(struct press *press)
+{
+	u32 i;
+
+	for (i = 0; i < press->load.shape.depth; i++) {
+		free(press->slots[i].change.floors);
+		free(press->slots[i].memory);
+	}
+	free(press->slots);
+}
+
+static void get_ready(struct press *press, struct unkind_run *run)
+{
+	const struct ledger_header *header = ledger_header(run->ledger);
+	u32 most = (u32)min(header->units, most_units(run));
+	struct load_shape shape = {
+		.units = header->units,
+		.most = most,
+		.most_cleared = (u32)min(header->units, (u64)most * CLEARED_TIMES),
+		.depth = (u32)run->options.depth,
+		.discards = run->target.device && strcmp(run->options.discard, "never"),
+	};
+
+	*press = (struct press){ .run = run };
+	/* Another sequence for each time that a run goes on. */
+	load_init(&press->load, &shape, aftl_mix2(header->seed, header->generation));
+	if (run->options.zeroed || run->options.resume)
+		press->filled = U64_MAX;
+	press->until_ns = machine_clock() + run->options.time_ns;
+	make_slots(press);
+}
+
+enum exit_code press(struct unkind_run *run)
+{
+	struct press press;
+	bool good;
+	int ret;
+
+	get_ready(&press, run);
+	ret = io_uring_queue_init(press.load.shape.depth, &press.ring, 0);
+	if (ret) {
+		complain_of("unkind", "this kernel or container has no io_uring: %s",
+			    strerror(-ret));
+		free_slots(&press);
+		return EXIT_FAILED;
+	}
+	do
+		good = turn(&press);
+	while (good && (press.under_way || !is_over(&press)));
+	/* The kernel may still write there. */
+	if (!good)
+		_exit(EXIT_FAILED);
+	io_uring_queue_exit(&press.ring);
+	free_slots(&press);
+	return press.failed ? EXIT_FAILED : EXIT_DONE;
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * approxftl-unkind: a load that nobody chose, on a disk that may not like it.
+ */
+#include <signal.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "complain.h"
+#include "interruption.h"
+#include "run.h"
+
+/* For the handler. */
+static struct ledger *the_ledger;
+
+static void on_power_failure(int number __maybe_unused)
+{
+	ledger_freeze(the_ledger);
+}
+
+static void catch_signals(struct ledger *ledger)
+{
+	struct sigaction action = { .sa_handler = on_power_failure, .sa_flags = SA_RESTART };
+
+	the_ledger = ledger;
+	sigaction(SIGUSR1, &action, NULL);
+	interruption_catch();
+}
+
+/* Of no meaning, but that two runs differ. */
+static u64 draw_name(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return aftl_mix2((u64)now.tv_sec, (u64)now.tv_nsec);
+}
+
+static int begin(struct unkind_run *run, struct aftl_error *error)
+{
+	struct unkind_options *options = &run->options;
+	struct ledger_header header = { .device = draw_name() };
+	u64 size = options->size_bytes ? options->size_bytes : run->target.size;
+	int ret;
+
+	header.seed = options->seed ? (u32)options->seed : (u32)draw_name() | 1;
+	header.unit_bytes = options->unit_bytes ? (u32)options->unit_bytes : run->target.sector;
+	header.units = size / header.unit_bytes;
+	if (header.unit_bytes % run->target.sector || size > run->target.size ||
+	    !header.units || header.units > U32_MAX)
+		return aftl_fail(error, -EINVAL,
+				 "%.120s has %llu bytes in sectors of %u: --size and --unit must fit",
+				 options->device, (unsigned long long)run->target.size,
+				 run->target.sector);
+	ret = ledger_create(&run->ledger, options->state, &header, options->sync, error);
+	if (!ret && options->zeroed)
+		ledger_all_zero(run->ledger);
+	return ret;
+}
+
+static int go_on(struct unkind_run *run, struct aftl_error *error)
+{
+	const struct ledger_header *header;
+	int ret = ledger_open(&run->ledger, run->options.state, run->options.sync, error);
+
+	if (ret)
+		return ret;
+	header = ledger_header(run->ledger);
+	if (header->unit_bytes % run->target.sector ||
+	    header->units * header->unit_bytes > run->target.size)
+		return aftl_fail(error, -EINVAL, "%.120s is not the device of this state",
+				 run->options.device);
+	if (run->options.power_failed)
+		ledger_power_failed(run->ledger);
+	return 0;
+}
+
+static int open_all(struct unkind_run *run, struct aftl_error *error)
+{
+	const struct unkind_options *options = &run->options;
+	bool again = options->resume || options->verify;
+	struct target_wish wish = { .path = options->device, .writes = !options->verify,
+				    .overwrite = options->overwrite || again,
+				    .force = options->force };
+	int ret = target_open(&run->target, &wish, error);
+
+	if (!ret)
+		ret = again ? go_on(run, error) : begin(run, error);
+	if (!ret)
+		run->unit_bytes = ledger_header(run->ledger)->unit_bytes;
+	return ret;
+}
+
+static void tell(const struct unkind_run *run)
+{
+	u32 op;
+
+	printf("seed %u", ledger_header(run->ledger)->seed);
+	for (op = 0; op < LOAD_OPS; op++)
+		printf(", %llu %s", (unsigned long long)run->counts[op], load_op_names[op]);
+	printf("; %llu failed, %llu unreadable, %llu wrong\n", (unsigned long long)run->failed,
+	       (unsigned long long)run->unreadable, (unsigned long long)run->wrong);
+}
+
+static enum exit_code check(struct unkind_run *run)
+{
+	struct aftl_error error;
+
+	if (!check_all(run, &error))
+		return EXIT_DONE;
+	complain_of("unkind", "%s", error.text);
+	return EXIT_FAILED;
+}
+
+/* Before, while, after. */
+static enum exit_code work(struct unkind_run *run)
+{
+	const struct unkind_options *options = &run->options;
+	enum exit_code code = EXIT_DONE;
+
+	catch_signals(run->ledger);
+	if (options->resume || options->verify)
+		code = check(run);
+	if (!code && !run->wrong && !options->verify) {
+		run->options.power_failed = false;
+		code = press(run);
+		if (!code && !run->wrong && !interrupted())
+			code = check(run);
+	}
+	tell(run);
+	if (run->wrong)
+		return EXIT_NOT_VERIFIED;
+	return !code && interrupted() ? EXIT_INTERRUPTED : code;
+}
+
+int main(int argc, char **argv)
+{
+	static struct unkind_run run = { .target.fd = -1 };
+	enum exit_code code = EXIT_FAILED;
+	struct aftl_error error;
+
+	if (unkind_options_parse(&run.options, argc, argv, &error)) {
+		complain_of("unkind", "%s", error.text);
+		return EXIT_USAGE;
+	}
+	if (run.options.help) {
+		unkind_options_help();
+		return EXIT_DONE;
+	}
+	if (open_all(&run, &error))
+		complain_of("unkind", "%s", error.text);
+	else
+		code = work(&run);
+	ledger_close(run.ledger);
+	target_close(&run.target);
+	return code;
+}
