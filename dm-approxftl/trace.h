@@ -16,7 +16,8 @@
 
 #include <linux/tracepoint.h>
 
-#include "approxftl.h"
+#include "bio/bio.h"
+#include "disk/disk.h"
 
 /* A request has entered the FTL. */
 TRACE_EVENT(aftl_submit,

@@ -3,10 +3,13 @@
  * Bios: on their way into the FTL, their data, and their end.
  */
 #include <linux/mm.h>
+#include <linux/sched/signal.h>
 
-#include "approxftl.h"
+#include "bio/bio.h"
+#include "disk/disk.h"
 #include "store/durable.h"
 #include "tags/tags.h"
+#include "target/target.h"
 #include "trace.h"
 
 void aftl_copy_from_bio(char *to, struct bio *bio, struct bvec_iter at)
@@ -97,6 +100,13 @@ static void host_free(void *host, void *memory, size_t bytes)
 	kvfree(memory);
 }
 
+/* Whoever makes, fills, saves, loads or checks a device holds no spinlock meanwhile. */
+static int host_pause(void *host)
+{
+	cond_resched();
+	return fatal_signal_pending(current) ? -EINTR : 0;
+}
+
 static void add_done(struct aftl_disk *disk, struct aftl_request *request)
 {
 	request->next = NULL;
@@ -153,6 +163,7 @@ static void host_array(void *host, const struct aftl_array_event *event)
 const struct aftl_host_ops aftl_io_host = {
 	.alloc = host_alloc,
 	.free = host_free,
+	.pause = host_pause,
 	.complete = host_complete,
 	.accept = host_accept,
 	.read = host_read,
@@ -236,6 +247,7 @@ static void durable_retire(void *host, u32 block)
 const struct aftl_host_ops aftl_io_host_durable = {
 	.alloc = host_alloc,
 	.free = host_free,
+	.pause = host_pause,
 	.complete = durable_complete,
 	.accept = host_accept,
 	.program = durable_program,

@@ -196,6 +196,7 @@ enum aftl_step {
  * @collect: victims that it may still take though it has enough free blocks
  * @failing_blocks: blocks that wait to be retired
  * @refresh_block: next block that is searched for old data, blocks_per_lun: none
+ * @refresh_due: it has some, and waits to be taken
  * @wear_due: erases since the last look at the wear gap
  * @idle_since_ns: when it ran out of work
  * @chores: idle time has been used up: the policy had nothing to do
@@ -228,6 +229,7 @@ struct aftl_lun {
 	u32 collect;
 	u32 failing_blocks;
 	u32 refresh_block;
+	bool refresh_due;
 	u32 wear_due;
 	u64 idle_since_ns;
 	bool chores;
@@ -309,6 +311,9 @@ struct aftl {
 	u32 *pending;
 	u32 pending_mask;
 
+	u64 day_ns;
+	u32 refresh_lun;
+
 	u32 rotation;
 	struct aftl_bind bind[AFTL_STREAMS];
 	struct aftl_request *wait_head[2];
@@ -358,10 +363,14 @@ static inline u32 aftl_buffer_use(const struct aftl *ftl)
 /* Media and map have been put back: check them, then let the device live. */
 int __must_check aftl_restored(struct aftl *ftl, struct aftl_error *error);
 
-/* ftl.c */
-
-/* The next day of device age begins then. */
-void aftl_clock_set(struct aftl *ftl);
+/*
+ * Between two slices of a long call: let the host's others have the processor.
+ * Return: 0, or the host's wish to end it.
+ */
+static inline int aftl_pause(const struct aftl *ftl)
+{
+	return ftl->ops->pause ? ftl->ops->pause(ftl->host) : 0;
+}
 
 /* map.c: which slot holds a unit */
 
@@ -484,7 +493,15 @@ void aftl_job_redo(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_pla
 bool aftl_job_redo_due(const struct aftl *ftl, const struct aftl_lun *lun);
 bool aftl_job_wanted(const struct aftl *ftl, const struct aftl_lun *lun);
 void aftl_job_offer(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_job_day(struct aftl *ftl);
+
+/* refresh.c: the day, and the search for data that is too old */
+
+void aftl_refresh_clock(struct aftl *ftl);
+void aftl_refresh_day(struct aftl *ftl);
+void aftl_refresh_event(struct aftl *ftl);
+void aftl_refresh_park(struct aftl *ftl);
+bool aftl_refresh_due(const struct aftl *ftl, const struct aftl_block *block, u32 page);
+struct aftl_block *aftl_refresh_take(struct aftl *ftl, struct aftl_lun *lun);
 
 /* command.c: pool, queues, pending writes */
 

@@ -125,7 +125,7 @@ static int flush_filler(struct aftl *ftl, struct filler *filler)
 
 	while (!ret && filler->payload.count)
 		ret = program_some(ftl, filler);
-	return ret;
+	return ret ? ret : aftl_pause(ftl);
 }
 
 /* Host data is told by its tag; there is none here, and no bytes behind it. */

@@ -4,8 +4,6 @@
  */
 #include "device.h"
 
-#define DAY_NS (24 * AFTL_HOUR_NS)
-
 /* Memory comes from the host, which wants its size back. */
 struct allocation {
 	u64 bytes;
@@ -234,19 +232,6 @@ static int check_room(struct aftl *ftl, struct aftl_error *error)
 			 (unsigned long long)needed);
 }
 
-static bool counts_days(const struct aftl *ftl)
-{
-	return ftl->config.refresh || ftl->type->retention_hours;
-}
-
-void aftl_clock_set(struct aftl *ftl)
-{
-	u64 into_day = (ftl->age_ns + ftl->now_ns) % DAY_NS;
-
-	if (counts_days(ftl))
-		aftl_events_set(&ftl->events, ftl->event_clock, ftl->now_ns + DAY_NS - into_day);
-}
-
 static int build(struct aftl *ftl, struct aftl_error *error)
 {
 	int ret = take_media(ftl);
@@ -271,7 +256,7 @@ static int build(struct aftl *ftl, struct aftl_error *error)
 	if (!ftl->policy)
 		return aftl_fail(error, -ENOMEM, "not enough memory for policy %s",
 				 ftl->type->name);
-	aftl_clock_set(ftl);
+	aftl_refresh_clock(ftl);
 	return 0;
 }
 
@@ -329,14 +314,12 @@ void aftl_destroy(struct aftl *ftl)
 
 static void handle(struct aftl *ftl, u32 source)
 {
-	if (source < ftl->geo.luns) {
+	if (source < ftl->geo.luns)
 		aftl_lun_event(ftl, &ftl->luns[source]);
-	} else if (source < ftl->event_clock) {
+	else if (source < ftl->event_clock)
 		aftl_requests_complete(ftl, source - ftl->event_lines);
-	} else {
-		aftl_job_day(ftl);
-		aftl_clock_set(ftl);
-	}
+	else
+		aftl_refresh_event(ftl);
 }
 
 void aftl_advance(struct aftl *ftl, u64 now_ns)
@@ -354,13 +337,12 @@ void aftl_advance(struct aftl *ftl, u64 now_ns)
 
 void aftl_age(struct aftl *ftl, u64 ns)
 {
-	u64 day = div64_u64(ftl->age_ns + ftl->now_ns, DAY_NS);
+	u64 day = div64_u64(ftl->age_ns + ftl->now_ns, AFTL_DAY_NS);
 
 	ftl->age_ns = min(ftl->age_ns + min(ns, AFTL_TIME_MAX / 2), AFTL_TIME_MAX / 2);
-	if (!counts_days(ftl) || div64_u64(ftl->age_ns + ftl->now_ns, DAY_NS) == day)
-		return;
-	aftl_job_day(ftl);
-	aftl_clock_set(ftl);
+	if (div64_u64(ftl->age_ns + ftl->now_ns, AFTL_DAY_NS) != day)
+		aftl_refresh_day(ftl);
+	aftl_refresh_clock(ftl);
 }
 
 static int check_live(const struct aftl *ftl, const struct aftl_config *config,
@@ -390,7 +372,7 @@ int aftl_set_param(struct aftl *ftl, const char *key, const char *text, struct a
 	ftl->config = config;
 	derive(ftl);
 	aftl_cell_init(&ftl->cell, &ftl->media, &ftl->config);
-	aftl_clock_set(ftl);
+	aftl_refresh_clock(ftl);
 	for (i = 0; i < ftl->geo.luns; i++)
 		aftl_lun_kick(ftl, &ftl->luns[i], false);
 	aftl_requests_retry(ftl);

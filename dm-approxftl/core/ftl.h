@@ -140,6 +140,13 @@ struct aftl_host_ops {
 	void *(*alloc)(void *host, size_t bytes);
 	void (*free)(void *host, void *memory, size_t bytes);
 
+	/*
+	 * Between two slices of a long call, with the device in order: aftl_fill(),
+	 * aftl_audit(), aftl_digest(), aftl_save() and aftl_load(). May sleep; must not
+	 * look at the device. Returns 0, or an error code with which the call ends.
+	 */
+	int (*pause)(void *host);
+
 	/* @request is the host's again. May submit another one. */
 	void (*complete)(void *host, struct aftl_request *request);
 
@@ -207,7 +214,8 @@ void aftl_destroy(struct aftl *ftl);
  * the first request. What is filled has no bytes: the host sees moves and erases
  * of slots that it never programmed, and decides what they read as.
  *
- * Return: 0, or -ENOSPC if the policy ran out of blocks.
+ * Return: 0; -ENOSPC if the policy ran out of blocks; or what the host's pause() returned:
+ * of a device that has not been filled to the end nothing is left but aftl_destroy().
  */
 int __must_check aftl_fill(struct aftl *ftl);
 
@@ -378,7 +386,8 @@ u64 aftl_digest(const struct aftl *ftl);
  * @ftl: device
  * @error: takes the sentence on failure
  *
- * Slow. Return: 0, or -EUCLEAN with a sentence that names the first violation.
+ * Slow. Return: 0; -EUCLEAN with a sentence that names the first violation; or what the
+ * host's pause() returned, with one that says that it was interrupted.
  */
 int __must_check aftl_audit(const struct aftl *ftl, struct aftl_error *error);
 

@@ -5,6 +5,9 @@
 #include "device.h"
 #include "random.h"
 
+/* Mapping units that are looked at between two pauses. */
+#define SLICE_UNITS 1024
+
 u64 aftl_next_event(const struct aftl *ftl)
 {
 	return aftl_events_when(&ftl->events);
@@ -132,20 +135,40 @@ static u64 block_digest(const struct aftl *ftl, const struct aftl_block *block, 
 	return digest;
 }
 
-u64 aftl_digest(const struct aftl *ftl)
+/* The host may want the processor for others; that it wants no answer is no use here. */
+static u64 map_digest(const struct aftl *ftl, u64 digest)
 {
-	u64 digest = ftl->geo.slots;
 	u32 i;
 
-	for (i = 0; i < ftl->geo.units; i++)
+	for (i = 0; i < ftl->geo.units; i++) {
 		if (ftl->map[i])
 			digest = aftl_mix(digest ^ ((u64)i << 32 | ftl->map[i]));
-	for (i = 0; i < ftl->geo.blocks; i++)
+		if (i % SLICE_UNITS == 0)
+			aftl_pause(ftl);
+	}
+	return digest;
+}
+
+u64 aftl_digest(const struct aftl *ftl)
+{
+	u64 digest = map_digest(ftl, ftl->geo.slots);
+	u32 i;
+
+	for (i = 0; i < ftl->geo.blocks; i++) {
 		digest = block_digest(ftl, &ftl->media.blocks[i], digest);
+		aftl_pause(ftl);
+	}
 	return digest;
 }
 
 /* The audit: one small question per function, the first failure wins. */
+
+static int pause_audit(const struct aftl *ftl, struct aftl_error *error)
+{
+	int ret = aftl_pause(ftl);
+
+	return ret ? aftl_fail(error, ret, "interrupted while the device was checked") : 0;
+}
 
 static int audit_unit(const struct aftl *ftl, u32 i, struct aftl_error *error)
 {
@@ -247,6 +270,8 @@ static int audit_lun(const struct aftl *ftl, const struct aftl_lun *lun, struct 
 
 	for (i = first; i < first + ftl->geo.blocks_per_lun; i++) {
 		ret = audit_block(ftl, i, &valid, &free, error);
+		if (!ret)
+			ret = pause_audit(ftl, error);
 		if (ret)
 			return ret;
 	}
@@ -262,9 +287,14 @@ static int audit_total(const struct aftl *ftl, struct aftl_error *error)
 	u64 mapped = 0;
 	u64 valid = 0;
 	u32 i;
+	int ret;
 
-	for (i = 0; i < ftl->geo.units; i++)
+	for (i = 0; i < ftl->geo.units; i++) {
 		mapped += ftl->map[i] != 0;
+		ret = i % SLICE_UNITS ? 0 : pause_audit(ftl, error);
+		if (ret)
+			return ret;
+	}
 	for (i = 0; i < ftl->geo.luns; i++)
 		valid += ftl->luns[i].valid;
 	if (mapped != valid)
@@ -278,8 +308,11 @@ int aftl_audit(const struct aftl *ftl, struct aftl_error *error)
 	int ret = audit_total(ftl, error);
 	u32 i;
 
-	for (i = 0; !ret && i < ftl->geo.units; i++)
+	for (i = 0; !ret && i < ftl->geo.units; i++) {
 		ret = audit_unit(ftl, i, error);
+		if (!ret && i % SLICE_UNITS == 0)
+			ret = pause_audit(ftl, error);
+	}
 	for (i = 0; !ret && i < ftl->geo.luns; i++)
 		ret = audit_lun(ftl, &ftl->luns[i], error);
 	return ret;

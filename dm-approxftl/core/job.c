@@ -147,53 +147,15 @@ static bool pick_wear(struct aftl *ftl, struct aftl_lun *lun)
 	return true;
 }
 
-/* Hours after which a page of this kind is moved; 0 never. */
-static u32 retention_hours(const struct aftl *ftl, u8 attr)
-{
-	u32 class = aftl_page_class(attr);
-
-	if (ftl->type->retention_hours)
-		return ftl->type->retention_hours(ftl->policy, class, aftl_page_mode(attr));
-	return class == AFTL_APPROX ? (u32)div64_u64(ftl->config.refresh, AFTL_HOUR_NS) : 0;
-}
-
-static bool page_is_due(const struct aftl *ftl, const struct aftl_block *block, u32 page)
-{
-	u32 index = aftl_device_page(&ftl->media, block, page);
-	u8 attr = ftl->media.attr[index];
-	u32 limit;
-
-	if (!(attr & AFTL_PAGE_PROGRAMMED))
-		return false;
-	limit = retention_hours(ftl, attr);
-	return limit && aftl_hours(ftl) >= (u64)block->first_hour + ftl->media.hours[index] + limit;
-}
-
-/* Pages of a block are programmed in time order except at its seams: look at all. */
-static bool block_is_due(const struct aftl *ftl, const struct aftl_block *block)
-{
-	u32 page;
-
-	if (!block->valid || aftl_hours(ftl) == block->first_hour)
-		return false;
-	for (page = 0; page < ftl->geo.pages; page++)
-		if (page_is_due(ftl, block, page) && aftl_page_valid(&ftl->media, block, page))
-			return true;
-	return false;
-}
-
 static bool pick_refresh(struct aftl *ftl, struct aftl_lun *lun)
 {
-	while (lun->refresh_block < ftl->geo.blocks_per_lun) {
-		struct aftl_block *block = lun_block(ftl, lun, lun->refresh_block++);
+	struct aftl_block *block = aftl_refresh_take(ftl, lun);
 
-		if (block_is_due(ftl, block)) {
-			begin(ftl, lun, AFTL_JOB_REFRESH, AFTL_CAUSE_REFRESH, block);
-			ftl->stats.counters.refresh_blocks++;
-			return true;
-		}
-	}
-	return false;
+	if (!block)
+		return false;
+	begin(ftl, lun, AFTL_JOB_REFRESH, AFTL_CAUSE_REFRESH, block);
+	ftl->stats.counters.refresh_blocks++;
+	return true;
 }
 
 static bool pick(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
@@ -246,7 +208,7 @@ static bool wants_page(struct aftl *ftl, struct aftl_lun *lun, u32 *class, u32 *
 
 	*class = job->cause == AFTL_CAUSE_REFRESH ? AFTL_PRECISE : move.class;
 	*heat = 0;
-	if (job->kind == AFTL_JOB_REFRESH && !page_is_due(ftl, job->from, page))
+	if (job->kind == AFTL_JOB_REFRESH && !aftl_refresh_due(ftl, job->from, page))
 		return false;
 	/* The pass after the last takes what is left behind. */
 	if (job->pass == ftl->copy_passes)
@@ -579,19 +541,6 @@ void aftl_job_offer(struct aftl *ftl, struct aftl_lun *lun)
 	else if (chore.kind == AFTL_CHORE_MOVE && has_data(ftl, lun, chore.block))
 		begin_move(ftl, lun, &chore);
 	lun->chores = lun->job.kind == AFTL_JOB_NONE;
-}
-
-/*
- * aftl_job_day() - another day has passed: look for data that is too old
- */
-void aftl_job_day(struct aftl *ftl)
-{
-	u32 i;
-
-	for (i = 0; i < ftl->geo.luns; i++) {
-		ftl->luns[i].refresh_block = 0;
-		aftl_lun_kick(ftl, &ftl->luns[i], false);
-	}
 }
 
 int aftl_collect(struct aftl *ftl, u32 index)

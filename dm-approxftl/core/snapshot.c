@@ -205,9 +205,12 @@ static void save_all(struct stream *stream, const struct aftl *ftl)
 	u32 i;
 
 	save_header(stream, ftl);
-	for (i = 0; i < ftl->geo.blocks; i++)
+	for (i = 0; !stream->ret && i < ftl->geo.blocks; i++) {
 		save_block(stream, &ftl->media, &ftl->luns[i / ftl->geo.blocks_per_lun],
 			   &ftl->media.blocks[i]);
+		if (!stream->ret)
+			stream->ret = aftl_pause(ftl);
+	}
 	for (i = 0; i < ftl->geo.luns; i++)
 		save_lun(stream, ftl, &ftl->luns[i]);
 	save_words(stream, ftl);
@@ -236,6 +239,7 @@ void aftl_park(struct aftl *ftl)
 	for (i = 0; i < ftl->geo.luns; i++)
 		if (ftl->luns[i].job.kind != AFTL_JOB_NONE)
 			aftl_job_drop(ftl, &ftl->luns[i]);
+	aftl_refresh_park(ftl);
 }
 
 void aftl_unpark(struct aftl *ftl)
@@ -247,6 +251,7 @@ void aftl_unpark(struct aftl *ftl)
 		ftl->luns[i].chores = false;
 		aftl_lun_kick(ftl, &ftl->luns[i], false);
 	}
+	aftl_refresh_clock(ftl);
 }
 
 int aftl_save(struct aftl *ftl, const struct aftl_sink *sink, struct aftl_error *error)
@@ -262,7 +267,9 @@ int aftl_save(struct aftl *ftl, const struct aftl_sink *sink, struct aftl_error 
 	if (!parked)
 		aftl_unpark(ftl);
 	if (stream.ret)
-		return aftl_fail(error, stream.ret, "the snapshot could not be written");
+		return aftl_fail(error, stream.ret, stream.ret == -EINTR ?
+				 "interrupted while the device was saved" :
+				 "the snapshot could not be written");
 	return 0;
 }
 
@@ -540,8 +547,11 @@ static int load_media(struct stream *stream, struct aftl *ftl, struct aftl_error
 	u32 i;
 
 	aftl_supply_clear(ftl);
-	for (i = 0; !ret && !stream->ret && i < ftl->geo.blocks; i++)
+	for (i = 0; !ret && !stream->ret && i < ftl->geo.blocks; i++) {
 		ret = load_block(stream, ftl, &ftl->media.blocks[i], error);
+		if (!ret && !stream->ret)
+			stream->ret = aftl_pause(ftl);
+	}
 	for (i = 0; !ret && !stream->ret && i < ftl->geo.luns; i++) {
 		ret = load_free(stream, ftl, &ftl->luns[i], error);
 		if (!ret)
@@ -603,7 +613,6 @@ int aftl_restored(struct aftl *ftl, struct aftl_error *error)
 		return ret;
 	aftl_supply_restored(ftl);
 	aftl_reset_stats(ftl);
-	aftl_clock_set(ftl);
 	aftl_unpark(ftl);
 	return 0;
 }
@@ -661,7 +670,9 @@ int aftl_load_as(struct aftl **out, const struct aftl_source_stream *source,
 	*out = ftl;
 	ret = load_device(&stream, ftl, error);
 	if (stream.ret)
-		ret = aftl_fail(error, stream.ret, "the snapshot ends too early");
+		ret = aftl_fail(error, stream.ret, stream.ret == -EINTR ?
+				"interrupted while the device was loaded" :
+				"the snapshot ends too early");
 	if (ret) {
 		*out = NULL;
 		aftl_destroy(ftl);

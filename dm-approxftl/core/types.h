@@ -12,6 +12,7 @@
 #include "aftl-host.h"
 
 #define AFTL_HOUR_NS 3600000000000ULL
+#define AFTL_DAY_NS (24 * AFTL_HOUR_NS)
 
 /* Mapping unit of the host's address space: 4 KiB up to a whole flash page. */
 typedef u32 __bitwise aftl_unit_t;

@@ -10,8 +10,10 @@
  */
 #include <linux/slab.h>
 
-#include "approxftl.h"
+#include "bio/bio.h"
 #include "compat.h"
+#include "disk/disk.h"
+#include "log.h"
 #include "snapshot.h"
 #include "store/durable.h"
 #include "tags/tags.h"
@@ -167,7 +169,10 @@ static int create_parts(struct aftl_disk *disk, const struct aftl_options *optio
 	if (!disk->store)
 		return aftl_fail(error, -ENOMEM, "not enough memory for the table of %u units",
 				 geo->units);
-	if (aftl_fill(disk->ftl))
+	ret = aftl_fill(disk->ftl);
+	if (ret == -EINTR)
+		return aftl_fail(error, ret, "interrupted while the device was filled");
+	if (ret)
 		return aftl_fail(error, -EINVAL,
 				 "the device cannot be filled as asked; lower fill_valid or fill_overwrite, or raise op");
 	return 0;

@@ -7,7 +7,9 @@
 #include <linux/slab.h>
 #include <linux/uuid.h>
 
-#include "approxftl.h"
+#include "bio/bio.h"
+#include "disk/disk.h"
+#include "log.h"
 #include "store/durable.h"
 
 /* Opening */

@@ -12,7 +12,8 @@
  */
 #include <linux/slab.h>
 
-#include "approxftl.h"
+#include "bio/bio.h"
+#include "disk/disk.h"
 #include "store/durable.h"
 
 /* Bios whose reads can always be served, sooner or later. */

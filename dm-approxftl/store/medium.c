@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <linux/blkdev.h>
-#include <linux/device-mapper.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "log.h"
 #include "store/medium.h"
-
-#define DM_MSG_PREFIX "approxftl"
 
 /* Bios that can always be had, sooner or later. */
 #define BIOS 64

@@ -10,7 +10,8 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
-#include "approxftl.h"
+#include "bio/bio.h"
+#include "disk/disk.h"
 #include "store/durable.h"
 
 /* Operations that the worker looks at together. */

@@ -17,9 +17,9 @@
 
 #include <linux/approxftl.h>
 
-#include "approxftl.h"
 #include "tags/marks.h"
 #include "tags/ranges.h"
+#include "target/target.h"
 
 /**
  * enum aftl_verdict - what is said of a unit that is being written, and by what

@@ -27,7 +27,9 @@
  */
 #include <linux/delay.h>
 
-#include "approxftl.h"
+#include "bio/bio.h"
+#include "log.h"
+#include "target/target.h"
 
 /* Events between two looks at the clock while time is not waited for. */
 #define GC_EVENTS 1000

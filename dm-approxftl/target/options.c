@@ -11,7 +11,8 @@
 #include <linux/ctype.h>
 #include <linux/ioprio.h>
 
-#include "approxftl.h"
+#include "log.h"
+#include "target/options.h"
 
 /* Keys of the target, followed by those of the FTL. */
 enum target_key {

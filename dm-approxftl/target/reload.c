@@ -10,8 +10,9 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include "approxftl.h"
+#include "bio/bio.h"
 #include "snapshot.h"
+#include "target/target.h"
 
 /* Units of a write by which data are moved. */
 #define TRANSFER_UNITS 64U

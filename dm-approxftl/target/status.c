@@ -2,8 +2,9 @@
 /*
  * The status line and the table line. status-table.h says what the words are.
  */
-#include "approxftl.h"
 #include "store/durable.h"
+#include "target/options.h"
+#include "target/target.h"
 
 /**
  * struct status - the words of status-table.h

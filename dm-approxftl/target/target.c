@@ -11,8 +11,12 @@
 #include <linux/module.h>
 #include <linux/sched/mm.h>
 
+#include "bio/bio.h"
 #include "compat.h"
+#include "log.h"
 #include "tags/tags.h"
+#include "target/options.h"
+#include "target/target.h"
 
 /* Largest discard in units: it is handled in one go. */
 #define DISCARD_UNITS 1024

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The device-mapper target "approxftl": what its files share.
- *
- * A *target* is a line of a table (target/). A *disk*
- * is the emulated SSD behind it: FTL, bytes and clock (disk/, bio/). A disk outlives
+ * A disk: the emulated SSD behind a table line, which is FTL, bytes and clock. It outlives
  * its target when the table is reloaded.
  */
-#ifndef AFTL_APPROXFTL_H
-#define AFTL_APPROXFTL_H
+#ifndef AFTL_DISK_H
+#define AFTL_DISK_H
 
-#include <linux/device-mapper.h>
 #include <linux/hrtimer.h>
-#include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
@@ -19,16 +14,13 @@
 #include "store/store.h"
 #include "tags/ranges.h"
 
-#define DM_MSG_PREFIX "approxftl"
+struct aftl_dev;
+struct aftl_io;
+struct block_device;
+struct dm_table;
 
 /* Time scale of "timing off": the device's time passes only while it works. */
 #define AFTL_TIMING_OFF 0
-
-/* Largest N of "timing scale:N". */
-#define AFTL_SCALE_MAX 1000000
-
-/* Largest bio: it is handled in one go. */
-#define AFTL_IO_SECTORS (SZ_256K >> SECTOR_SHIFT)
 
 /* Room for the number of a block device. */
 #define AFTL_DEVICE_NAME 32
@@ -108,101 +100,10 @@ struct aftl_disk {
 	struct aftl_histogram late;
 };
 
-/**
- * struct aftl_target - a table line in use
- * @list: in the list of all targets
- * @ti: device-mapper's side
- * @below: the block device of a durable store; NULL for others
- * @options: the line
- * @geo: shape of the device that it asks for
- * @disk: what it stands for; NULL once another table has taken it over, and for a
- *	durable store before the first resume
- * @source: what an earlier table had, while it has not been taken over
- * @resumed: has had I/O, or could have had
- * @suspended: no I/O is under way and none can come
- * @gate: keeps slow inspection and resume apart
- */
-struct aftl_target {
-	struct list_head list;
-	struct dm_target *ti;
-	struct dm_dev *below;
-	struct aftl_options options;
-	struct aftl_geometry geo;
-	struct aftl_disk *disk;
-	struct aftl_disk *source;
-	bool resumed;
-	bool suspended;
-	struct mutex gate; /* disk, resumed, suspended */
-};
-
-/**
- * struct aftl_io - one bio under way
- * @request: what the FTL sees of it
- * @bytes: payload, and what it replaced; see store.h
- * @fetches: reads from a durable store, NULL for other stores and requests
- * @fetch_count: how many
- * @fetching: those that are not over, and one for the FTL
- * @commits: ends when what came before it is durable
- * @failed: the durable store could not do it
- */
-struct aftl_io {
-	struct aftl_request request;
-	struct list_head bytes;
-	struct aftl_dev_fetch *fetches;
-	u32 fetch_count;
-	atomic_t fetching;
-	bool commits;
-	bool failed;
-};
-
-static inline struct aftl_io *aftl_request_io(struct aftl_request *request)
-{
-	return container_of(request, struct aftl_io, request);
-}
-
 static inline u32 aftl_unit_sectors(const struct aftl_disk *disk)
 {
 	return 1U << disk->unit_shift;
 }
-
-/* target/target.c */
-
-typedef int (*aftl_target_fn)(struct aftl_target *target, void *data);
-
-/**
- * aftl_target_visit() - call @fn for a device of ours
- * @dev: which
- * @fn: called under the target's gate; allocates without I/O
- * @data: second argument of @fn
- *
- * May sleep. Return: what @fn did, -ENODEV if the device is none of ours, or -EINTR.
- */
-int aftl_target_visit(dev_t dev, aftl_target_fn fn, void *data);
-
-/* Call @fn for each target that is in use; it may look at the queue, but not at the disk. */
-void aftl_target_each(aftl_target_fn fn, void *data);
-
-/* target/options.c */
-
-/**
- * aftl_options_parse() - understand the arguments of a table line
- *
- * Return: 0, or -EINVAL with a sentence.
- */
-int __must_check aftl_options_parse(struct aftl_options *options, unsigned int argc, char **argv,
-				    struct aftl_error *error);
-
-/**
- * aftl_options_print() - the line that aftl_options_parse() understands in the same way
- *
- * Options in a fixed order; parameters that are as in the profile are left out.
- *
- * Return: characters written.
- */
-unsigned int aftl_options_print(const struct aftl_options *options, char *result,
-				unsigned int maxlen);
-
-/* disk/disk.c */
 
 /**
  * aftl_disk_check() - could there be such an SSD?
@@ -286,62 +187,5 @@ struct aftl_request *aftl_disk_settle(struct aftl_disk *disk);
  * aftl_disk_late() - host nanoseconds since @request should have been handed back
  */
 u64 aftl_disk_late(const struct aftl_disk *disk, const struct aftl_request *request);
-
-/* target/reload.c */
-
-/**
- * aftl_disk_take_over() - make all that is on @from be on @to
- *
- * Both are stopped, their stores are of one kind in memory, and their units of one size.
- *
- * Return: 0, and @from is of no more use; or an error code with a sentence.
- */
-int __must_check aftl_disk_take_over(struct aftl_disk *to, struct aftl_disk *from,
-				     struct aftl_error *error);
-
-/* bio/io.c */
-
-extern const struct aftl_host_ops aftl_io_host;
-extern const struct aftl_host_ops aftl_io_host_durable;
-
-/**
- * aftl_io_map() - the target's map method
- */
-int aftl_io_map(struct dm_target *ti, struct bio *bio);
-
-/**
- * aftl_io_finish() - end the bios of @done, a chain linked by their next
- */
-void aftl_io_finish(struct aftl_disk *disk, struct aftl_request *done);
-
-/* What came before @io is durable, unless there was an @error. */
-void aftl_io_commit_done(struct aftl_disk *disk, struct aftl_io *io, int error);
-
-static inline struct bio *aftl_io_bio(struct aftl_io *io)
-{
-	return dm_bio_from_per_bio_data(io, sizeof(*io));
-}
-
-/* Where the data of @unit are in the bio of @io. */
-struct bvec_iter aftl_io_position(const struct aftl_disk *disk, struct aftl_io *io,
-				  aftl_unit_t unit);
-
-/* Put the unit that @read is about into the bio: bytes at @from, then their errors. */
-void aftl_io_fill(const struct aftl_disk *disk, struct aftl_io *io, const struct aftl_read *read,
-		  const char *from);
-
-/* The bytes are there: invert those bits of them that have errors. */
-void aftl_io_flip(const struct aftl_disk *disk, struct aftl_io *io,
-		  const struct aftl_read *read);
-
-/* target/message.c */
-
-int aftl_message(struct dm_target *ti, unsigned int argc, char **argv, char *result,
-		 unsigned int maxlen);
-
-/* target/status.c */
-
-void aftl_status(struct dm_target *ti, status_type_t type, unsigned int status_flags,
-		 char *result, unsigned int maxlen);
 
 #endif

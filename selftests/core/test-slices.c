@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Nothing keeps a host for long: long calls pause and can be ended, and what an event does by
+ * itself is a bounded piece.
+ */
+#include <unistd.h>
+
+#include "bytes.h"
+#include "tap.h"
+#include "test-device.h"
+
+/* Pages that one event may ask the age of: a slice, and the block that goes over its end. */
+#define EVENT_PAGES (1024 + 768)
+/* What a host may wait for in a call that pauses: emptying a few blocks. */
+#define MOVES_BETWEEN 3072
+
+static const char *const filled[] = {
+	"channels", "2", "chips", "1", "blocks", "40", "layers", "4", "word_lines", "8", "op",
+	"30", "fill", "random", "fill_overwrite", "200", "fill_approx", "50", NULL
+};
+
+/* 192 pages in a block, all of it approximate. */
+static const char *const old[] = {
+	"channels", "2", "chips", "1", "blocks", "80", "layers", "24", "word_lines", "32", "op",
+	"30", "fill", "sequential", "fill_approx", "100", "refresh", "30d", NULL
+};
+
+/**
+ * struct watch - a host that counts, and may have enough
+ * @listener: hears of the work
+ * @device: whose host it is
+ * @pauses: so far
+ * @end_at: the pause, from 1, that ends the call; 0 none
+ * @since: units moved or programmed since the last pause
+ * @most: the largest of these
+ */
+static struct watch {
+	struct test_listener listener;
+	struct test_device device;
+	u32 pauses;
+	u32 end_at;
+	u32 since;
+	u32 most;
+} watch;
+
+static struct test_device *const device = &watch.device;
+
+static int on_pause(__maybe_unused void *host)
+{
+	watch.most = max(watch.most, watch.since);
+	watch.since = 0;
+	return ++watch.pauses == watch.end_at ? -EINTR : 0;
+}
+
+static void on_copy(__maybe_unused struct test_listener *self, __maybe_unused aftl_unit_t unit,
+		    __maybe_unused aftl_slot_t from, __maybe_unused aftl_slot_t to)
+{
+	watch.since++;
+}
+
+static void on_programmed(__maybe_unused struct test_listener *self,
+			  __maybe_unused aftl_slot_t first)
+{
+	watch.since++;
+}
+
+static void begin(const char *const *pairs)
+{
+	watch = (struct watch){ .listener = { .copy = on_copy, .programmed = on_programmed } };
+	test_device_init(device, "demo");
+	device->ops.pause = on_pause;
+	test_device_listen(device, &watch.listener);
+	test_device_set_all(device, pairs);
+}
+
+static void filling_pauses(void)
+{
+	begin(filled);
+	CHECK_EQ(test_device_create(device, "baseline"), 0);
+	CHECK(watch.pauses > test_units(device) / 2);
+	CHECK(watch.most > 0);
+	CHECK_RANGE(watch.most, 1, MOVES_BETWEEN);
+	test_audit(device);
+	test_device_close(device);
+}
+
+static void filling_can_be_ended(void)
+{
+	u32 end_at;
+
+	for (end_at = 1; end_at < 8000; end_at = 3 * end_at + 1) {
+		begin(filled);
+		watch.end_at = end_at;
+		CHECK_EQ(test_device_create(device, "vth_b"), -EINTR);
+		CHECK_EQ(watch.pauses, end_at);
+		test_device_close(device);
+	}
+}
+
+/* ended(CALL): it returns -EINTR from whichever pause, with a sentence, and works afterwards */
+#define ended(call) do { \
+	u32 at; \
+	watch.end_at = 0; \
+	watch.pauses = 0; \
+	CHECK_EQ(call, 0); \
+	at = watch.pauses; \
+	CHECK(at > 10); \
+	for (watch.end_at = 1; watch.end_at < at; watch.end_at += 7) { \
+		watch.pauses = 0; \
+		CHECK_EQ(call, -EINTR); \
+		CHECK_EQ(watch.pauses, watch.end_at); \
+		CHECK_CONTAINS(device->error.text, "interrupted while the device was "); \
+	} \
+	watch.end_at = 0; \
+	CHECK_EQ(call, 0); \
+} while (0)
+
+static int save(void)
+{
+	struct test_bytes bytes = { 0 };
+	struct aftl_sink sink = test_bytes_sink(&bytes);
+	int ret = aftl_save(device->ftl, &sink, &device->error);
+
+	test_bytes_free(&bytes);
+	return ret;
+}
+
+static int load(struct test_bytes *bytes)
+{
+	struct aftl_source_stream source = test_bytes_source(bytes);
+	struct aftl *ftl = NULL;
+	int ret = aftl_load(&ftl, &source, &device->ops, device, &device->error);
+
+	aftl_destroy(ftl);
+	return ret;
+}
+
+static void long_calls_can_be_ended(void)
+{
+	struct test_bytes bytes = { 0 };
+	struct aftl_sink sink = test_bytes_sink(&bytes);
+
+	begin(filled);
+	CHECK_EQ(test_device_create(device, "vth_b"), 0);
+	ended(aftl_audit(device->ftl, &device->error));
+	ended(save());
+	CHECK_EQ(aftl_save(device->ftl, &sink, &device->error), 0);
+	ended(load(&bytes));
+	test_bytes_free(&bytes);
+	test_device_close(device);
+}
+
+/* Refresh */
+
+static struct aftl_policy_type counting;
+static u32 asked;
+
+static u32 count_hours(__maybe_unused struct aftl_policy *policy, u32 class,
+		       __maybe_unused u32 mode)
+{
+	asked++;
+	return class == AFTL_APPROX ? 30 * 24 : 0;
+}
+
+static void open_counting(void)
+{
+	begin(old);
+	counting = *aftl_policy_find("delta_b");
+	counting.retention_hours = count_hours;
+	CHECK_EQ(aftl_create(&device->ftl, &device->config, &counting, &device->ops, device,
+			     &device->error), 0);
+	CHECK_EQ(aftl_fill(device->ftl), 0);
+}
+
+/* Returns the most pages that an event has asked the age of. */
+static u32 most_asked_until(u64 ns)
+{
+	u64 end_ns = aftl_now(device->ftl) + ns;
+	u32 most = 0;
+
+	while (aftl_next_event(device->ftl) <= end_ns) {
+		asked = 0;
+		aftl_advance(device->ftl, aftl_next_event(device->ftl));
+		most = max(most, asked);
+	}
+	return most;
+}
+
+static void a_day_is_searched_in_slices(void)
+{
+	open_counting();
+	asked = 0;
+	aftl_age(device->ftl, 29 * AFTL_DAY_NS);
+	CHECK_EQ(asked, 0);
+	CHECK_RANGE(most_asked_until(AFTL_HOUR_NS), 512, EVENT_PAGES);
+	CHECK_EQ(test_counters(device)->programmed_refresh_units, 0);
+	aftl_age(device->ftl, 2 * AFTL_DAY_NS);
+	CHECK_RANGE(most_asked_until(AFTL_HOUR_NS), 512, 2 * EVENT_PAGES);
+	/* All that was old has been written again, and nothing twice. */
+	CHECK_EQ(test_counters(device)->programmed_refresh_units, test_units(device));
+	test_audit(device);
+	test_device_close(device);
+}
+
+static void each_lun_has_its_turn(void)
+{
+	u32 seen[2] = { 0 };
+	u32 i;
+
+	open_counting();
+	aftl_age(device->ftl, 31 * AFTL_DAY_NS);
+	/* Four slices: both LUNs move data by then. */
+	aftl_advance(device->ftl, aftl_now(device->ftl) + 5000000);
+	for (i = 0; i < 2; i++) {
+		struct aftl_lun_info info;
+
+		aftl_lun_info(device->ftl, i, &info);
+		seen[i] = info.busy_ns != 0;
+	}
+	CHECK(seen[0] && seen[1]);
+	test_device_close(device);
+}
+
+/* A search that has begun is saved, and goes on in the same way here and there. */
+static void a_search_is_saved(void)
+{
+	struct test_bytes bytes = { 0 };
+	struct aftl_sink sink = test_bytes_sink(&bytes);
+	struct aftl_source_stream source;
+	struct aftl *twin = NULL;
+	u64 end_ns;
+
+	begin(old);
+	CHECK_EQ(test_device_create(device, "delta_b"), 0);
+	aftl_age(device->ftl, 31 * AFTL_DAY_NS);
+	aftl_advance(device->ftl, aftl_now(device->ftl) + 3000000);
+	CHECK_EQ(aftl_save(device->ftl, &sink, &device->error), 0);
+	source = test_bytes_source(&bytes);
+	CHECK_EQ(aftl_load(&twin, &source, &device->ops, device, &device->error), 0);
+	aftl_reset_stats(device->ftl);
+	end_ns = aftl_now(device->ftl) + AFTL_HOUR_NS;
+	CHECK_EQ(aftl_next_event(device->ftl), aftl_next_event(twin));
+	aftl_advance(device->ftl, end_ns);
+	aftl_advance(twin, end_ns);
+	CHECK(test_counters(device)->programmed_refresh_units > 0);
+	CHECK_EQ(aftl_digest(device->ftl), aftl_digest(twin));
+	aftl_destroy(twin);
+	test_bytes_free(&bytes);
+	test_device_close(device);
+}
+
+/* No day counts any more: time goes on all the same. */
+static void refresh_is_switched_off(void)
+{
+	begin(old);
+	CHECK_EQ(test_device_create(device, "delta_b"), 0);
+	CHECK_EQ(aftl_set_param(device->ftl, "refresh", "0", &device->error), 0);
+	alarm(20);
+	aftl_advance(device->ftl, aftl_now(device->ftl) + 3 * AFTL_DAY_NS);
+	alarm(0);
+	CHECK_EQ(aftl_next_event(device->ftl), U64_MAX);
+	CHECK_EQ(aftl_set_param(device->ftl, "refresh", "30d", &device->error), 0);
+	aftl_age(device->ftl, 40 * AFTL_DAY_NS);
+	aftl_advance(device->ftl, aftl_now(device->ftl) + AFTL_HOUR_NS);
+	CHECK_EQ(test_counters(device)->programmed_refresh_units, test_units(device));
+	test_device_close(device);
+}
+
+int main(void)
+{
+	tap_run("filling pauses", filling_pauses);
+	tap_run("filling can be ended", filling_can_be_ended);
+	tap_run("audit, save and load can be ended", long_calls_can_be_ended);
+	tap_run("a day is searched in slices", a_day_is_searched_in_slices);
+	tap_run("each LUN has its turn", each_lun_has_its_turn);
+	tap_run("a search is saved", a_search_is_saved);
+	tap_run("refresh is switched off", refresh_is_switched_off);
+	return tap_finish();
+}
