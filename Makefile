@@ -93,6 +93,14 @@ FORCE:
 PROGRAM := $(plain_dir)/approxftl
 PROGRAMS := $(PROGRAM)
 
+# A program that is a script is found in the build directory, too, and finds its own folder.
+define script
+$(plain_dir)/$(notdir $(1)): $(1)
+	@mkdir -p $$(@D)
+	$$(call say,LINK,$$@)
+	$$(Q)ln -sfn '$(CURDIR)/$(1)' $$@
+endef
+
 # Each part beside the simulator and its command line says how it is built: its build.mk adds
 # to PROGRAMS, INCLUDES and tested_AREA.
 include $(wildcard userspace/*/build.mk trace-tools/*/build.mk)
@@ -165,12 +173,12 @@ PHYSICS = $(PYTHON) -m aftl_physics
 demo-deps:
 	@selftests/install-packages --demo
 
-demo-programs: $(PROGRAM) $(addprefix $(plain_dir)/approxftl-,app report)
+demo-programs: $(PROGRAM) $(addprefix $(plain_dir)/approxftl-,app demo lab report)
 	@:
 
 demo: demo-deps ## a file system and two policies on an emulated SSD, in a virtual machine
 	+@$(MAKE) $(jobs) demo-programs
-	@APPROXFTL=$(abspath $(PROGRAM)) AFTL_BUILD=$(abspath $(O)) userspace/demo/demo $(O)/demo
+	@AFTL_BUILD=$(abspath $(plain_dir)) $(plain_dir)/approxftl-demo --output $(O)/demo
 
 raid: deps $(PROGRAM) ## md's RAID-5 over MEMBERS=4 ReSSD devices, or 4,6,10, beside the simulator's (minutes)
 	@APPROXFTL=$(abspath $(PROGRAM)) AFTL_BUILD=$(abspath $(O)) \
@@ -185,8 +193,8 @@ selftests-debug: deps ## the same in a kernel that finds mistakes, built first (
 
 # By the environment, so that a command may hold any character.
 lab: export LAB_COMMAND := $(value CMD)
-lab: ## the lab, where time counts instructions: CMD='...', SCRIPT=FILE or a shell
-	@AFTL_BUILD=$(abspath $(O)) userspace/lab/run --lab $(if $(value CMD),\
+lab: ## approxftl lab of the tree, where time counts instructions: CMD='...', SCRIPT=FILE or a shell
+	@AFTL_BUILD=$(abspath $(O)) userspace/lab/approxftl-lab $(if $(value CMD),\
 		--timeout 3600 --cmd "$$LAB_COMMAND",$(if $(SCRIPT),\
 		--timeout 3600 --script '$(SCRIPT)',--shell))
 

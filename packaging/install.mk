@@ -16,8 +16,8 @@ PKGCONFIGDIR = $(LIBDIR)/pkgconfig
 PYTHONDIR = $(PREFIX)/lib/approxftl/python
 DATADIR = $(PREFIX)/share
 MANDIR = $(DATADIR)/man
-# Of the system, wherever the rest goes: nothing else is looked at.
-DKMSDIR = /usr/src/dm-approxftl-$(VERSION)
+# DKMS looks nowhere else; a place of one's own, which may be without root, keeps to itself.
+DKMSDIR = $(if $(filter /usr /usr/local,$(PREFIX)),/usr,$(PREFIX))/src/dm-approxftl-$(VERSION)
 
 MANUALS := $(wildcard userspace/*/*.rst userspace/*/*/*.rst trace-tools/*/*.rst)
 manual_of = $(plain_dir)/man/$(basename $(notdir $(1)))
@@ -63,7 +63,7 @@ install: all $(O)/dkms.conf $(PAGES) ## programs, manuals, module sources, into 
 	$(foreach l,$(INSTALLED_LINKS),$(Q)mkdir -p '$(DESTDIR)$(dir $(call field,2,$(l)))' && \
 		ln -sf $(call field,1,$(l)) '$(DESTDIR)$(call field,2,$(l))'$(newline)	)
 	@echo 'installed into $(DESTDIR)$(PREFIX), module sources into $(DESTDIR)$(DKMSDIR)'
-	@[ -n '$(DESTDIR)' ] || echo 'now, once: ldconfig; systemd-sysusers; udevadm control --reload'
+	@[ -n '$(DESTDIR)' ] || [ "$$(id -u)" -ne 0 ] || echo 'now, once: ldconfig; systemd-sysusers; udevadm control --reload'
 
 uninstall: ## remove what install has put there
 	$(Q)rm -f $(foreach f,$(INSTALLED),'$(DESTDIR)$(call field,3,$(f))') \
@@ -73,6 +73,7 @@ uninstall: ## remove what install has put there
 	done
 
 install-module: ## build and install the module for the running kernel, by DKMS
+	$(if $(filter /usr/src/%,$(DKMSDIR)),,dkms add $(DKMSDIR))
 	dkms install dm-approxftl/$(VERSION)
 
 .PHONY: install install-module uninstall

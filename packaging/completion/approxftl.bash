@@ -22,7 +22,8 @@ _approxftl_devices()
 
 _approxftl_names()
 {
-	approxftl "$1" 2>/dev/null | awk '{ print $1 }'
+	# shellcheck disable=SC2086 # words
+	approxftl $1 2>/dev/null | awk '{ print $1 }'
 }
 
 # What can follow the word before: $1 verb, $2 that word
@@ -31,6 +32,7 @@ _approxftl_values()
 	case $2 in
 	--policy) _approxftl_names policies ;;
 	--profile) _approxftl_names profiles ;;
+	--kernel) _approxftl_names 'lab --list' ;;
 	*)
 		case $1 in
 		list | status | stat | health | message | remove) _approxftl_devices ;;

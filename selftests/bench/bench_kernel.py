@@ -44,7 +44,7 @@ def boot_lab(requests: int) -> Boot:
     """Measure in the lab."""
     command = f"REQUESTS={requests} sh selftests/kernel/cost.sh"
     return Boot({(device, (operation, int(depth))): float(ns)
-                 for device, operation, depth, ns in guest_says("cost", command, "--lab")})
+                 for device, operation, depth, ns in guest_says("cost", command)})
 
 
 def spread(boots: list[Boot], device: str, case: Case) -> float:
@@ -102,7 +102,8 @@ def put_tags(boots: list[Boot]) -> list[Bar]:
 
 def measure_writers(rounds: int) -> list[float]:
     """Return the ratio of two writers to one, round by round."""
-    said = guest_says("writers", f"ROUNDS={rounds} sh selftests/kernel/writers.sh")
+    said = guest_says("writers", f"ROUNDS={rounds} sh selftests/kernel/writers.sh",
+                      "--real-time")
     one, two = ([float(iops) for number, iops in said if number == wanted] for wanted in "12")
     return [pair / single for single, pair in zip(one, two, strict=True)]
 

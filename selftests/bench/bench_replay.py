@@ -200,7 +200,7 @@ def boot(requests: int) -> list[Figures]:
     """Measure in the lab."""
     sleep_program()  # the guest need not have a compiler, and cannot write here
     command = f"python3 selftests/bench/bench_replay.py --guest --requests {requests}"
-    said = guest_says("fidelity", command, "--lab")
+    said = guest_says("fidelity", command)
     if len(said) != len(TOOLS):
         sys.exit(f"bench: the guest measured {len(said)} of {len(TOOLS)} tools")
     return [Figures.of("null_blk in the lab", *words) for words in said]

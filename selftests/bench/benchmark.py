@@ -35,8 +35,8 @@ def need(program: Path) -> Path:
 def guest_says(word: str, command: str, *run: str) -> list[list[str]]:
     """Run a command in a guest; return the words of the lines that begin so."""
     done = subprocess.run(
-        [TOP / "userspace/lab/run", *run, "--timeout", "1200", "--cmd", command],
-        stdout=subprocess.PIPE, text=True, check=False)
+        [TOP / "userspace/lab/approxftl-lab", *run, "--timeout", "1200", "--cmd", command],
+        cwd=TOP, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode and "not ok" not in done.stdout:
         sys.exit(f"bench: {command} ended with {done.returncode}\n{done.stdout}")
     words = [line.split()[2:] for line in done.stdout.splitlines() if line.startswith(f"# {word} ")]

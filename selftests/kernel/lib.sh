@@ -5,7 +5,7 @@
 # has the module; `finished` ends a test.
 
 . selftests/lib/tap.sh
-. selftests/lib/complaints.sh
+. userspace/lab/complaints.sh
 . selftests/kernel/turns.sh
 
 export DM_DISABLE_UDEV=1
@@ -24,7 +24,7 @@ dmesg -C
 only_in_the_lab()
 {
 	[ -n "${AFTL_LAB:-}" ] && return
-	ktap_test_skip "$(basename "$0" .sh)" 'only the clock of userspace/lab/run --lab is steady'
+	ktap_test_skip "$(basename "$0" .sh)" 'only the clock of approxftl lab is steady'
 	ktap_finished
 }
 

@@ -74,6 +74,29 @@ def test_manuals(installed: Path) -> None:
         done("mandoc", "-T", "lint", "-W", "error", page)
 
 
+@pytest.mark.slow
+def test_a_prefix_needs_no_source_tree(tmp_path: Path) -> None:
+    """Lab, demonstration and report, where the tree is not to be seen, and nothing in /usr/src."""
+    prefix = tmp_path / "a prefix"
+    done("make", "install", f"O={BUILD}", f"PREFIX={prefix}")
+    assert (prefix / "src" / MODULE / "dkms.conf").is_file()
+    for rest in ("bin", "lib/approxftl"):
+        for file in (prefix / rest).rglob("*"):
+            assert not file.is_symlink(), file
+    hidden = f"mount -t tmpfs none '{TOP}' && ! [ -e '{TOP}/Makefile' ] && exec \"$@\""
+    alone = ["unshare", *([] if os.getuid() == 0 else ["--map-root-user"]), "--mount", "sh", "-c",
+             hidden, "sh"]
+    said = done(*alone, prefix / "bin/approxftl", "demo", "--output", "shown", where=tmp_path,
+                PATH=f"{prefix}/bin:{os.environ['PATH']}", AFTL_BUILD="", APPROXFTL="")
+    assert "no difference" in said
+    assert re.search("^energy, mJ +[0-9.]+ +[0-9.]+ +-", said, re.M)
+    page = (tmp_path / "shown/report.html").read_text()
+    assert "The demonstration" in page
+    assert len(list((tmp_path / "shown").glob("*.stat.json"))) == 4
+    done("make", "uninstall", f"O={BUILD}", f"PREFIX={prefix}")
+    assert [found for found in prefix.rglob("*") if not found.is_dir()] == []
+
+
 def test_schemas_are_those_that_the_manual_names(installed: Path) -> None:
     manual = (TOP / "userspace/approxftl/approxftl.1.rst").read_text()
     schemas = (installed / "usr/share/approxftl/schemas").iterdir()

@@ -1,15 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The demonstration, as run in the virtual machine from the top of the tree: an emulated SSD
-# with a file system on it, then the same load on two of them that differ in their policy.
-# What they measured goes to $RESULTS.
+# The demonstration, as run in the lab: an emulated SSD with a file system on it, then the same
+# load on two of them that differ in their policy. What they measured goes to $RESULTS.
+#
+#   in-guest.sh FIO-PROFILES
 set -eu
 
-approxftl=${APPROXFTL:-build/approxftl}
-PATH=$PATH:/usr/sbin:/sbin
+profiles=$1
 folder=/run/demo
 mkdir -p "$folder"
+cd "$LAB_SOURCES"
 
 say()
 {
@@ -25,7 +26,7 @@ run()
 
 create() # NAME POLICY
 {
-	run "$approxftl" create "$1" --profile tcad18 --size 256MiB blocks=64 op=30% --policy "$2"
+	run approxftl create "$1" --profile tcad18 --size 256MiB blocks=64 op=30% --policy "$2"
 }
 
 file_system()
@@ -40,8 +41,8 @@ file_system()
 	run mount -o ro /dev/mapper/ssd "$folder"
 	run diff -r dm-approxftl "$folder/dm-approxftl" && echo 'no difference'
 	run umount "$folder"
-	run "$approxftl" health ssd
-	run "$approxftl" remove ssd
+	run approxftl health ssd
+	run approxftl remove ssd
 }
 
 # An SSD that has been written over twice and collects garbage, half of it approximate, and the
@@ -49,15 +50,15 @@ file_system()
 loaded() # POLICY
 {
 	say "fio-profiles/clients.fio on an aged SSD under $1, half of the data approximate"
-	run "$approxftl" create "$1" --profile tcad18 channels=2 chips=2 word_lines=4 blocks=256 op=40% \
+	run approxftl create "$1" --profile tcad18 channels=2 chips=2 word_lines=4 blocks=256 op=40% \
 		fill=random fill_overwrite=200% fill_approx=50% --policy "$1"
 	half=$(($(blockdev --getsize64 "/dev/mapper/$1") / 2))
-	run "$approxftl" tag add "/dev/mapper/$1" "0+$half"
+	run approxftl tag add "/dev/mapper/$1" "0+$half"
 	TARGET=/dev/mapper/$1 SIZE=100% fio --eta=never --output-format=json \
-		--output="$RESULTS/$1.fio.json" fio-profiles/clients.fio
-	"$approxftl" stat "$1" --json >"$RESULTS/$1.stat.json"
-	run "$approxftl" health "$1"
-	run "$approxftl" remove "$1"
+		--output="$RESULTS/$1.fio.json" "$profiles/clients.fio"
+	approxftl stat "$1" --json >"$RESULTS/$1.stat.json"
+	run approxftl health "$1"
+	run approxftl remove "$1"
 }
 
 on_ext4() # NAME
@@ -73,15 +74,15 @@ application() # POLICY
 	say "an image under $1, pixels approximate, headers precise"
 	create "$ssd" "$1"
 	on_ext4 "$ssd"
-	"$approxftl" message "$ssd" reset
-	run "$approxftl" app --io direct --width 512 --height 512 --phase write --require \
+	approxftl message "$ssd" reset
+	run approxftl app --io direct --width 512 --height 512 --phase write --require \
 		--json "$RESULTS/$1-written.app.json" img "$folder"
 	umount "$folder"
 	mount "/dev/mapper/$ssd" "$folder"
-	run "$approxftl" app --io direct --phase read --require --json "$RESULTS/$1.app.json" img "$folder"
+	run approxftl app --io direct --phase read --require --json "$RESULTS/$1.app.json" img "$folder"
 	umount "$folder"
-	"$approxftl" stat "$ssd" --json >"$RESULTS/$ssd.stat.json"
-	run "$approxftl" remove "$ssd"
+	approxftl stat "$ssd" --json >"$RESULTS/$ssd.stat.json"
+	run approxftl remove "$ssd"
 }
 
 file_system

@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The lab: what it refuses and says, what it tells QEMU, how it ends; and two real machines."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from selftests.lib.programs import BUILD, TOP, Done, run_program
+
+LAB = BUILD / "approxftl-lab"
+RELEASE = "1.2.3-none"
+
+# Stands for QEMU: notes its words, and does with the folder shared what $DO says.
+DOUBLE = """#!/bin/sh
+[ "$1" != --version ] || exec echo double
+printf '%s\\n' "$@" >"$PLACE/words"
+share=$(sed -n 's/^local,id=share,path=\\(.*\\),security.*/\\1/p' "$PLACE/words" | sed 's/,,/,/g')
+mkdir -p "$share/results"
+eval "$DO"
+"""
+
+
+class Stage:
+    """A folder with a double of QEMU and a kernel that has all it needs built in."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+        (place / "bin").mkdir()
+        (place / "bin/qemu-system-x86_64").write_text(DOUBLE)
+        (place / "bin/qemu-system-x86_64").chmod(0o755)
+        self.kernel = place / "kernel"
+        modules = self.kernel / "lib/modules" / RELEASE
+        modules.mkdir(parents=True)
+        (self.kernel / "boot").mkdir()
+        (self.kernel / f"boot/vmlinuz-{RELEASE}").write_text("")
+        names = ("virtio_pci", "9pnet_virtio", "9p", "overlay")
+        (modules / "modules.builtin").write_text("".join(f"kernel/{n}.ko\n" for n in names))
+        subprocess.run(["depmod", "-b", self.kernel, RELEASE], check=True,
+                       env={"PATH": "/usr/sbin:/sbin"})
+        self.temporary = place / "tmp"
+        self.temporary.mkdir()
+        self.environment = {
+            "PATH": f"{place}/bin:{os.environ['PATH']}", "PLACE": str(place), "AFTL_KVM": "no",
+            "XDG_CACHE_HOME": str(place / "cache"), "TMPDIR": str(self.temporary)}
+
+    def words(self) -> list[str]:
+        """Return what QEMU was told."""
+        return (self.place / "words").read_text().splitlines()
+
+    def command(self, *options: str | Path) -> list[str | Path]:
+        return [LAB, "--no-module", "--kernel", self.kernel, "--cmd", "true", *options]
+
+    def run(self, *options: str | Path, do: str = 'echo 0 >"$share/status"', **more: str) -> Done:
+        done = run_program(*self.command(*options), directory=self.place,
+                           environment={**self.environment, "DO": do, **more})
+        assert [*self.temporary.iterdir()] == []
+        return done
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Stage:
+    return Stage(tmp_path)
+
+
+@pytest.mark.parametrize(("options", "text"), [
+    (["--cpu", "2"], 'there is no option "--cpu"'),
+    (["uname"], '"uname" is no option; what is to run there comes after --cmd'),
+    (["--cmd"], "--cmd wants a value"),
+    (["--cmd", "a", "--script", "b"], "--cmd and --script contradict each other"),
+    (["--script", "none"], "--script none: no such file"),
+    (["--cmd", "a", "--cpus", "two"], "--cpus two: a number is wanted"),
+    (["--cmd", "a", "--cpus", "0"], "--cpus 0: 1 to 255"),
+    (["--cmd", "a", "--cpus=2"], "instructions has one processor; --real-time"),
+    (["--cmd", "a", "--memory", "1TiB"], "--memory 1TiB: a number is wanted"),
+    (["--cmd", "a", "-m", "1"], "--memory 1: at least 128 MiB"),
+    (["--cmd", "a", "--timeout", "-1"], "--timeout -1: a number is wanted"),
+    (["--cmd", "a", "--disk", "none"], '"truncate -s 1G none" makes one'),
+    (["--cmd", "a", "--disk", "/dev/null"], "/dev/null: not a regular file"),
+    (["--cmd", "a", "--disk", "."], ".: not a regular file"),
+    (["--cmd", "a", "--results", "/dev/null"], "--results /dev/null: cannot be made"),
+    ([], "a shell wants a terminal"),
+])
+def test_refusals(options: list[str], text: str, stage: Stage) -> None:
+    done = run_program(LAB, *options, directory=stage.place, environment=stage.environment)
+    assert (done.code, done.out) == (2, "")
+    assert text in done.err
+    assert done.err.startswith("approxftl-lab: ")
+    assert done.err.endswith("approxftl lab --help\n")
+
+
+def test_help_and_the_page_have_the_same_options() -> None:
+    said = run_program(BUILD / "approxftl", "lab", "--help")
+    assert said.code == 0
+    page = (TOP / "userspace/lab/approxftl-lab.1.rst").read_text()
+    listed = re.findall(r"^  (?:-\w, |    )(--[a-z-]+)", said.out, re.M)
+    assert listed == re.findall(r"^(?:-\w[^,\n]*, )?(--[a-z][a-z-]+)", page, re.M)
+    assert len(listed) > 10
+
+
+def test_what_is_not_installed_is_named(stage: Stage) -> None:
+    for folder in ("/usr/bin", "/usr/sbin"):
+        for program in Path(folder).iterdir():
+            if not (stage.place / "bin" / program.name).exists():
+                (stage.place / "bin" / program.name).symlink_to(program)
+    (stage.place / "bin/qemu-system-x86_64").unlink()
+    done = stage.run(PATH=f"{stage.place}/bin")
+    assert done.code == 125
+    assert done.err == ("approxftl-lab: needed, and not installed: "
+                        "apt install qemu-system-x86\n")
+
+
+@pytest.mark.parametrize(("break_it", "text"), [
+    (lambda k: (k / f"boot/vmlinuz-{RELEASE}").unlink(), "no boot/vmlinuz-RELEASE there with"),
+    (lambda k: k.rename(k.with_name("other")), "there is no such folder"),
+    (lambda k: (k / f"lib/modules/{RELEASE}/modules.builtin.bin").unlink(), "has no virtio_pci"),
+])
+def test_a_kernel_that_will_not_do(break_it: Callable[[Path], object], text: str,
+                                   stage: Stage) -> None:
+    break_it(stage.kernel)
+    done = stage.run()
+    assert done.code == 125
+    assert text in done.err
+
+
+def test_a_kernel_that_does_not_exist(stage: Stage) -> None:
+    done = stage.run("--kernel", "2.6")
+    assert done.code == 125
+    assert "6.1" in done.err
+    assert "there is no kernel 2.6" in done.err
+
+
+def test_list(stage: Stage) -> None:
+    cached = stage.place / "cache/approxftl/kernels" / RELEASE
+    cached.parent.mkdir(parents=True)
+    shutil.copytree(stage.kernel, cached)
+    done = stage.run("--kernel", RELEASE)
+    assert done.code == 0, done.err
+    said = run_program(LAB, "--list", environment=stage.environment)
+    assert said.code == 0
+    assert [RELEASE, str(cached)] in [line.split() for line in said.out.splitlines()]
+    assert "6.12" in said.err
+
+
+@pytest.mark.parametrize("status", [0, 3, 97])
+def test_its_status_is_that_of_the_command(status: int, stage: Stage) -> None:
+    done = stage.run(do=f'echo words; echo {status} >"$share/status"')
+    assert (done.code, done.out, done.err) == (status, "words\n", "")
+
+
+def test_complaints_of_the_kernel_are_repeated(stage: Stage) -> None:
+    done = stage.run(do='echo "BUG: x" >"$share/complaints"; echo 97 >"$share/status"')
+    assert (done.code, done.err) == (97, "BUG: x\n")
+
+
+def test_a_machine_that_dies_leaves_its_results_and_last_words(stage: Stage) -> None:
+    done = stage.run(
+        "--results", stage.place / "new/results",
+        do='echo a >"$share/results/file"; echo panic: x >"${share%/share}/console"')
+    assert done.code == 98
+    assert done.err.splitlines()[0] == "panic: x"
+    assert (stage.place / "new/results/file").read_text() == "a\n"
+
+
+def test_qemu_that_fails(stage: Stage) -> None:
+    done = stage.run(do="echo no such machine >&2; exit 1")
+    assert done.code == 125
+    assert done.err.startswith("no such machine\napproxftl-lab: QEMU ended with 1")
+
+
+def test_time_is_up(stage: Stage) -> None:
+    began = time.monotonic()
+    done = stage.run("--timeout", "1", do="exec sleep 60")
+    assert done.code == 124
+    assert "time is up after 1 s" in done.err
+    assert time.monotonic() - began < 30
+
+
+def lives(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.parametrize(("number", "status"), [
+    (signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129), (signal.SIGKILL, -9)])
+def test_no_process_is_left_by_a_signal(number: signal.Signals, status: int, stage: Stage) -> None:
+    results = stage.place / "results"
+    # Who runs the tests in the background has Ctrl-C ignored, which would be inherited.
+    child = subprocess.Popen(
+        ["env", "--default-signal=INT", *stage.command("--results", results)],
+        start_new_session=True,
+        env={**os.environ, **stage.environment,
+             "DO": 'echo a >"$share/results/a"; echo $$ >"$PLACE/pid"; exec sleep 60'})
+    pid = stage.place / "pid"
+    for _ in range(600):
+        if pid.exists() and pid.read_text():
+            break
+        time.sleep(0.05)
+    qemu = int(pid.read_text())
+    assert lives(qemu)
+    child.send_signal(number)
+    assert child.wait(20) == status
+    for _ in range(200):
+        if not lives(qemu):
+            break
+        time.sleep(0.05)
+    assert not lives(qemu)
+    if number != signal.SIGKILL:
+        assert [*stage.temporary.iterdir()] == []
+        assert (results / "a").read_text() == "a\n"
+
+
+def test_what_qemu_is_told(stage: Stage) -> None:
+    (stage.place / "a, b").write_text("")
+    done = stage.run("-d", "a, b", "--disk=1GiB", "-m", "1GiB")
+    assert done.code == 0, done.err
+    words = stage.words()
+    assert f"id=disk1,file={stage.place}/a,, b,if=none,format=raw,cache=writeback" in words
+    assert "nvme,serial=aftl2,drive=disk2" in words
+    assert words[words.index("-smp") + 1] == "1"
+    assert words[words.index("-m") + 1] == "1024"
+    assert words[words.index("-icount") + 1] == "shift=0,sleep=off"
+    assert not (stage.place / "1GiB").exists()
+    stage.run("--real-time", "--cpus", "3")
+    words = stage.words()
+    assert "-icount" not in words
+    assert words[words.index("-smp") + 1] == "3"
+
+
+def test_folders_with_any_name(stage: Stage) -> None:
+    """What the guest reads is what there is, whatever a shell or QEMU thinks of it."""
+    odd = stage.place / "Übung, it's \"$HOME\""
+    (odd / "tmp").mkdir(parents=True)
+    done = run_program(
+        *stage.command(), directory=odd,
+        environment={**stage.environment, "TMPDIR": str(odd / "tmp"),
+                     "DO": '. "$share/environment"; echo "$LAB_FOLDER"; echo 0 >"$share/status"'})
+    assert (done.code, done.out) == (0, f"{odd}\n"), done.err
+    assert [*(odd / "tmp").iterdir()] == []
+
+
+def test_that_there_is_no_kvm_is_said_once(stage: Stage) -> None:
+    first = stage.run("--real-time", AFTL_KVM="")
+    assert "approxftl-lab: no KVM" in first.err
+    assert stage.run("--real-time", AFTL_KVM="").err == ""
+    assert "tcg,thread=multi" in stage.words()
+
+
+COUNTED = """#!/usr/bin/python3
+import os, subprocess, sys
+def say(*command):
+    print(subprocess.run(command, stdout=subprocess.PIPE, text=True).stdout.strip())
+say("uname", "-r")
+say("nproc")
+say("blockdev", "--getsize64", "/dev/nvme0n1", "/dev/nvme1n1")
+say("approxftl", "create", "ssd", "--size", "64MiB")
+say("dmsetup", "ls", "--target", "approxftl")
+print(open("/dev/nvme0n1", "rb").read(5))
+os.pwrite(os.open("/dev/nvme0n1", os.O_WRONLY | os.O_SYNC), b"there", 0)
+open(os.environ["RESULTS"] + "/x", "w").write(os.getcwd())
+sys.exit(42)
+"""
+
+
+@pytest.mark.slow
+def test_a_machine_that_counts(tmp_path: Path) -> None:
+    (tmp_path / "script").write_text(COUNTED)
+    (tmp_path / "drive").write_bytes(b"here." + bytes((2 << 20) - 5))
+    done = run_program(BUILD / "approxftl", "lab", "--script", "script", "--disk", "drive",
+                       "--disk", "3MiB", "--results", "results", directory=tmp_path, timeout=300)
+    assert (done.code, done.err) == (42, "")
+    said = done.out.splitlines()
+    assert said[0].startswith("6.12.")
+    assert said[1:4] == ["1", str(2 << 20), str(3 << 20)]
+    assert said[-2].split()[0] == "ssd"
+    assert said[-1] == "b'here.'"
+    assert (tmp_path / "drive").read_bytes()[:5] == b"there"
+    assert (tmp_path / "results/x").read_text() == str(tmp_path)
+
+
+@pytest.mark.slow
+def test_a_machine_in_real_time_with_udev(tmp_path: Path) -> None:
+    """A program that waits for udev goes on, and by-name links are udev's."""
+    done = run_program(
+        LAB, "--real-time", "--cpus", "3", "--memory", "1GiB", "--udev", "--kernel", "6.1",
+        "--timeout", "240", "--cmd",
+        "nproc; uname -r; approxftl create ssd --size 64MiB >/dev/null;"
+        " udevadm settle --timeout 60 && udevadm wait --timeout 60 /dev/mapper/ssd && echo waited;"
+        " readlink /dev/mapper/ssd; udevadm info -q property /dev/dm-0 | grep ^DM_NAME;"
+        " approxftl remove ssd; kill -9 $$", directory=tmp_path, timeout=300)
+    assert done.code == 128 + 9, done.err
+    said = done.out.splitlines()
+    assert said[0] == "3"
+    assert said[1].startswith("6.1.")
+    assert said[2:5] == ["waited", "../dm-0", "DM_NAME=ssd"]

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# approxftl-demo, and what it keeps beside it.
+
+PROGRAMS += $(plain_dir)/approxftl-demo
+
+$(eval $(call script,userspace/demo/approxftl-demo))
+
+INSTALLED += 644:userspace/demo/in-guest.sh:$(PREFIX)/lib/approxftl/demo/in-guest.sh \
+	755:userspace/demo/side-by-side.py:$(PREFIX)/lib/approxftl/demo/side-by-side.py
