@@ -357,6 +357,13 @@ def test_doctor_finds_each_fault(
     assert remedy in machine.ask().stdout
 
 
+@pytest.mark.parametrize("release", ["6.12.1+deb13-amd64", "6.12.1+deb13.1-amd64"])
+def test_doctor_knows_guests_of_debian_13(machine: Machine, release: str) -> None:
+    machine.remove("lib/modules/6.12.1+deb12-amd64/build/Makefile")
+    machine.write(f"lib/modules/{release}/build/Makefile", "")
+    assert machine.lacking() == {}
+
+
 def test_doctor_without_a_module(machine: Machine) -> None:
     machine.write(f"lib/modules/{RELEASE}/modules.dep", "kernel/drivers/md/dm-mod.ko:\n")
     lacking = machine.lacking()

@@ -13,8 +13,8 @@ cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/medium.sh
 
 states=${AFTL_CRASH_STATES:-$(share 8)}
-[ "${AFTL_TURN:-}" = even ] && seed=2 || seed=1
-seed=${AFTL_CRASH_SEED:-$seed}
+# shellcheck disable=SC2154 # of turns.sh
+seed=${AFTL_CRASH_SEED:-$turn}
 program=${APPROXFTL:-${AFTL_BUILD:-build}/approxftl}
 needs_program "$program"
 place=$scratch/mounted
@@ -198,7 +198,7 @@ write_under_each()
 # policies_survive [KEY VALUE]...: power fails twice under each policy, or every other one
 policies_survive()
 {
-	"$program" policies | cut -d ' ' -f 1 | every_other >"$scratch/policies" &&
+	"$program" policies | cut -d ' ' -f 1 | those_in_turn >"$scratch/policies" &&
 		[ -s "$scratch/policies" ] || return
 	states=each
 	files_survive ordered write_under_each "$@" && [ "$visited" -eq $((2 * file)) ]

@@ -463,7 +463,7 @@ ktap_test_run 'the offline check finds it sound' is_sound
 wipe /dev/ram0
 # shellcheck disable=SC2046 # words
 ktap_test_run 'data stay through all policies' through_policies \
-	$("$program" policies | cut -d ' ' -f 1 | every_other)
+	$("$program" policies | cut -d ' ' -f 1 | those_in_turn)
 ktap_test_run 'suspended, reloaded and resumed with I/O under way' \
 	at_once under_load pause pause_noflush to_real_time pause back_again pause_noflush
 dmsetup remove aftl-data

@@ -1,17 +1,18 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What does not depend on the kernel is shared between the machines with Debian's two kernels:
-# AFTL_TURN is odd in one of them and even in the other. Where it is empty, all is done. To be
-# sourced.
+# What does not depend on the kernel is shared between the machines with different kernels:
+# AFTL_TURN is 1/3 in the first of three, 2/3 and 3/3 in the others. Where it is empty, all is
+# done. To be sourced.
+
+turn=${AFTL_TURN:-1/1}
+in_all=${turn#*/}
+turn=${turn%/*}
 
 # its_turn NUMBER: of a thing that is to be done, counted from 1 on
 its_turn()
 {
-	case ${AFTL_TURN:-} in
-	odd) [ $(($1 % 2)) -eq 1 ] ;;
-	even) [ $(($1 % 2)) -eq 0 ] ;;
-	esac
+	[ $((($1 - turn) % in_all)) -eq 0 ]
 }
 
 # next_turn WHAT: is it the turn of the next thing? Else says so.
@@ -20,7 +21,7 @@ next_turn()
 {
 	turns=$((turns + 1))
 	its_turn "$turns" && return
-	echo "# $1: left to the other kernel"
+	echo "# $1: left to another kernel"
 	return 1
 }
 
@@ -30,8 +31,8 @@ in_turn()
 	! next_turn "$1" || ktap_test_run "$@"
 }
 
-# every_other: the lines of standard input whose turn it is
-every_other()
+# those_in_turn: the lines of standard input whose turn it is
+those_in_turn()
 {
 	line_number=0
 	while read -r one_line; do
@@ -40,14 +41,10 @@ every_other()
 	done
 }
 
-# share NUMBER: as many samples, or half as many where the other kernel draws the others
+# share NUMBER: as many samples, or fewer where other kernels draw the others
 share()
 {
-	if [ -n "${AFTL_TURN:-}" ]; then
-		echo $((($1 + 1) / 2))
-	else
-		echo "$1"
-	fi
+	echo $((($1 + in_all - 1) / in_all))
 }
 
 # processors NUMBER: where kernels take turns. Two emulated ones wait for each other most of the

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from selftests.lib.programs import TOP, Done, run_program
 INSTALL = TOP / "selftests/install-packages"
 HEADERS = ("linux-headers-6.1.0-9-amd64", "linux-headers-6.1.0-10-amd64",
            "linux-headers-6.12.9+deb12-amd64", "linux-headers-6.12.9+deb12-cloud-amd64")
+DEBIAN_13 = ("linux-headers-6.12.9+deb13-amd64", "linux-headers-6.12.9+deb13.1-amd64",
+             "linux-headers-6.12.9+deb13-rt-amd64", "linux-headers-7.3.4+deb13-amd64")
 INSTALLING = """0 upgraded, 3 newly installed, 0 to remove and 0 not upgraded.
 Need to get 12.3 MB of archives.
 Get:1 somewhere one
@@ -19,9 +22,10 @@ Setting up one
 """
 TOOLS = {
     "dpkg-query": "exit 1",
-    "apt-cache": "printf '%s\\n' " + " ".join(HEADERS),
+    "apt-cache": "printf '%s\\n' ${HEADERS:-" + " ".join(HEADERS) + "}",
     "apt-get": f"""echo "$@" >>"$CALLS"
 case "$*" in
+indextargets*'Label: Debian'*) echo "${{MIRROR:-}}" ;;
 *' install '*)
     cat <<'END'
 {INSTALLING}END
@@ -42,13 +46,18 @@ class Machine:
             (self.tools / name).write_text(f"#!/bin/sh\n{text}\n")
             (self.tools / name).chmod(0o755)
         for name in ("sh", "env", "grep", "sed", "sort", "tail", "head", "awk", "mawk", "dirname",
-                     "cat", "sha256sum", "cut", "fold", "xargs"):
+                     "cat", "sha256sum", "cut", "fold", "xargs", "basename", "flock", "mkdir",
+                     "find"):
             if path := shutil.which(name):
                 (self.tools / name).symlink_to(path)
 
     def install(self, *arguments: str, **environment: str) -> Done:
         """Run it; it finds these tools and no others, so no sudo."""
-        return run_program(INSTALL, *arguments, environment={
+        return self.run(INSTALL, *arguments, **environment)
+
+    def run(self, program: Path, *arguments: str, **environment: str) -> Done:
+        """Run a program that finds these tools and no others."""
+        return run_program(program, *arguments, environment={
             "PATH": str(self.tools), "CALLS": str(self.calls), "XDG_CACHE_HOME": str(self.tools),
             **environment})
 
@@ -77,6 +86,30 @@ def test_all_packages_and_the_newest_headers_of_both_kernels(machine: Machine) -
         "install-packages: fetching package lists",
         f"install-packages: installing {' '.join(packages)} ",
         "  3 packages, 12.3 MB"]
+
+
+def test_debian_13_has_its_own_headers_of_one_kernel(machine: Machine) -> None:
+    machine.install("--packages", HEADERS=" ".join(DEBIAN_13))
+    found = [name for name in machine.installed() if name.startswith("linux-headers-")]
+    assert found == [DEBIAN_13[1]]
+
+
+def test_a_kernel_of_another_release_needs_to_know_a_mirror(machine: Machine) -> None:
+    done = machine.run(TOP / "userspace/lab/get-kernel", "newest")
+    assert (done.code, done.out) == (4, "")
+    assert done.err.splitlines()[-2:] == [
+        "foreign-kernel: apt knows no mirror of Debian: apt-get update",
+        "foreign-kernel: the package lists of trixie-backports cannot be fetched"]
+
+
+def test_kernels_of_another_release_come_signed_from_the_same_mirror(machine: Machine) -> None:
+    machine.run(TOP / "userspace/lab/get-kernel", "newest", MIRROR="http://mirror/debian/")
+    lists = machine.tools / "approxftl/apt/trixie-backports/sources.list"
+    for line in lists.read_text().splitlines():
+        assert re.fullmatch(
+            r"deb \[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg arch=amd64\]"
+            r" http://mirror/debian/ trixie(-backports|-security)? main", line)
+    assert "trixie-backports" in lists.read_text()
 
 
 def test_the_demonstration_needs_little(machine: Machine) -> None:

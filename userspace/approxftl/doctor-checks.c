@@ -321,7 +321,10 @@ static void look_memory(const struct machine *machine, struct diagnosis *diagnos
 /* Of the stock kernel that "make demo" and "make lab" boot, and build the module for. */
 static void look_guest_headers(const struct machine *machine, struct diagnosis *diagnosis)
 {
-	if (matches("%s/lib/modules/%s/build/Makefile", machine->root, "6.12.*+deb12-amd64")) {
+	const char *headers = "%s/lib/modules/%s/build/Makefile";
+
+	if (matches(headers, machine->root, "6.12.*+deb1[0-9]-amd64") ||
+	    matches(headers, machine->root, "6.12.*+deb1[0-9].*[0-9]-amd64")) {
 		found(diagnosis, "installed");
 		return;
 	}
