@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+import types
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_file_location
 from itertools import accumulate
 from pathlib import Path
 
@@ -290,3 +294,49 @@ def alive(pid: int) -> bool:
     except ProcessLookupError:
         return False
     return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+
+
+def runner() -> types.ModuleType:
+    loader = SourceFileLoader("aftl_selftests_run", str(RUN))
+    spec = spec_from_file_location(loader.name, RUN, loader=loader)
+    assert spec
+    module = module_from_spec(spec)
+    sys.modules[loader.name] = module
+    loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(("style", "pace", "grown"), [
+    (10, 1.0, ""),
+    (29, 1.0, ""),
+    (60, 1.0, "the inner loop has grown: style 60.0 s instead of 10.0"),
+    (60, 2.0, ""),  # a machine that takes twice as long for anything
+    (120, 2.0, "the inner loop has grown: style 60.0 s instead of 10.0"),
+])
+def test_tells_when_the_inner_loop_has_grown(tree: Tree, style: int, pace: float,
+                                             grown: str) -> None:
+    run = runner()
+    done = [run.Test("style", "a", "tap", [], 1, tree.top, cpu=style - 1),
+            run.Test("style", "b", "tap", [], 1, tree.top, cpu=1),
+            run.Test("core", "c", "tap", [], 1, tree.top, cpu=20 * pace)]
+    lessons = [run.LESSON_S * pace * factor for factor in (0.5, 1.0, 1.5)]
+    said = run.fast_complaints({"style": 10, "core": 20}, done, lessons)
+    assert [case.detail for case in said] == ([grown] if grown else [])
+
+
+def test_an_inner_loop_that_has_grown_fails(tree: Tree) -> None:
+    tree.tap("core", "echo 1..1; echo ok 1 - one")
+    tree.add("core/settings", "fast=-100")
+    for arguments, status in ((["--fast"], 1), ([], 0), (["--fast", "core/thing"], 0)):
+        code, output = tree.run(*arguments)
+        assert code == status, output
+        assert ("the inner loop has grown: core" in output) == bool(status)
+
+
+def test_processor_time_is_that_of_all_children(tree: Tree) -> None:
+    work = "python3 -c 'import time\nwhile time.process_time() < 0.5: pass'"
+    tree.tap("core", f"(({work}); true); echo 1..1; echo ok 1 - one; sleep 1")
+    _, output = tree.run()
+    figures = re.search(r"^ +([0-9.]+) s +([0-9.]+) s cpu  core$", output, re.M)
+    assert figures
+    assert 0.5 <= float(figures[2]) < float(figures[1])
