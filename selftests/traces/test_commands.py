@@ -330,9 +330,9 @@ def test_interruption_leaves_nothing(tmp_path: Path) -> None:
         for _ in range(20):
             source.write(line)
         deadline = time.monotonic() + 30
-        while not list(tmp_path.glob("out.aft.*")) and time.monotonic() < deadline:
+        while not list(tmp_path.glob(".approxftl-*")) and time.monotonic() < deadline:
             source.write(line)
-        assert list(tmp_path.glob("out.aft.*"))
+        assert list(tmp_path.glob(".approxftl-*"))
         child.send_signal(signal.SIGINT)
         try:
             while child.poll() is None:

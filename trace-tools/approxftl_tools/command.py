@@ -4,27 +4,36 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from textwrap import fill
-from typing import Any, NoReturn
+from types import FrameType
+from typing import Any, NoReturn, TextIO
 
-DONE, FAILED, USAGE, NOT_FOUND, NOT_VERIFIED = range(5)
+from approxftl_tools.output import output, write_file
+from approxftl_tools.refusal import (
+    DONE,
+    FAILED,
+    INTERRUPTED,
+    NOT_FOUND,
+    NOT_VERIFIED,
+    USAGE,
+    Refusal,
+)
+
+__all__ = ["DONE", "FAILED", "INTERRUPTED", "NOT_FOUND", "NOT_VERIFIED", "USAGE", "Refusal",
+           "envelope", "output", "parser", "run", "wrapped", "write_file"]
+
 #: Format of JSON documents: a new minor version adds keys, a new major one changes them.
 JSON_FORMAT = [1, 0]
 HELP_WIDTH = 98
-
-
-class Refusal(Exception):  # noqa: N818
-    """A command cannot go on; its text is the one sentence that the user sees."""
-
-    def __init__(self, sentence: str, status: int = FAILED) -> None:
-        super().__init__(sentence)
-        self.status = status
 
 
 class Parser(argparse.ArgumentParser):
@@ -62,17 +71,88 @@ def wide_help(prog: str) -> argparse.HelpFormatter:
     return Help(prog, max_help_position=28, width=HELP_WIDTH)
 
 
-def run(verb: str, body: Callable[[], int]) -> int:
-    """Return the exit status of `body`, with a sentence if it refuses."""
+def interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
+    """End as Ctrl-C does: what there is is kept."""
+    raise KeyboardInterrupt
+
+
+def stream_of(number: int, stream: TextIO | None) -> TextIO:
+    """Return a standard stream, fit for every name of a file."""
+    if stream is None:
+        # It was closed: what is opened next must not take its place and get what was meant for it.
+        # What stands in refuses everything.
+        stand_in = os.open(os.devnull, os.O_RDONLY if number else os.O_WRONLY)
+        if stand_in != number:
+            os.dup2(stand_in, number)
+            os.close(stand_in)
+        stream = open(number, "w" if number else "r", closefd=False)  # noqa: PTH123, SIM115
+    if number and hasattr(stream, "reconfigure"):
+        stream.reconfigure(errors="backslashreplace")
+    return stream
+
+
+def prepare() -> None:
+    """Make the standard streams and the signals what commands need."""
+    sys.stdin = stream_of(0, sys.stdin)
+    sys.stdout = stream_of(1, sys.stdout)
+    sys.stderr = stream_of(2, sys.stderr)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, interrupt)
+
+
+def say(verb: str, sentence: str) -> None:
+    """Print a sentence, if anybody listens."""
+    with suppress(OSError):
+        sys.stderr.write(f"approxftl-{verb}: {sentence}\n")
+        sys.stderr.flush()
+
+
+def status_of(verb: str, body: Callable[[], int]) -> int:
+    """Return the exit status of `body`, with a sentence if it does not get to its end."""
     try:
         return body()
     except Refusal as refusal:
-        sys.stderr.write(f"approxftl-{verb}: {refusal}\n")
+        say(verb, str(refusal))
         return refusal.status
-    except BrokenPipeError:
-        # Whoever read has seen enough; nothing may be flushed into the pipe any more.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return DONE
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else DONE
+    except KeyboardInterrupt:
+        say(verb, "interrupted")
+        return INTERRUPTED
+
+
+def flushed(verb: str, status: int) -> int:
+    """Return the status: a full disk must not pass for success."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        return unwritten(verb, status, error)
+    return status
+
+
+def unwritten(verb: str, status: int, error: OSError) -> int:
+    """Return the status if standard output could not be written."""
+    # Nothing may be flushed into it any more.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    if error.errno == errno.EPIPE:
+        # Whoever read has seen enough.
+        return status
+    say(verb, f"standard output: cannot write: {error.strerror}")
+    return status or FAILED
+
+
+def run(verb: str, body: Callable[[], int]) -> int:
+    """Return the exit status of a command: `body` does everything, parses its options, too."""
+    prepare()
+    try:
+        status = status_of(verb, body)
+    except OSError as error:
+        if error.filename is None:
+            return unwritten(verb, DONE, error)
+        say(verb, f"{error.filename}: {error.strerror}")
+        status = FAILED
+    return flushed(verb, status)
 
 
 def program() -> Path:
@@ -99,16 +179,3 @@ def envelope(verb: str, argv: Sequence[str]) -> dict[str, Any]:
         "tool": {"version": version(), "argv": ["approxftl", verb, *argv]},
     }
 
-
-def write_file(path: Path, content: str | bytes) -> None:
-    """Write a file whole, or leave what was there."""
-    data = content.encode() if isinstance(content, str) else content
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        try:
-            beside.write_bytes(data)
-            beside.replace(path)
-        finally:
-            beside.unlink(missing_ok=True)
-    except OSError as error:
-        raise Refusal(f"{path}: cannot write: {error.strerror}") from error

@@ -308,9 +308,9 @@ def options() -> command.Parser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point."""
     given = list(sys.argv[1:] if argv is None else argv)
-    args = options().parse_args(given)
 
     def body() -> int:
+        args = options().parse_args(given)
         inputs = read(args.files)
         if not (inputs.runs or inputs.devices or inputs.replays or inputs.logs
                 or inputs.records):
@@ -320,7 +320,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(json.dumps(document(inputs, given), indent=2))
         else:
             sys.stdout.write(text(inputs, args.all))
-        sys.stdout.flush()
         return command.DONE
 
     return command.run("compare", body)

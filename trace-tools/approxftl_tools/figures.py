@@ -100,9 +100,8 @@ def check(args: argparse.Namespace) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point."""
-    args = options().parse_args(argv)
-
     def body() -> int:
+        args = options().parse_args(argv)
         check(args)
         if args.papers:
             return papers(args)

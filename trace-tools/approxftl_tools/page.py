@@ -51,8 +51,8 @@ def figure_block(figure: Figure, more: str = "") -> str:
 
 def page(heading: str, body: str) -> str:
     """Return a whole document."""
-    style = (HERE / "page.css").read_text()
-    script = (HERE / "page.js").read_text()
+    style = (HERE / "page.css").read_text("utf-8")
+    script = (HERE / "page.js").read_text("utf-8")
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import shlex
 import subprocess
@@ -17,18 +16,20 @@ import time
 import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from approxftl_tools import command, plot
+from approxftl_tools.children import Children
 from approxftl_tools.command import Refusal
 from approxftl_tools.figure import Bars, Curves, Figure, Plot
 from approxftl_tools.kinds import cumulative, no_zero
 from approxftl_tools.measures import factor
 from approxftl_tools.page import figure_block, page, table
 from approxftl_tools.paper_measures import VALUES
+from approxftl_tools.sweep_plan import digest_of
 
 Json = dict[str, Any]
 
@@ -81,6 +82,7 @@ class Setting:
     full: bool
     traces: Path | None
     seed: int
+    children: Children = field(default_factory=Children)
 
 
 # ---------------------------------------------------------------- what there is
@@ -89,7 +91,7 @@ class Setting:
 def read_spec(path: Path) -> Spec:
     """Read the description of a figure."""
     try:
-        text = tomllib.loads(path.read_text())
+        text = tomllib.loads(path.read_text("utf-8"))
         common = " ".join(text.get("common", "").split())
         runs = [RunSpec(run.get("category", ""), run.get("series", ""), float(run.get("x", 0)),
                         f"{common} {run['command']}") for run in text["run"]]
@@ -126,25 +128,23 @@ def stand_in(name: str, setting: Setting) -> Path:
     path = setting.output / "traces" / f"{name}-{count}-{setting.seed}.aft"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        beside = path.with_suffix(".part.aft")
-        call([str(command.program()), "synth", "--like", name, "--requests", str(count), "--seed",
-              str(setting.seed), "-o", str(beside)], setting)
-        beside.replace(path)
+        with command.output(path) as file:
+            call([str(command.program()), "synth", "--like", name, "--requests", str(count),
+                  "--seed", str(setting.seed), "-o", str(file)], setting)
     return path
 
 
 def call(arguments: Sequence[str], setting: Setting) -> str:
     """Run a program; return what it printed."""
     try:
-        done = subprocess.run(arguments, capture_output=True, text=True, check=False,
-                              timeout=PATIENCE[setting.full])
+        status, out, err = setting.children.run(arguments, PATIENCE[setting.full])
     except OSError as error:
         raise Refusal(f"{arguments[0]}: cannot run: {error.strerror}") from error
     except subprocess.TimeoutExpired as error:
         raise Refusal(f"{shlex.join(arguments)}: still running after {error.timeout} s") from error
-    if done.returncode:
-        raise Refusal(f"{shlex.join(arguments)}: {done.stderr.strip()}")
-    return done.stdout
+    if status:
+        raise Refusal(f"{shlex.join(arguments)}: {err.strip()}")
+    return out
 
 
 def arguments_of(run: RunSpec, setting: Setting) -> list[str]:
@@ -165,7 +165,8 @@ def program_digest() -> str:
 
 def result_path(arguments: Sequence[str], digest: str, setting: Setting) -> Path:
     """Return where a result is kept: the same run of the same program is not repeated."""
-    key = hashlib.sha256(json.dumps([digest, *arguments]).encode()).hexdigest()[:20]
+    traces = [digest_of(Path(word)) for word in arguments if word.endswith(".aft")]
+    key = hashlib.sha256(json.dumps([digest, *traces, *arguments]).encode()).hexdigest()[:20]
     return setting.output / "runs" / f"{key}.json"
 
 
@@ -174,10 +175,9 @@ def ensure(arguments: Sequence[str], digest: str, setting: Setting) -> Json:
     path = result_path(arguments, digest, setting)
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        beside = path.with_suffix(f".part{os.getpid()}")
-        call([str(command.program()), *arguments, "--json", str(beside)], setting)
-        beside.replace(path)
-    result: Json = json.loads(path.read_text())
+        with command.output(path) as file:
+            call([str(command.program()), *arguments, "--json", str(file)], setting)
+    result: Json = json.loads(path.read_text("utf-8"))
     return result
 
 
@@ -400,6 +400,7 @@ def make(names: Sequence[str], setting: Setting, workers: int,
                 paths.append(path)
                 say(f"{path} ({time.monotonic() - began:.0f} s)")
         except BaseException:
+            setting.children.stop()
             pool.shutdown(cancel_futures=True)
             raise
     command.write_file(setting.output / "index.html", index(made, setting, digest))

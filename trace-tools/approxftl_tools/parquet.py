@@ -37,14 +37,15 @@ def convert(source: Any, target: Path) -> None:
     schema = arrow.schema([(name, getattr(arrow, kind)()) for name, kind in COLUMNS],
                           metadata={"approxftl": command.version()})
     types = csv.ConvertOptions(column_types=schema, include_columns=schema.names)
-    try:
-        with (csv.open_csv(source, convert_options=types) as blocks,
-              parquet.ParquetWriter(target, schema, compression="zstd") as writer):
-            for block in blocks:
-                writer.write_batch(block.cast(schema))
-    except (arrow.ArrowException, OSError) as error:
-        target.unlink(missing_ok=True)
-        raise Refusal(f"{target}: {error}") from error
+    with command.output(target) as file:
+        try:
+            with (file.open("wb") as sink,
+                  csv.open_csv(source, convert_options=types) as blocks,
+                  parquet.ParquetWriter(sink, schema, compression="zstd") as writer):
+                for block in blocks:
+                    writer.write_batch(block.cast(schema))
+        except arrow.ArrowException as error:
+            raise Refusal(f"{target}: {error}") from error
 
 
 def main() -> int:
@@ -52,9 +53,9 @@ def main() -> int:
     parser = command.parser("parquet", "Make a Parquet file of the CSV of requests that is on "
                             "standard input.", EPILOG)
     parser.add_argument("output", metavar="FILE", type=Path, help="where it goes")
-    arguments = parser.parse_args()
 
     def body() -> int:
+        arguments = parser.parse_args()
         convert(sys.stdin.buffer, arguments.output)
         return command.DONE
 

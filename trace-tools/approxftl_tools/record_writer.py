@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import subprocess
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -47,15 +46,9 @@ def convert(folder: Path, arguments: Iterable[str]) -> None:
         raise Refusal(done.stderr.strip() or f"{program()} trace convert has failed")
 
 
-def write(path: Path, columns: Mapping[str, Column], device_bytes: int, origin: str,
+def write(file: Path, columns: Mapping[str, Column], device_bytes: int, origin: str,
           about: Mapping[str, object]) -> None:
-    """Write a record file of requests that come from `origin`, with facts about them."""
+    """Write a record file, called OUTPUT and alone in its directory, with facts about it."""
     facts = [f"--about={key}={value}" for key, value in about.items()]
-    try:
-        with tempfile.TemporaryDirectory(prefix=".synth-", dir=path.parent) as name:
-            folder = Path(name)
-            (folder / INPUT).write_text("\n".join(lines(columns)) + "\n")
-            convert(folder, [f"--device-bytes={device_bytes}", f"--origin={origin}", *facts])
-            (folder / OUTPUT).replace(path)
-    except OSError as error:
-        raise Refusal(f"{path}: cannot write: {error.strerror}") from error
+    file.with_name(INPUT).write_text("\n".join(lines(columns)) + "\n", "utf-8")
+    convert(file.parent, [f"--device-bytes={device_bytes}", f"--origin={origin}", *facts])

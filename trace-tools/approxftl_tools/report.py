@@ -174,9 +174,9 @@ def options() -> command.Parser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point."""
     given = list(sys.argv[1:] if argv is None else argv)
-    args = options().parse_args(given)
 
     def body() -> int:
+        args = options().parse_args(given)
         inputs = read(args.files)
         command.write_file(args.output, html(inputs, args.title, given))
         print(f"{args.output}: {inputs.summary()}")

@@ -203,9 +203,9 @@ VERBS = {"run": run, "status": status, "table": show_table, "export": export}
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command."""
     words = list(sys.argv[1:] if argv is None else argv)
-    arguments = options().parse_args(words)
 
     def body() -> int:
+        arguments = options().parse_args(words)
         plan = sweep_plan.read(arguments.file, command.program())
         out = arguments.out or arguments.file.with_suffix(".results")
         return VERBS[arguments.verb](arguments, words, plan, Store(out))

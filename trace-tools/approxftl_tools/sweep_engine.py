@@ -7,19 +7,18 @@ been somebody else's mistake; one that ends by itself is not.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import importlib
 import shutil
 import subprocess
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from approxftl_tools.command import FAILED, Refusal
+from approxftl_tools.children import Children
+from approxftl_tools.command import FAILED, INTERRUPTED, Refusal
 from approxftl_tools.sweep_plan import Point, digest_of
 
 #: How often a point is begun that is killed each time.
@@ -51,12 +50,18 @@ def complaint(status: int, said: str) -> str:
     return last[0]
 
 
+def was_killed(status: int) -> bool:
+    """Tell whether somebody else has ended it; a simulator that can ends in order."""
+    return status < 0 or status == INTERRUPTED
+
+
 def outcome_of(point: Point, status: int, out: str, err: str, attempts: int) -> Outcome:
     """Judge a process that has ended."""
     if status == 0:
         return Outcome(point, out)
-    if status < 0:
-        return Outcome(point, None, f"killed by signal {-status}, {attempts} times")
+    if was_killed(status):
+        how = f"killed by signal {-status}" if status < 0 else "interrupted"
+        return Outcome(point, None, f"{how}, {attempts} times")
     return Outcome(point, None, complaint(status, err))
 
 
@@ -66,32 +71,17 @@ class Processes:
 
     program: Path
     jobs: int
-    running: set[subprocess.Popen[str]] = field(default_factory=set)
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    stopped: bool = False
+    children: Children = field(default_factory=Children)
 
     def once(self, point: Point) -> tuple[int, str, str]:
         """Run a point, and return how it ended."""
-        with self.lock:
-            if self.stopped:
-                return 1, "", "not begun"
-            process = subprocess.Popen(
-                [self.program, "sim", *point.arguments, "--json=-", "--quiet"],
-                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                text=True, start_new_session=True)
-            self.running.add(process)
-        try:
-            out, err = process.communicate()
-        finally:
-            with self.lock:
-                self.running.discard(process)
-        return process.returncode, out, err
+        return self.children.run([self.program, "sim", *point.arguments, "--json=-", "--quiet"])
 
     def run(self, point: Point) -> Outcome:
         """Run a point until it ends by itself."""
         attempts = 1
         status, out, err = self.once(point)
-        while status < 0 and not self.stopped and attempts < ATTEMPTS:
+        while was_killed(status) and not self.children.stopped and attempts < ATTEMPTS:
             status, out, err = self.once(point)
             attempts += 1
         return outcome_of(point, status, out, err, attempts)
@@ -112,11 +102,7 @@ class Processes:
 
     def stop(self) -> None:
         """End what runs."""
-        with self.lock:
-            self.stopped = True
-            for process in self.running:
-                with contextlib.suppress(ProcessLookupError):
-                    process.kill()
+        self.children.stop()
 
 
 def worker_task() -> Callable[[Sequence[str], str], tuple[int, str, str]]:

@@ -68,7 +68,7 @@ def digest_of(path: Path) -> str:
 def load(path: Path) -> dict[str, Any]:
     """Read the file."""
     try:
-        return tomllib.loads(path.read_text())
+        return tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
         raise Refusal(f"{path}: cannot read: {error.strerror}", NOT_FOUND) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

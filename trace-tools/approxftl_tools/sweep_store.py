@@ -65,7 +65,7 @@ class Store:
         """Return a result."""
         path = self.place(point) / "result.json"
         try:
-            document: dict[str, Any] = json.loads(path.read_text())
+            document: dict[str, Any] = json.loads(path.read_text("utf-8"))
         except (OSError, ValueError) as error:
             raise Refusal(f"{path}: damaged ({error}); remove it and run again") from error
         return document
@@ -73,6 +73,6 @@ class Store:
     def why(self, point: Point) -> str:
         """Return why a point failed."""
         try:
-            return str(json.loads((self.place(point) / "failure.json").read_text())["why"])
+            return str(json.loads((self.place(point) / "failure.json").read_text("utf-8"))["why"])
         except (OSError, ValueError, KeyError):
             return "nobody wrote down why"

@@ -143,12 +143,14 @@ def make(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
             return command.DONE
         raise Refusal("nothing to write: --output FILE takes the records, --profile-out FILE the "
                       "profile", command.USAGE)
-    stream = synthesis.generate(profile, arguments.requests, arguments.seed)
     about = {"synthetic": "yes", "like": profile.name, "source": profile.source,
              "seed": arguments.seed, "assumed": ", ".join(profile.assumed) or "nothing"}
-    record_writer.write(arguments.output, stream.columns(), stream.device_bytes,
-                        f"synthetic {profile.name}", about)
-    made = workload_profile.fitted(arguments.output).summary()
+    # From the begin on, so that a wrong name costs nothing.
+    with command.output(arguments.output, record_writer.OUTPUT) as file:
+        stream = synthesis.generate(profile, arguments.requests, arguments.seed)
+        record_writer.write(file, stream.columns(), stream.device_bytes,
+                            f"synthetic {profile.name}", about)
+        made = workload_profile.fitted(file).summary()
     tell(arguments, argv, profile, made)
     bad = missed(profile.summary(), made, arguments.within) if arguments.within else []
     if bad:
@@ -162,10 +164,12 @@ def make(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command."""
     words = list(sys.argv[1:] if argv is None else argv)
-    arguments = options().parse_args(words)
-    if arguments.list:
-        return command.run("synth", list_volumes)
-    return command.run("synth", lambda: make(arguments, words))
+
+    def body() -> int:
+        arguments = options().parse_args(words)
+        return list_volumes() if arguments.list else make(arguments, words)
+
+    return command.run("synth", body)
 
 
 if __name__ == "__main__":

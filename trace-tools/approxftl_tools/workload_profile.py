@@ -221,7 +221,7 @@ def to_json(profile: Profile) -> str:
 def from_json(path: Path) -> Profile:
     """Read a profile that to_json() has written, perhaps edited since."""
     try:
-        document = json.loads(path.read_text())
+        document = json.loads(path.read_text("utf-8"))
         if document.pop("approxftl_workload_format")[0] != FORMAT[0]:
             raise Refusal(f"{path}: a profile of another format; {FORMAT[0]} is understood")
         sizes = {key: Sizes(*map(tuple, (document[key]["units"], document[key]["weights"])))

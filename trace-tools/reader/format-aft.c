@@ -121,7 +121,7 @@ static int begin(struct trace_output *output, struct aftl_error *error)
 	scnprintf(header.tool_version, sizeof(header.tool_version), "approxftl-trace %s",
 		  output->tool_version);
 	scnprintf(header.provenance, sizeof(header.provenance), "%s", output->provenance);
-	ret = record_create(&writer, output->path, &header, error);
+	ret = record_create(&writer, output->path, output->name, &header, error);
 	output->state = ret ? NULL : writer;
 	return ret;
 }

@@ -90,7 +90,7 @@ static int finish(struct trace_output *output, struct aftl_error *error)
 	free(parquet);
 	output->state = NULL;
 	return status ? aftl_fail(error, -EIO, "%.120s: approxftl-parquet has failed",
-				  output->path) : 0;
+				  output->name) : 0;
 }
 
 const struct trace_format trace_format_parquet = {

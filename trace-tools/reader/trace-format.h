@@ -88,6 +88,7 @@ enum trace_line_verdict {
  * struct trace_output - a file that is written
  * @format: of it
  * @path: of it, "-" for standard output
+ * @name: of it in sentences
  * @file: it, unless the format opens it itself
  * @state: the format's own
  * @device_bytes: of the device, 0 if unknown
@@ -103,6 +104,7 @@ enum trace_line_verdict {
 struct trace_output {
 	const struct trace_format *format;
 	const char *path;
+	const char *name;
 	FILE *file;
 	void *state;
 	u64 device_bytes;

@@ -6,7 +6,7 @@
 
 static int blame(const struct trace_output *output, const char *what, struct aftl_error *error)
 {
-	return aftl_fail(error, -EIO, "%.120s: %s: %s", output->path, what, strerror(errno));
+	return aftl_fail(error, -EIO, "%.120s: %s: %s", output->name, what, strerror(errno));
 }
 
 static int close_file(struct trace_output *output, struct aftl_error *error)

@@ -4,10 +4,10 @@
  */
 #define _GNU_SOURCE
 #include <sched.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
+#include "interruption.h"
 #include "machine-clock.h"
 #include "replay-run.h"
 
@@ -21,8 +21,6 @@
 /* How often it looks for requests when the feeder is behind. */
 #define STARVING_NS 100000
 
-static atomic_bool interrupted;
-
 struct pilot {
 	struct replay_run *run;
 	const struct engine_type *type;
@@ -31,25 +29,6 @@ struct pilot {
 	u32 under_way;
 	u32 depth;
 };
-
-static void interrupt(int number __maybe_unused)
-{
-	atomic_store(&interrupted, true);
-}
-
-void pilot_catch_signals(void)
-{
-	/* The second signal finds the default action. */
-	struct sigaction action = { .sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND };
-
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-}
-
-bool pilot_interrupted(void)
-{
-	return atomic_load(&interrupted);
-}
 
 /* Is it about to change what a unit holds? */
 static bool changes(const struct ticket *ticket)
@@ -139,7 +118,7 @@ static void step(struct pilot *pilot)
 	struct ticket *ticket = ticket_queue_peek(&run->ready);
 	u64 moment;
 
-	if (pilot_interrupted())
+	if (interrupted())
 		atomic_store(&run->stopping, true);
 	if (ticket && (ticket->dropped || atomic_load(&run->stopping))) {
 		drop(run, ticket);
@@ -202,7 +181,7 @@ static void let_feeder_get_ahead(const struct replay_run *run)
 		before = ready;
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &look, NULL);
 		ready = ticket_queue_length(&run->ready);
-	} while (ready > before && !atomic_load(&run->fed) && !pilot_interrupted() &&
+	} while (ready > before && !atomic_load(&run->fed) && !interrupted() &&
 		 machine_clock() < end);
 }
 

@@ -3,6 +3,7 @@
 
 #include "checked-memory.h"
 #include "encoding.h"
+#include "output-file.h"
 #include "replay-log.h"
 
 static const u8 magic[8] = { 0x89, 'A', 'F', 'L', '\r', '\n', 0x1a, '\n' };
@@ -150,24 +151,37 @@ static void put_header(struct replay_log *log)
 	fwrite(bytes, 1, sizeof(bytes), log->file);
 }
 
+/* From its header on it can be read, however the replay ends. */
+static int name_log(struct replay_log *log, struct output_file *file, struct aftl_error *error)
+{
+	if (!fflush(log->file))
+		return output_file_commit(file, error);
+	log->file = NULL;
+	aftl_fail(error, -errno, "%.120s: cannot write: %s", log->path, strerror(errno));
+	output_file_drop(file);
+	return -EIO;
+}
+
 int replay_log_create(struct replay_log **out, const char *path,
 		      const struct replay_log_header *header, struct aftl_error *error)
 {
 	struct replay_log *log = memory_zeroed(1, sizeof(*log));
-	int ret = 0;
+	struct output_file file;
+	int ret;
 
 	log->path = path;
 	log->header = *header;
 	log->header.entries = 0;
-	log->file = fopen(path, "wbe");
-	if (log->file)
+	ret = output_file_open(&file, path, true, error);
+	if (!ret) {
+		log->file = file.stream;
 		put_header(log);
-	if (!log->file || fflush(log->file)) {
-		ret = blame(log, "cannot write", error);
-		replay_log_close(log);
-	} else {
-		*out = log;
+		ret = name_log(log, &file, error);
 	}
+	if (ret)
+		replay_log_close(log);
+	else
+		*out = log;
 	return ret;
 }
 
@@ -192,7 +206,7 @@ void replay_log_flush(struct replay_log *log)
 static void complete_header(struct replay_log *log)
 {
 	log->header.entries = log->entries;
-	if (log->entries && !fseek(log->file, 0, SEEK_SET))
+	if (log->entries && log->file != stdout && !fseek(log->file, 0, SEEK_SET))
 		put_header(log);
 }
 
@@ -206,7 +220,7 @@ int replay_log_finish(struct replay_log *log, struct aftl_error *error)
 	errno = 0;
 	complete_header(log);
 	failed = ferror(log->file);
-	failed = fclose(log->file) || failed;
+	failed = (log->file == stdout ? fflush(stdout) : fclose(log->file)) || failed;
 	log->file = NULL;
 	if (failed)
 		ret = blame(log, "cannot write", error);

@@ -107,10 +107,6 @@ void replay_run_help(const struct replay_run *run);
  */
 int __must_check pilot_fly(struct replay_run *run, struct aftl_error *error);
 
-/* From now on SIGINT and SIGTERM end the replay in order; a second one ends it at once. */
-void pilot_catch_signals(void);
-bool pilot_interrupted(void);
-
 /*
  * What there is of the program is read now and stays, if this user may have that much: a page of
  * it that comes from a slow disk when it is first run delays requests by milliseconds. To be

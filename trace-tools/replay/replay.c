@@ -10,9 +10,12 @@
 #include "complain.h"
 #include "exit-codes.h"
 #include "human-units.h"
+#include "interruption.h"
 #include "json-envelope.h"
+#include "output-file.h"
 #include "replay-run.h"
 #include "simulate.h"
+#include "standard-streams.h"
 #include "version.h"
 
 /* Longest read when all is read back. */
@@ -299,53 +302,53 @@ static void describe(struct replay *replay)
 	write_about(replay);
 }
 
-static FILE *open_json(const char *path)
-{
-	FILE *out = strcmp(path, "-") ? fopen(path, "we") : stdout;
+/* Of --json: open from the begin on, so that a wrong name costs nothing. */
+static struct output_file json_file;
 
-	if (!out)
-		complain_of("replay", "%s: cannot write: %s", path, strerror(errno));
-	return out;
+static enum exit_code open_json(const char *path)
+{
+	struct aftl_error error;
+
+	if (!path || !output_file_open(&json_file, path, true, &error))
+		return EXIT_DONE;
+	complain_of("replay", "%s", error.text);
+	return EXIT_FAILED;
 }
 
-static enum exit_code close_json(FILE *out, const char *path)
+static enum exit_code close_json(void)
 {
-	bool failed = ferror(out);
+	struct aftl_error error;
 
-	if ((out == stdout ? fflush(out) : fclose(out)) || failed) {
-		complain_of("replay", "%s: cannot write: %s", path, strerror(errno));
-		return EXIT_FAILED;
-	}
-	return EXIT_DONE;
+	if (!output_file_close(&json_file, &error))
+		return EXIT_DONE;
+	complain_of("replay", "%s", error.text);
+	return EXIT_FAILED;
 }
 
 static enum exit_code write_json(const struct replay_options *options,
-				 const struct replay_report *report, bool interrupted)
+				 const struct replay_report *report, bool was_interrupted)
 {
-	FILE *out = open_json(options->json);
 	struct json_writer json;
 
-	if (!out)
-		return EXIT_FAILED;
-	json_envelope_begin(&json, out, options->argc, options->argv);
+	json_envelope_begin(&json, json_file.stream, options->argc, options->argv);
 	if (options->summarise) {
 		json_string(&json, "log", options->summarise);
 	} else {
 		json_string(&json, "trace", options->trace);
 		json_string(&json, "target", options->target);
 	}
-	json_bool(&json, "interrupted", interrupted);
+	json_bool(&json, "interrupted", was_interrupted);
 	replay_report_json(report, &json);
 	json_envelope_end(&json);
-	return close_json(out, options->json);
+	return close_json();
 }
 
 static enum exit_code tell(const struct replay_options *options,
-			   const struct replay_report *report, bool interrupted)
+			   const struct replay_report *report, bool was_interrupted)
 {
 	if (!options->json || strcmp(options->json, "-") != 0)
 		replay_report_print(report, stdout);
-	return options->json ? write_json(options, report, interrupted) : EXIT_DONE;
+	return options->json ? write_json(options, report, was_interrupted) : EXIT_DONE;
 }
 
 /* How the replay went, worst first. */
@@ -397,7 +400,7 @@ static int fly_phases(struct replay *replay, struct aftl_error *error)
 	if (!ret)
 		ret = replay_run_phase(&replay->run, &source,
 				       (u32)replay->options.closed_loop, error);
-	if (!ret && replay->options.read_back && !pilot_interrupted())
+	if (!ret && replay->options.read_back && !interrupted())
 		ret = read_everything_back(replay, error);
 	return ret;
 }
@@ -417,7 +420,7 @@ static int fly(struct replay *replay, struct aftl_error *error)
 					error);
 	if (ret)
 		return ret;
-	pilot_catch_signals();
+	interruption_catch();
 	progress_begin(&run->progress, replay->options.quiet ? PROGRESS_NEVER :
 							       PROGRESS_ON_TERMINAL,
 		       "replay", replay->survey.requests);
@@ -442,9 +445,9 @@ static enum exit_code run_replay(struct replay *replay, struct aftl_error *error
 		complain_of("replay", "%s", error->text);
 		return EXIT_FAILED;
 	}
-	told = tell(&replay->options, replay->run.report, pilot_interrupted());
+	told = tell(&replay->options, replay->run.report, interrupted());
 	judged = verdict(&replay->options, replay->run.report);
-	if (pilot_interrupted())
+	if (interrupted())
 		return EXIT_INTERRUPTED;
 	return judged ? judged : told;
 }
@@ -488,6 +491,7 @@ static void release(struct replay *replay)
 {
 	struct replay_run *run = &replay->run;
 
+	output_file_drop(&json_file);
 	replay_run_release(run);
 	replay_report_free(run->report);
 	expected_data_free(&run->expected);
@@ -539,6 +543,24 @@ static enum exit_code summarise(const struct replay_options *options)
 	return told;
 }
 
+/* The simulator opens what is for it. */
+static enum exit_code run(struct replay *replay)
+{
+	enum exit_code code = EXIT_DONE;
+	struct aftl_error error;
+
+	if (replay->options.help) {
+		replay_options_help();
+		return EXIT_DONE;
+	}
+	if (replay->options.simulate)
+		return to_simulator(replay, &error);
+	code = open_json(replay->options.json);
+	if (code)
+		return code;
+	return replay->options.summarise ? summarise(&replay->options) : to_target(replay, &error);
+}
+
 /* "approxftl replay ..." is how it was called. */
 static char **typed_arguments(int argc, char **argv)
 {
@@ -557,6 +579,7 @@ int main(int argc, char **argv)
 	struct aftl_error error;
 	enum exit_code code;
 
+	standard_streams_begin();
 	replay.control = -1;
 	replay.run.target.fd = -1;
 	if (replay_options_parse(&replay.options, argc, argv, &error)) {
@@ -566,17 +589,8 @@ int main(int argc, char **argv)
 	}
 	replay.options.argc = argc + 1;
 	replay.options.argv = typed;
-	if (replay.options.help) {
-		replay_options_help();
-		code = EXIT_DONE;
-	} else if (replay.options.summarise) {
-		code = summarise(&replay.options);
-	} else if (replay.options.simulate) {
-		code = to_simulator(&replay, &error);
-	} else {
-		code = to_target(&replay, &error);
-	}
+	code = run(&replay);
 	release(&replay);
 	free(typed);
-	return code;
+	return standard_streams_end("approxftl replay", code);
 }

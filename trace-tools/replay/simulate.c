@@ -80,7 +80,7 @@ static int write_changed(struct replay_stream *stream, char *path, size_t size,
 	scnprintf(path, size, "/proc/self/fd/%d", fd);
 	scnprintf(header.tool_version, sizeof(header.tool_version), "approxftl %s",
 		  approxftl_version());
-	ret = record_create(&writer, path, &header, error);
+	ret = record_create(&writer, path, path, &header, error);
 	if (ret)
 		return ret;
 	ret = copy_requests(stream, writer, error);

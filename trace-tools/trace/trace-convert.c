@@ -14,6 +14,5 @@ enum exit_code trace_convert_main(int argc, char **argv)
 
 	if (!code && !run.options.help)
 		code = trace_copy(&run, NULL, NULL);
-	trace_run_end(&run);
-	return code;
+	return trace_run_end(&run, code);
 }

@@ -135,6 +135,7 @@ static int begin(struct copy *copy, const char *path, struct aftl_error *error)
 	int ret;
 
 	copy->output.path = copy->file.temporary;
+	copy->output.name = path;
 	copy->output.device_bytes = run->options.device_bytes ? run->options.device_bytes :
 		run->reader.merge.sources[0].file.device_bytes;
 	copy->output.tool_version = approxftl_version();
@@ -222,11 +223,11 @@ static void tell_result(const struct copy *copy)
 static int put_json(const struct copy *copy, struct aftl_error *error)
 {
 	struct json_writer json;
-	FILE *file = trace_run_json_begin(copy->run, &json, error);
+	int ret = trace_run_json_begin(copy->run, &json, error);
 	u32 op;
 
-	if (!file)
-		return -EIO;
+	if (ret)
+		return ret;
 	trace_reader_describe_json(&copy->run->reader, &json);
 	trace_reader_losses_json(&copy->run->reader, &json);
 	json_object(&json, "written");
@@ -240,7 +241,7 @@ static int put_json(const struct copy *copy, struct aftl_error *error)
 	json_u64(&json, "not_in_sample", copy->change.left_out);
 	json_u64(&json, "folded", copy->change.folded);
 	json_end_object(&json);
-	return trace_run_json_end(copy->run, &json, file, error);
+	return trace_run_json_end(copy->run, &json, error);
 }
 
 /* What was opened is closed in any case. */
@@ -250,8 +251,10 @@ static int run_copy(struct copy *copy, const char *path, struct aftl_error *erro
 	int ret = begin(copy, path, error);
 	int closed;
 
-	if (ret)
+	if (ret) {
+		output_file_drop(&copy->file);
 		return ret;
+	}
 	ret = write_all(copy, error);
 	closed = trace_output_finish(&copy->output, ret ? &other : error);
 	if (!ret)

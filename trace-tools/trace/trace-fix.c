@@ -122,22 +122,6 @@ static int copy_events(struct fix *fix, struct aftl_error *error)
 	return ret;
 }
 
-static int write_file(struct fix *fix, const struct output_file *file, struct aftl_error *error)
-{
-	int ret;
-
-	fix->out = strcmp(file->temporary, "-") ? fopen(file->temporary, "wb") : stdout;
-	if (!fix->out)
-		return aftl_fail(error, -errno, "%.120s: cannot create: %s", file->path,
-				 strerror(errno));
-	ret = copy_events(fix, error);
-	if ((fflush(fix->out) || ferror(fix->out)) && !ret)
-		ret = aftl_fail(error, -EIO, "%.120s: cannot write", file->path);
-	if (fix->out != stdout)
-		fclose(fix->out);
-	return ret;
-}
-
 static int fix_file(struct fix *fix, const char *in, const char *out, struct aftl_error *error)
 {
 	struct output_file file;
@@ -145,13 +129,14 @@ static int fix_file(struct fix *fix, const char *in, const char *out, struct aft
 
 	if (ret)
 		return ret;
-	ret = output_file_begin(&file, out, fix->options.force, error);
+	ret = output_file_open(&file, out, fix->options.force, error);
 	if (!ret) {
-		ret = write_file(fix, &file, error);
+		fix->out = file.stream;
+		ret = copy_events(fix, error);
 		if (ret)
 			output_file_drop(&file);
 		else
-			ret = output_file_commit(&file, error);
+			ret = output_file_close(&file, error);
 	}
 	trace_input_close(&fix->in);
 	return ret;
@@ -189,15 +174,15 @@ static int fix_all(struct fix *fix, struct aftl_error *error)
 
 static int put_json(const struct fix *fix, struct aftl_error *error)
 {
-	const struct trace_run run = { .options = fix->options };
+	struct trace_run run = { .options = fix->options };
 	struct json_writer json;
-	FILE *file = trace_run_json_begin(&run, &json, error);
+	int ret = trace_run_json_begin(&run, &json, error);
 
-	if (!file)
-		return -EIO;
+	if (ret)
+		return ret;
 	json_u64(&json, "events", fix->events);
 	json_u64(&json, "changed_notes", fix->notes);
-	return trace_run_json_end(&run, &json, file, error);
+	return trace_run_json_end(&run, &json, error);
 }
 
 static enum exit_code run_fix(struct fix *fix)

@@ -23,14 +23,14 @@ static void put_text(void)
 		       (*format)->told_only ? "; only with --from" : "");
 }
 
-static int put_json(const struct trace_run *run, struct aftl_error *error)
+static int put_json(struct trace_run *run, struct aftl_error *error)
 {
 	const struct trace_format *const *format;
 	struct json_writer json;
-	FILE *file = trace_run_json_begin(run, &json, error);
+	int ret = trace_run_json_begin(run, &json, error);
 
-	if (!file)
-		return -EIO;
+	if (ret)
+		return ret;
 	json_array(&json, "formats");
 	for (format = trace_formats; *format; format++) {
 		json_object(&json, NULL);
@@ -43,7 +43,7 @@ static int put_json(const struct trace_run *run, struct aftl_error *error)
 		json_end_object(&json);
 	}
 	json_end_array(&json);
-	return trace_run_json_end(run, &json, file, error);
+	return trace_run_json_end(run, &json, error);
 }
 
 enum exit_code trace_formats_main(int argc, char **argv)

@@ -16,16 +16,16 @@ static int read_all(struct trace_run *run, struct trace_summary *summary, struct
 	return ret;
 }
 
-static int put_json(const struct trace_run *run, const struct trace_summary *summary,
+static int put_json(struct trace_run *run, const struct trace_summary *summary,
 		    struct aftl_error *error)
 {
 	struct json_writer json;
-	FILE *file = trace_run_json_begin(run, &json, error);
+	int ret = trace_run_json_begin(run, &json, error);
 
-	if (!file)
-		return -EIO;
+	if (ret)
+		return ret;
 	trace_run_summary_json(run, &json, summary);
-	return trace_run_json_end(run, &json, file, error);
+	return trace_run_json_end(run, &json, error);
 }
 
 static void put_text(const struct trace_run *run, const struct trace_summary *summary)

@@ -51,23 +51,14 @@ static int read_with_rows(struct trace_run *run, struct trace_summary *summary,
 			  struct aftl_error *error)
 {
 	struct output_file file;
-	FILE *rows;
-	int ret = output_file_begin(&file, run->options.requests, true, error);
+	int ret = output_file_open(&file, run->options.requests, true, error);
 
 	if (ret)
 		return ret;
-	rows = strcmp(file.temporary, "-") ? fopen(file.temporary, "w") : stdout;
-	if (!rows)
-		return aftl_fail(error, -errno, "%.120s: cannot create: %s", file.path,
-				 strerror(errno));
-	fprintf(rows, "%s\n", title);
-	ret = read_all(run, summary, rows, error);
-	if (fflush(rows) || ferror(rows))
-		ret = ret ? ret : aftl_fail(error, -EIO, "%.120s: cannot write", file.path);
-	if (rows != stdout)
-		fclose(rows);
+	fprintf(file.stream, "%s\n", title);
+	ret = read_all(run, summary, file.stream, error);
 	if (!ret)
-		return output_file_commit(&file, error);
+		return output_file_close(&file, error);
 	output_file_drop(&file);
 	return ret;
 }
@@ -86,17 +77,17 @@ static void put_remarks(const struct trace_run *run, struct json_writer *json)
 	json_end_array(json);
 }
 
-static int put_json(const struct trace_run *run, const struct trace_summary *summary,
+static int put_json(struct trace_run *run, const struct trace_summary *summary,
 		    struct aftl_error *error)
 {
 	struct json_writer json;
-	FILE *file = trace_run_json_begin(run, &json, error);
+	int ret = trace_run_json_begin(run, &json, error);
 
-	if (!file)
-		return -EIO;
+	if (ret)
+		return ret;
 	trace_run_summary_json(run, &json, summary);
 	put_remarks(run, &json);
-	return trace_run_json_end(run, &json, file, error);
+	return trace_run_json_end(run, &json, error);
 }
 
 static void put_text(const struct trace_run *run, const struct trace_summary *summary)

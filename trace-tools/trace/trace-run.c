@@ -26,6 +26,18 @@ static u64 total_bytes(const struct trace_reader *reader)
 	return bytes;
 }
 
+static int open_outputs(struct trace_run *run, struct aftl_error *error)
+{
+	const struct trace_options *options = &run->options;
+	int ret = 0;
+
+	if (options->dropped)
+		ret = output_file_open(&run->dropped, options->dropped, true, error);
+	if (!ret && options->json)
+		ret = output_file_open(&run->json, options->json, true, error);
+	return ret;
+}
+
 static int open_source(struct trace_run *run, u32 sources, struct aftl_error *error)
 {
 	const struct trace_options *options = &run->options;
@@ -37,12 +49,10 @@ static int open_source(struct trace_run *run, u32 sources, struct aftl_error *er
 	if (ret)
 		return ret;
 	run->reader = (struct trace_reader){ .losses.strict = options->reading.strict };
-	if (options->dropped) {
-		run->reader.losses.list = fopen(options->dropped, "w");
-		if (!run->reader.losses.list)
-			return aftl_fail(error, -errno, "%.120s: cannot create: %s",
-					 options->dropped, strerror(errno));
-	}
+	ret = open_outputs(run, error);
+	if (ret)
+		return ret;
+	run->reader.losses.list = run->dropped.stream;
 	return trace_reader_open(&run->reader, options->words, sources, &wish, error);
 }
 
@@ -105,16 +115,25 @@ enum exit_code trace_run_begin(struct trace_run *run, enum trace_verb_bit verb, 
 	return EXIT_DONE;
 }
 
-void trace_run_end(struct trace_run *run)
+/* What was complained of is kept, whatever became of the rest. */
+static enum exit_code close_dropped(struct trace_run *run, enum exit_code code)
 {
-	FILE *list = run->reader.losses.list;
+	struct aftl_error error;
 
+	if (!run->dropped.stream || !output_file_close(&run->dropped, &error))
+		return code;
+	complain_of("trace", "%s", error.text);
+	return code ? code : EXIT_FAILED;
+}
+
+enum exit_code trace_run_end(struct trace_run *run, enum exit_code code)
+{
 	progress_end(&run->progress);
 	if (run->reader.names)
 		trace_reader_close(&run->reader);
-	if (list)
-		fclose(list);
+	output_file_drop(&run->json);
 	trace_options_free(&run->options);
+	return close_dropped(run, code);
 }
 
 enum exit_code trace_run_summarise(enum trace_verb_bit verb, const char *usage, int argc,
@@ -131,8 +150,7 @@ enum exit_code trace_run_summarise(enum trace_verb_bit verb, const char *usage, 
 		code = tell(&run, summary);
 	}
 	trace_summary_free(summary);
-	trace_run_end(&run);
-	return code;
+	return trace_run_end(&run, code);
 }
 
 int trace_run_next(struct trace_run *run, struct trace_request *request, struct aftl_error *error)
@@ -160,7 +178,7 @@ void trace_run_summary_json(const struct trace_run *run, struct json_writer *jso
 }
 
 /* The command line as a user types it: approxftl trace VERB ... */
-static void begin_envelope(const struct trace_run *run, struct json_writer *json, FILE *file)
+static void begin_envelope(const struct trace_run *run, struct json_writer *json)
 {
 	u32 count = (u32)run->options.argc, i;
 	char **words = memory_zeroed(count + 2, sizeof(*words));
@@ -170,31 +188,24 @@ static void begin_envelope(const struct trace_run *run, struct json_writer *json
 	words[1] = part;
 	for (i = 0; i < count; i++)
 		words[i + 2] = run->options.argv[i];
-	json_envelope_begin(json, file, (int)count + 2, words);
+	json_envelope_begin(json, run->json.stream, (int)count + 2, words);
 	free(words);
 }
 
-FILE *trace_run_json_begin(const struct trace_run *run, struct json_writer *json,
-			   struct aftl_error *error)
+int trace_run_json_begin(struct trace_run *run, struct json_writer *json,
+			 struct aftl_error *error)
 {
-	const char *path = run->options.json;
-	FILE *file = strcmp(path, "-") ? fopen(path, "w") : stdout;
+	int ret = 0;
 
-	if (file)
-		begin_envelope(run, json, file);
-	else
-		aftl_fail(error, -errno, "%.120s: cannot create: %s", path, strerror(errno));
-	return file;
+	if (!run->json.stream)
+		ret = output_file_open(&run->json, run->options.json, true, error);
+	if (!ret)
+		begin_envelope(run, json);
+	return ret;
 }
 
-int trace_run_json_end(const struct trace_run *run, struct json_writer *json, FILE *file,
-		       struct aftl_error *error)
+int trace_run_json_end(struct trace_run *run, struct json_writer *json, struct aftl_error *error)
 {
-	bool failed;
-
 	json_envelope_end(json);
-	failed = fflush(file) || ferror(file);
-	if (file != stdout && fclose(file))
-		failed = true;
-	return failed ? aftl_fail(error, -EIO, "%.120s: cannot write", run->options.json) : 0;
+	return output_file_close(&run->json, error);
 }

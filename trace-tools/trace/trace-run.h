@@ -5,6 +5,7 @@
 #ifndef AFTL_TRACE_RUN_H
 #define AFTL_TRACE_RUN_H
 
+#include "output-file.h"
 #include "progress.h"
 #include "trace-summary.h"
 #include "trace-verbs.h"
@@ -13,12 +14,16 @@
  * struct trace_run - a subcommand under way
  * @options: of the user
  * @reader: of the source
+ * @json: of --json; open from the begin on, so that a wrong name costs nothing
+ * @dropped: of --dropped
  * @progress: of reading
  * @taken: requests so far
  */
 struct trace_run {
 	struct trace_options options;
 	struct trace_reader reader;
+	struct output_file json;
+	struct output_file dropped;
 	struct progress progress;
 	u64 taken;
 };
@@ -32,7 +37,9 @@ struct trace_run {
  */
 enum exit_code trace_run_begin(struct trace_run *run, enum trace_verb_bit verb, const char *usage,
 			       u32 words, int argc, char **argv);
-void trace_run_end(struct trace_run *run);
+
+/* Return: @code, or EXIT_FAILED if an output could not be written. */
+enum exit_code trace_run_end(struct trace_run *run, enum exit_code code);
 
 /* As trace_reader_next(); with progress, and -EINTR after Ctrl-C. */
 int __must_check trace_run_next(struct trace_run *run, struct trace_request *request,
@@ -51,10 +58,10 @@ enum exit_code trace_run_summarise(enum trace_verb_bit verb, const char *usage, 
 void trace_run_summary_json(const struct trace_run *run, struct json_writer *json,
 			    const struct trace_summary *summary);
 
-/* Begins a JSON document in the file of --json; NULL with a sentence. */
-FILE *trace_run_json_begin(const struct trace_run *run, struct json_writer *json,
-			   struct aftl_error *error);
-int __must_check trace_run_json_end(const struct trace_run *run, struct json_writer *json,
-				    FILE *file, struct aftl_error *error);
+/* Begins a JSON document in the file of --json. */
+int __must_check trace_run_json_begin(struct trace_run *run, struct json_writer *json,
+				      struct aftl_error *error);
+int __must_check trace_run_json_end(struct trace_run *run, struct json_writer *json,
+				    struct aftl_error *error);
 
 #endif

@@ -52,6 +52,5 @@ enum exit_code trace_tag_main(int argc, char **argv)
 						       trace_copy(&run, edit, &rules);
 		class_rules_free(&rules);
 	}
-	trace_run_end(&run);
-	return code;
+	return trace_run_end(&run, code);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "complain.h"
+#include "standard-streams.h"
 #include "trace-record.h"
 #include "trace-verbs.h"
 #include "version.h"
@@ -69,7 +70,7 @@ static enum exit_code complain_verb(const char *name)
 	return EXIT_USAGE;
 }
 
-int main(int argc, char **argv)
+static enum exit_code run(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : NULL;
 	const struct trace_verb *verb;
@@ -88,4 +89,10 @@ int main(int argc, char **argv)
 	}
 	verb = find_verb(name);
 	return verb ? verb->main(argc - 1, argv + 1) : complain_verb(name);
+}
+
+int main(int argc, char **argv)
+{
+	standard_streams_begin();
+	return standard_streams_end("approxftl trace", run(argc, argv));
 }

@@ -10,6 +10,7 @@
 #include "complain.h"
 #include "device-verbs.h"
 #include "human-units.h"
+#include "interruption.h"
 #include "run.h"
 #include "text-table.h"
 #include "verbs.h"
@@ -233,7 +234,7 @@ static int sample_on(struct series *series, struct aftl_error *error)
 	for (number = 0; !ret && (!series->count || number < series->count); number++) {
 		next_ns += series->interval_ns;
 		wait_until(next_ns);
-		if (sim_interrupted())
+		if (interrupted())
 			break;
 		ret = take_sample(&series->view.device, now, error);
 		if (ret)
@@ -262,7 +263,7 @@ static void series_json_end(struct series *series)
 	json_end_array(&series->json);
 	json_end_object(&series->json);
 	json_end_array(&series->json);
-	json_bool(&series->json, "interrupted", sim_interrupted());
+	json_bool(&series->json, "interrupted", interrupted());
 	json_envelope_end(&series->json);
 }
 
@@ -272,7 +273,7 @@ static enum exit_code run_series(struct series *series)
 	struct aftl_error error;
 	int ret;
 
-	sim_catch_interrupt();
+	interruption_catch();
 	if (series->options->json)
 		series_json_begin(series);
 	ret = sample_on(series, &error);
@@ -280,7 +281,7 @@ static enum exit_code run_series(struct series *series)
 		series_json_end(series);
 	if (ret)
 		return device_failed(series->options, ret, &error);
-	return sim_interrupted() ? EXIT_INTERRUPTED : EXIT_DONE;
+	return interrupted() ? EXIT_INTERRUPTED : EXIT_DONE;
 }
 
 /* All counters, once */

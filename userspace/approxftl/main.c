@@ -5,6 +5,7 @@
 #include "complain.h"
 #include "other-program.h"
 #include "sim.h"
+#include "standard-streams.h"
 #include "verbs.h"
 #include "version.h"
 
@@ -138,20 +139,11 @@ static enum exit_code run_plugin(char **argv)
 	return code == EXIT_NO_INPUT ? complain_verb(argv[1]) : code;
 }
 
-/* A full disk or a closed pipe must not pass for success. */
-static enum exit_code flush_output(enum exit_code code)
-{
-	if (!fflush(stdout) && !ferror(stdout))
-		return code;
-	if (!code)
-		complain("standard output: cannot write: %s", strerror(errno));
-	return code ? code : EXIT_FAILED;
-}
-
 int main(int argc, char **argv)
 {
 	const struct verb *verb;
 
+	standard_streams_begin();
 	if (argc < 2) {
 		print_help(stderr);
 		return EXIT_USAGE;
@@ -159,5 +151,5 @@ int main(int argc, char **argv)
 	verb = find_verb(without_dashes(argv[1]));
 	if (!verb)
 		return run_plugin(argv);
-	return flush_output(verb->main(argc, argv));
+	return standard_streams_end("approxftl", verb->main(argc, argv));
 }

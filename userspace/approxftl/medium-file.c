@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "core-memory.h"
+#include "interruption.h"
 #include "medium-file.h"
 #include "run.h"
 
@@ -16,7 +17,7 @@ static int transfer(struct medium_file *file, u64 offset, void *bytes, u32 size,
 		ssize_t part = write ? pwrite(file->fd, bytes, size, (off_t)offset) :
 				       pread(file->fd, bytes, size, (off_t)offset);
 
-		if (sim_interrupted())
+		if (interrupted())
 			return -EINTR;
 		if (part < 0 && errno == EINTR)
 			continue;
@@ -83,7 +84,7 @@ static int open_path(struct medium_file *file, int flags, struct aftl_error *err
 	if (file->device)
 		code = size_of_device(file);
 	else if (!S_ISREG(info.st_mode))
-		code = EINVAL;
+		code = ENOTBLK;
 	if (code)
 		return refuse(error, file->path, code);
 	file->medium.bytes -= file->medium.bytes % AFTL_FRAME_BYTES;

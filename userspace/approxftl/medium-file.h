@@ -35,7 +35,7 @@ struct medium_file {
  * @write: to be written, too
  * @error: takes the sentence on failure
  *
- * Calls of the medium return -EINTR after Ctrl-C, see sim_catch_interrupt().
+ * Calls of the medium return -EINTR after Ctrl-C, see interruption_catch().
  *
  * Return: 0 or a negative error number; -ENOENT if there is nothing.
  */

@@ -7,6 +7,7 @@
 #include "checked-memory.h"
 #include "complain.h"
 #include "core-memory.h"
+#include "interruption.h"
 #include "run.h"
 #include "verbs.h"
 #include "volume-verbs.h"
@@ -337,7 +338,7 @@ static enum exit_code run_check(const struct device_options *options)
 	enum exit_code code;
 	int ret = medium_file_open(&checkup.file, path, false, &error);
 
-	sim_catch_interrupt();
+	interruption_catch();
 	if (ret)
 		return volume_failed(options, path, ret, &error);
 	ret = aftl_volume_open(&checkup.volume, &checkup.file.medium, &error);

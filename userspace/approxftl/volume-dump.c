@@ -4,6 +4,7 @@
  */
 #include "complain.h"
 #include "encoding.h"
+#include "interruption.h"
 #include "run.h"
 #include "verbs.h"
 #include "volume-verbs.h"
@@ -462,7 +463,7 @@ static enum exit_code run_dump(const struct device_options *options)
 	dump.options = options;
 	dump.frame = U64_MAX;
 	ret = medium_file_open(&dump.file, path, false, &error);
-	sim_catch_interrupt();
+	interruption_catch();
 	if (!ret)
 		ret = print_dump(&dump, &error);
 	medium_file_close(&dump.file);

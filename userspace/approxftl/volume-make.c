@@ -7,6 +7,7 @@
 #include "complain.h"
 #include "core-memory.h"
 #include "human-units.h"
+#include "interruption.h"
 #include "run.h"
 #include "uuid.h"
 #include "verbs.h"
@@ -302,7 +303,7 @@ static enum exit_code run_format(const struct device_options *options)
 		complain_of(options->verb, "%s", error.text);
 		return EXIT_USAGE;
 	}
-	sim_catch_interrupt();
+	interruption_catch();
 	ret = make(&making, &error);
 	if (ret && making.file.made)
 		unlink(making.file.path);

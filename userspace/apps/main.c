@@ -6,6 +6,8 @@
 
 #include "checked-memory.h"
 #include "app-run.h"
+#include "output-file.h"
+#include "standard-streams.h"
 
 static int refuse(const struct aftl_error *error, enum exit_code code)
 {
@@ -28,34 +30,17 @@ static void print_json(const struct app_run *run, FILE *out, int argc, char **ar
 	free(words);
 }
 
-static int write_json(const struct app_run *run, int argc, char **argv, struct aftl_error *error)
-{
-	FILE *out;
-	bool bad;
-
-	if (!strcmp(run->options->json, "-")) {
-		print_json(run, stdout, argc, argv);
-		return 0;
-	}
-	out = fopen(run->options->json, "we");
-	if (!out)
-		return aftl_fail(error, -errno, "%.150s: cannot write: %s", run->options->json,
-				 strerror(errno));
-	print_json(run, out, argc, argv);
-	bad = ferror(out);
-	if (fclose(out) || bad)
-		return aftl_fail(error, -EIO, "%.150s: cannot write", run->options->json);
-	return 0;
-}
-
-static enum exit_code report(const struct app_run *run, int argc, char **argv)
+static enum exit_code report(const struct app_run *run, struct output_file *json, int argc,
+			     char **argv)
 {
 	struct aftl_error error;
 
+	if (json->stream)
+		print_json(run, json->stream, argc, argv);
+	if (json->stream && output_file_close(json, &error))
+		return refuse(&error, EXIT_FAILED);
 	if (!run->options->json || strcmp(run->options->json, "-") != 0)
 		run_print(run);
-	if (run->options->json && write_json(run, argc, argv, &error))
-		return refuse(&error, EXIT_FAILED);
 	if (run_verified(run))
 		return EXIT_DONE;
 	aftl_fail(&error, 0, run->flips.damaged ?
@@ -64,21 +49,34 @@ static enum exit_code report(const struct app_run *run, int argc, char **argv)
 	return refuse(&error, EXIT_NOT_VERIFIED);
 }
 
-int main(int argc, char **argv)
+/* The file is open from the begin on, so that a wrong name costs nothing. */
+static enum exit_code run_and_report(const struct app_options *options, int argc, char **argv)
 {
-	struct app_options options;
+	struct output_file json = { .path = options->json };
 	struct aftl_error error;
 	struct app_run run;
 	int ret;
 
+	if (options->json && output_file_open(&json, options->json, true, &error))
+		return refuse(&error, EXIT_FAILED);
+	ret = run_app(&run, options, &error);
+	if (!ret)
+		return report(&run, &json, argc, argv);
+	output_file_drop(&json);
+	return refuse(&error, ret == -ENOENT ? EXIT_NO_INPUT : EXIT_FAILED);
+}
+
+int main(int argc, char **argv)
+{
+	struct app_options options;
+	struct aftl_error error;
+
+	standard_streams_begin();
 	if (app_options_parse(&options, argc, argv, &error))
 		return refuse(&error, EXIT_USAGE);
-	if (options.help) {
-		app_options_help();
-		return EXIT_DONE;
-	}
-	ret = run_app(&run, &options, &error);
-	if (ret)
-		return refuse(&error, ret == -ENOENT ? EXIT_NO_INPUT : EXIT_FAILED);
-	return report(&run, argc, argv);
+	if (!options.help)
+		return standard_streams_end("approxftl-app",
+					    run_and_report(&options, argc, argv));
+	app_options_help();
+	return standard_streams_end("approxftl-app", EXIT_DONE);
 }

@@ -44,6 +44,12 @@ static int blame_offset(const struct record_reader *reader, u64 offset, const ch
 			 (unsigned long long)offset, cause);
 }
 
+/* Nobody says which error a stream had before. */
+static int blame_write(const struct record_writer *writer, struct aftl_error *error)
+{
+	return blame_file(writer->name, errno ? -errno : -EIO, "cannot write", error);
+}
+
 static int read_header(struct record_reader *reader, struct aftl_error *error)
 {
 	struct aftl_error cause;
@@ -176,11 +182,11 @@ static int write_header(struct record_writer *writer, struct aftl_error *error)
 	if (ret)
 		return ret;
 	if (fwrite(bytes, 1, sizeof(bytes), writer->file) < sizeof(bytes))
-		return blame_file(writer->name, -EIO, "cannot write", error);
+		return blame_write(writer, error);
 	return 0;
 }
 
-int record_create(struct record_writer **out, const char *path,
+int record_create(struct record_writer **out, const char *path, const char *name,
 		  const struct aftl_record_header *header, struct aftl_error *error)
 {
 	struct record_writer *writer = memory_zeroed(1, sizeof(*writer));
@@ -188,10 +194,10 @@ int record_create(struct record_writer **out, const char *path,
 
 	writer->header = *header;
 	writer->header.records = 0;
-	writer->name = is_standard(path) ? "standard output" : path;
+	writer->name = is_standard(path) ? "standard output" : name;
 	writer->file = is_standard(path) ? stdout : fopen(path, "wb");
 	if (!writer->file)
-		ret = blame_file(path, -errno, "cannot create", error);
+		ret = blame_file(name, -errno, "cannot create", error);
 	else
 		ret = write_header(writer, error);
 	if (ret) {
@@ -217,7 +223,7 @@ int record_put(struct record_writer *writer, const struct aftl_record *record,
 	if (ret)
 		return ret;
 	if (fwrite(bytes, 1, sizeof(bytes), writer->file) < sizeof(bytes))
-		return blame_file(writer->name, -EIO, "cannot write", error);
+		return blame_write(writer, error);
 	writer->last_ns = record->t_ns;
 	writer->records++;
 	return 0;
@@ -238,11 +244,12 @@ int record_finish(struct record_writer *writer, struct aftl_error *error)
 
 	if (!writer)
 		return 0;
+	errno = 0;
 	ret = complete_header(writer, error);
 	if (!ret && (fflush(writer->file) || ferror(writer->file)))
-		ret = blame_file(writer->name, -EIO, "cannot write", error);
+		ret = blame_write(writer, error);
 	if (writer->file != stdout && fclose(writer->file) && !ret)
-		ret = blame_file(writer->name, -EIO, "cannot write", error);
+		ret = blame_write(writer, error);
 	free(writer);
 	return ret;
 }

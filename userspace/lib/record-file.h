@@ -41,9 +41,10 @@ void record_close(struct record_reader *reader);
 /**
  * record_create() - begin a record file
  * @path: "-" is stdout; an existing file is replaced
+ * @name: what sentences call it
  * @header: the number of records is filled in at the end if the file can be rewound
  */
-int record_create(struct record_writer **out, const char *path,
+int record_create(struct record_writer **out, const char *path, const char *name,
 		  const struct aftl_record_header *header, struct aftl_error *error);
 
 /* Times must not go backwards. */

@@ -16,6 +16,7 @@
 #include "aftl-host.h"
 #include "exit-codes.h"
 #include "rules.h"
+#include "standard-streams.h"
 
 #define PRELOAD "libapproxftl-preload.so"
 
@@ -102,7 +103,7 @@ static enum exit_code take_options(struct options *options, int argc, char **arg
 	while ((code = getopt_long(argc, argv, "+r:cRqvh", longs, NULL)) != -1) {
 		if (code == 'h') {
 			fputs(help, stdout);
-			exit(EXIT_DONE);
+			exit(standard_streams_end("approxrun", EXIT_DONE));
 		}
 		if (!take_option(options, code))
 			return EXIT_USAGE;

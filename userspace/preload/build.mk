@@ -9,7 +9,8 @@ run_map := userspace/preload/preload.map
 run_preload_sources := userspace/preload/preload.c userspace/preload/rules.c
 
 $(plain_dir)/approxrun: $(call objects,plain,userspace/preload/approxrun.c \
-		userspace/preload/rules.c) $(plain_dir)/libapproxftl.a | $(run_preload)
+		userspace/preload/rules.c userspace/lib/standard-streams.c) \
+		$(plain_dir)/libapproxftl.a | $(run_preload)
 	$(call say,LINK,$@)
 	$(Q)$(plain_cc) $(plain_flags) $(CFLAGS) $(LDFLAGS) -o $@ $^ -pthread
 

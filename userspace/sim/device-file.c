@@ -25,20 +25,21 @@ static int blame_core(const char *path, int code, const struct aftl_error *cause
 	return aftl_fail(error, code, "%.80s: %.150s", path, cause->text);
 }
 
-int device_file_save(struct aftl *ftl, const char *path, struct aftl_error *error)
+int device_file_save(struct aftl *ftl, const struct output_file *to, struct aftl_error *error)
 {
-	FILE *file = fopen(path, "wb");
+	bool standard = !strcmp(to->temporary, "-");
+	FILE *file = standard ? stdout : fopen(to->temporary, "wb");
 	struct aftl_sink sink = { .write = write_bytes, .host = file };
 	struct aftl_error cause;
 	int ret;
 
 	if (!file)
-		return blame_system(path, "create", -errno, error);
+		return blame_system(to->path, "create", -errno, error);
 	ret = aftl_save(ftl, &sink, &cause);
 	if (ret)
-		ret = blame_core(path, ret, &cause, error);
-	if (fclose(file) && !ret)
-		ret = blame_system(path, "write", -errno, error);
+		ret = blame_core(to->path, ret, &cause, error);
+	if ((standard ? fflush(file) : fclose(file)) && !ret)
+		ret = blame_system(to->path, "write", -errno, error);
 	return ret;
 }
 

@@ -3,6 +3,7 @@
 
 #include "arrivals.h"
 #include "checked-memory.h"
+#include "interruption.h"
 #include "progress.h"
 #include "raid-array.h"
 #include "raid.h"
@@ -44,7 +45,7 @@ static void look_around(struct run *run)
 	if (run->submitted % LOOK_AROUND_EVERY)
 		return;
 	progress_step(&run->progress, run->submitted);
-	run->ended |= sim_interrupted();
+	run->ended |= interrupted();
 }
 
 /* The array passes reads and writes on; a stream's other requests are left out. */
@@ -216,7 +217,7 @@ static void survey(const struct run *run, const struct aftl_policy_type *policy,
 	result->elapsed_ns = run->array.now_ns - run->since_ns;
 	result->hours = aftl_hours(run->array.members[0]);
 	result->luns = memory_zeroed(run->geo.luns, sizeof(*result->luns));
-	result->interrupted = sim_interrupted();
+	result->interrupted = interrupted();
 	for (i = 0; i < run->array.layout.members; i++)
 		survey_member(run, i, result);
 	survey_array(run, result);

@@ -6,8 +6,6 @@
  * complete(): a closed queue then stamps its requests in a way that a replay of the
  * stamps repeats exactly.
  */
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -15,8 +13,10 @@
 #include "checked-memory.h"
 #include "core-memory.h"
 #include "device-file.h"
+#include "interruption.h"
 #include "look-ahead.h"
 #include "media-copy.h"
+#include "output-file.h"
 #include "progress.h"
 #include "record-file.h"
 #include "request-pool.h"
@@ -37,7 +37,9 @@
  * @ahead: requests of @stream that have been drawn already
  * @arrivals: their times
  * @pool: requests that are not under way
- * @writer: of --record, or NULL
+ * @record: of --record
+ * @dump: of --dump
+ * @writer: into @record, or NULL
  * @timeline: of --timeline, or NULL
  * @progress: line on stderr
  * @base_ns: device time at which the stream begins
@@ -57,6 +59,8 @@ struct run {
 	struct look_ahead ahead;
 	struct sim_arrivals arrivals;
 	struct request_pool pool;
+	struct output_file record;
+	struct output_file dump;
 	struct record_writer *writer;
 	struct timeline *timeline;
 	struct progress progress;
@@ -69,31 +73,6 @@ struct run {
 	u64 begin_cpu_ns;
 	struct aftl_histogram class_response[AFTL_CLASSES];
 };
-
-/* Ctrl-C */
-
-static atomic_int interrupts;
-
-static void on_interrupt(int signal_number)
-{
-	(void)signal_number;
-	atomic_store(&interrupts, 1);
-}
-
-void sim_catch_interrupt(void)
-{
-	struct sigaction action = {
-		.sa_handler = on_interrupt,
-		.sa_flags = (int)SA_RESETHAND,
-	};
-
-	sigaction(SIGINT, &action, NULL);
-}
-
-bool sim_interrupted(void)
-{
-	return atomic_load(&interrupts);
-}
 
 /* What the core asks of its host */
 
@@ -191,7 +170,7 @@ static void look_around(struct run *run)
 	if (run->submitted % LOOK_AROUND_EVERY)
 		return;
 	progress_step(&run->progress, run->submitted);
-	run->ended |= sim_interrupted();
+	run->ended |= interrupted();
 }
 
 /* What is under way when the warm-up ends counts for the statistics. */
@@ -309,6 +288,19 @@ static enum exit_code make_device(struct run *run, const struct aftl_policy_type
 
 /* Files */
 
+/* Before anything that takes long, so that a wrong name costs nothing. */
+static int begin_files(struct run *run, struct aftl_error *error)
+{
+	const struct sim_options *options = run->options;
+	int ret = 0;
+
+	if (options->record)
+		ret = output_file_begin(&run->record, options->record, true, error);
+	if (!ret && options->dump)
+		ret = output_file_begin(&run->dump, options->dump, true, error);
+	return ret;
+}
+
 static int open_record(struct run *run, struct aftl_error *error)
 {
 	struct aftl_record_header header;
@@ -320,7 +312,8 @@ static int open_record(struct run *run, struct aftl_error *error)
 	scnprintf(header.source_format, sizeof(header.source_format), "approxftl sim");
 	scnprintf(header.tool_version, sizeof(header.tool_version), "approxftl %s",
 		  approxftl_version());
-	return record_create(&run->writer, run->options->record, &header, error);
+	return record_create(&run->writer, run->record.temporary, run->options->record, &header,
+			     error);
 }
 
 static enum exit_code open_stream(struct run *run, struct aftl_error *error)
@@ -409,7 +402,7 @@ static void survey(const struct run *run, struct sim_result *result)
 	result->memory_bytes = aftl_memory_bytes(ftl);
 	result->digest = aftl_digest(ftl);
 	result->read_only = aftl_read_only(ftl);
-	result->interrupted = sim_interrupted();
+	result->interrupted = interrupted();
 	sim_survey_blocks(ftl, result);
 	survey_luns(run, result);
 	media_copy(ftl, run->options, result);
@@ -454,14 +447,14 @@ static int save_device(struct run *run, struct sim_result *result, struct aftl_e
 	int ret = flush_device(run, error);
 
 	if (!ret)
-		ret = device_file_save(run->ftl, run->options->dump, error);
+		ret = device_file_save(run->ftl, &run->dump, error);
 	while (ret == -EBUSY && aftl_now(run->ftl) - begin_ns < STUCK_NS) {
 		ret = step(run, aftl_now(run->ftl), error);
 		if (!ret)
-			ret = device_file_save(run->ftl, run->options->dump, error);
+			ret = device_file_save(run->ftl, &run->dump, error);
 	}
 	result->digest = aftl_digest(run->ftl);
-	return ret;
+	return ret ? ret : output_file_commit(&run->dump, error);
 }
 
 /* The run itself */
@@ -501,7 +494,7 @@ static enum exit_code run_stream(struct run *run, struct sim_result *result,
 	code = drive_code(run, drive_with_progress(run, error));
 	if (code)
 		return code;
-	if (!sim_interrupted())
+	if (!interrupted())
 		aftl_advance(run->ftl, run->options->until);
 	timeline_device_end(run->timeline);
 	result->cpu_ns = sim_processor_ns() - begin_ns;
@@ -512,12 +505,17 @@ static enum exit_code run_stream(struct run *run, struct sim_result *result,
 	return code || !result->interrupted ? code : EXIT_INTERRUPTED;
 }
 
-static enum exit_code finish_record(struct run *run, enum exit_code code,
+static enum exit_code finish_files(struct run *run, enum exit_code code,
 				    struct aftl_error *error)
 {
 	struct aftl_error own;
+	int ret = record_finish(run->writer, &own);
 
-	if (!record_finish(run->writer, &own) || code)
+	if (!ret && run->writer && (!code || code >= EXIT_NOT_VERIFIED))
+		ret = output_file_commit(&run->record, &own);
+	output_file_drop(&run->record);
+	output_file_drop(&run->dump);
+	if (!ret || code)
 		return code;
 	*error = own;
 	return EXIT_FAILED;
@@ -536,14 +534,14 @@ enum exit_code sim_run(const struct sim_options *options, const struct aftl_poli
 
 	*result = (struct sim_result){ .requests = 0 };
 	request_pool_init(&run.pool);
-	code = make_device(&run, policy, error);
+	code = begin_files(&run, error) ? EXIT_FAILED : make_device(&run, policy, error);
 	if (!code && media_check_blocks(run.geo, options, error))
 		code = EXIT_USAGE;
 	if (!code)
 		code = open_stream(&run, error);
 	if (!code)
 		code = run_stream(&run, result, error);
-	code = finish_record(&run, code, error);
+	code = finish_files(&run, code, error);
 	if (run.stream)
 		run.stream->close(run.stream);
 	aftl_destroy(run.ftl);

@@ -132,10 +132,4 @@ void sim_survey_blocks(const struct aftl *ftl, struct sim_result *result);
 /* Processor time of this program. */
 u64 sim_processor_ns(void);
 
-/**
- * sim_catch_interrupt() - let the first Ctrl-C end a run early, the second the program
- */
-void sim_catch_interrupt(void);
-bool sim_interrupted(void);
-
 #endif

@@ -6,6 +6,8 @@
 
 #include "checked-memory.h"
 #include "complain.h"
+#include "interruption.h"
+#include "output-file.h"
 #include "raid.h"
 #include "report.h"
 #include "sim.h"
@@ -26,23 +28,26 @@ static void warn_of_misfits(const struct sim_notes *notes)
 			 (unsigned long long)notes->unknown_class);
 }
 
-static int write_json(const struct sim_report *report)
-{
-	const char *path = report->options->json;
-	FILE *out = strcmp(path, "-") ? fopen(path, "w") : stdout;
-	bool failed;
+/**
+ * struct outputs - files that are open from the begin on, so that a wrong name costs nothing
+ * @json: of --json
+ * @timeline: of --timeline, or NULL
+ */
+struct outputs {
+	struct output_file json;
+	struct timeline *timeline;
+};
 
-	if (!out) {
-		complain("%s: cannot create: %s", path, strerror(errno));
-		return -EIO;
-	}
-	sim_report_json(report, out);
-	failed = fflush(out) || ferror(out);
-	if (out != stdout)
-		failed |= fclose(out) != 0;
-	if (failed)
-		complain("%s: cannot write", path);
-	return failed ? -EIO : 0;
+static int write_json(const struct sim_report *report, struct output_file *json)
+{
+	struct aftl_error error;
+	int ret;
+
+	sim_report_json(report, json->stream);
+	ret = output_file_close(json, &error);
+	if (ret)
+		complain("%s", error.text);
+	return ret;
 }
 
 /* What wants standard output for itself gets it. */
@@ -52,16 +57,18 @@ static bool table_wanted(const struct sim_options *options)
 	       !(options->record && !strcmp(options->record, "-"));
 }
 
-static enum exit_code report(const struct sim_report *all, enum exit_code code)
+/* The file first: whoever reads the table may leave. */
+static enum exit_code report(const struct sim_report *all, struct output_file *json,
+			     enum exit_code code)
 {
 	if (!all->count)
 		return code;
 	if (!all->options->quiet)
 		warn_of_misfits(&all->results[0].notes);
+	if (json->stream && write_json(all, json))
+		code = EXIT_FAILED;
 	if (table_wanted(all->options))
 		sim_report_table(all, stdout);
-	if (all->options->json && write_json(all))
-		return EXIT_FAILED;
 	return code;
 }
 
@@ -92,7 +99,7 @@ static enum exit_code run_policies(const struct sim_options *options, struct tim
 			return code;
 		++*count;
 		worst = code ? code : worst;
-		if (code == EXIT_INTERRUPTED || sim_interrupted())
+		if (code == EXIT_INTERRUPTED || interrupted())
 			break;
 	}
 	return worst;
@@ -113,6 +120,21 @@ static enum exit_code finish_timeline(struct timeline *timeline, enum exit_code 
 	return code ? code : EXIT_FAILED;
 }
 
+static int open_outputs(struct outputs *outputs, const struct sim_options *options, int argc,
+			char **argv)
+{
+	struct aftl_error error;
+	int ret = 0;
+
+	if (options->json)
+		ret = output_file_open(&outputs->json, options->json, true, &error);
+	if (!ret && options->timeline)
+		ret = timeline_create(&outputs->timeline, options->timeline, argc, argv, &error);
+	if (ret)
+		complain("%s", error.text);
+	return ret;
+}
+
 static enum exit_code run_and_report(const struct sim_options *options, int argc, char **argv)
 {
 	struct sim_result *results = memory_zeroed(SIM_POLICIES, sizeof(*results));
@@ -122,21 +144,20 @@ static enum exit_code run_and_report(const struct sim_options *options, int argc
 		.argv = argv,
 		.results = results,
 	};
-	struct timeline *timeline = NULL;
-	struct aftl_error error;
+	struct outputs outputs = { .timeline = NULL };
 	enum exit_code code;
 	unsigned int i;
 
-	if (options->timeline &&
-	    timeline_create(&timeline, options->timeline, argc, argv, &error)) {
-		complain("%s", error.text);
+	if (open_outputs(&outputs, options, argc, argv)) {
+		output_file_drop(&outputs.json);
 		free(results);
 		return EXIT_FAILED;
 	}
 	/* A policy that fails does not take the results of those before it along. */
-	code = run_policies(options, timeline, results, &all.count);
+	code = run_policies(options, outputs.timeline, results, &all.count);
 	all.interrupted = code == EXIT_INTERRUPTED || !has_result(code);
-	code = finish_timeline(timeline, report(&all, code));
+	code = finish_timeline(outputs.timeline, report(&all, &outputs.json, code));
+	output_file_drop(&outputs.json);
 	for (i = 0; i < all.count; i++)
 		sim_result_release(&results[i]);
 	free(results);
@@ -156,6 +177,6 @@ enum exit_code sim_main(int argc, char **argv)
 		sim_options_help();
 		return EXIT_DONE;
 	}
-	sim_catch_interrupt();
+	interruption_catch();
 	return run_and_report(&options, argc, argv);
 }

@@ -3,6 +3,7 @@
 
 #include "checked-memory.h"
 #include "json-envelope.h"
+#include "output-file.h"
 #include "report.h"
 #include "timeline.h"
 
@@ -22,7 +23,6 @@ struct lane {
  * struct timeline - a file under way
  * @file: of it
  * @json: document in it
- * @path: for sentences
  * @lanes: of the device, one for each LUN
  * @luns: how many
  * @block_pages: pages of a block there
@@ -31,9 +31,8 @@ struct lane {
  * @omitted: not in the file
  */
 struct timeline {
-	FILE *file;
+	struct output_file file;
 	struct json_writer json;
-	const char *path;
 	struct lane *lanes;
 	u32 luns;
 	u32 block_pages;
@@ -45,16 +44,14 @@ struct timeline {
 int timeline_create(struct timeline **out, const char *path, int argc, char **argv,
 		    struct aftl_error *error)
 {
-	FILE *file = fopen(path, "w");
-	struct timeline *timeline;
+	struct timeline *timeline = memory_zeroed(1, sizeof(*timeline));
+	int ret = output_file_open(&timeline->file, path, true, error);
 
-	if (!file)
-		return aftl_fail(error, -errno, "%.120s: cannot create: %s", path,
-				 strerror(errno));
-	timeline = memory_zeroed(1, sizeof(*timeline));
-	timeline->file = file;
-	timeline->path = path;
-	json_envelope_begin(&timeline->json, file, argc, argv);
+	if (ret) {
+		free(timeline);
+		return ret;
+	}
+	json_envelope_begin(&timeline->json, timeline->file.stream, argc, argv);
 	json_string(&timeline->json, "displayTimeUnit", "ns");
 	json_array(&timeline->json, "traceEvents");
 	*out = timeline;
@@ -182,18 +179,14 @@ u64 timeline_omitted(const struct timeline *timeline)
 
 int timeline_finish(struct timeline *timeline, struct aftl_error *error)
 {
-	bool failed;
-	int ret = 0;
+	int ret;
 
 	if (!timeline)
 		return 0;
 	json_end_array(&timeline->json);
 	json_u64(&timeline->json, "omitted_events", timeline->omitted);
 	json_envelope_end(&timeline->json);
-	failed = ferror(timeline->file);
-	failed |= fclose(timeline->file) != 0;
-	if (failed)
-		ret = aftl_fail(error, -EIO, "%.120s: cannot write", timeline->path);
+	ret = output_file_close(&timeline->file, error);
 	free(timeline->lanes);
 	free(timeline);
 	return ret;

@@ -2,13 +2,11 @@
 #
 # approxftl-unkind: needs liburing-dev.
 
-INCLUDES += -I userspace/unkind -I trace-tools/replay -I trace-tools/trace \
-	-I userspace/approxftl
+INCLUDES += -I userspace/unkind -I trace-tools/replay -I userspace/approxftl
 PROGRAMS += $(plain_dir)/approxftl-unkind
 
 unkind_parts := $(filter-out %/unkind.c,$(wildcard userspace/unkind/*.c)) \
-	trace-tools/replay/replay-target.c trace-tools/trace/interruption.c \
-	userspace/approxftl/device-holders.c
+	trace-tools/replay/replay-target.c userspace/approxftl/device-holders.c
 
 $(plain_dir)/approxftl-unkind: $(call objects,plain,userspace/unkind/unkind.c $(unkind_parts) \
 		$(CORE) $(HOST) $(LIB))

@@ -9,6 +9,7 @@
 #include "complain.h"
 #include "interruption.h"
 #include "run.h"
+#include "standard-streams.h"
 
 /* For the handler. */
 static struct ledger *the_ledger;
@@ -139,13 +140,14 @@ int main(int argc, char **argv)
 	enum exit_code code = EXIT_FAILED;
 	struct aftl_error error;
 
+	standard_streams_begin();
 	if (unkind_options_parse(&run.options, argc, argv, &error)) {
 		complain_of("unkind", "%s", error.text);
 		return EXIT_USAGE;
 	}
 	if (run.options.help) {
 		unkind_options_help();
-		return EXIT_DONE;
+		return standard_streams_end("approxftl unkind", EXIT_DONE);
 	}
 	if (open_all(&run, &error))
 		complain_of("unkind", "%s", error.text);
@@ -153,5 +155,5 @@ int main(int argc, char **argv)
 		code = work(&run);
 	ledger_close(run.ledger);
 	target_close(&run.target);
-	return code;
+	return standard_streams_end("approxftl unkind", code);
 }

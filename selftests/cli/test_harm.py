@@ -1,0 +1,500 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Every verb of every program, pointed at what it could harm.
+
+The verbs, and the options that name what is written, are those that the programs' own help lists: a
+new one is tried without a line here, or fails the test until COMMANDS says how it is run.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+from selftests.lib.programs import BUILD, Done, run_program
+from selftests.traces import support as traces
+
+Words = tuple[str, ...]
+
+#: How a verb is run in a directory that has what ready() makes. In "@OUT" stands what is written.
+COMMANDS: dict[Words, str] = {
+    ("sim",): "sim --requests 1000 --quiet",
+    ("params",): "params",
+    ("profiles",): "profiles",
+    ("policies",): "policies",
+    ("create",): "create ssd --dry-run",
+    ("format",): "format new.volume blocks=40 layers=2 word_lines=4 op=60",
+    ("check",): "check a.volume",
+    ("dump",): "dump a.volume",
+    ("doctor",): "doctor",
+    ("help",): "help",
+    ("version",): "version",
+    ("trace", "info"): "trace info a.aft",
+    ("trace", "convert"): "trace convert a.aft @OUT --to aft",
+    ("trace", "pair"): "trace pair a.aft",
+    ("trace", "tag"): "trace tag --rule approximate:size=4KiB.. a.aft @OUT",
+    ("trace", "fix"): "trace fix a.blktrace.0 @OUT",
+    ("trace", "formats"): "trace formats",
+    ("synth",): "synth --like PRN_0 --requests 500 --output b.aft",
+    ("app",): "app mc data --size 4096",
+    ("replay",): "replay a.aft target --overwrite --fold --no-stall --buffered",
+    ("sweep", "run"): "sweep run study.toml",
+    ("sweep", "status"): "sweep status study.toml",
+    ("sweep", "table"): "sweep table study.toml",
+    ("sweep", "export"): "sweep export other.toml",
+    ("compare",): "compare a.json",
+    ("report",): "report a.json",
+    ("figures",): "figures a.json --kind cdf",
+    ("approxftl-parquet",): "approxftl-parquet @OUT",
+    ("approxrun",): "approxrun --rules rules --check",
+}
+#: These need a device of the kernel, or boot one: help is what is tried.
+DEVICE_VERBS: set[Words] = {
+    ("lab",), ("demo",), ("unkind",), ("trace", "record"),
+    *((verb,) for verb in ("list", "status", "stat", "health", "message", "remove")),
+    *(("tag", verb) for verb in ("add", "del", "list", "query", "scan", "watch"))}
+#: Options whose file is read, and directories in which files are made under their own names.
+INPUTS = {"--trace", "--load", "--summarise", "--fit", "--profile", "--rules", "--traces",
+          "--reference", "--root"}
+FOLDERS = {("sweep", "--out"), ("figures", "--output"), ("trace", "--output")}
+#: What these print with success has to be read, and may be short of everything else.
+SILENT = {("approxftl-parquet",), ("approxrun",), ("sim",)}
+
+
+def call(words: Words) -> list[str]:
+    """Return a command line, the program by its path."""
+    own = words[:1] and words[0].startswith("approx")
+    return [str(BUILD / words[0]), *words[1:]] if own else [str(BUILD / "approxftl"), *words]
+
+
+@cache
+def help_of(words: Words) -> str:
+    done = run_program(*call(words), "--help")
+    assert (done.code, done.err) == (0, ""), words
+    return done.out
+
+
+def leaves(words: Words = ()) -> list[Words]:
+    """Return the verbs that have no verbs."""
+    told = help_of(words)
+    own = " ".join(("approxftl", *words))
+    if not re.search(rf"^Usage: {own} (\[-h\] )?VERB\b", told, re.M):
+        return [words]
+    verbs = re.findall(r"^ {2,4}([a-z]+) {1,}[A-Za-z\"]", told, re.M)
+    assert len(verbs) > 2, told
+    return [leaf for verb in dict.fromkeys(verbs) for leaf in leaves((*words, verb))]
+
+
+@cache
+def every() -> list[Words]:
+    """Return all verbs, and the programs that are none."""
+    verbs = leaves()
+    found = {path.name for path in BUILD.glob("approx*") if os.access(path, os.X_OK)}
+    first = {f"approxftl-{words[0]}" for words in verbs}
+    return [*verbs, *((name,) for name in sorted(found - first - {"approxftl"}))]
+
+
+def options_with_files(words: Words) -> list[str]:
+    """Return the options that name what is written."""
+    found = re.findall(r"^ .*?(--[a-z-]+)[ =](?:FILE|DIR|DIRECTORY|PATH)\b", help_of(words), re.M)
+    return [option for option in dict.fromkeys(found) if option not in INPUTS]
+
+
+def outputs() -> list[tuple[Words, str]]:
+    """Return everything that names a file that is written: options, and "@OUT"."""
+    found = [(words, option) for words in every() if words not in DEVICE_VERBS
+             for option in options_with_files(words) if (words[0], option) not in FOLDERS]
+    return found + [(words, "@OUT") for words, text in COMMANDS.items() if "@OUT" in text]
+
+
+def name_of(value: object) -> str:
+    """Return the name of a parameter of a test."""
+    return "-".join(value) if isinstance(value, tuple) else str(value)
+
+
+# ---------------------------------------------------------------- the place
+
+SMALL = ("sim", "--requests", "1000", "--quiet")
+
+
+@pytest.fixture(scope="session")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with one input of each kind."""
+    folder = tmp_path_factory.mktemp("prepared")
+
+    def made(*words: str, stdin: bytes = b"") -> None:
+        done = run_program(*call(words), directory=folder, stdin=stdin)
+        assert done.code == 0, done.err
+
+    made(*SMALL, "--json", "a.json", "--record", "a.aft", "--histogram")
+    made("format", "a.volume", *COMMANDS[("format",)].split()[2:])
+    traces.write(folder / "a.blktrace.0", traces.pack(
+        [traces.act(1, traces.QUEUE, traces.WRITE, 0, 4096, sequence=1),
+         traces.act(9, traces.COMPLETE, traces.WRITE, 0, 4096, sequence=2)]))
+    (folder / "rules").write_text("*.dat\n")
+    (folder / "target").write_bytes(bytes(1 << 20))
+    (folder / "data").mkdir()
+    for name, requests in (("study", 500), ("other", 600)):
+        (folder / f"{name}.toml").write_text(
+            f'[base]\nrequests = {requests}\n[vary]\npolicy = ["baseline", "vth_b"]\n')
+    made("sweep", "run", "study.toml")
+    return folder
+
+
+@pytest.fixture
+def place(prepared: Path, tmp_path: Path) -> Path:
+    """A copy of it, to be harmed."""
+    folder = tmp_path / "place"
+    shutil.copytree(prepared, folder)
+    return folder
+
+
+CSV = b"t_ns,op,offset_bytes,bytes,latency_ns,pid,stream,class\n1,write,0,4096,0,0,0,precise\n"
+
+
+def command_of(words: Words, what: str, path: str) -> list[str]:
+    """Return the command that writes to this path."""
+    text = COMMANDS[words].replace("@OUT", path if what == "@OUT" else "fresh.out")
+    line = call(tuple(text.split(" ")))
+    if what.startswith("--"):
+        if what in line:
+            line[line.index(what) + 1] = path
+        else:
+            line += [what, path]
+    # These replace nothing unless told so.
+    if words[:2] in (("trace", "convert"), ("trace", "tag"), ("trace", "fix")):
+        line.append("--force")
+    return line
+
+
+def unwritten(what: str) -> tuple[bytes, ...]:
+    """Return what a file holds that was not written; where nothing is dropped the list is empty."""
+    return () if what == "--dropped" else (b"",)
+
+
+def limits() -> None:
+    """Let nothing be written: a disk that is full from the begin on."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+
+def attempt(line: Sequence[str], place: Path, before: Callable[[], None] | None = None) -> Done:
+    done = subprocess.run(line, cwd=place, input=CSV, capture_output=True, timeout=60, check=False,
+                          preexec_fn=before)  # noqa: PLW1509
+    return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def sentence(done: Done) -> None:
+    """It has failed, and says so in one sentence."""
+    assert done.code not in (0, -signal.SIGXFSZ), done
+    assert "Traceback" not in done.err, done.err
+    assert re.search(r"^(approx[-a-z ]+|cat): .", done.err, re.M), done.err
+    assert done.err.strip().count("\n") <= 3, done.err
+
+
+def rest(place: Path) -> set[str]:
+    """Return what is in a directory and should not be: files of programs that have ended."""
+    return {path.name for path in place.rglob("*") if "part" in path.name
+            or path.name.startswith(".")}
+
+
+# ---------------------------------------------------------------- that nothing is left out
+
+
+def test_every_verb_is_known() -> None:
+    found = set(every())
+    assert len(found) > 35
+    assert found == set(COMMANDS) | DEVICE_VERBS
+
+
+def test_outputs_are_found() -> None:
+    found = outputs()
+    for one in ((("sim",), "--json"), (("sim",), "--dump"), (("report",), "--output"),
+                (("synth",), "--profile-out"), (("replay",), "--record"), (("app",), "--json"),
+                (("trace", "pair"), "--requests"), (("trace", "convert"), "@OUT")):
+        assert one in found
+
+
+# ---------------------------------------------------------------- where output goes
+
+
+@pytest.mark.parametrize(("words", "what"), outputs(), ids=name_of)
+class TestOutput:
+    """What a file is written to that is none."""
+
+    @pytest.fixture(autouse=True)
+    def slow_ones(self, words: Words) -> None:
+        if os.environ.get("AFTL_FAST") and words[0] in ("synth", "report", "approxftl-parquet"):
+            pytest.skip("left out of make check-fast: a program in Python")
+
+    def test_links_are_followed(self, words: Words, what: str, place: Path) -> None:
+        (place / "sub").mkdir()
+        (place / "old").write_text("old")
+        (place / "old").chmod(0o640)
+        for link, target in (("to-old", "old"), ("to-none", "sub/none")):
+            (place / link).symlink_to(target)
+            done = attempt(command_of(words, what, link), place)
+            assert done.code == 0, done
+            assert (place / link).is_symlink()
+            assert (place / target).read_bytes() not in (b"old", *unwritten(what))
+        assert stat.S_IMODE((place / "old").stat().st_mode) == 0o640
+        assert not rest(place)
+
+    def test_pipes_are_written(self, words: Words, what: str, place: Path) -> None:
+        os.mkfifo(place / "pipe")
+        with (place / "piped").open("wb") as sink, subprocess.Popen(
+                ["cat", place / "pipe"], stdout=sink) as reader:
+            done = attempt(command_of(words, what, "pipe"), place)
+            if done.code:
+                reader.kill()
+        assert done.code == 0, done
+        assert (place / "pipe").is_fifo()
+        assert (place / "piped").read_bytes() not in unwritten(what)
+
+    def test_devices_are_written(self, words: Words, what: str, place: Path) -> None:
+        for name, number, works in (("null", 3, True), ("full", 7, False)):
+            node(place / name, number)
+            done = attempt(command_of(words, what, name), place)
+            if works or what == "--dropped":
+                assert done.code == 0, done
+            else:
+                sentence(done)
+            there = (place / name).lstat()
+            assert stat.S_ISCHR(there.st_mode) and there.st_rdev == os.makedev(1, number)
+        assert not rest(place)
+
+    def test_standard_output(self, words: Words, what: str, place: Path) -> None:
+        done = subprocess.run(command_of(words, what, "/dev/stdout"), cwd=place, input=CSV,
+                              capture_output=True, timeout=60, check=False)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout not in unwritten(what)
+        with (place / "redirected").open("wb") as sink:
+            sink.write(b"before\n")
+            sink.flush()
+            subprocess.run(command_of(words, what, "/dev/stdout"), cwd=place, input=CSV,
+                           stdout=sink, stderr=subprocess.DEVNULL, timeout=60, check=True)
+        written = (place / "redirected").read_bytes()
+        assert written.startswith(b"before\n")
+        assert written[len(b"before\n"):] not in unwritten(what)
+
+    def test_a_full_disk_keeps_what_was_there(self, words: Words, what: str, place: Path) -> None:
+        if what == "--dropped":
+            pytest.skip("what is empty has room on a full disk")
+        (place / "old").write_text("old")
+        sentence(attempt(command_of(words, what, "old"), place, limits))
+        assert (place / "old").read_text() == "old"
+        assert not rest(place)
+
+    def test_no_such_folder(self, words: Words, what: str, place: Path) -> None:
+        done = attempt(command_of(words, what, "nowhere/out"), place)
+        sentence(done)
+        assert "nowhere/out" in done.err
+        assert "No such file or directory" in done.err
+
+
+def node(path: Path, number: int) -> None:
+    """Make a device of our own, for that of the machine is not risked."""
+    try:
+        os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, number))
+    except PermissionError:
+        pytest.skip("making devices needs root")
+
+
+def test_no_space_left(place: Path) -> None:
+    """On a real file system that is full."""
+    tried = ["unshare", "--mount", "--map-root-user", "true"]
+    if subprocess.run(tried, capture_output=True, check=False).returncode:
+        pytest.skip("no name spaces here")
+    script = ('mount -t tmpfs -o size=64k none full && echo old >full/old && '
+              'head -c 1000000 /dev/zero >full/filler 2>/dev/null; '
+              '"$@"; code=$?; cat full/old >&2; ls -A full | tr "\\n" " " >&2; exit $code')
+    (place / "full").mkdir()
+    for words, what in ((("sim",), "--json"), (("report",), "--output"),
+                        (("trace", "pair"), "--requests"), (("synth",), "--output")):
+        done = attempt(["unshare", "--mount", "--map-root-user", "sh", "-c", script, "sh",
+                        *command_of(words, what, "full/old")], place)
+        assert done.code == 1, done
+        assert "No space left on device\nold\nfiller old" in done.err, done.err
+
+
+def test_a_volume_is_a_disk_or_a_file(place: Path) -> None:
+    options = COMMANDS[("format",)].split()[2:]
+    os.mkfifo(place / "pipe")
+    (place / "link").symlink_to("linked")
+    (place / "linked").write_bytes(b"old")
+    names = ["pipe"]
+    with suppress(PermissionError):
+        os.mknod(place / "null", stat.S_IFCHR | 0o666, os.makedev(1, 3))
+        names.append("null")
+    for name in names:
+        before = (place / name).lstat()
+        sentence(attempt([*call(("format",)), name, "--force", *options], place))
+        assert (place / name).lstat().st_mode == before.st_mode
+    assert attempt([*call(("format",)), "link", "--force", *options], place).code == 0
+    assert (place / "link").is_symlink()
+
+
+def test_folders_are_no_files(place: Path) -> None:
+    for words, option in ((("sweep", "run"), "--out"), (("figures",), "--output")):
+        done = attempt([*command_of(words, "", ""), option, "a.json"], place)
+        sentence(done)
+        assert (place / "a.json").read_text().startswith("{")
+
+
+# ---------------------------------------------------------------- standard output
+
+
+@pytest.mark.parametrize("words", every(), ids=name_of)
+def test_help_to_a_full_disk(words: Words) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run([*call(words), "--help"], stdout=full, stderr=subprocess.PIPE,
+                              text=True, timeout=60, check=False)
+    sentence(Done(done.returncode, "", done.stderr))
+    closed = subprocess.run(["sh", "-c", '"$@" --help >&-', "sh", *call(words)],
+                            stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    sentence(Done(closed.returncode, "", closed.stderr))
+
+
+@pytest.mark.parametrize("words", [words for words in COMMANDS if words not in SILENT], ids=name_of)
+def test_results_to_a_full_disk(words: Words, place: Path) -> None:
+    line = command_of(words, "", "")
+    if words == ("trace", "convert") or words[:2] in (("trace", "tag"), ("trace", "fix")):
+        line = command_of(words, "@OUT", "/dev/stdout")
+    for way in (">/dev/full", ">&-"):
+        done = attempt(["sh", "-c", f'"$@" {way}', "sh", *line], place)
+        sentence(done)
+
+
+def test_closed_output_is_not_what_is_opened_next(place: Path) -> None:
+    shell = ["sh", "-c", '"$@" >&- 2>&-', "sh", str(BUILD / "approxftl")]
+    assert attempt([*shell, "sim", "--requests", "1000", "--json", "x.json"], place).code == 1
+    assert (place / "x.json").read_bytes()[:1] == b"{"
+    assert (place / "x.json").read_bytes().rstrip()[-1:] == b"}"
+
+
+@pytest.mark.parametrize("words", list(COMMANDS), ids=name_of)
+def test_plain_locale(words: Words, place: Path) -> None:
+    """Neither language nor UTF-8: names of files are bytes."""
+    name = b"\xc3\x9cbung \xff".decode(errors="surrogateescape")
+    try:
+        moved = place.rename(place.with_name(name))
+    except OSError:
+        pytest.skip("this file system does not take such names")
+    line = [word if not (moved / word).exists() or word in ("", ".") else str(moved / word)
+            for word in command_of(words, "", "")]
+    environment = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = subprocess.run(line, cwd=moved, input=CSV, env=os.environ | environment,
+                          capture_output=True, timeout=60, check=False)
+    assert done.returncode == 0 or words == ("doctor",), done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+# ---------------------------------------------------------------- signals
+
+MARK = "AFTL_TEST_OF_HARM"
+
+
+def ours(mark: str) -> list[int]:
+    """Return the processes that have come of one command."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if f"{MARK}={mark}".encode() in (path / "environ").read_bytes() and \
+                    b"\nState:\tZ" not in (path / "status").read_bytes():
+                found.append(int(path.name))
+    return found
+
+
+@dataclass(frozen=True)
+class Long:
+    """A command that takes long, and what tells that it is in the middle of it."""
+
+    line: str
+    begun: Callable[[Path], bool]
+    kept: Callable[[Path], bool] = lambda place: True
+
+
+def has(pattern: str) -> Callable[[Path], bool]:
+    return lambda place: bool(list(place.rglob(pattern)))
+
+
+LONG: dict[Words, Long] = {
+    ("sim",): Long("sim --requests 1000000000 --json out.json --timeline lanes.json",
+                   has(".approxftl-*"),
+                   lambda place: '"interrupted": true' in (place / "out.json").read_text()),
+    ("trace", "info"): Long("trace info --from spc endless", has("endless.read")),
+    ("trace", "convert"): Long("trace convert --from spc endless out.aft", has(".approxftl-*")),
+    ("trace", "pair"): Long("trace pair --from spc endless --requests out.csv",
+                            has(".approxftl-*")),
+    ("trace", "tag"): Long("trace tag --from spc --rule approximate:size=4KiB.. endless out.aft",
+                           has(".approxftl-*")),
+    ("synth",): Long("synth --like PRN_0 --requests 3000000 --output out.aft",
+                     has(".approxftl-*")),
+    ("app",): Long("app sor data --size 2048 --rounds 100000 --json out.json",
+                   has(".approxftl-*")),
+    ("replay",): Long("replay a.aft target --overwrite --fold --speed 0.000001 --buffered "
+                      "--json out.json --record out.log", has("out.log"),
+                      lambda place: '"interrupted": true' in (place / "out.json").read_text()),
+    ("sweep", "run"): Long("sweep run long.toml --jobs 2", has("running")),
+    ("figures",): Long("figures --papers approxftl-05 --output papers", has("papers/*")),
+}
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize("words", list(LONG), ids=name_of)
+def test_signals(words: Words, number: signal.Signals, place: Path) -> None:
+    if os.environ.get("AFTL_FAST") and number != signal.SIGTERM:
+        pytest.skip("left out of make check-fast")
+    long = LONG[words]
+    mark = f"{os.getpid()}-{'-'.join(words)}-{number}"
+    (place / "long.toml").write_text('[base]\nrequests = 1000000000\n[vary]\nop = [7, 10, 20]\n')
+    endless = None
+    if "endless" in long.line:
+        os.mkfifo(place / "endless")
+        endless = subprocess.Popen(
+            ["sh", "-c", 'exec 3>endless; touch endless.read; yes "0,0,512,w,1.0" >&3'], cwd=place,
+            stderr=subprocess.DEVNULL)
+    # Whoever runs the tests in the background has signals ignored.
+    process = subprocess.Popen(
+        ["env", "--default-signal=INT,HUP,TERM", *call(tuple(long.line.split()))], cwd=place,
+        env=os.environ | {MARK: mark}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        end = time.monotonic() + 30
+        while not (len(ours(mark)) > 2 if words == ("sweep", "run") else long.begun(place)):
+            assert time.monotonic() < end and process.poll() is None, process.communicate()
+            time.sleep(0.02)
+        time.sleep(0.2)
+        process.send_signal(number)
+        _, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+        if endless:
+            endless.kill()
+            endless.wait()
+    assert process.returncode in (130, -number), err
+    assert "Traceback" not in err
+    end = time.monotonic() + 5
+    while ours(mark) and time.monotonic() < end:
+        time.sleep(0.02)
+    left = ours(mark)
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    assert not left
+    assert not rest(place)
+    assert long.kept(place)
+    assert process.returncode == 130 or not (place / "out.json").exists()
+
+
+if __name__ == "__main__":
+    sys.exit("\n".join(map(name_of, every())))

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Where commands write: a file that is there when it is complete, and not before.
+
+Whatever is no plain file, such as a device or a pipe, is written as it is, and a symbolic link is
+followed: userspace/lib/output-file.c does the same for the programs in C.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import stat
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from approxftl_tools.refusal import Refusal
+
+#: A name that is free in the directory where a file is made.
+CONTENT = "content"
+
+
+def state_of(path: Path) -> os.stat_result | None:
+    """Return what is there, links followed."""
+    try:
+        return path.stat()
+    except FileNotFoundError:
+        return None
+
+
+def is_standard(state: os.stat_result | None) -> bool:
+    """Tell whether it is what standard output is, by whatever name."""
+    if state is None:
+        return False
+    with contextlib.suppress(OSError):
+        return os.path.samestat(state, os.fstat(1))
+    return False
+
+
+def target_of(path: Path, state: os.stat_result | None) -> Path | None:
+    """Return the name that is replaced; None for what is written in place."""
+    # /dev/fd/3 and its like stand for what is open, not for a name.
+    if Path(os.path.realpath(path.parent)).is_relative_to("/proc") or is_standard(state):
+        return None
+    if state is not None and not stat.S_ISREG(state.st_mode):
+        return None
+    return Path(os.path.realpath(path))
+
+
+def pour(content: Path, path: Path, standard: bool) -> None:
+    """Write into what is there."""
+    sys.stdout.flush()
+    with content.open("rb") as source, (
+            open(1, "wb", closefd=False) if standard else path.open("wb")) as sink:  # noqa: PTH123
+        shutil.copyfileobj(source, sink, 1 << 20)
+
+
+def settle(content: Path, target: Path, old: os.stat_result | None) -> None:
+    """Give a file its name; it looks like what it replaces."""
+    if old is not None:
+        with contextlib.suppress(PermissionError):
+            os.chown(content, old.st_uid, old.st_gid)
+        content.chmod(stat.S_IMODE(old.st_mode) & 0o777)
+    content.replace(target)
+
+
+@contextmanager
+def output(path: Path, name: str = CONTENT) -> Iterator[Path]:
+    """Yield where to write what `path` is to hold: a file of this name, alone in its directory."""
+    try:
+        state = state_of(path)
+        target = target_of(path, state)
+        if state is not None and not os.access(path, os.W_OK):
+            raise PermissionError(13, os.strerror(13))
+        if state is not None and stat.S_ISDIR(state.st_mode):
+            raise IsADirectoryError(21, os.strerror(21))
+        with tempfile.TemporaryDirectory(
+                prefix=".approxftl-", dir=target.parent if target else None) as folder:
+            content = Path(folder) / name
+            yield content
+            if target is None:
+                pour(content, path, is_standard(state))
+            else:
+                settle(content, target, state)
+    except OSError as error:
+        raise Refusal(f"{path}: cannot write: {error.strerror or error}") from error
+
+
+def write_file(path: Path, content: str | bytes) -> None:
+    """Write a file whole, or leave what was there."""
+    # Names of files may hold bytes that are no text.
+    data = content.encode(errors="backslashreplace") if isinstance(content, str) else content
+    with output(path) as file:
+        file.write_bytes(data)

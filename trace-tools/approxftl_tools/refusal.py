@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""How a command ends: its exit status, and its one sentence if it cannot go on."""
+
+from __future__ import annotations
+
+DONE, FAILED, USAGE, NOT_FOUND, NOT_VERIFIED = range(5)
+INTERRUPTED = 130
+
+
+class Refusal(Exception):  # noqa: N818
+    """A command cannot go on; its text is the one sentence that the user sees."""
+
+    def __init__(self, sentence: str, status: int = FAILED) -> None:
+        super().__init__(sentence)
+        self.status = status

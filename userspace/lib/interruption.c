@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <signal.h>
+#include <stdatomic.h>
+
+#include "aftl-host.h"
+#include "interruption.h"
+
+static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+static atomic_bool wanted, seen;
+static void (*last_words)(void);
+
+static void die(int number)
+{
+	if (last_words)
+		last_words();
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+static void note(int number)
+{
+	if (!atomic_load(&wanted) || atomic_exchange(&seen, true))
+		die(number);
+}
+
+static bool is_ignored(int number)
+{
+	struct sigaction now;
+
+	return !sigaction(number, NULL, &now) && now.sa_handler == SIG_IGN;
+}
+
+static void take_signals(void)
+{
+	struct sigaction action = { .sa_handler = note };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(numbers); i++)
+		if (numbers[i] != SIGHUP || !is_ignored(SIGHUP))
+			sigaction(numbers[i], &action, NULL);
+}
+
+void interruption_catch(void)
+{
+	atomic_store(&wanted, true);
+	take_signals();
+}
+
+bool interrupted(void)
+{
+	return atomic_load(&seen);
+}
+
+void interruption_clean_up(void (*clean_up)(void))
+{
+	struct sigaction action = { .sa_handler = die };
+
+	last_words = clean_up;
+	take_signals();
+	if (!is_ignored(SIGPIPE))
+		sigaction(SIGPIPE, &action, NULL);
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "interruption.h"
+#include "output-file.h"
+
+/* Files that a program writes at a time. */
+#define PENDING 8
+/* Symbolic links that lead to where nothing is yet. */
+#define LINKS 40
+
+static struct output_file *pending[PENDING];
+static pid_t owner;
+
+/* Also in a signal handler; a child that was forked owns nothing. */
+static void remove_pending(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < PENDING && getpid() == owner; i++)
+		if (pending[i])
+			unlink(pending[i]->temporary);
+}
+
+static void keep_watch(void)
+{
+	if (owner == getpid())
+		return;
+	owner = getpid();
+	atexit(remove_pending);
+	interruption_clean_up(remove_pending);
+}
+
+static void forget(const struct output_file *file)
+{
+	unsigned int i;
+
+	for (i = 0; i < PENDING; i++)
+		if (pending[i] == file)
+			pending[i] = NULL;
+}
+
+static void watch(struct output_file *file)
+{
+	unsigned int i;
+
+	keep_watch();
+	for (i = 0; i < PENDING; i++)
+		if (!pending[i]) {
+			pending[i] = file;
+			return;
+		}
+}
+
+static int blame(const struct output_file *file, const char *what, int code,
+		 struct aftl_error *error)
+{
+	return aftl_fail(error, -code, "%.150s: cannot %s: %s", file->path, what, strerror(code));
+}
+
+/* Is it what standard output is, by whatever name? */
+static bool is_standard(const char *path, const struct stat *state)
+{
+	struct stat own;
+
+	if (!strcmp(path, "-"))
+		return true;
+	return state && !fstat(STDOUT_FILENO, &own) && own.st_dev == state->st_dev &&
+	       own.st_ino == state->st_ino;
+}
+
+/* /dev/fd/3 and its like stand for what is open, not for a name. */
+static bool is_descriptor(const char *path)
+{
+	char *folder = NULL, *name = strdup(path);
+	char *slash = name ? strrchr(name, '/') : NULL;
+	bool found;
+
+	if (slash) {
+		*slash = '\0';
+		folder = realpath(*name ? name : "/", NULL);
+	}
+	found = folder && !strncmp(folder, "/proc/", 6);
+	free(folder);
+	free(name);
+	return found;
+}
+
+/* What the link @path says, seen from where it is. */
+static bool read_link(char path[OUTPUT_FILE_NAME])
+{
+	char link[PATH_MAX], next[OUTPUT_FILE_NAME];
+	ssize_t length = readlink(path, link, sizeof(link) - 1);
+	const char *slash = strrchr(path, '/');
+	int folder = slash ? (int)(slash - path) + 1 : 0;
+
+	if (length < 0)
+		return false;
+	link[length] = '\0';
+	if (snprintf(next, sizeof(next), "%.*s%s", *link == '/' ? 0 : folder, path, link) >=
+	    (int)sizeof(next))
+		return false;
+	memcpy(path, next, sizeof(next));
+	return true;
+}
+
+/* Links are followed one by one, for what they lead to need not be there yet. */
+static int find_target(struct output_file *file, struct aftl_error *error)
+{
+	unsigned int links = 0;
+
+	if (snprintf(file->target, sizeof(file->target), "%s", file->path) >=
+	    (int)sizeof(file->target))
+		return blame(file, "write", ENAMETOOLONG, error);
+	while (!is_descriptor(file->target) && read_link(file->target))
+		if (++links > LINKS)
+			return blame(file, "write", ELOOP, error);
+	return 0;
+}
+
+static int write_in_place(struct output_file *file, const char *name)
+{
+	scnprintf(file->temporary, sizeof(file->temporary), "%s", name);
+	file->target[0] = '\0';
+	return 0;
+}
+
+/* It is to look like what it replaces. */
+static void take_over(int fd, const struct stat *old)
+{
+	if (!old)
+		return;
+	if (fchown(fd, old->st_uid, old->st_gid))
+		fchmod(fd, old->st_mode & 0777);
+	else
+		fchmod(fd, old->st_mode & 07777);
+}
+
+static int make_temporary(struct output_file *file, const struct stat *old,
+			  struct aftl_error *error)
+{
+	static unsigned int number;
+	const char *slash = strrchr(file->target, '/');
+	int folder = slash ? (int)(slash - file->target) + 1 : 0;
+	int fd;
+
+	if (old && access(file->target, W_OK))
+		return blame(file, "write", errno, error);
+	if (snprintf(file->temporary, sizeof(file->temporary), "%.*s.approxftl-%d-%u.part", folder,
+		     file->target, (int)getpid(), number++) >= (int)sizeof(file->temporary))
+		return blame(file, "write", ENAMETOOLONG, error);
+	watch(file);
+	fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (fd < 0) {
+		forget(file);
+		return blame(file, "create", errno, error);
+	}
+	take_over(fd, old);
+	close(fd);
+	return 0;
+}
+
+int output_file_begin(struct output_file *file, const char *path, bool force,
+		      struct aftl_error *error)
+{
+	struct stat state;
+	bool there;
+	int ret;
+
+	file->path = path;
+	file->stream = NULL;
+	file->temporary[0] = '\0';
+	if (!*path)
+		return blame(file, "create", ENOENT, error);
+	there = !stat(path, &state);
+	if (is_standard(path, there ? &state : NULL))
+		return write_in_place(file, "-");
+	ret = find_target(file, error);
+	if (ret)
+		return ret;
+	if (is_descriptor(file->target) || (there && !S_ISREG(state.st_mode)))
+		return write_in_place(file, path);
+	if (there && !force)
+		return aftl_fail(error, -EEXIST, "%.120s is there already; --force replaces it",
+				 path);
+	return make_temporary(file, there ? &state : NULL, error);
+}
+
+int output_file_commit(struct output_file *file, struct aftl_error *error)
+{
+	int ret = 0;
+
+	if (*file->target && rename(file->temporary, file->target)) {
+		ret = blame(file, "rename to it", errno, error);
+		unlink(file->temporary);
+	}
+	forget(file);
+	file->temporary[0] = '\0';
+	return ret;
+}
+
+void output_file_drop(struct output_file *file)
+{
+	if (file->stream && file->stream != stdout)
+		fclose(file->stream);
+	file->stream = NULL;
+	if (*file->temporary && *file->target)
+		unlink(file->temporary);
+	forget(file);
+	file->temporary[0] = '\0';
+}
+
+int output_file_open(struct output_file *file, const char *path, bool force,
+		     struct aftl_error *error)
+{
+	int ret = output_file_begin(file, path, force, error);
+
+	if (ret)
+		return ret;
+	file->stream = strcmp(file->temporary, "-") ? fopen(file->temporary, "we") : stdout;
+	if (file->stream)
+		return 0;
+	ret = blame(file, "create", errno, error);
+	output_file_drop(file);
+	return ret;
+}
+
+/* What has failed before is an error, too, though nobody knows which. */
+static int finish_stream(struct output_file *file)
+{
+	FILE *stream = file->stream;
+	bool failed = ferror(stream);
+	int code;
+
+	errno = 0;
+	failed |= fflush(stream) != 0;
+	code = errno;
+	file->stream = NULL;
+	if (stream != stdout && fclose(stream)) {
+		failed = true;
+		code = code ? code : errno;
+	}
+	return !failed ? 0 : code ? code : EIO;
+}
+
+int output_file_close(struct output_file *file, struct aftl_error *error)
+{
+	int code = finish_stream(file);
+
+	if (!code)
+		return output_file_commit(file, error);
+	output_file_drop(file);
+	return blame(file, "write", code, error);
+}
