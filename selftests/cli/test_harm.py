@@ -191,7 +191,7 @@ def limits() -> None:
 
 def attempt(line: Sequence[str], place: Path, before: Callable[[], None] | None = None) -> Done:
     done = subprocess.run(line, cwd=place, input=CSV, capture_output=True, timeout=60, check=False,
-                          preexec_fn=before)  # noqa: PLW1509
+                          preexec_fn=before)
     return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 

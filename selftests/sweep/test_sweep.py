@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from selftests.lib.json_schema import document_of
 
-from approxftl_tools import sweep_plan
+from approxftl_tools import sweep_engine, sweep_plan
 
 TOP = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
@@ -124,11 +124,15 @@ def test_a_trace_counts_by_its_content(tmp_path: Path) -> None:
 
 
 def test_failures_are_listed_and_stop_nothing(tmp_path: Path) -> None:
-    text = SMALL.replace('"approxftl"]', '"nonsense"]')
-    file = write(tmp_path, text)
+    # Too small for one of the two.
+    file = write(tmp_path, SMALL.replace("[base]", "[base]\nblocks = 12\nop = 60"))
     done = sweep("run", file, status=1)
-    assert done.stderr.count("policy=nonsense approx-share=") == 2
-    assert 'policy "nonsense"' in done.stderr or "nonsense" in done.stderr.split(": ", 2)[2]
+    assert done.stderr.count("policy=approxftl approx-share=") == 2
+    assert "keeps 16 of the 12 blocks" in done.stderr
+    table = answer("table", file)
+    assert [one["point"]["policy"] for one in table["failed"]] == ["approxftl"] * 2
+    assert "keeps 16 of the 12 blocks" in table["failed"][0]["why"]
+    assert "2 of 4 points are in the table; 2 failed, 0 missing" in sweep("table", file).stderr
     assert "2 done, 2 failed, 0 missing" in sweep("status", file, status=1).stdout
     states = answer("status", file, status=1)
     assert [states[key] for key in ("done", "failed", "missing")] == [2, 2, 0]
@@ -141,7 +145,7 @@ def test_exclude_and_repeat(tmp_path: Path) -> None:
     file = write(tmp_path, SMALL.replace('"small"', '"small"\nrepeat = 3') + """
 [[exclude]]
 policy = "baseline"
-approx-share = [0.5, 0.7]
+approx-share = [0.5]
 """)
     plan = sweep_plan.read(file, BUILD / "approxftl")
     names = [point.name() for point in plan.points]
@@ -208,13 +212,31 @@ def test_csv(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("text", "sentence"), [
     ("vary]", "no TOML"),
-    ("[varied]\n", 'unknown section "varied"; there are sweep, base, vary, exclude'),
+    ("[varied]\n", 'unknown section "varied"; did you mean vary?'),
     ('[vary]\npolicy = "baseline"\n', '[vary] "policy" is a list of values'),
     ("[base]\njson = true\n", '"json" is not for a sweep'),
-    ("[sweep]\nrepeat = 0\n", "repeat is a number from 1 on"),
+    ("[sweep]\nrepeat = 0\n", "repeat is a number from 1 to 100000"),
     ('[base]\ntrace = "gone.aft"\n', "gone.aft: no such file"),
     ("[vary]\nop = [1]\n[[exclude]]\nop = 1\n", "every point is excluded"),
     (f"[vary]\na = {list(range(400))}\nb = {list(range(400))}\n", "160000 points"),
+    ("[sweep]\nrepeats = 3\n", 'unknown key of [sweep] "repeats"; did you mean repeat?'),
+    ("[sweep]\nrepeat = true\n", "repeat is a number from 1"),
+    ("[sweep]\nrepeat = 2\n[base]\nseed = 4\n", "seeds are given and derived"),
+    ('[vary]\npolicy = ["vth_b"]\n[[exclude]]\npolcy = "vth_b"\n',
+     'unknown key of [[exclude]] "polcy"; did you mean policy?'),
+    ('[vary]\npolicy = ["vth_b"]\n[[exclude]]\npolicy = "vthb"\n',
+     'unknown value of policy in [[exclude]] "vthb"; did you mean vth_b?'),
+    ('[vary]\npolicy = ["vth_b"]\n[[exclude]]\n', "each [[exclude]] is a table"),
+    ('[vary]\npolicy = ["vth_b"]\n[exclude]\npolicy = "vth_b"\n', "each [[exclude]] is a table"),
+    ("[base]\nrequest = 10\n[vary]\nop = [7, 10, 20]\n", "did you mean --requests?"),
+    ('[base]\npolicy = "basline"\n[vary]\nop = [7, 10, 20]\n', 'unknown policy "basline"'),
+    ("[vary]\nop = [7, 10, 200]\n", "op: 200 is out of range"),
+    ("[base]\nop = [7]\n", '[base] "op" is one value'),
+    ("[base]\nop = 7\n[vary]\nop = [7, 9]\n", '"op" is in [base], and in [vary]'),
+    ("[vary]\nop = [[7]]\n", '[vary] "op" is a list of values'),
+    ('[base]\ntimeline = "x"\n', '"timeline" is not for a sweep'),
+    ("[base]\ndie_with_parent = true\n", '"die_with_parent" is not for a sweep'),
+    ('[base]\nprofile = "a\\u0000b"\n', '[base] "profile" is one value'),
 ])
 def test_refusals(tmp_path: Path, text: str, sentence: str) -> None:
     done = subprocess.run([SWEEP, "run", write(tmp_path, text)], capture_output=True, text=True,
@@ -222,6 +244,88 @@ def test_refusals(tmp_path: Path, text: str, sentence: str) -> None:
     assert done.returncode in (2, 3)
     assert sentence in done.stderr
     assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "sweep.results").exists()
+
+
+@pytest.mark.parametrize("jobs", ["-3", "0", "1025", "x", "1e3"])
+def test_jobs_have_a_range(tmp_path: Path, jobs: str) -> None:
+    done = sweep("run", write(tmp_path, SMALL), "--jobs", jobs, status=2)
+    assert f'"{jobs}" is not from 1 to 1024' in done.stderr
+
+
+def test_an_interrupted_simulation_is_tried_again(tmp_path: Path) -> None:
+    """One that ends in order when it is told to is no result either."""
+    driver = subprocess.Popen([SWEEP, "run", write(tmp_path, LONG.replace("0.2, 0.3, 0.4", "0.2")),
+                               "--jobs", "1", "--json"], stdout=subprocess.PIPE, text=True)
+    end = time.monotonic() + 60
+    while not (found := simulations()):
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    with suppress(ProcessLookupError):
+        os.kill(found[0], signal.SIGTERM)
+    out, _ = driver.communicate(timeout=120)
+    assert driver.returncode == 0
+    assert len(json.loads(out)["rows"]) == 4
+
+
+def test_a_trace_that_changes_meanwhile(tmp_path: Path) -> None:
+    """Its result would have the address of another content."""
+    record = [str(BUILD / "approxftl"), "sim", "--quiet", f"--record={tmp_path / 'a.aft'}"]
+    subprocess.run([*record, "--requests=300000"], check=True)
+    file = write(tmp_path, '[base]\ntrace = "a.aft"\n[vary]\npolicy = ["baseline", "vth_b"]\n')
+    driver = subprocess.Popen([SWEEP, "run", file, "--jobs", "1"], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True)
+    until_there_are(tmp_path, 1)
+    subprocess.run([*record, "--requests=3000", "--seed=9"], check=True)
+    _, said = driver.communicate(timeout=120)
+    assert driver.returncode == 1
+    assert "policy=vth_b" in said and "a.aft has changed since the sweep began" in said
+    assert len(results(tmp_path)) == 1
+
+
+def test_a_worker_looks_at_its_own_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What Dask hands to a worker, on a worker with another file at the same place."""
+    trace = tmp_path / "a.aft"
+    record = [str(BUILD / "approxftl"), "sim", "--quiet", f"--record={trace}"]
+    subprocess.run([*record, "--requests=3000"], check=True)
+    file = write(tmp_path, '[base]\ntrace = "a.aft"\n[vary]\npolicy = ["baseline"]\n')
+    point = sweep_plan.read(file, BUILD / "approxftl").points[0]
+    monkeypatch.setenv("PATH", f"{BUILD}:{os.environ['PATH']}")
+    task = sweep_engine.worker_task()
+    status, out, said, attempts = task((point.arguments, point.files))
+    assert (status, said, attempts) == (0, "", 1)
+    assert json.loads(out)["runs"]
+    subprocess.run([*record, "--requests=3000", "--seed=9"], check=True)
+    status, out, said, _ = task((point.arguments, point.files))
+    assert (status, out) == (1, "")
+    assert "a.aft is another one" in said
+    trace.unlink()
+    assert "cannot read" in task((point.arguments, point.files))[2]
+
+
+def test_a_worker_tries_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its simulator is killed twice, once in order and once not."""
+    program = tmp_path / "approxftl"
+    program.write_text(f"#!/bin/sh\necho x >>{tmp_path}/tries\ncase $(wc -l <{tmp_path}/tries) in\n"
+                       "1) kill -KILL $$ ;;\n2) exit 130 ;;\nesac\necho result\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    digest = sweep_plan.digest_of(program)
+    task = sweep_engine.worker_task()
+    assert task(((), (("approxftl", digest),))) == (0, "result\n", "", 3)
+
+
+@pytest.mark.slow
+def test_a_killed_sweep_leaves_no_process(tmp_path: Path) -> None:
+    driver = subprocess.Popen([SWEEP, "run", write(tmp_path, LONG), "--jobs", "2"],
+                              stdout=subprocess.DEVNULL)
+    until_there_are(tmp_path, 1)
+    driver.kill()
+    driver.wait()
+    end = time.monotonic() + 10
+    while simulations() and time.monotonic() < end:
+        time.sleep(0.02)
+    assert not simulations()
 
 
 @pytest.fixture

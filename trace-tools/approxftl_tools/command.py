@@ -85,7 +85,7 @@ def stream_of(number: int, stream: TextIO | None) -> TextIO:
         if stand_in != number:
             os.dup2(stand_in, number)
             os.close(stand_in)
-        stream = open(number, "w" if number else "r", closefd=False)  # noqa: PTH123, SIM115
+        stream = open(number, "w" if number else "r", closefd=False)  # noqa: SIM115
     if number and hasattr(stream, "reconfigure"):
         stream.reconfigure(errors="backslashreplace")
     return stream

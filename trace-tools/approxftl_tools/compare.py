@@ -57,6 +57,12 @@ def rows_of(runs: Sequence[Run], every: bool) -> list[list[str]]:
     return lines
 
 
+def failure_lines(inputs: Inputs) -> list[str]:
+    """Return a sentence for each policy that has no result."""
+    return [f"{failure.policy}: no result in {failure.path}: {failure.why}"
+            for failure in inputs.failures]
+
+
 def device_measures(device: Device) -> dict[str, float | None]:
     """Return what a snapshot says in the words of the measures."""
     return {key: value for key, value in measured(device.data).items() if value is not None}
@@ -241,6 +247,8 @@ def text(inputs: Inputs, every: bool) -> str:
     for runs in groups:
         head = f"{runs[0].group}\n" if len(groups) > 1 else ""
         parts.append(head + text_table(rows_of(runs, every)))
+    if inputs.failures:
+        parts.append("".join(f"{line}\n" for line in failure_lines(inputs)))
     parts += [text_table(device_rows(device)) for device in inputs.devices]
     parts += [text_table(replay_rows(replay)) for replay in inputs.replays]
     parts += [text_table(record_rows(file)) for file in inputs.records]
@@ -263,6 +271,7 @@ def run_json(run: Run, base: Run) -> Json:
         "file": str(run.path),
         "argv": run.document.get("tool", {}).get("argv"),
         "base": base.label,
+        "interrupted": bool(run.data.get("interrupted")),
         "measures": known,
         "relative": {key: relative for key, value in known.items()
                      if (relative := factor(value, bases[key])) is not None},
@@ -280,6 +289,8 @@ def document(inputs: Inputs, argv: Sequence[str]) -> Json:
     return {
         **command.envelope("compare", argv),
         "runs": [run_json(run, runs[0]) for runs in blocks_of_runs(inputs) for run in runs],
+        "failed": [{"file": str(failure.path), "policy": failure.policy, "why": failure.why}
+                   for failure in inputs.failures],
         "devices": [facts_json(d.label, d.path, [*device_facts(d), *device_measures(d).items()])
                     for d in inputs.devices],
         "replays": [facts_json(r.label, r.path, replay_facts(r)) for r in inputs.replays],

@@ -83,10 +83,21 @@ class Message:
 
 
 @dataclass
+class Failure:
+    """A policy that was to run beside others, and has no result."""
+
+    group: str
+    policy: str
+    why: str
+    path: Path
+
+
+@dataclass
 class Inputs:
     """Everything that was found."""
 
     runs: list[Run] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
     devices: list[Device] = field(default_factory=list)
     timelines: list[Timeline] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
@@ -105,13 +116,19 @@ class Inputs:
 
     def summary(self) -> str:
         """Return what there is, for a sentence."""
-        counts = [(len(self.runs), "run"), (len(self.devices), "device"),
+        counts = [(len(self.runs), "run"), (len(self.failures), "policy without a result"),
+                  (len(self.devices), "device"),
                   (len(self.timelines), "timeline"), (len(self.messages), "answer"),
                   (len(self.records), "record file"), (len(self.replays), "replay"),
                   (len(self.logs), "log"),
                   (len(self.programs), "program")]
-        words = [f"{n} {what}{'s' if n > 1 else ''}" for n, what in counts if n]
+        words = [f"{n} {plural(what) if n > 1 else what}" for n, what in counts if n]
         return ", ".join(words) or "nothing"
+
+
+def plural(what: str) -> str:
+    """Return several of it."""
+    return what.replace("policy", "policies") if "policy" in what else f"{what}s"
 
 
 def shown(names: Iterable[str], most: int = 8) -> str:
@@ -160,6 +177,14 @@ def contents(node: Any) -> str:
     return shown(node) if isinstance(node, dict) else repr(node)[:60]
 
 
+def marked(label: str, data: Json) -> str:
+    """Return the label of a run: one that did not get to its end is no result like others."""
+    if not data.get("interrupted"):
+        return label
+    done = data.get("done_requests", data.get("requests"))
+    return f"{label} (interrupted" + (f" after {done} requests)" if done is not None else ")")
+
+
 def take_sim(inputs: Inputs, path: Path, document: Json) -> None:
     """Add the runs of a result of the simulator."""
     if not isinstance(document.get("geometry"), dict):
@@ -168,7 +193,12 @@ def take_sim(inputs: Inputs, path: Path, document: Json) -> None:
         lost = lacks(run, RUN_KEYS)
         if lost:
             raise Refusal(f"{path}: a run without {lost}; found {contents(run)}")
-        inputs.runs.append(Run(str(run.get("policy", "?")), path.stem, run, document, path))
+        label = marked(str(run.get("policy", "?")), run)
+        inputs.runs.append(Run(label, path.stem, run, document, path))
+    for failed in document.get("failed", ()):
+        if lacks(failed, ("policy", "why")):
+            raise Refusal(f"{path}: a failure without policy or why; found {contents(failed)}")
+        inputs.failures.append(Failure(path.stem, str(failed["policy"]), str(failed["why"]), path))
 
 
 def take_devices(inputs: Inputs, path: Path, document: Json) -> None:
@@ -194,7 +224,7 @@ def take_timeline(inputs: Inputs, path: Path, document: Json) -> None:
 
 def take_replay(inputs: Inputs, path: Path, document: Json) -> None:
     """Add the report of a replay."""
-    inputs.replays.append(Run(path.stem, path.stem, document, document, path))
+    inputs.replays.append(Run(marked(path.stem, document), path.stem, document, document, path))
 
 
 def take_program(inputs: Inputs, path: Path, document: Json) -> None:

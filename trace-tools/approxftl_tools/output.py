@@ -54,7 +54,7 @@ def pour(content: Path, path: Path, standard: bool) -> None:
     """Write into what is there."""
     sys.stdout.flush()
     with content.open("rb") as source, (
-            open(1, "wb", closefd=False) if standard else path.open("wb")) as sink:  # noqa: PTH123
+            open(1, "wb", closefd=False) if standard else path.open("wb")) as sink:
         shutil.copyfileobj(source, sink, 1 << 20)
 
 

@@ -59,6 +59,8 @@ def tables(inputs: Inputs) -> str:
         parts.append(comparison(compare.rows_of(runs, every=False), caption))
         parts.append("<details><summary>Every measure</summary>\n"
                      + comparison(compare.rows_of(runs, every=True), caption) + "</details>\n")
+    parts += [f'<p class="failed"><strong>{escape(line)}</strong></p>\n'
+              for line in compare.failure_lines(inputs)]
     others = ([("Device", compare.device_rows(d)) for d in inputs.devices]
               + [("Record file", compare.record_rows(f)) for f in inputs.records]
               + [("Log of a replay", compare.log_rows(g)) for g in inputs.logs])

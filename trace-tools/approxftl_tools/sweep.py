@@ -18,7 +18,8 @@ from approxftl_tools.sweep_engine import Cluster, Engine, Processes
 from approxftl_tools.sweep_plan import Plan, Point
 from approxftl_tools.sweep_store import DONE, FAILED, MISSING, Store
 
-INTERRUPTED = 130
+#: Processes at a time.
+MOST_JOBS = 1024
 EPILOG = """\
 The file is TOML. Keys are options of "approxftl sim"; each combination of what varies is a point.
 
@@ -49,6 +50,13 @@ Exit status: 0 done, 1 a point failed, 2 usage, 3 no such file, 130 interrupted.
 """
 
 
+def jobs(text: str) -> int:
+    """Read a number of processes."""
+    if not text.isascii() or not text.isdecimal() or not 1 <= int(text) <= MOST_JOBS:
+        raise argparse.ArgumentTypeError(f'"{text}" is not from 1 to {MOST_JOBS}')
+    return int(text)
+
+
 def options() -> command.Parser:
     """Return the command line."""
     parser = command.parser("sweep", "Run a simulation for each combination of what varies.",
@@ -66,8 +74,8 @@ def options() -> command.Parser:
         one.add_argument("--out", metavar="DIR", type=Path,
                          help="where results lie (default: beside the file, NAME.results)")
     run = add["run"]
-    run.add_argument("--jobs", metavar="N", type=int, default=os.cpu_count() or 1,
-                     help="processes at a time (default: as many as processors)")
+    run.add_argument("--jobs", metavar="N", type=jobs, default=os.cpu_count() or 1,
+                     help="processes at a time, up to 1024 (default: as many as processors)")
     run.add_argument("--scheduler", metavar="ADDRESS",
                      help="a Dask scheduler, such as tcp://host:8786")
     run.add_argument("--retry", action="store_true", help="try what failed again, too")
@@ -108,7 +116,7 @@ def engine_of(arguments: argparse.Namespace) -> Engine:
     """Return what was asked for."""
     if arguments.scheduler:
         return Cluster(command.program(), arguments.scheduler)
-    return Processes(command.program(), max(1, arguments.jobs))
+    return Processes(command.program(), arguments.jobs)
 
 
 def execute(points: Sequence[Point], store: Store, engine: Engine, progress: Progress) -> bool:
@@ -155,7 +163,7 @@ def run(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, store: S
         done = sum(store.state(point) == DONE for point in plan.points)
         sys.stderr.write(f"approxftl-sweep: interrupted, {done} of {len(plan.points)} points are "
                          "done; the same command goes on\n")
-    return status if whole else INTERRUPTED
+    return status if whole else command.INTERRUPTED
 
 
 def print_table(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, store: Store,
@@ -163,10 +171,18 @@ def print_table(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, 
     """Print what is done."""
     rows = sweep_table.table(plan, store, keys)
     if arguments.json:
-        print(json.dumps({**command.envelope("sweep", argv), "sweep": plan.name, "rows": rows},
-                         indent=1))
+        print(json.dumps({**command.envelope("sweep", argv), "sweep": plan.name, "rows": rows,
+                          **absent(plan, store)}, indent=1))
     else:
         sys.stdout.write(sweep_table.as_csv(rows) if arguments.csv else sweep_table.as_text(rows))
+
+
+def absent(plan: Plan, store: Store) -> dict[str, object]:
+    """Return the points that are not in the table."""
+    return {"failed": [{"point": dict(point.varied), "why": store.why(point)}
+                       for point in plan.points if store.state(point) == FAILED],
+            "missing": [dict(point.varied) for point in plan.points
+                        if store.state(point) == MISSING]}
 
 
 def status(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, store: Store) -> int:
@@ -185,6 +201,10 @@ def status(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, store
 def show_table(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, store: Store) -> int:
     """Print the table."""
     print_table(arguments, argv, plan, store, sweep_table.chosen(arguments.measures))
+    states = Counter(store.state(point) for point in plan.points)
+    if states[DONE] < len(plan.points):
+        sys.stderr.write(f"approxftl-sweep: {states[DONE]} of {len(plan.points)} points are in the "
+                         f"table; {states[FAILED]} failed, {states[MISSING]} missing\n")
     return command.DONE
 
 

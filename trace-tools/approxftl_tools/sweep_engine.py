@@ -23,6 +23,8 @@ from approxftl_tools.sweep_plan import Point, digest_of
 
 #: How often a point is begun that is killed each time.
 ATTEMPTS = 3
+#: What a sweep adds to the arguments of a point.
+OWN = ("--json=-", "--quiet", "--die-with-parent")
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,17 @@ def outcome_of(point: Point, status: int, out: str, err: str, attempts: int) -> 
     return Outcome(point, None, complaint(status, err))
 
 
+def changed_file(point: Point) -> str | None:
+    """Return a file that is not what the point's address says."""
+    for name, digest in point.files:
+        try:
+            if digest_of(Path(name)) != digest:
+                return name
+        except OSError:
+            return name
+    return None
+
+
 @dataclass
 class Processes:
     """So many processes at a time on this machine."""
@@ -75,7 +88,7 @@ class Processes:
 
     def once(self, point: Point) -> tuple[int, str, str]:
         """Run a point, and return how it ended."""
-        return self.children.run([self.program, "sim", *point.arguments, "--json=-", "--quiet"])
+        return self.children.run([self.program, "sim", *point.arguments, *OWN])
 
     def run(self, point: Point) -> Outcome:
         """Run a point until it ends by itself."""
@@ -84,6 +97,9 @@ class Processes:
         while was_killed(status) and not self.children.stopped and attempts < ATTEMPTS:
             status, out, err = self.once(point)
             attempts += 1
+        changed = changed_file(point)
+        if changed:
+            return Outcome(point, None, f"{changed} has changed since the sweep began")
         return outcome_of(point, status, out, err, attempts)
 
     def outcomes(self, points: Sequence[Point]) -> Iterator[Outcome]:
@@ -105,18 +121,48 @@ class Processes:
         self.children.stop()
 
 
-def worker_task() -> Callable[[Sequence[str], str], tuple[int, str, str]]:
+#: A point for a worker: its arguments, and the files that it reads with their digests.
+Task = tuple[Sequence[str], Sequence[tuple[str, str]]]
+
+
+def worker_task() -> Callable[[Task], tuple[int, str, str, int]]:
     """Return what workers run: a closure, which goes to them whole, for they lack this package."""
-    def run(arguments: Sequence[str], digest: str) -> tuple[int, str, str]:
+    attempts_most, own, interrupted = ATTEMPTS, OWN, INTERRUPTED
+
+    def state(path: Path) -> tuple[int, ...]:
+        found = path.stat()
+        return (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+    def wrong(path: Path, digest: str) -> str:
+        try:
+            with path.open("rb") as file:
+                found = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            return f"the worker cannot read {path}: {error.strerror}"
+        if found == digest:
+            return ""
+        return f"the worker's {path} is another one; the same file must be at the same place"
+
+    def run(task: Task) -> tuple[int, str, str, int]:
+        arguments, files = task
         program = shutil.which("approxftl")
         if program is None:
-            return 1, "", "the worker has no approxftl in its PATH"
-        if hashlib.sha256(Path(program).read_bytes()).hexdigest() != digest:
-            return 1, "", f"the worker's {program} is another version; install the same one"
-        done = subprocess.run([program, "sim", *arguments, "--json=-", "--quiet"],
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                              check=False)
-        return done.returncode, done.stdout, done.stderr
+            return 1, "", "the worker has no approxftl in its PATH", 1
+        mine = [(Path(program), files[0][1]), *((Path(name), digest) for name, digest in files[1:])]
+        sentences = [sentence for path, digest in mine if (sentence := wrong(path, digest))]
+        if sentences:
+            return 1, "", sentences[0], 1
+        before = [state(path) for path, _ in mine]
+        attempts = 0
+        while attempts < attempts_most:
+            attempts += 1
+            done = subprocess.run([program, "sim", *arguments, *own], stdin=subprocess.DEVNULL,
+                                  capture_output=True, text=True, check=False)
+            if 0 <= done.returncode != interrupted:
+                break
+        if [state(path) for path, _ in mine] != before:
+            return 1, "", "a file has changed while the worker read it", attempts
+        return done.returncode, done.stdout, done.stderr, attempts
     return run
 
 
@@ -145,9 +191,8 @@ class Cluster:
     def outcomes(self, points: Sequence[Point]) -> Iterator[Outcome]:
         """Run them all, and yield each as it ends."""
         self.connect()
-        digest = digest_of(self.program)
         task = worker_task()
-        futures = {self.client.submit(task, point.arguments, digest, pure=False,
+        futures = {self.client.submit(task, (point.arguments, point.files), pure=False,
                                       retries=ATTEMPTS - 1): point for point in points}
         for future in self.dask.as_completed(futures):
             yield self.judge(futures[future], future)
@@ -157,8 +202,7 @@ class Cluster:
         error = future.exception()
         if error is not None:
             return Outcome(point, None, f"the cluster lost it: {error}")
-        status, out, err = future.result()
-        return outcome_of(point, status, out, err, 1)
+        return outcome_of(point, *future.result())
 
     def stop(self) -> None:
         """Give up what the cluster still has of ours."""

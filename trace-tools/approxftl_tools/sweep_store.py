@@ -68,6 +68,8 @@ class Store:
             document: dict[str, Any] = json.loads(path.read_text("utf-8"))
         except (OSError, ValueError) as error:
             raise Refusal(f"{path}: damaged ({error}); remove it and run again") from error
+        if document.get("interrupted"):
+            raise Refusal(f"{path}: of a run that was interrupted; remove it and run again")
         return document
 
     def why(self, point: Point) -> str:

@@ -97,4 +97,7 @@ SIM_OPT(record, TEXT, 0, 0, NULL, "FILE",
 SIM_OPT(verify, SWITCH, 0, 0, NULL, NULL, "check every invariant of the device at the end")
 SIM_OPT(progress, SWITCH, 0, 0, NULL, NULL, "show progress even if stderr is no terminal")
 SIM_OPT(quiet, SWITCH, 0, 0, NULL, NULL, "no progress, no warnings and no table; also -q")
+SIM_OPT(dry_run, SWITCH, 0, 0, NULL, NULL, "check the options, and run nothing")
+SIM_OPT(die_with_parent, SWITCH, 0, 0, NULL, NULL,
+	"end when the program ends that has started this one, however it ends")
 SIM_OPT(help, SWITCH, 0, 0, NULL, NULL, "print this; also -h")

@@ -412,6 +412,20 @@ static void put_result(struct json_writer *json, const struct sim_options *optio
 	json_end_object(json);
 }
 
+static void put_failures(struct json_writer *json, const struct sim_report *report)
+{
+	unsigned int i;
+
+	json_array(json, "failed");
+	for (i = 0; i < report->failed; i++) {
+		json_record(json, NULL);
+		json_string(json, "policy", report->failures[i].policy);
+		json_string(json, "why", report->failures[i].why);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
 void sim_report_json(const struct sim_report *report, FILE *out)
 {
 	const struct sim_result *first = &report->results[0];
@@ -432,5 +446,6 @@ void sim_report_json(const struct sim_report *report, FILE *out)
 	for (i = 0; i < report->count; i++)
 		put_result(&json, report->options, &report->results[i]);
 	json_end_array(&json);
+	put_failures(&json, report);
 	json_envelope_end(&json);
 }

@@ -426,6 +426,15 @@ static void print_states(const struct sim_report *report, FILE *out)
 	}
 }
 
+static void print_failures(const struct sim_report *report, FILE *out)
+{
+	unsigned int i;
+
+	for (i = 0; i < report->failed; i++)
+		fprintf(out, "%s: no result: %s\n", report->failures[i].policy,
+			report->failures[i].why);
+}
+
 static void print_device(const struct sim_result *result, FILE *out)
 {
 	char capacity[HUMAN_SIZE];
@@ -481,4 +490,5 @@ void sim_report_table(const struct sim_report *report, FILE *out)
 		put_line(&table, report, &cpu_line);
 	text_table_end(&table, out);
 	print_states(report, out);
+	print_failures(report, out);
 }

@@ -12,12 +12,24 @@
 #include "run.h"
 
 /**
+ * struct sim_failure - a policy that has no result
+ * @policy: its name, or NULL: a device from a file brings its own
+ * @why: a sentence
+ */
+struct sim_failure {
+	const char *policy;
+	char why[sizeof(((struct aftl_error *)NULL)->text)];
+};
+
+/**
  * struct sim_report - everything that a report says
  * @options: of the command line
  * @argc: of the whole command
  * @argv: of the whole command
  * @results: one for each policy that has run
  * @count: how many
+ * @failures: one for each policy that was to run, and has no result
+ * @failed: how many
  * @interrupted: before all policies had run
  */
 struct sim_report {
@@ -26,6 +38,8 @@ struct sim_report {
 	char **argv;
 	const struct sim_result *results;
 	unsigned int count;
+	const struct sim_failure *failures;
+	unsigned int failed;
 	bool interrupted;
 };
 

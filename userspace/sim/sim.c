@@ -2,7 +2,9 @@
 /*
  * "approxftl sim": the policies one after the other, then the reports.
  */
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 
 #include "checked-memory.h"
 #include "complain.h"
@@ -77,32 +79,69 @@ static bool has_result(enum exit_code code)
 	return code == EXIT_DONE || code == EXIT_NOT_VERIFIED || code == EXIT_INTERRUPTED;
 }
 
-static enum exit_code run_policies(const struct sim_options *options, struct timeline *timeline,
-				   struct sim_result *results, unsigned int *count)
+/**
+ * struct policies - the runs under way
+ * @results: of those that have one
+ * @count: how many
+ * @failures: of the others
+ * @failed: how many
+ * @worst: how the command ends
+ */
+struct policies {
+	struct sim_result *results;
+	unsigned int count;
+	struct sim_failure *failures;
+	unsigned int failed;
+	enum exit_code worst;
+};
+
+static const char *policy_name(const struct sim_options *options, unsigned int i)
 {
-	enum exit_code worst = EXIT_DONE;
+	return options->policies[i] ? options->policies[i]->name : "from a file";
+}
+
+static void note_failure(struct policies *all, const char *policy, const char *why)
+{
+	struct sim_failure *failure = &all->failures[all->failed++];
+
+	failure->policy = policy;
+	scnprintf(failure->why, sizeof(failure->why), "%s", why);
+}
+
+static void run_policy(struct policies *all, const struct sim_options *options, unsigned int i,
+		       struct timeline *timeline)
+{
+	struct sim_result *result = &all->results[all->count];
+	struct aftl_error error;
+	enum exit_code code;
+
+	if (options->raid)
+		code = sim_raid_run(options, options->policies[i], result, &error);
+	else
+		code = sim_run(options, options->policies[i], timeline, result, &error);
+	if (code && code != EXIT_INTERRUPTED)
+		complain("%s", error.text);
+	if (has_result(code))
+		all->count++;
+	else
+		note_failure(all, policy_name(options, i), error.text);
+	all->worst = code ? code : all->worst;
+}
+
+/* A policy that fails does not take the results of the others along. */
+static void run_policies(struct policies *all, const struct sim_options *options,
+			 struct timeline *timeline)
+{
 	unsigned int i;
 
 	for (i = 0; i < max(options->policy_count, 1U); i++) {
-		struct aftl_error error;
-		enum exit_code code;
-
-		if (options->raid)
-			code = sim_raid_run(options, options->policies[i], &results[i], &error);
+		if (interrupted())
+			note_failure(all, policy_name(options, i), "interrupted before it began");
 		else
-			code = sim_run(options, options->policies[i], timeline, &results[i],
-				       &error);
-
-		if (code && code != EXIT_INTERRUPTED)
-			complain("%s", error.text);
-		if (!has_result(code))
-			return code;
-		++*count;
-		worst = code ? code : worst;
-		if (code == EXIT_INTERRUPTED || interrupted())
-			break;
+			run_policy(all, options, i, timeline);
 	}
-	return worst;
+	if (interrupted() && (all->count || !all->worst))
+		all->worst = EXIT_INTERRUPTED;
 }
 
 /* What is left out is said, for the picture looks complete. */
@@ -135,32 +174,44 @@ static int open_outputs(struct outputs *outputs, const struct sim_options *optio
 	return ret;
 }
 
-static enum exit_code run_and_report(const struct sim_options *options, int argc, char **argv)
+static enum exit_code report_runs(const struct policies *run, struct outputs *outputs,
+				  const struct sim_options *options, int argc, char **argv)
 {
-	struct sim_result *results = memory_zeroed(SIM_POLICIES, sizeof(*results));
-	struct sim_report all = {
+	const struct sim_report all = {
 		.options = options,
 		.argc = argc,
 		.argv = argv,
-		.results = results,
+		.results = run->results,
+		.count = run->count,
+		.failures = run->failures,
+		.failed = run->failed,
+		.interrupted = interrupted() || run->failed,
+	};
+
+	return finish_timeline(outputs->timeline, report(&all, &outputs->json, run->worst));
+}
+
+static enum exit_code run_and_report(const struct sim_options *options, int argc, char **argv)
+{
+	struct policies run = {
+		.results = memory_zeroed(SIM_POLICIES, sizeof(*run.results)),
+		.failures = memory_zeroed(SIM_POLICIES, sizeof(*run.failures)),
 	};
 	struct outputs outputs = { .timeline = NULL };
 	enum exit_code code;
 	unsigned int i;
 
 	if (open_outputs(&outputs, options, argc, argv)) {
-		output_file_drop(&outputs.json);
-		free(results);
-		return EXIT_FAILED;
+		code = EXIT_FAILED;
+	} else {
+		run_policies(&run, options, outputs.timeline);
+		code = report_runs(&run, &outputs, options, argc, argv);
 	}
-	/* A policy that fails does not take the results of those before it along. */
-	code = run_policies(options, outputs.timeline, results, &all.count);
-	all.interrupted = code == EXIT_INTERRUPTED || !has_result(code);
-	code = finish_timeline(outputs.timeline, report(&all, &outputs.json, code));
 	output_file_drop(&outputs.json);
-	for (i = 0; i < all.count; i++)
-		sim_result_release(&results[i]);
-	free(results);
+	for (i = 0; i < run.count; i++)
+		sim_result_release(&run.results[i]);
+	free(run.results);
+	free(run.failures);
 	return code;
 }
 
@@ -177,6 +228,10 @@ enum exit_code sim_main(int argc, char **argv)
 		sim_options_help();
 		return EXIT_DONE;
 	}
+	if (options.dry_run)
+		return EXIT_DONE;
+	if (options.die_with_parent)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	interruption_catch();
 	return run_and_report(&options, argc, argv);
 }
