@@ -16,6 +16,7 @@ documents. A line that is gone, or has other words, has to be mended by hand.
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import os
 import re
 import shutil
@@ -124,6 +125,37 @@ def missing(shown: list[str], printed: str) -> str | None:
     return None
 
 
+RESPONSE = re.compile(r"\w+ response, mean .*\dx$")
+TAIL = ("p50", "p99", "p99.9", "max")
+CUT = "..."
+
+
+def without_tail(shown: list[str]) -> str | None:
+    """Return a mean of several policies that is shown without the rows that may tell otherwise."""
+    for at, line in enumerate(shown):
+        if RESPONSE.match(line):
+            rows = itertools.takewhile(
+                lambda row: row.startswith(("  ", CUT)), shown[at + 1:])
+            if [row.split()[0] for row in rows if row.split()[0] in TAIL] != list(TAIL):
+                return line
+    return None
+
+
+def cut_silently(shown: list[str], printed: str) -> str | None:
+    """Return the first row of a table that is left out without a sign."""
+    rows = [row for row in printed.splitlines() if row.strip()]
+    at, marked = 0, False
+    for line in filter(str.strip, shown):
+        if line.strip() == CUT:
+            marked = True
+            continue
+        found = next(i for i in range(at, len(rows)) if pattern(line).fullmatch(rows[i]))
+        if found > at and not marked:
+            return rows[at]
+        at, marked = found + 1, False
+    return None if marked or at == len(rows) else rows[at]
+
+
 def environment() -> dict[str, str]:
     """Return that of a user, whoever runs the tests."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS", "AFTL_"))}
@@ -150,6 +182,9 @@ def run(command: Command, directory: Path) -> None:
     assert done.returncode == command.status(), told
     lost = missing(command.shown, done.stdout)
     assert lost is None, f"not in the output: {lost}\n{told}"
+    if any(RESPONSE.match(line) for line in command.shown):
+        cut = cut_silently(command.shown, done.stdout)
+        assert cut is None, f"left out without \"...\": {cut}\n{told}"
 
 
 def look_like_tree(directory: Path) -> None:
@@ -207,6 +242,20 @@ def test_documents_have_commands() -> None:
 )
 def test_comparison_of_output(shown: str, printed: str, lost: str | None) -> None:
     assert missing(shown.splitlines(), printed) == lost
+
+
+@pytest.mark.parametrize(("shown", "cut"), [
+    ("a\nb\nc\nd", None), ("a\n...", None), ("...\nd", None), ("a\n...\nc\n...", None),
+    ("a\nc\n...", "b"), ("a\nb", "c"), ("b\n...", "a"),
+])
+def test_what_is_cut_is_marked(shown: str, cut: str | None) -> None:
+    assert cut_silently(shown.splitlines(), "a\nb\n\nc\nd") == cut
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=named)
+def test_no_mean_without_its_tail(path: Path) -> None:
+    assert [line for command in document_commands(path)
+            if (line := without_tail(command.shown))] == []
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=named)
