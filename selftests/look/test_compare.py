@@ -13,6 +13,7 @@ from selftests.look.support import (
     POLICIES,
     Json,
     everything,
+    replayed,
     run,
     simulate,
     succeed,
@@ -150,3 +151,70 @@ def test_closed_pipe_is_no_error(inputs: list[Path]) -> None:
 ])
 def test_numbers(value: float | str | None, text: str) -> None:
     assert number(value) == text
+
+
+# ---------------------------------------------------------------- what is no result like others
+
+
+@pytest.fixture(scope="module")
+def incomplete(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three policies, one of which the device is too small for; the last was interrupted."""
+    path = tmp_path_factory.mktemp("incomplete") / "result.json"
+    done = run("sim", "--blocks", "12", "--op", "60", "--requests", "2000", "--policy",
+               "baseline,approxftl,vth_b", "--json", path, "--histogram")
+    assert done.code == 2
+    assert "approxftl: no result: policy approxftl keeps 16 of the 12 blocks" in done.out
+    document = json.loads(path.read_text())
+    assert [one["policy"] for one in document["runs"]] == ["baseline", "vth_b"]
+    assert document["interrupted"]
+    document["runs"][1]["interrupted"] = True
+    path.write_text(json.dumps(document))
+    return path
+
+
+def test_incomplete_runs_are_marked(incomplete: Path) -> None:
+    told = succeed("compare", incomplete)
+    assert "vth_b (interrupted after 2000 requests)" in told.splitlines()[0]
+    assert re.search(r"^approxftl: no result in .*: policy approxftl keeps 16", told, re.M)
+    document = document_of(SCHEMA, succeed("compare", incomplete, "--json"))
+    assert [one["interrupted"] for one in document["runs"]] == [False, True]
+    assert [one["policy"] for one in document["failed"]] == ["approxftl"]
+
+
+def test_incomplete_runs_are_marked_in_the_report(incomplete: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    told = succeed("report", incomplete, "-o", page)
+    assert told == f"{page}: 2 runs, 1 policy without a result\n"
+    html = page.read_text()
+    assert '<th scope="col">vth_b (interrupted after 2000 requests)</th>' in html
+    assert "<strong>approxftl: no result in " in html
+    # Figures, too: their legends are labels.
+    assert html.count("interrupted after 2000 requests") > 5
+
+
+def test_an_interrupted_replay_is_marked(tmp_path: Path) -> None:
+    (tmp_path / "r.json").write_text(json.dumps({**replayed(), "interrupted": True}))
+    assert "r (interrupted after 10 requests)" in succeed("compare", tmp_path / "r.json")
+
+
+def test_captions_name_what_is_drawn(tmp_path: Path) -> None:
+    simulate(tmp_path / "four.json", "--requests", "500", "--histogram")
+    simulate(tmp_path / "unused", "--requests", "500", "--record", tmp_path / "prn_0.aft")
+    succeed("report", tmp_path / "four.json", tmp_path / "prn_0.aft", "-o", tmp_path / "page.html")
+    (figure,) = re.findall(r'<figure id="cdf-write">.*?</figure>',
+                           (tmp_path / "page.html").read_text(), re.S)
+    assert "four.json" in figure and "prn_0.aft" not in figure
+
+
+def test_a_full_timeline_says_whose_operations_are_lost(tmp_path: Path) -> None:
+    event = {"ph": "X", "tid": 0, "ts": 1, "dur": 2, "name": "read", "cat": "host",
+             "args": {"block": 0, "page": 0, "pages": 1}}
+    names = [{"ph": "M", "pid": pid, "tid": 0, "name": "process_name", "args": {"name": name}}
+             for pid, name in enumerate(("first", "second", "third"), 1)]
+    (tmp_path / "t.json").write_text(json.dumps({
+        "approxftl_json_format": [1, 0], "omitted_events": 77,
+        "traceEvents": [*names, {**event, "pid": 1}, {**event, "pid": 2}]}))
+    succeed("report", tmp_path / "t.json", "-o", tmp_path / "page.html")
+    html = (tmp_path / "page.html").read_text()
+    assert "77 operations of second, third were not recorded" in html
+    assert "77 more were not recorded" not in html

@@ -27,8 +27,18 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     told = succeed("figures", "--papers", *QUICK, "-o", directory)
     for name in QUICK:
         assert f"{directory / name}.svg" in told
-    assert told.splitlines()[-1] == str(directory / "index.html")
+    assert told.splitlines()[-1] == str(directory / "selection.html")
     return directory
+
+
+def test_one_figure_leaves_the_page_of_all(made: Path) -> None:
+    (made / "index.html").write_text("all")
+    told = succeed("figures", "--papers", QUICK[0], "-o", made, "--format", "pdf")
+    assert told.splitlines()[-1] == str(made / f"{QUICK[0]}.html")
+    assert (made / "index.html").read_text() == "all"
+    assert (made / f"{QUICK[0]}.pdf").read_bytes()[:5] == b"%PDF-"
+    assert f'href="{QUICK[0]}.pdf"' in (made / f"{QUICK[0]}.html").read_text()
+    (made / "index.html").unlink()
 
 
 def rows(path: Path) -> list[list[str]]:
@@ -126,7 +136,7 @@ def test_cuts_are_those_of_the_runs(made: Path) -> None:
 
 @pytest.mark.slow
 def test_index_in_a_browser(made: Path, tmp_path: Path) -> None:
-    done = browse(made / "index.html", tmp_path, "--dump-dom")
+    done = browse(made / "selection.html", tmp_path, "--dump-dom")
     assert done.code == 0, done.err
     assert console(done) == []
     for name in QUICK:

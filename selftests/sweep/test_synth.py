@@ -186,3 +186,18 @@ def test_damaged_profiles(tmp_path: Path, change: dict[str, Any], sentence: str)
     assert done.returncode == 1
     assert sentence in done.stderr
     assert not (tmp_path / "x").exists()
+
+
+def test_the_list_as_json() -> None:
+    done = synth("--list", "--json")
+    volumes = document_of("trace-tools/approxftl_tools/tools-output.schema.json",
+                          done.stdout)["volumes"]
+    assert [one["name"] for one in volumes] == [row[0] for row in workload_profile.PUBLISHED]
+
+
+@pytest.mark.parametrize("option", ["--output=x.aft", "--within=0.1", "--approx-share=1"])
+def test_what_a_list_does_not_heed_is_refused(option: str) -> None:
+    done = subprocess.run([BUILD / "approxftl-synth", "--list", option], capture_output=True,
+                          text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "contradict each other" in done.stderr

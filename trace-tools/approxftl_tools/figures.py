@@ -77,21 +77,22 @@ def write(inputs: Inputs, kinds: Sequence[Kind], output: Path, kind: str, data: 
 
 def papers(args: argparse.Namespace) -> int:
     """Make the papers' figures."""
-    setting = paper.Setting(args.output, args.full, args.traces, args.seed or 1)
+    seed = 1 if args.seed is None else args.seed
+    setting = paper.Setting(args.output, args.full, args.traces, seed, args.format)
     names = [str(name) for name in args.files]
     if args.list:
         for spec in paper.specs(names):
             print(f"{spec.name.ljust(26)}  {spec.system}, {spec.figure}: {spec.title}")
         return command.DONE
-    paper.make(names, setting, len(os.sched_getaffinity(0)), lambda line: print(line, flush=True))
-    print(args.output / "index.html")
+    print(paper.make(names, setting, len(os.sched_getaffinity(0)),
+                     lambda line: print(line, flush=True)))
     return command.DONE
 
 
 def check(args: argparse.Namespace) -> None:
     """Refuse options that say nothing together."""
     for name in ("full", "traces", "seed"):
-        if getattr(args, name) and not args.papers:
+        if getattr(args, name) not in (None, False) and not args.papers:
             raise command.Refusal(f"--{name} needs --papers", command.USAGE)
     for name in ("kind", "data"):
         if getattr(args, name) and args.papers:

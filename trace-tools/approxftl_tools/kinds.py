@@ -199,28 +199,30 @@ def no_zero(curves: Iterable[tuple[str, Sequence[float], Sequence[float]]]) -> b
 
 def cdf_of(inputs: Inputs, kind: str) -> Figure | None:
     """Distribution of the response times of reads or of writes."""
-    curves = []
+    curves, drawn = [], []
     for run in inputs.runs:
         bins = look(run.data, "timing", f"{kind}_response", "bins")
         if bins:
             curves.append((run.label, *cumulative(bins)))
+            drawn.append(run.path)
     number = aft.OPERATIONS.index(kind)
     for file in records_with_latency(inputs):
         chosen = file.column("lat_100ns")[file.operations() == number]
         if len(chosen):
             curves.append((file.path.stem, *quantile_curve(chosen / 10)))
+            drawn.append(file.path)
     for log in inputs.logs:
         chosen = log.latencies_ns()[(log.operations() == number) & (log.column("error") == 0)]
         if len(chosen):
             curves.append((log.path.stem, *quantile_curve(chosen / 1000)))
+            drawn.append(log.path)
     if not curves:
         return None
     return Figure(f"cdf-{kind}", f"Response times of {kind}s, distribution",
                   f"How many of the {kind}s took at most so long. A curve further to the left "
                   "is better.",
                   Curves(TIME_LABEL, f"% of {kind}s", curves, log_x=no_zero(curves), steps=True),
-                  (*sources(inputs.runs), *(str(file.path) for file in inputs.records),
-                   *(str(log.path) for log in inputs.logs)))
+                  tuple(map(str, dict.fromkeys(drawn))))
 
 
 REPLAYED = ("mean", "p50", "p99", "max")
@@ -634,6 +636,18 @@ def window_us(lanes: Iterable[list[Json]]) -> float:
     return float(min(lengths))
 
 
+def left_out(timeline: Timeline, names: dict[tuple[int, int], str],
+             devices: dict[int, list[Json]]) -> str:
+    """Return what a timeline had no room for, which is of the last devices, not of each."""
+    omitted = timeline.document.get("omitted_events", 0)
+    if not omitted:
+        return ""
+    lost = [name for (pid, _), name in names.items() if pid not in devices]
+    cut = names.get((max(devices), 0), f"device {max(devices)}")
+    return (f" {omitted} operations of {', '.join([cut, *lost])} were not recorded: the timeline "
+            "was full.")
+
+
 def timeline_figures(timeline: Timeline) -> list[Figure]:
     """One figure for each device."""
     devices: dict[int, list[Json]] = {}
@@ -655,13 +669,12 @@ def timeline_figures(timeline: Timeline) -> list[Figure]:
         spans = [span_of(event, begin, lanes) for event in events
                  if event["ts"] - begin <= window]
         name = policies_.get((pid, 0), f"device {pid}")
-        omitted = timeline.document.get("omitted_events", 0)
         rest = len(events) - len(spans)
         result.append(Figure(
             "timeline", f"What each LUN does, {name}",
             f"{len(spans)} operations from the begin of the timeline, a row for each LUN; colours "
             f"are operation and cause. {rest} later ones are in {timeline.path.name}, which "
-            "ui.perfetto.dev opens." + (f" {omitted} more were not recorded." if omitted else ""),
+            "ui.perfetto.dev opens." + left_out(timeline, policies_, devices),
             Spans("us", [threads.get((pid, tid), f"LUN {tid}") for tid in tids], order, spans),
             (str(timeline.path),)))
     return result

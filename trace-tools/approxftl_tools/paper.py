@@ -82,6 +82,7 @@ class Setting:
     full: bool
     traces: Path | None
     seed: int
+    format: str = "svg"
     children: Children = field(default_factory=Children)
 
 
@@ -345,7 +346,8 @@ def made_by(spec: Spec, setting: Setting, commands: Sequence[Sequence[str]], dig
              shlex.join(["approxftl", *arguments])] for arguments in commands]
     return (f"<details><summary>Runs ({len(rows)}); {escape(spec.name)}.toml</summary>\n"
             f"{table(['result', 'command'], rows)}</details>\n"
-            f'<p>Files: <a href="{escape(spec.name)}.svg">{escape(spec.name)}.svg</a>, '
+            f'<p>Files: <a href="{escape(spec.name)}.{setting.format}">'
+            f"{escape(spec.name)}.{setting.format}</a>, "
             f'<a href="{escape(spec.name)}.csv">{escape(spec.name)}.csv</a></p>\n')
 
 
@@ -375,8 +377,8 @@ def index(made: Sequence[tuple[Spec, Figure, list[list[str]]]], setting: Setting
 
 
 def make(names: Sequence[str], setting: Setting, workers: int,
-         say: Callable[[str], None]) -> list[Path]:
-    """Make figures; return their files."""
+         say: Callable[[str], None]) -> Path:
+    """Make figures; return the page that shows them."""
     began = time.monotonic()
     chosen = specs(names)
     plot.library()
@@ -384,7 +386,7 @@ def make(names: Sequence[str], setting: Setting, workers: int,
     commands = {spec.name: [arguments_of(run, setting) for run in spec.runs] for spec in chosen}
     different = {tuple(arguments) for spec in chosen for arguments in commands[spec.name]}
     say(f"{len(chosen)} figures, {len(different)} runs")
-    made, paths = [], []
+    made = []
     with ThreadPoolExecutor(workers) as pool:
         started = {arguments: pool.submit(ensure, arguments, digest, setting)
                    for arguments in sorted(different)}
@@ -393,15 +395,17 @@ def make(names: Sequence[str], setting: Setting, workers: int,
                 results = [started[tuple(arguments)].result()
                            for arguments in commands[spec.name]]
                 figure = figure_of(spec, results)
-                path = setting.output / f"{spec.name}.svg"
-                plot.save(figure, "svg", path)
+                path = setting.output / f"{spec.name}.{setting.format}"
+                plot.save(figure, setting.format, path)
                 command.write_file(path.with_suffix(".csv"), figure.csv())
                 made.append((spec, figure, commands[spec.name]))
-                paths.append(path)
                 say(f"{path} ({time.monotonic() - began:.0f} s)")
         except BaseException:
             setting.children.stop()
             pool.shutdown(cancel_futures=True)
             raise
-    command.write_file(setting.output / "index.html", index(made, setting, digest))
-    return paths
+    # The page of all figures is not replaced by one of some.
+    stem = "index" if not names else names[0] if len(names) == 1 else "selection"
+    page_path = setting.output / f"{stem}.html"
+    command.write_file(page_path, index(made, setting, digest))
+    return page_path

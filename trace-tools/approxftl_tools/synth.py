@@ -70,8 +70,30 @@ def options() -> command.Parser:
     return parser
 
 
-def list_volumes() -> int:
+def refuse_beside(arguments: argparse.Namespace, switch: str, names: Sequence[str]) -> None:
+    """Refuse options that say nothing there."""
+    for name in names:
+        if getattr(arguments, name) is not None:
+            raise Refusal(f"--{name.replace('_', '-')} and {switch} contradict each other",
+                          command.USAGE)
+
+
+def list_json(argv: Sequence[str]) -> str:
+    """Return the published volumes as JSON."""
+    keys = ("name", "writes_percent", "updates_percent", "write_kb", "read_kb",
+            "update_zones_percent", "arrival_mean_ms")
+    return json.dumps({**command.envelope("synth", argv), "volumes": [
+        {key: value if key != "arrival_mean_ms" else value or None
+         for key, value in zip(keys, row, strict=True)}
+        for row in workload_profile.PUBLISHED]}, indent=1)
+
+
+def list_volumes(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     """Print the published volumes."""
+    refuse_beside(arguments, "--list", ("output", "profile_out", "approx_share", "within"))
+    if arguments.json:
+        print(list_json(argv))
+        return command.DONE
     print("volume  writes  updates  write     read      hot updates  between requests")
     for row in workload_profile.PUBLISHED:
         name, writes, updates, write_kb, read_kb, zones, arrival = row
@@ -167,7 +189,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     def body() -> int:
         arguments = options().parse_args(words)
-        return list_volumes() if arguments.list else make(arguments, words)
+        run = list_volumes if arguments.list else make
+        return run(arguments, words)
 
     return command.run("synth", body)
 
