@@ -134,7 +134,7 @@ $(foreach t,$(FUZZ_PROGRAMS),$(eval $(call fuzz_program,$(t))))
 
 RUN = CC="$(CC)" selftests/run --build $(O) \
 	--fuzz-seconds $(FUZZ_SECONDS) $(if $(V),-v)
-FAST_AREAS := $(filter-out look fio-profiles kernel kernel-build fuzz claims determinism bench,$(AREAS))
+FAST_AREAS := $(filter-out look fio-profiles kernel kernel-build fuzz claims determinism bench mutants,$(AREAS))
 # These read the sources and run no program of ours.
 UNBUILT_AREAS := style runner kernel-build fio-profiles
 
@@ -214,6 +214,9 @@ bench-kernel: ## what a request costs in the kernel, beside dm-linear and null_b
 bench-replay: $(PROGRAMS) ## how well a replay keeps to its schedule, beside fio (minutes)
 	@AFTL_BUILD=$(abspath $(O)) $(PYTHON) selftests/bench/bench_replay.py
 
+mutants: deps ## break the code on purpose and see the tests notice; NAMES='volume kernel/...' (long)
+	@selftests/mutants/run $(NAMES)
+
 clean: ## remove everything that was built
 	$(call say,CLEAN,$(O))
 	$(Q)rm -rf $(O)
@@ -234,6 +237,6 @@ help: ## print this
 	@echo '  FUZZ_SECONDS=10         time of each fuzz harness'
 
 .PHONY: all bench bench-kernel bench-replay check check-fast claims clean demo demo-deps demo-programs \
-	deps help lab raid selftests selftests-debug tables FORCE
+	deps help lab mutants raid selftests selftests-debug tables FORCE
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)

@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 import errno
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -158,8 +157,8 @@ def run(verb: str, body: Callable[[], int]) -> int:
 
 def program() -> Path:
     """Return the simulator, wherever the working directory may be."""
-    name = os.environ.get("APPROXFTL", "approxftl")
-    return Path(shutil.which(name) or name).absolute()
+    path = Path(os.environ.get("APPROXFTL", "approxftl"))
+    return path.absolute() if len(path.parts) > 1 else path
 
 
 @cache

@@ -4,20 +4,6 @@
 #include "lying-disk.h"
 #include "tap.h"
 
-/**
- * struct lying_write - a write that no flush has covered yet
- * @next: the one after it
- * @offset: on the disk
- * @size: bytes
- * @bytes: what was written
- */
-struct lying_write {
-	struct lying_write *next;
-	u64 offset;
-	u32 size;
-	u8 bytes[];
-};
-
 static void *checked(void *memory)
 {
 	if (!memory)
@@ -115,6 +101,8 @@ static int medium_flush(void *host)
 
 	if (ret)
 		return ret;
+	if (disk->before_flush)
+		disk->before_flush(disk->watcher);
 	count_change(disk);
 	if (disk->off)
 		return -ENODEV;

@@ -11,7 +11,19 @@
 
 #define DISK_SECTOR 512
 
-struct lying_write;
+/**
+ * struct lying_write - a write that no flush has covered yet
+ * @next: the one after it
+ * @offset: on the disk
+ * @size: bytes
+ * @bytes: what was written
+ */
+struct lying_write {
+	struct lying_write *next;
+	u64 offset;
+	u32 size;
+	u8 bytes[];
+};
 
 /**
  * enum disk_crash - what a crash leaves of the writes that no flush has covered
@@ -47,6 +59,8 @@ enum disk_crash {
  * @held: allocations that were not given back
  * @held_bytes: their size
  * @flushes: that worked
+ * @before_flush: called, if it is set, when a flush is about to begin
+ * @watcher: its argument
  */
 struct lying_disk {
 	struct aftl_medium medium;
@@ -64,6 +78,8 @@ struct lying_disk {
 	u32 held;
 	u64 held_bytes;
 	u64 flushes;
+	void (*before_flush)(void *watcher);
+	void *watcher;
 };
 
 /* Zeroes, all of them durable. @bytes is rounded up to frames. */

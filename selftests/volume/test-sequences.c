@@ -1,0 +1,618 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Every short history of a tiny device, and every crash in it.
+ *
+ * A history is up to three of the operations below, on a device that is full and worn in.
+ * Whenever its medium is to be flushed, and at its end, the power fails: each subset of the
+ * writes that no flush has covered may have stayed in the medium's cache or may not, and a
+ * frame may be torn. Each such medium is recovered, audited and compared with what was
+ * promised; some go on working and lose their power once more.
+ *
+ * A crash between two flushes leaves a subset of what the second one finds, so that no crash
+ * is left out. Where there are too many subsets, all prefixes, all that lack one write, all
+ * single writes and a sample of the others are taken.
+ *
+ * test-sequences                           a sample
+ * test-sequences all                       all; so does AFTL_CRASH_STATES=0 in the environment
+ * test-sequences POLICY BUFFER MODE WORDS  one history, as a failure prints it
+ */
+#include <stdlib.h>
+
+#include "lib/durable-device.h"
+#include "tap.h"
+
+/* Unflushed writes up to which all subsets are tried, and how many of the others. */
+#define WRITES_ALL 10
+#define WRITES_ALL_SAMPLE 7
+#define SAMPLES 48
+
+/* Of histories of so many operations, one in so many is in the sample. */
+static const u32 sample_of[] = { 0, 1, 4, 96 };
+
+/* One recovered device in so many goes on, as either of two policies. */
+#define GO_ON_OF 61
+
+#define WORDS_MAX 3
+#define YEAR_NS (365ULL * 24 * 3600 * 1000000000)
+
+/* How the operations of a history follow each other. */
+enum mode {
+	MODE_ONE_BY_ONE,
+	MODE_AT_ONCE,
+	MODES,
+};
+
+/**
+ * struct history - one history
+ * @live: the device that it happens to
+ * @judge: recovers what a crash of @live would leave
+ * @policy: that @live is used with now
+ * @other: that it is changed to
+ * @mode: enum mode
+ * @words: its operations, by letter
+ * @random: chooses samples
+ * @base: medium of @live before it
+ * @base_units: promises then
+ * @base_stamps: last stamp then
+ * @all: every history is asked for
+ * @written: of a subset, by write: 0 not, 1 whole, 2 first half, 3 second half
+ */
+struct history {
+	struct durable_device live;
+	struct durable_device judge;
+	const char *policy;
+	const char *other;
+	enum mode mode;
+	char words[WORDS_MAX + 1];
+	struct aftl_random random;
+	u8 *base;
+	struct durable_unit *base_units;
+	u32 base_stamps;
+	bool all;
+	u8 *written;
+};
+
+static struct {
+	u64 histories;
+	u64 crashes;
+	u64 recovered;
+	u64 torn;
+	u64 went_on;
+	u64 collected;
+	u64 sampled;
+} tally;
+
+/* Recovery */
+
+static void copy_promises(struct durable_device *to, const struct durable_device *from)
+{
+	memcpy(to->units, from->units, from->unit_count * sizeof(*from->units));
+	to->stamps = from->stamps;
+}
+
+static void apply(struct history *history, const struct lying_write *write, u8 how)
+{
+	struct lying_disk *disk = &history->judge.disk;
+	u32 half = write->size / DISK_SECTOR / 2 * DISK_SECTOR;
+	u32 first = how == 3 ? half : 0;
+	u32 end = how == 2 ? half : write->size;
+
+	if (!how)
+		return;
+	memcpy(disk->bytes + write->offset + first, write->bytes + first, end - first);
+	memcpy(disk->durable + write->offset + first, write->bytes + first, end - first);
+}
+
+/* As if no write of the subset had ever been. */
+static void take_back(struct history *history)
+{
+	const struct lying_disk *live = &history->live.disk;
+	struct lying_disk *disk = &history->judge.disk;
+	const struct lying_write *write;
+
+	for (write = live->writes; write; write = write->next) {
+		memcpy(disk->bytes + write->offset, live->durable + write->offset, write->size);
+		memcpy(disk->durable + write->offset, live->durable + write->offset, write->size);
+	}
+}
+
+static void copy_medium(struct lying_disk *to, const u8 *from)
+{
+	memcpy(to->bytes, from, to->medium.bytes);
+	memcpy(to->durable, from, to->medium.bytes);
+}
+
+/* The recovered device is used, and crashes again. */
+static void go_on(struct history *history, const char *policy)
+{
+	struct durable_device *judge = &history->judge;
+	u32 unit = (u32)aftl_random_below(&history->random, judge->unit_count);
+	int ret = durable_start(judge, policy, false);
+
+	if (!CHECK_MSG(!ret, "%s does not start: %d: %s", policy, ret, judge->device.error.text))
+		return;
+	CHECK_EQ(test_do(&judge->device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE, NULL), 0);
+	CHECK_EQ(test_do(&judge->device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+	CHECK_EQ(durable_settle(judge), 0);
+	CHECK_EQ(test_do(&judge->device, AFTL_OP_DISCARD, unit, 1, 0, NULL), 0);
+	CHECK_EQ(durable_settle(judge), 0);
+	durable_crash(judge, DISK_CRASH_WRITES, &history->random);
+	ret = durable_load(judge, policy, false);
+	if (CHECK_MSG(!ret, "%s: load: %d: %s", policy, ret, judge->device.error.text)) {
+		test_audit(&judge->device);
+		durable_check(judge);
+	}
+	durable_stop(judge);
+	copy_medium(&judge->disk, history->live.disk.durable);
+	tally.went_on++;
+}
+
+static void recover(struct history *history)
+{
+	struct durable_device *judge = &history->judge;
+	int ret;
+
+	copy_promises(judge, &history->live);
+	tally.recovered++;
+	if (tally.recovered % GO_ON_OF == 0) {
+		go_on(history, tally.recovered / GO_ON_OF & 1 ? history->policy : history->other);
+		return;
+	}
+	ret = durable_load(judge, history->policy, false);
+	if (CHECK_MSG(!ret, "load: %d: %s", ret, judge->device.error.text)) {
+		test_audit(&judge->device);
+		durable_check(judge);
+	}
+	durable_stop(judge);
+	CHECK_EQ(judge->disk.changes, 0);
+}
+
+/* Crashes */
+
+static void note_subset(const struct history *history, u32 writes)
+{
+	char text[65];
+	u32 i;
+
+	for (i = 0; i < writes && i < sizeof(text) - 1; i++)
+		text[i] = (char)('0' + history->written[i]);
+	text[i] = '\0';
+	tap_note("test-sequences %s %llu %u %s: flush %llu, writes %s", history->policy,
+		 (unsigned long long)history->live.super.config.buffer, history->mode,
+		 history->words, (unsigned long long)history->live.disk.flushes, text);
+}
+
+static void try_subset(struct history *history, u32 writes)
+{
+	const struct lying_write *write = history->live.disk.writes;
+	unsigned int failures = tap_failures();
+	u32 i;
+
+	for (i = 0; i < writes; i++, write = write->next)
+		apply(history, write, history->written[i]);
+	recover(history);
+	take_back(history);
+	if (tap_failures() != failures)
+		note_subset(history, writes);
+}
+
+static void try_all_but(struct history *history, u32 writes, u32 odd, u8 rest, u8 how)
+{
+	memset(history->written, rest, writes);
+	history->written[odd] = how;
+	try_subset(history, writes);
+}
+
+static void try_prefix(struct history *history, u32 writes, u32 end)
+{
+	memset(history->written, 0, writes);
+	memset(history->written, 1, end);
+	try_subset(history, writes);
+}
+
+static void try_sample(struct history *history, u32 writes)
+{
+	u32 i;
+
+	for (i = 0; i < writes; i++)
+		history->written[i] = aftl_random_below(&history->random, 2);
+	try_subset(history, writes);
+}
+
+static void try_some(struct history *history, u32 writes)
+{
+	u32 i;
+
+	for (i = 0; i <= writes; i++)
+		try_prefix(history, writes, i);
+	for (i = 0; i < writes; i++) {
+		try_all_but(history, writes, i, 1, 0);
+		try_all_but(history, writes, i, 0, 1);
+	}
+	for (i = 0; i < SAMPLES; i++)
+		try_sample(history, writes);
+	tally.sampled++;
+}
+
+static void try_all(struct history *history, u32 writes)
+{
+	u32 mask;
+	u32 i;
+
+	for (mask = 0; mask < 1U << writes; mask++) {
+		for (i = 0; i < writes; i++)
+			history->written[i] = mask >> i & 1;
+		try_subset(history, writes);
+	}
+}
+
+static void try_torn(struct history *history, u32 writes)
+{
+	const struct lying_write *write = history->live.disk.writes;
+	u32 i;
+
+	for (i = 0; i < writes; i++, write = write->next) {
+		if (write->size == DISK_SECTOR)
+			continue;
+		try_all_but(history, writes, i, 1, 2);
+		try_all_but(history, writes, i, 1, 3);
+		tally.torn += 2;
+	}
+}
+
+static u32 count_writes(const struct lying_disk *disk)
+{
+	const struct lying_write *write;
+	u32 writes = 0;
+
+	for (write = disk->writes; write; write = write->next)
+		writes++;
+	return writes;
+}
+
+/* The power fails somewhere between the last flush and this one. */
+static void crash_here(void *context)
+{
+	struct history *history = context;
+	u32 writes = count_writes(&history->live.disk);
+
+	if (tap_failures())
+		return;
+	copy_medium(&history->judge.disk, history->live.disk.durable);
+	history->written = realloc(history->written, writes + 1);
+	tally.crashes++;
+	if (writes <= (history->all ? WRITES_ALL : WRITES_ALL_SAMPLE))
+		try_all(history, writes);
+	else
+		try_some(history, writes);
+	try_torn(history, writes);
+}
+
+/* Operations */
+
+static void start(struct history *history, const char *policy)
+{
+	int ret = durable_start(&history->live, policy, false);
+
+	CHECK_MSG(!ret, "%s does not start: %d: %s", policy, ret, history->live.device.error.text);
+}
+
+static void request(struct history *history, enum aftl_op op, u32 unit, u32 units, u32 class,
+		    u32 flags)
+{
+	struct test_device *device = &history->live.device;
+
+	CHECK_EQ(test_submit(device, op, unit, units, class, flags, aftl_now(device->ftl)), 0);
+}
+
+static void write_once(struct history *history)
+{
+	request(history, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, 0);
+}
+
+static void write_three(struct history *history)
+{
+	request(history, AFTL_OP_WRITE, 0, 3, AFTL_PRECISE, 0);
+}
+
+static void write_approx(struct history *history)
+{
+	request(history, AFTL_OP_WRITE, 1, 2, AFTL_APPROX, 0);
+}
+
+static void write_through(struct history *history)
+{
+	request(history, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, AFTL_REQUEST_FUA);
+}
+
+static void discard_two(struct history *history)
+{
+	request(history, AFTL_OP_DISCARD, 0, 2, 0, 0);
+}
+
+static void flush(struct history *history)
+{
+	request(history, AFTL_OP_FLUSH, 0, 0, 0, 0);
+}
+
+static void age(struct history *history)
+{
+	aftl_age(history->live.device.ftl, YEAR_NS);
+}
+
+static void collect(struct history *history)
+{
+	struct aftl *ftl = history->live.device.ftl;
+	u32 i;
+
+	for (i = 0; i < aftl_geometry(ftl)->luns; i++)
+		CHECK_EQ(aftl_collect(ftl, i), 0);
+	while (aftl_collecting(ftl) && test_step(&history->live.device))
+		;
+	tally.collected += test_counters(&history->live.device)->gc_blocks > 0;
+}
+
+static void reload(struct history *history)
+{
+	CHECK_EQ(durable_shut(&history->live), 0);
+	start(history, history->policy);
+}
+
+static void change_policy(struct history *history)
+{
+	const char *policy = history->policy;
+
+	CHECK_EQ(durable_shut(&history->live), 0);
+	history->policy = history->other;
+	history->other = policy;
+	start(history, history->policy);
+}
+
+static const struct operation {
+	char word;
+	void (*run)(struct history *history);
+} operations[] = {
+	{ 'w', write_once },
+	{ 'W', write_three },
+	{ 'a', write_approx },
+	{ 'u', write_through },
+	{ 'd', discard_two },
+	{ 'f', flush },
+	{ 'o', age },
+	{ 'c', collect },
+	{ 'r', reload },
+	{ 'p', change_policy },
+};
+
+static void run_word(struct history *history, char word)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(operations); i++)
+		if (operations[i].word == word)
+			operations[i].run(history);
+	if (history->mode == MODE_ONE_BY_ONE)
+		CHECK_EQ(durable_settle(&history->live), 0);
+}
+
+/* Histories */
+
+static void restore(struct history *history, const char *policy, const char *other)
+{
+	struct durable_device *live = &history->live;
+
+	live->disk.before_flush = NULL;
+	while (live->disk.writes)
+		lying_disk_crash(&live->disk, DISK_CRASH_NOTHING, &history->random);
+	copy_medium(&live->disk, history->base);
+	memcpy(live->units, history->base_units, live->unit_count * sizeof(*live->units));
+	live->stamps = history->base_stamps;
+	live->disk.changes = 0;
+	live->disk.flushes = 0;
+	history->policy = policy;
+	history->other = other;
+	history->random = (struct aftl_random){ aftl_mix(tally.histories) };
+}
+
+static void live_through(struct history *history)
+{
+	const char *policy = history->policy;
+	const char *other = history->other;
+	const char *word;
+
+	restore(history, policy, other);
+	start(history, policy);
+	history->live.disk.before_flush = crash_here;
+	history->live.disk.watcher = history;
+	for (word = history->words; *word && !tap_failures(); word++)
+		run_word(history, *word);
+	if (!tap_failures()) {
+		CHECK_EQ(durable_settle(&history->live), 0);
+		crash_here(history);
+	}
+	durable_stop(&history->live);
+	restore(history, policy, other);
+	tally.histories++;
+}
+
+/* Full, overwritten in part, collected, and closed in order: what a history begins with. */
+static void wear_in(struct history *history)
+{
+	struct durable_device *live = &history->live;
+	struct test_device *device = &live->device;
+	u32 i;
+
+	start(history, history->policy);
+	for (i = 0; i < live->unit_count; i++)
+		CHECK_EQ(test_do(device, AFTL_OP_WRITE, i, 1, i % 3 ? AFTL_PRECISE : AFTL_APPROX,
+				 NULL), 0);
+	for (i = 0; i < 2 * live->unit_count; i++)
+		CHECK_EQ(test_do(device, AFTL_OP_WRITE, i * 7 % live->unit_count, 1,
+				 AFTL_PRECISE, NULL), 0);
+	CHECK_EQ(durable_settle(live), 0);
+	CHECK_EQ(durable_shut(live), 0);
+}
+
+#define TINY "channels", "1", "chips", "1", "dies", "1", "layers", "2", "unit", "512", "op", "90"
+
+/* The smallest device that each policy has room on. */
+static const struct subject {
+	const char *policy;
+	const char *other;
+	const char *shape[32];
+} subjects[] = {
+	{ "baseline", "vth_b",
+	  { TINY, "blocks", "6", "word_lines", "1", "bits", "2", "page", "1KiB" } },
+	{ "approxftl", "baseline",
+	  { TINY, "blocks", "22", "word_lines", "1", "bits", "2", "page", "512" } },
+	{ "ressd", "baseline",
+	  { TINY, "blocks", "12", "word_lines", "1", "bits", "3", "page", "1KiB" } },
+	{ "cubeftl", "baseline",
+	  { TINY, "blocks", "8", "word_lines", "2", "bits", "3", "page", "512",
+	    "one_shot", "on" } },
+};
+
+static void open_history(struct history *history, const struct subject *subject, u64 buffer)
+{
+	const char *policy = subject->policy;
+	struct test_device device;
+
+	*history = (struct history){ .policy = policy, .other = subject->other };
+	test_device_init(&device, "demo");
+	test_device_set_all(&device, subject->shape);
+	device.config.buffer = buffer;
+	if (durable_open(&history->live, &device.config, policy) ||
+	    durable_open(&history->judge, &device.config, policy) ||
+	    durable_format(&history->live))
+		tap_bail_out("no such device: %s", history->live.device.error.text);
+	history->judge.super = history->live.super;
+	wear_in(history);
+	history->base = malloc(history->live.disk.medium.bytes);
+	memcpy(history->base, history->live.disk.durable, history->live.disk.medium.bytes);
+	history->base_units = calloc(history->live.unit_count, sizeof(*history->base_units));
+	memcpy(history->base_units, history->live.units,
+	       history->live.unit_count * sizeof(*history->base_units));
+	history->base_stamps = history->live.stamps;
+}
+
+static void close_history(struct history *history)
+{
+	durable_close(&history->live);
+	durable_close(&history->judge);
+	free(history->base);
+	free(history->base_units);
+	free(history->written);
+}
+
+static u32 count_histories(u32 length)
+{
+	u32 count = 1;
+
+	while (length--)
+		count *= ARRAY_SIZE(operations);
+	return count;
+}
+
+static void name_history(struct history *history, u32 number, u32 length)
+{
+	memset(history->words, 0, sizeof(history->words));
+	for (; length--; number /= ARRAY_SIZE(operations))
+		history->words[length] = operations[number % ARRAY_SIZE(operations)].word;
+}
+
+static bool is_asked(const struct history *history, u32 number, u32 length)
+{
+	return history->all || aftl_mix2(number, history->mode) % sample_of[length] == 0;
+}
+
+static void all_of_length(struct history *history, u32 length)
+{
+	u32 number;
+
+	for (number = 0; number < count_histories(length) && !tap_failures(); number++) {
+		if (!is_asked(history, number, length))
+			continue;
+		name_history(history, number, length);
+		live_through(history);
+	}
+}
+
+static void all_histories(const struct subject *subject, u64 buffer, bool all)
+{
+	struct history history;
+	u32 length;
+
+	tap_begin("%s, changed to %s, write buffer of %llu bytes", subject->policy,
+		  subject->other, (unsigned long long)buffer);
+	open_history(&history, subject, buffer);
+	history.all = all;
+	for (history.mode = 0; history.mode < MODES; history.mode++)
+		for (length = 1; length <= WORDS_MAX; length++)
+			all_of_length(&history, length);
+	close_history(&history);
+	tap_end();
+}
+
+static void note_tally(void)
+{
+	tap_note("%llu histories, %llu of them collect; %llu crashes, of %llu a sample",
+		 (unsigned long long)tally.histories, (unsigned long long)tally.collected,
+		 (unsigned long long)tally.crashes, (unsigned long long)tally.sampled);
+	tap_note("%llu recovered, %llu of them torn; %llu went on",
+		 (unsigned long long)tally.recovered, (unsigned long long)tally.torn,
+		 (unsigned long long)tally.went_on);
+}
+
+static const struct subject *find_subject(const char *policy)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(subjects); i++)
+		if (!strcmp(subjects[i].policy, policy))
+			return &subjects[i];
+	tap_bail_out("no histories of %s", policy);
+	return NULL;
+}
+
+static void one_history(char **argv)
+{
+	struct history history;
+
+	tap_begin("%s %s %s %s", argv[1], argv[2], argv[3], argv[4]);
+	open_history(&history, find_subject(argv[1]), strtoull(argv[2], NULL, 10));
+	history.mode = strtoul(argv[3], NULL, 10) ? MODE_AT_ONCE : MODE_ONE_BY_ONE;
+	snprintf(history.words, sizeof(history.words), "%s", argv[4]);
+	live_through(&history);
+	close_history(&history);
+	tap_end();
+	note_tally();
+}
+
+static void enough_of_everything(void)
+{
+	CHECK_RANGE(tally.histories, 500, U64_MAX);
+	CHECK_RANGE(tally.crashes, 2000, U64_MAX);
+	CHECK_RANGE(tally.recovered, 15000, U64_MAX);
+	CHECK_RANGE(tally.torn, 3000, U64_MAX);
+	CHECK_RANGE(tally.went_on, 250, U64_MAX);
+	CHECK_RANGE(tally.collected, 50, U64_MAX);
+}
+
+int main(int argc, char **argv)
+{
+	const char *states = getenv("AFTL_CRASH_STATES");
+	bool all = (argc > 1 && !strcmp(argv[1], "all")) || (states && !strcmp(states, "0"));
+	u32 i;
+
+	if (argc == 5) {
+		one_history(argv);
+		return tap_finish();
+	}
+	for (i = 0; i < ARRAY_SIZE(subjects); i++) {
+		all_histories(&subjects[i], 0, all);
+		all_histories(&subjects[i], 4096, all);
+	}
+	note_tally();
+	tap_run("enough of everything", enough_of_everything);
+	return tap_finish();
+}
