@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 from selftests.lib.programs import BUILD, TOP
-from selftests.library.support import HEADERS, calls, run_python
+from selftests.library.support import DOUBLE, HEADERS, calls, run_python
 
+NOWHERE = Path("/nowhere")  # there is no library in it
 BINDING = (TOP / "userspace/python/approxftl/__init__.py").read_text()
 
 
@@ -143,11 +144,13 @@ with io_open(path, "w+b") as f:
 """
 
 
-def test_arena(file: Path) -> None:
-    must(ARENA, file)
+@pytest.mark.parametrize("library", [DOUBLE, NOWHERE])
+def test_arena(file: Path, library: Path) -> None:
+    must(ARENA, file, library=library)
 
 
-def test_arena_of_numpy(file: Path) -> None:
+@pytest.mark.parametrize("library", [DOUBLE, NOWHERE])
+def test_arena_of_numpy(file: Path, library: Path) -> None:
     pytest.importorskip("numpy")
     must(ARENA + """
     array = arena.array((100, 100), "float32")
@@ -162,21 +165,36 @@ def test_arena_of_numpy(file: Path) -> None:
     f.seek(12288)
     import numpy
     assert (numpy.frombuffer(f.read(40000), "float32") == 1.5).all()
-""", file)
+""", file, library=library)
 
 
-def test_without_device(file: Path) -> None:
+@pytest.mark.parametrize("library", [BUILD, NOWHERE])
+def test_without_device(file: Path, library: Path) -> None:
     must("""
 with approxftl.open(path, "wb") as f:
     f.write(b"x")
     assert not f.device.active and f.query() == [] and f.errors().units == 0
+    assert list(f.device.stored(f.raw.fileno())) == [] and f.device.caps().devices == 0
+    f.device.label("text")
+    with f.device.region():
+        assert f.device.pwrite(f.raw.fileno(), b"yes", 1) == 3
+    f.remember()
+    f.sync()
+    assert os.pread(f.raw.fileno(), 4, 0) == b"xyes"
+    assert os.listxattr(path) == []
 try:
     approxftl.open(path, "wb", require=True)
 except RefusedError as error:
     assert error.errno == 19, error
 else:
     sys.exit(1)
-""", file, library=BUILD)
+try:
+    Device(path + "/none")
+except RefusedError as error:
+    assert error.errno == 19, error
+else:
+    sys.exit(1)
+""", file, library=library)
 
 
 def test_every_function_is_bound() -> None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import csv
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from selftests.lib.programs import BUILD
+from selftests.lib.programs import BUILD, TOP
 from selftests.look.support import Json, everything, run, simulate, succeed
 
 from approxftl_tools.figure import (
@@ -135,20 +138,53 @@ def test_without_matplotlib(inputs: list[Path], tmp_path: Path) -> None:
     assert (again.code, again.err) == (0, "")
 
 
-def test_program_says_what_python_lacks(tmp_path: Path) -> None:
-    """Installed elsewhere, without the build directory's Python."""
-    (tmp_path / "bin").mkdir()
-    program = tmp_path / "bin/approxftl-report"
-    program.write_bytes((BUILD / "approxftl-report").read_bytes())
-    program.chmod(0o755)
-    (tmp_path / "python3").write_text("#!/bin/sh\nexit 1\n")
-    (tmp_path / "python3").chmod(0o755)
-    import subprocess
+class Interpreters:
+    """A program that was installed, between two interpreters of which neither has to have all."""
 
-    done = subprocess.run([program], env={"PATH": f"{tmp_path}:/usr/bin:/bin"}, text=True,
-                          capture_output=True, timeout=60, check=False)
-    assert (done.returncode, done.stderr) == (
-        1, "approxftl-report: python3 has no numpy; install it (python3-numpy)\n")
+    def __init__(self, place: Path, verb: str, system: str, foreign: str) -> None:
+        self.place = place
+        for name, lacks in (("system", system), ("foreign", foreign)):
+            (place / name).mkdir()
+            python = place / name / "python3"
+            python.write_text(f"""#!/bin/sh
+for word; do case $word in *{lacks}*) exit 1 ;; esac; done
+[ "$1" = -c ] || echo {name} >&2
+exec {sys.executable} "$@"
+""")
+            python.chmod(0o755)
+        shutil.copytree(TOP / "trace-tools/approxftl_tools",
+                        place / "lib/approxftl/python/approxftl_tools")
+        self.program = place / "bin/approxftl"
+        self.program.parent.mkdir()
+        start = (BUILD / f"approxftl-{verb}").read_text()
+        self.program.write_text(start.replace("/usr/bin/python3", str(place / "system/python3")))
+        self.program.chmod(0o755)
+
+    def run(self) -> tuple[int, str]:
+        done = subprocess.run([self.program, "--help"], text=True, capture_output=True, timeout=60,
+                              env={"PATH": f"{self.place}/foreign:/usr/bin:/bin"}, check=False)
+        return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize(("verb", "system", "foreign", "chosen"), [
+    ("report", "nothing", "numpy", "system"),
+    ("report", "nothing", "nothing", "system"),
+    ("report", "numpy", "nothing", "foreign"),
+    ("figures", "matplotlib", "nothing", "foreign"),
+    ("figures", "matplotlib", "matplotlib", "system"),
+    ("parquet", "pyarrow", "nothing", "foreign"),
+])
+def test_interpreter_is_the_one_that_has_the_packages(
+    tmp_path: Path, verb: str, system: str, foreign: str, chosen: str
+) -> None:
+    assert Interpreters(tmp_path, verb, system, foreign).run() == (0, f"{chosen}\n")
+
+
+def test_program_says_what_python_lacks(tmp_path: Path) -> None:
+    interpreters = Interpreters(tmp_path, "report", "numpy", "numpy")
+    assert interpreters.run() == (
+        1, f"approxftl-report: neither {tmp_path}/system/python3 nor {tmp_path}/foreign/python3 is "
+        "Python 3.11 or later with numpy: apt-get install python3-numpy\n")
 
 
 def test_a_bar_may_go_down() -> None:

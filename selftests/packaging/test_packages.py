@@ -209,8 +209,16 @@ def test_pip(tmp_path: Path) -> None:
     for verb in ("compare", "figures", "report", "sweep", "synth"):
         said = done(place / f"bin/approxftl-{verb}", "--help", PYTHONPATH=str(packages))
         assert f"Usage: approxftl {verb}" in said
-    done(sys.executable, "-c", "import approxftl", where=tmp_path, PYTHONPATH=str(packages),
-         LD_LIBRARY_PATH=str(BUILD))
+    # The simulator is somewhere in PATH; there is no library.
+    (tmp_path / "study.toml").write_text('[base]\nrequests = 100\n[vary]\npolicy = ["baseline"]\n')
+    path = os.pathsep.join((str(BUILD), os.environ["PATH"]))
+    said = done(place / "bin/approxftl-sweep", "run", "study.toml", where=tmp_path, PATH=path,
+                PYTHONPATH=str(packages))
+    assert "baseline" in said
+    done(sys.executable, "-c", "import approxftl, sys\n"
+         "with approxftl.open('data', 'wb') as f:\n"
+         "    f.write(b'x')\n    sys.exit(f.device.active)", where=tmp_path,
+         PYTHONPATH=str(packages))
     installed = {found.name for found in packages.rglob("*.*")}
     assert {"page.css", "page.js", "approxftl-09-energy.toml"} <= installed
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import errno
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -157,8 +158,8 @@ def run(verb: str, body: Callable[[], int]) -> int:
 
 def program() -> Path:
     """Return the simulator, wherever the working directory may be."""
-    path = Path(os.environ.get("APPROXFTL", "approxftl"))
-    return path.absolute() if len(path.parts) > 1 else path
+    name = os.environ.get("APPROXFTL", "approxftl")
+    return Path(shutil.which(name) or name).absolute()
 
 
 @cache

@@ -7,15 +7,12 @@ set -eu
 
 own=$(readlink -f "$0")
 here=${own%/*}
-python=python3
+venv=
 if [ -r "$here/python-tools" ]; then
 	{
 		read -r package
 		read -r venv
 	} <"$here/python-tools"
-	if [ -x "$venv/bin/python3" ]; then
-		python=$venv/bin/python3
-	fi
 else
 	package=${here%/*}/lib/approxftl/python
 fi
@@ -23,8 +20,36 @@ if [ -x "$here/approxftl" ]; then
 	APPROXFTL=${APPROXFTL:-$here/approxftl}
 	export APPROXFTL
 fi
-if ! "$python" -c 'import numpy' 2>/dev/null; then
-	echo "approxftl-@VERB@: $python has no numpy; install it (python3-numpy)" >&2
+
+# What the verb cannot do without, or hardly.
+# shellcheck disable=SC2194 # make replaces it
+case @VERB@ in
+figures) wanted='numpy matplotlib' ;;
+parquet) wanted='numpy pyarrow' ;;
+*) wanted=numpy ;;
+esac
+
+# has PYTHON MODULE...: it is new enough, numpy works, and the others are there
+has()
+{
+	command -v "$1" >/dev/null || return 1
+	interpreter=$1
+	shift
+	"$interpreter" -c 'import sys, numpy, importlib.util as modules
+sys.exit(sys.version_info < (3, 11) or not all(map(modules.find_spec, sys.argv[1:])))' "$@" 2>/dev/null
+}
+
+# Packages are installed for the first two; whichever is first in PATH may have its own.
+python=
+for modules in "$wanted" numpy; do
+	for candidate in ${venv:+"$venv/bin/python3"} /usr/bin/python3 python3; do
+		# shellcheck disable=SC2086 # words
+		[ -n "$python" ] || ! has "$candidate" $modules || python=$candidate
+	done
+done
+if [ -z "$python" ]; then
+	echo "approxftl-@VERB@: neither /usr/bin/python3 nor $(command -v python3 || echo another) is" \
+		'Python 3.11 or later with numpy: apt-get install python3-numpy' >&2
 	exit 1
 fi
 PYTHONPATH=$package${PYTHONPATH:+:$PYTHONPATH}

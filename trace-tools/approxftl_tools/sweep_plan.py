@@ -271,8 +271,8 @@ def read(path: Path, program: Path) -> Plan:
     try:
         build = digest_of(program)
     except OSError as error:
-        raise Refusal(f"{program}: cannot read: {error.strerror}; build it by \"make all\", or set "
-                      "APPROXFTL", NOT_FOUND) from error
+        raise Refusal(f"{program}: cannot read: {error.strerror}; build it by \"make all\", put it "
+                      "into PATH, or name it in APPROXFTL", NOT_FOUND) from error
     points = []
     for varied in combinations(document, varying):
         options = {**document.get("base", {}), **varied}

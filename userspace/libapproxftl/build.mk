@@ -83,6 +83,7 @@ $(O)/selftests/library/test-library: | $(lib_double) $(lib_shared)
 
 INSTALLED += 644:userspace/libapproxftl/approx.hpp:$(INCLUDEDIR)/approx.hpp \
 	644:userspace/python/approxftl/__init__.py:$(PYTHONDIR)/approxftl/__init__.py \
+	644:userspace/python/approxftl/absent.py:$(PYTHONDIR)/approxftl/absent.py \
 	644:userspace/python/approxftl/py.typed:$(PYTHONDIR)/approxftl/py.typed
 
 # The same for "approxftl tag".

@@ -10,7 +10,8 @@
         print(f.errors().flipped_bits)
 
 All of a file that is opened for writing is approximate but for the ranges in `precise`. Without
-the device of dm-approxftl everything works, and nothing is approximate, unless require=True.
+the device of dm-approxftl everything works, and nothing is approximate, unless require=True; so it
+does without libapproxftl.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
+
+from approxftl.absent import Absent
 
 if TYPE_CHECKING:
     import numpy.typing
@@ -150,22 +153,10 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
 }
 
 
-def _load() -> ctypes.CDLL:
-    """Return the library; installed, it is two folders above this package's."""
-    name = "libapproxftl.so.1"
-    beside = Path(__file__).resolve().parents[3] / name
-    try:
-        return ctypes.CDLL(str(beside) if beside.exists() else name, use_errno=True)
-    except OSError as error:
-        raise ImportError(f"{name} cannot be loaded: {error}; install it, or name its folder in"
-                          " LD_LIBRARY_PATH") from error
-
-
 class _Library:
     """The C functions, without their prefix."""
 
-    def __init__(self) -> None:
-        library = _load()
+    def __init__(self, library: ctypes.CDLL) -> None:
         for name, (result, *arguments) in _FUNCTIONS.items():
             function = getattr(library, f"approxftl_{name}")
             function.restype = result
@@ -176,7 +167,19 @@ class _Library:
         raise AttributeError(name)
 
 
-_library = _Library()
+def _load() -> _Library | Absent:
+    """Return the library; installed, it is two folders above this package's."""
+    name = "libapproxftl.so.1"
+    beside = Path(__file__).resolve().parents[3] / name
+    try:
+        library = ctypes.CDLL(str(beside) if beside.exists() else name, use_errno=True)
+    except OSError as error:
+        return Absent(f"{name} cannot be loaded: {error}; install it, or name its folder in"
+                      " LD_LIBRARY_PATH")
+    return _Library(library)
+
+
+_library = _load()
 
 
 def _check(result: int) -> int:
@@ -362,9 +365,9 @@ class Arena:
     def at(self, offset: int, size: int) -> memoryview:
         """Find what an earlier run has left."""
         last = _library.arena_at(self._open, offset + size - 1) if size > 0 else None
-        if offset < 0 or last is None:
-            raise ValueError(f"the arena's file does not reach byte {offset + size - 1}")
         address = _library.arena_at(self._open, offset)
+        if offset < 0 or last is None or address is None:
+            raise ValueError(f"the arena's file does not reach byte {offset + size - 1}")
         return memoryview((ctypes.c_ubyte * size).from_address(address)).cast("B")
 
     def sync(self) -> None:
