@@ -22,7 +22,7 @@ struct risen {
  * struct ledger - the file in memory
  * @risen: since the last flush that is complete, in the order of completion
  * @dropped: how many before @risen are durable
- * @sync: the memory is not the file's
+ * @apart: the memory is not the file's, each change is written to that
  */
 struct ledger {
 	struct ledger_header *header;
@@ -33,7 +33,7 @@ struct ledger {
 	u64 room;
 	u64 dropped;
 	int fd;
-	bool sync;
+	bool apart;
 };
 
 static size_t file_bytes(const struct ledger_header *header)
@@ -46,7 +46,7 @@ static void put(struct ledger *ledger, const void *from, size_t bytes)
 {
 	off_t at = (const char *)from - (const char *)ledger->header;
 
-	if (ledger->sync && pwrite(ledger->fd, from, bytes, at) != (ssize_t)bytes)
+	if (ledger->apart && pwrite(ledger->fd, from, bytes, at) != (ssize_t)bytes)
 		abort();
 }
 
@@ -60,12 +60,23 @@ static void put_units(struct ledger *ledger, u64 first, u64 count)
 	put(ledger, ledger->units + first, count * sizeof(*ledger->units));
 }
 
+/* Not every file system can map files that are written, as that of a virtual machine's host. */
+static void *map_file(struct ledger *ledger)
+{
+	void *memory = ledger->apart ? MAP_FAILED :
+		mmap(NULL, ledger->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ledger->fd, 0);
+
+	ledger->apart = memory == MAP_FAILED;
+	return memory;
+}
+
 static int map(struct ledger *ledger, struct aftl_error *error)
 {
-	int flags = ledger->sync ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
-	void *memory = mmap(NULL, ledger->bytes, PROT_READ | PROT_WRITE, flags,
-			    ledger->sync ? -1 : ledger->fd, 0);
+	void *memory = map_file(ledger);
 
+	if (ledger->apart)
+		memory = mmap(NULL, ledger->bytes, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED)
 		return aftl_fail(error, -errno, "the state does not fit into memory: %s",
 				 strerror(errno));
@@ -79,7 +90,7 @@ static struct ledger *allocate(const struct ledger_header *header, int fd, bool 
 	struct ledger *ledger = memory_zeroed(1, sizeof(*ledger));
 
 	ledger->fd = fd;
-	ledger->sync = sync;
+	ledger->apart = sync;
 	ledger->bytes = file_bytes(header);
 	return ledger;
 }
@@ -143,7 +154,7 @@ static int read_header(int fd, const char *path, struct ledger_header *header,
 /* Mapped, it is all there already. */
 static int load(struct ledger *ledger, struct aftl_error *error)
 {
-	if (ledger->sync &&
+	if (ledger->apart &&
 	    pread(ledger->fd, ledger->header, ledger->bytes, 0) != (ssize_t)ledger->bytes)
 		return aftl_fail(error, -EIO, "the state cannot be read");
 	return 0;
@@ -204,6 +215,12 @@ void ledger_all_zero(struct ledger *ledger)
 void ledger_freeze(struct ledger *ledger)
 {
 	ledger->header->frozen = 1;
+	put_header(ledger);
+}
+
+void ledger_filled(struct ledger *ledger)
+{
+	ledger->header->filled = 1;
 	put_header(ledger);
 }
 

@@ -38,6 +38,7 @@ struct ledger_unit {
  * @unit_bytes: of each
  * @seed: of the run
  * @generation: of the last request that has begun
+ * @filled: every unit has been written once, or need not be
  * @frozen: what is flushed is not durable any more: power has failed below
  */
 struct ledger_header {
@@ -48,7 +49,8 @@ struct ledger_header {
 	u32 seed;
 	u32 generation;
 	u32 frozen;
-	u32 reserved[6];
+	u32 filled;
+	u32 reserved[5];
 };
 
 struct ledger;
@@ -94,6 +96,7 @@ void ledger_all_zero(struct ledger *ledger);
 
 /* From now on nothing becomes durable. For signal handlers, too. */
 void ledger_freeze(struct ledger *ledger);
+void ledger_filled(struct ledger *ledger);
 
 /* What is not durable may be gone; from now on flushes count again. */
 void ledger_power_failed(struct ledger *ledger);

@@ -132,6 +132,8 @@ static void draw_next(struct press *press)
 	if (press->waiting)
 		return;
 	if (!next_of_filling(press)) {
+		if (!press->drawn)
+			ledger_filled(press->run->ledger);
 		press->next = load_next(&press->load);
 		press->drawn++;
 	}
@@ -222,6 +224,8 @@ static void prepare_discard(struct io_uring_sqe *sqe, int fd, enum discard_way w
 		return;
 	}
 	io_uring_prep_rw(IORING_OP_URING_CMD, sqe, fd, NULL, 0, 0);
+	/* Else it must not wait, which Linux answers by EOPNOTSUPP where a device cannot but. */
+	io_uring_sqe_set_flags(sqe, IOSQE_ASYNC);
 	sqe->addr = offset;
 	sqe->addr3 = bytes;
 	sqe->cmd_op = CMD_DISCARD;
@@ -300,15 +304,26 @@ static void describe(const struct press *press, const struct slot *slot, char *t
 }
 
 /* One way to discard after the other, until one works. */
-static bool tries_another_way(struct press *press, const struct slot *slot, int error)
+static void try_another_way(struct press *press, const struct slot *slot)
 {
-	if (slot->request.op != LOAD_DISCARD || (error != EOPNOTSUPP && error != EINVAL))
-		return false;
 	if (slot->way == press->way && ++press->way == DISCARD_NONE) {
 		complain_of("unkind", "%s cannot discard", press->run->options.device);
 		press->load.shape.discards = false;
 	}
-	return true;
+}
+
+/* What has no data is not everywhere; what has worked once must go on. */
+static bool cannot(struct press *press, const struct slot *slot, int error)
+{
+	enum load_op op = slot->request.op;
+
+	if (press->run->counts[op])
+		return false;
+	if (op == LOAD_DISCARD && (error == EOPNOTSUPP || error == EINVAL)) {
+		try_another_way(press, slot);
+		return true;
+	}
+	return (op == LOAD_ZEROES || op == LOAD_PUNCH) && error == EOPNOTSUPP;
 }
 
 static void has_failed(struct press *press, const struct slot *slot, int error)
@@ -316,7 +331,7 @@ static void has_failed(struct press *press, const struct slot *slot, int error)
 	const struct timespec breath = to_timespec(BREATH_NS);
 	char text[200];
 
-	if (tries_another_way(press, slot, error))
+	if (cannot(press, slot, error))
 		return;
 	press->run->failed++;
 	if (press->run->options.errors) {
