@@ -89,7 +89,8 @@ def stage(tmp_path: Path) -> Stage:
     ([], "a shell wants a terminal"),
 ])
 def test_refusals(options: list[str], text: str, stage: Stage) -> None:
-    done = run_program(LAB, *options, directory=stage.place, environment=stage.environment)
+    done = run_program(LAB, "--no-module", "--kernel", stage.kernel, *options,
+                       directory=stage.place, environment={**stage.environment, "DO": "exit 3"})
     assert (done.code, done.out) == (2, "")
     assert text in done.err
     assert done.err.startswith("approxftl-lab: ")
@@ -138,15 +139,21 @@ def test_a_kernel_that_does_not_exist(stage: Stage) -> None:
 
 
 def test_list(stage: Stage) -> None:
-    cached = stage.place / "cache/approxftl/kernels" / RELEASE
-    cached.parent.mkdir(parents=True)
-    shutil.copytree(stage.kernel, cached)
-    done = stage.run("--kernel", RELEASE)
+    kernels = stage.place / "cache/approxftl/kernels"
+    kernels.mkdir(parents=True)
+    for release in ("6.12.9+deb12-amd64", "6.12.10+deb12-amd64"):
+        shutil.copytree(stage.kernel, kernels / release)
+        for file in ("boot/vmlinuz-", "lib/modules/"):
+            (kernels / release / f"{file}{RELEASE}").rename(kernels / release / f"{file}{release}")
+    done = stage.run("--kernel", "6.12.9+deb12-amd64")
     assert done.code == 0, done.err
     said = run_program(LAB, "--list", environment=stage.environment)
-    assert said.code == 0
-    assert [RELEASE, str(cached)] in [line.split() for line in said.out.splitlines()]
-    assert "6.12" in said.err
+    assert (said.code, said.err) == (0, "")
+    told = [line.split(maxsplit=2) for line in said.out.splitlines()]
+    assert told[:4] == [["6.1", "-", "is fetched when asked for"],
+                        ["6.12", "6.12.10+deb12-amd64", str(kernels / "6.12.10+deb12-amd64")],
+                        ["newest", "-", "is fetched when asked for"],
+                        ["debug", "-", "is built when asked for"]]
 
 
 @pytest.mark.parametrize("status", [0, 3, 97])

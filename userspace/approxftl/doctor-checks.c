@@ -318,7 +318,7 @@ static void look_memory(const struct machine *machine, struct diagnosis *diagnos
 	mend(diagnosis, "use --store none, or a block device as store");
 }
 
-/* Of the stock kernel that "make demo" and "make lab" boot, and build the module for. */
+/* Of the stock kernel that "approxftl demo" and "approxftl lab" boot, and build the module for. */
 static void look_guest_headers(const struct machine *machine, struct diagnosis *diagnosis)
 {
 	const char *headers = "%s/lib/modules/%s/build/Makefile";
