@@ -111,7 +111,7 @@ all: $(PROGRAMS) ## build the programs and the library, in $(O)
 
 $(PROGRAM): $(call objects,plain,$(CORE) $(HOST) $(LIB) $(SIM) $(CLI))
 	$(call say,LINK,$@)
-	$(Q)$(plain_cc) $(plain_flags) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) -ldevmapper
+	$(Q)$(plain_cc) $(plain_flags) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lblkid -ldevmapper
 
 define test_program
 $(O)/$(1): $(call objects,test,$(1).c $(call test_support,$(1)))

@@ -5,7 +5,6 @@
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
-#include <linux/uuid.h>
 
 #include "bio/bio.h"
 #include "disk/disk.h"
@@ -27,34 +26,22 @@ static int check_sectors(struct block_device *bdev, const struct aftl_config *co
 			 bdev, sector, unit);
 }
 
-/* There are zeroes where a superblock should be: the device is given to us as new. */
-static int make_volume(struct aftl_dev *dev, const struct aftl_superblock *wanted,
-		       struct aftl_error *error)
-{
-	struct aftl_superblock *super = kmemdup(wanted, sizeof(*wanted), GFP_KERNEL);
-	int ret;
-
-	if (!super)
-		return aftl_fail(error, -ENOMEM, "not enough memory to make a volume");
-	generate_random_uuid(super->uuid);
-	ret = aftl_volume_format(&dev->device.medium, super, error);
-	kfree(super);
-	if (!ret)
-		ret = aftl_volume_open(&dev->volume, &dev->device.medium, error);
-	if (!ret)
-		DMINFO("%pg: made a volume", dev->device.bdev);
-	return ret;
-}
-
+/* Volumes are made by a program that can look at what is there. */
 static int open_volume(struct aftl_dev *dev, const struct aftl_superblock *wanted,
 		       struct aftl_error *error)
 {
-	int ret = check_sectors(dev->device.bdev, &wanted->config, error);
+	struct block_device *bdev = dev->device.bdev;
+	struct aftl_error cause;
+	int ret = check_sectors(bdev, &wanted->config, error);
 
-	if (!ret)
-		ret = aftl_volume_open(&dev->volume, &dev->device.medium, error);
-	if (ret == -ENODATA)
-		ret = make_volume(dev, wanted, error);
+	if (ret)
+		return ret;
+	ret = aftl_volume_open(&dev->volume, &dev->device.medium, &cause);
+	if (ret == -ENODATA || ret == -EMEDIUMTYPE)
+		return aftl_fail(error, ret, "%.120s; to make a volume: approxftl format /dev/%pg",
+				 cause.text, bdev);
+	if (ret)
+		*error = cause;
 	return ret;
 }
 

@@ -182,14 +182,14 @@ static inline struct aftl_dev *aftl_store_to_dev(struct aftl_store *store)
 /* durable.c: life of the store */
 
 /**
- * aftl_dev_open() - the volume on @bdev, made if there are zeroes in its place
+ * aftl_dev_open() - the volume on @bdev
  * @out: takes the store; the device that it holds is in @disk->ftl then
  * @disk: whose it will be
  * @bdev: block device
  * @super: policy, profile and parameters of the table line
  * @error: takes the sentence on failure
  *
- * Changes nothing but zeroes. Return: 0, or an error code with a sentence.
+ * Changes nothing. Return: 0, or an error code with a sentence.
  */
 int __must_check aftl_dev_open(struct aftl_store **out, struct aftl_disk *disk,
 			       struct block_device *bdev, const struct aftl_superblock *super,

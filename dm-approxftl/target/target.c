@@ -450,7 +450,7 @@ static void target_io_hints(struct dm_target *ti, struct queue_limits *limits)
 /* Raise the version whenever a tool could notice: options, status, messages. */
 static struct target_type approxftl_target = {
 	.name = "approxftl",
-	.version = { 0, 2, 0 },
+	.version = { 0, 3, 0 },
 	.features = DM_TARGET_SINGLETON,
 	.module = THIS_MODULE,
 	.ctr = target_ctr,

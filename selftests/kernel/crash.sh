@@ -15,8 +15,7 @@ cd "$(dirname "$0")/../.." || exit 1
 states=${AFTL_CRASH_STATES:-$(share 8)}
 # shellcheck disable=SC2154 # of turns.sh
 seed=${AFTL_CRASH_SEED:-$turn}
-program=${APPROXFTL:-${AFTL_BUILD:-build}/approxftl}
-needs_program "$program"
+needs_program "$approxftl"
 place=$scratch/mounted
 mkdir "$place" "$scratch/files"
 
@@ -45,7 +44,7 @@ policy_at()
 # It opens, and its books are right.
 opens()
 {
-	"$program" check /dev/ram2 >"$scratch/said" 2>&1 &&
+	"$approxftl" check /dev/ram2 >"$scratch/said" 2>&1 &&
 		dmsetup create aftl-crash --table "$(line /dev/ram2 "$sectors" "$@")" 2>"$scratch/said" &&
 		dmsetup suspend aftl-crash && [ "$(dmsetup message aftl-crash 0 audit)" = clean ] &&
 		dmsetup resume aftl-crash && return
@@ -198,7 +197,7 @@ write_under_each()
 # policies_survive [KEY VALUE]...: power fails twice under each policy, or every other one
 policies_survive()
 {
-	"$program" policies | cut -d ' ' -f 1 | those_in_turn >"$scratch/policies" &&
+	"$approxftl" policies | cut -d ' ' -f 1 | those_in_turn >"$scratch/policies" &&
 		[ -s "$scratch/policies" ] || return
 	states=each
 	files_survive ordered write_under_each "$@" && [ "$visited" -eq $((2 * file)) ]

@@ -11,8 +11,10 @@ cd "$(dirname "$0")/../.." || exit 1
 # Half of lib.sh's
 shape='blocks 64 word_lines 4 op 30'
 small="$shape timing off"
-program=${APPROXFTL:-${AFTL_BUILD:-build}/approxftl}
-needs_program "$program"
+needs_program "$approxftl"
+# The same for the program
+pairs='blocks=64 word_lines=4 op=30'
+disk_bytes=268435456
 deep='--ioengine=libaio --iodepth=16 --bs=16k'
 
 audited()
@@ -126,7 +128,7 @@ table_round_trips()
 
 checked()
 {
-	"$program" check "$1" >"$scratch/said" 2>&1 && return
+	"$approxftl" check "$1" >"$scratch/said" 2>&1 && return
 	sed 's/^/# /' "$scratch/said"
 	return 1
 }
@@ -257,8 +259,7 @@ refuses_a_file_system()
 {
 	# shellcheck disable=SC2086 # words
 	wipe /dev/ram1 && mkfs.ext4 -q -F /dev/ram1 &&
-		refuses 'this is not a volume of approxftl' /dev/ram1 $small && mkdir "$scratch/m" &&
-		mount /dev/ram1 "$scratch/m" && refuses 'is in use, as by a file system' /dev/ram1 $small &&
+		refuses 'this is not a volume of approxftl' /dev/ram1 $small && mount /dev/ram1 "$scratch/m" && refuses 'is in use, as by a file system' /dev/ram1 $small &&
 		umount "$scratch/m" && e2fsck -fn /dev/ram1 >"$scratch/said" 2>&1
 }
 
@@ -321,11 +322,19 @@ refuses_another_shape()
 			/dev/ram1 blocks 64 word_lines 16 op 30 timing off
 }
 
+# The kernel makes no volume, and says who does.
+refuses_zeroes()
+{
+	# shellcheck disable=SC2086 # words
+	zeroed /dev/ram1 && refuses 'superblock is zero; to make a volume: approxftl format /dev/ram1' \
+		/dev/ram1 $small && cmp -n "$disk_bytes" /dev/ram1 /dev/zero
+}
+
 refuses_what_is_too_small()
 {
 	# shellcheck disable=SC2086 # words
-	wipe /dev/ram1 && dmsetup create aftl-part --table '0 8192 linear /dev/ram1 0' &&
-		refuses 'bytes, the device has 4194304' /dev/mapper/aftl-part $small &&
+	zeroed /dev/ram1 && dmsetup create aftl-part --table '0 8192 linear /dev/ram1 0' &&
+		says 1 'bytes, the device has 4194304' /dev/mapper/aftl-part &&
 		cmp -n 4194304 /dev/mapper/aftl-part /dev/zero && dmsetup remove aftl-part &&
 		new_volume && dmsetup create aftl-part --table '0 131072 linear /dev/ram1 0' &&
 		refuses 'bytes, the device has 67108864' /dev/mapper/aftl-part $small &&
@@ -365,6 +374,117 @@ refuses_options()
 	wipe /dev/ram1 && refuses 'buffer_safe: the write buffer is' /dev/ram1 $small \
 		buffer 1MiB buffer_safe on && refuses 'fill: a block device holds real data' \
 		/dev/ram1 $small fill sequential && cmp -n 1048576 /dev/ram1 /dev/zero
+}
+
+# What others need: "approxftl create" makes a volume of what is empty, and of nothing else
+
+# As new, to the last byte
+zeroed()
+{
+	blkdiscard -f -z "$1" && blockdev --flushbufs "$1"
+}
+
+# says STATUS SENTENCE DEVICE: of "approxftl create" with that store
+says()
+{
+	# shellcheck disable=SC2086 # words
+	"$approxftl" create aftl-new --store "$3" --timing off $pairs >"$scratch/out" 2>&1
+	[ $? -eq "$1" ] && grep -qF "$2" "$scratch/out" && return
+	sed 's/^/# /' "$scratch/out"
+	return 1
+}
+
+sum()
+{
+	blockdev --flushbufs "$1" && sha256sum <"$1"
+}
+
+# keeps SENTENCE: by the program and by the kernel, byte for byte
+keeps()
+{
+	before=$(sum /dev/ram1)
+	# shellcheck disable=SC2086 # words
+	says 1 "$1" /dev/ram1 && refuses 'to make a volume: approxftl format' /dev/ram1 $small &&
+		[ "$(sum /dev/ram1)" = "$before" ]
+}
+
+makes_a_volume()
+{
+	# shellcheck disable=SC2086 # words
+	zeroed /dev/ram1 && says 0 '/dev/ram1 was empty and is volume' /dev/ram1 &&
+		verify aftl-new $deep --size=4m && says 1 'there is a device aftl-new already' /dev/ram1 &&
+		dmsetup remove aftl-new && says 0 'store /dev/ram1' /dev/ram1 &&
+		! grep -q empty "$scratch/out" &&
+		verify aftl-new $deep --size=4m --verify_only && dmsetup remove aftl-new
+}
+
+# The first byte that is not zero of btrfs is behind the first 64 KiB.
+keeps_btrfs()
+{
+	zeroed /dev/ram1 && mkfs.btrfs -q -f -L photos /dev/ram1 >"$scratch/said" 2>&1 &&
+		keeps 'holds btrfs (filesystem), label "photos"'
+}
+
+# keeps_md METADATA: a member of an array, stopped or not
+keeps_md()
+{
+	zeroed /dev/ram1 && mdadm --create /dev/md7 --level=1 --raid-devices=2 --metadata="$1" \
+		--assume-clean --run /dev/ram1 missing >"$scratch/said" 2>&1 &&
+		says 1 '/dev/ram1 is in use' /dev/ram1 && mdadm --stop /dev/md7 2>"$scratch/said" &&
+		keeps 'holds linux_raid_member (raid)'
+}
+
+keeps_all_md()
+{
+	for metadata in 1.0 1.1 1.2; do
+		keeps_md "$metadata" || { echo "# $metadata"; return 1; }
+	done
+}
+
+keeps_what_is_held()
+{
+	zeroed /dev/ram1 && mkfs.ext4 -q -F /dev/ram1 && mount /dev/ram1 "$scratch/m" &&
+		says 1 '/dev/ram1 is in use' /dev/ram1 && umount "$scratch/m" &&
+		keeps 'holds ext4 (filesystem)' && zeroed /dev/ram1 && blockdev --setro /dev/ram1 &&
+		says 1 '/dev/ram1 is read-only' /dev/ram1
+	kept=$?
+	blockdev --setrw /dev/ram1 && return "$kept"
+}
+
+# A sector in the last 16 MiB
+keeps_what_is_unreadable()
+{
+	zeroed /dev/ram1 && dmsetup create aftl-part --table "0 500000 linear /dev/ram1 0
+500000 8 error
+500008 24280 linear /dev/ram1 500008" &&
+		says 1 '/dev/mapper/aftl-part cannot be read: Input/output error' \
+			/dev/mapper/aftl-part && dmsetup remove aftl-part &&
+		cmp -n "$disk_bytes" /dev/ram1 /dev/zero
+}
+
+# While it looks for the thousand places, at 50 ms each
+is_interrupted()
+{
+	zeroed /dev/ram1 && dmsetup create aftl-part --table '0 524288 delay /dev/ram1 0 50' || return
+	python3 - "$approxftl" >"$scratch/said" 2>&1 <<'END'
+import os, pty, signal, sys, time
+
+program, told = sys.argv[1], b""
+child, terminal = pty.fork()
+if not child:
+    os.execv(program, [program, "format", "/dev/mapper/aftl-part"])
+while b"bytes looked at:" not in told:
+    told += os.read(terminal, 4096)
+os.kill(child, signal.SIGINT)
+begin = time.monotonic()
+status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+print(status, time.monotonic() - begin, told)
+assert status == 130 and time.monotonic() - begin < 5
+END
+	interrupted=$?
+	sed 's/^/# /' "$scratch/said"
+	dmsetup remove aftl-part && [ "$interrupted" -eq 0 ] &&
+		cmp -n "$disk_bytes" /dev/ram1 /dev/zero
 }
 
 # Above and below
@@ -447,8 +567,9 @@ leaves_nothing_behind()
 		insmod "$MODULE" && diff "$scratch/before" "$scratch/after"
 }
 
-ram_disks 3 262144 || exit 1
-ktap_test_run 'fio verify on zeroes that become a volume' at_once engines
+ram_disks 3 262144 && mkdir "$scratch/m" || exit 1
+needs_module dm_delay
+ktap_test_run 'fio verify on a new volume' at_once engines
 ktap_test_run 'the same through the page cache' through_the_page_cache
 ktap_test_run 'a full device, written twice, keeps its data' at_once twice_with_collection
 ktap_test_run 'a model: random writes, discards, zeroes and reads' \
@@ -463,13 +584,20 @@ ktap_test_run 'the offline check finds it sound' is_sound
 wipe /dev/ram0
 # shellcheck disable=SC2046 # words
 ktap_test_run 'data stay through all policies' through_policies \
-	$("$program" policies | cut -d ' ' -f 1 | those_in_turn)
+	$("$approxftl" policies | cut -d ' ' -f 1 | those_in_turn)
 ktap_test_run 'suspended, reloaded and resumed with I/O under way' \
 	at_once under_load pause pause_noflush to_real_time pause back_again pause_noflush
 dmsetup remove aftl-data
 wipe /dev/ram0
 
 in_turn 'a file system is refused, mounted or not' refuses_a_file_system
+in_turn 'zeroes are refused by the kernel' refuses_zeroes
+in_turn 'create makes a volume of an empty device, once' makes_a_volume
+in_turn 'btrfs is kept' keeps_btrfs
+in_turn 'members of RAIDs are kept' keeps_all_md
+in_turn 'what is held or read-only is kept' keeps_what_is_held
+in_turn 'what cannot be read is kept' keeps_what_is_unreadable
+in_turn 'Ctrl-C ends a look' is_interrupted
 in_turn 'a newer version is refused' refuses_a_newer_version
 in_turn 'one superblock of two is enough' one_superblock_is_enough
 in_turn 'a damaged volume is refused' refuses_damage

@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Give a device its table again and again, and let one allocation fail each time.
 
-fail-nth.py LINE [DEVICE]
+fail-nth.py LINE
 
-LINE is a table line from its store on; DEVICE is a block device whose first bytes are zeroed each
-time. The kernel lets the n-th allocation of a thread fail when
+LINE is a table line from its store on. The kernel lets the n-th allocation of a thread fail when
 /proc/thread-self/fail-nth says so. Each of the first 100 is it, and some 200 of those that follow:
-a volume is made by many. A failure must be told as such, and the next attempt, with all memory
+a volume is opened by many. A failure must be told as such, and the next attempt, with all memory
 there is, must succeed. Prints how many failed. The device is there before and has another target
 then: it is not ours what device-mapper makes of it when it cannot add a disk, or give it a name.
 """
@@ -17,7 +16,6 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from pathlib import Path
 
 from fuzz import CREATE, REMOVE, Mapper
 
@@ -48,23 +46,10 @@ def attempt(mapper: Mapper, line: bytes, nth: int, number: int) -> tuple[int, bo
     return left, failed
 
 
-def wipe(device: str) -> None:
-    """Make it new."""
-    with Path(device).open("r+b") as disk:
-        disk.write(bytes(1 << 20))
-
-
 def take_back(mapper: Mapper) -> None:
     """Let the device be nobody's."""
     mapper.load(b"", b"error")
     mapper.suspend(suspended=False)
-
-
-def make_new(mapper: Mapper, device: str | None) -> None:
-    """Let there be nothing of an earlier attempt."""
-    take_back(mapper)
-    if device:
-        wipe(device)
 
 
 def choose(allocations: int) -> list[int]:
@@ -73,15 +58,15 @@ def choose(allocations: int) -> list[int]:
     return [*range(1, min(EACH, allocations) + 1), *range(EACH + step, allocations + 1, step)]
 
 
-def fail_each(mapper: Mapper, line: bytes, device: str | None) -> tuple[int, int, int]:
+def fail_each(mapper: Mapper, line: bytes) -> tuple[int, int, int]:
     """Let one after the other fail; returns how many made it fail, were tried, and there are."""
     nth = os.open(NTH, os.O_RDWR)
-    make_new(mapper, device)
+    take_back(mapper)
     allocations = NEVER - attempt(mapper, line, nth, NEVER)[0]
     chosen = choose(allocations)
     failures = 0
     for number in chosen:
-        make_new(mapper, device)
+        take_back(mapper)
         _, failed = attempt(mapper, line, nth, number)
         if failed:
             start(mapper, line)
@@ -89,12 +74,12 @@ def fail_each(mapper: Mapper, line: bytes, device: str | None) -> tuple[int, int
     return failures, len(chosen), allocations
 
 
-def main(line: bytes, device: str | None) -> None:
+def main(line: bytes) -> None:
     """Entry point."""
     mapper = Mapper()
     mapper.call(CREATE)
     try:
-        failures, tried, allocations = fail_each(mapper, line, device)
+        failures, tried, allocations = fail_each(mapper, line)
     finally:
         mapper.call(REMOVE)
     print(f"# {failures} of {tried} made it fail, of {allocations} allocations")
@@ -103,4 +88,4 @@ def main(line: bytes, device: str | None) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1].encode(), sys.argv[2] if len(sys.argv) > 2 else None)
+    main(sys.argv[1].encode())

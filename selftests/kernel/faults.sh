@@ -408,20 +408,21 @@ reads_outlast_the_model()
 # Neither now nor later
 no_memory()
 {
-	dmsetup create aftl-endless --table '0 99999999999 zero' || return
+	# shellcheck disable=SC2086 # words
+	wipe /dev/ram0 && works && formatted /dev/mapper/aftl-medium $volume || return
 	before=$(available)
 	held=$(grep -c dm_approxftl /proc/vmallocinfo)
 	clear_log
-	! dmsetup create aftl-fault --table "0 4096 approxftl /dev/mapper/aftl-endless 12 channels 16 \
-chips 8 blocks 4000 page 64KiB policy baseline errors off" 2>"$scratch/said" &&
-		grep_log -q 'not enough memory' && dmsetup remove aftl-endless || return
+	# shellcheck disable=SC2086 # words
+	! dmsetup create aftl-fault --table "$(line /dev/mapper/aftl-medium 4096 $volume \
+		buffer 4GiB)" 2>"$scratch/said" && grep_log -q 'not enough memory' || return
 	echo "# $(((before - $(available)) / 1024)) MiB less"
 	# It wanted gigabytes; caches of the kernel come and go.
 	[ $((before - $(available))) -lt 262144 ] &&
 		[ "$(grep -c dm_approxftl /proc/vmallocinfo)" -eq "$held" ]
 }
 
-# fails_cleanly LINE [DEVICE]: wherever memory is missing for once, and then is there
+# fails_cleanly LINE: wherever memory is missing for once, and then is there
 fails_cleanly()
 {
 	grep -q debugfs /proc/mounts || mount -t debugfs debugfs /sys/kernel/debug || return
@@ -465,15 +466,15 @@ in_turn 'an unreadable snapshot does no harm' unreadable_snapshot
 in_turn 'a slow block device: late, not wrong, in bounded memory' is_slow
 in_turn 'slow reads of blocks that are erased and written' at_once reads_while_erased
 ktap_test_run 'reads that are slower than the flash' at_once reads_outlast_the_model
-ktap_test_run 'no memory for a large volume' no_memory
+ktap_test_run 'no memory for a large write buffer' no_memory
 dmsetup remove aftl-medium
 if [ -e /proc/self/fail-nth ]; then
 	# Full: what it lacks memory for is its failure, not ours.
 	dd if=/dev/zero of=/dev/ram0 bs=1M count=$((size / 2048)) oflag=direct 2>"$scratch/said"
 	ktap_test_run 'each allocation fails: a device in memory' \
 		fails_cleanly 'ram 2 timing off'
-	ktap_test_run 'each allocation fails: a new volume' fails_cleanly \
-		'/dev/ram0 12 timing off channels 1 chips 1 blocks 64 word_lines 4 op 30' /dev/ram0
+	wipe /dev/ram0
+	formatted /dev/ram0 channels 1 chips 1 blocks 64 word_lines 4 op 30
 	ktap_test_run 'each allocation fails: a volume' fails_cleanly \
 		'/dev/ram0 12 timing off channels 1 chips 1 blocks 64 word_lines 4 op 30'
 else

@@ -9,6 +9,7 @@
 . selftests/kernel/turns.sh
 
 export DM_DISABLE_UDEV=1
+approxftl=${APPROXFTL:-${AFTL_BUILD:-build}/approxftl}
 PATH=$PATH:/usr/sbin:/sbin
 scratch=$(mktemp -d /dev/shm/aftl-XXXXXX)
 trap clean_up EXIT
@@ -105,12 +106,34 @@ capacity()
 	cat "$known"
 }
 
+# formatted DEVICE [KEY VALUE]...: what begins with zeroes is a volume afterwards
+formatted()
+{
+	formatted=$1
+	shift
+	blockdev --flushbufs "$formatted" && cmp -s -n 4096 "$formatted" /dev/zero || return 0
+	while [ $# -gt 0 ]; do
+		case $1 in
+		timing | tag_all | ioprio_hint) ;;
+		*) echo "$1=$2" ;;
+		esac
+		shift 2
+	done >"$scratch/pairs"
+	xargs "$approxftl" format --force "$formatted" <"$scratch/pairs" >"$scratch/said" 2>&1 &&
+		return
+	sed 's/^/# /' "$scratch/said"
+	return 1
+}
+
 # create NAME STORE [KEY VALUE]...: a device of the size that it has room for
 create()
 {
 	create_name=$1
 	create_store=$2
 	shift 2
+	case $create_store in
+	/*) formatted "$create_store" "$@" || return ;;
+	esac
 	dmsetup create "$create_name" --table "$(line "$create_store" "$(capacity "$@")" "$@")"
 }
 

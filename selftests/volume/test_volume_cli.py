@@ -109,7 +109,7 @@ def test_a_file_that_is_too_small(tmp_path: Path) -> None:
     assert done.code == 1 and "needs" in done.err
 
 
-@pytest.mark.parametrize("offset", [0, 1080, 65535, -1])
+@pytest.mark.parametrize("offset", [1080, 65535])
 def test_what_is_not_empty_is_kept(tmp_path: Path, offset: int) -> None:
     path = tmp_path / "disk"
     content = bytearray(64 << 20)

@@ -7,7 +7,10 @@
 #include "complain.h"
 #include "device-verbs.h"
 #include "human-units.h"
+#include "interruption.h"
+#include "uuid.h"
 #include "verbs.h"
+#include "volume-verbs.h"
 
 /**
  * struct plan - the device to be
@@ -15,12 +18,16 @@
  * @line: its table line
  * @size: that the line has room for
  * @sectors: of the table
+ * @super: of the volume that was made for it, @made only
+ * @made: the store was empty
  */
 struct plan {
 	const char *name;
 	struct target_line line;
 	struct target_size size;
 	u64 sectors;
+	struct aftl_superblock super;
+	bool made;
 };
 
 /* The keys that are profiles, or all others: parameters are set on top of the profile. */
@@ -147,7 +154,18 @@ static void print_json(const struct device_options *options, const struct plan *
 	json_string(&json, "profile", plan->line.profile);
 	json_string(&json, "policy", plan->line.policy->name);
 	json_string(&json, "timing", timing);
+	json_bool(&json, "made_volume", plan->made);
 	json_envelope_end(&json);
+}
+
+static void print_volume(const struct plan *plan)
+{
+	char uuid[UUID_TEXT_SIZE];
+
+	if (!plan->made)
+		return;
+	uuid_print(plan->super.uuid, uuid);
+	printf("%s was empty and is volume %s now\n", plan->line.store, uuid);
 }
 
 static void print_plan(const struct device_options *options, const struct plan *plan,
@@ -156,21 +174,40 @@ static void print_plan(const struct device_options *options, const struct plan *
 	char size[HUMAN_SIZE];
 
 	human_bytes(size, plan->sectors * TARGET_SECTOR);
-	if (options->json)
+	if (options->json) {
 		print_json(options, plan, arguments);
-	else if (options->dry_run)
+	} else if (options->dry_run) {
 		print_command(plan, arguments);
-	else
+	} else {
+		print_volume(plan);
 		printf("/dev/mapper/%s: %s, profile %s, policy %s, store %s\n", plan->name, size,
 		       plan->line.profile, plan->line.policy->name, plan->line.store);
+	}
 }
 
-static int create(const struct plan *plan, const char *arguments, struct aftl_error *error)
+static int make_volume(struct plan *plan, struct aftl_error *error)
+{
+	struct target_line *line = &plan->line;
+	struct aftl_superblock *super = &plan->super;
+
+	if (line->store[0] != '/')
+		return 0;
+	super->config = line->config;
+	scnprintf(super->profile, sizeof(super->profile), "%s", line->profile);
+	scnprintf(super->policy, sizeof(super->policy), "%s", line->policy->name);
+	return volume_ensure(line->store, super, &plan->made, error);
+}
+
+static int create(struct plan *plan, const char *arguments, struct aftl_error *error)
 {
 	int ret = dm_device_ready(error);
 
 	if (!ret)
 		ret = check_store(&plan->line, error);
+	if (!ret)
+		ret = dm_device_check_free(plan->name, error);
+	if (!ret)
+		ret = make_volume(plan, error);
 	return ret ? ret : dm_device_create(plan->name, plan->sectors, arguments, error);
 }
 
@@ -178,9 +215,10 @@ static enum exit_code run(const struct device_options *options)
 {
 	char arguments[TARGET_LINE_SIZE];
 	struct aftl_error error;
-	struct plan plan;
+	struct plan plan = { .made = false };
 	int ret;
 
+	interruption_catch();
 	if (make_plan(options, &plan, &error)) {
 		complain_of(options->verb, "%s", error.text);
 		return EXIT_USAGE;
@@ -202,7 +240,8 @@ static const struct device_verb verb = {
 	.options = "SZPLTAKn",
 	.about = "Makes an emulated SSD, /dev/mapper/NAME, in the running kernel. KEY=VALUE sets\n"
 		 "any parameter that \"approxftl params\" lists. With --size and without blocks=N\n"
-		 "it has as many blocks as that takes.",
+		 "it has as many blocks as that takes. A block device that is empty becomes a volume\n"
+		 "first, as by \"approxftl format\"; one that holds anything else is refused.",
 	.run = run,
 };
 

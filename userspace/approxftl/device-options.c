@@ -170,6 +170,10 @@ enum exit_code device_verb_main(const struct device_verb *verb, int argc, char *
 enum exit_code device_failed(const struct device_options *options, int ret,
 			     const struct aftl_error *error)
 {
+	if (ret == -EINTR) {
+		complain_of(options->verb, "interrupted");
+		return EXIT_INTERRUPTED;
+	}
 	complain_of(options->verb, "%s", error->text);
 	return ret == -ENXIO ? EXIT_NO_INPUT : EXIT_FAILED;
 }

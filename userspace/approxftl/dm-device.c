@@ -279,7 +279,7 @@ int dm_device_check_name(const char *name, struct aftl_error *error)
 			 name, DM_DEVICE_NAME - 1);
 }
 
-static int check_free(const char *name, struct aftl_error *error)
+int dm_device_check_free(const char *name, struct aftl_error *error)
 {
 	struct dm_info info;
 	struct task task;
@@ -308,7 +308,7 @@ int dm_device_create(const char *name, u64 sectors, const char *arguments,
 	int ret = dm_device_check_name(name, error);
 
 	if (!ret)
-		ret = check_free(name, error);
+		ret = dm_device_check_free(name, error);
 	if (!ret)
 		ret = task_begin(&task, DM_DEVICE_CREATE, name, error);
 	if (ret)

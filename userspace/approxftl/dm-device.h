@@ -45,6 +45,9 @@ int __must_check dm_device_ready(struct aftl_error *error);
 /* Whether @name may be the name of a device; the kernel is not asked. */
 int __must_check dm_device_check_name(const char *name, struct aftl_error *error);
 
+/* Whether the kernel has no device of that name. */
+int __must_check dm_device_check_free(const char *name, struct aftl_error *error);
+
 /**
  * dm_device_create() - make a device with one target; its node exists afterwards
  * @name: below /dev/mapper

@@ -55,16 +55,27 @@ static int refuse(struct aftl_error *error, const char *path, int code)
 		return aftl_fail(error, -EBUSY,
 				 "%.160s is in use: it is mounted, or the store of a device",
 				 path);
+	if (code == EROFS)
+		return aftl_fail(error, -EROFS, "%.160s is read-only", path);
 	return aftl_fail(error, -code, "%.160s: %s", path, strerror(code));
 }
 
-/* What the page cache has is older than what a device with this store has written. */
-static int size_of_device(struct medium_file *file)
+/*
+ * What the page cache has is older than what a device with this store has written. Return: 0 or
+ * a negative error number.
+ */
+static int look_at_device(struct medium_file *file, bool write)
 {
-	if (ioctl(file->fd, BLKGETSIZE64, &file->medium.bytes))
-		return errno;
+	int read_only;
+
+	if (ioctl(file->fd, BLKGETSIZE64, &file->size) ||
+	    ioctl(file->fd, BLKSSZGET, &file->sector) ||
+	    ioctl(file->fd, BLKROGET, &read_only))
+		return -errno;
+	if (write && read_only)
+		return -EROFS;
 	if (ioctl(file->fd, BLKFLSBUF, 0) && errno != EACCES && errno != EPERM)
-		return errno;
+		return -errno;
 	return 0;
 }
 
@@ -80,14 +91,14 @@ static int open_path(struct medium_file *file, int flags, struct aftl_error *err
 	if (file->fd < 0 || fstat(file->fd, &info))
 		return refuse(error, file->path, errno);
 	file->device = S_ISBLK(info.st_mode);
-	file->medium.bytes = (u64)info.st_size;
+	file->size = (u64)info.st_size;
 	if (file->device)
-		code = size_of_device(file);
+		code = -look_at_device(file, (flags & O_ACCMODE) != O_RDONLY);
 	else if (!S_ISREG(info.st_mode))
 		code = ENOTBLK;
 	if (code)
 		return refuse(error, file->path, code);
-	file->medium.bytes -= file->medium.bytes % AFTL_FRAME_BYTES;
+	file->medium.bytes = file->size - file->size % AFTL_FRAME_BYTES;
 	return 0;
 }
 
@@ -106,6 +117,7 @@ static int open_medium(struct medium_file *file, const char *path, int flags,
 			.free = core_memory_free,
 		},
 		.path = path,
+		.sector = 1,
 		.fd = -1,
 	};
 	ret = open_path(file, flags, error);
@@ -133,6 +145,7 @@ int medium_file_extend(struct medium_file *file, u64 bytes, struct aftl_error *e
 	if (ftruncate(file->fd, (off_t)bytes))
 		return refuse(error, file->path, errno);
 	file->medium.bytes = bytes;
+	file->size = bytes;
 	return 0;
 }
 

@@ -14,6 +14,8 @@
  * @path: as it was given, for sentences
  * @progress: of @moved bytes, if the user of it has begun one
  * @moved: bytes read and written
+ * @size: of the medium, which may end with a part of a frame
+ * @sector: bytes that a block device reads and writes at least; of a file, 1
  * @fd: of the file
  * @device: a block device, not a file
  * @made: it was not there before
@@ -23,6 +25,8 @@ struct medium_file {
 	const char *path;
 	struct progress progress;
 	u64 moved;
+	u64 size;
+	u32 sector;
 	int fd;
 	bool device;
 	bool made;

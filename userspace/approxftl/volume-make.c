@@ -8,14 +8,11 @@
 #include "core-memory.h"
 #include "human-units.h"
 #include "interruption.h"
+#include "medium-content.h"
 #include "run.h"
 #include "uuid.h"
 #include "verbs.h"
 #include "volume-verbs.h"
-
-/* What must be zero at either end of a medium that is taken for empty. */
-#define HEAD_BYTES 65536
-#define TAIL_BYTES 4096
 
 /* What shall be made */
 
@@ -146,57 +143,6 @@ static int choose_size(struct making *making, struct aftl_error *error)
 	return fit_blocks(making, error);
 }
 
-/* Is there anything? */
-
-static bool all_zero(const u8 *bytes, u32 size)
-{
-	while (size && !*bytes)
-		bytes++, size--;
-	return !size;
-}
-
-/* Return: 1 if the @size bytes at @offset are not all zero. */
-static int has_bytes(struct medium_file *file, u64 offset, u32 size)
-{
-	static u8 bytes[HEAD_BYTES];
-	int ret = file->medium.read(file, offset, bytes, size);
-
-	return ret ? ret : !all_zero(bytes, size);
-}
-
-static int refuse_content(struct making *making, struct aftl_error *error)
-{
-	struct aftl_volume *volume;
-	char uuid[UUID_TEXT_SIZE];
-
-	if (aftl_volume_open(&volume, &making->file.medium, error))
-		return aftl_fail(error, -EEXIST,
-				 "%.120s is not empty: its first 64 KiB and last 4 KiB must be zero; --force if nobody needs what is there",
-				 making->file.path);
-	uuid_print(aftl_volume_super(volume)->uuid, uuid);
-	aftl_volume_release(volume);
-	return aftl_fail(error, -EEXIST,
-			 "%.120s is a volume already, %s; --force if nobody needs what is there",
-			 making->file.path, uuid);
-}
-
-static int check_empty(struct making *making, struct aftl_error *error)
-{
-	struct medium_file *file = &making->file;
-	u64 bytes = file->medium.bytes;
-	int found = 0;
-
-	if (making->options->force || !bytes)
-		return 0;
-	found = has_bytes(file, 0, (u32)min(bytes, (u64)HEAD_BYTES));
-	if (!found)
-		found = has_bytes(file, bytes - TAIL_BYTES, TAIL_BYTES);
-	if (found < 0)
-		return aftl_fail(error, found, "%.160s cannot be read: %s", file->path,
-				 strerror(-found));
-	return found ? refuse_content(making, error) : 0;
-}
-
 /* Making it */
 
 static int open_file(struct making *making, const char *path, struct aftl_error *error)
@@ -219,12 +165,25 @@ static int make_room(struct making *making, struct aftl_error *error)
 	return medium_file_extend(file, volume_bytes(making), error);
 }
 
+static int check_sectors(const struct making *making, struct aftl_error *error)
+{
+	u32 sector = making->file.sector;
+
+	if (sector <= making->geo.unit_bytes)
+		return 0;
+	return aftl_fail(error, -EINVAL,
+			 "%.120s has sectors of %u bytes, more than the mapping unit of %u; raise unit",
+			 making->file.path, sector, making->geo.unit_bytes);
+}
+
 static int write_volume(struct making *making, struct aftl_error *error)
 {
 	struct medium_file *file = &making->file;
 	const struct aftl_layout *layout = &making->super.layout;
-	int ret = make_room(making, error);
+	int ret = check_sectors(making, error);
 
+	if (!ret)
+		ret = make_room(making, error);
 	if (ret)
 		return ret;
 	file->moved = 0;
@@ -259,13 +218,51 @@ static int make(struct making *making, struct aftl_error *error)
 {
 	int ret = open_file(making, making->options->words[0], error);
 
-	if (!ret)
-		ret = check_empty(making, error);
+	/* From here on the device is ours: what is found to be empty stays so. */
+	if (!ret && !making->options->force)
+		ret = medium_check_empty(&making->file, error);
 	if (!ret)
 		ret = choose_size(making, error);
 	if (!ret)
 		ret = making->options->dry_run ? check_device(making, error) :
 						 write_volume(making, error);
+	return ret;
+}
+
+/* For a device that is to be created on it */
+
+/* One that is damaged, or of another version, is one: the kernel says what is wrong with it. */
+static bool holds_volume(const struct medium_file *file)
+{
+	struct aftl_volume *volume = NULL;
+	struct aftl_error error;
+	int ret = aftl_volume_open(&volume, &file->medium, &error);
+
+	aftl_volume_release(volume);
+	return ret != -ENODATA && ret != -EMEDIUMTYPE;
+}
+
+int volume_ensure(const char *path, struct aftl_superblock *super, bool *made,
+		  struct aftl_error *error)
+{
+	struct making making = { .super = *super };
+	int ret = medium_file_open(&making.file, path, true, error);
+
+	*made = false;
+	if (ret)
+		return ret;
+	if (!holds_volume(&making.file)) {
+		ret = medium_check_empty(&making.file, error);
+		if (!ret)
+			ret = uuid_draw(making.super.uuid, error);
+		if (!ret)
+			ret = lay_out(&making, error);
+		if (!ret)
+			ret = write_volume(&making, error);
+		*made = !ret;
+	}
+	medium_file_close(&making.file);
+	*super = making.super;
 	return ret;
 }
 

@@ -16,4 +16,18 @@ enum exit_code volume_failed(const struct device_options *options, const char *p
 void volume_json_super(struct json_writer *json, const struct aftl_superblock *super);
 void volume_print_super(const struct aftl_superblock *super);
 
+/**
+ * volume_ensure() - the volume on a block device, made there if the device is empty
+ * @path: of the device, which nobody may use
+ * @super: policy, profile and parameters of the volume to be made; takes its UUID
+ * @made: whether it was
+ * @error: takes the sentence on failure
+ *
+ * The device is held from the first look to the last write. What is a volume, of whatever kind,
+ * stays as it is. Return: 0; -EEXIST with what else the device holds; -EBUSY, -EROFS, -ENOSPC,
+ * -EINTR, or what else went wrong.
+ */
+int __must_check volume_ensure(const char *path, struct aftl_superblock *super, bool *made,
+			       struct aftl_error *error);
+
 #endif

@@ -93,7 +93,7 @@ $(lib_double_program): $(call objects,plain,$(CORE) $(HOST) $(LIB) $(SIM) $(CLI)
 		$(call objects,pic,$(tested_library) selftests/library/lib/fake-control.c)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(plain_cc) $(plain_flags) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) -ldevmapper
+	$(Q)$(plain_cc) $(plain_flags) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lblkid -ldevmapper
 
 $(O)/selftests/library/test-library: | $(lib_double_program)
 

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Media that hold what others need: by their own programs, or byte by byte where there is none."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import struct
+import subprocess
+import uuid
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+MIB = 1 << 20
+SIZE = 64 * MIB
+LARGE = 320 * MIB
+NAME = uuid.UUID("5c2f7a10-93b4-4e6d-8f01-a2b3c4d5e6f7")
+PLACES = 1000
+END = 16 * MIB
+PAGE = 4096
+MASK = (1 << 64) - 1
+
+
+def sparse(path: Path, size: int) -> None:
+    """Make a file of zeroes that takes no room."""
+    with path.open("wb") as file:
+        file.truncate(size)
+
+
+def put(path: Path, offset: int, data: bytes) -> None:
+    """Write into a file; a negative offset counts from its end."""
+    with path.open("r+b") as file:
+        file.seek(offset, os.SEEK_END if offset < 0 else os.SEEK_SET)
+        file.write(data)
+
+
+def digest(path: Path) -> str:
+    """Return a checksum of all bytes that are not in a page of zeroes, and of where they are."""
+    total = hashlib.sha256()
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+        size = file.seek(0, os.SEEK_END)
+        at = 0
+        while at < size:
+            try:
+                at = os.lseek(file.fileno(), at, os.SEEK_DATA)
+            except OSError:
+                break
+            end = os.lseek(file.fileno(), at, os.SEEK_HOLE)
+            file.seek(at)
+            # What is allocated and zero comes and goes with the page cache.
+            for first in range(at - at % PAGE, end, PAGE):
+                file.seek(first)
+                page = file.read(PAGE)
+                if any(page):
+                    total.update(struct.pack("<Q", first) + page)
+            at = end
+    return f"{total.hexdigest()} {size}"
+
+
+def mix(x: int) -> int:
+    """Do what aftl_mix() does."""
+    x = (x + 0x9E3779B97F4A7C15) & MASK
+    x = ((x ^ x >> 30) * 0xBF58476D1CE4E5B9) & MASK
+    x = ((x ^ x >> 27) * 0x94D049BB133111EB) & MASK
+    return x ^ x >> 31
+
+
+def place(size: int, index: int) -> int:
+    """Return where "approxftl format" looks between the ends."""
+    return END + mix(mix(size) ^ index) % ((size - 2 * END) // 4096) * 4096
+
+
+def program(size: int, *command: str) -> Callable[[Path], None]:
+    """Let a program make it."""
+
+    def make(path: Path) -> None:
+        sparse(path, size)
+        subprocess.run(
+            [*command, str(path)], check=True, capture_output=True, input=b"pass",
+            env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"})  # fmt: skip
+
+    return make
+
+
+def by_hand(*pieces: tuple[int, bytes], size: int = SIZE) -> Callable[[Path], None]:
+    """Put pieces at offsets."""
+
+    def make(path: Path) -> None:
+        sparse(path, size)
+        for offset, data in pieces:
+            put(path, offset, data)
+
+    return make
+
+
+def md(at: int, offset: int) -> Callable[[Path], None]:
+    """Return the superblock of a member of a RAID, format 1: mdadm needs a kernel with md."""
+    block = bytearray(256)
+    struct.pack_into("<II", block, 0, 0xA92B4EFC, 1)
+    block[16:32] = NAME.bytes
+    block[32:37] = b"array"
+    struct.pack_into("<Q", block, 144, offset // 512)
+    words = sum(struct.unpack("<64I", block))
+    struct.pack_into("<I", block, 216, ((words & 0xFFFFFFFF) + (words >> 32)) & 0xFFFFFFFF)
+    return by_hand((at, bytes(block)))
+
+
+def lvm() -> bytes:
+    """Return the label of a physical volume, sector 1."""
+    crc = 0xF597A6CF
+    label = bytearray(512)
+    label[0:8] = b"LABELONE"
+    struct.pack_into("<Q", label, 8, 1)
+    struct.pack_into("<I", label, 20, 32)
+    label[24:32] = b"LVM2 001"
+    label[32:64] = b"hwoRZwlCmo3ZlRXzUe0tYIexIgBgThxy"
+    struct.pack_into("<Q", label, 64, SIZE)
+    for byte in label[20:]:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0xEDB88320 if crc & 1 else 0)
+    struct.pack_into("<I", label, 16, crc)
+    return bytes(label)
+
+
+def gpt(at: int, other: int) -> tuple[bytes, bytes]:
+    """Return a header, and the entries that it speaks of."""
+    last = SIZE // 512 - 1
+    entry = uuid.UUID("0fc63daf-8483-4772-8e79-3d69d8477de4").bytes_le + NAME.bytes_le
+    entries = (entry + struct.pack("<QQQ", 2048, 65536, 0)).ljust(128 * 128, b"\0")
+    table = 2 if at == 1 else last - 32
+    header = bytearray(
+        struct.pack(
+            "<8sIIIIQQQQ16sQIII", b"EFI PART", 0x10000, 92, 0, 0, at, other, 34, last - 33,
+            NAME.bytes_le, table, 128, 128, zlib.crc32(entries)))  # fmt: skip
+    struct.pack_into("<I", header, 16, zlib.crc32(header))
+    return bytes(header), entries
+
+
+def mbr(kind: int) -> bytes:
+    """Return a partition table with one entry."""
+    entry = struct.pack("<BBBBBBBBII", 0, 0, 2, 0, kind, 0, 0, 0, 1, SIZE // 512 - 1)
+    return bytes(446) + entry + bytes(48) + b"\x55\xaa"
+
+
+def gpt_pieces() -> list[tuple[int, bytes]]:
+    """Return a whole one: the last two pieces are its backup."""
+    last = SIZE // 512 - 1
+    first, entries = gpt(1, last)
+    backup, _ = gpt(last, 1)
+    return [(0, mbr(0xEE)), (512, first), (1024, entries), ((last - 32) * 512, entries),
+            (last * 512, backup)]  # fmt: skip
+
+
+def zfs() -> list[tuple[int, bytes]]:
+    """Return the uberblocks of all four labels."""
+    ring = [128 * 1024 + i * 1024 for i in range(128)]
+    magic = struct.pack("<QQQ", 0x00BAB10C, 5000, 7)
+    labels = (0, 256 << 10, SIZE - (512 << 10), SIZE - (256 << 10))
+    return [(label + at, magic) for label in labels for at in ring]
+
+
+def bcache(version: int, magic: str) -> bytes:
+    """Return a superblock for byte 4096, its checksum wrong."""
+    block = struct.pack("<QQQ16s16s", 0, 8, version, bytes.fromhex(magic), NAME.bytes)
+    return block.ljust(512, b"\0")
+
+
+ISO = struct.pack("<B5sBB32s32s", 1, b"CD001", 1, 0, b"LINUX".ljust(32), b"DISC".ljust(32))
+
+# By name: what libblkid calls it, and how it is made.
+MEDIA: dict[str, tuple[str, Callable[[Path], None]]] = {
+    "btrfs": ("btrfs", program(LARGE, "mkfs.btrfs", "-q", "-L", "pictures")),
+    "ext4": ("ext4", program(SIZE, "mkfs.ext4", "-q", "-L", "pictures")),
+    "xfs": ("xfs", program(LARGE, "mkfs.xfs", "-q", "-L", "pictures")),
+    "f2fs": ("f2fs", program(SIZE, "mkfs.f2fs", "-q", "-l", "pictures")),
+    "swap": ("swap", program(SIZE, "mkswap", "-q", "-L", "pictures")),
+    "luks1": ("crypto_LUKS", program(
+        SIZE, "cryptsetup", "luksFormat", "-q", "--type", "luks1", "--key-file", "-",
+        "--pbkdf-force-iterations", "1000")),
+    "luks2": ("crypto_LUKS", program(
+        SIZE, "cryptsetup", "luksFormat", "-q", "--type", "luks2", "--key-file", "-",
+        "--pbkdf", "pbkdf2", "--pbkdf-force-iterations", "1000")),
+    "md 1.0": ("linux_raid_member", md(SIZE - 8192, SIZE - 8192)),
+    "md 1.1": ("linux_raid_member", md(0, 0)),
+    "md 1.2": ("linux_raid_member", md(4096, 4096)),
+    "LVM": ("LVM2_member", by_hand((512, lvm()))),
+    "ZFS": ("zfs_member", by_hand(*zfs())),
+    "ZFS, its last label alone": ("zfs_member", by_hand(*zfs()[-128:])),
+    "bcache": ("bcache", by_hand((4096, bcache(1, "c68573f64e1a45ca8265f57f48ba6d81")))),
+    # Newer than some libblkid
+    "bcachefs": ("", by_hand((4096, bcache(13, "c68573f666ce90a9d96a60cf803df7ef")))),
+    "GPT": ("gpt", by_hand(*gpt_pieces())),
+    "GPT, its backup alone": ("gpt", by_hand(*gpt_pieces()[-2:])),
+    "MBR": ("dos", by_hand((0, mbr(0x83)))),
+    "iso9660": ("iso9660", by_hand((32768, ISO.ljust(2048, b"\0")),
+                                   (34816, b"\xffCD001\x01".ljust(2048, b"\0")))),
+}  # fmt: skip

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""approxftl format keeps what others need: named, refused, not a byte of it changed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from selftests.sim.support import run
+from selftests.volume.foreign_media import (
+    END,
+    MEDIA,
+    NAME,
+    PLACES,
+    SIZE,
+    digest,
+    place,
+    put,
+    sparse,
+)
+
+SMALL = ("blocks=40", "layers=2", "word_lines=4", "op=60")
+LARGE = 256 << 20
+
+
+def refused(path: Path, *parts: str) -> None:
+    before = digest(path)
+    for arguments in ((), SMALL, ("--dry-run",)):
+        done = run("format", path, *arguments)
+        assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
+        assert "approxftl format --force if nobody needs it" in done.err
+        assert not [part for part in parts if part not in done.err], done.err
+    assert digest(path) == before
+
+
+@pytest.mark.parametrize("name", MEDIA)
+def test_what_others_need_is_named_and_kept(tmp_path: Path, name: str) -> None:
+    kind, make = MEDIA[name]
+    make(tmp_path / "disk")
+    refused(tmp_path / "disk", f" {kind}" if kind else "")
+
+
+@pytest.mark.parametrize("name", ["ext4", "f2fs", "swap", "btrfs", "xfs"])
+def test_label_and_uuid_are_told(tmp_path: Path, name: str) -> None:
+    MEDIA[name][1](tmp_path / "disk")
+    refused(tmp_path / "disk", 'label "pictures"', "UUID ")
+
+
+@pytest.mark.parametrize("name", ["md 1.0", "md 1.1", "md 1.2"])
+def test_a_member_of_a_raid_has_its_array_named(tmp_path: Path, name: str) -> None:
+    MEDIA[name][1](tmp_path / "disk")
+    refused(tmp_path / "disk", 'label "array"', str(NAME))
+
+
+def test_a_wrong_checksum_is_not_nothing(tmp_path: Path) -> None:
+    MEDIA["LVM"][1](tmp_path / "disk")
+    put(tmp_path / "disk", 512 + 100, b"\x55")
+    refused(tmp_path / "disk", "LVM2_member")
+
+
+ENDS = (0, 4095, END - 1, SIZE + 512 - END, SIZE - 4096, SIZE + 511)
+SAMPLES = tuple(place(SIZE + 512, i) + 4095 for i in (0, 1, 2, 499, 500, 998, 999))
+
+
+@pytest.mark.parametrize("at", ENDS + SAMPLES)
+def test_one_byte_is_not_nothing(tmp_path: Path, at: int) -> None:
+    """At either end to the last byte, and at each of the places between."""
+    sparse(tmp_path / "disk", SIZE + 512)
+    put(tmp_path / "disk", at, b"\1")
+    refused(tmp_path / "disk", "is not empty" if at else "")
+
+
+def test_there_are_a_thousand_places_all_over(tmp_path: Path) -> None:
+    sparse(tmp_path / "disk", LARGE)
+    places = sorted(place(LARGE, index) for index in range(PLACES))
+    assert END <= places[0] < 2 * END and LARGE - 2 * END < places[-1] <= LARGE - END - 4096
+    assert len(set(places)) > 980
+
+
+def test_random_data_are_kept(tmp_path: Path) -> None:
+    (tmp_path / "disk").write_bytes(os.urandom(SIZE))
+    refused(tmp_path / "disk", "is not empty")
+
+
+def test_zeroes_become_a_volume_and_force_makes_one_of_anything(tmp_path: Path) -> None:
+    sparse(tmp_path / "disk", SIZE)
+    assert run("format", tmp_path / "disk", *SMALL).code == 0
+    refused(tmp_path / "disk", "is a volume already")
+    MEDIA["ext4"][1](tmp_path / "disk")
+    assert run("format", tmp_path / "disk", *SMALL, "--force").code == 0
+    assert run("check", tmp_path / "disk").code == 0
+
+
+@pytest.mark.parametrize("at", [300, 8, 40])
+def test_a_damaged_or_newer_volume_is_one(tmp_path: Path, at: int) -> None:
+    sparse(tmp_path / "disk", SIZE)
+    assert run("format", tmp_path / "disk", *SMALL).code == 0
+    for copy in (0, 4096):
+        put(tmp_path / "disk", copy + at, b"\x77\x77")
+    refused(tmp_path / "disk", "is a volume (")
