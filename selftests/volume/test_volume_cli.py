@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+import lzma
 import re
 import struct
 from pathlib import Path
@@ -235,3 +236,41 @@ def test_help_names_the_options() -> None:
         for option in re.findall(r"--([a-z-]+)", text):
             if option not in ("help", "json"):
                 assert f"--{option}" in page, (verb, option)
+
+
+CONTENT_OF_0_2_0 = "6466245761adb9601686159326c731d2fd7f030e9704ee97bcb70b39a7f45381"
+
+
+def content_of(path: Path) -> str:
+    """Return a checksum of what each unit has: its number, in the first word that was written."""
+    pages = answer("dump", path, "--pages")["pages"]
+    newest: dict[int, tuple[int, int]] = {}
+    for page in pages:
+        for slot in page["slots"]:
+            if slot["mapped"]:
+                found = (page["sequence"], slot["slot"])
+                newest[slot["unit"]] = max(newest.get(slot["unit"], (0, 0)), found)
+    data = path.read_bytes()
+    start, discards = (first_frames(path)[area] * FRAME for area in ("data", "discard_table"))
+    total = hashlib.sha256()
+    for unit, (sequence, slot) in sorted(newest.items()):
+        discard = discards + unit // 63 * SECTOR + unit % 63 * 8
+        if struct.unpack_from("<Q", data, discard)[0] > sequence:
+            continue
+        word = struct.unpack_from("<Q", data, start + slot * FRAME)[0]
+        assert word & 0xFFFFFFFF == unit
+        total.update(struct.pack("<IQ", unit, word))
+    return total.hexdigest()
+
+
+@pytest.mark.parametrize("end", ["closed", "crashed"])
+def test_a_volume_of_0_2_0(tmp_path: Path, end: str) -> None:
+    """Made by that version: 250 random requests in 40 blocks, a flush, and an end."""
+    packed = TOP / f"selftests/volume/data/made-by-0.2.0-{end}.xz"
+    path = tmp_path / "volume"
+    path.write_bytes(lzma.decompress(packed.read_bytes()))
+    found = answer("check", path)
+    assert (found["sound"], found["closed"]) == (True, end == "closed")
+    assert (found["mapped_units"], found["bad_blocks"]) == (210, 0)
+    assert found["programmed_pages"] == (253 if end == "closed" else 257)
+    assert content_of(path) == CONTENT_OF_0_2_0
