@@ -220,7 +220,7 @@ static u64 voltage_q40(const struct aftl_cell *cell, const struct aftl_block *bl
 {
 	u32 index = aftl_device_page(cell->media, block, page);
 	u8 attr = cell->media->attr[index];
-	u64 written = (u64)block->first_hour + cell->media->hours[index];
+	u64 written = (u64)block->first_hour + *aftl_hours_at(cell->media, index);
 	u64 hours = hour > written ? hour - written : 0;
 	u32 curve = aftl_page_again(attr) ? AFTL_RBER_TLC_REPROGRAM :
 					    cell->curve[aftl_page_mode(attr)];
@@ -279,7 +279,7 @@ struct aftl_errors aftl_cell_read(const struct aftl_cell *cell, aftl_slot_t slot
 {
 	const struct aftl_media *media = cell->media;
 	const struct aftl_block *block = aftl_slot_block(media, slot);
-	const struct aftl_origin *origin = &media->origin[from_slot(slot)];
+	const struct aftl_origin *origin = aftl_origin_at(media, slot);
 	u8 attr = media->attr[aftl_slot_device_page(media, slot)];
 	struct aftl_errors errors = { 0 };
 

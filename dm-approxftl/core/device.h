@@ -286,7 +286,7 @@ struct aftl {
 	u32 event_lines;
 	u32 event_clock;
 
-	u32 *map;
+	struct aftl_chunks map;
 	struct aftl_lun *luns;
 	u32 *victims;
 	u64 *bus_ns;
@@ -374,9 +374,14 @@ static inline int aftl_pause(const struct aftl *ftl)
 
 /* map.c: which slot holds a unit */
 
+static inline u32 *aftl_map_at(const struct aftl *ftl, u32 unit)
+{
+	return aftl_entry(&ftl->map, u32, unit);
+}
+
 static inline bool aftl_map_get(const struct aftl *ftl, aftl_unit_t unit, aftl_slot_t *slot)
 {
-	u32 entry = ftl->map[from_unit(unit)] & (BIT(AFTL_SLOT_BITS) - 1);
+	u32 entry = *aftl_map_at(ftl, from_unit(unit)) & (BIT(AFTL_SLOT_BITS) - 1);
 
 	*slot = to_slot(entry - 1);
 	return entry;
@@ -384,7 +389,7 @@ static inline bool aftl_map_get(const struct aftl *ftl, aftl_unit_t unit, aftl_s
 
 static inline u32 aftl_map_class(const struct aftl *ftl, aftl_unit_t unit)
 {
-	return ftl->map[from_unit(unit)] >> AFTL_SLOT_BITS;
+	return *aftl_map_at(ftl, from_unit(unit)) >> AFTL_SLOT_BITS;
 }
 
 /* @unit is now in @slot of @block; its former slot becomes invalid. */

@@ -43,6 +43,53 @@ void aftl_policy_free(struct aftl *ftl, void *memory)
 	give_memory(ftl, memory);
 }
 
+/* The host may want its size back there, too. */
+static void *take_chunk(void *host, size_t bytes)
+{
+	return take_memory(host, bytes, 1);
+}
+
+static void give_chunk(void *host, void *memory, size_t bytes __maybe_unused)
+{
+	give_memory(host, memory);
+}
+
+static bool take_chunks(struct aftl *ftl, struct aftl_chunks *chunks, u32 entries, u32 size)
+{
+	return aftl_chunks_take(chunks, entries, size, take_chunk, ftl);
+}
+
+static void give_chunks(struct aftl *ftl, struct aftl_chunks *chunks, u32 entries, u32 size)
+{
+	aftl_chunks_give(chunks, entries, size, give_chunk, ftl);
+}
+
+static int take_arrays(struct aftl *ftl)
+{
+	const struct aftl_geometry *geo = &ftl->geo;
+	struct aftl_media *media = &ftl->media;
+
+	if (!take_chunks(ftl, &media->hours, geo->blocks * geo->pages, sizeof(u16)) ||
+	    !take_chunks(ftl, &media->unit, geo->slots, sizeof(aftl_unit_t)) ||
+	    !take_chunks(ftl, &ftl->map, geo->units, sizeof(u32)))
+		return -ENOMEM;
+	if (ftl->config.errors &&
+	    !take_chunks(ftl, &media->origin, geo->slots, sizeof(struct aftl_origin)))
+		return -ENOMEM;
+	return 0;
+}
+
+static void give_arrays(struct aftl *ftl)
+{
+	const struct aftl_geometry *geo = &ftl->geo;
+	struct aftl_media *media = &ftl->media;
+
+	give_chunks(ftl, &media->hours, geo->blocks * geo->pages, sizeof(u16));
+	give_chunks(ftl, &media->unit, geo->slots, sizeof(aftl_unit_t));
+	give_chunks(ftl, &media->origin, geo->slots, sizeof(struct aftl_origin));
+	give_chunks(ftl, &ftl->map, geo->units, sizeof(u32));
+}
+
 static int take_media(struct aftl *ftl)
 {
 	const struct aftl_geometry *geo = &ftl->geo;
@@ -52,15 +99,10 @@ static int take_media(struct aftl *ftl)
 	media->geo = geo;
 	media->blocks = take_memory(ftl, geo->blocks, sizeof(*media->blocks));
 	media->attr = take_memory(ftl, pages, sizeof(*media->attr));
-	media->hours = take_memory(ftl, pages, sizeof(*media->hours));
-	media->unit = take_memory(ftl, geo->slots, sizeof(*media->unit));
 	media->valid = take_memory(ftl, DIV_ROUND_UP(geo->slots, 64) + 1, sizeof(*media->valid));
-	if (ftl->config.errors)
-		media->origin = take_memory(ftl, geo->slots, sizeof(*media->origin));
-	if (!media->blocks || !media->attr || !media->hours || !media->unit || !media->valid ||
-	    (ftl->config.errors && !media->origin))
+	if (!media->blocks || !media->attr || !media->valid)
 		return -ENOMEM;
-	return 0;
+	return take_arrays(ftl);
 }
 
 static int take_events(struct aftl *ftl)
@@ -121,8 +163,7 @@ static int take_luns(struct aftl *ftl)
 	ftl->victims = take_memory(ftl, (size_t)geo->luns * (geo->block_slots + 1),
 				   sizeof(*ftl->victims));
 	ftl->bus_ns = take_memory(ftl, geo->channels, sizeof(*ftl->bus_ns));
-	ftl->map = take_memory(ftl, geo->units, sizeof(*ftl->map));
-	if (!ftl->luns || !ftl->victims || !ftl->bus_ns || !ftl->map)
+	if (!ftl->luns || !ftl->victims || !ftl->bus_ns)
 		return -ENOMEM;
 	for (i = 0; i < geo->luns; i++)
 		init_lun(ftl, i);
@@ -299,14 +340,11 @@ void aftl_destroy(struct aftl *ftl)
 	give_memory(ftl, ftl->commands);
 	give_memory(ftl, ftl->events.winner);
 	give_memory(ftl, ftl->events.when);
-	give_memory(ftl, ftl->map);
 	give_memory(ftl, ftl->bus_ns);
 	give_memory(ftl, ftl->victims);
 	give_memory(ftl, ftl->luns);
-	give_memory(ftl, ftl->media.origin);
 	give_memory(ftl, ftl->media.valid);
-	give_memory(ftl, ftl->media.unit);
-	give_memory(ftl, ftl->media.hours);
+	give_arrays(ftl);
 	give_memory(ftl, ftl->media.attr);
 	give_memory(ftl, ftl->media.blocks);
 	ftl->ops->free(ftl->host, ftl, sizeof(*ftl));

@@ -57,7 +57,7 @@ bool aftl_unit_errors(const struct aftl *ftl, aftl_unit_t unit, struct aftl_erro
 {
 	aftl_slot_t slot;
 
-	if (!ftl->media.origin || from_unit(unit) >= ftl->geo.units ||
+	if (!aftl_has_origins(&ftl->media) || from_unit(unit) >= ftl->geo.units ||
 	    !aftl_map_get(ftl, unit, &slot))
 		return false;
 	*errors = aftl_cell_read(&ftl->cell, slot, aftl_hours(ftl));
@@ -141,8 +141,8 @@ static u64 map_digest(const struct aftl *ftl, u64 digest)
 	u32 i;
 
 	for (i = 0; i < ftl->geo.units; i++) {
-		if (ftl->map[i])
-			digest = aftl_mix(digest ^ ((u64)i << 32 | ftl->map[i]));
+		if (*aftl_map_at(ftl, i))
+			digest = aftl_mix(digest ^ ((u64)i << 32 | *aftl_map_at(ftl, i)));
 		if (i % SLICE_UNITS == 0)
 			aftl_pause(ftl);
 	}
@@ -182,9 +182,9 @@ static int audit_unit(const struct aftl *ftl, u32 i, struct aftl_error *error)
 	if (!aftl_slot_valid(&ftl->media, slot))
 		return aftl_fail(error, -EUCLEAN, "unit %u maps to invalid slot %u", i,
 				 from_slot(slot));
-	if (from_unit(ftl->media.unit[from_slot(slot)]) != i)
+	if (from_unit(*aftl_unit_at(&ftl->media, slot)) != i)
 		return aftl_fail(error, -EUCLEAN, "slot %u of unit %u says it holds unit %u",
-				 from_slot(slot), i, from_unit(ftl->media.unit[from_slot(slot)]));
+				 from_slot(slot), i, from_unit(*aftl_unit_at(&ftl->media, slot)));
 	attr = ftl->media.attr[aftl_slot_device_page(&ftl->media, slot)];
 	if (!(attr & AFTL_PAGE_PROGRAMMED) ||
 	    aftl_page_class(attr) != aftl_map_class(ftl, to_unit(i)))
@@ -290,7 +290,7 @@ static int audit_total(const struct aftl *ftl, struct aftl_error *error)
 	int ret;
 
 	for (i = 0; i < ftl->geo.units; i++) {
-		mapped += ftl->map[i] != 0;
+		mapped += *aftl_map_at(ftl, i) != 0;
 		ret = i % SLICE_UNITS ? 0 : pause_audit(ftl, error);
 		if (ret)
 			return ret;

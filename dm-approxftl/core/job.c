@@ -312,9 +312,9 @@ static struct aftl_origin inherited(struct aftl *ftl, aftl_slot_t slot)
 	struct aftl_origin origin = { 0 };
 	struct aftl_errors errors;
 
-	if (!ftl->media.origin)
+	if (!aftl_has_origins(&ftl->media))
 		return origin;
-	origin = ftl->media.origin[from_slot(slot)];
+	origin = *aftl_origin_at(&ftl->media, slot);
 	errors = aftl_cell_read(&ftl->cell, slot, aftl_hours(ftl));
 	if (errors.lost) {
 		ftl->stats.counters.moved_lost_units += origin.baked != AFTL_BAKED_LOST;
@@ -353,7 +353,7 @@ void aftl_job_take(struct aftl *ftl, struct aftl_payload *payload, aftl_slot_t s
 {
 	u32 i = payload->count++;
 
-	payload->unit[i] = ftl->media.unit[from_slot(slot)];
+	payload->unit[i] = *aftl_unit_at(&ftl->media, slot);
 	payload->from[i] = slot;
 	payload->origin[i] = inherited(ftl, slot);
 	payload->tag[i] = AFTL_NIL;
@@ -392,7 +392,7 @@ int aftl_job_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_placemen
 	if (!job->count)
 		return 0;
 	need = (struct aftl_need){
-		.unit = ftl->media.unit[from_slot(job->slots[0])],
+		.unit = *aftl_unit_at(&ftl->media, job->slots[0]),
 		.units = min(job->count, ftl->program_units),
 		.class = job->class,
 		.heat = job->heat,

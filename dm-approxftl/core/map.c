@@ -19,7 +19,7 @@ static void invalidate(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block
 static void set_entry(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
 		      aftl_unit_t unit, aftl_slot_t slot, u32 class)
 {
-	ftl->map[from_unit(unit)] = class << AFTL_SLOT_BITS | (from_slot(slot) + 1);
+	*aftl_map_at(ftl, from_unit(unit)) = class << AFTL_SLOT_BITS | (from_slot(slot) + 1);
 	aftl_slot_set_valid(&ftl->media, slot);
 	block->valid++;
 	block->valid_approx += class == AFTL_APPROX;
@@ -57,7 +57,7 @@ bool aftl_map_clear(struct aftl *ftl, aftl_unit_t unit)
 {
 	if (!invalidate_former(ftl, unit))
 		return false;
-	ftl->map[from_unit(unit)] = 0;
+	*aftl_map_at(ftl, from_unit(unit)) = 0;
 	if (ftl->ops->unmap)
 		ftl->ops->unmap(ftl->host, unit);
 	return true;
@@ -67,7 +67,7 @@ void aftl_hint_unit(const struct aftl *ftl, u32 unit)
 {
 	if (unit >= ftl->geo.units)
 		return;
-	prefetch(&ftl->map[unit]);
+	prefetch(aftl_map_at(ftl, unit));
 	if (ftl->type->hint)
 		ftl->type->hint(ftl->policy, to_unit(unit));
 }
@@ -80,9 +80,9 @@ void aftl_hint_slot(const struct aftl *ftl, u32 unit)
 	if (unit >= ftl->geo.units || !aftl_map_get(ftl, to_unit(unit), &slot))
 		return;
 	prefetch(&media->attr[aftl_slot_device_page(media, slot)]);
-	prefetch(&media->hours[aftl_slot_device_page(media, slot)]);
+	prefetch(aftl_hours_at(media, aftl_slot_device_page(media, slot)));
 	prefetch(&media->valid[from_slot(slot) / 64]);
 	prefetch(aftl_slot_block(media, slot));
-	if (media->origin)
-		prefetch(&media->origin[from_slot(slot)]);
+	if (aftl_has_origins(media))
+		prefetch(aftl_origin_at(media, slot));
 }

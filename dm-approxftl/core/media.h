@@ -6,6 +6,7 @@
 #ifndef AFTL_MEDIA_H
 #define AFTL_MEDIA_H
 
+#include "chunks.h"
 #include "geometry.h"
 
 /**
@@ -120,18 +121,38 @@ struct aftl_origin {
  * @attr: by page, see aftl_page_attr()
  * @hours: by page, hours between its block's first program and its own
  * @unit: by slot, the unit written there; meaningful while programmed
- * @origin: by slot; NULL when errors are not modelled
+ * @origin: by slot; none when errors are not modelled
  * @valid: by slot, one bit
  */
 struct aftl_media {
 	const struct aftl_geometry *geo;
 	struct aftl_block *blocks;
 	u8 *attr;
-	u16 *hours;
-	aftl_unit_t *unit;
-	struct aftl_origin *origin;
+	struct aftl_chunks hours;
+	struct aftl_chunks unit;
+	struct aftl_chunks origin;
 	u64 *valid;
 };
+
+static inline u16 *aftl_hours_at(const struct aftl_media *media, u32 page)
+{
+	return aftl_entry(&media->hours, u16, page);
+}
+
+static inline aftl_unit_t *aftl_unit_at(const struct aftl_media *media, aftl_slot_t slot)
+{
+	return aftl_entry(&media->unit, aftl_unit_t, from_slot(slot));
+}
+
+static inline bool aftl_has_origins(const struct aftl_media *media)
+{
+	return aftl_chunks_there(&media->origin);
+}
+
+static inline struct aftl_origin *aftl_origin_at(const struct aftl_media *media, aftl_slot_t slot)
+{
+	return aftl_entry(&media->origin, struct aftl_origin, from_slot(slot));
+}
 
 static inline u32 aftl_block_index(const struct aftl_media *media, const struct aftl_block *block)
 {

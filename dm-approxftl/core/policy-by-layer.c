@@ -130,7 +130,7 @@ static u64 page_hours(const struct aftl_policy *policy, const struct aftl_block 
 {
 	const struct aftl_media *media = aftl_policy_media(policy);
 	u64 written = (u64)block->first_hour +
-		      media->hours[aftl_device_page(media, block, page)];
+		      *aftl_hours_at(media, aftl_device_page(media, block, page));
 	u64 hour = aftl_policy_hours(policy);
 
 	return hour > written ? hour - written : 0;

@@ -197,7 +197,7 @@ static void mark_pages(struct aftl *ftl, const struct aftl_need *need,
 
 	for (page = first; page < first + placement->pages; page++) {
 		ftl->media.attr[page] = aftl_page_attr(need->class, placement->mode, again);
-		ftl->media.hours[page] = hours;
+		*aftl_hours_at(&ftl->media, page) = hours;
 	}
 	block->approx_only &= need->class == AFTL_APPROX;
 	if (again) {
@@ -226,9 +226,9 @@ static void store_unit(struct aftl *ftl, struct aftl_lun *lun, const struct aftl
 {
 	aftl_unit_t unit = payload->unit[i];
 
-	ftl->media.unit[from_slot(slot)] = unit;
-	if (ftl->media.origin)
-		ftl->media.origin[from_slot(slot)] = payload->origin[i];
+	*aftl_unit_at(&ftl->media, slot) = unit;
+	if (aftl_has_origins(&ftl->media))
+		*aftl_origin_at(&ftl->media, slot) = payload->origin[i];
 	store_bytes(ftl, payload, i, slot);
 	if (payload->from[i] != AFTL_NO_SLOT)
 		aftl_map_move(ftl, lun, aftl_slot_block(&ftl->media, payload->from[i]),
@@ -257,7 +257,7 @@ static void store_payload(struct aftl *ftl, struct aftl_lun *lun, const struct a
 	for (i = 0; i < payload->count; i++)
 		store_unit(ftl, lun, need, placement->block, payload, i, to_slot(first + i));
 	for (i = first + payload->count; i < end; i++)
-		ftl->media.unit[i] = AFTL_NO_UNIT;
+		*aftl_unit_at(&ftl->media, to_slot(i)) = AFTL_NO_UNIT;
 	announce_pages(ftl, first, end);
 }
 

@@ -181,11 +181,11 @@ static u32 deliver_flash(struct aftl *ftl, struct aftl_request *request, aftl_un
 	struct aftl_errors errors = { 0 };
 
 	ftl->stats.counters.read_approx_units += class == AFTL_APPROX;
-	if (ftl->media.origin) {
+	if (aftl_has_origins(&ftl->media)) {
 		errors = aftl_cell_read(&ftl->cell, slot, aftl_hours(ftl));
 		read.flips = errors.flips;
 		read.lost = errors.lost;
-		read.lineage = ftl->media.origin[from_slot(slot)].lineage;
+		read.lineage = aftl_origin_at(&ftl->media, slot)->lineage;
 		count_errors(ftl, &errors, class);
 		if (errors.lost)
 			request->status = -EIO;

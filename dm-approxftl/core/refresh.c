@@ -41,7 +41,8 @@ bool aftl_refresh_due(const struct aftl *ftl, const struct aftl_block *block, u3
 	if (!(attr & AFTL_PAGE_PROGRAMMED))
 		return false;
 	limit = retention_hours(ftl, attr);
-	return limit && aftl_hours(ftl) >= (u64)block->first_hour + ftl->media.hours[index] + limit;
+	return limit && aftl_hours(ftl) >=
+	       (u64)block->first_hour + *aftl_hours_at(&ftl->media, index) + limit;
 }
 
 /* Pages of a block are programmed in time order except at its seams: look at all. */

@@ -114,11 +114,11 @@ static void save_header(struct stream *stream, const struct aftl *ftl)
 static void save_slot(struct stream *stream, const struct aftl_media *media, u32 slot)
 {
 	put(stream, aftl_slot_valid(media, to_slot(slot)), 1);
-	put(stream, from_unit(media->unit[slot]), 4);
-	if (!media->origin)
+	put(stream, from_unit(*aftl_unit_at(media, to_slot(slot))), 4);
+	if (!aftl_has_origins(media))
 		return;
-	put(stream, media->origin[slot].lineage, 2);
-	put(stream, media->origin[slot].baked, 2);
+	put(stream, aftl_origin_at(media, to_slot(slot))->lineage, 2);
+	put(stream, aftl_origin_at(media, to_slot(slot))->baked, 2);
 }
 
 static void save_pages(struct stream *stream, const struct aftl_media *media,
@@ -130,7 +130,7 @@ static void save_pages(struct stream *stream, const struct aftl_media *media,
 
 	for (page = first; page < first + media->geo->pages; page++) {
 		put(stream, media->attr[page], 1);
-		put(stream, media->hours[page], 2);
+		put(stream, *aftl_hours_at(media, page), 2);
 		for (i = 0; i < media->geo->page_units; i++)
 			save_slot(stream, media, page * media->geo->page_units + i);
 	}
@@ -352,14 +352,14 @@ static int load_slot(struct stream *stream, struct aftl *ftl, struct aftl_block 
 	u32 unit = (u32)get(stream, 4);
 	u8 attr = ftl->media.attr[slot / ftl->geo.page_units];
 
-	ftl->media.unit[slot] = to_unit(unit);
-	if (ftl->media.origin) {
-		ftl->media.origin[slot].lineage = (u16)get(stream, 2);
-		ftl->media.origin[slot].baked = (u16)get(stream, 2);
+	*aftl_unit_at(&ftl->media, to_slot(slot)) = to_unit(unit);
+	if (aftl_has_origins(&ftl->media)) {
+		aftl_origin_at(&ftl->media, to_slot(slot))->lineage = (u16)get(stream, 2);
+		aftl_origin_at(&ftl->media, to_slot(slot))->baked = (u16)get(stream, 2);
 	}
 	if (!valid)
 		return 0;
-	if (unit >= ftl->geo.units || ftl->map[unit] || !(attr & AFTL_PAGE_PROGRAMMED))
+	if (unit >= ftl->geo.units || *aftl_map_at(ftl, unit) || !(attr & AFTL_PAGE_PROGRAMMED))
 		return refuse_damaged(error, "a unit is stored twice or nowhere");
 	aftl_map_set(ftl, aftl_block_lun(ftl, block), block, to_unit(unit), to_slot(slot),
 		     aftl_page_class(attr));
@@ -381,7 +381,7 @@ static int load_pages(struct stream *stream, struct aftl *ftl, struct aftl_block
 			return refuse_damaged(error, "a page has impossible attributes");
 		programmed += attr != 0;
 		ftl->media.attr[page] = attr;
-		ftl->media.hours[page] = (u16)get(stream, 2);
+		*aftl_hours_at(&ftl->media, page) = (u16)get(stream, 2);
 		for (i = 0; i < ftl->geo.page_units; i++)
 			if (load_slot(stream, ftl, block, page * ftl->geo.page_units + i, error))
 				return -EUCLEAN;

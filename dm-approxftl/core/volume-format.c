@@ -5,6 +5,8 @@
 #include "volume-format.h"
 
 #define PAYLOAD_BYTES 504
+/* aftl_crc32c() of a payload of zeroes. */
+#define CRC_OF_ZEROES 0x67974299U
 #define SPARE_FIXED_BYTES 40
 #define SPARE_UNIT_BYTES 8
 #define ERASE_BYTES 16
@@ -83,9 +85,21 @@ struct aftl_place aftl_discard_place(const struct aftl_layout *layout, u32 unit)
 
 /* Sectors */
 
+static bool is_zero(const u8 *bytes, size_t size)
+{
+	return !bytes[0] && !memcmp(bytes, bytes + 1, size - 1);
+}
+
+/* Most sectors of a large volume have nothing in them: their payload need not be gone through. */
+static u32 payload_crc(const u8 *sector)
+{
+	return is_zero(sector, PAYLOAD_BYTES) ? CRC_OF_ZEROES :
+	       aftl_crc32c(AFTL_CRC_START, sector, PAYLOAD_BYTES);
+}
+
 static u32 sector_crc(const u8 *sector, u64 number)
 {
-	u32 crc = aftl_crc32c(AFTL_CRC_START, sector, AFTL_SECTOR_BYTES - 4);
+	u32 crc = aftl_crc32c(payload_crc(sector), sector + PAYLOAD_BYTES, 4);
 	u8 bytes[8];
 
 	aftl_put(bytes, number, 8);
@@ -96,13 +110,6 @@ void aftl_sector_seal(u8 *sector, u32 nonce, u64 number)
 {
 	aftl_put(sector + PAYLOAD_BYTES, nonce, 4);
 	aftl_put(sector + AFTL_SECTOR_BYTES - 4, sector_crc(sector, number), 4);
-}
-
-static bool is_zero(const u8 *bytes, u32 size)
-{
-	while (size && !*bytes)
-		bytes++, size--;
-	return !size;
 }
 
 bool aftl_sector_sound(const u8 *sector, u32 nonce, u64 number)
@@ -355,6 +362,8 @@ int aftl_spare_decode(struct aftl_spare *spare, const struct aftl_geometry *geo,
 	u32 i;
 
 	spare->seq = aftl_get(bytes, 8);
+	if (!spare->seq)
+		return 0;
 	spare->opened_ns = aftl_get(bytes + 8, 8);
 	spare->erases = (u32)aftl_get(bytes + 16, 4);
 	spare->wear = (u32)aftl_get(bytes + 20, 4);
@@ -371,5 +380,5 @@ int aftl_spare_decode(struct aftl_spare *spare, const struct aftl_geometry *geo,
 		spare->origin[i].lineage = (u16)aftl_get(at + 4, 2);
 		spare->origin[i].baked = (u16)aftl_get(at + 6, 2);
 	}
-	return !spare->seq || possible_spare(spare, geo) ? 0 : -EUCLEAN;
+	return possible_spare(spare, geo) ? 0 : -EUCLEAN;
 }

@@ -282,6 +282,8 @@ u32 aftl_spare_bytes(const struct aftl_geometry *geo);
 void aftl_spare_encode(const struct aftl_spare *spare, const struct aftl_geometry *geo, u8 *bytes);
 
 /*
+ * Of a page that was never programmed, sets @spare->seq alone.
+ *
  * Return: 0, or -EUCLEAN if no program of such a device leaves such an entry.
  */
 int __must_check aftl_spare_decode(struct aftl_spare *spare, const struct aftl_geometry *geo,

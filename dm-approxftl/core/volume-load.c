@@ -155,8 +155,7 @@ static int load_snapshot(struct aftl_volume *volume, const struct aftl_policy_ty
  * @same: its policy is the one that used the volume last
  * @spares: reads the spare table
  * @erases: reads the erase table
- * @newest: by unit, the largest sequence number of a program or discard
- * @place: by unit, the slot that has it; NO_SLOT after a discard
+ * @seq: by page, the sequence number of its program
  * @last_seq: the largest of all
  * @last_ns: device time that has certainly been reached
  */
@@ -166,55 +165,71 @@ struct scan {
 	bool same;
 	struct reader spares;
 	struct reader erases;
-	u64 *newest;
-	aftl_slot_t *place;
+	struct aftl_chunks seq;
 	u64 last_seq;
 	u64 last_ns;
 };
 
-static void *scan_alloc(const struct aftl_volume *volume, u64 bytes)
+static u32 count_pages(const struct scan *scan)
 {
-	return volume->medium->alloc(volume->medium->host, bytes);
+	return scan->volume->geo.blocks * scan->volume->geo.pages;
 }
 
-static void scan_free(const struct aftl_volume *volume, void *memory, u64 bytes)
+static u64 *seq_of(const struct scan *scan, u32 page)
 {
-	if (memory)
-		volume->medium->free(volume->medium->host, memory, bytes);
+	return aftl_entry(&scan->seq, u64, page);
 }
 
 static void scan_close(struct scan *scan)
 {
-	u64 units = scan->volume->geo.units;
+	const struct aftl_medium *medium = scan->volume->medium;
 
 	reader_close(&scan->spares);
 	reader_close(&scan->erases);
-	scan_free(scan->volume, scan->newest, units * sizeof(*scan->newest));
-	scan_free(scan->volume, scan->place, units * sizeof(*scan->place));
+	aftl_chunks_give(&scan->seq, count_pages(scan), sizeof(u64), medium->free, medium->host);
 }
 
 static int scan_open(struct scan *scan, const struct aftl_volume *volume, struct aftl *ftl,
 		     struct aftl_error *error)
 {
-	u64 units = volume->geo.units;
+	const struct aftl_medium *medium = volume->medium;
 	int first;
 	int second;
+	bool took;
 
 	*scan = (struct scan){
 		.volume = volume,
 		.ftl = ftl,
 		.same = !strcmp(ftl->type->name, volume->state.policy),
-		.newest = scan_alloc(volume, units * sizeof(*scan->newest)),
-		.place = scan_alloc(volume, units * sizeof(*scan->place)),
 		.last_seq = volume->state.seq,
 		.last_ns = volume->state.now_ns,
 	};
 	first = reader_open(&scan->spares, volume, true);
 	second = reader_open(&scan->erases, volume, true);
-	if (!first && !second && scan->newest && scan->place)
+	took = aftl_chunks_take(&scan->seq, count_pages(scan), sizeof(u64), medium->alloc,
+				medium->host);
+	if (!first && !second && took)
 		return 0;
 	scan_close(scan);
 	return aftl_fail(error, -ENOMEM, "not enough memory to recover the volume");
+}
+
+/*
+ * While the tables are read, an entry of the map is the slot of the unit that has been programmed
+ * last, and one more; nothing else knows of it yet.
+ */
+static u64 found_seq(const struct scan *scan, u32 found)
+{
+	return *seq_of(scan, (found - 1) / scan->volume->geo.page_units);
+}
+
+static void drop_discarded(struct scan *scan, u32 unit, u64 discard)
+{
+	u32 *found = aftl_map_at(scan->ftl, unit);
+
+	if (*found && found_seq(scan, *found) <= discard)
+		*found = 0;
+	scan->last_seq = max(scan->last_seq, discard);
 }
 
 static int scan_discards(struct scan *scan, struct aftl_error *error)
@@ -228,9 +243,7 @@ static int scan_discards(struct scan *scan, struct aftl_error *error)
 
 		if (!bytes)
 			return ret;
-		scan->newest[unit] = aftl_get(bytes, 8);
-		scan->place[unit] = AFTL_NO_SLOT;
-		scan->last_seq = max(scan->last_seq, scan->newest[unit]);
+		drop_discarded(scan, unit, aftl_get(bytes, 8));
 	}
 	return 0;
 }
@@ -300,13 +313,15 @@ static void note_newest(struct scan *scan, u32 page, const struct aftl_spare *sp
 	u32 slot = page * scan->volume->geo.page_units;
 	u32 i;
 
+	*seq_of(scan, page) = spare->seq;
 	for (i = 0; i < scan->volume->geo.page_units; i++) {
-		u32 unit = from_unit(spare->unit[i]);
+		u32 *found;
 
-		if (!(spare->mapped >> i & 1) || spare->seq <= scan->newest[unit])
+		if (!(spare->mapped >> i & 1))
 			continue;
-		scan->newest[unit] = spare->seq;
-		scan->place[unit] = to_slot(slot + i);
+		found = aftl_map_at(scan->ftl, from_unit(spare->unit[i]));
+		if (!*found || found_seq(scan, *found) < spare->seq)
+			*found = slot + i + 1;
 	}
 	scan->last_seq = max(scan->last_seq, spare->seq);
 	scan->last_ns = max(scan->last_ns, spare->opened_ns);
@@ -329,14 +344,14 @@ static void restore_page(struct aftl *ftl, struct aftl_block *block, u32 page,
 	u32 i;
 
 	ftl->media.attr[page] = spare->attr;
-	ftl->media.hours[page] = spare->hours;
+	*aftl_hours_at(&ftl->media, page) = spare->hours;
 	if (!block->programmed++)
 		block->approx_only = 1;
 	block->approx_only &= aftl_page_class(spare->attr) == AFTL_APPROX;
 	for (i = 0; i < ftl->geo.page_units; i++) {
-		ftl->media.unit[slot + i] = spare->unit[i];
-		if (ftl->media.origin)
-			ftl->media.origin[slot + i] = spare->origin[i];
+		*aftl_unit_at(&ftl->media, to_slot(slot + i)) = spare->unit[i];
+		if (aftl_has_origins(&ftl->media))
+			*aftl_origin_at(&ftl->media, to_slot(slot + i)) = spare->origin[i];
 	}
 }
 
@@ -372,12 +387,14 @@ static int scan_block(struct scan *scan, struct aftl_block *block, struct aftl_e
 static void map_unit(struct scan *scan, u32 unit)
 {
 	struct aftl *ftl = scan->ftl;
-	aftl_slot_t slot = scan->place[unit];
+	u32 *found = aftl_map_at(ftl, unit);
+	aftl_slot_t slot = to_slot(*found - 1);
 	struct aftl_block *block;
 	u8 attr;
 
-	if (slot == AFTL_NO_SLOT)
+	if (!*found)
 		return;
+	*found = 0;
 	block = aftl_slot_block(&ftl->media, slot);
 	attr = ftl->media.attr[aftl_slot_device_page(&ftl->media, slot)];
 	aftl_map_set(ftl, aftl_block_lun(ftl, block), block, to_unit(unit), slot,
@@ -394,9 +411,9 @@ static void assume_page(struct aftl *ftl, struct aftl_block *block, u32 page)
 	if (ftl->media.attr[index])
 		return;
 	ftl->media.attr[index] = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
-	ftl->media.hours[index] = 0;
+	*aftl_hours_at(&ftl->media, index) = 0;
 	for (i = 0; i < ftl->geo.page_units; i++)
-		ftl->media.unit[slot + i] = AFTL_NO_UNIT;
+		*aftl_unit_at(&ftl->media, to_slot(slot + i)) = AFTL_NO_UNIT;
 	block->programmed++;
 	block->approx_only = 0;
 }
@@ -545,12 +562,14 @@ static void restore_time(struct scan *scan)
 static int scan_tables(struct scan *scan, struct aftl_error *error)
 {
 	struct aftl *ftl = scan->ftl;
-	int ret = scan_discards(scan, error);
+	int ret = 0;
 	u32 i;
 
 	aftl_supply_clear(ftl);
 	for (i = 0; !ret && i < ftl->geo.blocks; i++)
 		ret = scan_block(scan, &ftl->media.blocks[i], error);
+	if (!ret)
+		ret = scan_discards(scan, error);
 	if (ret)
 		return ret;
 	for (i = 0; i < ftl->geo.units; i++)

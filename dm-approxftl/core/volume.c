@@ -583,16 +583,24 @@ static void seal_frame(const struct aftl_volume *volume, u64 number, u8 *bytes)
 		aftl_sector_seal(bytes + (size_t)i * AFTL_SECTOR_BYTES, volume->nonce, sector + i);
 }
 
+/* By many frames at a time: a volume of 4 TiB has ten million of them. */
 static int clear_tables(struct aftl_volume *volume)
 {
-	const struct aftl_layout *layout = &volume->super.layout;
-	u64 number;
+	const struct aftl_medium *medium = volume->medium;
+	u64 end = volume->super.layout.snapshot;
+	u64 number = volume->super.layout.erases;
 	int ret = 0;
 
-	memset(volume->scratch, 0, AFTL_FRAME_BYTES);
-	for (number = layout->erases; !ret && number < layout->snapshot; number++) {
-		seal_frame(volume, number, volume->scratch);
-		ret = write_frame(volume, number, volume->scratch);
+	memset(volume->bytes, 0, (size_t)AFTL_VOLUME_FRAMES * AFTL_FRAME_BYTES);
+	while (!ret && number < end) {
+		u32 frames = (u32)min_t(u64, end - number, AFTL_VOLUME_FRAMES);
+		u32 i;
+
+		for (i = 0; i < frames; i++)
+			seal_frame(volume, number + i, frame_bytes(volume, i));
+		ret = medium->write(medium->host, number * AFTL_FRAME_BYTES, volume->bytes,
+				    frames * AFTL_FRAME_BYTES);
+		number += frames;
 	}
 	return ret;
 }
@@ -720,7 +728,7 @@ void aftl_spare_take(struct aftl_spare *spare, const struct aftl *ftl, aftl_slot
 		.erases = block->erases,
 		.wear = block->wear,
 		.first_hour = block->first_hour,
-		.hours = media->hours[page],
+		.hours = *aftl_hours_at(media, page),
 		.note = block->note,
 		.attr = media->attr[page],
 		.order = block->order,
@@ -728,12 +736,12 @@ void aftl_spare_take(struct aftl_spare *spare, const struct aftl *ftl, aftl_slot
 		.flip = block->flip,
 	};
 	for (i = 0; i < ftl->geo.page_units; i++) {
-		u32 slot = from_slot(first) + i;
+		aftl_slot_t slot = to_slot(from_slot(first) + i);
 
-		spare->mapped |= (u32)aftl_slot_valid(media, to_slot(slot)) << i;
-		spare->unit[i] = media->unit[slot];
-		if (media->origin)
-			spare->origin[i] = media->origin[slot];
+		spare->mapped |= (u32)aftl_slot_valid(media, slot) << i;
+		spare->unit[i] = *aftl_unit_at(media, slot);
+		if (aftl_has_origins(media))
+			spare->origin[i] = *aftl_origin_at(media, slot);
 	}
 }
 

@@ -97,7 +97,7 @@ static void bind_unit(struct aftl *ftl, struct aftl_request *request, aftl_unit_
 	u32 index = aftl_command_get(ftl, true);
 	struct aftl_command *command = &ftl->commands[index];
 
-	prefetch(&ftl->map[from_unit(unit)]);
+	prefetch(aftl_map_at(ftl, from_unit(unit)));
 	command->epoch = coalesce(ftl, unit);
 	command->seq = ftl->seq++;
 	command->queued_ns = ftl->now_ns;

@@ -2,13 +2,14 @@
 /*
  * A store in memory: one page for each unit that has been written and not discarded.
  *
- * The table of pages is flat, 8 bytes a unit: making a page current then needs neither
+ * The table of pages has 8 bytes a unit: making a page current then needs neither
  * memory nor more than the FTL's lock. Units smaller than a page take a whole one.
  */
 #include <linux/gfp.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 
+#include "chunks.h"
 #include "store/store.h"
 
 /* Fails rather than to start I/O, which may come back here, or to kill a process. */
@@ -25,7 +26,7 @@
  */
 struct ram_store {
 	struct aftl_store store;
-	struct page **pages;
+	struct aftl_chunks pages;
 	u32 units;
 	u32 used;
 	u32 unit_bytes;
@@ -34,6 +35,27 @@ struct ram_store {
 static struct ram_store *to_ram(struct aftl_store *store)
 {
 	return container_of(store, struct ram_store, store);
+}
+
+static struct page **page_at(const struct ram_store *ram, u32 unit)
+{
+	return aftl_entry(&ram->pages, struct page *, unit);
+}
+
+static void *table_alloc(void *host, size_t bytes)
+{
+	return kvmalloc(bytes, TABLE_GFP);
+}
+
+static void table_free(void *host, void *memory, size_t bytes)
+{
+	kvfree(memory);
+}
+
+static void free_table(struct ram_store *ram)
+{
+	aftl_chunks_give(&ram->pages, ram->units, sizeof(struct page *), table_free, NULL);
+	kfree(ram);
 }
 
 static struct aftl_store *ram_create(const struct aftl_geometry *geo)
@@ -45,10 +67,9 @@ static struct aftl_store *ram_create(const struct aftl_geometry *geo)
 	ram->store.type = &aftl_store_ram;
 	ram->units = geo->units;
 	ram->unit_bytes = geo->unit_bytes;
-	ram->pages = kvmalloc_array(ram->units, sizeof(*ram->pages), TABLE_GFP);
-	if (ram->pages)
+	if (aftl_chunks_take(&ram->pages, ram->units, sizeof(struct page *), table_alloc, NULL))
 		return &ram->store;
-	kfree(ram);
+	free_table(ram);
 	return NULL;
 }
 
@@ -68,12 +89,11 @@ static void ram_destroy(struct aftl_store *store)
 	u32 i;
 
 	for (i = 0; i < ram->units; i++) {
-		if (ram->pages[i])
-			__free_page(ram->pages[i]);
+		if (*page_at(ram, i))
+			__free_page(*page_at(ram, i));
 		cond_resched();
 	}
-	kvfree(ram->pages);
-	kfree(ram);
+	free_table(ram);
 }
 
 static int ram_gather(struct aftl_store *store, struct bio *bio, struct list_head *bytes)
@@ -99,7 +119,7 @@ static void ram_accept(struct aftl_store *store, aftl_unit_t unit, u32 tag,
 		       struct list_head *bytes)
 {
 	struct ram_store *ram = to_ram(store);
-	struct page **place = &ram->pages[from_unit(unit)];
+	struct page **place = page_at(ram, from_unit(unit));
 	struct page *page = list_first_entry_or_null(bytes, struct page, lru);
 
 	if (!page)
@@ -119,10 +139,12 @@ static void ram_forget(struct aftl_store *store, aftl_unit_t unit, u32 units,
 	u32 i;
 
 	for (i = from_unit(unit); i < from_unit(unit) + units; i++) {
-		if (!ram->pages[i])
+		struct page **place = page_at(ram, i);
+
+		if (!*place)
 			continue;
-		list_add_tail(&ram->pages[i]->lru, bytes);
-		ram->pages[i] = NULL;
+		list_add_tail(&(*place)->lru, bytes);
+		*place = NULL;
 		ram->used--;
 	}
 }
@@ -130,14 +152,14 @@ static void ram_forget(struct aftl_store *store, aftl_unit_t unit, u32 units,
 static void ram_fetch(struct aftl_store *store, aftl_unit_t unit, struct bio *bio,
 		      struct bvec_iter at)
 {
-	struct page *page = to_ram(store)->pages[from_unit(unit)];
+	struct page *page = *page_at(to_ram(store), from_unit(unit));
 
 	aftl_copy_to_bio(bio, at, page ? page_address(page) : NULL);
 }
 
 static bool ram_holds(struct aftl_store *store, aftl_unit_t unit)
 {
-	return to_ram(store)->pages[from_unit(unit)];
+	return *page_at(to_ram(store), from_unit(unit));
 }
 
 static u64 ram_held(struct aftl_store *store)

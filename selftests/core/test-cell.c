@@ -52,9 +52,9 @@ static void build_lab(void)
 		.geo = geo,
 		.blocks = zeroed(geo->blocks, sizeof(struct aftl_block)),
 		.attr = zeroed((size_t)geo->blocks * geo->pages, 1),
-		.hours = zeroed((size_t)geo->blocks * geo->pages, sizeof(u16)),
-		.unit = zeroed(geo->slots, sizeof(aftl_unit_t)),
-		.origin = zeroed(geo->slots, sizeof(struct aftl_origin)),
+		.hours.chunk[0] = zeroed((size_t)geo->blocks * geo->pages, sizeof(u16)),
+		.unit.chunk[0] = zeroed(geo->slots, sizeof(aftl_unit_t)),
+		.origin.chunk[0] = zeroed(geo->slots, sizeof(struct aftl_origin)),
 		.valid = zeroed(geo->slots / 64 + 1, sizeof(u64)),
 	};
 	aftl_cell_init(&lab.cell, &lab.media, &lab.config);
@@ -64,9 +64,9 @@ static void end_lab(void)
 {
 	free(lab.media.blocks);
 	free(lab.media.attr);
-	free(lab.media.hours);
-	free(lab.media.unit);
-	free(lab.media.origin);
+	free(lab.media.hours.chunk[0]);
+	free(lab.media.unit.chunk[0]);
+	free(lab.media.origin.chunk[0]);
 	free(lab.media.valid);
 }
 
@@ -527,15 +527,15 @@ static void baked_errors_stay(void)
 	build_lab();
 	program_all(AFTL_APPROX, AFTL_MODE_REDUCED);
 	errors = aftl_cell_read(&lab.cell, to_slot(9), 0);
-	lab.media.origin[9].baked = 40;
+	aftl_origin_at(&lab.media, to_slot(9))->baked = 40;
 	CHECK_EQ(aftl_cell_read(&lab.cell, to_slot(9), 0).flips, errors.raw + 40);
 	CHECK_EQ(aftl_cell_read(&lab.cell, to_slot(9), 0).raw, errors.raw);
 	program_all(AFTL_PRECISE, AFTL_MODE_NORMAL);
 	CHECK_EQ(aftl_cell_read(&lab.cell, to_slot(9), 0).flips, 40);
-	lab.media.origin[9].baked = 32768 + 100;
+	aftl_origin_at(&lab.media, to_slot(9))->baked = 32768 + 100;
 	CHECK_EQ(aftl_cell_read(&lab.cell, to_slot(9), 0).flips, 32768);
 	CHECK(!aftl_cell_read(&lab.cell, to_slot(9), 0).lost);
-	lab.media.origin[9].baked = AFTL_BAKED_LOST;
+	aftl_origin_at(&lab.media, to_slot(9))->baked = AFTL_BAKED_LOST;
 	CHECK(aftl_cell_read(&lab.cell, to_slot(9), 0).lost);
 	end_lab();
 }

@@ -178,7 +178,7 @@ static u64 age_hours(u32 unit)
 	u32 page = aftl_slot_device_page(media, slot_of(unit));
 
 	return aftl_hours(device.ftl) - aftl_slot_block(media, slot_of(unit))->first_hour -
-	       media->hours[page];
+	       *aftl_hours_at(media, page);
 }
 
 static void check_ages(u32 budget_hours)

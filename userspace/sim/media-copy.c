@@ -88,7 +88,7 @@ static void copy_pages(const struct aftl *ftl, u32 index, struct sim_page_map *m
 		map->attr[i] = media->attr[first + i];
 		map->valid[i] = valid_units(media, block, i);
 		map->age_hours[i] = (u32)aftl_hours(ftl) - block->first_hour -
-				    media->hours[first + i];
+				    *aftl_hours_at(media, first + i);
 	}
 }
 

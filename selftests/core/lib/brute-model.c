@@ -119,7 +119,7 @@ static void compare_slot(struct brute_model *model, u32 slot)
 	CHECK_MSG(aftl_slot_valid(media, to_slot(slot)) == valid, "slot %u is %svalid", slot,
 		  valid ? "in" : "");
 	if (unit != U32_MAX)
-		CHECK_EQ(from_unit(media->unit[slot]), unit);
+		CHECK_EQ(from_unit(*aftl_unit_at(media, to_slot(slot))), unit);
 }
 
 static void compare_block(struct brute_model *model, u32 index)

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Volumes of terabytes: formatted, written, lost by a crash, found again. The host gives no more
+ * than INT_MAX bytes at a time, as a kernel does. Of the medium only those frames are kept that
+ * have more in them than formatting left there.
+ *
+ * "all" as argument, or AFTL_LARGE=all: 1, 2 and 4 TiB in units of 4 KiB, too (minutes).
+ */
+#include <limits.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "checked-memory.h"
+#include "core-memory.h"
+#include "tap.h"
+#include "volume.h"
+
+#define FRAMES_KEPT 4096
+#define PLACES (4 * FRAMES_KEPT)
+
+/**
+ * struct sparse_medium - the medium
+ * @medium: how the core sees it
+ * @super: what is formatted; tells tables from the rest
+ * @number: of the frames that are kept
+ * @bytes: theirs
+ * @place: by hash of the number, which of them it is; 0 none
+ * @kept: how many, and one
+ * @largest: allocation
+ * @held: bytes that were not given back
+ * @most_held: at any time
+ */
+struct sparse_medium {
+	struct aftl_medium medium;
+	struct aftl_superblock super;
+	u64 number[FRAMES_KEPT];
+	u8 *bytes;
+	u32 place[PLACES];
+	u32 kept;
+	u64 largest;
+	u64 held;
+	u64 most_held;
+};
+
+static struct sparse_medium disk;
+
+static u8 *frame_at(u32 index)
+{
+	return disk.bytes + (size_t)index * AFTL_FRAME_BYTES;
+}
+
+/* Index of the frame, or that of no frame at all in @disk.place, where it belongs. */
+static u32 *find_kept(u64 number)
+{
+	u32 at = number % PLACES;
+
+	while (disk.place[at] && disk.number[disk.place[at]] != number)
+		at = (at + 1) % PLACES;
+	return &disk.place[at];
+}
+
+static bool in_tables(u64 number)
+{
+	return number >= AFTL_FRAME_ERASES && number < disk.super.layout.snapshot;
+}
+
+static void as_formatted(u64 number, u8 *bytes)
+{
+	u32 nonce = aftl_superblock_nonce(&disk.super);
+	u32 i;
+
+	memset(bytes, 0, AFTL_FRAME_BYTES);
+	for (i = 0; in_tables(number) && i < AFTL_FRAME_SECTORS; i++)
+		aftl_sector_seal(bytes + (size_t)i * AFTL_SECTOR_BYTES, nonce,
+				 number * AFTL_FRAME_SECTORS + i);
+}
+
+static void write_frame(u64 number, const u8 *bytes)
+{
+	static u8 formatted[AFTL_FRAME_BYTES];
+	u32 *index = find_kept(number);
+
+	if (!*index) {
+		as_formatted(number, formatted);
+		if (!memcmp(bytes, formatted, AFTL_FRAME_BYTES))
+			return;
+		if (disk.kept == FRAMES_KEPT)
+			tap_bail_out("more frames than the medium keeps");
+		*index = disk.kept++;
+		disk.number[*index] = number;
+	}
+	memcpy(frame_at(*index), bytes, AFTL_FRAME_BYTES);
+}
+
+static int medium_write(void *host, u64 offset, const void *bytes, u32 size)
+{
+	u32 i;
+
+	(void)host;
+	for (i = 0; i < size / AFTL_FRAME_BYTES; i++)
+		write_frame(offset / AFTL_FRAME_BYTES + i,
+			    (const u8 *)bytes + (size_t)i * AFTL_FRAME_BYTES);
+	return 0;
+}
+
+static int medium_read(void *host, u64 offset, void *bytes, u32 size)
+{
+	u32 i;
+
+	(void)host;
+	for (i = 0; i < size / AFTL_FRAME_BYTES; i++) {
+		u64 number = offset / AFTL_FRAME_BYTES + i;
+		u32 index = *find_kept(number);
+		u8 *to = (u8 *)bytes + (size_t)i * AFTL_FRAME_BYTES;
+
+		if (index)
+			memcpy(to, frame_at(index), AFTL_FRAME_BYTES);
+		else
+			as_formatted(number, to);
+	}
+	return 0;
+}
+
+static int medium_flush(void *host)
+{
+	(void)host;
+	return 0;
+}
+
+static void *limited_alloc(void *host, size_t bytes)
+{
+	(void)host;
+	disk.largest = max_t(u64, disk.largest, bytes);
+	if (bytes > INT_MAX)
+		return NULL;
+	disk.held += bytes;
+	disk.most_held = max(disk.most_held, disk.held);
+	return core_memory_alloc(NULL, bytes);
+}
+
+static void limited_free(void *host, void *memory, size_t bytes)
+{
+	disk.held -= bytes;
+	core_memory_free(host, memory, bytes);
+}
+
+static const struct aftl_host_ops ops = { .alloc = limited_alloc, .free = limited_free };
+
+static void set(const char *key, const char *value)
+{
+	struct aftl_error error;
+
+	if (aftl_param_set(&disk.super.config, key, value, &error))
+		tap_bail_out("%s", error.text);
+}
+
+/* @blocks of 1 GiB: 16384 pages of 64 KiB. */
+static void plan(const char *blocks, const char *unit)
+{
+	struct aftl_error error;
+
+	free(disk.bytes);
+	memset(&disk, 0, sizeof(disk));
+	disk.bytes = memory_zeroed(FRAMES_KEPT, AFTL_FRAME_BYTES);
+	disk.kept = 1;
+	disk.medium = (struct aftl_medium){
+		.bytes = 1ULL << 50,
+		.read = medium_read,
+		.write = medium_write,
+		.flush = medium_flush,
+		.alloc = limited_alloc,
+		.free = limited_free,
+	};
+	if (aftl_profile_load(&disk.super.config, "demo", &error))
+		tap_bail_out("%s", error.text);
+	set("channels", "1");
+	set("chips", "4");
+	set("planes", "1");
+	set("bits", "1");
+	set("layers", "128");
+	set("word_lines", "128");
+	set("page", "64KiB");
+	set("unit", unit);
+	set("blocks", blocks);
+	set("errors", "off");
+	memcpy(disk.super.uuid, "of a large one!!", AFTL_UUID_BYTES);
+	scnprintf(disk.super.policy, sizeof(disk.super.policy), "baseline");
+	scnprintf(disk.super.profile, sizeof(disk.super.profile), "demo");
+}
+
+static struct aftl_volume *open_volume(void)
+{
+	struct aftl_volume *volume = NULL;
+	struct aftl_error error = { "" };
+
+	CHECK_EQ(aftl_volume_open(&volume, &disk.medium, &error), 0);
+	CHECK_TEXT(error.text, "");
+	if (!volume)
+		tap_bail_out("no volume");
+	return volume;
+}
+
+static struct aftl *load(struct aftl_volume *volume, struct aftl_recovery *recovery)
+{
+	struct aftl_error error = { "" };
+	struct aftl *ftl = NULL;
+
+	CHECK_EQ(aftl_volume_load(volume, aftl_policy_find(disk.super.policy),
+				  &disk.super.config, &ops, NULL, false, &ftl, recovery, &error),
+		 0);
+	CHECK_TEXT(error.text, "");
+	if (!ftl)
+		tap_bail_out("no device");
+	return ftl;
+}
+
+/* Programs the first page of the block at @page for the units from @unit on. */
+static void program(struct aftl_volume *volume, u32 page, u32 unit)
+{
+	const struct aftl_geometry *geo = aftl_volume_geometry(volume);
+	struct aftl_spare spare = {
+		.attr = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0),
+		.mapped = (1U << geo->page_units) - 1,
+	};
+	u32 i;
+
+	for (i = 0; i < geo->page_units; i++)
+		spare.unit[i] = to_unit(unit + i);
+	CHECK_EQ(aftl_volume_program(volume, page, &spare), 0);
+}
+
+/*
+ * The first and the last units, on the last block and on the first; some others all over, the
+ * second time elsewhere; and one of each is discarded.
+ */
+#define SPOTS 64
+
+static u32 spot_unit(const struct aftl_geometry *geo, u32 spot)
+{
+	u64 pages = geo->units / geo->page_units;
+
+	return (u32)(spot * (pages - 1) / (SPOTS - 1)) * geo->page_units;
+}
+
+static u32 spot_page(const struct aftl_geometry *geo, u32 spot)
+{
+	return (u32)((u64)(SPOTS - 1 - spot) * (geo->blocks - 1) / (SPOTS - 1)) * geo->pages;
+}
+
+static void write_spots(struct aftl_volume *volume)
+{
+	const struct aftl_geometry *geo = aftl_volume_geometry(volume);
+	u32 spot;
+
+	for (spot = 0; spot < SPOTS; spot++)
+		program(volume, spot_page(geo, spot) + geo->pages, spot_unit(geo, spot));
+	for (spot = 0; spot < SPOTS; spot++) {
+		program(volume, spot_page(geo, spot), spot_unit(geo, spot));
+		CHECK_EQ(aftl_volume_unmap(volume, to_unit(spot_unit(geo, spot) + 1), 1), 0);
+	}
+	CHECK_EQ(aftl_volume_commit(volume), 0);
+}
+
+static void check_spots(const struct aftl *ftl)
+{
+	const struct aftl_geometry *geo = aftl_geometry(ftl);
+	u32 class;
+	u32 spot;
+
+	for (spot = 0; spot < SPOTS; spot++) {
+		u32 slot = spot_page(geo, spot) * geo->page_units;
+		aftl_unit_t unit = to_unit(spot_unit(geo, spot));
+
+		CHECK_EQ(from_slot(aftl_lookup(ftl, unit, &class)), slot);
+		unit = to_unit(spot_unit(geo, spot) + 1);
+		CHECK_EQ(from_slot(aftl_lookup(ftl, unit, &class)), from_slot(AFTL_NO_SLOT));
+	}
+}
+
+static u64 seconds(void)
+{
+	return (u64)clock() / CLOCKS_PER_SEC;
+}
+
+static void crash_and_find(void)
+{
+	struct aftl_recovery recovery;
+	struct aftl_error error = { "" };
+	struct aftl_volume *volume;
+	struct aftl *ftl;
+	u64 format_held;
+	u64 begin = seconds();
+
+	CHECK_EQ(aftl_volume_format(&disk.medium, &disk.super, &error), 0);
+	CHECK_TEXT(error.text, "");
+	format_held = disk.most_held;
+	volume = open_volume();
+	write_spots(volume);
+	aftl_volume_release(volume);
+	volume = open_volume();
+	ftl = load(volume, &recovery);
+	CHECK(!recovery.closed);
+	check_spots(ftl);
+	CHECK(disk.largest <= INT_MAX);
+	tap_note("%u units: %llu s, at most %llu MiB, the largest piece %llu MiB; %llu to format",
+		 aftl_geometry(ftl)->units, (unsigned long long)(seconds() - begin),
+		 (unsigned long long)(disk.most_held >> 20),
+		 (unsigned long long)(disk.largest >> 20),
+		 (unsigned long long)(format_held >> 20));
+	aftl_destroy(ftl);
+	aftl_volume_release(volume);
+	CHECK_EQ(disk.held, 0);
+}
+
+static void four_tebibytes(void)
+{
+	plan("1024", "16KiB");
+	crash_and_find();
+}
+
+static void sizes_in_small_units(void)
+{
+	static const char *const blocks[] = { "256", "512", "1023" };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(blocks); i++) {
+		plan(blocks[i], "4KiB");
+		crash_and_find();
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const char *all = argc > 1 ? argv[1] : getenv("AFTL_LARGE");
+
+	tap_run("4 TiB in units of 16 KiB are found after a crash", four_tebibytes);
+	if (all && !strcmp(all, "all"))
+		tap_run("1, 2 and 4 TiB in units of 4 KiB", sizes_in_small_units);
+	free(disk.bytes);
+	return tap_finish();
+}
