@@ -9,6 +9,7 @@ static enum exit_code code_of(int ret)
 	case -ENOENT:
 	case -ENODATA:
 	case -EMEDIUMTYPE:
+	case -ENOTBLK:
 	case -EINVAL:
 		return EXIT_NO_INPUT;
 	case -EUCLEAN:
