@@ -77,7 +77,7 @@ def test_manuals(installed: Path) -> None:
 @pytest.mark.slow
 def test_a_prefix_needs_no_source_tree(tmp_path: Path) -> None:
     """Lab, demonstration and report, where the tree is not to be seen, and nothing in /usr/src."""
-    prefix = tmp_path / "a prefix"
+    prefix = tmp_path / "Übungen"
     done("make", "install", f"O={BUILD}", f"PREFIX={prefix}")
     assert (prefix / "src" / MODULE / "dkms.conf").is_file()
     for rest in ("bin", "lib/approxftl"):
