@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Many at once: storms on a durable device.
+
+storm.py threads [THREADS]    each overwrites and flushes a unit of its own; a block fails, a die
+storm.py swap                 memory that is scarce, swapped to a device with a large write buffer
+
+Silent when all is as it must be; exit status 1 with a sentence, 2 for what hangs, as unkind.py.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from unkind import APPROXFTL, NAME, PATIENCE, RAM, HangError, WrongError, capacity, run, show_stacks
+
+DEVICE = f"/dev/mapper/{NAME}"
+THREADS = 9000
+ROUNDS = 2
+UNIT = 4096
+MIB = 1 << 20
+SPARE = 100 * MIB  # memory that is left to all others
+
+
+def make(kib: int, parameters: str, keys: str) -> None:
+    """Make a device on a RAM disk whose memory is there already."""
+    run("modprobe", "brd", "rd_nr=1", f"rd_size={kib}")
+    run("dd", "if=/dev/zero", f"of={RAM}", "bs=1M", f"count={kib // 1024}", "oflag=direct")
+    words = parameters.split()
+    run(APPROXFTL, "format", "--force", "--policy", "baseline", RAM,
+        *map("=".join, zip(words[::2], words[1::2], strict=True)))
+    keys = f"{parameters} policy baseline {keys}"
+    run("dmsetup", "create", NAME, "--table",
+        f"0 {capacity(keys)} approxftl {RAM} {len(keys.split())} {keys}")
+
+
+def remove() -> None:
+    """Remove all of that."""
+    run("dmsetup", "remove", "--retry", NAME)
+    run("rmmod", "brd")
+
+
+class Storm:
+    """Threads that overwrite and flush."""
+
+    def __init__(self, threads: int) -> None:
+        self.fd = os.open(DEVICE, os.O_RDWR | os.O_DIRECT)
+        self.data = mmap.mmap(-1, threads * UNIT)
+        self.gate = threading.Event()
+        self.mistakes: list[str] = []
+        threading.stack_size(1 << 16)
+        self.threads = [threading.Thread(target=self.work, args=(number,), daemon=True)
+                        for number in range(threads)]
+
+    def work(self, number: int) -> None:
+        """Do what one of them does."""
+        at = number * UNIT
+        page = memoryview(self.data)[at : at + UNIT]
+        self.gate.wait()
+        try:
+            for turn in range(ROUNDS):
+                page[:] = b"%8d%8d" % (number, turn) * (UNIT // 16)
+                os.pwrite(self.fd, page, at)
+                os.fdatasync(self.fd)
+        except OSError as error:
+            self.mistakes.append(f"thread {number}: {error}")
+
+    def rage(self) -> None:
+        """Let all of them go at once; some flash fails meanwhile."""
+        for thread in self.threads:
+            thread.start()
+        self.gate.set()
+        time.sleep(0.5)
+        for words in (("block", "5"), ("die", "1")):
+            run("dmsetup", "message", NAME, "0", "fault", *words)
+        until = time.monotonic() + 4 * PATIENCE
+        for thread in self.threads:
+            thread.join(max(0.0, until - time.monotonic()))
+            if thread.is_alive():
+                raise HangError(f"{sum(t.is_alive() for t in self.threads)} threads do not end")
+        if self.mistakes:
+            raise WrongError(f"{len(self.mistakes)} threads: {self.mistakes[0]}")
+
+    def check(self) -> None:
+        """What is there is the last that was written; the die has taken the rest."""
+        page = mmap.mmap(-1, UNIT)
+        lost = 0
+        for number in range(len(self.threads)):
+            try:
+                os.preadv(self.fd, [page], number * UNIT)
+            except OSError:
+                lost += 1
+                continue
+            if page[:16] != b"%8d%8d" % (number, ROUNDS - 1) or page[:16] != page[-16:]:
+                raise WrongError(f"unit {number} holds {page[:16]!r}")
+        print(f"# {len(self.threads)} threads, {lost} units lost")
+        os.close(self.fd)
+
+
+def threads(count: int) -> None:
+    """Flushes by the thousand."""
+    make(131072, "channels 1 chips 4 blocks 96 word_lines 2 op 45", "timing real buffer 4MiB")
+    storm = Storm(count)
+    storm.rage()
+    storm.check()
+    run("dmsetup", "suspend", NAME)
+    if (books := run("dmsetup", "message", NAME, "0", "audit").strip()) != "clean":
+        raise WrongError(f"audit: {books}")
+    run("dmsetup", "resume", NAME)
+    remove()
+
+
+def available() -> int:
+    """Return the memory that could be had, in bytes."""
+    words = Path("/proc/meminfo").read_text().split()
+    return int(words[words.index("MemAvailable:") + 1]) * 1024
+
+
+HOLD = """
+import ctypes, sys, time
+memory = bytearray(int(sys.argv[1]))
+for page in range(0, len(memory), 4096): memory[page] = 1
+assert not ctypes.CDLL(None, use_errno=True).mlockall(1), "mlockall"
+open("/proc/self/oom_score_adj", "w").write("-1000")
+print("held", flush=True)
+time.sleep(100000)
+"""
+TOUCH = """
+import sys
+size = int(sys.argv[1])
+memory = bytearray(size)
+for turn in 1, 2:
+    for page in range(0, size, 4096):
+        memory[page : page + 16] = b"%8d%8d" % (turn, page // 4096)
+for page in range(0, size, 4096):
+    assert memory[page : page + 16] == b"%8d%8d" % (2, page // 4096), page // 4096
+"""
+
+
+def swap() -> None:
+    """More memory than there is."""
+    make(262144, "channels 1 chips 4 blocks 192 word_lines 2 op 25", "timing off buffer 8MiB")
+    run("mkswap", DEVICE)
+    run("swapon", DEVICE)
+    holder = subprocess.Popen([sys.executable, "-c", HOLD, str(available() - SPARE)],
+                              stdout=subprocess.PIPE, text=True)
+    assert holder.stdout
+    if holder.stdout.readline() != "held\n":
+        raise WrongError("memory cannot be held")
+    try:
+        run(sys.executable, "-c", TOUCH, str(available() + 30 * MIB))
+    finally:
+        holder.kill()
+    holder.wait(PATIENCE)
+    run("swapoff", DEVICE)
+    told = run("dmsetup", "message", NAME, "0", "stats").split()
+    written = int(told[told.index("host_write_units") + 1])
+    print(f"# {written} units swapped out")
+    if written < 4096:
+        raise WrongError(f"only {written} units were swapped out")
+    remove()
+
+
+def main(words: list[str]) -> int:
+    """Return an exit status."""
+    try:
+        if words[0] == "threads":
+            threads(int(words[1]) if len(words) > 1 else THREADS)
+        else:
+            swap()
+    except WrongError as wrong:
+        print(f"# {wrong}")
+        return 1
+    except HangError as hang:
+        print(f"# {hang}")
+        show_stacks()
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    code = main(sys.argv[1:])
+    sys.stdout.flush()
+    os._exit(code)  # threads that hang are not waited for

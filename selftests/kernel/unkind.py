@@ -1,0 +1,606 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""One device under a load, on a medium and among events that a seed draws.
+
+unkind.py SEED [KEY=VALUE]...
+
+Prints what was drawn, as the command that does it again; a KEY of Scenario replaces a draw. Silent
+otherwise, unless something is wrong: then a sentence, and exit status 1, or 2 for what hangs, after
+the kernel's stacks; then nothing can be cleaned up. What holds:
+
+- no block is another one's, or older than what was completed (after a failure of power: flushed)
+- no request fails, unless the medium does
+- nothing takes longer than AFTL_UNKIND_PATIENCE seconds
+- the device's books are right, and those of its volume
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+
+BUILD = Path(os.environ.get("AFTL_BUILD") or "build")
+APPROXFTL = os.environ.get("APPROXFTL") or str(BUILD / "approxftl")
+UNKIND = str(BUILD / "approxftl-unkind")
+PATIENCE = float(os.environ.get("AFTL_UNKIND_PATIENCE") or 150)
+NAME = "aftl-unkind"
+MEDIUM = "aftl-medium"
+BELOW = "aftl-below"
+RAM = "/dev/ram0"
+NVME = "/dev/nvme0n1"
+SECTORS = 262144  # of the medium
+FLIPS = "512"  # of an approximate unit
+
+SHAPES = {
+    "tiny": "channels 1 chips 1 blocks 32 word_lines 2 op 45",
+    "small": "channels 1 chips 2 blocks 64 word_lines 2 op 35",
+    "wide": "channels 2 chips 2 blocks 64 word_lines 2 op 35",
+    "tlc": "channels 1 chips 1 bits 3 one_shot on blocks 80 word_lines 2 op 45",
+}
+MEDIA = ("ram", "linear", "slow", "failing", "bad", "ours", "nvme")
+EVENTS = ("pause", "noflush", "reload", "policy", "message", "medium", "reopen", "kill", "cut")
+
+
+class WrongError(Exception):
+    """Something is not as it must be."""
+
+
+class HangError(Exception):
+    """Something does not end."""
+
+
+def said(arguments: tuple[str, ...], output: str) -> str:
+    """Return what a command has said, for a sentence."""
+    return f"{' '.join(arguments)}: {output.strip() or 'failed'}"
+
+
+def run(*arguments: str, text: str = "", tolerant: bool = False) -> str:
+    """Run a command, in time; what it prints."""
+    child = subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, text=True)
+    try:
+        output, _ = child.communicate(text, timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        raise HangError(f"{' '.join(arguments)} has not ended after {PATIENCE:g} s") from None
+    if child.returncode and not tolerant:
+        raise WrongError(said(arguments, output) + kernel_says())
+    return output
+
+
+def kernel_says() -> str:
+    """Return the last that the kernel has to say of the device, as an end of a sentence."""
+    lines = [line for line in run("dmesg", tolerant=True).splitlines() if "approxftl" in line]
+    return "".join(f"; {line}" for line in lines[-2:])
+
+
+@dataclass
+class Scenario:
+    """What is drawn."""
+
+    seed: int
+    media: str = ""
+    shape: str = ""
+    policy: str = ""
+    timing: str = ""
+    unit: str = ""
+    buffer: str = ""
+    tag_all: str = ""
+    depth: int = 0
+    most: str = ""
+    delays: str = ""
+    events: str = ""
+    pace: float = 0.0
+    seconds: float = 2.0
+
+    def draw(self, draw: random.Random) -> None:
+        """Draw what nobody has said."""
+        drawn = {
+            "media": draw.choice([m for m in MEDIA if m != "nvme" or has_drive()]),
+            "shape": (shape := self.shape or draw.choice(sorted(SHAPES))),
+            "policy": draw.choice(policies(shape)),
+            "timing": draw.choice(("real", "off", "scale:3")),
+            "unit": draw.choice(("512", "1KiB", "2KiB", "4KiB", "4KiB")),
+            "buffer": draw.choice(("0", "64KiB", "256KiB", "8MiB")),
+            "tag_all": draw.choice(("precise", "precise", "approximate")),
+            "depth": draw.choice((1, 8, 64, 128)),
+            "most": draw.choice(("4KiB", "64KiB", "256KiB", "1MiB")),
+            "delays": " ".join(str(draw.choice((0, 0, 1, 5, 50))) for _ in range(3)),
+            "events": ",".join(draw.sample(EVENTS, draw.randint(1, len(EVENTS)))),
+            "pace": draw.choice((0.02, 0.1, 0.4)),
+        }
+        for key, value in drawn.items():
+            if not getattr(self, key):
+                setattr(self, key, value)
+
+    @property
+    def may_fail(self) -> bool:
+        """Is the medium one that fails?"""
+        return self.media in ("failing", "bad")
+
+    def parameters(self) -> str:
+        """Return the words of a volume."""
+        return f"{SHAPES[self.shape]} unit {self.unit}"
+
+    def keys(self) -> str:
+        """Return the words of a table line."""
+        return (f"{self.parameters()} buffer {self.buffer} policy {self.policy} "
+                f"timing {self.timing} tag_all {self.tag_all}")
+
+    def command(self) -> str:
+        """Return what does it again."""
+        words = (f"{f.name}={getattr(self, f.name)}" for f in fields(self)
+                 if f.name != "seed" and getattr(self, f.name))
+        quoted = (f"'{word}'" if " " in word else word for word in words)
+        return f"selftests/kernel/unkind.py {self.seed} {' '.join(quoted)}"
+
+
+def policies(shape: str) -> list[str]:
+    """Return those that a device of this shape can have."""
+    if shape == "tiny":
+        return ["baseline"]
+    if shape != "tlc":
+        return ["baseline", "approxftl"]
+    return [line.split()[0] for line in run(APPROXFTL, "policies").splitlines()]
+
+
+def has_drive() -> bool:
+    """Is there an NVMe drive that is large enough?"""
+    return Path(NVME).exists() and int(run("blockdev", "--getsz", NVME)) >= SECTORS
+
+
+def capacity(keys: str) -> int:
+    """Sectors of such a device, by asking for too many."""
+    words = keys.split()
+    run("dmesg", "-C")
+    run("dmsetup", "create", "aftl-capacity", "--table",
+        f"0 8796093022208 approxftl none {len(words)} {keys}", tolerant=True)
+    told = re.findall(r"but the device has (\d+);", run("dmesg"))
+    if not told:
+        raise WrongError(f"no device of {keys}{kernel_says()}")
+    return int(told[-1])
+
+
+class Medium:
+    """What is below the store; it changes while it is used."""
+
+    def __init__(self, scenario: Scenario, draw: random.Random) -> None:
+        self.scenario = scenario
+        self.draw = draw
+        self.base = NVME if scenario.media == "nvme" else RAM
+        self.broken = False
+
+    def make(self) -> str:
+        """Return the store's name."""
+        if self.scenario.media == "ram":
+            return "ram"
+        run("modprobe", "brd", "rd_nr=1", f"rd_size={SECTORS}")
+        for module in ("dm_delay", "dm_flakey"):
+            run("modprobe", module)
+        if self.scenario.media == "ours":
+            self.put_ours_below()
+        run("dmsetup", "create", MEDIUM, "--table", self.table())
+        return f"/dev/mapper/{MEDIUM}"
+
+    def put_ours_below(self) -> None:
+        """Make one of ours, in memory, the base."""
+        keys = "blocks 128 word_lines 8 op 30 unit 512 timing off"
+        run("dmsetup", "create", BELOW, "--table",
+            f"0 {SECTORS} approxftl ram {len(keys.split())} {keys}")
+        self.base = f"/dev/mapper/{BELOW}"
+
+    def table(self) -> str:
+        """Return the table of a medium that works, fast or slow."""
+        if self.scenario.media != "slow":
+            return f"0 {SECTORS} linear {self.base} 0"
+        reads, writes, flushes = self.scenario.delays.split()
+        return (f"0 {SECTORS} delay {self.base} 0 {reads} {self.base} 0 {writes} "
+                f"{self.base} 0 {flushes}")
+
+    def become(self, table: str) -> None:
+        """Replace the table; what is under way goes on by the new one."""
+        run("dmsetup", "reload", MEDIUM, text=table)
+        run("dmsetup", "suspend", "--noflush", "--nolockfs", MEDIUM)
+        run("dmsetup", "resume", MEDIUM)
+
+    def works(self) -> None:
+        """Be as at first."""
+        self.broken = False
+        self.become(self.table())
+
+    def loses_power(self) -> None:
+        """Forget whatever is written from now on."""
+        self.become(f"0 {SECTORS} flakey {self.base} 0 0 3600 1 drop_writes")
+
+    def changes(self) -> None:
+        """Be slower, faster, broken or mended."""
+        if self.scenario.media == "slow":
+            self.scenario.delays = " ".join(str(self.draw.randint(0, 50)) for _ in range(3))
+            self.works()
+        elif self.broken:
+            self.works()
+        elif self.scenario.media in ("failing", "bad"):
+            self.broken = True
+            self.become(self.failing() if self.scenario.media == "failing" else self.holes())
+
+    def failing(self) -> str:
+        """Return a table by which everything or one kind of request fails."""
+        ways = ["error_writes", "error"]
+        if not run("dmsetup", "targets").count("flakey           v1.4"):
+            ways.append("error_reads")
+        way = self.draw.choice(ways)
+        if way == "error":
+            return f"0 {SECTORS} error"
+        return f"0 {SECTORS} flakey {self.base} 0 0 3600 1 {way}"
+
+    def holes(self) -> str:
+        """Return a table by which a few places fail."""
+        at = 0
+        lines = []
+        for start in sorted(self.draw.sample(range(8, SECTORS - 64, 64), 20)):
+            lines.append(f"{at} {start - at} linear {self.base} {at}")
+            lines.append(f"{start} 8 error")
+            at = start + 8
+        return "\n".join([*lines, f"{at} {SECTORS - at} linear {self.base} {at}"])
+
+    def remove(self) -> None:
+        """Remove it and what is below."""
+        for name in (MEDIUM, BELOW):
+            if Path(f"/dev/mapper/{name}").exists():
+                run("dmsetup", "remove", name)
+        if Path("/sys/module/brd").exists():
+            run("rmmod", "brd")
+
+
+@dataclass
+class Load:
+    """The program that writes and reads."""
+
+    scenario: Scenario
+    folder: Path
+    begun: bool = False
+    child: subprocess.Popen[str] | None = None
+    arguments: list[str] = field(default_factory=list)
+
+    def start(self, *options: str) -> None:
+        """Begin, or go on with what is there."""
+        tolerant = ["--errors"] if self.scenario.may_fail else []
+        flips = ["--flips", FLIPS] if self.scenario.tag_all == "approximate" else []
+        self.arguments = [UNKIND, "--state", str(self.folder / "state"), "--seed",
+                          str(self.scenario.seed), "--time", "10h", "--depth",
+                          str(self.scenario.depth), "--most", self.scenario.most, "--discard",
+                          "zeroes", "--patience", f"{PATIENCE:g}s", *tolerant, *flips,
+                          "--resume" if self.begun else "--overwrite", *options,
+                          f"/dev/mapper/{NAME}"]
+        self.begun = True
+        with (self.folder / "load").open("w") as output:
+            self.child = subprocess.Popen(self.arguments, stdout=output,
+                                          stderr=subprocess.STDOUT, text=True)
+        self.wait_until_it_listens()
+
+    def wait_until_it_listens(self) -> None:
+        """Wait until it has its state and hears SIGUSR1."""
+        assert self.child
+        until = time.monotonic() + PATIENCE
+        status = Path(f"/proc/{self.child.pid}/status")
+        heard = 0
+        while not heard >> (signal.SIGUSR1 - 1) & 1:
+            if self.child.poll() is not None:
+                return
+            if time.monotonic() > until:
+                raise HangError("the load does not begin")
+            time.sleep(0.01)
+            caught = re.search(r"^SigCgt:\s*(\w+)", status.read_text(), re.M)
+            heard = int(caught[1], 16) if caught else 0
+
+    def look(self) -> None:
+        """It must not have ended."""
+        if self.child and self.child.poll() is not None:
+            self.judge()
+            raise WrongError("the load has ended by itself")
+
+    def judge(self) -> None:
+        """What it says when it has ended."""
+        assert self.child
+        code = self.child.returncode
+        output = (self.folder / "load").read_text().strip()
+        self.child = None
+        if "no answer for" in output:
+            raise HangError(output)
+        if code not in (0, 130, -signal.SIGKILL):
+            raise WrongError(output + kernel_says())
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
+        """End it, and hear."""
+        if not self.child:
+            return
+        self.child.send_signal(number)
+        try:
+            self.child.wait(PATIENCE * 1.5)
+        except subprocess.TimeoutExpired:
+            raise HangError(f"the load does not end on {number.name}") from None
+        self.judge()
+
+    def freeze(self) -> None:
+        """Tell it that flushes mean nothing from now on, and wait until it knows."""
+        assert self.child
+        self.child.send_signal(signal.SIGUSR1)
+        until = time.monotonic() + PATIENCE
+        while not self.state(36):
+            self.look()
+            if time.monotonic() > until:
+                raise HangError("the load does not hear SIGUSR1")
+            time.sleep(0.01)
+
+    def state(self, offset: int) -> int:
+        """Return a field of ledger_header."""
+        with (self.folder / "state").open("rb") as file:
+            file.seek(offset)
+            return int.from_bytes(file.read(4), "little")
+
+    def fill(self) -> None:
+        """Wait until each unit has been written."""
+        until = time.monotonic() + PATIENCE
+        while not self.state(40):
+            self.look()
+            if time.monotonic() > until:
+                raise HangError("the load does not fill the device")
+            time.sleep(0.1)
+
+    def verify(self, *options: str) -> None:
+        """Check every block."""
+        self.start("--verify", *options)
+        assert self.child
+        try:
+            self.child.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            raise HangError("the last check does not end") from None
+        self.judge()
+
+
+class Device:
+    """One of ours, with its load, among events."""
+
+    def __init__(self, scenario: Scenario, draw: random.Random, folder: Path) -> None:
+        self.scenario = scenario
+        self.draw = draw
+        self.medium = Medium(scenario, draw)
+        self.load = Load(scenario, folder)
+        self.store = ""
+        self.sectors = 0
+
+    @property
+    def lasts(self) -> bool:
+        """Does it keep its data when it is removed?"""
+        return self.store != "ram"
+
+    def line(self) -> str:
+        """Return its table."""
+        keys = self.scenario.keys()
+        return f"0 {self.sectors} approxftl {self.store} {len(keys.split())} {keys}"
+
+    def make(self) -> None:
+        """Make the medium, a volume and the device."""
+        self.store = self.medium.make()
+        self.sectors = capacity(self.scenario.keys())
+        if self.lasts:
+            words = self.scenario.parameters().split()
+            run(APPROXFTL, "format", "--force", "--policy", self.scenario.policy, self.store,
+                *map("=".join, zip(words[::2], words[1::2], strict=True)))
+        self.open()
+
+    def open(self) -> None:
+        """Make the device."""
+        run("dmsetup", "create", NAME, "--table", self.line())
+
+    def close(self) -> None:
+        """Remove it. A program that was killed may still hold it for a moment."""
+        until = time.monotonic() + PATIENCE
+        while "busy" in (output := run("dmsetup", "remove", NAME, tolerant=True)):
+            if time.monotonic() > until:
+                raise HangError(f"{NAME} stays in use: {output}")
+            time.sleep(0.05)
+        if output:
+            raise WrongError(f"dmsetup remove: {output.strip()}")
+
+    def message(self, *words: str) -> str:
+        """Send it one."""
+        return run("dmsetup", "message", NAME, "0", *words).strip()
+
+    # Events
+
+    def pause(self) -> None:
+        """Suspend it after what is under way; its books are right."""
+        run("dmsetup", "suspend", NAME)
+        time.sleep(self.draw.choice((0, 0.05)))
+        if (books := self.message("audit")) != "clean":
+            raise WrongError(f"audit: {books}")
+        run("dmsetup", "resume", NAME)
+
+    def noflush(self) -> None:
+        """Suspend it among what is under way."""
+        run("dmsetup", "suspend", "--noflush", "--nolockfs", NAME)
+        time.sleep(self.draw.choice((0, 0.05)))
+        run("dmsetup", "resume", NAME)
+
+    def reload(self) -> None:
+        """Load another table: time, buffer, sometimes without a flush."""
+        self.scenario.timing = self.draw.choice(("real", "off", "scale:2"))
+        self.scenario.buffer = self.draw.choice(("0", "128KiB", "4MiB"))
+        run("dmsetup", "reload", NAME, text=self.line())
+        if self.draw.random() < 0.3:
+            run("dmsetup", "suspend", "--noflush", "--nolockfs", NAME)
+        run("dmsetup", "resume", NAME)
+
+    def policy(self) -> None:
+        """Load a table with another policy."""
+        self.scenario.policy = self.draw.choice(policies(self.scenario.shape))
+        run("dmsetup", "reload", NAME, text=self.line())
+        run("dmsetup", "resume", NAME)
+
+    def tell(self) -> None:
+        """Send it a message."""
+        # Approximate data that are old are hardly data.
+        age = "1d" if self.scenario.tag_all == "precise" else "5min"
+        words = self.draw.choice(("stats", "luns", "blocks 0 100", f"age {age}", "gc", "reset",
+                                  f"block {self.draw.randrange(32)}", "gc", "fault"))
+        if words == "fault":
+            # So few that there are enough.
+            words = f"fault block {self.draw.randrange(2)}"
+        self.message(*words.split())
+
+    def reopen(self, number: signal.Signals = signal.SIGTERM) -> None:
+        """Remove it in order; then everything is there."""
+        self.load.stop(number)
+        if self.lasts:
+            self.medium_works()
+            self.close()
+            self.open()
+        self.load.start(*self.loss())
+
+    def kill(self) -> None:
+        """Remove it when its load has died."""
+        self.reopen(signal.SIGKILL)
+
+    def loss(self) -> list[str]:
+        """Return how the load is told: what could not be written is lost, unless it was flushed."""
+        return ["--power-failed"] if self.scenario.may_fail and self.lasts else []
+
+    def cut(self) -> None:
+        """Fail the power: then everything is there that was flushed."""
+        if not self.lasts or self.scenario.may_fail:
+            return
+        self.load.freeze()
+        self.medium.loses_power()
+        time.sleep(self.draw.choice((0, 0.1, 0.5)))
+        self.load.stop(signal.SIGKILL)
+        self.close()
+        self.medium.works()
+        self.open()
+        self.load.start("--power-failed")
+
+    def medium_works(self) -> None:
+        """Mend what is below."""
+        if self.medium.broken:
+            self.medium.works()
+
+    def event(self) -> None:
+        """One of them, if the load is still there."""
+        doing: dict[str, Callable[[], None]] = {
+            "pause": self.pause, "noflush": self.noflush, "reload": self.reload,
+            "policy": self.policy, "message": self.tell, "medium": self.medium.changes,
+            "reopen": self.reopen, "kill": self.kill, "cut": self.cut,
+        }
+        name = self.draw.choice(self.scenario.events.split(","))
+        if os.environ.get("AFTL_UNKIND_TALK"):
+            print(f"# {time.monotonic():.2f} {name}", flush=True)
+        try:
+            doing[name]()
+        except WrongError:
+            if not self.scenario.may_fail:
+                raise
+            run("dmsetup", "resume", NAME, tolerant=True)
+        self.load.look()
+
+    def finish(self) -> None:
+        """Check everything, once more after it was closed, and its volume."""
+        self.load.stop()
+        self.medium_works()
+        if not self.scenario.may_fail:
+            self.pause()
+        if self.lasts:
+            self.close()
+            self.open()
+        self.load.verify(*self.loss())
+        self.close()
+        if self.lasts and self.scenario.media != "bad":
+            run(APPROXFTL, "check", self.store)
+        self.medium.remove()
+
+
+    def live(self, draw: random.Random) -> None:
+        """From the beginning to the end."""
+        self.make()
+        self.load.start()
+        self.load.fill()
+        until = time.monotonic() + self.scenario.seconds
+        while time.monotonic() < until:
+            time.sleep(draw.expovariate(1 / self.scenario.pace))
+            self.event()
+        self.finish()
+
+    def abandon(self) -> None:
+        """Leave nothing behind, after a mistake."""
+        if self.load.child:
+            self.load.child.kill()
+            self.load.child.wait(PATIENCE)
+        for name in (NAME, MEDIUM, BELOW):
+            run("dmsetup", "remove", "--force", "--retry", name, tolerant=True)
+        run("rmmod", "brd", tolerant=True)
+
+
+def show_stacks() -> None:
+    """Print where everything sleeps that cannot be woken, and the kernel's log."""
+    run("dmesg", "-C", tolerant=True)
+    Path("/proc/sysrq-trigger").write_text("w")
+    for status in Path("/proc").glob("[0-9]*/task/[0-9]*/status"):
+        try:
+            words = status.read_text()
+            if re.search(r"^State:\s+D", words, re.M):
+                print(f"# {words.split()[1]} {status.parent.name}")
+                print(re.sub("^", "#   ", status.with_name("stack").read_text(), flags=re.M))
+        except OSError:
+            continue
+    print(re.sub("^", "# ", run("dmesg", tolerant=True), flags=re.M), flush=True)
+
+
+def press(scenario: Scenario) -> None:
+    """Let all happen."""
+    draw = random.Random(scenario.seed)
+    scenario.draw(draw)
+    print(f"# {scenario.command()}", flush=True)
+    with tempfile.TemporaryDirectory(dir="/dev/shm", prefix="unkind-") as folder:
+        device = Device(scenario, draw, Path(folder))
+        try:
+            device.live(draw)
+        except HangError:
+            raise
+        except Exception:
+            device.abandon()
+            raise
+
+
+def parse(words: list[str]) -> Scenario:
+    """Read SEED and KEY=VALUE."""
+    scenario = Scenario(int(words[0]))
+    for word in words[1:]:
+        key, _, value = word.partition("=")
+        setattr(scenario, key, type(getattr(scenario, key))(value))
+    return scenario
+
+
+def main(words: list[str]) -> int:
+    """Return an exit status."""
+    command = parse(words).command()
+    try:
+        press(parse(words))
+    except WrongError as wrong:
+        print(f"# {wrong}\n# again: {command}")
+        return 1
+    except HangError as hang:
+        print(f"# {hang}\n# again: {command}")
+        show_stacks()
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

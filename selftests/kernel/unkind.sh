@@ -1,0 +1,115 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Loads, media and events that nobody chose. unkind.py draws them from a seed, approxftl unkind
+# judges each block. What fails prints the command that does it again. With AFTL_UNKIND_SECONDS=N
+# there are storms, and others are drawn for so long.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. selftests/kernel/lib.sh
+. selftests/kernel/medium.sh
+processors 2
+needs_program "${AFTL_BUILD:-build}/approxftl" "${AFTL_BUILD:-build}/approxftl-unkind"
+needs_module dm_delay
+needs_module dm_flakey
+! kernel_has nvme || sleep 1
+
+# ended STATUS: whatever hangs cannot be removed, and nothing after it means anything
+ended()
+{
+	[ "$1" -ne 2 ] || {
+		ktap_test_fail "$ktap_name"
+		trap - EXIT
+		[ ! -e /run/share/command ] || echo o >/proc/sysrq-trigger
+		ktap_finished
+	}
+	return "$1"
+}
+
+# press SEED [KEY=VALUE]...
+press()
+{
+	python3 selftests/kernel/unkind.py "$@"
+	pressed=$?
+	clear_log
+	ended "$pressed"
+}
+
+# drawn_for SECONDS FIRST: one seed after the other
+drawn_for()
+{
+	until=$(($(cut -d . -f 1 /proc/uptime) + $1))
+	drawn=$2
+	while [ "$(cut -d . -f 1 /proc/uptime)" -lt "$until" ]; do
+		ktap_test_run "seed $drawn" press "$drawn" "seconds=$((drawn % 20 + 3))"
+		drawn=$((drawn + 1))
+	done
+}
+
+chosen()
+{
+	ktap_test_run 'reads slower than the flash' press 5996 media=slow 'delays=5 0 0' timing=real \
+		shape=wide unit=4KiB buffer=0 events=pause depth=64 policy=baseline \
+		tag_all=precise most=256KiB pace=0.4
+	ktap_test_run 'messages among slow requests' press 2813 media=slow 'delays=5 5 20' timing=real \
+		shape=wide unit=4KiB events=message,pause depth=128 \
+		policy=baseline tag_all=precise most=64KiB pace=0.02
+	in_turn 'units of 512 bytes, the power fails' press 3 media=linear unit=512 buffer=256KiB \
+		shape=small timing=real policy=approxftl tag_all=precise depth=64 most=64KiB \
+		events=cut,kill pace=0.1
+	in_turn 'the power fails on a slow medium' press 4 media=slow 'delays=1 5 50' unit=2KiB \
+		shape=small timing=off buffer=8MiB policy=baseline depth=32 most=64KiB \
+		events=cut,medium,reopen
+	in_turn 'all policies in turn' press 5 media=linear shape=tlc timing=off buffer=64KiB \
+		events=policy,reload pace=0.05
+	in_turn 'a medium that fails now and then' press 6 media=failing shape=small timing=real \
+		events=medium,reopen,kill
+	in_turn 'sectors that cannot be read' press 7 media=bad shape=small timing=off \
+		events=medium,message,pause
+}
+
+# Storms
+
+# in_cgroup COMMAND...: with 64 MiB of memory
+in_cgroup()
+{
+	mkdir "$scratch/cgroup" && mount -t cgroup2 cgroup2 "$scratch/cgroup" &&
+		echo +memory >"$scratch/cgroup/cgroup.subtree_control" &&
+		mkdir "$scratch/cgroup/aftl" &&
+		echo 64M >"$scratch/cgroup/aftl/memory.max" || return
+	# shellcheck disable=SC2016 # the inner shell's words
+	sh -c 'echo $$ >"$0" && exec "$@"' "$scratch/cgroup/aftl/cgroup.procs" "$@"
+	narrow=$?
+	rmdir "$scratch/cgroup/aftl" && umount "$scratch/cgroup" || return
+	ended "$narrow"
+}
+
+# storm KIND: see storm.py
+storm()
+{
+	python3 selftests/kernel/storm.py "$@"
+	stormed=$?
+	clear_log
+	ended "$stormed"
+}
+
+# Storms, then seeds
+long()
+{
+	ktap_test_run 'a load with 64 MiB' in_cgroup python3 selftests/kernel/unkind.py 11 \
+		media=slow shape=wide depth=128 most=256KiB events=pause
+	ktap_test_run 'threads that overwrite and flush, a block and a die that fail' storm threads
+	ktap_test_run 'memory that is swapped to it' storm swap
+	ktap_test_run 'on another one of ours' press 8 media=ours shape=small \
+		events=noflush,reload,cut
+	ktap_test_run 'approximate' press 10 media=linear shape=small tag_all=approximate \
+		events=message,reload,reopen policy=approxftl
+	drawn_for "$AFTL_UNKIND_SECONDS" "${AFTL_UNKIND_SEED:-$(date +%s)}"
+}
+
+if [ -n "${AFTL_UNKIND_SECONDS:-}" ]; then
+	long
+else
+	chosen
+fi
+finished
