@@ -17,6 +17,16 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
+# To make, a blank ends a name and a colon its list.
+unusable = $(or $(filter-out 1,$(words [$(1)])),$(findstring :,$(1)))
+ifneq ($(call unusable,$(CURDIR)),)
+$(error The name of this folder, $(CURDIR), has a blank or a colon in it, and make cannot \
+	work there. Move it to one without)
+endif
+ifneq ($(call unusable,$(O)),)
+$(error O=$(O) has a blank or a colon in it, and make cannot build there)
+endif
+
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
 comma := ,
@@ -101,6 +111,15 @@ $(plain_dir)/$(notdir $(1)): $(1)
 	$$(Q)ln -sfn '$(CURDIR)/$(1)' $$@
 endef
 
+# A program is left out where a header that it needs is missing, and `make all` says so.
+# needing HEADER=PACKAGE...,PROGRAM: the program, if all are there
+has_header = $(if $(filter undefined,$(origin has_$(1))),$(eval has_$(1) := $(shell \
+	echo '\#include <$(1)>' | $(CC) $(CFLAGS) -x c -E - >/dev/null 2>&1 && echo yes)))$(has_$(1))
+lacking = $(strip $(foreach n,$(1),$(if $(call has_header,$(word 1,$(subst =, ,$(n)))),,\
+	$(word 2,$(subst =, ,$(n))))))
+needing = $(if $(call lacking,$(1)),$(eval LEFT_OUT += $(notdir $(2)): $(call lacking,$(1));),$(2))
+LEFT_OUT :=
+
 # Each part beside the simulator and its command line says how it is built: its build.mk adds
 # to PROGRAMS, INCLUDES and tested_AREA.
 include $(wildcard userspace/*/build.mk trace-tools/*/build.mk)
@@ -108,6 +127,7 @@ include $(wildcard userspace/*/build.mk trace-tools/*/build.mk)
 include packaging/install.mk
 
 all: $(PROGRAMS) ## build the programs and the library, in $(O)
+	@[ -z '$(strip $(LEFT_OUT))' ] || echo 'left out, for lack of packages: $(strip $(LEFT_OUT))'
 
 $(PROGRAM): $(call objects,plain,$(CORE) $(HOST) $(LIB) $(SIM) $(CLI))
 	$(call say,LINK,$@)

@@ -39,6 +39,43 @@ def make(target: str, place: Path) -> None:
     done("make", target, f"O={BUILD}", f"DESTDIR={place}", "PREFIX=/usr")
 
 
+@pytest.mark.parametrize("name", ["two words", "tab\tin", "a:b"])
+def test_a_folder_that_make_cannot_work_in_is_refused_at_once(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+    for where, options in ((name, ()), (".", (f"O={tmp_path / name}",))):
+        said = subprocess.run(["make", "-f", TOP / "Makefile", *options], cwd=tmp_path / where,
+                              env=OURS, capture_output=True, text=True, timeout=5, check=False)
+        assert said.returncode == 2
+        assert name in said.stderr and "has a blank or a colon in it" in said.stderr
+
+
+def test_a_program_that_lacks_a_header_is_left_out(tmp_path: Path) -> None:
+    compiler = tmp_path / "gcc"
+    compiler.write_text("""#!/bin/sh
+input=$(cat)
+case $input in *liburing.h*) exit 1 ;; esac
+""")
+    compiler.chmod(0o755)
+    plan = done("make", "-n", "all", f"CC={compiler}", f"O={tmp_path}")
+    assert "left out, for lack of packages: approxftl-unkind: liburing-dev; " in plan
+    assert "approxftl-replay: liburing-dev;" in plan
+    assert f"{tmp_path}/approxftl-trace" in plan
+    assert not re.search(rf"-o {tmp_path}/approxftl-(replay|unkind)", plan)
+
+
+@pytest.mark.slow
+def test_builds_from_a_folder_of_any_letters_that_is_read_only(tmp_path: Path) -> None:
+    tree = sources(tmp_path / "Übungen")
+    out = tmp_path / "größer"
+    as_root = [] if os.geteuid() == 0 else ["--map-root-user"]
+    script = (f'mount --bind "{tree}" "{tree}" && mount -o remount,bind,ro "{tree}"'
+              f' && cd "{tree}" && ! touch new 2>"{tmp_path}/said"'
+              f' && make -j2 O="{out}" OPT=-O0 demo-programs')
+    done("unshare", *as_root, "--mount", "sh", "-euc", script)
+    assert VERSION in done(out / "approxftl", "version")
+    assert "Usage: approxftl report" in done(out / "approxftl", "report", "--help")
+
+
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A place that was installed into; what was installed can be removed, all of it."""

@@ -47,7 +47,7 @@ class Machine:
             (self.tools / name).chmod(0o755)
         for name in ("sh", "env", "grep", "sed", "sort", "tail", "head", "awk", "mawk", "dirname",
                      "cat", "sha256sum", "cut", "fold", "xargs", "basename", "flock", "mkdir",
-                     "find"):
+                     "find", "date", "sleep"):
             if path := shutil.which(name):
                 (self.tools / name).symlink_to(path)
 
@@ -110,6 +110,16 @@ def test_kernels_of_another_release_come_signed_from_the_same_mirror(machine: Ma
             r"deb \[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg arch=amd64\]"
             r" http://mirror/debian/ trixie(-backports|-security)? main", line)
     assert "trixie-backports" in lists.read_text()
+
+
+def test_says_how_far_it_is_while_it_is(machine: Machine) -> None:
+    tool = machine.tools / "apt-get"
+    tool.write_text(tool.read_text().replace("END\n    exit", """END
+    sleep 11
+    echo Setting up two
+    exit"""))
+    done = machine.install("--packages")
+    assert done.out.splitlines()[-1] == "  1 fetched, 0 unpacked, 2 set up"
 
 
 def test_the_demonstration_needs_little(machine: Machine) -> None:

@@ -3,7 +3,8 @@
 # approxftl-replay: needs liburing-dev, and what the reader of traces needs.
 
 INCLUDES += -I trace-tools/replay -I userspace/approxftl
-PROGRAMS += $(plain_dir)/approxftl-replay
+PROGRAMS += $(call needing,liburing.h=liburing-dev zlib.h=zlib1g-dev zstd.h=libzstd-dev,\
+	$(plain_dir)/approxftl-replay)
 
 replay_parts := $(filter-out %/replay.c,$(wildcard trace-tools/replay/*.c)) \
 	userspace/approxftl/device-holders.c $(trace_reader_sources)

@@ -66,7 +66,8 @@ $(lib_example)-cpp: docs/examples/annotated.cpp $(lib_static) $(wildcard userspa
 	$(Q)$(CXX) -std=c++17 -O2 -Wall -Wextra -I userspace/libapproxftl $(plain_flags) -o $@ $< \
 		$(lib_static) -pthread
 
-all: $(lib_example) $(lib_example)-cpp
+all: $(lib_example) $(if $(shell command -v $(CXX)),$(lib_example)-cpp,$(eval LEFT_OUT += \
+	annotated-cpp: g++;))
 
 # The same library over selftests/library/lib/fake-control.c, for programs that load it.
 lib_double := $(O)/selftests/library/double/libapproxftl.so.1

@@ -3,7 +3,7 @@
 # approxftl-unkind: needs liburing-dev.
 
 INCLUDES += -I userspace/unkind -I trace-tools/replay -I userspace/approxftl
-PROGRAMS += $(plain_dir)/approxftl-unkind
+PROGRAMS += $(call needing,liburing.h=liburing-dev,$(plain_dir)/approxftl-unkind)
 
 unkind_parts := $(filter-out %/unkind.c,$(wildcard userspace/unkind/*.c)) \
 	trace-tools/replay/replay-target.c userspace/approxftl/device-holders.c
