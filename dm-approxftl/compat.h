@@ -15,6 +15,13 @@
 #include <linux/uio.h>
 #include <linux/version.h>
 
+/* Until 6.5 how a block device is opened was said in other words. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
+#define AFTL_OPEN_WRITE BLK_OPEN_WRITE
+#else
+#define AFTL_OPEN_WRITE FMODE_WRITE
+#endif
+
 /* Since 6.17 what an ioctl() may know of a file has another name. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
 #define aftl_file_attributes file_kattr

@@ -315,8 +315,8 @@ int __must_check aftl_fail_lun(struct aftl *ftl, u32 lun);
  */
 int __must_check aftl_collect(struct aftl *ftl, u32 lun);
 
-/* Has aftl_collect() work left? */
-bool aftl_collecting(const struct aftl *ftl);
+/* LUNs in which aftl_collect() has work left. */
+u32 aftl_collecting(const struct aftl *ftl);
 
 /**
  * aftl_read_only() - the device has run out of good blocks and refuses writes

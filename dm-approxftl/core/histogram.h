@@ -17,7 +17,7 @@ struct aftl_histogram {
 	u64 sum;
 	u64 smallest;
 	u64 largest;
-	u32 bins[AFTL_HISTOGRAM_BINS];
+	u64 bins[AFTL_HISTOGRAM_BINS];
 };
 
 static inline u32 aftl_histogram_bin(u64 value)

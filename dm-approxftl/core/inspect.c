@@ -28,14 +28,14 @@ u32 aftl_tags(const struct aftl *ftl)
 	return ftl->write_commands;
 }
 
-bool aftl_collecting(const struct aftl *ftl)
+u32 aftl_collecting(const struct aftl *ftl)
 {
+	u32 luns = 0;
 	u32 i;
 
 	for (i = 0; i < ftl->geo.luns; i++)
-		if (ftl->luns[i].collect)
-			return true;
-	return false;
+		luns += ftl->luns[i].collect != 0;
+	return luns;
 }
 
 bool aftl_read_only(const struct aftl *ftl)

@@ -18,6 +18,9 @@
 #include "store/durable.h"
 #include "tags/tags.h"
 
+/* Events that are handled before others get at the disk's lock: some 50 us. */
+#define SLICE_EVENTS 128
+
 static u64 to_host_ns(const struct aftl_disk *disk, u64 device_ns)
 {
 	u64 span;
@@ -147,6 +150,39 @@ void aftl_disk_continue(struct aftl_disk *disk)
 	aftl_io_finish(disk, done);
 }
 
+static bool can_collect(const struct aftl_disk *disk)
+{
+	return disk->running && aftl_collecting(disk->ftl) &&
+	       aftl_next_event(disk->ftl) != U64_MAX;
+}
+
+/* With "timing off" time passes only while there are requests: this is as one, in slices. */
+static void collect_some(struct work_struct *work)
+{
+	struct aftl_disk *disk = container_of(work, struct aftl_disk, collect);
+	struct aftl_request *done;
+	unsigned int i;
+	bool more;
+
+	spin_lock_bh(&disk->lock);
+	for (i = 0; i < SLICE_EVENTS && can_collect(disk) && !congested(disk); i++)
+		aftl_advance(disk->ftl, aftl_next_event(disk->ftl));
+	more = can_collect(disk);
+	done = aftl_disk_settle(disk);
+	spin_unlock_bh(&disk->lock);
+	aftl_io_finish(disk, done);
+	if (more && disk->durable)
+		aftl_dev_wait_for_room(disk->durable);
+	if (more)
+		schedule_work(&disk->collect);
+}
+
+void aftl_disk_collect(struct aftl_disk *disk)
+{
+	if (disk->scale == AFTL_TIMING_OFF)
+		schedule_work(&disk->collect);
+}
+
 static void tell_event(struct work_struct *work)
 {
 	struct aftl_disk *disk = container_of(work, struct aftl_disk, event);
@@ -208,6 +244,7 @@ static struct aftl_disk *new_disk(const struct aftl_options *options)
 	disk->scale = options->scale;
 	disk->armed_ns = KTIME_MAX;
 	INIT_WORK(&disk->event, tell_event);
+	INIT_WORK(&disk->collect, collect_some);
 	aftl_hrtimer_setup(&disk->timer, timer_fired, HRTIMER_MODE_ABS_SOFT);
 	return disk;
 }
@@ -266,18 +303,6 @@ static void drop_tags(struct aftl_disk *disk)
 	aftl_ranges_destroy(&disk->tags);
 }
 
-void aftl_disk_destroy(struct aftl_disk *disk)
-{
-	if (!disk)
-		return;
-	aftl_disk_stop(disk);
-	drop_tags(disk);
-	aftl_destroy(disk->ftl);
-	if (disk->store)
-		disk->store->type->destroy(disk->store);
-	kvfree(disk);
-}
-
 void aftl_disk_start(struct aftl_disk *disk, struct dm_table *table)
 {
 	struct aftl_request *done;
@@ -288,11 +313,10 @@ void aftl_disk_start(struct aftl_disk *disk, struct dm_table *table)
 	disk->start_ns = aftl_now(disk->ftl);
 	disk->start_host_ns = ktime_get_ns();
 	disk->running = true;
-	if (disk->durable)
-		aftl_unpark(disk->ftl); /* close_store() has parked it */
 	done = aftl_disk_settle(disk);
 	spin_unlock_bh(&disk->lock);
 	aftl_io_finish(disk, done);
+	aftl_disk_collect(disk);
 }
 
 static void stop_clock(struct aftl_disk *disk)
@@ -304,6 +328,7 @@ static void stop_clock(struct aftl_disk *disk)
 	spin_unlock_bh(&disk->lock);
 	hrtimer_cancel(&disk->timer);
 	cancel_work_sync(&disk->event);
+	cancel_work_sync(&disk->collect);
 	disk->armed_ns = KTIME_MAX;
 }
 
@@ -319,24 +344,37 @@ int aftl_disk_carry_out(struct aftl_disk *disk, struct aftl_io *io)
 	return ret ? ret : io->request.status;
 }
 
-/* Put everything where it survives. The clock stands still. */
-static void close_store(struct aftl_disk *disk)
+/*
+ * Put everything where it survives, as a flush does. What it would take to find the FTL
+ * quickly is written at the end, by close_store(): until then it is in memory.
+ */
+static void commit_store(struct aftl_disk *disk)
 {
 	struct aftl_io flush = { .request = { .op = AFTL_OP_FLUSH } };
-	struct aftl_error error;
+	struct block_device *bdev = disk->durable->device.bdev;
 	int ret;
 
 	spin_lock_bh(&disk->lock);
 	ret = aftl_disk_carry_out(disk, &flush);
-	aftl_park(disk->ftl);
 	spin_unlock_bh(&disk->lock);
 	if (ret)
-		aftl_fail(&error, ret, "buffered writes could not be programmed");
-	else
-		ret = aftl_dev_close(disk->durable, &error);
-	if (ret)
-		DMERR("%s: %s", dm_table_device_name(disk->table), error.text);
-	aftl_dev_rest(disk->durable);
+		DMERR("%pg: buffered writes could not be programmed", bdev);
+	if (aftl_dev_rest(disk->durable))
+		DMERR("%pg: the volume could not be written", bdev);
+}
+
+/* The end: what is under way ends, and all of the FTL is saved. */
+static void close_store(struct aftl_disk *disk)
+{
+	struct aftl_error error;
+
+	if (!disk->ftl || !aftl_dev_wake(disk->durable))
+		return;
+	spin_lock_bh(&disk->lock);
+	aftl_park(disk->ftl);
+	spin_unlock_bh(&disk->lock);
+	if (aftl_dev_close(disk->durable, &error))
+		DMERR("%pg: %s", disk->durable->device.bdev, error.text);
 }
 
 void aftl_disk_stop(struct aftl_disk *disk)
@@ -345,5 +383,19 @@ void aftl_disk_stop(struct aftl_disk *disk)
 
 	stop_clock(disk);
 	if (ran && disk->durable)
+		commit_store(disk);
+}
+
+void aftl_disk_destroy(struct aftl_disk *disk)
+{
+	if (!disk)
+		return;
+	aftl_disk_stop(disk);
+	if (disk->durable)
 		close_store(disk);
+	drop_tags(disk);
+	aftl_destroy(disk->ftl);
+	if (disk->store)
+		disk->store->type->destroy(disk->store);
+	kvfree(disk);
 }

@@ -67,6 +67,7 @@ struct aftl_options {
  * @told: user space knows that the disk is read-only or has failed
  * @timer: fires at the FTL's next event
  * @event: tells user space that the disk has become read-only
+ * @collect: lets time pass for aftl_disk_collect() where nobody else does
  * @table: whom @event is for
  * @dev: number of the block device that it is under
  * @tags: ranges that are approximate while nobody has claimed the device; changed under
@@ -92,6 +93,7 @@ struct aftl_disk {
 	bool told;
 	struct hrtimer timer;
 	struct work_struct event;
+	struct work_struct collect;
 	struct dm_table *table;
 	dev_t dev;
 	struct aftl_ranges tags;
@@ -138,7 +140,13 @@ int __must_check aftl_disk_open(struct aftl_disk **out, const struct aftl_option
  */
 int __must_check aftl_disk_begin(struct aftl_disk *disk, struct aftl_error *error);
 
-/* No I/O may be under way. NULL is fine. */
+/**
+ * aftl_disk_destroy() - the end of a disk; a durable one is saved, so that it is found quickly
+ * @disk: no I/O may be under way; NULL is fine
+ *
+ * Context: process. A fatal signal cuts the saving short: the volume is then as after a
+ * crash, with all that was committed.
+ */
 void aftl_disk_destroy(struct aftl_disk *disk);
 
 /**
@@ -147,9 +155,21 @@ void aftl_disk_destroy(struct aftl_disk *disk);
 void aftl_disk_start(struct aftl_disk *disk, struct dm_table *table);
 
 /**
- * aftl_disk_stop() - stop time; no I/O may be under way
+ * aftl_disk_stop() - stop time, and commit what a durable disk has been given
+ * @disk: no I/O may be under way
+ *
+ * Context: process. Takes as long as a flush, however large the disk is.
  */
 void aftl_disk_stop(struct aftl_disk *disk);
+
+/**
+ * aftl_disk_collect() - aftl_collect() has been called: let that happen
+ * @disk: disk; one that is stopped begins when it is started
+ *
+ * With "timing off" a worker lets device time pass until nothing is collected. Context: any;
+ * no lock is needed.
+ */
+void aftl_disk_collect(struct aftl_disk *disk);
 
 /**
  * aftl_disk_carry_out() - carry out a request of our own on a stopped disk

@@ -123,6 +123,13 @@ int aftl_dev_open(struct aftl_store **out, struct aftl_disk *disk, struct block_
 
 /* Beginning and closing */
 
+static void note_clock(struct aftl_dev *dev)
+{
+	const struct aftl *ftl = dev->disk->ftl;
+
+	aftl_volume_tick(dev->volume, aftl_now(ftl), aftl_age_ns(ftl), aftl_policy_memory(ftl));
+}
+
 int aftl_dev_begin(struct aftl_dev *dev, struct aftl_error *error)
 {
 	const struct aftl *ftl = dev->disk->ftl;
@@ -130,7 +137,7 @@ int aftl_dev_begin(struct aftl_dev *dev, struct aftl_error *error)
 
 	if (dev->begun)
 		return 0;
-	aftl_volume_tick(dev->volume, aftl_now(ftl), aftl_age_ns(ftl), aftl_policy_memory(ftl));
+	note_clock(dev);
 	ret = aftl_volume_begin(dev->volume, aftl_policy_type(ftl), aftl_config(ftl));
 	/* What is in use fails its requests, rather than keeping them waiting for ever. */
 	if (ret && !dev->used)
@@ -143,24 +150,33 @@ int aftl_dev_begin(struct aftl_dev *dev, struct aftl_error *error)
 	return 0;
 }
 
-void aftl_dev_rest(struct aftl_dev *dev)
+int aftl_dev_rest(struct aftl_dev *dev)
 {
 	if (!dev->begun)
-		return;
+		return 0;
 	aftl_dev_drain(dev);
 	aftl_dev_hold(dev, true);
 	dev->begun = false;
+	note_clock(dev);
+	return aftl_volume_commit(dev->volume);
+}
+
+bool aftl_dev_wake(struct aftl_dev *dev)
+{
+	if (!dev->used)
+		return false;
+	dev->begun = true;
+	aftl_dev_hold(dev, false);
+	return true;
 }
 
 int aftl_dev_close(struct aftl_dev *dev, struct aftl_error *error)
 {
-	struct aftl *ftl = dev->disk->ftl;
+	int ret = aftl_dev_rest(dev);
 
-	if (!dev->begun)
-		return 0;
-	aftl_dev_rest(dev);
-	aftl_volume_tick(dev->volume, aftl_now(ftl), aftl_age_ns(ftl), aftl_policy_memory(ftl));
-	return aftl_volume_close(dev->volume, ftl, error);
+	if (ret)
+		return aftl_fail(error, ret, "the volume could not be written");
+	return aftl_volume_close(dev->volume, dev->disk->ftl, error);
 }
 
 int aftl_dev_error(const struct aftl_dev *dev)

@@ -195,13 +195,34 @@ int __must_check aftl_dev_open(struct aftl_store **out, struct aftl_disk *disk,
 			       struct block_device *bdev, const struct aftl_superblock *super,
 			       struct aftl_error *error);
 
-/* Before the first request, and again after aftl_dev_close(). */
+/* Before the first request, and again after aftl_dev_rest(). May sleep. */
 int __must_check aftl_dev_begin(struct aftl_dev *dev, struct aftl_error *error);
 
-/* Carry out what has been asked for, and then nothing until it is begun again. */
-void aftl_dev_rest(struct aftl_dev *dev);
+/**
+ * aftl_dev_rest() - carry out what has been asked for, and commit it
+ * @dev: store; begins nothing until aftl_dev_begin() or aftl_dev_wake()
+ *
+ * Context: process; nobody calls the FTL meanwhile. Return: 0, or the first error of the
+ * device below.
+ */
+int __must_check aftl_dev_rest(struct aftl_dev *dev);
 
-/* The FTL is at rest: put all on the device, and say that it was closed in order. */
+/**
+ * aftl_dev_wake() - go on after aftl_dev_rest(), for what comes before the end
+ * @dev: store
+ *
+ * Context: process. Return: false if it was never used, so that there is nothing to close.
+ */
+bool aftl_dev_wake(struct aftl_dev *dev);
+
+/**
+ * aftl_dev_close() - put all on the device, and say that it was closed in order
+ * @dev: store, awake
+ * @error: takes the sentence on failure
+ *
+ * Context: process; the FTL has been parked. Return: 0, or an error code: the volume is
+ * then as after a crash.
+ */
 int __must_check aftl_dev_close(struct aftl_dev *dev, struct aftl_error *error);
 
 /* First error of the block device, or 0. */

@@ -8,9 +8,9 @@
  *                          not empty
  *   reset                  counters and lateness back to zero
  *   age <duration>         let time pass for the cells, nothing else
- *   gc [<lun>]             collect garbage, of one LUN or of all, until nothing is worth
- *                          it; answers with the number of blocks. Takes device time, and
- *                          ends early when its process gets a signal
+ *   gc [<lun>]             begin to collect garbage, of one LUN or of all, until nothing is
+ *                          worth it. Takes device time: collecting_luns in the status line
+ *                          is 0 at the end, and gc_blocks in stats says how much
  *   policy <key> <value>   change a parameter; the table line follows. What sizes memory,
  *                          or is the shape or the past of what is stored, is refused
  *   fault block <number>   a block has gone bad: its data move, then it is retired
@@ -25,14 +25,11 @@
  *   digest                 one number for the state of the FTL; suspended devices only
  *   audit                  check the FTL's structures; suspended devices only
  */
-#include <linux/delay.h>
+#include <linux/slab.h>
 
 #include "bio/bio.h"
 #include "log.h"
 #include "target/target.h"
-
-/* Events between two looks at the clock while time is not waited for. */
-#define GC_EVENTS 1000
 
 /* Longest line of the message blocks. */
 #define BLOCK_LINE 120
@@ -63,7 +60,6 @@ struct message {
  * @least: words that must follow
  * @most: words that may follow
  * @suspended: looks at the whole device, which I/O would have to wait for
- * @slow: waits for device time; others may look at the target meanwhile
  * @run: 0, 1 with text in the result, or an error code with a sentence
  */
 struct verb {
@@ -71,7 +67,6 @@ struct verb {
 	unsigned int least;
 	unsigned int most;
 	bool suspended;
-	bool slow;
 	int (*run)(struct message *message);
 };
 
@@ -92,17 +87,42 @@ static void end_change(struct aftl_disk *disk)
 	aftl_io_finish(disk, done);
 }
 
-static unsigned int emit_counters(struct aftl_disk *disk, char *result, unsigned int maxlen)
+/**
+ * struct snap - what message stats prints, taken under the locks
+ * @counters: of the FTL
+ * @device_ns: now
+ * @since_ns: last reset
+ * @late: lateness of completions
+ */
+struct snap {
+	struct aftl_counters counters;
+	u64 device_ns;
+	u64 since_ns;
+	struct aftl_histogram late;
+};
+
+static void take_snap(struct aftl_disk *disk, struct snap *snap)
 {
-	const struct aftl_stats *stats = aftl_stats(disk->ftl);
+	spin_lock_bh(&disk->lock);
+	snap->counters = aftl_stats(disk->ftl)->counters;
+	snap->since_ns = aftl_stats(disk->ftl)->since_ns;
+	snap->device_ns = aftl_disk_now(disk);
+	spin_unlock_bh(&disk->lock);
+	spin_lock_bh(&disk->late_lock);
+	snap->late = disk->late;
+	spin_unlock_bh(&disk->late_lock);
+}
+
+static unsigned int emit_counters(const struct snap *snap, char *result, unsigned int maxlen)
+{
 	unsigned int sz = 0;
 	unsigned int i;
 
 	for (i = 0; i < AFTL_COUNTERS; i++)
 		DMEMIT("%s %llu\n", aftl_counter_info[i].name,
-		       aftl_counter_get(&stats->counters, i));
-	DMEMIT("device_ns %llu\n", aftl_disk_now(disk));
-	DMEMIT("since_ns %llu\n", stats->since_ns);
+		       aftl_counter_get(&snap->counters, i));
+	DMEMIT("device_ns %llu\n", snap->device_ns);
+	DMEMIT("since_ns %llu\n", snap->since_ns);
 	return sz;
 }
 
@@ -118,21 +138,21 @@ static unsigned int emit_lateness(const struct aftl_histogram *late, char *resul
 	       aftl_histogram_quantile(late, 9900));
 	for (i = 0; i < AFTL_HISTOGRAM_BINS; i++)
 		if (late->bins[i])
-			DMEMIT("late_le_%llu %u\n", aftl_histogram_top(i), late->bins[i]);
+			DMEMIT("late_le_%llu %llu\n", aftl_histogram_top(i), late->bins[i]);
 	return sz;
 }
 
 static int run_stats(struct message *message)
 {
-	struct aftl_disk *disk = message->disk;
+	struct snap *snap = kmalloc(sizeof(*snap), GFP_NOIO);
 	unsigned int sz;
 
-	spin_lock_bh(&disk->lock);
-	sz = emit_counters(disk, message->result, message->maxlen);
-	spin_unlock_bh(&disk->lock);
-	spin_lock_bh(&disk->late_lock);
-	emit_lateness(&disk->late, message->result + sz, message->maxlen - sz);
-	spin_unlock_bh(&disk->late_lock);
+	if (!snap)
+		return aftl_fail(message->error, -ENOMEM, "not enough memory for statistics");
+	take_snap(message->disk, snap);
+	sz = emit_counters(snap, message->result, message->maxlen);
+	emit_lateness(&snap->late, message->result + sz, message->maxlen - sz);
+	kfree(snap);
 	return 1;
 }
 
@@ -183,36 +203,6 @@ static int parse_lun(struct message *message, const char *text, u32 *index)
 	return parse_index(message, text, "LUN", aftl_geometry(message->disk->ftl)->luns, index);
 }
 
-static bool can_collect(const struct aftl *ftl)
-{
-	return aftl_collecting(ftl) && aftl_next_event(ftl) != U64_MAX;
-}
-
-/* Returns whether there is more to collect. */
-static bool collect_some(struct aftl_disk *disk)
-{
-	unsigned int i;
-	bool more;
-
-	begin_change(disk);
-	if (disk->scale == AFTL_TIMING_OFF || !disk->running)
-		for (i = 0; i < GC_EVENTS && can_collect(disk->ftl); i++)
-			aftl_advance(disk->ftl, aftl_next_event(disk->ftl));
-	more = can_collect(disk->ftl);
-	end_change(disk);
-	return more;
-}
-
-static u64 collected_blocks(struct aftl_disk *disk)
-{
-	u64 blocks;
-
-	spin_lock_bh(&disk->lock);
-	blocks = aftl_stats(disk->ftl)->counters.gc_blocks;
-	spin_unlock_bh(&disk->lock);
-	return blocks;
-}
-
 static int start_gc(struct aftl_disk *disk, u32 first, u32 end)
 {
 	int ret = 0;
@@ -227,22 +217,15 @@ static int start_gc(struct aftl_disk *disk, u32 first, u32 end)
 static int run_gc(struct message *message)
 {
 	struct aftl_disk *disk = message->disk;
-	u64 before = collected_blocks(disk);
-	unsigned int maxlen = message->maxlen;
-	char *result = message->result;
-	unsigned int sz = 0;
 	u32 first = 0;
 	int ret = message->count ? parse_lun(message, message->words[0], &first) : 0;
 
 	if (!ret)
 		ret = start_gc(disk, first,
 			       message->count ? first + 1 : aftl_geometry(disk->ftl)->luns);
-	if (ret)
-		return ret;
-	while (collect_some(disk) && !signal_pending(current))
-		msleep_interruptible(1);
-	DMEMIT("%llu\n", collected_blocks(disk) - before);
-	return 1;
+	if (!ret)
+		aftl_disk_collect(disk);
+	return ret;
 }
 
 /* A reload of the line that is shown finds the same device. */
@@ -295,6 +278,7 @@ static int run_fault(struct message *message)
 			 "\"%.40s\" is not a fault; there are block and die", message->words[0]);
 }
 
+/* Locked for a line each: printing all of a large device takes longer than I/O may wait. */
 static int run_luns(struct message *message)
 {
 	struct aftl_disk *disk = message->disk;
@@ -304,14 +288,14 @@ static int run_luns(struct message *message)
 	unsigned int sz = 0;
 	u32 i;
 
-	spin_lock_bh(&disk->lock);
 	for (i = 0; i < aftl_geometry(disk->ftl)->luns; i++) {
+		spin_lock_bh(&disk->lock);
 		aftl_lun_info(disk->ftl, i, &info);
+		spin_unlock_bh(&disk->lock);
 		DMEMIT("%u good_blocks %u free_blocks %u valid_units %u queued %u busy_ns %llu\n",
 		       i, info.good_blocks, info.free_blocks, info.valid_units, info.queued,
 		       info.busy_ns);
 	}
-	spin_unlock_bh(&disk->lock);
 	return 1;
 }
 
@@ -329,6 +313,16 @@ static const char *kind_name(const struct aftl *ftl, const struct aftl_block *bl
 	return kind ? kind : "-";
 }
 
+static struct aftl_block look_at_block(struct aftl_disk *disk, u32 index)
+{
+	struct aftl_block block;
+
+	spin_lock_bh(&disk->lock);
+	block = aftl_media(disk->ftl)->blocks[index];
+	spin_unlock_bh(&disk->lock);
+	return block;
+}
+
 static int run_blocks(struct message *message)
 {
 	const struct aftl *ftl = message->disk->ftl;
@@ -342,14 +336,12 @@ static int run_blocks(struct message *message)
 	if (parse_block(message, message->words[0], &i) ||
 	    parse_index(message, message->words[1], "number of blocks", blocks + 1, &count))
 		return -EINVAL;
-	spin_lock_bh(&message->disk->lock);
 	for (; i < blocks && count && sz + 2 * BLOCK_LINE < maxlen; i++, count--) {
-		const struct aftl_block *block = &aftl_media(ftl)->blocks[i];
+		struct aftl_block block = look_at_block(message->disk, i);
 
-		DMEMIT("%u %s %s %u %u %u %u\n", i, state_name(block), kind_name(ftl, block),
-		       block->erases, block->wear, block->valid, block->reads);
+		DMEMIT("%u %s %s %u %u %u %u\n", i, state_name(&block), kind_name(ftl, &block),
+		       block.erases, block.wear, block.valid, block.reads);
 	}
-	spin_unlock_bh(&message->disk->lock);
 	if (i < blocks)
 		DMEMIT("next %u\n", i);
 	return 1;
@@ -367,50 +359,59 @@ static unsigned int emit_block(const struct aftl *ftl, const struct aftl_block *
 	return sz;
 }
 
-static unsigned int count_valid(const struct aftl *ftl, const struct aftl_block *block, u32 page)
+/**
+ * struct page_info - a page for a person
+ * @attr: see aftl_page_attr()
+ * @valid: units that are current
+ */
+struct page_info {
+	u8 attr;
+	u32 valid;
+};
+
+static struct page_info look_at_page(struct aftl_disk *disk, u32 block, u32 page)
 {
-	const struct aftl_media *media = aftl_media(ftl);
-	u32 first = from_slot(aftl_page_slot(media, block, page));
-	unsigned int valid = 0;
+	const struct aftl_media *media = aftl_media(disk->ftl);
+	u32 index = block * media->geo->pages + page;
+	struct page_info info = { 0 };
 	u32 i;
 
+	spin_lock_bh(&disk->lock);
+	info.attr = media->attr[index];
 	for (i = 0; i < media->geo->page_units; i++)
-		valid += aftl_slot_valid(media, to_slot(first + i));
-	return valid;
+		info.valid += aftl_slot_valid(media, to_slot(index * media->geo->page_units + i));
+	spin_unlock_bh(&disk->lock);
+	return info;
 }
 
 /* Programmed pages only: number, class, mode, units that are current. */
-static void emit_pages(const struct aftl *ftl, const struct aftl_block *block, char *result,
-		       unsigned int maxlen)
+static void emit_pages(struct aftl_disk *disk, u32 block, char *result, unsigned int maxlen)
 {
-	const struct aftl_media *media = aftl_media(ftl);
 	unsigned int sz = 0;
 	u32 page;
 
-	for (page = 0; page < media->geo->pages; page++) {
-		u8 attr = media->attr[aftl_device_page(media, block, page)];
+	for (page = 0; page < aftl_geometry(disk->ftl)->pages; page++) {
+		struct page_info info = look_at_page(disk, block, page);
 
-		if (attr & AFTL_PAGE_PROGRAMMED)
-			DMEMIT("page %u class %u mode %u valid %u\n", page, aftl_page_class(attr),
-			       aftl_page_mode(attr), count_valid(ftl, block, page));
+		if (info.attr & AFTL_PAGE_PROGRAMMED)
+			DMEMIT("page %u class %u mode %u valid %u\n", page,
+			       aftl_page_class(info.attr), aftl_page_mode(info.attr), info.valid);
 	}
 }
 
 static int run_block(struct message *message)
 {
 	struct aftl_disk *disk = message->disk;
-	const struct aftl_block *block;
+	struct aftl_block block;
 	unsigned int sz;
 	u32 index;
 	int ret = parse_block(message, message->words[0], &index);
 
 	if (ret)
 		return ret;
-	spin_lock_bh(&disk->lock);
-	block = &aftl_media(disk->ftl)->blocks[index];
-	sz = emit_block(disk->ftl, block, message->result, message->maxlen);
-	emit_pages(disk->ftl, block, message->result + sz, message->maxlen - sz);
-	spin_unlock_bh(&disk->lock);
+	block = look_at_block(disk, index);
+	sz = emit_block(disk->ftl, &block, message->result, message->maxlen);
+	emit_pages(disk, index, message->result + sz, message->maxlen - sz);
 	return 1;
 }
 
@@ -440,7 +441,7 @@ static const struct verb verbs[] = {
 	{ .name = "stats", .run = run_stats },
 	{ .name = "reset", .run = run_reset },
 	{ .name = "age", .least = 1, .most = 1, .run = run_age },
-	{ .name = "gc", .most = 1, .slow = true, .run = run_gc },
+	{ .name = "gc", .most = 1, .run = run_gc },
 	{ .name = "policy", .least = 2, .most = 2, .run = run_policy },
 	{ .name = "fault", .least = 2, .most = 2, .run = run_fault },
 	{ .name = "luns", .run = run_luns },
@@ -497,8 +498,8 @@ static int check_message(const struct verb *verb, const struct message *message)
 }
 
 /*
- * The table is live as long as the message is at work, so nobody takes the disk away,
- * but the gate keeps it from being suspended and resumed under a verb that is not slow.
+ * No message waits for device time, or for I/O: the gate keeps the disk from being suspended
+ * and resumed meanwhile, and whoever does that waits for it.
  */
 static int carry_out(const struct verb *verb, struct message *message)
 {
@@ -508,10 +509,10 @@ static int carry_out(const struct verb *verb, struct message *message)
 	mutex_lock(gate);
 	message->disk = message->target->disk;
 	ret = check_message(verb, message);
-	if (!ret && !verb->slow)
+	if (!ret)
 		ret = verb->run(message);
 	mutex_unlock(gate);
-	return !ret && verb->slow ? verb->run(message) : ret;
+	return ret;
 }
 
 int aftl_message(struct dm_target *ti, unsigned int argc, char **argv, char *result,

@@ -283,39 +283,83 @@ static unsigned int count_words(const struct aftl_options *options)
 	return words;
 }
 
-static unsigned int print_timing(u32 scale, char *result, unsigned int maxlen)
+/* Key and value as in a table line, or as in a record of the integrity measurement. */
+static unsigned int print_pair(bool measured, const char *key, const char *value, char *result,
+			       unsigned int maxlen)
 {
 	unsigned int sz = 0;
 
-	if (scale == AFTL_TIMING_OFF)
-		DMEMIT(" timing off");
-	else if (scale == 1)
-		DMEMIT(" timing real");
-	else
-		DMEMIT(" timing scale:%u", scale);
+	DMEMIT(measured ? ",%s=%s" : " %s %s", key, value);
 	return sz;
+}
+
+static const char *timing_text(u32 scale, char text[AFTL_VALUE_SIZE])
+{
+	if (scale == AFTL_TIMING_OFF)
+		return "off";
+	if (scale == 1)
+		return "real";
+	snprintf(text, AFTL_VALUE_SIZE, "scale:%u", scale);
+	return text;
+}
+
+static unsigned int print_target_keys(const struct aftl_options *options, bool measured,
+				      char *result, unsigned int maxlen)
+{
+	char value[AFTL_VALUE_SIZE];
+	unsigned int sz = 0;
+
+	sz += print_pair(measured, "profile", aftl_profile_name(options->profile), result + sz,
+			 maxlen - sz);
+	sz += print_pair(measured, "policy", options->policy->name, result + sz, maxlen - sz);
+	sz += print_pair(measured, "timing", timing_text(options->scale, value), result + sz,
+			 maxlen - sz);
+	if (options->class == AFTL_APPROX)
+		sz += print_pair(measured, "tag_all", "approximate", result + sz, maxlen - sz);
+	if (options->ioprio_hint) {
+		snprintf(value, sizeof(value), "%u", options->ioprio_hint);
+		sz += print_pair(measured, "ioprio_hint", value, result + sz, maxlen - sz);
+	}
+	return sz;
+}
+
+static unsigned int print_keys(const struct aftl_options *options, bool measured, char *result,
+			       unsigned int maxlen)
+{
+	unsigned int sz = print_target_keys(options, measured, result, maxlen);
+	char value[AFTL_VALUE_SIZE];
+	unsigned int i;
+
+	for (i = 0; i < AFTL_PARAMS; i++) {
+		if (is_standard(options, i))
+			continue;
+		aftl_param_print(&aftl_params[i], aftl_param_get(&options->config, i), value);
+		sz += print_pair(measured, aftl_params[i].key, value, result + sz, maxlen - sz);
+	}
+	return sz;
+}
+
+static const char *store_name(const struct aftl_options *options)
+{
+	return options->device[0] ? options->device : options->store->name;
 }
 
 unsigned int aftl_options_print(const struct aftl_options *options, char *result,
 				unsigned int maxlen)
 {
-	char value[AFTL_VALUE_SIZE];
 	unsigned int sz = 0;
-	unsigned int i;
 
-	DMEMIT("%s %u profile %s policy %s",
-	       options->device[0] ? options->device : options->store->name, count_words(options),
-	       aftl_profile_name(options->profile), options->policy->name);
-	sz += print_timing(options->scale, result + sz, maxlen - sz);
-	if (options->class == AFTL_APPROX)
-		DMEMIT(" tag_all approximate");
-	if (options->ioprio_hint)
-		DMEMIT(" ioprio_hint %u", options->ioprio_hint);
-	for (i = 0; i < AFTL_PARAMS; i++) {
-		if (is_standard(options, i))
-			continue;
-		aftl_param_print(&aftl_params[i], aftl_param_get(&options->config, i), value);
-		DMEMIT(" %s %s", aftl_params[i].key, value);
-	}
+	DMEMIT("%s %u", store_name(options), count_words(options));
+	return sz + print_keys(options, false, result + sz, maxlen - sz);
+}
+
+unsigned int aftl_options_measure(const struct aftl_options *options, char *result,
+				  unsigned int maxlen)
+{
+	unsigned int sz = 0;
+
+	DMEMIT(",store=%s", store_name(options));
+	sz += print_keys(options, true, result + sz, maxlen - sz);
+	DMEMIT(";");
 	return sz;
 }

@@ -28,4 +28,12 @@ int __must_check aftl_options_parse(struct aftl_options *options, unsigned int a
 unsigned int aftl_options_print(const struct aftl_options *options, char *result,
 				unsigned int maxlen);
 
+/**
+ * aftl_options_measure() - the same as a record for the integrity measurement architecture
+ *
+ * Return: characters written.
+ */
+unsigned int aftl_options_measure(const struct aftl_options *options, char *result,
+				  unsigned int maxlen);
+
 #endif

@@ -65,6 +65,7 @@ static void look_at_ftl(struct aftl_disk *disk, struct status *status)
 	status->retired_blocks = counters->retired_blocks;
 	status->flipped_bits = counters->read_flipped_bits;
 	status->device_ns = aftl_disk_now(disk);
+	status->collecting_luns = aftl_collecting(disk->ftl);
 }
 
 static void look_at_disk(struct aftl_disk *disk, struct status *status)
@@ -116,6 +117,8 @@ void aftl_status(struct dm_target *ti, status_type_t type, unsigned int status_f
 		aftl_options_print(&target->options, result, maxlen);
 		break;
 	case STATUSTYPE_IMA:
+		DMEMIT_TARGET_NAME_VERSION(ti->type);
+		aftl_options_measure(&target->options, result + sz, maxlen - sz);
 		break;
 	}
 }

@@ -19,7 +19,7 @@
 #include "target/target.h"
 
 /* Largest discard in units: it is handled in one go. */
-#define DISCARD_UNITS 1024
+#define DISCARD_UNITS 256
 
 /* All targets, so that a reloaded table finds its predecessor. */
 static LIST_HEAD(targets);
@@ -196,10 +196,39 @@ static int check_predecessor(const struct aftl_target *target, struct aftl_error
 	return 0;
 }
 
+/* Of a durable store even reads are written down: where, and how often. */
+static int check_writable(const struct dm_target *ti, const char *path, struct aftl_error *error)
+{
+	if (dm_table_get_mode(ti->table) & AFTL_OPEN_WRITE)
+		return 0;
+	return aftl_fail(error, -EROFS,
+			 "a read-only table would write the volume on %.60s; load one that is not, and blockdev --setro",
+			 path);
+}
+
+/* What could be opened, but not used. */
+static int check_below(const struct aftl_target *target, struct aftl_error *error)
+{
+	struct block_device *bdev = target->below->bdev;
+
+	if (bdev_read_only(bdev))
+		return aftl_fail(error, -EROFS, "block device %s is read-only",
+				 target->options.device);
+	if (bdev_is_zoned(bdev))
+		return aftl_fail(error, -EINVAL,
+				 "block device %s has zones, which a volume cannot be written to",
+				 target->options.device);
+	return 0;
+}
+
 static int open_below(struct aftl_target *target, const char *path, struct aftl_error *error)
 {
 	struct dm_target *ti = target->ti;
-	int ret = dm_get_device(ti, path, dm_table_get_mode(ti->table), &target->below);
+	int ret = check_writable(ti, path, error);
+
+	if (ret)
+		return ret;
+	ret = dm_get_device(ti, path, dm_table_get_mode(ti->table), &target->below);
 
 	if (ret == -EBUSY)
 		return aftl_fail(error, ret, "block device %.60s is in use, as by a file system",
@@ -208,7 +237,7 @@ static int open_below(struct aftl_target *target, const char *path, struct aftl_
 		return aftl_fail(error, ret, "block device %.60s cannot be opened; is it there?",
 				 path);
 	strscpy(target->options.device, target->below->name, sizeof(target->options.device));
-	return 0;
+	return check_below(target, error);
 }
 
 /* What a table line alone can show to be wrong. */
@@ -260,10 +289,17 @@ static void set_up(struct dm_target *ti)
 	ti->per_io_data_size = sizeof(struct aftl_io);
 }
 
-static void destroy(struct aftl_target *target)
+static void drop_disks(struct aftl_target *target)
 {
 	aftl_disk_destroy(target->source);
 	aftl_disk_destroy(target->disk);
+	target->source = NULL;
+	target->disk = NULL;
+}
+
+static void destroy(struct aftl_target *target)
+{
+	drop_disks(target);
 	if (target->below)
 		dm_put_device(target->ti, target->below);
 	mutex_destroy(&target->gate);
@@ -303,6 +339,10 @@ static void target_dtr(struct dm_target *ti)
 {
 	struct aftl_target *target = ti->private;
 
+	/* Closing a volume writes to it: until then nobody else may open it. */
+	mutex_lock(&target->gate);
+	drop_disks(target);
+	mutex_unlock(&target->gate);
 	mutex_lock(&targets_lock);
 	list_del(&target->list);
 	mutex_unlock(&targets_lock);
@@ -425,10 +465,20 @@ static void target_postsuspend(struct dm_target *ti)
 	mutex_unlock(&target->gate);
 }
 
-/* No device is below; being there makes device-mapper ask for io_hints. */
+/*
+ * The device below a durable store, all of it but what is less than a sector of ours: its
+ * end need not be a multiple of one. For other stores being there makes device-mapper ask
+ * for io_hints.
+ */
 static int target_iterate_devices(struct dm_target *ti, iterate_devices_callout_fn fn, void *data)
 {
-	return 0;
+	struct aftl_target *target = ti->private;
+	sector_t sectors;
+
+	if (!target->below)
+		return 0;
+	sectors = round_down(bdev_nr_sectors(target->below->bdev), unit_sectors(target));
+	return fn(ti, target->below, 0, sectors, data);
 }
 
 static void target_io_hints(struct dm_target *ti, struct queue_limits *limits)
@@ -436,12 +486,13 @@ static void target_io_hints(struct dm_target *ti, struct queue_limits *limits)
 	struct aftl_target *target = ti->private;
 	const struct aftl_geometry *geo = &target->geo;
 
+	/* What the device below can do is not what the emulated one can. */
+	blk_set_stacking_limits(limits);
 	limits->logical_block_size = geo->unit_bytes;
-	limits->physical_block_size = geo->page_bytes;
+	limits->physical_block_size = geo->unit_bytes;
 	limits->io_min = geo->page_bytes;
 	limits->io_opt = geo->page_bytes * geo->program_pages * geo->luns;
-	/* What 6.12 makes of a smaller one anyway. */
-	limits->discard_granularity = geo->page_bytes;
+	limits->discard_granularity = geo->unit_bytes;
 	limits->max_discard_sectors = DISCARD_UNITS * unit_sectors(target);
 	limits->max_hw_discard_sectors = limits->max_discard_sectors;
 	aftl_limit_write_zeroes(limits, limits->max_discard_sectors);

@@ -10,7 +10,7 @@
 #include "target-status.h"
 
 static const char line[] =
-	"rw approxftl 1024/22282 172/256 3 17 1024 1027 5 1 12 987654 100 20 300 567890 4194304 2";
+	"rw approxftl 1024/22282 172/256 3 17 1024 1027 5 1 12 987654 100 20 300 567890 4194304 2 4";
 
 static struct target_status status;
 static struct target_stats stats;
@@ -39,13 +39,14 @@ static void whole_line(void)
 	CHECK_EQ(status.ftl_bytes, 567890);
 	CHECK_EQ(status.data_bytes, 4194304);
 	CHECK_EQ(status.dead_luns, 2);
+	CHECK_EQ(status.collecting_luns, 4);
 }
 
 static void newer_line(void)
 {
 	char text[sizeof(line) + 40];
 
-	scnprintf(text, sizeof(text), "%s 19/x twenty\n", line);
+	scnprintf(text, sizeof(text), "%s 20/x twenty\n", line);
 	CHECK(!target_status_parse(&status, text, &error));
 	CHECK_EQ(status.dead_luns, 2);
 }
@@ -105,9 +106,9 @@ static void print_stats(const struct target_stats *from, char *text, size_t size
 			  (unsigned long long)from->late.largest);
 	for (i = 0; i < AFTL_HISTOGRAM_BINS; i++)
 		if (from->late.bins[i])
-			used += scnprintf(text + used, size - used, "late_le_%llu %u\n",
+			used += scnprintf(text + used, size - used, "late_le_%llu %llu\n",
 					  (unsigned long long)aftl_histogram_top(i),
-					  from->late.bins[i]);
+					  (unsigned long long)from->late.bins[i]);
 }
 
 static void make_stats(struct target_stats *made, u64 factor)

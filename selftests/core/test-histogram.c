@@ -130,6 +130,19 @@ static void extremes_are_counted(void)
 	CHECK_EQ(aftl_histogram_quantile(&histogram, 5001), U64_MAX);
 }
 
+/* An hour of a fast device has more completions than 32 bits count. */
+static void bins_do_not_overflow(void)
+{
+	memset(&histogram, 0, sizeof(histogram));
+	aftl_histogram_add(&histogram, 7);
+	histogram.bins[7] = U32_MAX;
+	histogram.count = U32_MAX;
+	aftl_histogram_add(&histogram, 7);
+	aftl_histogram_add(&histogram, 1000);
+	CHECK_EQ(histogram.bins[7], 1ULL << 32);
+	CHECK_EQ(aftl_histogram_quantile(&histogram, 5000), 7);
+}
+
 static void a_quantile_never_exceeds_the_largest(void)
 {
 	memset(&histogram, 0, sizeof(histogram));
@@ -144,6 +157,7 @@ int main(void)
 	tap_run("quantiles agree with sorting", quantiles_agree_with_sorting);
 	tap_run("count, sum and extremes are exact", sums_are_exact);
 	tap_run("0 and 2^64 - 1 are counted", extremes_are_counted);
+	tap_run("bins do not overflow", bins_do_not_overflow);
 	tap_run("a quantile never exceeds the largest value", a_quantile_never_exceeds_the_largest);
 	return tap_finish();
 }

@@ -62,14 +62,14 @@ counts()
 limits()
 {
 	folder=/sys/block/$(dmsetup info -c --noheadings -o blkdevname aftl-disk)/queue
-	for limit in logical_block_size=4096 physical_block_size=8192 discard_granularity=8192 \
-		discard_max_bytes=4194304 write_zeroes_max_bytes=4194304 rotational=0 fua=1 \
+	for limit in logical_block_size=4096 physical_block_size=4096 discard_granularity=4096 \
+		discard_max_bytes=1048576 write_zeroes_max_bytes=1048576 rotational=0 fua=1 \
 		'write_cache=write back' minimum_io_size=8192 optimal_io_size=32768; do
 		[ "$(cat "$folder/${limit%%=*}")" = "${limit#*=}" ] || echo "not $limit"
 	done
 	# Since 6.17.
 	unmapping=$folder/write_zeroes_unmap_max_bytes
-	[ ! -e "$unmapping" ] || [ "$(cat "$unmapping")" -eq 4194304 ] || echo 'zeroes do not unmap'
+	[ ! -e "$unmapping" ] || [ "$(cat "$unmapping")" -eq 1048576 ] || echo 'zeroes do not unmap'
 }
 
 synchronous_is_on_flash()

@@ -149,6 +149,20 @@ status_word()
 	dmsetup status "$1" | cut -d ' ' -f $(($2 + 3))
 }
 
+# collect NAME [LUN]: collect garbage, and wait for the end
+collect()
+{
+	collect_name=$1
+	shift
+	dmsetup message "$collect_name" 0 gc "$@" || return
+	for _ in $(seq 600); do
+		[ "$(status_word "$collect_name" 19)" -ne 0 ] || return 0
+		sleep 0.1
+	done
+	echo "# collection of $collect_name does not end"
+	return 1
+}
+
 # verify NAME [OPTION]...: fio writes, then reads and compares
 verify()
 {

@@ -19,7 +19,7 @@ fio --filename=/dev/mapper/aftl-trace --ioengine=libaio --direct=1 --randrepeat=
 blkdiscard --length 1048576 /dev/mapper/aftl-trace
 blkdiscard --zeroout --offset 1048576 --length 1048576 /dev/mapper/aftl-trace
 
-dmsetup message aftl-trace 0 gc >"$scratch/said"
+collect aftl-trace
 
 # To rest: what has begun is counted when it has ended.
 until [ "${free:-}" = "$(status_word aftl-trace 4)" ] && [ "$(status_word aftl-trace 5)" -eq 0 ]; do

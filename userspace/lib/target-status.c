@@ -140,9 +140,9 @@ static bool take_bin(struct target_stats *stats, const char *name, size_t length
 	u64 top;
 
 	if (length < 8 || memcmp(name, "late_le_", 8) != 0 ||
-	    !read_digits(name + 8, name + length, &top) || value > U32_MAX)
+	    !read_digits(name + 8, name + length, &top))
 		return false;
-	stats->late.bins[aftl_histogram_bin(top)] = (u32)value;
+	stats->late.bins[aftl_histogram_bin(top)] = value;
 	return true;
 }
 

@@ -1,0 +1,270 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What device-mapper and the block layer may expect of a target: nothing keeps them for long,
+# tables that cannot work are refused, and limits are those of the emulated device.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. selftests/kernel/lib.sh
+. selftests/kernel/medium.sh
+
+half='blocks 64 word_lines 4 op 30'
+small="$half timing off"
+collecting=19 # word of the status line
+
+# refused SENTENCE COMMAND...
+refused()
+{
+	sentence=$1
+	shift
+	clear_log
+	! "$@" 2>"$scratch/said" && dmesg | grep -qF "$sentence" && return
+	dmesg | tail -n 3 | sed 's/^/# /'
+	return 1
+}
+
+# Nothing sleeps
+
+much_garbage()
+{
+	for round in 1 2 3; do
+		dd if=/dev/zero of="/dev/mapper/$1" bs=64k count=160 oflag=direct \
+			2>"$scratch/said$round" || return
+	done
+}
+
+# It would take minutes: the message is back at once, and a pause waits for nothing.
+collection_is_only_begun()
+{
+	# shellcheck disable=SC2086 # words
+	create aftl-slow ram $half timing off && much_garbage aftl-slow &&
+		dmsetup table aftl-slow | sed 's/timing off/timing scale:1000/' |
+		dmsetup reload aftl-slow && dmsetup resume aftl-slow || return
+	timeout 5 dmsetup message aftl-slow 0 gc && [ "$(status_word aftl-slow "$collecting")" -gt 0 ] &&
+		timeout 10 dmsetup suspend aftl-slow && dmsetup resume aftl-slow &&
+		[ "$(status_word aftl-slow "$collecting")" -gt 0 ] && dmsetup remove aftl-slow
+}
+
+# Without requests no time would pass with "timing off".
+collection_ends()
+{
+	# shellcheck disable=SC2086 # words
+	create aftl-fast ram $small && much_garbage aftl-fast && collect aftl-fast &&
+		[ "$(counter aftl-fast gc_blocks)" -gt 0 ]
+}
+
+collection_waits_for_resume()
+{
+	much_garbage aftl-fast && dmsetup suspend aftl-fast && before=$(counter aftl-fast gc_blocks) &&
+		dmsetup message aftl-fast 0 gc && sleep 1 &&
+		[ "$(counter aftl-fast gc_blocks)" -le $((before + 4)) ] &&
+		dmsetup resume aftl-fast && collect aftl-fast &&
+		[ "$(counter aftl-fast gc_blocks)" -gt $((before + 4)) ] && dmsetup remove aftl-fast
+}
+
+# A constructor that would take minutes; what dmsetup had made before has no table.
+filling_is_killed()
+{
+	dmsetup create aftl-big --table "$(line none 8388608 blocks 1024 word_lines 64 op 30 \
+		timing off fill random fill_overwrite 1000)" 2>"$scratch/said" &
+	filler=$!
+	sleep 3
+	kill -0 "$filler" && kill -KILL "$filler" || return
+	for _ in $(seq 30); do
+		sleep 0.1
+		[ -e "/proc/$filler/exe" ] || break
+	done
+	[ ! -e "/proc/$filler/exe" ] && lived= || lived=yes
+	wait "$filler"
+	[ $? -eq 137 ] && [ -z "$lived" ] && [ -z "$(dmsetup table aftl-big)" ] && dmsetup remove aftl-big &&
+		dmesg | grep -qF 'interrupted while the device was filled'
+}
+
+# Suspending
+
+
+sectors_below()
+{
+	awk '{ print $7 }' "/sys/block/$(dmsetup info -c --noheadings -o blkdevname aftl-below)/stat"
+}
+
+# What the snapshot takes is written when the device is removed, and at no pause before.
+pauses_write_little()
+{
+	wipe /dev/ram0 && dmsetup create aftl-below --table '0 524288 linear /dev/ram0 0' || return
+	# shellcheck disable=SC2086 # words
+	create aftl-kept /dev/mapper/aftl-below $small || return
+	dd if=/dev/urandom of="$scratch/data" bs=1M count=32 2>"$scratch/said"
+	dd if="$scratch/data" of=/dev/mapper/aftl-kept bs=256k oflag=direct,dsync 2>"$scratch/said"
+	dmsetup suspend aftl-kept && dmsetup resume aftl-kept || return
+	before=$(sectors_below)
+	for _ in 1 2 3 4 5; do
+		dmsetup suspend aftl-kept && dmsetup resume aftl-kept || return
+	done
+	paused=$(($(sectors_below) - before))
+	dmsetup table aftl-kept | dmsetup reload aftl-kept && before=$(sectors_below) &&
+		dmsetup resume aftl-kept || return
+	reloaded=$(($(sectors_below) - before))
+	before=$(sectors_below)
+	dmsetup remove aftl-kept || return
+	removed=$(($(sectors_below) - before))
+	echo "# sectors: five pauses $paused, a reload $reloaded, removal $removed"
+	[ "$paused" -le 400 ] && [ "$reloaded" -le 100 ] && [ "$removed" -gt 200 ]
+}
+
+# A machine that dies after a pause finds all that was written before it.
+a_pause_is_durable()
+{
+	# shellcheck disable=SC2086 # words
+	create aftl-kept /dev/mapper/aftl-below $small buffer 256KiB buffer_hold 1s &&
+		dd if="$scratch/data" of=/dev/mapper/aftl-kept bs=64k seek=3 count=30 oflag=direct \
+			2>"$scratch/said" && dmsetup suspend aftl-kept || return
+	# What is on the medium at this moment
+	dd if=/dev/mapper/aftl-below of=/dev/ram1 bs=1M oflag=direct 2>"$scratch/said"
+	dmsetup resume aftl-kept && dmsetup remove aftl-kept || return
+	# shellcheck disable=SC2086 # words
+	create aftl-kept /dev/ram1 $small && dmesg | grep -q 'recovered [1-9][0-9]* units' &&
+		dd if=/dev/mapper/aftl-kept bs=64k skip=3 count=30 iflag=direct 2>"$scratch/said" |
+		cmp -n 1966080 - "$scratch/data" && dmsetup suspend aftl-kept &&
+		[ "$(dmsetup message aftl-kept 0 audit)" = clean ] && dmsetup resume aftl-kept &&
+		dmsetup remove aftl-kept
+}
+
+# Until the old one has closed the volume, nobody opens it.
+create_after_remove()
+{
+	for _ in 1 2 3 4 5; do
+		# shellcheck disable=SC2086 # words
+		create aftl-kept /dev/mapper/aftl-below $small || return
+		dmsetup remove aftl-kept || return
+	done
+	# shellcheck disable=SC2086 # words
+	clear_log && create aftl-kept /dev/mapper/aftl-below $small &&
+		nothing grep_log 'recovered|could not be used' && dmsetup remove aftl-kept
+}
+
+# Tables
+
+read_only_table()
+{
+	# shellcheck disable=SC2086 # words
+	sectors=$(capacity $small)
+	# shellcheck disable=SC2086 # words
+	dmsetup create aftl-kept --readonly \
+		--table "$(line /dev/mapper/aftl-below "$sectors" $small)"
+}
+
+read_only_below()
+{
+	blockdev --setro /dev/ram1
+	# shellcheck disable=SC2086 # words
+	refused 'is read-only' create aftl-kept /dev/ram1 $small
+	verdict=$?
+	blockdev --setrw /dev/ram1
+	return "$verdict"
+}
+
+read_only_in_memory()
+{
+	# shellcheck disable=SC2086 # words
+	dmsetup create aftl-ro --readonly --table "$(line ram "$(capacity $small)" $small)" &&
+		[ "$(blockdev --getro /dev/mapper/aftl-ro)" -eq 1 ] &&
+		nothing dd if=/dev/zero of=/dev/mapper/aftl-ro bs=4k count=1 oflag=direct \
+			2>"$scratch/said" && dmsetup remove aftl-ro
+}
+
+limits_of()
+{
+	(cd "/sys/block/$(dmsetup info -c --noheadings -o blkdevname "$1")/queue" &&
+		grep -s . ./*_* ./rotational ./fua ./zoned | grep -v 'write_zeroes\|scheduler\|throttl')
+}
+
+# On what has larger sectors and an odd end, they are the emulated device's all the same.
+limits_are_ours()
+{
+	dmsetup create aftl-odd --table '0 524281 linear /dev/ram0 0' || return
+	# shellcheck disable=SC2086 # words
+	wipe /dev/ram0 && create aftl-memory ram $small && create aftl-kept /dev/mapper/aftl-odd $small &&
+		limits_of aftl-memory >"$scratch/memory" && limits_of aftl-kept >"$scratch/kept" &&
+		[ -s "$scratch/memory" ] && diff "$scratch/memory" "$scratch/kept" &&
+		dmsetup remove aftl-kept && dmsetup remove aftl-odd
+}
+
+xfs_is_content()
+{
+	create aftl-large ram timing off blocks 1024 || return
+	mkfs.xfs -f /dev/mapper/aftl-large >"$scratch/layout" 2>"$scratch/complaint"
+	made=$?
+	sed 's/^/# /' "$scratch/complaint"
+	[ "$made" -eq 0 ] && [ ! -s "$scratch/complaint" ] &&
+		grep -q 'sectsz=4096' "$scratch/layout" && dmsetup remove aftl-large
+}
+
+numbers_are_bounded()
+{
+	for table in '18446744073709551615 approxftl ram 0' '18446744073709551608 approxftl none 0' \
+		'8192 approxftl ram 18446744073709551616' \
+		'8192 approxftl ram 2 blocks 18446744073709551616' \
+		'8192 approxftl ram 2 blocks 18446744073709551615' \
+		'8192 approxftl none 2 buffer 18446744073709551615B' \
+		'8192 approxftl none 2 ioprio_hint 4294967296'; do
+		nothing dmsetup create aftl-number --table "0 $table" 2>"$scratch/said" ||
+			{ echo "# $table"; return 1; }
+	done
+}
+
+comes_and_goes()
+{
+	# shellcheck disable=SC2086 # words
+	sectors=$(capacity $small)
+	for _ in $(seq "$(share 20)"); do
+		# shellcheck disable=SC2086 # words
+		dmsetup create aftl-often --table "$(line none "$sectors" $small)" &&
+			dmsetup rename aftl-often aftl-renamed && dmsetup suspend aftl-renamed &&
+			dmsetup message aftl-renamed 0 age 1d && dmsetup status aftl-renamed \
+			>"$scratch/said" && dmsetup remove aftl-renamed || return
+	done
+}
+
+in_use_stays()
+{
+	# shellcheck disable=SC2086 # words
+	create aftl-used ram $small && nothing rmmod dm_approxftl 2>"$scratch/said" &&
+		dmsetup remove aftl-used
+}
+
+# measured: what the integrity measurement has of the device
+measured()
+{
+	log=/sys/kernel/security/ima/ascii_runtime_measurements
+	mountpoint -q /sys/kernel/security || mount -t securityfs securityfs /sys/kernel/security
+	echo 'measure func=CRITICAL_DATA label=device-mapper' >/sys/kernel/security/ima/policy || return
+	# shellcheck disable=SC2086 # words
+	create aftl-measured ram $small && dmsetup remove aftl-measured || return
+	awk '/dm_table_load/ { print $NF }' "$log" | xxd -r -p | tr ';' '\n' >"$scratch/record"
+	grep -aq 'target_name=approxftl,target_version=.*,store=ram,profile=demo,policy=approxftl,timing=off,' \
+		"$scratch/record" && grep -aq ',word_lines=4' "$scratch/record"
+}
+
+ram_disks 2 262144 || exit 1
+ktap_test_run 'gc: the message begins it, a pause does not wait for it' collection_is_only_begun
+ktap_test_run 'gc: it ends by itself where time is not waited for' collection_ends
+ktap_test_run 'gc: a device at rest begins when it is resumed' collection_waits_for_resume
+ktap_test_run 'filling ends within seconds of SIGKILL' filling_is_killed
+ktap_test_run 'a pause commits, removal saves' pauses_write_little
+ktap_test_run 'what a pause committed survives the machine' a_pause_is_durable
+ktap_test_run 'removed and created at once, it was closed' create_after_remove
+ktap_test_run 'a read-only table of a volume is refused' refused \
+	'a read-only table would write the volume' read_only_table
+ktap_test_run 'a read-only block device is refused' read_only_below
+ktap_test_run 'a read-only table in memory takes no write' read_only_in_memory
+dmsetup remove aftl-below
+ktap_test_silent 'limits do not depend on what is below' limits_are_ours
+ktap_test_run 'mkfs.xfs has nothing to complain of' xfs_is_content
+in_turn 'numbers that are too large are refused' numbers_are_bounded
+in_turn 'comes and goes, renamed, suspended' comes_and_goes
+in_turn 'a module in use is not unloaded' in_use_stays
+if [ -e /sys/kernel/security ] && grep -q CONFIG_IMA=y "/boot/config-$(uname -r)" 2>"$scratch/said"; then
+	in_turn 'the table is measured' measured
+fi
+finished
