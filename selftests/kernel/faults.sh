@@ -408,14 +408,12 @@ reads_outlast_the_model()
 # Neither now nor later
 no_memory()
 {
-	# shellcheck disable=SC2086 # words
-	wipe /dev/ram0 && works && formatted /dev/mapper/aftl-medium $volume || return
 	before=$(available)
 	held=$(grep -c dm_approxftl /proc/vmallocinfo)
 	clear_log
-	# shellcheck disable=SC2086 # words
-	! dmsetup create aftl-fault --table "$(line /dev/mapper/aftl-medium 4096 $volume \
-		buffer 4GiB)" 2>"$scratch/said" && grep_log -q 'not enough memory' || return
+	! dmsetup create aftl-fault --table "0 4096 approxftl none 12 channels 16 chips 8 blocks 4000 \
+page 64KiB policy baseline errors off" 2>"$scratch/said" &&
+		grep_log -q 'not enough memory' || return
 	echo "# $(((before - $(available)) / 1024)) MiB less"
 	# It wanted gigabytes; caches of the kernel come and go.
 	[ $((before - $(available))) -lt 262144 ] &&
@@ -466,7 +464,7 @@ in_turn 'an unreadable snapshot does no harm' unreadable_snapshot
 in_turn 'a slow block device: late, not wrong, in bounded memory' is_slow
 in_turn 'slow reads of blocks that are erased and written' at_once reads_while_erased
 ktap_test_run 'reads that are slower than the flash' at_once reads_outlast_the_model
-ktap_test_run 'no memory for a large write buffer' no_memory
+ktap_test_run 'no memory for a large device' no_memory
 dmsetup remove aftl-medium
 if [ -e /proc/self/fail-nth ]; then
 	# Full: what it lacks memory for is its failure, not ours.
