@@ -90,8 +90,11 @@ void aftl_io_fill(const struct aftl_disk *disk, struct aftl_io *io, const struct
 
 /* What the FTL asks of its host. All of it happens under the disk's lock. */
 
+/* Large arrays come in pieces: the last of them must not starve others before it fails. */
 static void *host_alloc(void *host, size_t bytes)
 {
+	if ((long)(bytes >> PAGE_SHIFT) >= si_mem_available())
+		return NULL;
 	return kvzalloc(bytes, GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
 }
 

@@ -44,6 +44,8 @@ static struct page **page_at(const struct ram_store *ram, u32 unit)
 
 static void *table_alloc(void *host, size_t bytes)
 {
+	if ((long)(bytes >> PAGE_SHIFT) >= si_mem_available())
+		return NULL;
 	return kvmalloc(bytes, TABLE_GFP);
 }
 
