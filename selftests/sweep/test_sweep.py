@@ -203,6 +203,26 @@ def test_export_makes_results(tmp_path: Path) -> None:
     assert "4 done, 0 failed, 0 missing" in sweep("status", file).stdout
 
 
+def test_exported_commands_look_at_their_files(tmp_path: Path) -> None:
+    record = [str(BUILD / "approxftl"), "sim", "--quiet", f"--record={tmp_path / 'a.aft'}"]
+    subprocess.run([*record, "--requests=500"], check=True)
+    file = write(tmp_path, '[base]\ntrace = "a.aft"\n[vary]\npolicy = ["baseline"]\n')
+    commands = sweep("export", file).stdout
+    environment = os.environ | {"PATH": f"{BUILD}:{os.environ['PATH']}"}
+
+    def run() -> str:
+        done = subprocess.run(["sh", "-c", commands], env=environment, capture_output=True,
+                              text=True, check=False)
+        return done.stderr
+
+    subprocess.run([*record, "--requests=500", "--seed=9"], check=True)
+    assert "a.aft is another one" in run()
+    assert not results(tmp_path)
+    subprocess.run([*record, "--requests=500"], check=True)
+    assert run() == ""
+    assert len(results(tmp_path)) == 1
+
+
 def test_csv(tmp_path: Path) -> None:
     lines = sweep("run", write(tmp_path, SMALL), "--csv", "--measures",
                   "write_amplification").stdout.splitlines()

@@ -208,11 +208,22 @@ def show_table(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, s
     return command.DONE
 
 
+def same_files(point: Point) -> str:
+    """Return the part of a command that ends it where files are others than here."""
+    program, *others = point.files
+    names = [('"$(command -v approxftl)"', program[1]),
+             *((shlex.quote(name), digest) for name, digest in others)]
+    return "".join(
+        f'{{ [ "$(sha256sum <{name} | cut -c1-64)" = {digest} ] || '
+        f'{{ echo {name} is another one >&2; false; }}; }} && ' for name, digest in names)
+
+
 def export(_arguments: argparse.Namespace, _argv: Sequence[str], plan: Plan, store: Store) -> int:
     """Print commands, each of which leaves a result where a sweep looks for it."""
     for point in unique([point for point in plan.points if store.state(point) == MISSING]):
         place = shlex.quote(str(store.place(point).absolute()))
-        print(f"mkdir -p {place} && {point.command()} --quiet --json={place}/result.part && "
+        print(f"{same_files(point)}mkdir -p {place} && "
+              f"{point.command()} --quiet --json={place}/result.part && "
               f"mv {place}/result.part {place}/result.json")
     return command.DONE
 
