@@ -7,6 +7,8 @@ new one is tried without a line here, or fails the test until COMMANDS says how 
 
 from __future__ import annotations
 
+import io
+import json
 import os
 import re
 import resource
@@ -16,8 +18,8 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import chdir, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -25,6 +27,8 @@ from pathlib import Path
 import pytest
 from selftests.lib.programs import BUILD, Done, run_program
 from selftests.traces import support as traces
+
+from approxftl_tools import compare, figures, report, synth
 
 Words = tuple[str, ...]
 
@@ -494,6 +498,94 @@ def test_signals(words: Words, number: signal.Signals, place: Path) -> None:
     assert not rest(place)
     assert long.kept(place)
     assert process.returncode == 130 or not (place / "out.json").exists()
+
+
+# ---------------------------------------------------------------- hostile inputs
+
+HOSTILE = {
+    "deep": "[" * 100_000, "deep-object": '{"a":' * 100_000, "zeroes": "\0" * 100,
+    "list": "[]", "number": "7", "no-run": '{"geometry": {}, "runs": [7]}',
+    "empty-run": '{"geometry": {}, "runs": [{}]}', "cut": '{"runs": [',
+    "huge": '{"devices": [{"name": "x", "size_bytes": 1e999}]}',
+    "wrong": '{"devices": [{"name": "x", "counters": 7, "blocks": []}]}',
+    "events": '{"traceEvents": [{"ph": "X", "pid": "x", "tid": [], "ts": "y", "dur": {}, '
+              '"name": 1, "cat": 2, "args": {"block": 0, "page": 0}}]}',
+}
+
+
+MAINS: dict[str, Callable[[Sequence[str]], int]] = {
+    "compare": compare.main, "report": report.main, "figures": figures.main, "synth": synth.main}
+
+
+def inside(place: Path, line: str) -> None:
+    """Run a verb in Python here, where it begins at once; it works, or ends by a sentence."""
+    verb, *words = line.split()
+    told = io.StringIO()
+    with redirect_stderr(told), redirect_stdout(io.StringIO()), chdir(place):
+        status = MAINS[verb](words)
+    assert status == 0 or told.getvalue().startswith(f"approxftl-{verb}: "), line
+
+
+@pytest.fixture
+def signals_as_before() -> Iterator[None]:
+    """What a verb does to its process does not outlive the test."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    streams = (sys.stdin, sys.stdout, sys.stderr)
+    yield
+    sys.stdin, sys.stdout, sys.stderr = streams
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("signals_as_before")
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_documents(name: str, place: Path) -> None:
+    (place / "hostile").write_text(HOSTILE[name])
+    for line in ("compare hostile", "report hostile", "figures hostile", "synth --fit hostile -o x",
+                 "synth --profile hostile -o x"):
+        inside(place, line)
+
+
+@pytest.mark.parametrize("name", ["deep", "number", "no-run"])
+def test_hostile_studies(name: str, place: Path) -> None:
+    (place / "hostile.toml").write_text(f"[base]\nx = {HOSTILE[name]}")
+    done = attempt(call(("sweep", "status", "hostile.toml")), place)
+    sentence(done)
+
+
+@pytest.mark.usefixtures("signals_as_before")
+@pytest.mark.parametrize("value", [None, 7, -1, 1e308, "x", [], [7], {}, True])
+def test_values_of_other_types(value: object, place: Path) -> None:
+    """In a result, one after the other."""
+    document = json.loads((place / "a.json").read_text())
+    path = place / "changed.json"
+    for key in ("timing", "counters", "energy", "write_amplification", "blocks", "block_kinds",
+                "mode_pages", "luns", "policy", "interrupted", "requests"):
+        run = {**document["runs"][0], key: value}
+        path.write_text(json.dumps({**document, "runs": [run]}))
+        inside(place, "compare changed.json")
+        inside(place, "report changed.json")
+
+
+def test_a_device_without_an_end(place: Path) -> None:
+    def little() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
+
+    done = attempt([*call(("compare",)), "/dev/zero"], place, little)
+    sentence(done)
+
+
+def test_numbers_out_of_range(place: Path) -> None:
+    for line in ("synth --like PRN_0 --seed -1 -o x", "synth --like PRN_0 --requests 0 -o x",
+                 "synth --like PRN_0 --seed 99999999999999999999 -o x",
+                 "sweep run study.toml --jobs 0", "figures --papers --seed x"):
+        done = attempt(call(tuple(line.split())), place)
+        assert done.code == 2, done
+        assert done.err.count("\n") == 1
+    # More memory than there is.
+    many = call(("synth", "--like", "PRN_0", "--requests", "1000000000", "-o", "x"))
+    sentence(attempt(["sh", "-c", 'ulimit -v 3000000; exec "$@"', "sh", *many], place))
+    assert not rest(place)
 
 
 if __name__ == "__main__":

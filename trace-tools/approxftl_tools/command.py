@@ -10,8 +10,8 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from textwrap import fill
@@ -30,7 +30,7 @@ from approxftl_tools.refusal import (
 )
 
 __all__ = ["DONE", "FAILED", "INTERRUPTED", "NOT_FOUND", "NOT_VERIFIED", "USAGE", "Refusal",
-           "envelope", "output", "parser", "run", "wrapped", "write_file"]
+           "envelope", "output", "parser", "run", "understanding", "wrapped", "write_file"]
 
 #: Format of JSON documents: a new minor version adds keys, a new major one changes them.
 JSON_FORMAT = [1, 0]
@@ -102,6 +102,17 @@ def prepare() -> None:
             signal.signal(number, interrupt)
 
 
+@contextmanager
+def understanding(paths: Iterable[Path]) -> Iterator[None]:
+    """Refuse documents whose values are not what the programs write."""
+    try:
+        yield
+    except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError,
+            ZeroDivisionError) as error:
+        raise Refusal(f"{', '.join(map(str, paths))}: a value is not as its program writes it "
+                      f"({type(error).__name__}: {error})") from error
+
+
 def say(verb: str, sentence: str) -> None:
     """Print a sentence, if anybody listens."""
     with suppress(OSError):
@@ -121,6 +132,12 @@ def status_of(verb: str, body: Callable[[], int]) -> int:
     except KeyboardInterrupt:
         say(verb, "interrupted")
         return INTERRUPTED
+    except RecursionError:
+        say(verb, "an input is nested too deeply to be one that a program here has written")
+        return FAILED
+    except MemoryError as error:
+        say(verb, f"no memory: {error}" if str(error) else "no memory")
+        return FAILED
 
 
 def flushed(verb: str, status: int) -> int:

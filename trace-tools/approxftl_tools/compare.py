@@ -327,10 +327,10 @@ def main(argv: Sequence[str] | None = None) -> int:
                 or inputs.records):
             raise command.Refusal(f"found {inputs.summary()}, which has no numbers to compare; "
                                   "approxftl report draws it")
-        if args.json:
-            print(json.dumps(document(inputs, given), indent=2))
-        else:
-            sys.stdout.write(text(inputs, args.all))
+        with command.understanding(args.files):
+            told = (json.dumps(document(inputs, given), indent=2) + "\n" if args.json
+                    else text(inputs, args.all))
+        sys.stdout.write(told)
         return command.DONE
 
     return command.run("compare", body)

@@ -60,7 +60,8 @@ def write(inputs: Inputs, kinds: Sequence[Kind], output: Path, kind: str, data: 
     count = 0
     for one in kinds:
         try:
-            figures = draw(one, inputs)
+            with command.understanding(run.path for run in inputs.runs):
+                figures = draw(one, inputs)
         except Lacking as reason:
             if asked:
                 raise command.Refusal(f"{one.name}: not in {inputs.summary()}: {reason}") from None

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from approxftl_tools import aft
-from approxftl_tools.command import NOT_FOUND, Refusal, wrapped
+from approxftl_tools.command import NOT_FOUND, Refusal, understanding, wrapped
 
 Json = dict[str, Any]
 
@@ -292,6 +292,20 @@ def take_text(inputs: Inputs, path: Path, text: str) -> None:
 # ---------------------------------------------------------------- all of it
 
 
+#: The largest document that is read; a device may have no end.
+MOST_BYTES = 1 << 30
+
+
+def read_some(path: Path) -> bytes:
+    """Return what is in a file that is no record file."""
+    with path.open("rb") as file:
+        data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise Refusal(f"{path}: more than {MOST_BYTES >> 20} MiB, and no record file; looked for "
+                      f"{KNOWN}")
+    return data
+
+
 def take_file(inputs: Inputs, path: Path) -> None:
     """Add a file, whatever it is."""
     try:
@@ -303,7 +317,7 @@ def take_file(inputs: Inputs, path: Path) -> None:
         if head == aft.LOG_MAGIC:
             inputs.logs.append(aft.read_log(path))
             return
-        data = path.read_bytes()
+        data = read_some(path)
     except OSError as error:
         raise Refusal(f"{path}: cannot read: {error.strerror}", NOT_FOUND) from error
     try:
@@ -352,7 +366,8 @@ def read(paths: Sequence[Path]) -> Inputs:
     """Read everything."""
     inputs = Inputs()
     for path in expand(paths):
-        take_file(inputs, path)
+        with understanding([path]):
+            take_file(inputs, path)
     name_groups(inputs.runs)
     name_runs(inputs.runs)
     return inputs

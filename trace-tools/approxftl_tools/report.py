@@ -180,7 +180,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     def body() -> int:
         args = options().parse_args(given)
         inputs = read(args.files)
-        command.write_file(args.output, html(inputs, args.title, given))
+        with command.understanding(args.files):
+            page_ = html(inputs, args.title, given)
+        command.write_file(args.output, page_)
         print(f"{args.output}: {inputs.summary()}")
         return command.DONE
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from approxftl_tools.command import Refusal, write_file
+from approxftl_tools.inputs import Inputs, take_sim
 from approxftl_tools.sweep_plan import Point
 
 DONE, FAILED, MISSING = "done", "failed", "missing"
@@ -66,7 +67,8 @@ class Store:
         path = self.place(point) / "result.json"
         try:
             document: dict[str, Any] = json.loads(path.read_text("utf-8"))
-        except (OSError, ValueError) as error:
+            take_sim(Inputs(), path, document)
+        except (OSError, ValueError, TypeError, AttributeError, KeyError) as error:
             raise Refusal(f"{path}: damaged ({error}); remove it and run again") from error
         if document.get("interrupted"):
             raise Refusal(f"{path}: of a run that was interrupted; remove it and run again")

@@ -6,10 +6,11 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 from approxftl_tools import measures
-from approxftl_tools.command import USAGE, Refusal
+from approxftl_tools.command import USAGE, Refusal, understanding
 from approxftl_tools.sweep_plan import Plan, Point
 from approxftl_tools.sweep_store import DONE, Store
 
@@ -28,18 +29,20 @@ def chosen(text: str | None) -> tuple[str, ...]:
     return keys
 
 
-def rows_of(point: Point, document: dict[str, Any], keys: Sequence[str]) -> Iterable[Row]:
+def rows_of(point: Point, where: Path, document: dict[str, Any],
+            keys: Sequence[str]) -> Iterable[Row]:
     """Return a row for each policy that a point ran."""
     unit = document.get("geometry", {}).get("unit_bytes")
     for run in document["runs"]:
-        found = measures.measured(run, unit)
+        with understanding([where]):
+            found = measures.measured(run, unit)
         yield {**dict(point.varied), "policy": run["policy"], **{key: found[key] for key in keys}}
 
 
 def table(plan: Plan, store: Store, keys: Sequence[str]) -> list[Row]:
     """Return the rows of all points that are done."""
     return [row for point in plan.points if store.state(point) == DONE
-            for row in rows_of(point, store.result(point), keys)]
+            for row in rows_of(point, store.place(point), store.result(point), keys)]
 
 
 def as_csv(rows: Sequence[Row]) -> str:

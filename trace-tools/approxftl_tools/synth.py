@@ -49,6 +49,14 @@ def count(text: str) -> int:
     return value
 
 
+def seed(text: str) -> int:
+    """Read a seed."""
+    value = int(text)
+    if not 0 <= value < 2**64:
+        raise argparse.ArgumentTypeError(f"{text} is not from 0 to 2^64 - 1")
+    return value
+
+
 def options() -> command.Parser:
     """Return the command line."""
     parser = command.parser("synth", "Make a record file (.aft) of synthetic requests.", EPILOG)
@@ -61,7 +69,7 @@ def options() -> command.Parser:
     parser.add_argument("--profile-out", metavar="FILE", type=Path, help="save the profile")
     parser.add_argument("--requests", metavar="N", type=count, default=100000,
                         help="how many (default 100000)")
-    parser.add_argument("--seed", metavar="N", type=int, default=1, help="(default 1)")
+    parser.add_argument("--seed", metavar="N", type=seed, default=1, help="(default 1)")
     parser.add_argument("--approx-share", metavar="SHARE", type=share,
                         help="places whose data are approximate (default: as in the profile)")
     parser.add_argument("--within", metavar="SHARE", type=share,
