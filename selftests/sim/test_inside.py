@@ -159,4 +159,5 @@ def test_timeline_that_cannot_be_written(tmp_path: Path) -> None:
     assert (done.code, done.out) == (1, "")
     assert done.err == f"approxftl: {tmp_path}: cannot create: Is a directory\n"
     full = run("sim", "--requests", "1000", "--timeline", "/dev/full", "-q")
-    assert (full.code, full.err) == (1, "approxftl: /dev/full: cannot write: No space left on device\n")
+    assert (full.code, full.err) == (
+        1, "approxftl: /dev/full: cannot write: No space left on device\n")
