@@ -38,8 +38,8 @@ static void new_block(enum aftl_order order, u32 layers, u32 word_lines, u32 lin
 		.geo = &one.geo,
 		.blocks = &one.block,
 		.attr = one.attr,
-		.hours = one.hours,
-		.unit = one.unit,
+		.hours = { .chunk = { one.hours } },
+		.unit = { .chunk = { one.unit } },
 		.valid = one.valid,
 	};
 	one.block.state = AFTL_BLOCK_OPEN;
