@@ -16,6 +16,22 @@ struct aftl_disk;
 #define AFTL_IO_SECTORS (SZ_256K >> SECTOR_SHIFT)
 
 /**
+ * struct aftl_flush - waits in the durable store for a commit
+ * @node: in the store's list
+ * @end: number of the first operation that it need not wait for
+ * @now_ns: device time when it was asked for
+ * @age_ns: see aftl_age_ns()
+ * @memory: see aftl_policy_memory()
+ */
+struct aftl_flush {
+	struct list_head node;
+	u32 end;
+	u64 now_ns;
+	u64 age_ns;
+	u64 memory;
+};
+
+/**
  * struct aftl_io - one bio under way
  * @request: what the FTL sees of it
  * @bytes: payload, and what it replaced; see store.h
@@ -23,6 +39,7 @@ struct aftl_disk;
  * @fetch_count: how many
  * @fetching: those that are not over, and one for the FTL
  * @commits: ends when what came before it is durable
+ * @flush: then, where it waits for that
  * @failed: the durable store could not do it
  */
 struct aftl_io {
@@ -33,6 +50,7 @@ struct aftl_io {
 	atomic_t fetching;
 	bool commits;
 	bool failed;
+	struct aftl_flush flush;
 };
 
 static inline struct aftl_io *aftl_request_io(struct aftl_request *request)

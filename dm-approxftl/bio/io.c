@@ -232,9 +232,9 @@ static void durable_programmed(void *host, aftl_slot_t first)
 	aftl_dev_programmed(host_dev(host), first);
 }
 
-static void durable_unmap(void *host, aftl_unit_t unit)
+static void durable_unmap(void *host, aftl_unit_t first, u32 units)
 {
-	aftl_dev_unmap(host_dev(host), unit);
+	aftl_dev_unmap(host_dev(host), first, units);
 }
 
 static void durable_erase(void *host, aftl_slot_t first, u32 slots)
@@ -242,9 +242,9 @@ static void durable_erase(void *host, aftl_slot_t first, u32 slots)
 	aftl_dev_erase(host_dev(host), from_slot(first) / slots);
 }
 
-static void durable_retire(void *host, u32 block)
+static void durable_retire(void *host, u32 first, u32 blocks)
 {
-	aftl_dev_retire(host_dev(host), block);
+	aftl_dev_retire(host_dev(host), first, blocks);
 }
 
 const struct aftl_host_ops aftl_io_host_durable = {
@@ -374,29 +374,29 @@ static bool discards(const struct aftl_request *request)
 	return request->op == AFTL_OP_DISCARD || request->op == AFTL_OP_WRITE_ZEROES;
 }
 
-static void submit(struct aftl_disk *disk, struct aftl_io *io)
+static void submitted(struct aftl_disk *disk, struct aftl_io *io)
 {
-	struct aftl_request *request = &io->request;
-	struct aftl_request *done;
-	int ret;
+	const struct aftl_request *request = &io->request;
 
-	spin_lock_bh(&disk->lock);
-	while (!aftl_disk_advance(disk))
-		aftl_disk_wait_for_room(disk);
-	request->arrival_ns = aftl_disk_now(disk);
-	ret = aftl_submit(disk->ftl, request);
-	if (!ret) {
-		trace_aftl_submit(disk, request);
-		disk->submitted++;
-	}
-	if (!ret && discards(request))
+	trace_aftl_submit(disk, request);
+	disk->submitted++;
+	if (discards(request))
 		disk->store->type->forget(disk->store, to_unit(request->unit), request->units,
 					  &io->bytes);
-	done = aftl_disk_settle(disk);
-	spin_unlock_bh(&disk->lock);
+}
+
+static void submit(struct aftl_disk *disk, struct aftl_io *io)
+{
+	int ret = aftl_disk_enter(disk, false);
+
+	io->request.arrival_ns = aftl_now(disk->ftl);
+	if (!ret)
+		ret = aftl_submit(disk->ftl, &io->request);
+	if (!ret)
+		submitted(disk, io);
+	aftl_disk_leave(disk);
 	if (ret)
 		end_bio(disk, io, BLK_STS_IOERR);
-	aftl_io_finish(disk, done);
 }
 
 /* What only a durable store needs. Returns false if it has failed. */

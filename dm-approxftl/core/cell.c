@@ -300,10 +300,14 @@ struct aftl_errors aftl_cell_read(const struct aftl_cell *cell, aftl_slot_t slot
  * A keyed permutation of unit_bits, a power of two: multiplications by odd
  * numbers, additions and xor-shifts are each invertible on the low bits.
  */
-u32 aftl_flip_position(const struct aftl_cell *cell, aftl_unit_t unit, u16 lineage, u32 index)
+u64 aftl_flip_key(const struct aftl_cell *cell, aftl_unit_t unit, u16 lineage)
 {
-	u64 key = aftl_mix(cell->seed ^ ((u64)lineage << 32 | from_unit(unit)));
-	u32 mask = cell->media->geo->unit_bits - 1;
+	return aftl_mix(cell->seed ^ ((u64)lineage << 32 | from_unit(unit)));
+}
+
+u32 aftl_flip_at(const struct aftl_geometry *geo, u64 key, u32 index)
+{
+	u32 mask = geo->unit_bits - 1;
 	u32 half = fls64(mask) / 2;
 	u32 x = index;
 	u32 round;
@@ -314,4 +318,9 @@ u32 aftl_flip_position(const struct aftl_cell *cell, aftl_unit_t unit, u16 linea
 		key = aftl_mix(key);
 	}
 	return x;
+}
+
+u32 aftl_flip_position(const struct aftl_cell *cell, aftl_unit_t unit, u16 lineage, u32 index)
+{
+	return aftl_flip_at(cell->media->geo, aftl_flip_key(cell, unit, lineage), index);
 }

@@ -85,6 +85,13 @@ struct aftl_errors aftl_cell_read(const struct aftl_cell *cell, aftl_slot_t slot
  */
 u32 aftl_flip_position(const struct aftl_cell *cell, aftl_unit_t unit, u16 lineage, u32 index);
 
+/*
+ * The same in two steps: all that it wants of @cell, which parameters change, and the rest,
+ * for a host that has the bytes later.
+ */
+u64 aftl_flip_key(const struct aftl_cell *cell, aftl_unit_t unit, u16 lineage);
+u32 aftl_flip_at(const struct aftl_geometry *geo, u64 key, u32 index);
+
 /**
  * aftl_page_disturb_mv() - voltage shift that later-programmed neighbours caused in @page
  * @media: flash array

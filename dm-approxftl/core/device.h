@@ -282,6 +282,7 @@ struct aftl {
 	bool read_only;
 	bool buffer_lost;
 	bool retry_writes;
+	bool hurry;
 	struct aftl_events events;
 	u32 event_lines;
 	u32 event_clock;
@@ -356,6 +357,13 @@ static inline u32 aftl_buffer_use(const struct aftl *ftl)
 	u64 used = ftl->write_commands - ftl->free_write_count;
 
 	return aftl_buffered(ftl) ? (u32)(used * 10000 / ftl->write_commands) : 0;
+}
+
+/* Tell a host that must know. */
+static inline void aftl_tell_retired(struct aftl *ftl, u32 first, u32 blocks)
+{
+	if (ftl->ops->retire)
+		ftl->ops->retire(ftl->host, first, blocks);
 }
 
 /* snapshot.c */

@@ -19,6 +19,7 @@ int aftl_fail_block(struct aftl *ftl, u32 index)
 	if (block->state == AFTL_BLOCK_FREE) {
 		aftl_supply_remove_free(ftl, lun, block);
 		aftl_supply_retire(ftl, lun, block);
+		aftl_tell_retired(ftl, index, 1);
 		return 0;
 	}
 	if (block->state == AFTL_BLOCK_OPEN)
@@ -56,6 +57,7 @@ static void retire_all(struct aftl *ftl, struct aftl_lun *lun)
 		aftl_supply_retire(ftl, lun, block);
 	}
 	lun->failing_blocks = 0;
+	aftl_tell_retired(ftl, first, ftl->geo.blocks_per_lun);
 }
 
 /* No work, and none to come. */

@@ -360,17 +360,37 @@ static void handle(struct aftl *ftl, u32 source)
 		aftl_refresh_event(ftl);
 }
 
-void aftl_advance(struct aftl *ftl, u64 now_ns)
+/*
+ * Each LUN can begin one program, and has an array that is busy then. Besides one LUN can
+ * end an erase and lose the block, or be lost itself; or something is discarded.
+ */
+u32 aftl_burst(const struct aftl_geometry *geo)
 {
+	return geo->luns * (aftl_program_units(geo) + geo->program_pages) + 2;
+}
+
+bool aftl_step(struct aftl *ftl, u64 now_ns)
+{
+	bool due;
+
 	now_ns = min(now_ns, AFTL_TIME_MAX);
+	due = aftl_events_when(&ftl->events) <= now_ns;
 	ftl->running = true;
-	while (aftl_events_when(&ftl->events) <= now_ns) {
+	if (due) {
 		ftl->now_ns = aftl_events_when(&ftl->events);
 		handle(ftl, aftl_events_first(&ftl->events));
 		aftl_requests_retry(ftl);
+	} else {
+		ftl->now_ns = max(ftl->now_ns, now_ns);
 	}
-	ftl->now_ns = max(ftl->now_ns, now_ns);
 	ftl->running = false;
+	return due;
+}
+
+void aftl_advance(struct aftl *ftl, u64 now_ns)
+{
+	while (aftl_step(ftl, now_ns))
+		;
 }
 
 void aftl_age(struct aftl *ftl, u64 ns)

@@ -172,14 +172,14 @@ struct aftl_host_ops {
 	 */
 	void (*programmed)(void *host, aftl_slot_t first);
 
-	/* @unit is stored nowhere any more: it was discarded. */
-	void (*unmap)(void *host, aftl_unit_t unit);
+	/* These units are stored nowhere any more, if they were: they have been discarded. */
+	void (*unmap)(void *host, aftl_unit_t first, u32 units);
 
 	/* The bytes of these slots are gone; the block is as it leaves the erase. */
 	void (*erase)(void *host, aftl_slot_t first, u32 slots);
 
-	/* This block will never be used again. */
-	void (*retire)(void *host, u32 block);
+	/* These blocks will never be used again; some may have been bad before. */
+	void (*retire)(void *host, u32 first, u32 blocks);
 
 	/* An array begins something, or is interrupted. */
 	void (*array)(void *host, const struct aftl_array_event *event);
@@ -250,6 +250,27 @@ u64 aftl_next_event(const struct aftl *ftl);
 #define AFTL_TIME_MAX (U64_MAX / 2)
 
 /**
+ * aftl_burst() - most that a host is told at once
+ * @geo: of the device
+ *
+ * Calls of program(), copy(), programmed(), unmap(), erase() and retire(), taken together,
+ * from one call of aftl_step(), aftl_submit(), aftl_age(), aftl_set_param(),
+ * aftl_fail_block(), aftl_fail_lun(), aftl_collect(), aftl_hurry(), aftl_park_step() or
+ * aftl_unpark(), if complete() submits nothing. aftl_advance() is as many calls of
+ * aftl_step() as there are events.
+ */
+u32 aftl_burst(const struct aftl_geometry *geo);
+
+/**
+ * aftl_step() - process the next event if it is due at @now_ns, else reach @now_ns
+ * @ftl: device
+ * @now_ns: device time
+ *
+ * Return: whether there was an event; there may be more.
+ */
+bool aftl_step(struct aftl *ftl, u64 now_ns);
+
+/**
  * aftl_advance() - process all events up to and including @now_ns
  * @ftl: device
  * @now_ns: device time to reach
@@ -261,6 +282,16 @@ u64 aftl_now(const struct aftl *ftl);
 
 /* Requests submitted and not complete. */
 u32 aftl_pending(const struct aftl *ftl);
+
+/**
+ * aftl_hurry() - the host needs the memory of buffered writes, or does not any more
+ * @ftl: device
+ * @hurry: from now on no write waits in the buffer for a full page
+ */
+void aftl_hurry(struct aftl *ftl, bool hurry);
+
+/* Is there a reason to let device time pass: requests, or buffered writes in a hurry? */
+bool aftl_busy(const struct aftl *ftl);
 
 /* Tags that accept() may use are below this. */
 u32 aftl_tags(const struct aftl *ftl);

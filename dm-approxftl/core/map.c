@@ -58,8 +58,6 @@ bool aftl_map_clear(struct aftl *ftl, aftl_unit_t unit)
 	if (!invalidate_former(ftl, unit))
 		return false;
 	*aftl_map_at(ftl, from_unit(unit)) = 0;
-	if (ftl->ops->unmap)
-		ftl->ops->unmap(ftl->host, unit);
 	return true;
 }
 

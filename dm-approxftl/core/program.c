@@ -351,8 +351,10 @@ void aftl_erase_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block
 		ftl->ops->erase(ftl->host, aftl_page_slot(&ftl->media, block, 0),
 				ftl->geo.block_slots);
 	lun->wear_due++;
-	if (block->failing || worn_out(ftl, block))
-		aftl_supply_retire(ftl, lun, block);
-	else
+	if (!block->failing && !worn_out(ftl, block)) {
 		aftl_supply_give(ftl, lun, block);
+		return;
+	}
+	aftl_supply_retire(ftl, lun, block);
+	aftl_tell_retired(ftl, aftl_block_index(&ftl->media, block), 1);
 }

@@ -136,6 +136,18 @@ static void push_writes(struct aftl *ftl)
 			aftl_lun_kick(ftl, &ftl->luns[i], false);
 }
 
+void aftl_hurry(struct aftl *ftl, bool hurry)
+{
+	ftl->hurry = hurry;
+	if (hurry)
+		push_writes(ftl);
+}
+
+bool aftl_busy(const struct aftl *ftl)
+{
+	return ftl->requests || (ftl->hurry && ftl->free_write_count != ftl->write_commands);
+}
+
 void aftl_requests_retry(struct aftl *ftl)
 {
 	if (likely(!ftl->retry_writes))
@@ -204,16 +216,25 @@ static void submit_flush(struct aftl *ftl, struct aftl_request *request)
 		push_writes(ftl);
 }
 
+/* From the first unit that was stored to the last one, in one call. */
 static void submit_discard(struct aftl *ftl, struct aftl_request *request)
 {
+	u32 first = request->units;
+	u32 end = 0;
 	u32 i;
 
 	for (i = 0; i < request->units; i++) {
 		aftl_unit_t unit = to_unit(request->unit + i);
 
 		aftl_write_forget(ftl, unit);
-		ftl->stats.counters.host_discard_units += aftl_map_clear(ftl, unit);
+		if (!aftl_map_clear(ftl, unit))
+			continue;
+		ftl->stats.counters.host_discard_units++;
+		first = min(first, i);
+		end = i + 1;
 	}
+	if (end && ftl->ops->unmap)
+		ftl->ops->unmap(ftl->host, to_unit(request->unit + first), end - first);
 	request->parts = 1;
 	aftl_request_part_done(ftl, request, 0);
 }

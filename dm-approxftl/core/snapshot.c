@@ -229,17 +229,26 @@ static bool resting(const struct aftl *ftl)
 	return true;
 }
 
-void aftl_park(struct aftl *ftl)
+bool aftl_park_step(struct aftl *ftl)
 {
 	u32 i;
 
 	ftl->parking = true;
-	while (!resting(ftl))
-		aftl_advance(ftl, aftl_next_event(ftl));
+	if (!resting(ftl)) {
+		aftl_step(ftl, aftl_next_event(ftl));
+		return true;
+	}
 	for (i = 0; i < ftl->geo.luns; i++)
 		if (ftl->luns[i].job.kind != AFTL_JOB_NONE)
 			aftl_job_drop(ftl, &ftl->luns[i]);
 	aftl_refresh_park(ftl);
+	return false;
+}
+
+void aftl_park(struct aftl *ftl)
+{
+	while (aftl_park_step(ftl))
+		;
 }
 
 void aftl_unpark(struct aftl *ftl)

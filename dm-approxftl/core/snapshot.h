@@ -66,6 +66,9 @@ struct aftl_source_stream {
  * device. Submit nothing in between.
  */
 void aftl_park(struct aftl *ftl);
+
+/* One event of that. Return: whether there are more to come. */
+bool aftl_park_step(struct aftl *ftl);
 void aftl_unpark(struct aftl *ftl);
 
 /**

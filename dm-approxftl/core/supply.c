@@ -184,8 +184,6 @@ static void check_read_only(struct aftl *ftl)
 void aftl_supply_retire(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
 	block->state = AFTL_BLOCK_BAD;
-	if (ftl->ops->retire)
-		ftl->ops->retire(ftl->host, aftl_block_index(&ftl->media, block));
 	ftl->stats.counters.retired_blocks++;
 	lun->good_blocks--;
 	update_room(ftl, lun);

@@ -205,7 +205,7 @@ static bool must_go(const struct aftl *ftl, const struct aftl_queue *queue, u64 
 
 	*due_ns = head->queued_ns + ftl->config.buffer_hold;
 	return queue->count >= ftl->program_units || !aftl_buffered(ftl) || queue->waited ||
-	       ftl->flushes || ftl->wait_head[1] || ftl->now_ns >= *due_ns;
+	       ftl->flushes || ftl->wait_head[1] || ftl->hurry || ftl->now_ns >= *due_ns;
 }
 
 /*

@@ -47,7 +47,7 @@ u64 aftl_disk_late(const struct aftl_disk *disk, const struct aftl_request *requ
 	return now_ns > due_ns ? now_ns - due_ns : 0;
 }
 
-/* Has the store no room for what one more event may cause? */
+/* Has the store no room for what one more call of the FTL may cause? */
 static bool congested(const struct aftl_disk *disk)
 {
 	return disk->durable && aftl_dev_congested(disk->durable);
@@ -55,28 +55,33 @@ static bool congested(const struct aftl_disk *disk)
 
 static bool can_work(const struct aftl_disk *disk)
 {
-	return aftl_pending(disk->ftl) && aftl_next_event(disk->ftl) != U64_MAX;
+	return aftl_busy(disk->ftl) && aftl_next_event(disk->ftl) != U64_MAX;
+}
+
+bool aftl_disk_step(struct aftl_disk *disk)
+{
+	u64 next_ns = aftl_next_event(disk->ftl);
+
+	lockdep_assert_held(&disk->lock);
+	return next_ns != U64_MAX && !congested(disk) && aftl_step(disk->ftl, next_ns);
 }
 
 /* Device time passes as fast as the FTL can work. */
 static void work_off(struct aftl_disk *disk)
 {
-	while (can_work(disk) && !congested(disk))
-		aftl_advance(disk->ftl, aftl_next_event(disk->ftl));
+	while (can_work(disk) && aftl_disk_step(disk))
+		;
 	disk->stalled = can_work(disk);
 }
 
-bool aftl_disk_advance(struct aftl_disk *disk)
+/* Returns whether the FTL has reached the present, and there is room for another call. */
+static bool advance(struct aftl_disk *disk)
 {
-	u64 now_ns;
+	u64 now_ns = aftl_disk_now(disk);
 
-	lockdep_assert_held(&disk->lock);
-	if (!disk->durable)
-		return true;
-	now_ns = aftl_disk_now(disk);
-	while (!congested(disk) && aftl_next_event(disk->ftl) <= now_ns)
-		aftl_advance(disk->ftl, aftl_next_event(disk->ftl));
-	disk->stalled = congested(disk);
+	do
+		disk->stalled = congested(disk);
+	while (!disk->stalled && aftl_step(disk->ftl, now_ns));
 	return !disk->stalled;
 }
 
@@ -90,20 +95,22 @@ static void arm(struct aftl_disk *disk)
 	hrtimer_start(&disk->timer, ns_to_ktime(next_ns), HRTIMER_MODE_ABS_SOFT);
 }
 
-void aftl_disk_wait_for_room(struct aftl_disk *disk)
-{
-	spin_unlock_bh(&disk->lock);
-	aftl_dev_wait_for_room(disk->durable);
-	spin_lock_bh(&disk->lock);
-}
-
 /* Something that user space has to hear of once. */
 static bool broken(const struct aftl_disk *disk)
 {
 	return aftl_read_only(disk->ftl) || (disk->durable && aftl_dev_error(disk->durable));
 }
 
-struct aftl_request *aftl_disk_settle(struct aftl_disk *disk)
+static void report(struct aftl_disk *disk)
+{
+	if (likely(!broken(disk) || disk->told || !disk->running))
+		return;
+	disk->told = true;
+	schedule_work(&disk->event);
+}
+
+/* Arms the timer. Returns what is complete, to be finished without the lock. */
+static struct aftl_request *settle(struct aftl_disk *disk)
 {
 	struct aftl_request *done;
 
@@ -112,27 +119,43 @@ struct aftl_request *aftl_disk_settle(struct aftl_disk *disk)
 		work_off(disk);
 	else
 		arm(disk);
-	if (unlikely(broken(disk) && !disk->told && disk->running)) {
-		disk->told = true;
-		schedule_work(&disk->event);
-	}
+	report(disk);
 	done = disk->done;
 	disk->done = NULL;
 	return done;
 }
 
+int aftl_disk_enter(struct aftl_disk *disk, bool killable)
+	__acquires(&disk->lock)
+{
+	int ret = 0;
+
+	spin_lock_bh(&disk->lock);
+	while (!ret && !advance(disk)) {
+		spin_unlock_bh(&disk->lock);
+		ret = aftl_dev_wait_for_room(disk->durable, killable);
+		spin_lock_bh(&disk->lock);
+	}
+	return ret;
+}
+
+void aftl_disk_leave(struct aftl_disk *disk)
+	__releases(&disk->lock)
+{
+	struct aftl_request *done = settle(disk);
+
+	spin_unlock_bh(&disk->lock);
+	aftl_io_finish(disk, done);
+}
+
 static enum hrtimer_restart timer_fired(struct hrtimer *timer)
 {
 	struct aftl_disk *disk = container_of(timer, struct aftl_disk, timer);
-	struct aftl_request *done;
 
 	spin_lock_bh(&disk->lock);
 	disk->armed_ns = KTIME_MAX;
-	if (aftl_disk_advance(disk))
-		aftl_advance(disk->ftl, aftl_disk_now(disk));
-	done = aftl_disk_settle(disk);
-	spin_unlock_bh(&disk->lock);
-	aftl_io_finish(disk, done);
+	advance(disk);
+	aftl_disk_leave(disk);
 	return HRTIMER_NORESTART;
 }
 
@@ -143,8 +166,8 @@ void aftl_disk_continue(struct aftl_disk *disk)
 	/* Under the lock: who is about to stall has seen the queue before there was room. */
 	spin_lock_bh(&disk->lock);
 	if (disk->stalled || (aftl_dev_error(disk->durable) && !disk->told)) {
-		aftl_disk_advance(disk);
-		done = aftl_disk_settle(disk);
+		advance(disk);
+		done = settle(disk);
 	}
 	spin_unlock_bh(&disk->lock);
 	aftl_io_finish(disk, done);
@@ -160,19 +183,17 @@ static bool can_collect(const struct aftl_disk *disk)
 static void collect_some(struct work_struct *work)
 {
 	struct aftl_disk *disk = container_of(work, struct aftl_disk, collect);
-	struct aftl_request *done;
 	unsigned int i;
 	bool more;
 
-	spin_lock_bh(&disk->lock);
-	for (i = 0; i < SLICE_EVENTS && can_collect(disk) && !congested(disk); i++)
-		aftl_advance(disk->ftl, aftl_next_event(disk->ftl));
+	if (aftl_disk_enter(disk, false)) {
+		aftl_disk_leave(disk);
+		return;
+	}
+	for (i = 0; i < SLICE_EVENTS && can_collect(disk) && aftl_disk_step(disk); i++)
+		;
 	more = can_collect(disk);
-	done = aftl_disk_settle(disk);
-	spin_unlock_bh(&disk->lock);
-	aftl_io_finish(disk, done);
-	if (more && disk->durable)
-		aftl_dev_wait_for_room(disk->durable);
+	aftl_disk_leave(disk);
 	if (more)
 		schedule_work(&disk->collect);
 }
@@ -181,6 +202,13 @@ void aftl_disk_collect(struct aftl_disk *disk)
 {
 	if (disk->scale == AFTL_TIMING_OFF)
 		schedule_work(&disk->collect);
+}
+
+void aftl_disk_hurry(struct aftl_disk *disk, bool hurry)
+{
+	if (!aftl_disk_enter(disk, false))
+		aftl_hurry(disk->ftl, hurry);
+	aftl_disk_leave(disk);
 }
 
 static void tell_event(struct work_struct *work)
@@ -305,25 +333,21 @@ static void drop_tags(struct aftl_disk *disk)
 
 void aftl_disk_start(struct aftl_disk *disk, struct dm_table *table)
 {
-	struct aftl_request *done;
-
 	spin_lock_bh(&disk->lock);
 	disk->table = table;
 	disk->dev = disk_devt(dm_disk(dm_table_get_md(table)));
 	disk->start_ns = aftl_now(disk->ftl);
 	disk->start_host_ns = ktime_get_ns();
 	disk->running = true;
-	done = aftl_disk_settle(disk);
-	spin_unlock_bh(&disk->lock);
-	aftl_io_finish(disk, done);
+	aftl_disk_leave(disk);
 	aftl_disk_collect(disk);
 }
 
 static void stop_clock(struct aftl_disk *disk)
 {
 	spin_lock_bh(&disk->lock);
-	if (disk->running && aftl_disk_advance(disk))
-		aftl_advance(disk->ftl, aftl_disk_now(disk));
+	if (disk->running)
+		advance(disk);
 	disk->running = false;
 	spin_unlock_bh(&disk->lock);
 	hrtimer_cancel(&disk->timer);
@@ -332,16 +356,39 @@ static void stop_clock(struct aftl_disk *disk)
 	disk->armed_ns = KTIME_MAX;
 }
 
+/* Until nothing is pending, however often the store has to make room. */
+static void work_out(struct aftl_disk *disk)
+{
+	while (can_work(disk)) {
+		if (!aftl_disk_enter(disk, false))
+			work_off(disk);
+		spin_unlock_bh(&disk->lock);
+	}
+	disk->done = NULL;
+}
+
 int aftl_disk_carry_out(struct aftl_disk *disk, struct aftl_io *io)
 {
-	int ret;
+	int ret = aftl_disk_enter(disk, false);
 
 	io->request.arrival_ns = aftl_now(disk->ftl);
-	ret = aftl_submit(disk->ftl, &io->request);
-	for (work_off(disk); disk->stalled; work_off(disk))
-		aftl_disk_wait_for_room(disk);
-	disk->done = NULL;
+	if (!ret)
+		ret = aftl_submit(disk->ftl, &io->request);
+	spin_unlock_bh(&disk->lock);
+	work_out(disk);
 	return ret ? ret : io->request.status;
+}
+
+/* What is under way ends, and nothing else begins. */
+static void park(struct aftl_disk *disk)
+{
+	bool more = true;
+
+	while (more) {
+		if (!aftl_disk_enter(disk, false))
+			more = aftl_park_step(disk->ftl);
+		spin_unlock_bh(&disk->lock);
+	}
 }
 
 /*
@@ -352,11 +399,8 @@ static void commit_store(struct aftl_disk *disk)
 {
 	struct aftl_io flush = { .request = { .op = AFTL_OP_FLUSH } };
 	struct block_device *bdev = disk->durable->device.bdev;
-	int ret;
+	int ret = aftl_disk_carry_out(disk, &flush);
 
-	spin_lock_bh(&disk->lock);
-	ret = aftl_disk_carry_out(disk, &flush);
-	spin_unlock_bh(&disk->lock);
 	if (ret)
 		DMERR("%pg: buffered writes could not be programmed", bdev);
 	if (aftl_dev_rest(disk->durable))
@@ -370,9 +414,7 @@ static void close_store(struct aftl_disk *disk)
 
 	if (!disk->ftl || !aftl_dev_wake(disk->durable))
 		return;
-	spin_lock_bh(&disk->lock);
-	aftl_park(disk->ftl);
-	spin_unlock_bh(&disk->lock);
+	park(disk);
 	if (aftl_dev_close(disk->durable, &error))
 		DMERR("%pg: %s", disk->durable->device.bdev, error.text);
 }

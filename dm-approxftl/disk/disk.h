@@ -174,7 +174,7 @@ void aftl_disk_collect(struct aftl_disk *disk);
 /**
  * aftl_disk_carry_out() - carry out a request of our own on a stopped disk
  *
- * Under the disk's lock. Return: the status of the request.
+ * Context: process, no lock held. Return: the status of the request.
  */
 int aftl_disk_carry_out(struct aftl_disk *disk, struct aftl_io *io);
 
@@ -182,26 +182,46 @@ int aftl_disk_carry_out(struct aftl_disk *disk, struct aftl_io *io);
 u64 aftl_disk_now(const struct aftl_disk *disk);
 
 /**
- * aftl_disk_advance() - let the FTL reach the present
+ * aftl_disk_enter() - lock the disk, at the present, for one call of the FTL
+ * @killable: the caller can live without
  *
- * Under the disk's lock. Return: false if the store has no room for more of what the FTL
- * does; time stands still then until aftl_disk_continue().
+ * The FTL speaks under a spinlock to a store that may have to wait: only here, where there
+ * is room for whatever that call causes, and in aftl_disk_step(), may it be called. For a
+ * second call, aftl_disk_leave() and enter again.
+ *
+ * Context: process, no lock held; the disk's lock is held on return, in any case. Return:
+ * 0; -EINTR; or -EBUSY if the store is full and at rest. Then the FTL must not be called.
  */
-bool aftl_disk_advance(struct aftl_disk *disk);
+int __must_check aftl_disk_enter(struct aftl_disk *disk, bool killable);
 
-/* Give the disk's lock up until the store has room. */
-void aftl_disk_wait_for_room(struct aftl_disk *disk);
+/**
+ * aftl_disk_leave() - the FTL has been called: go on, and hand back what is complete
+ *
+ * With "timing off" it first lets the device work until nothing is pending. Context: not a
+ * hard interrupt; drops the disk's lock.
+ */
+void aftl_disk_leave(struct aftl_disk *disk);
 
-/* The store may have room again. */
+/**
+ * aftl_disk_step() - let the FTL process its next event, whenever that is
+ *
+ * Context: the disk's lock is held. Return: false if there is none, or no room for it.
+ */
+bool aftl_disk_step(struct aftl_disk *disk);
+
+/**
+ * aftl_disk_continue() - the store may have room again, or has failed
+ *
+ * Context: process or softirq, no lock held.
+ */
 void aftl_disk_continue(struct aftl_disk *disk);
 
 /**
- * aftl_disk_settle() - the FTL has been called: arm the timer, take what is complete
+ * aftl_disk_hurry() - the store needs memory that buffered writes hold, or does not
  *
- * With "timing off" it first lets the device work until nothing is pending. Under the
- * disk's lock. Return: for aftl_io_finish(), after the lock has been dropped.
+ * Context: process, no lock held.
  */
-struct aftl_request *aftl_disk_settle(struct aftl_disk *disk);
+void aftl_disk_hurry(struct aftl_disk *disk, bool hurry);
 
 /**
  * aftl_disk_late() - host nanoseconds since @request should have been handed back

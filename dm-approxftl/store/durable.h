@@ -4,13 +4,17 @@
  *
  * The FTL says under its lock what happens to slots. That becomes a queue of operations,
  * which a worker carries out in their order: data is written and copied, and what
- * core/volume.h wants to know is noted. A flush is one more operation: when it is
- * reached, the volume is committed. Until the data of a slot has been written, reads find
- * it in memory through a table of pending slots.
+ * core/volume.h wants to know is noted. Until the data of a slot has been written, reads
+ * find it in memory through a table of pending slots.
+ *
+ * Flushes are no operations: each waits in a list, with the number of the first operation
+ * that it need not wait for. When the worker has carried out a batch, one commit of the
+ * volume ends all flushes that it has reached.
  *
  * The queue is finite, and its operations come from under a spinlock: they cannot wait
- * for room. Who lets the FTL work asks first whether there is enough room for whatever a
- * single event may cause, and lets device time stand still while there is not.
+ * for room. Before each single call of the FTL there is room for aftl_burst() operations,
+ * which is more than it makes: aftl_disk_enter() and aftl_disk_step() see to that, nobody
+ * else calls the FTL, and device time stands still meanwhile.
  */
 #ifndef AFTL_STORE_DEV_H
 #define AFTL_STORE_DEV_H
@@ -35,7 +39,6 @@ enum aftl_dev_kind {
 	AFTL_DEV_UNMAP,
 	AFTL_DEV_ERASE,
 	AFTL_DEV_RETIRE,
-	AFTL_DEV_COMMIT,
 };
 
 /**
@@ -52,11 +55,9 @@ enum aftl_dev_kind {
  * @from: COPY: slot
  * @page: WRITE, COPY: the bytes
  * @first: PROGRAM: page; UNMAP: unit; ERASE, RETIRE: block
- * @count: UNMAP: units
+ * @count: UNMAP: units; RETIRE: blocks
  * @spare: PROGRAM
- * @entry: ERASE, RETIRE
- * @io: COMMIT: ends with it
- * @clock: COMMIT: of the device when that was asked for
+ * @entry: ERASE
  */
 struct aftl_dev_op {
 	struct aftl_bdev_io bdev;
@@ -75,12 +76,6 @@ struct aftl_dev_op {
 	union {
 		struct aftl_spare spare;
 		struct aftl_erase_entry entry;
-		struct {
-			struct aftl_io *io;
-			u64 now_ns;
-			u64 age_ns;
-			u64 memory;
-		} clock;
 	};
 };
 
@@ -114,16 +109,18 @@ struct aftl_dev_fetch {
  * @tag_count: how many
  * @ops: the queue, a ring
  * @mask: its size less one
- * @reserve: most operations that an event of the FTL causes
- * @lock: of the queue, the pending slots, the readers, and how often pages are used
+ * @reserve: most operations that one call of the FTL makes: aftl_burst()
+ * @lock: of the queue, the flushes, the pending slots, the readers, and how often pages
+ *	are used
  * @head: next operation to be filled
  * @next: next to be carried out
  * @tail: oldest that is not done
+ * @flushes: what waits for a commit, oldest first
  * @held: the worker must not begin anything
  * @pending: operations by the slot that they fill
  * @pending_bits: size of that table
  * @lost: bit by slot: its bytes could not be written
- * @room: something is done
+ * @room: there is room again, or nothing left, or the worker is held
  * @loads: reads of what is to be copied, under way, and one
  * @loaded: they are over
  * @workers: runs @work
@@ -149,10 +146,11 @@ struct aftl_dev {
 	struct aftl_dev_op *ops;
 	u32 mask;
 	u32 reserve;
-	spinlock_t lock; /* the following seven, readers, pages */
+	spinlock_t lock; /* the following eight, readers, pages */
 	u32 head;
 	u32 next;
 	u32 tail;
+	struct list_head flushes;
 	bool held;
 	struct hlist_head *pending;
 	u32 pending_bits;
@@ -234,23 +232,41 @@ void aftl_dev_program(struct aftl_dev *dev, u32 tag, aftl_slot_t slot, bool agai
 void aftl_dev_release(struct aftl_dev *dev, u32 tag);
 void aftl_dev_copy(struct aftl_dev *dev, aftl_slot_t from, aftl_slot_t to, bool again);
 void aftl_dev_programmed(struct aftl_dev *dev, aftl_slot_t first);
-void aftl_dev_unmap(struct aftl_dev *dev, aftl_unit_t unit);
+void aftl_dev_unmap(struct aftl_dev *dev, aftl_unit_t first, u32 units);
 void aftl_dev_erase(struct aftl_dev *dev, u32 block);
-void aftl_dev_retire(struct aftl_dev *dev, u32 block);
+void aftl_dev_retire(struct aftl_dev *dev, u32 first, u32 blocks);
 
-/* @io ends when all of the above is durable. */
+/**
+ * aftl_dev_commit() - end @io when all of the above is durable, or cannot become so
+ *
+ * Context: under the disk's lock, any. @io may end before this returns.
+ */
 void aftl_dev_commit(struct aftl_dev *dev, struct aftl_io *io);
 
-/* Is there too little room to let the FTL go on? */
+/**
+ * aftl_dev_congested() - is there too little room for another call of the FTL?
+ *
+ * Context: any. Under the disk's lock a "no" holds until that call: nobody else fills the
+ * queue.
+ */
 bool aftl_dev_congested(const struct aftl_dev *dev);
 
-/* Wait until there is room. */
-void aftl_dev_wait_for_room(struct aftl_dev *dev);
+/**
+ * aftl_dev_wait_for_room() - wait until the queue is not congested
+ * @killable: the caller can live without
+ *
+ * Context: process, no lock held. Others may have used the room on return: look again.
+ * Return: 0; -EINTR; or -EBUSY if there will be none, because the worker is held.
+ */
+int aftl_dev_wait_for_room(struct aftl_dev *dev, bool killable);
 
-/* Wait until the queue is empty. */
+/* Wait until the queue is empty and no flush waits. Context: process, no lock held. */
 void aftl_dev_drain(struct aftl_dev *dev);
 
-/* Keep the worker from beginning anything, or let it go on. */
+/*
+ * Keep the worker from beginning anything, or let it go on. Context: process, no lock
+ * held; on return it has not begun anything that is not over, but for writes.
+ */
 void aftl_dev_hold(struct aftl_dev *dev, bool held);
 
 int __must_check aftl_dev_queue_init(struct aftl_dev *dev);

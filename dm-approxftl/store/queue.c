@@ -4,7 +4,8 @@
  *
  * The worker takes a batch, reads what the batch copies and does not have yet, and then
  * carries out one operation after the other. Writes are only begun; they are over before
- * the next commit is, for a commit flushes the device.
+ * the next commit is, for a commit flushes the device. Then come the flushes that have
+ * been reached, all of them with one commit.
  */
 #include <linux/hash.h>
 #include <linux/mm.h>
@@ -17,8 +18,8 @@
 /* Operations that the worker looks at together. */
 #define BATCH 64
 
-/* Discards of units that are not neighbours, in one request. */
-#define DISCARD_OPS 1024
+/* Room for what comes while the block device is busy, in operations. */
+#define LEAST_OPS 4096
 
 /* Pages */
 
@@ -96,12 +97,19 @@ bool aftl_dev_congested(const struct aftl_dev *dev)
 	return used(dev) > dev->mask + 1 - dev->reserve;
 }
 
+/*
+ * NULL if there is no room, after all: somebody has called the FTL without asking. What it
+ * has to say is lost, and so are all later flushes, rather than what is in the queue.
+ */
 static struct aftl_dev_op *new_op(struct aftl_dev *dev, enum aftl_dev_kind kind)
 {
 	struct aftl_dev_op *op = op_at(dev, dev->head);
 
 	lockdep_assert_held(&dev->lock);
-	WARN_ON_ONCE(used(dev) > dev->mask);
+	if (WARN_ON_ONCE(used(dev) > dev->mask)) {
+		aftl_bdev_fail(&dev->device, -EOVERFLOW);
+		return NULL;
+	}
 	memset(op, 0, offsetof(struct aftl_dev_op, spare));
 	op->dev = dev;
 	op->kind = kind;
@@ -115,13 +123,20 @@ static void publish(struct aftl_dev *dev)
 	queue_work(dev->workers, &dev->work);
 }
 
-static void publish_filling(struct aftl_dev *dev, struct aftl_dev_op *op, aftl_slot_t to,
-			    bool again)
+/* An operation that fills @to, to be published. */
+static struct aftl_dev_op *new_filling(struct aftl_dev *dev, enum aftl_dev_kind kind,
+				       aftl_slot_t to, bool again)
 {
+	struct aftl_dev_op *op = new_op(dev, kind);
+
+	if (!op) {
+		set_bit(from_slot(to), dev->lost);
+		return NULL;
+	}
 	op->to = to;
 	op->again = again;
 	hlist_add_head(&op->node, pending_of(dev, to));
-	publish(dev);
+	return op;
 }
 
 void aftl_dev_program(struct aftl_dev *dev, u32 tag, aftl_slot_t slot, bool again)
@@ -130,11 +145,13 @@ void aftl_dev_program(struct aftl_dev *dev, u32 tag, aftl_slot_t slot, bool agai
 	unsigned long flags;
 
 	spin_lock_irqsave(&dev->lock, flags);
-	op = new_op(dev, AFTL_DEV_WRITE);
-	op->page = dev->tags[tag];
-	op->loaded = true;
-	aftl_dev_hold_page(dev, op->page);
-	publish_filling(dev, op, slot, again);
+	op = new_filling(dev, AFTL_DEV_WRITE, slot, again);
+	if (op) {
+		op->page = dev->tags[tag];
+		op->loaded = true;
+		aftl_dev_hold_page(dev, op->page);
+		publish(dev);
+	}
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
@@ -154,9 +171,11 @@ void aftl_dev_copy(struct aftl_dev *dev, aftl_slot_t from, aftl_slot_t to, bool 
 	unsigned long flags;
 
 	spin_lock_irqsave(&dev->lock, flags);
-	op = new_op(dev, AFTL_DEV_COPY);
-	op->from = from;
-	publish_filling(dev, op, to, again);
+	op = new_filling(dev, AFTL_DEV_COPY, to, again);
+	if (op) {
+		op->from = from;
+		publish(dev);
+	}
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
@@ -168,101 +187,113 @@ void aftl_dev_programmed(struct aftl_dev *dev, aftl_slot_t first)
 
 	spin_lock_irqsave(&dev->lock, flags);
 	op = new_op(dev, AFTL_DEV_PROGRAM);
-	op->first = aftl_slot_device_page(aftl_media(ftl), first);
-	aftl_spare_take(&op->spare, ftl, first);
-	publish(dev);
-	spin_unlock_irqrestore(&dev->lock, flags);
-}
-
-/* The operation that @unit continues, if the worker has not seen it. */
-static struct aftl_dev_op *continued(struct aftl_dev *dev, u32 unit)
-{
-	struct aftl_dev_op *op = op_at(dev, dev->head - 1);
-
-	if (dev->head == dev->next || op->kind != AFTL_DEV_UNMAP || op->first + op->count != unit)
-		return NULL;
-	return op;
-}
-
-void aftl_dev_unmap(struct aftl_dev *dev, aftl_unit_t unit)
-{
-	struct aftl_dev_op *op;
-	unsigned long flags;
-
-	spin_lock_irqsave(&dev->lock, flags);
-	op = continued(dev, from_unit(unit));
 	if (op) {
-		op->count++;
-	} else {
-		op = new_op(dev, AFTL_DEV_UNMAP);
-		op->first = from_unit(unit);
-		op->count = 1;
+		op->first = aftl_slot_device_page(aftl_media(ftl), first);
+		aftl_spare_take(&op->spare, ftl, first);
 		publish(dev);
 	}
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
-static void add_block_op(struct aftl_dev *dev, enum aftl_dev_kind kind, u32 block)
+/* An operation about @count things from @first on, to be published. */
+static struct aftl_dev_op *new_range(struct aftl_dev *dev, enum aftl_dev_kind kind, u32 first,
+				     u32 count)
+{
+	struct aftl_dev_op *op = new_op(dev, kind);
+
+	if (!op)
+		return NULL;
+	op->first = first;
+	op->count = count;
+	return op;
+}
+
+static void queue_range(struct aftl_dev *dev, enum aftl_dev_kind kind, u32 first, u32 count)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&dev->lock, flags);
+	if (new_range(dev, kind, first, count))
+		publish(dev);
+	spin_unlock_irqrestore(&dev->lock, flags);
+}
+
+void aftl_dev_unmap(struct aftl_dev *dev, aftl_unit_t first, u32 units)
+{
+	queue_range(dev, AFTL_DEV_UNMAP, from_unit(first), units);
+}
+
+void aftl_dev_erase(struct aftl_dev *dev, u32 block)
 {
 	struct aftl_dev_op *op;
 	unsigned long flags;
 
 	spin_lock_irqsave(&dev->lock, flags);
-	op = new_op(dev, kind);
-	op->first = block;
-	aftl_erase_entry_take(&op->entry, dev->disk->ftl, block);
-	publish(dev);
+	op = new_range(dev, AFTL_DEV_ERASE, block, 1);
+	if (op) {
+		aftl_erase_entry_take(&op->entry, dev->disk->ftl, block);
+		publish(dev);
+	}
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
-void aftl_dev_erase(struct aftl_dev *dev, u32 block)
+void aftl_dev_retire(struct aftl_dev *dev, u32 first, u32 blocks)
 {
-	add_block_op(dev, AFTL_DEV_ERASE, block);
-}
-
-void aftl_dev_retire(struct aftl_dev *dev, u32 block)
-{
-	add_block_op(dev, AFTL_DEV_RETIRE, block);
+	queue_range(dev, AFTL_DEV_RETIRE, first, blocks);
 }
 
 void aftl_dev_commit(struct aftl_dev *dev, struct aftl_io *io)
 {
 	const struct aftl *ftl = dev->disk->ftl;
-	struct aftl_dev_op *op;
+	struct aftl_flush *flush = &io->flush;
 	unsigned long flags;
 
+	flush->now_ns = aftl_now(ftl);
+	flush->age_ns = aftl_age_ns(ftl);
+	flush->memory = aftl_policy_memory(ftl);
 	spin_lock_irqsave(&dev->lock, flags);
-	op = new_op(dev, AFTL_DEV_COMMIT);
-	op->clock.io = io;
-	op->clock.now_ns = aftl_now(ftl);
-	op->clock.age_ns = aftl_age_ns(ftl);
-	op->clock.memory = aftl_policy_memory(ftl);
-	publish(dev);
+	flush->end = dev->head;
+	list_add_tail(&flush->node, &dev->flushes);
+	queue_work(dev->workers, &dev->work);
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
 /* Emptying it */
 
+/* Nothing is left: who drains the queue goes on. */
+static bool is_empty(const struct aftl_dev *dev)
+{
+	return !used(dev) && list_empty(&dev->flushes);
+}
+
 /* Operations end in any order; room comes back in the queue's. */
+static void free_room(struct aftl_dev *dev)
+{
+	bool congested = aftl_dev_congested(dev);
+
+	lockdep_assert_held(&dev->lock);
+	while (dev->tail != dev->next && op_at(dev, dev->tail)->done)
+		WRITE_ONCE(dev->tail, dev->tail + 1);
+	congested = congested && !aftl_dev_congested(dev);
+	/* Device time may stand still, and no request come that would let it go on. */
+	if (congested)
+		queue_work(dev->workers, &dev->work);
+	if (congested || is_empty(dev))
+		wake_up_all(&dev->room);
+}
+
 static void op_done(struct aftl_dev_op *op)
 {
 	struct aftl_dev *dev = op->dev;
 	unsigned long flags;
-	bool congested;
 
 	spin_lock_irqsave(&dev->lock, flags);
-	congested = aftl_dev_congested(dev);
 	if (op->page) {
 		hlist_del(&op->node);
 		aftl_dev_drop_page(dev, op->page);
 	}
 	op->done = true;
-	while (dev->tail != dev->next && op_at(dev, dev->tail)->done)
-		WRITE_ONCE(dev->tail, dev->tail + 1);
-	/* Device time may stand still, and no request come that would let it go on. */
-	if (congested && !aftl_dev_congested(dev))
-		queue_work(dev->workers, &dev->work);
-	wake_up_all(&dev->room);
+	free_room(dev);
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
@@ -298,14 +329,18 @@ struct batch {
 	u32 end;
 };
 
+/* Returns whether there is something to do; if no operation, a flush. */
 static bool take_batch(struct aftl_dev *dev, struct batch *batch)
 {
+	bool busy;
+
 	spin_lock_irq(&dev->lock);
+	busy = !dev->held && (dev->head != dev->next || !list_empty(&dev->flushes));
 	batch->first = dev->next;
-	batch->end = dev->held ? dev->next : dev->next + min_t(u32, dev->head - dev->next, BATCH);
+	batch->end = dev->next + (busy ? min_t(u32, dev->head - dev->next, BATCH) : 0);
 	dev->next = batch->end;
 	spin_unlock_irq(&dev->lock);
-	return batch->first != batch->end;
+	return busy;
 }
 
 static void load_over(struct aftl_dev *dev)
@@ -396,13 +431,19 @@ static int erase_block(struct aftl_dev *dev, struct aftl_dev_op *op)
 	return aftl_volume_erase(dev->volume, op->first, &op->entry);
 }
 
-static int commit(struct aftl_dev *dev, struct aftl_dev_op *op)
+/* Nothing changes such a block any more, so that later is soon enough. */
+static int retire(struct aftl_dev *dev, const struct aftl_dev_op *op)
 {
-	int ret;
+	struct aftl_erase_entry entry;
+	int ret = 0;
+	u32 i;
 
-	aftl_volume_tick(dev->volume, op->clock.now_ns, op->clock.age_ns, op->clock.memory);
-	ret = aftl_volume_commit(dev->volume);
-	aftl_io_commit_done(dev->disk, op->clock.io, ret ? ret : aftl_dev_error(dev));
+	for (i = 0; !ret && i < op->count; i++) {
+		spin_lock_bh(&dev->disk->lock);
+		aftl_erase_entry_take(&entry, dev->disk->ftl, op->first + i);
+		spin_unlock_bh(&dev->disk->lock);
+		ret = aftl_volume_retire(dev->volume, op->first + i, &entry);
+	}
 	return ret;
 }
 
@@ -417,9 +458,7 @@ static int note(struct aftl_dev *dev, struct aftl_dev_op *op)
 	case AFTL_DEV_ERASE:
 		return erase_block(dev, op);
 	case AFTL_DEV_RETIRE:
-		return aftl_volume_retire(dev->volume, op->first, &op->entry);
-	case AFTL_DEV_COMMIT:
-		return commit(dev, op);
+		return retire(dev, op);
 	default:
 		return 0;
 	}
@@ -439,6 +478,55 @@ static void carry_out(struct aftl_dev *dev, struct aftl_dev_op *op)
 	op_done(op);
 }
 
+static bool is_reached(const struct aftl_dev *dev, const struct aftl_flush *flush)
+{
+	return (s32)(flush->end - dev->next) <= 0;
+}
+
+/* The flushes that have no operation before them that has not been carried out. */
+static void take_reached(struct aftl_dev *dev, struct list_head *reached)
+{
+	struct aftl_flush *flush;
+	struct aftl_flush *next;
+
+	spin_lock_irq(&dev->lock);
+	list_for_each_entry_safe(flush, next, &dev->flushes, node) {
+		if (!is_reached(dev, flush))
+			break;
+		list_move_tail(&flush->node, reached);
+	}
+	spin_unlock_irq(&dev->lock);
+}
+
+static void end_flushes(struct aftl_dev *dev, struct list_head *reached, int error)
+{
+	struct aftl_flush *flush;
+	struct aftl_flush *next;
+
+	list_for_each_entry_safe(flush, next, reached, node)
+		aftl_io_commit_done(dev->disk, container_of(flush, struct aftl_io, flush), error);
+}
+
+static void commit_reached(struct aftl_dev *dev)
+{
+	const struct aftl_flush *last;
+	LIST_HEAD(reached);
+	int error;
+
+	take_reached(dev, &reached);
+	if (list_empty(&reached))
+		return;
+	last = list_last_entry(&reached, struct aftl_flush, node);
+	aftl_volume_tick(dev->volume, last->now_ns, last->age_ns, last->memory);
+	error = aftl_volume_commit(dev->volume);
+	if (error)
+		aftl_bdev_fail(&dev->device, error);
+	end_flushes(dev, &reached, error ? error : aftl_dev_error(dev));
+	spin_lock_irq(&dev->lock);
+	free_room(dev);
+	spin_unlock_irq(&dev->lock);
+}
+
 static void work_on(struct work_struct *work)
 {
 	struct aftl_dev *dev = container_of(work, struct aftl_dev, work);
@@ -449,6 +537,7 @@ static void work_on(struct work_struct *work)
 		load_copies(dev, &batch);
 		for (number = batch.first; number != batch.end; number++)
 			carry_out(dev, op_at(dev, number));
+		commit_reached(dev);
 		aftl_disk_continue(dev->disk);
 		cond_resched();
 	}
@@ -457,16 +546,25 @@ static void work_on(struct work_struct *work)
 
 /* Waiting */
 
-void aftl_dev_wait_for_room(struct aftl_dev *dev)
+static bool room_or_none(const struct aftl_dev *dev)
 {
-	wait_event(dev->room, !aftl_dev_congested(dev));
+	return !aftl_dev_congested(dev) || READ_ONCE(dev->held);
+}
+
+int aftl_dev_wait_for_room(struct aftl_dev *dev, bool killable)
+{
+	if (!killable)
+		wait_event(dev->room, room_or_none(dev));
+	else if (wait_event_killable(dev->room, room_or_none(dev)))
+		return -EINTR;
+	return aftl_dev_congested(dev) && READ_ONCE(dev->held) ? -EBUSY : 0;
 }
 
 void aftl_dev_drain(struct aftl_dev *dev)
 {
 	/* Under the lock: who has made the last room may still be about to queue work. */
 	spin_lock_irq(&dev->lock);
-	wait_event_lock_irq(dev->room, !used(dev), dev->lock);
+	wait_event_lock_irq(dev->room, is_empty(dev), dev->lock);
 	spin_unlock_irq(&dev->lock);
 	flush_work(&dev->work);
 }
@@ -474,7 +572,8 @@ void aftl_dev_drain(struct aftl_dev *dev)
 void aftl_dev_hold(struct aftl_dev *dev, bool held)
 {
 	spin_lock_irq(&dev->lock);
-	dev->held = held;
+	WRITE_ONCE(dev->held, held);
+	wake_up_all(&dev->room);
 	spin_unlock_irq(&dev->lock);
 	flush_work(&dev->work);
 	if (!held)
@@ -483,29 +582,19 @@ void aftl_dev_hold(struct aftl_dev *dev, bool held)
 
 /* Life */
 
-/*
- * An event can make every LUN start a program, and each of them notes its units and
- * pages; or it is a discard.
- */
-static u32 event_ops(const struct aftl_geometry *geo)
-{
-	u32 program = aftl_program_units(geo) + geo->program_pages + 2;
-
-	return 2 * (geo->luns * program + DISCARD_OPS);
-}
-
 int aftl_dev_queue_init(struct aftl_dev *dev)
 {
 	const struct aftl_geometry *geo = aftl_volume_geometry(dev->volume);
 	u32 size;
 
 	spin_lock_init(&dev->lock);
+	INIT_LIST_HEAD(&dev->flushes);
 	init_waitqueue_head(&dev->room);
 	init_completion(&dev->loaded);
 	INIT_WORK(&dev->work, work_on);
 	dev->held = true;
-	dev->reserve = event_ops(geo);
-	size = roundup_pow_of_two(2 * dev->reserve);
+	dev->reserve = aftl_burst(geo);
+	size = roundup_pow_of_two(max_t(u32, 2 * dev->reserve, LEAST_OPS));
 	dev->mask = size - 1;
 	dev->pending_bits = ilog2(size);
 	dev->ops = kvcalloc(size, sizeof(*dev->ops), GFP_KERNEL);

@@ -70,23 +70,6 @@ struct verb {
 	int (*run)(struct message *message);
 };
 
-/* Device time is what it should be by now: then change something. */
-static void begin_change(struct aftl_disk *disk)
-	__acquires(&disk->lock)
-{
-	spin_lock_bh(&disk->lock);
-	aftl_advance(disk->ftl, aftl_disk_now(disk));
-}
-
-static void end_change(struct aftl_disk *disk)
-	__releases(&disk->lock)
-{
-	struct aftl_request *done = aftl_disk_settle(disk);
-
-	spin_unlock_bh(&disk->lock);
-	aftl_io_finish(disk, done);
-}
-
 /**
  * struct snap - what message stats prints, taken under the locks
  * @counters: of the FTL
@@ -169,6 +152,20 @@ static int run_reset(struct message *message)
 	return 0;
 }
 
+/*
+ * Device time is what it should be by now: then change something, in one call, unless there
+ * is an error; and aftl_disk_leave(), in any case.
+ */
+static int begin_change(struct message *message)
+{
+	int ret = aftl_disk_enter(message->disk, true);
+
+	if (ret == -EBUSY)
+		return aftl_fail(message->error, ret,
+				 "the store of a suspended device has no room for more; resume it first");
+	return ret ? aftl_fail(message->error, ret, "interrupted") : 0;
+}
+
 static int run_age(struct message *message)
 {
 	u64 ns;
@@ -176,10 +173,11 @@ static int run_age(struct message *message)
 
 	if (ret)
 		return ret;
-	begin_change(message->disk);
-	aftl_age(message->disk->ftl, ns);
-	end_change(message->disk);
-	return 0;
+	ret = begin_change(message);
+	if (!ret)
+		aftl_age(message->disk->ftl, ns);
+	aftl_disk_leave(message->disk);
+	return ret;
 }
 
 /* A number below @count, of a @what. */
@@ -203,14 +201,16 @@ static int parse_lun(struct message *message, const char *text, u32 *index)
 	return parse_index(message, text, "LUN", aftl_geometry(message->disk->ftl)->luns, index);
 }
 
-static int start_gc(struct aftl_disk *disk, u32 first, u32 end)
+static int start_gc(struct message *message, u32 first, u32 end)
 {
 	int ret = 0;
 
-	begin_change(disk);
-	for (; !ret && first < end; first++)
-		ret = aftl_collect(disk->ftl, first);
-	end_change(disk);
+	for (; !ret && first < end; first++) {
+		ret = begin_change(message);
+		if (!ret)
+			ret = aftl_collect(message->disk->ftl, first);
+		aftl_disk_leave(message->disk);
+	}
 	return ret;
 }
 
@@ -221,7 +221,7 @@ static int run_gc(struct message *message)
 	int ret = message->count ? parse_lun(message, message->words[0], &first) : 0;
 
 	if (!ret)
-		ret = start_gc(disk, first,
+		ret = start_gc(message, first,
 			       message->count ? first + 1 : aftl_geometry(disk->ftl)->luns);
 	if (!ret)
 		aftl_disk_collect(disk);
@@ -234,11 +234,13 @@ static int run_policy(struct message *message)
 	struct aftl_disk *disk = message->disk;
 	int ret;
 
-	begin_change(disk);
-	ret = aftl_set_param(disk->ftl, message->words[0], message->words[1], message->error);
+	ret = begin_change(message);
+	if (!ret)
+		ret = aftl_set_param(disk->ftl, message->words[0], message->words[1],
+				     message->error);
 	if (!ret)
 		message->target->options.config = *aftl_config(disk->ftl);
-	end_change(disk);
+	aftl_disk_leave(disk);
 	return ret;
 }
 
@@ -249,9 +251,10 @@ static int fail_block(struct message *message, const char *number)
 
 	if (ret)
 		return ret;
-	begin_change(message->disk);
-	ret = aftl_fail_block(message->disk->ftl, index);
-	end_change(message->disk);
+	ret = begin_change(message);
+	if (!ret)
+		ret = aftl_fail_block(message->disk->ftl, index);
+	aftl_disk_leave(message->disk);
 	return ret;
 }
 
@@ -262,9 +265,10 @@ static int fail_die(struct message *message, const char *number)
 
 	if (ret)
 		return ret;
-	begin_change(message->disk);
-	ret = aftl_fail_lun(message->disk->ftl, index);
-	end_change(message->disk);
+	ret = begin_change(message);
+	if (!ret)
+		ret = aftl_fail_lun(message->disk->ftl, index);
+	aftl_disk_leave(message->disk);
 	return ret;
 }
 

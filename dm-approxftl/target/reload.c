@@ -114,11 +114,8 @@ static int save_disk(struct aftl_disk *disk, struct pieces *pieces, struct aftl_
 {
 	struct aftl_io flush = { .request = { .op = AFTL_OP_FLUSH } };
 	struct aftl_sink sink = { .write = pieces_write, .host = pieces };
-	int ret;
+	int ret = aftl_disk_carry_out(disk, &flush);
 
-	spin_lock_bh(&disk->lock);
-	ret = aftl_disk_carry_out(disk, &flush);
-	spin_unlock_bh(&disk->lock);
 	if (ret)
 		return aftl_fail(error, ret, "buffered writes could not be programmed");
 	return aftl_save(disk->ftl, &sink, error);
@@ -228,9 +225,7 @@ static int transfer_run(struct aftl_disk *to, struct aftl_disk *from, const stru
 		return 0;
 	INIT_LIST_HEAD(&io.bytes);
 	from->store->type->forget(from->store, to_unit(run->first), run->units, &io.bytes);
-	spin_lock_bh(&to->lock);
 	ret = aftl_disk_carry_out(to, &io);
-	spin_unlock_bh(&to->lock);
 	if (ret)
 		return_bytes(to, from, run->first, run->units, &io.bytes);
 	to->store->type->release(to->store, &io.bytes);

@@ -88,10 +88,10 @@ static void on_programmed(void *host, aftl_slot_t first)
 				    &spare));
 }
 
-static void on_unmap(void *host, aftl_unit_t unit)
+static void on_unmap(void *host, aftl_unit_t first, u32 units)
 {
 	(void)host;
-	demand(!aftl_volume_unmap(volume, unit, 1));
+	demand(!aftl_volume_unmap(volume, first, units));
 }
 
 static void on_erase(void *host, aftl_slot_t first, u32 slots)

@@ -83,6 +83,7 @@ static void on_program(void *host, u32 tag, aftl_unit_t unit, aftl_slot_t slot)
 	struct test_device *device = host;
 	struct test_listener *each;
 
+	device->burst++;
 	for (each = device->listeners; each; each = each->next)
 		if (each->program)
 			each->program(each, tag, unit, slot);
@@ -103,6 +104,7 @@ static void on_copy(void *host, aftl_unit_t unit, aftl_slot_t from, aftl_slot_t 
 	struct test_device *device = host;
 	struct test_listener *each;
 
+	device->burst++;
 	for (each = device->listeners; each; each = each->next)
 		if (each->copy)
 			each->copy(each, unit, from, to);
@@ -113,19 +115,21 @@ static void on_programmed(void *host, aftl_slot_t first)
 	struct test_device *device = host;
 	struct test_listener *each;
 
+	device->burst++;
 	for (each = device->listeners; each; each = each->next)
 		if (each->programmed)
 			each->programmed(each, first);
 }
 
-static void on_unmap(void *host, aftl_unit_t unit)
+static void on_unmap(void *host, aftl_unit_t first, u32 units)
 {
 	struct test_device *device = host;
 	struct test_listener *each;
 
+	device->burst++;
 	for (each = device->listeners; each; each = each->next)
 		if (each->unmap)
-			each->unmap(each, unit);
+			each->unmap(each, first, units);
 }
 
 static void on_erase(void *host, aftl_slot_t first, u32 slots)
@@ -133,19 +137,21 @@ static void on_erase(void *host, aftl_slot_t first, u32 slots)
 	struct test_device *device = host;
 	struct test_listener *each;
 
+	device->burst++;
 	for (each = device->listeners; each; each = each->next)
 		if (each->erase)
 			each->erase(each, first, slots);
 }
 
-static void on_retire(void *host, u32 block)
+static void on_retire(void *host, u32 first, u32 blocks)
 {
 	struct test_device *device = host;
 	struct test_listener *each;
 
+	device->burst++;
 	for (each = device->listeners; each; each = each->next)
 		if (each->retire)
-			each->retire(each, block);
+			each->retire(each, first, blocks);
 }
 
 static void on_read(void *host, struct aftl_request *request, const struct aftl_read *read)
@@ -292,6 +298,54 @@ static struct test_request *fill_request(struct test_device *device, enum aftl_o
 	return mine;
 }
 
+void test_begin(struct test_device *device)
+{
+	device->burst = 0;
+	device->resubmits = false;
+}
+
+void test_end(struct test_device *device)
+{
+	u32 most = aftl_burst(aftl_geometry(device->ftl));
+
+	if (device->resubmits)
+		return;
+	CHECK_MSG(device->burst <= most, "%u things are told at once, at most %u may be",
+		  device->burst, most);
+	device->largest_burst = max(device->largest_burst, device->burst);
+}
+
+static bool step_to(struct test_device *device, u64 now_ns)
+{
+	bool more;
+
+	test_begin(device);
+	more = aftl_step(device->ftl, now_ns);
+	test_end(device);
+	return more;
+}
+
+void test_advance(struct test_device *device, u64 now_ns)
+{
+	while (step_to(device, now_ns))
+		;
+}
+
+/* From inside complete() it is part of the call that led there. */
+static int submit(struct test_device *device, struct aftl_request *request)
+{
+	bool inside = device->inside;
+	int ret;
+
+	device->resubmits |= inside;
+	if (!inside)
+		test_begin(device);
+	ret = aftl_submit(device->ftl, request);
+	if (!inside)
+		test_end(device);
+	return ret;
+}
+
 /* @mine may be back in the pool when this returns 0. */
 static int hand_over(struct test_device *device, struct test_request *mine, bool keep)
 {
@@ -300,13 +354,13 @@ static int hand_over(struct test_device *device, struct test_request *mine, bool
 	mine->keep = keep;
 	device->pending++;
 	device->submitted++;
-	/* Listeners must see what happened before the arrival before the arrival. */
-	if (device->listeners && !device->inside)
-		aftl_advance(device->ftl, mine->request.arrival_ns);
+	/* What happens before the arrival is not of the request. */
+	if (!device->inside)
+		test_advance(device, mine->request.arrival_ns);
 	for (each = device->listeners; each; each = each->next)
 		if (each->submitted)
 			each->submitted(each, mine);
-	if (!aftl_submit(device->ftl, &mine->request))
+	if (!submit(device, &mine->request))
 		return 0;
 	CHECK_MSG(!mine->done, "a refused request was completed");
 	device->pending--;
@@ -337,7 +391,7 @@ bool test_step(struct test_device *device)
 	if (next == U64_MAX)
 		return false;
 	CHECK_MSG(next >= aftl_now(device->ftl), "the next event lies in the past");
-	aftl_advance(device->ftl, next);
+	step_to(device, next);
 	return true;
 }
 
@@ -404,7 +458,7 @@ bool test_drain(struct test_device *device)
 
 void test_wait(struct test_device *device, u64 ns)
 {
-	aftl_advance(device->ftl, aftl_now(device->ftl) + ns);
+	test_advance(device, aftl_now(device->ftl) + ns);
 }
 
 bool test_audit(struct test_device *device)

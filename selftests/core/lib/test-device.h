@@ -51,9 +51,9 @@ struct test_listener {
 	void (*copy)(struct test_listener *self, aftl_unit_t unit, aftl_slot_t from,
 		     aftl_slot_t to);
 	void (*programmed)(struct test_listener *self, aftl_slot_t first);
-	void (*unmap)(struct test_listener *self, aftl_unit_t unit);
+	void (*unmap)(struct test_listener *self, aftl_unit_t first, u32 units);
 	void (*erase)(struct test_listener *self, aftl_slot_t first, u32 slots);
-	void (*retire)(struct test_listener *self, u32 block);
+	void (*retire)(struct test_listener *self, u32 first, u32 blocks);
 	void (*read)(struct test_listener *self, struct test_request *request,
 		     const struct aftl_read *read);
 	struct test_listener *next;
@@ -78,6 +78,9 @@ struct test_listener {
  * @made: all requests
  * @pending: requests under way
  * @inside: a listener is told of a completion right now
+ * @burst: what the core has told its host since test_begin()
+ * @largest_burst: most of that so far
+ * @resubmits: complete() has submitted something since then
  */
 struct test_device {
 	struct aftl *ftl;
@@ -98,6 +101,9 @@ struct test_device {
 	struct test_request *made;
 	u32 pending;
 	bool inside;
+	u32 burst;
+	u32 largest_burst;
+	bool resubmits;
 };
 
 /**
@@ -174,6 +180,16 @@ int test_do(struct test_device *device, enum aftl_op op, u32 unit, u32 units, u3
 /* Same, with flags. */
 int test_do_flagged(struct test_device *device, enum aftl_op op, u32 unit, u32 units, u32 class,
 		    u32 flags, u64 *latency_ns);
+
+/*
+ * Around one call of the core that aftl_burst() is about: no more than that is told. The
+ * functions here have it around each of theirs.
+ */
+void test_begin(struct test_device *device);
+void test_end(struct test_device *device);
+
+/* Advance to @now_ns, event by event. */
+void test_advance(struct test_device *device, u64 now_ns);
 
 /* Advance by one event. Return: false if none is left. */
 bool test_step(struct test_device *device);

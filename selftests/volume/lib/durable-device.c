@@ -28,6 +28,7 @@ enum durable_kind {
  * @next: the one after it
  * @kind: enum durable_kind
  * @unit: of a program, copy, unmap or promise
+ * @units: of an unmap
  * @stamp: of the bytes of a program
  * @from: former slot of a copy
  * @to: slot of a program or copy
@@ -44,6 +45,7 @@ struct durable_op {
 	struct durable_op *next;
 	enum durable_kind kind;
 	u32 unit;
+	u32 units;
 	u32 stamp;
 	aftl_slot_t from;
 	aftl_slot_t to;
@@ -194,7 +196,7 @@ static int do_op(struct durable_device *durable, const struct durable_op *op)
 	case OP_NOTE:
 		return aftl_volume_program(volume, op->number, &op->spare);
 	case OP_UNMAP:
-		return aftl_volume_unmap(volume, to_unit(op->unit), 1);
+		return aftl_volume_unmap(volume, to_unit(op->unit), op->units);
 	case OP_ERASE:
 		return aftl_volume_erase(volume, op->number, &op->entry);
 	case OP_RETIRE:
@@ -278,9 +280,12 @@ static void on_programmed(struct test_listener *self, aftl_slot_t first)
 	aftl_spare_take(&op->spare, ftl, first);
 }
 
-static void on_unmap(struct test_listener *self, aftl_unit_t unit)
+static void on_unmap(struct test_listener *self, aftl_unit_t first, u32 units)
 {
-	queue(of_listener(self), OP_UNMAP)->unit = from_unit(unit);
+	struct durable_op *op = queue(of_listener(self), OP_UNMAP);
+
+	op->unit = from_unit(first);
+	op->units = units;
 }
 
 static void on_erase(struct test_listener *self, aftl_slot_t first, u32 slots)
@@ -293,13 +298,16 @@ static void on_erase(struct test_listener *self, aftl_slot_t first, u32 slots)
 	aftl_erase_entry_take(&op->entry, ftl, op->number);
 }
 
-static void on_retire(struct test_listener *self, u32 block)
+static void on_retire(struct test_listener *self, u32 first, u32 blocks)
 {
 	struct durable_device *durable = of_listener(self);
-	struct durable_op *op = queue(durable, OP_RETIRE);
 
-	op->number = block;
-	aftl_erase_entry_take(&op->entry, durable->device.ftl, block);
+	for (; blocks; blocks--, first++) {
+		struct durable_op *op = queue(durable, OP_RETIRE);
+
+		op->number = first;
+		aftl_erase_entry_take(&op->entry, durable->device.ftl, first);
+	}
 }
 
 /* What flushes and FUA writes promise when they are complete. */

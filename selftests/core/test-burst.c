@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * No call tells its host more at once than aftl_burst() says: a host may reserve so much
+ * room before each, and needs no more. test-device.c counts for every other test, too.
+ */
+#include "snapshot.h"
+#include "stream.h"
+#include "tap.h"
+
+#define REQUESTS 1500
+
+static struct test_device device;
+static u32 largest_share;
+
+/* What a person does to a device, one call at a time. */
+static void interfere(struct aftl_random *random)
+{
+	const struct aftl_geometry *geo = aftl_geometry(device.ftl);
+
+	test_begin(&device);
+	switch (aftl_random_below(random, 4)) {
+	case 0:
+		aftl_age(device.ftl, (1 + aftl_random_below(random, 400)) * 24 * AFTL_HOUR_NS);
+		break;
+	case 1:
+		CHECK_EQ(aftl_collect(device.ftl, aftl_random_below(random, geo->luns)), 0);
+		break;
+	case 2:
+		CHECK_EQ(aftl_fail_block(device.ftl, aftl_random_below(random, geo->blocks)), 0);
+		break;
+	default:
+		aftl_hurry(device.ftl, aftl_random_below(random, 2));
+	}
+	test_end(&device);
+}
+
+static void lose_a_lun(struct aftl_random *random)
+{
+	test_begin(&device);
+	CHECK_EQ(aftl_fail_lun(device.ftl, aftl_random_below(random,
+							      aftl_geometry(device.ftl)->luns)), 0);
+	test_end(&device);
+}
+
+/* The host stops and goes on. */
+static void pause(void)
+{
+	bool more = true;
+
+	test_drain(&device);
+	while (more) {
+		test_begin(&device);
+		more = aftl_park_step(device.ftl);
+		test_end(&device);
+	}
+	test_begin(&device);
+	aftl_unpark(device.ftl);
+	test_end(&device);
+}
+
+static void drive(u64 seed)
+{
+	struct aftl_random random = { aftl_mix(seed) };
+	struct test_stream stream;
+	u32 i;
+
+	test_stream_init(&stream, seed);
+	stream.depth = 256;
+	stream.units_max = 64;
+	stream.read = 10;
+	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
+		test_stream_step(&stream, &device);
+		if (!aftl_random_below(&random, 20))
+			interfere(&random);
+	}
+	pause();
+	lose_a_lun(&random);
+	test_drain(&device);
+}
+
+static void with_policy(const char *profile, const struct aftl_policy_type *type, u64 seed)
+{
+	static const char *const pairs[] = { "blocks", "40", "layers", "4", "op", "40",
+					     "endurance", "30", NULL };
+
+	test_device_init(&device, profile);
+	test_device_set_all(&device, pairs);
+	if (seed & 1)
+		test_device_set(&device, "buffer", "4MiB");
+	if (!test_device_create(&device, type->name)) {
+		drive(seed);
+		largest_share = max(largest_share, device.largest_burst * 100 /
+						   aftl_burst(aftl_geometry(device.ftl)));
+	}
+	test_device_close(&device);
+}
+
+static void no_profile_and_no_policy_tells_more(void)
+{
+	const char *profile;
+	u32 policies = 0;
+	u32 i;
+
+	for (i = 0; (profile = aftl_profile_name(i)); i++)
+		for (policies = 0; aftl_policy_at(policies); policies++)
+			with_policy(profile, aftl_policy_at(policies), i * 64 + policies);
+	tap_note("%u profiles, %u policies; at most %u %% of what may be told at once", i, policies,
+		 largest_share);
+	/* One that allows too much would not be worth its memory. */
+	CHECK_RANGE(largest_share, 50, 100);
+}
+
+static void a_discard_and_a_lost_lun_are_one_thing(void)
+{
+	static const char *const pairs[] = { "channels", "2", "chips", "1", "blocks", "64", NULL };
+	u32 unit;
+
+	test_device_init(&device, "demo");
+	test_device_open(&device, "baseline", pairs);
+	for (unit = 0; unit < 64; unit += 2)
+		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE, NULL), 0);
+	test_drain(&device);
+	device.largest_burst = 0;
+	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, 0, 64, 0, NULL), 0);
+	CHECK_EQ(device.largest_burst, 1);
+	test_begin(&device);
+	CHECK_EQ(aftl_fail_lun(device.ftl, 0), 0);
+	CHECK_EQ(device.burst, 1);
+	test_device_close(&device);
+}
+
+int main(void)
+{
+	tap_run("no profile and no policy tells more at once",
+		no_profile_and_no_policy_tells_more);
+	tap_run("a discard and a lost LUN are one thing", a_discard_and_a_lost_lun_are_one_thing);
+	return tap_finish();
+}
