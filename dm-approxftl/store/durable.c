@@ -209,26 +209,30 @@ static bool get_pages(struct aftl_dev *dev, unsigned int count, gfp_t gfp,
 		      struct list_head *bytes)
 {
 	for (; count; count--) {
-		struct page *page = mempool_alloc(&dev->device.pages, gfp);
+		struct page *page = aftl_dev_new_page(dev, &dev->pages, gfp);
 
 		if (!page) {
 			drop_pages(dev, bytes);
 			return false;
 		}
-		set_page_private(page, 1);
 		list_add_tail(&page->lru, bytes);
 	}
 	return true;
 }
 
-/* Two who each have half of the pool's last pages would wait for each other. */
+/*
+ * Two who each have half of the pool's last pages would wait for each other. The others are
+ * written, or in the write buffer, which would keep them for as long as nobody fills it up.
+ */
 static void get_all_pages(struct aftl_dev *dev, unsigned int count, struct list_head *bytes)
 {
 	if (get_pages(dev, count, GFP_NOWAIT | __GFP_NOWARN, bytes))
 		return;
-	mutex_lock(&dev->device.gather_lock);
+	mutex_lock(&dev->gather_lock);
+	aftl_disk_hurry(dev->disk, true);
 	get_pages(dev, count, GFP_NOIO, bytes);
-	mutex_unlock(&dev->device.gather_lock);
+	aftl_disk_hurry(dev->disk, false);
+	mutex_unlock(&dev->gather_lock);
 }
 
 static int dev_gather(struct aftl_store *store, struct bio *bio, struct list_head *bytes)

@@ -104,6 +104,9 @@ struct aftl_dev_fetch {
  * @store: what callers see
  * @disk: whose it is
  * @device: the block device
+ * @pages: for the bytes of writes, until they are on @device
+ * @gather_lock: who waits for some of @pages gets them all before the next one does
+ * @copies: for the bytes of copies
  * @volume: on it; the worker's, or its caller's while the worker is held
  * @tags: pages of the writes in the controller, by tag
  * @tag_count: how many
@@ -140,6 +143,9 @@ struct aftl_dev {
 	struct aftl_store store;
 	struct aftl_disk *disk;
 	struct aftl_bdev device;
+	mempool_t pages;
+	struct mutex gather_lock; /* pages, by those who wait */
+	mempool_t copies;
 	struct aftl_volume *volume;
 	struct page **tags;
 	u32 tag_count;
@@ -278,8 +284,17 @@ struct page *aftl_dev_find(struct aftl_dev *dev, aftl_slot_t *slot);
 /* Is something else in @slot than the FTL believes? */
 bool aftl_dev_lost(const struct aftl_dev *dev, aftl_slot_t slot);
 
-/* Pages are counted, because copies share them. Under @lock or by their only user. */
-void aftl_dev_hold_page(struct aftl_dev *dev, struct page *page);
+/*
+ * Pages are counted, because copies share them, and each goes back to its pool: those who
+ * wait for one pool never hold what others of the same pool wait for. Copies wait for the
+ * block device alone, writes for copies, frames and, in the write buffer, for others to
+ * come; so who waits for a page of a write is in a hurry, see aftl_disk_hurry().
+ *
+ * aftl_dev_new_page() may return NULL if @gfp does not allow to wait; the page has one user.
+ * Context of the others: under @lock, or by the only user.
+ */
+struct page *aftl_dev_new_page(struct aftl_dev *dev, mempool_t *pool, gfp_t gfp);
+void aftl_dev_hold_page(struct page *page);
 void aftl_dev_drop_page(struct aftl_dev *dev, struct page *page);
 
 /* fetch.c: reads */

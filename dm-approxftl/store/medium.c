@@ -7,8 +7,9 @@
 #include "log.h"
 #include "store/medium.h"
 
-/* Bios that can always be had, sooner or later. */
+/* Bios and frames that can always be had, sooner or later. */
 #define BIOS 64
+#define FRAMES 64
 
 /**
  * struct bdev_bio - a bio of ours
@@ -162,13 +163,13 @@ static void frame_written(struct aftl_bdev_io *io, int error)
 {
 	struct bdev_bio *ours = container_of(io, struct bdev_bio, own);
 
-	mempool_free(ours->page, &io->device->pages);
+	mempool_free(ours->page, &io->device->frames);
 }
 
 /* The frame is copied, so that its owner can go on. */
 static void write_frame(struct aftl_bdev *device, u64 offset, const void *bytes)
 {
-	struct page *page = mempool_alloc(&device->pages, GFP_NOIO);
+	struct page *page = mempool_alloc(&device->frames, GFP_NOIO);
 	struct bio *bio = new_bio(device, REQ_OP_WRITE);
 	struct bdev_bio *ours = to_ours(bio);
 
@@ -225,12 +226,11 @@ int aftl_bdev_init(struct aftl_bdev *device, struct block_device *bdev)
 
 	if (ret)
 		return ret;
-	ret = mempool_init_page_pool(&device->pages, AFTL_BDEV_PAGES, 0);
+	ret = mempool_init_page_pool(&device->frames, FRAMES, 0);
 	if (ret) {
 		bioset_exit(&device->bios);
 		return ret;
 	}
-	mutex_init(&device->gather_lock);
 	spin_lock_init(&device->lock);
 	init_waitqueue_head(&device->idle);
 	device->bdev = bdev;
@@ -249,7 +249,6 @@ int aftl_bdev_init(struct aftl_bdev *device, struct block_device *bdev)
 void aftl_bdev_exit(struct aftl_bdev *device)
 {
 	wait_for_writes(device);
-	mutex_destroy(&device->gather_lock);
-	mempool_exit(&device->pages);
+	mempool_exit(&device->frames);
 	bioset_exit(&device->bios);
 }

@@ -8,7 +8,6 @@
 
 #include <linux/bio.h>
 #include <linux/mempool.h>
-#include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 
@@ -19,8 +18,7 @@
  * @medium: what the volume sees
  * @bdev: the device
  * @bios: for all I/O
- * @pages: for data on its way
- * @gather_lock: who takes many of @pages takes them all before the next one does
+ * @frames: for what medium.write() has taken, which nobody else can hold
  * @lock: of @writes and @error
  * @writes: under way
  * @idle: none is under way
@@ -30,8 +28,7 @@ struct aftl_bdev {
 	struct aftl_medium medium;
 	struct block_device *bdev;
 	struct bio_set bios;
-	mempool_t pages;
-	struct mutex gather_lock; /* pages, by those who want many */
+	mempool_t frames;
 	spinlock_t lock; /* writes, error */
 	unsigned int writes;
 	wait_queue_head_t idle;
@@ -47,9 +44,6 @@ struct aftl_bdev_io {
 	void (*done)(struct aftl_bdev_io *io, int error);
 	struct aftl_bdev *device;
 };
-
-/* Pages that can always be had, sooner or later. */
-#define AFTL_BDEV_PAGES 256
 
 int __must_check aftl_bdev_init(struct aftl_bdev *device, struct block_device *bdev);
 

@@ -15,26 +15,42 @@
 #include "disk/disk.h"
 #include "store/durable.h"
 
-/* Operations that the worker looks at together. */
+/* Operations that the worker looks at together; it has pages for so many copies. */
 #define BATCH 64
+
+/* Pages for writes, at least; 1 MiB of usual units. */
+#define LEAST_PAGES 256
 
 /* Room for what comes while the block device is busy, in operations. */
 #define LEAST_OPS 4096
 
 /* Pages */
 
-void aftl_dev_hold_page(struct aftl_dev *dev, struct page *page)
+/* What is private of them: users in steps of two, and which pool. */
+#define ONE_USER 2
+#define OF_COPIES 1
+
+struct page *aftl_dev_new_page(struct aftl_dev *dev, mempool_t *pool, gfp_t gfp)
 {
-	set_page_private(page, page_private(page) + 1);
+	struct page *page = mempool_alloc(pool, gfp);
+
+	if (page)
+		set_page_private(page, ONE_USER | (pool == &dev->copies ? OF_COPIES : 0));
+	return page;
+}
+
+void aftl_dev_hold_page(struct page *page)
+{
+	set_page_private(page, page_private(page) + ONE_USER);
 }
 
 void aftl_dev_drop_page(struct aftl_dev *dev, struct page *page)
 {
-	unsigned long users = page_private(page) - 1;
+	unsigned long left = page_private(page) - ONE_USER;
 
-	set_page_private(page, users);
-	if (!users)
-		mempool_free(page, &dev->device.pages);
+	set_page_private(page, left);
+	if (left < ONE_USER)
+		mempool_free(page, left & OF_COPIES ? &dev->copies : &dev->pages);
 }
 
 /* Operations */
@@ -71,7 +87,7 @@ static struct page *find_page(struct aftl_dev *dev, aftl_slot_t *slot, u32 befor
 
 	while ((op = find_filling(dev, *slot, before))) {
 		if (op->page && (op->loaded || loading)) {
-			aftl_dev_hold_page(dev, op->page);
+			aftl_dev_hold_page(op->page);
 			return op->page;
 		}
 		*slot = op->from;
@@ -149,7 +165,7 @@ void aftl_dev_program(struct aftl_dev *dev, u32 tag, aftl_slot_t slot, bool agai
 	if (op) {
 		op->page = dev->tags[tag];
 		op->loaded = true;
-		aftl_dev_hold_page(dev, op->page);
+		aftl_dev_hold_page(op->page);
 		publish(dev);
 	}
 	spin_unlock_irqrestore(&dev->lock, flags);
@@ -372,12 +388,11 @@ static bool choose_page(struct aftl_dev *dev, struct aftl_dev_op *op, struct pag
 
 static void load_copy(struct aftl_dev *dev, struct aftl_dev_op *op)
 {
-	struct page *page = mempool_alloc(&dev->device.pages, GFP_NOIO);
+	struct page *page = aftl_dev_new_page(dev, &dev->copies, GFP_NOIO);
 	aftl_slot_t slot = op->from;
 
-	set_page_private(page, 1);
 	if (!choose_page(dev, op, page, &slot)) {
-		mempool_free(page, &dev->device.pages);
+		aftl_dev_drop_page(dev, page);
 		return;
 	}
 	op->bdev.done = load_done;
@@ -582,9 +597,20 @@ void aftl_dev_hold(struct aftl_dev *dev, bool held)
 
 /* Life */
 
+/* The largest bio has all that it needs, however small units are. */
+static int init_pages(struct aftl_dev *dev, u32 unit_bytes)
+{
+	u32 most = (AFTL_IO_SECTORS << SECTOR_SHIFT) / unit_bytes;
+	int ret = mempool_init_page_pool(&dev->pages, max_t(u32, most, LEAST_PAGES), 0);
+
+	mutex_init(&dev->gather_lock);
+	return ret ? ret : mempool_init_page_pool(&dev->copies, BATCH, 0);
+}
+
 int aftl_dev_queue_init(struct aftl_dev *dev)
 {
 	const struct aftl_geometry *geo = aftl_volume_geometry(dev->volume);
+	int ret = init_pages(dev, geo->unit_bytes);
 	u32 size;
 
 	spin_lock_init(&dev->lock);
@@ -601,7 +627,9 @@ int aftl_dev_queue_init(struct aftl_dev *dev)
 	dev->pending = kvcalloc(size, sizeof(*dev->pending), GFP_KERNEL);
 	dev->workers = alloc_workqueue("aftl_queue", WQ_UNBOUND | WQ_MEM_RECLAIM, 1);
 	dev->lost = kvcalloc(BITS_TO_LONGS(geo->slots), sizeof(*dev->lost), GFP_KERNEL);
-	return dev->ops && dev->pending && dev->workers && dev->lost ? 0 : -ENOMEM;
+	if (!dev->ops || !dev->pending || !dev->workers || !dev->lost)
+		return -ENOMEM;
+	return ret;
 }
 
 /* Of an operation that nobody will carry out. */
@@ -622,6 +650,8 @@ void aftl_dev_queue_exit(struct aftl_dev *dev)
 	for (i = 0; dev->tags && i < dev->tag_count; i++)
 		if (dev->tags[i])
 			aftl_dev_drop_page(dev, dev->tags[i]);
+	mempool_exit(&dev->copies);
+	mempool_exit(&dev->pages);
 	kvfree(dev->tags);
 	kvfree(dev->lost);
 	kvfree(dev->pending);
