@@ -83,12 +83,24 @@ static inline struct bio *aftl_io_bio(struct aftl_io *io)
 struct bvec_iter aftl_io_position(const struct aftl_disk *disk, struct aftl_io *io,
 				  aftl_unit_t unit);
 
-/* Put the unit that @read is about into the bio: bytes at @from, then their errors. */
+/*
+ * Put the unit that @read is about into the bio: bytes at @from, then their errors.
+ * Context: under the disk's lock.
+ */
 void aftl_io_fill(const struct aftl_disk *disk, struct aftl_io *io, const struct aftl_read *read,
 		  const char *from);
 
-/* The bytes are there: invert those bits of them that have errors. */
+/*
+ * Which bits of the unit have errors: what is needed of parameters that may change. Context:
+ * under the disk's lock.
+ */
+u64 aftl_io_flip_key(const struct aftl_disk *disk, const struct aftl_read *read);
+
+/*
+ * The bytes are there: invert those bits of them that have errors. Context: any; of the FTL
+ * only its geometry is looked at, which does not change.
+ */
 void aftl_io_flip(const struct aftl_disk *disk, struct aftl_io *io,
-		  const struct aftl_read *read);
+		  const struct aftl_read *read, u64 key);
 
 #endif

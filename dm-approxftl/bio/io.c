@@ -71,21 +71,28 @@ static void flip_bit(struct bio *bio, struct bvec_iter at, u32 position)
 	kunmap_local(byte);
 }
 
-void aftl_io_flip(const struct aftl_disk *disk, struct aftl_io *io, const struct aftl_read *read)
+u64 aftl_io_flip_key(const struct aftl_disk *disk, const struct aftl_read *read)
 {
+	lockdep_assert_held(&disk->lock);
+	return aftl_flip_key(aftl_cell(disk->ftl), read->unit, read->lineage);
+}
+
+void aftl_io_flip(const struct aftl_disk *disk, struct aftl_io *io, const struct aftl_read *read,
+		  u64 key)
+{
+	const struct aftl_geometry *geo = aftl_geometry(disk->ftl);
 	struct bvec_iter at = aftl_io_position(disk, io, read->unit);
 	u32 i;
 
 	for (i = 0; i < read->flips; i++)
-		flip_bit(aftl_io_bio(io), at,
-			 aftl_flip_position(aftl_cell(disk->ftl), read->unit, read->lineage, i));
+		flip_bit(aftl_io_bio(io), at, aftl_flip_at(geo, key, i));
 }
 
 void aftl_io_fill(const struct aftl_disk *disk, struct aftl_io *io, const struct aftl_read *read,
 		  const char *from)
 {
 	aftl_copy_to_bio(aftl_io_bio(io), aftl_io_position(disk, io, read->unit), from);
-	aftl_io_flip(disk, io, read);
+	aftl_io_flip(disk, io, read, aftl_io_flip_key(disk, read));
 }
 
 /* What the FTL asks of its host. All of it happens under the disk's lock. */
@@ -155,7 +162,7 @@ static void host_read(void *host, struct aftl_request *request, const struct aft
 		return;
 	disk->store->type->fetch(disk->store, read->unit, aftl_io_bio(io),
 				 aftl_io_position(disk, io, read->unit));
-	aftl_io_flip(disk, io, read);
+	aftl_io_flip(disk, io, read, aftl_io_flip_key(disk, read));
 }
 
 static void host_array(void *host, const struct aftl_array_event *event)

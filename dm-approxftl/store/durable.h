@@ -86,6 +86,7 @@ struct aftl_dev_op {
  * @node: in one of its lists
  * @io: for whom
  * @read: what the FTL wants of it
+ * @flip_key: which bits of it have errors; of the time of @read
  * @slot: where the bytes are
  * @epoch: counts in that counter of readers
  */
@@ -95,6 +96,7 @@ struct aftl_dev_fetch {
 	struct llist_node node;
 	struct aftl_io *io;
 	struct aftl_read read;
+	u64 flip_key;
 	aftl_slot_t slot;
 	u32 epoch;
 };

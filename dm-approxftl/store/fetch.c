@@ -93,7 +93,13 @@ static void new_fetch(struct aftl_dev *dev, struct aftl_io *io, const struct aft
 	struct aftl_dev_fetch *fetch = &io->fetches[io->fetch_count++];
 
 	lockdep_assert_held(&dev->lock);
-	*fetch = (struct aftl_dev_fetch){ .dev = dev, .io = io, .read = *read, .slot = slot };
+	*fetch = (struct aftl_dev_fetch){
+		.dev = dev,
+		.io = io,
+		.read = *read,
+		.flip_key = aftl_io_flip_key(dev->disk, read),
+		.slot = slot,
+	};
 	add_reader(dev, fetch);
 	atomic_inc(&io->fetching);
 	llist_add(&fetch->node, &dev->to_fetch);
@@ -150,7 +156,7 @@ static void end_fetch(struct aftl_dev *dev, struct aftl_dev_fetch *fetch)
 {
 	struct aftl_io *io = fetch->io;
 
-	aftl_io_flip(dev->disk, io, &fetch->read);
+	aftl_io_flip(dev->disk, io, &fetch->read, fetch->flip_key);
 	drop_reader(dev, fetch);
 	if (aftl_dev_reads_done(io))
 		aftl_io_finish(dev->disk, &io->request);
