@@ -37,6 +37,7 @@ struct aftl_flush {
  * @bytes: payload, and what it replaced; see store.h
  * @fetches: reads from a durable store, NULL for other stores and requests
  * @fetch_count: how many
+ * @fetches_pooled: from the pool of the store
  * @fetching: those that are not over, and one for the FTL
  * @commits: ends when what came before it is durable
  * @flush: then, where it waits for that
@@ -47,6 +48,7 @@ struct aftl_io {
 	struct list_head bytes;
 	struct aftl_dev_fetch *fetches;
 	u32 fetch_count;
+	bool fetches_pooled;
 	atomic_t fetching;
 	bool commits;
 	bool failed;

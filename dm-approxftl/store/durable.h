@@ -51,6 +51,7 @@ enum aftl_dev_kind {
  * @done: carried out
  * @loaded: COPY: @page has the bytes
  * @again: WRITE, COPY: over a page that has been programmed since its erase
+ * @run: WRITE, COPY: operations that @bdev carries out, this one and those behind it
  * @to: WRITE, COPY: slot
  * @from: COPY: slot
  * @page: WRITE, COPY: the bytes
@@ -68,6 +69,7 @@ struct aftl_dev_op {
 	bool done;
 	bool loaded;
 	bool again;
+	u32 run;
 	aftl_slot_t to;
 	aftl_slot_t from;
 	struct page *page;
@@ -81,7 +83,8 @@ struct aftl_dev_op {
 
 /**
  * struct aftl_dev_fetch - the read of one unit, from the device
- * @bdev: transfer
+ * @bdev: transfer, of this one and those behind it in the array of @io
+ * @run: how many
  * @dev: store
  * @node: in one of its lists
  * @io: for whom
@@ -92,6 +95,7 @@ struct aftl_dev_op {
  */
 struct aftl_dev_fetch {
 	struct aftl_bdev_io bdev;
+	u32 run;
 	struct aftl_dev *dev;
 	struct llist_node node;
 	struct aftl_io *io;
@@ -126,6 +130,7 @@ struct aftl_dev_fetch {
  * @pending_bits: size of that table
  * @lost: bit by slot: its bytes could not be written
  * @room: there is room again, or nothing left, or the worker is held
+ * @run_pages: what the worker puts into one transfer
  * @loads: reads of what is to be copied, under way, and one
  * @loaded: they are over
  * @workers: runs @work
@@ -137,7 +142,7 @@ struct aftl_dev_fetch {
  * @epoch: counter of readers that new reads take
  * @readers: reads under way
  * @no_readers: one of the counters is zero
- * @fetch_sets: arrays of reads, one for each bio
+ * @fetch_sets: arrays of reads for the largest bio, where there is no memory
  * @begun: the volume is in use
  * @used: it was before
  */
@@ -164,6 +169,7 @@ struct aftl_dev {
 	u32 pending_bits;
 	unsigned long *lost;
 	wait_queue_head_t room;
+	struct page *run_pages[AFTL_PROGRAM_UNITS_MAX];
 	atomic_t loads;
 	struct completion loaded;
 	struct workqueue_struct *workers;

@@ -10,6 +10,7 @@
  * read: before that the queue waits for all readers that were there. There are two
  * counters of them, so that new ones do not make it wait for ever.
  */
+#include <linux/blkdev.h>
 #include <linux/slab.h>
 
 #include "bio/bio.h"
@@ -28,15 +29,21 @@ static u32 set_size(const struct aftl_dev *dev)
 
 void aftl_dev_prepare_reads(struct aftl_dev *dev, struct aftl_io *io)
 {
-	io->fetches = mempool_alloc(&dev->fetch_sets, GFP_NOIO);
+	io->fetches = kmalloc_array(io->request.units, sizeof(*io->fetches),
+				    GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN);
+	io->fetches_pooled = !io->fetches;
+	if (!io->fetches)
+		io->fetches = mempool_alloc(&dev->fetch_sets, GFP_NOIO);
 	io->fetch_count = 0;
 	atomic_set(&io->fetching, 1);
 }
 
 void aftl_dev_forget_reads(struct aftl_dev *dev, struct aftl_io *io)
 {
-	if (io->fetches)
+	if (io->fetches_pooled)
 		mempool_free(io->fetches, &dev->fetch_sets);
+	else
+		kfree(io->fetches);
 	io->fetches = NULL;
 }
 
@@ -144,36 +151,80 @@ static void fetch_done(struct aftl_bdev_io *bdev, int error)
 
 static void start_fetch(struct aftl_dev *dev, struct aftl_dev_fetch *fetch)
 {
-	struct bio *bio = aftl_io_bio(fetch->io);
+	struct bvec_iter at = aftl_io_position(dev->disk, fetch->io, fetch->read.unit);
 
+	at.bi_size *= fetch->run;
 	fetch->bdev.done = fetch_done;
-	aftl_bdev_read_bio(&dev->device, &fetch->bdev, bio,
-			   aftl_io_position(dev->disk, fetch->io, fetch->read.unit),
+	aftl_bdev_read_bio(&dev->device, &fetch->bdev, aftl_io_bio(fetch->io), at,
 			   aftl_volume_data_offset(dev->volume, fetch->slot));
 }
 
-static void end_fetch(struct aftl_dev *dev, struct aftl_dev_fetch *fetch)
+/* Is @next the neighbour of @fetch in everything: array, bio and medium? */
+static bool continues(const struct aftl_dev_fetch *fetch, const struct aftl_dev_fetch *next)
 {
-	struct aftl_io *io = fetch->io;
+	return next == fetch + 1 && next->io == fetch->io &&
+	       from_unit(next->read.unit) == from_unit(fetch->read.unit) + 1 &&
+	       from_slot(next->slot) == from_slot(fetch->slot) + 1;
+}
 
-	aftl_io_flip(dev->disk, io, &fetch->read, fetch->flip_key);
-	drop_reader(dev, fetch);
-	if (aftl_dev_reads_done(io))
-		aftl_io_finish(dev->disk, &io->request);
+static struct aftl_dev_fetch *to_fetch(struct llist_node *node)
+{
+	return llist_entry(node, struct aftl_dev_fetch, node);
+}
+
+/* Takes the first of the list, and what goes with it. Returns the rest. */
+static struct llist_node *take_run(struct llist_node *list)
+{
+	struct aftl_dev_fetch *first = to_fetch(list);
+
+	first->run = 1;
+	while (list->next && continues(to_fetch(list), to_fetch(list->next))) {
+		list = list->next;
+		first->run++;
+	}
+	return list->next;
+}
+
+static void start_fetches(struct aftl_dev *dev, struct llist_node *list)
+{
+	struct blk_plug plug;
+
+	blk_start_plug(&plug);
+	while (list) {
+		struct aftl_dev_fetch *first = to_fetch(list);
+
+		list = take_run(list);
+		start_fetch(dev, first);
+	}
+	blk_finish_plug(&plug);
+}
+
+/* The bio and its array may be gone after the last of them. */
+static void end_fetches(struct aftl_dev *dev, struct aftl_dev_fetch *first)
+{
+	u32 run = first->run;
+	struct aftl_io *io = first->io;
+	struct aftl_dev_fetch *fetch;
+
+	for (fetch = first; fetch < first + run; fetch++) {
+		aftl_io_flip(dev->disk, io, &fetch->read, fetch->flip_key);
+		drop_reader(dev, fetch);
+	}
+	while (run--)
+		if (aftl_dev_reads_done(io))
+			aftl_io_finish(dev->disk, &io->request);
 }
 
 static void fetch_work(struct work_struct *work)
 {
 	struct aftl_dev *dev = container_of(work, struct aftl_dev, fetch_work);
-	struct llist_node *start = llist_reverse_order(llist_del_all(&dev->to_fetch));
 	struct llist_node *end = llist_reverse_order(llist_del_all(&dev->fetched));
 	struct aftl_dev_fetch *fetch;
 	struct aftl_dev_fetch *next;
 
-	llist_for_each_entry_safe(fetch, next, start, node)
-		start_fetch(dev, fetch);
+	start_fetches(dev, llist_reverse_order(llist_del_all(&dev->to_fetch)));
 	llist_for_each_entry_safe(fetch, next, end, node)
-		end_fetch(dev, fetch);
+		end_fetches(dev, fetch);
 }
 
 int aftl_dev_fetch_init(struct aftl_dev *dev)

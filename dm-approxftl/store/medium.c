@@ -73,15 +73,19 @@ static void bio_over(struct bio *bio)
 	/* Before anybody can take what is there for what was to be written. */
 	if (write && error)
 		aftl_bdev_fail(device, error);
+	/* After done() nobody waits for a read any more, and all may be taken apart. */
+	if (!write)
+		bio_put(bio);
 	io->done(io, error);
+	if (!write)
+		return;
 	bio_put(bio);
-	if (write)
-		write_over(device);
+	write_over(device);
 }
 
-static struct bio *new_bio(struct aftl_bdev *device, blk_opf_t opf)
+static struct bio *new_bio(struct aftl_bdev *device, blk_opf_t opf, u32 count)
 {
-	return bio_alloc_bioset(device->bdev, 1, opf, GFP_NOIO, &device->bios);
+	return bio_alloc_bioset(device->bdev, count, opf, GFP_NOIO, &device->bios);
 }
 
 static void start(struct aftl_bdev *device, struct aftl_bdev_io *io, struct bio *bio, u64 offset)
@@ -95,21 +99,29 @@ static void start(struct aftl_bdev *device, struct aftl_bdev_io *io, struct bio 
 	submit_bio_noacct(bio);
 }
 
-void aftl_bdev_write(struct aftl_bdev *device, struct aftl_bdev_io *io, struct page *page,
-		     u64 offset, u32 bytes)
+static void fill_bio(struct bio *bio, struct page **pages, u32 count, u32 bytes)
 {
-	struct bio *bio = new_bio(device, REQ_OP_WRITE);
+	u32 i;
 
-	__bio_add_page(bio, page, bytes, 0);
+	for (i = 0; i < count; i++)
+		__bio_add_page(bio, pages[i], bytes, 0);
+}
+
+void aftl_bdev_write(struct aftl_bdev *device, struct aftl_bdev_io *io, struct page **pages,
+		     u32 count, u64 offset, u32 bytes)
+{
+	struct bio *bio = new_bio(device, REQ_OP_WRITE, count);
+
+	fill_bio(bio, pages, count, bytes);
 	start(device, io, bio, offset);
 }
 
-void aftl_bdev_read(struct aftl_bdev *device, struct aftl_bdev_io *io, struct page *page,
-		    u64 offset, u32 bytes)
+void aftl_bdev_read(struct aftl_bdev *device, struct aftl_bdev_io *io, struct page **pages,
+		    u32 count, u64 offset, u32 bytes)
 {
-	struct bio *bio = new_bio(device, REQ_OP_READ);
+	struct bio *bio = new_bio(device, REQ_OP_READ, count);
 
-	__bio_add_page(bio, page, bytes, 0);
+	fill_bio(bio, pages, count, bytes);
 	start(device, io, bio, offset);
 }
 
@@ -140,7 +152,7 @@ static int wait_and_put(struct bio *bio)
 
 static int read_frame(struct aftl_bdev *device, u64 offset, void *bytes)
 {
-	struct bio *bio = new_bio(device, REQ_OP_READ | REQ_SYNC);
+	struct bio *bio = new_bio(device, REQ_OP_READ | REQ_SYNC | REQ_META, 1);
 
 	bio->bi_iter.bi_sector = offset >> SECTOR_SHIFT;
 	__bio_add_page(bio, page_at(bytes), AFTL_FRAME_BYTES, offset_in_page(bytes));
@@ -170,7 +182,7 @@ static void frame_written(struct aftl_bdev_io *io, int error)
 static void write_frame(struct aftl_bdev *device, u64 offset, const void *bytes)
 {
 	struct page *page = mempool_alloc(&device->frames, GFP_NOIO);
-	struct bio *bio = new_bio(device, REQ_OP_WRITE);
+	struct bio *bio = new_bio(device, REQ_OP_WRITE | REQ_META, 1);
 	struct bdev_bio *ours = to_ours(bio);
 
 	memcpy(page_address(page), bytes, AFTL_FRAME_BYTES);
@@ -206,7 +218,7 @@ static int medium_flush(void *host)
 	wait_for_writes(device);
 	if (READ_ONCE(device->error))
 		return READ_ONCE(device->error);
-	return wait_and_put(new_bio(device, REQ_OP_WRITE | REQ_PREFLUSH | REQ_SYNC));
+	return wait_and_put(new_bio(device, REQ_OP_WRITE | REQ_PREFLUSH | REQ_SYNC, 0));
 }
 
 static void *medium_alloc(void *host, size_t bytes)

@@ -54,21 +54,23 @@ void aftl_bdev_fail(struct aftl_bdev *device, int error);
 void aftl_bdev_exit(struct aftl_bdev *device);
 
 /**
- * aftl_bdev_write() - begin to write a page's first @bytes bytes at @offset
+ * aftl_bdev_write() - begin to write the first @bytes bytes of each page, one after the other
  * @device: where
- * @io: in the caller's memory until @io->done has been called, as is @page
- * @page: the bytes
+ * @io: in the caller's memory until @io->done has been called, as are the pages
+ * @pages: the bytes; the array may go when this returns
+ * @count: of @pages, at most BIO_MAX_VECS
  * @offset: on the device
- * @bytes: how many
+ * @bytes: of a page
  *
- * This and the next two may sleep for memory, which comes back without the caller's help.
+ * Context: process, no lock held. This and the next two may sleep for memory, which comes
+ * back without the caller's help.
  */
-void aftl_bdev_write(struct aftl_bdev *device, struct aftl_bdev_io *io, struct page *page,
-		     u64 offset, u32 bytes);
+void aftl_bdev_write(struct aftl_bdev *device, struct aftl_bdev_io *io, struct page **pages,
+		     u32 count, u64 offset, u32 bytes);
 
-/* Begin to read that much into the page. */
-void aftl_bdev_read(struct aftl_bdev *device, struct aftl_bdev_io *io, struct page *page,
-		    u64 offset, u32 bytes);
+/* Begin to read that much into the pages. */
+void aftl_bdev_read(struct aftl_bdev *device, struct aftl_bdev_io *io, struct page **pages,
+		    u32 count, u64 offset, u32 bytes);
 
 /* Begin to read into the pages of @bio at @at, as much as @at says. */
 void aftl_bdev_read_bio(struct aftl_bdev *device, struct aftl_bdev_io *io, struct bio *bio,

@@ -7,6 +7,7 @@
  * the next commit is, for a commit flushes the device. Then come the flushes that have
  * been reached, all of them with one commit.
  */
+#include <linux/blkdev.h>
 #include <linux/hash.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -329,14 +330,23 @@ bool aftl_dev_lost(const struct aftl_dev *dev, aftl_slot_t slot)
 	return test_bit(from_slot(slot), dev->lost);
 }
 
+/* An operation may be another one as soon as it is done. */
+static void run_done(struct aftl_dev *dev, u32 first, u32 run, bool failed)
+{
+	u32 number;
+
+	for (number = first; number != first + run; number++)
+		if (failed)
+			op_failed(op_at(dev, number));
+		else
+			op_done(op_at(dev, number));
+}
+
 static void write_done(struct aftl_bdev_io *io, int error)
 {
-	struct aftl_dev_op *op = container_of(io, struct aftl_dev_op, bdev);
+	const struct aftl_dev_op *op = container_of(io, struct aftl_dev_op, bdev);
 
-	if (error)
-		op_failed(op);
-	else
-		op_done(op);
+	run_done(op->dev, op->number, op->run, error);
 }
 
 /* Numbers of the operations that are carried out together. */
@@ -386,19 +396,66 @@ static bool choose_page(struct aftl_dev *dev, struct aftl_dev_op *op, struct pag
 	return !found;
 }
 
-static void load_copy(struct aftl_dev *dev, struct aftl_dev_op *op)
+/**
+ * struct load - copies whose bytes are neighbours
+ * @first: the first of them
+ * @slot: where its bytes are
+ * @count: how many; their pages are in run_pages
+ */
+struct load {
+	struct aftl_dev_op *first;
+	aftl_slot_t slot;
+	u32 count;
+};
+
+static void start_load(struct aftl_dev *dev, struct load *load)
+{
+	if (!load->count)
+		return;
+	load->first->bdev.done = load_done;
+	atomic_inc(&dev->loads);
+	aftl_bdev_read(&dev->device, &load->first->bdev, dev->run_pages, load->count,
+		       aftl_volume_data_offset(dev->volume, load->slot),
+		       aftl_volume_geometry(dev->volume)->unit_bytes);
+	load->count = 0;
+}
+
+static void add_load(struct aftl_dev *dev, struct load *load, struct aftl_dev_op *op,
+		     aftl_slot_t slot)
+{
+	if (from_slot(slot) != from_slot(load->slot) + load->count ||
+	    load->count == ARRAY_SIZE(dev->run_pages))
+		start_load(dev, load);
+	if (!load->count) {
+		load->first = op;
+		load->slot = slot;
+	}
+	dev->run_pages[load->count++] = op->page;
+}
+
+static void load_copy(struct aftl_dev *dev, struct load *load, struct aftl_dev_op *op)
 {
 	struct page *page = aftl_dev_new_page(dev, &dev->copies, GFP_NOIO);
 	aftl_slot_t slot = op->from;
 
-	if (!choose_page(dev, op, page, &slot)) {
+	if (choose_page(dev, op, page, &slot))
+		add_load(dev, load, op, slot);
+	else
 		aftl_dev_drop_page(dev, page);
-		return;
-	}
-	op->bdev.done = load_done;
-	atomic_inc(&dev->loads);
-	aftl_bdev_read(&dev->device, &op->bdev, page, aftl_volume_data_offset(dev->volume, slot),
-		       aftl_volume_geometry(dev->volume)->unit_bytes);
+}
+
+static void start_loads(struct aftl_dev *dev, const struct batch *batch)
+{
+	struct load load = { .count = 0 };
+	struct blk_plug plug;
+	u32 number;
+
+	blk_start_plug(&plug);
+	for (number = batch->first; number != batch->end; number++)
+		if (op_at(dev, number)->kind == AFTL_DEV_COPY)
+			load_copy(dev, &load, op_at(dev, number));
+	start_load(dev, &load);
+	blk_finish_plug(&plug);
 }
 
 static void load_copies(struct aftl_dev *dev, const struct batch *batch)
@@ -407,9 +464,7 @@ static void load_copies(struct aftl_dev *dev, const struct batch *batch)
 
 	atomic_set(&dev->loads, 1);
 	reinit_completion(&dev->loaded);
-	for (number = batch->first; number != batch->end; number++)
-		if (op_at(dev, number)->kind == AFTL_DEV_COPY)
-			load_copy(dev, op_at(dev, number));
+	start_loads(dev, batch);
 	load_over(dev);
 	wait_for_completion(&dev->loaded);
 	/* Readers go to the origin of what could not be read. */
@@ -428,16 +483,52 @@ static int make_way(struct aftl_dev *dev)
 	return aftl_volume_commit(dev->volume);
 }
 
-static void write_slot(struct aftl_dev *dev, struct aftl_dev_op *op)
+static bool fills(const struct aftl_dev_op *op)
 {
-	if ((op->again && make_way(dev)) || aftl_dev_error(dev)) {
-		op_failed(op);
-		return;
+	return op->kind == AFTL_DEV_WRITE || op->kind == AFTL_DEV_COPY;
+}
+
+/* How many operations from @number on, before @end, fill slots that are neighbours. */
+static u32 run_length(const struct aftl_dev *dev, u32 number, u32 end)
+{
+	const struct aftl_dev_op *first = op_at(dev, number);
+	u32 run;
+
+	for (run = 1; number + run != end && run < ARRAY_SIZE(dev->run_pages); run++) {
+		const struct aftl_dev_op *op = op_at(dev, number + run);
+
+		if (!fills(op) || op->again != first->again ||
+		    from_slot(op->to) != from_slot(first->to) + run)
+			break;
 	}
+	return run;
+}
+
+static void start_write(struct aftl_dev *dev, struct aftl_dev_op *op)
+{
+	u32 i;
+
+	for (i = 0; i < op->run; i++)
+		dev->run_pages[i] = op_at(dev, op->number + i)->page;
 	op->bdev.done = write_done;
-	aftl_bdev_write(&dev->device, &op->bdev, op->page,
+	aftl_bdev_write(&dev->device, &op->bdev, dev->run_pages, op->run,
 			aftl_volume_data_offset(dev->volume, op->to),
 			aftl_volume_geometry(dev->volume)->unit_bytes);
+}
+
+/* A program goes out as one. Between two programs there are other operations. */
+static u32 write_run(struct aftl_dev *dev, u32 number, u32 end)
+{
+	struct aftl_dev_op *op = op_at(dev, number);
+	u32 run = run_length(dev, number, end);
+
+	if ((op->again && make_way(dev)) || aftl_dev_error(dev)) {
+		run_done(dev, number, run, true);
+		return run;
+	}
+	op->run = run;
+	start_write(dev, op);
+	return run;
 }
 
 static int erase_block(struct aftl_dev *dev, struct aftl_dev_op *op)
@@ -479,18 +570,31 @@ static int note(struct aftl_dev *dev, struct aftl_dev_op *op)
 	}
 }
 
-static void carry_out(struct aftl_dev *dev, struct aftl_dev_op *op)
+/* Returns how many operations that were. */
+static u32 carry_out(struct aftl_dev *dev, u32 number, u32 end)
 {
+	struct aftl_dev_op *op = op_at(dev, number);
 	int error;
 
-	if (op->kind == AFTL_DEV_WRITE || op->kind == AFTL_DEV_COPY) {
-		write_slot(dev, op);
-		return;
-	}
+	if (fills(op))
+		return write_run(dev, number, end);
 	error = note(dev, op);
 	if (error)
 		aftl_bdev_fail(&dev->device, error);
 	op_done(op);
+	return 1;
+}
+
+/* Where this has to wait, what has been gathered goes out. */
+static void carry_out_all(struct aftl_dev *dev, const struct batch *batch)
+{
+	struct blk_plug plug;
+	u32 number = batch->first;
+
+	blk_start_plug(&plug);
+	while (number != batch->end)
+		number += carry_out(dev, number, batch->end);
+	blk_finish_plug(&plug);
 }
 
 static bool is_reached(const struct aftl_dev *dev, const struct aftl_flush *flush)
@@ -546,12 +650,10 @@ static void work_on(struct work_struct *work)
 {
 	struct aftl_dev *dev = container_of(work, struct aftl_dev, work);
 	struct batch batch;
-	u32 number;
 
 	while (take_batch(dev, &batch)) {
 		load_copies(dev, &batch);
-		for (number = batch.first; number != batch.end; number++)
-			carry_out(dev, op_at(dev, number));
+		carry_out_all(dev, &batch);
 		commit_reached(dev);
 		aftl_disk_continue(dev->disk);
 		cond_resched();
