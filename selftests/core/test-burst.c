@@ -36,9 +36,10 @@ static void interfere(struct aftl_random *random)
 
 static void lose_a_lun(struct aftl_random *random)
 {
+	u32 lun = aftl_random_below(random, aftl_geometry(device.ftl)->luns);
+
 	test_begin(&device);
-	CHECK_EQ(aftl_fail_lun(device.ftl, aftl_random_below(random,
-							      aftl_geometry(device.ftl)->luns)), 0);
+	CHECK_EQ(aftl_fail_lun(device.ftl, lun), 0);
 	test_end(&device);
 }
 
