@@ -5,6 +5,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
+. selftests/kernel/medium.sh
 processors 2
 
 deep='--ioengine=libaio --iodepth=16 --bs=16k --size=16m'
@@ -148,10 +149,48 @@ swaps()
 		dmsetup remove aftl-swap && [ "$touched" -eq 0 ] && [ "$written" -ge 8192 ]
 }
 
+available_mib()
+{
+	echo $(($(sed -n 's/^MemAvailable: *\([0-9]*\) kB/\1/p' /proc/meminfo) / 1024))
+}
+
+# touch_mib COUNT: in one process, which then has to read it again
+touch_mib()
+{
+	python3 -c '
+import sys
+size = int(sys.argv[1]) << 20
+memory = bytearray(size)
+for page in range(0, size, 4096):
+    memory[page : page + 8] = page.to_bytes(8, "little")
+sys.exit(any(memory[page : page + 8] != page.to_bytes(8, "little")
+             for page in range(0, size, 4096)))
+' "$1"
+}
+
+# All pages that the store may wait for are in a write buffer that nobody fills. The medium has
+# all of its memory before, and most of the rest is taken away.
+swaps_without_memory()
+{
+	ram_disks 2 4194304 && dd if=/dev/zero of=/dev/ram0 bs=1M count=200 oflag=direct \
+		2>"$scratch/said" && dmsetup create aftl-part --table '0 409600 linear /dev/ram0 0' &&
+		create aftl-swap /dev/mapper/aftl-part channels 1 chips 2 blocks 48 op 30 policy baseline \
+			timing off buffer 8MiB && mkswap /dev/mapper/aftl-swap >"$scratch/said" &&
+		swapon /dev/mapper/aftl-swap || return
+	dd if=/dev/zero of=/dev/ram1 bs=1M count=$(($(available_mib) - 150)) oflag=direct \
+		2>"$scratch/said" && touch_mib $(($(available_mib) + 50))
+	touched=$?
+	written=$(counter aftl-swap host_write_units)
+	echo "# $written units swapped out, $(counter aftl-swap buffer_coalesced_units) coalesced"
+	swapoff /dev/mapper/aftl-swap && dmsetup remove aftl-swap && dmsetup remove aftl-part &&
+		rmmod brd && [ "$touched" -eq 0 ] && [ "$written" -ge 8192 ]
+}
+
 ktap_test_run 'below dm-linear' below_linear
 in_turn 'below dm-crypt, in sectors of 512 bytes' below_crypt
 in_turn 'below dm-crypt, in sectors of 4 KiB' below_crypt sector_size:4096
 ktap_test_run 'below another one of them, resumed in any order' on_one_of_ours
 in_turn 'three of them below RAID-5; one is lost and comes back' below_raid
 in_turn 'swap' swaps
+in_turn 'swap without memory, through a write buffer' swaps_without_memory
 finished
