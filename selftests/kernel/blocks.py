@@ -6,7 +6,6 @@ blocks.py load DEVICE JOURNAL OPERATIONS SEED [LOG [FLUSHES]]
 blocks.py check DEVICE JOURNAL [MARK|-]
 blocks.py race DEVICE ROUNDS
 blocks.py read DEVICE SECONDS
-blocks.py storm DEVICE THREADS ROUNDS
 
 "load" fills the device, and then writes, discards, zeroes and flushes in several threads, all
 direct. JOURNAL says what was begun and, after each flush or forced write that has returned,
@@ -16,7 +15,7 @@ and as many forced writes. "check" compares a device with the journal up to MARK
 block must hold what was covered, or something that was begun later. With "-" it does so for each
 line of standard input that is a mark, and answers "sound" or what is wrong, in one line. "race"
 fills the device so many times while others read: a block is itself, however old. "read" only
-reads, what "load" has left. In a "storm" each thread writes a block and flushes, so many times.
+reads, what "load" has left.
 """
 
 from __future__ import annotations
@@ -351,31 +350,10 @@ def race(path: str, rounds: int) -> None:
     with_readers(path, fill)
 
 
-def storm(path: str, threads: int, rounds: int) -> None:
-    """Write and flush in many threads at once."""
-
-    def write(block: int) -> None:
-        fd = os.open(path, os.O_RDWR | os.O_DIRECT)
-        buffer = mmap.mmap(-1, BLOCK)
-        for number in range(1, rounds + 1):
-            buffer[:] = content(1, block, number)
-            os.pwrite(fd, buffer, block * BLOCK)
-            os.fdatasync(fd)
-
-    writers = [threading.Thread(target=write, args=(block,)) for block in range(threads)]
-    for writer in writers:
-        writer.start()
-    for writer in writers:
-        writer.join()
-
-
 def main(arguments: list[str]) -> None:
     """Do what the first argument says."""
     if arguments[0] == "race":
         race(arguments[1], int(arguments[2]))
-        return
-    if arguments[0] == "storm":
-        storm(arguments[1], int(arguments[2]), int(arguments[3]))
         return
     if arguments[0] == "read":
         with_readers(arguments[1], lambda: time.sleep(float(arguments[2])))

@@ -450,18 +450,6 @@ large_die_dies()
 		removed
 }
 
-# Flushes that wait together are ended together: alone each would take two flushes of the medium.
-flushes_share()
-{
-	new_device timing off && becomes "0 $size delay /dev/ram0 0 0 /dev/ram0 0 0 /dev/ram0 0 50" ||
-		return
-	begin=$(date +%s)
-	blocks storm /dev/mapper/aftl-fault 32 8 || return
-	took=$(($(date +%s) - begin))
-	echo "# 256 flushes took $took s"
-	[ "$took" -lt 13 ] && works && removed
-}
-
 # Neither now nor later
 no_memory()
 {
@@ -527,7 +515,6 @@ ktap_test_run 'administered under load, slowly' at_once is_administered
 in_turn 'a die of many blocks dies' shaped \
 	'channels 1 chips 2 blocks 16384 word_lines 1 layers 4 page 4KiB op 60 policy baseline' \
 	large_die_dies
-in_turn 'flushes that wait together share a commit' at_once flushes_share
 ktap_test_run 'no memory for a large device' no_memory
 dmsetup remove aftl-medium
 if [ -e /proc/self/fail-nth ]; then
