@@ -6,7 +6,7 @@
 #include "interruption.h"
 
 static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
-static atomic_bool wanted, seen;
+static atomic_bool to_note, seen;
 static void (*last_words)(void);
 
 static void die(int number)
@@ -19,7 +19,7 @@ static void die(int number)
 
 static void note(int number)
 {
-	if (!atomic_load(&wanted) || atomic_exchange(&seen, true))
+	if (!atomic_load(&to_note) || atomic_exchange(&seen, true))
 		die(number);
 }
 
@@ -42,7 +42,7 @@ static void take_signals(void)
 
 void interruption_catch(void)
 {
-	atomic_store(&wanted, true);
+	atomic_store(&to_note, true);
 	take_signals();
 }
 
