@@ -544,7 +544,7 @@ static enum exit_code summarise(const struct replay_options *options)
 }
 
 /* The simulator opens what is for it. */
-static enum exit_code run_replay(struct replay *replay)
+static enum exit_code carry_out(struct replay *replay)
 {
 	enum exit_code code = EXIT_DONE;
 	struct aftl_error error;
@@ -589,7 +589,7 @@ int main(int argc, char **argv)
 	}
 	replay.options.argc = argc + 1;
 	replay.options.argv = typed;
-	code = run_replay(&replay);
+	code = carry_out(&replay);
 	release(&replay);
 	free(typed);
 	return standard_streams_end("approxftl replay", code);
