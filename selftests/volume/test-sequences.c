@@ -129,7 +129,7 @@ static void go_on(struct history *history, const char *policy)
 	u32 unit = (u32)aftl_random_below(&history->random, judge->unit_count);
 	int ret = durable_start(judge, policy, false);
 
-	if (!CHECK_MSG(!ret, "%s does not start: %d: %s", policy, ret, judge->device.error.text))
+	if (!CHECK_MSG(!ret, "%s: not started: %d: %s", policy, ret, judge->device.error.text))
 		return;
 	CHECK_EQ(test_do(&judge->device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE, NULL), 0);
 	CHECK_EQ(test_do(&judge->device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
@@ -294,7 +294,7 @@ static void start(struct history *history, const char *policy)
 {
 	int ret = durable_start(&history->live, policy, false);
 
-	CHECK_MSG(!ret, "%s does not start: %d: %s", policy, ret, history->live.device.error.text);
+	CHECK_MSG(!ret, "%s: not started: %d: %s", policy, ret, history->live.device.error.text);
 }
 
 static void request(struct history *history, enum aftl_op op, u32 unit, u32 units, u32 class,

@@ -113,7 +113,7 @@ static void print_verdict(const struct examination *examination)
 	if (native)
 		puts("Devices can be made here: approxftl create NAME");
 	else if (virtual)
-		puts("Devices cannot be made here; a virtual machine can: approxftl demo, approxftl lab");
+		puts("Devices cannot be made here; a virtual machine can: approxftl lab");
 	else
 		puts("Devices can be made neither here nor in a virtual machine.");
 }

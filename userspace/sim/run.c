@@ -506,7 +506,7 @@ static enum exit_code run_stream(struct run *run, struct sim_result *result,
 }
 
 static enum exit_code finish_files(struct run *run, enum exit_code code,
-				    struct aftl_error *error)
+				   struct aftl_error *error)
 {
 	struct aftl_error own;
 	int ret = record_finish(run->writer, &own);
