@@ -33,7 +33,7 @@ comma := ,
 
 # ---------------------------------------------------------------- sources
 
-CORE := $(wildcard dm-approxftl/core/*.c)
+CORE := $(wildcard dm-approxftl/core/*/*.c)
 HOST := $(wildcard userspace/host/*.c)
 LIB := $(wildcard userspace/lib/*.c)
 SIM := $(wildcard userspace/sim/*.c)
@@ -56,7 +56,7 @@ test_support = $(wildcard selftests/core/lib/*.c) $(filter-out selftests/core/li
 
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wdeclaration-after-statement
-INCLUDES := -I dm-approxftl -I dm-approxftl/core -I userspace/host -I userspace/lib \
+INCLUDES := -I dm-approxftl -I userspace/host -I userspace/lib \
 	-I userspace/sim -I selftests/core/lib
 BASE_FLAGS = -std=gnu11 $(OPT) -g $(WARNINGS) $(INCLUDES) $(CFLAGS)
 WERROR_FLAGS := $(if $(filter 1,$(WERROR)),-Werror)
@@ -219,8 +219,8 @@ lab: ## approxftl lab of the tree, where time counts instructions: CMD='...', SC
 		--timeout 3600 --script '$(SCRIPT)',--shell))
 
 tables: ## recompute the physics tables of the core from the papers' models
-	$(call say,GEN,dm-approxftl/core/physics-tables)
-	$(Q)$(PHYSICS) generate --out dm-approxftl/core
+	$(call say,GEN,dm-approxftl/core/flash/physics-tables)
+	$(Q)$(PHYSICS) generate --out dm-approxftl/core/flash
 
 claims: $(PROGRAMS) ## the papers' figures beside ours; TRACES=DIR: on real traces
 	@APPROXFTL=$(PROGRAM) $(PYTHON) selftests/claims/claims.py $(if $(TRACES),--traces '$(TRACES)')

@@ -6,7 +6,7 @@
  * device times, ends in the same state. seq counts the requests of a device from 0, so
  * that a reader notices when one is missing, and can put them in order.
  *
- * Events hold numbers only; op, class, status and the like are those of core/ftl.h.
+ * Events hold numbers only; op, class, status and the like are those of core/ftl/ftl.h.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM approxftl

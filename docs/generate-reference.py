@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 TOP = Path(__file__).resolve().parents[1]
-TABLE = TOP / "dm-approxftl/core/param-table.h"
-COUNTERS = TOP / "dm-approxftl/core/counter-table.h"
+TABLE = TOP / "dm-approxftl/core/base/param-table.h"
+COUNTERS = TOP / "dm-approxftl/core/base/counter-table.h"
 STATUS = TOP / "dm-approxftl/target/status-table.h"
 MESSAGES = TOP / "dm-approxftl/target/message.c"
 # The column of that file's comment where meanings begin.

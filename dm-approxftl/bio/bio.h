@@ -7,7 +7,7 @@
 
 #include <linux/device-mapper.h>
 
-#include "ftl.h"
+#include "core/ftl/ftl.h"
 
 struct aftl_dev_fetch;
 struct aftl_disk;

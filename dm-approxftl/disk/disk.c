@@ -14,7 +14,7 @@
 #include "compat.h"
 #include "disk/disk.h"
 #include "log.h"
-#include "snapshot.h"
+#include "core/keep/snapshot.h"
 #include "store/durable.h"
 #include "tags/tags.h"
 

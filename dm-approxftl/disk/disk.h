@@ -10,7 +10,7 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
-#include "ftl.h"
+#include "core/ftl/ftl.h"
 #include "store/store.h"
 #include "tags/ranges.h"
 

@@ -4,7 +4,7 @@
  *
  * The FTL says under its lock what happens to slots. That becomes a queue of operations,
  * which a worker carries out in their order: data is written and copied, and what
- * core/volume.h wants to know is noted. Until the data of a slot has been written, reads
+ * core/keep/volume.h wants to know is noted. Until the data of a slot has been written, reads
  * find it in memory through a table of pending slots.
  *
  * Flushes are no operations: each waits in a list, with the number of the first operation

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A block device as the medium of a volume: pages to and from it without waiting, and
- * the waiting calls of core/volume.h on top.
+ * the waiting calls of core/keep/volume.h on top.
  */
 #ifndef AFTL_MEDIUM_H
 #define AFTL_MEDIUM_H
@@ -11,7 +11,7 @@
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 
-#include "volume.h"
+#include "core/keep/volume.h"
 
 /**
  * struct aftl_bdev - a block device

@@ -9,7 +9,7 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
-#include "chunks.h"
+#include "core/base/chunks.h"
 #include "store/store.h"
 
 /* Fails rather than to start I/O, which may come back here, or to kill a process. */

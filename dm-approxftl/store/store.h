@@ -18,7 +18,7 @@
 
 #include <linux/bio.h>
 
-#include "geometry.h"
+#include "core/base/geometry.h"
 
 struct aftl_store;
 

@@ -6,7 +6,7 @@
  *
  * DEVICE is a block device, by path or by number, for the durable store.
  * Keys of the target are "profile", "policy", "timing", "tag_all" and "ioprio_hint"; all
- * others are parameters of the FTL, core/param-table.h. In any order, each at most once.
+ * others are parameters of the FTL, core/base/param-table.h. In any order, each at most once.
  */
 #include <linux/ctype.h>
 #include <linux/ioprio.h>

@@ -11,7 +11,7 @@
 #include <linux/vmalloc.h>
 
 #include "bio/bio.h"
-#include "snapshot.h"
+#include "core/keep/snapshot.h"
 #include "target/target.h"
 
 /* Units of a write by which data are moved. */

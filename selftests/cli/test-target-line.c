@@ -2,7 +2,7 @@
 /*
  * Table lines: printed and read back, sized by the core, refused in a sentence.
  */
-#include "policy.h"
+#include "core/policy/policy.h"
 #include "tap.h"
 #include "target-line.h"
 

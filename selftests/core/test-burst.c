@@ -3,7 +3,7 @@
  * No call tells its host more at once than aftl_burst() says: a host may reserve so much
  * room before each, and needs no more. test-device.c counts for every other test, too.
  */
-#include "snapshot.h"
+#include "core/keep/snapshot.h"
 #include "stream.h"
 #include "tap.h"
 

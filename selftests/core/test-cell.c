@@ -4,8 +4,8 @@
  */
 #include <stdlib.h>
 
-#include "cell.h"
-#include "random.h"
+#include "core/flash/cell.h"
+#include "core/base/random.h"
 #include "tap.h"
 
 /* A few programmed blocks without an FTL around them. */

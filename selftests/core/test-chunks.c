@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "chunks.h"
+#include "core/base/chunks.h"
 #include "tap.h"
 
 #define CHUNK BIT(AFTL_CHUNK_BITS)

@@ -3,9 +3,9 @@
  * cubeFTL: allocation of word lines, what leaders teach, what it gains, word lines that
  * come out bad, reads of old data.
  */
-#include "device.h"
-#include "physics-tables.h"
-#include "policy-by-layer.h"
+#include "core/ftl/device.h"
+#include "core/flash/physics-tables.h"
+#include "core/policy/by-layer.h"
 #include "shadow-store.h"
 #include "stream.h"
 #include "tap.h"

@@ -2,8 +2,8 @@
 /*
  * The tournament of event sources against a search through all of them.
  */
-#include "events.h"
-#include "random.h"
+#include "core/base/events.h"
+#include "core/base/random.h"
 #include "tap.h"
 
 #define SOURCES_MAX 200

@@ -2,8 +2,8 @@
 /*
  * Shapes of devices: what follows from a configuration, and the checkerboard.
  */
-#include "media.h"
-#include "random.h"
+#include "core/flash/media.h"
+#include "core/base/random.h"
 #include "tap.h"
 
 static struct aftl_config demo_config(void)

@@ -4,8 +4,8 @@
  */
 #include <stdlib.h>
 
-#include "histogram.h"
-#include "random.h"
+#include "core/base/histogram.h"
+#include "core/base/random.h"
 #include "tap.h"
 
 #define SAMPLES 20000

@@ -2,7 +2,7 @@
 /*
  * hybrid: which part gets which data, and that no part undoes what another relies on.
  */
-#include "physics-tables.h"
+#include "core/flash/physics-tables.h"
 #include "shadow-store.h"
 #include "stream.h"
 #include "tap.h"

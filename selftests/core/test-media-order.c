@@ -3,7 +3,7 @@
  * Which programs are legal: all histories of small blocks, against rules that are
  * written here a second time, from the description of each order.
  */
-#include "media.h"
+#include "core/flash/media.h"
 #include "tap.h"
 
 #define PAGES_MAX 64

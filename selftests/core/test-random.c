@@ -2,7 +2,7 @@
 /*
  * Draws: known values, evenness, limits.
  */
-#include "random.h"
+#include "core/base/random.h"
 #include "tap.h"
 
 /* The published first outputs of splitmix64 for seed 1234567. */

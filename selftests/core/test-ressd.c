@@ -7,14 +7,14 @@
 
 #include "brute-model.h"
 #include "bytes.h"
-#include "reprogram.h"
+#include "core/flash/reprogram.h"
 #include "shadow-store.h"
 #include "stream.h"
 #include "tap.h"
 
 #define LINE AFTL_REPROGRAM_BITS
 #define VALUES 4
-/* As in policy-ressd.c: what the note of a block says. */
+/* As in core/policy/ressd.c: what the note of a block says. */
 #define NOTE_CANDIDATE 0x100
 #define NOTE_RECLAIM 0x200
 #define KIND_REPROGRAMMABLE 6

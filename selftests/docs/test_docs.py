@@ -34,7 +34,7 @@ TOP = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
 PROGRAM = BUILD / "approxftl"
 DOCUMENTS = [TOP / "README.md", TOP / "CHANGELOG.md", *sorted((TOP / "docs").rglob("*.md"))]
-EXAMPLE = TOP / "docs/examples/policy-hotcold.c"
+EXAMPLE = TOP / "docs/examples/hotcold.c"
 
 COPY = "<!-- runs in a copy of the tree -->"
 COPIED = (
@@ -361,8 +361,8 @@ def test_versions_of_interfaces() -> None:
     assert told == [
         ".".join(target),
         numbers_in("dm-approxftl/uapi/linux/approxftl.h", r"#define APPROXFTL_VERSION (\d+)"),
-        numbers_in(f"{core}/volume-format.h", r"format version, m\w+: (\d+)"),
-        numbers_in(f"{core}/record.h", r"#define AFTL_RECORD_VERSION_M\w+ (\d+)"),
+        numbers_in(f"{core}/keep/volume-format.h", r"format version, m\w+: (\d+)"),
+        numbers_in(f"{core}/keep/record.h", r"#define AFTL_RECORD_VERSION_M\w+ (\d+)"),
         numbers_in("userspace/lib/json-envelope.h", r"#define JSON_FORMAT_M\w+ (\d+)"),
     ]
     history = (TOP / "docs/device.md").read_text().split("## Version history")[1]
@@ -406,7 +406,7 @@ def test_policy_page_quotes_its_example() -> None:
 
 
 def test_policy_page_names_every_method() -> None:
-    header = (TOP / "dm-approxftl/core/policy.h").read_text()
+    header = (TOP / "dm-approxftl/core/policy/policy.h").read_text()
     body = header.split("struct aftl_policy_type {")[1].split("\n};")[0]
     methods = set(re.findall(r"\(\*(\w+)\)", body))
     page = "\n".join(spans(TOP / "docs/policy-in-an-hour.md"))
@@ -414,7 +414,7 @@ def test_policy_page_names_every_method() -> None:
 
 
 def test_design_page_names_every_array() -> None:
-    header = (TOP / "dm-approxftl/core/media.h").read_text()
+    header = (TOP / "dm-approxftl/core/flash/media.h").read_text()
     body = header.split("struct aftl_media {")[1].split("\n};")[0]
     arrays = set(re.findall(r"\*(\w+);", body)) - {"geo"}
     assert arrays <= set(spans(TOP / "docs/design.md"))

@@ -3,7 +3,7 @@
  * Lines of key=value: refused with a sentence, or taken, kept in range, printed and
  * read back.
  */
-#include "geometry.h"
+#include "core/base/geometry.h"
 #include "lib/fuzz.h"
 
 static void check_value(const struct aftl_config *config, const char *key)

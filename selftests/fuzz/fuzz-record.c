@@ -5,7 +5,7 @@
  * A checksum that a fuzzer cannot guess is put right in a second attempt.
  */
 #include "lib/fuzz.h"
-#include "record.h"
+#include "core/keep/record.h"
 
 static u32 crc32c(const u8 *bytes, size_t size)
 {

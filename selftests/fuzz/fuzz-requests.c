@@ -3,7 +3,7 @@
  * Bytes are a device and what happens to it: requests, time, age, bad blocks. It may
  * refuse, fail and wear out; it may not hang, lose precise data or its mind.
  */
-#include "ftl.h"
+#include "core/ftl/ftl.h"
 #include "lib/fuzz.h"
 
 #define REQUESTS 64

@@ -5,7 +5,7 @@
  * The checksum at the end is put right first, for no fuzzer can guess it.
  */
 #include "lib/fuzz.h"
-#include "snapshot.h"
+#include "core/keep/snapshot.h"
 
 #define MEMORY_MAX (64 << 20)
 

@@ -6,9 +6,9 @@
  * how many bytes, and the bytes. Checksums are put right afterwards, or nothing but they
  * would be tested. Whatever still decodes must encode to what it was.
  */
-#include "encoding.h"
+#include "core/base/encoding.h"
 #include "lib/fuzz.h"
-#include "volume.h"
+#include "core/keep/volume.h"
 
 #define VOLUME_BYTES (2 << 20)
 #define MEMORY_MAX (64 << 20)

@@ -37,7 +37,7 @@ every_counter()
 {
 	dmsetup message aftl-talk 0 stats >"$scratch/answer"
 	cut -d ' ' -f 1 "$scratch/answer" >"$scratch/names"
-	sed -n 's/^COUNTER(\([a-z_]*\),.*/\1/p' dm-approxftl/core/counter-table.h |
+	sed -n 's/^COUNTER(\([a-z_]*\),.*/\1/p' dm-approxftl/core/base/counter-table.h |
 		grep -vxFf "$scratch/names"
 	nothing grep -vE '^[a-z0-9_]+ [0-9]+$' "$scratch/answer"
 }

@@ -7,7 +7,7 @@
 
 #include "data-buffers.h"
 #include "expected-data.h"
-#include "random.h"
+#include "core/base/random.h"
 #include "replay-log.h"
 #include "tap.h"
 

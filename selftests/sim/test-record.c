@@ -2,8 +2,8 @@
 /*
  * Records and headers: to bytes and back, and what the encoder refuses.
  */
-#include "random.h"
-#include "record.h"
+#include "core/base/random.h"
+#include "core/keep/record.h"
 #include "tap.h"
 
 static struct aftl_record_header header;

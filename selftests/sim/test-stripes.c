@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "random.h"
+#include "core/base/random.h"
 #include "raid-array.h"
 #include "tap.h"
 

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """No two files of the module use each other, and no two of its rooms.
 
-A file uses another if it names a function or variable that the other defines. What is left of
-circles is counted below. The numbers may only fall: whoever unties a knot lowers them.
+A file uses another if it names a function or variable that the other defines; what the contract
+of policies declares is the contract's, wherever it is defined. What is left of circles is counted
+below. The numbers may only fall: whoever unties a knot lowers them.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 TOP = Path("dm-approxftl")
+CONTRACT = Path("core/policy/policy.h")
 # Files in a circle with others, in the core and in the module around it; rooms likewise.
-MOST = {"core files": 18, "module files": 16, "rooms": 5}
+MOST = {"core files": 10, "core rooms": 2, "module files": 16, "module rooms": 5}
 
 PROSE = re.compile(r'"(?:\\.|[^"\\\n])*"|/\*.*?\*/', re.DOTALL)
 DEFINED = re.compile(
@@ -23,6 +25,8 @@ DEFINED = re.compile(
     r"(?:\([^;{}]*\)[^;{}()]*(?:\([^;{}]*\)\s*)?\n\{| = )",
     re.MULTILINE,
 )
+DECLARED = re.compile(r"\b(aftl_\w+)\(")
+NAMED = re.compile(r"(?<!struct )(?<!enum )\b(aftl_\w+)")
 Graph = dict[str, set[str]]
 
 
@@ -34,7 +38,8 @@ def read(path: Path) -> str:
 def uses(texts: dict[Path, str]) -> dict[Path, set[Path]]:
     """Return whom each file uses."""
     home = {name: path for path, text in texts.items() for name in DEFINED.findall(text)}
-    words = {path: set(re.findall(r"\baftl_\w+", text)) for path, text in texts.items()}
+    home |= dict.fromkeys(DECLARED.findall(read(TOP / CONTRACT)), CONTRACT)
+    words = {path: set(NAMED.findall(text)) for path, text in texts.items()}
     return {
         path: {home[word] for word in said if word in home and home[word] != path}
         for path, said in words.items()
@@ -44,6 +49,7 @@ def uses(texts: dict[Path, str]) -> dict[Path, set[Path]]:
 def graph(used: dict[Path, set[Path]], name: Callable[[Path], str]) -> Graph:
     """Return the same with files put together that have one name."""
     nodes: Graph = {name(path): set() for path in used}
+    nodes |= {name(other): set() for others in used.values() for other in others}
     for path, others in used.items():
         nodes[name(path)] |= {name(other) for other in others} - {name(path)}
     return nodes
@@ -95,14 +101,15 @@ def main() -> int:
         return 1
     core = {path: others for path, others in used.items() if path.parts[0] == "core"}
     rest = {
-        path: {other for other in others if other not in core}
+        path: {other for other in others if other.parts[0] != "core"}
         for path, others in used.items()
         if path not in core and len(path.parts) > 1
     }
     verdicts = [
         report(1, "core files", circles(graph(core, str))),
-        report(2, "module files", circles(graph(rest, str))),
-        report(3, "rooms", circles(graph(rest, lambda path: path.parts[0]))),
+        report(2, "core rooms", circles(graph(core, lambda path: path.parts[1]))),
+        report(3, "module files", circles(graph(rest, str))),
+        report(4, "module rooms", circles(graph(rest, lambda path: path.parts[0]))),
     ]
     print(f"1..{len(verdicts)}")
     return 0 if all(verdicts) else 1

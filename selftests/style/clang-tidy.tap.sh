@@ -30,7 +30,6 @@ check()
 			--extra-arg=-Xclang --extra-arg=max-nodes=75000 \
 			--extra-arg=-std=gnu11 --extra-arg=-Iuserspace/libapproxftl \
 			--extra-arg=-Idm-approxftl/uapi --extra-arg=-Idm-approxftl \
-			--extra-arg=-Idm-approxftl/core \
 			--extra-arg=-Iuserspace/host --extra-arg=-Iuserspace/lib \
 			--extra-arg=-Iuserspace/sim --extra-arg=-Iuserspace/approxftl \
 			--extra-arg=-Itrace-tools/reader --extra-arg=-Itrace-tools/trace \

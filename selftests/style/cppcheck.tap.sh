@@ -12,7 +12,7 @@ check()
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability,style \
 		--inline-suppr --error-exitcode=1 --suppressions-list=selftests/style/cppcheck.txt \
 		--template='{file}:{line}: {severity}: {message} [{id}]' \
-		-I userspace/libapproxftl -I dm-approxftl/uapi -I dm-approxftl -I dm-approxftl/core -I userspace/host -I userspace/lib -I userspace/sim \
+		-I userspace/libapproxftl -I dm-approxftl/uapi -I dm-approxftl -I userspace/host -I userspace/lib -I userspace/sim \
 		-I userspace/approxftl -I trace-tools/reader -I trace-tools/trace -I trace-tools/capture \
 		-I trace-tools/replay \
 		$files

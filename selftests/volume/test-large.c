@@ -13,7 +13,7 @@
 #include "checked-memory.h"
 #include "core-memory.h"
 #include "tap.h"
-#include "volume.h"
+#include "core/keep/volume.h"
 
 #define FRAMES_KEPT 4096
 #define PLACES (4 * FRAMES_KEPT)

@@ -5,9 +5,9 @@
  */
 #include <stdlib.h>
 
-#include "encoding.h"
+#include "core/base/encoding.h"
 #include "lib/durable-device.h"
-#include "snapshot.h"
+#include "core/keep/snapshot.h"
 #include "stream.h"
 #include "tap.h"
 

@@ -6,7 +6,7 @@
 #define AFTL_CAPTURE_PROGRAM_H
 
 #include "json-writer.h"
-#include "params.h"
+#include "core/base/params.h"
 
 /**
  * struct capture_program - a run of it

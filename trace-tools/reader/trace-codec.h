@@ -7,7 +7,7 @@
 
 #include <sys/types.h>
 
-#include "params.h"
+#include "core/base/params.h"
 
 #define TRACE_CODEC_MAGIC_BYTES 6
 

@@ -5,7 +5,7 @@
 #ifndef AFTL_TRACE_INPUT_H
 #define AFTL_TRACE_INPUT_H
 
-#include "params.h"
+#include "core/base/params.h"
 
 /* As much can be looked at ahead; it should stay in the cache of a processor. */
 #define TRACE_INPUT_ROOM 262144

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "params.h"
+#include "core/base/params.h"
 
 /* So many complaints are printed if nobody asked for a list. */
 #define TRACE_LOSSES_SHOWN 10

@@ -5,7 +5,7 @@
 #ifndef AFTL_TRACE_REQUEST_H
 #define AFTL_TRACE_REQUEST_H
 
-#include "record.h"
+#include "core/keep/record.h"
 
 /* Who said that a write may lose bits. The order is that of the names in trace_by_names. */
 enum trace_by {

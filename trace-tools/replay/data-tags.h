@@ -5,7 +5,7 @@
 #ifndef AFTL_DATA_TAGS_H
 #define AFTL_DATA_TAGS_H
 
-#include "params.h"
+#include "core/base/params.h"
 
 /* Two kinds of memory; classes of other names than "approximate" are precise. */
 enum data_kind {

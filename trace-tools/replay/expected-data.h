@@ -14,7 +14,7 @@
 
 #include <stdatomic.h>
 
-#include "params.h"
+#include "core/base/params.h"
 #include "payload.h"
 
 /**

@@ -2,7 +2,7 @@
 #include <endian.h>
 
 #include "payload.h"
-#include "random.h"
+#include "core/base/random.h"
 
 #define COPIES 3
 #define HEAD_WORDS 2

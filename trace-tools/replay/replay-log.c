@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "checked-memory.h"
-#include "encoding.h"
+#include "core/base/encoding.h"
 #include "output-file.h"
 #include "replay-log.h"
 

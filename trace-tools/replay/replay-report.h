@@ -7,7 +7,7 @@
 #ifndef AFTL_REPLAY_REPORT_H
 #define AFTL_REPLAY_REPORT_H
 
-#include "histogram.h"
+#include "core/base/histogram.h"
 #include "json-writer.h"
 #include "replay-log.h"
 

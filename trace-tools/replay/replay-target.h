@@ -5,7 +5,7 @@
 #ifndef AFTL_REPLAY_TARGET_H
 #define AFTL_REPLAY_TARGET_H
 
-#include "params.h"
+#include "core/base/params.h"
 
 /**
  * struct target_wish - how a target is to be opened

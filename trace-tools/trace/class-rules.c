@@ -3,7 +3,7 @@
 
 #include "checked-memory.h"
 #include "class-rules.h"
-#include "random.h"
+#include "core/base/random.h"
 
 #define RATIO_ONE 1000000ULL
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "random.h"
+#include "core/base/random.h"
 #include "trace-change.h"
 
 static int parse_sample(const char *words, struct trace_change *change, struct aftl_error *error)

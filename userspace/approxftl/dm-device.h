@@ -8,7 +8,7 @@
 #ifndef AFTL_DM_DEVICE_H
 #define AFTL_DM_DEVICE_H
 
-#include "params.h"
+#include "core/base/params.h"
 
 /* Longest name of a device, and its end. */
 #define DM_DEVICE_NAME 128

@@ -5,7 +5,7 @@
 #ifndef AFTL_KERNEL_LOG_H
 #define AFTL_KERNEL_LOG_H
 
-#include "params.h"
+#include "core/base/params.h"
 
 /* From now on. Return: a descriptor, negative if the log may not be read. */
 int kernel_log_begin(void);

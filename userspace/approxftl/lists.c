@@ -4,7 +4,7 @@
  */
 #include "complain.h"
 #include "json-envelope.h"
-#include "policy.h"
+#include "core/policy/policy.h"
 #include "text-table.h"
 #include "verbs.h"
 

@@ -3,7 +3,7 @@
 
 #include "human-units.h"
 #include "medium-content.h"
-#include "random.h"
+#include "core/base/random.h"
 #include "uuid.h"
 
 #define PART_BYTES 1048576

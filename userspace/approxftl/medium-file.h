@@ -6,7 +6,7 @@
 #define AFTL_MEDIUM_FILE_H
 
 #include "progress.h"
-#include "volume.h"
+#include "core/keep/volume.h"
 
 /**
  * struct medium_file - an open medium

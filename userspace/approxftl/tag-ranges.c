@@ -9,7 +9,7 @@
 
 #include "checked-memory.h"
 #include "complain.h"
-#include "params.h"
+#include "core/base/params.h"
 #include "tag-verbs.h"
 #include "text-table.h"
 

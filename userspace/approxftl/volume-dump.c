@@ -3,7 +3,7 @@
  * "approxftl dump": what is in a volume, as it stands there.
  */
 #include "complain.h"
-#include "encoding.h"
+#include "core/base/encoding.h"
 #include "interruption.h"
 #include "run.h"
 #include "verbs.h"

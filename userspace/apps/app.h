@@ -10,7 +10,7 @@
 #define AFTL_APPS_APP_H
 
 #include "array.h"
-#include "random.h"
+#include "core/base/random.h"
 
 /**
  * struct app_result - what a run has found

@@ -5,7 +5,7 @@
 #ifndef AFTL_APPS_SETUP_H
 #define AFTL_APPS_SETUP_H
 
-#include "params.h"
+#include "core/base/params.h"
 
 /* Bytes of a header, which is text. It is precise, whatever follows. */
 #define HEADER_BYTES 4096

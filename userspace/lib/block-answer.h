@@ -5,7 +5,7 @@
 #ifndef AFTL_BLOCK_ANSWER_H
 #define AFTL_BLOCK_ANSWER_H
 
-#include "params.h"
+#include "core/base/params.h"
 
 /**
  * struct block_survey - all blocks of answers, added up

@@ -6,7 +6,7 @@
 #ifndef AFTL_COMMAND_LINE_H
 #define AFTL_COMMAND_LINE_H
 
-#include "params.h"
+#include "core/base/params.h"
 
 /* Most options of a command. */
 #define COMMAND_OPTIONS 64

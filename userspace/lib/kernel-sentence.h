@@ -5,7 +5,7 @@
 #ifndef AFTL_KERNEL_SENTENCE_H
 #define AFTL_KERNEL_SENTENCE_H
 
-#include "params.h"
+#include "core/base/params.h"
 
 /**
  * kernel_sentence() - the target's sentence in a record of the kernel's log

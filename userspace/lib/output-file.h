@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "params.h"
+#include "core/base/params.h"
 
 #define OUTPUT_FILE_NAME 4096
 

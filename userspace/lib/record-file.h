@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "record.h"
+#include "core/keep/record.h"
 
 struct record_reader;
 struct record_writer;

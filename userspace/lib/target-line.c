@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "core-memory.h"
-#include "ftl.h"
+#include "core/ftl/ftl.h"
 #include "target-line.h"
 
 /* Largest N of "timing scale:N". */

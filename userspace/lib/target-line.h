@@ -8,8 +8,8 @@
 #ifndef AFTL_TARGET_LINE_H
 #define AFTL_TARGET_LINE_H
 
-#include "geometry.h"
-#include "policy.h"
+#include "core/base/geometry.h"
+#include "core/policy/policy.h"
 
 #define TARGET_NAME "approxftl"
 

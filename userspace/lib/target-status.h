@@ -5,8 +5,8 @@
 #ifndef AFTL_TARGET_STATUS_H
 #define AFTL_TARGET_STATUS_H
 
-#include "params.h"
-#include "stats.h"
+#include "core/base/params.h"
+#include "core/base/stats.h"
 
 #define TARGET_WORD_SIZE 32
 
@@ -37,7 +37,7 @@ int __must_check target_status_parse(struct target_status *status, const char *t
 
 /**
  * struct target_stats - the answer to "stats"
- * @counters: see core/counter-table.h
+ * @counters: see core/base/counter-table.h
  * @device_ns: device time
  * @since_ns: device time of the last reset
  * @late: lateness of completions, in host time; the smallest is not known

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "device-file.h"
-#include "snapshot.h"
+#include "core/keep/snapshot.h"
 
 static int write_bytes(void *host, const void *data, size_t bytes)
 {

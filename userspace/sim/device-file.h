@@ -5,7 +5,7 @@
 #ifndef AFTL_DEVICE_FILE_H
 #define AFTL_DEVICE_FILE_H
 
-#include "ftl.h"
+#include "core/ftl/ftl.h"
 #include "output-file.h"
 
 /* Both return 0 or a negative error number with a sentence that names the file. */

@@ -6,7 +6,7 @@
 #define AFTL_DISTRIBUTIONS_H
 
 #include "fixed-math.h"
-#include "random.h"
+#include "core/base/random.h"
 #include "shares.h"
 
 /* True with a probability of @share / SHARE_WHOLE. */

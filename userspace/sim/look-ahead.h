@@ -6,7 +6,7 @@
 #ifndef SIM_LOOK_AHEAD_H
 #define SIM_LOOK_AHEAD_H
 
-#include "ftl.h"
+#include "core/ftl/ftl.h"
 #include "request-stream.h"
 
 #define LOOK_AHEAD_REQUESTS 16

@@ -9,7 +9,7 @@
 #ifndef AFTL_RAID_ARRAY_H
 #define AFTL_RAID_ARRAY_H
 
-#include "ftl.h"
+#include "core/ftl/ftl.h"
 #include "stripes.h"
 
 /**

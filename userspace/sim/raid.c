@@ -7,7 +7,7 @@
 #include "progress.h"
 #include "raid-array.h"
 #include "raid.h"
-#include "random.h"
+#include "core/base/random.h"
 
 #define LOOK_AROUND_EVERY 4096
 

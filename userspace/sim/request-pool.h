@@ -5,7 +5,7 @@
 #ifndef AFTL_REQUEST_POOL_H
 #define AFTL_REQUEST_POOL_H
 
-#include "ftl.h"
+#include "core/ftl/ftl.h"
 
 /* More waiting requests than this are a device that cannot keep up. */
 #define REQUEST_POOL_MAX 1048576U

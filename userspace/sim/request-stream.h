@@ -5,7 +5,7 @@
 #ifndef AFTL_REQUEST_STREAM_H
 #define AFTL_REQUEST_STREAM_H
 
-#include "ftl.h"
+#include "core/ftl/ftl.h"
 
 struct sim_options;
 

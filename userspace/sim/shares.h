@@ -5,7 +5,7 @@
 #ifndef AFTL_SHARES_H
 #define AFTL_SHARES_H
 
-#include "params.h"
+#include "core/base/params.h"
 
 /* Parts of a share: a percentage has two decimals, a fraction four. */
 #define SHARE_WHOLE 10000

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "complain.h"
-#include "ftl.h"
+#include "core/ftl/ftl.h"
 #include "key-value.h"
 #include "shares.h"
 #include "sim-options.h"

@@ -5,8 +5,8 @@
 #ifndef AFTL_SIM_OPTIONS_H
 #define AFTL_SIM_OPTIONS_H
 
-#include "params.h"
-#include "policy.h"
+#include "core/base/params.h"
+#include "core/policy/policy.h"
 
 enum sim_workload {
 	SIM_WORKLOAD_UNIFORM,

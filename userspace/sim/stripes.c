@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "checked-memory.h"
-#include "random.h"
+#include "core/base/random.h"
 #include "stripes.h"
 
 u64 stripe_array_units(const struct stripe_layout *layout, u32 member_units)

@@ -10,7 +10,7 @@
 #ifndef AFTL_STRIPES_H
 #define AFTL_STRIPES_H
 
-#include "types.h"
+#include "core/base/types.h"
 
 #define STRIPE_MEMBERS_MIN 3
 #define STRIPE_MEMBERS_MAX 16

@@ -5,7 +5,7 @@
 #ifndef AFTL_TIMELINE_H
 #define AFTL_TIMELINE_H
 
-#include "ftl.h"
+#include "core/ftl/ftl.h"
 
 /* Operations that a file holds; viewers become slow beyond. */
 #define TIMELINE_EVENTS 1000000

@@ -2,7 +2,7 @@
 #include <endian.h>
 
 #include "block-content.h"
-#include "random.h"
+#include "core/base/random.h"
 
 #define MAGIC 0x756e6b64ULL
 #define HEAD_WORDS 4

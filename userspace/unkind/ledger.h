@@ -9,7 +9,7 @@
 #define AFTL_LEDGER_H
 
 #include "block-content.h"
-#include "params.h"
+#include "core/base/params.h"
 
 /* Generations at which something is known of all units; requests count from there. */
 #define LEDGER_FIRST 1

@@ -6,7 +6,7 @@
 #define AFTL_UNKIND_LOAD_H
 
 #include "aftl-host.h"
-#include "random.h"
+#include "core/base/random.h"
 
 enum load_op {
 	LOAD_READ,

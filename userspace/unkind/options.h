@@ -5,7 +5,7 @@
 #ifndef AFTL_UNKIND_OPTIONS_H
 #define AFTL_UNKIND_OPTIONS_H
 
-#include "params.h"
+#include "core/base/params.h"
 
 /**
  * struct unkind_options - as typed

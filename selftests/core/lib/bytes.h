@@ -5,7 +5,7 @@
 #ifndef BYTES_H
 #define BYTES_H
 
-#include "snapshot.h"
+#include "core/keep/snapshot.h"
 
 /**
  * struct test_bytes - bytes written so far

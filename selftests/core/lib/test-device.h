@@ -6,8 +6,8 @@
 #ifndef TEST_DEVICE_H
 #define TEST_DEVICE_H
 
-#include "ftl.h"
-#include "random.h"
+#include "core/ftl/ftl.h"
+#include "core/base/random.h"
 
 /* Largest request that the pool carries floors for, see shadow-store.h. */
 #define TEST_REQUEST_UNITS 64

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "params.h"
+#include "core/base/params.h"
 
 int fuzz_input(const u8 *data, size_t size) __asm__("LLVMFuzzerTestOneInput");
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "durable-device.h"
-#include "snapshot.h"
+#include "core/keep/snapshot.h"
 #include "tap.h"
 
 /* Accepted by the controller. */

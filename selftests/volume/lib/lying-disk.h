@@ -6,8 +6,8 @@
 #ifndef LYING_DISK_H
 #define LYING_DISK_H
 
-#include "random.h"
-#include "volume.h"
+#include "core/base/random.h"
+#include "core/keep/volume.h"
 
 #define DISK_SECTOR 512
 

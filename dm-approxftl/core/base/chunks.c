@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/base/chunks.h"
+
+static size_t chunk_bytes(u32 entries, u32 size, u32 index)
+{
+	u32 first = index << AFTL_CHUNK_BITS;
+
+	return (size_t)min(entries - first, 1U << AFTL_CHUNK_BITS) * size;
+}
+
+static u32 count_chunks(u32 entries)
+{
+	return (entries >> AFTL_CHUNK_BITS) + !!(entries & ((1U << AFTL_CHUNK_BITS) - 1));
+}
+
+bool aftl_chunks_take(struct aftl_chunks *chunks, u32 entries, u32 size, aftl_alloc_t alloc,
+		      void *host)
+{
+	u32 i;
+
+	for (i = 0; i < count_chunks(entries); i++) {
+		chunks->chunk[i] = alloc(host, chunk_bytes(entries, size, i));
+		if (!chunks->chunk[i])
+			return false;
+	}
+	return true;
+}
+
+void aftl_chunks_give(struct aftl_chunks *chunks, u32 entries, u32 size, aftl_free_t free,
+		      void *host)
+{
+	u32 i;
+
+	for (i = 0; i < count_chunks(entries); i++)
+		if (chunks->chunk[i])
+			free(host, chunks->chunk[i], chunk_bytes(entries, size, i));
+	*chunks = (struct aftl_chunks){ 0 };
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/base/geometry.h"
+
+static bool is_power_of_two(u64 n)
+{
+	return n && !(n & (n - 1));
+}
+
+static int check_units(const struct aftl_config *config, struct aftl_error *error)
+{
+	u64 unit = config->unit ? config->unit : config->page;
+
+	if (!is_power_of_two(config->page))
+		return aftl_fail(error, -EINVAL, "page: %llu bytes is not a power of two",
+				 (unsigned long long)config->page);
+	if (!is_power_of_two(unit) || unit < 512)
+		return aftl_fail(error, -EINVAL,
+				 "unit: %llu bytes is not a power of two of at least 512",
+				 (unsigned long long)unit);
+	if (unit > config->page)
+		return aftl_fail(error, -EINVAL,
+				 "unit: %llu bytes do not fit a page of %llu; make page larger",
+				 (unsigned long long)unit, (unsigned long long)config->page);
+	return 0;
+}
+
+static void shape_luns(struct aftl_geometry *geo, const struct aftl_config *config)
+{
+	u32 dies = config->channels * config->chips * config->dies;
+
+	geo->channels = config->channels;
+	geo->luns = dies;
+	geo->blocks_per_lun = config->blocks;
+	geo->planes_wide = 1;
+	if (config->plane_mode == AFTL_PLANES_INDEPENDENT)
+		geo->luns *= config->planes;
+	else if (config->plane_mode == AFTL_PLANES_WIDE)
+		geo->planes_wide = config->planes;
+	else
+		geo->blocks_per_lun *= config->planes;
+}
+
+static void shape_block(struct aftl_geometry *geo, const struct aftl_config *config)
+{
+	geo->layers = config->layers;
+	geo->word_lines = config->word_lines;
+	geo->word_line_pages = config->bits * geo->planes_wide;
+	geo->pages = geo->layers * geo->word_lines * geo->word_line_pages;
+	geo->program_pages = config->one_shot ? geo->word_line_pages : geo->planes_wide;
+	geo->page_bytes = config->page;
+	geo->unit_bytes = config->unit ? config->unit : config->page;
+	geo->page_units = geo->page_bytes / geo->unit_bytes;
+	geo->block_slots = geo->pages * geo->page_units;
+	geo->unit_bits = geo->unit_bytes * 8;
+}
+
+static int shape_device(struct aftl_geometry *geo, const struct aftl_config *config,
+			struct aftl_error *error)
+{
+	u64 blocks = (u64)geo->luns * geo->blocks_per_lun;
+	/* The first test keeps the product of the second inside 64 bits. */
+	u64 slots = blocks > AFTL_MAX_SLOTS ? blocks : blocks * geo->block_slots;
+
+	if (slots > AFTL_MAX_SLOTS)
+		return aftl_fail(error, -EINVAL,
+				 "the geometry has %llu mapping units, at most %u can be mapped; use a larger unit or fewer blocks",
+				 (unsigned long long)slots, AFTL_MAX_SLOTS);
+	geo->blocks = geo->luns * geo->blocks_per_lun;
+	geo->slots = slots;
+	geo->units = div64_u64(slots * (10000 - config->op), 10000);
+	if (!geo->units)
+		return aftl_fail(error, -EINVAL,
+				 "op: with this over-provisioning no capacity is left; lower op");
+	return 0;
+}
+
+int aftl_geometry_init(struct aftl_geometry *geo, const struct aftl_config *config,
+		       struct aftl_error *error)
+{
+	int ret = check_units(config, error);
+
+	if (ret)
+		return ret;
+	*geo = (struct aftl_geometry){ 0 };
+	shape_luns(geo, config);
+	shape_block(geo, config);
+	if (aftl_program_units(geo) > AFTL_PROGRAM_UNITS_MAX)
+		return aftl_fail(error, -EINVAL,
+				 "one program would carry %u mapping units, at most %u; use a larger unit",
+				 aftl_program_units(geo), AFTL_PROGRAM_UNITS_MAX);
+	return shape_device(geo, config, error);
+}

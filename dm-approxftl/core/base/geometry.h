@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Shape of the device, derived once from the configuration.
+ *
+ * A LUN is what works on its own: a die, or a plane if planes are independent.
+ * Pages of a block count layer by layer, word line by word line, bit by bit; in
+ * a wide block (planes working in lock step) each of those positions holds one
+ * page per plane, next to each other.
+ */
+#ifndef AFTL_GEOMETRY_H
+#define AFTL_GEOMETRY_H
+
+#include "core/base/params.h"
+
+/**
+ * struct aftl_geometry - sizes that everything else is computed from
+ * @channels: buses
+ * @luns: independent units of the whole device; LUN n is on bus n % channels
+ * @blocks_per_lun: blocks of one LUN, bad ones included
+ * @blocks: all blocks
+ * @layers: layers of a block
+ * @word_lines: word lines of a layer
+ * @word_line_pages: pages programmed into one word line (bits x wide planes)
+ * @pages: pages of a block
+ * @program_pages: pages that one program operation writes
+ * @page_bytes: flash page
+ * @unit_bytes: mapping unit
+ * @page_units: mapping units in a page
+ * @block_slots: mapping units in a block
+ * @slots: mapping units of the whole media
+ * @units: mapping units that the host sees
+ * @unit_bits: bits in a mapping unit
+ * @planes_wide: pages that one position of a wide block holds
+ */
+struct aftl_geometry {
+	u32 channels;
+	u32 luns;
+	u32 blocks_per_lun;
+	u32 blocks;
+	u32 layers;
+	u32 word_lines;
+	u32 word_line_pages;
+	u32 pages;
+	u32 program_pages;
+	u32 page_bytes;
+	u32 unit_bytes;
+	u32 page_units;
+	u32 block_slots;
+	u32 slots;
+	u32 units;
+	u32 unit_bits;
+	u32 planes_wide;
+};
+
+/* Most mapping units that one program may carry. */
+#define AFTL_PROGRAM_UNITS_MAX 64
+
+/**
+ * aftl_geometry_init() - derive the shape, or say why there is none
+ * @geo: shape of the device
+ * @config: configuration
+ * @error: takes the sentence on failure
+ */
+int __must_check aftl_geometry_init(struct aftl_geometry *geo, const struct aftl_config *config,
+				    struct aftl_error *error);
+
+static inline u32 aftl_program_units(const struct aftl_geometry *geo)
+{
+	return geo->program_pages * geo->page_units;
+}
+
+/* Word line of @page, counted through the block. */
+static inline u32 aftl_word_line(const struct aftl_geometry *geo, u32 page)
+{
+	return page / geo->word_line_pages;
+}
+
+static inline u32 aftl_layer(const struct aftl_geometry *geo, u32 page)
+{
+	return aftl_word_line(geo, page) / geo->word_lines;
+}
+
+/* First page of word line @word_line of @layer. */
+static inline u32 aftl_word_line_page(const struct aftl_geometry *geo, u32 layer, u32 word_line)
+{
+	return (layer * geo->word_lines + word_line) * geo->word_line_pages;
+}
+
+/* Program steps of a block: a page, or a word line in one-shot programming. */
+static inline u32 aftl_steps(const struct aftl_geometry *geo)
+{
+	return geo->pages / geo->program_pages;
+}
+
+/*
+ * Colour of @page on the checkerboard over layer and position in the layer.
+ * Counting both, not pages, is what keeps vertical neighbours apart when a layer
+ * has an even number of positions.
+ */
+static inline bool aftl_colour(const struct aftl_geometry *geo, u32 page, bool flip)
+{
+	u32 positions = geo->word_lines * geo->word_line_pages / geo->program_pages;
+	u32 turn = page / geo->program_pages;
+
+	return (turn / positions + turn % positions + flip) & 1;
+}
+
+#endif

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/base/histogram.h"
+
+u64 aftl_histogram_quantile(const struct aftl_histogram *histogram, u32 share)
+{
+	u64 wanted = DIV_ROUND_UP(histogram->count * share, 10000ULL);
+	u64 seen = 0;
+	u32 bin;
+
+	for (bin = 0; bin < AFTL_HISTOGRAM_BINS; bin++) {
+		seen += histogram->bins[bin];
+		if (seen >= wanted && seen)
+			return min(aftl_histogram_top(bin), histogram->largest);
+	}
+	return 0;
+}

@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Text to configuration and back.
+ */
+#include "core/base/params.h"
+
+static const char *const switch_words[] = { "off", "on", NULL };
+static const char *const plane_mode_words[] = { "shared", "independent", "wide", NULL };
+static const char *const order_words[] = { "read_first", "fcfs", NULL };
+static const char *const allocate_words[] = { "rotate", "static", NULL };
+static const char *const suspend_words[] = { "off", "program", "erase", "both", NULL };
+static const char *const fill_words[] = { "none", "sequential", "random", NULL };
+static const char *const cell_model_words[] = { "constant", "voltage", NULL };
+static const char *const rewrite_words[] = { "off", "low", "any", NULL };
+static const char *const tvr_mode_words[] = { "block", "device", "tagged", NULL };
+
+#define one_shot_words switch_words
+#define buffer_safe_words switch_words
+#define errors_words switch_words
+#define hybrid_agcr_words switch_words
+#define hybrid_approx_words switch_words
+#define hybrid_cube_words switch_words
+#define hybrid_ressd_words switch_words
+#define hybrid_tvr_words switch_words
+#define virtual_layers_words switch_words
+#define wear_times_words switch_words
+
+#define WORDS_COUNT(name) NULL
+#define WORDS_BYTES(name) NULL
+#define WORDS_TIME(name) NULL
+#define WORDS_PERCENT(name) NULL
+#define WORDS_RATE(name) NULL
+#define WORDS_CHOICE(name) name##_words
+
+const struct aftl_param aftl_params[] = {
+#define PARAM(name, kind, least, most, usual, phrase) {			\
+	.key = #name,							\
+	.help = phrase,							\
+	.words = WORDS_##kind(name),					\
+	.type = AFTL_PARAM_##kind,					\
+	.smallest = least,						\
+	.largest = most,						\
+	.standard = usual,						\
+},
+#include "core/base/param-table.h"
+#undef PARAM
+};
+
+static_assert(ARRAY_SIZE(aftl_params) == AFTL_PARAMS, "one entry per field");
+
+#define AT(name) (offsetof(struct aftl_config, name) / sizeof(u64))
+
+/*
+ * What is in neither list sizes memory, orders completions, or is read by a policy
+ * when it is created.
+ */
+static const u8 never[] = {
+	AT(channels), AT(chips), AT(dies), AT(planes), AT(plane_mode), AT(blocks), AT(layers),
+	AT(word_lines), AT(bits), AT(page), AT(unit), AT(one_shot), AT(op), AT(bad), AT(errors),
+	AT(cell_model), AT(seed), AT(allocate), AT(fill), AT(fill_valid), AT(fill_overwrite),
+	AT(fill_approx), AT(cycles), AT(age),
+};
+
+static const u8 live[] = {
+	AT(read), AT(read_mlc), AT(read_coarse), AT(read_fine), AT(program), AT(program_fast),
+	AT(program_reduced), AT(program_between), AT(program_after), AT(program_coarse),
+	AT(program_fine), AT(program_follower), AT(program_mlc), AT(reprogram), AT(erase), AT(bus),
+	AT(command), AT(ecc_retry), AT(energy), AT(order), AT(suspend), AT(suspend_cost),
+	AT(suspend_limit), AT(idle), AT(buffer_hold), AT(gc), AT(gc_idle_valid), AT(wear_gap),
+	AT(endurance), AT(refresh), AT(rber), AT(rber_approx), AT(ecc_bits), AT(ecc_levels),
+	AT(hot_size), AT(promote), AT(wear_low), AT(wear_period), AT(burst), AT(misprograms),
+	AT(zone1), AT(zone2), AT(zone3), AT(tvr_retention),
+};
+
+/* A suffix and how many stored units it stands for; the first is the largest. */
+struct suffix {
+	const char *text;
+	u64 scale;
+};
+
+static const struct suffix time_suffixes[] = {
+	{ "d", 86400000000000ULL }, { "h", 3600000000000ULL }, { "min", 60000000000ULL },
+	{ "s", 1000000000ULL },	    { "ms", 1000000ULL },      { "us", 1000ULL },
+	{ "ns", 1ULL },		    { NULL, 0 },
+};
+
+static const struct suffix byte_suffixes[] = {
+	{ "TiB", 1ULL << 40 }, { "GiB", 1ULL << 30 }, { "MiB", 1ULL << 20 },
+	{ "KiB", 1ULL << 10 }, { "B", 1ULL },	      { NULL, 0 },
+};
+
+static const struct suffix percent_suffixes[] = {
+	{ "%", 100ULL },
+	{ NULL, 0 },
+};
+
+int aftl_fail(struct aftl_error *error, int code, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vscnprintf(error->text, sizeof(error->text), format, args);
+	va_end(args);
+	return code;
+}
+
+int aftl_param_find(const char *key)
+{
+	unsigned int i;
+
+	for (i = 0; i < AFTL_PARAMS; i++)
+		if (!strcmp(aftl_params[i].key, key))
+			return i;
+	return -ENOENT;
+}
+
+const char *aftl_type_example(enum aftl_param_type type)
+{
+	static const char *const examples[] = {
+		[AFTL_PARAM_COUNT] = "a whole number",
+		[AFTL_PARAM_BYTES] = "a size such as 4096, 16KiB or 128MiB",
+		[AFTL_PARAM_TIME] = "a duration such as 700us, 3.5ms or 7d",
+		[AFTL_PARAM_PERCENT] = "a percentage such as 7 or 12.5",
+		[AFTL_PARAM_RATE] = "a rate such as 0, 7.2e-4 or 1e-8",
+		[AFTL_PARAM_CHOICE] = "a word",
+	};
+
+	return examples[type];
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* digits[.digits] as digits without the point and the number of decimals. */
+struct decimal {
+	u64 digits;
+	unsigned int decimals;
+};
+
+static int add_digit(struct decimal *number, char c)
+{
+	u64 digit = c - '0';
+
+	if (number->digits > (U64_MAX - digit) / 10)
+		return -ERANGE;
+	number->digits = number->digits * 10 + digit;
+	return 0;
+}
+
+/* Moves @text past digits[.digits]. */
+static int parse_decimal(const char **text, struct decimal *number)
+{
+	const char *at = *text;
+	bool point = false;
+
+	*number = (struct decimal){ 0 };
+	if (!is_digit(*at))
+		return -EINVAL;
+	for (; is_digit(*at) || (*at == '.' && !point && is_digit(at[1])); at++) {
+		if (*at == '.') {
+			point = true;
+			continue;
+		}
+		if (add_digit(number, *at))
+			return -ERANGE;
+		number->decimals += point;
+	}
+	*text = at;
+	return 0;
+}
+
+/* number * scale, which must come out whole. */
+static int scale_decimal(struct decimal number, u64 scale, u64 *value)
+{
+	for (; number.decimals; number.decimals--) {
+		if (number.digits % 10 == 0)
+			number.digits = div64_u64(number.digits, 10);
+		else if (scale % 10 == 0)
+			scale = div64_u64(scale, 10);
+		else
+			break;
+	}
+	if (scale && number.digits > div64_u64(U64_MAX, scale))
+		return -ERANGE;
+	*value = number.digits * scale;
+	for (; number.decimals && *value % 10 == 0; number.decimals--)
+		*value = div64_u64(*value, 10);
+	return number.decimals ? -EINVAL : 0;
+}
+
+static int parse_plain(const char *text, u64 scale, u64 *value)
+{
+	struct decimal number;
+	int ret = parse_decimal(&text, &number);
+
+	if (!ret && *text)
+		ret = -EINVAL;
+	return ret ? ret : scale_decimal(number, scale, value);
+}
+
+/* A bare number counts in @bare_scale; 0 allows only a bare zero. */
+static int parse_suffixed(const char *text, const struct suffix *suffix, u64 bare_scale, u64 *value)
+{
+	struct decimal number;
+	int ret = parse_decimal(&text, &number);
+
+	if (ret)
+		return ret;
+	if (!*text)
+		return !bare_scale && number.digits ? -EINVAL :
+						      scale_decimal(number, bare_scale, value);
+	for (; suffix->text; suffix++)
+		if (!strcmp(text, suffix->text))
+			return scale_decimal(number, suffix->scale, value);
+	return -EINVAL;
+}
+
+/* What stands behind the "e-" of a rate: how many decimals more. */
+static int parse_exponent(const char *text, unsigned int *decimals)
+{
+	u64 exponent = 0;
+	int ret = -EINVAL;
+
+	if (text[0] == 'e' && text[1] == '-')
+		ret = parse_plain(text + 2, 1, &exponent);
+	if (ret || exponent > 12)
+		return -EINVAL;
+	*decimals += exponent;
+	return 0;
+}
+
+/* mantissa[e-exponent] in units of 10^-12 */
+static int parse_rate(const char *text, u64 *value)
+{
+	struct decimal number;
+	int ret = parse_decimal(&text, &number);
+
+	if (!ret && *text)
+		ret = parse_exponent(text, &number.decimals);
+	return ret ? ret : scale_decimal(number, 1000000000000ULL, value);
+}
+
+static int parse_choice(const char *const *words, const char *text, u64 *value)
+{
+	unsigned int i;
+
+	for (i = 0; words && words[i]; i++) {
+		if (!strcmp(words[i], text)) {
+			*value = i;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+/* "shared, independent or wide" */
+static void list_words(const char *const *words, char *text, size_t size)
+{
+	size_t used = 0;
+	unsigned int i;
+
+	for (i = 0; words[i]; i++) {
+		const char *separator = !i ? "" : words[i + 1] ? ", " : " or ";
+
+		used += scnprintf(text + used, size - used, "%s%s", separator, words[i]);
+	}
+}
+
+static int complain_value(const char *const *words, enum aftl_param_type type, const char *text,
+			  struct aftl_error *error)
+{
+	char list[96];
+
+	if (!words)
+		return aftl_fail(error, -EINVAL, "\"%.40s\" is not %s", text,
+				 aftl_type_example(type));
+	list_words(words, list, sizeof(list));
+	return aftl_fail(error, -EINVAL, "\"%.40s\" is not one of %s", text, list);
+}
+
+int aftl_parse_value(enum aftl_param_type type, const char *const *words, const char *text,
+		     u64 *value, struct aftl_error *error)
+{
+	int ret = -EINVAL;
+
+	switch (type) {
+	case AFTL_PARAM_COUNT:
+		ret = parse_plain(text, 1, value);
+		break;
+	case AFTL_PARAM_BYTES:
+		ret = parse_suffixed(text, byte_suffixes, 1, value);
+		break;
+	case AFTL_PARAM_TIME:
+		ret = parse_suffixed(text, time_suffixes, 0, value);
+		break;
+	case AFTL_PARAM_PERCENT:
+		ret = parse_suffixed(text, percent_suffixes, 100, value);
+		break;
+	case AFTL_PARAM_RATE:
+		ret = parse_rate(text, value);
+		break;
+	case AFTL_PARAM_CHOICE:
+		ret = parse_choice(words, text, value);
+		break;
+	}
+	if (ret == -ERANGE)
+		return aftl_fail(error, -ERANGE, "%.40s is out of range", text);
+	return ret ? complain_value(words, type, text, error) : 0;
+}
+
+static size_t print_decimal(char *text, u64 value, u64 scale)
+{
+	u64 whole = div64_u64(value, scale);
+	u64 part = value - whole * scale;
+	size_t used = scnprintf(text, AFTL_VALUE_SIZE, "%llu", (unsigned long long)whole);
+
+	if (!part)
+		return used;
+	text[used++] = '.';
+	for (; part; used++) {
+		scale = div64_u64(scale, 10);
+		text[used] = '0' + (char)div64_u64(part, scale);
+		part -= div64_u64(part, scale) * scale;
+	}
+	text[used] = '\0';
+	return used;
+}
+
+/* The largest suffix that leaves a whole number. */
+static void print_suffixed(char *text, u64 value, const struct suffix *suffix)
+{
+	while (suffix[1].text && (!value || value % suffix->scale))
+		suffix++;
+	scnprintf(text, AFTL_VALUE_SIZE, "%llu%s",
+		  (unsigned long long)div64_u64(value, suffix->scale), value ? suffix->text : "");
+}
+
+/* One digit before the point: 720000000 is 7.2e-4. */
+static void print_rate(char *text, u64 value)
+{
+	unsigned int exponent = 12;
+	u64 scale = 1;
+	size_t used;
+
+	for (; value >= scale * 10; scale *= 10)
+		exponent--;
+	used = print_decimal(text, value, scale);
+	if (value && exponent)
+		scnprintf(text + used, AFTL_VALUE_SIZE - used, "e-%u", exponent);
+}
+
+void aftl_param_print(const struct aftl_param *param, u64 value, char text[AFTL_VALUE_SIZE])
+{
+	switch (param->type) {
+	case AFTL_PARAM_COUNT:
+		scnprintf(text, AFTL_VALUE_SIZE, "%llu", (unsigned long long)value);
+		break;
+	case AFTL_PARAM_BYTES:
+		print_suffixed(text, value, byte_suffixes);
+		break;
+	case AFTL_PARAM_TIME:
+		print_suffixed(text, value, time_suffixes);
+		break;
+	case AFTL_PARAM_PERCENT:
+		print_decimal(text, value, 100);
+		break;
+	case AFTL_PARAM_RATE:
+		print_rate(text, value);
+		break;
+	case AFTL_PARAM_CHOICE:
+		scnprintf(text, AFTL_VALUE_SIZE, "%s", param->words[value]);
+		break;
+	}
+}
+
+static int complain_range(const struct aftl_param *param, const char *text,
+			  struct aftl_error *error)
+{
+	char smallest[AFTL_VALUE_SIZE];
+	char largest[AFTL_VALUE_SIZE];
+
+	aftl_param_print(param, param->smallest, smallest);
+	aftl_param_print(param, param->largest, largest);
+	return aftl_fail(error, -EINVAL, "%s: %.40s is out of range; it must be %s to %s",
+			 param->key, text, smallest, largest);
+}
+
+static int parse_param(const struct aftl_param *param, const char *text, u64 *value,
+		       struct aftl_error *error)
+{
+	struct aftl_error cause;
+	int ret = aftl_parse_value(param->type, param->words, text, value, &cause);
+
+	if (ret == -EINVAL)
+		return aftl_fail(error, ret, "%s: %.190s", param->key, cause.text);
+	if (ret || *value < param->smallest || *value > param->largest)
+		return complain_range(param, text, error);
+	return 0;
+}
+
+int aftl_param_set(struct aftl_config *config, const char *key, const char *text,
+		   struct aftl_error *error)
+{
+	int index = aftl_param_find(key);
+	u64 value = 0;
+	int ret;
+
+	if (index < 0)
+		return aftl_fail(error, -EINVAL,
+				 "unknown parameter \"%.40s\"; \"approxftl params\" lists them",
+				 key);
+	ret = parse_param(&aftl_params[index], text, &value, error);
+	if (!ret)
+		*aftl_param_value(config, index) = value;
+	return ret;
+}
+
+static bool is_listed(unsigned int index, const u8 *list, size_t count)
+{
+	while (count--)
+		if (list[count] == index)
+			return true;
+	return false;
+}
+
+enum aftl_change aftl_param_change(unsigned int index)
+{
+	if (is_listed(index, never, ARRAY_SIZE(never)))
+		return AFTL_CHANGE_NEVER;
+	return is_listed(index, live, ARRAY_SIZE(live)) ? AFTL_CHANGE_LIVE : AFTL_CHANGE_RELOAD;
+}
+
+static int complain_change(unsigned int index, u64 made, u64 wanted, struct aftl_error *error)
+{
+	const struct aftl_param *param = &aftl_params[index];
+	char before[AFTL_VALUE_SIZE];
+	char after[AFTL_VALUE_SIZE];
+
+	aftl_param_print(param, made, before);
+	aftl_param_print(param, wanted, after);
+	return aftl_fail(error, -EINVAL, "the device was made with %s %s, which cannot become %s",
+			 param->key, before, after);
+}
+
+int aftl_config_check(const struct aftl_config *made, const struct aftl_config *wanted,
+		      struct aftl_error *error)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(never); i++)
+		if (aftl_param_get(made, never[i]) != aftl_param_get(wanted, never[i]))
+			return complain_change(never[i], aftl_param_get(made, never[i]),
+					       aftl_param_get(wanted, never[i]), error);
+	return 0;
+}

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/base/stats.h"
+
+const struct aftl_counter_info aftl_counter_info[] = {
+#define COUNTER(name, help) { #name, help },
+#include "core/base/counter-table.h"
+#undef COUNTER
+};
+
+static_assert(ARRAY_SIZE(aftl_counter_info) == AFTL_COUNTERS, "one entry per counter");

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a device counts.
+ */
+#ifndef AFTL_STATS_H
+#define AFTL_STATS_H
+
+#include "core/base/histogram.h"
+#include "core/base/types.h"
+
+struct aftl_counters {
+#define COUNTER(name, help) u64 name;
+#include "core/base/counter-table.h"
+#undef COUNTER
+};
+
+#define AFTL_COUNTERS (sizeof(struct aftl_counters) / sizeof(u64))
+
+/**
+ * struct aftl_counter_info - name and meaning of one counter
+ */
+struct aftl_counter_info {
+	const char *name;
+	const char *help;
+};
+
+extern const struct aftl_counter_info aftl_counter_info[];
+
+static inline u64 aftl_counter_get(const struct aftl_counters *counters, unsigned int index)
+{
+	return ((const u64 *)counters)[index];
+}
+
+/**
+ * struct aftl_stats - everything since the last reset
+ * @counters: see counter-table.h
+ * @read_response: arrival to completion of reads
+ * @write_response: arrival to completion of writes
+ * @flush_response: arrival to completion of flushes
+ * @read_service: array and channel time of the last page of a read
+ * @write_service: array and channel time of the last page of a write
+ * @kind_blocks: blocks filled, by the kind they ended as
+ * @kind_pages: pages in them
+ * @mode_pages: pages programmed by mode
+ * @class_pages: pages programmed by class
+ * @since_ns: device time of the last reset
+ */
+struct aftl_stats {
+	struct aftl_counters counters;
+	struct aftl_histogram read_response;
+	struct aftl_histogram write_response;
+	struct aftl_histogram flush_response;
+	struct aftl_histogram read_service;
+	struct aftl_histogram write_service;
+	u64 kind_blocks[8];
+	u64 kind_pages[8];
+	u64 mode_pages[AFTL_MODES];
+	u64 class_pages[AFTL_CLASSES];
+	u64 since_ns;
+};
+
+#endif

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/flash/cell.h"
+#include "core/base/random.h"
+#include "core/base/table-lookup.h"
+
+static u64 along_hours(const u64 *row, struct aftl_point hours)
+{
+	return aftl_between(row[hours.index], row[hours.index + 1], hours.fraction);
+}
+
+static u64 along_wear(const u64 (*rows)[AFTL_RBER_HOUR_POINTS], struct aftl_point wear,
+		      struct aftl_point hours)
+{
+	return aftl_between(along_hours(rows[wear.index], hours),
+			    along_hours(rows[wear.index + 1], hours), wear.fraction);
+}
+
+static struct aftl_point wear_point(u32 erases)
+{
+	return aftl_find_point(aftl_rber_pe_axis, AFTL_RBER_PE_POINTS, erases);
+}
+
+static struct aftl_point age_point(u64 hours)
+{
+	return aftl_find_point(aftl_rber_hour_axis, AFTL_RBER_HOUR_POINTS, hours);
+}
+
+static u64 curve_q40(u32 curve, u32 disturb_mv, u32 erases, u64 hours)
+{
+	struct aftl_point disturb = aftl_find_point(aftl_rber_disturb_axis,
+						    AFTL_RBER_DISTURB_POINTS, disturb_mv);
+	struct aftl_point wear = wear_point(erases);
+	struct aftl_point age = age_point(hours);
+
+	return aftl_between(along_wear(aftl_rber_q40[curve][disturb.index], wear, age),
+			    along_wear(aftl_rber_q40[curve][disturb.index + 1], wear, age),
+			    disturb.fraction);
+}
+
+/* A page that has given up margins; its model knows no neighbours. */
+static u64 tvr_q40(u32 sixteenths, u32 erases, u64 hours)
+{
+	return along_wear(aftl_tvr_rber_q40[sixteenths], wear_point(erases), age_point(hours));
+}
+
+static struct aftl_point life_point(u32 erases)
+{
+	return aftl_find_point(aftl_tvr_wear_axis, AFTL_TVR_WEAR_POINTS, erases);
+}
+
+u64 aftl_worn_program_ns(u64 ns, u32 erases)
+{
+	struct aftl_point wear = life_point(erases);
+	u64 high = aftl_tvr_program_wear_q16[wear.index];
+	u64 low = aftl_tvr_program_wear_q16[wear.index + 1];
+
+	return (ns * (high - (((high - low) * wear.fraction) >> 16))) >> 16;
+}
+
+/* Mean of the two contents that were measured. */
+static u64 erase_point_ns(u32 index)
+{
+	return (aftl_tvr_erase_ns[0][index] + aftl_tvr_erase_ns[1][index]) / 2;
+}
+
+u64 aftl_worn_erase_ns(u64 ns, u32 erases)
+{
+	struct aftl_point wear = life_point(erases);
+	u64 worn = aftl_between(erase_point_ns(wear.index), erase_point_ns(wear.index + 1),
+				wear.fraction);
+
+	return div64_u64(ns * worn, erase_point_ns(0));
+}
+
+static u64 quantile_q32(u64 lambda_q32, u32 column)
+{
+	u32 low = 0;
+	u32 high = AFTL_POISSON_ROWS - 1;
+	u64 base;
+	u64 span;
+	u64 from;
+
+	if (lambda_q32 >= (u64)aftl_poisson_lambda_q8[high] << 24)
+		lambda_q32 = ((u64)aftl_poisson_lambda_q8[high] << 24) - 1;
+	while (high - low > 1) {
+		u32 middle = (low + high) / 2;
+
+		if (lambda_q32 >= (u64)aftl_poisson_lambda_q8[middle] << 24)
+			low = middle;
+		else
+			high = middle;
+	}
+	base = (u64)aftl_poisson_lambda_q8[low] << 24;
+	span = aftl_poisson_lambda_q8[high] - aftl_poisson_lambda_q8[low];
+	from = aftl_poisson_count_q8[low][column];
+	return (from << 24) +
+	       div64_u64((aftl_poisson_count_q8[high][column] - from) * (lambda_q32 - base), span);
+}
+
+/* The upper bits of a draw choose the quantile, the lower ones round. */
+static u32 round_quantile(u64 expected_q32, u64 draw)
+{
+	return (u32)((expected_q32 + (draw & U32_MAX)) >> 32);
+}
+
+u32 aftl_poisson_draw(u64 lambda_q32, u64 draw)
+{
+	return round_quantile(quantile_q32(lambda_q32, draw >> 58), draw);
+}
+
+static u64 lambda_q32(u64 rber_q40, u32 bits)
+{
+	return (rber_q40 * bits) >> 8;
+}
+
+static u64 rate_to_q40(u64 rate)
+{
+	return div64_u64(rate << 24, 1000000000000ULL >> 16);
+}
+
+static void init_curves(struct aftl_cell *cell, const struct aftl_config *config)
+{
+	bool tlc = config->bits >= 3;
+	u8 standard = tlc ? AFTL_RBER_TLC : AFTL_RBER_MLC_PRECISE;
+	u32 mode;
+
+	for (mode = 0; mode < AFTL_MODES; mode++)
+		cell->curve[mode] = standard;
+	cell->curve[AFTL_MODE_REDUCED] = AFTL_RBER_MLC_APPROX;
+	cell->curve[AFTL_MODE_COARSE] = AFTL_RBER_MLC_DELTA_B;
+	cell->curve[AFTL_MODE_FINE] = AFTL_RBER_MLC_FINE;
+	/* A device whose reads depend on the step size has AGCR's three of them. */
+	if (config->read_coarse) {
+		cell->curve[AFTL_MODE_NORMAL] = AFTL_RBER_MLC_MEDIUM;
+		cell->curve[AFTL_MODE_COARSE] = AFTL_RBER_MLC_COARSE;
+	}
+	cell->curve[AFTL_MODE_MLC] = AFTL_RBER_TLC_MLC_MODE;
+}
+
+void aftl_cell_init(struct aftl_cell *cell, const struct aftl_media *media,
+		    const struct aftl_config *config)
+{
+	u64 lambda[AFTL_CLASSES];
+	u32 class;
+	u32 column;
+
+	*cell = (struct aftl_cell){
+		.media = media,
+		.model = config->cell_model,
+		.seed = aftl_mix(config->seed),
+		.rber_q40 = { rate_to_q40(config->rber), rate_to_q40(config->rber_approx) },
+		.correctable = (u32)(config->ecc_bits * media->geo->unit_bytes / 1024),
+		.levels = (u32)config->ecc_levels,
+		.tvr = aftl_tvr_sixteenths(config->tvr_margin),
+	};
+	init_curves(cell, config);
+	for (class = 0; class < AFTL_CLASSES; class++) {
+		lambda[class] = lambda_q32(cell->rber_q40[class], media->geo->unit_bits);
+		for (column = 0; column < AFTL_POISSON_COLUMNS; column++)
+			cell->quantile_q32[class][column] = quantile_q32(lambda[class], column);
+	}
+}
+
+/* Turn of @step in its block's order; later turns disturb earlier ones. */
+static u32 program_turn(const struct aftl_geometry *geo, const struct aftl_block *block, u32 step)
+{
+	if (block->order == AFTL_ORDER_TWO_PASS &&
+	    aftl_colour(geo, step * geo->program_pages, block->flip))
+		return step + aftl_steps(geo);
+	return step;
+}
+
+static u32 shift_from(const struct aftl_media *media, const struct aftl_block *block, u32 victim,
+		      u32 neighbour, u32 direction)
+{
+	const struct aftl_geometry *geo = media->geo;
+	u8 attr = media->attr[aftl_device_page(media, block, neighbour * geo->program_pages)];
+
+	if (!(attr & AFTL_PAGE_PROGRAMMED) ||
+	    program_turn(geo, block, neighbour) < program_turn(geo, block, victim))
+		return 0;
+	return aftl_disturb_mv[direction][aftl_page_class(attr)];
+}
+
+u32 aftl_page_disturb_mv(const struct aftl_media *media, const struct aftl_block *block, u32 page)
+{
+	const struct aftl_geometry *geo = media->geo;
+	u32 positions = aftl_steps(geo) / geo->layers;
+	u32 step = page / geo->program_pages;
+	u32 column = step % positions;
+	u32 mv = 0;
+
+	if (column)
+		mv += shift_from(media, block, step, step - 1, 0);
+	if (column + 1 < positions)
+		mv += shift_from(media, block, step, step + 1, 0);
+	if (step >= positions)
+		mv += shift_from(media, block, step, step - positions, 1);
+	if (step + positions < aftl_steps(geo))
+		mv += shift_from(media, block, step, step + positions, 1);
+	return mv;
+}
+
+/* Layers of any number are stretched over the points of the table. */
+static u64 scale_by_layer(const struct aftl_geometry *geo, u64 rber_q40, u32 page)
+{
+	u32 point = aftl_layer(geo, page) * AFTL_LAYER_POINTS / geo->layers;
+
+	return min((rber_q40 * aftl_layer_factor_q8[point]) >> 8, 1ULL << 39);
+}
+
+/* Reduced voltage is ApproxFTL's in approximate pages, TVR's in precise ones. */
+static bool without_margins(u8 attr)
+{
+	return aftl_page_mode(attr) == AFTL_MODE_REDUCED && aftl_page_class(attr) == AFTL_PRECISE;
+}
+
+static u64 voltage_q40(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
+		       u64 hour)
+{
+	u32 index = aftl_device_page(cell->media, block, page);
+	u8 attr = cell->media->attr[index];
+	u64 written = (u64)block->first_hour + *aftl_hours_at(cell->media, index);
+	u64 hours = hour > written ? hour - written : 0;
+	u32 curve = aftl_page_again(attr) ? AFTL_RBER_TLC_REPROGRAM :
+					    cell->curve[aftl_page_mode(attr)];
+	u64 rber;
+
+	if (without_margins(attr))
+		rber = tvr_q40(cell->tvr, block->erases, hours);
+	else
+		rber = curve_q40(curve, aftl_page_disturb_mv(cell->media, block, page),
+				 block->erases, hours);
+	return scale_by_layer(cell->media->geo, rber, page);
+}
+
+u64 aftl_cell_rber_q40(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
+		       u64 hour)
+{
+	u8 attr = cell->media->attr[aftl_device_page(cell->media, block, page)];
+
+	if (cell->model == AFTL_CELL_CONSTANT)
+		return cell->rber_q40[aftl_page_class(attr)];
+	return voltage_q40(cell, block, page, hour);
+}
+
+/* One draw for each program of each slot. */
+static u64 program_draw(const struct aftl_cell *cell, const struct aftl_block *block,
+			aftl_slot_t slot, u8 attr)
+{
+	u64 programs = (u64)block->erases << 2 | aftl_page_again(attr);
+
+	return aftl_mix(cell->seed ^ (programs << 32 | from_slot(slot)));
+}
+
+static u32 raw_errors(const struct aftl_cell *cell, const struct aftl_block *block,
+		      aftl_slot_t slot, u8 attr, u64 hour)
+{
+	const struct aftl_geometry *geo = cell->media->geo;
+	u64 draw = program_draw(cell, block, slot, attr);
+	u32 page = aftl_slot_device_page(cell->media, slot) % geo->pages;
+	u64 rber;
+
+	if (cell->model == AFTL_CELL_CONSTANT)
+		return round_quantile(cell->quantile_q32[aftl_page_class(attr)][draw >> 58], draw);
+	rber = voltage_q40(cell, block, page, hour);
+	return aftl_poisson_draw(lambda_q32(rber, geo->unit_bits), draw);
+}
+
+/* Each further sensing level extends the reach of the code by a quarter. */
+static u32 levels_needed(const struct aftl_cell *cell, u32 raw)
+{
+	u32 step = max(cell->correctable / 4, 1U);
+
+	return raw <= cell->correctable ? 0 : DIV_ROUND_UP(raw - cell->correctable, step);
+}
+
+struct aftl_errors aftl_cell_read(const struct aftl_cell *cell, aftl_slot_t slot, u64 hour)
+{
+	const struct aftl_media *media = cell->media;
+	const struct aftl_block *block = aftl_slot_block(media, slot);
+	const struct aftl_origin *origin = aftl_origin_at(media, slot);
+	u8 attr = media->attr[aftl_slot_device_page(media, slot)];
+	struct aftl_errors errors = { 0 };
+
+	errors.raw = raw_errors(cell, block, slot, attr, hour);
+	errors.flips = origin->baked;
+	if (aftl_page_class(attr) == AFTL_APPROX) {
+		errors.flips += errors.raw;
+	} else if (unlikely(errors.raw > cell->correctable)) {
+		errors.levels = levels_needed(cell, errors.raw);
+		errors.lost = errors.levels > cell->levels;
+	}
+	errors.flips = min(errors.flips, media->geo->unit_bits);
+	errors.lost |= origin->baked == AFTL_BAKED_LOST;
+	return errors;
+}
+
+/*
+ * A keyed permutation of unit_bits, a power of two: multiplications by odd
+ * numbers, additions and xor-shifts are each invertible on the low bits.
+ */
+u64 aftl_flip_key(const struct aftl_cell *cell, aftl_unit_t unit, u16 lineage)
+{
+	return aftl_mix(cell->seed ^ ((u64)lineage << 32 | from_unit(unit)));
+}
+
+u32 aftl_flip_at(const struct aftl_geometry *geo, u64 key, u32 index)
+{
+	u32 mask = geo->unit_bits - 1;
+	u32 half = fls64(mask) / 2;
+	u32 x = index;
+	u32 round;
+
+	for (round = 0; round < 3; round++) {
+		x = (x * ((u32)key | 1) + (u32)(key >> 32)) & mask;
+		x ^= x >> half;
+		key = aftl_mix(key);
+	}
+	return x;
+}
+
+u32 aftl_flip_position(const struct aftl_cell *cell, aftl_unit_t unit, u16 lineage, u32 index)
+{
+	return aftl_flip_at(cell->media->geo, aftl_flip_key(cell, unit, lineage), index);
+}

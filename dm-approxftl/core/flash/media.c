@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/flash/media.h"
+
+/*
+ * Legality of programs, one function per order. Each is asked about a page that
+ * starts a program step inside the block.
+ */
+
+static bool sequential_allows(const struct aftl_media *media, const struct aftl_block *block,
+			      u32 page)
+{
+	return page == block->frontier && !aftl_page_programmed(media, block, page);
+}
+
+static bool leader_first_allows(const struct aftl_media *media, const struct aftl_block *block,
+				u32 page)
+{
+	u32 leader = aftl_word_line_page(media->geo, aftl_layer(media->geo, page), 0);
+
+	if (aftl_page_programmed(media, block, page))
+		return false;
+	return page == leader || aftl_page_programmed(media, block, leader);
+}
+
+static u32 layer_pages(const struct aftl_geometry *geo)
+{
+	return geo->word_lines * geo->word_line_pages;
+}
+
+u32 aftl_word_line_reprograms(const struct aftl_media *media, const struct aftl_block *block,
+			      u32 page)
+{
+	u32 first = page - page % media->geo->word_line_pages;
+	u32 count = 0;
+	u32 i;
+
+	for (i = first; i < first + media->geo->word_line_pages; i++)
+		count += aftl_page_again(media->attr[aftl_device_page(media, block, i)]);
+	return count;
+}
+
+/* A reprogram replaces one dead page of a word line of the open layers. */
+static bool reprogram_allowed(const struct aftl_media *media, const struct aftl_block *block,
+			      u32 page, u32 pages)
+{
+	u8 attr = media->attr[aftl_device_page(media, block, page)];
+
+	return pages == 1 && aftl_page_mode(attr) == AFTL_MODE_MLC &&
+	       aftl_word_line_reprograms(media, block, page) < AFTL_REPROGRAMS_MAX &&
+	       !aftl_page_valid(media, block, page);
+}
+
+/* The first program of a word line begins at its first page and stays inside it. */
+static bool fresh_word_line(const struct aftl_media *media, const struct aftl_block *block,
+			    u32 page, u32 pages)
+{
+	u32 i;
+
+	if (page % media->geo->word_line_pages || pages > media->geo->word_line_pages)
+		return false;
+	for (i = page; i < page + media->geo->word_line_pages; i++)
+		if (aftl_page_programmed(media, block, i))
+			return false;
+	return true;
+}
+
+/*
+ * frontier is the first page of the lower of the open layers. The layer above them may
+ * be opened, which closes the lowest for good.
+ */
+static bool super_layer_allows(const struct aftl_media *media, const struct aftl_block *block,
+			       u32 page, u32 pages)
+{
+	u32 layer = layer_pages(media->geo);
+	u32 end = block->frontier + AFTL_SUPER_LAYERS * layer;
+
+	if (page < block->frontier || page >= end + layer)
+		return false;
+	if (aftl_page_programmed(media, block, page))
+		return page < end && reprogram_allowed(media, block, page, pages);
+	return fresh_word_line(media, block, page, pages);
+}
+
+static bool step_allowed(const struct aftl_media *media, const struct aftl_block *block, u32 page,
+			 u32 pages)
+{
+	switch (block->order) {
+	case AFTL_ORDER_SEQUENTIAL:
+		return sequential_allows(media, block, page);
+	case AFTL_ORDER_TWO_PASS:
+		return page == aftl_two_pass_next(media, block) &&
+		       !aftl_page_programmed(media, block, page);
+	case AFTL_ORDER_LEADER_FIRST:
+		return leader_first_allows(media, block, page);
+	case AFTL_ORDER_SUPER_LAYER:
+		return super_layer_allows(media, block, page, pages);
+	}
+	return false;
+}
+
+bool aftl_order_allows(const struct aftl_media *media, const struct aftl_block *block, u32 page,
+		       u32 pages)
+{
+	if (block->state != AFTL_BLOCK_OPEN || !pages || pages > media->geo->program_pages)
+		return false;
+	if (page >= media->geo->pages || pages > media->geo->pages - page)
+		return false;
+	if (block->order != AFTL_ORDER_SUPER_LAYER &&
+	    (pages != media->geo->program_pages || page % pages))
+		return false;
+	return step_allowed(media, block, page, pages);
+}
+
+/* First page at or after @page whose colour is @colour, or the page count. */
+static u32 next_of_colour(const struct aftl_geometry *geo, u32 page, bool colour, bool flip)
+{
+	while (page < geo->pages && aftl_colour(geo, page, flip) != colour)
+		page += geo->program_pages;
+	return page;
+}
+
+/* The first pass takes the positions of colour 0. */
+u32 aftl_first_pass_pages(const struct aftl_geometry *geo, bool flip)
+{
+	u32 positions = aftl_steps(geo) / geo->layers;
+	u32 even_layers = (geo->layers + !flip) / 2;
+	u32 odd_layers = geo->layers - even_layers;
+
+	return (even_layers * DIV_ROUND_UP(positions, 2) + odd_layers * (positions / 2)) *
+	       geo->program_pages;
+}
+
+u32 aftl_two_pass_next(const struct aftl_media *media, const struct aftl_block *block)
+{
+	const struct aftl_geometry *geo = media->geo;
+	bool second = block->programmed >= aftl_first_pass_pages(geo, block->flip);
+
+	return next_of_colour(geo, block->frontier, second, block->flip);
+}
+
+u32 aftl_order_next(const struct aftl_media *media, const struct aftl_block *block)
+{
+	const struct aftl_geometry *geo = media->geo;
+	u32 page = 0;
+
+	while (page < geo->pages && !aftl_order_allows(media, block, page, geo->program_pages))
+		page += geo->program_pages;
+	return page;
+}
+
+static void two_pass_advance(const struct aftl_media *media, struct aftl_block *block, u32 page)
+{
+	block->frontier = page + media->geo->program_pages;
+	if (block->programmed == aftl_first_pass_pages(media->geo, block->flip))
+		block->frontier = 0;
+}
+
+static void super_layer_advance(const struct aftl_media *media, struct aftl_block *block, u32 page)
+{
+	u32 layer = layer_pages(media->geo);
+
+	if (page >= block->frontier + AFTL_SUPER_LAYERS * layer)
+		block->frontier += layer;
+}
+
+void aftl_order_advance(const struct aftl_media *media, struct aftl_block *block, u32 page)
+{
+	switch (block->order) {
+	case AFTL_ORDER_SEQUENTIAL:
+		block->frontier = page + media->geo->program_pages;
+		break;
+	case AFTL_ORDER_TWO_PASS:
+		two_pass_advance(media, block, page);
+		break;
+	case AFTL_ORDER_LEADER_FIRST:
+		break;
+	case AFTL_ORDER_SUPER_LAYER:
+		super_layer_advance(media, block, page);
+		break;
+	}
+}
+
+bool aftl_page_valid(const struct aftl_media *media, const struct aftl_block *block, u32 page)
+{
+	u32 first = from_slot(aftl_page_slot(media, block, page));
+	u32 i;
+
+	for (i = 0; i < media->geo->page_units; i++)
+		if (aftl_slot_valid(media, to_slot(first + i)))
+			return true;
+	return false;
+}
+
+void aftl_block_wipe(struct aftl_media *media, struct aftl_block *block)
+{
+	memset(&media->attr[aftl_device_page(media, block, 0)], 0, media->geo->pages);
+	block->programmed = 0;
+	block->frontier = 0;
+	block->reads = 0;
+	block->opened_ns = 0;
+	block->first_hour = 0;
+	block->kind = 0;
+	block->order = 0;
+	block->note = 0;
+	block->approx_only = 0;
+	block->erases++;
+}

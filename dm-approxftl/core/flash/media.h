@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The emulated flash: blocks, pages, what each slot holds, and which programs
+ * are legal. Nothing here knows about time, queues or policies' opinions.
+ */
+#ifndef AFTL_MEDIA_H
+#define AFTL_MEDIA_H
+
+#include "core/base/chunks.h"
+#include "core/base/geometry.h"
+
+/**
+ * struct aftl_block - one erase block
+ * @prev: neighbour in the free list or in a list of equal valid counts
+ * @next: neighbour in the same list
+ * @valid: slots that hold the newest version of their unit
+ * @valid_approx: those of them that are approximate
+ * @programmed: pages programmed since the erase
+ * @frontier: where the block's order continues, see aftl_order_allows()
+ * @erases: completed erases
+ * @wear: sum of the erases' wear, in 1/10000 of a full erase
+ * @reads: page reads since the erase
+ * @first_hour: device age in hours at the first program since the erase
+ * @opened_ns: time of the first program since the erase, or of what the policy takes
+ *	for it, see aftl_policy_restamp()
+ * @state: enum aftl_block_state
+ * @order: enum aftl_order that the block was opened with
+ * @kind: what its policy uses it for; names in the policy's type
+ * @flip: checkerboard colour that comes first; kept over erases
+ * @approx_only: every page programmed so far is approximate
+ * @failing: to be retired as soon as nothing valid is left in it
+ * @listed: stands in the free list or in a list of victims
+ * @note: bits that belong to the policy; erasing clears them
+ *
+ * Policies read everything and write only @note and @flip. @kind, @order, @flip
+ * and @note are what goes into the spare area of the block's first page.
+ */
+struct aftl_block {
+	u32 prev;
+	u32 next;
+	u32 valid;
+	u32 valid_approx;
+	u32 programmed;
+	u32 frontier;
+	u32 erases;
+	u32 wear;
+	u32 reads;
+	u32 first_hour;
+	u64 opened_ns;
+	u8 state;
+	u8 order;
+	u8 kind;
+	u8 flip : 1;
+	u8 approx_only : 1;
+	u8 failing : 1;
+	u8 listed : 1;
+	u16 note;
+};
+
+/* What a page remembers of its program: one byte. */
+#define AFTL_PAGE_PROGRAMMED 0x01
+#define AFTL_PAGE_CLASS_SHIFT 1
+#define AFTL_PAGE_CLASS_MASK 0x06
+#define AFTL_PAGE_MODE_SHIFT 3
+#define AFTL_PAGE_MODE_MASK 0x38
+#define AFTL_PAGE_AGAIN_SHIFT 6
+
+/* Programs of one word line after the first, between two erases. */
+#define AFTL_REPROGRAMS_MAX 2
+/* Layers whose word lines may be programmed again: the last two that were begun. */
+#define AFTL_SUPER_LAYERS 2
+
+static inline u8 aftl_page_attr(u32 class, u32 mode, u32 again)
+{
+	return AFTL_PAGE_PROGRAMMED | class << AFTL_PAGE_CLASS_SHIFT |
+	       mode << AFTL_PAGE_MODE_SHIFT | again << AFTL_PAGE_AGAIN_SHIFT;
+}
+
+static inline u32 aftl_page_class(u8 attr)
+{
+	return (attr & AFTL_PAGE_CLASS_MASK) >> AFTL_PAGE_CLASS_SHIFT;
+}
+
+static inline u32 aftl_page_mode(u8 attr)
+{
+	return (attr & AFTL_PAGE_MODE_MASK) >> AFTL_PAGE_MODE_SHIFT;
+}
+
+static inline u32 aftl_page_again(u8 attr)
+{
+	return attr >> AFTL_PAGE_AGAIN_SHIFT;
+}
+
+/* Is there a program, or an erase, that leaves this byte? */
+static inline bool aftl_attr_possible(u8 attr)
+{
+	return !attr || (attr & AFTL_PAGE_PROGRAMMED && aftl_page_class(attr) < AFTL_CLASSES &&
+			 aftl_page_again(attr) <= AFTL_REPROGRAMS_MAX);
+}
+
+/**
+ * struct aftl_origin - where the errors of a slot's content come from
+ * @lineage: names the host write that the content stems from; copies keep it
+ * @baked: errors that the content had when it was copied here
+ *
+ * Together with the unit and the seed the lineage fixes the sequence of bit
+ * positions that may flip. The first @baked of them have flipped for good.
+ */
+struct aftl_origin {
+	u16 lineage;
+	u16 baked;
+};
+
+/* The content could not be read when it was copied: reads fail until rewritten. */
+#define AFTL_BAKED_LOST 0xffff
+
+/**
+ * struct aftl_media - state of the whole flash array
+ * @geo: shape
+ * @blocks: by block number
+ * @attr: by page, see aftl_page_attr()
+ * @hours: by page, hours between its block's first program and its own
+ * @unit: by slot, the unit written there; meaningful while programmed
+ * @origin: by slot; none when errors are not modelled
+ * @valid: by slot, one bit
+ */
+struct aftl_media {
+	const struct aftl_geometry *geo;
+	struct aftl_block *blocks;
+	u8 *attr;
+	struct aftl_chunks hours;
+	struct aftl_chunks unit;
+	struct aftl_chunks origin;
+	u64 *valid;
+};
+
+static inline u16 *aftl_hours_at(const struct aftl_media *media, u32 page)
+{
+	return aftl_entry(&media->hours, u16, page);
+}
+
+static inline aftl_unit_t *aftl_unit_at(const struct aftl_media *media, aftl_slot_t slot)
+{
+	return aftl_entry(&media->unit, aftl_unit_t, from_slot(slot));
+}
+
+static inline bool aftl_has_origins(const struct aftl_media *media)
+{
+	return aftl_chunks_there(&media->origin);
+}
+
+static inline struct aftl_origin *aftl_origin_at(const struct aftl_media *media, aftl_slot_t slot)
+{
+	return aftl_entry(&media->origin, struct aftl_origin, from_slot(slot));
+}
+
+static inline u32 aftl_block_index(const struct aftl_media *media, const struct aftl_block *block)
+{
+	return block - media->blocks;
+}
+
+/* Page number in the whole device of @page in @block. */
+static inline u32 aftl_device_page(const struct aftl_media *media, const struct aftl_block *block,
+				   u32 page)
+{
+	return aftl_block_index(media, block) * media->geo->pages + page;
+}
+
+static inline aftl_slot_t aftl_page_slot(const struct aftl_media *media,
+					 const struct aftl_block *block, u32 page)
+{
+	return to_slot(aftl_device_page(media, block, page) * media->geo->page_units);
+}
+
+static inline struct aftl_block *aftl_slot_block(const struct aftl_media *media, aftl_slot_t slot)
+{
+	return &media->blocks[from_slot(slot) / media->geo->block_slots];
+}
+
+static inline u32 aftl_slot_device_page(const struct aftl_media *media, aftl_slot_t slot)
+{
+	return from_slot(slot) / media->geo->page_units;
+}
+
+static inline bool aftl_slot_valid(const struct aftl_media *media, aftl_slot_t slot)
+{
+	return media->valid[from_slot(slot) / 64] >> (from_slot(slot) % 64) & 1;
+}
+
+static inline void aftl_slot_set_valid(struct aftl_media *media, aftl_slot_t slot)
+{
+	media->valid[from_slot(slot) / 64] |= 1ULL << (from_slot(slot) % 64);
+}
+
+static inline void aftl_slot_clear_valid(struct aftl_media *media, aftl_slot_t slot)
+{
+	media->valid[from_slot(slot) / 64] &= ~(1ULL << (from_slot(slot) % 64));
+}
+
+static inline bool aftl_page_programmed(const struct aftl_media *media,
+					const struct aftl_block *block, u32 page)
+{
+	return media->attr[aftl_device_page(media, block, page)] & AFTL_PAGE_PROGRAMMED;
+}
+
+/**
+ * aftl_order_allows() - may @pages pages from @page be programmed now?
+ * @media: flash array
+ * @block: block in question
+ * @page: page of the block
+ * @pages: pages of the program
+ *
+ * Knows the block's order, the reprogram limit and that a programmed page must
+ * not be programmed; the one place where legality is decided.
+ */
+bool aftl_order_allows(const struct aftl_media *media, const struct aftl_block *block, u32 page,
+		       u32 pages);
+
+/**
+ * aftl_order_next() - first page of a program step that @block allows, or its page count
+ * @media: flash array
+ * @block: an open block
+ */
+u32 aftl_order_next(const struct aftl_media *media, const struct aftl_block *block);
+
+/**
+ * aftl_order_advance() - move the frontier past the program step at @page
+ * @media: flash array
+ * @block: block in question
+ * @page: page of the block
+ *
+ * The step is already counted in the block's programmed pages.
+ */
+void aftl_order_advance(const struct aftl_media *media, struct aftl_block *block, u32 page);
+
+/**
+ * aftl_two_pass_next() - next position of a two-pass block, its page count if full
+ * @media: flash array
+ * @block: block in question
+ *
+ * The first pass takes the positions of colour 0, given the block's flip bit.
+ */
+u32 aftl_two_pass_next(const struct aftl_media *media, const struct aftl_block *block);
+
+/**
+ * aftl_first_pass_pages() - pages of the first pass of a two-pass block
+ * @geo: shape of the device
+ * @flip: colour that comes first
+ */
+u32 aftl_first_pass_pages(const struct aftl_geometry *geo, bool flip);
+
+/**
+ * aftl_page_valid() - does any slot of @page hold current data?
+ * @media: flash array
+ * @block: block in question
+ * @page: page of the block
+ */
+bool aftl_page_valid(const struct aftl_media *media, const struct aftl_block *block, u32 page);
+
+/**
+ * aftl_word_line_reprograms() - programs of the word line of @page after its first
+ * @media: flash array
+ * @block: block in question
+ * @page: any page of the word line
+ */
+u32 aftl_word_line_reprograms(const struct aftl_media *media, const struct aftl_block *block,
+			      u32 page);
+
+/**
+ * aftl_block_wipe() - the state changes of an erase
+ * @media: flash array
+ * @block: block in question
+ */
+void aftl_block_wipe(struct aftl_media *media, struct aftl_block *block);
+
+#endif

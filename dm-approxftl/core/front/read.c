@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Host reads: from the buffer, from nowhere, or from a page.
+ */
+#include "core/ftl/device.h"
+
+static void deliver(struct aftl *ftl, struct aftl_request *request, struct aftl_read *read)
+{
+	if (ftl->ops->read)
+		ftl->ops->read(ftl->host, request, read);
+}
+
+static void deliver_zero(struct aftl *ftl, struct aftl_request *request, aftl_unit_t unit)
+{
+	struct aftl_read read = { .unit = unit, .source = AFTL_SOURCE_ZERO };
+
+	ftl->stats.counters.unmapped_read_units++;
+	deliver(ftl, request, &read);
+}
+
+static void deliver_lost(struct aftl *ftl, struct aftl_request *request, aftl_unit_t unit)
+{
+	struct aftl_read read = {
+		.unit = unit,
+		.source = AFTL_SOURCE_FLASH,
+		.slot = AFTL_NO_SLOT,
+		.lost = true,
+	};
+
+	ftl->stats.counters.read_lost_units++;
+	request->status = -EIO;
+	deliver(ftl, request, &read);
+}
+
+static bool is_gone(struct aftl *ftl, aftl_slot_t slot)
+{
+	return aftl_lun_dead(aftl_block_lun(ftl, aftl_slot_block(&ftl->media, slot)));
+}
+
+static u32 unit_page(const struct aftl *ftl, aftl_slot_t slot)
+{
+	return aftl_slot_device_page(&ftl->media, slot);
+}
+
+static bool is_live(const struct aftl *ftl, u32 tag)
+{
+	return tag != AFTL_NIL && !(ftl->commands[tag].flags &
+				    (AFTL_COMMAND_DROPPED | AFTL_COMMAND_SUPERSEDED));
+}
+
+/* The newest write of @unit that has not been forgotten, if it is still here. */
+static bool deliver_pending(struct aftl *ftl, struct aftl_request *request, aftl_unit_t unit)
+{
+	struct aftl_read read = { .unit = unit, .source = AFTL_SOURCE_BUFFER };
+
+	read.tag = aftl_pending_find(ftl, unit);
+	if (!is_live(ftl, read.tag))
+		return false;
+	ftl->stats.counters.buffer_read_units++;
+	if (ftl->type->host_read)
+		ftl->type->host_read(ftl->policy, unit, AFTL_MODES);
+	deliver(ftl, request, &read);
+	return true;
+}
+
+/* Is the current version of @unit in @page, and not on its way to flash? */
+static bool is_in_page(const struct aftl *ftl, aftl_unit_t unit, u32 page)
+{
+	aftl_slot_t slot;
+
+	return aftl_map_get(ftl, unit, &slot) && unit_page(ftl, slot) == page &&
+	       !is_live(ftl, aftl_pending_find(ftl, unit));
+}
+
+/* How many units from @unit on, at most @limit, are in the page of @slot. */
+static u32 run_length(const struct aftl *ftl, aftl_unit_t unit, aftl_slot_t slot, u32 limit)
+{
+	u32 page = unit_page(ftl, slot);
+	u32 run = 1;
+
+	while (run < limit && run < ftl->geo.page_units &&
+	       is_in_page(ftl, to_unit(from_unit(unit) + run), page))
+		run++;
+	return run;
+}
+
+static void note_read(struct aftl *ftl, struct aftl_request *request, aftl_unit_t unit,
+		      aftl_slot_t slot, u32 units)
+{
+	u8 attr = ftl->media.attr[unit_page(ftl, slot)];
+	u32 i;
+
+	request->decoded |= aftl_page_class(attr) == AFTL_PRECISE;
+	if (!ftl->type->host_read)
+		return;
+	for (i = 0; i < units; i++)
+		ftl->type->host_read(ftl->policy, to_unit(from_unit(unit) + i),
+				     aftl_page_mode(attr));
+}
+
+static void queue_read(struct aftl *ftl, struct aftl_request *request, u32 index,
+		       aftl_unit_t unit, aftl_slot_t slot, u32 units)
+{
+	struct aftl_command *command = &ftl->commands[index];
+	struct aftl_lun *lun = aftl_block_lun(ftl, aftl_slot_block(&ftl->media, slot));
+
+	command->seq = ftl->seq++;
+	command->queued_ns = ftl->now_ns;
+	command->request = request;
+	command->unit = unit;
+	command->units = units;
+	note_read(ftl, request, unit, slot, units);
+	aftl_queue_add(ftl, &lun->reads, index);
+	aftl_lun_kick(ftl, lun, true);
+}
+
+/* Units of a request count as parts; a page read is as many as it returns. */
+static void parts_done(struct aftl *ftl, struct aftl_request *request, u32 parts, u64 service_ns)
+{
+	while (parts--)
+		aftl_request_part_done(ftl, request, service_ns);
+}
+
+/*
+ * aftl_read_admit() - start or queue the pages of @request as far as commands go
+ *
+ * Return: whether the whole request is in.
+ */
+bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request)
+{
+	while (request->admitted < request->units) {
+		aftl_unit_t unit = to_unit(request->unit + request->admitted);
+		aftl_slot_t slot;
+		u32 units;
+		u32 index;
+
+		if (deliver_pending(ftl, request, unit)) {
+			request->admitted++;
+			parts_done(ftl, request, 1, 0);
+		} else if (!aftl_map_get(ftl, unit, &slot)) {
+			request->admitted++;
+			deliver_zero(ftl, request, unit);
+			parts_done(ftl, request, 1, 0);
+		} else if (is_gone(ftl, slot)) {
+			request->admitted++;
+			deliver_lost(ftl, request, unit);
+			parts_done(ftl, request, 1, 0);
+		} else {
+			index = aftl_command_get(ftl, false);
+			if (index == AFTL_NIL)
+				return false;
+			units = run_length(ftl, unit, slot, request->units - request->admitted);
+			request->admitted += units;
+			queue_read(ftl, request, index, unit, slot, units);
+		}
+	}
+	return true;
+}
+
+static void count_errors(struct aftl *ftl, const struct aftl_errors *errors, u32 class)
+{
+	struct aftl_counters *counters = &ftl->stats.counters;
+
+	counters->read_raw_error_bits += errors->raw;
+	counters->read_retry_levels += errors->levels;
+	counters->read_lost_units += errors->lost;
+	if (errors->lost)
+		return;
+	counters->read_flipped_bits += errors->flips;
+	if (class == AFTL_PRECISE) {
+		counters->read_precise_flipped_bits += errors->flips;
+		counters->read_corrected_bits += errors->raw;
+	}
+}
+
+/* Returns the further sensing levels that the slot needs. */
+static u32 deliver_flash(struct aftl *ftl, struct aftl_request *request, aftl_unit_t unit,
+			 aftl_slot_t slot, u32 class)
+{
+	struct aftl_read read = { .unit = unit, .source = AFTL_SOURCE_FLASH, .slot = slot };
+	struct aftl_errors errors = { 0 };
+
+	ftl->stats.counters.read_approx_units += class == AFTL_APPROX;
+	if (aftl_has_origins(&ftl->media)) {
+		errors = aftl_cell_read(&ftl->cell, slot, aftl_hours(ftl));
+		read.flips = errors.flips;
+		read.lost = errors.lost;
+		read.lineage = aftl_origin_at(&ftl->media, slot)->lineage;
+		count_errors(ftl, &errors, class);
+		if (errors.lost)
+			request->status = -EIO;
+	}
+	deliver(ftl, request, &read);
+	return min(errors.levels, ftl->cell.levels);
+}
+
+/*
+ * Deliver the units of @command that are in the page of @slot. The head of the
+ * command moves on; what has left the page meanwhile stays for the next sensing.
+ */
+static u64 sense_page(struct aftl *ftl, struct aftl_command *command, aftl_slot_t slot)
+{
+	struct aftl_block *block = aftl_slot_block(&ftl->media, slot);
+	u32 page = unit_page(ftl, slot);
+	u8 attr = ftl->media.attr[page];
+	u64 ns = ftl->mode_read_ns[aftl_page_mode(attr)];
+	u32 levels = 0;
+
+	block->reads++;
+	if (ftl->type->read_extra)
+		ns += ftl->type->read_extra(ftl->policy, block, page % ftl->geo.pages);
+	do {
+		u32 needed = deliver_flash(ftl, command->request, command->unit, slot,
+					   aftl_page_class(attr));
+
+		levels = max(levels, needed);
+		command->unit = to_unit(from_unit(command->unit) + 1);
+		command->units--;
+	} while (command->units && aftl_map_get(ftl, command->unit, &slot) &&
+		 unit_page(ftl, slot) == page);
+	return ns + levels * ftl->config.ecc_retry;
+}
+
+static void drop_head(struct aftl *ftl, struct aftl_lun *lun)
+{
+	aftl_command_put(ftl, aftl_queue_pop(ftl, &lun->reads), false);
+}
+
+/* The first unit of the oldest read is not on flash: it is nowhere, or lost. */
+static void finish_unit(struct aftl *ftl, struct aftl_lun *lun, bool lost)
+{
+	struct aftl_command *command = &ftl->commands[lun->reads.head];
+	struct aftl_request *request = command->request;
+
+	if (lost)
+		deliver_lost(ftl, request, command->unit);
+	else
+		deliver_zero(ftl, request, command->unit);
+	command->unit = to_unit(from_unit(command->unit) + 1);
+	if (!--command->units)
+		drop_head(ftl, lun);
+	aftl_request_part_done(ftl, request, 0);
+}
+
+/* The data were discarded or moved to another LUN while the read was queued. */
+static bool redirect_head(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_command *command = &ftl->commands[lun->reads.head];
+	bool mapped;
+	struct aftl_lun *other;
+	aftl_slot_t slot;
+
+	mapped = aftl_map_get(ftl, command->unit, &slot);
+	if (!mapped || is_gone(ftl, slot)) {
+		finish_unit(ftl, lun, mapped);
+		return true;
+	}
+	other = aftl_block_lun(ftl, aftl_slot_block(&ftl->media, slot));
+	if (other == lun)
+		return false;
+	ftl->stats.counters.read_restarts++;
+	aftl_queue_add(ftl, &other->reads, aftl_queue_pop(ftl, &lun->reads));
+	aftl_lun_kick(ftl, other, true);
+	return true;
+}
+
+/*
+ * aftl_read_start() - sense the page that the oldest read wants
+ *
+ * Return: false if no read needs this array.
+ */
+bool aftl_read_start(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_command *command;
+	aftl_slot_t slot;
+	u32 units;
+	u64 ns;
+
+	while (lun->reads.head != AFTL_NIL && redirect_head(ftl, lun))
+		;
+	if (lun->reads.head == AFTL_NIL)
+		return false;
+	command = &ftl->commands[lun->reads.head];
+	if (!aftl_map_get(ftl, command->unit, &slot))
+		return false;
+	units = command->units;
+	ns = sense_page(ftl, command, slot);
+	lun->work.commands = lun->reads.head;
+	aftl_lun_sense(ftl, lun, AFTL_WORK_READ, unit_page(ftl, slot), ns,
+		       units - command->units);
+	return true;
+}
+
+/* The page has arrived in the controller. */
+void aftl_read_done(struct aftl *ftl, struct aftl_lun *lun, u64 service_ns)
+{
+	struct aftl_request *request = ftl->commands[lun->work.commands].request;
+
+	if (!ftl->commands[lun->work.commands].units)
+		drop_head(ftl, lun);
+	parts_done(ftl, request, lun->work.units, service_ns);
+	aftl_request_admit_waiting(ftl, false);
+}
+
+/*
+ * aftl_read_interrupt() - the read that the array is at will not end
+ */
+void aftl_read_interrupt(struct aftl *ftl, struct aftl_lun *lun)
+{
+	const struct aftl_command *command = &ftl->commands[lun->work.commands];
+	u32 i;
+
+	if (lun->work.kind != AFTL_WORK_READ ||
+	    (lun->work.phase != AFTL_PHASE_SENSE && lun->work.phase != AFTL_PHASE_RETURN))
+		return;
+	for (i = 1; i <= lun->work.units; i++)
+		deliver_lost(ftl, command->request, to_unit(from_unit(command->unit) - i));
+	aftl_read_done(ftl, lun, 0);
+}
+
+/*
+ * aftl_read_fail() - @lun is dead: end what waits for it
+ */
+void aftl_read_fail(struct aftl *ftl, struct aftl_lun *lun)
+{
+	while (lun->reads.head != AFTL_NIL)
+		finish_unit(ftl, lun, true);
+	aftl_request_admit_waiting(ftl, false);
+}

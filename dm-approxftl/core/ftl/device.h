@@ -1,0 +1,571 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The device as the parts of the core share it. Not for hosts or policies.
+ */
+#ifndef AFTL_DEVICE_H
+#define AFTL_DEVICE_H
+
+#include "core/base/events.h"
+#include "core/ftl/ftl.h"
+
+/* No command, no block: end of an index-linked list. */
+#define AFTL_NIL U32_MAX
+
+/* Its program has begun. */
+#define AFTL_COMMAND_PROGRAMMING 0x01
+/* Buffered, and a newer write or a discard made it pointless. */
+#define AFTL_COMMAND_DROPPED 0x02
+/* A newer write was programmed first: this one is programmed but not mapped. */
+#define AFTL_COMMAND_SUPERSEDED 0x04
+
+/**
+ * struct aftl_command - one page read, or one unit to be programmed
+ * @seq: order of arrival at the controller
+ * @queued_ns: time of that arrival
+ * @request: whom to tell; NULL once a buffered write has been acknowledged
+ * @unit: first unit
+ * @units: reads: how many consecutive units of one page
+ * @next: in a queue, a program group or the free list
+ * @hash_next: writes: next in the chain of pending units
+ * @class: writes: enum aftl_class
+ * @heat: writes: as the policy said
+ * @epoch: writes: between which two flushes it arrived
+ * @flags: AFTL_COMMAND_*
+ */
+struct aftl_command {
+	u64 seq;
+	u64 queued_ns;
+	struct aftl_request *request;
+	aftl_unit_t unit;
+	u32 units;
+	u32 next;
+	u32 hash_next;
+	u8 class;
+	u8 heat;
+	u8 epoch;
+	u8 flags;
+};
+
+/*
+ * First in, first out, linked through the commands. Of those that count, waited
+ * have a request that cannot complete before they are programmed.
+ */
+struct aftl_queue {
+	u32 head;
+	u32 tail;
+	u32 count;
+	u32 waited;
+};
+
+enum aftl_work_kind {
+	AFTL_WORK_NONE,
+	AFTL_WORK_READ,
+	AFTL_WORK_PROGRAM,
+	AFTL_WORK_JOB_READ,
+	AFTL_WORK_JOB_PROGRAM,
+	AFTL_WORK_JOB_COPY,
+	AFTL_WORK_ERASE,
+};
+
+/* What the array of a LUN is going through; the event is the end of the phase. */
+enum aftl_phase {
+	AFTL_PHASE_IDLE,
+	AFTL_PHASE_SENSE,
+	AFTL_PHASE_RETURN,
+	AFTL_PHASE_PROGRAM,
+	AFTL_PHASE_ERASE,
+	AFTL_PHASE_DEAD,
+};
+
+/**
+ * struct aftl_work - the operation of a LUN
+ * @kind: enum aftl_work_kind
+ * @phase: enum aftl_phase
+ * @suspends: how often it has been suspended
+ * @commands: host commands that it carries
+ * @units: units that a read returns
+ * @service_ns: array and channel time so far
+ * @array_ns: when the array phase begins: from then on it can be suspended
+ * @placement: of a program
+ */
+struct aftl_work {
+	u8 kind;
+	u8 phase;
+	u32 suspends;
+	u32 commands;
+	u32 units;
+	u64 service_ns;
+	u64 array_ns;
+	struct aftl_placement placement;
+};
+
+/* Gathered slots: less than a program's worth plus one page. */
+#define AFTL_JOB_SLOTS (2 * AFTL_PROGRAM_UNITS_MAX)
+
+enum aftl_job_kind {
+	AFTL_JOB_NONE,
+	AFTL_JOB_EMPTY,
+	AFTL_JOB_REFRESH,
+	AFTL_JOB_REDO,
+	AFTL_JOB_REWRITE,
+};
+
+/**
+ * struct aftl_redo - programs of a block that the policy wants once more elsewhere
+ * @block: NULL if there are none
+ * @erases: of the block; after an erase there is nothing to do
+ * @begin: slots of the block from the first such program ...
+ * @end: ... to the end of the last
+ */
+struct aftl_redo {
+	struct aftl_block *block;
+	u32 erases;
+	u32 begin;
+	u32 end;
+};
+
+/* Blocks of a LUN that may wait for that; they have their turn before any write. */
+#define AFTL_REDO_BLOCKS 8
+
+/**
+ * struct aftl_job - background work of a LUN: moving data, then perhaps an erase
+ * @kind: enum aftl_job_kind
+ * @cause: enum aftl_cause that its programs count for
+ * @pass: for the policy's copy()
+ * @erase: erase the block when nothing valid is left
+ * @from: block that is searched
+ * @begin: slot in @from where each pass begins
+ * @cursor: slot in @from that is looked at next
+ * @end: slot in @from where each pass ends
+ * @class: of the gathered slots
+ * @heat: of the gathered slots
+ * @count: slots gathered
+ * @slots: read and not yet programmed elsewhere
+ */
+struct aftl_job {
+	u8 kind;
+	u8 cause;
+	u8 pass;
+	bool erase;
+	struct aftl_block *from;
+	u32 begin;
+	u32 cursor;
+	u32 end;
+	u32 class;
+	u32 heat;
+	u32 count;
+	aftl_slot_t slots[AFTL_JOB_SLOTS];
+};
+
+/* What a job wants the array to do next. */
+enum aftl_step {
+	AFTL_STEP_NONE,
+	AFTL_STEP_COPY,
+	AFTL_STEP_READ,
+	AFTL_STEP_PROGRAM,
+	AFTL_STEP_ERASE,
+};
+
+/**
+ * struct aftl_lun - one independent unit of the array
+ * @index: below geo.luns; also its event source
+ * @bus_ns: when its channel will be free
+ * @work: what its array does now
+ * @parked: a suspended operation, kind NONE if there is none
+ * @parked_ns: array time that it still needs
+ * @reads: host reads
+ * @writes: host writes by stream
+ * @write_streams: bit by stream: its queue is not empty
+ * @job: background work
+ * @redo: programs that the policy wants once more, oldest block first
+ * @redo_blocks: how many entries
+ * @good_blocks: blocks that are not bad
+ * @free_blocks: erased blocks
+ * @free_head: oldest erased block
+ * @free_tail: youngest erased block
+ * @victims: closed blocks by valid slots, heads of lists
+ * @fewest: no closed block has fewer valid slots
+ * @refuge: block of the core for what a policy placed illegally
+ * @valid: slots with current data
+ * @bound: units on their way to this LUN
+ * @room: most slots with current data that leave garbage collection room to work
+ * @stuck: a move found no place; until a block comes free only blocks without valid
+ *	data are worth a thought
+ * @cramped: too few free blocks for the policy, which did not leave them so; until
+ *	there are enough moves go to @refuge
+ * @collect: victims that it may still take though it has enough free blocks
+ * @failing_blocks: blocks that wait to be retired
+ * @refresh_block: next block that is searched for old data, blocks_per_lun: none
+ * @refresh_due: it has some, and waits to be taken
+ * @wear_due: erases since the last look at the wear gap
+ * @idle_since_ns: when it ran out of work
+ * @chores: idle time has been used up: the policy had nothing to do
+ * @busy_ns: time at work
+ */
+struct aftl_lun {
+	u32 index;
+	u64 *bus_ns;
+	struct aftl_work work;
+	struct aftl_work parked;
+	u64 parked_ns;
+	struct aftl_queue reads;
+	struct aftl_queue writes[AFTL_STREAMS];
+	u32 write_streams;
+	struct aftl_job job;
+	struct aftl_redo redo[AFTL_REDO_BLOCKS];
+	u32 redo_blocks;
+	u32 good_blocks;
+	u32 free_blocks;
+	u32 free_head;
+	u32 free_tail;
+	u32 *victims;
+	u32 fewest;
+	struct aftl_block *refuge;
+	u32 valid;
+	u32 bound;
+	u32 room;
+	bool stuck;
+	bool cramped;
+	u32 collect;
+	u32 failing_blocks;
+	u32 refresh_block;
+	bool refresh_due;
+	u32 wear_due;
+	u64 idle_since_ns;
+	bool chores;
+	u64 busy_ns;
+};
+
+/*
+ * Requests that complete a constant time after their last part.
+ */
+struct aftl_line {
+	struct aftl_request *head;
+	struct aftl_request *tail;
+	u64 delay_ns;
+};
+
+enum { AFTL_LINE_PLAIN, AFTL_LINE_DECODED, AFTL_LINES };
+
+#define AFTL_EPOCHS 64
+
+/**
+ * struct aftl_bind - which LUN the next write of a stream goes to
+ * @lun: index
+ * @left: units that still go there
+ */
+struct aftl_bind {
+	u32 lun;
+	u32 left;
+};
+
+/*
+ * One device. Everything hangs off it; nothing is shared between devices.
+ */
+struct aftl {
+	struct aftl_config config;
+	struct aftl_geometry geo;
+	struct aftl_media media;
+	struct aftl_cell cell;
+	struct aftl_stats stats;
+	const struct aftl_policy_type *type;
+	struct aftl_policy *policy;
+	const struct aftl_host_ops *ops;
+	void *host;
+	u64 memory_bytes;
+
+	u64 now_ns;
+	u64 age_ns;
+	bool running;
+	bool filling;
+	bool parking;
+	bool read_only;
+	bool buffer_lost;
+	bool retry_writes;
+	bool hurry;
+	struct aftl_events events;
+	u32 event_lines;
+	u32 event_clock;
+
+	struct aftl_chunks map;
+	struct aftl_lun *luns;
+	u32 *victims;
+	u64 *bus_ns;
+
+	/* Derived from the configuration once, because every operation needs them. */
+	u32 program_units;
+	u64 unit_transfer_ns;
+	u64 mode_program_ns[AFTL_MODES];
+	u64 mode_read_ns[AFTL_MODES];
+	u32 copy_passes;
+	u32 gc_blocks;
+	u32 gc_most_valid;
+	u32 gc_idle_valid;
+
+	struct aftl_command *commands;
+	u32 command_count;
+	u32 free_reads;
+	u32 free_writes;
+	u32 free_read_count;
+	u32 free_write_count;
+	u32 write_commands;
+	u32 *pending;
+	u32 pending_mask;
+
+	u64 day_ns;
+	u32 refresh_lun;
+
+	u32 rotation;
+	struct aftl_bind bind[AFTL_STREAMS];
+	struct aftl_request *wait_head[2];
+	struct aftl_request *wait_tail[2];
+	struct aftl_line lines[AFTL_LINES];
+	u64 seq;
+	u32 requests;
+
+	u32 outstanding[AFTL_EPOCHS];
+	u32 epoch;
+	u32 oldest_epoch;
+	struct aftl_request *flushes;
+	struct aftl_request *last_flush;
+};
+
+static inline struct aftl_lun *aftl_block_lun(struct aftl *ftl, const struct aftl_block *block)
+{
+	return &ftl->luns[aftl_block_index(&ftl->media, block) / ftl->geo.blocks_per_lun];
+}
+
+/* Nothing in it works any more; what it holds is lost. */
+static inline bool aftl_lun_dead(const struct aftl_lun *lun)
+{
+	return lun->work.phase == AFTL_PHASE_DEAD;
+}
+
+static inline bool aftl_buffered(const struct aftl *ftl)
+{
+	return ftl->config.buffer != 0;
+}
+
+static inline u32 aftl_stored_class(const struct aftl *ftl, u32 class)
+{
+	return ftl->type->ignores_tags ? AFTL_PRECISE : class;
+}
+
+/* Utilisation of the write buffer in 1/10000. */
+static inline u32 aftl_buffer_use(const struct aftl *ftl)
+{
+	u64 used = ftl->write_commands - ftl->free_write_count;
+
+	return aftl_buffered(ftl) ? (u32)(used * 10000 / ftl->write_commands) : 0;
+}
+
+/* Tell a host that must know. */
+static inline void aftl_tell_retired(struct aftl *ftl, u32 first, u32 blocks)
+{
+	if (ftl->ops->retire)
+		ftl->ops->retire(ftl->host, first, blocks);
+}
+
+/* snapshot.c */
+
+/* Media and map have been put back: check them, then let the device live. */
+int __must_check aftl_restored(struct aftl *ftl, struct aftl_error *error);
+
+/*
+ * Between two slices of a long call: let the host's others have the processor.
+ * Return: 0, or the host's wish to end it.
+ */
+static inline int aftl_pause(const struct aftl *ftl)
+{
+	return ftl->ops->pause ? ftl->ops->pause(ftl->host) : 0;
+}
+
+/* map.c: which slot holds a unit */
+
+static inline u32 *aftl_map_at(const struct aftl *ftl, u32 unit)
+{
+	return aftl_entry(&ftl->map, u32, unit);
+}
+
+static inline bool aftl_map_get(const struct aftl *ftl, aftl_unit_t unit, aftl_slot_t *slot)
+{
+	u32 entry = *aftl_map_at(ftl, from_unit(unit)) & (BIT(AFTL_SLOT_BITS) - 1);
+
+	*slot = to_slot(entry - 1);
+	return entry;
+}
+
+static inline u32 aftl_map_class(const struct aftl *ftl, aftl_unit_t unit)
+{
+	return *aftl_map_at(ftl, from_unit(unit)) >> AFTL_SLOT_BITS;
+}
+
+/* @unit is now in @slot of @block; its former slot becomes invalid. */
+void aftl_map_set(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
+		  aftl_unit_t unit, aftl_slot_t slot, u32 class);
+
+/* The same for a move inside @lun, where the former place is known. */
+void aftl_map_move(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *from,
+		   aftl_slot_t former, struct aftl_block *block, aftl_unit_t unit,
+		   aftl_slot_t slot, u32 class);
+
+/* Returns whether @unit was mapped. */
+bool aftl_map_clear(struct aftl *ftl, aftl_unit_t unit);
+
+/* supply.c: free blocks, closed blocks by valid count, bad blocks */
+
+void aftl_supply_init(struct aftl *ftl);
+
+/* Before and after blocks are loaded: no lists; the limits that follow from them. */
+void aftl_supply_clear(struct aftl *ftl);
+void aftl_supply_restored(struct aftl *ftl);
+
+/*
+ * The policy finds other free and open blocks than it would have left: where they are
+ * too few, the core makes room by itself.
+ */
+void aftl_supply_resettle(struct aftl *ftl);
+struct aftl_block *aftl_supply_take(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_supply_give(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
+void aftl_supply_open(struct aftl *ftl, struct aftl_block *block, enum aftl_order order, u32 kind);
+void aftl_supply_close(struct aftl *ftl, struct aftl_block *block);
+void aftl_supply_list(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
+void aftl_supply_unlist(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
+struct aftl_block *aftl_supply_victim(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_supply_retire(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
+void aftl_supply_remove_free(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
+void aftl_supply_close_early(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
+
+/* One valid slot fewer in @block. */
+void aftl_supply_shrink(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
+
+/* Free blocks that host writes must leave to moves. */
+static inline u32 aftl_reserve(const struct aftl *ftl)
+{
+	return ftl->type->reserve;
+}
+
+/* Host writes would have to wait for garbage collection before their next block. */
+static inline bool aftl_urgent(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	return lun->free_blocks <= aftl_reserve(ftl);
+}
+
+/* program.c: the transaction of one program */
+
+/**
+ * struct aftl_payload - units that are about to be programmed together
+ * @count: units
+ * @promoted: of them, moves that make approximate data precise
+ * @carried: of them, moves beside host data; they come first
+ * @from: former place of a move; AFTL_NO_SLOT for a host write
+ * @tag: of a host write; AFTL_NIL for a move
+ * @stale: a newer version exists: programmed, but not mapped
+ */
+struct aftl_payload {
+	u32 count;
+	u32 promoted;
+	u32 carried;
+	aftl_unit_t unit[AFTL_PROGRAM_UNITS_MAX];
+	aftl_slot_t from[AFTL_PROGRAM_UNITS_MAX];
+	struct aftl_origin origin[AFTL_PROGRAM_UNITS_MAX];
+	u32 tag[AFTL_PROGRAM_UNITS_MAX];
+	bool stale[AFTL_PROGRAM_UNITS_MAX];
+};
+
+int __must_check aftl_program_place(struct aftl *ftl, struct aftl_lun *lun,
+				    const struct aftl_need *need,
+				    struct aftl_placement *placement);
+void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need *need,
+			 const struct aftl_placement *placement,
+			 const struct aftl_payload *payload);
+
+/* Begin the payload of a host write with what the policy takes along. */
+void aftl_program_carry(struct aftl *ftl, const struct aftl_placement *placement,
+			struct aftl_payload *payload);
+void aftl_erase_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
+u64 aftl_erase_ns(struct aftl *ftl, const struct aftl_block *block);
+
+/* Units that one answer of the policy has room for. */
+static inline u32 aftl_placement_units(const struct aftl *ftl,
+				       const struct aftl_placement *placement)
+{
+	return placement->pages * ftl->geo.page_units;
+}
+
+/* job.c: background work */
+
+enum aftl_step aftl_job_next(struct aftl *ftl, struct aftl_lun *lun, bool urgent);
+u32 aftl_job_page(const struct aftl *ftl, const struct aftl_lun *lun);
+void aftl_job_gather(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_job_take(struct aftl *ftl, struct aftl_payload *payload, aftl_slot_t slot);
+int aftl_job_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_placement *placement);
+void aftl_job_drop(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_job_erased(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_job_redo(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_placement *placement);
+bool aftl_job_redo_due(const struct aftl *ftl, const struct aftl_lun *lun);
+bool aftl_job_wanted(const struct aftl *ftl, const struct aftl_lun *lun);
+void aftl_job_offer(struct aftl *ftl, struct aftl_lun *lun);
+
+/* refresh.c: the day, and the search for data that is too old */
+
+void aftl_refresh_clock(struct aftl *ftl);
+void aftl_refresh_day(struct aftl *ftl);
+void aftl_refresh_event(struct aftl *ftl);
+void aftl_refresh_park(struct aftl *ftl);
+bool aftl_refresh_due(const struct aftl *ftl, const struct aftl_block *block, u32 page);
+struct aftl_block *aftl_refresh_take(struct aftl *ftl, struct aftl_lun *lun);
+
+/* command.c: pool, queues, pending writes */
+
+void aftl_commands_init(struct aftl *ftl);
+u32 aftl_command_get(struct aftl *ftl, bool write);
+void aftl_command_put(struct aftl *ftl, u32 command, bool write);
+void aftl_queue_add(struct aftl *ftl, struct aftl_queue *queue, u32 command);
+u32 aftl_queue_pop(struct aftl *ftl, struct aftl_queue *queue);
+u32 aftl_pending_find(const struct aftl *ftl, aftl_unit_t unit);
+u32 aftl_pending_older(const struct aftl *ftl, u32 command);
+void aftl_pending_add(struct aftl *ftl, u32 command);
+void aftl_pending_remove(struct aftl *ftl, u32 command);
+
+/* Do the whole of the next piece of background work now, without time. */
+bool aftl_job_rush(struct aftl *ftl, struct aftl_lun *lun);
+
+/* write.c, read.c: host commands on a LUN */
+
+bool aftl_write_admit(struct aftl *ftl, struct aftl_request *request);
+u32 aftl_write_ready(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_ns);
+int aftl_write_start(struct aftl *ftl, struct aftl_lun *lun, u32 stream);
+void aftl_write_done(struct aftl *ftl, u32 commands, u64 service_ns);
+void aftl_write_fail(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_write_forget(struct aftl *ftl, aftl_unit_t unit);
+void aftl_write_rebind(struct aftl *ftl, struct aftl_lun *lun, u32 commands);
+bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request);
+bool aftl_read_start(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_read_done(struct aftl *ftl, struct aftl_lun *lun, u64 service_ns);
+void aftl_read_interrupt(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_read_fail(struct aftl *ftl, struct aftl_lun *lun);
+
+/* request.c: admission and completion */
+
+void aftl_request_part_done(struct aftl *ftl, struct aftl_request *request, u64 service_ns);
+void aftl_request_admit_waiting(struct aftl *ftl, bool write);
+void aftl_requests_complete(struct aftl *ftl, u32 line);
+
+/* What a request waits for may have become impossible: look at it again. */
+void aftl_requests_retry(struct aftl *ftl);
+void aftl_epoch_leave(struct aftl *ftl, u32 epoch);
+
+/* lun.c: the array */
+
+void aftl_lun_run(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_lun_event(struct aftl *ftl, struct aftl_lun *lun);
+
+/* A command was queued: start it if the array is free or can be suspended. */
+void aftl_lun_kick(struct aftl *ftl, struct aftl_lun *lun, bool read);
+void aftl_lun_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 device_page,
+		    u64 sense_ns, u32 units);
+void aftl_lun_program(struct aftl *ftl, struct aftl_lun *lun, u32 kind,
+		      const struct aftl_placement *placement);
+
+#endif

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Preconditioning: the same transactions as in operation, but without time.
+ */
+#include "core/ftl/device.h"
+#include "core/base/random.h"
+
+static bool rush_program(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_placement placement;
+
+	return aftl_job_commit(ftl, lun, &placement) >= 0;
+}
+
+bool aftl_job_rush(struct aftl *ftl, struct aftl_lun *lun)
+{
+	for (;;) {
+		switch (aftl_job_next(ftl, lun, true)) {
+		case AFTL_STEP_NONE:
+			return false;
+		case AFTL_STEP_COPY:
+			aftl_job_gather(ftl, lun);
+			if (!rush_program(ftl, lun))
+				return false;
+			break;
+		case AFTL_STEP_READ:
+			aftl_job_gather(ftl, lun);
+			break;
+		case AFTL_STEP_PROGRAM:
+			if (!rush_program(ftl, lun))
+				return false;
+			break;
+		case AFTL_STEP_ERASE:
+			aftl_job_erased(ftl, lun);
+			return true;
+		}
+	}
+}
+
+/**
+ * struct filler - writes that are on their way into one program
+ * @random: draws
+ * @lun: next LUN
+ * @need: of the program being gathered
+ * @payload: gathered
+ */
+struct filler {
+	struct aftl_random random;
+	u32 lun;
+	struct aftl_need need;
+	struct aftl_payload payload;
+};
+
+static struct aftl_lun *next_lun(struct aftl *ftl, struct filler *filler)
+{
+	u32 tries;
+
+	for (tries = 0; tries < ftl->geo.luns; tries++) {
+		struct aftl_lun *lun = &ftl->luns[filler->lun++ % ftl->geo.luns];
+
+		if (lun->valid + ftl->program_units <= lun->room)
+			return lun;
+	}
+	return NULL;
+}
+
+static struct aftl_lun *fill_lun(struct aftl *ftl, struct filler *filler)
+{
+	u32 unit = from_unit(filler->payload.unit[0]);
+
+	if (ftl->config.allocate == AFTL_ALLOCATE_STATIC)
+		return &ftl->luns[unit / ftl->program_units % ftl->geo.luns];
+	return next_lun(ftl, filler);
+}
+
+static int place_filled(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need *need,
+			struct aftl_placement *placement)
+{
+	for (;;) {
+		while (aftl_urgent(ftl, lun) && aftl_job_rush(ftl, lun))
+			;
+		if (!aftl_program_place(ftl, lun, need, placement))
+			return 0;
+		if (!aftl_job_rush(ftl, lun))
+			return -ENOSPC;
+	}
+}
+
+/* What is gathered differs in unit and origin only. */
+static void drop_programmed(struct aftl_payload *payload, u32 gathered)
+{
+	u32 done = payload->count;
+
+	for (payload->count = 0; payload->count < gathered - done; payload->count++) {
+		payload->unit[payload->count] = payload->unit[done + payload->count];
+		payload->origin[payload->count] = payload->origin[done + payload->count];
+	}
+}
+
+/* The policy may have room for less than has been gathered. */
+static int program_some(struct aftl *ftl, struct filler *filler)
+{
+	struct aftl_placement placement;
+	struct aftl_lun *lun = fill_lun(ftl, filler);
+	u32 gathered = filler->payload.count;
+	int ret;
+
+	if (!lun)
+		return -ENOSPC;
+	filler->need.unit = filler->payload.unit[0];
+	filler->need.units = gathered;
+	filler->need.cause = AFTL_CAUSE_HOST;
+	ret = place_filled(ftl, lun, &filler->need, &placement);
+	if (ret)
+		return ret;
+	filler->payload.count = min(gathered, aftl_placement_units(ftl, &placement));
+	aftl_program_commit(ftl, lun, &filler->need, &placement, &filler->payload);
+	drop_programmed(&filler->payload, gathered);
+	return 0;
+}
+
+static int flush_filler(struct aftl *ftl, struct filler *filler)
+{
+	int ret = 0;
+
+	while (!ret && filler->payload.count)
+		ret = program_some(ftl, filler);
+	return ret ? ret : aftl_pause(ftl);
+}
+
+/* Host data is told by its tag; there is none here, and no bytes behind it. */
+static void gather(struct aftl *ftl, struct filler *filler, aftl_unit_t unit)
+{
+	struct aftl_payload *payload = &filler->payload;
+	u32 i = payload->count++;
+
+	payload->unit[i] = unit;
+	payload->from[i] = AFTL_NO_SLOT;
+	payload->origin[i] = (struct aftl_origin){ .lineage = (u16)aftl_mix(ftl->seq++) };
+	payload->tag[i] = AFTL_NIL;
+	payload->stale[i] = false;
+}
+
+/* Two writes of one unit must not meet in one program: the map would lose count. */
+static bool already_gathered(const struct filler *filler, aftl_unit_t unit)
+{
+	u32 i;
+
+	for (i = 0; i < filler->payload.count; i++)
+		if (filler->payload.unit[i] == unit)
+			return true;
+	return false;
+}
+
+static u32 draw_class(struct aftl *ftl, struct filler *filler)
+{
+	bool approx = aftl_random_below(&filler->random, 10000) < ftl->config.fill_approx;
+
+	return aftl_stored_class(ftl, approx ? AFTL_APPROX : AFTL_PRECISE);
+}
+
+static int fill_unit(struct aftl *ftl, struct filler *filler, aftl_unit_t unit, u32 class)
+{
+	struct aftl_write write = { .unit = unit, .units = 1, .class = class };
+	u32 heat = ftl->type->heat ? ftl->type->heat(ftl->policy, &write) % AFTL_HEATS : 0;
+	int ret = 0;
+
+	if (filler->need.class != class || filler->need.heat != heat ||
+	    already_gathered(filler, unit))
+		ret = flush_filler(ftl, filler);
+	if (ret)
+		return ret;
+	filler->need.class = class;
+	filler->need.heat = heat;
+	gather(ftl, filler, unit);
+	return filler->payload.count == ftl->program_units ? flush_filler(ftl, filler) : 0;
+}
+
+/* Visits every number below @n once: a step that shares no factor with n. */
+static u32 coprime_step(u32 n, struct aftl_random *random)
+{
+	u32 step = (u32)aftl_random_below(random, n) | 1;
+	u32 a;
+	u32 b;
+
+	for (;; step += 2) {
+		for (a = step, b = n; b;) {
+			u32 rest = a % b;
+
+			a = b;
+			b = rest;
+		}
+		if (a == 1)
+			return max(step % n, 1U);
+	}
+}
+
+static int fill_once(struct aftl *ftl, struct filler *filler, u32 units)
+{
+	bool shuffled = ftl->config.fill == AFTL_FILL_RANDOM;
+	u32 step = shuffled ? coprime_step(units, &filler->random) : 1;
+	u64 at = shuffled ? aftl_random_below(&filler->random, units) : 0;
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; !ret && i < units; i++) {
+		ret = fill_unit(ftl, filler, to_unit((u32)at), draw_class(ftl, filler));
+		at = (at + step) % units;
+	}
+	return ret;
+}
+
+static int overwrite(struct aftl *ftl, struct filler *filler, u32 units)
+{
+	u64 writes = div64_u64(units * ftl->config.fill_overwrite, 10000);
+	int ret = 0;
+
+	for (; !ret && writes; writes--) {
+		u32 unit = (u32)aftl_random_below(&filler->random, units);
+
+		ret = fill_unit(ftl, filler, to_unit(unit), draw_class(ftl, filler));
+	}
+	return ret;
+}
+
+void aftl_reset_stats(struct aftl *ftl)
+{
+	u32 i;
+
+	memset(&ftl->stats, 0, sizeof(ftl->stats));
+	ftl->stats.since_ns = ftl->now_ns;
+	for (i = 0; i < ftl->geo.luns; i++)
+		ftl->luns[i].busy_ns = 0;
+}
+
+int aftl_fill(struct aftl *ftl)
+{
+	u32 units = (u32)div64_u64(ftl->geo.units * ftl->config.fill_valid, 10000);
+	struct filler filler = { .random = { aftl_mix(ftl->config.seed ^ 0xf111) } };
+	u64 age_ns = ftl->age_ns;
+	int ret;
+
+	if (ftl->config.fill == AFTL_FILL_NONE || !units)
+		return 0;
+	/* The data is written when the device is new, and is as old as the device. */
+	ftl->age_ns = 0;
+	ftl->filling = true;
+	ret = fill_once(ftl, &filler, units);
+	if (!ret)
+		ret = overwrite(ftl, &filler, units);
+	if (!ret)
+		ret = flush_filler(ftl, &filler);
+	ftl->filling = false;
+	ftl->age_ns = age_ns;
+	aftl_reset_stats(ftl);
+	return ret;
+}

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The FTL core as its hosts see it.
+ *
+ * A host creates a device, submits requests with the time of their arrival, and
+ * advances device time; the core calls back when a request is complete and when
+ * data has to move. The core has no clock, takes no lock, and allocates only in
+ * aftl_create(). Calls for one device must not overlap.
+ *
+ * State after N requests depends on configuration, policy and the stamped
+ * requests alone, never on when the host got around to advance time.
+ */
+#ifndef AFTL_FTL_H
+#define AFTL_FTL_H
+
+#include "core/flash/cell.h"
+#include "core/policy/policy.h"
+#include "core/base/stats.h"
+
+enum aftl_op {
+	AFTL_OP_READ,
+	AFTL_OP_WRITE,
+	AFTL_OP_FLUSH,
+	AFTL_OP_DISCARD,
+	AFTL_OP_WRITE_ZEROES,
+	AFTL_OPS,
+};
+
+/* Request flag: complete a write only when it is on flash. */
+#define AFTL_REQUEST_FUA 0x01
+
+/**
+ * struct aftl_request - one request of the host, in the host's memory until complete
+ * @arrival_ns: in device time; the core raises it to its own time if it is past
+ * @unit: first unit
+ * @units: how many; 0 for a flush
+ * @op: enum aftl_op
+ * @class: enum aftl_class of a write
+ * @flags: AFTL_REQUEST_FUA
+ * @status: set at completion: 0, -EIO (data lost) or -ENOSPC
+ * @complete_ns: set at completion
+ * @service_ns: set at completion: chip time of the part that ended last
+ *
+ * The rest belongs to the core while the request is under way.
+ */
+struct aftl_request {
+	u64 arrival_ns;
+	u32 unit;
+	u32 units;
+	u8 op;
+	u8 class;
+	u8 flags;
+	s32 status;
+	u64 complete_ns;
+	u64 service_ns;
+
+	struct aftl_request *next;
+	u32 parts;
+	u32 admitted;
+	u8 heat;
+	u8 decoded;
+	u8 epoch;
+};
+
+/* Where the content of a unit comes from. */
+enum aftl_source {
+	AFTL_SOURCE_ZERO,
+	AFTL_SOURCE_BUFFER,
+	AFTL_SOURCE_FLASH,
+};
+
+/**
+ * struct aftl_read - what a host needs to return one unit
+ * @unit: logical unit
+ * @source: zeroes, a buffered write (@tag) or flash (@slot)
+ * @tag: as in aftl_host_ops.accept
+ * @slot: media slot; AFTL_NO_SLOT if it is lost with its LUN
+ * @flips: bits to invert, at aftl_flip_position(cell, unit, lineage, 0 .. flips - 1)
+ * @lineage: for aftl_flip_position()
+ * @lost: the request will fail; there is nothing to return
+ */
+struct aftl_read {
+	aftl_unit_t unit;
+	enum aftl_source source;
+	u32 tag;
+	aftl_slot_t slot;
+	u32 flips;
+	u16 lineage;
+	bool lost;
+};
+
+/* What the array of a LUN begins, and what reads may do to it. */
+enum aftl_array_op {
+	AFTL_ARRAY_READ,
+	AFTL_ARRAY_PROGRAM,
+	AFTL_ARRAY_ERASE,
+	AFTL_ARRAY_SUSPEND,
+	AFTL_ARRAY_RESUME,
+};
+
+/**
+ * struct aftl_array_event - an operation of a flash array, for who draws or counts them
+ * @begin_ns: device time at which the array begins; a program's data come in before
+ * @array_ns: how long it takes; after SUSPEND and RESUME: how long it still needs
+ * @lun: which
+ * @block: of the device
+ * @page: first page in the block
+ * @pages: how many; the whole block for an erase
+ * @op: enum aftl_array_op
+ * @mode: enum aftl_mode of the page
+ * @cause: enum aftl_cause; AFTL_CAUSE_HOST for a host's read
+ */
+struct aftl_array_event {
+	u64 begin_ns;
+	u64 array_ns;
+	u32 lun;
+	u32 block;
+	u32 page;
+	u32 pages;
+	u8 op;
+	u8 mode;
+	u8 cause;
+};
+
+/**
+ * struct aftl_host_ops - what the core asks of its host
+ *
+ * Only alloc, free and complete are required. The others let a host keep real
+ * data beside the core: they are called in the order in which the emulated
+ * controller moves data, between aftl_submit() or aftl_advance() and its return.
+ *
+ * program() and copy() come when a program begins, erase() when an erase ends. The
+ * former place of a unit may be erased on one LUN while its new program is still
+ * under way on another: a host whose data must survive a crash makes its changes
+ * durable in the order of these calls. Those that follow programmed(), unmap(),
+ * erase() and retire() can tell where every unit is, see volume.h.
+ */
+struct aftl_host_ops {
+	/* Zeroed memory, or NULL. Called in aftl_create() only. */
+	void *(*alloc)(void *host, size_t bytes);
+	void (*free)(void *host, void *memory, size_t bytes);
+
+	/*
+	 * Between two slices of a long call, with the device in order: aftl_fill(),
+	 * aftl_audit(), aftl_digest(), aftl_save() and aftl_load(). May sleep; must not
+	 * look at the device. Returns 0, or an error code with which the call ends.
+	 */
+	int (*pause)(void *host);
+
+	/* @request is the host's again. May submit another one. */
+	void (*complete)(void *host, struct aftl_request *request);
+
+	/* A write is in the controller: keep the bytes of @unit under @tag. */
+	void (*accept)(void *host, struct aftl_request *request, aftl_unit_t unit, u32 tag);
+
+	/*
+	 * The bytes under @tag are being programmed into @slot. Once more and elsewhere
+	 * if that LUN dies before the end.
+	 */
+	void (*program)(void *host, u32 tag, aftl_unit_t unit, aftl_slot_t slot);
+
+	/* The bytes under @tag are not needed any more. */
+	void (*release)(void *host, u32 tag);
+
+	/* The bytes of @from are being programmed into @to as well. */
+	void (*copy)(void *host, aftl_unit_t unit, aftl_slot_t from, aftl_slot_t to);
+
+	/*
+	 * The page that begins with @first has been programmed with what these calls
+	 * brought. All that media and map say of it holds: a slot that is not valid
+	 * has no unit, or one that was overwritten before it got here.
+	 */
+	void (*programmed)(void *host, aftl_slot_t first);
+
+	/* These units are stored nowhere any more, if they were: they have been discarded. */
+	void (*unmap)(void *host, aftl_unit_t first, u32 units);
+
+	/* The bytes of these slots are gone; the block is as it leaves the erase. */
+	void (*erase)(void *host, aftl_slot_t first, u32 slots);
+
+	/* These blocks will never be used again; some may have been bad before. */
+	void (*retire)(void *host, u32 first, u32 blocks);
+
+	/* An array begins something, or is interrupted. */
+	void (*array)(void *host, const struct aftl_array_event *event);
+
+	/* Fetch the bytes that @request will return for one unit. */
+	void (*read)(void *host, struct aftl_request *request, const struct aftl_read *read);
+};
+
+/**
+ * aftl_create() - build a device
+ * @out: the device, on success only
+ * @config: checked against itself and against the policy here
+ * @type: policy
+ * @ops: the host's, kept by reference
+ * @host: first argument of @ops
+ * @error: the sentence, on failure
+ *
+ * Return: 0, -EINVAL (the sentence says what does not fit) or -ENOMEM.
+ */
+int __must_check aftl_create(struct aftl **out, const struct aftl_config *config,
+			     const struct aftl_policy_type *type, const struct aftl_host_ops *ops,
+			     void *host, struct aftl_error *error);
+
+/* NULL is fine. Requests under way are forgotten, not completed. */
+void aftl_destroy(struct aftl *ftl);
+
+/**
+ * aftl_fill() - bring the device into its configured starting state
+ * @ftl: device
+ *
+ * Runs the FTL without time and then resets the statistics. Call once, before
+ * the first request. What is filled has no bytes: the host sees moves and erases
+ * of slots that it never programmed, and decides what they read as.
+ *
+ * Return: 0; -ENOSPC if the policy ran out of blocks; or what the host's pause() returned:
+ * of a device that has not been filled to the end nothing is left but aftl_destroy().
+ */
+int __must_check aftl_fill(struct aftl *ftl);
+
+/**
+ * aftl_submit() - hand over a request
+ * @ftl: device
+ * @request: in the host's memory until it is complete
+ *
+ * Processes everything that happens before its arrival first.
+ *
+ * Return: 0, or -EINVAL if it lies outside the device or makes no sense; it is
+ * then the host's again without a completion.
+ */
+int __must_check aftl_submit(struct aftl *ftl, struct aftl_request *request);
+
+/**
+ * aftl_hint_unit() - a request for @unit will come soon
+ * @ftl: device
+ * @unit: logical unit
+ *
+ * Changes nothing but the time that the request will take: its map entry is fetched
+ * into the processor's cache. aftl_hint_slot(), a little later, fetches what the map
+ * entry leads to.
+ */
+void aftl_hint_unit(const struct aftl *ftl, u32 unit);
+void aftl_hint_slot(const struct aftl *ftl, u32 unit);
+
+/* Device time of the next event, U64_MAX if nothing will happen by itself. */
+u64 aftl_next_event(const struct aftl *ftl);
+
+/* Device time ends after 292 years; later times count as this one. */
+#define AFTL_TIME_MAX (U64_MAX / 2)
+
+/**
+ * aftl_burst() - most that a host is told at once
+ * @geo: of the device
+ *
+ * Calls of program(), copy(), programmed(), unmap(), erase() and retire(), taken together,
+ * from one call of aftl_step(), aftl_submit(), aftl_age(), aftl_set_param(),
+ * aftl_fail_block(), aftl_fail_lun(), aftl_collect(), aftl_hurry(), aftl_park_step() or
+ * aftl_unpark(), if complete() submits nothing. aftl_advance() is as many calls of
+ * aftl_step() as there are events.
+ */
+u32 aftl_burst(const struct aftl_geometry *geo);
+
+/**
+ * aftl_step() - process the next event if it is due at @now_ns, else reach @now_ns
+ * @ftl: device
+ * @now_ns: device time
+ *
+ * Return: whether there was an event; there may be more.
+ */
+bool aftl_step(struct aftl *ftl, u64 now_ns);
+
+/**
+ * aftl_advance() - process all events up to and including @now_ns
+ * @ftl: device
+ * @now_ns: device time to reach
+ */
+void aftl_advance(struct aftl *ftl, u64 now_ns);
+
+/* Device time. */
+u64 aftl_now(const struct aftl *ftl);
+
+/* Requests submitted and not complete. */
+u32 aftl_pending(const struct aftl *ftl);
+
+/**
+ * aftl_hurry() - the host needs the memory of buffered writes, or does not any more
+ * @ftl: device
+ * @hurry: from now on no write waits in the buffer for a full page
+ */
+void aftl_hurry(struct aftl *ftl, bool hurry);
+
+/* Is there a reason to let device time pass: requests, or buffered writes in a hurry? */
+bool aftl_busy(const struct aftl *ftl);
+
+/* Tags that accept() may use are below this. */
+u32 aftl_tags(const struct aftl *ftl);
+
+/**
+ * aftl_age() - let @ns pass for the cells without anything happening
+ * @ftl: device
+ * @ns: device time that passes
+ */
+void aftl_age(struct aftl *ftl, u64 ns);
+
+/* Age of the device in hours, as the cell model sees it. */
+u64 aftl_hours(const struct aftl *ftl);
+
+/**
+ * aftl_set_param() - change a parameter of a device that is in use
+ * @ftl: device
+ * @key: name of the parameter, one that may change at any time: aftl_param_change()
+ * @text: its value, as on a command line
+ * @error: takes the sentence on failure
+ *
+ * What is under way ends as it has begun.
+ *
+ * Return: 0, or -EINVAL with the sentence; nothing has changed then.
+ */
+int __must_check aftl_set_param(struct aftl *ftl, const char *key, const char *text,
+				struct aftl_error *error);
+
+/**
+ * aftl_fail_block() - @block has gone bad: move its data, then retire it
+ * @ftl: device
+ * @block: number of the block
+ */
+int __must_check aftl_fail_block(struct aftl *ftl, u32 block);
+
+/**
+ * aftl_fail_lun() - all of @lun is gone, now: a die has died
+ * @ftl: device
+ * @lun: number of the LUN
+ *
+ * Reads of what it held fail with -EIO until it is written again. What it had to
+ * program and what was being programmed goes to other LUNs, under the same tag.
+ */
+int __must_check aftl_fail_lun(struct aftl *ftl, u32 lun);
+
+/**
+ * aftl_collect() - collect garbage of @lun until nothing is worth it
+ * @ftl: device
+ * @lun: number of the LUN
+ *
+ * As an idle LUN would, however many free blocks there are. It takes device time.
+ */
+int __must_check aftl_collect(struct aftl *ftl, u32 lun);
+
+/* LUNs in which aftl_collect() has work left. */
+u32 aftl_collecting(const struct aftl *ftl);
+
+/**
+ * aftl_read_only() - the device has run out of good blocks and refuses writes
+ * @ftl: device
+ */
+bool aftl_read_only(const struct aftl *ftl);
+
+/**
+ * aftl_lookup() - where @unit is stored and as what
+ * @ftl: device
+ * @unit: logical unit
+ * @class: enum aftl_class, set if mapped
+ *
+ * Return: its slot, or AFTL_NO_SLOT.
+ */
+aftl_slot_t aftl_lookup(const struct aftl *ftl, aftl_unit_t unit, u32 *class);
+
+/**
+ * aftl_unit_errors() - errors that a read of @unit would return now
+ * @ftl: device
+ * @unit: logical unit
+ * @errors: takes the answer
+ *
+ * Return: false if @unit is not on flash or errors are not modelled.
+ */
+bool aftl_unit_errors(const struct aftl *ftl, aftl_unit_t unit, struct aftl_errors *errors);
+
+void aftl_reset_stats(struct aftl *ftl);
+const struct aftl_stats *aftl_stats(const struct aftl *ftl);
+const struct aftl_geometry *aftl_geometry(const struct aftl *ftl);
+const struct aftl_media *aftl_media(const struct aftl *ftl);
+const struct aftl_cell *aftl_cell(const struct aftl *ftl);
+const struct aftl_config *aftl_config(const struct aftl *ftl);
+const struct aftl_policy_type *aftl_policy_type(const struct aftl *ftl);
+
+/**
+ * struct aftl_lun_info - one LUN for a person
+ * @busy_ns: time its array or its transfers were at work
+ * @good_blocks: blocks that are not bad
+ * @free_blocks: erased blocks
+ * @valid_units: units it holds, those included that are lost with it
+ * @queued: host commands waiting
+ */
+struct aftl_lun_info {
+	u64 busy_ns;
+	u32 good_blocks;
+	u32 free_blocks;
+	u32 valid_units;
+	u32 queued;
+};
+
+void aftl_lun_info(const struct aftl *ftl, u32 lun, struct aftl_lun_info *info);
+
+/* Bytes of memory that the device took from its host. */
+u64 aftl_memory_bytes(const struct aftl *ftl);
+
+/**
+ * aftl_digest() - 64-bit digest of map, media and wear
+ * @ftl: device
+ *
+ * Equal for equal configuration and request stream on every host.
+ */
+u64 aftl_digest(const struct aftl *ftl);
+
+/**
+ * aftl_audit() - check every invariant that ties the structures together
+ * @ftl: device
+ * @error: takes the sentence on failure
+ *
+ * Slow. Return: 0; -EUCLEAN with a sentence that names the first violation; or what the
+ * host's pause() returned, with one that says that it was interrupted.
+ */
+int __must_check aftl_audit(const struct aftl *ftl, struct aftl_error *error);
+
+#endif

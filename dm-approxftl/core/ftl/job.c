@@ -1,0 +1,559 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Background work of a LUN: garbage collection, wear levelling, refresh, retiring
+ * bad blocks and what a policy wants rewritten. All of them are one thing: walk
+ * over slots, read valid ones, program them elsewhere, perhaps erase the block.
+ *
+ * This file decides what comes next; lun.c gives it time, fill.c does without.
+ */
+#include "core/ftl/device.h"
+
+/* Erases of a LUN between two looks at the spread of its erase counts. */
+#define WEAR_PERIOD 64
+
+static void begin(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 cause,
+		  struct aftl_block *from)
+{
+	lun->job.kind = kind;
+	lun->job.cause = cause;
+	lun->job.pass = 0;
+	lun->job.erase = false;
+	lun->job.from = from;
+	lun->job.begin = 0;
+	lun->job.cursor = 0;
+	lun->job.end = ftl->geo.block_slots;
+	lun->job.count = 0;
+}
+
+/* Move everything valid out of @block, erase it if it is closed. */
+static void begin_empty(struct aftl *ftl, struct aftl_lun *lun, u32 cause,
+			struct aftl_block *block)
+{
+	begin(ftl, lun, AFTL_JOB_EMPTY, cause, block);
+	lun->job.erase = block->state == AFTL_BLOCK_CLOSED;
+	if (block->listed)
+		aftl_supply_unlist(ftl, lun, block);
+}
+
+/* The last free blocks are for moves that make others free. */
+static bool may_redo(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	return lun->redo_blocks && !lun->stuck && !lun->cramped && !aftl_urgent(ftl, lun);
+}
+
+/* Oldest first. */
+static struct aftl_redo take_redo(struct aftl_lun *lun)
+{
+	struct aftl_redo first = lun->redo[0];
+
+	lun->redo_blocks--;
+	memmove(lun->redo, lun->redo + 1, lun->redo_blocks * sizeof(first));
+	return first;
+}
+
+static bool pick_redo(struct aftl *ftl, struct aftl_lun *lun)
+{
+	while (may_redo(ftl, lun)) {
+		struct aftl_redo redo = take_redo(lun);
+
+		if (redo.block->erases != redo.erases)
+			continue;
+		begin(ftl, lun, AFTL_JOB_REDO, AFTL_CAUSE_REWRITE, redo.block);
+		lun->job.begin = redo.begin;
+		lun->job.cursor = redo.begin;
+		lun->job.end = redo.end;
+		return true;
+	}
+	return false;
+}
+
+static struct aftl_block *lun_block(struct aftl *ftl, const struct aftl_lun *lun, u32 i)
+{
+	return &ftl->media.blocks[lun->index * ftl->geo.blocks_per_lun + i];
+}
+
+static bool pick_failing(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u32 i;
+
+	if (!lun->failing_blocks)
+		return false;
+	for (i = 0; i < ftl->geo.blocks_per_lun; i++) {
+		struct aftl_block *block = lun_block(ftl, lun, i);
+
+		if (block->failing && block->state == AFTL_BLOCK_CLOSED &&
+		    !((lun->stuck || lun->cramped) && block->valid)) {
+			begin_empty(ftl, lun, AFTL_CAUSE_RETIRE, block);
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool pick_victim(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
+{
+	struct aftl_block *victim;
+	u32 limit = urgent ? ftl->gc_most_valid : ftl->gc_idle_valid;
+
+	if (!urgent && lun->free_blocks >= ftl->gc_blocks && !lun->collect)
+		return false;
+	if (lun->stuck)
+		limit = 0;
+	victim = aftl_supply_victim(ftl, lun);
+	if (!victim || victim->valid > limit) {
+		lun->collect = 0;
+		return false;
+	}
+	lun->collect -= lun->collect != 0;
+	begin_empty(ftl, lun, AFTL_CAUSE_GC, victim);
+	ftl->stats.counters.gc_blocks++;
+	ftl->stats.counters.gc_valid_units += victim->valid;
+	ftl->stats.counters.gc_empty_blocks += !victim->valid;
+	return true;
+}
+
+/* The closed block with the fewest erases, if others are too far ahead of it. */
+static struct aftl_block *laggard(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_block *least = NULL;
+	u32 most = 0;
+	u32 i;
+
+	for (i = 0; i < ftl->geo.blocks_per_lun; i++) {
+		struct aftl_block *block = lun_block(ftl, lun, i);
+
+		if (block->state == AFTL_BLOCK_BAD)
+			continue;
+		most = max(most, block->erases);
+		if (block->state == AFTL_BLOCK_CLOSED && (!least || block->erases < least->erases))
+			least = block;
+	}
+	return least && most - least->erases > ftl->config.wear_gap ? least : NULL;
+}
+
+static bool pick_wear(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_block *block;
+
+	if (!ftl->config.wear_gap || lun->wear_due < WEAR_PERIOD ||
+	    lun->free_blocks < aftl_reserve(ftl))
+		return false;
+	lun->wear_due = 0;
+	block = laggard(ftl, lun);
+	if (!block)
+		return false;
+	begin_empty(ftl, lun, AFTL_CAUSE_WEAR, block);
+	ftl->stats.counters.wear_blocks++;
+	return true;
+}
+
+static bool pick_refresh(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_block *block = aftl_refresh_take(ftl, lun);
+
+	if (!block)
+		return false;
+	begin(ftl, lun, AFTL_JOB_REFRESH, AFTL_CAUSE_REFRESH, block);
+	ftl->stats.counters.refresh_blocks++;
+	return true;
+}
+
+static bool pick(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
+{
+	if (pick_failing(ftl, lun))
+		return true;
+	if (lun->stuck || lun->cramped)
+		return pick_victim(ftl, lun, urgent);
+	return pick_redo(ftl, lun) || pick_wear(ftl, lun) || pick_victim(ftl, lun, urgent) ||
+	       (!urgent && pick_refresh(ftl, lun));
+}
+
+/* First valid slot of the job's block at or after its cursor. */
+static bool seek_valid(const struct aftl *ftl, struct aftl_job *job)
+{
+	u32 first = aftl_block_index(&ftl->media, job->from) * ftl->geo.block_slots;
+	u32 slot = first + job->cursor;
+	u32 end = first + job->end;
+
+	while (slot < end) {
+		u64 word = ftl->media.valid[slot / 64] >> (slot % 64);
+
+		if (word & 1)
+			break;
+		slot = word ? slot + fls64(word & -word) - 1 : (slot / 64 + 1) * 64;
+	}
+	job->cursor = min(slot, end) - first;
+	return slot < end;
+}
+
+u32 aftl_job_page(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	return lun->job.cursor / ftl->geo.page_units;
+}
+
+static bool wants_page(struct aftl *ftl, struct aftl_lun *lun, u32 *class, u32 *heat)
+{
+	struct aftl_job *job = &lun->job;
+	u32 page = aftl_job_page(ftl, lun);
+	u8 attr = ftl->media.attr[aftl_device_page(&ftl->media, job->from, page)];
+	struct aftl_move move = {
+		.from = job->from,
+		.page = page,
+		.class = aftl_page_class(attr),
+		.mode = aftl_page_mode(attr),
+		.cause = job->cause,
+		.pass = job->pass,
+	};
+	bool wanted = ftl->type->copy || move.class == job->pass;
+
+	*class = job->cause == AFTL_CAUSE_REFRESH ? AFTL_PRECISE : move.class;
+	*heat = 0;
+	if (job->kind == AFTL_JOB_REFRESH && !aftl_refresh_due(ftl, job->from, page))
+		return false;
+	/* The pass after the last takes what is left behind. */
+	if (job->pass == ftl->copy_passes)
+		wanted = true;
+	else if (ftl->type->copy)
+		wanted = ftl->type->copy(ftl->policy, &move, class, heat);
+	if (move.class == AFTL_PRECISE)
+		*class = AFTL_PRECISE;
+	*heat %= AFTL_HEATS;
+	return wanted;
+}
+
+static void skip_page(struct aftl *ftl, struct aftl_lun *lun)
+{
+	lun->job.cursor = (aftl_job_page(ftl, lun) + 1) * ftl->geo.page_units;
+}
+
+static bool seek_page(struct aftl *ftl, struct aftl_lun *lun, u32 *class, u32 *heat)
+{
+	while (seek_valid(ftl, &lun->job)) {
+		if (wants_page(ftl, lun, class, heat))
+			return true;
+		skip_page(ftl, lun);
+	}
+	return false;
+}
+
+static bool next_pass(const struct aftl *ftl, struct aftl_job *job)
+{
+	job->cursor = job->begin;
+	job->pass++;
+	return job->pass < ftl->copy_passes ||
+	       (job->pass == ftl->copy_passes && job->erase && job->from->valid);
+}
+
+/* A page at a time can stay in the LUN's registers; larger programs are gathered. */
+static enum aftl_step read_step(const struct aftl *ftl)
+{
+	return ftl->program_units == 1 ? AFTL_STEP_COPY : AFTL_STEP_READ;
+}
+
+static enum aftl_step go_on(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_job *job = &lun->job;
+	u32 class;
+	u32 heat;
+
+	for (;;) {
+		if (job->count >= ftl->program_units)
+			return AFTL_STEP_PROGRAM;
+		if (seek_page(ftl, lun, &class, &heat))
+			break;
+		if (job->count)
+			return AFTL_STEP_PROGRAM;
+		if (!next_pass(ftl, job))
+			return job->erase ? AFTL_STEP_ERASE : AFTL_STEP_NONE;
+	}
+	if (job->count && (class != job->class || heat != job->heat))
+		return AFTL_STEP_PROGRAM;
+	job->class = class;
+	job->heat = heat;
+	return read_step(ftl);
+}
+
+/*
+ * aftl_job_next() - what the array should do for the job of @lun, if anything
+ * @urgent: host writes cannot go on without free blocks
+ */
+enum aftl_step aftl_job_next(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
+{
+	enum aftl_step step;
+
+	for (;;) {
+		if (lun->job.kind == AFTL_JOB_NONE && !pick(ftl, lun, urgent))
+			return AFTL_STEP_NONE;
+		step = go_on(ftl, lun);
+		if (step != AFTL_STEP_NONE)
+			return step;
+		lun->job.kind = AFTL_JOB_NONE;
+	}
+}
+
+/*
+ * aftl_job_gather() - the page under the cursor has been read
+ */
+void aftl_job_gather(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_job *job = &lun->job;
+	u32 first = from_slot(aftl_page_slot(&ftl->media, job->from, 0));
+	u32 end = min((aftl_job_page(ftl, lun) + 1) * ftl->geo.page_units, job->end);
+
+	for (; job->cursor < end; job->cursor++)
+		if (aftl_slot_valid(&ftl->media, to_slot(first + job->cursor)))
+			job->slots[job->count++] = to_slot(first + job->cursor);
+	job->from->reads++;
+}
+
+/* What the copy inherits: errors that it has now stay, unless ECC corrects them. */
+static struct aftl_origin inherited(struct aftl *ftl, aftl_slot_t slot)
+{
+	struct aftl_origin origin = { 0 };
+	struct aftl_errors errors;
+
+	if (!aftl_has_origins(&ftl->media))
+		return origin;
+	origin = *aftl_origin_at(&ftl->media, slot);
+	errors = aftl_cell_read(&ftl->cell, slot, aftl_hours(ftl));
+	if (errors.lost) {
+		ftl->stats.counters.moved_lost_units += origin.baked != AFTL_BAKED_LOST;
+		origin.baked = AFTL_BAKED_LOST;
+		return origin;
+	}
+	ftl->stats.counters.baked_bits += errors.flips - origin.baked;
+	origin.baked = (u16)min(errors.flips, (u32)AFTL_BAKED_LOST - 1);
+	return origin;
+}
+
+/* Drop what the host overwrote after it was read. */
+static void filter_gathered(struct aftl *ftl, struct aftl_job *job)
+{
+	u32 kept = 0;
+	u32 i;
+
+	for (i = 0; i < job->count; i++)
+		if (aftl_slot_valid(&ftl->media, job->slots[i]))
+			job->slots[kept++] = job->slots[i];
+	job->count = kept;
+}
+
+/* Garbage collection that makes data precise counts as promotion. */
+static bool is_promoted(const struct aftl *ftl, const struct aftl_job *job, aftl_slot_t slot)
+{
+	u8 attr = ftl->media.attr[aftl_slot_device_page(&ftl->media, slot)];
+
+	return job->cause == AFTL_CAUSE_GC && aftl_page_class(attr) != job->class;
+}
+
+/*
+ * aftl_job_take() - add the content of @slot, which is valid, to a program
+ */
+void aftl_job_take(struct aftl *ftl, struct aftl_payload *payload, aftl_slot_t slot)
+{
+	u32 i = payload->count++;
+
+	payload->unit[i] = *aftl_unit_at(&ftl->media, slot);
+	payload->from[i] = slot;
+	payload->origin[i] = inherited(ftl, slot);
+	payload->tag[i] = AFTL_NIL;
+	payload->stale[i] = false;
+}
+
+static void take_gathered(struct aftl *ftl, struct aftl_job *job, u32 units,
+			  struct aftl_payload *payload)
+{
+	payload->count = 0;
+	payload->promoted = 0;
+	payload->carried = 0;
+	while (payload->count < min(units, job->count)) {
+		aftl_slot_t slot = job->slots[payload->count];
+
+		payload->promoted += is_promoted(ftl, job, slot);
+		aftl_job_take(ftl, payload, slot);
+	}
+	job->count -= payload->count;
+	memmove(job->slots, job->slots + payload->count, job->count * sizeof(*job->slots));
+}
+
+/*
+ * aftl_job_commit() - program gathered slots in another place
+ *
+ * Return: the units programmed; 0 if none is valid any more; -ENOSPC if there is
+ * no place, which ends the job.
+ */
+int aftl_job_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_placement *placement)
+{
+	struct aftl_job *job = &lun->job;
+	struct aftl_payload payload;
+	struct aftl_need need;
+
+	filter_gathered(ftl, job);
+	if (!job->count)
+		return 0;
+	need = (struct aftl_need){
+		.unit = *aftl_unit_at(&ftl->media, job->slots[0]),
+		.units = min(job->count, ftl->program_units),
+		.class = job->class,
+		.heat = job->heat,
+		.cause = job->cause,
+		.from = job->from,
+		.buffer_use = aftl_buffer_use(ftl),
+	};
+	if (aftl_program_place(ftl, lun, &need, placement)) {
+		aftl_job_drop(ftl, lun);
+		lun->stuck = true;
+		return -ENOSPC;
+	}
+	take_gathered(ftl, job, aftl_placement_units(ftl, placement), &payload);
+	aftl_program_commit(ftl, lun, &need, placement, &payload);
+	return (int)payload.count;
+}
+
+/*
+ * aftl_job_drop() - give the job up; what it has read is still where it was
+ */
+void aftl_job_drop(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_job *job = &lun->job;
+
+	if (job->kind == AFTL_JOB_EMPTY && job->erase)
+		aftl_supply_list(ftl, lun, job->from);
+	job->kind = AFTL_JOB_NONE;
+	job->count = 0;
+}
+
+void aftl_job_erased(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_block *block = lun->job.from;
+
+	lun->job.kind = AFTL_JOB_NONE;
+	lun->failing_blocks -= block->failing;
+	aftl_erase_commit(ftl, lun, block);
+}
+
+/* Entry of a block, or one past the last. */
+static struct aftl_redo *find_redo(struct aftl_lun *lun, const struct aftl_block *block)
+{
+	struct aftl_redo *redo = lun->redo;
+
+	while (redo < lun->redo + lun->redo_blocks &&
+	       (redo->block != block || redo->erases != block->erases))
+		redo++;
+	return redo;
+}
+
+/*
+ * aftl_job_redo() - the content of @placement has to be programmed once more
+ *
+ * What lies between two such programs of a block is moved along. A job that is under way
+ * can add some more before the first is picked; should they ever be in more blocks than
+ * there is room for, the oldest is given up.
+ */
+void aftl_job_redo(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_placement *placement)
+{
+	u32 first = placement->page * ftl->geo.page_units;
+	u32 end = first + aftl_placement_units(ftl, placement);
+	struct aftl_redo *redo = find_redo(lun, placement->block);
+
+	ftl->stats.counters.repeated_programs++;
+	if (redo < lun->redo + lun->redo_blocks) {
+		redo->begin = min(redo->begin, first);
+		redo->end = max(redo->end, end);
+		return;
+	}
+	if (lun->redo_blocks == AFTL_REDO_BLOCKS)
+		take_redo(lun);
+	lun->redo[lun->redo_blocks++] = (struct aftl_redo){
+		.block = placement->block,
+		.erases = placement->block->erases,
+		.begin = first,
+		.end = end,
+	};
+}
+
+/*
+ * aftl_job_redo_due() - before anything else is written: are there programs to repeat?
+ */
+bool aftl_job_redo_due(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	return lun->job.kind == AFTL_JOB_REDO || may_redo(ftl, lun);
+}
+
+/*
+ * aftl_job_wanted() - should this idle LUN wake up to be offered to the policy?
+ */
+bool aftl_job_wanted(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	return ftl->type->chore && !lun->chores && lun->job.kind == AFTL_JOB_NONE;
+}
+
+/* The last free blocks are for moves that make others free. */
+static void begin_rewrite(struct aftl *ftl, struct aftl_lun *lun, aftl_unit_t unit)
+{
+	struct aftl_block *block;
+	aftl_slot_t slot;
+
+	if (aftl_urgent(ftl, lun) || from_unit(unit) >= ftl->geo.units ||
+	    !aftl_map_get(ftl, unit, &slot))
+		return;
+	block = aftl_slot_block(&ftl->media, slot);
+	if (aftl_block_lun(ftl, block) != lun)
+		return;
+	begin(ftl, lun, AFTL_JOB_REWRITE, AFTL_CAUSE_REWRITE, block);
+	lun->job.begin = from_slot(slot) % ftl->geo.block_slots;
+	lun->job.cursor = lun->job.begin;
+	lun->job.end = lun->job.begin + 1;
+}
+
+static void begin_move(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_chore *chore)
+{
+	if (chore->page >= ftl->geo.pages || chore->pages > ftl->geo.pages - chore->page)
+		return;
+	begin(ftl, lun, AFTL_JOB_REWRITE, AFTL_CAUSE_REWRITE, chore->block);
+	lun->job.begin = chore->page * ftl->geo.page_units;
+	lun->job.cursor = lun->job.begin;
+	lun->job.end = lun->job.begin + chore->pages * ftl->geo.page_units;
+}
+
+/* Data may be moved out of it. */
+static bool has_data(struct aftl *ftl, const struct aftl_lun *lun,
+		     const struct aftl_block *block)
+{
+	return block && aftl_block_lun(ftl, block) == lun &&
+	       (block->state == AFTL_BLOCK_CLOSED || block->state == AFTL_BLOCK_OPEN);
+}
+
+/*
+ * aftl_job_offer() - the LUN is idle: let the policy find something to do
+ */
+void aftl_job_offer(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_chore chore = { .kind = AFTL_CHORE_NONE };
+
+	if (!aftl_job_wanted(ftl, lun))
+		return;
+	ftl->type->chore(ftl->policy, lun, &chore);
+	if (chore.kind == AFTL_CHORE_REWRITE)
+		begin_rewrite(ftl, lun, chore.unit);
+	else if (chore.kind == AFTL_CHORE_EMPTY && has_data(ftl, lun, chore.block))
+		begin_empty(ftl, lun, AFTL_CAUSE_GC, chore.block);
+	else if (chore.kind == AFTL_CHORE_MOVE && has_data(ftl, lun, chore.block))
+		begin_move(ftl, lun, &chore);
+	lun->chores = lun->job.kind == AFTL_JOB_NONE;
+}
+
+int aftl_collect(struct aftl *ftl, u32 index)
+{
+	struct aftl_lun *lun;
+
+	if (index >= ftl->geo.luns)
+		return -EINVAL;
+	lun = &ftl->luns[index];
+	if (aftl_lun_dead(lun))
+		return 0;
+	lun->collect = ftl->geo.blocks_per_lun;
+	aftl_lun_kick(ftl, lun, false);
+	aftl_requests_retry(ftl);
+	return 0;
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Logical unit to slot, and what a change of it means for the blocks.
+ */
+#include "core/ftl/device.h"
+
+static void invalidate(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
+		       aftl_slot_t slot, u32 class)
+{
+	aftl_slot_clear_valid(&ftl->media, slot);
+	block->valid_approx -= class == AFTL_APPROX;
+	lun->valid--;
+	aftl_supply_shrink(ftl, lun, block);
+	if (ftl->type->invalidated)
+		ftl->type->invalidated(ftl->policy, block,
+				       aftl_slot_device_page(&ftl->media, slot) % ftl->geo.pages);
+}
+
+static void set_entry(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
+		      aftl_unit_t unit, aftl_slot_t slot, u32 class)
+{
+	*aftl_map_at(ftl, from_unit(unit)) = class << AFTL_SLOT_BITS | (from_slot(slot) + 1);
+	aftl_slot_set_valid(&ftl->media, slot);
+	block->valid++;
+	block->valid_approx += class == AFTL_APPROX;
+	lun->valid++;
+}
+
+static bool invalidate_former(struct aftl *ftl, aftl_unit_t unit)
+{
+	struct aftl_block *block;
+	aftl_slot_t former;
+
+	if (!aftl_map_get(ftl, unit, &former))
+		return false;
+	block = aftl_slot_block(&ftl->media, former);
+	invalidate(ftl, aftl_block_lun(ftl, block), block, former, aftl_map_class(ftl, unit));
+	return true;
+}
+
+void aftl_map_set(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
+		  aftl_unit_t unit, aftl_slot_t slot, u32 class)
+{
+	invalidate_former(ftl, unit);
+	set_entry(ftl, lun, block, unit, slot, class);
+}
+
+void aftl_map_move(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *from,
+		   aftl_slot_t former, struct aftl_block *block, aftl_unit_t unit,
+		   aftl_slot_t slot, u32 class)
+{
+	invalidate(ftl, lun, from, former, aftl_map_class(ftl, unit));
+	set_entry(ftl, lun, block, unit, slot, class);
+}
+
+bool aftl_map_clear(struct aftl *ftl, aftl_unit_t unit)
+{
+	if (!invalidate_former(ftl, unit))
+		return false;
+	*aftl_map_at(ftl, from_unit(unit)) = 0;
+	return true;
+}
+
+void aftl_hint_unit(const struct aftl *ftl, u32 unit)
+{
+	if (unit >= ftl->geo.units)
+		return;
+	prefetch(aftl_map_at(ftl, unit));
+	if (ftl->type->hint)
+		ftl->type->hint(ftl->policy, to_unit(unit));
+}
+
+void aftl_hint_slot(const struct aftl *ftl, u32 unit)
+{
+	const struct aftl_media *media = &ftl->media;
+	aftl_slot_t slot;
+
+	if (unit >= ftl->geo.units || !aftl_map_get(ftl, to_unit(unit), &slot))
+		return;
+	prefetch(&media->attr[aftl_slot_device_page(media, slot)]);
+	prefetch(aftl_hours_at(media, aftl_slot_device_page(media, slot)));
+	prefetch(&media->valid[from_slot(slot) / 64]);
+	prefetch(aftl_slot_block(media, slot));
+	if (aftl_has_origins(media))
+		prefetch(aftl_origin_at(media, slot));
+}

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The supply of blocks of a LUN: free ones in the order of their erases, closed
+ * ones in lists of equal valid counts, bad ones nowhere.
+ */
+#include "core/ftl/device.h"
+#include "core/base/random.h"
+
+static struct aftl_block *block_at(struct aftl *ftl, u32 index)
+{
+	return &ftl->media.blocks[index];
+}
+
+static void link_after(struct aftl *ftl, struct aftl_block *block, u32 prev, u32 next)
+{
+	u32 index = aftl_block_index(&ftl->media, block);
+
+	block->prev = prev;
+	block->next = next;
+	block->listed = 1;
+	if (prev != AFTL_NIL)
+		block_at(ftl, prev)->next = index;
+	if (next != AFTL_NIL)
+		block_at(ftl, next)->prev = index;
+}
+
+static void unlink_block(struct aftl *ftl, struct aftl_block *block, u32 *head, u32 *tail)
+{
+	if (block->prev != AFTL_NIL)
+		block_at(ftl, block->prev)->next = block->next;
+	else
+		*head = block->next;
+	if (block->next != AFTL_NIL)
+		block_at(ftl, block->next)->prev = block->prev;
+	else if (tail)
+		*tail = block->prev;
+	block->listed = 0;
+}
+
+void aftl_supply_give(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+{
+	block->state = AFTL_BLOCK_FREE;
+	lun->stuck = false;
+	lun->cramped &= lun->free_blocks < aftl_reserve(ftl);
+	link_after(ftl, block, lun->free_tail, AFTL_NIL);
+	lun->free_tail = aftl_block_index(&ftl->media, block);
+	if (lun->free_head == AFTL_NIL)
+		lun->free_head = lun->free_tail;
+	lun->free_blocks++;
+}
+
+static struct aftl_block *choose_free(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u32 index;
+
+	if (ftl->type->accept_free)
+		for (index = lun->free_head; index != AFTL_NIL; index = block_at(ftl, index)->next)
+			if (ftl->type->accept_free(ftl->policy, block_at(ftl, index)))
+				return block_at(ftl, index);
+	return lun->free_head == AFTL_NIL ? NULL : block_at(ftl, lun->free_head);
+}
+
+void aftl_supply_remove_free(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+{
+	unlink_block(ftl, block, &lun->free_head, &lun->free_tail);
+	lun->free_blocks--;
+}
+
+struct aftl_block *aftl_supply_take(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_block *block = choose_free(ftl, lun);
+
+	if (block)
+		aftl_supply_remove_free(ftl, lun, block);
+	return block;
+}
+
+void aftl_supply_open(struct aftl *ftl, struct aftl_block *block, enum aftl_order order, u32 kind)
+{
+	block->state = AFTL_BLOCK_OPEN;
+	block->order = order;
+	block->kind = kind;
+	block->approx_only = 1;
+	block->opened_ns = ftl->now_ns;
+	block->first_hour = min_t(u64, aftl_hours(ftl), U32_MAX);
+}
+
+void aftl_supply_list(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+{
+	u32 *head = &lun->victims[block->valid];
+
+	link_after(ftl, block, AFTL_NIL, *head);
+	*head = aftl_block_index(&ftl->media, block);
+	lun->fewest = min(lun->fewest, block->valid);
+}
+
+void aftl_supply_unlist(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+{
+	unlink_block(ftl, block, &lun->victims[block->valid], NULL);
+}
+
+void aftl_supply_close(struct aftl *ftl, struct aftl_block *block)
+{
+	block->state = AFTL_BLOCK_CLOSED;
+	ftl->stats.kind_blocks[block->kind]++;
+	ftl->stats.kind_pages[block->kind] += block->programmed;
+	aftl_supply_list(ftl, aftl_block_lun(ftl, block), block);
+}
+
+void aftl_supply_close_early(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+{
+	if (block == lun->refuge)
+		lun->refuge = NULL;
+	if (ftl->type->closed)
+		ftl->type->closed(ftl->policy, block);
+	aftl_supply_close(ftl, block);
+}
+
+void aftl_supply_shrink(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+{
+	if (block->state != AFTL_BLOCK_CLOSED || !block->listed) {
+		block->valid--;
+		return;
+	}
+	aftl_supply_unlist(ftl, lun, block);
+	block->valid--;
+	aftl_supply_list(ftl, lun, block);
+}
+
+static struct aftl_block *best_of_list(struct aftl *ftl, struct aftl_lun *lun, u32 head)
+{
+	struct aftl_block *best = block_at(ftl, head);
+	u32 best_rank = U32_MAX;
+	u32 index;
+
+	if (!best->valid || !ftl->type->victim_rank)
+		return best;
+	for (index = head; index != AFTL_NIL; index = block_at(ftl, index)->next) {
+		u32 rank = ftl->type->victim_rank(ftl->policy, lun, block_at(ftl, index));
+
+		if (rank < best_rank) {
+			best_rank = rank;
+			best = block_at(ftl, index);
+		}
+	}
+	return best;
+}
+
+struct aftl_block *aftl_supply_victim(struct aftl *ftl, struct aftl_lun *lun)
+{
+	while (lun->fewest <= ftl->geo.block_slots && lun->victims[lun->fewest] == AFTL_NIL)
+		lun->fewest++;
+	if (lun->fewest > ftl->geo.block_slots)
+		return NULL;
+	return best_of_list(ftl, lun, lun->victims[lun->fewest]);
+}
+
+/*
+ * Blocks that the policy may keep half full and those that moves need must not be
+ * filled by the host's data. Of the others at least one then has few enough valid
+ * slots to be worth collecting.
+ */
+static void update_room(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u32 kept = ftl->type->open_blocks + ftl->type->reserve + 1;
+
+	lun->room = lun->good_blocks > kept ?
+			    (lun->good_blocks - kept) * (ftl->gc_most_valid + 1) : 0;
+}
+
+static void check_read_only(struct aftl *ftl)
+{
+	u64 room = 0;
+	u32 i;
+
+	for (i = 0; i < ftl->geo.luns; i++)
+		room += ftl->luns[i].room;
+	if (room >= ftl->geo.units)
+		return;
+	ftl->read_only = true;
+	ftl->retry_writes = true;
+}
+
+void aftl_supply_retire(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+{
+	block->state = AFTL_BLOCK_BAD;
+	ftl->stats.counters.retired_blocks++;
+	lun->good_blocks--;
+	update_room(ftl, lun);
+	check_read_only(ftl);
+}
+
+static bool factory_bad(const struct aftl *ftl, u32 index)
+{
+	u64 draw = aftl_mix2(ftl->config.seed ^ 0xbadb10c, index);
+
+	return ftl->config.bad && aftl_below(draw, 1000000000) * 1000 < ftl->config.bad;
+}
+
+static void clear_lun(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u32 i;
+
+	lun->victims = ftl->victims + (size_t)lun->index * (ftl->geo.block_slots + 1);
+	for (i = 0; i <= ftl->geo.block_slots; i++)
+		lun->victims[i] = AFTL_NIL;
+	lun->fewest = ftl->geo.block_slots + 1;
+	lun->free_head = AFTL_NIL;
+	lun->free_tail = AFTL_NIL;
+	lun->free_blocks = 0;
+	lun->good_blocks = 0;
+}
+
+static void init_lun(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u32 first = lun->index * ftl->geo.blocks_per_lun;
+	u32 i;
+
+	clear_lun(ftl, lun);
+	for (i = first; i < first + ftl->geo.blocks_per_lun; i++) {
+		if (factory_bad(ftl, i)) {
+			block_at(ftl, i)->state = AFTL_BLOCK_BAD;
+			continue;
+		}
+		block_at(ftl, i)->erases = (u32)ftl->config.cycles;
+		block_at(ftl, i)->wear = (u32)ftl->config.cycles * 10000;
+		aftl_supply_give(ftl, lun, block_at(ftl, i));
+		lun->good_blocks++;
+	}
+	update_room(ftl, lun);
+}
+
+void aftl_supply_init(struct aftl *ftl)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.luns; i++)
+		init_lun(ftl, &ftl->luns[i]);
+}
+
+void aftl_supply_clear(struct aftl *ftl)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.luns; i++)
+		clear_lun(ftl, &ftl->luns[i]);
+	for (i = 0; i < ftl->geo.blocks; i++)
+		ftl->media.blocks[i].listed = 0;
+}
+
+void aftl_supply_restored(struct aftl *ftl)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.luns; i++) {
+		update_room(ftl, &ftl->luns[i]);
+		if (!ftl->luns[i].good_blocks)
+			ftl->luns[i].work.phase = AFTL_PHASE_DEAD;
+	}
+	check_read_only(ftl);
+}
+
+/* Could a closed block take another program? */
+static bool can_go_on(const struct aftl *ftl, struct aftl_block *block)
+{
+	bool can;
+
+	block->state = AFTL_BLOCK_OPEN;
+	can = aftl_order_next(&ftl->media, block) < ftl->geo.pages;
+	block->state = AFTL_BLOCK_CLOSED;
+	return can;
+}
+
+static struct aftl_block *emptiest(struct aftl *ftl, const struct aftl_lun *lun)
+{
+	u32 first = lun->index * ftl->geo.blocks_per_lun;
+	struct aftl_block *best = NULL;
+	u32 i;
+
+	for (i = first; i < first + ftl->geo.blocks_per_lun; i++) {
+		struct aftl_block *block = block_at(ftl, i);
+
+		if (block->state == AFTL_BLOCK_CLOSED && !block->failing &&
+		    (!best || block->programmed < best->programmed) && can_go_on(ftl, block))
+			best = block;
+	}
+	return best;
+}
+
+static void resettle_lun(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (lun->free_blocks > aftl_reserve(ftl))
+		return;
+	lun->cramped = true;
+	if (lun->refuge)
+		return;
+	lun->refuge = emptiest(ftl, lun);
+	if (!lun->refuge)
+		return;
+	aftl_supply_unlist(ftl, lun, lun->refuge);
+	lun->refuge->state = AFTL_BLOCK_OPEN;
+}
+
+void aftl_supply_resettle(struct aftl *ftl)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.luns; i++)
+		resettle_lun(ftl, &ftl->luns[i]);
+}

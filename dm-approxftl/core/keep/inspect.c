@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Looking at a device without changing it.
+ */
+#include "core/ftl/device.h"
+#include "core/base/random.h"
+
+/* Mapping units that are looked at between two pauses. */
+#define SLICE_UNITS 1024
+
+u64 aftl_next_event(const struct aftl *ftl)
+{
+	return aftl_events_when(&ftl->events);
+}
+
+u64 aftl_now(const struct aftl *ftl)
+{
+	return ftl->now_ns;
+}
+
+u32 aftl_pending(const struct aftl *ftl)
+{
+	return ftl->requests;
+}
+
+u32 aftl_tags(const struct aftl *ftl)
+{
+	return ftl->write_commands;
+}
+
+u32 aftl_collecting(const struct aftl *ftl)
+{
+	u32 luns = 0;
+	u32 i;
+
+	for (i = 0; i < ftl->geo.luns; i++)
+		luns += ftl->luns[i].collect != 0;
+	return luns;
+}
+
+bool aftl_read_only(const struct aftl *ftl)
+{
+	return ftl->read_only;
+}
+
+aftl_slot_t aftl_lookup(const struct aftl *ftl, aftl_unit_t unit, u32 *class)
+{
+	aftl_slot_t slot;
+
+	if (from_unit(unit) >= ftl->geo.units || !aftl_map_get(ftl, unit, &slot))
+		return AFTL_NO_SLOT;
+	*class = aftl_map_class(ftl, unit);
+	return slot;
+}
+
+bool aftl_unit_errors(const struct aftl *ftl, aftl_unit_t unit, struct aftl_errors *errors)
+{
+	aftl_slot_t slot;
+
+	if (!aftl_has_origins(&ftl->media) || from_unit(unit) >= ftl->geo.units ||
+	    !aftl_map_get(ftl, unit, &slot))
+		return false;
+	*errors = aftl_cell_read(&ftl->cell, slot, aftl_hours(ftl));
+	errors->lost |= aftl_slot_block(&ftl->media, slot)->state == AFTL_BLOCK_BAD;
+	return true;
+}
+
+const struct aftl_stats *aftl_stats(const struct aftl *ftl)
+{
+	return &ftl->stats;
+}
+
+const struct aftl_geometry *aftl_geometry(const struct aftl *ftl)
+{
+	return &ftl->geo;
+}
+
+const struct aftl_media *aftl_media(const struct aftl *ftl)
+{
+	return &ftl->media;
+}
+
+const struct aftl_cell *aftl_cell(const struct aftl *ftl)
+{
+	return &ftl->cell;
+}
+
+const struct aftl_config *aftl_config(const struct aftl *ftl)
+{
+	return &ftl->config;
+}
+
+const struct aftl_policy_type *aftl_policy_type(const struct aftl *ftl)
+{
+	return ftl->type;
+}
+
+u64 aftl_memory_bytes(const struct aftl *ftl)
+{
+	return ftl->memory_bytes;
+}
+
+void aftl_lun_info(const struct aftl *ftl, u32 index, struct aftl_lun_info *info)
+{
+	const struct aftl_lun *lun = &ftl->luns[index];
+
+	info->busy_ns = lun->busy_ns;
+	info->good_blocks = lun->good_blocks;
+	info->free_blocks = lun->free_blocks;
+	info->valid_units = lun->valid;
+	info->queued = aftl_lun_queued(lun);
+}
+
+static u64 block_digest(const struct aftl *ftl, const struct aftl_block *block, u64 digest)
+{
+	u32 first = aftl_device_page(&ftl->media, block, 0);
+	u32 page;
+
+	digest = aftl_mix2(digest, (u64)block->erases << 32 | block->wear);
+	digest = aftl_mix2(digest, (u64)block->state << 32 | (u64)block->kind << 16 | block->flip);
+	if (!block->programmed)
+		return digest;
+	for (page = first; page < first + ftl->geo.pages; page++)
+		digest = (digest ^ ftl->media.attr[page]) * 0x100000001b3ULL;
+	return digest;
+}
+
+/* The host may want the processor for others; that it wants no answer is no use here. */
+static u64 map_digest(const struct aftl *ftl, u64 digest)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.units; i++) {
+		if (*aftl_map_at(ftl, i))
+			digest = aftl_mix(digest ^ ((u64)i << 32 | *aftl_map_at(ftl, i)));
+		if (i % SLICE_UNITS == 0)
+			aftl_pause(ftl);
+	}
+	return digest;
+}
+
+u64 aftl_digest(const struct aftl *ftl)
+{
+	u64 digest = map_digest(ftl, ftl->geo.slots);
+	u32 i;
+
+	for (i = 0; i < ftl->geo.blocks; i++) {
+		digest = block_digest(ftl, &ftl->media.blocks[i], digest);
+		aftl_pause(ftl);
+	}
+	return digest;
+}
+
+/* The audit: one small question per function, the first failure wins. */
+
+static int pause_audit(const struct aftl *ftl, struct aftl_error *error)
+{
+	int ret = aftl_pause(ftl);
+
+	return ret ? aftl_fail(error, ret, "interrupted while the device was checked") : 0;
+}
+
+static int audit_unit(const struct aftl *ftl, u32 i, struct aftl_error *error)
+{
+	aftl_slot_t slot;
+	u8 attr;
+
+	if (!aftl_map_get(ftl, to_unit(i), &slot))
+		return 0;
+	if (from_slot(slot) >= ftl->geo.slots)
+		return aftl_fail(error, -EUCLEAN, "unit %u maps past the media", i);
+	if (!aftl_slot_valid(&ftl->media, slot))
+		return aftl_fail(error, -EUCLEAN, "unit %u maps to invalid slot %u", i,
+				 from_slot(slot));
+	if (from_unit(*aftl_unit_at(&ftl->media, slot)) != i)
+		return aftl_fail(error, -EUCLEAN, "slot %u of unit %u says it holds unit %u",
+				 from_slot(slot), i, from_unit(*aftl_unit_at(&ftl->media, slot)));
+	attr = ftl->media.attr[aftl_slot_device_page(&ftl->media, slot)];
+	if (!(attr & AFTL_PAGE_PROGRAMMED) ||
+	    aftl_page_class(attr) != aftl_map_class(ftl, to_unit(i)))
+		return aftl_fail(error, -EUCLEAN, "unit %u and its page differ in class", i);
+	return 0;
+}
+
+struct block_census {
+	u32 valid;
+	u32 approx;
+	u32 programmed;
+};
+
+static struct block_census count_block(const struct aftl *ftl, const struct aftl_block *block)
+{
+	struct block_census census = { 0 };
+	u32 first = from_slot(aftl_page_slot(&ftl->media, block, 0));
+	u32 i;
+
+	for (i = first; i < first + ftl->geo.block_slots; i++) {
+		u8 attr = ftl->media.attr[i / ftl->geo.page_units];
+
+		census.programmed += i % ftl->geo.page_units == 0 && attr & AFTL_PAGE_PROGRAMMED;
+		if (!aftl_slot_valid(&ftl->media, to_slot(i)))
+			continue;
+		census.valid++;
+		census.approx += aftl_page_class(attr) == AFTL_APPROX;
+	}
+	return census;
+}
+
+static int audit_block(const struct aftl *ftl, u32 index, u32 *lun_valid, u32 *lun_free,
+		       struct aftl_error *error)
+{
+	const struct aftl_block *block = &ftl->media.blocks[index];
+	struct block_census census = count_block(ftl, block);
+
+	*lun_valid += census.valid;
+	*lun_free += block->state == AFTL_BLOCK_FREE;
+	if (census.valid != block->valid || census.approx != block->valid_approx)
+		return aftl_fail(error, -EUCLEAN,
+				 "block %u holds %u valid units (%u approximate), its counts say %u (%u)",
+				 index, census.valid, census.approx, block->valid,
+				 block->valid_approx);
+	if (census.programmed != block->programmed)
+		return aftl_fail(error, -EUCLEAN, "block %u has %u programmed pages, not %u",
+				 index, census.programmed, block->programmed);
+	if (block->state == AFTL_BLOCK_FREE && block->programmed)
+		return aftl_fail(error, -EUCLEAN, "free block %u is not erased", index);
+	return 0;
+}
+
+static int audit_victims(const struct aftl *ftl, const struct aftl_lun *lun,
+			 struct aftl_error *error)
+{
+	u32 valid;
+	u32 index;
+
+	for (valid = 0; valid <= ftl->geo.block_slots; valid++) {
+		u32 head = lun->victims[valid];
+
+		if (head != AFTL_NIL && valid < lun->fewest)
+			return aftl_fail(error, -EUCLEAN, "LUN %u overlooks victims", lun->index);
+		for (index = head; index != AFTL_NIL; index = ftl->media.blocks[index].next) {
+			const struct aftl_block *block = &ftl->media.blocks[index];
+
+			if (block->state != AFTL_BLOCK_CLOSED || block->valid != valid)
+				return aftl_fail(error, -EUCLEAN,
+						 "block %u stands in the wrong victim list",
+						 index);
+		}
+	}
+	return 0;
+}
+
+static int audit_lun(const struct aftl *ftl, const struct aftl_lun *lun, struct aftl_error *error)
+{
+	u32 first = lun->index * ftl->geo.blocks_per_lun;
+	u32 valid = 0;
+	u32 free = 0;
+	u32 i;
+	int ret;
+
+	for (i = first; i < first + ftl->geo.blocks_per_lun; i++) {
+		ret = audit_block(ftl, i, &valid, &free, error);
+		if (!ret)
+			ret = pause_audit(ftl, error);
+		if (ret)
+			return ret;
+	}
+	if (valid != lun->valid || free != lun->free_blocks)
+		return aftl_fail(error, -EUCLEAN,
+				 "LUN %u has %u valid units and %u free blocks, it counts %u and %u",
+				 lun->index, valid, free, lun->valid, lun->free_blocks);
+	return audit_victims(ftl, lun, error);
+}
+
+static int audit_total(const struct aftl *ftl, struct aftl_error *error)
+{
+	u64 mapped = 0;
+	u64 valid = 0;
+	u32 i;
+	int ret;
+
+	for (i = 0; i < ftl->geo.units; i++) {
+		mapped += *aftl_map_at(ftl, i) != 0;
+		ret = i % SLICE_UNITS ? 0 : pause_audit(ftl, error);
+		if (ret)
+			return ret;
+	}
+	for (i = 0; i < ftl->geo.luns; i++)
+		valid += ftl->luns[i].valid;
+	if (mapped != valid)
+		return aftl_fail(error, -EUCLEAN, "%llu units are mapped, %llu slots are valid",
+				 (unsigned long long)mapped, (unsigned long long)valid);
+	return 0;
+}
+
+int aftl_audit(const struct aftl *ftl, struct aftl_error *error)
+{
+	int ret = audit_total(ftl, error);
+	u32 i;
+
+	for (i = 0; !ret && i < ftl->geo.units; i++) {
+		ret = audit_unit(ftl, i, error);
+		if (!ret && i % SLICE_UNITS == 0)
+			ret = pause_audit(ftl, error);
+	}
+	for (i = 0; !ret && i < ftl->geo.luns; i++)
+		ret = audit_lun(ftl, &ftl->luns[i], error);
+	return ret;
+}

@@ -1,0 +1,696 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/ftl/device.h"
+#include "core/base/encoding.h"
+#include "core/keep/snapshot.h"
+
+static const u8 magic[8] = { 'A', 'F', 'T', 'L', 'S', 'N', 'A', 'P' };
+
+#define NAME_SIZE 16
+#define KEY_SIZE 64
+#define BUFFER_SIZE 512
+
+enum { FLAG_FLIP = 1, FLAG_APPROX_ONLY = 2, FLAG_FAILING = 4, FLAG_REFUGE = 8 };
+enum { FLAG_STUCK = 1, FLAG_CRAMPED = 2 };
+
+/*
+ * One direction of a snapshot; the first failure stops everything after it. @same: the
+ * device goes on with the policy that it was saved with.
+ */
+struct stream {
+	const struct aftl_sink *sink;
+	const struct aftl_source_stream *source;
+	bool same;
+	u32 crc;
+	int ret;
+	size_t used;
+	u8 buffer[BUFFER_SIZE];
+};
+
+static void flush(struct stream *stream)
+{
+	if (!stream->ret && stream->used)
+		stream->ret = stream->sink->write(stream->sink->host, stream->buffer,
+						  stream->used);
+	stream->crc = aftl_crc32c(stream->crc, stream->buffer, stream->used);
+	stream->used = 0;
+}
+
+static void put(struct stream *stream, u64 value, unsigned int size)
+{
+	if (stream->used + size > BUFFER_SIZE)
+		flush(stream);
+	aftl_put(stream->buffer + stream->used, value, size);
+	stream->used += size;
+}
+
+static void put_text(struct stream *stream, const char *text, size_t size)
+{
+	while (size--)
+		put(stream, *text ? *text++ : 0, 1);
+}
+
+static void get_bytes(struct stream *stream, void *bytes, size_t size)
+{
+	memset(bytes, 0, size);
+	if (stream->ret)
+		return;
+	stream->ret = stream->source->read(stream->source->host, bytes, size);
+	stream->crc = aftl_crc32c(stream->crc, bytes, size);
+}
+
+static u64 get(struct stream *stream, unsigned int size)
+{
+	u8 bytes[8];
+
+	get_bytes(stream, bytes, size);
+	return aftl_get(bytes, size);
+}
+
+/* Saving */
+
+u64 aftl_snapshot_bytes_max(const struct aftl_geometry *geo)
+{
+	u64 header = 256 + (u64)AFTL_PARAMS * (1 + KEY_SIZE + 8);
+	u64 page = 3 + (u64)geo->page_units * 9;
+
+	return header + geo->blocks * (48 + geo->pages * page) + 32 * (u64)geo->luns;
+}
+
+static void save_config(struct stream *stream, const struct aftl *ftl)
+{
+	unsigned int i;
+
+	put(stream, AFTL_PARAMS, 4);
+	for (i = 0; i < AFTL_PARAMS; i++) {
+		size_t length = strlen(aftl_params[i].key);
+
+		put(stream, length, 1);
+		put_text(stream, aftl_params[i].key, length);
+		put(stream, aftl_param_get(&ftl->config, i), 8);
+	}
+}
+
+static void save_header(struct stream *stream, const struct aftl *ftl)
+{
+	u32 i;
+
+	for (i = 0; i < sizeof(magic); i++)
+		put(stream, magic[i], 1);
+	put(stream, AFTL_SNAPSHOT_MAJOR, 2);
+	put(stream, AFTL_SNAPSHOT_MINOR, 2);
+	put_text(stream, ftl->type->name, NAME_SIZE);
+	save_config(stream, ftl);
+	put(stream, ftl->now_ns, 8);
+	put(stream, ftl->age_ns, 8);
+	put(stream, ftl->seq, 8);
+	put(stream, ftl->type->remember ? ftl->type->remember(ftl->policy) : 0, 8);
+	put(stream, ftl->rotation, 4);
+	for (i = 0; i < AFTL_STREAMS; i++) {
+		put(stream, ftl->bind[i].lun, 4);
+		put(stream, ftl->bind[i].left, 4);
+	}
+}
+
+static void save_slot(struct stream *stream, const struct aftl_media *media, u32 slot)
+{
+	put(stream, aftl_slot_valid(media, to_slot(slot)), 1);
+	put(stream, from_unit(*aftl_unit_at(media, to_slot(slot))), 4);
+	if (!aftl_has_origins(media))
+		return;
+	put(stream, aftl_origin_at(media, to_slot(slot))->lineage, 2);
+	put(stream, aftl_origin_at(media, to_slot(slot))->baked, 2);
+}
+
+static void save_pages(struct stream *stream, const struct aftl_media *media,
+		       const struct aftl_block *block)
+{
+	u32 first = aftl_device_page(media, block, 0);
+	u32 page;
+	u32 i;
+
+	for (page = first; page < first + media->geo->pages; page++) {
+		put(stream, media->attr[page], 1);
+		put(stream, *aftl_hours_at(media, page), 2);
+		for (i = 0; i < media->geo->page_units; i++)
+			save_slot(stream, media, page * media->geo->page_units + i);
+	}
+}
+
+static u8 block_flags(const struct aftl_lun *lun, const struct aftl_block *block)
+{
+	return (block->flip ? FLAG_FLIP : 0) | (block->approx_only ? FLAG_APPROX_ONLY : 0) |
+	       (block->failing ? FLAG_FAILING : 0) | (block == lun->refuge ? FLAG_REFUGE : 0);
+}
+
+static void save_block(struct stream *stream, const struct aftl_media *media,
+		       const struct aftl_lun *lun, const struct aftl_block *block)
+{
+	put(stream, block->state, 1);
+	put(stream, block->order, 1);
+	put(stream, block->kind, 1);
+	put(stream, block_flags(lun, block), 1);
+	put(stream, block->note, 2);
+	put(stream, block->programmed, 4);
+	put(stream, block->frontier, 4);
+	put(stream, block->erases, 4);
+	put(stream, block->wear, 4);
+	put(stream, block->reads, 4);
+	put(stream, block->first_hour, 4);
+	put(stream, block->opened_ns, 8);
+	if (block->programmed)
+		save_pages(stream, media, block);
+}
+
+static void save_list(struct stream *stream, const struct aftl *ftl, u32 head)
+{
+	for (; head != AFTL_NIL; head = ftl->media.blocks[head].next)
+		put(stream, head, 4);
+}
+
+static void save_lun(struct stream *stream, const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	u32 closed = 0;
+	u32 index;
+	u32 i;
+
+	put(stream, (lun->stuck ? FLAG_STUCK : 0) | (lun->cramped ? FLAG_CRAMPED : 0), 1);
+	put(stream, lun->wear_due, 4);
+	put(stream, lun->refresh_block, 4);
+	put(stream, lun->free_blocks, 4);
+	save_list(stream, ftl, lun->free_head);
+	for (i = 0; i <= ftl->geo.block_slots; i++)
+		for (index = lun->victims[i]; index != AFTL_NIL;
+		     index = ftl->media.blocks[index].next)
+			closed++;
+	put(stream, closed, 4);
+	for (i = 0; i <= ftl->geo.block_slots; i++)
+		save_list(stream, ftl, lun->victims[i]);
+}
+
+/* Each word behind a one, and a zero after the last. */
+static void save_words(struct stream *stream, const struct aftl *ftl)
+{
+	u64 index = 0;
+	u64 word;
+
+	while (ftl->type->save && ftl->type->save(ftl->policy, index++, &word)) {
+		put(stream, 1, 1);
+		put(stream, word, 8);
+	}
+	put(stream, 0, 1);
+}
+
+static void save_all(struct stream *stream, const struct aftl *ftl)
+{
+	u32 i;
+
+	save_header(stream, ftl);
+	for (i = 0; !stream->ret && i < ftl->geo.blocks; i++) {
+		save_block(stream, &ftl->media, &ftl->luns[i / ftl->geo.blocks_per_lun],
+			   &ftl->media.blocks[i]);
+		if (!stream->ret)
+			stream->ret = aftl_pause(ftl);
+	}
+	for (i = 0; i < ftl->geo.luns; i++)
+		save_lun(stream, ftl, &ftl->luns[i]);
+	save_words(stream, ftl);
+	flush(stream);
+	put(stream, ~stream->crc, 4);
+	flush(stream);
+}
+
+static bool resting(const struct aftl *ftl)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.luns; i++)
+		if (ftl->luns[i].work.phase != AFTL_PHASE_IDLE && !aftl_lun_dead(&ftl->luns[i]))
+			return false;
+	return true;
+}
+
+bool aftl_park_step(struct aftl *ftl)
+{
+	u32 i;
+
+	ftl->parking = true;
+	if (!resting(ftl)) {
+		aftl_step(ftl, aftl_next_event(ftl));
+		return true;
+	}
+	for (i = 0; i < ftl->geo.luns; i++)
+		if (ftl->luns[i].job.kind != AFTL_JOB_NONE)
+			aftl_job_drop(ftl, &ftl->luns[i]);
+	aftl_refresh_park(ftl);
+	return false;
+}
+
+void aftl_park(struct aftl *ftl)
+{
+	while (aftl_park_step(ftl))
+		;
+}
+
+void aftl_unpark(struct aftl *ftl)
+{
+	u32 i;
+
+	ftl->parking = false;
+	for (i = 0; i < ftl->geo.luns; i++) {
+		ftl->luns[i].chores = false;
+		aftl_lun_kick(ftl, &ftl->luns[i], false);
+	}
+	aftl_refresh_clock(ftl);
+}
+
+int aftl_save(struct aftl *ftl, const struct aftl_sink *sink, struct aftl_error *error)
+{
+	struct stream stream = { .sink = sink, .crc = AFTL_CRC_START };
+	bool parked = ftl->parking;
+
+	if (ftl->requests || ftl->free_write_count != ftl->write_commands)
+		return aftl_fail(error, -EBUSY,
+				 "requests or buffered writes are under way; flush and wait for them first");
+	aftl_park(ftl);
+	save_all(&stream, ftl);
+	if (!parked)
+		aftl_unpark(ftl);
+	if (stream.ret)
+		return aftl_fail(error, stream.ret, stream.ret == -EINTR ?
+				 "interrupted while the device was saved" :
+				 "the snapshot could not be written");
+	return 0;
+}
+
+/* Loading */
+
+static int load_magic(struct stream *stream, struct aftl_error *error)
+{
+	u8 bytes[sizeof(magic)];
+	u32 major;
+
+	get_bytes(stream, bytes, sizeof(bytes));
+	if (stream->ret || memcmp(bytes, magic, sizeof(magic)) != 0)
+		return aftl_fail(error, -EINVAL, "this is not a snapshot of a device");
+	major = (u32)get(stream, 2);
+	get(stream, 2);
+	if (!stream->ret && major != AFTL_SNAPSHOT_MAJOR)
+		return aftl_fail(error, -EINVAL,
+				 "the snapshot has format %u, this program reads format %u", major,
+				 AFTL_SNAPSHOT_MAJOR);
+	return 0;
+}
+
+static const struct aftl_policy_type *load_policy(struct stream *stream)
+{
+	char name[NAME_SIZE + 1];
+
+	get_bytes(stream, name, NAME_SIZE);
+	name[NAME_SIZE] = '\0';
+	return aftl_policy_find(name);
+}
+
+static int load_param(struct stream *stream, struct aftl_config *config, struct aftl_error *error)
+{
+	char key[KEY_SIZE + 1];
+	u32 length = (u32)get(stream, 1);
+	int index;
+	u64 value;
+
+	if (length > KEY_SIZE)
+		return aftl_fail(error, -EUCLEAN, "the snapshot is damaged: a key is too long");
+	get_bytes(stream, key, length);
+	key[length] = '\0';
+	value = get(stream, 8);
+	index = aftl_param_find(key);
+	if (index < 0)
+		return aftl_fail(error, -EINVAL,
+				 "the snapshot has a parameter that this program does not know");
+	if (value < aftl_params[index].smallest || value > aftl_params[index].largest)
+		return aftl_fail(error, -EUCLEAN, "the snapshot is damaged: %s is out of range",
+				 aftl_params[index].key);
+	*aftl_param_value(config, index) = value;
+	return 0;
+}
+
+static int load_config(struct stream *stream, struct aftl_config *config, struct aftl_error *error)
+{
+	u32 count = (u32)get(stream, 4);
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; i < AFTL_PARAMS; i++)
+		*aftl_param_value(config, i) = aftl_params[i].standard;
+	if (count > AFTL_PARAMS)
+		return aftl_fail(error, -EINVAL, "the snapshot has %u parameters, %u are known",
+				 count, (u32)AFTL_PARAMS);
+	while (!ret && !stream->ret && count--)
+		ret = load_param(stream, config, error);
+	return ret;
+}
+
+static int refuse_damaged(struct aftl_error *error, const char *what)
+{
+	return aftl_fail(error, -EUCLEAN, "the snapshot is damaged: %s", what);
+}
+
+static int load_slot(struct stream *stream, struct aftl *ftl, struct aftl_block *block, u32 slot,
+		     struct aftl_error *error)
+{
+	bool valid = get(stream, 1);
+	u32 unit = (u32)get(stream, 4);
+	u8 attr = ftl->media.attr[slot / ftl->geo.page_units];
+
+	*aftl_unit_at(&ftl->media, to_slot(slot)) = to_unit(unit);
+	if (aftl_has_origins(&ftl->media)) {
+		aftl_origin_at(&ftl->media, to_slot(slot))->lineage = (u16)get(stream, 2);
+		aftl_origin_at(&ftl->media, to_slot(slot))->baked = (u16)get(stream, 2);
+	}
+	if (!valid)
+		return 0;
+	if (unit >= ftl->geo.units || *aftl_map_at(ftl, unit) || !(attr & AFTL_PAGE_PROGRAMMED))
+		return refuse_damaged(error, "a unit is stored twice or nowhere");
+	aftl_map_set(ftl, aftl_block_lun(ftl, block), block, to_unit(unit), to_slot(slot),
+		     aftl_page_class(attr));
+	return 0;
+}
+
+static int load_pages(struct stream *stream, struct aftl *ftl, struct aftl_block *block,
+		      struct aftl_error *error)
+{
+	u32 first = aftl_device_page(&ftl->media, block, 0);
+	u32 programmed = 0;
+	u32 page;
+	u32 i;
+
+	for (page = first; page < first + ftl->geo.pages; page++) {
+		u8 attr = (u8)get(stream, 1);
+
+		if (!aftl_attr_possible(attr))
+			return refuse_damaged(error, "a page has impossible attributes");
+		programmed += attr != 0;
+		ftl->media.attr[page] = attr;
+		*aftl_hours_at(&ftl->media, page) = (u16)get(stream, 2);
+		for (i = 0; i < ftl->geo.page_units; i++)
+			if (load_slot(stream, ftl, block, page * ftl->geo.page_units + i, error))
+				return -EUCLEAN;
+		if (stream->ret)
+			return stream->ret;
+	}
+	if (programmed != block->programmed)
+		return refuse_damaged(error, "a block's page count is wrong");
+	return 0;
+}
+
+static void load_block_fields(struct stream *stream, struct aftl_lun *lun,
+			      struct aftl_block *block)
+{
+	u8 flags;
+
+	block->state = (u8)get(stream, 1);
+	block->order = (u8)get(stream, 1);
+	block->kind = (u8)get(stream, 1);
+	flags = (u8)get(stream, 1);
+	block->flip = flags & FLAG_FLIP ? 1 : 0;
+	block->approx_only = flags & FLAG_APPROX_ONLY ? 1 : 0;
+	block->failing = flags & FLAG_FAILING ? 1 : 0;
+	if (flags & FLAG_REFUGE)
+		lun->refuge = block;
+	block->note = (u16)get(stream, 2);
+	if (!stream->same) {
+		block->kind = 0;
+		block->note = 0;
+	}
+	block->programmed = (u32)get(stream, 4);
+	block->frontier = (u32)get(stream, 4);
+	block->erases = (u32)get(stream, 4);
+	block->wear = (u32)get(stream, 4);
+	block->reads = (u32)get(stream, 4);
+	block->first_hour = (u32)get(stream, 4);
+	block->opened_ns = get(stream, 8);
+}
+
+static bool possible_block(const struct aftl *ftl, const struct aftl_block *block)
+{
+	return block->state <= AFTL_BLOCK_BAD && block->order < AFTL_ORDERS &&
+	       block->kind < AFTL_KINDS_MAX && block->programmed <= ftl->geo.pages &&
+	       block->frontier <= ftl->geo.pages &&
+	       (block->state != AFTL_BLOCK_FREE || !block->programmed);
+}
+
+static int load_block(struct stream *stream, struct aftl *ftl, struct aftl_block *block,
+		      struct aftl_error *error)
+{
+	struct aftl_lun *lun = aftl_block_lun(ftl, block);
+
+	load_block_fields(stream, lun, block);
+	if (stream->ret)
+		return stream->ret;
+	if (!possible_block(ftl, block))
+		return refuse_damaged(error, "a block is in an impossible state");
+	lun->good_blocks += block->state != AFTL_BLOCK_BAD;
+	lun->failing_blocks += block->failing;
+	return block->programmed ? load_pages(stream, ftl, block, error) : 0;
+}
+
+static struct aftl_block *get_listed(struct stream *stream, struct aftl *ftl,
+				     const struct aftl_lun *lun, enum aftl_block_state state)
+{
+	u32 index = (u32)get(stream, 4);
+	struct aftl_block *block;
+
+	if (stream->ret || index / ftl->geo.blocks_per_lun != lun->index)
+		return NULL;
+	block = &ftl->media.blocks[index];
+	return block->state == state && !block->listed ? block : NULL;
+}
+
+static int load_free(struct stream *stream, struct aftl *ftl, struct aftl_lun *lun,
+		     struct aftl_error *error)
+{
+	u8 flags = (u8)get(stream, 1);
+	u32 count;
+
+	lun->wear_due = (u32)get(stream, 4);
+	lun->refresh_block = (u32)get(stream, 4);
+	count = (u32)get(stream, 4);
+	for (; count && !stream->ret; count--) {
+		struct aftl_block *block = get_listed(stream, ftl, lun, AFTL_BLOCK_FREE);
+
+		if (!block)
+			return refuse_damaged(error, "the list of free blocks is wrong");
+		aftl_supply_give(ftl, lun, block);
+	}
+	lun->stuck = flags & FLAG_STUCK;
+	lun->cramped = flags & FLAG_CRAMPED;
+	return 0;
+}
+
+/* A list takes new blocks at its head: what was first must come last. */
+static void reverse_victims(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u32 i;
+
+	for (i = 0; i <= ftl->geo.block_slots; i++) {
+		u32 index = lun->victims[i];
+
+		lun->victims[i] = AFTL_NIL;
+		while (index != AFTL_NIL) {
+			u32 next = ftl->media.blocks[index].next;
+
+			aftl_supply_list(ftl, lun, &ftl->media.blocks[index]);
+			index = next;
+		}
+	}
+}
+
+static int load_closed(struct stream *stream, struct aftl *ftl, struct aftl_lun *lun,
+		       struct aftl_error *error)
+{
+	u32 count = (u32)get(stream, 4);
+
+	for (; count && !stream->ret; count--) {
+		struct aftl_block *block = get_listed(stream, ftl, lun, AFTL_BLOCK_CLOSED);
+
+		if (!block)
+			return refuse_damaged(error, "the list of closed blocks is wrong");
+		aftl_supply_list(ftl, lun, block);
+	}
+	reverse_victims(ftl, lun);
+	return 0;
+}
+
+/* A full block would never be closed again, and the refuge is the core's own. */
+static bool stays_open(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block, bool same)
+{
+	if (aftl_block_full(&ftl->geo, block))
+		return false;
+	if (block == lun->refuge)
+		return true;
+	return same && ftl->type->adopt && ftl->type->adopt(ftl->policy, lun, block);
+}
+
+/* Blocks that the policy does not want back are closed. */
+static int settle_blocks(struct aftl *ftl, struct aftl_lun *lun, bool same,
+			 struct aftl_error *error)
+{
+	u32 first = lun->index * ftl->geo.blocks_per_lun;
+	u32 i;
+
+	for (i = first; i < first + ftl->geo.blocks_per_lun; i++) {
+		struct aftl_block *block = &ftl->media.blocks[i];
+
+		if (block->state == AFTL_BLOCK_OPEN) {
+			if (!stays_open(ftl, lun, block, same))
+				aftl_supply_close(ftl, block);
+		} else if (block->state != AFTL_BLOCK_BAD && !block->listed) {
+			return refuse_damaged(error, "a block is in no list");
+		}
+	}
+	return 0;
+}
+
+static int load_media(struct stream *stream, struct aftl *ftl, struct aftl_error *error)
+{
+	int ret = 0;
+	u32 i;
+
+	aftl_supply_clear(ftl);
+	for (i = 0; !ret && !stream->ret && i < ftl->geo.blocks; i++) {
+		ret = load_block(stream, ftl, &ftl->media.blocks[i], error);
+		if (!ret && !stream->ret)
+			stream->ret = aftl_pause(ftl);
+	}
+	for (i = 0; !ret && !stream->ret && i < ftl->geo.luns; i++) {
+		ret = load_free(stream, ftl, &ftl->luns[i], error);
+		if (!ret)
+			ret = load_closed(stream, ftl, &ftl->luns[i], error);
+	}
+	return ret ? ret : stream->ret;
+}
+
+static int load_state(struct stream *stream, struct aftl *ftl, struct aftl_error *error)
+{
+	u64 memory;
+	u32 i;
+
+	ftl->now_ns = get(stream, 8);
+	ftl->age_ns = get(stream, 8);
+	ftl->seq = get(stream, 8);
+	memory = get(stream, 8);
+	if (stream->same && ftl->type->recall)
+		ftl->type->recall(ftl->policy, memory);
+	ftl->rotation = (u32)get(stream, 4);
+	for (i = 0; i < AFTL_STREAMS; i++) {
+		ftl->bind[i].lun = (u32)get(stream, 4);
+		ftl->bind[i].left = (u32)get(stream, 4);
+		if (ftl->bind[i].lun >= ftl->geo.luns)
+			return refuse_damaged(error, "a stream is bound to no LUN");
+	}
+	/* Both are times of years; their sum must not wrap. */
+	if (ftl->now_ns > AFTL_TIME_MAX || ftl->age_ns > AFTL_TIME_MAX / 2)
+		return refuse_damaged(error, "its times are impossible");
+	return load_media(stream, ftl, error);
+}
+
+static void load_words(struct stream *stream, struct aftl *ftl)
+{
+	u64 index = 0;
+
+	while (get(stream, 1) && !stream->ret) {
+		u64 word = get(stream, 8);
+
+		if (stream->same && ftl->type->restore)
+			ftl->type->restore(ftl->policy, index++, word);
+	}
+}
+
+static int check_crc(struct stream *stream, struct aftl_error *error)
+{
+	u32 expected = ~stream->crc;
+
+	if (get(stream, 4) != expected && !stream->ret)
+		return refuse_damaged(error, "its checksum is wrong");
+	return stream->ret;
+}
+
+int aftl_restored(struct aftl *ftl, struct aftl_error *error)
+{
+	int ret = aftl_audit(ftl, error);
+
+	if (ret)
+		return ret;
+	aftl_supply_restored(ftl);
+	aftl_reset_stats(ftl);
+	aftl_unpark(ftl);
+	return 0;
+}
+
+static int load_device(struct stream *stream, struct aftl *ftl, struct aftl_error *error)
+{
+	int ret = load_state(stream, ftl, error);
+	u32 i;
+
+	load_words(stream, ftl);
+	if (!ret)
+		ret = check_crc(stream, error);
+	for (i = 0; !ret && i < ftl->geo.luns; i++)
+		ret = settle_blocks(ftl, &ftl->luns[i], stream->same, error);
+	if (!ret && !stream->same)
+		aftl_supply_resettle(ftl);
+	return ret ? ret : aftl_restored(ftl, error);
+}
+
+static int load_header(struct stream *stream, struct aftl_config *config,
+		       const struct aftl_policy_type **type, struct aftl_error *error)
+{
+	const struct aftl_policy_type *saved;
+	int ret = load_magic(stream, error);
+
+	if (ret || stream->ret)
+		return ret;
+	saved = load_policy(stream);
+	if (!*type)
+		*type = saved;
+	stream->same = saved == *type;
+	if (!*type && !stream->ret)
+		return aftl_fail(error, -EINVAL,
+				 "the snapshot was made with a policy that this program does not have");
+	return load_config(stream, config, error);
+}
+
+int aftl_load_as(struct aftl **out, const struct aftl_source_stream *source,
+		 const struct aftl_policy_type *type, const struct aftl_config *config,
+		 const struct aftl_host_ops *ops, void *host, struct aftl_error *error)
+{
+	struct stream stream = { .source = source, .crc = AFTL_CRC_START };
+	struct aftl_config saved;
+	struct aftl *ftl;
+	int ret = load_header(&stream, &saved, &type, error);
+
+	if (!ret && stream.ret)
+		ret = aftl_fail(error, stream.ret, "the snapshot ends too early");
+	if (!ret && config)
+		ret = aftl_config_check(&saved, config, error);
+	if (!ret)
+		ret = aftl_create(&ftl, config ? config : &saved, type, ops, host, error);
+	if (ret)
+		return ret;
+	*out = ftl;
+	ret = load_device(&stream, ftl, error);
+	if (stream.ret)
+		ret = aftl_fail(error, stream.ret, stream.ret == -EINTR ?
+				"interrupted while the device was loaded" :
+				"the snapshot ends too early");
+	if (ret) {
+		*out = NULL;
+		aftl_destroy(ftl);
+	}
+	return ret;
+}
+
+int aftl_load(struct aftl **out, const struct aftl_source_stream *source,
+	      const struct aftl_host_ops *ops, void *host, struct aftl_error *error)
+{
+	return aftl_load_as(out, source, NULL, NULL, ops, host, error);
+}

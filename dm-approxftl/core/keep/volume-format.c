@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/base/encoding.h"
+#include "core/policy/policy.h"
+#include "core/keep/snapshot.h"
+#include "core/keep/volume-format.h"
+
+#define PAYLOAD_BYTES 504
+/* aftl_crc32c() of a payload of zeroes. */
+#define CRC_OF_ZEROES 0x67974299U
+#define SPARE_FIXED_BYTES 40
+#define SPARE_UNIT_BYTES 8
+#define ERASE_BYTES 16
+#define DISCARD_BYTES 8
+#define PARAMS_AT 120
+#define CRC_AT (AFTL_FRAME_BYTES - 4)
+#define KEY_SIZE 64
+#define DATA_ALIGNMENT 256
+
+static const u8 super_magic[8] = { 0x89, 'A', 'F', 'V', '\r', '\n', 0x1a, '\n' };
+static const u8 state_magic[8] = { 0x89, 'A', 'F', 'S', '\r', '\n', 0x1a, '\n' };
+
+enum { STATE_CLOSED = 1 };
+enum { ERASE_BAD = 1, ERASE_FLIP = 2 };
+enum { SPARE_FLIP = 1 };
+
+/* Layout */
+
+static u64 frames_of(u64 entries, u32 per_sector)
+{
+	u64 sectors = div64_u64(entries + per_sector - 1, per_sector);
+
+	return DIV_ROUND_UP(sectors, (u64)AFTL_FRAME_SECTORS);
+}
+
+u32 aftl_spare_bytes(const struct aftl_geometry *geo)
+{
+	return SPARE_FIXED_BYTES + geo->page_units * SPARE_UNIT_BYTES;
+}
+
+int aftl_layout_init(struct aftl_layout *layout, const struct aftl_geometry *geo,
+		     struct aftl_error *error)
+{
+	u64 snapshot = aftl_snapshot_bytes_max(geo);
+
+	if (geo->page_units > AFTL_SPARE_UNITS)
+		return aftl_fail(error, -EINVAL,
+				 "a page has %u units, its spare area has room for %u; raise unit or lower page",
+				 geo->page_units, AFTL_SPARE_UNITS);
+	layout->spares_per_sector = PAYLOAD_BYTES / aftl_spare_bytes(geo);
+	layout->erases = AFTL_FRAME_ERASES;
+	layout->spares = layout->erases + frames_of(geo->blocks, AFTL_ERASES_PER_SECTOR);
+	layout->discards = layout->spares + frames_of((u64)geo->blocks * geo->pages,
+						      layout->spares_per_sector);
+	layout->snapshot = layout->discards + frames_of(geo->units, AFTL_DISCARDS_PER_SECTOR);
+	layout->data = layout->snapshot + DIV_ROUND_UP(snapshot, (u64)AFTL_FRAME_BYTES);
+	layout->data = DIV_ROUND_UP(layout->data, (u64)DATA_ALIGNMENT) * DATA_ALIGNMENT;
+	layout->frames = layout->data + DIV_ROUND_UP((u64)geo->slots * geo->unit_bytes,
+						     (u64)AFTL_FRAME_BYTES);
+	return 0;
+}
+
+static struct aftl_place place_of(u64 first_frame, u32 index, u32 per_sector, u32 bytes)
+{
+	return (struct aftl_place){
+		.sector = first_frame * AFTL_FRAME_SECTORS + index / per_sector,
+		.offset = index % per_sector * bytes,
+	};
+}
+
+struct aftl_place aftl_erase_place(const struct aftl_layout *layout, u32 block)
+{
+	return place_of(layout->erases, block, AFTL_ERASES_PER_SECTOR, ERASE_BYTES);
+}
+
+struct aftl_place aftl_spare_place(const struct aftl_layout *layout,
+				   const struct aftl_geometry *geo, u32 page)
+{
+	return place_of(layout->spares, page, layout->spares_per_sector, aftl_spare_bytes(geo));
+}
+
+struct aftl_place aftl_discard_place(const struct aftl_layout *layout, u32 unit)
+{
+	return place_of(layout->discards, unit, AFTL_DISCARDS_PER_SECTOR, DISCARD_BYTES);
+}
+
+/* Sectors */
+
+static bool is_zero(const u8 *bytes, size_t size)
+{
+	return !bytes[0] && !memcmp(bytes, bytes + 1, size - 1);
+}
+
+/* Most sectors of a large volume have nothing in them: their payload need not be gone through. */
+static u32 payload_crc(const u8 *sector)
+{
+	return is_zero(sector, PAYLOAD_BYTES) ? CRC_OF_ZEROES :
+	       aftl_crc32c(AFTL_CRC_START, sector, PAYLOAD_BYTES);
+}
+
+static u32 sector_crc(const u8 *sector, u64 number)
+{
+	u32 crc = aftl_crc32c(payload_crc(sector), sector + PAYLOAD_BYTES, 4);
+	u8 bytes[8];
+
+	aftl_put(bytes, number, 8);
+	return ~aftl_crc32c(crc, bytes, 8);
+}
+
+void aftl_sector_seal(u8 *sector, u32 nonce, u64 number)
+{
+	aftl_put(sector + PAYLOAD_BYTES, nonce, 4);
+	aftl_put(sector + AFTL_SECTOR_BYTES - 4, sector_crc(sector, number), 4);
+}
+
+bool aftl_sector_sound(const u8 *sector, u32 nonce, u64 number)
+{
+	return aftl_get(sector + PAYLOAD_BYTES, 4) == nonce &&
+	       aftl_get(sector + AFTL_SECTOR_BYTES - 4, 4) == sector_crc(sector, number);
+}
+
+/* Superblock */
+
+u32 aftl_superblock_nonce(const struct aftl_superblock *super)
+{
+	return (u32)aftl_get(super->uuid, 4);
+}
+
+static void encode_params(const struct aftl_config *config, u8 *bytes)
+{
+	unsigned int i;
+
+	aftl_put(bytes, AFTL_PARAMS, 4);
+	bytes += 4;
+	for (i = 0; i < AFTL_PARAMS; i++) {
+		size_t length = strlen(aftl_params[i].key);
+
+		*bytes = (u8)length;
+		memcpy(bytes + 1, aftl_params[i].key, length);
+		aftl_put(bytes + 1 + length, aftl_param_get(config, i), 8);
+		bytes += 1 + length + 8;
+	}
+}
+
+void aftl_superblock_encode(const struct aftl_superblock *super, u8 *bytes)
+{
+	const struct aftl_layout *layout = &super->layout;
+
+	memset(bytes, 0, AFTL_FRAME_BYTES);
+	memcpy(bytes, super_magic, sizeof(super_magic));
+	aftl_put(bytes + 8, AFTL_VOLUME_MAJOR, 2);
+	aftl_put(bytes + 10, AFTL_VOLUME_MINOR, 2);
+	aftl_put(bytes + 12, AFTL_FRAME_BYTES, 4);
+	memcpy(bytes + 16, super->uuid, AFTL_UUID_BYTES);
+	aftl_put(bytes + 32, super->generation, 8);
+	aftl_put(bytes + 40, layout->frames * AFTL_FRAME_BYTES, 8);
+	memcpy(bytes + 48, super->policy, AFTL_VOLUME_NAME);
+	memcpy(bytes + 64, super->profile, AFTL_VOLUME_NAME);
+	aftl_put(bytes + 80, layout->erases, 8);
+	aftl_put(bytes + 88, layout->spares, 8);
+	aftl_put(bytes + 96, layout->discards, 8);
+	aftl_put(bytes + 104, layout->snapshot, 8);
+	aftl_put(bytes + 112, layout->data, 8);
+	encode_params(&super->config, bytes + PARAMS_AT);
+	aftl_put(bytes + CRC_AT, ~aftl_crc32c(AFTL_CRC_START, bytes, CRC_AT), 4);
+}
+
+static int refuse_superblock(struct aftl_error *error, const char *what)
+{
+	return aftl_fail(error, -EUCLEAN, "the superblock is damaged: %s", what);
+}
+
+/* Returns the bytes that the parameter takes, or an error code. */
+static int decode_param(struct aftl_config *config, const u8 *bytes, const u8 *end,
+			struct aftl_error *error)
+{
+	char key[KEY_SIZE + 1] = "";
+	u32 length = *bytes;
+	int index;
+	u64 value;
+
+	if (length > KEY_SIZE || end - bytes < 1 + (int)length + 8)
+		return refuse_superblock(error, "a key is too long");
+	memcpy(key, bytes + 1, length);
+	index = aftl_param_find(key);
+	if (index < 0)
+		return aftl_fail(error, -EINVAL,
+				 "the volume has a parameter \"%.40s\" that this version does not know",
+				 key);
+	value = aftl_get(bytes + 1 + length, 8);
+	if (value < aftl_params[index].smallest || value > aftl_params[index].largest)
+		return aftl_fail(error, -EUCLEAN, "the superblock is damaged: %s is out of range",
+				 aftl_params[index].key);
+	*aftl_param_value(config, index) = value;
+	return 1 + length + 8;
+}
+
+static int decode_params(struct aftl_config *config, const u8 *bytes, struct aftl_error *error)
+{
+	const u8 *at = bytes + PARAMS_AT + 4;
+	u32 count = (u32)aftl_get(bytes + PARAMS_AT, 4);
+	u32 i;
+
+	for (i = 0; i < AFTL_PARAMS; i++)
+		*aftl_param_value(config, i) = aftl_params[i].standard;
+	for (i = 0; i < count; i++) {
+		int used = decode_param(config, at, bytes + CRC_AT, error);
+
+		if (used < 0)
+			return used;
+		at += used;
+	}
+	return 0;
+}
+
+static int check_superblock(const u8 *bytes, struct aftl_error *error)
+{
+	u32 major = (u32)aftl_get(bytes + 8, 2);
+
+	if (is_zero(bytes, AFTL_FRAME_BYTES))
+		return aftl_fail(error, -ENODATA, "there is no volume: the superblock is zero");
+	if (memcmp(bytes, super_magic, sizeof(super_magic)) != 0)
+		return aftl_fail(error, -EMEDIUMTYPE, "this is not a volume of approxftl");
+	if (aftl_get(bytes + CRC_AT, 4) != (u32)~aftl_crc32c(AFTL_CRC_START, bytes, CRC_AT))
+		return refuse_superblock(error, "its checksum is wrong");
+	if (major != AFTL_VOLUME_MAJOR)
+		return aftl_fail(error, -EINVAL, "the volume has format %u, this version reads %u",
+				 major, AFTL_VOLUME_MAJOR);
+	if (aftl_get(bytes + 12, 4) != AFTL_FRAME_BYTES)
+		return refuse_superblock(error, "frames of that size do not exist");
+	return 0;
+}
+
+/* The layout is computed, not believed; a volume that says otherwise is none of ours. */
+static int check_layout(struct aftl_superblock *super, const u8 *bytes, struct aftl_error *error)
+{
+	const struct aftl_layout *layout = &super->layout;
+	struct aftl_geometry geo;
+	int ret = aftl_geometry_init(&geo, &super->config, error);
+
+	if (!ret)
+		ret = aftl_layout_init(&super->layout, &geo, error);
+	if (ret)
+		return -EUCLEAN;
+	if (aftl_get(bytes + 40, 8) != layout->frames * AFTL_FRAME_BYTES ||
+	    aftl_get(bytes + 80, 8) != layout->erases ||
+	    aftl_get(bytes + 88, 8) != layout->spares ||
+	    aftl_get(bytes + 96, 8) != layout->discards ||
+	    aftl_get(bytes + 104, 8) != layout->snapshot ||
+	    aftl_get(bytes + 112, 8) != layout->data)
+		return refuse_superblock(error, "its areas are not where they should be");
+	return 0;
+}
+
+int aftl_superblock_decode(struct aftl_superblock *super, const u8 *bytes,
+			   struct aftl_error *error)
+{
+	int ret = check_superblock(bytes, error);
+
+	if (ret)
+		return ret;
+	memset(super, 0, sizeof(*super));
+	memcpy(super->uuid, bytes + 16, AFTL_UUID_BYTES);
+	super->generation = aftl_get(bytes + 32, 8);
+	memcpy(super->policy, bytes + 48, AFTL_VOLUME_NAME);
+	memcpy(super->profile, bytes + 64, AFTL_VOLUME_NAME);
+	ret = decode_params(&super->config, bytes, error);
+	return ret ? ret : check_layout(super, bytes, error);
+}
+
+/* State */
+
+void aftl_state_encode(const struct aftl_volume_state *state, u8 *payload)
+{
+	memset(payload, 0, PAYLOAD_BYTES);
+	memcpy(payload, state_magic, sizeof(state_magic));
+	aftl_put(payload + 8, state->closed ? STATE_CLOSED : 0, 4);
+	aftl_put(payload + 16, state->commit, 8);
+	aftl_put(payload + 24, state->seq, 8);
+	aftl_put(payload + 32, state->now_ns, 8);
+	aftl_put(payload + 40, state->age_ns, 8);
+	aftl_put(payload + 48, state->memory, 8);
+	aftl_put(payload + 56, state->snapshot_bytes, 8);
+	aftl_put(payload + 64, state->policy_seq, 8);
+	memcpy(payload + 72, state->policy, AFTL_VOLUME_NAME);
+}
+
+int aftl_state_decode(struct aftl_volume_state *state, const u8 *payload)
+{
+	if (memcmp(payload, state_magic, sizeof(state_magic)) != 0)
+		return -EUCLEAN;
+	memset(state, 0, sizeof(*state));
+	state->closed = aftl_get(payload + 8, 4) & STATE_CLOSED;
+	state->commit = aftl_get(payload + 16, 8);
+	state->seq = aftl_get(payload + 24, 8);
+	state->now_ns = aftl_get(payload + 32, 8);
+	state->age_ns = aftl_get(payload + 40, 8);
+	state->memory = aftl_get(payload + 48, 8);
+	state->snapshot_bytes = aftl_get(payload + 56, 8);
+	state->policy_seq = aftl_get(payload + 64, 8);
+	memcpy(state->policy, payload + 72, AFTL_VOLUME_NAME);
+	return 0;
+}
+
+/* Entries */
+
+void aftl_erase_entry_encode(const struct aftl_erase_entry *entry, u8 *bytes)
+{
+	memset(bytes, 0, ERASE_BYTES);
+	aftl_put(bytes, entry->erases, 4);
+	aftl_put(bytes + 4, entry->wear, 4);
+	bytes[8] = (entry->bad ? ERASE_BAD : 0) | (entry->flip ? ERASE_FLIP : 0);
+}
+
+void aftl_erase_entry_decode(struct aftl_erase_entry *entry, const u8 *bytes)
+{
+	entry->erases = (u32)aftl_get(bytes, 4);
+	entry->wear = (u32)aftl_get(bytes + 4, 4);
+	entry->bad = bytes[8] & ERASE_BAD;
+	entry->flip = bytes[8] & ERASE_FLIP;
+}
+
+void aftl_spare_encode(const struct aftl_spare *spare, const struct aftl_geometry *geo, u8 *bytes)
+{
+	u8 *at = bytes + SPARE_FIXED_BYTES;
+	u32 i;
+
+	aftl_put(bytes, spare->seq, 8);
+	aftl_put(bytes + 8, spare->opened_ns, 8);
+	aftl_put(bytes + 16, spare->erases, 4);
+	aftl_put(bytes + 20, spare->wear, 4);
+	aftl_put(bytes + 24, spare->first_hour, 4);
+	aftl_put(bytes + 28, spare->hours, 2);
+	aftl_put(bytes + 30, spare->note, 2);
+	bytes[32] = spare->attr;
+	bytes[33] = spare->order;
+	bytes[34] = spare->kind;
+	bytes[35] = spare->flip ? SPARE_FLIP : 0;
+	aftl_put(bytes + 36, spare->mapped, 4);
+	for (i = 0; i < geo->page_units; i++, at += SPARE_UNIT_BYTES) {
+		aftl_put(at, from_unit(spare->unit[i]), 4);
+		aftl_put(at + 4, spare->origin[i].lineage, 2);
+		aftl_put(at + 6, spare->origin[i].baked, 2);
+	}
+}
+
+static bool possible_spare(const struct aftl_spare *spare, const struct aftl_geometry *geo)
+{
+	u32 i;
+
+	if (spare->order >= AFTL_ORDERS || spare->kind >= AFTL_KINDS_MAX ||
+	    !aftl_attr_possible(spare->attr) || spare->mapped >> geo->page_units)
+		return false;
+	for (i = 0; i < geo->page_units; i++)
+		if (spare->mapped >> i & 1 && from_unit(spare->unit[i]) >= geo->units)
+			return false;
+	return true;
+}
+
+int aftl_spare_decode(struct aftl_spare *spare, const struct aftl_geometry *geo, const u8 *bytes)
+{
+	const u8 *at = bytes + SPARE_FIXED_BYTES;
+	u32 i;
+
+	spare->seq = aftl_get(bytes, 8);
+	if (!spare->seq)
+		return 0;
+	spare->opened_ns = aftl_get(bytes + 8, 8);
+	spare->erases = (u32)aftl_get(bytes + 16, 4);
+	spare->wear = (u32)aftl_get(bytes + 20, 4);
+	spare->first_hour = (u32)aftl_get(bytes + 24, 4);
+	spare->hours = (u16)aftl_get(bytes + 28, 2);
+	spare->note = (u16)aftl_get(bytes + 30, 2);
+	spare->attr = bytes[32];
+	spare->order = bytes[33];
+	spare->kind = bytes[34];
+	spare->flip = bytes[35] & SPARE_FLIP;
+	spare->mapped = (u32)aftl_get(bytes + 36, 4);
+	for (i = 0; i < geo->page_units; i++, at += SPARE_UNIT_BYTES) {
+		spare->unit[i] = to_unit((u32)aftl_get(at, 4));
+		spare->origin[i].lineage = (u16)aftl_get(at + 4, 2);
+		spare->origin[i].baked = (u16)aftl_get(at + 6, 2);
+	}
+	return possible_spare(spare, geo) ? 0 : -EUCLEAN;
+}

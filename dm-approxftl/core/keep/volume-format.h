@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A volume: an emulated device on a block device, laid out so that it survives.
+ *
+ * All numbers are little-endian. The volume is divided into frames of 4096 bytes and
+ * sectors of 512. A sector is what the medium writes whole or not at all; every sector
+ * of metadata but those of the superblock carries its own checksum and says where it
+ * belongs:
+ *
+ *	offset  size  content
+ *	     0   504  payload
+ *	   504     4  nonce of the volume: the first bytes of its UUID
+ *	   508     4  CRC-32C of bytes 0 .. 507, then of the sector's number as 8 bytes
+ *
+ * Formatting writes all of them. The areas, in frames:
+ *
+ *	     0  superblock
+ *	     1  its copy
+ *	     2  state after commits of even number
+ *	     3  state after commits of odd number
+ *	     4  erase table, 31 blocks a sector
+ *	     .  spare table, as many pages a sector as fit
+ *	     .  discard table, 63 units a sector
+ *	     .  snapshot, see snapshot.h: the state when the volume was last closed
+ *	     .  data, from a multiple of 1 MiB on: the media, slot by slot
+ *
+ * Superblock:
+ *
+ *	offset  size  content
+ *	     0     8  magic 89 41 46 56 0d 0a 1a 0a
+ *	     8     2  format version, major: 1; readers refuse any other
+ *	    10     2  format version, minor: 0; readers accept any
+ *	    12     4  bytes of a frame: 4096
+ *	    16    16  UUID
+ *	    32     8  generation: of two valid superblocks the one with the larger counts
+ *	    40     8  bytes of the volume
+ *	    48    16  policy that the volume was last used with, padded with zeroes
+ *	    64    16  profile that it was made from
+ *	    80     8  first frame of the erase table
+ *	    88     8  first frame of the spare table
+ *	    96     8  first frame of the discard table
+ *	   104     8  first frame of the snapshot
+ *	   112     8  first frame of the data
+ *	   120     4  number of parameters
+ *	   124     .  for each: u8 length of the key, the key, u64 value in stored units
+ *	  4092     4  CRC-32C of bytes 0 .. 4091
+ *
+ * State, in the first sector of its frame:
+ *
+ *	     0     8  magic 89 41 46 53 0d 0a 1a 0a
+ *	     8     4  flags: 1 closed in order, the snapshot holds
+ *	    12     4  zero
+ *	    16     8  number of the commit
+ *	    24     8  sequence number: changes with larger ones came later
+ *	    32     8  device time in ns
+ *	    40     8  time that passed without the device, in ns
+ *	    48     8  what the policy remembers
+ *	    56     8  bytes of the snapshot
+ *	    64     8  sequence number when the policy took over: kinds of blocks and bits of
+ *	              the policy in entries up to it are those of others
+ *	    72    16  policy, padded with zeroes
+ *
+ * Entry of the erase table, 16 bytes:
+ *
+ *	     0     4  erases
+ *	     4     4  wear in 1/10000 of a full erase
+ *	     8     1  flags: 1 bad, 2 checkerboard colour that comes first
+ *	     9     7  zero
+ *
+ * Entry of the spare table, 40 bytes and 8 for each unit of a page:
+ *
+ *	     0     8  sequence number of the program; 0: never programmed
+ *	     8     8  device time of the first program of the block, in ns
+ *	    16     4  erases of the block: with another number than the block's the entry
+ *	              is that of an erased page
+ *	    20     4  wear of the block
+ *	    24     4  device age in hours at the first program of the block
+ *	    28     2  hours from then to this program
+ *	    30     2  bits of the policy for the block
+ *	    32     1  attributes of the page, see media.h
+ *	    33     1  order of the block, enum aftl_order
+ *	    34     1  kind of the block, as its policy says
+ *	    35     1  flags: 1 checkerboard colour that comes first
+ *	    36     4  bit by slot: the unit was mapped here
+ *	    40     .  for each slot: u32 unit, u16 lineage, u16 baked errors
+ *
+ * Entry of the discard table, 8 bytes: sequence number of the unit's last discard.
+ *
+ * Where a unit is: in the mapped slot with its largest sequence number, if that is
+ * larger than that of its last discard.
+ */
+#ifndef AFTL_VOLUME_FORMAT_H
+#define AFTL_VOLUME_FORMAT_H
+
+#include "core/flash/media.h"
+
+#define AFTL_VOLUME_MAJOR 1
+#define AFTL_VOLUME_MINOR 0
+#define AFTL_FRAME_BYTES 4096
+#define AFTL_SECTOR_BYTES 512
+#define AFTL_FRAME_SECTORS (AFTL_FRAME_BYTES / AFTL_SECTOR_BYTES)
+#define AFTL_UUID_BYTES 16
+#define AFTL_VOLUME_NAME 16
+
+#define AFTL_FRAME_SUPER 0
+#define AFTL_FRAME_STATE 2
+#define AFTL_FRAME_ERASES 4
+
+#define AFTL_ERASES_PER_SECTOR 31
+#define AFTL_DISCARDS_PER_SECTOR 63
+
+/* Most units of a page that its spare entry has room for. */
+#define AFTL_SPARE_UNITS 16
+
+/**
+ * struct aftl_layout - where things are, in frames
+ * @spares_per_sector: entries of the spare table in a sector
+ * @erases: first frame of the erase table
+ * @spares: of the spare table
+ * @discards: of the discard table
+ * @snapshot: of the snapshot
+ * @data: of the data
+ * @frames: of the whole volume
+ */
+struct aftl_layout {
+	u32 spares_per_sector;
+	u64 erases;
+	u64 spares;
+	u64 discards;
+	u64 snapshot;
+	u64 data;
+	u64 frames;
+};
+
+/**
+ * struct aftl_superblock - what a volume says of itself
+ * @uuid: names the volume
+ * @generation: how often it was written
+ * @policy: that it was last used with
+ * @profile: that it was made from
+ * @config: with these parameters
+ * @layout: where its areas are
+ */
+struct aftl_superblock {
+	u8 uuid[AFTL_UUID_BYTES];
+	u64 generation;
+	char policy[AFTL_VOLUME_NAME + 1];
+	char profile[AFTL_VOLUME_NAME + 1];
+	struct aftl_config config;
+	struct aftl_layout layout;
+};
+
+/**
+ * struct aftl_volume_state - the volume as of a commit
+ * @commit: its number
+ * @seq: of the last change
+ * @now_ns: device time
+ * @age_ns: time that passed without the device
+ * @memory: what the policy remembers
+ * @snapshot_bytes: of the snapshot
+ * @policy_seq: of the last change before the policy took over
+ * @policy: by which the volume was used
+ * @closed: the snapshot holds
+ */
+struct aftl_volume_state {
+	u64 commit;
+	u64 seq;
+	u64 now_ns;
+	u64 age_ns;
+	u64 memory;
+	u64 snapshot_bytes;
+	u64 policy_seq;
+	char policy[AFTL_VOLUME_NAME + 1];
+	bool closed;
+};
+
+/**
+ * struct aftl_erase_entry - what outlives the erase of a block
+ * @erases: completed erases
+ * @wear: sum of their wear
+ * @bad: never to be used again
+ * @flip: checkerboard colour that comes first
+ */
+struct aftl_erase_entry {
+	u32 erases;
+	u32 wear;
+	bool bad;
+	bool flip;
+};
+
+/**
+ * struct aftl_spare - the spare area of a page: enough to find everything again
+ * @seq: position among all changes; 0: never programmed
+ * @opened_ns: of its block, as the fields from @erases to @first_hour, and from @note on
+ * @erases: see struct aftl_block
+ * @wear: see struct aftl_block
+ * @first_hour: see struct aftl_block
+ * @hours: between the block's first program and its own
+ * @note: bits of the policy
+ * @attr: see aftl_page_attr()
+ * @order: enum aftl_order
+ * @kind: what its policy uses the block for
+ * @flip: checkerboard colour that comes first
+ * @mapped: bit by slot
+ * @unit: by slot
+ * @origin: by slot
+ */
+struct aftl_spare {
+	u64 seq;
+	u64 opened_ns;
+	u32 erases;
+	u32 wear;
+	u32 first_hour;
+	u16 hours;
+	u16 note;
+	u8 attr;
+	u8 order;
+	u8 kind;
+	bool flip;
+	u32 mapped;
+	aftl_unit_t unit[AFTL_SPARE_UNITS];
+	struct aftl_origin origin[AFTL_SPARE_UNITS];
+};
+
+/* Where an entry is: its sector in the whole volume, and its bytes in there. */
+struct aftl_place {
+	u64 sector;
+	u32 offset;
+};
+
+/**
+ * aftl_layout_init() - lay out a volume for a device of shape @geo
+ *
+ * Return: 0, or -EINVAL if pages have too many units for their spare entries.
+ */
+int __must_check aftl_layout_init(struct aftl_layout *layout, const struct aftl_geometry *geo,
+				  struct aftl_error *error);
+
+struct aftl_place aftl_erase_place(const struct aftl_layout *layout, u32 block);
+struct aftl_place aftl_spare_place(const struct aftl_layout *layout,
+				   const struct aftl_geometry *geo, u32 page);
+struct aftl_place aftl_discard_place(const struct aftl_layout *layout, u32 unit);
+
+/**
+ * aftl_sector_seal() - add nonce and checksum to a sector
+ * @sector: AFTL_SECTOR_BYTES, the payload in place
+ * @nonce: of the volume
+ * @number: of the sector in the volume
+ */
+void aftl_sector_seal(u8 *sector, u32 nonce, u64 number);
+
+/**
+ * aftl_sector_sound() - is this that sector?
+ */
+bool aftl_sector_sound(const u8 *sector, u32 nonce, u64 number);
+
+u32 aftl_superblock_nonce(const struct aftl_superblock *super);
+
+/**
+ * aftl_superblock_encode() - superblock to AFTL_FRAME_BYTES
+ */
+void aftl_superblock_encode(const struct aftl_superblock *super, u8 *bytes);
+
+/**
+ * aftl_superblock_decode() - AFTL_FRAME_BYTES to superblock
+ *
+ * Return: 0; -ENODATA for zeroes; -EMEDIUMTYPE for something else altogether; -EINVAL
+ * for another version of the format; -EUCLEAN for a damaged one; with a sentence.
+ */
+int __must_check aftl_superblock_decode(struct aftl_superblock *super, const u8 *bytes,
+					struct aftl_error *error);
+
+void aftl_state_encode(const struct aftl_volume_state *state, u8 *payload);
+
+/* Return: 0, or -EUCLEAN for what is no state. */
+int __must_check aftl_state_decode(struct aftl_volume_state *state, const u8 *payload);
+
+void aftl_erase_entry_encode(const struct aftl_erase_entry *entry, u8 *bytes);
+void aftl_erase_entry_decode(struct aftl_erase_entry *entry, const u8 *bytes);
+
+u32 aftl_spare_bytes(const struct aftl_geometry *geo);
+void aftl_spare_encode(const struct aftl_spare *spare, const struct aftl_geometry *geo, u8 *bytes);
+
+/*
+ * Of a page that was never programmed, sets @spare->seq alone.
+ *
+ * Return: 0, or -EUCLEAN if no program of such a device leaves such an entry.
+ */
+int __must_check aftl_spare_decode(struct aftl_spare *spare, const struct aftl_geometry *geo,
+				   const u8 *bytes);
+
+#endif

@@ -1,0 +1,661 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The device on a volume: from its snapshot if it was closed in order, else from what
+ * its tables say of every page.
+ */
+#include "core/ftl/device.h"
+#include "core/base/encoding.h"
+#include "core/keep/snapshot.h"
+#include "core/keep/volume-device.h"
+
+#define READER_FRAMES 32
+
+/**
+ * struct reader - a look at the volume from front to back
+ * @volume: which
+ * @sealed: its sectors have checksums
+ * @bytes: READER_FRAMES frames
+ * @first: the first of them
+ * @frames: how many of them are there
+ */
+struct reader {
+	const struct aftl_volume *volume;
+	bool sealed;
+	u8 *bytes;
+	u64 first;
+	u32 frames;
+};
+
+static int reader_open(struct reader *reader, const struct aftl_volume *volume, bool sealed)
+{
+	const struct aftl_medium *medium = volume->medium;
+
+	*reader = (struct reader){
+		.volume = volume,
+		.sealed = sealed,
+		.bytes = medium->alloc(medium->host, (size_t)READER_FRAMES * AFTL_FRAME_BYTES),
+	};
+	return reader->bytes ? 0 : -ENOMEM;
+}
+
+static void reader_close(struct reader *reader)
+{
+	const struct aftl_medium *medium = reader->volume->medium;
+
+	if (reader->bytes)
+		medium->free(medium->host, reader->bytes, (size_t)READER_FRAMES * AFTL_FRAME_BYTES);
+}
+
+static int check_sectors(struct reader *reader, u64 number, u32 frames, struct aftl_error *error)
+{
+	u64 sector = aftl_volume_unsound(reader->volume, reader->bytes, number, frames);
+
+	if (!reader->sealed || sector == U64_MAX)
+		return 0;
+	return aftl_fail(error, -EUCLEAN, "the volume is damaged: sector %llu has a wrong checksum",
+			 (unsigned long long)sector);
+}
+
+static int reader_load(struct reader *reader, u64 number, struct aftl_error *error)
+{
+	const struct aftl_medium *medium = reader->volume->medium;
+	const struct aftl_layout *layout = &reader->volume->super.layout;
+	u64 end = reader->sealed ? layout->snapshot : layout->data;
+	u32 frames = (u32)min_t(u64, end - number, READER_FRAMES);
+	int ret = medium->read(medium->host, number * AFTL_FRAME_BYTES, reader->bytes,
+			       frames * AFTL_FRAME_BYTES);
+
+	reader->frames = 0;
+	if (ret)
+		return aftl_fail(error, ret, "frame %llu of the volume cannot be read",
+				 (unsigned long long)number);
+	ret = check_sectors(reader, number, frames, error);
+	if (ret)
+		return ret;
+	reader->first = number;
+	reader->frames = frames;
+	return 0;
+}
+
+/* The bytes of a frame of metadata; NULL and an error code in @ret if there are none. */
+static const u8 *reader_frame(struct reader *reader, u64 number, int *ret,
+			      struct aftl_error *error)
+{
+	*ret = 0;
+	if (number < reader->first || number >= reader->first + reader->frames)
+		*ret = reader_load(reader, number, error);
+	return *ret ? NULL : reader->bytes + (number - reader->first) * AFTL_FRAME_BYTES;
+}
+
+static const u8 *reader_entry(struct reader *reader, struct aftl_place place, int *ret,
+			      struct aftl_error *error)
+{
+	const u8 *bytes = reader_frame(reader, place.sector / AFTL_FRAME_SECTORS, ret, error);
+
+	if (!bytes)
+		return NULL;
+	return bytes + place.sector % AFTL_FRAME_SECTORS * AFTL_SECTOR_BYTES + place.offset;
+}
+
+/* From the snapshot */
+
+struct snapshot_reader {
+	struct reader reader;
+	struct aftl_error error;
+	u64 at;
+	u64 end;
+};
+
+static int get_snapshot(void *host, void *data, size_t size)
+{
+	struct snapshot_reader *from = host;
+	u64 first = from->reader.volume->super.layout.snapshot;
+	u8 *bytes = data;
+	int ret;
+
+	if (size > from->end - from->at)
+		return -EUCLEAN;
+	while (size) {
+		u32 offset = from->at % AFTL_FRAME_BYTES;
+		size_t part = min(size, (size_t)(AFTL_FRAME_BYTES - offset));
+		const u8 *frame = reader_frame(&from->reader, first + from->at / AFTL_FRAME_BYTES,
+					       &ret, &from->error);
+
+		if (!frame)
+			return ret;
+		memcpy(bytes, frame + offset, part);
+		bytes += part;
+		from->at += part;
+		size -= part;
+	}
+	return 0;
+}
+
+static int load_snapshot(struct aftl_volume *volume, const struct aftl_policy_type *type,
+			 const struct aftl_config *config, const struct aftl_host_ops *ops,
+			 void *host, struct aftl **out, struct aftl_error *error)
+{
+	struct snapshot_reader from = { .end = volume->state.snapshot_bytes };
+	struct aftl_source_stream source = { .read = get_snapshot, .host = &from };
+	int ret = reader_open(&from.reader, volume, false);
+
+	if (ret)
+		return aftl_fail(error, ret, "not enough memory to read the snapshot");
+	ret = aftl_load_as(out, &source, type, config, ops, host, error);
+	reader_close(&from.reader);
+	return ret;
+}
+
+/* From the tables */
+
+/**
+ * struct scan - the search for the newest place of every unit
+ * @volume: where
+ * @ftl: the device that is being put together
+ * @same: its policy is the one that used the volume last
+ * @spares: reads the spare table
+ * @erases: reads the erase table
+ * @seq: by page, the sequence number of its program
+ * @last_seq: the largest of all
+ * @last_ns: device time that has certainly been reached
+ */
+struct scan {
+	const struct aftl_volume *volume;
+	struct aftl *ftl;
+	bool same;
+	struct reader spares;
+	struct reader erases;
+	struct aftl_chunks seq;
+	u64 last_seq;
+	u64 last_ns;
+};
+
+static u32 count_pages(const struct scan *scan)
+{
+	return scan->volume->geo.blocks * scan->volume->geo.pages;
+}
+
+static u64 *seq_of(const struct scan *scan, u32 page)
+{
+	return aftl_entry(&scan->seq, u64, page);
+}
+
+static void scan_close(struct scan *scan)
+{
+	const struct aftl_medium *medium = scan->volume->medium;
+
+	reader_close(&scan->spares);
+	reader_close(&scan->erases);
+	aftl_chunks_give(&scan->seq, count_pages(scan), sizeof(u64), medium->free, medium->host);
+}
+
+static int scan_open(struct scan *scan, const struct aftl_volume *volume, struct aftl *ftl,
+		     struct aftl_error *error)
+{
+	const struct aftl_medium *medium = volume->medium;
+	int first;
+	int second;
+	bool took;
+
+	*scan = (struct scan){
+		.volume = volume,
+		.ftl = ftl,
+		.same = !strcmp(ftl->type->name, volume->state.policy),
+		.last_seq = volume->state.seq,
+		.last_ns = volume->state.now_ns,
+	};
+	first = reader_open(&scan->spares, volume, true);
+	second = reader_open(&scan->erases, volume, true);
+	took = aftl_chunks_take(&scan->seq, count_pages(scan), sizeof(u64), medium->alloc,
+				medium->host);
+	if (!first && !second && took)
+		return 0;
+	scan_close(scan);
+	return aftl_fail(error, -ENOMEM, "not enough memory to recover the volume");
+}
+
+/*
+ * While the tables are read, an entry of the map is the slot of the unit that has been programmed
+ * last, and one more; nothing else knows of it yet.
+ */
+static u64 found_seq(const struct scan *scan, u32 found)
+{
+	return *seq_of(scan, (found - 1) / scan->volume->geo.page_units);
+}
+
+static void drop_discarded(struct scan *scan, u32 unit, u64 discard)
+{
+	u32 *found = aftl_map_at(scan->ftl, unit);
+
+	if (*found && found_seq(scan, *found) <= discard)
+		*found = 0;
+	scan->last_seq = max(scan->last_seq, discard);
+}
+
+static int scan_discards(struct scan *scan, struct aftl_error *error)
+{
+	u32 unit;
+	int ret;
+
+	for (unit = 0; unit < scan->volume->geo.units; unit++) {
+		struct aftl_place at = aftl_discard_place(&scan->volume->super.layout, unit);
+		const u8 *bytes = reader_entry(&scan->spares, at, &ret, error);
+
+		if (!bytes)
+			return ret;
+		drop_discarded(scan, unit, aftl_get(bytes, 8));
+	}
+	return 0;
+}
+
+static int get_spare(struct scan *scan, u32 page, struct aftl_spare *spare,
+		     struct aftl_error *error)
+{
+	const struct aftl_volume *volume = scan->volume;
+	struct aftl_place at = aftl_spare_place(&volume->super.layout, &volume->geo, page);
+	int ret;
+	const u8 *bytes = reader_entry(&scan->spares, at, &ret, error);
+
+	if (!bytes)
+		return ret;
+	if (aftl_spare_decode(spare, &volume->geo, bytes))
+		return aftl_fail(error, -EUCLEAN,
+				 "the volume is damaged: the spare entry of page %u is impossible",
+				 page);
+	return 0;
+}
+
+static int get_erases(struct scan *scan, u32 block, struct aftl_erase_entry *entry,
+		      struct aftl_error *error)
+{
+	int ret;
+	const u8 *bytes = reader_entry(&scan->erases,
+				       aftl_erase_place(&scan->volume->super.layout, block), &ret,
+				       error);
+
+	if (bytes)
+		aftl_erase_entry_decode(entry, bytes);
+	return ret;
+}
+
+/*
+ * An erase may be known from the pages programmed after it only. The block is then as
+ * often erased as the newest of its pages says.
+ */
+static int count_erases(struct scan *scan, struct aftl_block *block, struct aftl_error *error)
+{
+	u32 index = aftl_block_index(&scan->ftl->media, block);
+	u32 first = index * scan->volume->geo.pages;
+	struct aftl_erase_entry entry = { 0 };
+	struct aftl_spare spare = { 0 };
+	int ret = get_erases(scan, index, &entry, error);
+	u32 page;
+
+	if (ret)
+		return ret;
+	block->erases = entry.erases;
+	block->wear = entry.wear;
+	block->flip = entry.flip;
+	block->state = entry.bad ? AFTL_BLOCK_BAD : AFTL_BLOCK_FREE;
+	for (page = first; !ret && page < first + scan->volume->geo.pages; page++) {
+		ret = get_spare(scan, page, &spare, error);
+		if (ret || !spare.seq || spare.erases <= block->erases)
+			continue;
+		block->erases = spare.erases;
+		block->wear = spare.wear;
+		block->flip = spare.flip;
+	}
+	return ret;
+}
+
+static void note_newest(struct scan *scan, u32 page, const struct aftl_spare *spare)
+{
+	u32 slot = page * scan->volume->geo.page_units;
+	u32 i;
+
+	*seq_of(scan, page) = spare->seq;
+	for (i = 0; i < scan->volume->geo.page_units; i++) {
+		u32 *found;
+
+		if (!(spare->mapped >> i & 1))
+			continue;
+		found = aftl_map_at(scan->ftl, from_unit(spare->unit[i]));
+		if (!*found || found_seq(scan, *found) < spare->seq)
+			*found = slot + i + 1;
+	}
+	scan->last_seq = max(scan->last_seq, spare->seq);
+	scan->last_ns = max(scan->last_ns, spare->opened_ns);
+}
+
+static void restore_block(struct aftl_block *block, const struct aftl_spare *spare)
+{
+	block->opened_ns = spare->opened_ns;
+	block->first_hour = spare->first_hour;
+	block->note = spare->note;
+	block->order = spare->order;
+	block->kind = spare->kind;
+	block->flip = spare->flip;
+}
+
+static void restore_page(struct aftl *ftl, struct aftl_block *block, u32 page,
+			 const struct aftl_spare *spare)
+{
+	u32 slot = page * ftl->geo.page_units;
+	u32 i;
+
+	ftl->media.attr[page] = spare->attr;
+	*aftl_hours_at(&ftl->media, page) = spare->hours;
+	if (!block->programmed++)
+		block->approx_only = 1;
+	block->approx_only &= aftl_page_class(spare->attr) == AFTL_APPROX;
+	for (i = 0; i < ftl->geo.page_units; i++) {
+		*aftl_unit_at(&ftl->media, to_slot(slot + i)) = spare->unit[i];
+		if (aftl_has_origins(&ftl->media))
+			*aftl_origin_at(&ftl->media, to_slot(slot + i)) = spare->origin[i];
+	}
+}
+
+/* To another policy, kind and note of a block that it has not opened mean nothing. */
+static void disown_block(struct aftl_block *block)
+{
+	block->note = 0;
+	block->kind = 0;
+}
+
+static int scan_block(struct scan *scan, struct aftl_block *block, struct aftl_error *error)
+{
+	u32 first = aftl_device_page(&scan->ftl->media, block, 0);
+	bool own = scan->same;
+	struct aftl_spare spare;
+	int ret = count_erases(scan, block, error);
+	u32 page;
+
+	for (page = first; !ret && page < first + scan->volume->geo.pages; page++) {
+		ret = get_spare(scan, page, &spare, error);
+		if (ret || !spare.seq || !spare.attr || spare.erases != block->erases)
+			continue;
+		restore_block(block, &spare);
+		own &= spare.seq > scan->volume->state.policy_seq;
+		restore_page(scan->ftl, block, page, &spare);
+		note_newest(scan, page, &spare);
+	}
+	if (!own)
+		disown_block(block);
+	return ret;
+}
+
+static void map_unit(struct scan *scan, u32 unit)
+{
+	struct aftl *ftl = scan->ftl;
+	u32 *found = aftl_map_at(ftl, unit);
+	aftl_slot_t slot = to_slot(*found - 1);
+	struct aftl_block *block;
+	u8 attr;
+
+	if (!*found)
+		return;
+	*found = 0;
+	block = aftl_slot_block(&ftl->media, slot);
+	attr = ftl->media.attr[aftl_slot_device_page(&ftl->media, slot)];
+	aftl_map_set(ftl, aftl_block_lun(ftl, block), block, to_unit(unit), slot,
+		     aftl_page_class(attr));
+}
+
+/* A page that must have been programmed, though nothing durable tells about it. */
+static void assume_page(struct aftl *ftl, struct aftl_block *block, u32 page)
+{
+	u32 index = aftl_device_page(&ftl->media, block, page);
+	u32 slot = index * ftl->geo.page_units;
+	u32 i;
+
+	if (ftl->media.attr[index])
+		return;
+	ftl->media.attr[index] = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
+	*aftl_hours_at(&ftl->media, index) = 0;
+	for (i = 0; i < ftl->geo.page_units; i++)
+		*aftl_unit_at(&ftl->media, to_slot(slot + i)) = AFTL_NO_UNIT;
+	block->programmed++;
+	block->approx_only = 0;
+}
+
+static void assume_step(struct aftl *ftl, struct aftl_block *block, u32 page)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.program_pages; i++)
+		assume_page(ftl, block, page + i);
+}
+
+static bool step_known(const struct aftl *ftl, const struct aftl_block *block, u32 page)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.program_pages; i++)
+		if (aftl_page_programmed(&ftl->media, block, page + i))
+			return true;
+	return false;
+}
+
+static u32 count_known_steps(const struct aftl *ftl, const struct aftl_block *block)
+{
+	u32 steps = 0;
+	u32 page;
+
+	for (page = 0; page < ftl->geo.pages; page += ftl->geo.program_pages)
+		steps += step_known(ftl, block, page);
+	return steps;
+}
+
+/* Programs go in order: between those that are known were those that are not. */
+static void replay_in_order(struct aftl *ftl, struct aftl_block *block)
+{
+	u32 left = count_known_steps(ftl, block);
+	struct aftl_block at = *block;
+	u32 page;
+
+	at.programmed = 0;
+	at.frontier = 0;
+	while (left) {
+		page = block->order == AFTL_ORDER_SEQUENTIAL ?
+			       at.frontier : aftl_two_pass_next(&ftl->media, &at);
+		if (page >= ftl->geo.pages)
+			break;
+		left -= step_known(ftl, block, page);
+		assume_step(ftl, block, page);
+		at.programmed += ftl->geo.program_pages;
+		aftl_order_advance(&ftl->media, &at, page);
+	}
+	block->frontier = at.frontier;
+}
+
+static void replay_leaders(struct aftl *ftl, struct aftl_block *block)
+{
+	u32 page;
+
+	for (page = 0; page < ftl->geo.pages; page += ftl->geo.program_pages) {
+		if (!step_known(ftl, block, page))
+			continue;
+		assume_step(ftl, block, page);
+		assume_step(ftl, block,
+			    aftl_word_line_page(&ftl->geo, aftl_layer(&ftl->geo, page), 0));
+	}
+}
+
+/* The frontier is the lower of the last two layers that were begun. */
+static void replay_super_layers(struct aftl *ftl, struct aftl_block *block)
+{
+	u32 layer_pages = ftl->geo.word_lines * ftl->geo.word_line_pages;
+	u32 last = ftl->geo.pages - 1;
+
+	while (!aftl_page_programmed(&ftl->media, block, last))
+		last--;
+	last = aftl_layer(&ftl->geo, last);
+	block->frontier = last < AFTL_SUPER_LAYERS ?
+				  0 : (last + 1 - AFTL_SUPER_LAYERS) * layer_pages;
+}
+
+/* Where the order of a block continues, if what is known of it is put right. */
+static void replay_block(struct aftl *ftl, struct aftl_block *block)
+{
+	if (block->order == AFTL_ORDER_SUPER_LAYER)
+		replay_super_layers(ftl, block);
+	else if (block->order == AFTL_ORDER_LEADER_FIRST)
+		replay_leaders(ftl, block);
+	else
+		replay_in_order(ftl, block);
+}
+
+/* Blocks are closed, however far they had come. */
+static void settle_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+{
+	bool bad = block->state == AFTL_BLOCK_BAD;
+
+	if (block->programmed)
+		replay_block(ftl, block);
+	else if (bad)
+		return;
+	lun->good_blocks++;
+	lun->failing_blocks += bad;
+	block->failing = bad;
+	if (block->programmed)
+		aftl_supply_close(ftl, block);
+	else
+		aftl_supply_give(ftl, lun, block);
+}
+
+static bool is_dead(const struct aftl *ftl, u32 first)
+{
+	u32 i;
+
+	for (i = first; i < first + ftl->geo.blocks_per_lun; i++)
+		if (ftl->media.blocks[i].state != AFTL_BLOCK_BAD)
+			return false;
+	return true;
+}
+
+/* What a dead LUN holds stays there. */
+static void settle_lun(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u32 first = lun->index * ftl->geo.blocks_per_lun;
+	u32 i;
+
+	if (is_dead(ftl, first))
+		return;
+	for (i = first; i < first + ftl->geo.blocks_per_lun; i++)
+		settle_block(ftl, lun, &ftl->media.blocks[i]);
+}
+
+static void restore_time(struct scan *scan)
+{
+	struct aftl *ftl = scan->ftl;
+	u32 hours;
+	u32 i;
+
+	ftl->now_ns = scan->last_ns;
+	ftl->age_ns = scan->volume->state.age_ns;
+	ftl->seq = scan->last_seq;
+	hours = (u32)min_t(u64, aftl_hours(ftl), U32_MAX);
+	for (i = 0; i < ftl->geo.blocks; i++)
+		ftl->media.blocks[i].first_hour = min(ftl->media.blocks[i].first_hour, hours);
+}
+
+static int scan_tables(struct scan *scan, struct aftl_error *error)
+{
+	struct aftl *ftl = scan->ftl;
+	int ret = 0;
+	u32 i;
+
+	aftl_supply_clear(ftl);
+	for (i = 0; !ret && i < ftl->geo.blocks; i++)
+		ret = scan_block(scan, &ftl->media.blocks[i], error);
+	if (!ret)
+		ret = scan_discards(scan, error);
+	if (ret)
+		return ret;
+	for (i = 0; i < ftl->geo.units; i++)
+		map_unit(scan, i);
+	for (i = 0; i < ftl->geo.luns; i++)
+		settle_lun(ftl, &ftl->luns[i]);
+	aftl_supply_resettle(ftl);
+	restore_time(scan);
+	return 0;
+}
+
+static int check_times(const struct aftl *ftl, struct aftl_error *error)
+{
+	if (ftl->now_ns > AFTL_TIME_MAX || ftl->age_ns > AFTL_TIME_MAX / 2)
+		return aftl_fail(error, -EUCLEAN,
+				 "the volume is damaged: its times are impossible");
+	return 0;
+}
+
+static int recover(struct aftl_volume *volume, struct aftl *ftl, struct aftl_error *error)
+{
+	struct scan scan;
+	int ret = scan_open(&scan, volume, ftl, error);
+
+	if (ret)
+		return ret;
+	ret = scan_tables(&scan, error);
+	if (!ret)
+		ret = check_times(ftl, error);
+	volume->state.seq = max(volume->state.seq, scan.last_seq);
+	scan_close(&scan);
+	return ret;
+}
+
+static int load_tables(struct aftl_volume *volume, const struct aftl_policy_type *type,
+		       const struct aftl_config *config, const struct aftl_host_ops *ops,
+		       void *host, struct aftl **out, struct aftl_error *error)
+{
+	struct aftl *ftl;
+	int ret = aftl_create(&ftl, config, type, ops, host, error);
+
+	if (ret)
+		return ret;
+	*out = ftl;
+	ret = recover(volume, ftl, error);
+	if (!ret && type->recall && !strcmp(type->name, volume->state.policy))
+		type->recall(ftl->policy, volume->state.memory);
+	if (!ret)
+		ret = aftl_restored(ftl, error);
+	if (ret) {
+		*out = NULL;
+		aftl_destroy(ftl);
+	}
+	return ret;
+}
+
+static void count_found(const struct aftl *ftl, struct aftl_recovery *recovery)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.blocks; i++) {
+		recovery->programmed_pages += ftl->media.blocks[i].programmed;
+		recovery->bad_blocks += ftl->media.blocks[i].state == AFTL_BLOCK_BAD;
+	}
+	for (i = 0; i < ftl->geo.luns; i++)
+		recovery->mapped_units += ftl->luns[i].valid;
+}
+
+int aftl_volume_load(struct aftl_volume *volume, const struct aftl_policy_type *type,
+		     const struct aftl_config *config, const struct aftl_host_ops *ops,
+		     void *host, bool scan, struct aftl **out, struct aftl_recovery *recovery,
+		     struct aftl_error *error)
+{
+	int ret = aftl_config_check(&volume->super.config, config, error);
+
+	memset(recovery, 0, sizeof(*recovery));
+	if (!ret)
+		ret = aftl_volume_supports(config, error);
+	if (ret)
+		return ret;
+	if (volume->state.closed && !scan)
+		recovery->closed = !load_snapshot(volume, type, config, ops, host, out,
+						  &recovery->snapshot);
+	if (!recovery->closed)
+		ret = load_tables(volume, type, config, ops, host, out, error);
+	if (!ret)
+		count_found(*out, recovery);
+	return ret;
+}

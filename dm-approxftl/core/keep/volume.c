@@ -1,0 +1,768 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Opening a volume, noting changes, committing them.
+ */
+#include "core/ftl/device.h"
+#include "core/base/encoding.h"
+#include "core/keep/snapshot.h"
+#include "core/keep/volume-device.h"
+
+#define NONE U32_MAX
+
+/* Opening */
+
+u64 aftl_volume_unsound(const struct aftl_volume *volume, const u8 *bytes, u64 first, u32 count)
+{
+	u64 sector = first * AFTL_FRAME_SECTORS;
+	u64 end = sector + (u64)count * AFTL_FRAME_SECTORS;
+
+	for (; sector < end; sector++, bytes += AFTL_SECTOR_BYTES)
+		if (!aftl_sector_sound(bytes, volume->nonce, sector))
+			return sector;
+	return U64_MAX;
+}
+
+static int read_frame(const struct aftl_volume *volume, u64 number, void *bytes)
+{
+	return volume->medium->read(volume->medium->host, number * AFTL_FRAME_BYTES, bytes,
+				    AFTL_FRAME_BYTES);
+}
+
+static int write_frame(const struct aftl_volume *volume, u64 number, const void *bytes)
+{
+	return volume->medium->write(volume->medium->host, number * AFTL_FRAME_BYTES, bytes,
+				     AFTL_FRAME_BYTES);
+}
+
+static int flush_medium(const struct aftl_volume *volume)
+{
+	return volume->medium->flush(volume->medium->host);
+}
+
+static int load_super(struct aftl_volume *volume, u32 copy, struct aftl_superblock *super,
+		      struct aftl_error *error)
+{
+	int ret = read_frame(volume, AFTL_FRAME_SUPER + copy, volume->scratch);
+
+	if (ret)
+		return aftl_fail(error, ret, "the superblock cannot be read");
+	return aftl_superblock_decode(super, volume->scratch, error);
+}
+
+/*
+ * The copy is needed when writing the superblock was interrupted, or when it cannot be
+ * read. What says that it is something else altogether is believed.
+ */
+static int find_super(struct aftl_volume *volume, struct aftl_error *error)
+{
+	struct aftl_superblock *copy = (struct aftl_superblock *)volume->bytes;
+	struct aftl_error second;
+	int ret = load_super(volume, 0, &volume->super, error);
+
+	static_assert(sizeof(*copy) <= AFTL_FRAME_BYTES, "the copy fits a frame");
+	if (ret == -ENODATA || ret == -EMEDIUMTYPE || ret == -EINVAL)
+		return ret;
+	if (load_super(volume, 1, copy, &second) ||
+	    (!ret && volume->super.generation >= copy->generation))
+		return ret;
+	volume->super = *copy;
+	return 0;
+}
+
+static int refuse_state(u64 number, int code, struct aftl_error *error)
+{
+	return aftl_fail(error, code, code == -EUCLEAN ?
+			 "the volume is damaged: the state in frame %llu is wrong" :
+			 "frame %llu of the volume cannot be read",
+			 (unsigned long long)number);
+}
+
+static int load_state(struct aftl_volume *volume, u32 parity, struct aftl_volume_state *state,
+		      struct aftl_error *error)
+{
+	u64 number = AFTL_FRAME_STATE + parity;
+	int ret = read_frame(volume, number, volume->scratch);
+
+	if (!ret && !aftl_sector_sound(volume->scratch, volume->nonce,
+				       number * AFTL_FRAME_SECTORS))
+		ret = -EUCLEAN;
+	if (!ret)
+		ret = aftl_state_decode(state, volume->scratch);
+	if (!ret && (state->commit & 1) != parity)
+		ret = -EUCLEAN;
+	return ret ? refuse_state(number, ret, error) : 0;
+}
+
+/*
+ * Both must be there, one commit apart: a sector is never torn, and the older state does
+ * not fit tables that have gone on since.
+ */
+static int find_state(struct aftl_volume *volume, struct aftl_error *error)
+{
+	struct aftl_volume_state odd = { 0 };
+	int ret = load_state(volume, 0, &volume->state, error);
+
+	if (!ret)
+		ret = load_state(volume, 1, &odd, error);
+	if (ret)
+		return ret;
+	if (odd.commit + 1 != volume->state.commit && volume->state.commit + 1 != odd.commit)
+		return aftl_fail(error, -EUCLEAN,
+				 "the volume is damaged: its states are of commits %llu and %llu",
+				 (unsigned long long)volume->state.commit,
+				 (unsigned long long)odd.commit);
+	if (odd.commit > volume->state.commit)
+		volume->state = odd;
+	return 0;
+}
+
+static int check_size(const struct aftl_medium *medium, const struct aftl_layout *layout,
+		      struct aftl_error *error)
+{
+	u64 needed = layout->frames * AFTL_FRAME_BYTES;
+
+	if (medium->bytes < needed)
+		return aftl_fail(error, -ENOSPC,
+				 "the volume needs %llu bytes, the device has %llu",
+				 (unsigned long long)needed, (unsigned long long)medium->bytes);
+	return 0;
+}
+
+static int load_volume(struct aftl_volume *volume, struct aftl_error *error)
+{
+	int ret = find_super(volume, error);
+
+	if (!ret)
+		ret = check_size(volume->medium, &volume->super.layout, error);
+	if (!ret)
+		ret = aftl_geometry_init(&volume->geo, &volume->super.config, error);
+	if (ret)
+		return ret;
+	volume->nonce = aftl_superblock_nonce(&volume->super);
+	return find_state(volume, error);
+}
+
+static struct aftl_volume *take_volume(const struct aftl_medium *medium)
+{
+	struct aftl_volume *volume = medium->alloc(medium->host, sizeof(*volume));
+	u32 i;
+
+	if (!volume)
+		return NULL;
+	volume->medium = medium;
+	for (i = 0; i < AFTL_VOLUME_FRAMES; i++)
+		volume->hash[i] = NONE;
+	volume->bytes = medium->alloc(medium->host, (size_t)AFTL_VOLUME_FRAMES * AFTL_FRAME_BYTES);
+	volume->scratch = medium->alloc(medium->host, AFTL_FRAME_BYTES);
+	if (volume->bytes && volume->scratch)
+		return volume;
+	aftl_volume_release(volume);
+	return NULL;
+}
+
+void aftl_volume_release(struct aftl_volume *volume)
+{
+	const struct aftl_medium *medium;
+
+	if (!volume)
+		return;
+	medium = volume->medium;
+	if (volume->bytes)
+		medium->free(medium->host, volume->bytes,
+			     (size_t)AFTL_VOLUME_FRAMES * AFTL_FRAME_BYTES);
+	if (volume->scratch)
+		medium->free(medium->host, volume->scratch, AFTL_FRAME_BYTES);
+	medium->free(medium->host, volume, sizeof(*volume));
+}
+
+int aftl_volume_open(struct aftl_volume **out, const struct aftl_medium *medium,
+		     struct aftl_error *error)
+{
+	struct aftl_volume *volume = take_volume(medium);
+	int ret;
+
+	if (!volume)
+		return aftl_fail(error, -ENOMEM, "not enough memory to open a volume");
+	ret = load_volume(volume, error);
+	if (ret)
+		aftl_volume_release(volume);
+	else
+		*out = volume;
+	return ret;
+}
+
+const struct aftl_superblock *aftl_volume_super(const struct aftl_volume *volume)
+{
+	return &volume->super;
+}
+
+const struct aftl_volume_state *aftl_volume_state(const struct aftl_volume *volume)
+{
+	return &volume->state;
+}
+
+const struct aftl_geometry *aftl_volume_geometry(const struct aftl_volume *volume)
+{
+	return &volume->geo;
+}
+
+u64 aftl_volume_data_offset(const struct aftl_volume *volume, aftl_slot_t slot)
+{
+	return volume->super.layout.data * AFTL_FRAME_BYTES +
+	       (u64)from_slot(slot) * volume->geo.unit_bytes;
+}
+
+/* Frames in memory */
+
+static u32 *chain_of(struct aftl_volume *volume, u64 number)
+{
+	return &volume->hash[number & (AFTL_VOLUME_FRAMES - 1)];
+}
+
+static u8 *frame_bytes(const struct aftl_volume *volume, u32 index)
+{
+	return volume->bytes + (size_t)index * AFTL_FRAME_BYTES;
+}
+
+static u32 find_frame(struct aftl_volume *volume, u64 number)
+{
+	u32 index = *chain_of(volume, number);
+
+	while (index != NONE && volume->frames[index].number != number)
+		index = volume->frames[index].next;
+	return index;
+}
+
+static void forget_frame(struct aftl_volume *volume, u32 index)
+{
+	u32 *link = chain_of(volume, volume->frames[index].number);
+
+	while (*link != index)
+		link = &volume->frames[*link].next;
+	*link = volume->frames[index].next;
+	volume->frames[index].used = false;
+}
+
+/* A frame without changes, after a commit if need be. */
+static int take_frame(struct aftl_volume *volume, u32 *index)
+{
+	int ret = volume->dirty == AFTL_VOLUME_FRAMES ? aftl_volume_commit(volume) : 0;
+
+	if (ret)
+		return ret;
+	do {
+		*index = volume->hand;
+		volume->hand = (volume->hand + 1) % AFTL_VOLUME_FRAMES;
+	} while (volume->frames[*index].dirty);
+	if (volume->frames[*index].used)
+		forget_frame(volume, *index);
+	return 0;
+}
+
+static int fetch_frame(struct aftl_volume *volume, u64 number, u32 *index)
+{
+	u32 *chain = chain_of(volume, number);
+	int ret = take_frame(volume, index);
+
+	if (!ret)
+		ret = read_frame(volume, number, frame_bytes(volume, *index));
+	if (!ret && aftl_volume_unsound(volume, frame_bytes(volume, *index), number, 1) != U64_MAX)
+		ret = -EUCLEAN;
+	if (ret)
+		return ret;
+	volume->frames[*index] = (struct aftl_frame){
+		.number = number,
+		.next = *chain,
+		.used = true,
+	};
+	*chain = *index;
+	return 0;
+}
+
+/* The bytes of the entry at @place, which are about to change. */
+static u8 *change_entry(struct aftl_volume *volume, struct aftl_place place)
+{
+	u64 number = place.sector / AFTL_FRAME_SECTORS;
+	u32 sector = place.sector % AFTL_FRAME_SECTORS;
+	u32 index = find_frame(volume, number);
+
+	if (volume->ret)
+		return NULL;
+	if (index == NONE)
+		volume->ret = fetch_frame(volume, number, &index);
+	if (volume->ret)
+		return NULL;
+	volume->dirty += !volume->frames[index].dirty;
+	volume->frames[index].dirty |= 1U << sector;
+	return frame_bytes(volume, index) + (size_t)sector * AFTL_SECTOR_BYTES + place.offset;
+}
+
+/* Commits */
+
+static int write_dirty(struct aftl_volume *volume, u32 index)
+{
+	struct aftl_frame *frame = &volume->frames[index];
+	u8 *bytes = frame_bytes(volume, index);
+	u32 i;
+
+	for (i = 0; i < AFTL_FRAME_SECTORS; i++)
+		if (frame->dirty >> i & 1)
+			aftl_sector_seal(bytes + (size_t)i * AFTL_SECTOR_BYTES, volume->nonce,
+					 frame->number * AFTL_FRAME_SECTORS + i);
+	return write_frame(volume, frame->number, bytes);
+}
+
+static int write_all_dirty(struct aftl_volume *volume)
+{
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; !ret && i < AFTL_VOLUME_FRAMES; i++)
+		if (volume->frames[i].dirty)
+			ret = write_dirty(volume, i);
+	return ret;
+}
+
+static int write_state(struct aftl_volume *volume)
+{
+	u64 number;
+
+	volume->state.commit++;
+	number = AFTL_FRAME_STATE + (volume->state.commit & 1);
+	memset(volume->scratch, 0, AFTL_FRAME_BYTES);
+	aftl_state_encode(&volume->state, volume->scratch);
+	aftl_sector_seal(volume->scratch, volume->nonce, number * AFTL_FRAME_SECTORS);
+	return write_frame(volume, number, volume->scratch);
+}
+
+static int commit_changes(struct aftl_volume *volume)
+{
+	int ret = flush_medium(volume);
+
+	if (!ret)
+		ret = write_all_dirty(volume);
+	if (!ret)
+		ret = write_state(volume);
+	return ret ? ret : flush_medium(volume);
+}
+
+int aftl_volume_commit(struct aftl_volume *volume)
+{
+	u32 i;
+
+	if (volume->ret || !volume->dirty)
+		return volume->ret;
+	volume->ret = commit_changes(volume);
+	if (volume->ret)
+		return volume->ret;
+	for (i = 0; i < AFTL_VOLUME_FRAMES; i++)
+		volume->frames[i].dirty = 0;
+	volume->dirty = 0;
+	volume->uncommitted = false;
+	return 0;
+}
+
+void aftl_volume_tick(struct aftl_volume *volume, u64 now_ns, u64 age_ns, u64 memory)
+{
+	volume->state.now_ns = now_ns;
+	volume->state.age_ns = age_ns;
+	volume->state.memory = memory;
+}
+
+/* Notes */
+
+int aftl_volume_program(struct aftl_volume *volume, u32 page, const struct aftl_spare *spare)
+{
+	struct aftl_spare entry = *spare;
+	u8 *bytes = change_entry(volume, aftl_spare_place(&volume->super.layout, &volume->geo,
+							  page));
+
+	if (!bytes)
+		return volume->ret;
+	entry.seq = ++volume->state.seq;
+	aftl_spare_encode(&entry, &volume->geo, bytes);
+	volume->uncommitted = true;
+	return 0;
+}
+
+int aftl_volume_unmap(struct aftl_volume *volume, aftl_unit_t first, u32 units)
+{
+	u32 unit = from_unit(first);
+	u64 seq = ++volume->state.seq;
+
+	for (; units; units--, unit++) {
+		u8 *bytes = change_entry(volume, aftl_discard_place(&volume->super.layout, unit));
+
+		if (!bytes)
+			return volume->ret;
+		aftl_put(bytes, seq, 8);
+		volume->uncommitted = true;
+	}
+	return 0;
+}
+
+int aftl_volume_retire(struct aftl_volume *volume, u32 block, const struct aftl_erase_entry *entry)
+{
+	u8 *bytes = change_entry(volume, aftl_erase_place(&volume->super.layout, block));
+
+	if (!bytes)
+		return volume->ret;
+	aftl_erase_entry_encode(entry, bytes);
+	return 0;
+}
+
+int aftl_volume_erase(struct aftl_volume *volume, u32 block, const struct aftl_erase_entry *entry)
+{
+	int ret = volume->uncommitted ? aftl_volume_commit(volume) : volume->ret;
+
+	return ret ? ret : aftl_volume_retire(volume, block, entry);
+}
+
+/* Superblock */
+
+static int write_super(struct aftl_volume *volume, u32 copy)
+{
+	int ret;
+
+	aftl_superblock_encode(&volume->super, volume->scratch);
+	ret = write_frame(volume, AFTL_FRAME_SUPER + copy, volume->scratch);
+	return ret ? ret : flush_medium(volume);
+}
+
+static int write_supers(struct aftl_volume *volume)
+{
+	int ret;
+
+	volume->super.generation++;
+	ret = write_super(volume, 0);
+	return ret ? ret : write_super(volume, 1);
+}
+
+static void name_policy(char policy[AFTL_VOLUME_NAME + 1], const char *name)
+{
+	memset(policy, 0, AFTL_VOLUME_NAME + 1);
+	scnprintf(policy, AFTL_VOLUME_NAME + 1, "%s", name);
+}
+
+/* What is noted from now on is noted for this policy. */
+static void take_over(struct aftl_volume_state *state, const char *name)
+{
+	state->closed = false;
+	if (!strcmp(state->policy, name))
+		return;
+	name_policy(state->policy, name);
+	state->policy_seq = state->seq;
+}
+
+int aftl_volume_begin(struct aftl_volume *volume, const struct aftl_policy_type *type,
+		      const struct aftl_config *config)
+{
+	struct aftl_superblock *super = &volume->super;
+	int ret = volume->ret;
+
+	if (!ret && (strcmp(super->policy, type->name) != 0 ||
+		     memcmp(&super->config, config, sizeof(*config)) != 0)) {
+		name_policy(super->policy, type->name);
+		super->config = *config;
+		ret = write_supers(volume);
+	}
+	take_over(&volume->state, type->name);
+	if (!ret)
+		ret = write_state(volume);
+	if (!ret)
+		ret = flush_medium(volume);
+	volume->ret = ret;
+	return ret;
+}
+
+/* Closing */
+
+/* Bytes on their way into the snapshot's frames. */
+struct snapshot_writer {
+	struct aftl_volume *volume;
+	u64 bytes;
+};
+
+static u64 snapshot_frame(const struct aftl_volume *volume, u64 bytes)
+{
+	return volume->super.layout.snapshot + bytes / AFTL_FRAME_BYTES;
+}
+
+static int put_snapshot(void *host, const void *data, size_t size)
+{
+	struct snapshot_writer *writer = host;
+	struct aftl_volume *volume = writer->volume;
+	const u8 *bytes = data;
+	int ret = 0;
+
+	while (!ret && size) {
+		u32 offset = writer->bytes % AFTL_FRAME_BYTES;
+		size_t part = min(size, (size_t)(AFTL_FRAME_BYTES - offset));
+
+		memcpy(volume->scratch + offset, bytes, part);
+		if (offset + part == AFTL_FRAME_BYTES)
+			ret = write_frame(volume, snapshot_frame(volume, writer->bytes),
+					  volume->scratch);
+		writer->bytes += part;
+		bytes += part;
+		size -= part;
+	}
+	return ret;
+}
+
+static int end_snapshot(struct snapshot_writer *writer)
+{
+	u32 used = writer->bytes % AFTL_FRAME_BYTES;
+
+	if (!used)
+		return 0;
+	memset(writer->volume->scratch + used, 0, AFTL_FRAME_BYTES - used);
+	return write_frame(writer->volume, snapshot_frame(writer->volume, writer->bytes),
+			   writer->volume->scratch);
+}
+
+static int save_snapshot(struct aftl_volume *volume, struct aftl *ftl, struct aftl_error *error)
+{
+	struct snapshot_writer writer = { .volume = volume };
+	struct aftl_sink sink = { .write = put_snapshot, .host = &writer };
+	int ret = aftl_save(ftl, &sink, error);
+
+	if (!ret)
+		ret = end_snapshot(&writer);
+	if (!ret)
+		ret = flush_medium(volume);
+	volume->state.snapshot_bytes = writer.bytes;
+	return ret;
+}
+
+int aftl_volume_close(struct aftl_volume *volume, struct aftl *ftl, struct aftl_error *error)
+{
+	int ret = aftl_volume_commit(volume);
+
+	if (ret)
+		return aftl_fail(error, ret, "the volume could not be written");
+	ret = save_snapshot(volume, ftl, error);
+	if (ret)
+		return ret;
+	volume->state.closed = true;
+	ret = write_state(volume);
+	if (!ret)
+		ret = flush_medium(volume);
+	volume->ret = ret;
+	return ret ? aftl_fail(error, ret, "the volume could not be written") : 0;
+}
+
+/* Formatting */
+
+int aftl_volume_supports(const struct aftl_config *config, struct aftl_error *error)
+{
+	if (config->buffer && config->buffer_safe)
+		return aftl_fail(error, -EINVAL,
+				 "buffer_safe: a volume has no place for a write buffer that survives a power failure; set buffer_safe off");
+	return 0;
+}
+
+/* Whatever it was before, it is nothing any more. */
+static int wipe_supers(struct aftl_volume *volume)
+{
+	u32 copy;
+	int ret = 0;
+
+	memset(volume->scratch, 0, AFTL_FRAME_BYTES);
+	for (copy = 0; !ret && copy < 2; copy++)
+		ret = write_frame(volume, AFTL_FRAME_SUPER + copy, volume->scratch);
+	return ret ? ret : flush_medium(volume);
+}
+
+static void seal_frame(const struct aftl_volume *volume, u64 number, u8 *bytes)
+{
+	u64 sector = number * AFTL_FRAME_SECTORS;
+	u32 i;
+
+	for (i = 0; i < AFTL_FRAME_SECTORS; i++)
+		aftl_sector_seal(bytes + (size_t)i * AFTL_SECTOR_BYTES, volume->nonce, sector + i);
+}
+
+/* By many frames at a time: a volume of 4 TiB has ten million of them. */
+static int clear_tables(struct aftl_volume *volume)
+{
+	const struct aftl_medium *medium = volume->medium;
+	u64 end = volume->super.layout.snapshot;
+	u64 number = volume->super.layout.erases;
+	int ret = 0;
+
+	memset(volume->bytes, 0, (size_t)AFTL_VOLUME_FRAMES * AFTL_FRAME_BYTES);
+	while (!ret && number < end) {
+		u32 frames = (u32)min_t(u64, end - number, AFTL_VOLUME_FRAMES);
+		u32 i;
+
+		for (i = 0; i < frames; i++)
+			seal_frame(volume, number + i, frame_bytes(volume, i));
+		ret = medium->write(medium->host, number * AFTL_FRAME_BYTES, volume->bytes,
+				    frames * AFTL_FRAME_BYTES);
+		number += frames;
+	}
+	return ret;
+}
+
+/* Wear and bad blocks as they come from the factory. */
+static int note_blocks(struct aftl_volume *volume, const struct aftl *ftl)
+{
+	struct aftl_erase_entry entry;
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; !ret && i < volume->geo.blocks; i++) {
+		aftl_erase_entry_take(&entry, ftl, i);
+		if (entry.erases || entry.wear || entry.bad)
+			ret = aftl_volume_retire(volume, i, &entry);
+	}
+	return ret;
+}
+
+/* Nothing is a volume before its superblock. */
+static int write_volume(struct aftl_volume *volume, const struct aftl *ftl)
+{
+	int ret = wipe_supers(volume);
+
+	if (!ret)
+		ret = clear_tables(volume);
+	if (!ret)
+		ret = note_blocks(volume, ftl);
+	if (!ret)
+		ret = aftl_volume_commit(volume);
+	if (!ret)
+		ret = write_state(volume);
+	if (!ret)
+		ret = write_state(volume);
+	if (!ret)
+		ret = flush_medium(volume);
+	return ret ? ret : write_supers(volume);
+}
+
+static int format_volume(struct aftl_volume *volume, const struct aftl_superblock *super,
+			 const struct aftl *ftl)
+{
+	volume->super = *super;
+	volume->geo = ftl->geo;
+	volume->nonce = aftl_superblock_nonce(super);
+	volume->super.generation = 0;
+	memcpy(volume->state.policy, super->policy, sizeof(super->policy));
+	aftl_volume_tick(volume, aftl_now(ftl), aftl_age_ns(ftl), aftl_policy_memory(ftl));
+	return write_volume(volume, ftl);
+}
+
+static int check_format(const struct aftl_medium *medium, struct aftl_superblock *super,
+			const struct aftl *ftl, struct aftl_error *error)
+{
+	int ret = aftl_layout_init(&super->layout, &ftl->geo, error);
+
+	if (!ret)
+		ret = aftl_volume_supports(&super->config, error);
+	if (ret)
+		return ret;
+	if (super->config.fill)
+		return aftl_fail(error, -EINVAL,
+				 "fill: a volume holds real data and cannot start filled; write it once instead");
+	return check_size(medium, &super->layout, error);
+}
+
+/* A device without a past, to ask it for its shape and its blocks. */
+static int make_device(struct aftl **out, const struct aftl_medium *medium,
+		       const struct aftl_superblock *super, struct aftl_host_ops *ops,
+		       struct aftl_error *error)
+{
+	const struct aftl_policy_type *type = aftl_policy_find(super->policy);
+
+	if (!type) {
+		aftl_fail(error, -EINVAL, "there is no policy \"%s\"", super->policy);
+		return -EINVAL;
+	}
+	*ops = (struct aftl_host_ops){ .alloc = medium->alloc, .free = medium->free };
+	return aftl_create(out, &super->config, type, ops, medium->host, error);
+}
+
+static int format_medium(const struct aftl_medium *medium, struct aftl_superblock *super,
+			 const struct aftl *ftl, struct aftl_error *error)
+{
+	struct aftl_volume *volume = take_volume(medium);
+	int ret;
+
+	if (!volume)
+		return aftl_fail(error, -ENOMEM, "not enough memory to make a volume");
+	ret = format_volume(volume, super, ftl);
+	if (ret)
+		ret = aftl_fail(error, ret, "the volume could not be written");
+	super->generation = volume->super.generation;
+	aftl_volume_release(volume);
+	return ret;
+}
+
+int aftl_volume_format(const struct aftl_medium *medium, struct aftl_superblock *super,
+		       struct aftl_error *error)
+{
+	struct aftl_host_ops ops;
+	struct aftl *ftl;
+	int ret = make_device(&ftl, medium, super, &ops, error);
+
+	if (ret)
+		return ret;
+	ret = check_format(medium, super, ftl, error);
+	if (!ret)
+		ret = format_medium(medium, super, ftl, error);
+	aftl_destroy(ftl);
+	return ret;
+}
+
+/* What the core's calls leave to be noted. */
+
+void aftl_spare_take(struct aftl_spare *spare, const struct aftl *ftl, aftl_slot_t first)
+{
+	const struct aftl_media *media = &ftl->media;
+	const struct aftl_block *block = aftl_slot_block(media, first);
+	u32 page = aftl_slot_device_page(media, first);
+	u32 i;
+
+	*spare = (struct aftl_spare){
+		.opened_ns = block->opened_ns,
+		.erases = block->erases,
+		.wear = block->wear,
+		.first_hour = block->first_hour,
+		.hours = *aftl_hours_at(media, page),
+		.note = block->note,
+		.attr = media->attr[page],
+		.order = block->order,
+		.kind = block->kind,
+		.flip = block->flip,
+	};
+	for (i = 0; i < ftl->geo.page_units; i++) {
+		aftl_slot_t slot = to_slot(from_slot(first) + i);
+
+		spare->mapped |= (u32)aftl_slot_valid(media, slot) << i;
+		spare->unit[i] = *aftl_unit_at(media, slot);
+		if (aftl_has_origins(media))
+			spare->origin[i] = *aftl_origin_at(media, slot);
+	}
+}
+
+void aftl_erase_entry_take(struct aftl_erase_entry *entry, const struct aftl *ftl, u32 index)
+{
+	const struct aftl_block *block = &ftl->media.blocks[index];
+
+	*entry = (struct aftl_erase_entry){
+		.erases = block->erases,
+		.wear = block->wear,
+		.bad = block->state == AFTL_BLOCK_BAD,
+		.flip = block->flip,
+	};
+}
+
+u64 aftl_policy_memory(const struct aftl *ftl)
+{
+	return ftl->type->remember ? ftl->type->remember(ftl->policy) : 0;
+}
+
+u64 aftl_age_ns(const struct aftl *ftl)
+{
+	return ftl->age_ns;
+}

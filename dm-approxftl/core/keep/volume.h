@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The books of a volume: what has to be on the medium so that an emulated device is
+ * found again after any interruption. volume-format.h has the format.
+ *
+ * The host writes the data itself, at aftl_volume_data_offset(), and notes the core's
+ * calls programmed(), unmap(), erase() and retire() here, in their order. Notes change
+ * frames in memory. A commit makes them last:
+ *
+ *	1. flush: all data written so far is durable
+ *	2. write the changed frames
+ *	3. flush: the changes are durable, too
+ *
+ * So no durable entry speaks of data that is not, and whatever happened before a commit
+ * that returned 0 is found again. Between commits each entry may or may not have reached
+ * the medium, which is what a disk with a volatile write cache may do with data that no
+ * flush has covered. Two rules keep that true while space is used again:
+ *
+ * - aftl_volume_erase() commits first, for the erased pages may be written over as soon
+ *   as it returns, and by then the data that has moved away must be where it is now;
+ * - a page that is programmed once more without an erase, aftl_page_again(), is written
+ *   over after an aftl_volume_commit() only.
+ *
+ * Not found again: when blocks were read (disturbance counts begin at 0 after a crash),
+ * and which blocks were open (they are closed then, but for one in each LUN that would
+ * otherwise have no room to collect garbage). Pages that a block's order says were
+ * programmed, and of which nothing durable tells, are taken for programmed without data.
+ * A volume that was closed with aftl_volume_close() loses nothing at all.
+ *
+ * Calls for one volume must not overlap, and may sleep if the medium does.
+ */
+#ifndef AFTL_VOLUME_H
+#define AFTL_VOLUME_H
+
+#include "core/ftl/ftl.h"
+#include "core/keep/volume-format.h"
+
+/**
+ * struct aftl_medium - a block device and memory
+ * @host: first argument of the calls
+ *
+ * Offsets and sizes are multiples of 4096 bytes. The calls return 0 or a negative error
+ * code.
+ */
+struct aftl_medium {
+	void *host;
+	u64 bytes;
+
+	int (*read)(void *host, u64 offset, void *bytes, u32 size);
+
+	/* May return before it is written; @bytes are then the caller's again. */
+	int (*write)(void *host, u64 offset, const void *bytes, u32 size);
+
+	/* What has been written, by write() or by the host itself, is durable now. */
+	int (*flush)(void *host);
+
+	/* Zeroed memory or NULL; called while volumes are opened and formatted only. */
+	void *(*alloc)(void *host, size_t bytes);
+	void (*free)(void *host, void *memory, size_t bytes);
+};
+
+struct aftl_volume;
+
+/**
+ * aftl_volume_format() - make a volume
+ * @medium: loses everything that is on it
+ * @super: UUID, policy, profile and parameters; layout and generation are set here
+ * @error: takes the sentence on failure
+ *
+ * Return: 0, -ENOSPC if @medium is too small, -EINVAL for parameters that do not make
+ * a device or that a volume cannot serve (fill, buffer_safe with a buffer), -ENOMEM, or
+ * what the medium returned.
+ */
+int __must_check aftl_volume_format(const struct aftl_medium *medium,
+				    struct aftl_superblock *super, struct aftl_error *error);
+
+/**
+ * aftl_volume_open() - find the volume on @medium; changes nothing
+ * @out: takes the volume
+ * @medium: kept by reference
+ * @error: takes the sentence on failure
+ *
+ * Return: 0; as aftl_superblock_decode() if there is none that can be used; -ENOSPC if
+ * the medium has shrunk; -ENOMEM; or what the medium returned.
+ */
+int __must_check aftl_volume_open(struct aftl_volume **out, const struct aftl_medium *medium,
+				  struct aftl_error *error);
+
+/* NULL is fine. Notes that are not committed are forgotten. */
+void aftl_volume_release(struct aftl_volume *volume);
+
+const struct aftl_superblock *aftl_volume_super(const struct aftl_volume *volume);
+const struct aftl_volume_state *aftl_volume_state(const struct aftl_volume *volume);
+const struct aftl_geometry *aftl_volume_geometry(const struct aftl_volume *volume);
+
+/* Offset on the medium of the data in @slot. */
+u64 aftl_volume_data_offset(const struct aftl_volume *volume, aftl_slot_t slot);
+
+/**
+ * struct aftl_recovery - what loading a volume has found
+ * @closed: the volume had been closed in order, and its snapshot was used
+ * @snapshot: why the snapshot could not be used though it should hold; else empty
+ * @programmed_pages: pages with data, current or not
+ * @mapped_units: units with data
+ * @bad_blocks: blocks that are not used any more
+ */
+struct aftl_recovery {
+	bool closed;
+	struct aftl_error snapshot;
+	u64 programmed_pages;
+	u32 mapped_units;
+	u32 bad_blocks;
+};
+
+/**
+ * aftl_volume_load() - the device on the volume; changes nothing
+ * @volume: just opened
+ * @type: policy that it gets
+ * @config: parameters that it gets; those that its shape depends on as in the superblock
+ * @ops: the host's
+ * @host: first argument of @ops
+ * @scan: use the tables even if there is a snapshot
+ * @out: takes the device, before the first call of @ops; NULL after a failure
+ * @recovery: takes what was found
+ * @error: takes the sentence on failure
+ *
+ * Return: 0; -EUCLEAN with a sentence that says where the volume is damaged; -EINVAL
+ * for parameters of another device; -ENOMEM; or what the medium returned.
+ */
+int __must_check aftl_volume_load(struct aftl_volume *volume, const struct aftl_policy_type *type,
+				  const struct aftl_config *config,
+				  const struct aftl_host_ops *ops, void *host, bool scan,
+				  struct aftl **out, struct aftl_recovery *recovery,
+				  struct aftl_error *error);
+
+/**
+ * aftl_volume_begin() - the device is about to be used: from now on it is not closed
+ * @volume: loaded, and told by aftl_volume_tick() how the device is
+ * @type: policy that it is used with
+ * @config: parameters that it is used with
+ */
+int __must_check aftl_volume_begin(struct aftl_volume *volume,
+				   const struct aftl_policy_type *type,
+				   const struct aftl_config *config);
+
+/* Notes. Return: 0, or the first error that the medium ever returned. */
+
+int __must_check aftl_volume_program(struct aftl_volume *volume, u32 page,
+				     const struct aftl_spare *spare);
+int __must_check aftl_volume_unmap(struct aftl_volume *volume, aftl_unit_t first, u32 units);
+int __must_check aftl_volume_erase(struct aftl_volume *volume, u32 block,
+				   const struct aftl_erase_entry *entry);
+int __must_check aftl_volume_retire(struct aftl_volume *volume, u32 block,
+				    const struct aftl_erase_entry *entry);
+
+/* What the next commits say of time and policy. */
+void aftl_volume_tick(struct aftl_volume *volume, u64 now_ns, u64 age_ns, u64 memory);
+
+int __must_check aftl_volume_commit(struct aftl_volume *volume);
+
+/**
+ * aftl_volume_close() - commit, and save the whole state of @ftl
+ * @ftl: nothing is under way; parked by aftl_park(), and what ended then has been noted.
+ *	To go on, aftl_volume_begin() and aftl_unpark()
+ */
+int __must_check aftl_volume_close(struct aftl_volume *volume, struct aftl *ftl,
+				   struct aftl_error *error);
+
+/* What the core's calls leave to be noted; under the FTL's lock. */
+
+void aftl_spare_take(struct aftl_spare *spare, const struct aftl *ftl, aftl_slot_t first);
+void aftl_erase_entry_take(struct aftl_erase_entry *entry, const struct aftl *ftl, u32 block);
+u64 aftl_policy_memory(const struct aftl *ftl);
+u64 aftl_age_ns(const struct aftl *ftl);
+
+#endif

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ApproxFTL: precise and approximate pages placed so that precise pages suffer
+ * little later disturbance and can be programmed faster.
+ *
+ * Each LUN has two pools, hot and cold, of up to five open blocks:
+ *
+ *  - checkerboard: filled in sequence; takes only what its next position wants
+ *  - precise: filled in sequence with precise data
+ *  - phase 1: checkerboard in two passes, in the pass over the approximate positions
+ *  - phase 2: one whose second pass takes precise data
+ *  - all approximate: one whose second pass takes approximate data
+ *
+ * A phase-1 block whose first pass is done becomes phase 2, or all approximate, or
+ * waits until one of these two has been filled.
+ */
+#include "core/policy/policies.h"
+
+enum kind { CHECKERBOARD, PRECISE, PHASE1, PHASE2, ALL_APPROX, KINDS };
+
+/* In a block's note: how often its pages have been approximate, and its pool. */
+#define NOTE_COPIES 0x07
+#define NOTE_HOT 0x08
+
+struct pool {
+	struct aftl_block *open[KINDS];
+};
+
+enum { COLD, HOT, POOLS };
+
+struct approxftl {
+	struct aftl_policy policy;
+	struct pool (*pools)[POOLS];
+	u32 opened;
+	u32 wear_limit;
+};
+
+static struct approxftl *to_approxftl(struct aftl_policy *policy)
+{
+	return container_of(policy, struct approxftl, policy);
+}
+
+static struct aftl_policy *create(struct aftl *ftl)
+{
+	struct aftl_policy *policy = aftl_policy_new(ftl, sizeof(struct approxftl),
+						     POOLS * sizeof(struct pool));
+
+	if (policy)
+		to_approxftl(policy)->pools = policy->luns;
+	return policy;
+}
+
+static bool adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_block *block)
+{
+	struct pool *pool = &to_approxftl(policy)->pools[aftl_lun_index(lun)]
+							[block->note & NOTE_HOT ? HOT : COLD];
+
+	if (block->kind >= KINDS || pool->open[block->kind])
+		return false;
+	pool->open[block->kind] = block;
+	return true;
+}
+
+static u64 remember(const struct aftl_policy *policy)
+{
+	const struct approxftl *state = container_of(policy, struct approxftl, policy);
+
+	return (u64)state->wear_limit << 32 | state->opened;
+}
+
+static void recall(struct aftl_policy *policy, u64 memory)
+{
+	struct approxftl *state = to_approxftl(policy);
+
+	state->wear_limit = memory >> 32;
+	state->opened = (u32)memory;
+}
+
+static u32 heat(struct aftl_policy *policy, const struct aftl_write *write)
+{
+	u64 bytes = (u64)write->units * aftl_policy_geometry(policy)->unit_bytes;
+
+	return bytes <= aftl_policy_config(policy)->hot_size ? HOT : COLD;
+}
+
+/* Twice the smallest wear there is; a device that was never erased counts as worn once. */
+static u32 find_wear_limit(const struct aftl_policy *policy)
+{
+	const struct aftl_media *media = aftl_policy_media(policy);
+	u32 least = U32_MAX / 2;
+	u32 i;
+
+	for (i = 0; i < media->geo->blocks; i++)
+		if (media->blocks[i].state != AFTL_BLOCK_BAD)
+			least = min(least, media->blocks[i].wear);
+	return 2 * max(least, 10000U);
+}
+
+static bool accept_free(struct aftl_policy *policy, const struct aftl_block *block)
+{
+	return block->wear < to_approxftl(policy)->wear_limit;
+}
+
+/* Blocks are opened as often as they are erased. */
+static void watch_wear(struct approxftl *state)
+{
+	if (state->opened++ % aftl_policy_config(&state->policy)->wear_period == 0)
+		state->wear_limit = find_wear_limit(&state->policy);
+}
+
+static struct aftl_block *open_block(struct approxftl *state, struct aftl_lun *lun,
+				     const struct aftl_need *need, enum kind kind)
+{
+	enum aftl_order order = kind == PHASE1 ? AFTL_ORDER_TWO_PASS : AFTL_ORDER_SEQUENTIAL;
+	struct aftl_block *block;
+
+	watch_wear(state);
+	block = aftl_policy_open(&state->policy, lun, need, order, kind);
+	if (!block)
+		return NULL;
+	block->note = need->heat == HOT ? NOTE_HOT : 0;
+	/* Positions that were approximate are precise next time. */
+	if (kind != PRECISE)
+		block->flip ^= 1;
+	return block;
+}
+
+static struct aftl_block *get_block(struct approxftl *state, struct aftl_lun *lun,
+				    const struct aftl_need *need, struct pool *pool,
+				    enum kind kind)
+{
+	if (!pool->open[kind])
+		pool->open[kind] = open_block(state, lun, need, kind);
+	return pool->open[kind];
+}
+
+static bool checkerboard_wants(const struct aftl_geometry *geo, const struct aftl_block *block,
+			       u32 class)
+{
+	bool approximate = !aftl_colour(geo, block->frontier, block->flip);
+
+	return approximate == (class == AFTL_APPROX);
+}
+
+/*
+ * Algorithm 1 of the paper, with the case it leaves out: approximate data while
+ * there is a phase-2 block but no all-approximate one goes to phase 1.
+ */
+static enum kind choose(const struct aftl_geometry *geo, const struct pool *pool, u32 class)
+{
+	const struct aftl_block *checkerboard = pool->open[CHECKERBOARD];
+
+	if (checkerboard && checkerboard_wants(geo, checkerboard, class))
+		return CHECKERBOARD;
+	if (class == AFTL_PRECISE)
+		return pool->open[PHASE2] ? PHASE2 : PRECISE;
+	return pool->open[PHASE2] && pool->open[ALL_APPROX] ? ALL_APPROX : PHASE1;
+}
+
+static enum aftl_mode mode_of(enum kind kind, u32 class)
+{
+	if (class == AFTL_APPROX)
+		return AFTL_MODE_REDUCED;
+	if (kind == CHECKERBOARD)
+		return AFTL_MODE_BETWEEN;
+	return kind == PHASE2 ? AFTL_MODE_AFTER : AFTL_MODE_NORMAL;
+}
+
+/* The phase-1 block has got all its approximate data: give it its second role. */
+static void convert_phase1(struct approxftl *state, struct pool *pool)
+{
+	enum kind role = !pool->open[PHASE2] ? PHASE2 : ALL_APPROX;
+
+	if (pool->open[role])
+		return;
+	pool->open[role] = pool->open[PHASE1];
+	pool->open[PHASE1] = NULL;
+	aftl_policy_turn(&state->policy, pool->open[role], role);
+}
+
+static bool first_pass_done(const struct aftl_geometry *geo, const struct aftl_block *block,
+			    u32 programming)
+{
+	return block->programmed + programming >= aftl_first_pass_pages(geo, block->flip);
+}
+
+/* A phase-1 block that waited for its second role may take it when one is free. */
+static void promote_phase1(struct approxftl *state, struct pool *pool)
+{
+	const struct aftl_geometry *geo = aftl_policy_geometry(&state->policy);
+
+	if (pool->open[PHASE1] && first_pass_done(geo, pool->open[PHASE1], 0))
+		convert_phase1(state, pool);
+}
+
+/* The last step of a block: it is out of our hands. */
+static void let_go(struct approxftl *state, struct pool *pool, enum kind kind)
+{
+	/* A used phase-2 block is a used checkerboard block. */
+	if (kind == PHASE2)
+		aftl_policy_turn(&state->policy, pool->open[kind], CHECKERBOARD);
+	pool->open[kind] = NULL;
+	promote_phase1(state, pool);
+}
+
+static void forget(struct approxftl *state, struct pool *pool, const struct aftl_block *block)
+{
+	u32 kind;
+
+	for (kind = 0; kind < KINDS; kind++)
+		if (pool->open[kind] == block)
+			pool->open[kind] = NULL;
+	promote_phase1(state, pool);
+}
+
+static void closed(struct aftl_policy *policy, const struct aftl_block *block)
+{
+	struct approxftl *state = to_approxftl(policy);
+	u32 lun;
+	u32 pool;
+
+	for (lun = 0; lun < aftl_policy_luns(policy->ftl); lun++)
+		for (pool = 0; pool < POOLS; pool++)
+			forget(state, &state->pools[lun][pool], block);
+}
+
+static void count_approximate_write(struct aftl_block *block, const struct aftl_need *need)
+{
+	u32 copies = need->from ? (need->from->note & NOTE_COPIES) + 1 : 1;
+
+	copies = max_t(u32, copies, block->note & NOTE_COPIES);
+	copies = min_t(u32, copies, NOTE_COPIES);
+	block->note = (block->note & ~NOTE_COPIES) | copies;
+}
+
+static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
+		 struct aftl_placement *placement)
+{
+	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
+	struct approxftl *state = to_approxftl(policy);
+	struct pool *pool = &state->pools[aftl_lun_index(lun)][need->heat == HOT ? HOT : COLD];
+	struct aftl_block *block;
+	enum kind kind;
+
+	get_block(state, lun, need, pool, CHECKERBOARD);
+	kind = choose(geo, pool, need->class);
+	block = get_block(state, lun, need, pool, kind);
+	if (!block)
+		return -ENOSPC;
+	placement->block = block;
+	placement->pages = geo->program_pages;
+	placement->page = block->order == AFTL_ORDER_TWO_PASS ?
+				  aftl_two_pass_next(aftl_policy_media(policy), block) :
+				  block->frontier;
+	placement->mode = mode_of(kind, need->class);
+	if (need->class == AFTL_APPROX)
+		count_approximate_write(block, need);
+	if (aftl_last_step(geo, block))
+		let_go(state, pool, kind);
+	else if (kind == PHASE1 && first_pass_done(geo, block, geo->program_pages))
+		convert_phase1(state, pool);
+	return 0;
+}
+
+/* Fewest precise pages; used precise blocks last while nothing absorbs their data fast. */
+static u32 victim_rank(struct aftl_policy *policy, struct aftl_lun *lun,
+		       const struct aftl_block *block)
+{
+	const struct pool *pool = &to_approxftl(policy)->pools[aftl_lun_index(lun)][COLD];
+	u32 demoted = block->kind == PRECISE && !pool->open[PHASE2];
+
+	return demoted << 31 | (block->valid - block->valid_approx);
+}
+
+/*
+ * Approximate pages first, so that precise ones can follow into phase 2. What has
+ * been approximate often enough becomes precise. Survivors of a collection are cold.
+ */
+static bool copy(struct aftl_policy *policy, const struct aftl_move *move, u32 *class, u32 *heat)
+{
+	u32 copies = move->from->note & NOTE_COPIES;
+
+	if (*class == AFTL_APPROX && copies >= aftl_policy_config(policy)->promote)
+		*class = AFTL_PRECISE;
+	*heat = COLD;
+	return move->pass == (*class == AFTL_APPROX ? 0 : 1);
+}
+
+static void erase(struct aftl_policy *policy, const struct aftl_block *block,
+		  struct aftl_erase *erase)
+{
+	if (block->kind == ALL_APPROX && block->approx_only)
+		erase->wear = (u32)aftl_policy_config(policy)->wear_low;
+}
+
+const struct aftl_policy_type aftl_policy_approxftl = {
+	.name = "approxftl",
+	.about = "checkerboard and two-phase placement of precise and approximate data",
+	.kinds = { "checkerboard", "precise", "phase1", "phase2", "all_approx" },
+	.open_blocks = KINDS * POOLS,
+	.reserve = KINDS,
+	.copy_passes = 2,
+	.least_steps = 2,
+	.create = create,
+	.destroy = aftl_policy_delete,
+	.adopt = adopt,
+	.remember = remember,
+	.recall = recall,
+	.closed = closed,
+	.heat = heat,
+	.place = place,
+	.victim_rank = victim_rank,
+	.copy = copy,
+	.erase = erase,
+	.accept_free = accept_free,
+};

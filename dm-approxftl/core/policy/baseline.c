@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Baseline: page mapping, one open block per LUN, every write precise.
+ *
+ * pageFTL is the same under the name that cubeFTL is compared with: word lines layer
+ * by layer, none of them faster than another; its reads of old data are retried.
+ * Traditional is what AGCR is compared with: every write at medium cost.
+ */
+#include "core/policy/policies.h"
+#include "core/policy/by-class.h"
+#include "core/policy/by-layer.h"
+
+static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
+		 struct aftl_placement *placement)
+{
+	return aftl_by_class_place(policy, lun, need, AFTL_PRECISE, placement);
+}
+
+const struct aftl_policy_type aftl_policy_baseline = {
+	.name = "baseline",
+	.about = "page mapping in sequential order, everything precise",
+	.kinds = { "precise" },
+	.open_blocks = 1,
+	.reserve = 1,
+	.ignores_tags = true,
+	AFTL_BY_CLASS_METHODS,
+	.place = place,
+};
+
+const struct aftl_policy_type aftl_policy_pageftl = {
+	.name = "pageftl",
+	.about = "page mapping, word lines layer by layer, all with the leader's parameters",
+	.kinds = { "horizontal" },
+	.open_blocks = 1,
+	.reserve = 1,
+	.ignores_tags = true,
+	AFTL_BY_CLASS_METHODS,
+	.place = place,
+	.read_extra = aftl_default_retries_ns,
+};
+
+const struct aftl_policy_type aftl_policy_traditional = {
+	.name = "traditional",
+	.about = "page mapping, every write and every read at medium cost",
+	.kinds = { "mixed" },
+	.open_blocks = 1,
+	.reserve = 1,
+	.ignores_tags = true,
+	AFTL_BY_CLASS_METHODS,
+	.place = place,
+};

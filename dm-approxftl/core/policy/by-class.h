@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Sequential open blocks, one or two per LUN: the common half of the policies that
+ * tell two kinds of data apart, such as classes, but know no patterns.
+ */
+#ifndef AFTL_POLICY_BY_CLASS_H
+#define AFTL_POLICY_BY_CLASS_H
+
+#include "core/policy/policy.h"
+
+/**
+ * struct aftl_by_class - what such a policy keeps for each LUN
+ * @open: by kind, NULL where there is none
+ */
+struct aftl_by_class {
+	struct aftl_block *open[AFTL_CLASSES];
+};
+
+struct aftl_policy *aftl_by_class_create(struct aftl *ftl);
+bool aftl_by_class_adopt(struct aftl_policy *policy, struct aftl_lun *lun,
+			 struct aftl_block *block);
+void aftl_by_class_closed(struct aftl_policy *policy, const struct aftl_block *block);
+
+/* Of a policy that keeps nothing else; it adds place(), at least. */
+#define AFTL_BY_CLASS_METHODS			\
+	.create = aftl_by_class_create,		\
+	.destroy = aftl_policy_delete,		\
+	.adopt = aftl_by_class_adopt,		\
+	.closed = aftl_by_class_closed
+
+/**
+ * aftl_by_class_place() - next step of the open block number @kind of @lun
+ * @policy: the policy itself
+ * @lun: LUN that needs a block
+ * @need: the program it is for
+ * @kind: index into the policy's kinds
+ * @placement: takes the answer
+ */
+int aftl_by_class_place(struct aftl_policy *policy, struct aftl_lun *lun,
+			const struct aftl_need *need, u32 kind, struct aftl_placement *placement);
+
+#endif

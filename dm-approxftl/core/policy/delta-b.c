@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Delta_b: Baseline, but tagged data is programmed with a coarser voltage step.
+ */
+#include "core/policy/policies.h"
+#include "core/policy/by-class.h"
+
+static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
+		 struct aftl_placement *placement)
+{
+	int ret = aftl_by_class_place(policy, lun, need, AFTL_PRECISE, placement);
+
+	if (need->class == AFTL_APPROX)
+		placement->mode = AFTL_MODE_COARSE;
+	return ret;
+}
+
+const struct aftl_policy_type aftl_policy_delta_b = {
+	.name = "delta_b",
+	.about = "approximate data written with a coarse voltage step, mixed with precise data",
+	.kinds = { "mixed" },
+	.open_blocks = 1,
+	.reserve = 1,
+	AFTL_BY_CLASS_METHODS,
+	.place = place,
+};

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The types of the built-in policies, for the registry and for themselves.
+ */
+#ifndef AFTL_POLICIES_H
+#define AFTL_POLICIES_H
+
+#include "core/policy/policy.h"
+
+#define POLICY(name) extern const struct aftl_policy_type aftl_policy_##name;
+#include "core/policy/list.h"
+#undef POLICY
+
+#endif

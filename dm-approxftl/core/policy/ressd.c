@@ -1,0 +1,689 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ReSSD: data that is updated soon goes into TLC word lines that hold two bits for each
+ * cell and are programmed again, twice, where an update has left a page without data. A
+ * word line then takes four pages between two erases instead of three.
+ *
+ * Cells that are programmed again disturb their neighbours, so a block is used up by
+ * super layers of two layers, strictly in order: first all word lines of a super layer
+ * are programmed with two pages, then those with a dead page again; when no word line
+ * can be programmed any more the next super layer is begun. A block whose super layer
+ * holds too much valid data steps back and waits for updates, as a candidate. If a level
+ * of hotness has as many candidates as it may, the best of them is reclaimed: its valid
+ * data moves to a normal block together with host writes, or while the LUN is idle.
+ *
+ * On devices without word lines of three bits programmed at once this is policy tlc.
+ */
+#include "core/policy/policies.h"
+#include "core/policy/by-zone.h"
+#include "core/policy/parts.h"
+#include "core/flash/reprogram.h"
+
+#define LEVELS (AFTL_HEATS - 1)
+#define CANDIDATES_MAX 64
+/* All candidates of a LUN together are at most this part of its blocks. */
+#define CANDIDATE_BLOCKS_PART 16
+
+enum { KIND_REPROGRAMMABLE = AFTL_ZONE_KINDS };
+
+static_assert(KIND_REPROGRAMMABLE < AFTL_KINDS_MAX, "a kind for statistics");
+
+/*
+ * What the note of a reprogrammable block says: its place among the candidates of its
+ * level, or that it is the active one. Everything else follows from its pages.
+ */
+#define NOTE_INDEX 0x003f
+#define NOTE_LEVEL 0x00c0
+#define NOTE_LEVEL_SHIFT 6
+#define NOTE_CANDIDATE 0x0100
+/* Active, and its valid data has to move before it can be programmed again. */
+#define NOTE_RECLAIM 0x0200
+/* Its super layer is virtual: the upper layer of one and the lower of the next. */
+#define NOTE_VIRTUAL 0x0400
+
+/**
+ * struct level - reprogrammable blocks of a LUN for data of one hotness
+ * @active: block that takes writes, or NULL
+ * @ready: bit by candidate: an update has left it a page that can be replaced
+ * @count: candidates
+ * @candidates: NULL where there is none
+ */
+struct level {
+	struct aftl_block *active;
+	u64 ready;
+	u32 count;
+	struct aftl_block *candidates[CANDIDATES_MAX];
+};
+
+struct lun_state {
+	struct aftl_zones zones;
+	struct level levels[LEVELS];
+};
+
+/**
+ * struct ressd - an instance
+ * @policy: what the core sees
+ * @limit: candidates of a level
+ * @reprograms: the geometry has word lines that can be programmed again
+ */
+struct ressd {
+	struct aftl_policy policy;
+	u32 limit;
+	bool reprograms;
+};
+
+/**
+ * struct span - super layer of a block, in word lines of the block
+ * @first: its first
+ * @begun: how many word lines of the block are programmed: the next one to begin
+ * @end: end of the super layer
+ * @lower_end: end of what must be used up before the next layer may be begun
+ */
+struct span {
+	u32 first;
+	u32 begun;
+	u32 end;
+	u32 lower_end;
+};
+
+static struct ressd *to_ressd(struct aftl_policy *policy)
+{
+	return container_of(policy, struct ressd, policy);
+}
+
+static struct lun_state *lun_at(struct aftl_policy *policy, u32 index)
+{
+	return (struct lun_state *)policy->luns + index;
+}
+
+static struct lun_state *state_of(struct aftl_policy *policy, const struct aftl_lun *lun)
+{
+	return lun_at(policy, aftl_lun_index(lun));
+}
+
+static struct level *level_of(struct aftl_policy *policy, const struct aftl_block *block)
+{
+	u32 index = aftl_block_index(aftl_policy_media(policy), block);
+	u32 lun = index / aftl_policy_geometry(policy)->blocks_per_lun;
+
+	return &lun_at(policy, lun)->levels[(block->note & NOTE_LEVEL) >> NOTE_LEVEL_SHIFT];
+}
+
+static bool is_reprogrammable(const struct aftl_block *block)
+{
+	return block->order == AFTL_ORDER_SUPER_LAYER;
+}
+
+static struct aftl_policy *create(struct aftl *ftl)
+{
+	struct aftl_policy *policy =
+		aftl_policy_new(ftl, sizeof(struct ressd), sizeof(struct lun_state));
+	const struct aftl_geometry *geo;
+	u32 most;
+
+	if (!policy)
+		return NULL;
+	geo = aftl_policy_geometry(policy);
+	most = max(geo->blocks_per_lun / CANDIDATE_BLOCKS_PART / LEVELS, 1U);
+	to_ressd(policy)->limit = min((u32)aftl_policy_config(policy)->candidates, most);
+	to_ressd(policy)->reprograms = geo->program_pages == AFTL_REPROGRAM_BITS &&
+				       geo->word_line_pages == AFTL_REPROGRAM_BITS;
+	return policy;
+}
+
+/* Super layers */
+
+static struct span span_of(const struct aftl_geometry *geo, const struct aftl_block *block)
+{
+	u32 begun = block->programmed / AFTL_MLC_PAGES;
+	u32 last = begun ? (begun - 1) / geo->word_lines : 0;
+	u32 first = last - last % AFTL_SUPER_LAYERS;
+	u32 end = min(first + AFTL_SUPER_LAYERS, geo->layers);
+	u32 lower_end = end;
+
+	if (block->note & NOTE_VIRTUAL) {
+		first = last ? last - 1 : 0;
+		lower_end = first + 1;
+		end = last + 1;
+	}
+	return (struct span){
+		.first = first * geo->word_lines,
+		.begun = begun,
+		.end = end * geo->word_lines,
+		.lower_end = lower_end * geo->word_lines,
+	};
+}
+
+static struct aftl_word_line status_of(struct aftl_policy *policy, const struct aftl_block *block,
+				       u32 line)
+{
+	return aftl_word_line_status(aftl_policy_media(policy), block, line * AFTL_REPROGRAM_BITS);
+}
+
+static bool all_spent(struct aftl_policy *policy, const struct aftl_block *block, u32 line,
+		      u32 end)
+{
+	for (; line < end; line++)
+		if (status_of(policy, block, line).reprograms < AFTL_REPROGRAMS_MAX)
+			return false;
+	return true;
+}
+
+/* First word line of the super layer that can be programmed again; its end if none can. */
+static u32 find_reusable(struct aftl_policy *policy, const struct aftl_block *block,
+			 const struct span *span, struct aftl_word_line *status)
+{
+	u32 line;
+
+	for (line = span->first; line < span->begun; line++) {
+		*status = status_of(policy, block, line);
+		if (aftl_word_line_reusable(status))
+			return line;
+	}
+	return span->end;
+}
+
+static bool has_reusable(struct aftl_policy *policy, const struct aftl_block *block)
+{
+	struct span span = span_of(aftl_policy_geometry(policy), block);
+	struct aftl_word_line status;
+
+	return find_reusable(policy, block, &span, &status) < span.end;
+}
+
+/*
+ * What has to be emptied to go on with @block: its super layer or, if the next may be
+ * virtual, only the lowest layer in it that is not used up.
+ */
+static struct span span_to_empty(struct aftl_policy *policy, const struct aftl_block *block)
+{
+	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
+	struct span span = span_of(geo, block);
+
+	if (aftl_policy_config(policy)->virtual_layers == AFTL_OFF)
+		return span;
+	while (span.first + geo->word_lines < span.begun &&
+	       all_spent(policy, block, span.first, span.first + geo->word_lines))
+		span.first += geo->word_lines;
+	span.begun = min(span.begun, span.first + geo->word_lines);
+	return span;
+}
+
+/* Counts the valid pages in the way of more programs in @span and names the first of them. */
+static u32 pages_in_the_way(struct aftl_policy *policy, const struct aftl_block *block,
+			    const struct span *span, u32 pages[AFTL_CARRY_MAX])
+{
+	u32 count = 0;
+	u32 line;
+	u32 bit;
+
+	for (line = span->first; line < span->begun; line++) {
+		struct aftl_word_line status = status_of(policy, block, line);
+
+		for (bit = 0; bit < AFTL_MLC_PAGES; bit++) {
+			if (status.reprograms == AFTL_REPROGRAMS_MAX || !(status.valid >> bit & 1))
+				continue;
+			if (count < AFTL_CARRY_MAX)
+				pages[count] = line * AFTL_REPROGRAM_BITS + bit;
+			count++;
+		}
+	}
+	return count;
+}
+
+static u32 pages_to_move(struct aftl_policy *policy, const struct aftl_block *block,
+			 u32 pages[AFTL_CARRY_MAX])
+{
+	struct span span = span_to_empty(policy, block);
+
+	return pages_in_the_way(policy, block, &span, pages);
+}
+
+/* Candidates */
+
+static void set_role(struct aftl_block *block, u32 role)
+{
+	block->note = (block->note & (NOTE_LEVEL | NOTE_VIRTUAL)) | role;
+}
+
+/* Takes the block out of the list; it is nobody's now. */
+static struct aftl_block *remove_candidate(struct level *level, u32 index)
+{
+	struct aftl_block *block = level->candidates[index];
+
+	level->candidates[index] = NULL;
+	level->ready &= ~(1ULL << index);
+	level->count--;
+	return block;
+}
+
+static void add_candidate(struct level *level, struct aftl_block *block)
+{
+	u32 index = 0;
+
+	while (level->candidates[index])
+		index++;
+	level->candidates[index] = block;
+	level->count++;
+	set_role(block, NOTE_CANDIDATE | index);
+}
+
+static void make_active(struct level *level, struct aftl_block *block, u32 role)
+{
+	level->active = block;
+	set_role(block, role);
+}
+
+/* A page of a candidate has lost its data: perhaps it can be replaced. */
+static void invalidated(struct aftl_policy *policy, struct aftl_block *block, u32 page)
+{
+	struct aftl_word_line status;
+	struct span span;
+	u32 line;
+
+	if (block->state != AFTL_BLOCK_OPEN || !is_reprogrammable(block) ||
+	    !(block->note & NOTE_CANDIDATE))
+		return;
+	span = span_of(aftl_policy_geometry(policy), block);
+	line = page / AFTL_REPROGRAM_BITS;
+	if (line < span.first)
+		return;
+	status = status_of(policy, block, line);
+	if (aftl_word_line_reusable(&status))
+		level_of(policy, block)->ready |= 1ULL << (block->note & NOTE_INDEX);
+}
+
+/* The candidate whose super layer holds the least. There is at least one. */
+static u32 cheapest_candidate(struct aftl_policy *policy, const struct level *level)
+{
+	u32 pages[AFTL_CARRY_MAX];
+	u32 least = U32_MAX;
+	u32 best = 0;
+	u32 i;
+
+	for (i = 0; i < CANDIDATES_MAX; i++) {
+		struct span span;
+		u32 count;
+
+		if (!level->candidates[i])
+			continue;
+		span = span_of(aftl_policy_geometry(policy), level->candidates[i]);
+		count = pages_in_the_way(policy, level->candidates[i], &span, pages);
+		if (count < least) {
+			least = count;
+			best = i;
+		}
+	}
+	return best;
+}
+
+static void reclaim_candidate(struct aftl_policy *policy, struct level *level)
+{
+	make_active(level, remove_candidate(level, cheapest_candidate(policy, level)),
+		    NOTE_RECLAIM);
+	if (aftl_policy_config(policy)->virtual_layers == AFTL_ON)
+		level->active->note |= NOTE_VIRTUAL;
+}
+
+/*
+ * Nothing else is left to collect: the candidate with the least data becomes a normal
+ * closed block.
+ */
+void aftl_ressd_give_up(struct aftl_policy *policy, const struct aftl_lun *lun)
+{
+	struct lun_state *state = state_of(policy, lun);
+	struct level *of = NULL;
+	u32 least = U32_MAX;
+	u32 index = 0;
+	u32 level;
+	u32 i;
+
+	for (level = 0; level < LEVELS; level++) {
+		for (i = 0; i < CANDIDATES_MAX; i++) {
+			struct aftl_block *block = state->levels[level].candidates[i];
+
+			if (block && block->valid < least) {
+				least = block->valid;
+				of = &state->levels[level];
+				index = i;
+			}
+		}
+	}
+	if (of)
+		aftl_policy_close(policy, remove_candidate(of, index));
+}
+
+/* Placement */
+
+static int place_normal(struct aftl_policy *policy, struct aftl_lun *lun,
+			const struct aftl_need *need, u32 kind, struct aftl_placement *placement)
+{
+	struct lun_state *state = state_of(policy, lun);
+	int ret = aftl_zones_place(policy, lun, &state->zones, need, kind, placement);
+
+	if (ret && need->cause == AFTL_CAUSE_HOST)
+		aftl_ressd_give_up(policy, lun);
+	return ret;
+}
+
+static void place_pages(struct aftl_block *block, u32 page, u32 pages,
+			struct aftl_placement *placement)
+{
+	placement->block = block;
+	placement->page = page;
+	placement->pages = pages;
+	placement->mode = AFTL_MODE_MLC;
+}
+
+static void begin_line(struct aftl_block *block, u32 line, struct aftl_placement *placement)
+{
+	place_pages(block, line * AFTL_REPROGRAM_BITS, AFTL_MLC_PAGES, placement);
+}
+
+/* The bit of a cell that holds nothing; if neither does, the other one counts as valid. */
+static void reprogram_line(struct aftl_block *block, u32 line,
+			   const struct aftl_word_line *status, struct aftl_placement *placement)
+{
+	u32 bit = (status->valid & BIT(AFTL_LSB)) ? AFTL_MSB : AFTL_LSB;
+
+	place_pages(block, line * AFTL_REPROGRAM_BITS + bit, 1, placement);
+}
+
+/* Whether the super layer is used up far enough to begin another layer, if there is one. */
+static bool may_advance(struct aftl_policy *policy, const struct aftl_block *block,
+			const struct span *span)
+{
+	return span->begun < aftl_steps(aftl_policy_geometry(policy)) &&
+	       all_spent(policy, block, span->first, span->lower_end);
+}
+
+static void advance(struct aftl_policy *policy, struct aftl_block *block, const struct span *span)
+{
+	if (all_spent(policy, block, span->first, span->end))
+		block->note &= ~NOTE_VIRTUAL;
+	aftl_policy_restamp(policy, block);
+}
+
+/* Find a place in @block; false if it has none now. */
+static bool place_in(struct aftl_policy *policy, struct aftl_block *block,
+		     struct aftl_placement *placement)
+{
+	struct span span = span_of(aftl_policy_geometry(policy), block);
+	struct aftl_word_line status;
+	u32 line;
+
+	if (span.begun < span.end) {
+		begin_line(block, span.begun, placement);
+		return true;
+	}
+	line = find_reusable(policy, block, &span, &status);
+	if (line < span.end) {
+		reprogram_line(block, line, &status, placement);
+		return true;
+	}
+	if (!may_advance(policy, block, &span))
+		return false;
+	advance(policy, block, &span);
+	begin_line(block, span.begun, placement);
+	return true;
+}
+
+/* The active block has no place: it waits for updates, or is used up. */
+static void step_back(struct aftl_policy *policy, struct level *level)
+{
+	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
+	struct aftl_block *block = level->active;
+	struct span span = span_of(geo, block);
+
+	level->active = NULL;
+	if (span.begun == aftl_steps(geo) && all_spent(policy, block, span.first, span.end))
+		aftl_policy_close(policy, block);
+	else
+		add_candidate(level, block);
+}
+
+static bool open_active(struct aftl_policy *policy, struct aftl_lun *lun,
+			const struct aftl_need *need, struct level *level)
+{
+	struct aftl_block *block = aftl_policy_open(policy, lun, need, AFTL_ORDER_SUPER_LAYER,
+						    KIND_REPROGRAMMABLE);
+
+	if (!block)
+		return false;
+	block->note = (need->heat - 1) << NOTE_LEVEL_SHIFT;
+	make_active(level, block, 0);
+	return true;
+}
+
+/* A candidate that updates have freed, a new block, or a candidate that is reclaimed. */
+static bool activate(struct aftl_policy *policy, struct aftl_lun *lun,
+		     const struct aftl_need *need, struct level *level)
+{
+	if (level->ready) {
+		u32 index = (fls64(level->ready & -level->ready) - 1) % 64;
+
+		make_active(level, remove_candidate(level, index), 0);
+		return true;
+	}
+	if (level->count < to_ressd(policy)->limit && open_active(policy, lun, need, level))
+		return true;
+	if (!level->count)
+		return false;
+	reclaim_candidate(policy, level);
+	return true;
+}
+
+/*
+ * One-shot programs of a normal block with what is valid in a word line and host data
+ * beside it. Returns whether there was something to move.
+ */
+static bool place_beside(struct aftl_policy *policy, struct aftl_lun *lun,
+			 const struct aftl_need *need, struct aftl_block *from,
+			 struct aftl_placement *placement, int *ret)
+{
+	u32 pages[AFTL_CARRY_MAX];
+	u32 count = pages_to_move(policy, from, pages);
+
+	if (!count) {
+		set_role(from, 0);
+		return false;
+	}
+	*ret = place_normal(policy, lun, need, AFTL_KIND_DISPLACED, placement);
+	placement->carry_from = from;
+	placement->carried = min_t(u32, count, AFTL_CARRY_MAX);
+	memcpy(placement->carry, pages, sizeof(pages));
+	return true;
+}
+
+static int place_hot(struct aftl_policy *policy, struct aftl_lun *lun,
+		     const struct aftl_need *need, struct aftl_placement *placement)
+{
+	struct level *level = &state_of(policy, lun)->levels[need->heat - 1];
+	int ret;
+
+	for (;;) {
+		if (!level->active && !activate(policy, lun, need, level))
+			return place_normal(policy, lun, need, AFTL_ZONE_COLD, placement);
+		if (level->active->note & NOTE_RECLAIM &&
+		    place_beside(policy, lun, need, level->active, placement, &ret))
+			return ret;
+		if (place_in(policy, level->active, placement))
+			return 0;
+		step_back(policy, level);
+	}
+}
+
+static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
+		 struct aftl_placement *placement)
+{
+	if (need->cause == AFTL_CAUSE_REWRITE)
+		return place_normal(policy, lun, need, AFTL_KIND_DISPLACED, placement);
+	if (need->cause != AFTL_CAUSE_HOST)
+		return place_normal(policy, lun, need, AFTL_KIND_COLLECTED, placement);
+	if (need->heat && to_ressd(policy)->reprograms)
+		return place_hot(policy, lun, need, placement);
+	return place_normal(policy, lun, need, need->heat, placement);
+}
+
+/* Moves: everything becomes precise and cold; a reclaimed word line must be unspent. */
+static bool copy(struct aftl_policy *policy, const struct aftl_move *move, u32 *class, u32 *heat)
+{
+	u32 line = move->page / AFTL_REPROGRAM_BITS;
+
+	*class = AFTL_PRECISE;
+	*heat = AFTL_ZONE_COLD;
+	return move->cause != AFTL_CAUSE_REWRITE || !is_reprogrammable(move->from) ||
+	       status_of(policy, move->from, line).reprograms < AFTL_REPROGRAMS_MAX;
+}
+
+/* Idle time */
+
+/* A move in idle time must not take one of the last free blocks. */
+static bool fits_displaced(const struct aftl_geometry *geo, const struct aftl_block *open)
+{
+	u32 pages = AFTL_SUPER_LAYERS * geo->word_lines * AFTL_MLC_PAGES;
+
+	return open && open->frontier + pages + geo->program_pages < geo->pages;
+}
+
+static bool wants_reclaim(struct aftl_policy *policy, struct level *level)
+{
+	return !level->active && !level->ready && level->count &&
+	       level->count >= to_ressd(policy)->limit;
+}
+
+static bool offer_move(struct aftl_policy *policy, struct aftl_block *block,
+		       struct aftl_chore *chore)
+{
+	struct span span = span_to_empty(policy, block);
+	u32 pages[AFTL_CARRY_MAX];
+
+	if (!pages_to_move(policy, block, pages))
+		return false;
+	chore->kind = AFTL_CHORE_MOVE;
+	chore->block = block;
+	chore->page = span.first * AFTL_REPROGRAM_BITS;
+	chore->pages = (span.begun - span.first) * AFTL_REPROGRAM_BITS;
+	return true;
+}
+
+static void chore(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_chore *chore)
+{
+	struct lun_state *state = state_of(policy, lun);
+	u32 i;
+
+	if (!fits_displaced(aftl_policy_geometry(policy), state->zones.open[AFTL_KIND_DISPLACED]))
+		return;
+	for (i = 0; i < LEVELS; i++) {
+		struct level *level = &state->levels[i];
+
+		if (wants_reclaim(policy, level))
+			reclaim_candidate(policy, level);
+		if (level->active && level->active->note & NOTE_RECLAIM &&
+		    offer_move(policy, level->active, chore))
+			return;
+	}
+}
+
+/* Restart */
+
+/* Exactly the first word lines are begun, each with two pages. */
+static bool is_well_formed(struct aftl_policy *policy, const struct aftl_block *block)
+{
+	const struct aftl_media *media = aftl_policy_media(policy);
+	u32 begun = block->programmed / AFTL_MLC_PAGES;
+	u32 layer_pages = media->geo->word_lines * AFTL_REPROGRAM_BITS;
+	u32 last = begun ? (begun - 1) / media->geo->word_lines : 0;
+	u32 page;
+
+	if (block->frontier != (last ? last - 1 : 0) * layer_pages)
+		return false;
+	for (page = 0; page < media->geo->pages; page++) {
+		u8 attr = media->attr[aftl_device_page(media, block, page)];
+		bool used = page / AFTL_REPROGRAM_BITS < begun &&
+			    page % AFTL_REPROGRAM_BITS < AFTL_MLC_PAGES;
+
+		if (used ? aftl_page_mode(attr) != AFTL_MODE_MLC : attr != 0)
+			return false;
+	}
+	return true;
+}
+
+static bool adopt_candidate(struct aftl_policy *policy, struct level *level,
+			    struct aftl_block *block)
+{
+	u32 index = block->note & NOTE_INDEX;
+
+	if (index >= to_ressd(policy)->limit || level->candidates[index])
+		return false;
+	level->candidates[index] = block;
+	level->count++;
+	if (has_reusable(policy, block))
+		level->ready |= 1ULL << index;
+	return true;
+}
+
+static bool adopt_reprogrammable(struct aftl_policy *policy, struct aftl_block *block)
+{
+	struct level *level;
+
+	if (!to_ressd(policy)->reprograms || block->kind != KIND_REPROGRAMMABLE ||
+	    (block->note & NOTE_LEVEL) >> NOTE_LEVEL_SHIFT >= LEVELS ||
+	    !is_well_formed(policy, block))
+		return false;
+	level = level_of(policy, block);
+	if (block->note & NOTE_CANDIDATE)
+		return adopt_candidate(policy, level, block);
+	if (level->active)
+		return false;
+	level->active = block;
+	return true;
+}
+
+static bool adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_block *block)
+{
+	if (is_reprogrammable(block))
+		return adopt_reprogrammable(policy, block);
+	/* Hot data has no normal blocks of its own here. */
+	if (to_ressd(policy)->reprograms && block->kind && block->kind < AFTL_HEATS)
+		return false;
+	return aftl_zones_adopt(&state_of(policy, lun)->zones, block);
+}
+
+static void closed(struct aftl_policy *policy, const struct aftl_block *block)
+{
+	struct level *level;
+	u32 lun;
+
+	for (lun = 0; lun < aftl_policy_luns(policy->ftl); lun++)
+		aftl_zones_closed(&lun_at(policy, lun)->zones, block);
+	if (!is_reprogrammable(block))
+		return;
+	level = level_of(policy, block);
+	if (level->active == block)
+		level->active = NULL;
+	else if (level->candidates[block->note & NOTE_INDEX] == block)
+		remove_candidate(level, block->note & NOTE_INDEX);
+}
+
+const struct aftl_policy_type aftl_policy_ressd = {
+	.name = "ressd",
+	.about = "updated data in word lines that are programmed again, by super layers",
+	.kinds = { "cold", "hot_1", "hot_2", "hot_3", "collected", "displaced",
+		   "reprogrammable" },
+	/* Cold, collected and displaced data, and a block for each level. */
+	.open_blocks = 3 + LEVELS,
+	/* For collected data, and for what idle time displaces. */
+	.reserve = 2,
+	.copy_passes = 1,
+	.ignores_tags = true,
+	.create = create,
+	.destroy = aftl_policy_delete,
+	.adopt = adopt,
+	.closed = closed,
+	.heat = aftl_zone_of,
+	.place = place,
+	.invalidated = invalidated,
+	.copy = copy,
+	.chore = chore,
+};

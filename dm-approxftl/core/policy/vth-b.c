@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Vth_b: tagged data is programmed to a lower top threshold voltage, in blocks of
+ * its own, which are erased with a lower voltage.
+ */
+#include "core/policy/policies.h"
+#include "core/policy/by-class.h"
+
+static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
+		 struct aftl_placement *placement)
+{
+	int ret = aftl_by_class_place(policy, lun, need, need->class, placement);
+
+	if (need->class == AFTL_APPROX)
+		placement->mode = AFTL_MODE_REDUCED;
+	return ret;
+}
+
+static void erase(struct aftl_policy *policy, const struct aftl_block *block,
+		  struct aftl_erase *erase)
+{
+	if (block->approx_only)
+		erase->wear = (u32)aftl_policy_config(policy)->wear_low;
+}
+
+const struct aftl_policy_type aftl_policy_vth_b = {
+	.name = "vth_b",
+	.about = "approximate data written with reduced voltage into blocks of its own",
+	.kinds = { "precise", "approximate" },
+	.open_blocks = 2,
+	.reserve = 2,
+	AFTL_BY_CLASS_METHODS,
+	.place = place,
+	.erase = erase,
+};
