@@ -26,6 +26,7 @@ COUNTER(carried_reads, "pages sensed to be programmed with what joins them, as p
 COUNTER(array_programs, "program operations, moves included")
 COUNTER(array_erases, "erase operations")
 COUNTER(array_low_erases, "erases with reduced voltage")
+COUNTER(erase_residues, "erases with reduced voltage that a full one had to follow")
 COUNTER(array_suspends, "operations suspended for a read")
 COUNTER(array_read_ns, "array time of reads")
 COUNTER(array_program_ns, "array time of programs")

@@ -43,35 +43,6 @@ static u64 tvr_q40(u32 sixteenths, u32 erases, u64 hours)
 	return along_wear(aftl_tvr_rber_q40[sixteenths], wear_point(erases), age_point(hours));
 }
 
-static struct aftl_point life_point(u32 erases)
-{
-	return aftl_find_point(aftl_tvr_wear_axis, AFTL_TVR_WEAR_POINTS, erases);
-}
-
-u64 aftl_worn_program_ns(u64 ns, u32 erases)
-{
-	struct aftl_point wear = life_point(erases);
-	u64 high = aftl_tvr_program_wear_q16[wear.index];
-	u64 low = aftl_tvr_program_wear_q16[wear.index + 1];
-
-	return (ns * (high - (((high - low) * wear.fraction) >> 16))) >> 16;
-}
-
-/* Mean of the two contents that were measured. */
-static u64 erase_point_ns(u32 index)
-{
-	return (aftl_tvr_erase_ns[0][index] + aftl_tvr_erase_ns[1][index]) / 2;
-}
-
-u64 aftl_worn_erase_ns(u64 ns, u32 erases)
-{
-	struct aftl_point wear = life_point(erases);
-	u64 worn = aftl_between(erase_point_ns(wear.index), erase_point_ns(wear.index + 1),
-				wear.fraction);
-
-	return div64_u64(ns * worn, erase_point_ns(0));
-}
-
 static u64 quantile_q32(u64 lambda_q32, u32 column)
 {
 	u32 low = 0;

@@ -109,16 +109,6 @@ u32 aftl_page_disturb_mv(const struct aftl_media *media, const struct aftl_block
  */
 u32 aftl_poisson_draw(u64 lambda_q32, u64 draw);
 
-/**
- * aftl_worn_program_ns() - program time of a block that is no longer new
- * @ns: when it is new
- * @erases: of the block
- */
-u64 aftl_worn_program_ns(u64 ns, u32 erases);
-
-/* Same for its erase, which slows down. */
-u64 aftl_worn_erase_ns(u64 ns, u32 erases);
-
 /* Index into the tables by margin, in sixteenths, of a share of margins in 1/10000. */
 static inline u32 aftl_tvr_sixteenths(u64 margin)
 {

@@ -109,8 +109,10 @@ void aftl_lun_program(struct aftl *ftl, struct aftl_lun *lun, u32 kind,
 
 static void start_erase(struct aftl *ftl, struct aftl_lun *lun)
 {
-	u64 ns = aftl_erase_ns(ftl, lun->job.from);
+	u64 ns;
 
+	aftl_erase_begin(ftl, lun, lun->job.from);
+	ns = lun->erased.ns;
 	lun->work = (struct aftl_work){
 		.kind = AFTL_WORK_ERASE,
 		.phase = AFTL_PHASE_ERASE,

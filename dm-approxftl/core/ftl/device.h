@@ -177,6 +177,7 @@ enum aftl_step {
  * @writes: host writes by stream
  * @write_streams: bit by stream: its queue is not empty
  * @job: background work
+ * @erased: what the erase that is under way costs
  * @redo: programs that the policy wants once more, oldest block first
  * @redo_blocks: how many entries
  * @good_blocks: blocks that are not bad
@@ -212,6 +213,7 @@ struct aftl_lun {
 	struct aftl_queue writes[AFTL_STREAMS];
 	u32 write_streams;
 	struct aftl_job job;
+	struct aftl_erased erased;
 	struct aftl_redo redo[AFTL_REDO_BLOCKS];
 	u32 redo_blocks;
 	u32 good_blocks;
@@ -267,6 +269,7 @@ struct aftl {
 	struct aftl_geometry geo;
 	struct aftl_media media;
 	struct aftl_cell cell;
+	struct aftl_chip chip;
 	struct aftl_stats stats;
 	const struct aftl_policy_type *type;
 	struct aftl_policy *policy;
@@ -483,8 +486,10 @@ void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun, const struct af
 /* Begin the payload of a host write with what the policy takes along. */
 void aftl_program_carry(struct aftl *ftl, const struct aftl_placement *placement,
 			struct aftl_payload *payload);
+
+/* Ask the policy how; lun->erased is what it will cost. aftl_erase_commit() is to follow. */
+void aftl_erase_begin(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_block *block);
 void aftl_erase_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
-u64 aftl_erase_ns(struct aftl *ftl, const struct aftl_block *block);
 
 /* Units that one answer of the policy has room for. */
 static inline u32 aftl_placement_units(const struct aftl *ftl,

@@ -31,6 +31,7 @@ bool aftl_job_rush(struct aftl *ftl, struct aftl_lun *lun)
 				return false;
 			break;
 		case AFTL_STEP_ERASE:
+			aftl_erase_begin(ftl, lun, lun->job.from);
 			aftl_job_erased(ftl, lun);
 			return true;
 		}

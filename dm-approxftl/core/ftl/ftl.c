@@ -286,6 +286,7 @@ static int build(struct aftl *ftl, struct aftl_error *error)
 	if (ret)
 		return aftl_fail(error, ret, "not enough memory for %u mapping units",
 				 ftl->geo.slots);
+	ftl->chip = (struct aftl_chip){ .media = &ftl->media, .config = &ftl->config };
 	aftl_cell_init(&ftl->cell, &ftl->media, &ftl->config);
 	aftl_supply_init(ftl);
 	ret = check_steps(ftl, error);

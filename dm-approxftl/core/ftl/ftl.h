@@ -14,6 +14,7 @@
 #define AFTL_FTL_H
 
 #include "core/flash/cell.h"
+#include "core/flash/chip.h"
 #include "core/policy/policy.h"
 #include "core/base/stats.h"
 

@@ -308,44 +308,34 @@ void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun, const struct af
 	aftl_supply_close(ftl, block);
 }
 
-static struct aftl_erase erase_terms(struct aftl *ftl, const struct aftl_block *block)
+void aftl_erase_begin(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_block *block)
 {
-	struct aftl_erase erase = { .erase_ns = ftl->config.erase, .wear = 10000 };
+	bool gentle = ftl->type->gentle && ftl->type->gentle(ftl->policy, block);
 
-	if (ftl->config.wear_times)
-		erase.erase_ns = aftl_worn_erase_ns(erase.erase_ns, block->erases);
-	if (ftl->type->erase)
-		ftl->type->erase(ftl->policy, block, &erase);
-	return erase;
-}
-
-u64 aftl_erase_ns(struct aftl *ftl, const struct aftl_block *block)
-{
-	return erase_terms(ftl, block).erase_ns;
+	lun->erased = aftl_chip_erase(&ftl->chip, block, gentle);
 }
 
 static bool worn_out(const struct aftl *ftl, const struct aftl_block *block)
 {
-	return ftl->config.endurance && block->wear >= ftl->config.endurance * 10000;
+	return ftl->config.endurance && block->wear >= ftl->config.endurance * AFTL_FULL_WEAR;
 }
 
-static void account_erase(struct aftl *ftl, const struct aftl_erase *erase)
+static void account_erase(struct aftl *ftl, const struct aftl_erased *erased)
 {
 	struct aftl_counters *counters = &ftl->stats.counters;
 
 	counters->array_erases++;
-	counters->array_low_erases += erase->wear < 10000;
-	counters->wear_sum += erase->wear;
-	counters->array_erase_ns += erase->erase_ns;
-	counters->erase_energy_pj += div64_u64(erase->erase_ns * ftl->config.energy, 1000);
+	counters->array_low_erases += erased->gentle;
+	counters->erase_residues += erased->residue;
+	counters->wear_sum += erased->wear;
+	counters->array_erase_ns += erased->ns;
+	counters->erase_energy_pj += div64_u64(erased->ns * ftl->config.energy, 1000);
 }
 
 void aftl_erase_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
-	struct aftl_erase erase = erase_terms(ftl, block);
-
-	account_erase(ftl, &erase);
-	block->wear = (u32)min((u64)block->wear + erase.wear, (u64)U32_MAX);
+	account_erase(ftl, &lun->erased);
+	block->wear = (u32)min((u64)block->wear + lun->erased.wear, (u64)U32_MAX);
 	aftl_block_wipe(&ftl->media, block);
 	if (ftl->ops->erase)
 		ftl->ops->erase(ftl->host, aftl_page_slot(&ftl->media, block, 0),

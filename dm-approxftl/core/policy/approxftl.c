@@ -286,11 +286,10 @@ static bool copy(struct aftl_policy *policy, const struct aftl_move *move, u32 *
 	return move->pass == (*class == AFTL_APPROX ? 0 : 1);
 }
 
-static void erase(struct aftl_policy *policy, const struct aftl_block *block,
-		  struct aftl_erase *erase)
+static bool gentle(struct aftl_policy *policy, const struct aftl_block *block)
 {
-	if (block->kind == ALL_APPROX && block->approx_only)
-		erase->wear = (u32)aftl_policy_config(policy)->wear_low;
+	(void)policy;
+	return block->kind == ALL_APPROX && block->approx_only;
 }
 
 const struct aftl_policy_type aftl_policy_approxftl = {
@@ -311,6 +310,6 @@ const struct aftl_policy_type aftl_policy_approxftl = {
 	.place = place,
 	.victim_rank = victim_rank,
 	.copy = copy,
-	.erase = erase,
+	.gentle = gentle,
 	.accept_free = accept_free,
 };

@@ -411,13 +411,11 @@ static bool accept_free(struct aftl_policy *policy, const struct aftl_block *blo
 	return !approx || aftl_policy_approxftl.accept_free(approx, block);
 }
 
-static void erase(struct aftl_policy *policy, const struct aftl_block *block,
-		  struct aftl_erase *erase)
+static bool gentle(struct aftl_policy *policy, const struct aftl_block *block)
 {
-	if (block->kind == KIND_SHORT)
-		erase->wear = aftl_tvr_wear(policy, erase->wear);
-	else if (to_hybrid(policy)->approx)
-		aftl_policy_approxftl.erase(to_hybrid(policy)->approx, block, erase);
+	struct aftl_policy *approx = to_hybrid(policy)->approx;
+
+	return approx && aftl_policy_approxftl.gentle(approx, block);
 }
 
 static u32 retention_hours(struct aftl_policy *policy, u32 class, u32 mode)
@@ -553,7 +551,7 @@ const struct aftl_policy_type aftl_policy_hybrid = {
 	.read_extra = read_extra,
 	.victim_rank = victim_rank,
 	.copy = copy,
-	.erase = erase,
+	.gentle = gentle,
 	.accept_free = accept_free,
 	.retention_hours = retention_hours,
 	.chore = chore,

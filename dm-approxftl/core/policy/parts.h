@@ -22,7 +22,4 @@ u64 aftl_tvr_program_ns(const struct aftl_policy *policy, const struct aftl_plac
 /* Age in hours at which data without margins is written again. */
 u32 aftl_tvr_hours(const struct aftl_policy *policy);
 
-/* Wear of erasing a block without margins, in place of @wear. */
-u32 aftl_tvr_wear(const struct aftl_policy *policy, u32 wear);
-
 #endif

@@ -16,7 +16,7 @@
  *
  * - ApproxFTL: heat() makes small requests hot; place() is algorithm 1 over five
  *   open blocks per LUN and pool, in the orders SEQUENTIAL and TWO_PASS and the
- *   modes REDUCED, BETWEEN, AFTER; accept_free() and erase() keep the wear rule;
+ *   modes REDUCED, BETWEEN, AFTER; accept_free() and gentle() keep the wear rule;
  *   copy() moves approximate pages in pass 0, the others in pass 1, and promotes;
  *   victim_rank() breaks ties; @note holds the copy count.
  * - AGCR: heat() and host_read() keep the access history of each unit and queue
@@ -30,8 +30,7 @@
  *   repeated elsewhere; read_extra() adds retries of the reference table.
  * - TVR: heat() from update intervals; place() answers REDUCED for short-lived
  *   data, with its time in placement->program_ns; retention_hours() gives the budget,
- *   after which the core moves the page and place() sees AFTL_CAUSE_REFRESH; erase()
- *   scales wear.
+ *   after which the core moves the page and place() sees AFTL_CAUSE_REFRESH.
  * - ReSSD: heat() is the zone of the old version's age (aftl_policy_old_block());
  *   order SUPER_LAYER, mode MLC; place() may answer a dead page of the open layers
  *   with placement->pages = 1, which the core programs again; invalidated() returns
@@ -120,16 +119,6 @@ struct aftl_move {
 	u32 mode;
 	u32 cause;
 	u32 pass;
-};
-
-/**
- * struct aftl_erase - how a block is erased
- * @erase_ns: array time
- * @wear: in 1/10000 of a full erase
- */
-struct aftl_erase {
-	u64 erase_ns;
-	u32 wear;
 };
 
 enum aftl_chore_kind {
@@ -271,9 +260,12 @@ struct aftl_policy_type {
 	bool (*copy)(struct aftl_policy *policy, const struct aftl_move *move, u32 *class,
 		     u32 *heat);
 
-	/* Optional, default: configured time, wear of one. Called before each erase. */
-	void (*erase)(struct aftl_policy *policy, const struct aftl_block *block,
-		      struct aftl_erase *erase);
+	/*
+	 * Optional, default: no. Called before each erase: is a lower voltage enough? It is
+	 * for what was programmed to a lower top voltage; of anything else it leaves residue,
+	 * and a full erase has to follow.
+	 */
+	bool (*gentle)(struct aftl_policy *policy, const struct aftl_block *block);
 
 	/*
 	 * Optional, default: the first free block. Offered the free blocks of a LUN

@@ -99,20 +99,6 @@ static bool copy(struct aftl_policy *policy, const struct aftl_move *move, u32 *
 	return move->pass == *heat;
 }
 
-u32 aftl_tvr_wear(const struct aftl_policy *policy, u32 wear)
-{
-	u32 kept = aftl_tvr_sixteenths(aftl_policy_config(policy)->tvr_margin);
-
-	return (u32)div64_u64((u64)wear << 16, aftl_tvr_endurance_q16[kept]);
-}
-
-static void erase(struct aftl_policy *policy, const struct aftl_block *block,
-		  struct aftl_erase *erase)
-{
-	if (block->kind == SHORT)
-		erase->wear = aftl_tvr_wear(policy, erase->wear);
-}
-
 static u32 retention_hours(struct aftl_policy *policy, u32 class, u32 mode)
 {
 	(void)class;
@@ -131,6 +117,5 @@ const struct aftl_policy_type aftl_policy_tvr = {
 	.heat = heat,
 	.place = place,
 	.copy = copy,
-	.erase = erase,
 	.retention_hours = retention_hours,
 };

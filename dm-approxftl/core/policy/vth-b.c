@@ -16,11 +16,10 @@ static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct 
 	return ret;
 }
 
-static void erase(struct aftl_policy *policy, const struct aftl_block *block,
-		  struct aftl_erase *erase)
+static bool gentle(struct aftl_policy *policy, const struct aftl_block *block)
 {
-	if (block->approx_only)
-		erase->wear = (u32)aftl_policy_config(policy)->wear_low;
+	(void)policy;
+	return block->kind == AFTL_APPROX && block->approx_only;
 }
 
 const struct aftl_policy_type aftl_policy_vth_b = {
@@ -31,5 +30,5 @@ const struct aftl_policy_type aftl_policy_vth_b = {
 	.reserve = 2,
 	AFTL_BY_CLASS_METHODS,
 	.place = place,
-	.erase = erase,
+	.gentle = gentle,
 };

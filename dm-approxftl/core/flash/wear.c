@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Wear: what an erase does to the cells, and what that does to times. It depends on the voltage
+ * (ApproxFTL) and on how far the cells were programmed before (TVR).
+ */
+#include "core/flash/cell.h"
+#include "core/flash/chip.h"
+#include "core/base/table-lookup.h"
+
+/* How far the cells of a page are from the erased state, by rising effort. */
+enum swing { SWING_NONE, SWING_REDUCED, SWING_WITHOUT_MARGINS, SWING_FULL };
+
+static enum swing page_swing(u8 attr)
+{
+	if (!attr)
+		return SWING_NONE;
+	if (aftl_page_mode(attr) != AFTL_MODE_REDUCED)
+		return SWING_FULL;
+	return aftl_page_class(attr) == AFTL_APPROX ? SWING_REDUCED : SWING_WITHOUT_MARGINS;
+}
+
+/* Of the page that was programmed furthest. */
+static enum swing block_swing(const struct aftl_chip *chip, const struct aftl_block *block)
+{
+	const u8 *attr = &chip->media->attr[aftl_device_page(chip->media, block, 0)];
+	const u8 *end = attr + chip->media->geo->pages;
+	enum swing most = SWING_NONE;
+
+	for (; attr < end && most < SWING_FULL; attr++)
+		most = max(most, page_swing(*attr));
+	return most;
+}
+
+static u32 full_wear(const struct aftl_chip *chip, enum swing swing)
+{
+	u32 kept = aftl_tvr_sixteenths(chip->config->tvr_margin);
+
+	if (swing != SWING_WITHOUT_MARGINS)
+		return AFTL_FULL_WEAR;
+	return (u32)div64_u64((u64)AFTL_FULL_WEAR << 16, aftl_tvr_endurance_q16[kept]);
+}
+
+static struct aftl_point life_point(u32 erases)
+{
+	return aftl_find_point(aftl_tvr_wear_axis, AFTL_TVR_WEAR_POINTS, erases);
+}
+
+u64 aftl_worn_program_ns(u64 ns, u32 erases)
+{
+	struct aftl_point wear = life_point(erases);
+	u64 high = aftl_tvr_program_wear_q16[wear.index];
+	u64 low = aftl_tvr_program_wear_q16[wear.index + 1];
+
+	return (ns * (high - (((high - low) * wear.fraction) >> 16))) >> 16;
+}
+
+/* Mean of the two contents that were measured. */
+static u64 erase_point_ns(u32 index)
+{
+	return (aftl_tvr_erase_ns[0][index] + aftl_tvr_erase_ns[1][index]) / 2;
+}
+
+static u64 worn_erase_ns(u64 ns, u32 erases)
+{
+	struct aftl_point wear = life_point(erases);
+	u64 worn = aftl_between(erase_point_ns(wear.index), erase_point_ns(wear.index + 1),
+				wear.fraction);
+
+	return div64_u64(ns * worn, erase_point_ns(0));
+}
+
+static u64 erase_ns(const struct aftl_chip *chip, const struct aftl_block *block)
+{
+	u64 ns = chip->config->erase;
+
+	return chip->config->wear_times ? worn_erase_ns(ns, block->erases) : ns;
+}
+
+/* The chip verifies what it has erased; residue goes with a full erase, and both count. */
+struct aftl_erased aftl_chip_erase(const struct aftl_chip *chip, const struct aftl_block *block,
+				   bool gentle)
+{
+	enum swing swing = block_swing(chip, block);
+	struct aftl_erased erased = {
+		.ns = erase_ns(chip, block),
+		.wear = full_wear(chip, swing),
+	};
+
+	if (!gentle)
+		return erased;
+	if (swing <= SWING_REDUCED) {
+		erased.wear = (u32)chip->config->wear_low;
+		erased.gentle = true;
+		return erased;
+	}
+	erased.ns *= 2;
+	erased.wear += (u32)chip->config->wear_low;
+	erased.residue = true;
+	return erased;
+}
