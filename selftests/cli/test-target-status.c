@@ -10,8 +10,7 @@
 #include "target-status.h"
 
 static const char line[] =
-	"rw approxftl 1024/22282 172/256 3 17 1024 1027 5 1 12 987654 100 20 300 567890 "
-	"4194304 2 4";
+	"rw approxftl 1024/22282 172/256 3 17 1024 1027 5 1 12 987654 100 20 300 567890 4194304 2 4";
 
 static struct target_status status;
 static struct target_stats stats;

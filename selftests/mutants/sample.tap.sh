@@ -21,7 +21,7 @@ sample_is_caught()
 	selftests/mutants/run --sample 2 --turn "$turn" >"$said" 2>&1
 	caught=$?
 	sed 's/^/# /' "$said"
-	return $caught
+	return "$caught"
 }
 
 said=$(mktemp)

@@ -2,7 +2,8 @@
 /*
  * Every short history of a tiny device, and every crash in it.
  *
- * A history is up to three of the operations below, on a device that is full and worn in.
+ * A history is up to three of the operations below, on a device that is full and worn in; some
+ * longer ones are named or drawn.
  * Whenever its medium is to be flushed, and at its end, the power fails: each subset of the
  * writes that no flush has covered may have stayed in the medium's cache or may not, and a
  * frame may be torn. Each such medium is recovered, audited and compared with what was
@@ -33,6 +34,8 @@ static const u32 sample_of[] = { 0, 1, 4, 96 };
 #define GO_ON_OF 61
 
 #define WORDS_MAX 3
+#define LONGER_WORDS_MAX 12
+#define LONGER_DRAWN 6
 #define YEAR_NS (365ULL * 24 * 3600 * 1000000000)
 
 /* How the operations of a history follow each other. */
@@ -63,7 +66,7 @@ struct history {
 	const char *policy;
 	const char *other;
 	enum mode mode;
-	char words[WORDS_MAX + 1];
+	char words[LONGER_WORDS_MAX + 1];
 	struct aftl_random random;
 	u8 *base;
 	struct durable_unit *base_units;
@@ -258,6 +261,11 @@ static void try_torn(struct history *history, u32 writes)
 		try_all_but(history, writes, i, 1, 3);
 		tally.torn += 2;
 	}
+	memset(history->written, 2, writes);
+	try_subset(history, writes);
+	memset(history->written, 3, writes);
+	try_subset(history, writes);
+	tally.torn += 2;
 }
 
 static u32 count_writes(const struct lying_disk *disk)
@@ -537,6 +545,35 @@ static void all_of_length(struct history *history, u32 length)
 	}
 }
 
+/* A block that nothing but what is discarded is left in is erased without a move. */
+static const char *const longer[] = { "uuuudc", "uuuuuuuudc" };
+
+static void draw_history(struct history *history, struct aftl_random *random)
+{
+	u32 words = WORDS_MAX + 1 + (u32)aftl_random_below(random, LONGER_WORDS_MAX - WORDS_MAX);
+
+	memset(history->words, 0, sizeof(history->words));
+	while (words--)
+		history->words[words] =
+			operations[aftl_random_below(random, ARRAY_SIZE(operations))].word;
+}
+
+static void longer_histories(struct history *history)
+{
+	struct aftl_random random = { aftl_mix2(history->mode, LONGER_DRAWN) };
+	u32 drawn = history->all ? 100 * LONGER_DRAWN : LONGER_DRAWN;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(longer) && !tap_failures(); i++) {
+		strcpy(history->words, longer[i]);
+		live_through(history);
+	}
+	for (i = 0; i < drawn && !tap_failures(); i++) {
+		draw_history(history, &random);
+		live_through(history);
+	}
+}
+
 static void all_histories(const struct subject *subject, u64 buffer, bool all)
 {
 	struct history history;
@@ -546,9 +583,11 @@ static void all_histories(const struct subject *subject, u64 buffer, bool all)
 		  subject->other, (unsigned long long)buffer);
 	open_history(&history, subject, buffer);
 	history.all = all;
-	for (history.mode = 0; history.mode < MODES; history.mode++)
+	for (history.mode = 0; history.mode < MODES; history.mode++) {
 		for (length = 1; length <= WORDS_MAX; length++)
 			all_of_length(&history, length);
+		longer_histories(&history);
+	}
 	close_history(&history);
 	tap_end();
 }

@@ -198,6 +198,34 @@ static void other_policies_take_over(void)
 	durable_close(&durable);
 }
 
+static u32 noted_blocks(const struct aftl *ftl)
+{
+	const struct aftl_media *media = aftl_media(ftl);
+	u32 noted = 0;
+	u32 i;
+
+	for (i = 0; i < media->geo->blocks; i++)
+		noted += media->blocks[i].note || media->blocks[i].kind;
+	return noted;
+}
+
+/* Nothing has been written since: all that is noted in blocks is the former policy's. */
+static void a_successor_inherits_no_notes(void)
+{
+	struct durable_device durable;
+
+	open_closed(&durable, "approxftl", small);
+	must(&durable, durable_load(&durable, "approxftl", true), "scan");
+	CHECK_RANGE(noted_blocks(durable.device.ftl), 1, U32_MAX);
+	durable_stop(&durable);
+	must(&durable, durable_start(&durable, "baseline", true), "change");
+	durable_stop(&durable);
+	must(&durable, durable_load(&durable, "baseline", false), "load");
+	CHECK(!durable.recovery.closed);
+	CHECK_EQ(noted_blocks(durable.device.ftl), 0);
+	durable_close(&durable);
+}
+
 static int load_changed(struct durable_device *durable, const char *key, const char *value)
 {
 	struct test_device *device = &durable->device;
@@ -693,6 +721,7 @@ int main(void)
 	each_policy("closed and loaded, nothing is lost", closed_is_exact);
 	each_policy("snapshot and tables agree", tables_agree);
 	tap_run("other policies take over", other_policies_take_over);
+	tap_run("a successor inherits no notes", a_successor_inherits_no_notes);
 	tap_run("parameters change or not", parameters_change_or_not);
 	tap_run("what cannot be is not formatted", what_cannot_be_is_not_formatted);
 	tap_run("too many units in a page", too_many_units_in_a_page);

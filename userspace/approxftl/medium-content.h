@@ -12,7 +12,7 @@
 
 /* Between the ends, so many places of so many bytes. */
 #define MEDIUM_PLACES 1000
-#define MEDIUM_PLACE_BYTES 4096
+#define MEDIUM_PLACE_BYTES 4096ULL
 
 /**
  * medium_place() - where the place of number @index is on a medium of @bytes bytes

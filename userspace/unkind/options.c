@@ -81,8 +81,8 @@ static int check(const struct unkind_options *options, struct aftl_error *error)
 		return aftl_fail(error, -EINVAL, "--power-failed is for --resume and --verify");
 	if (options->unit_bytes & (options->unit_bytes - 1))
 		return aftl_fail(error, -EINVAL, "--unit must be a power of two");
-	if (strcmp(options->discard, "zeroes") && strcmp(options->discard, "undefined") &&
-	    strcmp(options->discard, "never"))
+	if (strcmp(options->discard, "zeroes") != 0 && strcmp(options->discard, "undefined") != 0 &&
+	    strcmp(options->discard, "never") != 0)
 		return aftl_fail(error, -EINVAL,
 				 "--discard: \"%.40s\" is not zeroes, undefined or never",
 				 options->discard);

@@ -96,7 +96,7 @@ static enum ledger_kind kind_of(const struct unkind_run *run, enum load_op op)
 {
 	if (op == LOAD_WRITE || op == LOAD_FORCED)
 		return LEDGER_WRITE;
-	if (op == LOAD_DISCARD && strcmp(run->options.discard, "zeroes"))
+	if (op == LOAD_DISCARD && strcmp(run->options.discard, "zeroes") != 0)
 		return LEDGER_ANYTHING;
 	return LEDGER_ZEROES;
 }
@@ -470,7 +470,7 @@ static void get_ready(struct press *press, struct unkind_run *run)
 		.most = most,
 		.most_cleared = (u32)min(header->units, (u64)most * CLEARED_TIMES),
 		.depth = (u32)run->options.depth,
-		.discards = run->target.device && strcmp(run->options.discard, "never"),
+		.discards = run->target.device && strcmp(run->options.discard, "never") != 0,
 	};
 
 	*press = (struct press){ .run = run };
