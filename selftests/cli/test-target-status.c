@@ -10,7 +10,7 @@
 #include "target-status.h"
 
 static const char line[] =
-	"rw approxftl 1024/22282 172/256 3 17 1024 1027 5 1 12 987654 100 20 300 567890 4194304 2 4";
+	"rw approxftl 1024/22282 172/256 3 17 1024 1027 5 1 12 987654 100 20 300 567890 419430 2 4";
 
 static struct target_status status;
 static struct target_stats stats;
@@ -37,7 +37,7 @@ static void whole_line(void)
 	CHECK_EQ(status.late_p99_ns, 20);
 	CHECK_EQ(status.late_max_ns, 300);
 	CHECK_EQ(status.ftl_bytes, 567890);
-	CHECK_EQ(status.data_bytes, 4194304);
+	CHECK_EQ(status.data_bytes, 419430);
 	CHECK_EQ(status.dead_luns, 2);
 	CHECK_EQ(status.collecting_luns, 4);
 }

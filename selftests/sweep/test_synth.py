@@ -40,7 +40,8 @@ def writes_records() -> Iterator[None]:
         yield
 
 
-def measured(stream: synthesis.Stream, path: Path) -> dict[str, float]:
+def measured(stream: synthesis.Stream, folder: Path) -> dict[str, float]:
+    path = folder / record_writer.OUTPUT
     record_writer.write(path, stream.columns(), stream.device_bytes, "test", {})
     return workload_profile.fitted(path).summary()
 
@@ -48,7 +49,7 @@ def measured(stream: synthesis.Stream, path: Path) -> dict[str, float]:
 @pytest.mark.parametrize("name", NAMES)
 def test_like_what_is_published(tmp_path: Path, name: str) -> None:
     profile = workload_profile.published(name)
-    made = measured(synthesis.generate(profile, 60000, 1), tmp_path / "a.aft")
+    made = measured(synthesis.generate(profile, 60000, 1), tmp_path)
     wanted = profile.summary()
     few = min(wanted["write_share"], 1 - wanted["write_share"]) * 60000
     for key in ("write_share", "read_written_share"):
@@ -60,7 +61,7 @@ def test_like_what_is_published(tmp_path: Path, name: str) -> None:
 
 def test_updates_are_as_old_as_published(tmp_path: Path) -> None:
     profile = workload_profile.published("PRN_0")
-    made = measured(synthesis.generate(profile, 400000, 1), tmp_path / "a.aft")
+    made = measured(synthesis.generate(profile, 400000, 1), tmp_path)
     for zone, share in enumerate(profile.zone_shares, 1):
         assert made[f"update_zone_{zone}_share"] == pytest.approx(share, abs=0.04)
     assert made["update_share"] == pytest.approx(profile.update_share, abs=0.01)

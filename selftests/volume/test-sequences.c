@@ -565,7 +565,7 @@ static void longer_histories(struct history *history)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(longer) && !tap_failures(); i++) {
-		strcpy(history->words, longer[i]);
+		snprintf(history->words, sizeof(history->words), "%s", longer[i]);
 		live_through(history);
 	}
 	for (i = 0; i < drawn && !tap_failures(); i++) {
