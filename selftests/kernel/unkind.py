@@ -39,6 +39,7 @@ RAM = "/dev/ram0"
 NVME = "/dev/nvme0n1"
 SECTORS = 262144  # of the medium
 FLIPS = "512"  # of an approximate unit
+LEAST_EVENTS = 3  # however slow the machine is
 
 SHAPES = {
     "tiny": "channels 1 chips 1 blocks 32 word_lines 2 op 45",
@@ -330,7 +331,7 @@ class Load:
         self.judge()
 
     def freeze(self) -> None:
-        """Tell it that flushes mean nothing from now on, and wait until it knows."""
+        """Tell it that the power has failed, and wait until it knows."""
         assert self.child
         self.child.send_signal(signal.SIGUSR1)
         until = time.monotonic() + PATIENCE
@@ -532,9 +533,11 @@ class Device:
         self.load.start()
         self.load.fill()
         until = time.monotonic() + self.scenario.seconds
-        while time.monotonic() < until:
+        events = 0
+        while time.monotonic() < until or events < LEAST_EVENTS:
             time.sleep(draw.expovariate(1 / self.scenario.pace))
             self.event()
+            events += 1
         self.finish()
 
     def abandon(self) -> None:

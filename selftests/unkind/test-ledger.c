@@ -216,6 +216,21 @@ static void nothing_is_covered_without_power(void)
 	CHECK(!may_hold(0, 0) && may_hold(0, forced));
 }
 
+/* What the medium has lost may be read, and is not taken for what stays. */
+static void nothing_is_wrong_without_power(void)
+{
+	struct block_found lost = { .kind = BLOCK_ZEROES };
+	u32 forced;
+
+	again();
+	forced = written(0, 1, true);
+	ledger_freeze(ledger);
+	CHECK(may_hold(0, 0) && may_hold(0, forced));
+	ledger_settle(ledger, 0, &lost, true);
+	ledger_power_failed(ledger);
+	CHECK(!may_hold(0, 0) && may_hold(0, forced));
+}
+
 static void zeroes_are_a_generation(void)
 {
 	struct ledger_change change;
@@ -284,6 +299,7 @@ int main(void)
 	tap_run("parts have floors of their own", parts_have_floors_of_their_own);
 	tap_run("a forced write covers itself", a_forced_write_covers_itself);
 	tap_run("nothing is covered without power", nothing_is_covered_without_power);
+	tap_run("nothing is wrong without power", nothing_is_wrong_without_power);
 	tap_run("zeroes are a generation", zeroes_are_a_generation);
 	tap_run("anything but another unit", anything_but_another_unit);
 	tap_run("what is found stays", what_is_found_stays);

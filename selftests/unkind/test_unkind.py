@@ -21,6 +21,7 @@ UNIT = 512
 UNITS = 8192
 ENTRY = struct.Struct("<5I")  # low, durable, high, zero, any
 HEADER = 64
+FROZEN = 36
 
 
 @dataclass
@@ -49,6 +50,11 @@ class Disk:
         with self.image.open("r+b") as file:
             file.seek(unit * UNIT)
             file.write(data)
+
+    def freeze(self) -> None:
+        with self.state.open("r+b") as file:
+            file.seek(FROZEN)
+            file.write(b"\1")
 
     def allowed(self) -> Iterator[tuple[int, ...]]:
         return ENTRY.iter_unpack(self.state.read_bytes()[HEADER:])
@@ -163,6 +169,9 @@ def test_what_a_power_failure_may_leave(disk: Disk) -> None:
     shutil.copy(disk.state, disk.folder / "kept")
     disk.put(loose[0], old[loose[0]])
     assert disk.verify().code == 4
+    disk.freeze()
+    assert disk.verify().code == 0
+    shutil.copy(disk.folder / "kept", disk.state)
     assert disk.verify("--power-failed").code == 0
     # What was there after it is there for good.
     disk.put(loose[0], bytes(UNIT))
@@ -188,6 +197,23 @@ def test_nothing_is_durable_once_it_is_frozen(disk: Disk) -> None:
     assert child.wait(60) == 130
     assert [entry[1] for entry in disk.allowed()] == frozen != before
     assert disk.verify("--power-failed").code == 0
+
+
+def test_nothing_is_judged_once_the_power_has_failed(disk: Disk) -> None:
+    """What is there is older than what was completed, and some is not there at all."""
+    assert disk.fresh("--requests", "100").code == 0
+    child = subprocess.Popen([UNKIND, "--state", disk.state, "--resume", "--time", "60s",
+                              disk.image])
+    time.sleep(0.5)
+    child.send_signal(signal.SIGUSR1)
+    time.sleep(0.2)
+    for length in UNITS * UNIT, 0:
+        with disk.image.open("r+b") as file:
+            file.write(bytes(length))
+            file.truncate(length)
+        time.sleep(0.5)
+    child.terminate()
+    assert child.wait(60) == 130
 
 
 def test_bits_may_flip_where_that_is_said(disk: Disk) -> None:

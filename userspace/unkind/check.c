@@ -75,7 +75,7 @@ static int check_some(struct unkind_run *run, u64 first, u32 count, u8 *data,
 			ret = check_some(run, first + i, 1, data, error);
 		return ret;
 	}
-	if (ret && !run->options.errors)
+	if (ret && !may_fail(run))
 		return aftl_fail(error, ret, "%.120s: unit %llu cannot be read: %s",
 				 run->options.device, (unsigned long long)first, strerror(-ret));
 	if (ret) {

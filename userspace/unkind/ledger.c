@@ -346,6 +346,8 @@ bool ledger_allows(const struct ledger *ledger, u64 unit, u32 floor,
 {
 	const struct ledger_unit *now = &ledger->units[unit];
 
+	if (ledger->header->frozen)
+		return true;
 	if (is_misplaced(ledger, unit, found))
 		return false;
 	if (now->any >= floor)
@@ -363,7 +365,7 @@ void ledger_settle(struct ledger *ledger, u64 unit, const struct block_found *fo
 	bool written = found->kind == BLOCK_WHOLE && is_ours(ledger, &found->name);
 	u32 generation = written ? found->name.generation : now->zero;
 
-	if (now->any >= now->low)
+	if (now->any >= now->low || ledger->header->frozen)
 		return;
 	now->low = generation;
 	now->high = written ? generation : 0;

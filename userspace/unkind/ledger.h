@@ -39,7 +39,7 @@ struct ledger_unit {
  * @seed: of the run
  * @generation: of the last request that has begun
  * @filled: every unit has been written once, or need not be
- * @frozen: what is flushed is not durable any more: power has failed below
+ * @frozen: power has failed below: what is flushed is not durable, what is read means nothing
  */
 struct ledger_header {
 	u64 magic;
@@ -94,7 +94,7 @@ const struct ledger_header *ledger_header(const struct ledger *ledger);
 /* Everything is zero now, and stays so. */
 void ledger_all_zero(struct ledger *ledger);
 
-/* From now on nothing becomes durable. For signal handlers, too. */
+/* From now on nothing becomes durable, and nothing is wrong. For signal handlers, too. */
 void ledger_freeze(struct ledger *ledger);
 void ledger_filled(struct ledger *ledger);
 

@@ -334,7 +334,7 @@ static void has_failed(struct press *press, const struct slot *slot, int error)
 	if (cannot(press, slot, error))
 		return;
 	press->run->failed++;
-	if (press->run->options.errors) {
+	if (may_fail(press->run)) {
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &breath, NULL);
 		return;
 	}

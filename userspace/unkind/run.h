@@ -33,6 +33,12 @@ struct unkind_run {
 	u32 unit_bytes;
 };
 
+/* Is a request that fails no mistake? */
+static inline bool may_fail(const struct unkind_run *run)
+{
+	return run->options.errors || ledger_header(run->ledger)->frozen;
+}
+
 /**
  * judge() - compare what a read of @count units from @first on has brought
  * @floors: the least generation of each

@@ -71,6 +71,7 @@ static int go_on(struct unkind_run *run, struct aftl_error *error)
 	    header->units * header->unit_bytes > run->target.size)
 		return aftl_fail(error, -EINVAL, "%.120s is not the device of this state",
 				 run->options.device);
+	run->options.power_failed |= header->frozen;
 	if (run->options.power_failed)
 		ledger_power_failed(run->ledger);
 	return 0;
