@@ -41,10 +41,11 @@ SECTORS = 262144  # of the medium
 FLIPS = "512"  # of an approximate unit
 LEAST_EVENTS = 3  # however slow the machine is
 
+# In one of them requests are complete a while after flash is through with them.
 SHAPES = {
     "tiny": "channels 1 chips 1 blocks 32 word_lines 2 op 45",
     "small": "channels 1 chips 2 blocks 64 word_lines 2 op 35",
-    "wide": "channels 2 chips 2 blocks 64 word_lines 2 op 35",
+    "wide": "channels 2 chips 2 blocks 64 word_lines 2 op 35 controller 100us ecc 20us",
     "tlc": "channels 1 chips 1 bits 3 one_shot on blocks 80 word_lines 2 op 45",
 }
 MEDIA = ("ram", "linear", "slow", "failing", "bad", "ours", "nvme")
