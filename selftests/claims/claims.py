@@ -627,14 +627,14 @@ CONDITIONS = (("fresh", ()), ("2K cycles, a month", words("--cycles 2000 --age 3
 
 def old_reads(condition: tuple[str, ...]) -> dict[str, Json]:
     """Reads of single pages that were written before the device grew old."""
-    return simulate("--profile", "micro19", "--policy", "pageftl,cubeftl", *words(
-        "--blocks 100 --fill sequential --errors off --write-share 0 --size 16KiB --depth 8 "
-        "--requests 400000"), *condition)
+    return simulate("--profile", "micro19", "--policy", "baseline,pageftl,cubeftl", *words(
+        "--blocks 100 --fill sequential --cell_model voltage --write-share 0 --size 16KiB "
+        "--depth 8 --requests 400000"), *condition)
 
 
 def retries(run: Json) -> float:
     """Mean retries of a page read."""
-    return read_us(run) / 60 - 1
+    return counter(run, "read_retries") / counter(run, "array_reads")
 
 
 def cu6() -> list[Claim]:
@@ -642,9 +642,16 @@ def cu6() -> list[Claim]:
     result = []
     for (name, condition), expected in zip(CONDITIONS[1:], (0.3 * 3, 0.9 * 3), strict=True):
         runs = old_reads(condition)
-        default, learned = (retries(run) for run in runs.values())
+        plain, default, learned = (retries(run) for run in runs.values())
         cut = saving(learned, default)
+        lost = sum(counter(run, "read_lost_units") for run in runs.values())
+        times = [read_us(run) / 60 for run in runs.values()]
+        implied = [1 + plain, 1 + default, 1 + learned]
         result += [
+            claim("CU-6", f"{name}: reads of baseline, pageFTL, cubeFTL over one sensing, lost",
+                  f"{row(implied, 2)}, 0", f"{row(times, 2)}, {lost}",
+                  "1 + retries; baseline pays them, too",
+                  lost == 0 and plain == default and near(times, implied, 0.01)),
             claim("CU-6", f"{name}: retries of a read, default references", f"{expected:.2f}",
                   f"{default:.2f}", "+-0.15", abs(default - expected) <= 0.15),
             claim("CU-6", f"{name}: fewer with the reference table, in %", "66", f"{cut:.1f}",
@@ -665,7 +672,7 @@ def cu6() -> list[Claim]:
 def mixed(writes: int, condition: tuple[str, ...]) -> float:
     """Gain of cubeFTL in percent on a half-full device with so many writes."""
     runs = simulate("--profile", "micro19", "--policy", "pageftl,cubeftl", *words(
-        "--blocks 100 --fill sequential --fill-valid 50% --footprint 50% --errors off "
+        "--blocks 100 --fill sequential --fill-valid 50% --footprint 50% --cell_model voltage "
         "--size 48KiB --depth 32 --requests 100000"), "--write-share", share(writes), *condition)
     return cube_gain(runs)
 
@@ -866,6 +873,11 @@ def ag3() -> list[Claim]:
     return result
 
 
+# Where the three step sizes need one, two and three sensing levels in the voltage model, beside
+# neighbours that were programmed later. Rates of the constant model are such for all data.
+AGCR_AGED = words("--cell_model voltage --cycles 2000 --age 30d")
+
+
 def ag4() -> list[Claim]:
     """AGCR against its rivals; hardly anybody queues, and li writes nearly all at high cost."""
     result = []
@@ -876,6 +888,14 @@ def ag4() -> list[Claim]:
                                                  strict=True)]
             what = f"{name}: response below {rival} in %, reads and writes"
             result.append(claim("AG-4", what, paper, row(ours), "sign", min(ours) > 0))
+    for name, path in volumes().items():
+        runs = played(path, "traditional,agcr", *AGCR_AGED)
+        ours = [saving(a, b) for a, b in zip(*map(means_of, (runs["agcr"], runs["traditional"])),
+                                             strict=True)]
+        lost = sum(counter(run, "read_lost_units") for run in runs.values())
+        what = f"{name}, errors by wear and age: below traditional in %, reads, writes; lost"
+        result.append(claim("AG-4", what, "> 0, 0", f"{row(ours)}; {lost}", "sign",
+                            min(ours) > 0 and not lost))
     return result
 
 
@@ -1401,7 +1421,7 @@ def re12() -> list[Claim]:
 HYBRID = words(
     "--profile micro19 --blocks 300 --channels 2 --chips 2 --op 28% --gc 4% --gc_idle_valid 100% "
     "--fill sequential --fill_approx 30% --cycles 2000 --age 30d --errors off --read_coarse 90us "
-    "--read_fine 45us --program_coarse 525us --program_fine 933us --approx-share 30% "
+    "--read_fine 45us --rber 0.001 --program_coarse 525us --program_fine 933us --approx-share 30% "
     "--write-share 50% --size 48KiB --rate 600 --warmup 100000 --requests 300000 --zone1 10s "
     "--zone2 20s --zone3 40s --workload active --active-set 1% --active-requests 12 "
     "--active-others 20% --footprint 60% --policy hybrid")
@@ -1451,8 +1471,8 @@ def hy1() -> list[Claim]:
                     "no part: wear 1", none.wear == 1 and none.bugs == 0)]
     checks: tuple[tuple[str, str, Callable[[Ablation], bool]], ...] = (
         ("approx", "programs faster", lambda a: a.all_us < 0.9 * none.all_us),
-        ("cube", "programs faster, as many erases",
-         lambda a: a.all_us < 0.9 * none.all_us and a.erases == none.erases),
+        ("cube", "programs faster, hardly other erases",
+         lambda a: a.all_us < 0.9 * none.all_us and abs(a.erases / none.erases - 1) < 0.01),
         ("agcr", "programs faster, reads slower",
          lambda a: a.all_us < none.all_us and a.read_us > none.read_us),
         ("tvr", "programs faster, erases wear less",

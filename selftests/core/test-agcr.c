@@ -9,7 +9,7 @@
 /* One page in a unit, nothing on the bus, the paper's six times. */
 #define COSTS "unit", "0", "bus", "100000", "read", "170us", "read_coarse", "310us", \
 	"read_fine", "70us", "program", "600us", "program_coarse", "450us", \
-	"program_fine", "800us"
+	"program_fine", "800us", "rber", "1e-3"
 #define SHAPE "channels", "1", "chips", "1", "blocks", "40", "layers", "4", "word_lines", "4", \
 	"op", "60", COSTS
 

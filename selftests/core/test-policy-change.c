@@ -7,6 +7,8 @@
  */
 #include <stdlib.h>
 
+#include "core/flash/retry.h"
+
 #include "brute-model.h"
 #include "bytes.h"
 #include "shadow-store.h"
@@ -56,6 +58,12 @@ static void save(struct test_bytes *bytes)
 	CHECK_EQ(ret, 0);
 }
 
+/* Either device may have begun to move a page of the block. */
+static bool same_reads(u32 before, u32 after)
+{
+	return before <= after + 1 + AFTL_SHIFT_MAX && after <= before + 1 + AFTL_SHIFT_MAX;
+}
+
 /* What must not change with the policy. */
 static void check_same(const struct aftl *before, const struct aftl *after)
 {
@@ -68,7 +76,7 @@ static void check_same(const struct aftl *before, const struct aftl *after)
 	for (i = 0; i < a->geo->blocks; i++) {
 		CHECK_EQ(a->blocks[i].erases, b->blocks[i].erases);
 		CHECK_EQ(a->blocks[i].wear, b->blocks[i].wear);
-		CHECK_EQ(a->blocks[i].reads, b->blocks[i].reads);
+		CHECK(same_reads(a->blocks[i].reads, b->blocks[i].reads));
 	}
 	for (i = 0; i < a->geo->units; i++) {
 		struct aftl_errors was = { 0 };

@@ -193,7 +193,14 @@ def test_tlc_formula_terms() -> None:
     assert tlc.rber(0, 0) == pytest.approx(1.48e-3)
     assert tlc.rber(1000, 0) - tlc.rber(0, 0) == pytest.approx(5.51e-4, rel=0.01)
     assert tlc.read_disturb(1000, 1000) == pytest.approx(4.9e-3, rel=0.02)
-    assert tlc.mlc_mode_rber(20000, 720) == tlc.rber(1000, 720)
+    assert tlc.mlc_mode_rber(20000, 720) == tlc.best_rber(1000, 720)
+
+
+def test_best_references_leave_what_was_measured() -> None:
+    more = tlc.best_rber(1000, 8760) - tlc.best_rber(1000, 0)
+    assert more * tlc.PAGE_BITS == pytest.approx(34 - 5)
+    assert tlc.best_rber(2000, 0) == tlc.rber(2000, 0)
+    assert tlc.retention_left() == pytest.approx(0.01, rel=0.01)
 
 
 def test_reprogram_factor_meets_both_measurements() -> None:

@@ -40,8 +40,10 @@ PARAM(bad, RATE, 0, 200000000000ULL, 0, "share of blocks that are bad from the f
 /* Times of the flash array and the buses */
 PARAM(read, TIME, 0, SEC, 45 * US, "sense one page")
 PARAM(read_mlc, TIME, 0, SEC, 0, "sense one page of a block in MLC mode; 0: as read")
-PARAM(read_coarse, TIME, 0, SEC, 0, "sense one page written with a coarse step; 0: as read")
-PARAM(read_fine, TIME, 0, SEC, 0, "sense one page written with a fine step; 0: as read")
+PARAM(read_coarse, TIME, 0, SEC, 0,
+	"sense a page with errors as of coarse steps, in three levels; 0: as read")
+PARAM(read_fine, TIME, 0, SEC, 0,
+	"sense a page with errors as of fine steps, in one level; 0: as read")
 PARAM(program, TIME, 1, 10 * SEC, 700 * US, "program, standard mode")
 PARAM(program_fast, TIME, 0, 10 * SEC, 0,
 	"program the first page of a word line in page-wise programming; 0: as program")
@@ -86,6 +88,8 @@ PARAM(wear_gap, COUNT, 0, 1 << 20, 0, "erase-count gap that moves cold data; 0: 
 PARAM(endurance, COUNT, 0, 1 << 24, 0, "erases after which a block goes bad; 0: never")
 PARAM(refresh, TIME, 0, 36500 * DAY, 182 * DAY + 43200 * SEC,
 	"age at which approximate data is rewritten as precise; 0: never")
+PARAM(read_limit, COUNT, 0, 1 << 20, 1000,
+	"reads of a block for each of its pages after which its data is moved; 0: never")
 
 /* Errors */
 PARAM(errors, CHOICE, 0, 1, AFTL_ON, "model bit errors")

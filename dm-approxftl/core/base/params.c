@@ -67,9 +67,9 @@ static const u8 live[] = {
 	AT(program_fine), AT(program_follower), AT(program_mlc), AT(reprogram), AT(erase), AT(bus),
 	AT(command), AT(ecc_retry), AT(energy), AT(order), AT(suspend), AT(suspend_cost),
 	AT(suspend_limit), AT(idle), AT(buffer_hold), AT(gc), AT(gc_idle_valid), AT(wear_gap),
-	AT(endurance), AT(refresh), AT(rber), AT(rber_approx), AT(ecc_bits), AT(ecc_levels),
-	AT(hot_size), AT(promote), AT(wear_low), AT(wear_period), AT(burst), AT(misprograms),
-	AT(zone1), AT(zone2), AT(zone3), AT(tvr_retention),
+	AT(endurance), AT(refresh), AT(read_limit), AT(rber), AT(rber_approx), AT(ecc_bits),
+	AT(ecc_levels), AT(hot_size), AT(promote), AT(wear_low), AT(wear_period), AT(burst),
+	AT(misprograms), AT(zone1), AT(zone2), AT(zone3), AT(tvr_retention),
 };
 
 /* A suffix and how many stored units it stands for; the first is the largest. */

@@ -50,6 +50,7 @@ static const struct setting fast16_settings[] = {
 	{ "read", 170 * US },
 	{ "read_coarse", 310 * US },
 	{ "read_fine", 70 * US },
+	{ "rber", 1000000000 }, /* assumed: 1e-3, which medium steps have when worn and old */
 	{ "program", 600 * US },
 	{ "program_coarse", 450 * US },
 	{ "program_fine", 800 * US },
@@ -68,6 +69,7 @@ static const struct setting micro19_settings[] = {
 	{ "unit", 0 },
 	{ "one_shot", AFTL_ON },
 	{ "read", 60 * US }, /* assumed */
+	{ "ecc_bits", 80 }, /* assumed: what ReSSD's authors call typical of TLC */
 	{ "buffer", 16 << 20 }, /* assumed */
 	{ NULL, 0 },
 };

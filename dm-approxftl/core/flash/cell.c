@@ -2,6 +2,7 @@
 #include "core/flash/cell.h"
 #include "core/base/random.h"
 #include "core/base/table-lookup.h"
+#include "core/flash/disturb.h"
 
 static u64 along_hours(const u64 *row, struct aftl_point hours)
 {
@@ -100,36 +101,65 @@ static void init_curves(struct aftl_cell *cell, const struct aftl_config *config
 	cell->curve[AFTL_MODE_REDUCED] = AFTL_RBER_MLC_APPROX;
 	cell->curve[AFTL_MODE_COARSE] = AFTL_RBER_MLC_DELTA_B;
 	cell->curve[AFTL_MODE_FINE] = AFTL_RBER_MLC_FINE;
-	/* A device whose reads depend on the step size has AGCR's three of them. */
-	if (config->read_coarse) {
+	if (aftl_reads_by_levels(config)) {
 		cell->curve[AFTL_MODE_NORMAL] = AFTL_RBER_MLC_MEDIUM;
 		cell->curve[AFTL_MODE_COARSE] = AFTL_RBER_MLC_COARSE;
 	}
 	cell->curve[AFTL_MODE_MLC] = AFTL_RBER_TLC_MLC_MODE;
 }
 
+/*
+ * Steps differ as they do where sensing levels change: @rate is that of the medium one, the
+ * other two are to it as the limits of their levels.
+ */
+static void init_rates(struct aftl_cell *cell, const struct aftl_config *config)
+{
+	u64 rate = rate_to_q40(config->rber);
+	u64 *rber = cell->rber_q40;
+
+	rber[AFTL_RATE_PRECISE] = rate;
+	rber[AFTL_RATE_APPROX] = rate_to_q40(config->rber_approx);
+	rber[AFTL_RATE_COARSE] = rate;
+	rber[AFTL_RATE_FINE] = rate;
+	if (!aftl_reads_by_levels(config))
+		return;
+	rate <<= 20;
+	rate = div64_u64(rate, aftl_sense_limit_q40[1]);
+	rber[AFTL_RATE_COARSE] = (rate * aftl_sense_limit_q40[2]) >> 20;
+	rber[AFTL_RATE_FINE] = (rate * aftl_sense_limit_q40[0]) >> 20;
+}
+
+static void init_quantiles(struct aftl_cell *cell)
+{
+	u32 column;
+	u32 rate;
+
+	cell->clean = cell->model == AFTL_CELL_CONSTANT;
+	for (rate = 0; rate < AFTL_RATES; rate++) {
+		u64 lambda = lambda_q32(cell->rber_q40[rate], cell->media->geo->unit_bits);
+		u64 *row = cell->quantile_q32[rate];
+
+		for (column = 0; column < AFTL_POISSON_COLUMNS; column++)
+			row[column] = quantile_q32(lambda, column);
+		cell->clean &= rate == AFTL_RATE_APPROX ||
+			       row[AFTL_POISSON_COLUMNS - 1] >> 32 < cell->correctable;
+	}
+}
+
 void aftl_cell_init(struct aftl_cell *cell, const struct aftl_media *media,
 		    const struct aftl_config *config)
 {
-	u64 lambda[AFTL_CLASSES];
-	u32 class;
-	u32 column;
-
 	*cell = (struct aftl_cell){
 		.media = media,
 		.model = config->cell_model,
 		.seed = aftl_mix(config->seed),
-		.rber_q40 = { rate_to_q40(config->rber), rate_to_q40(config->rber_approx) },
 		.correctable = (u32)(config->ecc_bits * media->geo->unit_bytes / 1024),
 		.levels = (u32)config->ecc_levels,
 		.tvr = aftl_tvr_sixteenths(config->tvr_margin),
 	};
 	init_curves(cell, config);
-	for (class = 0; class < AFTL_CLASSES; class++) {
-		lambda[class] = lambda_q32(cell->rber_q40[class], media->geo->unit_bits);
-		for (column = 0; column < AFTL_POISSON_COLUMNS; column++)
-			cell->quantile_q32[class][column] = quantile_q32(lambda[class], column);
-	}
+	init_rates(cell, config);
+	init_quantiles(cell);
 }
 
 /* Turn of @step in its block's order; later turns disturb earlier ones. */
@@ -172,11 +202,13 @@ u32 aftl_page_disturb_mv(const struct aftl_media *media, const struct aftl_block
 	return mv;
 }
 
-/* Layers of any number are stretched over the points of the table. */
+/* Layers of any number are stretched over the points of the table; a planar block has none. */
 static u64 scale_by_layer(const struct aftl_geometry *geo, u64 rber_q40, u32 page)
 {
 	u32 point = aftl_layer(geo, page) * AFTL_LAYER_POINTS / geo->layers;
 
+	if (geo->layers == 1)
+		return min(rber_q40, 1ULL << 39);
 	return min((rber_q40 * aftl_layer_factor_q8[point]) >> 8, 1ULL << 39);
 }
 
@@ -189,10 +221,8 @@ static bool without_margins(u8 attr)
 static u64 voltage_q40(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
 		       u64 hour)
 {
-	u32 index = aftl_device_page(cell->media, block, page);
-	u8 attr = cell->media->attr[index];
-	u64 written = (u64)block->first_hour + *aftl_hours_at(cell->media, index);
-	u64 hours = hour > written ? hour - written : 0;
+	u8 attr = cell->media->attr[aftl_device_page(cell->media, block, page)];
+	u64 hours = aftl_page_hours(cell->media, block, page, hour);
 	u32 curve = aftl_page_again(attr) ? AFTL_RBER_TLC_REPROGRAM :
 					    cell->curve[aftl_page_mode(attr)];
 	u64 rber;
@@ -202,7 +232,17 @@ static u64 voltage_q40(const struct aftl_cell *cell, const struct aftl_block *bl
 	else
 		rber = curve_q40(curve, aftl_page_disturb_mv(cell->media, block, page),
 				 block->erases, hours);
+	rber += aftl_disturb_q40(block, cell->media->geo->pages);
 	return scale_by_layer(cell->media->geo, rber, page);
+}
+
+static enum aftl_rate rate_of(u8 attr)
+{
+	if (aftl_page_class(attr) == AFTL_APPROX)
+		return AFTL_RATE_APPROX;
+	if (aftl_page_mode(attr) == AFTL_MODE_COARSE)
+		return AFTL_RATE_COARSE;
+	return aftl_page_mode(attr) == AFTL_MODE_FINE ? AFTL_RATE_FINE : AFTL_RATE_PRECISE;
 }
 
 u64 aftl_cell_rber_q40(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
@@ -211,7 +251,7 @@ u64 aftl_cell_rber_q40(const struct aftl_cell *cell, const struct aftl_block *bl
 	u8 attr = cell->media->attr[aftl_device_page(cell->media, block, page)];
 
 	if (cell->model == AFTL_CELL_CONSTANT)
-		return cell->rber_q40[aftl_page_class(attr)];
+		return cell->rber_q40[rate_of(attr)];
 	return voltage_q40(cell, block, page, hour);
 }
 
@@ -233,7 +273,7 @@ static u32 raw_errors(const struct aftl_cell *cell, const struct aftl_block *blo
 	u64 rber;
 
 	if (cell->model == AFTL_CELL_CONSTANT)
-		return round_quantile(cell->quantile_q32[aftl_page_class(attr)][draw >> 58], draw);
+		return round_quantile(cell->quantile_q32[rate_of(attr)][draw >> 58], draw);
 	rber = voltage_q40(cell, block, page, hour);
 	return aftl_poisson_draw(lambda_q32(rber, geo->unit_bits), draw);
 }
@@ -265,6 +305,21 @@ struct aftl_errors aftl_cell_read(const struct aftl_cell *cell, aftl_slot_t slot
 	errors.flips = min(errors.flips, media->geo->unit_bits);
 	errors.lost |= origin->baked == AFTL_BAKED_LOST;
 	return errors;
+}
+
+u32 aftl_page_levels(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
+		     u64 hour)
+{
+	u32 first = from_slot(aftl_page_slot(cell->media, block, page));
+	u32 levels = 0;
+	u32 i;
+
+	if (!aftl_has_origins(cell->media))
+		return 0;
+	for (i = first; i < first + cell->media->geo->page_units; i++)
+		if (aftl_slot_valid(cell->media, to_slot(i)))
+			levels = max(levels, aftl_cell_read(cell, to_slot(i), hour).levels);
+	return min(levels, cell->levels);
 }
 
 /*

@@ -15,29 +15,46 @@
 #include "core/flash/media.h"
 #include "core/flash/physics-tables.h"
 
+/* Rates of the constant model: by class, and of precise pages by step size. */
+enum aftl_rate {
+	AFTL_RATE_PRECISE,
+	AFTL_RATE_APPROX,
+	AFTL_RATE_COARSE,
+	AFTL_RATE_FINE,
+	AFTL_RATES,
+};
+
 /**
  * struct aftl_cell - the error model of one device
  * @media: what was programmed
  * @model: enum aftl_cell_model
  * @seed: of all draws
- * @rber_q40: error rate by class of the constant model, in 2^-40
- * @quantile_q32: expected errors by class and quantile of the constant model
+ * @rber_q40: error rates of the constant model, in 2^-40
+ * @quantile_q32: expected errors of the constant model by rate and quantile
  * @curve: error curve by program mode of the voltage model
  * @tvr: margins of a precise page with reduced voltage, in sixteenths
  * @correctable: errors of a slot that ECC corrects with one sensing
  * @levels: further sensing levels
+ * @clean: no page ever needs one
  */
 struct aftl_cell {
 	const struct aftl_media *media;
 	u32 model;
 	u64 seed;
-	u64 rber_q40[AFTL_CLASSES];
-	u64 quantile_q32[AFTL_CLASSES][AFTL_POISSON_COLUMNS];
+	u64 rber_q40[AFTL_RATES];
+	u64 quantile_q32[AFTL_RATES][AFTL_POISSON_COLUMNS];
 	u8 curve[AFTL_MODES];
 	u8 tvr;
 	u32 correctable;
 	u32 levels;
+	bool clean;
 };
+
+/* Does the time of a read depend on the sensing levels that its page needs, as in AGCR? */
+static inline bool aftl_reads_by_levels(const struct aftl_config *config)
+{
+	return config->read_coarse || config->read_fine;
+}
 
 /**
  * struct aftl_errors - what a read of one slot meets
@@ -73,6 +90,23 @@ u64 aftl_cell_rber_q40(const struct aftl_cell *cell, const struct aftl_block *bl
  * @hour: device age in hours
  */
 struct aftl_errors aftl_cell_read(const struct aftl_cell *cell, aftl_slot_t slot, u64 hour);
+
+/* The same for a device of which some page may need some. */
+u32 aftl_page_levels(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
+		     u64 hour);
+
+/**
+ * aftl_cell_levels() - further sensing levels for what is valid in @page
+ * @cell: error model of the device
+ * @block: block in question
+ * @page: page of the block
+ * @hour: device age in hours
+ */
+static inline u32 aftl_cell_levels(const struct aftl_cell *cell, const struct aftl_block *block,
+				   u32 page, u64 hour)
+{
+	return likely(cell->clean) ? 0 : aftl_page_levels(cell, block, page, hour);
+}
 
 /**
  * aftl_flip_position() - which bit of @unit the flip number @index hits

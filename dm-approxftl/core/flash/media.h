@@ -19,7 +19,7 @@
  * @frontier: where the block's order continues, see aftl_order_allows()
  * @erases: completed erases
  * @wear: sum of the erases' wear, in 1/10000 of a full erase
- * @reads: page reads since the erase
+ * @reads: sensings of its pages since the erase
  * @first_hour: device age in hours at the first program since the erase
  * @opened_ns: time of the first program since the erase, or of what the policy takes
  *	for it, see aftl_policy_restamp()
@@ -195,6 +195,16 @@ static inline void aftl_slot_set_valid(struct aftl_media *media, aftl_slot_t slo
 static inline void aftl_slot_clear_valid(struct aftl_media *media, aftl_slot_t slot)
 {
 	media->valid[from_slot(slot) / 64] &= ~(1ULL << (from_slot(slot) % 64));
+}
+
+/* Age of what is in @page at device age @hour, in hours. */
+static inline u64 aftl_page_hours(const struct aftl_media *media, const struct aftl_block *block,
+				  u32 page, u64 hour)
+{
+	u64 written = (u64)block->first_hour +
+		      *aftl_hours_at(media, aftl_device_page(media, block, page));
+
+	return hour > written ? hour - written : 0;
 }
 
 static inline bool aftl_page_programmed(const struct aftl_media *media,

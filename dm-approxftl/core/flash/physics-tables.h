@@ -99,7 +99,7 @@ extern const u32 aftl_rber_hour_axis[AFTL_RBER_HOUR_POINTS];
  *
  * At most a half. Non-decreasing along every axis except the curve: enforced by a running
  * maximum. TLC curves do not depend on the shift. Fine, medium and coarse steps are in that
- * order at every point.
+ * order at every point. All are read with the best references.
  */
 extern const u64 aftl_rber_q40[AFTL_RBER_CURVES]
 	[AFTL_RBER_DISTURB_POINTS][AFTL_RBER_PE_POINTS][AFTL_RBER_HOUR_POINTS];
@@ -128,14 +128,9 @@ extern const u16 aftl_layer_factor_q8[AFTL_LAYER_POINTS];
  * ascending
  *
  * Assumed: RBER of fine, medium and coarse steps after 5000 cycles and 2160 hours. Beyond
- * the last limit a precise read fails.
+ * the last one ECC asks for further levels.
  */
 extern const u64 aftl_sense_limit_q40[AFTL_SENSE_LEVELS];
-
-/**
- * aftl_sense_read_ns - read time of each sensing level, in nanoseconds
- */
-extern const u32 aftl_sense_read_ns[AFTL_SENSE_LEVELS];
 
 #define AFTL_READ_POINTS 7
 
@@ -145,10 +140,10 @@ extern const u32 aftl_sense_read_ns[AFTL_SENSE_LEVELS];
 extern const u32 aftl_read_axis[AFTL_READ_POINTS];
 
 /**
- * aftl_tlc_read_disturb_q40 - RBER x 2^40 that reads add to a TLC page, by P/E cycles and
- * reads per page
+ * aftl_read_disturb_q40 - RBER x 2^40 that reads add to a page, by P/E cycles and reads per
+ * page
  */
-extern const u64 aftl_tlc_read_disturb_q40[AFTL_RBER_PE_POINTS][AFTL_READ_POINTS];
+extern const u64 aftl_read_disturb_q40[AFTL_RBER_PE_POINTS][AFTL_READ_POINTS];
 
 /*
  * ApproxFTL

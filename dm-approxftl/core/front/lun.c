@@ -134,11 +134,12 @@ static void prefetch_map(const struct aftl *ftl, u32 page)
 
 static void sense_for_job(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 units)
 {
-	u32 page = aftl_device_page(&ftl->media, lun->job.from, aftl_job_page(ftl, lun));
+	u32 in_block = aftl_job_page(ftl, lun);
+	u32 page = aftl_device_page(&ftl->media, lun->job.from, in_block);
 
 	prefetch_map(ftl, page);
 	aftl_lun_sense(ftl, lun, kind, page,
-		       ftl->mode_read_ns[aftl_page_mode(ftl->media.attr[page])], units);
+		       aftl_sense_valid(ftl, lun->job.from, in_block, aftl_hours(ftl)), units);
 }
 
 /* Returns whether a program began; if nothing was left to program the job goes on. */

@@ -175,14 +175,14 @@ static void count_errors(struct aftl *ftl, const struct aftl_errors *errors, u32
 
 /* Returns the further sensing levels that the slot needs. */
 static u32 deliver_flash(struct aftl *ftl, struct aftl_request *request, aftl_unit_t unit,
-			 aftl_slot_t slot, u32 class)
+			 aftl_slot_t slot, u32 class, u64 hour)
 {
 	struct aftl_read read = { .unit = unit, .source = AFTL_SOURCE_FLASH, .slot = slot };
 	struct aftl_errors errors = { 0 };
 
 	ftl->stats.counters.read_approx_units += class == AFTL_APPROX;
 	if (aftl_has_origins(&ftl->media)) {
-		errors = aftl_cell_read(&ftl->cell, slot, aftl_hours(ftl));
+		errors = aftl_cell_read(&ftl->cell, slot, hour);
 		read.flips = errors.flips;
 		read.lost = errors.lost;
 		read.lineage = aftl_origin_at(&ftl->media, slot)->lineage;
@@ -203,22 +203,20 @@ static u64 sense_page(struct aftl *ftl, struct aftl_command *command, aftl_slot_
 	struct aftl_block *block = aftl_slot_block(&ftl->media, slot);
 	u32 page = unit_page(ftl, slot);
 	u8 attr = ftl->media.attr[page];
-	u64 ns = ftl->mode_read_ns[aftl_page_mode(attr)];
+	u64 hour = aftl_hours(ftl);
+	u64 ns = aftl_sense(ftl, block, page % ftl->geo.pages, hour);
 	u32 levels = 0;
 
-	block->reads++;
-	if (ftl->type->read_extra)
-		ns += ftl->type->read_extra(ftl->policy, block, page % ftl->geo.pages);
 	do {
 		u32 needed = deliver_flash(ftl, command->request, command->unit, slot,
-					   aftl_page_class(attr));
+					   aftl_page_class(attr), hour);
 
 		levels = max(levels, needed);
 		command->unit = to_unit(from_unit(command->unit) + 1);
 		command->units--;
 	} while (command->units && aftl_map_get(ftl, command->unit, &slot) &&
 		 unit_page(ftl, slot) == page);
-	return ns + levels * ftl->config.ecc_retry;
+	return ns + levels * ftl->sense.further_ns;
 }
 
 static void drop_head(struct aftl *ftl, struct aftl_lun *lun)

@@ -6,6 +6,7 @@
 #define AFTL_DEVICE_H
 
 #include "core/base/events.h"
+#include "core/flash/sense.h"
 #include "core/ftl/ftl.h"
 
 /* No command, no block: end of an index-linked list. */
@@ -198,6 +199,7 @@ enum aftl_step {
  * @failing_blocks: blocks that wait to be retired
  * @refresh_block: next block that is searched for old data, blocks_per_lun: none
  * @refresh_due: it has some, and waits to be taken
+ * @disturbed: closed block that was read too often; NULL: none, or nobody has read it since
  * @wear_due: erases since the last look at the wear gap
  * @idle_since_ns: when it ran out of work
  * @chores: idle time has been used up: the policy had nothing to do
@@ -232,6 +234,7 @@ struct aftl_lun {
 	u32 failing_blocks;
 	u32 refresh_block;
 	bool refresh_due;
+	struct aftl_block *disturbed;
 	u32 wear_due;
 	u64 idle_since_ns;
 	bool chores;
@@ -270,6 +273,7 @@ struct aftl {
 	struct aftl_media media;
 	struct aftl_cell cell;
 	struct aftl_chip chip;
+	struct aftl_sense sense;
 	struct aftl_stats stats;
 	const struct aftl_policy_type *type;
 	struct aftl_policy *policy;
@@ -299,7 +303,7 @@ struct aftl {
 	u32 program_units;
 	u64 unit_transfer_ns;
 	u64 mode_program_ns[AFTL_MODES];
-	u64 mode_read_ns[AFTL_MODES];
+	u64 most_reads;
 	u32 copy_passes;
 	u32 gc_blocks;
 	u32 gc_most_valid;
@@ -497,6 +501,11 @@ static inline u32 aftl_placement_units(const struct aftl *ftl,
 {
 	return placement->pages * ftl->geo.page_units;
 }
+
+/* sensing.c: a read of a page, for whatever purpose */
+
+u64 aftl_sense(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour);
+u64 aftl_sense_valid(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour);
 
 /* job.c: background work */
 

@@ -185,21 +185,6 @@ static void set_program_times(struct aftl *ftl)
 	ns[AFTL_MODE_MLC] = config->program_mlc;
 }
 
-static void set_read_times(struct aftl *ftl)
-{
-	const struct aftl_config *config = &ftl->config;
-	u32 mode;
-
-	for (mode = 0; mode < AFTL_MODES; mode++)
-		ftl->mode_read_ns[mode] = config->read;
-	if (config->read_mlc)
-		ftl->mode_read_ns[AFTL_MODE_MLC] = config->read_mlc;
-	if (config->read_coarse)
-		ftl->mode_read_ns[AFTL_MODE_COARSE] = config->read_coarse;
-	if (config->read_fine)
-		ftl->mode_read_ns[AFTL_MODE_FINE] = config->read_fine;
-}
-
 static u32 copy_passes(const struct aftl *ftl)
 {
 	if (ftl->type->copy)
@@ -233,7 +218,7 @@ static void derive(struct aftl *ftl)
 	ftl->lines[AFTL_LINE_PLAIN].delay_ns = config->controller;
 	ftl->lines[AFTL_LINE_DECODED].delay_ns = config->controller + config->ecc;
 	set_program_times(ftl);
-	set_read_times(ftl);
+	ftl->most_reads = config->read_limit ? config->read_limit * ftl->geo.pages : U64_MAX;
 }
 
 static int check_steps(const struct aftl *ftl, struct aftl_error *error)
@@ -288,6 +273,7 @@ static int build(struct aftl *ftl, struct aftl_error *error)
 				 ftl->geo.slots);
 	ftl->chip = (struct aftl_chip){ .media = &ftl->media, .config = &ftl->config };
 	aftl_cell_init(&ftl->cell, &ftl->media, &ftl->config);
+	aftl_sense_init(&ftl->sense, &ftl->cell, &ftl->config);
 	aftl_supply_init(ftl);
 	ret = check_steps(ftl, error);
 	if (!ret)
@@ -431,6 +417,7 @@ int aftl_set_param(struct aftl *ftl, const char *key, const char *text, struct a
 	ftl->config = config;
 	derive(ftl);
 	aftl_cell_init(&ftl->cell, &ftl->media, &ftl->config);
+	aftl_sense_init(&ftl->sense, &ftl->cell, &ftl->config);
 	aftl_refresh_clock(ftl);
 	for (i = 0; i < ftl->geo.luns; i++)
 		aftl_lun_kick(ftl, &ftl->luns[i], false);

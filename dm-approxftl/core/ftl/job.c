@@ -158,6 +158,21 @@ static bool pick_refresh(struct aftl *ftl, struct aftl_lun *lun)
 	return true;
 }
 
+/* Reads have disturbed its data as much as they may. */
+static bool pick_disturbed(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_block *block = lun->disturbed;
+
+	if (likely(!block) || lun->free_blocks < aftl_reserve(ftl))
+		return false;
+	lun->disturbed = NULL;
+	if (block->state != AFTL_BLOCK_CLOSED || block->reads < ftl->most_reads)
+		return false;
+	begin_empty(ftl, lun, AFTL_CAUSE_REFRESH, block);
+	ftl->stats.counters.disturbed_blocks++;
+	return true;
+}
+
 static bool pick(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 {
 	if (pick_failing(ftl, lun))
@@ -165,7 +180,7 @@ static bool pick(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 	if (lun->stuck || lun->cramped)
 		return pick_victim(ftl, lun, urgent);
 	return pick_redo(ftl, lun) || pick_wear(ftl, lun) || pick_victim(ftl, lun, urgent) ||
-	       (!urgent && pick_refresh(ftl, lun));
+	       (!urgent && (pick_disturbed(ftl, lun) || pick_refresh(ftl, lun)));
 }
 
 /* First valid slot of the job's block at or after its cursor. */
@@ -206,7 +221,7 @@ static bool wants_page(struct aftl *ftl, struct aftl_lun *lun, u32 *class, u32 *
 	};
 	bool wanted = ftl->type->copy || move.class == job->pass;
 
-	*class = job->cause == AFTL_CAUSE_REFRESH ? AFTL_PRECISE : move.class;
+	*class = job->kind == AFTL_JOB_REFRESH ? AFTL_PRECISE : move.class;
 	*heat = 0;
 	if (job->kind == AFTL_JOB_REFRESH && !aftl_refresh_due(ftl, job->from, page))
 		return false;
@@ -303,7 +318,6 @@ void aftl_job_gather(struct aftl *ftl, struct aftl_lun *lun)
 	for (; job->cursor < end; job->cursor++)
 		if (aftl_slot_valid(&ftl->media, to_slot(first + job->cursor)))
 			job->slots[job->count++] = to_slot(first + job->cursor);
-	job->from->reads++;
 }
 
 /* What the copy inherits: errors that it has now stay, unless ECC corrects them. */

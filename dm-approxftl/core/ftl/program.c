@@ -115,17 +115,14 @@ u64 aftl_policy_program_ns(const struct aftl_policy *policy,
 }
 
 /* Pages that come along are read first. */
-static u64 carry_ns(const struct aftl *ftl, const struct aftl_placement *placement)
+static u64 carry_ns(struct aftl *ftl, const struct aftl_placement *placement)
 {
 	u64 ns = 0;
 	u32 i;
 
-	for (i = 0; i < placement->carried; i++) {
-		u32 page = aftl_device_page(&ftl->media, placement->carry_from,
-					    placement->carry[i]);
-
-		ns += ftl->mode_read_ns[aftl_page_mode(ftl->media.attr[page])];
-	}
+	for (i = 0; i < placement->carried; i++)
+		ns += aftl_sense_valid(ftl, placement->carry_from, placement->carry[i],
+				       aftl_hours(ftl));
 	return ns;
 }
 
@@ -162,7 +159,6 @@ static void carry_page(struct aftl *ftl, struct aftl_block *from, u32 page,
 	for (; slot < end; slot++)
 		if (aftl_slot_valid(&ftl->media, to_slot(slot)))
 			aftl_job_take(ftl, payload, to_slot(slot));
-	from->reads++;
 	ftl->stats.counters.carried_reads++;
 }
 

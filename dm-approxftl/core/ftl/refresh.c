@@ -188,6 +188,8 @@ void aftl_refresh_park(struct aftl *ftl)
 	u32 i;
 
 	ftl->refresh_lun = 0;
-	for (i = 0; i < ftl->geo.luns; i++)
+	for (i = 0; i < ftl->geo.luns; i++) {
 		ftl->luns[i].refresh_due = false;
+		ftl->luns[i].disturbed = NULL;
+	}
 }

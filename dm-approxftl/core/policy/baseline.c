@@ -3,12 +3,11 @@
  * Baseline: page mapping, one open block per LUN, every write precise.
  *
  * pageFTL is the same under the name that cubeFTL is compared with: word lines layer
- * by layer, none of them faster than another; its reads of old data are retried.
+ * by layer, none of them faster than another.
  * Traditional is what AGCR is compared with: every write at medium cost.
  */
 #include "core/policy/policies.h"
 #include "core/policy/by-class.h"
-#include "core/policy/by-layer.h"
 
 static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
 		 struct aftl_placement *placement)
@@ -36,7 +35,6 @@ const struct aftl_policy_type aftl_policy_pageftl = {
 	.ignores_tags = true,
 	AFTL_BY_CLASS_METHODS,
 	.place = place,
-	.read_extra = aftl_default_retries_ns,
 };
 
 const struct aftl_policy_type aftl_policy_traditional = {

@@ -13,8 +13,6 @@ enum draw {
 	DRAW_BLOCK = 0xb10c,
 	DRAW_LAYER = 0x1a7e,
 	DRAW_BAD = 0xbad,
-	DRAW_OLD = 0x01d,
-	DRAW_PAGE = 0x9a6e,
 };
 
 static u32 block_number(const struct aftl_policy *policy, const struct aftl_block *block)
@@ -126,72 +124,18 @@ bool aftl_came_out_bad(const struct aftl_policy *policy, const struct aftl_block
 	return aftl_below(draw_program(policy, DRAW_BAD, block, page), 1000000000) * 1000 < rate;
 }
 
-static u64 page_hours(const struct aftl_policy *policy, const struct aftl_block *block, u32 page)
-{
-	const struct aftl_media *media = aftl_policy_media(policy);
-	u64 written = (u64)block->first_hour +
-		      *aftl_hours_at(media, aftl_device_page(media, block, page));
-	u64 hour = aftl_policy_hours(policy);
-
-	return hour > written ? hour - written : 0;
-}
-
-/* Share of the layers that are off by now, x 65536. */
-static u32 old_share_q16(const struct aftl_block *block, u64 hours)
-{
-	struct aftl_point wear = wear_point(block);
-	struct aftl_point age = aftl_find_point(aftl_rber_hour_axis, AFTL_RBER_HOUR_POINTS,
-						hours);
-	const u32 *low = aftl_cube_retry_q16[wear.index];
-	const u32 *high = aftl_cube_retry_q16[wear.index + 1];
-
-	return (u32)aftl_between(aftl_between(low[age.index], low[age.index + 1], age.fraction),
-				 aftl_between(high[age.index], high[age.index + 1], age.fraction),
-				 wear.fraction);
-}
-
-/*
- * A layer is off or it is not, and once it is it stays so; by how much its pages differ a
- * little.
- */
-u32 aftl_reference_shift(const struct aftl_policy *policy, const struct aftl_block *block,
-			 u32 page)
-{
-	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
-	u64 hours = page_hours(policy, block, page);
-	u64 rank;
-
-	if (!hours || !block->erases)
-		return 0;
-	rank = draw_program(policy, DRAW_OLD, block, aftl_layer(geo, page));
-	if (rank >> 48 >= old_share_q16(block, hours))
-		return 0;
-	return AFTL_CUBE_RETRIES - AFTL_CUBE_RETRY_SPREAD +
-	       (u32)aftl_below(draw_program(policy, DRAW_PAGE, block, page),
-			       2 * AFTL_CUBE_RETRY_SPREAD + 1);
-}
-
-u64 aftl_default_retries_ns(struct aftl_policy *policy, const struct aftl_block *block, u32 page)
-{
-	return aftl_reference_shift(policy, block, page) * aftl_policy_config(policy)->read;
-}
-
 u16 *aftl_references_new(struct aftl *ftl, const struct aftl_geometry *geo)
 {
 	return aftl_policy_alloc(ftl, aftl_reference_count(geo), sizeof(u16));
 }
 
-u64 aftl_learned_retries_ns(const struct aftl_policy *policy, u16 *references,
-			    const struct aftl_block *block, u32 page)
+u16 *aftl_reference_of(const struct aftl_policy *policy, u16 *references,
+		       const struct aftl_block *block, u32 page)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
-	u16 *known = &references[(size_t)block_number(policy, block) * geo->layers +
-				 aftl_layer(geo, page)];
-	u32 best = aftl_reference_shift(policy, block, page);
-	u32 retries = best > *known ? best - *known : *known - best;
 
-	*known = (u16)best;
-	return retries * aftl_policy_config(policy)->read;
+	return &references[(size_t)block_number(policy, block) * geo->layers +
+			   aftl_layer(geo, page)];
 }
 
 u64 aftl_pack_u16(const u16 *values, u64 count, u64 index)

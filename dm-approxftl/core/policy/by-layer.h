@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the layers of a 3D block are like: word lines of one layer are alike, layers
- * differ. How fast they can be programmed, which of them come out bad, how much reads of
- * old data are off: for cubeFTL and what it is compared with.
+ * differ. How fast they can be programmed, which of them come out bad: for cubeFTL and what
+ * it is compared with. And what is remembered of them for reads.
  *
- * All of it follows from seed, block, layer, wear and age: two looks agree.
+ * What they are like follows from seed, block, layer and wear: two looks agree.
  */
 #ifndef AFTL_POLICY_BY_LAYER_H
 #define AFTL_POLICY_BY_LAYER_H
@@ -50,18 +50,6 @@ u64 aftl_careful_ns(const struct aftl_policy *policy, u64 leader_ns, u32 page);
 bool aftl_came_out_bad(const struct aftl_policy *policy, const struct aftl_block *block, u32 page);
 
 /**
- * aftl_reference_shift() - steps from the default read references to the best ones
- * @policy: the policy itself
- * @block: block in question
- * @page: page of the block
- */
-u32 aftl_reference_shift(const struct aftl_policy *policy, const struct aftl_block *block,
-			 u32 page);
-
-/* read_extra() of a policy without a reference table: a retry for each step. */
-u64 aftl_default_retries_ns(struct aftl_policy *policy, const struct aftl_block *block, u32 page);
-
-/**
  * aftl_references_new() - a reference table: the last good shift of each layer, 2 bytes
  * @ftl: device
  * @geo: its shape
@@ -70,9 +58,9 @@ u64 aftl_default_retries_ns(struct aftl_policy *policy, const struct aftl_block 
  */
 u16 *aftl_references_new(struct aftl *ftl, const struct aftl_geometry *geo);
 
-/* The same with a table, which learns. */
-u64 aftl_learned_retries_ns(const struct aftl_policy *policy, u16 *references,
-			    const struct aftl_block *block, u32 page);
+/* Entry of the layer of @page. */
+u16 *aftl_reference_of(const struct aftl_policy *policy, u16 *references,
+		       const struct aftl_block *block, u32 page);
 
 /* For snapshots: so many numbers of an array are a word. */
 #define AFTL_U16_IN_WORD 4U

@@ -309,9 +309,14 @@ static bool programmed(struct aftl_policy *policy, struct aftl_lun *lun,
 	return true;
 }
 
-static u64 read_extra(struct aftl_policy *policy, const struct aftl_block *block, u32 page)
+static u32 reference(struct aftl_policy *policy, const struct aftl_block *block, u32 page)
 {
-	return aftl_learned_retries_ns(policy, to_cubeftl(policy)->references, block, page);
+	return *aftl_reference_of(policy, to_cubeftl(policy)->references, block, page);
+}
+
+static void found(struct aftl_policy *policy, const struct aftl_block *block, u32 page, u32 shift)
+{
+	*aftl_reference_of(policy, to_cubeftl(policy)->references, block, page) = (u16)shift;
 }
 
 /* Words of a snapshot: what leaders have shown, then the reference table. */
@@ -358,7 +363,8 @@ static void restore(struct aftl_policy *policy, u64 index, u64 word)
 	.restore = restore,		\
 	.closed = closed,		\
 	.programmed = programmed,	\
-	.read_extra = read_extra
+	.reference = reference,		\
+	.found = found
 
 const struct aftl_policy_type aftl_policy_cubeftl = {
 	.name = "cubeftl",

@@ -332,12 +332,19 @@ static bool programmed(struct aftl_policy *policy, struct aftl_lun *lun,
 	       aftl_came_out_bad(policy, placement->block, placement->page);
 }
 
-static u64 read_extra(struct aftl_policy *policy, const struct aftl_block *block, u32 page)
+static u32 reference(struct aftl_policy *policy, const struct aftl_block *block, u32 page)
 {
 	u16 *references = to_hybrid(policy)->references;
 
-	return references ? aftl_learned_retries_ns(policy, references, block, page) :
-			    aftl_default_retries_ns(policy, block, page);
+	return references ? *aftl_reference_of(policy, references, block, page) : 0;
+}
+
+static void found(struct aftl_policy *policy, const struct aftl_block *block, u32 page, u32 shift)
+{
+	u16 *references = to_hybrid(policy)->references;
+
+	if (references)
+		*aftl_reference_of(policy, references, block, page) = (u16)shift;
 }
 
 /* Moves */
@@ -548,7 +555,8 @@ const struct aftl_policy_type aftl_policy_hybrid = {
 	.place = place,
 	.programmed = programmed,
 	.invalidated = invalidated,
-	.read_extra = read_extra,
+	.reference = reference,
+	.found = found,
 	.victim_rank = victim_rank,
 	.copy = copy,
 	.gentle = gentle,

@@ -21,13 +21,13 @@
  *   victim_rank() breaks ties; @note holds the copy count.
  * - AGCR: heat() and host_read() keep the access history of each unit and queue
  *   re-writes; place() answers COARSE, NORMAL or FINE; the read time follows from the
- *   stored mode; chore() hands out AFTL_CHORE_REWRITE in idle time, and place() sees
- *   AFTL_CAUSE_REWRITE; copy() makes the cost of a page its heat, so that pages of
- *   one cost are moved together and stay what they are.
+ *   errors that the step leaves; chore() hands out AFTL_CHORE_REWRITE in idle time, and
+ *   place() sees AFTL_CAUSE_REWRITE; copy() makes the cost of a page its heat, so that
+ *   pages of one cost are moved together and stay what they are.
  * - cubeFTL: order LEADER_FIRST; place() reads need->buffer_use and answers a
  *   leader (NORMAL) or follower (FOLLOWER, its time in placement->program_ns);
  *   programmed() delivers the leader's result and may ask for the program to be
- *   repeated elsewhere; read_extra() adds retries of the reference table.
+ *   repeated elsewhere; reference() and found() are its reference table.
  * - TVR: heat() from update intervals; place() answers REDUCED for short-lived
  *   data, with its time in placement->program_ns; retention_hours() gives the budget,
  *   after which the core moves the page and place() sees AFTL_CAUSE_REFRESH.
@@ -242,8 +242,15 @@ struct aftl_policy_type {
 	/* Optional. A slot of @page in @block has just become invalid. */
 	void (*invalidated)(struct aftl_policy *policy, struct aftl_block *block, u32 page);
 
-	/* Optional, default: as the mode says. Extra sensing time of a host read. */
-	u64 (*read_extra)(struct aftl_policy *policy, const struct aftl_block *block, u32 page);
+	/*
+	 * Optional, default 0. Steps from the default read references to those that a read of
+	 * @page begins with, at most AFTL_SHIFT_MAX; the chip retries until it finds the best.
+	 */
+	u32 (*reference)(struct aftl_policy *policy, const struct aftl_block *block, u32 page);
+
+	/* Optional. The same for those that were right, after each read. */
+	void (*found)(struct aftl_policy *policy, const struct aftl_block *block, u32 page,
+		      u32 shift);
 
 	/*
 	 * Optional, default: all equal. Among the closed blocks with the fewest

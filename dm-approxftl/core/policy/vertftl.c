@@ -28,5 +28,4 @@ const struct aftl_policy_type aftl_policy_vertftl = {
 	.ignores_tags = true,
 	AFTL_BY_CLASS_METHODS,
 	.place = place,
-	.read_extra = aftl_default_retries_ns,
 };

@@ -152,6 +152,9 @@ void test_random_options(struct test_device *device, struct aftl_random *random)
 	config->hybrid_ressd = aftl_random_below(random, 4) != 0;
 	config->read_coarse = aftl_random_below(random, 2) * 90000;
 	config->read_fine = config->read_coarse / 3;
+	if (config->read_coarse)
+		config->rber = 1000000000;
+	config->read_limit = aftl_random_below(random, 3) * 3;
 }
 
 void test_note_config(const struct test_device *device, const char *policy, u64 seed)

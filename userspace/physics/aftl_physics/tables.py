@@ -70,7 +70,7 @@ def rber_curves() -> dict[str, tuple[str, RberModel]]:
         "MLC_MEDIUM": ("AGCR medium-cost write, 0.30 V steps", _cell_model(medium)),
         "MLC_COARSE": ("AGCR low-cost write, 0.40 V steps", _cell_model(coarse)),
         "MLC_TVR": ("TVR page without margins", _cell_model(tvr.channel(0.0))),
-        "TLC": ("one-shot TLC page", lambda mv, pe, h: tlc.rber(pe, h)),
+        "TLC": ("one-shot TLC page", lambda mv, pe, h: tlc.best_rber(pe, h)),
         "TLC_MLC_MODE": ("TLC cell holding two bits", lambda mv, pe, h: tlc.mlc_mode_rber(pe, h)),
         "TLC_REPROGRAM": (
             "reprogrammed page, two-layer super layer",
@@ -160,7 +160,8 @@ def rber_section() -> Section:
               "RBER x 2^40 by curve, accumulated shift, P/E cycles and age",
               "At most a half. Non-decreasing along every axis except"
               " the curve: enforced by a running maximum. TLC curves do not depend on the shift."
-              " Fine, medium and coarse steps are in that order at every point."),
+              " Fine, medium and coarse steps are in that order at every point. All are read with"
+              " the best references."),
         Table("aftl_disturb_mv", "u16", ("2", "2"), _disturb_neighbours(),
               "shift of a victim by one later neighbour, in millivolt",
               "First index: 0 = Y neighbour (same layer), 1 = Z neighbour (adjacent layer). Second"
@@ -173,15 +174,13 @@ def rber_section() -> Section:
         Table("aftl_sense_limit_q40", "u64", ("AFTL_SENSE_LEVELS",), _sense_limits(),
               "largest RBER x 2^40 that each sensing level still decodes, ascending",
               f"Assumed: RBER of fine, medium and coarse steps after {SENSE_CYCLES} cycles and"
-              f" {SENSE_HOURS} hours. Beyond the last limit a precise read fails."),
-        Table("aftl_sense_read_ns", "u32", ("AFTL_SENSE_LEVELS",),
-              program_time.AGCR_READ_LEVEL_NS, "read time of each sensing level, in nanoseconds"),
+              f" {SENSE_HOURS} hours. Beyond the last one ECC asks for further levels."),
         Macro("AFTL_READ_POINTS", len(READ_AXIS)),
         Table("aftl_read_axis", "u32", ("AFTL_READ_POINTS",), READ_AXIS,
               "average reads per page of a block since its erase"),
-        Table("aftl_tlc_read_disturb_q40", "u64", (dims[2], "AFTL_READ_POINTS"),
+        Table("aftl_read_disturb_q40", "u64", (dims[2], "AFTL_READ_POINTS"),
               [[q40(tlc.read_disturb(pe, r)) for r in READ_AXIS] for pe in PE_AXIS],
-              "RBER x 2^40 that reads add to a TLC page, by P/E cycles and reads per page"),
+              "RBER x 2^40 that reads add to a page, by P/E cycles and reads per page"),
     ))
 
 

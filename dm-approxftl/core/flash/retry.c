@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/base/random.h"
+#include "core/flash/retry.h"
+#include "core/base/table-lookup.h"
+
+static_assert(AFTL_CUBE_RETRIES + AFTL_CUBE_RETRY_SPREAD <= AFTL_SHIFT_MAX,
+	      "a command can name the best references");
+
+/* Draws for different purposes must not be the same. */
+enum draw {
+	DRAW_LAYER = 0x01d,
+	DRAW_PAGE = 0x9a6e,
+};
+
+/* Anew after each erase. */
+static u64 draw(const struct aftl_cell *cell, u32 purpose, const struct aftl_block *block,
+		u32 what)
+{
+	return aftl_mix2(cell->seed ^ purpose,
+			 (u64)block->erases << 32 | aftl_device_page(cell->media, block, what));
+}
+
+/* Share of the layers that are off by now, x 65536. */
+static u32 old_share_q16(u32 erases, u64 hours)
+{
+	struct aftl_point wear = aftl_find_point(aftl_rber_pe_axis, AFTL_RBER_PE_POINTS, erases);
+	struct aftl_point age = aftl_find_point(aftl_rber_hour_axis, AFTL_RBER_HOUR_POINTS,
+						hours);
+	const u32 *low = aftl_cube_retry_q16[wear.index];
+	const u32 *high = aftl_cube_retry_q16[wear.index + 1];
+
+	return (u32)aftl_between(aftl_between(low[age.index], low[age.index + 1], age.fraction),
+				 aftl_between(high[age.index], high[age.index + 1], age.fraction),
+				 wear.fraction);
+}
+
+/*
+ * A layer is off or it is not, and once it is it stays so; by how much its pages differ a
+ * little.
+ */
+u32 aftl_shift_of_old(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
+		      u64 hour)
+{
+	u64 hours = aftl_page_hours(cell->media, block, page, hour);
+	u64 rank = draw(cell, DRAW_LAYER, block, aftl_layer(cell->media->geo, page));
+
+	if (!hours || rank >> 48 >= old_share_q16(block->erases, hours))
+		return 0;
+	return AFTL_CUBE_RETRIES - AFTL_CUBE_RETRY_SPREAD +
+	       (u32)aftl_below(draw(cell, DRAW_PAGE, block, page),
+			       2 * AFTL_CUBE_RETRY_SPREAD + 1);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a read of a page takes, whoever asks for it: one sensing, in as many levels as the
+ * errors of the page need, and as many retries as its references are off by.
+ */
+#ifndef AFTL_SENSE_H
+#define AFTL_SENSE_H
+
+#include "core/flash/retry.h"
+
+/**
+ * struct aftl_sense - times of one device
+ * @cell: what reads meet
+ * @mode_ns: one sensing, by program mode
+ * @level_ns: one sensing with so many levels, where times depend on them
+ * @by_levels: they do
+ * @further_ns: each level that ECC asks for beyond its reach
+ */
+struct aftl_sense {
+	const struct aftl_cell *cell;
+	u64 mode_ns[AFTL_MODES];
+	u64 level_ns[AFTL_SENSE_LEVELS];
+	bool by_levels;
+	u64 further_ns;
+};
+
+/**
+ * struct aftl_sensing - a read of a page
+ * @ns: array time, without the levels beyond the reach of ECC
+ * @retries: sensings that failed, included in @ns
+ * @shift: the references that were right
+ */
+struct aftl_sensing {
+	u64 ns;
+	u32 retries;
+	u32 shift;
+};
+
+void aftl_sense_init(struct aftl_sense *sense, const struct aftl_cell *cell,
+		     const struct aftl_config *config);
+
+/* One sensing of a page in as many levels as its errors need, where times depend on them. */
+u64 aftl_level_ns(const struct aftl_sense *sense, const struct aftl_block *block, u32 page,
+		  u64 hour);
+
+static inline u64 aftl_once_ns(const struct aftl_sense *sense, const struct aftl_block *block,
+			       u32 page, u64 hour)
+{
+	const struct aftl_media *media = sense->cell->media;
+
+	if (unlikely(sense->by_levels))
+		return aftl_level_ns(sense, block, page, hour);
+	return sense->mode_ns[aftl_page_mode(media->attr[aftl_device_page(media, block, page)])];
+}
+
+/**
+ * aftl_sense_page() - read a page
+ * @sense: times of the device
+ * @block: block in question
+ * @page: page of the block, programmed
+ * @start: steps from the default references to those that it begins with
+ * @hour: device age in hours
+ */
+static inline struct aftl_sensing aftl_sense_page(const struct aftl_sense *sense,
+						  const struct aftl_block *block, u32 page,
+						  u32 start, u64 hour)
+{
+	u32 shift = aftl_best_shift(sense->cell, block, page, hour);
+	u32 retries = shift > start ? shift - start : start - shift;
+
+	return (struct aftl_sensing){
+		.ns = aftl_once_ns(sense, block, page, hour) * (1 + retries),
+		.retries = retries,
+		.shift = shift,
+	};
+}
+
+#endif

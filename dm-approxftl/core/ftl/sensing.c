@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A read of a page: it begins as the policy says, the chip says what it takes.
+ */
+#include "core/ftl/device.h"
+
+/* A start that no command can name is none. */
+static u32 first_shift(struct aftl *ftl, const struct aftl_block *block, u32 page)
+{
+	u32 start = ftl->type->reference ? ftl->type->reference(ftl->policy, block, page) : 0;
+
+	if (likely(start <= AFTL_SHIFT_MAX))
+		return start;
+	ftl->stats.counters.policy_bugs++;
+	return 0;
+}
+
+/* Each sensing counts; a closed block that has seen too many is to be moved. */
+static void count_sensings(struct aftl *ftl, struct aftl_block *block, u32 sensings)
+{
+	block->reads += min(sensings, U32_MAX - block->reads);
+	if (unlikely(block->reads >= ftl->most_reads) && block->state == AFTL_BLOCK_CLOSED)
+		aftl_block_lun(ftl, block)->disturbed = block;
+}
+
+/*
+ * aftl_sense() - sense @page of @block at device age @hour
+ *
+ * Return: the array time, but for levels beyond the reach of ECC.
+ */
+u64 aftl_sense(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour)
+{
+	struct aftl_sensing sensing = aftl_sense_page(&ftl->sense, block, page,
+						      first_shift(ftl, block, page), hour);
+
+	ftl->stats.counters.read_retries += sensing.retries;
+	count_sensings(ftl, block, 1 + sensing.retries);
+	if (ftl->type->found)
+		ftl->type->found(ftl->policy, block, page, sensing.shift);
+	return sensing.ns;
+}
+
+/*
+ * aftl_sense_valid() - the same for all that is valid in @page, levels included
+ */
+u64 aftl_sense_valid(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour)
+{
+	u32 levels = aftl_cell_levels(&ftl->cell, block, page, hour);
+
+	return aftl_sense(ftl, block, page, hour) + levels * ftl->sense.further_ns;
+}

@@ -1,0 +1,777 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reads are the chip's: what one takes follows from its page, whoever asks for it and
+ * whatever the policy would like.
+ */
+#include "core/ftl/device.h"
+#include "core/keep/snapshot.h"
+#include "shadow-store.h"
+#include "stream.h"
+#include "tap.h"
+
+#define SHAPE "channels", "2", "chips", "1", "blocks", "48", "layers", "6", "word_lines", "4", \
+	"bits", "3", "one_shot", "on", "page", "16KiB", "unit", "0", "op", "30", "read", "60us", \
+	"ecc_bits", "80", "cell_model", "voltage"
+#define OLD SHAPE, "cycles", "2000", "age", "365d"
+#define AGCR "cell_model", "voltage", "layers", "1", "bits", "2", "unit", "0", "read", "170us", \
+	"read_coarse", "310us", "read_fine", "70us", "op", "60", "ecc_bits", "80"
+
+#define LAYERS 6
+#define MONTH_HOURS 720
+#define YEAR_HOURS 8760
+
+static struct test_device device;
+
+/**
+ * struct seen - what the array was told of reads
+ * @reads: how many
+ * @ns: time of all of them
+ * @least_ns: time of as many reads that nobody can make faster
+ * @by_default: the policy has no say: each read is retried once for each step
+ * @retries: of those
+ * @layer_ns: time by layer, over that of one sensing x 1000
+ * @layer_reads: how many of them
+ */
+static struct {
+	u64 reads;
+	u64 ns;
+	u64 least_ns;
+	bool by_default;
+	u64 retries;
+	u64 layer_ns[LAYERS];
+	u64 layer_reads[LAYERS];
+} seen;
+
+static u64 or_read(u64 ns)
+{
+	return ns ? ns : device.config.read;
+}
+
+/* One sensing with references that are right: nothing is faster. */
+static u64 least_ns(const struct aftl_block *block, u32 page)
+{
+	const struct aftl_cell *cell = &device.ftl->cell;
+	u8 attr = cell->media->attr[aftl_device_page(cell->media, block, page)];
+	u64 rber;
+
+	if (aftl_page_mode(attr) == AFTL_MODE_MLC)
+		return or_read(device.config.read_mlc);
+	if (!device.config.read_fine && !device.config.read_coarse)
+		return device.config.read;
+	rber = aftl_cell_rber_q40(cell, block, page, aftl_hours(device.ftl));
+	if (aftl_page_class(attr) == AFTL_APPROX || rber <= aftl_sense_limit_q40[0])
+		return or_read(device.config.read_fine);
+	return rber <= aftl_sense_limit_q40[1] ? device.config.read :
+						 or_read(device.config.read_coarse);
+}
+
+static u32 best_shift(const struct aftl_block *block, u32 page)
+{
+	return aftl_best_shift(&device.ftl->cell, block, page, aftl_hours(device.ftl));
+}
+
+/* Beside retries there may be levels that ECC asks for. */
+static void check_default(const struct aftl_array_event *event, u64 once_ns, u32 shift)
+{
+	u64 further_ns = event->array_ns - once_ns * (1 + shift);
+
+	CHECK_MSG(event->array_ns >= once_ns * (1 + shift) &&
+		  further_ns % device.config.ecc_retry == 0 &&
+		  further_ns <= device.config.ecc_retry * device.config.ecc_levels,
+		  "cause %u: %llu ns of page %u with %u steps to go", event->cause,
+		  (unsigned long long)event->array_ns, event->page, shift);
+	seen.retries += shift;
+}
+
+static void on_array(void *host, const struct aftl_array_event *event)
+{
+	const struct aftl_media *media = &device.ftl->media;
+	const struct aftl_block *block = &media->blocks[event->block];
+	u32 layer = aftl_layer(media->geo, event->page) % LAYERS;
+	u64 once_ns;
+
+	(void)host;
+	if (event->op != AFTL_ARRAY_READ)
+		return;
+	once_ns = least_ns(block, event->page);
+	CHECK_MSG(event->array_ns >= once_ns, "a read of %llu ns, the least is %llu",
+		  (unsigned long long)event->array_ns, (unsigned long long)once_ns);
+	seen.reads++;
+	seen.ns += event->array_ns;
+	seen.least_ns += once_ns;
+	seen.layer_ns[layer] += event->array_ns * 1000 / once_ns;
+	seen.layer_reads[layer]++;
+	if (seen.by_default)
+		check_default(event, once_ns, best_shift(block, event->page));
+}
+
+static void open_device(const char *policy, const char *const *pairs)
+{
+	test_device_init(&device, "demo");
+	device.ops.array = on_array;
+	test_device_open(&device, policy, pairs);
+	memset(&seen, 0, sizeof(seen));
+}
+
+static void close_device(void)
+{
+	test_audit(&device);
+	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
+	test_device_close(&device);
+}
+
+/* Each unit once; those that follow each other are of different layers. */
+static void read_all(void)
+{
+	u32 i;
+
+	for (i = 0; i < test_units(&device); i++)
+		test_do(&device, AFTL_OP_READ, (u64)i * 7919 % test_units(&device), 1,
+			AFTL_PRECISE, NULL);
+}
+
+/* References */
+
+static u32 shift_at(u32 block, u32 page, u64 hours)
+{
+	const struct aftl_block *mine = &device.ftl->media.blocks[block];
+
+	return aftl_best_shift(&device.ftl->cell, mine, page, mine->first_hour + hours);
+}
+
+static bool is_off(u32 block, u32 layer, u64 hours)
+{
+	return shift_at(block, layer * 12, hours) != 0;
+}
+
+/* Pages of a layer that differ from its first in whether they are off, or are off too far. */
+static u32 strange_pages(u32 block, u32 layer, u64 hours)
+{
+	u32 strange = 0;
+	u32 page;
+
+	for (page = layer * 12; page < (layer + 1) * 12; page++) {
+		u32 shift = shift_at(block, page, hours);
+
+		strange += !shift == is_off(block, layer, hours) || shift > 4 || shift == 1;
+	}
+	return strange;
+}
+
+/* Percent of the layers that are off, and how many steps all pages are. */
+static u32 layers_off(u64 hours, u64 *steps)
+{
+	u32 blocks = device.ftl->geo.blocks;
+	u32 off = 0;
+	u32 i;
+
+	*steps = 0;
+	for (i = 0; i < blocks * LAYERS; i++) {
+		off += is_off(i / LAYERS, i % LAYERS, hours);
+		CHECK_EQ(strange_pages(i / LAYERS, i % LAYERS, hours), 0);
+		*steps += shift_at(i / LAYERS, i % LAYERS * 12 + i % 12, hours);
+	}
+	return 100 * off / (blocks * LAYERS);
+}
+
+/* Blocks of which some layers are off and some are not. */
+static u32 mixed_blocks(u64 hours)
+{
+	u32 mixed = 0;
+	u32 block;
+	u32 layer;
+
+	for (block = 0; block < device.ftl->geo.blocks; block++) {
+		u32 off = 0;
+
+		for (layer = 0; layer < LAYERS; layer++)
+			off += is_off(block, layer, hours);
+		mixed += off && off < LAYERS;
+	}
+	return mixed;
+}
+
+static void old_layers_are_off(void)
+{
+	static const char *const half[] = { SHAPE, "blocks", "400", "cycles", "1000", NULL };
+	static const char *const pairs[] = { SHAPE, "blocks", "400", "cycles", "2000", NULL };
+	u64 steps;
+
+	open_device("baseline", half);
+	CHECK_RANGE(layers_off(YEAR_HOURS, &steps), 43, 47);
+	close_device();
+	open_device("baseline", pairs);
+	CHECK(mixed_blocks(MONTH_HOURS) > 600);
+	CHECK_EQ(layers_off(0, &steps), 0);
+	CHECK_RANGE(layers_off(MONTH_HOURS, &steps), 27, 33);
+	CHECK_RANGE(layers_off(YEAR_HOURS, &steps), 88, 92);
+	CHECK_RANGE(steps, 800 * LAYERS * 26 / 10, 800 * LAYERS * 28 / 10);
+	close_device();
+}
+
+static void what_is_off_stays_off(void)
+{
+	static const char *const pairs[] = { SHAPE, "cycles", "2000", NULL };
+	u32 i;
+
+	open_device("baseline", pairs);
+	for (i = 0; i < device.ftl->geo.blocks * LAYERS; i++) {
+		bool off = false;
+		u64 hours;
+
+		for (hours = 1; hours < 50000; hours += 1 + hours / 4) {
+			CHECK(is_off(i / LAYERS, i % LAYERS, hours) >= off);
+			off = is_off(i / LAYERS, i % LAYERS, hours);
+		}
+	}
+	close_device();
+}
+
+static void new_flash_is_not_off(void)
+{
+	static const char *const pairs[] = { SHAPE, NULL };
+	u64 steps;
+
+	open_device("baseline", pairs);
+	CHECK_EQ(layers_off(3 * YEAR_HOURS, &steps), 0);
+	close_device();
+}
+
+/* From either side. */
+static void each_step_is_a_retry(void)
+{
+	static const char *const pairs[] = { OLD, "fill", "sequential", NULL };
+	u32 page;
+	u32 start;
+
+	open_device("baseline", pairs);
+	for (page = 0; page < device.ftl->geo.pages; page++) {
+		const struct aftl_block *block = &device.ftl->media.blocks[3];
+		u32 best = best_shift(block, page);
+
+		for (start = 0; start <= AFTL_SHIFT_MAX; start++) {
+			struct aftl_sensing sensing =
+				aftl_sense_page(&device.ftl->sense, block, page, start,
+						aftl_hours(device.ftl));
+
+			CHECK_EQ(sensing.shift, best);
+			CHECK_EQ(sensing.retries, start > best ? start - best : best - start);
+			CHECK_EQ(sensing.ns, 60000 * (1 + sensing.retries));
+		}
+	}
+	close_device();
+}
+
+/* Levels */
+
+static void write_as(u32 unit, u32 mode, u32 class)
+{
+	const struct aftl_media *media = &device.ftl->media;
+	aftl_slot_t slot;
+
+	test_do(&device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE, NULL);
+	if (CHECK(aftl_map_get(device.ftl, to_unit(unit), &slot)))
+		media->attr[aftl_slot_device_page(media, slot)] = aftl_page_attr(class, mode, 0);
+}
+
+static u64 read_ns(u32 unit)
+{
+	u64 before = test_counters(&device)->array_read_ns;
+
+	test_do(&device, AFTL_OP_READ, unit, 1, AFTL_PRECISE, NULL);
+	return test_counters(&device)->array_read_ns - before;
+}
+
+struct levels_case {
+	u32 mode;
+	u32 class;
+	u64 new_ns;
+	u64 old_ns;
+};
+
+static const struct levels_case levels[] = {
+	{ AFTL_MODE_FINE, AFTL_PRECISE, 70000, 70000 },
+	{ AFTL_MODE_NORMAL, AFTL_PRECISE, 70000, 170000 },
+	{ AFTL_MODE_COARSE, AFTL_PRECISE, 70000, 310000 },
+	{ AFTL_MODE_COARSE, AFTL_APPROX, 70000, 70000 },
+};
+
+/* Three costs when worn and a month old, one when just written. Each in a row of its like. */
+static void levels_follow_errors(void)
+{
+	static const char *const pairs[] = { AGCR, "cycles", "2000", NULL };
+	u32 i;
+	u32 k;
+
+	for (i = 0; i < ARRAY_SIZE(levels); i++) {
+		const struct levels_case *mine = &levels[i];
+		aftl_slot_t slot;
+
+		open_device("baseline", pairs);
+		for (k = 0; k < 32; k++)
+			write_as(k, mine->mode, mine->class);
+		CHECK_EQ(read_ns(5), mine->new_ns);
+		aftl_age(device.ftl, MONTH_HOURS * AFTL_HOUR_NS);
+		if (aftl_map_get(device.ftl, to_unit(5), &slot)) {
+			u32 page = aftl_slot_device_page(&device.ftl->media, slot);
+			u32 shift = best_shift(aftl_slot_block(&device.ftl->media, slot),
+					       page % device.ftl->geo.pages);
+
+			CHECK_EQ(read_ns(5), mine->old_ns * (1 + shift));
+		}
+		test_device_close(&device);
+	}
+}
+
+/* The same without a model of wear and age: as the profile says. */
+static void levels_follow_constant_rates(void)
+{
+	static const u64 rates[] = { 10000, 1000000000, 3000000000ULL };
+	static const u64 wanted[][3] = {
+		{ 70000, 70000, 70000 }, { 70000, 170000, 310000 }, { 310000, 310000, 310000 },
+	};
+	static const char *const pairs[] = { AGCR, "cell_model", "constant", NULL };
+	u32 i;
+	u32 k;
+
+	for (i = 0; i < ARRAY_SIZE(rates); i++) {
+		test_device_init(&device, "demo");
+		device.config.rber = rates[i];
+		test_device_open(&device, "baseline", pairs);
+		for (k = 0; k < 3; k++) {
+			write_as(k, levels[k].mode, AFTL_PRECISE);
+			CHECK_EQ(read_ns(k), wanted[i][k]);
+		}
+		close_device();
+	}
+}
+
+/* Beyond the reach of ECC each further level costs, the host's reads and others. */
+static void further_levels_cost(void)
+{
+	static const char *const pairs[] = { SHAPE, "cell_model", "constant", "rber", "1.22e-2",
+					     "ecc_retry", "7us", NULL };
+	u32 seen_levels = 0;
+	u32 unit;
+
+	open_device("baseline", pairs);
+	for (unit = 0; unit < 90; unit++) {
+		struct aftl_errors errors;
+		struct aftl_block *block;
+		aftl_slot_t slot;
+		u32 page;
+
+		test_do(&device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE, NULL);
+		if (!CHECK(aftl_map_get(device.ftl, to_unit(unit), &slot)))
+			break;
+		errors = aftl_cell_read(&device.ftl->cell, slot, 0);
+		block = aftl_slot_block(&device.ftl->media, slot);
+		page = aftl_slot_device_page(&device.ftl->media, slot) % device.ftl->geo.pages;
+		seen_levels |= 1 << errors.levels;
+		CHECK_EQ(read_ns(unit), 60000 + 7000 * errors.levels);
+		CHECK_EQ(aftl_sense_valid(device.ftl, block, page, 0),
+			 60000 + 7000 * errors.levels);
+	}
+	CHECK_MSG((seen_levels & (seen_levels - 1)) && seen_levels > 3, "levels %x", seen_levels);
+	close_device();
+}
+
+/* Whoever asks */
+
+/* Host and collection: nobody reads old data as if it were new. */
+static void moves_are_retried(void)
+{
+	static const char *const pairs[] = { OLD, "fill", "sequential", "op", "40", NULL };
+	const struct aftl_counters *counters;
+	struct test_stream stream;
+	u32 i;
+
+	open_device("baseline", pairs);
+	counters = test_counters(&device);
+	seen.by_default = true;
+	test_stream_init(&stream, 5);
+	stream.read = 10;
+	for (i = 0; i < 6000; i++)
+		test_stream_step(&stream, &device);
+	test_drain(&device);
+	CHECK(counters->gc_blocks > 10 && counters->array_reads > counters->host_read_units);
+	CHECK(seen.retries > seen.reads / 5);
+	CHECK_EQ(counters->read_retries, seen.retries);
+	close_device();
+}
+
+static const struct aftl_policy_type *baseline;
+static u32 companion;
+
+/* Takes an old page along with whatever the host writes. */
+static int place_in_company(struct aftl_policy *policy, struct aftl_lun *lun,
+			    const struct aftl_need *need, struct aftl_placement *placement)
+{
+	int ret = baseline->place(policy, lun, need, placement);
+
+	placement->carry_from = &policy->ftl->media.blocks[3];
+	placement->carry[0] = companion;
+	placement->carried = need->cause == AFTL_CAUSE_HOST;
+	return ret;
+}
+
+/* What joins a program of the host's is read before, and as old as it is. */
+static void company_is_retried(void)
+{
+	static const char *const pairs[] = {
+		OLD, "channels", "1", "fill", "sequential", "program", "700us", NULL
+	};
+	struct aftl_policy_type type;
+	struct aftl_block *block;
+	u64 retries;
+
+	open_device("baseline", pairs);
+	baseline = device.ftl->type;
+	type = *baseline;
+	type.place = place_in_company;
+	device.ftl->type = &type;
+	block = &device.ftl->media.blocks[3];
+	companion = 0;
+	while (companion < device.ftl->geo.pages - 1 && !best_shift(block, companion))
+		companion++;
+	retries = best_shift(block, companion);
+	CHECK(retries);
+	test_do(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, NULL);
+	CHECK_EQ(test_counters(&device)->host_program_ns, 700000 + 60000 * (1 + retries));
+	CHECK_EQ(test_counters(&device)->carried_reads, 1);
+	CHECK_EQ(test_counters(&device)->read_retries, retries);
+	CHECK_EQ(block->reads, 1 + retries);
+	device.ftl->type = baseline;
+	close_device();
+}
+
+/* Read disturb */
+
+static u64 rate_after(struct aftl_block *block, u64 reads_of_each_page)
+{
+	block->reads = reads_of_each_page * device.ftl->geo.pages;
+	return aftl_cell_rber_q40(&device.ftl->cell, block, 7, aftl_hours(device.ftl));
+}
+
+static void reads_disturb(void)
+{
+	static const char *const pairs[] = { SHAPE, "cycles", "2000", "fill", "sequential", NULL };
+	struct aftl_block *block;
+	u64 none;
+	u64 reads;
+	u64 last;
+
+	open_device("baseline", pairs);
+	block = &device.ftl->media.blocks[1];
+	none = rate_after(block, 0);
+	last = none;
+	for (reads = 1; reads < 2000; reads += 1 + reads / 3) {
+		CHECK(rate_after(block, reads) >= last);
+		last = rate_after(block, reads);
+	}
+	/* 7.2e-3 at 2,000 cycles and 1,000 reads of each page, here of a layer at its end. */
+	CHECK_RANGE(last - none, 6ULL << 30, 11ULL << 30);
+	block->erases = 500;
+	CHECK(rate_after(block, 1000) < last / 4 * 3);
+	aftl_block_wipe(&device.ftl->media, block);
+	CHECK_EQ(block->reads, 0);
+	test_device_close(&device);
+}
+
+static void retries_disturb_too(void)
+{
+	static const char *const pairs[] = { OLD, "fill", "sequential", NULL };
+	u64 sensed = 0;
+	u32 i;
+
+	open_device("baseline", pairs);
+	seen.by_default = true;
+	read_all();
+	for (i = 0; i < device.ftl->geo.blocks; i++)
+		sensed += device.ftl->media.blocks[i].reads;
+	CHECK_EQ(sensed, seen.reads + seen.retries);
+	close_device();
+}
+
+#define ONE_DIE "channels", "1", "chips", "1", "blocks", "40", "layers", "4", "word_lines", "4", \
+	"unit", "0", "op", "60"
+
+/* A block is moved when its budget is used up, and what is in it stays what it is. */
+static void hammer(const char *limit, bool moves)
+{
+	const char *const pairs[] = { ONE_DIE, "read_limit", limit, NULL };
+	struct shadow_store store;
+	u32 unit;
+	u32 i;
+
+	open_device("vth_b", pairs);
+	shadow_open(&store, &device, true);
+	for (unit = 0; unit < test_units(&device); unit++)
+		test_do(&device, AFTL_OP_WRITE, unit, 1, unit % 2, NULL);
+	for (i = 0; i < 1000; i++) {
+		test_do(&device, AFTL_OP_READ, 10 + i % 2, 1, 0, NULL);
+		if (i % 4 < 2)
+			test_do(&device, AFTL_OP_WRITE, 100 + i % 20, 1, i % 2, NULL);
+	}
+	test_wait(&device, 10000000000ULL);
+	CHECK_EQ(test_counters(&device)->disturbed_blocks > 3, moves);
+	CHECK_EQ(test_counters(&device)->programmed_refresh_units > 30, moves);
+	CHECK_EQ(test_counters(&device)->programmed_promotion_units, 0);
+	for (unit = 0; unit < test_units(&device); unit++) {
+		aftl_slot_t slot;
+		u32 class;
+
+		slot = aftl_lookup(device.ftl, to_unit(unit), &class);
+		CHECK(slot != AFTL_NO_SLOT && class == unit % 2);
+	}
+	shadow_lookup_all(&store);
+	shadow_close(&store);
+	close_device();
+}
+
+static void what_is_read_too_often_is_moved(void)
+{
+	hammer("2", true);
+	hammer("0", false);
+	hammer("1000", false);
+}
+
+/* A device that is loaded knows the reads, and not what they were about to lead to. */
+static void a_parked_device_forgets(void)
+{
+	static const char *const pairs[] = { ONE_DIE, "read_limit", "2", "fill", "sequential",
+					     NULL };
+	const struct aftl_block *block;
+	u32 i;
+
+	open_device("baseline", pairs);
+	block = &device.ftl->media.blocks[0];
+	for (i = 0; i < 32; i++)
+		CHECK_EQ(test_submit(&device, AFTL_OP_READ, 3, 1, 0, 0, 0), 0);
+	aftl_park(device.ftl);
+	CHECK_EQ(block->reads, 32);
+	CHECK(!device.ftl->luns[0].disturbed);
+	aftl_unpark(device.ftl);
+	test_do(&device, AFTL_OP_READ, 4, 1, 0, NULL);
+	test_wait(&device, 1000000000ULL);
+	CHECK_EQ(test_counters(&device)->disturbed_blocks, 1);
+	CHECK_EQ(block->reads, 0);
+	close_device();
+}
+
+/* Adversaries */
+
+static struct aftl_random draws;
+static u64 wrong_starts;
+
+/* Anything, what no command can name included. */
+static u32 random_start(struct aftl_policy *policy, const struct aftl_block *block, u32 page)
+{
+	u32 start = aftl_random_below(&draws, 12);
+
+	(void)policy;
+	(void)block;
+	(void)page;
+	if (start == 11)
+		start = U32_MAX - (u32)aftl_random_below(&draws, 4);
+	wrong_starts += start > AFTL_SHIFT_MAX;
+	return start;
+}
+
+/* It looks into the chip. */
+static u32 greedy_start(struct aftl_policy *policy, const struct aftl_block *block, u32 page)
+{
+	(void)policy;
+	return best_shift(block, page);
+}
+
+/* What it is told is a lie to nobody but itself. */
+static void check_found(struct aftl_policy *policy, const struct aftl_block *block, u32 page,
+			u32 shift)
+{
+	(void)policy;
+	CHECK_EQ(shift, best_shift(block, page));
+}
+
+/**
+ * struct adversary - a policy that reads as it likes, and places as baseline
+ * @name: of it
+ * @start: its answer
+ * @least: percent of the least time that its reads take when old, at least
+ */
+struct adversary {
+	const char *name;
+	u32 (*start)(struct aftl_policy *policy, const struct aftl_block *block, u32 page);
+	u32 least;
+};
+
+static const struct adversary adversaries[] = {
+	{ "random", random_start, 200 },
+	{ "greedy", greedy_start, 100 },
+};
+
+static const char *const small[] = {
+	"channels", "1", "chips", "1", "dies", "1", "planes", "1", "blocks", "24", "op", "50",
+	"read_limit", "3", NULL
+};
+
+static void create_with(const struct aftl_policy_type *type, const char *profile, bool old,
+			u32 model)
+{
+	test_device_init(&device, profile);
+	test_device_set_all(&device, small);
+	device.config.cell_model = model;
+	device.config.cycles = old ? 2000 : 0;
+	device.config.buffer = min_t(u64, device.config.buffer, 256 << 10);
+	device.ops.array = on_array;
+	memset(&seen, 0, sizeof(seen));
+	wrong_starts = 0;
+	draws.state = model + 1;
+	if (aftl_create(&device.ftl, &device.config, type, &device.ops, &device, &device.error))
+		tap_bail_out("%s: %s", profile, device.error.text);
+}
+
+static void attack(const struct adversary *adversary, const char *profile, bool old, u32 model)
+{
+	struct aftl_policy_type type = *aftl_policy_find("baseline");
+	struct shadow_store store;
+	struct test_stream stream;
+	u32 i;
+
+	type.reference = adversary->start;
+	type.found = check_found;
+	create_with(&type, profile, old, model);
+	shadow_open(&store, &device, false);
+	test_stream_init(&stream, model + 7);
+	stream.read = 80;
+	test_stream_fill(&stream, &device);
+	for (i = 0; i < 1500 && !tap_failures(); i++) {
+		if (old && i % 500 == 0)
+			aftl_age(device.ftl, 4 * MONTH_HOURS * AFTL_HOUR_NS);
+		test_stream_step(&stream, &device);
+	}
+	test_drain(&device);
+	CHECK(seen.reads > 500 && seen.ns >= seen.least_ns);
+	CHECK_MSG(!old || seen.ns * 100 >= seen.least_ns * adversary->least,
+		  "%s on %s: %llu ns in place of %llu", adversary->name, profile,
+		  (unsigned long long)seen.ns, (unsigned long long)seen.least_ns);
+	CHECK_EQ(test_counters(&device)->policy_bugs, wrong_starts);
+	CHECK_EQ(wrong_starts > 0, adversary->start == random_start);
+	CHECK_EQ(test_counters(&device)->read_precise_flipped_bits, 0);
+	shadow_lookup_all(&store);
+	test_audit(&device);
+	shadow_close(&store);
+	test_device_close(&device);
+}
+
+static void nobody_beats_the_chip(void)
+{
+	unsigned int kind;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(adversaries) && !tap_failures(); i++)
+		for (kind = 0; aftl_profile_name(kind / 4) && !tap_failures(); kind++)
+			attack(&adversaries[i], aftl_profile_name(kind / 4), kind & 1,
+			       kind >> 1 & 1);
+}
+
+/* All policies on the same chip */
+
+#define AGES 3
+
+/* Mean time of a read by layer, in thousandths of one sensing. */
+struct service {
+	u32 by_layer[LAYERS];
+	u32 mean;
+};
+
+static void measure(const char *policy, const char *age, struct service *service)
+{
+	const char *const pairs[] = {
+		SHAPE, "blocks", "100", "cycles", "2000", "fill", "sequential", "age", age, NULL
+	};
+	u64 sum = 0;
+	u32 i;
+
+	open_device(policy, pairs);
+	read_all();
+	for (i = 0; i < LAYERS; i++) {
+		service->by_layer[i] = seen.layer_ns[i] / seen.layer_reads[i];
+		sum += seen.layer_ns[i];
+	}
+	service->mean = sum / seen.reads;
+	CHECK_EQ(test_counters(&device)->read_lost_units, 0);
+	close_device();
+}
+
+static void print_service(const char *policy, const char *age, const struct service *service)
+{
+	tap_note("%-14s %5s  %4u  by layer %4u %4u %4u %4u %4u %4u", policy, age, service->mean,
+		 service->by_layer[0], service->by_layer[1], service->by_layer[2],
+		 service->by_layer[3], service->by_layer[4], service->by_layer[5]);
+}
+
+static bool alike(u32 a, u32 b)
+{
+	return a * 100 <= b * 105 && b * 100 <= a * 105;
+}
+
+/* Who remembers references has a third of the retries, all others the same. */
+static void compare_service(const struct aftl_policy_type *type, const struct service *ours,
+			    const struct service *base)
+{
+	u32 i;
+
+	if (type->reference) {
+		CHECK_MSG(1000 + (base->mean - 1000) * 34 / 100 >= ours->mean * 85 / 100 &&
+			  1000 + (base->mean - 1000) * 34 / 100 <= ours->mean * 115 / 100,
+			  "%s: %u, baseline %u", type->name, ours->mean, base->mean);
+		return;
+	}
+	for (i = 0; i < LAYERS; i++)
+		CHECK_MSG(alike(ours->by_layer[i], base->by_layer[i]), "%s, layer %u: %u, not %u",
+			  type->name, i, ours->by_layer[i], base->by_layer[i]);
+}
+
+static void policies_read_the_same_chip(void)
+{
+	static const char *const ages[AGES] = { "0", "30d", "365d" };
+	static const u32 means[AGES] = { 1000, 1900, 3700 };
+	u32 age;
+	u32 i;
+
+	tap_note("a read over one sensing x 1000: policy, age, mean, by layer");
+	for (age = 0; age < AGES; age++) {
+		struct service base;
+
+		measure("baseline", ages[age], &base);
+		CHECK_RANGE(base.mean, means[age] * 92 / 100, means[age] * 108 / 100);
+		for (i = 0; aftl_policy_at(i); i++) {
+			struct service ours;
+
+			measure(aftl_policy_at(i)->name, ages[age], &ours);
+			print_service(aftl_policy_at(i)->name, ages[age], &ours);
+			compare_service(aftl_policy_at(i), &ours, &base);
+		}
+	}
+}
+
+int main(void)
+{
+	tap_run("layers of old worn blocks are off, by the published shares", old_layers_are_off);
+	tap_run("what is off stays off", what_is_off_stays_off);
+	tap_run("new flash is not off at any age", new_flash_is_not_off);
+	tap_run("each step between references is a retry", each_step_is_a_retry);
+	tap_run("sensing levels follow errors", levels_follow_errors);
+	tap_run("sensing levels follow constant rates", levels_follow_constant_rates);
+	tap_run("further levels cost", further_levels_cost);
+	tap_run("moves are retried as the host is", moves_are_retried);
+	tap_run("company of a program is retried", company_is_retried);
+	tap_run("reads disturb", reads_disturb);
+	tap_run("retries disturb, too", retries_disturb_too);
+	tap_run("what is read too often is moved", what_is_read_too_often_is_moved);
+	tap_run("a device that is parked forgets what is due", a_parked_device_forgets);
+	tap_run("nobody beats the chip", nobody_beats_the_chip);
+	tap_run("all policies read the same chip", policies_read_the_same_chip);
+	return tap_finish();
+}
