@@ -18,6 +18,8 @@ enum wildness {
 	WILD_ANSWERS = 8,
 	WILD_SHORT = 16,
 	WILD_CARRY = 32,
+	WILD_VICTIM = 64,
+	WILD_ALL = WILD_PLACE | WILD_COPY | WILD_CHORE | WILD_ANSWERS | WILD_VICTIM,
 };
 
 struct wild {
@@ -170,6 +172,13 @@ static u32 victim_rank(struct aftl_policy *policy, struct aftl_lun *lun,
 	return wildness & WILD_ANSWERS ? U32_MAX : draw(to_wild(policy), 100);
 }
 
+static struct aftl_block *victim(struct aftl_policy *policy, const struct aftl_closed *closed)
+{
+	(void)closed;
+	return wildness & WILD_VICTIM && draw(to_wild(policy), 2) ? any_block(to_wild(policy)) :
+								    NULL;
+}
+
 static bool accept_free(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	(void)policy;
@@ -198,6 +207,7 @@ static const struct aftl_policy_type wild_type = {
 	.heat = heat,
 	.place = place,
 	.programmed = programmed,
+	.victim = victim,
 	.victim_rank = victim_rank,
 	.copy = copy,
 	.accept_free = accept_free,
@@ -303,11 +313,20 @@ static void company_loses_nothing(void)
 	test_device_close(&device);
 }
 
+/* Open ones, free ones, those of other LUNs, full ones. */
+static void victims_that_are_none_are_refused(void)
+{
+	survive(WILD_VICTIM, plain, 6000);
+	CHECK_RANGE(test_counters(&device)->policy_bugs, 100, U64_MAX);
+	CHECK_RANGE(test_counters(&device)->gc_blocks, 50, U64_MAX);
+	test_device_close(&device);
+}
+
 static void everything_at_once(void)
 {
-	survive(WILD_PLACE | WILD_COPY | WILD_CHORE | WILD_ANSWERS, plain, 6000);
+	survive(WILD_ALL, plain, 6000);
 	test_device_close(&device);
-	survive(WILD_PLACE | WILD_COPY | WILD_CHORE | WILD_ANSWERS, buffered, 6000);
+	survive(WILD_ALL, buffered, 6000);
 	test_device_close(&device);
 }
 
@@ -339,6 +358,7 @@ int main(void)
 	tap_run("wrong answers are tamed", wrong_answers_are_tamed);
 	tap_run("short programs lose nothing", short_programs_lose_nothing);
 	tap_run("company for host data is taken along or refused", company_loses_nothing);
+	tap_run("victims that are none are refused", victims_that_are_none_are_refused);
 	tap_run("everything at once", everything_at_once);
 	return tap_finish();
 }

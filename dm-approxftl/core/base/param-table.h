@@ -84,6 +84,11 @@ PARAM(depth, COUNT, 16, 1 << 20, 2048, "page commands the controller can hold, p
 PARAM(gc, PERCENT, 0, 9000, 1000, "free blocks below which garbage is collected")
 PARAM(gc_idle_valid, PERCENT, 0, 10000, 9000,
 	"most valid data a victim may hold while there is no pressure")
+PARAM(victim, CHOICE, 0, AFTL_VICTIMS - 1, AFTL_VICTIM_greedy,
+	"how the block to collect is chosen, where the policy does not say")
+PARAM(victim_choices, COUNT, 1, 1024, 8, "blocks that chance draws (victim d_choices)")
+PARAM(victim_window, COUNT, 1, 64, 32,
+	"oldest blocks among which the emptiest is collected (victim windowed)")
 PARAM(wear_gap, COUNT, 0, 1 << 20, 0, "erase-count gap that moves cold data; 0: never")
 PARAM(endurance, COUNT, 0, 1 << 24, 0, "erases after which a block goes bad; 0: never")
 PARAM(refresh, TIME, 0, 36500 * DAY, 182 * DAY + 43200 * SEC,

@@ -14,6 +14,10 @@ static const char *const cell_model_words[] = { "constant", "voltage", NULL };
 static const char *const rewrite_words[] = { "off", "low", "any", NULL };
 static const char *const tvr_mode_words[] = { "block", "device", "tagged", NULL };
 
+static const char *const victim_words[] = {
+	"greedy", "cost_benefit", "d_choices", "fifo", "windowed", NULL
+};
+
 #define one_shot_words switch_words
 #define buffer_safe_words switch_words
 #define errors_words switch_words
@@ -47,6 +51,7 @@ const struct aftl_param aftl_params[] = {
 };
 
 static_assert(ARRAY_SIZE(aftl_params) == AFTL_PARAMS, "one entry per field");
+static_assert(ARRAY_SIZE(victim_words) == AFTL_VICTIMS + 1, "one word per line of the list");
 
 #define AT(name) (offsetof(struct aftl_config, name) / sizeof(u64))
 
@@ -66,10 +71,11 @@ static const u8 live[] = {
 	AT(program_reduced), AT(program_between), AT(program_after), AT(program_coarse),
 	AT(program_fine), AT(program_follower), AT(program_mlc), AT(reprogram), AT(erase), AT(bus),
 	AT(command), AT(ecc_retry), AT(energy), AT(order), AT(suspend), AT(suspend_cost),
-	AT(suspend_limit), AT(idle), AT(buffer_hold), AT(gc), AT(gc_idle_valid), AT(wear_gap),
-	AT(endurance), AT(refresh), AT(read_limit), AT(rber), AT(rber_approx), AT(ecc_bits),
-	AT(ecc_levels), AT(hot_size), AT(promote), AT(wear_low), AT(wear_period), AT(burst),
-	AT(misprograms), AT(zone1), AT(zone2), AT(zone3), AT(tvr_retention),
+	AT(suspend_limit), AT(idle), AT(buffer_hold), AT(gc), AT(gc_idle_valid), AT(victim),
+	AT(victim_choices), AT(victim_window), AT(wear_gap), AT(endurance), AT(refresh),
+	AT(read_limit), AT(rber), AT(rber_approx), AT(ecc_bits), AT(ecc_levels), AT(hot_size),
+	AT(promote), AT(wear_low), AT(wear_period), AT(burst), AT(misprograms), AT(zone1),
+	AT(zone2), AT(zone3), AT(tvr_retention),
 };
 
 /* A suffix and how many stored units it stands for; the first is the largest. */

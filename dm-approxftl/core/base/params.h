@@ -32,6 +32,13 @@ enum aftl_allocate {
 	AFTL_ALLOCATE_STATIC,
 };
 
+enum aftl_victim {
+#define VICTIM(name) AFTL_VICTIM_##name,
+#include "core/base/victim-list.h"
+#undef VICTIM
+	AFTL_VICTIMS,
+};
+
 enum aftl_suspend {
 	AFTL_SUSPEND_OFF,
 	AFTL_SUSPEND_PROGRAM,

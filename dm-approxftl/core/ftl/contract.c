@@ -3,6 +3,7 @@
  * What the core does for policies.
  */
 #include "core/ftl/device.h"
+#include "core/base/random.h"
 
 const struct aftl_config *aftl_policy_config(const struct aftl_policy *policy)
 {
@@ -89,6 +90,38 @@ struct aftl_block *aftl_policy_open(struct aftl_policy *policy, struct aftl_lun 
 	if (block)
 		aftl_supply_open(ftl, block, order, kind);
 	return block;
+}
+
+struct aftl_block *aftl_closed_next(const struct aftl_closed *closed,
+				    const struct aftl_block *block)
+{
+	struct aftl *ftl = closed->policy->ftl;
+	u32 first = closed->lun->index * ftl->geo.blocks_per_lun;
+	u32 i = block ? aftl_block_index(&ftl->media, block) + 1 : first;
+
+	for (; i < first + ftl->geo.blocks_per_lun; i++)
+		if (aftl_closed_has(closed, &ftl->media.blocks[i]))
+			return &ftl->media.blocks[i];
+	return NULL;
+}
+
+struct aftl_block *aftl_closed_draw(const struct aftl_closed *closed, u32 number)
+{
+	struct aftl *ftl = closed->policy->ftl;
+	u32 blocks = ftl->geo.blocks_per_lun;
+	u64 draw = aftl_mix2(aftl_mix2(ftl->config.seed ^ 0x71c71, ftl->seq),
+			     (u64)closed->lun->index << 32 | number);
+	u32 index = closed->lun->index * blocks + (u32)aftl_below(draw, blocks);
+	struct aftl_block *block = &ftl->media.blocks[index];
+
+	return aftl_closed_has(closed, block) ? block : NULL;
+}
+
+u64 aftl_closed_age(const struct aftl_closed *closed, const struct aftl_block *block)
+{
+	u64 now_ns = closed->policy->ftl->now_ns;
+
+	return now_ns - min(block->opened_ns, now_ns);
 }
 
 void aftl_policy_close(struct aftl_policy *policy, struct aftl_block *block)

@@ -438,7 +438,13 @@ void aftl_supply_open(struct aftl *ftl, struct aftl_block *block, enum aftl_orde
 void aftl_supply_close(struct aftl *ftl, struct aftl_block *block);
 void aftl_supply_list(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 void aftl_supply_unlist(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
-struct aftl_block *aftl_supply_victim(struct aftl *ftl, struct aftl_lun *lun);
+
+/* A closed block to collect that has at most so many valid slots, or NULL. */
+struct aftl_block *aftl_supply_victim(struct aftl *ftl, struct aftl_lun *lun, u32 most_valid);
+
+/* May this block be collected? */
+bool aftl_closed_has(const struct aftl_closed *closed, const struct aftl_block *block);
+
 void aftl_supply_retire(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 void aftl_supply_remove_free(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 void aftl_supply_close_early(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);

@@ -99,8 +99,8 @@ static bool pick_victim(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 		return false;
 	if (lun->stuck)
 		limit = 0;
-	victim = aftl_supply_victim(ftl, lun);
-	if (!victim || victim->valid > limit) {
+	victim = aftl_supply_victim(ftl, lun, limit);
+	if (!victim) {
 		lun->collect = 0;
 		return false;
 	}

@@ -5,6 +5,7 @@
  */
 #include "core/ftl/device.h"
 #include "core/base/random.h"
+#include "core/policy/victims.h"
 
 static struct aftl_block *block_at(struct aftl *ftl, u32 index)
 {
@@ -146,13 +147,50 @@ static struct aftl_block *best_of_list(struct aftl *ftl, struct aftl_lun *lun, u
 	return best;
 }
 
-struct aftl_block *aftl_supply_victim(struct aftl *ftl, struct aftl_lun *lun)
+static struct aftl_block *fewest_valid(struct aftl *ftl, struct aftl_lun *lun)
 {
 	while (lun->fewest <= ftl->geo.block_slots && lun->victims[lun->fewest] == AFTL_NIL)
 		lun->fewest++;
 	if (lun->fewest > ftl->geo.block_slots)
 		return NULL;
 	return best_of_list(ftl, lun, lun->victims[lun->fewest]);
+}
+
+/* What is being collected or retired is in no list. */
+bool aftl_closed_has(const struct aftl_closed *closed, const struct aftl_block *block)
+{
+	const struct aftl_media *media = &closed->policy->ftl->media;
+	u32 lun = aftl_block_index(media, block) / media->geo->blocks_per_lun;
+
+	return lun == closed->lun->index && block->state == AFTL_BLOCK_CLOSED && block->listed &&
+	       block->valid <= closed->most_valid;
+}
+
+/* As the policy or the rule says, NULL if it does not. */
+static struct aftl_block *proposed_victim(struct aftl *ftl, struct aftl_lun *lun, u32 most_valid)
+{
+	struct aftl_closed closed = { ftl->policy, lun, most_valid };
+	aftl_victim_fn rule = ftl->type->victim;
+	struct aftl_block *block;
+
+	if (!rule)
+		rule = aftl_victim_rule(ftl->config.victim);
+	block = rule(ftl->policy, &closed);
+	if (!block || aftl_closed_has(&closed, block))
+		return block;
+	ftl->stats.counters.policy_bugs++;
+	return NULL;
+}
+
+struct aftl_block *aftl_supply_victim(struct aftl *ftl, struct aftl_lun *lun, u32 most_valid)
+{
+	struct aftl_block *fewest = fewest_valid(ftl, lun);
+	struct aftl_block *block;
+
+	if (!fewest || fewest->valid > most_valid)
+		return NULL;
+	block = proposed_victim(ftl, lun, most_valid);
+	return block ? block : fewest;
 }
 
 /*

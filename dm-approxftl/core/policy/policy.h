@@ -121,6 +121,18 @@ struct aftl_move {
 	u32 pass;
 };
 
+/**
+ * struct aftl_closed - the closed blocks of a LUN that may be collected now
+ * @policy: for what the core does for policies
+ * @lun: the LUN
+ * @most_valid: blocks with more valid slots are left out: too little would come free
+ */
+struct aftl_closed {
+	struct aftl_policy *policy;
+	struct aftl_lun *lun;
+	u32 most_valid;
+};
+
 enum aftl_chore_kind {
 	AFTL_CHORE_NONE,
 	AFTL_CHORE_REWRITE,
@@ -253,6 +265,12 @@ struct aftl_policy_type {
 		      u32 shift);
 
 	/*
+	 * Optional, default: the rule that the parameter "victim" names. One of @closed, or
+	 * NULL for the one with the fewest valid slots.
+	 */
+	struct aftl_block *(*victim)(struct aftl_policy *policy, const struct aftl_closed *closed);
+
+	/*
 	 * Optional, default: all equal. Among the closed blocks with the fewest
 	 * valid slots the one with the smallest rank is collected.
 	 */
@@ -347,6 +365,28 @@ u32 aftl_lun_index(const struct aftl_lun *lun);
  */
 struct aftl_block *aftl_policy_open(struct aftl_policy *policy, struct aftl_lun *lun,
 				    const struct aftl_need *need, enum aftl_order order, u32 kind);
+
+/**
+ * aftl_closed_next() - go through the blocks that may be collected, by address
+ * @closed: as victim() has it
+ * @block: the one before; NULL begins
+ *
+ * Return: the next, NULL after the last.
+ */
+struct aftl_block *aftl_closed_next(const struct aftl_closed *closed,
+				    const struct aftl_block *block);
+
+/**
+ * aftl_closed_draw() - a block of the LUN that chance names
+ * @closed: as victim() has it
+ * @number: of the draw; the same one is the same block until something is written
+ *
+ * Return: the block, or NULL if it may not be collected.
+ */
+struct aftl_block *aftl_closed_draw(const struct aftl_closed *closed, u32 number);
+
+/* Nanoseconds since @block was opened. */
+u64 aftl_closed_age(const struct aftl_closed *closed, const struct aftl_block *block);
 
 /**
  * aftl_policy_close() - no more programs for this block, though it is not full

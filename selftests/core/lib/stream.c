@@ -122,6 +122,9 @@ void test_random_options(struct test_device *device, struct aftl_random *random)
 	config->suspend_limit = 1 + aftl_random_below(random, 4);
 	config->gc = aftl_random_below(random, 3000);
 	config->gc_idle_valid = aftl_random_below(random, 10001);
+	config->victim = aftl_random_below(random, AFTL_VICTIMS);
+	config->victim_choices = 1 + aftl_random_below(random, 9);
+	config->victim_window = 1 + aftl_random_below(random, 64);
 	config->wear_gap = aftl_random_below(random, 3) * 4;
 	config->errors = aftl_random_below(random, 3) != 0;
 	config->cell_model = aftl_random_below(random, 2);

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Cost-benefit: what comes free, times how long it has been left alone, for each slot
+ * that is read and written again: age (1 - u) / 2u, with u the valid share.
+ *
+ * A. Kawaguchi, S. Nishioka, H. Motoda, "A Flash-Memory Based File System", USENIX 1995.
+ * The age here is that of the block since it was opened.
+ */
+#include "core/policy/victims.h"
+
+static u64 gain(const struct aftl_closed *closed, const struct aftl_block *block)
+{
+	u32 slots = aftl_policy_geometry(closed->policy)->block_slots;
+	u64 age = min_t(u64, aftl_closed_age(closed, block) >> 16, U32_MAX) + 1;
+
+	return div64_u64(age * (slots - block->valid), 2 * max(block->valid, 1U));
+}
+
+struct aftl_block *aftl_victim_cost_benefit(struct aftl_policy *policy __maybe_unused,
+					    const struct aftl_closed *closed)
+{
+	struct aftl_block *block = NULL;
+	struct aftl_block *best = NULL;
+
+	while ((block = aftl_closed_next(closed, block))) {
+		if (!block->valid)
+			return block;
+		if (!best || gain(closed, block) > gain(closed, best))
+			best = block;
+	}
+	return best;
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * First in, first out: the oldest block, whatever is in it, as a log that wraps around.
+ */
+#include "core/policy/victims.h"
+
+struct aftl_block *aftl_victim_fifo(struct aftl_policy *policy __maybe_unused,
+				    const struct aftl_closed *closed)
+{
+	struct aftl_block *block = NULL;
+	struct aftl_block *oldest = NULL;
+
+	while ((block = aftl_closed_next(closed, block)))
+		if (!oldest || block->opened_ns < oldest->opened_ns)
+			oldest = block;
+	return oldest;
+}

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""How victims are chosen, against what is known of it from outside."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from selftests.sim.support import only_run, sim
+
+#: One LUN, one open block, no block kept free but what moving needs: as models have it.
+BARE = ("--policy", "baseline", "--channels", "1", "--chips", "1", "--layers", "4", "--word_lines",
+        "16", "--page", "4KiB", "--gc", "0%", "--gc_idle_valid", "0%", "--errors", "off", "--fill",
+        "random", "--workload", "uniform", "--write-share", "1", "--size", "4KiB")
+
+
+def write_amplification(*options: str, blocks: int = 2000) -> float:
+    """Return that of a device in its steady state."""
+    found = only_run(sim(*BARE, "--blocks", str(blocks), "--requests", str(blocks * 600),
+                         "--warmup", str(blocks * 400), *options))
+    host = found["write_amplification"]["host_write_units"]
+    return float(found["write_amplification"]["programmed_units"] / host)
+
+
+def first_in_first_out(spare: float) -> float:
+    """Return the write amplification of a log that wraps around, under uniform writes.
+
+    Of a block that was filled a whole turn ago the share that is still valid is u, where a turn
+    overwrites (1 - u) / (1 - spare) of all data: u = exp(-(1 - u) / (1 - spare)).
+    """
+    valid = 0.5
+    for _ in range(500):
+        valid = math.exp(-(1 - valid) / (1 - spare))
+    return 1 / (1 - valid)
+
+
+@pytest.mark.parametrize("spare", [0.15, 0.2, 0.28])
+def test_fifo_is_what_the_model_says(spare: float) -> None:
+    found = write_amplification("--victim", "fifo", "--op", f"{spare:.0%}")
+    assert found == pytest.approx(first_in_first_out(spare), rel=0.01)
+
+
+def test_the_more_a_rule_looks_for_empty_blocks_the_less_is_moved() -> None:
+    rules = ("greedy", "d_choices --victim_choices 64", "d_choices --victim_choices 8",
+             "d_choices --victim_choices 2")
+    found = [write_amplification("--op", "20%", "--victim", *rule.split()) for rule in rules]
+    assert found == sorted(found)
+    assert found[0] == pytest.approx(found[1], rel=0.02)
+    assert found[2] > 1.02 * found[0]
+    assert found[3] > 1.05 * found[2]
+
+
+def test_a_window_of_one_is_fifo() -> None:
+    digests = {only_run(sim(*BARE, "--blocks", "100", "--op", "20%", "--requests", "40000",
+                            "--victim", *rule.split()))["digest"]
+               for rule in ("fifo", "windowed --victim_window 1", "windowed")}
+    assert len(digests) == 2
+
+
+@pytest.mark.parametrize("rule", ["cost_benefit", "d_choices", "fifo", "windowed"])
+def test_every_policy_takes_every_rule(rule: str) -> None:
+    runs = sim("--policy", "baseline,approxftl,cubeftl,tvr,ressd,agcr", "--bits", "3",
+               "--one_shot", "on", "--blocks", "60", "--layers", "8", "--word_lines", "2",
+               "--op", "50%", "--fill", "random", "--write-share", "1", "--verify", "--victim",
+               rule, "--requests", "40000")["runs"]
+    assert len(runs) == 6
+    for found in runs:
+        assert found["verified"]
+        assert found["counters"]["policy_bugs"] == 0
+        assert found["counters"]["gc_blocks"] > 0
