@@ -423,7 +423,7 @@ def source_text() -> str:
     parts = [
         f"// {LICENCE}\n"
         "/*\n * Values of the tables that physics-tables.h describes.\n"
-        f" * {GENERATED}\n */\n#include \"{HEADER}\"\n"
+        f" * {GENERATED}\n */\n#include \"core/flash/{HEADER}\"\n"
     ]
     for section in sections():
         parts += [f"\n{text}" for item in section.items if (text := item.source())]
