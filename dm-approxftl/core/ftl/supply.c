@@ -166,31 +166,33 @@ bool aftl_closed_has(const struct aftl_closed *closed, const struct aftl_block *
 	       block->valid <= closed->most_valid;
 }
 
-/* As the policy or the rule says, NULL if it does not. */
-static struct aftl_block *proposed_victim(struct aftl *ftl, struct aftl_lun *lun, u32 most_valid)
+/* Take what the policy or the rule says instead, if it says something. */
+static void ask_for_victim(struct aftl *ftl, const struct aftl_closed *closed,
+			   struct aftl_block **victim)
 {
-	struct aftl_closed closed = { ftl->policy, lun, most_valid };
 	aftl_victim_fn rule = ftl->type->victim;
 	struct aftl_block *block;
 
 	if (!rule)
 		rule = aftl_victim_rule(ftl->config.victim);
-	block = rule(ftl->policy, &closed);
-	if (!block || aftl_closed_has(&closed, block))
-		return block;
-	ftl->stats.counters.policy_bugs++;
-	return NULL;
+	block = rule(ftl->policy, closed);
+	if (!block)
+		return;
+	if (aftl_closed_has(closed, block))
+		*victim = block;
+	else
+		ftl->stats.counters.policy_bugs++;
 }
 
 struct aftl_block *aftl_supply_victim(struct aftl *ftl, struct aftl_lun *lun, u32 most_valid)
 {
-	struct aftl_block *fewest = fewest_valid(ftl, lun);
-	struct aftl_block *block;
+	struct aftl_closed closed = { ftl->policy, lun, most_valid };
+	struct aftl_block *victim = fewest_valid(ftl, lun);
 
-	if (!fewest || fewest->valid > most_valid)
+	if (!victim || victim->valid > most_valid)
 		return NULL;
-	block = proposed_victim(ftl, lun, most_valid);
-	return block ? block : fewest;
+	ask_for_victim(ftl, &closed, &victim);
+	return victim;
 }
 
 /*

@@ -13,7 +13,7 @@ static u64 gain(const struct aftl_closed *closed, const struct aftl_block *block
 	u32 slots = aftl_policy_geometry(closed->policy)->block_slots;
 	u64 age = min_t(u64, aftl_closed_age(closed, block) >> 16, U32_MAX) + 1;
 
-	return div64_u64(age * (slots - block->valid), 2 * max(block->valid, 1U));
+	return div64_u64(age * (slots - block->valid), 2ULL * max(block->valid, 1U));
 }
 
 struct aftl_block *aftl_victim_cost_benefit(struct aftl_policy *policy __maybe_unused,

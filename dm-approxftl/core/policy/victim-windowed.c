@@ -21,7 +21,7 @@ static void offer(struct window *window, struct aftl_block *block)
 
 	if (i < window->most)
 		window->count++;
-	else if (window->oldest[--i]->opened_ns <= block->opened_ns)
+	else if (!i || window->oldest[--i]->opened_ns <= block->opened_ns)
 		return;
 	for (; i && window->oldest[i - 1]->opened_ns > block->opened_ns; i--)
 		window->oldest[i] = window->oldest[i - 1];
