@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import mmap
+import os
 import re
 import shutil
 import signal
@@ -214,6 +216,36 @@ def test_nothing_is_judged_once_the_power_has_failed(disk: Disk) -> None:
         time.sleep(0.5)
     child.terminate()
     assert child.wait(60) == 130
+
+
+def spoil_all_units(path: Path) -> bool:
+    """Break all written ones in the middle, by direct requests; False where there are none."""
+    try:
+        disk = os.open(path, os.O_RDWR | os.O_DIRECT)
+    except OSError:
+        return False
+    with mmap.mmap(-1, UNIT) as data:
+        for at in range(0, UNITS * UNIT, UNIT):
+            os.preadv(disk, [data], at)
+            if any(data):
+                data[300:308] = b"another!"
+                os.pwritev(disk, [data], at)
+    os.close(disk)
+    return True
+
+
+def test_pieces_of_several_are_told_by_whoever_reads_them(disk: Disk) -> None:
+    """Through a page cache they may be a write that is under way."""
+    assert disk.fresh("--requests", "100").code == 0
+    with subprocess.Popen([UNKIND, "--state", disk.state, "--resume", "--time", "5s", disk.image],
+                          stderr=subprocess.PIPE, text=True) as child:
+        time.sleep(0.5)
+        spoilt = spoil_all_units(disk.image)
+        told = child.communicate(timeout=60)[1]
+    if not spoilt:
+        pytest.skip("the file system here has no direct I/O")
+    assert child.returncode == 4
+    assert re.search(r", and from byte 296 on [^;]*; allowed: [^;]*; request \d+, seed 7", told)
 
 
 def test_bits_may_flip_where_that_is_said(disk: Disk) -> None:
