@@ -121,12 +121,12 @@ needing = $(if $(call lacking,$(1)),$(eval LEFT_OUT += $(notdir $(2)): $(call la
 LEFT_OUT :=
 
 # Each part beside the simulator and its command line says how it is built: its build.mk adds
-# to PROGRAMS, INCLUDES and tested_AREA.
+# to PROGRAMS, EXAMPLES (built and run, never installed), INCLUDES and tested_AREA.
 include $(wildcard userspace/*/build.mk trace-tools/*/build.mk)
 
 include packaging/install.mk
 
-all: $(PROGRAMS) ## build the programs and the library, in $(O)
+all: $(PROGRAMS) $(EXAMPLES) ## build the programs and the library, in $(O)
 	@[ -z '$(strip $(LEFT_OUT))' ] || echo 'left out, for lack of packages: $(strip $(LEFT_OUT))'
 
 $(PROGRAM): $(call objects,plain,$(CORE) $(HOST) $(LIB) $(SIM) $(CLI))
@@ -160,7 +160,7 @@ UNBUILT_AREAS := style runner kernel-build fio-profiles
 
 # The programs that some areas need. One that does not compile is a failure that the runner
 # counts; the others are still built and run.
-area_programs = $(if $(filter-out $(UNBUILT_AREAS),$(1)),$(PROGRAMS)) $(addprefix $(O)/,\
+area_programs = $(if $(filter-out $(UNBUILT_AREAS),$(1)),$(PROGRAMS) $(EXAMPLES)) $(addprefix $(O)/,\
 	$(filter $(addsuffix /%,$(addprefix selftests/,$(1))),$(TEST_PROGRAMS) $(FUZZ_PROGRAMS)))
 # As many compilers as processors, unless make was told how many.
 jobs = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -222,11 +222,13 @@ tables: ## recompute the physics tables of the core from the papers' models
 	$(call say,GEN,dm-approxftl/core/flash/physics-tables)
 	$(Q)$(PHYSICS) generate --out dm-approxftl/core/flash
 
-claims: $(PROGRAMS) ## the papers' figures beside ours; TRACES=DIR: on real traces
-	@APPROXFTL=$(PROGRAM) $(PYTHON) selftests/claims/claims.py $(if $(TRACES),--traces '$(TRACES)')
+claims: $(PROGRAMS) ## the papers' figures beside ours; TRACES=DIR: on real traces; TWINS=1: in false worlds
+	@AFTL_BUILD=$(abspath $(O)) APPROXFTL=$(PROGRAM) $(PYTHON) selftests/claims/claims.py \
+		$(if $(TRACES),--traces '$(TRACES)') $(if $(TWINS),--twins)
 
-bench: $(PROGRAM) ## what a simulated request costs, beside the project's bars (minutes)
-	@AFTL_BUILD=$(O) APPROXFTL=$(PROGRAM) $(PYTHON) selftests/bench/bench.py
+bench: $(PROGRAM) ## what a simulated request costs, beside the bars and BESIDE=/an/older/approxftl
+	@AFTL_BUILD=$(O) APPROXFTL=$(PROGRAM) $(PYTHON) selftests/bench/bench.py \
+		$(if $(BESIDE),--beside "$(BESIDE)")
 
 bench-kernel: ## what a request costs in the kernel, beside dm-linear and null_blk (minutes)
 	@AFTL_BUILD=$(abspath $(O)) $(PYTHON) selftests/bench/bench_kernel.py

@@ -29,6 +29,40 @@
 #define aftl_file_attributes fileattr
 #endif
 
+/* Since 6.9 a write says how long its data will live, */
+static inline u8 aftl_bio_life(const struct bio *bio)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 9, 0)
+	return bio->bi_write_hint;
+#else
+	return 0;
+#endif
+}
+
+/* and since 6.16 which data they belong with. */
+static inline u8 aftl_bio_stream(const struct bio *bio)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
+	return bio->bi_write_stream;
+#else
+	return 0;
+#endif
+}
+
+/* How many a program may use; limits of a target's own do not get that far. */
+static inline int aftl_limit_write_streams(struct request_queue *queue, u32 streams, u64 bytes)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
+	struct queue_limits limits = queue_limits_start_update(queue);
+
+	limits.max_write_streams = (unsigned short)streams;
+	limits.write_stream_granularity = streams ? (u32)min_t(u64, bytes, U32_MAX) : 0;
+	return queue_limits_commit_update(queue, &limits);
+#else
+	return 0;
+#endif
+}
+
 /* hrtimer_setup() came in 6.13, hrtimer_init() went in 6.15. */
 static inline void aftl_hrtimer_setup(struct hrtimer *timer,
 				      enum hrtimer_restart (*function)(struct hrtimer *timer),
@@ -63,19 +97,44 @@ static inline u64 aftl_page_position(struct folio *folio, struct page *page)
 	return (u64)(index + folio_page_idx(folio, page)) << PAGE_SHIFT;
 }
 
-/* Since 6.8 vfs_iter_write() keeps the file system from being frozen by itself. */
-static inline ssize_t aftl_iter_write(struct file *file, struct iov_iter *iter, loff_t *pos)
+/* Page tables that have it; until 6.7 of huge ones that is not to be had, and 0. */
+static inline int aftl_folio_mapcount(const struct folio *folio)
 {
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0)
-	return vfs_iter_write(file, iter, pos, 0);
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
+	return folio_mapcount((struct folio *)folio);
 #else
+	return folio_test_large((struct folio *)folio) ? 0 : atomic_read(&folio->_mapcount) + 1;
+#endif
+}
+
+/* Since 6.10 a block device has its page cache without an inode in between. */
+static inline const struct address_space *aftl_device_mapping(const struct block_device *device)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0)
+	return device->bd_mapping;
+#else
+	return device->bd_inode->i_mapping;
+#endif
+}
+
+/* Waits for none of @not; since 6.8 the file system is kept from being frozen meanwhile. */
+static inline ssize_t aftl_iter_write(struct file *file, struct iov_iter *iter, loff_t position,
+				      int not)
+{
+	struct kiocb kiocb;
 	ssize_t written;
 
+	init_sync_kiocb(&kiocb, file);
+	kiocb.ki_pos = position;
+	kiocb.ki_flags &= ~not;
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 8, 0)
+	written = vfs_iocb_iter_write(file, &kiocb, iter);
+#else
 	file_start_write(file);
-	written = vfs_iter_write(file, iter, pos, 0);
+	written = vfs_iocb_iter_write(file, &kiocb, iter);
 	file_end_write(file);
-	return written;
 #endif
+	return written;
 }
 
 /* Since 6.10 marks are added to an object, before to its list of them. */

@@ -93,13 +93,15 @@ def extent(parameter: Json) -> str:
 def parameters(program: Path) -> Iterator[str]:
     """Return the tables of parameters, grouped as in their source."""
     known = {one["key"]: one for one in ask(program, "params")["parameters"]}
-    for title, members in sections(TABLE, "PARAM"):
+    groups = [
+        (title, [known.pop(key) for key, _ in members])
+        for title, members in sections(TABLE, "PARAM")
+    ]
+    for title, members in [*groups, ("Policies and rules", list(known.values()))]:
         yield f"\n### {title}\n"
         yield from table("key", "value", "type", "range", "meaning")
-        for key, _ in members:
-            one = known.pop(key)
-            yield row(f"`{key}`", one["value"], one["type"], extent(one), one["help"])
-    assert not known, f"not in {TABLE.name}: {sorted(known)}"
+        for one in members:
+            yield row(f"`{one['key']}`", one["value"], one["type"], extent(one), one["help"])
 
 
 def differences(program: Path, profile: str, standard: dict[str, str]) -> str:

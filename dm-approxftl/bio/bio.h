@@ -1,108 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * A bio under way, and what the FTL asks of its host meanwhile.
- */
 #ifndef AFTL_BIO_H
 #define AFTL_BIO_H
 
 #include <linux/device-mapper.h>
 
-#include "core/ftl/ftl.h"
-
-struct aftl_dev_fetch;
-struct aftl_disk;
-
-/* Largest bio: it is handled in one go. */
-#define AFTL_IO_SECTORS (SZ_256K >> SECTOR_SHIFT)
-
-/**
- * struct aftl_flush - waits in the durable store for a commit
- * @node: in the store's list
- * @end: number of the first operation that it need not wait for
- * @now_ns: device time when it was asked for
- * @age_ns: see aftl_age_ns()
- * @memory: see aftl_policy_memory()
- */
-struct aftl_flush {
-	struct list_head node;
-	u32 end;
-	u64 now_ns;
-	u64 age_ns;
-	u64 memory;
-};
-
-/**
- * struct aftl_io - one bio under way
- * @request: what the FTL sees of it
- * @bytes: payload, and what it replaced; see store.h
- * @fetches: reads from a durable store, NULL for other stores and requests
- * @fetch_count: how many
- * @fetches_pooled: from the pool of the store
- * @fetching: those that are not over, and one for the FTL
- * @commits: ends when what came before it is durable
- * @flush: then, where it waits for that
- * @failed: the durable store could not do it
- */
-struct aftl_io {
-	struct aftl_request request;
-	struct list_head bytes;
-	struct aftl_dev_fetch *fetches;
-	u32 fetch_count;
-	bool fetches_pooled;
-	atomic_t fetching;
-	bool commits;
-	bool failed;
-	struct aftl_flush flush;
-};
-
-static inline struct aftl_io *aftl_request_io(struct aftl_request *request)
-{
-	return container_of(request, struct aftl_io, request);
-}
-
-extern const struct aftl_host_ops aftl_io_host;
-extern const struct aftl_host_ops aftl_io_host_durable;
-
 /**
  * aftl_io_map() - the target's map method
  */
 int aftl_io_map(struct dm_target *ti, struct bio *bio);
-
-/**
- * aftl_io_finish() - end the bios of @done, a chain linked by their next
- */
-void aftl_io_finish(struct aftl_disk *disk, struct aftl_request *done);
-
-/* What came before @io is durable, unless there was an @error. */
-void aftl_io_commit_done(struct aftl_disk *disk, struct aftl_io *io, int error);
-
-static inline struct bio *aftl_io_bio(struct aftl_io *io)
-{
-	return dm_bio_from_per_bio_data(io, sizeof(*io));
-}
-
-/* Where the data of @unit are in the bio of @io. */
-struct bvec_iter aftl_io_position(const struct aftl_disk *disk, struct aftl_io *io,
-				  aftl_unit_t unit);
-
-/*
- * Put the unit that @read is about into the bio: bytes at @from, then their errors.
- * Context: under the disk's lock.
- */
-void aftl_io_fill(const struct aftl_disk *disk, struct aftl_io *io, const struct aftl_read *read,
-		  const char *from);
-
-/*
- * Which bits of the unit have errors: what is needed of parameters that may change. Context:
- * under the disk's lock.
- */
-u64 aftl_io_flip_key(const struct aftl_disk *disk, const struct aftl_read *read);
-
-/*
- * The bytes are there: invert those bits of them that have errors. Context: any; of the FTL
- * only its geometry is looked at, which does not change.
- */
-void aftl_io_flip(const struct aftl_disk *disk, struct aftl_io *io,
-		  const struct aftl_read *read, u64 key);
 
 #endif

@@ -10,42 +10,14 @@
  */
 #include <linux/slab.h>
 
-#include "bio/bio.h"
 #include "compat.h"
 #include "disk/disk.h"
 #include "log.h"
 #include "core/keep/snapshot.h"
-#include "store/durable.h"
-#include "tags/tags.h"
+#include "store/dev.h"
 
 /* Events that are handled before others get at the disk's lock: some 50 us. */
 #define SLICE_EVENTS 128
-
-static u64 to_host_ns(const struct aftl_disk *disk, u64 device_ns)
-{
-	u64 span;
-
-	if (check_mul_overflow(device_ns - disk->start_ns, (u64)disk->scale, &span) ||
-	    span > KTIME_MAX - disk->start_host_ns)
-		return KTIME_MAX;
-	return disk->start_host_ns + span;
-}
-
-u64 aftl_disk_now(const struct aftl_disk *disk)
-{
-	lockdep_assert_held(&disk->lock);
-	if (disk->scale == AFTL_TIMING_OFF || !disk->running)
-		return aftl_now(disk->ftl);
-	return disk->start_ns + div_u64(ktime_get_ns() - disk->start_host_ns, disk->scale);
-}
-
-u64 aftl_disk_late(const struct aftl_disk *disk, const struct aftl_request *request)
-{
-	u64 now_ns = ktime_get_ns();
-	u64 due_ns = to_host_ns(disk, request->complete_ns);
-
-	return now_ns > due_ns ? now_ns - due_ns : 0;
-}
 
 /* Has the store no room for what one more call of the FTL may cause? */
 static bool congested(const struct aftl_disk *disk)
@@ -87,7 +59,7 @@ static bool advance(struct aftl_disk *disk)
 
 static void arm(struct aftl_disk *disk)
 {
-	u64 next_ns = to_host_ns(disk, aftl_next_event(disk->ftl));
+	u64 next_ns = aftl_disk_host_ns(disk, aftl_next_event(disk->ftl));
 
 	if (!disk->running || disk->stalled || next_ns >= disk->armed_ns)
 		return;
@@ -145,7 +117,7 @@ void aftl_disk_leave(struct aftl_disk *disk)
 	struct aftl_request *done = settle(disk);
 
 	spin_unlock_bh(&disk->lock);
-	aftl_io_finish(disk, done);
+	aftl_disk_finish(disk, done);
 }
 
 static enum hrtimer_restart timer_fired(struct hrtimer *timer)
@@ -159,7 +131,7 @@ static enum hrtimer_restart timer_fired(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-void aftl_disk_continue(struct aftl_disk *disk)
+static void go_on(struct aftl_disk *disk)
 {
 	struct aftl_request *done = NULL;
 
@@ -170,7 +142,7 @@ void aftl_disk_continue(struct aftl_disk *disk)
 		done = settle(disk);
 	}
 	spin_unlock_bh(&disk->lock);
-	aftl_io_finish(disk, done);
+	aftl_disk_finish(disk, done);
 }
 
 static bool can_collect(const struct aftl_disk *disk)
@@ -204,12 +176,38 @@ void aftl_disk_collect(struct aftl_disk *disk)
 		schedule_work(&disk->collect);
 }
 
-void aftl_disk_hurry(struct aftl_disk *disk, bool hurry)
+/* While a disk stops, or rests, nobody else may call the FTL; it looks again when it starts. */
+static void retire_worn(struct work_struct *work)
+{
+	struct aftl_disk *disk = container_of(work, struct aftl_disk, wear);
+	u32 block = aftl_dev_next_worn(disk->durable, 0);
+
+	for (; READ_ONCE(disk->running) && block != U32_MAX;
+	     block = aftl_dev_next_worn(disk->durable, block + 1)) {
+		if (!aftl_disk_enter(disk, false))
+			WARN_ON_ONCE(aftl_fail_block(disk->ftl, block));
+		aftl_disk_leave(disk);
+	}
+}
+
+static void wear(struct aftl_disk *disk)
+{
+	schedule_work(&disk->wear);
+}
+
+static void set_hurry(struct aftl_disk *disk, bool hurry)
 {
 	if (!aftl_disk_enter(disk, false))
 		aftl_hurry(disk->ftl, hurry);
 	aftl_disk_leave(disk);
 }
+
+static const struct aftl_disk_ops ops = {
+	.finish = aftl_disk_finish,
+	.go_on = go_on,
+	.wear = wear,
+	.hurry = set_hurry,
+};
 
 static void tell_event(struct work_struct *work)
 {
@@ -222,8 +220,8 @@ static int create_parts(struct aftl_disk *disk, const struct aftl_options *optio
 			struct aftl_error *error)
 {
 	const struct aftl_geometry *geo;
-	int ret = aftl_create(&disk->ftl, &options->config, options->policy, &aftl_io_host, disk,
-			      error);
+	int ret = aftl_create(&disk->ftl, &options->config, options->policy, &aftl_host_memory,
+			      disk, error);
 
 	if (ret)
 		return ret;
@@ -269,9 +267,11 @@ static struct aftl_disk *new_disk(const struct aftl_options *options)
 	spin_lock_init(&disk->lock);
 	spin_lock_init(&disk->late_lock);
 	aftl_ranges_init(&disk->tags);
+	disk->ops = &ops;
 	disk->scale = options->scale;
 	disk->armed_ns = KTIME_MAX;
 	INIT_WORK(&disk->event, tell_event);
+	INIT_WORK(&disk->wear, retire_worn);
 	INIT_WORK(&disk->collect, collect_some);
 	aftl_hrtimer_setup(&disk->timer, timer_fired, HRTIMER_MODE_ABS_SOFT);
 	return disk;
@@ -280,7 +280,8 @@ static struct aftl_disk *new_disk(const struct aftl_options *options)
 int aftl_disk_check(const struct aftl_options *options, struct aftl_error *error)
 {
 	struct aftl *ftl;
-	int ret = aftl_create(&ftl, &options->config, options->policy, &aftl_io_host, NULL, error);
+	int ret = aftl_create(&ftl, &options->config, options->policy, &aftl_host_memory, NULL,
+			      error);
 
 	if (!ret)
 		aftl_destroy(ftl);
@@ -341,6 +342,8 @@ void aftl_disk_start(struct aftl_disk *disk, struct dm_table *table)
 	disk->running = true;
 	aftl_disk_leave(disk);
 	aftl_disk_collect(disk);
+	if (disk->durable)
+		wear(disk);
 }
 
 static void stop_clock(struct aftl_disk *disk)
@@ -352,6 +355,7 @@ static void stop_clock(struct aftl_disk *disk)
 	spin_unlock_bh(&disk->lock);
 	hrtimer_cancel(&disk->timer);
 	cancel_work_sync(&disk->event);
+	cancel_work_sync(&disk->wear);
 	cancel_work_sync(&disk->collect);
 	disk->armed_ns = KTIME_MAX;
 }
@@ -435,6 +439,7 @@ void aftl_disk_destroy(struct aftl_disk *disk)
 	aftl_disk_stop(disk);
 	if (disk->durable)
 		close_store(disk);
+	cancel_work_sync(&disk->wear);
 	drop_tags(disk);
 	aftl_destroy(disk->ftl);
 	if (disk->store)

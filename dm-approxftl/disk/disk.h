@@ -6,18 +6,11 @@
 #ifndef AFTL_DISK_H
 #define AFTL_DISK_H
 
-#include <linux/hrtimer.h>
-#include <linux/spinlock.h>
-#include <linux/workqueue.h>
-
-#include "core/ftl/ftl.h"
+#include "store/disk-types.h"
+#include "store/io.h"
 #include "store/store.h"
-#include "tags/ranges.h"
 
-struct aftl_dev;
-struct aftl_io;
 struct block_device;
-struct dm_table;
 
 /* Time scale of "timing off": the device's time passes only while it works. */
 #define AFTL_TIMING_OFF 0
@@ -48,64 +41,6 @@ struct aftl_options {
 	struct aftl_config standard;
 	struct aftl_config config;
 };
-
-/**
- * struct aftl_disk - an emulated SSD
- * @ftl: the FTL, under @lock
- * @store: the bytes, under @lock but for gather() and release()
- * @durable: the same, if it is the durable store; else NULL
- * @lock: of @ftl, @store, @done and the clock; taken by submitters and by the timer
- * @done: requests that are complete and not yet handed back, oldest first
- * @done_tail: the last of them
- * @scale: as in struct aftl_options
- * @unit_shift: sectors in a mapping unit, as a power of two
- * @start_ns: device time of the last resume
- * @start_host_ns: host time of the last resume
- * @armed_ns: host time at which @timer fires, KTIME_MAX if it does not
- * @running: between resume and postsuspend
- * @stalled: device time stands still until the store has room
- * @told: user space knows that the disk is read-only or has failed
- * @timer: fires at the FTL's next event
- * @event: tells user space that the disk has become read-only
- * @collect: lets time pass for aftl_disk_collect() where nobody else does
- * @table: whom @event is for
- * @dev: number of the block device that it is under
- * @tags: ranges that are approximate while nobody has claimed the device; changed under
- *	the target's gate
- * @submitted: requests so far
- * @late_lock: of @late
- * @late: host time from when a request should have been handed back until it was
- */
-struct aftl_disk {
-	struct aftl *ftl;
-	struct aftl_store *store;
-	struct aftl_dev *durable;
-	spinlock_t lock; /* FTL, store, done and clock */
-	struct aftl_request *done;
-	struct aftl_request *done_tail;
-	u32 scale;
-	u32 unit_shift;
-	u64 start_ns;
-	u64 start_host_ns;
-	u64 armed_ns;
-	bool running;
-	bool stalled;
-	bool told;
-	struct hrtimer timer;
-	struct work_struct event;
-	struct work_struct collect;
-	struct dm_table *table;
-	dev_t dev;
-	struct aftl_ranges tags;
-	u64 submitted;
-	spinlock_t late_lock; /* late */
-	struct aftl_histogram late;
-};
-
-static inline u32 aftl_unit_sectors(const struct aftl_disk *disk)
-{
-	return 1U << disk->unit_shift;
-}
 
 /**
  * aftl_disk_check() - could there be such an SSD?
@@ -178,9 +113,6 @@ void aftl_disk_collect(struct aftl_disk *disk);
  */
 int aftl_disk_carry_out(struct aftl_disk *disk, struct aftl_io *io);
 
-/* Nanoseconds of device time, now. Under the disk's lock. */
-u64 aftl_disk_now(const struct aftl_disk *disk);
-
 /**
  * aftl_disk_enter() - lock the disk, at the present, for one call of the FTL
  * @killable: the caller can live without
@@ -209,23 +141,23 @@ void aftl_disk_leave(struct aftl_disk *disk);
  */
 bool aftl_disk_step(struct aftl_disk *disk);
 
-/**
- * aftl_disk_continue() - the store may have room again, or has failed
- *
- * Context: process or softirq, no lock held.
- */
-void aftl_disk_continue(struct aftl_disk *disk);
+/* clock.c */
 
-/**
- * aftl_disk_hurry() - the store needs memory that buffered writes hold, or does not
- *
- * Context: process, no lock held.
- */
-void aftl_disk_hurry(struct aftl_disk *disk, bool hurry);
+/* Nanoseconds of device time, now. Under the disk's lock. */
+u64 aftl_disk_now(const struct aftl_disk *disk);
 
-/**
- * aftl_disk_late() - host nanoseconds since @request should have been handed back
- */
+/* Host time at which it is @device_ns there; KTIME_MAX if that is too late to be told. */
+u64 aftl_disk_host_ns(const struct aftl_disk *disk, u64 device_ns);
+
+/* Host nanoseconds since @request should have been handed back. */
 u64 aftl_disk_late(const struct aftl_disk *disk, const struct aftl_request *request);
+
+/* finish.c */
+
+/* End the bios of @done, a chain linked by their next. Context: no lock held. */
+void aftl_disk_finish(struct aftl_disk *disk, struct aftl_request *done);
+
+/* End the bio of @io, which the FTL has nothing to do with. */
+void aftl_disk_end(struct aftl_disk *disk, struct aftl_io *io, blk_status_t status);
 
 #endif

@@ -6,10 +6,10 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
-#include "bio/bio.h"
-#include "disk/disk.h"
 #include "log.h"
-#include "store/durable.h"
+#include "store/disk-types.h"
+#include "store/dev.h"
+#include "store/io.h"
 
 /* Opening */
 
@@ -47,6 +47,12 @@ static int open_volume(struct aftl_dev *dev, const struct aftl_superblock *wante
 
 static void tell_recovery(const struct aftl_dev *dev, const struct aftl_recovery *recovery)
 {
+	if (recovery->tables)
+		DMWARN("%pg: %u damaged sectors of its tables are rebuilt", dev->device.bdev,
+		       recovery->tables);
+	if (recovery->state || recovery->super)
+		DMWARN("%pg: a %s is damaged, the other one is used", dev->device.bdev,
+		       recovery->state ? "state" : "superblock");
 	if (recovery->closed)
 		return;
 	if (recovery->snapshot.text[0])
@@ -63,7 +69,7 @@ static int load_device(struct aftl_dev *dev, const struct aftl_superblock *wante
 
 	if (recovery)
 		ret = aftl_volume_load(dev->volume, aftl_policy_find(wanted->policy),
-				       &wanted->config, &aftl_io_host_durable, dev->disk, false,
+				       &wanted->config, &aftl_host_durable, dev->disk, false,
 				       &dev->disk->ftl, recovery, error);
 	if (!ret)
 		tell_recovery(dev, recovery);
@@ -179,11 +185,6 @@ int aftl_dev_close(struct aftl_dev *dev, struct aftl_error *error)
 	return aftl_volume_close(dev->volume, dev->disk->ftl, error);
 }
 
-int aftl_dev_error(const struct aftl_dev *dev)
-{
-	return READ_ONCE(dev->device.error);
-}
-
 /* Bytes on their way in */
 
 static void drop_pages(struct aftl_dev *dev, struct list_head *bytes)
@@ -229,9 +230,9 @@ static void get_all_pages(struct aftl_dev *dev, unsigned int count, struct list_
 	if (get_pages(dev, count, GFP_NOWAIT | __GFP_NOWARN, bytes))
 		return;
 	mutex_lock(&dev->gather_lock);
-	aftl_disk_hurry(dev->disk, true);
+	dev->disk->ops->hurry(dev->disk, true);
 	get_pages(dev, count, GFP_NOIO, bytes);
-	aftl_disk_hurry(dev->disk, false);
+	dev->disk->ops->hurry(dev->disk, false);
 	mutex_unlock(&dev->gather_lock);
 }
 

@@ -5,17 +5,14 @@
  * Under its lock the FTL says which slot a unit comes from. Bytes that are in memory are
  * copied there and then; others are read by a worker into the bio's own pages. A bio ends
  * when the FTL and its reads are through with it.
- *
- * A slot may be erased in the model, and soon be written over, while it is still being
- * read: before that the queue waits for all readers that were there. There are two
- * counters of them, so that new ones do not make it wait for ever.
  */
 #include <linux/blkdev.h>
 #include <linux/slab.h>
 
-#include "bio/bio.h"
-#include "disk/disk.h"
-#include "store/durable.h"
+#include "log.h"
+#include "store/disk-types.h"
+#include "store/dev.h"
+#include "store/io.h"
 
 /* Bios whose reads can always be served, sooner or later. */
 #define SETS 16
@@ -52,32 +49,6 @@ bool aftl_dev_reads_done(struct aftl_io *io)
 	return atomic_dec_and_test(&io->fetching);
 }
 
-static void add_reader(struct aftl_dev *dev, struct aftl_dev_fetch *fetch)
-{
-	lockdep_assert_held(&dev->lock);
-	fetch->epoch = dev->epoch;
-	dev->readers[fetch->epoch]++;
-}
-
-static void drop_reader(struct aftl_dev *dev, const struct aftl_dev_fetch *fetch)
-{
-	spin_lock_irq(&dev->lock);
-	if (!--dev->readers[fetch->epoch])
-		wake_up_all(&dev->no_readers);
-	spin_unlock_irq(&dev->lock);
-}
-
-void aftl_dev_wait_for_readers(struct aftl_dev *dev)
-{
-	u32 epoch;
-
-	spin_lock_irq(&dev->lock);
-	epoch = dev->epoch;
-	dev->epoch = !epoch;
-	wait_event_lock_irq(dev->no_readers, !dev->readers[epoch], dev->lock);
-	spin_unlock_irq(&dev->lock);
-}
-
 static void read_page(struct aftl_dev *dev, struct aftl_io *io, const struct aftl_read *read,
 		      struct page *page)
 {
@@ -107,7 +78,7 @@ static void new_fetch(struct aftl_dev *dev, struct aftl_io *io, const struct aft
 		.flip_key = aftl_io_flip_key(dev->disk, read),
 		.slot = slot,
 	};
-	add_reader(dev, fetch);
+	aftl_dev_add_reader(dev, fetch);
 	atomic_inc(&io->fetching);
 	llist_add(&fetch->node, &dev->to_fetch);
 	queue_work(dev->fetchers, &dev->fetch_work);
@@ -121,10 +92,14 @@ static void read_flash(struct aftl_dev *dev, struct aftl_io *io, const struct af
 
 	spin_lock_irqsave(&dev->lock, flags);
 	page = aftl_dev_find(dev, &slot);
-	if (!page && aftl_dev_lost(dev, slot))
-		WRITE_ONCE(io->failed, true);
-	else if (!page)
+	if (aftl_dev_lost(dev, page, slot)) {
+		WRITE_ONCE(io->failed, aftl_dev_error(dev) ? BLK_STS_IOERR : BLK_STS_MEDIUM);
+		if (page)
+			aftl_dev_drop_page(dev, page);
+		page = NULL;
+	} else if (!page) {
 		new_fetch(dev, io, read, slot);
+	}
 	spin_unlock_irqrestore(&dev->lock, flags);
 	if (page)
 		read_page(dev, io, read, page);
@@ -143,8 +118,7 @@ static void fetch_done(struct aftl_bdev_io *bdev, int error)
 	struct aftl_dev_fetch *fetch = container_of(bdev, struct aftl_dev_fetch, bdev);
 	struct aftl_dev *dev = fetch->dev;
 
-	if (error)
-		WRITE_ONCE(fetch->io->failed, true);
+	fetch->error = error;
 	if (llist_add(&fetch->node, &dev->fetched))
 		queue_work(dev->fetchers, &dev->fetch_work);
 }
@@ -162,9 +136,13 @@ static void start_fetch(struct aftl_dev *dev, struct aftl_dev_fetch *fetch)
 /* Is @next the neighbour of @fetch in everything: array, bio and medium? */
 static bool continues(const struct aftl_dev_fetch *fetch, const struct aftl_dev_fetch *next)
 {
+	const struct aftl_volume *volume = fetch->dev->volume;
+
 	return next == fetch + 1 && next->io == fetch->io &&
 	       from_unit(next->read.unit) == from_unit(fetch->read.unit) + 1 &&
-	       from_slot(next->slot) == from_slot(fetch->slot) + 1;
+	       aftl_volume_data_offset(volume, next->slot) ==
+	       aftl_volume_data_offset(volume, fetch->slot) +
+	       aftl_volume_geometry(volume)->unit_bytes;
 }
 
 static struct aftl_dev_fetch *to_fetch(struct llist_node *node)
@@ -199,6 +177,32 @@ static void start_fetches(struct aftl_dev *dev, struct llist_node *list)
 	blk_finish_plug(&plug);
 }
 
+/* Only some of what was read together may be unreadable. */
+static void fetch_alone(struct aftl_dev *dev, struct aftl_dev_fetch *first)
+{
+	u32 run = first->run;
+	u32 i;
+
+	for (i = 0; i < run; i++) {
+		first[i].run = 1;
+		first[i].error = 0;
+		start_fetch(dev, &first[i]);
+	}
+}
+
+static void note_failure(struct aftl_dev *dev, const struct aftl_dev_fetch *fetch)
+{
+	bool unreadable = aftl_bdev_unreadable(&dev->device, fetch->error);
+
+	WRITE_ONCE(fetch->io->failed, unreadable ? BLK_STS_MEDIUM : BLK_STS_IOERR);
+	if (!unreadable)
+		return;
+	DMERR_LIMIT("%pg: unit %u cannot be read", dev->device.bdev, from_unit(fetch->read.unit));
+	spin_lock_bh(&dev->disk->lock);
+	aftl_count_unreadable(dev->disk->ftl);
+	spin_unlock_bh(&dev->disk->lock);
+}
+
 /* The bio and its array may be gone after the last of them. */
 static void end_fetches(struct aftl_dev *dev, struct aftl_dev_fetch *first)
 {
@@ -206,13 +210,19 @@ static void end_fetches(struct aftl_dev *dev, struct aftl_dev_fetch *first)
 	struct aftl_io *io = first->io;
 	struct aftl_dev_fetch *fetch;
 
+	if (first->error && run > 1) {
+		fetch_alone(dev, first);
+		return;
+	}
+	if (first->error)
+		note_failure(dev, first);
 	for (fetch = first; fetch < first + run; fetch++) {
 		aftl_io_flip(dev->disk, io, &fetch->read, fetch->flip_key);
-		drop_reader(dev, fetch);
+		aftl_dev_drop_reader(dev, fetch);
 	}
 	while (run--)
 		if (aftl_dev_reads_done(io))
-			aftl_io_finish(dev->disk, &io->request);
+			dev->disk->ops->finish(dev->disk, &io->request);
 }
 
 static void fetch_work(struct work_struct *work)
@@ -232,7 +242,7 @@ int aftl_dev_fetch_init(struct aftl_dev *dev)
 	INIT_WORK(&dev->fetch_work, fetch_work);
 	init_llist_head(&dev->to_fetch);
 	init_llist_head(&dev->fetched);
-	init_waitqueue_head(&dev->no_readers);
+	aftl_dev_readers_init(dev);
 	dev->fetchers = alloc_workqueue("aftl_fetch", WQ_UNBOUND | WQ_MEM_RECLAIM, 1);
 	if (!dev->fetchers)
 		return -ENOMEM;

@@ -63,6 +63,16 @@ static void write_over(struct aftl_bdev *device)
 	spin_unlock_irqrestore(&device->lock, flags);
 }
 
+void aftl_bdev_put_off(struct aftl_bdev *device)
+{
+	count_write(device);
+}
+
+void aftl_bdev_put_off_over(struct aftl_bdev *device)
+{
+	write_over(device);
+}
+
 static void bio_over(struct bio *bio)
 {
 	struct aftl_bdev_io *io = to_ours(bio)->io;
@@ -70,8 +80,8 @@ static void bio_over(struct bio *bio)
 	int error = blk_status_to_errno(bio->bi_status);
 	bool write = op_is_write(bio_op(bio));
 
-	/* Before anybody can take what is there for what was to be written. */
-	if (write && error)
+	/* Metadata; of data, who is told knows other places. */
+	if (write && error && to_ours(bio)->io == &to_ours(bio)->own)
 		aftl_bdev_fail(device, error);
 	/* After done() nobody waits for a read any more, and all may be taken apart. */
 	if (!write)
@@ -150,6 +160,15 @@ static int wait_and_put(struct bio *bio)
 	return ret;
 }
 
+int aftl_bdev_write_page(struct aftl_bdev *device, struct page *page, u64 offset, u32 bytes)
+{
+	struct bio *bio = new_bio(device, REQ_OP_WRITE | REQ_SYNC, 1);
+
+	bio->bi_iter.bi_sector = offset >> SECTOR_SHIFT;
+	__bio_add_page(bio, page, bytes, 0);
+	return wait_and_put(bio);
+}
+
 static int read_frame(struct aftl_bdev *device, u64 offset, void *bytes)
 {
 	struct bio *bio = new_bio(device, REQ_OP_READ | REQ_SYNC | REQ_META, 1);
@@ -221,6 +240,32 @@ static int medium_flush(void *host)
 	return wait_and_put(new_bio(device, REQ_OP_WRITE | REQ_PREFLUSH | REQ_SYNC, 0));
 }
 
+static bool can_read(struct aftl_bdev *device)
+{
+	void *bytes = page_address(device->probe);
+	bool can;
+
+	mutex_lock(&device->probe_lock);
+	can = !read_frame(device, AFTL_FRAME_SUPER * AFTL_FRAME_BYTES, bytes) ||
+	      !read_frame(device, (AFTL_FRAME_SUPER + 1) * AFTL_FRAME_BYTES, bytes);
+	mutex_unlock(&device->probe_lock);
+	return can;
+}
+
+/* BLK_STS_MEDIUM, _IOERR, _PROTECTION and _TARGET, as error numbers. */
+bool aftl_bdev_unreadable(struct aftl_bdev *device, int error)
+{
+	switch (error) {
+	case -ENODATA:
+	case -EIO:
+	case -EILSEQ:
+	case -EREMOTEIO:
+		return can_read(device);
+	default:
+		return false;
+	}
+}
+
 static void *medium_alloc(void *host, size_t bytes)
 {
 	return kvzalloc(PAGE_ALIGN(bytes), GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
@@ -231,18 +276,27 @@ static void medium_free(void *host, void *memory, size_t bytes)
 	kvfree(memory);
 }
 
+static void free_parts(struct aftl_bdev *device)
+{
+	if (device->probe)
+		__free_page(device->probe);
+	mempool_exit(&device->frames);
+	bioset_exit(&device->bios);
+}
+
 int aftl_bdev_init(struct aftl_bdev *device, struct block_device *bdev)
 {
 	int ret = bioset_init(&device->bios, BIOS, offsetof(struct bdev_bio, bio),
 			      BIOSET_NEED_BVECS);
 
-	if (ret)
-		return ret;
-	ret = mempool_init_page_pool(&device->frames, FRAMES, 0);
-	if (ret) {
-		bioset_exit(&device->bios);
-		return ret;
+	if (!ret)
+		ret = mempool_init_page_pool(&device->frames, FRAMES, 0);
+	device->probe = ret ? NULL : alloc_page(GFP_KERNEL);
+	if (!device->probe) {
+		free_parts(device);
+		return ret ? ret : -ENOMEM;
 	}
+	mutex_init(&device->probe_lock);
 	spin_lock_init(&device->lock);
 	init_waitqueue_head(&device->idle);
 	device->bdev = bdev;
@@ -261,6 +315,5 @@ int aftl_bdev_init(struct aftl_bdev *device, struct block_device *bdev)
 void aftl_bdev_exit(struct aftl_bdev *device)
 {
 	wait_for_writes(device);
-	mempool_exit(&device->frames);
-	bioset_exit(&device->bios);
+	free_parts(device);
 }

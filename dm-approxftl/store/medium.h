@@ -8,6 +8,7 @@
 
 #include <linux/bio.h>
 #include <linux/mempool.h>
+#include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 
@@ -22,7 +23,9 @@
  * @lock: of @writes and @error
  * @writes: under way
  * @idle: none is under way
- * @error: of the first write that failed; flushes fail from then on
+ * @error: of the first write that failed for good; flushes fail from then on
+ * @probe_lock: of @probe
+ * @probe: a frame for aftl_bdev_reads()
  */
 struct aftl_bdev {
 	struct aftl_medium medium;
@@ -33,6 +36,8 @@ struct aftl_bdev {
 	unsigned int writes;
 	wait_queue_head_t idle;
 	int error;
+	struct mutex probe_lock; /* probe */
+	struct page *probe;
 };
 
 /**
@@ -50,13 +55,26 @@ int __must_check aftl_bdev_init(struct aftl_bdev *device, struct block_device *b
 /* From now on nothing is durable any more; the first time says so in the log. */
 void aftl_bdev_fail(struct aftl_bdev *device, int error);
 
+/**
+ * aftl_bdev_unreadable() - has a read failed because of the place that was read?
+ * @device: where
+ * @error: of the read
+ *
+ * That is believed where a superblock can be read at the same time: what is true of a whole
+ * device, perhaps for a moment, is nothing that a unit should be given up for.
+ *
+ * Context: process; waits for the device.
+ */
+bool aftl_bdev_unreadable(struct aftl_bdev *device, int error);
+
 /* Waits for what is under way. */
 void aftl_bdev_exit(struct aftl_bdev *device);
 
 /**
  * aftl_bdev_write() - begin to write the first @bytes bytes of each page, one after the other
  * @device: where
- * @io: in the caller's memory until @io->done has been called, as are the pages
+ * @io: in the caller's memory until @io->done has been called, as are the pages; who is told
+ *	of an error there may call aftl_bdev_fail()
  * @pages: the bytes; the array may go when this returns
  * @count: of @pages, at most BIO_MAX_VECS
  * @offset: on the device
@@ -67,6 +85,17 @@ void aftl_bdev_exit(struct aftl_bdev *device);
  */
 void aftl_bdev_write(struct aftl_bdev *device, struct aftl_bdev_io *io, struct page **pages,
 		     u32 count, u64 offset, u32 bytes);
+
+/*
+ * The end of a write that waits for something else is put off: between these two calls flushes
+ * wait. The first one from @io->done.
+ */
+void aftl_bdev_put_off(struct aftl_bdev *device);
+void aftl_bdev_put_off_over(struct aftl_bdev *device);
+
+/* Write that much of one page, and wait. */
+int __must_check aftl_bdev_write_page(struct aftl_bdev *device, struct page *page, u64 offset,
+				      u32 bytes);
 
 /* Begin to read that much into the pages. */
 void aftl_bdev_read(struct aftl_bdev *device, struct aftl_bdev_io *io, struct page **pages,

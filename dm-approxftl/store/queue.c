@@ -12,9 +12,10 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
-#include "bio/bio.h"
-#include "disk/disk.h"
-#include "store/durable.h"
+#include "log.h"
+#include "store/disk-types.h"
+#include "store/dev.h"
+#include "store/io.h"
 
 /* Operations that the worker looks at together; it has pages for so many copies. */
 #define BATCH 64
@@ -27,9 +28,10 @@
 
 /* Pages */
 
-/* What is private of them: users in steps of two, and which pool. */
-#define ONE_USER 2
+/* What is private of them: users in steps of four, which pool, and that there are no bytes. */
+#define ONE_USER 4
 #define OF_COPIES 1
+#define IS_LOST 2
 
 struct page *aftl_dev_new_page(struct aftl_dev *dev, mempool_t *pool, gfp_t gfp)
 {
@@ -52,6 +54,16 @@ void aftl_dev_drop_page(struct aftl_dev *dev, struct page *page)
 	set_page_private(page, left);
 	if (left < ONE_USER)
 		mempool_free(page, left & OF_COPIES ? &dev->copies : &dev->pages);
+}
+
+static bool page_lost(const struct page *page)
+{
+	return page_private(page) & IS_LOST;
+}
+
+static void lose_page(struct page *page)
+{
+	set_page_private(page, page_private(page) | IS_LOST);
 }
 
 /* Operations */
@@ -324,10 +336,10 @@ static void op_failed(struct aftl_dev_op *op)
 	op_done(op);
 }
 
-bool aftl_dev_lost(const struct aftl_dev *dev, aftl_slot_t slot)
+bool aftl_dev_lost(const struct aftl_dev *dev, const struct page *page, aftl_slot_t slot)
 {
 	lockdep_assert_held(&dev->lock);
-	return test_bit(from_slot(slot), dev->lost);
+	return page ? page_lost(page) : test_bit(from_slot(slot), dev->lost);
 }
 
 /* An operation may be another one as soon as it is done. */
@@ -342,11 +354,118 @@ static void run_done(struct aftl_dev *dev, u32 first, u32 run, bool failed)
 			op_done(op_at(dev, number));
 }
 
+/*
+ * What cannot be written where it belongs is written elsewhere, at once: it keeps a page, and
+ * room in the queue, for which others wait. Then its block is retired, as of a drive whose
+ * program has failed, and the FTL moves what is in there.
+ */
+
+/* What is said of the page of @op: it has been queued by the call that has queued @op. */
+static const struct aftl_spare *find_spare(struct aftl_dev *dev, const struct aftl_dev_op *op)
+{
+	u32 page = from_slot(op->to) / aftl_volume_geometry(dev->volume)->page_units;
+	const struct aftl_dev_op *other = op;
+	u32 number;
+
+	lockdep_assert_held(&dev->lock);
+	for (number = op->number + 1; number != dev->head; number++) {
+		other = op_at(dev, number);
+		if (other->kind == AFTL_DEV_PROGRAM && other->first == page)
+			return &other->spare;
+	}
+	return NULL;
+}
+
+/* Returns where the bytes of @op are to be; 0 if there is no room left. */
+static u64 displace(struct aftl_dev *dev, const struct aftl_dev_op *op)
+{
+	const struct aftl_spare *spare;
+	u64 offset = 0;
+
+	/* The call that has queued it is over. */
+	spin_lock_bh(&dev->disk->lock);
+	spin_lock_irq(&dev->lock);
+	spare = find_spare(dev, op);
+	if (spare && aftl_volume_displace(dev->volume, op->to, spare))
+		offset = aftl_volume_data_offset(dev->volume, op->to);
+	spin_unlock_irq(&dev->lock);
+	spin_unlock_bh(&dev->disk->lock);
+	return offset;
+}
+
+static int write_alone(struct aftl_dev *dev, const struct aftl_dev_op *op, u64 offset)
+{
+	return aftl_bdev_write_page(&dev->device, op->page, offset,
+				    aftl_volume_geometry(dev->volume)->unit_bytes);
+}
+
+/* Of what has failed together, most can be written where it belongs. */
+static int salvage(struct aftl_dev *dev, const struct aftl_dev_op *op)
+{
+	int error = write_alone(dev, op, aftl_volume_data_offset(dev->volume, op->to));
+	u64 offset;
+
+	if (!error)
+		return 0;
+	offset = displace(dev, op);
+	if (!offset || write_alone(dev, op, offset))
+		return error;
+	DMWARN_LIMIT("%pg: error %d: data are elsewhere, and block %u is retired",
+		     dev->device.bdev, error,
+		     from_slot(op->to) / aftl_volume_geometry(dev->volume)->block_slots);
+	dev->disk->ops->wear(dev->disk);
+	return 0;
+}
+
+static void salvage_run(struct aftl_dev *dev, struct aftl_dev_op *first)
+{
+	int ret = aftl_dev_error(dev);
+	u32 i;
+
+	for (i = 0; !ret && i < first->run; i++)
+		ret = salvage(dev, op_at(dev, first->number + i));
+	if (ret)
+		aftl_bdev_fail(&dev->device, ret);
+	run_done(dev, first->number, first->run, ret);
+	aftl_bdev_put_off_over(&dev->device);
+}
+
+static void salvage_work(struct work_struct *work)
+{
+	struct aftl_dev *dev = container_of(work, struct aftl_dev, salvage_work);
+	struct aftl_dev_op *op;
+	struct aftl_dev_op *next;
+
+	/* An operation may be another one as soon as it is done. */
+	llist_for_each_entry_safe(op, next, llist_reverse_order(llist_del_all(&dev->failed)),
+				  failed)
+		salvage_run(dev, op);
+}
+
+static void put_off(struct aftl_dev *dev, struct aftl_dev_op *op)
+{
+	aftl_bdev_put_off(&dev->device);
+	if (llist_add(&op->failed, &dev->failed))
+		queue_work(dev->salvagers, &dev->salvage_work);
+}
+
+u32 aftl_dev_next_worn(struct aftl_dev *dev, u32 block)
+{
+	spin_lock_irq(&dev->lock);
+	block = aftl_volume_displaced(dev->volume, block);
+	spin_unlock_irq(&dev->lock);
+	return block;
+}
+
 static void write_done(struct aftl_bdev_io *io, int error)
 {
-	const struct aftl_dev_op *op = container_of(io, struct aftl_dev_op, bdev);
+	struct aftl_dev_op *op = container_of(io, struct aftl_dev_op, bdev);
 
-	run_done(op->dev, op->number, op->run, error);
+	op->error = error;
+	if (error)
+		put_off(op->dev, op);
+	else
+		run_done(op->dev, op->number, op->run, false);
 }
 
 /* Numbers of the operations that are carried out together. */
@@ -375,36 +494,41 @@ static void load_over(struct aftl_dev *dev)
 		complete(&dev->loaded);
 }
 
-/* What cannot be read cannot be kept: from here on nothing is durable any more. */
 static void load_done(struct aftl_bdev_io *io, int error)
 {
-	if (error)
-		aftl_bdev_fail(io->device, error);
-	load_over(container_of(io, struct aftl_dev_op, bdev)->dev);
+	struct aftl_dev_op *op = container_of(io, struct aftl_dev_op, bdev);
+
+	op->error = error;
+	load_over(op->dev);
 }
 
 /* Returns whether the page has to be read. */
-static bool choose_page(struct aftl_dev *dev, struct aftl_dev_op *op, struct page *page,
-			aftl_slot_t *slot)
+static bool choose_page(struct aftl_dev *dev, struct aftl_dev_op *op)
 {
+	struct page *page = aftl_dev_new_page(dev, &dev->copies, GFP_NOIO);
 	struct page *found;
+	bool lost;
 
 	spin_lock_irq(&dev->lock);
-	found = find_page(dev, slot, op->number, true);
+	op->origin = op->from;
+	found = find_page(dev, &op->origin, op->number, true);
+	lost = aftl_dev_lost(dev, found, op->origin);
 	op->page = found ? found : page;
+	if (lost)
+		lose_page(op->page);
 	spin_unlock_irq(&dev->lock);
-	return !found;
+	if (found)
+		aftl_dev_drop_page(dev, page);
+	return !found && !lost;
 }
 
 /**
  * struct load - copies whose bytes are neighbours
  * @first: the first of them
- * @slot: where its bytes are
  * @count: how many; their pages are in run_pages
  */
 struct load {
 	struct aftl_dev_op *first;
-	aftl_slot_t slot;
 	u32 count;
 };
 
@@ -415,58 +539,97 @@ static void start_load(struct aftl_dev *dev, struct load *load)
 	load->first->bdev.done = load_done;
 	atomic_inc(&dev->loads);
 	aftl_bdev_read(&dev->device, &load->first->bdev, dev->run_pages, load->count,
-		       aftl_volume_data_offset(dev->volume, load->slot),
+		       aftl_volume_data_offset(dev->volume, load->first->origin),
 		       aftl_volume_geometry(dev->volume)->unit_bytes);
 	load->count = 0;
 }
 
-static void add_load(struct aftl_dev *dev, struct load *load, struct aftl_dev_op *op,
-		     aftl_slot_t slot)
+static bool is_neighbour(struct aftl_dev *dev, const struct load *load,
+			 const struct aftl_dev_op *op)
 {
-	if (from_slot(slot) != from_slot(load->slot) + load->count ||
-	    load->count == ARRAY_SIZE(dev->run_pages))
+	return aftl_volume_data_offset(dev->volume, op->origin) ==
+	       aftl_volume_data_offset(dev->volume, load->first->origin) +
+	       (u64)load->count * aftl_volume_geometry(dev->volume)->unit_bytes;
+}
+
+static void add_load(struct aftl_dev *dev, struct load *load, struct aftl_dev_op *op, bool alone)
+{
+	if (load->count &&
+	    (alone || !is_neighbour(dev, load, op) ||
+	     load->count == ARRAY_SIZE(dev->run_pages)))
 		start_load(dev, load);
-	if (!load->count) {
+	if (!load->count)
 		load->first = op;
-		load->slot = slot;
-	}
+	op->leader = load->first;
+	op->error = 0;
 	dev->run_pages[load->count++] = op->page;
 }
 
-static void load_copy(struct aftl_dev *dev, struct load *load, struct aftl_dev_op *op)
-{
-	struct page *page = aftl_dev_new_page(dev, &dev->copies, GFP_NOIO);
-	aftl_slot_t slot = op->from;
-
-	if (choose_page(dev, op, page, &slot))
-		add_load(dev, load, op, slot);
-	else
-		aftl_dev_drop_page(dev, page);
-}
-
-static void start_loads(struct aftl_dev *dev, const struct batch *batch)
+/* Of the second time, only what failed with others is read again, alone. */
+static void start_loads(struct aftl_dev *dev, const struct batch *batch, bool again)
 {
 	struct load load = { .count = 0 };
 	struct blk_plug plug;
 	u32 number;
 
 	blk_start_plug(&plug);
-	for (number = batch->first; number != batch->end; number++)
-		if (op_at(dev, number)->kind == AFTL_DEV_COPY)
-			load_copy(dev, &load, op_at(dev, number));
+	for (number = batch->first; number != batch->end; number++) {
+		struct aftl_dev_op *op = op_at(dev, number);
+
+		if (op->kind == AFTL_DEV_COPY && (again ? op->error : choose_page(dev, op)))
+			add_load(dev, &load, op, again);
+	}
 	start_load(dev, &load);
 	blk_finish_plug(&plug);
+}
+
+/* Returns whether one of the reads has failed. */
+static bool do_loads(struct aftl_dev *dev, const struct batch *batch, bool again)
+{
+	bool failed = false;
+	u32 number;
+
+	atomic_set(&dev->loads, 1);
+	reinit_completion(&dev->loaded);
+	start_loads(dev, batch, again);
+	load_over(dev);
+	wait_for_completion(&dev->loaded);
+	for (number = batch->first; number != batch->end; number++) {
+		struct aftl_dev_op *op = op_at(dev, number);
+
+		if (op->leader)
+			op->error = op->leader->error;
+		failed |= op->error;
+	}
+	return failed;
+}
+
+/* What cannot be read is lost; if that is all, from here on nothing is durable any more. */
+static void give_up_loads(struct aftl_dev *dev, const struct batch *batch)
+{
+	u32 number;
+
+	for (number = batch->first; number != batch->end && !aftl_dev_error(dev); number++) {
+		struct aftl_dev_op *op = op_at(dev, number);
+
+		if (!op->error)
+			continue;
+		if (!aftl_bdev_unreadable(&dev->device, op->error)) {
+			aftl_bdev_fail(&dev->device, op->error);
+			return;
+		}
+		spin_lock_irq(&dev->lock);
+		lose_page(op->page);
+		spin_unlock_irq(&dev->lock);
+	}
 }
 
 static void load_copies(struct aftl_dev *dev, const struct batch *batch)
 {
 	u32 number;
 
-	atomic_set(&dev->loads, 1);
-	reinit_completion(&dev->loaded);
-	start_loads(dev, batch);
-	load_over(dev);
-	wait_for_completion(&dev->loaded);
+	if (do_loads(dev, batch, false) && do_loads(dev, batch, true))
+		give_up_loads(dev, batch);
 	/* Readers go to the origin of what could not be read. */
 	if (aftl_dev_error(dev))
 		return;
@@ -476,11 +639,28 @@ static void load_copies(struct aftl_dev *dev, const struct batch *batch)
 	spin_unlock_irq(&dev->lock);
 }
 
-/* What is written over may be the newest durable version of something. */
-static int make_way(struct aftl_dev *dev)
+/*
+ * What is written over may be the newest durable version of something, and may be elsewhere. Of
+ * the last write there that fails the commit hears, too.
+ */
+static int make_way(struct aftl_dev *dev, aftl_slot_t first, u32 slots)
 {
+	int ret;
+
 	aftl_dev_wait_for_readers(dev);
-	return aftl_volume_commit(dev->volume);
+	ret = aftl_volume_commit_programs(dev->volume);
+	spin_lock_irq(&dev->lock);
+	if (!ret)
+		aftl_volume_vacate(dev->volume, first, slots);
+	spin_unlock_irq(&dev->lock);
+	return ret;
+}
+
+static int make_way_of_blocks(struct aftl_dev *dev, u32 first, u32 blocks)
+{
+	u32 slots = aftl_volume_geometry(dev->volume)->block_slots;
+
+	return make_way(dev, to_slot(first * slots), blocks * slots);
 }
 
 static bool fills(const struct aftl_dev_op *op)
@@ -498,6 +678,7 @@ static u32 run_length(const struct aftl_dev *dev, u32 number, u32 end)
 		const struct aftl_dev_op *op = op_at(dev, number + run);
 
 		if (!fills(op) || op->again != first->again ||
+		    page_lost(op->page) != page_lost(first->page) ||
 		    from_slot(op->to) != from_slot(first->to) + run)
 			break;
 	}
@@ -508,12 +689,40 @@ static void start_write(struct aftl_dev *dev, struct aftl_dev_op *op)
 {
 	u32 i;
 
-	for (i = 0; i < op->run; i++)
+	for (i = 0; i < op->run; i++) {
 		dev->run_pages[i] = op_at(dev, op->number + i)->page;
+		clear_bit(from_slot(op->to) + i, dev->lost);
+	}
 	op->bdev.done = write_done;
 	aftl_bdev_write(&dev->device, &op->bdev, dev->run_pages, op->run,
 			aftl_volume_data_offset(dev->volume, op->to),
 			aftl_volume_geometry(dev->volume)->unit_bytes);
+}
+
+/* The FTL hears of it, unless it has put something else there since. */
+static void lose_unit(struct aftl_dev *dev, const struct aftl_dev_op *op)
+{
+	bool newest;
+
+	spin_lock_bh(&dev->disk->lock);
+	spin_lock_irq(&dev->lock);
+	newest = find_filling(dev, op->to, dev->head) == op;
+	spin_unlock_irq(&dev->lock);
+	if (newest)
+		aftl_lose(dev->disk->ftl, op->to);
+	spin_unlock_bh(&dev->disk->lock);
+}
+
+static u32 lose_run(struct aftl_dev *dev, u32 number, u32 run)
+{
+	u32 i;
+
+	DMERR_LIMIT("%pg: %u units could not be read when they were moved: they are lost",
+		    dev->device.bdev, run);
+	for (i = 0; i < run; i++)
+		lose_unit(dev, op_at(dev, number + i));
+	run_done(dev, number, run, true);
+	return run;
 }
 
 /* A program goes out as one. Between two programs there are other operations. */
@@ -522,7 +731,9 @@ static u32 write_run(struct aftl_dev *dev, u32 number, u32 end)
 	struct aftl_dev_op *op = op_at(dev, number);
 	u32 run = run_length(dev, number, end);
 
-	if ((op->again && make_way(dev)) || aftl_dev_error(dev)) {
+	if (page_lost(op->page))
+		return lose_run(dev, number, run);
+	if ((op->again && make_way(dev, op->to, run)) || aftl_dev_error(dev)) {
 		run_done(dev, number, run, true);
 		return run;
 	}
@@ -533,15 +744,16 @@ static u32 write_run(struct aftl_dev *dev, u32 number, u32 end)
 
 static int erase_block(struct aftl_dev *dev, struct aftl_dev_op *op)
 {
-	aftl_dev_wait_for_readers(dev);
-	return aftl_volume_erase(dev->volume, op->first, &op->entry);
+	int ret = make_way_of_blocks(dev, op->first, 1);
+
+	return ret ? ret : aftl_volume_erase(dev->volume, op->first, &op->entry);
 }
 
 /* Nothing changes such a block any more, so that later is soon enough. */
 static int retire(struct aftl_dev *dev, const struct aftl_dev_op *op)
 {
+	int ret = make_way_of_blocks(dev, op->first, op->count);
 	struct aftl_erase_entry entry;
-	int ret = 0;
 	u32 i;
 
 	for (i = 0; !ret && i < op->count; i++) {
@@ -553,12 +765,23 @@ static int retire(struct aftl_dev *dev, const struct aftl_dev_op *op)
 	return ret;
 }
 
+/* The entry of the page says, too, what could not be brought there. */
+static int program(struct aftl_dev *dev, struct aftl_dev_op *op)
+{
+	u32 units = aftl_volume_geometry(dev->volume)->page_units;
+	u32 i;
+
+	for (i = 0; i < units; i++)
+		op->spare.lost |= test_bit(op->first * units + i, dev->lost) << i;
+	return aftl_volume_program(dev->volume, op->first, &op->spare);
+}
+
 /* The volume remembers its first error, and every later commit returns it. */
 static int note(struct aftl_dev *dev, struct aftl_dev_op *op)
 {
 	switch (op->kind) {
 	case AFTL_DEV_PROGRAM:
-		return aftl_volume_program(dev->volume, op->first, &op->spare);
+		return program(dev, op);
 	case AFTL_DEV_UNMAP:
 		return aftl_volume_unmap(dev->volume, to_unit(op->first), op->count);
 	case AFTL_DEV_ERASE:
@@ -617,13 +840,22 @@ static void take_reached(struct aftl_dev *dev, struct list_head *reached)
 	spin_unlock_irq(&dev->lock);
 }
 
+static void end_flush(struct aftl_dev *dev, struct aftl_flush *flush, int error)
+{
+	struct aftl_io *io = container_of(flush, struct aftl_io, flush);
+
+	io->failed = error ? BLK_STS_IOERR : BLK_STS_OK;
+	io->request.next = NULL;
+	dev->disk->ops->finish(dev->disk, &io->request);
+}
+
 static void end_flushes(struct aftl_dev *dev, struct list_head *reached, int error)
 {
 	struct aftl_flush *flush;
 	struct aftl_flush *next;
 
 	list_for_each_entry_safe(flush, next, reached, node)
-		aftl_io_commit_done(dev->disk, container_of(flush, struct aftl_io, flush), error);
+		end_flush(dev, flush, error);
 }
 
 static void commit_reached(struct aftl_dev *dev)
@@ -655,10 +887,10 @@ static void work_on(struct work_struct *work)
 		load_copies(dev, &batch);
 		carry_out_all(dev, &batch);
 		commit_reached(dev);
-		aftl_disk_continue(dev->disk);
+		dev->disk->ops->go_on(dev->disk);
 		cond_resched();
 	}
-	aftl_disk_continue(dev->disk);
+	dev->disk->ops->go_on(dev->disk);
 }
 
 /* Waiting */
@@ -727,9 +959,11 @@ int aftl_dev_queue_init(struct aftl_dev *dev)
 	dev->pending_bits = ilog2(size);
 	dev->ops = kvcalloc(size, sizeof(*dev->ops), GFP_KERNEL);
 	dev->pending = kvcalloc(size, sizeof(*dev->pending), GFP_KERNEL);
+	INIT_WORK(&dev->salvage_work, salvage_work);
 	dev->workers = alloc_workqueue("aftl_queue", WQ_UNBOUND | WQ_MEM_RECLAIM, 1);
+	dev->salvagers = alloc_workqueue("aftl_salvage", WQ_UNBOUND | WQ_MEM_RECLAIM, 1);
 	dev->lost = kvcalloc(BITS_TO_LONGS(geo->slots), sizeof(*dev->lost), GFP_KERNEL);
-	if (!dev->ops || !dev->pending || !dev->workers || !dev->lost)
+	if (!dev->ops || !dev->pending || !dev->workers || !dev->salvagers || !dev->lost)
 		return -ENOMEM;
 	return ret;
 }
@@ -747,6 +981,8 @@ void aftl_dev_queue_exit(struct aftl_dev *dev)
 
 	if (dev->workers)
 		destroy_workqueue(dev->workers);
+	if (dev->salvagers)
+		destroy_workqueue(dev->salvagers);
 	for (; dev->tail != dev->head; dev->tail++)
 		forget_op(dev, op_at(dev, dev->tail));
 	for (i = 0; dev->tags && i < dev->tag_count; i++)

@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 
 #include "core/base/chunks.h"
+#include "store/io.h"
 #include "store/store.h"
 
 /* Fails rather than to start I/O, which may come back here, or to kill a process. */
@@ -23,6 +24,7 @@
  * @units: entries of @pages
  * @used: pages in the table
  * @unit_bytes: size of a unit
+ * @spare: a page that was replaced, for the next write; taken and left by anybody
  */
 struct ram_store {
 	struct aftl_store store;
@@ -30,6 +32,7 @@ struct ram_store {
 	u32 units;
 	u32 used;
 	u32 unit_bytes;
+	struct page *spare;
 };
 
 static struct ram_store *to_ram(struct aftl_store *store)
@@ -75,13 +78,27 @@ static struct aftl_store *ram_create(const struct aftl_geometry *geo)
 	return NULL;
 }
 
+/* Who overwrites needs as many pages as come free: one of them need not be looked for. */
+static struct page *take_page(struct ram_store *ram)
+{
+	struct page *page = xchg(&ram->spare, NULL);
+
+	return page ? page : alloc_page(CONTENT_GFP);
+}
+
+static void give_page(struct ram_store *ram, struct page *page)
+{
+	if (cmpxchg(&ram->spare, NULL, page))
+		__free_page(page);
+}
+
 static void ram_release(struct aftl_store *store, struct list_head *bytes)
 {
 	struct page *page;
 	struct page *next;
 
 	list_for_each_entry_safe(page, next, bytes, lru)
-		__free_page(page);
+		give_page(to_ram(store), page);
 	INIT_LIST_HEAD(bytes);
 }
 
@@ -95,6 +112,8 @@ static void ram_destroy(struct aftl_store *store)
 			__free_page(*page_at(ram, i));
 		cond_resched();
 	}
+	if (ram->spare)
+		__free_page(ram->spare);
 	free_table(ram);
 }
 
@@ -104,7 +123,7 @@ static int ram_gather(struct aftl_store *store, struct bio *bio, struct list_hea
 	u32 unit_bytes = to_ram(store)->unit_bytes;
 
 	while (rest.bi_size) {
-		struct page *page = alloc_page(CONTENT_GFP);
+		struct page *page = take_page(to_ram(store));
 		struct bvec_iter at = rest;
 
 		if (!page)

@@ -89,8 +89,4 @@ extern const struct aftl_store_type aftl_store_none;
 extern const struct aftl_store_type aftl_store_ram;
 extern const struct aftl_store_type aftl_store_dev;
 
-/* Copy the data of @bio at @at, a unit's worth, to @to; or back, zeroes from NULL. */
-void aftl_copy_from_bio(char *to, struct bio *bio, struct bvec_iter at);
-void aftl_copy_to_bio(struct bio *bio, struct bvec_iter at, const char *from);
-
 #endif

@@ -353,8 +353,28 @@ static int answer(struct survey *survey, const struct file *file)
 	return ret;
 }
 
+/*
+ * bmap() tells where blocks are, which is the owner's to know, and of a journal that has data it
+ * may write and wait for all.
+ */
+static int check_asker(struct survey *survey, struct file *file)
+{
+	const struct inode *inode = survey->inode;
+
+	if (!inode || capable(CAP_SYS_RAWIO))
+		return 0;
+	survey->stored->reason = APPROXFTL_REASON_OWNER;
+	if (!file_owner_or_capable(file))
+		return -EPERM;
+	survey->stored->reason = APPROXFTL_REASON_DEVICE;
+	if (aftl_journals_data(inode->i_sb->s_magic, inode->i_mapping))
+		return -EPERM;
+	survey->stored->reason = APPROXFTL_REASON_NONE;
+	return 0;
+}
+
 /* Which device is it about, and may the caller know? */
-static int identify(struct survey *survey, const struct file *file)
+static int identify(struct survey *survey, struct file *file)
 {
 	struct block_device *device = device_of(file);
 	struct inode *inode = file_inode(file);
@@ -372,7 +392,7 @@ static int identify(struct survey *survey, const struct file *file)
 		return -EOPNOTSUPP;
 	}
 	survey->dev = device->bd_dev;
-	return 0;
+	return check_asker(survey, file);
 }
 
 static int survey_file(struct aftl_control *control, struct file *file, void *stored)

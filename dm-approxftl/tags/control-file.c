@@ -84,11 +84,6 @@ int aftl_control_untag(struct aftl_control *control, void *argument)
 	return ret;
 }
 
-int aftl_control_check_cursor(const struct approxftl_query *query)
-{
-	return query->cursor > AFTL_LAST_BYTE && query->cursor != APPROXFTL_TO_END ? -EINVAL : 0;
-}
-
 /* Copies the next few; returns how many, or an error code. */
 static int list_some(const struct inode *inode, struct approxftl_query *query,
 		     struct approxftl_extent *extents)
@@ -144,22 +139,29 @@ static int check_pwritev(const struct approxftl_pwritev *pwritev, const struct f
 }
 
 /* For what goes through the page cache: a scope does not reach that. */
-static int tag_written(struct aftl_control *control, struct approxftl_pwritev *pwritev,
-		       struct file *file, size_t bytes)
+static int tag_written(struct approxftl_pwritev *pwritev, struct file *file, u64 bytes)
 {
-	struct approxftl_range range = {
-		.class = pwritev->class,
-		.offset = pwritev->offset,
-		.length = bytes,
-	};
-	int ret = 0;
+	u64 first = pwritev->offset;
 
-	if (S_ISREG(file_inode(file)->i_mode) && bytes)
-		ret = tag_file(control, file, &range);
-	pwritev->reason = range.reason;
-	return ret;
+	if (!bytes || !S_ISREG(file_inode(file)->i_mode))
+		return 0;
+	return tag_owned(file, first, first + bytes - 1, pwritev->class, &pwritev->reason);
 }
 
+/* Before anything is written: may it be tagged? */
+static int may_tag_written(struct approxftl_pwritev *pwritev, struct file *file, u64 bytes)
+{
+	int ret;
+
+	if (!bytes || !S_ISREG(file_inode(file)->i_mode))
+		return 0;
+	if (bytes - 1 > AFTL_LAST_BYTE - pwritev->offset)
+		return -EOVERFLOW;
+	ret = aftl_rules_check_owner(file, &pwritev->reason);
+	return ret ? ret : aftl_rules_check(file->f_path.dentry, &pwritev->reason);
+}
+
+/* Without waiting for the medium, even if the file is opened so: its tag comes first. */
 static ssize_t write_in_scope(struct aftl_control *control, u32 class, struct file *file,
 			      struct iov_iter *iter, loff_t position)
 {
@@ -169,23 +171,67 @@ static ssize_t write_in_scope(struct aftl_control *control, u32 class, struct fi
 
 	if (written)
 		return written;
-	written = aftl_iter_write(file, iter, &position);
+	written = aftl_iter_write(file, iter, position, IOCB_DSYNC | IOCB_SYNC);
 	if (aftl_scopes_set(&control->scopes, APPROXFTL_THREAD, previous, &ours))
 		WARN_ON_ONCE(1);
+	return written;
+}
+
+static int sync_written(struct file *file, u64 first, u64 bytes)
+{
+	if (!bytes || !(file->f_flags & O_DSYNC || IS_SYNC(file_inode(file))))
+		return 0;
+	return vfs_fsync_range(file, first, first + bytes - 1, !(file->f_flags & __O_SYNC));
+}
+
+/* Approximate is said of what has been written: what has not is of who knows whom. */
+static ssize_t write_approximate(struct aftl_control *control, struct approxftl_pwritev *pwritev,
+				 struct file *file, struct iov_iter *iter)
+{
+	ssize_t written = write_in_scope(control, pwritev->class, file, iter, pwritev->offset);
+	int ret;
+
+	if (written <= 0)
+		return written;
+	pwritev->written = written;
+	ret = tag_written(pwritev, file, written);
+	return ret ? ret : written;
+}
+
+/* Precise is said before, so that nothing of it is stored as what was said until now. */
+static ssize_t write_precise(struct aftl_control *control, struct approxftl_pwritev *pwritev,
+			     struct file *file, struct iov_iter *iter)
+{
+	u64 bytes = iov_iter_count(iter);
+	u64 first = pwritev->offset;
+	struct aftl_said said = { };
+	ssize_t written;
+	int ret = 0;
+
+	if (bytes && S_ISREG(file_inode(file)->i_mode))
+		ret = aftl_file_said(inode_of(file), first, first + bytes - 1, &said);
+	if (!ret)
+		ret = tag_written(pwritev, file, bytes);
+	written = ret ? ret : write_in_scope(control, pwritev->class, file, iter, first);
+	if (!ret && written < (ssize_t)bytes)
+		aftl_file_say_again(inode_of(file), first + max_t(ssize_t, written, 0), &said);
+	kvfree(said.extents);
 	return written;
 }
 
 static int write_file(struct aftl_control *control, struct approxftl_pwritev *pwritev,
 		      struct file *file, struct iov_iter *iter)
 {
-	ssize_t written = tag_written(control, pwritev, file, iov_iter_count(iter));
+	ssize_t written = may_tag_written(pwritev, file, iov_iter_count(iter));
 
 	if (!written)
-		written = write_in_scope(control, pwritev->class, file, iter, pwritev->offset);
+		written = pwritev->class == APPROXFTL_APPROXIMATE ?
+				  write_approximate(control, pwritev, file, iter) :
+				  write_precise(control, pwritev, file, iter);
 	if (written < 0)
 		return written;
 	pwritev->written = written;
-	return 0;
+	return sync_written(file, pwritev->offset, written);
 }
 
 static int import_and_write(struct aftl_control *control, struct file *file, void *argument)

@@ -2,10 +2,10 @@
 /*
  * /dev/approxftl: how programs say which of their data may lose bits.
  *
- * Anybody may open it: what may be said of what is checked for each descriptor.
+ * Root may open it, and whom udev or an administrator lets. What may be said of what is
+ * checked for each descriptor.
  */
 #include <linux/ctype.h>
-#include <linux/file.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -41,35 +41,6 @@ struct call {
 	u32 least;
 	aftl_control_fn run;
 };
-
-int aftl_control_span(const struct approxftl_range *range, u64 *first, u64 *last)
-{
-	if (!range->length)
-		return -EINVAL;
-	if (range->offset > AFTL_LAST_BYTE)
-		return -EOVERFLOW;
-	*first = range->offset;
-	*last = AFTL_LAST_BYTE;
-	if (range->length == APPROXFTL_TO_END)
-		return 0;
-	if (range->length - 1 > AFTL_LAST_BYTE - range->offset)
-		return -EOVERFLOW;
-	*last = range->offset + range->length - 1;
-	return 0;
-}
-
-int aftl_control_on_file(struct aftl_control *control, int fd, aftl_control_file_fn fn,
-			 void *argument)
-{
-	struct file *file = fget(fd);
-	int ret;
-
-	if (!file)
-		return -EBADF;
-	ret = fn(control, file, argument);
-	fput(file);
-	return ret;
-}
 
 static int count_device(struct aftl_target *target, void *devices)
 {
@@ -137,9 +108,7 @@ static int run_note(struct aftl_control *control, void *argument)
 	char label[APPROXFTL_LABEL_MAX + 1];
 	int ret = note->length ? get_label(label, note->label, note->length) : -EINVAL;
 
-	if (!ret)
-		aftl_note_label(label);
-	return ret;
+	return ret ? ret : aftl_note_label(label);
 }
 
 static int run_stats(struct aftl_control *control, void *argument)
@@ -242,7 +211,6 @@ static struct miscdevice control_device = {
 	.minor = MISC_DYNAMIC_MINOR,
 	.name = "approxftl",
 	.fops = &control_fops,
-	.mode = 0666,
 };
 
 int aftl_control_init(void)

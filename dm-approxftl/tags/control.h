@@ -21,6 +21,8 @@ struct aftl_control {
 /* Each takes its structure, checked and complete, and may change what is out of it. */
 typedef int (*aftl_control_fn)(struct aftl_control *control, void *argument);
 
+/* control-argument.c */
+
 /**
  * aftl_control_span() - the bytes that a range is about
  * @range: as it came
@@ -47,10 +49,10 @@ typedef int (*aftl_control_file_fn)(struct aftl_control *control, struct file *f
 int aftl_control_on_file(struct aftl_control *control, int fd, aftl_control_file_fn fn,
 			 void *argument);
 
-/* control-file.c */
-
 /* Can there be a range at @query->cursor? 0 or -EINVAL. */
 int __must_check aftl_control_check_cursor(const struct approxftl_query *query);
+
+/* control-file.c */
 
 int aftl_control_tag(struct aftl_control *control, void *argument);
 int aftl_control_untag(struct aftl_control *control, void *argument);

@@ -33,7 +33,7 @@ struct question {
 	const struct aftl_target *target;
 	const struct bio *bio;
 	const struct inode *host;
-	const struct aftl_file *file;
+	struct aftl_file *file;
 	enum aftl_verdict scope;
 	bool scope_known;
 };
@@ -61,7 +61,7 @@ static enum aftl_verdict judge_writer(struct question *question)
 									 AFTL_SAID_NOTHING;
 }
 
-static const struct aftl_file *find_file(struct question *question, const struct inode *host)
+static struct aftl_file *find_file(struct question *question, const struct inode *host)
 {
 	if (host != question->host) {
 		question->host = host;
@@ -70,20 +70,25 @@ static const struct aftl_file *find_file(struct question *question, const struct
 	return question->file;
 }
 
+static const struct gendisk *disk_of(const struct aftl_target *target)
+{
+	return dm_disk(dm_table_get_md(target->ti->table));
+}
+
 /*
- * Is this how data of the file go where they belong? Journals write the file's pages, too,
- * and so does O_DIRECT from a mapping of it into another file. A buffer is written by its
- * program; when the kernel writes it, that is swapping.
+ * A file's range is about how the file itself is stored. A buffer is written by its program;
+ * when the kernel writes it, that is swapping.
  */
-static bool concerns(const struct aftl_file *file, struct folio *folio, const struct bio *bio)
+static bool concerns(const struct question *question, struct aftl_file *file,
+		     struct folio *folio)
 {
 	if (file->buffer)
 		return !folio_test_writeback(folio);
-	return folio_test_writeback(folio) && !(bio->bi_opf & REQ_IDLE);
+	return aftl_writeback_is(file, folio, question->bio, disk_of(question->target));
 }
 
 static enum aftl_verdict judge_range(const struct question *question,
-				     const struct aftl_file *file, struct folio *folio,
+				     struct aftl_file *file, struct folio *folio,
 				     const struct bio_vec *segment)
 {
 	u64 first = aftl_page_position(folio, segment->bv_page) + segment->bv_offset;
@@ -91,14 +96,14 @@ static enum aftl_verdict judge_range(const struct question *question,
 
 	if (class == APPROXFTL_NONE)
 		return AFTL_SAID_NOTHING;
-	if (!concerns(file, folio, question->bio))
+	if (!concerns(question, file, folio))
 		return AFTL_SAID_OF_OTHERS;
 	if (class == APPROXFTL_PRECISE)
 		return AFTL_SAID_PRECISE;
 	return file->buffer ? AFTL_BY_BUFFER : AFTL_BY_FILE;
 }
 
-static enum aftl_verdict judge_buffer(struct question *question, const struct aftl_file *file,
+static enum aftl_verdict judge_buffer(struct question *question, struct aftl_file *file,
 				      struct folio *folio, const struct bio_vec *segment)
 {
 	enum aftl_verdict writer = judge_writer(question);
@@ -114,7 +119,7 @@ static enum aftl_verdict judge_segment(struct question *question, const struct b
 {
 	struct folio *folio = page_folio(segment->bv_page);
 	const struct address_space *mapping;
-	const struct aftl_file *file;
+	struct aftl_file *file;
 
 	if (folio_test_slab(folio) || folio_test_swapcache(folio))
 		return AFTL_SAID_NOTHING;
@@ -158,12 +163,13 @@ static enum aftl_verdict judge_pages(struct question *question, struct bvec_iter
 	return verdict;
 }
 
-/* Ranges of the device count only while nobody has claimed it, as a file system does. */
+/* Ranges of the device count only while nobody has it: no file system, no loop device. */
 static bool is_raw(const struct aftl_target *target)
 {
-	const struct gendisk *disk = dm_disk(dm_table_get_md(target->ti->table));
+	const struct block_device *device = disk_of(target)->part0;
 
-	return READ_ONCE(target->disk->tags.count) && !READ_ONCE(disk->part0->bd_holder);
+	return READ_ONCE(target->disk->tags.count) && !READ_ONCE(device->bd_holder) &&
+	       !aftl_backs_loop(aftl_device_mapping(device));
 }
 
 static enum aftl_verdict judge_place(const struct question *question, struct bvec_iter at)

@@ -7,6 +7,10 @@
  *   approxftl label <pid> <label>
  */
 #include <linux/blktrace_api.h>
+#include <linux/capability.h>
+#include <linux/module.h>
+#include <linux/ratelimit.h>
+#include <linux/user_namespace.h>
 
 #include "tags/tags.h"
 
@@ -49,20 +53,39 @@ static int put_note(struct aftl_target *target, void *text)
 	return 0;
 }
 
+static uint max_notes = 1000;
+module_param(max_notes, uint, 0644);
+MODULE_PARM_DESC(max_notes, "notes a second in block traces by users without privileges");
+
+/* Of all who are no administrators together: a second of a trace has room for the rest, too. */
+static bool may_note(void)
+{
+	static struct ratelimit_state others =
+		RATELIMIT_STATE_INIT_FLAGS(others, HZ, 0, RATELIMIT_MSG_ON_RELEASE);
+
+	others.burst = READ_ONCE(max_notes);
+	return ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN) || __ratelimit(&others);
+}
+
 void aftl_note_scope(u32 whose, u32 class, const char *label)
 {
 	char text[BLK_TN_MAX_MSG];
 
+	if (!may_note())
+		return;
 	scnprintf(text, sizeof(text), "approxftl region %d %s %s%s%s", current->pid,
 		  whose == APPROXFTL_THREAD ? "thread" : "process", class_names[class],
 		  *label ? " " : "", label);
 	aftl_target_each(put_note, text);
 }
 
-void aftl_note_label(const char *label)
+int aftl_note_label(const char *label)
 {
 	char text[BLK_TN_MAX_MSG];
 
+	if (!may_note())
+		return -EAGAIN;
 	scnprintf(text, sizeof(text), "approxftl label %d %s", current->pid, label);
 	aftl_target_each(put_note, text);
+	return 0;
 }

@@ -43,8 +43,6 @@ static const struct rhashtable_params table_params = {
 	.automatic_shrinking = true,
 };
 
-atomic_t aftl_tags_in_use __read_mostly;
-
 static struct aftl_marks marks;		  /* its lock is also of the two tables below */
 static struct rhashtable table;
 static DEFINE_HASHTABLE(accounts, 6);
@@ -55,7 +53,7 @@ static struct aftl_file *file_of(struct fsnotify_mark *mark)
 	return container_of(aftl_mark_of(mark), struct aftl_file, mark);
 }
 
-const struct aftl_file *aftl_file_find(const struct inode *inode)
+struct aftl_file *aftl_file_find(const struct inode *inode)
 {
 	return rhashtable_lookup(&table, &inode, table_params);
 }
@@ -123,11 +121,15 @@ static void close_account(struct aftl_file *file)
 
 /* What fsnotify calls. */
 
-/* Attributes have changed. What one owner has said is nothing that the next one has said. */
-static int check_owner(struct fsnotify_mark *mark, u32 mask, struct inode *inode,
-		       struct inode *dir, const struct qstr *name, u32 cookie)
+/*
+ * Attributes or data have changed. What one owner has said is nothing that the next one has
+ * said, and nothing of what a loop device stores in the file.
+ */
+static int check_file(struct fsnotify_mark *mark, u32 mask, struct inode *inode,
+		      struct inode *dir, const struct qstr *name, u32 cookie)
 {
-	if (inode && !uid_eq(inode->i_uid, file_of(mark)->account->uid))
+	if (inode && (!uid_eq(inode->i_uid, file_of(mark)->account->uid) ||
+		      aftl_backs_loop(inode->i_mapping)))
 		aftl_mark_destroy(&marks, aftl_mark_of(mark));
 	return 0;
 }
@@ -157,7 +159,7 @@ static void free_file(struct fsnotify_mark *mark)
 }
 
 static const struct fsnotify_ops mark_ops = {
-	.handle_inode_event = check_owner,
+	.handle_inode_event = check_file,
 	.freeing_mark = leave_table,
 	.free_mark = free_file,
 };
@@ -177,10 +179,11 @@ static struct aftl_file *new_file(struct inode *inode)
 		return NULL;
 	file->inode = inode;
 	file->buffer = in_memory(inode);
+	aftl_writeback_begin(file, inode);
 	aftl_ranges_init(&file->ranges);
 	aftl_mark_init(&marks, &file->mark);
 	/* Without an event that it waits for, a mark does not keep an inode in 6.1. */
-	file->mark.fs.mask = FS_ATTRIB;
+	file->mark.fs.mask = FS_ATTRIB | FS_MODIFY;
 	return file;
 }
 
@@ -304,6 +307,65 @@ void aftl_file_forget(const struct inode *inode)
 		return;
 	aftl_mark_destroy(&marks, &file->mark);
 	aftl_mark_put(&file->mark);
+}
+
+static u64 extent_last(const struct approxftl_extent *extent)
+{
+	return extent->length == APPROXFTL_TO_END ? AFTL_LAST_BYTE :
+						    extent->offset + extent->length - 1;
+}
+
+static int list_said(const struct aftl_file *file, struct aftl_said *said)
+{
+	u32 room = file->ranges.count;
+	u64 cursor = said->first;
+
+	if (!room)
+		return 0;
+	said->extents = kvmalloc_array(room, sizeof(*said->extents), GFP_KERNEL_ACCOUNT);
+	if (!said->extents)
+		return -ENOMEM;
+	said->count = aftl_ranges_list(&file->ranges, &cursor, said->extents, room);
+	return 0;
+}
+
+int aftl_file_said(struct inode *inode, u64 first, u64 last, struct aftl_said *said)
+{
+	struct aftl_file *file;
+	int ret = 0;
+
+	*said = (struct aftl_said){ .first = first, .last = last };
+	mutex_lock(&change);
+	file = get_file_of(inode);
+	if (file) {
+		ret = list_said(file, said);
+		aftl_mark_put(&file->mark);
+	}
+	mutex_unlock(&change);
+	return ret;
+}
+
+static int say_extent_again(struct inode *inode, u64 from, const struct aftl_said *said,
+			    const struct approxftl_extent *extent)
+{
+	u64 first = max_t(u64, extent->offset, from);
+	u64 last = min(extent_last(extent), said->last);
+	u32 reason;
+
+	return first > last ? 0 : tag(inode, first, last, extent->class, &reason);
+}
+
+void aftl_file_say_again(struct inode *inode, u64 from, const struct aftl_said *said)
+{
+	u32 reason;
+	int ret;
+	u32 i;
+
+	mutex_lock(&change);
+	ret = tag(inode, from, said->last, APPROXFTL_NONE, &reason);
+	for (i = 0; !ret && i < said->count; i++)
+		ret = say_extent_again(inode, from, said, &said->extents[i]);
+	mutex_unlock(&change);
 }
 
 bool aftl_file_tagged(const struct inode *inode)

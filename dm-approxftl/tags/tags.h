@@ -3,23 +3,25 @@
  * Which data may lose bits: what the files that decide it share.
  *
  * uapi/linux/approxftl.h has the words, docs/tags.md the rules. Ranges of bytes with a
- * class (ranges.c) belong to files (table.c) and to disks; scopes (scope.c)
+ * class (host/ranges.c) belong to files (table.c) and to disks; scopes (scope.c)
  * to threads and processes. control*.c take them from programs, watch.c from
  * attributes of files, and decide.c asks them all when a write arrives.
  */
 #ifndef AFTL_TAGS_H
 #define AFTL_TAGS_H
 
-#include <linux/atomic.h>
+#include <linux/buffer_head.h>
 #include <linux/fsnotify_backend.h>
+#include <linux/magic.h>
 #include <linux/mutex.h>
+#include <linux/pagemap.h>
 #include <linux/rhashtable-types.h>
 
 #include <linux/approxftl.h>
 
+#include "disk/targets.h"
+#include "host/ranges.h"
 #include "tags/marks.h"
-#include "tags/ranges.h"
-#include "target/target.h"
 
 /**
  * enum aftl_verdict - what is said of a unit that is being written, and by what
@@ -53,7 +55,11 @@ static inline bool aftl_verdict_approx(enum aftl_verdict verdict)
  * @inode: key; not to be looked into, for nothing keeps it but @mark
  * @ranges: what is said of it
  * @account: who pays for it
+ * @super: its file system; not to be looked into
+ * @type: of that
+ * @magic: of that
  * @buffer: in memory: its pages matter when they are written elsewhere
+ * @on_loop: its file system is on a loop device, or it has been seen below one
  * @rcu: readers may still look at it
  */
 struct aftl_file {
@@ -62,12 +68,13 @@ struct aftl_file {
 	const struct inode *inode;
 	struct aftl_ranges ranges;
 	struct aftl_account *account;
+	const struct super_block *super;
+	const struct file_system_type *type;
+	unsigned long magic;
 	bool buffer;
+	bool on_loop;
 	struct rcu_head rcu;
 };
-
-/* Things that might make a write approximate; a write looks no further when it is 0. */
-extern atomic_t aftl_tags_in_use;
 
 /* table.c */
 
@@ -86,6 +93,34 @@ void aftl_files_exit(void);
  */
 int __must_check aftl_file_tag(struct inode *inode, u64 first, u64 last, u32 class, u32 *reason);
 
+/**
+ * struct aftl_said - what is said of a range of a file
+ * @first: of the range
+ * @last: of the range
+ * @extents: what is said in it; to be freed by kvfree()
+ * @count: how many
+ */
+struct aftl_said {
+	u64 first;
+	u64 last;
+	struct approxftl_extent *extents;
+	u32 count;
+};
+
+/**
+ * aftl_file_said() - take down what is said of a range of a file
+ * @inode: a regular file that the caller keeps
+ * @first: first byte
+ * @last: last byte
+ * @said: takes it
+ *
+ * Sleeps. Return: 0 or -ENOMEM.
+ */
+int __must_check aftl_file_said(struct inode *inode, u64 first, u64 last, struct aftl_said *said);
+
+/* Say again what was said of that range from byte @from on. As far as there is memory. Sleeps. */
+void aftl_file_say_again(struct inode *inode, u64 from, const struct aftl_said *said);
+
 /* Take back all that was said of @inode. */
 void aftl_file_forget(const struct inode *inode);
 
@@ -97,11 +132,46 @@ u32 aftl_file_list(const struct inode *inode, u64 *cursor, struct approxftl_exte
 		   u32 room);
 
 /* The file with this inode; valid under rcu_read_lock(). NULL if it has no tags. */
-const struct aftl_file *aftl_file_find(const struct inode *inode);
+struct aftl_file *aftl_file_find(const struct inode *inode);
 
 /* Fill in limits and counts. */
 void aftl_files_caps(struct approxftl_caps *caps);
 void aftl_files_stats(struct approxftl_stats *stats);
+
+/* writeback.c */
+
+/* Note where @file, which is new, is stored. @inode is kept by the caller. */
+void aftl_writeback_begin(struct aftl_file *file, const struct inode *inode);
+
+/**
+ * aftl_writeback_is() - is this how a tagged file itself is stored, and nothing else?
+ * @file: found by the mapping of @folio
+ * @folio: a page of @bio
+ * @bio: a write
+ * @disk: the one of ours that it came to
+ *
+ * Under rcu_read_lock(), wherever a bio may be; does not sleep and takes no lock. Notes in @file
+ * that a loop device has it.
+ *
+ * Return: false whenever that is not certain.
+ */
+bool aftl_writeback_is(struct aftl_file *file, struct folio *folio, const struct bio *bio,
+		       const struct gendisk *disk);
+
+/* A loop device, unlike any file system, forbids I/O for memory of the page cache it works on. */
+static inline bool aftl_backs_loop(const struct address_space *mapping)
+{
+	return !(READ_ONCE(mapping->gfp_mask) & __GFP_IO);
+}
+
+/*
+ * Do data of files of ext4 with this page cache go through its journal? A journal writes pages
+ * of files, and takes no reference to them. Known by how such pages can be moved.
+ */
+static inline bool aftl_journals_data(unsigned long magic, const struct address_space *mapping)
+{
+	return magic == EXT4_SUPER_MAGIC && mapping->a_ops->migrate_folio != buffer_migrate_folio;
+}
 
 /* rules.c */
 
@@ -192,9 +262,12 @@ void aftl_decide_stats(struct approxftl_stats *stats);
 void aftl_note_write(const struct aftl_target *target, const struct bio *bio,
 		     enum aftl_verdict verdict);
 
-/* Note a region or a label of the caller in the traces of all devices. */
+/*
+ * Note a region or a label of the caller in the traces of all devices. Of callers without
+ * CAP_SYS_ADMIN only so many a second are: more regions are not noted, more labels -EAGAIN.
+ */
 void aftl_note_scope(u32 whose, u32 class, const char *label);
-void aftl_note_label(const char *label);
+int __must_check aftl_note_label(const char *label);
 
 /* control.c */
 

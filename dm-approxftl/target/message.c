@@ -2,7 +2,8 @@
 /*
  * Messages: dmsetup message DEVICE 0 VERB [ARGUMENT]...
  *
- *   stats                  every counter as "name value", one a line; then the lateness
+ *   stats                  every counter as "name value", one a line; then the units of each
+ *                          stream of the policy, of the host and moved; then the lateness
  *                          of completions as late_* in host nanoseconds, and its
  *                          histogram as late_le_<ns> <completions>, for bins that are
  *                          not empty
@@ -22,17 +23,23 @@
  *                          valid units, reads; then "next <number>" if there are more
  *                          than asked for or than fit
  *   block <number>         what is in a block, page by page
+ *   lost <unit>            the units from that one on that are lost to the block device below:
+ *                          a line for each run, the first and how many; then "next <unit>" if
+ *                          there may be more
  *   digest                 one number for the state of the FTL; suspended devices only
  *   audit                  check the FTL's structures; suspended devices only
  */
 #include <linux/slab.h>
 
-#include "bio/bio.h"
 #include "log.h"
 #include "target/target.h"
 
 /* Longest line of the message blocks. */
 #define BLOCK_LINE 120
+
+/* Longest line of the message lost, and units that are looked at together. */
+#define LOST_LINE 24
+#define LOST_SLICE 4096
 
 /**
  * struct message - what was asked
@@ -73,12 +80,16 @@ struct verb {
 /**
  * struct snap - what message stats prints, taken under the locks
  * @counters: of the FTL
+ * @streams: names of the policy's streams
+ * @stream_units: see struct aftl_stats
  * @device_ns: now
  * @since_ns: last reset
  * @late: lateness of completions
  */
 struct snap {
 	struct aftl_counters counters;
+	const char *const *streams;
+	u64 stream_units[2][AFTL_STREAMS];
 	u64 device_ns;
 	u64 since_ns;
 	struct aftl_histogram late;
@@ -88,6 +99,9 @@ static void take_snap(struct aftl_disk *disk, struct snap *snap)
 {
 	spin_lock_bh(&disk->lock);
 	snap->counters = aftl_stats(disk->ftl)->counters;
+	snap->streams = aftl_policy_type(disk->ftl)->streams;
+	memcpy(snap->stream_units, aftl_stats(disk->ftl)->stream_units,
+	       sizeof(snap->stream_units));
 	snap->since_ns = aftl_stats(disk->ftl)->since_ns;
 	snap->device_ns = aftl_disk_now(disk);
 	spin_unlock_bh(&disk->lock);
@@ -106,6 +120,17 @@ static unsigned int emit_counters(const struct snap *snap, char *result, unsigne
 		       aftl_counter_get(&snap->counters, i));
 	DMEMIT("device_ns %llu\n", snap->device_ns);
 	DMEMIT("since_ns %llu\n", snap->since_ns);
+	return sz;
+}
+
+static unsigned int emit_streams(const struct snap *snap, char *result, unsigned int maxlen)
+{
+	unsigned int sz = 0;
+	unsigned int i;
+
+	for (i = 0; i < AFTL_STREAMS && snap->streams[i]; i++)
+		DMEMIT("stream_%s_host_units %llu\nstream_%s_moved_units %llu\n", snap->streams[i],
+		       snap->stream_units[0][i], snap->streams[i], snap->stream_units[1][i]);
 	return sz;
 }
 
@@ -134,6 +159,7 @@ static int run_stats(struct message *message)
 		return aftl_fail(message->error, -ENOMEM, "not enough memory for statistics");
 	take_snap(message->disk, snap);
 	sz = emit_counters(snap, message->result, message->maxlen);
+	sz += emit_streams(snap, message->result + sz, message->maxlen - sz);
 	emit_lateness(&snap->late, message->result + sz, message->maxlen - sz);
 	kfree(snap);
 	return 1;
@@ -351,6 +377,41 @@ static int run_blocks(struct message *message)
 	return 1;
 }
 
+/* A run ends with the slice that is looked at under the lock, too. */
+static u32 seek_lost(struct aftl_disk *disk, u32 unit, u32 end, bool lost)
+{
+	spin_lock_bh(&disk->lock);
+	unit = aftl_seek_lost(disk->ftl, unit, end, lost);
+	spin_unlock_bh(&disk->lock);
+	return unit;
+}
+
+static int run_lost(struct message *message)
+{
+	u32 units = aftl_geometry(message->disk->ftl)->units;
+	unsigned int maxlen = message->maxlen;
+	char *result = message->result;
+	unsigned int sz = 0;
+	u32 unit;
+
+	if (parse_index(message, message->words[0], "unit", units, &unit))
+		return -EINVAL;
+	while (aftl_lost_units(message->disk->ftl) && unit < units && sz + 2 * LOST_LINE < maxlen) {
+		u32 end = min_t(u64, (u64)unit + LOST_SLICE, units);
+		u32 first = seek_lost(message->disk, unit, end, true);
+
+		unit = seek_lost(message->disk, first, end, false);
+		if (unit > first)
+			DMEMIT("%u %u\n", first, unit - first);
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		cond_resched();
+	}
+	if (aftl_lost_units(message->disk->ftl) && unit < units)
+		DMEMIT("next %u\n", unit);
+	return 1;
+}
+
 static unsigned int emit_block(const struct aftl *ftl, const struct aftl_block *block,
 			       char *result, unsigned int maxlen)
 {
@@ -369,7 +430,7 @@ static unsigned int emit_block(const struct aftl *ftl, const struct aftl_block *
  * @valid: units that are current
  */
 struct page_info {
-	u8 attr;
+	u16 attr;
 	u32 valid;
 };
 
@@ -451,6 +512,7 @@ static const struct verb verbs[] = {
 	{ .name = "luns", .run = run_luns },
 	{ .name = "blocks", .least = 2, .most = 2, .run = run_blocks },
 	{ .name = "block", .least = 1, .most = 1, .run = run_block },
+	{ .name = "lost", .least = 1, .most = 1, .run = run_lost },
 	{ .name = "digest", .suspended = true, .run = run_digest },
 	{ .name = "audit", .suspended = true, .run = run_audit },
 };

@@ -80,7 +80,7 @@ static int find_key(const char *key)
 
 static int check_keys(unsigned int argc, char **argv, struct aftl_error *error)
 {
-	DECLARE_BITMAP(seen, TARGET_KEYS + AFTL_PARAMS) = { 0 };
+	DECLARE_BITMAP(seen, TARGET_KEYS + AFTL_PARAMS_MAX) = { 0 };
 	unsigned int i;
 
 	for (i = 0; i < argc; i += 2) {
@@ -278,7 +278,7 @@ static unsigned int count_words(const struct aftl_options *options)
 
 	words += options->class == AFTL_APPROX ? 2 : 0;
 	words += options->ioprio_hint ? 2 : 0;
-	for (i = 0; i < AFTL_PARAMS; i++)
+	for (i = 0; i < aftl_param_count(); i++)
 		words += is_standard(options, i) ? 0 : 2;
 	return words;
 }
@@ -330,11 +330,11 @@ static unsigned int print_keys(const struct aftl_options *options, bool measured
 	char value[AFTL_VALUE_SIZE];
 	unsigned int i;
 
-	for (i = 0; i < AFTL_PARAMS; i++) {
+	for (i = 0; i < aftl_param_count(); i++) {
 		if (is_standard(options, i))
 			continue;
-		aftl_param_print(&aftl_params[i], aftl_param_get(&options->config, i), value);
-		sz += print_pair(measured, aftl_params[i].key, value, result + sz, maxlen - sz);
+		aftl_param_print(aftl_param_at(i), aftl_param_get(&options->config, i), value);
+		sz += print_pair(measured, aftl_param_at(i)->key, value, result + sz, maxlen - sz);
 	}
 	return sz;
 }

@@ -10,7 +10,6 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include "bio/bio.h"
 #include "core/keep/snapshot.h"
 #include "target/target.h"
 
@@ -129,7 +128,7 @@ static int load_disk(struct aftl_disk *disk, struct pieces *pieces, struct aftl_
 
 	pieces->at = list_first_entry(&pieces->list, struct piece, list);
 	ret = aftl_load_as(&disk->ftl, &source, aftl_policy_type(fresh), aftl_config(fresh),
-			   &aftl_io_host, disk, error);
+			   &aftl_host_memory, disk, error);
 	if (ret)
 		disk->ftl = fresh;
 	else

@@ -2,7 +2,7 @@
 /*
  * The status line and the table line. status-table.h says what the words are.
  */
-#include "store/durable.h"
+#include "store/dev.h"
 #include "target/options.h"
 #include "target/target.h"
 
@@ -65,6 +65,7 @@ static void look_at_ftl(struct aftl_disk *disk, struct status *status)
 	status->retired_blocks = counters->retired_blocks;
 	status->flipped_bits = counters->read_flipped_bits;
 	status->device_ns = aftl_disk_now(disk);
+	status->lost_units = aftl_lost_units(disk->ftl);
 	status->collecting_luns = aftl_collecting(disk->ftl);
 }
 

@@ -21,10 +21,6 @@
 /* Largest discard in units: it is handled in one go. */
 #define DISCARD_UNITS 256
 
-/* All targets, so that a reloaded table finds its predecessor. */
-static LIST_HEAD(targets);
-static DEFINE_MUTEX(targets_lock);
-
 /*
  * Sentences outlive the constructor that failed, for device-mapper prints them after
  * it. The oldest is overwritten.
@@ -52,82 +48,12 @@ static struct aftl_target *find_predecessor(const struct aftl_target *target)
 	struct mapped_device *md = dm_table_get_md(target->ti->table);
 	struct aftl_target *other;
 
-	lockdep_assert_held(&targets_lock);
-	list_for_each_entry(other, &targets, list)
+	lockdep_assert_held(&aftl_targets_lock);
+	list_for_each_entry(other, &aftl_targets, list)
 		if (other != target && has_data(other) &&
 		    dm_table_get_md(other->ti->table) == md)
 			return other;
 	return NULL;
-}
-
-/* Is it the one of its device's tables that takes requests? */
-static bool in_use(const struct aftl_target *target)
-{
-	return READ_ONCE(target->resumed) && READ_ONCE(target->disk);
-}
-
-void aftl_target_each(aftl_target_fn fn, void *data)
-{
-	struct aftl_target *target;
-
-	if (mutex_lock_killable(&targets_lock))
-		return;
-	list_for_each_entry(target, &targets, list)
-		if (in_use(target))
-			fn(target, data);
-	mutex_unlock(&targets_lock);
-}
-
-static dev_t number_of(const struct aftl_target *target)
-{
-	return disk_devt(dm_disk(dm_table_get_md(target->ti->table)));
-}
-
-/* Returns -EAGAIN while it is being suspended or resumed. */
-static int visit(struct aftl_target *target, aftl_target_fn fn, void *data)
-{
-	int ret = -ENODEV;
-
-	if (!mutex_trylock(&target->gate))
-		return -EAGAIN;
-	if (in_use(target))
-		ret = fn(target, data);
-	mutex_unlock(&target->gate);
-	return ret;
-}
-
-static int try_visit(dev_t dev, aftl_target_fn fn, void *data)
-{
-	struct aftl_target *target;
-	int ret = -ENODEV;
-
-	if (mutex_lock_killable(&targets_lock))
-		return -EINTR;
-	list_for_each_entry(target, &targets, list) {
-		if (number_of(target) == dev)
-			ret = visit(target, fn, data);
-		if (ret != -ENODEV)
-			break;
-	}
-	mutex_unlock(&targets_lock);
-	return ret;
-}
-
-/*
- * Whoever holds a gate may wait for I/O of the device below; if that is one of ours, too, it
- * needs the lock to be resumed. So no gate is waited for under the lock.
- */
-int aftl_target_visit(dev_t dev, aftl_target_fn fn, void *data)
-{
-	unsigned int flags = memalloc_noio_save(); /* resuming needs these locks */
-	int ret = try_visit(dev, fn, data);
-
-	while (ret == -EAGAIN && !fatal_signal_pending(current)) {
-		schedule_timeout_killable(1);
-		ret = try_visit(dev, fn, data);
-	}
-	memalloc_noio_restore(flags);
-	return ret == -EAGAIN ? -EINTR : ret;
 }
 
 static u32 unit_sectors(const struct aftl_target *target)
@@ -157,8 +83,8 @@ static int check_sharing(const struct aftl_target *target, struct aftl_error *er
 	struct mapped_device *md = dm_table_get_md(target->ti->table);
 	const struct aftl_target *other;
 
-	lockdep_assert_held(&targets_lock);
-	list_for_each_entry(other, &targets, list)
+	lockdep_assert_held(&aftl_targets_lock);
+	list_for_each_entry(other, &aftl_targets, list)
 		if (target->below && other->below && other->below->bdev == target->below->bdev &&
 		    dm_table_get_md(other->ti->table) != md)
 			return aftl_fail(error, -EBUSY, "block device %s is used by %s already",
@@ -259,11 +185,11 @@ static int check_others(const struct aftl_target *target, struct aftl_error *err
 {
 	int ret;
 
-	mutex_lock(&targets_lock);
+	mutex_lock(&aftl_targets_lock);
 	ret = check_sharing(target, error);
 	if (!ret)
 		ret = check_predecessor(target, error);
-	mutex_unlock(&targets_lock);
+	mutex_unlock(&aftl_targets_lock);
 	return ret;
 }
 
@@ -323,9 +249,9 @@ static int target_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 		goto fail_target;
 	set_up(ti);
 	ti->private = target;
-	mutex_lock(&targets_lock);
-	list_add(&target->list, &targets);
-	mutex_unlock(&targets_lock);
+	mutex_lock(&aftl_targets_lock);
+	list_add(&target->list, &aftl_targets);
+	mutex_unlock(&aftl_targets_lock);
 	return 0;
 
 fail_target:
@@ -343,9 +269,9 @@ static void target_dtr(struct dm_target *ti)
 	mutex_lock(&target->gate);
 	drop_disks(target);
 	mutex_unlock(&target->gate);
-	mutex_lock(&targets_lock);
+	mutex_lock(&aftl_targets_lock);
 	list_del(&target->list);
-	mutex_unlock(&targets_lock);
+	mutex_unlock(&aftl_targets_lock);
 	destroy(target);
 }
 
@@ -398,10 +324,10 @@ static int settle_with_others(struct aftl_target *target, struct aftl_error *err
 {
 	int ret;
 
-	mutex_lock(&targets_lock);
+	mutex_lock(&aftl_targets_lock);
 	inherit(target);
 	ret = check_sharing(target, error);
-	mutex_unlock(&targets_lock);
+	mutex_unlock(&aftl_targets_lock);
 	return ret;
 }
 
@@ -412,6 +338,7 @@ static int get_disk(struct aftl_target *target, struct aftl_error *error)
 	lockdep_assert_held(&target->gate);
 	if (ret)
 		return ret;
+	target->lost |= target->source && aftl_buffer_lost(target->source->ftl);
 	if (target->source && same_device(&target->options, target->source)) {
 		swap(target->disk, target->source);
 		target->disk->scale = target->options.scale;
@@ -420,9 +347,24 @@ static int get_disk(struct aftl_target *target, struct aftl_error *error)
 	} else if (target->source) {
 		ret = aftl_disk_take_over(target->disk, target->source, error);
 	}
-	if (!ret)
-		drop_source(target);
-	return ret;
+	if (ret)
+		return ret;
+	drop_source(target);
+	if (target->lost)
+		aftl_lose_buffer(target->disk->ftl);
+	return 0;
+}
+
+/* What one stream of the host is written to before another block is opened for it. */
+static int offer_streams(const struct aftl_target *target, struct aftl_error *error)
+{
+	const struct aftl_geometry *geo = &target->geo;
+	u64 bytes = (u64)geo->block_slots * geo->unit_bytes * geo->luns;
+	struct mapped_device *md = dm_table_get_md(target->ti->table);
+	int ret = aftl_limit_write_streams(dm_disk(md)->queue,
+					   target->options.policy->host_streams, bytes);
+
+	return ret ? aftl_fail(error, ret, "write streams cannot be offered: error %d", -ret) : 0;
 }
 
 static int target_preresume(struct dm_target *ti)
@@ -434,6 +376,8 @@ static int target_preresume(struct dm_target *ti)
 
 	mutex_lock(&target->gate);
 	ret = get_disk(target, &error);
+	if (!ret)
+		ret = offer_streams(target, &error);
 	if (!ret)
 		ret = aftl_disk_begin(target->disk, &error);
 	mutex_unlock(&target->gate);

@@ -1,56 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A target: a line of a table, and device-mapper's methods.
+ * Device-mapper's methods.
  */
 #ifndef AFTL_TARGET_H
 #define AFTL_TARGET_H
 
-#include <linux/device-mapper.h>
-#include <linux/mutex.h>
-
-#include "disk/disk.h"
-
-/**
- * struct aftl_target - a table line in use
- * @list: in the list of all targets
- * @ti: device-mapper's side
- * @below: the block device of a durable store; NULL for others
- * @options: the line
- * @geo: shape of the device that it asks for
- * @disk: what it stands for; NULL once another table has taken it over, and for a
- *	durable store before the first resume
- * @source: what an earlier table had, while it has not been taken over
- * @resumed: has had I/O, or could have had
- * @suspended: no I/O is under way and none can come
- * @gate: keeps slow inspection and resume apart
- */
-struct aftl_target {
-	struct list_head list;
-	struct dm_target *ti;
-	struct dm_dev *below;
-	struct aftl_options options;
-	struct aftl_geometry geo;
-	struct aftl_disk *disk;
-	struct aftl_disk *source;
-	bool resumed;
-	bool suspended;
-	struct mutex gate; /* disk, resumed, suspended */
-};
-
-typedef int (*aftl_target_fn)(struct aftl_target *target, void *data);
-
-/**
- * aftl_target_visit() - call @fn for a device of ours
- * @dev: which
- * @fn: called under the target's gate; allocates without I/O
- * @data: second argument of @fn
- *
- * May sleep. Return: what @fn did, -ENODEV if the device is none of ours, or -EINTR.
- */
-int aftl_target_visit(dev_t dev, aftl_target_fn fn, void *data);
-
-/* Call @fn for each target that is in use; it may look at the queue, but not at the disk. */
-void aftl_target_each(aftl_target_fn fn, void *data);
+#include "disk/targets.h"
 
 /* reload.c */
 

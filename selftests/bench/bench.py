@@ -4,6 +4,8 @@
     bench.py                     all of it, median of three rounds
     bench.py --scale 0.01        a hundredth of the requests: does it run at all?
     bench.py --strict            exit status 1 if a bar is missed
+    bench.py --beside OTHER      the same with another approxftl, in turns: a request may cost
+                                 a twentieth more than there
 
 Processor time is user and system time of the whole child, from the kernel. What the requests
 cost is that without creating and filling the device, which each run tells of itself, and
@@ -22,7 +24,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +59,8 @@ SHAPES = {
 }
 #: The most that a scheme may cost, to policy baseline on the same shape.
 SCHEME_LIMIT = 1.5
+#: The most that a request may cost, to the program that is measured beside.
+BESIDE_LIMIT = 1.05
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,7 @@ class Case:
     name: str
     options: str
     requests: int
+    program: Path = BINARY
     samples: list[Sample] = field(default_factory=list)
     startups: list[Sample] = field(default_factory=list)
 
@@ -95,8 +100,8 @@ class Case:
     def measure(self) -> None:
         """Run it, and the first time with a single request, too."""
         if not self.startups:
-            self.startups.append(run(self.arguments(1)))
-        self.samples.append(run(self.arguments(self.requests)))
+            self.startups.append(run(self.program, self.arguments(1)))
+        self.samples.append(run(self.program, self.arguments(self.requests)))
 
     @property
     def create_s(self) -> float:
@@ -158,15 +163,19 @@ class Case:
         }
 
 
-def run(arguments: Sequence[str]) -> Sample:
+class RunError(Exception):
+    """The program did not run."""
+
+
+def run(program: Path, arguments: Sequence[str]) -> Sample:
     """Run the simulator; wait4() has the rusage of this child alone."""
     with tempfile.TemporaryFile() as out:
-        command = [str(BINARY), "sim", *arguments, "--json", "-", "--quiet", "--cpu"]
-        child = os.posix_spawn(BINARY, command, os.environ,
+        command = [str(program), "sim", *arguments, "--json", "-", "--quiet", "--cpu"]
+        child = os.posix_spawn(program, command, os.environ,
                                file_actions=[(os.POSIX_SPAWN_DUP2, out.fileno(), 1)])
         _, status, usage = os.wait4(child, 0)
         if status:
-            raise SystemExit(f"bench: failed: {' '.join(command)}")
+            raise RunError(f"bench: failed: {' '.join(command)}")
         out.seek(0)
         result = json.loads(out.read())
     return Sample(usage.ru_utime + usage.ru_stime, usage.ru_maxrss, result)
@@ -249,6 +258,12 @@ def policy_costs(cases: dict[str, Case], size: str) -> dict[str, float]:
     return {name: cost / costs["baseline"] for name, cost in costs.items()}
 
 
+def beside_bars(cases: dict[str, Case], beside: dict[str, Case]) -> list[Bar]:
+    """Compare with the other program, case by case."""
+    return [Bar(f"{name}, against the other", cases[name].us_per_request / other.us_per_request,
+                BESIDE_LIMIT, "x cost", least=False) for name, other in beside.items()]
+
+
 def processor() -> str:
     """Return the name of the machine's processor."""
     try:
@@ -274,12 +289,23 @@ def put_tables(cases: dict[str, Case], bars: Sequence[Bar]) -> None:
     put_bars(bars)
 
 
-def measure(cases: dict[str, Case], rounds: int, tell: Callable[[str], None]) -> None:
+def measure_beside(beside: dict[str, Case], name: str) -> None:
+    """Run the other program, too, unless it knows no such device or policy."""
+    try:
+        if name in beside:
+            beside[name].measure()
+    except RunError:
+        del beside[name]
+
+
+def measure(cases: dict[str, Case], beside: dict[str, Case], rounds: int,
+            tell: Callable[[str], None]) -> None:
     """Run all of it, round by round."""
     for number in range(1, rounds + 1):
-        for case in cases.values():
-            tell(f"\rround {number} of {rounds}: {case.name:50}")
+        for name, case in cases.items():
+            tell(f"\rround {number} of {rounds}: {name:50}")
             case.measure()
+            measure_beside(beside, name)
     tell(f"\r{'':70}\r")
 
 
@@ -296,22 +322,34 @@ def main() -> int:
     parser.add_argument("--scale", type=float, default=1.0, metavar="X",
                         help="times the requests (1)")
     parser.add_argument("--only", default="", metavar="TEXT",
-                        help="measure the cases with this in their name, and compare nothing")
+                        help="measure the cases with this in their name; compare with no bars")
+    parser.add_argument("--beside", type=Path, metavar="OTHER",
+                        help="another approxftl, measured in turns with this one")
     args = parser.parse_args()
     need(BINARY)
     cases = {n: c for n, c in make_cases(args.scale).items() if args.only in n}
     if not cases:
         sys.exit(f'bench: no case has "{args.only}" in its name')
-    measure(cases, max(1, args.rounds), tell_terminal)
-    bars = [] if args.only else make_bars(cases)
+    beside = {n: replace(c, program=need(args.beside.absolute()), samples=[], startups=[])
+              for n, c in cases.items() if args.beside and c.requests > 1}
+    known = len(beside)
+    try:
+        measure(cases, beside, max(1, args.rounds), tell_terminal)
+    except RunError as why:
+        sys.exit(str(why))
+    compared = beside_bars(cases, beside)
+    bars = ([] if args.only else make_bars(cases)) + compared
     costs = {} if args.only else {size: policy_costs(cases, size) for size in SHAPES}
     version = next(iter(cases.values())).samples[0].result["tool"]["version"]
     if args.only:
         put_columns([("case", "us/request", "M/CPU-s")] + [
             (c.name, f"{c.us_per_request:.3f}", f"{c.per_second / 1e6:.2f}")
             for c in cases.values()])
+        put_bars(bars)
     else:
         put_tables(cases, bars)
+    if known > len(beside):
+        print(f"{known - len(beside)} of {known} cases are unknown to {args.beside}")
     print(f"\napproxftl {version} on {processor()}")
     put_result(args.json, {
         "approxftl_bench_format": FORMAT,
@@ -320,6 +358,7 @@ def main() -> int:
         "rounds": args.rounds,
         "scale": args.scale,
         "cases": [case.as_json() for case in cases.values()],
+        "beside": [case.as_json() for case in beside.values()],
         "policy_cost_to_baseline": costs,
         "bars": [bar.as_json() for bar in bars],
     })

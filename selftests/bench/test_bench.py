@@ -53,6 +53,30 @@ def test_one_case_alone(tmp_path: Path) -> None:
     assert {case["policy"] for case in json.loads(result.read_text())["cases"]} == {"vth_b"}
 
 
+def test_another_program_in_turns(tmp_path: Path) -> None:
+    other, result = tmp_path / "other", tmp_path / "bench.json"
+    other.write_text(f"""#!/bin/sh
+case "$*" in *delta_b*) exit 2 ;; esac
+exec {BINARY} "$@" --blocks 300
+""")
+    other.chmod(0o755)
+    done = bench("--rounds", "2", "--scale", "0.001", "--only", "_b", "--beside", other,
+                 "--json", result)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(result.read_text())
+    ours = {case["name"]: case for case in told["cases"]}
+    cost = "cpu_s_per_million_requests"
+    assert {case["policy"] for case in ours.values()} == {"delta_b", "vth_b"}
+    assert {case["policy"] for case in told["beside"]} == {"vth_b"}
+    assert len(told["bars"]) == len(told["beside"]) == len(ours) / 2
+    for case, bar in zip(told["beside"], told["bars"], strict=True):
+        assert case["memory_bytes"] < ours[case["name"]]["memory_bytes"]
+        assert bar["ours"] == ours[case["name"]][cost] / case[cost]
+        assert bar["limit"] == 1.05
+        assert f"{case['name']}, against the other" in done.stdout
+    assert f"{len(told['bars'])} of {len(ours)} cases are unknown to {other}" in done.stdout
+
+
 def test_unknown_case(tmp_path: Path) -> None:
     done = bench("--only", "nothing like it", "--json", tmp_path / "bench.json")
     assert done.returncode == 1

@@ -6,6 +6,7 @@ compares. Nothing is stored but what the papers say and how far we may be from i
 
     claims.py                 all of them
     claims.py AX-3 CU         one, or all that begin so
+    claims.py --twins AX-3    what is false in each of these worlds must make rows miss
     claims.py --traces DIR    those about traces on real ones, of any format that can be converted
 """
 
@@ -16,6 +17,7 @@ import atexit
 import functools
 import json
 import math
+import operator
 import os
 import shutil
 import subprocess
@@ -23,20 +25,18 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
-from typing import Any
 
 TOP = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TOP), str(TOP / "trace-tools")]
 
 from selftests.claims import standins  # noqa: E402
+from selftests.claims.runs import Json, binary, falsely, seed, simulate  # noqa: E402
 
 PHYSICS = TOP / "userspace/physics"
-
-Json = dict[str, Any]
 
 ALL = ("baseline", "delta_b", "vth_b", "approxftl")
 SHARES = (0, 10, 30, 50, 70, 100)
@@ -47,7 +47,9 @@ class Claim:
     """One comparison.
 
     `verdict` is "pass" or "fail"; "explained" for what is not as in the paper, which docs/systems
-    accounts for, and stays as it is there; "report" for what no figure can be compared with.
+    accounts for, and stays as it is there; "identity" for what holds because both sides come from
+    one constant, and counts as nothing; "report" for what no figure can be compared with. `band`
+    says where the tolerance comes from.
     """
 
     id: str
@@ -56,11 +58,17 @@ class Claim:
     ours: str
     tolerance: str
     verdict: str
+    band: str = ""
 
 
 def claim(id_: str, what: str, paper: str, ours: str, tolerance: str, holds: bool) -> Claim:
     """Return a row of the table."""
     return Claim(id_, what, paper, ours, tolerance, "pass" if holds else "fail")
+
+
+def identity(id_: str, what: str, paper: str, ours: str, tolerance: str, holds: bool) -> Claim:
+    """Return a row that cannot but hold; it counts as nothing."""
+    return Claim(id_, what, paper, ours, tolerance, "identity" if holds else "fail")
 
 
 def known_miss(id_: str, what: str, paper: str, ours: str, account: str, stays: bool) -> Claim:
@@ -71,31 +79,9 @@ def known_miss(id_: str, what: str, paper: str, ours: str, account: str, stays: 
 # ---------------------------------------------------------------- the simulator
 
 
-def binary() -> Path:
-    """Return the program under test."""
-    build = Path(os.environ.get("AFTL_BUILD", TOP / "build"))
-    return Path(os.environ.get("APPROXFTL", build / "approxftl")).absolute()
-
-
-def seed() -> str:
-    """Return the seed of every run."""
-    return os.environ.get("CLAIMS_SEED", "1")
-
-
 def share(percent: float) -> str:
     """Return an option's share; the sign tells 1% from the fraction 1."""
     return f"{percent:g}%"
-
-
-@functools.cache
-def simulate(*arguments: str) -> dict[str, Json]:
-    """Run the simulator once for the same arguments; results by policy."""
-    command = [str(binary()), "sim", *arguments, "--seed", seed(), "--json", "-", "--quiet"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=1800, check=False)
-    if done.returncode:
-        raise RuntimeError(f"{' '.join(command)}\n{done.stderr}")
-    result = json.loads(done.stdout)
-    return {run["policy"]: run | {"geometry": result["geometry"]} for run in result["runs"]}
 
 
 def words(text: str) -> tuple[str, ...]:
@@ -339,12 +325,12 @@ def ax6() -> list[Claim]:
             implied = 100 * (1 / (1 - 0.38 * f) - 1)
             gains[policy].append(lifetime(run))
             what = f"{policy}: lifetime gain in % at a = {percent / 100}, f = {f:.3f}"
-            result.append(claim("AX-6", what, f"{implied:.2f}", f"{gains[policy][-1]:.2f}",
-                                "+-0.3", abs(gains[policy][-1] - implied) <= 0.3))
-    ordered = all(a >= b for a, b in zip(gains["vth_b"], gains["approxftl"], strict=True))
+            result.append(identity("AX-6", what, f"{implied:.2f}", f"{gains[policy][-1]:.2f}",
+                                   "+-0.3", abs(gains[policy][-1] - implied) <= 0.3))
+    ordered = all(a >= b > 0 for a, b in zip(gains["vth_b"], gains["approxftl"], strict=True))
     ours = ", ".join(f"{a:.1f} / {b:.1f}"
                      for a, b in zip(gains["vth_b"], gains["approxftl"], strict=True))
-    result.append(claim("AX-6", "lifetime gain in % of Vth_b / ApproxFTL", "Vth_b >= ApproxFTL",
+    result.append(claim("AX-6", "lifetime gain in % of Vth_b / ApproxFTL", "Vth_b >= ApproxFTL > 0",
                         ours, "order", ordered))
     return result
 
@@ -359,15 +345,15 @@ def ax7() -> list[Claim]:
     run = collected()
     erase = counter(run, "erase_energy_pj") / counter(run, "array_erases") / 1e6
     paper = 3.3 * 25e-3 * 3.5e-3 * 1e6
-    result = [claim("AX-7", "energy of an erase in uJ", f"{paper:.2f}", f"{erase:.2f}", "+-1 %",
-                    abs(erase / paper - 1) <= 0.01)]
+    result = [identity("AX-7", "energy of an erase in uJ", f"{paper:.2f}", f"{erase:.2f}", "+-1 %",
+                       abs(erase / paper - 1) <= 0.01)]
     runs = stream(50)
     for policy in ALL[1:]:
         energy = saving(program_uj(runs[policy]), program_uj(runs["baseline"]))
         service = saving(program_us(runs[policy]), program_us(runs["baseline"]))
-        result.append(claim("AX-7", f"{policy}: write energy saving in % at a = 0.5",
-                            f"{service:.2f} (service)", f"{energy:.2f}", "+-1 %",
-                            abs(energy / service - 1) <= 0.01))
+        result.append(identity("AX-7", f"{policy}: write energy saving in % at a = 0.5",
+                               f"{service:.2f} (service)", f"{energy:.2f}", "+-1 %",
+                               abs(energy / service - 1) <= 0.01))
     return result
 
 
@@ -429,7 +415,12 @@ def ax9() -> list[Claim]:
         result.append(claim("AX-9", f"WAF of ApproxFTL / Baseline, {name}", "<= 1.02",
                             f"{ours / base:.3f} ({ours:.2f} / {base:.2f})", "direction",
                             ours <= 1.02 * base))
-    return result
+    runs = compare(("baseline", "approxftl"), *SKEWED, "--blocks", "512",
+                   *words("--hot-share 80% --hot-range 20%"))
+    base, ours = (runs[name]["write_amplification"]["total"] for name in runs)
+    return [*result, known_miss(
+        "AX-9", "the same, 80 % on 20 %, half as many blocks", "<= 1.02", f"{ours / base:.3f}",
+        "1.02..1.2: open blocks are spare space", 1.02 < ours / base <= 1.2)]
 
 
 # Shares and runs of approximate writes that could stand for the paper's applications: neither is
@@ -479,6 +470,71 @@ def ax_t() -> list[Claim]:
         Claim("AX-T", f"{what}, {kind}: {', '.join(streams)}", paper,
               f"{row(cuts)}, mean {mean(cuts):.1f}", "-", "report")
         for (what, cuts), paper in zip(found.items(), papers, strict=True)
+    ]
+
+
+# The enhancements of ApproxFTL, from the last to the first: without all of them but its rule of
+# promotion it does what Vth_b does.
+ENHANCEMENTS = ("approx-no-checkerboard", "approx-no-two-phase", "approx-no-wear-rule",
+                "approx-precise-copied-first", "approx-one-pool")
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a part of ApproxFTL changes."""
+
+    host_us: float
+    all_us: float
+    amplification: float
+    lifetime: float
+    peak: float
+
+    def text(self) -> str:
+        """In a cell of the table."""
+        return (f"{self.host_us:.1f} {self.all_us:.0f} {self.amplification:.3f} "
+                f"{self.lifetime:.1f} {self.peak:.2f}")
+
+
+def approx_step(policy: str, *missing: str) -> Step:
+    """Run a policy without some of its parts on hot and cold data, half of it approximate."""
+    with falsely(mutants=without_rules(*missing)):
+        run = compare((policy,), *SKEWED, *words("--hot-share 80% --hot-range 20%"))[policy]
+    return Step(program_us(run), all_program_us(run), run["write_amplification"]["total"],
+                lifetime(run), run["blocks"]["wear"]["max"] / run["blocks"]["wear"]["mean"])
+
+
+def without_rules(*names: str) -> tuple[str, ...]:
+    """Return the mutants that switch them off."""
+    return tuple(f"core/{name}" for name in names)
+
+
+def all_program_us(run: Json) -> float:
+    """Array time of all programs for each unit that the host wrote."""
+    return counter(run, "array_program_ns") / counter(run, "host_write_units") / 1000
+
+
+def ax_a() -> list[Claim]:
+    """ApproxFTL part by part, each on top of those above it."""
+    checks: tuple[tuple[str, str, Callable[[Step, Step], bool]], ...] = (
+        ("Vth_b", "writes faster than Baseline's, wears less",
+         lambda a, b: a.host_us < b.host_us and a.lifetime > 10),
+        ("+ checkerboard (and promotion)", "writes faster, moves slower: they become precise",
+         lambda a, b: a.host_us < 0.95 * b.host_us and a.all_us > b.all_us),
+        ("+ two-phase", "moves faster; of what phase 1 takes less is erased gently",
+         lambda a, b: a.all_us < b.all_us and a.lifetime < b.lifetime),
+        ("+ wear rule", "no clear effect here", lambda a, b: abs(a.peak / b.peak - 1) < 0.1),
+        ("+ approximate data copied first", "no clear effect here",
+         lambda a, b: abs(a.all_us / b.all_us - 1) < 0.01),
+        ("+ pools", "fewer moves, writes faster",
+         lambda a, b: a.amplification < b.amplification and a.host_us < 0.95 * b.host_us),
+    )
+    steps = [approx_step("baseline"), approx_step("vth_b")]
+    steps += [approx_step("approxftl", *ENHANCEMENTS[i + 1:]) for i in range(len(ENHANCEMENTS))]
+    columns = "us to program a unit: host's, all; WAF; lifetime %; most worn / mean"
+    return [
+        Claim("AX-A", f"Baseline ({columns})", "-", steps[0].text(), "-", "report"),
+        *(claim("AX-A", f"{name}: {what}", "-", now.text(), "order", holds(now, then))
+          for (name, what, holds), (then, now) in zip(checks, pairwise(steps), strict=True)),
     ]
 
 
@@ -540,16 +596,16 @@ def cu3() -> list[Claim]:
     for f in (0.30, 0.33):
         runs = saturated("pageftl,cubeftl", "--program_follower", f"{700_000 * (1 - f):.0f}ns")
         gain, paper = cube_gain(runs), 100 * (1 / (1 - 0.75 * f) - 1)
-        result.append(claim("CU-3", f"cubeFTL over pageFTL in %, followers {f:.0%} faster",
-                            f"{paper:.1f}", f"{gain:.1f}", "+-3", abs(gain - paper) <= 3))
+        result.append(identity("CU-3", f"cubeFTL over pageFTL in %, followers {f:.0%} faster",
+                               f"{paper:.1f}", f"{gain:.1f}", "+-3", abs(gain - paper) <= 3))
     runs = saturated("pageftl,cubeftl")
     f = follower_saving(runs["cubeftl"])
     gain, implied = cube_gain(runs), 100 * (1 / (1 - 0.75 * f) - 1)
     result += [
         claim("CU-3", "mean saving of followers on new flash in %, loop model by layer", "~ 30",
               f"{100 * f:.1f}", "27..33", 0.27 <= f <= 0.33),
-        claim("CU-3", f"cubeFTL over pageFTL in %, followers {100 * f:.1f} % faster by the model",
-              f"{implied:.1f}", f"{gain:.1f}", "+-3", abs(gain - implied) <= 3),
+        identity("CU-3", f"cubeFTL over pageFTL in %, followers {100 * f:.1f} % faster by the "
+                 "model", f"{implied:.1f}", f"{gain:.1f}", "+-3", abs(gain - implied) <= 3),
     ]
     return result
 
@@ -602,10 +658,9 @@ def cu4() -> list[Claim]:
     ):
         runs = bursts(*arguments)
         gain, minus = (burst_gain(runs, policy) for policy in ("cubeftl", "cubeftl_minus"))
-        low = 38 if not arguments else 40
         result.append(claim("CU-4", f"bursts, {name}: over pageFTL in %, cubeFTL > cubeFTL-",
-                            "40..49", f"{gain:.1f} > {minus:.1f}", f"{low}..50, order",
-                            low <= gain <= 50 and gain > minus + 5))
+                            "40..49", f"{gain:.1f} > {minus:.1f}", "40..49, order",
+                            40 <= gain <= 49 and gain > minus + 5))
     return result
 
 
@@ -615,9 +670,9 @@ def cu5() -> list[Claim]:
     mean_ns = counter(runs["vertftl"], "array_program_ns") / counter(runs["vertftl"],
                                                                      "array_programs")
     cut, gain = 100 * (1 - mean_ns / 700_000), cube_gain(runs, "vertftl")
-    return [claim("CU-5", "vertFTL: program time in %, throughput over pageFTL in %",
-                  "~ -8, small", f"-{cut:.1f}, +{gain:.1f}", "-7..-9, 0..+10",
-                  7 <= cut <= 9 and 0 < gain <= 10)]
+    return [identity("CU-5", "vertFTL: program time in %, throughput over pageFTL in %",
+                     "~ -8, small", f"-{cut:.1f}, +{gain:.1f}", "-7..-9, 0..+10",
+                     7 <= cut <= 9 and 0 < gain <= 10)]
 
 
 # Conditions of the paper: cycles, and the age of what is read.
@@ -643,7 +698,7 @@ def cu6() -> list[Claim]:
     for (name, condition), expected in zip(CONDITIONS[1:], (0.3 * 3, 0.9 * 3), strict=True):
         runs = old_reads(condition)
         plain, default, learned = (retries(run) for run in runs.values())
-        cut = saving(learned, default)
+        less = cut(learned, default)
         lost = sum(counter(run, "read_lost_units") for run in runs.values())
         times = [read_us(run) / 60 for run in runs.values()]
         implied = [1 + plain, 1 + default, 1 + learned]
@@ -651,21 +706,22 @@ def cu6() -> list[Claim]:
             claim("CU-6", f"{name}: reads of baseline, pageFTL, cubeFTL over one sensing, lost",
                   f"{row(implied, 2)}, 0", f"{row(times, 2)}, {lost}",
                   "1 + retries; baseline pays them, too",
-                  lost == 0 and plain == default and near(times, implied, 0.01)),
-            claim("CU-6", f"{name}: retries of a read, default references", f"{expected:.2f}",
-                  f"{default:.2f}", "+-0.15", abs(default - expected) <= 0.15),
-            claim("CU-6", f"{name}: fewer with the reference table, in %", "66", f"{cut:.1f}",
-                  "+-8", abs(cut - 66) <= 8),
+                  lost == 0 and plain == default > learned and near(times, implied, 0.01)),
+            identity("CU-6", f"{name}: retries of a read, default references", f"{expected:.2f}",
+                     f"{default:.2f}", "+-0.15", abs(default - expected) <= 0.15),
+            claim("CU-6", f"{name}: fewer with the reference table, in %", "66", f"{less:.1f}",
+                  "+-8", abs(less - 66) <= 8),
         ]
     runs = old_reads(())
     more = runs["cubeftl"]["memory_bytes"] - runs["pageftl"]["memory_bytes"]
     geo = runs["cubeftl"]["geometry"]
-    # Beside the table there is what leaders have shown, for two blocks of each die.
+    # Beside the table there is what leaders have shown, for two blocks of each die; both keep
+    # some bytes a die of their open blocks.
     active = geo["luns"] * 2 * CUBE_LAYERS * 2
     layers = geo["blocks"] * CUBE_LAYERS
     each = (more - active) / layers
-    result.append(claim("CU-6", "bytes of the reference table for each layer", "2",
-                        f"{each:.2f}", "2.00..2.05", 2 <= each <= 2.05))
+    result.append(identity("CU-6", "bytes of the reference table for each layer", "2",
+                           f"{each:.2f}", "+-0.05", abs(each - 2) <= 0.05))
     return result
 
 
@@ -743,6 +799,42 @@ def cu10() -> list[Claim]:
                   "chance; overwritten data", holds)]
 
 
+def cu_a() -> list[Claim]:
+    """cubeFTL part by part: bursts of writes, then reads of old data."""
+    with falsely(mutants=without_rules("cube-margin-unspent")):
+        skips = bursts()["cubeftl_minus"]
+    runs = bursts()
+    with falsely(mutants=without_rules("cube-references-not-learned")):
+        before = retries(old_reads(CONDITIONS[2][1])["cubeftl"])
+    after = retries(old_reads(CONDITIONS[2][1])["cubeftl"])
+    rates = [rate_over(run, runs["pageftl"]) for run in (
+        runs["vertftl"], skips, runs["cubeftl_minus"], runs["cubeftl"])]
+    times = [array_program_us(run) for run in (runs["pageftl"], skips, runs["cubeftl_minus"])]
+    return [
+        claim("CU-A", "vertFTL: bursts over pageFTL in %", "-", f"{rates[0]:.1f}", "order",
+              rates[0] > 0),
+        claim("CU-A", "cubeFTL- without margins, needless verifies left out: the same; program us",
+              "-", f"{rates[1]:.1f}; {times[1]:.0f}", "above pageFTL",
+              rates[1] > 0 and times[1] < times[0]),
+        claim("CU-A", "+ margins of leaders", "-", f"{rates[2]:.1f}; {times[2]:.0f}", "order",
+              rates[2] > rates[1] and times[2] < times[1]),
+        claim("CU-A", "+ leaders and followers by the write buffer (cubeFTL)", "-",
+              f"{rates[3]:.1f}", "order", rates[3] > rates[2] + 5),
+        claim("CU-A", "2K cycles, a year: retries of a read without and with references", "-",
+              row([before, after], 2), "half", after < before / 2),
+    ]
+
+
+def rate_over(run: Json, base: Json) -> float:
+    """Return by how much faster bursts are taken, in percent."""
+    return 100 * (response_us(base, "write") / response_us(run, "write") - 1)
+
+
+def array_program_us(run: Json) -> float:
+    """Mean time of a program."""
+    return counter(run, "array_program_ns") / counter(run, "array_programs") / 1000
+
+
 # ---------------------------------------------------------------- AGCR
 
 # The paper's device but for its size; queues as in the paper's simulator, an order of arrival for
@@ -769,7 +861,7 @@ def scratch() -> Path:
 @functools.cache
 def stand_in_file(volume: standins.Volume, seed_text: str) -> Path:
     """Write the stand-in of a volume."""
-    return record_file(f"{volume.name}-{seed_text}",
+    return record_file(f"{volume.name}-{seed_text}-{standins.USES}",
                        standins.stand_in(volume, STANDIN_REQUESTS, int(seed_text)))
 
 
@@ -868,8 +960,9 @@ def ag3() -> list[Claim]:
         found = standins.census(standins.read_records(path))
         shares = (100 * found.read_only_share, 100 * found.write_only_share)
         holds = shares[0] > 85 - 5 and shares[1] > 91 - 5
-        result.append(claim("AG-3", f"{name}: % of reads on read-only, writes on write-only data",
-                            "> 85, > 91", row(shares), "-5", holds))
+        kind = claim if trace_directory() else identity
+        result.append(kind("AG-3", f"{name}: % of reads on read-only, writes on write-only data",
+                           "> 85, > 91", row(shares), "-5", holds))
     return result
 
 
@@ -907,13 +1000,15 @@ def rewrite_share(run: Json) -> float:
 
 def ag5() -> list[Claim]:
     """Re-writes, with both readings of the rule; they depend on how often data is read."""
-    result = []
+    result: list[Claim] = []
+    most = 1.5
     for rule, what in (("any", "whatever is not of high cost"), ("low", "what is of low cost")):
         shares = [rewrite_share(played(path, "agcr", "--rewrite", rule)["agcr"])
                   for path in volumes().values()]
         ours = f"{row(shares, 2)}, mean {mean(shares):.2f}"
         result.append(claim("AG-5", f"re-writes in % of accesses ({what}), {', '.join(volumes())}",
-                            "<= 1", ours, "mean <= 1.5", mean(shares) <= 1.5))
+                            "<= 1", ours, f"mean <= {most:.2f}", mean(shares) <= most))
+        most = mean(shares) / 2
     return result
 
 
@@ -941,8 +1036,28 @@ def ag7() -> list[Claim]:
     runs = simulate(*device)
     units = runs["agcr"]["geometry"]["units"]
     more = (runs["agcr"]["memory_bytes"] - runs["traditional"]["memory_bytes"]) / units
-    return [claim("AG-7", "bytes of a mapping entry for tag and history of up to 2 accesses",
-                  "1 + h <= 8 bits", f"{more:.3f}", "one byte", 1 <= more < 1.001)]
+    return [known_miss("AG-7", "bytes of a mapping entry for tag and history of up to 2 accesses",
+                       "1 + h bits", f"{more:.3f}", "one byte", 1 <= more < 1.001)]
+
+
+def ag_a() -> list[Claim]:
+    """AGCR part by part: mean response of reads and of writes in us, re-writes in percent."""
+    result = []
+    for name, path in volumes().items():
+        steps = [played(path, policy, *words(options))[policy] for policy, options in (
+            ("traditional", ""), ("agcr", "--rewrite off"), ("agcr", "--rewrite low"),
+            ("agcr", ""))]
+        reads, writes = zip(*map(means_of, steps), strict=True)
+        cells = [f"{row(means_of(run), 0)} {rewrite_share(run):.2f}" for run in steps]
+        result.append(Claim("AG-A", f"{name}: traditional (us of reads, writes; re-writes in %)",
+                            "-", cells[0], "-", "report"))
+        for i, what, holds in (
+            (1, "+ writes of low cost: faster", writes[1] < 0.85 * writes[0]),
+            (2, "+ re-writes of what is of low cost: hardly", reads[2] < reads[1]),
+            (3, "+ re-writes of all but high cost: reads faster", reads[3] < 0.7 * reads[2]),
+        ):
+            result.append(claim("AG-A", f"{name}: {what}", "-", cells[i], "order", holds))
+    return result
 
 
 # ---------------------------------------------------------------- TVR
@@ -986,7 +1101,7 @@ def tv5() -> list[Claim]:
         ("times that the paper measured", MEASURED, 0, 50),
     ):
         cuts = [tvr_cut(*device, *ROOMY, *light, "--write-share", share(w)) for w in shares_]
-        holds = cuts == sorted(cuts) and low <= cuts[0] and cuts[-1] <= high
+        holds = cuts == sorted(set(cuts)) and low < cuts[0] and cuts[-1] <= high
         result.append(claim("TV-5", f"synthetic, {row(shares_, 0)} % writes, {what}: cut in %",
                             "11..35, rising", row(cuts),
                             f"{low}..{high}, order" if low else "order, <= 50", holds))
@@ -1001,11 +1116,35 @@ def tv6() -> list[Claim]:
                      "--utilisation", share(percent), "--requests", str(20000 * packages),
                      "--write-share", share(50))
                 for packages in (2, 4, 8)]
-        # What is left between them is chance.
+        # They share nothing: what is left between them is chance.
         steady = all(b >= a - 1 for a, b in pairwise(cuts))
-        result.append(claim("TV-6", f"cut in % with 2 4 8 packages, each {percent} % busy",
-                            "does not fall", row(cuts), "-1", steady))
+        result.append(identity("TV-6", f"cut in % with 2 4 8 packages, each {percent} % busy",
+                               "does not fall", row(cuts), "-1", steady))
     return result
+
+
+WORN_OUT = words("--profile ics14 --blocks 64 --size 2KiB --op 30% --fill sequential --requests "
+                 "100000 --write-share 100% --hot-share 80% --hot-range 20%")
+
+
+def tv_a() -> list[Claim]:
+    """TVR part by part: time of a program, wear of an erase."""
+    base = simulate(*WORN_OUT, "--policy", "baseline")["baseline"]
+    with falsely(mutants=without_rules("tvr-wears-fully")):
+        steps = simulate(*WORN_OUT, "--policy", "tvr", "--tvr_mode", "device")["tvr"]
+    whole, block = (simulate(*WORN_OUT, "--policy", "tvr", "--tvr_mode", mode)["tvr"]
+                    for mode in ("device", "block"))
+    runs = (base, steps, whole, block)
+    us = [array_program_us(run) for run in runs]
+    wear = [counter(run, "wear_sum") / counter(run, "array_erases") / 10000 for run in runs]
+    cells = [f"{a:.0f} {b:.3f}" for a, b in zip(us, wear, strict=True)]
+    return [
+        Claim("TV-A", "baseline (us of a program, wear of an erase)", "-", cells[0], "-", "report"),
+        claim("TV-A", "+ fewer steps", "-", cells[1], "order", us[1] < 0.6 * us[0]),
+        claim("TV-A", "+ less wear", "-", cells[2], "order", wear[2] < wear[1] == 1),
+        claim("TV-A", "only for what is written again in time: between both", "-", cells[3],
+              "order", us[2] < us[3] < us[0] and wear[2] < wear[3] < 1),
+    ]
 
 
 # ---------------------------------------------------------------- ReSSD and RSS-RAID
@@ -1106,7 +1245,7 @@ def re2() -> list[Claim]:
     bugs = counter(run, "policy_bugs")
     pages = line_pages(run)
     # Word lines that the warm-up began are the slack.
-    holds = bugs == 0 and run["verified"] and 3.5 < pages <= 4.001
+    holds = bugs == 0 and run["verified"] and 3.9 < pages <= 4.001
     return [claim("RE-2", "mean pages of a word line between erases, refused, --verify",
                   "<= 4, 0, clean",
                   f"{pages:.3f}, {bugs}, {'clean' if run['verified'] else 'failed'}", "exact",
@@ -1167,8 +1306,8 @@ def re5() -> list[Claim]:
               f"{at90.writes_per_erase:+.1f}", "<= 0", at90.writes_per_erase <= 0),
         claim("RE-5", "the same, 86 % valid, one candidate for each zone", "(model -15.8)",
               f"{alone.writes_per_erase:+.1f}", "<= 0", alone.writes_per_erase <= 0),
-        claim("RE-5", "consumed for a hot page, a word line counted as three pages", "0.684",
-              f"{per_hot_page:.3f}", ">= 0.75, 0.684 is impossible", per_hot_page >= 0.7499),
+        identity("RE-5", "consumed for a hot page, a word line counted as three pages", "0.684",
+                 f"{per_hot_page:.3f}", ">= 0.75, 0.684 is impossible", per_hot_page >= 0.7499),
     ]
 
 
@@ -1347,25 +1486,47 @@ def re8() -> list[Claim]:
                         counter(plain, "programmed_rewrite_units"))
     what = "virtual super layers over plain ones in %, synthetic"
     return [
-        claim("RE-8", f"{what}: pages consumed", "~ 0", f"{pages:+.1f}", "+-7",
-              abs(pages) <= 7),
+        claim("RE-8", f"{what}: pages consumed", "slightly lower", f"{pages:+.1f}", "-7..-0.5",
+              -7 <= pages <= -0.5),
         claim("RE-8", f"{what}: writes per erase", "+6.5", f"{change.writes_per_erase:+.1f}",
-              "+-7", abs(change.writes_per_erase) <= 7),
-        claim("RE-8", f"{what}: displaced pages", "-12.0", f"{displaced:+.1f}", "-25..0",
-              -25 <= displaced <= 0),
+              "+0.5..+7", 0.5 <= change.writes_per_erase <= 7),
+        claim("RE-8", f"{what}: displaced pages", "-12.0", f"{displaced:+.1f}", "-25..-1",
+              -25 <= displaced <= -1),
     ]
 
 
 def re9() -> list[Claim]:
-    """Without updates in time both are the same device."""
-    runs = simulate(*PLANE, "--op", "14%", "--policy", ",".join(RESSD), "--requests", "300000",
-                    "--rate", "100", *words("--zone1 0s --zone2 0s --zone3 0s"))
+    """Without updates in time both are the same device: all is written again after an hour."""
+    runs = simulate(*PLANE, "--op", "14%", "--policy", ",".join(RESSD), "--requests", "400000",
+                    *words("--fill sequential --workload sequential --gc_idle_valid 0% --rate 100 "
+                            "--warmup 50000 --zone1 1s --zone2 2s --zone3 4s"))
     change = ressd_gain(runs)
     busy = [run["luns"]["mean_utilisation"] for run in runs.values()]
     values = [100 * (value - 1) for value in (change.pages, change.collection, busy[1] / busy[0])]
     values += [change.writes_per_erase]
     return [claim("RE-9", "cold data alone: pages, collection, busy time, writes per erase in %",
                   "0 0 0 0", row(values, 2), "+-1", all(abs(value) <= 1 for value in values))]
+
+
+def re_a() -> list[Claim]:
+    """ReSSD part by part."""
+    idle, back = "ressd-idle-does-nothing", "ressd-candidates-not-waked"
+    steps: tuple[tuple[str, int, tuple[str, ...], str], ...] = (
+        ("word lines that are programmed again", 1, (idle, back), ""),
+        ("+ sixteen candidates", 16, (idle, back), ""),
+        ("+ updates return them", 16, (idle,), ""),
+        ("+ idle time reclaims them, which moves more (ReSSD)", 16, (), ""),
+        ("+ virtual super layers", 16, (), "--virtual_layers on"),
+    )
+    gains = []
+    for _, candidates, missing, options in steps:
+        with falsely(mutants=without_rules(*missing)):
+            gains.append(ressd_gain(short_lived(14, candidates, "--verify", *words(options))))
+    rises = [b.writes_per_erase > a.writes_per_erase for a, b in pairwise(gains)]
+    holds = [gains[0].writes_per_erase < 0, rises[0], rises[1], not rises[2], rises[3]]
+    return [claim("RE-A", f"{name}: pages consumed, writes per erase in % (synthetic)", "-",
+                  f"{gain.pages:.3f} {gain.writes_per_erase:+.1f}", "order", good)
+            for (name, *_), gain, good in zip(steps, gains, holds, strict=True)]
 
 
 def re10() -> list[Claim]:
@@ -1416,15 +1577,17 @@ def re12() -> list[Claim]:
 
 # ---------------------------------------------------------------- hybrid
 
-# cubeFTL's device, worn and a month old, with AGCR's three costs of a read. Data whose updates
-# come soon, later, and once in a month.
-HYBRID = words(
-    "--profile micro19 --blocks 300 --channels 2 --chips 2 --op 28% --gc 4% --gc_idle_valid 100% "
-    "--fill sequential --fill_approx 30% --cycles 2000 --age 30d --errors off --read_coarse 90us "
-    "--read_fine 45us --rber 0.001 --program_coarse 525us --program_fine 933us --approx-share 30% "
-    "--write-share 50% --size 48KiB --rate 600 --warmup 100000 --requests 300000 --zone1 10s "
-    "--zone2 20s --zone3 40s --workload active --active-set 1% --active-requests 12 "
-    "--active-others 20% --footprint 60% --policy hybrid")
+# Data whose updates come soon, later, and once in a month.
+MIX = words(
+    "--blocks 300 --channels 2 --chips 2 --op 28% --gc 4% --gc_idle_valid 100% --fill sequential "
+    "--fill_approx 30% --errors off --approx-share 30% --write-share 50% --workload active "
+    "--active-set 1% --active-requests 12 --active-others 20% --footprint 60% --policy hybrid")
+ZONES = "--zone1 10s --zone2 20s --zone3 40s "
+# cubeFTL's device, worn and a month old, with AGCR's three costs of a read.
+HYBRID = (*words(
+    "--profile micro19 --cycles 2000 --age 30d --read_coarse 90us --read_fine 45us --rber 0.001 "
+    "--program_coarse 525us --program_fine 933us --size 48KiB --rate 600 --warmup 100000 "
+    f"--requests 300000 {ZONES}"), *MIX)
 PARTS = ("approx", "cube", "agcr", "tvr", "ressd")
 
 
@@ -1445,11 +1608,16 @@ class Ablation:
                 f"{self.wear:.3f}")
 
 
-def parts(*on: str) -> Ablation:
-    """Run hybrid with these parts."""
+def hybrid(*on: str, device: tuple[str, ...] = HYBRID) -> Json:
+    """Run it with these parts."""
     switches = [word for part in PARTS
                 for word in (f"--hybrid_{part}", "on" if part in on else "off")]
-    run = simulate(*HYBRID, *switches)["hybrid"]
+    return simulate(*device, *switches)["hybrid"]
+
+
+def parts(*on: str) -> Ablation:
+    """Look at hybrid with these parts."""
+    run = hybrid(*on)
     units, erases = counter(run, "host_write_units"), counter(run, "array_erases")
     return Ablation(counter(run, "host_program_ns") / units / 1000,
                     counter(run, "array_program_ns") / units / 1000, read_us(run), erases,
@@ -1509,16 +1677,51 @@ def hy2() -> list[Claim]:
     return result
 
 
+#: The default, and where it is compared with all others: there, on AGCR's device and on ReSSD's.
+DEFAULT = ("approx", "cube", "tvr")
+SHORTER = "--warmup 60000 --requests 150000"
+DEVICES = (
+    HYBRID,
+    (*words(f"--profile fast16 --planes 1 --size 8KiB --rate 600 {SHORTER}"), *MIX),
+    (*words(f"--profile tos22 --dies 1 --planes 1 --size 48KiB --rate 300 {SHORTER} {ZONES}"),
+     *MIX),
+)
+
+
+def array_us(on: tuple[str, ...], device: tuple[str, ...]) -> float:
+    """Return what an access of a unit keeps the flash busy for, with these parts."""
+    run = hybrid(*on, device=device)
+    busy = sum(counter(run, f"array_{what}_ns") for what in ("program", "read", "erase"))
+    return busy / (counter(run, "host_write_units") + counter(run, "host_read_units")) / 1000
+
+
+def hy3() -> list[Claim]:
+    """Of all combinations the best ones, by the sum over devices, and the default."""
+    every = [on for count in range(len(PARTS) + 1) for on in combinations(PARTS, count)]
+    busy = {on: [array_us(on, device) for device in DEVICES] for on in every}
+    best = [min(us[i] for us in busy.values()) for i in range(len(DEVICES))]
+    over = {on: 100 * (sum(map(operator.truediv, us, best)) / len(DEVICES) - 1)
+            for on, us in busy.items()}
+    found = sorted(every, key=lambda on: over[on])
+    usual = simulate(*HYBRID)["hybrid"]["digest"] == hybrid(*DEFAULT)["digest"]
+    rows = [Claim("HY-3", f"busy time over the best of each of {len(DEVICES)} devices, %: "
+                  f"{' '.join(on) or 'no part'}", "-", f"{over[on]:.1f}", "-", "report")
+            for on in (*found[:4], found[-1])]
+    return [*rows, claim("HY-3", f"the default, {' '.join(DEFAULT)}: over the least of these, %",
+                         "-", f"{over[DEFAULT] - over[found[0]]:.1f}", "0",
+                         usual and found[0] == DEFAULT)]
+
+
 def re4() -> list[Claim]:
     """Memory: the model's sum, and what the policy takes."""
     runs = simulate(*words("--profile tos22 --requests 0 --policy"), ",".join(RESSD))
     more = (runs["ressd"]["memory_bytes"] - runs["tlc"]["memory_bytes"]) / 2**20
     capacity = runs["ressd"]["geometry"]["physical_bytes"] / 2**30
     return [
-        physics()["RE-4"],
+        model("RE-4"),
         # The state of word lines is in the byte that each page has under any policy.
-        claim("RE-4", f"MiB that ressd takes more than tlc on {capacity:.0f} GiB", "9.41",
-              f"{more:.2f}", "<= 9.41", 0 < more <= 9.41),
+        identity("RE-4", f"MiB that ressd takes more than tlc on {capacity:.0f} GiB", "9.41",
+                 f"{more:.2f}", "<= 9.41", 0 < more <= 9.41),
     ]
 
 
@@ -1527,11 +1730,19 @@ def re4() -> list[Claim]:
 PHYSICS_IDS = ("AG-1", "CU-1", "RE-1", "RE-4", "TV-1", "TV-2", "TV-3", "TV-4")
 
 
+MODELS = """
+import sys
+from aftl_physics import __main__, program_time, reprogram_code, tvr
+exec(sys.argv.pop(1))
+sys.exit(__main__.main())
+"""
+
+
 @functools.cache
-def physics() -> dict[str, Claim]:
-    """Ask the physics models for their claims."""
+def physics(false: str = "") -> dict[str, Claim]:
+    """Ask the physics models for their claims, after a statement that makes them false."""
     done = subprocess.run(
-        [sys.executable, "-m", "aftl_physics", "claims", "--json"],
+        [sys.executable, "-c", MODELS, false, "claims", "--json"],
         env=os.environ | {"PYTHONPATH": str(PHYSICS)},
         capture_output=True, text=True, timeout=120, check=False,
     )
@@ -1540,9 +1751,20 @@ def physics() -> dict[str, Claim]:
     return {item["id"]: Claim(**item) for item in json.loads(done.stdout)}
 
 
+#: What the models are fed with, and what comes back.
+INPUTS = ("AG-1", "TV-4")
+
+
+def model(id_: str, false: str = "") -> Claim:
+    """Return a claim of the models."""
+    found = physics(false)[id_]
+    given = id_ in INPUTS and found.verdict == "pass"
+    return replace(found, verdict="identity") if given else found
+
+
 def of_physics(id_: str) -> Callable[[], list[Claim]]:
     """Return the claim function of one of the models' claims."""
-    return lambda: [physics()[id_]]
+    return lambda: [model(id_)]
 
 
 # ---------------------------------------------------------------- all of them
@@ -1557,6 +1779,7 @@ CLAIMS: dict[str, Callable[[], list[Claim]]] = {
     "AX-7": ax7,
     "AX-8": ax8,
     "AX-9": ax9,
+    "AX-A": ax_a,
     "AX-T": ax_t,
     "AG-2": ag2,
     "AG-3": ag3,
@@ -1564,6 +1787,7 @@ CLAIMS: dict[str, Callable[[], list[Claim]]] = {
     "AG-5": ag5,
     "AG-6": ag6,
     "AG-7": ag7,
+    "AG-A": ag_a,
     "CU-2": cu2,
     "CU-3": cu3,
     "CU-4": cu4,
@@ -1573,8 +1797,10 @@ CLAIMS: dict[str, Callable[[], list[Claim]]] = {
     "CU-8": cu8,
     "CU-9": cu9,
     "CU-10": cu10,
+    "CU-A": cu_a,
     "HY-1": hy1,
     "HY-2": hy2,
+    "HY-3": hy3,
     "RE-2": re2,
     "RE-3": re3,
     "RE-5": re5,
@@ -1585,10 +1811,41 @@ CLAIMS: dict[str, Callable[[], list[Claim]]] = {
     "RE-10": re10,
     "RE-11": re11,
     "RE-12": re12,
+    "RE-A": re_a,
     "TV-5": tv5,
     "TV-6": tv6,
+    "TV-A": tv_a,
     **{id_: of_physics(id_) for id_ in PHYSICS_IDS},
     "RE-4": re4,
+}
+
+#: Where the tolerance of a claim's rows comes from.
+PAPER, MODEL, ORDER = "paper", "model of the paper's section", "the order is all"
+BANDS = {
+    **dict.fromkeys(("AX-1", "AX-2", "AX-5", "AX-8", "AG-1", "AG-5", "AG-6", "CU-2", "CU-4",
+                     "CU-8", "RE-2", "RE-3", "RE-12", "TV-1", "TV-2", "TV-4", "RE-1", "RE-4"),
+                    PAPER),
+    **dict.fromkeys(("AX-3", "CU-3", "CU-5", "TV-3", "AX-7"), MODEL),
+    **dict.fromkeys(("CU-7", "RE-7", "RE-10", "TV-6", "HY-1", "HY-2", "AX-A", "AG-A", "CU-A",
+                     "RE-A", "TV-A", "AG-4"), ORDER),
+    "AX-4": "paper, +-10 points: 50 to 60 % busy move it by 5",
+    "AX-6": "equation 10; order",
+    "AX-9": "paper, +2 %",
+    "AX-T": "-",
+    "AG-2": "talk; wider for what its percentages may be of",
+    "AG-3": "talk, -5; stand-ins are made so",
+    "AG-7": "talk",
+    "CU-1": "remembered; 700 us and -16.2 % calibrate the model",
+    "CU-6": "remembered; the spread of a layer's pages is chosen for 66 %",
+    "CU-9": "paper's largest; all its loads are below",
+    "CU-10": "chance: three standard deviations",
+    "TV-5": "paper's range; measured times exceed it",
+    "RE-5": "paper; other loads of its model give 23 to 58 %",
+    "RE-6": "paper, half as much to twice as much",
+    "RE-8": "paper: below 7 %; displaced, half to twice",
+    "RE-9": "both should be one device",
+    "RE-11": "paper, 88; 3 to 100 ms move it by 8",
+    "HY-3": "the order is all; three devices, one load",
 }
 
 #: Sections, by how the ids of their claims begin.
@@ -1607,6 +1864,12 @@ def place_of(id_: str) -> tuple[int, int]:
 IDS = sorted(CLAIMS, key=place_of)
 
 
+@functools.cache
+def rows_of(id_: str) -> tuple[Claim, ...]:
+    """Return the rows of a claim, each of which says where its band comes from."""
+    return tuple(replace(one, band=BANDS[id_]) for one in CLAIMS[id_]())
+
+
 def chosen(names: Sequence[str]) -> list[str]:
     """Return the claims whose names begin like one of these; all without names."""
     if not names:
@@ -1619,8 +1882,8 @@ def chosen(names: Sequence[str]) -> list[str]:
 
 def put_table(claims: Sequence[Claim]) -> None:
     """Print columns, a section for each system."""
-    head = ("", "what", "paper", "ours", "tolerance", "verdict")
-    rows = [(c.id, c.what, c.paper, c.ours, c.tolerance, c.verdict) for c in claims]
+    head = ("", "what", "paper", "ours", "tolerance", "band from", "verdict")
+    rows = [(c.id, c.what, c.paper, c.ours, c.tolerance, c.band, c.verdict) for c in claims]
     widths = [max(len(line[i]) for line in (head, *rows)) for i in range(len(head))]
 
     def put(line: tuple[str, ...]) -> None:
@@ -1643,13 +1906,19 @@ def main() -> int:
     parser.add_argument("--traces", default=trace_directory(), metavar="DIR",
                         help="traces for the claims about them, in any format that \"approxftl "
                              "trace formats\" lists; synthetic stand-ins otherwise")
+    parser.add_argument("--twins", action="store_true",
+                        help="try false worlds, in which rows must miss")
     parser.add_argument("ids", nargs="*", metavar="ID", help="claims, or how they begin: AX-3 CU")
     args = parser.parse_args()
     os.environ["CLAIMS_SEED"] = args.seed
     os.environ["CLAIMS_TRACES"] = args.traces
     if not binary().is_file():
         sys.exit(f"claims: {binary()} does not exist: make all")
-    claims = [claim for id_ in chosen(args.ids) for claim in CLAIMS[id_]()]
+    if args.twins:
+        from selftests.claims import twins
+
+        return twins.prove(chosen(args.ids))
+    claims = [claim for id_ in chosen(args.ids) for claim in rows_of(id_)]
     counts = Counter(claim.verdict for claim in claims)
     if args.json:
         print(json.dumps({"seed": args.seed, "claims": [asdict(c) for c in claims]}, indent=1))
@@ -1657,7 +1926,8 @@ def main() -> int:
         put_table(claims)
         print(f"\nseed {args.seed}: {counts['pass']} hold, {counts['fail']} fail, "
               f"{counts['explained']} differ and are explained in docs/systems, "
-              f"{counts['report']} have nothing to be compared with")
+              f"{counts['report']} have nothing to be compared with, "
+              f"{counts['identity']} are identities and count as nothing")
     return 1 if counts["fail"] else 0
 
 

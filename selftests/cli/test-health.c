@@ -68,6 +68,10 @@ static void each_fault(void)
 	health.counters.moved_lost_units = 2;
 	judged(HEALTH_ATTENTION, "3 units could not be read any more");
 	make_good();
+	health.status.lost_units = 3;
+	judged(HEALTH_ATTENTION,
+	       "3 units are lost to the block device below, until they are written");
+	make_good();
 	health.counters.host_failed_requests = 4;
 	judged(HEALTH_ATTENTION, "4 requests ended with an error");
 	make_good();
@@ -85,11 +89,12 @@ static void all_faults(void)
 	make_good();
 	scnprintf(health.status.mode, sizeof(health.status.mode), "ro");
 	health.status.dead_luns = 1;
+	health.status.lost_units = 1;
 	memset(&health.counters, 1, sizeof(health.counters));
 	health.endurance = 1;
 	health_judge(&health);
 	CHECK_EQ(health.verdict, HEALTH_FAILED);
-	CHECK_EQ(health.reason_count, 7);
+	CHECK_EQ(health.reason_count, 8);
 }
 
 int main(void)

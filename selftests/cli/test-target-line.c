@@ -3,6 +3,7 @@
  * Table lines: printed and read back, sized by the core, refused in a sentence.
  */
 #include "core/policy/policy.h"
+#include "core/policy/settings.h"
 #include "tap.h"
 #include "target-line.h"
 
@@ -57,13 +58,13 @@ static void every_parameter(void)
 	char value[AFTL_VALUE_SIZE];
 	unsigned int i;
 
-	for (i = 0; i < AFTL_PARAMS; i++) {
+	for (i = 0; i < aftl_param_count(); i++) {
 		target_line_init(&line);
-		aftl_param_print(&aftl_params[i], aftl_params[i].smallest, value);
-		set(aftl_params[i].key, value);
+		aftl_param_print(aftl_param_at(i), aftl_param_at(i)->smallest, value);
+		set(aftl_param_at(i)->key, value);
 		comes_back();
-		aftl_param_print(&aftl_params[i], aftl_params[i].largest, value);
-		set(aftl_params[i].key, value);
+		aftl_param_print(aftl_param_at(i), aftl_param_at(i)->largest, value);
+		set(aftl_param_at(i)->key, value);
 		comes_back();
 	}
 }
@@ -78,9 +79,9 @@ static void all_at_once(void)
 	set("tag_all", "approximate");
 	set("ioprio_hint", "1023");
 	set("timing", "scale:1000000");
-	for (i = 0; i < AFTL_PARAMS; i++) {
-		aftl_param_print(&aftl_params[i], aftl_params[i].largest, value);
-		set(aftl_params[i].key, value);
+	for (i = 0; i < aftl_param_count(); i++) {
+		aftl_param_print(aftl_param_at(i), aftl_param_at(i)->largest, value);
+		set(aftl_param_at(i)->key, value);
 	}
 	comes_back();
 	CHECK(strlen(text) < TARGET_LINE_SIZE - 1);

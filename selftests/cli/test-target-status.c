@@ -10,7 +10,7 @@
 #include "target-status.h"
 
 static const char line[] =
-	"rw approxftl 1024/22282 172/256 3 17 1024 1027 5 1 12 987654 100 20 300 567890 419430 2 4";
+	"rw approxftl 1024/22282 172/256 3 17 1024 1027 5 1 12 98765 100 20 300 5678 4194304 2 4 6";
 
 static struct target_status status;
 static struct target_stats stats;
@@ -32,21 +32,22 @@ static void whole_line(void)
 	CHECK_EQ(status.erased_blocks, 5);
 	CHECK_EQ(status.retired_blocks, 1);
 	CHECK_EQ(status.flipped_bits, 12);
-	CHECK_EQ(status.device_ns, 987654);
+	CHECK_EQ(status.device_ns, 98765);
 	CHECK_EQ(status.late_p50_ns, 100);
 	CHECK_EQ(status.late_p99_ns, 20);
 	CHECK_EQ(status.late_max_ns, 300);
-	CHECK_EQ(status.ftl_bytes, 567890);
-	CHECK_EQ(status.data_bytes, 419430);
+	CHECK_EQ(status.ftl_bytes, 5678);
+	CHECK_EQ(status.data_bytes, 4194304);
 	CHECK_EQ(status.dead_luns, 2);
 	CHECK_EQ(status.collecting_luns, 4);
+	CHECK_EQ(status.lost_units, 6);
 }
 
 static void newer_line(void)
 {
 	char text[sizeof(line) + 40];
 
-	scnprintf(text, sizeof(text), "%s 20/x twenty\n", line);
+	scnprintf(text, sizeof(text), "%s 21/x twenty\n", line);
 	CHECK(!target_status_parse(&status, text, &error));
 	CHECK_EQ(status.dead_luns, 2);
 }
@@ -104,6 +105,14 @@ static void print_stats(const struct target_stats *from, char *text, size_t size
 			  (unsigned long long)from->device_ns, (unsigned long long)from->since_ns,
 			  (unsigned long long)from->late.count, (unsigned long long)from->late.sum,
 			  (unsigned long long)from->late.largest);
+	for (i = 0; i < AFTL_STREAMS; i++) {
+		const struct target_stream *stream = &from->streams[i];
+
+		used += scnprintf(text + used, size - used,
+				  "stream_%s_host_units %llu\nstream_%s_moved_units %llu\n",
+				  stream->name, (unsigned long long)stream->units[0],
+				  stream->name, (unsigned long long)stream->units[1]);
+	}
 	for (i = 0; i < AFTL_HISTOGRAM_BINS; i++)
 		if (from->late.bins[i])
 			used += scnprintf(text + used, size - used, "late_le_%llu %llu\n",
@@ -119,6 +128,11 @@ static void make_stats(struct target_stats *made, u64 factor)
 	memset(made, 0, sizeof(*made));
 	for (i = 0; i < AFTL_COUNTERS; i++)
 		counters[i] = factor * (i + 1);
+	for (i = 0; i < AFTL_STREAMS; i++) {
+		scnprintf(made->streams[i].name, sizeof(made->streams[i].name), "s_%u", i);
+		made->streams[i].units[0] = factor * i;
+		made->streams[i].units[1] = factor * (i + 100);
+	}
 	made->device_ns = 1000 * factor;
 	made->since_ns = 7;
 	for (i = 0; i < 10 * factor; i++)
@@ -148,6 +162,10 @@ static void stats_difference(void)
 	target_stats_since(&stats, &before);
 	for (i = 0; i < AFTL_COUNTERS; i++)
 		CHECK_EQ(aftl_counter_get(&stats.counters, i), 3 * (i + 1));
+	for (i = 0; i < AFTL_STREAMS; i++) {
+		CHECK_EQ(stats.streams[i].units[0], 3 * i);
+		CHECK_EQ(stats.streams[i].units[1], 3 * (i + 100));
+	}
 	CHECK_EQ(stats.late.count, 30);
 	CHECK_RANGE(aftl_histogram_quantile(&stats.late, 5000), 3400, 3600);
 	CHECK_RANGE(stats.late.largest, 4900, 4900 * 33 / 32);

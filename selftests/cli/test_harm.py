@@ -428,7 +428,12 @@ class Long:
 
 
 def has(pattern: str) -> Callable[[Path], bool]:
-    return lambda place: bool(list(place.rglob(pattern)))
+    def begun(place: Path) -> bool:
+        with suppress(FileNotFoundError):  # Folders may go meanwhile.
+            return any(place.rglob(pattern))
+        return False
+
+    return begun
 
 
 LONG: dict[Words, Long] = {

@@ -2,6 +2,7 @@
 /*
  * AGCR's costs, histories and re-writes, and the rule of its rival.
  */
+#include "core/ftl/device.h"
 #include "shadow-store.h"
 #include "stream.h"
 #include "tap.h"
@@ -71,6 +72,8 @@ static void costs_are_coupled(void)
 	access_ns(false, 1);
 	test_wait(&device, IDLE_NS);
 	CHECK_EQ(access_ns(false, 1), 70000 + BUS_NS);
+	/* It cannot become cheaper. */
+	test_wait(&device, IDLE_NS);
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 1);
 	CHECK_EQ(test_counters(&device)->array_program_ns, (450 + 600 + 800) * 1000);
 	close_device();
@@ -210,6 +213,24 @@ static void the_queue_is_not_believed(void)
 	close_device();
 }
 
+/* Whatever a snapshot has for its state: only what is possible is queued. */
+static void nonsense_becomes_possible(void)
+{
+	static const char *const pairs[] = { SHAPE, NULL };
+	u64 index;
+	u64 word;
+
+	open_device("agcr", pairs);
+	play(1, "W");
+	for (index = 0; aftl_instance_save(device.ftl->policy, index, &word); index++)
+		aftl_instance_restore(device.ftl->policy, index, ~word);
+	aftl_instance_restored(device.ftl->policy);
+	test_wait(&device, IDLE_NS);
+	play(1, "WRRW");
+	test_wait(&device, IDLE_NS);
+	close_device();
+}
+
 /*
  * The last free blocks belong to garbage collection, which here has nothing to collect:
  * half of each block stays valid.
@@ -324,6 +345,7 @@ int main(void)
 	tap_run("what is there at the start", what_is_there_at_the_start);
 	tap_run("the queue is bounded", the_queue_is_bounded);
 	tap_run("the queue is not believed", the_queue_is_not_believed);
+	tap_run("nonsense from a snapshot becomes possible", nonsense_becomes_possible);
 	tap_run("re-writing leaves the reserve alone", rewriting_leaves_the_reserve);
 	tap_run("copies keep their cost", copies_keep_their_cost);
 	tap_run("li looks at the queue", li_looks_at_the_queue);

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "core/ftl/device.h"
 #include "shadow-store.h"
 #include "stream.h"
 #include "tap.h"
@@ -20,6 +21,9 @@ struct probe {
 	u32 order;
 	const char *kind;
 };
+
+/* In the note of a block of the pool for small requests. */
+#define NOTE_HOT 0x08
 
 static struct test_device device;
 static struct probe probe;
@@ -342,8 +346,8 @@ static void check_block(const struct aftl_block *block)
 		check_uniform(block, AFTL_APPROX);
 	else
 		check_checkerboard(block);
-	CHECK_MSG(block->state == AFTL_BLOCK_OPEN || strcmp(kind, "phase1"),
-		  "a used block is still in phase 1");
+	CHECK_MSG(block->state == AFTL_BLOCK_OPEN || strncmp(kind, "phase", 5),
+		  "a used block is still in %s", kind);
 }
 
 static void check_open_blocks(u32 pools)
@@ -525,10 +529,16 @@ static void delta_b_saves_as_modelled(void)
 	check_savings("delta_b", wanted);
 }
 
-/* AX-8: copies of approximate data, and how often they stayed approximate. */
+#define TEST_BLOCKS_MAX 1024
+
+/*
+ * AX-8: copies of approximate data, and how often they stayed approximate; blocks that have
+ * given away precise data, after which no approximate follows.
+ */
 struct copies {
 	struct test_listener listener;
 	u8 count[100000];
+	bool precise[TEST_BLOCKS_MAX];
 	u32 most;
 	u64 promoted;
 };
@@ -549,7 +559,12 @@ static void copied(struct test_listener *listener, aftl_unit_t unit, aftl_slot_t
 	u32 before = aftl_page_class(media->attr[aftl_slot_device_page(media, from)]);
 	u32 after = aftl_page_class(media->attr[aftl_slot_device_page(media, to)]);
 
+	bool *precise = &copies->precise[aftl_block_index(media, aftl_slot_block(media, from))];
+
 	CHECK_MSG(before == AFTL_APPROX || after == AFTL_PRECISE, "a copy lost its precision");
+	CHECK_MSG(after == AFTL_PRECISE || !*precise, "approximate data follows precise data");
+	CHECK(!(aftl_slot_block(media, to)->note & NOTE_HOT));
+	*precise |= after == AFTL_PRECISE;
 	if (before != AFTL_APPROX)
 		return;
 	copies->promoted += after == AFTL_PRECISE;
@@ -558,6 +573,11 @@ static void copied(struct test_listener *listener, aftl_unit_t unit, aftl_slot_t
 		if (copies->count[from_unit(unit)] > copies->most)
 			copies->most = copies->count[from_unit(unit)];
 	}
+}
+
+static void copied_erased(struct test_listener *listener, aftl_slot_t first, u32 slots)
+{
+	container_of(listener, struct copies, listener)->precise[from_slot(first) / slots] = false;
 }
 
 static void promotion_has_its_limit(void)
@@ -572,7 +592,11 @@ static void promotion_has_its_limit(void)
 	for (limit = 1; limit <= 5; limit++) {
 		snprintf(promote, sizeof(promote), "%u", limit);
 		copies = (struct copies){
-			.listener = { .program = copied_written, .copy = copied },
+			.listener = {
+				.program = copied_written,
+				.copy = copied,
+				.erase = copied_erased,
+			},
 		};
 		open_device("approxftl", pairs);
 		test_device_listen(&device, &copies.listener);
@@ -591,8 +615,6 @@ static void promotion_has_its_limit(void)
 	}
 }
 
-#define TEST_BLOCKS_MAX 1024
-
 /* AX-6: a low-voltage erase for blocks without a single precise page. */
 struct wear {
 	struct test_listener listener;
@@ -604,7 +626,7 @@ struct wear {
 static void note_class(struct wear *wear, aftl_slot_t slot)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
-	u8 attr = media->attr[aftl_slot_device_page(media, slot)];
+	u16 attr = media->attr[aftl_slot_device_page(media, slot)];
 	u32 block = aftl_block_index(media, aftl_slot_block(media, slot));
 
 	wear->precise[block] |= aftl_page_class(attr) != AFTL_APPROX;
@@ -712,6 +734,103 @@ static u32 count_class(u32 wanted)
 	return count;
 }
 
+/* Four pages in a block: a checkerboard wants P A A P. */
+#define TINY ONE_DIE, "op", "60", "blocks", "60", "layers", "2", "word_lines", "2", "gc", "0", \
+	"gc_idle_valid", "0"
+
+static void write_letters(u32 unit, const char *classes)
+{
+	for (; *classes; classes++)
+		write_one(unit++, *classes == 'A' ? AFTL_APPROX : AFTL_PRECISE);
+}
+
+static void discard(u32 unit)
+{
+	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, unit, 1, AFTL_PRECISE, NULL), 0);
+}
+
+static bool is_victim(u32 unit)
+{
+	const struct aftl_media *media = aftl_media(device.ftl);
+	u32 class;
+
+	return aftl_supply_victim(device.ftl, device.ftl->luns, 4) ==
+	       aftl_slot_block(media, aftl_lookup(device.ftl, to_unit(unit), &class));
+}
+
+/* Of two checkerboards with two valid pages each, the one whose are approximate. */
+static void victims_hold_few_precise_pages(void)
+{
+	static const char *const pairs[] = { TINY, NULL };
+
+	open_device("approxftl", pairs);
+	write_letters(0, "PAAPPAAP");
+	discard(4);
+	discard(7);
+	discard(1);
+	discard(2);
+	CHECK(is_victim(5));
+	close_device();
+}
+
+/* A used precise block waits for a phase 2 that could take its data. */
+static void used_precise_blocks_are_last(void)
+{
+	static const char *const pairs[] = { TINY, NULL };
+
+	open_device("approxftl", pairs);
+	write_letters(0, "PAAPPPPPP");
+	discard(1);
+	discard(2);
+	discard(5);
+	discard(6);
+	CHECK(is_victim(0));
+	write_letters(9, "AAAA");
+	CHECK(is_victim(7));
+	close_device();
+}
+
+static void small_requests_are_hot(void)
+{
+	static const char *const pairs[] = { ONE_DIE, "hot_size", "8KiB", NULL };
+
+	open_device("approxftl", pairs);
+	test_device_listen(&device, &probe.listener);
+	write_one(0, AFTL_PRECISE);
+	CHECK(probe.block->note & NOTE_HOT);
+	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 1, 2, AFTL_PRECISE, NULL), 0);
+	CHECK(!(probe.block->note & NOTE_HOT));
+	close_device();
+}
+
+/* The first blocks in the list of free ones, and all others. */
+static void set_wear(u32 first, u32 others)
+{
+	u32 i;
+
+	for (i = 0; i < device.ftl->geo.blocks; i++)
+		device.ftl->media.blocks[i].wear = i < 4 ? first : others;
+}
+
+/* Twice the least wear is too much; what is least is looked for at every second block. */
+static void worn_blocks_wait(void)
+{
+	static const char *const pairs[] = { TINY, "wear_period", "2", NULL };
+
+	open_device("approxftl", pairs);
+	test_device_listen(&device, &probe.listener);
+	set_wear(60000, 30000);
+	write_letters(0, "P");
+	CHECK_EQ(probe.block->wear, 30000);
+	write_letters(1, "P");
+	CHECK(!strcmp(probe.kind, "precise"));
+	set_wear(150000, 70000);
+	write_letters(2, "AAA");
+	CHECK(!strcmp(probe.kind, "phase1"));
+	CHECK_EQ(probe.block->wear, 70000);
+	test_device_close(&device);
+}
+
 #define DAY_NS 86400000000000ULL
 
 static void check_refresh(const char *policy)
@@ -752,6 +871,28 @@ static void old_data_becomes_precise(void)
 	check_refresh("approxftl");
 }
 
+/* A block has pages of two ages: each is moved in its turn, and not before. */
+static void each_page_has_its_age(void)
+{
+	static const char *const pairs[] = { PRESSED, NULL };
+	u32 unit;
+
+	open_device("vth_b", pairs);
+	for (unit = 0; unit < 80; unit += 4) {
+		if (unit == 40)
+			aftl_age(device.ftl, 100 * DAY_NS);
+		test_do(&device, AFTL_OP_WRITE, unit, 4, AFTL_APPROX, NULL);
+	}
+	aftl_age(device.ftl, 83 * DAY_NS);
+	test_wait(&device, 1000000000);
+	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 40);
+	CHECK_EQ(count_class(AFTL_APPROX), 40);
+	aftl_age(device.ftl, 100 * DAY_NS);
+	test_wait(&device, 1000000000);
+	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 80);
+	close_device();
+}
+
 static void refresh_can_be_off(void)
 {
 	static const char *const pairs[] = { PRESSED, "refresh", "0", NULL };
@@ -781,7 +922,12 @@ int main(void)
 	tap_run("AX-6: Baseline and Delta_b erase with full voltage",
 		other_policies_erase_with_full_voltage);
 	tap_run("AX-8: promotion has its limit", promotion_has_its_limit);
+	tap_run("victims hold few precise pages", victims_hold_few_precise_pages);
+	tap_run("used precise blocks are last", used_precise_blocks_are_last);
+	tap_run("small requests are hot", small_requests_are_hot);
+	tap_run("worn blocks wait", worn_blocks_wait);
 	tap_run("data older than six months becomes precise", old_data_becomes_precise);
+	tap_run("each page has its age", each_page_has_its_age);
 	tap_run("refresh can be off", refresh_can_be_off);
 	return tap_finish();
 }

@@ -135,6 +135,40 @@ static void all_seeds(void)
 		  (unsigned long long)suspends);
 }
 
+static u32 told_luns[LUNS_MAX];
+static u64 told_ns[LUNS_MAX];
+static u32 told;
+
+static void note_lun(void *host, const struct aftl_array_event *event)
+{
+	(void)host;
+	if (told == LUNS_MAX)
+		return;
+	told_luns[told] = event->lun;
+	told_ns[told++] = event->begin_ns;
+}
+
+/* LUNs of one bus begin in the order in which they got their share of a request. */
+static void in_the_order_of_the_data(void)
+{
+	u32 luns;
+	u32 i;
+
+	test_device_init(&device, "demo");
+	test_device_set(&device, "channels", "1");
+	test_device_set(&device, "chips", "4");
+	device.ops.array = note_lun;
+	CHECK_EQ(test_device_create(&device, "baseline"), 0);
+	luns = aftl_geometry(device.ftl)->luns;
+	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 0, 2 * luns, AFTL_PRECISE, NULL), 0);
+	CHECK_EQ(told, luns);
+	for (i = 1; i < told; i++) {
+		CHECK_EQ(told_luns[i], (told_luns[0] + i) % luns);
+		CHECK(told_ns[i] > told_ns[i - 1]);
+	}
+	test_device_close(&device);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 1) {
@@ -142,6 +176,7 @@ int main(int argc, char **argv)
 		tap_run("one seed", run_seed);
 	} else {
 		tap_run("events of random devices add up", all_seeds);
+		tap_run("arrays begin in the order of the data", in_the_order_of_the_data);
 	}
 	return tap_finish();
 }

@@ -172,9 +172,11 @@ static void blocks_fail_under_load(const char *policy, const char *const *pairs)
 	close_device();
 }
 
+/* What was lost of the write buffer is covered by every flush from then on. */
 static void check_read_only(void)
 {
 	u64 latency = 1;
+	int flushed;
 
 	CHECK(aftl_read_only(device.ftl));
 	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 0, 1, 0, &latency), -ENOSPC);
@@ -182,8 +184,34 @@ static void check_read_only(void)
 	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, 0, 1, 0, NULL), 0);
 	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, 1, 0, NULL), 0);
 	test_drain(&device);
-	test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL);
-	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+	flushed = test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL);
+	CHECK(!flushed || flushed == -EIO);
+	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), flushed);
+}
+
+/* Flushes of several programs wait for writes that nothing can store any more. */
+static void buffer_is_lost(void)
+{
+	struct test_request *flushes[3];
+	u32 i;
+
+	open_device("baseline", small_buffered);
+	store.full_disk = true;
+	test_stream_fill(&stream, &device);
+	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 8, 1, 0, NULL), 0);
+	for (i = 0; i < aftl_geometry(device.ftl)->blocks; i++)
+		CHECK_EQ(aftl_fail_block(device.ftl, i), 0);
+	for (i = 0; i < ARRAY_SIZE(flushes); i++)
+		flushes[i] = test_submit_kept(&device, AFTL_OP_FLUSH, 0, 0, 0, 0,
+					      aftl_now(device.ftl));
+	test_drain(&device);
+	for (i = 0; i < ARRAY_SIZE(flushes); i++) {
+		CHECK_EQ(flushes[i]->request.status, -EIO);
+		test_put(&device, flushes[i]);
+	}
+	check_read_only();
+	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), -EIO);
+	close_device();
 }
 
 /* Every block in turn fails, until the device gives up. */
@@ -208,6 +236,7 @@ static void all_blocks_fail(const char *policy, const char *const *pairs)
 static void blocks_wear_out(const char *policy, const char *const *pairs)
 {
 	u64 requests = 0;
+	u32 i;
 
 	test_device_init(&device, "demo");
 	test_device_set(&device, "endurance", "6");
@@ -220,6 +249,8 @@ static void blocks_wear_out(const char *policy, const char *const *pairs)
 	while (!aftl_read_only(device.ftl) && requests++ < 300000 && !tap_failures())
 		test_stream_step(&stream, &device);
 	CHECK_MSG(aftl_read_only(device.ftl), "the device does not wear out");
+	for (i = 0; i < aftl_geometry(device.ftl)->blocks; i++)
+		CHECK(block_at(i)->wear < (block_at(i)->state == AFTL_BLOCK_BAD ? 7 : 6) * 10000);
 	send(300);
 	test_drain(&device);
 	check_read_only();
@@ -247,6 +278,7 @@ int main(void)
 {
 	tap_run("factory bad blocks have their share", factory_bad_blocks_have_their_share);
 	tap_run("bad blocks are not used", bad_blocks_are_not_used);
+	tap_run("what is lost of the write buffer fails all flushes", buffer_is_lost);
 	with_every_policy("single blocks fail", blocks_fail);
 	with_every_policy("blocks fail under load", blocks_fail_under_load);
 	with_every_policy("all blocks fail", all_blocks_fail);

@@ -156,6 +156,29 @@ static void the_buffer_chooses(void)
 	close_device();
 }
 
+/* What is moved is placed as what is written. */
+static void collection_asks_the_buffer_too(void)
+{
+	static const char *const pairs[] = {
+		SHAPE, "channels", "1", "op", "50", "buffer", "1MiB", "burst", "50", NULL
+	};
+	struct aftl_need need = { .units = 3, .cause = AFTL_CAUSE_GC };
+	struct aftl_placement placement = { 0 };
+	u32 use;
+
+	open_device("cubeftl", pairs);
+	test_do(&device, AFTL_OP_WRITE, 0, 3, AFTL_PRECISE, NULL);
+	test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL);
+	for (use = 0; use <= 10000; use += 10000) {
+		need.buffer_use = use;
+		need.from = device.ftl->media.blocks;
+		CHECK_EQ(aftl_policy_type(device.ftl)->place(device.ftl->policy, device.ftl->luns,
+							     &need, &placement), 0);
+		CHECK_EQ(placement.page % 12 != 0, use == 10000);
+	}
+	test_device_close(&device);
+}
+
 static void cubeftl_minus_goes_layer_by_layer(void)
 {
 	static const char *const pairs[] = { SHAPE, "channels", "1", "op", "50", NULL };
@@ -209,39 +232,62 @@ static void saturated_writes_gain(void)
 	CHECK(page / minus > 1.25 && page / minus < 1.33);
 }
 
+/* In tenths: by how much the errors of the best leader fall short of the largest allowed ones. */
+static struct aftl_ispp margin_of(u32 tenths, u32 early)
+{
+	struct aftl_outcome outcome = {
+		.errors = AFTL_CUBE_EP1_MAX_Q12 * 10 / tenths,
+		.early = early,
+	};
+
+	return aftl_follower_ispp(aftl_shown(&outcome));
+}
+
+/* A leader's page of a new block, programmed as follower with these steps. */
+static u64 follower_ns(const char *program, struct aftl_ispp ispp)
+{
+	const char *const pairs[] = { SHAPE, "op", "50", "program", program, NULL };
+	struct aftl_program command = { .pages = 3, .mode = AFTL_MODE_FOLLOWER, .ispp = ispp };
+	struct aftl_outcome outcome;
+
+	open_device("cubeftl", pairs);
+	command.block = aftl_media(device.ftl)->blocks;
+	aftl_chip_program(&device.ftl->chip, &command, &outcome);
+	close_device();
+	return outcome.ns;
+}
+
 /* The loop model at its calibrated points: no margin, and 1.7. */
 static void followers_are_as_fast_as_their_margin(void)
 {
-	u64 none = aftl_follower_ns(700000, AFTL_CUBE_EP1_MAX_Q12);
-	u64 known = aftl_follower_ns(700000, AFTL_CUBE_EP1_MAX_Q12 * 10 / 17);
-	u64 most = aftl_follower_ns(700000, 1);
-	u64 last = 0;
-	u32 errors;
+	u64 none = follower_ns("700us", margin_of(10, 3));
+	struct aftl_ispp last = margin_of(30, 0);
+	u32 tenths;
 
 	CHECK_EQ(none, 586600);
-	CHECK_RANGE(known, 480000, 490000);
-	CHECK_EQ(most, aftl_cube_program_ns[1][AFTL_CUBE_MAX_REMOVED_LOOPS]);
-	for (errors = 1; errors < 20000; errors++) {
-		u64 ns = aftl_follower_ns(700000, errors);
+	CHECK_EQ(follower_ns("1400us", margin_of(10, 3)), 2 * none);
+	CHECK_RANGE(follower_ns("700us", margin_of(17, 3)), 480000, 490000);
+	CHECK_EQ(follower_ns("700us", last),
+		 aftl_cube_program_ns[0][AFTL_CUBE_MAX_REMOVED_LOOPS]);
+	CHECK(follower_ns("700us", margin_of(10, 2)) > none);
+	CHECK(follower_ns("700us", margin_of(10, 4)) < none);
+	for (tenths = 30; tenths; tenths--) {
+		struct aftl_ispp ispp = margin_of(tenths, 0);
 
-		CHECK(ns >= last);
-		last = ns;
+		CHECK(ispp.start_mv <= last.start_mv && ispp.final_mv <= last.final_mv);
+		last = ispp;
 	}
-	CHECK_EQ(last, 586600);
-	CHECK_EQ(aftl_follower_ns(1400000, AFTL_CUBE_EP1_MAX_Q12), 2 * none);
+	CHECK(aftl_ispp_default(&last));
 }
 
 static u32 parameters_kept(void)
 {
-	const struct aftl_policy_type *type = aftl_policy_type(device.ftl);
-	u32 words = 2 * 2 * 6 / 4;
+	const u16 *shown = device.ftl->policy->arrays[0];
 	u32 kept = 0;
-	u64 word;
 	u32 i;
 
-	for (i = 0; i < words && type->save(device.ftl->policy, i, &word); i++)
-		for (; word; word >>= 16)
-			kept += (word & 0xffff) != 0;
+	for (i = 0; i < 2 * 2 * 6; i++)
+		kept += shown[i] != 0;
 	return kept;
 }
 
@@ -265,10 +311,8 @@ static void parameters_are_kept_while_followers_pend(void)
 static bool is_bad(const struct aftl_block *block, u32 page)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
-	u8 attr = media->attr[aftl_device_page(media, block, page)];
 
-	return attr && aftl_page_mode(attr) == AFTL_MODE_FOLLOWER &&
-	       aftl_came_out_bad(device.ftl->policy, block, page / 3 * 3);
+	return aftl_page_overshot(media->attr[aftl_device_page(media, block, page)]);
 }
 
 /* Pages of bad word lines that hold data, and such word lines. */
@@ -357,7 +401,7 @@ static void a_bad_follower_refreshes_the_parameters(void)
 		const struct aftl_block *block = &media->blocks[i];
 
 		for (page = 3; page < media->geo->pages; page += 3) {
-			u8 attr = media->attr[aftl_device_page(media, block, page)];
+			u16 attr = media->attr[aftl_device_page(media, block, page)];
 			bool normal = attr && aftl_page_mode(attr) == AFTL_MODE_NORMAL;
 
 			if (!attr || page % 12 == 0)
@@ -448,6 +492,7 @@ int main(void)
 	tap_run("CU-2: followers come after their leader", followers_come_after_their_leader);
 	tap_run("CU-2: those of cubeftl_minus too", followers_of_cubeftl_minus_too);
 	tap_run("the buffer chooses leaders or followers", the_buffer_chooses);
+	tap_run("collection asks the buffer, too", collection_asks_the_buffer_too);
 	tap_run("cubeftl_minus goes layer by layer", cubeftl_minus_goes_layer_by_layer);
 	tap_run("CU-3: saturated writes gain as much as followers save", saturated_writes_gain);
 	tap_run("CU-1: a follower is as fast as its margin",

@@ -261,6 +261,22 @@ static void a_read_suspends_a_program(void)
 	close_device();
 }
 
+static void a_write_suspends_nothing(void)
+{
+	static const char *const pairs[] = { ONE_DIE, "suspend", "both", NULL };
+	struct test_request *first;
+	struct test_request *second;
+
+	open_device("demo", "baseline", pairs);
+	first = begin(AFTL_OP_WRITE, 10, 2);
+	test_wait(&device, 100000);
+	second = begin(AFTL_OP_WRITE, 20, 2);
+	CHECK_EQ(end(first), WRITE_NS);
+	CHECK_EQ(end(second), 2 * WRITE_NS - 100000);
+	CHECK_EQ(test_counters(&device)->array_suspends, 0);
+	close_device();
+}
+
 static void a_program_is_suspended_so_often(void)
 {
 	static const char *const pairs[] = {
@@ -334,6 +350,48 @@ static void a_flush_waits_for_the_programs(void)
 	CHECK_EQ(write_ns(0, 6), 0);
 	CHECK_EQ(latency_of(AFTL_OP_FLUSH, 0, 0, 0), 3 * WRITE_NS);
 	CHECK_EQ(test_counters(&device)->host_flush_requests, 4);
+	close_device();
+}
+
+/* One that keeps writing does not keep a flush from its end. */
+static void a_flush_waits_for_nothing_later(void)
+{
+	static const char *const pairs[] = { ONE_DIE, NULL };
+	struct test_request *before;
+	struct test_request *after;
+	struct test_request *flush;
+
+	open_device("demo", "baseline", pairs);
+	before = begin(AFTL_OP_WRITE, 0, 2);
+	flush = begin(AFTL_OP_FLUSH, 0, 0);
+	after = begin(AFTL_OP_WRITE, 2, 2);
+	CHECK_EQ(end(flush), WRITE_NS);
+	CHECK_EQ(end(before), WRITE_NS);
+	CHECK_EQ(end(after), 2 * WRITE_NS);
+	close_device();
+}
+
+/* The host needs its memory: what waits for a full page goes as it is. */
+static void a_hurry_waits_for_no_full_page(void)
+{
+	static const char *const pairs[] = { ONE_DIE, "buffer", "1MiB", "buffer_hold", "1s", NULL };
+
+	open_device("demo", "baseline", pairs);
+	CHECK_EQ(write_ns(3, 1), 0);
+	test_wait(&device, 10 * WRITE_NS);
+	CHECK_EQ(test_counters(&device)->array_programs, 0);
+	aftl_hurry(device.ftl, true);
+	CHECK(aftl_busy(device.ftl));
+	test_wait(&device, WRITE_NS);
+	CHECK_EQ(test_counters(&device)->array_programs, 1);
+	CHECK(!aftl_busy(device.ftl));
+	CHECK_EQ(write_ns(3, 1), 0);
+	test_wait(&device, WRITE_NS);
+	CHECK_EQ(test_counters(&device)->array_programs, 2);
+	aftl_hurry(device.ftl, false);
+	CHECK_EQ(write_ns(3, 1), 0);
+	test_wait(&device, 10 * WRITE_NS);
+	CHECK_EQ(test_counters(&device)->array_programs, 2);
 	close_device();
 }
 
@@ -478,6 +536,26 @@ static void a_discard_lets_waiting_writes_in(void)
 	CHECK_EQ(latency_of(AFTL_OP_DISCARD, 10, 4, 0), 0);
 	CHECK_RANGE(end(late), 0, SENSE_NS + UNIT_NS);
 	end(read);
+	close_device();
+}
+
+/* All read commands wait for the die; what they would read goes away. */
+static void a_discard_lets_waiting_reads_in(void)
+{
+	static const char *const pairs[] = { ONE_DIE, "depth", "16", NULL };
+	struct test_request *write;
+	struct test_request *read;
+	struct test_request *late;
+
+	open_device("demo", "baseline", pairs);
+	write_ns(0, 34);
+	write = begin(AFTL_OP_WRITE, 40, 1);
+	read = begin(AFTL_OP_READ, 0, 32);
+	late = begin(AFTL_OP_READ, 32, 1);
+	CHECK_EQ(latency_of(AFTL_OP_DISCARD, 0, 32, 0), 0);
+	CHECK_EQ(end(write), WRITE_NS);
+	CHECK_EQ(end(read), WRITE_NS);
+	CHECK_EQ(end(late), WRITE_NS + SENSE_NS + UNIT_NS);
 	close_device();
 }
 
@@ -708,10 +786,13 @@ int main(void)
 	tap_run("reads go before writes", reads_go_before_writes);
 	tap_run("first come is first served", first_come_is_first_served);
 	tap_run("a read suspends a program", a_read_suspends_a_program);
+	tap_run("a write suspends nothing", a_write_suspends_nothing);
 	tap_run("a program is suspended only so often", a_program_is_suspended_so_often);
 	tap_run("suspending is off by default", suspending_is_off_by_default);
 	tap_run("the buffer acknowledges at once", the_buffer_acknowledges_at_once);
 	tap_run("a flush waits for the programs", a_flush_waits_for_the_programs);
+	tap_run("a flush waits for nothing later", a_flush_waits_for_nothing_later);
+	tap_run("a hurry waits for no full page", a_hurry_waits_for_no_full_page);
 	tap_run("a safe buffer is never flushed", a_safe_buffer_is_never_flushed);
 	tap_run("FUA waits for its program", fua_waits_for_its_program);
 	tap_run("FUA behind buffered data does not wait for more",
@@ -721,6 +802,7 @@ int main(void)
 	tap_run("discard and write-zeroes unmap", discards_unmap);
 	tap_run("a discard overtakes writes", discards_overtake_writes);
 	tap_run("a discard lets waiting writes in", a_discard_lets_waiting_writes_in);
+	tap_run("a discard lets waiting reads in", a_discard_lets_waiting_reads_in);
 	tap_run("wide planes program together", wide_planes_program_together);
 	tap_run("independent planes work on their own", independent_planes_work_on_their_own);
 	tap_run("shared planes take turns", shared_planes_take_turns);

@@ -156,7 +156,7 @@ static void try_seed(u64 seed)
 	test_device_init(&shape, "demo");
 	test_random_geometry(&shape, &random);
 	shape.config.gc = aftl_random_below(&random, 3000);
-	shape.config.allocate = aftl_random_below(&random, 4) == 0;
+	shape.config.allocate = aftl_random_below(&random, AFTL_ALLOCATES);
 	shape.config.buffer = aftl_random_below(&random, 3) ? 0 : 65536;
 	shape.config.bad = aftl_random_below(&random, 4) ? 0 : 50000000000ULL;
 	try_shape(&shape, seed);

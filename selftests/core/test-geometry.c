@@ -3,6 +3,7 @@
  * Shapes of devices: what follows from a configuration, and the checkerboard.
  */
 #include "core/flash/media.h"
+#include "core/policy/settings.h"
 #include "core/base/random.h"
 #include "tap.h"
 

@@ -13,7 +13,7 @@
 static struct {
 	struct aftl_geometry geo;
 	struct aftl_block block;
-	u8 attr[PAGES_MAX];
+	u16 attr[PAGES_MAX];
 	u16 hours[PAGES_MAX];
 	aftl_unit_t unit[PAGES_MAX];
 	u64 valid[1];
@@ -56,7 +56,7 @@ static bool used(u32 page)
 	return aftl_page_programmed(&one.media, &one.block, page);
 }
 
-static void program(u32 page, u32 pages, u8 attr)
+static void program(u32 page, u32 pages, u16 attr)
 {
 	u32 i;
 
@@ -144,7 +144,7 @@ static u64 histories;
 static void explore(void)
 {
 	struct aftl_block block = one.block;
-	u8 attr[PAGES_MAX];
+	u16 attr[PAGES_MAX];
 	u32 page;
 	u32 legal = 0;
 

@@ -7,12 +7,13 @@
 
 #define ALLOCATIONS_MAX 200
 
-static int create_failing_at(const char *policy, u32 fail_at, u32 *allocations)
+static int create_failing_at(const char *profile, const char *policy, u32 fail_at,
+			     u32 *allocations)
 {
 	struct test_device device;
 	int ret;
 
-	test_device_init(&device, "demo");
+	test_device_init(&device, profile);
 	device.fail_at = fail_at;
 	ret = test_device_create(&device, policy);
 	if (ret) {
@@ -28,17 +29,17 @@ static int create_failing_at(const char *policy, u32 fail_at, u32 *allocations)
 	return ret;
 }
 
-static void fail_each(const char *policy)
+static void fail_each(const char *profile, const char *policy)
 {
 	u32 allocations;
 	u32 all;
 	u32 fail_at;
 
-	CHECK_EQ(create_failing_at(policy, 0, &all), 0);
+	CHECK_EQ(create_failing_at(profile, policy, 0, &all), 0);
 	CHECK_RANGE(all, 5, ALLOCATIONS_MAX);
 	for (fail_at = 1; fail_at <= all; fail_at++)
-		CHECK_EQ(create_failing_at(policy, fail_at, &allocations), -ENOMEM);
-	CHECK_EQ(create_failing_at(policy, all + 1, &allocations), 0);
+		CHECK_EQ(create_failing_at(profile, policy, fail_at, &allocations), -ENOMEM);
+	CHECK_EQ(create_failing_at(profile, policy, all + 1, &allocations), 0);
 }
 
 /* Nothing is allocated once a device exists, whatever happens to it. */
@@ -80,9 +81,12 @@ int main(void)
 
 	for (i = 0; aftl_policy_at(i); i++) {
 		tap_begin("%s: each allocation may fail", aftl_policy_at(i)->name);
-		fail_each(aftl_policy_at(i)->name);
+		fail_each("demo", aftl_policy_at(i)->name);
 		tap_end();
 	}
+	tap_begin("with word lines between their passes, too");
+	fail_each("qlc", "baseline");
+	tap_end();
 	tap_run("nothing is allocated later", nothing_is_allocated_later);
 	tap_run("a device larger than memory", a_device_larger_than_memory);
 	return tap_finish();

@@ -2,6 +2,8 @@
 /*
  * Keys, values, and what is said about wrong ones.
  */
+#include "core/policy/policy.h"
+#include "core/policy/victims.h"
 #include "tap.h"
 #include "test-device.h"
 
@@ -40,17 +42,17 @@ static void every_default_round_trips(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < AFTL_PARAMS; i++)
-		check_round_trip(&aftl_params[i], aftl_params[i].standard);
+	for (i = 0; i < aftl_param_count(); i++)
+		check_round_trip(aftl_param_at(i), aftl_param_at(i)->standard);
 }
 
 static void every_limit_round_trips(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < AFTL_PARAMS; i++) {
-		check_round_trip(&aftl_params[i], aftl_params[i].smallest);
-		check_round_trip(&aftl_params[i], aftl_params[i].largest);
+	for (i = 0; i < aftl_param_count(); i++) {
+		check_round_trip(aftl_param_at(i), aftl_param_at(i)->smallest);
+		check_round_trip(aftl_param_at(i), aftl_param_at(i)->largest);
 	}
 }
 
@@ -60,14 +62,14 @@ static void random_values_round_trip(void)
 	unsigned int i;
 	int round;
 
-	for (i = 0; i < AFTL_PARAMS; i++) {
-		u64 range = aftl_params[i].largest - aftl_params[i].smallest;
+	for (i = 0; i < aftl_param_count(); i++) {
+		u64 range = aftl_param_at(i)->largest - aftl_param_at(i)->smallest;
 
 		for (round = 0; round < 200; round++) {
 			u64 draw = aftl_random_next(&random) >> aftl_random_below(&random, 64);
 
-			check_round_trip(&aftl_params[i],
-					 aftl_params[i].smallest +
+			check_round_trip(aftl_param_at(i),
+					 aftl_param_at(i)->smallest +
 						 (range == U64_MAX ? draw : draw % (range + 1)));
 		}
 	}
@@ -78,8 +80,8 @@ static void table_is_sound(void)
 	unsigned int i;
 	unsigned int j;
 
-	for (i = 0; i < AFTL_PARAMS; i++) {
-		const struct aftl_param *param = &aftl_params[i];
+	for (i = 0; i < aftl_param_count(); i++) {
+		const struct aftl_param *param = aftl_param_at(i);
 
 		CHECK_MSG(param->standard >= param->smallest && param->standard <= param->largest,
 			  "%s: default out of range", param->key);
@@ -94,6 +96,42 @@ static void table_is_sound(void)
 	}
 	CHECK_EQ(aftl_param_find("nonsense"), -ENOENT);
 	CHECK_EQ(aftl_param_find(""), -ENOENT);
+}
+
+/* What policies and rules add is found by name and by those who added it. */
+static void own_values_are_where_they_belong(const struct aftl_param_group *group)
+{
+	struct aftl_config config = demo_config();
+	const u64 *values = aftl_params_of(&config, group);
+	u32 i;
+
+	if (!group || !CHECK_MSG(values, "raise AFTL_OWN_PARAMS"))
+		return;
+	for (i = 0; i < group->count; i++) {
+		const struct aftl_param *param = &group->params[i];
+		int index = aftl_param_find(param->key);
+
+		CHECK(aftl_param_at(index) == param);
+		CHECK_EQ(values[i], param->standard);
+		*aftl_param_value(&config, index) = param->smallest + 17;
+		CHECK_EQ(values[i], param->smallest + 17);
+		CHECK((aftl_param_change(index) == AFTL_CHANGE_LIVE) == group->live);
+	}
+}
+
+static void own_parameters_are_found(void)
+{
+	unsigned int i;
+
+	for (i = 0; aftl_policy_at(i); i++) {
+		own_values_are_where_they_belong(aftl_policy_at(i)->params[0]);
+		own_values_are_where_they_belong(aftl_policy_at(i)->params[1]);
+	}
+	for (i = 0; i < AFTL_VICTIMS; i++)
+		own_values_are_where_they_belong(aftl_victim_rule(i)->params);
+	CHECK_RANGE(aftl_param_count(), AFTL_CORE_PARAMS + 15, AFTL_PARAMS_MAX);
+	CHECK_EQ(aftl_param_change(aftl_param_find("candidates")), AFTL_CHANGE_RELOAD);
+	CHECK_EQ(aftl_param_change(aftl_param_find("zone1")), AFTL_CHANGE_LIVE);
 }
 
 struct good_value {
@@ -238,8 +276,8 @@ static void endless_texts_are_refused(void)
 
 	memset(text, '9', sizeof(text));
 	text[sizeof(text) - 1] = '\0';
-	for (i = 0; i < AFTL_PARAMS; i++)
-		check_refused(aftl_params[i].key, text, aftl_params[i].key);
+	for (i = 0; i < aftl_param_count(); i++)
+		check_refused(aftl_param_at(i)->key, text, aftl_param_at(i)->key);
 	check_refused(text, "1", "unknown parameter");
 	memset(text, '0', sizeof(text) - 1);
 	text[1] = '.';
@@ -251,8 +289,8 @@ static void range_of_each_key_is_kept(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < AFTL_PARAMS; i++) {
-		const struct aftl_param *param = &aftl_params[i];
+	for (i = 0; i < aftl_param_count(); i++) {
+		const struct aftl_param *param = aftl_param_at(i);
 		char text[AFTL_VALUE_SIZE];
 
 		if (param->type == AFTL_PARAM_CHOICE)
@@ -278,7 +316,7 @@ static void value_that_is_too_long_a_number_is_out_of_range(void)
 static void profiles_are_listed(void)
 {
 	static const char *const names[] = {
-		"demo", "tcad18", "fast16", "micro19", "ics14", "tos22",
+		"demo", "tcad18", "fast16", "micro19", "ics14", "tos22", "qlc",
 	};
 	struct aftl_config config;
 	struct aftl_error error = { "" };
@@ -308,12 +346,12 @@ static void profiles_keep_the_ranges(void)
 
 	for (j = 0; aftl_profile_name(j); j++) {
 		CHECK_EQ(aftl_profile_load(&config, aftl_profile_name(j), &error), 0);
-		for (i = 0; i < AFTL_PARAMS; i++) {
+		for (i = 0; i < aftl_param_count(); i++) {
 			u64 value = aftl_param_get(&config, i);
 
-			CHECK_MSG(value >= aftl_params[i].smallest &&
-				  value <= aftl_params[i].largest, "%s: %s", aftl_profile_name(j),
-				  aftl_params[i].key);
+			CHECK_MSG(value >= aftl_param_at(i)->smallest &&
+				  value <= aftl_param_at(i)->largest, "%s: %s",
+				  aftl_profile_name(j), aftl_param_at(i)->key);
 		}
 	}
 }
@@ -357,6 +395,7 @@ static void profiles_make_devices(void)
 int main(void)
 {
 	tap_run("the table of parameters is sound", table_is_sound);
+	tap_run("policies and rules have their own parameters", own_parameters_are_found);
 	tap_run("every default survives print and set", every_default_round_trips);
 	tap_run("every limit survives print and set", every_limit_round_trips);
 	tap_run("random values survive print and set", random_values_round_trip);

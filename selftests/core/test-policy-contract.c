@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "core/ftl/device.h"
 #include "brute-model.h"
 #include "shadow-store.h"
 #include "stream.h"
@@ -19,41 +20,39 @@ enum wildness {
 	WILD_SHORT = 16,
 	WILD_CARRY = 32,
 	WILD_VICTIM = 64,
-	WILD_ALL = WILD_PLACE | WILD_COPY | WILD_CHORE | WILD_ANSWERS | WILD_VICTIM,
+	WILD_LUN = 128,
+	WILD_MIX = 256,
+	WILD_LEAVE = 512,
+	WILD_CLOSE = 1024,
+	WILD_LESS = 2048,
+	WILD_ALL = WILD_PLACE | WILD_COPY | WILD_CHORE | WILD_ANSWERS | WILD_VICTIM | WILD_LUN,
 };
+
+#define CARRY 4
+#define WILD_STREAMS 3
 
 struct wild {
 	struct aftl_policy policy;
 	struct aftl_random random;
 	struct aftl_block *open[64];
+	struct aftl_carry carry[CARRY];
+	struct aftl_block *less[64];
 };
 
 static u32 wildness;
 static u32 wrong_places;
+static u32 closings;
 static struct test_device device;
-
-static const struct aftl_policy_type wild_type;
 
 static struct wild *to_wild(struct aftl_policy *policy)
 {
 	return container_of(policy, struct wild, policy);
 }
 
-static struct aftl_policy *create(struct aftl *ftl)
+static bool create(struct aftl_policy *policy)
 {
-	struct wild *wild = aftl_policy_alloc(ftl, 1, sizeof(*wild));
-
-	if (!wild)
-		return NULL;
-	wild->policy.type = &wild_type;
-	wild->policy.ftl = ftl;
-	wild->random.state = 4711;
-	return &wild->policy;
-}
-
-static void destroy(struct aftl_policy *policy)
-{
-	aftl_policy_free(policy->ftl, to_wild(policy));
+	to_wild(policy)->random.state = 4711;
+	return true;
 }
 
 static void closed(struct aftl_policy *policy, const struct aftl_block *block)
@@ -64,6 +63,9 @@ static void closed(struct aftl_policy *policy, const struct aftl_block *block)
 	for (i = 0; i < ARRAY_SIZE(wild->open); i++)
 		if (wild->open[i] == block)
 			wild->open[i] = NULL;
+	for (i = 0; i < ARRAY_SIZE(wild->less); i++)
+		if (wild->less[i] == block)
+			wild->less[i] = NULL;
 }
 
 static u32 draw(struct wild *wild, u32 n)
@@ -78,6 +80,20 @@ static struct aftl_block *any_block(struct wild *wild)
 	return draw(wild, 9) ? &media->blocks[draw(wild, media->geo->blocks)] : NULL;
 }
 
+/* What would be right in another LUN. */
+static bool propose_elsewhere(struct wild *wild, struct aftl_lun *lun,
+			      struct aftl_placement *placement)
+{
+	const struct aftl_geometry *geo = aftl_policy_geometry(&wild->policy);
+
+	placement->block = wild->open[(aftl_lun_index(lun) + 1) % geo->luns];
+	if (!placement->block)
+		return false;
+	placement->page = placement->block->frontier;
+	placement->pages = geo->program_pages;
+	return geo->luns > 1;
+}
+
 /* Never what is right: right places are left to the sequential helper. */
 static void propose_nonsense(struct wild *wild, struct aftl_lun *lun,
 			     struct aftl_placement *placement)
@@ -86,29 +102,60 @@ static void propose_nonsense(struct wild *wild, struct aftl_lun *lun,
 	struct aftl_block *mine = wild->open[aftl_lun_index(lun)];
 	struct aftl_block *block = draw(wild, 2) ? mine : any_block(wild);
 
+	wrong_places++;
+	if (draw(wild, 4) == 0 && propose_elsewhere(wild, lun, placement))
+		return;
 	placement->block = block;
 	placement->page = draw(wild, media->geo->pages + 3);
 	if (draw(wild, 3) == 0)
 		placement->page = U32_MAX - draw(wild, 3);
 	placement->pages = draw(wild, 3) ? media->geo->program_pages : draw(wild, 9);
 	placement->mode = draw(wild, 2) ? AFTL_MODE_NORMAL : draw(wild, 20);
-	if (block && block == mine && placement->page == block->frontier)
+	if (block && placement->page == block->frontier)
 		placement->page++;
-	wrong_places++;
 }
 
 /* Company for the host's data, from anywhere: taken along or refused. */
 static void carry_something(struct wild *wild, struct aftl_placement *placement)
 {
 	u32 pages = aftl_policy_geometry(&wild->policy)->pages;
+	struct aftl_block *from = any_block(wild);
 	u32 i;
 
-	placement->carry_from = any_block(wild);
-	placement->carried = draw(wild, AFTL_CARRY_MAX + 2);
+	placement->carry = wild->carry;
+	placement->carried = draw(wild, CARRY);
 	if (draw(wild, 30) == 0)
 		placement->carried = U32_MAX;
-	for (i = 0; i < AFTL_CARRY_MAX; i++)
-		placement->carry[i] = draw(wild, 40) ? draw(wild, pages) : U32_MAX;
+	for (i = 0; i < CARRY; i++) {
+		wild->carry[i].from = draw(wild, 4) ? from : any_block(wild);
+		wild->carry[i].page = draw(wild, 40) ? draw(wild, pages) : U32_MAX;
+	}
+	if (draw(wild, 4) == 0)
+		wild->carry[1] = wild->carry[0];
+}
+
+/*
+ * A block with one bit in a cell. Moves do not make room there, and no other mode fills it;
+ * the last step is left alone, for a refused one would have let go of the block.
+ */
+static bool place_in_less(struct wild *wild, struct aftl_lun *lun, const struct aftl_need *need,
+			  struct aftl_placement *placement)
+{
+	const struct aftl_geometry *geo = aftl_policy_geometry(&wild->policy);
+	struct aftl_block **less = &wild->less[aftl_lun_index(lun)];
+	bool wrong = need->cause != AFTL_CAUSE_HOST;
+
+	if (!*less)
+		*less = aftl_policy_open_less(&wild->policy, lun, need, 1, 0);
+	if (!*less || (wrong && aftl_last_step(geo, *less)))
+		return false;
+	CHECK_EQ(aftl_place_sequential(&wild->policy, lun, need, less, 0, placement), 0);
+	if (*less && !draw(wild, 4)) {
+		placement->mode = (placement->mode + 1 + draw(wild, 20)) % 20;
+		wrong |= placement->mode != AFTL_MODE_SLC;
+	}
+	wrong_places += wrong;
+	return true;
 }
 
 static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
@@ -121,6 +168,10 @@ static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct 
 		propose_nonsense(wild, lun, placement);
 		return 0;
 	}
+	if (wildness & WILD_CLOSE && need->cause == AFTL_CAUSE_HOST && draw(wild, 8) == 0)
+		return -ENOSPC;
+	if (wildness & WILD_LESS && draw(wild, 3) && place_in_less(wild, lun, need, placement))
+		return 0;
 	ret = aftl_place_sequential(policy, lun, need, &wild->open[aftl_lun_index(lun)], 0,
 				    placement);
 	if (!ret && wildness & WILD_SHORT && draw(wild, 8) == 0)
@@ -131,16 +182,36 @@ static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct 
 	return ret;
 }
 
-/* Refuses pages, invents heats and classes. */
-static bool copy(struct aftl_policy *policy, const struct aftl_move *move, u32 *class, u32 *heat)
+/* Closes what is not its own, and what is. */
+static void no_room(struct aftl_policy *policy, struct aftl_lun *lun)
+{
+	struct aftl_block *const blocks[] = {
+		to_wild(policy)->open[aftl_lun_index(lun)], lun->refuge,
+		any_block(to_wild(policy)),
+	};
+	struct aftl_block *block = blocks[draw(to_wild(policy), ARRAY_SIZE(blocks))];
+
+	if (!(wildness & WILD_CLOSE) || !block)
+		return;
+	closings += block->state == AFTL_BLOCK_OPEN;
+	closed(policy, block);
+	aftl_policy_close(policy, block);
+}
+
+/* Refuses pages, invents streams and classes. */
+static bool copy(struct aftl_policy *policy, const struct aftl_move *move, u32 *class, u32 *stream)
 {
 	struct wild *wild = to_wild(policy);
 
-	(void)move;
-	if (!(wildness & WILD_COPY))
+	if (wildness & WILD_MIX)
 		return true;
+	if (wildness & WILD_LEAVE)
+		return move->class == move->pass && draw(wild, 2);
+	if (!(wildness & WILD_COPY))
+		return move->class == move->pass;
 	*class = draw(wild, 2);
-	*heat = draw(wild, 100);
+	*stream = draw(wild, 100);
+	wrong_places += *stream >= WILD_STREAMS;
 	return draw(wild, 2);
 }
 
@@ -158,10 +229,13 @@ static void chore(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_
 	chore->block = any_block(wild);
 }
 
-static u32 heat(struct aftl_policy *policy, const struct aftl_write *write)
+static u32 stream(struct aftl_policy *policy, const struct aftl_write *write)
 {
+	u32 answer = wildness & WILD_ANSWERS ? draw(to_wild(policy), 100) : 0;
+
 	(void)write;
-	return wildness & WILD_ANSWERS ? draw(to_wild(policy), 1000) : 0;
+	wrong_places += answer >= WILD_STREAMS;
+	return answer;
 }
 
 static u32 victim_rank(struct aftl_policy *policy, struct aftl_lun *lun,
@@ -179,6 +253,15 @@ static struct aftl_block *victim(struct aftl_policy *policy, const struct aftl_c
 								    NULL;
 }
 
+static u32 lun(struct aftl_policy *policy, const struct aftl_binding *binding)
+{
+	struct wild *wild = to_wild(policy);
+
+	if (wildness & WILD_LUN)
+		return draw(wild, 3) ? draw(wild, 2 * aftl_policy_geometry(policy)->luns) : U32_MAX;
+	return aftl_binding_lun(binding, binding->turn);
+}
+
 static bool accept_free(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	(void)policy;
@@ -187,10 +270,11 @@ static bool accept_free(struct aftl_policy *policy, const struct aftl_block *blo
 }
 
 static bool programmed(struct aftl_policy *policy, struct aftl_lun *lun,
-		       const struct aftl_placement *placement)
+		       const struct aftl_placement *placement, const struct aftl_outcome *outcome)
 {
 	(void)lun;
 	(void)placement;
+	(void)outcome;
 	return wildness & WILD_ANSWERS && draw(to_wild(policy), 20) == 0;
 }
 
@@ -198,15 +282,18 @@ static const struct aftl_policy_type wild_type = {
 	.name = "wild",
 	.about = "wrong wherever it can be",
 	.kinds = { "wild" },
+	.streams = { "tame", "wild", "strange" },
 	.open_blocks = 1,
 	.reserve = 3,
 	.copy_passes = 2,
+	.size = sizeof(struct wild),
 	.create = create,
-	.destroy = destroy,
 	.closed = closed,
-	.heat = heat,
+	.stream = stream,
 	.place = place,
+	.no_room = no_room,
 	.programmed = programmed,
+	.lun = lun,
 	.victim = victim,
 	.victim_rank = victim_rank,
 	.copy = copy,
@@ -266,7 +353,9 @@ static void check(u32 kind)
 
 	for (i = 0; i < ARRAY_SIZE(shapes) && !tap_failures(); i++) {
 		survive(kind, shapes[i], 6000);
-		CHECK_EQ(test_counters(&device)->policy_bugs, wrong_places);
+		/* Who mixes streams is found out once, and not asked again. */
+		CHECK_EQ(test_counters(&device)->policy_bugs, wrong_places +
+			 !!(wildness & (WILD_COPY | WILD_MIX | WILD_LEAVE)));
 		CHECK(kind != WILD_PLACE || wrong_places > 500);
 		test_device_close(&device);
 	}
@@ -285,6 +374,22 @@ static void wrong_places_are_refused(void)
 static void wrong_copies_lose_nothing(void)
 {
 	check(WILD_COPY);
+	check(WILD_MIX);
+	check(WILD_LEAVE);
+}
+
+/* Refused is what puts moves there, or in another mode; the rest is as good as any. */
+static void less_is_for_host_writes(void)
+{
+	static const char *const shape[] = {
+		SHAPE, "bits", "3", "one_shot", "on", "op", "50%", NULL
+	};
+
+	survive(WILD_LESS, shape, 6000);
+	CHECK_EQ(test_counters(&device)->policy_bugs, wrong_places);
+	CHECK_RANGE(wrong_places, 300, U64_MAX);
+	CHECK_RANGE(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_SLC], 300, U64_MAX);
+	test_device_close(&device);
 }
 
 static void wrong_chores_are_ignored(void)
@@ -295,6 +400,23 @@ static void wrong_chores_are_ignored(void)
 static void wrong_answers_are_tamed(void)
 {
 	check(WILD_ANSWERS);
+}
+
+static u32 open_all(struct aftl_lun *lun, u32 cause)
+{
+	struct aftl_need need = { .cause = cause };
+
+	while (aftl_policy_open(device.ftl->policy, lun, &need, AFTL_ORDER_SEQUENTIAL, 0))
+		;
+	return lun->free_blocks;
+}
+
+static void the_reserve_is_for_moves(void)
+{
+	open_wild(0, plain);
+	CHECK_EQ(open_all(&device.ftl->luns[0], AFTL_CAUSE_HOST), wild_type.reserve);
+	CHECK_EQ(open_all(&device.ftl->luns[0], AFTL_CAUSE_GC), 0);
+	test_device_close(&device);
 }
 
 /* A page of a word line that is programmed as a whole: refused, or survived. */
@@ -313,12 +435,27 @@ static void company_loses_nothing(void)
 	test_device_close(&device);
 }
 
+static void closings_lose_nothing(void)
+{
+	closings = 0;
+	survive(WILD_CLOSE | WILD_PLACE, plain, 6000);
+	CHECK_RANGE(closings, 5, U32_MAX);
+	test_device_close(&device);
+}
+
 /* Open ones, free ones, those of other LUNs, full ones. */
 static void victims_that_are_none_are_refused(void)
 {
 	survive(WILD_VICTIM, plain, 6000);
 	CHECK_RANGE(test_counters(&device)->policy_bugs, 100, U64_MAX);
 	CHECK_RANGE(test_counters(&device)->gc_blocks, 50, U64_MAX);
+	test_device_close(&device);
+}
+
+static void luns_that_are_none_are_refused(void)
+{
+	survive(WILD_LUN, plain, 6000);
+	CHECK_RANGE(test_counters(&device)->policy_bugs, 1000, U64_MAX);
 	test_device_close(&device);
 }
 
@@ -330,6 +467,154 @@ static void everything_at_once(void)
 	test_device_close(&device);
 }
 
+/* State */
+
+static const struct aftl_policy_type part_type = {
+	.name = "part",
+	.arrays = {
+		{ .count = 3, .width = 1, .each = AFTL_EACH_LUN },
+		{ .count = 1, .width = 8, .each = AFTL_EACH_LAYER },
+	},
+};
+
+static bool create_whole(struct aftl_policy *policy)
+{
+	return aftl_policy_part(policy, &part_type);
+}
+
+static bool never(const struct aftl_policy *policy)
+{
+	(void)policy;
+	return false;
+}
+
+static struct aftl_policy_type stateful_type(void)
+{
+	struct aftl_policy_type type = wild_type;
+
+	type.create = create_whole;
+	type.arrays[0] = (struct aftl_array){ .count = 3, .width = 2, .each = AFTL_EACH_UNIT };
+	type.arrays[1] = (struct aftl_array){ .count = 5, .width = 4, .each = AFTL_EACH_LUN_LAYER };
+	return type;
+}
+
+static int create_with(const struct aftl_policy_type *type)
+{
+	test_device_init(&device, "demo");
+	test_device_set_all(&device, plain);
+	wildness = 0;
+	return aftl_create(&device.ftl, &device.config, type, &device.ops, &device, &device.error);
+}
+
+/* What an array must have, by hand. */
+static u64 bytes_of(const struct aftl_array *array)
+{
+	const struct aftl_geometry *geo = &device.ftl->geo;
+	const u64 shares[] = { geo->luns, geo->luns * geo->layers, geo->blocks,
+			       geo->blocks * geo->layers, geo->units };
+
+	return shares[array->each] * array->count * array->width;
+}
+
+static void fill_state(u64 seed)
+{
+	struct aftl_random random = { seed };
+	const struct aftl_policy *policy;
+	u64 at;
+	u32 i;
+
+	for (policy = device.ftl->policy; policy; policy = policy->next)
+		for (i = 0; i < AFTL_ARRAYS_MAX; i++)
+			for (at = 0; at < bytes_of(&policy->type->arrays[i]); at++)
+				((u8 *)policy->arrays[i])[at] = (u8)aftl_random_next(&random);
+}
+
+static void check_state(u64 seed)
+{
+	struct aftl_random random = { seed };
+	const struct aftl_policy *policy;
+	u32 wrong = 0;
+	u64 at;
+	u32 i;
+
+	for (policy = device.ftl->policy; policy; policy = policy->next)
+		for (i = 0; i < AFTL_ARRAYS_MAX; i++)
+			for (at = 0; at < bytes_of(&policy->type->arrays[i]); at++)
+				wrong += ((u8 *)policy->arrays[i])[at] !=
+					 (u8)aftl_random_next(&random);
+	CHECK_EQ(wrong, 0);
+}
+
+/* Every number of the whole and of its part, in as many words as they need. */
+static void state_is_kept(void)
+{
+	struct aftl_policy_type type = stateful_type();
+	struct aftl_policy *policy;
+	u64 count = 0;
+	u64 *words;
+	u64 i;
+
+	if (create_with(&type))
+		tap_bail_out("%s", device.error.text);
+	policy = device.ftl->policy;
+	words = calloc(1 << 20, sizeof(*words));
+	fill_state(5);
+	while (count < 1 << 20 && aftl_instance_save(policy, count, &words[count]))
+		count++;
+	CHECK_EQ(count, DIV_ROUND_UP(bytes_of(&type.arrays[0]), 8) +
+		 DIV_ROUND_UP(bytes_of(&type.arrays[1]), 8) +
+		 DIV_ROUND_UP(bytes_of(&part_type.arrays[0]), 8) +
+		 bytes_of(&part_type.arrays[1]) / 8);
+	fill_state(6);
+	for (i = 0; i < count + 3; i++)
+		aftl_instance_restore(policy, i, i < count ? words[i] : U64_MAX);
+	check_state(5);
+	free(words);
+	test_device_close(&device);
+}
+
+/* An array that is not wanted is not there, and nothing of it is saved. */
+static void unwanted_state_is_not_there(void)
+{
+	struct aftl_policy_type type = wild_type;
+	u64 memory;
+	u64 word;
+
+	CHECK_EQ(create_with(&type), 0);
+	memory = aftl_memory_bytes(device.ftl);
+	test_device_close(&device);
+	type.arrays[0] = (struct aftl_array){ .count = 9, .width = 8, .each = AFTL_EACH_UNIT };
+	CHECK_EQ(create_with(&type), 0);
+	CHECK_RANGE(aftl_memory_bytes(device.ftl), memory + bytes_of(&type.arrays[0]),
+		    memory + bytes_of(&type.arrays[0]) + 64);
+	test_device_close(&device);
+	type.arrays[0].wanted = never;
+	CHECK_EQ(create_with(&type), 0);
+	CHECK(!device.ftl->policy->arrays[0] && !aftl_instance_save(device.ftl->policy, 0, &word));
+	CHECK_EQ(aftl_memory_bytes(device.ftl), memory);
+	test_device_close(&device);
+}
+
+static void impossible_state_is_refused(void)
+{
+	static const struct aftl_array arrays[] = {
+		{ .count = 1, .width = 3, .each = AFTL_EACH_UNIT },
+		{ .count = 1, .width = 0, .each = AFTL_EACH_UNIT },
+		{ .count = 1, .width = 16, .each = AFTL_EACH_UNIT },
+		{ .count = 1, .width = 255, .each = AFTL_EACH_UNIT },
+		{ .count = 1, .width = 4, .each = AFTL_EACHES },
+		{ .count = 1, .width = 4, .each = 255 },
+	};
+	struct aftl_policy_type type = wild_type;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(arrays); i++) {
+		type.arrays[1] = arrays[i];
+		CHECK_EQ(create_with(&type), -EINVAL);
+		CHECK_CONTAINS(device.error.text, "policy wild has an array of numbers of");
+	}
+}
+
 static void every_policy_is_complete(void)
 {
 	unsigned int i;
@@ -339,9 +624,10 @@ static void every_policy_is_complete(void)
 
 		CHECK(aftl_policy_find(type->name) == type);
 		CHECK(type->about && type->about[0]);
-		CHECK(type->create && type->destroy && type->place);
+		CHECK(type->place);
 		CHECK(type->kinds[0] && type->open_blocks && type->reserve);
 		CHECK(type->copy_passes || !type->copy);
+		CHECK(type->streams[0] || !type->stream);
 	}
 	CHECK(i >= 7);
 	CHECK(!aftl_policy_find("nonsense"));
@@ -354,11 +640,18 @@ int main(void)
 	tap_run("a good policy has no bugs", a_good_policy_has_no_bugs);
 	tap_run("wrong places are refused and counted", wrong_places_are_refused);
 	tap_run("wrong copies lose nothing", wrong_copies_lose_nothing);
+	tap_run("blocks of fewer bits are for host writes", less_is_for_host_writes);
 	tap_run("wrong chores are ignored", wrong_chores_are_ignored);
 	tap_run("wrong answers are tamed", wrong_answers_are_tamed);
+	tap_run("the last free blocks are for moves", the_reserve_is_for_moves);
 	tap_run("short programs lose nothing", short_programs_lose_nothing);
 	tap_run("company for host data is taken along or refused", company_loses_nothing);
+	tap_run("a policy closes any block", closings_lose_nothing);
 	tap_run("victims that are none are refused", victims_that_are_none_are_refused);
+	tap_run("LUNs that are none are refused", luns_that_are_none_are_refused);
+	tap_run("state of a policy and its parts is kept", state_is_kept);
+	tap_run("state that is not wanted is not there", unwanted_state_is_not_there);
+	tap_run("impossible state is refused", impossible_state_is_refused);
 	tap_run("everything at once", everything_at_once);
 	return tap_finish();
 }

@@ -51,7 +51,7 @@ static u64 or_read(u64 ns)
 static u64 least_ns(const struct aftl_block *block, u32 page)
 {
 	const struct aftl_cell *cell = &device.ftl->cell;
-	u8 attr = cell->media->attr[aftl_device_page(cell->media, block, page)];
+	u16 attr = cell->media->attr[aftl_device_page(cell->media, block, page)];
 	u64 rber;
 
 	if (aftl_page_mode(attr) == AFTL_MODE_MLC)
@@ -401,7 +401,7 @@ static void moves_are_retried(void)
 }
 
 static const struct aftl_policy_type *baseline;
-static u32 companion;
+static struct aftl_carry companion;
 
 /* Takes an old page along with whatever the host writes. */
 static int place_in_company(struct aftl_policy *policy, struct aftl_lun *lun,
@@ -409,8 +409,8 @@ static int place_in_company(struct aftl_policy *policy, struct aftl_lun *lun,
 {
 	int ret = baseline->place(policy, lun, need, placement);
 
-	placement->carry_from = &policy->ftl->media.blocks[3];
-	placement->carry[0] = companion;
+	companion.from = &policy->ftl->media.blocks[3];
+	placement->carry = &companion;
 	placement->carried = need->cause == AFTL_CAUSE_HOST;
 	return ret;
 }
@@ -431,10 +431,10 @@ static void company_is_retried(void)
 	type.place = place_in_company;
 	device.ftl->type = &type;
 	block = &device.ftl->media.blocks[3];
-	companion = 0;
-	while (companion < device.ftl->geo.pages - 1 && !best_shift(block, companion))
-		companion++;
-	retries = best_shift(block, companion);
+	companion.page = 0;
+	while (companion.page < device.ftl->geo.pages - 1 && !best_shift(block, companion.page))
+		companion.page++;
+	retries = best_shift(block, companion.page);
 	CHECK(retries);
 	test_do(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, NULL);
 	CHECK_EQ(test_counters(&device)->host_program_ns, 700000 + 60000 * (1 + retries));

@@ -8,6 +8,8 @@
 #include "brute-model.h"
 #include "bytes.h"
 #include "core/flash/reprogram.h"
+#include "core/ftl/device.h"
+#include "core/policy/by-zone.h"
 #include "shadow-store.h"
 #include "stream.h"
 #include "tap.h"
@@ -252,7 +254,7 @@ static void on_copy(struct test_listener *listener, aftl_unit_t unit, aftl_slot_
 
 	(void)listener;
 	(void)unit;
-	(void)to;
+	CHECK_RANGE(aftl_slot_block(media, to)->kind, AFTL_KIND_COLLECTED, AFTL_KIND_DISPLACED);
 	if (block->order != AFTL_ORDER_SUPER_LAYER || block->state != AFTL_BLOCK_OPEN)
 		return;
 	watcher.moves++;
@@ -282,7 +284,7 @@ static void watch(void)
 		},
 		.programs = calloc((size_t)geo()->blocks * lines_of_block(), sizeof(u32)),
 		.moved = calloc(geo()->blocks, sizeof(u32)),
-		.virtual_layers = device.config.virtual_layers,
+		.virtual_layers = *test_own(&device.config, "virtual_layers"),
 	};
 	if (!watcher.programs || !watcher.moved)
 		tap_bail_out("out of memory");
@@ -308,6 +310,10 @@ static const char *const virtual[] = {
 
 static const char *const patient[] = {
 	ONE_DIE, "blocks", "200", "zone1", "10s", "candidates", "2", NULL
+};
+
+static const char *const roomy[] = {
+	ONE_DIE, "blocks", "200", "zone1", "10s", "candidates", "3", NULL
 };
 
 static const char *const busy[] = {
@@ -475,9 +481,25 @@ static void updates_find_their_zone(void)
 	}
 }
 
+/* The yardstick tells zones apart as well, in normal blocks. */
+static void updates_find_their_zone_in_tlc(void)
+{
+	u32 page;
+
+	test_device_init(&device, "demo");
+	test_device_open(&device, "tlc", plain);
+	write_unit(0, NULL);
+	CHECK_EQ(home(0, &page)->kind, AFTL_ZONE_COLD);
+	test_wait(&device, 30000000);
+	write_unit(0, NULL);
+	CHECK_EQ(home(0, &page)->kind, 2);
+	test_device_close(&device);
+}
+
 /* With one unit that is written over and over each word line takes its two updates. */
 static void a_word_line_takes_four_pages(void)
 {
+	u64 opened_ns;
 	u32 page;
 	u32 before;
 	u32 i;
@@ -498,8 +520,10 @@ static void a_word_line_takes_four_pages(void)
 	CHECK_EQ(test_counters(&device)->reprogrammed_pages, 8);
 	home(0, &page);
 	CHECK_EQ(page / LINE, 3);
+	/* The block is as old as its super layer. */
+	opened_ns = home(0, &page)->opened_ns;
 	write_unit(0, NULL);
-	home(0, &page);
+	CHECK(home(0, &page)->opened_ns > opened_ns);
 	CHECK_MSG(page == 4 * LINE, "the next super layer begins at page %u, not %u", page,
 		  4 * LINE);
 	close_ressd();
@@ -550,6 +574,102 @@ static void fill_level(u32 *unit)
 	CHECK(test_counters(&device)->programmed_rewrite_units >= moved);
 }
 
+/* Data that is not written again until a block waits for updates; it, or NULL. */
+static const struct aftl_block *wait_for_candidate(u32 *unit)
+{
+	u32 page;
+
+	for (; *unit < 100 && !tap_failures(); ++*unit) {
+		write_unit(*unit, NULL);
+		write_unit(*unit, NULL);
+		if (count_notes(device.ftl, NOTE_CANDIDATE))
+			return home(0, &page);
+	}
+	return NULL;
+}
+
+/* An update brings it back before it would be reclaimed. */
+static void updates_return_candidates(void)
+{
+	const struct aftl_block *block;
+	u32 unit = 0;
+	u32 i;
+
+	open_ressd(patient);
+	block = wait_for_candidate(&unit);
+	if (CHECK(block && block->note & NOTE_CANDIDATE)) {
+		write_unit(0, NULL);
+		for (i = 0; i < 40 && block->note & NOTE_CANDIDATE; i++) {
+			write_unit(++unit, NULL);
+			write_unit(unit, NULL);
+		}
+		CHECK(!(block->note & (NOTE_CANDIDATE | NOTE_RECLAIM)));
+	}
+	close_ressd();
+}
+
+/* Each of them twice, so that the second write is an update. */
+static void write_updated(u32 first, u32 end)
+{
+	for (; first < end; first++) {
+		write_unit(first, NULL);
+		write_unit(first, NULL);
+	}
+}
+
+/* Eight pages are in the way in one candidate, six in another, whose first line is used up. */
+static void the_cheapest_candidate_is_reclaimed(void)
+{
+	const struct aftl_block *eight;
+	const struct aftl_block *six;
+	u32 page;
+
+	open_ressd(patient);
+	write_updated(0, 9);
+	eight = home(0, &page);
+	six = home(8, &page);
+	write_updated(9, 12);
+	write_unit(8, NULL);
+	write_unit(8, NULL);
+	write_updated(12, 15);
+	CHECK(eight->note & NOTE_CANDIDATE);
+	write_updated(15, 16);
+	CHECK(eight->note & NOTE_CANDIDATE);
+	CHECK(six->note & NOTE_RECLAIM);
+	/* What is in the line that is used up stays. */
+	test_wait(&device, 1000000000);
+	CHECK_EQ(watcher.moves, 6);
+	CHECK(home(8, &page) == six);
+	close_ressd();
+}
+
+static void give_up(const struct aftl_block *block, u32 left)
+{
+	CHECK(block->note & NOTE_CANDIDATE);
+	device.ftl->type->no_room(device.ftl->policy, device.ftl->luns);
+	CHECK_EQ(count_notes(device.ftl, NOTE_CANDIDATE), left);
+	CHECK_EQ(block->state, AFTL_BLOCK_CLOSED);
+}
+
+/* If nothing else is left to collect, the one with the least data becomes a block as any other. */
+static void candidates_are_given_up(void)
+{
+	const struct aftl_block *fuller;
+	const struct aftl_block *other;
+	u32 page;
+
+	open_ressd(roomy);
+	write_updated(0, 17);
+	fuller = home(0, &page);
+	other = home(8, &page);
+	CHECK_EQ(count_notes(device.ftl, NOTE_CANDIDATE), 2);
+	test_do(&device, AFTL_OP_DISCARD, 8, 1, AFTL_PRECISE, NULL);
+	CHECK_RANGE(other->valid, 1, fuller->valid - 1);
+	give_up(other, 1);
+	give_up(fuller, 0);
+	close_ressd();
+}
+
 /* A reclaimed super layer leaves with host data beside it, two pages at a time. */
 static void host_writes_take_data_along(void)
 {
@@ -588,6 +708,69 @@ static void idle_time_reclaims(void)
 	CHECK_EQ(count_notes(device.ftl, NOTE_RECLAIM), 0);
 	CHECK_RANGE(test_counters(&device)->reprogrammed_pages, 1, U64_MAX);
 	close_ressd();
+}
+
+static u32 offered(struct aftl_lun *lun, u32 free_blocks)
+{
+	struct aftl_chore chore = { .kind = AFTL_CHORE_NONE };
+	u32 free = lun->free_blocks;
+
+	lun->free_blocks = free_blocks;
+	device.ftl->type->chore(device.ftl->policy, lun, &chore);
+	lun->free_blocks = free;
+	return chore.kind;
+}
+
+static struct aftl_block *open_displaced(void)
+{
+	struct aftl_block *block = device.ftl->media.blocks;
+
+	while (block->state != AFTL_BLOCK_OPEN || block->kind != AFTL_KIND_DISPLACED)
+		block++;
+	return block;
+}
+
+/* It takes a free block for what it moves, but none that collection needs. */
+static void idle_time_opens_a_block(void)
+{
+	struct aftl_lun *lun;
+	u32 unit = 0;
+
+	open_ressd(patient);
+	lun = device.ftl->luns;
+	fill_level(&unit);
+	aftl_supply_close_early(device.ftl, lun, open_displaced());
+	CHECK_EQ(offered(lun, device.ftl->type->reserve), AFTL_CHORE_NONE);
+	CHECK_EQ(offered(lun, device.ftl->type->reserve + 1), AFTL_CHORE_MOVE);
+	watcher.moves = 0;
+	test_wait(&device, 1000000000);
+	CHECK_RANGE(watcher.moves, 1, 8);
+	close_ressd();
+}
+
+/* The paper's device levels wear: blocks that nobody writes to are not left far behind. */
+static void the_device_levels_wear(void)
+{
+	static const char *const pairs[] = {
+		"channels", "1", "chips", "1", "dies", "1", "planes", "1", "blocks", "40",
+		"layers", "2", "op", "40", "fill", "sequential", NULL
+	};
+	struct aftl_random random = { 5 };
+	u32 least = U32_MAX;
+	u32 most = 0;
+	u32 i;
+
+	test_device_init(&device, "tos22");
+	test_device_open(&device, "tlc", pairs);
+	for (i = 0; i < 30000; i++)
+		write_unit(aftl_random_below(&random, 16), NULL);
+	for (i = 0; i < geo()->blocks; i++) {
+		least = min(least, device.ftl->media.blocks[i].erases);
+		most = max(most, device.ftl->media.blocks[i].erases);
+	}
+	CHECK_RANGE(most, 150, U32_MAX);
+	CHECK_RANGE(most - least, 0, 200);
+	test_device_close(&device);
 }
 
 static void write_cold(const char *policy, struct aftl_counters *counters)
@@ -689,10 +872,16 @@ int main(void)
 	tap_run("the same under load", rules_hold_under_load);
 	tap_run("word lines survive a restart", word_lines_survive_a_restart);
 	tap_run("updates find their zone", updates_find_their_zone);
+	tap_run("updates find their zone in tlc", updates_find_their_zone_in_tlc);
 	tap_run("a word line takes four pages", a_word_line_takes_four_pages);
 	tap_run("times are the paper's", times_are_the_papers);
+	tap_run("updates return candidates", updates_return_candidates);
+	tap_run("the cheapest candidate is reclaimed", the_cheapest_candidate_is_reclaimed);
+	tap_run("candidates are given up", candidates_are_given_up);
 	tap_run("host writes take reclaimed data along", host_writes_take_data_along);
 	tap_run("idle time reclaims", idle_time_reclaims);
+	tap_run("idle time opens a block for it", idle_time_opens_a_block);
+	tap_run("the paper's device levels wear", the_device_levels_wear);
 	tap_run("cold data is stored as ever", cold_data_is_stored_as_ever);
 	tap_run("random devices agree with the models", random_devices);
 	return tap_finish();

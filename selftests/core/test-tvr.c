@@ -46,7 +46,7 @@ static aftl_slot_t slot_of(u32 unit)
 static bool is_short(u32 unit)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
-	u8 attr = media->attr[aftl_slot_device_page(media, slot_of(unit))];
+	u16 attr = media->attr[aftl_slot_device_page(media, slot_of(unit))];
 
 	return aftl_page_mode(attr) == AFTL_MODE_REDUCED;
 }
@@ -60,7 +60,7 @@ static void check_blocks(void)
 
 	for (block = 0; block < media->geo->blocks; block++)
 		for (page = 0; page < media->geo->pages; page++) {
-			u8 attr = media->attr[block * media->geo->pages + page];
+			u16 attr = media->attr[block * media->geo->pages + page];
 			u32 mode = media->blocks[block].kind ? AFTL_MODE_REDUCED :
 							       AFTL_MODE_NORMAL;
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Each rule for victims names the block that its definition names, as seen from outside: a device
- * is written, and after every few requests the rules are asked about each LUN.
+ * is written, and after every few requests the rules are asked about each LUN. And what the core
+ * does by itself: when it collects, which block it takes next, how it levels wear.
  */
 #include "core/ftl/device.h"
 #include "core/policy/victims.h"
@@ -110,20 +111,25 @@ static void check_d_choices(const struct aftl_closed *closed, const struct aftl_
 
 static const struct {
 	const char *name;
-	aftl_victim_fn rule;
+	const struct aftl_victim_rule *rule;
 	void (*check)(const struct aftl_closed *closed, const struct aftl_block *block);
 } rules[] = {
-	{ "fifo", aftl_victim_fifo, check_fifo },
-	{ "windowed", aftl_victim_windowed, check_windowed },
-	{ "cost_benefit", aftl_victim_cost_benefit, check_cost_benefit },
-	{ "d_choices", aftl_victim_d_choices, check_d_choices },
+	{ "fifo", &aftl_victim_fifo, check_fifo },
+	{ "windowed", &aftl_victim_windowed, check_windowed },
+	{ "cost_benefit", &aftl_victim_cost_benefit, check_cost_benefit },
+	{ "d_choices", &aftl_victim_d_choices, check_d_choices },
 };
 
 static void ask(u32 which, u32 lun, u32 most_valid)
 {
 	struct aftl *ftl = device.ftl;
-	struct aftl_closed closed = { ftl->policy, &ftl->luns[lun], most_valid };
-	const struct aftl_block *block = rules[which].rule(ftl->policy, &closed);
+	struct aftl_closed closed = {
+		.policy = ftl->policy,
+		.lun = &ftl->luns[lun],
+		.most_valid = most_valid,
+		.params = aftl_params_of(&ftl->config, rules[which].rule->params),
+	};
+	const struct aftl_block *block = rules[which].rule->victim(ftl->policy, &closed);
 
 	if (!block)
 		return;
@@ -164,10 +170,304 @@ static void one_rule(u32 which)
 	tap_end();
 }
 
+/* Valid units that were moved by the end of a load. */
+static u64 moved_with(const char *rule, const char *window)
+{
+	struct aftl_random random = { 3 };
+	u64 moved;
+	u32 i;
+
+	test_device_init(&device, "demo");
+	test_device_set_all(&device, shape);
+	test_device_set(&device, "victim", rule);
+	test_device_set(&device, "victim_window", window);
+	if (test_device_create(&device, "baseline"))
+		tap_bail_out("no such device: %s", device.error.text);
+	for (i = 0; i < ROUNDS; i++)
+		test_do(&device, AFTL_OP_WRITE,
+			(u32)aftl_random_below(&random, (u32)device.ftl->geo.units), 1,
+			AFTL_PRECISE, NULL);
+	moved = test_counters(&device)->gc_valid_units;
+	test_device_close(&device);
+	return moved;
+}
+
+static void a_rule_has_its_parameters(void)
+{
+	u64 fifo = moved_with("fifo", "5");
+
+	CHECK_EQ(moved_with("windowed", "1"), fifo);
+	CHECK_RANGE(moved_with("windowed", "20"), 1, fifo - 1);
+}
+
+/* The supply of one LUN */
+
+static void device_with(const char *key, const char *value, const char *other, const char *is)
+{
+	test_device_init(&device, "demo");
+	test_device_set_all(&device, shape);
+	test_device_set(&device, "channels", "1");
+	test_device_set(&device, key, value);
+	test_device_set(&device, other, is);
+	if (test_device_create(&device, "baseline"))
+		tap_bail_out("no such device: %s", device.error.text);
+}
+
+static void open_one(const char *key, const char *value)
+{
+	device_with(key, value, "errors", "off");
+}
+
+/* Random writes to the first @part of the units. */
+static void write_some(struct aftl_random *random, u32 part, u32 writes)
+{
+	while (writes--)
+		test_do(&device, AFTL_OP_WRITE,
+			(u32)aftl_random_below(random, device.ftl->geo.units / part), 1,
+			AFTL_PRECISE, NULL);
+}
+
+/*
+ * The last block that was erased is what a draw of the next victim goes by while the host says
+ * nothing: draws that fell on full blocks would otherwise do so for ever.
+ */
+static void chance_draws_anew(void)
+{
+	struct aftl_random random = { 5 };
+	const struct aftl_block *before[100];
+	struct aftl_closed closed;
+	u32 same = 0;
+	u64 erases;
+	u32 i;
+
+	device_with("victim", "d_choices", "gc", "60");
+	closed = (struct aftl_closed){
+		.policy = device.ftl->policy,
+		.lun = device.ftl->luns,
+		.most_valid = U32_MAX,
+	};
+	write_some(&random, 1, 1);
+	erases = test_counters(&device)->array_erases;
+	for (i = 0; i < ARRAY_SIZE(before); i++)
+		before[i] = aftl_closed_draw(&closed, i);
+	for (i = 0; i < 1000 && test_counters(&device)->array_erases == erases; i++)
+		test_step(&device);
+	CHECK_EQ(test_counters(&device)->array_erases, erases + 1);
+	for (i = 0; i < ARRAY_SIZE(before); i++)
+		same += before[i] && before[i] == aftl_closed_draw(&closed, i);
+	CHECK_RANGE(same, 0, 20);
+	test_device_close(&device);
+}
+
+/* Blocks that were erased and not written since, as the host saw it. */
+static struct {
+	struct test_listener listener;
+	u32 block[64];
+	u32 first;
+	u32 count;
+	u32 taken;
+} line;
+
+static void erased(struct test_listener *listener, aftl_slot_t first, u32 slots)
+{
+	(void)listener;
+	line.block[(line.first + line.count++) % ARRAY_SIZE(line.block)] = from_slot(first) / slots;
+}
+
+static void programmed(struct test_listener *listener, aftl_slot_t first)
+{
+	u32 slots = device.ftl->geo.block_slots;
+
+	(void)listener;
+	if (from_slot(first) % slots)
+		return;
+	CHECK_EQ(from_slot(first) / slots, line.block[line.first]);
+	line.first = (line.first + 1) % ARRAY_SIZE(line.block);
+	line.count--;
+	line.taken++;
+}
+
+static void the_block_erased_first_is_next(void)
+{
+	struct aftl_random random = { 1 };
+	u32 index;
+
+	open_one("gc", "40");
+	line.count = 0;
+	line.taken = 0;
+	for (index = device.ftl->luns[0].free_head; index != AFTL_NIL;
+	     index = device.ftl->media.blocks[index].next)
+		line.block[line.count++] = index;
+	line.first = 0;
+	line.listener = (struct test_listener){ .erase = erased, .programmed = programmed };
+	test_device_listen(&device, &line.listener);
+	write_some(&random, 1, 2000);
+	CHECK_RANGE(line.taken, 200, U32_MAX);
+	test_device_unlisten(&device, &line.listener);
+	test_device_close(&device);
+}
+
+/* A quarter of the blocks, whenever nothing else is to be done. */
+static void so_many_blocks_are_kept_free(void)
+{
+	struct aftl_random random = { 2 };
+	u32 i;
+
+	open_one("gc", "25");
+	for (i = 0; i < 50; i++) {
+		write_some(&random, 2, 20);
+		test_wait(&device, 10000000000ULL);
+		CHECK_EQ(device.ftl->luns[0].free_blocks, 10);
+	}
+	test_device_close(&device);
+}
+
+/* How full, in percent, the emptiest closed block is when an idle device has come to rest. */
+static u32 least_valid_after(const char *gc_idle_valid)
+{
+	struct aftl_random random = { 4 };
+	struct aftl_closed closed;
+	u32 least;
+
+	device_with("gc", "60", "gc_idle_valid", gc_idle_valid);
+	closed = (struct aftl_closed){
+		.policy = device.ftl->policy,
+		.lun = device.ftl->luns,
+		.most_valid = U32_MAX,
+	};
+	write_some(&random, 1, 20);
+	test_wait(&device, 100000000000ULL);
+	CHECK_RANGE(test_counters(&device)->gc_blocks, 1, U64_MAX);
+	CHECK_RANGE(device.ftl->luns[0].free_blocks, 0, 23);
+	least = fewest(&closed, U32_MAX) * 100 / device.ftl->geo.block_slots;
+	test_device_close(&device);
+	return least;
+}
+
+/* Without pressure what is fuller than that stays, however few blocks are free. */
+static void idle_collection_has_its_limit(void)
+{
+	CHECK_RANGE(least_valid_after("50"), 51, 60);
+	CHECK_RANGE(least_valid_after("70"), 71, 80);
+}
+
+/* What a LUN with everything to do does first. */
+static u32 first_cause(bool cramped)
+{
+	struct aftl_lun *lun = device.ftl->luns;
+	u32 cause;
+
+	lun->cramped = cramped;
+	lun->wear_due = 64;
+	CHECK_EQ(aftl_job_redo_due(device.ftl, lun), !cramped && lun->redo_blocks);
+	CHECK_EQ(aftl_job_next(device.ftl, lun, true), AFTL_STEP_READ);
+	cause = lun->job.cause;
+	aftl_job_drop(device.ftl, lun);
+	lun->cramped = false;
+	return cause;
+}
+
+static struct aftl_block *fullest(void)
+{
+	struct aftl_block *block = device.ftl->media.blocks;
+	struct aftl_block *best = NULL;
+	u32 i;
+
+	for (i = 0; i < device.ftl->geo.blocks; i++)
+		if (block[i].state == AFTL_BLOCK_CLOSED && (!best || block[i].valid > best->valid))
+			best = &block[i];
+	return best;
+}
+
+/* After a change of the policy, where blocks are short: nothing but collection gets a turn. */
+static void room_comes_first(void)
+{
+	struct aftl_lun *lun;
+	struct aftl_block *block;
+
+	device_with("gc", "0", "wear_gap", "1");
+	lun = device.ftl->luns;
+	fullest()->erases = 0;
+	device.ftl->media.blocks[lun->free_head].erases = 9;
+	CHECK_EQ(first_cause(false), AFTL_CAUSE_WEAR);
+	CHECK_EQ(first_cause(true), AFTL_CAUSE_GC);
+	block = fullest();
+	lun->redo[0] = (struct aftl_redo){ block, block->erases, 0, 1 };
+	lun->redo_blocks = 1;
+	CHECK_EQ(first_cause(true), AFTL_CAUSE_GC);
+	CHECK_EQ(first_cause(false), AFTL_CAUSE_REWRITE);
+	block->failing = 1;
+	lun->failing_blocks = 1;
+	CHECK_EQ(first_cause(true), AFTL_CAUSE_GC);
+	CHECK_EQ(first_cause(false), AFTL_CAUSE_RETIRE);
+	test_device_close(&device);
+}
+
+static u32 most_erases(void)
+{
+	u32 most = 0;
+	u32 i;
+
+	for (i = 0; i < device.ftl->geo.blocks; i++)
+		most = max(most, device.ftl->media.blocks[i].erases);
+	return most;
+}
+
+/* Returns whether wear is being levelled now: out of a block that no other is behind. */
+static bool levels_wear(void)
+{
+	const struct aftl_job *job = &device.ftl->luns[0].job;
+	u32 i;
+
+	if (job->kind != AFTL_JOB_EMPTY || job->cause != AFTL_CAUSE_WEAR)
+		return false;
+	CHECK(most_erases() > job->from->erases + 4);
+	for (i = 0; i < device.ftl->geo.blocks; i++)
+		CHECK(device.ftl->media.blocks[i].state != AFTL_BLOCK_CLOSED ||
+		      device.ftl->media.blocks[i].erases >= job->from->erases);
+	return true;
+}
+
+static u32 most_erases_with(const char *wear_gap)
+{
+	struct aftl_random random = { 3 };
+	u32 seen = 0;
+	u32 most;
+	u32 i;
+
+	open_one("wear_gap", wear_gap);
+	for (i = 0; i < 20000 && !tap_failures(); i++) {
+		write_some(&random, 20, 1);
+		seen += levels_wear();
+	}
+	CHECK_EQ(seen > 10, wear_gap[0] != '0');
+	CHECK_EQ(test_counters(&device)->wear_blocks > 10, wear_gap[0] != '0');
+	most = most_erases();
+	test_audit(&device);
+	test_device_close(&device);
+	return most;
+}
+
+/* Blocks with data that nobody writes take their share of the erases. */
+static void wear_is_levelled(void)
+{
+	u32 without = most_erases_with("0");
+
+	CHECK_RANGE(most_erases_with("4"), 1, without * 2 / 3);
+}
+
 int main(void)
 {
 	u32 i;
 
+	tap_run("chance draws anew for each block", chance_draws_anew);
+	tap_run("the block that was erased first is next", the_block_erased_first_is_next);
+	tap_run("so many blocks are kept free", so_many_blocks_are_kept_free);
+	tap_run("idle collection has its limit", idle_collection_has_its_limit);
+	tap_run("room comes first", room_comes_first);
+	tap_run("wear is levelled out of the least erased block", wear_is_levelled);
+
+	tap_run("a rule has its own parameters", a_rule_has_its_parameters);
 	for (i = 0; i < ARRAY_SIZE(rules); i++)
 		one_rule(i);
 	return tap_finish();

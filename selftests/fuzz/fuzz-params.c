@@ -4,6 +4,7 @@
  * read back.
  */
 #include "core/base/geometry.h"
+#include "core/policy/settings.h"
 #include "lib/fuzz.h"
 
 static void check_value(const struct aftl_config *config, const char *key)
@@ -16,7 +17,7 @@ static void check_value(const struct aftl_config *config, const char *key)
 	u64 value;
 
 	demand(index >= 0);
-	param = &aftl_params[index];
+	param = aftl_param_at(index);
 	value = aftl_param_get(config, index);
 	demand(value >= param->smallest && value <= param->largest);
 	aftl_param_print(param, value, text);

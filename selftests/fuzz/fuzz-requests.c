@@ -112,7 +112,7 @@ static void tune(struct aftl_config *config, struct input *input)
 	config->fill_valid = next(input) * 39;
 	config->fill_overwrite = next(input) * 100;
 	config->fill_approx = next(input) * 39;
-	config->promote = 1 + next(input) % 7;
+	*aftl_param_value(config, aftl_param_find("promote")) = 1 + next(input) % 7;
 	config->rber = next(input) * 30000000ULL;
 	config->ecc_bits = next(input) % 50;
 	config->ecc_levels = next(input) % 4;

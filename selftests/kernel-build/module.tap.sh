@@ -11,13 +11,6 @@ set -u
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# lay_out DIRECTORY: a copy of what the module is built from
-lay_out()
-{
-	mkdir "$1"
-	cp -r Kbuild dm-approxftl "$1"
-}
-
 # build KERNEL DIRECTORY: everything that was said is in DIRECTORY/log
 build()
 {
@@ -47,31 +40,35 @@ changes()
 	} | sort -u
 }
 
+# What guests are given, with all that was said of it.
+build_module()
+{
+	mkdir "$2"
+	module=$(AFTL_STRICT=yes userspace/lab/build-module "$1" "$PWD" "$AFTL_BUILD" 2>"$2/why")
+	built=$?
+	folder=$AFTL_BUILD/lab/$(basename "$1")-strict
+	sed "s/[‘’]/'/g; s|$folder/|$2/|g" "$folder/log" >"$2/log"
+	return "$built"
+}
+
 builds_silently()
 {
-	lay_out "$2"
-	if ! build "$1" "$2"; then
+	if ! build_module "$1" "$2"; then
 		echo "$(basename "$1") may have changed, for dm-approxftl/compat.h:" "$(changes "$2" | xargs)"
 		grep -vE '^ +(CC|CHECK)' "$2/log" | tail -n 40
 		return 1
 	fi
-	[ -e "$2/dm-approxftl.ko" ] || echo 'there is no module'
+	[ -e "$module" ] || echo 'there is no module'
+	[ "$(grep -c ' CC .*dm-approxftl/.*\.o$' "$2/log")" -eq "$(find dm-approxftl -name '*.c' | wc -l)" ] ||
+		echo 'its log is not of all files'
 	complaints "$2" | sort -u
 }
 
-# reports KERNEL DIRECTORY TEXT: the mistake on standard input is spoken of
-reports()
+# mistakes DIRECTORY: one for each of the three
+mistakes()
 {
-	mkdir "$2"
-	cat >"$2/mistake.c"
-	echo 'obj-m := mistake.o' >"$2/Kbuild"
-	build "$1" "$2"
-	grep -F "$3" "$2/log" | grep -q mistake
-}
-
-sparse_reports()
-{
-	reports "$@" 'incorrect type in initializer' <<'MISTAKE'
+	mkdir "$1"
+	cat >"$1/for-sparse.c" <<'MISTAKE'
 #include <linux/module.h>
 typedef u32 __bitwise unit_t;
 typedef u32 __bitwise slot_t;
@@ -85,11 +82,7 @@ u32 mixed(unit_t unit)
 MODULE_DESCRIPTION("two kinds of address, mixed");
 MODULE_LICENSE("GPL");
 MISTAKE
-}
-
-gcc_reports()
-{
-	reports "$@" 'set but not used' <<'MISTAKE'
+	cat >"$1/for-gcc.c" <<'MISTAKE'
 #include <linux/module.h>
 int idle(void);
 int idle(void)
@@ -102,11 +95,7 @@ int idle(void)
 MODULE_DESCRIPTION("a variable that nobody reads");
 MODULE_LICENSE("GPL");
 MISTAKE
-}
-
-modpost_reports()
-{
-	reports "$@" 'undefined!' <<'MISTAKE'
+	cat >"$1/for-modpost.c" <<'MISTAKE'
 #include <linux/module.h>
 void *malloc(unsigned long size);
 void *take(void);
@@ -117,6 +106,13 @@ void *take(void)
 MODULE_DESCRIPTION("a call that only libc answers");
 MODULE_LICENSE("GPL");
 MISTAKE
+	echo 'obj-m := for-sparse.o for-gcc.o for-modpost.o' >"$1/Kbuild"
+}
+
+# reports DIRECTORY PROGRAM TEXT: the mistake for it is spoken of
+reports()
+{
+	grep -F "$3" "$1/log" | grep -q "for-$2"
 }
 
 # What a new kernel does: a type, a member and a function go, a function takes something else.
@@ -168,13 +164,17 @@ for series in $every_series; do
 	# Not named after the kernel: its `+` would mean something in complaints().
 	place=$(mktemp -d "$work/XXXXXX")
 	ktap_test_silent "the module builds silently on $release" builds_silently "$kernel" "$place/module"
+	mistakes "$place/mistakes"
+	build "$kernel" "$place/mistakes"
 	if sparse_runs "$place/module"; then
-		ktap_test_run "sparse is alive on $release" sparse_reports "$kernel" "$place/sparse"
+		ktap_test_run "sparse is alive on $release" \
+			reports "$place/mistakes" sparse 'incorrect type in initializer'
 	else
 		ktap_test_skip "sparse on $release" 'it is not installed, or does not know the headers'
 	fi
-	ktap_test_run "gcc's W=1 is alive on $release" gcc_reports "$kernel" "$place/gcc"
-	ktap_test_run "modpost is alive on $release" modpost_reports "$kernel" "$place/modpost"
+	ktap_test_run "gcc's W=1 is alive on $release" \
+		reports "$place/mistakes" gcc 'set but not used'
+	ktap_test_run "modpost is alive on $release" reports "$place/mistakes" modpost 'undefined!'
 	ktap_test_silent "what $release has changed is named" names_what_changed "$kernel" "$place/changes"
 done
 ktap_finished

@@ -28,11 +28,14 @@ log_on()
 		sectors=$(blockdev --getsz /dev/mapper/aftl-crash)
 }
 
+# What a load is to bring about
+must_change=gc_blocks
+
 log_off()
 {
-	collected=$(counter aftl-crash gc_blocks)
-	echo "# $collected blocks collected"
-	dmsetup remove aftl-crash && dmsetup remove aftl-log && [ "$collected" -gt 0 ]
+	changed=$(counter aftl-crash "$must_change")
+	echo "# $must_change $changed"
+	dmsetup remove aftl-crash && dmsetup remove aftl-log && [ "$changed" -gt 0 ]
 }
 
 # The policy that was at work when this mark was set, for a table line
@@ -218,6 +221,10 @@ three='channels 1 chips 1 bits 3 one_shot on blocks 80 word_lines 2 op 45' # fit
 	# Then only what erases blocks makes anything durable before they are written over.
 	in_turn 'blocks, hardly ever flushed' \
 		blocks_survive 500 0.2 $tight timing off
+	must_change=reprogrammed_pages
+	in_turn 'blocks, hardly ever flushed, in pages that are programmed again' \
+		blocks_survive 500 0.2 $three timing off policy ressd
+	must_change=gc_blocks
 	in_turn 'blocks, with a write buffer and another policy' \
 		blocks_survive 500 3 $tight timing off buffer 256KiB policy baseline
 	in_turn 'blocks, in real time' \

@@ -22,10 +22,10 @@ fi
 chmod 755 "$scratch"
 mkdir "$scratch/mounted"
 
-# Whoever it is may, without a rule.
-everybodys()
+# Without a rule nobody else may.
+roots()
 {
-	[ "$(stat -c '%U %G %a' "$node")" = 'root root 666' ] && tags nogroup
+	[ "$(stat -c '%U %G %a' "$node")" = 'root root 600' ] && ! tags nogroup >"$scratch/refused"
 }
 
 # tags GROUP: somebody who is in that group tags a file of theirs
@@ -73,13 +73,13 @@ loads_again()
 stops()
 {
 	udevadm control --exit && rm "$rules/60-approxftl.rules" && rmmod dm_approxftl &&
-		insmod "$MODULE" && [ "$(stat -c %a "$node")" = 666 ]
+		insmod "$MODULE" && [ "$(stat -c %a "$node")" = 600 ]
 }
 
 # shellcheck disable=SC2086,SC2154 # words, of lib.sh
 create aftl-node ram $small && mkfs.ext4 -q /dev/mapper/aftl-node &&
 	mount /dev/mapper/aftl-node "$scratch/mounted" && chmod 777 "$scratch/mounted" || exit 1
-ktap_test_run 'without a rule everybody may tag' everybodys
+ktap_test_run 'without a rule only root may tag' roots
 ktap_test_run 'with the rule the node is the group'\''s' eval 'starts && groups'
 ktap_test_run 'who is in the group may tag' tags approxftl
 ktap_test_run 'who is not may not, and is told who may' strangers_may_not

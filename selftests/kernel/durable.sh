@@ -278,7 +278,7 @@ def crc32c(data):
 with open("/dev/ram1", "r+b") as volume:
     frame = bytearray(volume.read(4096))
     assert int.from_bytes(frame[4092:], "little") == crc32c(frame[:4092])
-    frame[8:10] = (2).to_bytes(2, "little")
+    frame[8:10] = (3).to_bytes(2, "little")
     frame[4092:] = crc32c(frame[:4092]).to_bytes(4, "little")
     volume.seek(0)
     volume.write(frame)
@@ -289,7 +289,7 @@ refuses_a_newer_version()
 {
 	# shellcheck disable=SC2086 # words
 	new_volume && newer_version && blockdev --flushbufs /dev/ram1 &&
-		refuses 'the volume has format 2, this version reads 1' /dev/ram1 $small
+		refuses 'the volume has format 3, this version reads 1' /dev/ram1 $small
 }
 
 one_superblock_is_enough()
@@ -304,7 +304,7 @@ refuses_damage()
 	# shellcheck disable=SC2086 # words
 	new_volume && edit '\377' 300 && edit '\377' 4396 &&
 		refuses 'the superblock is damaged: its checksum is wrong' /dev/ram1 $small &&
-		new_volume && edit '\377' 8200 &&
+		new_volume && edit '\377' 8200 && edit '\377' 12296 &&
 		refuses 'the volume is damaged: the state in frame 2 is wrong' /dev/ram1 $small
 }
 

@@ -11,6 +11,7 @@ cd "$(dirname "$0")/../.." || exit 1
 volume='channels 1 chips 2 blocks 64 word_lines 2 op 35'
 size=1310720 # sectors of the medium
 patience=600 # seconds; what takes longer hangs, in a kernel that looks for mistakes, too
+loader=      # the load that goes on
 
 # becomes TABLE: what is below the store from now on
 becomes()
@@ -30,6 +31,34 @@ fails()
 	becomes "0 $size flakey /dev/ram0 0 0 3600 1 $1"
 }
 
+# frame POSITION: where an area begins, from the superblock
+frame()
+{
+	od -A n -t u8 -j "$1" -N 8 /dev/ram0 | tr -d ' '
+}
+
+# served FRAME COUNT TARGET: that part of the medium by another target
+served()
+{
+	first=$(($1 * 8))
+	end=$((first + $2 * 8))
+	becomes "$([ "$first" -eq 0 ] || echo "0 $first linear /dev/ram0 0"
+		echo "$first $((end - first)) $3"
+		echo "$end $((size - end)) linear /dev/ram0 $end")"
+}
+
+# hole FRAME COUNT: can be neither read nor written
+hole()
+{
+	served "$1" "$2" error
+}
+
+# unreadable FRAME: can be written
+unreadable()
+{
+	served "$1" 1 "flakey /dev/ram0 $(($1 * 8)) 0 3600 1 error_reads"
+}
+
 is_dead()
 {
 	becomes "0 $size error"
@@ -39,6 +68,7 @@ is_dead()
 new_device()
 {
 	# What an earlier point has left
+	[ -z "$loader" ] || end_load 2>"$scratch/said"
 	! dmsetup info aftl-fault >"$scratch/said" 2>&1 || removed || return
 	wipe /dev/ram0 && works || return
 	# shellcheck disable=SC2086 # words
@@ -57,6 +87,20 @@ removed()
 	timeout "$patience" dmsetup remove aftl-fault
 }
 
+# The medium has what it had before the device was removed.
+crashed()
+{
+	dd if=/dev/ram0 of="$scratch/image" bs=1M count=20 iflag=direct 2>"$scratch/said" &&
+		removed && dd if="$scratch/image" of=/dev/ram0 bs=1M oflag=direct \
+		2>"$scratch/said" && rm "$scratch/image"
+}
+
+is_clean()
+{
+	dmsetup suspend aftl-fault && [ "$(dmsetup message aftl-fault 0 audit)" = clean ] &&
+		dmsetup resume aftl-fault
+}
+
 blocks()
 {
 	timeout "$patience" python3 selftests/kernel/blocks.py "$@" >"$scratch/blocks" 2>&1
@@ -68,8 +112,7 @@ comes_back()
 	works && open_again &&
 		{ blocks check /dev/mapper/aftl-fault "$scratch/journal" "$@" ||
 			{ sed 's/^/# /' "$scratch/blocks"; return 1; }; } &&
-		dmsetup suspend aftl-fault && [ "$(dmsetup message aftl-fault 0 audit)" = clean ] &&
-		dmsetup resume aftl-fault
+		is_clean
 }
 
 has_kept()
@@ -105,7 +148,16 @@ begin_load()
 
 end_load()
 {
-	kill "$loader" && ! wait "$loader" 2>"$scratch/said"
+	kill "$loader" && ! load_ends 2>"$scratch/said"
+}
+
+# load_ends: of its own accord
+load_ends()
+{
+	wait "$loader"
+	ended=$?
+	loader=
+	return "$ended"
 }
 
 events()
@@ -116,7 +168,7 @@ events()
 # Load ends with an error, user space is told, writes fail, status says why, and the log once.
 notices()
 {
-	wait "$loader"
+	load_ends
 	told=$(grep_log -c 'writes fail from now on')
 	[ "$told" -eq 1 ] || { echo "# the log says it $told times"; return 1; }
 	grep -q 'Input/output error' "$scratch/blocks" ||
@@ -150,7 +202,10 @@ on_file()
 	well=$?
 	[ "$well" -eq 0 ] || { end_load; removed; }
 	losetup --detach "$loop"
-	works && umount "$place" && return "$well"
+	works && umount "$place" || return
+	# The kernel keeps what it could not write for who asks next.
+	sync /dev/mapper/aftl-medium 2>"$scratch/said"
+	return "$well"
 }
 
 flushes_fail()
@@ -182,11 +237,141 @@ read_errors()
 			2>"$scratch/said" && removed
 }
 
+# reads_all FILE: every unit, one by one; FILE takes which cannot be read, the rest is as written
+reads_all()
+{
+	python3 - "$scratch/data" <<'END' >"$1"
+import errno
+import mmap
+import os
+import sys
+
+data = open(sys.argv[1], "rb").read()
+fd = os.open("/dev/mapper/aftl-fault", os.O_RDONLY | os.O_DIRECT)
+page = mmap.mmap(-1, 4096)
+for unit in range(len(data) // 4096):
+    try:
+        os.preadv(fd, [page], unit * 4096)
+    except OSError as error:
+        if error.errno != errno.ENODATA:
+            raise SystemExit(f"# unit {unit}: {error}")
+        print(unit)
+        continue
+    if page[:4096] != data[unit * 4096 : unit * 4096 + 4096]:
+        raise SystemExit(f"# unit {unit} is something else")
+END
+}
+
+# errors COUNT: so many units cannot be read
+errors()
+{
+	reads_all "$scratch/lost" && [ "$(wc -l <"$scratch/lost")" -eq "$1" ] && return
+	sed 's/^/# /' "$scratch/lost"
+	return 1
+}
+
+# loses COUNT: and the target says so
+loses()
+{
+	errors "$1" || return
+	first_lost=$(head -n 1 "$scratch/lost")
+	told=$(dmsetup message aftl-fault 0 lost 0 | awk '{ sum += $2 } END { print sum + 0 }')
+	[ "$(status_word aftl-fault 20)" -eq "$1" ] && [ "$told" -eq "$1" ] && return
+	echo "# status says $(status_word aftl-fault 20), $told are listed"
+	return 1
+}
+
+# lists_lost: `approxftl health` warns of units and names them
+lists_lost()
+{
+	"$approxftl" health aftl-fault >"$scratch/said" && return 1
+	grep -q "units from unit $first_lost on" "$scratch/said" && return
+	sed 's/^/# /' "$scratch/said"
+	return 1
+}
+
+# What is written there is read, though blocks that held lost units are used again.
+rewrites_the_rest()
+{
+	for _ in 1 2 3; do
+		dd if=/dev/urandom of=/dev/mapper/aftl-fault bs=64k count=100 seek=64 \
+			oflag=direct conv=fsync 2>"$scratch/said" || return
+		dd if=/dev/mapper/aftl-fault of="$scratch/back" bs=64k count=100 skip=64 \
+			iflag=direct 2>"$scratch/said" || return
+	done
+}
+
+# Four units in the middle of a block: moved as errors, listed, kept as errors by close and crash,
+# and written again. All others stay what they were, and so does the device.
+costs_what_was_there()
+{
+	new_device timing off && dd if="$scratch/data" of=/dev/mapper/aftl-fault bs=64k \
+		oflag=direct conv=fsync 2>"$scratch/said" && hole $(($(frame 112) + 41)) 4 &&
+		nothing dd if=/dev/mapper/aftl-fault of="$scratch/back" bs=1M count=1 iflag=direct \
+			2>"$scratch/said" && [ "$(counter aftl-fault read_lost_units)" -eq 4 ] &&
+		errors 4 && [ "$(status_word aftl-fault 20)" -eq 0 ] &&
+		dmsetup message aftl-fault 0 fault block 1 && rewrites_the_rest && loses 4 &&
+		[ "$(status_word aftl-fault 1)" = rw ] && lists_lost && removed && works &&
+		"$approxftl" check /dev/mapper/aftl-medium >"$scratch/said" &&
+		grep -q '^4 units are lost' "$scratch/said" && open_again && loses 4 &&
+		crashed && open_again && loses 4 &&
+		dd if="$scratch/data" of=/dev/mapper/aftl-fault bs=4k skip="$first_lost" \
+			seek="$first_lost" count=1 oflag=direct conv=fsync 2>"$scratch/said" &&
+		loses 3 && is_clean && removed
+}
+
+# worn BLOCK...: a sector of each can be read, and not be written
+worn()
+{
+	at=0
+	table=
+	for block; do
+		bad=$((($(frame 112) + block * 32 + 5) * 8))
+		table="$table$at $((bad - at)) linear /dev/ram0 $at
+$bad 8 flakey /dev/ram0 $bad 0 3600 1 error_writes
+"
+		at=$((bad + 8))
+	done
+	becomes "$table$at $((size - at)) linear /dev/ram0 $at"
+}
+
+# until_bad BLOCK...: all of them are, however long it takes until load comes to the last
+until_bad()
+{
+	for block; do
+		for round in $(seq 1 $((patience * 10))); do
+			dmsetup message aftl-fault 0 block "$block" >"$scratch/said" || return
+			! grep -qx 'state bad' "$scratch/said" || continue 2
+			sleep 0.1
+		done
+		sed "s/^/# block $block after $round rounds: /" "$scratch/said"
+		return 1
+	done
+}
+
+# Their blocks are retired, and nobody hears of it but the log; what a crash finds is whole.
+retires_worn_blocks()
+{
+	new_device timing off && begin_load && clear_log && worn 3 20 70 100 &&
+		until_bad 3 20 70 100 && [ "$(status_word aftl-fault 1)" = rw ] &&
+		grep_log -q 'block 20 is retired' && worn 30 40 80 90 &&
+		until_mark $(($(last_mark) + 1)) && end_load && crashed && comes_back && removed &&
+		has_kept
+}
+
+# no_place: tables can be written, and what is displaced, but no data
+no_place()
+{
+	first=$(($(frame 112) * 8))
+	becomes "0 $first linear /dev/ram0 0
+$first $((size - first)) flakey /dev/ram0 $first 0 3600 1 error_writes"
+}
+
 # What could not be written is not something else.
 nothing_foreign()
 {
 	new_device timing off && begin_load && fails error_writes || return
-	wait "$loader"
+	load_ends
 	python3 - <<'END' && removed
 import mmap
 import os
@@ -213,7 +398,7 @@ suspends()
 {
 	new_device timing real buffer 256KiB && begin_load && "$@" || return
 	timeout "$patience" dmsetup suspend aftl-fault && timeout "$patience" dmsetup resume aftl-fault || return
-	wait "$loader"
+	load_ends
 	grep -q 'Input/output error' "$scratch/blocks" && removed && has_kept
 }
 
@@ -243,11 +428,35 @@ blocks_run_out()
 		sleep 0.2
 	done
 	echo "# $block blocks"
-	wait "$loader"
+	load_ends
 	timeout "$patience" dmsetup wait aftl-fault "$before"
 	grep -q 'No space left on device' "$scratch/blocks" &&
 		[ "$(status_word aftl-fault 1)" = ro ] && removed && comes_back &&
 		[ "$(status_word aftl-fault 1)" = ro ] && removed
+}
+
+# flushed: is what was written durable, says the device?
+flushed()
+{
+	python3 -c 'import os; os.fsync(os.open("/dev/mapper/aftl-fault", os.O_RDWR))' \
+		2>"$scratch/said"
+}
+
+# What was in the write buffer when the last block went can be stored nowhere: no flush says
+# otherwise, not even after a reload, and the next boot is none of its business.
+buffer_is_lost()
+{
+	new_device timing scale:100 buffer_hold 1s gc_idle_valid 50 && flushed &&
+		dd if=/dev/urandom of=/dev/mapper/aftl-fault bs=4k count=1 oflag=direct \
+			2>"$scratch/said" || return
+	for block in $(seq 0 23); do
+		dmsetup message aftl-fault 0 fault block "$block" || return
+	done
+	nothing flushed && grep -q 'Input/output error' "$scratch/said" && nothing flushed &&
+		dmsetup table aftl-fault | sed 's/gc_idle_valid 50/gc_idle_valid 60/' |
+		dmsetup reload aftl-fault && dmsetup suspend aftl-fault &&
+		dmsetup resume aftl-fault && dmsetup table aftl-fault | grep -q 'gc_idle_valid 60' &&
+		nothing flushed && removed && open_again && flushed && removed
 }
 
 # What only it held is lost, load goes on, and what is written then is kept by the other one.
@@ -274,22 +483,6 @@ shaped()
 
 # What cannot be opened
 
-# frame POSITION: where an area begins, from the superblock
-frame()
-{
-	od -A n -t u8 -j "$1" -N 8 /dev/ram0 | tr -d ' '
-}
-
-# hole FRAME COUNT: a medium that cannot be read there
-hole()
-{
-	first=$(($1 * 8))
-	end=$((first + $2 * 8))
-	becomes "$([ "$first" -eq 0 ] || echo "0 $first linear /dev/ram0 0"
-		echo "$first $((end - first)) error"
-		echo "$end $((size - end)) linear /dev/ram0 $end")"
-}
-
 refuses()
 {
 	clear_log
@@ -302,11 +495,7 @@ refuses()
 interrupted()
 {
 	new_device timing off && dd if="$scratch/data" of=/dev/mapper/aftl-fault bs=64k \
-		oflag=direct conv=fsync 2>"$scratch/said" &&
-		dd if=/dev/ram0 of="$scratch/image" bs=1M count=20 iflag=direct \
-			2>"$scratch/said" && removed &&
-		dd if="$scratch/image" of=/dev/ram0 bs=1M oflag=direct 2>"$scratch/said" &&
-		rm "$scratch/image"
+		oflag=direct conv=fsync 2>"$scratch/said" && crashed
 }
 
 has_pattern()
@@ -316,16 +505,29 @@ has_pattern()
 
 unreadable_tables()
 {
-	interrupted && for area in 80 88 96; do
-		hole "$(frame "$area")" 1 && refuses 'of the volume cannot be read' || return
+	interrupted && for area in 88 96; do
+		hole "$(frame "$area")" 1 &&
+			refuses 'of a table that only a volume that was closed can do without' || return
 	done
-	hole 2 2 && refuses 'frame 2 of the volume cannot be read' && works && has_pattern
+	hole "$(frame 80)" 1 && refuses 'the volume cannot be written' && hole 2 2 &&
+		refuses 'frame 2 of the volume cannot be read' && works && has_pattern
 }
 
 unreadable_superblocks()
 {
 	interrupted && hole 0 2 && refuses 'the superblock cannot be read' && works && has_pattern &&
 		hole 0 1 && has_pattern
+}
+
+# rebuilds: what cannot be read of erases, and after a close of any table, is known otherwise
+rebuilds()
+{
+	interrupted && unreadable "$(frame 80)" && has_pattern || return
+	for area in 80 88 96; do
+		unreadable "$(frame "$area")" && clear_log && has_pattern &&
+			grep_log -q '[1-9] damaged sectors of its tables' || return
+	done
+	works && "$approxftl" check /dev/mapper/aftl-medium >"$scratch/said"
 }
 
 # A snapshot only saves the look at the tables.
@@ -483,6 +685,17 @@ needs_module dm_delay
 needs_module loop
 ram_disks 1 $((size / 2)) && dmsetup create aftl-medium --table "0 $size linear /dev/ram0 0" ||
 	exit 1
+head -c 1M /dev/urandom >"$scratch/data"
+in_turn 'unreadable sectors cost what is in them' costs_what_was_there
+if unreadable 256 2>"$scratch/said"; then
+	in_turn 'unreadable tables are rebuilt' rebuilds
+else
+	dmsetup clear aftl-medium
+	ktap_test_skip 'unreadable tables' 'flakey of this kernel has no error_reads'
+fi
+in_turn 'blocks that cannot be written are retired' at_once \
+	shaped 'channels 1 chips 2 blocks 64 word_lines 2 op 60' retires_worn_blocks
+in_turn 'more cannot be written than there are places for' at_once survives no_place
 in_turn 'writes fail' at_once survives fails error_writes
 in_turn 'everything fails' at_once survives is_dead
 in_turn 'only flushes fail' at_once on_file flushes_fail
@@ -494,13 +707,14 @@ else
 	dmsetup clear aftl-medium
 	ktap_test_skip 'reads fail' 'flakey of this kernel has no error_reads'
 fi
-head -c 1M /dev/urandom >"$scratch/data"
 ktap_test_run 'blocks that could not be written are errors, not other blocks' nothing_foreign
 in_turn 'suspended while everything fails' suspends is_dead
 in_turn 'suspended while writes fail' suspends fails error_writes
 in_turn 'blocks that go bad under load' at_once blocks_go_bad
 in_turn 'blocks that go bad until none is left' \
 	shaped 'channels 1 chips 1 blocks 24 op 40 policy baseline' blocks_run_out
+in_turn 'a write buffer that can be stored nowhere' \
+	shaped 'channels 1 chips 1 blocks 24 op 40 policy baseline buffer 256KiB' buffer_is_lost
 in_turn 'a die that dies under load' at_once \
 	shaped 'channels 1 chips 2 blocks 64 word_lines 2 op 70' die_dies
 in_turn 'unreadable tables are named' unreadable_tables

@@ -10,7 +10,7 @@ build=${AFTL_BUILD:-build}
 program=${APPROXFTL:-$build/approxftl}
 place=$scratch/mounted
 mkdir "$place"
-chmod 755 "$scratch"
+chmod 755 "$scratch" && let_everybody_tag
 needs_program "$program" "$build/approxrun" "$build/examples/annotated" \
 	"$build/examples/annotated-cpp"
 
@@ -206,6 +206,68 @@ knows_its_place()
 			"$build/examples/annotated" "$scratch/plain"
 }
 
+# approximate_units FILE: and those of which no tag says so
+approximate_units()
+{
+	"$program" tag query --json "$1" | python3 -c 'import json, sys
+answer = json.load(sys.stdin)
+print(answer["errors"]["approximate_units"], answer["untagged_approximate_units"])'
+}
+
+# A clone shares what is approximate, until its data are stored again.
+is_cloned()
+{
+	touch "$place/source" && "$program" tag add "$place/source" &&
+		dd if="$scratch/original" of="$place/source" bs=64K seek=16 2>"$scratch/said" &&
+		sync && cp --reflink=always "$place/source" "$clone" &&
+		[ "$(approximate_units "$place/source")" = '257 0' ] &&
+		[ "$(approximate_units "$clone")" = '257 257' ] &&
+		says '257 units are approximate, but no tag says so;.*' "$program" tag query "$clone"
+}
+
+# XFS tells where it is only to who asks as a program, and the device only its own.
+is_hidden()
+{
+	chown nobody "$clone" && refuses 'has or had clones' as_nobody "$program" tag query "$clone"
+	hidden=$?
+	chown root "$clone" && return "$hidden"
+}
+
+# Not the holes, not what others write meanwhile, and no matter how often that is interrupted.
+is_rewritten()
+{
+	blocks=$(stat -c %b "$clone")
+	for _ in 1 2 3; do
+		timeout -s INT 0.2 "$program" tag del --rewrite "$clone" >"$scratch/said" 2>&1
+	done
+	python3 -c 'import os, sys
+fd = os.open(sys.argv[1], os.O_RDWR)
+for i in range(4000):
+    os.pwrite(fd, i.to_bytes(8, "little"), (1 << 20) + 8 * (i % 512))' "$clone" &
+	"$program" tag del --rewrite "$clone" >"$scratch/said" && wait $! &&
+		sync && [ "$(approximate_units "$clone")" = '0 0' ] &&
+		[ "$(approximate_units "$place/source")" = '257 0' ] &&
+		[ "$(stat -c %b "$clone")" -le "$blocks" ] && python3 -c 'import sys
+clone, source = (open(name, "rb").read() for name in sys.argv[1:3])
+first = 1 << 20
+wanted = b"".join(max(range(i, 4000, 512)).to_bytes(8, "little") for i in range(512))
+sys.exit(clone[:first] != source[:first] or clone[first + 4096 :] != source[first + 4096 :]
+         or clone[first : first + 4096] != wanted)' "$clone" "$place/source"
+}
+
+clones()
+{
+	clone=$place/clone
+	# shellcheck disable=SC2086 # words, of lib.sh
+	create aftl-library ram $small errors off &&
+		env TEST_DIR=- TEST_DEV=- QA_CHECK_FS=- mkfs.xfs -q -f /dev/mapper/aftl-library &&
+		mounted aftl-library || return
+	ktap_test_run 'a clone is as approximate, and says so' is_cloned
+	ktap_test_run 'who may not read the device is told why nothing is known' is_hidden
+	ktap_test_run 'stored again it is precise, and has what it had' is_rewritten
+	umount "$place" && dmsetup remove aftl-library
+}
+
 # btrfs with checksums cannot have flipped bits; without it can, and is asked by its device.
 btrfs()
 {
@@ -273,5 +335,6 @@ ktap_test_run 'what is somebody else'\''s is refused' refuses_others
 ktap_test_run 'elsewhere nothing is done' knows_its_place
 ktap_test_run 'unmount' umount "$place"
 dmsetup remove aftl-library
+clones
 btrfs
 finished

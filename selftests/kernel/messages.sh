@@ -29,7 +29,7 @@ complains()
 status_matches()
 {
 	dmsetup status aftl-talk >"$scratch/answer"
-	grep -qE '^0 [0-9]+ approxftl (rw|ro) [a-z_]+ [0-9]+/[0-9]+ [0-9]+/[0-9]+( [0-9]+){15}$' \
+	grep -qE '^0 [0-9]+ approxftl (rw|ro) [a-z_]+ [0-9]+/[0-9]+ [0-9]+/[0-9]+( [0-9]+){16}$' \
 		"$scratch/answer"
 }
 
@@ -199,8 +199,9 @@ ktap_test_run 'fault die: all of them' all_dies_are_lost
 ktap_test_run 'digest and audit at rest' at_rest
 ktap_test_run 'no digest with I/O' complains \
 	'message digest needs the device at rest; suspend it first' digest
+ktap_test_silent 'lost: nothing' dmsetup message aftl-talk 0 lost 0
 ktap_test_run 'unknown verb' complains \
-	'unknown message "sing"; there are stats, reset, age, gc, policy, fault, luns, blocks, block, digest and audit' \
+	'unknown message "sing"; there are stats, reset, age, gc, policy, fault, luns, blocks, block, lost, digest and audit' \
 	sing
 ktap_test_run 'too few arguments' complains 'message age takes 1 arguments, not 0' age
 ktap_test_run 'too many arguments' complains 'message reset takes 0 arguments, not 1' reset all

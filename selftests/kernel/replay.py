@@ -62,7 +62,7 @@ def write_record(requests: list[dict[str, int]], path: Path) -> None:
         if op == support.WRITE and r["fua"]:
             op |= support.FUA
         data += support.Record(
-            r["at_ns"], r["unit"] * sectors, r["units"] * sectors, op, r["class"]
+            r["at_ns"], r["unit"] * sectors, r["units"] * sectors, op, r["class"], r["stream"]
         ).pack()
     path.write_bytes(data)
 

@@ -25,6 +25,8 @@ from unkind import APPROXFTL, NAME, PATIENCE, RAM, HangError, WrongError, capaci
 DEVICE = f"/dev/mapper/{NAME}"
 THREADS = 9000
 ROUNDS = 2
+# Of four dies three have room for what all threads write, and for collection.
+STORM_SHAPE = "channels 1 chips 4 blocks 160 word_lines 2 op 45"
 UNIT = 4096
 MIB = 1 << 20
 SPARE = 100 * MIB  # memory that is left to all others
@@ -107,7 +109,9 @@ class Storm:
 
 def threads(count: int) -> None:
     """Flushes by the thousand."""
-    make(131072, "channels 1 chips 4 blocks 96 word_lines 2 op 45", "timing real buffer 4MiB")
+    make(131072, STORM_SHAPE, "timing real buffer 4MiB")
+    if (units := capacity(STORM_SHAPE) * 512 // UNIT) < count:
+        raise WrongError(f"{count} threads, and {units} units for them")
     storm = Storm(count)
     storm.rage()
     storm.check()

@@ -84,6 +84,9 @@ class Aio:
 class Uring:
     """io_uring, one request at a time."""
 
+    opcode = 23  # IORING_OP_WRITE
+    stream = 0  # of writes, since Linux 6.16
+
     def __init__(self, *, by_workers: bool) -> None:
         self.flags = 1 << 4 if by_workers else 0  # IOSQE_ASYNC
         params = bytearray(120)
@@ -98,9 +101,8 @@ class Uring:
         """Write and wait."""
         tail = struct.unpack_from("=I", self.ring, self.sq_off[1])[0]
         mask = struct.unpack_from("=I", self.ring, self.sq_off[2])[0]
-        # IORING_OP_WRITE
-        struct.pack_into("=BBHiQQIIQ24x", self.entries, (tail & mask) * 64, 23, self.flags, 0, fd,
-                         offset, address, length, 0, tail)
+        struct.pack_into("=BBHiQQIIQ4xB19x", self.entries, (tail & mask) * 64, self.opcode,
+                         self.flags, 0, fd, offset, address, length, 0, tail, self.stream)
         struct.pack_into("=I", self.ring, self.sq_off[6] + (tail & mask) * 4, tail & mask)
         struct.pack_into("=I", self.ring, self.sq_off[1], tail + 1)
         syscall(426, self.fd, 1, 1, 1, None, 0)
@@ -110,6 +112,23 @@ class Uring:
         result = struct.unpack_from("=QiI", self.completions, at)[1]
         struct.pack_into("=I", self.completions, self.cq_off[0], head + 1)
         return int(result)
+
+
+class FixedUring(Uring):
+    """io_uring from a buffer that is registered."""
+
+    opcode = 5  # IORING_OP_WRITE_FIXED, from the first of them
+
+    def __init__(self) -> None:
+        super().__init__(by_workers=False)
+
+    def write(self, fd: int, address: int, length: int, offset: int) -> int:
+        """Register the buffer, write, wait and forget the buffer."""
+        vector = bytearray(struct.pack("=QQ", address, length))
+        syscall(427, self.fd, 0, ctypes.c_void_p(address_of(vector)), 1)
+        written = super().write(fd, address, length, offset)
+        syscall(427, self.fd, 1, None, 0)
+        return written
 
 
 class Pwrite:
@@ -197,11 +216,14 @@ WAYS: dict[str, Callable[[Control, str], None]] = {
     "mmap": mapped,
     "direct": lambda control, path: from_memfd(control, path, Pwrite()),
     "direct-huge": lambda control, path: from_memfd(control, path, Pwrite(), os.MFD_HUGETLB),
+    "fixed-huge": lambda control, path: from_memfd(control, path, FixedUring(), os.MFD_HUGETLB),
     "libaio": lambda control, path: from_memfd(control, path, Aio()),
     "io_uring": lambda control, path: from_memfd(control, path, Uring(by_workers=False)),
     "io_uring-workers": lambda control, path: from_memfd(control, path, Uring(by_workers=True)),
+    "io_uring-fixed": lambda control, path: from_memfd(control, path, FixedUring()),
     "thread": lambda control, path: in_scope(control, path, THREAD, Pwrite()),
     "process": lambda control, path: in_scope(control, path, PROCESS, Uring(by_workers=True)),
     "pwritev": lambda control, path: by_ioctl(control, path, 0),
+    "pwritev-sync": lambda control, path: by_ioctl(control, path, os.O_DSYNC),
     "pwritev-direct": lambda control, path: by_ioctl(control, path, os.O_DIRECT),
 }

@@ -16,9 +16,11 @@ import fcntl
 import mmap
 import os
 import random
+import resource
 import signal
 import socket
 import struct
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -38,7 +40,7 @@ MILLION = 10**6
 ODD = (0, 1, 2, 3, 8, 64, 4095, 4096, 65535, 2**20, 2**31 - 1, 2**31, 2**32 - 1, 2**32, LAST - 1,
        LAST, LAST + 1, 2**64 - 4096, 2**64 - 1)
 ALLOWED = {"EINVAL", "E2BIG", "EBADF", "EPERM", "EFAULT", "EOVERFLOW", "ENOSPC", "ENODEV",
-           "ENOTBLK", "ENOTSUP", "EBUSY", "ENOENT", "EFBIG"}
+           "ENOTBLK", "ENOTSUP", "EBUSY", "ENOENT", "EFBIG", "EAGAIN"}
 
 
 def fail(text: str) -> None:
@@ -242,7 +244,7 @@ def abi() -> None:
                bytearray(struct.pack("=I", size).ljust(64, b"\0")))
     expect(errno.E2BIG, 0, fcntl.ioctl, control.fd, approx.CAPS,
            bytearray(struct.pack("=I", 2**32 - 1).ljust(64, b"\0")))
-    for number in (approx.CAPS - 1, approx.STATS + 1, approx.CAPS | 1 << 30, 0x5401, 0):
+    for number in (approx.CAPS - 1, approx.STATS + 1, approx.CAPS | 1 << 30, 0xAF40, 0x5401, 0):
         expect(errno.ENOTTY, 0, fcntl.ioctl, control.fd, number, bytearray(64))
     expect(errno.EFAULT, 0, fcntl.ioctl, control.fd, approx.CAPS, 0)
     for position in (3, 7):
@@ -376,6 +378,108 @@ def refusals_of_nobody(path: str, folder: str, device: str) -> None:
     for label in (b"two\nlines", b"\x7f", b"\xff", b"x" * 65):
         expect(errno.EINVAL, 0, control.scope, approx.THREAD, APPROXIMATE, label)
     Path(f"{folder}/own").unlink()
+
+
+def write_from(control: Control, fd: int, address: int, length: int, kind: int) -> int:
+    """APPROXFTL_PWRITEV at byte 0; return how much was written, or a negative error number."""
+    vector = bytearray(struct.pack("=QQ", address, length))
+    argument = bytearray(approx.PWRITEV_FORMAT.pack(
+        approx.PWRITEV_FORMAT.size, fd, kind, 0, 0, approx.address_of(vector), 1, 0, 0))
+    try:
+        fcntl.ioctl(control.fd, approx.PWRITEV, argument)
+    except OSError as error:
+        return -(error.errno or 0)
+    return int(approx.PWRITEV_FORMAT.unpack(argument)[8])
+
+
+def failed_writes(folder: str) -> None:
+    """Of what is not written nothing is said that was not said before."""
+    control = Control()
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    memory = mmap.mmap(-1, 8 * UNIT)
+    start = approx.address_of(memory)
+    tagged_writes.syscall(11, ctypes.c_void_p(start + 2 * UNIT), ctypes.c_long(UNIT))
+    before = [(UNIT, UNIT, APPROXIMATE), (5 * UNIT, UNIT, PRECISE)]
+    for flags in (0, os.O_DSYNC, os.O_DIRECT):
+        path = f"{folder}/failed"
+        os.close(open_new(path, size=8 * UNIT))
+        fd = os.open(path, os.O_RDWR | flags)
+        for kind in (APPROXIMATE, PRECISE):
+            for address, limit in ((8, 0), (start + 2 * UNIT, 0), (start, 0), (start, 2 * UNIT)):
+                control.untag(fd)
+                control.tag(fd, UNIT, UNIT)
+                control.tag(fd, 5 * UNIT, UNIT, PRECISE)
+                if limit:
+                    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+                    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, old[1]))
+                written = write_from(control, fd, address, 8 * UNIT, kind)
+                if limit:
+                    resource.setrlimit(resource.RLIMIT_FSIZE, old)
+                must(written < 8 * UNIT, f"all of it was written from {address:#x}")
+                end = max(written, 0)
+                kept = [(max(a, end), a + n - max(a, end), of) for a, n, of in before
+                        if a + n > end]
+                said = ([(0, end, kind)] if end else []) + kept
+                if end and kept and kept[0][0] == end and kept[0][2] == kind:
+                    said = [(0, kept[0][0] + kept[0][1], kind), *kept[1:]]
+                must(control.query(fd) == said,
+                     f"{written} bytes, class {kind}: {control.query(fd)} is not {said}")
+        os.close(fd)
+    Path(f"{folder}/failed").unlink()
+
+
+def askers(folder: str) -> None:
+    """Where blocks are is told to the owner, and of a journal of data to administrators."""
+    Path(folder).chmod(0o777)
+    roots, own = f"{folder}/roots", f"{folder}/askers"
+    os.close(open_new(roots, mode=0o666))
+    os.close(open_new(own, mode=0o666))
+    os.chown(own, NOBODY, NOBODY)
+    os.sync()
+    for journaled in (False, True):
+        subprocess.run(["chattr", "+j" if journaled else "-j", own], check=True)
+        must(Control().stored(os.open(own, os.O_RDONLY)), "root may not ask")
+        in_child(askers_of_nobody, roots, own, journaled)
+    Path(own).unlink()
+
+
+def askers_of_nobody(roots: str, own: str, journaled: bool) -> None:
+    """Ask without privileges."""
+    fds = [os.open(name, os.O_RDWR) for name in (roots, own)]
+    control = Control()
+    as_nobody()
+    expect(errno.EPERM, approx.REASON_OWNER, control.stored, fds[0])
+    if journaled:
+        expect(errno.EPERM, approx.REASON_DEVICE, control.stored, fds[1])
+    else:
+        must(control.stored(fds[1]), "the owner may not ask")
+
+
+def floods() -> None:
+    """Administrators may note as much as they like, others so much that a trace has room."""
+    control = Control()
+    for _ in range(3000):
+        control.note(b"flood")
+    limit = Path("/sys/module/dm_approxftl/parameters/max_notes")
+    standard = limit.read_text()
+    limit.write_text("10")
+    try:
+        in_child(floods_of_nobody, control)
+    finally:
+        limit.write_text(standard)
+
+
+def floods_of_nobody(control: Control) -> None:
+    """Note more than there is room for in a second."""
+    as_nobody()
+    refused = 0
+    for _ in range(3000):
+        try:
+            control.note(b"flood")
+        except approx.RefusedError as why:
+            must(why.errno == errno.EAGAIN, f"{why}")
+            refused += 1
+    must(0 < refused < 3000, f"{refused} of 3000 labels were refused")
 
 
 def limits(folder: str) -> None:
@@ -672,6 +776,35 @@ def programs(device: str) -> None:
     control.scope(approx.PROCESS, APPROXIMATE)
     os.execlp("dd", "dd", "if=/dev/zero", f"of={device}", "bs=4k", "count=1", "oflag=direct",
               "status=none")
+
+
+def handed_on(device: str) -> None:
+    """What is said by a descriptor that somebody else has opened is of who says it."""
+    receiver, sender = socket.socketpair()
+    fd = os.open(device, os.O_RDWR | os.O_DIRECT)
+    in_child(hand_on, sender)
+    as_nobody()
+    control, handed = Control(), socket.recv_fds(receiver, 1, 2)[1]
+    os.dup2(handed[0], control.fd)
+    os.close(handed[0])
+    expect(errno.EPERM, approx.REASON_OWNER, control.tag, handed[1])
+    control.scope(approx.THREAD, APPROXIMATE)
+    control.scope(approx.PROCESS, APPROXIMATE)
+    page = mmap.mmap(-1, UNIT)
+    page[:] = b"h" * UNIT
+    os.pwritev(fd, [page], 0)
+    in_child(os.pwritev, fd, [page], UNIT)
+    control.close()
+    os.pwritev(fd, [page], 2 * UNIT)
+    found = [unit.kind for unit in Control().stored(fd, 0, 3 * UNIT)]
+    must(found == [APPROXIMATE, PRECISE, PRECISE], f"stored: {found}")
+
+
+def hand_on(sender: socket.socket) -> None:
+    """Send a control of root's with a scope, and a file of root's."""
+    control = Control()
+    control.scope(approx.PROCESS, APPROXIMATE)
+    socket.send_fds(sender, [b"x"], [control.fd, os.memfd_create("roots")])
 
 
 def first_units(device: str, *expected: str) -> None:

@@ -7,24 +7,14 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 . selftests/kernel/medium.sh
+. selftests/kernel/driver.sh
 
 place=$scratch/mounted
 mkdir "$place"
 # For those without privileges
-chmod 755 "$scratch"
+chmod 755 "$scratch" && let_everybody_tag
 
-# driver SCENARIO [ARGUMENT]...: of tags.py, which writes to 3 and 4: to speak to it, 1 is taken
-driver()
-{
-	{
-		read -r own_pid _ </proc/self/stat && echo "$own_pid $*" >&8 &&
-			read -r driven <&7 && return "$driven"
-	} 3>&1 4>&2
-}
-
-mkfifo "$scratch/scenarios" "$scratch/answers"
-python3 selftests/kernel/tags.py serve <"$scratch/scenarios" >"$scratch/answers" &
-exec 8>"$scratch/scenarios" 7<"$scratch/answers"
+driver_starts selftests/kernel/tags.py
 
 # prepare TOP MAKE...: a file system on the device TOP, which is ours or on ours
 prepare()
@@ -91,17 +81,22 @@ matrix()
 	mount_options=
 	xfs='env TEST_DIR=- TEST_DEV=- QA_CHECK_FS=- mkfs.xfs -q -f'
 	ways='buffered:all mmap:all direct:all libaio:all io_uring:all io_uring-workers:all'
-	cells="$ways direct-huge:all thread:all process:all pwritev:all pwritev-direct:all"
+	cells="$ways io_uring-fixed:all direct-huge:all fixed-huge:all thread:all process:all"
+	cells="$cells pwritev:all pwritev-sync:all pwritev-direct:all"
 	at_once file_system ext4 aftl-tags mkfs.ext4 -q -F -m 0 -E lazy_itable_init=0
 	cells=$ways
 	# shellcheck disable=SC2086 # words
 	file_system xfs aftl-tags $xfs
 	mount_options='-o nodiscard'
 	file_system f2fs aftl-tags mkfs.f2fs -q -f
+	cells=buffered:none
+	mount_options='-o nodiscard,compress_extension=*'
+	file_system f2fs-compressed aftl-tags mkfs.f2fs -q -f -O extra_attr,compression
+	cells=$ways
 	mount_options='-o nodatacow'
 	file_system btrfs aftl-tags mkfs.btrfs -q -f --mixed
 	mount_options=
-	cells='buffered:all direct:all io_uring-workers:all'
+	cells='buffered:some direct:all io_uring-workers:all'
 	file_system ext4-on-linear aftl-linear mkfs.ext4 -q -F -m 0
 	cells='buffered:none direct:none io_uring-workers:none'
 	file_system ext4-on-crypt aftl-crypt mkfs.ext4 -q -F -m 0
@@ -167,6 +162,7 @@ raw_device()
 		driver untouched /dev/mapper/aftl-tags &&
 		driver precedence /dev/mapper/aftl-tags && driver programs /dev/mapper/aftl-tags &&
 		driver first-units /dev/mapper/aftl-tags 0 &&
+		driver handed-on /dev/mapper/aftl-tags &&
 		table_of aftl-linear | dmsetup create aftl-linear &&
 		driver device-refusals /dev/mapper/aftl-linear && dmsetup remove aftl-linear &&
 		dmsetup remove aftl-tags
@@ -189,6 +185,13 @@ asks_of_one_that_waits()
 	kill -0 "$suspending" && kill -0 "$asking" && dmsetup resume aftl-lower &&
 		wait "$suspending" && wait "$asking" && [ -s "$scratch/classes" ] &&
 		dmsetup resume aftl-tags && dmsetup remove aftl-tags && dmsetup remove aftl-lower
+}
+
+# With delayed allocation ext4 journals data of all files or of none.
+asks()
+{
+	mount_options='-o nodelalloc'
+	prepare aftl-tags mkfs.ext4 -q -F -m 0 && driver askers "$place" && dismantle aftl-tags
 }
 
 hints()
@@ -305,6 +308,8 @@ ktap_test_silent 'ranges at their ends' driver edges "$place"
 ktap_test_silent 'ranges that overlap' driver model "$place" "$(share 2000)"
 ktap_test_run 'ranges up to the limit, and beyond' driver many "$place" 20000
 ktap_test_silent 'what is refused, and to whom' driver refusals "$place" /dev/mapper/aftl-tags
+ktap_test_silent 'a failed write leaves no tag' driver failed-writes "$place"
+ktap_test_silent 'labels of everybody leave room in a trace' driver floods
 ktap_test_silent 'limits for each user' driver limits "$place"
 ktap_test_silent 'swap files are refused' refuses_swap
 ktap_test_silent 'encrypted files are refused' refuses_encrypted
@@ -318,6 +323,7 @@ alone 'btrfs with checksums is refused, without is not' refuses_checksums
 alone 'raw devices, scopes, precedence' raw_device
 alone 'a device that waits for another of ours is asked' asks_of_one_that_waits
 alone 'hints in I/O priorities' hints
+alone 'who may ask where blocks are' asks
 alone 'files of watched file systems' is_watched
 alone 'a block trace has what is stored' at_once pairs_with_blktrace
 alone 'files below an overlay' is_overlaid

@@ -73,6 +73,31 @@ names_the_device()
 	nothing grep -vE "aftl_[a-z]+: dev=$dev " "$scratch/events"
 }
 
+# switch_events 0|1: ours, and such as are met all the time
+switch_events()
+{
+	for group in approxftl block irq sched; do
+		echo "$1" >"$tracing/events/$group/enable" || return
+	done
+}
+
+# The kernel rewrites code that the other processor runs.
+switched_under_load()
+{
+	echo 0 >"$tracing/events/approxftl/enable" && forget_events
+	fio --name=load --filename=/dev/mapper/aftl-trace --ioengine=libaio --direct=1 --rw=randrw \
+		--bs=4k --iodepth=16 --time_based --runtime=600 --output="$scratch/fio" &
+	load=$!
+	for _ in 1 2 3 4 5; do
+		switch_events 1 && sleep 1 && switch_events 0
+		submitted=$(events aftl_submit | wc -l)
+		forget_events
+		[ "$submitted" -gt 0 ] || break
+	done
+	kill -INT "$load" && wait "$load"
+	[ "$submitted" -gt 0 ] && grep -q 'err= 0' "$scratch/fio"
+}
+
 ktap_test_run 'reads' adds_up host_read_requests count aftl_submit op=0
 ktap_test_run 'units read' adds_up host_read_units units aftl_complete op=0
 ktap_test_run 'writes' adds_up host_write_requests count aftl_submit op=1
@@ -94,4 +119,5 @@ ktap_test_run 'their time' adds_up array_erase_ns array_ns aftl_array op=2
 ktap_test_run 'suspended operations' adds_up array_suspends count aftl_array op=3
 ktap_test_run 'and resumed ones' adds_up array_suspends count aftl_array op=4
 ktap_test_run 'every event names the device' names_the_device
+ktap_test_run 'switched on and off while requests are under way' switched_under_load
 finished

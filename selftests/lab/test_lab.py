@@ -176,6 +176,37 @@ def test_a_machine_that_dies_leaves_its_results_and_last_words(stage: Stage) -> 
     assert (stage.place / "new/results/file").read_text() == "a\n"
 
 
+@pytest.mark.parametrize(("status", "code"), [(0, 99), (3, 3)])
+def test_results_that_cannot_be_kept_are_no_success(status: int, code: int, stage: Stage) -> None:
+    (stage.place / "results/file").mkdir(parents=True)
+    done = stage.run("--results", "results",
+                     do=f'echo a >"$share/results/file"; echo {status} >"$share/status"')
+    assert done.code == code
+    assert "approxftl-lab: --results results: not all could be copied\n" in done.err
+
+
+def test_results_are_whole_or_not_there(stage: Stage) -> None:
+    """On a full disk, and through a link."""
+    tried = ["unshare", "--mount", "--map-root-user", "true"]
+    if subprocess.run(tried, capture_output=True, check=False).returncode:
+        pytest.skip("no name spaces here")
+    script = ('mount -t tmpfs -o size=64k none results && echo old >results/big && '
+              'mkdir results/in && echo far >linked && ln -s ../linked results/link; '
+              '"$@"; code=$?; cat results/big linked results/in/small; find results -type f; '
+              'exit $code')
+    (stage.place / "results").mkdir()
+    done = run_program(
+        "unshare", "--mount", "--map-root-user", "sh", "-c", script, "sh",
+        *stage.command("--results", "results"), directory=stage.place,
+        environment={**stage.environment, "DO": """cd "$share/results" && mkdir in empty &&
+            head -c 1000000 /dev/zero | tee big >new; echo a >in/small; echo b >link
+            echo 0 >"$share/status" """})
+    assert done.code == 99, done
+    assert "No space left on device" in done.err
+    assert done.out.splitlines()[:3] == ["old", "b", "a"]
+    assert sorted(done.out.splitlines()[3:]) == ["results/big", "results/in/small"]
+
+
 def test_qemu_that_fails(stage: Stage) -> None:
     done = stage.run(do="echo no such machine >&2; exit 1")
     assert done.code == 125
@@ -203,7 +234,7 @@ def test_no_process_is_left_by_a_signal(number: signal.Signals, status: int, sta
     results = stage.place / "results"
     # Who runs the tests in the background has Ctrl-C ignored, which would be inherited.
     child = subprocess.Popen(
-        ["env", "--default-signal=INT", *stage.command("--results", results)],
+        ["env", "--default-signal=INT,HUP", *stage.command("--results", results)],
         start_new_session=True,
         env={**os.environ, **stage.environment,
              "DO": 'echo a >"$share/results/a"; echo $$ >"$PLACE/pid"; exec sleep 60'})
@@ -259,7 +290,9 @@ def test_that_there_is_no_kvm_is_said_once(stage: Stage) -> None:
     first = stage.run("--real-time", AFTL_KVM="")
     assert "approxftl-lab: no KVM" in first.err
     assert stage.run("--real-time", AFTL_KVM="").err == ""
-    assert "tcg,thread=multi" in stage.words()
+    words = stage.words()
+    assert "tcg,thread=single" in words
+    assert words[words.index("-cpu") + 1] == "max,erms=off,fsrm=off,la57=off"
 
 
 COUNTED = """#!/usr/bin/python3

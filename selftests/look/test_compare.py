@@ -18,6 +18,7 @@ from selftests.look.support import (
     simulate,
     succeed,
 )
+from selftests.sim.support import FUA, LIFE, READ, WRITE, Record, write_trace
 
 from approxftl_tools import aft, measures
 from approxftl_tools.figure import number
@@ -100,6 +101,11 @@ def test_devices_and_records(document: Json, inputs: list[Path]) -> None:
     writes = int((file.operations() == 1).sum())
     assert records["facts"]["write_requests"] == writes
     assert records["facts"]["writes_of_class_precise"] == writes
+
+
+def test_flags_are_no_part_of_operations(tmp_path: Path) -> None:
+    records = [Record(0, 0, 8, WRITE | FUA | 5 << LIFE), Record(1, 0, 8, READ)]
+    assert aft.read(write_trace(tmp_path / "x.aft", records)).operations().tolist() == [WRITE, READ]
 
 
 def test_text(inputs: list[Path], result: Json) -> None:

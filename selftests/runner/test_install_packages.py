@@ -30,7 +30,11 @@ indextargets*'Label: Debian'*) echo "${{MIRROR:-}}" ;;
     cat <<'END'
 {INSTALLING}END
     exit ${{INSTALL_STATUS:-0}} ;;
+*' download '*) : >package.deb ;;
 esac""",
+    # Of a package, what unpacks to the folder of its name.
+    "dpkg-deb": 'exec tar -c -C "$PACKAGE" .',
+    "depmod": "exit 0",
     "id": "echo ${USER_ID:-0}",
 }
 
@@ -47,7 +51,7 @@ class Machine:
             (self.tools / name).chmod(0o755)
         for name in ("sh", "env", "grep", "sed", "sort", "tail", "head", "awk", "mawk", "dirname",
                      "cat", "sha256sum", "cut", "fold", "xargs", "basename", "flock", "mkdir",
-                     "find", "date", "sleep"):
+                     "find", "date", "sleep", "touch", "mktemp", "rm", "mv", "ln", "tar"):
             if path := shutil.which(name):
                 (self.tools / name).symlink_to(path)
 
@@ -110,6 +114,33 @@ def test_kernels_of_another_release_come_signed_from_the_same_mirror(machine: Ma
             r"deb \[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg arch=amd64\]"
             r" http://mirror/debian/ trixie(-backports|-security)? main", line)
     assert "trixie-backports" in lists.read_text()
+
+
+def test_a_kernel_that_is_fetched_by_half_is_none(machine: Machine) -> None:
+    done = machine.run(TOP / "userspace/lab/get-kernel", "newest", MIRROR="http://mirror/debian/",
+                       HEADERS=DEBIAN_13[3], INSTALL_STATUS="100")
+    assert (done.code, done.out) == (4, "")
+    assert done.err.splitlines()[-1] == (
+        "foreign-kernel: Linux 7.3.4+deb13-amd64 cannot be fetched")
+    assert [path.name for path in (machine.tools / "approxftl/kernels").iterdir()] == [
+        "foreign.lock"]
+
+
+def test_a_kernel_is_unpacked_beside_folders_that_its_packages_have(machine: Machine,
+                                                                    tmp_path: Path) -> None:
+    release = DEBIAN_13[3].removeprefix("linux-headers-")
+    package = tmp_path / "package"
+    for folder in ("dev", "proc", "tmp", "usr/bin", "boot", f"usr/lib/modules/{release}"):
+        (package / folder).mkdir(parents=True)
+    (package / f"usr/lib/modules/{release}/vmlinuz").write_text("kernel")
+    done = machine.run(TOP / "userspace/lab/get-kernel", "newest",
+                       MIRROR="http://mirror/debian/", PACKAGE=str(package),
+                       HEADERS=f"{DEBIAN_13[3]} linux-image-{release}")
+    assert "cannot be fetched" not in done.err
+    kernel = machine.tools / "approxftl/kernels" / release
+    assert (kernel / "series").read_text() == "newest\n"
+    assert (kernel / f"boot/vmlinuz-{release}").read_text() == "kernel"
+    assert {"build", "dev", "proc", "tmp", "lib"} <= {path.name for path in kernel.iterdir()}
 
 
 def test_says_how_far_it_is_while_it_is(machine: Machine) -> None:

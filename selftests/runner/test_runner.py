@@ -11,6 +11,7 @@ import sys
 import time
 import types
 import xml.etree.ElementTree as ET
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
@@ -105,6 +106,16 @@ def test_shows_what_a_failing_test_printed(tree: Tree) -> None:
     assert "| the story" in output
 
 
+def test_counts_what_passed_before_what_failed(tree: Tree) -> None:
+    tree.tap("core", "echo 1..9; for i in 1 2 3 4; do echo ok $i - good $i; done; echo a word; "
+             "echo not ok 5 - bad; for i in 6 7; do echo ok $i - good $i; done; "
+             "echo 'ok 8 - no # SKIP nothing'; echo ok 9 - good 9")
+    _, output = tree.run()
+    shown = [line[7:] for line in output.splitlines() if line.startswith("     | ")]
+    assert shown == ["1..9", "(3 passed)", "ok 4 - good 4", "a word", "not ok 5 - bad",
+                     "(1 passed)", "ok 7 - good 7", "ok 8 - no # SKIP nothing", "ok 9 - good 9"]
+
+
 @pytest.mark.slow
 def test_names_a_test_that_takes_too_long(tree: Tree) -> None:
     tree.tap("core", "echo 1..2; echo ok 1 - one; sleep 60; echo ok 2 - two")
@@ -117,7 +128,7 @@ def test_names_a_test_that_takes_too_long(tree: Tree) -> None:
 
 def test_takes_the_time_limit_from_the_area(tree: Tree) -> None:
     tree.tap("core", "echo 1..1; sleep 60; echo ok 1 - one")
-    tree.add("core/settings", "timeout=1\napart=1\n")
+    tree.add("core/settings", "timeout=1\nat-once=1\n")
     status, output = tree.run()
     assert status == 1
     assert "not done after 1 s" in output
@@ -133,7 +144,7 @@ def test_runs_an_area_that_is_to_be_asked_for_when_it_is(tree: Tree) -> None:
 
 def test_refuses_a_setting_that_it_does_not_know(tree: Tree) -> None:
     tree.tap("core", "echo 1..1; echo ok 1 - one")
-    for setting in ("asked=maybe", "aprat=1"):
+    for setting in ("asked=maybe", "at-ecno=1"):
         tree.add("core/settings", f"{setting}\n")
         status, output = tree.run()
         assert status == 1
@@ -150,6 +161,29 @@ def test_fast_leaves_out_what_is_slow_and_says_so(tree: Tree) -> None:
     assert last(tree.run()[1]) == "3 passed, 0 failed, 0 skipped"
     tree.add("core/settings", "slow=long lnog\n")
     assert "slow: no test 'lnog'" in tree.run()[1]
+
+
+def test_points_by_name_are_for_who_runs_a_script(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tap = RUN.parent / "lib" / "tap.sh"
+    lines = (f". {tap}", "ktap_test_run quick true", "ktap_test_run 'not so quick' true",
+             "ktap_test_run slow true", "ktap_finished")
+    script = tree.add("core/thing.tap.sh", "#!/bin/sh\n" + "\n".join(lines) + "\n")
+    monkeypatch.setenv("KTAP_POINTS", "so quick")
+    said = subprocess.run(["sh", str(script)], capture_output=True, text=True, check=True).stdout
+    assert said == "ok 1 - not so quick\n1..1\n"
+    text = script.read_text()
+    script.write_text(text.replace("ktap_finished", "ktap_test_silent end true\nktap_finished"))
+    monkeypatch.setenv("KTAP_POINTS", "end")
+    said = subprocess.run(["sh", str(script)], capture_output=True, text=True, check=True).stdout
+    assert said == "ok 1 - end\n1..1\n"
+    script.write_text(text)
+    monkeypatch.setenv("KTAP_POINTS", "so quiet")
+    run = subprocess.run(["sh", str(script)], capture_output=True, text=True)
+    assert run.returncode == 1
+    assert run.stdout == "not ok 1 - no point has 'so quiet' in its name\n1..1\n"
+    assert last(tree.run()[1]) == "3 passed, 0 failed, 0 skipped"
 
 
 @pytest.mark.parametrize("script", ["echo '1..0 # SKIP no disk'", "echo '1..0 # SKIP x'; exit 4"])
@@ -171,19 +205,36 @@ def test_fails_when_an_area_has_no_tests(tree: Tree) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("at_once", "most"), [(1, 1), (2, 2)])
-def test_an_area_apart_has_the_machine_for_itself(tree: Tree, at_once: int, most: int) -> None:
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_an_area_says_how_many_of_its_tests_run_at_once(tree: Tree, at_once: int) -> None:
     log = tree.top / "log"
-    script = f"echo begin >>{log}; sleep 0.5; echo end >>{log}; echo 1..1; echo ok 1 - one"
-    tree.tap("shared", f"echo shared >>{log}; sleep 0.5; {script}")
-    tree.add("core/settings", f"apart={at_once}\n")
+    script = f"sleep 0.5; echo end >>{log}; echo 1..1; echo ok 1 - one"
+    tree.tap("shared", f"echo shared >>{log}; {script}")
+    tree.add("core/settings", f"at-once={at_once}\n")
     for name in "abc":
-        tree.add(f"core/{name}.tap.sh", f"#!/bin/sh\n{script}\n")
+        tree.add(f"core/{name}.tap.sh", f"#!/bin/sh\necho begin >>{log}; {script}\n")
     assert tree.run("-j8")[0] == 0
     lines = log.read_text().split()
-    assert lines[:3] == ["shared", "begin", "end"]
-    running = list(accumulate(1 if line == "begin" else -1 for line in lines[3:]))
-    assert max(running) == most
+    assert "shared" in lines[:at_once + 1]
+    lines.remove("shared")
+    running = list(accumulate({"begin": 1, "end": -1}[line] for line in lines))
+    assert max(running) == at_once
+
+
+def test_python_keeps_what_it_has_compiled(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    (tree.top / "module.py").write_text("")
+    tree.tap("core", f"PYTHONPATH={tree.top} python3 -c 'import module' && echo 1..1 && echo ok 1")
+    assert tree.run()[0] == 0
+    assert list((tree.top / "build/cache/python").rglob("module.*.pyc"))
+
+
+def test_what_may_take_longest_begins(tree: Tree) -> None:
+    for area, timeout in (("brief", 10), ("long", 30), ("middle", 20)):
+        tree.tap(area, "echo 1..1; echo ok 1 - one")
+        tree.add(f"{area}/settings", f"timeout={timeout}\n")
+    _, output = tree.run("-j1")
+    assert re.findall("^ok +([a-z]+)/thing: 1 passed", output, re.M) == ["long", "middle", "brief"]
 
 
 def test_refuses_an_area_that_is_not_there(tree: Tree) -> None:
@@ -304,6 +355,20 @@ def runner() -> types.ModuleType:
     sys.modules[loader.name] = module
     loader.exec_module(module)
     return module
+
+
+def test_who_stops_a_child_and_who_waits_for_it_both_see_its_end(tree: Tree) -> None:
+    module = runner()
+    log = tree.top / "log"
+    test = types.SimpleNamespace(command=["sleep", "60"])
+    for _ in range(100):
+        with log.open("w") as out, ThreadPoolExecutor(3) as pool:
+            process = module.Process(test, out, out, dict(os.environ))
+            waiting = [pool.submit(process.wait) for _ in range(3)]
+            process.kill()
+            assert [over.result() for over in waiting] == [True] * 3
+        assert process.child.returncode == -signal.SIGTERM
+        assert process.cpu > 0
 
 
 @pytest.mark.parametrize(("style", "pace", "grown"), [

@@ -16,6 +16,8 @@ HEADER_BYTES = 4096
 RECORD_BYTES = 32
 READ, WRITE, FLUSH, DISCARD, WRITE_ZEROES = range(5)
 FUA = 0x80
+#: Shift of a life time.
+LIFE = 4
 
 Json = dict[str, Any]
 

@@ -24,15 +24,17 @@ static struct aftl_record random_record(struct aftl_random *random)
 	record.off_sect = aftl_random_next(random) % (AFTL_RECORD_SECTORS_MAX - record.nsect);
 	if (record.op == AFTL_OP_FLUSH)
 		record.nsect = 0;
-	if (record.op == AFTL_OP_WRITE)
+	if (record.op == AFTL_OP_WRITE) {
 		record.fua = aftl_random_below(random, 2);
+		record.life = aftl_random_below(random, AFTL_LIVES);
+	}
 	return record;
 }
 
 static bool same(const struct aftl_record *a, const struct aftl_record *b)
 {
 	return a->t_ns == b->t_ns && a->off_sect == b->off_sect && a->nsect == b->nsect &&
-	       a->op == b->op && a->fua == b->fua && a->class == b->class &&
+	       a->op == b->op && a->fua == b->fua && a->life == b->life && a->class == b->class &&
 	       a->stream == b->stream && a->lat_100ns == b->lat_100ns && a->pid == b->pid;
 }
 
@@ -57,7 +59,7 @@ static void record_is_little_endian(void)
 {
 	static const u8 right[AFTL_RECORD_BYTES] = {
 		1,    2,    3,    4,	5,    6,    7,	  8,	0x11, 0x12, 0x13,
-		0x14, 0x15, 0x16, 0x17, 0x00, 0x21, 0x22, 0x23, 0x24, 1,    1,
+		0x14, 0x15, 0x16, 0x17, 0x00, 0x21, 0x22, 0x23, 0x24, 0x31, 1,
 		0x31, 0x32, 0x41, 0x42, 0x43, 0x44, 0x51, 0x52, 0x53, 0x54,
 	};
 	static const struct aftl_record record = {
@@ -65,6 +67,7 @@ static void record_is_little_endian(void)
 		.off_sect = 0x0017161514131211,
 		.nsect = 0x24232221,
 		.op = AFTL_OP_WRITE,
+		.life = AFTL_LIFE_MEDIUM,
 		.class = 1,
 		.stream = 0x3231,
 		.lat_100ns = 0x44434241,

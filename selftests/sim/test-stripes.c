@@ -148,7 +148,7 @@ static void plans_make_the_right_parity(void)
 
 static struct raid_array array;
 
-static void open_array(u32 members, u32 chunk, u32 stripes, u64 hold_ns)
+static void open_array_of(const char *policy, u32 members, u32 chunk, u32 stripes, u64 hold_ns)
 {
 	const struct stripe_layout layout = { .members = members, .chunk = chunk };
 	struct aftl_config config;
@@ -159,9 +159,14 @@ static void open_array(u32 members, u32 chunk, u32 stripes, u64 hold_ns)
 	config.blocks = 24;
 	config.layers = 4;
 	config.op = 5000;
-	if (raid_array_create(&array, &layout, &config, aftl_policy_find("baseline"), stripes,
+	if (raid_array_create(&array, &layout, &config, aftl_policy_find(policy), stripes,
 			      hold_ns, &error))
 		tap_bail_out("%s", error.text);
+}
+
+static void open_array(u32 members, u32 chunk, u32 stripes, u64 hold_ns)
+{
+	open_array_of("baseline", members, chunk, stripes, hold_ns);
 }
 
 static bool drain(void)
@@ -176,9 +181,11 @@ static bool drain(void)
 	return true;
 }
 
+static const struct aftl_hint no_hint;
+
 static void write_units(u32 unit, u32 units)
 {
-	raid_array_submit(&array, array.now_ns, AFTL_OP_WRITE, unit, units, AFTL_PRECISE);
+	raid_array_submit(&array, array.now_ns, AFTL_OP_WRITE, unit, units, AFTL_PRECISE, no_hint);
 }
 
 static u64 member_units(u32 member)
@@ -257,15 +264,35 @@ static void writes_meet_in_the_cache(void)
 	raid_array_release(&array);
 }
 
+/* Of two units of a row one has an id, one a life time; of the parity nothing is said. */
+static void hints_reach_the_members(void)
+{
+	const struct aftl_hint hints[] = { { .stream = 7 }, { .life = AFTL_LIFE_SHORT } };
+	static const u32 stream_of[] = { 7, AFTL_LIFE_SHORT, 0 };
+	u32 cell;
+	u32 i;
+
+	open_array_of("streams", 3, 8, 64, 3000000);
+	for (cell = 0; cell < 2; cell++)
+		raid_array_submit(&array, array.now_ns, AFTL_OP_WRITE, 8 * cell, 1, AFTL_PRECISE,
+				  hints[cell]);
+	drain();
+	for (cell = 0; cell < 3; cell++)
+		for (i = 0; i < AFTL_STREAMS; i++)
+			CHECK_EQ(aftl_stats(array.members[stripe_member(&array.layout, 0, cell)])
+					 ->stream_units[0][i] != 0, i == stream_of[cell]);
+	raid_array_release(&array);
+}
+
 static void reads_see_the_cache(void)
 {
 	open_array(4, 8, 64, 3000000);
 	write_units(0, 1);
-	raid_array_submit(&array, array.now_ns, AFTL_OP_READ, 0, 8, AFTL_PRECISE);
+	raid_array_submit(&array, array.now_ns, AFTL_OP_READ, 0, 8, AFTL_PRECISE, no_hint);
 	drain();
 	CHECK_EQ(array.counters.cached_units, 1);
 	CHECK_EQ(array.counters.read_units, 8);
-	raid_array_submit(&array, array.now_ns, AFTL_OP_READ, 0, 48, AFTL_PRECISE);
+	raid_array_submit(&array, array.now_ns, AFTL_OP_READ, 0, 48, AFTL_PRECISE, no_hint);
 	drain();
 	CHECK_EQ(array.counters.cached_units, 1);
 	CHECK_EQ(array.counters.read_requests, 2);
@@ -285,7 +312,7 @@ static void drive_degenerate(u32 members, u32 chunk, u32 stripes, u64 hold_ns)
 
 		raid_array_submit(&array, array.now_ns + below(2) * 500000,
 				  below(3) ? AFTL_OP_WRITE : AFTL_OP_READ, unit, length,
-				  AFTL_PRECISE);
+				  AFTL_PRECISE, no_hint);
 		units += length;
 		if (array.pending > 16)
 			drain();
@@ -351,6 +378,7 @@ int main(void)
 	tap_run("full rows read nothing", full_rows_read_nothing);
 	tap_run("single units read the least", single_units_read_the_least);
 	tap_run("writes meet in the cache", writes_meet_in_the_cache);
+	tap_run("hints reach the members", hints_reach_the_members);
 	tap_run("reads see the cache", reads_see_the_cache);
 	tap_run("degenerate arrays work", degenerate_arrays_work);
 	tap_run("counts equal a recount", counts_equal_a_recount);

@@ -207,6 +207,22 @@ def test_without_hot_size_lengths_are_the_same_everywhere(generate: Generate) ->
         assert near(lengths[8] / lengths.total(), 0.7, lengths.total())
 
 
+def test_hot_stream_is_a_hint_of_hot_writes(generate: Generate) -> None:
+    records = generate(*HOT, "--hot-stream", "9")
+    for record in records:
+        hot = record.off_sect // UNIT_SECTORS < generate.units // 10
+        assert record.stream == (9 if hot and record.op == WRITE else 0)
+    # Of the seven streams of the policy it is the second.
+    result = sim("--policy", "streams", "--trace", generate.path)
+    streams = only_run(result)["streams"]
+    hinted = sum(record.nsect // UNIT_SECTORS for record in records if record.stream)
+    assert hinted > N / 4
+    assert streams["id_2"] == {"host_units": hinted, "moved_units": 0}
+    assert list(streams) == ["unhinted", *(f"id_{i}" for i in range(1, 8))]
+    assert sum(stream["host_units"] for stream in streams.values()) == (
+        only_run(result)["counters"]["programmed_host_units"])
+
+
 def test_hot_size_leaves_cold_requests_as_they_are(generate: Generate) -> None:
     sizes = ("--size", "4KiB:70,16KiB:30", "--depth", "1")
     before = generate(*HOT, *sizes)

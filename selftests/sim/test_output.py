@@ -30,6 +30,7 @@ COMMANDS = [
     ("--raid", "5", "--members", "3", "--chunk", "8", "--verify"),
     ("--workload", "sequential", "--discard-share", "0.2", "--warmup", "100"),
     ("--hot-share", "80%", "--hot-range", "10%", "--hot-size", "4KiB:9,8KiB:1", "--size", "64KiB"),
+    ("--hot-share", "80%", "--hot-range", "10%", "--hot-stream", "1", "--policy", "streams"),
     ("--profile", "micro19", "--policy", "cubeftl,pageftl", "--write-share", "1"),
     (*BUSY, "--block-table", "--page-map", "auto"),
 ]

@@ -14,6 +14,7 @@ from selftests.sim.support import (
     FLUSH,
     FUA,
     HEADER_BYTES,
+    LIFE,
     READ,
     RECORD_BYTES,
     WRITE,
@@ -69,6 +70,8 @@ RECORDS = [
     (Record(0, 0, 8, 9), "operation 9 is unknown, the largest is 4"),
     (Record(0, 0, 8, FUA | READ), "operation 0 is marked FUA, which is for writes"),
     (Record(0, 0, 8, FUA | 9), "operation 9 is unknown, the largest is 4"),
+    (Record(0, 0, 8, 2 << LIFE | READ), "operation 0 has a life time, which is for writes"),
+    (Record(0, 0, 8, 6 << LIFE | WRITE), "life time 6 is unknown, the largest is 5"),
     (Record(0, 0, 8, WRITE, klass=2), "tag class 2 is unknown, the largest is 1"),
     (Record(0, 0, 8, FLUSH), "a flush has a length of 8 sectors, it must be 0"),
     (Record(0, 0, 0, READ), "a request has no length"),
@@ -92,6 +95,16 @@ def test_fua_waits_for_the_flash(fua: int, tmp_path: Path) -> None:
     response = only_run(sim(*options))["timing"]["write_response"]
     assert (response["min_ns"] > 700000) == bool(fua)
     assert [r.op for r in read_trace(copy)] == [WRITE | fua]
+
+
+def test_life_times_and_ids_go_through(tmp_path: Path) -> None:
+    records = [Record(n, 8 * n, 8, n << LIFE | WRITE, stream=7 * (n == 5)) for n in range(6)]
+    path = write_trace(tmp_path / "x.aft", records, Header(minor=2))
+    copy = tmp_path / "y.aft"
+    streams = only_run(sim("--trace", path, "--policy", "streams", "--record", copy))["streams"]
+    assert [(r.op, r.stream) for r in read_trace(copy)] == [(r.op, r.stream) for r in records]
+    hinted = {name for name, of in streams.items() if of["host_units"]}
+    assert hinted == {"unhinted", "id_1", "id_2", "id_3", "id_4", "id_7"}
 
 
 def test_times_of_the_device(tmp_path: Path) -> None:

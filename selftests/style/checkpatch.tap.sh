@@ -40,6 +40,9 @@ host=$host,UNSPECIFIED_INT                          # unsigned __int128 is compl
 # A row of a *-table.h stands at the margin, where neither tabs nor blanks can align its rest.
 tables=$userspace,PARENTHESIS_ALIGNMENT
 
+# A list of PARAM() rows is a macro, for those who read it in two ways.
+lists=$ignored,COMPLEX_MACRO,MACRO_ARG_REUSE
+
 # In compat.h, whose only purpose it is to ask for the version:
 compat=$ignored,LINUX_VERSION_CODE,CONSTANT_COMPARISON
 
@@ -49,14 +52,22 @@ codec=$userspace,CAMELCASE
 # TRACE_EVENT() is laid out like a structure, in all of the kernel:
 trace=$ignored,OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT
 
+# In a place of its own, without a repository: it keeps notes where it runs.
+speak()
+(
+	types=$1
+	shift
+	cd "$work" && GIT_DIR=/nonexistent perl "$checkpatch" --no-tree --root . --strict \
+		--max-line-length=100 --terse --show-types --no-summary --ignore "$types" -f "$@" 2>&1
+)
+
 # check TYPES FILE...
 check()
 {
 	types=$1
 	shift
-	# In a place of its own, without a repository: it keeps notes where it runs.
-	cd "$work" && GIT_DIR=/nonexistent perl "$checkpatch" --no-tree --root . --strict \
-		--max-line-length=100 --terse --show-types --no-summary --ignore "$types" -f "$@"
+	printf '%s\n' "$@" |
+		anew "$(cat "$0" "${checkpatch%/*}"/* | sha256sum)" speak "$types"
 }
 
 # check_folder TYPES FOLDER
@@ -64,7 +75,8 @@ check_folder()
 {
 	# shellcheck disable=SC2046 # file names without blanks, by another check
 	check_files "checkpatch of $2" "$1" \
-		$(sources_to_check "$2/*.[ch]" | grep -vx userspace/host/aftl-host.h | grep -v -e '-table\.h$' -e /compat.h -e -codec.c -e dm-approxftl/trace.h)
+		$(sources_to_check "$2/*.[ch]" | grep -vx userspace/host/aftl-host.h | grep -v -e '-table\.h$' -e /compat.h -e -codec.c -e dm-approxftl/store/trace.h |
+			grep -vxF "$with_lists")
 }
 
 # check_files NAME TYPES FILE...
@@ -80,16 +92,20 @@ check_files()
 	fi
 }
 
+with_lists=$(grep -rlE 'define PARAMS\(|define AFTL_PARAM_TABLE' dm-approxftl --include='*.[ch]')
 [ -z "${AFTL_FAST:-}" ] ||
 	ktap_test_skip 'checkpatch of what is as in the last commit' 'too slow for the inner loop'
 check_folder "$ignored" dm-approxftl
 check_folder "$userspace" userspace
 check_folder "$userspace" selftests
 check_folder "$tools" trace-tools
+# shellcheck disable=SC2046 # file names without blanks, by another check
+check_files 'checkpatch of lists of parameters' "$lists" \
+	$(sources_to_check 'dm-approxftl/*.[ch]' | grep -xF "$with_lists")
 check_files 'checkpatch of compat.h' "$compat" dm-approxftl/compat.h
 check_files 'checkpatch of what calls zlib and zstd' "$codec" \
 	trace-tools/reader/trace-codec.c selftests/fuzz/fuzz-codec.c
-check_files 'checkpatch of trace.h' "$trace" dm-approxftl/trace.h
+check_files 'checkpatch of trace.h' "$trace" dm-approxftl/store/trace.h
 # shellcheck disable=SC2046 # file names without blanks, by another check
 check_files 'checkpatch of tables of macro rows' "$tables" $(sources_to_check '*-table.h')
 [ ! -e "$checkpatch" ] ||

@@ -6,19 +6,30 @@ set -u
 . selftests/lib/tap.sh
 . selftests/lib/sources.sh
 
-# shellcheck disable=SC2046 # file names without blanks, by another check
+scripts=$(python_scripts)
+
+# shellcheck disable=SC2086 # file names without blanks, by another check
 lint()
 {
-	ruff check --quiet --output-format concise $(python_scripts)
+	ruff check --quiet --output-format concise $scripts
 }
 
 # mypy takes two scripts without a package for one module of one name: one run for each.
-types()
+types_of() # FILE...
 {
-	python_scripts | grep -v '\.tap\.py$' | grep '\.py$' | xargs mypy --no-error-summary || return 1
-	python_scripts | grep -E '\.tap\.py$|/[^.]*$' | while read -r script; do
+	printf '%s\n' "$@" | grep -v '\.tap\.py$' | grep '\.py$' |
+		xargs mypy --no-error-summary || return 1
+	printf '%s\n' "$@" | grep -E '\.tap\.py$|/[^.]*$' | while read -r script; do
 		mypy --no-error-summary --scripts-are-modules "$script" || exit 1
 	done
+}
+
+# A type may be wrong by a change of any other file.
+# shellcheck disable=SC2086 # as above
+types()
+{
+	echo "$scripts" | anew "$(cat pyproject.toml selftests/requirements.txt $scripts | sha256sum)" \
+		types_of
 }
 
 ktap_test_needing ruff 'ruff' lint

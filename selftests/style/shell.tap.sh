@@ -9,7 +9,8 @@ set -u
 # shellcheck disable=SC2046 # file names without blanks, by another check
 lint()
 {
-	shellcheck --external-sources --format gcc $(shell_scripts)
+	shell_scripts | anew "$({ shellcheck --version && cat $(sources '*.sh'); } | sha256sum)" \
+		shellcheck --external-sources --format gcc
 }
 
 ktap_test_needing shellcheck 'shellcheck' lint

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from selftests.sim.support import LIFE, READ, WRITE, Record, read_trace, write_trace
 from selftests.traces.support import aft_records, must, rows, run, write
 
 OPS = ("read", "write", "flush", "discard", "write_zeroes")
@@ -145,3 +146,10 @@ def test_bytes_are_rounded_to_sectors(tmp_path: Path) -> None:
     out = tmp_path / "out.aft"
     must("convert", source, out)
     assert aft_records(out)[0][1:3] == (1, 2)
+
+
+def test_life_times_are_kept(tmp_path: Path) -> None:
+    records = [Record(0, 8, 8, WRITE | 3 << LIFE), Record(1, 8, 8, READ)]
+    out = tmp_path / "out.aft"
+    must("convert", write_trace(tmp_path / "source.aft", records), out)
+    assert [record.op for record in read_trace(out)] == [WRITE | 3 << LIFE, READ]

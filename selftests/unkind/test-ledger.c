@@ -284,6 +284,25 @@ static void what_is_found_stays(void)
 	CHECK(!may_hold(0, 0) && may_hold(0, first) && !may_hold(0, second));
 }
 
+/* The kernel writes zeroes as data where it likes, and they are as approximate as others. */
+static void bits_may_flip(void)
+{
+	static const struct block_name name = { 7, 3, 5, 9 };
+	u64 words[512] = { 0 };
+
+	CHECK_EQ(block_read(words, sizeof(words), 0).kind, BLOCK_ZEROES);
+	words[100] = 0x11;
+	CHECK_EQ(block_read(words, sizeof(words), 1).kind, BLOCK_FOREIGN);
+	CHECK_EQ(block_read(words, sizeof(words), 1).flips, 2);
+	CHECK_EQ(block_read(words, sizeof(words), 2).kind, BLOCK_ZEROES);
+	block_fill(words, sizeof(words), &name);
+	words[0] ^= 1;
+	words[9] ^= 0x30;
+	CHECK_EQ(block_read(words, sizeof(words), 3).kind, BLOCK_WHOLE);
+	CHECK_EQ(block_read(words, sizeof(words), 3).name.generation, 5);
+	CHECK_EQ(block_read(words, sizeof(words), 2).kind, BLOCK_TORN);
+}
+
 int main(void)
 {
 	int fd = mkstemp(path);
@@ -303,6 +322,7 @@ int main(void)
 	tap_run("zeroes are a generation", zeroes_are_a_generation);
 	tap_run("anything but another unit", anything_but_another_unit);
 	tap_run("what is found stays", what_is_found_stays);
+	tap_run("bits may flip", bits_may_flip);
 	ledger_close(ledger);
 	unlink(path);
 	return tap_finish();

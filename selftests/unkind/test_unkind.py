@@ -120,7 +120,7 @@ def torn(disk: Disk) -> str:
 
 def foreign(disk: Disk) -> str:
     disk.put(9, b"what is this" + bytes(UNIT - 12))
-    return "unit 9 .* holds what nobody here has written; "
+    return r"unit 9 .* holds what nobody here has written \(43 bits are ones\); "
 
 
 def of_another_run(disk: Disk) -> str:

@@ -122,6 +122,8 @@ static void be_born(struct life *life)
 			draw_config(life, &config);
 			if (!strcmp(life->policy, "ressd"))
 				config.bits = 3;
+			if (config.passes > 1)
+				life->policy = chance(life, 50) ? "slc" : "baseline";
 		} while (!small_enough(&config));
 		if (durable_open(&life->durable, &config, life->policy))
 			continue;

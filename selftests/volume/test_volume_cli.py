@@ -199,7 +199,7 @@ def test_damaged_tables(image: Path, table: str) -> None:
 def test_damaged_state(image: Path) -> None:
     change(image, 2 * FRAME + 20)
     done = run("check", image)
-    assert done.code == 4 and "state" in done.err
+    assert done.code == 4 and "state" in done.out
     states = answer("dump", image, "--state")["states"]
     assert [state["sound"] for state in states] == [False, True]
 
@@ -266,11 +266,81 @@ def content_of(path: Path) -> str:
 @pytest.mark.parametrize("end", ["closed", "crashed"])
 def test_a_volume_of_0_2_0(tmp_path: Path, end: str) -> None:
     """Made by that version: 250 random requests in 40 blocks, a flush, and an end."""
-    packed = TOP / f"selftests/volume/data/made-by-0.2.0-{end}.xz"
-    path = tmp_path / "volume"
-    path.write_bytes(lzma.decompress(packed.read_bytes()))
+    path = unpacked(tmp_path, end)
     found = answer("check", path)
     assert (found["sound"], found["closed"]) == (True, end == "closed")
     assert (found["mapped_units"], found["bad_blocks"]) == (210, 0)
     assert found["programmed_pages"] == (253 if end == "closed" else 257)
     assert content_of(path) == CONTENT_OF_0_2_0
+
+
+def sealed(sector: bytes, number: int) -> bytes:
+    """Return the sector with the checksum of its payload and nonce."""
+    crc = 0xFFFFFFFF
+    for byte in sector[:508] + struct.pack("<Q", number):
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return sector[:508] + struct.pack("<I", crc ^ 0xFFFFFFFF)
+
+
+def lose(path: Path, page: Json, slots: int) -> None:
+    """Let the spare entry of a page say that its units are lost."""
+    size = 40 + 8 * len(page["slots"])
+    number = page["slots"][0]["slot"] // len(page["slots"])
+    sector = first_frames(path)["spare_table"] * 8 + number // (504 // size)
+    data = bytearray(path.read_bytes())
+    old = data[sector * SECTOR : (sector + 1) * SECTOR]
+    assert sealed(bytes(old), sector) == old
+    struct.pack_into("<H", old, number % (504 // size) * size + 38, slots)
+    data[sector * SECTOR : (sector + 1) * SECTOR] = sealed(bytes(old), sector)
+    path.write_bytes(data)
+
+
+def test_lost_units_are_counted_and_listed(tmp_path: Path) -> None:
+    path = unpacked(tmp_path, "crashed")
+    page = max(answer("dump", path, "--pages")["pages"], key=lambda page: int(page["sequence"]))
+    lost = [slot["unit"] for slot in page["slots"] if slot["mapped"]]
+    assert lost and answer("check", path)["lost_units"] == 0
+    lose(path, page, (1 << len(page["slots"])) - 1)
+    found = answer("check", path)
+    assert (found["sound"], found["lost_units"], found["mapped_units"]) == (True, len(lost), 210)
+    listed = [run_["unit"] + i for run_ in found["lost"] for i in range(run_["units"])]
+    assert listed == sorted(lost)
+    said = run("check", path).out
+    assert f"{len(lost)} units are lost: reads of them fail until they are written\n" in said
+    assert f"lost: {found['lost'][0]['units']} units from unit {lost[0]} on\n" in said
+    assert "!" in run("dump", path, "--pages").out
+
+
+def unpacked(tmp_path: Path, end: str) -> Path:
+    path = tmp_path / f"volume-{end}"
+    packed = TOP / f"selftests/volume/data/made-by-0.2.0-{end}.xz"
+    path.write_bytes(lzma.decompress(packed.read_bytes()))
+    return path
+
+
+@pytest.mark.parametrize("end", ["closed", "crashed"])
+@pytest.mark.parametrize(
+    "area", ["superblock", "copy", "even", "odd", "erase_table", "spare_table", "discard_table"]
+)
+def test_what_is_known_is_repaired(tmp_path: Path, end: str, area: str) -> None:
+    path = unpacked(tmp_path, end)
+    fixed = {"superblock": 0, "copy": 1, "even": 2, "odd": 3}
+    frame = fixed[area] if area in fixed else first_frames(path)[area]
+    change(path, frame * FRAME + 200)
+    damaged = path.read_bytes()
+    found = answer("check", path, code=4)
+    assert not found["sound"] and "repaired" not in found and path.read_bytes() == damaged
+    known = end == "closed" or area not in ("spare_table", "discard_table")
+    found = answer("check", path, "--repair", code=0 if known else 4)
+    assert found["repaired"] == known
+    if not known:
+        assert path.read_bytes() == damaged
+        said = run("check", path, "--repair")
+        assert said.code == 4 and re.search(r"not repaired: .*sector \d+, of a table", said.out)
+        assert answer("check", path, "--repair", "--give-up")["repaired"]
+    found = answer("check", path)
+    assert (found["sound"], found["lost_units"]) == (True, 0)
+    if known:
+        assert (found["mapped_units"], content_of(path)) == (210, CONTENT_OF_0_2_0)

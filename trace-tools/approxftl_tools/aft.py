@@ -20,8 +20,8 @@ FIELDS_AT, CLASSES_AT, NAMES_AT, PROVENANCE_AT = 64, 576, 1088, 1216
 CLASS_BYTES = 32
 SECTOR = 512
 OPERATIONS = ("read", "write", "flush", "discard", "write_zeroes")
-#: Bit of the operation: it is forced to the medium.
-FUA = 0x80
+#: Bits of the operation: all but whether it is forced to the medium, and how long data live.
+OPERATION = 0x0F
 NEEDED = ("t_ns", "off_sect", "nsect", "op", "class", "lat_100ns")
 #: The log of a replay has the same header but for some numbers.
 LOG_MAGIC = b"\x89AFL\r\n\x1a\n"
@@ -51,7 +51,7 @@ class RecordFile:
 
     def operations(self) -> NDArray[Any]:
         """Return the operations without their flags."""
-        return self.column("op") & np.uint8(~FUA & 0xFF)
+        return self.column("op") & np.uint8(OPERATION)
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class ReplayLog:
 
     def operations(self) -> NDArray[Any]:
         """Return the operations without their flags."""
-        return self.column("op") & np.uint8(~FUA & 0xFF)
+        return self.column("op") & np.uint8(OPERATION)
 
     def latencies_ns(self) -> NDArray[Any]:
         """Return how long requests took."""

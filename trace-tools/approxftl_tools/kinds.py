@@ -513,7 +513,8 @@ def layer_pages(geometry: Json) -> int:
     return int(geometry["word_lines_per_layer"] * geometry["pages_per_word_line"])
 
 
-MODES = ("normal", "reduced", "between", "after", "coarse", "fine", "follower", "mlc")
+MODES = ("normal", "reduced", "between", "after", "coarse", "fine", "follower", "mlc", "slc",
+         "tlc", "foggy")
 CLASSES = ("precise", "approximate")
 
 

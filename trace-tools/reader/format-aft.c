@@ -57,6 +57,7 @@ static void to_request(const struct aftl_record *record, struct trace_request *r
 		.stream = record->stream,
 		.op = record->op,
 		.class = record->class,
+		.life = record->life,
 		.fua = record->fua,
 	};
 }
@@ -153,6 +154,7 @@ u32 trace_request_records(const struct trace_request *request, struct aftl_recor
 		.nsect = request->op == AFTL_OP_FLUSH ? 0 : (u32)(behind - first),
 		.op = request->op,
 		.fua = request->fua && request->op == AFTL_OP_WRITE,
+		.life = request->op == AFTL_OP_WRITE ? request->life : 0,
 		.class = request->op == AFTL_OP_WRITE ? request->class : 0,
 		.stream = request->stream,
 		.lat_100ns = to_lat(request->latency_ns),

@@ -47,6 +47,7 @@ enum trace_class {
  * @op: enum aftl_op
  * @class: index into the reader's class names
  * @by: enum trace_by, of a write
+ * @life: enum aftl_life, of a write
  * @fua: complete only when it is on flash
  * @preflush: what was written before is on flash before it begins
  */
@@ -61,6 +62,7 @@ struct trace_request {
 	u8 op;
 	u8 class;
 	u8 by;
+	u8 life;
 	bool fua;
 	bool preflush;
 };

@@ -10,6 +10,9 @@
 #include "text-table.h"
 #include "verbs.h"
 
+/* Runs of lost units that are listed. */
+#define RUNS_LISTED 20
+
 /* Asked for at a time; the target answers as many as it has room for. */
 #define BLOCKS_AT_ONCE 10000
 
@@ -42,8 +45,39 @@ static int survey_blocks(const struct dm_device *device, struct health *health,
 	return ret;
 }
 
+/**
+ * struct lost_runs - units that are lost to the block device below
+ * @first: of each run
+ * @units: of each run
+ * @count: of runs
+ */
+struct lost_runs {
+	u32 first[RUNS_LISTED];
+	u32 units[RUNS_LISTED];
+	unsigned int count;
+};
+
+static int list_lost(const struct dm_device *device, struct lost_runs *runs,
+		     struct aftl_error *error)
+{
+	const char *line;
+	char *answer;
+	int ret = dm_device_message(device, "lost 0", &answer, error);
+
+	if (ret)
+		return ret;
+	for (line = answer; runs->count < RUNS_LISTED &&
+	     sscanf(line, "%9u %9u", &runs->first[runs->count], &runs->units[runs->count]) == 2;
+	     line += line[0] == '\n') {
+		runs->count++;
+		line += strcspn(line, "\n");
+	}
+	free(answer);
+	return 0;
+}
+
 static int examine(const struct device_options *options, struct device_view *view,
-		   struct health *health, struct aftl_error *error)
+		   struct health *health, struct lost_runs *runs, struct aftl_error *error)
 {
 	struct target_stats stats;
 	int ret = device_look(view, options->words[0], error);
@@ -58,6 +92,8 @@ static int examine(const struct device_options *options, struct device_view *vie
 		.endurance = view->line.config.endurance,
 	};
 	ret = survey_blocks(&view->device, health, error);
+	if (!ret && health->status.lost_units)
+		ret = list_lost(&view->device, runs, error);
 	if (!ret)
 		health_judge(health);
 	return ret;
@@ -110,7 +146,19 @@ static void put_errors(struct text_table *table, const struct health *health)
 			(unsigned long long)counters->host_failed_requests);
 }
 
-static void print_health(const struct device_view *view, const struct health *health)
+static void print_lost(const struct lost_runs *runs)
+{
+	unsigned int i;
+
+	for (i = 0; i < runs->count; i++)
+		printf("  lost: %u units from unit %u on\n", runs->units[i], runs->first[i]);
+	if (runs->count == RUNS_LISTED)
+		printf("  perhaps more: dmsetup message NAME 0 lost %u\n",
+		       runs->first[runs->count - 1] + runs->units[runs->count - 1]);
+}
+
+static void print_health(const struct device_view *view, const struct health *health,
+			 const struct lost_runs *runs)
 {
 	struct text_table table;
 	char size[HUMAN_SIZE];
@@ -127,6 +175,7 @@ static void print_health(const struct device_view *view, const struct health *he
 	printf("verdict: %s\n", health_verdict_words[health->verdict]);
 	for (i = 0; i < health->reason_count; i++)
 		printf("  %s\n", health->reasons[i]);
+	print_lost(runs);
 }
 
 /* For a program */
@@ -163,8 +212,23 @@ static void put_errors_json(struct json_writer *json, const struct aftl_counters
 	json_end_object(json);
 }
 
+static void put_lost_json(struct json_writer *json, const struct lost_runs *runs)
+{
+	unsigned int i;
+
+	json_array(json, "lost");
+	for (i = 0; i < runs->count; i++) {
+		json_object(json, NULL);
+		json_u64(json, "unit", runs->first[i]);
+		json_u64(json, "units", runs->units[i]);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
 static void print_health_json(const struct device_options *options,
-			      const struct device_view *view, const struct health *health)
+			      const struct device_view *view, const struct health *health,
+			      const struct lost_runs *runs)
 {
 	struct json_writer json;
 	unsigned int i;
@@ -180,6 +244,7 @@ static void print_health_json(const struct device_options *options,
 	json_fixed(&json, "write_amplification", device_amplification(&health->counters), 4);
 	put_blocks_json(&json, health);
 	put_errors_json(&json, &health->counters);
+	put_lost_json(&json, runs);
 	json_end_object(&json);
 	json_end_array(&json);
 	json_envelope_end(&json);
@@ -192,17 +257,18 @@ static enum exit_code run(const struct device_options *options)
 		[HEALTH_ATTENTION] = EXIT_FAILED,
 		[HEALTH_FAILED] = EXIT_NOT_VERIFIED,
 	};
+	struct lost_runs runs = { .count = 0 };
 	struct device_view view;
 	struct aftl_error error;
 	struct health health;
-	int ret = examine(options, &view, &health, &error);
+	int ret = examine(options, &view, &health, &runs, &error);
 
 	if (ret)
 		return device_failed(options, ret, &error);
 	if (options->json)
-		print_health_json(options, &view, &health);
+		print_health_json(options, &view, &health, &runs);
 	else
-		print_health(&view, &health);
+		print_health(&view, &health, &runs);
 	return codes[health.verdict];
 }
 

@@ -160,6 +160,20 @@ static void put_counters(struct json_writer *json, const struct aftl_counters *c
 	json_end_object(json);
 }
 
+static void put_streams(struct json_writer *json, const struct target_stream *streams)
+{
+	unsigned int i;
+
+	json_object(json, "streams");
+	for (i = 0; i < AFTL_STREAMS && streams[i].name[0]; i++) {
+		json_object(json, streams[i].name);
+		json_u64(json, "host_units", streams[i].units[0]);
+		json_u64(json, "moved_units", streams[i].units[1]);
+		json_end_object(json);
+	}
+	json_end_object(json);
+}
+
 static void put_late(struct json_writer *json, const struct aftl_histogram *late)
 {
 	json_object(json, "late");
@@ -193,6 +207,7 @@ static void put_sample(struct json_writer *json, const struct sample *sample)
 	json_fixed(json, "write_amplification", device_amplification(&stats->counters), 4);
 	put_late(json, &stats->late);
 	put_layer(json, &sample->layer);
+	put_streams(json, stats->streams);
 	put_counters(json, &stats->counters);
 }
 
@@ -286,6 +301,18 @@ static enum exit_code run_series(struct series *series)
 
 /* All counters, once */
 
+static void print_stream(struct text_table *table, const struct target_stream *stream)
+{
+	static const char *const words[] = { "", ", moved" };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(words); i++) {
+		text_table_row(table);
+		text_table_cell(table, "units of stream %s%s", stream->name, words[i]);
+		text_table_cell(table, "%llu", (unsigned long long)stream->units[i]);
+	}
+}
+
 static void print_totals(const struct sample *sample)
 {
 	const struct target_stats *stats = &sample->stats;
@@ -300,6 +327,8 @@ static void print_totals(const struct sample *sample)
 		text_table_cell(&table, "%llu", (unsigned long long)
 				aftl_counter_get(&stats->counters, i));
 	}
+	for (i = 0; i < AFTL_STREAMS && stats->streams[i].name[0]; i++)
+		print_stream(&table, &stats->streams[i]);
 	human_fixed(text, device_amplification(&stats->counters), 4, "");
 	text_table_row(&table);
 	text_table_cell(&table, "write amplification");

@@ -25,6 +25,8 @@
  * @force: even if the device is in use
  * @deferred: as soon as the device is not in use
  * @scan: look at the tables, not at the snapshot
+ * @repair: write again what is damaged and known
+ * @give_up: repair goes on without what is not known
  * @super: print the superblock
  * @state: print the states
  * @blocks: print the blocks
@@ -54,6 +56,8 @@ struct device_options {
 	bool force;
 	bool deferred;
 	bool scan;
+	bool repair;
+	bool give_up;
 	bool super;
 	bool state;
 	bool blocks;

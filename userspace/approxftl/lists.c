@@ -5,6 +5,7 @@
 #include "complain.h"
 #include "json-envelope.h"
 #include "core/policy/policy.h"
+#include "core/policy/settings.h"
 #include "text-table.h"
 #include "verbs.h"
 
@@ -108,15 +109,15 @@ static void params_table(const struct aftl_config *config)
 	text_table_cell(&table, "TYPE");
 	text_table_cell(&table, "RANGE");
 	text_table_cell(&table, "MEANING");
-	for (i = 0; i < AFTL_PARAMS; i++) {
+	for (i = 0; i < aftl_param_count(); i++) {
 		text_table_row(&table);
-		text_table_cell(&table, "%s", aftl_params[i].key);
-		aftl_param_print(&aftl_params[i], aftl_param_get(config, i), text);
+		text_table_cell(&table, "%s", aftl_param_at(i)->key);
+		aftl_param_print(aftl_param_at(i), aftl_param_get(config, i), text);
 		text_table_cell(&table, "%s", text);
-		text_table_cell(&table, "%s", type_names[aftl_params[i].type]);
-		print_range(&aftl_params[i], text, sizeof(text));
+		text_table_cell(&table, "%s", type_names[aftl_param_at(i)->type]);
+		print_range(aftl_param_at(i), text, sizeof(text));
 		text_table_cell(&table, "%s", text);
-		text_table_cell(&table, "%s", aftl_params[i].help);
+		text_table_cell(&table, "%s", aftl_param_at(i)->help);
 	}
 	text_table_end(&table, stdout);
 }
@@ -161,8 +162,8 @@ static void params_json(const struct list_options *options, const struct aftl_co
 	json_envelope_begin(&json, stdout, argc, argv);
 	json_string(&json, "profile", options->profile);
 	json_array(&json, "parameters");
-	for (i = 0; i < AFTL_PARAMS; i++)
-		put_param(&json, &aftl_params[i], aftl_param_get(config, i));
+	for (i = 0; i < aftl_param_count(); i++)
+		put_param(&json, aftl_param_at(i), aftl_param_get(config, i));
 	json_end_array(&json);
 	json_envelope_end(&json);
 }

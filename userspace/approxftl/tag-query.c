@@ -29,6 +29,34 @@ struct query {
 	struct approxftl_errors errors;
 };
 
+/* Whether all of a unit is called approximate now. */
+static bool is_called(const struct query *query, const struct approxftl_unit *unit)
+{
+	int i;
+
+	for (i = 0; i < query->extent_count; i++) {
+		const struct approxftl_extent *extent = &query->extents[i];
+		s64 end = unit->offset + (s64)query->errors.unit_bytes;
+
+		if (extent->kind == APPROXFTL_APPROXIMATE && extent->offset <= unit->offset &&
+		    (extent->length == APPROXFTL_TO_END || extent->offset + extent->length >= end))
+			return true;
+	}
+	return false;
+}
+
+/* Units that are approximate, though nothing says so now: clones, and what was called so before. */
+static u64 uncalled_units(const struct query *query)
+{
+	u64 count = 0;
+	unsigned int i;
+
+	for (i = 0; i < query->unit_count; i++)
+		count += query->units[i].kind == APPROXFTL_APPROXIMATE &&
+			 !is_called(query, &query->units[i]);
+	return count;
+}
+
 static int get_units(struct approxftl *library, int fd, struct query *query)
 {
 	off_t from = 0;
@@ -123,6 +151,9 @@ static void print_text(const struct query *query)
 	       (unsigned long long)query->errors.flipped_bits,
 	       (unsigned long long)query->errors.flipped_units,
 	       (unsigned long long)query->errors.units);
+	if (uncalled_units(query))
+		printf("%llu units are approximate, but no tag says so; see tag del --rewrite\n",
+		       (unsigned long long)uncalled_units(query));
 }
 
 static void json_sums(struct json_writer *json, const struct approxftl_errors *errors)
@@ -161,6 +192,7 @@ static void print_json(const struct tag_options *options, const struct query *qu
 	json_string(&json, "path", options->words[0]);
 	tag_json_ranges(&json, "ranges", query->extents, query->extent_count);
 	json_sums(&json, &query->errors);
+	json_u64(&json, "untagged_approximate_units", uncalled_units(query));
 	json_array(&json, "units");
 	for (i = 0; i < query->unit_count; i++)
 		json_unit(&json, &query->units[i]);

@@ -112,12 +112,38 @@ void tag_json_ranges(struct json_writer *json, const char *key,
 
 /* add, del */
 
-static int say_range(struct approxftl *library, int fd, off_t offset, off_t length,
-		     enum approxftl_class kind)
+/**
+ * struct change - what is done with ranges of a file
+ * @library: to say it by
+ * @options: of the command
+ * @fd: the file
+ * @kind: what is said of them
+ */
+struct change {
+	struct approxftl *library;
+	const struct tag_options *options;
+	int fd;
+	enum approxftl_class kind;
+};
+
+typedef int (*range_fn)(const struct change *change, off_t offset, off_t length);
+
+static int say_range(const struct change *change, off_t offset, off_t length)
 {
-	if (kind == APPROXFTL_NONE)
-		return approxftl_untag(library, fd, offset, length);
-	return approxftl_tag(library, fd, offset, length, kind);
+	if (change->kind == APPROXFTL_NONE)
+		return approxftl_untag(change->library, change->fd, offset, length);
+	return approxftl_tag(change->library, change->fd, offset, length, change->kind);
+}
+
+/* Stores again what is stored, now that it is precise. */
+static int rewrite_range(const struct change *change, off_t offset, off_t length)
+{
+	int ret = tag_rewrite(change->options, change->fd, offset, length);
+
+	if (ret)
+		complain_of("tag", "%s: cannot be stored again: %s", change->options->words[0],
+			    ret == -EINVAL ? "only files can" : strerror(-ret));
+	return ret;
 }
 
 /* All words are ranges that make sense before the first is said. */
@@ -132,19 +158,19 @@ static enum exit_code check_ranges(const struct tag_options *options)
 	return EXIT_DONE;
 }
 
-static int say_ranges(struct approxftl *library, const struct tag_options *options, int fd,
-		      enum approxftl_class kind)
+static int each_range(const struct change *change, range_fn fn)
 {
+	const struct tag_options *options = change->options;
 	off_t offset, length;
 	unsigned int i;
 	int ret = 0;
 
 	if (options->word_count == 1)
-		return say_range(library, fd, 0, APPROXFTL_TO_END, kind);
+		return fn(change, 0, APPROXFTL_TO_END);
 	for (i = 1; !ret && i < options->word_count; i++) {
 		ret = tag_parse_range(options, options->words[i], &offset, &length);
 		if (!ret)
-			ret = say_range(library, fd, offset, length, kind);
+			ret = fn(change, offset, length);
 	}
 	return ret;
 }
@@ -174,24 +200,33 @@ static int answer(struct approxftl *library, const struct tag_options *options, 
 	return min(count, 0);
 }
 
+static enum exit_code make_change(const struct change *change)
+{
+	const struct tag_options *options = change->options;
+	int ret = each_range(change, say_range);
+
+	if (!ret && options->remember)
+		ret = approxftl_remember(change->library, change->fd);
+	if (!ret && options->rewrite && each_range(change, rewrite_range))
+		return EXIT_FAILED;
+	if (!ret)
+		ret = answer(change->library, options, change->fd);
+	return ret ? tag_failed(options->words[0], ret) : EXIT_DONE;
+}
+
 static enum exit_code say(struct approxftl *library, const struct tag_options *options,
 			  enum approxftl_class kind)
 {
+	struct change change = { .library = library, .options = options, .kind = kind };
 	enum exit_code code = check_ranges(options);
-	int fd, ret;
 
 	if (code)
 		return code;
-	ret = tag_open(options, options->words[0], O_RDWR, &fd);
-	if (ret)
+	if (tag_open(options, options->words[0], O_RDWR, &change.fd))
 		return EXIT_FAILED;
-	ret = say_ranges(library, options, fd, kind);
-	if (!ret && options->remember)
-		ret = approxftl_remember(library, fd);
-	if (!ret)
-		ret = answer(library, options, fd);
-	close(fd);
-	return ret ? tag_failed(options->words[0], ret) : EXIT_DONE;
+	code = make_change(&change);
+	close(change.fd);
+	return code;
 }
 
 static enum exit_code run_add(struct approxftl *library, const struct tag_options *options)
@@ -221,8 +256,10 @@ const struct tag_verb tag_del = {
 	.words = "FILE [RANGE ...]",
 	.least_words = 1,
 	.most_words = 4096,
-	.options = "r",
-	.about = "Takes back what was said of ranges of a file. What is stored stays as it is.",
+	.options = "rw",
+	.about = "Takes back what was said of ranges of a file. What is stored stays as it is,\n"
+		 "and so do clones of it. With --rewrite the data are stored again: precise, as\n"
+		 "they are read now, and shared with no clone any more.",
 	.run = run_del,
 };
 

@@ -31,6 +31,8 @@ static const struct tag_option tag_options[] = {
 	{ "precise", "precise, not approximate", offsetof(struct tag_options, precise), 'p' },
 	{ "remember", "keep it in the file's attribute, too, for after an unmount",
 	  offsetof(struct tag_options, remember), 'r' },
+	{ "rewrite", "store what is stored again, precise and shared with no clone",
+	  offsetof(struct tag_options, rewrite), 'w' },
 	{ "json", "answer as JSON", offsetof(struct tag_options, json), 'j' },
 	{ "help", "print this", offsetof(struct tag_options, help), 'h' },
 };

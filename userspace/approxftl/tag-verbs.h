@@ -17,6 +17,7 @@
  * @help: explain the verb
  * @remember: keep it in the file's attribute, too
  * @precise: what is said, instead of approximate
+ * @rewrite: store what is stored again
  * @words: what is no option
  * @word_count: how many
  * @argc: of the whole command
@@ -28,6 +29,7 @@ struct tag_options {
 	bool help;
 	bool remember;
 	bool precise;
+	bool rewrite;
 	char **words;
 	unsigned int word_count;
 	int argc;
@@ -70,6 +72,9 @@ int tag_open(const struct tag_options *options, const char *path, int flags, int
 /* "OFFSET+LENGTH" or "OFFSET+", with units such as KiB. Says what is wrong with it. */
 int tag_parse_range(const struct tag_options *options, const char *text, off_t *offset,
 		    off_t *length);
+
+/* Stores the data of a range of a file once more; returns a negative error number. */
+int tag_rewrite(const struct tag_options *options, int fd, off_t offset, off_t length);
 
 /* Everything that is said of a file, to be freed; returns how many ranges, or an error number. */
 int tag_ranges_of(struct approxftl *library, int fd, struct approxftl_extent **extents);

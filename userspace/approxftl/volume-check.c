@@ -15,6 +15,9 @@
 /* Findings beyond this many are counted, not listed. */
 #define FINDINGS_LISTED 20
 
+/* Runs of lost units that are listed. */
+#define RUNS_LISTED 20
+
 /* Frames that are read together. */
 #define TURN_FRAMES 64
 
@@ -27,6 +30,10 @@
  * @found: how many there were
  * @recovery: what loading found, @loaded only
  * @loaded: the device could be put together
+ * @mended: what was damaged has been written again
+ * @repaired: a sentence on that, or on why not
+ * @lost: runs of units whose data are lost, @loaded only: the first and how many
+ * @lost_runs: how many of them
  * @slots: by unit, where the tables say that it is
  * @erases: by block, as the tables say
  */
@@ -38,6 +45,10 @@ struct checkup {
 	u32 found;
 	struct aftl_recovery recovery;
 	bool loaded;
+	bool mended;
+	struct aftl_error repaired;
+	u32 lost[RUNS_LISTED][2];
+	u32 lost_runs;
 	aftl_slot_t *slots;
 	u32 *erases;
 };
@@ -60,6 +71,12 @@ static __printf(2, 3) void find_that(struct checkup *checkup, const char *format
 	find(checkup, text);
 }
 
+static void cannot_read(struct checkup *checkup, u64 frame, int ret)
+{
+	find_that(checkup, "frame %llu cannot be read: %s", (unsigned long long)frame,
+		  strerror(-ret));
+}
+
 /* Superblock and its copy */
 
 static int check_super(struct checkup *checkup, u32 copy, u8 bytes[AFTL_FRAME_BYTES])
@@ -71,11 +88,11 @@ static int check_super(struct checkup *checkup, u32 copy, u8 bytes[AFTL_FRAME_BY
 			       AFTL_FRAME_BYTES);
 
 	if (ret)
-		find_that(checkup, "frame %u cannot be read: %s", copy, strerror(-ret));
+		cannot_read(checkup, copy, ret);
 	else if (aftl_superblock_decode(&super, bytes, &error))
 		find_that(checkup, "%s: %.100s", copy ? "copy of the superblock" : "superblock",
 			  error.text);
-	return ret;
+	return ret == -EINTR ? ret : 0;
 }
 
 static int check_supers(struct checkup *checkup)
@@ -104,24 +121,34 @@ static void check_frames(struct checkup *checkup, const u8 *bytes, u64 first, u3
 				  (unsigned long long)sector);
 }
 
+/* Frames that cannot be read together are read one by one. */
+static int check_turn(struct checkup *checkup, u64 first, u32 frames)
+{
+	const struct aftl_medium *medium = &checkup->file.medium;
+	static u8 bytes[TURN_FRAMES * AFTL_FRAME_BYTES];
+	int ret = medium->read(medium->host, first * AFTL_FRAME_BYTES, bytes,
+			       frames * AFTL_FRAME_BYTES);
+
+	if (!ret)
+		check_frames(checkup, bytes, first, frames);
+	else if (ret != -EINTR && frames == 1)
+		cannot_read(checkup, first, ret);
+	else if (ret != -EINTR)
+		for (ret = 0; !ret && frames; frames--, first++)
+			ret = check_turn(checkup, first, 1);
+	return ret == -EINTR ? ret : 0;
+}
+
 static int check_tables(struct checkup *checkup)
 {
 	const struct aftl_layout *layout = &aftl_volume_super(checkup->volume)->layout;
-	const struct aftl_medium *medium = &checkup->file.medium;
-	static u8 bytes[TURN_FRAMES * AFTL_FRAME_BYTES];
 	u64 frame = layout->erases;
 	int ret = 0;
 
 	while (!ret && frame < layout->snapshot) {
 		u32 frames = (u32)min(layout->snapshot - frame, (u64)TURN_FRAMES);
 
-		ret = medium->read(medium->host, frame * AFTL_FRAME_BYTES, bytes,
-				   frames * AFTL_FRAME_BYTES);
-		if (ret)
-			find_that(checkup, "frame %llu cannot be read: %s",
-				  (unsigned long long)frame, strerror(-ret));
-		else
-			check_frames(checkup, bytes, frame, frames);
+		ret = check_turn(checkup, frame, frames);
 		frame += frames;
 	}
 	return ret;
@@ -160,6 +187,20 @@ static void remember_device(struct checkup *checkup, const struct aftl *ftl)
 		checkup->erases[i] = aftl_media(ftl)->blocks[i].erases;
 }
 
+static void list_lost(struct checkup *checkup, const struct aftl *ftl)
+{
+	u32 units = aftl_geometry(ftl)->units;
+	u32 unit = aftl_seek_lost(ftl, 0, units, true);
+
+	for (; unit < units && checkup->lost_runs < RUNS_LISTED; checkup->lost_runs++) {
+		u32 *run = checkup->lost[checkup->lost_runs];
+
+		run[0] = unit;
+		run[1] = aftl_seek_lost(ftl, unit, units, false) - unit;
+		unit = aftl_seek_lost(ftl, unit + run[1], units, true);
+	}
+}
+
 static int check_recovery(struct checkup *checkup)
 {
 	struct aftl_error error = { "" };
@@ -170,8 +211,11 @@ static int check_recovery(struct checkup *checkup)
 		find(checkup, error.text);
 		return ret == -ENOMEM || ret == -EINTR ? ret : 0;
 	}
+	if (checkup->recovery.state)
+		find(checkup, "one of the states is damaged, or cannot be read");
 	checkup->loaded = true;
 	remember_device(checkup, ftl);
+	list_lost(checkup, ftl);
 	aftl_destroy(ftl);
 	return 0;
 }
@@ -230,6 +274,49 @@ static int check_snapshot(struct checkup *checkup)
 	return 0;
 }
 
+/* Repairs */
+
+/* What was found is said before; a device that is put together knows what is to be written. */
+static int mend(struct checkup *checkup, const struct aftl *ftl,
+		const struct aftl_recovery *recovery, struct aftl_error *error)
+{
+	int ret;
+
+	aftl_volume_tick(checkup->volume, aftl_now(ftl), aftl_age_ns(ftl),
+			 aftl_policy_memory(ftl));
+	ret = aftl_volume_mend(checkup->volume);
+	if (ret)
+		return aftl_fail(error, ret, "the volume could not be written: %s",
+				 strerror(-ret));
+	aftl_fail(&checkup->repaired, 0, "repaired: %u sectors of tables%s%s", recovery->tables,
+		  recovery->super ? ", superblock" : "", recovery->state ? ", state" : "");
+	return 0;
+}
+
+static int repair(struct checkup *checkup)
+{
+	struct aftl_recovery recovery = { 0 };
+	struct aftl_error error = { "" };
+	struct aftl *ftl = NULL;
+	int ret;
+
+	aftl_volume_release(checkup->volume);
+	checkup->volume = NULL;
+	ret = aftl_volume_open(&checkup->volume, &checkup->file.medium, &error);
+	if (!ret && checkup->options->give_up)
+		aftl_volume_give_up(checkup->volume);
+	if (!ret)
+		ret = load(checkup, checkup->options->scan, &ftl, &recovery, &error);
+	if (!ret)
+		ret = mend(checkup, ftl, &recovery, &error);
+	if (ret)
+		aftl_fail(&checkup->repaired, 0, "not repaired: %.180s", error.text);
+	checkup->mended = !ret;
+	if (ftl)
+		aftl_destroy(ftl);
+	return ret == -EINTR ? ret : 0;
+}
+
 static int check_volume(struct checkup *checkup)
 {
 	int ret = check_supers(checkup);
@@ -238,7 +325,9 @@ static int check_volume(struct checkup *checkup)
 		ret = check_tables(checkup);
 	if (!ret)
 		ret = check_recovery(checkup);
-	return ret ? ret : check_snapshot(checkup);
+	if (!ret)
+		ret = check_snapshot(checkup);
+	return !ret && checkup->options->repair && checkup->found ? repair(checkup) : ret;
 }
 
 /* Saying so */
@@ -246,6 +335,22 @@ static int check_volume(struct checkup *checkup)
 static u32 listed(const struct checkup *checkup)
 {
 	return min(checkup->found, (u32)FINDINGS_LISTED);
+}
+
+static void put_lost_json(struct json_writer *json, const struct checkup *checkup)
+{
+	u32 i;
+
+	json_u64(json, "displaced_units", checkup->recovery.displaced_units);
+	json_u64(json, "lost_units", checkup->recovery.lost_units);
+	json_array(json, "lost");
+	for (i = 0; i < checkup->lost_runs; i++) {
+		json_object(json, NULL);
+		json_u64(json, "unit", checkup->lost[i][0]);
+		json_u64(json, "units", checkup->lost[i][1]);
+		json_end_object(json);
+	}
+	json_end_array(json);
 }
 
 static void print_json(const struct checkup *checkup)
@@ -259,6 +364,8 @@ static void print_json(const struct checkup *checkup)
 	json_bool(&json, "sound", !checkup->found);
 	json_bool(&json, "closed", state->closed);
 	json_u64(&json, "findings", checkup->found);
+	if (checkup->options->repair)
+		json_bool(&json, "repaired", checkup->mended);
 	json_array(&json, "listed_findings");
 	for (i = 0; i < listed(checkup); i++)
 		json_string(&json, NULL, checkup->findings[i]);
@@ -267,6 +374,7 @@ static void print_json(const struct checkup *checkup)
 		json_u64(&json, "programmed_pages", checkup->recovery.programmed_pages);
 		json_u64(&json, "mapped_units", checkup->recovery.mapped_units);
 		json_u64(&json, "bad_blocks", checkup->recovery.bad_blocks);
+		put_lost_json(&json, checkup);
 	}
 	json_object(&json, "superblock");
 	volume_json_super(&json, aftl_volume_super(checkup->volume));
@@ -284,6 +392,21 @@ static void print_findings(const struct checkup *checkup)
 		printf("and %u more\n", checkup->found - listed(checkup));
 }
 
+static void print_lost(const struct checkup *checkup)
+{
+	u32 i;
+
+	for (i = 0; i < checkup->lost_runs; i++)
+		printf("lost: %u units from unit %u on\n", checkup->lost[i][1],
+		       checkup->lost[i][0]);
+	if (checkup->recovery.displaced_units)
+		printf("%u units are elsewhere: where they belong could not be written\n",
+		       checkup->recovery.displaced_units);
+	if (checkup->recovery.lost_units)
+		printf("%u units are lost: reads of them fail until they are written\n",
+		       checkup->recovery.lost_units);
+}
+
 static void print_text(const struct checkup *checkup)
 {
 	const struct aftl_recovery *found = &checkup->recovery;
@@ -292,7 +415,11 @@ static void print_text(const struct checkup *checkup)
 	if (checkup->loaded)
 		printf("%u units in %llu programmed pages, %u bad blocks\n", found->mapped_units,
 		       (unsigned long long)found->programmed_pages, found->bad_blocks);
-	printf("%s is %s; it was %s\n", checkup->file.path,
+	print_lost(checkup);
+	if (checkup->repaired.text[0])
+		printf("%s\n", checkup->repaired.text);
+	printf("%s %s %s; it was %s\n", checkup->file.path,
+	       checkup->mended ? "was" : "is",
 	       checkup->found ? "damaged" : "sound",
 	       aftl_volume_state(checkup->volume)->closed ?
 	       "closed in order" : "not closed, which is no damage");
@@ -327,7 +454,7 @@ static enum exit_code check_open(struct checkup *checkup)
 		print_json(checkup);
 	else
 		print_text(checkup);
-	return checkup->found ? EXIT_NOT_VERIFIED : EXIT_DONE;
+	return checkup->found && !checkup->mended ? EXIT_NOT_VERIFIED : EXIT_DONE;
 }
 
 static enum exit_code run_check(const struct device_options *options)
@@ -336,7 +463,7 @@ static enum exit_code run_check(const struct device_options *options)
 	const char *path = options->words[0];
 	struct aftl_error error = { "" };
 	enum exit_code code;
-	int ret = medium_file_open(&checkup.file, path, false, &error);
+	int ret = medium_file_open(&checkup.file, path, options->repair, &error);
 
 	interruption_catch();
 	if (ret)
@@ -355,11 +482,11 @@ static const struct device_verb verb_check = {
 	.words = "DEVICE|FILE",
 	.least_words = 1,
 	.most_words = 1,
-	.options = "s",
+	.options = "srg",
 	.about =
 		"Reads all that a volume says of itself, puts the device together as after a crash, and\n"
 		"audits it; of a volume that was closed in order, the snapshot must say the same.\n"
-		"Changes nothing. Ends with 0 if all is sound, 3 if there is no volume that this\n"
+		"Changes nothing without --repair. Ends with 0 if all is sound, 3 if there is no volume that this\n"
 		"version can use, 4 if there is one that is damaged.",
 	.run = run_check,
 };

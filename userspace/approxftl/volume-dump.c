@@ -224,7 +224,7 @@ static void dump_blocks(struct dump *dump)
 
 /* Pages */
 
-static const char *class_word(u8 attr)
+static const char *class_word(u16 attr)
 {
 	return aftl_page_class(attr) == AFTL_APPROX ? "approximate" : "precise";
 }
@@ -242,6 +242,7 @@ static void json_slots(struct dump *dump, u32 page, const struct aftl_spare *spa
 		else
 			json_u64(&dump->json, "unit", from_unit(spare->unit[i]));
 		json_bool(&dump->json, "mapped", spare->mapped >> i & 1);
+		json_bool(&dump->json, "lost", spare->lost >> i & 1);
 		json_u64(&dump->json, "baked_errors", spare->origin[i].baked);
 		json_end_object(&dump->json);
 	}
@@ -280,7 +281,8 @@ static void print_page(const struct dump *dump, u32 page, const struct aftl_spar
 		if (unit == from_unit(AFTL_NO_UNIT))
 			printf(" -");
 		else
-			printf(spare->mapped >> i & 1 ? " %u" : " (%u)", unit);
+			printf(spare->mapped >> i & 1 ? " %u%s" : " (%u%s)", unit,
+			       spare->lost >> i & 1 ? "!" : "");
 	}
 	printf("\n");
 }
@@ -483,7 +485,7 @@ static const struct device_verb verb_dump = {
 	.about =
 		"Prints what is in a volume, as it stands there: nothing is recovered, and what is\n"
 		"damaged is called damaged. Units in brackets were not mapped when their page was\n"
-		"programmed. Of --pages, --block and --unit, the first one counts.",
+		"programmed; those with ! are lost. Of --pages, --block and --unit, the first one counts.",
 	.run = run_dump,
 };
 

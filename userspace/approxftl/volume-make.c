@@ -127,7 +127,7 @@ static int fit_blocks(struct making *making, struct aftl_error *error)
 	if (ret)
 		return ret;
 	blocks = bytes / ((u64)making->geo.slots / standard * making->geo.unit_bytes + 1);
-	blocks = min(blocks, aftl_params[aftl_param_find("blocks")].largest);
+	blocks = min(blocks, aftl_param_at(aftl_param_find("blocks"))->largest);
 	while (blocks && !fits(making, blocks, bytes))
 		blocks--;
 	if (blocks)

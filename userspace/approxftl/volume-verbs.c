@@ -41,11 +41,11 @@ static void json_params(struct json_writer *json, const struct aftl_config *conf
 	unsigned int i;
 
 	json_object(json, "parameters");
-	for (i = 0; i < AFTL_PARAMS; i++) {
+	for (i = 0; i < aftl_param_count(); i++) {
 		char text[AFTL_VALUE_SIZE];
 
-		aftl_param_print(&aftl_params[i], aftl_param_get(config, i), text);
-		json_string(json, aftl_params[i].key, text);
+		aftl_param_print(aftl_param_at(i), aftl_param_get(config, i), text);
+		json_string(json, aftl_param_at(i)->key, text);
 	}
 	json_end_object(json);
 }
@@ -80,13 +80,13 @@ static void print_changes(const struct aftl_superblock *super)
 
 	if (aftl_profile_load(&profile, super->profile, &error))
 		return;
-	for (i = 0; i < AFTL_PARAMS; i++) {
+	for (i = 0; i < aftl_param_count(); i++) {
 		char text[AFTL_VALUE_SIZE];
 
 		if (aftl_param_get(&super->config, i) == aftl_param_get(&profile, i))
 			continue;
-		aftl_param_print(&aftl_params[i], aftl_param_get(&super->config, i), text);
-		printf("  %s=%s\n", aftl_params[i].key, text);
+		aftl_param_print(aftl_param_at(i), aftl_param_get(&super->config, i), text);
+		printf("  %s=%s\n", aftl_param_at(i)->key, text);
 	}
 }
 

@@ -35,6 +35,7 @@ typedef int64_t s64;
 #define U64_MAX UINT64_MAX
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 #define BIT(nr) (1UL << (nr))
+#define noinline __attribute__((noinline))
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define min(a, b) ((a) < (b) ? (a) : (b))

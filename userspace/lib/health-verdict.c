@@ -52,6 +52,10 @@ static void judge_errors(struct health *health)
 	const struct aftl_counters *counters = &health->counters;
 	u64 lost = counters->read_lost_units + counters->moved_lost_units;
 
+	if (health->status.lost_units)
+		add_reason(health, HEALTH_ATTENTION,
+			   "%llu units are lost to the block device below, until they are written",
+			   (unsigned long long)health->status.lost_units);
 	if (lost)
 		add_reason(health, HEALTH_ATTENTION, "%llu units could not be read any more",
 			   (unsigned long long)lost);

@@ -14,7 +14,7 @@ enum health_verdict {
 	HEALTH_FAILED,
 };
 
-#define HEALTH_REASONS 8
+#define HEALTH_REASONS 9
 
 /**
  * struct health - what a verdict is made of, and the verdict

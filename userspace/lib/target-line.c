@@ -287,11 +287,11 @@ static unsigned int print_params(const struct target_line *line, char *text, siz
 	size_t used = 0;
 
 	text[0] = '\0';
-	for (i = 0; i < AFTL_PARAMS; i++) {
+	for (i = 0; i < aftl_param_count(); i++) {
 		if (aftl_param_get(&line->config, i) == aftl_param_get(&line->standard, i))
 			continue;
-		aftl_param_print(&aftl_params[i], aftl_param_get(&line->config, i), value);
-		used += scnprintf(text + used, size - used, " %s %s", aftl_params[i].key, value);
+		aftl_param_print(aftl_param_at(i), aftl_param_get(&line->config, i), value);
+		used += scnprintf(text + used, size - used, " %s %s", aftl_param_at(i)->key, value);
 		words += 2;
 	}
 	return words;

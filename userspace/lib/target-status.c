@@ -146,12 +146,49 @@ static bool take_bin(struct target_stats *stats, const char *name, size_t length
 	return true;
 }
 
+static struct target_stream *find_stream(struct target_stats *stats, const char *name,
+					 size_t length)
+{
+	unsigned int i;
+
+	for (i = 0; i < AFTL_STREAMS && length < TARGET_WORD_SIZE; i++) {
+		struct target_stream *stream = &stats->streams[i];
+
+		if (!stream->name[0])
+			memcpy(stream->name, name, length);
+		if (same_name(name, length, stream->name))
+			return stream;
+	}
+	return NULL;
+}
+
+/* "stream_<name>_host_units <units>", "stream_<name>_moved_units <units>" */
+static bool take_stream(struct target_stats *stats, const char *name, size_t length, u64 value)
+{
+	static const char *const ends[] = { "_host_units", "_moved_units" };
+	struct target_stream *stream;
+	unsigned int i;
+
+	if (length < 7 || memcmp(name, "stream_", 7) != 0)
+		return false;
+	for (i = 0; i < ARRAY_SIZE(ends); i++) {
+		size_t rest = strlen(ends[i]);
+
+		if (length <= 7 + rest || memcmp(name + length - rest, ends[i], rest) != 0)
+			continue;
+		stream = find_stream(stats, name + 7, length - 7 - rest);
+		if (stream)
+			stream->units[i] = value;
+	}
+	return true;
+}
+
 static void take_value(struct target_stats *stats, const struct place *places, bool *seen,
 		       const char *name, size_t length, u64 value)
 {
 	unsigned int i;
 
-	if (take_bin(stats, name, length, value))
+	if (take_bin(stats, name, length, value) || take_stream(stats, name, length, value))
 		return;
 	for (i = 0; i < PLACES; i++) {
 		if (same_name(name, length, places[i].name)) {
@@ -204,6 +241,8 @@ void target_stats_since(struct target_stats *now, const struct target_stats *bef
 		return;
 	for (i = 0; i < AFTL_COUNTERS; i++)
 		counters[i] -= aftl_counter_get(&before->counters, i);
+	for (i = 0; i < 2 * AFTL_STREAMS; i++)
+		now->streams[i / 2].units[i % 2] -= before->streams[i / 2].units[i % 2];
 	now->late.count -= before->late.count;
 	now->late.sum -= before->late.sum;
 	now->late.largest = 0;

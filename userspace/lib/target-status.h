@@ -36,14 +36,26 @@ int __must_check target_status_parse(struct target_status *status, const char *t
 				     struct aftl_error *error);
 
 /**
+ * struct target_stream - units programmed for a stream of the policy
+ * @name: of the stream; empty past the last
+ * @units: of the host, and moved
+ */
+struct target_stream {
+	char name[TARGET_WORD_SIZE];
+	u64 units[2];
+};
+
+/**
  * struct target_stats - the answer to "stats"
  * @counters: see core/base/counter-table.h
+ * @streams: those that it names
  * @device_ns: device time
  * @since_ns: device time of the last reset
  * @late: lateness of completions, in host time; the smallest is not known
  */
 struct target_stats {
 	struct aftl_counters counters;
+	struct target_stream streams[AFTL_STREAMS];
 	u64 device_ns;
 	u64 since_ns;
 	struct aftl_histogram late;

@@ -260,8 +260,8 @@ APPROXFTL_PUBLIC ssize_t approxftl_pwrite(struct approxftl *a, int fd, const voi
 /**
  * approxftl_errors() - how many bits of a range are flipped now
  * @a: handle
- * @fd: a file that can be read, on a file system right on the device (ext4, xfs, f2fs); or
- *	the device itself
+ * @fd: a file of the caller's, or any for root, that is open for reading, on a file system
+ *	right on the device (ext4 without data=journal, xfs, f2fs); or the device itself
  * @offset: first byte
  * @length: how many, or APPROXFTL_TO_END
  * @out: takes the answer; all 0 without a device

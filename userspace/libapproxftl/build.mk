@@ -66,7 +66,7 @@ $(lib_example)-cpp: docs/examples/annotated.cpp $(lib_static) $(wildcard userspa
 	$(Q)$(CXX) -std=c++17 -O2 -Wall -Wextra -I userspace/libapproxftl $(plain_flags) -o $@ $< \
 		$(lib_static) -pthread
 
-all: $(lib_example) $(if $(shell command -v $(CXX)),$(lib_example)-cpp,$(eval LEFT_OUT += \
+EXAMPLES += $(lib_example) $(if $(shell command -v $(CXX)),$(lib_example)-cpp,$(eval LEFT_OUT += \
 	annotated-cpp: g++;))
 
 # The same library over selftests/library/lib/fake-control.c, for programs that load it.

@@ -58,6 +58,24 @@ static bool device_name(const char *folder, char name[NAME_MAX])
 	return found;
 }
 
+static void folder_of(dev_t number, char folder[64])
+{
+	snprintf(folder, 64, "/sys/dev/block/%u:%u", major(number), minor(number));
+}
+
+int aftl_lib_place_open(dev_t number)
+{
+	char name[NAME_MAX], node[NAME_MAX + 8], folder[64];
+	int fd;
+
+	folder_of(number, folder);
+	if (!device_name(folder, name))
+		return -ENODEV;
+	snprintf(node, sizeof(node), "/dev/%s", name);
+	fd = open(node, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	return fd < 0 ? -errno : fd;
+}
+
 static enum answer ask_folder(int control, const char *folder, unsigned int depth);
 
 /* The devices below one; one that is ours will do. */
@@ -107,7 +125,7 @@ static enum answer ask_number(int control, dev_t number)
 {
 	char folder[64];
 
-	snprintf(folder, sizeof(folder), "/sys/dev/block/%u:%u", major(number), minor(number));
+	folder_of(number, folder);
 	if (access(folder, F_OK))
 		return NO;
 	return ask_folder(control, folder, 0);

@@ -5,11 +5,16 @@
 #ifndef AFTL_LIB_PLACE_H
 #define AFTL_LIB_PLACE_H
 
+#include <sys/types.h>
+
 /**
  * aftl_lib_place_is_ours() - is @path on a device of dm-approxftl, or the device
  *
  * Return: 1 if it is or that cannot be found out, 0 if it is not, or a negative error number.
  */
 int aftl_lib_place_is_ours(int control, const char *path);
+
+/* A descriptor of the device with this number, for reading; or a negative error number. */
+int aftl_lib_place_open(dev_t number);
 
 #endif

@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "control.h"
 #include "handle.h"
 #include "refusal.h"
+#include "shared.h"
 
 /* Units asked for at a time. */
 #define BATCH 256
@@ -17,6 +19,7 @@
  * struct survey - a walk over what is stored
  * @handle: by which
  * @fd: of what
+ * @device: that is asked instead; -1 if it is not
  * @cursor: where to go on; UINT64_MAX at the end
  * @end: first byte that is not of interest; UINT64_MAX if there is none
  * @unit_bytes: takes the size of a unit
@@ -24,6 +27,7 @@
 struct survey {
 	const struct approxftl *handle;
 	int fd;
+	int device;
 	uint64_t cursor;
 	uint64_t end;
 	unsigned int unit_bytes;
@@ -35,12 +39,39 @@ static int begin(struct survey *survey, const struct approxftl *a, int fd, off_t
 	if (from < 0 || (length < 0 && length != APPROXFTL_TO_END))
 		return aftl_lib_refuse(-EINVAL, "the range makes no sense; %s",
 				       "give its first byte and a length, or APPROXFTL_TO_END");
-	*survey = (struct survey){ .handle = a, .fd = fd, .cursor = from, .end = UINT64_MAX };
-	if (length != APPROXFTL_TO_END)
-		survey->end = (uint64_t)from + length;
-	if (survey->cursor >= survey->end)
-		survey->cursor = UINT64_MAX;
-	return 0;
+	*survey = (struct survey){ .handle = a, .fd = fd, .device = -1, .cursor = UINT64_MAX };
+	survey->end = length == APPROXFTL_TO_END ? UINT64_MAX : (uint64_t)from + length;
+	if (!approxftl_active(a) || (uint64_t)from >= survey->end)
+		return 0;
+	survey->cursor = from;
+	return aftl_lib_shared_open(a->control, fd, &survey->device);
+}
+
+static void end(const struct survey *survey)
+{
+	if (survey->device >= 0)
+		close(survey->device);
+}
+
+/* As aftl_lib_control_stored(), by way of the device. */
+static int look_below(struct survey *survey, struct approxftl_unit *out, unsigned int room,
+		      unsigned int *reason)
+{
+	struct aftl_lib_piece piece = { .stop = UINT64_MAX };
+	uint64_t at = UINT64_MAX;
+	int i, ret;
+
+	ret = aftl_lib_shared_next(survey->fd, survey->cursor, survey->end, &piece);
+	if (ret > 0) {
+		at = piece.first - piece.shift;
+		ret = aftl_lib_control_stored(survey->handle->control, survey->device, &at,
+					      (off_t)(piece.stop - piece.first), out, room,
+					      &survey->unit_bytes, reason);
+	}
+	for (i = 0; i < ret; i++)
+		out[i].offset = (int64_t)((uint64_t)out[i].device_offset + piece.shift);
+	survey->cursor = at == UINT64_MAX ? piece.stop : at + piece.shift;
+	return ret;
 }
 
 static int look(struct survey *survey, struct approxftl_unit *out, unsigned int room)
@@ -50,20 +81,25 @@ static int look(struct survey *survey, struct approxftl_unit *out, unsigned int 
 	unsigned int reason = 0;
 	int ret;
 
-	ret = aftl_lib_control_stored(survey->handle->control, survey->fd, &survey->cursor, left,
-				      out, room, &survey->unit_bytes, &reason);
+	if (survey->device >= 0)
+		ret = look_below(survey, out, room, &reason);
+	else
+		ret = aftl_lib_control_stored(survey->handle->control, survey->fd, &survey->cursor,
+					      left, out, room, &survey->unit_bytes, &reason);
 	if (survey->cursor >= survey->end)
 		survey->cursor = UINT64_MAX;
 	if (ret == -EBADF)
-		return aftl_lib_refuse(ret, "what is stored: open the file for reading");
-	return ret < 0 ? aftl_lib_refused(ret, reason, "what is stored") : ret;
+		aftl_lib_refuse(ret, "what is stored: open the file for reading");
+	else if (ret < 0)
+		aftl_lib_refused(ret, reason, "what is stored");
+	return ret;
 }
 
 int approxftl_stored(struct approxftl *a, int fd, off_t *from, off_t length,
 		     struct approxftl_unit *out, size_t room)
 {
 	size_t most = room < INT_MAX ? room : INT_MAX;
-	struct survey survey = { .cursor = UINT64_MAX };
+	struct survey survey = { .device = -1, .cursor = UINT64_MAX };
 	size_t count = 0;
 	int ret;
 
@@ -72,14 +108,15 @@ int approxftl_stored(struct approxftl *a, int fd, off_t *from, off_t length,
 	ret = begin(&survey, a, fd, *from, length);
 	if (ret)
 		return ret;
-	if (!approxftl_active(a))
-		survey.cursor = UINT64_MAX;
 	while (count < most && survey.cursor != UINT64_MAX) {
 		ret = look(&survey, out + count, most - count);
 		if (ret < 0)
-			return ret;
+			break;
 		count += ret;
 	}
+	end(&survey);
+	if (ret < 0)
+		return ret;
 	*from = survey.cursor == UINT64_MAX ? APPROXFTL_TO_END : (off_t)survey.cursor;
 	return count;
 }
@@ -104,20 +141,21 @@ int approxftl_errors(struct approxftl *a, int fd, off_t offset, off_t length,
 		     struct approxftl_errors *out)
 {
 	struct approxftl_unit units[BATCH];
-	struct survey survey = { .cursor = UINT64_MAX };
+	struct survey survey = { .device = -1, .cursor = UINT64_MAX };
 	int i, ret;
 
 	memset(out, 0, sizeof(*out));
 	ret = begin(&survey, a, fd, offset, length);
-	if (ret || !approxftl_active(a))
+	if (ret)
 		return ret;
 	while (survey.cursor != UINT64_MAX) {
 		ret = look(&survey, units, BATCH);
 		if (ret < 0)
-			return ret;
+			break;
 		for (i = 0; i < ret; i++)
 			add_unit(out, &units[i]);
 	}
+	end(&survey);
 	out->unit_bytes = survey.unit_bytes;
-	return 0;
+	return ret < 0 ? ret : 0;
 }

@@ -53,6 +53,8 @@ SIM_OPT(hot_share, SHARE, 0, 10000, "0%", "SHARE", "requests that go to the hot 
 SIM_OPT(hot_range, SHARE, 0, 10000, "0%", "SHARE", "size of the hot range in the footprint")
 SIM_OPT(hot_size, TEXT, 0, 0, NULL, "BYTES",
 	"length, or lengths with weights, of requests to the hot range (default as --size)")
+SIM_OPT(hot_stream, COUNT, 0, 255, "0", "ID",
+	"placement id that writes to the hot range carry as the host's hint; 0: none")
 SIM_OPT(drift_set, SHARE, 1, 10000, "10%", "SHARE",
 	"working set of workload drift, of the footprint")
 SIM_OPT(drift_requests, COUNT, 1, U64_MAX, "100000", "N",

@@ -19,6 +19,7 @@ struct raid_request {
 	u32 parts;
 	u8 op;
 	u8 class;
+	struct aftl_hint hint;
 	bool failed;
 	struct raid_request *next;
 };
@@ -130,6 +131,7 @@ static void send_cell(struct raid_array *array, struct stripe *stripe, u32 cell,
 			.units = 1,
 			.op = op,
 			.class = stripe->approx >> cell & 1 ? AFTL_APPROX : AFTL_PRECISE,
+			.hint = stripe->hints[cell],
 		},
 		.stripe = stripe,
 	};
@@ -215,6 +217,7 @@ static bool admit(struct raid_array *array, struct raid_request *request)
 		stripe = stripe_get(&array->cache, row);
 		if (!stripe)
 			return false;
+		stripe->hints[cell] = request->hint;
 		stripe_soil(&array->cache, stripe, cell, request->class == AFTL_APPROX,
 			    array->now_ns);
 		add_waiter(array, stripe_index(&array->cache, stripe), request);
@@ -370,7 +373,7 @@ static void submit_write(struct raid_array *array, struct raid_request *request)
 }
 
 void raid_array_submit(struct raid_array *array, u64 at_ns, u8 op, u32 unit, u32 units,
-		       u8 class)
+		       u8 class, struct aftl_hint hint)
 {
 	struct raid_request *request = take_request(array);
 
@@ -382,6 +385,7 @@ void raid_array_submit(struct raid_array *array, u64 at_ns, u8 op, u32 unit, u32
 		.parts = units,
 		.op = op,
 		.class = class,
+		.hint = hint,
 	};
 	array->pending++;
 	if (op == AFTL_OP_READ)

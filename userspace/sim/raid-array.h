@@ -95,9 +95,10 @@ void raid_array_release(struct raid_array *array);
 /**
  * raid_array_submit() - a read or a write arrives
  * @at_ns: when; everything that happens before is processed first
+ * @hint: of a write: goes with its units to members; of parity nobody says anything
  */
 void raid_array_submit(struct raid_array *array, u64 at_ns, u8 op, u32 unit, u32 units,
-		       u8 class);
+		       u8 class, struct aftl_hint hint);
 
 /* When something happens next without another request; U64_MAX: never. */
 u64 raid_array_next_event(const struct raid_array *array);

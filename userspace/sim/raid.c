@@ -55,7 +55,7 @@ static void submit(struct run *run, const struct sim_request *wanted)
 
 	if (wanted->op == AFTL_OP_READ || wanted->op == AFTL_OP_WRITE)
 		raid_array_submit(&run->array, at_ns, wanted->op, wanted->unit, wanted->units,
-				  wanted->class);
+				  wanted->class, wanted->hint);
 	if (++run->submitted != run->options->warmup)
 		return;
 	raid_array_reset_stats(&run->array);
@@ -158,6 +158,8 @@ static void add_stats(struct aftl_stats *sum, const struct aftl_stats *stats)
 		sum->kind_blocks[i] += stats->kind_blocks[i];
 		sum->kind_pages[i] += stats->kind_pages[i];
 	}
+	for (i = 0; i < 2 * AFTL_STREAMS; i++)
+		sum->stream_units[i & 1][i >> 1] += stats->stream_units[i & 1][i >> 1];
 	for (i = 0; i < AFTL_MODES; i++)
 		sum->mode_pages[i] += stats->mode_pages[i];
 	for (i = 0; i < AFTL_CLASSES; i++)

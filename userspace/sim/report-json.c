@@ -11,9 +11,9 @@ static void put_parameters(struct json_writer *json, const struct aftl_config *c
 	unsigned int i;
 
 	json_object(json, "parameters");
-	for (i = 0; i < AFTL_PARAMS; i++) {
-		aftl_param_print(&aftl_params[i], aftl_param_get(config, i), text);
-		json_string(json, aftl_params[i].key, text);
+	for (i = 0; i < aftl_param_count(); i++) {
+		aftl_param_print(aftl_param_at(i), aftl_param_get(config, i), text);
+		json_string(json, aftl_param_at(i)->key, text);
 	}
 	json_end_object(json);
 }
@@ -91,6 +91,8 @@ static void put_generator(struct json_writer *json, const struct sim_options *op
 	json_fixed(json, "footprint_percent", options->footprint, 2);
 	json_fixed(json, "hot_share_percent", options->hot_share, 2);
 	json_fixed(json, "hot_range_percent", options->hot_range, 2);
+	if (options->hot_stream)
+		json_u64(json, "hot_stream", options->hot_stream);
 	put_sizes(json, "sizes", &options->size_list);
 	if (options->hot_size)
 		put_sizes(json, "hot_sizes", &options->hot_size_list);
@@ -300,11 +302,26 @@ static void put_kinds(struct json_writer *json, const struct sim_result *result)
 	json_end_object(json);
 }
 
+static void put_streams(struct json_writer *json, const struct sim_result *result)
+{
+	unsigned int i;
+
+	json_object(json, "streams");
+	for (i = 0; i < AFTL_STREAMS && result->policy->streams[i]; i++) {
+		json_object(json, result->policy->streams[i]);
+		json_u64(json, "host_units", result->stats.stream_units[0][i]);
+		json_u64(json, "moved_units", result->stats.stream_units[1][i]);
+		json_end_object(json);
+	}
+	json_end_object(json);
+}
+
 static void put_pages(struct json_writer *json, const struct sim_result *result)
 {
 	unsigned int i;
 
 	put_kinds(json, result);
+	put_streams(json, result);
 	json_object(json, "mode_pages");
 	for (i = 0; i < AFTL_MODES; i++)
 		json_u64(json, sim_mode_names[i], result->stats.mode_pages[i]);

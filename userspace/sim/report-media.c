@@ -73,7 +73,7 @@ static void put_block_table(struct json_writer *json, const struct sim_result *r
 
 /* An erased page has none. */
 static void put_names(struct json_writer *json, const char *key, const struct sim_page_map *map,
-		      u32 pages, u32 (*number)(u8 attr), const char *const *names)
+		      u32 pages, u32 (*number)(u16 attr), const char *const *names)
 {
 	u32 i;
 

@@ -2,10 +2,10 @@
 #include "report.h"
 
 const char *const sim_mode_names[] = {
-	[AFTL_MODE_NORMAL] = "normal",	 [AFTL_MODE_REDUCED] = "reduced",
-	[AFTL_MODE_BETWEEN] = "between", [AFTL_MODE_AFTER] = "after",
-	[AFTL_MODE_COARSE] = "coarse",	 [AFTL_MODE_FINE] = "fine",
-	[AFTL_MODE_FOLLOWER] = "follower", [AFTL_MODE_MLC] = "mlc",
+#define MODE(name, word, bits, program, read, curve, rate) \
+	[AFTL_MODE_##name] = word,
+#include "core/base/mode-list.h"
+#undef MODE
 };
 
 static_assert(ARRAY_SIZE(sim_mode_names) == AFTL_MODES, "one name per mode");

@@ -406,7 +406,26 @@ static void print_kinds(const struct sim_result *result, FILE *out)
 			(unsigned long long)result->stats.kind_pages[i]);
 		any = true;
 	}
-	fputs(any ? "\n" : " none\n", out);
+	fputs(any ? "" : " none", out);
+}
+
+static void print_streams(const struct sim_result *result, FILE *out)
+{
+	unsigned int i;
+	bool any = false;
+
+	for (i = 0; i < AFTL_STREAMS && result->policy->streams[i]; i++) {
+		const u64 units[] = { result->stats.stream_units[0][i],
+				      result->stats.stream_units[1][i] };
+
+		if (!units[0] && !units[1])
+			continue;
+		fprintf(out, "%s %s %llu units and %llu moved", any ? "," : "; streams:",
+			result->policy->streams[i], (unsigned long long)units[0],
+			(unsigned long long)units[1]);
+		any = true;
+	}
+	fputc('\n', out);
 }
 
 static void print_states(const struct sim_report *report, FILE *out)
@@ -423,6 +442,7 @@ static void print_states(const struct sim_report *report, FILE *out)
 			result->read_only ? ", read-only: it ran out of good blocks" : "",
 			result->interrupted ? ", interrupted" : "");
 		print_kinds(result, out);
+		print_streams(result, out);
 	}
 }
 

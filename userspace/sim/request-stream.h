@@ -17,6 +17,7 @@ struct sim_options;
  * @op: enum aftl_op
  * @class: enum aftl_class
  * @flags: AFTL_REQUEST_FUA
+ * @hint: of a write
  */
 struct sim_request {
 	u64 time_ns;
@@ -25,6 +26,7 @@ struct sim_request {
 	u8 op;
 	u8 class;
 	u8 flags;
+	struct aftl_hint hint;
 };
 
 /**

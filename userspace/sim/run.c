@@ -131,7 +131,9 @@ static int record_request(struct run *run, const struct aftl_request *request,
 		.nsect = request->units * sectors,
 		.op = request->op,
 		.fua = request->flags & AFTL_REQUEST_FUA,
+		.life = request->hint.life,
 		.class = request->class,
+		.stream = request->hint.stream,
 	};
 
 	return record_put(run->writer, &record, error);
@@ -158,6 +160,7 @@ static int submit(struct run *run, const struct sim_request *wanted, struct aftl
 	request->op = wanted->op;
 	request->class = wanted->class;
 	request->flags = wanted->flags;
+	request->hint = wanted->hint;
 	if (aftl_submit(run->ftl, request))
 		return aftl_fail(error, -EIO, "the device refuses a request for %u units at %u",
 				 wanted->units, wanted->unit);

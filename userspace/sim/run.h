@@ -46,7 +46,7 @@ struct sim_raid {
 struct sim_page_map {
 	u32 block;
 	const char *kind;
-	u8 *attr;
+	u16 *attr;
 	u8 *valid;
 	u32 *age_hours;
 };

@@ -242,7 +242,7 @@ static int set_value(struct sim_options *options, const struct option *option, c
 
 static int complain_unknown(const char *text, size_t length, struct aftl_error *error)
 {
-	const char *words[OPTIONS + AFTL_PARAMS + 1] = { NULL };
+	const char *words[OPTIONS + AFTL_PARAMS_MAX + 1] = { NULL };
 	char wrong[41], name[32];
 	const char *meant;
 	unsigned int i, count = 0;
@@ -250,8 +250,8 @@ static int complain_unknown(const char *text, size_t length, struct aftl_error *
 	for (i = 0; i < OPTIONS; i++)
 		if (options_table[i].name)
 			words[count++] = options_table[i].name;
-	for (i = 0; i < AFTL_PARAMS; i++)
-		words[count++] = aftl_params[i].key;
+	for (i = 0; i < aftl_param_count(); i++)
+		words[count++] = aftl_param_at(i)->key;
 	scnprintf(wrong, sizeof(wrong), "%.*s", (int)min(length, sizeof(wrong) - 1), text);
 	meant = closest_word(wrong, words);
 	if (meant)
@@ -336,8 +336,8 @@ static bool is_param(const struct argument *argument)
 {
 	unsigned int i;
 
-	for (i = 0; i < AFTL_PARAMS; i++)
-		if (same_name(aftl_params[i].key, argument->name, argument->length))
+	for (i = 0; i < aftl_param_count(); i++)
+		if (same_name(aftl_param_at(i)->key, argument->name, argument->length))
 			return true;
 	return false;
 }

@@ -58,6 +58,7 @@ struct lengths {
  * @flush_due: a flush comes next
  * @lengths: of requests
  * @hot_lengths: of those that go to the hot range
+ * @hot_stream: placement id of writes that go there
  * @own_hot_lengths: which are not those of the others
  */
 struct generator {
@@ -85,6 +86,7 @@ struct generator {
 	bool flush_due;
 	struct lengths lengths;
 	struct lengths hot_lengths;
+	u8 hot_stream;
 	bool own_hot_lengths;
 	struct zipf *zipf;
 	struct tags tags;
@@ -292,8 +294,10 @@ static struct sim_request draw_request(struct generator *generator)
 		.op = draw_op(generator),
 	};
 
-	if (request.op == AFTL_OP_WRITE)
-		request.class = tags_draw(&generator->tags) ? AFTL_APPROX : AFTL_PRECISE;
+	if (request.op != AFTL_OP_WRITE)
+		return request;
+	request.class = tags_draw(&generator->tags) ? AFTL_APPROX : AFTL_PRECISE;
+	request.hint.stream = hot ? generator->hot_stream : 0;
 	return request;
 }
 
@@ -395,6 +399,7 @@ static void prepare_places(struct generator *generator, const struct sim_options
 	if (options->hot_share && options->hot_range)
 		generator->hot_places = part(generator->places, options->hot_range);
 	generator->hot_share = options->hot_share;
+	generator->hot_stream = (u8)options->hot_stream;
 	generator->window = part(generator->places, options->drift_set);
 	generator->window_requests = options->drift_requests;
 	generator->step = scatter_step(generator->places);

@@ -151,6 +151,7 @@ static int next_request(struct sim_stream *stream, struct sim_request *request,
 	*request = (struct sim_request){
 		.op = record.op,
 		.flags = record.fua ? AFTL_REQUEST_FUA : 0,
+		.hint = { .life = record.life, .stream = (u8)record.stream },
 	};
 	request->time_ns = place_in_time(trace, record.t_ns);
 	fit_request(trace, request, &record);

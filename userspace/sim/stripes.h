@@ -80,6 +80,7 @@ struct stripe_plan stripe_plan(const struct stripe_layout *layout, u32 dirty, u3
  * @dirty: data cells that wait to be written
  * @flying: data cells that are being written
  * @approx: data cells whose newest content is approximate
+ * @hints: what was said of the newest content of each cell
  * @operations: reads and writes of members under way
  * @plan: of what is under way
  * @since_ns: when it became dirty
@@ -95,6 +96,7 @@ struct stripe {
 	u32 dirty;
 	u32 flying;
 	u32 approx;
+	struct aftl_hint hints[STRIPE_MEMBERS_MAX];
 	u32 operations;
 	struct stripe_plan plan;
 	u64 since_ns;

@@ -106,18 +106,20 @@ static bool cell_name(const u64 *words, u32 cell, struct block_name *name)
 	return read_head(head, name);
 }
 
-static bool all_zeroes(const void *data, u32 bytes)
+static u32 count_ones(const u64 *words, u32 bytes)
 {
-	const u8 *at = data;
+	u32 i, ones = 0;
 
-	return !*at && !memcmp(at, at + 1, bytes - 1);
+	for (i = 0; i < bytes / sizeof(u64); i++)
+		ones += (u32)__builtin_popcountll(words[i]);
+	return ones;
 }
 
 struct block_found block_read(const void *data, u32 bytes, u32 flips)
 {
-	struct block_found found = { .kind = BLOCK_FOREIGN };
+	struct block_found found = { .kind = BLOCK_FOREIGN, .flips = count_ones(data, bytes) };
 
-	if (all_zeroes(data, bytes)) {
+	if (found.flips <= flips) {
 		found.kind = BLOCK_ZEROES;
 		return found;
 	}

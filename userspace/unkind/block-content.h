@@ -38,7 +38,7 @@ enum block_kind {
  * @name: of the block, or of its beginning
  * @other: of what follows from @torn_at on, if @other_known
  * @torn_at: the first byte that is not what @name says
- * @flips: bits of a whole block that are not as written
+ * @flips: bits of a whole block, or of zeroes, that are not as written; ones of a foreign block
  */
 struct block_found {
 	enum block_kind kind;
@@ -53,7 +53,7 @@ void block_fill(void *data, u32 bytes, const struct block_name *name);
 
 /**
  * block_read() - what is in @data
- * @flips: so many bits of a block may have flipped
+ * @flips: so many bits of a block may have flipped, of zeroes that were written, too
  */
 struct block_found block_read(const void *data, u32 bytes, u32 flips);
 

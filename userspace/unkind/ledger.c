@@ -408,7 +408,8 @@ static void name_found(const struct ledger *ledger, u64 unit, const struct block
 			 found->torn_at, second, found->flips);
 		break;
 	default:
-		snprintf(text, size, "what nobody here has written");
+		snprintf(text, size, "what nobody here has written (%u bits are ones)",
+			 found->flips);
 	}
 }
 

@@ -24,6 +24,23 @@ static int check_units(const struct aftl_config *config, struct aftl_error *erro
 	return 0;
 }
 
+/* Between its passes a word line's data has to be somewhere else. */
+int aftl_passes_check(const struct aftl_config *config, struct aftl_error *error)
+{
+	if (config->passes == 1)
+		return 0;
+	if (config->bits != AFTL_BITS_MAX || !config->one_shot)
+		return aftl_fail(error, -EINVAL,
+				 "passes: a coarse and a fine one are for whole word lines of four bits; set bits 4 and one_shot on");
+	if (!config->buffer)
+		return aftl_fail(error, -EINVAL,
+				 "passes: data waits in the write buffer for its fine pass; set buffer");
+	if (config->program_foggy > config->program)
+		return aftl_fail(error, -EINVAL,
+				 "program_foggy: a coarse pass has fewer levels to verify than a fine one; it must not take longer than program");
+	return 0;
+}
+
 static void shape_luns(struct aftl_geometry *geo, const struct aftl_config *config)
 {
 	u32 dies = config->channels * config->chips * config->dies;
@@ -32,12 +49,39 @@ static void shape_luns(struct aftl_geometry *geo, const struct aftl_config *conf
 	geo->luns = dies;
 	geo->blocks_per_lun = config->blocks;
 	geo->planes_wide = 1;
+	geo->passes = config->passes;
 	if (config->plane_mode == AFTL_PLANES_INDEPENDENT)
 		geo->luns *= config->planes;
 	else if (config->plane_mode == AFTL_PLANES_WIDE)
 		geo->planes_wide = config->planes;
 	else
 		geo->blocks_per_lun *= config->planes;
+}
+
+/* LUN n is on bus n % channels; then chips count, then dies, then planes. */
+static void shape_stripe(struct aftl_geometry *geo, const struct aftl_config *config)
+{
+	const char *word = aftl_core_params[AFTL_PARAM_AT(stripe)].words[config->stripe];
+	const struct {
+		char letter;
+		u32 count;
+	} levels[] = {
+		{ 'c', config->channels },
+		{ 'w', config->chips },
+		{ 'd', config->dies },
+		{ 'p', geo->luns / (config->channels * config->chips * config->dies) },
+	};
+	u32 stride = 1;
+	u32 place;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(levels); i++) {
+		for (place = 0; word[place] != levels[i].letter;)
+			place++;
+		geo->stripe[place].count = levels[i].count;
+		geo->stripe[place].stride = stride;
+		stride *= levels[i].count;
+	}
 }
 
 static void shape_block(struct aftl_geometry *geo, const struct aftl_config *config)
@@ -79,10 +123,13 @@ int aftl_geometry_init(struct aftl_geometry *geo, const struct aftl_config *conf
 {
 	int ret = check_units(config, error);
 
+	if (!ret)
+		ret = aftl_passes_check(config, error);
 	if (ret)
 		return ret;
 	*geo = (struct aftl_geometry){ 0 };
 	shape_luns(geo, config);
+	shape_stripe(geo, config);
 	shape_block(geo, config);
 	if (aftl_program_units(geo) > AFTL_PROGRAM_UNITS_MAX)
 		return aftl_fail(error, -EINVAL,

@@ -30,7 +30,10 @@
  * @slots: mapping units of the whole media
  * @units: mapping units that the host sees
  * @unit_bits: bits in a mapping unit
+ * @stripe: how LUNs follow each other: of each of channels, chips, dies and planes how many
+ *	there are and how far they are apart, the fastest first
  * @planes_wide: pages that one position of a wide block holds
+ * @passes: programs of a word line that is used to the full
  */
 struct aftl_geometry {
 	u32 channels;
@@ -50,7 +53,15 @@ struct aftl_geometry {
 	u32 units;
 	u32 unit_bits;
 	u32 planes_wide;
+	u32 passes;
+	struct {
+		u32 count;
+		u32 stride;
+	} stripe[4];
 };
+
+/* Most bits in a cell. */
+#define AFTL_BITS_MAX 4
 
 /* Most mapping units that one program may carry. */
 #define AFTL_PROGRAM_UNITS_MAX 64
@@ -64,9 +75,32 @@ struct aftl_geometry {
 int __must_check aftl_geometry_init(struct aftl_geometry *geo, const struct aftl_config *config,
 				    struct aftl_error *error);
 
+/**
+ * aftl_passes_check() - can word lines be programmed as often as @config says?
+ * @config: configuration
+ * @error: takes the sentence if they cannot
+ */
+int __must_check aftl_passes_check(const struct aftl_config *config, struct aftl_error *error);
+
 static inline u32 aftl_program_units(const struct aftl_geometry *geo)
 {
 	return geo->program_pages * geo->page_units;
+}
+
+/* The LUN at a position of the order "stripe", which begins anew after the last. */
+static inline u32 aftl_stripe_lun(const struct aftl_geometry *geo, u32 position)
+{
+	u32 lun = 0;
+	u32 i = 0;
+
+	while (position && i < ARRAY_SIZE(geo->stripe)) {
+		u32 next = position / geo->stripe[i].count;
+
+		lun += (position - next * geo->stripe[i].count) * geo->stripe[i].stride;
+		position = next;
+		i++;
+	}
+	return lun;
 }
 
 /* Word line of @page, counted through the block. */

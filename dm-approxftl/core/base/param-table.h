@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Every parameter of the emulated device, defined once.
+ * Every parameter of the emulated device, defined once. Those of single policies and rules
+ * are in the files of these, in the same words.
  *
  * PARAM(name, type, smallest, largest, default, help)
  *
@@ -16,7 +17,6 @@
 #define US 1000ULL
 #define MS (1000 * US)
 #define SEC (1000 * MS)
-#define MINUTE (60 * SEC)
 #define DAY (86400 * SEC)
 #define KIB 1024ULL
 
@@ -34,12 +34,17 @@ PARAM(bits, COUNT, 1, 4, 1, "pages in each word line")
 PARAM(page, BYTES, 512, 64 * KIB, 8 * KIB, "flash page")
 PARAM(unit, BYTES, 0, 64 * KIB, 4 * KIB, "mapping unit; 0 maps whole flash pages")
 PARAM(one_shot, CHOICE, 0, 1, AFTL_OFF, "program all pages of a word line at once")
+PARAM(passes, COUNT, 1, 2, 1,
+	"programs of a word line of four bits; 2: a coarse one, after its neighbour's a fine one")
 PARAM(op, PERCENT, 0, 9000, 1500, "over-provisioning: physical capacity kept from the host")
 PARAM(bad, RATE, 0, 200000000000ULL, 0, "share of blocks that are bad from the factory")
 
 /* Times of the flash array and the buses */
 PARAM(read, TIME, 0, SEC, 45 * US, "sense one page")
 PARAM(read_mlc, TIME, 0, SEC, 0, "sense one page of a block in MLC mode; 0: as read")
+PARAM(read_slc, TIME, 0, SEC, 25 * US,
+	"sense one page of a block in SLC mode; 0: as read")
+PARAM(read_tlc, TIME, 0, SEC, 0, "sense one page of a block in TLC mode; 0: as read")
 PARAM(read_coarse, TIME, 0, SEC, 0,
 	"sense a page with errors as of coarse steps, in three levels; 0: as read")
 PARAM(read_fine, TIME, 0, SEC, 0,
@@ -57,6 +62,9 @@ PARAM(program_fine, TIME, 1, 10 * SEC, 933 * US, "program with a fine voltage st
 PARAM(program_follower, TIME, 0, 10 * SEC, 0,
 	"program a word line with parameters learned from its leader; 0: as the loop model says")
 PARAM(program_mlc, TIME, 1, 10 * SEC, 624 * US, "program two bits into a TLC word line")
+PARAM(program_slc, TIME, 1, 10 * SEC, 200 * US, "program one bit into cells for more")
+PARAM(program_tlc, TIME, 1, 10 * SEC, 700 * US, "program three bits into cells for four")
+PARAM(program_foggy, TIME, 1, 10 * SEC, 300 * US, "first of two passes of a word line")
 PARAM(reprogram, TIME, 1, 10 * SEC, 631 * US, "program a word line in MLC mode once more")
 PARAM(erase, TIME, 1, 10 * SEC, 3500 * US, "erase a block")
 PARAM(wear_times, CHOICE, 0, 1, AFTL_OFF,
@@ -70,7 +78,10 @@ PARAM(energy, COUNT, 0, 10000000, 82500, "power of an active die in microwatt")
 
 /* Scheduling */
 PARAM(order, CHOICE, 0, 1, AFTL_SCHED_READ_FIRST, "which host command a free die takes")
-PARAM(allocate, CHOICE, 0, 1, AFTL_ALLOCATE_ROTATE, "which die a write goes to")
+PARAM(allocate, CHOICE, 0, AFTL_ALLOCATES - 1, AFTL_ALLOCATE_rotate,
+	"which die a write goes to, where the policy does not say")
+PARAM(stripe, CHOICE, 0, 23, 0,
+	"order of dies: of channel, way (chip), die and plane the first changes fastest")
 PARAM(suspend, CHOICE, 0, 3, AFTL_SUSPEND_OFF, "what a read may interrupt")
 PARAM(suspend_cost, TIME, 0, MS, 20 * US, "extra array time of each suspend and resume")
 PARAM(suspend_limit, COUNT, 1, 1000, 8, "how often one operation may be suspended")
@@ -86,10 +97,8 @@ PARAM(gc_idle_valid, PERCENT, 0, 10000, 9000,
 	"most valid data a victim may hold while there is no pressure")
 PARAM(victim, CHOICE, 0, AFTL_VICTIMS - 1, AFTL_VICTIM_greedy,
 	"how the block to collect is chosen, where the policy does not say")
-PARAM(victim_choices, COUNT, 1, 1024, 8, "blocks that chance draws (victim d_choices)")
-PARAM(victim_window, COUNT, 1, 64, 32,
-	"oldest blocks among which the emptiest is collected (victim windowed)")
 PARAM(wear_gap, COUNT, 0, 1 << 20, 0, "erase-count gap that moves cold data; 0: never")
+PARAM(wear_low, PERCENT, 0, 10000, 6200, "wear of an erase with reduced voltage")
 PARAM(endurance, COUNT, 0, 1 << 24, 0, "erases after which a block goes bad; 0: never")
 PARAM(refresh, TIME, 0, 36500 * DAY, 182 * DAY + 43200 * SEC,
 	"age at which approximate data is rewritten as precise; 0: never")
@@ -101,6 +110,10 @@ PARAM(errors, CHOICE, 0, 1, AFTL_ON, "model bit errors")
 PARAM(cell_model, CHOICE, 0, 1, AFTL_CELL_CONSTANT, "constant error rates or the voltage model")
 PARAM(rber, RATE, 0, 100000000000ULL, 10000, "raw bit error rate of precise pages")
 PARAM(rber_approx, RATE, 0, 100000000000ULL, 720000000, "raw bit error rate of approximate pages")
+PARAM(misprograms, RATE, 0, 200000000000ULL, 0,
+	"share of word lines unlike their layer, where followers come out bad")
+PARAM(tvr_margin, PERCENT, 0, 10000, 0,
+	"share of the retention margins that a program without them keeps (tvr)")
 PARAM(ecc_bits, COUNT, 0, 10000, 40, "bits that ECC corrects in each KiB")
 PARAM(ecc_levels, COUNT, 0, 16, 6, "further sensing levels before a read fails")
 PARAM(seed, COUNT, 0, U64_MAX, 1, "seed of errors, bad blocks and every other draw")
@@ -113,45 +126,8 @@ PARAM(fill_approx, PERCENT, 0, 10000, 0, "share of the starting data that is app
 PARAM(cycles, COUNT, 0, 400000, 0, "erases that each block has behind it when the device starts")
 PARAM(age, TIME, 0, 36500 * DAY, 0, "age of the device and its data when it starts")
 
-/* Policies */
-PARAM(hot_size, BYTES, 0, 1ULL << 30, 8 * KIB, "requests up to this size are hot (approxftl)")
-PARAM(promote, COUNT, 1, 7, 2, "approximate writes after which data becomes precise (approxftl)")
-PARAM(wear_low, PERCENT, 0, 10000, 6200,
-	"wear of an erase with reduced voltage (approxftl, vth_b)")
-PARAM(wear_period, COUNT, 1, 1 << 20, 1024,
-	"opened blocks between two looks at the least wear (approxftl)")
-PARAM(burst, PERCENT, 0, 10000, 9000, "buffer use above which followers are written (cubeftl)")
-PARAM(misprograms, RATE, 0, 200000000000ULL, 0,
-	"share of the followers that come out bad and are programmed once more (cubeftl)")
-PARAM(zone1, TIME, 0, 365 * DAY, 30 * MINUTE,
-	"updates of data not older than this are the hottest (ressd, tlc)")
-PARAM(zone2, TIME, 0, 365 * DAY, 60 * MINUTE, "the same for the second zone (ressd, tlc)")
-PARAM(zone3, TIME, 0, 365 * DAY, 120 * MINUTE,
-	"the same for the third zone; updates of older data are cold (ressd, tlc)")
-PARAM(candidates, COUNT, 1, 64, 16,
-	"blocks of a zone that wait for updates; in small dies fewer (ressd)")
-PARAM(virtual_layers, CHOICE, 0, 1, AFTL_OFF,
-	"reclaim one layer at a time and pair it with the next (ressd)")
-PARAM(history, COUNT, 0, 2, 1, "accesses of a unit that are remembered beside the present (agcr)")
-PARAM(rewrite, CHOICE, 0, 2, AFTL_REWRITE_ANY,
-	"read-only data that idle dies write again: none, of low cost, of any but high cost (agcr)")
-PARAM(tvr_mode, CHOICE, 0, 2, AFTL_TVR_BLOCK,
-	"which writes give up margins: of data overwritten in time, all, or those with a tag (tvr)")
-PARAM(tvr_margin, PERCENT, 0, 10000, 0, "share of the margins that is kept (tvr)")
-PARAM(tvr_retention, TIME, 2 * DAY, 3650 * DAY, 7 * DAY,
-	"how old data without margins may become before it is written again (tvr)")
-PARAM(hybrid_approx, CHOICE, 0, 1, AFTL_ON, "place approximate data as approxftl does (hybrid)")
-PARAM(hybrid_cube, CHOICE, 0, 1, AFTL_ON,
-	"word lines follow the first of their layer, as in cubeftl (hybrid)")
-PARAM(hybrid_agcr, CHOICE, 0, 1, AFTL_ON,
-	"cost of writes by access history, where reads have three costs (hybrid)")
-PARAM(hybrid_tvr, CHOICE, 0, 1, AFTL_ON, "short-lived precise data without margins (hybrid)")
-PARAM(hybrid_ressd, CHOICE, 0, 1, AFTL_ON,
-	"data that is updated soon in word lines that are programmed again (hybrid)")
-
 #undef US
 #undef MS
 #undef SEC
-#undef MINUTE
 #undef DAY
 #undef KIB

@@ -4,56 +4,49 @@
  */
 #include "core/base/params.h"
 
-static const char *const switch_words[] = { "off", "on", NULL };
+const char *const aftl_switch_words[] = { "off", "on", NULL };
 static const char *const plane_mode_words[] = { "shared", "independent", "wide", NULL };
 static const char *const order_words[] = { "read_first", "fcfs", NULL };
-static const char *const allocate_words[] = { "rotate", "static", NULL };
 static const char *const suspend_words[] = { "off", "program", "erase", "both", NULL };
 static const char *const fill_words[] = { "none", "sequential", "random", NULL };
 static const char *const cell_model_words[] = { "constant", "voltage", NULL };
-static const char *const rewrite_words[] = { "off", "low", "any", NULL };
-static const char *const tvr_mode_words[] = { "block", "device", "tagged", NULL };
 
-static const char *const victim_words[] = {
-	"greedy", "cost_benefit", "d_choices", "fifo", "windowed", NULL
+static const char *const stripe_words[] = {
+	"cwdp", "cwpd", "cdwp", "cdpw", "cpwd", "cpdw", "wcdp", "wcpd", "wdcp", "wdpc",
+	"wpcd", "wpdc", "dcwp", "dcpw", "dwcp", "dwpc", "dpcw", "dpwc", "pcwd", "pcdw",
+	"pwcd", "pwdc", "pdcw", "pdwc", NULL
 };
 
-#define one_shot_words switch_words
-#define buffer_safe_words switch_words
-#define errors_words switch_words
-#define hybrid_agcr_words switch_words
-#define hybrid_approx_words switch_words
-#define hybrid_cube_words switch_words
-#define hybrid_ressd_words switch_words
-#define hybrid_tvr_words switch_words
-#define virtual_layers_words switch_words
-#define wear_times_words switch_words
+static const char *const victim_words[] = {
+#define VICTIM(name) \
+	[AFTL_VICTIM_##name] = #name,
+#include "core/base/victim-list.h"
+#undef VICTIM
+	[AFTL_VICTIMS] = NULL
+};
 
-#define WORDS_COUNT(name) NULL
-#define WORDS_BYTES(name) NULL
-#define WORDS_TIME(name) NULL
-#define WORDS_PERCENT(name) NULL
-#define WORDS_RATE(name) NULL
-#define WORDS_CHOICE(name) name##_words
+static const char *const allocate_words[] = {
+#define LUN_RULE(name) \
+	[AFTL_ALLOCATE_##name] = #name,
+#include "core/base/lun-list.h"
+#undef LUN_RULE
+	[AFTL_ALLOCATES] = NULL
+};
 
-const struct aftl_param aftl_params[] = {
-#define PARAM(name, kind, least, most, usual, phrase) {			\
-	.key = #name,							\
-	.help = phrase,							\
-	.words = WORDS_##kind(name),					\
-	.type = AFTL_PARAM_##kind,					\
-	.smallest = least,						\
-	.largest = most,						\
-	.standard = usual,						\
-},
+#define one_shot_words aftl_switch_words
+#define buffer_safe_words aftl_switch_words
+#define errors_words aftl_switch_words
+#define wear_times_words aftl_switch_words
+
+const struct aftl_param aftl_core_params[] = {
+#define PARAM AFTL_PARAM
 #include "core/base/param-table.h"
 #undef PARAM
 };
 
-static_assert(ARRAY_SIZE(aftl_params) == AFTL_PARAMS, "one entry per field");
-static_assert(ARRAY_SIZE(victim_words) == AFTL_VICTIMS + 1, "one word per line of the list");
+static_assert(ARRAY_SIZE(aftl_core_params) == AFTL_CORE_PARAMS, "one entry per field");
 
-#define AT(name) (offsetof(struct aftl_config, name) / sizeof(u64))
+#define AT(name) AFTL_PARAM_AT(name)
 
 /*
  * What is in neither list sizes memory, orders completions, or is read by a policy
@@ -62,8 +55,8 @@ static_assert(ARRAY_SIZE(victim_words) == AFTL_VICTIMS + 1, "one word per line o
 static const u8 never[] = {
 	AT(channels), AT(chips), AT(dies), AT(planes), AT(plane_mode), AT(blocks), AT(layers),
 	AT(word_lines), AT(bits), AT(page), AT(unit), AT(one_shot), AT(op), AT(bad), AT(errors),
-	AT(cell_model), AT(seed), AT(allocate), AT(fill), AT(fill_valid), AT(fill_overwrite),
-	AT(fill_approx), AT(cycles), AT(age),
+	AT(cell_model), AT(seed), AT(allocate), AT(stripe), AT(fill), AT(fill_valid),
+	AT(fill_overwrite), AT(fill_approx), AT(cycles), AT(age), AT(passes),
 };
 
 static const u8 live[] = {
@@ -72,10 +65,8 @@ static const u8 live[] = {
 	AT(program_fine), AT(program_follower), AT(program_mlc), AT(reprogram), AT(erase), AT(bus),
 	AT(command), AT(ecc_retry), AT(energy), AT(order), AT(suspend), AT(suspend_cost),
 	AT(suspend_limit), AT(idle), AT(buffer_hold), AT(gc), AT(gc_idle_valid), AT(victim),
-	AT(victim_choices), AT(victim_window), AT(wear_gap), AT(endurance), AT(refresh),
-	AT(read_limit), AT(rber), AT(rber_approx), AT(ecc_bits), AT(ecc_levels), AT(hot_size),
-	AT(promote), AT(wear_low), AT(wear_period), AT(burst), AT(misprograms), AT(zone1),
-	AT(zone2), AT(zone3), AT(tvr_retention),
+	AT(wear_gap), AT(wear_low), AT(endurance), AT(refresh), AT(read_limit), AT(rber),
+	AT(rber_approx), AT(misprograms), AT(ecc_bits), AT(ecc_levels), AT(program_foggy),
 };
 
 /* A suffix and how many stored units it stands for; the first is the largest. */
@@ -110,12 +101,12 @@ int aftl_fail(struct aftl_error *error, int code, const char *format, ...)
 	return code;
 }
 
-int aftl_param_find(const char *key)
+int aftl_core_param_find(const char *key)
 {
 	unsigned int i;
 
-	for (i = 0; i < AFTL_PARAMS; i++)
-		if (!strcmp(aftl_params[i].key, key))
+	for (i = 0; i < AFTL_CORE_PARAMS; i++)
+		if (!strcmp(aftl_core_params[i].key, key))
 			return i;
 	return -ENOENT;
 }
@@ -393,8 +384,8 @@ static int complain_range(const struct aftl_param *param, const char *text,
 			 param->key, text, smallest, largest);
 }
 
-static int parse_param(const struct aftl_param *param, const char *text, u64 *value,
-		       struct aftl_error *error)
+int aftl_param_parse(const struct aftl_param *param, const char *text, u64 *value,
+		     struct aftl_error *error)
 {
 	struct aftl_error cause;
 	int ret = aftl_parse_value(param->type, param->words, text, value, &cause);
@@ -406,23 +397,6 @@ static int parse_param(const struct aftl_param *param, const char *text, u64 *va
 	return 0;
 }
 
-int aftl_param_set(struct aftl_config *config, const char *key, const char *text,
-		   struct aftl_error *error)
-{
-	int index = aftl_param_find(key);
-	u64 value = 0;
-	int ret;
-
-	if (index < 0)
-		return aftl_fail(error, -EINVAL,
-				 "unknown parameter \"%.40s\"; \"approxftl params\" lists them",
-				 key);
-	ret = parse_param(&aftl_params[index], text, &value, error);
-	if (!ret)
-		*aftl_param_value(config, index) = value;
-	return ret;
-}
-
 static bool is_listed(unsigned int index, const u8 *list, size_t count)
 {
 	while (count--)
@@ -431,7 +405,7 @@ static bool is_listed(unsigned int index, const u8 *list, size_t count)
 	return false;
 }
 
-enum aftl_change aftl_param_change(unsigned int index)
+enum aftl_change aftl_core_param_change(unsigned int index)
 {
 	if (is_listed(index, never, ARRAY_SIZE(never)))
 		return AFTL_CHANGE_NEVER;
@@ -440,7 +414,7 @@ enum aftl_change aftl_param_change(unsigned int index)
 
 static int complain_change(unsigned int index, u64 made, u64 wanted, struct aftl_error *error)
 {
-	const struct aftl_param *param = &aftl_params[index];
+	const struct aftl_param *param = &aftl_core_params[index];
 	char before[AFTL_VALUE_SIZE];
 	char after[AFTL_VALUE_SIZE];
 

@@ -28,8 +28,10 @@ enum aftl_sched {
 };
 
 enum aftl_allocate {
-	AFTL_ALLOCATE_ROTATE,
-	AFTL_ALLOCATE_STATIC,
+#define LUN_RULE(name) AFTL_ALLOCATE_##name,
+#include "core/base/lun-list.h"
+#undef LUN_RULE
+	AFTL_ALLOCATES,
 };
 
 enum aftl_victim {
@@ -57,18 +59,6 @@ enum aftl_cell_model {
 	AFTL_CELL_VOLTAGE,
 };
 
-enum aftl_rewrite {
-	AFTL_REWRITE_OFF,
-	AFTL_REWRITE_LOW,
-	AFTL_REWRITE_ANY,
-};
-
-enum aftl_tvr_mode {
-	AFTL_TVR_BLOCK,
-	AFTL_TVR_DEVICE,
-	AFTL_TVR_TAGGED,
-};
-
 enum aftl_param_type {
 	AFTL_PARAM_COUNT,
 	AFTL_PARAM_BYTES,
@@ -78,16 +68,22 @@ enum aftl_param_type {
 	AFTL_PARAM_CHOICE,
 };
 
+/* Values that all policies and rules together may add. */
+#define AFTL_OWN_PARAMS 32
+
 /**
  * struct aftl_config - one value per line of param-table.h, in stored units
+ * @own: those of policies and rules: see core/policy/settings.h
  */
 struct aftl_config {
 #define PARAM(name, type, smallest, largest, standard, help) u64 name;
 #include "core/base/param-table.h"
 #undef PARAM
+	u64 own[AFTL_OWN_PARAMS];
 };
 
-#define AFTL_PARAMS (sizeof(struct aftl_config) / sizeof(u64))
+#define AFTL_CORE_PARAMS (offsetof(struct aftl_config, own) / sizeof(u64))
+#define AFTL_PARAMS_MAX (sizeof(struct aftl_config) / sizeof(u64))
 
 /* Longest text of a value, and of a key. */
 #define AFTL_VALUE_SIZE 32
@@ -119,7 +115,53 @@ struct aftl_param {
 	u64 standard;
 };
 
-extern const struct aftl_param aftl_params[];
+extern const struct aftl_param aftl_core_params[];
+extern const char *const aftl_switch_words[];
+
+/* What a PARAM() stands for: an entry of a table; the words of a choice are name_words. */
+#define AFTL_WORDS_COUNT(name) NULL
+#define AFTL_WORDS_BYTES(name) NULL
+#define AFTL_WORDS_TIME(name) NULL
+#define AFTL_WORDS_PERCENT(name) NULL
+#define AFTL_WORDS_RATE(name) NULL
+#define AFTL_WORDS_CHOICE(name) name##_words
+
+#define AFTL_PARAM(name, kind, least, most, usual, phrase) {		\
+	.key = #name,							\
+	.help = phrase,							\
+	.words = AFTL_WORDS_##kind(name),				\
+	.type = AFTL_PARAM_##kind,					\
+	.smallest = least,						\
+	.largest = most,						\
+	.standard = usual,						\
+},
+
+#define AFTL_PARAM_FIELD(name, kind, least, most, usual, phrase) u64 name;
+
+/**
+ * struct aftl_param_group - parameters that a policy or a rule adds
+ * @params: the first of them
+ * @count: how many
+ * @live: they may change at any time; else only when the device is loaded again
+ */
+struct aftl_param_group {
+	const struct aftl_param *params;
+	u32 count;
+	bool live;
+};
+
+/*
+ * Of a list of PARAM()s, #define LIST(PARAM) PARAM(name, type, ...) PARAM(...): the
+ * structure of their values and a table for AFTL_PARAM_GROUP().
+ */
+#define AFTL_PARAM_TABLE(name, LIST)						\
+	struct name {								\
+		LIST(AFTL_PARAM_FIELD)						\
+	};									\
+	static const struct aftl_param name##_table[] = { LIST(AFTL_PARAM) }
+
+#define AFTL_PARAM_GROUP(name, changes)						\
+	{ .params = name##_table, .count = ARRAY_SIZE(name##_table), .live = changes }
 
 /**
  * struct aftl_error - one sentence that names the cause and the remedy
@@ -136,12 +178,6 @@ struct aftl_error {
  */
 __printf(3, 4) int aftl_fail(struct aftl_error *error, int code, const char *format, ...);
 
-/**
- * aftl_param_find() - index of the parameter called @key, or -ENOENT
- * @key: name of a parameter
- */
-int aftl_param_find(const char *key);
-
 static inline u64 *aftl_param_value(struct aftl_config *config, unsigned int index)
 {
 	return (u64 *)config + index;
@@ -153,42 +189,12 @@ static inline u64 aftl_param_get(const struct aftl_config *config, unsigned int 
 }
 
 /**
- * aftl_param_set() - parse @text as the value of @key
- * @config: configuration
- * @key: name of a parameter
- * @text: as it stands on a command line
- * @error: takes the sentence on failure
- *
- * Return: 0, or -EINVAL with @error saying which key, what was wrong with the
- * value and what would be right; @config is then as it was.
- */
-int __must_check aftl_param_set(struct aftl_config *config, const char *key, const char *text,
-				struct aftl_error *error);
-
-/**
  * aftl_param_print() - write a stored value so that aftl_param_set() reads it back
  * @param: its description
  * @value: in stored units
  * @text: as it stands on a command line
  */
 void aftl_param_print(const struct aftl_param *param, u64 value, char text[AFTL_VALUE_SIZE]);
-
-/**
- * aftl_param_change() - when the parameter @index may change
- * @index: below AFTL_PARAMS
- */
-enum aftl_change aftl_param_change(unsigned int index);
-
-/**
- * aftl_config_check() - may a device made as @made go on as @wanted?
- * @made: its configuration
- * @wanted: the configuration to come
- * @error: takes the sentence on failure
- *
- * Return: 0, or -EINVAL with a sentence that names key and both values.
- */
-int __must_check aftl_config_check(const struct aftl_config *made,
-				   const struct aftl_config *wanted, struct aftl_error *error);
 
 /**
  * aftl_parse_value() - text to stored value by type alone, for a host's own options
@@ -210,18 +216,35 @@ int __must_check aftl_parse_value(enum aftl_param_type type, const char *const *
  */
 const char *aftl_type_example(enum aftl_param_type type);
 
-/* Profiles: profiles.c */
+/* Index of the parameter of param-table.h called @key, or -ENOENT. */
+int aftl_core_param_find(const char *key);
+
+/* Index of it in the configuration. */
+#define AFTL_PARAM_AT(name) (offsetof(struct aftl_config, name) / sizeof(u64))
+
+/* When the parameter @index of param-table.h may change. */
+enum aftl_change aftl_core_param_change(unsigned int index);
+
+/* @text as a value of @param, in its range; else a sentence. */
+int __must_check aftl_param_parse(const struct aftl_param *param, const char *text, u64 *value,
+				  struct aftl_error *error);
 
 /**
- * aftl_profile_load() - start a configuration from a named profile
- * @config: configuration
- * @name: as on a command line
+ * aftl_config_check() - may a device made as @made go on as @wanted?
+ * @made: its configuration
+ * @wanted: the configuration to come
  * @error: takes the sentence on failure
  *
- * Return: 0, or -EINVAL with @error listing the profiles there are.
+ * Return: 0, or -EINVAL with a sentence that names key and both values.
  */
-int __must_check aftl_profile_load(struct aftl_config *config, const char *name,
-				   struct aftl_error *error);
+int __must_check aftl_config_check(const struct aftl_config *made,
+				   const struct aftl_config *wanted, struct aftl_error *error);
+
+/* Profiles: profiles.c */
+
+/* What aftl_profile_load() does to the parameters of param-table.h. */
+int __must_check aftl_profile_apply(struct aftl_config *config, const char *name,
+				    struct aftl_error *error);
 
 /**
  * aftl_profile_name() - name of profile @index, NULL past the last

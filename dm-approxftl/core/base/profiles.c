@@ -32,7 +32,7 @@ static const struct setting tcad18_settings[] = {
 	{ "unit", 0 },
 	{ "order", AFTL_SCHED_FCFS },
 	/* assumed: the paper's response times need queues, which a rotation avoids */
-	{ "allocate", AFTL_ALLOCATE_STATIC },
+	{ "allocate", AFTL_ALLOCATE_static },
 	{ NULL, 0 },
 };
 
@@ -111,7 +111,8 @@ static const struct setting tos22_settings[] = {
 	{ "one_shot", AFTL_ON },
 	{ "op", 800 },
 	{ "gc", 800 },
-	{ "allocate", AFTL_ALLOCATE_STATIC },
+	{ "wear_gap", 100 }, /* assumed: wear is levelled statically, the gap is not named */
+	{ "allocate", AFTL_ALLOCATE_static },
 	{ "read", 66 * US },
 	{ "read_mlc", 53 * US },
 	{ "program", 3000 * US },
@@ -122,6 +123,27 @@ static const struct setting tos22_settings[] = {
 	{ NULL, 0 },
 };
 
+/* QLC in a coarse and a fine pass, with blocks of one bit for who wants them; all assumed. */
+static const struct setting qlc_settings[] = {
+	{ "channels", 4 },
+	{ "chips", 2 },
+	{ "blocks", 128 },
+	{ "layers", 64 },
+	{ "word_lines", 4 },
+	{ "bits", 4 },
+	{ "page", 16384 },
+	{ "one_shot", AFTL_ON },
+	{ "passes", 2 },
+	{ "op", 1200 },
+	{ "read", 110 * US },
+	{ "program", 1800 * US },
+	{ "program_foggy", 900 * US },
+	{ "erase", 10 * MS },
+	{ "ecc_bits", 120 },
+	{ "buffer", 16 << 20 },
+	{ NULL, 0 },
+};
+
 static const struct profile profiles[] = {
 	{ "demo", "512 MiB MLC in 4 dies, 8 layers; small and quick", demo_settings },
 	{ "tcad18", "ApproxFTL's device: 128 GiB MLC in 32 dies, 8 layers", tcad18_settings },
@@ -129,6 +151,7 @@ static const struct profile profiles[] = {
 	{ "micro19", "cubeFTL's device: 30 GiB TLC in 8 dies, 48 layers", micro19_settings },
 	{ "ics14", "TVR's device: 4 GiB MLC in 4 dies, fast and slow pages", ics14_settings },
 	{ "tos22", "ReSSD's device: 576 GiB TLC in 64 planes, 64 layers", tos22_settings },
+	{ "qlc", "16 GiB QLC in 8 dies, 64 layers; a coarse and a fine pass", qlc_settings },
 };
 
 const char *aftl_profile_name(unsigned int index)
@@ -163,7 +186,7 @@ static int complain_profile(const char *name, struct aftl_error *error)
 	return aftl_fail(error, -EINVAL, "unknown profile \"%.40s\"; there are %s", name, list);
 }
 
-int aftl_profile_load(struct aftl_config *config, const char *name, struct aftl_error *error)
+int aftl_profile_apply(struct aftl_config *config, const char *name, struct aftl_error *error)
 {
 	const struct profile *profile = find_profile(name);
 	const struct setting *setting;
@@ -171,9 +194,9 @@ int aftl_profile_load(struct aftl_config *config, const char *name, struct aftl_
 
 	if (!profile)
 		return complain_profile(name, error);
-	for (i = 0; i < AFTL_PARAMS; i++)
-		*aftl_param_value(config, i) = aftl_params[i].standard;
+	for (i = 0; i < AFTL_CORE_PARAMS; i++)
+		*aftl_param_value(config, i) = aftl_core_params[i].standard;
 	for (setting = profile->settings; setting->key; setting++)
-		*aftl_param_value(config, aftl_param_find(setting->key)) = setting->value;
+		*aftl_param_value(config, aftl_core_param_find(setting->key)) = setting->value;
 	return 0;
 }

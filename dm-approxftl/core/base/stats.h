@@ -41,6 +41,7 @@ static inline u64 aftl_counter_get(const struct aftl_counters *counters, unsigne
  * @write_service: array and channel time of the last page of a write
  * @kind_blocks: blocks filled, by the kind they ended as
  * @kind_pages: pages in them
+ * @stream_units: units programmed by stream, of the host and moved
  * @mode_pages: pages programmed by mode
  * @class_pages: pages programmed by class
  * @since_ns: device time of the last reset
@@ -54,6 +55,7 @@ struct aftl_stats {
 	struct aftl_histogram write_service;
 	u64 kind_blocks[8];
 	u64 kind_pages[8];
+	u64 stream_units[2][AFTL_STREAMS];
 	u64 mode_pages[AFTL_MODES];
 	u64 class_pages[AFTL_CLASSES];
 	u64 since_ns;

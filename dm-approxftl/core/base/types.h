@@ -57,42 +57,52 @@ enum aftl_class {
 	AFTL_CLASSES,
 };
 
-/* How recently a policy thinks that data will be rewritten: 0 is cold. */
-#define AFTL_HEATS 4
+/* How long the host expects data to live: the numbers of the kernel's enum rw_hint. */
+enum aftl_life {
+	AFTL_LIFE_UNKNOWN,
+	AFTL_LIFE_ANY,
+	AFTL_LIFE_SHORT,
+	AFTL_LIFE_MEDIUM,
+	AFTL_LIFE_LONG,
+	AFTL_LIFE_EXTREME,
+	AFTL_LIVES,
+};
 
-/* Programs of different class or heat never share a page. */
-#define AFTL_STREAMS (AFTL_CLASSES * AFTL_HEATS)
+/**
+ * struct aftl_hint - what a host says of the data that it writes; zero: nothing
+ * @life: enum aftl_life
+ * @stream: placement id: data of one number go together; 0: none
+ */
+struct aftl_hint {
+	u8 life;
+	u8 stream;
+};
 
-static inline u32 aftl_stream(u32 class, u32 heat)
+/* What a policy tells apart, by names of its own. */
+#define AFTL_STREAMS 16
+
+/* Data of one class and stream wait together, and share pages with no others. */
+#define AFTL_LANES (AFTL_CLASSES * AFTL_STREAMS)
+
+static inline u32 aftl_lane(u32 class, u32 stream)
 {
-	return class * AFTL_HEATS + heat;
+	return class * AFTL_STREAMS + stream;
 }
 
 /**
  * enum aftl_mode - how a page was programmed; stored with the page
- * @AFTL_MODE_NORMAL: the profile's standard program
- * @AFTL_MODE_REDUCED: lower top threshold voltage (ApproxFTL, Vth_b, TVR)
- * @AFTL_MODE_BETWEEN: precise page whose later neighbours are approximate
- * @AFTL_MODE_AFTER: precise page programmed after all its neighbours
- * @AFTL_MODE_COARSE: larger ISPP step (Delta_b, AGCR's low-cost write)
- * @AFTL_MODE_FINE: smaller ISPP step (AGCR's high-cost write)
- * @AFTL_MODE_FOLLOWER: word line with parameters learned from its layer's leader
- * @AFTL_MODE_MLC: two bits in a TLC word line that may be reprogrammed later
  *
- * Each mode has a program time, a read time and an error curve in the
- * configuration. The value is stored on media: append only.
+ * mode-list.h has them all, with their times and errors.
  */
 enum aftl_mode {
-	AFTL_MODE_NORMAL,
-	AFTL_MODE_REDUCED,
-	AFTL_MODE_BETWEEN,
-	AFTL_MODE_AFTER,
-	AFTL_MODE_COARSE,
-	AFTL_MODE_FINE,
-	AFTL_MODE_FOLLOWER,
-	AFTL_MODE_MLC,
+#define MODE(name, word, bits, program, read, curve, rate) AFTL_MODE_##name,
+#include "core/base/mode-list.h"
+#undef MODE
 	AFTL_MODES,
 };
+
+/* What pages have room for, see aftl_page_attr(). */
+static_assert(AFTL_MODES <= 64, "a mode has six bits in a page's attributes");
 
 /**
  * enum aftl_cause - why a unit was programmed; write amplification by cause
@@ -125,14 +135,17 @@ enum aftl_cause {
  * @AFTL_ORDER_SUPER_LAYER: whole word lines, any order inside the two open
  *	layers, which may be reprogrammed; the layer above them may be opened, which
  *	closes the lower one
+ * @AFTL_ORDER_FOGGY_FINE: whole word lines, each twice: a first pass in ascending order
+ *	and a second one as soon as the word line after it has had its first
  *
- * The core refuses a program that its block's order forbids.
+ * Stored on media: append only. The core refuses a program that its block's order forbids.
  */
 enum aftl_order {
 	AFTL_ORDER_SEQUENTIAL,
 	AFTL_ORDER_TWO_PASS,
 	AFTL_ORDER_LEADER_FIRST,
 	AFTL_ORDER_SUPER_LAYER,
+	AFTL_ORDER_FOGGY_FINE,
 	AFTL_ORDERS,
 };
 

@@ -4,6 +4,9 @@
 #include "core/base/table-lookup.h"
 #include "core/flash/disturb.h"
 
+/* Further errors of a word line that was overshot, in halves of what ECC corrects (assumed). */
+#define OVERSHOT_HALVES 3
+
 static u64 along_hours(const u64 *row, struct aftl_point hours)
 {
 	return aftl_between(row[hours.index], row[hours.index + 1], hours.fraction);
@@ -90,22 +93,30 @@ static u64 rate_to_q40(u64 rate)
 	return div64_u64(rate << 24, 1000000000000ULL >> 16);
 }
 
+static u8 standard_curve(u64 bits)
+{
+	if (bits == AFTL_BITS_MAX)
+		return AFTL_RBER_QLC;
+	return bits == 3 ? AFTL_RBER_TLC : AFTL_RBER_MLC_PRECISE;
+}
+
 static void init_curves(struct aftl_cell *cell, const struct aftl_config *config)
 {
-	bool tlc = config->bits >= 3;
-	u8 standard = tlc ? AFTL_RBER_TLC : AFTL_RBER_MLC_PRECISE;
+	static const u8 curve[AFTL_MODES] = {
+#define MODE(name, word, bits, program, read, curve, rate) \
+		[AFTL_MODE_##name] = AFTL_RBER_##curve,
+#include "core/base/mode-list.h"
+#undef MODE
+	};
 	u32 mode;
 
 	for (mode = 0; mode < AFTL_MODES; mode++)
-		cell->curve[mode] = standard;
-	cell->curve[AFTL_MODE_REDUCED] = AFTL_RBER_MLC_APPROX;
-	cell->curve[AFTL_MODE_COARSE] = AFTL_RBER_MLC_DELTA_B;
-	cell->curve[AFTL_MODE_FINE] = AFTL_RBER_MLC_FINE;
+		cell->curve[mode] = curve[mode] == AFTL_RBER_STANDARD ?
+					    standard_curve(config->bits) : curve[mode];
 	if (aftl_reads_by_levels(config)) {
 		cell->curve[AFTL_MODE_NORMAL] = AFTL_RBER_MLC_MEDIUM;
 		cell->curve[AFTL_MODE_COARSE] = AFTL_RBER_MLC_COARSE;
 	}
-	cell->curve[AFTL_MODE_MLC] = AFTL_RBER_TLC_MLC_MODE;
 }
 
 /*
@@ -162,7 +173,10 @@ void aftl_cell_init(struct aftl_cell *cell, const struct aftl_media *media,
 	init_quantiles(cell);
 }
 
-/* Turn of @step in its block's order; later turns disturb earlier ones. */
+/*
+ * Turn of @step in its block's order; later turns disturb earlier ones. Where leaders come
+ * first, neighbours still have their turns by address.
+ */
 static u32 program_turn(const struct aftl_geometry *geo, const struct aftl_block *block, u32 step)
 {
 	if (block->order == AFTL_ORDER_TWO_PASS &&
@@ -175,12 +189,18 @@ static u32 shift_from(const struct aftl_media *media, const struct aftl_block *b
 		      u32 neighbour, u32 direction)
 {
 	const struct aftl_geometry *geo = media->geo;
-	u8 attr = media->attr[aftl_device_page(media, block, neighbour * geo->program_pages)];
+	u16 attr = media->attr[aftl_device_page(media, block, neighbour * geo->program_pages)];
 
 	if (!(attr & AFTL_PAGE_PROGRAMMED) ||
 	    program_turn(geo, block, neighbour) < program_turn(geo, block, victim))
 		return 0;
-	return aftl_disturb_mv[direction][aftl_page_class(attr)];
+	return aftl_disturb_mv[direction][aftl_page_low_top(attr)];
+}
+
+/* With one bit in a cell the next page in use is in the next word line. */
+static u32 steps_apart(const struct aftl_geometry *geo, const struct aftl_block *block)
+{
+	return block->bits == 1 ? geo->word_line_pages / geo->program_pages : 1;
 }
 
 u32 aftl_page_disturb_mv(const struct aftl_media *media, const struct aftl_block *block, u32 page)
@@ -189,12 +209,13 @@ u32 aftl_page_disturb_mv(const struct aftl_media *media, const struct aftl_block
 	u32 positions = aftl_steps(geo) / geo->layers;
 	u32 step = page / geo->program_pages;
 	u32 column = step % positions;
+	u32 apart = steps_apart(geo, block);
 	u32 mv = 0;
 
-	if (column)
-		mv += shift_from(media, block, step, step - 1, 0);
-	if (column + 1 < positions)
-		mv += shift_from(media, block, step, step + 1, 0);
+	if (column >= apart)
+		mv += shift_from(media, block, step, step - apart, 0);
+	if (column + apart < positions)
+		mv += shift_from(media, block, step, step + apart, 0);
 	if (step >= positions)
 		mv += shift_from(media, block, step, step - positions, 1);
 	if (step + positions < aftl_steps(geo))
@@ -213,7 +234,7 @@ static u64 scale_by_layer(const struct aftl_geometry *geo, u64 rber_q40, u32 pag
 }
 
 /* Reduced voltage is ApproxFTL's in approximate pages, TVR's in precise ones. */
-static bool without_margins(u8 attr)
+static bool without_margins(u16 attr)
 {
 	return aftl_page_mode(attr) == AFTL_MODE_REDUCED && aftl_page_class(attr) == AFTL_PRECISE;
 }
@@ -221,7 +242,7 @@ static bool without_margins(u8 attr)
 static u64 voltage_q40(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
 		       u64 hour)
 {
-	u8 attr = cell->media->attr[aftl_device_page(cell->media, block, page)];
+	u16 attr = cell->media->attr[aftl_device_page(cell->media, block, page)];
 	u64 hours = aftl_page_hours(cell->media, block, page, hour);
 	u32 curve = aftl_page_again(attr) ? AFTL_RBER_TLC_REPROGRAM :
 					    cell->curve[aftl_page_mode(attr)];
@@ -236,19 +257,24 @@ static u64 voltage_q40(const struct aftl_cell *cell, const struct aftl_block *bl
 	return scale_by_layer(cell->media->geo, rber, page);
 }
 
-static enum aftl_rate rate_of(u8 attr)
+static enum aftl_rate rate_of(u16 attr)
 {
+	static const u8 rate[AFTL_MODES] = {
+#define MODE(name, word, bits, program, read, curve, rate) \
+		[AFTL_MODE_##name] = AFTL_RATE_##rate,
+#include "core/base/mode-list.h"
+#undef MODE
+	};
+
 	if (aftl_page_class(attr) == AFTL_APPROX)
 		return AFTL_RATE_APPROX;
-	if (aftl_page_mode(attr) == AFTL_MODE_COARSE)
-		return AFTL_RATE_COARSE;
-	return aftl_page_mode(attr) == AFTL_MODE_FINE ? AFTL_RATE_FINE : AFTL_RATE_PRECISE;
+	return rate[aftl_page_mode(attr)];
 }
 
 u64 aftl_cell_rber_q40(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
 		       u64 hour)
 {
-	u8 attr = cell->media->attr[aftl_device_page(cell->media, block, page)];
+	u16 attr = cell->media->attr[aftl_device_page(cell->media, block, page)];
 
 	if (cell->model == AFTL_CELL_CONSTANT)
 		return cell->rber_q40[rate_of(attr)];
@@ -257,7 +283,7 @@ u64 aftl_cell_rber_q40(const struct aftl_cell *cell, const struct aftl_block *bl
 
 /* One draw for each program of each slot. */
 static u64 program_draw(const struct aftl_cell *cell, const struct aftl_block *block,
-			aftl_slot_t slot, u8 attr)
+			aftl_slot_t slot, u16 attr)
 {
 	u64 programs = (u64)block->erases << 2 | aftl_page_again(attr);
 
@@ -265,7 +291,7 @@ static u64 program_draw(const struct aftl_cell *cell, const struct aftl_block *b
 }
 
 static u32 raw_errors(const struct aftl_cell *cell, const struct aftl_block *block,
-		      aftl_slot_t slot, u8 attr, u64 hour)
+		      aftl_slot_t slot, u16 attr, u64 hour)
 {
 	const struct aftl_geometry *geo = cell->media->geo;
 	u64 draw = program_draw(cell, block, slot, attr);
@@ -291,10 +317,12 @@ struct aftl_errors aftl_cell_read(const struct aftl_cell *cell, aftl_slot_t slot
 	const struct aftl_media *media = cell->media;
 	const struct aftl_block *block = aftl_slot_block(media, slot);
 	const struct aftl_origin *origin = aftl_origin_at(media, slot);
-	u8 attr = media->attr[aftl_slot_device_page(media, slot)];
+	u16 attr = media->attr[aftl_slot_device_page(media, slot)];
 	struct aftl_errors errors = { 0 };
 
 	errors.raw = raw_errors(cell, block, slot, attr, hour);
+	if (unlikely(aftl_page_overshot(attr)))
+		errors.raw += cell->correctable * OVERSHOT_HALVES / 2;
 	errors.flips = origin->baked;
 	if (aftl_page_class(attr) == AFTL_APPROX) {
 		errors.flips += errors.raw;
@@ -303,7 +331,8 @@ struct aftl_errors aftl_cell_read(const struct aftl_cell *cell, aftl_slot_t slot
 		errors.lost = errors.levels > cell->levels;
 	}
 	errors.flips = min(errors.flips, media->geo->unit_bits);
-	errors.lost |= origin->baked == AFTL_BAKED_LOST;
+	/* Before the fine pass states overlap by more than any ECC corrects. */
+	errors.lost |= origin->baked == AFTL_BAKED_LOST || aftl_page_foggy(attr);
 	return errors;
 }
 

@@ -15,6 +15,9 @@
 #include "core/flash/media.h"
 #include "core/flash/physics-tables.h"
 
+/* Of modes whose errors are those of the device's cells as they are usually used. */
+#define AFTL_RBER_STANDARD AFTL_RBER_CURVES
+
 /* Rates of the constant model: by class, and of precise pages by step size. */
 enum aftl_rate {
 	AFTL_RATE_PRECISE,
@@ -105,7 +108,10 @@ u32 aftl_page_levels(const struct aftl_cell *cell, const struct aftl_block *bloc
 static inline u32 aftl_cell_levels(const struct aftl_cell *cell, const struct aftl_block *block,
 				   u32 page, u64 hour)
 {
-	return likely(cell->clean) ? 0 : aftl_page_levels(cell, block, page, hour);
+	u16 attr = cell->media->attr[aftl_device_page(cell->media, block, page)];
+
+	return likely(cell->clean && !aftl_page_overshot(attr)) ?
+		       0 : aftl_page_levels(cell, block, page, hour);
 }
 
 /**

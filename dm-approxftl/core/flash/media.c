@@ -43,7 +43,7 @@ u32 aftl_word_line_reprograms(const struct aftl_media *media, const struct aftl_
 static bool reprogram_allowed(const struct aftl_media *media, const struct aftl_block *block,
 			      u32 page, u32 pages)
 {
-	u8 attr = media->attr[aftl_device_page(media, block, page)];
+	u16 attr = media->attr[aftl_device_page(media, block, page)];
 
 	return pages == 1 && aftl_page_mode(attr) == AFTL_MODE_MLC &&
 	       aftl_word_line_reprograms(media, block, page) < AFTL_REPROGRAMS_MAX &&
@@ -81,6 +81,26 @@ static bool super_layer_allows(const struct aftl_media *media, const struct aftl
 	return fresh_word_line(media, block, page, pages);
 }
 
+u32 aftl_fine_due(const struct aftl_media *media, const struct aftl_block *block)
+{
+	u32 step = media->geo->program_pages;
+	u32 waiting = block->frontier == media->geo->pages ? 0 : AFTL_FOGGY_WORD_LINES - 1;
+	u32 page = block->programmed - min(block->programmed, AFTL_FOGGY_WORD_LINES * step);
+
+	for (; page + waiting * step < block->programmed; page += step)
+		if (aftl_page_foggy(media->attr[aftl_device_page(media, block, page)]))
+			return page;
+	return media->geo->pages;
+}
+
+static bool foggy_fine_allows(const struct aftl_media *media, const struct aftl_block *block,
+			      u32 page)
+{
+	u32 due = aftl_fine_due(media, block);
+
+	return page == due || (due == media->geo->pages && sequential_allows(media, block, page));
+}
+
 static bool step_allowed(const struct aftl_media *media, const struct aftl_block *block, u32 page,
 			 u32 pages)
 {
@@ -94,6 +114,8 @@ static bool step_allowed(const struct aftl_media *media, const struct aftl_block
 		return leader_first_allows(media, block, page);
 	case AFTL_ORDER_SUPER_LAYER:
 		return super_layer_allows(media, block, page, pages);
+	case AFTL_ORDER_FOGGY_FINE:
+		return foggy_fine_allows(media, block, page);
 	}
 	return false;
 }
@@ -106,7 +128,7 @@ bool aftl_order_allows(const struct aftl_media *media, const struct aftl_block *
 	if (page >= media->geo->pages || pages > media->geo->pages - page)
 		return false;
 	if (block->order != AFTL_ORDER_SUPER_LAYER &&
-	    (pages != media->geo->program_pages || page % pages))
+	    (pages != aftl_block_step(media->geo, block) || (!block->bits && page % pages)))
 		return false;
 	return step_allowed(media, block, page, pages);
 }
@@ -143,9 +165,22 @@ u32 aftl_order_next(const struct aftl_media *media, const struct aftl_block *blo
 	const struct aftl_geometry *geo = media->geo;
 	u32 page = 0;
 
+	if (block->bits || block->order == AFTL_ORDER_FOGGY_FINE)
+		return block->frontier;
 	while (page < geo->pages && !aftl_order_allows(media, block, page, geo->program_pages))
 		page += geo->program_pages;
 	return page;
+}
+
+/* Past the pages of a word line that are not in use. */
+static void sequential_advance(const struct aftl_media *media, struct aftl_block *block, u32 page)
+{
+	const struct aftl_geometry *geo = media->geo;
+
+	page += aftl_block_step(geo, block);
+	if (unlikely(block->bits) && page % geo->word_line_pages >= aftl_used_pages(geo, block))
+		page += geo->word_line_pages - aftl_used_pages(geo, block);
+	block->frontier = page;
 }
 
 static void two_pass_advance(const struct aftl_media *media, struct aftl_block *block, u32 page)
@@ -167,7 +202,8 @@ void aftl_order_advance(const struct aftl_media *media, struct aftl_block *block
 {
 	switch (block->order) {
 	case AFTL_ORDER_SEQUENTIAL:
-		block->frontier = page + media->geo->program_pages;
+	case AFTL_ORDER_FOGGY_FINE:
+		sequential_advance(media, block, page);
 		break;
 	case AFTL_ORDER_TWO_PASS:
 		two_pass_advance(media, block, page);
@@ -193,15 +229,18 @@ bool aftl_page_valid(const struct aftl_media *media, const struct aftl_block *bl
 
 void aftl_block_wipe(struct aftl_media *media, struct aftl_block *block)
 {
-	memset(&media->attr[aftl_device_page(media, block, 0)], 0, media->geo->pages);
+	memset(&media->attr[aftl_device_page(media, block, 0)], 0,
+	       media->geo->pages * sizeof(*media->attr));
 	block->programmed = 0;
 	block->frontier = 0;
 	block->reads = 0;
 	block->opened_ns = 0;
 	block->first_hour = 0;
 	block->kind = 0;
+	block->bits = 0;
 	block->order = 0;
 	block->note = 0;
 	block->approx_only = 0;
+	block->between = 0;
 	block->erases++;
 }

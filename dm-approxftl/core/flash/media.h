@@ -26,13 +26,15 @@
  * @state: enum aftl_block_state
  * @order: enum aftl_order that the block was opened with
  * @kind: what its policy uses it for; names in the policy's type
+ * @bits: what each of its cells holds, if that is less than it can; 0: all
  * @flip: checkerboard colour that comes first; kept over erases
  * @approx_only: every page programmed so far is approximate
+ * @between: has pages whose later neighbours must be approximate
  * @failing: to be retired as soon as nothing valid is left in it
  * @listed: stands in the free list or in a list of victims
  * @note: bits that belong to the policy; erasing clears them
  *
- * Policies read everything and write only @note and @flip. @kind, @order, @flip
+ * Policies read everything and write only @note and @flip. @kind, @bits, @order, @flip
  * and @note are what goes into the spare area of the block's first page.
  */
 struct aftl_block {
@@ -50,51 +52,89 @@ struct aftl_block {
 	u8 state;
 	u8 order;
 	u8 kind;
+	u8 bits;
 	u8 flip : 1;
 	u8 approx_only : 1;
+	u8 between : 1;
 	u8 failing : 1;
 	u8 listed : 1;
 	u16 note;
 };
 
-/* What a page remembers of its program: one byte. */
+/*
+ * What a page remembers of its program. The low byte was all of it while there were eight
+ * modes; the upper bits of the mode follow above.
+ */
 #define AFTL_PAGE_PROGRAMMED 0x01
 #define AFTL_PAGE_CLASS_SHIFT 1
-#define AFTL_PAGE_CLASS_MASK 0x06
+#define AFTL_PAGE_CLASS_MASK 0x02
+#define AFTL_PAGE_OVERSHOT 0x04
 #define AFTL_PAGE_MODE_SHIFT 3
 #define AFTL_PAGE_MODE_MASK 0x38
+#define AFTL_PAGE_MODE_BITS 3
 #define AFTL_PAGE_AGAIN_SHIFT 6
+#define AFTL_PAGE_AGAIN_MASK 0xc0
+#define AFTL_PAGE_MODE_HIGH_SHIFT 8
 
 /* Programs of one word line after the first, between two erases. */
 #define AFTL_REPROGRAMS_MAX 2
 /* Layers whose word lines may be programmed again: the last two that were begun. */
 #define AFTL_SUPER_LAYERS 2
 
-static inline u8 aftl_page_attr(u32 class, u32 mode, u32 again)
+static inline u16 aftl_page_attr(u32 class, u32 mode, u32 again)
 {
 	return AFTL_PAGE_PROGRAMMED | class << AFTL_PAGE_CLASS_SHIFT |
-	       mode << AFTL_PAGE_MODE_SHIFT | again << AFTL_PAGE_AGAIN_SHIFT;
+	       (mode << AFTL_PAGE_MODE_SHIFT & AFTL_PAGE_MODE_MASK) |
+	       again << AFTL_PAGE_AGAIN_SHIFT |
+	       mode >> AFTL_PAGE_MODE_BITS << AFTL_PAGE_MODE_HIGH_SHIFT;
 }
 
-static inline u32 aftl_page_class(u8 attr)
+static inline u32 aftl_page_class(u16 attr)
 {
 	return (attr & AFTL_PAGE_CLASS_MASK) >> AFTL_PAGE_CLASS_SHIFT;
 }
 
-static inline u32 aftl_page_mode(u8 attr)
+static inline u32 aftl_page_mode(u16 attr)
 {
-	return (attr & AFTL_PAGE_MODE_MASK) >> AFTL_PAGE_MODE_SHIFT;
+	return (attr & AFTL_PAGE_MODE_MASK) >> AFTL_PAGE_MODE_SHIFT |
+	       attr >> AFTL_PAGE_MODE_HIGH_SHIFT << AFTL_PAGE_MODE_BITS;
 }
 
-static inline u32 aftl_page_again(u8 attr)
+/* Bits in a cell that was programmed in @mode; 0: all that it can hold. */
+static inline u32 aftl_mode_bits(u32 mode)
 {
-	return attr >> AFTL_PAGE_AGAIN_SHIFT;
+	static const u8 bits[AFTL_MODES] = {
+#define MODE(name, word, bits, program, read, curve, rate) \
+		[AFTL_MODE_##name] = bits,
+#include "core/base/mode-list.h"
+#undef MODE
+	};
+
+	return bits[mode];
 }
 
-/* Is there a program, or an erase, that leaves this byte? */
-static inline bool aftl_attr_possible(u8 attr)
+/* Some of its cells went past their states when it was programmed. */
+static inline bool aftl_page_overshot(u16 attr)
+{
+	return attr & AFTL_PAGE_OVERSHOT;
+}
+
+/* Programmed to a lower top voltage (ApproxFTL): it disturbs its neighbours less. */
+static inline bool aftl_page_low_top(u16 attr)
+{
+	return aftl_page_mode(attr) == AFTL_MODE_REDUCED && aftl_page_class(attr) == AFTL_APPROX;
+}
+
+static inline u32 aftl_page_again(u16 attr)
+{
+	return (attr & AFTL_PAGE_AGAIN_MASK) >> AFTL_PAGE_AGAIN_SHIFT;
+}
+
+/* Is there a program, or an erase, that leaves this? */
+static inline bool aftl_attr_possible(u16 attr)
 {
 	return !attr || (attr & AFTL_PAGE_PROGRAMMED && aftl_page_class(attr) < AFTL_CLASSES &&
+			 aftl_page_mode(attr) < AFTL_MODES &&
 			 aftl_page_again(attr) <= AFTL_REPROGRAMS_MAX);
 }
 
@@ -123,15 +163,17 @@ struct aftl_origin {
  * @unit: by slot, the unit written there; meaningful while programmed
  * @origin: by slot; none when errors are not modelled
  * @valid: by slot, one bit
+ * @lost: by slot, one bit: valid, but the host has lost its bytes
  */
 struct aftl_media {
 	const struct aftl_geometry *geo;
 	struct aftl_block *blocks;
-	u8 *attr;
+	u16 *attr;
 	struct aftl_chunks hours;
 	struct aftl_chunks unit;
 	struct aftl_chunks origin;
 	u64 *valid;
+	u64 *lost;
 };
 
 static inline u16 *aftl_hours_at(const struct aftl_media *media, u32 page)
@@ -192,6 +234,21 @@ static inline void aftl_slot_set_valid(struct aftl_media *media, aftl_slot_t slo
 	media->valid[from_slot(slot) / 64] |= 1ULL << (from_slot(slot) % 64);
 }
 
+static inline bool aftl_slot_lost(const struct aftl_media *media, aftl_slot_t slot)
+{
+	return media->lost[from_slot(slot) / 64] >> (from_slot(slot) % 64) & 1;
+}
+
+static inline void aftl_slot_set_lost(struct aftl_media *media, aftl_slot_t slot)
+{
+	media->lost[from_slot(slot) / 64] |= 1ULL << (from_slot(slot) % 64);
+}
+
+static inline void aftl_slot_clear_lost(struct aftl_media *media, aftl_slot_t slot)
+{
+	media->lost[from_slot(slot) / 64] &= ~(1ULL << (from_slot(slot) % 64));
+}
+
 static inline void aftl_slot_clear_valid(struct aftl_media *media, aftl_slot_t slot)
 {
 	media->valid[from_slot(slot) / 64] &= ~(1ULL << (from_slot(slot) % 64));
@@ -211,6 +268,54 @@ static inline bool aftl_page_programmed(const struct aftl_media *media,
 					const struct aftl_block *block, u32 page)
 {
 	return media->attr[aftl_device_page(media, block, page)] & AFTL_PAGE_PROGRAMMED;
+}
+
+/* Can a block of @order have been opened for @bits in a cell? */
+static inline bool aftl_bits_possible(const struct aftl_geometry *geo, u32 bits, u32 order)
+{
+	return !bits || (bits * geo->planes_wide < geo->word_line_pages &&
+			 order == AFTL_ORDER_SEQUENTIAL);
+}
+
+/* Where word lines have two passes, blocks in use have them, but for those with fewer bits. */
+static inline bool aftl_passes_possible(const struct aftl_geometry *geo, u32 bits, u32 order)
+{
+	return (geo->passes > 1 && !bits) == (order == AFTL_ORDER_FOGGY_FINE);
+}
+
+/* Mode of the programs with which a policy fills @block; a second pass is the core's. */
+static inline u32 aftl_usual_mode(const struct aftl_block *block)
+{
+	static const u8 less[] = { AFTL_MODE_NORMAL, AFTL_MODE_SLC, AFTL_MODE_MLC, AFTL_MODE_TLC };
+
+	return unlikely(block->order == AFTL_ORDER_FOGGY_FINE) ? AFTL_MODE_FOGGY :
+								   less[block->bits];
+}
+
+/* Has @page had the first of two passes only? */
+static inline bool aftl_page_foggy(u16 attr)
+{
+	return aftl_page_mode(attr) == AFTL_MODE_FOGGY;
+}
+
+/* Pages of a word line of @block that are in use. */
+static inline u32 aftl_used_pages(const struct aftl_geometry *geo, const struct aftl_block *block)
+{
+	return likely(!block->bits) ? geo->word_line_pages : block->bits * geo->planes_wide;
+}
+
+/* Pages that @block holds: all there are, but for cells that are not used to the full. */
+static inline u32 aftl_block_pages(const struct aftl_geometry *geo,
+				   const struct aftl_block *block)
+{
+	return likely(!block->bits) ? geo->pages :
+		geo->pages / geo->word_line_pages * aftl_used_pages(geo, block);
+}
+
+/* Pages of one program step of @block. */
+static inline u32 aftl_block_step(const struct aftl_geometry *geo, const struct aftl_block *block)
+{
+	return min(geo->program_pages, aftl_used_pages(geo, block));
 }
 
 /**
@@ -242,6 +347,19 @@ u32 aftl_order_next(const struct aftl_media *media, const struct aftl_block *blo
  * The step is already counted in the block's programmed pages.
  */
 void aftl_order_advance(const struct aftl_media *media, struct aftl_block *block, u32 page);
+
+/* Word lines of a block that can be between their passes. */
+#define AFTL_FOGGY_WORD_LINES 2
+
+/**
+ * aftl_fine_due() - page of the word line whose second pass is next, or the page count
+ * @media: flash array
+ * @block: an open block in the order FOGGY_FINE
+ *
+ * It comes before any other program of the block. Where no more follow, as in a block whose
+ * frontier is its end, what is left has its turn, the lowest first.
+ */
+u32 aftl_fine_due(const struct aftl_media *media, const struct aftl_block *block);
 
 /**
  * aftl_two_pass_next() - next position of a two-pass block, its page count if full

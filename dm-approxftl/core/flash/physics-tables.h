@@ -47,6 +47,8 @@ extern const u32 aftl_poisson_count_q8[AFTL_POISSON_ROWS][AFTL_POISSON_COLUMNS];
  * @AFTL_RBER_TLC: one-shot TLC page
  * @AFTL_RBER_TLC_MLC_MODE: TLC cell holding two bits
  * @AFTL_RBER_TLC_REPROGRAM: reprogrammed page, two-layer super layer
+ * @AFTL_RBER_SLC_MODE: one bit in a cell for more, Vmax 5 V
+ * @AFTL_RBER_QLC: QLC page after both passes
  * @AFTL_RBER_CURVES: number of the above
  */
 enum aftl_rber_curve {
@@ -60,23 +62,14 @@ enum aftl_rber_curve {
 	AFTL_RBER_TLC,
 	AFTL_RBER_TLC_MLC_MODE,
 	AFTL_RBER_TLC_REPROGRAM,
+	AFTL_RBER_SLC_MODE,
+	AFTL_RBER_QLC,
 	AFTL_RBER_CURVES
 };
 
 #define AFTL_RBER_DISTURB_POINTS 7
 #define AFTL_RBER_PE_POINTS 8
 #define AFTL_RBER_HOUR_POINTS 9
-
-/* 1e-8: precise page as published */
-#define AFTL_RBER_PRECISE_Q40 10995
-
-/* 7.2e-4: approximate page as published */
-#define AFTL_RBER_APPROX_Q40 791648372
-
-/**
- * aftl_rber_name - names of the curves, by enum aftl_rber_curve
- */
-extern const char *const aftl_rber_name[AFTL_RBER_CURVES];
 
 /**
  * aftl_rber_disturb_axis - full-swing shift accumulated from neighbours programmed later, in
@@ -146,94 +139,35 @@ extern const u32 aftl_read_axis[AFTL_READ_POINTS];
 extern const u64 aftl_read_disturb_q40[AFTL_RBER_PE_POINTS][AFTL_READ_POINTS];
 
 /*
- * ApproxFTL
- */
-
-/**
- * enum aftl_approx_program - program parameters by placement
- * @AFTL_APPROX_PROGRAM_PRECISE: precise write
- * @AFTL_APPROX_PROGRAM_PRECISE_B: precise write, all later neighbours approximate
- * @AFTL_APPROX_PROGRAM_PRECISE_C: precise write without later neighbours
- * @AFTL_APPROX_PROGRAM_APPROX: approximate write, Vmax 5 V
- * @AFTL_APPROX_PROGRAM_DELTA_B: Delta_b approximate write, 1.5 x dVpp
- * @AFTL_APPROX_PROGRAMS: number of the above
- */
-enum aftl_approx_program {
-	AFTL_APPROX_PROGRAM_PRECISE,
-	AFTL_APPROX_PROGRAM_PRECISE_B,
-	AFTL_APPROX_PROGRAM_PRECISE_C,
-	AFTL_APPROX_PROGRAM_APPROX,
-	AFTL_APPROX_PROGRAM_DELTA_B,
-	AFTL_APPROX_PROGRAMS
-};
-
-/**
- * aftl_approx_program_ns - program time in nanoseconds, by enum aftl_approx_program
- */
-extern const u32 aftl_approx_program_ns[AFTL_APPROX_PROGRAMS];
-
-#define AFTL_APPROX_READ_NS 45000
-#define AFTL_APPROX_ERASE_NS 3500000
-
-/* Wear of erasing an all-approximate block, 1.0 = 65536 */
-#define AFTL_APPROX_ERASE_WEAR_Q16 40632
-
-/* Power of a busy flash chip in microwatt: 3.3 V x 25 mA */
-#define AFTL_FLASH_POWER_UW 82500
-
-/*
- * AGCR
- */
-
-/**
- * enum aftl_agcr_cost - cost of a write
- * @AFTL_AGCR_LOW: coarse steps, cheap write, dear read
- * @AFTL_AGCR_MEDIUM: default
- * @AFTL_AGCR_HIGH: fine steps, dear write, cheap read
- * @AFTL_AGCR_COSTS: number of the above
- */
-enum aftl_agcr_cost {
-	AFTL_AGCR_LOW,
-	AFTL_AGCR_MEDIUM,
-	AFTL_AGCR_HIGH,
-	AFTL_AGCR_COSTS
-};
-
-/**
- * aftl_agcr_program_ns - program time in nanoseconds, by enum aftl_agcr_cost
- */
-extern const u32 aftl_agcr_program_ns[AFTL_AGCR_COSTS];
-
-/**
- * aftl_agcr_read_ns - read time in nanoseconds, by the cost with which the page was written
- */
-extern const u32 aftl_agcr_read_ns[AFTL_AGCR_COSTS];
-
-/**
- * aftl_agcr_step_mv - ISPP step in millivolt, by enum aftl_agcr_cost
- */
-extern const u16 aftl_agcr_step_mv[AFTL_AGCR_COSTS];
-
-/*
  * cubeFTL
  */
 
 #define AFTL_CUBE_MAX_REMOVED_LOOPS 4
+#define AFTL_CUBE_MAX_SKIPPED_LOOPS 4
 
 /**
  * aftl_cube_program_ns - program time in nanoseconds
  *
- * First index: 0 = default verifies (leader), 1 = redundant verifies skipped (follower).
- * Second index: loops removed.
+ * First index: loops by which the verifies of each state begin later than by default. Second
+ * index: loops removed.
  */
-extern const u32 aftl_cube_program_ns[2][AFTL_CUBE_MAX_REMOVED_LOOPS + 1];
+extern const u32 aftl_cube_program_ns[AFTL_CUBE_MAX_SKIPPED_LOOPS + 1]
+	[AFTL_CUBE_MAX_REMOVED_LOOPS + 1];
 
 /**
- * aftl_cube_vert_program_ns - vertFTL: program time in nanoseconds, by relative layer
+ * aftl_cube_early_verifies - loops by which they may begin later, by relative layer
  *
- * The mean saves 8 %.
+ * The mean is 3. An assumption.
  */
-extern const u32 aftl_cube_vert_program_ns[AFTL_LAYER_POINTS];
+extern const u8 aftl_cube_early_verifies[AFTL_LAYER_POINTS];
+
+/**
+ * aftl_cube_vert_mv - vertFTL: how far the last program voltage is lowered, in millivolt, by
+ * relative layer
+ *
+ * The mean saves 8 % of the time.
+ */
+extern const u16 aftl_cube_vert_mv[AFTL_LAYER_POINTS];
 
 /* ISPP step in millivolt, derived from the margin of one known point */
 #define AFTL_CUBE_STEP_MV 117
@@ -296,9 +230,6 @@ extern const u32 aftl_cube_retry_q16[AFTL_RBER_PE_POINTS][AFTL_RBER_HOUR_POINTS]
  */
 extern const u8 aftl_tvr_steps[2][AFTL_TVR_MARGIN_POINTS];
 
-/* Time of one ISPP step in nanoseconds: 788.76 us mean program time over 19 steps */
-#define AFTL_TVR_STEP_NS 41514
-
 /**
  * aftl_tvr_endurance_q16 - factor x 65536 on the P/E limit, by sixteenths of the margins
  * kept (0 = none, 16 = normal)
@@ -313,11 +244,6 @@ extern const u32 aftl_tvr_endurance_q16[AFTL_TVR_MARGIN_POINTS];
  */
 extern const u64 aftl_tvr_rber_q40[AFTL_TVR_MARGIN_POINTS]
 	[AFTL_RBER_PE_POINTS][AFTL_RBER_HOUR_POINTS];
-
-/**
- * aftl_tvr_state_program_ns - measured program time in nanoseconds, by final state S0..S3
- */
-extern const u32 aftl_tvr_state_program_ns[4];
 
 #define AFTL_TVR_WEAR_POINTS 7
 
@@ -343,37 +269,8 @@ extern const u32 aftl_tvr_program_wear_q16[AFTL_TVR_WEAR_POINTS];
  * ReSSD
  */
 
-#define AFTL_RESSD_TLC_PROGRAM_NS 3000000
-#define AFTL_RESSD_TLC_READ_NS 66000
-#define AFTL_RESSD_INITIAL_PROGRAM_NS 2675000
-#define AFTL_RESSD_REPROGRAM_NS 2705000
-#define AFTL_RESSD_REPROGRAM_READ_NS 53000
-#define AFTL_RESSD_ERASE_NS 10000000
-#define AFTL_RESSD_MLC_MODE_PROGRAM_NS 2200000
-#define AFTL_RESSD_TLC_PE_LIMIT 1500
-#define AFTL_RESSD_MLC_MODE_PE_LIMIT 30000
-
-/**
- * enum aftl_reprogram_code - encoding of a word line, by its updates since the erase
- * @AFTL_CODE_INITIAL: programmed once, two bits per cell
- * @AFTL_CODE_L: LSB updated
- * @AFTL_CODE_M: MSB updated
- * @AFTL_CODE_LL: LSB, then LSB updated
- * @AFTL_CODE_LM: LSB, then MSB updated
- * @AFTL_CODE_ML: MSB, then LSB updated
- * @AFTL_CODE_MM: MSB, then MSB updated
- * @AFTL_CODES: number of the above
- */
-enum aftl_reprogram_code {
-	AFTL_CODE_INITIAL,
-	AFTL_CODE_L,
-	AFTL_CODE_M,
-	AFTL_CODE_LL,
-	AFTL_CODE_LM,
-	AFTL_CODE_ML,
-	AFTL_CODE_MM,
-	AFTL_CODES
-};
+/* Encodings of a word line, by its updates since the erase */
+#define AFTL_CODES 7
 
 /* No such state, value or code */
 #define AFTL_CODE_NONE 255
@@ -389,35 +286,10 @@ extern const u8 aftl_reprogram_state[AFTL_CODES][4];
 extern const u8 aftl_reprogram_value[AFTL_CODES][8];
 
 /**
- * aftl_reprogram_id - distribution ID (0 = P1-P4 .. 3 = P4-P7; the initial code has 0), by
- * encoding
- */
-extern const u8 aftl_reprogram_id[AFTL_CODES];
-
-/**
- * aftl_reprogram_next - encoding after updating the LSB (index 0) or the MSB (index 1)
- */
-extern const u8 aftl_reprogram_next[AFTL_CODES][2];
-
-/**
  * aftl_reprogram_decode - encoding by number of reprograms and distribution ID
  *
- * AFTL_CODE_LM stands for AFTL_CODE_ML too: the two encodings are the same.
+ * An update of the LSB and then of the MSB leads to the same one as the other way round.
  */
 extern const u8 aftl_reprogram_decode[3][4];
-
-/**
- * aftl_reprogram_senses - sensing operations to read the LSB (index 0) or the MSB (index 1)
- * page
- */
-extern const u8 aftl_reprogram_senses[AFTL_CODES][2];
-
-/**
- * aftl_reprogram_errors - measured errors per page (index 0 = largest, 1 = mean), by layers
- * per super layer
- *
- * Index 0 is a page that was not reprogrammed.
- */
-extern const u16 aftl_reprogram_errors[4][2];
 
 #endif /* AFTL_PHYSICS_TABLES_H */

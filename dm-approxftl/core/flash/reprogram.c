@@ -1,35 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "core/flash/physics-tables.h"
 #include "core/flash/reprogram.h"
 
-#define IDS 4
-
-/*
- * Which values are in the lowest state of a code and in the three above it. Neighbours
- * differ in one bit, so that a misread state is one wrong bit.
- */
-struct code {
-	u8 lowest;
-	u8 values[AFTL_CELL_VALUES];
-};
-
-#define NO_CODE { 0, { 0 } }
-
-/* By reprograms and ID; "LM" is what an update of the LSB and then of the MSB leads to. */
-static const struct code codes[AFTL_REPROGRAMS_MAX + 1][IDS] = {
-	{ { 0, { 3, 1, 0, 2 } }, NO_CODE, NO_CODE, NO_CODE },
-	{ /* M */ { 1, { 1, 3, 2, 0 } }, /* L */ { 2, { 0, 2, 3, 1 } }, NO_CODE, NO_CODE },
-	{ NO_CODE, /* MM */ { 2, { 3, 1, 0, 2 } }, /* LM and ML */ { 3, { 2, 0, 1, 3 } },
-	  /* LL */ { 4, { 3, 1, 0, 2 } } },
-};
-
-static const struct code *find_code(u32 reprograms, u32 id)
+static u32 find_code(u32 reprograms, u32 id)
 {
-	const struct code *code;
-
-	if (reprograms > AFTL_REPROGRAMS_MAX || id >= IDS)
-		return NULL;
-	code = &codes[reprograms][id];
-	return code->values[0] == code->values[1] ? NULL : code;
+	if (reprograms >= ARRAY_SIZE(aftl_reprogram_decode) ||
+	    id >= ARRAY_SIZE(aftl_reprogram_decode[0]))
+		return AFTL_CODE_NONE;
+	return aftl_reprogram_decode[reprograms][id];
 }
 
 u32 aftl_distribution_id(u32 lsb, u32 msb)
@@ -41,22 +19,20 @@ u32 aftl_distribution_id(u32 lsb, u32 msb)
 
 int aftl_cell_state(u32 reprograms, u32 id, u32 value)
 {
-	const struct code *code = find_code(reprograms, id);
-	u32 i;
+	u32 code = find_code(reprograms, id);
 
-	for (i = 0; code && i < AFTL_CELL_VALUES; i++)
-		if (code->values[i] == value)
-			return (int)(code->lowest + i);
-	return -EINVAL;
+	return code < AFTL_CODES && value < AFTL_CELL_VALUES ? aftl_reprogram_state[code][value] :
+							       -EINVAL;
 }
 
 int aftl_cell_value(u32 reprograms, u32 id, u32 state)
 {
-	const struct code *code = find_code(reprograms, id);
+	u32 code = find_code(reprograms, id);
 
-	if (!code || state < code->lowest || state >= code->lowest + AFTL_CELL_VALUES)
+	if (code >= AFTL_CODES || state >= ARRAY_SIZE(aftl_reprogram_value[0]) ||
+	    aftl_reprogram_value[code][state] == AFTL_CODE_NONE)
 		return -EINVAL;
-	return code->values[state - code->lowest];
+	return aftl_reprogram_value[code][state];
 }
 
 struct aftl_word_line aftl_word_line_status(const struct aftl_media *media,

@@ -34,6 +34,14 @@ static u32 old_share_q16(u32 erases, u64 hours)
 				 wear.fraction);
 }
 
+/* One bit leaves so much margin that no reference is ever off. */
+static bool one_bit(const struct aftl_cell *cell, const struct aftl_block *block, u32 page)
+{
+	u16 attr = cell->media->attr[aftl_device_page(cell->media, block, page)];
+
+	return aftl_mode_bits(aftl_page_mode(attr)) == 1;
+}
+
 /*
  * A layer is off or it is not, and once it is it stays so; by how much its pages differ a
  * little.
@@ -44,7 +52,8 @@ u32 aftl_shift_of_old(const struct aftl_cell *cell, const struct aftl_block *blo
 	u64 hours = aftl_page_hours(cell->media, block, page, hour);
 	u64 rank = draw(cell, DRAW_LAYER, block, aftl_layer(cell->media->geo, page));
 
-	if (!hours || rank >> 48 >= old_share_q16(block->erases, hours))
+	if (!hours || one_bit(cell, block, page) ||
+	    rank >> 48 >= old_share_q16(block->erases, hours))
 		return 0;
 	return AFTL_CUBE_RETRIES - AFTL_CUBE_RETRY_SPREAD +
 	       (u32)aftl_below(draw(cell, DRAW_PAGE, block, page),

@@ -12,15 +12,19 @@ void aftl_sense_init(struct aftl_sense *sense, const struct aftl_cell *cell,
 			      config->read_coarse ? : config->read },
 		.by_levels = aftl_reads_by_levels(config),
 		.further_ns = config->ecc_retry,
+		.mode_ns = {
+#define MODE(name, word, bits, program, read, curve, rate) \
+			[AFTL_MODE_##name] = config->read,
+#include "core/base/mode-list.h"
+#undef MODE
+		},
 	};
 	for (mode = 0; mode < AFTL_MODES; mode++)
-		sense->mode_ns[mode] = config->read;
-	if (config->read_mlc)
-		sense->mode_ns[AFTL_MODE_MLC] = config->read_mlc;
+		sense->mode_ns[mode] = sense->mode_ns[mode] ? : config->read;
 }
 
 /* Approximate pages skip ECC, which alone has a use for more than one level. */
-static u32 levels(const struct aftl_cell *cell, const struct aftl_block *block, u32 page, u8 attr,
+static u32 levels(const struct aftl_cell *cell, const struct aftl_block *block, u32 page, u16 attr,
 		  u64 hour)
 {
 	u64 rber;
@@ -38,9 +42,9 @@ u64 aftl_level_ns(const struct aftl_sense *sense, const struct aftl_block *block
 		  u64 hour)
 {
 	const struct aftl_media *media = sense->cell->media;
-	u8 attr = media->attr[aftl_device_page(media, block, page)];
+	u16 attr = media->attr[aftl_device_page(media, block, page)];
 
-	if (aftl_page_mode(attr) == AFTL_MODE_MLC)
-		return sense->mode_ns[AFTL_MODE_MLC];
+	if (aftl_mode_bits(aftl_page_mode(attr)))
+		return sense->mode_ns[aftl_page_mode(attr)];
 	return sense->level_ns[levels(sense->cell, block, page, attr, hour)];
 }

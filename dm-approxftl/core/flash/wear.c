@@ -10,20 +10,20 @@
 /* How far the cells of a page are from the erased state, by rising effort. */
 enum swing { SWING_NONE, SWING_REDUCED, SWING_WITHOUT_MARGINS, SWING_FULL };
 
-static enum swing page_swing(u8 attr)
+static enum swing page_swing(u16 attr)
 {
 	if (!attr)
 		return SWING_NONE;
-	if (aftl_page_mode(attr) != AFTL_MODE_REDUCED)
-		return SWING_FULL;
-	return aftl_page_class(attr) == AFTL_APPROX ? SWING_REDUCED : SWING_WITHOUT_MARGINS;
+	if (aftl_page_low_top(attr))
+		return SWING_REDUCED;
+	return aftl_page_mode(attr) == AFTL_MODE_REDUCED ? SWING_WITHOUT_MARGINS : SWING_FULL;
 }
 
 /* Of the page that was programmed furthest. */
 static enum swing block_swing(const struct aftl_chip *chip, const struct aftl_block *block)
 {
-	const u8 *attr = &chip->media->attr[aftl_device_page(chip->media, block, 0)];
-	const u8 *end = attr + chip->media->geo->pages;
+	const u16 *attr = &chip->media->attr[aftl_device_page(chip->media, block, 0)];
+	const u16 *end = attr + chip->media->geo->pages;
 	enum swing most = SWING_NONE;
 
 	for (; attr < end && most < SWING_FULL; attr++)

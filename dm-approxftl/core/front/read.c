@@ -2,7 +2,7 @@
 /*
  * Host reads: from the buffer, from nowhere, or from a page.
  */
-#include "core/ftl/device.h"
+#include "core/front/front.h"
 
 static void deliver(struct aftl *ftl, struct aftl_request *request, struct aftl_read *read)
 {
@@ -87,7 +87,7 @@ static u32 run_length(const struct aftl *ftl, aftl_unit_t unit, aftl_slot_t slot
 static void note_read(struct aftl *ftl, struct aftl_request *request, aftl_unit_t unit,
 		      aftl_slot_t slot, u32 units)
 {
-	u8 attr = ftl->media.attr[unit_page(ftl, slot)];
+	u16 attr = ftl->media.attr[unit_page(ftl, slot)];
 	u32 i;
 
 	request->decoded |= aftl_page_class(attr) == AFTL_PRECISE;
@@ -111,7 +111,7 @@ static void queue_read(struct aftl *ftl, struct aftl_request *request, u32 index
 	command->units = units;
 	note_read(ftl, request, unit, slot, units);
 	aftl_queue_add(ftl, &lun->reads, index);
-	aftl_lun_kick(ftl, lun, true);
+	aftl_wake_for_read(ftl, lun);
 }
 
 /* Units of a request count as parts; a page read is as many as it returns. */
@@ -184,12 +184,13 @@ static u32 deliver_flash(struct aftl *ftl, struct aftl_request *request, aftl_un
 	if (aftl_has_origins(&ftl->media)) {
 		errors = aftl_cell_read(&ftl->cell, slot, hour);
 		read.flips = errors.flips;
-		read.lost = errors.lost;
 		read.lineage = aftl_origin_at(&ftl->media, slot)->lineage;
-		count_errors(ftl, &errors, class);
-		if (errors.lost)
-			request->status = -EIO;
 	}
+	errors.lost |= aftl_lost_in(ftl, slot);
+	read.lost = errors.lost;
+	count_errors(ftl, &errors, class);
+	if (errors.lost)
+		request->status = -EIO;
 	deliver(ftl, request, &read);
 	return min(errors.levels, ftl->cell.levels);
 }
@@ -202,7 +203,7 @@ static u64 sense_page(struct aftl *ftl, struct aftl_command *command, aftl_slot_
 {
 	struct aftl_block *block = aftl_slot_block(&ftl->media, slot);
 	u32 page = unit_page(ftl, slot);
-	u8 attr = ftl->media.attr[page];
+	u16 attr = ftl->media.attr[page];
 	u64 hour = aftl_hours(ftl);
 	u64 ns = aftl_sense(ftl, block, page % ftl->geo.pages, hour);
 	u32 levels = 0;
@@ -258,7 +259,7 @@ static bool redirect_head(struct aftl *ftl, struct aftl_lun *lun)
 		return false;
 	ftl->stats.counters.read_restarts++;
 	aftl_queue_add(ftl, &other->reads, aftl_queue_pop(ftl, &lun->reads));
-	aftl_lun_kick(ftl, other, true);
+	aftl_wake_for_read(ftl, other);
 	return true;
 }
 
@@ -284,8 +285,8 @@ bool aftl_read_start(struct aftl *ftl, struct aftl_lun *lun)
 	units = command->units;
 	ns = sense_page(ftl, command, slot);
 	lun->work.commands = lun->reads.head;
-	aftl_lun_sense(ftl, lun, AFTL_WORK_READ, unit_page(ftl, slot), ns,
-		       units - command->units);
+	aftl_array_sense(ftl, lun, AFTL_WORK_READ, unit_page(ftl, slot), ns,
+			 units - command->units);
 	return true;
 }
 
@@ -297,7 +298,6 @@ void aftl_read_done(struct aftl *ftl, struct aftl_lun *lun, u64 service_ns)
 	if (!ftl->commands[lun->work.commands].units)
 		drop_head(ftl, lun);
 	parts_done(ftl, request, lun->work.units, service_ns);
-	aftl_request_admit_waiting(ftl, false);
 }
 
 /*
@@ -323,5 +323,4 @@ void aftl_read_fail(struct aftl *ftl, struct aftl_lun *lun)
 {
 	while (lun->reads.head != AFTL_NIL)
 		finish_unit(ftl, lun, true);
-	aftl_request_admit_waiting(ftl, false);
 }

@@ -3,58 +3,23 @@
  * Host writes: which LUN they wait at, when they are programmed, what becomes of
  * several writes of the same unit.
  */
-#include "core/ftl/device.h"
+#include "core/front/front.h"
 #include "core/base/random.h"
 
-static bool has_room(const struct aftl_lun *lun)
-{
-	return lun->valid + lun->bound < lun->room;
-}
-
-/* All streams share one rotation: two of their own would meet at the same LUN. */
-static struct aftl_lun *next_lun(struct aftl *ftl, struct aftl_bind *bind)
-{
-	u32 tries;
-
-	for (tries = 0; tries < ftl->geo.luns; tries++) {
-		ftl->rotation = ftl->rotation + 1 < ftl->geo.luns ? ftl->rotation + 1 : 0;
-		bind->lun = ftl->rotation;
-		if (has_room(&ftl->luns[bind->lun])) {
-			bind->left = ftl->program_units;
-			return &ftl->luns[bind->lun];
-		}
-	}
-	return NULL;
-}
-
-/* The LUN that the address names; what a dead one had is spread over the others. */
-static u32 home_of(const struct aftl *ftl, aftl_unit_t unit)
-{
-	u32 row = from_unit(unit) / ftl->program_units / ftl->geo.luns;
-	u32 home = from_unit(unit) / ftl->program_units % ftl->geo.luns;
-	u32 tries;
-
-	if (likely(!aftl_lun_dead(&ftl->luns[home])))
-		return home;
-	home += 1 + row % max(ftl->geo.luns - 1, 1U);
-	for (tries = 0; tries < ftl->geo.luns && aftl_lun_dead(&ftl->luns[home % ftl->geo.luns]);
-	     tries++)
-		home++;
-	return home % ftl->geo.luns;
-}
-
 /* NULL if no LUN has room for another unit now. */
-static struct aftl_lun *choose_lun(struct aftl *ftl, u32 stream, aftl_unit_t unit)
+static struct aftl_lun *choose_lun(struct aftl *ftl, u32 class, u32 stream, aftl_unit_t unit)
 {
-	struct aftl_bind *bind = &ftl->bind[stream];
+	struct aftl_bind *bind = &ftl->bind[aftl_lane(class, stream)];
+	struct aftl_lun *lun;
 
-	if (ftl->config.allocate == AFTL_ALLOCATE_STATIC) {
-		bind->lun = home_of(ftl, unit);
-		return has_room(&ftl->luns[bind->lun]) ? &ftl->luns[bind->lun] : NULL;
-	}
-	if (bind->left && has_room(&ftl->luns[bind->lun]))
+	if (bind->left && aftl_lun_has_room(&ftl->luns[bind->lun], 1))
 		return &ftl->luns[bind->lun];
-	return next_lun(ftl, bind);
+	lun = aftl_bind(ftl, unit, class, stream, 1);
+	if (!lun)
+		return NULL;
+	bind->lun = lun->index;
+	bind->left = ftl->bind_units;
+	return lun;
 }
 
 /*
@@ -82,17 +47,18 @@ static bool needs_flash(const struct aftl *ftl, const struct aftl_request *reque
 	return request->flags & AFTL_REQUEST_FUA && !ftl->config.buffer_safe;
 }
 
-static void enqueue(struct aftl *ftl, struct aftl_lun *lun, u32 stream, u32 index)
+static void enqueue(struct aftl *ftl, struct aftl_lun *lun, u32 lane, u32 index)
 {
-	aftl_queue_add(ftl, &lun->writes[stream], index);
-	lun->write_streams |= 1U << stream;
+	aftl_queue_add(ftl, &lun->writes[lane], index);
+	lun->write_lanes |= 1U << lane;
 	lun->bound++;
-	if (ftl->bind[stream].left)
-		ftl->bind[stream].left--;
+	if (ftl->bind[lane].left)
+		ftl->bind[lane].left--;
+	aftl_wake(ftl, lun);
 }
 
 static void bind_unit(struct aftl *ftl, struct aftl_request *request, aftl_unit_t unit,
-		      struct aftl_lun *lun, u32 stream)
+		      struct aftl_lun *lun, u32 lane)
 {
 	u32 index = aftl_command_get(ftl, true);
 	struct aftl_command *command = &ftl->commands[index];
@@ -104,11 +70,12 @@ static void bind_unit(struct aftl *ftl, struct aftl_request *request, aftl_unit_
 	command->request = needs_flash(ftl, request) ? request : NULL;
 	command->unit = unit;
 	command->class = aftl_stored_class(ftl, request->class);
-	command->heat = request->heat;
+	command->stream = request->stream;
 	command->flags = 0;
+	command->hint = request->hint;
 	ftl->outstanding[command->epoch]++;
 	aftl_pending_add(ftl, index);
-	enqueue(ftl, lun, stream, index);
+	enqueue(ftl, lun, lane, index);
 	if (ftl->ops->accept)
 		ftl->ops->accept(ftl->host, request, unit, index);
 	if (!command->request)
@@ -134,34 +101,26 @@ static void fail_rest(struct aftl *ftl, struct aftl_request *request)
 /*
  * aftl_write_admit() - bind the units of @request as far as commands and room go
  *
- * A LUN is started when it has got its share of the request, not before: it could
- * not fill its pages otherwise.
- *
  * Return: whether the whole request is in.
  */
 bool aftl_write_admit(struct aftl *ftl, struct aftl_request *request)
 {
-	u32 stream = aftl_stream(aftl_stored_class(ftl, request->class), request->heat);
-	struct aftl_lun *filling = NULL;
+	u32 class = aftl_stored_class(ftl, request->class);
+	u32 lane = aftl_lane(class, request->stream);
 
 	while (request->admitted < request->units) {
 		aftl_unit_t unit = to_unit(request->unit + request->admitted);
 		struct aftl_lun *lun = NULL;
 
 		if (ftl->free_write_count && !ftl->read_only)
-			lun = choose_lun(ftl, stream, unit);
-		if (filling && filling != lun)
-			aftl_lun_kick(ftl, filling, false);
-		filling = lun;
+			lun = choose_lun(ftl, class, request->stream, unit);
 		if (!lun && (ftl->read_only || hopeless(ftl)))
 			fail_rest(ftl, request);
 		if (!lun)
 			break;
 		request->admitted++;
-		bind_unit(ftl, request, unit, lun, stream);
+		bind_unit(ftl, request, unit, lun, lane);
 	}
-	if (filling)
-		aftl_lun_kick(ftl, filling, false);
 	return request->admitted == request->units;
 }
 
@@ -174,28 +133,26 @@ static void leave_controller(struct aftl *ftl, u32 index)
 		ftl->ops->release(ftl->host, index);
 	aftl_command_put(ftl, index, true);
 	aftl_epoch_leave(ftl, command->epoch);
-	if (ftl->wait_head[1])
-		ftl->retry_writes = true;
 }
 
-static u32 pop_write(struct aftl *ftl, struct aftl_lun *lun, u32 stream)
+static u32 pop_write(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
 {
-	u32 index = aftl_queue_pop(ftl, &lun->writes[stream]);
+	u32 index = aftl_queue_pop(ftl, &lun->writes[lane]);
 
-	if (lun->writes[stream].head == AFTL_NIL)
-		lun->write_streams &= ~(1U << stream);
+	if (lun->writes[lane].head == AFTL_NIL)
+		lun->write_lanes &= ~(1U << lane);
 	lun->bound--;
 	return index;
 }
 
 /* Forget dropped writes at the head of a queue. */
-static void purge(struct aftl *ftl, struct aftl_lun *lun, u32 stream)
+static void purge(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
 {
-	struct aftl_queue *queue = &lun->writes[stream];
+	struct aftl_queue *queue = &lun->writes[lane];
 
 	while (queue->head != AFTL_NIL &&
 	       ftl->commands[queue->head].flags & AFTL_COMMAND_DROPPED)
-		leave_controller(ftl, pop_write(ftl, lun, stream));
+		leave_controller(ftl, pop_write(ftl, lun, lane));
 }
 
 /* A write buffer waits for a full page unless somebody waits for the data. */
@@ -209,32 +166,95 @@ static bool must_go(const struct aftl *ftl, const struct aftl_queue *queue, u64 
 }
 
 /*
- * aftl_write_ready() - stream with the oldest write that may be programmed
+ * aftl_write_ready() - lane with the oldest write that may be programmed
  * @retry_ns: if there is none, when to ask again
  *
- * Return: the stream, or AFTL_STREAMS.
+ * Return: the lane, or AFTL_LANES.
  */
 u32 aftl_write_ready(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_ns)
 {
-	u32 best = AFTL_STREAMS;
-	u32 streams = lun->write_streams;
+	u32 best = AFTL_LANES;
+	u32 lanes = lun->write_lanes;
 	u64 due_ns;
 
 	*retry_ns = AFTL_NEVER;
-	for (; streams; streams &= streams - 1) {
-		u32 stream = __ffs(streams);
+	for (; lanes; lanes &= lanes - 1) {
+		u32 lane = __ffs(lanes);
 
-		purge(ftl, lun, stream);
-		if (lun->writes[stream].head == AFTL_NIL)
+		purge(ftl, lun, lane);
+		if (lun->writes[lane].head == AFTL_NIL)
 			continue;
-		if (!must_go(ftl, &lun->writes[stream], &due_ns))
+		if (!must_go(ftl, &lun->writes[lane], &due_ns))
 			*retry_ns = min(*retry_ns, due_ns);
-		else if (best == AFTL_STREAMS ||
-			 ftl->commands[lun->writes[stream].head].seq <
+		else if (best == AFTL_LANES ||
+			 ftl->commands[lun->writes[lane].head].seq <
 				 ftl->commands[lun->writes[best].head].seq)
-			best = stream;
+			best = lane;
 	}
 	return best;
+}
+
+/* Does a flush wait for writes of this epoch? */
+static bool flush_covers(const struct aftl *ftl, u32 epoch)
+{
+	return ftl->flushes && (epoch != ftl->epoch || ftl->last_flush->epoch == epoch);
+}
+
+/* The buffer has no room, or LUNs have none before older versions are overwritten. */
+static bool is_clogged(const struct aftl *ftl)
+{
+	return ftl->wait_head[1] &&
+	       (ftl->free_write_count || 2 * ftl->held_units >= ftl->write_commands);
+}
+
+/* Somebody waits for one of these writes, and for no other reason than the pass before. */
+static bool is_waited_for(const struct aftl *ftl, u32 index, u64 *due_ns)
+{
+	*due_ns = min(*due_ns, ftl->commands[index].queued_ns + ftl->config.buffer_hold);
+	for (; index != AFTL_NIL; index = ftl->commands[index].next)
+		if (ftl->commands[index].request ||
+		    flush_covers(ftl, ftl->commands[index].epoch))
+			return true;
+	return false;
+}
+
+static bool any_waited_for(const struct aftl *ftl, const struct aftl_lun *lun, u64 *due_ns)
+{
+	bool waited = false;
+	u32 i;
+
+	for (i = 0; i < ftl->foggy_blocks * AFTL_FOGGY_WORD_LINES; i++) {
+		const struct aftl_foggy *foggy = &lun->foggy[i / AFTL_FOGGY_WORD_LINES];
+		u32 commands = foggy->held[i % AFTL_FOGGY_WORD_LINES].commands;
+
+		if (foggy->block && commands != AFTL_NIL)
+			waited |= is_waited_for(ftl, commands, due_ns);
+	}
+	return waited;
+}
+
+/*
+ * aftl_write_stuck() - must writes get on flash for which nothing else comes in time?
+ * @lane: of the write that would be next, or AFTL_LANES
+ * @retry_ns: if not, when to ask again
+ *
+ * A coarse pass with nothing in it makes that happen. Where a flush waits it comes after
+ * what that covers, and before anything else.
+ */
+bool aftl_write_stuck(const struct aftl *ftl, const struct aftl_lun *lun, u32 lane, u64 *retry_ns)
+{
+	u64 due_ns = AFTL_NEVER;
+	bool waited;
+
+	if (!lun->held_writes)
+		return false;
+	waited = any_waited_for(ftl, lun, &due_ns);
+	if (lane != AFTL_LANES)
+		return waited && ftl->commands[lun->writes[lane].head].epoch == ftl->epoch;
+	if (waited || ftl->hurry || is_clogged(ftl) || ftl->now_ns >= due_ns)
+		return true;
+	*retry_ns = min(*retry_ns, due_ns);
+	return false;
 }
 
 /* Older writes of the same unit must not be mapped when they are programmed. */
@@ -242,6 +262,12 @@ static void supersede_older(struct aftl *ftl, u32 index)
 {
 	while ((index = aftl_pending_older(ftl, index)) != AFTL_NIL)
 		ftl->commands[index].flags |= AFTL_COMMAND_SUPERSEDED;
+}
+
+static void decide(struct aftl *ftl, struct aftl_payload *payload, u32 i)
+{
+	payload->stale[i] = ftl->commands[payload->tag[i]].flags & AFTL_COMMAND_SUPERSEDED;
+	supersede_older(ftl, payload->tag[i]);
 }
 
 static void add_to_payload(struct aftl *ftl, struct aftl_payload *payload, u32 index)
@@ -253,19 +279,21 @@ static void add_to_payload(struct aftl *ftl, struct aftl_payload *payload, u32 i
 	payload->from[i] = AFTL_NO_SLOT;
 	payload->origin[i] = (struct aftl_origin){ .lineage = (u16)aftl_mix(command->seq) };
 	payload->tag[i] = index;
-	payload->stale[i] = command->flags & AFTL_COMMAND_SUPERSEDED;
 	command->flags |= AFTL_COMMAND_PROGRAMMING;
-	supersede_older(ftl, index);
 }
 
-/* Fill the payload up. Returns the commands in it, linked in order. */
-static u32 take_payload(struct aftl *ftl, struct aftl_lun *lun, u32 stream, u32 units,
-			struct aftl_payload *payload)
+/*
+ * Fill the payload up. Returns the commands in it, linked in order. Which versions are mapped
+ * is decided when they get to where they can be read.
+ */
+static u32 take_payload(struct aftl *ftl, struct aftl_lun *lun, u32 lane,
+			const struct aftl_placement *placement, struct aftl_payload *payload)
 {
+	u32 units = aftl_placement_units(ftl, placement);
 	struct aftl_queue group = { .head = AFTL_NIL };
 
-	while (payload->count < units && lun->writes[stream].head != AFTL_NIL) {
-		u32 index = pop_write(ftl, lun, stream);
+	while (payload->count < units && lun->writes[lane].head != AFTL_NIL) {
+		u32 index = pop_write(ftl, lun, lane);
 
 		if (ftl->commands[index].flags & AFTL_COMMAND_DROPPED) {
 			leave_controller(ftl, index);
@@ -273,25 +301,40 @@ static u32 take_payload(struct aftl *ftl, struct aftl_lun *lun, u32 stream, u32 
 		}
 		aftl_queue_add(ftl, &group, index);
 		add_to_payload(ftl, payload, index);
+		if (likely(placement->mode != AFTL_MODE_FOGGY))
+			decide(ftl, payload, payload->count - 1);
 	}
 	return group.head;
 }
 
 /*
- * aftl_write_start() - program the head of @stream and what fits beside it
+ * aftl_write_fine() - the host's writes of @held begin their fine pass
+ */
+void aftl_write_fine(struct aftl *ftl, struct aftl_lun *lun, struct aftl_held *held)
+{
+	u32 i;
+
+	lun->work.commands = held->commands;
+	for (i = 0; held->commands != AFTL_NIL && i < held->payload.count; i++)
+		decide(ftl, &held->payload, i);
+}
+
+/*
+ * aftl_write_start() - program the head of @lane and what fits beside it
  *
  * Return: 0, or -ENOSPC if the policy has no place before garbage is collected.
  */
-int aftl_write_start(struct aftl *ftl, struct aftl_lun *lun, u32 stream)
+int aftl_write_start(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
 {
-	const struct aftl_command *head = &ftl->commands[lun->writes[stream].head];
+	const struct aftl_command *head = &ftl->commands[lun->writes[lane].head];
 	struct aftl_need need = {
 		.unit = head->unit,
-		.units = min(lun->writes[stream].count, ftl->program_units),
+		.units = min(lun->writes[lane].count, ftl->program_units),
 		.class = head->class,
-		.heat = head->heat,
+		.stream = head->stream,
 		.cause = AFTL_CAUSE_HOST,
 		.buffer_use = aftl_buffer_use(ftl),
+		.hint = head->hint,
 	};
 	struct aftl_placement placement;
 	struct aftl_payload payload;
@@ -300,10 +343,9 @@ int aftl_write_start(struct aftl *ftl, struct aftl_lun *lun, u32 stream)
 	if (ret)
 		return ret;
 	aftl_program_carry(ftl, &placement, &payload);
-	lun->work.commands = take_payload(ftl, lun, stream,
-					  aftl_placement_units(ftl, &placement), &payload);
+	lun->work.commands = take_payload(ftl, lun, lane, &placement, &payload);
 	aftl_program_commit(ftl, lun, &need, &placement, &payload);
-	aftl_lun_program(ftl, lun, AFTL_WORK_PROGRAM, &placement);
+	aftl_array_program(ftl, lun, AFTL_WORK_PROGRAM, &placement);
 	return 0;
 }
 
@@ -318,7 +360,6 @@ void aftl_write_done(struct aftl *ftl, u32 commands, u64 service_ns)
 			aftl_request_part_done(ftl, request, service_ns);
 		commands = next;
 	}
-	aftl_request_admit_waiting(ftl, true);
 }
 
 static void fail_command(struct aftl *ftl, u32 index)
@@ -340,9 +381,9 @@ static void fail_command(struct aftl *ftl, u32 index)
 void aftl_write_fail(struct aftl *ftl, struct aftl_lun *lun)
 {
 	ftl->read_only = true;
-	ftl->retry_writes = true;
-	while (lun->write_streams)
-		fail_command(ftl, pop_write(ftl, lun, __ffs(lun->write_streams)));
+	ftl->retry = true;
+	while (lun->write_lanes)
+		fail_command(ftl, pop_write(ftl, lun, __ffs(lun->write_lanes)));
 }
 
 /* What has been accepted must be tried, even where there may be no room. */
@@ -359,8 +400,8 @@ static struct aftl_lun *any_lun(struct aftl *ftl)
 static void rebind(struct aftl *ftl, u32 index)
 {
 	struct aftl_command *command = &ftl->commands[index];
-	u32 stream = aftl_stream(command->class, command->heat);
-	struct aftl_lun *lun = choose_lun(ftl, stream, command->unit);
+	u32 lane = aftl_lane(command->class, command->stream);
+	struct aftl_lun *lun = choose_lun(ftl, command->class, command->stream, command->unit);
 
 	if (!lun)
 		lun = any_lun(ftl);
@@ -368,7 +409,7 @@ static void rebind(struct aftl *ftl, u32 index)
 	if (command->flags & AFTL_COMMAND_DROPPED)
 		leave_controller(ftl, index);
 	else if (lun)
-		enqueue(ftl, lun, stream, index);
+		enqueue(ftl, lun, lane, index);
 	else
 		fail_command(ftl, index);
 }
@@ -378,19 +419,14 @@ static void rebind(struct aftl *ftl, u32 index)
  */
 void aftl_write_rebind(struct aftl *ftl, struct aftl_lun *lun, u32 commands)
 {
-	u32 i;
-
 	while (commands != AFTL_NIL) {
 		u32 next = ftl->commands[commands].next;
 
 		rebind(ftl, commands);
 		commands = next;
 	}
-	while (lun->write_streams)
-		rebind(ftl, pop_write(ftl, lun, __ffs(lun->write_streams)));
-	for (i = 0; i < ftl->geo.luns; i++)
-		aftl_lun_kick(ftl, &ftl->luns[i], false);
-	aftl_request_admit_waiting(ftl, true);
+	while (lun->write_lanes)
+		rebind(ftl, pop_write(ftl, lun, __ffs(lun->write_lanes)));
 }
 
 /*

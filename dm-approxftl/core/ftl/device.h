@@ -8,6 +8,7 @@
 #include "core/base/events.h"
 #include "core/flash/sense.h"
 #include "core/ftl/ftl.h"
+#include "core/policy/luns.h"
 
 /* No command, no block: end of an index-linked list. */
 #define AFTL_NIL U32_MAX
@@ -29,9 +30,10 @@
  * @next: in a queue, a program group or the free list
  * @hash_next: writes: next in the chain of pending units
  * @class: writes: enum aftl_class
- * @heat: writes: as the policy said
+ * @stream: writes: as the policy said
  * @epoch: writes: between which two flushes it arrived
  * @flags: AFTL_COMMAND_*
+ * @hint: writes: as the host said
  */
 struct aftl_command {
 	u64 seq;
@@ -42,9 +44,10 @@ struct aftl_command {
 	u32 next;
 	u32 hash_next;
 	u8 class;
-	u8 heat;
+	u8 stream;
 	u8 epoch;
 	u8 flags;
+	struct aftl_hint hint;
 };
 
 /*
@@ -134,12 +137,13 @@ struct aftl_redo {
  * @cause: enum aftl_cause that its programs count for
  * @pass: for the policy's copy()
  * @erase: erase the block when nothing valid is left
+ * @begun: a page has been taken in this pass: @class and @stream are its
  * @from: block that is searched
  * @begin: slot in @from where each pass begins
  * @cursor: slot in @from that is looked at next
  * @end: slot in @from where each pass ends
  * @class: of the gathered slots
- * @heat: of the gathered slots
+ * @stream: of the gathered slots
  * @count: slots gathered
  * @slots: read and not yet programmed elsewhere
  */
@@ -148,12 +152,13 @@ struct aftl_job {
 	u8 cause;
 	u8 pass;
 	bool erase;
+	bool begun;
 	struct aftl_block *from;
 	u32 begin;
 	u32 cursor;
 	u32 end;
 	u32 class;
-	u32 heat;
+	u32 stream;
 	u32 count;
 	aftl_slot_t slots[AFTL_JOB_SLOTS];
 };
@@ -164,6 +169,7 @@ enum aftl_step {
 	AFTL_STEP_COPY,
 	AFTL_STEP_READ,
 	AFTL_STEP_PROGRAM,
+	AFTL_STEP_FINISH,
 	AFTL_STEP_ERASE,
 };
 
@@ -175,9 +181,10 @@ enum aftl_step {
  * @parked: a suspended operation, kind NONE if there is none
  * @parked_ns: array time that it still needs
  * @reads: host reads
- * @writes: host writes by stream
- * @write_streams: bit by stream: its queue is not empty
+ * @writes: host writes by lane
+ * @write_lanes: bit by lane: its queue is not empty
  * @job: background work
+ * @outcome: of its last program, which may be under way
  * @erased: what the erase that is under way costs
  * @redo: programs that the policy wants once more, oldest block first
  * @redo_blocks: how many entries
@@ -188,8 +195,11 @@ enum aftl_step {
  * @victims: closed blocks by valid slots, heads of lists
  * @fewest: no closed block has fewer valid slots
  * @refuge: block of the core for what a policy placed illegally
+ * @foggy: blocks with word lines between their passes, so many as the device allows
+ * @held_writes: word lines between their passes with host writes
+ * @held_moves: the same with what its job moves
  * @valid: slots with current data
- * @bound: units on their way to this LUN
+ * @bound: units on their way to this LUN, those included that are between passes
  * @room: most slots with current data that leave garbage collection room to work
  * @stuck: a move found no place; until a block comes free only blocks without valid
  *	data are worth a thought
@@ -201,6 +211,8 @@ enum aftl_step {
  * @refresh_due: it has some, and waits to be taken
  * @disturbed: closed block that was read too often; NULL: none, or nobody has read it since
  * @wear_due: erases since the last look at the wear gap
+ * @awake: the scheduler has to look at it
+ * @next_awake: who woke after it
  * @idle_since_ns: when it ran out of work
  * @chores: idle time has been used up: the policy had nothing to do
  * @busy_ns: time at work
@@ -212,9 +224,10 @@ struct aftl_lun {
 	struct aftl_work parked;
 	u64 parked_ns;
 	struct aftl_queue reads;
-	struct aftl_queue writes[AFTL_STREAMS];
-	u32 write_streams;
+	struct aftl_queue writes[AFTL_LANES];
+	u32 write_lanes;
 	struct aftl_job job;
+	struct aftl_outcome outcome;
 	struct aftl_erased erased;
 	struct aftl_redo redo[AFTL_REDO_BLOCKS];
 	u32 redo_blocks;
@@ -225,6 +238,9 @@ struct aftl_lun {
 	u32 *victims;
 	u32 fewest;
 	struct aftl_block *refuge;
+	struct aftl_foggy *foggy;
+	u32 held_writes;
+	u32 held_moves;
 	u32 valid;
 	u32 bound;
 	u32 room;
@@ -236,10 +252,14 @@ struct aftl_lun {
 	bool refresh_due;
 	struct aftl_block *disturbed;
 	u32 wear_due;
+	bool awake;
+	struct aftl_lun *next_awake;
 	u64 idle_since_ns;
 	bool chores;
 	u64 busy_ns;
 };
+
+static_assert(!offsetof(struct aftl_lun, index), "for aftl_lun_index()");
 
 /*
  * Requests that complete a constant time after their last part.
@@ -255,7 +275,7 @@ enum { AFTL_LINE_PLAIN, AFTL_LINE_DECODED, AFTL_LINES };
 #define AFTL_EPOCHS 64
 
 /**
- * struct aftl_bind - which LUN the next write of a stream goes to
+ * struct aftl_bind - which LUN the next write of a lane goes to
  * @lun: index
  * @left: units that still go there
  */
@@ -277,6 +297,7 @@ struct aftl {
 	struct aftl_stats stats;
 	const struct aftl_policy_type *type;
 	struct aftl_policy *policy;
+	struct aftl_core core;
 	const struct aftl_host_ops *ops;
 	void *host;
 	u64 memory_bytes;
@@ -288,11 +309,17 @@ struct aftl {
 	bool parking;
 	bool read_only;
 	bool buffer_lost;
-	bool retry_writes;
+	bool copies_alone;
+	bool retry;
 	bool hurry;
+	u32 lost_units;
 	struct aftl_events events;
 	u32 event_lines;
 	u32 event_clock;
+
+	/* LUNs that the scheduler has to look at, in the order in which they woke. */
+	struct aftl_lun *awake;
+	struct aftl_lun *last_awake;
 
 	struct aftl_chunks map;
 	struct aftl_lun *luns;
@@ -301,10 +328,12 @@ struct aftl {
 
 	/* Derived from the configuration once, because every operation needs them. */
 	u32 program_units;
+	u32 foggy_blocks;
+	u32 held_units;
 	u64 unit_transfer_ns;
-	u64 mode_program_ns[AFTL_MODES];
 	u64 most_reads;
 	u32 copy_passes;
+	u32 streams;
 	u32 gc_blocks;
 	u32 gc_most_valid;
 	u32 gc_idle_valid;
@@ -322,8 +351,12 @@ struct aftl {
 	u64 day_ns;
 	u32 refresh_lun;
 
+	/* Position in the order "stripe" of the LUN whose turn is next. */
 	u32 rotation;
-	struct aftl_bind bind[AFTL_STREAMS];
+	struct aftl_lun_rule lun_rule;
+	const void *lun_params;
+	u32 bind_units;
+	struct aftl_bind bind[AFTL_LANES];
 	struct aftl_request *wait_head[2];
 	struct aftl_request *wait_tail[2];
 	struct aftl_line lines[AFTL_LINES];
@@ -348,6 +381,21 @@ static inline bool aftl_lun_dead(const struct aftl_lun *lun)
 	return lun->work.phase == AFTL_PHASE_DEAD;
 }
 
+/* For so many units more, those included that are on their way. */
+static inline bool aftl_lun_has_room(const struct aftl_lun *lun, u32 units)
+{
+	return lun->valid + lun->bound + units <= lun->room;
+}
+
+/* What a policy answers, if it has a name. */
+static inline u32 aftl_named_stream(struct aftl *ftl, u32 stream)
+{
+	if (likely(stream < ftl->streams))
+		return stream;
+	ftl->stats.counters.policy_bugs++;
+	return 0;
+}
+
 static inline bool aftl_buffered(const struct aftl *ftl)
 {
 	return ftl->config.buffer != 0;
@@ -366,6 +414,44 @@ static inline u32 aftl_buffer_use(const struct aftl *ftl)
 	return aftl_buffered(ftl) ? (u32)(used * 10000 / ftl->write_commands) : 0;
 }
 
+static inline void aftl_be_awake(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (lun->awake)
+		return;
+	lun->awake = true;
+	lun->next_awake = NULL;
+	if (ftl->awake)
+		ftl->last_awake->next_awake = lun;
+	else
+		ftl->awake = lun;
+	ftl->last_awake = lun;
+}
+
+/*
+ * Something came for @lun, or its array is free: the scheduler looks at it before
+ * the call of the host returns. A busy array wakes it at its end.
+ */
+static inline void aftl_wake(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (lun->work.phase == AFTL_PHASE_IDLE)
+		aftl_be_awake(ftl, lun);
+}
+
+/* The same for a read, which may interrupt what the array does. */
+static inline void aftl_wake_for_read(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (lun->work.phase == AFTL_PHASE_IDLE || ftl->config.suspend)
+		aftl_be_awake(ftl, lun);
+}
+
+static inline void aftl_wake_all(struct aftl *ftl)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.luns; i++)
+		aftl_wake(ftl, &ftl->luns[i]);
+}
+
 /* Tell a host that must know. */
 static inline void aftl_tell_retired(struct aftl *ftl, u32 first, u32 blocks)
 {
@@ -378,6 +464,9 @@ static inline void aftl_tell_retired(struct aftl *ftl, u32 first, u32 blocks)
 /* Media and map have been put back: check them, then let the device live. */
 int __must_check aftl_restored(struct aftl *ftl, struct aftl_error *error);
 
+/* build.c: the configuration is new */
+void aftl_derive(struct aftl *ftl);
+
 /*
  * Between two slices of a long call: let the host's others have the processor.
  * Return: 0, or the host's wish to end it.
@@ -388,6 +477,12 @@ static inline int aftl_pause(const struct aftl *ftl)
 }
 
 /* map.c: which slot holds a unit */
+
+/* Has the host lost the bytes of the unit in @slot? */
+static inline bool aftl_lost_in(const struct aftl *ftl, aftl_slot_t slot)
+{
+	return unlikely(ftl->lost_units) && aftl_slot_lost(&ftl->media, slot);
+}
 
 static inline u32 *aftl_map_at(const struct aftl *ftl, u32 unit)
 {
@@ -419,6 +514,44 @@ void aftl_map_move(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *fr
 /* Returns whether @unit was mapped. */
 bool aftl_map_clear(struct aftl *ftl, aftl_unit_t unit);
 
+/* The bytes of @slot, which is valid, are lost: reads fail until the unit is written again. */
+void aftl_map_lose(struct aftl *ftl, aftl_slot_t slot);
+
+/* memory.c: zeroed, and counted in memory_bytes; NULL if there is none */
+
+void *aftl_memory_take(struct aftl *ftl, size_t count, size_t size);
+void aftl_memory_give(struct aftl *ftl, void *memory);
+
+/* contract.c: what the core does for policies */
+
+void aftl_contract_init(struct aftl *ftl);
+
+/* Commands that wait at @lun. */
+u32 aftl_lun_queued(const struct aftl_lun *lun);
+
+/* instance.c: the policy of the device and its state */
+
+/* Are the arrays of @type possible? */
+int __must_check aftl_instance_check(const struct aftl_policy_type *type,
+				     struct aftl_error *error);
+
+/* The device's policy with its parts, or NULL without memory. */
+struct aftl_policy *aftl_instance_create(struct aftl *ftl);
+
+/* See aftl_policy_part(). */
+struct aftl_policy *aftl_instance_part(struct aftl_policy *whole,
+				       const struct aftl_policy_type *type);
+void aftl_instance_destroy(struct aftl_policy *policy);
+
+/* Word @index of its state, and of that of its parts; false past the last. */
+bool aftl_instance_save(const struct aftl_policy *policy, u64 index, u64 *word);
+
+/* The same back, any word; words past the last are left out. */
+void aftl_instance_restore(struct aftl_policy *policy, u64 index, u64 word);
+
+/* All words are there. */
+void aftl_instance_restored(struct aftl_policy *policy);
+
 /* supply.c: free blocks, closed blocks by valid count, bad blocks */
 
 void aftl_supply_init(struct aftl *ftl);
@@ -442,9 +575,6 @@ void aftl_supply_unlist(struct aftl *ftl, struct aftl_lun *lun, struct aftl_bloc
 /* A closed block to collect that has at most so many valid slots, or NULL. */
 struct aftl_block *aftl_supply_victim(struct aftl *ftl, struct aftl_lun *lun, u32 most_valid);
 
-/* May this block be collected? */
-bool aftl_closed_has(const struct aftl_closed *closed, const struct aftl_block *block);
-
 void aftl_supply_retire(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 void aftl_supply_remove_free(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 void aftl_supply_close_early(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
@@ -464,6 +594,28 @@ static inline bool aftl_urgent(const struct aftl *ftl, const struct aftl_lun *lu
 	return lun->free_blocks <= aftl_reserve(ftl);
 }
 
+/* The last free blocks are for moves that make others free. */
+static inline bool aftl_may_redo(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	return lun->redo_blocks && !lun->stuck && !lun->cramped && !aftl_urgent(ftl, lun);
+}
+
+/* Before anything else is written: are there programs to repeat? */
+static inline bool aftl_job_redo_due(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	return lun->job.kind == AFTL_JOB_REDO || aftl_may_redo(ftl, lun);
+}
+
+/* bind.c: which LUN a write goes to */
+
+/* Position of the LUN that the host's first write goes to, after a fill as without. */
+static inline u32 aftl_first_turn(const struct aftl_geometry *geo)
+{
+	return 1 % geo->luns;
+}
+
+struct aftl_lun *aftl_bind(struct aftl *ftl, aftl_unit_t unit, u32 class, u32 stream, u32 units);
+
 /* program.c: the transaction of one program */
 
 /**
@@ -471,6 +623,7 @@ static inline bool aftl_urgent(const struct aftl *ftl, const struct aftl_lun *lu
  * @count: units
  * @promoted: of them, moves that make approximate data precise
  * @carried: of them, moves beside host data; they come first
+ * @dropped: of them, moves that were overwritten between two passes: as good as padding
  * @from: former place of a move; AFTL_NO_SLOT for a host write
  * @tag: of a host write; AFTL_NIL for a move
  * @stale: a newer version exists: programmed, but not mapped
@@ -479,6 +632,7 @@ struct aftl_payload {
 	u32 count;
 	u32 promoted;
 	u32 carried;
+	u32 dropped;
 	aftl_unit_t unit[AFTL_PROGRAM_UNITS_MAX];
 	aftl_slot_t from[AFTL_PROGRAM_UNITS_MAX];
 	struct aftl_origin origin[AFTL_PROGRAM_UNITS_MAX];
@@ -486,12 +640,64 @@ struct aftl_payload {
 	bool stale[AFTL_PROGRAM_UNITS_MAX];
 };
 
+/**
+ * struct aftl_held - what a word line between its passes is to hold
+ * @need: whom it was programmed for; all 0 if there is nothing
+ * @commands: host writes, which stay in the controller
+ * @payload: as it was when the coarse pass began
+ */
+struct aftl_held {
+	struct aftl_need need;
+	u32 commands;
+	struct aftl_payload payload;
+};
+
+/**
+ * struct aftl_foggy - a block with word lines between their passes
+ * @block: NULL: none
+ * @held: for each of them, by the number of the word line
+ */
+struct aftl_foggy {
+	struct aftl_block *block;
+	struct aftl_held held[AFTL_FOGGY_WORD_LINES];
+};
+
+/* held.c: what is between its passes */
+
+bool aftl_held_room(const struct aftl *ftl, const struct aftl_lun *lun,
+		    const struct aftl_block *block);
+struct aftl_held *aftl_held_at(const struct aftl *ftl, struct aftl_foggy *foggy, u32 page);
+void aftl_held_begin(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need *need,
+		     const struct aftl_placement *placement, const struct aftl_payload *payload);
+void aftl_held_end(struct aftl *ftl, struct aftl_lun *lun, struct aftl_held *held);
+bool aftl_held_close(struct aftl *ftl, struct aftl_block *block);
+void aftl_held_drop_moves(struct aftl *ftl, struct aftl_lun *lun);
+u32 aftl_held_give_up(struct aftl *ftl, struct aftl_lun *lun);
+
+/* passes.c: the second pass, and coarse ones with nothing in them */
+
+struct aftl_held *aftl_pass_due(struct aftl *ftl, struct aftl_lun *lun,
+				struct aftl_placement *placement);
+void aftl_pass_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_held *held,
+		      const struct aftl_placement *placement);
+bool aftl_pass_pad(struct aftl *ftl, struct aftl_lun *lun, bool moves,
+		   struct aftl_placement *placement);
+void aftl_pass_rush(struct aftl *ftl, struct aftl_lun *lun);
+
 int __must_check aftl_program_place(struct aftl *ftl, struct aftl_lun *lun,
 				    const struct aftl_need *need,
 				    struct aftl_placement *placement);
 void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need *need,
 			 const struct aftl_placement *placement,
 			 const struct aftl_payload *payload);
+
+/* The first of two passes; without @payload nothing is in it. */
+void aftl_program_coarse(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need *need,
+			 const struct aftl_placement *placement,
+			 const struct aftl_payload *payload);
+
+/* Add the content of @slot, which is valid. */
+void aftl_program_move(struct aftl *ftl, struct aftl_payload *payload, aftl_slot_t slot);
 
 /* Begin the payload of a host write with what the policy takes along. */
 void aftl_program_carry(struct aftl *ftl, const struct aftl_placement *placement,
@@ -518,12 +724,11 @@ u64 aftl_sense_valid(struct aftl *ftl, struct aftl_block *block, u32 page, u64 h
 enum aftl_step aftl_job_next(struct aftl *ftl, struct aftl_lun *lun, bool urgent);
 u32 aftl_job_page(const struct aftl *ftl, const struct aftl_lun *lun);
 void aftl_job_gather(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_job_take(struct aftl *ftl, struct aftl_payload *payload, aftl_slot_t slot);
 int aftl_job_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_placement *placement);
 void aftl_job_drop(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_job_erased(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_job_redo(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_placement *placement);
-bool aftl_job_redo_due(const struct aftl *ftl, const struct aftl_lun *lun);
+void aftl_job_programmed(struct aftl *ftl, struct aftl_lun *lun,
+			 const struct aftl_placement *placement);
 bool aftl_job_wanted(const struct aftl *ftl, const struct aftl_lun *lun);
 void aftl_job_offer(struct aftl *ftl, struct aftl_lun *lun);
 
@@ -536,56 +741,22 @@ void aftl_refresh_park(struct aftl *ftl);
 bool aftl_refresh_due(const struct aftl *ftl, const struct aftl_block *block, u32 page);
 struct aftl_block *aftl_refresh_take(struct aftl *ftl, struct aftl_lun *lun);
 
-/* command.c: pool, queues, pending writes */
-
-void aftl_commands_init(struct aftl *ftl);
-u32 aftl_command_get(struct aftl *ftl, bool write);
-void aftl_command_put(struct aftl *ftl, u32 command, bool write);
-void aftl_queue_add(struct aftl *ftl, struct aftl_queue *queue, u32 command);
-u32 aftl_queue_pop(struct aftl *ftl, struct aftl_queue *queue);
-u32 aftl_pending_find(const struct aftl *ftl, aftl_unit_t unit);
-u32 aftl_pending_older(const struct aftl *ftl, u32 command);
-void aftl_pending_add(struct aftl *ftl, u32 command);
-void aftl_pending_remove(struct aftl *ftl, u32 command);
-
 /* Do the whole of the next piece of background work now, without time. */
 bool aftl_job_rush(struct aftl *ftl, struct aftl_lun *lun);
 
-/* write.c, read.c: host commands on a LUN */
+/* array.c: the array of a LUN */
 
-bool aftl_write_admit(struct aftl *ftl, struct aftl_request *request);
-u32 aftl_write_ready(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_ns);
-int aftl_write_start(struct aftl *ftl, struct aftl_lun *lun, u32 stream);
-void aftl_write_done(struct aftl *ftl, u32 commands, u64 service_ns);
-void aftl_write_fail(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_write_forget(struct aftl *ftl, aftl_unit_t unit);
-void aftl_write_rebind(struct aftl *ftl, struct aftl_lun *lun, u32 commands);
-bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request);
-bool aftl_read_start(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_read_done(struct aftl *ftl, struct aftl_lun *lun, u64 service_ns);
-void aftl_read_interrupt(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_read_fail(struct aftl *ftl, struct aftl_lun *lun);
-
-/* request.c: admission and completion */
-
-void aftl_request_part_done(struct aftl *ftl, struct aftl_request *request, u64 service_ns);
-void aftl_request_admit_waiting(struct aftl *ftl, bool write);
-void aftl_requests_complete(struct aftl *ftl, u32 line);
-
-/* What a request waits for may have become impossible: look at it again. */
-void aftl_requests_retry(struct aftl *ftl);
-void aftl_epoch_leave(struct aftl *ftl, u32 epoch);
-
-/* lun.c: the array */
-
-void aftl_lun_run(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_lun_event(struct aftl *ftl, struct aftl_lun *lun);
-
-/* A command was queued: start it if the array is free or can be suspended. */
-void aftl_lun_kick(struct aftl *ftl, struct aftl_lun *lun, bool read);
-void aftl_lun_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 device_page,
-		    u64 sense_ns, u32 units);
-void aftl_lun_program(struct aftl *ftl, struct aftl_lun *lun, u32 kind,
-		      const struct aftl_placement *placement);
+void aftl_array_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 device_page,
+		      u64 sense_ns, u32 units);
+void aftl_array_sense_job(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 units);
+void aftl_array_return(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_array_program(struct aftl *ftl, struct aftl_lun *lun, u32 kind,
+			const struct aftl_placement *placement);
+void aftl_array_copy(struct aftl *ftl, struct aftl_lun *lun,
+		     const struct aftl_placement *placement);
+void aftl_array_erase(struct aftl *ftl, struct aftl_lun *lun);
+bool aftl_array_may_park(const struct aftl *ftl, const struct aftl_lun *lun);
+void aftl_array_park(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_array_resume(struct aftl *ftl, struct aftl_lun *lun);
 
 #endif

@@ -9,7 +9,21 @@ static bool rush_program(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_placement placement;
 
-	return aftl_job_commit(ftl, lun, &placement) >= 0;
+	int units = aftl_job_commit(ftl, lun, &placement);
+
+	if (units > 0)
+		aftl_job_programmed(ftl, lun, &placement);
+	if (unlikely(ftl->foggy_blocks))
+		aftl_pass_rush(ftl, lun);
+	return units >= 0;
+}
+
+static void rush_pad(struct aftl *ftl, struct aftl_lun *lun, bool moves)
+{
+	struct aftl_placement placement;
+
+	if (aftl_pass_pad(ftl, lun, moves, &placement))
+		aftl_pass_rush(ftl, lun);
 }
 
 bool aftl_job_rush(struct aftl *ftl, struct aftl_lun *lun)
@@ -30,6 +44,9 @@ bool aftl_job_rush(struct aftl *ftl, struct aftl_lun *lun)
 			if (!rush_program(ftl, lun))
 				return false;
 			break;
+		case AFTL_STEP_FINISH:
+			rush_pad(ftl, lun, true);
+			break;
 		case AFTL_STEP_ERASE:
 			aftl_erase_begin(ftl, lun, lun->job.from);
 			aftl_job_erased(ftl, lun);
@@ -41,38 +58,14 @@ bool aftl_job_rush(struct aftl *ftl, struct aftl_lun *lun)
 /**
  * struct filler - writes that are on their way into one program
  * @random: draws
- * @lun: next LUN
  * @need: of the program being gathered
  * @payload: gathered
  */
 struct filler {
 	struct aftl_random random;
-	u32 lun;
 	struct aftl_need need;
 	struct aftl_payload payload;
 };
-
-static struct aftl_lun *next_lun(struct aftl *ftl, struct filler *filler)
-{
-	u32 tries;
-
-	for (tries = 0; tries < ftl->geo.luns; tries++) {
-		struct aftl_lun *lun = &ftl->luns[filler->lun++ % ftl->geo.luns];
-
-		if (lun->valid + ftl->program_units <= lun->room)
-			return lun;
-	}
-	return NULL;
-}
-
-static struct aftl_lun *fill_lun(struct aftl *ftl, struct filler *filler)
-{
-	u32 unit = from_unit(filler->payload.unit[0]);
-
-	if (ftl->config.allocate == AFTL_ALLOCATE_STATIC)
-		return &ftl->luns[unit / ftl->program_units % ftl->geo.luns];
-	return next_lun(ftl, filler);
-}
 
 static int place_filled(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need *need,
 			struct aftl_placement *placement)
@@ -102,8 +95,9 @@ static void drop_programmed(struct aftl_payload *payload, u32 gathered)
 static int program_some(struct aftl *ftl, struct filler *filler)
 {
 	struct aftl_placement placement;
-	struct aftl_lun *lun = fill_lun(ftl, filler);
 	u32 gathered = filler->payload.count;
+	struct aftl_lun *lun = aftl_bind(ftl, filler->payload.unit[0], filler->need.class,
+					 filler->need.stream, ftl->program_units);
 	int ret;
 
 	if (!lun)
@@ -116,6 +110,11 @@ static int program_some(struct aftl *ftl, struct filler *filler)
 		return ret;
 	filler->payload.count = min(gathered, aftl_placement_units(ftl, &placement));
 	aftl_program_commit(ftl, lun, &filler->need, &placement, &filler->payload);
+	aftl_job_programmed(ftl, lun, &placement);
+	if (unlikely(ftl->foggy_blocks))
+		aftl_pass_rush(ftl, lun);
+	if (unlikely(aftl_job_redo_due(ftl, lun)))
+		aftl_job_rush(ftl, lun);
 	drop_programmed(&filler->payload, gathered);
 	return 0;
 }
@@ -163,16 +162,17 @@ static u32 draw_class(struct aftl *ftl, struct filler *filler)
 static int fill_unit(struct aftl *ftl, struct filler *filler, aftl_unit_t unit, u32 class)
 {
 	struct aftl_write write = { .unit = unit, .units = 1, .class = class };
-	u32 heat = ftl->type->heat ? ftl->type->heat(ftl->policy, &write) % AFTL_HEATS : 0;
+	u32 stream = ftl->type->stream ?
+			   aftl_named_stream(ftl, ftl->type->stream(ftl->policy, &write)) : 0;
 	int ret = 0;
 
-	if (filler->need.class != class || filler->need.heat != heat ||
+	if (filler->need.class != class || filler->need.stream != stream ||
 	    already_gathered(filler, unit))
 		ret = flush_filler(ftl, filler);
 	if (ret)
 		return ret;
 	filler->need.class = class;
-	filler->need.heat = heat;
+	filler->need.stream = stream;
 	gather(ftl, filler, unit);
 	return filler->payload.count == ftl->program_units ? flush_filler(ftl, filler) : 0;
 }
@@ -234,6 +234,16 @@ void aftl_reset_stats(struct aftl *ftl)
 		ftl->luns[i].busy_ns = 0;
 }
 
+/* What is there before the first request is not between its passes. */
+static void finish_passes(struct aftl *ftl)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.luns; i++)
+		while (ftl->luns[i].held_writes)
+			rush_pad(ftl, &ftl->luns[i], false);
+}
+
 int aftl_fill(struct aftl *ftl)
 {
 	u32 units = (u32)div64_u64(ftl->geo.units * ftl->config.fill_valid, 10000);
@@ -246,12 +256,16 @@ int aftl_fill(struct aftl *ftl)
 	/* The data is written when the device is new, and is as old as the device. */
 	ftl->age_ns = 0;
 	ftl->filling = true;
+	ftl->rotation = 0;
 	ret = fill_once(ftl, &filler, units);
 	if (!ret)
 		ret = overwrite(ftl, &filler, units);
 	if (!ret)
 		ret = flush_filler(ftl, &filler);
+	if (!ret)
+		finish_passes(ftl);
 	ftl->filling = false;
+	ftl->rotation = aftl_first_turn(&ftl->geo);
 	ftl->age_ns = age_ns;
 	aftl_reset_stats(ftl);
 	return ret;

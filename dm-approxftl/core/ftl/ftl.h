@@ -16,6 +16,7 @@
 #include "core/flash/cell.h"
 #include "core/flash/chip.h"
 #include "core/policy/policy.h"
+#include "core/policy/settings.h"
 #include "core/base/stats.h"
 
 enum aftl_op {
@@ -38,9 +39,10 @@ enum aftl_op {
  * @op: enum aftl_op
  * @class: enum aftl_class of a write
  * @flags: AFTL_REQUEST_FUA
- * @status: set at completion: 0, -EIO (data lost) or -ENOSPC
+ * @hint: of a write: what the host says of the data
  * @complete_ns: set at completion
  * @service_ns: set at completion: chip time of the part that ended last
+ * @status: set at completion: 0, -EIO (data lost) or -ENOSPC
  *
  * The rest belongs to the core while the request is under way.
  */
@@ -51,14 +53,15 @@ struct aftl_request {
 	u8 op;
 	u8 class;
 	u8 flags;
-	s32 status;
+	struct aftl_hint hint;
 	u64 complete_ns;
 	u64 service_ns;
+	s32 status;
 
-	struct aftl_request *next;
 	u32 parts;
+	struct aftl_request *next;
 	u32 admitted;
-	u8 heat;
+	u8 stream;
 	u8 decoded;
 	u8 epoch;
 };
@@ -233,16 +236,16 @@ int __must_check aftl_fill(struct aftl *ftl);
 int __must_check aftl_submit(struct aftl *ftl, struct aftl_request *request);
 
 /**
- * aftl_hint_unit() - a request for @unit will come soon
+ * aftl_expect_unit() - a request for @unit will come soon
  * @ftl: device
  * @unit: logical unit
  *
  * Changes nothing but the time that the request will take: its map entry is fetched
- * into the processor's cache. aftl_hint_slot(), a little later, fetches what the map
+ * into the processor's cache. aftl_expect_slot(), a little later, fetches what the map
  * entry leads to.
  */
-void aftl_hint_unit(const struct aftl *ftl, u32 unit);
-void aftl_hint_slot(const struct aftl *ftl, u32 unit);
+void aftl_expect_unit(const struct aftl *ftl, u32 unit);
+void aftl_expect_slot(const struct aftl *ftl, u32 unit);
 
 /* Device time of the next event, U64_MAX if nothing will happen by itself. */
 u64 aftl_next_event(const struct aftl *ftl);
@@ -339,6 +342,30 @@ int __must_check aftl_fail_block(struct aftl *ftl, u32 block);
 int __must_check aftl_fail_lun(struct aftl *ftl, u32 lun);
 
 /**
+ * aftl_lose() - the host could not bring the bytes that copy() spoke of to @slot
+ * @ftl: device
+ * @slot: where nothing has been programmed since that call
+ *
+ * Its unit is lost: reads fail with -EIO until it is written or discarded. Moves take that
+ * along, and copy() is not called for it any more. Calls nothing of the host's.
+ *
+ * Return: whether there was a unit to be lost.
+ */
+bool aftl_lose(struct aftl *ftl, aftl_slot_t slot);
+
+/* A unit that read() spoke of could not be fetched: it counts as one that could not be read. */
+void aftl_count_unreadable(struct aftl *ftl);
+
+/* Units that are lost in that way, now. */
+u32 aftl_lost_units(const struct aftl *ftl);
+
+/* Is @unit one of them? */
+bool aftl_is_lost(const struct aftl *ftl, aftl_unit_t unit);
+
+/* The first unit from @unit on, below @end, that is lost, or that is not; @end if there is none. */
+u32 aftl_seek_lost(const struct aftl *ftl, u32 unit, u32 end, bool lost);
+
+/**
  * aftl_collect() - collect garbage of @lun until nothing is worth it
  * @ftl: device
  * @lun: number of the LUN
@@ -357,6 +384,16 @@ u32 aftl_collecting(const struct aftl *ftl);
 bool aftl_read_only(const struct aftl *ftl);
 
 /**
+ * aftl_buffer_lost() - has the write buffer held what could not be stored any more?
+ *
+ * Every flush fails from then on, for it would cover that, too.
+ */
+bool aftl_buffer_lost(const struct aftl *ftl);
+
+/* It has, in what was this device before: whoever wrote that has not been told yet. */
+void aftl_lose_buffer(struct aftl *ftl);
+
+/**
  * aftl_lookup() - where @unit is stored and as what
  * @ftl: device
  * @unit: logical unit
@@ -372,7 +409,7 @@ aftl_slot_t aftl_lookup(const struct aftl *ftl, aftl_unit_t unit, u32 *class);
  * @unit: logical unit
  * @errors: takes the answer
  *
- * Return: false if @unit is not on flash or errors are not modelled.
+ * Return: false if @unit is not on flash, or errors are not modelled and it is not lost.
  */
 bool aftl_unit_errors(const struct aftl *ftl, aftl_unit_t unit, struct aftl_errors *errors);
 

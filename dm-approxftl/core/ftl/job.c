@@ -4,7 +4,7 @@
  * bad blocks and what a policy wants rewritten. All of them are one thing: walk
  * over slots, read valid ones, program them elsewhere, perhaps erase the block.
  *
- * This file decides what comes next; lun.c gives it time, fill.c does without.
+ * This file decides what comes next; the scheduler gives it time, fill.c does without.
  */
 #include "core/ftl/device.h"
 
@@ -17,6 +17,7 @@ static void begin(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 cause,
 	lun->job.kind = kind;
 	lun->job.cause = cause;
 	lun->job.pass = 0;
+	lun->job.begun = false;
 	lun->job.erase = false;
 	lun->job.from = from;
 	lun->job.begin = 0;
@@ -35,12 +36,6 @@ static void begin_empty(struct aftl *ftl, struct aftl_lun *lun, u32 cause,
 		aftl_supply_unlist(ftl, lun, block);
 }
 
-/* The last free blocks are for moves that make others free. */
-static bool may_redo(const struct aftl *ftl, const struct aftl_lun *lun)
-{
-	return lun->redo_blocks && !lun->stuck && !lun->cramped && !aftl_urgent(ftl, lun);
-}
-
 /* Oldest first. */
 static struct aftl_redo take_redo(struct aftl_lun *lun)
 {
@@ -53,7 +48,7 @@ static struct aftl_redo take_redo(struct aftl_lun *lun)
 
 static bool pick_redo(struct aftl *ftl, struct aftl_lun *lun)
 {
-	while (may_redo(ftl, lun)) {
+	while (aftl_may_redo(ftl, lun)) {
 		struct aftl_redo redo = take_redo(lun);
 
 		if (redo.block->erases != redo.erases)
@@ -206,33 +201,47 @@ u32 aftl_job_page(const struct aftl *ftl, const struct aftl_lun *lun)
 	return lun->job.cursor / ftl->geo.page_units;
 }
 
-static bool wants_page(struct aftl *ftl, struct aftl_lun *lun, u32 *class, u32 *heat)
+/*
+ * Room for moves is kept for one stream in each pass, and for no more passes than the policy
+ * has named. One that mixed them, or left something behind, is not asked again: all that is
+ * valid goes as one stream then.
+ */
+static void ask_no_more(struct aftl *ftl)
+{
+	ftl->stats.counters.policy_bugs += !ftl->copies_alone;
+	ftl->copies_alone = true;
+}
+
+static bool wants_page(struct aftl *ftl, struct aftl_lun *lun, u32 *class, u32 *stream)
 {
 	struct aftl_job *job = &lun->job;
 	u32 page = aftl_job_page(ftl, lun);
-	u8 attr = ftl->media.attr[aftl_device_page(&ftl->media, job->from, page)];
+	u16 attr = ftl->media.attr[aftl_device_page(&ftl->media, job->from, page)];
 	struct aftl_move move = {
 		.from = job->from,
 		.page = page,
 		.class = aftl_page_class(attr),
 		.mode = aftl_page_mode(attr),
 		.cause = job->cause,
+		.bad = aftl_page_overshot(attr),
 		.pass = job->pass,
 	};
 	bool wanted = ftl->type->copy || move.class == job->pass;
 
 	*class = job->kind == AFTL_JOB_REFRESH ? AFTL_PRECISE : move.class;
-	*heat = 0;
+	*stream = 0;
 	if (job->kind == AFTL_JOB_REFRESH && !aftl_refresh_due(ftl, job->from, page))
 		return false;
 	/* The pass after the last takes what is left behind. */
-	if (job->pass == ftl->copy_passes)
+	if (job->pass == ftl->copy_passes || ftl->copies_alone)
 		wanted = true;
 	else if (ftl->type->copy)
-		wanted = ftl->type->copy(ftl->policy, &move, class, heat);
-	if (move.class == AFTL_PRECISE)
+		wanted = ftl->type->copy(ftl->policy, &move, class, stream);
+	*stream = aftl_named_stream(ftl, *stream);
+	if (move.class == AFTL_PRECISE || *class != AFTL_APPROX ||
+	    (ftl->type->copy && ftl->type->ignores_tags) ||
+	    (ftl->copies_alone && !job->from->approx_only))
 		*class = AFTL_PRECISE;
-	*heat %= AFTL_HEATS;
 	return wanted;
 }
 
@@ -241,22 +250,35 @@ static void skip_page(struct aftl *ftl, struct aftl_lun *lun)
 	lun->job.cursor = (aftl_job_page(ftl, lun) + 1) * ftl->geo.page_units;
 }
 
-static bool seek_page(struct aftl *ftl, struct aftl_lun *lun, u32 *class, u32 *heat)
+static bool seek_page(struct aftl *ftl, struct aftl_lun *lun, u32 *class, u32 *stream)
 {
 	while (seek_valid(ftl, &lun->job)) {
-		if (wants_page(ftl, lun, class, heat))
+		if (wants_page(ftl, lun, class, stream))
 			return true;
 		skip_page(ftl, lun);
 	}
 	return false;
 }
 
-static bool next_pass(const struct aftl *ftl, struct aftl_job *job)
+static bool next_pass(struct aftl *ftl, struct aftl_job *job)
 {
 	job->cursor = job->begin;
+	job->begun = false;
 	job->pass++;
-	return job->pass < ftl->copy_passes ||
-	       (job->pass == ftl->copy_passes && job->erase && job->from->valid);
+	if (job->pass < ftl->copy_passes)
+		return true;
+	if (job->pass > ftl->copy_passes || !job->erase || !job->from->valid)
+		return false;
+	if (ftl->type->copy)
+		ask_no_more(ftl);
+	return true;
+}
+
+/* Is a page of this stream the second stream of a pass? */
+static bool mixes(const struct aftl *ftl, const struct aftl_job *job, u32 class, u32 stream)
+{
+	return job->begun && !ftl->copies_alone && ftl->type->copy &&
+	       (class != job->class || stream != job->stream);
 }
 
 /* A page at a time can stay in the LUN's registers; larger programs are gathered. */
@@ -269,22 +291,29 @@ static enum aftl_step go_on(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_job *job = &lun->job;
 	u32 class;
-	u32 heat;
+	u32 stream;
 
 	for (;;) {
 		if (job->count >= ftl->program_units)
 			return AFTL_STEP_PROGRAM;
-		if (seek_page(ftl, lun, &class, &heat))
-			break;
+		if (seek_page(ftl, lun, &class, &stream)) {
+			if (likely(!mixes(ftl, job, class, stream)))
+				break;
+			ask_no_more(ftl);
+			continue;
+		}
 		if (job->count)
 			return AFTL_STEP_PROGRAM;
+		if (unlikely(lun->held_moves))
+			return AFTL_STEP_FINISH;
 		if (!next_pass(ftl, job))
 			return job->erase ? AFTL_STEP_ERASE : AFTL_STEP_NONE;
 	}
-	if (job->count && (class != job->class || heat != job->heat))
+	if (job->count && (class != job->class || stream != job->stream))
 		return AFTL_STEP_PROGRAM;
 	job->class = class;
-	job->heat = heat;
+	job->stream = stream;
+	job->begun = true;
 	return read_step(ftl);
 }
 
@@ -320,26 +349,6 @@ void aftl_job_gather(struct aftl *ftl, struct aftl_lun *lun)
 			job->slots[job->count++] = to_slot(first + job->cursor);
 }
 
-/* What the copy inherits: errors that it has now stay, unless ECC corrects them. */
-static struct aftl_origin inherited(struct aftl *ftl, aftl_slot_t slot)
-{
-	struct aftl_origin origin = { 0 };
-	struct aftl_errors errors;
-
-	if (!aftl_has_origins(&ftl->media))
-		return origin;
-	origin = *aftl_origin_at(&ftl->media, slot);
-	errors = aftl_cell_read(&ftl->cell, slot, aftl_hours(ftl));
-	if (errors.lost) {
-		ftl->stats.counters.moved_lost_units += origin.baked != AFTL_BAKED_LOST;
-		origin.baked = AFTL_BAKED_LOST;
-		return origin;
-	}
-	ftl->stats.counters.baked_bits += errors.flips - origin.baked;
-	origin.baked = (u16)min(errors.flips, (u32)AFTL_BAKED_LOST - 1);
-	return origin;
-}
-
 /* Drop what the host overwrote after it was read. */
 static void filter_gathered(struct aftl *ftl, struct aftl_job *job)
 {
@@ -355,23 +364,9 @@ static void filter_gathered(struct aftl *ftl, struct aftl_job *job)
 /* Garbage collection that makes data precise counts as promotion. */
 static bool is_promoted(const struct aftl *ftl, const struct aftl_job *job, aftl_slot_t slot)
 {
-	u8 attr = ftl->media.attr[aftl_slot_device_page(&ftl->media, slot)];
+	u16 attr = ftl->media.attr[aftl_slot_device_page(&ftl->media, slot)];
 
 	return job->cause == AFTL_CAUSE_GC && aftl_page_class(attr) != job->class;
-}
-
-/*
- * aftl_job_take() - add the content of @slot, which is valid, to a program
- */
-void aftl_job_take(struct aftl *ftl, struct aftl_payload *payload, aftl_slot_t slot)
-{
-	u32 i = payload->count++;
-
-	payload->unit[i] = *aftl_unit_at(&ftl->media, slot);
-	payload->from[i] = slot;
-	payload->origin[i] = inherited(ftl, slot);
-	payload->tag[i] = AFTL_NIL;
-	payload->stale[i] = false;
 }
 
 static void take_gathered(struct aftl *ftl, struct aftl_job *job, u32 units,
@@ -380,11 +375,12 @@ static void take_gathered(struct aftl *ftl, struct aftl_job *job, u32 units,
 	payload->count = 0;
 	payload->promoted = 0;
 	payload->carried = 0;
+	payload->dropped = 0;
 	while (payload->count < min(units, job->count)) {
 		aftl_slot_t slot = job->slots[payload->count];
 
 		payload->promoted += is_promoted(ftl, job, slot);
-		aftl_job_take(ftl, payload, slot);
+		aftl_program_move(ftl, payload, slot);
 	}
 	job->count -= payload->count;
 	memmove(job->slots, job->slots + payload->count, job->count * sizeof(*job->slots));
@@ -409,7 +405,7 @@ int aftl_job_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_placemen
 		.unit = *aftl_unit_at(&ftl->media, job->slots[0]),
 		.units = min(job->count, ftl->program_units),
 		.class = job->class,
-		.heat = job->heat,
+		.stream = job->stream,
 		.cause = job->cause,
 		.from = job->from,
 		.buffer_use = aftl_buffer_use(ftl),
@@ -431,6 +427,7 @@ void aftl_job_drop(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_job *job = &lun->job;
 
+	aftl_held_drop_moves(ftl, lun);
 	if (job->kind == AFTL_JOB_EMPTY && job->erase)
 		aftl_supply_list(ftl, lun, job->from);
 	job->kind = AFTL_JOB_NONE;
@@ -458,13 +455,14 @@ static struct aftl_redo *find_redo(struct aftl_lun *lun, const struct aftl_block
 }
 
 /*
- * aftl_job_redo() - the content of @placement has to be programmed once more
+ * The content of @placement has to be programmed once more
  *
  * What lies between two such programs of a block is moved along. A job that is under way
  * can add some more before the first is picked; should they ever be in more blocks than
  * there is room for, the oldest is given up.
  */
-void aftl_job_redo(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_placement *placement)
+static void add_redo(struct aftl *ftl, struct aftl_lun *lun,
+		     const struct aftl_placement *placement)
 {
 	u32 first = placement->page * ftl->geo.page_units;
 	u32 end = first + aftl_placement_units(ftl, placement);
@@ -487,11 +485,14 @@ void aftl_job_redo(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_pla
 }
 
 /*
- * aftl_job_redo_due() - before anything else is written: are there programs to repeat?
+ * aftl_job_programmed() - a program is over: the policy may want its content once more
  */
-bool aftl_job_redo_due(const struct aftl *ftl, const struct aftl_lun *lun)
+void aftl_job_programmed(struct aftl *ftl, struct aftl_lun *lun,
+			 const struct aftl_placement *placement)
 {
-	return lun->job.kind == AFTL_JOB_REDO || may_redo(ftl, lun);
+	if (ftl->type->programmed && placement->mode != AFTL_MODE_FOGGY &&
+	    ftl->type->programmed(ftl->policy, lun, placement, &lun->outcome))
+		add_redo(ftl, lun, placement);
 }
 
 /*
@@ -555,19 +556,4 @@ void aftl_job_offer(struct aftl *ftl, struct aftl_lun *lun)
 	else if (chore.kind == AFTL_CHORE_MOVE && has_data(ftl, lun, chore.block))
 		begin_move(ftl, lun, &chore);
 	lun->chores = lun->job.kind == AFTL_JOB_NONE;
-}
-
-int aftl_collect(struct aftl *ftl, u32 index)
-{
-	struct aftl_lun *lun;
-
-	if (index >= ftl->geo.luns)
-		return -EINVAL;
-	lun = &ftl->luns[index];
-	if (aftl_lun_dead(lun))
-		return 0;
-	lun->collect = ftl->geo.blocks_per_lun;
-	aftl_lun_kick(ftl, lun, false);
-	aftl_requests_retry(ftl);
-	return 0;
 }

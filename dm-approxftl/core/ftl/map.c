@@ -7,6 +7,10 @@
 static void invalidate(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
 		       aftl_slot_t slot, u32 class)
 {
+	if (aftl_lost_in(ftl, slot)) {
+		aftl_slot_clear_lost(&ftl->media, slot);
+		ftl->lost_units--;
+	}
 	aftl_slot_clear_valid(&ftl->media, slot);
 	block->valid_approx -= class == AFTL_APPROX;
 	lun->valid--;
@@ -61,16 +65,22 @@ bool aftl_map_clear(struct aftl *ftl, aftl_unit_t unit)
 	return true;
 }
 
-void aftl_hint_unit(const struct aftl *ftl, u32 unit)
+void aftl_map_lose(struct aftl *ftl, aftl_slot_t slot)
+{
+	ftl->lost_units += !aftl_slot_lost(&ftl->media, slot);
+	aftl_slot_set_lost(&ftl->media, slot);
+}
+
+void aftl_expect_unit(const struct aftl *ftl, u32 unit)
 {
 	if (unit >= ftl->geo.units)
 		return;
 	prefetch(aftl_map_at(ftl, unit));
-	if (ftl->type->hint)
-		ftl->type->hint(ftl->policy, to_unit(unit));
+	if (ftl->type->expect)
+		ftl->type->expect(ftl->policy, to_unit(unit));
 }
 
-void aftl_hint_slot(const struct aftl *ftl, u32 unit)
+void aftl_expect_slot(const struct aftl *ftl, u32 unit)
 {
 	const struct aftl_media *media = &ftl->media;
 	aftl_slot_t slot;

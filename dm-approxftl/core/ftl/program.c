@@ -18,16 +18,26 @@ static bool in_lun(const struct aftl *ftl, const struct aftl_lun *lun,
 }
 
 /* Precise data must stay precise. */
-static bool may_carry_page(const struct aftl *ftl, const struct aftl_need *need,
-			   const struct aftl_block *from, u32 page)
+static bool may_carry_page(const struct aftl *ftl, const struct aftl_lun *lun,
+			   const struct aftl_need *need, const struct aftl_carry *carry)
 {
-	u8 attr;
+	u16 attr;
 
-	if (page >= ftl->geo.pages)
+	if (!in_lun(ftl, lun, carry->from) || carry->page >= ftl->geo.pages)
 		return false;
-	attr = ftl->media.attr[aftl_device_page(&ftl->media, from, page)];
+	attr = ftl->media.attr[aftl_device_page(&ftl->media, carry->from, carry->page)];
 	return attr & AFTL_PAGE_PROGRAMMED &&
 	       (need->class == AFTL_PRECISE || aftl_page_class(attr) == AFTL_APPROX);
+}
+
+static bool listed_twice(const struct aftl_carry *carry, u32 i)
+{
+	u32 j;
+
+	for (j = 0; j < i; j++)
+		if (carry[j].from == carry[i].from && carry[j].page == carry[i].page)
+			return true;
+	return false;
 }
 
 static bool may_carry(const struct aftl *ftl, const struct aftl_lun *lun,
@@ -37,29 +47,80 @@ static bool may_carry(const struct aftl *ftl, const struct aftl_lun *lun,
 
 	if (likely(!placement->carried))
 		return true;
-	if (need->cause != AFTL_CAUSE_HOST || !in_lun(ftl, lun, placement->carry_from) ||
-	    placement->carried > AFTL_CARRY_MAX || placement->carried >= placement->pages)
+	if (need->cause != AFTL_CAUSE_HOST || placement->carried >= placement->pages ||
+	    placement->pages > ftl->geo.program_pages)
 		return false;
 	for (i = 0; i < placement->carried; i++)
-		if (!may_carry_page(ftl, need, placement->carry_from, placement->carry[i]) ||
-		    (i && placement->carry[i] == placement->carry[i - 1]))
+		if (!may_carry_page(ftl, lun, need, &placement->carry[i]) ||
+		    listed_twice(placement->carry, i))
 			return false;
 	return true;
 }
 
-static bool acceptable(const struct aftl *ftl, const struct aftl_lun *lun,
-		       const struct aftl_need *need, const struct aftl_placement *placement)
+static struct aftl_program command(const struct aftl_need *need,
+				   const struct aftl_placement *placement)
 {
-	return placement->mode < AFTL_MODES && in_lun(ftl, lun, placement->block) &&
-	       aftl_order_allows(&ftl->media, placement->block, placement->page,
-				 placement->pages) &&
-	       may_carry(ftl, lun, need, placement);
+	return (struct aftl_program){
+		.block = placement->block,
+		.page = placement->page,
+		.pages = placement->pages,
+		.mode = placement->mode,
+		.class = need->class,
+		.ispp = placement->ispp,
+		.monitor = placement->monitor,
+	};
 }
 
-/* The data go to a block of the core's own, in whatever order it was opened with. */
+/* With default steps, and unlike precise pages in a pattern of their own. */
+static bool is_usual(const struct aftl_need *need, const struct aftl_placement *placement)
+{
+	return aftl_ispp_default(&placement->ispp) && !placement->monitor &&
+	       (placement->mode == AFTL_MODE_NORMAL ||
+		(placement->mode == AFTL_MODE_REDUCED && need->class == AFTL_APPROX));
+}
+
+/* What the chip says is in the LUN's outcome. */
+static bool chip_takes(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need *need,
+		       const struct aftl_placement *placement)
+{
+	struct aftl_program program = command(need, placement);
+
+	if (placement->block->order == AFTL_ORDER_FOGGY_FINE &&
+	    (placement->mode != AFTL_MODE_FOGGY || placement->carried ||
+	     !aftl_held_room(ftl, lun, placement->block)))
+		return false;
+	if (!aftl_chip_allows(&ftl->chip, &program))
+		return false;
+	aftl_chip_program(&ftl->chip, &program, &lun->outcome);
+	return true;
+}
+
+static bool takes(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need *need,
+		  const struct aftl_placement *placement)
+{
+	const struct aftl_block *block = placement->block;
+
+	if (!in_lun(ftl, lun, block) || !may_carry(ftl, lun, need, placement))
+		return false;
+	if (unlikely(block->bits && need->cause != AFTL_CAUSE_HOST))
+		return false;
+	if (unlikely(!ftl->chip.plain || block->between || block->bits ||
+		     !is_usual(need, placement)))
+		return chip_takes(ftl, lun, need, placement);
+	lun->outcome.ns = ftl->chip.program_ns[placement->mode];
+	lun->outcome.overshot = false;
+	return aftl_order_allows(&ftl->media, block, placement->page, placement->pages);
+}
+
+/*
+ * The data go to a block of the core's own, in whatever order it was opened with. Where it was
+ * a checkerboard before that disturbs pages with less guard: errors in place of no room.
+ */
 static int place_in_refuge(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need *need,
 			   struct aftl_placement *placement)
 {
+	struct aftl_program program;
+
 	if (!lun->refuge)
 		lun->refuge = aftl_policy_open(ftl->policy, lun, need, AFTL_ORDER_SEQUENTIAL, 0);
 	if (!lun->refuge)
@@ -68,9 +129,13 @@ static int place_in_refuge(struct aftl *ftl, struct aftl_lun *lun, const struct 
 		.block = lun->refuge,
 		.page = aftl_order_next(&ftl->media, lun->refuge),
 		.pages = ftl->geo.program_pages,
-		.mode = AFTL_MODE_NORMAL,
+		.mode = aftl_usual_mode(lun->refuge),
 	};
-	return acceptable(ftl, lun, need, placement) ? 0 : -ENOSPC;
+	if (!aftl_order_allows(&ftl->media, lun->refuge, placement->page, placement->pages))
+		return -ENOSPC;
+	program = command(need, placement);
+	aftl_chip_program(&ftl->chip, &program, &lun->outcome);
+	return 0;
 }
 
 /* Having no place for a move while there are free blocks is wrong, too. */
@@ -81,37 +146,13 @@ static int place_by_policy(struct aftl *ftl, struct aftl_lun *lun, const struct 
 
 	*placement = (struct aftl_placement){ 0 };
 	ret = ftl->type->place(ftl->policy, lun, need, placement);
-	if ((ret || likely(acceptable(ftl, lun, need, placement))) &&
+	if (unlikely(ret) && need->cause == AFTL_CAUSE_HOST && ftl->type->no_room)
+		ftl->type->no_room(ftl->policy, lun);
+	if ((ret || likely(takes(ftl, lun, need, placement))) &&
 	    (!ret || need->cause == AFTL_CAUSE_HOST || !lun->free_blocks))
 		return ret;
 	ftl->stats.counters.policy_bugs++;
 	return place_in_refuge(ftl, lun, need, placement);
-}
-
-/* The first page of a word line programmed page by page is the fast one. */
-static u64 mode_ns(const struct aftl *ftl, const struct aftl_placement *placement)
-{
-	u64 ns = ftl->mode_program_ns[placement->mode];
-	u32 in_word_line = placement->page % ftl->geo.word_line_pages;
-
-	if (likely(!ftl->config.program_fast) || ftl->config.one_shot ||
-	    in_word_line >= ftl->geo.planes_wide)
-		return ns;
-	return div64_u64(ns * ftl->config.program_fast, ftl->config.program);
-}
-
-static u64 worn_mode_ns(const struct aftl *ftl, const struct aftl_placement *placement)
-{
-	u64 ns = mode_ns(ftl, placement);
-
-	return unlikely(ftl->config.wear_times) ?
-		       aftl_worn_program_ns(ns, placement->block->erases) : ns;
-}
-
-u64 aftl_policy_program_ns(const struct aftl_policy *policy,
-			   const struct aftl_placement *placement)
-{
-	return worn_mode_ns(policy->ftl, placement);
 }
 
 /* Pages that come along are read first. */
@@ -121,19 +162,9 @@ static u64 carry_ns(struct aftl *ftl, const struct aftl_placement *placement)
 	u32 i;
 
 	for (i = 0; i < placement->carried; i++)
-		ns += aftl_sense_valid(ftl, placement->carry_from, placement->carry[i],
+		ns += aftl_sense_valid(ftl, placement->carry[i].from, placement->carry[i].page,
 				       aftl_hours(ftl));
 	return ns;
-}
-
-static u64 program_ns(const struct aftl *ftl, const struct aftl_placement *placement)
-{
-	if (placement->program_ns)
-		return placement->program_ns;
-	if (placement->mode == AFTL_MODE_MLC &&
-	    aftl_page_programmed(&ftl->media, placement->block, placement->page))
-		return ftl->config.reprogram;
-	return worn_mode_ns(ftl, placement);
 }
 
 int aftl_program_place(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need *need,
@@ -145,20 +176,54 @@ int aftl_program_place(struct aftl *ftl, struct aftl_lun *lun, const struct aftl
 		ret = place_in_refuge(ftl, lun, need, placement);
 	else
 		ret = place_by_policy(ftl, lun, need, placement);
-	if (!ret)
-		placement->program_ns = program_ns(ftl, placement) + carry_ns(ftl, placement);
+	if (unlikely(!ret && placement->carried))
+		lun->outcome.ns += carry_ns(ftl, placement);
 	return ret;
 }
 
-static void carry_page(struct aftl *ftl, struct aftl_block *from, u32 page,
+/* What the copy inherits: errors that it has now stay, unless ECC corrects them. */
+static struct aftl_origin inherited(struct aftl *ftl, aftl_slot_t slot)
+{
+	struct aftl_origin origin = { 0 };
+	struct aftl_errors errors;
+
+	if (!aftl_has_origins(&ftl->media))
+		return origin;
+	origin = *aftl_origin_at(&ftl->media, slot);
+	errors = aftl_cell_read(&ftl->cell, slot, aftl_hours(ftl));
+	if (errors.lost) {
+		ftl->stats.counters.moved_lost_units += origin.baked != AFTL_BAKED_LOST;
+		origin.baked = AFTL_BAKED_LOST;
+		return origin;
+	}
+	ftl->stats.counters.baked_bits += errors.flips - origin.baked;
+	origin.baked = (u16)min(errors.flips, (u32)AFTL_BAKED_LOST - 1);
+	return origin;
+}
+
+/*
+ * aftl_program_move() - add the content of @slot, which is valid, to a program
+ */
+void aftl_program_move(struct aftl *ftl, struct aftl_payload *payload, aftl_slot_t slot)
+{
+	u32 i = payload->count++;
+
+	payload->unit[i] = *aftl_unit_at(&ftl->media, slot);
+	payload->from[i] = slot;
+	payload->origin[i] = inherited(ftl, slot);
+	payload->tag[i] = AFTL_NIL;
+	payload->stale[i] = false;
+}
+
+static void carry_page(struct aftl *ftl, const struct aftl_carry *carry,
 		       struct aftl_payload *payload)
 {
-	u32 slot = from_slot(aftl_page_slot(&ftl->media, from, page));
+	u32 slot = from_slot(aftl_page_slot(&ftl->media, carry->from, carry->page));
 	u32 end = slot + ftl->geo.page_units;
 
 	for (; slot < end; slot++)
 		if (aftl_slot_valid(&ftl->media, to_slot(slot)))
-			aftl_job_take(ftl, payload, to_slot(slot));
+			aftl_program_move(ftl, payload, to_slot(slot));
 	ftl->stats.counters.carried_reads++;
 }
 
@@ -169,8 +234,9 @@ void aftl_program_carry(struct aftl *ftl, const struct aftl_placement *placement
 
 	payload->count = 0;
 	payload->promoted = 0;
+	payload->dropped = 0;
 	for (i = 0; i < placement->carried; i++)
-		carry_page(ftl, placement->carry_from, placement->carry[i], payload);
+		carry_page(ftl, &placement->carry[i], payload);
 	payload->carried = payload->count;
 }
 
@@ -181,25 +247,36 @@ static u32 hours_since_first(const struct aftl *ftl, const struct aftl_block *bl
 	return min_t(u64, hours, 0xffff);
 }
 
-static void mark_pages(struct aftl *ftl, const struct aftl_need *need,
+static void mark_pages(struct aftl *ftl, const struct aftl_lun *lun, const struct aftl_need *need,
 		       const struct aftl_placement *placement)
 {
 	struct aftl_block *block = placement->block;
 	u32 first = aftl_device_page(&ftl->media, block, placement->page);
-	u8 attr = ftl->media.attr[first];
-	u32 again = attr & AFTL_PAGE_PROGRAMMED ? aftl_page_again(attr) + 1 : 0;
+	u16 attr = ftl->media.attr[first];
+	bool fine = unlikely(attr) && aftl_page_foggy(attr);
+	u32 again = unlikely(attr) && !fine ? aftl_page_again(attr) + 1 : 0;
 	u32 hours = hours_since_first(ftl, block);
 	u32 page;
 
+	attr = aftl_page_attr(need->class, placement->mode, again);
+	if (unlikely(lun->outcome.overshot)) {
+		attr |= AFTL_PAGE_OVERSHOT;
+		ftl->stats.counters.overshot_programs++;
+	}
 	for (page = first; page < first + placement->pages; page++) {
-		ftl->media.attr[page] = aftl_page_attr(need->class, placement->mode, again);
+		ftl->media.attr[page] = attr;
 		*aftl_hours_at(&ftl->media, page) = hours;
 	}
-	block->approx_only &= need->class == AFTL_APPROX;
+	if (need->class == AFTL_PRECISE)
+		block->approx_only = 0;
+	if (placement->mode == AFTL_MODE_BETWEEN)
+		block->between = 1;
 	if (again) {
 		ftl->stats.counters.reprogrammed_pages += placement->pages;
 		return;
 	}
+	if (unlikely(fine))
+		return;
 	block->programmed += placement->pages;
 	aftl_order_advance(&ftl->media, block, placement->page);
 }
@@ -221,16 +298,20 @@ static void store_unit(struct aftl *ftl, struct aftl_lun *lun, const struct aftl
 		       aftl_slot_t slot)
 {
 	aftl_unit_t unit = payload->unit[i];
+	bool lost = payload->from[i] != AFTL_NO_SLOT && aftl_lost_in(ftl, payload->from[i]);
 
 	*aftl_unit_at(&ftl->media, slot) = unit;
 	if (aftl_has_origins(&ftl->media))
 		*aftl_origin_at(&ftl->media, slot) = payload->origin[i];
-	store_bytes(ftl, payload, i, slot);
+	if (!lost)
+		store_bytes(ftl, payload, i, slot);
 	if (payload->from[i] != AFTL_NO_SLOT)
 		aftl_map_move(ftl, lun, aftl_slot_block(&ftl->media, payload->from[i]),
 			      payload->from[i], block, unit, slot, need->class);
 	else if (!payload->stale[i])
 		aftl_map_set(ftl, lun, block, unit, slot, need->class);
+	if (lost)
+		aftl_map_lose(ftl, slot);
 }
 
 /* Tell a host that must find everything again. */
@@ -257,25 +338,37 @@ static void store_payload(struct aftl *ftl, struct aftl_lun *lun, const struct a
 	announce_pages(ftl, first, end);
 }
 
-static void account(struct aftl *ftl, const struct aftl_need *need,
-		    const struct aftl_placement *placement, const struct aftl_payload *payload)
+static void account_array(struct aftl *ftl, const struct aftl_lun *lun,
+			  const struct aftl_need *need, const struct aftl_placement *placement)
 {
 	struct aftl_counters *counters = &ftl->stats.counters;
-	u64 ns = placement->program_ns;
+	u64 ns = lun->outcome.ns;
 
-	(&counters->programmed_host_units)[need->cause] +=
-		payload->count - payload->promoted - payload->carried;
-	counters->programmed_rewrite_units += payload->carried;
-	counters->programmed_promotion_units += payload->promoted;
-	counters->padded_units += aftl_placement_units(ftl, placement) - payload->count;
 	counters->array_programs++;
 	counters->array_program_ns += ns;
 	counters->program_energy_pj += div64_u64(ns * ftl->config.energy, 1000);
-	if (need->cause == AFTL_CAUSE_HOST) {
+	if (need->cause == AFTL_CAUSE_HOST)
 		counters->host_program_ns += ns;
-		counters->host_program_pages += placement->pages;
-	}
 	ftl->stats.mode_pages[placement->mode] += placement->pages;
+}
+
+static void account(struct aftl *ftl, const struct aftl_lun *lun, const struct aftl_need *need,
+		    const struct aftl_placement *placement, const struct aftl_payload *payload)
+{
+	struct aftl_counters *counters = &ftl->stats.counters;
+	bool moved = need->cause != AFTL_CAUSE_HOST;
+	u32 count = payload->count - payload->dropped;
+
+	account_array(ftl, lun, need, placement);
+	(&counters->programmed_host_units)[need->cause] +=
+		count - payload->promoted - payload->carried;
+	counters->programmed_rewrite_units += payload->carried;
+	counters->programmed_promotion_units += payload->promoted;
+	counters->padded_units += aftl_placement_units(ftl, placement) - count;
+	if (!moved)
+		counters->host_program_pages += placement->pages;
+	ftl->stats.stream_units[moved][need->stream] += count - payload->carried;
+	ftl->stats.stream_units[true][need->stream] += payload->carried;
 	ftl->stats.class_pages[need->class] += placement->pages;
 }
 
@@ -283,9 +376,25 @@ static void account(struct aftl *ftl, const struct aftl_need *need,
 static bool is_over(const struct aftl *ftl, const struct aftl_lun *lun,
 		    const struct aftl_block *block)
 {
-	if (unlikely(block == lun->refuge))
+	if (unlikely(block == lun->refuge || block->order == AFTL_ORDER_FOGGY_FINE))
 		return aftl_order_next(&ftl->media, block) == ftl->geo.pages;
 	return aftl_block_full(&ftl->geo, block) && block->order != AFTL_ORDER_SUPER_LAYER;
+}
+
+void aftl_program_coarse(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need *need,
+			 const struct aftl_placement *placement,
+			 const struct aftl_payload *payload)
+{
+	u32 first = from_slot(aftl_page_slot(&ftl->media, placement->block, placement->page));
+	u32 end = first + aftl_placement_units(ftl, placement);
+	u32 i;
+
+	account_array(ftl, lun, need, placement);
+	mark_pages(ftl, lun, need, placement);
+	for (i = first; i < end; i++)
+		*aftl_unit_at(&ftl->media, to_slot(i)) = AFTL_NO_UNIT;
+	announce_pages(ftl, first, end);
+	aftl_held_begin(ftl, lun, need, placement, payload);
 }
 
 void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need *need,
@@ -294,8 +403,12 @@ void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun, const struct af
 {
 	struct aftl_block *block = placement->block;
 
-	account(ftl, need, placement, payload);
-	mark_pages(ftl, need, placement);
+	if (unlikely(placement->mode == AFTL_MODE_FOGGY)) {
+		aftl_program_coarse(ftl, lun, need, placement, payload);
+		return;
+	}
+	account(ftl, lun, need, placement, payload);
+	mark_pages(ftl, lun, need, placement);
 	store_payload(ftl, lun, need, placement, payload);
 	if (!is_over(ftl, lun, block))
 		return;

@@ -17,7 +17,7 @@
 #define EMPTY_PAGES 16
 
 /* Hours after which a page of this kind is moved; 0 never. */
-static u32 retention_hours(const struct aftl *ftl, u8 attr)
+static u32 retention_hours(const struct aftl *ftl, u16 attr)
 {
 	u32 class = aftl_page_class(attr);
 
@@ -35,7 +35,7 @@ static u32 retention_hours(const struct aftl *ftl, u8 attr)
 bool aftl_refresh_due(const struct aftl *ftl, const struct aftl_block *block, u32 page)
 {
 	u32 index = aftl_device_page(&ftl->media, block, page);
-	u8 attr = ftl->media.attr[index];
+	u16 attr = ftl->media.attr[index];
 	u32 limit;
 
 	if (!(attr & AFTL_PAGE_PROGRAMMED))
@@ -127,7 +127,7 @@ static void search_slice(struct aftl *ftl, struct aftl_lun *lun)
 
 		if (block_is_due(ftl, block)) {
 			lun->refresh_due = true;
-			aftl_lun_kick(ftl, lun, false);
+			aftl_wake(ftl, lun);
 			return;
 		}
 		lun->refresh_block++;

@@ -102,6 +102,8 @@ void aftl_supply_unlist(struct aftl *ftl, struct aftl_lun *lun, struct aftl_bloc
 
 void aftl_supply_close(struct aftl *ftl, struct aftl_block *block)
 {
+	if (unlikely(block->order == AFTL_ORDER_FOGGY_FINE) && aftl_held_close(ftl, block))
+		return;
 	block->state = AFTL_BLOCK_CLOSED;
 	ftl->stats.kind_blocks[block->kind]++;
 	ftl->stats.kind_pages[block->kind] += block->programmed;
@@ -156,26 +158,18 @@ static struct aftl_block *fewest_valid(struct aftl *ftl, struct aftl_lun *lun)
 	return best_of_list(ftl, lun, lun->victims[lun->fewest]);
 }
 
-/* What is being collected or retired is in no list. */
-bool aftl_closed_has(const struct aftl_closed *closed, const struct aftl_block *block)
-{
-	const struct aftl_media *media = &closed->policy->ftl->media;
-	u32 lun = aftl_block_index(media, block) / media->geo->blocks_per_lun;
-
-	return lun == closed->lun->index && block->state == AFTL_BLOCK_CLOSED && block->listed &&
-	       block->valid <= closed->most_valid;
-}
-
 /* Take what the policy or the rule says instead, if it says something. */
-static void ask_for_victim(struct aftl *ftl, const struct aftl_closed *closed,
+static void ask_for_victim(struct aftl *ftl, struct aftl_closed *closed,
 			   struct aftl_block **victim)
 {
-	aftl_victim_fn rule = ftl->type->victim;
-	struct aftl_block *block;
+	const struct aftl_victim_rule *rule = aftl_victim_rule(ftl->config.victim);
+	struct aftl_block *block = NULL;
 
-	if (!rule)
-		rule = aftl_victim_rule(ftl->config.victim);
-	block = rule(ftl->policy, closed);
+	closed->params = aftl_params_of(&ftl->config, rule->params);
+	if (ftl->type->victim)
+		block = ftl->type->victim(ftl->policy, closed);
+	else if (rule->victim)
+		block = rule->victim(ftl->policy, closed);
 	if (!block)
 		return;
 	if (aftl_closed_has(closed, block))
@@ -186,7 +180,11 @@ static void ask_for_victim(struct aftl *ftl, const struct aftl_closed *closed,
 
 struct aftl_block *aftl_supply_victim(struct aftl *ftl, struct aftl_lun *lun, u32 most_valid)
 {
-	struct aftl_closed closed = { ftl->policy, lun, most_valid };
+	struct aftl_closed closed = {
+		.policy = ftl->policy,
+		.lun = lun,
+		.most_valid = most_valid,
+	};
 	struct aftl_block *victim = fewest_valid(ftl, lun);
 
 	if (!victim || victim->valid > most_valid)
@@ -218,7 +216,7 @@ static void check_read_only(struct aftl *ftl)
 	if (room >= ftl->geo.units)
 		return;
 	ftl->read_only = true;
-	ftl->retry_writes = true;
+	ftl->retry = true;
 }
 
 void aftl_supply_retire(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
@@ -320,7 +318,7 @@ static struct aftl_block *emptiest(struct aftl *ftl, const struct aftl_lun *lun)
 	for (i = first; i < first + ftl->geo.blocks_per_lun; i++) {
 		struct aftl_block *block = block_at(ftl, i);
 
-		if (block->state == AFTL_BLOCK_CLOSED && !block->failing &&
+		if (block->state == AFTL_BLOCK_CLOSED && !block->failing && !block->bits &&
 		    (!best || block->programmed < best->programmed) && can_go_on(ftl, block))
 			best = block;
 	}

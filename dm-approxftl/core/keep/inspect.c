@@ -8,16 +8,6 @@
 /* Mapping units that are looked at between two pauses. */
 #define SLICE_UNITS 1024
 
-u64 aftl_next_event(const struct aftl *ftl)
-{
-	return aftl_events_when(&ftl->events);
-}
-
-u64 aftl_now(const struct aftl *ftl)
-{
-	return ftl->now_ns;
-}
-
 u32 aftl_pending(const struct aftl *ftl)
 {
 	return ftl->requests;
@@ -43,6 +33,11 @@ bool aftl_read_only(const struct aftl *ftl)
 	return ftl->read_only;
 }
 
+bool aftl_buffer_lost(const struct aftl *ftl)
+{
+	return ftl->buffer_lost;
+}
+
 aftl_slot_t aftl_lookup(const struct aftl *ftl, aftl_unit_t unit, u32 *class)
 {
 	aftl_slot_t slot;
@@ -53,10 +48,33 @@ aftl_slot_t aftl_lookup(const struct aftl *ftl, aftl_unit_t unit, u32 *class)
 	return slot;
 }
 
+u32 aftl_lost_units(const struct aftl *ftl)
+{
+	return ftl->lost_units;
+}
+
+bool aftl_is_lost(const struct aftl *ftl, aftl_unit_t unit)
+{
+	aftl_slot_t slot;
+
+	return from_unit(unit) < ftl->geo.units && aftl_map_get(ftl, unit, &slot) &&
+	       aftl_slot_lost(&ftl->media, slot);
+}
+
+u32 aftl_seek_lost(const struct aftl *ftl, u32 unit, u32 end, bool lost)
+{
+	while (unit < end && aftl_is_lost(ftl, to_unit(unit)) != lost)
+		unit++;
+	return unit;
+}
+
 bool aftl_unit_errors(const struct aftl *ftl, aftl_unit_t unit, struct aftl_errors *errors)
 {
 	aftl_slot_t slot;
 
+	*errors = (struct aftl_errors){ .lost = aftl_is_lost(ftl, unit) };
+	if (errors->lost)
+		return true;
 	if (!aftl_has_origins(&ftl->media) || from_unit(unit) >= ftl->geo.units ||
 	    !aftl_map_get(ftl, unit, &slot))
 		return false;
@@ -117,7 +135,8 @@ static u64 block_digest(const struct aftl *ftl, const struct aftl_block *block, 
 	u32 page;
 
 	digest = aftl_mix2(digest, (u64)block->erases << 32 | block->wear);
-	digest = aftl_mix2(digest, (u64)block->state << 32 | (u64)block->kind << 16 | block->flip);
+	digest = aftl_mix2(digest, (u64)block->state << 32 | (u64)block->kind << 16 |
+			   block->bits << 8 | block->flip);
 	if (!block->programmed)
 		return digest;
 	for (page = first; page < first + ftl->geo.pages; page++)
@@ -163,7 +182,7 @@ static int pause_audit(const struct aftl *ftl, struct aftl_error *error)
 static int audit_unit(const struct aftl *ftl, u32 i, struct aftl_error *error)
 {
 	aftl_slot_t slot;
-	u8 attr;
+	u16 attr;
 
 	if (!aftl_map_get(ftl, to_unit(i), &slot))
 		return 0;
@@ -195,7 +214,7 @@ static struct block_census count_block(const struct aftl *ftl, const struct aftl
 	u32 i;
 
 	for (i = first; i < first + ftl->geo.block_slots; i++) {
-		u8 attr = ftl->media.attr[i / ftl->geo.page_units];
+		u16 attr = ftl->media.attr[i / ftl->geo.page_units];
 
 		census.programmed += i % ftl->geo.page_units == 0 && attr & AFTL_PAGE_PROGRAMMED;
 		if (!aftl_slot_valid(&ftl->media, to_slot(i)))
@@ -276,11 +295,13 @@ static int audit_total(const struct aftl *ftl, struct aftl_error *error)
 {
 	u64 mapped = 0;
 	u64 valid = 0;
+	u32 lost = 0;
 	u32 i;
 	int ret;
 
 	for (i = 0; i < ftl->geo.units; i++) {
 		mapped += *aftl_map_at(ftl, i) != 0;
+		lost += aftl_is_lost(ftl, to_unit(i));
 		ret = i % SLICE_UNITS ? 0 : pause_audit(ftl, error);
 		if (ret)
 			return ret;
@@ -290,6 +311,9 @@ static int audit_total(const struct aftl *ftl, struct aftl_error *error)
 	if (mapped != valid)
 		return aftl_fail(error, -EUCLEAN, "%llu units are mapped, %llu slots are valid",
 				 (unsigned long long)mapped, (unsigned long long)valid);
+	if (lost != ftl->lost_units)
+		return aftl_fail(error, -EUCLEAN, "%u units are lost, not %u", lost,
+				 ftl->lost_units);
 	return 0;
 }
 

@@ -48,6 +48,8 @@ static const struct field fields[] = {
 
 /* Added to the operation. */
 #define OP_FUA 0x80
+#define OP_LIFE 0x70
+#define OP_LIFE_SHIFT 4
 
 static u32 header_checksum(const u8 *bytes, size_t size)
 {
@@ -306,6 +308,12 @@ static int check_record(const struct aftl_record_header *header, const struct af
 	if (record->fua && record->op != AFTL_OP_WRITE)
 		return aftl_fail(error, -EINVAL, "operation %u is marked FUA, which is for writes",
 				 record->op);
+	if (record->life >= AFTL_LIVES)
+		return aftl_fail(error, -EINVAL, "life time %u is unknown, the largest is %u",
+				 record->life, AFTL_LIVES - 1);
+	if (record->life && record->op != AFTL_OP_WRITE)
+		return aftl_fail(error, -EINVAL,
+				 "operation %u has a life time, which is for writes", record->op);
 	if (record->class >= header->classes)
 		return aftl_fail(error, -EINVAL, "tag class %u is unknown, the largest is %u",
 				 record->class, header->classes - 1);
@@ -330,7 +338,7 @@ int aftl_record_encode(const struct aftl_record_header *header, const struct aft
 	aftl_put(bytes, record->t_ns, 8);
 	aftl_put(bytes + 8, record->off_sect, 8);
 	aftl_put(bytes + 16, record->nsect, 4);
-	bytes[20] = record->op | (record->fua ? OP_FUA : 0);
+	bytes[20] = record->op | record->life << OP_LIFE_SHIFT | (record->fua ? OP_FUA : 0);
 	bytes[21] = record->class;
 	aftl_put(bytes + 22, record->stream, 2);
 	aftl_put(bytes + 24, record->lat_100ns, 4);
@@ -344,7 +352,8 @@ int aftl_record_decode(const struct aftl_record_header *header, struct aftl_reco
 	record->t_ns = aftl_get(bytes, 8);
 	record->off_sect = aftl_get(bytes + 8, 8);
 	record->nsect = aftl_get(bytes + 16, 4);
-	record->op = bytes[20] & ~OP_FUA;
+	record->op = bytes[20] & ~(OP_FUA | OP_LIFE);
+	record->life = (bytes[20] & OP_LIFE) >> OP_LIFE_SHIFT;
 	record->fua = bytes[20] & OP_FUA;
 	record->class = bytes[21];
 	record->stream = aftl_get(bytes + 22, 2);

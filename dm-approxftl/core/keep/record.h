@@ -10,7 +10,7 @@
  *	offset  size  content
  *	     0     8  magic 89 41 46 54 0d 0a 1a 0a
  *	     8     2  format version, major: 1; readers refuse any other
- *	    10     2  format version, minor: 1; readers accept any
+ *	    10     2  format version, minor: 2; readers accept any
  *	    12     4  bytes of the header: 4096
  *	    16     4  bytes of a record: 32
  *	    20     4  nanoseconds of a clock tick: 1
@@ -39,9 +39,11 @@
  *	     8     8  off_sect   first sector
  *	    16     4  nsect      sectors; 0 for a flush and for nothing else
  *	    20     1  op         enum aftl_op; since minor version 1 with 0x80 added for a
- *	                         write that is complete only when it is on flash (FUA)
+ *	                         write that is complete only when it is on flash (FUA); since
+ *	                         2 with enum aftl_life << 4 added for a write with such a hint
  *	    21     1  class      index into the class names
- *	    22     2  stream     the source's own division of requests, such as a disk
+ *	    22     2  stream     the source's own division of requests, such as a disk; its low
+ *	                         byte is what the simulator takes for the hint of a write
  *	    24     4  lat_100ns  measured latency in 100 ns, 0: unknown
  *	    28     4  pid        process, 0: unknown
  *
@@ -56,7 +58,7 @@
 #define AFTL_RECORD_HEADER_BYTES 4096
 #define AFTL_RECORD_BYTES 32
 #define AFTL_RECORD_VERSION_MAJOR 1
-#define AFTL_RECORD_VERSION_MINOR 1
+#define AFTL_RECORD_VERSION_MINOR 2
 #define AFTL_RECORD_SECTOR_BYTES 512
 #define AFTL_RECORD_SECTOR_SHIFT 9
 #define AFTL_RECORD_CLASSES 16
@@ -96,6 +98,7 @@ struct aftl_record_header {
  * @nsect: sectors, 0 for a flush
  * @op: enum aftl_op
  * @fua: a write that is complete only when it is on flash
+ * @life: enum aftl_life, what the host says of a write
  * @class: index into the header's class names
  * @stream: the source's own division of requests
  * @lat_100ns: measured latency in 100 ns, 0 if unknown
@@ -107,6 +110,7 @@ struct aftl_record {
 	u32 nsect;
 	u8 op;
 	bool fua;
+	u8 life;
 	u8 class;
 	u16 stream;
 	u32 lat_100ns;

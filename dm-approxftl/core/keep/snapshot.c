@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "core/ftl/device.h"
+#include "core/front/front.h"
 #include "core/base/encoding.h"
 #include "core/keep/snapshot.h"
 
@@ -10,7 +10,13 @@ static const u8 magic[8] = { 'A', 'F', 'T', 'L', 'S', 'N', 'A', 'P' };
 #define BUFFER_SIZE 512
 
 enum { FLAG_FLIP = 1, FLAG_APPROX_ONLY = 2, FLAG_FAILING = 4, FLAG_REFUGE = 8 };
+enum { FLAG_BETWEEN = 16, FLAG_WIDE = 32 };
 enum { FLAG_STUCK = 1, FLAG_CRAMPED = 2 };
+/* Others begin anew, here and in the device that is loaded. */
+#define KEPT_STREAMS 4
+#define KEPT_LANES (AFTL_CLASSES * KEPT_STREAMS)
+
+enum { FLAG_VALID = 1, FLAG_LOST = 2 };
 
 /*
  * One direction of a snapshot; the first failure stops everything after it. @same: the
@@ -70,24 +76,38 @@ static u64 get(struct stream *stream, unsigned int size)
 
 u64 aftl_snapshot_bytes_max(const struct aftl_geometry *geo)
 {
-	u64 header = 256 + (u64)AFTL_PARAMS * (1 + KEY_SIZE + 8);
-	u64 page = 3 + (u64)geo->page_units * 9;
+	u64 header = 256 + (u64)aftl_param_count() * (1 + KEY_SIZE + 8);
+	u64 page = 4 + (u64)geo->page_units * 9;
 
-	return header + geo->blocks * (48 + geo->pages * page) + 32 * (u64)geo->luns;
+	return header + geo->blocks * (49 + geo->pages * page) + 32 * (u64)geo->luns;
 }
 
 static void save_config(struct stream *stream, const struct aftl *ftl)
 {
 	unsigned int i;
 
-	put(stream, AFTL_PARAMS, 4);
-	for (i = 0; i < AFTL_PARAMS; i++) {
-		size_t length = strlen(aftl_params[i].key);
+	put(stream, aftl_param_count(), 4);
+	for (i = 0; i < aftl_param_count(); i++) {
+		size_t length = strlen(aftl_param_at(i)->key);
 
 		put(stream, length, 1);
-		put_text(stream, aftl_params[i].key, length);
+		put_text(stream, aftl_param_at(i)->key, length);
 		put(stream, aftl_param_get(&ftl->config, i), 8);
 	}
+}
+
+static u32 kept_lane(u32 i)
+{
+	return aftl_lane(i / KEPT_STREAMS, i % KEPT_STREAMS);
+}
+
+static void forget_others(struct aftl *ftl)
+{
+	u32 i;
+
+	for (i = 0; i < AFTL_LANES; i++)
+		if (i % AFTL_STREAMS >= KEPT_STREAMS)
+			ftl->bind[i].left = 0;
 }
 
 static void save_header(struct stream *stream, const struct aftl *ftl)
@@ -96,7 +116,7 @@ static void save_header(struct stream *stream, const struct aftl *ftl)
 
 	for (i = 0; i < sizeof(magic); i++)
 		put(stream, magic[i], 1);
-	put(stream, AFTL_SNAPSHOT_MAJOR, 2);
+	put(stream, ftl->lost_units ? AFTL_SNAPSHOT_MAJOR_LOST : AFTL_SNAPSHOT_MAJOR, 2);
 	put(stream, AFTL_SNAPSHOT_MINOR, 2);
 	put_text(stream, ftl->type->name, NAME_SIZE);
 	save_config(stream, ftl);
@@ -105,15 +125,16 @@ static void save_header(struct stream *stream, const struct aftl *ftl)
 	put(stream, ftl->seq, 8);
 	put(stream, ftl->type->remember ? ftl->type->remember(ftl->policy) : 0, 8);
 	put(stream, ftl->rotation, 4);
-	for (i = 0; i < AFTL_STREAMS; i++) {
-		put(stream, ftl->bind[i].lun, 4);
-		put(stream, ftl->bind[i].left, 4);
+	for (i = 0; i < KEPT_LANES; i++) {
+		put(stream, ftl->bind[kept_lane(i)].lun, 4);
+		put(stream, ftl->bind[kept_lane(i)].left, 4);
 	}
 }
 
 static void save_slot(struct stream *stream, const struct aftl_media *media, u32 slot)
 {
-	put(stream, aftl_slot_valid(media, to_slot(slot)), 1);
+	put(stream, (aftl_slot_valid(media, to_slot(slot)) ? FLAG_VALID : 0) |
+		    (aftl_slot_lost(media, to_slot(slot)) ? FLAG_LOST : 0), 1);
 	put(stream, from_unit(*aftl_unit_at(media, to_slot(slot))), 4);
 	if (!aftl_has_origins(media))
 		return;
@@ -121,15 +142,27 @@ static void save_slot(struct stream *stream, const struct aftl_media *media, u32
 	put(stream, aftl_origin_at(media, to_slot(slot))->baked, 2);
 }
 
+/* Has it what is not in the low byte of attributes? */
+static bool is_wide(const struct aftl_media *media, const struct aftl_block *block)
+{
+	u32 first = aftl_device_page(media, block, 0);
+	u32 page;
+
+	for (page = first; block->programmed && page < first + media->geo->pages; page++)
+		if (media->attr[page] >> 8)
+			return true;
+	return block->bits;
+}
+
 static void save_pages(struct stream *stream, const struct aftl_media *media,
-		       const struct aftl_block *block)
+		       const struct aftl_block *block, bool wide)
 {
 	u32 first = aftl_device_page(media, block, 0);
 	u32 page;
 	u32 i;
 
 	for (page = first; page < first + media->geo->pages; page++) {
-		put(stream, media->attr[page], 1);
+		put(stream, media->attr[page], wide ? 2 : 1);
 		put(stream, *aftl_hours_at(media, page), 2);
 		for (i = 0; i < media->geo->page_units; i++)
 			save_slot(stream, media, page * media->geo->page_units + i);
@@ -139,16 +172,19 @@ static void save_pages(struct stream *stream, const struct aftl_media *media,
 static u8 block_flags(const struct aftl_lun *lun, const struct aftl_block *block)
 {
 	return (block->flip ? FLAG_FLIP : 0) | (block->approx_only ? FLAG_APPROX_ONLY : 0) |
-	       (block->failing ? FLAG_FAILING : 0) | (block == lun->refuge ? FLAG_REFUGE : 0);
+	       (block->failing ? FLAG_FAILING : 0) | (block == lun->refuge ? FLAG_REFUGE : 0) |
+	       (block->between ? FLAG_BETWEEN : 0);
 }
 
 static void save_block(struct stream *stream, const struct aftl_media *media,
 		       const struct aftl_lun *lun, const struct aftl_block *block)
 {
+	bool wide = is_wide(media, block);
+
 	put(stream, block->state, 1);
 	put(stream, block->order, 1);
 	put(stream, block->kind, 1);
-	put(stream, block_flags(lun, block), 1);
+	put(stream, block_flags(lun, block) | (wide ? FLAG_WIDE : 0), 1);
 	put(stream, block->note, 2);
 	put(stream, block->programmed, 4);
 	put(stream, block->frontier, 4);
@@ -157,8 +193,10 @@ static void save_block(struct stream *stream, const struct aftl_media *media,
 	put(stream, block->reads, 4);
 	put(stream, block->first_hour, 4);
 	put(stream, block->opened_ns, 8);
+	if (wide)
+		put(stream, block->bits, 1);
 	if (block->programmed)
-		save_pages(stream, media, block);
+		save_pages(stream, media, block, wide);
 }
 
 static void save_list(struct stream *stream, const struct aftl *ftl, u32 head)
@@ -193,7 +231,7 @@ static void save_words(struct stream *stream, const struct aftl *ftl)
 	u64 index = 0;
 	u64 word;
 
-	while (ftl->type->save && ftl->type->save(ftl->policy, index++, &word)) {
+	while (aftl_instance_save(ftl->policy, index++, &word)) {
 		put(stream, 1, 1);
 		put(stream, word, 8);
 	}
@@ -256,11 +294,11 @@ void aftl_unpark(struct aftl *ftl)
 	u32 i;
 
 	ftl->parking = false;
-	for (i = 0; i < ftl->geo.luns; i++) {
+	for (i = 0; i < ftl->geo.luns; i++)
 		ftl->luns[i].chores = false;
-		aftl_lun_kick(ftl, &ftl->luns[i], false);
-	}
+	aftl_wake_all(ftl);
 	aftl_refresh_clock(ftl);
+	aftl_settle(ftl);
 }
 
 int aftl_save(struct aftl *ftl, const struct aftl_sink *sink, struct aftl_error *error)
@@ -272,6 +310,7 @@ int aftl_save(struct aftl *ftl, const struct aftl_sink *sink, struct aftl_error 
 		return aftl_fail(error, -EBUSY,
 				 "requests or buffered writes are under way; flush and wait for them first");
 	aftl_park(ftl);
+	forget_others(ftl);
 	save_all(&stream, ftl);
 	if (!parked)
 		aftl_unpark(ftl);
@@ -294,7 +333,7 @@ static int load_magic(struct stream *stream, struct aftl_error *error)
 		return aftl_fail(error, -EINVAL, "this is not a snapshot of a device");
 	major = (u32)get(stream, 2);
 	get(stream, 2);
-	if (!stream->ret && major != AFTL_SNAPSHOT_MAJOR)
+	if (!stream->ret && major != AFTL_SNAPSHOT_MAJOR && major != AFTL_SNAPSHOT_MAJOR_LOST)
 		return aftl_fail(error, -EINVAL,
 				 "the snapshot has format %u, this program reads format %u", major,
 				 AFTL_SNAPSHOT_MAJOR);
@@ -326,9 +365,9 @@ static int load_param(struct stream *stream, struct aftl_config *config, struct 
 	if (index < 0)
 		return aftl_fail(error, -EINVAL,
 				 "the snapshot has a parameter that this program does not know");
-	if (value < aftl_params[index].smallest || value > aftl_params[index].largest)
+	if (value < aftl_param_at(index)->smallest || value > aftl_param_at(index)->largest)
 		return aftl_fail(error, -EUCLEAN, "the snapshot is damaged: %s is out of range",
-				 aftl_params[index].key);
+				 aftl_param_at(index)->key);
 	*aftl_param_value(config, index) = value;
 	return 0;
 }
@@ -337,13 +376,11 @@ static int load_config(struct stream *stream, struct aftl_config *config, struct
 {
 	u32 count = (u32)get(stream, 4);
 	int ret = 0;
-	u32 i;
 
-	for (i = 0; i < AFTL_PARAMS; i++)
-		*aftl_param_value(config, i) = aftl_params[i].standard;
-	if (count > AFTL_PARAMS)
+	aftl_config_standard(config);
+	if (count > aftl_param_count())
 		return aftl_fail(error, -EINVAL, "the snapshot has %u parameters, %u are known",
-				 count, (u32)AFTL_PARAMS);
+				 count, (u32)aftl_param_count());
 	while (!ret && !stream->ret && count--)
 		ret = load_param(stream, config, error);
 	return ret;
@@ -357,26 +394,28 @@ static int refuse_damaged(struct aftl_error *error, const char *what)
 static int load_slot(struct stream *stream, struct aftl *ftl, struct aftl_block *block, u32 slot,
 		     struct aftl_error *error)
 {
-	bool valid = get(stream, 1);
+	u8 flags = (u8)get(stream, 1);
 	u32 unit = (u32)get(stream, 4);
-	u8 attr = ftl->media.attr[slot / ftl->geo.page_units];
+	u16 attr = ftl->media.attr[slot / ftl->geo.page_units];
 
 	*aftl_unit_at(&ftl->media, to_slot(slot)) = to_unit(unit);
 	if (aftl_has_origins(&ftl->media)) {
 		aftl_origin_at(&ftl->media, to_slot(slot))->lineage = (u16)get(stream, 2);
 		aftl_origin_at(&ftl->media, to_slot(slot))->baked = (u16)get(stream, 2);
 	}
-	if (!valid)
+	if (!flags)
 		return 0;
 	if (unit >= ftl->geo.units || *aftl_map_at(ftl, unit) || !(attr & AFTL_PAGE_PROGRAMMED))
 		return refuse_damaged(error, "a unit is stored twice or nowhere");
 	aftl_map_set(ftl, aftl_block_lun(ftl, block), block, to_unit(unit), to_slot(slot),
 		     aftl_page_class(attr));
+	if (flags & FLAG_LOST)
+		aftl_map_lose(ftl, to_slot(slot));
 	return 0;
 }
 
 static int load_pages(struct stream *stream, struct aftl *ftl, struct aftl_block *block,
-		      struct aftl_error *error)
+		      bool wide, struct aftl_error *error)
 {
 	u32 first = aftl_device_page(&ftl->media, block, 0);
 	u32 programmed = 0;
@@ -384,7 +423,7 @@ static int load_pages(struct stream *stream, struct aftl *ftl, struct aftl_block
 	u32 i;
 
 	for (page = first; page < first + ftl->geo.pages; page++) {
-		u8 attr = (u8)get(stream, 1);
+		u16 attr = (u16)get(stream, wide ? 2 : 1);
 
 		if (!aftl_attr_possible(attr))
 			return refuse_damaged(error, "a page has impossible attributes");
@@ -402,7 +441,8 @@ static int load_pages(struct stream *stream, struct aftl *ftl, struct aftl_block
 	return 0;
 }
 
-static void load_block_fields(struct stream *stream, struct aftl_lun *lun,
+/* Return: whether it is wide. */
+static bool load_block_fields(struct stream *stream, struct aftl_lun *lun,
 			      struct aftl_block *block)
 {
 	u8 flags;
@@ -414,6 +454,7 @@ static void load_block_fields(struct stream *stream, struct aftl_lun *lun,
 	block->flip = flags & FLAG_FLIP ? 1 : 0;
 	block->approx_only = flags & FLAG_APPROX_ONLY ? 1 : 0;
 	block->failing = flags & FLAG_FAILING ? 1 : 0;
+	block->between = flags & FLAG_BETWEEN ? 1 : 0;
 	if (flags & FLAG_REFUGE)
 		lun->refuge = block;
 	block->note = (u16)get(stream, 2);
@@ -428,13 +469,33 @@ static void load_block_fields(struct stream *stream, struct aftl_lun *lun,
 	block->reads = (u32)get(stream, 4);
 	block->first_hour = (u32)get(stream, 4);
 	block->opened_ns = get(stream, 8);
+	if (flags & FLAG_WIDE)
+		block->bits = (u8)get(stream, 1);
+	return flags & FLAG_WIDE;
+}
+
+/* Sequential programs never go on beside the pages that are in use. */
+static bool possible_frontier(const struct aftl_geometry *geo, const struct aftl_block *block)
+{
+	return block->frontier <= geo->pages &&
+	       block->frontier % geo->word_line_pages < aftl_used_pages(geo, block);
+}
+
+static bool possible_order(const struct aftl_geometry *geo, const struct aftl_block *block)
+{
+	bool used = block->state == AFTL_BLOCK_OPEN || block->state == AFTL_BLOCK_CLOSED;
+
+	return block->order < AFTL_ORDERS &&
+	       (!used || aftl_passes_possible(geo, block->bits, block->order));
 }
 
 static bool possible_block(const struct aftl *ftl, const struct aftl_block *block)
 {
-	return block->state <= AFTL_BLOCK_BAD && block->order < AFTL_ORDERS &&
-	       block->kind < AFTL_KINDS_MAX && block->programmed <= ftl->geo.pages &&
-	       block->frontier <= ftl->geo.pages &&
+	return block->state <= AFTL_BLOCK_BAD && possible_order(&ftl->geo, block) &&
+	       block->kind < AFTL_KINDS_MAX &&
+	       aftl_bits_possible(&ftl->geo, block->bits, block->order) &&
+	       block->programmed <= aftl_block_pages(&ftl->geo, block) &&
+	       possible_frontier(&ftl->geo, block) &&
 	       (block->state != AFTL_BLOCK_FREE || !block->programmed);
 }
 
@@ -442,15 +503,15 @@ static int load_block(struct stream *stream, struct aftl *ftl, struct aftl_block
 		      struct aftl_error *error)
 {
 	struct aftl_lun *lun = aftl_block_lun(ftl, block);
+	bool wide = load_block_fields(stream, lun, block);
 
-	load_block_fields(stream, lun, block);
 	if (stream->ret)
 		return stream->ret;
 	if (!possible_block(ftl, block))
 		return refuse_damaged(error, "a block is in an impossible state");
 	lun->good_blocks += block->state != AFTL_BLOCK_BAD;
 	lun->failing_blocks += block->failing;
-	return block->programmed ? load_pages(stream, ftl, block, error) : 0;
+	return block->programmed ? load_pages(stream, ftl, block, wide, error) : 0;
 }
 
 static struct aftl_block *get_listed(struct stream *stream, struct aftl *ftl,
@@ -581,10 +642,12 @@ static int load_state(struct stream *stream, struct aftl *ftl, struct aftl_error
 	if (stream->same && ftl->type->recall)
 		ftl->type->recall(ftl->policy, memory);
 	ftl->rotation = (u32)get(stream, 4);
-	for (i = 0; i < AFTL_STREAMS; i++) {
-		ftl->bind[i].lun = (u32)get(stream, 4);
-		ftl->bind[i].left = (u32)get(stream, 4);
-		if (ftl->bind[i].lun >= ftl->geo.luns)
+	for (i = 0; i < KEPT_LANES; i++) {
+		struct aftl_bind *bind = &ftl->bind[kept_lane(i)];
+
+		bind->lun = (u32)get(stream, 4);
+		bind->left = (u32)get(stream, 4);
+		if (bind->lun >= ftl->geo.luns)
 			return refuse_damaged(error, "a stream is bound to no LUN");
 	}
 	/* Both are times of years; their sum must not wrap. */
@@ -600,9 +663,10 @@ static void load_words(struct stream *stream, struct aftl *ftl)
 	while (get(stream, 1) && !stream->ret) {
 		u64 word = get(stream, 8);
 
-		if (stream->same && ftl->type->restore)
-			ftl->type->restore(ftl->policy, index++, word);
+		if (stream->same)
+			aftl_instance_restore(ftl->policy, index++, word);
 	}
+	aftl_instance_restored(ftl->policy);
 }
 
 static int check_crc(struct stream *stream, struct aftl_error *error)

@@ -5,27 +5,28 @@
  * The format, all numbers little-endian:
  *
  *   8 bytes   magic "AFTLSNAP"
- *   u16, u16  major and minor version; another major is refused
+ *   u16, u16  major and minor version: 3 if units are lost, else 2; others are refused
  *   16 bytes  policy name, padded with zeroes
  *   u32       number of parameters; for each:
  *               u8 length of the key, the key, u64 value in stored units
  *   u64 x 3   device time and age in ns, sequence number
  *   u64       what the policy remembers
- *   u32       LUN that the rotation of writes has reached; then
- *   per stream (class, heat): u32 LUN, u32 units left there
+ *   u32       position of the LUN whose turn is next; then
+ *   per class and stream below 4: u32 LUN, u32 units left there
  *   for each block:
  *     u8 state, order, kind, flags (1 flip, 2 approximate only, 4 failing,
- *       8 the core's own)
+ *       8 the core's own, 16 has pages between approximate ones, 32 wide)
  *     u16 note; u32 programmed, frontier, erases, wear, reads, first hour; u64 opened
- *     if pages are programmed, for each page: u8 attributes, u16 hours, and
- *       for each slot: u8 valid, u32 unit, and with errors u16 lineage, u16 baked
+ *     if wide, u8 bits in a cell, 0 for all
+ *     if pages are programmed, for each page: u8 attributes, or u16 if wide, u16 hours, and
+ *       for each slot: u8 valid (3: lost), u32 unit, and with errors u16 lineage, u16 baked
  *   for each LUN:
  *     u8 flags (1 a move found no place, 2 short of free blocks since the policy
  *       was changed); u32 erases since the last look at wear; u32 next
  *       block to be searched for old data
  *     u32 count and the numbers of its free blocks, oldest first
  *     u32 count and the numbers of its closed blocks in the order of victim search
- *   for each further word that the policy saves: u8 1 and u64 word; then u8 0
+ *   for each word of the policy's arrays and of its parts': u8 1 and u64 word; then u8 0
  *   u32       CRC-32C of everything before it
  *
  * The map is not stored: it follows from the valid slots.
@@ -36,6 +37,7 @@
 #include "core/ftl/ftl.h"
 
 #define AFTL_SNAPSHOT_MAJOR 2
+#define AFTL_SNAPSHOT_MAJOR_LOST 3
 #define AFTL_SNAPSHOT_MINOR 0
 
 /**

@@ -33,6 +33,12 @@ struct aftl_frame {
  * @nonce: in every sector
  * @ret: first error; the volume takes no notes after it
  * @uncommitted: changes that the reuse of space must wait for
+ * @mend_supers: a superblock is to be written again, the other one has what it should say
+ * @mend_state: the same of a state, which the next one will overwrite
+ * @give_up: damaged entries of pages and discards count as empty
+ * @displaced: by place behind their table
+ * @displaced_slots: how many places are taken
+ * @displaced_dirty: the table has changed since the last commit
  * @dirty: frames with changes
  * @hand: frame that is looked at next when one is needed
  * @hash: first frame of each chain
@@ -48,6 +54,12 @@ struct aftl_volume {
 	u32 nonce;
 	int ret;
 	bool uncommitted;
+	bool mend_supers;
+	bool mend_state;
+	bool give_up;
+	bool displaced_dirty;
+	u32 displaced_slots;
+	struct aftl_displaced displaced[AFTL_DISPLACED_MAX];
 	u32 dirty;
 	u32 hand;
 	u32 hash[AFTL_VOLUME_FRAMES];
@@ -56,8 +68,39 @@ struct aftl_volume {
 	u8 *scratch;
 };
 
+/* Is that what a place that cannot be read leads to, or one that holds something else? */
+static inline bool aftl_is_damage(int ret)
+{
+	return ret == -EUCLEAN || ret == -ENODATA || ret == -EIO;
+}
+
 /* Is there anything in @config that a volume cannot do? */
 int __must_check aftl_volume_supports(const struct aftl_config *config, struct aftl_error *error);
+
+/**
+ * aftl_volume_rebuild() - the bytes of a damaged sector of the tables, zeroed, to be filled
+ * @sector: in the whole volume
+ * @bytes: takes them
+ *
+ * They are written by the next commit. Return: 0, -EUCLEAN with a sentence if there are too many
+ * such sectors, or what the medium returned.
+ */
+int __must_check aftl_volume_rebuild(struct aftl_volume *volume, u64 sector, u8 **bytes,
+				     struct aftl_error *error);
+
+/* displaced.c: slots whose bytes are not where they belong */
+
+void aftl_displaced_init(struct aftl_volume *volume);
+
+/* Where the bytes of @slot are; 0: where they belong. */
+u64 aftl_displaced_offset(const struct aftl_volume *volume, aftl_slot_t slot);
+
+/* From the medium; @ftl, that has been put together, knows which of them still count. */
+int __must_check aftl_displaced_load(struct aftl_volume *volume, const struct aftl *ftl,
+				     struct aftl_error *error);
+
+/* Durable on return, the superblock apart. */
+int __must_check aftl_displaced_write(struct aftl_volume *volume);
 
 /* Number of the first unsound sector of @count frames from @first on; U64_MAX if none. */
 u64 aftl_volume_unsound(const struct aftl_volume *volume, const u8 *bytes, u64 first, u32 count);

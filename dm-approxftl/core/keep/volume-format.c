@@ -11,6 +11,7 @@
 #define SPARE_UNIT_BYTES 8
 #define ERASE_BYTES 16
 #define DISCARD_BYTES 8
+#define DISPLACED_BYTES 16
 #define PARAMS_AT 120
 #define CRC_AT (AFTL_FRAME_BYTES - 4)
 #define KEY_SIZE 64
@@ -21,7 +22,8 @@ static const u8 state_magic[8] = { 0x89, 'A', 'F', 'S', '\r', '\n', 0x1a, '\n' }
 
 enum { STATE_CLOSED = 1 };
 enum { ERASE_BAD = 1, ERASE_FLIP = 2 };
-enum { SPARE_FLIP = 1 };
+/* What one byte has room for beside the flag: bits of a cell, upper bits of the mode. */
+enum { SPARE_FLIP = 1, SPARE_BITS_SHIFT = 1, SPARE_BITS = 3, SPARE_MODE_SHIFT = 3, SPARE_MODE = 7 };
 
 /* Layout */
 
@@ -83,6 +85,11 @@ struct aftl_place aftl_discard_place(const struct aftl_layout *layout, u32 unit)
 	return place_of(layout->discards, unit, AFTL_DISCARDS_PER_SECTOR, DISCARD_BYTES);
 }
 
+struct aftl_place aftl_displaced_place(u32 index)
+{
+	return place_of(0, index, AFTL_DISPLACED_PER_SECTOR, DISPLACED_BYTES);
+}
+
 /* Sectors */
 
 static bool is_zero(const u8 *bytes, size_t size)
@@ -129,13 +136,13 @@ static void encode_params(const struct aftl_config *config, u8 *bytes)
 {
 	unsigned int i;
 
-	aftl_put(bytes, AFTL_PARAMS, 4);
+	aftl_put(bytes, aftl_param_count(), 4);
 	bytes += 4;
-	for (i = 0; i < AFTL_PARAMS; i++) {
-		size_t length = strlen(aftl_params[i].key);
+	for (i = 0; i < aftl_param_count(); i++) {
+		size_t length = strlen(aftl_param_at(i)->key);
 
 		*bytes = (u8)length;
-		memcpy(bytes + 1, aftl_params[i].key, length);
+		memcpy(bytes + 1, aftl_param_at(i)->key, length);
 		aftl_put(bytes + 1 + length, aftl_param_get(config, i), 8);
 		bytes += 1 + length + 8;
 	}
@@ -147,7 +154,7 @@ void aftl_superblock_encode(const struct aftl_superblock *super, u8 *bytes)
 
 	memset(bytes, 0, AFTL_FRAME_BYTES);
 	memcpy(bytes, super_magic, sizeof(super_magic));
-	aftl_put(bytes + 8, AFTL_VOLUME_MAJOR, 2);
+	aftl_put(bytes + 8, super->displaced ? AFTL_VOLUME_MAJOR_DISPLACED : AFTL_VOLUME_MAJOR, 2);
 	aftl_put(bytes + 10, AFTL_VOLUME_MINOR, 2);
 	aftl_put(bytes + 12, AFTL_FRAME_BYTES, 4);
 	memcpy(bytes + 16, super->uuid, AFTL_UUID_BYTES);
@@ -187,9 +194,9 @@ static int decode_param(struct aftl_config *config, const u8 *bytes, const u8 *e
 				 "the volume has a parameter \"%.40s\" that this version does not know",
 				 key);
 	value = aftl_get(bytes + 1 + length, 8);
-	if (value < aftl_params[index].smallest || value > aftl_params[index].largest)
+	if (value < aftl_param_at(index)->smallest || value > aftl_param_at(index)->largest)
 		return aftl_fail(error, -EUCLEAN, "the superblock is damaged: %s is out of range",
-				 aftl_params[index].key);
+				 aftl_param_at(index)->key);
 	*aftl_param_value(config, index) = value;
 	return 1 + length + 8;
 }
@@ -200,8 +207,7 @@ static int decode_params(struct aftl_config *config, const u8 *bytes, struct aft
 	u32 count = (u32)aftl_get(bytes + PARAMS_AT, 4);
 	u32 i;
 
-	for (i = 0; i < AFTL_PARAMS; i++)
-		*aftl_param_value(config, i) = aftl_params[i].standard;
+	aftl_config_standard(config);
 	for (i = 0; i < count; i++) {
 		int used = decode_param(config, at, bytes + CRC_AT, error);
 
@@ -222,7 +228,7 @@ static int check_superblock(const u8 *bytes, struct aftl_error *error)
 		return aftl_fail(error, -EMEDIUMTYPE, "this is not a volume of approxftl");
 	if (aftl_get(bytes + CRC_AT, 4) != (u32)~aftl_crc32c(AFTL_CRC_START, bytes, CRC_AT))
 		return refuse_superblock(error, "its checksum is wrong");
-	if (major != AFTL_VOLUME_MAJOR)
+	if (major != AFTL_VOLUME_MAJOR && major != AFTL_VOLUME_MAJOR_DISPLACED)
 		return aftl_fail(error, -EINVAL, "the volume has format %u, this version reads %u",
 				 major, AFTL_VOLUME_MAJOR);
 	if (aftl_get(bytes + 12, 4) != AFTL_FRAME_BYTES)
@@ -260,6 +266,7 @@ int aftl_superblock_decode(struct aftl_superblock *super, const u8 *bytes,
 		return ret;
 	memset(super, 0, sizeof(*super));
 	memcpy(super->uuid, bytes + 16, AFTL_UUID_BYTES);
+	super->displaced = aftl_get(bytes + 8, 2) == AFTL_VOLUME_MAJOR_DISPLACED;
 	super->generation = aftl_get(bytes + 32, 8);
 	memcpy(super->policy, bytes + 48, AFTL_VOLUME_NAME);
 	memcpy(super->profile, bytes + 64, AFTL_VOLUME_NAME);
@@ -319,6 +326,25 @@ void aftl_erase_entry_decode(struct aftl_erase_entry *entry, const u8 *bytes)
 	entry->flip = bytes[8] & ERASE_FLIP;
 }
 
+void aftl_displaced_encode(const struct aftl_displaced *displaced, u8 *bytes)
+{
+	memset(bytes, 0, DISPLACED_BYTES);
+	if (displaced->slot == AFTL_NO_SLOT)
+		return;
+	aftl_put(bytes, from_slot(displaced->slot) + 1, 4);
+	aftl_put(bytes + 4, displaced->erases, 4);
+	bytes[8] = displaced->attr;
+}
+
+void aftl_displaced_decode(struct aftl_displaced *displaced, const u8 *bytes)
+{
+	u32 slot = (u32)aftl_get(bytes, 4);
+
+	displaced->slot = slot ? to_slot(slot - 1) : AFTL_NO_SLOT;
+	displaced->erases = (u32)aftl_get(bytes + 4, 4);
+	displaced->attr = bytes[8];
+}
+
 void aftl_spare_encode(const struct aftl_spare *spare, const struct aftl_geometry *geo, u8 *bytes)
 {
 	u8 *at = bytes + SPARE_FIXED_BYTES;
@@ -331,11 +357,13 @@ void aftl_spare_encode(const struct aftl_spare *spare, const struct aftl_geometr
 	aftl_put(bytes + 24, spare->first_hour, 4);
 	aftl_put(bytes + 28, spare->hours, 2);
 	aftl_put(bytes + 30, spare->note, 2);
-	bytes[32] = spare->attr;
+	bytes[32] = (u8)spare->attr;
 	bytes[33] = spare->order;
 	bytes[34] = spare->kind;
-	bytes[35] = spare->flip ? SPARE_FLIP : 0;
-	aftl_put(bytes + 36, spare->mapped, 4);
+	bytes[35] = (spare->flip ? SPARE_FLIP : 0) | spare->bits << SPARE_BITS_SHIFT |
+		    spare->attr >> 8 << SPARE_MODE_SHIFT;
+	aftl_put(bytes + 36, spare->mapped, 2);
+	aftl_put(bytes + 38, spare->lost, 2);
 	for (i = 0; i < geo->page_units; i++, at += SPARE_UNIT_BYTES) {
 		aftl_put(at, from_unit(spare->unit[i]), 4);
 		aftl_put(at + 4, spare->origin[i].lineage, 2);
@@ -348,7 +376,11 @@ static bool possible_spare(const struct aftl_spare *spare, const struct aftl_geo
 	u32 i;
 
 	if (spare->order >= AFTL_ORDERS || spare->kind >= AFTL_KINDS_MAX ||
-	    !aftl_attr_possible(spare->attr) || spare->mapped >> geo->page_units)
+	    !aftl_bits_possible(geo, spare->bits, spare->order) ||
+	    !aftl_passes_possible(geo, spare->bits, spare->order) ||
+	    (aftl_page_foggy(spare->attr) && spare->mapped) ||
+	    !aftl_attr_possible(spare->attr) ||
+	    (spare->mapped | spare->lost) >> geo->page_units)
 		return false;
 	for (i = 0; i < geo->page_units; i++)
 		if (spare->mapped >> i & 1 && from_unit(spare->unit[i]) >= geo->units)
@@ -370,11 +402,13 @@ int aftl_spare_decode(struct aftl_spare *spare, const struct aftl_geometry *geo,
 	spare->first_hour = (u32)aftl_get(bytes + 24, 4);
 	spare->hours = (u16)aftl_get(bytes + 28, 2);
 	spare->note = (u16)aftl_get(bytes + 30, 2);
-	spare->attr = bytes[32];
+	spare->attr = bytes[32] | (bytes[35] >> SPARE_MODE_SHIFT & SPARE_MODE) << 8;
 	spare->order = bytes[33];
 	spare->kind = bytes[34];
 	spare->flip = bytes[35] & SPARE_FLIP;
-	spare->mapped = (u32)aftl_get(bytes + 36, 4);
+	spare->bits = bytes[35] >> SPARE_BITS_SHIFT & SPARE_BITS;
+	spare->mapped = (u16)aftl_get(bytes + 36, 2);
+	spare->lost = (u16)aftl_get(bytes + 38, 2);
 	for (i = 0; i < geo->page_units; i++, at += SPARE_UNIT_BYTES) {
 		spare->unit[i] = to_unit((u32)aftl_get(at, 4));
 		spare->origin[i].lineage = (u16)aftl_get(at + 4, 2);

@@ -21,14 +21,16 @@
  *	     4  erase table, 31 blocks a sector
  *	     .  spare table, as many pages a sector as fit
  *	     .  discard table, 63 units a sector
- *	     .  snapshot, see snapshot.h: the state when the volume was last closed
+ *	     .  snapshot, see snapshot.h: the state when the volume was last closed; or, where
+ *	        not all bytes are where they belong, the table of displaced slots
  *	     .  data, from a multiple of 1 MiB on: the media, slot by slot
  *
  * Superblock:
  *
  *	offset  size  content
  *	     0     8  magic 89 41 46 56 0d 0a 1a 0a
- *	     8     2  format version, major: 1; readers refuse any other
+ *	     8     2  format version, major: 1, or 2 while there is a table of displaced
+ *	              slots; readers refuse any other
  *	    10     2  format version, minor: 0; readers accept any
  *	    12     4  bytes of a frame: 4096
  *	    16    16  UUID
@@ -80,11 +82,24 @@
  *	    32     1  attributes of the page, see media.h
  *	    33     1  order of the block, enum aftl_order
  *	    34     1  kind of the block, as its policy says
- *	    35     1  flags: 1 checkerboard colour that comes first
- *	    36     4  bit by slot: the unit was mapped here
+ *	    35     1  flags: 1 checkerboard colour that comes first,
+ *	              bits 1, 2: bits in a cell, 0 for all; bits 3 .. 5: upper bits of the mode
+ *	    36     2  bit by slot: the unit was mapped here
+ *	    38     2  bit by slot: its bytes could not be brought here, it is lost
  *	    40     .  for each slot: u32 unit, u16 lineage, u16 baked errors
  *
  * Entry of the discard table, 8 bytes: sequence number of the unit's last discard.
+ *
+ * Entry of the table of displaced slots, 16 bytes, 31 a sector, a frame of them and a copy:
+ *
+ *	     0     4  slot, and one more; 0: none
+ *	     4     4  erases of its block
+ *	     8     1  attributes of its page: with others, or after another number of erases,
+ *	              the entry is that of a program that is no more
+ *	     9     7  zero
+ *
+ * The bytes of the entry of number n are in the n-th place behind these two, of as many
+ * frames as a unit takes. What is not closed alone has such slots.
  *
  * Where a unit is: in the mapped slot with its largest sequence number, if that is
  * larger than that of its last discard.
@@ -95,6 +110,7 @@
 #include "core/flash/media.h"
 
 #define AFTL_VOLUME_MAJOR 1
+#define AFTL_VOLUME_MAJOR_DISPLACED 2
 #define AFTL_VOLUME_MINOR 0
 #define AFTL_FRAME_BYTES 4096
 #define AFTL_SECTOR_BYTES 512
@@ -108,6 +124,11 @@
 
 #define AFTL_ERASES_PER_SECTOR 31
 #define AFTL_DISCARDS_PER_SECTOR 63
+
+/* Slots whose bytes can be elsewhere: a frame of entries. */
+#define AFTL_DISPLACED_PER_SECTOR 31
+#define AFTL_DISPLACED_MAX (AFTL_DISPLACED_PER_SECTOR * AFTL_FRAME_SECTORS)
+#define AFTL_DISPLACED_COPIES 2
 
 /* Most units of a page that its spare entry has room for. */
 #define AFTL_SPARE_UNITS 16
@@ -140,6 +161,7 @@ struct aftl_layout {
  * @profile: that it was made from
  * @config: with these parameters
  * @layout: where its areas are
+ * @displaced: there is a table of displaced slots
  */
 struct aftl_superblock {
 	u8 uuid[AFTL_UUID_BYTES];
@@ -148,6 +170,7 @@ struct aftl_superblock {
 	char profile[AFTL_VOLUME_NAME + 1];
 	struct aftl_config config;
 	struct aftl_layout layout;
+	bool displaced;
 };
 
 /**
@@ -189,6 +212,18 @@ struct aftl_erase_entry {
 };
 
 /**
+ * struct aftl_displaced - a slot whose bytes are not where they belong
+ * @slot: which, AFTL_NO_SLOT for none
+ * @erases: of its block
+ * @attr: of its page
+ */
+struct aftl_displaced {
+	aftl_slot_t slot;
+	u32 erases;
+	u8 attr;
+};
+
+/**
  * struct aftl_spare - the spare area of a page: enough to find everything again
  * @seq: position among all changes; 0: never programmed
  * @opened_ns: of its block, as the fields from @erases to @first_hour, and from @note on
@@ -200,8 +235,10 @@ struct aftl_erase_entry {
  * @attr: see aftl_page_attr()
  * @order: enum aftl_order
  * @kind: what its policy uses the block for
+ * @bits: see struct aftl_block
  * @flip: checkerboard colour that comes first
  * @mapped: bit by slot
+ * @lost: bit by slot
  * @unit: by slot
  * @origin: by slot
  */
@@ -213,11 +250,13 @@ struct aftl_spare {
 	u32 first_hour;
 	u16 hours;
 	u16 note;
-	u8 attr;
+	u16 attr;
 	u8 order;
 	u8 kind;
+	u8 bits;
 	bool flip;
-	u32 mapped;
+	u16 mapped;
+	u16 lost;
 	aftl_unit_t unit[AFTL_SPARE_UNITS];
 	struct aftl_origin origin[AFTL_SPARE_UNITS];
 };
@@ -274,6 +313,11 @@ void aftl_state_encode(const struct aftl_volume_state *state, u8 *payload);
 
 /* Return: 0, or -EUCLEAN for what is no state. */
 int __must_check aftl_state_decode(struct aftl_volume_state *state, const u8 *payload);
+
+/* Where the entry of number @index is, from the beginning of its frame on. */
+struct aftl_place aftl_displaced_place(u32 index);
+void aftl_displaced_encode(const struct aftl_displaced *displaced, u8 *bytes);
+void aftl_displaced_decode(struct aftl_displaced *displaced, const u8 *bytes);
 
 void aftl_erase_entry_encode(const struct aftl_erase_entry *entry, u8 *bytes);
 void aftl_erase_entry_decode(struct aftl_erase_entry *entry, const u8 *bytes);

@@ -17,6 +17,7 @@
  * @bytes: READER_FRAMES frames
  * @first: the first of them
  * @frames: how many of them are there
+ * @sound: the last sector whose checksum was right
  */
 struct reader {
 	const struct aftl_volume *volume;
@@ -24,6 +25,7 @@ struct reader {
 	u8 *bytes;
 	u64 first;
 	u32 frames;
+	u64 sound;
 };
 
 static int reader_open(struct reader *reader, const struct aftl_volume *volume, bool sealed)
@@ -46,16 +48,7 @@ static void reader_close(struct reader *reader)
 		medium->free(medium->host, reader->bytes, (size_t)READER_FRAMES * AFTL_FRAME_BYTES);
 }
 
-static int check_sectors(struct reader *reader, u64 number, u32 frames, struct aftl_error *error)
-{
-	u64 sector = aftl_volume_unsound(reader->volume, reader->bytes, number, frames);
-
-	if (!reader->sealed || sector == U64_MAX)
-		return 0;
-	return aftl_fail(error, -EUCLEAN, "the volume is damaged: sector %llu has a wrong checksum",
-			 (unsigned long long)sector);
-}
-
+/* As much as there is room for, or, if that cannot be read, one frame. */
 static int reader_load(struct reader *reader, u64 number, struct aftl_error *error)
 {
 	const struct aftl_medium *medium = reader->volume->medium;
@@ -66,12 +59,14 @@ static int reader_load(struct reader *reader, u64 number, struct aftl_error *err
 			       frames * AFTL_FRAME_BYTES);
 
 	reader->frames = 0;
+	if (ret && frames > 1) {
+		frames = 1;
+		ret = medium->read(medium->host, number * AFTL_FRAME_BYTES, reader->bytes,
+				   AFTL_FRAME_BYTES);
+	}
 	if (ret)
 		return aftl_fail(error, ret, "frame %llu of the volume cannot be read",
 				 (unsigned long long)number);
-	ret = check_sectors(reader, number, frames, error);
-	if (ret)
-		return ret;
 	reader->first = number;
 	reader->frames = frames;
 	return 0;
@@ -87,14 +82,31 @@ static const u8 *reader_frame(struct reader *reader, u64 number, int *ret,
 	return *ret ? NULL : reader->bytes + (number - reader->first) * AFTL_FRAME_BYTES;
 }
 
-static const u8 *reader_entry(struct reader *reader, struct aftl_place place, int *ret,
-			      struct aftl_error *error)
+/* The same of a sector with a checksum. */
+static const u8 *reader_sector(struct reader *reader, u64 sector, int *ret,
+			       struct aftl_error *error)
 {
-	const u8 *bytes = reader_frame(reader, place.sector / AFTL_FRAME_SECTORS, ret, error);
+	const u8 *bytes = reader_frame(reader, sector / AFTL_FRAME_SECTORS, ret, error);
 
 	if (!bytes)
 		return NULL;
-	return bytes + place.sector % AFTL_FRAME_SECTORS * AFTL_SECTOR_BYTES + place.offset;
+	bytes += sector % AFTL_FRAME_SECTORS * AFTL_SECTOR_BYTES;
+	if (sector != reader->sound && !aftl_sector_sound(bytes, reader->volume->nonce, sector)) {
+		*ret = aftl_fail(error, -EUCLEAN,
+				 "the volume is damaged: sector %llu has a wrong checksum",
+				 (unsigned long long)sector);
+		return NULL;
+	}
+	reader->sound = sector;
+	return bytes;
+}
+
+static const u8 *reader_entry(struct reader *reader, struct aftl_place place, int *ret,
+			      struct aftl_error *error)
+{
+	const u8 *bytes = reader_sector(reader, place.sector, ret, error);
+
+	return bytes ? bytes + place.offset : NULL;
 }
 
 /* From the snapshot */
@@ -232,20 +244,32 @@ static void drop_discarded(struct scan *scan, u32 unit, u64 discard)
 	scan->last_seq = max(scan->last_seq, discard);
 }
 
+/* Nothing but the tables knows what is in there. */
+static int refuse_entry(const struct scan *scan, u64 sector, int ret, struct aftl_error *error)
+{
+	if (!aftl_is_damage(ret) || scan->volume->give_up)
+		return aftl_is_damage(ret) ? 0 : ret;
+	return aftl_fail(error, ret,
+			 "the volume is damaged: sector %llu, of a table that only a volume that was closed can do without, %s; see approxftl check --repair",
+			 (unsigned long long)sector,
+			 ret == -EUCLEAN ? "has a wrong checksum" : "cannot be read");
+}
+
 static int scan_discards(struct scan *scan, struct aftl_error *error)
 {
+	int ret = 0;
 	u32 unit;
-	int ret;
 
-	for (unit = 0; unit < scan->volume->geo.units; unit++) {
+	for (unit = 0; !ret && unit < scan->volume->geo.units; unit++) {
 		struct aftl_place at = aftl_discard_place(&scan->volume->super.layout, unit);
 		const u8 *bytes = reader_entry(&scan->spares, at, &ret, error);
 
-		if (!bytes)
-			return ret;
-		drop_discarded(scan, unit, aftl_get(bytes, 8));
+		if (bytes)
+			drop_discarded(scan, unit, aftl_get(bytes, 8));
+		else
+			ret = refuse_entry(scan, at.sector, ret, error);
 	}
-	return 0;
+	return ret;
 }
 
 static int get_spare(struct scan *scan, u32 page, struct aftl_spare *spare,
@@ -256,8 +280,9 @@ static int get_spare(struct scan *scan, u32 page, struct aftl_spare *spare,
 	int ret;
 	const u8 *bytes = reader_entry(&scan->spares, at, &ret, error);
 
+	spare->seq = 0;
 	if (!bytes)
-		return ret;
+		return refuse_entry(scan, at.sector, ret, error);
 	if (aftl_spare_decode(spare, &volume->geo, bytes))
 		return aftl_fail(error, -EUCLEAN,
 				 "the volume is damaged: the spare entry of page %u is impossible",
@@ -268,19 +293,23 @@ static int get_spare(struct scan *scan, u32 page, struct aftl_spare *spare,
 static int get_erases(struct scan *scan, u32 block, struct aftl_erase_entry *entry,
 		      struct aftl_error *error)
 {
+	struct aftl_error damage;
 	int ret;
 	const u8 *bytes = reader_entry(&scan->erases,
 				       aftl_erase_place(&scan->volume->super.layout, block), &ret,
-				       error);
+				       &damage);
 
 	if (bytes)
 		aftl_erase_entry_decode(entry, bytes);
-	return ret;
+	else if (!aftl_is_damage(ret))
+		*error = damage;
+	return aftl_is_damage(ret) ? 0 : ret;
 }
 
 /*
- * An erase may be known from the pages programmed after it only. The block is then as
- * often erased as the newest of its pages says.
+ * An erase may be known from the pages programmed after it only, or because the sector with
+ * its entry is damaged. The block is then as often erased as the newest of its pages says. If
+ * it has been erased since, its pages come back, but none of their units: those had moved.
  */
 static int count_erases(struct scan *scan, struct aftl_block *block, struct aftl_error *error)
 {
@@ -334,6 +363,7 @@ static void restore_block(struct aftl_block *block, const struct aftl_spare *spa
 	block->note = spare->note;
 	block->order = spare->order;
 	block->kind = spare->kind;
+	block->bits = spare->bits;
 	block->flip = spare->flip;
 }
 
@@ -348,7 +378,10 @@ static void restore_page(struct aftl *ftl, struct aftl_block *block, u32 page,
 	if (!block->programmed++)
 		block->approx_only = 1;
 	block->approx_only &= aftl_page_class(spare->attr) == AFTL_APPROX;
+	block->between |= aftl_page_mode(spare->attr) == AFTL_MODE_BETWEEN;
 	for (i = 0; i < ftl->geo.page_units; i++) {
+		if (spare->lost >> i & 1)
+			aftl_slot_set_lost(&ftl->media, to_slot(slot + i));
 		*aftl_unit_at(&ftl->media, to_slot(slot + i)) = spare->unit[i];
 		if (aftl_has_origins(&ftl->media))
 			*aftl_origin_at(&ftl->media, to_slot(slot + i)) = spare->origin[i];
@@ -390,7 +423,7 @@ static void map_unit(struct scan *scan, u32 unit)
 	u32 *found = aftl_map_at(ftl, unit);
 	aftl_slot_t slot = to_slot(*found - 1);
 	struct aftl_block *block;
-	u8 attr;
+	u16 attr;
 
 	if (!*found)
 		return;
@@ -399,6 +432,16 @@ static void map_unit(struct scan *scan, u32 unit)
 	attr = ftl->media.attr[aftl_slot_device_page(&ftl->media, slot)];
 	aftl_map_set(ftl, aftl_block_lun(ftl, block), block, to_unit(unit), slot,
 		     aftl_page_class(attr));
+	ftl->lost_units += aftl_slot_lost(&ftl->media, slot);
+}
+
+/* What is not the newest is not missed. */
+static void forget_lost(struct aftl *ftl)
+{
+	u32 i;
+
+	for (i = 0; i < DIV_ROUND_UP(ftl->geo.slots, 64); i++)
+		ftl->media.lost[i] &= ftl->media.valid[i];
 }
 
 /* A page that must have been programmed, though nothing durable tells about it. */
@@ -410,7 +453,7 @@ static void assume_page(struct aftl *ftl, struct aftl_block *block, u32 page)
 
 	if (ftl->media.attr[index])
 		return;
-	ftl->media.attr[index] = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
+	ftl->media.attr[index] = aftl_page_attr(AFTL_PRECISE, aftl_usual_mode(block), 0);
 	*aftl_hours_at(&ftl->media, index) = 0;
 	for (i = 0; i < ftl->geo.page_units; i++)
 		*aftl_unit_at(&ftl->media, to_slot(slot + i)) = AFTL_NO_UNIT;
@@ -422,7 +465,7 @@ static void assume_step(struct aftl *ftl, struct aftl_block *block, u32 page)
 {
 	u32 i;
 
-	for (i = 0; i < ftl->geo.program_pages; i++)
+	for (i = 0; i < aftl_block_step(&ftl->geo, block); i++)
 		assume_page(ftl, block, page + i);
 }
 
@@ -430,7 +473,7 @@ static bool step_known(const struct aftl *ftl, const struct aftl_block *block, u
 {
 	u32 i;
 
-	for (i = 0; i < ftl->geo.program_pages; i++)
+	for (i = 0; i < aftl_block_step(&ftl->geo, block); i++)
 		if (aftl_page_programmed(&ftl->media, block, page + i))
 			return true;
 	return false;
@@ -456,13 +499,13 @@ static void replay_in_order(struct aftl *ftl, struct aftl_block *block)
 	at.programmed = 0;
 	at.frontier = 0;
 	while (left) {
-		page = block->order == AFTL_ORDER_SEQUENTIAL ?
-			       at.frontier : aftl_two_pass_next(&ftl->media, &at);
+		page = block->order == AFTL_ORDER_TWO_PASS ?
+			       aftl_two_pass_next(&ftl->media, &at) : at.frontier;
 		if (page >= ftl->geo.pages)
 			break;
 		left -= step_known(ftl, block, page);
 		assume_step(ftl, block, page);
-		at.programmed += ftl->geo.program_pages;
+		at.programmed += aftl_block_step(&ftl->geo, block);
 		aftl_order_advance(&ftl->media, &at, page);
 	}
 	block->frontier = at.frontier;
@@ -574,6 +617,7 @@ static int scan_tables(struct scan *scan, struct aftl_error *error)
 		return ret;
 	for (i = 0; i < ftl->geo.units; i++)
 		map_unit(scan, i);
+	forget_lost(ftl);
 	for (i = 0; i < ftl->geo.luns; i++)
 		settle_lun(ftl, &ftl->luns[i]);
 	aftl_supply_resettle(ftl);
@@ -615,6 +659,8 @@ static int load_tables(struct aftl_volume *volume, const struct aftl_policy_type
 		return ret;
 	*out = ftl;
 	ret = recover(volume, ftl, error);
+	if (!ret)
+		ret = aftl_displaced_load(volume, ftl, error);
 	if (!ret && type->recall && !strcmp(type->name, volume->state.policy))
 		type->recall(ftl->policy, volume->state.memory);
 	if (!ret)
@@ -623,6 +669,104 @@ static int load_tables(struct aftl_volume *volume, const struct aftl_policy_type
 		*out = NULL;
 		aftl_destroy(ftl);
 	}
+	return ret;
+}
+
+/* What is damaged, from the device that has been put together */
+
+static void fill_erases(const struct aftl_volume *volume, const struct aftl *ftl, u64 index,
+			u8 *bytes)
+{
+	u64 block = index * AFTL_ERASES_PER_SECTOR;
+	u64 end = min_t(u64, block + AFTL_ERASES_PER_SECTOR, volume->geo.blocks);
+
+	for (; block < end; block++) {
+		struct aftl_erase_entry entry;
+
+		aftl_erase_entry_take(&entry, ftl, (u32)block);
+		aftl_erase_entry_encode(&entry, bytes + aftl_erase_place(&volume->super.layout,
+									 (u32)block).offset);
+	}
+}
+
+/* Newer than all others: what is valid in there is so nowhere else. */
+static void fill_spares(const struct aftl_volume *volume, const struct aftl *ftl, u64 index,
+			u8 *bytes)
+{
+	u64 page = index * volume->super.layout.spares_per_sector;
+	u64 end = min_t(u64, page + volume->super.layout.spares_per_sector,
+			(u64)volume->geo.blocks * volume->geo.pages);
+
+	for (; page < end; page++) {
+		struct aftl_spare spare;
+
+		if (!ftl->media.attr[page])
+			continue;
+		aftl_spare_take(&spare, ftl, to_slot((u32)page * volume->geo.page_units));
+		spare.seq = volume->state.seq;
+		aftl_spare_encode(&spare, &volume->geo,
+				  bytes + aftl_spare_place(&volume->super.layout, &volume->geo,
+							   (u32)page).offset);
+	}
+}
+
+static void fill_discards(const struct aftl_volume *volume, const struct aftl *ftl, u64 index,
+			  u8 *bytes)
+{
+	u64 unit = index * AFTL_DISCARDS_PER_SECTOR;
+	u64 end = min_t(u64, unit + AFTL_DISCARDS_PER_SECTOR, volume->geo.units);
+
+	for (; unit < end; unit++)
+		if (!*aftl_map_at(ftl, (u32)unit))
+			aftl_put(bytes + aftl_discard_place(&volume->super.layout,
+							    (u32)unit).offset,
+				 volume->state.seq - 1, 8);
+}
+
+static int rebuild_sector(struct aftl_volume *volume, const struct aftl *ftl, u64 sector,
+			  struct aftl_recovery *recovery, struct aftl_error *error)
+{
+	const struct aftl_layout *layout = &volume->super.layout;
+	u64 spares = layout->spares * AFTL_FRAME_SECTORS;
+	u64 discards = layout->discards * AFTL_FRAME_SECTORS;
+	u8 *bytes;
+	int ret = aftl_volume_rebuild(volume, sector, &bytes, error);
+
+	if (ret)
+		return ret;
+	/* Changes of the past, discards that are rebuilt, programs that are. */
+	if (!recovery->tables++)
+		volume->state.seq += 2;
+	if (sector < spares)
+		fill_erases(volume, ftl, sector - layout->erases * AFTL_FRAME_SECTORS, bytes);
+	else if (sector < discards)
+		fill_spares(volume, ftl, sector - spares, bytes);
+	else
+		fill_discards(volume, ftl, sector - discards, bytes);
+	return 0;
+}
+
+/* Sectors of the tables that lie before frame @end */
+static int rebuild_tables(struct aftl_volume *volume, const struct aftl *ftl, u64 end,
+			  struct aftl_recovery *recovery, struct aftl_error *error)
+{
+	u64 sector = volume->super.layout.erases * AFTL_FRAME_SECTORS;
+	struct aftl_error damage;
+	struct reader reader;
+	int ret = reader_open(&reader, volume, true);
+
+	if (ret)
+		return aftl_fail(error, ret, "not enough memory to look at the tables");
+	for (; !ret && sector < end * AFTL_FRAME_SECTORS; sector++) {
+		if (!reader_sector(&reader, sector, &ret, &damage)) {
+			*error = damage;
+			if (aftl_is_damage(ret))
+				ret = rebuild_sector(volume, ftl, sector, recovery, error);
+		}
+		if (!ret && sector % AFTL_FRAME_SECTORS == 0 && aftl_pause(ftl))
+			ret = aftl_fail(error, -EINTR, "interrupted while the tables were read");
+	}
+	reader_close(&reader);
 	return ret;
 }
 
@@ -636,6 +780,7 @@ static void count_found(const struct aftl *ftl, struct aftl_recovery *recovery)
 	}
 	for (i = 0; i < ftl->geo.luns; i++)
 		recovery->mapped_units += ftl->luns[i].valid;
+	recovery->lost_units = ftl->lost_units;
 }
 
 int aftl_volume_load(struct aftl_volume *volume, const struct aftl_policy_type *type,
@@ -655,7 +800,19 @@ int aftl_volume_load(struct aftl_volume *volume, const struct aftl_policy_type *
 						  &recovery->snapshot);
 	if (!recovery->closed)
 		ret = load_tables(volume, type, config, ops, host, out, error);
-	if (!ret)
-		count_found(*out, recovery);
+	if (ret)
+		return ret;
+	count_found(*out, recovery);
+	recovery->displaced_units = volume->displaced_slots;
+	recovery->super = volume->mend_supers;
+	recovery->state = volume->mend_state;
+	ret = rebuild_tables(volume, *out,
+			     recovery->closed || volume->give_up ?
+				     volume->super.layout.snapshot : volume->super.layout.spares,
+			     recovery, error);
+	if (ret) {
+		aftl_destroy(*out);
+		*out = NULL;
+	}
 	return ret;
 }

@@ -44,8 +44,10 @@ static int load_super(struct aftl_volume *volume, u32 copy, struct aftl_superblo
 {
 	int ret = read_frame(volume, AFTL_FRAME_SUPER + copy, volume->scratch);
 
+	/* That a medium has no data for us does not mean that it holds none. */
 	if (ret)
-		return aftl_fail(error, ret, "the superblock cannot be read");
+		return aftl_fail(error, ret == -ENODATA ? -EIO : ret,
+				 "the superblock cannot be read");
 	return aftl_superblock_decode(super, volume->scratch, error);
 }
 
@@ -58,12 +60,14 @@ static int find_super(struct aftl_volume *volume, struct aftl_error *error)
 	struct aftl_superblock *copy = (struct aftl_superblock *)volume->bytes;
 	struct aftl_error second;
 	int ret = load_super(volume, 0, &volume->super, error);
+	int other;
 
 	static_assert(sizeof(*copy) <= AFTL_FRAME_BYTES, "the copy fits a frame");
 	if (ret == -ENODATA || ret == -EMEDIUMTYPE || ret == -EINVAL)
 		return ret;
-	if (load_super(volume, 1, copy, &second) ||
-	    (!ret && volume->super.generation >= copy->generation))
+	other = load_super(volume, 1, copy, &second);
+	volume->mend_supers = ret || other || volume->super.generation != copy->generation;
+	if (other || (!ret && volume->super.generation >= copy->generation))
 		return ret;
 	volume->super = *copy;
 	return 0;
@@ -94,18 +98,35 @@ static int load_state(struct aftl_volume *volume, u32 parity, struct aftl_volume
 }
 
 /*
- * Both must be there, one commit apart: a sector is never torn, and the older state does
- * not fit tables that have gone on since.
+ * Of the two only one is left, which may be the older one. Time may go back by a commit, the
+ * snapshot may not hold any more, and nobody knows whose the kinds of blocks are; all else is in
+ * the tables.
+ */
+static int use_state(struct aftl_volume *volume, const struct aftl_volume_state *state)
+{
+	volume->state = *state;
+	volume->state.closed = false;
+	memset(volume->state.policy, 0, sizeof(volume->state.policy));
+	volume->mend_state = true;
+	return 0;
+}
+
+/*
+ * Both should be there, one commit apart: a sector is never torn.
  */
 static int find_state(struct aftl_volume *volume, struct aftl_error *error)
 {
 	struct aftl_volume_state odd = { 0 };
+	struct aftl_error second;
 	int ret = load_state(volume, 0, &volume->state, error);
+	int other = load_state(volume, 1, &odd, ret ? &second : error);
 
-	if (!ret)
-		ret = load_state(volume, 1, &odd, error);
-	if (ret)
-		return ret;
+	if (aftl_is_damage(ret) && !other)
+		return use_state(volume, &odd);
+	if (!ret && aftl_is_damage(other))
+		return use_state(volume, &volume->state);
+	if (ret || other)
+		return ret ? ret : other;
 	if (odd.commit + 1 != volume->state.commit && volume->state.commit + 1 != odd.commit)
 		return aftl_fail(error, -EUCLEAN,
 				 "the volume is damaged: its states are of commits %llu and %llu",
@@ -150,6 +171,7 @@ static struct aftl_volume *take_volume(const struct aftl_medium *medium)
 	if (!volume)
 		return NULL;
 	volume->medium = medium;
+	aftl_displaced_init(volume);
 	for (i = 0; i < AFTL_VOLUME_FRAMES; i++)
 		volume->hash[i] = NONE;
 	volume->bytes = medium->alloc(medium->host, (size_t)AFTL_VOLUME_FRAMES * AFTL_FRAME_BYTES);
@@ -208,7 +230,10 @@ const struct aftl_geometry *aftl_volume_geometry(const struct aftl_volume *volum
 
 u64 aftl_volume_data_offset(const struct aftl_volume *volume, aftl_slot_t slot)
 {
-	return volume->super.layout.data * AFTL_FRAME_BYTES +
+	u64 displaced = volume->displaced_slots ? aftl_displaced_offset(volume, slot) : 0;
+
+	return displaced ? displaced :
+	       volume->super.layout.data * AFTL_FRAME_BYTES +
 	       (u64)from_slot(slot) * volume->geo.unit_bytes;
 }
 
@@ -259,23 +284,62 @@ static int take_frame(struct aftl_volume *volume, u32 *index)
 	return 0;
 }
 
-static int fetch_frame(struct aftl_volume *volume, u64 number, u32 *index)
+static void keep_frame(struct aftl_volume *volume, u64 number, u32 index)
 {
 	u32 *chain = chain_of(volume, number);
+
+	volume->frames[index] = (struct aftl_frame){
+		.number = number,
+		.next = *chain,
+		.used = true,
+	};
+	*chain = index;
+}
+
+static int fetch_frame(struct aftl_volume *volume, u64 number, u32 *index)
+{
 	int ret = take_frame(volume, index);
 
 	if (!ret)
 		ret = read_frame(volume, number, frame_bytes(volume, *index));
 	if (!ret && aftl_volume_unsound(volume, frame_bytes(volume, *index), number, 1) != U64_MAX)
 		ret = -EUCLEAN;
+	if (!ret)
+		keep_frame(volume, number, *index);
+	return ret;
+}
+
+/* A frame of which a part is damaged, or all of it; none of it is written by a commit here. */
+static int fetch_damaged(struct aftl_volume *volume, u64 number, u32 *index,
+			 struct aftl_error *error)
+{
+	int ret;
+
+	if (volume->dirty == AFTL_VOLUME_FRAMES)
+		return aftl_fail(error, -EUCLEAN,
+				 "the volume is damaged: more than %u frames of its tables",
+				 AFTL_VOLUME_FRAMES);
+	ret = take_frame(volume, index);
+	if (!ret && read_frame(volume, number, frame_bytes(volume, *index)))
+		memset(frame_bytes(volume, *index), 0, AFTL_FRAME_BYTES);
+	if (!ret)
+		keep_frame(volume, number, *index);
+	return ret;
+}
+
+int aftl_volume_rebuild(struct aftl_volume *volume, u64 sector, u8 **bytes,
+			struct aftl_error *error)
+{
+	u64 number = sector / AFTL_FRAME_SECTORS;
+	u32 index = find_frame(volume, number);
+	int ret = index == NONE ? fetch_damaged(volume, number, &index, error) : 0;
+
 	if (ret)
 		return ret;
-	volume->frames[*index] = (struct aftl_frame){
-		.number = number,
-		.next = *chain,
-		.used = true,
-	};
-	*chain = *index;
+	volume->dirty += !volume->frames[index].dirty;
+	volume->frames[index].dirty |= 1U << sector % AFTL_FRAME_SECTORS;
+	*bytes = frame_bytes(volume, index) + sector % AFTL_FRAME_SECTORS * AFTL_SECTOR_BYTES;
+	memset(*bytes, 0, AFTL_SECTOR_BYTES);
 	return 0;
 }
 
@@ -295,6 +359,26 @@ static u8 *change_entry(struct aftl_volume *volume, struct aftl_place place)
 	volume->dirty += !volume->frames[index].dirty;
 	volume->frames[index].dirty |= 1U << sector;
 	return frame_bytes(volume, index) + (size_t)sector * AFTL_SECTOR_BYTES + place.offset;
+}
+
+/* Superblock */
+
+static int write_super(struct aftl_volume *volume, u32 copy)
+{
+	int ret;
+
+	aftl_superblock_encode(&volume->super, volume->scratch);
+	ret = write_frame(volume, AFTL_FRAME_SUPER + copy, volume->scratch);
+	return ret ? ret : flush_medium(volume);
+}
+
+static int write_supers(struct aftl_volume *volume)
+{
+	int ret;
+
+	volume->super.generation++;
+	ret = write_super(volume, 0);
+	return ret ? ret : write_super(volume, 1);
 }
 
 /* Commits */
@@ -335,10 +419,23 @@ static int write_state(struct aftl_volume *volume)
 	return write_frame(volume, number, volume->scratch);
 }
 
+/* What a table says is where it says before a superblock makes others look there. */
+static int commit_displaced(struct aftl_volume *volume)
+{
+	int ret = aftl_displaced_write(volume);
+
+	if (ret || volume->super.displaced)
+		return ret;
+	volume->super.displaced = true;
+	return write_supers(volume);
+}
+
 static int commit_changes(struct aftl_volume *volume)
 {
 	int ret = flush_medium(volume);
 
+	if (!ret && volume->displaced_dirty)
+		ret = commit_displaced(volume);
 	if (!ret)
 		ret = write_all_dirty(volume);
 	if (!ret)
@@ -360,6 +457,11 @@ int aftl_volume_commit(struct aftl_volume *volume)
 	volume->dirty = 0;
 	volume->uncommitted = false;
 	return 0;
+}
+
+int aftl_volume_commit_programs(struct aftl_volume *volume)
+{
+	return volume->uncommitted ? aftl_volume_commit(volume) : volume->ret;
 }
 
 void aftl_volume_tick(struct aftl_volume *volume, u64 now_ns, u64 age_ns, u64 memory)
@@ -413,35 +515,38 @@ int aftl_volume_retire(struct aftl_volume *volume, u32 block, const struct aftl_
 
 int aftl_volume_erase(struct aftl_volume *volume, u32 block, const struct aftl_erase_entry *entry)
 {
-	int ret = volume->uncommitted ? aftl_volume_commit(volume) : volume->ret;
+	int ret = aftl_volume_commit_programs(volume);
 
 	return ret ? ret : aftl_volume_retire(volume, block, entry);
-}
-
-/* Superblock */
-
-static int write_super(struct aftl_volume *volume, u32 copy)
-{
-	int ret;
-
-	aftl_superblock_encode(&volume->super, volume->scratch);
-	ret = write_frame(volume, AFTL_FRAME_SUPER + copy, volume->scratch);
-	return ret ? ret : flush_medium(volume);
-}
-
-static int write_supers(struct aftl_volume *volume)
-{
-	int ret;
-
-	volume->super.generation++;
-	ret = write_super(volume, 0);
-	return ret ? ret : write_super(volume, 1);
 }
 
 static void name_policy(char policy[AFTL_VOLUME_NAME + 1], const char *name)
 {
 	memset(policy, 0, AFTL_VOLUME_NAME + 1);
 	scnprintf(policy, AFTL_VOLUME_NAME + 1, "%s", name);
+}
+
+void aftl_volume_give_up(struct aftl_volume *volume)
+{
+	volume->give_up = true;
+}
+
+int aftl_volume_mend(struct aftl_volume *volume)
+{
+	int ret = aftl_volume_commit(volume);
+
+	if (!ret && volume->mend_supers)
+		ret = write_supers(volume);
+	if (!ret && volume->mend_state)
+		ret = write_state(volume);
+	if (!ret && volume->mend_state)
+		ret = flush_medium(volume);
+	volume->ret = ret;
+	if (ret)
+		return ret;
+	volume->mend_supers = false;
+	volume->mend_state = false;
+	return 0;
 }
 
 /* What is noted from now on is noted for this policy. */
@@ -458,7 +563,8 @@ int aftl_volume_begin(struct aftl_volume *volume, const struct aftl_policy_type 
 		      const struct aftl_config *config)
 {
 	struct aftl_superblock *super = &volume->super;
-	int ret = volume->ret;
+	/* What has been rebuilt is there before a state says that the volume is in use. */
+	int ret = aftl_volume_commit(volume);
 
 	if (!ret && (strcmp(super->policy, type->name) != 0 ||
 		     memcmp(&super->config, config, sizeof(*config)) != 0)) {
@@ -521,12 +627,26 @@ static int end_snapshot(struct snapshot_writer *writer)
 			   writer->volume->scratch);
 }
 
+/* It comes to where the table of displaced slots is. */
+static int end_displaced(struct aftl_volume *volume, struct aftl_error *error)
+{
+	int ret;
+
+	if (!volume->super.displaced)
+		return 0;
+	volume->super.displaced = false;
+	ret = write_supers(volume);
+	return ret ? aftl_fail(error, ret, "the volume could not be written") : 0;
+}
+
 static int save_snapshot(struct aftl_volume *volume, struct aftl *ftl, struct aftl_error *error)
 {
 	struct snapshot_writer writer = { .volume = volume };
 	struct aftl_sink sink = { .write = put_snapshot, .host = &writer };
-	int ret = aftl_save(ftl, &sink, error);
+	int ret = end_displaced(volume, error);
 
+	if (!ret)
+		ret = aftl_save(ftl, &sink, error);
 	if (!ret)
 		ret = end_snapshot(&writer);
 	if (!ret)
@@ -541,6 +661,9 @@ int aftl_volume_close(struct aftl_volume *volume, struct aftl *ftl, struct aftl_
 
 	if (ret)
 		return aftl_fail(error, ret, "the volume could not be written");
+	/* There is no place for a snapshot; the tables have all that was promised. */
+	if (volume->displaced_slots)
+		return 0;
 	ret = save_snapshot(volume, ftl, error);
 	if (ret)
 		return ret;
@@ -733,12 +856,14 @@ void aftl_spare_take(struct aftl_spare *spare, const struct aftl *ftl, aftl_slot
 		.attr = media->attr[page],
 		.order = block->order,
 		.kind = block->kind,
+		.bits = block->bits,
 		.flip = block->flip,
 	};
 	for (i = 0; i < ftl->geo.page_units; i++) {
 		aftl_slot_t slot = to_slot(from_slot(first) + i);
 
-		spare->mapped |= (u32)aftl_slot_valid(media, slot) << i;
+		spare->mapped |= aftl_slot_valid(media, slot) << i;
+		spare->lost |= aftl_slot_lost(media, slot) << i;
 		spare->unit[i] = *aftl_unit_at(media, slot);
 		if (aftl_has_origins(media))
 			spare->origin[i] = *aftl_origin_at(media, slot);

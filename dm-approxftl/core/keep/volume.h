@@ -7,7 +7,8 @@
  * calls programmed(), unmap(), erase() and retire() here, in their order. Notes change
  * frames in memory. A commit makes them last:
  *
- *	1. flush: all data written so far is durable
+ *	1. flush: all data written so far is durable; where some could not be written, write
+ *	   where they are instead, and flush again
  *	2. write the changed frames
  *	3. flush: the changes are durable, too
  *
@@ -19,7 +20,7 @@
  * - aftl_volume_erase() commits first, for the erased pages may be written over as soon
  *   as it returns, and by then the data that has moved away must be where it is now;
  * - a page that is programmed once more without an erase, aftl_page_again(), is written
- *   over after an aftl_volume_commit() only.
+ *   over after an aftl_volume_commit_programs() only.
  *
  * Not found again: when blocks were read (disturbance counts begin at 0 after a crash),
  * and which blocks were open (they are closed then, but for one in each LUN that would
@@ -97,12 +98,45 @@ const struct aftl_geometry *aftl_volume_geometry(const struct aftl_volume *volum
 u64 aftl_volume_data_offset(const struct aftl_volume *volume, aftl_slot_t slot);
 
 /**
+ * aftl_volume_displace() - the data of @slot could not be written where they belong
+ * @volume: in use
+ * @slot: which
+ * @spare: of the program that brings them there, which is noted before or after this
+ *
+ * From now on aftl_volume_data_offset() says where they are to be, and where they are when that
+ * has been written, which is before the next flush of the medium ends. The block is worn out:
+ * whoever calls this calls aftl_fail_block() for it, and again after each load, see
+ * aftl_volume_displaced(). May be called while another call of @volume is under way, if
+ * aftl_volume_data_offset() is not.
+ *
+ * Return: false if there is no place left; nothing has changed then.
+ */
+bool __must_check aftl_volume_displace(struct aftl_volume *volume, aftl_slot_t slot,
+				       const struct aftl_spare *spare);
+
+/*
+ * Data of these slots that had been displaced are newer elsewhere, which a commit has made durable,
+ * and nobody reads them any more: their places are free. To be called before a block is noted as
+ * erased or retired and before a page is programmed once more, after aftl_volume_commit_programs(),
+ * for that hears of the last data that are displaced; not while another displaces some.
+ */
+void aftl_volume_vacate(struct aftl_volume *volume, aftl_slot_t first, u32 slots);
+
+/* The first block from @block on with data that have been displaced; U32_MAX if none. */
+u32 aftl_volume_displaced(const struct aftl_volume *volume, u32 block);
+
+/**
  * struct aftl_recovery - what loading a volume has found
  * @closed: the volume had been closed in order, and its snapshot was used
  * @snapshot: why the snapshot could not be used though it should hold; else empty
  * @programmed_pages: pages with data, current or not
  * @mapped_units: units with data
  * @bad_blocks: blocks that are not used any more
+ * @lost_units: of @mapped_units, those whose bytes are lost
+ * @super: one of the superblocks is damaged, and what follows can be put right
+ * @state: one of the states is damaged
+ * @tables: damaged sectors of tables
+ * @displaced_units: those whose data are not where they belong
  */
 struct aftl_recovery {
 	bool closed;
@@ -110,6 +144,11 @@ struct aftl_recovery {
 	u64 programmed_pages;
 	u32 mapped_units;
 	u32 bad_blocks;
+	u32 lost_units;
+	bool super;
+	bool state;
+	u32 tables;
+	u32 displaced_units;
 };
 
 /**
@@ -132,6 +171,25 @@ int __must_check aftl_volume_load(struct aftl_volume *volume, const struct aftl_
 				  const struct aftl_host_ops *ops, void *host, bool scan,
 				  struct aftl **out, struct aftl_recovery *recovery,
 				  struct aftl_error *error);
+
+/**
+ * aftl_volume_give_up() - let aftl_volume_load() go on without what it cannot know
+ * @volume: just opened
+ *
+ * Of a volume that was not closed nothing but the tables knows which units were last written to a
+ * page, and which were discarded. Without damaged sectors of theirs, units may read as they were
+ * before, or as zeroes.
+ */
+void aftl_volume_give_up(struct aftl_volume *volume);
+
+/**
+ * aftl_volume_mend() - write what was damaged and has been rebuilt by aftl_volume_load()
+ * @volume: loaded, and told by aftl_volume_tick() how the device is
+ *
+ * aftl_volume_begin() does that, too, but for a superblock, of which one is enough: what cannot
+ * be read may not be writable either. Return: 0 or what the medium returned.
+ */
+int __must_check aftl_volume_mend(struct aftl_volume *volume);
 
 /**
  * aftl_volume_begin() - the device is about to be used: from now on it is not closed
@@ -157,6 +215,9 @@ int __must_check aftl_volume_retire(struct aftl_volume *volume, u32 block,
 void aftl_volume_tick(struct aftl_volume *volume, u64 now_ns, u64 age_ns, u64 memory);
 
 int __must_check aftl_volume_commit(struct aftl_volume *volume);
+
+/* The same, unless no program and no discard has been noted since the last commit. */
+int __must_check aftl_volume_commit_programs(struct aftl_volume *volume);
 
 /**
  * aftl_volume_close() - commit, and save the whole state of @ftl

@@ -10,13 +10,27 @@
  *
  * In a page of several units the first unit decides for all of them.
  */
-#include "core/base/encoding.h"
 #include "core/policy/policies.h"
 #include "core/policy/by-class.h"
-#include "core/policy/parts.h"
 
-/* Heat of a moved page: pages of one cost are programmed together. */
+enum rewrite { REWRITE_OFF, REWRITE_LOW, REWRITE_ANY };
+
+static const char *const rewrite_words[] = { "off", "low", "any", NULL };
+
+#define PARAMS(PARAM)								\
+	PARAM(history, COUNT, 0, 2, 1,						\
+	      "accesses of a unit that are remembered beside the present (agcr)") \
+	PARAM(rewrite, CHOICE, 0, 2, REWRITE_ANY,					\
+	      "read-only data that idle dies write again: none, low cost, any but high (agcr)")
+
+AFTL_PARAM_TABLE(own, PARAMS);
+
+static const struct aftl_param_group group = AFTL_PARAM_GROUP(own, false);
+
+/* Stream of a moved page: pages of one cost are programmed together. */
 enum cost { MEDIUM, LOW, HIGH, COSTS };
+
+#define COST_NAMES "medium_cost", "low_cost", "high_cost"
 
 /*
  * What is known of a unit: its last accesses, a set bit being a write and the lowest
@@ -28,82 +42,43 @@ enum cost { MEDIUM, LOW, HIGH, COSTS };
 #define ENTRY_KNOWN_SHIFT 2
 #define ENTRY_LOW 0x10
 #define ENTRY_QUEUED 0x20
-#define ENTRIES_IN_WORD sizeof(u64)
 
 /* Bound of a die's queue; assumed. */
 #define QUEUE_SIZE 1024
 
 /**
- * struct queue - units of a die that wait to be written again
- * @first: of them
+ * struct queue - units of a die that wait to be written again; all numbers, for a snapshot
  * @count: how many
+ * @first: of them
  * @unit: ring
  */
 struct queue {
-	u32 first;
 	u32 count;
-	aftl_unit_t unit[QUEUE_SIZE];
+	u32 first;
+	u32 unit[QUEUE_SIZE];
 };
 
-/* A queue in a snapshot: its count, then two units in each word. */
-#define QUEUE_WORDS (1 + QUEUE_SIZE / 2)
+/* Arrays: what is known of units, see above; queues of LUNs, if something is written again. */
+enum { UNITS, QUEUED };
 
-/**
- * struct agcr - the policy's state
- * @policy: what the core knows of it
- * @entries: by unit, see above
- * @queues: by LUN, NULL if nothing is ever written again
- */
-struct agcr {
-	struct aftl_policy policy;
-	u8 *entries;
-	struct queue *queues;
-};
-
-static const struct agcr *const_agcr(const struct aftl_policy *policy)
+static const struct own *own(const struct aftl_policy *policy)
 {
-	return container_of(policy, struct agcr, policy);
+	return policy->params[0];
 }
 
-static struct agcr *to_agcr(struct aftl_policy *policy)
+static u8 *entry_of(const struct aftl_policy *policy, aftl_unit_t unit)
 {
-	return container_of(policy, struct agcr, policy);
+	return (u8 *)policy->arrays[UNITS] + from_unit(unit);
 }
 
-static void destroy(struct aftl_policy *policy)
+static struct queue *queue_of(const struct aftl_policy *policy, u32 lun)
 {
-	aftl_policy_free(policy->ftl, to_agcr(policy)->queues);
-	aftl_policy_free(policy->ftl, to_agcr(policy)->entries);
-	aftl_policy_delete(policy);
-}
-
-static u32 entry_words(const struct aftl_policy *policy)
-{
-	return DIV_ROUND_UP(aftl_policy_geometry(policy)->units, (u32)ENTRIES_IN_WORD);
+	return (struct queue *)policy->arrays[QUEUED] + lun;
 }
 
 static bool rewrites(const struct aftl_policy *policy)
 {
-	return aftl_policy_config(policy)->rewrite != AFTL_REWRITE_OFF;
-}
-
-static struct aftl_policy *create(struct aftl *ftl)
-{
-	struct aftl_policy *policy =
-		aftl_policy_new(ftl, sizeof(struct agcr), sizeof(struct aftl_by_class));
-	struct agcr *state;
-
-	if (!policy)
-		return NULL;
-	state = to_agcr(policy);
-	state->entries = aftl_policy_alloc(ftl, entry_words(policy), ENTRIES_IN_WORD);
-	if (rewrites(policy))
-		state->queues = aftl_policy_alloc(ftl, aftl_policy_luns(ftl),
-						  sizeof(struct queue));
-	if (state->entries && (state->queues || !rewrites(policy)))
-		return policy;
-	destroy(policy);
-	return NULL;
+	return own(policy)->rewrite != REWRITE_OFF;
 }
 
 static u32 known_accesses(u8 entry)
@@ -121,7 +96,7 @@ static bool all_alike(u8 entry, bool write)
 
 static u8 push_access(const struct aftl_policy *policy, u8 entry, bool write)
 {
-	u32 window = (u32)aftl_policy_config(policy)->history;
+	u32 window = (u32)own(policy)->history;
 	u32 known = min(known_accesses(entry) + 1, window);
 	u8 history = (u8)((entry << 1 | write) & (BIT(window) - 1));
 
@@ -135,10 +110,10 @@ static void note_write(const struct aftl_policy *policy, u8 *entry)
 	*entry = push_access(policy, (*entry & ~ENTRY_LOW) | low, true);
 }
 
-/* Every unit has its own history and tag; a request has no heat. */
-static u32 heat(struct aftl_policy *policy, const struct aftl_write *write)
+/* Every unit has its own history and tag; a request has no stream. */
+static u32 stream(struct aftl_policy *policy, const struct aftl_write *write)
 {
-	u8 *entry = to_agcr(policy)->entries + from_unit(write->unit);
+	u8 *entry = entry_of(policy, write->unit);
 	u32 i;
 
 	if (aftl_policy_filling(policy))
@@ -148,9 +123,9 @@ static u32 heat(struct aftl_policy *policy, const struct aftl_write *write)
 	return 0;
 }
 
-static void hint(const struct aftl_policy *policy, aftl_unit_t unit)
+static void expect(const struct aftl_policy *policy, aftl_unit_t unit)
 {
-	prefetch(&const_agcr(policy)->entries[from_unit(unit)]);
+	prefetch(entry_of(policy, unit));
 }
 
 static u32 unit_lun(const struct aftl_policy *policy, aftl_unit_t unit)
@@ -163,53 +138,51 @@ static u32 unit_lun(const struct aftl_policy *policy, aftl_unit_t unit)
 
 static bool wants_rewrite(const struct aftl_policy *policy, u32 mode)
 {
-	if (aftl_policy_config(policy)->rewrite == AFTL_REWRITE_LOW)
+	if (own(policy)->rewrite == REWRITE_LOW)
 		return mode == AFTL_MODE_COARSE;
 	return mode != AFTL_MODE_FINE && mode != AFTL_MODES;
 }
 
 /* A full queue forgets: the next read asks again. */
-static void enqueue(struct agcr *state, aftl_unit_t unit, u8 *entry)
+static void enqueue(struct aftl_policy *policy, aftl_unit_t unit, u8 *entry)
 {
-	struct queue *queue = &state->queues[unit_lun(&state->policy, unit)];
+	struct queue *queue = queue_of(policy, unit_lun(policy, unit));
 
 	if (queue->count == QUEUE_SIZE)
 		return;
-	queue->unit[(queue->first + queue->count++) % QUEUE_SIZE] = unit;
+	queue->unit[(queue->first + queue->count++) % QUEUE_SIZE] = from_unit(unit);
 	*entry |= ENTRY_QUEUED;
 }
 
 static void host_read(struct aftl_policy *policy, aftl_unit_t unit, u32 mode)
 {
-	struct agcr *state = to_agcr(policy);
-	u8 *entry = &state->entries[from_unit(unit)];
+	u8 *entry = entry_of(policy, unit);
 
-	if (state->queues && !(*entry & ENTRY_QUEUED) && all_alike(*entry, false) &&
+	if (policy->arrays[QUEUED] && !(*entry & ENTRY_QUEUED) && all_alike(*entry, false) &&
 	    wants_rewrite(policy, mode))
-		enqueue(state, unit, entry);
+		enqueue(policy, unit, entry);
 	*entry = push_access(policy, *entry, false);
 }
 
-static aftl_unit_t dequeue(struct agcr *state, struct queue *queue)
+static aftl_unit_t dequeue(struct aftl_policy *policy, struct queue *queue)
 {
-	aftl_unit_t unit = queue->unit[queue->first];
+	aftl_unit_t unit = to_unit(queue->unit[queue->first]);
 
 	queue->first = (queue->first + 1) % QUEUE_SIZE;
 	queue->count--;
-	state->entries[from_unit(unit)] &= ~ENTRY_QUEUED;
+	*entry_of(policy, unit) &= ~ENTRY_QUEUED;
 	return unit;
 }
 
 /* Since it was queued it may have been written, moved or discarded. */
 static void chore(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_chore *chore)
 {
-	struct agcr *state = to_agcr(policy);
 	u32 index = aftl_lun_index(lun);
 
-	while (state->queues && state->queues[index].count) {
-		aftl_unit_t unit = dequeue(state, &state->queues[index]);
+	while (policy->arrays[QUEUED] && queue_of(policy, index)->count) {
+		aftl_unit_t unit = dequeue(policy, queue_of(policy, index));
 
-		if (!all_alike(state->entries[from_unit(unit)], false) ||
+		if (!all_alike(*entry_of(policy, unit), false) ||
 		    !wants_rewrite(policy, aftl_policy_mode(policy, unit)) ||
 		    unit_lun(policy, unit) != index)
 			continue;
@@ -217,11 +190,6 @@ static void chore(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_
 		chore->unit = unit;
 		return;
 	}
-}
-
-bool aftl_agcr_low_cost(const struct aftl_policy *policy, aftl_unit_t unit)
-{
-	return const_agcr(policy)->entries[from_unit(unit)] & ENTRY_LOW;
 }
 
 static u32 cost_of(u32 mode)
@@ -243,147 +211,97 @@ static u32 mode_of(u32 cost)
 }
 
 /* Copies keep their cost. */
-static bool copy(struct aftl_policy *policy, const struct aftl_move *move, u32 *class, u32 *heat)
+static bool copy(struct aftl_policy *policy, const struct aftl_move *move, u32 *class, u32 *stream)
 {
 	(void)policy;
 	(void)class;
-	*heat = move->cause == AFTL_CAUSE_REWRITE ? HIGH : cost_of(move->mode);
-	return move->cause == AFTL_CAUSE_REWRITE || move->pass == *heat;
+	*stream = move->cause == AFTL_CAUSE_REWRITE ? HIGH : cost_of(move->mode);
+	return move->cause == AFTL_CAUSE_REWRITE || move->pass == *stream;
 }
 
-static int place_at_cost(struct aftl_policy *policy, struct aftl_lun *lun,
-			 const struct aftl_need *need, u32 cost, struct aftl_placement *placement)
+static u32 mode(struct aftl_policy *policy, const struct aftl_need *need)
 {
-	int ret = aftl_by_class_place(policy, lun, need, AFTL_PRECISE, placement);
-
-	placement->mode = mode_of(cost);
-	return ret;
+	if (need->cause == AFTL_CAUSE_HOST)
+		return mode_of(*entry_of(policy, need->unit) & ENTRY_LOW ? LOW : MEDIUM);
+	return mode_of(need->stream);
 }
 
 static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
 		 struct aftl_placement *placement)
 {
-	u32 cost = need->heat;
+	int ret = aftl_by_class_place(policy, lun, need, AFTL_PRECISE, placement);
 
-	if (need->cause == AFTL_CAUSE_HOST)
-		cost = aftl_agcr_low_cost(policy, need->unit) ? LOW : MEDIUM;
-	return place_at_cost(policy, lun, need, cost, placement);
+	placement->mode = mode(policy, need);
+	return ret;
 }
 
 static int place_li(struct aftl_policy *policy, struct aftl_lun *lun,
 		    const struct aftl_need *need, struct aftl_placement *placement)
 {
-	u32 cost = need->heat;
+	int ret = aftl_by_class_place(policy, lun, need, AFTL_PRECISE, placement);
+	u32 cost = need->stream;
 
 	if (need->cause == AFTL_CAUSE_HOST && !aftl_policy_filling(policy))
-		cost = aftl_lun_queued(lun) > need->units ? LOW : HIGH;
-	return place_at_cost(policy, lun, need, cost, placement);
+		cost = aftl_policy_queued(policy, lun) > need->units ? LOW : HIGH;
+	placement->mode = mode_of(cost);
+	return ret;
 }
 
-/* Words of a snapshot: the entries, then the queues. */
+/* A snapshot may hold anything. Whether a unit is queued the queues tell. */
 
-static u64 queued_unit(const struct queue *queue, u32 i)
+static void restored_entry(const struct aftl_policy *policy, u8 *entry)
 {
-	return i < queue->count ? from_unit(queue->unit[(queue->first + i) % QUEUE_SIZE]) : 0;
+	*entry &= ENTRY_KNOWN | ENTRY_HISTORY | ENTRY_LOW;
+	if (known_accesses(*entry) > own(policy)->history)
+		*entry &= ENTRY_LOW;
 }
 
-static bool save_queue(const struct agcr *state, u64 index, u64 *word)
+static void restored_queue(const struct aftl_policy *policy, struct queue *queue)
 {
-	const struct queue *queue = &state->queues[div64_u64(index, QUEUE_WORDS)];
-	u32 pair = (u32)(index % QUEUE_WORDS);
-
-	if (pair)
-		*word = queued_unit(queue, 2 * pair - 1) << 32 | queued_unit(queue, 2 * pair - 2);
-	else
-		*word = queue->count;
-	return true;
-}
-
-static u64 all_queue_words(const struct agcr *state)
-{
-	return state->queues ? (u64)aftl_policy_luns(state->policy.ftl) * QUEUE_WORDS : 0;
-}
-
-static bool save(const struct aftl_policy *policy, u64 index, u64 *word)
-{
-	const struct agcr *state = const_agcr(policy);
-	u32 words = entry_words(policy);
-
-	if (index >= words + all_queue_words(state))
-		return false;
-	if (index >= words)
-		return save_queue(state, index - words, word);
-	*word = aftl_get(state->entries + index * ENTRIES_IN_WORD, ENTRIES_IN_WORD);
-	return true;
-}
-
-/* Whether a unit is queued the queues will tell. */
-static void restore_entries(struct agcr *state, u64 index, u64 word)
-{
-	u32 window = (u32)aftl_policy_config(&state->policy)->history;
-	u8 *entry = state->entries + index * ENTRIES_IN_WORD;
 	u32 i;
 
-	aftl_put(entry, word, ENTRIES_IN_WORD);
-	for (i = 0; i < ENTRIES_IN_WORD; i++) {
-		entry[i] &= ENTRY_KNOWN | ENTRY_HISTORY | ENTRY_LOW;
-		if (known_accesses(entry[i]) > window)
-			entry[i] &= ENTRY_LOW;
+	queue->count = min_t(u32, queue->count, QUEUE_SIZE);
+	queue->first %= QUEUE_SIZE;
+	for (i = 0; i < queue->count; i++) {
+		u32 *unit = &queue->unit[(queue->first + i) % QUEUE_SIZE];
+
+		*unit = min(*unit, aftl_policy_geometry(policy)->units - 1);
+		*entry_of(policy, to_unit(*unit)) |= ENTRY_QUEUED;
 	}
 }
 
-static void restore_unit(struct agcr *state, struct queue *queue, u32 i, u32 unit)
+static void restored(struct aftl_policy *policy)
 {
-	if (i >= queue->count)
-		return;
-	unit %= aftl_policy_geometry(&state->policy)->units;
-	queue->unit[i] = to_unit(unit);
-	state->entries[unit] |= ENTRY_QUEUED;
-}
+	u32 i;
 
-static void restore_queue(struct agcr *state, u64 index, u64 word)
-{
-	struct queue *queue = &state->queues[div64_u64(index, QUEUE_WORDS)];
-	u32 pair = (u32)(index % QUEUE_WORDS);
-
-	if (!pair) {
-		queue->first = 0;
-		queue->count = (u32)min(word, (u64)QUEUE_SIZE);
-		return;
-	}
-	restore_unit(state, queue, 2 * pair - 2, (u32)word);
-	restore_unit(state, queue, 2 * pair - 1, (u32)(word >> 32));
-}
-
-static void restore(struct aftl_policy *policy, u64 index, u64 word)
-{
-	struct agcr *state = to_agcr(policy);
-	u32 words = entry_words(policy);
-
-	if (index < words)
-		restore_entries(state, index, word);
-	else if (index - words < all_queue_words(state))
-		restore_queue(state, index - words, word);
+	for (i = 0; i < aftl_policy_geometry(policy)->units; i++)
+		restored_entry(policy, entry_of(policy, to_unit(i)));
+	for (i = 0; policy->arrays[QUEUED] && i < aftl_policy_geometry(policy)->luns; i++)
+		restored_queue(policy, queue_of(policy, i));
 }
 
 const struct aftl_policy_type aftl_policy_agcr = {
 	.name = "agcr",
 	.about = "cost of writes by the access history of the data, re-writes in idle time",
 	.kinds = { "mixed" },
+	.streams = { COST_NAMES },
 	.open_blocks = 1,
 	.reserve = 1,
 	.copy_passes = COSTS,
 	.ignores_tags = true,
-	.create = create,
-	.destroy = destroy,
-	.adopt = aftl_by_class_adopt,
-	.save = save,
-	.restore = restore,
-	.closed = aftl_by_class_closed,
-	.heat = heat,
-	.hint = hint,
+	.arrays = {
+		[UNITS] = { .count = 1, .width = sizeof(u8), .each = AFTL_EACH_UNIT },
+		[QUEUED] = { .count = sizeof(struct queue) / sizeof(u32), .width = sizeof(u32),
+			     .each = AFTL_EACH_LUN, .wanted = rewrites },
+	},
+	.params = { &group },
+	AFTL_BY_CLASS_METHODS,
+	.restored = restored,
+	.stream = stream,
+	.expect = expect,
 	.host_read = host_read,
 	.place = place,
+	.mode = mode,
 	.copy = copy,
 	.chore = chore,
 };
@@ -392,6 +310,7 @@ const struct aftl_policy_type aftl_policy_li = {
 	.name = "li",
 	.about = "writes of low cost while others wait for the die, else of high cost",
 	.kinds = { "mixed" },
+	.streams = { COST_NAMES },
 	.open_blocks = 1,
 	.reserve = 1,
 	.copy_passes = COSTS,

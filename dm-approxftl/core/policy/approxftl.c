@@ -11,10 +11,22 @@
  *  - phase 2: one whose second pass takes precise data
  *  - all approximate: one whose second pass takes approximate data
  *
- * A phase-1 block whose first pass is done becomes phase 2, or all approximate, or
- * waits until one of these two has been filled.
+ * A phase-1 block whose first pass is done becomes phase 2, or all approximate: while there
+ * are both, nothing is written to phase 1.
  */
 #include "core/policy/policies.h"
+
+#define PARAMS(PARAM)								\
+	PARAM(hot_size, BYTES, 0, 1ULL << 30, 8192,				\
+	      "requests up to this size are hot (approxftl)")			\
+	PARAM(promote, COUNT, 1, 7, 2,						\
+	      "approximate writes after which data becomes precise (approxftl)") \
+	PARAM(wear_period, COUNT, 1, 1 << 20, 1024,				\
+	      "opened blocks between two looks at the least wear (approxftl)")
+
+AFTL_PARAM_TABLE(own, PARAMS);
+
+static const struct aftl_param_group group = AFTL_PARAM_GROUP(own, true);
 
 enum kind { CHECKERBOARD, PRECISE, PHASE1, PHASE2, ALL_APPROX, KINDS };
 
@@ -30,7 +42,6 @@ enum { COLD, HOT, POOLS };
 
 struct approxftl {
 	struct aftl_policy policy;
-	struct pool (*pools)[POOLS];
 	u32 opened;
 	u32 wear_limit;
 };
@@ -40,20 +51,20 @@ static struct approxftl *to_approxftl(struct aftl_policy *policy)
 	return container_of(policy, struct approxftl, policy);
 }
 
-static struct aftl_policy *create(struct aftl *ftl)
+static const struct own *own(const struct aftl_policy *policy)
 {
-	struct aftl_policy *policy = aftl_policy_new(ftl, sizeof(struct approxftl),
-						     POOLS * sizeof(struct pool));
+	return policy->params[0];
+}
 
-	if (policy)
-		to_approxftl(policy)->pools = policy->luns;
-	return policy;
+static struct pool *pool_of(struct aftl_policy *policy, u32 lun, u32 pool)
+{
+	return (struct pool *)policy->luns + (size_t)POOLS * lun + pool;
 }
 
 static bool adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_block *block)
 {
-	struct pool *pool = &to_approxftl(policy)->pools[aftl_lun_index(lun)]
-							[block->note & NOTE_HOT ? HOT : COLD];
+	struct pool *pool =
+		pool_of(policy, aftl_lun_index(lun), block->note & NOTE_HOT ? HOT : COLD);
 
 	if (block->kind >= KINDS || pool->open[block->kind])
 		return false;
@@ -76,11 +87,11 @@ static void recall(struct aftl_policy *policy, u64 memory)
 	state->opened = (u32)memory;
 }
 
-static u32 heat(struct aftl_policy *policy, const struct aftl_write *write)
+static u32 stream(struct aftl_policy *policy, const struct aftl_write *write)
 {
 	u64 bytes = (u64)write->units * aftl_policy_geometry(policy)->unit_bytes;
 
-	return bytes <= aftl_policy_config(policy)->hot_size ? HOT : COLD;
+	return bytes <= own(policy)->hot_size ? HOT : COLD;
 }
 
 /* Twice the smallest wear there is; a device that was never erased counts as worn once. */
@@ -104,7 +115,7 @@ static bool accept_free(struct aftl_policy *policy, const struct aftl_block *blo
 /* Blocks are opened as often as they are erased. */
 static void watch_wear(struct approxftl *state)
 {
-	if (state->opened++ % aftl_policy_config(&state->policy)->wear_period == 0)
+	if (state->opened++ % own(&state->policy)->wear_period == 0)
 		state->wear_limit = find_wear_limit(&state->policy);
 }
 
@@ -118,7 +129,7 @@ static struct aftl_block *open_block(struct approxftl *state, struct aftl_lun *l
 	block = aftl_policy_open(&state->policy, lun, need, order, kind);
 	if (!block)
 		return NULL;
-	block->note = need->heat == HOT ? NOTE_HOT : 0;
+	block->note = need->stream == HOT ? NOTE_HOT : 0;
 	/* Positions that were approximate are precise next time. */
 	if (kind != PRECISE)
 		block->flip ^= 1;
@@ -171,26 +182,15 @@ static void convert_phase1(struct approxftl *state, struct pool *pool)
 {
 	enum kind role = !pool->open[PHASE2] ? PHASE2 : ALL_APPROX;
 
-	if (pool->open[role])
-		return;
 	pool->open[role] = pool->open[PHASE1];
 	pool->open[PHASE1] = NULL;
 	aftl_policy_turn(&state->policy, pool->open[role], role);
 }
 
-static bool first_pass_done(const struct aftl_geometry *geo, const struct aftl_block *block,
-			    u32 programming)
+/* With the step that is being placed. */
+static bool first_pass_done(const struct aftl_geometry *geo, const struct aftl_block *block)
 {
-	return block->programmed + programming >= aftl_first_pass_pages(geo, block->flip);
-}
-
-/* A phase-1 block that waited for its second role may take it when one is free. */
-static void promote_phase1(struct approxftl *state, struct pool *pool)
-{
-	const struct aftl_geometry *geo = aftl_policy_geometry(&state->policy);
-
-	if (pool->open[PHASE1] && first_pass_done(geo, pool->open[PHASE1], 0))
-		convert_phase1(state, pool);
+	return block->programmed + geo->program_pages >= aftl_first_pass_pages(geo, block->flip);
 }
 
 /* The last step of a block: it is out of our hands. */
@@ -200,28 +200,25 @@ static void let_go(struct approxftl *state, struct pool *pool, enum kind kind)
 	if (kind == PHASE2)
 		aftl_policy_turn(&state->policy, pool->open[kind], CHECKERBOARD);
 	pool->open[kind] = NULL;
-	promote_phase1(state, pool);
 }
 
-static void forget(struct approxftl *state, struct pool *pool, const struct aftl_block *block)
+static void forget(struct pool *pool, const struct aftl_block *block)
 {
 	u32 kind;
 
 	for (kind = 0; kind < KINDS; kind++)
 		if (pool->open[kind] == block)
 			pool->open[kind] = NULL;
-	promote_phase1(state, pool);
 }
 
 static void closed(struct aftl_policy *policy, const struct aftl_block *block)
 {
-	struct approxftl *state = to_approxftl(policy);
 	u32 lun;
 	u32 pool;
 
-	for (lun = 0; lun < aftl_policy_luns(policy->ftl); lun++)
+	for (lun = 0; lun < aftl_policy_luns(policy); lun++)
 		for (pool = 0; pool < POOLS; pool++)
-			forget(state, &state->pools[lun][pool], block);
+			forget(pool_of(policy, lun, pool), block);
 }
 
 static void count_approximate_write(struct aftl_block *block, const struct aftl_need *need)
@@ -238,7 +235,8 @@ static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct 
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	struct approxftl *state = to_approxftl(policy);
-	struct pool *pool = &state->pools[aftl_lun_index(lun)][need->heat == HOT ? HOT : COLD];
+	struct pool *pool =
+		pool_of(policy, aftl_lun_index(lun), need->stream == HOT ? HOT : COLD);
 	struct aftl_block *block;
 	enum kind kind;
 
@@ -257,7 +255,7 @@ static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct 
 		count_approximate_write(block, need);
 	if (aftl_last_step(geo, block))
 		let_go(state, pool, kind);
-	else if (kind == PHASE1 && first_pass_done(geo, block, geo->program_pages))
+	else if (kind == PHASE1 && first_pass_done(geo, block))
 		convert_phase1(state, pool);
 	return 0;
 }
@@ -266,7 +264,7 @@ static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct 
 static u32 victim_rank(struct aftl_policy *policy, struct aftl_lun *lun,
 		       const struct aftl_block *block)
 {
-	const struct pool *pool = &to_approxftl(policy)->pools[aftl_lun_index(lun)][COLD];
+	const struct pool *pool = pool_of(policy, aftl_lun_index(lun), COLD);
 	u32 demoted = block->kind == PRECISE && !pool->open[PHASE2];
 
 	return demoted << 31 | (block->valid - block->valid_approx);
@@ -276,13 +274,13 @@ static u32 victim_rank(struct aftl_policy *policy, struct aftl_lun *lun,
  * Approximate pages first, so that precise ones can follow into phase 2. What has
  * been approximate often enough becomes precise. Survivors of a collection are cold.
  */
-static bool copy(struct aftl_policy *policy, const struct aftl_move *move, u32 *class, u32 *heat)
+static bool copy(struct aftl_policy *policy, const struct aftl_move *move, u32 *class, u32 *stream)
 {
 	u32 copies = move->from->note & NOTE_COPIES;
 
-	if (*class == AFTL_APPROX && copies >= aftl_policy_config(policy)->promote)
+	if (*class == AFTL_APPROX && copies >= own(policy)->promote)
 		*class = AFTL_PRECISE;
-	*heat = COLD;
+	*stream = COLD;
 	return move->pass == (*class == AFTL_APPROX ? 0 : 1);
 }
 
@@ -296,17 +294,19 @@ const struct aftl_policy_type aftl_policy_approxftl = {
 	.name = "approxftl",
 	.about = "checkerboard and two-phase placement of precise and approximate data",
 	.kinds = { "checkerboard", "precise", "phase1", "phase2", "all_approx" },
+	.streams = { "cold", "hot" },
 	.open_blocks = KINDS * POOLS,
 	.reserve = KINDS,
 	.copy_passes = 2,
 	.least_steps = 2,
-	.create = create,
-	.destroy = aftl_policy_delete,
+	.size = sizeof(struct approxftl),
+	.lun_size = POOLS * sizeof(struct pool),
+	.params = { &group },
 	.adopt = adopt,
 	.remember = remember,
 	.recall = recall,
 	.closed = closed,
-	.heat = heat,
+	.stream = stream,
 	.place = place,
 	.victim_rank = victim_rank,
 	.copy = copy,

@@ -21,6 +21,7 @@ const struct aftl_policy_type aftl_policy_baseline = {
 	.kinds = { "precise" },
 	.open_blocks = 1,
 	.reserve = 1,
+	.two_passes = true,
 	.ignores_tags = true,
 	AFTL_BY_CLASS_METHODS,
 	.place = place,

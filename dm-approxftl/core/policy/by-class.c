@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "core/policy/by-class.h"
 
-struct aftl_policy *aftl_by_class_create(struct aftl *ftl)
-{
-	return aftl_policy_new(ftl, sizeof(struct aftl_policy), sizeof(struct aftl_by_class));
-}
-
 static struct aftl_by_class *by_class(struct aftl_policy *policy, u32 lun)
 {
-	return (struct aftl_by_class *)policy->luns + lun;
+	return (void *)((u8 *)policy->luns + policy->type->lun_size * lun);
 }
 
 bool aftl_by_class_adopt(struct aftl_policy *policy, struct aftl_lun *lun,
@@ -16,7 +11,7 @@ bool aftl_by_class_adopt(struct aftl_policy *policy, struct aftl_lun *lun,
 {
 	struct aftl_block **open;
 
-	if (block->kind >= AFTL_CLASSES)
+	if (!policy->type->kinds[block->kind])
 		return false;
 	open = &by_class(policy, aftl_lun_index(lun))->open[block->kind];
 	if (*open)
@@ -30,8 +25,8 @@ void aftl_by_class_closed(struct aftl_policy *policy, const struct aftl_block *b
 	u32 kind;
 	u32 i;
 
-	for (i = 0; i < aftl_policy_luns(policy->ftl); i++)
-		for (kind = 0; kind < AFTL_CLASSES; kind++)
+	for (i = 0; i < aftl_policy_luns(policy); i++)
+		for (kind = 0; kind < AFTL_KINDS_MAX; kind++)
 			if (by_class(policy, i)->open[kind] == block)
 				by_class(policy, i)->open[kind] = NULL;
 }

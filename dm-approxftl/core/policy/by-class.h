@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Sequential open blocks, one or two per LUN: the common half of the policies that
- * tell two kinds of data apart, such as classes, but know no patterns.
+ * Sequential open blocks, one per LUN and kind: the common half of the policies that tell
+ * kinds of data apart, such as classes, but know no patterns.
  */
 #ifndef AFTL_POLICY_BY_CLASS_H
 #define AFTL_POLICY_BY_CLASS_H
@@ -9,23 +9,21 @@
 #include "core/policy/policy.h"
 
 /**
- * struct aftl_by_class - what such a policy keeps for each LUN
+ * struct aftl_by_class - what such a policy keeps for each LUN, before anything else
  * @open: by kind, NULL where there is none
  */
 struct aftl_by_class {
-	struct aftl_block *open[AFTL_CLASSES];
+	struct aftl_block *open[AFTL_KINDS_MAX];
 };
 
-struct aftl_policy *aftl_by_class_create(struct aftl *ftl);
 bool aftl_by_class_adopt(struct aftl_policy *policy, struct aftl_lun *lun,
 			 struct aftl_block *block);
 void aftl_by_class_closed(struct aftl_policy *policy, const struct aftl_block *block);
 
-/* Of a policy that keeps nothing else; it adds place(), at least. */
-#define AFTL_BY_CLASS_METHODS			\
-	.create = aftl_by_class_create,		\
-	.destroy = aftl_policy_delete,		\
-	.adopt = aftl_by_class_adopt,		\
+/* It adds place(), at least. */
+#define AFTL_BY_CLASS_METHODS				\
+	.lun_size = sizeof(struct aftl_by_class),	\
+	.adopt = aftl_by_class_adopt,			\
 	.closed = aftl_by_class_closed
 
 /**

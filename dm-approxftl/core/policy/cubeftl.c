@@ -14,6 +14,20 @@
 
 #define ACTIVE 2
 
+#define PARAMS(PARAM)								\
+	PARAM(burst, PERCENT, 0, 10000, 9000,					\
+	      "buffer use above which followers are written (cubeftl)")
+
+AFTL_PARAM_TABLE(own, PARAMS);
+
+static const struct aftl_param_group group = AFTL_PARAM_GROUP(own, true);
+
+/*
+ * Arrays: errors of the leader by LUN, active block and layer, 0: unknown, or nobody will
+ * ask; and references that were good.
+ */
+enum { LEADERS, REFERENCES };
+
 /**
  * struct active - an open block
  * @block: NULL if there is none
@@ -31,58 +45,9 @@ struct active {
 	u32 follower;
 };
 
-/**
- * struct cubeftl - an instance
- * @policy: what the core sees
- * @active: by LUN
- * @shown: errors of the leader by LUN, active block and layer; 0: unknown, or nobody will ask
- * @references: see aftl_references_new()
- */
-struct cubeftl {
-	struct aftl_policy policy;
-	struct active (*active)[ACTIVE];
-	u16 *shown;
-	u16 *references;
-};
-
-static const struct cubeftl *const_cubeftl(const struct aftl_policy *policy)
+static struct active *active_of(struct aftl_policy *policy, u32 lun)
 {
-	return container_of(policy, struct cubeftl, policy);
-}
-
-static struct cubeftl *to_cubeftl(struct aftl_policy *policy)
-{
-	return container_of(policy, struct cubeftl, policy);
-}
-
-static void destroy(struct aftl_policy *policy)
-{
-	aftl_policy_free(policy->ftl, to_cubeftl(policy)->references);
-	aftl_policy_free(policy->ftl, to_cubeftl(policy)->shown);
-	aftl_policy_delete(policy);
-}
-
-static u64 shown_count(const struct aftl_policy *policy)
-{
-	return (u64)aftl_policy_luns(policy->ftl) * ACTIVE * aftl_policy_geometry(policy)->layers;
-}
-
-static struct aftl_policy *create(struct aftl *ftl)
-{
-	struct aftl_policy *policy = aftl_policy_new(ftl, sizeof(struct cubeftl),
-						     ACTIVE * sizeof(struct active));
-	struct cubeftl *state;
-
-	if (!policy)
-		return NULL;
-	state = to_cubeftl(policy);
-	state->active = policy->luns;
-	state->shown = aftl_policy_alloc(ftl, shown_count(policy), sizeof(u16));
-	state->references = aftl_references_new(ftl, aftl_policy_geometry(policy));
-	if (state->shown && state->references)
-		return policy;
-	destroy(policy);
-	return NULL;
+	return (struct active *)policy->luns + (size_t)ACTIVE * lun;
 }
 
 /* Of an active block, by layer. */
@@ -90,7 +55,7 @@ static u16 *shown_by(struct aftl_policy *policy, u32 lun, u32 index)
 {
 	u32 layers = aftl_policy_geometry(policy)->layers;
 
-	return to_cubeftl(policy)->shown + (size_t)(lun * ACTIVE + index) * layers;
+	return (u16 *)policy->arrays[LEADERS] + (size_t)(lun * ACTIVE + index) * layers;
 }
 
 static void forget_all(struct aftl_policy *policy, u32 lun, u32 index)
@@ -124,7 +89,7 @@ static void find_cursors(const struct aftl_media *media, struct active *active)
 
 static bool adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_block *block)
 {
-	struct active *active = to_cubeftl(policy)->active[aftl_lun_index(lun)];
+	struct active *active = active_of(policy, aftl_lun_index(lun));
 
 	if (block->order != AFTL_ORDER_LEADER_FIRST || block->note >= ACTIVE ||
 	    active[block->note].block)
@@ -136,15 +101,14 @@ static bool adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_
 
 static void closed(struct aftl_policy *policy, const struct aftl_block *block)
 {
-	struct cubeftl *state = to_cubeftl(policy);
 	u32 lun;
 	u32 i;
 
-	for (lun = 0; lun < aftl_policy_luns(policy->ftl); lun++) {
+	for (lun = 0; lun < aftl_policy_luns(policy); lun++) {
 		for (i = 0; i < ACTIVE; i++) {
-			if (state->active[lun][i].block != block)
+			if (active_of(policy, lun)[i].block != block)
 				continue;
-			state->active[lun][i].block = NULL;
+			active_of(policy, lun)[i].block = NULL;
 			forget_all(policy, lun, i);
 		}
 	}
@@ -165,55 +129,32 @@ static bool has(const struct aftl_geometry *geo, const struct active *active, bo
 	return leader ? has_leader(geo, active) : has_follower(geo, active);
 }
 
-/* With default parameters; what it shows is kept if a follower will ask. */
-static void monitor(struct aftl_policy *policy, struct aftl_placement *placement, u32 layer,
-		    u16 *shown, bool last)
-{
-	placement->mode = AFTL_MODE_NORMAL;
-	*shown = last ? 0 : aftl_layer_errors(policy, placement->block, layer);
-}
-
-static void take_leader(struct aftl_policy *policy, struct active *active, u16 *shown,
+static void take_leader(struct aftl_policy *policy, struct active *active,
 			struct aftl_placement *placement)
 {
-	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
-	u32 layer = active->leader++;
-
-	placement->page = aftl_word_line_page(geo, layer, 0);
-	monitor(policy, placement, layer, &shown[layer], geo->word_lines == 1);
+	placement->page = aftl_word_line_page(aftl_policy_geometry(policy), active->leader++, 0);
+	placement->mode = AFTL_MODE_NORMAL;
+	placement->monitor = true;
 }
 
-/* The configured time of followers, if there is one, holds for all of them. */
-static void follow(struct aftl_policy *policy, struct aftl_placement *placement, u16 *shown,
-		   bool last)
-{
-	if (!aftl_policy_config(policy)->program_follower)
-		placement->program_ns =
-			aftl_follower_ns(aftl_policy_program_ns(policy, placement), *shown);
-	placement->mode = AFTL_MODE_FOLLOWER;
-	if (last)
-		*shown = 0;
-}
-
-static void take_follower(struct aftl_policy *policy, struct active *active, u16 *shown,
+static void take_follower(struct aftl_policy *policy, struct active *active, const u16 *shown,
 			  struct aftl_placement *placement)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	u32 layer = active->follower_layer;
-	bool last = active->follower + 1 == geo->word_lines;
 
 	placement->page = aftl_word_line_page(geo, layer, active->follower++);
+	placement->mode = shown[layer] ? AFTL_MODE_FOLLOWER : AFTL_MODE_NORMAL;
+	placement->monitor = true;
 	if (shown[layer])
-		follow(policy, placement, &shown[layer], last);
-	else
-		monitor(policy, placement, layer, &shown[layer], last);
-	if (last) {
+		placement->ispp = aftl_follower_ispp(shown[layer]);
+	if (active->follower == geo->word_lines) {
 		active->follower = 1;
 		active->follower_layer++;
 	}
 }
 
-static void take(struct aftl_policy *policy, struct active *active, u16 *shown, bool leader,
+static void take(struct aftl_policy *policy, struct active *active, const u16 *shown, bool leader,
 		 struct aftl_placement *placement)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
@@ -221,7 +162,7 @@ static void take(struct aftl_policy *policy, struct active *active, u16 *shown, 
 	placement->block = active->block;
 	placement->pages = geo->program_pages;
 	if (leader)
-		take_leader(policy, active, shown, placement);
+		take_leader(policy, active, placement);
 	else
 		take_follower(policy, active, shown, placement);
 	if (aftl_last_step(geo, active->block))
@@ -232,7 +173,7 @@ static void take(struct aftl_policy *policy, struct active *active, u16 *shown, 
 static void open_missing(struct aftl_policy *policy, struct aftl_lun *lun,
 			 const struct aftl_need *need, u32 index)
 {
-	struct active *active = &to_cubeftl(policy)->active[aftl_lun_index(lun)][index];
+	struct active *active = active_of(policy, aftl_lun_index(lun)) + index;
 
 	if (active->block)
 		return;
@@ -249,7 +190,7 @@ static void open_missing(struct aftl_policy *policy, struct aftl_lun *lun,
 static bool take_from_any(struct aftl_policy *policy, u32 lun, u32 count, bool leader,
 			  struct aftl_placement *placement)
 {
-	struct active *active = to_cubeftl(policy)->active[lun];
+	struct active *active = active_of(policy, lun);
 	u32 i;
 
 	for (i = 0; i < count; i++) {
@@ -264,7 +205,8 @@ static bool take_from_any(struct aftl_policy *policy, u32 lun, u32 count, bool l
 static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
 		 struct aftl_placement *placement)
 {
-	bool leader = need->buffer_use <= aftl_policy_config(policy)->burst;
+	const struct own *own = policy->params[0];
+	bool leader = need->buffer_use <= own->burst;
 	u32 i;
 
 	for (i = 0; i < ACTIVE; i++)
@@ -286,84 +228,63 @@ static int place_minus(struct aftl_policy *policy, struct aftl_lun *lun,
 	return -ENOSPC;
 }
 
-/* The next follower of the layer shows how it is now. */
-static void forget_layer(struct aftl_policy *policy, const struct aftl_lun *lun,
-			 const struct aftl_placement *placement)
+static bool is_last_of_layer(const struct aftl_geometry *geo, u32 page)
 {
-	u32 index = aftl_lun_index(lun);
-	u32 layer = aftl_layer(aftl_policy_geometry(policy), placement->page);
-	u32 i;
-
-	for (i = 0; i < ACTIVE; i++)
-		if (to_cubeftl(policy)->active[index][i].block == placement->block)
-			shown_by(policy, index, i)[layer] = 0;
+	return aftl_word_line(geo, page) % geo->word_lines == geo->word_lines - 1;
 }
 
+/*
+ * What was monitored is kept if a follower will ask. After a bad follower the next one of the
+ * layer shows how it is now. The note tells which of the active blocks it was.
+ */
 static bool programmed(struct aftl_policy *policy, struct aftl_lun *lun,
-		       const struct aftl_placement *placement)
+		       const struct aftl_placement *placement, const struct aftl_outcome *outcome)
 {
-	if (placement->mode != AFTL_MODE_FOLLOWER ||
-	    !aftl_came_out_bad(policy, placement->block, placement->page))
+	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
+	const struct aftl_block *block = placement->block;
+	bool bad = false;
+	u16 *shown;
+
+	if (block->order != AFTL_ORDER_LEADER_FIRST || block->note >= ACTIVE)
 		return false;
-	forget_layer(policy, lun, placement);
-	return true;
+	shown = shown_by(policy, aftl_lun_index(lun), block->note) +
+		aftl_layer(geo, placement->page);
+	if (placement->mode == AFTL_MODE_FOLLOWER)
+		bad = aftl_came_out_bad(*shown, outcome);
+	else
+		*shown = aftl_shown(outcome);
+	if (bad || is_last_of_layer(geo, placement->page))
+		*shown = 0;
+	return bad;
 }
 
 static u32 reference(struct aftl_policy *policy, const struct aftl_block *block, u32 page)
 {
-	return *aftl_reference_of(policy, to_cubeftl(policy)->references, block, page);
+	return *aftl_reference_of(policy, policy->arrays[REFERENCES], block, page);
 }
 
 static void found(struct aftl_policy *policy, const struct aftl_block *block, u32 page, u32 shift)
 {
-	*aftl_reference_of(policy, to_cubeftl(policy)->references, block, page) = (u16)shift;
-}
-
-/* Words of a snapshot: what leaders have shown, then the reference table. */
-
-static u64 reference_count(const struct aftl_policy *policy)
-{
-	return aftl_reference_count(aftl_policy_geometry(policy));
-}
-
-static bool save(const struct aftl_policy *policy, u64 index, u64 *word)
-{
-	const struct cubeftl *state = const_cubeftl(policy);
-	u64 shown = shown_count(policy);
-
-	if (index < aftl_u16_words(shown)) {
-		*word = aftl_pack_u16(state->shown, shown, index);
-		return true;
-	}
-	index -= aftl_u16_words(shown);
-	*word = aftl_pack_u16(state->references, reference_count(policy), index);
-	return index < aftl_u16_words(reference_count(policy));
-}
-
-static void restore(struct aftl_policy *policy, u64 index, u64 word)
-{
-	struct cubeftl *state = to_cubeftl(policy);
-	u64 shown = shown_count(policy);
-
-	if (index < aftl_u16_words(shown))
-		aftl_unpack_u16(state->shown, shown, index, word);
-	else
-		aftl_unpack_u16(state->references, reference_count(policy),
-				index - aftl_u16_words(shown), word);
+	*aftl_reference_of(policy, policy->arrays[REFERENCES], block, page) = (u16)shift;
 }
 
 /* The two differ in the order in which they take word lines. */
-#define LEADER_METHODS			\
-	.word_line_steps = true,	\
-	.ignores_tags = true,		\
-	.create = create,		\
-	.destroy = destroy,		\
-	.adopt = adopt,			\
-	.save = save,			\
-	.restore = restore,		\
-	.closed = closed,		\
-	.programmed = programmed,	\
-	.reference = reference,		\
+#define LEADER_METHODS						\
+	.word_line_steps = true,				\
+	.ignores_tags = true,					\
+	.lun_size = ACTIVE * sizeof(struct active),		\
+	.arrays = {						\
+		[LEADERS] = {					\
+			.count = ACTIVE,			\
+			.width = sizeof(u16),			\
+			.each = AFTL_EACH_LUN_LAYER,		\
+		},						\
+		[REFERENCES] = { AFTL_REFERENCES },		\
+	},							\
+	.adopt = adopt,						\
+	.closed = closed,					\
+	.programmed = programmed,				\
+	.reference = reference,					\
 	.found = found
 
 const struct aftl_policy_type aftl_policy_cubeftl = {
@@ -372,6 +293,7 @@ const struct aftl_policy_type aftl_policy_cubeftl = {
 	.kinds = { "mixed" },
 	.open_blocks = ACTIVE,
 	.reserve = ACTIVE + 1,
+	.params = { &group },
 	LEADER_METHODS,
 	.place = place,
 };

@@ -10,22 +10,42 @@
  *  - over all but what is programmed again: cubeFTL's followers and read references.
  *
  * Who has spent a margin cannot spend it again: only standard programs follow their
- * leader with fewer loops, all others just skip needless verifies. Each part can be
- * switched off; what remains without any is page mapping in sequential order.
+ * leader with fewer loops, all others just skip needless verifies. Each part is switched
+ * by a parameter; usually those are on that keep flash least busy together. What remains
+ * without any is page mapping in sequential order.
  */
 #include "core/flash/physics-tables.h"
 #include "core/policy/policies.h"
 #include "core/policy/by-layer.h"
 #include "core/policy/by-zone.h"
-#include "core/policy/parts.h"
+
+#define hybrid_approx_words aftl_switch_words
+#define hybrid_cube_words aftl_switch_words
+#define hybrid_agcr_words aftl_switch_words
+#define hybrid_tvr_words aftl_switch_words
+#define hybrid_ressd_words aftl_switch_words
+
+#define PARAMS(PARAM)								\
+	PARAM(hybrid_approx, CHOICE, 0, 1, AFTL_ON,				\
+	      "place approximate data as approxftl does (hybrid)")		\
+	PARAM(hybrid_cube, CHOICE, 0, 1, AFTL_ON,				\
+	      "word lines follow the first of their layer, as in cubeftl (hybrid)") \
+	PARAM(hybrid_agcr, CHOICE, 0, 1, AFTL_OFF,				\
+	      "cost of writes by access history, where reads have three costs (hybrid)") \
+	PARAM(hybrid_tvr, CHOICE, 0, 1, AFTL_ON,				\
+	      "short-lived precise data without margins (hybrid)")		\
+	PARAM(hybrid_ressd, CHOICE, 0, 1, AFTL_OFF,				\
+	      "data that is updated soon in word lines that are programmed again (hybrid)")
+
+AFTL_PARAM_TABLE(own, PARAMS);
+
+static const struct aftl_param_group group = AFTL_PARAM_GROUP(own, false);
 
 /* Block kinds: ApproxFTL's own five, then what others fill. */
 enum kind { KIND_PRECISE = 1, KIND_DISPLACED = 5, KIND_REPROGRAMMABLE, KIND_SHORT };
 
-/* What heat() says of precise data, and copy() of what it moves. */
-enum heat { HEAT_NONE, HEAT_UPDATED, HEAT_SHORT, HEAT_LOW };
-
-#define HEAT_HIGH HEAT_SHORT
+/* What stream() says of precise data, and copy() of what it moves. */
+enum stream { STREAM_NONE, STREAM_UPDATED, STREAM_SHORT, STREAM_LOW, STREAM_HIGH };
 
 /* In a block's note: a sequential block of ReSSD's, and which of its kinds it is there. */
 #define NOTE_RESSD 0x8000
@@ -50,14 +70,16 @@ struct own_blocks {
  * @approx: ApproxFTL, NULL if it is off
  * @ressd: same for ReSSD
  * @agcr: same for AGCR
- * @references: cubeFTL's, NULL if that is off
+ * @tvr: same for TVR
+ *
+ * Its array is cubeFTL's reference table, NULL if that is off.
  */
 struct hybrid {
 	struct aftl_policy policy;
 	struct aftl_policy *approx;
 	struct aftl_policy *ressd;
 	struct aftl_policy *agcr;
-	u16 *references;
+	struct aftl_policy *tvr;
 };
 
 static struct hybrid *to_hybrid(struct aftl_policy *policy)
@@ -75,53 +97,38 @@ static struct own_blocks *own_blocks(struct aftl_policy *policy, u32 lun)
 	return (struct own_blocks *)policy->luns + lun;
 }
 
-static void destroy(struct aftl_policy *policy)
+/* Costs of writes make sense only where reads depend on them. */
+static bool has_costs(const struct aftl_policy *policy)
+{
+	const struct aftl_config *config = aftl_policy_config(policy);
+	const struct own *own = policy->params[0];
+
+	return own->hybrid_agcr && config->read_coarse && config->read_fine;
+}
+
+static bool has_followers(const struct aftl_policy *policy)
+{
+	const struct own *own = policy->params[0];
+
+	return own->hybrid_cube;
+}
+
+static bool create_part(struct aftl_policy *policy, bool wanted,
+			const struct aftl_policy_type *type, struct aftl_policy **part)
+{
+	*part = wanted ? aftl_policy_part(policy, type) : NULL;
+	return !wanted || *part;
+}
+
+static bool create(struct aftl_policy *policy)
 {
 	struct hybrid *state = to_hybrid(policy);
+	const struct own *own = policy->params[0];
 
-	if (state->approx)
-		aftl_policy_approxftl.destroy(state->approx);
-	if (state->ressd)
-		aftl_policy_ressd.destroy(state->ressd);
-	if (state->agcr)
-		aftl_policy_agcr.destroy(state->agcr);
-	aftl_policy_free(policy->ftl, state->references);
-	aftl_policy_delete(policy);
-}
-
-/* Costs of writes make sense only where reads depend on them. */
-static bool has_costs(const struct aftl_config *config)
-{
-	return config->hybrid_agcr && config->read_coarse && config->read_fine;
-}
-
-static bool create_parts(struct aftl *ftl, struct hybrid *state)
-{
-	const struct aftl_config *config = aftl_policy_config(&state->policy);
-
-	if (config->hybrid_approx)
-		state->approx = aftl_policy_approxftl.create(ftl);
-	if (config->hybrid_ressd)
-		state->ressd = aftl_policy_ressd.create(ftl);
-	if (has_costs(config))
-		state->agcr = aftl_policy_agcr.create(ftl);
-	if (config->hybrid_cube)
-		state->references =
-			aftl_references_new(ftl, aftl_policy_geometry(&state->policy));
-	return (!config->hybrid_approx || state->approx) &&
-	       (!config->hybrid_ressd || state->ressd) && (!has_costs(config) || state->agcr) &&
-	       (!config->hybrid_cube || state->references);
-}
-
-static struct aftl_policy *create(struct aftl *ftl)
-{
-	struct aftl_policy *policy =
-		aftl_policy_new(ftl, sizeof(struct hybrid), sizeof(struct own_blocks));
-
-	if (!policy || create_parts(ftl, to_hybrid(policy)))
-		return policy;
-	destroy(policy);
-	return NULL;
+	return create_part(policy, own->hybrid_approx, &aftl_policy_approxftl, &state->approx) &&
+	       create_part(policy, own->hybrid_ressd, &aftl_policy_ressd, &state->ressd) &&
+	       create_part(policy, has_costs(policy), &aftl_policy_agcr, &state->agcr) &&
+	       create_part(policy, own->hybrid_tvr, &aftl_policy_tvr, &state->tvr);
 }
 
 static u64 remember(const struct aftl_policy *policy)
@@ -139,33 +146,33 @@ static void recall(struct aftl_policy *policy, u64 memory)
 
 /* Whose is it? */
 
-static u32 heat_of_precise(struct hybrid *state, const struct aftl_write *write)
+static u32 stream_of_precise(struct hybrid *state, const struct aftl_write *write)
 {
-	struct aftl_policy *policy = &state->policy;
+	struct aftl_need need = { .unit = write->unit, .cause = AFTL_CAUSE_HOST };
 
 	if (state->agcr)
-		aftl_policy_agcr.heat(state->agcr, write);
-	if (aftl_policy_filling(policy))
-		return HEAT_NONE;
-	if (state->ressd && aftl_zone_of(policy, write) != AFTL_ZONE_COLD)
-		return HEAT_UPDATED;
-	if (aftl_policy_config(policy)->hybrid_tvr &&
-	    aftl_tvr_was_short_lived(policy, write->unit))
-		return HEAT_SHORT;
-	return state->agcr && aftl_agcr_low_cost(state->agcr, write->unit) ? HEAT_LOW : HEAT_NONE;
+		aftl_policy_agcr.stream(state->agcr, write);
+	if (aftl_policy_filling(&state->policy))
+		return STREAM_NONE;
+	if (state->ressd && aftl_policy_ressd.stream(state->ressd, write) != AFTL_ZONE_COLD)
+		return STREAM_UPDATED;
+	if (state->tvr && aftl_policy_tvr.stream(state->tvr, write))
+		return STREAM_SHORT;
+	return state->agcr && aftl_policy_agcr.mode(state->agcr, &need) == AFTL_MODE_COARSE ?
+		       STREAM_LOW : STREAM_NONE;
 }
 
-/* Precise and approximate data of one pool make checkerboards: all of it is of one heat. */
-static u32 heat(struct aftl_policy *policy, const struct aftl_write *write)
+/* Precise and approximate data of one pool make checkerboards: all of it is of one stream. */
+static u32 stream(struct aftl_policy *policy, const struct aftl_write *write)
 {
-	return write->class == AFTL_APPROX ? HEAT_NONE :
-					     heat_of_precise(to_hybrid(policy), write);
+	return write->class == AFTL_APPROX ? STREAM_NONE :
+					     stream_of_precise(to_hybrid(policy), write);
 }
 
-static void hint(const struct aftl_policy *policy, aftl_unit_t unit)
+static void expect(const struct aftl_policy *policy, aftl_unit_t unit)
 {
 	if (const_hybrid(policy)->agcr)
-		aftl_policy_agcr.hint(const_hybrid(policy)->agcr, unit);
+		aftl_policy_agcr.expect(const_hybrid(policy)->agcr, unit);
 }
 
 /* Approximate pages, those without margins and those programmed again have cheap reads. */
@@ -193,16 +200,16 @@ static int place_standard(struct hybrid *state, struct aftl_lun *lun,
 	struct aftl_need cold = *need;
 	int ret;
 
-	cold.heat = HEAT_NONE;
+	cold.stream = STREAM_NONE;
 	if (state->approx)
 		ret = aftl_policy_approxftl.place(state->approx, lun, &cold, placement);
 	else
 		ret = place_plain(&state->policy, lun, need, placement);
 	if (ret || !state->agcr || placement->mode != AFTL_MODE_NORMAL)
 		return ret;
-	if (need->heat == HEAT_LOW)
+	if (need->stream == STREAM_LOW)
 		placement->mode = AFTL_MODE_COARSE;
-	else if (need->heat == HEAT_HIGH && need->cause != AFTL_CAUSE_HOST)
+	else if (need->stream == STREAM_HIGH && need->cause != AFTL_CAUSE_HOST)
 		placement->mode = AFTL_MODE_FINE;
 	return 0;
 }
@@ -215,7 +222,6 @@ static int place_short(struct aftl_policy *policy, struct aftl_lun *lun,
 
 	if (ret)
 		return ret;
-	placement->program_ns = aftl_tvr_program_ns(policy, placement);
 	placement->mode = AFTL_MODE_REDUCED;
 	return 0;
 }
@@ -229,6 +235,12 @@ static void mark_ressd(struct hybrid *state, struct aftl_block *block)
 	aftl_policy_turn(&state->policy, block, KIND_DISPLACED);
 }
 
+static void no_room(struct aftl_policy *policy, struct aftl_lun *lun)
+{
+	if (to_hybrid(policy)->ressd)
+		aftl_policy_ressd.no_room(to_hybrid(policy)->ressd, lun);
+}
+
 /* Several requests may share a program: the zone is that of the first unit, now. */
 static int place_updated(struct hybrid *state, struct aftl_lun *lun,
 			 const struct aftl_need *need, struct aftl_placement *placement)
@@ -237,9 +249,11 @@ static int place_updated(struct hybrid *state, struct aftl_lun *lun,
 	struct aftl_need hot = *need;
 	int ret;
 
-	hot.heat = aftl_zone_of(&state->policy, &write);
+	hot.stream = aftl_policy_ressd.stream(state->ressd, &write);
 	ret = aftl_policy_ressd.place(state->ressd, lun, &hot, placement);
-	if (!ret && placement->block->order == AFTL_ORDER_SEQUENTIAL)
+	if (ret)
+		no_room(&state->policy, lun);
+	else if (placement->block->order == AFTL_ORDER_SEQUENTIAL)
 		mark_ressd(state, placement->block);
 	return ret;
 }
@@ -254,61 +268,67 @@ static int place_by_part(struct hybrid *state, struct aftl_lun *lun,
 {
 	bool host = need->cause == AFTL_CAUSE_HOST;
 
-	if (state->ressd && (host ? need->heat == HEAT_UPDATED : is_reclaimed(need)) &&
+	if (state->ressd && (host ? need->stream == STREAM_UPDATED : is_reclaimed(need)) &&
 	    !place_updated(state, lun, need, placement))
 		return 0;
-	if (host && need->heat == HEAT_SHORT)
+	if (host && need->stream == STREAM_SHORT)
 		return place_short(&state->policy, lun, need, placement);
 	return place_standard(state, lun, need, placement);
 }
 
 /* Followers */
 
-static bool are_alike(u32 mode, u32 other)
-{
-	return mode == other || (mode == AFTL_MODE_NORMAL && other == AFTL_MODE_FOLLOWER);
-}
-
-/* The first word line of a layer that was programmed like this one. */
-static bool has_leader(const struct aftl_media *media, const struct aftl_placement *placement)
+/* Page of a word line of the layer that was programmed like this one; @page if there is none. */
+static u32 find_leader(const struct aftl_media *media, const struct aftl_block *block, u32 page,
+		       u32 mode)
 {
 	const struct aftl_geometry *geo = media->geo;
-	u32 first = aftl_word_line_page(geo, aftl_layer(geo, placement->page), 0);
-	u32 page = placement->page;
+	u32 leader = aftl_word_line_page(geo, aftl_layer(geo, page), 0);
 
-	while (page > first) {
-		u8 attr;
+	for (; leader < page; leader += geo->program_pages) {
+		u16 attr = media->attr[aftl_device_page(media, block, leader)];
 
-		page -= geo->program_pages;
-		attr = media->attr[aftl_device_page(media, placement->block, page)];
-		if (attr && are_alike(placement->mode, aftl_page_mode(attr)))
-			return true;
+		if (attr && aftl_page_mode(attr) == mode)
+			return leader;
 	}
-	return false;
+	return page;
 }
 
-static bool can_follow(const struct hybrid *state, const struct aftl_placement *placement)
+static bool may_follow(const struct hybrid *state, const struct aftl_placement *placement)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(&state->policy);
 
-	return state->references && geo->program_pages == geo->word_line_pages &&
-	       placement->block->order != AFTL_ORDER_SUPER_LAYER &&
-	       has_leader(aftl_policy_media(&state->policy), placement);
+	return has_followers(&state->policy) && geo->program_pages == geo->word_line_pages &&
+	       placement->block->order != AFTL_ORDER_SUPER_LAYER;
+}
+
+/* What the leader of a word line, programmed in @mode, has shown; 0 if it has none. */
+static u16 leader_shows(const struct aftl_policy *policy, const struct aftl_block *block, u32 page,
+			u32 mode)
+{
+	u32 leader = find_leader(aftl_policy_media(policy), block, page, mode);
+	struct aftl_outcome outcome;
+
+	if (leader == page)
+		return 0;
+	outcome = aftl_policy_monitor(policy, block, leader);
+	return aftl_shown(&outcome);
 }
 
 static void follow(struct aftl_policy *policy, struct aftl_placement *placement)
 {
-	u32 layer = aftl_layer(aftl_policy_geometry(policy), placement->page);
-	u32 errors = AFTL_CUBE_EP1_MAX_Q12;
-	u64 ns = placement->program_ns ? : aftl_policy_program_ns(policy, placement);
+	u16 shown = leader_shows(policy, placement->block, placement->page, placement->mode);
+	struct aftl_ispp ispp;
 
-	if (placement->mode == AFTL_MODE_NORMAL) {
-		errors = aftl_layer_errors(policy, placement->block, layer);
-		placement->mode = AFTL_MODE_FOLLOWER;
-	}
-	if (placement->mode == AFTL_MODE_FOLLOWER && aftl_policy_config(policy)->program_follower)
+	if (!shown)
 		return;
-	placement->program_ns = aftl_follower_ns(ns, errors);
+	ispp = aftl_follower_ispp(shown);
+	placement->note = shown;
+	placement->ispp.skip = ispp.skip;
+	if (placement->mode != AFTL_MODE_NORMAL)
+		return;
+	placement->ispp = ispp;
+	placement->mode = AFTL_MODE_FOLLOWER;
 }
 
 static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
@@ -317,31 +337,29 @@ static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct 
 	struct hybrid *state = to_hybrid(policy);
 	int ret = place_by_part(state, lun, need, placement);
 
-	if (!ret && can_follow(state, placement))
+	if (!ret && may_follow(state, placement))
 		follow(policy, placement);
-	if (ret && state->ressd && need->cause == AFTL_CAUSE_HOST)
-		aftl_ressd_give_up(state->ressd, lun);
 	return ret;
 }
 
 static bool programmed(struct aftl_policy *policy, struct aftl_lun *lun,
-		       const struct aftl_placement *placement)
+		       const struct aftl_placement *placement, const struct aftl_outcome *outcome)
 {
+	(void)policy;
 	(void)lun;
-	return placement->mode == AFTL_MODE_FOLLOWER &&
-	       aftl_came_out_bad(policy, placement->block, placement->page);
+	return aftl_came_out_bad(placement->note, outcome);
 }
 
 static u32 reference(struct aftl_policy *policy, const struct aftl_block *block, u32 page)
 {
-	u16 *references = to_hybrid(policy)->references;
+	u16 *references = policy->arrays[0];
 
 	return references ? *aftl_reference_of(policy, references, block, page) : 0;
 }
 
 static void found(struct aftl_policy *policy, const struct aftl_block *block, u32 page, u32 shift)
 {
-	u16 *references = to_hybrid(policy)->references;
+	u16 *references = policy->arrays[0];
 
 	if (references)
 		*aftl_reference_of(policy, references, block, page) = (u16)shift;
@@ -358,43 +376,41 @@ static bool programs_are_units(const struct aftl_policy *policy)
 /* What a re-write is for: AGCR wants it, or it came out bad. */
 static bool wants_high_cost(const struct hybrid *state, const struct aftl_move *move)
 {
-	return programs_are_units(&state->policy) &&
-	       !(move->mode == AFTL_MODE_FOLLOWER &&
-		 aftl_came_out_bad(&state->policy, move->from, move->page));
+	return programs_are_units(&state->policy) && !move->bad;
 }
 
-static u32 heat_of_moved(const struct hybrid *state, const struct aftl_move *move)
+static u32 stream_of_moved(const struct hybrid *state, const struct aftl_move *move)
 {
 	if (!state->agcr)
-		return HEAT_NONE;
+		return STREAM_NONE;
 	if (move->cause == AFTL_CAUSE_REWRITE && wants_high_cost(state, move))
-		return HEAT_HIGH;
+		return STREAM_HIGH;
 	if (move->mode == AFTL_MODE_COARSE)
-		return HEAT_LOW;
-	return move->mode == AFTL_MODE_FINE ? HEAT_HIGH : HEAT_NONE;
+		return STREAM_LOW;
+	return move->mode == AFTL_MODE_FINE ? STREAM_HIGH : STREAM_NONE;
 }
 
-static u32 pass_of(u32 class, u32 heat)
+static u32 pass_of(u32 class, u32 stream)
 {
 	if (class == AFTL_APPROX)
 		return PASS_APPROX;
-	if (heat == HEAT_LOW)
+	if (stream == STREAM_LOW)
 		return PASS_LOW;
-	return heat == HEAT_HIGH ? PASS_HIGH : PASS_PRECISE;
+	return stream == STREAM_HIGH ? PASS_HIGH : PASS_PRECISE;
 }
 
 /* Copies keep their cost; what idle dies write again is of high cost. */
-static bool copy(struct aftl_policy *policy, const struct aftl_move *move, u32 *class, u32 *heat)
+static bool copy(struct aftl_policy *policy, const struct aftl_move *move, u32 *class, u32 *stream)
 {
 	struct hybrid *state = to_hybrid(policy);
 
 	if (state->ressd && move->cause == AFTL_CAUSE_REWRITE &&
 	    move->from->order == AFTL_ORDER_SUPER_LAYER)
-		return aftl_policy_ressd.copy(state->ressd, move, class, heat);
+		return aftl_policy_ressd.copy(state->ressd, move, class, stream);
 	if (state->approx)
-		aftl_policy_approxftl.copy(state->approx, move, class, heat);
-	*heat = *class == AFTL_APPROX ? HEAT_NONE : heat_of_moved(state, move);
-	return move->pass == pass_of(*class, *heat);
+		aftl_policy_approxftl.copy(state->approx, move, class, stream);
+	*stream = *class == AFTL_APPROX ? STREAM_NONE : stream_of_moved(state, move);
+	return move->pass == pass_of(*class, *stream);
 }
 
 static void invalidated(struct aftl_policy *policy, struct aftl_block *block, u32 page)
@@ -427,9 +443,11 @@ static bool gentle(struct aftl_policy *policy, const struct aftl_block *block)
 
 static u32 retention_hours(struct aftl_policy *policy, u32 class, u32 mode)
 {
+	struct aftl_policy *tvr = to_hybrid(policy)->tvr;
+
 	if (class == AFTL_APPROX)
 		return (u32)div64_u64(aftl_policy_config(policy)->refresh, AFTL_HOUR_NS);
-	return mode == AFTL_MODE_REDUCED ? aftl_tvr_hours(policy) : 0;
+	return tvr ? aftl_policy_tvr.retention_hours(tvr, class, mode) : 0;
 }
 
 static void chore(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_chore *chore)
@@ -489,7 +507,7 @@ static void closed(struct aftl_policy *policy, const struct aftl_block *block)
 		aftl_policy_approxftl.closed(state->approx, block);
 	if (state->ressd)
 		aftl_policy_ressd.closed(state->ressd, block);
-	for (lun = 0; lun < aftl_policy_luns(policy->ftl); lun++) {
+	for (lun = 0; lun < aftl_policy_luns(policy); lun++) {
 		struct own_blocks *own = own_blocks(policy, lun);
 
 		if (own->plain == block)
@@ -499,60 +517,32 @@ static void closed(struct aftl_policy *policy, const struct aftl_block *block)
 	}
 }
 
-/* Words of a snapshot: the references, then AGCR's. */
-
-static u64 reference_count(const struct aftl_policy *policy)
-{
-	return const_hybrid(policy)->references ?
-		       aftl_reference_count(aftl_policy_geometry(policy)) : 0;
-}
-
-static bool save(const struct aftl_policy *policy, u64 index, u64 *word)
-{
-	const struct hybrid *state = const_hybrid(policy);
-	u64 count = reference_count(policy);
-
-	if (index >= aftl_u16_words(count))
-		return state->agcr && aftl_policy_agcr.save(state->agcr,
-							    index - aftl_u16_words(count), word);
-	*word = aftl_pack_u16(state->references, count, index);
-	return true;
-}
-
-static void restore(struct aftl_policy *policy, u64 index, u64 word)
-{
-	struct hybrid *state = to_hybrid(policy);
-	u64 count = reference_count(policy);
-
-	if (index < aftl_u16_words(count))
-		aftl_unpack_u16(state->references, count, index, word);
-	else if (state->agcr)
-		aftl_policy_agcr.restore(state->agcr, index - aftl_u16_words(count), word);
-}
-
 const struct aftl_policy_type aftl_policy_hybrid = {
 	.name = "hybrid",
 	.about = "approxftl, cubeftl, agcr, tvr and ressd together, each for the data it suits",
 	.kinds = { "checkerboard", "precise", "phase1", "phase2", "all_approx", "displaced",
 		   "reprogrammable", "short_lived" },
+	.streams = { "usual", "updated", "short_lived", "low_cost", "high_cost" },
 	/* One pool of ApproxFTL's, ReSSD's levels and what they displace, one without margins. */
-	.open_blocks = 5 + (AFTL_HEATS - 1) + 1 + 1,
+	.open_blocks = 5 + (AFTL_ZONES - 1) + 1 + 1,
 	/* For what is collected, and what idle time displaces. */
 	.reserve = 5 + 1,
 	.copy_passes = PASSES,
 	.least_steps = 2,
+	.size = sizeof(struct hybrid),
+	.lun_size = sizeof(struct own_blocks),
+	.arrays = { { AFTL_REFERENCES, .wanted = has_followers } },
+	.params = { &group },
 	.create = create,
-	.destroy = destroy,
 	.adopt = adopt,
 	.remember = remember,
 	.recall = recall,
-	.save = save,
-	.restore = restore,
 	.closed = closed,
-	.heat = heat,
-	.hint = hint,
+	.stream = stream,
+	.expect = expect,
 	.host_read = host_read,
 	.place = place,
+	.no_room = no_room,
 	.programmed = programmed,
 	.invalidated = invalidated,
 	.reference = reference,

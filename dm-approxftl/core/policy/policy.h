@@ -14,24 +14,25 @@
  *
  * How the published systems use it:
  *
- * - ApproxFTL: heat() makes small requests hot; place() is algorithm 1 over five
+ * - ApproxFTL: stream() makes small requests hot; place() is algorithm 1 over five
  *   open blocks per LUN and pool, in the orders SEQUENTIAL and TWO_PASS and the
  *   modes REDUCED, BETWEEN, AFTER; accept_free() and gentle() keep the wear rule;
  *   copy() moves approximate pages in pass 0, the others in pass 1, and promotes;
  *   victim_rank() breaks ties; @note holds the copy count.
- * - AGCR: heat() and host_read() keep the access history of each unit and queue
+ * - AGCR: stream() and host_read() keep the access history of each unit and queue
  *   re-writes; place() answers COARSE, NORMAL or FINE; the read time follows from the
  *   errors that the step leaves; chore() hands out AFTL_CHORE_REWRITE in idle time, and
- *   place() sees AFTL_CAUSE_REWRITE; copy() makes the cost of a page its heat, so that
+ *   place() sees AFTL_CAUSE_REWRITE; copy() makes the cost of a page its stream, so that
  *   pages of one cost are moved together and stay what they are.
  * - cubeFTL: order LEADER_FIRST; place() reads need->buffer_use and answers a
- *   leader (NORMAL) or follower (FOLLOWER, its time in placement->program_ns);
- *   programmed() delivers the leader's result and may ask for the program to be
- *   repeated elsewhere; reference() and found() are its reference table.
- * - TVR: heat() from update intervals; place() answers REDUCED for short-lived
- *   data, with its time in placement->program_ns; retention_hours() gives the budget,
- *   after which the core moves the page and place() sees AFTL_CAUSE_REFRESH.
- * - ReSSD: heat() is the zone of the old version's age (aftl_policy_old_block());
+ *   leader (NORMAL) or follower (FOLLOWER, with what it can do without in
+ *   placement->ispp); programmed() delivers what the leader has shown, compares
+ *   followers with it and may ask for a program to be repeated elsewhere;
+ *   reference() and found() are its reference table.
+ * - TVR: stream() from update intervals; place() answers REDUCED for short-lived
+ *   data; retention_hours() gives the budget, after which the core moves the page
+ *   and place() sees AFTL_CAUSE_REFRESH.
+ * - ReSSD: stream() is the zone of the old version's age (aftl_policy_old_block());
  *   order SUPER_LAYER, mode MLC; place() may answer a dead page of the open layers
  *   with placement->pages = 1, which the core programs again; invalidated() returns
  *   candidates; placement->carry frees a super layer beside host writes, chore() does
@@ -40,7 +41,8 @@
 #ifndef AFTL_POLICY_H
 #define AFTL_POLICY_H
 
-#include "core/flash/media.h"
+#include "core/flash/chip.h"
+#include "core/base/params.h"
 
 struct aftl;
 struct aftl_lun;
@@ -51,11 +53,13 @@ struct aftl_policy;
  * @unit: first unit of the request
  * @units: size of the request
  * @class: enum aftl_class
+ * @hint: what the host says of the data
  */
 struct aftl_write {
 	aftl_unit_t unit;
 	u32 units;
 	u32 class;
+	struct aftl_hint hint;
 };
 
 /**
@@ -63,33 +67,45 @@ struct aftl_write {
  * @unit: its first unit
  * @units: how many are ready, at most one program's worth
  * @class: enum aftl_class, the same for all of them
- * @heat: what heat() or copy() answered, the same for all of them
+ * @stream: what stream() or copy() answered, the same for all of them
  * @cause: enum aftl_cause
  * @from: block that copied data comes from, NULL for host writes
  * @buffer_use: utilisation of the write buffer in 1/10000, 0 without a buffer
+ * @hint: what the host said of the first unit; of the others where stream() tells hints
+ *	apart. Flash does not keep it: of moves nothing is said
  */
 struct aftl_need {
 	aftl_unit_t unit;
 	u32 units;
 	u32 class;
-	u32 heat;
+	u32 stream;
 	u32 cause;
 	const struct aftl_block *from;
 	u32 buffer_use;
+	struct aftl_hint hint;
 };
 
-/* Most pages that a program of host data takes along. */
-#define AFTL_CARRY_MAX 2
+/**
+ * struct aftl_carry - a page whose valid data come along
+ * @from: its block, of the same LUN
+ * @page: its page in @from
+ */
+struct aftl_carry {
+	struct aftl_block *from;
+	u32 page;
+};
 
 /**
  * struct aftl_placement - where and how to program
  * @block: an open block of the LUN
  * @page: first page
- * @pages: pages to program: one program step, or less in a super layer
+ * @pages: pages to program: one program step of the block, or less in a super layer
  * @mode: enum aftl_mode
- * @program_ns: array time; 0 takes the configuration's time of @mode
- * @carry_from: block of the same LUN that valid pages come along from, for a host write
- * @carry: those pages; they are programmed first, the host's data after them
+ * @ispp: how its steps differ from the default ones
+ * @monitor: programmed() is to be told errors and verifies, even with default steps
+ * @note: whatever the policy wants to know in programmed()
+ * @carry: of a host write: pages that come along; they are programmed first, the host's data
+ *	after them. A list of the policy's own, which is read before its next method is called
  * @carried: how many, fewer than @pages; what is not valid in them is left out
  */
 struct aftl_placement {
@@ -97,9 +113,10 @@ struct aftl_placement {
 	u32 page;
 	u32 pages;
 	u32 mode;
-	u64 program_ns;
-	struct aftl_block *carry_from;
-	u32 carry[AFTL_CARRY_MAX];
+	struct aftl_ispp ispp;
+	bool monitor;
+	u16 note;
+	const struct aftl_carry *carry;
 	u32 carried;
 };
 
@@ -110,6 +127,7 @@ struct aftl_placement {
  * @class: as it is stored
  * @mode: as it was programmed
  * @cause: GC, WEAR, REFRESH, RETIRE or, of a chore, REWRITE
+ * @bad: its program came out bad: it spent margins that the word line did not have
  * @pass: 0 .. copy_passes - 1
  */
 struct aftl_move {
@@ -118,6 +136,7 @@ struct aftl_move {
 	u32 class;
 	u32 mode;
 	u32 cause;
+	bool bad;
 	u32 pass;
 };
 
@@ -126,11 +145,33 @@ struct aftl_move {
  * @policy: for what the core does for policies
  * @lun: the LUN
  * @most_valid: blocks with more valid slots are left out: too little would come free
+ * @params: values of a rule's own parameters
  */
 struct aftl_closed {
 	struct aftl_policy *policy;
 	struct aftl_lun *lun;
 	u32 most_valid;
+	const void *params;
+};
+
+/**
+ * struct aftl_binding - units of a stream that are about to be bound to a LUN
+ * @policy: for what the core does for policies
+ * @unit: the first of them
+ * @class: enum aftl_class
+ * @stream: of the policy's, as stream() said
+ * @units: a LUN has room if it has room for so many
+ * @turn: position of the LUN whose turn it is, see aftl_binding_lun()
+ * @params: values of a rule's own parameters
+ */
+struct aftl_binding {
+	struct aftl_policy *policy;
+	aftl_unit_t unit;
+	u32 class;
+	u32 stream;
+	u32 units;
+	u32 turn;
+	const void *params;
 };
 
 enum aftl_chore_kind {
@@ -159,11 +200,42 @@ struct aftl_chore {
 
 #define AFTL_KINDS_MAX 8
 
+/* What there is an equal share of an array for. */
+enum aftl_each {
+	AFTL_EACH_LUN,
+	AFTL_EACH_LUN_LAYER,
+	AFTL_EACH_BLOCK,
+	AFTL_EACH_LAYER,
+	AFTL_EACH_UNIT,
+	AFTL_EACHES,
+};
+
+#define AFTL_ARRAYS_MAX 2
+
+/**
+ * struct aftl_array - state of a policy that the core allocates, counts, saves, restores
+ *	and frees
+ * @count: numbers for each; 0: there is no such array
+ * @width: bytes of a number: 1, 2, 4 or 8
+ * @each: enum aftl_each
+ * @wanted: optional: is there one with these parameters?
+ */
+struct aftl_array {
+	u16 count;
+	u8 width;
+	u8 each;
+	bool (*wanted)(const struct aftl_policy *policy);
+};
+
+#define AFTL_GROUPS_MAX 2
+
 /**
  * struct aftl_policy_type - a policy by name
  * @name: on the command line and the table line
  * @about: one phrase for a person
  * @kinds: names of the block kinds, for statistics; the index is block->kind
+ * @streams: names of what stream() and copy() answer, for statistics; none: they answer 0
+ * @host_streams: placement ids that a host is told to use, from 1; 0: it makes no difference
  * @open_blocks: most blocks of a LUN that are open at the same time
  * @reserve: free blocks of a LUN that only moves may take; moving the valid data
  *	of one block must never need more
@@ -171,28 +243,43 @@ struct aftl_chore {
  *	the core moves one class after the other
  * @least_steps: program steps that a block must have for this policy
  * @word_line_steps: a program step must be a whole word line
+ * @two_passes: all that it places are the steps of aftl_place_sequential(): word lines may get
+ *	a coarse and a fine pass, the latter from the core
  * @ignores_tags: everything is stored as precise
+ * @lun_fixed: lun() is asked for each unit, and one that it names is waited for
+ * @size: bytes of an instance that begins with struct aftl_policy; 0: it is no more
+ * @lun_size: bytes of its own for each LUN, for what blocks and pages tell: pointers to
+ *	open blocks
+ * @arrays: state that they do not tell. A device that was found again on its media has
+ *	forgotten it; so has one that another policy had
+ * @params: what it adds to the parameters
  */
 struct aftl_policy_type {
 	const char *name;
 	const char *about;
 	const char *kinds[AFTL_KINDS_MAX];
+	const char *streams[AFTL_STREAMS];
+	u32 host_streams;
 	u32 open_blocks;
 	u32 reserve;
 	u32 copy_passes;
 	u32 least_steps;
 	bool word_line_steps;
+	bool two_passes;
 	bool ignores_tags;
+	bool lun_fixed;
+	size_t size;
+	size_t lun_size;
+	struct aftl_array arrays[AFTL_ARRAYS_MAX];
+	const struct aftl_param_group *params[AFTL_GROUPS_MAX];
 
 	/*
-	 * May allocate with aftl_policy_alloc(). All blocks are free or closed by
-	 * other policies at that time; adopt() tells about the latter.
-	 * Returns NULL without memory.
+	 * Optional. The instance is zeroed but for what the core has put into struct
+	 * aftl_policy; here it makes its parts. All blocks are free or closed by other
+	 * policies at that time; adopt() tells about the latter. Returns false without
+	 * memory.
 	 */
-	struct aftl_policy *(*create)(struct aftl *ftl);
-
-	/* Frees what create() allocated. */
-	void (*destroy)(struct aftl_policy *policy);
+	bool (*create)(struct aftl_policy *policy);
 
 	/*
 	 * Optional. A block that was left open by the same policy before a reload
@@ -208,12 +295,10 @@ struct aftl_policy_type {
 	void (*recall)(struct aftl_policy *policy, u64 memory);
 
 	/*
-	 * Optional, both or none. More such words, for snapshots only: @index counts
-	 * from 0 until save() returns false. restore() must bear any word; a device
-	 * that was found again on its media has none of them.
+	 * Optional. The arrays come from a snapshot and may hold anything: make it
+	 * something that is possible.
 	 */
-	bool (*save)(const struct aftl_policy *policy, u64 index, u64 *word);
-	void (*restore)(struct aftl_policy *policy, u64 index, u64 word);
+	void (*restored)(struct aftl_policy *policy);
 
 	/*
 	 * Optional if the policy keeps no pointers to open blocks. The core has
@@ -221,14 +306,18 @@ struct aftl_policy_type {
 	 */
 	void (*closed)(struct aftl_policy *policy, const struct aftl_block *block);
 
-	/* Optional, default 0. Called once per host write request, below AFTL_HEATS. */
-	u32 (*heat)(struct aftl_policy *policy, const struct aftl_write *write);
+	/*
+	 * Optional, default 0. Called once per host write request; one of those that the type
+	 * names. Data of different streams share no program: what hints are to keep apart has to
+	 * differ here.
+	 */
+	u32 (*stream)(struct aftl_policy *policy, const struct aftl_write *write);
 
 	/*
 	 * Optional. A request for @unit will come soon: prefetch() what is kept of it,
 	 * and change nothing.
 	 */
-	void (*hint)(const struct aftl_policy *policy, aftl_unit_t unit);
+	void (*expect)(const struct aftl_policy *policy, aftl_unit_t unit);
 
 	/*
 	 * Optional. The host reads @unit, whose page was programmed in @mode; AFTL_MODES
@@ -245,14 +334,34 @@ struct aftl_policy_type {
 		     const struct aftl_need *need, struct aftl_placement *placement);
 
 	/*
-	 * Optional. The program is over. Returns true if its content has to be
-	 * programmed once more in another place.
+	 * Optional. place() has answered -ENOSPC to a host write: close with
+	 * aftl_policy_close() what can be done without, if collecting it would help.
+	 */
+	void (*no_room)(struct aftl_policy *policy, struct aftl_lun *lun);
+
+	/*
+	 * Optional, for a whole of which this policy is a part: the mode that it finds right
+	 * for @need, where another part names the place.
+	 */
+	u32 (*mode)(struct aftl_policy *policy, const struct aftl_need *need);
+
+	/*
+	 * Optional. The program is over, with @outcome. Returns true if its content has to
+	 * be programmed once more in another place.
 	 */
 	bool (*programmed)(struct aftl_policy *policy, struct aftl_lun *lun,
-			   const struct aftl_placement *placement);
+			   const struct aftl_placement *placement,
+			   const struct aftl_outcome *outcome);
 
 	/* Optional. A slot of @page in @block has just become invalid. */
 	void (*invalidated)(struct aftl_policy *policy, struct aftl_block *block, u32 page);
+
+	/*
+	 * Optional, default: the rule that the parameter "allocate" names. Number of the LUN
+	 * to which writes of a stream go until a program is full. One without room is passed
+	 * over for the next in turn that has some.
+	 */
+	u32 (*lun)(struct aftl_policy *policy, const struct aftl_binding *binding);
 
 	/*
 	 * Optional, default 0. Steps from the default read references to those that a read of
@@ -278,12 +387,14 @@ struct aftl_policy_type {
 			   const struct aftl_block *block);
 
 	/*
-	 * Optional, default: each class in a pass of its own, class as it is, heat 0.
+	 * Optional, default: each class in a pass of its own, class as it is, stream 0.
 	 * Returns whether this page is moved in this pass; may change class and
-	 * heat, but never makes precise data approximate.
+	 * stream, but never makes precise data approximate. All pages of a pass have one class
+	 * and one stream, and nothing is left when a block is to be erased: a policy that has
+	 * done otherwise is not asked again.
 	 */
 	bool (*copy)(struct aftl_policy *policy, const struct aftl_move *move, u32 *class,
-		     u32 *heat);
+		     u32 *stream);
 
 	/*
 	 * Optional, default: no. Called before each erase: is a lower voltage enough? It is
@@ -308,50 +419,126 @@ struct aftl_policy_type {
 	void (*chore)(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_chore *chore);
 };
 
+struct aftl_policy;
+
+/**
+ * struct aftl_services - what the core does, by the functions below; as any method they are
+ *			  called one at a time and never sleep
+ * @part: see aftl_policy_part()
+ * @spare: see aftl_policy_spare()
+ * @open: a free block of the LUN, opened in an order and as a kind, or NULL
+ * @close: see aftl_policy_close()
+ * @find: where the current version of a unit is; false if nowhere
+ * @hours: see aftl_policy_hours()
+ * @queued: see aftl_policy_queued()
+ * @room: see aftl_binding_room()
+ * @works: see aftl_binding_works()
+ * @work: see aftl_binding_work()
+ * @past: a number that each command and each erase of a block changes
+ */
+struct aftl_services {
+	struct aftl_policy *(*part)(struct aftl_policy *whole, const struct aftl_policy_type *type);
+	bool (*spare)(const struct aftl *ftl, const struct aftl_lun *lun);
+	struct aftl_block *(*open)(struct aftl *ftl, struct aftl_lun *lun, enum aftl_order order,
+				   u32 kind);
+	void (*close)(struct aftl *ftl, struct aftl_block *block);
+	bool (*find)(const struct aftl *ftl, aftl_unit_t unit, aftl_slot_t *slot);
+	u64 (*hours)(const struct aftl *ftl);
+	u32 (*queued)(const struct aftl_lun *lun);
+	bool (*room)(const struct aftl *ftl, u32 lun, u32 units);
+	bool (*works)(const struct aftl *ftl, u32 lun);
+	u32 (*work)(const struct aftl *ftl, u32 lun);
+	u64 (*past)(const struct aftl *ftl, const struct aftl_lun *lun);
+};
+
+/**
+ * struct aftl_core - a device as its policy sees it
+ * @config: its parameters
+ * @geo: its shape
+ * @media: its blocks and pages
+ * @chip: what its programs show
+ * @now_ns: device time
+ * @filling: see aftl_policy_filling()
+ * @services: what it does
+ */
+struct aftl_core {
+	const struct aftl_config *config;
+	const struct aftl_geometry *geo;
+	const struct aftl_media *media;
+	struct aftl_chip *chip;
+	const u64 *now_ns;
+	const bool *filling;
+	const struct aftl_services *services;
+};
+
 /**
  * struct aftl_policy - an instance; embedded in the policy's own structure
  * @type: what it is an instance of
- * @ftl: its device
- * @luns: from aftl_policy_new(): an element of the policy's own for each LUN
+ * @ftl: its device, for the services
+ * @core: what it may see of it, and ask of it
+ * @next: the next of its parts, if it has any, in the order in which they were made
+ * @luns: an element of its own for each LUN
+ * @arrays: as its type names them; NULL where there is none
+ * @params: values of its own parameters, as its type names them
  */
 struct aftl_policy {
 	const struct aftl_policy_type *type;
 	struct aftl *ftl;
+	const struct aftl_core *core;
+	struct aftl_policy *next;
 	void *luns;
+	void *arrays[AFTL_ARRAYS_MAX];
+	const void *params[AFTL_GROUPS_MAX];
 };
 
 /* What the core does for policies */
 
-const struct aftl_config *aftl_policy_config(const struct aftl_policy *policy);
-const struct aftl_geometry *aftl_policy_geometry(const struct aftl_policy *policy);
-const struct aftl_media *aftl_policy_media(const struct aftl_policy *policy);
+static inline const struct aftl_config *aftl_policy_config(const struct aftl_policy *policy)
+{
+	return policy->core->config;
+}
+
+static inline const struct aftl_geometry *aftl_policy_geometry(const struct aftl_policy *policy)
+{
+	return policy->core->geo;
+}
+
+static inline const struct aftl_media *aftl_policy_media(const struct aftl_policy *policy)
+{
+	return policy->core->media;
+}
 
 /**
- * aftl_policy_alloc() - zeroed memory in create(); NULL if there is none
- * @ftl: device
- * @count: elements
- * @size: bytes of an element
- */
-void *aftl_policy_alloc(struct aftl *ftl, size_t count, size_t size);
-void aftl_policy_free(struct aftl *ftl, void *memory);
-
-/**
- * aftl_policy_new() - an instance of the device's policy, for create()
- * @ftl: device
- * @size: bytes of the policy's own structure, which begins with struct aftl_policy
- * @lun_size: bytes that it wants for each LUN, in @luns
+ * aftl_policy_part() - an instance of another policy, as a part of @whole, for create()
+ * @whole: the policy itself
+ * @type: of the part
  *
- * Return: the instance, zeroed but for type and device, or NULL without memory.
+ * Its state is kept with that of @whole, which hands its methods what it likes.
+ *
+ * Return: the part, or NULL without memory.
  */
-struct aftl_policy *aftl_policy_new(struct aftl *ftl, size_t size, size_t lun_size);
+static inline struct aftl_policy *aftl_policy_part(struct aftl_policy *whole,
+						   const struct aftl_policy_type *type)
+{
+	return whole->core->services->part(whole, type);
+}
 
-/* What destroy() is for an instance of aftl_policy_new(). */
-void aftl_policy_delete(struct aftl_policy *policy);
+static inline u32 aftl_policy_luns(const struct aftl_policy *policy)
+{
+	return policy->core->geo->luns;
+}
 
-u32 aftl_policy_luns(const struct aftl *ftl);
+/* Index of @lun below aftl_policy_luns(): what a LUN begins with. */
+static inline u32 aftl_lun_index(const struct aftl_lun *lun)
+{
+	return *(const u32 *)lun;
+}
 
-/* Index of @lun below aftl_policy_luns(). */
-u32 aftl_lun_index(const struct aftl_lun *lun);
+/* Has @lun more free blocks than are kept for moves? */
+static inline bool aftl_policy_spare(const struct aftl_policy *policy, const struct aftl_lun *lun)
+{
+	return policy->core->services->spare(policy->ftl, lun);
+}
 
 /**
  * aftl_policy_open() - take a free block of @lun for programs in @order
@@ -367,6 +554,52 @@ struct aftl_block *aftl_policy_open(struct aftl_policy *policy, struct aftl_lun 
 				    const struct aftl_need *need, enum aftl_order order, u32 kind);
 
 /**
+ * aftl_policy_open_less() - the same, to use fewer bits of each cell than there are
+ * @policy: the policy itself
+ * @lun: LUN that needs a block
+ * @need: for whom: only for host writes, for moves have to make room
+ * @bits: how many; of each word line only so many pages are programmed, in sequential order
+ * @kind: index into the policy's kinds
+ *
+ * Return: the block, or NULL, too, if a cell of this device does not have more bits.
+ */
+struct aftl_block *aftl_policy_open_less(struct aftl_policy *policy, struct aftl_lun *lun,
+					 const struct aftl_need *need, u32 bits, u32 kind);
+
+/**
+ * aftl_binding_lun() - LUN at a position of the order that the parameter "stripe" names
+ * @binding: as lun() has it
+ * @position: any number; after the last LUN comes the first
+ */
+static inline u32 aftl_binding_lun(const struct aftl_binding *binding, u32 position)
+{
+	return aftl_stripe_lun(binding->policy->core->geo, position);
+}
+
+/* Has @lun room for these units? None has that is dead. */
+static inline bool aftl_binding_room(const struct aftl_binding *binding, u32 lun)
+{
+	const struct aftl_policy *policy = binding->policy;
+
+	return policy->core->services->room(policy->ftl, lun, binding->units);
+}
+
+/* Is @lun alive? */
+static inline bool aftl_binding_works(const struct aftl_binding *binding, u32 lun)
+{
+	return binding->policy->core->services->works(binding->policy->ftl, lun);
+}
+
+/* Reads and programs of the host that wait for @lun, and what its array is at. */
+static inline u32 aftl_binding_work(const struct aftl_binding *binding, u32 lun)
+{
+	return binding->policy->core->services->work(binding->policy->ftl, lun);
+}
+
+/* May @block be collected? */
+bool aftl_closed_has(const struct aftl_closed *closed, const struct aftl_block *block);
+
+/**
  * aftl_closed_next() - go through the blocks that may be collected, by address
  * @closed: as victim() has it
  * @block: the one before; NULL begins
@@ -379,7 +612,8 @@ struct aftl_block *aftl_closed_next(const struct aftl_closed *closed,
 /**
  * aftl_closed_draw() - a block of the LUN that chance names
  * @closed: as victim() has it
- * @number: of the draw; the same one is the same block until something is written
+ * @number: of the draw; the same one is the same block until a command comes or a block
+ *	     is erased
  *
  * Return: the block, or NULL if it may not be collected.
  */
@@ -393,14 +627,20 @@ u64 aftl_closed_age(const struct aftl_closed *closed, const struct aftl_block *b
  * @policy: the policy itself
  * @block: block in question
  */
-void aftl_policy_close(struct aftl_policy *policy, struct aftl_block *block);
+static inline void aftl_policy_close(struct aftl_policy *policy, struct aftl_block *block)
+{
+	policy->core->services->close(policy->ftl, block);
+}
 
 /**
  * aftl_policy_restamp() - the data of @block count from now on as written now
  * @policy: the policy itself
  * @block: block in question
  */
-void aftl_policy_restamp(struct aftl_policy *policy, struct aftl_block *block);
+static inline void aftl_policy_restamp(struct aftl_policy *policy, struct aftl_block *block)
+{
+	block->opened_ns = *policy->core->now_ns;
+}
 
 /**
  * aftl_policy_turn() - change the kind of an open block
@@ -427,30 +667,45 @@ const struct aftl_block *aftl_policy_old_block(const struct aftl_policy *policy,
 u32 aftl_policy_mode(const struct aftl_policy *policy, aftl_unit_t unit);
 
 /* Device time in nanoseconds. */
-u64 aftl_policy_now(const struct aftl_policy *policy);
+static inline u64 aftl_policy_now(const struct aftl_policy *policy)
+{
+	return *policy->core->now_ns;
+}
 
 /* Age of the device in hours: what first_hour of a block counts in. */
-u64 aftl_policy_hours(const struct aftl_policy *policy);
+static inline u64 aftl_policy_hours(const struct aftl_policy *policy)
+{
+	return policy->core->services->hours(policy->ftl);
+}
 
 /*
  * The device is being brought into its starting state: what is written now has been
  * there before the first request.
  */
-bool aftl_policy_filling(const struct aftl_policy *policy);
+static inline bool aftl_policy_filling(const struct aftl_policy *policy)
+{
+	return *policy->core->filling;
+}
 
 /*
  * Host commands that wait at @lun; in place() for a host write those about to be
  * programmed are among them.
  */
-u32 aftl_lun_queued(const struct aftl_lun *lun);
+static inline u32 aftl_policy_queued(const struct aftl_policy *policy, const struct aftl_lun *lun)
+{
+	return policy->core->services->queued(lun);
+}
 
 /**
- * aftl_policy_program_ns() - array time that the configuration gives @placement
+ * aftl_policy_monitor() - what a program of @page with default steps shows
  * @policy: the policy itself
- * @placement: block, page and mode count
+ * @block: block in question
+ * @page: page of the block, programmed
+ *
+ * As programmed() was told if it was monitored; a controller reads it back.
  */
-u64 aftl_policy_program_ns(const struct aftl_policy *policy,
-			   const struct aftl_placement *placement);
+struct aftl_outcome aftl_policy_monitor(const struct aftl_policy *policy,
+					const struct aftl_block *block, u32 page);
 
 /**
  * aftl_last_step() - will @block be full after one more program step?
@@ -461,12 +716,12 @@ u64 aftl_policy_program_ns(const struct aftl_policy *policy,
  */
 static inline bool aftl_last_step(const struct aftl_geometry *geo, const struct aftl_block *block)
 {
-	return block->programmed + geo->program_pages == geo->pages;
+	return block->programmed + aftl_block_step(geo, block) == aftl_block_pages(geo, block);
 }
 
 static inline bool aftl_block_full(const struct aftl_geometry *geo, const struct aftl_block *block)
 {
-	return block->programmed == geo->pages;
+	return block->programmed == aftl_block_pages(geo, block);
 }
 
 /**

@@ -15,12 +15,27 @@
  * On devices without word lines of three bits programmed at once this is policy tlc.
  */
 #include "core/policy/policies.h"
+#include "core/policy/by-class.h"
 #include "core/policy/by-zone.h"
-#include "core/policy/parts.h"
 #include "core/flash/reprogram.h"
 
-#define LEVELS (AFTL_HEATS - 1)
+#define LEVELS (AFTL_ZONES - 1)
 #define CANDIDATES_MAX 64
+
+#define virtual_layers_words aftl_switch_words
+
+#define PARAMS(PARAM)								\
+	PARAM(candidates, COUNT, 1, CANDIDATES_MAX, 16,				\
+	      "blocks of a zone that wait for updates; in small dies fewer (ressd)") \
+	PARAM(virtual_layers, CHOICE, 0, 1, AFTL_OFF,				\
+	      "reclaim one layer at a time and pair it with the next (ressd)")
+
+AFTL_PARAM_TABLE(own, PARAMS);
+
+static const struct aftl_param_group group = AFTL_PARAM_GROUP(own, false);
+
+/* One place in a program of a word line is left to the host. */
+#define CARRY_MAX (AFTL_REPROGRAM_BITS - 1)
 /* All candidates of a LUN together are at most this part of its blocks. */
 #define CANDIDATE_BLOCKS_PART 16
 
@@ -56,7 +71,7 @@ struct level {
 };
 
 struct lun_state {
-	struct aftl_zones zones;
+	struct aftl_by_class normal;
 	struct level levels[LEVELS];
 };
 
@@ -65,11 +80,13 @@ struct lun_state {
  * @policy: what the core sees
  * @limit: candidates of a level
  * @reprograms: the geometry has word lines that can be programmed again
+ * @carry: first pages that were last found in the way
  */
 struct ressd {
 	struct aftl_policy policy;
 	u32 limit;
 	bool reprograms;
+	struct aftl_carry carry[CARRY_MAX];
 };
 
 /**
@@ -89,6 +106,11 @@ struct span {
 static struct ressd *to_ressd(struct aftl_policy *policy)
 {
 	return container_of(policy, struct ressd, policy);
+}
+
+static const struct own *own(const struct aftl_policy *policy)
+{
+	return policy->params[1];
 }
 
 static struct lun_state *lun_at(struct aftl_policy *policy, u32 index)
@@ -114,21 +136,15 @@ static bool is_reprogrammable(const struct aftl_block *block)
 	return block->order == AFTL_ORDER_SUPER_LAYER;
 }
 
-static struct aftl_policy *create(struct aftl *ftl)
+static bool create(struct aftl_policy *policy)
 {
-	struct aftl_policy *policy =
-		aftl_policy_new(ftl, sizeof(struct ressd), sizeof(struct lun_state));
-	const struct aftl_geometry *geo;
-	u32 most;
+	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
+	u32 most = max(geo->blocks_per_lun / CANDIDATE_BLOCKS_PART / LEVELS, 1U);
 
-	if (!policy)
-		return NULL;
-	geo = aftl_policy_geometry(policy);
-	most = max(geo->blocks_per_lun / CANDIDATE_BLOCKS_PART / LEVELS, 1U);
-	to_ressd(policy)->limit = min((u32)aftl_policy_config(policy)->candidates, most);
+	to_ressd(policy)->limit = min((u32)own(policy)->candidates, most);
 	to_ressd(policy)->reprograms = geo->program_pages == AFTL_REPROGRAM_BITS &&
 				       geo->word_line_pages == AFTL_REPROGRAM_BITS;
-	return policy;
+	return true;
 }
 
 /* Super layers */
@@ -183,14 +199,6 @@ static u32 find_reusable(struct aftl_policy *policy, const struct aftl_block *bl
 	return span->end;
 }
 
-static bool has_reusable(struct aftl_policy *policy, const struct aftl_block *block)
-{
-	struct span span = span_of(aftl_policy_geometry(policy), block);
-	struct aftl_word_line status;
-
-	return find_reusable(policy, block, &span, &status) < span.end;
-}
-
 /*
  * What has to be emptied to go on with @block: its super layer or, if the next may be
  * virtual, only the lowest layer in it that is not used up.
@@ -200,7 +208,7 @@ static struct span span_to_empty(struct aftl_policy *policy, const struct aftl_b
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	struct span span = span_of(geo, block);
 
-	if (aftl_policy_config(policy)->virtual_layers == AFTL_OFF)
+	if (own(policy)->virtual_layers == AFTL_OFF)
 		return span;
 	while (span.first + geo->word_lines < span.begun &&
 	       all_spent(policy, block, span.first, span.first + geo->word_lines))
@@ -209,10 +217,11 @@ static struct span span_to_empty(struct aftl_policy *policy, const struct aftl_b
 	return span;
 }
 
-/* Counts the valid pages in the way of more programs in @span and names the first of them. */
-static u32 pages_in_the_way(struct aftl_policy *policy, const struct aftl_block *block,
-			    const struct span *span, u32 pages[AFTL_CARRY_MAX])
+/* Counts the valid pages in the way of more programs in @span and lists the first of them. */
+static u32 pages_in_the_way(struct aftl_policy *policy, struct aftl_block *block,
+			    const struct span *span)
 {
+	struct aftl_carry *carry = to_ressd(policy)->carry;
 	u32 count = 0;
 	u32 line;
 	u32 bit;
@@ -223,20 +232,20 @@ static u32 pages_in_the_way(struct aftl_policy *policy, const struct aftl_block 
 		for (bit = 0; bit < AFTL_MLC_PAGES; bit++) {
 			if (status.reprograms == AFTL_REPROGRAMS_MAX || !(status.valid >> bit & 1))
 				continue;
-			if (count < AFTL_CARRY_MAX)
-				pages[count] = line * AFTL_REPROGRAM_BITS + bit;
+			if (count < CARRY_MAX)
+				carry[count] = (struct aftl_carry){
+					block, line * AFTL_REPROGRAM_BITS + bit };
 			count++;
 		}
 	}
 	return count;
 }
 
-static u32 pages_to_move(struct aftl_policy *policy, const struct aftl_block *block,
-			 u32 pages[AFTL_CARRY_MAX])
+static u32 pages_to_move(struct aftl_policy *policy, struct aftl_block *block)
 {
 	struct span span = span_to_empty(policy, block);
 
-	return pages_in_the_way(policy, block, &span, pages);
+	return pages_in_the_way(policy, block, &span);
 }
 
 /* Candidates */
@@ -296,7 +305,6 @@ static void invalidated(struct aftl_policy *policy, struct aftl_block *block, u3
 /* The candidate whose super layer holds the least. There is at least one. */
 static u32 cheapest_candidate(struct aftl_policy *policy, const struct level *level)
 {
-	u32 pages[AFTL_CARRY_MAX];
 	u32 least = U32_MAX;
 	u32 best = 0;
 	u32 i;
@@ -308,7 +316,7 @@ static u32 cheapest_candidate(struct aftl_policy *policy, const struct level *le
 		if (!level->candidates[i])
 			continue;
 		span = span_of(aftl_policy_geometry(policy), level->candidates[i]);
-		count = pages_in_the_way(policy, level->candidates[i], &span, pages);
+		count = pages_in_the_way(policy, level->candidates[i], &span);
 		if (count < least) {
 			least = count;
 			best = i;
@@ -321,7 +329,7 @@ static void reclaim_candidate(struct aftl_policy *policy, struct level *level)
 {
 	make_active(level, remove_candidate(level, cheapest_candidate(policy, level)),
 		    NOTE_RECLAIM);
-	if (aftl_policy_config(policy)->virtual_layers == AFTL_ON)
+	if (own(policy)->virtual_layers == AFTL_ON)
 		level->active->note |= NOTE_VIRTUAL;
 }
 
@@ -329,55 +337,36 @@ static void reclaim_candidate(struct aftl_policy *policy, struct level *level)
  * Nothing else is left to collect: the candidate with the least data becomes a normal
  * closed block.
  */
-void aftl_ressd_give_up(struct aftl_policy *policy, const struct aftl_lun *lun)
+static void no_room(struct aftl_policy *policy, struct aftl_lun *lun)
 {
-	struct lun_state *state = state_of(policy, lun);
-	struct level *of = NULL;
+	struct level *levels = state_of(policy, lun)->levels;
 	u32 least = U32_MAX;
-	u32 index = 0;
-	u32 level;
+	u32 best = 0;
 	u32 i;
 
-	for (level = 0; level < LEVELS; level++) {
-		for (i = 0; i < CANDIDATES_MAX; i++) {
-			struct aftl_block *block = state->levels[level].candidates[i];
+	for (i = 0; i < LEVELS * CANDIDATES_MAX; i++) {
+		struct level *level = &levels[i / CANDIDATES_MAX];
+		struct aftl_block *block = level->candidates[i % CANDIDATES_MAX];
 
-			if (block && block->valid < least) {
-				least = block->valid;
-				of = &state->levels[level];
-				index = i;
-			}
-		}
+		if (!block || block->valid >= least)
+			continue;
+		least = block->valid;
+		best = i;
 	}
-	if (of)
-		aftl_policy_close(policy, remove_candidate(of, index));
+	if (least < U32_MAX)
+		aftl_policy_close(policy, remove_candidate(&levels[best / CANDIDATES_MAX],
+							   best % CANDIDATES_MAX));
 }
 
 /* Placement */
 
-static int place_normal(struct aftl_policy *policy, struct aftl_lun *lun,
-			const struct aftl_need *need, u32 kind, struct aftl_placement *placement)
-{
-	struct lun_state *state = state_of(policy, lun);
-	int ret = aftl_zones_place(policy, lun, &state->zones, need, kind, placement);
-
-	if (ret && need->cause == AFTL_CAUSE_HOST)
-		aftl_ressd_give_up(policy, lun);
-	return ret;
-}
-
-static void place_pages(struct aftl_block *block, u32 page, u32 pages,
+static void place_pages(struct aftl_block *block, u32 line, u32 bit, u32 pages,
 			struct aftl_placement *placement)
 {
 	placement->block = block;
-	placement->page = page;
+	placement->page = line * AFTL_REPROGRAM_BITS + bit;
 	placement->pages = pages;
 	placement->mode = AFTL_MODE_MLC;
-}
-
-static void begin_line(struct aftl_block *block, u32 line, struct aftl_placement *placement)
-{
-	place_pages(block, line * AFTL_REPROGRAM_BITS, AFTL_MLC_PAGES, placement);
 }
 
 /* The bit of a cell that holds nothing; if neither does, the other one counts as valid. */
@@ -386,7 +375,7 @@ static void reprogram_line(struct aftl_block *block, u32 line,
 {
 	u32 bit = (status->valid & BIT(AFTL_LSB)) ? AFTL_MSB : AFTL_LSB;
 
-	place_pages(block, line * AFTL_REPROGRAM_BITS + bit, 1, placement);
+	place_pages(block, line, bit, 1, placement);
 }
 
 /* Whether the super layer is used up far enough to begin another layer, if there is one. */
@@ -413,7 +402,7 @@ static bool place_in(struct aftl_policy *policy, struct aftl_block *block,
 	u32 line;
 
 	if (span.begun < span.end) {
-		begin_line(block, span.begun, placement);
+		place_pages(block, span.begun, 0, AFTL_MLC_PAGES, placement);
 		return true;
 	}
 	line = find_reusable(policy, block, &span, &status);
@@ -424,7 +413,7 @@ static bool place_in(struct aftl_policy *policy, struct aftl_block *block,
 	if (!may_advance(policy, block, &span))
 		return false;
 	advance(policy, block, &span);
-	begin_line(block, span.begun, placement);
+	place_pages(block, span.begun, 0, AFTL_MLC_PAGES, placement);
 	return true;
 }
 
@@ -450,7 +439,7 @@ static bool open_active(struct aftl_policy *policy, struct aftl_lun *lun,
 
 	if (!block)
 		return false;
-	block->note = (need->heat - 1) << NOTE_LEVEL_SHIFT;
+	block->note = (need->stream - 1) << NOTE_LEVEL_SHIFT;
 	make_active(level, block, 0);
 	return true;
 }
@@ -481,29 +470,27 @@ static bool place_beside(struct aftl_policy *policy, struct aftl_lun *lun,
 			 const struct aftl_need *need, struct aftl_block *from,
 			 struct aftl_placement *placement, int *ret)
 {
-	u32 pages[AFTL_CARRY_MAX];
-	u32 count = pages_to_move(policy, from, pages);
+	u32 count = pages_to_move(policy, from);
 
 	if (!count) {
 		set_role(from, 0);
 		return false;
 	}
-	*ret = place_normal(policy, lun, need, AFTL_KIND_DISPLACED, placement);
-	placement->carry_from = from;
-	placement->carried = min_t(u32, count, AFTL_CARRY_MAX);
-	memcpy(placement->carry, pages, sizeof(pages));
+	*ret = aftl_by_class_place(policy, lun, need, AFTL_KIND_DISPLACED, placement);
+	placement->carry = to_ressd(policy)->carry;
+	placement->carried = min_t(u32, count, CARRY_MAX);
 	return true;
 }
 
 static int place_hot(struct aftl_policy *policy, struct aftl_lun *lun,
 		     const struct aftl_need *need, struct aftl_placement *placement)
 {
-	struct level *level = &state_of(policy, lun)->levels[need->heat - 1];
+	struct level *level = &state_of(policy, lun)->levels[need->stream - 1];
 	int ret;
 
 	for (;;) {
 		if (!level->active && !activate(policy, lun, need, level))
-			return place_normal(policy, lun, need, AFTL_ZONE_COLD, placement);
+			return aftl_by_class_place(policy, lun, need, AFTL_ZONE_COLD, placement);
 		if (level->active->note & NOTE_RECLAIM &&
 		    place_beside(policy, lun, need, level->active, placement, &ret))
 			return ret;
@@ -516,22 +503,22 @@ static int place_hot(struct aftl_policy *policy, struct aftl_lun *lun,
 static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
 		 struct aftl_placement *placement)
 {
-	if (need->cause == AFTL_CAUSE_REWRITE)
-		return place_normal(policy, lun, need, AFTL_KIND_DISPLACED, placement);
+	u32 kind = need->cause == AFTL_CAUSE_REWRITE ? AFTL_KIND_DISPLACED : AFTL_KIND_COLLECTED;
+
 	if (need->cause != AFTL_CAUSE_HOST)
-		return place_normal(policy, lun, need, AFTL_KIND_COLLECTED, placement);
-	if (need->heat && to_ressd(policy)->reprograms)
+		return aftl_by_class_place(policy, lun, need, kind, placement);
+	if (need->stream && to_ressd(policy)->reprograms)
 		return place_hot(policy, lun, need, placement);
-	return place_normal(policy, lun, need, need->heat, placement);
+	return aftl_by_class_place(policy, lun, need, need->stream, placement);
 }
 
 /* Moves: everything becomes precise and cold; a reclaimed word line must be unspent. */
-static bool copy(struct aftl_policy *policy, const struct aftl_move *move, u32 *class, u32 *heat)
+static bool copy(struct aftl_policy *policy, const struct aftl_move *move, u32 *class, u32 *stream)
 {
 	u32 line = move->page / AFTL_REPROGRAM_BITS;
 
 	*class = AFTL_PRECISE;
-	*heat = AFTL_ZONE_COLD;
+	*stream = AFTL_ZONE_COLD;
 	return move->cause != AFTL_CAUSE_REWRITE || !is_reprogrammable(move->from) ||
 	       status_of(policy, move->from, line).reprograms < AFTL_REPROGRAMS_MAX;
 }
@@ -539,11 +526,15 @@ static bool copy(struct aftl_policy *policy, const struct aftl_move *move, u32 *
 /* Idle time */
 
 /* A move in idle time must not take one of the last free blocks. */
-static bool fits_displaced(const struct aftl_geometry *geo, const struct aftl_block *open)
+static bool fits_displaced(struct aftl_policy *policy, struct aftl_lun *lun)
 {
+	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
+	const struct aftl_block *open =
+		state_of(policy, lun)->normal.open[AFTL_KIND_DISPLACED];
 	u32 pages = AFTL_SUPER_LAYERS * geo->word_lines * AFTL_MLC_PAGES;
 
-	return open && open->frontier + pages + geo->program_pages < geo->pages;
+	return aftl_policy_spare(policy, lun) ||
+	       (open && open->frontier + pages + geo->program_pages < geo->pages);
 }
 
 static bool wants_reclaim(struct aftl_policy *policy, struct level *level)
@@ -556,9 +547,8 @@ static bool offer_move(struct aftl_policy *policy, struct aftl_block *block,
 		       struct aftl_chore *chore)
 {
 	struct span span = span_to_empty(policy, block);
-	u32 pages[AFTL_CARRY_MAX];
 
-	if (!pages_to_move(policy, block, pages))
+	if (!pages_to_move(policy, block))
 		return false;
 	chore->kind = AFTL_CHORE_MOVE;
 	chore->block = block;
@@ -572,7 +562,7 @@ static void chore(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_
 	struct lun_state *state = state_of(policy, lun);
 	u32 i;
 
-	if (!fits_displaced(aftl_policy_geometry(policy), state->zones.open[AFTL_KIND_DISPLACED]))
+	if (!fits_displaced(policy, lun))
 		return;
 	for (i = 0; i < LEVELS; i++) {
 		struct level *level = &state->levels[i];
@@ -599,7 +589,7 @@ static bool is_well_formed(struct aftl_policy *policy, const struct aftl_block *
 	if (block->frontier != (last ? last - 1 : 0) * layer_pages)
 		return false;
 	for (page = 0; page < media->geo->pages; page++) {
-		u8 attr = media->attr[aftl_device_page(media, block, page)];
+		u16 attr = media->attr[aftl_device_page(media, block, page)];
 		bool used = page / AFTL_REPROGRAM_BITS < begun &&
 			    page % AFTL_REPROGRAM_BITS < AFTL_MLC_PAGES;
 
@@ -612,13 +602,15 @@ static bool is_well_formed(struct aftl_policy *policy, const struct aftl_block *
 static bool adopt_candidate(struct aftl_policy *policy, struct level *level,
 			    struct aftl_block *block)
 {
+	struct span span = span_of(aftl_policy_geometry(policy), block);
 	u32 index = block->note & NOTE_INDEX;
+	struct aftl_word_line status;
 
 	if (index >= to_ressd(policy)->limit || level->candidates[index])
 		return false;
 	level->candidates[index] = block;
 	level->count++;
-	if (has_reusable(policy, block))
+	if (find_reusable(policy, block, &span, &status) < span.end)
 		level->ready |= 1ULL << index;
 	return true;
 }
@@ -645,18 +637,17 @@ static bool adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_
 	if (is_reprogrammable(block))
 		return adopt_reprogrammable(policy, block);
 	/* Hot data has no normal blocks of its own here. */
-	if (to_ressd(policy)->reprograms && block->kind && block->kind < AFTL_HEATS)
+	if (to_ressd(policy)->reprograms && block->kind && block->kind < AFTL_ZONES)
 		return false;
-	return aftl_zones_adopt(&state_of(policy, lun)->zones, block);
+	return block->order == AFTL_ORDER_SEQUENTIAL && block->kind < KIND_REPROGRAMMABLE &&
+	       aftl_by_class_adopt(policy, lun, block);
 }
 
 static void closed(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	struct level *level;
-	u32 lun;
 
-	for (lun = 0; lun < aftl_policy_luns(policy->ftl); lun++)
-		aftl_zones_closed(&lun_at(policy, lun)->zones, block);
+	aftl_by_class_closed(policy, block);
 	if (!is_reprogrammable(block))
 		return;
 	level = level_of(policy, block);
@@ -669,7 +660,8 @@ static void closed(struct aftl_policy *policy, const struct aftl_block *block)
 const struct aftl_policy_type aftl_policy_ressd = {
 	.name = "ressd",
 	.about = "updated data in word lines that are programmed again, by super layers",
-	.kinds = { "cold", "hot_1", "hot_2", "hot_3", "collected", "displaced",
+	.streams = { AFTL_ZONE_NAMES },
+	.kinds = { AFTL_ZONE_NAMES, "collected", "displaced",
 		   "reprogrammable" },
 	/* Cold, collected and displaced data, and a block for each level. */
 	.open_blocks = 3 + LEVELS,
@@ -677,12 +669,15 @@ const struct aftl_policy_type aftl_policy_ressd = {
 	.reserve = 2,
 	.copy_passes = 1,
 	.ignores_tags = true,
+	.size = sizeof(struct ressd),
+	.lun_size = sizeof(struct lun_state),
+	.params = { &aftl_zone_params, &group },
 	.create = create,
-	.destroy = aftl_policy_delete,
 	.adopt = adopt,
 	.closed = closed,
-	.heat = aftl_zone_of,
+	.stream = aftl_zone_of,
 	.place = place,
+	.no_room = no_room,
 	.invalidated = invalidated,
 	.copy = copy,
 	.chore = chore,

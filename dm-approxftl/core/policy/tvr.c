@@ -10,111 +10,103 @@
  * what survives a move gets margins. In mode device everything goes without. Data that
  * come near the end of the retention budget are written once more, with margins.
  */
-#include "core/flash/cell.h"
 #include "core/policy/policies.h"
 #include "core/policy/by-class.h"
-#include "core/policy/parts.h"
 
-/* Kinds of blocks; as heat, that of the data. */
+enum tvr_mode { TVR_BLOCK, TVR_DEVICE, TVR_TAGGED };
+
+static const char *const tvr_mode_words[] = { "block", "device", "tagged", NULL };
+
+#define PARAMS(PARAM)								\
+	PARAM(tvr_mode, CHOICE, 0, 2, TVR_BLOCK,					\
+	      "writes without margins: of data overwritten in time, all, those with a tag (tvr)") \
+	PARAM(tvr_retention, TIME, 2 * AFTL_DAY_NS, 3650 * AFTL_DAY_NS, 7 * AFTL_DAY_NS, \
+	      "how old data without margins may become before it is written again (tvr)")
+
+AFTL_PARAM_TABLE(own, PARAMS);
+
+static const struct aftl_param_group group = AFTL_PARAM_GROUP(own, true);
+
+/* Kinds of blocks; as stream, that of the data. */
 enum kind { WHOLE, SHORT, KINDS };
 
-/* Two pages of a word line: the one that the paper programs first, and the other. */
-enum { FIRST_PAGE, SECOND_PAGE };
-
-static_assert((int)KINDS == (int)AFTL_CLASSES, "open blocks are kept by class");
+static const struct own *own(const struct aftl_policy *policy)
+{
+	return policy->params[0];
+}
 
 /* The core looks for old data once a day: look a day ahead. */
-u32 aftl_tvr_hours(const struct aftl_policy *policy)
+static u32 hours(const struct aftl_policy *policy)
 {
-	return (u32)div64_u64(aftl_policy_config(policy)->tvr_retention, AFTL_HOUR_NS) - 24;
+	return (u32)div64_u64(own(policy)->tvr_retention, AFTL_HOUR_NS) - 24;
 }
 
 static bool whole_device(const struct aftl_policy *policy)
 {
-	return aftl_policy_config(policy)->tvr_mode == AFTL_TVR_DEVICE;
+	return own(policy)->tvr_mode == TVR_DEVICE;
 }
 
-bool aftl_tvr_was_short_lived(const struct aftl_policy *policy, aftl_unit_t unit)
+static bool was_short_lived(const struct aftl_policy *policy, aftl_unit_t unit)
 {
 	const struct aftl_block *old = aftl_policy_old_block(policy, unit);
 
-	return old && aftl_policy_hours(policy) < (u64)old->first_hour + aftl_tvr_hours(policy);
+	return old && aftl_policy_hours(policy) < (u64)old->first_hour + hours(policy);
 }
 
 static bool is_short_lived(const struct aftl_policy *policy, const struct aftl_write *write)
 {
-	if (aftl_policy_config(policy)->tvr_mode == AFTL_TVR_TAGGED)
+	if (own(policy)->tvr_mode == TVR_TAGGED)
 		return write->class == AFTL_APPROX;
-	return whole_device(policy) || aftl_tvr_was_short_lived(policy, write->unit);
+	return whole_device(policy) || was_short_lived(policy, write->unit);
 }
 
 /* What is there at the start is of unknown age. */
-static u32 heat(struct aftl_policy *policy, const struct aftl_write *write)
+static u32 stream(struct aftl_policy *policy, const struct aftl_write *write)
 {
 	return !aftl_policy_filling(policy) && is_short_lived(policy, write) ? SHORT : WHOLE;
-}
-
-static u32 steps(const struct aftl_geometry *geo, u32 page, u32 sixteenths)
-{
-	u32 kind = page % geo->word_line_pages < geo->planes_wide ? FIRST_PAGE : SECOND_PAGE;
-
-	if (geo->word_line_pages == geo->program_pages)
-		return aftl_tvr_steps[FIRST_PAGE][sixteenths] +
-		       aftl_tvr_steps[SECOND_PAGE][sixteenths];
-	return aftl_tvr_steps[kind][sixteenths];
-}
-
-/* The configured time is that of all steps. */
-u64 aftl_tvr_program_ns(const struct aftl_policy *policy, const struct aftl_placement *placement)
-{
-	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
-	u32 kept = aftl_tvr_sixteenths(aftl_policy_config(policy)->tvr_margin);
-	u64 ns = aftl_policy_program_ns(policy, placement);
-
-	return div64_u64(ns * steps(geo, placement->page, kept),
-			 steps(geo, placement->page, AFTL_TVR_MARGIN_POINTS - 1));
 }
 
 static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
 		 struct aftl_placement *placement)
 {
-	u32 kind = need->heat == SHORT ? SHORT : WHOLE;
+	u32 kind = need->stream == SHORT ? SHORT : WHOLE;
 
 	if (aftl_by_class_place(policy, lun, need, kind, placement))
 		return -ENOSPC;
 	if (kind == WHOLE)
 		return 0;
-	placement->program_ns = aftl_tvr_program_ns(policy, placement);
 	placement->mode = AFTL_MODE_REDUCED;
 	return 0;
 }
 
-static bool copy(struct aftl_policy *policy, const struct aftl_move *move, u32 *class, u32 *heat)
+static bool copy(struct aftl_policy *policy, const struct aftl_move *move, u32 *class, u32 *stream)
 {
 	bool keeps = whole_device(policy) && move->mode == AFTL_MODE_REDUCED &&
 		     move->cause != AFTL_CAUSE_REFRESH;
 
 	(void)class;
-	*heat = keeps ? SHORT : WHOLE;
-	return move->pass == *heat;
+	*stream = keeps ? SHORT : WHOLE;
+	return move->pass == *stream;
 }
 
 static u32 retention_hours(struct aftl_policy *policy, u32 class, u32 mode)
 {
 	(void)class;
-	return mode == AFTL_MODE_REDUCED ? aftl_tvr_hours(policy) : 0;
+	return mode == AFTL_MODE_REDUCED ? hours(policy) : 0;
 }
 
 const struct aftl_policy_type aftl_policy_tvr = {
 	.name = "tvr",
 	.about = "short-lived data without retention margins, in fewer programming steps",
 	.kinds = { "whole", "short_lived" },
+	.streams = { "whole", "short_lived" },
 	.open_blocks = KINDS,
 	.reserve = KINDS,
 	.copy_passes = KINDS,
 	.ignores_tags = true,
+	.params = { &group },
 	AFTL_BY_CLASS_METHODS,
-	.heat = heat,
+	.stream = stream,
 	.place = place,
 	.copy = copy,
 	.retention_hours = retention_hours,

@@ -12,10 +12,7 @@ static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct 
 {
 	int ret = aftl_by_class_place(policy, lun, need, AFTL_PRECISE, placement);
 
-	if (!ret)
-		placement->program_ns =
-			aftl_careful_ns(policy, aftl_policy_program_ns(policy, placement),
-					placement->page);
+	placement->ispp.final_mv = aftl_careful_mv(policy, placement->page);
 	return ret;
 }
 

@@ -16,8 +16,8 @@ static u64 gain(const struct aftl_closed *closed, const struct aftl_block *block
 	return div64_u64(age * (slots - block->valid), 2ULL * max(block->valid, 1U));
 }
 
-struct aftl_block *aftl_victim_cost_benefit(struct aftl_policy *policy __maybe_unused,
-					    const struct aftl_closed *closed)
+static struct aftl_block *choose(struct aftl_policy *policy __maybe_unused,
+				 const struct aftl_closed *closed)
 {
 	struct aftl_block *block = NULL;
 	struct aftl_block *best = NULL;
@@ -30,3 +30,5 @@ struct aftl_block *aftl_victim_cost_benefit(struct aftl_policy *policy __maybe_u
 	}
 	return best;
 }
+
+const struct aftl_victim_rule aftl_victim_cost_benefit = { .victim = choose };

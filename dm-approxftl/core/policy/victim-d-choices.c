@@ -8,13 +8,22 @@
  */
 #include "core/policy/victims.h"
 
-struct aftl_block *aftl_victim_d_choices(struct aftl_policy *policy,
-					 const struct aftl_closed *closed)
+#define PARAMS(PARAM)								\
+	PARAM(victim_choices, COUNT, 1, 1024, 8,				\
+	      "blocks that chance draws (victim d_choices)")
+
+AFTL_PARAM_TABLE(own, PARAMS);
+
+static const struct aftl_param_group group = AFTL_PARAM_GROUP(own, true);
+
+static struct aftl_block *choose(struct aftl_policy *policy __maybe_unused,
+				 const struct aftl_closed *closed)
 {
+	const struct own *own = closed->params;
 	struct aftl_block *best = NULL;
 	u64 i;
 
-	for (i = 0; i < aftl_policy_config(policy)->victim_choices; i++) {
+	for (i = 0; i < own->victim_choices; i++) {
 		struct aftl_block *block = aftl_closed_draw(closed, (u32)i);
 
 		if (block && (!best || block->valid < best->valid))
@@ -22,3 +31,5 @@ struct aftl_block *aftl_victim_d_choices(struct aftl_policy *policy,
 	}
 	return best;
 }
+
+const struct aftl_victim_rule aftl_victim_d_choices = { .victim = choose, .params = &group };

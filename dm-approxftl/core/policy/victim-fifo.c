@@ -4,8 +4,8 @@
  */
 #include "core/policy/victims.h"
 
-struct aftl_block *aftl_victim_fifo(struct aftl_policy *policy __maybe_unused,
-				    const struct aftl_closed *closed)
+static struct aftl_block *choose(struct aftl_policy *policy __maybe_unused,
+				 const struct aftl_closed *closed)
 {
 	struct aftl_block *block = NULL;
 	struct aftl_block *oldest = NULL;
@@ -15,3 +15,5 @@ struct aftl_block *aftl_victim_fifo(struct aftl_policy *policy __maybe_unused,
 			oldest = block;
 	return oldest;
 }
+
+const struct aftl_victim_rule aftl_victim_fifo = { .victim = choose };

@@ -9,6 +9,14 @@
 
 #define WINDOW_MAX 64
 
+#define PARAMS(PARAM)								\
+	PARAM(victim_window, COUNT, 1, WINDOW_MAX, 32,				\
+	      "oldest blocks among which the emptiest is collected (victim windowed)")
+
+AFTL_PARAM_TABLE(own, PARAMS);
+
+static const struct aftl_param_group group = AFTL_PARAM_GROUP(own, true);
+
 struct window {
 	u32 most;
 	u32 count;
@@ -28,10 +36,11 @@ static void offer(struct window *window, struct aftl_block *block)
 	window->oldest[i] = block;
 }
 
-struct aftl_block *aftl_victim_windowed(struct aftl_policy *policy,
-					const struct aftl_closed *closed)
+static struct aftl_block *choose(struct aftl_policy *policy __maybe_unused,
+				 const struct aftl_closed *closed)
 {
-	struct window window = { .most = (u32)aftl_policy_config(policy)->victim_window };
+	const struct own *own = closed->params;
+	struct window window = { .most = (u32)own->victim_window };
 	struct aftl_block *block = NULL;
 	struct aftl_block *best = NULL;
 	u32 i;
@@ -43,3 +52,5 @@ struct aftl_block *aftl_victim_windowed(struct aftl_policy *policy,
 			best = window.oldest[i];
 	return best;
 }
+
+const struct aftl_victim_rule aftl_victim_windowed = { .victim = choose, .params = &group };

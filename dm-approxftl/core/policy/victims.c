@@ -4,20 +4,18 @@
  */
 #include "core/policy/victims.h"
 
-static const aftl_victim_fn rules[] = {
-#define VICTIM(name) aftl_victim_##name,
+static const struct {
+	const struct aftl_victim_rule *rule;
+} list[] = {
+#define VICTIM(name) { &aftl_victim_##name },
 #include "core/base/victim-list.h"
 #undef VICTIM
 };
 
-aftl_victim_fn aftl_victim_rule(u64 victim)
+const struct aftl_victim_rule *aftl_victim_rule(u64 victim)
 {
-	return rules[victim];
+	return list[victim].rule;
 }
 
 /* The block with the fewest valid slots, which the core's lists know. */
-struct aftl_block *aftl_victim_greedy(struct aftl_policy *policy __maybe_unused,
-				      const struct aftl_closed *closed __maybe_unused)
-{
-	return NULL;
-}
+const struct aftl_victim_rule aftl_victim_greedy = { .victim = NULL };

@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Rules by which a victim is chosen: each is what a policy's victim() may be.
+ * Rules by which a victim is chosen, where a policy leaves it open.
  */
 #ifndef AFTL_VICTIMS_H
 #define AFTL_VICTIMS_H
 
 #include "core/policy/policy.h"
 
-typedef struct aftl_block *(*aftl_victim_fn)(struct aftl_policy *policy,
-					     const struct aftl_closed *closed);
+/**
+ * struct aftl_victim_rule - one of them
+ * @victim: as a policy's; NULL for the block with the fewest valid slots
+ * @params: what it adds to the parameters, or NULL; @closed has the values
+ */
+struct aftl_victim_rule {
+	struct aftl_block *(*victim)(struct aftl_policy *policy,
+				     const struct aftl_closed *closed);
+	const struct aftl_param_group *params;
+};
 
-#define VICTIM(name)								\
-	struct aftl_block *aftl_victim_##name(struct aftl_policy *policy,	\
-					      const struct aftl_closed *closed);
+#define VICTIM(name) extern const struct aftl_victim_rule aftl_victim_##name;
 #include "core/base/victim-list.h"
 #undef VICTIM
 
 /* The rule of enum aftl_victim. */
-aftl_victim_fn aftl_victim_rule(u64 victim);
+const struct aftl_victim_rule *aftl_victim_rule(u64 victim);
 
 #endif

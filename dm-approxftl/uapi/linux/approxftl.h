@@ -187,6 +187,8 @@ struct approxftl_scope {
  * @iov_count: how many
  * @reason: out: enum approxftl_reason
  * @written: out: bytes
+ *
+ * Of what is not written nothing is said that was not said before.
  */
 struct approxftl_pwritev {
 	__u32 size;
@@ -225,7 +227,9 @@ struct approxftl_unit {
  * struct approxftl_stored - APPROXFTL_STORED: what is stored, unit by unit
  * @size: of this structure
  * @fd: opened for reading: a device of dm-approxftl, or a regular file whose file system is
- *	right on one and can tell where its blocks are (ext4, xfs, f2fs; not btrfs)
+ *	right on one and can tell where its blocks are (ext4, xfs, f2fs; not btrfs; to xfs one
+ *	that has or had clones is all holes); without CAP_SYS_RAWIO the caller's own, of which
+ *	ext4 journals no data: EPERM
  * @cursor: in: first byte of interest; out: where to go on, APPROXFTL_TO_END at the end
  * @length: bytes of interest, or APPROXFTL_TO_END
  * @units: address of struct approxftl_unit[@room]
@@ -263,7 +267,7 @@ struct approxftl_watch {
 };
 
 /**
- * struct approxftl_note - APPROXFTL_NOTE: a label for the block trace
+ * struct approxftl_note - APPROXFTL_NOTE: a label for the block trace; EAGAIN for one too many
  * @size: of this structure
  * @length: bytes of it, at most APPROXFTL_LABEL_MAX
  * @label: its address
@@ -314,7 +318,8 @@ struct approxftl_stats {
 	__aligned_u64 splits;
 };
 
-#define APPROXFTL_IOCTL 0xaf
+/* Of those that Documentation/userspace-api/ioctl/ioctl-number.rst gives to nobody. */
+#define APPROXFTL_IOCTL 0xf7
 
 #define APPROXFTL_CAPS	       _IO(APPROXFTL_IOCTL, 0x40)
 #define APPROXFTL_TAG	       _IO(APPROXFTL_IOCTL, 0x41)

@@ -73,10 +73,12 @@ static void on_copy(struct test_listener *listener, aftl_unit_t unit, aftl_slot_
 static void on_programmed(struct test_listener *listener, aftl_slot_t first)
 {
 	struct brute_model *model = model_of(listener);
+	const struct aftl_media *media = aftl_media(model->device->ftl);
 	u32 slot = from_slot(first);
-	u32 end = slot + aftl_geometry(model->device->ftl)->page_units;
+	u32 end = slot + media->geo->page_units;
 
-	model->pages_programmed++;
+	/* With a pass yet to come it is none yet. */
+	model->pages_programmed += !aftl_page_foggy(media->attr[slot / media->geo->page_units]);
 	for (; slot < end; slot++) {
 		if (!model->slot_told[slot])
 			model->slot_unit[slot] = U32_MAX;

@@ -113,51 +113,58 @@ static void random_buffer(struct aftl_config *config, struct aftl_random *random
 void test_random_options(struct test_device *device, struct aftl_random *random)
 {
 	struct aftl_config *config = &device->config;
+	u64 zone;
 
 	random_buffer(config, random);
 	config->depth = 16 + aftl_random_below(random, 40);
 	config->order = aftl_random_below(random, 2);
-	config->allocate = aftl_random_below(random, 4) == 0;
+	config->allocate = aftl_random_below(random, AFTL_ALLOCATES);
+	config->stripe = aftl_random_below(random, 24);
 	config->suspend = aftl_random_below(random, 4);
 	config->suspend_limit = 1 + aftl_random_below(random, 4);
 	config->gc = aftl_random_below(random, 3000);
 	config->gc_idle_valid = aftl_random_below(random, 10001);
 	config->victim = aftl_random_below(random, AFTL_VICTIMS);
-	config->victim_choices = 1 + aftl_random_below(random, 9);
-	config->victim_window = 1 + aftl_random_below(random, 64);
+	*test_own(config, "victim_choices") = 1 + aftl_random_below(random, 9);
+	*test_own(config, "victim_window") = 1 + aftl_random_below(random, 64);
 	config->wear_gap = aftl_random_below(random, 3) * 4;
 	config->errors = aftl_random_below(random, 3) != 0;
 	config->cell_model = aftl_random_below(random, 2);
 	config->idle = 1 + aftl_random_below(random, 3000000);
 	config->controller = aftl_random_below(random, 2) * 5000;
 	config->ecc = aftl_random_below(random, 2) * 2000;
-	config->hot_size = 4096ULL * aftl_random_below(random, 5);
-	config->promote = 1 + aftl_random_below(random, 4);
-	config->wear_period = 1 + aftl_random_below(random, 50);
-	config->burst = aftl_random_below(random, 10001);
-	config->zone1 = aftl_random_below(random, 4) * 3000000;
-	config->zone2 = config->zone1 * 3;
-	config->zone3 = config->zone1 * 9;
-	config->candidates = 1 + aftl_random_below(random, 4);
-	config->virtual_layers = aftl_random_below(random, 2);
+	*test_own(config, "hot_size") = 4096ULL * aftl_random_below(random, 5);
+	*test_own(config, "promote") = 1 + aftl_random_below(random, 4);
+	*test_own(config, "wear_period") = 1 + aftl_random_below(random, 50);
+	*test_own(config, "burst") = aftl_random_below(random, 10001);
+	zone = aftl_random_below(random, 4) * 3000000;
+	*test_own(config, "zone1") = zone;
+	*test_own(config, "zone2") = zone * 3;
+	*test_own(config, "zone3") = zone * 9;
+	*test_own(config, "candidates") = 1 + aftl_random_below(random, 4);
+	*test_own(config, "virtual_layers") = aftl_random_below(random, 2);
 	config->seed = aftl_random_next(random);
-	config->history = aftl_random_below(random, 3);
-	config->rewrite = aftl_random_below(random, 3);
-	config->tvr_mode = aftl_random_below(random, 3);
+	*test_own(config, "history") = aftl_random_below(random, 3);
+	*test_own(config, "rewrite") = aftl_random_below(random, 3);
+	*test_own(config, "tvr_mode") = aftl_random_below(random, 3);
 	config->tvr_margin = aftl_random_below(random, 10001);
 	config->wear_times = aftl_random_below(random, 2);
 	config->misprograms = aftl_random_below(random, 3) * 20000000000ULL;
 	config->program_follower = aftl_random_below(random, 2) * 400000;
-	config->hybrid_approx = aftl_random_below(random, 4) != 0;
-	config->hybrid_cube = aftl_random_below(random, 4) != 0;
-	config->hybrid_agcr = aftl_random_below(random, 4) != 0;
-	config->hybrid_tvr = aftl_random_below(random, 4) != 0;
-	config->hybrid_ressd = aftl_random_below(random, 4) != 0;
+	*test_own(config, "hybrid_approx") = aftl_random_below(random, 4) != 0;
+	*test_own(config, "hybrid_cube") = aftl_random_below(random, 4) != 0;
+	*test_own(config, "hybrid_agcr") = aftl_random_below(random, 4) != 0;
+	*test_own(config, "hybrid_tvr") = aftl_random_below(random, 4) != 0;
+	*test_own(config, "hybrid_ressd") = aftl_random_below(random, 4) != 0;
 	config->read_coarse = aftl_random_below(random, 2) * 90000;
 	config->read_fine = config->read_coarse / 3;
 	if (config->read_coarse)
 		config->rber = 1000000000;
 	config->read_limit = aftl_random_below(random, 3) * 3;
+	if (config->one_shot && config->buffer && config->seed % 4 == 0) {
+		config->bits = AFTL_BITS_MAX;
+		config->passes = 2;
+	}
 }
 
 void test_note_config(const struct test_device *device, const char *policy, u64 seed)
@@ -166,14 +173,14 @@ void test_note_config(const struct test_device *device, const char *policy, u64 
 	size_t used = 0;
 	unsigned int i;
 
-	for (i = 0; i < AFTL_PARAMS; i++) {
+	for (i = 0; i < aftl_param_count(); i++) {
 		u64 value = aftl_param_get(&device->config, i);
 		char text[AFTL_VALUE_SIZE];
 
-		if (value == aftl_params[i].standard)
+		if (value == aftl_param_at(i)->standard)
 			continue;
-		aftl_param_print(&aftl_params[i], value, text);
-		used += scnprintf(line + used, sizeof(line) - used, " %s=%s", aftl_params[i].key,
+		aftl_param_print(aftl_param_at(i), value, text);
+		used += scnprintf(line + used, sizeof(line) - used, " %s=%s", aftl_param_at(i)->key,
 				  text);
 	}
 	tap_note("replay: seed %llu, policy %s,%s", (unsigned long long)seed, policy, line);

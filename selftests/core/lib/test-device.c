@@ -188,6 +188,15 @@ void test_device_init(struct test_device *device, const char *profile)
 		tap_bail_out("%s", device->error.text);
 }
 
+u64 *test_own(struct aftl_config *config, const char *key)
+{
+	int index = aftl_param_find(key);
+
+	if (index < 0)
+		tap_bail_out("no parameter %s", key);
+	return aftl_param_value(config, index);
+}
+
 void test_device_set(struct test_device *device, const char *key, const char *value)
 {
 	if (aftl_param_set(&device->config, key, value, &device->error))
@@ -291,6 +300,7 @@ static struct test_request *fill_request(struct test_device *device, enum aftl_o
 	mine->request.op = op;
 	mine->request.class = class;
 	mine->request.flags = flags;
+	mine->request.hint = device->hint;
 	mine->version = ++device->versions;
 	mine->done = false;
 	mine->seen = 0;

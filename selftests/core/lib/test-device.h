@@ -65,6 +65,7 @@ struct test_listener {
  * @config: what it was created from
  * @error: the sentence of the last failure
  * @ret: what aftl_create() returned
+ * @hint: of the writes that are submitted from now on
  * @listeners: see test_device_listen()
  * @allocations: calls of alloc so far
  * @fail_at: the number, from 1, of the allocation that fails; 0 none
@@ -88,6 +89,7 @@ struct test_device {
 	struct aftl_error error;
 	int ret;
 	struct aftl_host_ops ops;
+	struct aftl_hint hint;
 	struct test_listener *listeners;
 	u32 allocations;
 	u32 fail_at;
@@ -110,6 +112,9 @@ struct test_device {
  * test_device_init() - profile "demo" or another, no device yet
  */
 void test_device_init(struct test_device *device, const char *profile);
+
+/* Value of a parameter that a policy or a rule adds. */
+u64 *test_own(struct aftl_config *config, const char *key);
 
 /**
  * test_device_set() - set @key to @value; a wrong pair ends the program

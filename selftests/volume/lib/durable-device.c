@@ -19,7 +19,7 @@ enum durable_kind {
 	OP_UNMAP,
 	OP_ERASE,
 	OP_RETIRE,
-	OP_COMMIT,
+	OP_AGAIN,
 	OP_PROMISE,
 };
 
@@ -144,23 +144,117 @@ static u64 place(const struct durable_device *durable, aftl_slot_t slot)
 	return aftl_volume_data_offset(durable->volume, slot);
 }
 
+/* The program that brings the bytes of @slot there is in the queue. */
+static const struct aftl_spare *find_spare(const struct durable_device *durable, aftl_slot_t slot)
+{
+	u32 page = from_slot(slot) / aftl_geometry(durable->device.ftl)->page_units;
+	const struct durable_op *op;
+
+	for (op = durable->ops; op; op = op->next)
+		if (op->kind == OP_NOTE && op->number == page)
+			return &op->spare;
+	tap_bail_out("slot %u: written, and nothing says so", from_slot(slot));
+	return NULL;
+}
+
+/* What cannot be written where it belongs is written elsewhere, and its block is worn out. */
+static int displace(struct durable_device *durable)
+{
+	const struct durable_late *late = &durable->late;
+	struct aftl *ftl = durable->device.ftl;
+	aftl_slot_t slot = late->slot;
+
+	if (!aftl_volume_displace(durable->volume, slot, &late->spare))
+		return -ENOSPC;
+	durable->displaced++;
+	CHECK_EQ(aftl_fail_block(ftl, from_slot(slot) / aftl_geometry(ftl)->block_slots), 0);
+	return lying_disk_write(&durable->disk, place(durable, slot), late->bytes,
+				unit_bytes(durable));
+}
+
+static void end_late(void *watcher)
+{
+	struct durable_device *durable = watcher;
+	int ret = durable->late.pending ? displace(durable) : 0;
+
+	durable->late.pending = false;
+	if (ret && !durable->ret)
+		durable->ret = ret;
+}
+
+/* That a write has failed is known at once, or before the next flush and the next failure only. */
+static int fail_write(struct durable_device *durable, aftl_slot_t slot)
+{
+	end_late(durable);
+	durable->late.pending = true;
+	durable->late.slot = slot;
+	durable->late.spare = *find_spare(durable, slot);
+	memcpy(durable->late.bytes, durable->bytes, unit_bytes(durable));
+	if (durable->displaced & 1)
+		end_late(durable);
+	return durable->ret;
+}
+
+static int write_unit(struct durable_device *durable, aftl_slot_t slot)
+{
+	int ret = lying_disk_write(&durable->disk, place(durable, slot), durable->bytes,
+				   unit_bytes(durable));
+
+	durable->lost[from_slot(slot)] = false;
+	return ret == -EREMOTEIO ? fail_write(durable, slot) : ret;
+}
+
 static int do_program(struct durable_device *durable, const struct durable_op *op)
 {
 	fill_bytes(durable, op->unit, op->stamp);
-	return lying_disk_write(&durable->disk, place(durable, op->to), durable->bytes,
-				unit_bytes(durable));
+	return write_unit(durable, op->to);
+}
+
+/* The last operation in the queue that changes @slot. */
+static const struct durable_op *find_pending(const struct durable_device *durable,
+					     aftl_slot_t slot)
+{
+	const struct durable_op *found = NULL;
+	const struct durable_op *op;
+
+	for (op = durable->ops; op; op = op->next)
+		if ((op->kind == OP_PROGRAM || op->kind == OP_COPY) && op->to == slot)
+			found = op;
+	return found;
+}
+
+/* The core is told, unless it has put something else there since. */
+static void lose(struct durable_device *durable, const struct durable_op *op)
+{
+	durable->lost[from_slot(op->to)] = true;
+	if (find_pending(durable, op->to) == op)
+		aftl_lose(durable->device.ftl, op->to);
+}
+
+static int read_unit(struct durable_device *durable, aftl_slot_t slot)
+{
+	u32 bytes = unit_bytes(durable);
+
+	if (durable->lost[from_slot(slot)])
+		return -ENODATA;
+	if (durable->late.pending && durable->late.slot == slot) {
+		memcpy(durable->bytes, durable->late.bytes, bytes);
+		return 0;
+	}
+	return lying_disk_read(&durable->disk, place(durable, slot), durable->bytes, bytes);
 }
 
 static int do_copy(struct durable_device *durable, const struct durable_op *op)
 {
-	u32 bytes = unit_bytes(durable);
-	int ret = lying_disk_read(&durable->disk, place(durable, op->from), durable->bytes, bytes);
+	int ret = read_unit(durable, op->from);
 	u32 stamp;
 
+	if (ret == -ENODATA)
+		lose(durable, op);
 	if (ret)
-		return ret;
+		return ret == -ENODATA ? 0 : ret;
 	recognise_bytes(durable, op->unit, &stamp);
-	return lying_disk_write(&durable->disk, place(durable, op->to), durable->bytes, bytes);
+	return write_unit(durable, op->to);
 }
 
 static void keep_promise(struct durable_device *durable, const struct durable_op *op)
@@ -183,6 +277,39 @@ static int do_promise(struct durable_device *durable, const struct durable_op *o
 	return ret;
 }
 
+static int do_note(struct durable_device *durable, const struct durable_op *op)
+{
+	u32 units = aftl_geometry(durable->device.ftl)->page_units;
+	struct aftl_spare spare = op->spare;
+	u32 i;
+
+	for (i = 0; i < units; i++)
+		spare.lost |= durable->lost[op->number * units + i] << i;
+	return aftl_volume_program(durable->volume, op->number, &spare);
+}
+
+/* What was displaced has been moved, and is not needed once that is durable. */
+static int vacate(struct durable_device *durable, aftl_slot_t first, u32 slots)
+{
+	int ret = aftl_volume_commit_programs(durable->volume);
+
+	if (!ret)
+		aftl_volume_vacate(durable->volume, first, slots);
+	return ret;
+}
+
+static int do_erase(struct durable_device *durable, const struct durable_op *op)
+{
+	u32 slots = aftl_geometry(durable->device.ftl)->block_slots;
+	int ret = vacate(durable, to_slot(op->number * slots), slots);
+
+	if (!ret && op->kind == OP_ERASE)
+		ret = aftl_volume_erase(durable->volume, op->number, &op->entry);
+	else if (!ret)
+		ret = aftl_volume_retire(durable->volume, op->number, &op->entry);
+	return ret;
+}
+
 static int do_op(struct durable_device *durable, const struct durable_op *op)
 {
 	struct aftl_volume *volume = durable->volume;
@@ -194,15 +321,14 @@ static int do_op(struct durable_device *durable, const struct durable_op *op)
 	case OP_COPY:
 		return do_copy(durable, op);
 	case OP_NOTE:
-		return aftl_volume_program(volume, op->number, &op->spare);
+		return do_note(durable, op);
 	case OP_UNMAP:
 		return aftl_volume_unmap(volume, to_unit(op->unit), op->units);
 	case OP_ERASE:
-		return aftl_volume_erase(volume, op->number, &op->entry);
 	case OP_RETIRE:
-		return aftl_volume_retire(volume, op->number, &op->entry);
-	case OP_COMMIT:
-		return aftl_volume_commit(volume);
+		return do_erase(durable, op);
+	case OP_AGAIN:
+		return vacate(durable, op->to, 1);
 	case OP_PROMISE:
 		return do_promise(durable, op);
 	}
@@ -242,7 +368,7 @@ static void commit_before_again(struct durable_device *durable, aftl_slot_t slot
 	const struct aftl_media *media = aftl_media(durable->device.ftl);
 
 	if (aftl_page_again(media->attr[aftl_slot_device_page(media, slot)]))
-		queue(durable, OP_COMMIT);
+		queue(durable, OP_AGAIN)->to = slot;
 }
 
 static void on_program(struct test_listener *self, u32 tag, aftl_unit_t unit, aftl_slot_t slot)
@@ -453,32 +579,33 @@ static void check_stamp(const struct durable_device *durable, u32 unit, u32 stam
 		  stamp, mine->newest);
 }
 
-/* The last operation in the queue that changes @slot. */
-static const struct durable_op *find_pending(const struct durable_device *durable,
-					     aftl_slot_t slot)
+/* No promise is broken by what the medium has lost of it. */
+static void check_lost(struct durable_device *durable, u32 unit)
 {
-	const struct durable_op *found = NULL;
-	const struct durable_op *op;
+	const struct durable_unit *mine = &durable->units[unit];
 
-	for (op = durable->ops; op; op = op->next)
-		if ((op->kind == OP_PROGRAM || op->kind == OP_COPY) && op->to == slot)
-			found = op;
-	return found;
+	CHECK_MSG(mine->hurt && mine->covered <= mine->hurt,
+		  "unit %u is lost: stamp %u was covered, stamp %u was hurt", unit, mine->covered,
+		  mine->hurt);
+	durable->lost_units++;
 }
 
 /* Nothing is read in advance: what is still to be copied is where it comes from. */
 static bool read_stamp(struct durable_device *durable, u32 unit, aftl_slot_t slot, u32 *stamp)
 {
 	const struct durable_op *op = find_pending(durable, slot);
+	int ret;
 
 	if (op && op->kind == OP_PROGRAM) {
 		*stamp = op->stamp;
 		return CHECK_EQ(op->unit, unit);
 	}
-	return !op && !durable->ret &&
-	       !lying_disk_read(&durable->disk, place(durable, slot), durable->bytes,
-				unit_bytes(durable)) &&
-	       recognise_bytes(durable, unit, stamp);
+	if (op || durable->ret)
+		return false;
+	ret = read_unit(durable, slot);
+	if (ret == -ENODATA)
+		check_lost(durable, unit);
+	return !ret && recognise_bytes(durable, unit, stamp);
 }
 
 static void on_read(struct test_listener *self, struct test_request *request,
@@ -490,8 +617,8 @@ static void on_read(struct test_listener *self, struct test_request *request,
 
 	(void)request;
 	if (read->lost)
-		return;
-	if (read->source == AFTL_SOURCE_ZERO)
+		check_lost(durable, unit);
+	else if (read->source == AFTL_SOURCE_ZERO)
 		check_zeroes(durable, unit);
 	else if (read->source == AFTL_SOURCE_BUFFER)
 		CHECK_EQ(durable->tags[read->tag].unit, unit);
@@ -511,6 +638,8 @@ static void check_unit(struct durable_device *durable, u32 unit)
 		check_zeroes(durable, unit);
 		mine->zeroed = give_stamp(durable, unit);
 		mine->covered = mine->zeroed;
+	} else if (aftl_is_lost(durable->device.ftl, to_unit(unit))) {
+		check_lost(durable, unit);
 	} else if (read_stamp(durable, unit, slot, &stamp)) {
 		check_stamp(durable, unit, stamp);
 		mine->covered = stamp;
@@ -522,8 +651,24 @@ void durable_check(struct durable_device *durable)
 {
 	u32 i;
 
+	durable->lost_units = 0;
 	for (i = 0; i < durable->unit_count; i++)
 		check_unit(durable, i);
+}
+
+bool durable_hurt(struct durable_device *durable, u32 unit, u32 sector)
+{
+	aftl_slot_t slot;
+	u32 class;
+	u32 stamp;
+
+	slot = aftl_lookup(durable->device.ftl, to_unit(unit), &class);
+	if (slot == AFTL_NO_SLOT || aftl_is_lost(durable->device.ftl, to_unit(unit)) ||
+	    find_pending(durable, slot) || !read_stamp(durable, unit, slot, &stamp))
+		return false;
+	durable->units[unit].hurt = stamp;
+	durable->disk.unreadable[place(durable, slot) / DISK_SECTOR + sector] = true;
+	return true;
 }
 
 /* Life */
@@ -568,8 +713,13 @@ int durable_open(struct durable_device *durable, const struct aftl_config *confi
 	listen(durable);
 	lying_disk_open(&durable->disk, durable->super.layout.frames * AFTL_FRAME_BYTES);
 	durable->unit_count = geo.units;
+	durable->slots = geo.slots;
 	durable->units = checked(calloc(geo.units, sizeof(*durable->units)));
 	durable->bytes = checked(calloc(1, geo.unit_bytes));
+	durable->late.bytes = checked(calloc(1, geo.unit_bytes));
+	durable->disk.before_flush = end_late;
+	durable->disk.watcher = durable;
+	durable->lost = checked(calloc(geo.slots, sizeof(*durable->lost)));
 	return 0;
 }
 
@@ -579,6 +729,8 @@ void durable_close(struct durable_device *durable)
 	lying_disk_close(&durable->disk);
 	free(durable->units);
 	free(durable->bytes);
+	free(durable->late.bytes);
+	free(durable->lost);
 }
 
 /* All promises end. */
@@ -634,6 +786,14 @@ int durable_load(struct durable_device *durable, const char *policy, bool scan)
 	return 0;
 }
 
+static void fail_displaced(struct durable_device *durable)
+{
+	u32 block = aftl_volume_displaced(durable->volume, 0);
+
+	for (; block != U32_MAX; block = aftl_volume_displaced(durable->volume, block + 1))
+		CHECK_EQ(aftl_fail_block(durable->device.ftl, block), 0);
+}
+
 int durable_start(struct durable_device *durable, const char *policy, bool scan)
 {
 	struct test_device *device = &durable->device;
@@ -648,6 +808,8 @@ int durable_start(struct durable_device *durable, const char *policy, bool scan)
 	ret = aftl_volume_begin(durable->volume, aftl_policy_find(policy), &device->config);
 	if (ret)
 		durable_stop(durable);
+	else
+		fail_displaced(durable);
 	return ret;
 }
 
@@ -662,9 +824,11 @@ void durable_stop(struct durable_device *durable)
 	durable->volume = NULL;
 	free(durable->tags);
 	durable->tags = NULL;
+	memset(durable->lost, 0, durable->slots * sizeof(*durable->lost));
 	/* Requests under way never complete. */
 	test_device_close(device);
 	device->pending = 0;
+	durable->late.pending = false;
 	durable->ret = 0;
 }
 
@@ -681,7 +845,7 @@ static int shut(struct durable_device *durable)
 	struct test_device *device = &durable->device;
 	int ret = test_do(device, AFTL_OP_FLUSH, 0, 0, 0, NULL);
 
-	if (ret)
+	if (ret && !aftl_buffer_lost(device->ftl))
 		return ret;
 	aftl_park(device->ftl);
 	ret = durable_work(durable, U32_MAX);

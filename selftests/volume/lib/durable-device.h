@@ -25,12 +25,28 @@ struct durable_tag;
  * @completed: newest stamp of a request that is complete
  * @newest: newest stamp there is
  * @zeroed: stamp of its last discard
+ * @hurt: newest stamp of it that was in a sector that became unreadable
  */
 struct durable_unit {
 	u32 covered;
 	u32 completed;
 	u32 newest;
 	u32 zeroed;
+	u32 hurt;
+};
+
+/**
+ * struct durable_late - a write that has failed, which nobody knows yet
+ * @pending: there is one
+ * @slot: where to
+ * @spare: of its program
+ * @bytes: one unit
+ */
+struct durable_late {
+	bool pending;
+	aftl_slot_t slot;
+	struct aftl_spare spare;
+	u8 *bytes;
 };
 
 /**
@@ -49,6 +65,11 @@ struct durable_unit {
  * @last: of the queue
  * @stamps: last stamp given out
  * @bytes: one unit
+ * @lost: by slot: what was to be copied there could not be read
+ * @slots: of the device
+ * @displaced: units that could not be written where they belong
+ * @late: the next one
+ * @lost_units: that the last durable_check() has met
  * @formatting: a format was begun and not completed
  * @ret: what the volume has answered first that was no success
  * @digest: of the device when it was shut
@@ -69,6 +90,11 @@ struct durable_device {
 	struct durable_op *last;
 	u32 stamps;
 	u8 *bytes;
+	bool *lost;
+	u32 slots;
+	u32 displaced;
+	struct durable_late late;
+	u32 lost_units;
 	bool formatting;
 	int ret;
 	u64 digest;
@@ -138,5 +164,12 @@ void durable_crash(struct durable_device *durable, enum disk_crash crash,
  * What is found is promised from now on: a crash leaves nothing that is not durable.
  */
 void durable_check(struct durable_device *durable);
+
+/**
+ * durable_hurt() - a sector of the bytes of @unit, which is on the medium, becomes unreadable
+ *
+ * Return: false if it has none there, or nobody knows yet what they are.
+ */
+bool durable_hurt(struct durable_device *durable, u32 unit, u32 sector);
 
 #endif

@@ -59,11 +59,18 @@ static void check_range(const struct lying_disk *disk, u64 offset, u32 size, u32
 			     (unsigned long long)offset);
 }
 
+static bool readable(const struct lying_disk *disk, u64 offset, u32 size)
+{
+	return !memchr(disk->unreadable + offset / DISK_SECTOR, true, size / DISK_SECTOR);
+}
+
 int lying_disk_read(struct lying_disk *disk, u64 offset, void *bytes, u32 size)
 {
 	int ret = any_call(disk);
 
 	check_range(disk, offset, size, DISK_SECTOR);
+	if (!ret && !readable(disk, offset, size))
+		ret = -ENODATA;
 	if (!ret)
 		memcpy(bytes, disk->bytes + offset, size);
 	return ret;
@@ -76,8 +83,13 @@ int lying_disk_write(struct lying_disk *disk, u64 offset, const void *bytes, u32
 	check_range(disk, offset, size, DISK_SECTOR);
 	if (ret)
 		return ret;
+	if (memchr(disk->unwritable + offset / DISK_SECTOR, true, size / DISK_SECTOR)) {
+		memset(disk->bytes + offset, 0x5a, size);
+		return -EREMOTEIO;
+	}
 	remember(disk, offset, bytes, size);
 	memcpy(disk->bytes + offset, bytes, size);
+	memset(disk->unreadable + offset / DISK_SECTOR, false, size / DISK_SECTOR);
 	count_change(disk);
 	return disk->off ? -ENODEV : 0;
 }
@@ -166,6 +178,8 @@ void lying_disk_open(struct lying_disk *disk, u64 bytes)
 		},
 		.bytes = checked(calloc(1, rounded)),
 		.durable = checked(calloc(1, rounded)),
+		.unreadable = checked(calloc(rounded / DISK_SECTOR, sizeof(bool))),
+		.unwritable = checked(calloc(rounded / DISK_SECTOR, sizeof(bool))),
 	};
 }
 
@@ -177,6 +191,8 @@ void lying_disk_close(struct lying_disk *disk)
 		free(pop(disk));
 	free(disk->bytes);
 	free(disk->durable);
+	free(disk->unreadable);
+	free(disk->unwritable);
 }
 
 /* Crashes */

@@ -61,6 +61,8 @@ enum disk_crash {
  * @flushes: that worked
  * @before_flush: called, if it is set, when a flush is about to begin
  * @watcher: its argument
+ * @unreadable: by sector: it cannot be read until it is written
+ * @unwritable: by sector: a write there fails, and leaves something else
  */
 struct lying_disk {
 	struct aftl_medium medium;
@@ -80,6 +82,8 @@ struct lying_disk {
 	u64 flushes;
 	void (*before_flush)(void *watcher);
 	void *watcher;
+	bool *unreadable;
+	bool *unwritable;
 };
 
 /* Zeroes, all of them durable. @bytes is rounded up to frames. */

@@ -188,7 +188,7 @@ class State:
 
 @dataclass(frozen=True)
 class Channel:
-    """A cell: four states in ascending order and its noise when new."""
+    """A cell: its states, four for two bits, in ascending order and its noise when new."""
 
     states: tuple[State, ...]
     residual_laplace_v: float = 0.0
@@ -204,12 +204,15 @@ def window_channel(
     erased_mean_v: float = ERASED_MEAN_V,
     erased_sigma_v: float = ERASED_SIGMA_V,
     residual_laplace_v: float = RESIDUAL_LAPLACE_V,
+    bits: int = 2,
 ) -> Channel:
-    """ApproxFTL's cell: three programmed states equally pitched up to Vmax - dVpp."""
-    pitch = (vmax_v - step_v - erased_mean_v) / 3.0
+    """ApproxFTL's cell: programmed states equally pitched up to Vmax - dVpp, three for two bits."""
+    programmed_states = 2**bits - 1
+    pitch = (vmax_v - step_v - erased_mean_v) / programmed_states
     erased = State(erased_mean_v, erased_sigma_v, 0.0, True)
     programmed = [
-        _programmed(erased_mean_v + i * pitch, step_v, erased_mean_v) for i in (1, 2, 3)
+        _programmed(erased_mean_v + i * pitch, step_v, erased_mean_v)
+        for i in range(1, programmed_states + 1)
     ]
     return Channel((erased, *programmed), residual_laplace_v)
 
@@ -280,11 +283,12 @@ def crossing_error(lower: Mass, upper: Mass) -> float:
 def rber(channel: Channel, disturb_mv: float, cycles: int = 0, hours: int = 0) -> float:
     """Raw bit error rate (eq 8 with crossing-point references).
 
-    Four equally likely states, two bits per cell, Gray code: a misread cell is one wrong bit.
+    Equally likely states, Gray code: a misread cell is one wrong bit.
     """
     states = distributions(channel, disturb_mv, cycles, hours)
     pairs = itertools.pairwise(states)
-    return sum(0.25 * crossing_error(a, b) for a, b in pairs) / 2.0
+    share = 1.0 / len(states)
+    return sum(share * crossing_error(a, b) for a, b in pairs) / math.log2(len(states))
 
 
 def scaled_shift_mv(vmax_v: float) -> float:

@@ -9,6 +9,7 @@ import math
 from functools import lru_cache
 
 from aftl_physics import layers, program_time
+from aftl_physics.normal import bisect
 
 #: Wear at which the worst layer has no margin left (assumed: the paper's end of life).
 LIFE_CYCLES = 2000
@@ -68,8 +69,24 @@ def mean_follower_saving(cycles: float) -> float:
 
 
 @lru_cache(maxsize=1)
-def vert_program_ns() -> list[float]:
-    """vertFTL: program time by layer, fixed for all conditions.
+def early_verifies() -> list[int]:
+    """Return how many loops earlier than needed a state is verified by default, by layer.
+
+    The default is one for all layers. A quarter of them, those with the most errors, are slower
+    by a loop, and the best quarter is faster (assumed).
+    """
+    ranked = sorted(range(layers.POINTS), key=lambda point: layer_errors()[point])
+    early = [program_time.CUBE_EARLY_VERIFIES] * layers.POINTS
+    for point in ranked[:layers.POINTS // 4]:
+        early[point] -= 1
+    for point in ranked[-layers.POINTS // 4:]:
+        early[point] += 1
+    return early
+
+
+@lru_cache(maxsize=1)
+def vert_mv() -> list[float]:
+    """vertFTL: how far the last voltage is lowered by layer, fixed for all conditions.
 
     What a layer is better than the worst one is margin for ever. Only the last voltage is lowered,
     and carefully, so the savings are scaled to the mean that is remembered.
@@ -78,7 +95,14 @@ def vert_program_ns() -> list[float]:
     savings = [program_time.cube_saving(program_time.cube_removed_loops(worst / errors))
                for errors in layer_errors()]
     scale = program_time.CUBE_VERT_SAVING * len(savings) / sum(savings)
-    return [program_time.CUBE_LEADER_NS * (1.0 - saving * scale) for saving in savings]
+    return [program_time.cube_step_mv() * loops_of(saving * scale) for saving in savings]
+
+
+def loops_of(saving: float) -> float:
+    """Return the loops whose removal saves so much of a program."""
+    most = program_time.CUBE_MAX_REMOVED
+    found = bisect(lambda loops: program_time.cube_saving(loops) - saving, -1e-6, most)
+    return max(0.0, found)
 
 
 def retry_probability(cycles: float, hours: float) -> float:

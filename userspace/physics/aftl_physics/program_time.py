@@ -108,29 +108,32 @@ def state_windows(removed: int) -> list[tuple[int, int]]:
     return windows
 
 
-def verify_counts(removed: int) -> tuple[int, int]:
-    """Verifies of one program: (needed, redundant ones that the default adds)."""
-    windows = state_windows(removed)
-    needed = sum(last - first + 1 for first, last in windows)
-    redundant = sum(min(CUBE_EARLY_VERIFIES, first - 1) for first, _ in windows)
-    return needed, redundant
+def verifies(removed: int, skipped: int) -> int:
+    """Verifies of one program; those of each state begin `skipped` loops later than by default."""
+    return sum(
+        last - max(1, first - CUBE_EARLY_VERIFIES + skipped) + 1
+        for first, last in state_windows(removed)
+    )
 
 
 @lru_cache(maxsize=1)
 def calibrate() -> LoopTimes:
     """Pulse and verify time that give the leader time and the verify-skip saving."""
-    needed, redundant = verify_counts(0)
+    redundant = verifies(0, 0) - verifies(0, CUBE_EARLY_VERIFIES)
     verify = CUBE_SKIP_SAVING * CUBE_LEADER_NS / redundant
-    pulse = (CUBE_LEADER_NS - (needed + redundant) * verify) / CUBE_LOOPS
+    pulse = (CUBE_LEADER_NS - verifies(0, 0) * verify) / CUBE_LOOPS
     return LoopTimes(pulse, verify)
 
 
-def cube_program_ns(removed: int, skip_verify: bool) -> float:
+def cube_loops_ns(removed: int, skipped: int) -> float:
     """tPROG = sum over loops of (tPGM + k_i tVFY) (cubeFTL eq 1)."""
     times = calibrate()
-    needed, redundant = verify_counts(removed)
-    verifies = needed if skip_verify else needed + redundant
-    return (CUBE_LOOPS - removed) * times.pulse_ns + verifies * times.verify_ns
+    return (CUBE_LOOPS - removed) * times.pulse_ns + verifies(removed, skipped) * times.verify_ns
+
+
+def cube_program_ns(removed: int, skip_verify: bool) -> float:
+    """Return the same for a mean layer, without a needless verify or with all of them."""
+    return cube_loops_ns(removed, CUBE_EARLY_VERIFIES if skip_verify else 0)
 
 
 def cube_saving(loops: float) -> float:

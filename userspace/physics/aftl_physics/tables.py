@@ -76,6 +76,11 @@ def rber_curves() -> dict[str, tuple[str, RberModel]]:
             "reprogrammed page, two-layer super layer",
             lambda mv, pe, h: tlc.reprogram_rber(pe, h),
         ),
+        "SLC_MODE": (
+            "one bit in a cell for more, Vmax 5 V",
+            _cell_model(window(5.0, cell.STEP_V, bits=1)),
+        ),
+        "QLC": ("QLC page after both passes", lambda mv, pe, h: tlc.qlc_rber(pe, h)),
     }
 
 
@@ -139,18 +144,12 @@ def rber_section() -> Section:
     curves = rber_curves()
     dims = [f"AFTL_RBER_{d}" for d in ("CURVES", "DISTURB_POINTS", "PE_POINTS", "HOUR_POINTS")]
     members = [(f"AFTL_RBER_{name}", doc) for name, (doc, _) in curves.items()]
-    names = [name.lower().replace("_", "-") for name in curves]
     values = [grid.tolist() for grid in rber_tables().values()]
     return Section("Raw bit error rates (RBER)", (
         Enum("aftl_rber_curve", "how the cells of a page were programmed", members, dims[0]),
         Macro(dims[1], len(DISTURB_AXIS_MV)),
         Macro(dims[2], len(PE_AXIS)),
         Macro(dims[3], len(HOUR_AXIS)),
-        Macro("AFTL_RBER_PRECISE_Q40", q40(cell.RBER_PRECISE), "1e-8: precise page as published"),
-        Macro("AFTL_RBER_APPROX_Q40", q40(cell.RBER_APPROX),
-              "7.2e-4: approximate page as published"),
-        Table("aftl_rber_name", "char *const", dims[:1], names,
-              "names of the curves, by enum aftl_rber_curve"),
         Table("aftl_rber_disturb_axis", "u32", dims[1:2], DISTURB_AXIS_MV,
               "full-swing shift accumulated from neighbours programmed later, in millivolt"),
         Table("aftl_rber_pe_axis", "u32", dims[2:3], PE_AXIS, "program/erase cycles of the block"),
@@ -184,62 +183,16 @@ def rber_section() -> Section:
     ))
 
 
-def approx_section() -> Section:
-    """ApproxFTL."""
-    members = [
-        ("AFTL_APPROX_PROGRAM_PRECISE", "precise write"),
-        ("AFTL_APPROX_PROGRAM_PRECISE_B", "precise write, all later neighbours approximate"),
-        ("AFTL_APPROX_PROGRAM_PRECISE_C", "precise write without later neighbours"),
-        ("AFTL_APPROX_PROGRAM_APPROX", "approximate write, Vmax 5 V"),
-        ("AFTL_APPROX_PROGRAM_DELTA_B", "Delta_b approximate write, 1.5 x dVpp"),
-    ]
-    power_uw = round(program_time.FLASH_VOLT * program_time.FLASH_AMPERE * 1e6)
-    return Section("ApproxFTL", (
-        Enum("aftl_approx_program", "program parameters by placement", members,
-             "AFTL_APPROX_PROGRAMS"),
-        Table("aftl_approx_program_ns", "u32", ("AFTL_APPROX_PROGRAMS",),
-              program_time.approxftl_program_ns(),
-              "program time in nanoseconds, by enum aftl_approx_program"),
-        Macro("AFTL_APPROX_READ_NS", program_time.APPROXFTL_READ_NS),
-        Macro("AFTL_APPROX_ERASE_NS", program_time.APPROXFTL_ERASE_NS),
-        Macro("AFTL_APPROX_ERASE_WEAR_Q16", scaled(program_time.APPROX_ERASE_WEAR, Q16),
-              "Wear of erasing an all-approximate block, 1.0 = 65536"),
-        Macro("AFTL_FLASH_POWER_UW", power_uw,
-              "Power of a busy flash chip in microwatt: 3.3 V x 25 mA"),
-    ))
-
-
-def agcr_section() -> Section:
-    """AGCR."""
-    members = [
-        ("AFTL_AGCR_LOW", "coarse steps, cheap write, dear read"),
-        ("AFTL_AGCR_MEDIUM", "default"),
-        ("AFTL_AGCR_HIGH", "fine steps, dear write, cheap read"),
-    ]
-    dims = ("AFTL_AGCR_COSTS",)
-    steps = [scaled(program_time.agcr_step_v(cost), 1000) for cost in range(3)]
-    reads = [program_time.agcr_read_ns(cost) for cost in range(3)]
-    return Section("AGCR", (
-        Enum("aftl_agcr_cost", "cost of a write", members, dims[0]),
-        Table("aftl_agcr_program_ns", "u32", dims, program_time.AGCR_WRITE_NS,
-              "program time in nanoseconds, by enum aftl_agcr_cost"),
-        Table("aftl_agcr_read_ns", "u32", dims, reads,
-              "read time in nanoseconds, by the cost with which the page was written"),
-        Table("aftl_agcr_step_mv", "u16", dims, steps,
-              "ISPP step in millivolt, by enum aftl_agcr_cost"),
-    ))
-
-
-def _cube_ns(removed: int, skip: bool) -> int:
-    return scaled(program_time.cube_program_ns(removed, skip), 1, digits=7)
+def _cube_ns(removed: int, skipped: int) -> int:
+    return scaled(program_time.cube_loops_ns(removed, skipped), 1, digits=7)
 
 
 def cube_section() -> Section:
     """cubeFTL."""
     margins = list(zip(*(cube.margin_mv(t / 10) for t in MARGIN_TENTHS), strict=True))
     times = [
-        [_cube_ns(n, skip) for n in range(program_time.CUBE_MAX_REMOVED + 1)]
-        for skip in (False, True)
+        [_cube_ns(n, skipped) for n in range(program_time.CUBE_MAX_REMOVED + 1)]
+        for skipped in range(max(cube.early_verifies()) + 1)
     ]
     errors = [[scaled(one * cube.wear_factor(pe), Q12)
                for one in cube.layer_errors()] for pe in PE_AXIS]
@@ -248,14 +201,19 @@ def cube_section() -> Section:
     margin_axis = "by spare margin S_M in tenths, starting at AFTL_CUBE_MARGIN_FIRST"
     return Section("cubeFTL", (
         Macro("AFTL_CUBE_MAX_REMOVED_LOOPS", program_time.CUBE_MAX_REMOVED),
-        Table("aftl_cube_program_ns", "u32", ("2", "AFTL_CUBE_MAX_REMOVED_LOOPS + 1"), times,
+        Macro("AFTL_CUBE_MAX_SKIPPED_LOOPS", len(times) - 1),
+        Table("aftl_cube_program_ns", "u32",
+              ("AFTL_CUBE_MAX_SKIPPED_LOOPS + 1", "AFTL_CUBE_MAX_REMOVED_LOOPS + 1"), times,
               "program time in nanoseconds",
-              "First index: 0 = default verifies (leader), 1 = redundant verifies skipped"
-              " (follower). Second index: loops removed."),
-        Table("aftl_cube_vert_program_ns", "u32", ("AFTL_LAYER_POINTS",),
-              [scaled(ns, 1) for ns in cube.vert_program_ns()],
-              "vertFTL: program time in nanoseconds, by relative layer",
-              "The mean saves 8 %."),
+              "First index: loops by which the verifies of each state begin later than by"
+              " default. Second index: loops removed."),
+        Table("aftl_cube_early_verifies", "u8", ("AFTL_LAYER_POINTS",), cube.early_verifies(),
+              "loops by which they may begin later, by relative layer",
+              "The mean is 3. An assumption."),
+        Table("aftl_cube_vert_mv", "u16", ("AFTL_LAYER_POINTS",),
+              [scaled(mv, 1) for mv in cube.vert_mv()],
+              "vertFTL: how far the last program voltage is lowered, in millivolt, by relative"
+              " layer", "The mean saves 8 % of the time."),
         Macro("AFTL_CUBE_STEP_MV", scaled(program_time.cube_step_mv(), 1),
               "ISPP step in millivolt, derived from the margin of one known point"),
         Table("aftl_cube_ep1_q12", "u16", ("AFTL_RBER_PE_POINTS", "AFTL_LAYER_POINTS"), errors,
@@ -309,16 +267,12 @@ def tvr_section() -> Section:
               f"ISPP steps of a page program, {by_margin}",
               "First index: 0 = the page the paper calls MSB and programs first, 1 = its LSB"
               " page."),
-        Macro("AFTL_TVR_STEP_NS", tvr.step_ns(),
-              "Time of one ISPP step in nanoseconds: 788.76 us mean program time over 19 steps"),
         Table("aftl_tvr_endurance_q16", "u32", (points,),
               [scaled(tvr.endurance(m) / base, Q16, digits=6) for m in kept],
               f"factor x 65536 on the P/E limit, {by_margin}"),
         Table("aftl_tvr_rber_q40", "u64", (points, "AFTL_RBER_PE_POINTS", "AFTL_RBER_HOUR_POINTS"),
               _tvr_rber(), f"RBER x 2^40 without disturbance, {by_margin}, P/E cycles and age",
               "Axes, limit and running maximum as in aftl_rber_q40."),
-        Table("aftl_tvr_state_program_ns", "u32", ("4",), tvr.state_program_ns(),
-              "measured program time in nanoseconds, by final state S0..S3"),
         Macro(wear, len(TVR_WEAR_AXIS)),
         Table("aftl_tvr_wear_axis", "u32", (wear,), TVR_WEAR_AXIS,
               "P/E cycles of the two tables below"),
@@ -337,57 +291,32 @@ def _values_by_state(code: reprogram_code.Encoding) -> list[int]:
     return [code.index(s) if s in code else NO_CODE for s in range(reprogram_code.STATES)]
 
 
-def _next_codes(code: Code) -> list[int]:
-    following = reprogram_code.NEXT.get(code)
-    return [int(c) for c in following] if following else [NO_CODE, NO_CODE]
-
-
 def reprogram_section() -> Section:
     """ReSSD."""
-    docs = ("programmed once, two bits per cell", "LSB updated", "MSB updated",
-            "LSB, then LSB updated", "LSB, then MSB updated", "MSB, then LSB updated",
-            "MSB, then MSB updated")
-    members = [(f"AFTL_CODE_{c.name}", doc) for c, doc in zip(Code, docs, strict=True)]
     codes = reprogram_code.encodings()
     decode = reprogram_code.decode_table()
     dims = ("AFTL_CODES",)
-    times = [(n, getattr(reprogram_code, n)) for n in (
-        "TLC_PROGRAM_NS", "TLC_READ_NS", "INITIAL_PROGRAM_NS", "REPROGRAM_NS",
-        "REPROGRAM_READ_NS", "ERASE_NS", "MLC_MODE_PROGRAM_NS")]
     return Section("ReSSD", (
-        *(Macro(f"AFTL_RESSD_{name}", value) for name, value in times),
-        Macro("AFTL_RESSD_TLC_PE_LIMIT", tlc.TLC_PE_LIMIT),
-        Macro("AFTL_RESSD_MLC_MODE_PE_LIMIT", tlc.MLC_MODE_PE_LIMIT),
-        Enum("aftl_reprogram_code", "encoding of a word line, by its updates since the erase",
-             members, dims[0]),
+        Macro(dims[0], len(Code), "Encodings of a word line, by its updates since the erase"),
         Macro("AFTL_CODE_NONE", NO_CODE, "No such state, value or code"),
         Table("aftl_reprogram_state", "u8", (*dims, "4"), [list(codes[c]) for c in Code],
               "state (ER = 0, P1..P7) of each value MSB << 1 | LSB, by encoding"),
         Table("aftl_reprogram_value", "u8", (*dims, "8"),
               [_values_by_state(codes[c]) for c in Code],
               "value of each state, by encoding; AFTL_CODE_NONE outside the window"),
-        Table("aftl_reprogram_id", "u8", dims, [reprogram_code.distribution_id(c) for c in Code],
-              "distribution ID (0 = P1-P4 .. 3 = P4-P7; the initial code has 0), by encoding"),
-        Table("aftl_reprogram_next", "u8", (*dims, "2"), [_next_codes(c) for c in Code],
-              "encoding after updating the LSB (index 0) or the MSB (index 1)"),
         Table("aftl_reprogram_decode", "u8", ("3", "4"),
               [[int(decode.get((n, i), NO_CODE)) for i in range(4)] for n in range(3)],
               "encoding by number of reprograms and distribution ID",
-              "AFTL_CODE_LM stands for AFTL_CODE_ML too: the two encodings are the same."),
-        Table("aftl_reprogram_senses", "u8", (*dims, "2"),
-              [list(reprogram_code.sensing_counts(codes[c])) for c in Code],
-              "sensing operations to read the LSB (index 0) or the MSB (index 1) page"),
-        Table("aftl_reprogram_errors", "u16", ("4", "2"), [list(p) for p in tlc.PAGE_ERRORS],
-              "measured errors per page (index 0 = largest, 1 = mean), by layers per super layer",
-              "Index 0 is a page that was not reprogrammed."),
+              "An update of the LSB and then of the MSB leads to the same one as the other way"
+              " round."),
     ))
 
 
 @lru_cache(maxsize=1)
 def sections() -> tuple[Section, ...]:
     """The whole content, in the order of the files."""
-    return (poisson_section(), rber_section(), approx_section(), agcr_section(), cube_section(),
-            tvr_section(), reprogram_section())
+    return (poisson_section(), rber_section(), cube_section(), tvr_section(),
+            reprogram_section())
 
 
 GENERATED = "Generated by userspace/physics (python3 -m aftl_physics generate); do not edit."

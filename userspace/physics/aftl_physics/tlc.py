@@ -24,6 +24,9 @@ PAGE_BITS = 16 * 1024 * 8
 #: P/E limits of the same cells in TLC and in MLC mode (ReSSD 7.2.7; stated).
 TLC_PE_LIMIT = 1500
 MLC_MODE_PE_LIMIT = 30000
+#: The same of cells that are built for four bits: a third of TLC's, as vendors rate the two
+#: (1,000 and 3,000 cycles; assumed).
+QLC_PE_LIMIT = 500
 
 
 def read_disturb(cycles: float, reads: float) -> float:
@@ -61,6 +64,15 @@ def mlc_mode_rber(cycles: float, hours: float) -> float:
     P/E limits; the floor is kept, because no measurement of it is published.
     """
     return best_rber(cycles * TLC_PE_LIMIT / MLC_MODE_PE_LIMIT, hours)
+
+
+def qlc_rber(cycles: float, hours: float) -> float:
+    """RBER of a QLC page after both passes, read with the best references.
+
+    Assumption: as a TLC cell with cycles scaled by the ratio of the two P/E limits; the floor is
+    kept, as in MLC mode.
+    """
+    return best_rber(cycles * TLC_PE_LIMIT / QLC_PE_LIMIT, hours)
 
 
 def reprogram_factor(hours: float) -> float:

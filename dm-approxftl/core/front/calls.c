@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What hosts call while a device is in use. Each changes something and lets the
+ * scheduler see what follows from it.
+ */
+#include "core/front/front.h"
+
+static void handle(struct aftl *ftl, u32 source)
+{
+	if (source < ftl->geo.luns)
+		aftl_lun_event(ftl, &ftl->luns[source]);
+	else if (source < ftl->event_clock)
+		aftl_requests_complete(ftl, source - ftl->event_lines);
+	else
+		aftl_refresh_event(ftl);
+}
+
+/*
+ * Each LUN can begin one program, and has an array that is busy then. Besides one LUN can
+ * end an erase and lose the block, or be lost itself; or something is discarded.
+ */
+u32 aftl_burst(const struct aftl_geometry *geo)
+{
+	return geo->luns * (aftl_program_units(geo) + geo->program_pages) + 2;
+}
+
+static inline bool step(struct aftl *ftl, u64 now_ns)
+{
+	bool due = aftl_events_when(&ftl->events) <= now_ns;
+
+	ftl->running = true;
+	if (due) {
+		ftl->now_ns = aftl_events_when(&ftl->events);
+		handle(ftl, aftl_events_first(&ftl->events));
+		aftl_settle(ftl);
+	} else {
+		ftl->now_ns = max(ftl->now_ns, now_ns);
+	}
+	ftl->running = false;
+	return due;
+}
+
+bool aftl_step(struct aftl *ftl, u64 now_ns)
+{
+	return step(ftl, min(now_ns, AFTL_TIME_MAX));
+}
+
+void aftl_advance(struct aftl *ftl, u64 now_ns)
+{
+	now_ns = min(now_ns, AFTL_TIME_MAX);
+	while (step(ftl, now_ns))
+		;
+}
+
+void aftl_age(struct aftl *ftl, u64 ns)
+{
+	u64 day = div64_u64(ftl->age_ns + ftl->now_ns, AFTL_DAY_NS);
+
+	ftl->age_ns = min(ftl->age_ns + min(ns, AFTL_TIME_MAX / 2), AFTL_TIME_MAX / 2);
+	if (div64_u64(ftl->age_ns + ftl->now_ns, AFTL_DAY_NS) != day)
+		aftl_refresh_day(ftl);
+	aftl_refresh_clock(ftl);
+}
+
+static int check_live(const struct aftl *ftl, const struct aftl_config *config,
+		      unsigned int index, struct aftl_error *error)
+{
+	char value[AFTL_VALUE_SIZE];
+	int ret = aftl_config_check(&ftl->config, config, error);
+
+	if (!ret)
+		ret = aftl_passes_check(config, error);
+	if (ret || aftl_param_change(index) == AFTL_CHANGE_LIVE ||
+	    aftl_param_get(&ftl->config, index) == aftl_param_get(config, index))
+		return ret;
+	aftl_param_print(aftl_param_at(index), aftl_param_get(&ftl->config, index), value);
+	return aftl_fail(error, -EINVAL, "%s is %s as long as the device is loaded",
+			 aftl_param_at(index)->key, value);
+}
+
+int aftl_set_param(struct aftl *ftl, const char *key, const char *text, struct aftl_error *error)
+{
+	struct aftl_config config = ftl->config;
+	int ret = aftl_param_set(&config, key, text, error);
+
+	if (!ret)
+		ret = check_live(ftl, &config, aftl_param_find(key), error);
+	if (ret)
+		return ret;
+	ftl->config = config;
+	aftl_derive(ftl);
+	aftl_refresh_clock(ftl);
+	aftl_wake_all(ftl);
+	aftl_settle(ftl);
+	return 0;
+}
+
+void aftl_hurry(struct aftl *ftl, bool hurry)
+{
+	ftl->hurry = hurry;
+	if (hurry)
+		aftl_requests_push(ftl);
+	aftl_settle(ftl);
+}
+
+bool aftl_busy(const struct aftl *ftl)
+{
+	return ftl->requests || (ftl->hurry && ftl->free_write_count != ftl->write_commands);
+}
+
+int aftl_collect(struct aftl *ftl, u32 index)
+{
+	struct aftl_lun *lun;
+
+	if (index >= ftl->geo.luns)
+		return -EINVAL;
+	lun = &ftl->luns[index];
+	if (aftl_lun_dead(lun))
+		return 0;
+	lun->collect = ftl->geo.blocks_per_lun;
+	aftl_wake(ftl, lun);
+	aftl_settle(ftl);
+	return 0;
+}
+
+static bool sensible(const struct aftl *ftl, const struct aftl_request *request)
+{
+	if (request->op >= AFTL_OPS || request->class >= AFTL_CLASSES ||
+	    request->hint.life >= AFTL_LIVES)
+		return false;
+	if (request->op == AFTL_OP_FLUSH)
+		return !request->units;
+	return request->units && request->unit < ftl->geo.units &&
+	       request->units <= ftl->geo.units - request->unit;
+}
+
+int aftl_submit(struct aftl *ftl, struct aftl_request *request)
+{
+	if (!sensible(ftl, request))
+		return -EINVAL;
+	/* A request from inside complete() arrives at this very moment. */
+	if (!ftl->running)
+		aftl_advance(ftl, request->arrival_ns);
+	request->arrival_ns = ftl->now_ns;
+	aftl_request_start(ftl, request);
+	if (!ftl->running)
+		aftl_settle(ftl);
+	return 0;
+}

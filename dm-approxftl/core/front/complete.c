@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The end of requests: their parts, the line at the controller, the epochs of flushes.
+ */
+#include "core/front/front.h"
+
+/* A request that has left a list leads to nobody: its host may look at it much later. */
+static struct aftl_request *take_first(struct aftl_request **head)
+{
+	struct aftl_request *request = *head;
+
+	*head = request->next;
+	request->next = NULL;
+	return request;
+}
+
+static void update_line_event(struct aftl *ftl, u32 line)
+{
+	const struct aftl_request *head = ftl->lines[line].head;
+
+	aftl_events_set(&ftl->events, ftl->event_lines + line,
+			head ? head->complete_ns : AFTL_NEVER);
+}
+
+/* A line's delay is constant, so its requests complete in the order they join. */
+static void join_line(struct aftl *ftl, struct aftl_request *request)
+{
+	u32 index = request->decoded ? AFTL_LINE_DECODED : AFTL_LINE_PLAIN;
+	struct aftl_line *line = &ftl->lines[index];
+
+	request->complete_ns = ftl->now_ns + line->delay_ns;
+	aftl_request_append(&line->head, &line->tail, request);
+	if (line->head == request)
+		update_line_event(ftl, index);
+}
+
+void aftl_request_part_done(struct aftl *ftl, struct aftl_request *request, u64 service_ns)
+{
+	request->service_ns = service_ns;
+	if (!--request->parts)
+		join_line(ftl, request);
+}
+
+static void count_request(struct aftl *ftl, const struct aftl_request *request)
+{
+	struct aftl_counters *counters = &ftl->stats.counters;
+	u64 response = request->complete_ns - request->arrival_ns;
+
+	counters->host_failed_requests += request->status != 0;
+	switch (request->op) {
+	case AFTL_OP_READ:
+		counters->host_read_requests++;
+		counters->host_read_units += request->units;
+		aftl_histogram_add(&ftl->stats.read_response, response);
+		aftl_histogram_add(&ftl->stats.read_service, request->service_ns);
+		break;
+	case AFTL_OP_WRITE:
+		counters->host_write_requests++;
+		counters->host_write_units += request->units;
+		if (request->class == AFTL_APPROX)
+			counters->host_write_approx_units += request->units;
+		aftl_histogram_add(&ftl->stats.write_response, response);
+		aftl_histogram_add(&ftl->stats.write_service, request->service_ns);
+		break;
+	case AFTL_OP_FLUSH:
+		counters->host_flush_requests++;
+		aftl_histogram_add(&ftl->stats.flush_response, response);
+		break;
+	default:
+		counters->host_discard_requests++;
+	}
+}
+
+/*
+ * aftl_requests_complete() - hand back the head of @line, whose time has come
+ */
+void aftl_requests_complete(struct aftl *ftl, u32 line)
+{
+	struct aftl_request *request = take_first(&ftl->lines[line].head);
+
+	update_line_event(ftl, line);
+	ftl->requests--;
+	count_request(ftl, request);
+	ftl->ops->complete(ftl->host, request);
+}
+
+/*
+ * Flushes. Every write belongs to the epoch of its arrival; a flush ends an epoch
+ * and completes when no write of that epoch or an older one is outstanding.
+ */
+
+static u32 next_epoch(u32 epoch)
+{
+	return (epoch + 1) % AFTL_EPOCHS;
+}
+
+/* Each of them covers what has been lost, those that are still to come, too. */
+static void complete_flushes(struct aftl *ftl, u32 epoch)
+{
+	while (ftl->flushes && ftl->flushes->epoch == epoch) {
+		struct aftl_request *flush = take_first(&ftl->flushes);
+
+		if (ftl->buffer_lost)
+			flush->status = -EIO;
+		aftl_request_part_done(ftl, flush, 0);
+	}
+}
+
+/* Start a new epoch after one that a flush waits for, if the ring has room. */
+static void turn_epoch(struct aftl *ftl)
+{
+	if (next_epoch(ftl->epoch) != ftl->oldest_epoch)
+		ftl->epoch = next_epoch(ftl->epoch);
+}
+
+static void retire_epochs(struct aftl *ftl)
+{
+	while (!ftl->outstanding[ftl->oldest_epoch]) {
+		complete_flushes(ftl, ftl->oldest_epoch);
+		if (ftl->oldest_epoch == ftl->epoch)
+			return;
+		ftl->oldest_epoch = next_epoch(ftl->oldest_epoch);
+	}
+}
+
+void aftl_epoch_leave(struct aftl *ftl, u32 epoch)
+{
+	if (!--ftl->outstanding[epoch])
+		retire_epochs(ftl);
+}
+
+/*
+ * aftl_flush_wait() - until all that was written before @request has been programmed
+ */
+void aftl_flush_wait(struct aftl *ftl, struct aftl_request *request)
+{
+	aftl_request_append(&ftl->flushes, &ftl->last_flush, request);
+	turn_epoch(ftl);
+	retire_epochs(ftl);
+}

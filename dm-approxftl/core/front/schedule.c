@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The one scheduler. What happens to a LUN wakes it; whoever was called settles the
+ * device before it returns: requests that wait for commands go on, and each LUN that is
+ * awake and whose array is free begins what is next, in the order reads, suspended
+ * operation, urgent moves, writes, other moves.
+ */
+#include "core/front/front.h"
+
+static bool start_pad(struct aftl *ftl, struct aftl_lun *lun, bool moves)
+{
+	struct aftl_placement placement;
+
+	if (!aftl_pass_pad(ftl, lun, moves, &placement))
+		return false;
+	lun->work.commands = AFTL_NIL;
+	aftl_array_program(ftl, lun, moves ? AFTL_WORK_JOB_PROGRAM : AFTL_WORK_PROGRAM,
+			   &placement);
+	return true;
+}
+
+/* A fine pass whose turn has come, before anything else is written. */
+static bool start_fine(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_placement placement;
+	struct aftl_held *held = aftl_pass_due(ftl, lun, &placement);
+	bool moves;
+
+	if (!held)
+		return false;
+	moves = held->need.cause != AFTL_CAUSE_HOST;
+	aftl_write_fine(ftl, lun, held);
+	aftl_pass_commit(ftl, lun, held, &placement);
+	aftl_array_program(ftl, lun, moves ? AFTL_WORK_JOB_PROGRAM : AFTL_WORK_PROGRAM,
+			   &placement);
+	return true;
+}
+
+static bool start_pass(struct aftl *ftl, struct aftl_lun *lun, u32 lane, u64 *retry_ns)
+{
+	if (start_fine(ftl, lun))
+		return true;
+	return aftl_write_stuck(ftl, lun, lane, retry_ns) && start_pad(ftl, lun, false);
+}
+
+/* Returns whether a program began; if nothing was left to program the job goes on. */
+static int start_job_program(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_placement placement;
+	int units = aftl_job_commit(ftl, lun, &placement);
+
+	if (units > 0)
+		aftl_array_program(ftl, lun, AFTL_WORK_JOB_PROGRAM, &placement);
+	return units;
+}
+
+static bool start_job(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
+{
+	int units;
+
+	for (;;) {
+		switch (aftl_job_next(ftl, lun, urgent)) {
+		case AFTL_STEP_NONE:
+			return false;
+		case AFTL_STEP_COPY:
+			aftl_array_sense_job(ftl, lun, AFTL_WORK_JOB_COPY, 0);
+			return true;
+		case AFTL_STEP_READ:
+			aftl_array_sense_job(ftl, lun, AFTL_WORK_JOB_READ, ftl->geo.page_units);
+			return true;
+		case AFTL_STEP_PROGRAM:
+			units = start_job_program(ftl, lun);
+			if (units)
+				return units > 0;
+			break;
+		case AFTL_STEP_FINISH:
+			return start_pad(ftl, lun, true);
+		case AFTL_STEP_ERASE:
+			aftl_array_erase(ftl, lun);
+			return true;
+		}
+	}
+}
+
+static bool start_write(struct aftl *ftl, struct aftl_lun *lun, u32 lane, u64 *retry_ns)
+{
+	if (unlikely(ftl->foggy_blocks) && start_pass(ftl, lun, lane, retry_ns))
+		return true;
+	if (lane == AFTL_LANES)
+		return false;
+	if (unlikely(aftl_job_redo_due(ftl, lun)) && start_job(ftl, lun, false))
+		return true;
+	if (aftl_urgent(ftl, lun) && start_job(ftl, lun, true)) {
+		ftl->stats.counters.gc_urgent_steps++;
+		return true;
+	}
+	if (!aftl_write_start(ftl, lun, lane)) {
+		/* What it holds now may be what others wait for. */
+		if (unlikely(ftl->held_units) && ftl->wait_head[1])
+			aftl_requests_push(ftl);
+		return true;
+	}
+	if (start_job(ftl, lun, true) || start_pad(ftl, lun, false))
+		return true;
+	aftl_write_fail(ftl, lun);
+	return false;
+}
+
+/* First come, first served: is the oldest write older than the oldest read? */
+static bool write_is_next(const struct aftl *ftl, const struct aftl_lun *lun, u32 lane)
+{
+	if (ftl->config.order != AFTL_SCHED_FCFS || lane == AFTL_LANES)
+		return false;
+	return lun->reads.head == AFTL_NIL || ftl->commands[lun->writes[lane].head].seq <
+						      ftl->commands[lun->reads.head].seq;
+}
+
+static bool start_something(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_ns)
+{
+	u32 lane = AFTL_LANES;
+
+	*retry_ns = AFTL_NEVER;
+	if (lun->write_lanes)
+		lane = aftl_write_ready(ftl, lun, retry_ns);
+	if (lun->parked.kind == AFTL_WORK_NONE && write_is_next(ftl, lun, lane) &&
+	    start_write(ftl, lun, lane, retry_ns))
+		return true;
+	if (lun->reads.head != AFTL_NIL && aftl_read_start(ftl, lun))
+		return true;
+	if (lun->parked.kind != AFTL_WORK_NONE) {
+		aftl_array_resume(ftl, lun);
+		return true;
+	}
+	if ((lun->write_lanes || unlikely(ftl->foggy_blocks)) &&
+	    start_write(ftl, lun, lane, retry_ns))
+		return true;
+	return (!ftl->parking || aftl_job_redo_due(ftl, lun)) && start_job(ftl, lun, false);
+}
+
+static void rest(struct aftl *ftl, struct aftl_lun *lun, u64 retry_ns)
+{
+	u64 idle_ns = AFTL_NEVER;
+
+	lun->idle_since_ns = ftl->now_ns;
+	if (aftl_job_wanted(ftl, lun))
+		idle_ns = ftl->now_ns + ftl->config.idle;
+	aftl_events_set(&ftl->events, lun->index, min(retry_ns, idle_ns));
+}
+
+/* One that is awake although its array is busy has got a read. */
+static void look_at(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u64 retry_ns;
+
+	if (lun->work.phase != AFTL_PHASE_IDLE && aftl_array_may_park(ftl, lun))
+		aftl_array_park(ftl, lun);
+	if (lun->work.phase == AFTL_PHASE_IDLE && !start_something(ftl, lun, &retry_ns))
+		rest(ftl, lun, retry_ns);
+}
+
+static struct aftl_lun *next_awake(struct aftl *ftl)
+{
+	struct aftl_lun *lun = ftl->awake;
+
+	if (!lun)
+		return NULL;
+	ftl->awake = lun->next_awake;
+	lun->awake = false;
+	return lun;
+}
+
+static void admit_waiting(struct aftl *ftl)
+{
+	ftl->retry = false;
+	aftl_request_admit_waiting(ftl, false);
+	aftl_request_admit_waiting(ftl, true);
+}
+
+/* Ends because a LUN that has been looked at is busy or has nothing to do. */
+void aftl_schedule(struct aftl *ftl)
+{
+	struct aftl_lun *lun;
+
+	do {
+		if (unlikely(ftl->retry))
+			admit_waiting(ftl);
+		lun = next_awake(ftl);
+		if (lun)
+			look_at(ftl, lun);
+	} while (lun || ftl->retry);
+}
+
+/* Returns whether the array goes on with the same operation. */
+static bool sensed(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_placement placement;
+
+	if (lun->work.kind != AFTL_WORK_JOB_COPY) {
+		aftl_array_return(ftl, lun);
+		return true;
+	}
+	aftl_job_gather(ftl, lun);
+	if (aftl_job_commit(ftl, lun, &placement) <= 0)
+		return false;
+	aftl_array_copy(ftl, lun, &placement);
+	return true;
+}
+
+static void programmed(struct aftl *ftl, struct aftl_lun *lun)
+{
+	aftl_job_programmed(ftl, lun, &lun->work.placement);
+	if (lun->work.kind == AFTL_WORK_PROGRAM)
+		aftl_write_done(ftl, lun->work.commands, lun->work.service_ns);
+}
+
+static void returned(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (lun->work.kind == AFTL_WORK_READ)
+		aftl_read_done(ftl, lun, lun->work.service_ns);
+	else
+		aftl_job_gather(ftl, lun);
+}
+
+static void finish_work(struct aftl *ftl, struct aftl_lun *lun)
+{
+	lun->busy_ns += lun->work.service_ns;
+	lun->chores = false;
+	switch (lun->work.phase) {
+	case AFTL_PHASE_RETURN:
+		returned(ftl, lun);
+		break;
+	case AFTL_PHASE_PROGRAM:
+		programmed(ftl, lun);
+		break;
+	case AFTL_PHASE_ERASE:
+		aftl_job_erased(ftl, lun);
+		break;
+	}
+}
+
+/* An idle LUN woke up: data waited long enough, or it has been idle long enough. */
+static void woke(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (ftl->now_ns >= lun->idle_since_ns + ftl->config.idle)
+		aftl_job_offer(ftl, lun);
+}
+
+/*
+ * aftl_lun_event() - the time that @lun had set for itself has come
+ * @ftl: device, to be settled
+ * @lun: LUN
+ */
+void aftl_lun_event(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (lun->work.phase == AFTL_PHASE_IDLE)
+		woke(ftl, lun);
+	else if (lun->work.phase != AFTL_PHASE_SENSE)
+		finish_work(ftl, lun);
+	else if (sensed(ftl, lun))
+		return;
+	lun->work.phase = AFTL_PHASE_IDLE;
+	aftl_wake(ftl, lun);
+}

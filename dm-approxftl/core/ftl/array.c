@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The array of a LUN and the bus to it: what they begin, and how long it takes. Which
+ * operation is next, and what follows from its end, is decided elsewhere.
+ */
+#include "core/ftl/device.h"
+
+static void set_event(struct aftl *ftl, struct aftl_lun *lun, u64 when)
+{
+	aftl_events_set(&ftl->events, lun->index, when);
+}
+
+/* The bus serves in the order in which transfers become ready. */
+static u64 transfer(struct aftl *ftl, struct aftl_lun *lun, u32 units, u64 *spent_ns)
+{
+	u64 ns = ftl->config.command + units * ftl->unit_transfer_ns;
+
+	*lun->bus_ns = max(*lun->bus_ns, ftl->now_ns) + ns;
+	*spent_ns += ns;
+	ftl->stats.counters.bus_ns += ns;
+	return *lun->bus_ns;
+}
+
+static void tell(struct aftl *ftl, const struct aftl_lun *lun, struct aftl_array_event *event)
+{
+	const struct aftl_work *work = &lun->work;
+	u32 page = event->block * ftl->geo.pages + event->page;
+
+	event->lun = lun->index;
+	event->mode = aftl_page_mode(ftl->media.attr[page]);
+	event->cause = work->kind == AFTL_WORK_READ || work->kind == AFTL_WORK_PROGRAM ?
+			       AFTL_CAUSE_HOST : lun->job.cause;
+	ftl->ops->array(ftl->host, event);
+}
+
+static void tell_read(struct aftl *ftl, const struct aftl_lun *lun, u32 device_page, u64 ns)
+{
+	struct aftl_array_event event = {
+		.op = AFTL_ARRAY_READ,
+		.begin_ns = ftl->now_ns,
+		.array_ns = ns,
+		.block = device_page / ftl->geo.pages,
+		.page = device_page % ftl->geo.pages,
+		.pages = 1,
+	};
+
+	if (unlikely(ftl->ops->array))
+		tell(ftl, lun, &event);
+}
+
+/* A program or an erase. */
+static void tell_work(struct aftl *ftl, const struct aftl_lun *lun, enum aftl_array_op op,
+		      u64 begin_ns, u64 ns)
+{
+	const struct aftl_placement *placement = &lun->work.placement;
+	bool erase = lun->work.kind == AFTL_WORK_ERASE;
+	struct aftl_array_event event = {
+		.op = op,
+		.begin_ns = begin_ns,
+		.array_ns = ns,
+		.page = erase ? 0 : placement->page,
+		.pages = erase ? ftl->geo.pages : placement->pages,
+	};
+
+	if (likely(!ftl->ops->array))
+		return;
+	event.block = aftl_block_index(&ftl->media, erase ? lun->job.from : placement->block);
+	tell(ftl, lun, &event);
+}
+
+void aftl_array_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 device_page,
+		      u64 sense_ns, u32 units)
+{
+	struct aftl_counters *counters = &ftl->stats.counters;
+
+	lun->work.kind = kind;
+	lun->work.phase = AFTL_PHASE_SENSE;
+	lun->work.units = units;
+	lun->work.service_ns = sense_ns;
+	counters->array_reads++;
+	counters->array_read_ns += sense_ns;
+	counters->read_energy_pj += div64_u64(sense_ns * ftl->config.energy, 1000);
+	set_event(ftl, lun, ftl->now_ns + sense_ns);
+	tell_read(ftl, lun, device_page, sense_ns);
+}
+
+static void begin_program(struct aftl *ftl, struct aftl_lun *lun,
+			  const struct aftl_placement *placement)
+{
+	struct aftl_work *work = &lun->work;
+
+	work->phase = AFTL_PHASE_PROGRAM;
+	work->suspends = 0;
+	work->placement = *placement;
+	work->array_ns = transfer(ftl, lun, aftl_placement_units(ftl, placement),
+				  &work->service_ns);
+	work->service_ns += lun->outcome.ns;
+	set_event(ftl, lun, work->array_ns + lun->outcome.ns);
+	tell_work(ftl, lun, AFTL_ARRAY_PROGRAM, work->array_ns, lun->outcome.ns);
+}
+
+void aftl_array_program(struct aftl *ftl, struct aftl_lun *lun, u32 kind,
+			const struct aftl_placement *placement)
+{
+	lun->work.kind = kind;
+	lun->work.service_ns = 0;
+	begin_program(ftl, lun, placement);
+}
+
+/* A copy goes through the controller for its ECC: out and in again. */
+void aftl_array_copy(struct aftl *ftl, struct aftl_lun *lun,
+		     const struct aftl_placement *placement)
+{
+	transfer(ftl, lun, ftl->geo.page_units, &lun->work.service_ns);
+	begin_program(ftl, lun, placement);
+}
+
+/* What has been sensed goes to the controller. */
+void aftl_array_return(struct aftl *ftl, struct aftl_lun *lun)
+{
+	lun->work.phase = AFTL_PHASE_RETURN;
+	set_event(ftl, lun, transfer(ftl, lun, lun->work.units, &lun->work.service_ns));
+}
+
+void aftl_array_erase(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u64 ns;
+
+	aftl_erase_begin(ftl, lun, lun->job.from);
+	ns = lun->erased.ns;
+	lun->work = (struct aftl_work){
+		.kind = AFTL_WORK_ERASE,
+		.phase = AFTL_PHASE_ERASE,
+		.service_ns = ns,
+		.array_ns = ftl->now_ns,
+	};
+	set_event(ftl, lun, ftl->now_ns + ns);
+	tell_work(ftl, lun, AFTL_ARRAY_ERASE, ftl->now_ns, ns);
+}
+
+/* The map entry of what is read now will be changed when it is programmed. */
+static void prefetch_map(const struct aftl *ftl, u32 page)
+{
+	u32 unit = from_unit(*aftl_unit_at(&ftl->media, to_slot(page * ftl->geo.page_units)));
+
+	if (unit < ftl->geo.units)
+		prefetch(aftl_map_at(ftl, unit));
+}
+
+void aftl_array_sense_job(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 units)
+{
+	u32 in_block = aftl_job_page(ftl, lun);
+	u32 page = aftl_device_page(&ftl->media, lun->job.from, in_block);
+
+	prefetch_map(ftl, page);
+	aftl_array_sense(ftl, lun, kind, page,
+			 aftl_sense_valid(ftl, lun->job.from, in_block, aftl_hours(ftl)), units);
+}
+
+void aftl_array_resume(struct aftl *ftl, struct aftl_lun *lun)
+{
+	lun->work = lun->parked;
+	lun->work.array_ns = ftl->now_ns;
+	lun->parked.kind = AFTL_WORK_NONE;
+	set_event(ftl, lun, ftl->now_ns + lun->parked_ns);
+	tell_work(ftl, lun, AFTL_ARRAY_RESUME, ftl->now_ns, lun->parked_ns);
+}
+
+/* Suspending pays only before the very end, and not for a page in the making. */
+bool aftl_array_may_park(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	const struct aftl_work *work = &lun->work;
+	u64 end_ns = ftl->events.when[lun->index];
+	u32 option = work->phase == AFTL_PHASE_PROGRAM ? AFTL_SUSPEND_PROGRAM :
+							  AFTL_SUSPEND_ERASE;
+
+	if (work->phase != AFTL_PHASE_PROGRAM && work->phase != AFTL_PHASE_ERASE)
+		return false;
+	return ftl->config.suspend & option && lun->parked.kind == AFTL_WORK_NONE &&
+	       work->suspends < ftl->config.suspend_limit && ftl->now_ns >= work->array_ns &&
+	       ftl->now_ns + ftl->config.suspend_cost < end_ns;
+}
+
+void aftl_array_park(struct aftl *ftl, struct aftl_lun *lun)
+{
+	lun->parked = lun->work;
+	lun->parked.suspends++;
+	lun->work.phase = AFTL_PHASE_IDLE;
+	lun->parked_ns = ftl->events.when[lun->index] - ftl->now_ns + ftl->config.suspend_cost;
+	ftl->stats.counters.array_suspends++;
+	tell_work(ftl, lun, AFTL_ARRAY_SUSPEND, ftl->now_ns, lun->parked_ns);
+}

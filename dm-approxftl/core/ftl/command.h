@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Page commands: a fixed pool for each direction, queues linked through them, and
+ * the writes that are under way by unit.
+ */
+#ifndef AFTL_COMMAND_H
+#define AFTL_COMMAND_H
+
+#include "core/base/random.h"
+#include "core/ftl/device.h"
+
+void aftl_commands_init(struct aftl *ftl);
+
+static inline u32 *aftl_free_list(struct aftl *ftl, bool write)
+{
+	return write ? &ftl->free_writes : &ftl->free_reads;
+}
+
+static inline u32 *aftl_free_count(struct aftl *ftl, bool write)
+{
+	return write ? &ftl->free_write_count : &ftl->free_read_count;
+}
+
+static inline void aftl_command_put(struct aftl *ftl, u32 command, bool write)
+{
+	ftl->commands[command].next = *aftl_free_list(ftl, write);
+	*aftl_free_list(ftl, write) = command;
+	++*aftl_free_count(ftl, write);
+	if (unlikely(ftl->wait_head[write]))
+		ftl->retry = true;
+}
+
+static inline u32 aftl_command_get(struct aftl *ftl, bool write)
+{
+	u32 command = *aftl_free_list(ftl, write);
+
+	if (command != AFTL_NIL) {
+		*aftl_free_list(ftl, write) = ftl->commands[command].next;
+		--*aftl_free_count(ftl, write);
+	}
+	return command;
+}
+
+static inline void aftl_queue_add(struct aftl *ftl, struct aftl_queue *queue, u32 command)
+{
+	ftl->commands[command].next = AFTL_NIL;
+	if (queue->head == AFTL_NIL)
+		queue->head = command;
+	else
+		ftl->commands[queue->tail].next = command;
+	queue->tail = command;
+	queue->count++;
+	if (ftl->commands[command].request)
+		queue->waited++;
+}
+
+static inline u32 aftl_queue_pop(struct aftl *ftl, struct aftl_queue *queue)
+{
+	u32 command = queue->head;
+
+	queue->head = ftl->commands[command].next;
+	queue->count--;
+	if (ftl->commands[command].request)
+		queue->waited--;
+	return command;
+}
+
+static inline u32 *aftl_pending_chain(const struct aftl *ftl, aftl_unit_t unit)
+{
+	return &ftl->pending[aftl_mix(from_unit(unit)) & ftl->pending_mask];
+}
+
+static inline u32 aftl_pending_from(const struct aftl *ftl, u32 command, aftl_unit_t unit)
+{
+	while (command != AFTL_NIL && ftl->commands[command].unit != unit)
+		command = ftl->commands[command].hash_next;
+	return command;
+}
+
+/* The newest write of a unit is the first of its chain. */
+static inline u32 aftl_pending_find(const struct aftl *ftl, aftl_unit_t unit)
+{
+	return aftl_pending_from(ftl, *aftl_pending_chain(ftl, unit), unit);
+}
+
+static inline u32 aftl_pending_older(const struct aftl *ftl, u32 command)
+{
+	const struct aftl_command *newer = &ftl->commands[command];
+
+	return aftl_pending_from(ftl, newer->hash_next, newer->unit);
+}
+
+static inline void aftl_pending_add(struct aftl *ftl, u32 command)
+{
+	u32 *chain = aftl_pending_chain(ftl, ftl->commands[command].unit);
+
+	ftl->commands[command].hash_next = *chain;
+	*chain = command;
+}
+
+static inline void aftl_pending_remove(struct aftl *ftl, u32 command)
+{
+	u32 *link = aftl_pending_chain(ftl, ftl->commands[command].unit);
+
+	while (*link != command)
+		link = &ftl->commands[*link].hash_next;
+	*link = ftl->commands[command].hash_next;
+}
+
+#endif

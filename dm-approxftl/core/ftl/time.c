@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What time it is for the device and for its cells.
+ */
+#include "core/ftl/device.h"
+
+u64 aftl_next_event(const struct aftl *ftl)
+{
+	return aftl_events_when(&ftl->events);
+}
+
+u64 aftl_now(const struct aftl *ftl)
+{
+	return ftl->now_ns;
+}
+
+u64 aftl_hours(const struct aftl *ftl)
+{
+	return div64_u64(ftl->age_ns + ftl->now_ns, AFTL_HOUR_NS);
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The rules there are.
+ */
+#include "core/policy/luns.h"
+
+static const struct {
+	const struct aftl_lun_rule *rule;
+} list[] = {
+#define LUN_RULE(name) { &aftl_lun_##name },
+#include "core/base/lun-list.h"
+#undef LUN_RULE
+};
+
+struct aftl_lun_rule aftl_lun_rule(const struct aftl_policy_type *type, u64 allocate)
+{
+	if (type->lun)
+		return (struct aftl_lun_rule){ type->lun, type->lun_fixed, NULL };
+	return *list[allocate].rule;
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What policies share of the contract: it stands on what the core shows and does for them.
+ */
+#include "core/policy/policy.h"
+#include "core/base/random.h"
+
+struct aftl_block *aftl_policy_open(struct aftl_policy *policy, struct aftl_lun *lun,
+				    const struct aftl_need *need, enum aftl_order order, u32 kind)
+{
+	if (need->cause == AFTL_CAUSE_HOST && !aftl_policy_spare(policy, lun))
+		return NULL;
+	return policy->core->services->open(policy->ftl, lun, order, kind);
+}
+
+struct aftl_block *aftl_policy_open_less(struct aftl_policy *policy, struct aftl_lun *lun,
+					 const struct aftl_need *need, u32 bits, u32 kind)
+{
+	struct aftl_block *block;
+
+	if (!bits || bits >= aftl_policy_config(policy)->bits || need->cause != AFTL_CAUSE_HOST)
+		return NULL;
+	block = aftl_policy_open(policy, lun, need, AFTL_ORDER_SEQUENTIAL, kind);
+	if (!block)
+		return NULL;
+	block->order = AFTL_ORDER_SEQUENTIAL;
+	block->bits = bits;
+	return block;
+}
+
+/* What is being collected or retired is in no list. */
+bool aftl_closed_has(const struct aftl_closed *closed, const struct aftl_block *block)
+{
+	const struct aftl_media *media = aftl_policy_media(closed->policy);
+	u32 lun = aftl_block_index(media, block) / media->geo->blocks_per_lun;
+
+	return lun == aftl_lun_index(closed->lun) && block->state == AFTL_BLOCK_CLOSED &&
+	       block->listed && block->valid <= closed->most_valid;
+}
+
+struct aftl_block *aftl_closed_next(const struct aftl_closed *closed,
+				    const struct aftl_block *block)
+{
+	const struct aftl_media *media = aftl_policy_media(closed->policy);
+	u32 first = aftl_lun_index(closed->lun) * media->geo->blocks_per_lun;
+	u32 i = block ? aftl_block_index(media, block) + 1 : first;
+
+	for (; i < first + media->geo->blocks_per_lun; i++)
+		if (aftl_closed_has(closed, &media->blocks[i]))
+			return &media->blocks[i];
+	return NULL;
+}
+
+struct aftl_block *aftl_closed_draw(const struct aftl_closed *closed, u32 number)
+{
+	const struct aftl_core *core = closed->policy->core;
+	u32 lun = aftl_lun_index(closed->lun);
+	u64 past = core->services->past(closed->policy->ftl, closed->lun);
+	u64 draw = aftl_mix2(aftl_mix2(core->config->seed ^ 0x71c71, past),
+			     (u64)lun << 32 | number);
+	u32 blocks = core->geo->blocks_per_lun;
+	struct aftl_block *block = &core->media->blocks[lun * blocks +
+							(u32)aftl_below(draw, blocks)];
+
+	return aftl_closed_has(closed, block) ? block : NULL;
+}
+
+u64 aftl_closed_age(const struct aftl_closed *closed, const struct aftl_block *block)
+{
+	u64 now_ns = aftl_policy_now(closed->policy);
+
+	return now_ns - min(block->opened_ns, now_ns);
+}
+
+void aftl_policy_turn(struct aftl_policy *policy, struct aftl_block *block, u32 kind)
+{
+	(void)policy;
+	if (block->state == AFTL_BLOCK_OPEN && kind < AFTL_KINDS_MAX)
+		block->kind = kind;
+}
+
+const struct aftl_block *aftl_policy_old_block(const struct aftl_policy *policy, aftl_unit_t unit)
+{
+	aftl_slot_t slot;
+
+	if (!policy->core->services->find(policy->ftl, unit, &slot))
+		return NULL;
+	return aftl_slot_block(aftl_policy_media(policy), slot);
+}
+
+u32 aftl_policy_mode(const struct aftl_policy *policy, aftl_unit_t unit)
+{
+	const struct aftl_media *media = aftl_policy_media(policy);
+	aftl_slot_t slot;
+
+	if (!policy->core->services->find(policy->ftl, unit, &slot))
+		return AFTL_MODES;
+	return aftl_page_mode(media->attr[aftl_slot_device_page(media, slot)]);
+}
+
+struct aftl_outcome aftl_policy_monitor(const struct aftl_policy *policy,
+					const struct aftl_block *block, u32 page)
+{
+	if (!aftl_page_programmed(aftl_policy_media(policy), block, page))
+		return (struct aftl_outcome){ .errors = AFTL_CUBE_EP1_MAX_Q12 };
+	return aftl_chip_monitor(policy->core->chip, block, page);
+}
+
+int aftl_place_sequential(struct aftl_policy *policy, struct aftl_lun *lun,
+			  const struct aftl_need *need, struct aftl_block **open, u32 kind,
+			  struct aftl_placement *placement)
+{
+	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
+
+	if (!*open)
+		*open = aftl_policy_open(policy, lun, need, AFTL_ORDER_SEQUENTIAL, kind);
+	if (!*open)
+		return -ENOSPC;
+	placement->block = *open;
+	placement->page = (*open)->frontier;
+	placement->pages = aftl_block_step(geo, *open);
+	placement->mode = aftl_usual_mode(*open);
+	/* Once full it is no longer ours: it may be collected and erased. */
+	if (aftl_last_step(geo, *open))
+		*open = NULL;
+	return 0;
+}

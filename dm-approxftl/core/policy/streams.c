@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Streams: what the host says belongs together has blocks of its own, and stays there when it is
+ * moved. A write with a life time and no placement id counts as one with the number of its life
+ * time, as the kernel has it for block devices.
+ */
+#include "core/policy/policies.h"
+#include "core/policy/by-class.h"
+
+#define IDS 7
+
+#define NAMES "unhinted", "id_1", "id_2", "id_3", "id_4", "id_5", "id_6", "id_7"
+
+/* Ids that are too large share streams. */
+static u32 stream(struct aftl_policy *policy, const struct aftl_write *write)
+{
+	u32 id = write->hint.stream ? write->hint.stream : write->hint.life;
+
+	(void)policy;
+	return id ? (id - 1) % IDS + 1 : 0;
+}
+
+static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
+		 struct aftl_placement *placement)
+{
+	return aftl_by_class_place(policy, lun, need, need->stream, placement);
+}
+
+/* A block has data of one stream. */
+static bool copy(struct aftl_policy *policy, const struct aftl_move *move, u32 *class, u32 *stream)
+{
+	(void)policy;
+	(void)class;
+	*stream = move->from->kind;
+	return true;
+}
+
+const struct aftl_policy_type aftl_policy_streams = {
+	.name = "streams",
+	.about = "page mapping, each write stream of the host in blocks of its own",
+	.kinds = { NAMES },
+	.streams = { NAMES },
+	.host_streams = IDS,
+	.open_blocks = IDS + 1,
+	.reserve = 1,
+	.copy_passes = 1,
+	.ignores_tags = true,
+	AFTL_BY_CLASS_METHODS,
+	.stream = stream,
+	.place = place,
+	.copy = copy,
+};

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The end of bios.
+ */
+#include "disk/disk.h"
+#include "store/dev.h"
+#include "store/trace.h"
+
+static blk_status_t to_block_status(struct aftl_request *request)
+{
+	if (aftl_request_io(request)->failed)
+		return aftl_request_io(request)->failed;
+	switch (request->status) {
+	case 0:
+		return BLK_STS_OK;
+	case -ENOSPC:
+		return BLK_STS_NOSPC;
+	default:
+		return request->op == AFTL_OP_READ ? BLK_STS_MEDIUM : BLK_STS_IOERR;
+	}
+}
+
+static void note_completion(struct aftl_disk *disk, const struct aftl_request *request)
+{
+	u64 late_ns = 0;
+
+	if (disk->scale != AFTL_TIMING_OFF) {
+		late_ns = aftl_disk_late(disk, request);
+		spin_lock_bh(&disk->late_lock);
+		aftl_histogram_add(&disk->late, late_ns);
+		spin_unlock_bh(&disk->late_lock);
+	}
+	trace_aftl_complete(disk, request, late_ns);
+}
+
+void aftl_disk_end(struct aftl_disk *disk, struct aftl_io *io, blk_status_t status)
+{
+	struct bio *bio = aftl_io_bio(io);
+
+	disk->store->type->release(disk->store, &io->bytes);
+	if (io->fetches)
+		aftl_dev_forget_reads(disk->durable, io);
+	bio->bi_status = status;
+	bio_endio(bio);
+}
+
+void aftl_disk_finish(struct aftl_disk *disk, struct aftl_request *done)
+{
+	while (done) {
+		struct aftl_request *request = done;
+
+		done = request->next;
+		note_completion(disk, request);
+		aftl_disk_end(disk, aftl_request_io(request), to_block_status(request));
+	}
+}

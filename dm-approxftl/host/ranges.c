@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Ranges of bytes with a class, in a maple tree.
+ *
+ * Its readers take its lock. Without, what is taken out would have to be freed by RCU, and
+ * mt_free_walk() of 6.12 takes the metadata of a node with fifteen children for the
+ * sixteenth: it crashes on trees of some thousand ranges.
+ */
+#include <linux/sched.h>
+#include <linux/xarray.h>
+
+#include "host/ranges.h"
+
+atomic_t aftl_tags_in_use __read_mostly;
+
+/* The tree is indexed by bytes. */
+static_assert(sizeof(unsigned long) == sizeof(u64));
+
+void aftl_ranges_init(struct aftl_ranges *ranges)
+{
+	mt_init(&ranges->tree);
+	ranges->count = 0;
+}
+
+void aftl_ranges_destroy(struct aftl_ranges *ranges)
+{
+	mtree_destroy(&ranges->tree);
+}
+
+/* Readers change nothing but the lock. */
+static struct maple_tree *tree_of(const struct aftl_ranges *ranges)
+{
+	return (struct maple_tree *)&ranges->tree;
+}
+
+static u32 entry_class(const void *entry)
+{
+	return xa_to_value(entry);
+}
+
+/* Neighbours of the same class become part of the range. */
+static void widen(const struct aftl_ranges *ranges, u64 *first, u64 *last, u32 class)
+{
+	MA_STATE(mas, tree_of(ranges), *first ? *first - 1 : 0, 0);
+	void *entry;
+
+	mas_lock(&mas);
+	entry = mas_walk(&mas);
+	if (entry && entry_class(entry) == class)
+		*first = min_t(u64, *first, mas.index);
+	mas_set(&mas, *last + 1);
+	entry = mas_walk(&mas);
+	if (entry && entry_class(entry) == class)
+		*last = mas.last;
+	mas_unlock(&mas);
+}
+
+/* How many ranges there will be when those from @first to @last have become @added. */
+static u32 count_after(const struct aftl_ranges *ranges, u64 first, u64 last, u32 added)
+{
+	MA_STATE(mas, tree_of(ranges), first, first);
+	u32 count = ranges->count + added;
+	void *entry;
+
+	mas_lock(&mas);
+	mas_for_each(&mas, entry, last) {
+		count += (mas.index < first) + (mas.last > last);
+		count--;
+		if (need_resched()) {
+			mas_pause(&mas);
+			cond_resched_lock(&mas.tree->ma_lock);
+		}
+	}
+	mas_unlock(&mas);
+	return count;
+}
+
+int aftl_ranges_set(struct aftl_ranges *ranges, u64 first, u64 last, u32 class, u32 room)
+{
+	bool says = class != APPROXFTL_NONE;
+	u32 count;
+	int ret;
+
+	if (says)
+		widen(ranges, &first, &last, class);
+	count = count_after(ranges, first, last, says);
+	if (count > ranges->count && count - ranges->count > room)
+		return -ENOSPC;
+	ret = mtree_store_range(&ranges->tree, first, last, says ? xa_mk_value(class) : NULL,
+				GFP_KERNEL_ACCOUNT);
+	if (!ret)
+		WRITE_ONCE(ranges->count, count);
+	return ret;
+}
+
+u32 aftl_ranges_class(const struct aftl_ranges *ranges, u64 first, u64 last)
+{
+	MA_STATE(mas, tree_of(ranges), first, first);
+	bool precise = false;
+	u64 next = first;
+	void *entry;
+
+	mas_lock(&mas);
+	mas_for_each(&mas, entry, last) {
+		precise = entry_class(entry) == APPROXFTL_PRECISE;
+		if (precise)
+			break;
+		if (mas.index <= next)
+			next = mas.last + 1;
+	}
+	mas_unlock(&mas);
+	if (precise)
+		return APPROXFTL_PRECISE;
+	return next > last ? APPROXFTL_APPROXIMATE : APPROXFTL_NONE;
+}
+
+static void put_extent(struct approxftl_extent *extent, u64 first, u64 last, u32 class)
+{
+	extent->offset = first;
+	extent->length = last == AFTL_LAST_BYTE ? APPROXFTL_TO_END : last - first + 1;
+	extent->class = class;
+	extent->reserved = 0;
+}
+
+u32 aftl_ranges_list(const struct aftl_ranges *ranges, u64 *cursor,
+		     struct approxftl_extent *extents, u32 room)
+{
+	MA_STATE(mas, tree_of(ranges), *cursor, *cursor);
+	bool more = false;
+	u32 count = 0;
+	void *entry;
+
+	mas_lock(&mas);
+	mas_for_each(&mas, entry, AFTL_LAST_BYTE) {
+		more = count == room;
+		if (more)
+			break;
+		put_extent(&extents[count++], mas.index, mas.last, entry_class(entry));
+		*cursor = mas.last + 1;
+	}
+	mas_unlock(&mas);
+	if (!more)
+		*cursor = APPROXFTL_TO_END;
+	return count;
+}

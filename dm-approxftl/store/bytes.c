@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The bytes of bios.
+ */
+#include "store/disk-types.h"
+#include "store/io.h"
+
+void aftl_copy_from_bio(char *to, struct bio *bio, struct bvec_iter at)
+{
+	struct bvec_iter iter;
+	struct bio_vec segment;
+
+	__bio_for_each_segment(segment, bio, iter, at) {
+		memcpy_from_bvec(to, &segment);
+		to += segment.bv_len;
+	}
+}
+
+static void zero_unit(struct bio *bio, struct bvec_iter at)
+{
+	struct bvec_iter iter;
+	struct bio_vec segment;
+
+	__bio_for_each_segment(segment, bio, iter, at)
+		memzero_bvec(&segment);
+}
+
+void aftl_copy_to_bio(struct bio *bio, struct bvec_iter at, const char *from)
+{
+	struct bvec_iter iter;
+	struct bio_vec segment;
+
+	if (!from) {
+		zero_unit(bio, at);
+		return;
+	}
+	__bio_for_each_segment(segment, bio, iter, at) {
+		memcpy_to_bvec(&segment, from);
+		from += segment.bv_len;
+	}
+}
+
+struct bvec_iter aftl_io_position(const struct aftl_disk *disk, struct aftl_io *io,
+				  aftl_unit_t unit)
+{
+	u32 unit_bytes = aftl_unit_sectors(disk) << SECTOR_SHIFT;
+	struct bio *bio = aftl_io_bio(io);
+	struct bvec_iter at = bio->bi_iter;
+
+	bio_advance_iter(bio, &at, (from_unit(unit) - io->request.unit) * unit_bytes);
+	at.bi_size = unit_bytes;
+	return at;
+}
+
+static void flip_bit(struct bio *bio, struct bvec_iter at, u32 position)
+{
+	struct bio_vec segment;
+	u8 *byte;
+
+	bio_advance_iter(bio, &at, position / BITS_PER_BYTE);
+	segment = bio_iter_iovec(bio, at);
+	byte = bvec_kmap_local(&segment);
+	*byte ^= 1U << position % BITS_PER_BYTE;
+	kunmap_local(byte);
+}
+
+u64 aftl_io_flip_key(const struct aftl_disk *disk, const struct aftl_read *read)
+{
+	lockdep_assert_held(&disk->lock);
+	return aftl_flip_key(aftl_cell(disk->ftl), read->unit, read->lineage);
+}
+
+void aftl_io_flip(const struct aftl_disk *disk, struct aftl_io *io, const struct aftl_read *read,
+		  u64 key)
+{
+	const struct aftl_geometry *geo = aftl_geometry(disk->ftl);
+	struct bvec_iter at = aftl_io_position(disk, io, read->unit);
+	u32 i;
+
+	for (i = 0; i < read->flips; i++)
+		flip_bit(aftl_io_bio(io), at, aftl_flip_at(geo, key, i));
+}
+
+void aftl_io_fill(const struct aftl_disk *disk, struct aftl_io *io, const struct aftl_read *read,
+		  const char *from)
+{
+	aftl_copy_to_bio(aftl_io_bio(io), aftl_io_position(disk, io, read->unit), from);
+	aftl_io_flip(disk, io, read, aftl_io_flip_key(disk, read));
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The durable store: what is in every slot of the media, on a block device.
+ *
+ * The FTL says under its lock what happens to slots. That becomes a queue of operations,
+ * which a worker carries out in their order: data is written and copied, and what
+ * core/keep/volume.h wants to know is noted. Until the data of a slot has been written, reads
+ * find it in memory through a table of pending slots.
+ *
+ * Flushes are no operations: each waits in a list, with the number of the first operation
+ * that it need not wait for. When the worker has carried out a batch, one commit of the
+ * volume ends all flushes that it has reached.
+ *
+ * The queue is finite, and its operations come from under a spinlock: they cannot wait
+ * for room. Before each single call of the FTL there is room for aftl_burst() operations,
+ * which is more than it makes: aftl_disk_enter() and aftl_disk_step() see to that, nobody
+ * else calls the FTL, and device time stands still meanwhile.
+ */
+#ifndef AFTL_STORE_DEV_H
+#define AFTL_STORE_DEV_H
+
+#include <linux/completion.h>
+#include <linux/llist.h>
+#include <linux/workqueue.h>
+
+#include "store/medium.h"
+#include "store/store.h"
+
+struct aftl_disk;
+struct aftl_io;
+
+/**
+ * enum aftl_dev_kind - an operation of the queue
+ */
+enum aftl_dev_kind {
+	AFTL_DEV_WRITE,
+	AFTL_DEV_COPY,
+	AFTL_DEV_PROGRAM,
+	AFTL_DEV_UNMAP,
+	AFTL_DEV_ERASE,
+	AFTL_DEV_RETIRE,
+};
+
+/**
+ * struct aftl_dev_op - an operation of the queue
+ * @bdev: transfer that carries it out
+ * @dev: store
+ * @node: WRITE, COPY: in the table of pending slots
+ * @failed: WRITE, COPY: in the list of what could not be written
+ * @number: position in the queue
+ * @kind: enum aftl_dev_kind
+ * @done: carried out
+ * @loaded: COPY: @page has the bytes, or they are lost
+ * @again: WRITE, COPY: over a page that has been programmed since its erase
+ * @run: WRITE, COPY: operations that @bdev carries out, this one and those behind it
+ * @to: WRITE, COPY: slot
+ * @from: COPY: slot
+ * @origin: COPY: slot that the bytes are read from
+ * @leader: COPY: whose read brings the bytes; NULL if no read is needed
+ * @error: COPY: of that read; then WRITE, COPY: of the write
+ * @page: WRITE, COPY: the bytes
+ * @first: PROGRAM: page; UNMAP: unit; ERASE, RETIRE: block
+ * @count: UNMAP: units; RETIRE: blocks
+ * @spare: PROGRAM
+ * @entry: ERASE
+ */
+struct aftl_dev_op {
+	struct aftl_bdev_io bdev;
+	struct aftl_dev *dev;
+	struct hlist_node node;
+	struct llist_node failed;
+	u32 number;
+	u8 kind;
+	bool done;
+	bool loaded;
+	bool again;
+	u32 run;
+	aftl_slot_t to;
+	aftl_slot_t from;
+	aftl_slot_t origin;
+	struct aftl_dev_op *leader;
+	int error;
+	struct page *page;
+	u32 first;
+	u32 count;
+	union {
+		struct aftl_spare spare;
+		struct aftl_erase_entry entry;
+	};
+};
+
+/**
+ * struct aftl_dev_fetch - the read of one unit, from the device
+ * @bdev: transfer, of this one and those behind it in the array of @io
+ * @run: how many
+ * @error: of that transfer
+ * @dev: store
+ * @node: in one of its lists
+ * @io: for whom
+ * @read: what the FTL wants of it
+ * @flip_key: which bits of it have errors; of the time of @read
+ * @slot: where the bytes are
+ * @epoch: counts in that counter of readers
+ */
+struct aftl_dev_fetch {
+	struct aftl_bdev_io bdev;
+	u32 run;
+	int error;
+	struct aftl_dev *dev;
+	struct llist_node node;
+	struct aftl_io *io;
+	struct aftl_read read;
+	u64 flip_key;
+	aftl_slot_t slot;
+	u32 epoch;
+};
+
+/**
+ * struct aftl_dev - the store
+ * @store: what callers see
+ * @disk: whose it is
+ * @device: the block device
+ * @pages: for the bytes of writes, until they are on @device
+ * @gather_lock: who waits for some of @pages gets them all before the next one does
+ * @copies: for the bytes of copies
+ * @volume: on it; the worker's, or its caller's while the worker is held
+ * @tags: pages of the writes in the controller, by tag
+ * @tag_count: how many
+ * @ops: the queue, a ring
+ * @mask: its size less one
+ * @reserve: most operations that one call of the FTL makes: aftl_burst()
+ * @lock: of the queue, the flushes, the pending slots, the readers, and how often pages
+ *	are used
+ * @head: next operation to be filled
+ * @next: next to be carried out
+ * @tail: oldest that is not done
+ * @flushes: what waits for a commit, oldest first
+ * @held: the worker must not begin anything
+ * @pending: operations by the slot that they fill
+ * @pending_bits: size of that table
+ * @lost: bit by slot: its bytes could not be written, or not be read when they were copied
+ * @room: there is room again, or nothing left, or the worker is held
+ * @run_pages: what the worker puts into one transfer
+ * @loads: reads of what is to be copied, under way, and one
+ * @loaded: they are over
+ * @workers: runs @work
+ * @work: carries out operations
+ * @salvagers: runs @salvage_work, for which @work may have to wait
+ * @salvage_work: writes elsewhere what could not be written where it belongs
+ * @failed: that
+ * @fetchers: runs @fetch_work, for which @work may have to wait
+ * @fetch_work: starts and ends reads
+ * @to_fetch: reads to be started
+ * @fetched: reads to be ended
+ * @epoch: counter of readers that new reads take
+ * @readers: reads under way
+ * @no_readers: one of the counters is zero
+ * @fetch_sets: arrays of reads for the largest bio, where there is no memory
+ * @begun: the volume is in use
+ * @used: it was before
+ */
+struct aftl_dev {
+	struct aftl_store store;
+	struct aftl_disk *disk;
+	struct aftl_bdev device;
+	mempool_t pages;
+	struct mutex gather_lock; /* pages, by those who wait */
+	mempool_t copies;
+	struct aftl_volume *volume;
+	struct page **tags;
+	u32 tag_count;
+	struct aftl_dev_op *ops;
+	u32 mask;
+	u32 reserve;
+	spinlock_t lock; /* the following eight, readers, pages */
+	u32 head;
+	u32 next;
+	u32 tail;
+	struct list_head flushes;
+	bool held;
+	struct hlist_head *pending;
+	u32 pending_bits;
+	unsigned long *lost;
+	wait_queue_head_t room;
+	struct page *run_pages[AFTL_PROGRAM_UNITS_MAX];
+	atomic_t loads;
+	struct completion loaded;
+	struct workqueue_struct *workers;
+	struct work_struct work;
+	struct workqueue_struct *salvagers;
+	struct work_struct salvage_work;
+	struct llist_head failed;
+	struct workqueue_struct *fetchers;
+	struct work_struct fetch_work;
+	struct llist_head to_fetch;
+	struct llist_head fetched;
+	u32 epoch;
+	u32 readers[2];
+	wait_queue_head_t no_readers;
+	mempool_t fetch_sets;
+	bool begun;
+	bool used;
+};
+
+static inline struct aftl_dev *aftl_store_to_dev(struct aftl_store *store)
+{
+	return container_of(store, struct aftl_dev, store);
+}
+
+/* durable.c: life of the store */
+
+/**
+ * aftl_dev_open() - the volume on @bdev
+ * @out: takes the store; the device that it holds is in @disk->ftl then
+ * @disk: whose it will be
+ * @bdev: block device
+ * @super: policy, profile and parameters of the table line
+ * @error: takes the sentence on failure
+ *
+ * Changes nothing. Return: 0, or an error code with a sentence.
+ */
+int __must_check aftl_dev_open(struct aftl_store **out, struct aftl_disk *disk,
+			       struct block_device *bdev, const struct aftl_superblock *super,
+			       struct aftl_error *error);
+
+/* Before the first request, and again after aftl_dev_rest(). May sleep. */
+int __must_check aftl_dev_begin(struct aftl_dev *dev, struct aftl_error *error);
+
+/**
+ * aftl_dev_rest() - carry out what has been asked for, and commit it
+ * @dev: store; begins nothing until aftl_dev_begin() or aftl_dev_wake()
+ *
+ * Context: process; nobody calls the FTL meanwhile. Return: 0, or the first error of the
+ * device below.
+ */
+int __must_check aftl_dev_rest(struct aftl_dev *dev);
+
+/**
+ * aftl_dev_wake() - go on after aftl_dev_rest(), for what comes before the end
+ * @dev: store
+ *
+ * Context: process. Return: false if it was never used, so that there is nothing to close.
+ */
+bool aftl_dev_wake(struct aftl_dev *dev);
+
+/**
+ * aftl_dev_close() - put all on the device, and say that it was closed in order
+ * @dev: store, awake
+ * @error: takes the sentence on failure
+ *
+ * Context: process; the FTL has been parked. Return: 0, or an error code: the volume is
+ * then as after a crash.
+ */
+int __must_check aftl_dev_close(struct aftl_dev *dev, struct aftl_error *error);
+
+/* First error of the block device, or 0. */
+static inline int aftl_dev_error(const struct aftl_dev *dev)
+{
+	return READ_ONCE(dev->device.error);
+}
+
+/* queue.c: what the FTL says, under its lock */
+
+void aftl_dev_program(struct aftl_dev *dev, u32 tag, aftl_slot_t slot, bool again);
+void aftl_dev_release(struct aftl_dev *dev, u32 tag);
+void aftl_dev_copy(struct aftl_dev *dev, aftl_slot_t from, aftl_slot_t to, bool again);
+void aftl_dev_programmed(struct aftl_dev *dev, aftl_slot_t first);
+void aftl_dev_unmap(struct aftl_dev *dev, aftl_unit_t first, u32 units);
+void aftl_dev_erase(struct aftl_dev *dev, u32 block);
+void aftl_dev_retire(struct aftl_dev *dev, u32 first, u32 blocks);
+
+/**
+ * aftl_dev_commit() - end @io when all of the above is durable, or cannot become so
+ *
+ * Context: under the disk's lock, any. @io may end before this returns.
+ */
+void aftl_dev_commit(struct aftl_dev *dev, struct aftl_io *io);
+
+/**
+ * aftl_dev_congested() - is there too little room for another call of the FTL?
+ *
+ * Context: any. Under the disk's lock a "no" holds until that call: nobody else fills the
+ * queue.
+ */
+bool aftl_dev_congested(const struct aftl_dev *dev);
+
+/**
+ * aftl_dev_wait_for_room() - wait until the queue is not congested
+ * @killable: the caller can live without
+ *
+ * Context: process, no lock held. Others may have used the room on return: look again.
+ * Return: 0; -EINTR; or -EBUSY if there will be none, because the worker is held.
+ */
+int aftl_dev_wait_for_room(struct aftl_dev *dev, bool killable);
+
+/* Wait until the queue is empty and no flush waits. Context: process, no lock held. */
+void aftl_dev_drain(struct aftl_dev *dev);
+
+/*
+ * Keep the worker from beginning anything, or let it go on. Context: process, no lock
+ * held; on return it has not begun anything that is not over, but for writes.
+ */
+void aftl_dev_hold(struct aftl_dev *dev, bool held);
+
+int __must_check aftl_dev_queue_init(struct aftl_dev *dev);
+void aftl_dev_queue_exit(struct aftl_dev *dev);
+
+/**
+ * aftl_dev_next_worn() - the first block from @block on that has been written to in vain
+ *
+ * Context: process, no lock held. Return: its number, U32_MAX if there is none.
+ */
+u32 aftl_dev_next_worn(struct aftl_dev *dev, u32 block);
+
+/* Where the newest bytes of @slot are: in a page that is then held, or in *@slot. */
+struct page *aftl_dev_find(struct aftl_dev *dev, aftl_slot_t *slot);
+
+/* Are they not, or in @slot something else than the FTL believes? @page is what was found. */
+bool aftl_dev_lost(const struct aftl_dev *dev, const struct page *page, aftl_slot_t slot);
+
+/*
+ * Pages are counted, because copies share them, and each goes back to its pool: those who
+ * wait for one pool never hold what others of the same pool wait for. Copies wait for the
+ * block device alone, writes for copies, frames and, in the write buffer, for others to
+ * come; so who waits for a page of a write is in a hurry, see hurry() of a disk.
+ *
+ * aftl_dev_new_page() may return NULL if @gfp does not allow to wait; the page has one user.
+ * Context of the others: under @lock, or by the only user.
+ */
+struct page *aftl_dev_new_page(struct aftl_dev *dev, mempool_t *pool, gfp_t gfp);
+void aftl_dev_hold_page(struct page *page);
+void aftl_dev_drop_page(struct aftl_dev *dev, struct page *page);
+
+/* readers.c: what is being read */
+
+void aftl_dev_readers_init(struct aftl_dev *dev);
+
+/* @fetch reads from the device from now on, or no more. Context of the first: under @lock. */
+void aftl_dev_add_reader(struct aftl_dev *dev, struct aftl_dev_fetch *fetch);
+void aftl_dev_drop_reader(struct aftl_dev *dev, const struct aftl_dev_fetch *fetch);
+
+/* Wait for the reads that are under way now. */
+void aftl_dev_wait_for_readers(struct aftl_dev *dev);
+
+/* fetch.c: reads */
+
+/* Room for the reads of @io; may sleep. */
+void aftl_dev_prepare_reads(struct aftl_dev *dev, struct aftl_io *io);
+
+/* The FTL wants @read; under its lock. */
+void aftl_dev_read(struct aftl_dev *dev, struct aftl_io *io, const struct aftl_read *read);
+
+/* The FTL is through with @io. Return: whether the reads are, too. */
+bool aftl_dev_reads_done(struct aftl_io *io);
+
+void aftl_dev_forget_reads(struct aftl_dev *dev, struct aftl_io *io);
+
+int __must_check aftl_dev_fetch_init(struct aftl_dev *dev);
+void aftl_dev_fetch_exit(struct aftl_dev *dev);
+
+#endif

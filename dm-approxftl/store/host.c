@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the FTL asks of its host. All of it happens under the disk's lock.
+ */
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+
+#include "store/disk-types.h"
+#include "store/dev.h"
+#include "store/io.h"
+#include "store/trace.h"
+
+/* Large arrays come in pieces: the last of them must not starve others before it fails. */
+static void *host_alloc(void *host, size_t bytes)
+{
+	if ((long)(bytes >> PAGE_SHIFT) >= si_mem_available())
+		return NULL;
+	return kvzalloc(bytes, GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
+}
+
+static void host_free(void *host, void *memory, size_t bytes)
+{
+	kvfree(memory);
+}
+
+/* Whoever makes, fills, saves, loads or checks a device holds no spinlock meanwhile. */
+static int host_pause(void *host)
+{
+	cond_resched();
+	return fatal_signal_pending(current) ? -EINTR : 0;
+}
+
+static void add_done(struct aftl_disk *disk, struct aftl_request *request)
+{
+	request->next = NULL;
+	if (disk->done)
+		disk->done_tail->next = request;
+	else
+		disk->done = request;
+	disk->done_tail = request;
+}
+
+static void host_complete(void *host, struct aftl_request *request)
+{
+	struct aftl_disk *disk = host;
+
+	lockdep_assert_held(&disk->lock);
+	add_done(disk, request);
+}
+
+static void host_accept(void *host, struct aftl_request *request, aftl_unit_t unit, u32 tag)
+{
+	struct aftl_disk *disk = host;
+
+	disk->store->type->accept(disk->store, unit, tag, &aftl_request_io(request)->bytes);
+}
+
+/* Returns whether there are bytes to be fetched. */
+static bool must_fetch(const struct aftl_disk *disk, struct aftl_io *io,
+		       const struct aftl_read *read)
+{
+	if (read->lost)
+		return false;
+	if (read->source == AFTL_SOURCE_ZERO)
+		aftl_copy_to_bio(aftl_io_bio(io), aftl_io_position(disk, io, read->unit), NULL);
+	return read->source != AFTL_SOURCE_ZERO;
+}
+
+static void host_read(void *host, struct aftl_request *request, const struct aftl_read *read)
+{
+	struct aftl_disk *disk = host;
+	struct aftl_io *io = aftl_request_io(request);
+
+	if (!must_fetch(disk, io, read))
+		return;
+	disk->store->type->fetch(disk->store, read->unit, aftl_io_bio(io),
+				 aftl_io_position(disk, io, read->unit));
+	aftl_io_flip(disk, io, read, aftl_io_flip_key(disk, read));
+}
+
+static void host_array(void *host, const struct aftl_array_event *event)
+{
+	trace_aftl_array(host, event);
+}
+
+const struct aftl_host_ops aftl_host_memory = {
+	.alloc = host_alloc,
+	.free = host_free,
+	.pause = host_pause,
+	.complete = host_complete,
+	.accept = host_accept,
+	.read = host_read,
+	.array = host_array,
+};
+
+/* The same for a disk with a durable store, which is told of everything. */
+
+static struct aftl_dev *host_dev(void *host)
+{
+	return ((struct aftl_disk *)host)->durable;
+}
+
+static bool programmed_again(const struct aftl *ftl, aftl_slot_t slot)
+{
+	const struct aftl_media *media = aftl_media(ftl);
+
+	return aftl_page_again(media->attr[aftl_slot_device_page(media, slot)]);
+}
+
+static void durable_complete(void *host, struct aftl_request *request)
+{
+	struct aftl_disk *disk = host;
+	struct aftl_io *io = aftl_request_io(request);
+
+	lockdep_assert_held(&disk->lock);
+	if (io->commits && !request->status)
+		aftl_dev_commit(disk->durable, io);
+	else if (!io->fetches || aftl_dev_reads_done(io))
+		add_done(disk, request);
+}
+
+static void durable_read(void *host, struct aftl_request *request, const struct aftl_read *read)
+{
+	struct aftl_disk *disk = host;
+	struct aftl_io *io = aftl_request_io(request);
+
+	if (must_fetch(disk, io, read))
+		aftl_dev_read(disk->durable, io, read);
+}
+
+static void durable_program(void *host, u32 tag, aftl_unit_t unit, aftl_slot_t slot)
+{
+	struct aftl_disk *disk = host;
+
+	aftl_dev_program(disk->durable, tag, slot, programmed_again(disk->ftl, slot));
+}
+
+static void durable_copy(void *host, aftl_unit_t unit, aftl_slot_t from, aftl_slot_t to)
+{
+	struct aftl_disk *disk = host;
+
+	aftl_dev_copy(disk->durable, from, to, programmed_again(disk->ftl, to));
+}
+
+static void durable_release(void *host, u32 tag)
+{
+	aftl_dev_release(host_dev(host), tag);
+}
+
+static void durable_programmed(void *host, aftl_slot_t first)
+{
+	aftl_dev_programmed(host_dev(host), first);
+}
+
+static void durable_unmap(void *host, aftl_unit_t first, u32 units)
+{
+	aftl_dev_unmap(host_dev(host), first, units);
+}
+
+static void durable_erase(void *host, aftl_slot_t first, u32 slots)
+{
+	aftl_dev_erase(host_dev(host), from_slot(first) / slots);
+}
+
+static void durable_retire(void *host, u32 first, u32 blocks)
+{
+	aftl_dev_retire(host_dev(host), first, blocks);
+}
+
+const struct aftl_host_ops aftl_host_durable = {
+	.alloc = host_alloc,
+	.free = host_free,
+	.pause = host_pause,
+	.complete = durable_complete,
+	.accept = host_accept,
+	.program = durable_program,
+	.release = durable_release,
+	.copy = durable_copy,
+	.programmed = durable_programmed,
+	.unmap = durable_unmap,
+	.erase = durable_erase,
+	.retire = durable_retire,
+	.array = host_array,
+	.read = durable_read,
+};

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Runs of the simulator for the claims, and builds of it in which something is not so.
+
+A run that the same program has done with the same arguments is read back from
+AFTL_BUILD/cache/claims; a build with mutants lies there, too, by program and patches.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from typing import Any
+
+TOP = Path(__file__).resolve().parents[2]
+MUTANTS = TOP / "selftests/mutants"
+
+Json = dict[str, Any]
+
+#: What is put behind the arguments of each run, and the mutants in the program that runs.
+false_arguments: tuple[str, ...] = ()
+false_mutants: tuple[str, ...] = ()
+
+
+def build() -> Path:
+    """Return the build directory."""
+    return Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
+
+
+def binary() -> Path:
+    """Return the program under test."""
+    return Path(os.environ.get("APPROXFTL", build() / "approxftl")).absolute()
+
+
+def seed() -> str:
+    """Return the seed of every run."""
+    return os.environ.get("CLAIMS_SEED", "1")
+
+
+def digest(*parts: str | bytes) -> str:
+    """Return a name for all of these together."""
+    sums = [hashlib.sha256(p.encode() if isinstance(p, str) else p).hexdigest() for p in parts]
+    return hashlib.sha256(" ".join(sums).encode()).hexdigest()[:32]
+
+
+@functools.cache
+def digest_of(path: Path) -> str:
+    """Return a name for a file's bytes; files are not changed while this runs."""
+    return digest(path.read_bytes())
+
+
+def cached(name: str) -> Path:
+    """Return a place in the cache."""
+    place = build() / "cache/claims" / name
+    place.parent.mkdir(parents=True, exist_ok=True)
+    return place
+
+
+def mutants_module() -> Any:
+    """Return selftests/mutants/run."""
+    loader = SourceFileLoader("mutants_run", str(MUTANTS / "run"))
+    spec = importlib.util.spec_from_loader(loader.name, loader)
+    assert spec
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[loader.name] = module
+    loader.exec_module(module)
+    return module
+
+
+@functools.cache
+def tree() -> Path:
+    """Return a copy of the sources with what is compiled of them, for as long as this runs."""
+    folder = tempfile.TemporaryDirectory(prefix="claims-tree-")
+    mutants_module().copy_tree(Path(folder.name))
+    (Path(folder.name) / "build").mkdir(exist_ok=True)
+    for name in ("obj", "flags"):
+        if (build() / name).exists():
+            subprocess.run(["cp", "-a", build() / name, f"{folder.name}/build"], check=True)
+    tree.__dict__["folder"] = folder
+    return Path(folder.name)
+
+
+def make(mutants: tuple[str, ...]) -> None:
+    """Build the program in the copied tree with some mutants."""
+    environment = {key: value for key, value in os.environ.items()
+                   if key not in ("MAKEFLAGS", "MFLAGS")}
+    done: list[str] = []
+    try:
+        for name in mutants:
+            patch = str(MUTANTS / f"{name}.patch")
+            subprocess.run(["patch", "-p1", "-s", "-F0", "-i", patch], cwd=tree(), check=True)
+            done.append(patch)
+        subprocess.run(["make", "-s", f"-j{os.cpu_count()}", "WERROR=", "build/approxftl"],
+                       cwd=tree(), env=environment, stdout=subprocess.DEVNULL, check=True)
+    finally:
+        for patch in reversed(done):
+            subprocess.run(["patch", "-p1", "-s", "-R", "-i", patch], cwd=tree(), check=True)
+
+
+@functools.cache
+def program(mutants: tuple[str, ...]) -> Path:
+    """Return the program, or one with mutants in it."""
+    if not mutants:
+        return binary()
+    patches = [(MUTANTS / f"{name}.patch").read_bytes() for name in mutants]
+    built = cached(digest(digest_of(binary()), *patches))
+    if not built.exists():
+        make(mutants)
+        shutil.copy2(tree() / "build/approxftl", built.with_suffix(".new"))
+        built.with_suffix(".new").replace(built)
+    return built
+
+
+@functools.cache
+def run(of: Path, *arguments: str) -> str:
+    """Run the simulator once for the same arguments; what it prints."""
+    named = [digest_of(Path(word)) if word.startswith("/") else word for word in arguments]
+    known = cached(f"{digest(digest_of(of), *named)}.json")
+    if known.exists():
+        return known.read_text()
+    command = [str(of), "sim", *arguments, "--json", "-", "--quiet"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=1800, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(command)}\n{done.stderr}")
+    new = known.with_suffix(f".{os.getpid()}")
+    new.write_text(done.stdout)
+    new.replace(known)
+    return done.stdout
+
+
+def simulate(*arguments: str) -> dict[str, Json]:
+    """Run the simulator; results by policy."""
+    result = json.loads(run(program(false_mutants), *arguments, *false_arguments,
+                            "--seed", seed()))
+    return {one["policy"]: one | {"geometry": result["geometry"]} for one in result["runs"]}
+
+
+@contextmanager
+def falsely(arguments: tuple[str, ...] = (), mutants: tuple[str, ...] = ()) -> Iterator[None]:
+    """Have every run in another world."""
+    global false_arguments, false_mutants
+    before = false_arguments, false_mutants
+    false_arguments, false_mutants = arguments, mutants
+    try:
+        yield
+    finally:
+        false_arguments, false_mutants = before

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""False twins: for each row that is tested, a world in which it must miss.
+
+A twin changes a constant by an argument that is put behind those of each run, by an assignment in
+the physics models, or a rule by a mutant of selftests/mutants in a build of its own. A row that
+still holds there would hold whatever the code did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from selftests.claims import standins
+from selftests.claims.claims import CLAIMS, Claim, model, rows_of, stand_in_file
+from selftests.claims.runs import falsely
+
+HYBRID_OFF = "--hybrid_approx off --hybrid_cube off --hybrid_agcr off --hybrid_tvr off " \
+    "--hybrid_ressd off"
+
+
+@dataclass(frozen=True)
+class Twin:
+    """A false world and the rows of one claim, counted from 0, that miss in it."""
+
+    id: str
+    rows: tuple[int, ...]
+    false: str
+    arguments: str = ""
+    mutant: str = ""
+    constant: str = ""
+
+    @property
+    def how(self) -> str:
+        """What is done."""
+        return self.arguments or self.constant or f"mutant {self.mutant}"
+
+    def claims(self) -> list[Claim]:
+        """Return all rows of the claim, as they are in this world."""
+        if self.constant.startswith("standins"):
+            return self.with_other_streams()
+        if self.constant:
+            return [model(self.id, self.constant)]
+        mutants = (f"core/{self.mutant}",) if self.mutant else ()
+        with falsely(tuple(self.arguments.split()), mutants):
+            return CLAIMS[self.id]()
+
+    def with_other_streams(self) -> list[Claim]:
+        """Return them on stand-ins for which something else is assumed."""
+        name, _, value = self.constant.removeprefix("standins.").partition(" = ")
+        usual = getattr(standins, name)
+        setattr(standins, name, int(value))
+        stand_in_file.cache_clear()
+        try:
+            return CLAIMS[self.id]()
+        finally:
+            setattr(standins, name, usual)
+            stand_in_file.cache_clear()
+
+    def held(self) -> list[Claim]:
+        """Return the rows that hold all the same."""
+        found = self.claims()
+        return [found[i] for i in self.rows if found[i].verdict != "fail"]
+
+
+TWINS = (
+    Twin("AX-1", (0,), "precise between approximate takes a fifth less", "--program_between 560us"),
+    Twin("AX-1", (1,), "used phase-2 blocks are no checkerboards",
+         mutant="approx-phase-2-stays-phase-2"),
+    Twin("AX-2", (0,), "precise data goes to any place of a checkerboard",
+         mutant="approx-checkerboard-of-precise"),
+    Twin("AX-3", (0,), "coarse steps save less", "--program_coarse 500us"),
+    Twin("AX-3", (1,), "a lower top voltage saves less", "--program_reduced 490us"),
+    Twin("AX-3", (2,), "phase 2 saves nothing", "--program_after 700us"),
+    Twin("AX-3", (3,), "tags come in runs", "--approx-run 64"),
+    Twin("AX-3", (4,), "tags come in short runs", "--approx-run 8"),
+    Twin("AX-4", (0, 1, 2), "placement makes no precise page faster",
+         "--program_between 700us --program_after 700us"),
+    Twin("AX-5", (0, 1), "no program is faster",
+         "--program_reduced 700us --program_between 700us --program_after 700us"),
+    Twin("AX-5", (2,), "what skips ECC is read sooner", "--ecc 20us"),
+    Twin("AX-6", (6,), "a gentle erase wears as others", "--wear_low 100%"),
+    Twin("AX-8", (0, 1), "a quarter more errors", "--rber_approx 9e-4"),
+    Twin("AX-8", (2,), "the threshold is not heard", "--promote 4"),
+    Twin("AX-9", (0, 1, 2), "open blocks are a tenth of a LUN", "--blocks 128"),
+    Twin("AG-2", (0, 1, 2, 3), "all costs are the medium one", "--program 600us --read 170us"),
+    Twin("AG-4", (0, 1, 2, 6, 7, 8), "coarse steps are slow", "--program_coarse 800us"),
+    Twin("AG-4", (3, 4, 5), "nothing is written again", "--rewrite off"),
+    Twin("AG-5", (0,), "data is read 40 times, not 200", constant="standins.USES = 40"),
+    Twin("AG-5", (1,), "both readings of the rule are one", "--rewrite any"),
+    Twin("AG-6", (0, 1, 2), "the window is one, always", "--history 1"),
+    Twin("CU-1", (0,), "a program has twenty loops",
+         constant="program_time.CUBE_LOOPS = 20"),
+    Twin("CU-2", (0, 1), "followers come before their leader", mutant="cube-follower-too-early"),
+    Twin("CU-3", (2,), "followers save a fifth", "--program_follower 560us"),
+    Twin("CU-4", (0, 1, 2), "the buffer never asks for followers", "--burst 100%"),
+    Twin("CU-6", (0, 3), "baseline reads old data at once", mutant="reads-free-without-a-table"),
+    Twin("CU-6", (2, 5), "a block has one reference", mutant="cube-references-by-block"),
+    Twin("CU-7", (0,), "the device is old, always", "--cycles 2000 --age 365d"),
+    Twin("CU-7", (1,), "the device is new, always", "--cycles 0 --age 0"),
+    Twin("CU-8", (0,), "the buffer never asks for followers", "--burst 100%"),
+    Twin("CU-9", (0, 1), "followers save nothing", "--program_follower 700us"),
+    Twin("CU-10", (0,), "three times as many are bad", "--misprograms 0.003"),
+    Twin("TV-1", (0,), "a tenth more spread", constant="tvr.SIGMA_PROGRAMMED_V = 0.12"),
+    Twin("TV-2", (0,), "larger steps", constant="tvr.STEP_V = 0.25"),
+    Twin("TV-3", (0,), "a smaller budget of errors", constant="tvr.ERROR_BUDGET = 5"),
+    Twin("TV-5", (0, 1), "all margins are kept", "--tvr_margin 100%"),
+    Twin("RE-1", (0,), "cells may move back",
+         constant="reprogram_code.lowest_allowed = lambda old, bit, target: 0"),
+    Twin("RE-2", (0,), "a super layer is left early", mutant="ressd-advances-early"),
+    Twin("RE-3", (0,), "reprogramming takes longer", "--reprogram 2800us"),
+    Twin("RE-4", (0,), "a byte for the state of a word line",
+         constant="reprogram_code.WORD_LINE_STATUS_BITS = 8"),
+    Twin("RE-5", (0, 1, 2), "one candidate", "--candidates 1"),
+    Twin("RE-5", (3,), "14 % of spare space", "--op 14%"),
+    Twin("RE-5", (4,), "sixteen candidates", "--candidates 16"),
+    Twin("RE-6", (0, 1, 2, 3), "one candidate", "--candidates 1"),
+    Twin("RE-7", (0, 1), "neighbours are not hot together", "--active-extent 1"),
+    Twin("RE-8", (0, 1, 2), "both layers are emptied", mutant="ressd-virtual-empties-both"),
+    Twin("RE-9", (0,), "an hour is soon", "--zone3 7200s"),
+    Twin("RE-10", (0,), "one candidate", "--candidates 1"),
+    Twin("RE-11", (0,), "rows are held for ten seconds", "--stripe-hold 10s"),
+    Twin("RE-12", (0,), "two bits take as long", "--program 3000us"),
+    Twin("RE-12", (1, 2), "three bits, always", "--bits 3"),
+    Twin("HY-1", (0,), "data without margins, always", "--hybrid_tvr on"),
+    Twin("HY-1", (1,), "ApproxFTL is off, always", "--hybrid_approx off"),
+    Twin("HY-1", (2,), "cubeFTL is off, always", "--hybrid_cube off"),
+    Twin("HY-1", (3,), "AGCR is off, always", "--hybrid_agcr off"),
+    Twin("HY-1", (4,), "TVR is off, always", "--hybrid_tvr off"),
+    Twin("HY-1", (5,), "ReSSD is off, always", "--hybrid_ressd off"),
+    Twin("HY-2", (0,), "all parts are off, always", HYBRID_OFF),
+    Twin("HY-2", (1,), "ApproxFTL is off, always", "--hybrid_approx off"),
+    Twin("HY-2", (2,), "cubeFTL is off, always", "--hybrid_cube off"),
+    Twin("HY-2", (3,), "only ApproxFTL may be beside it",
+         "--hybrid_cube off --hybrid_tvr off --hybrid_ressd off"),
+    Twin("HY-2", (4,), "TVR is off, always", "--hybrid_tvr off"),
+    Twin("HY-2", (5,), "ReSSD is off, always", "--hybrid_ressd off"),
+    Twin("HY-3", (5,), "cubeFTL is off, always: fewer parts are as good", "--hybrid_cube off"),
+)
+
+
+#: Claims whose rows compare a rule with its absence.
+OWN_TWINS = ("AX-A", "AG-A", "CU-A", "TV-A", "RE-A")
+#: Those whose runs take a processor for a quarter of a minute.
+LONG = ("RE-6", "RE-7", "RE-10", "HY-3")
+
+
+def without_twin(id_: str, rows: Sequence[Claim]) -> list[str]:
+    """Return the rows that are tested and have no twin."""
+    have = {i for twin in TWINS if twin.id == id_ for i in twin.rows}
+    return [] if id_ in OWN_TWINS else [
+        row.what for i, row in enumerate(rows) if row.verdict == "pass" and i not in have]
+
+
+def sample(size: int, turn: int) -> list[Twin]:
+    """Return SIZE of those that take little time, others at every TURN."""
+    short = [twin for twin in TWINS if twin.id not in LONG]
+    return [short[(turn * size + i) % len(short)] for i in range(size)]
+
+
+def prove(ids: Sequence[str]) -> int:
+    """Try the twins of claims. Return 1 if a row holds that must miss, or has no twin."""
+    held = 0
+    for twin in (twin for twin in TWINS if twin.id in ids):
+        still = twin.held()
+        held += bool(still)
+        rows = " ".join(str(i + 1) for i in twin.rows)
+        print(f"{twin.id:6}{'HOLDS' if still else 'misses':8}row {rows:18}{twin.false}: {twin.how}",
+              *(f"\n{'':14}{row.what}: {row.ours}" for row in still), flush=True)
+    missing = [(id_, what) for id_ in ids for what in without_twin(id_, rows_of(id_))]
+    for id_, what in missing:
+        print(f"{id_:6}no twin for: {what}")
+    return 1 if held or missing else 0

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a host says of its data reaches the policy, and what the policy tells apart stays apart.
+ */
+#include "core/ftl/device.h"
+#include "core/keep/snapshot.h"
+#include "core/policy/policies.h"
+#include "tap.h"
+#include "test-device.h"
+
+#define LIVES_TOLD 4
+
+static const char *const plain[] = {
+	"channels", "2", "chips", "1", "blocks", "40", "layers", "2", "word_lines", "4", "bits",
+	"3", "one_shot", "on", "op", "50", "page", "16KiB", "unit", "4KiB", "errors", "off", NULL
+};
+
+static struct test_device device;
+static u32 said[AFTL_LIVES][256];
+static u32 placed;
+static u32 strange;
+
+/* The test's own policy: every life time that it is told of goes its own way. */
+
+static u32 stream(struct aftl_policy *policy, const struct aftl_write *write)
+{
+	(void)policy;
+	said[write->hint.life][write->hint.stream]++;
+	return write->hint.life % LIVES_TOLD;
+}
+
+static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
+		 struct aftl_placement *placement)
+{
+	if (need->cause != AFTL_CAUSE_HOST) {
+		strange += need->hint.life || need->hint.stream;
+	} else if (!aftl_policy_filling(policy)) {
+		placed++;
+		strange += need->hint.life % LIVES_TOLD != need->stream ||
+			   need->hint.stream != need->hint.life + 100;
+	}
+	return aftl_policy_tlc.place(policy, lun, need, placement);
+}
+
+static void open_device(const char *const *more)
+{
+	static struct aftl_policy_type type;
+
+	type = aftl_policy_tlc;
+	type.stream = stream;
+	type.place = place;
+	test_device_init(&device, "demo");
+	test_device_set_all(&device, plain);
+	test_device_set_all(&device, more);
+	if (aftl_create(&device.ftl, &device.config, &type, &device.ops, &device, &device.error))
+		tap_bail_out("%s", device.error.text);
+	memset(said, 0, sizeof(said));
+	placed = 0;
+	strange = 0;
+}
+
+/* Life time of the data of @unit, in requests of a few units, none next to its like. */
+static u8 life_of(u32 unit)
+{
+	return (u8)(aftl_mix(unit / 3) % AFTL_LIVES);
+}
+
+static void write_hinted(u32 unit, u32 units)
+{
+	device.hint.life = life_of(unit);
+	device.hint.stream = device.hint.life + 100;
+	CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, unit, units, AFTL_PRECISE, 0,
+			     aftl_now(device.ftl)), 0);
+	test_drain_to(&device, 16);
+}
+
+/* No page has units of two ways. */
+static void check_pages(u32 units)
+{
+	u32 page_units = device.ftl->geo.page_units;
+	u32 pages = 0;
+	u32 class;
+	u32 i;
+
+	for (i = 1; i < units; i++) {
+		u32 slot = from_slot(aftl_lookup(device.ftl, to_unit(i), &class));
+		u32 before = from_slot(aftl_lookup(device.ftl, to_unit(i - 1), &class));
+
+		if (slot / page_units != before / page_units)
+			continue;
+		pages++;
+		CHECK_EQ(life_of(i) % LIVES_TOLD, life_of(i - 1) % LIVES_TOLD);
+	}
+	CHECK_RANGE(pages, 100, units);
+}
+
+static void hear(const char *const *more)
+{
+	u32 writes = 0;
+	u32 units;
+	u32 told = 0;
+	u32 life;
+	u32 i;
+
+	open_device(more);
+	units = test_units(&device) / 6 * 3;
+	for (i = 0; i < units; i += 3, writes++)
+		write_hinted(i, 3);
+	test_drain(&device);
+	test_wait(&device, 1000000000);
+	for (life = 0; life < AFTL_LIVES; life++) {
+		CHECK_RANGE(said[life][life + 100], writes / AFTL_LIVES / 2, writes);
+		told += said[life][life + 100];
+	}
+	CHECK_EQ(told, writes);
+	CHECK_RANGE(placed, writes / 8, writes * 3);
+	CHECK_EQ(strange, 0);
+	check_pages(units);
+	test_device_close(&device);
+}
+
+static void hints_are_heard(void)
+{
+	static const char *const none[] = { NULL };
+
+	hear(none);
+}
+
+static void a_buffer_keeps_them(void)
+{
+	static const char *const buffer[] = { "buffer", "256KiB", NULL };
+
+	hear(buffer);
+}
+
+/* What is moved has none: the medium does not keep it. */
+static void moves_have_none(void)
+{
+	static const char *const full[] = { "fill", "random", NULL };
+	struct aftl_random random = { 7 };
+	u32 i;
+
+	open_device(full);
+	if (aftl_fill(device.ftl))
+		tap_bail_out("the device cannot be filled");
+	for (i = 0; i < test_units(&device); i++)
+		write_hinted((u32)aftl_random_below(&random, test_units(&device) / 3) * 3, 3);
+	test_drain(&device);
+	CHECK_RANGE(test_counters(&device)->programmed_gc_units, 1000, U64_MAX);
+	CHECK_EQ(strange, 0);
+	test_audit(&device);
+	test_device_close(&device);
+}
+
+static void lives_that_are_none_are_refused(void)
+{
+	static const char *const none[] = { NULL };
+
+	open_device(none);
+	device.hint.life = AFTL_LIVES;
+	CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, 0, 0), -EINVAL);
+	test_device_close(&device);
+}
+
+/* Policy streams */
+
+#define PLACE_UNITS 4
+
+/* Hot data and cold data mixed, a tenth of all places gets nine of ten writes. */
+static void mix(const char *policy, bool hinted)
+{
+	static const char *const mixed[] = {
+		"channels", "2", "chips", "1", "blocks", "80", "layers", "4", "word_lines", "4",
+		"op", "50", "fill", "random", "errors", "off", NULL
+	};
+	struct aftl_random random = { 11 };
+	u32 places;
+	u32 i;
+
+	test_device_open(&device, policy, mixed);
+	places = test_units(&device) / PLACE_UNITS;
+	for (i = 0; i < places * 6 && !tap_failures(); i++) {
+		bool hot = aftl_random_below(&random, 10);
+		u32 place = (u32)aftl_random_below(&random, hot ? places / 10 : places);
+
+		device.hint.life = !hinted ? 0 : hot ? AFTL_LIFE_SHORT : AFTL_LIFE_EXTREME;
+		if (i == places)
+			aftl_reset_stats(device.ftl);
+		test_submit(&device, AFTL_OP_WRITE, place * PLACE_UNITS, PLACE_UNITS,
+			    AFTL_PRECISE, 0, aftl_now(device.ftl));
+		test_drain_to(&device, 16);
+	}
+	test_drain(&device);
+	test_audit(&device);
+	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
+}
+
+/* In 1/1000, of what was measured. */
+static u64 amplification(void)
+{
+	return test_programmed_units(&device) * 1000 /
+	       test_counters(&device)->programmed_host_units;
+}
+
+static void hints_save_copies(void)
+{
+	u64 without;
+	u64 same;
+
+	mix("streams", false);
+	without = amplification();
+	test_device_close(&device);
+	mix("baseline", true);
+	same = amplification();
+	test_device_close(&device);
+	mix("streams", true);
+	tap_note("write amplification %llu/1000 with hints, %llu without, %llu of baseline",
+		 (unsigned long long)amplification(), (unsigned long long)without,
+		 (unsigned long long)same);
+	CHECK_RANGE(amplification(), 1000, without * 9 / 10);
+	test_device_close(&device);
+}
+
+/* Each has its open block; what is collected stays where it was. */
+static void streams_do_not_mix(void)
+{
+	const struct aftl_stats *stats;
+	u32 i;
+
+	mix("streams", true);
+	stats = aftl_stats(device.ftl);
+	for (i = 0; i < AFTL_STREAMS; i++) {
+		bool used = i == AFTL_LIFE_SHORT || i == AFTL_LIFE_EXTREME;
+
+		CHECK_EQ(stats->stream_units[0][i] != 0, used);
+		CHECK(i < AFTL_KINDS_MAX || !stats->stream_units[1][i]);
+	}
+	CHECK_RANGE(stats->stream_units[1][AFTL_LIFE_EXTREME], 1000, U64_MAX);
+	CHECK_RANGE(stats->kind_blocks[AFTL_LIFE_SHORT], 100, U64_MAX);
+	CHECK_RANGE(stats->kind_blocks[AFTL_LIFE_EXTREME], 20, U64_MAX);
+	test_device_close(&device);
+}
+
+/* An id counts before a life time; those that are too large share streams. */
+static void ids_have_streams(void)
+{
+	static const struct {
+		struct aftl_hint hint;
+		u32 stream;
+	} told[] = {
+		{ { 0, 0 }, 0 },	       { { AFTL_LIFE_SHORT, 0 }, 2 },
+		{ { AFTL_LIFE_SHORT, 6 }, 6 }, { { 0, 7 }, 7 },
+		{ { 0, 8 }, 1 },	       { { AFTL_LIFE_LONG, 255 }, 3 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(told); i++) {
+		test_device_open(&device, "streams", plain);
+		device.hint = told[i].hint;
+		test_do(&device, AFTL_OP_WRITE, 0, 8, AFTL_PRECISE, NULL);
+		CHECK_EQ(aftl_stats(device.ftl)->stream_units[0][told[i].stream], 8);
+		test_device_close(&device);
+	}
+}
+
+/* What streams were programmed for adds up to all that was programmed. */
+static void everything_is_in_a_stream(void)
+{
+	static const char *const policies[] = { "streams", "baseline", "hybrid", "ressd", "agcr" };
+	const struct aftl_stats *stats;
+	unsigned int i, j;
+
+	for (i = 0; i < ARRAY_SIZE(policies); i++) {
+		u64 units[2] = { 0 };
+
+		mix(policies[i], true);
+		stats = aftl_stats(device.ftl);
+		for (j = 0; j < 2 * AFTL_STREAMS; j++)
+			units[j & 1] += stats->stream_units[j & 1][j >> 1];
+		CHECK_EQ(units[0], test_counters(&device)->programmed_host_units);
+		CHECK_EQ(units[0] + units[1], test_programmed_units(&device));
+		test_device_close(&device);
+	}
+}
+
+static int swallow(void *host, const void *data, size_t bytes)
+{
+	(void)host;
+	(void)data;
+	(void)bytes;
+	return 0;
+}
+
+/* Snapshots have the LUNs of the first four streams: of the others nobody goes on there. */
+static void saved_devices_go_on_as_loaded_ones(void)
+{
+	const struct aftl_sink sink = { .write = swallow };
+	const struct aftl_bind *bind;
+	u8 id;
+
+	test_device_open(&device, "streams", plain);
+	bind = device.ftl->bind;
+	for (id = 3; id < 5; id++) {
+		device.hint = (struct aftl_hint){ .stream = id };
+		test_do(&device, AFTL_OP_WRITE, id, 1, AFTL_PRECISE, NULL);
+	}
+	CHECK_EQ(bind[aftl_lane(AFTL_PRECISE, 3)].left, 11);
+	CHECK_EQ(bind[aftl_lane(AFTL_PRECISE, 4)].left, 11);
+	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), 0);
+	CHECK_EQ(bind[aftl_lane(AFTL_PRECISE, 3)].left, 11);
+	CHECK_EQ(bind[aftl_lane(AFTL_PRECISE, 4)].left, 0);
+	test_device_close(&device);
+}
+
+/* 16 names, and no more. */
+
+static u32 answer;
+
+static u32 any_answer(struct aftl_policy *policy, const struct aftl_write *write)
+{
+	(void)policy;
+	(void)write;
+	return answer;
+}
+
+static int place_anywhere(struct aftl_policy *policy, struct aftl_lun *lun,
+			  const struct aftl_need *need, struct aftl_placement *placement)
+{
+	CHECK_EQ(need->stream, answer < AFTL_STREAMS ? answer : 0);
+	return aftl_policy_baseline.place(policy, lun, need, placement);
+}
+
+static void sixteen_may_be_named(void)
+{
+	struct aftl_policy_type type = aftl_policy_baseline;
+	u32 i;
+
+	type.stream = any_answer;
+	type.place = place_anywhere;
+	for (i = 0; i < AFTL_STREAMS; i++)
+		type.streams[i] = "name";
+	test_device_init(&device, "demo");
+	test_device_set_all(&device, plain);
+	if (aftl_create(&device.ftl, &device.config, &type, &device.ops, &device, &device.error))
+		tap_bail_out("%s", device.error.text);
+	for (answer = 0; answer < AFTL_STREAMS + 3; answer++) {
+		device.hint = (struct aftl_hint){ 0 };
+		test_do(&device, AFTL_OP_WRITE, 12 * answer, 12, AFTL_PRECISE, NULL);
+	}
+	CHECK_EQ(test_counters(&device)->policy_bugs, 3);
+	for (i = 1; i < AFTL_STREAMS; i++)
+		CHECK_EQ(aftl_stats(device.ftl)->stream_units[0][i], 12);
+	test_device_close(&device);
+}
+
+int main(void)
+{
+	tap_run("stream() and place() hear the hints of writes", hints_are_heard);
+	tap_run("so they do behind a buffer", a_buffer_keeps_them);
+	tap_run("moves have none", moves_have_none);
+	tap_run("life times that are none are refused", lives_that_are_none_are_refused);
+	tap_run("hints save copies", hints_save_copies);
+	tap_run("streams do not mix", streams_do_not_mix);
+	tap_run("each id and life time has its stream", ids_have_streams);
+	tap_run("everything is in a stream", everything_is_in_a_stream);
+	tap_run("a saved device goes on as a loaded one", saved_devices_go_on_as_loaded_ones);
+	tap_run("16 streams may be named, no more", sixteen_may_be_named);
+	return tap_finish();
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Each rule for LUNs names the LUN that its definition names, as seen from outside: what the
+ * arrays are told to do.
+ */
+#include "core/base/random.h"
+#include "core/ftl/device.h"
+#include "tap.h"
+#include "test-device.h"
+
+#define CHANNELS 2
+#define CHIPS 3
+#define DIES 2
+#define PLANES 2
+#define LUNS (CHANNELS * CHIPS * DIES * PLANES)
+
+static const char *const shape[] = {
+	"channels", "2", "chips", "3", "dies", "2", "planes", "2", "plane_mode", "independent",
+	"blocks", "20", "op", "30", "unit", "8192", "errors", "off", NULL
+};
+
+static struct test_device device;
+static u32 told[4 * LUNS];
+static u32 count;
+
+static void on_array(void *host, const struct aftl_array_event *event)
+{
+	(void)host;
+	if (event->op == AFTL_ARRAY_PROGRAM && count < ARRAY_SIZE(told))
+		told[count++] = event->lun;
+}
+
+static void open_device(const char *allocate, const char *stripe)
+{
+	test_device_init(&device, "demo");
+	test_device_set(&device, "allocate", allocate);
+	test_device_set(&device, "stripe", stripe);
+	device.ops.array = on_array;
+	count = 0;
+	test_device_open(&device, "baseline", shape);
+}
+
+static void write_page(u32 unit)
+{
+	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE, NULL), 0);
+}
+
+/* How many there are of what the letter stands for, and how far apart two neighbours are. */
+static u32 many(char letter)
+{
+	return letter == 'c' ? CHANNELS : letter == 'w' ? CHIPS : letter == 'd' ? DIES : PLANES;
+}
+
+static u32 apart(char letter)
+{
+	static const char letters[] = "cwdp";
+	const char *before;
+	u32 step = 1;
+
+	for (before = letters; *before != letter; before++)
+		step *= many(*before);
+	return step;
+}
+
+/* The fastest letter is the innermost of four loops. */
+static void expect(const char *word, u32 expected[LUNS])
+{
+	u32 i = 0;
+	u32 a;
+	u32 b;
+	u32 c;
+	u32 d;
+
+	for (d = 0; d < many(word[3]); d++)
+		for (c = 0; c < many(word[2]); c++)
+			for (b = 0; b < many(word[1]); b++)
+				for (a = 0; a < many(word[0]); a++)
+					expected[i++] = a * apart(word[0]) + b * apart(word[1]) +
+							c * apart(word[2]) + d * apart(word[3]);
+}
+
+static void try_stripe(const char *word)
+{
+	u32 expected[LUNS];
+	u32 i;
+
+	expect(word, expected);
+	open_device("rotate", word);
+	for (i = 0; i < 2 * LUNS; i++)
+		write_page(7 * i % 100);
+	for (i = 0; i < 2 * LUNS; i++)
+		CHECK_EQ(told[i], expected[(i + 1) % LUNS]);
+	test_device_close(&device);
+	open_device("static", word);
+	for (i = 0; i < 2 * LUNS; i++)
+		write_page(7 * i % 100);
+	for (i = 0; i < 2 * LUNS; i++)
+		CHECK_EQ(told[i], expected[7 * i % 100 % LUNS]);
+	test_device_close(&device);
+}
+
+static void stripes_take_turns_as_their_letters_say(void)
+{
+	const char *const *word = aftl_param_at(aftl_param_find("stripe"))->words;
+	u32 words;
+
+	for (words = 0; word[words]; words++)
+		try_stripe(word[words]);
+	CHECK_EQ(words, 24);
+}
+
+/* Reads wait for one LUN in two: writes go to the others as long as these have less to do. */
+static void the_least_busy_has_the_least_to_do(void)
+{
+	u32 work[LUNS] = { 0 };
+	u32 idle = 0;
+	u32 i;
+
+	open_device("least_busy", "cwdp");
+	for (i = 0; i < LUNS; i++)
+		write_page(i);
+	count = 0;
+	for (i = 0; i < LUNS; i++) {
+		u32 reads = i % 2 ? i % 5 : 0;
+
+		work[told[i]] = reads;
+		idle += !reads;
+		while (reads--)
+			test_submit(&device, AFTL_OP_READ, i, 1, AFTL_PRECISE, 0,
+				    aftl_now(device.ftl));
+	}
+	for (i = 0; i < 2 * LUNS; i++)
+		test_submit(&device, AFTL_OP_WRITE, 100 + i, 1, AFTL_PRECISE, 0,
+			    aftl_now(device.ftl));
+	/* A program that cannot begin yet is told later: only where nothing waits, at once. */
+	for (i = 0; i < count; i++)
+		CHECK_EQ(work[told[i]], 0);
+	CHECK_RANGE(idle, 1, LUNS - 1);
+	CHECK_EQ(count, idle);
+	test_drain(&device);
+	test_device_close(&device);
+}
+
+/* One read is under way everywhere; three more wait for each LUN in two. */
+static void what_waits_is_work(void)
+{
+	bool busy[LUNS] = { false };
+	u32 i;
+
+	open_device("least_busy", "cwdp");
+	for (i = 0; i < LUNS; i++)
+		write_page(i);
+	for (i = 0; i < LUNS; i++) {
+		u32 reads = i % 2 ? 4 : 1;
+
+		busy[told[i]] = i % 2;
+		while (reads--)
+			test_submit(&device, AFTL_OP_READ, i, 1, AFTL_PRECISE, 0,
+				    aftl_now(device.ftl));
+	}
+	count = 0;
+	for (i = 0; i < LUNS / 2; i++)
+		test_submit(&device, AFTL_OP_WRITE, 100 + i, 1, AFTL_PRECISE, 0,
+			    aftl_now(device.ftl));
+	test_drain(&device);
+	CHECK_EQ(count, LUNS / 2);
+	for (i = 0; i < count; i++)
+		CHECK(!busy[told[i]]);
+	test_device_close(&device);
+}
+
+/* The rule names the first of them, which is full. */
+static void a_full_lun_is_passed_over(void)
+{
+	struct aftl_lun *full;
+	u32 turn;
+
+	open_device("rotate", "cwdp");
+	turn = device.ftl->rotation;
+	full = &device.ftl->luns[aftl_stripe_lun(&device.ftl->geo, turn)];
+	full->bound = full->room;
+	CHECK_EQ(aftl_bind(device.ftl, to_unit(0), AFTL_PRECISE, 0, 1)->index,
+		 aftl_stripe_lun(&device.ftl->geo, turn + 1));
+	full->bound = 0;
+	device.ftl->rotation = turn;
+	CHECK_EQ(aftl_bind(device.ftl, to_unit(0), AFTL_PRECISE, 0, 1)->index, full->index);
+	test_device_close(&device);
+}
+
+/* With nothing to do anywhere it is a rotation. */
+static void the_least_busy_takes_turns(void)
+{
+	u32 i;
+
+	open_device("least_busy", "cwdp");
+	for (i = 0; i < 2 * LUNS; i++)
+		write_page(i);
+	for (i = 0; i < 2 * LUNS; i++)
+		CHECK_EQ(told[i], (i + 1) % LUNS);
+	test_device_close(&device);
+}
+
+/* What a LUN has to do is what ends last: no write waits longer than with a rotation. */
+static void the_least_busy_is_never_slower(void)
+{
+	static const char *const rules[] = { "rotate", "least_busy" };
+	u64 mean[2];
+	u32 rule;
+	u32 i;
+
+	for (rule = 0; rule < 2; rule++) {
+		struct aftl_random random = { 5 };
+
+		open_device(rules[rule], "cwdp");
+		for (i = 0; i < 100; i++)
+			write_page(i);
+		aftl_reset_stats(device.ftl);
+		for (i = 0; i < 4000; i++) {
+			bool read = aftl_random_below(&random, 4);
+			u32 unit = aftl_random_below(&random, read ? 10 : 100);
+
+			test_submit(&device, read ? AFTL_OP_READ : AFTL_OP_WRITE, unit, 1,
+				    AFTL_PRECISE, 0,
+				    aftl_now(device.ftl) + aftl_random_below(&random, 40000));
+		}
+		test_drain(&device);
+		mean[rule] = aftl_stats(device.ftl)->write_response.sum /
+			     aftl_stats(device.ftl)->write_response.count;
+		test_device_close(&device);
+	}
+	CHECK_MSG(mean[1] < mean[0], "a write takes %llu ns, %llu ns in rotation",
+		  (unsigned long long)mean[1], (unsigned long long)mean[0]);
+}
+
+int main(void)
+{
+	tap_run("stripes take turns as their letters say", stripes_take_turns_as_their_letters_say);
+	tap_run("the least busy LUN has the least to do", the_least_busy_has_the_least_to_do);
+	tap_run("what waits for a LUN is work", what_waits_is_work);
+	tap_run("a full LUN is passed over", a_full_lun_is_passed_over);
+	tap_run("the least busy LUN is the next in turn", the_least_busy_takes_turns);
+	tap_run("the least busy LUN is never slower", the_least_busy_is_never_slower);
+	return tap_finish();
+}

@@ -1,0 +1,783 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Word lines of four bits that are programmed twice: in which order, how long it takes, where
+ * the data are meanwhile, and that nothing makes them be lost there.
+ */
+#include "brute-model.h"
+#include "bytes.h"
+#include "core/front/front.h"
+#include "shadow-store.h"
+#include "stream.h"
+#include "tap.h"
+
+#define COARSE_NS 310000
+#define FINE_NS 770000
+#define WORD_LINES 12
+/* Units of a word line: one for each of its pages. */
+#define LINE 4
+
+#define SHAPE "blocks", "40", "layers", "4", "word_lines", "3", "bits", "4", "one_shot", "on", \
+	"passes", "2", "program_foggy", "310us", "program", "770us", "page", "4KiB", "unit", \
+	"4KiB", "bus", "100000"
+#define ONE_DIE "channels", "1", "chips", "1", SHAPE
+
+static const char *const slow[] = {
+	ONE_DIE, "op", "40%", "buffer", "256KiB", "buffer_hold", "1s", NULL
+};
+
+static struct test_device device;
+static struct shadow_store store;
+static struct test_stream stream;
+
+/* A second account of each block: passes begun since its erase. */
+struct account {
+	u32 coarse;
+	u32 fine;
+};
+
+static struct account accounts[4096];
+static u64 spent_ns;
+static u32 coarse_passes;
+static u32 fine_passes;
+static bool may_end_early;
+
+static void check_pass(const struct aftl_array_event *event, u32 lines, u32 line)
+{
+	struct account *account = &accounts[event->block];
+
+	if (event->mode == AFTL_MODE_FOGGY) {
+		CHECK_EQ(line, account->coarse);
+		CHECK_MSG(account->fine + 1 >= account->coarse,
+			  "word line %u of block %u is begun while %u has waited", line,
+			  event->block, account->fine);
+		account->coarse++;
+		coarse_passes++;
+		return;
+	}
+	CHECK_EQ(event->mode, AFTL_MODE_NORMAL);
+	CHECK_EQ(line, account->fine);
+	CHECK_MSG(line + 1 < account->coarse || account->coarse == lines ||
+		  (may_end_early && line < account->coarse),
+		  "word line %u of block %u is finished before its neighbour is begun", line,
+		  event->block);
+	account->fine++;
+	fine_passes++;
+}
+
+static void watch(void *host, const struct aftl_array_event *event)
+{
+	const struct aftl_media *media = aftl_media(device.ftl);
+	u32 step = media->geo->word_line_pages;
+
+	(void)host;
+	if (event->op == AFTL_ARRAY_ERASE)
+		accounts[event->block] = (struct account){ 0 };
+	if (media->blocks[event->block].bits)
+		return;
+	if (event->op == AFTL_ARRAY_READ)
+		CHECK_MSG(event->page / step < accounts[event->block].fine,
+			  "page %u of block %u is read before its fine pass", event->page,
+			  event->block);
+	if (event->op != AFTL_ARRAY_PROGRAM)
+		return;
+	CHECK_EQ(event->page % step, 0);
+	CHECK_EQ(event->pages, step);
+	CHECK_EQ(event->array_ns, event->mode == AFTL_MODE_FOGGY ? COARSE_NS : FINE_NS);
+	spent_ns += event->array_ns;
+	check_pass(event, media->geo->pages / step, event->page / step);
+}
+
+static void forget_accounts(void)
+{
+	memset(accounts, 0, sizeof(accounts));
+	spent_ns = 0;
+	coarse_passes = 0;
+	fine_passes = 0;
+	may_end_early = false;
+}
+
+static void open_device(const char *policy, const char *const *pairs)
+{
+	forget_accounts();
+	test_device_init(&device, "demo");
+	device.ops.array = watch;
+	test_device_open(&device, policy, pairs);
+	shadow_open(&store, &device, false);
+	test_stream_init(&stream, 5);
+}
+
+static void close_device(void)
+{
+	test_drain(&device);
+	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
+	shadow_lookup_all(&store);
+	test_audit(&device);
+	shadow_close(&store);
+	test_device_close(&device);
+}
+
+static void do_op(enum aftl_op op, u32 unit, u32 units)
+{
+	CHECK_EQ(test_do(&device, op, unit, units, AFTL_PRECISE, NULL), 0);
+}
+
+static aftl_slot_t slot_of(u32 unit)
+{
+	u32 class;
+
+	return aftl_lookup(device.ftl, to_unit(unit), &class);
+}
+
+static bool on_flash(u32 first, u32 units)
+{
+	u32 found = 0;
+	u32 i;
+
+	for (i = first; i < first + units; i++)
+		found += slot_of(i) != AFTL_NO_SLOT;
+	CHECK(!found || found == units);
+	return found;
+}
+
+/* The passes of one block, as a textbook lists them: word line, and whether it is the fine one. */
+static void a_block_takes_its_steps(void)
+{
+	static const u32 steps[][2] = {
+		{ 0, 0 }, { 1, 0 }, { 0, 1 }, { 2, 0 }, { 1, 1 }, { 3, 0 }, { 2, 1 }, { 4, 0 },
+		{ 3, 1 }, { 5, 0 }, { 4, 1 }, { 6, 0 }, { 5, 1 }, { 7, 0 }, { 6, 1 }, { 8, 0 },
+		{ 7, 1 }, { 9, 0 }, { 8, 1 }, { 10, 0 }, { 9, 1 }, { 11, 0 }, { 10, 1 }, { 11, 1 },
+	};
+	struct aftl_geometry geo = {
+		.layers = 4, .word_lines = 3, .word_line_pages = 4, .pages = 48,
+		.program_pages = 4, .page_units = 1, .block_slots = 48, .planes_wide = 1,
+		.passes = 2,
+	};
+	u16 attr[48] = { 0 };
+	struct aftl_block block = { .state = AFTL_BLOCK_OPEN, .order = AFTL_ORDER_FOGGY_FINE };
+	struct aftl_media media = { .geo = &geo, .blocks = &block, .attr = attr };
+	struct aftl_config config = { .passes = 2, .program = FINE_NS, .program_foggy = COARSE_NS };
+	struct aftl_chip chip;
+	u32 i;
+	u32 page;
+	u32 mode;
+
+	aftl_chip_init(&chip, &media, &config);
+	for (i = 0; i < ARRAY_SIZE(steps); i++) {
+		u32 wanted = steps[i][1] ? AFTL_MODE_NORMAL : AFTL_MODE_FOGGY;
+		u32 first = steps[i][0] * 4;
+
+		for (page = 0; page < 48; page++) {
+			for (mode = 0; mode < AFTL_MODES; mode++) {
+				struct aftl_program program = {
+					.block = &block, .page = page, .pages = 4, .mode = mode,
+				};
+
+				CHECK_MSG(aftl_chip_allows(&chip, &program) ==
+					  (page == first && mode == wanted),
+					  "step %u: page %u in mode %u", i, page, mode);
+				program.pages = 3;
+				CHECK(!aftl_chip_allows(&chip, &program));
+				program.pages = 4;
+				program.ispp.skip = 1;
+				CHECK(!aftl_chip_allows(&chip, &program));
+			}
+		}
+		for (page = first; page < first + 4; page++)
+			attr[page] = aftl_page_attr(AFTL_PRECISE, wanted, 0);
+		if (steps[i][1])
+			continue;
+		block.programmed += 4;
+		aftl_order_advance(&media, &block, first);
+	}
+	CHECK_EQ(aftl_fine_due(&media, &block), 48);
+	CHECK_EQ(aftl_order_next(&media, &block), 48);
+}
+
+static void data_wait_in_the_buffer(void)
+{
+	u64 sensed;
+
+	open_device("baseline", slow);
+	do_op(AFTL_OP_WRITE, 0, LINE);
+	test_wait(&device, 100000000);
+	CHECK_EQ(coarse_passes, 1);
+	CHECK(!on_flash(0, LINE));
+	sensed = test_counters(&device)->array_reads;
+	do_op(AFTL_OP_READ, 0, LINE);
+	CHECK_EQ(test_counters(&device)->array_reads, sensed);
+	CHECK_EQ(test_counters(&device)->buffer_read_units, LINE);
+	do_op(AFTL_OP_WRITE, LINE, LINE);
+	test_wait(&device, 100000000);
+	CHECK_EQ(fine_passes, 1);
+	CHECK(on_flash(0, LINE));
+	CHECK(!on_flash(LINE, LINE));
+	do_op(AFTL_OP_READ, 0, LINE);
+	CHECK_EQ(test_counters(&device)->array_reads, sensed + LINE);
+	close_device();
+}
+
+/* What the coarse pass has left is lost to ECC, with the best cells there are. */
+static void nothing_can_be_read_between_passes(void)
+{
+	const struct aftl_media *media;
+
+	open_device("baseline", slow);
+	do_op(AFTL_OP_WRITE, 0, LINE);
+	test_wait(&device, 100000000);
+	media = aftl_media(device.ftl);
+	CHECK_EQ(aftl_page_mode(media->attr[0]), AFTL_MODE_FOGGY);
+	CHECK(aftl_cell_read(aftl_cell(device.ftl), to_slot(0), 0).lost);
+	do_op(AFTL_OP_FLUSH, 0, 0);
+	CHECK(!aftl_cell_read(aftl_cell(device.ftl), to_slot(0), 0).lost);
+	close_device();
+}
+
+/* Two coarse passes, the second with nothing in it, and a fine one; each brings its data in. */
+static void a_write_takes_both_passes(void)
+{
+	u64 bring_in_ns = LINE * 41;
+	u64 latency_ns;
+
+	open_device("baseline", slow);
+	CHECK_EQ(test_do_flagged(&device, AFTL_OP_WRITE, 0, LINE, AFTL_PRECISE, AFTL_REQUEST_FUA,
+				 &latency_ns), 0);
+	CHECK_EQ(latency_ns, 3 * bring_in_ns + 2 * COARSE_NS + FINE_NS);
+	CHECK(on_flash(0, LINE));
+	CHECK_EQ(test_counters(&device)->array_programs, 3);
+	CHECK_EQ(test_counters(&device)->array_program_ns, spent_ns);
+	CHECK_EQ(test_counters(&device)->host_program_ns, spent_ns);
+	CHECK_EQ(test_counters(&device)->host_program_pages, LINE);
+	CHECK_EQ(test_counters(&device)->programmed_host_units, LINE);
+	CHECK_EQ(test_counters(&device)->program_energy_pj,
+		 2 * (COARSE_NS * device.config.energy / 1000) +
+		 FINE_NS * device.config.energy / 1000);
+	CHECK_EQ(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_FOGGY], 2 * LINE);
+	CHECK_EQ(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_NORMAL], LINE);
+	close_device();
+}
+
+static void a_flush_waits_for_fine_passes(void)
+{
+	u64 latency_ns;
+
+	open_device("baseline", slow);
+	do_op(AFTL_OP_WRITE, 0, 2 * LINE);
+	test_wait(&device, 100000000);
+	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, &latency_ns), 0);
+	CHECK_EQ(latency_ns, 2 * LINE * 41 + COARSE_NS + FINE_NS);
+	CHECK(on_flash(0, 2 * LINE));
+	/* The next writes go on behind what had nothing in it. */
+	do_op(AFTL_OP_WRITE, 2 * LINE, LINE);
+	do_op(AFTL_OP_FLUSH, 0, 0);
+	CHECK_EQ(from_slot(slot_of(2 * LINE)), 3 * LINE);
+	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, &latency_ns), 0);
+	CHECK_EQ(latency_ns, 0);
+	close_device();
+}
+
+/* A buffer that survives makes a flush free, and nothing is programmed for it. */
+static void a_safe_buffer_needs_no_pass(void)
+{
+	static const char *const safe[] = {
+		ONE_DIE, "op", "40%", "buffer", "256KiB", "buffer_hold", "1s", "buffer_safe", "on",
+		NULL
+	};
+	u64 latency_ns;
+
+	open_device("baseline", safe);
+	do_op(AFTL_OP_WRITE, 0, LINE);
+	test_wait(&device, 100000000);
+	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, &latency_ns), 0);
+	CHECK_EQ(latency_ns, 0);
+	CHECK_EQ(coarse_passes, 1);
+	/* But not for ever. */
+	test_wait(&device, 2000000000);
+	CHECK(on_flash(0, LINE));
+	close_device();
+}
+
+/* Two streams hold a word line each, which is all the room there is: no write waits for time. */
+static void a_full_buffer_goes_on(void)
+{
+	static const char *const tight[] = {
+		ONE_DIE, "op", "40%", "buffer", "32KiB", "buffer_hold", "1s",
+		"zone1", "100s", "zone2", "200s", "zone3", "300s", NULL
+	};
+	u64 latency_ns;
+	u32 i;
+
+	open_device("tlc", tight);
+	do_op(AFTL_OP_WRITE, 0, LINE);
+	do_op(AFTL_OP_FLUSH, 0, 0);
+	for (i = 0; i < 60; i++) {
+		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, i % 2 * (8 + i * LINE), LINE, AFTL_PRECISE,
+				 &latency_ns), 0);
+		CHECK_MSG(latency_ns < 20000000, "write %u took %llu ns", i,
+			  (unsigned long long)latency_ns);
+	}
+	close_device();
+}
+
+static void a_hurry_ends_waiting(void)
+{
+	open_device("baseline", slow);
+	do_op(AFTL_OP_WRITE, 0, LINE);
+	test_wait(&device, 100000000);
+	aftl_hurry(device.ftl, true);
+	CHECK(aftl_busy(device.ftl));
+	test_wait(&device, 100000000);
+	CHECK(!aftl_busy(device.ftl));
+	CHECK(on_flash(0, LINE));
+	close_device();
+}
+
+/* Power may be cut now: what flash had is what it still has. */
+static void the_old_version_stays(void)
+{
+	aftl_slot_t slot;
+
+	open_device("baseline", slow);
+	do_op(AFTL_OP_WRITE, 0, LINE);
+	do_op(AFTL_OP_FLUSH, 0, 0);
+	slot = slot_of(0);
+	do_op(AFTL_OP_WRITE, 0, LINE);
+	test_wait(&device, 100000000);
+	CHECK_EQ(coarse_passes, 3);
+	CHECK_EQ(from_slot(slot_of(0)), from_slot(slot));
+	do_op(AFTL_OP_READ, 0, LINE);
+	do_op(AFTL_OP_FLUSH, 0, 0);
+	CHECK(from_slot(slot_of(0)) != from_slot(slot));
+	do_op(AFTL_OP_READ, 0, LINE);
+	close_device();
+}
+
+static void writes_and_discards_come_between(void)
+{
+	open_device("baseline", slow);
+	do_op(AFTL_OP_WRITE, 0, LINE);
+	test_wait(&device, 100000000);
+	do_op(AFTL_OP_DISCARD, 1, 1);
+	do_op(AFTL_OP_WRITE, 2, 1);
+	do_op(AFTL_OP_READ, 0, LINE);
+	test_wait(&device, 100000000);
+	do_op(AFTL_OP_READ, 0, LINE);
+	do_op(AFTL_OP_FLUSH, 0, 0);
+	CHECK_EQ(from_slot(slot_of(0)), 0);
+	CHECK(slot_of(1) == AFTL_NO_SLOT);
+	CHECK_EQ(from_slot(slot_of(2)), LINE);
+	CHECK_EQ(from_slot(slot_of(3)), 3);
+	do_op(AFTL_OP_READ, 0, LINE);
+	close_device();
+}
+
+/* What the host writes and discards while collection holds it is not collected. */
+static void moves_come_between(void)
+{
+	u32 i;
+
+	open_device("baseline", slow);
+	do_op(AFTL_OP_WRITE, 0, 10 * LINE);
+	do_op(AFTL_OP_FLUSH, 0, 0);
+	for (i = 0; i < 6 * WORD_LINES; i++)
+		do_op(AFTL_OP_WRITE, 100 + i % 11 * LINE, LINE);
+	do_op(AFTL_OP_FLUSH, 0, 0);
+	CHECK_EQ(aftl_collect(device.ftl, 0), 0);
+	for (i = 0; i < 400 && !device.ftl->luns->held_moves; i++)
+		test_step(&device);
+	CHECK(device.ftl->luns->held_moves);
+	do_op(AFTL_OP_DISCARD, 3, 5);
+	do_op(AFTL_OP_WRITE, 9, 3);
+	test_wait(&device, 3000000000ULL);
+	CHECK(slot_of(3) == AFTL_NO_SLOT);
+	do_op(AFTL_OP_READ, 0, 10 * LINE);
+	CHECK_EQ(device.ftl->luns->held_moves, 0);
+	close_device();
+}
+
+static const char *const policies[] = { "baseline", "slc", "tlc" };
+
+static const char *const shapes[][32] = {
+	{ SHAPE, "op", "50%", "buffer", "256KiB" },
+	{ SHAPE, "op", "50%", "buffer", "16KiB" },
+	{ SHAPE, "op", "60%", "buffer", "1MiB", "order", "fcfs" },
+	{ SHAPE, "op", "50%", "buffer", "128KiB", "suspend", "both" },
+};
+
+static const char *const more[][12] = {
+	{ NULL },
+	{ "buffer_safe", "on", NULL },
+	{ "buffer_hold", "0", "channels", "1", NULL },
+	{ "plane_mode", "wide", "planes", "2", "allocate", "static", NULL },
+	{ "cell_model", "voltage", "cycles", "200", "ecc_bits", "120", "gc_idle_valid", "20%",
+	  NULL },
+	{ "slc_share", "30%", "idle", "100us", "allocate", "least_busy", NULL },
+};
+
+static void account_for_time(void)
+{
+	const struct aftl_counters *counters = test_counters(&device);
+	const u64 *pages = aftl_stats(device.ftl)->mode_pages;
+	u32 step = aftl_geometry(device.ftl)->word_line_pages;
+
+	CHECK_EQ(pages[AFTL_MODE_FOGGY], (u64)coarse_passes * step);
+	CHECK_EQ(pages[AFTL_MODE_NORMAL], (u64)fine_passes * step);
+	CHECK_EQ(counters->array_program_ns,
+		 spent_ns + pages[AFTL_MODE_SLC] / aftl_geometry(device.ftl)->planes_wide *
+			    device.config.program_slc);
+	CHECK(coarse_passes >= fine_passes);
+	CHECK(fine_passes > 50);
+}
+
+/* Fill has told nobody what it did; its books begin with what it left. */
+static void take_over_fill(void)
+{
+	const struct aftl_media *media = aftl_media(device.ftl);
+	u32 step = media->geo->word_line_pages;
+	u32 i;
+	u32 page;
+
+	for (i = 0; i < media->geo->blocks; i++) {
+		u32 first = i * media->geo->pages;
+
+		accounts[i].coarse = media->blocks[i].programmed / step;
+		for (page = first; page < first + media->blocks[i].programmed; page += step)
+			accounts[i].fine += !aftl_page_foggy(media->attr[page]);
+		CHECK(media->blocks[i].bits || accounts[i].coarse <= accounts[i].fine + 1);
+	}
+	for (i = 0; i < media->geo->luns; i++)
+		CHECK_EQ(device.ftl->luns[i].held_writes + device.ftl->luns[i].held_moves, 0);
+}
+
+static void a_fill_leaves_nothing_waiting(void)
+{
+	static const char *const filled[] = {
+		SHAPE, "op", "50%", "buffer", "256KiB", "fill", "random", "fill_overwrite", "150%",
+		NULL
+	};
+	u32 policy;
+	u32 i;
+
+	for (policy = 0; policy < ARRAY_SIZE(policies); policy++) {
+		forget_accounts();
+		test_device_init(&device, "demo");
+		device.ops.array = watch;
+		test_device_open(&device, policies[policy], filled);
+		CHECK_EQ(aftl_fill(device.ftl), 0);
+		take_over_fill();
+		CHECK_EQ(spent_ns, 0);
+		test_stream_init(&stream, policy);
+		for (i = 0; i < 1000 && !tap_failures(); i++)
+			test_stream_step(&stream, &device);
+		test_drain(&device);
+		CHECK(fine_passes > 10);
+		CHECK_EQ(test_counters(&device)->policy_bugs, 0);
+		test_audit(&device);
+		test_device_close(&device);
+	}
+}
+
+static void run_one(const char *policy, u32 shape, u32 option)
+{
+	struct brute_model model;
+	u32 i;
+
+	forget_accounts();
+	test_device_init(&device, "demo");
+	device.ops.array = watch;
+	test_device_set_all(&device, shapes[shape]);
+	test_device_set_all(&device, more[option]);
+	if (test_device_create(&device, policy))
+		tap_bail_out("%s", device.error.text);
+	shadow_open(&store, &device, false);
+	brute_open(&model, &device);
+	test_stream_init(&stream, shape * 8 + option);
+	stream.depth = 1 + option * 7;
+	stream.gap_ns = shape % 2 * 400000;
+	stream.fua = option == 3 ? 100 : 5;
+	for (i = 0; i < 2500 && !tap_failures(); i++) {
+		test_stream_step(&stream, &device);
+		if (i % 50 == 0)
+			brute_compare(&model);
+	}
+	test_drain(&device);
+	account_for_time();
+	brute_compare(&model);
+	brute_compare_counters(&model);
+	brute_close(&model);
+	if (tap_failures())
+		tap_note("%s, shape %u, option %u", policy, shape, option);
+	close_device();
+}
+
+static void bytes_come_back(void)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(policies) * ARRAY_SIZE(shapes) * ARRAY_SIZE(more) &&
+	     !tap_failures(); i++)
+		run_one(policies[i % 3], i / 3 % 4, i / 12);
+}
+
+/* Blocks that go bad and dies that die have held something, too. */
+static void what_breaks_loses_no_write(void)
+{
+	static const char *const roomy[] = {
+		SHAPE, "channels", "2", "chips", "2", "op", "75%", "buffer", "256KiB", NULL
+	};
+	u32 held = 0;
+	u32 left;
+	u32 i;
+
+	open_device("tlc", roomy);
+	may_end_early = true;
+	for (i = 0; i < 4000 && !tap_failures(); i++) {
+		u32 block = i / 100 * 4 % aftl_geometry(device.ftl)->blocks;
+
+		test_stream_step(&stream, &device);
+		if (i % 250 || i > 3000)
+			continue;
+		left = aftl_geometry(device.ftl)->blocks;
+		while (left-- && aftl_media(device.ftl)->blocks[block].state != AFTL_BLOCK_OPEN)
+			block = (block + 1) % aftl_geometry(device.ftl)->blocks;
+		held += device.ftl->luns[block / 40].held_writes;
+		CHECK_EQ(aftl_fail_block(device.ftl, block), 0);
+	}
+	CHECK_MSG(held > 5, "only %u word lines were held", held);
+	test_drain(&device);
+	CHECK_EQ(test_counters(&device)->retired_blocks, 13);
+	close_device();
+}
+
+static void a_dead_die_hands_over(void)
+{
+	static const char *const roomy[] = {
+		SHAPE, "channels", "2", "chips", "2", "op", "75%", "buffer", "256KiB",
+		"buffer_hold", "1s", NULL
+	};
+	u32 lun;
+
+	open_device("baseline", roomy);
+	do_op(AFTL_OP_WRITE, 0, 4 * LINE);
+	test_wait(&device, 100000000);
+	CHECK_EQ(coarse_passes, 4);
+	CHECK(!on_flash(0, 4 * LINE));
+	for (lun = 0; lun < 3; lun++)
+		CHECK_EQ(aftl_fail_lun(device.ftl, lun), 0);
+	do_op(AFTL_OP_READ, 0, 4 * LINE);
+	do_op(AFTL_OP_FLUSH, 0, 0);
+	CHECK(on_flash(0, 4 * LINE));
+	do_op(AFTL_OP_READ, 0, 4 * LINE);
+	CHECK_EQ(device.ftl->luns[0].bound, 0);
+	CHECK_EQ(device.ftl->held_units, 0);
+	close_device();
+}
+
+static void reload(struct test_bytes *bytes)
+{
+	struct aftl_source_stream source = test_bytes_source(bytes);
+
+	test_device_close(&device);
+	test_device_init(&device, "demo");
+	device.ops.array = watch;
+	CHECK_EQ(aftl_load(&device.ftl, &source, &device.ops, &device, &device.error), 0);
+	device.config = *aftl_config(device.ftl);
+}
+
+/* Its last word line has had one pass, with nothing in it, and gets the other. */
+static void a_block_goes_on_after_a_snapshot(void)
+{
+	struct test_bytes bytes = { 0 };
+	struct aftl_sink sink = test_bytes_sink(&bytes);
+	u64 digest[2];
+	u32 i;
+
+	forget_accounts();
+	test_device_init(&device, "demo");
+	device.ops.array = watch;
+	test_device_open(&device, "baseline", slow);
+	do_op(AFTL_OP_WRITE, 0, LINE);
+	test_wait(&device, 100000000);
+	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), -EBUSY);
+	do_op(AFTL_OP_FLUSH, 0, 0);
+	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), 0);
+	for (i = 0; i < 2; i++) {
+		do_op(AFTL_OP_WRITE, 7, 3 * LINE + 1);
+		do_op(AFTL_OP_FLUSH, 0, 0);
+		digest[i] = aftl_digest(device.ftl);
+		if (i)
+			break;
+		reload(&bytes);
+		accounts[0] = (struct account){ 2, 1 };
+	}
+	CHECK_EQ(digest[0], digest[1]);
+	CHECK_EQ(from_slot(slot_of(7)), 2 * LINE);
+	test_audit(&device);
+	test_device_close(&device);
+	test_bytes_free(&bytes);
+}
+
+/* A block of another order, as a snapshot with a right checksum may have it. */
+static void no_block_has_one_pass(void)
+{
+	struct test_bytes bytes = { 0 };
+	struct aftl_sink sink = test_bytes_sink(&bytes);
+	struct aftl_source_stream source;
+
+	test_device_init(&device, "demo");
+	test_device_open(&device, "baseline", slow);
+	do_op(AFTL_OP_WRITE, 0, LINE);
+	do_op(AFTL_OP_FLUSH, 0, 0);
+	aftl_media(device.ftl)->blocks[0].order = AFTL_ORDER_SEQUENTIAL;
+	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), 0);
+	test_device_close(&device);
+	test_device_init(&device, "demo");
+	source = test_bytes_source(&bytes);
+	CHECK_EQ(aftl_load(&device.ftl, &source, &device.ops, &device, &device.error), -EUCLEAN);
+	test_bytes_free(&bytes);
+}
+
+static void is_refused(const char *policy, const char *key, const char *value, const char *why)
+{
+	test_device_init(&device, "demo");
+	test_device_set_all(&device, slow);
+	if (key)
+		test_device_set(&device, key, value);
+	CHECK_EQ(test_device_create(&device, policy), -EINVAL);
+	CHECK_CONTAINS(device.error.text, why);
+	test_device_close(&device);
+}
+
+static void what_cannot_be_is_refused(void)
+{
+	unsigned int i;
+
+	is_refused("baseline", "bits", "3", "set bits 4 and one_shot on");
+	is_refused("baseline", "one_shot", "off", "set bits 4 and one_shot on");
+	is_refused("baseline", "buffer", "0", "set buffer");
+	is_refused("baseline", "program_foggy", "771us", "must not take longer than program");
+	for (i = 0; aftl_policy_at(i); i++)
+		if (!aftl_policy_at(i)->two_passes)
+			is_refused(aftl_policy_at(i)->name, NULL, NULL,
+				   "programs each word line in one pass; set passes 1");
+	CHECK(i > 8);
+	test_device_init(&device, "demo");
+	test_device_open(&device, "baseline", slow);
+	CHECK_EQ(aftl_set_param(device.ftl, "program", "309us", &device.error), -EINVAL);
+	CHECK_CONTAINS(device.error.text, "must not take longer than program");
+	CHECK_EQ(aftl_set_param(device.ftl, "program_foggy", "300us", &device.error), 0);
+	CHECK_EQ(aftl_set_param(device.ftl, "passes", "1", &device.error), -EINVAL);
+	test_device_close(&device);
+}
+
+/* A policy that wants one pass, or too many blocks at once, or none at all in time. */
+
+static u32 whim;
+
+static int place_wrongly(struct aftl_policy *policy, struct aftl_lun *lun,
+			 const struct aftl_need *need, struct aftl_placement *placement)
+{
+	int ret = aftl_policy_find("baseline")->place(policy, lun, need, placement);
+
+	if (ret)
+		return ret;
+	switch (whim) {
+	case 0:
+		placement->mode = AFTL_MODE_NORMAL;
+		break;
+	case 1:
+		placement->page += placement->pages;
+		break;
+	case 2:
+		placement->pages = 1;
+		break;
+	case 3:
+		placement->mode = AFTL_MODE_SLC;
+		break;
+	case 4:
+		placement->ispp.skip = 1;
+		break;
+	case 5:
+		placement->page -= min(placement->page, placement->pages);
+		break;
+	default:
+		placement->block = aftl_policy_open(policy, lun, need, AFTL_ORDER_TWO_PASS, 0);
+		if (!placement->block)
+			return -ENOSPC;
+		placement->page = 0;
+		break;
+	}
+	return 0;
+}
+
+static void wrong_policies_gain_nothing(void)
+{
+	for (whim = 0; whim < 7 && !tap_failures(); whim++) {
+		struct aftl_policy_type type = *aftl_policy_find("baseline");
+		u32 i;
+
+		forget_accounts();
+		may_end_early = true;
+		type.place = place_wrongly;
+		test_device_init(&device, "demo");
+		device.ops.array = watch;
+		test_device_set_all(&device, slow);
+		CHECK_EQ(aftl_create(&device.ftl, &device.config, &type, &device.ops, &device,
+				     &device.error), 0);
+		shadow_open(&store, &device, false);
+		store.full_disk = true;
+		test_stream_init(&stream, whim);
+		for (i = 0; i < 1500 && !tap_failures(); i++)
+			test_stream_step(&stream, &device);
+		test_drain(&device);
+		CHECK(test_counters(&device)->policy_bugs > 0);
+		shadow_lookup_all(&store);
+		test_audit(&device);
+		if (tap_failures())
+			tap_note("whim %u", whim);
+		shadow_close(&store);
+		test_device_close(&device);
+	}
+}
+
+/* Fewer bits in a cell take one pass, in the same device. */
+static void fewer_bits_take_one_pass(void)
+{
+	static const char *const cached[] = {
+		ONE_DIE, "op", "40%", "buffer", "256KiB", "buffer_hold", "1s", "slc_share", "30%",
+		NULL
+	};
+
+	open_device("slc", cached);
+	do_op(AFTL_OP_WRITE, 0, 5);
+	do_op(AFTL_OP_FLUSH, 0, 0);
+	CHECK_EQ(coarse_passes, 0);
+	CHECK(on_flash(0, 5));
+	CHECK_EQ(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_SLC], 5);
+	CHECK_EQ(test_counters(&device)->array_program_ns, 5 * device.config.program_slc);
+	close_device();
+}
+
+int main(void)
+{
+	tap_run("the passes of a block have one order, and no other", a_block_takes_its_steps);
+	tap_run("data waits in the buffer for its fine pass", data_wait_in_the_buffer);
+	tap_run("nothing can be read between passes", nothing_can_be_read_between_passes);
+	tap_run("a write takes the time and energy of its passes", a_write_takes_both_passes);
+	tap_run("a flush waits for fine passes", a_flush_waits_for_fine_passes);
+	tap_run("a safe buffer needs no pass for a flush", a_safe_buffer_needs_no_pass);
+	tap_run("a full buffer goes on", a_full_buffer_goes_on);
+	tap_run("a hurry ends waiting", a_hurry_ends_waiting);
+	tap_run("the old version stays until the fine pass", the_old_version_stays);
+	tap_run("writes and discards between passes count", writes_and_discards_come_between);
+	tap_run("writes and discards between the passes of a move count", moves_come_between);
+	tap_run("a fill leaves nothing between passes", a_fill_leaves_nothing_waiting);
+	tap_run("bytes come back, in the order of passes", bytes_come_back);
+	tap_run("bad blocks take no write with them", what_breaks_loses_no_write);
+	tap_run("a dead die hands over what it held", a_dead_die_hands_over);
+	tap_run("a block goes on after a snapshot", a_block_goes_on_after_a_snapshot);
+	tap_run("a snapshot with a block of one pass is refused", no_block_has_one_pass);
+	tap_run("what cannot be is refused", what_cannot_be_is_refused);
+	tap_run("wrong policies gain nothing", wrong_policies_gain_nothing);
+	tap_run("fewer bits in a cell take one pass", fewer_bits_take_one_pass);
+	return tap_finish();
+}

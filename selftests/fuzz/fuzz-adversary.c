@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Bytes are what a policy answers, and the requests between. It may waste, wear out and be
+ * refused; no program is faster than a chip can be, no erase wears less than one does, and
+ * precise data are right or a read of them fails.
+ */
+#include "core/ftl/device.h"
+#include "lib/fuzz.h"
+
+#define REQUESTS 16
+#define UNITS_EACH 12
+#define UNITS_MAX 2000
+#define EVENTS_MAX 300000
+
+/* What is in a slot or under a tag. */
+struct content {
+	u32 unit;
+	u32 stamp;
+	u32 class;
+	bool programmed;
+};
+
+static struct {
+	const u8 *data;
+	size_t left;
+	struct aftl *ftl;
+	struct aftl_policy_type type;
+	const struct aftl_policy_type *honest;
+	struct aftl_request requests[REQUESTS];
+	bool busy[REQUESTS];
+	u32 pending;
+	/* By request and unit: of a write its stamp, of a read the least that it may return. */
+	u32 stamps[REQUESTS][UNITS_EACH];
+	u32 newest;
+	u32 *done;
+	/* By unit: newest stamp that was never programmed; a flush tells. */
+	u32 *given_up;
+	struct content *tags;
+	struct content *slots;
+	u64 least_ns;
+	struct aftl_carry carry[2];
+} run;
+
+static u32 next(void)
+{
+	if (!run.left)
+		return 0;
+	run.left--;
+	return *run.data++;
+}
+
+static u32 next16(void)
+{
+	u32 high = next();
+
+	return high << 8 | next();
+}
+
+/* Without bytes it is honest. */
+static bool lies(void)
+{
+	return next() >= 160;
+}
+
+/* Answers */
+
+static void bend(struct aftl_placement *placement)
+{
+	const struct aftl_geometry *geo = &run.ftl->geo;
+	u32 what = next();
+
+	if (what & 1)
+		placement->mode = next() % (AFTL_MODES + 2);
+	if (what & 2)
+		placement->ispp = (struct aftl_ispp){ next16(), next16(), next() };
+	if (what & 4)
+		placement->ispp = (struct aftl_ispp){ next() * 2, next() * 2, next() % 6 };
+	if (what & 8)
+		placement->page = next16();
+	if (what & 16)
+		placement->pages = next() % 8;
+	if (what & 32)
+		placement->block = &run.ftl->media.blocks[next16() % geo->blocks];
+	if (what & 64) {
+		run.carry[0].from = &run.ftl->media.blocks[next16() % geo->blocks];
+		run.carry[0].page = next16();
+		run.carry[1] = run.carry[next() % 2];
+		placement->carry = run.carry;
+		placement->carried = next() % (ARRAY_SIZE(run.carry) + 1);
+	}
+	placement->monitor = what >> 7;
+}
+
+static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
+		 struct aftl_placement *placement)
+{
+	int ret = run.honest->place(policy, lun, need, placement);
+
+	if (lies())
+		bend(placement);
+	return ret || next() > 250 ? -ENOSPC : 0;
+}
+
+static bool programmed(struct aftl_policy *policy, struct aftl_lun *lun,
+		       const struct aftl_placement *placement, const struct aftl_outcome *outcome)
+{
+	bool again = run.honest->programmed &&
+		     run.honest->programmed(policy, lun, placement, outcome);
+
+	return lies() ? next() & 1 : again;
+}
+
+static u32 stream(struct aftl_policy *policy, const struct aftl_write *write)
+{
+	u32 honest = run.honest->stream ? run.honest->stream(policy, write) : 0;
+
+	return lies() ? next() : honest;
+}
+
+static bool gentle(struct aftl_policy *policy, const struct aftl_block *block)
+{
+	(void)policy;
+	(void)block;
+	return next() & 1;
+}
+
+static u32 reference(struct aftl_policy *policy, const struct aftl_block *block, u32 page)
+{
+	(void)policy;
+	(void)block;
+	(void)page;
+	return next16() * next();
+}
+
+static u32 victim_rank(struct aftl_policy *policy, struct aftl_lun *lun,
+		       const struct aftl_block *block)
+{
+	(void)policy;
+	(void)lun;
+	(void)block;
+	return next();
+}
+
+static struct aftl_block *victim(struct aftl_policy *policy, const struct aftl_closed *closed)
+{
+	(void)policy;
+	(void)closed;
+	return lies() ? &run.ftl->media.blocks[next16() % run.ftl->geo.blocks] : NULL;
+}
+
+static bool copy(struct aftl_policy *policy, const struct aftl_move *move, u32 *class, u32 *warm)
+{
+	bool wanted = run.honest->copy ? run.honest->copy(policy, move, class, warm) :
+					 move->class == move->pass;
+
+	if (lies())
+		*class = next();
+	if (lies())
+		*warm = next();
+	return lies() ? next() & 1 : wanted;
+}
+
+static u32 retention_hours(struct aftl_policy *policy, u32 class, u32 mode)
+{
+	(void)policy;
+	(void)class;
+	(void)mode;
+	return next();
+}
+
+static void make_adversary(void)
+{
+	run.type = *run.honest;
+	run.type.place = place;
+	run.type.programmed = programmed;
+	run.type.stream = stream;
+	run.type.gentle = gentle;
+	run.type.reference = reference;
+	run.type.victim_rank = victim_rank;
+	run.type.victim = victim;
+	run.type.copy = copy;
+	if (!run.honest->copy)
+		run.type.copy_passes = AFTL_CLASSES;
+	run.type.retention_hours = retention_hours;
+}
+
+/* What the host sees */
+
+static void *take_memory(void *host, size_t bytes)
+{
+	(void)host;
+	return calloc(1, bytes);
+}
+
+static void give_memory(void *host, void *memory, size_t bytes)
+{
+	(void)host;
+	(void)bytes;
+	free(memory);
+}
+
+static u32 *stamp_of(const struct aftl_request *request, u32 unit)
+{
+	demand(unit - request->unit < request->units);
+	return &run.stamps[request - run.requests][unit - request->unit];
+}
+
+static void accept_write(void *host, struct aftl_request *request, aftl_unit_t unit, u32 tag)
+{
+	u32 *stamp = stamp_of(request, from_unit(unit));
+
+	(void)host;
+	*stamp = ++run.newest;
+	run.tags[tag] = (struct content){ from_unit(unit), *stamp, request->class, false };
+}
+
+static void program(void *host, u32 tag, aftl_unit_t unit, aftl_slot_t slot)
+{
+	(void)host;
+	demand(run.tags[tag].unit == from_unit(unit));
+	run.slots[from_slot(slot)] = run.tags[tag];
+	run.tags[tag].programmed = true;
+}
+
+static void release(void *host, u32 tag)
+{
+	const struct content *content = &run.tags[tag];
+
+	(void)host;
+	if (!content->programmed)
+		run.given_up[content->unit] = max(run.given_up[content->unit], content->stamp);
+}
+
+static void copy_slot(void *host, aftl_unit_t unit, aftl_slot_t from, aftl_slot_t to)
+{
+	(void)host;
+	demand(run.slots[from_slot(from)].unit == from_unit(unit));
+	run.slots[from_slot(to)] = run.slots[from_slot(from)];
+}
+
+static void erase(void *host, aftl_slot_t first, u32 slots)
+{
+	(void)host;
+	memset(&run.slots[from_slot(first)], 0xff, slots * sizeof(*run.slots));
+}
+
+static void watch(void *host, const struct aftl_array_event *event)
+{
+	(void)host;
+	demand(event->op != AFTL_ARRAY_PROGRAM || event->array_ns >= run.least_ns);
+	demand(event->op != AFTL_ARRAY_ERASE || event->array_ns >= run.ftl->config.erase);
+}
+
+static void read_one(void *host, struct aftl_request *request, const struct aftl_read *read)
+{
+	u32 unit = from_unit(read->unit);
+	u32 least = *stamp_of(request, unit);
+	struct content content;
+
+	(void)host;
+	if (read->lost)
+		return;
+	if (read->source == AFTL_SOURCE_ZERO) {
+		demand(run.given_up[unit] >= least);
+		return;
+	}
+	content = read->source == AFTL_SOURCE_BUFFER ? run.tags[read->tag] :
+						       run.slots[from_slot(read->slot)];
+	demand(content.unit == unit && max(content.stamp, run.given_up[unit]) >= least);
+	demand(content.class == AFTL_APPROX || !read->flips);
+}
+
+static void complete(void *host, struct aftl_request *request)
+{
+	u32 index = request - run.requests;
+	u32 i;
+
+	(void)host;
+	demand(index < REQUESTS && run.busy[index]);
+	run.busy[index] = false;
+	run.pending--;
+	if (request->op != AFTL_OP_WRITE || request->status)
+		return;
+	for (i = 0; i < request->units; i++)
+		run.done[request->unit + i] = max(run.done[request->unit + i],
+						  run.stamps[index][i]);
+}
+
+static const struct aftl_host_ops ops = {
+	.alloc = take_memory,
+	.free = give_memory,
+	.complete = complete,
+	.accept = accept_write,
+	.program = program,
+	.release = release,
+	.copy = copy_slot,
+	.erase = erase,
+	.array = watch,
+	.read = read_one,
+};
+
+/* The device */
+
+/* Least of all modes; then four loops less, and verifies; at the end of TVR's measurements. */
+static u64 least_program_ns(const struct aftl_config *config)
+{
+	const u64 modes[] = {
+		config->program / 2, config->program_reduced, config->program_between,
+		config->program_after, config->program_coarse, config->program_fine,
+		config->program_follower ? : config->program,
+	};
+	u64 least = config->program;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(modes); i++)
+		least = min(least, modes[i]);
+	if (config->program_fast)
+		least = least * config->program_fast / config->program;
+	least = least * 385647 / 700000 * (config->wear_times ? 64 : 100) / 100;
+	least = min(least, min(config->program_slc, config->program_tlc));
+	return min(least, min(config->program_mlc, config->reprogram));
+}
+
+static void shape(struct aftl_config *config)
+{
+	u32 flags = next();
+
+	config->channels = 1 + next() % 2;
+	config->chips = 1;
+	config->dies = 1;
+	config->planes = 1;
+	config->blocks = 12 + next() % 36;
+	config->layers = 1 + next() % 6;
+	config->word_lines = 1 + next() % 6;
+	config->op = 3000 + next() * 25;
+	config->one_shot = flags & 1;
+	config->cell_model = flags >> 1 & 1;
+	config->buffer = flags & 4 ? 65536 : 0;
+	config->wear_times = flags >> 3 & 1;
+	config->cycles = flags & 16 ? 2000 : 0;
+	config->misprograms = flags & 32 ? 100000000000ULL : 0;
+	config->fill = 0;
+}
+
+static bool create(void)
+{
+	struct aftl_config config;
+	struct aftl_geometry geo;
+	struct aftl_error error = { "" };
+	u32 profiles = 0;
+	u32 policies = 0;
+
+	while (aftl_policy_at(policies))
+		policies++;
+	while (aftl_profile_name(profiles))
+		profiles++;
+	if (aftl_profile_load(&config, aftl_profile_name(next() % profiles), &error))
+		abort();
+	run.honest = aftl_policy_at(next() % policies);
+	make_adversary();
+	shape(&config);
+	run.least_ns = least_program_ns(&config);
+	return !aftl_geometry_init(&geo, &config, &error) && geo.slots <= UNITS_MAX &&
+	       !aftl_create(&run.ftl, &config, &run.type, &ops, NULL, &error);
+}
+
+static void wait_for(u32 pending)
+{
+	u32 events = 0;
+
+	while (run.pending > pending) {
+		u64 when = aftl_next_event(run.ftl);
+
+		demand(when != U64_MAX && events++ < EVENTS_MAX);
+		aftl_advance(run.ftl, when);
+	}
+}
+
+static void submit(u32 op)
+{
+	struct aftl_request *request;
+	u32 index = 0;
+
+	wait_for(REQUESTS - 1);
+	while (run.busy[index])
+		index++;
+	request = &run.requests[index];
+	*request = (struct aftl_request){
+		.op = op,
+		.unit = next16() % (run.ftl->geo.units - UNITS_EACH),
+		.units = 1 + next() % UNITS_EACH,
+		.class = next() & 1,
+		.arrival_ns = aftl_now(run.ftl) + next16() * 100ULL,
+	};
+	memcpy(run.stamps[index], &run.done[request->unit], sizeof(run.stamps[index]));
+	run.busy[index] = true;
+	run.pending++;
+	demand(!aftl_submit(run.ftl, request));
+}
+
+static void act(void)
+{
+	u32 what = next() % 32;
+
+	if (what < 30)
+		submit(what < 20 ? AFTL_OP_WRITE : AFTL_OP_READ);
+	else if (what == 30)
+		aftl_age(run.ftl, next() * 86400000000000ULL);
+	else
+		aftl_advance(run.ftl, aftl_now(run.ftl) + next16() * 10000ULL);
+}
+
+/* Every erase wears, a gentle one as much as the profile says. */
+static void check_wear(void)
+{
+	const struct aftl_counters *counters = &run.ftl->stats.counters;
+	u64 full = counters->array_erases - counters->array_low_erases;
+
+	demand(counters->wear_sum >= full * (AFTL_FULL_WEAR * 65536ULL / 70134) +
+					     counters->array_low_erases * run.ftl->config.wear_low);
+}
+
+static void attack(void)
+{
+	struct aftl_error error = { "" };
+
+	run.done = calloc(run.ftl->geo.units, sizeof(*run.done));
+	run.given_up = calloc(run.ftl->geo.units, sizeof(*run.given_up));
+	run.tags = calloc(aftl_tags(run.ftl), sizeof(*run.tags));
+	run.slots = calloc(run.ftl->geo.slots, sizeof(*run.slots));
+	while (run.left && run.ftl->geo.units > UNITS_EACH)
+		act();
+	wait_for(0);
+	check_wear();
+	if (aftl_audit(run.ftl, &error)) {
+		fprintf(stderr, "audit: %s\n", error.text);
+		abort();
+	}
+	free(run.done);
+	free(run.given_up);
+	free(run.tags);
+	free(run.slots);
+}
+
+int fuzz_input(const u8 *data, size_t size)
+{
+	memset(&run, 0, sizeof(run));
+	run.data = data;
+	run.left = size;
+	if (create())
+		attack();
+	aftl_destroy(run.ftl);
+	return 0;
+}

@@ -1,0 +1,95 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What a program says of its data reaches the policy: a life time since Linux 6.9, a write stream
+# since 6.16, where the device offers some.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. selftests/kernel/lib.sh
+. selftests/kernel/trace.sh
+
+kernel=$(uname -r | awk -F'[.-]' '{ print $1 * 100 + $2 }')
+
+# since RELEASE NUMBER: that number, 0 before that release
+since()
+{
+	[ "$kernel" -ge "$1" ] && echo "$2" || echo 0
+}
+
+# hinted life|stream NUMBER
+hinted()
+{
+	forget_events
+	dmsetup message aftl-hints 0 reset
+	python3 selftests/kernel/hints.py "$1" /dev/mapper/aftl-hints "$2"
+}
+
+# submitted LIFE STREAM: every write carries them
+submitted()
+{
+	events aftl_submit | grep ' op=1 ' >"$scratch/writes"
+	[ -s "$scratch/writes" ] && nothing grep -vE " life=$1 stream=$2\$" "$scratch/writes"
+}
+
+# counted STREAM: 16 units of the host, and no others
+counted()
+{
+	dmsetup message aftl-hints 0 stats | grep -E '^stream_.*_host_units [^0]' >"$scratch/counted"
+	[ "$(cat "$scratch/counted")" = "stream_$1_host_units 16" ] && return
+	sed 's/^/# /' "$scratch/counted"
+	return 1
+}
+
+# The kernel takes a life time for a stream where there are streams.
+lives()
+{
+	for life in 0 2 3 4 5; do
+		heard=$(since 609 "$life")
+		hinted life "$life" && submitted "$heard" "$(since 616 "$life")" || return
+		[ "$heard" -eq 0 ] && stream=unhinted || stream=id_$heard
+		counted "$stream" || return
+	done
+}
+
+streams()
+{
+	for id in 1 7; do
+		hinted stream "$id" && submitted 0 "$id" && counted "id_$id" || return
+	done
+	! hinted stream 8
+}
+
+limit()
+{
+	cat "/sys/block/$(dmsetup info -c --noheadings -o blkdevname aftl-hints)/queue/$1"
+}
+
+offered()
+{
+	[ "$(limit max_write_streams)" -eq 7 ] && [ "$(limit write_stream_granularity)" -gt 0 ]
+}
+
+other_policy()
+{
+	dmsetup suspend aftl-hints &&
+		dmsetup load aftl-hints --table "$(dmsetup table aftl-hints |
+			sed 's/policy streams/policy baseline/')" && dmsetup resume aftl-hints
+}
+
+none_offered()
+{
+	[ "$(limit max_write_streams)" -eq 0 ] && ! hinted stream 1 && hinted life 2 &&
+		submitted 2 0
+}
+
+# shellcheck disable=SC2086,SC2154 # words, of lib.sh
+create aftl-hints ram $small policy streams || exit 1
+record_events aftl_submit
+ktap_test_run 'life times reach the policy where the kernel tells them' lives
+if [ "$kernel" -ge 616 ]; then
+	ktap_test_run 'the streams of the policy are offered' offered
+	ktap_test_run 'write streams reach the policy' streams
+	other_policy
+	ktap_test_run 'a policy without streams offers none' none_offered
+fi
+finished

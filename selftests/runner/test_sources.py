@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Checkers are asked anew about what has changed, and only about that."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+SOURCES = Path(__file__).resolve().parents[1] / "lib" / "sources.sh"
+ASKED = f"""
+. {SOURCES}
+checker() {{ shift; echo "$*" >>asked; grep -h bad "$@"; [ ! -e broken ]; }}
+printf '%s\\n' a b | anew "$@"
+"""
+
+
+@pytest.fixture
+def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[str, int]]:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "a").write_text("fine")
+    (tmp_path / "b").write_text("fine")
+
+    def asked(identity: str = "1", option: str = "x") -> tuple[str, int]:
+        done = subprocess.run(["sh", "-uc", ASKED, "sh", identity, "checker", option], cwd=tmp_path,
+                              capture_output=True, text=True, check=False)
+        about = tmp_path / "asked"
+        said = about.read_text().strip() if about.exists() else ""
+        about.unlink(missing_ok=True)
+        return said, done.returncode
+
+    return asked
+
+
+def test_what_was_silent_is_not_asked_again(ask: Callable[..., tuple[str, int]],
+                                            tmp_path: Path) -> None:
+    assert ask() == ("a b", 0)
+    assert ask() == ("", 0)
+    assert ask("2") == ("a b", 0)
+    assert ask(option="y") == ("a b", 0)
+    (tmp_path / "b").write_text("better")
+    assert ask() == ("b", 0)
+    (tmp_path / "b").write_text("fine")
+    assert ask() == ("", 0)
+
+
+def test_complaints_come_again(ask: Callable[..., tuple[str, int]], tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("bad")
+    assert [ask(), ask()] == [("a b", 1)] * 2
+    (tmp_path / "a").write_text("good")
+    (tmp_path / "broken").write_text("")
+    assert [ask(), ask()] == [("a b", 1)] * 2

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sectors of the medium that cannot be read any more: who had data there loses them, and nobody
+ * else anything, through collection, flush, close and crash, until it is written again.
+ */
+#include "lib/durable-device.h"
+#include "stream.h"
+#include "tap.h"
+
+#define SMALL "channels", "2", "chips", "1", "blocks", "64", "layers", "4", "word_lines", "2"
+
+/* Units of one run that are hurt. */
+#define HURT 24
+
+static const char *const shapes[][20] = {
+	{ SMALL, "op", "60", NULL },
+	{ SMALL, "op", "60", "unit", "512", "page", "2KiB", NULL },
+	{ SMALL, "op", "60", "errors", "off", NULL },
+	{ SMALL, "op", "60", "buffer", "64KiB", NULL },
+};
+
+static void must(struct durable_device *durable, int ret, const char *what)
+{
+	if (ret)
+		tap_bail_out("%s: %d: %s", what, ret, durable->device.error.text);
+}
+
+static void open_device(struct durable_device *durable, const char *policy,
+			const char *const *pairs)
+{
+	struct test_device device;
+
+	test_device_init(&device, "demo");
+	test_device_set_all(&device, pairs);
+	if (durable_open(durable, &device.config, policy))
+		tap_bail_out("no such device");
+	must(durable, durable_format(durable), "format");
+	must(durable, durable_start(durable, policy, false), "start");
+}
+
+static void work(struct durable_device *durable, u64 seed, u32 steps)
+{
+	struct test_stream stream;
+
+	test_stream_init(&stream, seed);
+	while (steps-- && !tap_failures()) {
+		test_stream_step(&stream, &durable->device);
+		/* The host is late, by another amount each time. */
+		if (steps % 3)
+			durable_work(durable, steps % 7);
+	}
+	durable_settle(durable);
+	CHECK_EQ(durable->ret, 0);
+}
+
+static u32 hurt_some(struct durable_device *durable, struct aftl_random *random)
+{
+	u32 hurt = 0;
+	u32 tries;
+
+	for (tries = 0; tries < 50 * HURT && hurt < HURT; tries++)
+		hurt += durable_hurt(durable, (u32)aftl_random_below(random, durable->unit_count),
+				     0);
+	return hurt;
+}
+
+static void check_counts(struct durable_device *durable, u32 least)
+{
+	CHECK_EQ(test_do(&durable->device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+	CHECK_EQ(durable_work(durable, U32_MAX), 0);
+	test_audit(&durable->device);
+	durable_check(durable);
+	CHECK_RANGE(aftl_lost_units(durable->device.ftl), least, durable->lost_units);
+}
+
+/* All that is lost in block @block of each LUN is moved, even if it is known to be lost. */
+static void move_block(struct durable_device *durable, u32 block)
+{
+	const struct aftl_geometry *geo = aftl_geometry(durable->device.ftl);
+	u32 i;
+
+	for (i = block; i < geo->blocks; i += geo->blocks_per_lun)
+		CHECK_EQ(aftl_fail_block(durable->device.ftl, i), 0);
+	for (i = 0; i < geo->luns; i++)
+		CHECK_EQ(aftl_collect(durable->device.ftl, i), 0);
+	aftl_advance(durable->device.ftl, aftl_now(durable->device.ftl) + 1000000000);
+	durable_settle(durable);
+}
+
+static void start_again(struct durable_device *durable, const char *policy, bool scan)
+{
+	must(durable, durable_start(durable, policy, scan), "start again");
+	CHECK_EQ(durable->recovery.lost_units, aftl_lost_units(durable->device.ftl));
+}
+
+static void write_everything(struct durable_device *durable)
+{
+	u32 i;
+
+	for (i = 0; i < durable->unit_count; i++)
+		CHECK_EQ(test_do(&durable->device, AFTL_OP_WRITE, i, 1, 0, NULL), 0);
+	check_counts(durable, 0);
+	CHECK_EQ(durable->lost_units, 0);
+}
+
+/* The block with a unit that is known to be lost, in its LUN */
+static u32 block_of_lost(const struct durable_device *durable)
+{
+	const struct aftl_geometry *geo = aftl_geometry(durable->device.ftl);
+	u32 unit = aftl_seek_lost(durable->device.ftl, 0, geo->units - 1, true);
+	u32 class;
+	aftl_slot_t slot = aftl_lookup(durable->device.ftl, to_unit(unit), &class);
+
+	return from_slot(slot) / geo->block_slots % geo->blocks_per_lun;
+}
+
+/* Lost units, and those that a load could still find to be lost, become fewer only. */
+static void survive(const char *policy, const char *const *shape, u64 seed)
+{
+	struct aftl_random random = { seed };
+	struct durable_device durable;
+	u32 lost;
+
+	open_device(&durable, policy, shape);
+	work(&durable, seed, 900);
+	CHECK_RANGE(hurt_some(&durable, &random), HURT / 2, HURT);
+	check_counts(&durable, 0);
+	move_block(&durable, 0);
+	work(&durable, seed + 1, 300);
+	check_counts(&durable, 1);
+	move_block(&durable, block_of_lost(&durable));
+	check_counts(&durable, 1);
+	lost = aftl_lost_units(durable.device.ftl);
+	must(&durable, durable_shut(&durable), "shut");
+	start_again(&durable, policy, seed % 2);
+	CHECK_EQ(aftl_lost_units(durable.device.ftl), lost);
+	CHECK_EQ(durable.recovery.closed, !(seed % 2));
+	check_counts(&durable, lost);
+	work(&durable, seed + 2, 100);
+	durable_crash(&durable, seed % DISK_CRASHES, &random);
+	start_again(&durable, policy, false);
+	check_counts(&durable, 0);
+	write_everything(&durable);
+	must(&durable, durable_shut(&durable), "shut again");
+	start_again(&durable, policy, false);
+	CHECK_EQ(durable.lost_units, 0);
+	durable_close(&durable);
+}
+
+static void each_policy_survives(u32 index)
+{
+	u64 seed;
+
+	for (seed = 0; seed < ARRAY_SIZE(shapes) && !tap_failures(); seed++)
+		survive(aftl_policy_at(index)->name, shapes[seed],
+			seed + 5ULL * index);
+}
+
+/* Metadata */
+
+static void hurt_sector(struct durable_device *durable, u64 sector)
+{
+	durable->disk.unreadable[sector] = true;
+}
+
+static void crash_and_check(struct durable_device *durable, struct aftl_random *random)
+{
+	durable_crash(durable, (enum disk_crash)aftl_random_below(random, DISK_CRASHES), random);
+	start_again(durable, "approxftl", false);
+	CHECK_EQ(durable->recovery.state + durable->recovery.tables, 0);
+}
+
+/* What is opened in spite of a sector puts it right, and loses nothing then or later. */
+static void open_and_crash(struct durable_device *durable, u64 sector, struct aftl_random *random)
+{
+	hurt_sector(durable, sector);
+	start_again(durable, "approxftl", false);
+	if (sector % 2)
+		work(durable, sector, 20);
+	crash_and_check(durable, random);
+	CHECK_EQ(aftl_lost_units(durable->device.ftl), 0);
+	CHECK_EQ(durable->recovery.super, sector < AFTL_FRAME_STATE * AFTL_FRAME_SECTORS);
+	durable->disk.unreadable[sector] = false;
+}
+
+static void closed_with_unreadable_metadata(void)
+{
+	struct aftl_random random = { 11 };
+	struct durable_device durable;
+	u64 sector;
+
+	open_device(&durable, "approxftl", shapes[0]);
+	work(&durable, 3, 900);
+	must(&durable, durable_shut(&durable), "shut");
+	for (sector = 0; sector < durable.super.layout.data * AFTL_FRAME_SECTORS; sector += 7) {
+		if (tap_failures())
+			break;
+		open_and_crash(&durable, sector, &random);
+		must(&durable, durable_shut(&durable), "shut");
+	}
+	CHECK_RANGE(sector, 300, U64_MAX);
+	durable_close(&durable);
+}
+
+/* The moment of the crash is the beginning again, for each of them. */
+static void crashed_with_unreadable_metadata(void)
+{
+	struct aftl_random random = { 12 };
+	struct durable_device durable;
+	u64 spares, snapshot, sector;
+	u32 refused = 0;
+
+	open_device(&durable, "approxftl", shapes[0]);
+	work(&durable, 4, 900);
+	spares = durable.super.layout.spares * AFTL_FRAME_SECTORS;
+	snapshot = durable.super.layout.snapshot * AFTL_FRAME_SECTORS;
+	durable_crash(&durable, DISK_CRASH_ALL, &random);
+	for (sector = 0; sector < snapshot && !tap_failures(); sector += 7) {
+		if (sector < spares) {
+			open_and_crash(&durable, sector, &random);
+			durable_crash(&durable, DISK_CRASH_ALL, &random);
+			continue;
+		}
+		hurt_sector(&durable, sector);
+		refused += durable_start(&durable, "approxftl", false) == -ENODATA;
+		durable_stop(&durable);
+		durable.disk.unreadable[sector] = false;
+	}
+	CHECK_RANGE(refused, 15, U32_MAX);
+	start_again(&durable, "approxftl", false);
+	CHECK_EQ(aftl_lost_units(durable.device.ftl), 0);
+	durable_close(&durable);
+}
+
+int main(void)
+{
+	u32 i;
+
+	for (i = 0; aftl_policy_at(i); i++) {
+		tap_begin("%s: unreadable data", aftl_policy_at(i)->name);
+		each_policy_survives(i);
+		tap_end();
+	}
+	tap_run("closed, with metadata that cannot be read", closed_with_unreadable_metadata);
+	tap_run("crashed, with metadata that cannot be read", crashed_with_unreadable_metadata);
+	return tap_finish();
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sectors of the medium that cannot be written any more: their blocks go bad, and nobody loses
+ * anything, through collection, flush, close and crash, until there is no good block left.
+ */
+#include "lib/durable-device.h"
+#include "stream.h"
+#include "tap.h"
+
+#define SMALL "channels", "2", "chips", "1", "blocks", "64", "layers", "4", "word_lines", "2"
+
+static const char *const shapes[][20] = {
+	{ SMALL, "op", "60", NULL },
+	{ SMALL, "op", "60", "unit", "512", "page", "2KiB", NULL },
+	{ SMALL, "op", "60", "errors", "off", NULL },
+	{ SMALL, "op", "60", "buffer", "64KiB", NULL },
+};
+
+static void must(struct durable_device *durable, int ret, const char *what)
+{
+	if (ret)
+		tap_bail_out("%s: %d: %s", what, ret, durable->device.error.text);
+}
+
+static void open_device(struct durable_device *durable, const char *policy,
+			const char *const *pairs)
+{
+	struct test_device device;
+
+	test_device_init(&device, "demo");
+	test_device_set_all(&device, pairs);
+	if (durable_open(durable, &device.config, policy))
+		tap_bail_out("no such device");
+	must(durable, durable_format(durable), "format");
+	must(durable, durable_start(durable, policy, false), "start");
+}
+
+static void work(struct durable_device *durable, u64 seed, u32 steps)
+{
+	struct test_stream stream;
+
+	test_stream_init(&stream, seed);
+	while (steps-- && !tap_failures()) {
+		test_stream_step(&stream, &durable->device);
+		if (steps % 3)
+			durable_work(durable, steps % 7);
+	}
+	CHECK_EQ(durable->ret, 0);
+}
+
+static void wear_sectors(struct durable_device *durable, u32 count, struct aftl_random *random)
+{
+	u64 first = durable->super.layout.data * AFTL_FRAME_SECTORS;
+	u64 end = durable->super.layout.frames * AFTL_FRAME_SECTORS;
+
+	while (count--)
+		durable->disk.unwritable[first + aftl_random_below(random, end - first)] = true;
+}
+
+/* Nobody would ever take them out of there. */
+static void none_in_retired(const struct durable_device *durable)
+{
+	const struct aftl_media *media = aftl_media(durable->device.ftl);
+	u32 block = aftl_volume_displaced(durable->volume, 0);
+
+	for (; block != U32_MAX; block = aftl_volume_displaced(durable->volume, block + 1))
+		CHECK(media->blocks[block].state != AFTL_BLOCK_BAD);
+}
+
+static void check_all(struct durable_device *durable)
+{
+	CHECK_EQ(durable_settle(durable), 0);
+	CHECK_EQ(test_do(&durable->device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+	CHECK_EQ(durable_work(durable, U32_MAX), 0);
+	none_in_retired(durable);
+	test_audit(&durable->device);
+	durable_check(durable);
+	CHECK_EQ(durable->lost_units, 0);
+}
+
+/* One of two tables cannot be read. Some media have only had a bad day. */
+static void crash(struct durable_device *durable, struct aftl_random *random)
+{
+	u64 tables = durable->super.layout.snapshot * AFTL_FRAME_SECTORS;
+	u32 sectors = AFTL_DISPLACED_COPIES * AFTL_FRAME_SECTORS;
+
+	durable_crash(durable, (enum disk_crash)aftl_random_below(random, DISK_CRASHES), random);
+	memset(durable->disk.unreadable + tables, false, sectors);
+	durable->disk.unreadable[tables + aftl_random_below(random, sectors)] = true;
+	if (aftl_random_below(random, 2))
+		memset(durable->disk.unwritable, false,
+		       durable->disk.medium.bytes / DISK_SECTOR);
+}
+
+static u32 survive(const char *policy, const char *const *shape, u64 seed)
+{
+	struct aftl_random random = { seed };
+	struct durable_device durable;
+	u32 displaced;
+	u32 round;
+
+	open_device(&durable, policy, shape);
+	work(&durable, seed, 300);
+	for (round = 0; round < 9 && !tap_failures(); round++) {
+		wear_sectors(&durable, 2, &random);
+		work(&durable, seed + round, 250);
+		if (round % 3 == 1)
+			must(&durable, durable_shut(&durable), "shut");
+		else if (round % 3 == 2)
+			crash(&durable, &random);
+		if (round % 3)
+			must(&durable, durable_start(&durable, policy, false), "start again");
+		if (round % 2)
+			check_all(&durable);
+	}
+	check_all(&durable);
+	displaced = durable.displaced;
+	durable_close(&durable);
+	return displaced;
+}
+
+static void each_policy_survives(u32 index)
+{
+	u32 displaced = 0;
+	u64 seed;
+
+	for (seed = 0; seed < 2 * ARRAY_SIZE(shapes) && !tap_failures(); seed++)
+		displaced += survive(aftl_policy_at(index)->name,
+				     shapes[seed % ARRAY_SIZE(shapes)], seed + 16ULL * index);
+	CHECK_RANGE(displaced, 20, U32_MAX);
+}
+
+int main(void)
+{
+	u32 i;
+
+	for (i = 0; aftl_policy_at(i); i++) {
+		tap_begin("%s: unwritable sectors", aftl_policy_at(i)->name);
+		each_policy_survives(i);
+		tap_end();
+	}
+	return tap_finish();
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * "approxftl tag del --rewrite": what is stored of a file is stored again.
+ *
+ * Its pages are made dirty as by a write to a mapping, without one. So nothing has to be copied,
+ * what others write to the file meanwhile stays as they wrote it, and whenever this ends, by a
+ * signal or with the power, the file has what it had. Holes stay holes; what a clone shares is
+ * its own afterwards, as after any write.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "complain.h"
+#include "tag-verbs.h"
+
+/* Stored at a time. */
+#define PIECE (8 << 20)
+
+/* Pages beyond the end that the file has by now need not be stored. */
+static int why_not(int fd, off_t end)
+{
+	int error = errno;
+	struct stat status;
+
+	if (error != EFAULT)
+		return -error;
+	if (fstat(fd, &status))
+		return -errno;
+	return status.st_size < end ? 0 : -EIO;
+}
+
+static int store(int fd, off_t offset, size_t bytes)
+{
+	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+	int ret = 0;
+
+	if (memory == MAP_FAILED)
+		return -errno;
+	if (madvise(memory, bytes, MADV_POPULATE_WRITE))
+		ret = why_not(fd, offset + (off_t)bytes);
+	if (msync(memory, bytes, MS_SYNC) && !ret)
+		ret = -errno;
+	munmap(memory, bytes);
+	return ret;
+}
+
+static void tell(const struct tag_options *options, off_t done, off_t end)
+{
+	static time_t told;
+	time_t now = time(NULL);
+
+	if (now == told || !isatty(STDERR_FILENO))
+		return;
+	told = now;
+	fprintf(stderr, "%s: %lld of %lld MiB are stored again\n", options->words[0],
+		(long long)done >> 20, (long long)end >> 20);
+}
+
+/* The next data at @at or behind it; -ENXIO if there are none. */
+static int next_data(int fd, off_t *at, off_t *end)
+{
+	off_t page = sysconf(_SC_PAGESIZE);
+	off_t data = lseek(fd, *at, SEEK_DATA);
+	off_t hole;
+
+	if (data < 0)
+		return -errno;
+	hole = lseek(fd, data, SEEK_HOLE);
+	if (hole < 0)
+		return -errno;
+	*at = data / page * page;
+	*end = hole;
+	return 0;
+}
+
+static int store_data(const struct tag_options *options, int fd, off_t at, off_t end)
+{
+	int ret = 0;
+
+	while (!ret && at < end) {
+		off_t bytes = min(end - at, (off_t)PIECE);
+
+		ret = store(fd, at, bytes);
+		at += bytes;
+		tell(options, at, end);
+	}
+	return ret;
+}
+
+static int store_all(const struct tag_options *options, int fd, off_t at, off_t end)
+{
+	off_t data_end = end;
+	int ret = 0;
+
+	while (!ret && at < end) {
+		ret = next_data(fd, &at, &data_end);
+		if (!ret && at < end)
+			ret = store_data(options, fd, at, min(data_end, end));
+		at = data_end;
+	}
+	return ret == -ENXIO ? 0 : ret;
+}
+
+int tag_rewrite(const struct tag_options *options, int fd, off_t offset, off_t length)
+{
+	struct stat status;
+	off_t end;
+	int ret;
+
+	if (fstat(fd, &status))
+		return -errno;
+	if (!S_ISREG(status.st_mode))
+		return -EINVAL;
+	end = length == APPROXFTL_TO_END || length > status.st_size - offset ? status.st_size :
+									      offset + length;
+	ret = store_all(options, fd, offset, end);
+	if (!ret && fsync(fd))
+		ret = -errno;
+	return ret;
+}
