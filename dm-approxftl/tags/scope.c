@@ -7,6 +7,7 @@
  * mistaken for a later one while it is kept here. What shares the memory of a process are
  * its threads and those that io_uring does its work with.
  */
+#include <linux/hash.h>
 #include <linux/rhashtable.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -51,6 +52,15 @@ static const struct rhashtable_params table_params = {
 
 static struct rhltable table;
 static atomic_t count __read_mostly;
+
+/* Scopes by a hash of their memory: most writers are told here that nothing is said of them. */
+#define HASH_BITS 8
+static atomic_t counts[1 << HASH_BITS];
+
+static atomic_t *count_of(const struct mm_struct *mm)
+{
+	return &counts[hash_ptr(mm, HASH_BITS)];
+}
 
 int aftl_scope_table_init(void)
 {
@@ -115,6 +125,7 @@ static int add_scope(struct aftl_scopes *scopes, struct pid *pid, u32 class)
 	}
 	list_add(&scope->list, &scopes->list);
 	scopes->count++;
+	atomic_inc(count_of(scope->writer.mm));
 	atomic_inc(&count);
 	atomic_inc(&aftl_tags_in_use);
 	return 0;
@@ -124,6 +135,7 @@ static void remove_scope(struct aftl_scopes *scopes, struct scope *scope)
 {
 	atomic_dec(&aftl_tags_in_use);
 	atomic_dec(&count);
+	atomic_dec(count_of(scope->writer.mm));
 	rhltable_remove(&table, &scope->node, table_params);
 	list_del(&scope->list);
 	scopes->count--;
@@ -186,7 +198,7 @@ enum aftl_verdict aftl_scope_verdict(void)
 	u32 thread;
 	u32 process;
 
-	if (!atomic_read(&count) || current->flags & PF_KTHREAD || !current->mm)
+	if (current->flags & PF_KTHREAD || !current->mm || !atomic_read(count_of(current->mm)))
 		return AFTL_SAID_NOTHING;
 	thread = class_of(task_pid(current));
 	process = class_of(NULL);
