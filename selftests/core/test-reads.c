@@ -400,6 +400,66 @@ static void moves_are_retried(void)
 	close_device();
 }
 
+/* Errors of the data of whoever wrote them, before a read adds its own. */
+static u32 baked_units(u32 at_least)
+{
+	const struct aftl *ftl = device.ftl;
+	aftl_slot_t slot;
+	u32 count = 0;
+	u32 unit;
+
+	for (unit = 0; unit < ftl->geo.units; unit++)
+		count += aftl_map_get(ftl, to_unit(unit), &slot) &&
+			 aftl_origin_at(&ftl->media, slot)->baked >= at_least;
+	return count;
+}
+
+static const struct aftl_counters *move_data(const char *policy, const char *const *pairs)
+{
+	struct test_stream stream;
+	u32 i;
+
+	open_device(policy, pairs);
+	test_stream_init(&stream, 5);
+	stream.read = 0;
+	stream.approx = 50;
+	for (i = 0; i < 6000; i++)
+		test_stream_step(&stream, &device);
+	test_drain(&device);
+	CHECK(test_counters(&device)->gc_valid_units > 1000);
+	return test_counters(&device);
+}
+
+/* Moves go past the ECC of the host: of approximate data each adds the errors that are there. */
+static void moves_bake_errors_in(void)
+{
+	static const char *const pairs[] = {
+		SHAPE, "cell_model", "constant", "fill", "sequential", "op", "40", NULL
+	};
+	const struct aftl_counters *counters = move_data("vth_b", pairs);
+
+	CHECK(device.ftl->cell.clean);
+	CHECK_EQ(counters->moved_lost_units, 0);
+	CHECK(counters->baked_bits > 1000);
+	CHECK(baked_units(1) > 100);
+	close_device();
+}
+
+/* Of precise data too many of them are a loss, which stays one in the copy. */
+static void moves_of_too_many_errors_lose(void)
+{
+	static const char *const pairs[] = {
+		SHAPE, "cell_model", "constant", "rber", "5e-2", "fill", "sequential",
+		"op", "40", NULL
+	};
+	const struct aftl_counters *counters = move_data("baseline", pairs);
+
+	CHECK(counters->moved_lost_units > 1000);
+	CHECK_EQ(counters->baked_bits, 0);
+	CHECK(baked_units(AFTL_BAKED_LOST) > 100);
+	close_device();
+}
+
 static const struct aftl_policy_type *baseline;
 static struct aftl_carry companion;
 
@@ -766,6 +826,8 @@ int main(void)
 	tap_run("sensing levels follow constant rates", levels_follow_constant_rates);
 	tap_run("further levels cost", further_levels_cost);
 	tap_run("moves are retried as the host is", moves_are_retried);
+	tap_run("moves bake in the errors of approximate data", moves_bake_errors_in);
+	tap_run("moves of too many errors lose precise data", moves_of_too_many_errors_lose);
 	tap_run("company of a program is retried", company_is_retried);
 	tap_run("reads disturb", reads_disturb);
 	tap_run("retries disturb, too", retries_disturb_too);

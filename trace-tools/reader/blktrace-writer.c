@@ -75,7 +75,8 @@ static void put_event(struct trace_output *output, const struct trace_request *r
 
 	static_assert(sizeof(event) == BLKTRACE_V7_BYTES, "an event as blktrace has it");
 	fwrite(&event, sizeof(event), 1, output->file);
-	fwrite(extra, size, 1, output->file);
+	if (size)
+		fwrite(extra, size, 1, output->file);
 }
 
 static u32 kind_of(const struct trace_request *request)

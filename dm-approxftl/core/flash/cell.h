@@ -98,6 +98,13 @@ struct aftl_errors aftl_cell_read(const struct aftl_cell *cell, aftl_slot_t slot
 u32 aftl_page_levels(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
 		     u64 hour);
 
+/* No error of a page of @attr reaches anybody: ECC corrects whatever it has. */
+static inline bool aftl_cell_harmless(const struct aftl_cell *cell, u16 attr)
+{
+	return cell->clean && aftl_page_class(attr) == AFTL_PRECISE &&
+	       !aftl_page_overshot(attr) && !aftl_page_foggy(attr);
+}
+
 /**
  * aftl_cell_levels() - further sensing levels for what is valid in @page
  * @cell: error model of the device

@@ -129,11 +129,6 @@ static bool pass_allowed(const struct aftl_chip *chip, const struct aftl_program
 	       aftl_ispp_default(&program->ispp);
 }
 
-static bool low_top(const struct aftl_program *program)
-{
-	return program->mode == AFTL_MODE_REDUCED && program->class == AFTL_APPROX;
-}
-
 bool aftl_chip_allows(const struct aftl_chip *chip, const struct aftl_program *program)
 {
 	if (!aftl_order_allows(chip->media, program->block, program->page, program->pages))
@@ -142,7 +137,7 @@ bool aftl_chip_allows(const struct aftl_chip *chip, const struct aftl_program *p
 		return program->mode == aftl_usual_mode(program->block) && ispp_allowed(program);
 	if (unlikely(program->block->order == AFTL_ORDER_FOGGY_FINE))
 		return pass_allowed(chip, program);
-	if (unlikely(program->block->between) && !low_top(program) &&
+	if (unlikely(program->block->between) && !aftl_low_top(program->mode, program->class) &&
 	    !spares_neighbours(chip, program))
 		return false;
 	if (likely(program->mode == AFTL_MODE_NORMAL && aftl_ispp_default(&program->ispp)))

@@ -120,8 +120,8 @@ static bool step_allowed(const struct aftl_media *media, const struct aftl_block
 	return false;
 }
 
-bool aftl_order_allows(const struct aftl_media *media, const struct aftl_block *block, u32 page,
-		       u32 pages)
+bool aftl_some_order_allows(const struct aftl_media *media, const struct aftl_block *block,
+			    u32 page, u32 pages)
 {
 	if (block->state != AFTL_BLOCK_OPEN || !pages || pages > media->geo->program_pages)
 		return false;

@@ -120,9 +120,14 @@ static inline bool aftl_page_overshot(u16 attr)
 }
 
 /* Programmed to a lower top voltage (ApproxFTL): it disturbs its neighbours less. */
+static inline bool aftl_low_top(u32 mode, u32 class)
+{
+	return mode == AFTL_MODE_REDUCED && class == AFTL_APPROX;
+}
+
 static inline bool aftl_page_low_top(u16 attr)
 {
-	return aftl_page_mode(attr) == AFTL_MODE_REDUCED && aftl_page_class(attr) == AFTL_APPROX;
+	return aftl_low_top(aftl_page_mode(attr), aftl_page_class(attr));
 }
 
 static inline u32 aftl_page_again(u16 attr)
@@ -315,8 +320,19 @@ static inline u32 aftl_block_pages(const struct aftl_geometry *geo,
 /* Pages of one program step of @block. */
 static inline u32 aftl_block_step(const struct aftl_geometry *geo, const struct aftl_block *block)
 {
-	return min(geo->program_pages, aftl_used_pages(geo, block));
+	return likely(!block->bits) ? geo->program_pages :
+		min(geo->program_pages, aftl_used_pages(geo, block));
 }
+
+/* Is it filled from its first page to its last, with all the bits of its cells? */
+static inline bool aftl_plain_order(const struct aftl_block *block)
+{
+	return block->order == AFTL_ORDER_SEQUENTIAL && !block->bits;
+}
+
+/* The same for any order. */
+bool aftl_some_order_allows(const struct aftl_media *media, const struct aftl_block *block,
+			    u32 page, u32 pages);
 
 /**
  * aftl_order_allows() - may @pages pages from @page be programmed now?
@@ -328,8 +344,15 @@ static inline u32 aftl_block_step(const struct aftl_geometry *geo, const struct 
  * Knows the block's order, the reprogram limit and that a programmed page must
  * not be programmed; the one place where legality is decided.
  */
-bool aftl_order_allows(const struct aftl_media *media, const struct aftl_block *block, u32 page,
-		       u32 pages);
+static inline bool aftl_order_allows(const struct aftl_media *media,
+				     const struct aftl_block *block, u32 page, u32 pages)
+{
+	if (likely(aftl_plain_order(block)))
+		return block->state == AFTL_BLOCK_OPEN && pages == media->geo->program_pages &&
+		       page == block->frontier && page < media->geo->pages &&
+		       !aftl_page_programmed(media, block, page);
+	return aftl_some_order_allows(media, block, page, pages);
+}
 
 /**
  * aftl_order_next() - first page of a program step that @block allows, or its page count

@@ -204,7 +204,7 @@ static u64 sense_page(struct aftl *ftl, struct aftl_command *command, aftl_slot_
 	struct aftl_block *block = aftl_slot_block(&ftl->media, slot);
 	u32 page = unit_page(ftl, slot);
 	u16 attr = ftl->media.attr[page];
-	u64 hour = aftl_hours(ftl);
+	u64 hour = aftl_hour(ftl);
 	u64 ns = aftl_sense(ftl, block, page % ftl->geo.pages, hour);
 	u32 levels = 0;
 

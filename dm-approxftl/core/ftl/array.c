@@ -154,7 +154,7 @@ void aftl_array_sense_job(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 
 
 	prefetch_map(ftl, page);
 	aftl_array_sense(ftl, lun, kind, page,
-			 aftl_sense_valid(ftl, lun->job.from, in_block, aftl_hours(ftl)), units);
+			 aftl_sense_valid(ftl, lun->job.from, in_block, aftl_hour(ftl)), units);
 }
 
 void aftl_array_resume(struct aftl *ftl, struct aftl_lun *lun)

@@ -304,6 +304,8 @@ struct aftl {
 
 	u64 now_ns;
 	u64 age_ns;
+	u64 hour;
+	u64 hour_ns; /* when it began, in both together */
 	bool running;
 	bool filling;
 	bool parking;
@@ -369,6 +371,17 @@ struct aftl {
 	struct aftl_request *flushes;
 	struct aftl_request *last_flush;
 };
+
+/* time.c */
+void aftl_find_hour(struct aftl *ftl);
+
+/* The same as aftl_hours(), which divides. */
+static inline u64 aftl_hour(struct aftl *ftl)
+{
+	if (unlikely(ftl->age_ns + ftl->now_ns - ftl->hour_ns >= AFTL_HOUR_NS))
+		aftl_find_hour(ftl);
+	return ftl->hour;
+}
 
 static inline struct aftl_lun *aftl_block_lun(struct aftl *ftl, const struct aftl_block *block)
 {
@@ -687,12 +700,8 @@ void aftl_pass_rush(struct aftl *ftl, struct aftl_lun *lun);
 int __must_check aftl_program_place(struct aftl *ftl, struct aftl_lun *lun,
 				    const struct aftl_need *need,
 				    struct aftl_placement *placement);
+/* A first pass may have no @payload: nothing is in it. */
 void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need *need,
-			 const struct aftl_placement *placement,
-			 const struct aftl_payload *payload);
-
-/* The first of two passes; without @payload nothing is in it. */
-void aftl_program_coarse(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need *need,
 			 const struct aftl_placement *placement,
 			 const struct aftl_payload *payload);
 

@@ -115,7 +115,7 @@ bool aftl_pass_pad(struct aftl *ftl, struct aftl_lun *lun, bool moves,
 		.mode = AFTL_MODE_FOGGY,
 	};
 	ask_chip(ftl, lun, &need, placement);
-	aftl_program_coarse(ftl, lun, &need, placement, NULL);
+	aftl_program_commit(ftl, lun, &need, placement, NULL);
 	/* Its policy does not know that it is full. */
 	if (block->frontier == ftl->geo.pages && block != lun->refuge && ftl->type->closed)
 		ftl->type->closed(ftl->policy, block);

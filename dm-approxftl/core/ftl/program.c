@@ -71,12 +71,21 @@ static struct aftl_program command(const struct aftl_need *need,
 	};
 }
 
-/* With default steps, and unlike precise pages in a pattern of their own. */
-static bool is_usual(const struct aftl_need *need, const struct aftl_placement *placement)
+/* Does it take as long wherever it is? Not with steps of its own, and not again. */
+static bool is_usual(const struct aftl *ftl, const struct aftl_need *need,
+		     const struct aftl_placement *placement)
 {
-	return aftl_ispp_default(&placement->ispp) && !placement->monitor &&
-	       (placement->mode == AFTL_MODE_NORMAL ||
-		(placement->mode == AFTL_MODE_REDUCED && need->class == AFTL_APPROX));
+	if (!ftl->chip.plain || !aftl_ispp_default(&placement->ispp) || placement->monitor)
+		return false;
+	return placement->mode == AFTL_MODE_NORMAL || placement->mode == AFTL_MODE_BETWEEN ||
+	       placement->mode == AFTL_MODE_AFTER || aftl_low_top(placement->mode, need->class);
+}
+
+/* Its neighbours have no say. */
+static bool only_order_counts(const struct aftl_need *need, const struct aftl_placement *placement)
+{
+	return aftl_low_top(placement->mode, need->class) ||
+	       (placement->mode == AFTL_MODE_NORMAL && !placement->block->between);
 }
 
 /* What the chip says is in the LUN's outcome. */
@@ -99,17 +108,20 @@ static bool takes(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need
 		  const struct aftl_placement *placement)
 {
 	const struct aftl_block *block = placement->block;
+	struct aftl_program program;
 
 	if (!in_lun(ftl, lun, block) || !may_carry(ftl, lun, need, placement))
 		return false;
 	if (unlikely(block->bits && need->cause != AFTL_CAUSE_HOST))
 		return false;
-	if (unlikely(!ftl->chip.plain || block->between || block->bits ||
-		     !is_usual(need, placement)))
+	if (unlikely(block->bits || !is_usual(ftl, need, placement)))
 		return chip_takes(ftl, lun, need, placement);
 	lun->outcome.ns = ftl->chip.program_ns[placement->mode];
 	lun->outcome.overshot = false;
-	return aftl_order_allows(&ftl->media, block, placement->page, placement->pages);
+	if (likely(only_order_counts(need, placement)))
+		return aftl_order_allows(&ftl->media, block, placement->page, placement->pages);
+	program = command(need, placement);
+	return aftl_chip_allows(&ftl->chip, &program);
 }
 
 /*
@@ -163,7 +175,7 @@ static u64 carry_ns(struct aftl *ftl, const struct aftl_placement *placement)
 
 	for (i = 0; i < placement->carried; i++)
 		ns += aftl_sense_valid(ftl, placement->carry[i].from, placement->carry[i].page,
-				       aftl_hours(ftl));
+				       aftl_hour(ftl));
 	return ns;
 }
 
@@ -184,13 +196,16 @@ int aftl_program_place(struct aftl *ftl, struct aftl_lun *lun, const struct aftl
 /* What the copy inherits: errors that it has now stay, unless ECC corrects them. */
 static struct aftl_origin inherited(struct aftl *ftl, aftl_slot_t slot)
 {
+	u16 attr = ftl->media.attr[aftl_slot_device_page(&ftl->media, slot)];
 	struct aftl_origin origin = { 0 };
 	struct aftl_errors errors;
 
 	if (!aftl_has_origins(&ftl->media))
 		return origin;
 	origin = *aftl_origin_at(&ftl->media, slot);
-	errors = aftl_cell_read(&ftl->cell, slot, aftl_hours(ftl));
+	if (aftl_cell_harmless(&ftl->cell, attr))
+		return origin;
+	errors = aftl_cell_read(&ftl->cell, slot, aftl_hour(ftl));
 	if (errors.lost) {
 		ftl->stats.counters.moved_lost_units += origin.baked != AFTL_BAKED_LOST;
 		origin.baked = AFTL_BAKED_LOST;
@@ -240,9 +255,9 @@ void aftl_program_carry(struct aftl *ftl, const struct aftl_placement *placement
 	payload->carried = payload->count;
 }
 
-static u32 hours_since_first(const struct aftl *ftl, const struct aftl_block *block)
+static u32 hours_since_first(struct aftl *ftl, const struct aftl_block *block)
 {
-	u64 hours = aftl_hours(ftl) - block->first_hour;
+	u64 hours = aftl_hour(ftl) - block->first_hour;
 
 	return min_t(u64, hours, 0xffff);
 }
@@ -352,14 +367,13 @@ static void account_array(struct aftl *ftl, const struct aftl_lun *lun,
 	ftl->stats.mode_pages[placement->mode] += placement->pages;
 }
 
-static void account(struct aftl *ftl, const struct aftl_lun *lun, const struct aftl_need *need,
+static void account(struct aftl *ftl, const struct aftl_need *need,
 		    const struct aftl_placement *placement, const struct aftl_payload *payload)
 {
 	struct aftl_counters *counters = &ftl->stats.counters;
 	bool moved = need->cause != AFTL_CAUSE_HOST;
 	u32 count = payload->count - payload->dropped;
 
-	account_array(ftl, lun, need, placement);
 	(&counters->programmed_host_units)[need->cause] +=
 		count - payload->promoted - payload->carried;
 	counters->programmed_rewrite_units += payload->carried;
@@ -381,7 +395,8 @@ static bool is_over(const struct aftl *ftl, const struct aftl_lun *lun,
 	return aftl_block_full(&ftl->geo, block) && block->order != AFTL_ORDER_SUPER_LAYER;
 }
 
-void aftl_program_coarse(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need *need,
+/* The first of two passes. */
+static void hold_payload(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need *need,
 			 const struct aftl_placement *placement,
 			 const struct aftl_payload *payload)
 {
@@ -389,8 +404,6 @@ void aftl_program_coarse(struct aftl *ftl, struct aftl_lun *lun, const struct af
 	u32 end = first + aftl_placement_units(ftl, placement);
 	u32 i;
 
-	account_array(ftl, lun, need, placement);
-	mark_pages(ftl, lun, need, placement);
 	for (i = first; i < end; i++)
 		*aftl_unit_at(&ftl->media, to_slot(i)) = AFTL_NO_UNIT;
 	announce_pages(ftl, first, end);
@@ -403,12 +416,13 @@ void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun, const struct af
 {
 	struct aftl_block *block = placement->block;
 
+	account_array(ftl, lun, need, placement);
+	mark_pages(ftl, lun, need, placement);
 	if (unlikely(placement->mode == AFTL_MODE_FOGGY)) {
-		aftl_program_coarse(ftl, lun, need, placement, payload);
+		hold_payload(ftl, lun, need, placement, payload);
 		return;
 	}
-	account(ftl, lun, need, placement, payload);
-	mark_pages(ftl, lun, need, placement);
+	account(ftl, need, placement, payload);
 	store_payload(ftl, lun, need, placement, payload);
 	if (!is_over(ftl, lun, block))
 		return;

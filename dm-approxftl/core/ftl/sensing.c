@@ -23,12 +23,7 @@ static void count_sensings(struct aftl *ftl, struct aftl_block *block, u32 sensi
 		aftl_block_lun(ftl, block)->disturbed = block;
 }
 
-/*
- * aftl_sense() - sense @page of @block at device age @hour
- *
- * Return: the array time, but for levels beyond the reach of ECC.
- */
-u64 aftl_sense(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour)
+static inline u64 sense(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour)
 {
 	struct aftl_sensing sensing = aftl_sense_page(&ftl->sense, block, page,
 						      first_shift(ftl, block, page), hour);
@@ -41,11 +36,21 @@ u64 aftl_sense(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour)
 }
 
 /*
+ * aftl_sense() - sense @page of @block at device age @hour
+ *
+ * Return: the array time, but for levels beyond the reach of ECC.
+ */
+u64 aftl_sense(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour)
+{
+	return sense(ftl, block, page, hour);
+}
+
+/*
  * aftl_sense_valid() - the same for all that is valid in @page, levels included
  */
 u64 aftl_sense_valid(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour)
 {
 	u32 levels = aftl_cell_levels(&ftl->cell, block, page, hour);
 
-	return aftl_sense(ftl, block, page, hour) + levels * ftl->sense.further_ns;
+	return sense(ftl, block, page, hour) + levels * ftl->sense.further_ns;
 }

@@ -14,6 +14,12 @@ u64 aftl_now(const struct aftl *ftl)
 	return ftl->now_ns;
 }
 
+void aftl_find_hour(struct aftl *ftl)
+{
+	ftl->hour = aftl_hours(ftl);
+	ftl->hour_ns = ftl->hour * AFTL_HOUR_NS;
+}
+
 u64 aftl_hours(const struct aftl *ftl)
 {
 	return div64_u64(ftl->age_ns + ftl->now_ns, AFTL_HOUR_NS);
