@@ -96,9 +96,11 @@ $$($(1)_dir)/flags: FORCE
 endef
 $(foreach v,$(if $(filter $(plain_dir),$(test_dir)),,plain) test fuzz,$(eval $(call variant,$(v))))
 
-# What is shipped does little else than requests, millions a second. OPT=... goes before this.
-ifeq ($(SAN),)
-$(plain_dir)/obj/%.o: OPT = -O3
+# What each simulated request goes through is compiled as one. OPT= on the command line, and clang,
+# whose linker is another package, do without.
+ifeq ($(SAN)$(findstring clang,$(CC)),)
+$(foreach part,dm-approxftl/core userspace/host userspace/sim,$(plain_dir)/obj/$(part)/%.o): \
+	OPT += -flto=auto
 endif
 
 FORCE:
@@ -258,7 +260,7 @@ help: ## print this
 	@echo
 	@echo '  O=DIR          build there; default build, may be outside the tree'
 	@echo '  V=1            print commands, and name the tests that passed'
-	@echo '  CC= OPT=-O2    compiler and optimisation (what is shipped: -O3); CFLAGS= adds to the flags'
+	@echo '  CC= OPT=-O2    compiler and optimisation; CFLAGS= adds to the flags'
 	@echo '  SAN=address,undefined   sanitizers, in a build directory of their own'
 	@echo '  WERROR=1       warnings are errors, as in the checks'
 	@echo '  FUZZ_SECONDS=10         time of each fuzz harness'

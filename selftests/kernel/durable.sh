@@ -7,6 +7,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 . selftests/kernel/medium.sh
+. selftests/kernel/trace.sh
 
 # Half of lib.sh's
 shape='blocks 64 word_lines 4 op 30'
@@ -69,6 +70,27 @@ two_at_once()
 	create aftl-real /dev/ram1 $shape buffer 1MiB &&
 		verify aftl-data:/dev/mapper/aftl-real $deep --size=4m &&
 		dmsetup remove aftl-real && wipe /dev/ram1
+}
+
+# Of a drive that takes 50 ms for a flush: eight by each of 32 threads, who wait for one another.
+one_commit_for_all()
+{
+	wipe /dev/ram1 || return
+	dmsetup create aftl-slow \
+		--table '0 524288 delay /dev/ram1 0 0 /dev/ram1 0 0 /dev/ram1 0 50' || return
+	# shellcheck disable=SC2086 # words
+	create aftl-one /dev/mapper/aftl-slow $small || return
+	slow=$(dmsetup info -c --noheadings --separator , -o major,minor aftl-slow)
+	echo 1 >"$tracing/events/block/block_bio_queue/enable" && forget_events &&
+		fio --name=sync --filename=/dev/mapper/aftl-one --thread --numjobs=32 --direct=1 \
+			--ioengine=psync --rw=randwrite --bs=4k --size=1m --number_ios=8 --fdatasync=1 \
+			--output="$scratch/fio" || return
+	echo 0 >"$tracing/events/block/block_bio_queue/enable"
+	asked=$(counter aftl-one host_flush_requests)
+	passed=$(grep -c " block_bio_queue: $slow F" "$tracing/trace")
+	echo "# $asked flushes of the device, $passed of the drive"
+	[ "$asked" -ge 256 ] && [ "$passed" -ge 8 ] && [ "$passed" -le $((asked / 4)) ] &&
+		dmsetup remove aftl-one && dmsetup remove aftl-slow
 }
 
 # What it knows of itself, at rest.
@@ -575,6 +597,7 @@ ktap_test_run 'two at once, one in real time with a write buffer' at_once two_at
 in_turn 'in real time' in_real_time
 in_turn 'in real time, with a write buffer' in_real_time buffer 1MiB
 ktap_test_run 'the offline check finds it sound' is_sound
+ktap_test_run 'one commit serves all flushes that wait' one_commit_for_all
 wipe /dev/ram0
 # shellcheck disable=SC2046 # words
 ktap_test_run 'data stay through all policies' through_policies \
