@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "core/ftl/device.h"
 #include "bytes.h"
 #include "stream.h"
 #include "tap.h"
@@ -123,28 +124,48 @@ static void check_future(void)
 	check_counters_after();
 }
 
+/* What a loaded device has begun at once goes on when it is saved, which the first one did not. */
+static bool rests(const struct test_device *of)
+{
+	u32 i;
+
+	for (i = 0; i < of->ftl->geo.luns; i++)
+		if (of->ftl->luns[i].work.phase != AFTL_PHASE_IDLE)
+			return false;
+	return true;
+}
+
+static u32 saved_again;
+
+static void save_again(const struct test_bytes *bytes)
+{
+	struct test_device first = device;
+	struct test_bytes again = { 0 };
+
+	device = twin;
+	CHECK_EQ(save(&again), 0);
+	device = first;
+	CHECK(again.size == bytes->size && !memcmp(again.data, bytes->data, bytes->size));
+	test_bytes_free(&again);
+	saved_again++;
+}
+
 static void round_trip(const char *policy, const char *const *pairs)
 {
 	struct test_bytes bytes = { 0 };
-	struct test_bytes again = { 0 };
-	struct test_device first;
 
 	open_used(policy, pairs);
 	CHECK_EQ(save(&bytes), 0);
 	if (CHECK_MSG(!load(&bytes), "%s", twin.error.text)) {
 		CHECK_EQ(bytes.at, bytes.size);
 		check_same();
-		first = device;
-		device = twin;
-		CHECK_EQ(save(&again), 0);
-		device = first;
-		CHECK(again.size == bytes.size && !memcmp(again.data, bytes.data, bytes.size));
+		if (rests(&twin))
+			save_again(&bytes);
 		check_future();
 	}
 	test_device_close(&twin);
 	test_device_close(&device);
 	test_bytes_free(&bytes);
-	test_bytes_free(&again);
 }
 
 static void with_every_policy(const char *what, const char *const *pairs)
@@ -314,6 +335,11 @@ static void loading_without_memory(void)
 	test_bytes_free(&bytes);
 }
 
+static void most_were_saved_again(void)
+{
+	CHECK_MSG(saved_again > 40, "%u", saved_again);
+}
+
 int main(void)
 {
 	tap_run("a new device", a_new_device_round_trips);
@@ -321,6 +347,7 @@ int main(void)
 	with_every_policy("a device with everything on", busy);
 	with_every_policy("a device without errors", no_errors);
 	with_every_policy("word lines of three bits", three_bits);
+	tap_run("most of them could be saved again", most_were_saved_again);
 	tap_run("a busy device is not saved", a_busy_device_is_not_saved);
 	tap_run("a full sink is reported", a_full_sink_is_reported);
 	tap_run("cut bytes are refused", cut_bytes_are_refused);

@@ -88,7 +88,7 @@ one_commit_for_all()
 	echo 0 >"$tracing/events/block/block_bio_queue/enable"
 	asked=$(counter aftl-one host_flush_requests)
 	passed=$(grep -c " block_bio_queue: $slow F" "$tracing/trace")
-	echo "# $asked flushes of the device, $passed of the drive"
+	echo "# $asked flushes of the device, $passed of the drive ($slow)"; grep block_bio_queue "$tracing/trace" | head -5
 	[ "$asked" -ge 256 ] && [ "$passed" -ge 8 ] && [ "$passed" -le $((asked / 4)) ] &&
 		dmsetup remove aftl-one && dmsetup remove aftl-slow
 }

@@ -52,13 +52,16 @@ PARAM(read_fine, TIME, 0, SEC, 0,
 PARAM(program, TIME, 1, 10 * SEC, 700 * US, "program, standard mode")
 PARAM(program_fast, TIME, 0, 10 * SEC, 0,
 	"program the first page of a word line in page-wise programming; 0: as program")
-PARAM(program_reduced, TIME, 1, 10 * SEC, 437500, "program with reduced top threshold voltage")
-PARAM(program_between, TIME, 1, 10 * SEC, 532 * US,
-	"program a precise page whose later neighbours are approximate")
-PARAM(program_after, TIME, 1, 10 * SEC, 469 * US,
-	"program a precise page after all its neighbours")
-PARAM(program_coarse, TIME, 1, 10 * SEC, 466667, "program with a coarse voltage step")
-PARAM(program_fine, TIME, 1, 10 * SEC, 933 * US, "program with a fine voltage step")
+PARAM(program_reduced, TIME, 0, 10 * SEC, 0,
+	"program with reduced top threshold voltage; 0: 62.5 % of program")
+PARAM(program_between, TIME, 0, 10 * SEC, 0,
+	"program a precise page whose later neighbours are approximate; 0: 76 % of program")
+PARAM(program_after, TIME, 0, 10 * SEC, 0,
+	"program a precise page after all its neighbours; 0: 67 % of program")
+PARAM(program_coarse, TIME, 0, 10 * SEC, 0,
+	"program with a coarse voltage step; 0: two thirds of program")
+PARAM(program_fine, TIME, 0, 10 * SEC, 0,
+	"program with a fine voltage step; 0: four thirds of program")
 PARAM(program_follower, TIME, 0, 10 * SEC, 0,
 	"program a word line with parameters learned from its leader; 0: as the loop model says")
 PARAM(program_mlc, TIME, 1, 10 * SEC, 624 * US, "program two bits into a TLC word line")

@@ -130,8 +130,7 @@ enum aftl_cause {
  * @AFTL_ORDER_SEQUENTIAL: ascending page numbers without a gap
  * @AFTL_ORDER_TWO_PASS: first the positions of one checkerboard colour,
  *	ascending, then those of the other
- * @AFTL_ORDER_LEADER_FIRST: whole word lines; word line 0 of a layer before the
- *	others of that layer, otherwise any
+ * @AFTL_ORDER_LEADER_FIRST: whole word lines, ascending in each layer; the layers in any order
  * @AFTL_ORDER_SUPER_LAYER: whole word lines, any order inside the two open
  *	layers, which may be reprogrammed; the layer above them may be opened, which
  *	closes the lower one

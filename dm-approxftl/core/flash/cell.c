@@ -41,10 +41,14 @@ static u64 curve_q40(u32 curve, u32 disturb_mv, u32 erases, u64 hours)
 			    disturb.fraction);
 }
 
-/* A page that has given up margins; its model knows no neighbours. */
-static u64 tvr_q40(u32 sixteenths, u32 erases, u64 hours)
+/* What a page pays for margins that it has given up; their model knows no neighbours. */
+static u64 short_lived_q40(const struct aftl_cell *cell, u32 erases, u64 hours)
 {
-	return along_wear(aftl_tvr_rber_q40[sixteenths], wear_point(erases), age_point(hours));
+	struct aftl_point wear = wear_point(erases);
+	struct aftl_point age = age_point(hours);
+
+	return along_wear(aftl_tvr_rber_q40[cell->tvr], wear, age) -
+	       along_wear(aftl_tvr_rber_q40[AFTL_TVR_MARGIN_POINTS - 1], wear, age);
 }
 
 static u64 quantile_q32(u64 lambda_q32, u32 column)
@@ -113,7 +117,9 @@ static void init_curves(struct aftl_cell *cell, const struct aftl_config *config
 	for (mode = 0; mode < AFTL_MODES; mode++)
 		cell->curve[mode] = curve[mode] == AFTL_RBER_STANDARD ?
 					    standard_curve(config->bits) : curve[mode];
+	cell->usual = AFTL_RBER_MLC_PRECISE;
 	if (aftl_reads_by_levels(config)) {
+		cell->usual = AFTL_RBER_MLC_MEDIUM;
 		cell->curve[AFTL_MODE_NORMAL] = AFTL_RBER_MLC_MEDIUM;
 		cell->curve[AFTL_MODE_COARSE] = AFTL_RBER_MLC_COARSE;
 	}
@@ -180,7 +186,7 @@ void aftl_cell_init(struct aftl_cell *cell, const struct aftl_media *media,
 static u32 program_turn(const struct aftl_geometry *geo, const struct aftl_block *block, u32 step)
 {
 	if (block->order == AFTL_ORDER_TWO_PASS &&
-	    aftl_colour(geo, step * geo->program_pages, block->flip))
+	    aftl_colour(geo, step * geo->program_pages, aftl_block_flip(block)))
 		return step + aftl_steps(geo);
 	return step;
 }
@@ -233,10 +239,37 @@ static u64 scale_by_layer(const struct aftl_geometry *geo, u64 rber_q40, u32 pag
 	return min((rber_q40 * aftl_layer_factor_q8[point]) >> 8, 1ULL << 39);
 }
 
-/* Reduced voltage is ApproxFTL's in approximate pages, TVR's in precise ones. */
-static bool without_margins(u16 attr)
+/*
+ * Other steps or a lower top voltage than the standard program's cost what they cost in the cells
+ * that were modelled, MLC: as many errors more, or in proportion fewer. Never does a shorter
+ * program have fewer.
+ */
+static u64 other_steps_q40(const struct aftl_cell *cell, u32 mode, u64 standard, u32 disturb_mv,
+			   u32 erases, u64 hours)
 {
-	return aftl_page_mode(attr) == AFTL_MODE_REDUCED && aftl_page_class(attr) == AFTL_PRECISE;
+	u64 usual = curve_q40(cell->usual, disturb_mv, erases, hours);
+	u64 rber = curve_q40(cell->curve[mode], disturb_mv, erases, hours);
+
+	if (mode != AFTL_MODE_FINE)
+		return standard + (rber > usual ? rber - usual : 0);
+	usual = curve_q40(AFTL_RBER_MLC_MEDIUM, disturb_mv, erases, hours);
+	return rber < usual ? (standard * div64_u64(rber << 20, usual)) >> 20 : standard;
+}
+
+/* Reduced voltage is ApproxFTL's in approximate pages, TVR's in precise ones. */
+static bool has_other_steps(u16 attr)
+{
+	u32 mode = aftl_page_mode(attr);
+
+	return mode == AFTL_MODE_COARSE || mode == AFTL_MODE_FINE || aftl_page_low_top(attr);
+}
+
+static u32 curve_of(const struct aftl_cell *cell, u16 attr)
+{
+	if (aftl_page_again(attr))
+		return AFTL_RBER_TLC_REPROGRAM;
+	return has_other_steps(attr) || aftl_page_short_lived(attr) ?
+		       cell->curve[AFTL_MODE_NORMAL] : cell->curve[aftl_page_mode(attr)];
 }
 
 static u64 voltage_q40(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
@@ -244,15 +277,14 @@ static u64 voltage_q40(const struct aftl_cell *cell, const struct aftl_block *bl
 {
 	u16 attr = cell->media->attr[aftl_device_page(cell->media, block, page)];
 	u64 hours = aftl_page_hours(cell->media, block, page, hour);
-	u32 curve = aftl_page_again(attr) ? AFTL_RBER_TLC_REPROGRAM :
-					    cell->curve[aftl_page_mode(attr)];
-	u64 rber;
+	u32 disturb_mv = aftl_page_disturb_mv(cell->media, block, page);
+	u64 rber = curve_q40(curve_of(cell, attr), disturb_mv, block->erases, hours);
 
-	if (without_margins(attr))
-		rber = tvr_q40(cell->tvr, block->erases, hours);
-	else
-		rber = curve_q40(curve, aftl_page_disturb_mv(cell->media, block, page),
-				 block->erases, hours);
+	if (has_other_steps(attr))
+		rber = other_steps_q40(cell, aftl_page_mode(attr), rber, disturb_mv,
+				       block->erases, hours);
+	else if (aftl_page_short_lived(attr))
+		rber += short_lived_q40(cell, block->erases, hours);
 	rber += aftl_disturb_q40(block, cell->media->geo->pages);
 	return scale_by_layer(cell->media->geo, rber, page);
 }
@@ -275,10 +307,16 @@ u64 aftl_cell_rber_q40(const struct aftl_cell *cell, const struct aftl_block *bl
 		       u64 hour)
 {
 	u16 attr = cell->media->attr[aftl_device_page(cell->media, block, page)];
+	u64 rber;
 
-	if (cell->model == AFTL_CELL_CONSTANT)
-		return cell->rber_q40[rate_of(attr)];
-	return voltage_q40(cell, block, page, hour);
+	if (cell->model != AFTL_CELL_CONSTANT)
+		return voltage_q40(cell, block, page, hour);
+	rber = cell->rber_q40[rate_of(attr)];
+	/* Margins are for retention, which no constant rate tells of. */
+	if (unlikely(aftl_page_short_lived(attr)))
+		rber += short_lived_q40(cell, block->erases,
+					aftl_page_hours(cell->media, block, page, hour));
+	return rber;
 }
 
 /* One draw for each program of each slot. */
@@ -298,9 +336,9 @@ static u32 raw_errors(const struct aftl_cell *cell, const struct aftl_block *blo
 	u32 page = aftl_slot_device_page(cell->media, slot) % geo->pages;
 	u64 rber;
 
-	if (cell->model == AFTL_CELL_CONSTANT)
+	if (cell->model == AFTL_CELL_CONSTANT && likely(!aftl_page_short_lived(attr)))
 		return round_quantile(cell->quantile_q32[rate_of(attr)][draw >> 58], draw);
-	rber = voltage_q40(cell, block, page, hour);
+	rber = aftl_cell_rber_q40(cell, block, page, hour);
 	return aftl_poisson_draw(lambda_q32(rber, geo->unit_bits), draw);
 }
 

@@ -35,6 +35,7 @@ enum aftl_rate {
  * @rber_q40: error rates of the constant model, in 2^-40
  * @quantile_q32: expected errors of the constant model by rate and quantile
  * @curve: error curve by program mode of the voltage model
+ * @usual: curve of the standard program of the cells that other steps were modelled for
  * @tvr: margins of a precise page with reduced voltage, in sixteenths
  * @correctable: errors of a slot that ECC corrects with one sensing
  * @levels: further sensing levels
@@ -47,6 +48,7 @@ struct aftl_cell {
 	u64 rber_q40[AFTL_RATES];
 	u64 quantile_q32[AFTL_RATES][AFTL_POISSON_COLUMNS];
 	u8 curve[AFTL_MODES];
+	u8 usual;
 	u8 tvr;
 	u32 correctable;
 	u32 levels;
@@ -102,7 +104,7 @@ u32 aftl_page_levels(const struct aftl_cell *cell, const struct aftl_block *bloc
 static inline bool aftl_cell_harmless(const struct aftl_cell *cell, u16 attr)
 {
 	return cell->clean && aftl_page_class(attr) == AFTL_PRECISE &&
-	       !aftl_page_overshot(attr) && !aftl_page_foggy(attr);
+	       !aftl_page_overshot(attr) && !aftl_page_foggy(attr) && !aftl_page_short_lived(attr);
 }
 
 /**
@@ -117,7 +119,7 @@ static inline u32 aftl_cell_levels(const struct aftl_cell *cell, const struct af
 {
 	u16 attr = cell->media->attr[aftl_device_page(cell->media, block, page)];
 
-	return likely(cell->clean && !aftl_page_overshot(attr)) ?
+	return likely(cell->clean && !aftl_page_overshot(attr) && !aftl_page_short_lived(attr)) ?
 		       0 : aftl_page_levels(cell, block, page, hour);
 }
 

@@ -9,9 +9,19 @@
 /* So many errors more than allowed are lost in the spread of word lines; in 1/8. */
 #define TOLERATED_EIGHTHS 1
 
+/* What other steps take of the standard program's time, in ns of its 700 us (ApproxFTL, AGCR). */
+static const u32 usual_share[AFTL_MODES] = {
+	[AFTL_MODE_REDUCED] = 437500,
+	[AFTL_MODE_BETWEEN] = 532000,
+	[AFTL_MODE_AFTER] = 469000,
+	[AFTL_MODE_COARSE] = 466667,
+	[AFTL_MODE_FINE] = 933000,
+};
+
 void aftl_chip_init(struct aftl_chip *chip, const struct aftl_media *media,
 		    const struct aftl_config *config)
 {
+	u32 mode;
 	u32 mv;
 
 	*chip = (struct aftl_chip){
@@ -25,6 +35,10 @@ void aftl_chip_init(struct aftl_chip *chip, const struct aftl_media *media,
 #undef MODE
 		},
 	};
+	for (mode = 0; mode < AFTL_MODES; mode++)
+		if (!chip->program_ns[mode])
+			chip->program_ns[mode] = div64_u64(config->program * usual_share[mode],
+							   700000);
 	for (mv = 0; mv <= AFTL_MOST_MV; mv++)
 		chip->growth[mv] = aftl_margin_growth(mv);
 }
@@ -45,11 +59,19 @@ static bool ispp_allowed(const struct aftl_program *program)
 		sum_mv(ispp) <= AFTL_MOST_MV);
 }
 
-/* Two bits in a cell are for what may be programmed again. */
-static bool mlc_allowed(const struct aftl_program *program)
+/* Two bits in a cell for more are for what may be programmed again. */
+static bool mlc_allowed(const struct aftl_chip *chip, const struct aftl_program *program)
 {
 	return program->block->order == AFTL_ORDER_SUPER_LAYER &&
-	       program->pages <= AFTL_MLC_PAGES;
+	       program->pages <= AFTL_MLC_PAGES && chip->config->bits > 2;
+}
+
+/* What is programmed again gets the states that are left, which know no other steps. */
+static bool again_allowed(const struct aftl_chip *chip, const struct aftl_program *program)
+{
+	return program->block->order != AFTL_ORDER_SUPER_LAYER ||
+	       !aftl_page_programmed(chip->media, program->block, program->page) ||
+	       (program->mode == AFTL_MODE_MLC && aftl_ispp_default(&program->ispp));
 }
 
 static bool is_between(const struct aftl_chip *chip, const struct aftl_block *block, u32 page)
@@ -106,14 +128,14 @@ static bool place_allowed(const struct aftl_chip *chip, const struct aftl_progra
 
 	switch (program->mode) {
 	case AFTL_MODE_MLC:
-		return mlc_allowed(program);
+		return mlc_allowed(chip, program);
 	case AFTL_MODE_SLC:
 	case AFTL_MODE_TLC:
 	case AFTL_MODE_FOGGY:
 		return false;
 	case AFTL_MODE_BETWEEN:
 		return block->order != AFTL_ORDER_SUPER_LAYER &&
-		       aftl_colour(chip->media->geo, program->page, block->flip);
+		       aftl_colour(chip->media->geo, program->page, aftl_block_flip(block));
 	case AFTL_MODE_AFTER:
 		return block->order != AFTL_ORDER_SUPER_LAYER && is_last(chip, program);
 	}
@@ -139,6 +161,8 @@ bool aftl_chip_allows(const struct aftl_chip *chip, const struct aftl_program *p
 		return pass_allowed(chip, program);
 	if (unlikely(program->block->between) && !aftl_low_top(program->mode, program->class) &&
 	    !spares_neighbours(chip, program))
+		return false;
+	if (!again_allowed(chip, program))
 		return false;
 	if (likely(program->mode == AFTL_MODE_NORMAL && aftl_ispp_default(&program->ispp)))
 		return true;
@@ -192,14 +216,29 @@ static u64 shorter_ns(u64 ns, const struct aftl_ispp *ispp)
 	return div64_u64(ns * (loops[whole] - less), aftl_cube_program_ns[0][0]);
 }
 
-/* The configured time of followers, if there is one, holds for whatever they leave out. */
+/* The configured time of followers, if there is one, is of those who leave out about as much. */
 static u64 ispp_ns(const struct aftl_chip *chip, u64 ns, const struct aftl_program *program)
 {
 	const struct aftl_config *config = chip->config;
+	u64 own = shorter_ns(ns, &program->ispp);
+	u64 follower = div64_u64(ns * config->program_follower, config->program);
 
-	if (program->mode == AFTL_MODE_FOLLOWER && config->program_follower)
-		return div64_u64(ns * config->program_follower, config->program);
-	return shorter_ns(ns, &program->ispp);
+	if (program->mode == AFTL_MODE_FOLLOWER && follower && own <= follower + follower / 10)
+		return follower;
+	return own;
+}
+
+/* Where its errors are the standard program's, because none are modelled, so is its time. */
+static bool is_free(const struct aftl_config *config, const struct aftl_program *program)
+{
+	bool any = config->errors == AFTL_ON;
+
+	if (program->class != AFTL_PRECISE)
+		return false;
+	if (program->mode == AFTL_MODE_COARSE)
+		return !any || (config->cell_model == AFTL_CELL_CONSTANT &&
+				!aftl_reads_by_levels(config));
+	return program->mode == AFTL_MODE_REDUCED && !any;
 }
 
 /* With default steps. */
@@ -207,14 +246,15 @@ static u64 usual_ns(const struct aftl_chip *chip, const struct aftl_program *pro
 {
 	const struct aftl_block *block = program->block;
 	bool short_lived = program->mode == AFTL_MODE_REDUCED && program->class == AFTL_PRECISE;
-	u64 ns = mode_ns(chip, short_lived ? AFTL_MODE_NORMAL : program->mode, program->page);
+	bool standard = short_lived || is_free(chip->config, program);
+	u64 ns = mode_ns(chip, standard ? AFTL_MODE_NORMAL : program->mode, program->page);
 
 	if (program->mode == AFTL_MODE_MLC &&
 	    aftl_page_programmed(chip->media, block, program->page))
 		return chip->config->reprogram;
 	if (unlikely(chip->config->wear_times))
 		ns = aftl_worn_program_ns(ns, block->erases);
-	if (short_lived)
+	if (short_lived && !is_free(chip->config, program))
 		ns = without_margins_ns(chip, ns, program->page);
 	return ns;
 }
@@ -252,6 +292,9 @@ void aftl_chip_program(struct aftl_chip *chip, const struct aftl_program *progra
 	*outcome = (struct aftl_outcome){ .ns = usual ? ns : ispp_ns(chip, ns, program) };
 	if (!usual || program->monitor)
 		look(chip, program, outcome);
+	/* What its errors would have told is found, and it is programmed anew. */
+	if (unlikely(outcome->overshot && chip->config->errors == AFTL_OFF))
+		outcome->ns += ns;
 }
 
 struct aftl_outcome aftl_chip_monitor(struct aftl_chip *chip, const struct aftl_block *block,

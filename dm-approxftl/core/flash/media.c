@@ -19,7 +19,8 @@ static bool leader_first_allows(const struct aftl_media *media, const struct aft
 
 	if (aftl_page_programmed(media, block, page))
 		return false;
-	return page == leader || aftl_page_programmed(media, block, leader);
+	return page == leader ||
+	       aftl_page_programmed(media, block, page - media->geo->program_pages);
 }
 
 static u32 layer_pages(const struct aftl_geometry *geo)
@@ -155,9 +156,10 @@ u32 aftl_first_pass_pages(const struct aftl_geometry *geo, bool flip)
 u32 aftl_two_pass_next(const struct aftl_media *media, const struct aftl_block *block)
 {
 	const struct aftl_geometry *geo = media->geo;
-	bool second = block->programmed >= aftl_first_pass_pages(geo, block->flip);
+	bool flip = aftl_block_flip(block);
+	bool second = block->programmed >= aftl_first_pass_pages(geo, flip);
 
-	return next_of_colour(geo, block->frontier, second, block->flip);
+	return next_of_colour(geo, block->frontier, second, flip);
 }
 
 u32 aftl_order_next(const struct aftl_media *media, const struct aftl_block *block)
@@ -186,7 +188,7 @@ static void sequential_advance(const struct aftl_media *media, struct aftl_block
 static void two_pass_advance(const struct aftl_media *media, struct aftl_block *block, u32 page)
 {
 	block->frontier = page + media->geo->program_pages;
-	if (block->programmed == aftl_first_pass_pages(media->geo, block->flip))
+	if (block->programmed == aftl_first_pass_pages(media->geo, aftl_block_flip(block)))
 		block->frontier = 0;
 }
 

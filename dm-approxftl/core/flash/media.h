@@ -27,7 +27,9 @@
  * @order: enum aftl_order that the block was opened with
  * @kind: what its policy uses it for; names in the policy's type
  * @bits: what each of its cells holds, if that is less than it can; 0: all
- * @flip: checkerboard colour that comes first; kept over erases
+ * @flip: checkerboard colour that comes first; kept over erases. A block that has begun keeps
+ *	the one that it began with, see aftl_block_flip()
+ * @begun_flip: that one
  * @approx_only: every page programmed so far is approximate
  * @between: has pages whose later neighbours must be approximate
  * @failing: to be retired as soon as nothing valid is left in it
@@ -54,6 +56,7 @@ struct aftl_block {
 	u8 kind;
 	u8 bits;
 	u8 flip : 1;
+	u8 begun_flip : 1;
 	u8 approx_only : 1;
 	u8 between : 1;
 	u8 failing : 1;
@@ -128,6 +131,12 @@ static inline bool aftl_low_top(u32 mode, u32 class)
 static inline bool aftl_page_low_top(u16 attr)
 {
 	return aftl_low_top(aftl_page_mode(attr), aftl_page_class(attr));
+}
+
+/* Programmed without margins for years of retention (TVR). */
+static inline bool aftl_page_short_lived(u16 attr)
+{
+	return aftl_page_mode(attr) == AFTL_MODE_REDUCED && aftl_page_class(attr) == AFTL_PRECISE;
 }
 
 static inline u32 aftl_page_again(u16 attr)
@@ -295,6 +304,18 @@ static inline u32 aftl_usual_mode(const struct aftl_block *block)
 
 	return unlikely(block->order == AFTL_ORDER_FOGGY_FINE) ? AFTL_MODE_FOGGY :
 								   less[block->bits];
+}
+
+/* The checkerboard colour that comes first in @block, whatever its policy writes meanwhile. */
+static inline bool aftl_block_flip(const struct aftl_block *block)
+{
+	return block->programmed ? block->begun_flip : block->flip;
+}
+
+static inline void aftl_block_set_flip(struct aftl_block *block, bool flip)
+{
+	block->flip = flip;
+	block->begun_flip = flip;
 }
 
 /* Has @page had the first of two passes only? */

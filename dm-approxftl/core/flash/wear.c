@@ -35,7 +35,7 @@ static u32 full_wear(const struct aftl_chip *chip, enum swing swing)
 {
 	u32 kept = aftl_tvr_sixteenths(chip->config->tvr_margin);
 
-	if (swing != SWING_WITHOUT_MARGINS)
+	if (swing != SWING_WITHOUT_MARGINS || chip->config->errors == AFTL_OFF)
 		return AFTL_FULL_WEAR;
 	return (u32)div64_u64((u64)AFTL_FULL_WEAR << 16, aftl_tvr_endurance_q16[kept]);
 }

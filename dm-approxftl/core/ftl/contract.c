@@ -23,10 +23,16 @@ static bool has_spare(const struct aftl *ftl, const struct aftl_lun *lun)
 static struct aftl_block *open_block(struct aftl *ftl, struct aftl_lun *lun, enum aftl_order order,
 				     u32 kind)
 {
-	struct aftl_block *block = aftl_supply_take(ftl, lun);
+	struct aftl_block *block;
 
 	if (ftl->geo.passes > 1)
 		order = AFTL_ORDER_FOGGY_FINE;
+	if (kind >= AFTL_KINDS_MAX || (u32)order >= AFTL_ORDERS ||
+	    !aftl_passes_possible(&ftl->geo, 0, order)) {
+		ftl->stats.counters.policy_bugs++;
+		return NULL;
+	}
+	block = aftl_supply_take(ftl, lun);
 	if (block)
 		aftl_supply_open(ftl, block, order, kind);
 	return block;

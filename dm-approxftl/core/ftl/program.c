@@ -81,11 +81,15 @@ static bool is_usual(const struct aftl *ftl, const struct aftl_need *need,
 	       placement->mode == AFTL_MODE_AFTER || aftl_low_top(placement->mode, need->class);
 }
 
-/* Its neighbours have no say. */
+/* Neither its neighbours have a say nor what its page holds already. */
 static bool only_order_counts(const struct aftl_need *need, const struct aftl_placement *placement)
 {
+	const struct aftl_block *block = placement->block;
+
+	if (unlikely(block->order == AFTL_ORDER_SUPER_LAYER))
+		return false;
 	return aftl_low_top(placement->mode, need->class) ||
-	       (placement->mode == AFTL_MODE_NORMAL && !placement->block->between);
+	       (placement->mode == AFTL_MODE_NORMAL && !block->between);
 }
 
 /* What the chip says is in the LUN's outcome. */
@@ -292,6 +296,8 @@ static void mark_pages(struct aftl *ftl, const struct aftl_lun *lun, const struc
 	}
 	if (unlikely(fine))
 		return;
+	if (unlikely(!block->programmed))
+		block->begun_flip = block->flip;
 	block->programmed += placement->pages;
 	aftl_order_advance(&ftl->media, block, placement->page);
 }

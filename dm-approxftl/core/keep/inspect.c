@@ -136,7 +136,7 @@ static u64 block_digest(const struct aftl *ftl, const struct aftl_block *block, 
 
 	digest = aftl_mix2(digest, (u64)block->erases << 32 | block->wear);
 	digest = aftl_mix2(digest, (u64)block->state << 32 | (u64)block->kind << 16 |
-			   block->bits << 8 | block->flip);
+			   block->bits << 8 | aftl_block_flip(block));
 	if (!block->programmed)
 		return digest;
 	for (page = first; page < first + ftl->geo.pages; page++)

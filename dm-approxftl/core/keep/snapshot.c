@@ -171,7 +171,8 @@ static void save_pages(struct stream *stream, const struct aftl_media *media,
 
 static u8 block_flags(const struct aftl_lun *lun, const struct aftl_block *block)
 {
-	return (block->flip ? FLAG_FLIP : 0) | (block->approx_only ? FLAG_APPROX_ONLY : 0) |
+	return (aftl_block_flip(block) ? FLAG_FLIP : 0) |
+	       (block->approx_only ? FLAG_APPROX_ONLY : 0) |
 	       (block->failing ? FLAG_FAILING : 0) | (block == lun->refuge ? FLAG_REFUGE : 0) |
 	       (block->between ? FLAG_BETWEEN : 0);
 }
@@ -451,7 +452,7 @@ static bool load_block_fields(struct stream *stream, struct aftl_lun *lun,
 	block->order = (u8)get(stream, 1);
 	block->kind = (u8)get(stream, 1);
 	flags = (u8)get(stream, 1);
-	block->flip = flags & FLAG_FLIP ? 1 : 0;
+	aftl_block_set_flip(block, flags & FLAG_FLIP);
 	block->approx_only = flags & FLAG_APPROX_ONLY ? 1 : 0;
 	block->failing = flags & FLAG_FAILING ? 1 : 0;
 	block->between = flags & FLAG_BETWEEN ? 1 : 0;

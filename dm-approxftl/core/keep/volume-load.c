@@ -324,7 +324,7 @@ static int count_erases(struct scan *scan, struct aftl_block *block, struct aftl
 		return ret;
 	block->erases = entry.erases;
 	block->wear = entry.wear;
-	block->flip = entry.flip;
+	aftl_block_set_flip(block, entry.flip);
 	block->state = entry.bad ? AFTL_BLOCK_BAD : AFTL_BLOCK_FREE;
 	for (page = first; !ret && page < first + scan->volume->geo.pages; page++) {
 		ret = get_spare(scan, page, &spare, error);
@@ -332,7 +332,7 @@ static int count_erases(struct scan *scan, struct aftl_block *block, struct aftl
 			continue;
 		block->erases = spare.erases;
 		block->wear = spare.wear;
-		block->flip = spare.flip;
+		aftl_block_set_flip(block, spare.flip);
 	}
 	return ret;
 }
@@ -364,7 +364,7 @@ static void restore_block(struct aftl_block *block, const struct aftl_spare *spa
 	block->order = spare->order;
 	block->kind = spare->kind;
 	block->bits = spare->bits;
-	block->flip = spare->flip;
+	aftl_block_set_flip(block, spare->flip);
 }
 
 static void restore_page(struct aftl *ftl, struct aftl_block *block, u32 page,

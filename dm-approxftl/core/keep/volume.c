@@ -857,7 +857,7 @@ void aftl_spare_take(struct aftl_spare *spare, const struct aftl *ftl, aftl_slot
 		.order = block->order,
 		.kind = block->kind,
 		.bits = block->bits,
-		.flip = block->flip,
+		.flip = aftl_block_flip(block),
 	};
 	for (i = 0; i < ftl->geo.page_units; i++) {
 		aftl_slot_t slot = to_slot(from_slot(first) + i);
@@ -878,7 +878,7 @@ void aftl_erase_entry_take(struct aftl_erase_entry *entry, const struct aftl *ft
 		.erases = block->erases,
 		.wear = block->wear,
 		.bad = block->state == AFTL_BLOCK_BAD,
-		.flip = block->flip,
+		.flip = aftl_block_flip(block),
 	};
 }
 
