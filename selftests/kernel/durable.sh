@@ -72,15 +72,12 @@ two_at_once()
 		dmsetup remove aftl-real && wipe /dev/ram1
 }
 
-# Of a drive that takes 50 ms for a flush: eight by each of 32 threads, who wait for one another.
+# Eight flushes by each of 32 threads, who wait for one another, for the drive takes 50 ms for each.
 one_commit_for_all()
 {
-	wipe /dev/ram1 || return
-	dmsetup create aftl-slow \
-		--table '0 524288 delay /dev/ram1 0 0 /dev/ram1 0 0 /dev/ram1 0 50' || return
+	slow=$(dmsetup info -c --noheadings --separator , -o major,minor aftl-slow)
 	# shellcheck disable=SC2086 # words
 	create aftl-one /dev/mapper/aftl-slow $small || return
-	slow=$(dmsetup info -c --noheadings --separator , -o major,minor aftl-slow)
 	echo 1 >"$tracing/events/block/block_bio_queue/enable" && forget_events &&
 		fio --name=sync --filename=/dev/mapper/aftl-one --thread --numjobs=32 --direct=1 \
 			--ioengine=psync --rw=randwrite --bs=4k --size=1m --number_ios=8 --fdatasync=1 \
@@ -88,9 +85,21 @@ one_commit_for_all()
 	echo 0 >"$tracing/events/block/block_bio_queue/enable"
 	asked=$(counter aftl-one host_flush_requests)
 	passed=$(grep -c " block_bio_queue: $slow F" "$tracing/trace")
-	echo "# $asked flushes of the device, $passed of the drive ($slow)"; grep block_bio_queue "$tracing/trace" | head -5
-	[ "$asked" -ge 256 ] && [ "$passed" -ge 8 ] && [ "$passed" -le $((asked / 4)) ] &&
-		dmsetup remove aftl-one && dmsetup remove aftl-slow
+	echo "# $asked flushes of the device, $passed of the drive"
+	[ "$asked" -ge 200 ] && [ "$passed" -ge 8 ] && [ "$passed" -le $((asked / 2)) ] &&
+		dmsetup remove aftl-one
+}
+
+# on_slow_drive COMMAND...: one that has a cache to be flushed
+on_slow_drive()
+{
+	modprobe loop 2>"$scratch/said"
+	truncate -s 256M "$scratch/file" && loop=$(losetup --find --show "$scratch/file") &&
+		dmsetup create aftl-slow \
+			--table "0 524288 delay $loop 0 0 $loop 0 0 $loop 0 50" || return
+	"$@"
+	status=$?
+	dmsetup remove aftl-slow && losetup -d "$loop" && rm "$scratch/file" && return "$status"
 }
 
 # What it knows of itself, at rest.
@@ -597,7 +606,7 @@ ktap_test_run 'two at once, one in real time with a write buffer' at_once two_at
 in_turn 'in real time' in_real_time
 in_turn 'in real time, with a write buffer' in_real_time buffer 1MiB
 ktap_test_run 'the offline check finds it sound' is_sound
-ktap_test_run 'one commit serves all flushes that wait' one_commit_for_all
+ktap_test_run 'one commit serves all flushes that wait' on_slow_drive one_commit_for_all
 wipe /dev/ram0
 # shellcheck disable=SC2046 # words
 ktap_test_run 'data stay through all policies' through_policies \
