@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "core/ftl/device.h"
+#include "account.h"
 #include "shadow-store.h"
 #include "stream.h"
 #include "tap.h"
@@ -486,75 +486,98 @@ static void questions_change_no_answer(void)
 	aftl_destroy(device.ftl);
 }
 
-/* Adversaries: every program, erase and byte is looked at. */
+/* Adversaries: every program, erase, read and byte is looked at. */
 
-/* Least time of a program in a mode that needs no permission, whatever is left out. */
-static u64 least_program_ns(void)
-{
-	const struct aftl_config *config = &device.config;
-	const u64 modes[] = {
-		config->program, config->program_reduced, config->program_between,
-		config->program_after, config->program_coarse, config->program_fine,
-		/* Without retention margins: 19 of 38 steps, or 8 of 16 and 11 of 22. */
-		config->program / 2,
-	};
-	u64 least = config->program;
-	unsigned int i;
+/* What a device is attacked under, by bit. */
+enum { AGED = 1, VOLTAGE = 2, NO_ERRORS = 4, CONDITIONS = 8 };
 
-	for (i = 0; i < ARRAY_SIZE(modes); i++)
-		least = min(least, modes[i]);
-	if (config->program_fast)
-		least = least * config->program_fast / config->program;
-	/* Four loops less, and four of verifies; 36 % faster at the end of TVR's measurements. */
-	least = least * 385647 / 700000 * (config->wear_times ? 64 : 100) / 100;
-	least = min(least, min(config->program_slc, config->program_tlc));
-	return min(least, min(config->program_mlc, config->reprogram));
-}
+static struct account account;
 
-static u64 least_ns;
-static u64 fastest_ns;
+/* Answers that the core has to count as wrong. */
+static u64 wild;
 
-static void watch_array(void *host, const struct aftl_array_event *event)
-{
-	(void)host;
-	if (event->op == AFTL_ARRAY_PROGRAM)
-		fastest_ns = min(fastest_ns, event->array_ns);
-	if (event->op == AFTL_ARRAY_ERASE)
-		CHECK(event->array_ns >= device.config.erase);
-}
+/* Programs that a cheat has asked for. */
+static u64 wanted;
+
+/* Of all attacks. */
+static struct {
+	u64 programs;
+	u64 erases;
+	u64 reads;
+	u64 relaxed;
+} total;
 
 static u32 draw(u32 n)
 {
 	return aftl_random_below(&adversary.random, n);
 }
 
-/* The best that a register can be set to, and the mode that would be fastest. */
-static int place_greedily(struct aftl_policy *policy, struct aftl_lun *lun,
-			  const struct aftl_need *need, struct aftl_placement *placement)
+static struct aftl_block *any_block(void)
 {
-	int ret = place_honestly(policy, lun, need, placement);
-
-	if (!aftl_mode_bits(placement->mode))
-		placement->ispp = (struct aftl_ispp){ 234, 234, 4 };
-	return ret;
+	return &device.ftl->media.blocks[draw(device.ftl->geo.blocks)];
 }
 
-static int place_randomly(struct aftl_policy *policy, struct aftl_lun *lun,
-			  const struct aftl_need *need, struct aftl_placement *placement)
+static bool gentle_always(struct aftl_policy *policy, const struct aftl_block *block)
 {
-	int ret = place_honestly(policy, lun, need, placement);
-	/* A refused last step of a block would have let go of it. */
-	bool refusable = !ret && placement->block->programmed + 2 * placement->pages <
-					 aftl_block_pages(aftl_policy_geometry(policy),
-							  placement->block);
+	(void)policy;
+	account_gentle(&account, block, true);
+	return true;
+}
 
-	if (ret || !refusable)
-		return ret;
-	if (!draw(2))
-		placement->mode = draw(2 * AFTL_MODES);
-	if (!draw(2))
-		placement->ispp = (struct aftl_ispp){ draw(300), draw(300), draw(6) };
-	return 0;
+static bool gentle_at_random(struct aftl_policy *policy, const struct aftl_block *block)
+{
+	bool gentle = draw(2);
+
+	(void)policy;
+	account_gentle(&account, block, gentle);
+	return gentle;
+}
+
+static u32 any_lun(struct aftl_policy *policy, const struct aftl_binding *binding)
+{
+	u32 lun = draw(4) ? draw(aftl_policy_luns(policy)) : draw(1000);
+
+	(void)binding;
+	wild += lun >= aftl_policy_luns(policy);
+	return lun;
+}
+
+static struct aftl_block *any_victim(struct aftl_policy *policy, const struct aftl_closed *closed)
+{
+	struct aftl_block *block = draw(4) ? any_block() : NULL;
+
+	(void)policy;
+	wild += block && !aftl_closed_has(closed, block);
+	return block;
+}
+
+static void any_chore(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_chore *chore)
+{
+	(void)policy;
+	(void)lun;
+	*chore = (struct aftl_chore){
+		.kind = draw(6),
+		.unit = to_unit(draw(2 * test_units(&device))),
+		.block = draw(8) ? any_block() : NULL,
+		.page = draw(100),
+		.pages = draw(100),
+	};
+}
+
+static bool any_free(struct aftl_policy *policy, const struct aftl_block *block)
+{
+	(void)policy;
+	(void)block;
+	return !draw(8);
+}
+
+static void close_any(struct aftl_policy *policy, struct aftl_lun *lun)
+{
+	u32 i;
+
+	(void)lun;
+	for (i = 0; i < 8; i++)
+		aftl_policy_close(policy, any_block());
 }
 
 static bool at_random(struct aftl_policy *policy, struct aftl_lun *lun,
@@ -578,12 +601,75 @@ static bool copy_randomly(struct aftl_policy *policy, const struct aftl_move *mo
 	return draw(3);
 }
 
+static void ask_chip(struct aftl_policy *policy, const struct aftl_program *program,
+		     struct aftl_placement *placement, u64 *least_ns)
+{
+	struct aftl_outcome outcome;
+
+	if (!aftl_chip_allows(policy->core->chip, program))
+		return;
+	aftl_chip_program(policy->core->chip, program, &outcome);
+	if (outcome.ns >= *least_ns)
+		return;
+	*least_ns = outcome.ns;
+	placement->mode = program->mode;
+	placement->ispp = program->ispp;
+}
+
+/* The mode that is fastest, with the best that registers can be set to. */
+static int place_greedily(struct aftl_policy *policy, struct aftl_lun *lun,
+			  const struct aftl_need *need, struct aftl_placement *placement)
+{
+	static const struct aftl_ispp best[] = { { 0 }, { 234, 234, 4 }, { 58, 59, 0 } };
+	int ret = place_honestly(policy, lun, need, placement);
+	struct aftl_program program = {
+		.block = placement->block,
+		.page = placement->page,
+		.pages = placement->pages,
+		.class = need->class,
+	};
+	u64 least_ns = U64_MAX;
+	u32 i;
+
+	for (; !ret && program.mode < AFTL_MODES; program.mode++)
+		for (i = 0; i < ARRAY_SIZE(best); i++) {
+			program.ispp = best[i];
+			ask_chip(policy, &program, placement, &least_ns);
+		}
+	return ret;
+}
+
+static int place_randomly(struct aftl_policy *policy, struct aftl_lun *lun,
+			  const struct aftl_need *need, struct aftl_placement *placement)
+{
+	int ret = place_honestly(policy, lun, need, placement);
+	/* A refused last step of a block would have let go of it. */
+	bool refusable = !ret && placement->block->programmed + 2 * placement->pages <
+					 aftl_block_pages(aftl_policy_geometry(policy),
+							  placement->block);
+
+	if (ret || !refusable)
+		return ret;
+	if (!draw(2))
+		placement->mode = draw(2 * AFTL_MODES);
+	if (!draw(2))
+		placement->ispp = (struct aftl_ispp){ draw(300), draw(300), draw(6) };
+	if (!draw(8))
+		placement->block->flip = draw(2);
+	return 0;
+}
+
 static void make_random(const char *policy)
 {
 	adversary_place(policy, place_randomly);
 	adversary.type.copy = copy_randomly;
 	adversary.type.copy_passes = AFTL_CLASSES;
-	adversary.type.gentle = sometimes_gentle;
+	adversary.type.gentle = gentle_at_random;
+	adversary.type.lun = any_lun;
+	adversary.type.victim = any_victim;
+	adversary.type.chore = any_chore;
+	adversary.type.accept_free = any_free;
+	adversary.type.no_room = close_any;
 	if (!adversary.type.programmed)
 		adversary.type.programmed = at_random;
 }
@@ -591,126 +677,491 @@ static void make_random(const char *policy)
 static void make_greedy(const char *policy)
 {
 	adversary_place(policy, place_greedily);
-	adversary.type.gentle = always_gentle;
+	adversary.type.gentle = gentle_always;
 	adversary.type.programmed = NULL;
 }
 
-/* A tenth of each profile's blocks at most; new, or with a life behind it. */
-static void open_small(const char *profile, bool aged)
+static void watch_array(void *host, const struct aftl_array_event *event)
 {
-	static const char *const new[] = {
-		"channels", "2", "chips", "1", "dies", "1", "blocks", "48", "op", "60", NULL
+	(void)host;
+	account_event(&account, event);
+}
+
+static void watch_erase(struct test_listener *listener, aftl_slot_t first, u32 slots)
+{
+	(void)listener;
+	(void)slots;
+	account_erased(&account, first);
+}
+
+/* As little of a profile's device as will do: each block is erased several times. */
+static void shrink(const char *profile, u32 conditions)
+{
+	static const char *const small[] = {
+		"channels", "2", "chips", "1", "dies", "1", "planes", "1", "blocks", "24",
+		"op", "60", "idle", "20us", NULL
 	};
-	static const char *const old[] = {
-		"channels", "2", "chips", "1", "dies", "1", "blocks", "48", "op", "60",
-		"cell_model", "voltage", "cycles", "2000", NULL
-	};
+	struct aftl_config *config = &device.config;
 
 	test_device_init(&device, profile);
-	test_device_set_all(&device, aged ? old : new);
-	test_device_set_all(&device, (const char *const[]){ "planes", "1", NULL });
-	device.ops.array = watch_array;
-	if (aftl_create(&device.ftl, &device.config, &adversary.type, &device.ops, &device,
-			&device.error))
-		tap_bail_out("%s", device.error.text);
-}
-
-/* Every erase wears, the gentle ones as much as the profile says. */
-static void check_wear_sum(void)
-{
-	const struct aftl_counters *counters = test_counters(&device);
-	u64 full = counters->array_erases - counters->array_low_erases;
-
-	CHECK(counters->wear_sum >= full * (10000 * 65536ULL / 70134) +
-					    counters->array_low_erases * device.config.wear_low);
-}
-
-/* Bytes are right, or a request fails. */
-static void attack(const char *profile, bool aged, u32 requests)
-{
-	struct shadow_store store;
-	struct test_stream stream;
-	u32 i;
-
-	open_small(profile, aged);
-	least_ns = least_program_ns();
-	fastest_ns = U64_MAX;
-	shadow_open(&store, &device, false);
-	/* A policy whose places are refused has blocks that never become full. */
-	store.full_disk = adversary.type.place == place_randomly;
-	test_stream_init(&stream, requests);
-	for (i = 0; i < requests && !tap_failures(); i++) {
-		test_stream_step(&stream, &device);
-		if (aged && i % 500 == 499)
-			aftl_age(device.ftl, 10 * AFTL_DAY_NS);
-	}
-	test_drain(&device);
-	CHECK_MSG(fastest_ns >= least_ns, "%s %s: a program of %llu ns, at least %llu", profile,
-		  adversary.type.name, (unsigned long long)fastest_ns,
-		  (unsigned long long)least_ns);
-	if (tap_failures())
-		tap_note("%s on %s%s: %llu bugs, %llu failed", adversary.type.name, profile,
-			 aged ? ", aged" : "",
-			 (unsigned long long)test_counters(&device)->policy_bugs,
-			 (unsigned long long)device.failed);
-	check_wear_sum();
-	shadow_lookup_all(&store);
-	test_audit(&device);
-	shadow_close(&store);
-	test_device_close(&device);
-}
-
-/* Requests of each attack. */
-static u32 attacks(void)
-{
-	const char *text = getenv("AFTL_ATTACKS");
-
-	return text ? (u32)strtoul(text, NULL, 10) : 1000;
+	test_device_set_all(&device, small);
+	config->layers = min(config->layers, 4);
+	config->word_lines = min(config->word_lines, 4);
+	config->buffer = min(config->buffer, 512 << 10);
+	if (conditions & AGED)
+		test_device_set_all(&device, (const char *const[]){
+			"cycles", "2000", "age", "30d", NULL
+		});
+	config->cell_model = conditions & VOLTAGE ? AFTL_CELL_VOLTAGE : AFTL_CELL_CONSTANT;
+	config->errors = !(conditions & NO_ERRORS);
 }
 
 /* Some policies want whole word lines, or more steps than a block has. */
-static bool fits(const char *policy, const char *profile)
+static bool fits(void)
 {
-	int ret;
+	int ret = aftl_create(&device.ftl, &device.config, &adversary.type, &device.ops, &device,
+			      &device.error);
 
-	test_device_init(&device, profile);
-	test_device_set_all(&device, (const char *const[]){
-		"channels", "2", "chips", "1", "dies", "1", "blocks", "48", "op", "60", "planes",
-		"1", NULL
-	});
-	adversary_init(policy);
-	ret = aftl_create(&device.ftl, &device.config, &adversary.type, &device.ops, &device,
-			  &device.error);
 	if (!ret)
 		test_device_close(&device);
 	return !ret;
 }
 
-static void attack_everything(void (*make)(const char *policy))
+static void begin_attack(struct shadow_store *store)
 {
-	unsigned int policy;
-	unsigned int profile;
+	device.ops.array = watch_array;
+	if (aftl_create(&device.ftl, &device.config, &adversary.type, &device.ops, &device,
+			&device.error))
+		tap_bail_out("%s", device.error.text);
+	if (!account_open(&account, device.ftl))
+		tap_bail_out("out of memory");
+	wild = 0;
+	wanted = 0;
+	shadow_open(store, &device, false);
+}
 
-	for (policy = 0; aftl_policy_at(policy); policy++) {
-		for (profile = 0; aftl_profile_name(profile) && !tap_failures(); profile++) {
-			const char *name = aftl_policy_at(policy)->name;
+static void end_attack(struct shadow_store *store, const char *profile, const char *name,
+		       u32 conditions)
+{
+	test_drain(&device);
+	account_sums(&account);
+	CHECK_MSG(!account.wrong[0], "%s", account.wrong);
+	if (tap_failures())
+		tap_note("%s on %s%s%s%s: %llu bugs, %llu failed", name, profile,
+			 conditions & AGED ? ", aged" : "", conditions & VOLTAGE ? ", voltage" : "",
+			 conditions & NO_ERRORS ? ", errors off" : "",
+			 (unsigned long long)test_counters(&device)->policy_bugs,
+			 (unsigned long long)device.failed);
+	shadow_lookup_all(store);
+	test_audit(&device);
+	shadow_close(store);
+	total.programs += account.programs.count;
+	total.erases += account.erases.count;
+	total.reads += account.reads.count;
+	total.relaxed += account.relaxed;
+	account_close(&account);
+	test_device_close(&device);
+}
 
-			if (!fits(name, aftl_profile_name(profile)))
-				continue;
-			make(name);
-			attack(aftl_profile_name(profile), (policy + profile) % 2, attacks());
+/* Bytes are right, or a request fails. */
+static void send_requests(u32 requests, bool aged)
+{
+	struct test_stream stream;
+	u32 i;
+
+	test_stream_init(&stream, requests);
+	for (i = 0; i < requests && !account.wrong[0] && !tap_failures(); i++) {
+		test_stream_step(&stream, &device);
+		if (aged && i % 500 == 499)
+			aftl_age(device.ftl, 10 * AFTL_DAY_NS);
+	}
+}
+
+/* How many times as long as usual an attack is to be. */
+static u32 endurance(void)
+{
+	const char *text = getenv("AFTL_ATTACKS");
+
+	return text ? (u32)strtoul(text, NULL, 10) : 1;
+}
+
+static void attack(const char *profile, u32 conditions)
+{
+	struct test_listener listener = { .erase = watch_erase };
+	struct shadow_store store;
+
+	begin_attack(&store);
+	test_device_listen(&device, &listener);
+	/* A policy whose places are refused has blocks that never become full. */
+	store.full_disk = adversary.type.place == place_randomly;
+	send_requests(600 * endurance(), conditions & AGED);
+	end_attack(&store, profile, adversary.type.name, conditions);
+}
+
+static void attack_as(void (*make)(const char *policy), const char *policy)
+{
+	const char *profile;
+	u32 conditions;
+	u32 i;
+
+	for (i = 0; (profile = aftl_profile_name(i)); i++) {
+		for (conditions = 0; conditions < CONDITIONS && !tap_failures(); conditions++) {
+			make(policy);
+			shrink(profile, conditions);
+			if (fits())
+				attack(profile, conditions);
 		}
 	}
 }
 
 static void random_policies_gain_nothing(void)
 {
-	attack_everything(make_random);
+	u32 i;
+
+	for (i = 0; aftl_policy_at(i); i++)
+		attack_as(make_random, aftl_policy_at(i)->name);
 }
 
 static void greedy_policies_gain_nothing(void)
 {
-	attack_everything(make_greedy);
+	u32 i;
+
+	for (i = 0; aftl_policy_at(i); i++)
+		attack_as(make_greedy, aftl_policy_at(i)->name);
+}
+
+/* Cheats: each wants one thing only, and as much of it as it gets. */
+
+#define ANY_ORDER AFTL_ORDERS
+
+/**
+ * struct cheat - what one wants
+ * @name: for people
+ * @order: enum aftl_order of its blocks, or ANY_ORDER
+ * @mode: enum aftl_mode of its programs
+ * @bits: of each cell of its blocks, if these are fewer than there are
+ * @ispp: steps of its programs
+ * @again: the mode is for pages that are programmed again
+ * @follower: followers have a time of their own
+ * @turns: it turns the checkerboard of open blocks
+ * @opens: it opens blocks that there are not
+ * @methods: sets what else it answers
+ */
+struct cheat {
+	const char *name;
+	u32 order;
+	u32 mode;
+	u32 bits;
+	struct aftl_ispp ispp;
+	bool again;
+	bool follower;
+	bool turns;
+	bool opens;
+	void (*methods)(void);
+};
+
+/* Of a LUN: the open block, and its erases when it was opened. */
+struct cheat_lun {
+	struct aftl_block *open;
+	u32 erases;
+};
+
+static const struct cheat *cheat;
+
+static struct cheat_lun *cheat_lun(const struct aftl_policy *policy, const struct aftl_lun *lun)
+{
+	return (struct cheat_lun *)policy->luns + aftl_lun_index(lun);
+}
+
+/* Orders that no block of this device can have, or kinds that nobody has. */
+static struct aftl_block *open_wildly(struct aftl_policy *policy, struct aftl_lun *lun,
+				      const struct aftl_need *need)
+{
+	static const u32 kinds[] = { AFTL_KINDS_MAX, 200, 255, 256, 257, U32_MAX };
+	static const u32 orders[] = { AFTL_ORDER_FOGGY_FINE, AFTL_ORDERS, 255, 256, U32_MAX };
+	u32 kind = kinds[draw(ARRAY_SIZE(kinds))];
+
+	if (need->cause == AFTL_CAUSE_HOST && aftl_policy_config(policy)->bits > 1 && !draw(3))
+		return aftl_policy_open_less(policy, lun, need, 1, kind);
+	/* Where word lines have two passes all blocks have one order, whatever is asked for. */
+	if (draw(2) || aftl_policy_geometry(policy)->passes > 1)
+		return aftl_policy_open(policy, lun, need, AFTL_ORDER_SEQUENTIAL, kind);
+	return aftl_policy_open(policy, lun, need, orders[draw(ARRAY_SIZE(orders))], 0);
+}
+
+static void check_open(struct aftl_policy *policy, struct aftl_lun *lun,
+		       const struct aftl_need *need)
+{
+	bool refused = need->cause != AFTL_CAUSE_HOST || aftl_policy_spare(policy, lun);
+	u64 bugs = test_counters(&device)->policy_bugs;
+	u32 free = lun->free_blocks;
+
+	CHECK(!open_wildly(policy, lun, need));
+	CHECK_EQ(test_counters(&device)->policy_bugs, bugs + refused);
+	CHECK_EQ(lun->free_blocks, free);
+	wild += refused;
+}
+
+static struct aftl_block *open_cheat(struct aftl_policy *policy, struct aftl_lun *lun,
+				     const struct aftl_need *need)
+{
+	u32 order = cheat->order == ANY_ORDER ? draw(AFTL_ORDER_SUPER_LAYER) : cheat->order;
+	struct aftl_block *block = NULL;
+
+	if (cheat->bits)
+		block = aftl_policy_open_less(policy, lun, need, cheat->bits, 0);
+	return block ? block : aftl_policy_open(policy, lun, need, order, 0);
+}
+
+/* A block that has room left and has not been erased since it was opened here. */
+static bool is_open(const struct aftl_policy *policy, const struct cheat_lun *mine)
+{
+	return mine->open && mine->open->state == AFTL_BLOCK_OPEN &&
+	       mine->open->erases == mine->erases &&
+	       aftl_order_next(aftl_policy_media(policy), mine->open) <
+		       aftl_policy_geometry(policy)->pages;
+}
+
+static struct aftl_block *block_of(struct aftl_policy *policy, struct aftl_lun *lun,
+				   const struct aftl_need *need)
+{
+	struct cheat_lun *mine = cheat_lun(policy, lun);
+
+	if (is_open(policy, mine) && (!mine->open->bits || need->cause == AFTL_CAUSE_HOST))
+		return mine->open;
+	if (mine->open && mine->open->erases == mine->erases)
+		aftl_policy_close(policy, mine->open);
+	mine->open = open_cheat(policy, lun, need);
+	mine->erases = mine->open ? mine->open->erases : 0;
+	return mine->open;
+}
+
+/* A page that may be replaced. */
+static u32 find_dead(const struct aftl_policy *policy, const struct aftl_block *block)
+{
+	const struct aftl_media *media = aftl_policy_media(policy);
+	u32 page;
+
+	for (page = 0; page < media->geo->pages; page++)
+		if (aftl_page_programmed(media, block, page) &&
+		    aftl_order_allows(media, block, page, 1))
+			break;
+	return page;
+}
+
+/* First programs for a cheat that wants to replace pages. */
+static void place_first(const struct aftl_policy *policy, struct aftl_placement *placement)
+{
+	bool mlc = aftl_policy_config(policy)->bits >= 3;
+
+	placement->mode = mlc ? AFTL_MODE_MLC : AFTL_MODE_NORMAL;
+	placement->pages = mlc ? min(placement->pages, 2) : placement->pages;
+}
+
+static void place_as_wanted(struct aftl_placement *placement)
+{
+	wanted++;
+	placement->mode = placement->block->bits ? aftl_usual_mode(placement->block) : cheat->mode;
+	placement->ispp = cheat->ispp;
+	if (cheat->mode == AFTL_MODE_MLC && !placement->block->bits)
+		placement->pages = min(placement->pages, 2);
+}
+
+static int place_cheat(struct aftl_policy *policy, struct aftl_lun *lun,
+		       const struct aftl_need *need, struct aftl_placement *placement)
+{
+	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
+	struct aftl_block *block;
+	u32 dead;
+
+	if (cheat->opens)
+		check_open(policy, lun, need);
+	block = block_of(policy, lun, need);
+	if (!block)
+		return -ENOSPC;
+	if (cheat->turns)
+		block->flip = draw(2);
+	placement->block = block;
+	placement->page = aftl_order_next(aftl_policy_media(policy), block);
+	placement->pages = aftl_block_step(geo, block);
+	placement->mode = aftl_usual_mode(block);
+	dead = cheat->again && draw(4) ? find_dead(policy, block) : geo->pages;
+	if (dead < geo->pages) {
+		placement->page = dead;
+		place_as_wanted(placement);
+		placement->pages = 1;
+	} else if (cheat->again && placement->mode == AFTL_MODE_NORMAL) {
+		place_first(policy, placement);
+	} else if (!cheat->again && draw(16) &&
+		   (!cheat->turns || colour_of(policy, placement))) {
+		place_as_wanted(placement);
+	}
+	return 0;
+}
+
+static void with_any_lun(void)
+{
+	adversary.type.lun = any_lun;
+}
+
+static void with_any_victim(void)
+{
+	adversary.type.victim = any_victim;
+}
+
+static void with_any_chore(void)
+{
+	adversary.type.chore = any_chore;
+}
+
+static void with_any_free(void)
+{
+	adversary.type.accept_free = any_free;
+}
+
+static void with_closings(void)
+{
+	adversary.type.no_room = close_any;
+}
+
+static const struct cheat cheats[] = {
+	{ .name = "coarse steps", .order = ANY_ORDER, .mode = AFTL_MODE_COARSE },
+	{ .name = "fine steps", .order = ANY_ORDER, .mode = AFTL_MODE_FINE },
+	{ .name = "reduced voltage", .order = ANY_ORDER, .mode = AFTL_MODE_REDUCED },
+	{ .name = "less guard between", .order = ANY_ORDER, .mode = AFTL_MODE_BETWEEN },
+	{ .name = "less guard after", .order = ANY_ORDER, .mode = AFTL_MODE_AFTER },
+	{ .name = "large steps", .order = ANY_ORDER, .ispp = { 234, 234, 4 } },
+	{ .name = "coarse and large steps", .order = ANY_ORDER, .mode = AFTL_MODE_COARSE,
+	  .ispp = { 234, 234, 0 } },
+	{ .name = "reduced voltage and large steps", .order = ANY_ORDER,
+	  .mode = AFTL_MODE_REDUCED, .ispp = { 0, 468, 0 } },
+	{ .name = "a follower with default steps", .order = ANY_ORDER, .mode = AFTL_MODE_FOLLOWER,
+	  .follower = true },
+	{ .name = "a follower with tiny steps", .order = ANY_ORDER, .mode = AFTL_MODE_FOLLOWER,
+	  .ispp = { 1, 0, 0 }, .follower = true },
+	{ .name = "a follower with large steps", .order = ANY_ORDER, .mode = AFTL_MODE_FOLLOWER,
+	  .ispp = { 234, 234, 0 }, .follower = true },
+	{ .name = "a follower without verifies", .order = ANY_ORDER, .mode = AFTL_MODE_FOLLOWER,
+	  .ispp = { 0, 0, 4 }, .follower = true },
+	{ .name = "two bits in a super layer", .order = AFTL_ORDER_SUPER_LAYER,
+	  .mode = AFTL_MODE_MLC },
+	{ .name = "two bits anywhere", .order = ANY_ORDER, .mode = AFTL_MODE_MLC },
+	{ .name = "one bit anywhere", .order = ANY_ORDER, .mode = AFTL_MODE_SLC },
+	{ .name = "three bits anywhere", .order = ANY_ORDER, .mode = AFTL_MODE_TLC },
+	{ .name = "blocks of one bit", .order = ANY_ORDER, .mode = AFTL_MODE_SLC, .bits = 1 },
+	{ .name = "blocks of two bits", .order = ANY_ORDER, .mode = AFTL_MODE_MLC, .bits = 2 },
+	{ .name = "blocks of three bits", .order = ANY_ORDER, .mode = AFTL_MODE_TLC, .bits = 3 },
+	{ .name = "again", .order = AFTL_ORDER_SUPER_LAYER, .again = true },
+	{ .name = "again with reduced voltage", .order = AFTL_ORDER_SUPER_LAYER,
+	  .mode = AFTL_MODE_REDUCED, .again = true },
+	{ .name = "again, between", .order = AFTL_ORDER_SUPER_LAYER, .mode = AFTL_MODE_BETWEEN,
+	  .again = true },
+	{ .name = "again, after", .order = AFTL_ORDER_SUPER_LAYER, .mode = AFTL_MODE_AFTER,
+	  .again = true },
+	{ .name = "again with coarse steps", .order = AFTL_ORDER_SUPER_LAYER,
+	  .mode = AFTL_MODE_COARSE, .again = true },
+	{ .name = "again with fine steps", .order = AFTL_ORDER_SUPER_LAYER,
+	  .mode = AFTL_MODE_FINE, .again = true },
+	{ .name = "again as a follower", .order = AFTL_ORDER_SUPER_LAYER,
+	  .mode = AFTL_MODE_FOLLOWER, .again = true, .ispp = { 1, 0, 0 }, .follower = true },
+	{ .name = "again with one bit", .order = AFTL_ORDER_SUPER_LAYER, .mode = AFTL_MODE_SLC,
+	  .again = true },
+	{ .name = "again with large steps", .order = AFTL_ORDER_SUPER_LAYER, .again = true,
+	  .ispp = { 234, 234, 4 } },
+	{ .name = "again as it should be", .order = AFTL_ORDER_SUPER_LAYER, .mode = AFTL_MODE_MLC,
+	  .again = true },
+	{ .name = "a checkerboard that is turned", .order = AFTL_ORDER_TWO_PASS,
+	  .mode = AFTL_MODE_BETWEEN, .turns = true },
+	{ .name = "any LUN", .methods = with_any_lun },
+	{ .name = "any victim", .methods = with_any_victim },
+	{ .name = "any chore", .methods = with_any_chore },
+	{ .name = "any free block", .methods = with_any_free },
+	{ .name = "closings of any block", .methods = with_closings },
+	{ .name = "blocks of any order and kind", .opens = true },
+};
+
+static void make_cheat(const char *policy)
+{
+	adversary_place(policy, place_cheat);
+	adversary.type.ignores_tags = false;
+	adversary.type.lun_size = sizeof(struct cheat_lun);
+	adversary.type.adopt = NULL;
+	adversary.type.closed = NULL;
+	adversary.type.gentle = gentle_always;
+	if (cheat->methods)
+		cheat->methods();
+}
+
+/* About as much as large steps save, or more than they can. */
+static u64 follower_ns(u32 conditions)
+{
+	return device.config.program * (conditions & VOLTAGE ? 4 : 5) / 7;
+}
+
+/* What it wants is programmed, or refused and counted. */
+static void check_bugs(void)
+{
+	const struct aftl_stats *stats = aftl_stats(device.ftl);
+	bool reusable = device.config.bits >= 3 && device.ftl->geo.passes == 1;
+	bool honest = cheat->mode == AFTL_MODE_NORMAL && !cheat->again &&
+		      aftl_ispp_default(&cheat->ispp);
+
+	if (!cheat->again || reusable)
+		CHECK(wanted);
+	if (honest && device.ftl->geo.passes == 1)
+		CHECK_EQ(stats->counters.policy_bugs, wild);
+	else
+		CHECK(!wanted || stats->counters.policy_bugs || stats->mode_pages[cheat->mode]);
+}
+
+static void run_cheat(const char *profile, u32 conditions)
+{
+	struct test_listener listener = { .erase = watch_erase };
+	struct shadow_store store;
+
+	make_cheat("baseline");
+	shrink(profile, conditions);
+	device.config.program_follower = cheat->follower ? follower_ns(conditions) : 0;
+	begin_attack(&store);
+	test_device_listen(&device, &listener);
+	store.full_disk = true;
+	send_requests(500 * endurance(), conditions & AGED);
+	CHECK(account.programs.count > 40 || account.wrong[0]);
+	if (!account.wrong[0])
+		check_bugs();
+	end_attack(&store, profile, cheat->name, conditions);
+}
+
+static void one_cheat_gains_nothing(void)
+{
+	const char *profile;
+	u32 conditions;
+	u32 i;
+
+	for (i = 0; (profile = aftl_profile_name(i)); i++)
+		for (conditions = 0; conditions < CONDITIONS && !tap_failures(); conditions++)
+			run_cheat(profile, conditions);
+}
+
+/* All that has been compared with the account is more than a few. */
+static void enough_was_tried(void)
+{
+	tap_note("%llu programs, %llu erases, %llu reads, %llu of them of relaxed pages",
+		 (unsigned long long)total.programs, (unsigned long long)total.erases,
+		 (unsigned long long)total.reads, (unsigned long long)total.relaxed);
+	CHECK(total.programs > 500000);
+	CHECK(total.erases > 10000);
+	CHECK(total.relaxed > 10000);
+}
+
+static void cheats_gain_nothing(void)
+{
+	char name[80];
+
+	for (cheat = cheats; cheat < cheats + ARRAY_SIZE(cheats); cheat++) {
+		snprintf(name, sizeof(name), "a cheat gains nothing: %s", cheat->name);
+		tap_run(name, one_cheat_gains_nothing);
+	}
 }
 
 int main(void)
@@ -731,6 +1182,8 @@ int main(void)
 	tap_run("programs: questions change no answer", questions_change_no_answer);
 	tap_run("random policies gain nothing", random_policies_gain_nothing);
 	tap_run("greedy policies gain nothing", greedy_policies_gain_nothing);
+	cheats_gain_nothing();
+	tap_run("enough was tried", enough_was_tried);
 	tap_run("erases: a gentle erase of everything gains nothing",
 		a_gentle_erase_of_everything_gains_nothing);
 	tap_run("erases: wear follows from voltage and content",

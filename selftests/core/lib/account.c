@@ -1,0 +1,695 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "account.h"
+#include "core/base/table-lookup.h"
+#include "core/flash/layers.h"
+
+/* The profile demo's standard program, to which its other modes are in proportion. */
+#define DEMO_NS 700000
+
+/* Tables and quotients are rounded: less than that says nothing. */
+#define ROUNDING 1000
+
+/* A full erase, and what word lines may show of errors before they lose data; see cubeFTL. */
+#define FULL_WEAR 10000
+#define MOST_ERRORS (6472 * 9 / 8)
+#define NO_GROWTH 2560
+#define STEP_MV 117
+#define MOST_LOOPS 4
+#define ALL_MARGINS 16
+
+#define YEAR_HOURS 8760
+
+/* How far the cells of a block were programmed since its erase. */
+enum account_swing { SWING_NONE, SWING_LOW_TOP, SWING_NO_MARGINS, SWING_FULL };
+
+/**
+ * struct account_block - what is known of a block since its erase
+ * @swing: enum account_swing, the highest
+ * @flip: the checkerboard that its first program found
+ * @gentle: what its policy has answered last
+ * @erasing: an erase is under way
+ * @wear: before that
+ * @due_wear: the least that it adds
+ * @due_ns: the least that it takes
+ */
+struct account_block {
+	u8 swing;
+	bool begun;
+	bool flip;
+	bool gentle;
+	bool erasing;
+	u32 wear;
+	u32 due_wear;
+	u64 due_ns;
+};
+
+/**
+ * struct account_page - the last program of a page
+ * @turn: when that was; 0: not since the erase
+ * @attr: what it left
+ */
+struct account_page {
+	u32 turn;
+	u16 attr;
+};
+
+/* A program: what was asked for, and of which data. */
+struct command {
+	const struct aftl_placement *place;
+	u32 class;
+	bool again;
+};
+
+static __printf(2, 3) void complain(struct account *account, const char *format, ...)
+{
+	va_list args;
+
+	if (account->wrong[0])
+		return;
+	va_start(args, format);
+	vsnprintf(account->wrong, sizeof(account->wrong), format, args);
+	va_end(args);
+}
+
+static const struct aftl_config *config_of(const struct account *account)
+{
+	return &account->ftl->config;
+}
+
+static struct account_block *block_at(const struct account *account, u32 block)
+{
+	return &account->blocks[block];
+}
+
+static struct account_page *page_at(const struct account *account, u32 block, u32 page)
+{
+	return &account->pages[block * account->ftl->geo.pages + page];
+}
+
+static u64 at_least(u64 value)
+{
+	return value - value / ROUNDING;
+}
+
+bool account_open(struct account *account, struct aftl *ftl)
+{
+	*account = (struct account){ .ftl = ftl };
+	account->blocks = calloc(ftl->geo.blocks, sizeof(*account->blocks));
+	account->pages = calloc((size_t)ftl->geo.blocks * ftl->geo.pages, sizeof(*account->pages));
+	return account->blocks && account->pages;
+}
+
+void account_close(struct account *account)
+{
+	free(account->blocks);
+	free(account->pages);
+	account->blocks = NULL;
+	account->pages = NULL;
+	account->ftl = NULL;
+}
+
+static void add(const struct account *account, struct account_sum *sum, u64 ns)
+{
+	sum->count++;
+	sum->ns += ns;
+	sum->pj += ns * config_of(account)->energy / 1000;
+}
+
+/* Neighbours: one position to either side in the layer, the same one in the layers next to it. */
+
+struct neighbour {
+	u32 page;
+	u32 direction;
+};
+
+static u32 find_around(const struct aftl_geometry *geo, u32 page, struct neighbour found[4])
+{
+	u32 step = geo->program_pages;
+	u32 layer = geo->pages / geo->layers;
+	u32 count = 0;
+
+	if (page % layer >= step)
+		found[count++] = (struct neighbour){ page - step, 0 };
+	if (page % layer + step < layer)
+		found[count++] = (struct neighbour){ page + step, 0 };
+	if (page >= layer)
+		found[count++] = (struct neighbour){ page - layer, 1 };
+	if (page + layer < geo->pages)
+		found[count++] = (struct neighbour){ page + layer, 1 };
+	return count;
+}
+
+static u32 programmed_around(const struct account *account, u32 block, u32 page, u32 *all)
+{
+	struct neighbour found[4];
+	u32 programmed = 0;
+	u32 i;
+
+	*all = find_around(&account->ftl->geo, page, found);
+	for (i = 0; i < *all; i++)
+		programmed += page_at(account, block, found[i].page)->turn != 0;
+	return programmed;
+}
+
+/* The colour that comes second, on the checkerboard that the block was begun with. */
+static bool is_second(const struct account *account, u32 block, u32 page)
+{
+	const struct aftl_geometry *geo = &account->ftl->geo;
+	u32 layer = geo->pages / geo->layers;
+
+	return (page / layer + page % layer / geo->program_pages +
+		block_at(account, block)->flip) % 2;
+}
+
+static bool low_top(u16 attr)
+{
+	return aftl_page_mode(attr) == AFTL_MODE_REDUCED && aftl_page_class(attr) == AFTL_APPROX;
+}
+
+/* Programs */
+
+/* A mode's time: the profile's, else as much of the standard program's as on demo. */
+static u64 own_ns(const struct aftl_config *config, u64 own, u32 at, u64 demo_ns)
+{
+	if (own && own != aftl_core_params[at].standard)
+		return own;
+	return config->program * demo_ns / DEMO_NS;
+}
+
+#define OWN_NS(config, name, demo_ns) \
+	own_ns(config, (config)->name, AFTL_PARAM_AT(name), demo_ns)
+
+static u64 mode_ns(const struct aftl_config *config, u32 mode)
+{
+	switch (mode) {
+	case AFTL_MODE_REDUCED:
+		return OWN_NS(config, program_reduced, 437500);
+	case AFTL_MODE_BETWEEN:
+		return OWN_NS(config, program_between, 532000);
+	case AFTL_MODE_AFTER:
+		return OWN_NS(config, program_after, 469000);
+	case AFTL_MODE_COARSE:
+		return OWN_NS(config, program_coarse, 466667);
+	case AFTL_MODE_FINE:
+		return OWN_NS(config, program_fine, 933000);
+	case AFTL_MODE_MLC:
+		return config->program_mlc;
+	case AFTL_MODE_SLC:
+		return config->program_slc;
+	case AFTL_MODE_TLC:
+		return config->program_tlc;
+	case AFTL_MODE_FOGGY:
+		return config->program_foggy;
+	}
+	return config->program;
+}
+
+static bool fewer_bits(u32 mode)
+{
+	return mode == AFTL_MODE_SLC || mode == AFTL_MODE_MLC || mode == AFTL_MODE_TLC;
+}
+
+static bool without_margins(u32 mode, u32 class)
+{
+	return mode == AFTL_MODE_REDUCED && class == AFTL_PRECISE;
+}
+
+static u32 margins_kept(const struct aftl_config *config)
+{
+	return (config->tvr_margin * ALL_MARGINS + 5000) / 10000;
+}
+
+/* In a year, if it is programmed as @attr now. */
+static u64 later_rate(const struct account *account, const struct aftl_placement *place, u16 attr)
+{
+	struct aftl *ftl = account->ftl;
+	u16 *at = &ftl->media.attr[aftl_device_page(&ftl->media, place->block, place->page)];
+	u16 kept = *at;
+	u64 rate;
+
+	*at = attr;
+	rate = aftl_cell_rber_q40(&ftl->cell, place->block, place->page,
+				  aftl_hours(ftl) + YEAR_HOURS);
+	*at = kept;
+	return rate;
+}
+
+/* What costs no errors cannot be bought with them; approximate data pay with those of their class. */
+static bool costs_nothing(const struct account *account, const struct command *command)
+{
+	const struct aftl_placement *place = command->place;
+
+	if (command->class != AFTL_PRECISE ||
+	    (place->mode != AFTL_MODE_COARSE && place->mode != AFTL_MODE_REDUCED))
+		return false;
+	if (!config_of(account)->errors)
+		return true;
+	if (place->mode == AFTL_MODE_REDUCED && margins_kept(config_of(account)) == ALL_MARGINS)
+		return false;
+	return later_rate(account, place, aftl_page_attr(AFTL_PRECISE, place->mode, 0)) ==
+	       later_rate(account, place, aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0));
+}
+
+/* Page by page the first of a word line is the fast one. */
+static u64 by_place(const struct account *account, u64 ns, u32 mode, u32 page)
+{
+	const struct aftl_config *config = config_of(account);
+	const struct aftl_geometry *geo = &account->ftl->geo;
+
+	if (!config->program_fast || config->one_shot || fewer_bits(mode) ||
+	    page % geo->word_line_pages >= geo->planes_wide)
+		return ns;
+	return ns * config->program_fast / config->program;
+}
+
+static u64 by_wear(const struct account *account, u64 ns, u32 erases)
+{
+	struct aftl_point at;
+	u64 before;
+	u64 after;
+
+	if (!config_of(account)->wear_times)
+		return ns;
+	at = aftl_find_point(aftl_tvr_wear_axis, AFTL_TVR_WEAR_POINTS, erases);
+	before = aftl_tvr_program_wear_q16[at.index];
+	after = aftl_tvr_program_wear_q16[at.index + 1];
+	return ns * (before * (65536 - at.fraction) + after * at.fraction) >> 32;
+}
+
+/* Steps of a word line at once, of its first page or of another. */
+static u32 margin_steps(const struct account *account, u32 page, u32 kept)
+{
+	const struct aftl_geometry *geo = &account->ftl->geo;
+
+	if (geo->program_pages == geo->word_line_pages)
+		return aftl_tvr_steps[0][kept] + aftl_tvr_steps[1][kept];
+	return aftl_tvr_steps[page % geo->word_line_pages >= geo->planes_wide][kept];
+}
+
+static u64 by_margins(const struct account *account, u64 ns, u32 page)
+{
+	u32 kept = margins_kept(config_of(account));
+
+	return ns * margin_steps(account, page, kept) / margin_steps(account, page, ALL_MARGINS);
+}
+
+static u32 given_up_mv(const struct aftl_ispp *ispp)
+{
+	return (u32)ispp->start_mv + ispp->final_mv;
+}
+
+static bool default_steps(const struct aftl_ispp *ispp)
+{
+	return !given_up_mv(ispp) && !ispp->skip;
+}
+
+/* Loops and verifies that are left out. */
+static u64 by_steps(u64 ns, const struct aftl_ispp *ispp)
+{
+	const u32 *loops = aftl_cube_program_ns[min_t(u32, ispp->skip, MOST_LOOPS)];
+	u32 mv = min_t(u32, given_up_mv(ispp), MOST_LOOPS * STEP_MV);
+	u32 whole = min_t(u32, mv / STEP_MV, MOST_LOOPS - 1);
+	u64 tenth_ns = loops[whole] * (u64)STEP_MV -
+		       (loops[whole] - loops[whole + 1]) * (u64)(mv - whole * STEP_MV);
+
+	return ns * tenth_ns / STEP_MV / aftl_cube_program_ns[0][0];
+}
+
+/* The profile's time of followers is for steps that come near it. */
+static u64 follower_ns(const struct aftl_config *config, u64 standard_ns, u64 ns)
+{
+	u64 told_ns = standard_ns * config->program_follower / config->program;
+
+	return config->program_follower && ns * 10 <= told_ns * 11 ? min(ns, told_ns) : ns;
+}
+
+/* Cells go past their states for lack of verifies, or of margins that only some modes have. */
+static bool must_overshoot(const struct account *account, const struct aftl_placement *place)
+{
+	bool guarded = place->mode == AFTL_MODE_NORMAL || place->mode == AFTL_MODE_FOLLOWER;
+	u32 mv = given_up_mv(&place->ispp);
+	struct aftl_outcome shown;
+
+	if (default_steps(&place->ispp))
+		return false;
+	shown = aftl_chip_monitor(&account->ftl->chip, place->block, place->page);
+	return (mv && !guarded) || place->ispp.skip > shown.early ||
+	       (mv && (u64)shown.errors * aftl_margin_growth(mv) / NO_GROWTH > MOST_ERRORS);
+}
+
+static u64 least_program_ns(const struct account *account, const struct command *command)
+{
+	const struct aftl_config *config = config_of(account);
+	const struct aftl_placement *place = command->place;
+	u32 mode = place->mode;
+	bool no_margins = without_margins(mode, command->class);
+	bool nothing = costs_nothing(account, command);
+	u64 standard_ns;
+	u64 ns;
+
+	if (command->again && place->block->order == AFTL_ORDER_SUPER_LAYER)
+		return config->reprogram;
+	ns = mode_ns(config, no_margins || nothing ? AFTL_MODE_NORMAL : mode);
+	ns = by_wear(account, by_place(account, ns, mode, place->page), place->block->erases);
+	if (no_margins && !nothing)
+		ns = by_margins(account, ns, place->page);
+	standard_ns = ns;
+	ns = by_steps(ns, &place->ispp);
+	if (mode == AFTL_MODE_FOLLOWER)
+		ns = follower_ns(config, standard_ns, ns);
+	/* What no errors would tell is found at once, and takes another program. */
+	if (!config->errors && must_overshoot(account, place))
+		ns += standard_ns;
+	return ns;
+}
+
+static void check_steps(struct account *account, const struct aftl_placement *place, u16 attr)
+{
+	if (default_steps(&place->ispp))
+		return;
+	if (place->ispp.skip > MOST_LOOPS || given_up_mv(&place->ispp) > MOST_LOOPS * STEP_MV ||
+	    fewer_bits(place->mode))
+		complain(account, "mode %u takes steps of %u mV, %u fewer verifies", place->mode,
+			 given_up_mv(&place->ispp), place->ispp.skip);
+	if (must_overshoot(account, place) && !aftl_page_overshot(attr))
+		complain(account, "steps of %u mV, %u fewer verifies, in mode %u do not overshoot",
+			 given_up_mv(&place->ispp), place->ispp.skip, place->mode);
+}
+
+/* What is there already: only the second of two passes and a replaced page may come upon it. */
+static void check_again(struct account *account, const struct aftl_placement *place, u16 before)
+{
+	u32 order = place->block->order;
+	bool fine = order == AFTL_ORDER_FOGGY_FINE && aftl_page_mode(before) == AFTL_MODE_FOGGY &&
+		    place->mode == AFTL_MODE_NORMAL;
+	bool replaced = order == AFTL_ORDER_SUPER_LAYER && place->mode == AFTL_MODE_MLC &&
+			aftl_page_mode(before) == AFTL_MODE_MLC;
+
+	if ((!fine && !replaced) || !default_steps(&place->ispp))
+		complain(account, "page %u is programmed again in mode %u, %u mV, order %u",
+			 place->page, place->mode, given_up_mv(&place->ispp), order);
+}
+
+/* Places of modes with less guard. */
+static void check_place(struct account *account, const struct aftl_placement *place, u32 block)
+{
+	u32 order = place->block->order;
+	u32 around;
+	u32 programmed = programmed_around(account, block, place->page, &around);
+	bool second = is_second(account, block, place->page);
+
+	if (place->mode == AFTL_MODE_AFTER && programmed < around)
+		complain(account, "page %u is after %u of %u neighbours", place->page, programmed,
+			 around);
+	if (place->mode == AFTL_MODE_BETWEEN && !second)
+		complain(account, "page %u is between pages of its own colour", place->page);
+	if (order == AFTL_ORDER_TWO_PASS && programmed != (second ? around : 0))
+		complain(account, "page %u of colour %u has %u of %u neighbours", place->page,
+			 second, programmed, around);
+	if (place->mode == AFTL_MODE_MLC && !place->block->bits &&
+	    (config_of(account)->bits < 3 || order != AFTL_ORDER_SUPER_LAYER))
+		complain(account, "two bits for %llu in a cell, order %u",
+			 (unsigned long long)config_of(account)->bits, order);
+}
+
+static enum account_swing swing_of(const struct account *account, const struct command *command)
+{
+	if (command->place->mode != AFTL_MODE_REDUCED || costs_nothing(account, command))
+		return SWING_FULL;
+	return command->class == AFTL_APPROX ? SWING_LOW_TOP : SWING_NO_MARGINS;
+}
+
+static void remember(struct account *account, const struct command *command, u32 block, u16 attr)
+{
+	const struct aftl_placement *place = command->place;
+	struct account_block *mine = block_at(account, block);
+	u8 swing = swing_of(account, command);
+	u32 i;
+
+	mine->swing = max(mine->swing, swing);
+	for (i = place->page; i < place->page + place->pages; i++)
+		*page_at(account, block, i) = (struct account_page){ account->turns, attr };
+}
+
+static void check_program(struct account *account, const struct aftl_array_event *event)
+{
+	const struct aftl_placement *place = &account->ftl->luns[event->lun].work.placement;
+	const struct account_page *page = page_at(account, event->block, event->page);
+	u16 attr = account->ftl->media.attr[event->block * account->ftl->geo.pages + event->page];
+	struct command command = { place, aftl_page_class(attr), page->turn != 0 };
+	struct account_block *mine = block_at(account, event->block);
+	u64 least = at_least(least_program_ns(account, &command));
+
+	if (!mine->begun)
+		mine->flip = place->block->flip;
+	mine->begun = true;
+	account->turns++;
+	if (aftl_page_mode(attr) != place->mode)
+		complain(account, "mode %u is stored as %u", place->mode, aftl_page_mode(attr));
+	if (event->array_ns < least)
+		complain(account, "mode %u, class %u, %u mV, %u fewer verifies: %llu ns, not %llu",
+			 place->mode, command.class, given_up_mv(&place->ispp), place->ispp.skip,
+			 (unsigned long long)event->array_ns, (unsigned long long)least);
+	check_steps(account, place, attr);
+	if (command.again)
+		check_again(account, place, page->attr);
+	else
+		check_place(account, place, event->block);
+	remember(account, &command, event->block, attr);
+	add(account, &account->programs, least);
+}
+
+/* Erases */
+
+static u64 worn_erase_ns(const struct account *account, u32 erases)
+{
+	u64 ns = config_of(account)->erase;
+	struct aftl_point at = aftl_find_point(aftl_tvr_wear_axis, AFTL_TVR_WEAR_POINTS, erases);
+	u64 before = aftl_tvr_erase_ns[0][at.index] + aftl_tvr_erase_ns[1][at.index];
+	u64 after = aftl_tvr_erase_ns[0][at.index + 1] + aftl_tvr_erase_ns[1][at.index + 1];
+	u64 new = aftl_tvr_erase_ns[0][0] + aftl_tvr_erase_ns[1][0];
+
+	if (!config_of(account)->wear_times)
+		return ns;
+	return ns * (before + (((after - before) * at.fraction) >> 16)) / new;
+}
+
+static u32 full_wear(const struct account *account, u8 swing)
+{
+	u32 kept = margins_kept(config_of(account));
+
+	return swing == SWING_NO_MARGINS ?
+		       (u32)(FULL_WEAR * 65536ULL / aftl_tvr_endurance_q16[kept]) : FULL_WEAR;
+}
+
+/* A gentle one is enough for a low top voltage; of all else a full one has to follow. */
+static void check_erase(struct account *account, const struct aftl_array_event *event)
+{
+	const struct aftl_block *block = &account->ftl->media.blocks[event->block];
+	struct account_block *mine = block_at(account, event->block);
+	bool enough = mine->gentle && mine->swing <= SWING_LOW_TOP;
+
+	mine->wear = block->wear;
+	mine->due_wear = mine->gentle ? (u32)config_of(account)->wear_low : 0;
+	mine->due_wear += enough ? 0 : full_wear(account, mine->swing);
+	mine->due_ns = at_least(worn_erase_ns(account, block->erases));
+	mine->due_ns *= mine->gentle && !enough ? 2 : 1;
+	mine->erasing = true;
+	if (event->array_ns < mine->due_ns)
+		complain(account, "an erase of %llu ns, not %llu",
+			 (unsigned long long)event->array_ns, (unsigned long long)mine->due_ns);
+}
+
+void account_gentle(struct account *account, const struct aftl_block *block, bool gentle)
+{
+	block_at(account, aftl_block_index(&account->ftl->media, block))->gentle = gentle;
+}
+
+void account_erased(struct account *account, aftl_slot_t first)
+{
+	u32 number = from_slot(first) / account->ftl->geo.block_slots;
+	const struct aftl_block *block = &account->ftl->media.blocks[number];
+	struct account_block *mine = block_at(account, number);
+
+	if (mine->erasing && block->wear < (u64)mine->wear + mine->due_wear)
+		complain(account, "an erase of swing %u%s wears %u, not %u", mine->swing,
+			 mine->gentle ? ", gently," : "", block->wear - mine->wear,
+			 mine->due_wear);
+	if (mine->erasing) {
+		account->wear += mine->due_wear;
+		add(account, &account->erases, mine->due_ns);
+	}
+	*mine = (struct account_block){ 0 };
+	memset(page_at(account, number, 0), 0,
+	       account->ftl->geo.pages * sizeof(*account->pages));
+}
+
+/* Reads */
+
+/* Programmed in less time than usual, or with steps that are right for another word line. */
+static bool is_relaxed(u16 attr)
+{
+	u32 mode = aftl_page_mode(attr);
+
+	return mode == AFTL_MODE_COARSE || mode == AFTL_MODE_REDUCED ||
+	       mode == AFTL_MODE_BETWEEN || mode == AFTL_MODE_AFTER ||
+	       mode == AFTL_MODE_FOLLOWER;
+}
+
+/* A page as the device's cells are usually programmed, in the same place at the same time. */
+static u16 as_usual(u16 attr)
+{
+	return aftl_page_attr(aftl_page_class(attr), AFTL_MODE_NORMAL, 0) |
+	       (attr & AFTL_PAGE_OVERSHOT);
+}
+
+static u64 rate_as(const struct account *account, u32 block, u32 page, u16 attr)
+{
+	struct aftl *ftl = account->ftl;
+	u16 *at = &ftl->media.attr[block * ftl->geo.pages + page];
+	u16 kept = *at;
+	u64 rate;
+
+	*at = attr;
+	rate = aftl_cell_rber_q40(&ftl->cell, &ftl->media.blocks[block], page, aftl_hours(ftl));
+	*at = kept;
+	return rate;
+}
+
+static u32 errors_as(const struct account *account, u32 block, u32 page, u16 attr)
+{
+	struct aftl *ftl = account->ftl;
+	aftl_slot_t slot = aftl_page_slot(&ftl->media, &ftl->media.blocks[block], page);
+	u16 *at = &ftl->media.attr[block * ftl->geo.pages + page];
+	u16 kept = *at;
+	u32 errors;
+
+	*at = attr;
+	errors = aftl_cell_read(&ftl->cell, slot, aftl_hours(ftl)).raw;
+	*at = kept;
+	return errors;
+}
+
+static void check_errors(struct account *account, u32 block, u32 page, u16 attr)
+{
+	u64 relaxed = rate_as(account, block, page, attr);
+	u64 usual = rate_as(account, block, page, as_usual(attr));
+
+	account->relaxed++;
+	if (relaxed < usual)
+		complain(account, "mode %u, class %u: %llu errors in 2^40, not %llu",
+			 aftl_page_mode(attr), aftl_page_class(attr), (unsigned long long)relaxed,
+			 (unsigned long long)usual);
+	if (!aftl_page_again(attr) && aftl_has_origins(&account->ftl->media) &&
+	    errors_as(account, block, page, attr) < errors_as(account, block, page, as_usual(attr)))
+		complain(account, "mode %u, class %u has fewer errors than the usual one",
+			 aftl_page_mode(attr), aftl_page_class(attr));
+}
+
+/* What was programmed later disturbs; only of a checkerboard that is not by address. */
+static bool is_later(const struct account *account, u32 block, u32 neighbour, u32 page)
+{
+	u32 turn = page_at(account, block, neighbour)->turn;
+
+	if (account->ftl->media.blocks[block].order == AFTL_ORDER_TWO_PASS)
+		return turn > page_at(account, block, page)->turn;
+	return turn && neighbour > page;
+}
+
+static void check_disturbance(struct account *account, u32 block, u32 page)
+{
+	const struct aftl_media *media = &account->ftl->media;
+	u32 first = page - page % media->geo->program_pages;
+	u32 told = aftl_page_disturb_mv(media, &media->blocks[block], page);
+	struct neighbour found[4];
+	u32 count = find_around(media->geo, first, found);
+	u32 mv = 0;
+
+	while (count--)
+		if (is_later(account, block, found[count].page, first))
+			mv += aftl_disturb_mv[found[count].direction]
+				[low_top(page_at(account, block, found[count].page)->attr)];
+	if (told < mv)
+		complain(account, "page %u is disturbed by %u mV, not %u", page, told, mv);
+}
+
+static u64 or_read(const struct aftl_config *config, u64 ns)
+{
+	return ns ? ns : config->read;
+}
+
+/* One sensing with references that are right. */
+static u64 least_read_ns(const struct account *account, u32 block, u32 page, u16 attr)
+{
+	const struct aftl_config *config = config_of(account);
+	u64 rate;
+
+	switch (aftl_page_mode(attr)) {
+	case AFTL_MODE_MLC:
+		return or_read(config, config->read_mlc);
+	case AFTL_MODE_SLC:
+		return or_read(config, config->read_slc);
+	case AFTL_MODE_TLC:
+		return or_read(config, config->read_tlc);
+	}
+	if (!config->read_fine && !config->read_coarse)
+		return config->read;
+	rate = rate_as(account, block, page, attr);
+	if (aftl_page_class(attr) == AFTL_APPROX || rate <= aftl_sense_limit_q40[0])
+		return or_read(config, config->read_fine);
+	return rate <= aftl_sense_limit_q40[1] ? config->read :
+						 or_read(config, config->read_coarse);
+}
+
+static void check_read(struct account *account, const struct aftl_array_event *event)
+{
+	const struct aftl_geometry *geo = &account->ftl->geo;
+	u16 attr = account->ftl->media.attr[event->block * geo->pages + event->page];
+	u64 least = least_read_ns(account, event->block, event->page, attr);
+
+	if (event->array_ns < least)
+		complain(account, "a read of mode %u: %llu ns, not %llu", aftl_page_mode(attr),
+			 (unsigned long long)event->array_ns, (unsigned long long)least);
+	add(account, &account->reads, least);
+	if (is_relaxed(attr))
+		check_errors(account, event->block, event->page, attr);
+	if (!account->ftl->media.blocks[event->block].bits)
+		check_disturbance(account, event->block, event->page);
+}
+
+void account_event(struct account *account, const struct aftl_array_event *event)
+{
+	if (!account->ftl)
+		return;
+	if (event->op == AFTL_ARRAY_PROGRAM)
+		check_program(account, event);
+	else if (event->op == AFTL_ARRAY_ERASE)
+		check_erase(account, event);
+	else if (event->op == AFTL_ARRAY_READ)
+		check_read(account, event);
+}
+
+static void check_sum(struct account *account, const char *name, u64 told, u64 least)
+{
+	if (told < least)
+		complain(account, "%s is %llu, not %llu", name, (unsigned long long)told,
+			 (unsigned long long)least);
+}
+
+void account_sums(struct account *account)
+{
+	const struct aftl_counters *counters = &account->ftl->stats.counters;
+
+	check_sum(account, "programs", counters->array_programs, account->programs.count);
+	check_sum(account, "program time", counters->array_program_ns, account->programs.ns);
+	check_sum(account, "program energy", counters->program_energy_pj, account->programs.pj);
+	check_sum(account, "erases", counters->array_erases, account->erases.count);
+	check_sum(account, "erase time", counters->array_erase_ns, account->erases.ns);
+	check_sum(account, "erase energy", counters->erase_energy_pj, account->erases.pj);
+	check_sum(account, "read time", counters->array_read_ns, account->reads.ns);
+	check_sum(account, "read energy", counters->read_energy_pj, account->reads.pj);
+	check_sum(account, "wear", counters->wear_sum, account->wear);
+}
