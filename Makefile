@@ -149,8 +149,8 @@ endef
 $(foreach t,$(TEST_PROGRAMS),$(eval $(call test_program,$(t))))
 
 define fuzz_program
-$(O)/$(1): $(call objects,fuzz,$(1).c $(wildcard $(dir $(1))lib/*.c) $(CORE) $(HOST) $(LIB) $(SIM) \
-	$(tested_fuzz))
+$(O)/$(1): $(call objects,fuzz,$(1).c $(wildcard $(dir $(1))lib/*.c) selftests/core/lib/account.c \
+	$(CORE) $(HOST) $(LIB) $(SIM) $(tested_fuzz))
 	@mkdir -p $$(@D)
 	$$(call say,LINK,$$@)
 	$$(Q)$$(fuzz_cc) -fsanitize=fuzzer,address,undefined $$(LDFLAGS) -o $$@ $$^ $$(LDLIBS)

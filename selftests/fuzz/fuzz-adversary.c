@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Bytes are what a policy answers, and the requests between. It may waste, wear out and be
- * refused; no program is faster than a chip can be, no erase wears less than one does, and
- * precise data are right or a read of them fails.
+ * refused; no program is faster than a second account says, no erase wears less, no page has
+ * fewer errors, and precise data are right or a read of them fails.
  */
-#include "core/ftl/device.h"
+#include "account.h"
 #include "lib/fuzz.h"
 
 #define REQUESTS 16
@@ -37,7 +37,7 @@ static struct {
 	u32 *given_up;
 	struct content *tags;
 	struct content *slots;
-	u64 least_ns;
+	struct account account;
 	struct aftl_carry carry[2];
 } run;
 
@@ -64,9 +64,13 @@ static bool lies(void)
 
 /* Answers */
 
+static struct aftl_block *any_block(void)
+{
+	return &run.ftl->media.blocks[next16() % run.ftl->geo.blocks];
+}
+
 static void bend(struct aftl_placement *placement)
 {
-	const struct aftl_geometry *geo = &run.ftl->geo;
 	u32 what = next();
 
 	if (what & 1)
@@ -80,9 +84,9 @@ static void bend(struct aftl_placement *placement)
 	if (what & 16)
 		placement->pages = next() % 8;
 	if (what & 32)
-		placement->block = &run.ftl->media.blocks[next16() % geo->blocks];
+		placement->block = any_block();
 	if (what & 64) {
-		run.carry[0].from = &run.ftl->media.blocks[next16() % geo->blocks];
+		run.carry[0].from = any_block();
 		run.carry[0].page = next16();
 		run.carry[1] = run.carry[next() % 2];
 		placement->carry = run.carry;
@@ -91,13 +95,35 @@ static void bend(struct aftl_placement *placement)
 	placement->monitor = what >> 7;
 }
 
+/* A kind or an order that there is not. */
+static void open_wildly(struct aftl_policy *policy, struct aftl_lun *lun,
+			const struct aftl_need *need)
+{
+	u64 bugs = run.ftl->stats.counters.policy_bugs;
+	u32 free = lun->free_blocks;
+	u32 wild = next16() << (next() % 17);
+
+	if (next() & 1 || run.ftl->geo.passes > 1)
+		demand(!aftl_policy_open(policy, lun, need, AFTL_ORDER_SEQUENTIAL,
+					 AFTL_KINDS_MAX + wild));
+	else
+		demand(!aftl_policy_open(policy, lun, need, AFTL_ORDERS + wild, 0));
+	demand(lun->free_blocks == free);
+	demand(run.ftl->stats.counters.policy_bugs > bugs || need->cause == AFTL_CAUSE_HOST);
+}
+
 static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
 		 struct aftl_placement *placement)
 {
-	int ret = run.honest->place(policy, lun, need, placement);
+	int ret;
 
 	if (lies())
+		open_wildly(policy, lun, need);
+	ret = run.honest->place(policy, lun, need, placement);
+	if (lies())
 		bend(placement);
+	if (placement->block && lies())
+		placement->block->flip = next() & 1;
 	return ret || next() > 250 ? -ENOSPC : 0;
 }
 
@@ -119,9 +145,11 @@ static u32 stream(struct aftl_policy *policy, const struct aftl_write *write)
 
 static bool gentle(struct aftl_policy *policy, const struct aftl_block *block)
 {
+	bool answer = next() & 1;
+
 	(void)policy;
-	(void)block;
-	return next() & 1;
+	account_gentle(&run.account, block, answer);
+	return answer;
 }
 
 static u32 reference(struct aftl_policy *policy, const struct aftl_block *block, u32 page)
@@ -141,11 +169,49 @@ static u32 victim_rank(struct aftl_policy *policy, struct aftl_lun *lun,
 	return next();
 }
 
+static u32 lun(struct aftl_policy *policy, const struct aftl_binding *binding)
+{
+	if (lies())
+		return next();
+	return run.honest->lun ? run.honest->lun(policy, binding) :
+				 aftl_binding_lun(binding, binding->turn);
+}
+
+static void chore(struct aftl_policy *policy, struct aftl_lun *mine, struct aftl_chore *answer)
+{
+	if (run.honest->chore)
+		run.honest->chore(policy, mine, answer);
+	if (!lies())
+		return;
+	*answer = (struct aftl_chore){
+		.kind = next() % 6,
+		.unit = to_unit(next16()),
+		.block = next() & 7 ? any_block() : NULL,
+		.page = next(),
+		.pages = next(),
+	};
+}
+
+static bool accept_free(struct aftl_policy *policy, const struct aftl_block *block)
+{
+	bool honest = !run.honest->accept_free || run.honest->accept_free(policy, block);
+
+	return lies() ? next() & 1 : honest;
+}
+
+static void no_room(struct aftl_policy *policy, struct aftl_lun *mine)
+{
+	if (run.honest->no_room)
+		run.honest->no_room(policy, mine);
+	if (lies())
+		aftl_policy_close(policy, any_block());
+}
+
 static struct aftl_block *victim(struct aftl_policy *policy, const struct aftl_closed *closed)
 {
 	(void)policy;
 	(void)closed;
-	return lies() ? &run.ftl->media.blocks[next16() % run.ftl->geo.blocks] : NULL;
+	return lies() ? any_block() : NULL;
 }
 
 static bool copy(struct aftl_policy *policy, const struct aftl_move *move, u32 *class, u32 *warm)
@@ -182,6 +248,10 @@ static void make_adversary(void)
 	if (!run.honest->copy)
 		run.type.copy_passes = AFTL_CLASSES;
 	run.type.retention_hours = retention_hours;
+	run.type.lun = lun;
+	run.type.chore = chore;
+	run.type.accept_free = accept_free;
+	run.type.no_room = no_room;
 }
 
 /* What the host sees */
@@ -242,13 +312,22 @@ static void erase(void *host, aftl_slot_t first, u32 slots)
 {
 	(void)host;
 	memset(&run.slots[from_slot(first)], 0xff, slots * sizeof(*run.slots));
+	account_erased(&run.account, first);
+}
+
+static void check_account(void)
+{
+	if (!run.account.wrong[0])
+		return;
+	fprintf(stderr, "%s: %s\n", run.honest->name, run.account.wrong);
+	abort();
 }
 
 static void watch(void *host, const struct aftl_array_event *event)
 {
 	(void)host;
-	demand(event->op != AFTL_ARRAY_PROGRAM || event->array_ns >= run.least_ns);
-	demand(event->op != AFTL_ARRAY_ERASE || event->array_ns >= run.ftl->config.erase);
+	account_event(&run.account, event);
+	check_account();
 }
 
 static void read_one(void *host, struct aftl_request *request, const struct aftl_read *read)
@@ -301,26 +380,6 @@ static const struct aftl_host_ops ops = {
 
 /* The device */
 
-/* Least of all modes; then four loops less, and verifies; at the end of TVR's measurements. */
-static u64 least_program_ns(const struct aftl_config *config)
-{
-	const u64 modes[] = {
-		config->program / 2, config->program_reduced, config->program_between,
-		config->program_after, config->program_coarse, config->program_fine,
-		config->program_follower ? : config->program,
-	};
-	u64 least = config->program;
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(modes); i++)
-		least = min(least, modes[i]);
-	if (config->program_fast)
-		least = least * config->program_fast / config->program;
-	least = least * 385647 / 700000 * (config->wear_times ? 64 : 100) / 100;
-	least = min(least, min(config->program_slc, config->program_tlc));
-	return min(least, min(config->program_mlc, config->reprogram));
-}
-
 static void shape(struct aftl_config *config)
 {
 	u32 flags = next();
@@ -339,6 +398,11 @@ static void shape(struct aftl_config *config)
 	config->wear_times = flags >> 3 & 1;
 	config->cycles = flags & 16 ? 2000 : 0;
 	config->misprograms = flags & 32 ? 100000000000ULL : 0;
+	config->errors = !(flags & 64);
+	config->program_follower = flags & 128 ? config->program * (1 + next()) / 256 : 0;
+	config->tvr_margin = next() * 10000 / 255;
+	config->age = next() * AFTL_DAY_NS;
+	config->idle = 1 + next() * 5000;
 	config->fill = 0;
 }
 
@@ -359,7 +423,6 @@ static bool create(void)
 	run.honest = aftl_policy_at(next() % policies);
 	make_adversary();
 	shape(&config);
-	run.least_ns = least_program_ns(&config);
 	return !aftl_geometry_init(&geo, &config, &error) && geo.slots <= UNITS_MAX &&
 	       !aftl_create(&run.ftl, &config, &run.type, &ops, NULL, &error);
 }
@@ -410,16 +473,6 @@ static void act(void)
 		aftl_advance(run.ftl, aftl_now(run.ftl) + next16() * 10000ULL);
 }
 
-/* Every erase wears, a gentle one as much as the profile says. */
-static void check_wear(void)
-{
-	const struct aftl_counters *counters = &run.ftl->stats.counters;
-	u64 full = counters->array_erases - counters->array_low_erases;
-
-	demand(counters->wear_sum >= full * (AFTL_FULL_WEAR * 65536ULL / 70134) +
-					     counters->array_low_erases * run.ftl->config.wear_low);
-}
-
 static void attack(void)
 {
 	struct aftl_error error = { "" };
@@ -428,10 +481,12 @@ static void attack(void)
 	run.given_up = calloc(run.ftl->geo.units, sizeof(*run.given_up));
 	run.tags = calloc(aftl_tags(run.ftl), sizeof(*run.tags));
 	run.slots = calloc(run.ftl->geo.slots, sizeof(*run.slots));
+	demand(account_open(&run.account, run.ftl));
 	while (run.left && run.ftl->geo.units > UNITS_EACH)
 		act();
 	wait_for(0);
-	check_wear();
+	account_sums(&run.account);
+	check_account();
 	if (aftl_audit(run.ftl, &error)) {
 		fprintf(stderr, "audit: %s\n", error.text);
 		abort();
@@ -440,6 +495,7 @@ static void attack(void)
 	free(run.given_up);
 	free(run.tags);
 	free(run.slots);
+	account_close(&run.account);
 }
 
 int fuzz_input(const u8 *data, size_t size)

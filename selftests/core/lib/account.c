@@ -10,7 +10,7 @@
 #define DEMO_NS 700000
 
 /* Tables and quotients are rounded: less than that says nothing. */
-#define ROUNDING 1000
+#define ROUNDING 10000
 
 /* A full erase, and what word lines may show of errors before they lose data; see cubeFTL. */
 #define FULL_WEAR 10000
@@ -20,7 +20,9 @@
 #define MOST_LOOPS 4
 #define ALL_MARGINS 16
 
+/* When margins are needed. */
 #define YEAR_HOURS 8760
+#define WORN 3000
 
 /* How far the cells of a block were programmed since its erase. */
 enum account_swing { SWING_NONE, SWING_LOW_TOP, SWING_NO_MARGINS, SWING_FULL };
@@ -172,29 +174,28 @@ static bool low_top(u16 attr)
 /* Programs */
 
 /* A mode's time: the profile's, else as much of the standard program's as on demo. */
-static u64 own_ns(const struct aftl_config *config, u64 own, u32 at, u64 demo_ns)
+static u64 own_ns(const struct aftl_config *config, u32 at, u64 demo_ns)
 {
+	u64 own = aftl_param_get(config, at);
+
 	if (own && own != aftl_core_params[at].standard)
 		return own;
 	return config->program * demo_ns / DEMO_NS;
 }
 
-#define OWN_NS(config, name, demo_ns) \
-	own_ns(config, (config)->name, AFTL_PARAM_AT(name), demo_ns)
-
 static u64 mode_ns(const struct aftl_config *config, u32 mode)
 {
 	switch (mode) {
 	case AFTL_MODE_REDUCED:
-		return OWN_NS(config, program_reduced, 437500);
+		return own_ns(config, AFTL_PARAM_AT(program_reduced), 437500);
 	case AFTL_MODE_BETWEEN:
-		return OWN_NS(config, program_between, 532000);
+		return own_ns(config, AFTL_PARAM_AT(program_between), 532000);
 	case AFTL_MODE_AFTER:
-		return OWN_NS(config, program_after, 469000);
+		return own_ns(config, AFTL_PARAM_AT(program_after), 469000);
 	case AFTL_MODE_COARSE:
-		return OWN_NS(config, program_coarse, 466667);
+		return own_ns(config, AFTL_PARAM_AT(program_coarse), 466667);
 	case AFTL_MODE_FINE:
-		return OWN_NS(config, program_fine, 933000);
+		return own_ns(config, AFTL_PARAM_AT(program_fine), 933000);
 	case AFTL_MODE_MLC:
 		return config->program_mlc;
 	case AFTL_MODE_SLC:
@@ -222,22 +223,25 @@ static u32 margins_kept(const struct aftl_config *config)
 	return (config->tvr_margin * ALL_MARGINS + 5000) / 10000;
 }
 
-/* In a year, if it is programmed as @attr now. */
+/* Rate of a page that is programmed as @attr now: in a year, in a block that is worn. */
 static u64 later_rate(const struct account *account, const struct aftl_placement *place, u16 attr)
 {
 	struct aftl *ftl = account->ftl;
 	u16 *at = &ftl->media.attr[aftl_device_page(&ftl->media, place->block, place->page)];
+	u32 erases = place->block->erases;
 	u16 kept = *at;
 	u64 rate;
 
 	*at = attr;
+	place->block->erases = WORN;
 	rate = aftl_cell_rber_q40(&ftl->cell, place->block, place->page,
 				  aftl_hours(ftl) + YEAR_HOURS);
+	place->block->erases = erases;
 	*at = kept;
 	return rate;
 }
 
-/* What costs no errors cannot be bought with them; approximate data pay with those of their class. */
+/* What costs no errors is not sold for them; approximate data pay with those of their class. */
 static bool costs_nothing(const struct account *account, const struct command *command)
 {
 	const struct aftl_placement *place = command->place;
