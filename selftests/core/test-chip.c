@@ -793,7 +793,7 @@ static void attack(const char *profile, u32 conditions)
 	begin_attack(&store);
 	test_device_listen(&device, &listener);
 	/* A policy whose places are refused has blocks that never become full. */
-	store.full_disk = adversary.type.place == place_randomly;
+	store.full_disk = true;
 	send_requests(600 * endurance(), conditions & AGED);
 	end_attack(&store, profile, adversary.type.name, conditions);
 }
