@@ -112,17 +112,22 @@ static void init_curves(struct aftl_cell *cell, const struct aftl_config *config
 #include "core/base/mode-list.h"
 #undef MODE
 	};
+	bool levels = aftl_reads_by_levels(config);
+	u8 standard = levels ? AFTL_RBER_MLC_MEDIUM : standard_curve(config->bits);
 	u32 mode;
 
 	for (mode = 0; mode < AFTL_MODES; mode++)
-		cell->curve[mode] = curve[mode] == AFTL_RBER_STANDARD ?
-					    standard_curve(config->bits) : curve[mode];
-	cell->usual = AFTL_RBER_MLC_PRECISE;
-	if (aftl_reads_by_levels(config)) {
-		cell->usual = AFTL_RBER_MLC_MEDIUM;
-		cell->curve[AFTL_MODE_NORMAL] = AFTL_RBER_MLC_MEDIUM;
+		cell->curve[mode] = curve[mode] == AFTL_RBER_STANDARD ? standard : curve[mode];
+	cell->usual = levels ? AFTL_RBER_MLC_MEDIUM : AFTL_RBER_MLC_PRECISE;
+	if (levels)
 		cell->curve[AFTL_MODE_COARSE] = AFTL_RBER_MLC_COARSE;
-	}
+}
+
+/* Of the errors of medium steps, on new flash; in 2^-20. */
+static u64 fine_share_q20(void)
+{
+	return div64_u64(aftl_rber_q40[AFTL_RBER_MLC_FINE][0][0][0] << 20,
+			 aftl_rber_q40[AFTL_RBER_MLC_MEDIUM][0][0][0]);
 }
 
 /*
@@ -242,18 +247,19 @@ static u64 scale_by_layer(const struct aftl_geometry *geo, u64 rber_q40, u32 pag
 /*
  * Other steps or a lower top voltage than the standard program's cost what they cost in the cells
  * that were modelled, MLC: as many errors more, or in proportion fewer. Never does a shorter
- * program have fewer.
+ * program have fewer, nor an older page.
  */
 static u64 other_steps_q40(const struct aftl_cell *cell, u32 mode, u64 standard, u32 disturb_mv,
 			   u32 erases, u64 hours)
 {
-	u64 usual = curve_q40(cell->usual, disturb_mv, erases, hours);
 	u64 rber = curve_q40(cell->curve[mode], disturb_mv, erases, hours);
+	u64 usual;
 
-	if (mode != AFTL_MODE_FINE)
-		return standard + (rber > usual ? rber - usual : 0);
-	usual = curve_q40(AFTL_RBER_MLC_MEDIUM, disturb_mv, erases, hours);
-	return rber < usual ? (standard * div64_u64(rber << 20, usual)) >> 20 : standard;
+	if (mode == AFTL_MODE_FINE)
+		return min(standard, cell->usual == AFTL_RBER_MLC_MEDIUM ?
+					     rber : (standard * fine_share_q20()) >> 20);
+	usual = curve_q40(cell->usual, disturb_mv, erases, hours);
+	return standard + (rber > usual ? rber - usual : 0);
 }
 
 /* Reduced voltage is ApproxFTL's in approximate pages, TVR's in precise ones. */
