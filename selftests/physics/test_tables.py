@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from aftl_physics import program_time, reprogram_code, tables
-from aftl_physics.csource import Macro, Table
+from aftl_physics.csource import Enum, Macro, Table
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE = ROOT / "dm-approxftl" / "core" / "flash"
@@ -93,7 +93,7 @@ def test_values_fit_their_type_and_dimensions(table: Table) -> None:
         item.name: item.value
         for section in tables.sections() for item in section.items if isinstance(item, Macro)
     }
-    enums = {"AFTL_RBER_CURVES": 12, "AFTL_CUBE_MAX_REMOVED_LOOPS + 1": 5,
+    enums = {"AFTL_RBER_CURVES": 11, "AFTL_CUBE_MAX_REMOVED_LOOPS + 1": 5,
              "AFTL_CUBE_MAX_SKIPPED_LOOPS + 1": 5}
     sizes = [int(d) if d.isdigit() else {**macros, **enums}[d] for d in table.dims]
     assert list(array.shape) == sizes
@@ -195,12 +195,72 @@ def test_profiles_have_the_times_of_the_models() -> None:
     assert cube[0] == profile_ns("micro19", "program") == 700000 and cube[15] == 586600
 
 
-def test_the_core_reads_every_table() -> None:
-    core = (ROOT / "dm-approxftl" / "core").rglob("*.[ch]")
-    text = "".join(file.read_text() for file in core if file.name not in tables.files())
-    items = [item.name for section in tables.sections() for item in section.items
-             if isinstance(item, Table)]
-    assert [name for name in items if not re.search(rf"\b{name}\b", text)] == []
+def code_of(*folders: str) -> dict[str, str]:
+    """Return the C sources without comments, by path; the tables themselves are left out."""
+    paths = (path for folder in folders for path in (ROOT / folder).rglob("*.[ch]"))
+    return {str(path.relative_to(ROOT)):
+            re.sub(r"/\*.*?\*/|//[^\n]*", "", path.read_text(), flags=re.S)
+            for path in paths if path.name not in tables.files()}
+
+
+WORD = re.compile(r"\b[A-Za-z_]\w*\b")
+#: A function, from the name to the end of its body.
+FUNCTION = re.compile(r"^(?!#|enum|struct \w+ \{)[^\n;=]*?\b(\w+)\((?:[^;{}]*)\)\n\{\n.*?^\}",
+                      re.M | re.S)
+#: What is declared, not defined; it needs nobody.
+PROTOTYPE = re.compile(r"^\w[^;{}=()#]*\b\w+\([^;{}]*\)[^;{}=()]*;", re.M)
+
+
+def reached(core: dict[str, str], hosts: dict[str, str]) -> set[str]:
+    """Return all words of the hosts and of those of the core's functions that they lead to.
+
+    What stands outside functions, as lists of policies and of modes do, counts as theirs.
+    """
+    bodies: dict[str, set[str]] = {}
+    words: set[str] = set()
+    for text in core.values():
+        for function in FUNCTION.finditer(text):
+            bodies.setdefault(function.group(1), set()).update(
+                set(WORD.findall(function.group(0))) - {function.group(1)})
+        words.update(WORD.findall(PROTOTYPE.sub("", FUNCTION.sub("", text))))
+    for text in hosts.values():
+        words.update(WORD.findall(text))
+    found: set[str] = set()
+    while new := (words & set(bodies)) - found:
+        found |= new
+        words.update(*(bodies[name] for name in new))
+    return words
+
+
+def read_names() -> list[str]:
+    """Return what must have a reader: tables and the curves of error rates."""
+    items = [item for section in tables.sections() for item in section.items]
+    curves = [name for item in items if isinstance(item, Enum) for name, _ in item.members]
+    return [table.name for table in all_tables()] + curves
+
+
+def test_a_host_reads_every_table() -> None:
+    core = code_of("dm-approxftl/core")
+    hosts = {path: text for path, text in code_of("dm-approxftl", "userspace").items()
+             if path not in core}
+    names = read_names()
+    assert "AFTL_RBER_QLC" in names and len(core) > 80 and len(hosts) > 100
+    words = reached(core, hosts)
+    # A mode names its curve without the prefix.
+    modes = {f"AFTL_RBER_{word}" for word in WORD.findall(
+        core["dm-approxftl/core/base/mode-list.h"])}
+    assert [name for name in names if name not in words | modes] == []
+
+
+def test_what_only_tests_would_call_reads_nothing() -> None:
+    core = {"a.h": "int read_a(u32 x);\nint read_b(u32 x);\nextern const u8 c[];\n",
+            "a.c": "static u32 at(u32 x)\n{\n\treturn table_a[x];\n}\n\n"
+                   "int read_a(u32 x)\n{\n\treturn at(x);\n}\n\n"
+                   "int read_b(u32 x)\n{\n\treturn table_b[x];\n}\n\n"
+                   "static int by_list(void)\n{\n\treturn table_c[0];\n}\n\n"
+                   "const struct ops ops = {\n\t.call = by_list,\n};\n"}
+    words = reached(core, {"host.c": "int main(void)\n{\n\treturn read_b(1);\n}\n"})
+    assert {"table_b", "table_c"} <= words and not {"table_a", "at", "read_a"} & words
 
 
 def test_cube_margins_interpolate_to_the_known_saving() -> None:
@@ -243,14 +303,16 @@ def test_tvr_in_c() -> None:
     assert factors == sorted(factors, reverse=True)
 
 
-def test_reprogram_decode_in_c() -> None:
-    states = np.array(c_numbers("aftl_reprogram_state")).reshape(7, 4)
-    values = np.array(c_numbers("aftl_reprogram_value")).reshape(7, 8)
-    ids = [reprogram_code.distribution_id(code) for code in reprogram_code.Code]
-    decode = np.array(c_numbers("aftl_reprogram_decode")).reshape(3, 4)
-    for code, count in enumerate((0, 1, 1, 2, 2, 2, 2)):
-        assert (states[decode[count, ids[code]]] == states[code]).all()
-        assert [values[code, s] for s in states[code]] == [0, 1, 2, 3]
+def test_cell_codes_of_the_c_tests_follow_from_the_rule() -> None:
+    """Only tests need the codes: nothing that a host can see depends on a cell's state."""
+    text = (ROOT / "selftests" / "core" / "lib" / "cell-codes.h").read_text()
+    body = re.search(r"cell_codes\[3\]\[4\]\[CELL_VALUES\] = \{\n(.*?)\n\};", text, re.S)
+    assert body
+    rows = re.findall(r"NO_CODE|\{ (\d), (\d), (\d), (\d) \}", body.group(1))
+    found = {divmod(i, 4): tuple(map(int, row)) for i, row in enumerate(rows) if any(row)}
+    codes = reprogram_code.encodings()
+    derived = {pair: codes[code] for pair, code in reprogram_code.decode_table().items()}
+    assert len(rows) == 12 and found == derived
 
 
 def test_generated_text_is_kernel_style() -> None:

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Word lines that are programmed with two bits in each cell and then again: how cells
- * encode their bits, and what is known about a word line (ReSSD).
+ * Word lines that are programmed with two bits in each cell and then again: what is known
+ * about such a word line (ReSSD).
  *
  * A word line in MLC mode holds two pages: page 0 in the least significant bits (LSB),
  * page 1 in the most significant ones (MSB). A reprogram replaces the content of one of
  * them and leaves the other readable. Threshold voltages only rise, so each reprogram
- * moves to another code; which one follows from the pages that were updated, in order.
- *
- * A value is MSB << 1 | LSB; a state is 0 for erased, 1 to 7 for P1 to P7.
+ * moves to another code; how often either page was replaced says which one. Voltages are
+ * not emulated, so the codes are not here: userspace/physics derives them.
  */
 #ifndef AFTL_REPROGRAM_H
 #define AFTL_REPROGRAM_H
 
 #include "core/flash/media.h"
 
-/* Pages of a word line in MLC mode. */
+/* Pages of a word line in MLC mode, and what all of them valid is as bits. */
 #define AFTL_MLC_PAGES 2
-#define AFTL_CELL_VALUES 4U
+#define AFTL_MLC_VALID 3U
 
 /* Pages of a word line that can take part: three bits in a cell. */
 #define AFTL_REPROGRAM_BITS 3
@@ -51,7 +50,7 @@ struct aftl_word_line aftl_word_line_status(const struct aftl_media *media,
 /* May one of its pages be replaced? */
 static inline bool aftl_word_line_reusable(const struct aftl_word_line *status)
 {
-	return status->reprograms < AFTL_REPROGRAMS_MAX && status->valid != AFTL_CELL_VALUES - 1;
+	return status->reprograms < AFTL_REPROGRAMS_MAX && status->valid != AFTL_MLC_VALID;
 }
 
 /**
@@ -62,25 +61,5 @@ static inline bool aftl_word_line_reusable(const struct aftl_word_line *status)
  * The order of the two does not matter: LSB then MSB ends as MSB then LSB.
  */
 u32 aftl_distribution_id(u32 lsb, u32 msb);
-
-/**
- * aftl_cell_state() - voltage state of a cell
- * @reprograms: of its word line
- * @id: of its word line
- * @value: bits of the cell
- *
- * Return: the state, or -EINVAL for a pair that no word line has.
- */
-int aftl_cell_state(u32 reprograms, u32 id, u32 value);
-
-/**
- * aftl_cell_value() - bits of a cell
- * @reprograms: of its word line
- * @id: of its word line
- * @state: of the cell
- *
- * Return: the value, or -EINVAL if no cell of such a word line is in @state.
- */
-int aftl_cell_value(u32 reprograms, u32 id, u32 state);
 
 #endif
