@@ -193,8 +193,9 @@ def ax1() -> list[Claim]:
     close = all(abs(a / b - 1) <= 0.01 for a, b in zip(ours, paper, strict=True))
     kinds = all(kinds_explain_modes(stream(percent)["approxftl"]) for percent in SHARES)
     return [
-        claim("AX-1", "program us: precise, case b, case c, approximate, Delta_b", row(paper),
-              row(ours), "+-1 %", close),
+        # The profile has these times.
+        identity("AX-1", "program us: precise, case b, case c, approximate, Delta_b", row(paper),
+                 row(ours), "+-1 %", close),
         claim("AX-1", "mode of each page follows from the kind of its block", "always",
               "always" if kinds else "not always", "open blocks", kinds),
     ]
@@ -382,8 +383,10 @@ def ax8() -> list[Claim]:
             "--blocks 128 --fill sequential --fill-valid 50% --fill-approx 100% --footprint 50% "
             "--write-share 0% --requests 100000"))[policy]
         flipped = counter(run, "read_flipped_bits") / counter(run, "read_approx_units") / 65536
-        result.append(claim("AX-8", f"{policy}: bit error rate of fresh approximate pages",
-                            "7.2e-4", f"{flipped:.3e}", "+-5 %", abs(flipped / 7.2e-4 - 1) <= 0.05))
+        # The default of rber_approx, drawn for each read.
+        result.append(identity("AX-8", f"{policy}: bit error rate of fresh approximate pages",
+                               "7.2e-4", f"{flipped:.3e}", "+-5 %",
+                               abs(flipped / 7.2e-4 - 1) <= 0.05))
     copies = [approximate_copies(threshold) for threshold in (1, 2, 3)]
     holds = copies[0] == 0 and 0 < copies[1] <= 1 and copies[1] < copies[2] <= 2
     result.append(claim("AX-8", "approximate copies of a page at threshold 1, 2, 3",
@@ -489,6 +492,18 @@ class Step:
     lifetime: float
     peak: float
 
+    @classmethod
+    def of(cls, run: Json) -> Step:
+        """Look at a run."""
+        wear = run["blocks"]["wear"]
+        return cls(program_us(run), all_program_us(run), run["write_amplification"]["total"],
+                   lifetime(run), wear["max"] / wear["mean"])
+
+    @property
+    def moved_us(self) -> float:
+        """Mean time of a program of moved data."""
+        return (self.all_us - self.host_us) / (self.amplification - 1)
+
     def text(self) -> str:
         """In a cell of the table."""
         return (f"{self.host_us:.1f} {self.all_us:.0f} {self.amplification:.3f} "
@@ -499,8 +514,7 @@ def approx_step(policy: str, *missing: str) -> Step:
     """Run a policy without some of its parts on hot and cold data, half of it approximate."""
     with falsely(mutants=without_rules(*missing)):
         run = compare((policy,), *SKEWED, *words("--hot-share 80% --hot-range 20%"))[policy]
-    return Step(program_us(run), all_program_us(run), run["write_amplification"]["total"],
-                lifetime(run), run["blocks"]["wear"]["max"] / run["blocks"]["wear"]["mean"])
+    return Step.of(run)
 
 
 def without_rules(*names: str) -> tuple[str, ...]:
@@ -513,28 +527,60 @@ def all_program_us(run: Json) -> float:
     return counter(run, "array_program_ns") / counter(run, "host_write_units") / 1000
 
 
+#: A small device: blocks wear unevenly enough for the rule, and are many times collected.
+SMALL_BLOCKS = words("--channels 1 --chips 1 --blocks 128 --op 25% --write-share 100% "
+                     "--fill sequential")
+
+
+def ax_rules() -> list[Claim]:
+    """Two rules that show on loads of their own, with and without each, before there are pools."""
+    def steps(rule: str, *load: str) -> tuple[Step, Step]:
+        found = []
+        for after in (0, 1):
+            missing = ENHANCEMENTS[ENHANCEMENTS.index(rule) + after:]
+            with falsely(mutants=without_rules(*missing)):
+                found.append(Step.of(compare(("approxftl",), *SMALL_BLOCKS, *load)["approxftl"]))
+        return found[0], found[1]
+
+    without_rule, with_rule = steps("approx-no-wear-rule", *words(
+        "--word_lines 4 --requests 400000 --approx-share 50% --fill-approx 50% "
+        "--hot-share 95% --hot-range 5%"))
+    precise_first, approx_first = steps("approx-precise-copied-first", *words(
+        "--word_lines 2 --requests 100000 --approx-share 60% --fill-approx 60% --promote 7"))
+    return [
+        claim("AX-A", "wear rule, 95 % on 5 %, small device: most worn / mean, without, with", "-",
+              row([without_rule.peak, with_rule.peak], 2), "-5 %; five seeds -11 to -20",
+              with_rule.peak < 0.95 * without_rule.peak),
+        claim("AX-A", "approximate data copied first, promote=7: us of a moved unit, without, with",
+              "-", row([precise_first.moved_us, approx_first.moved_us]),
+              "-1 %; five seeds -2.2 to -2.5",
+              approx_first.moved_us < 0.99 * precise_first.moved_us),
+    ]
+
+
 def ax_a() -> list[Claim]:
-    """ApproxFTL part by part, each on top of those above it."""
-    checks: tuple[tuple[str, str, Callable[[Step, Step], bool]], ...] = (
+    """ApproxFTL part by part, each on top of those above it; what does not show is reported."""
+    checks: tuple[tuple[str, str, Callable[[Step, Step], bool] | None], ...] = (
         ("Vth_b", "writes faster than Baseline's, wears less",
          lambda a, b: a.host_us < b.host_us and a.lifetime > 10),
         ("+ checkerboard (and promotion)", "writes faster, moves slower: they become precise",
          lambda a, b: a.host_us < 0.95 * b.host_us and a.all_us > b.all_us),
         ("+ two-phase", "moves faster; of what phase 1 takes less is erased gently",
          lambda a, b: a.all_us < b.all_us and a.lifetime < b.lifetime),
-        ("+ wear rule", "no clear effect here", lambda a, b: abs(a.peak / b.peak - 1) < 0.1),
-        ("+ approximate data copied first", "no clear effect here",
-         lambda a, b: abs(a.all_us / b.all_us - 1) < 0.01),
-        ("+ pools", "fewer moves, writes faster",
-         lambda a, b: a.amplification < b.amplification and a.host_us < 0.95 * b.host_us),
+        ("+ wear rule", "does not show here", None),
+        ("+ approximate data copied first", "does not show here", None),
+        ("+ pools", "writes faster, all programs take less",
+         lambda a, b: a.all_us < 0.98 * b.all_us and a.host_us < 0.95 * b.host_us),
     )
     steps = [approx_step("baseline"), approx_step("vth_b")]
     steps += [approx_step("approxftl", *ENHANCEMENTS[i + 1:]) for i in range(len(ENHANCEMENTS))]
     columns = "us to program a unit: host's, all; WAF; lifetime %; most worn / mean"
     return [
         Claim("AX-A", f"Baseline ({columns})", "-", steps[0].text(), "-", "report"),
-        *(claim("AX-A", f"{name}: {what}", "-", now.text(), "order", holds(now, then))
+        *(claim("AX-A", f"{name}: {what}", "-", now.text(), "order", holds(now, then)) if holds
+          else Claim("AX-A", f"{name}: {what}", "-", now.text(), "-", "report")
           for (name, what, holds), (then, now) in zip(checks, pairwise(steps), strict=True)),
+        *ax_rules(),
     ]
 
 
@@ -928,29 +974,45 @@ def mean(values: Iterable[float]) -> float:
     return sum(listed) / len(listed)
 
 
-def ag2() -> list[Claim]:
-    """Fixed combinations of costs against medium ones."""
+# Where all that is medium needs the second sensing level in the voltage model, as in the talk, and
+# no read is repeated. Less worn, a new page is read at the fine level whatever its step was; of
+# old ones some need further references, which cost every step the same.
+AGCR_WORN = words("--cell_model voltage --cycles 13000 --age 0")
+
+
+def of_costs(*arguments: str) -> tuple[float, float, float, float]:
+    """Changes by cheap writes and by cheap reads, in percent: reads, writes; reads, writes."""
     cheap_write = ("--program", "450us", "--read", "310us")
     cheap_read = ("--program", "800us", "--read", "70us")
     changes = []
     for path in volumes().values():
-        runs = [played(path, "traditional", *costs)["traditional"]
+        runs = [played(path, "traditional", *costs, *arguments)["traditional"]
                 for costs in ((), cheap_write, cheap_read)]
         base, coarse, fine = (means_of(run) for run in runs)
         changes.append([100 * (a / b - 1) for a, b in zip((*coarse, *fine), base * 2, strict=True)])
     read_dear, write_cheap, read_cheap, write_dear = (
         mean(column) for column in zip(*changes, strict=True))
+    return read_dear, write_cheap, read_cheap, write_dear
+
+
+def ag2() -> list[Claim]:
+    """Fixed combinations of costs against medium ones, by the profile's rate of errors and worn."""
+    result = []
     names = ", ".join(volumes())
-    return [
-        claim("AG-2", what, f"{paper:+d}", f"{ours:+.1f}", f"+-{tolerance} ({names})",
-              abs(ours - paper) <= tolerance)
-        for what, paper, ours, tolerance in (
-            ("LCW/HCR against MCW/MCR: write response in %", -26, write_cheap, 6),
-            ("HCW/LCR against MCW/MCR: read response in %", -54, read_cheap, 14),
-            ("spread of writes between the extremes in points", 61, write_dear - write_cheap, 12),
-            ("spread of reads between the extremes in points", 114, read_dear - read_cheap, 25),
-        )
-    ]
+    for state, arguments in (("", ()), ("13,000 cycles: ", AGCR_WORN)):
+        read_dear, write_cheap, read_cheap, write_dear = of_costs(*arguments)
+        result += [
+            claim("AG-2", f"{state}{what}", f"{paper:+d}", f"{ours:+.1f}",
+                  f"+-{tolerance} ({names})", abs(ours - paper) <= tolerance)
+            for what, paper, ours, tolerance in (
+                ("LCW/HCR against MCW/MCR: write response in %", -26, write_cheap, 5),
+                ("HCW/LCR against MCW/MCR: read response in %", -54, read_cheap, 14),
+                ("spread of writes between the extremes in points", 61, write_dear - write_cheap,
+                 10),
+                ("spread of reads between the extremes in points", 114, read_dear - read_cheap, 17),
+            )
+        ]
+    return result
 
 
 def ag3() -> list[Claim]:
@@ -1001,7 +1063,7 @@ def rewrite_share(run: Json) -> float:
 def ag5() -> list[Claim]:
     """Re-writes, with both readings of the rule; they depend on how often data is read."""
     result: list[Claim] = []
-    most = 1.5
+    most = 1.2
     for rule, what in (("any", "whatever is not of high cost"), ("low", "what is of low cost")):
         shares = [rewrite_share(played(path, "agcr", "--rewrite", rule)["agcr"])
                   for path in volumes().values()]
@@ -1095,17 +1157,16 @@ def tv5() -> list[Claim]:
             for name, path in volumes().items()
             for less in [tvr_cut(*MODULE, "--trace", str(path), "--arrival", "trace")]
         ]
-    result = []
-    for what, device, low, high in (
-        ("times of the paper's simulator", MODULE, 11, 35),
-        ("times that the paper measured", MEASURED, 0, 50),
-    ):
-        cuts = [tvr_cut(*device, *ROOMY, *light, "--write-share", share(w)) for w in shares_]
-        holds = cuts == sorted(set(cuts)) and low < cuts[0] and cuts[-1] <= high
-        result.append(claim("TV-5", f"synthetic, {row(shares_, 0)} % writes, {what}: cut in %",
-                            "11..35, rising", row(cuts),
-                            f"{low}..{high}, order" if low else "order, <= 50", holds))
-    return result
+    cuts, measured = ([tvr_cut(*device, *ROOMY, *light, "--write-share", share(w)) for w in shares_]
+                      for device in (MODULE, MEASURED))
+    what = f"synthetic, {row(shares_, 0)} % writes, times"
+    return [
+        claim("TV-5", f"{what} of the paper's simulator: cut in %", "11..35, rising", row(cuts),
+              "11..35, order", cuts == sorted(set(cuts)) and cuts[0] > 11 and cuts[-1] <= 35),
+        known_miss("TV-5", f"{what} that the paper measured: cut in %", "11..35, rising",
+                   row(measured), "30..50, order: programs take half, and are most of the time",
+                   measured == sorted(set(measured)) and measured[0] > 30 and measured[-1] <= 50),
+    ]
 
 
 def tv6() -> list[Claim]:
@@ -1284,8 +1345,9 @@ def re3() -> list[Claim]:
     erase = counter(erased, "array_erase_ns") / counter(erased, "array_erases") / 1000
     ours = [*steps, read_us(cold), read_us(hot), erase]
     close = all(abs(a / b - 1) <= 0.01 for a, b in zip(ours, paper, strict=True))
-    return [claim("RE-3", "us: one-shot, two bits, reprogram, read, read of two bits, erase",
-                  row(paper, 0), row(ours, 0), "+-1 %", close)]
+    # The profile has these times; what is measured is that each operation takes its own.
+    return [identity("RE-3", "us: one-shot, two bits, reprogram, read, read of two bits, erase",
+                     row(paper, 0), row(ours, 0), "+-1 %", close)]
 
 
 def re5() -> list[Claim]:
@@ -1522,8 +1584,8 @@ def re_a() -> list[Claim]:
     for _, candidates, missing, options in steps:
         with falsely(mutants=without_rules(*missing)):
             gains.append(ressd_gain(short_lived(14, candidates, "--verify", *words(options))))
-    rises = [b.writes_per_erase > a.writes_per_erase for a, b in pairwise(gains)]
-    holds = [gains[0].writes_per_erase < 0, rises[0], rises[1], not rises[2], rises[3]]
+    more = [b.writes_per_erase - a.writes_per_erase for a, b in pairwise(gains)]
+    holds = [gains[0].writes_per_erase < 0, more[0] > 0, more[1] > 0, more[2] < 0, more[3] > 0]
     return [claim("RE-A", f"{name}: pages consumed, writes per erase in % (synthetic)", "-",
                   f"{gain.pages:.3f} {gain.writes_per_erase:+.1f}", "order", good)
             for (name, *_), gain, good in zip(steps, gains, holds, strict=True)]
@@ -1567,9 +1629,10 @@ def re12() -> list[Claim]:
     ratio = (b.written / b.erases) / (a.written / a.erases)
     return [
         claim("RE-12", "array in MLC mode: write response in % (synthetic)", "-27.8",
-              f"{write:+.1f}", "-35..-20", -35 <= write <= -20),
-        claim("RE-12", "array in MLC mode: capacity in %", "-33.3", f"{capacity:+.1f}", "+-1",
-              abs(capacity + 100 / 3) <= 1),
+              f"{write:+.1f}", "+-6", abs(write + 27.8) <= 6),
+        # Two bits of three.
+        identity("RE-12", "array in MLC mode: capacity in %", "-33.3", f"{capacity:+.1f}", "+-1",
+                 abs(capacity + 100 / 3) <= 1),
         claim("RE-12", "array in MLC mode: writes per erase, ratio", "0.67", f"{ratio:.3f}",
               "+-0.05", abs(ratio - 0.67) <= 0.05),
     ]
@@ -1580,7 +1643,7 @@ def re12() -> list[Claim]:
 # Data whose updates come soon, later, and once in a month.
 MIX = words(
     "--blocks 300 --channels 2 --chips 2 --op 28% --gc 4% --gc_idle_valid 100% --fill sequential "
-    "--fill_approx 30% --errors off --approx-share 30% --write-share 50% --workload active "
+    "--fill_approx 30% --approx-share 30% --write-share 50% --workload active "
     "--active-set 1% --active-requests 12 --active-others 20% --footprint 60% --policy hybrid")
 ZONES = "--zone1 10s --zone2 20s --zone3 40s "
 # cubeFTL's device, worn and a month old, with AGCR's three costs of a read.
@@ -1822,9 +1885,8 @@ CLAIMS: dict[str, Callable[[], list[Claim]]] = {
 #: Where the tolerance of a claim's rows comes from.
 PAPER, MODEL, ORDER = "paper", "model of the paper's section", "the order is all"
 BANDS = {
-    **dict.fromkeys(("AX-1", "AX-2", "AX-5", "AX-8", "AG-1", "AG-5", "AG-6", "CU-2", "CU-4",
-                     "CU-8", "RE-2", "RE-3", "RE-12", "TV-1", "TV-2", "TV-4", "RE-1", "RE-4"),
-                    PAPER),
+    **dict.fromkeys(("AX-1", "AX-2", "AX-5", "AX-8", "AG-1", "AG-6", "CU-2", "CU-4", "CU-8",
+                     "RE-2", "RE-3", "TV-1", "TV-2", "TV-4", "RE-1", "RE-4"), PAPER),
     **dict.fromkeys(("AX-3", "CU-3", "CU-5", "TV-3", "AX-7"), MODEL),
     **dict.fromkeys(("CU-7", "RE-7", "RE-10", "TV-6", "HY-1", "HY-2", "AX-A", "AG-A", "CU-A",
                      "RE-A", "TV-A", "AG-4"), ORDER),
@@ -1832,19 +1894,21 @@ BANDS = {
     "AX-6": "equation 10; order",
     "AX-9": "paper, +2 %",
     "AX-T": "-",
-    "AG-2": "talk; wider for what its percentages may be of",
+    "AG-2": "133 to 800 MB/s, open in the talk, give -21..-24 -41..-53 51..56 102..131",
     "AG-3": "talk, -5; stand-ins are made so",
+    "AG-5": "talk, +0.2: ten seeds give 0.97 to 1.09",
     "AG-7": "talk",
     "CU-1": "remembered; 700 us and -16.2 % calibrate the model",
     "CU-6": "remembered; the spread of a layer's pages is chosen for 66 %",
     "CU-9": "paper's largest; all its loads are below",
     "CU-10": "chance: three standard deviations",
-    "TV-5": "paper's range; measured times exceed it",
-    "RE-5": "paper; other loads of its model give 23 to 58 %",
+    "TV-5": "paper's range",
+    "RE-5": "10 to 40 updates of a hot page, open, give .61-.80 .62-.90 +15..+47",
     "RE-6": "paper, half as much to twice as much",
     "RE-8": "paper: below 7 %; displaced, half to twice",
     "RE-9": "both should be one device",
     "RE-11": "paper, 88; 3 to 100 ms move it by 8",
+    "RE-12": "paper; 50 to 200 requests a second, open, give -28..-33 .66-.71",
     "HY-3": "the order is all; three devices, one load",
 }
 

@@ -147,10 +147,11 @@ def simulate(*arguments: str) -> dict[str, Json]:
 
 @contextmanager
 def falsely(arguments: tuple[str, ...] = (), mutants: tuple[str, ...] = ()) -> Iterator[None]:
-    """Have every run in another world."""
+    """Have every run in another world; one within another is false in both ways."""
     global false_arguments, false_mutants
     before = false_arguments, false_mutants
-    false_arguments, false_mutants = arguments, mutants
+    false_arguments = (*false_arguments, *arguments)
+    false_mutants = tuple(sorted({*false_mutants, *mutants}))
     try:
         yield
     finally:
