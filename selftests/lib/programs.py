@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,3 +31,14 @@ def run_program(*command: str | Path, stdin: bytes = b"", directory: Path | None
     done = subprocess.run(command, input=stdin, cwd=directory, capture_output=True,
                           env={**os.environ, **(environment or {})}, timeout=timeout, check=False)
     return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def without_module(place: Path, verb: str, module: str) -> Path:
+    """Install a verb in Python whose package has one that cannot be imported beside it."""
+    package = place / "lib/approxftl/python"
+    shutil.copytree(TOP / "trace-tools/approxftl_tools", package / "approxftl_tools",
+                    dirs_exist_ok=True)
+    (package / f"{module}.py").write_text("raise ImportError('not here')\n")
+    (place / "bin").mkdir(exist_ok=True)
+    (place / "bin/python-tools").write_text(f"{package}\n{sys.prefix}\n")
+    return Path(shutil.copy(BUILD / f"approxftl-{verb}", place / "bin"))

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from selftests.lib.programs import BUILD, TOP
+from selftests.lib.programs import BUILD, TOP, run_program, without_module
 from selftests.look.support import Json, everything, run, simulate, succeed
 
 from approxftl_tools.figure import (
@@ -126,15 +126,14 @@ def test_nothing_to_draw(tmp_path: Path) -> None:
 
 def test_without_matplotlib(inputs: list[Path], tmp_path: Path) -> None:
     """A package that cannot be imported stands for one that is not there."""
-    (tmp_path / "matplotlib.py").write_text("raise ImportError('not here')\n")
-    done = run("figures", inputs[0], "-o", tmp_path / "out",
-               environment={"PYTHONPATH": str(tmp_path)})
+    program = without_module(tmp_path / "place", "figures", "matplotlib")
+    done = run_program(program, inputs[0], "-o", tmp_path / "out")
     if done.code == 0:
         pytest.fail("the stand-in was not imported")
     assert done.err == ("approxftl-figures: figures need matplotlib; install it "
                         "(python3-matplotlib), or use approxftl report, which does without\n")
-    again = run("report", inputs[0], "-o", tmp_path / "r.html",
-                environment={"PYTHONPATH": str(tmp_path)})
+    report = without_module(tmp_path / "place", "report", "matplotlib")
+    again = run_program(report, inputs[0], "-o", tmp_path / "r.html")
     assert (again.code, again.err) == (0, "")
 
 
@@ -148,7 +147,7 @@ class Interpreters:
             python = place / name / "python3"
             python.write_text(f"""#!/bin/sh
 for word; do case $word in *{lacks}*) exit 1 ;; esac; done
-[ "$1" = -c ] || echo {name} >&2
+[ "$2" = -c ] || echo {name} >&2
 exec {sys.executable} "$@"
 """)
             python.chmod(0o755)

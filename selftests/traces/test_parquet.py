@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shutil
 import stat
 import tempfile
 from importlib import import_module
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from selftests.lib.programs import run_program
+from selftests.lib.programs import run_program, without_module
 from selftests.traces.support import BINARY, must, run, write
 from selftests.traces.test_round_trips import Request, csv, streams
 
@@ -55,11 +56,10 @@ def test_nothing_half_done_stays(tmp_path: Path) -> None:
 
 
 def test_missing_library_is_told(tmp_path: Path) -> None:
-    # The program beside ours, but with a Python that has numpy and no pyarrow.
-    package = write(tmp_path / "sitecustomize.py", "import sys\nsys.modules['pyarrow'] = None\n")
+    without_module(tmp_path / "place", "parquet", "pyarrow")
+    program = shutil.copy(BINARY, tmp_path / "place/bin")
     source, out = write(tmp_path / "s", "0,0,512,R,0.5\n"), tmp_path / "o.parquet"
-    done = run_program(BINARY, "convert", "-q", "--from", "spc", source, out,
-                       environment={"PYTHONPATH": str(package.parent)})
+    done = run_program(program, "convert", "-q", "--from", "spc", source, out)
     assert done.code == 1
     assert "pip install pyarrow" in done.err
     assert not out.exists()

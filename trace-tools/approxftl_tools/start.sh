@@ -29,13 +29,17 @@ parquet) wanted='numpy pyarrow' ;;
 *) wanted=numpy ;;
 esac
 
+# The caller's folder and settings of Python are for programs of the caller's own: a random.py there
+# is none of ours. One that is too old for -P is too old for the package.
+unset PYTHONHOME PYTHONPATH PYTHONSTARTUP
+
 # has PYTHON MODULE...: it is new enough, numpy works, and the others are there
 has()
 {
 	command -v "$1" >/dev/null || return 1
 	interpreter=$1
 	shift
-	"$interpreter" -c 'import sys, numpy, importlib.util as modules
+	"$interpreter" -P -c 'import sys, numpy, importlib.util as modules
 sys.exit(sys.version_info < (3, 11) or not all(map(modules.find_spec, sys.argv[1:])))' "$@" 2>/dev/null
 }
 
@@ -52,6 +56,6 @@ if [ -z "$python" ]; then
 		'Python 3.11 or later with numpy: apt-get install python3-numpy' >&2
 	exit 1
 fi
-PYTHONPATH=$package${PYTHONPATH:+:$PYTHONPATH}
+PYTHONPATH=$package
 export PYTHONPATH
-exec "$python" -B -m approxftl_tools.@VERB@ "$@"
+exec "$python" -P -B -m approxftl_tools.@VERB@ "$@"

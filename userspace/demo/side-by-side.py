@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -I
 # SPDX-License-Identifier: GPL-2.0-only
 """Print what fio, an annotated program and the device measured under two policies."""
 

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What is written in Python runs our files, and none that are only named as modules are."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from selftests.lib.programs import BUILD, TOP, Done, run_program
+
+VERBS = ("compare", "figures", "parquet", "report", "sweep", "synth")
+SIDE_BY_SIDE = TOP / "userspace/demo/side-by-side.py"
+
+
+@pytest.fixture(scope="module")
+def homework(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a program of somebody's own for each name that a module could have."""
+    folder = tmp_path_factory.mktemp("homework")
+    for name in {*sys.stdlib_module_names, "numpy", "matplotlib", "pyarrow", "approxftl_tools"}:
+        (folder / f"{name}.py").write_text(f"raise SystemExit('homework: {name}')\n")
+    return folder
+
+
+def has_helped(verb: str, done: Done) -> bool:
+    return (done.code, done.err) == (0, "") and f"Usage: approxftl {verb}" in done.out
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_folder_one_is_in_is_no_part_of_a_program(verb: str, homework: Path) -> None:
+    done = run_program(BUILD / "approxftl", verb, "--help", directory=homework)
+    assert has_helped(verb, done), done
+
+
+@pytest.mark.parametrize(("name", "value"), [
+    ("PYTHONPATH", None), ("PYTHONPATH", ""), ("PYTHONHOME", "/nowhere"),
+    ("PYTHONSTARTUP", "/nowhere"),
+])
+def test_settings_of_python_are_for_other_programs(name: str, value: str | None,
+                                                   homework: Path) -> None:
+    setting = {name: str(homework) if value is None else value}
+    done = run_program(BUILD / "approxftl", "report", "--help", directory=homework,
+                       environment=setting)
+    assert has_helped("report", done), done
+
+
+def test_the_tables_of_the_demonstration(homework: Path, tmp_path: Path) -> None:
+    for setting in ({"PYTHONPATH": str(homework)}, {"PYTHONHOME": "/nowhere"}):
+        done = run_program(SIDE_BY_SIDE, tmp_path, directory=homework, environment=setting)
+        assert "baseline.fio.json" in done.err, done
