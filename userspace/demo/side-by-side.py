@@ -1,6 +1,9 @@
 #!/usr/bin/python3 -I
 # SPDX-License-Identifier: GPL-2.0-only
-"""Print what fio, an annotated program and the device measured under two policies."""
+"""Print what fio, an annotated program and the device measured under two policies.
+
+side-by-side.py FOLDER
+"""
 
 from __future__ import annotations
 
@@ -96,6 +99,9 @@ def side_by_side(title: str, columns: list[dict[str, float]]) -> None:
 
 def main() -> None:
     """Print the tables."""
+    if sys.argv[1:] == ["--help"]:
+        print(__doc__)
+        return
     folder = Path(sys.argv[1])
     side_by_side("fio-profiles/clients.fio",
                  [dict(load_figures(folder, policy)) for policy in POLICIES])
