@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import resource
 import subprocess
@@ -386,6 +387,60 @@ def test_no_room(tmp_path: Path) -> None:
     )
     assert done.returncode == 1
     assert "samples: cannot make room: File too large" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+FOREIGN = {
+    "a line": b"thesis\n",
+    "a text": b"thesis\n" * 1000,
+    "a picture": b"P5\n# Created by hand\n64 64\n255\n" + bytes(4096),
+}
+
+
+@pytest.mark.parametrize(("app", "content"), [
+    *((app, "a text") for app in SMALL), ("mc", "a line"), ("img", "a picture")])
+def test_what_is_not_of_the_program_is_kept(app: str, content: str, tmp_path: Path) -> None:
+    path = tmp_path / next(iter(INPUTS[app]))
+    path.write_bytes(FOREIGN[content])
+    done = run(app, tmp_path, *SMALL[app])
+    assert done.code == 1
+    assert done.err == (f"approxftl-app: {path}: there is one that is not of this program: "
+                        "another directory, or --force\n")
+    assert path.read_bytes() == FOREIGN[content]
+    report(app, tmp_path, *SMALL[app], "--force")
+    report(app, tmp_path, *SMALL[app])
+
+
+def test_an_empty_file_has_nothing_to_keep(tmp_path: Path) -> None:
+    (tmp_path / "samples").touch()
+    report("mc", tmp_path, *SMALL["mc"])
+
+
+@pytest.mark.parametrize("force", [(), ("--force",)])
+@pytest.mark.parametrize("name", ["samples", "estimates"])
+def test_links_are_not_followed(name: str, force: tuple[str, ...], tmp_path: Path) -> None:
+    folder, precious = tmp_path / "d", tmp_path / "precious"
+    folder.mkdir()
+    written("mc", folder)
+    (folder / "samples").rename(precious)
+    before = precious.read_bytes()
+    for target in ("../precious", "../nowhere"):
+        (folder / name).unlink(missing_ok=True)
+        (folder / name).symlink_to(target)
+        done = run("mc", folder, *SMALL["mc"], *force)
+        assert done.code == 1
+        assert f"{name}: is a link, which is not followed; remove it" in done.err
+        assert (folder / name).is_symlink()
+    assert precious.read_bytes() == before
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_pipes_are_no_files(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "samples")
+    done = run("mc", tmp_path, *SMALL["mc"], "--force")
+    assert done.code == 1
+    assert "samples: is no regular file; remove it" in done.err
+    assert (tmp_path / "samples").is_fifo()
 
 
 def test_help_and_manual_agree() -> None:

@@ -69,21 +69,83 @@ static int open_file(struct app_file *file, int flags, struct aftl_error *error)
 			 file->place->path, file->name);
 }
 
+/* Every header of ours has a seed; that of another PGM has none. */
+static bool is_ours(const struct app_file *file)
+{
+	char *header = file_buffer(HEADER_BYTES);
+	struct aftl_error cause;
+	struct app_setup setup;
+	bool ours;
+
+	ours = pread(file->fd, header, HEADER_BYTES, 0) == HEADER_BYTES &&
+	       !header_parse(header, &setup, &cause) && setup.seed;
+	free(header);
+	return ours;
+}
+
+static int refuse(const struct app_file *file, const char *why, struct aftl_error *error)
+{
+	return aftl_fail(error, -EEXIST, "%.80s/%s: %s", file->place->path, file->name, why);
+}
+
+/* What is there already is emptied if nobody would miss it. */
+static int empty_old(struct app_file *file, struct aftl_error *error)
+{
+	struct stat status;
+
+	file->fd = openat(file->place->folder, file->name,
+			  O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (file->fd < 0 && errno == ELOOP)
+		return refuse(file, "is a link, which is not followed; remove it", error);
+	if (file->fd < 0)
+		return fail(file, errno, "open", error);
+	if (fstat(file->fd, &status))
+		return fail(file, errno, "examine", error);
+	if (!S_ISREG(status.st_mode))
+		return refuse(file, "is no regular file; remove it", error);
+	if (status.st_size && !file->place->force && !is_ours(file))
+		return refuse(file,
+			      "there is one that is not of this program: another directory, or --force",
+			      error);
+	return ftruncate(file->fd, 0) ? fail(file, errno, "empty", error) : 0;
+}
+
+static int make_empty(struct app_file *file, struct aftl_error *error)
+{
+	file->fd = openat(file->place->folder, file->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
+			  0644);
+	if (file->fd >= 0)
+		return 0;
+	return errno == EEXIST ? empty_old(file, error) : fail(file, errno, "make", error);
+}
+
+static int give_room(struct app_file *file, struct aftl_error *error)
+{
+	int ret;
+
+	if (file->place->io == APP_IO_DIRECT && fcntl(file->fd, F_SETFL, O_RDWR | O_DIRECT))
+		return fail(file, errno, "open", error);
+	ret = posix_fallocate(file->fd, 0, (off_t)file->bytes);
+	if (ret)
+		return fail(file, ret, "make room", error);
+	if (file->kind != APPROXFTL_PRECISE)
+		ret = tag(file, 0, APPROXFTL_TO_END, file->kind, error);
+	return ret ? ret : map_file(file, error);
+}
+
 int app_file_create(struct app_file *file, const struct app_place *place, const char *name,
 		    u64 bytes, enum approxftl_class kind, struct aftl_error *error)
 {
 	int ret;
 
 	*file = (struct app_file){ place, name, -1, bytes, kind, NULL };
-	ret = open_file(file, O_RDWR | O_CREAT | O_TRUNC, error);
+	ret = make_empty(file, error);
 	if (ret)
 		return ret;
-	ret = posix_fallocate(file->fd, 0, (off_t)bytes);
+	ret = give_room(file, error);
 	if (ret)
-		return fail(file, ret, "make room", error);
-	if (kind != APPROXFTL_PRECISE)
-		ret = tag(file, 0, APPROXFTL_TO_END, kind, error);
-	return ret ? ret : map_file(file, error);
+		unlinkat(place->folder, name, 0);
+	return ret;
 }
 
 int app_file_open(struct app_file *file, const struct app_place *place, const char *name,
@@ -100,7 +162,7 @@ int app_file_open(struct app_file *file, const struct app_place *place, const ch
 		return fail(file, errno, "examine", error);
 	if (!S_ISREG(status.st_mode) || status.st_size < HEADER_BYTES)
 		return aftl_fail(error, -EINVAL,
-				 "%.80s/%s: no file of this program; --phase write makes it",
+				 "%.80s/%s: no file of this program; --phase write --force makes it",
 				 place->path, name);
 	file->bytes = status.st_size;
 	return map_file(file, error);
@@ -196,8 +258,9 @@ int app_file_setup(struct app_file *file, struct app_setup *setup, struct aftl_e
 
 	ret = app_file_read(file, header, 0, HEADER_BYTES, error);
 	if (!ret && header_parse(header, setup, &cause))
-		ret = aftl_fail(error, -EINVAL, "%.80s/%s: %.120s", file->place->path, file->name,
-				cause.text);
+		ret = aftl_fail(error, -EINVAL,
+				"%.80s/%s: %.90s; --phase write --force makes it anew",
+				file->place->path, file->name, cause.text);
 	free(header);
 	return ret;
 }

@@ -24,6 +24,7 @@ enum app_io {
  * @tags: by which data are declared approximate; NULL for a precise run
  * @io: how files are read and written
  * @memory_bytes: buffer of each file; 0 for a quarter of its data
+ * @force: files that are not of this program are replaced
  */
 struct app_place {
 	int folder;
@@ -31,6 +32,7 @@ struct app_place {
 	struct approxftl *tags;
 	enum app_io io;
 	u64 memory_bytes;
+	bool force;
 };
 
 /**
@@ -51,7 +53,10 @@ struct app_file {
 	char *map;
 };
 
-/* A new file of @bytes; all of it is @kind until app_file_protect(). */
+/*
+ * A new file of @bytes; all of it is @kind until app_file_protect(). What has its name is replaced
+ * if it is of this program. Links are not followed, and nothing is left where this fails.
+ */
 int __must_check app_file_create(struct app_file *file, const struct app_place *place,
 				 const char *name, u64 bytes, enum approxftl_class kind,
 				 struct aftl_error *error);

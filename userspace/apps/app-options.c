@@ -16,6 +16,7 @@ enum option_code {
 	OPTION_REFERENCE,
 	OPTION_PRECISE,
 	OPTION_REQUIRE,
+	OPTION_FORCE,
 	OPTION_JSON,
 	/* Those of app_parameters follow. */
 	OPTION_PARAMETER,
@@ -32,6 +33,7 @@ static const struct {
 	{ "memory", OPTION_MEMORY, "SIZE", "buffer of each array (default: a quarter)" },
 	{ "precise", OPTION_PRECISE, NULL, "declare nothing approximate" },
 	{ "require", OPTION_REQUIRE, NULL, "fail where there is no device of dm-approxftl" },
+	{ "force", OPTION_FORCE, NULL, "replace files that are not of this program" },
 	{ "reference", OPTION_REFERENCE, "DIRECTORY",
 	  "files of the precise run (default: $TMPDIR or /tmp)" },
 	{ "json", OPTION_JSON, "FILE", "the report as JSON, - for standard output" },
@@ -115,6 +117,9 @@ static int take(struct app_options *options, int code, const char *value,
 		return 0;
 	case OPTION_REQUIRE:
 		options->require = true;
+		return 0;
+	case OPTION_FORCE:
+		options->force = true;
 		return 0;
 	case OPTION_JSON:
 		options->json = value;

@@ -23,6 +23,7 @@ enum app_phase {
  * @reference: where the precise run has its files for a while
  * @precise: whether nothing is declared approximate
  * @require: whether no device is an error
+ * @force: whether files that are not of this program are replaced
  * @json: where the report goes as JSON, - for standard output; NULL for nowhere
  * @help: whether to print what there is, and do nothing
  * @setup: parameters that were given, 0 for others
@@ -36,6 +37,7 @@ struct app_options {
 	const char *reference;
 	bool precise;
 	bool require;
+	bool force;
 	const char *json;
 	bool help;
 	struct app_setup setup;

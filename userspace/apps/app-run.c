@@ -205,7 +205,8 @@ static int compare(struct app_run *run, const struct app_place *place, struct af
 
 int run_app(struct app_run *run, const struct app_options *options, struct aftl_error *error)
 {
-	struct app_place place = { .io = options->io, .memory_bytes = options->memory_bytes };
+	struct app_place place = { .io = options->io, .memory_bytes = options->memory_bytes,
+				   .force = options->force };
 	int ret;
 
 	*run = (struct app_run){ .options = options };

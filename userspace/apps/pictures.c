@@ -261,7 +261,7 @@ static int check_header(struct video *video, struct aftl_error *error)
 			    HEADER_BYTES, error);
 	if (!ret && memcmp(header, wanted, HEADER_BYTES) != 0)
 		ret = aftl_fail(error, -EINVAL,
-				"%.80s/%s: the header of frame %u is damaged; --phase write makes it anew",
+				"%.80s/%s: the header of frame %u is damaged; --phase write --force makes it anew",
 				video->file.place->path, video->file.name, (u32)video->frame);
 	free(header);
 	return ret;
