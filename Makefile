@@ -27,6 +27,18 @@ ifneq ($(call unusable,$(O)),)
 $(error O=$(O) has a blank or a colon in it, and make cannot build there)
 endif
 
+# `make -n` prints, and does nothing.
+dry_run = $(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
+
+# `make clean` removes a folder that has this mark: make has made it, or found it empty.
+mark := $(O)/.approxftl-build
+make_mark := mkdir -p '$(O)' && : >'$(mark)'
+# These need no folder, and no goal at all is help.
+building := $(filter-out clean demo-deps deps help install-module,$(MAKECMDGOALS))
+ifneq ($(if $(dry_run),,$(building)),)
+$(shell { [ -n "$$(ls -A '$(O)')" ] || { $(make_mark); }; } 2>/dev/null)
+endif
+
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
 comma := ,
@@ -176,7 +188,6 @@ build_and_run = $(if $(strip $(call area_programs,$(1))),\
 	$(MAKE) -k $(jobs) WERROR=1 $(call area_programs,$(1)) || failed=--build-failed;) \
 	$(if $(dry_run),echo )$(RUN) $$failed $(2)
 # The + that hands jobs on to the compilers makes `make -n` run what it is to print.
-dry_run = $(findstring n,$(firstword -$(MAKEFLAGS)))
 
 deps: ## install what building and checking need (says what; nothing twice)
 	@selftests/install-packages
@@ -246,9 +257,15 @@ bench-replay: $(PROGRAMS) ## how well a replay keeps to its schedule, beside fio
 mutants: deps ## break the code on purpose and see the tests notice; NAMES='volume kernel/...' (long)
 	@selftests/mutants/run $(NAMES)
 
+# A checkout's own folder of before there was a mark is known by what is in it.
+is_ours = $(wildcard $(mark) $(if $(filter $(CURDIR)/build,$(abspath $(O))),\
+	$(O)/flags $(O)/*/flags $(O)/lab $(O)/tests))
+
 clean: ## remove everything that was built
+	@[ -n '$(is_ours)' ] || [ ! -e '$(O)' ] || { echo 'make clean: $(O) had other files in it before' \
+		'make did: nothing is removed; what may go is for you to say' >&2; exit 1; }
 	$(call say,CLEAN,$(O))
-	$(Q)rm -rf $(O)
+	$(Q)rm -rf '$(O)'$(if $(building), && $(make_mark))
 
 help: ## print this
 	@echo 'dm-approxftl: an emulator of 3D-NAND SSDs with approximate storage'

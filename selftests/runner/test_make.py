@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -25,3 +26,67 @@ def test_a_check_builds_the_examples_that_guests_run(tmp_path: Path) -> None:
     said = subprocess.run(["make", "-n", "check-kernel", f"O={tmp_path}"], cwd=TOP,
                           capture_output=True, text=True, timeout=60, check=True).stdout
     assert f"-o {tmp_path}/examples/annotated " in said
+
+
+def make(*words: str | Path, where: Path = TOP) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["make", "-f", TOP / "Makefile", *words], cwd=where, text=True,
+                          capture_output=True, timeout=60, check=False)
+
+
+def tree(place: Path) -> Path:
+    """Return a folder in which make works, and which has no folder for what is built."""
+    place.mkdir()
+    for entry in TOP.iterdir():
+        if entry.name not in ("build", ".git", "debian"):
+            (place / entry.name).symlink_to(entry)
+    return place
+
+
+def test_clean_removes_what_make_has_made(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for name in ("empty", "deep/new"):
+        build = tmp_path / name
+        assert make(f"O={build}", f"{build}/dkms.conf").returncode == 0
+        assert (build / "dkms.conf").exists()
+        done = make("clean", f"O={build}")
+        assert (done.returncode, done.stderr, build.exists()) == (0, "", False)
+    assert make("clean", f"O={tmp_path}/none").returncode == 0
+
+
+@pytest.mark.parametrize("built", [True, False])
+def test_clean_keeps_a_folder_of_somebody(tmp_path: Path, built: bool) -> None:
+    (tmp_path / "thesis.tex").write_text("mine")
+    if built:
+        assert make(f"O={tmp_path}", f"{tmp_path}/dkms.conf").returncode == 0
+    done = make("clean", f"O={tmp_path}")
+    assert done.returncode == 2
+    assert f"make clean: {tmp_path} had other files in it before make did" in done.stderr
+    assert (tmp_path / "thesis.tex").read_text() == "mine"
+
+
+def test_clean_and_build_in_one_go(tmp_path: Path) -> None:
+    build = tmp_path / "build"
+    for _ in range(2):
+        assert make("clean", f"{build}/dkms.conf", f"O={build}").returncode == 0
+        assert (build / "dkms.conf").exists()
+
+
+@pytest.mark.parametrize("known", ["flags", "san-address-undefined/flags", "tests/a.log"])
+def test_the_usual_folder_of_a_checkout_is_known_by_what_is_in_it(
+        tmp_path: Path, known: str) -> None:
+    place = tree(tmp_path / "tree")
+    build = place / "build"
+    (build / known).parent.mkdir(parents=True)
+    (build / known).write_text("")
+    done = make("clean", where=place)
+    assert (done.returncode, done.stderr, build.exists()) == (0, "", False)
+    build.mkdir()
+    (build / "thesis.tex").write_text("mine")
+    assert make("clean", where=place).returncode == 2
+    shutil.rmtree(build)
+
+
+def test_help_and_clean_make_no_folder(tmp_path: Path) -> None:
+    for words in ([], ["help"], ["clean"], ["-n", "all"]):
+        assert make(*words, f"O={tmp_path}/build").returncode == 0
+        assert not (tmp_path / "build").exists()
