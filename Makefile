@@ -17,14 +17,18 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
-# To make, a blank ends a name and a colon its list.
-unusable = $(or $(filter-out 1,$(words [$(1)])),$(findstring :,$(1)))
-ifneq ($(call unusable,$(CURDIR)),)
-$(error The name of this folder, $(CURDIR), has a blank or a colon in it, and make cannot \
-	work there. Move it to one without)
+# To make, a blank ends a name and a colon its list; a quote is the shell's, a $ of both.
+unusable = $(strip $(filter-out 1,$(words [$(1)])) $(foreach c,$(2),$(findstring $(c),$(1))))
+reserved := : ' $$
+reserved_in_rules := $(reserved) " ` & ; | < > ( ) \ = % \#
+ifneq ($(call unusable,$(CURDIR),$(reserved)),)
+$(error The name of this folder, $(CURDIR), has a blank, a colon, a quote or a $$ in it, and make \
+	cannot work there. Move it to one without)
 endif
-ifneq ($(call unusable,$(O)),)
-$(error O=$(O) has a blank or a colon in it, and make cannot build there)
+# Names in O= stand in rules and recipes as they are.
+ifneq ($(call unusable,$(O),$(reserved_in_rules)),)
+$(error O=$(O) has a blank, a colon, a quote or a $$ in it, or another letter that is the shell's \
+	or make's own, and make cannot build there)
 endif
 
 # `make -n` prints, and does nothing.

@@ -40,14 +40,22 @@ def make(target: str, place: Path) -> None:
     done("make", target, f"O={BUILD}", f"DESTDIR={place}", "PREFIX=/usr")
 
 
-@pytest.mark.parametrize("name", ["two words", "tab\tin", "a:b"])
+@pytest.mark.parametrize("name", ["two words", "tab\tin", "a:b", "it's", "a$b"])
 def test_a_folder_that_make_cannot_work_in_is_refused_at_once(tmp_path: Path, name: str) -> None:
     (tmp_path / name).mkdir()
-    for where, options in ((name, ()), (".", (f"O={tmp_path / name}",))):
+    for where, options in ((name, ()), (".", (f"O={tmp_path / name}".replace("$", "$$"),))):
         said = subprocess.run(["make", "-f", TOP / "Makefile", *options], cwd=tmp_path / where,
                               env=OURS, capture_output=True, text=True, timeout=5, check=False)
         assert said.returncode == 2
-        assert name in said.stderr and "has a blank or a colon in it" in said.stderr
+        assert name in said.stderr and "has a blank, a colon, a quote or a $ in it" in said.stderr
+
+
+@pytest.mark.parametrize("letter", [*'"`&;|<>\\()#%='])
+def test_a_folder_for_builds_whose_name_is_no_word_is_refused(tmp_path: Path, letter: str) -> None:
+    said = subprocess.run(["make", "help", f"O={tmp_path}/a{letter}b".replace("#", "\\#")], cwd=TOP,
+                          env=OURS, capture_output=True, text=True, timeout=5, check=False)
+    assert said.returncode == 2
+    assert "make cannot build there" in said.stderr
 
 
 def test_a_program_that_lacks_a_header_is_left_out(tmp_path: Path) -> None:
