@@ -305,6 +305,95 @@ class TestOutput:
         assert "No such file or directory" in done.err
 
 
+#: Commands that would write over what they read. In "LOST" stands what that is called.
+OVER_INPUTS = (
+    "report a.json -o LOST", "sim --trace a.aft --json LOST", "sim --trace a.aft --timeline LOST",
+    "sim --trace a.aft --record LOST", "sim --trace a.aft --dump LOST",
+    "trace pair a.aft --requests LOST", "trace info a.aft --json LOST",
+    "trace pair a.aft --json LOST", "trace convert a.aft o.csv --dropped LOST",
+    "trace convert a.aft o.csv --json LOST", "trace convert a.aft LOST --to csv --force",
+    "trace tag --rule approximate:size=4KiB.. a.aft LOST --force", "synth --fit a.aft -o LOST",
+    "synth --fit a.aft --profile-out LOST",
+    "replay a.aft target --overwrite --fold --buffered --record LOST",
+    "replay a.aft target --overwrite --fold --buffered --json LOST",
+    "replay a.aft LOST --overwrite --fold --buffered", "replay --simulate a.aft --json LOST",
+    "replay --simulate --speed 2 a.aft --json LOST",
+)
+#: Commands that would write two things to one file, which is called "twin".
+TWINS = (
+    "sim --requests 1000 --json twin --record twin", "sim --requests 1000 --json twin --dump twin",
+    "sim --requests 1000 --record twin --timeline twin",
+    "sim --requests 1000 --timeline twin --dump TWIN",
+    "trace convert a.aft twin --to csv --force --json twin",
+    "trace convert a.aft twin --to csv --force --dropped TWIN",
+    "trace pair a.aft --requests twin --json TWIN", "trace info a.aft --dropped twin --json twin",
+    "trace fix a.blktrace.0 twin --force --json TWIN",
+    "synth --like PRN_0 --requests 500 -o twin --profile-out TWIN",
+    "replay a.aft target --overwrite --fold --json twin --record TWIN",
+    "replay a.aft twin --overwrite --fold --buffered --json TWIN",
+)
+
+
+def contents(place: Path) -> dict[str, bytes]:
+    """Return all files, and what is in them."""
+    return {str(path.relative_to(place)): path.read_bytes() for path in place.rglob("*")
+            if path.is_file()}
+
+
+@pytest.mark.parametrize("line", OVER_INPUTS)
+@pytest.mark.parametrize("way", ["by name", "by another name", "by a link", "by a hard link"])
+def test_inputs_are_not_written(line: str, way: str, place: Path) -> None:
+    source = "a.json" if "a.json" in line else "a.aft"
+    name = {"by name": source, "by another name": f"../place/{source}"}.get(way, "other")
+    if way == "by a link":
+        (place / name).symlink_to(source)
+    elif way == "by a hard link":
+        (place / name).hardlink_to(place / source)
+    before = contents(place)
+    done = attempt(call(tuple(line.replace("LOST", name).split())), place)
+    sentence(done)
+    assert f"{name}: is also read; give " in done.err
+    assert contents(place) == before
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["there", "new"])
+@pytest.mark.parametrize("line", TWINS)
+def test_two_outputs_are_two_files(line: str, there: bool, place: Path) -> None:
+    if there or "replay a.aft twin" in line:
+        (place / "twin").write_bytes(bytes(1 << 20))
+    (place / "link").symlink_to("twin")
+    before = contents(place)
+    done = attempt(call(tuple(line.replace("TWIN", "link").split())), place)
+    sentence(done)
+    assert " is also written by " in done.err
+    assert contents(place) == before
+
+
+def test_devices_may_be_written_twice(place: Path) -> None:
+    line = "sim --requests 1000 --quiet --json /dev/null --record /dev/null --dump /dev/null"
+    assert attempt(call(tuple(line.split())), place).code == 0
+
+
+def test_results_in_folders_that_are_read(place: Path) -> None:
+    assert attempt(call(("report", ".", "-o", "all.html")), place).code == 0
+    done = attempt(call(("report", ".", "-o", "./study.d/../a.json")), place)
+    assert "is also read" in done.err
+
+
+@pytest.mark.parametrize("line", ["report a.json -o -", "synth --like PRN_0 --requests 500 -o -",
+                                  "synth --like PRN_0 --profile-out -", "approxftl-parquet -"])
+def test_dash_is_standard_output(line: str, place: Path) -> None:
+    before = contents(place)
+    done = subprocess.run(call(tuple(line.split())), cwd=place, input=CSV, capture_output=True,
+                          timeout=60, check=True)
+    begin = {"report": b"<!", "synth": b"\x89AFT" if " -o " in line else b"{"}
+    assert done.stdout.startswith(begin.get(line.split()[0], b"PAR1"))
+    assert contents(place) == before
+    attempt([word.replace("-", "./-") if word == "-" else word
+             for word in call(tuple(line.split()))], place)
+    assert (place / "-").is_file()
+
+
 def node(path: Path, number: int) -> None:
     """Make a device of our own, for that of the machine is not risked."""
     try:

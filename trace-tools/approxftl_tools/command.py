@@ -18,7 +18,8 @@ from textwrap import fill
 from types import FrameType
 from typing import Any, NoReturn, TextIO
 
-from approxftl_tools.output import output, write_file
+from approxftl_tools.claims import CLAIMS, STANDARD
+from approxftl_tools.output import named, output, write_file
 from approxftl_tools.refusal import (
     DONE,
     FAILED,
@@ -29,8 +30,9 @@ from approxftl_tools.refusal import (
     Refusal,
 )
 
-__all__ = ["DONE", "FAILED", "INTERRUPTED", "NOT_FOUND", "NOT_VERIFIED", "USAGE", "Refusal",
-           "envelope", "output", "parser", "run", "understanding", "wrapped", "write_file"]
+__all__ = ["CLAIMS", "DONE", "FAILED", "INTERRUPTED", "NOT_FOUND", "NOT_VERIFIED", "STANDARD",
+           "USAGE", "Refusal", "envelope", "named", "output", "parser", "run", "understanding",
+           "wrapped", "write_file"]
 
 #: Format of JSON documents: a new minor version adds keys, a new major one changes them.
 JSON_FORMAT = [1, 0]
@@ -94,6 +96,7 @@ def stream_of(number: int, stream: TextIO | None) -> TextIO:
 
 def prepare() -> None:
     """Make the standard streams and the signals what commands need."""
+    CLAIMS.forget()
     sys.stdin = stream_of(0, sys.stdin)
     sys.stdout = stream_of(1, sys.stdout)
     sys.stderr = stream_of(2, sys.stderr)

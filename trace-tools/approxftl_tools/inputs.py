@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from approxftl_tools import aft
-from approxftl_tools.command import NOT_FOUND, Refusal, understanding, wrapped
+from approxftl_tools.command import CLAIMS, NOT_FOUND, Refusal, understanding, wrapped
 
 Json = dict[str, Any]
 
@@ -365,7 +365,10 @@ def name_groups(runs: list[Run]) -> None:
 def read(paths: Sequence[Path]) -> Inputs:
     """Read everything."""
     inputs = Inputs()
-    for path in expand(paths):
+    files = expand(paths)
+    for path in files:
+        CLAIMS.reads(path)
+    for path in files:
         with understanding([path]):
             take_file(inputs, path)
     name_groups(inputs.runs)

@@ -2,7 +2,7 @@
 """Where commands write: a file that is there when it is complete, and not before.
 
 Whatever is no plain file, such as a device or a pipe, is written as it is, and a symbolic link is
-followed: userspace/lib/output-file.c does the same for the programs in C.
+followed; "-" is standard output: userspace/lib/output-file.c does the same for the programs in C.
 """
 
 from __future__ import annotations
@@ -17,16 +17,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from approxftl_tools.claims import CLAIMS, STANDARD
 from approxftl_tools.refusal import Refusal
 
 #: A name that is free in the directory where a file is made.
 CONTENT = "content"
 
 
+def named(text: str) -> Path:
+    """Return the name of an output; who writes "./-" means a file that is called so."""
+    path = Path(text)
+    return path if path != STANDARD or text == str(STANDARD) else path.absolute()
+
+
 def state_of(path: Path) -> os.stat_result | None:
     """Return what is there, links followed."""
     try:
-        return path.stat()
+        return os.fstat(1) if path == STANDARD else path.stat()
     except FileNotFoundError:
         return None
 
@@ -70,10 +77,11 @@ def settle(content: Path, target: Path, old: os.stat_result | None) -> None:
 @contextmanager
 def output(path: Path, name: str = CONTENT) -> Iterator[Path]:
     """Yield where to write what `path` is to hold: a file of this name, alone in its directory."""
+    CLAIMS.check(path)
     try:
         state = state_of(path)
         target = target_of(path, state)
-        if state is not None and not os.access(path, os.W_OK):
+        if state is not None and path != STANDARD and not os.access(path, os.W_OK):
             raise PermissionError(13, os.strerror(13))
         if state is not None and stat.S_ISDIR(state.st_mode):
             raise IsADirectoryError(21, os.strerror(21))

@@ -52,7 +52,8 @@ def main() -> int:
     """Entry point."""
     parser = command.parser("parquet", "Make a Parquet file of the CSV of requests that is on "
                             "standard input.", EPILOG)
-    parser.add_argument("output", metavar="FILE", type=Path, help="where it goes")
+    parser.add_argument("output", metavar="FILE", type=command.named,
+                        help="where it goes, - for standard output")
 
     def body() -> int:
         arguments = parser.parse_args()

@@ -166,8 +166,9 @@ def options() -> command.Parser:
         "records what they need; approxftl sim --json X.json --histogram --block-table "
         "--page-map auto\n--timeline X.timeline.json records everything.")
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="what to show")
-    parser.add_argument("-o", "--output", type=Path, default=Path("report.html"), metavar="FILE",
-                        help="the page (default report.html)")
+    parser.add_argument("-o", "--output", type=command.named, default=Path("report.html"),
+                        metavar="FILE",
+                        help="the page, - for standard output (default report.html)")
     parser.add_argument("-t", "--title", default="approxftl report", metavar="TEXT",
                         help="its title")
     return parser
@@ -179,11 +180,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     def body() -> int:
         args = options().parse_args(given)
+        command.CLAIMS.writes(args.output, "--output")
         inputs = read(args.files)
         with command.understanding(args.files):
             page_ = html(inputs, args.title, given)
         command.write_file(args.output, page_)
-        print(f"{args.output}: {inputs.summary()}")
+        if args.output != command.STANDARD:
+            print(f"{args.output}: {inputs.summary()}")
         return command.DONE
 
     return command.run("report", body)

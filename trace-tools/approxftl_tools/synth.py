@@ -65,8 +65,10 @@ def options() -> command.Parser:
     origin.add_argument("--like", metavar="VOLUME", help="one of them")
     origin.add_argument("--fit", metavar="TRACE", type=Path, help="a record file to measure")
     origin.add_argument("--profile", metavar="FILE", type=Path, help="a profile that was saved")
-    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="where the records go")
-    parser.add_argument("--profile-out", metavar="FILE", type=Path, help="save the profile")
+    parser.add_argument("-o", "--output", metavar="FILE", type=command.named,
+                        help="where the records go, - for standard output")
+    parser.add_argument("--profile-out", metavar="FILE", type=command.named,
+                        help="save the profile, - for standard output")
     parser.add_argument("--requests", metavar="N", type=count, default=100000,
                         help="how many (default 100000)")
     parser.add_argument("--seed", metavar="N", type=seed, default=1, help="(default 1)")
@@ -163,8 +165,26 @@ def tell(arguments: argparse.Namespace, argv: Sequence[str], profile: Profile,
             "as the profile wants them."))
 
 
+def outputs(arguments: argparse.Namespace) -> dict[str, Path]:
+    """Return what is written, by the names of the options."""
+    given = {"--output": arguments.output, "--profile-out": arguments.profile_out}
+    return {option: path for option, path in given.items() if path}
+
+
+def claim(arguments: argparse.Namespace) -> None:
+    """Refuse outputs that would destroy something, before any work."""
+    for path in (arguments.fit, arguments.profile):
+        if path:
+            command.CLAIMS.reads(path)
+    for option, path in outputs(arguments).items():
+        if path == command.STANDARD and arguments.json:
+            raise Refusal(f"{option} - and --json both want standard output", command.USAGE)
+        command.CLAIMS.writes(path, option)
+
+
 def make(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     """Write what was asked for."""
+    claim(arguments)
     profile = chosen(arguments)
     if arguments.profile_out:
         command.write_file(arguments.profile_out, workload_profile.to_json(profile))
@@ -181,7 +201,8 @@ def make(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
         record_writer.write(file, stream.columns(), stream.device_bytes,
                             f"synthetic {profile.name}", about)
         made = workload_profile.fitted(file).summary()
-    tell(arguments, argv, profile, made)
+    if command.STANDARD not in outputs(arguments).values():
+        tell(arguments, argv, profile, made)
     bad = missed(profile.summary(), made, arguments.within) if arguments.within else []
     if bad:
         sys.stderr.write(f"approxftl-synth: {arguments.output}: further off than --within "

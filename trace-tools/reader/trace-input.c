@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "checked-memory.h"
+#include "file-claims.h"
 #include "trace-codec.h"
 #include "trace-input.h"
 
@@ -103,8 +104,10 @@ static int adopt_codec(struct trace_input *input, struct aftl_error *error)
 int trace_input_open(struct trace_input *input, const char *path, struct aftl_error *error)
 {
 	bool standard = !strcmp(path, "-");
-	int ret;
+	int ret = claim_input(path, error);
 
+	if (ret)
+		return ret;
 	*input = (struct trace_input){
 		.name = standard ? "standard input" : path,
 		.fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC),

@@ -3,6 +3,7 @@
 
 #include "checked-memory.h"
 #include "core/base/encoding.h"
+#include "file-claims.h"
 #include "output-file.h"
 #include "replay-log.h"
 
@@ -172,7 +173,7 @@ int replay_log_create(struct replay_log **out, const char *path,
 	log->path = path;
 	log->header = *header;
 	log->header.entries = 0;
-	ret = output_file_open(&file, path, true, error);
+	ret = output_file_open(&file, path, "--record", true, error);
 	if (!ret) {
 		log->file = file.stream;
 		put_header(log);
@@ -287,10 +288,13 @@ static int decode_header(const struct replay_log *log, const u8 *bytes,
 int replay_log_open(struct replay_log **out, const char *path, struct replay_log_header *header,
 		    struct aftl_error *error)
 {
-	struct replay_log *log = memory_zeroed(1, sizeof(*log));
+	struct replay_log *log;
 	u8 bytes[REPLAY_LOG_HEADER_BYTES];
-	int ret;
+	int ret = claim_input(path, error);
 
+	if (ret)
+		return ret;
+	log = memory_zeroed(1, sizeof(*log));
 	log->path = path;
 	log->file = fopen(path, "rbe");
 	if (!log->file)

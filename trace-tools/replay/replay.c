@@ -9,6 +9,7 @@
 #include "checked-memory.h"
 #include "complain.h"
 #include "exit-codes.h"
+#include "file-claims.h"
 #include "human-units.h"
 #include "interruption.h"
 #include "json-envelope.h"
@@ -309,7 +310,7 @@ static enum exit_code open_json(const char *path)
 {
 	struct aftl_error error;
 
-	if (!path || !output_file_open(&json_file, path, true, &error))
+	if (!path || !output_file_open(&json_file, path, "--json", true, &error))
 		return EXIT_DONE;
 	complain_of("replay", "%s", error.text);
 	return EXIT_FAILED;
@@ -543,6 +544,18 @@ static enum exit_code summarise(const struct replay_options *options)
 	return told;
 }
 
+/* Before anything is opened that could be lost. */
+static int claim_files(const struct replay_options *options, struct aftl_error *error)
+{
+	int ret = options->trace ? claim_input(options->trace, error) : 0;
+
+	if (!ret && options->target)
+		ret = claim_output(options->target, "TARGET", error);
+	if (!ret && options->record)
+		ret = claim_output(options->record, "--record", error);
+	return !ret && options->json ? claim_output(options->json, "--json", error) : ret;
+}
+
 /* The simulator opens what is for it. */
 static enum exit_code carry_out(struct replay *replay)
 {
@@ -552,6 +565,10 @@ static enum exit_code carry_out(struct replay *replay)
 	if (replay->options.help) {
 		replay_options_help();
 		return EXIT_DONE;
+	}
+	if (claim_files(&replay->options, &error)) {
+		complain_of("replay", "%s", error.text);
+		return EXIT_FAILED;
 	}
 	if (replay->options.simulate)
 		return to_simulator(replay, &error);

@@ -142,7 +142,7 @@ static int begin(struct copy *copy, const char *path, struct aftl_error *error)
 	copy->output.class_names = classes.names;
 	copy->output.classes = classes.count;
 	copy->output.names = run->reader.names;
-	ret = output_file_begin(&copy->file, path, run->options.force, error);
+	ret = output_file_begin(&copy->file, path, "OUT", run->options.force, error);
 	if (!ret)
 		ret = trace_output_open(&copy->output, error);
 	return ret;

@@ -23,14 +23,14 @@ static const char usage[] =
 
 /**
  * struct fix - under way
- * @options: of the user
+ * @run: the options of the user, and the file of --json
  * @in: file that is read
  * @out: file that is written
  * @notes: that were changed
  * @events: all of them
  */
 struct fix {
-	struct trace_options options;
+	struct trace_run run;
 	struct trace_input in;
 	FILE *out;
 	u64 notes;
@@ -129,7 +129,7 @@ static int fix_file(struct fix *fix, const char *in, const char *out, struct aft
 
 	if (ret)
 		return ret;
-	ret = output_file_open(&file, out, fix->options.force, error);
+	ret = output_file_open(&file, out, "OUT", fix->run.options.force, error);
 	if (!ret) {
 		fix->out = file.stream;
 		ret = copy_events(fix, error);
@@ -154,9 +154,9 @@ static int fix_member(struct fix *fix, const char *in, const char *capture, cons
 	return fix_file(fix, in, target, error);
 }
 
-static int fix_all(struct fix *fix, struct aftl_error *error)
+static int fix_files(struct fix *fix, struct aftl_error *error)
 {
-	const char *in = fix->options.words[0], *out = fix->options.words[1];
+	const char *in = fix->run.options.words[0], *out = fix->run.options.words[1];
 	struct trace_paths paths = { 0 };
 	int ret = 0;
 	u32 i;
@@ -172,17 +172,27 @@ static int fix_all(struct fix *fix, struct aftl_error *error)
 	return ret;
 }
 
-static int put_json(const struct fix *fix, struct aftl_error *error)
+/* The file of --json is open from the begin on, so that a wrong name costs nothing. */
+static int fix_all(struct fix *fix, struct aftl_error *error)
 {
-	struct trace_run run = { .options = fix->options };
+	const char *json = fix->run.options.json;
+	int ret = 0;
+
+	if (json)
+		ret = output_file_open(&fix->run.json, json, "--json", true, error);
+	return ret ? ret : fix_files(fix, error);
+}
+
+static int put_json(struct fix *fix, struct aftl_error *error)
+{
 	struct json_writer json;
-	int ret = trace_run_json_begin(&run, &json, error);
+	int ret = trace_run_json_begin(&fix->run, &json, error);
 
 	if (ret)
 		return ret;
 	json_u64(&json, "events", fix->events);
 	json_u64(&json, "changed_notes", fix->notes);
-	return trace_run_json_end(&run, &json, error);
+	return trace_run_json_end(&fix->run, &json, error);
 }
 
 static enum exit_code run_fix(struct fix *fix)
@@ -190,16 +200,16 @@ static enum exit_code run_fix(struct fix *fix)
 	struct aftl_error error;
 	int ret;
 
-	if (fix->options.word_count != 2) {
+	if (fix->run.options.word_count != 2) {
 		aftl_fail(&error, -EINVAL,
 			  "fix takes IN and OUT; \"approxftl trace fix --help\" explains it");
 		return trace_complain_usage(&error);
 	}
 	interruption_catch();
 	ret = fix_all(fix, &error);
-	if (!ret && fix->options.json)
+	if (!ret && fix->run.options.json)
 		ret = put_json(fix, &error);
-	else if (!ret && !fix->options.quiet)
+	else if (!ret && !fix->run.options.quiet)
 		fprintf(stderr, "%llu of %llu events were notes with a control group\n",
 			(unsigned long long)fix->notes, (unsigned long long)fix->events);
 	return ret ? trace_complain(ret, &error) : EXIT_DONE;
@@ -211,14 +221,15 @@ enum exit_code trace_fix_main(int argc, char **argv)
 	struct aftl_error error;
 	enum exit_code code = EXIT_DONE;
 
-	if (trace_options_parse(&fix.options, VERB_FIX, argc, argv, &error)) {
+	if (trace_options_parse(&fix.run.options, VERB_FIX, argc, argv, &error)) {
 		code = trace_complain_usage(&error);
-	} else if (fix.options.help) {
+	} else if (fix.run.options.help) {
 		fputs(usage, stdout);
 		trace_options_help(VERB_FIX);
 	} else {
 		code = run_fix(&fix);
 	}
-	trace_options_free(&fix.options);
+	output_file_drop(&fix.run.json);
+	trace_options_free(&fix.run.options);
 	return code;
 }

@@ -51,7 +51,7 @@ static int read_with_rows(struct trace_run *run, struct trace_summary *summary,
 			  struct aftl_error *error)
 {
 	struct output_file file;
-	int ret = output_file_open(&file, run->options.requests, true, error);
+	int ret = output_file_open(&file, run->options.requests, "--requests", true, error);
 
 	if (ret)
 		return ret;

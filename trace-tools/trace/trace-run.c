@@ -4,6 +4,7 @@
 
 #include "checked-memory.h"
 #include "complain.h"
+#include "file-claims.h"
 #include "interruption.h"
 #include "json-envelope.h"
 #include "trace-run.h"
@@ -26,15 +27,18 @@ static u64 total_bytes(const struct trace_reader *reader)
 	return bytes;
 }
 
-static int open_outputs(struct trace_run *run, struct aftl_error *error)
+/* Where a copy goes is made later, but must not be anything else. */
+static int open_outputs(struct trace_run *run, bool copies, struct aftl_error *error)
 {
 	const struct trace_options *options = &run->options;
 	int ret = 0;
 
-	if (options->dropped)
-		ret = output_file_open(&run->dropped, options->dropped, true, error);
+	if (copies)
+		ret = claim_output(options->words[options->word_count - 1], "OUT", error);
+	if (!ret && options->dropped)
+		ret = output_file_open(&run->dropped, options->dropped, "--dropped", true, error);
 	if (!ret && options->json)
-		ret = output_file_open(&run->json, options->json, true, error);
+		ret = output_file_open(&run->json, options->json, "--json", true, error);
 	return ret;
 }
 
@@ -49,7 +53,7 @@ static int open_source(struct trace_run *run, u32 sources, struct aftl_error *er
 	if (ret)
 		return ret;
 	run->reader = (struct trace_reader){ .losses.strict = options->reading.strict };
-	ret = open_outputs(run, error);
+	ret = open_outputs(run, sources < options->word_count, error);
 	if (ret)
 		return ret;
 	run->reader.losses.list = run->dropped.stream;
@@ -106,8 +110,10 @@ enum exit_code trace_run_begin(struct trace_run *run, enum trace_verb_bit verb, 
 		return trace_complain_usage(&error);
 	interruption_catch();
 	ret = open_source(run, run->options.word_count - words, &error);
-	if (ret)
+	if (ret) {
+		output_file_drop(&run->dropped);
 		return trace_complain(ret, &error);
+	}
 	warn_of_siblings(run);
 	progress_begin(&run->progress,
 		       run->options.quiet ? PROGRESS_NEVER : PROGRESS_ON_TERMINAL, "bytes",
@@ -198,7 +204,7 @@ int trace_run_json_begin(struct trace_run *run, struct json_writer *json,
 	int ret = 0;
 
 	if (!run->json.stream)
-		ret = output_file_open(&run->json, run->options.json, true, error);
+		ret = output_file_open(&run->json, run->options.json, "--json", true, error);
 	if (!ret)
 		begin_envelope(run, json);
 	return ret;

@@ -57,7 +57,7 @@ static enum exit_code run_and_report(const struct app_options *options, int argc
 	struct app_run run;
 	int ret;
 
-	if (options->json && output_file_open(&json, options->json, true, &error))
+	if (options->json && output_file_open(&json, options->json, "--json", true, &error))
 		return refuse(&error, EXIT_FAILED);
 	ret = run_app(&run, options, &error);
 	if (!ret)

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "file-claims.h"
 #include "interruption.h"
 #include "output-file.h"
 
@@ -165,7 +166,7 @@ static int make_temporary(struct output_file *file, const struct stat *old,
 	return 0;
 }
 
-int output_file_begin(struct output_file *file, const char *path, bool force,
+int output_file_begin(struct output_file *file, const char *path, const char *option, bool force,
 		      struct aftl_error *error)
 {
 	struct stat state;
@@ -175,8 +176,12 @@ int output_file_begin(struct output_file *file, const char *path, bool force,
 	file->path = path;
 	file->stream = NULL;
 	file->temporary[0] = '\0';
+	file->target[0] = '\0';
 	if (!*path)
 		return blame(file, "create", ENOENT, error);
+	ret = claim_output(path, option, error);
+	if (ret)
+		return ret;
 	there = !stat(path, &state);
 	if (is_standard(path, there ? &state : NULL))
 		return write_in_place(file, "-");
@@ -215,10 +220,10 @@ void output_file_drop(struct output_file *file)
 	file->temporary[0] = '\0';
 }
 
-int output_file_open(struct output_file *file, const char *path, bool force,
+int output_file_open(struct output_file *file, const char *path, const char *option, bool force,
 		     struct aftl_error *error)
 {
-	int ret = output_file_begin(file, path, force, error);
+	int ret = output_file_begin(file, path, option, force, error);
 
 	if (ret)
 		return ret;

@@ -28,13 +28,14 @@ struct output_file {
 
 /**
  * output_file_begin() - a name to write to, in the same directory
+ * @option: how the command line calls it, for claim_output()
  * @force: replace a file that is there
  *
  * An empty file of that name is there, unless @path is written in place. If a signal ends the
  * program, or it exits without commit, that file goes.
  */
-int __must_check output_file_begin(struct output_file *file, const char *path, bool force,
-				   struct aftl_error *error);
+int __must_check output_file_begin(struct output_file *file, const char *path, const char *option,
+				   bool force, struct aftl_error *error);
 
 /* It is written and closed: give it its name. */
 int __must_check output_file_commit(struct output_file *file, struct aftl_error *error);
@@ -47,8 +48,8 @@ void output_file_drop(struct output_file *file);
  *
  * Return: 0 and a stream that output_file_close() or output_file_drop() closes.
  */
-int __must_check output_file_open(struct output_file *file, const char *path, bool force,
-				  struct aftl_error *error);
+int __must_check output_file_open(struct output_file *file, const char *path, const char *option,
+				  bool force, struct aftl_error *error);
 
 /* Everything is written: close it, and give it its name. */
 int __must_check output_file_close(struct output_file *file, struct aftl_error *error);

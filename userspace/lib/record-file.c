@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "checked-memory.h"
+#include "file-claims.h"
 #include "record-file.h"
 
 /* Records in a buffer: 128 KiB at a time is what makes reading cheap. */
@@ -70,9 +71,12 @@ static int read_header(struct record_reader *reader, struct aftl_error *error)
 
 int record_open(struct record_reader **out, const char *path, struct aftl_error *error)
 {
-	struct record_reader *reader = memory_zeroed(1, sizeof(*reader));
-	int ret;
+	struct record_reader *reader;
+	int ret = claim_input(path, error);
 
+	if (ret)
+		return ret;
+	reader = memory_zeroed(1, sizeof(*reader));
 	reader->name = is_standard(path) ? "standard input" : path;
 	reader->file = is_standard(path) ? stdin : fopen(path, "rb");
 	if (!reader->file)

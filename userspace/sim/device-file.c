@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "device-file.h"
+#include "file-claims.h"
 #include "core/keep/snapshot.h"
 
 static int write_bytes(void *host, const void *data, size_t bytes)
@@ -46,13 +47,17 @@ int device_file_save(struct aftl *ftl, const struct output_file *to, struct aftl
 int device_file_load(struct aftl **out, const char *path, const struct aftl_host_ops *ops,
 		     void *host, struct aftl_error *error)
 {
-	FILE *file = fopen(path, "rb");
-	struct aftl_source_stream source = { .read = read_bytes, .host = file };
+	struct aftl_source_stream source = { .read = read_bytes };
 	struct aftl_error cause;
-	int ret;
+	FILE *file;
+	int ret = claim_input(path, error);
 
+	if (ret)
+		return ret;
+	file = fopen(path, "rb");
 	if (!file)
 		return blame_system(path, "open", -errno, error);
+	source.host = file;
 	ret = aftl_load(out, &source, ops, host, &cause);
 	if (ret)
 		ret = blame_core(path, ret, &cause, error);

@@ -298,9 +298,9 @@ static int begin_files(struct run *run, struct aftl_error *error)
 	int ret = 0;
 
 	if (options->record)
-		ret = output_file_begin(&run->record, options->record, true, error);
+		ret = output_file_begin(&run->record, options->record, "--record", true, error);
 	if (!ret && options->dump)
-		ret = output_file_begin(&run->dump, options->dump, true, error);
+		ret = output_file_begin(&run->dump, options->dump, "--dump", true, error);
 	return ret;
 }
 

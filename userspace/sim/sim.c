@@ -8,6 +8,7 @@
 
 #include "checked-memory.h"
 #include "complain.h"
+#include "file-claims.h"
 #include "interruption.h"
 #include "output-file.h"
 #include "raid.h"
@@ -159,14 +160,26 @@ static enum exit_code finish_timeline(struct timeline *timeline, enum exit_code 
 	return code ? code : EXIT_FAILED;
 }
 
+/* All of them, before the first is touched: those of a run begin with it. */
+static int claim_files(const struct sim_options *options, struct aftl_error *error)
+{
+	int ret = options->trace ? claim_input(options->trace, error) : 0;
+
+	if (!ret && options->load)
+		ret = claim_input(options->load, error);
+	if (!ret && options->record)
+		ret = claim_output(options->record, "--record", error);
+	return !ret && options->dump ? claim_output(options->dump, "--dump", error) : ret;
+}
+
 static int open_outputs(struct outputs *outputs, const struct sim_options *options, int argc,
 			char **argv)
 {
 	struct aftl_error error;
-	int ret = 0;
+	int ret = claim_files(options, &error);
 
-	if (options->json)
-		ret = output_file_open(&outputs->json, options->json, true, &error);
+	if (!ret && options->json)
+		ret = output_file_open(&outputs->json, options->json, "--json", true, &error);
 	if (!ret && options->timeline)
 		ret = timeline_create(&outputs->timeline, options->timeline, argc, argv, &error);
 	if (ret)

@@ -45,7 +45,7 @@ int timeline_create(struct timeline **out, const char *path, int argc, char **ar
 		    struct aftl_error *error)
 {
 	struct timeline *timeline = memory_zeroed(1, sizeof(*timeline));
-	int ret = output_file_open(&timeline->file, path, true, error);
+	int ret = output_file_open(&timeline->file, path, "--timeline", true, error);
 
 	if (ret) {
 		free(timeline);
