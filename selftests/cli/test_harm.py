@@ -443,6 +443,29 @@ def test_folders_are_no_files(place: Path) -> None:
         assert (place / "a.json").read_text().startswith("{")
 
 
+def can_unshare(*spaces: str) -> None:
+    if subprocess.run(["unshare", "--map-root-user", *spaces, "true"], capture_output=True,
+                      check=False).returncode:
+        pytest.skip("no name spaces here")
+
+
+def test_what_was_killed_does_not_bar_the_next(place: Path) -> None:
+    """In a container every program has the same number."""
+    can_unshare("--pid", "--fork")
+    alone = ["unshare", "--map-root-user", "--pid", "--fork", "--kill-child"]
+    line = call(("sim", "--quiet", "--json", "out.json", "--requests"))
+    process = subprocess.Popen([*alone, *line, "1000000000"], cwd=place)
+    end = time.monotonic() + 30
+    while not has(".approxftl-*")(place) and time.monotonic() < end:
+        time.sleep(0.02)
+    process.kill()
+    process.wait()
+    left = rest(place)
+    assert left
+    assert attempt([*alone, *line, "1000"], place) == Done(0, "", "")
+    assert rest(place) == left
+
+
 # ---------------------------------------------------------------- standard output
 
 

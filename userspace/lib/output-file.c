@@ -2,7 +2,9 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +16,8 @@
 #define PENDING 8
 /* Symbolic links that lead to where nothing is yet. */
 #define LINKS 40
+/* Names that are tried; that the first is taken is less likely than anything else. */
+#define NAMES 16
 
 static struct output_file *pending[PENDING];
 static pid_t owner;
@@ -142,23 +146,60 @@ static void take_over(int fd, const struct stat *old)
 		fchmod(fd, old->st_mode & 07777);
 }
 
+/* Only what we have made is ours to remove: no signal comes in between. */
+static int create_watched(struct output_file *file)
+{
+	sigset_t all, before;
+	int fd, code;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &before);
+	fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	code = errno;
+	if (fd >= 0)
+		watch(file);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	errno = code;
+	return fd;
+}
+
+/*
+ * Numbers of processes come again, in containers at once, and what was killed has left its file:
+ * the name is a random one. Return: a descriptor, or -1 with errno.
+ */
+static int create_in(struct output_file *file, const char *folder, int length)
+{
+	unsigned int i;
+	u64 random;
+	int fd = -1;
+
+	for (i = 0; i < NAMES; i++) {
+		if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+			return -1;
+		if (snprintf(file->temporary, sizeof(file->temporary),
+			     "%.*s.approxftl-%016llx.part", length, folder,
+			     (unsigned long long)random) >= (int)sizeof(file->temporary)) {
+			errno = ENAMETOOLONG;
+			return -1;
+		}
+		fd = create_watched(file);
+		if (fd >= 0 || errno != EEXIST)
+			break;
+	}
+	return fd;
+}
+
 static int make_temporary(struct output_file *file, const struct stat *old,
 			  struct aftl_error *error)
 {
-	static unsigned int number;
 	const char *slash = strrchr(file->target, '/');
-	int folder = slash ? (int)(slash - file->target) + 1 : 0;
 	int fd;
 
 	if (old && access(file->target, W_OK))
 		return blame(file, "write", errno, error);
-	if (snprintf(file->temporary, sizeof(file->temporary), "%.*s.approxftl-%d-%u.part", folder,
-		     file->target, (int)getpid(), number++) >= (int)sizeof(file->temporary))
-		return blame(file, "write", ENAMETOOLONG, error);
-	watch(file);
-	fd = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	fd = create_in(file, file->target, slash ? (int)(slash - file->target) + 1 : 0);
 	if (fd < 0) {
-		forget(file);
+		file->temporary[0] = '\0';
 		return blame(file, "create", errno, error);
 	}
 	take_over(fd, old);
