@@ -466,6 +466,80 @@ def test_what_was_killed_does_not_bar_the_next(place: Path) -> None:
     assert rest(place) == left
 
 
+#: Of those that write, one of each way to do it.
+WRITERS: tuple[tuple[Words, str], ...] = (
+    (("sim",), "--json"), (("sim",), "--record"), (("sim",), "--dump"), (("replay",), "--record"),
+    (("trace", "convert"), "@OUT"), (("trace", "pair"), "--requests"), (("report",), "--output"),
+    (("synth",), "--output"))
+#: What root is without: like anybody else who owns the programs.
+ANYBODY = ["setpriv", "--bounding-set=-dac_override,-dac_read_search,-fowner,-chown"]
+NOBODY = 65534
+
+
+def strange(place: Path, mode: int) -> Path:
+    """Make a folder of somebody else, and a file in it that everybody may write."""
+    if os.geteuid():
+        pytest.skip("files of others need root")
+    folder = place / "strange"
+    folder.mkdir()
+    (folder / "old").write_text("~before~" * 100000)
+    for path, bits in ((folder / "old", 0o666), (folder, mode)):
+        os.chown(path, NOBODY, NOBODY)
+        path.chmod(bits)
+    return folder / "old"
+
+
+def written_over(old: Path, done: Done, number: int) -> None:
+    """It is what it was, with new content: as much as what is written elsewhere."""
+    assert done.code == 0, done
+    assert old.stat().st_ino == number
+    assert b"~before~" not in old.read_bytes()
+    assert len(old.read_bytes()) > 100
+    assert not rest(old.parent)
+
+
+@pytest.mark.parametrize("mode", [0o1777, 0o755], ids=["sticky", "of another"])
+@pytest.mark.parametrize(("words", "what"), WRITERS, ids=name_of)
+def test_a_file_in_a_folder_of_another(words: Words, what: str, mode: int, place: Path) -> None:
+    old = strange(place, mode)
+    number = old.stat().st_ino
+    done = attempt([*ANYBODY, *command_of(words, what, "strange/old")], place)
+    written_over(old, done, number)
+    if what == "--record" and words == ("replay",):
+        read = attempt(call(("replay", "--summarise", "strange/old")), place)
+        assert read.code == 0 and "interrupted" not in read.err, read
+    new = attempt([*ANYBODY, *command_of(words, what, "strange/new")], place)
+    assert new.code == (0 if mode == 0o1777 else 1)
+    assert not rest(place / "strange")
+
+
+@pytest.mark.parametrize(("words", "what"), WRITERS, ids=name_of)
+def test_a_file_that_is_mounted(words: Words, what: str, place: Path) -> None:
+    can_unshare("--mount")
+    (place / "old").write_text("~before~" * 100000)
+    (place / "mounted").touch()
+    number = (place / "old").stat().st_ino
+    script = 'mount --bind old mounted && exec "$@"'
+    done = attempt(["unshare", "--mount", "--map-root-user", "sh", "-c", script, "sh",
+                    *command_of(words, what, "mounted")], place)
+    written_over(place / "old", done, number)
+    assert not (place / "mounted").read_bytes()
+
+
+def test_what_cannot_be_written_over_is_not_lost(place: Path) -> None:
+    can_unshare("--mount")
+    script = ('mkdir full && mount -t tmpfs -o size=64k none full && echo old >full/old && '
+              'touch mounted && mount --bind full/old mounted && '
+              'head -c 1000000 /dev/zero >full/filler 2>/dev/null; exec "$@"')
+    done = attempt(["unshare", "--mount", "--map-root-user", "sh", "-c", script, "sh",
+                    *command_of(("sim",), "--json", "mounted")], place)
+    assert done.code == 1
+    told = re.search(r": mounted: can be neither replaced nor written: No space left on device; "
+                     r"its new content is in (.*)$", done.err, re.M)
+    assert told, done.err
+    assert json.loads((place / told[1]).read_text())["runs"]
+
+
 # ---------------------------------------------------------------- standard output
 
 

@@ -8,6 +8,7 @@ followed; "-" is standard output: userspace/lib/output-file.c does the same for 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 import stat
@@ -22,6 +23,10 @@ from approxftl_tools.refusal import Refusal
 
 #: A name that is free in the directory where a file is made.
 CONTENT = "content"
+#: In the folder of another nothing can be made, and in a sticky one, or where a file system is
+#: mounted, nothing can be replaced.
+FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
+IRREPLACEABLE = {*FORBIDDEN, errno.EBUSY, errno.EXDEV}
 
 
 def named(text: str) -> Path:
@@ -71,7 +76,33 @@ def settle(content: Path, target: Path, old: os.stat_result | None) -> None:
         with contextlib.suppress(PermissionError):
             os.chown(content, old.st_uid, old.st_gid)
         content.chmod(stat.S_IMODE(old.st_mode) & 0o777)
-    content.replace(target)
+    try:
+        content.replace(target)
+    except OSError as error:
+        if old is None or error.errno not in IRREPLACEABLE:
+            raise
+        pour_over(content, target)
+
+
+def pour_over(content: Path, target: Path) -> None:
+    """Write over what cannot be replaced."""
+    try:
+        pour(content, target, False)
+    except OSError as error:
+        raise Refusal(f"{target}: can be neither replaced nor written: {error.strerror}; what was "
+                      "there may be lost") from error
+
+
+def workplace(target: Path | None, old: os.stat_result | None
+              ) -> tempfile.TemporaryDirectory[str]:
+    """Make a directory: beside the target, or elsewhere if that can only be written over."""
+    if target:
+        try:
+            return tempfile.TemporaryDirectory(prefix=".approxftl-", dir=target.parent)
+        except OSError as error:
+            if old is None or error.errno not in FORBIDDEN:
+                raise
+    return tempfile.TemporaryDirectory(prefix=".approxftl-")
 
 
 @contextmanager
@@ -85,8 +116,7 @@ def output(path: Path, name: str = CONTENT) -> Iterator[Path]:
             raise PermissionError(13, os.strerror(13))
         if state is not None and stat.S_ISDIR(state.st_mode):
             raise IsADirectoryError(21, os.strerror(21))
-        with tempfile.TemporaryDirectory(
-                prefix=".approxftl-", dir=target.parent if target else None) as folder:
+        with workplace(target, state) as folder:
             content = Path(folder) / name
             yield content
             if target is None:

@@ -152,11 +152,25 @@ static void put_header(struct replay_log *log)
 	fwrite(bytes, 1, sizeof(bytes), log->file);
 }
 
+/* What could not be replaced has its header now, and is not what is open. */
+static int reopen(struct replay_log *log, const struct output_file *file, struct aftl_error *error)
+{
+	fclose(log->file);
+	log->file = fopen(file->target, "r+e");
+	if (log->file && !fseek(log->file, 0, SEEK_END))
+		return 0;
+	return aftl_fail(error, -errno, "%.120s: cannot write: %s", log->path, strerror(errno));
+}
+
 /* From its header on it can be read, however the replay ends. */
 static int name_log(struct replay_log *log, struct output_file *file, struct aftl_error *error)
 {
-	if (!fflush(log->file))
-		return output_file_commit(file, error);
+	int ret;
+
+	if (!fflush(log->file)) {
+		ret = output_file_commit(file, error);
+		return !ret && file->apart ? reopen(log, file, error) : ret;
+	}
 	log->file = NULL;
 	aftl_fail(error, -errno, "%.120s: cannot write: %s", log->path, strerror(errno));
 	output_file_drop(file);

@@ -18,6 +18,8 @@
 #define LINKS 40
 /* Names that are tried; that the first is taken is less likely than anything else. */
 #define NAMES 16
+/* Bytes that are copied at a time. */
+#define COPIED 65536
 
 static struct output_file *pending[PENDING];
 static pid_t owner;
@@ -189,6 +191,26 @@ static int create_in(struct output_file *file, const char *folder, int length)
 	return fd;
 }
 
+/* What is there may be ours to write though its folder is not. */
+static int create_apart(struct output_file *file)
+{
+	const char *folder = getenv("TMPDIR");
+	char path[PATH_MAX];
+	int fd;
+
+	scnprintf(path, sizeof(path), "%s/", folder && *folder ? folder : "/tmp");
+	fd = create_in(file, path, (int)strlen(path));
+	if (fd >= 0)
+		fchmod(fd, 0600);
+	file->apart = true;
+	return fd;
+}
+
+static bool is_forbidden(int code)
+{
+	return code == EACCES || code == EPERM || code == EROFS;
+}
+
 static int make_temporary(struct output_file *file, const struct stat *old,
 			  struct aftl_error *error)
 {
@@ -198,11 +220,14 @@ static int make_temporary(struct output_file *file, const struct stat *old,
 	if (old && access(file->target, W_OK))
 		return blame(file, "write", errno, error);
 	fd = create_in(file, file->target, slash ? (int)(slash - file->target) + 1 : 0);
+	if (fd < 0 && old && is_forbidden(errno))
+		fd = create_apart(file);
 	if (fd < 0) {
 		file->temporary[0] = '\0';
 		return blame(file, "create", errno, error);
 	}
-	take_over(fd, old);
+	if (!file->apart)
+		take_over(fd, old);
 	close(fd);
 	return 0;
 }
@@ -218,6 +243,7 @@ int output_file_begin(struct output_file *file, const char *path, const char *op
 	file->stream = NULL;
 	file->temporary[0] = '\0';
 	file->target[0] = '\0';
+	file->apart = false;
 	if (!*path)
 		return blame(file, "create", ENOENT, error);
 	ret = claim_output(path, option, error);
@@ -237,14 +263,67 @@ int output_file_begin(struct output_file *file, const char *path, const char *op
 	return make_temporary(file, there ? &state : NULL, error);
 }
 
+/* Return: 0 or the number of an error. */
+static int copy_bytes(int from, int to)
+{
+	char bytes[COPIED];
+	off_t size = 0;
+	ssize_t got, put;
+
+	while ((got = read(from, bytes, sizeof(bytes))) > 0)
+		for (ssize_t done = 0; done < got; done += put, size += put) {
+			put = write(to, bytes + done, (size_t)(got - done));
+			if (put < 0)
+				return errno;
+		}
+	return got < 0 || ftruncate(to, size) ? errno : 0;
+}
+
+/* Into what is there. Return: 0 or the number of an error. */
+static int pour(const struct output_file *file)
+{
+	int from = open(file->temporary, O_RDONLY | O_CLOEXEC);
+	int to = from < 0 ? -1 : open(file->target, O_WRONLY | O_CLOEXEC);
+	int code = to < 0 ? errno : copy_bytes(from, to);
+
+	if (to >= 0 && close(to) && !code)
+		code = errno;
+	if (from >= 0)
+		close(from);
+	return code;
+}
+
+/* As of the file of another in a sticky folder, or where another file system is mounted. */
+static bool is_irreplaceable(int code)
+{
+	return is_forbidden(code) || code == EBUSY || code == EXDEV;
+}
+
+static int settle(struct output_file *file, struct aftl_error *error)
+{
+	int code = file->apart || !rename(file->temporary, file->target) ? 0 : errno;
+
+	if (!file->apart && !code)
+		return 0;
+	if (code && (!is_irreplaceable(code) || access(file->target, F_OK))) {
+		unlink(file->temporary);
+		return blame(file, "rename to it", code, error);
+	}
+	file->apart = true;
+	code = pour(file);
+	if (!code) {
+		unlink(file->temporary);
+		return 0;
+	}
+	return aftl_fail(error, -code,
+			 "%.80s: can be neither replaced nor written: %s; its new content is in %.90s",
+			 file->path, strerror(code), file->temporary);
+}
+
 int output_file_commit(struct output_file *file, struct aftl_error *error)
 {
-	int ret = 0;
+	int ret = *file->target ? settle(file, error) : 0;
 
-	if (*file->target && rename(file->temporary, file->target)) {
-		ret = blame(file, "rename to it", errno, error);
-		unlink(file->temporary);
-	}
 	forget(file);
 	file->temporary[0] = '\0';
 	return ret;

@@ -17,12 +17,14 @@
  * @path: as the user calls it; "-" is standard output
  * @target: what it will be called: @path without links; empty if it is written in place
  * @temporary: what it is called so far
+ * @apart: what is at @target cannot be replaced; in the end it is written over
  * @stream: of output_file_open()
  */
 struct output_file {
 	const char *path;
 	char target[OUTPUT_FILE_NAME];
 	char temporary[OUTPUT_FILE_NAME];
+	bool apart;
 	FILE *stream;
 };
 
@@ -37,7 +39,10 @@ struct output_file {
 int __must_check output_file_begin(struct output_file *file, const char *path, const char *option,
 				   bool force, struct aftl_error *error);
 
-/* It is written and closed: give it its name. */
+/*
+ * It is written and closed: give it its name. Where a file cannot be replaced, as in a folder of
+ * somebody else, what is there is written over. If that fails, the error says where the content is.
+ */
 int __must_check output_file_commit(struct output_file *file, struct aftl_error *error);
 
 /* It is not wanted any more. Nothing happens if it was never begun. */
