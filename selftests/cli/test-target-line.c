@@ -7,7 +7,7 @@
 #include "tap.h"
 #include "target-line.h"
 
-static struct target_line line, again;
+static struct target_line line, again, standard;
 static struct aftl_error error;
 static char text[TARGET_LINE_SIZE];
 
@@ -69,6 +69,57 @@ static void every_parameter(void)
 	}
 }
 
+/* Parameters by which something is chosen, and how many rules there are for it. */
+static const struct chooser {
+	const char *key;
+	unsigned int rules;
+} choosers[] = {
+	{ "victim", 5 },
+	{ "allocate", 3 },
+	{ "stripe", 24 },
+};
+
+static const struct aftl_param *param_of(const char *key)
+{
+	unsigned int i;
+
+	for (i = 0; i < aftl_param_count(); i++)
+		if (!strcmp(aftl_param_at(i)->key, key))
+			return aftl_param_at(i);
+	return NULL;
+}
+
+static void try_rule(const char *key, const char *rule)
+{
+	char word[64];
+
+	target_line_init(&line);
+	set(key, rule);
+	comes_back();
+	/* What is usual is not said. */
+	snprintf(word, sizeof(word), " %s %s", key, rule);
+	CHECK_MSG(!strstr(text, word) ==
+			  !memcmp(&line.config, &standard.config, sizeof(line.config)),
+		  "%s=%s: %s", key, rule, text);
+}
+
+static void every_chooser(void)
+{
+	unsigned int i, j;
+
+	target_line_init(&standard);
+	for (i = 0; i < ARRAY_SIZE(choosers); i++) {
+		const struct aftl_param *param = param_of(choosers[i].key);
+
+		CHECK(param && param->words);
+		if (!param || !param->words)
+			continue;
+		for (j = 0; param->words[j]; j++)
+			try_rule(param->key, param->words[j]);
+		CHECK_EQ(j, choosers[i].rules);
+	}
+}
+
 static void all_at_once(void)
 {
 	char value[AFTL_VALUE_SIZE];
@@ -119,6 +170,12 @@ static void refusals(void)
 	refused("ioprio_hint", "1024",
 		"ioprio_hint: \"1024\" is not a number from 0, for none, to 1023");
 	refused("op", "much", "op: \"much\" is not a percentage");
+	refused("victim", "lru", "victim: \"lru\" is not one of greedy, cost_benefit, d_choices");
+	refused("victim", "lru", ", fifo or windowed");
+	refused("allocate", "random",
+		"allocate: \"random\" is not one of rotate, static or least_busy");
+	refused("stripe", "cwd", "stripe: \"cwd\" is not one of cwdp, cwpd, cdwp");
+	refused("stripe", "cwd", "pwdc, pdcw or pdwc");
 	refused("colour", "red", "unknown option \"colour\"");
 }
 
@@ -212,6 +269,7 @@ int main(void)
 	tap_run("the standard line", standard_line);
 	tap_run("every profile with every policy comes back", every_profile_and_policy);
 	tap_run("every parameter comes back", every_parameter);
+	tap_run("every rule that chooses comes back", every_chooser);
 	tap_run("everything at once comes back", all_at_once);
 	tap_run("keys of a newer target are skipped", newer_keys);
 	tap_run("values that are refused", refusals);

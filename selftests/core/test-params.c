@@ -245,6 +245,7 @@ static const struct bad_value bad_values[] = {
 	{ "suspend", "all", "\"all\" is not one of off, program, erase or both" },
 	{ "suspend", "", "is not one of" },
 	{ "one_shot", "1", "\"1\" is not one of off or on" },
+	{ "stripe", "cwd", ", dwpc, dpcw, dpwc, pcwd, pcdw, pwcd, pwdc, pdcw or pdwc" },
 	{ "plane_mode", "Wide", "is not one of shared, independent or wide" },
 };
 

@@ -69,6 +69,22 @@ round_trip "none 32 $plain plane_mode independent page 4KiB unit 2KiB suspend bo
 	none 26 plane_mode independent age 90d fill_valid 50 fill sequential cell_model voltage refresh 0 wear_gap 50 \
 	gc 12 buffer 1024KiB idle 2ms suspend both unit 2KiB page 4096
 
+# What is usual is not printed.
+round_trip "none 6 $plain" none 6 victim greedy allocate rotate stripe cwdp
+for rule in cost_benefit d_choices fifo windowed
+do
+	round_trip "none 8 $plain victim $rule" none 2 victim "$rule"
+done
+for rule in static least_busy
+do
+	round_trip "none 8 $plain allocate $rule" none 2 allocate "$rule"
+done
+for rule in cwpd cdwp cdpw cpwd cpdw wcdp wcpd wdcp wdpc wpcd wpdc \
+	dcwp dcpw dwcp dwpc dpcw dpwc pcwd pcdw pwcd pwdc pdcw pdwc
+do
+	round_trip "none 8 $plain stripe $rule" none 2 stripe "$rule"
+done
+
 refusal 'a store (none, ram or a block device) and the number of words that follow are missing' ''
 refusal 'a store (none, ram or a block device) and the number of words that follow are missing' ram
 refusal '"disk" is not a store; there are none, ram, and block devices by path' 'disk 0'
@@ -86,6 +102,11 @@ refusal 'timing: "scale:0" is not one of real, off or scale:N with N from 1 to 1
 	'ram 2 timing scale:0'
 refusal 'tag_all: "maybe" is not one of precise or approximate' 'ram 2 tag_all maybe'
 refusal 'op: "much" is not a percentage such as 7 or 12.5' 'ram 2 op much'
+refusal 'victim: "lru" is not one of greedy, cost_benefit, d_choices, fifo or windowed' \
+	'ram 2 victim lru'
+refusal 'allocate: "random" is not one of rotate, static or least_busy' 'ram 2 allocate random'
+refusal 'stripe: "cwd" is not one of cwdp, cwpd, cdwp, cdpw, cpwd, cpdw, wcdp, wcpd, wdcp, wdpc, wpcd, wpdc, dcwp, dcpw, dwcp, dwpc, dpcw, dpwc, pcwd, pcdw, pwcd, pwdc, pdcw or pdwc' \
+	'ram 2 stripe cwd'
 refusal 'channels: 65 is out of range; it must be 1 to 64' 'ram 2 channels 65'
 refusal 'a mapping unit of 8192 bytes cannot be a sector of the kernel; say unit 4KiB' \
 	'ram 2 unit 0'

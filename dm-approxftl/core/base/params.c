@@ -268,7 +268,7 @@ static void list_words(const char *const *words, char *text, size_t size)
 static int complain_value(const char *const *words, enum aftl_param_type type, const char *text,
 			  struct aftl_error *error)
 {
-	char list[96];
+	char list[160];
 
 	if (!words)
 		return aftl_fail(error, -EINVAL, "\"%.40s\" is not %s", text,
