@@ -802,6 +802,38 @@ static void cold_data_is_stored_as_ever(void)
 	CHECK_RANGE(ressd.array_erases, tlc.array_erases - 1, tlc.array_erases + 1);
 }
 
+/* Short-lived hot data on a device that programs pages one by one. */
+static void write_page_by_page(const char *policy, struct aftl_counters *counters)
+{
+	static const char *const pairs[] = {
+		ONE_DIE, "one_shot", "off", "blocks", "200", ZONES, "candidates", "2", NULL
+	};
+	struct aftl_random random = { 5 };
+	u32 i;
+
+	test_device_init(&device, "demo");
+	test_device_open(&device, policy, pairs);
+	CHECK_EQ(geo()->program_pages, 1);
+	for (i = 0; i < 20000; i++)
+		write_unit(aftl_random_below(&random, 16), NULL);
+	*counters = *test_counters(&device);
+	test_audit(&device);
+	test_device_close(&device);
+}
+
+static void other_geometries_are_tlcs(void)
+{
+	struct aftl_counters ressd;
+	struct aftl_counters tlc;
+
+	write_page_by_page("ressd", &ressd);
+	write_page_by_page("tlc", &tlc);
+	CHECK_EQ(ressd.policy_bugs, 0);
+	CHECK_EQ(ressd.reprogrammed_pages, 0);
+	CHECK_EQ(ressd.array_programs, tlc.array_programs);
+	CHECK_EQ(ressd.array_program_ns, tlc.array_program_ns);
+}
+
 /* Random devices of this kind alone; test-property-random.c has few of them. */
 
 static void drive_random(struct aftl_random *random)
@@ -883,6 +915,7 @@ int main(void)
 	tap_run("idle time opens a block for it", idle_time_opens_a_block);
 	tap_run("the paper's device levels wear", the_device_levels_wear);
 	tap_run("cold data is stored as ever", cold_data_is_stored_as_ever);
+	tap_run("on other geometries it is tlc", other_geometries_are_tlcs);
 	tap_run("random devices agree with the models", random_devices);
 	return tap_finish();
 }
