@@ -53,6 +53,18 @@ def test_a_twin_that_holds_is_found(capsys: pytest.CaptureFixture[str],
     assert "no twin for: TVR half widths" in capsys.readouterr().out
 
 
+def world() -> list[tuple[str, ...]]:
+    return [runs.false_arguments, runs.false_mutants]
+
+
+def test_a_world_within_another_is_false_in_both_ways() -> None:
+    with runs.falsely(("--a",), ("x",)):
+        with runs.falsely(("--b",), ("x", "w")):
+            assert world() == [("--a", "--b"), ("w", "x")]
+        assert world() == [("--a",), ("x",)]
+    assert world() == [(), ()]
+
+
 def test_what_has_been_run_is_read_back(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("AFTL_BUILD", str(tmp_path))
     program = tmp_path / "program"
