@@ -419,6 +419,18 @@ def test_no_space_left(place: Path) -> None:
         assert "No space left on device\nold\nfiller old" in done.err, done.err
 
 
+def test_no_space_left_for_a_volume(place: Path) -> None:
+    (place / "full").mkdir()
+    done = attempt(["unshare", "--mount", "--map-root-user", "sh", "-c",
+                    'mount -t tmpfs -o size=64k none full && "$@"; code=$?; ls -A full >&2; '
+                    "exit $code", "sh", *call(("format",)), "full/volume"], place)
+    if "unshare" in done.err or "mount" in done.err:
+        pytest.skip("no name spaces here")
+    assert (done.code, done.err) == (
+        1, "approxftl format: full/volume: the volume could not be written: "
+        "No space left on device\n")
+
+
 def test_a_volume_is_a_disk_or_a_file(place: Path) -> None:
     options = COMMANDS[("format",)].split()[2:]
     os.mkfifo(place / "pipe")

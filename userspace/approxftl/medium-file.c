@@ -39,14 +39,18 @@ static int medium_read(void *host, u64 offset, void *bytes, u32 size)
 
 static int medium_write(void *host, u64 offset, const void *bytes, u32 size)
 {
-	return transfer(host, offset, (void *)(uintptr_t)bytes, size, true);
+	struct medium_file *file = host;
+
+	file->write_failure = transfer(file, offset, (void *)(uintptr_t)bytes, size, true);
+	return file->write_failure;
 }
 
 static int medium_flush(void *host)
 {
-	const struct medium_file *file = host;
+	struct medium_file *file = host;
 
-	return fdatasync(file->fd) ? -errno : 0;
+	file->write_failure = fdatasync(file->fd) ? -errno : 0;
+	return file->write_failure;
 }
 
 static int refuse(struct aftl_error *error, const char *path, int code)

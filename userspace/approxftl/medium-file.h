@@ -16,6 +16,7 @@
  * @moved: bytes read and written
  * @size: of the medium, which may end with a part of a frame
  * @sector: bytes that a block device reads and writes at least; of a file, 1
+ * @write_failure: of the last write or flush: 0 or a negative error number
  * @fd: of the file
  * @device: a block device, not a file
  * @made: it was not there before
@@ -27,6 +28,7 @@ struct medium_file {
 	u64 moved;
 	u64 size;
 	u32 sector;
+	int write_failure;
 	int fd;
 	bool device;
 	bool made;

@@ -176,6 +176,16 @@ static int check_sectors(const struct making *making, struct aftl_error *error)
 			 making->file.path, sector, making->geo.unit_bytes);
 }
 
+/* The core says that a write failed; why is known here. */
+static int say_why(const struct medium_file *file, int failure, struct aftl_error *error)
+{
+	struct aftl_error said = *error;
+
+	if (failure != file->write_failure)
+		return failure;
+	return aftl_fail(error, failure, "%.160s: %s", said.text, strerror(-failure));
+}
+
 static int write_volume(struct making *making, struct aftl_error *error)
 {
 	struct medium_file *file = &making->file;
@@ -191,7 +201,7 @@ static int write_volume(struct making *making, struct aftl_error *error)
 		       (layout->snapshot - layout->erases) * AFTL_FRAME_BYTES);
 	ret = aftl_volume_format(&file->medium, &making->super, error);
 	progress_end(&file->progress);
-	return ret;
+	return ret ? say_why(file, ret, error) : 0;
 }
 
 static int check_device(struct making *making, struct aftl_error *error)
