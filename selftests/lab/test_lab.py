@@ -156,6 +156,48 @@ def test_list(stage: Stage) -> None:
                         ["debug", "-", "is built when asked for"]]
 
 
+HOMELESS = ("env", "-u", "HOME", "-u", "XDG_CACHE_HOME")
+
+
+def test_help_and_list_need_no_home() -> None:
+    said = run_program(*HOMELESS, LAB, "--help")
+    assert (said.code, said.err) == (0, "")
+    said = run_program(*HOMELESS, LAB, "--list")
+    assert (said.code, said.err) == (0, "")
+    assert "6.12 " in said.out
+
+
+def test_what_needs_a_home_says_so() -> None:
+    done = run_program(*HOMELESS, LAB, "--cmd", "true")
+    assert (done.code, done.out) == (125, "")
+    assert done.err == (
+        "approxftl-lab: neither HOME nor XDG_CACHE_HOME is set, one of which says where kernels "
+        "are kept: XDG_CACHE_HOME=/var/tmp is such a place\n")
+
+
+def test_a_list_that_cannot_be_printed_has_one_reason() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([LAB, "--list"], stdout=full, stderr=subprocess.PIPE, text=True,
+                              timeout=60, check=False)
+    assert done.returncode == 1
+    assert done.stderr.endswith(": No space left on device\n")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_full_disk_for_temporary_files_is_named(stage: Stage) -> None:
+    command = [str(word) for word in stage.command()]
+    done = run_program(
+        "unshare", "--mount", "--map-root-user", "sh", "-c",
+        'mount -t tmpfs -o size=64k none "$TMPDIR" && '
+        'head -c 1000000 /dev/zero >"$TMPDIR/filler" 2>/dev/null; "$@"; code=$?; '
+        'ls -A "$TMPDIR"; exit $code', "sh", *command, environment=stage.environment)
+    if "unshare" in done.err or "mount" in done.err:
+        pytest.skip("no name spaces here")
+    assert (done.code, done.out) == (125, "filler\n")
+    assert done.err == (f"approxftl-lab: {stage.temporary}: No space left on device; "
+                        "TMPDIR=FOLDER names another place\n")
+
+
 @pytest.mark.parametrize("status", [0, 3, 97])
 def test_its_status_is_that_of_the_command(status: int, stage: Stage) -> None:
     done = stage.run(do=f'echo words; echo {status} >"$share/status"')
