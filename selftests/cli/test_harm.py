@@ -699,6 +699,73 @@ def test_signals(words: Words, number: signal.Signals, place: Path) -> None:
     assert process.returncode == 130 or not (place / "out.json").exists()
 
 
+#: Is found before our own modules, and stops where a signal has to find us.
+SLOW_PYTHON = '''
+import atexit, pathlib, sys, time
+
+def pause():
+    pathlib.Path("paused").touch()
+    time.sleep(20)
+
+class Finder:
+    def find_spec(self, name, path, target=None):
+        if name == "WHERE":
+            pause()
+
+if "-m" in sys.orig_argv:
+    sys.meta_path.insert(0, Finder())
+    if "WHERE" == "exit":
+        atexit.register(pause)
+'''
+
+
+@pytest.mark.parametrize("where", ["numpy", "approxftl_tools.command", "exit"])
+@pytest.mark.parametrize("words", [("report",), ("compare",), ("sweep", "status"), ("synth",)],
+                         ids=name_of)
+def test_python_is_interrupted_without_a_traceback(words: Words, where: str, place: Path) -> None:
+    """Early and late, when a command does not catch it."""
+    (place / "slow").mkdir()
+    (place / "slow" / "sitecustomize.py").write_text(SLOW_PYTHON.replace("WHERE", where))
+    process = subprocess.Popen(
+        ["env", "--default-signal=INT", *command_of(words, "", "")], cwd=place, text=True,
+        env=os.environ | {"PYTHONPATH": str(place / "slow")}, stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE)
+    end = time.monotonic() + 30
+    while not (place / "paused").exists():
+        assert time.monotonic() < end and process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert "Traceback" not in err
+    assert process.returncode == -signal.SIGINT
+
+
+@pytest.mark.parametrize("pause", [0, 0.2, 1, 2])
+def test_a_second_signal_leaves_no_file(pause: float, place: Path) -> None:
+    """What a program that was left alone still writes has no name."""
+    os.mkfifo(place / "endless")
+    mark = f"{os.getpid()}-second-{pause}"
+    with subprocess.Popen(["sh", "-c", 'yes "0,0,512,w,1.0" >endless'], cwd=place,
+                          stderr=subprocess.DEVNULL, start_new_session=True) as source:
+        process = subprocess.Popen(
+            [*call(("trace", "convert")), "--from", "spc", "endless", "out.parquet"], cwd=place,
+            env=os.environ | {MARK: mark}, stderr=subprocess.DEVNULL)
+        end = time.monotonic() + 30
+        while not has(".approxftl-*.part")(place) and time.monotonic() < end:
+            time.sleep(0.02)
+        time.sleep(pause)
+        for _ in range(2):
+            process.send_signal(signal.SIGTERM)
+            time.sleep(0.02)
+        assert process.wait() in (130, -signal.SIGTERM)
+        os.killpg(source.pid, signal.SIGKILL)
+    end = time.monotonic() + 20
+    while ours(mark) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not ours(mark)
+    assert not rest(place)
+
+
 # ---------------------------------------------------------------- hostile inputs
 
 HOSTILE = {

@@ -18,6 +18,7 @@ from textwrap import fill
 from types import FrameType
 from typing import Any, NoReturn, TextIO
 
+from approxftl_tools import IS_COMMAND
 from approxftl_tools.claims import CLAIMS, STANDARD
 from approxftl_tools.output import named, output, write_file
 from approxftl_tools.refusal import (
@@ -100,9 +101,20 @@ def prepare() -> None:
     sys.stdin = stream_of(0, sys.stdin)
     sys.stdout = stream_of(1, sys.stdout)
     sys.stderr = stream_of(2, sys.stderr)
-    for number in (signal.SIGTERM, signal.SIGHUP):
+
+
+def take_signals() -> None:
+    """Have signals end the command in order."""
+    for number in (signal.SIGTERM, signal.SIGHUP, *((signal.SIGINT,) if IS_COMMAND else ())):
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, interrupt)
+
+
+def leave_signals() -> None:
+    """Have signals end what is left: everything is tidied up, and nobody would catch them."""
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT) if IS_COMMAND else ():
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
 
 
 @contextmanager
@@ -126,13 +138,17 @@ def say(verb: str, sentence: str) -> None:
 def status_of(verb: str, body: Callable[[], int]) -> int:
     """Return the exit status of `body`, with a sentence if it does not get to its end."""
     try:
-        return body()
+        take_signals()
+        status = body()
+        leave_signals()
+        return status
     except Refusal as refusal:
         say(verb, str(refusal))
         return refusal.status
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else DONE
     except KeyboardInterrupt:
+        leave_signals()
         say(verb, "interrupted")
         return INTERRUPTED
     except RecursionError:
@@ -173,6 +189,7 @@ def run(verb: str, body: Callable[[], int]) -> int:
             return unwritten(verb, DONE, error)
         say(verb, f"{error.filename}: {error.strerror}")
         status = FAILED
+    leave_signals()
     return flushed(verb, status)
 
 

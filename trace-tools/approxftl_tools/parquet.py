@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from approxftl_tools import command
 from approxftl_tools.command import Refusal
@@ -31,16 +35,31 @@ def library(name: str) -> Any:
                       "--to csv does without") from error
 
 
+def is_fresh_file(number: int) -> bool:
+    """Tell whether a descriptor is a file of which nothing is written."""
+    return stat.S_ISREG(os.fstat(number).st_mode) and not os.lseek(number, 0, os.SEEK_CUR)
+
+
+@contextmanager
+def sink_of(target: Path) -> Iterator[BinaryIO]:
+    """Yield what to write to. A file that is open already is the caller's to name and to remove."""
+    if target == command.STANDARD and is_fresh_file(1):
+        with open(1, "wb", closefd=False) as sink:
+            yield sink
+    else:
+        with command.output(target) as file, file.open("wb") as sink:
+            yield sink
+
+
 def convert(source: Any, target: Path) -> None:
     """Write a Parquet file, block by block."""
     arrow, csv, parquet = map(library, ("pyarrow", "pyarrow.csv", "pyarrow.parquet"))
     schema = arrow.schema([(name, getattr(arrow, kind)()) for name, kind in COLUMNS],
                           metadata={"approxftl": command.version()})
     types = csv.ConvertOptions(column_types=schema, include_columns=schema.names)
-    with command.output(target) as file:
+    with sink_of(target) as sink:
         try:
-            with (file.open("wb") as sink,
-                  csv.open_csv(source, convert_options=types) as blocks,
+            with (csv.open_csv(source, convert_options=types) as blocks,
                   parquet.ParquetWriter(sink, schema, compression="zstd") as writer):
                 for block in blocks:
                     writer.write_batch(block.cast(schema))

@@ -24,20 +24,36 @@ struct parquet {
 	pid_t program;
 };
 
-static int start(struct parquet *parquet, int input, const char *path, struct aftl_error *error)
+static int start(struct parquet *parquet, int input, int output, struct aftl_error *error)
 {
-	char program[2 * PATH_MAX], name[] = "approxftl-parquet", output[PATH_MAX];
-	char *const words[] = { name, output, NULL };
+	char program[2 * PATH_MAX], name[] = "approxftl-parquet", standard[] = "-";
+	char *const words[] = { name, standard, NULL };
 	posix_spawn_file_actions_t actions;
 	int ret;
 
 	sibling_program(name, program, sizeof(program));
-	scnprintf(output, sizeof(output), "%s", path);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
 	ret = posix_spawnp(&parquet->program, program, &actions, NULL, words, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	return ret ? aftl_fail(error, -ret, "%.150s: cannot run: %s", program, strerror(ret)) : 0;
+}
+
+/* It gets the file, not its name: if we are gone before it, it cannot make the name again. */
+static int start_into(struct trace_output *output, int input, struct aftl_error *error)
+{
+	int fd, ret;
+
+	if (!strcmp(output->path, "-"))
+		return start(output->state, input, STDOUT_FILENO, error);
+	fd = open(output->path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	if (fd < 0)
+		return aftl_fail(error, -errno, "%.120s: cannot create: %s", output->name,
+				 strerror(errno));
+	ret = start(output->state, input, fd, error);
+	close(fd);
+	return ret;
 }
 
 static int open_pipe(struct trace_output *output, struct aftl_error *error)
@@ -46,7 +62,7 @@ static int open_pipe(struct trace_output *output, struct aftl_error *error)
 
 	if (pipe2(ends, O_CLOEXEC))
 		return aftl_fail(error, -errno, "cannot create a pipe: %s", strerror(errno));
-	ret = start(output->state, ends[0], output->path, error);
+	ret = start_into(output, ends[0], error);
 	close(ends[0]);
 	output->file = ret ? NULL : fdopen(ends[1], "w");
 	if (!output->file)

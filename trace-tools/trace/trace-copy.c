@@ -4,6 +4,7 @@
 #include "checked-memory.h"
 #include "complain.h"
 #include "human-units.h"
+#include "interruption.h"
 #include "output-file.h"
 #include "provenance.h"
 #include "trace-change.h"
@@ -256,6 +257,9 @@ static int run_copy(struct copy *copy, const char *path, struct aftl_error *erro
 		return ret;
 	}
 	ret = write_all(copy, error);
+	/* A signal may have come while a pipe was written to. */
+	if (ret && interrupted())
+		ret = aftl_fail(error, -EINTR, "interrupted");
 	closed = trace_output_finish(&copy->output, ret ? &other : error);
 	if (!ret)
 		ret = closed;
