@@ -170,6 +170,14 @@ approx-share = [0.5]
     assert len({dict(point.varied)["seed"] for point in plan.points}) == 3
 
 
+@pytest.mark.parametrize(("axis", "rule"), [
+    ("[7, 10]", '"7"'), ("[7, 10]", '["7"]'), ('["7", "10"]', "7"), ('["7", 10]', '[7, "7"]')])
+def test_rules_compare_what_the_simulator_gets(axis: str, rule: str, tmp_path: Path) -> None:
+    file = write(tmp_path, f"[vary]\nop = {axis}\n[[exclude]]\nop = {rule}\n")
+    plan = sweep_plan.read(file, BUILD / "approxftl")
+    assert [point.name() for point in plan.points] == ["op=10"]
+
+
 @pytest.mark.slow
 def test_a_killed_simulation_is_tried_again(tmp_path: Path) -> None:
     file = write(tmp_path, LONG)
@@ -251,6 +259,9 @@ def test_csv(tmp_path: Path) -> None:
     ("[varied]\n", 'unknown section "varied"; did you mean vary?'),
     ('[vary]\npolicy = "baseline"\n', '[vary] "policy" is a list of values'),
     ("[base]\njson = true\n", '"json" is not for a sweep'),
+    ("[sweep]\nseed = 5\n", "no repeat above 1; [base] takes the seed"),
+    ("[sweep]\nseed = 5\nrepeat = 1\n", "no repeat above 1"),
+    ("[vary]\nop = [7, 10]\n[[exclude]]\nop = []\n", "op = [] takes no point out"),
     ("[sweep]\nrepeat = 0\n", "repeat is a number from 1 to 100000"),
     ('[base]\ntrace = "gone.aft"\n', "gone.aft: no such file"),
     ("[vary]\nop = [1]\n[[exclude]]\nop = 1\n", "every point is excluded"),

@@ -143,6 +143,11 @@ def check_keys(path: Path, document: dict[str, Any]) -> None:
     check_options(path, document)
 
 
+def spelled(values: Any) -> list[str]:
+    """Return one value, or several, as the command line has them: "7" there is 7."""
+    return [str(value) for value in (values if isinstance(values, list) else [values])]
+
+
 def check_exclude(path: Path, document: dict[str, Any], varying: dict[str, list[Value]]) -> None:
     """Refuse rules that take nothing out, or everything."""
     rules = document.get("exclude", [])
@@ -152,8 +157,9 @@ def check_exclude(path: Path, document: dict[str, Any], varying: dict[str, list[
         check_known(path, "key of [[exclude]]", rule, list(varying))
         for key, value in rule.items():
             known = [str(one) for one in varying[key]]
-            check_known(path, f"value of {key} in [[exclude]]",
-                        map(str, value if isinstance(value, list) else [value]), known)
+            if value == []:
+                raise Refusal(f'{path}: [[exclude]] with {key} = [] takes no point out', USAGE)
+            check_known(path, f"value of {key} in [[exclude]]", spelled(value), known)
 
 
 def axes(path: Path, document: dict[str, Any]) -> dict[str, list[Value]]:
@@ -166,6 +172,9 @@ def axes(path: Path, document: dict[str, Any]) -> dict[str, list[Value]]:
         result[key] = values
     repeat = whole_number(path, document, "repeat", 1, MOST_POINTS)
     master = whole_number(path, document, "seed", 0, 2**63)
+    if repeat == 1 and "seed" in document.get("sweep", {}):
+        raise Refusal(f"{path}: [sweep] seed is what the seeds of repeat come from, and there is "
+                      "no repeat above 1; [base] takes the seed of every run", USAGE)
     if repeat > 1:
         if "seed" in result or "seed" in document.get("base", {}):
             raise Refusal(f"{path}: seeds are given and derived; leave out repeat or seed", USAGE)
@@ -189,8 +198,8 @@ def derived_seeds(master: int, count: int) -> list[Value]:
 
 def excluded(varied: dict[str, Value], rules: list[dict[str, Any]]) -> bool:
     """Tell whether a rule takes the point out: one that has all of its values."""
-    return any(all(varied.get(key) in (value if isinstance(value, list) else [value])
-                   for key, value in rule.items()) for rule in rules)
+    return any(all(str(varied[key]) in spelled(value) for key, value in rule.items())
+               for rule in rules)
 
 
 def arguments_of(options: dict[str, Value], folder: Path) -> Iterator[str]:
