@@ -699,6 +699,43 @@ def test_signals(words: Words, number: signal.Signals, place: Path) -> None:
     assert process.returncode == 130 or not (place / "out.json").exists()
 
 
+def test_what_was_interrupted_says_so(place: Path) -> None:
+    """In each file, and wherever it is shown."""
+    line = ("sim --requests 1000000000 --quiet --json i.json --timeline t.json --record i.aft "
+            "--warmup 10")
+    process = subprocess.Popen(call(tuple(line.split())), cwd=place)
+    end = time.monotonic() + 30
+    while len(rest(place)) < 3 and time.monotonic() < end:
+        time.sleep(0.02)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(30) == 130
+    assert json.loads((place / "t.json").read_text())["interrupted"] is True
+    told = attempt(call(("trace", "convert", "i.aft", "copy.aft")), place).err
+    assert "; of a run that was interrupted" in told
+    for name in ("i.aft", "copy.aft"):
+        assert f"{name} (interrupted)" in attempt(call(("compare", name)), place).out
+    for name, mark in (("t.json", "timeline (interrupted)"), ("i.aft", "i.aft (interrupted)"),
+                       ("t.json", "The run was interrupted.")):
+        assert attempt(call(("report", name)), place).code == 0
+        assert mark in (place / "report.html").read_text()
+    for name in ("a.aft", "a.json"):
+        attempt(call(("report", name)), place)
+        assert "(interrupted" not in (place / "report.html").read_text()
+
+
+def test_a_log_that_ends_early_says_so(place: Path) -> None:
+    line = "replay a.aft target --overwrite --fold --buffered --no-stall --record log"
+    whole = attempt(call(tuple(line.split())), place)
+    assert whole.code == 0
+    assert "(interrupted" not in attempt(call(("compare", "log")), place).out
+    # As one that was killed leaves it: without a count, within an entry.
+    content = (place / "log").read_bytes()
+    (place / "log").write_bytes(content[:4096 + 6000])
+    told = attempt(call(("compare", "log")), place).out
+    assert re.search(r"log \(interrupted after \d+ of 1000 requests\)", told), told
+
+
 #: Is found before our own modules, and stops where a signal has to find us.
 SLOW_PYTHON = '''
 import atexit, pathlib, sys, time

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import struct
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,6 +46,15 @@ class RecordFile:
     provenance: str
     records: Records
 
+    @property
+    def label(self) -> str:
+        """Return the name, with a mark if the run was interrupted."""
+        try:
+            marked = json.loads(self.provenance)["interrupted"] is True
+        except (ValueError, KeyError, TypeError, RecursionError):
+            marked = False
+        return f"{self.path.name} (interrupted)" if marked else self.path.name
+
     def column(self, name: str) -> NDArray[Any]:
         """Return a field of all records."""
         return np.asarray(self.records[name])
@@ -65,6 +75,13 @@ class ReplayLog:
     tool: str
     about: str
     entries: Records
+
+    @property
+    def label(self) -> str:
+        """Return the name, with a mark if requests are lacking."""
+        done = len(self.entries)
+        return (f"{self.path.name} (interrupted after {done} of {self.planned} requests)"
+                if done < self.planned else self.path.name)
 
     def column(self, name: str) -> NDArray[Any]:
         """Return a field of all entries."""

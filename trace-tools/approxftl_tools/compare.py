@@ -127,7 +127,7 @@ def record_facts(file: aft.RecordFile) -> list[tuple[str, Cell]]:
 
 def record_rows(file: aft.RecordFile) -> list[list[str]]:
     """Return the lines of a record file's table."""
-    return [["", file.path.name], *(fact_row(key, value) for key, value in record_facts(file))]
+    return [["", file.label], *(fact_row(key, value) for key, value in record_facts(file))]
 
 
 def log_facts(log: aft.ReplayLog) -> list[tuple[str, Cell]]:
@@ -152,7 +152,7 @@ def log_facts(log: aft.ReplayLog) -> list[tuple[str, Cell]]:
 
 def log_rows(log: aft.ReplayLog) -> list[list[str]]:
     """Return the lines of a log's table."""
-    return [["", log.path.name], *(fact_row(key, value) for key, value in log_facts(log))]
+    return [["", log.label], *(fact_row(key, value) for key, value in log_facts(log))]
 
 
 def flat(node: Any, name: str = "") -> list[tuple[str, Cell]]:
@@ -294,8 +294,8 @@ def document(inputs: Inputs, argv: Sequence[str]) -> Json:
         "devices": [facts_json(d.label, d.path, [*device_facts(d), *device_measures(d).items()])
                     for d in inputs.devices],
         "replays": [facts_json(r.label, r.path, replay_facts(r)) for r in inputs.replays],
-        "logs": [facts_json(g.path.name, g.path, log_facts(g)) for g in inputs.logs],
-        "records": [facts_json(f.path.name, f.path, record_facts(f)) for f in inputs.records],
+        "logs": [facts_json(g.label, g.path, log_facts(g)) for g in inputs.logs],
+        "records": [facts_json(f.label, f.path, record_facts(f)) for f in inputs.records],
     }
 
 

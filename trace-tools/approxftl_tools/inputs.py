@@ -219,7 +219,7 @@ def take_timeline(inputs: Inputs, path: Path, document: Json) -> None:
             if lost:
                 raise Refusal(f"{path}: trace events, but one without {lost}: they are not of "
                               "approxftl sim --timeline")
-    inputs.timelines.append(Timeline(path.stem, document, path))
+    inputs.timelines.append(Timeline(marked(path.stem, document), document, path))
 
 
 def take_replay(inputs: Inputs, path: Path, document: Json) -> None:

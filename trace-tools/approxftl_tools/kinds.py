@@ -253,7 +253,7 @@ def lag_figure(log: aft.ReplayLog) -> Figure:
     worst = np.zeros(INTERVALS)
     np.maximum.at(worst, places, lags / 1000)
     used = np.bincount(places, minlength=INTERVALS) > 0
-    return Figure("replay-lag", f"How late requests began, {log.path.name}",
+    return Figure("replay-lag", f"How late requests began, {log.label}",
                   "The latest request of each interval, behind its place in the schedule. "
                   "Lateness is the machine's, not the device's.",
                   Curves("s", "us late", [("latest", list(edges[:-1][used] / 1e9),
@@ -641,12 +641,13 @@ def left_out(timeline: Timeline, names: dict[tuple[int, int], str],
              devices: dict[int, list[Json]]) -> str:
     """Return what a timeline had no room for, which is of the last devices, not of each."""
     omitted = timeline.document.get("omitted_events", 0)
+    end = " The run was interrupted." if timeline.document.get("interrupted") else ""
     if not omitted:
-        return ""
+        return end
     lost = [name for (pid, _), name in names.items() if pid not in devices]
     cut = names.get((max(devices), 0), f"device {max(devices)}")
     return (f" {omitted} operations of {', '.join([cut, *lost])} were not recorded: the timeline "
-            "was full.")
+            f"was full.{end}")
 
 
 def timeline_figures(timeline: Timeline) -> list[Figure]:
@@ -740,7 +741,7 @@ def rate_figure(file: aft.RecordFile) -> Figure:
         counts, _ = np.histogram(t_ns[operations == number], edges)
         if counts.any():
             curves.append((name.replace("_", " "), list(edges[:-1] / 1e9), list(counts / seconds)))
-    return Figure("record-rate", f"Requests over time, {file.path.name}",
+    return Figure("record-rate", f"Requests over time, {file.label}",
                   "Requests in a second, by operation.",
                   Curves("s", "requests/s", curves, steps=True), (str(file.path),))
 
@@ -756,7 +757,7 @@ def address_figure(file: aft.RecordFile) -> Figure:
         (ADDRESS_ROWS, INTERVALS), ((0, top), (0, end)))
     cells: list[list[Cell]] = [[int(value) for value in row] for row in counts[::-1]]
     names = [f"{row * aft.SECTOR / 2**20:.4g}" for row in rows[:-1]][::-1]
-    return Figure("record-map", f"Addresses over time, {file.path.name}",
+    return Figure("record-map", f"Addresses over time, {file.label}",
                   "How many reads and writes go where, from left to right in time, from the begin "
                   "of the device below to its end above.",
                   Grid("MiB", "s", names, [f"{column / 1e9:.4g}" for column in columns[:-1]],
@@ -775,7 +776,7 @@ def size_figure(file: aft.RecordFile) -> Figure:
                          for size in sizes[operations == number].tolist())
         series.append((name, [float(counts[power]) for power in powers]))
     names = [f"{2**power * aft.SECTOR / 1024:g}" for power in powers]
-    return Figure("record-sizes", f"Lengths of requests, {file.path.name}",
+    return Figure("record-sizes", f"Lengths of requests, {file.label}",
                   "Requests by length; each category is up to so many KiB.",
                   Bars(names, series, "requests"), (str(file.path),))
 

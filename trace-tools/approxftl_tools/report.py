@@ -13,7 +13,7 @@ from typing import Any
 
 from approxftl_tools import command, compare
 from approxftl_tools.figure import Figure
-from approxftl_tools.inputs import WHAT_FILES_ARE, Inputs, Run, read
+from approxftl_tools.inputs import WHAT_FILES_ARE, Inputs, Run, marked, read
 from approxftl_tools.kinds import KINDS, Kind, Lacking, draw
 from approxftl_tools.page import figure_block, page, table
 
@@ -89,7 +89,8 @@ def provenance(inputs: Inputs) -> str:
     for device in inputs.devices:
         rows[str(device.path)] = origin(device.path, device.document, "device")
     for timeline in inputs.timelines:
-        rows[str(timeline.path)] = origin(timeline.path, timeline.document, "timeline")
+        rows[str(timeline.path)] = origin(
+            timeline.path, timeline.document, marked("timeline", timeline.document))
     for replay in inputs.replays:
         rows[str(replay.path)] = origin(replay.path, replay.document, "replay")
     for program in inputs.programs:

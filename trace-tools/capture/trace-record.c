@@ -10,6 +10,7 @@
 #include "checked-memory.h"
 #include "complain.h"
 #include "json-envelope.h"
+#include "output-file.h"
 #include "trace-record.h"
 
 #define VERB "trace record"
@@ -192,58 +193,64 @@ static int make_output(struct capture *capture, char *standard, size_t size,
 	return check_place(capture, error);
 }
 
-static FILE *open_document(const struct capture *capture, const char *name,
-			   struct aftl_error *error)
-{
+/**
+ * struct document - a file beside the capture, there when it is complete
+ * @path: of it
+ * @file: under way
+ * @json: document in it
+ */
+struct document {
 	char path[PATH_MAX];
-	FILE *out;
+	struct output_file file;
+	struct json_writer json;
+};
 
-	scnprintf(path, sizeof(path), "%s/%s", capture->output, name);
-	out = fopen(path, "we");
-	if (!out)
-		aftl_fail(error, -errno, "%.120s: cannot write: %s", path, strerror(errno));
-	return out;
+static int open_document(struct document *document, const struct capture *capture,
+			 const char *name, struct aftl_error *error)
+{
+	int ret;
+
+	scnprintf(document->path, sizeof(document->path), "%s/%s", capture->output, name);
+	ret = output_file_open(&document->file, document->path, name, true, error);
+	if (!ret)
+		json_envelope_begin(&document->json, document->file.stream, capture->argc,
+				    capture->argv);
+	return ret;
 }
 
-static int close_document(FILE *out, const char *name, struct aftl_error *error)
+static int close_document(struct document *document, struct aftl_error *error)
 {
-	bool failed = ferror(out);
-
-	if (fclose(out) || failed)
-		return aftl_fail(error, -EIO, "%s: cannot write: %s", name, strerror(errno));
-	return 0;
+	json_envelope_end(&document->json);
+	return output_file_close(&document->file, error);
 }
 
 static int write_device(const struct capture *capture, struct aftl_error *error)
 {
-	FILE *out = open_document(capture, "device.json", error);
-	struct json_writer json;
+	struct document document;
+	struct json_writer *json = &document.json;
+	int ret = open_document(&document, capture, "device.json", error);
 
-	if (!out)
-		return -EIO;
-	json_envelope_begin(&json, out, capture->argc, capture->argv);
-	capture_device_json(&capture->device, &capture->before, &capture->after, &json);
-	json_object(&json, "trace");
-	json_u64(&json, "events", capture->blktrace.events);
-	json_u64(&json, "dropped_events", capture->blktrace.dropped);
-	json_end_object(&json);
-	json_envelope_end(&json);
-	return close_document(out, "device.json", error);
+	if (ret)
+		return ret;
+	capture_device_json(&capture->device, &capture->before, &capture->after, json);
+	json_object(json, "trace");
+	json_u64(json, "events", capture->blktrace.events);
+	json_u64(json, "dropped_events", capture->blktrace.dropped);
+	json_end_object(json);
+	return close_document(&document, error);
 }
 
 static int write_program(const struct capture *capture, struct aftl_error *error)
 {
-	FILE *out = open_document(capture, "program.json", error);
-	struct json_writer json;
+	struct document document;
+	int ret = open_document(&document, capture, "program.json", error);
 
-	if (!out)
-		return -EIO;
-	json_envelope_begin(&json, out, capture->argc, capture->argv);
-	json_object(&json, "program");
-	capture_program_json(&capture->program, &json);
-	json_end_object(&json);
-	json_envelope_end(&json);
-	return close_document(out, "program.json", error);
+	if (ret)
+		return ret;
+	json_object(&document.json, "program");
+	capture_program_json(&capture->program, &document.json);
+	json_end_object(&document.json);
+	return close_document(&document, error);
 }
 
 /* The capture */

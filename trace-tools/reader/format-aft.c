@@ -41,6 +41,7 @@ static int open_aft(struct trace_file *file, struct aftl_error *error)
 		return aftl_fail(error, -EINVAL, "%.80s: %.150s", file->input.name, cause.text);
 	trace_input_take(&file->input, AFTL_RECORD_HEADER_BYTES);
 	file->device_bytes = aft->header.device_bytes;
+	file->interrupted = strstr(aft->header.provenance, RECORD_INTERRUPTED_KEY);
 	file->class_names = aft->header.class_names;
 	file->classes = aft->header.classes;
 	return 0;

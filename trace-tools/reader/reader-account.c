@@ -18,8 +18,9 @@ void trace_reader_describe(const struct trace_reader *reader, FILE *out)
 	for (i = 0; i < reader->merge.count; i++) {
 		const struct trace_file *file = &reader->merge.sources[i].file;
 
-		fprintf(out, "%s: %s: %s; %s\n", file->input.name, file->format->name,
-			file->format->title, file->format->units);
+		fprintf(out, "%s: %s: %s; %s%s\n", file->input.name, file->format->name,
+			file->format->title, file->format->units,
+			file->interrupted ? "; of a run that was interrupted" : "");
 	}
 }
 
@@ -54,6 +55,8 @@ void trace_reader_describe_json(const struct trace_reader *reader, struct json_w
 		json_string(json, "units", file->format->units);
 		if (file->time_unit_ns)
 			json_u64(json, "time_unit_ns", file->time_unit_ns);
+		if (file->interrupted)
+			json_bool(json, "interrupted", true);
 		if (file->format->events)
 			put_actions(json, file);
 		json_end_object(json);

@@ -49,6 +49,7 @@ struct trace_hints {
  * @tags: notes that say the class of a write
  * @other_events: events that say nothing of requests
  * @device_bytes: of the device, 0 if the file does not say
+ * @interrupted: what was recorded did not get to its end
  * @class_names: of the records, or NULL for "precise" and "approximate"
  * @classes: how many names
  * @names: takes the names of processes, or NULL
@@ -68,6 +69,7 @@ struct trace_file {
 	u64 tags;
 	u64 other_events;
 	u64 device_bytes;
+	bool interrupted;
 	const char (*class_names)[AFTL_RECORD_NAME_SIZE];
 	u32 classes;
 	struct process_names *names;

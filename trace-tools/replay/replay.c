@@ -536,7 +536,7 @@ static enum exit_code summarise(const struct replay_options *options)
 	ret = read_log(log, report, &error);
 	if (ret)
 		complain_of("replay", "%s", error.text);
-	told = tell(options, report, header.entries == 0);
+	told = tell(options, report, !header.entries || report->done < header.planned);
 	if (!told)
 		told = ret ? EXIT_FAILED : verdict(options, report);
 	replay_report_free(report);

@@ -44,8 +44,10 @@ static void put_facts(struct json_writer *json, const struct trace_options *opti
 static char *render(const struct trace_run *run, u32 words)
 {
 	struct json_writer json;
+	bool interrupted = false;
 	char *text = NULL;
 	size_t size = 0;
+	u32 i;
 	FILE *file = open_memstream(&text, &size);
 
 	if (!file)
@@ -58,6 +60,10 @@ static char *render(const struct trace_run *run, u32 words)
 		  min(words, (u32)FILES));
 	put_words(&json, "arguments", run->options.argv, (u32)run->options.argc, words);
 	put_facts(&json, &run->options);
+	for (i = 0; i < run->reader.merge.count; i++)
+		interrupted |= run->reader.merge.sources[i].file.interrupted;
+	if (interrupted)
+		json_bool(&json, "interrupted", true);
 	json_end_object(&json);
 	json_end(&json);
 	fclose(file);

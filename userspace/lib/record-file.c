@@ -233,6 +233,12 @@ int record_put(struct record_writer *writer, const struct aftl_record *record,
 	return 0;
 }
 
+void record_was_interrupted(struct record_writer *writer)
+{
+	scnprintf(writer->header.provenance, sizeof(writer->header.provenance),
+		  RECORD_INTERRUPTED);
+}
+
 /* A pipe keeps the count of 0, which means "until the end". */
 static int complete_header(struct record_writer *writer, struct aftl_error *error)
 {

@@ -51,6 +51,13 @@ int record_create(struct record_writer **out, const char *path, const char *name
 int record_put(struct record_writer *writer, const struct aftl_record *record,
 	       struct aftl_error *error);
 
+/* Put into the provenance, which says so for good; a pipe, whose header is gone, cannot take it. */
+#define RECORD_INTERRUPTED_KEY "\"interrupted\": true"
+#define RECORD_INTERRUPTED "{" RECORD_INTERRUPTED_KEY "}"
+
+/* What is recorded did not get to its end. */
+void record_was_interrupted(struct record_writer *writer);
+
 /**
  * record_finish() - complete the file
  *

@@ -512,7 +512,11 @@ static enum exit_code finish_files(struct run *run, enum exit_code code,
 				   struct aftl_error *error)
 {
 	struct aftl_error own;
-	int ret = record_finish(run->writer, &own);
+	int ret;
+
+	if (run->writer && interrupted())
+		record_was_interrupted(run->writer);
+	ret = record_finish(run->writer, &own);
 
 	if (!ret && run->writer && (!code || code >= EXIT_NOT_VERIFIED))
 		ret = output_file_commit(&run->record, &own);

@@ -154,7 +154,7 @@ static enum exit_code finish_timeline(struct timeline *timeline, enum exit_code 
 	if (omitted)
 		complain("note: --timeline has the first %u operations; %llu more are not in it",
 			 TIMELINE_EVENTS, (unsigned long long)omitted);
-	if (!timeline_finish(timeline, &error))
+	if (!timeline_finish(timeline, interrupted(), &error))
 		return code;
 	complain("%s", error.text);
 	return code ? code : EXIT_FAILED;

@@ -177,7 +177,7 @@ u64 timeline_omitted(const struct timeline *timeline)
 	return timeline ? timeline->omitted : 0;
 }
 
-int timeline_finish(struct timeline *timeline, struct aftl_error *error)
+int timeline_finish(struct timeline *timeline, bool was_interrupted, struct aftl_error *error)
 {
 	int ret;
 
@@ -185,6 +185,7 @@ int timeline_finish(struct timeline *timeline, struct aftl_error *error)
 		return 0;
 	json_end_array(&timeline->json);
 	json_u64(&timeline->json, "omitted_events", timeline->omitted);
+	json_bool(&timeline->json, "interrupted", was_interrupted);
 	json_envelope_end(&timeline->json);
 	ret = output_file_close(&timeline->file, error);
 	free(timeline->lanes);

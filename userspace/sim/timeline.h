@@ -39,6 +39,7 @@ void timeline_device_end(struct timeline *timeline);
 u64 timeline_omitted(const struct timeline *timeline);
 
 /* Complete the file and release @timeline. */
-int __must_check timeline_finish(struct timeline *timeline, struct aftl_error *error);
+int __must_check timeline_finish(struct timeline *timeline, bool was_interrupted,
+				 struct aftl_error *error);
 
 #endif
