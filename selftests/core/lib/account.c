@@ -33,7 +33,8 @@ enum account_swing { SWING_NONE, SWING_LOW_TOP, SWING_NO_MARGINS, SWING_FULL };
  * @flip: the checkerboard that its first program found
  * @gentle: what its policy has answered last
  * @erasing: an erase is under way
- * @wear: before that
+ * @reads: of its pages, as of the last that was told
+ * @wear: before the erase
  * @due_wear: the least that it adds
  * @due_ns: the least that it takes
  */
@@ -43,6 +44,7 @@ struct account_block {
 	bool flip;
 	bool gentle;
 	bool erasing;
+	u32 reads;
 	u32 wear;
 	u32 due_wear;
 	u64 due_ns;
@@ -652,15 +654,22 @@ static void check_read(struct account *account, const struct aftl_array_event *e
 {
 	const struct aftl_geometry *geo = &account->ftl->geo;
 	u16 attr = account->ftl->media.attr[event->block * geo->pages + event->page];
-	u64 least = least_read_ns(account, event->block, event->page, attr);
+	struct aftl_block *block = &account->ftl->media.blocks[event->block];
+	u32 reads = block->reads;
+	u64 least;
 
+	/* Its own sensings disturb the next read. */
+	block->reads = block_at(account, event->block)->reads;
+	least = least_read_ns(account, event->block, event->page, attr);
+	block->reads = reads;
+	block_at(account, event->block)->reads = reads;
 	if (event->array_ns < least)
 		complain(account, "a read of mode %u: %llu ns, not %llu", aftl_page_mode(attr),
 			 (unsigned long long)event->array_ns, (unsigned long long)least);
 	add(account, &account->reads, least);
 	if (is_relaxed(attr))
 		check_errors(account, event->block, event->page, attr);
-	if (!account->ftl->media.blocks[event->block].bits)
+	if (!block->bits)
 		check_disturbance(account, event->block, event->page);
 }
 
