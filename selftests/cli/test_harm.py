@@ -724,6 +724,15 @@ def test_what_was_interrupted_says_so(place: Path) -> None:
         assert "(interrupted" not in (place / "report.html").read_text()
 
 
+def test_a_log_is_not_its_own_summary(place: Path) -> None:
+    line = "replay a.aft target --overwrite --fold --buffered --no-stall --record log"
+    assert attempt(call(tuple(line.split())), place).code == 0
+    before = contents(place)
+    done = attempt(call(("replay", "--summarise", "log", "--json", "log")), place)
+    assert "log: is also read; give --json another name" in done.err
+    assert contents(place) == before
+
+
 def test_a_log_that_ends_early_says_so(place: Path) -> None:
     line = "replay a.aft target --overwrite --fold --buffered --no-stall --record log"
     whole = attempt(call(tuple(line.split())), place)

@@ -3,7 +3,6 @@
 
 #include "checked-memory.h"
 #include "core/base/encoding.h"
-#include "file-claims.h"
 #include "output-file.h"
 #include "replay-log.h"
 
@@ -302,13 +301,10 @@ static int decode_header(const struct replay_log *log, const u8 *bytes,
 int replay_log_open(struct replay_log **out, const char *path, struct replay_log_header *header,
 		    struct aftl_error *error)
 {
-	struct replay_log *log;
+	struct replay_log *log = memory_zeroed(1, sizeof(*log));
 	u8 bytes[REPLAY_LOG_HEADER_BYTES];
-	int ret = claim_input(path, error);
+	int ret;
 
-	if (ret)
-		return ret;
-	log = memory_zeroed(1, sizeof(*log));
 	log->path = path;
 	log->file = fopen(path, "rbe");
 	if (!log->file)

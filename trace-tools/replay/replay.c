@@ -549,6 +549,8 @@ static int claim_files(const struct replay_options *options, struct aftl_error *
 {
 	int ret = options->trace ? claim_input(options->trace, error) : 0;
 
+	if (!ret && options->summarise)
+		ret = claim_input(options->summarise, error);
 	if (!ret && options->target)
 		ret = claim_output(options->target, "TARGET", error);
 	if (!ret && options->record)
