@@ -406,6 +406,7 @@ static u32 open_all(struct aftl_lun *lun, u32 cause)
 {
 	struct aftl_need need = { .cause = cause };
 
+	device.ftl->placing = cause;
 	while (aftl_policy_open(device.ftl->policy, lun, &need, AFTL_ORDER_SEQUENTIAL, 0))
 		;
 	return lun->free_blocks;
@@ -416,6 +417,21 @@ static void the_reserve_is_for_moves(void)
 	open_wild(0, plain);
 	CHECK_EQ(open_all(&device.ftl->luns[0], AFTL_CAUSE_HOST), wild_type.reserve);
 	CHECK_EQ(open_all(&device.ftl->luns[0], AFTL_CAUSE_GC), 0);
+	test_device_close(&device);
+}
+
+/* Nor for a write of the host that a policy calls a move. */
+static void nobody_else_takes_the_reserve(void)
+{
+	struct aftl_need need = { .cause = AFTL_CAUSE_GC };
+	struct aftl_lun *lun;
+
+	open_wild(0, plain);
+	lun = &device.ftl->luns[0];
+	CHECK_EQ(open_all(lun, AFTL_CAUSE_HOST), wild_type.reserve);
+	CHECK(!aftl_policy_open(device.ftl->policy, lun, &need, AFTL_ORDER_SEQUENTIAL, 0));
+	CHECK_EQ(lun->free_blocks, wild_type.reserve);
+	CHECK_EQ(test_counters(&device)->policy_bugs, 1);
 	test_device_close(&device);
 }
 
@@ -644,6 +660,7 @@ int main(void)
 	tap_run("wrong chores are ignored", wrong_chores_are_ignored);
 	tap_run("wrong answers are tamed", wrong_answers_are_tamed);
 	tap_run("the last free blocks are for moves", the_reserve_is_for_moves);
+	tap_run("a write that is called a move gets none of it", nobody_else_takes_the_reserve);
 	tap_run("short programs lose nothing", short_programs_lose_nothing);
 	tap_run("company for host data is taken along or refused", company_loses_nothing);
 	tap_run("a policy closes any block", closings_lose_nothing);

@@ -170,9 +170,8 @@ def profile_ns(profile: str, parameter: str) -> float:
 
 def share_of_program(parameter: str) -> int:
     """Return what a program of that mode takes where the standard one takes 700 us."""
-    chip = (ROOT / "dm-approxftl/core/flash/ispp.c").read_text()
-    mode = parameter.removeprefix("program_").upper()
-    found = re.search(rf"\[AFTL_MODE_{mode}\] = (\d+),", chip)
+    modes = (ROOT / "dm-approxftl/core/base/mode-list.h").read_text()
+    found = re.search(rf"^MODE\(.*, {parameter}, (\d+), ", modes, re.M)
     assert found, parameter
     return int(found.group(1))
 

@@ -2,7 +2,7 @@
 #include "report.h"
 
 const char *const sim_mode_names[] = {
-#define MODE(name, word, bits, program, read, curve, rate) \
+#define MODE(name, word, bits, program, share, read, curve, rate) \
 	[AFTL_MODE_##name] = word,
 #include "core/base/mode-list.h"
 #undef MODE

@@ -95,7 +95,7 @@ static inline u32 aftl_lane(u32 class, u32 stream)
  * mode-list.h has them all, with their times and errors.
  */
 enum aftl_mode {
-#define MODE(name, word, bits, program, read, curve, rate) AFTL_MODE_##name,
+#define MODE(name, word, bits, program, share, read, curve, rate) AFTL_MODE_##name,
 #include "core/base/mode-list.h"
 #undef MODE
 	AFTL_MODES,

@@ -107,7 +107,7 @@ static u8 standard_curve(u64 bits)
 static void init_curves(struct aftl_cell *cell, const struct aftl_config *config)
 {
 	static const u8 curve[AFTL_MODES] = {
-#define MODE(name, word, bits, program, read, curve, rate) \
+#define MODE(name, word, bits, program, share, read, curve, rate) \
 		[AFTL_MODE_##name] = AFTL_RBER_##curve,
 #include "core/base/mode-list.h"
 #undef MODE
@@ -298,7 +298,7 @@ static u64 voltage_q40(const struct aftl_cell *cell, const struct aftl_block *bl
 static enum aftl_rate rate_of(u16 attr)
 {
 	static const u8 rate[AFTL_MODES] = {
-#define MODE(name, word, bits, program, read, curve, rate) \
+#define MODE(name, word, bits, program, share, read, curve, rate) \
 		[AFTL_MODE_##name] = AFTL_RATE_##rate,
 #include "core/base/mode-list.h"
 #undef MODE

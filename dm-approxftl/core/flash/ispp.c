@@ -9,18 +9,15 @@
 /* So many errors more than allowed are lost in the spread of word lines; in 1/8. */
 #define TOLERATED_EIGHTHS 1
 
-/* What other steps take of the standard program's time, in ns of its 700 us (ApproxFTL, AGCR). */
-static const u32 usual_share[AFTL_MODES] = {
-	[AFTL_MODE_REDUCED] = 437500,
-	[AFTL_MODE_BETWEEN] = 532000,
-	[AFTL_MODE_AFTER] = 469000,
-	[AFTL_MODE_COARSE] = 466667,
-	[AFTL_MODE_FINE] = 933000,
-};
-
 void aftl_chip_init(struct aftl_chip *chip, const struct aftl_media *media,
 		    const struct aftl_config *config)
 {
+	static const u32 shares[AFTL_MODES] = {
+#define MODE(name, word, bits, program, share, read, curve, rate) \
+		[AFTL_MODE_##name] = share,
+#include "core/base/mode-list.h"
+#undef MODE
+	};
 	u32 mode;
 	u32 mv;
 
@@ -29,7 +26,7 @@ void aftl_chip_init(struct aftl_chip *chip, const struct aftl_media *media,
 		.config = config,
 		.plain = !config->program_fast && !config->wear_times && config->passes == 1,
 		.program_ns = {
-#define MODE(name, word, bits, program, read, curve, rate) \
+#define MODE(name, word, bits, program, share, read, curve, rate) \
 			[AFTL_MODE_##name] = config->program,
 #include "core/base/mode-list.h"
 #undef MODE
@@ -37,8 +34,7 @@ void aftl_chip_init(struct aftl_chip *chip, const struct aftl_media *media,
 	};
 	for (mode = 0; mode < AFTL_MODES; mode++)
 		if (!chip->program_ns[mode])
-			chip->program_ns[mode] = div64_u64(config->program * usual_share[mode],
-							   700000);
+			chip->program_ns[mode] = div64_u64(config->program * shares[mode], 700000);
 	for (mv = 0; mv <= AFTL_MOST_MV; mv++)
 		chip->growth[mv] = aftl_margin_growth(mv);
 }

@@ -107,7 +107,7 @@ static inline u32 aftl_page_mode(u16 attr)
 static inline u32 aftl_mode_bits(u32 mode)
 {
 	static const u8 bits[AFTL_MODES] = {
-#define MODE(name, word, bits, program, read, curve, rate) \
+#define MODE(name, word, bits, program, share, read, curve, rate) \
 		[AFTL_MODE_##name] = bits,
 #include "core/base/mode-list.h"
 #undef MODE

@@ -13,7 +13,7 @@ void aftl_sense_init(struct aftl_sense *sense, const struct aftl_cell *cell,
 		.by_levels = aftl_reads_by_levels(config),
 		.further_ns = config->ecc_retry,
 		.mode_ns = {
-#define MODE(name, word, bits, program, read, curve, rate) \
+#define MODE(name, word, bits, program, share, read, curve, rate) \
 			[AFTL_MODE_##name] = config->read,
 #include "core/base/mode-list.h"
 #undef MODE

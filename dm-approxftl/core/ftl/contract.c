@@ -20,14 +20,16 @@ static bool has_spare(const struct aftl *ftl, const struct aftl_lun *lun)
 	return !aftl_urgent(ftl, lun);
 }
 
-static struct aftl_block *open_block(struct aftl *ftl, struct aftl_lun *lun, enum aftl_order order,
-				     u32 kind)
+static struct aftl_block *open_block(struct aftl *ftl, struct aftl_lun *lun, u32 cause,
+				     enum aftl_order order, u32 kind)
 {
 	struct aftl_block *block;
 
+	if (cause == AFTL_CAUSE_HOST && !has_spare(ftl, lun))
+		return NULL;
 	if (ftl->geo.passes > 1)
 		order = AFTL_ORDER_FOGGY_FINE;
-	if (kind >= AFTL_KINDS_MAX || (u32)order >= AFTL_ORDERS ||
+	if (cause != ftl->placing || kind >= AFTL_KINDS_MAX || (u32)order >= AFTL_ORDERS ||
 	    !aftl_passes_possible(&ftl->geo, 0, order)) {
 		ftl->stats.counters.policy_bugs++;
 		return NULL;

@@ -315,6 +315,7 @@ struct aftl {
 	bool retry;
 	bool hurry;
 	u32 lost_units;
+	u32 placing; /* enum aftl_cause of what is being placed */
 	struct aftl_events events;
 	u32 event_lines;
 	u32 event_clock;

@@ -188,6 +188,7 @@ int aftl_program_place(struct aftl *ftl, struct aftl_lun *lun, const struct aftl
 {
 	int ret;
 
+	ftl->placing = need->cause;
 	if (unlikely(lun->cramped) && need->cause != AFTL_CAUSE_HOST)
 		ret = place_in_refuge(ftl, lun, need, placement);
 	else

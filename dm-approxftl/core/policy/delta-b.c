@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Delta_b: Baseline, but tagged data is programmed with a coarser voltage step.
- */
+/* Delta_b: Baseline, but tagged data is programmed with a coarser voltage step. */
 #include "core/policy/policies.h"
 #include "core/policy/by-class.h"
 

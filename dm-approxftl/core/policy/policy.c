@@ -8,9 +8,7 @@
 struct aftl_block *aftl_policy_open(struct aftl_policy *policy, struct aftl_lun *lun,
 				    const struct aftl_need *need, enum aftl_order order, u32 kind)
 {
-	if (need->cause == AFTL_CAUSE_HOST && !aftl_policy_spare(policy, lun))
-		return NULL;
-	return policy->core->services->open(policy->ftl, lun, order, kind);
+	return policy->core->services->open(policy->ftl, lun, need->cause, order, kind);
 }
 
 struct aftl_block *aftl_policy_open_less(struct aftl_policy *policy, struct aftl_lun *lun,

@@ -426,7 +426,8 @@ struct aftl_policy;
  *			  called one at a time and never sleep
  * @part: see aftl_policy_part()
  * @spare: see aftl_policy_spare()
- * @open: a free block of the LUN, opened in an order and as a kind, or NULL
+ * @open: a free block of the LUN for what is being placed, whose cause is said, opened in an
+ *	  order and as a kind, or NULL
  * @close: see aftl_policy_close()
  * @find: where the current version of a unit is; false if nowhere
  * @hours: see aftl_policy_hours()
@@ -439,8 +440,8 @@ struct aftl_policy;
 struct aftl_services {
 	struct aftl_policy *(*part)(struct aftl_policy *whole, const struct aftl_policy_type *type);
 	bool (*spare)(const struct aftl *ftl, const struct aftl_lun *lun);
-	struct aftl_block *(*open)(struct aftl *ftl, struct aftl_lun *lun, enum aftl_order order,
-				   u32 kind);
+	struct aftl_block *(*open)(struct aftl *ftl, struct aftl_lun *lun, u32 cause,
+				   enum aftl_order order, u32 kind);
 	void (*close)(struct aftl *ftl, struct aftl_block *block);
 	bool (*find)(const struct aftl *ftl, aftl_unit_t unit, aftl_slot_t *slot);
 	u64 (*hours)(const struct aftl *ftl);
@@ -544,7 +545,7 @@ static inline bool aftl_policy_spare(const struct aftl_policy *policy, const str
  * aftl_policy_open() - take a free block of @lun for programs in @order
  * @policy: the policy itself
  * @lun: LUN that needs a block
- * @need: for whom; the last free blocks are kept for moves
+ * @need: what is being placed; the last free blocks are kept for moves
  * @order: enum aftl_order
  * @kind: index into the policy's kinds
  *
