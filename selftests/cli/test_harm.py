@@ -25,7 +25,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from selftests.lib.programs import BUILD, Done, run_program
+from selftests.lib.programs import BUILD, Done, beside_module, run_program
 from selftests.traces import support as traces
 
 from approxftl_tools import compare, figures, report, synth
@@ -770,12 +770,13 @@ if "-m" in sys.orig_argv:
                          ids=name_of)
 def test_python_is_interrupted_without_a_traceback(words: Words, where: str, place: Path) -> None:
     """Early and late, when a command does not catch it."""
-    (place / "slow").mkdir()
-    (place / "slow" / "sitecustomize.py").write_text(SLOW_PYTHON.replace("WHERE", where))
+    (place / "own").mkdir()
+    program = beside_module(place / "own", words[0], "sitecustomize",
+                            SLOW_PYTHON.replace("WHERE", where))
+    arguments = command_of(words, "", "")[2:]
     process = subprocess.Popen(
-        ["env", "--default-signal=INT", *command_of(words, "", "")], cwd=place, text=True,
-        env=os.environ | {"PYTHONPATH": str(place / "slow")}, stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE)
+        ["env", "--default-signal=INT", str(program), *arguments], cwd=place, text=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     end = time.monotonic() + 30
     while not (place / "paused").exists():
         assert time.monotonic() < end and process.poll() is None

@@ -35,10 +35,15 @@ def run_program(*command: str | Path, stdin: bytes = b"", directory: Path | None
 
 def without_module(place: Path, verb: str, module: str) -> Path:
     """Install a verb in Python whose package has one that cannot be imported beside it."""
+    return beside_module(place, verb, module, "raise ImportError('not here')\n")
+
+
+def beside_module(place: Path, verb: str, module: str, text: str) -> Path:
+    """Install a verb in Python whose package has a module of that text beside it."""
     package = place / "lib/approxftl/python"
     shutil.copytree(TOP / "trace-tools/approxftl_tools", package / "approxftl_tools",
                     dirs_exist_ok=True)
-    (package / f"{module}.py").write_text("raise ImportError('not here')\n")
+    (package / f"{module}.py").write_text(text)
     (place / "bin").mkdir(exist_ok=True)
     (place / "bin/python-tools").write_text(f"{package}\n{sys.prefix}\n")
     return Path(shutil.copy(BUILD / f"approxftl-{verb}", place / "bin"))

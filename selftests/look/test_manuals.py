@@ -22,7 +22,7 @@ positional arguments:
 
 options:
   -h, --help              show this help message and exit
-  -o FILE, --output FILE  the page (default report.html)
+  -o FILE, --output FILE  the page, - for standard output (default report.html)
   -t TEXT, --title TEXT   its title
 """,
     "compare": """\
