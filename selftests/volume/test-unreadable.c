@@ -3,40 +3,12 @@
  * Sectors of the medium that cannot be read any more: who had data there loses them, and nobody
  * else anything, through collection, flush, close and crash, until it is written again.
  */
-#include "lib/durable-device.h"
+#include "lib/small-volume.h"
 #include "stream.h"
 #include "tap.h"
 
-#define SMALL "channels", "2", "chips", "1", "blocks", "64", "layers", "4", "word_lines", "2"
-
 /* Units of one run that are hurt. */
 #define HURT 24
-
-static const char *const shapes[][20] = {
-	{ SMALL, "op", "60", NULL },
-	{ SMALL, "op", "60", "unit", "512", "page", "2KiB", NULL },
-	{ SMALL, "op", "60", "errors", "off", NULL },
-	{ SMALL, "op", "60", "buffer", "64KiB", NULL },
-};
-
-static void must(struct durable_device *durable, int ret, const char *what)
-{
-	if (ret)
-		tap_bail_out("%s: %d: %s", what, ret, durable->device.error.text);
-}
-
-static void open_device(struct durable_device *durable, const char *policy,
-			const char *const *pairs)
-{
-	struct test_device device;
-
-	test_device_init(&device, "demo");
-	test_device_set_all(&device, pairs);
-	if (durable_open(durable, &device.config, policy))
-		tap_bail_out("no such device");
-	must(durable, durable_format(durable), "format");
-	must(durable, durable_start(durable, policy, false), "start");
-}
 
 static void work(struct durable_device *durable, u64 seed, u32 steps)
 {
@@ -89,7 +61,7 @@ static void move_block(struct durable_device *durable, u32 block)
 
 static void start_again(struct durable_device *durable, const char *policy, bool scan)
 {
-	must(durable, durable_start(durable, policy, scan), "start again");
+	durable_must(durable, durable_start(durable, policy, scan), "start again");
 	CHECK_EQ(durable->recovery.lost_units, aftl_lost_units(durable->device.ftl));
 }
 
@@ -121,7 +93,7 @@ static void survive(const char *policy, const char *const *shape, u64 seed)
 	struct durable_device durable;
 	u32 lost;
 
-	open_device(&durable, policy, shape);
+	small_volume_open(&durable, policy, shape);
 	work(&durable, seed, 900);
 	CHECK_RANGE(hurt_some(&durable, &random), HURT / 2, HURT);
 	check_counts(&durable, 0);
@@ -131,7 +103,7 @@ static void survive(const char *policy, const char *const *shape, u64 seed)
 	move_block(&durable, block_of_lost(&durable));
 	check_counts(&durable, 1);
 	lost = aftl_lost_units(durable.device.ftl);
-	must(&durable, durable_shut(&durable), "shut");
+	durable_must(&durable, durable_shut(&durable), "shut");
 	start_again(&durable, policy, seed % 2);
 	CHECK_EQ(aftl_lost_units(durable.device.ftl), lost);
 	CHECK_EQ(durable.recovery.closed, !(seed % 2));
@@ -141,7 +113,7 @@ static void survive(const char *policy, const char *const *shape, u64 seed)
 	start_again(&durable, policy, false);
 	check_counts(&durable, 0);
 	write_everything(&durable);
-	must(&durable, durable_shut(&durable), "shut again");
+	durable_must(&durable, durable_shut(&durable), "shut again");
 	start_again(&durable, policy, false);
 	CHECK_EQ(durable.lost_units, 0);
 	durable_close(&durable);
@@ -151,8 +123,8 @@ static void each_policy_survives(u32 index)
 {
 	u64 seed;
 
-	for (seed = 0; seed < ARRAY_SIZE(shapes) && !tap_failures(); seed++)
-		survive(aftl_policy_at(index)->name, shapes[seed],
+	for (seed = 0; seed < SMALL_VOLUMES && !tap_failures(); seed++)
+		survive(aftl_policy_at(index)->name, small_volumes[seed],
 			seed + 5ULL * index);
 }
 
@@ -189,14 +161,14 @@ static void closed_with_unreadable_metadata(void)
 	struct durable_device durable;
 	u64 sector;
 
-	open_device(&durable, "approxftl", shapes[0]);
+	small_volume_open(&durable, "approxftl", small_volumes[0]);
 	work(&durable, 3, 900);
-	must(&durable, durable_shut(&durable), "shut");
+	durable_must(&durable, durable_shut(&durable), "shut");
 	for (sector = 0; sector < durable.super.layout.data * AFTL_FRAME_SECTORS; sector += 7) {
 		if (tap_failures())
 			break;
 		open_and_crash(&durable, sector, &random);
-		must(&durable, durable_shut(&durable), "shut");
+		durable_must(&durable, durable_shut(&durable), "shut");
 	}
 	CHECK_RANGE(sector, 300, U64_MAX);
 	durable_close(&durable);
@@ -210,7 +182,7 @@ static void crashed_with_unreadable_metadata(void)
 	u64 spares, snapshot, sector;
 	u32 refused = 0;
 
-	open_device(&durable, "approxftl", shapes[0]);
+	small_volume_open(&durable, "approxftl", small_volumes[0]);
 	work(&durable, 4, 900);
 	spares = durable.super.layout.spares * AFTL_FRAME_SECTORS;
 	snapshot = durable.super.layout.snapshot * AFTL_FRAME_SECTORS;

@@ -3,37 +3,9 @@
  * Sectors of the medium that cannot be written any more: their blocks go bad, and nobody loses
  * anything, through collection, flush, close and crash, until there is no good block left.
  */
-#include "lib/durable-device.h"
+#include "lib/small-volume.h"
 #include "stream.h"
 #include "tap.h"
-
-#define SMALL "channels", "2", "chips", "1", "blocks", "64", "layers", "4", "word_lines", "2"
-
-static const char *const shapes[][20] = {
-	{ SMALL, "op", "60", NULL },
-	{ SMALL, "op", "60", "unit", "512", "page", "2KiB", NULL },
-	{ SMALL, "op", "60", "errors", "off", NULL },
-	{ SMALL, "op", "60", "buffer", "64KiB", NULL },
-};
-
-static void must(struct durable_device *durable, int ret, const char *what)
-{
-	if (ret)
-		tap_bail_out("%s: %d: %s", what, ret, durable->device.error.text);
-}
-
-static void open_device(struct durable_device *durable, const char *policy,
-			const char *const *pairs)
-{
-	struct test_device device;
-
-	test_device_init(&device, "demo");
-	test_device_set_all(&device, pairs);
-	if (durable_open(durable, &device.config, policy))
-		tap_bail_out("no such device");
-	must(durable, durable_format(durable), "format");
-	must(durable, durable_start(durable, policy, false), "start");
-}
 
 static void work(struct durable_device *durable, u64 seed, u32 steps)
 {
@@ -99,17 +71,18 @@ static u32 survive(const char *policy, const char *const *shape, u64 seed)
 	u32 displaced;
 	u32 round;
 
-	open_device(&durable, policy, shape);
+	small_volume_open(&durable, policy, shape);
 	work(&durable, seed, 300);
 	for (round = 0; round < 9 && !tap_failures(); round++) {
 		wear_sectors(&durable, 2, &random);
 		work(&durable, seed + round, 250);
 		if (round % 3 == 1)
-			must(&durable, durable_shut(&durable), "shut");
+			durable_must(&durable, durable_shut(&durable), "shut");
 		else if (round % 3 == 2)
 			crash(&durable, &random);
 		if (round % 3)
-			must(&durable, durable_start(&durable, policy, false), "start again");
+			durable_must(&durable, durable_start(&durable, policy, false),
+				     "start again");
 		if (round % 2)
 			check_all(&durable);
 	}
@@ -124,9 +97,9 @@ static void each_policy_survives(u32 index)
 	u32 displaced = 0;
 	u64 seed;
 
-	for (seed = 0; seed < 2 * ARRAY_SIZE(shapes) && !tap_failures(); seed++)
+	for (seed = 0; seed < 2 * SMALL_VOLUMES && !tap_failures(); seed++)
 		displaced += survive(aftl_policy_at(index)->name,
-				     shapes[seed % ARRAY_SIZE(shapes)], seed + 16ULL * index);
+				     small_volumes[seed % SMALL_VOLUMES], seed + 16ULL * index);
 	CHECK_RANGE(displaced, 20, U32_MAX);
 }
 

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Volumes that are full soon, for tests of media that go bad.
+ */
+#ifndef SMALL_VOLUME_H
+#define SMALL_VOLUME_H
+
+#include "durable-device.h"
+
+#define SMALL_VOLUMES 4
+
+extern const char *const small_volumes[SMALL_VOLUMES][20];
+
+/* Without what @what names the test cannot go on. */
+void durable_must(struct durable_device *durable, int ret, const char *what);
+
+/* Format a medium for a device of @pairs and start it. */
+void small_volume_open(struct durable_device *durable, const char *policy,
+		       const char *const *pairs);
+
+#endif
