@@ -65,15 +65,17 @@ install: all $(O)/dkms.conf $(PAGES) ## programs, manuals, module sources, into 
 	@echo 'installed into $(DESTDIR)$(PREFIX), module sources into $(DESTDIR)$(DKMSDIR)'
 	@[ -n '$(DESTDIR)' ] || [ "$$(id -u)" -ne 0 ] || echo 'now, once: ldconfig; systemd-sysusers; udevadm control --reload'
 
-uninstall: ## remove what install has put there
+uninstall: ## remove what install has put there, and the module that DKMS has of it
+	$(Q)[ -n '$(DESTDIR)' ] || ! [ /usr/src/dm-approxftl-$(VERSION) -ef '$(DKMSDIR)' ] || \
+		! [ -e /var/lib/dkms/dm-approxftl/$(VERSION) ] || dkms remove dm-approxftl/$(VERSION) --all
 	$(Q)rm -f $(foreach f,$(INSTALLED),'$(DESTDIR)$(call field,3,$(f))') \
 		$(foreach l,$(INSTALLED_LINKS),'$(DESTDIR)$(call field,2,$(l))')
 	$(Q)for folder in '$(DESTDIR)$(DKMSDIR)' '$(DESTDIR)$(DATADIR)/approxftl'; do \
 		[ ! -d "$$folder" ] || find "$$folder" -depth -type d -empty -delete; \
 	done
 
-install-module: ## build and install the module for the running kernel, by DKMS
+install-module: ## build and install the module for the running kernel, or KERNEL=RELEASE, by DKMS
 	$(if $(filter /usr/src/%,$(DKMSDIR)),,dkms add $(DKMSDIR))
-	dkms install dm-approxftl/$(VERSION)
+	dkms install dm-approxftl/$(VERSION) $(if $(KERNEL),-k '$(KERNEL)')
 
 .PHONY: install install-module uninstall

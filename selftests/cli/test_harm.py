@@ -751,7 +751,9 @@ import atexit, pathlib, sys, time
 
 def pause():
     pathlib.Path("paused").touch()
-    time.sleep(20)
+    end = time.monotonic() + 20
+    while not pathlib.Path("go").exists() and time.monotonic() < end:
+        time.sleep(0.02)
 
 class Finder:
     def find_spec(self, name, path, target=None):
@@ -765,7 +767,7 @@ if "-m" in sys.orig_argv:
 '''
 
 
-@pytest.mark.parametrize("where", ["numpy", "approxftl_tools.command", "exit"])
+@pytest.mark.parametrize("where", ["approxftl_tools", "numpy", "approxftl_tools.command", "exit"])
 @pytest.mark.parametrize("words", [("report",), ("compare",), ("sweep", "status"), ("synth",)],
                          ids=name_of)
 def test_python_is_interrupted_without_a_traceback(words: Words, where: str, place: Path) -> None:
@@ -782,6 +784,8 @@ def test_python_is_interrupted_without_a_traceback(words: Words, where: str, pla
         assert time.monotonic() < end and process.poll() is None
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
+    # Before the package is found it waits.
+    (place / "go").touch()
     _, err = process.communicate(timeout=30)
     assert "Traceback" not in err
     assert process.returncode == -signal.SIGINT

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The module compiles for all kernels, without a word from gcc (W=1), sparse (C=2)
-# or modpost; and each of the three would have had its word. Of the newest kernel is said what it
-# has changed.
+# or modpost; and each of the three would have had its word. Of a kernel that it does not compile for
+# is said what that kernel has changed.
+#
+#   module.tap.sh [SERIES]...
 set -u
 . selftests/lib/tap.sh
 . userspace/lab/kernels
@@ -147,7 +149,9 @@ sparse_runs()
 	! grep -q 'sparse is not available or not up to date' "$1/log"
 }
 
-for series in $every_series; do
+# shellcheck disable=SC2086 # a list of names
+[ $# -gt 0 ] || set -- $every_series
+for series; do
 	kernel=$(userspace/lab/get-kernel "$series" 2>"$work/why")
 	case $? in
 	0) ;;

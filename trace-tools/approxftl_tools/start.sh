@@ -58,4 +58,5 @@ if [ -z "$python" ]; then
 fi
 PYTHONPATH=$package
 export PYTHONPATH
-exec "$python" -P -B -m approxftl_tools.@VERB@ "$@"
+# Ctrl-C waits until the package says what it does: before, Python would tell where it was.
+exec env --block-signal=INT "$python" -P -B -m approxftl_tools.@VERB@ "$@"
