@@ -17,8 +17,8 @@
  *   fault block <number>   a block has gone bad: its data move, then it is retired
  *   fault die <lun>        a LUN has died: its data are lost
  *   luns                   a line for each LUN: its number, then good_blocks,
- *                          free_blocks, valid_units, queued and busy_ns, each with its
- *                          value
+ *                          free_blocks, valid_units, queued, busy_ns and cached_blocks,
+ *                          each with its value
  *   blocks <first> <count> a line for each block: number, state, kind, erases, wear,
  *                          valid units, reads; then "next <number>" if there are more
  *                          than asked for or than fit
@@ -322,9 +322,9 @@ static int run_luns(struct message *message)
 		spin_lock_bh(&disk->lock);
 		aftl_lun_info(disk->ftl, i, &info);
 		spin_unlock_bh(&disk->lock);
-		DMEMIT("%u good_blocks %u free_blocks %u valid_units %u queued %u busy_ns %llu\n",
-		       i, info.good_blocks, info.free_blocks, info.valid_units, info.queued,
-		       info.busy_ns);
+		DMEMIT("%u good_blocks %u free_blocks %u valid_units %u queued %u ", i,
+		       info.good_blocks, info.free_blocks, info.valid_units, info.queued);
+		DMEMIT("busy_ns %llu cached_blocks %u\n", info.busy_ns, info.cached_blocks);
 	}
 	return 1;
 }
@@ -338,7 +338,7 @@ static const char *state_name(const struct aftl_block *block)
 
 static const char *kind_name(const struct aftl *ftl, const struct aftl_block *block)
 {
-	const char *kind = aftl_policy_type(ftl)->kinds[block->kind];
+	const char *kind = block->bits == 1 ? "cache" : aftl_policy_type(ftl)->kinds[block->kind];
 
 	return kind ? kind : "-";
 }

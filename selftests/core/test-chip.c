@@ -798,6 +798,15 @@ static void attack(const char *profile, u32 conditions)
 	end_attack(&store, profile, adversary.type.name, conditions);
 }
 
+/* Host writes in cells with one bit, before the policy is asked. */
+static void give_cache(bool cached)
+{
+	if (!cached || device.config.bits == 1)
+		return;
+	device.config.slc_static = 500;
+	device.config.slc_dynamic = 3000;
+}
+
 static void attack_as(void (*make)(const char *policy), const char *policy)
 {
 	const char *profile;
@@ -811,6 +820,7 @@ static void attack_as(void (*make)(const char *policy), const char *policy)
 			shrink(profile, conditions);
 			/* Some keep many blocks for their own work. */
 			device.config.blocks = 48;
+			give_cache((i + conditions) % 2);
 			if (!fits())
 				continue;
 			fitting++;

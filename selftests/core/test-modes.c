@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Blocks whose cells hold fewer bits than they can: which pages they have, what programs and
- * reads of them take, that moves never go to them, and that they are found again.
+ * reads of them take, and what they show.
  */
 #include <stdlib.h>
 
 #include "bytes.h"
-#include "shadow-store.h"
-#include "stream.h"
+#include "core/keep/snapshot.h"
 #include "tap.h"
-
-#define CACHE 1
+#include "test-device.h"
 
 static struct test_device device;
 static u32 bits_of_mode[AFTL_MODES];
 static u64 ns_of_mode[AFTL_MODES];
-static u32 moved_to_less;
 static u32 pages_told;
 
 static void on_array(void *host, const struct aftl_array_event *event)
@@ -27,27 +24,25 @@ static void on_array(void *host, const struct aftl_array_event *event)
 	if (event->op != AFTL_ARRAY_PROGRAM)
 		return;
 	if (media->blocks[event->block].bits) {
-		moved_to_less += event->cause != AFTL_CAUSE_HOST;
 		pages_told += event->pages;
 		bits_of_mode[mode] = media->blocks[event->block].bits;
 		ns_of_mode[mode] = event->array_ns;
 	}
 }
 
-static void open_shape(const char *one_shot, const char *bits, const char *share)
+static void open_shape(const char *one_shot, const char *bits)
 {
 	const char *const shape[] = {
 		"channels", "1", "chips", "1", "blocks", "40", "layers", "4", "word_lines", "4",
 		"bits", bits, "one_shot", one_shot, "page", "4KiB", "unit", "4KiB", "op", "40%",
-		"slc_share", share, "read_slc", "20us", "program_slc", "150us", "ecc", "0", NULL
+		"slc_static", "25%", "read_slc", "20us", "program_slc", "150us", "ecc", "0", NULL
 	};
 
 	test_device_init(&device, "demo");
 	device.ops.array = on_array;
 	memset(bits_of_mode, 0, sizeof(bits_of_mode));
-	moved_to_less = 0;
 	pages_told = 0;
-	test_device_open(&device, "slc", shape);
+	test_device_open(&device, "baseline", shape);
 }
 
 static const struct aftl_block *block_of(u32 unit)
@@ -80,7 +75,7 @@ static void one_bit(const char *one_shot, const char *bits)
 {
 	u32 word_lines = 4 * 4;
 
-	open_shape(one_shot, bits, "25%");
+	open_shape(one_shot, bits);
 	write_units(0, word_lines);
 	CHECK_EQ(block_of(0)->bits, 1);
 	CHECK(block_of(0) == block_of(word_lines - 1));
@@ -104,15 +99,6 @@ static void a_block_of_one_bit(void)
 	one_bit("off", "2");
 }
 
-static void cells_with_one_bit_have_no_less(void)
-{
-	open_shape("off", "1", "25%");
-	write_units(0, 20);
-	CHECK_EQ(block_of(0)->bits, 0);
-	CHECK_EQ(pages_told, 0);
-	test_device_close(&device);
-}
-
 static u64 read_ns(u32 unit)
 {
 	u64 before_ns = aftl_stats(device.ftl)->read_service.sum;
@@ -126,112 +112,13 @@ static void its_reads_are_its_own(void)
 {
 	u64 cached_ns;
 
-	open_shape("on", "3", "25%");
+	open_shape("on", "3");
 	write_units(0, 16);
 	cached_ns = read_ns(3);
 	test_wait(&device, AFTL_HOUR_NS);
 	CHECK_EQ(block_of(3)->bits, 0);
 	CHECK_EQ(read_ns(3) - cached_ns, device.config.read - 20000);
 	test_device_close(&device);
-}
-
-static u32 cached_blocks(void)
-{
-	const struct aftl_media *media = aftl_media(device.ftl);
-	u32 count = 0;
-	u32 i;
-
-	for (i = 0; i < media->geo->blocks; i++)
-		count += media->blocks[i].bits == 1;
-	return count;
-}
-
-/* A tenth of 40 blocks is 4, whatever the load. */
-static void the_cache_has_its_share(void)
-{
-	struct aftl_random random = { 3 };
-	u32 most = 0;
-	u32 i;
-
-	open_shape("on", "3", "10%");
-	for (i = 0; i < 6000; i++) {
-		write_units(aftl_random_below(&random, test_units(&device)), 1);
-		most = max(most, cached_blocks());
-	}
-	CHECK_EQ(most, 4);
-	CHECK(test_counters(&device)->gc_blocks > 50);
-	CHECK_EQ(moved_to_less, 0);
-	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
-	test_audit(&device);
-	test_device_close(&device);
-}
-
-static void idle_dies_fold(void)
-{
-	open_shape("on", "3", "25%");
-	write_units(0, 3 * 16 + 5);
-	CHECK_EQ(cached_blocks(), 4);
-	test_wait(&device, AFTL_HOUR_NS);
-	/* The open one is left. */
-	CHECK_EQ(cached_blocks(), 1);
-	CHECK_EQ(block_of(0)->bits, 0);
-	CHECK_EQ(block_of(3 * 16)->bits, 1);
-	test_audit(&device);
-	test_device_close(&device);
-}
-
-/* Nothing is lost with any mix of requests, cells and shares. */
-static void bytes_come_back(void)
-{
-	static const char *const bits[] = { "2", "3", "4" };
-	static const char *const shares[] = { "5%", "50%", "90%" };
-	u32 i;
-
-	for (i = 0; i < 18 && !tap_failures(); i++) {
-		struct shadow_store store;
-		struct test_stream stream;
-		u32 step;
-
-		open_shape(i % 2 ? "on" : "off", bits[i / 2 % 3], shares[i / 6]);
-		shadow_open(&store, &device, false);
-		test_stream_init(&stream, i);
-		for (step = 0; step < 4000 && !tap_failures(); step++)
-			test_stream_step(&stream, &device);
-		test_drain(&device);
-		CHECK_EQ(test_counters(&device)->policy_bugs, 0);
-		CHECK_EQ(moved_to_less, 0);
-		CHECK(pages_told > 0);
-		shadow_lookup_all(&store);
-		test_audit(&device);
-		shadow_close(&store);
-		test_device_close(&device);
-	}
-}
-
-/* In the middle of a block, which goes on where it was. */
-static void it_survives_a_snapshot(void)
-{
-	struct test_bytes bytes = { 0 };
-	struct aftl_sink sink = test_bytes_sink(&bytes);
-	struct aftl_source_stream source;
-	u64 digest;
-
-	open_shape("on", "3", "25%");
-	write_units(0, 21);
-	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), 0);
-	write_units(21, 11);
-	digest = aftl_digest(device.ftl);
-	test_device_close(&device);
-	test_device_init(&device, "demo");
-	source = test_bytes_source(&bytes);
-	CHECK_EQ(aftl_load(&device.ftl, &source, &device.ops, &device, &device.error), 0);
-	CHECK_EQ(block_of(20)->bits, 1);
-	write_units(21, 11);
-	CHECK_EQ(aftl_digest(device.ftl), digest);
-	CHECK(block_of(31) == block_of(16));
-	test_audit(&device);
-	test_device_close(&device);
-	test_bytes_free(&bytes);
 }
 
 /* As forged as a snapshot with a right checksum can be. */
@@ -241,7 +128,7 @@ static void it_goes_on_nowhere_else(void)
 	struct aftl_sink sink = test_bytes_sink(&bytes);
 	struct aftl_source_stream source;
 
-	open_shape("off", "3", "25%");
+	open_shape("off", "3");
 	write_units(0, 5);
 	((struct aftl_block *)block_of(4))->frontier++;
 	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), 0);
@@ -276,18 +163,18 @@ static void modes_are_where_they_were(void)
 	CHECK(!aftl_attr_possible(aftl_page_attr(AFTL_PRECISE, AFTL_MODES, 0)));
 }
 
-static u64 errors_of(const char *policy, const char *cycles)
+static u64 errors_of(const char *share, const char *cycles)
 {
 	const char *const shape[] = {
 		"channels", "1", "chips", "1", "blocks", "40", "bits", "3", "one_shot", "on",
 		"page", "16KiB", "unit", "16KiB", "cell_model", "voltage", "cycles", cycles,
-		"slc_share", "25%", "ecc_bits", "80", NULL
+		"op", "50%", "slc_static", share, "ecc_bits", "80", NULL
 	};
 	u64 raw = 0;
 	u32 i;
 
 	test_device_init(&device, "demo");
-	test_device_open(&device, policy, shape);
+	test_device_open(&device, "baseline", shape);
 	write_units(0, 128);
 	for (i = 0; i < 128; i++) {
 		struct aftl_errors errors = { 0 };
@@ -302,8 +189,8 @@ static u64 errors_of(const char *policy, const char *cycles)
 /* One bit leaves margins that three do not have. */
 static void one_bit_has_fewer_errors(void)
 {
-	u64 slc = errors_of("slc", "3000");
-	u64 tlc = errors_of("baseline", "3000");
+	u64 slc = errors_of("20%", "3000");
+	u64 tlc = errors_of("0", "3000");
 
 	CHECK_MSG(slc * 1000 < tlc, "%llu errors with one bit, %llu with three",
 		  (unsigned long long)slc, (unsigned long long)tlc);
@@ -313,13 +200,8 @@ int main(void)
 {
 	tap_run("modes are where they were", modes_are_where_they_were);
 	tap_run("a block of one bit has the first page of each word line", a_block_of_one_bit);
-	tap_run("cells with one bit have no less", cells_with_one_bit_have_no_less);
 	tap_run("its reads are its own", its_reads_are_its_own);
 	tap_run("one bit has fewer errors", one_bit_has_fewer_errors);
-	tap_run("the cache has its share, and no moves", the_cache_has_its_share);
-	tap_run("idle dies fold", idle_dies_fold);
-	tap_run("bytes come back", bytes_come_back);
-	tap_run("it survives a snapshot", it_survives_a_snapshot);
 	tap_run("it goes on nowhere else", it_goes_on_nowhere_else);
 	return tap_finish();
 }

@@ -394,7 +394,7 @@ static void moves_come_between(void)
 	close_device();
 }
 
-static const char *const policies[] = { "baseline", "slc", "tlc" };
+static const char *const policies[] = { "baseline", "tlc" };
 
 static const char *const shapes[][32] = {
 	{ SHAPE, "op", "50%", "buffer", "256KiB" },
@@ -410,7 +410,8 @@ static const char *const more[][12] = {
 	{ "plane_mode", "wide", "planes", "2", "allocate", "static", NULL },
 	{ "cell_model", "voltage", "cycles", "200", "ecc_bits", "120", "gc_idle_valid", "20%",
 	  NULL },
-	{ "slc_share", "30%", "idle", "100us", "allocate", "least_busy", NULL },
+	{ "slc_static", "10%", "slc_dynamic", "20%", "idle", "100us", "allocate", "least_busy",
+	  NULL },
 };
 
 static void account_for_time(void)
@@ -515,7 +516,7 @@ static void bytes_come_back(void)
 
 	for (i = 0; i < ARRAY_SIZE(policies) * ARRAY_SIZE(shapes) * ARRAY_SIZE(more) &&
 	     !tap_failures(); i++)
-		run_one(policies[i % 3], i / 3 % 4, i / 12);
+		run_one(policies[i % 2], i / 2 % 4, i / 8);
 }
 
 /* Blocks that go bad and dies that die have held something, too. */
@@ -743,11 +744,11 @@ static void wrong_policies_gain_nothing(void)
 static void fewer_bits_take_one_pass(void)
 {
 	static const char *const cached[] = {
-		ONE_DIE, "op", "40%", "buffer", "256KiB", "buffer_hold", "1s", "slc_share", "30%",
+		ONE_DIE, "op", "40%", "buffer", "256KiB", "buffer_hold", "1s", "slc_static", "10%",
 		NULL
 	};
 
-	open_device("slc", cached);
+	open_device("baseline", cached);
 	do_op(AFTL_OP_WRITE, 0, 5);
 	do_op(AFTL_OP_FLUSH, 0, 0);
 	CHECK_EQ(coarse_passes, 0);

@@ -115,6 +115,10 @@ static void change_config(struct aftl_config *config, struct aftl_random *random
 	*test_own(config, "promote") = 1 + aftl_random_below(random, 4);
 	config->buffer_hold = aftl_random_below(random, 3) * 700000;
 	config->controller = aftl_random_below(random, 2) * 5000;
+	if (config->bits > 1) {
+		config->slc_static = aftl_random_below(random, 2) * 500;
+		config->slc_dynamic = aftl_random_below(random, 2) * 3000;
+	}
 }
 
 static void note_change(const struct aftl_policy_type *from, const struct aftl_policy_type *to)
@@ -281,6 +285,7 @@ static void shape_and_past_are_fixed(void)
 	test_device_init(&device, "demo");
 	test_device_set(&device, "op", "60");
 	test_device_set(&device, "blocks", "48");
+	test_device_set(&device, "bits", "2");
 	test_device_open(&device, "approxftl", NULL);
 	save(&bytes);
 	for (i = 0; i < aftl_param_count(); i++) {

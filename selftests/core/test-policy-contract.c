@@ -186,7 +186,7 @@ static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct 
 static void no_room(struct aftl_policy *policy, struct aftl_lun *lun)
 {
 	struct aftl_block *const blocks[] = {
-		to_wild(policy)->open[aftl_lun_index(lun)], lun->refuge,
+		to_wild(policy)->open[aftl_lun_index(lun)], lun->refuge, lun->cache,
 		any_block(to_wild(policy)),
 	};
 	struct aftl_block *block = blocks[draw(to_wild(policy), ARRAY_SIZE(blocks))];
@@ -344,11 +344,15 @@ static void survive(u32 kind, const char *const *pairs, u32 requests)
 
 static const char *const plain[] = { SHAPE, NULL };
 static const char *const one_shot[] = { SHAPE, "bits", "3", "one_shot", "on", NULL };
+static const char *const cached[] = {
+	SHAPE, "bits", "3", "one_shot", "on", "slc_static", "5", "slc_dynamic", "20", NULL
+};
+
 static const char *const buffered[] = { SHAPE, "buffer", "64KiB", NULL };
 
 static void check(u32 kind)
 {
-	static const char *const *const shapes[] = { plain, one_shot, buffered };
+	static const char *const *const shapes[] = { plain, one_shot, buffered, cached };
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(shapes) && !tap_failures(); i++) {
@@ -453,10 +457,15 @@ static void company_loses_nothing(void)
 
 static void closings_lose_nothing(void)
 {
-	closings = 0;
-	survive(WILD_CLOSE | WILD_PLACE, plain, 6000);
-	CHECK_RANGE(closings, 5, U32_MAX);
-	test_device_close(&device);
+	static const char *const *const shapes[] = { plain, cached };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(shapes); i++) {
+		closings = 0;
+		survive(WILD_CLOSE | WILD_PLACE, shapes[i], 6000);
+		CHECK_RANGE(closings, 5, U32_MAX);
+		test_device_close(&device);
+	}
 }
 
 /* Open ones, free ones, those of other LUNs, full ones. */

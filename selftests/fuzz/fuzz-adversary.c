@@ -380,6 +380,16 @@ static const struct aftl_host_ops ops = {
 
 /* The device */
 
+static void give_cache(struct aftl_config *config)
+{
+	u32 shares = next();
+
+	if (config->bits == 1)
+		return;
+	config->slc_static = (shares & 3) * 600;
+	config->slc_dynamic = (shares >> 2 & 3) * 3000;
+}
+
 static void shape(struct aftl_config *config)
 {
 	u32 flags = next();
@@ -404,6 +414,7 @@ static void shape(struct aftl_config *config)
 	config->age = next() * AFTL_DAY_NS;
 	config->idle = 1 + next() * 5000;
 	config->fill = 0;
+	give_cache(config);
 }
 
 static bool create(void)

@@ -69,7 +69,7 @@ at_rest()
 lun_lines()
 {
 	dmsetup message aftl-talk 0 luns >"$scratch/answer" && [ "$(wc -l <"$scratch/answer")" -eq 4 ] &&
-		nothing grep -vE '^[0-3] good_blocks 64 free_blocks [0-9]+ valid_units [0-9]+ queued [0-9]+ busy_ns [0-9]+$' \
+		nothing grep -vE '^[0-3] good_blocks 64 free_blocks [0-9]+ valid_units [0-9]+ queued [0-9]+ busy_ns [0-9]+ cached_blocks [0-9]+$' \
 			"$scratch/answer"
 }
 

@@ -95,7 +95,8 @@ def replayed() -> Json:
 
 
 BLOCKS = "".join(f"{i} closed precise {i} {10000 * i} 128 0\n" for i in range(8))
-LUNS = "".join(f"{i} good_blocks 4 free_blocks 1 valid_units 99 queued 0 busy_ns {i + 1}000000000\n"
+LUNS = "".join(f"{i} good_blocks 4 free_blocks 1 valid_units 99 queued 0 busy_ns {i + 1}000000000 "
+               "cached_blocks 0\n"
                for i in range(2))
 BLOCK = ("state closed\nkind checkerboard\nvalid_units 31\napprox_units 16\nprogrammed_pages 32\n"
          "erases 3\nwear 30000\nreads 0\n"

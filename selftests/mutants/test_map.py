@@ -27,7 +27,8 @@ ITEMS = {
     "docs/systems/ressd.md": ("Blocks",),
     "docs/design.md": ("The life of a write", "The life of a read",
                        "One program: transaction and legality",
-                       "Garbage collection and other jobs", "Errors are state"),
+                       "Garbage collection and other jobs", "The cache of one bit in a cell",
+                       "Errors are state"),
 }
 
 

@@ -123,7 +123,7 @@ static void be_born(struct life *life)
 			if (!strcmp(life->policy, "ressd"))
 				config.bits = 3;
 			if (config.passes > 1)
-				life->policy = chance(life, 50) ? "slc" : "baseline";
+				life->policy = chance(life, 50) ? "tlc" : "baseline";
 		} while (!small_enough(&config));
 		if (durable_open(&life->durable, &config, life->policy))
 			continue;

@@ -478,9 +478,9 @@ static const struct subject {
 	{ "cubeftl", "baseline",
 	  { TINY, "blocks", "8", "word_lines", "2", "bits", "3", "page", "512",
 	    "one_shot", "on" } },
-	{ "slc", "baseline",
-	  { TINY, "blocks", "12", "slc_share", "20%", "word_lines", "2", "bits", "4", "page", "512",
-	    "one_shot", "on", "passes", "2" } },
+	{ "baseline", "tlc",
+	  { TINY, "blocks", "12", "slc_static", "8%", "slc_dynamic", "10%", "word_lines", "2",
+	    "bits", "4", "page", "512", "one_shot", "on", "passes", "2" } },
 };
 
 static void open_history(struct history *history, const struct subject *subject, u64 buffer)
@@ -651,7 +651,7 @@ int main(int argc, char **argv)
 		return tap_finish();
 	}
 	for (i = 0; i < ARRAY_SIZE(subjects); i++) {
-		if (strcmp(subjects[i].policy, "slc"))
+		if (strcmp(subjects[i].policy, "baseline"))
 			all_histories(&subjects[i], 0, all);
 		all_histories(&subjects[i], 4096, all);
 	}

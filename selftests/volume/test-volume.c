@@ -178,23 +178,26 @@ static void tables_agree_on_bits(void)
 {
 	static const char *const one_shot[] = {
 		"channels", "1", "chips", "2", "blocks", "24", "layers", "2", "word_lines", "4",
-		"bits", "3", "one_shot", "on", "op", "50%", "slc_share", "30%", NULL
+		"bits", "3", "one_shot", "on", "op", "50%",
+		"slc_static", "10%", "slc_dynamic", "20%", NULL
 	};
 	static const char *const by_page[] = {
 		"channels", "1", "chips", "2", "blocks", "24", "layers", "2", "word_lines", "4",
-		"bits", "3", "op", "50%", "slc_share", "30%", NULL
+		"bits", "3", "op", "50%",
+		"slc_static", "10%", "slc_dynamic", "20%", NULL
 	};
 
 	static const char *const twice[] = {
 		"channels", "1", "chips", "2", "blocks", "24", "layers", "2", "word_lines", "4",
-		"bits", "4", "one_shot", "on", "passes", "2", "buffer", "128KiB", "op", "50%",
-		"slc_share", "30%", NULL
+		"bits", "4", "one_shot", "on", "passes", "2", "buffer", "128KiB", "op", "60%",
+		"slc_static", "10%", "slc_dynamic", "20%", NULL
 	};
 
-	tables_agree_on("slc", one_shot);
-	tables_agree_on("slc", twice);
+	tables_agree_on("baseline", one_shot);
+	tables_agree_on("tlc", twice);
 	tables_agree_on("baseline", twice);
-	tables_agree_on("slc", by_page);
+	tables_agree_on("cubeftl", one_shot);
+	tables_agree_on("baseline", by_page);
 }
 
 static void each_policy(const char *name, void (*body)(const char *policy))

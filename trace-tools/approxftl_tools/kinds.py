@@ -337,7 +337,8 @@ def energy(inputs: Inputs) -> list[Figure]:
         "Less is better.", f"times that of {runs[0].label}", False)
 
 
-CAUSES = ("host", "gc", "wear", "refresh", "promotion", "rewrite", "retire", "padding")
+CAUSES = ("host", "gc", "wear", "refresh", "promotion", "rewrite", "retire", "fold",
+          "padding")
 
 
 def waf(inputs: Inputs) -> list[Figure]:

@@ -66,7 +66,7 @@ static u8 valid_units(const struct aftl_media *media, const struct aftl_block *b
 /* The kind of an empty block is left over from before. */
 const char *sim_kind_name(const struct aftl_policy_type *policy, const struct aftl_block *block)
 {
-	const char *name = policy->kinds[block->kind];
+	const char *name = block->bits == 1 ? "cache" : policy->kinds[block->kind];
 
 	return block->programmed && name ? name : "";
 }

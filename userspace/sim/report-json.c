@@ -352,6 +352,10 @@ static void put_luns(struct json_writer *json, const struct sim_result *result)
 	for (i = 0; i < result->geo.luns; i++)
 		json_u64(json, NULL, result->luns[i].free_blocks);
 	json_end_array(json);
+	json_list(json, "cached_blocks");
+	for (i = 0; i < result->geo.luns; i++)
+		json_u64(json, NULL, result->luns[i].cached_blocks);
+	json_end_array(json);
 	json_end_object(json);
 }
 

@@ -134,6 +134,27 @@ static u64 amplification_by(const struct sim_result *result, u32 cause)
 			    result->stats.counters.host_write_units, 10000);
 }
 
+/* Of the units programmed for the host. */
+static u64 cached_share(const struct sim_result *result, u32 unused)
+{
+	const struct aftl_counters *counters = &result->stats.counters;
+
+	(void)unused;
+	return scaled_ratio(counters->cached_host_units, counters->programmed_host_units, 10000);
+}
+
+/* At the end. */
+static u64 cached_blocks(const struct sim_result *result, u32 unused)
+{
+	u64 blocks = 0;
+	u32 i;
+
+	(void)unused;
+	for (i = 0; i < result->geo.luns; i++)
+		blocks += result->luns[i].cached_blocks;
+	return blocks;
+}
+
 static u64 mean_utilisation(const struct sim_result *result, u32 unused)
 {
 	u64 busy_ns = 0;
@@ -268,6 +289,13 @@ static const struct line flash_lines[] = {
 	{ "policy bugs", counter, UNIT_NUMBER, COUNTER_AT(policy_bugs) },
 };
 
+static const struct line cache_lines[] = {
+	{ "host writes to the cache", cached_share, UNIT_PERCENT, 0 },
+	{ "  blocks folded", counter, UNIT_NUMBER, COUNTER_AT(fold_blocks) },
+	{ "  in idle time", counter, UNIT_NUMBER, COUNTER_AT(fold_idle_blocks) },
+	{ "  blocks in use at the end", cached_blocks, UNIT_NUMBER, 0 },
+};
+
 static const struct line raid_lines[] = {
 	{ "data written to members", raid_share, UNIT_FIXED4, RAID_AT(data_units) },
 	{ "parity written", raid_share, UNIT_FIXED4, RAID_AT(parity_units) },
@@ -372,9 +400,12 @@ static void put_pages(struct text_table *table, const struct sim_report *report)
 	const struct line by_cause = { NULL, amplification_by, UNIT_FIXED4, 0 };
 	const struct line by_mode = { NULL, mode_pages, UNIT_NUMBER, 0 };
 	const struct line by_class = { NULL, class_pages, UNIT_NUMBER, 0 };
+	u32 i;
 
 	put_line(table, report, &amplification_line);
 	put_named(table, report, "  ", sim_cause_names, SIM_CAUSES, &by_cause);
+	for (i = 0; i < ARRAY_SIZE(cache_lines); i++)
+		put_if_any(table, report, &cache_lines[i]);
 	put_named(table, report, "pages programmed ", sim_mode_names, AFTL_MODES, &by_mode);
 	put_named(table, report, "pages of class ", sim_class_names, AFTL_CLASSES, &by_class);
 }

@@ -50,6 +50,7 @@ COUNTER(programmed_refresh_units, "units rewritten because of their age, or of r
 COUNTER(programmed_promotion_units, "units moved and made precise")
 COUNTER(programmed_rewrite_units, "units that a policy moved: rewritten in another mode, displaced")
 COUNTER(programmed_retire_units, "units moved out of bad blocks")
+COUNTER(programmed_fold_units, "units moved out of the cache of one bit in a cell")
 COUNTER(padded_units, "units left empty in programmed pages")
 
 /* Space and wear */
@@ -57,6 +58,9 @@ COUNTER(gc_blocks, "blocks collected")
 COUNTER(gc_valid_units, "valid units found in collected blocks")
 COUNTER(gc_empty_blocks, "those of them in which nothing was valid")
 COUNTER(gc_urgent_steps, "garbage collection steps that host writes had to wait for")
+COUNTER(cached_host_units, "units programmed for the host into cells with one bit of several")
+COUNTER(fold_blocks, "blocks of the cache emptied into others, or erased where nothing was valid")
+COUNTER(fold_idle_blocks, "those of them that a die without work began with")
 COUNTER(wear_blocks, "blocks emptied to level wear")
 COUNTER(refresh_blocks, "blocks searched for old data")
 COUNTER(disturbed_blocks, "blocks emptied because they were read too often")

@@ -98,6 +98,10 @@ PARAM(depth, COUNT, 16, 1 << 20, 2048, "page commands the controller can hold, p
 PARAM(gc, PERCENT, 0, 9000, 1000, "free blocks below which garbage is collected")
 PARAM(gc_idle_valid, PERCENT, 0, 10000, 9000,
 	"most valid data a victim may hold while there is no pressure")
+PARAM(slc_static, PERCENT, 0, 9000, 0,
+	"blocks of each die kept for a write cache of one bit in a cell; 0: none")
+PARAM(slc_dynamic, PERCENT, 0, 10000, 0,
+	"most blocks of each die lent to that cache besides, while more are free than gc says")
 PARAM(victim, CHOICE, 0, AFTL_VICTIMS - 1, AFTL_VICTIM_greedy,
 	"how the block to collect is chosen, where the policy does not say")
 PARAM(wear_gap, COUNT, 0, 1 << 20, 0, "erase-count gap that moves cold data; 0: never")

@@ -113,6 +113,7 @@ static_assert(AFTL_MODES <= 64, "a mode has six bits in a page's attributes");
  * @AFTL_CAUSE_PROMOTION: approximate data rewritten as precise while moved
  * @AFTL_CAUSE_REWRITE: data rewritten because a policy wanted another mode
  * @AFTL_CAUSE_RETIRE: data moved out of a block that went bad
+ * @AFTL_CAUSE_FOLD: data moved out of the cache of one bit in a cell
  */
 enum aftl_cause {
 	AFTL_CAUSE_HOST,
@@ -122,6 +123,7 @@ enum aftl_cause {
 	AFTL_CAUSE_PROMOTION,
 	AFTL_CAUSE_REWRITE,
 	AFTL_CAUSE_RETIRE,
+	AFTL_CAUSE_FOLD,
 	AFTL_CAUSES,
 };
 

@@ -87,6 +87,8 @@ static void lay_down(struct aftl *ftl, struct aftl_lun *lun)
 		aftl_job_drop(ftl, lun);
 	lun->redo_blocks = 0;
 	lun->refuge = NULL;
+	lun->cache = NULL;
+	lun->cached = 0;
 	lun->parked.kind = AFTL_WORK_NONE;
 	lun->work.phase = AFTL_PHASE_DEAD;
 	lun->stuck = false;

@@ -197,6 +197,7 @@ void aftl_derive(struct aftl *ftl)
 	ftl->streams = named_streams(ftl->type);
 	ftl->gc_most_valid = most_valid(ftl);
 	ftl->gc_idle_valid = min(ftl->gc_idle_valid, ftl->gc_most_valid);
+	aftl_cache_derive(ftl);
 	ftl->lines[AFTL_LINE_PLAIN].delay_ns = config->controller;
 	ftl->lines[AFTL_LINE_DECODED].delay_ns = config->controller + config->ecc;
 	aftl_chip_init(&ftl->chip, &ftl->media, config);
@@ -240,9 +241,9 @@ static int check_room(struct aftl *ftl, struct aftl_error *error)
 	if (room >= needed)
 		return 0;
 	return aftl_fail(error, -EINVAL,
-			 "policy %s keeps %u of the %u blocks of each LUN for its own work, which leaves room for %llu units and not for %llu; raise op or blocks",
-			 ftl->type->name, ftl->type->open_blocks + ftl->type->reserve + 1,
-			 ftl->geo.blocks_per_lun, (unsigned long long)room,
+			 "policy %s%s keeps %u of the %u blocks of each LUN for its own work, which leaves room for %llu units and not for %llu; raise op or blocks",
+			 ftl->type->name, ftl->cache_most ? " with a cache" : "",
+			 aftl_kept_blocks(ftl), ftl->geo.blocks_per_lun, (unsigned long long)room,
 			 (unsigned long long)needed);
 }
 
@@ -263,6 +264,8 @@ static int build(struct aftl *ftl, struct aftl_error *error)
 	ret = aftl_instance_check(ftl->type, error);
 	if (!ret)
 		ret = check_steps(ftl, error);
+	if (!ret)
+		ret = aftl_cache_check(ftl, error);
 	if (!ret)
 		ret = check_room(ftl, error);
 	if (ret)

@@ -42,7 +42,9 @@ static struct aftl_block *open_block(struct aftl *ftl, struct aftl_lun *lun, u32
 
 static void close_block(struct aftl *ftl, struct aftl_block *block)
 {
-	if (block->state == AFTL_BLOCK_OPEN && block != aftl_block_lun(ftl, block)->refuge)
+	const struct aftl_lun *lun = aftl_block_lun(ftl, block);
+
+	if (block->state == AFTL_BLOCK_OPEN && block != lun->refuge && block != lun->cache)
 		aftl_supply_close(ftl, block);
 }
 

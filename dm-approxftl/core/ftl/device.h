@@ -195,6 +195,9 @@ enum aftl_step {
  * @victims: closed blocks by valid slots, heads of lists
  * @fewest: no closed block has fewer valid slots
  * @refuge: block of the core for what a policy placed illegally
+ * @cache: block of the core for host writes with one bit in a cell
+ * @cached: blocks of that kind, open or closed
+ * @cache_dead: in one that is closed there may be nothing valid
  * @foggy: blocks with word lines between their passes, so many as the device allows
  * @held_writes: word lines between their passes with host writes
  * @held_moves: the same with what its job moves
@@ -238,6 +241,9 @@ struct aftl_lun {
 	u32 *victims;
 	u32 fewest;
 	struct aftl_block *refuge;
+	struct aftl_block *cache;
+	u32 cached;
+	bool cache_dead;
 	struct aftl_foggy *foggy;
 	u32 held_writes;
 	u32 held_moves;
@@ -337,6 +343,8 @@ struct aftl {
 	u64 most_reads;
 	u32 copy_passes;
 	u32 streams;
+	u32 cache_kept;
+	u32 cache_most;
 	u32 gc_blocks;
 	u32 gc_most_valid;
 	u32 gc_idle_valid;
@@ -586,8 +594,27 @@ void aftl_supply_close(struct aftl *ftl, struct aftl_block *block);
 void aftl_supply_list(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 void aftl_supply_unlist(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 
+/* The listed block with the fewest valid slots, or NULL. */
+struct aftl_block *aftl_supply_fewest(struct aftl *ftl, struct aftl_lun *lun);
+
 /* A closed block to collect that has at most so many valid slots, or NULL. */
 struct aftl_block *aftl_supply_victim(struct aftl *ftl, struct aftl_lun *lun, u32 most_valid);
+
+/* Of each LUN, out of the host's reach: what its policy and the cache work with. */
+static inline u32 aftl_kept_blocks(const struct aftl *ftl)
+{
+	return ftl->type->open_blocks + ftl->type->reserve + 1 +
+	       max(ftl->cache_kept, (u32)(ftl->cache_most != 0));
+}
+
+/* A block of the core's own is full, or is taken from it. */
+static inline void aftl_forget_own(struct aftl_lun *lun, const struct aftl_block *block)
+{
+	if (block == lun->refuge)
+		lun->refuge = NULL;
+	if (block == lun->cache)
+		lun->cache = NULL;
+}
 
 void aftl_supply_retire(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 void aftl_supply_remove_free(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
@@ -602,10 +629,22 @@ static inline u32 aftl_reserve(const struct aftl *ftl)
 	return ftl->type->reserve;
 }
 
+/* Free blocks that are the cache's, and nobody else's. */
+static inline u32 aftl_cache_due(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	return ftl->cache_kept > lun->cached ? ftl->cache_kept - lun->cached : 0;
+}
+
 /* Host writes would have to wait for garbage collection before their next block. */
 static inline bool aftl_urgent(const struct aftl *ftl, const struct aftl_lun *lun)
 {
-	return lun->free_blocks <= aftl_reserve(ftl);
+	return lun->free_blocks <= aftl_reserve(ftl) + aftl_cache_due(ftl, lun);
+}
+
+/* Below what the parameter "gc" says? */
+static inline bool aftl_short(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	return lun->free_blocks < ftl->gc_blocks + aftl_cache_due(ftl, lun);
 }
 
 /* The last free blocks are for moves that make others free. */
@@ -619,6 +658,23 @@ static inline bool aftl_job_redo_due(const struct aftl *ftl, const struct aftl_l
 {
 	return lun->job.kind == AFTL_JOB_REDO || aftl_may_redo(ftl, lun);
 }
+
+/* cache.c: host writes with one bit in a cell */
+
+/* Without a cache such a block is like others, or its policy's. */
+static inline bool aftl_cache_has(const struct aftl *ftl, const struct aftl_block *block)
+{
+	return unlikely(block->bits == 1) && ftl->cache_most;
+}
+
+void aftl_cache_derive(struct aftl *ftl);
+int __must_check aftl_cache_check(const struct aftl *ftl, struct aftl_error *error);
+bool aftl_cache_place(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need *need,
+		      struct aftl_placement *placement);
+struct aftl_block *aftl_cache_fold(struct aftl *ftl, const struct aftl_lun *lun);
+struct aftl_block *aftl_cache_press(struct aftl *ftl, struct aftl_lun *lun, bool urgent);
+bool aftl_cache_adopt(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
+void aftl_cache_recount(struct aftl *ftl);
 
 /* bind.c: which LUN a write goes to */
 

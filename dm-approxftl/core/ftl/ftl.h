@@ -426,6 +426,7 @@ const struct aftl_policy_type *aftl_policy_type(const struct aftl *ftl);
  * @busy_ns: time its array or its transfers were at work
  * @good_blocks: blocks that are not bad
  * @free_blocks: erased blocks
+ * @cached_blocks: blocks in use by its cache of one bit in a cell
  * @valid_units: units it holds, those included that are lost with it
  * @queued: host commands waiting
  */
@@ -433,6 +434,7 @@ struct aftl_lun_info {
 	u64 busy_ns;
 	u32 good_blocks;
 	u32 free_blocks;
+	u32 cached_blocks;
 	u32 valid_units;
 	u32 queued;
 };

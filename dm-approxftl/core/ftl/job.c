@@ -85,12 +85,23 @@ static bool pick_failing(struct aftl *ftl, struct aftl_lun *lun)
 	return false;
 }
 
+static bool fold(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+{
+	if (!block)
+		return false;
+	begin_empty(ftl, lun, AFTL_CAUSE_FOLD, block);
+	ftl->stats.counters.fold_blocks++;
+	return true;
+}
+
 static bool pick_victim(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 {
 	struct aftl_block *victim;
 	u32 limit = urgent ? ftl->gc_most_valid : ftl->gc_idle_valid;
 
-	if (!urgent && lun->free_blocks >= ftl->gc_blocks && !lun->collect)
+	if (fold(ftl, lun, aftl_cache_press(ftl, lun, urgent)))
+		return true;
+	if (!urgent && !aftl_short(ftl, lun) && !lun->collect)
 		return false;
 	if (lun->stuck)
 		limit = 0;
@@ -500,7 +511,7 @@ void aftl_job_programmed(struct aftl *ftl, struct aftl_lun *lun,
  */
 bool aftl_job_wanted(const struct aftl *ftl, const struct aftl_lun *lun)
 {
-	return ftl->type->chore && !lun->chores && lun->job.kind == AFTL_JOB_NONE;
+	return (ftl->type->chore || lun->cached) && !lun->chores && lun->job.kind == AFTL_JOB_NONE;
 }
 
 /* The last free blocks are for moves that make others free. */
@@ -539,16 +550,26 @@ static bool has_data(struct aftl *ftl, const struct aftl_lun *lun,
 	       (block->state == AFTL_BLOCK_CLOSED || block->state == AFTL_BLOCK_OPEN);
 }
 
+/* The last free blocks are for moves that make others free. */
+static bool fold_idly(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (aftl_urgent(ftl, lun) || !fold(ftl, lun, aftl_cache_fold(ftl, lun)))
+		return false;
+	ftl->stats.counters.fold_idle_blocks++;
+	return true;
+}
+
 /*
- * aftl_job_offer() - the LUN is idle: let the policy find something to do
+ * aftl_job_offer() - the LUN is idle: the cache is folded, or the policy finds something to do
  */
 void aftl_job_offer(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_chore chore = { .kind = AFTL_CHORE_NONE };
 
-	if (!aftl_job_wanted(ftl, lun))
+	if (!aftl_job_wanted(ftl, lun) || fold_idly(ftl, lun))
 		return;
-	ftl->type->chore(ftl->policy, lun, &chore);
+	if (ftl->type->chore)
+		ftl->type->chore(ftl->policy, lun, &chore);
 	if (chore.kind == AFTL_CHORE_REWRITE)
 		begin_rewrite(ftl, lun, chore.unit);
 	else if (chore.kind == AFTL_CHORE_EMPTY && has_data(ftl, lun, chore.block))

@@ -6,9 +6,9 @@
 #include "core/ftl/device.h"
 #include "core/base/random.h"
 
-static_assert(offsetof(struct aftl_counters, programmed_retire_units) -
+static_assert(offsetof(struct aftl_counters, programmed_fold_units) -
 	      offsetof(struct aftl_counters, programmed_host_units) ==
-	      AFTL_CAUSE_RETIRE * sizeof(u64), "programmed units are counted by cause");
+	      AFTL_CAUSE_FOLD * sizeof(u64), "programmed units are counted by cause");
 
 static bool in_lun(const struct aftl *ftl, const struct aftl_lun *lun,
 		   const struct aftl_block *block)
@@ -191,6 +191,9 @@ int aftl_program_place(struct aftl *ftl, struct aftl_lun *lun, const struct aftl
 	ftl->placing = need->cause;
 	if (unlikely(lun->cramped) && need->cause != AFTL_CAUSE_HOST)
 		ret = place_in_refuge(ftl, lun, need, placement);
+	else if (unlikely(ftl->cache_most) && aftl_cache_place(ftl, lun, need, placement) &&
+		 takes(ftl, lun, need, placement))
+		ret = 0;
 	else
 		ret = place_by_policy(ftl, lun, need, placement);
 	if (unlikely(!ret && placement->carried))
@@ -388,6 +391,8 @@ static void account(struct aftl *ftl, const struct aftl_need *need,
 	counters->padded_units += aftl_placement_units(ftl, placement) - count;
 	if (!moved)
 		counters->host_program_pages += placement->pages;
+	if (unlikely(placement->mode == AFTL_MODE_SLC))
+		counters->cached_host_units += count - payload->carried;
 	ftl->stats.stream_units[moved][need->stream] += count - payload->carried;
 	ftl->stats.stream_units[true][need->stream] += payload->carried;
 	ftl->stats.class_pages[need->class] += placement->pages;
@@ -433,8 +438,7 @@ void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun, const struct af
 	store_payload(ftl, lun, need, placement, payload);
 	if (!is_over(ftl, lun, block))
 		return;
-	if (block == lun->refuge)
-		lun->refuge = NULL;
+	aftl_forget_own(lun, block);
 	aftl_supply_close(ftl, block);
 }
 
@@ -465,6 +469,7 @@ static void account_erase(struct aftl *ftl, const struct aftl_erased *erased)
 void aftl_erase_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
 	account_erase(ftl, &lun->erased);
+	lun->cached -= aftl_cache_has(ftl, block);
 	block->wear = (u32)min((u64)block->wear + lun->erased.wear, (u64)U32_MAX);
 	aftl_block_wipe(&ftl->media, block);
 	if (ftl->ops->erase)

@@ -86,10 +86,15 @@ void aftl_supply_open(struct aftl *ftl, struct aftl_block *block, enum aftl_orde
 	block->first_hour = min_t(u64, aftl_hours(ftl), U32_MAX);
 }
 
+/* No rule collects what is in the cache. */
 void aftl_supply_list(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
 	u32 *head = &lun->victims[block->valid];
 
+	if (aftl_cache_has(ftl, block)) {
+		lun->cache_dead |= !block->valid;
+		return;
+	}
 	link_after(ftl, block, AFTL_NIL, *head);
 	*head = aftl_block_index(&ftl->media, block);
 	lun->fewest = min(lun->fewest, block->valid);
@@ -105,15 +110,16 @@ void aftl_supply_close(struct aftl *ftl, struct aftl_block *block)
 	if (unlikely(block->order == AFTL_ORDER_FOGGY_FINE) && aftl_held_close(ftl, block))
 		return;
 	block->state = AFTL_BLOCK_CLOSED;
-	ftl->stats.kind_blocks[block->kind]++;
-	ftl->stats.kind_pages[block->kind] += block->programmed;
+	if (likely(!aftl_cache_has(ftl, block))) {
+		ftl->stats.kind_blocks[block->kind]++;
+		ftl->stats.kind_pages[block->kind] += block->programmed;
+	}
 	aftl_supply_list(ftl, aftl_block_lun(ftl, block), block);
 }
 
 void aftl_supply_close_early(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
-	if (block == lun->refuge)
-		lun->refuge = NULL;
+	aftl_forget_own(lun, block);
 	if (ftl->type->closed)
 		ftl->type->closed(ftl->policy, block);
 	aftl_supply_close(ftl, block);
@@ -123,6 +129,7 @@ void aftl_supply_shrink(struct aftl *ftl, struct aftl_lun *lun, struct aftl_bloc
 {
 	if (block->state != AFTL_BLOCK_CLOSED || !block->listed) {
 		block->valid--;
+		lun->cache_dead |= block->bits && !block->valid;
 		return;
 	}
 	aftl_supply_unlist(ftl, lun, block);
@@ -149,7 +156,7 @@ static struct aftl_block *best_of_list(struct aftl *ftl, struct aftl_lun *lun, u
 	return best;
 }
 
-static struct aftl_block *fewest_valid(struct aftl *ftl, struct aftl_lun *lun)
+struct aftl_block *aftl_supply_fewest(struct aftl *ftl, struct aftl_lun *lun)
 {
 	while (lun->fewest <= ftl->geo.block_slots && lun->victims[lun->fewest] == AFTL_NIL)
 		lun->fewest++;
@@ -185,7 +192,7 @@ struct aftl_block *aftl_supply_victim(struct aftl *ftl, struct aftl_lun *lun, u3
 		.lun = lun,
 		.most_valid = most_valid,
 	};
-	struct aftl_block *victim = fewest_valid(ftl, lun);
+	struct aftl_block *victim = aftl_supply_fewest(ftl, lun);
 
 	if (!victim || victim->valid > most_valid)
 		return NULL;
@@ -200,7 +207,7 @@ struct aftl_block *aftl_supply_victim(struct aftl *ftl, struct aftl_lun *lun, u3
  */
 static void update_room(struct aftl *ftl, struct aftl_lun *lun)
 {
-	u32 kept = ftl->type->open_blocks + ftl->type->reserve + 1;
+	u32 kept = aftl_kept_blocks(ftl);
 
 	lun->room = lun->good_blocks > kept ?
 			    (lun->good_blocks - kept) * (ftl->gc_most_valid + 1) : 0;

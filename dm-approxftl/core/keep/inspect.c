@@ -125,6 +125,7 @@ void aftl_lun_info(const struct aftl *ftl, u32 index, struct aftl_lun_info *info
 	info->busy_ns = lun->busy_ns;
 	info->good_blocks = lun->good_blocks;
 	info->free_blocks = lun->free_blocks;
+	info->cached_blocks = lun->cached;
 	info->valid_units = lun->valid;
 	info->queued = aftl_lun_queued(lun);
 }

@@ -589,6 +589,8 @@ static bool stays_open(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block
 		return false;
 	if (block == lun->refuge)
 		return true;
+	if (block->bits == 1)
+		return aftl_cache_adopt(ftl, lun, block);
 	return same && ftl->type->adopt && ftl->type->adopt(ftl->policy, lun, block);
 }
 
@@ -605,6 +607,9 @@ static int settle_blocks(struct aftl *ftl, struct aftl_lun *lun, bool same,
 		if (block->state == AFTL_BLOCK_OPEN) {
 			if (!stays_open(ftl, lun, block, same))
 				aftl_supply_close(ftl, block);
+		} else if (block->state == AFTL_BLOCK_CLOSED && block->bits == 1) {
+			if (!block->listed)
+				aftl_supply_list(ftl, lun, block);
 		} else if (block->state != AFTL_BLOCK_BAD && !block->listed) {
 			return refuse_damaged(error, "a block is in no list");
 		}
@@ -685,6 +690,7 @@ int aftl_restored(struct aftl *ftl, struct aftl_error *error)
 
 	if (ret)
 		return ret;
+	aftl_cache_recount(ftl);
 	aftl_supply_restored(ftl);
 	aftl_reset_stats(ftl);
 	aftl_unpark(ftl);

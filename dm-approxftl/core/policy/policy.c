@@ -14,9 +14,11 @@ struct aftl_block *aftl_policy_open(struct aftl_policy *policy, struct aftl_lun 
 struct aftl_block *aftl_policy_open_less(struct aftl_policy *policy, struct aftl_lun *lun,
 					 const struct aftl_need *need, u32 bits, u32 kind)
 {
+	const struct aftl_config *config = aftl_policy_config(policy);
 	struct aftl_block *block;
 
-	if (!bits || bits >= aftl_policy_config(policy)->bits || need->cause != AFTL_CAUSE_HOST)
+	if (!bits || bits >= config->bits || need->cause != AFTL_CAUSE_HOST ||
+	    (bits == 1 && (config->slc_static || config->slc_dynamic)))
 		return NULL;
 	block = aftl_policy_open(policy, lun, need, AFTL_ORDER_SEQUENTIAL, kind);
 	if (!block)

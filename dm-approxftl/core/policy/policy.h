@@ -562,7 +562,10 @@ struct aftl_block *aftl_policy_open(struct aftl_policy *policy, struct aftl_lun 
  * @bits: how many; of each word line only so many pages are programmed, in sequential order
  * @kind: index into the policy's kinds
  *
- * Return: the block, or NULL, too, if a cell of this device does not have more bits.
+ * One of one bit that is open when the device is saved is closed when it is loaded.
+ *
+ * Return: the block, or NULL, too, if a cell of this device does not have more bits, or if one
+ * bit is what the device's own cache uses.
  */
 struct aftl_block *aftl_policy_open_less(struct aftl_policy *policy, struct aftl_lun *lun,
 					 const struct aftl_need *need, u32 bits, u32 kind);

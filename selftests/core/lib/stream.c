@@ -110,6 +110,17 @@ static void random_buffer(struct aftl_config *config, struct aftl_random *random
 	config->buffer_hold = aftl_random_below(random, 3) * 700000;
 }
 
+/* Every second device whose cells can has a cache; the seed says which. */
+static void random_cache(struct aftl_config *config)
+{
+	struct aftl_random random = { config->seed };
+
+	if (config->bits == 1 || aftl_random_below(&random, 2))
+		return;
+	config->slc_static = aftl_random_below(&random, 3) * 700;
+	config->slc_dynamic = aftl_random_below(&random, 3) * 3000;
+}
+
 void test_random_options(struct test_device *device, struct aftl_random *random)
 {
 	struct aftl_config *config = &device->config;
@@ -165,6 +176,7 @@ void test_random_options(struct test_device *device, struct aftl_random *random)
 		config->bits = AFTL_BITS_MAX;
 		config->passes = 2;
 	}
+	random_cache(config);
 }
 
 void test_note_config(const struct test_device *device, const char *policy, u64 seed)

@@ -1,0 +1,740 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The cache of one bit in a cell: which writes go there and which do not, what is folded and
+ * when, and that no data and no room are lost over it. Each program and each fold of random
+ * devices is compared with the rule, recounted from the blocks.
+ */
+#include <stdlib.h>
+
+#include "brute-model.h"
+#include "bytes.h"
+#include "core/ftl/device.h"
+#include "core/keep/snapshot.h"
+#include "core/policy/policies.h"
+#include "shadow-store.h"
+#include "stream.h"
+#include "tap.h"
+
+#define LUNS_MAX 64
+#define SEEDS 240
+#define REQUESTS 500
+#define SECOND_NS 1000000000ULL
+
+static struct test_device device;
+
+/* What the rule was asked about. */
+static struct {
+	u32 opened_kept;
+	u32 opened_lent;
+	u32 refused;
+	u32 folds_idle;
+	u32 folds_pressed;
+	u32 folds_empty;
+	u32 strangers;
+} seen;
+
+/* By LUN: the block that is being folded, from 1. */
+static u32 folding[LUNS_MAX];
+static u64 idle_folds;
+
+/**
+ * struct census - blocks of a LUN, counted
+ * @cached: with one bit in a cell
+ * @open: of these
+ * @closed: of these
+ * @free: erased
+ */
+struct census {
+	u32 cached;
+	u32 open;
+	u32 closed;
+	u32 free;
+};
+
+static struct aftl_block *first_of(u32 lun)
+{
+	return &device.ftl->media.blocks[lun * device.ftl->geo.blocks_per_lun];
+}
+
+static bool is_cached(const struct aftl_block *block)
+{
+	return block->bits == 1 && block->state != AFTL_BLOCK_BAD;
+}
+
+static struct census count(u32 lun)
+{
+	const struct aftl_block *block = first_of(lun);
+	struct census census = { 0 };
+	u32 i;
+
+	for (i = 0; i < device.ftl->geo.blocks_per_lun; i++, block++) {
+		census.free += block->state == AFTL_BLOCK_FREE;
+		census.cached += is_cached(block);
+		census.open += is_cached(block) && block->state == AFTL_BLOCK_OPEN;
+		census.closed += is_cached(block) && block->state == AFTL_BLOCK_CLOSED;
+	}
+	return census;
+}
+
+static u32 count_all(void)
+{
+	u32 cached = 0;
+	u32 i;
+
+	for (i = 0; i < device.ftl->geo.luns; i++)
+		cached += count(i).cached;
+	return cached;
+}
+
+/* A part of a block is a block. */
+static u32 blocks_of(u64 share)
+{
+	return (u32)((device.ftl->geo.blocks_per_lun * share + 9999) / 10000);
+}
+
+static u32 kept(void)
+{
+	return blocks_of(device.ftl->config.slc_static);
+}
+
+static u32 most(void)
+{
+	return kept() + blocks_of(device.ftl->config.slc_dynamic);
+}
+
+/* Of the kept ones those that are not in use. */
+static u32 owed(const struct census *census)
+{
+	return kept() > census->cached ? kept() - census->cached : 0;
+}
+
+static u32 reserve(void)
+{
+	return device.ftl->type->reserve;
+}
+
+/* Its first program: the block was free before. */
+static void check_opened(const struct census *census)
+{
+	u32 free = census->free + 1;
+
+	CHECK_EQ(census->open, 1);
+	if (census->cached <= kept()) {
+		seen.opened_kept++;
+		CHECK_MSG(free > reserve() + owed(census), "%u free blocks, %u owed", free,
+			  owed(census));
+		return;
+	}
+	seen.opened_lent++;
+	CHECK_MSG(census->cached <= most(), "%u blocks in the cache, not %u", census->cached,
+		  most());
+	CHECK_MSG(free > device.ftl->gc_blocks, "lent with %u free blocks", free);
+}
+
+/* A host write went elsewhere: there was no room, and none could be had. */
+static void check_refused(const struct census *census)
+{
+	seen.refused++;
+	CHECK_EQ(census->open, 0);
+	if (census->cached < kept())
+		CHECK_MSG(census->free < reserve() + owed(census), "%u free blocks, %u owed",
+			  census->free, owed(census));
+	else if (census->cached < most())
+		CHECK_MSG(census->free <= device.ftl->gc_blocks, "%u free blocks, none lent",
+			  census->free);
+}
+
+static void check_program(const struct aftl_array_event *event)
+{
+	const struct aftl_block *block = &device.ftl->media.blocks[event->block];
+	struct census census = count(event->lun);
+
+	/* One that is full by now is closed. */
+	census.open += is_cached(block) && block->state == AFTL_BLOCK_CLOSED;
+	seen.strangers += block->bits && event->cause != AFTL_CAUSE_HOST;
+	seen.strangers += (event->mode == AFTL_MODE_SLC) != (block->bits == 1);
+	if (event->mode == AFTL_MODE_SLC && !event->page)
+		check_opened(&census);
+	else if (event->mode != AFTL_MODE_SLC && event->cause == AFTL_CAUSE_HOST &&
+		 device.ftl->geo.passes == 1 && !device.ftl->type->host_streams)
+		check_refused(&census);
+}
+
+/* It is the emptiest, among equals the oldest. */
+static void check_choice(u32 lun, const struct aftl_block *mine)
+{
+	const struct aftl_block *block = first_of(lun);
+	const struct aftl_block *end = block + device.ftl->geo.blocks_per_lun;
+
+	for (; block < end; block++)
+		if (block != mine && is_cached(block) && block->state == AFTL_BLOCK_CLOSED &&
+		    !block->failing)
+			CHECK_MSG(block->valid > mine->valid ||
+				  (block->valid == mine->valid &&
+				   block->opened_ns >= mine->opened_ns),
+				  "folds %u units since %llu, not %u since %llu", mine->valid,
+				  (unsigned long long)mine->opened_ns, block->valid,
+				  (unsigned long long)block->opened_ns);
+}
+
+static void check_reason(u32 lun, const struct census *census, const struct aftl_block *mine)
+{
+	u64 idle = test_counters(&device)->fold_idle_blocks;
+
+	if (idle != idle_folds) {
+		seen.folds_idle++;
+		CHECK(census->free > reserve() + owed(census));
+	} else if (!mine->valid || device.ftl->luns[lun].collect) {
+		seen.folds_empty++;
+	} else {
+		seen.folds_pressed++;
+		CHECK_MSG(census->cached > kept(), "%u blocks, %u kept", census->cached, kept());
+		CHECK_MSG(census->free < device.ftl->gc_blocks, "%u free", census->free);
+	}
+	idle_folds = idle;
+}
+
+/* The first operation of a fold, before anything has moved. */
+static void check_fold(const struct aftl_array_event *event)
+{
+	const struct aftl_block *block = &device.ftl->media.blocks[event->block];
+	struct census census = count(event->lun);
+
+	if (folding[event->lun] == event->block + 1)
+		return;
+	folding[event->lun] = event->block + 1;
+	CHECK_EQ(block->bits, 1);
+	check_choice(event->lun, block);
+	check_reason(event->lun, &census, block);
+}
+
+static void on_array(void *host, const struct aftl_array_event *event)
+{
+	(void)host;
+	if (event->op == AFTL_ARRAY_PROGRAM)
+		check_program(event);
+	if (event->cause == AFTL_CAUSE_FOLD &&
+	    (event->op == AFTL_ARRAY_READ || event->op == AFTL_ARRAY_ERASE))
+		check_fold(event);
+	if (event->op == AFTL_ARRAY_ERASE)
+		folding[event->lun] = 0;
+}
+
+static void begin(void)
+{
+	test_device_init(&device, "demo");
+	device.ops.array = on_array;
+	memset(folding, 0, sizeof(folding));
+	idle_folds = 0;
+}
+
+#define SHAPE "channels", "1", "chips", "1", "blocks", "40", "layers", "4", "word_lines", "4",	\
+	      "bits", "3", "one_shot", "on", "page", "4KiB", "unit", "4KiB", "op", "40%"
+
+static void open_with(const char *policy, const char *kept_share, const char *lent_share,
+		      const char *fill)
+{
+	const char *const shape[] = {
+		SHAPE, "slc_static", kept_share, "slc_dynamic", lent_share, "fill", fill, NULL
+	};
+
+	begin();
+	test_device_open(&device, policy, shape);
+}
+
+static void write_units(u32 first, u32 units)
+{
+	u32 i;
+
+	for (i = first; i < first + units; i++)
+		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, NULL), 0);
+}
+
+static void write_random(u32 writes, u64 seed)
+{
+	struct aftl_random random = { seed };
+	u32 i;
+
+	for (i = 0; i < writes; i++)
+		write_units(aftl_random_below(&random, test_units(&device)), 1);
+}
+
+static const struct aftl_block *block_of(u32 unit)
+{
+	u32 class;
+
+	return aftl_slot_block(&device.ftl->media,
+			       aftl_lookup(device.ftl, to_unit(unit), &class));
+}
+
+/* Units that one block of the cache holds here. */
+#define EACH 16
+
+/* As many blocks as are kept, and then none, on a device that is full and busy. */
+static void kept_blocks_are_kept(void)
+{
+	u32 fewest = U32_MAX;
+	u32 i;
+
+	open_with("baseline", "10%", "0", "random");
+	CHECK_EQ(count_all(), 0);
+	for (i = 0; i < 8000; i++) {
+		struct census census;
+
+		write_random(1, i);
+		census = count(0);
+		CHECK_EQ(device.ftl->luns[0].cached, census.cached);
+		fewest = min(fewest, census.free + census.cached);
+	}
+	CHECK_EQ(count_all(), 4);
+	CHECK(fewest >= 4);
+	CHECK(test_counters(&device)->gc_blocks > 50);
+	/* They are the host's again after a while without work, and hold as much. */
+	test_wait(&device, AFTL_HOUR_NS);
+	for (i = 0; i < 4 * EACH - EACH; i++)
+		write_units(i, 1);
+	for (i = 0; i < 4 * EACH - EACH; i++)
+		CHECK_EQ(block_of(i)->bits, 1);
+	test_audit(&device);
+	test_device_close(&device);
+}
+
+/* All but those that collection wants, as long as nobody else wants them. */
+static void free_blocks_are_lent(void)
+{
+	struct census census;
+	u32 lent;
+
+	open_with("baseline", "0", "100%", "none");
+	write_units(0, 30 * EACH);
+	census = count(0);
+	CHECK_EQ(census.cached, 30);
+	write_units(30 * EACH, 6 * EACH);
+	census = count(0);
+	lent = census.cached;
+	CHECK_EQ(lent, 40 - device.ftl->gc_blocks);
+	CHECK_EQ(test_counters(&device)->fold_blocks, 0);
+	write_units(36 * EACH, 1);
+	CHECK_EQ(block_of(36 * EACH)->bits, 0);
+	/* A device that fills up wants them back. */
+	write_units(0, test_units(&device));
+	write_units(0, test_units(&device));
+	CHECK(count_all() < lent / 4);
+	CHECK(test_counters(&device)->fold_blocks > lent / 2);
+	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);
+	test_audit(&device);
+	test_device_close(&device);
+}
+
+static void idle_dies_fold(void)
+{
+	open_with("baseline", "0", "50%", "none");
+	write_units(0, 3 * EACH + 5);
+	CHECK_EQ(count_all(), 4);
+	test_wait(&device, SECOND_NS);
+	/* The open one is left. */
+	CHECK_EQ(count_all(), 1);
+	CHECK_EQ(block_of(0)->bits, 0);
+	CHECK_EQ(block_of(3 * EACH)->bits, 1);
+	CHECK_EQ(test_counters(&device)->fold_blocks, 3);
+	CHECK_EQ(test_counters(&device)->fold_idle_blocks, 3);
+	CHECK_EQ(test_counters(&device)->programmed_fold_units, 3 * EACH);
+	CHECK_EQ(test_counters(&device)->cached_host_units, 3 * EACH + 5);
+	CHECK_EQ(test_counters(&device)->programmed_gc_units, 0);
+	test_device_close(&device);
+}
+
+/* Not before the time is over, and not while there is work. */
+static void busy_dies_do_not_fold(void)
+{
+	u32 i;
+
+	open_with("baseline", "0", "50%", "none");
+	write_units(0, 3 * EACH);
+	for (i = 0; i < 100; i++) {
+		CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, 1, AFTL_PRECISE, NULL), 0);
+		test_wait(&device, device.config.idle / 2);
+	}
+	CHECK_EQ(test_counters(&device)->fold_blocks, 0);
+	test_device_close(&device);
+}
+
+/* Blocks in which nothing is valid make room for writes though nobody rests. */
+static void overwritten_blocks_come_back(void)
+{
+	u32 round;
+
+	open_with("baseline", "10%", "0", "none");
+	for (round = 0; round < 20; round++)
+		write_units(0, 2 * EACH);
+	CHECK_EQ(test_counters(&device)->cached_host_units, 20 * 2 * EACH);
+	CHECK_EQ(test_counters(&device)->programmed_fold_units, 0);
+	CHECK_RANGE(test_counters(&device)->fold_blocks, 30, 40);
+	test_device_close(&device);
+}
+
+/* A program's worth in each request. */
+static void write_whole(u32 first, u32 units)
+{
+	u32 end = first + units;
+
+	for (; first < end; first += 3)
+		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, first, 3, AFTL_PRECISE, NULL), 0);
+}
+
+/* Others that hold less are collected before what is lent is folded. */
+static void the_cheaper_block_goes_first(void)
+{
+	open_with("baseline", "0", "50%", "none");
+	write_units(0, 20 * EACH);
+	CHECK_EQ(count_all(), 20);
+	/* Nothing is valid any more of what has gone to full blocks. */
+	while (test_counters(&device)->gc_blocks < 8 && !tap_failures())
+		write_whole(20 * EACH, 48);
+	CHECK_EQ(test_counters(&device)->fold_blocks, 0);
+	CHECK_EQ(test_counters(&device)->programmed_gc_units, 0);
+	test_device_close(&device);
+}
+
+/* It was there before the first request. */
+static void a_fill_is_not_cached(void)
+{
+	open_with("baseline", "10%", "50%", "sequential");
+	CHECK_EQ(count_all(), 0);
+	write_units(0, 1);
+	CHECK_EQ(count_all(), 1);
+	test_device_close(&device);
+}
+
+/* What the host has given a place of its own is written there. */
+static void placed_data_go_past_it(void)
+{
+	open_with("streams", "10%", "0", "none");
+	device.hint.stream = 3;
+	write_units(0, 8);
+	CHECK_EQ(count_all(), 0);
+	CHECK_EQ(block_of(0)->kind, 3);
+	device.hint.stream = 0;
+	write_units(8, 8);
+	CHECK_EQ(count_all(), 1);
+	test_device_close(&device);
+}
+
+static u32 class_of(u32 unit)
+{
+	u32 class = AFTL_CLASSES;
+
+	aftl_lookup(device.ftl, to_unit(unit), &class);
+	return class;
+}
+
+/* Pages of both classes in one block, which go to blocks of their own. */
+static void a_class_survives(void)
+{
+	u32 i;
+
+	open_with("vth_b", "0", "50%", "none");
+	for (i = 0; i < 2 * EACH; i++)
+		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, i, 1, i / 3 % 2, NULL), 0);
+	CHECK_EQ(count_all(), 2);
+	for (i = 0; i < 2 * EACH; i++)
+		CHECK_EQ(class_of(i), i / 3 % 2);
+	test_wait(&device, SECOND_NS);
+	for (i = 0; i < EACH; i++) {
+		CHECK_EQ(block_of(i)->bits, 0);
+		CHECK_EQ(class_of(i), i / 3 % 2);
+		CHECK_EQ(block_of(i)->kind, i / 3 % 2);
+	}
+	test_audit(&device);
+	test_device_close(&device);
+}
+
+/* By hand, as garbage is collected by hand. */
+static void it_folds_when_asked(void)
+{
+	open_with("baseline", "25%", "0", "none");
+	write_units(0, 5 * EACH);
+	CHECK_EQ(count_all(), 5);
+	CHECK_EQ(aftl_collect(device.ftl, 0), 0);
+	test_wait(&device, 100 * device.config.idle);
+	CHECK_EQ(test_counters(&device)->fold_idle_blocks, 0);
+	CHECK_EQ(test_counters(&device)->fold_blocks, 5);
+	CHECK_EQ(count_all(), 0);
+	test_device_close(&device);
+}
+
+/* Blocks that go bad, and dies that die, take nothing along but what only they held. */
+static void what_breaks(void)
+{
+	u32 open;
+	u32 closed;
+
+	open_with("baseline", "10%", "50%", "none");
+	write_units(0, 3 * EACH + 4);
+	open = aftl_block_index(&device.ftl->media, block_of(3 * EACH));
+	closed = aftl_block_index(&device.ftl->media, block_of(0));
+	CHECK_EQ(aftl_fail_block(device.ftl, open), 0);
+	CHECK_EQ(aftl_fail_block(device.ftl, closed), 0);
+	test_wait(&device, SECOND_NS);
+	CHECK_EQ(device.ftl->media.blocks[open].state, AFTL_BLOCK_BAD);
+	CHECK_EQ(device.ftl->media.blocks[closed].state, AFTL_BLOCK_BAD);
+	CHECK_EQ(count_all(), 0);
+	CHECK_EQ(device.ftl->luns[0].cached, 0);
+	write_units(100, 4);
+	CHECK_EQ(block_of(100)->bits, 1);
+	CHECK_EQ(aftl_fail_lun(device.ftl, 0), 0);
+	CHECK_EQ(device.ftl->luns[0].cached, 0);
+	test_audit(&device);
+	test_device_close(&device);
+}
+
+/* No policy closes it, whatever it would make of that. */
+static void it_is_the_core_s(void)
+{
+	struct aftl_block *open;
+
+	open_with("baseline", "10%", "0", "none");
+	write_units(0, 4);
+	open = device.ftl->luns[0].cache;
+	aftl_policy_close(device.ftl->policy, open);
+	CHECK_EQ(open->state, AFTL_BLOCK_OPEN);
+	write_units(4, EACH - 4);
+	CHECK(block_of(EACH - 1) == open);
+	CHECK(!device.ftl->luns[0].cache);
+	test_device_close(&device);
+}
+
+static void reload(const char *policy, const char *kept_share, const char *lent_share)
+{
+	struct test_bytes bytes = { 0 };
+	struct aftl_sink sink = test_bytes_sink(&bytes);
+	struct aftl_source_stream source;
+	struct aftl *next;
+
+	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), 0);
+	test_device_set(&device, "slc_static", kept_share);
+	test_device_set(&device, "slc_dynamic", lent_share);
+	source = test_bytes_source(&bytes);
+	if (aftl_load_as(&next, &source, aftl_policy_find(policy), &device.config, &device.ops,
+			 &device, &device.error))
+		tap_bail_out("%s", device.error.text);
+	aftl_destroy(device.ftl);
+	device.ftl = next;
+	test_bytes_free(&bytes);
+	idle_folds = 0;
+	test_audit(&device);
+}
+
+/* In the middle of a block, which goes on where it was. */
+static void it_survives_a_snapshot(void)
+{
+	u64 digest;
+
+	open_with("baseline", "25%", "0", "none");
+	write_units(0, EACH + 5);
+	write_units(EACH + 5, EACH - 5);
+	digest = aftl_digest(device.ftl);
+	test_device_close(&device);
+	open_with("baseline", "25%", "0", "none");
+	write_units(0, EACH + 5);
+	reload("baseline", "25%", "0");
+	CHECK_EQ(block_of(EACH)->bits, 1);
+	write_units(EACH + 5, EACH - 5);
+	CHECK_EQ(aftl_digest(device.ftl), digest);
+	CHECK(block_of(2 * EACH - 1) == block_of(EACH));
+	/* Another policy has it, too. */
+	write_units(0, 3);
+	reload("vth_b", "5%", "0");
+	write_units(3, 1);
+	CHECK(block_of(3) == block_of(0));
+	test_device_close(&device);
+}
+
+/* Off: what is there is collected as anything else. On: room is made for it. */
+static void it_is_turned_off_and_on(void)
+{
+	u32 i;
+
+	open_with("baseline", "10%", "20%", "none");
+	write_units(0, 7 * EACH + 3);
+	CHECK_EQ(count_all(), 8);
+	reload("baseline", "0", "0");
+	CHECK_EQ(count_all(), 8);
+	for (i = 0; i < device.ftl->geo.blocks; i++)
+		CHECK(device.ftl->media.blocks[i].state != AFTL_BLOCK_OPEN);
+	for (i = 0; i < 4; i++)
+		write_units(0, test_units(&device));
+	CHECK_EQ(count_all(), 0);
+	CHECK_EQ(test_counters(&device)->cached_host_units, 0);
+	reload("baseline", "10%", "0");
+	write_random(2000, 3);
+	CHECK_EQ(count_all(), 4);
+	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);
+	test_audit(&device);
+	test_device_close(&device);
+}
+
+static void refused(const char *policy, const char *const *pairs, const char *why)
+{
+	test_device_init(&device, "demo");
+	test_device_set_all(&device, pairs);
+	CHECK_EQ(test_device_create(&device, policy), -EINVAL);
+	CHECK_CONTAINS(device.error.text, why);
+	CHECK(strlen(device.error.text) < sizeof(device.error.text) - 1);
+	test_device_close(&device);
+}
+
+static void what_makes_no_sense_is_refused(void)
+{
+	static const char *const one_bit[] = { "bits", "1", "slc_dynamic", "1%", NULL };
+	static const char *const tiny[] = {
+		"bits", "2", "layers", "1", "word_lines", "2", "blocks", "200", "slc_static", "5%",
+		"page", "16KiB", "op", "70%", "one_shot", "on", NULL
+	};
+	static const char *const full[] = { SHAPE, "slc_static", "50%", NULL };
+
+	refused("baseline", one_bit, "a cell of this device holds one bit");
+	refused("vth_b", tiny, "raise layers or word_lines");
+	refused("baseline", full, "policy baseline with a cache keeps 23 of the 40 blocks");
+}
+
+/* Random devices, random policies, random requests. */
+
+static const char *any_policy(struct aftl_random *random)
+{
+	u32 policies = 0;
+
+	while (aftl_policy_at(policies))
+		policies++;
+	return aftl_policy_at(aftl_random_below(random, policies))->name;
+}
+
+static void draw_cache(struct aftl_random *random)
+{
+	struct aftl_config *config = &device.config;
+
+	if (config->bits == 1)
+		config->bits = 2 + aftl_random_below(random, 3);
+	config->slc_static = aftl_random_below(random, 3) * 600;
+	config->slc_dynamic = config->slc_static ? aftl_random_below(random, 3) * 2500 :
+						   1 + aftl_random_below(random, 10000);
+	config->op = max(config->op, (u64)4000);
+	config->gc = aftl_random_below(random, 2000);
+	config->idle = 100000 + aftl_random_below(random, 2000000);
+}
+
+/* After a while without requests nothing is left that could be folded. */
+static void check_rest(void)
+{
+	u32 i;
+
+	test_drain(&device);
+	test_wait(&device, 100 * SECOND_NS);
+	for (i = 0; i < device.ftl->geo.luns; i++) {
+		struct census census = count(i);
+
+		CHECK_EQ(device.ftl->luns[i].cached, census.cached);
+		CHECK_MSG(!census.closed || census.free <= reserve() + owed(&census),
+			  "%u blocks are left, %u free", census.closed, census.free);
+	}
+}
+
+static void drive(struct aftl_random *random)
+{
+	struct brute_model model;
+	struct shadow_store store;
+	struct test_stream stream;
+	u32 i;
+
+	test_stream_init(&stream, aftl_random_next(random));
+	stream.read = aftl_random_below(random, 40);
+	stream.approx = aftl_random_below(random, 101);
+	stream.depth = aftl_random_below(random, 40);
+	stream.gap_ns = aftl_random_below(random, 3) * 1000000;
+	brute_open(&model, &device);
+	shadow_open(&store, &device, false);
+	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
+		test_stream_step(&stream, &device);
+		if (i % 16 == 0)
+			brute_compare(&model);
+	}
+	check_rest();
+	brute_compare(&model);
+	brute_compare_counters(&model);
+	shadow_lookup_all(&store);
+	test_audit(&device);
+	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
+	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);
+	CHECK(!aftl_read_only(device.ftl));
+	shadow_close(&store);
+	brute_close(&model);
+}
+
+/* Return: whether there is such a device. */
+static bool run_seed(u64 seed)
+{
+	struct aftl_random random = { aftl_mix(seed ^ 0xcac4e) };
+	const char *policy = any_policy(&random);
+	bool made;
+
+	begin();
+	test_random_geometry(&device, &random);
+	test_random_options(&device, &random);
+	device.config.bad = 0;
+	device.config.endurance = 0;
+	draw_cache(&random);
+	made = !test_device_create(&device, policy);
+	if (made && device.ftl->geo.luns <= LUNS_MAX)
+		drive(&random);
+	test_device_close(&device);
+	if (tap_failures())
+		test_note_config(&device, policy, seed);
+	return made;
+}
+
+static void each_write_is_where_the_rule_says(void)
+{
+	u32 lived = 0;
+	u64 seed;
+
+	memset(&seen, 0, sizeof(seen));
+	for (seed = 1; seed <= SEEDS && !tap_failures(); seed++)
+		lived += run_seed(seed);
+	tap_note("%u devices: %u kept and %u lent blocks opened, %u writes without room", lived,
+		 seen.opened_kept, seen.opened_lent, seen.refused);
+	tap_note("folds: %u idle, %u pressed, %u with nothing in them", seen.folds_idle,
+		 seen.folds_pressed, seen.folds_empty);
+	CHECK_EQ(seen.strangers, 0);
+	if (tap_failures())
+		return;
+	CHECK(lived > SEEDS / 4);
+	CHECK(seen.opened_kept > 500 && seen.opened_lent > 500 && seen.refused > 1000);
+	CHECK(seen.folds_idle > 500 && seen.folds_pressed > 50 && seen.folds_empty > 50);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1) {
+		tap_begin("one seed");
+		run_seed(strtoull(argv[1], NULL, 10));
+		tap_end();
+		return tap_finish();
+	}
+	tap_run("kept blocks are kept", kept_blocks_are_kept);
+	tap_run("free blocks are lent until collection wants them", free_blocks_are_lent);
+	tap_run("idle dies fold", idle_dies_fold);
+	tap_run("busy dies do not fold", busy_dies_do_not_fold);
+	tap_run("overwritten blocks come back", overwritten_blocks_come_back);
+	tap_run("the cheaper block goes first", the_cheaper_block_goes_first);
+	tap_run("a fill is not cached", a_fill_is_not_cached);
+	tap_run("placed data go past it", placed_data_go_past_it);
+	tap_run("a class survives", a_class_survives);
+	tap_run("it folds when asked", it_folds_when_asked);
+	tap_run("what breaks takes nothing along", what_breaks);
+	tap_run("it is the core's", it_is_the_core_s);
+	tap_run("it survives a snapshot", it_survives_a_snapshot);
+	tap_run("it is turned off and on", it_is_turned_off_and_on);
+	tap_run("what makes no sense is refused", what_makes_no_sense_is_refused);
+	tap_run("each write is where the rule says", each_write_is_where_the_rule_says);
+	return tap_finish();
+}

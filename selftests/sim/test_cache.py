@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The cache of one bit in a cell: the cliffs of the write rate, where the chip's times put them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from selftests.sim.support import Json, only_run, run, sim
+
+DIES, CHANNELS, BLOCKS, LINES, BITS = 4, 2, 128, 128, 3
+PAGE, UNIT, REQUEST = 16 << 10, 4 << 10, 128 << 10
+PROGRAM_NS, SLC_NS, READ_SLC_NS, ERASE_NS, BUS = 2e6, 2e5, 25e3, 3.5e6, 0.4  # bytes per ns
+SHAPE = ("--channels", "2", "--chips", "2", "--blocks", "128", "--layers", "32", "--word_lines",
+         "4", "--bits", "3", "--one_shot", "on", "--page", "16KiB", "--unit", "4KiB", "--op", "20%",
+         "--program", "2ms", "--program_slc", "200us", "--read_slc", "25us", "--erase", "3500us",
+         "--bus", "400", "--gc", "10%", "--buffer", "1MiB", "--idle", "1ms")
+WRITES = ("--workload", "sequential", "--write-share", "1", "--size", "128KiB")
+
+#: Bytes of a block with one bit in a cell, and of one with all three.
+CACHED, FULL = LINES * PAGE, LINES * PAGE * BITS
+
+
+def program_ns(pages: int, array_ns: float) -> float:
+    return array_ns + pages * PAGE / BUS
+
+
+#: What all dies take in a second, in MB: in the cache; past it; and while what is lent is given
+#: back: a full block of the host's takes one and a half of those, each of them a third to move.
+IN_CACHE = DIES * PAGE / program_ns(1, SLC_NS) * 1e3
+PAST = DIES * BITS * PAGE / program_ns(BITS, PROGRAM_NS) * 1e3
+FOLDING = DIES * FULL / (
+    1.5 * LINES * program_ns(BITS, PROGRAM_NS) + LINES * BITS / 2 * program_ns(1, READ_SLC_NS)
+    + 1.5 * ERASE_NS) * 1e3
+
+
+def rate(result: Json) -> float:
+    """Return MB/s of the host's writes."""
+    return int(result["counters"]["host_write_units"]) * UNIT / int(result["simulated_ns"]) * 1e3
+
+
+def window(at: float, *cache: str) -> Json:
+    """Return a run that has written AT MB before statistics begin, and then writes 64 more."""
+    return only_run(sim(*SHAPE, *WRITES, *cache, "--warmup", str(round(at * 1e6 / REQUEST)),
+                        "--requests", "512"))
+
+
+def test_a_static_cache_ends_where_its_blocks_do() -> None:
+    cache = ("--slc_static", "8%")
+    volume = DIES * 11 * CACHED / 1e6  # 8 % of 128 blocks
+    assert rate(window(0, *cache)) == pytest.approx(IN_CACHE, rel=0.02)
+    assert rate(window(volume - 70, *cache)) > IN_CACHE * 0.75
+    assert rate(window(volume + 10, *cache)) == pytest.approx(PAST, rel=0.02)
+    assert rate(window(0)) == pytest.approx(PAST, rel=0.02)
+
+
+def test_a_dynamic_cache_has_two_cliffs() -> None:
+    cache = ("--slc_dynamic", "100%")
+    lent = DIES * (BLOCKS - 12) * CACHED / 1e6  # until 10 % are free
+    before = window(lent - 80, *cache)
+    assert rate(before) == pytest.approx(IN_CACHE, rel=0.02)
+    assert before["counters"]["fold_blocks"] == 0
+    short = window(lent + 400, *cache)
+    assert rate(short) == pytest.approx(FOLDING, rel=0.06)
+    assert rate(short) < PAST * 0.7
+    assert short["counters"]["fold_blocks"] > 0 == short["counters"]["fold_idle_blocks"]
+    assert short["counters"]["cached_host_units"] == 0
+
+
+def test_an_idle_while_brings_it_back(tmp_path: Path) -> None:
+    cache = ("--slc_static", "4%", "--slc_dynamic", "30%")
+    device = tmp_path / "device"
+    wrote = (*SHAPE, *WRITES, *cache, "--requests", "8000", "--dump", device)
+
+    def after(rest_ns: int) -> float:
+        sim(*wrote, "--until", f"{end_ns + rest_ns}ns")
+        return rate(only_run(sim("--load", device, *WRITES, "--requests", "2000")))
+
+    end_ns = int(only_run(sim(*wrote))["device_time_ns"])
+    assert after(0) == pytest.approx(PAST, rel=0.03)
+    assert PAST * 1.2 < after(2 * 10**9) < IN_CACHE * 0.9
+    assert after(20 * 10**9) == pytest.approx(IN_CACHE, rel=0.03)
+
+
+def test_it_says_what_it_does() -> None:
+    """By cause, in the table and per die."""
+    cache = ("--slc_dynamic", "30%")
+    result = only_run(sim(*SHAPE, *WRITES, *cache, "--requests", "4000", "--until", "30s"))
+    counters = result["counters"]
+    assert result["write_amplification"]["fold"] == pytest.approx(
+        counters["programmed_fold_units"] / counters["host_write_units"], abs=1e-4)
+    assert counters["fold_idle_blocks"] == counters["fold_blocks"] > 0
+    assert all(blocks <= 1 for blocks in result["luns"]["cached_blocks"])
+    table = run("sim", *SHAPE, *WRITES, *cache, "--requests", "4000", "--until", "30s").out
+    told = dict(re.findall(r"^ *(\S.*?\S)  +(\S+) *$", table, re.M))
+    share = counters["cached_host_units"] / counters["programmed_host_units"] * 100
+    assert float(told["host writes to the cache"].rstrip("%")) == pytest.approx(share, abs=0.01)
+    assert int(told["blocks folded"]) == counters["fold_blocks"]
+    assert int(told["in idle time"]) == counters["fold_idle_blocks"]
+    assert "cache" not in run("sim", *SHAPE, *WRITES, "--requests", "100").out
