@@ -456,6 +456,8 @@ static void it_folds_when_asked(void)
 	write_units(0, 5 * EACH);
 	CHECK_EQ(count_all(), 5);
 	CHECK_EQ(aftl_collect(device.ftl, 0), 0);
+	/* As many as there are blocks, the first of them now. */
+	CHECK_EQ(device.ftl->luns[0].collect, 40 - 1);
 	test_wait(&device, 100 * device.config.idle);
 	CHECK_EQ(test_counters(&device)->fold_idle_blocks, 0);
 	CHECK_EQ(test_counters(&device)->fold_blocks, 5);

@@ -99,8 +99,10 @@ static bool pick_victim(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 	struct aftl_block *victim;
 	u32 limit = urgent ? ftl->gc_most_valid : ftl->gc_idle_valid;
 
-	if (fold(ftl, lun, aftl_cache_press(ftl, lun, urgent)))
+	if (fold(ftl, lun, aftl_cache_press(ftl, lun, urgent))) {
+		lun->collect -= lun->collect != 0;
 		return true;
+	}
 	if (!urgent && !aftl_short(ftl, lun) && !lun->collect)
 		return false;
 	if (lun->stuck)
