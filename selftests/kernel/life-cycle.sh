@@ -80,6 +80,25 @@ to_approxftl()
 	switch_to $shape buffer 1MiB timing real
 }
 
+# Blocks of the cache are lent, kept for it, and collected as any others.
+with_a_cache()
+{
+	# shellcheck disable=SC2086 # words
+	switch_to $shape bits 2 timing off slc_dynamic 30% || return 1
+	cached=$(counter aftl-cycle cached_host_units)
+	while [ "$(counter aftl-cycle cached_host_units)" -le "$cached" ]; do
+		sleep 0.1
+	done
+	# shellcheck disable=SC2086 # words
+	switch_to $shape bits 2 timing real slc_static 5% policy vth_b
+}
+
+without_a_cache()
+{
+	# shellcheck disable=SC2086 # words
+	switch_to $shape bits 2 timing off
+}
+
 in_word()
 {
 	dd if=/dev/zero bs=4k count=64 2>"$scratch/said" | tr '\0' "$1"
@@ -186,6 +205,11 @@ ktap_test_run 'reload with I/O, through policies and timings' under_load same_ta
 ktap_test_run 'a busy device is not removed' busy_is_not_removed
 ktap_test_run 'a busy device is removed later when that is asked' is_removed_later
 ktap_test_run 'a device is removed while it programs' removed_while_working
+dmsetup remove aftl-cycle
+# shellcheck disable=SC2086 # words
+create aftl-cycle ram $small bits 2 || exit 1
+ktap_test_run 'a cache comes and goes with I/O' under_load with_a_cache pause without_a_cache \
+	with_a_cache same_table without_a_cache
 dmsetup remove aftl-cycle
 ktap_test_run 'what does not fit the new table is kept for the next' keeps_data_that_do_not_fit
 finished

@@ -93,5 +93,7 @@ in_turn 'approximate data, collection, real time, suspended operations' \
 in_turn 'a policy that works in idle time' replayed 'use_raw 8m' agcr 'timing real' "$@"
 in_turn 'a worn, filled device' replayed 'use_raw 16m' vth_b 'timing real' "$@" \
 	fill random fill_overwrite 50 cycles 1000 age 90d wear_gap 4 endurance 1010
+in_turn 'a cache, folded in idle time and under pressure' replayed 'use_raw 48m' vth_b \
+	'timing real tag_all approximate' "$@" bits 2 slc_static 4% slc_dynamic 30%
 ktap_test_run 'another policy ends differently' differs
 finished
