@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "drive.h"
+
+static int blame_overload(const struct sim_drive *drive, struct aftl_error *error)
+{
+	return aftl_fail(error, -EBUSY,
+			 "the device cannot keep up: %u requests wait after %llu ms; lower the rate or use --arrival closed",
+			 REQUEST_POOL_MAX,
+			 (unsigned long long)((aftl_now(drive->ftl) - drive->base_ns) / 1000000));
+}
+
+static int submit(struct sim_drive *drive, const struct sim_request *wanted,
+		  struct aftl_error *error)
+{
+	struct aftl_request *request = request_pool_take(&drive->pool);
+	u64 free_ns = aftl_now(drive->ftl) - drive->base_ns;
+
+	if (!request)
+		return blame_overload(drive, error);
+	request->arrival_ns = drive->base_ns + sim_arrival(&drive->arrivals, wanted, free_ns);
+	request->unit = wanted->unit;
+	request->units = wanted->units;
+	request->op = wanted->op;
+	request->class = wanted->class;
+	request->flags = wanted->flags;
+	request->hint = wanted->hint;
+	if (aftl_submit(drive->ftl, request))
+		return aftl_fail(error, -EIO, "the device refuses a request for %u units at %u",
+				 wanted->units, wanted->unit);
+	drive->submitted++;
+	return drive->note ? drive->note(drive, request, error) : 0;
+}
+
+/* Returns 1 after a request, 0 at the end of the stream. */
+static int submit_next(struct sim_drive *drive, struct aftl_error *error)
+{
+	struct sim_request wanted;
+	int ret;
+
+	if (drive->ended || drive->submitted >= drive->limit)
+		return 0;
+	ret = look_ahead_next(&drive->ahead, &wanted, error);
+	if (ret > 0)
+		ret = submit(drive, &wanted, error);
+	else
+		return ret;
+	return ret ? ret : 1;
+}
+
+/* Fill the queue; for other arrivals it has no end. */
+int sim_drive_submit(struct sim_drive *drive, struct aftl_error *error)
+{
+	while (!drive->ended && aftl_pending(drive->ftl) < drive->depth) {
+		int ret = submit_next(drive, error);
+
+		if (ret < 0)
+			return ret;
+		drive->ended |= !ret;
+	}
+	return 0;
+}
+
+int sim_drive_step(struct sim_drive *drive, u64 last_ns, struct aftl_error *error)
+{
+	u64 next_ns = aftl_next_event(drive->ftl);
+
+	if (next_ns == U64_MAX || next_ns - last_ns > SIM_STUCK_NS)
+		return aftl_fail(error, -EIO, "the device has stopped with %u requests under way",
+				 aftl_pending(drive->ftl));
+	aftl_advance(drive->ftl, next_ns);
+	return 0;
+}
+
+int sim_drive_all(struct sim_drive *drive, struct aftl_error *error)
+{
+	u64 last_ns = 0;
+	u64 seen = U64_MAX;
+	int ret;
+
+	for (;;) {
+		u32 pending;
+
+		ret = sim_drive_submit(drive, error);
+		pending = aftl_pending(drive->ftl);
+		if (ret || !pending)
+			return ret;
+		/* Something has happened since the last look: submissions or completions. */
+		if (drive->submitted - pending != seen || !drive->ended)
+			last_ns = aftl_now(drive->ftl);
+		seen = drive->submitted - pending;
+		ret = sim_drive_step(drive, last_ns, error);
+		if (ret)
+			return ret;
+	}
+}
+
+int sim_drive_flush(struct sim_drive *drive, struct aftl_error *error)
+{
+	struct aftl_request *flush = request_pool_take(&drive->pool);
+
+	*flush = (struct aftl_request){
+		.arrival_ns = aftl_now(drive->ftl),
+		.op = AFTL_OP_FLUSH,
+	};
+	if (aftl_submit(drive->ftl, flush))
+		return aftl_fail(error, -EIO, "the device refuses a flush");
+	drive->ended = true;
+	return sim_drive_all(drive, error);
+}
+
+static void set_limits(struct sim_drive *drive, const struct sim_options *options)
+{
+	bool endless = options->trace && !sim_option_given(options, "requests");
+
+	drive->limit = endless || options->requests > U64_MAX - options->warmup ?
+			       U64_MAX : options->warmup + options->requests;
+	drive->depth = options->arrival == SIM_ARRIVAL_CLOSED ? options->depth : U32_MAX;
+	drive->base_ns = options->arrival == SIM_ARRIVAL_DEVICE ? 0 : aftl_now(drive->ftl);
+}
+
+int sim_drive_open(struct sim_drive *drive, const struct sim_options *options,
+		   struct aftl_error *error)
+{
+	const struct aftl_config *config = aftl_config(drive->ftl);
+	int ret = sim_stream_open(&drive->stream, options, config, drive->geo, error);
+
+	if (ret)
+		return ret;
+	sim_arrivals_init(&drive->arrivals, options, config, drive->geo);
+	set_limits(drive, options);
+	return 0;
+}
+
+void sim_drive_begin(struct sim_drive *drive)
+{
+	look_ahead_init(&drive->ahead, drive->stream, drive->ftl, drive->limit);
+}
+
+void sim_drive_close(struct sim_drive *drive)
+{
+	if (drive->stream)
+		drive->stream->close(drive->stream);
+	drive->stream = NULL;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Drives a device: requests in, completions out, time in between.
+ *
+ * Requests are submitted between two steps of the device's time, never from inside
+ * complete(): a closed queue then stamps its requests in a way that a replay of the
+ * stamps repeats exactly.
+ */
+#ifndef AFTL_DRIVE_H
+#define AFTL_DRIVE_H
+
+#include "arrivals.h"
+#include "look-ahead.h"
+#include "request-pool.h"
+
+/* A device that completes nothing for so long has lost a request. */
+#define SIM_STUCK_NS (1000 * AFTL_HOUR_NS)
+
+/**
+ * struct sim_drive - a device and the requests for it
+ * @ftl: device, whose host gives completed requests back to @pool
+ * @geo: of the device
+ * @stream: of requests
+ * @ahead: requests of @stream that have been drawn already
+ * @arrivals: their times
+ * @pool: requests that are not under way
+ * @base_ns: device time at which the stream begins
+ * @submitted: requests so far
+ * @limit: most requests to submit
+ * @depth: of a closed queue, U32_MAX for other arrivals
+ * @ended: the stream is over, or nobody wants more of it
+ * @note: is told of each request once it is submitted; a negative error number ends the run
+ */
+struct sim_drive {
+	struct aftl *ftl;
+	const struct aftl_geometry *geo;
+	struct sim_stream *stream;
+	struct look_ahead ahead;
+	struct sim_arrivals arrivals;
+	struct request_pool pool;
+	u64 base_ns;
+	u64 submitted;
+	u64 limit;
+	u32 depth;
+	bool ended;
+	int (*note)(struct sim_drive *drive, const struct aftl_request *request,
+		    struct aftl_error *error);
+};
+
+/**
+ * sim_drive_open() - open the stream of @options for the device of @drive, from now on
+ * @drive: has device and pool
+ * @options: of the command line
+ * @error: the sentence, on failure
+ *
+ * Return: as sim_stream_open()
+ */
+int sim_drive_open(struct sim_drive *drive, const struct sim_options *options,
+		   struct aftl_error *error);
+
+/**
+ * sim_drive_begin() - draw the first requests; before that, @limit may become smaller
+ */
+void sim_drive_begin(struct sim_drive *drive);
+
+/* Submit what there is room for. Return: 0 or a negative error number with the sentence. */
+int sim_drive_submit(struct sim_drive *drive, struct aftl_error *error);
+
+/* The next event of a device that has seen something happen at @last_ns. Return: the same. */
+int sim_drive_step(struct sim_drive *drive, u64 last_ns, struct aftl_error *error);
+
+/* Until the stream is over and everything is complete. Return: the same. */
+int sim_drive_all(struct sim_drive *drive, struct aftl_error *error);
+
+/* Everything that a flush covers, after the end of the stream, of which it is no part. */
+int sim_drive_flush(struct sim_drive *drive, struct aftl_error *error);
+
+/* Closes the stream; device and pool remain. */
+void sim_drive_close(struct sim_drive *drive);
+
+#endif
