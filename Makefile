@@ -177,13 +177,14 @@ $(foreach t,$(FUZZ_PROGRAMS),$(eval $(call fuzz_program,$(t))))
 
 RUN = CC="$(CC)" selftests/run --build $(O) \
 	--fuzz-seconds $(FUZZ_SECONDS) $(if $(V),-v)
-FAST_AREAS := $(filter-out look fio-profiles kernel kernel-build fuzz claims determinism bench mutants,$(AREAS))
+FAST_AREAS := $(filter-out look playground fio-profiles kernel kernel-build fuzz claims determinism bench mutants,$(AREAS))
 # These read the sources and run no program of ours.
 UNBUILT_AREAS := style runner kernel-build fio-profiles
 
-# The programs that some areas need. One that does not compile is a failure that the runner
-# counts; the others are still built and run.
-area_programs = $(if $(filter-out $(UNBUILT_AREAS),$(1)),$(PROGRAMS) $(EXAMPLES)) $(addprefix $(O)/,\
+# The programs that some areas need; a part's build.mk may name more, as built_for_AREA. One that
+# does not compile is a failure that the runner counts; the others are still built and run.
+area_programs = $(if $(filter-out $(UNBUILT_AREAS),$(1)),$(PROGRAMS) $(EXAMPLES)) \
+	$(foreach a,$(1),$(built_for_$(a))) $(addprefix $(O)/,\
 	$(filter $(addsuffix /%,$(addprefix selftests/,$(1))),$(TEST_PROGRAMS) $(FUZZ_PROGRAMS)))
 # As many compilers as processors, unless make was told how many.
 jobs = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))

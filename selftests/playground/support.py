@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A browser that is told what to do, and what is native to compare with."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from selftests.lib.programs import BUILD, run_program
+
+PROGRAM = BUILD / "approxftl"
+PAGE = BUILD / "playground.html"
+COMMAND = BUILD / "wasm" / "sim.wasm"
+
+needs_page = pytest.mark.skipif(
+    not PAGE.exists(), reason="the playground was not built: clang, lld, wasi-libc or "
+    "libclang-rt-dev-wasm32 is missing")
+
+#: Chromium in its own words: no network, no graphics card, no other processes to wait for.
+OPTIONS = ("--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe",
+           "--host-resolver-rules=MAP * ~NOTFOUND", "--no-first-run", "--mute-audio",
+           "--disable-background-networking", "--disable-component-update")
+
+
+def native(*arguments: str) -> dict[str, Any]:
+    """Return what approxftl sim says of these arguments, or the sentence of its refusal."""
+    done = run_program(PROGRAM, "sim", *arguments, "--json", "-", timeout=120)
+    if done.code:
+        return {"refused": done.err.strip().removeprefix("approxftl: ")}
+    said: dict[str, Any] = json.loads(done.out)
+    return said
+
+
+class Browser:
+    """Chromium, driven through a pipe by the protocol of its own developer tools."""
+
+    def __init__(self, profile: Path) -> None:
+        """Start it with an empty profile."""
+        ours, theirs = os.pipe(), os.pipe()
+        # It reads 3 and writes 4, whatever these were here.
+        ends = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in (ours[0], theirs[1])]
+        self.process = os.posix_spawnp(
+            "chromium", ["chromium", *OPTIONS, f"--user-data-dir={profile}", "about:blank"],
+            os.environ, file_actions=[
+                (os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0),
+                (os.POSIX_SPAWN_DUP2, 1, 2), (os.POSIX_SPAWN_DUP2, ends[0], 3),
+                (os.POSIX_SPAWN_DUP2, ends[1], 4)])
+        for end in (*ends, ours[0], theirs[1]):
+            os.close(end)
+        self.to = os.fdopen(ours[1], "wb", buffering=0)
+        self.back = theirs[0]
+        self.unread = b""
+        self.number = 0
+        self.session: str | None = None
+        #: Requests beyond the page itself, and what the console said.
+        self.requested: list[str] = []
+        self.said: list[str] = []
+        self._attach()
+
+    def _attach(self) -> None:
+        targets = self.call("Target.getTargets")["targetInfos"]
+        page = next(target for target in targets if target["type"] == "page")
+        self.session = self.call("Target.attachToTarget", targetId=page["targetId"],
+                                 flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Network", "Log"):
+            self.call(f"{domain}.enable")
+
+    def _note(self, event: dict[str, Any]) -> None:
+        method, params = event.get("method"), event.get("params", {})
+        if method == "Network.requestWillBeSent":
+            self.requested.append(params["request"]["url"][:80])
+        elif method in ("Runtime.exceptionThrown", "Log.entryAdded"):
+            self.said.append(json.dumps(params)[:600])
+        elif method == "Runtime.consoleAPICalled":
+            self.said.append(json.dumps(params["args"])[:600])
+
+    def _read(self) -> dict[str, Any]:
+        while b"\0" not in self.unread:
+            got = os.read(self.back, 1 << 16)
+            if not got:
+                raise EOFError("the browser has gone")
+            self.unread += got
+        said, _, self.unread = self.unread.partition(b"\0")
+        message: dict[str, Any] = json.loads(said)
+        return message
+
+    def call(self, method: str, **params: Any) -> dict[str, Any]:
+        """Do one thing of the protocol."""
+        self.number += 1
+        asked = {"id": self.number, "method": method, "params": params}
+        if self.session:
+            asked["sessionId"] = self.session
+        self.to.write(json.dumps(asked).encode() + b"\0")
+        while (message := self._read()).get("id") != self.number:
+            self._note(message)
+        assert "error" not in message, message
+        result: dict[str, Any] = message["result"]
+        return result
+
+    def run(self, script: str) -> Any:
+        """Return what an expression of the page is, a promise once it is kept."""
+        found = self.call("Runtime.evaluate", expression=script, awaitPromise=True,
+                          returnByValue=True)
+        assert "exceptionDetails" not in found, found["exceptionDetails"]
+        return found["result"].get("value")
+
+    def open(self, page: Path, address: str = "") -> None:
+        """Go to a state of the page and wait until it is there."""
+        self.call("Page.navigate", url="about:blank")
+        self.call("Page.navigate", url=page.as_uri() + address)
+        self.run("""new Promise((done) => {
+            const look = () => document.body && (document.body.dataset.ready ||
+                !(document.getElementById("trouble") || {hidden: true}).hidden) ? done() :
+                setTimeout(look, 20);
+            look();
+        })""")
+
+    def size(self, width: int, height: int) -> None:
+        """Have a screen of that size."""
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
+                  deviceScaleFactor=1, mobile=width < 500)
+
+    def close(self) -> None:
+        """End it."""
+        self.session = None
+        self.to.write(json.dumps({"id": 0, "method": "Browser.close"}).encode() + b"\0")
+        self.to.close()
+        os.waitpid(self.process, 0)
+        os.close(self.back)

@@ -1,0 +1,534 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The playground, in a real browser: what it shows is what the native simulator computes."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from selftests.lib.programs import run_program
+from selftests.playground.support import PAGE, PROGRAM, Browser, native, needs_page
+
+pytestmark = needs_page
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    browser = Browser(tmp_path_factory.mktemp("profile"))
+    browser.size(1280, 900)
+    yield browser
+    browser.close()
+
+
+@pytest.fixture
+def browser(started: Browser) -> Iterator[Browser]:
+    """It asks nobody for anything, and the page complains of nothing."""
+    started.said.clear()
+    started.requested.clear()
+    yield started
+    started.run("0")
+    assert started.said == []
+    assert {url for url in started.requested if not url.startswith(("data:", "blob:"))} <= {
+        PAGE.as_uri()[:80], "about:blank"}
+
+
+def names(verb: str) -> list[str]:
+    """Return what approxftl lists."""
+    return [line.split()[0] for line in run_program(PROGRAM, verb).out.splitlines()]
+
+
+def test_size_and_references() -> None:
+    html = PAGE.read_text()
+    assert PAGE.stat().st_size <= 1_000_000
+    assert not re.findall(r'\b(?:href|src|srcset|action)="(?!data:)[^"]*"', html)
+    assert "://" not in html
+
+
+def open_page(browser: Browser, address: str = "") -> None:
+    browser.open(PAGE, address)
+    trouble = browser.run("document.getElementById('trouble').hidden || "
+                          "document.getElementById('trouble').textContent")
+    assert trouble is True, trouble
+
+
+def test_lists_are_complete(browser: Browser) -> None:
+    open_page(browser)
+    assert browser.run("POLICIES") == names("policies")
+    assert browser.run("Object.keys(PROFILES)") == names("profiles")
+
+
+# ---------------------------------------------------------------- the same bits
+
+#: Forwards, back, and forwards again; then what the device is at the end of each stop.
+WALK = """(() => {
+    const state = {...STANDARD, ...%s};
+    const args = argsOf(state, state.a);
+    try {
+        const run = new Run(app.module, args, [], []);
+        run.every = 150;
+        const digests = [400, 950, 300, 950].map((at) => {
+            run.go(at);
+            return run.device.digest();
+        });
+        run.device.call("play_audit");
+        return {args, digests};
+    } catch (error) {
+        return {args, refused: error.message};
+    }
+})()"""
+
+
+def walk(browser: Browser, **state: str) -> None:
+    """One device, here and natively, or one sentence."""
+    here = browser.run(WALK % json.dumps(state))
+    there = native(*here["args"], "--requests", "950")
+    if "refused" in here:
+        assert there == {"refused": here["refused"]}
+        return
+    shorter = native(*here["args"], "--requests", "300")["runs"][0]["digest"]
+    digest = there["runs"][0]["digest"]
+    assert here["digests"][1:] == [digest, shorter, digest], state
+    assert digest != shorter
+
+
+@pytest.mark.parametrize("policy", names("policies") if PAGE.exists() else [])
+def test_policies(policy: str, browser: Browser) -> None:
+    open_page(browser)
+    walk(browser, a=policy, fill="random", w="80", skew="0.9")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("profile", names("profiles") if PAGE.exists() else [])
+def test_profiles(profile: str, browser: Browser) -> None:
+    open_page(browser)
+    for policy in names("policies")[::3]:
+        walk(browser, profile=profile, a=policy, pe="500", months="2", size="64KiB")
+
+
+@pytest.mark.parametrize("load", ["closed", "60"])
+def test_every_way_of_going_is_the_same(load: str, browser: Browser) -> None:
+    open_page(browser)
+    assert browser.run("""(() => {
+        const args = argsOf({...STANDARD, fill: "random", w: "70", load: "LOAD"}, "approxftl");
+        const digests = new Set();
+        const digest = (walk) => {
+            const device = new Device(app.module, args);
+            walk(device);
+            device.call("play_to", 700, FOREVER);
+            device.state();
+            digests.add(device.digest());
+        };
+        digest(() => 0);
+        digest((device) => {
+            for (let at = 1; at < 700; at++)
+                device.call("play_to", at, FOREVER);
+        });
+        digest((device) => {
+            for (let ns = 0; device.state().requests < 600; ns += 777777)
+                device.call("play_to", MOST_REQUESTS, ns);
+        });
+        digest((device) => { device.call("play_to", 200, FOREVER); device.digest();
+            device.paint(1, layoutOf(device.about, 1), coloursOf("mode", "#ffffff"));
+            device.json("play_page", 3, 3); });
+        return digests.size;
+    })()""".replace("LOAD", load)) == 1
+
+
+@pytest.mark.parametrize("load", ["closed", "60"])
+def test_a_time_is_one_state(load: str, browser: Browser) -> None:
+    """However one gets there: at once, in pieces, or from later."""
+    open_page(browser)
+    assert browser.run("""(() => {
+        const run = () => new Run(app.module, argsOf({...STANDARD, load: "LOAD"}, "vth_b"), [], []);
+        const of = (one) => `${one.at} ${one.state.now_ns} ${one.device.digest()}`;
+        const ns = 123456789;
+        const [once, pieces, later] = [run(), run(), run()];
+        once.go(MOST_REQUESTS, ns);
+        for (let part = 1; part <= 50; part++)
+            pieces.go(MOST_REQUESTS, ns * part / 50);
+        later.go(3000);
+        later.go(MOST_REQUESTS, ns);
+        return new Set([once, pieces, later].map(of)).size;
+    })()""".replace("LOAD", load)) == 1
+
+
+def test_far_requests_leave_the_page_alive(browser: Browser) -> None:
+    open_page(browser, "#b=&at=100")
+    browser.run("goTo(4000000000, 50)")
+    assert browser.run("app.target") == 4000000000
+    first = browser.run("app.runs.a.at")
+    browser.run("new Promise((done) => setTimeout(done, 400))")
+    assert browser.run("app.runs.a.at") > first
+    browser.run("goTo(50)")
+    assert browser.run("[app.target, app.runs.a.at]") == [None, 50]
+
+
+# ---------------------------------------------------------------- the page's controls
+
+def value(browser: Browser, name: str) -> str:
+    text: str = browser.run(f"document.getElementById('{name}').textContent")
+    return text
+
+
+def test_address_command_and_digest(browser: Browser) -> None:
+    address = "#a=vth_b&b=approxftl&w=60&seed=7&fill=sequential&at=1234&view=mode"
+    open_page(browser, address)
+    words = shlex.split(value(browser, "command"))
+    assert words[:2] == ["approxftl", "sim"]
+    digests = [run["digest"] for run in native(*words[2:])["runs"]]
+    assert value(browser, "digest").split() == digests
+    assert stated(browser) == {**stated(browser), "a": "vth_b", "at": "1234", "seed": "7"}
+    again: str = browser.run("location.hash")
+    open_page(browser, again)
+    assert value(browser, "digest").split() == digests
+
+
+def stated(browser: Browser) -> dict[str, str]:
+    state: dict[str, str] = browser.run("app.state")
+    return state
+
+
+def test_step_and_scrub(browser: Browser) -> None:
+    open_page(browser, "#at=500")
+    first = value(browser, "digest")
+    browser.run("document.getElementById('next').click()")
+    assert stated(browser)["at"] == "501"
+    assert value(browser, "digest") != first
+    browser.run("document.getElementById('back').click()")
+    assert value(browser, "digest") == first
+    browser.run("const scrub = document.getElementById('scrub'); scrub.value = 120;"
+                "scrub.dispatchEvent(new Event('input'))")
+    assert stated(browser)["at"] == "120"
+    assert value(browser, "fact-a").startswith("request 120,")
+
+
+def test_play(browser: Browser) -> None:
+    open_page(browser, "#at=0")
+    at = browser.run("""new Promise((done) => {
+        document.getElementById("play").click();
+        setTimeout(() => { document.getElementById("play").click(); done(app.runs.a.at); }, 700);
+    })""")
+    assert at > 20
+    words = shlex.split(value(browser, "command"))
+    assert native(*words[2:])["runs"][0]["digest"] == value(browser, "digest").split()[0]
+
+
+def test_sliders_make_another_device(browser: Browser) -> None:
+    open_page(browser)
+    for name, setting, option in (("x", "10", "--approx-share"), ("op", "30", "--op"),
+                                  ("skew", "1.2", "--zipf-skew"), ("pe", "2000", "--cycles"),
+                                  ("months", "6", "--age"), ("w", "40", "--write-share")):
+        before = value(browser, "digest")
+        browser.run(f"""(() => {{
+            const input = document.querySelector('#controls [name={name}]');
+            input.value = "{setting}";
+            input.dispatchEvent(new Event("input", {{bubbles: true}}));
+        }})()""")
+        assert option in value(browser, "command")
+        assert (value(browser, "digest") != before) == (name != "months"), name
+    assert stated(browser)["view"] == "errors"
+
+
+def test_same_time(browser: Browser) -> None:
+    """On the same stream ApproxFTL is further at the same time."""
+    open_page(browser, "#sync=time&at=3000")
+    slow, fast = browser.run("[app.runs.a.at, app.runs.b.at]")
+    assert slow == 3000
+    assert fast > 1.2 * slow
+
+
+def test_policy_changes_in_mid_run(browser: Browser) -> None:
+    """The data stay, the audit passes, and the address leads to the same."""
+    open_page(browser, "#b=&at=2000&do=1000:a:policy:vth_b;1500:*:age:730")
+    found = browser.run("""(() => {
+        const run = app.runs.a;
+        const of = () => [run.device.about.policy, run.state.hours, run.device.digest()];
+        const there = of();
+        run.go(900);
+        const before = of();
+        run.go(2000);
+        run.device.call("play_audit");
+        const valid = run.state.valid_units;
+        return {there, before, again: of(), valid};
+    })()""")
+    assert found["there"][:2] == ["vth_b", 730]
+    assert found["before"][:2] == ["baseline", 0]
+    assert found["again"] == found["there"]
+    plain = browser.run("""(() => { const run = new Run(app.module, argsOf(app.state, "baseline"),
+        [], []); run.go(2000); return run.state.valid_units; })()""")
+    assert found["valid"] == pytest.approx(plain, abs=64)
+    assert "without what was changed" in value(browser, "command")
+
+
+def test_wrong_options_are_said(browser: Browser) -> None:
+    browser.open(PAGE, "#more=--blocks+2")
+    assert "blocks" in value(browser, "trouble")
+    assert browser.run("document.getElementById('trouble').hidden") is False
+    for wrong in ("--json x", "--warmup 5", "--policy nix", "'><img src=x onerror=alert(1)>"):
+        browser.run(f"setState({{more: {json.dumps(wrong)}}})")
+        assert browser.run("document.getElementById('trouble').hidden") is False, wrong
+    browser.run("setState({more: ''})")
+    assert browser.run("document.getElementById('trouble').hidden") is True
+
+
+# ---------------------------------------------------------------- looking
+
+def test_views_and_pages(browser: Browser) -> None:
+    """Every view paints; a click finds the block that is painted there."""
+    open_page(browser, "#b=&a=approxftl&at=3000&fill=random")
+    seen = browser.run("""VIEWS.map(({name}) => {
+        app.state.view = name;
+        draw(true);
+        const {canvas} = app.pictures.a;
+        const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d");
+        copy.drawImage(canvas, 0, 0);
+        const pixels = copy.getImageData(0, 0, canvas.width, canvas.height).data;
+        return new Set(new Uint32Array(pixels.buffer)).size;
+    })""")
+    assert min(seen) >= 3, seen
+    assert browser.run("""(() => {
+        const picture = app.pictures.a, box = picture.canvas.getBoundingClientRect();
+        const scale = picture.scale() * box.width / picture.canvas.width;
+        return [0, 77, 128, 511].every((block) => {
+            const place = picture.placeOf(block);
+            picture.canvas.dispatchEvent(new MouseEvent("click", {
+                clientX: box.left + (place.x + 3.5) * scale,
+                clientY: box.top + (place.y + 1.5) * scale}));
+            return app.chosen.block === block && app.chosen.page === 3 + picture.layout.width;
+        });
+    })()""")
+
+
+def test_history_is_what_happened(browser: Browser) -> None:
+    """What the page says of a page agrees with the block table of the native simulator."""
+    open_page(browser, "#b=&a=approxftl&at=900&size=4KiB")
+    words = shlex.split(value(browser, "command"))
+    table = native(*words[2:], "--block-table")["runs"][0]["block_table"]
+    for block in (0, 1, 2, 128):
+        told = browser.run(f"""(() => {{ const before = app.runs.a.device.copy();
+            app.runs.a.device.call("play_finish");
+            const told = app.runs.a.device.json("play_block", {block});
+            app.runs.a.device.restore(before); return told; }})()""")
+        for ours, theirs in (("state", "state"), ("valid", "valid_units"), ("erases", "erases")):
+            assert told[ours] == table[theirs][block], (block, ours)
+    browser.run("choose('a', 0, 0)")
+    text = browser.run("document.getElementById('history').textContent")
+    assert re.fullmatch(r"programmed \w+, host write at request \d+, .*", text)
+
+
+def test_keyboard(browser: Browser) -> None:
+    open_page(browser, "#at=200")
+    press = """(target, key) => target.dispatchEvent(
+        new KeyboardEvent("keydown", {key, bubbles: true}))"""
+    browser.run(f"""(() => {{ const press = {press}; const picture = app.pictures.a.canvas;
+        picture.focus(); press(picture, "ArrowRight"); press(picture, "Enter");
+        press(document.getElementById("block"), "ArrowDown"); }})()""")
+    assert browser.run("app.chosen") == {"block": 1, "page": 16}
+    assert browser.run("app.pictures.a.zoom !== null")
+    browser.run(f"({press})(document.body, 'Escape'); ({press})(document.body, '.')")
+    assert browser.run("app.pictures.a.zoom") is None
+    assert stated(browser)["at"] == "201"
+
+
+def test_everything_has_a_name(browser: Browser) -> None:
+    """As the browser tells a screen reader."""
+    open_page(browser)
+    for place in ("device", "content", "course", "files"):
+        browser.run(f"showPlace('{place}')")
+        nodes = browser.call("Accessibility.getFullAXTree")["nodes"]
+        for node in nodes:
+            role = node.get("role", {}).get("value")
+            if not node["ignored"] and role in ("button", "slider", "textbox", "combobox", "img",
+                                                "image", "link"):
+                assert node.get("name", {}).get("value"), (place, role, node.get("properties"))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_narrow_screen(scheme: str, browser: Browser) -> None:
+    """Nothing is cut off at 400 pixels."""
+    browser.size(400, 800)
+    browser.call("Emulation.setEmulatedMedia", features=[
+        {"name": "prefers-color-scheme", "value": scheme}])
+    open_page(browser)
+    for place in ("device", "content", "course", "files"):
+        browser.run(f"showPlace('{place}')")
+        assert browser.run("document.documentElement.scrollWidth") <= 400, place
+    dark = browser.run("getComputedStyle(document.body).backgroundColor")
+    assert (dark == "rgb(255, 255, 255)") == (scheme == "light")
+    browser.call("Emulation.setEmulatedMedia", features=[])
+    browser.size(1280, 900)
+
+
+# ---------------------------------------------------------------- approximate
+
+def test_flipped_bits(browser: Browser) -> None:
+    """As many as the device counts, none in precise data, more with wear and age."""
+    open_page(browser, "#place=content")
+    found = browser.run("""[[0, 0], [3000, 12], [8000, 48]].flatMap(([pe, months]) =>
+        ["approxftl", "baseline"].flatMap((policy) => [true, false].map((approximate) => {
+            const {flipped, counted, lost} = throughDevice(app.module, KINDS[0].bytes,
+                {approximate, policy, pe, months, seed: "1"});
+            return {pe, policy, approximate, flipped, counted, lost};
+        })))""")
+    assert all(one["flipped"] == one["counted"] for one in found if not one["lost"])
+    spoiled = [one["flipped"] for one in found if one["approximate"] and
+               one["policy"] == "approxftl"]
+    assert spoiled == sorted(spoiled)
+    assert spoiled[1] > 100
+    assert all(one["flipped"] == 0 for one in found
+               if not one["lost"] and not (one["approximate"] and one["policy"] == "approxftl"))
+
+
+def test_samples(browser: Browser) -> None:
+    open_page(browser, "#place=content")
+    for name in ("picture", "sound", "numbers"):
+        for kind in ("approximate", "precise"):
+            text = browser.run(f"[...document.querySelectorAll('#sample-{name} .{kind} p')].at(-1)"
+                               ".textContent")
+            told = re.search(r"(\d+) of \d+ bits have flipped, the device counted (\d+)", text)
+            assert told, text
+            assert told[1] == told[2]
+            assert (told[1] == "0") == (kind == "precise")
+    assert "PSNR ∞" in browser.run("document.querySelector('#sample-picture .precise').textContent")
+
+
+def test_own_picture(browser: Browser) -> None:
+    open_page(browser, "#place=content")
+    picture = base64.b64decode(
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5E"
+        "rkJggg==")
+    bytes_ = list(picture)
+    length = browser.run(f"""(async () => {{
+        const file = new File([Uint8Array.from({bytes_})], "a.png", {{type: "image/png"}});
+        const pixels = await pictureOf(file);
+        return pixels.length;
+    }})()""")
+    assert length == 160 * 160 * 3
+
+
+# ---------------------------------------------------------------- course
+
+def test_tours(browser: Browser) -> None:
+    """Each is right for one answer and wrong for the others, and its devices can be made."""
+    open_page(browser, "#place=course")
+    assert browser.run("TOURS.length") == 10
+    for number in range(10):
+        verdicts = browser.run(f"""(() => {{
+            showTour({number});
+            return [...document.querySelectorAll("#tour .choice")].map((choice) => {{
+                choice.click();
+                return document.querySelector("#tour .verdict").className;
+            }});
+        }})()""")
+        assert sorted(verdicts) == ["verdict right"] + ["verdict wrong"] * (len(verdicts) - 1)
+        assert browser.run("document.getElementById('trouble').hidden")
+
+
+def test_steps_of_tours(browser: Browser) -> None:
+    open_page(browser, "#place=course")
+    troubles = browser.run("""const patient = goTo; goTo = (at) => patient(at, Infinity);
+        TOURS.flatMap((tour, number) => tour.steps.map((_, step) => {
+        showPlace("course");
+        showTour(number);
+        document.querySelectorAll("#tour .show")[step].click();
+        const trouble = document.getElementById("trouble");
+        return trouble.hidden && app.state.place === "device" && app.runs.a.at > 0 ? "" :
+            `${tour.title}: ${trouble.textContent}`;
+    })).filter(Boolean)""")
+    assert troubles == []
+
+
+# ---------------------------------------------------------------- files
+
+def drop(browser: Browser, name: str, content: bytes) -> str:
+    """Drop a file; return what the page says of it, or its complaint."""
+    text: str = browser.run(f"""(async () => {{
+        const bytes = Uint8Array.from(atob("{base64.b64encode(content).decode()}"),
+            (letter) => letter.charCodeAt(0));
+        await takeFile(new File([bytes], {json.dumps(name)}));
+        return document.getElementById("trouble").hidden ?
+            document.getElementById("file-text").textContent :
+            document.getElementById("trouble").textContent;
+    }})()""")
+    return text
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A record file of twenty thousand writes."""
+    path = tmp_path_factory.mktemp("records") / "stream.aft"
+    native("--requests", "20000", "--write-share", "0.9", "--approx-share", "0.3", "--record",
+           str(path))
+    return path
+
+
+def convert(source: Path, target: Path, *options: str) -> None:
+    done = run_program(PROGRAM.with_name("approxftl-trace"), "convert", *options, str(source),
+                       str(target))
+    assert done.code == 0, done.err
+
+
+@pytest.mark.parametrize("kind", ["aft", "msr", "blktrace", "iolog", "csv"])
+def test_traces(kind: str, records: Path, browser: Browser, tmp_path: Path) -> None:
+    """A dropped trace is the stream that approxftl trace convert makes of it."""
+    source, converted = tmp_path / f"dropped.{kind}", tmp_path / "converted.aft"
+    convert(records, source, "--to", kind)
+    convert(source, converted)
+    open_page(browser)
+    assert "20000 requests" in drop(browser, source.name, source.read_bytes())
+    browser.run("goTo(100000, Infinity)")
+    here = browser.run("""[argsOf(app.state, "baseline"), app.runs.a.device.digest(),
+        app.runs.a.over]""")
+    arguments = [str(converted) if word == "dropped.aft" else word for word in here[0]]
+    assert native(*arguments)["runs"][0]["digest"] == here[1]
+    assert here[2] is True
+
+
+def test_packed_trace(records: Path, browser: Browser) -> None:
+    open_page(browser)
+    assert "20000 requests" in drop(browser, "stream.aft.gz", gzip.compress(records.read_bytes()))
+    assert "expand it first" in drop(browser, "stream", b"BZh" + bytes(100))
+
+
+def test_scrubbing_in_a_trace(records: Path, browser: Browser) -> None:
+    """Where the file is read is part of the state."""
+    open_page(browser)
+    assert "20000 requests" in drop(browser, "stream.aft", records.read_bytes())
+    same = browser.run("""(() => { const run = app.runs.a; run.go(9000);
+        const digest = run.device.digest(); run.go(16000); run.go(1000); run.go(9000);
+        return digest === run.device.digest(); })()""")
+    assert same
+
+
+def test_report(browser: Browser, tmp_path: Path) -> None:
+    """A report leads to the devices that it is about."""
+    path = tmp_path / "report.json"
+    done = run_program(PROGRAM, "sim", "--profile=demo", "--policy", "vth_b,approxftl", "--fill",
+                       "random", "--write-share", "0.75", "--approx-share", "40%", "--requests",
+                       "1500", "--gc", "5", "--json", str(path), "-q")
+    assert done.code == 0
+    open_page(browser)
+    drop(browser, "report.json", path.read_bytes())
+    browser.run("showPlace('device')")
+    digests = [run["digest"] for run in json.loads(path.read_text())["runs"]]
+    assert value(browser, "digest").split() == digests
+
+
+def test_wrong_files(browser: Browser) -> None:
+    open_page(browser)
+    for content in (b"", b"nothing of the kind", b"{\"approxftl_json_format\": 1}",
+                    b"{approxftl_json_format", bytes(100), b"\x1f\x8b\x08nonsense"):
+        told = drop(browser, "x", content)
+        assert told, content
+        assert browser.run("document.getElementById('trouble').hidden") is False, content
+
+
+def test_nothing_is_fetched(browser: Browser) -> None:
+    """The page is the only thing that was asked for, whatever was done."""
+    open_page(browser, "#at=10")
+    assert browser.run("performance.getEntriesByType('resource').length") == 0

@@ -1,0 +1,33 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Makes one page of its parts: bundle.py FOLDER LIBRARY.wasm OUT.html."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import sys
+from pathlib import Path
+
+#: In the order in which they use each other.
+SCRIPTS = ("wasi", "device", "state", "palette", "draw", "charts", "content", "tours", "app")
+
+
+def packed(path: Path) -> str:
+    """Return a file as text that the page unpacks: the same every time."""
+    return base64.b64encode(gzip.compress(path.read_bytes(), 9, mtime=0)).decode()
+
+
+def page(folder: Path, library: Path) -> str:
+    """Return the page."""
+    script = "\n".join((folder / f"{name}.js").read_text() for name in SCRIPTS)
+    parts = {"@STYLE@": (folder / "page.css").read_text(), "@WASM@": packed(library),
+             "@SCRIPT@": script}
+    html = (folder / "page.html").read_text()
+    for mark, part in parts.items():
+        html = html.replace(mark, part)
+    return html
+
+
+if __name__ == "__main__":
+    Path(sys.argv[3]).write_text(page(Path(sys.argv[1]), Path(sys.argv[2])))

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * "approxftl sim" by itself, as a WASI command.
+ */
+#include "complain.h"
+#include "sim.h"
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && !strcmp(argv[1], "sim"))
+		return sim_main(argc, argv);
+	complain("this build has the verb sim and no other");
+	return EXIT_USAGE;
+}

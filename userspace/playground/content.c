@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Bytes of the user's: written, and read back as the device returns them.
+ */
+#include "checked-memory.h"
+#include "play.h"
+
+u8 *play_content(u32 bytes)
+{
+	if (bytes > play.content_bytes)
+		play.content = memory_grown(play.content, bytes, 1);
+	play.content_bytes = max(bytes, play.content_bytes);
+	return play.content;
+}
+
+static bool in_content(u32 unit)
+{
+	u64 end = (unit - play.reading + 1ULL) * play.drive.geo->unit_bytes;
+
+	return play.returning && unit >= play.reading && end <= play.content_bytes;
+}
+
+void play_flip(void *host, struct aftl_request *request, const struct aftl_read *read)
+{
+	const struct aftl_cell *cell = aftl_cell(play.drive.ftl);
+	u32 unit = from_unit(read->unit);
+	u8 *bytes;
+	u32 i;
+
+	(void)host;
+	(void)request;
+	if (!in_content(unit))
+		return;
+	bytes = play.content + (size_t)(unit - play.reading) * play.drive.geo->unit_bytes;
+	if (read->lost)
+		memset(bytes, 0, play.drive.geo->unit_bytes);
+	for (i = 0; i < read->flips; i++) {
+		u32 bit = aftl_flip_position(cell, read->unit, read->lineage, i);
+
+		bytes[bit / 8] ^= 1 << bit % 8;
+	}
+}
+
+static int run(u8 op, u32 unit, u32 units, u32 class)
+{
+	struct aftl_request *request = request_pool_take(&play.drive.pool);
+	struct aftl_error error;
+
+	*request = (struct aftl_request){
+		.arrival_ns = aftl_now(play.drive.ftl),
+		.op = op,
+		.unit = unit,
+		.units = units,
+		.class = (u8)class,
+	};
+	if (!aftl_submit(play.drive.ftl, request))
+		return play_finish();
+	request_pool_give(&play.drive.pool, request);
+	aftl_fail(&error, -EINVAL, "there are %u units, and none at %u", play.drive.geo->units,
+		  unit + units);
+	return play_fail(-EINVAL, &error);
+}
+
+int play_write(u32 unit, u32 units, u32 class)
+{
+	return run(AFTL_OP_WRITE, unit, units, class);
+}
+
+/* Reads of the stream come back first: they have nothing to flip. */
+int play_read(u32 unit, u32 units)
+{
+	int ret = play_finish();
+
+	play.reading = unit;
+	play.returning = true;
+	if (!ret)
+		ret = run(AFTL_OP_READ, unit, units, AFTL_PRECISE);
+	play.returning = false;
+	return ret;
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Traces of any format become record files, which is what the simulator reads.
+ */
+#include "foreign-trace.h"
+#include "play.h"
+#include "reading-options.h"
+#include "record-file.h"
+
+static int copy_records(struct foreign_trace *trace, struct record_writer *writer, u64 *count,
+			struct aftl_error *error)
+{
+	struct aftl_record record;
+	int ret;
+
+	while ((ret = foreign_trace_next(trace, &record, error)) > 0) {
+		ret = record_put(writer, &record, error);
+		if (ret)
+			return ret;
+		(*count)++;
+	}
+	return ret;
+}
+
+static int copy(struct foreign_trace *trace, const char *to, struct aftl_error *error)
+{
+	const struct aftl_record_header *header = foreign_trace_header(trace);
+	struct aftl_error own;
+	struct record_writer *writer;
+	u64 count = 0;
+	int ret = record_create(&writer, to, to, header, error);
+
+	if (ret)
+		return ret;
+	ret = copy_records(trace, writer, &count, error);
+	if (record_finish(writer, &own) && !ret) {
+		*error = own;
+		ret = -EIO;
+	}
+	if (!ret)
+		scnprintf(play_text(), PLAY_TEXT_BYTES, "%s, %llu requests", header->source_format,
+			  (unsigned long long)count);
+	return ret;
+}
+
+int play_convert(void)
+{
+	const struct reading_options reading = { .strict = false };
+	char from[256], to[256];
+	struct foreign_trace *trace;
+	struct aftl_error error;
+	int ret;
+
+	scnprintf(from, sizeof(from), "%s", play_text());
+	scnprintf(to, sizeof(to), "%s", play_text() + strlen(play_text()) + 1);
+	ret = foreign_trace_open(&trace, from, &reading, &error);
+	if (!ret) {
+		ret = copy(trace, to, &error);
+		foreign_trace_close(trace);
+	}
+	return ret ? play_fail(ret, &error) : 0;
+}

@@ -1,0 +1,746 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// The page: what is chosen, what is drawn, what time does.
+
+const FRAME_MS = 10;
+const MARKED_PACE = 3000;
+// The page stands still for no longer on its way to a far request.
+const STANDSTILL_MS = 4000;
+const SEEK_MS = 40;
+const SIDES = ["a", "b"];
+
+const $ = (name) => document.getElementById(name);
+
+const app = {
+	state: stateOf(location.hash), module: null, files: [], runs: {}, samples: {}, pictures: {},
+	playing: false, credit: 0, chosen: {block: 0, page: 0}, side: "a", frames: [], target: null,
+};
+
+// ---------------------------------------------------------------- small things
+
+function element(name, attributes = {}, ...children) {
+	const made = document.createElement(name);
+	for (const [key, value] of Object.entries(attributes))
+		if (key.startsWith("on"))
+			made.addEventListener(key.slice(2), value);
+		else
+			made.setAttribute(key, value);
+	made.append(...children);
+	return made;
+}
+
+function fillSelect(select, values) {
+	select.replaceChildren(...values.map(([value, text]) => element("option", {value}, text)));
+}
+
+// What went wrong is said, and stays until somebody does something else.
+function attempt(what) {
+	try {
+		what();
+		return true;
+	} catch (error) {
+		tellTrouble(error);
+		return false;
+	}
+}
+
+function forgetTrouble() {
+	$("trouble").hidden = true;
+}
+
+function tellTrouble(error) {
+	app.playing = false;
+	$("trouble").textContent = error.message;
+	$("trouble").hidden = false;
+}
+
+function ground() {
+	return getComputedStyle(document.documentElement).getPropertyValue("--ground").trim();
+}
+
+function sides() {
+	return SIDES.filter((side) => app.runs[side]);
+}
+
+function duration(ns) {
+	const units = [[3.6e12, "h"], [1e9, "s"], [1e6, "ms"], [1e3, "µs"]];
+	const [size, name] = units.find(([least]) => ns >= least) || [1, "ns"];
+	return `${plain(ns / size)} ${name}`;
+}
+
+// ---------------------------------------------------------------- runs
+
+function restart() {
+	app.runs = {};
+	app.samples = {};
+	forgetTrouble();
+	if (attempt(() => begun("a", app.state.a)) && app.state.b)
+		attempt(() => begun("b", app.state.b));
+	if (app.runs.a && app.chosen.block >= blocks())
+		app.chosen = {block: 0, page: 0};
+	$("side-b").hidden = !app.runs.b;
+	goTo(Number(app.state.at));
+}
+
+// A policy that does not fit the device leaves the other one alone.
+function begun(side, policy) {
+	app.runs[side] = new Run(app.module, argsOf(app.state, policy), app.files,
+		actionsOf(app.state.do, side));
+	app.samples[side] = new Samples();
+	app.samples[side].add(app.runs[side].state);
+}
+
+function blocks() {
+	const {about} = app.runs.a.device;
+	return about.luns * about.blocks_per_lun;
+}
+
+// Samples on the way, so that the charts do not depend on how fast one went.
+function move(side, requests, ns, patience) {
+	const run = app.runs[side];
+	if (requests < run.at || ns < run.state.now_ns)
+		run.go(Math.min(requests, run.at), ns);
+	const end = performance.now() + patience;
+	let there;
+	do {
+		there = run.go(Math.min(requests, run.at + app.samples[side].gap + 31), ns, patience);
+		app.samples[side].add(run.state);
+		there = run.over || run.at >= requests || run.state.now_ns >= ns;
+	} while (!there && performance.now() < end);
+	return there;
+}
+
+function goTo(requests, patience = STANDSTILL_MS) {
+	const at = Math.min(Math.max(Math.round(requests) || 0, 0), MOST_REQUESTS);
+	let there = true;
+	attempt(() => {
+		if (app.runs.a)
+			there = move("a", at, FOREVER, patience);
+		there = follow(patience) && there;
+	});
+	app.target = there ? null : at;
+	if (!there)
+		requestAnimationFrame(() => app.target === at && goTo(at, SEEK_MS));
+	settle();
+}
+
+// Return: whether it is there.
+function follow(patience) {
+	if (!app.runs.b)
+		return true;
+	return app.state.sync === "time" ?
+		move("b", MOST_REQUESTS, app.runs.a.state.now_ns, patience) :
+		move("b", app.runs.a.at, FOREVER, patience);
+}
+
+// Everything that says where we are.
+function settle() {
+	if (app.runs.a)
+		app.state.at = String(app.runs.a.at);
+	draw(true);
+	if (!app.playing && app.target === null)
+		tellAddress();
+}
+
+function tellAddress() {
+	history.replaceState(null, "", addressOf(app.state) === "#" ? location.pathname :
+		addressOf(app.state));
+	const changed = app.state.do || app.files.length;
+	$("command").textContent = changed ? `${commandOf(app.state)}   (without what was ` +
+		`${app.state.do ? "changed in mid-run" : "dropped: the file has its own name there"})` :
+		commandOf(app.state);
+	$("digest").textContent = sides().map((side) => app.runs[side].device.digest()).join(" ");
+}
+
+// ---------------------------------------------------------------- drawing
+
+function draw(everything) {
+	const place = app.state.place;
+	if (place !== "device" || !app.runs.a)
+		return;
+	const colours = coloursOf(app.state.view, ground());
+	for (const side of sides())
+		drawSide(side, colours);
+	if (everything || !(app.turn++ % 6))
+		drawRest();
+}
+
+function drawSide(side, colours) {
+	const run = app.runs[side];
+	const picture = app.pictures[side];
+	const {about} = run.device;
+	picture.blocks = about.blocks_per_lun;
+	picture.chosen = app.chosen;
+	picture.draw(run.device, app.state.view, colours);
+	$(`name-${side}`).textContent = about.policy;
+	$(`fact-${side}`).textContent = `request ${run.at}, ${duration(run.state.now_ns)}; ` +
+		`write ${plain(total(CHARTS[0], run.state))} ms, amplification ` +
+		`${plain(total(CHARTS[2], run.state))}${run.over ? "; the trace is over" : ""}` +
+		`${run.state.read_only ? "; worn out: read-only" : ""}${app.target === null ? "" : `; on the way to ${app.target}`}`;
+}
+
+function drawRest() {
+	const run = app.runs.a;
+	$("scrub").max = Math.max(1000, run.at, Number($("scrub").max) || 0);
+	$("scrub").value = run.at;
+	if (document.activeElement !== $("at"))
+		$("at").value = run.at;
+	for (const side of sides())
+		$(`picture-${side}`).setAttribute("aria-label", describe(side));
+	drawLegend();
+	drawCharts();
+	drawDetails();
+}
+
+function describe(side) {
+	const {device, state} = app.runs[side];
+	return `${device.about.policy}: ${device.about.luns} dies of ${device.about.blocks_per_lun} blocks, ` +
+		`${state.free_blocks} blocks free, ${state.valid_units} of ${device.about.units} units valid. ` +
+		"Arrow keys choose a block, Enter zooms.";
+}
+
+function drawLegend() {
+	const legend = legendOf(app.state.view, app.runs[app.side in app.runs ? app.side : "a"].device.about,
+		ground());
+	$("legend").replaceChildren(...legend.map(([colour, text]) => {
+		const spot = element("i");
+		spot.style.background = colour;
+		return element("span", {}, spot, text);
+	}));
+}
+
+function lineColour(side) {
+	return side === "a" ? PRECISE : APPROXIMATE;
+}
+
+function drawCharts() {
+	for (const chart of CHARTS) {
+		const lines = sides().map((side) => ({colour: lineColour(side), dashed: side === "b",
+			points: app.samples[side].points(chart)}));
+		drawChart($(`chart-${chart.name}`), lines, app.runs.a.at);
+		$(`value-${chart.name}`).textContent = sides().map((side) =>
+			`${app.runs[side].device.about.policy} ${plain(total(chart, app.runs[side].state))}`).join(", ") +
+			` ${chart.unit}`;
+	}
+}
+
+// ---------------------------------------------------------------- a block and a page
+
+function drawDetails() {
+	const run = app.runs[app.side] || app.runs.a;
+	const {about} = run.device;
+	const block = run.device.json("play_block", app.chosen.block);
+	$("block-title").textContent = `Block ${app.chosen.block} of die ` +
+		`${Math.floor(app.chosen.block / about.blocks_per_lun)}, ${about.policy}`;
+	$("block-text").textContent = `${block.state}${block.kind ? `, ${block.kind}` : ""}, programmed ` +
+		`${block.order}; ${block.programmed} of ${about.pages} pages, ${block.valid} valid units ` +
+		`(${block.valid_approx} approximate), ${block.erases} erases, ${block.reads} reads`;
+	app.blockShape = drawBlock($("block"), about, block, app.chosen.page, ground());
+	drawPage(run);
+}
+
+function drawPage(run) {
+	const page = run.device.json("play_page", app.chosen.block, app.chosen.page);
+	const {about} = run.device;
+	$("page-title").textContent = `Page ${app.chosen.page}: layer ${page.layer}, word line ` +
+		`${page.word_line}, page ${page.bit} of it`;
+	$("page-text").textContent = page.programmed ? `${page.class ? "approximate" : "precise"}, programmed ` +
+		`${about.modes[page.mode]}, ${page.hours} h old, shifted ${page.disturb_mv} mV by neighbours, ` +
+		`raw error rate ${(page.rber_q40 / 2 ** 40).toExponential(1)}. ${page.slots.map(tellSlot)
+			.join("; ")}` : "erased: nothing is in it";
+	drawFlips(page, about);
+	$("history").replaceChildren(...page.history.map((event) => element("li", {},
+		`${event.erase ? "erased" : `programmed ${about.modes[event.mode]}, ${event.cause}`} ` +
+		`at request ${event.request}, ${duration(event.ns)}`)),
+	...page.history.length ? [] : [element("li", {}, page.history_complete ?
+		"nothing since the device began" : "nothing in the last 16384 programs and erases")]);
+}
+
+function tellSlot(slot) {
+	const errors = slot.raw_errors === undefined ? "" : slot.lost ? ", lost" :
+		`, ${slot.raw_errors} raw errors, ${slot.flips} flipped bits`;
+	return slot.valid ? `unit ${slot.unit}${errors}` : slot.unit === undefined ? "padding" :
+		`garbage, once unit ${slot.unit}`;
+}
+
+function drawFlips(page, about) {
+	const slot = (page.slots || []).find((one) => one.valid && one.flips);
+	$("bits").hidden = !slot;
+	if (slot)
+		drawBits($("bits"), about.unit_bytes * 8, slot.flipped);
+}
+
+function choose(side, block, page) {
+	if (!app.runs[side])
+		return;
+	app.side = side;
+	app.chosen = {block, page};
+	draw(true);
+}
+
+function zoomInto(side) {
+	const picture = app.pictures[side];
+	if (!app.runs[side])
+		return;
+	const lun = Math.floor(app.chosen.block / picture.blocks);
+	const die = picture.lunPlace(lun);
+	const same = picture.zoom && picture.zoom.x === die.x && picture.zoom.y === die.y;
+	const place = picture.placeOf(app.chosen.block);
+	for (const one of sides().map((name) => app.pictures[name]))
+		one.zoom = same || app.runs.a.device.about.luns === 1 ? {x: place.x - 1, y: place.y - 1,
+			wide: place.wide + 2, tall: place.tall + 2} : die;
+	draw(true);
+}
+
+function zoomOut() {
+	for (const side of sides())
+		app.pictures[side].zoom = null;
+	draw(true);
+}
+
+function clicked(side, event) {
+	const found = app.runs[side] && app.pictures[side].find(event.clientX, event.clientY);
+	if (found)
+		choose(side, found.block, found.page);
+}
+
+function arrowed(side, event) {
+	if (!app.runs[side])
+		return;
+	const {columns} = app.pictures[side].layout;
+	const steps = {ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns};
+	if (event.key in steps) {
+		const to = app.chosen.block + steps[event.key];
+		choose(side, Math.min(Math.max(to, 0), blocks() - 1), app.chosen.page);
+	} else if (event.key === "Enter") {
+		zoomInto(side);
+	} else {
+		return;
+	}
+	event.preventDefault();
+}
+
+function pageArrowed(event) {
+	if (!app.runs.a)
+		return;
+	const {width} = app.blockShape;
+	const steps = {ArrowLeft: -1, ArrowRight: 1, ArrowUp: -width, ArrowDown: width};
+	if (!(event.key in steps))
+		return;
+	const {pages} = app.runs.a.device.about;
+	const page = app.chosen.page + steps[event.key];
+	choose(app.side, app.chosen.block, Math.min(Math.max(page, 0), pages - 1));
+	event.preventDefault();
+}
+
+function pageClicked(event) {
+	if (!app.runs.a)
+		return;
+	const box = $("block").getBoundingClientRect();
+	const {width, rows} = app.blockShape;
+	const page = Math.floor((event.clientY - box.top) / box.height * rows) * width +
+		Math.floor((event.clientX - box.left) / box.width * width);
+	choose(app.side, app.chosen.block, Math.min(page, app.runs.a.device.about.pages - 1));
+}
+
+// ---------------------------------------------------------------- time
+
+function pace() {
+	return 10 ** Number($("speed").value);
+}
+
+function setPlaying(playing) {
+	app.playing = playing && Boolean(app.runs.a);
+	app.target = null;
+	app.credit = 0;
+	app.then = performance.now();
+	$("play").setAttribute("aria-pressed", String(app.playing));
+	$("play").textContent = app.playing ? "❚❚ Pause" : "▶ Play";
+	if (!app.playing && app.runs.a)
+		tellAddress();
+	if (app.playing)
+		requestAnimationFrame(frame);
+}
+
+function frame(now) {
+	if (!app.playing) {
+		draw(true);
+		return;
+	}
+	app.frames.push(now);
+	app.credit += pace() * Math.min(now - app.then, 100) / 1000;
+	app.then = now;
+	const whole = Math.floor(app.credit);
+	app.credit -= whole;
+	const before = Object.fromEntries(sides().map((side) => [side, app.runs[side].state.events]));
+	attempt(() => {
+		move("a", app.runs.a.at + whole, FOREVER, FRAME_MS);
+		follow(FRAME_MS);
+	});
+	if (pace() <= MARKED_PACE)
+		for (const side of sides())
+			app.pictures[side].flash(app.runs[side].device.json("play_events", before[side]).events);
+	app.state.at = String(app.runs.a.at);
+	draw(false);
+	if (app.runs.a.over)
+		setPlaying(false);
+	requestAnimationFrame(frame);
+}
+
+// Flashes fade when nothing moves, too.
+function stepBy(requests) {
+	setPlaying(false);
+	if (!app.runs.a)
+		return;
+	const before = app.runs.a.state.events;
+	goTo(app.runs.a.at + requests);
+	if (requests > 0)
+		app.pictures.a.flash(app.runs.a.device.json("play_events", before).events);
+	const fade = () => {
+		for (const side of sides())
+			app.pictures[side].show();
+		if (sides().some((side) => app.pictures[side].flashes.length))
+			requestAnimationFrame(fade);
+	};
+	fade();
+}
+
+// ---------------------------------------------------------------- changes
+
+function setState(changes) {
+	Object.assign(app.state, changes);
+	showControls();
+	restart();
+}
+
+function addAction(whose, what, value) {
+	setPlaying(false);
+	if (!app.runs.a)
+		return;
+	const action = `${app.runs.a.at}:${whose}:${what}:${value}`;
+	setState({do: [...app.state.do.split(";").filter(Boolean), action].join(";")});
+}
+
+function showControls() {
+	for (const input of $("controls").elements)
+		if (input.name) {
+			input.value = input.name === "op" && !app.state.op ? "15" : app.state[input.name];
+			const output = input.parentNode.querySelector(".value");
+			if (output)
+				output.textContent = input.name === "op" && !app.state.op ? "as the profile" : input.value;
+		}
+	$("view").value = app.state.view;
+	$("sync").value = app.state.sync;
+	$("changes").textContent = app.state.do.split(";").filter(Boolean).map((word) => {
+		const [at, , what, value] = word.split(":");
+		return `at ${at}: ${what === "age" ? `${value} h pass` : value}`;
+	}).join("; ");
+}
+
+function controlled(event) {
+	const {name, value} = event.target;
+	if (!name)
+		return;
+	setPlaying(false);
+	const worn = ["pe", "months"].includes(name) && app.state.view === "use" ? {view: "errors"} : {};
+	setState({[name]: value, ...worn, ...name === "profile" ? {whole: ""} : {}});
+}
+
+// ---------------------------------------------------------------- places
+
+const started = {};
+
+function showPlace(place) {
+	setPlaying(false);
+	app.state.place = ["device", "content", "course", "files"].includes(place) ? place : "device";
+	for (const button of document.querySelectorAll("[data-place]")) {
+		const here = button.dataset.place === app.state.place;
+		button.toggleAttribute("aria-current", here);
+		$(button.dataset.place).hidden = !here;
+	}
+	if (app.state.place !== "device" && !started[app.state.place]) {
+		started[app.state.place] = true;
+		({content: startContent, course: startCourse, files: startFiles})[app.state.place]();
+	}
+	tellAddress();
+	draw(true);
+}
+
+// ---------------------------------------------------------------- approximate
+
+const KINDS = [
+	{name: "picture", title: "A picture", make: () => withoutAlpha(testPicture()), show: showPicture},
+	{name: "sound", title: "A tune", make: testSound, show: showSound},
+	{name: "numbers", title: "2048 numbers of 32 bits",
+		make: () => new Uint8Array(testNumbers().buffer)},
+];
+
+function startContent() {
+	const form = $("content-controls");
+	fillSelect(form.policy, ["approxftl", "vth_b", "delta_b", "baseline"].map((name) => [name, name]));
+	form.addEventListener("input", showContent);
+	$("own").addEventListener("change", async () => {
+		try {
+			KINDS[0].bytes = await pictureOf($("own").files[0]);
+			showContent();
+		} catch {
+			tellTrouble(new Error("this is no picture that the browser can read"));
+		}
+	});
+	for (const kind of KINDS) {
+		kind.bytes = kind.make();
+		$("samples").append(element("div", {class: "sample", id: `sample-${kind.name}`}));
+	}
+	showContent();
+}
+
+function showContent() {
+	forgetTrouble();
+	const form = $("content-controls");
+	for (const input of [form.pe, form.months])
+		input.parentNode.querySelector(".value").textContent = input.value;
+	attempt(() => KINDS.forEach(showSample));
+}
+
+function showSample(kind) {
+	const form = $("content-controls");
+	const place = $(`sample-${kind.name}`);
+	place.replaceChildren(element("h2", {}, kind.title));
+	for (const approximate of [true, false]) {
+		const found = throughDevice(app.module, kind.bytes, {approximate, policy: form.policy.value,
+			pe: Number(form.pe.value), months: Number(form.months.value), seed: app.state.seed});
+		place.append(sampleOf(kind, approximate, found));
+	}
+}
+
+function sampleOf(kind, approximate, {bytes, flipped, bits, counted, lost}) {
+	const part = element("div", {class: approximate ? "approximate" : "precise"},
+		element("b", {}, approximate ? "approximate" : "precise"));
+	if (kind.show) {
+		const canvas = element("canvas", {role: "img",
+			"aria-label": `${kind.title}, ${approximate ? "approximate" : "precise"}`});
+		kind.show(canvas, bytes);
+		part.append(canvas);
+	} else {
+		part.append(numbersTable(kind.bytes, bytes));
+	}
+	const quality = psnr(kind.bytes, bytes);
+	part.append(element("p", {}, `${flipped} of ${bits} bits have flipped, the device ` +
+		`counted ${counted}${lost ? `; ${lost} units are lost` : ""}. ` +
+		`${kind.show ? `PSNR ${Number.isFinite(quality) ? `${quality.toFixed(1)} dB` : "∞: the same"}.` : ""}`));
+	if (kind.name === "sound")
+		part.append(element("button", {type: "button", onclick: () => playSound(bytes)}, "Listen"));
+	return part;
+}
+
+function numbersTable(before, after) {
+	const worst = worstNumbers(new Float32Array(before.slice().buffer),
+		new Float32Array(after.slice().buffer), 6);
+	const rows = worst.map(({i, value, now}) => element("tr", {}, element("td", {}, String(i)),
+		element("td", {}, value.toFixed(2)), element("td", {}, Number(now).toPrecision(6))));
+	return worst.length ? element("table", {}, element("tr", {}, ...["number", "written", "read"]
+		.map((name) => element("th", {scope: "col"}, name))), ...rows) :
+		element("p", {}, "All numbers come back as they were written.");
+}
+
+// ---------------------------------------------------------------- course
+
+function startCourse() {
+	$("tours").append(...TOURS.map((tour, i) => element("li", {},
+		element("button", {onclick: () => showTour(i)}, tour.title))));
+	showTour(0);
+}
+
+function showTour(number) {
+	const tour = TOURS[number];
+	[...$("tours").querySelectorAll("button")].forEach((button, i) =>
+		button.toggleAttribute("aria-current", i === number));
+	const steps = tour.steps.flatMap(([text, state]) => [element("p", {}, text),
+		element("button", {class: "show", onclick: () => showStep(state)}, "Show this device")]);
+	const verdict = element("p", {class: "verdict", role: "status", hidden: ""});
+	const choices = tour.choices.map((choice, i) => element("button", {class: "choice",
+		onclick: () => judge(tour, i, verdict)}, choice));
+	$("tour").replaceChildren(element("h2", {}, `${number + 1}. ${tour.title}`), ...steps,
+		element("p", {}, element("b", {}, tour.question)), ...choices, verdict);
+}
+
+function showStep(state) {
+	app.chosen = {block: 0, page: 0};
+	setState({...STANDARD, ...state});
+	showPlace("device");
+}
+
+// The right answer is what the simulator says now.
+function judge(tour, choice, verdict) {
+	forgetTrouble();
+	attempt(() => {
+		const {right, because} = tour.answer((text, requests) => measure(app.module, text, requests));
+		verdict.hidden = false;
+		verdict.className = `verdict ${choice === right ? "right" : "wrong"}`;
+		verdict.textContent = `${choice === right ? "Right." : "Not so."} ${because}`;
+	});
+}
+
+// ---------------------------------------------------------------- files
+
+function startFiles() {
+	$("file").addEventListener("change", () => takeFile($("file").files[0]));
+}
+
+async function bytesOf(file) {
+	const bytes = new Uint8Array(await file.arrayBuffer());
+	return bytes[0] === 0x1f && bytes[1] === 0x8b ? new Uint8Array(await unpacked(bytes)) : bytes;
+}
+
+async function takeFile(file) {
+	if (!file)
+		return;
+	showPlace("files");
+	forgetTrouble();
+	try {
+		const bytes = await bytesOf(file);
+		const first = new TextDecoder().decode(bytes.subarray(0, 200)).trimStart();
+		if (first.startsWith("{") && first.includes("approxftl_json_format"))
+			takeReport(JSON.parse(new TextDecoder().decode(bytes)));
+		else
+			takeTrace(file.name, bytes);
+	} catch (error) {
+		$("file-text").textContent = "";
+		tellTrouble(error);
+	}
+}
+
+// Any format becomes a record file, as approxftl trace convert does it.
+function takeTrace(name, bytes) {
+	const reader = new Device(app.module, null, [["dropped", bytes]]);
+	reader.hand(["dropped", "dropped.aft"]);
+	reader.call("play_convert");
+	$("file-text").textContent = `${name}: ${reader.told()}${reader.files.said ?
+		`; ${reader.files.said.trim()}` : ""}`;
+	app.files = [["dropped.aft", reader.files.files.get("dropped.aft")]];
+	setState({trace: "dropped.aft", at: "0", do: ""});
+}
+
+function takeReport(report) {
+	if (!report.runs || !report.tool || !report.tool.argv.includes("sim"))
+		throw new Error("this is no report of approxftl sim");
+	const rows = report.runs.map((run) => element("tr", {}, element("th", {scope: "row"}, run.policy),
+		element("td", {}, run.digest), element("td", {}, String(run.requests))));
+	$("report").replaceChildren(element("table", {}, element("tr", {}, ...["policy", "digest", "requests"]
+		.map((title) => element("th", {scope: "col"}, title))), ...rows));
+	$("file-text").textContent = "The report's command, and its devices at the end:";
+	app.files = [];
+	setState(stateOfArgs(report.tool.argv.slice(report.tool.argv.indexOf("sim") + 1)));
+}
+
+// ---------------------------------------------------------------- begin
+
+function prepareControls() {
+	const form = $("controls");
+	fillSelect(form.profile, Object.entries(PROFILES).map(([name, {about}]) => [name, `${name}: ${about}`]));
+	fillSelect(form.a, POLICIES.map((name) => [name, name]));
+	fillSelect(form.b, [["", "nothing"], ...POLICIES.map((name) => [name, name])]);
+	fillSelect($("view"), VIEWS.map(({name, title}) => [name, title]));
+	fillSelect($("change"), [["", "policy …"], ...POLICIES.map((name) => [name, name])]);
+	$("charts").append(...CHARTS.map(({name, title, unit}) => element("div", {}, element("p", {}, title),
+		element("canvas", {id: `chart-${name}`, role: "img", "aria-label": `${title}, ${unit}`}),
+		element("p", {id: `value-${name}`}))));
+	form.addEventListener("change", controlled);
+	form.addEventListener("submit", (event) => event.preventDefault());
+	form.addEventListener("input", (event) => event.target.type === "range" && controlled(event));
+}
+
+function prepareTime() {
+	$("play").addEventListener("click", () => setPlaying(!app.playing));
+	$("back").addEventListener("click", () => stepBy(-1));
+	$("next").addEventListener("click", () => stepBy(1));
+	$("scrub").addEventListener("input", () => { setPlaying(false); goTo(Number($("scrub").value)); });
+	$("at").addEventListener("change", () => { setPlaying(false); goTo(Number($("at").value)); });
+	const tellPace = () => { $("pace").textContent = `${plain(pace())} requests/s`; };
+	$("speed").addEventListener("input", tellPace);
+	tellPace();
+}
+
+function prepareChanges() {
+	$("view").addEventListener("change", () => { app.state.view = $("view").value; settle(); });
+	$("sync").addEventListener("change", () => setState({sync: $("sync").value}));
+	$("out").addEventListener("click", zoomOut);
+	$("change").addEventListener("change", () => {
+		if ($("change").value)
+			addAction("a", "policy", $("change").value);
+		$("change").value = "";
+	});
+	$("age").addEventListener("click", () => addAction("*", "age", HOURS_OF_MONTH));
+	$("undo").addEventListener("click", () => setState({do: ""}));
+	$("copy").addEventListener("click", () => navigator.clipboard.writeText($("command").textContent));
+}
+
+function preparePictures() {
+	for (const side of SIDES) {
+		const canvas = $(`picture-${side}`);
+		app.pictures[side] = new Picture(canvas);
+		canvas.addEventListener("click", (event) => clicked(side, event));
+		canvas.addEventListener("dblclick", () => zoomInto(side));
+		canvas.addEventListener("keydown", (event) => arrowed(side, event));
+	}
+	$("block").addEventListener("click", pageClicked);
+	$("block").addEventListener("keydown", pageArrowed);
+	new ResizeObserver(() => draw(true)).observe($("pictures"));
+	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => draw(true));
+}
+
+const KEYS = {" ": () => setPlaying(!app.playing), ",": () => stepBy(-1), ".": () => stepBy(1),
+	Escape: zoomOut};
+
+function prepareKeys() {
+	document.addEventListener("keydown", (event) => {
+		const busy = /^(INPUT|SELECT|BUTTON|TEXTAREA)$/.test(event.target.tagName);
+		if (KEYS[event.key] && !busy && !event.ctrlKey && !event.metaKey && app.state.place === "device") {
+			KEYS[event.key]();
+			event.preventDefault();
+		}
+	});
+	for (const button of document.querySelectorAll("[data-place]"))
+		button.addEventListener("click", () => showPlace(button.dataset.place));
+	window.addEventListener("hashchange", () => {
+		app.state = stateOf(location.hash);
+		showControls();
+		restart();
+		showPlace(app.state.place);
+	});
+	document.addEventListener("dragover", (event) => event.preventDefault());
+	document.addEventListener("drop", (event) => {
+		event.preventDefault();
+		const [file] = event.dataTransfer.files;
+		if (app.state.place === "content" && file && file.type.startsWith("image/")) {
+			$("own").files = event.dataTransfer.files;
+			$("own").dispatchEvent(new Event("change"));
+		} else {
+			takeFile(file);
+		}
+	});
+}
+
+async function unpacked(bytes) {
+	const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+	return new Response(stream).arrayBuffer();
+}
+
+// A trace is in no address: who opens one with it begins with the generator.
+async function begin() {
+	app.turn = 0;
+	app.module = await WebAssembly.compile(await unpacked(
+		Uint8Array.from(atob(WASM), (letter) => letter.charCodeAt(0))));
+	app.state.trace = "";
+	prepareControls();
+	prepareTime();
+	prepareChanges();
+	preparePictures();
+	prepareKeys();
+	showControls();
+	restart();
+	showPlace(app.state.place);
+	document.body.dataset.ready = "yes";
+}
+
+begin().catch(tellTrouble);

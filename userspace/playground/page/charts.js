@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// What a device costs, over the requests.
+
+const MOST_SAMPLES = 600;
+
+const sum = (counters, pattern) => Object.entries(counters)
+	.reduce((all, [name, value]) => (pattern.test(name) ? all + value : all), 0);
+const energy = (counters) => sum(counters, /_energy_pj$/);
+const programmed = (counters) => sum(counters, /^programmed_\w+_units$/);
+
+function ratio(above, below) {
+	return below > 0 ? above / below : NaN;
+}
+
+const CHARTS = [
+	{name: "write-response", title: "write response, mean", unit: "ms", of: (now, then) =>
+		ratio(now.write_response.sum_ns - then.write_response.sum_ns,
+			now.write_response.count - then.write_response.count) / 1e6},
+	{name: "read-response", title: "read response, mean", unit: "ms", of: (now, then) =>
+		ratio(now.read_response.sum_ns - then.read_response.sum_ns,
+			now.read_response.count - then.read_response.count) / 1e6},
+	{name: "amplification", title: "write amplification", unit: "×", of: (now, then) =>
+		ratio(programmed(now.counters) - programmed(then.counters),
+			now.counters.host_write_units - then.counters.host_write_units)},
+	{name: "energy", title: "energy for a written unit", unit: "µJ", of: (now, then) =>
+		ratio(energy(now.counters) - energy(then.counters),
+			now.counters.host_write_units - then.counters.host_write_units) / 1e6},
+	{name: "wear", title: "erases for 1000 written units", unit: "", of: (now, then) =>
+		1000 * ratio(now.counters.array_erases - then.counters.array_erases,
+			now.counters.host_write_units - then.counters.host_write_units)},
+];
+
+class Samples {
+	constructor() {
+		this.list = [];
+		this.gap = 1;
+	}
+
+	// Those of a part that is gone through again are there.
+	add(state) {
+		const last = this.list[this.list.length - 1];
+		if (last && state.requests < last.requests + this.gap)
+			return;
+		this.list.push(state);
+		if (this.list.length > MOST_SAMPLES) {
+			this.list = this.list.filter((_, i) => i % 2 === 0);
+			this.gap *= 2;
+		}
+	}
+
+	// A tenth of what there is smooths; a change of policy begins new counters.
+	points(chart) {
+		const span = Math.max(1, Math.floor(this.list.length / 10));
+		return this.list.slice(1).map((now, i) => {
+			const then = this.list[Math.max(0, i + 1 - span)];
+			return [now.requests, chart.of(now, now.since_ns > then.since_ns ? this.zero(now) : then)];
+		}).filter(([, value]) => Number.isFinite(value));
+	}
+
+	zero(state) {
+		const none = Object.fromEntries(Object.keys(state.counters).map((name) => [name, 0]));
+		const no = {sum_ns: 0, count: 0};
+		return {counters: none, write_response: no, read_response: no};
+	}
+}
+
+const EMPTY = new Samples();
+
+// For the whole run.
+function total(chart, state) {
+	return chart.of(state, EMPTY.zero(state));
+}
+
+function plain(value) {
+	return !Number.isFinite(value) ? "–" : value >= 100 ? value.toFixed(0) : value.toPrecision(3);
+}
+
+// lines: [{colour, points}]
+function drawChart(canvas, lines, cursor) {
+	const box = canvas.getBoundingClientRect();
+	const scale = window.devicePixelRatio || 1;
+	canvas.width = Math.max(Math.round(box.width * scale), 1);
+	canvas.height = Math.max(Math.round(box.height * scale), 1);
+	const context = canvas.getContext("2d");
+	const all = lines.flatMap((line) => line.points);
+	const right = Math.max(1, cursor, ...all.map(([at]) => at));
+	const top = 1.1 * Math.max(1e-9, ...all.map(([, value]) => value));
+	const x = (at) => at / right * canvas.width;
+	const y = (value) => canvas.height - value / top * canvas.height;
+	context.strokeStyle = "#7f7f7f";
+	context.lineWidth = scale;
+	context.beginPath();
+	context.moveTo(x(cursor), 0);
+	context.lineTo(x(cursor), canvas.height);
+	context.stroke();
+	for (const line of lines) {
+		context.strokeStyle = line.colour;
+		context.lineWidth = 2 * scale;
+		context.setLineDash(line.dashed ? [6 * scale, 4 * scale] : []);
+		context.beginPath();
+		line.points.forEach(([at, value], i) => context[i ? "lineTo" : "moveTo"](x(at), y(value)));
+		context.stroke();
+	}
+	context.setLineDash([]);
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// A device in a library of its own, and a run: a device with a past that one can go back to.
+
+const TEXT_ROOM = 8192;
+
+class Device {
+	// args: of "approxftl sim"; files: name and bytes
+	constructor(module, args, files = []) {
+		this.files = new Files(files);
+		const instance = new WebAssembly.Instance(module, this.files.imports());
+		this.library = instance.exports;
+		this.files.attach(this.library.memory);
+		this.library._initialize();
+		if (args) {
+			this.hand(args);
+			this.call("play_open", args.length);
+			this.about = this.json("play_about");
+		}
+	}
+
+	hand(texts) {
+		const bytes = new TextEncoder().encode(texts.join("\0") + "\0");
+		if (bytes.length > TEXT_ROOM)
+			throw new Error("too many options");
+		const pointer = this.library.play_text();
+		new Uint8Array(this.library.memory.buffer, pointer, bytes.length).set(bytes);
+	}
+
+	told() {
+		const memory = new Uint8Array(this.library.memory.buffer, this.library.play_text());
+		return new TextDecoder().decode(memory.slice(0, memory.indexOf(0)));
+	}
+
+	call(name, ...values) {
+		if (this.library[name](...values))
+			throw new Error(this.told());
+	}
+
+	json(name, ...values) {
+		this.call(name, ...values);
+		return JSON.parse(this.told());
+	}
+
+	state() {
+		return this.json("play_state");
+	}
+
+	// The digest that the native simulator has after as many requests; nothing changes.
+	digest() {
+		const before = this.copy();
+		this.call("play_finish");
+		const digest = BigInt.asUintN(64, this.library.play_digest());
+		this.restore(before);
+		return digest.toString(16).padStart(16, "0");
+	}
+
+	// A copy of everything.
+	copy() {
+		return {bytes: this.library.memory.buffer.slice(0), positions: this.files.positions()};
+	}
+
+	restore(copy) {
+		const memory = new Uint8Array(this.library.memory.buffer);
+		memory.set(new Uint8Array(copy.bytes));
+		memory.fill(0, copy.bytes.byteLength);
+		this.files.restore(copy.positions);
+	}
+
+	// Pixels, one for each page.
+	paint(view, layout, colours) {
+		const memory = this.library.memory;
+		new Uint32Array(memory.buffer, this.library.play_palette(), colours.length).set(colours);
+		const pointer = this.library.play_paint(view, layout.across, layout.columns, layout.width);
+		return new Uint8ClampedArray(memory.buffer, pointer, 4 * layout.wide * layout.tall);
+	}
+
+	write(unit, bytes, approximate) {
+		this.call("play_write", unit, this.units(bytes), approximate ? 1 : 0);
+	}
+
+	// The bytes that come back for those that were written.
+	read(unit, bytes) {
+		const room = this.units(bytes) * this.about.unit_bytes;
+		const pointer = this.library.play_content(room);
+		new Uint8Array(this.library.memory.buffer, pointer, room).fill(0);
+		new Uint8Array(this.library.memory.buffer, pointer, room).set(bytes);
+		this.call("play_read", unit, this.units(bytes));
+		const again = this.library.play_content(room);
+		return new Uint8Array(this.library.memory.buffer, again, bytes.length).slice();
+	}
+
+	units(bytes) {
+		return Math.ceil(bytes.length / this.about.unit_bytes);
+	}
+}
+
+const FOREVER = Number.MAX_VALUE;
+const MOST_REQUESTS = 4294967295;
+const MOST_COPIES = 24;
+const COPY_BYTES = 128 << 20;
+
+// actions: [{at, what: "policy" or "age", value}], what is done when so many requests were submitted
+class Run {
+	constructor(module, args, files, actions) {
+		this.device = new Device(module, args, files);
+		this.actions = actions;
+		this.copies = [];
+		this.every = 512;
+		this.over = false;
+		this.act(0);
+		this.look();
+		this.keep();
+	}
+
+	// What has been done so far is part of the copies.
+	act(at) {
+		this.done = this.done || 0;
+		while (this.done < this.actions.length && this.actions[this.done].at === at) {
+			const {what, value} = this.actions[this.done++];
+			if (what === "age") {
+				this.device.call("play_age", Number(value));
+			} else {
+				this.device.hand([value]);
+				this.device.call("play_change");
+				this.device.about = this.device.json("play_about");
+			}
+		}
+	}
+
+	look() {
+		this.state = this.device.state();
+		this.at = this.state.requests;
+		this.over = this.state.over;
+	}
+
+	last() {
+		return this.copies[this.copies.length - 1];
+	}
+
+	keep() {
+		if (this.copies.length && this.at < this.last().at + this.every)
+			return;
+		this.copies.push({at: this.at, ns: this.state.now_ns, done: this.done,
+			about: this.device.about, memory: this.device.copy()});
+		this.thin();
+	}
+
+	// Every other one goes when there are too many. The first stays.
+	thin() {
+		const most = Math.min(MOST_COPIES, COPY_BYTES / this.last().memory.bytes.byteLength);
+		if (this.copies.length <= Math.max(most, 2))
+			return;
+		this.copies = this.copies.filter((_, i) => i % 2 === 0);
+		this.every *= 2;
+	}
+
+	// Forwards in small steps of the actions and copies; not longer than so many ms.
+	forward(requests, ns, patience) {
+		const end = performance.now() + patience;
+		while (this.at < requests && this.state.now_ns < ns && !this.over) {
+			const action = this.actions[this.done];
+			const stop = Math.min(requests, this.last().at + this.every, this.at + this.stride(patience),
+				action ? action.at : MOST_REQUESTS);
+			this.device.call("play_to", Math.max(stop, this.at), ns);
+			this.look();
+			if (action && this.at === action.at) {
+				this.act(this.at);
+				this.look();
+			}
+			this.keep();
+			if (performance.now() > end)
+				break;
+		}
+	}
+
+	stride(patience) {
+		return patience === Infinity ? this.every : 64;
+	}
+
+	// To a number of requests, or to a time where there are no more of them than that.
+	go(requests, ns = FOREVER, patience = Infinity) {
+		if (requests < this.at || ns < this.state.now_ns)
+			this.back(requests, ns);
+		this.forward(requests, ns, patience);
+		return this.over || this.at >= requests || this.state.now_ns >= ns;
+	}
+
+	back(requests, ns) {
+		const fits = this.copies.filter((copy) => copy.at <= requests && copy.ns <= ns);
+		const copy = fits.length ? fits[fits.length - 1] : this.copies[0];
+		this.device.restore(copy.memory);
+		this.device.about = copy.about;
+		this.done = copy.done;
+		this.look();
+	}
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// The device on a canvas: from all of its dies to one block.
+
+const FLASH_MS = 500;
+const LETTERS = "NRBACFLMSTG";
+
+// Dies and blocks beside each other so that the picture has the form of its place.
+function layoutOf(about, form) {
+	const row = about.word_lines * about.word_line_pages;
+	const width = about.layers > 1 ? row : Math.ceil(Math.sqrt(row));
+	const high = Math.ceil(about.pages / width) + 1;
+	let best = null;
+	for (let across = 1; across <= about.luns; across++) {
+		if (about.luns % across)
+			continue;
+		for (let columns = 1; columns <= about.blocks_per_lun; columns++) {
+			const wide = across * (columns * (width + 1) + 1);
+			const tall = about.luns / across * (Math.ceil(about.blocks_per_lun / columns) * high + 1);
+			const miss = Math.abs(Math.log(wide / tall / form)) + wide * tall / 1e9;
+			if (!best || miss < best.miss)
+				best = {across, columns, width, high, wide, tall, miss};
+		}
+	}
+	return {...best, lunWide: best.columns * (width + 1) + 1,
+		lunTall: Math.ceil(about.blocks_per_lun / best.columns) * high + 1};
+}
+
+class Picture {
+	constructor(canvas) {
+		this.canvas = canvas;
+		this.hidden = document.createElement("canvas");
+		this.flashes = [];
+		this.zoom = null;
+		this.key = "";
+	}
+
+	fit(about) {
+		const box = this.canvas.getBoundingClientRect();
+		const scale = window.devicePixelRatio || 1;
+		const wide = Math.max(Math.round(box.width * scale), 1);
+		const tall = Math.max(Math.round(box.height * scale), 1);
+		const key = `${wide} ${tall} ${about.luns} ${about.blocks_per_lun} ${about.pages} ${about.layers}`;
+		if (key === this.key)
+			return;
+		this.key = key;
+		this.canvas.width = wide;
+		this.canvas.height = tall;
+		this.layout = layoutOf(about, wide / tall);
+		this.hidden.width = this.layout.wide;
+		this.hidden.height = this.layout.tall;
+		this.zoom = null;
+	}
+
+	// The part of the picture that is seen.
+	window() {
+		return this.zoom || {x: 0, y: 0, wide: this.layout.wide, tall: this.layout.tall};
+	}
+
+	scale() {
+		const part = this.window();
+		return Math.min(this.canvas.width / part.wide, this.canvas.height / part.tall);
+	}
+
+	draw(device, view, colours) {
+		this.fit(device.about);
+		const pixels = device.paint(VIEWS.findIndex((one) => one.name === view), this.layout, colours);
+		this.hidden.getContext("2d").putImageData(
+			new ImageData(pixels, this.layout.wide, this.layout.tall), 0, 0);
+		this.show();
+	}
+
+	show() {
+		const context = this.canvas.getContext("2d");
+		const part = this.window();
+		const scale = this.scale();
+		context.imageSmoothingEnabled = scale < 1;
+		context.clearRect(0, 0, this.canvas.width, this.canvas.height);
+		context.drawImage(this.hidden, part.x, part.y, part.wide, part.tall, 0, 0,
+			part.wide * scale, part.tall * scale);
+		this.showFlashes(context, part, scale);
+		this.frame(context, part, scale, this.placeOf(this.chosen.block), "#d55e00", 2);
+	}
+
+	frame(context, part, scale, place, colour, thick) {
+		const extra = Math.max(1, scale / 2);
+		context.strokeStyle = colour;
+		context.lineWidth = thick * (window.devicePixelRatio || 1);
+		context.strokeRect((place.x - part.x) * scale - extra, (place.y - part.y) * scale - extra,
+			place.wide * scale + 2 * extra, place.tall * scale + 2 * extra);
+	}
+
+	// What the arrays have begun just now.
+	flash(events) {
+		const now = performance.now();
+		this.flashes.push(...events.map((event) => ({...event, seen: now})));
+		this.flashes = this.flashes.slice(-400);
+	}
+
+	showFlashes(context, part, scale) {
+		const now = performance.now();
+		this.flashes = this.flashes.filter((event) => now - event.seen < FLASH_MS);
+		for (const event of this.flashes) {
+			context.globalAlpha = 1 - (now - event.seen) / FLASH_MS;
+			const colour = event.erase ? "#d55e00" : event.cause === "host write" ? "#ffffff" : "#cc79a7";
+			if (event.erase)
+				this.frame(context, part, scale, this.placeOf(event.block), colour, 3);
+			else
+				this.spot(context, part, scale, event, colour);
+		}
+		context.globalAlpha = 1;
+	}
+
+	spot(context, part, scale, event, colour) {
+		const place = this.placeOf(event.block);
+		const size = Math.max(scale, 3);
+		context.fillStyle = colour;
+		for (let page = event.page; page < event.page + event.pages; page++)
+			context.fillRect((place.x + page % this.layout.width - part.x) * scale,
+				(place.y + Math.floor(page / this.layout.width) - part.y) * scale, size, size);
+	}
+
+	// A block in pixels of the picture.
+	placeOf(block) {
+		const {across, columns, width, high, lunWide, lunTall} = this.layout;
+		const lun = Math.floor(block / this.blocks);
+		const inside = block % this.blocks;
+		return {x: lun % across * lunWide + inside % columns * (width + 1),
+			y: Math.floor(lun / across) * lunTall + Math.floor(inside / columns) * high,
+			wide: width, tall: high - 1};
+	}
+
+	lunPlace(lun) {
+		const {across, lunWide, lunTall} = this.layout;
+		return {x: lun % across * lunWide, y: Math.floor(lun / across) * lunTall, wide: lunWide,
+			tall: lunTall};
+	}
+
+	// The block and page below a point of the canvas, or null.
+	find(x, y) {
+		const box = this.canvas.getBoundingClientRect();
+		const part = this.window();
+		const scale = this.scale() * box.width / this.canvas.width;
+		const px = part.x + (x - box.left) / scale;
+		const py = part.y + (y - box.top) / scale;
+		const {across, columns, width, high, lunWide, lunTall} = this.layout;
+		const lun = Math.floor(py / lunTall) * across + Math.floor(px / lunWide);
+		const column = Math.floor(px % lunWide / (width + 1));
+		const row = Math.floor(py % lunTall / high);
+		const block = row * columns + column;
+		if (px < 0 || py < 0 || px >= this.layout.wide || py >= this.layout.tall ||
+		    column >= columns || block >= this.blocks)
+			return null;
+		return {lun, block: lun * this.blocks + block,
+			page: Math.min(Math.floor(py % lunTall % high), high - 2) * width +
+				Math.min(Math.floor(px % lunWide % (width + 1)), width - 1)};
+	}
+}
+
+// One block: layers from top to bottom, in them word lines and their pages.
+function drawBlock(canvas, about, block, chosen, ground) {
+	const box = canvas.getBoundingClientRect();
+	const scale = window.devicePixelRatio || 1;
+	canvas.width = Math.max(Math.round(box.width * scale), 1);
+	canvas.height = Math.max(Math.round(box.height * scale), 1);
+	const row = about.word_lines * about.word_line_pages;
+	const width = about.layers > 1 ? row : Math.ceil(Math.sqrt(row));
+	const rows = Math.ceil(about.pages / width);
+	const wide = canvas.width / width;
+	const tall = canvas.height / rows;
+	const context = canvas.getContext("2d");
+	context.font = `${Math.min(wide, tall) * 0.6}px system-ui, sans-serif`;
+	context.textAlign = "center";
+	context.textBaseline = "middle";
+	block.pages.forEach((said, page) => {
+		const [x, y] = [page % width * wide, Math.floor(page / width) * tall];
+		const {mode, approximate, valid} = pageOf(said);
+		const strong = said ? mixed(ground, approximate ? APPROXIMATE : PRECISE, valid ? 1 : 0.25) :
+			ground;
+		context.fillStyle = strong;
+		context.fillRect(x, y, wide - 1, tall - 1);
+		if (said && Math.min(wide, tall) > 9 * scale) {
+			const letter = LETTERS[mode];
+			context.fillStyle = valid ? approximate ? "#000000" : "#ffffff" : mixed(strong,
+				approximate ? APPROXIMATE : PRECISE, 0.8);
+			context.fillText(valid ? letter : letter.toLowerCase(), x + wide / 2, y + tall / 2);
+		}
+		if (page === chosen) {
+			context.strokeStyle = "#d55e00";
+			context.lineWidth = 2 * scale;
+			context.strokeRect(x + scale, y + scale, wide - 2 * scale - 1, tall - 2 * scale - 1);
+		}
+	});
+	return {width, rows};
+}
+
+// See play_block().
+function pageOf(said) {
+	return {mode: said - 1 >> 6, approximate: Boolean(said - 1 & 32), valid: said - 1 & 31};
+}
+
+// The bits of a unit, those that come back flipped marked.
+function drawBits(canvas, bits, flipped) {
+	canvas.width = 256;
+	canvas.height = Math.ceil(bits / 256);
+	const context = canvas.getContext("2d");
+	context.fillStyle = PRECISE;
+	context.fillRect(0, 0, canvas.width, canvas.height);
+	context.fillStyle = "#ffffff";
+	for (const bit of flipped)
+		context.fillRect(bit % 256 - 1, Math.floor(bit / 256) - 1, 3, 3);
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// The state of the page as an address, and as arguments of "approxftl sim".
+
+// What the address says, with what it need not say.
+const STANDARD = {
+	profile: "demo", a: "baseline", b: "approxftl", w: "100", x: "50", skew: "0", op: "", pe: "0",
+	months: "0", fill: "none", load: "closed", size: "8KiB", seed: "1", more: "", at: "2000",
+	view: "use", sync: "requests", do: "", place: "device", trace: "",
+	whole: "",
+};
+
+// The larger devices in a smaller edition, with as many dies: what a browser can draw.
+const PROFILES = {
+	demo: {about: "4 dies, 8 layers, small and quick", args: []},
+	tcad18: {about: "ApproxFTL's device, 32 dies", args: ["--blocks", "128", "--word_lines", "16"]},
+	fast16: {about: "AGCR's device, 64 dies", args: ["--blocks", "48", "--word_lines", "16"]},
+	micro19: {about: "cubeFTL's device, TLC, 48 layers", args: ["--blocks", "128"]},
+	ics14: {about: "TVR's device, fast and slow pages", args: ["--blocks", "128"]},
+	tos22: {about: "ReSSD's device, TLC, super layers", args: ["--channels", "2", "--chips", "2",
+		"--blocks", "256", "--layers", "16"]},
+	qlc: {about: "QLC in two passes, for baseline and slc", args: ["--blocks", "64"]},
+};
+
+const POLICIES = ["baseline", "delta_b", "vth_b", "approxftl", "pageftl", "vertftl", "cubeftl",
+	"cubeftl_minus", "traditional", "li", "agcr", "tvr", "tlc", "ressd", "hybrid", "slc", "streams"];
+
+const VIEWS = [
+	{name: "use", title: "class and validity"},
+	{name: "mode", title: "program mode"},
+	{name: "valid", title: "valid data"},
+	{name: "age", title: "age of data"},
+	{name: "errors", title: "bit error rate"},
+	{name: "wear", title: "erases"},
+	{name: "kind", title: "use of blocks"},
+];
+
+const HOURS_OF_MONTH = 730;
+
+function stateOf(address) {
+	const given = new URLSearchParams(address.replace(/^#/, ""));
+	const state = {...STANDARD};
+	for (const key of Object.keys(STANDARD))
+		if (given.has(key))
+			state[key] = given.get(key);
+	return state;
+}
+
+function addressOf(state) {
+	const said = new URLSearchParams();
+	for (const key of Object.keys(STANDARD))
+		if (state[key] !== STANDARD[key])
+			said.set(key, state[key]);
+	return `#${said}`;
+}
+
+// "5000:a:policy:vth_b;9000:*:age:720", for the device of one side
+function actionsOf(text, side) {
+	return text.split(";").filter(Boolean).map((word) => {
+		const [at, whose, what, value] = word.split(":");
+		return {at: Number(at), whose, what, value};
+	}).filter((action) => action.whose === side || action.whose === "*")
+		.sort((one, other) => one.at - other.at);
+}
+
+function streamArgs(state) {
+	if (state.trace)
+		return ["--trace", state.trace];
+	const skew = Number(state.skew);
+	return ["--write-share", `${state.w}%`, "--approx-share", `${state.x}%`, "--size", state.size,
+		...skew ? ["--workload", "zipf", "--zipf-skew", state.skew] : [],
+		...state.load === "closed" ? [] : ["--utilisation", `${state.load}%`]];
+}
+
+function wornArgs(state) {
+	const worn = state.pe !== "0" || state.months !== "0";
+	return worn ? ["--cell_model", "voltage", "--cycles", state.pe,
+		"--age", `${Math.round(state.months * HOURS_OF_MONTH)}h`] : [];
+}
+
+function deviceArgs(state, policy) {
+	const smaller = state.whole || !(state.profile in PROFILES) ? [] : PROFILES[state.profile].args;
+	return ["--profile", state.profile, ...smaller, "--policy", policy,
+		...state.op ? ["--op", `${state.op}%`] : [], "--fill", state.fill,
+		...state.fill === "none" || state.whole ? [] : ["--fill_approx", `${state.x}%`],
+		...wornArgs(state), ...state.seed === "1" ? [] : ["--seed", state.seed]];
+}
+
+// A blank separates options, which are as on the command line.
+function argsOf(state, policy) {
+	return [...deviceArgs(state, policy), ...streamArgs(state),
+		...state.more.split(/\s+/).filter(Boolean)];
+}
+
+function commandOf(state) {
+	const policies = state.b && state.b !== state.a && state.sync === "requests" ?
+		`${state.a},${state.b}` : state.a;
+	const words = [...argsOf(state, policies), "--requests", state.at];
+	return `approxftl sim ${words.map((word) => (/^[\w%.,/:=+-]+$/.test(word) ? word :
+		`'${word.replaceAll("'", "'\\''")}'`)).join(" ")}`;
+}
+
+// The other way: arguments of a report become a state, whose rest is in "more". It is about the
+// whole device.
+function stateOfArgs(args) {
+	const state = {...STANDARD, w: "50", x: "0", size: "4KiB", fill: "none", at: "100000",
+		whole: "1"};
+	const rest = [];
+	const shares = {"--write-share": "w", "--approx-share": "x"};
+	const texts = {"--profile": "profile", "--fill": "fill", "--size": "size", "--seed": "seed"};
+	const mute = ["--json", "--record", "--timeline", "--page-map", "--requests", "--warmup"];
+	const alone = ["--quiet", "-q", "--histogram", "--block-table", "--verify", "--cpu", "--progress"];
+	const words = args.flatMap((word) => (/^--[^=]+=/.test(word) ?
+		[word.slice(0, word.indexOf("=")), word.slice(word.indexOf("=") + 1)] : [word]));
+	for (let i = 0; i < words.length; i++) {
+		const word = words[i];
+		if (alone.includes(word))
+			continue;
+		const value = words[++i];
+		if (word === "--policy")
+			[state.a, state.b = ""] = value.split(",");
+		else if (shares[word])
+			state[shares[word]] = String(value.endsWith("%") ? parseFloat(value) : 100 * value);
+		else if (texts[word])
+			state[texts[word]] = value;
+		else if (!mute.includes(word))
+			rest.push(word, value);
+		if (word === "--requests")
+			state.at = value;
+	}
+	return {...state, more: rest.join(" ")};
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A picture of the device: one pixel for each page.
+ */
+#include "checked-memory.h"
+#include "play.h"
+
+#define BAD 255
+/* Steps of what is painted darker and darker. */
+#define VALID_STEPS 15
+#define AGE_STEPS 20
+#define WEAR_STEPS 200
+
+static u32 palette[PLAY_COLOURS];
+
+u32 *play_palette(void)
+{
+	return palette;
+}
+
+/**
+ * struct subject - a page to be painted
+ * @media: flash array
+ * @block: of the page
+ * @page: in the block
+ * @attr: of the page
+ * @most_erases: of any block
+ */
+struct subject {
+	const struct aftl_media *media;
+	const struct aftl_block *block;
+	u32 page;
+	u16 attr;
+	u32 most_erases;
+};
+
+static u32 valid_units(const struct subject *of)
+{
+	u32 first = from_slot(aftl_page_slot(of->media, of->block, of->page));
+	u32 valid = 0;
+	u32 i;
+
+	for (i = 0; i < of->media->geo->page_units; i++)
+		valid += aftl_slot_valid(of->media, to_slot(first + i));
+	return valid;
+}
+
+/* By class and what is left of it: nothing, some, all. */
+static u8 paint_use(const struct subject *of)
+{
+	u32 valid = valid_units(of);
+	u32 left = !valid ? 0 : valid < of->media->geo->page_units ? 1 : 2;
+
+	return (u8)(1 + aftl_page_class(of->attr) * 3 + left);
+}
+
+/* By mode, class and whether it is garbage. */
+static u8 paint_mode(const struct subject *of)
+{
+	return (u8)(1 + aftl_page_mode(of->attr) * 4 + aftl_page_class(of->attr) * 2 +
+		    !valid_units(of));
+}
+
+static u8 paint_valid(const struct subject *of)
+{
+	return (u8)(1 + valid_units(of) * VALID_STEPS / of->media->geo->page_units);
+}
+
+/* By the logarithm of the hours. */
+static u8 paint_age(const struct subject *of)
+{
+	u64 hours = aftl_page_hours(of->media, of->block, of->page, aftl_hours(play.drive.ftl));
+
+	return (u8)(1 + min(fls64(hours), (u32)AGE_STEPS));
+}
+
+/* By the logarithm of the raw bit error rate in 2^-40. */
+static u8 paint_errors(const struct subject *of)
+{
+	u64 rate = aftl_cell_rber_q40(aftl_cell(play.drive.ftl), of->block, of->page,
+				      aftl_hours(play.drive.ftl));
+
+	return (u8)(1 + min(fls64(rate), 40U));
+}
+
+/* Beside the block with the most erases. */
+static u8 paint_wear(const struct subject *of)
+{
+	return of->most_erases ?
+		(u8)(1 + (u64)of->block->erases * WEAR_STEPS / of->most_erases) : 1;
+}
+
+/* By what the policy uses the block for, and whether it is open. */
+static u8 paint_kind(const struct subject *of)
+{
+	return (u8)(1 + of->block->kind * 2 + (of->block->state == AFTL_BLOCK_OPEN));
+}
+
+typedef u8 (*painter)(const struct subject *of);
+
+static const painter painters[PLAY_VIEWS] = {
+	[PLAY_VIEW_USE] = paint_use,	   [PLAY_VIEW_MODE] = paint_mode,
+	[PLAY_VIEW_VALID] = paint_valid,   [PLAY_VIEW_AGE] = paint_age,
+	[PLAY_VIEW_ERRORS] = paint_errors, [PLAY_VIEW_WEAR] = paint_wear,
+	[PLAY_VIEW_KIND] = paint_kind,
+};
+
+/* The wear is of the block, whatever is in the page. */
+static u8 colour(u32 view, struct subject *of)
+{
+	of->attr = of->media->attr[aftl_device_page(of->media, of->block, of->page)];
+	if (of->block->state == AFTL_BLOCK_BAD)
+		return BAD;
+	return view == PLAY_VIEW_WEAR || of->attr & AFTL_PAGE_PROGRAMMED ? painters[view](of) : 0;
+}
+
+/**
+ * struct picture - where pixels go
+ * @pixels: all
+ * @stride: of a row
+ * @height: of all
+ * @columns: blocks of a LUN beside each other
+ * @width: of a block
+ * @tall: of a block
+ * @lun_width: of a LUN, with what is left alone
+ * @lun_tall: the same
+ */
+struct picture {
+	u32 *pixels;
+	u32 stride;
+	u32 height;
+	u32 columns;
+	u32 width;
+	u32 tall;
+	u32 lun_width;
+	u32 lun_tall;
+};
+
+static struct picture shape(const struct aftl_geometry *geo, u32 across, u32 columns, u32 width)
+{
+	struct picture picture = {
+		.columns = columns,
+		.width = width,
+		.tall = DIV_ROUND_UP(geo->pages, width),
+	};
+
+	picture.lun_width = columns * (width + 1) + 1;
+	picture.lun_tall = DIV_ROUND_UP(geo->blocks_per_lun, columns) * (picture.tall + 1) + 1;
+	picture.stride = across * picture.lun_width;
+	picture.height = DIV_ROUND_UP(geo->luns, across) * picture.lun_tall;
+	return picture;
+}
+
+static void paint_block(const struct picture *picture, u32 view, u32 *corner, struct subject *of)
+{
+	u32 pages = of->media->geo->pages;
+	u32 column = 0;
+	u32 *row = corner;
+
+	for (of->page = 0; of->page < pages; of->page++) {
+		row[column++] = palette[colour(view, of)];
+		if (column == picture->width) {
+			column = 0;
+			row += picture->stride;
+		}
+	}
+}
+
+static u32 *corner_of(const struct picture *picture, const struct aftl_geometry *geo, u32 across,
+		      u32 index)
+{
+	u32 lun = index / geo->blocks_per_lun;
+	u32 block = index % geo->blocks_per_lun;
+	u32 x = lun % across * picture->lun_width +
+		block % picture->columns * (picture->width + 1);
+	u32 y = lun / across * picture->lun_tall + block / picture->columns * (picture->tall + 1);
+
+	return picture->pixels + (size_t)y * picture->stride + x;
+}
+
+static u32 most_erases(const struct aftl_media *media)
+{
+	u32 most = 0;
+	u32 i;
+
+	for (i = 0; i < media->geo->blocks; i++)
+		most = max(most, media->blocks[i].erases);
+	return most;
+}
+
+/**
+ * struct look - what a block looked like when it was painted
+ * @begun: programs and erases of it
+ * @valid: units; between two of those there can only be fewer
+ * @state: of the block
+ */
+struct look {
+	u32 begun;
+	u32 valid;
+	u8 state;
+};
+
+static bool has_changed(struct look *former, u32 index, const struct aftl_block *block)
+{
+	u32 begun = play.begun[index] + 1;
+	bool changed = begun != former->begun || block->valid != former->valid ||
+		       block->state != former->state;
+
+	former->begun = begun;
+	former->valid = block->valid;
+	former->state = block->state;
+	return changed;
+}
+
+/* Does everything look different, because of something that is not in a block? */
+static bool is_another(const struct picture *picture, u32 view, u32 erases)
+{
+	static u32 colours[PLAY_COLOURS];
+	static u64 last[6];
+	const u64 now[ARRAY_SIZE(last)] = {
+		view + 1, picture->width, picture->columns, picture->stride,
+		view == PLAY_VIEW_WEAR ? erases : 0, aftl_hours(play.drive.ftl),
+	};
+	bool another = memcmp(now, last, sizeof(now)) || memcmp(colours, palette, sizeof(palette));
+
+	memcpy(last, now, sizeof(now));
+	memcpy(colours, palette, sizeof(palette));
+	return another;
+}
+
+u32 *play_paint(u32 view, u32 across, u32 columns, u32 width)
+{
+	static u32 *pixels;
+	static struct look *looks;
+	const struct aftl_geometry *geo = play.drive.geo;
+	struct subject of = { .media = aftl_media(play.drive.ftl) };
+	struct picture picture = shape(geo, across, columns, width);
+	bool all;
+	u32 i;
+
+	pixels = memory_grown(pixels, picture.height, picture.stride * sizeof(*pixels));
+	looks = looks ? looks : memory_zeroed(geo->blocks, sizeof(*looks));
+	picture.pixels = pixels;
+	of.most_erases = most_erases(of.media);
+	all = is_another(&picture, view, of.most_erases);
+	if (all)
+		memset(pixels, 0, (size_t)picture.height * picture.stride * sizeof(*pixels));
+	for (i = 0; i < geo->blocks; i++) {
+		of.block = &of.media->blocks[i];
+		if (has_changed(&looks[i], i, of.block) || all)
+			paint_block(&picture, view, corner_of(&picture, geo, across, i), &of);
+	}
+	return pixels;
+}

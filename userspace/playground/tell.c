@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What there is to say of the device, as JSON.
+ */
+#include "json-writer.h"
+#include "play.h"
+
+/* Events that one answer has; flipped bits of a unit. */
+#define TOLD_EVENTS 256
+#define TOLD_HISTORY 64
+#define TOLD_FLIPS 4096
+
+static const char *const mode_words[] = {
+#define MODE(name, word, bits, program, share, read, curve, rate) word,
+#include "core/base/mode-list.h"
+#undef MODE
+};
+
+static const char *const state_words[] = { "free", "open", "closed", "bad" };
+static const char *const order_words[] = {
+	"in sequence", "in two passes over the checkerboard", "leaders first, layer by layer",
+	"in super layers", "coarse, then fine",
+};
+
+static const char *const cause_words[] = {
+	"host write", "garbage collection", "wear levelling", "refresh", "promotion", "rewrite",
+	"retirement",
+};
+
+static_assert(ARRAY_SIZE(cause_words) == AFTL_CAUSES, "a word for each cause");
+static_assert(ARRAY_SIZE(order_words) == AFTL_ORDERS, "a word for each order");
+
+static void tell_words(struct json_writer *json, const char *key, const char *const *words,
+		       u32 count)
+{
+	u32 i;
+
+	json_list(json, key);
+	for (i = 0; i < count && words[i]; i++)
+		json_string(json, NULL, words[i]);
+	json_end_array(json);
+}
+
+static void tell_shape(struct json_writer *json, const struct aftl_geometry *geo)
+{
+	json_u64(json, "channels", geo->channels);
+	json_u64(json, "luns", geo->luns);
+	json_u64(json, "blocks_per_lun", geo->blocks_per_lun);
+	json_u64(json, "layers", geo->layers);
+	json_u64(json, "word_lines", geo->word_lines);
+	json_u64(json, "word_line_pages", geo->word_line_pages);
+	json_u64(json, "pages", geo->pages);
+	json_u64(json, "program_pages", geo->program_pages);
+	json_u64(json, "page_bytes", geo->page_bytes);
+	json_u64(json, "unit_bytes", geo->unit_bytes);
+	json_u64(json, "units", geo->units);
+	json_u64(json, "page_units", geo->page_units);
+}
+
+static void begin(struct json_writer *json, FILE **answer)
+{
+	*answer = play_begin_answer();
+	json_begin(json, *answer);
+	json_object(json, NULL);
+}
+
+static int end(struct json_writer *json, FILE *answer)
+{
+	json_end_object(json);
+	json_end(json);
+	return play_answer(answer);
+}
+
+int play_about(void)
+{
+	const struct aftl_policy_type *type = aftl_policy_type(play.drive.ftl);
+	struct json_writer json;
+	FILE *answer;
+
+	begin(&json, &answer);
+	tell_shape(&json, play.drive.geo);
+	json_string(&json, "policy", type->name);
+	json_string(&json, "policy_about", type->about);
+	tell_words(&json, "kinds", type->kinds, AFTL_KINDS_MAX);
+	tell_words(&json, "modes", mode_words, AFTL_MODES);
+	return end(&json, answer);
+}
+
+/* Counters and times */
+
+static void tell_counters(struct json_writer *json, const struct aftl_counters *counters)
+{
+	u32 i;
+
+	json_record(json, "counters");
+	for (i = 0; i < AFTL_COUNTERS; i++)
+		json_u64(json, aftl_counter_info[i].name, aftl_counter_get(counters, i));
+	json_end_object(json);
+}
+
+static void tell_times(struct json_writer *json, const char *key,
+		       const struct aftl_histogram *times)
+{
+	json_record(json, key);
+	json_u64(json, "count", times->count);
+	json_u64(json, "sum_ns", times->sum);
+	json_u64(json, "p99_ns", aftl_histogram_quantile(times, 9900));
+	json_u64(json, "p99_9_ns", aftl_histogram_quantile(times, 9990));
+	json_u64(json, "max_ns", times->largest);
+	json_end_object(json);
+}
+
+static void tell_modes(struct json_writer *json, const u64 *pages)
+{
+	u32 i;
+
+	json_list(json, "mode_pages");
+	for (i = 0; i < AFTL_MODES; i++)
+		json_u64(json, NULL, pages[i]);
+	json_end_array(json);
+}
+
+static void tell_blocks(struct json_writer *json)
+{
+	const struct aftl_media *media = aftl_media(play.drive.ftl);
+	u64 sum = 0, wear = 0, valid = 0;
+	u32 most = 0, free = 0, i;
+
+	for (i = 0; i < media->geo->blocks; i++) {
+		sum += media->blocks[i].erases;
+		wear += media->blocks[i].wear;
+		valid += media->blocks[i].valid;
+		most = max(most, media->blocks[i].erases);
+		free += media->blocks[i].state == AFTL_BLOCK_FREE;
+	}
+	json_u64(json, "free_blocks", free);
+	json_u64(json, "blocks", media->geo->blocks);
+	json_u64(json, "valid_units", valid);
+	json_u64(json, "erases", sum);
+	json_u64(json, "most_erases", most);
+	json_u64(json, "wear", wear);
+}
+
+int play_state(void)
+{
+	const struct aftl *ftl = play.drive.ftl;
+	const struct aftl_stats *stats = aftl_stats(ftl);
+	struct json_writer json;
+	FILE *answer;
+
+	begin(&json, &answer);
+	json_u64(&json, "now_ns", aftl_now(ftl));
+	json_u64(&json, "since_ns", stats->since_ns);
+	json_u64(&json, "hours", aftl_hours(ftl));
+	json_u64(&json, "requests", play.drive.submitted);
+	json_u64(&json, "under_way", aftl_pending(ftl));
+	json_bool(&json, "over", play.drive.ended && play.drive.submitted < play.drive.limit);
+	json_bool(&json, "read_only", aftl_read_only(ftl));
+	json_u64(&json, "events", play.event_count);
+	tell_blocks(&json);
+	tell_counters(&json, &stats->counters);
+	tell_times(&json, "read_response", &stats->read_response);
+	tell_times(&json, "write_response", &stats->write_response);
+	tell_times(&json, "write_service", &stats->write_service);
+	tell_modes(&json, stats->mode_pages);
+	return end(&json, answer);
+}
+
+/* Events */
+
+static void tell_event(struct json_writer *json, const struct play_event *event)
+{
+	json_record(json, NULL);
+	json_u64(json, "ns", event->begin_ns);
+	json_u64(json, "request", event->request);
+	json_u64(json, "block", event->block);
+	json_u64(json, "page", event->page);
+	json_u64(json, "pages", event->pages);
+	json_bool(json, "erase", event->op == AFTL_ARRAY_ERASE);
+	json_u64(json, "mode", event->mode);
+	json_string(json, "cause",
+		    event->op == AFTL_ARRAY_ERASE ? "erase" : cause_words[event->cause]);
+	json_end_object(json);
+}
+
+static u32 oldest_event(u32 most)
+{
+	return play.event_count > most ? play.event_count - most : 0;
+}
+
+int play_events(u32 since)
+{
+	u32 n = max(since, oldest_event(min(TOLD_EVENTS, PLAY_EVENTS)));
+	struct json_writer json;
+	FILE *answer;
+
+	begin(&json, &answer);
+	json_u64(&json, "next", play.event_count);
+	json_array(&json, "events");
+	for (; n < play.event_count; n++)
+		tell_event(&json, &play.events[n % PLAY_EVENTS]);
+	json_end_array(&json);
+	return end(&json, answer);
+}
+
+static bool concerns(const struct play_event *event, u32 block, u32 page)
+{
+	return event->block == block && (event->op == AFTL_ARRAY_ERASE ||
+		(page >= event->page && page < event->page + event->pages));
+}
+
+/* The newest, newest first. */
+static void tell_history(struct json_writer *json, u32 block, u32 page)
+{
+	u32 oldest = oldest_event(PLAY_EVENTS);
+	u32 told = 0;
+	u32 n;
+
+	json_bool(json, "history_complete", !oldest);
+	json_array(json, "history");
+	for (n = play.event_count; n > oldest && told < TOLD_HISTORY; n--) {
+		const struct play_event *event = &play.events[(n - 1) % PLAY_EVENTS];
+
+		if (!concerns(event, block, page))
+			continue;
+		tell_event(json, event);
+		told++;
+	}
+	json_end_array(json);
+}
+
+/* Blocks and pages */
+
+static const struct aftl_block *find_block(u32 block)
+{
+	return &aftl_media(play.drive.ftl)->blocks[min(block, play.drive.geo->blocks - 1)];
+}
+
+static void tell_block(struct json_writer *json, const struct aftl_block *block)
+{
+	const char *kind = aftl_policy_type(play.drive.ftl)->kinds[block->kind];
+
+	json_string(json, "state", state_words[block->state]);
+	json_string(json, "kind", block->programmed && kind ? kind : "");
+	json_string(json, "order", order_words[block->order]);
+	json_u64(json, "programmed", block->programmed);
+	json_u64(json, "valid", block->valid);
+	json_u64(json, "valid_approx", block->valid_approx);
+	json_u64(json, "erases", block->erases);
+	json_fixed(json, "wear", block->wear, 4);
+	json_u64(json, "reads", block->reads);
+	json_u64(json, "first_colour", aftl_block_flip(block));
+}
+
+static u32 valid_in(const struct aftl_media *media, const struct aftl_block *block, u32 page)
+{
+	u32 first = from_slot(aftl_page_slot(media, block, page));
+	u32 valid = 0;
+	u32 i;
+
+	for (i = 0; i < media->geo->page_units; i++)
+		valid += aftl_slot_valid(media, to_slot(first + i));
+	return valid;
+}
+
+/* A number for each: 0, or 1 + mode * 64 + class * 32 + valid units. */
+int play_block(u32 index)
+{
+	const struct aftl_media *media = aftl_media(play.drive.ftl);
+	const struct aftl_block *block = find_block(index);
+	struct json_writer json;
+	FILE *answer;
+	u32 page;
+
+	begin(&json, &answer);
+	tell_block(&json, block);
+	json_list(&json, "pages");
+	for (page = 0; page < media->geo->pages; page++) {
+		u16 attr = media->attr[aftl_device_page(media, block, page)];
+
+		json_u64(&json, NULL, !attr ? 0 : 1 + aftl_page_mode(attr) * 64 +
+			 aftl_page_class(attr) * 32 + min(valid_in(media, block, page), 31U));
+	}
+	json_end_array(&json);
+	return end(&json, answer);
+}
+
+static void tell_flips(struct json_writer *json, aftl_unit_t unit, u16 lineage, u32 flips)
+{
+	u32 i;
+
+	json_list(json, "flipped");
+	for (i = 0; i < min(flips, (u32)TOLD_FLIPS); i++)
+		json_u64(json, NULL,
+			 aftl_flip_position(aftl_cell(play.drive.ftl), unit, lineage, i));
+	json_end_array(json);
+}
+
+static void tell_errors(struct json_writer *json, const struct aftl_media *media, aftl_slot_t slot)
+{
+	struct aftl_errors errors;
+
+	if (!aftl_has_origins(media))
+		return;
+	errors = aftl_cell_read(aftl_cell(play.drive.ftl), slot, aftl_hours(play.drive.ftl));
+	json_u64(json, "raw_errors", errors.raw);
+	json_u64(json, "flips", errors.flips);
+	json_u64(json, "levels", errors.levels);
+	json_bool(json, "lost", errors.lost);
+	tell_flips(json, *aftl_unit_at(media, slot), aftl_origin_at(media, slot)->lineage,
+		   errors.flips);
+}
+
+static void tell_slot(struct json_writer *json, const struct aftl_media *media, aftl_slot_t slot)
+{
+	json_record(json, NULL);
+	json_bool(json, "valid", aftl_slot_valid(media, slot));
+	if (from_unit(*aftl_unit_at(media, slot)) < media->geo->units) {
+		json_u64(json, "unit", from_unit(*aftl_unit_at(media, slot)));
+		tell_errors(json, media, slot);
+	}
+	json_end_object(json);
+}
+
+static void tell_page(struct json_writer *json, const struct aftl_media *media,
+		      const struct aftl_block *block, u32 page)
+{
+	u16 attr = media->attr[aftl_device_page(media, block, page)];
+	u64 hour = aftl_hours(play.drive.ftl);
+	u32 i;
+
+	json_u64(json, "mode", aftl_page_mode(attr));
+	json_u64(json, "class", aftl_page_class(attr));
+	json_u64(json, "hours", aftl_page_hours(media, block, page, hour));
+	json_u64(json, "disturb_mv", aftl_page_disturb_mv(media, block, page));
+	json_u64(json, "rber_q40",
+		 aftl_cell_rber_q40(aftl_cell(play.drive.ftl), block, page, hour));
+	json_array(json, "slots");
+	for (i = 0; i < media->geo->page_units; i++)
+		tell_slot(json, media,
+			  to_slot(from_slot(aftl_page_slot(media, block, page)) + i));
+	json_end_array(json);
+}
+
+int play_page(u32 index, u32 page)
+{
+	const struct aftl_media *media = aftl_media(play.drive.ftl);
+	const struct aftl_block *block = find_block(index);
+	struct json_writer json;
+	FILE *answer;
+
+	page = min(page, media->geo->pages - 1);
+	begin(&json, &answer);
+	json_u64(&json, "layer", aftl_layer(media->geo, page));
+	json_u64(&json, "word_line", aftl_word_line(media->geo, page) % media->geo->word_lines);
+	json_u64(&json, "bit", page % media->geo->word_line_pages);
+	json_bool(&json, "programmed", aftl_page_programmed(media, block, page));
+	if (aftl_page_programmed(media, block, page))
+		tell_page(&json, media, block, page);
+	tell_history(&json, aftl_block_index(media, block), page);
+	return end(&json, answer);
+}

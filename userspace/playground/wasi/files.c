@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * output-file.h, file-claims.h and interruption.h where there are no links, no owners and no
+ * signals, and a file is what one name says: it is written in its place.
+ */
+#include "file-claims.h"
+#include "interruption.h"
+#include "output-file.h"
+
+int claim_input(const char *path, struct aftl_error *error)
+{
+	(void)path;
+	(void)error;
+	return 0;
+}
+
+int claim_output(const char *path, const char *option, struct aftl_error *error)
+{
+	(void)path;
+	(void)option;
+	(void)error;
+	return 0;
+}
+
+void interruption_catch(void)
+{
+}
+
+bool interrupted(void)
+{
+	return false;
+}
+
+void interruption_clean_up(void (*clean_up)(void))
+{
+	(void)clean_up;
+}
+
+static int blame(const struct output_file *file, const char *what, struct aftl_error *error)
+{
+	int code = errno ? errno : EIO;
+
+	return aftl_fail(error, -code, "%.150s: cannot %s: %s", file->path, what, strerror(code));
+}
+
+int output_file_begin(struct output_file *file, const char *path, const char *option, bool force,
+		      struct aftl_error *error)
+{
+	(void)option;
+	(void)force;
+	file->path = path;
+	file->stream = NULL;
+	file->apart = false;
+	file->target[0] = '\0';
+	if ((size_t)scnprintf(file->temporary, sizeof(file->temporary), "%s", path) == strlen(path))
+		return 0;
+	errno = ENAMETOOLONG;
+	return blame(file, "write", error);
+}
+
+int output_file_commit(struct output_file *file, struct aftl_error *error)
+{
+	(void)file;
+	(void)error;
+	return 0;
+}
+
+void output_file_drop(struct output_file *file)
+{
+	if (file->stream && file->stream != stdout)
+		fclose(file->stream);
+	file->stream = NULL;
+}
+
+int output_file_open(struct output_file *file, const char *path, const char *option, bool force,
+		     struct aftl_error *error)
+{
+	int ret = output_file_begin(file, path, option, force, error);
+
+	if (ret)
+		return ret;
+	file->stream = strcmp(path, "-") ? fopen(path, "w") : stdout;
+	return file->stream ? 0 : blame(file, "create", error);
+}
+
+int output_file_close(struct output_file *file, struct aftl_error *error)
+{
+	FILE *stream = file->stream;
+	bool failed = ferror(stream);
+
+	file->stream = NULL;
+	failed |= fflush(stream) != 0;
+	failed |= stream != stdout && fclose(stream);
+	return failed ? blame(file, "write", error) : 0;
+}
