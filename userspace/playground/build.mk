@@ -72,3 +72,8 @@ else
 endif
 
 .PHONY: playground
+
+bench-playground: $(O)/playground.html ## frames a second of the page, in a browser
+	@AFTL_BUILD=$(abspath $(O)) $(PYTHON) selftests/bench/bench_playground.py
+
+.PHONY: bench-playground
