@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The library of the page, compiled natively: what it does is legal, to the last byte, and a walk
+ * in pieces ends where the simulator ends.
+ */
+#include <stdlib.h>
+
+#include "play.h"
+#include "run.h"
+#include "tap.h"
+
+#define REQUESTS 3000
+
+static const char *const arguments[] = {
+	"--policy", "approxftl", "--fill", "random", "--write-share", "0.8",
+	"--approx-share", "0.5", "--blocks", "96", "--op", "40", "--cell_model", "voltage",
+	"--cycles", "3000", "--bits", "2", "--requests", "3000",
+};
+
+static void test_open(void)
+{
+	char *text = play_text();
+	size_t used = 0;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(arguments); i++)
+		used += (size_t)scnprintf(text + used, PLAY_TEXT_BYTES - used, "%s",
+					  arguments[i]) + 1;
+	CHECK_EQ(play_open(ARRAY_SIZE(arguments)), 0);
+}
+
+static u64 simulated(void)
+{
+	char *list[ARRAY_SIZE(arguments)];
+	struct sim_options options;
+	struct sim_result result;
+	struct aftl_error error;
+	u64 digest = 0;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(arguments); i++)
+		list[i] = (char *)arguments[i];
+	if (!sim_options_parse(&options, ARRAY_SIZE(list), list, &error) &&
+	    !sim_run(&options, options.policies[0], NULL, &result, &error)) {
+		digest = result.digest;
+		sim_result_release(&result);
+	}
+	return digest;
+}
+
+/* Everything that can be asked, which changes nothing. */
+static bool look_everywhere(void)
+{
+	int failed = play_about() | play_state() | play_events(0);
+	u32 i;
+
+	for (i = 0; i < PLAY_COLOURS; i++)
+		play_palette()[i] = i;
+	for (i = 0; i < PLAY_VIEWS; i++)
+		failed |= !play_paint(i, 2, 7, 16) | !play_paint(i, 4, 96, 5);
+	for (i = 0; i < 400; i += 7)
+		failed |= play_block(i) | play_page(i, i % 300);
+	return !failed;
+}
+
+static void test_walk(void)
+{
+	u32 at;
+
+	for (at = 1; at < REQUESTS; at += at % 64 + 1)
+		CHECK_EQ(play_to(at, 1e18), 0);
+	CHECK(look_everywhere());
+	CHECK_EQ(play_to(REQUESTS, 1e18), 0);
+	CHECK_EQ(play_finish(), 0);
+	CHECK_EQ(play_digest(), simulated());
+}
+
+static u32 different(const u8 *content, u8 byte, u32 bytes)
+{
+	u32 bits = 0;
+	u32 i;
+
+	for (i = 0; i < bytes; i++)
+		bits += (u32)__builtin_popcount(content[i] ^ byte);
+	return bits;
+}
+
+static u64 counted(void)
+{
+	return aftl_stats(play.drive.ftl)->counters.read_flipped_bits;
+}
+
+static void test_content(void)
+{
+	u8 *content = play_content(16 * 4096);
+	u64 before = counted();
+
+	memset(content, 0x5a, 16 * 4096);
+	CHECK_EQ(play_write(40, 16, AFTL_APPROX), 0);
+	CHECK_EQ(play_age(8760), 0);
+	CHECK_EQ(play_read(40, 16), 0);
+	CHECK(counted() > before + 10);
+	CHECK_EQ(different(content, 0x5a, 16 * 4096), counted() - before);
+	CHECK(play_read(U32_MAX - 8, 16));
+	CHECK_CONTAINS(play_text(), "there are");
+}
+
+static void test_change(void)
+{
+	scnprintf(play_text(), PLAY_TEXT_BYTES, "vth_b");
+	CHECK_EQ(play_change(), 0);
+	CHECK_EQ(play_audit(), 0);
+	CHECK_EQ(play_to(REQUESTS + 2000, 1e18), 0);
+	CHECK_EQ(play_audit(), 0);
+	CHECK(look_everywhere());
+	scnprintf(play_text(), PLAY_TEXT_BYTES, "none");
+	CHECK(play_change());
+	CHECK_TEXT(play_text(), "there is no such policy");
+}
+
+int main(void)
+{
+	if (!tap_run("a device is made", test_open))
+		tap_bail_out("%s", play_text());
+	tap_run("a walk in pieces ends where the simulator ends", test_walk);
+	tap_run("bytes come back with the flipped bits of the device", test_content);
+	tap_run("another policy takes the data over", test_change);
+	return tap_finish();
+}
