@@ -150,6 +150,13 @@ def test_schemas_are_those_that_the_manual_names(installed: Path) -> None:
         schema.name.removesuffix(".schema.json") for schema in schemas)
 
 
+def test_the_page_is_a_document(installed: Path) -> None:
+    """Wherever it was built."""
+    made, page = BUILD / "playground.html", installed / "usr/share/doc/approxftl/playground.html"
+    assert page.exists() == made.exists()
+    assert not made.exists() or page.read_bytes() == made.read_bytes()
+
+
 def test_module_sources_are_whole(installed: Path) -> None:
     ours = installed / "usr/src" / MODULE
     names = re.findall(r"[a-z0-9-]+\.o", (TOP / "Kbuild").read_text())
@@ -231,7 +238,9 @@ def test_debian_packages(packages: dict[str, Path], tmp_path: Path) -> None:
         "libapproxftl1",
         "libapproxftl-dev",
     }
-    assert "./usr/bin/approxftl\n" in done("dpkg", "-c", packages["approxftl"])
+    content = done("dpkg", "-c", packages["approxftl"])
+    assert "./usr/bin/approxftl\n" in content
+    assert "./usr/share/doc/approxftl/playground.html\n" in content
     assert "libapproxftl.so.1" in done("dpkg", "-c", packages["libapproxftl1"])
     done("dpkg", "-e", packages["libapproxftl1"], tmp_path / "library")
     assert "approxftl_open@APPROXFTL_1 " in (tmp_path / "library/symbols").read_text()

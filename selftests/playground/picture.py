@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Draws docs/playground.png: the page after some requests. From the top: picture.py."""
+
+from __future__ import annotations
+
+import base64
+import io
+import sys
+import tempfile
+from pathlib import Path
+
+from PIL import Image
+
+TOP = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP))
+
+from selftests.playground.support import PAGE, Browser  # noqa: E402
+
+STATE = "#at=6000&more=--blocks+32+--op+60"
+SIZE = (1180, 800)
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        browser = Browser(Path(profile))
+        browser.size(*SIZE)
+        browser.open(PAGE, STATE)
+        browser.run("choose('b', 5, 6)")
+        clip = {"x": 0, "y": 0, "width": SIZE[0], "height": SIZE[1], "scale": 0.65}
+        shot = browser.call("Page.captureScreenshot", clip=clip)["data"]
+        browser.close()
+    picture = Image.open(io.BytesIO(base64.b64decode(shot))).convert("RGB")
+    # What is drawn has few colours, and letters look well with sixty-four.
+    picture.quantize(64, dither=Image.Dither.NONE).save(TOP / "docs/playground.png", optimize=True)
