@@ -218,6 +218,14 @@ def test_play(browser: Browser) -> None:
     assert native(*words[2:])["runs"][0]["digest"] == value(browser, "digest").split()[0]
 
 
+def settled(browser: Browser) -> None:
+    """Wait until the page is where it is to be."""
+    browser.run("""new Promise((done) => {
+        const look = () => app.target === null ? done() : setTimeout(look, 20);
+        look();
+    })""")
+
+
 def test_sliders_make_another_device(browser: Browser) -> None:
     open_page(browser)
     for name, setting, option in (("x", "10", "--approx-share"), ("op", "30", "--op"),
@@ -229,6 +237,7 @@ def test_sliders_make_another_device(browser: Browser) -> None:
             input.value = "{setting}";
             input.dispatchEvent(new Event("input", {{bubbles: true}}));
         }})()""")
+        settled(browser)
         assert option in value(browser, "command")
         assert (value(browser, "digest") != before) == (name != "months"), name
     assert stated(browser)["view"] == "errors"
@@ -263,6 +272,22 @@ def test_policy_changes_in_mid_run(browser: Browser) -> None:
         [], []); run.go(2000); return run.state.valid_units; })()""")
     assert found["valid"] == pytest.approx(plain, abs=64)
     assert "without what was changed" in value(browser, "command")
+
+
+def test_dragging_a_slider(browser: Browser) -> None:
+    """However often a device is made anew, memory suffices."""
+    open_page(browser, "#at=3000")
+    for share in range(60):
+        browser.run(f"setState({{x: '{share}'}}, DRAG_MS)")
+    settled(browser)
+    assert browser.run("[app.state.x, app.runs.b.at]") == ["59", 3000]
+    assert browser.run("document.getElementById('trouble').hidden")
+
+
+def test_wrong_actions_are_said(browser: Browser) -> None:
+    for action in ("5:a:policy:nix", "5:*:age:4294967295", "5:a:nothing:1"):
+        browser.open(PAGE, f"#at=100&do={action}")
+        assert browser.run("document.getElementById('trouble').hidden") is False, action
 
 
 def test_wrong_options_are_said(browser: Browser) -> None:
@@ -510,7 +535,7 @@ def test_report(browser: Browser, tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     done = run_program(PROGRAM, "sim", "--profile=demo", "--policy", "vth_b,approxftl", "--fill",
                        "random", "--write-share", "0.75", "--approx-share", "40%", "--requests",
-                       "1500", "--gc", "5", "--json", str(path), "-q")
+                       "1500", "--warmup", "200", "--gc", "5", "--json", str(path), "-q")
     assert done.code == 0
     open_page(browser)
     drop(browser, "report.json", path.read_bytes())

@@ -195,6 +195,11 @@ int play_audit(void)
 
 int play_age(u32 hours)
 {
+	struct aftl_error error;
+
+	if (hours > PLAY_AGE_HOURS)
+		return play_fail(aftl_fail(&error, -EINVAL, "at most %u hours can pass at once",
+					   PLAY_AGE_HOURS), &error);
 	aftl_age(play.drive.ftl, hours * AFTL_HOUR_NS);
 	return 0;
 }

@@ -52,7 +52,10 @@ u64 play_digest(void);
 /* aftl_audit() of the device. */
 int play_audit(void);
 
-/* Hours pass without anything happening. */
+/* A hundred years, as the parameter "age" has it. */
+#define PLAY_AGE_HOURS (36500 * 24)
+
+/* At most so many hours pass without anything happening. */
 int play_age(u32 hours);
 
 /**

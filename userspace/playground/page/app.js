@@ -7,6 +7,9 @@ const MARKED_PACE = 3000;
 // The page stands still for no longer on its way to a far request.
 const STANDSTILL_MS = 4000;
 const SEEK_MS = 40;
+// While somebody drags a slider.
+const DRAG_MS = 200;
+const MOST_FRAMES = 10000;
 const SIDES = ["a", "b"];
 
 const $ = (name) => document.getElementById(name);
@@ -70,7 +73,7 @@ function duration(ns) {
 
 // ---------------------------------------------------------------- runs
 
-function restart() {
+function restart(patience = STANDSTILL_MS) {
 	app.runs = {};
 	app.samples = {};
 	forgetTrouble();
@@ -79,7 +82,7 @@ function restart() {
 	if (app.runs.a && app.chosen.block >= blocks())
 		app.chosen = {block: 0, page: 0};
 	$("side-b").hidden = !app.runs.b;
-	goTo(Number(app.state.at));
+	goTo(Number(app.state.at), patience);
 }
 
 // A policy that does not fit the device leaves the other one alone.
@@ -136,7 +139,7 @@ function follow(patience) {
 // Everything that says where we are.
 function settle() {
 	if (app.runs.a)
-		app.state.at = String(app.runs.a.at);
+		app.state.at = String(app.target === null ? app.runs.a.at : app.target);
 	draw(true);
 	if (!app.playing && app.target === null)
 		tellAddress();
@@ -368,6 +371,7 @@ function frame(now) {
 		return;
 	}
 	app.frames.push(now);
+	app.frames.splice(0, app.frames.length - MOST_FRAMES);
 	app.credit += pace() * Math.min(now - app.then, 100) / 1000;
 	app.then = now;
 	const whole = Math.floor(app.credit);
@@ -407,10 +411,10 @@ function stepBy(requests) {
 
 // ---------------------------------------------------------------- changes
 
-function setState(changes) {
+function setState(changes, patience = STANDSTILL_MS) {
 	Object.assign(app.state, changes);
 	showControls();
-	restart();
+	restart(patience);
 }
 
 function addAction(whose, what, value) {
@@ -443,7 +447,8 @@ function controlled(event) {
 		return;
 	setPlaying(false);
 	const worn = ["pe", "months"].includes(name) && app.state.view === "use" ? {view: "errors"} : {};
-	setState({[name]: value, ...worn, ...name === "profile" ? {whole: ""} : {}});
+	setState({[name]: value, ...worn, ...name === "profile" ? {whole: ""} : {}},
+		event.type === "input" ? DRAG_MS : STANDSTILL_MS);
 }
 
 // ---------------------------------------------------------------- places

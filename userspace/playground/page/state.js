@@ -103,9 +103,10 @@ function commandOf(state) {
 // The other way: arguments of a report become a state, whose rest is in "more". It is about the
 // whole device.
 function stateOfArgs(args) {
-	const state = {...STANDARD, w: "50", x: "0", size: "4KiB", fill: "none", at: "100000",
+	const state = {...STANDARD, w: "50", x: "0", size: "4KiB", fill: "none",
 		whole: "1"};
 	const rest = [];
+	const counts = {"--requests": 100000, "--warmup": 0};
 	const shares = {"--write-share": "w", "--approx-share": "x"};
 	const texts = {"--profile": "profile", "--fill": "fill", "--size": "size", "--seed": "seed"};
 	const mute = ["--json", "--record", "--timeline", "--page-map", "--requests", "--warmup"];
@@ -125,8 +126,9 @@ function stateOfArgs(args) {
 			state[texts[word]] = value;
 		else if (!mute.includes(word))
 			rest.push(word, value);
-		if (word === "--requests")
-			state.at = value;
+		if (word in counts)
+			counts[word] = Number(value);
 	}
+	state.at = String(counts["--requests"] + counts["--warmup"]);
 	return {...state, more: rest.join(" ")};
 }
