@@ -17,7 +17,7 @@ import errno
 import os
 import sys
 
-from fuzz import CREATE, REMOVE, Mapper
+from mapper import CREATE, REMOVE, Mapper
 
 NTH = "/proc/thread-self/fail-nth"
 NEVER = 1 << 30

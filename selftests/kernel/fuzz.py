@@ -1,179 +1,513 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Table lines and messages that are nearly right, seeded.
+"""Table lines, messages and ioctls that are nearly right, led by what they reach.
 
-fuzz.py lines|messages NUMBER: each is refused with an error code of the target's, or accepted and
-then means the same when it is read back. Prints what it did; the kernel's log is for the caller.
+fuzz.py lines|messages NUMBER             on a device of its own
+fuzz.py control NUMBER FOLDER [DEVICE]    /dev/approxftl, on files in FOLDER; as nobody, unless
+                                          there is a DEVICE
+
+What can be said is in descriptions.py, and each of it is said once as it should be. Then steps of
+inputs are changed; those that reach something new are kept, and changed again. With
+AFTL_FUZZ_SECONDS it goes on for so long; AFTL_FUZZ_SEED draws others. Each step is refused with an
+error code of the module's, or accepted; an accepted table line then means the same when it is read
+back. An input that was not good, or made the kernel complain, is printed.
 """
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import fcntl
+import mmap
 import os
 import random
 import struct
 import sys
+import time
+from abc import ABC, abstractmethod
 from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
 
-NAME = "aftl-fuzz"
-SECTORS = 20480
+import descriptions
+from descriptions import Header, Key, Member, Structure
+from mapper import CREATE, REMOVE, Mapper
+from reached import Reached
+
 SEED = 2018
+LONG = float(os.environ.get("AFTL_FUZZ_SECONDS") or 0)
+STEPS = 8  # of an input
+KEPT = 0.8  # of inputs begin with one that was kept
+MIB = 1 << 20
+UNIT = 4096
+NOBODY = 65534
+# What the module or device-mapper itself may answer.
+ALLOWED = {"EINVAL", "ENOMEM", "EBUSY", "ENXIO", "ENOENT", "ENOSPC", "ERANGE", "ENOTSUP",
+           "E2BIG", "EBADF", "EPERM", "EFAULT", "EOVERFLOW", "ENODEV", "ENOTBLK", "EFBIG", "EAGAIN"}
+ODD = (0, 1, 2, 3, 7, 8, 63, 64, 65, 4095, UNIT, 65535, 2**20, 2**31 - 1, 2**31, 2**32 - 1, 2**32,
+       2**63 - 2, 2**63 - 1, 2**63, 2**64 - UNIT, 2**64 - 1)
+WORDS = ("", "0", "1", "-1", "7", "63", "4294967295", "18446744073709551616", "1e-5", "1e-999",
+         "0x10", "99.999", "3.5ms", "1KiB", "1EiB", "off", "on", "real", "ram", "none", "op",
+         "%s%n", "\u00fc", "x" * 300)
+# With these devices begin: small, and soon through with what they are told; the other suits any
+# policy.
+SMALL = ["ram", "blocks", "64", "word_lines", "8", "op", "30", "timing", "off"]
+THREE = ["ram", "channels", "1", "chips", "1", "bits", "3", "one_shot", "on", "blocks", "80",
+         "word_lines", "2", "op", "45", "timing", "off"]
 
-# linux/dm-ioctl.h
-HEADER = struct.Struct("=3I I I I i I I I Q 128s 129s 7s")
-SPEC = struct.Struct("=Q Q i I 16s")
-VERSION = (4, 0, 0)
-CREATE, REMOVE, SUSPEND, LOAD, TABLE, MESSAGE = 3, 4, 6, 9, 12, 14
-SUSPEND_FLAG, STATUS_TABLE_FLAG = 1 << 1, 1 << 4
-ROOM = 16384
-
-LINES = (
-    "ram 4 timing off op 30",
-    "none 8 profile micro19 policy cubeftl timing off blocks 64",
-    "ram 12 profile demo policy approxftl timing scale:3 tag_all approximate rber 1e-6 seed 7",
-    "ram 14 blocks 64 word_lines 8 op 30 buffer 1MiB gc 12 wear_gap 50 refresh 30d",
-    "none 12 page 4KiB unit 4KiB fill sequential age 90d cell_model voltage rber 2.5e-8",
-)
-MESSAGES = (
-    "stats", "reset", "age 30d", "block 3", "fail 5", "digest", "audit", "gc", "policy hot 1",
-)
-WORDS = (
-    "", "0", "1", "-1", "7", "63", "4294967295", "4294967296", "18446744073709551615",
-    "18446744073709551616", "1e-5", "1e-999", "0x10", "99.999", "100", "3.5ms", "1KiB", "1EiB",
-    "off", "on", "real", "scale:0", "ram", "none", "op", "blocks", "policy", "%s%n",
-    "\u00fc", "x" * 300,
-)
-# What a constructor, a message or device-mapper itself may answer.
-ALLOWED = {errno.EINVAL, errno.ENOMEM, errno.EBUSY, errno.ENXIO, errno.ENOENT, errno.ENOSPC,
-           errno.ERANGE, errno.EOPNOTSUPP}
+Step = list[str]
+Input = list[Step]
 
 
-class Mapper:
-    """Device-mapper's control device."""
-
-    def __init__(self) -> None:
-        self.control = os.open("/dev/mapper/control", os.O_RDWR)
-
-    def call(self, command: int, payload: bytes = b"", flags: int = 0, targets: int = 0) -> bytes:
-        """Do one; return what follows the header."""
-        header = HEADER.pack(*VERSION, ROOM, HEADER.size, targets, 0, flags, 0, 0, 0,
-                             NAME.encode(), b"", b"")
-        data = bytearray((header + payload).ljust(ROOM, b"\0"))
-        fcntl.ioctl(self.control, 3 << 30 | HEADER.size << 16 | 0xFD << 8 | command, data)
-        return bytes(data[HEADER.size :])
-
-    def load(self, line: bytes, target: bytes = b"approxftl") -> None:
-        """Load a table of one line."""
-        size = SPEC.size + len(line) + 1
-        spec = SPEC.pack(0, SECTORS, 0, size + -size % 8, target)
-        self.call(LOAD, spec + line + b"\0", targets=1)
-
-    def table(self) -> bytes:
-        """Return the parameters of the live table."""
-        return self.call(TABLE, flags=STATUS_TABLE_FLAG)[SPEC.size :].split(b"\0", 1)[0]
-
-    def message(self, text: bytes) -> None:
-        """Send a message to sector 0."""
-        self.call(MESSAGE, struct.pack("=Q", 0) + text + b"\0")
-
-    def suspend(self, *, suspended: bool) -> None:
-        """Suspend or resume."""
-        self.call(SUSPEND, flags=SUSPEND_FLAG if suspended else 0)
+class BadError(Exception):
+    """The module has done what it must not."""
 
 
-def mutate(draw: random.Random, text: str, *, counted: bool) -> bytes:
-    """Change a few words, or bytes; the second word mostly says how many follow it."""
-    words = text.split()
-    for _ in range(draw.choice((0, 1, 1, 1, 2, 3))):
-        at = draw.randrange(len(words))
-        kind = draw.randrange(5)
-        if kind == 0:
-            words[at] = draw.choice(WORDS)
-        elif kind == 1:
-            words.insert(at, draw.choice(WORDS))
-        elif kind == 2 and len(words) > 1:
+def tainted() -> str:
+    """Return why the kernel is no longer sound, as a number."""
+    return Path("/proc/sys/kernel/tainted").read_text()
+
+
+class Subject(ABC):
+    """Something that can be told steps."""
+
+    def __init__(self, draw: random.Random) -> None:
+        self.draw = draw
+        self.right = set[str]()  # what has to be accepted now and then
+        self.accepted = set[str]()
+
+    @abstractmethod
+    def seeds(self) -> list[Input]:
+        """Return each thing once, as it should be."""
+
+    @abstractmethod
+    def fresh(self) -> Step:
+        """Return a step."""
+
+    @abstractmethod
+    def bend(self, step: Step) -> Step:
+        """Return it a little changed."""
+
+    @abstractmethod
+    def say(self, step: Step) -> str:
+        """Carry it out; return the answer."""
+
+    def take(self, steps: Input) -> list[str]:
+        """Carry them out; return the answers."""
+        return [self.say(step) for step in steps]
+
+    def attempt(self, step: Step, act: Callable[[], None], of: list[str]) -> str:
+        """Do it; return what it is, and the answer. If it is accepted, so is what it is made OF."""
+        try:
+            act()
+        except OSError as error:
+            if (name := errno.errorcode.get(error.errno or 0, "?")) not in ALLOWED:
+                raise BadError(f"{' '.join(step)}: {error}") from None
+            return f"{of[0]} {name}"
+        self.accepted |= self.right.intersection(of)
+        return f"{of[0]} accepted"
+
+    def change(self, steps: Input, others: list[Input]) -> Input:
+        """Return steps that are like these."""
+        steps = [list(step) for step in steps]
+        for _ in range(self.draw.choice((1, 1, 2, 3))):
+            at = self.draw.randrange(len(steps))
+            way = self.draw.random()
+            if way < 0.6:
+                steps[at] = self.bend(steps[at])
+            elif way < 0.75:
+                steps.insert(at + 1, self.fresh())
+            elif way < 0.85 and len(steps) > 1:
+                del steps[at]
+            else:
+                other = self.draw.choice(others)
+                steps[at + 1 :] = other[self.draw.randrange(len(other)) :]
+        return steps[:STEPS]
+
+    def bend_words(self, words: Step) -> Step:
+        """Change a few words, whatever they mean."""
+        words = list(words)
+        at = self.draw.randrange(len(words))
+        other = self.draw.randrange(len(words))
+        way = self.draw.randrange(5)
+        if way == 0:
+            words[at] = self.draw.choice(WORDS)
+        elif way == 1:
+            words.insert(at, self.draw.choice(WORDS))
+        elif way == 2 and len(words) > 1:
             del words[at]
-        elif kind == 3:
+        elif way == 3:
             words.append(words[at])
         else:
-            other = draw.randrange(len(words))
             words[at], words[other] = words[other], words[at]
-    if counted and len(words) > 1 and draw.random() < 0.9:
-        words[1] = str(len(words) - 2)
-    line = bytearray(" ".join(words).encode())
-    if line and draw.random() < 0.2:
-        line[draw.randrange(len(line))] = draw.randrange(1, 256)
-    return bytes(line)
+        return words
 
 
-def answer(error: OSError, text: bytes) -> str:
-    """Return the name of an allowed error; anything else ends the test."""
-    if error.errno not in ALLOWED:
-        raise SystemExit(f"# {text!r}: {error}")
-    return errno.errorcode[error.errno]
+class Device(Subject):
+    """A device: table lines, messages, requests."""
+
+    def __init__(self, draw: random.Random) -> None:
+        super().__init__(draw)
+        self.mapper = Mapper()
+        self.keys = descriptions.table_keys()
+        self.verbs = descriptions.messages()
+        self.suspended = False
+
+    def value(self, key: Key) -> str:
+        """Return one for this key, mostly a possible one."""
+        kinds = ((key.right,), key.others, key.wrong)
+        return self.draw.choice(self.draw.choices(kinds, (5, 5, 1))[0])
+
+    def argument(self, word: str) -> str:
+        """Return something for <word>."""
+        if word == "<duration>":
+            return self.draw.choice(("0", "1h", "30d", "36500d", "1"))
+        if word == "<key>":
+            return self.draw.choice(list(self.keys))
+        return str(self.draw.choice((0, 1, 2, 3, 63, 64, 255, 256, self.draw.choice(ODD))))
+
+    def message(self, verb: tuple[str, ...]) -> Step:
+        """Return a message with arguments."""
+        words = [self.argument(word.strip("[]")) if "<" in word else word for word in verb]
+        if verb[1:] == ("<key>", "<value>"):
+            words[2] = self.value(self.keys[words[1]])
+        return ["message", *words]
+
+    def say(self, step: Step) -> str:
+        """Carry out a step of a device."""
+        kind, *words = step
+        if kind == "line":
+            of = ["line", *words[1::2]]
+            return self.attempt(step, lambda: self.load(words), of)
+        if kind == "message":
+            text = " ".join(words).encode()
+            of = [" ".join(["message", *words[:1]])]
+            return self.attempt(step, lambda: self.mapper.message(text), of)
+        if kind in ("suspend", "resume"):
+            return self.attempt(step, lambda: self.pause(suspended=kind == "suspend"), [kind])
+        return self.attempt(step, self.press, [kind])
+
+    def pause(self, *, suspended: bool) -> None:
+        """Suspend or resume."""
+        self.mapper.suspend(suspended=suspended)
+        self.suspended = suspended
+
+    def load(self, words: Step) -> None:
+        """Load a table and resume; what is accepted prints as a line that prints as itself."""
+        store, colon, number = words[0].partition(":")
+        line = " ".join([store, number if colon else str(len(words) - 1), *words[1:]]).encode()
+        self.mapper.load(line)
+        self.pause(suspended=False)
+        if (printed := self.mapper.table()) != self.again(printed):
+            raise BadError(f"{line!r}: {printed!r} became {self.mapper.table()!r}")
+
+    def again(self, line: bytes) -> bytes:
+        """Load the line that the module prints; return what it prints then."""
+        self.mapper.load(line)
+        self.pause(suspended=True)
+        self.pause(suspended=False)
+        return self.mapper.table()
+
+    def press(self) -> None:
+        """Write some, read it, forget some; nothing of it waits where time is real."""
+        if self.suspended or b"timing off" not in self.mapper.table():
+            return
+        data = mmap.mmap(-1, 64 * UNIT)
+        fd = os.open(self.mapper.node, os.O_RDWR | os.O_DIRECT)
+        try:
+            for _ in range(4):
+                at = self.draw.randrange(256) * UNIT
+                os.pwritev(fd, [data], at)
+                os.preadv(fd, [data], at)
+            os.fdatasync(fd)
+        except OSError as error:
+            if error.errno not in (errno.EIO, errno.ENOSPC):
+                raise
+        finally:
+            os.close(fd)
+
+    def take(self, steps: Input) -> list[str]:
+        """Have a device of its own for them."""
+        self.mapper.call(CREATE)
+        try:
+            return super().take(steps)
+        finally:
+            self.mapper.call(REMOVE)
+            self.suspended = False
 
 
-def try_line(mapper: Mapper, line: bytes) -> str:
-    """Load it; what is accepted must print as a line that prints as itself."""
-    mapper.call(CREATE)
-    try:
-        mapper.load(line)
-        mapper.suspend(suspended=False)
-        printed = mapper.table()
-        mapper.load(printed)
-        mapper.suspend(suspended=True)
-        mapper.suspend(suspended=False)
-        if mapper.table() != printed:
-            raise SystemExit(f"# {line!r}: {printed!r} became {mapper.table()!r}")
-    except OSError as error:
-        return answer(error, line)
-    finally:
-        mapper.call(REMOVE)
-    return "accepted"
+class Lines(Device):
+    """Table lines."""
+
+    def __init__(self, draw: random.Random) -> None:
+        super().__init__(draw)
+        self.right = set(self.keys)
+
+    def seeds(self) -> list[Input]:
+        """Return lines that have each key, and one of each policy."""
+        pairs = [[key.name, key.right] for key in self.keys.values()]
+        lines = [sum(pairs[at : at + 12], ["line", "none"]) for at in range(0, len(pairs), 12)]
+        small = [["line", *THREE, "policy", name] for name in self.keys["policy"].others]
+        return [[line] for line in lines] + [[line, ["press"]] for line in small]
+
+    def fresh(self) -> Step:
+        """Return requests, or a line of a small device and a few words more."""
+        if self.draw.random() < 0.3:
+            return ["press"]
+        keys = self.draw.sample(list(self.keys.values()), self.draw.randrange(6))
+        shape = self.draw.choice((SMALL, THREE))
+        more = [[key.name, self.value(key)] for key in keys if key.name not in shape]
+        return sum(more, ["line", *shape])
+
+    def bend(self, step: Step) -> Step:
+        """Change a value, or words, or how many are announced, or the store."""
+        if step[0] != "line":
+            return self.fresh()
+        way = self.draw.random()
+        if way < 0.6:
+            places = [at for at in range(3, len(step), 2) if step[at - 1] in self.keys]
+            if places:
+                step = list(step)
+                at = self.draw.choice(places)
+                step[at] = self.value(self.keys[step[at - 1]])
+            return step
+        if way < 0.7:
+            return ["line", f"ram:{self.draw.choice(WORDS)}", *step[2:]]
+        return ["line", *self.bend_words(step[1:])]
 
 
-def fuzz_lines(mapper: Mapper, draw: random.Random, number: int) -> Counter[str]:
-    """Load mutated lines."""
-    for line in LINES:
-        if try_line(mapper, line.encode()) != "accepted":
-            raise SystemExit(f"# {line!r} is not right")
-    lines = (mutate(draw, draw.choice(LINES), counted=True) for _ in range(number))
-    return Counter(try_line(mapper, line) for line in lines)
+class Messages(Device):
+    """Messages, in a row, among requests."""
+
+    def __init__(self, draw: random.Random) -> None:
+        super().__init__(draw)
+        self.right = {f"message {verb[0]}" for verb in self.verbs}
+
+    def seeds(self) -> list[Input]:
+        """Return each message, to a device that is in use and to one that is suspended."""
+        begin = [["line", *SMALL], ["press"]]
+        return [[*begin, self.message(verb), ["suspend"], self.message(verb), ["resume"], ["press"]]
+                for verb in self.verbs]
+
+    def fresh(self) -> Step:
+        """Return a message, or what may happen between two."""
+        other = self.draw.choice((["press"], ["suspend"], ["resume"]))
+        return other if self.draw.random() < 0.3 else self.message(self.draw.choice(self.verbs))
+
+    def bend(self, step: Step) -> Step:
+        """Change words; the line stays."""
+        if step[0] == "line":
+            return step
+        if step[0] != "message" or self.draw.random() < 0.3:
+            return self.fresh()
+        return ["message", *self.bend_words(step[1:])]
 
 
-def try_message(mapper: Mapper, text: bytes) -> str:
-    """Send it."""
-    try:
-        mapper.message(text)
-    except OSError as error:
-        return answer(error, text)
-    return "accepted"
+def address(data: mmap.mmap) -> int:
+    """Return where it is."""
+    return ctypes.addressof(ctypes.c_char.from_buffer(data))
 
 
-def fuzz_messages(mapper: Mapper, draw: random.Random, number: int) -> Counter[str]:
-    """Send mutated messages to a device, suspended now and then."""
-    said: Counter[str] = Counter()
-    mapper.call(CREATE)
-    mapper.load(LINES[3].encode())
-    for count in range(number):
-        if count % 50 == 0:
-            mapper.suspend(suspended=count % 100 == 50)
-        text = mutate(draw, draw.choice(MESSAGES), counted=False)
-        said[try_message(mapper, text)] += 1
-    mapper.call(REMOVE)
-    return said
+class Control(Subject):
+    """/dev/approxftl: ioctls whose members play their parts, and writes."""
+
+    def __init__(self, draw: random.Random, header: Header, folder: str, device: str = "") -> None:
+        super().__init__(draw)
+        self.header = header
+        self.folder = folder
+        # Longer than all that can be said of a device of ours, whatever room is claimed.
+        self.room = mmap.mmap(-1, 16 * MIB)
+        self.vectors = mmap.mmap(-1, UNIT)
+        self.label = mmap.mmap(-1, UNIT)
+        self.label[:64] = b"a-name " * 9 + b"!"
+        self.file = f"{folder}/fuzz"
+        self.fds = self.open(device)
+        self.control = self.open_control()
+        self.fill_vectors()
+        if device:
+            self.right = set(self.header.calls)
+
+    def open(self, device: str) -> dict[str, int]:
+        """Return descriptors of all kinds."""
+        memfd = os.memfd_create("fuzz")
+        os.truncate(memfd, MIB)
+        fds = {"file": os.open(self.file, os.O_RDWR | os.O_CREAT, 0o600), "memfd": memfd,
+               "direct": os.open(self.file, os.O_RDWR | os.O_DIRECT), "pipe": os.pipe()[0],
+               "reader": os.open(self.file, os.O_RDONLY), "none": -1, "beyond": 4000,
+               "folder": os.open(self.folder, os.O_RDONLY)}
+        os.truncate(memfd, MIB)
+        os.pwrite(fds["file"], bytes(64 * UNIT), 0)
+        if device:
+            fds["device"] = os.open(device, os.O_RDWR)
+        return fds
+
+    def open_control(self) -> int:
+        """Return a descriptor: scopes are its own."""
+        return os.open("/dev/approxftl", os.O_RDWR)
+
+    def fill_vectors(self) -> None:
+        """Have a few for struct iovec."""
+        for i, length in enumerate((UNIT, 512, 0, 16 * UNIT, 1, 2**31)):
+            struct.pack_into("=QQ", self.vectors, i * 16, address(self.room), length)
+
+    def member(self, one: Member) -> str:
+        """Return a value that suits its part."""
+        draw = self.draw
+        if one.part == "fd":
+            return draw.choice([*self.fds, "file", "file"])
+        if one.part == "array":
+            return "vectors" if one.of == "iovec" else "room"
+        if one.part in ("text", "size"):
+            return one.part
+        if one.part == "length":
+            return str(draw.choice((0, 1, 6, *one.values)))
+        if one.part in ("choice", "flags"):
+            return str(draw.choice((*one.values, 0)))
+        if one.part == "count":
+            return str(draw.choice((0, 1, 2, 4, 100)))
+        if one.part == "number" and one.letter == "Q":
+            return str(draw.choice((0, UNIT, 512, 3 * UNIT, 2**64 - 1, draw.choice(ODD))))
+        return str(draw.choice((0, 1)) if one.part == "number" else 0)
+
+    def step(self, call: str) -> Step:
+        """Return one as it should be."""
+        return ["ioctl", call, *map(self.member, self.header.takes(call).members)]
+
+    def seeds(self) -> list[Input]:
+        """Return each several times: its first descriptor may be of a wrong kind."""
+        return [[self.step(call), ["write"]] for call in self.header.calls for _ in range(6)]
+
+    def fresh(self) -> Step:
+        """Return an ioctl or what goes on beside."""
+        if self.draw.random() < 0.25:
+            return [self.draw.choice(("write", "direct", "truncate", "sync", "reopen"))]
+        return self.step(self.draw.choice(list(self.header.calls)))
+
+    def bend(self, step: Step) -> Step:
+        """Change a member, mostly to what suits it."""
+        if step[0] != "ioctl":
+            return self.fresh()
+        members = self.header.takes(step[1]).members
+        at = self.draw.randrange(len(members))
+        odd = str(self.draw.choice(ODD)) if self.draw.random() < 0.4 else self.member(members[at])
+        return [*step[: at + 2], odd, *step[at + 3 :]]
+
+    def number(self, text: str, form: Structure) -> int:
+        """Return what a word of a step stands for."""
+        names = {"room": self.room, "vectors": self.vectors, "text": self.label}
+        if text in names:
+            return address(names[text])
+        return form.form.size if text == "size" else self.fds.get(text) or int(text)
+
+    def ioctl(self, step: Step) -> None:
+        """Do it; what is longer than the module's is there as zeroes."""
+        form = self.header.takes(step[1])
+        values = (self.number(text, form) for text in step[2:])
+        fitted = [(value + 2**31) % 2**32 - 2**31 if one.letter == "i" else
+                  value % 2 ** (32 if one.letter == "I" else 64)
+                  for value, one in zip(values, form.members, strict=True)]
+        argument = bytearray(form.form.pack(*fitted).ljust(256, b"\0"))
+        fcntl.ioctl(self.control, self.header.calls[step[1]], argument)
+
+    def beside(self, kind: str) -> None:
+        """Do what programs do with files."""
+        at = self.draw.randrange(16) * UNIT
+        if kind == "write":
+            os.pwrite(self.fds["file"], bytes(UNIT), at)
+        elif kind == "direct":
+            os.pwritev(self.fds["direct"], [memoryview(self.room)[: 4 * UNIT]], at)
+        elif kind == "truncate":
+            os.truncate(self.file, at)
+        elif kind == "sync":
+            os.fsync(self.fds["file"])
+        else:
+            os.close(self.control)
+            self.control = self.open_control()
+
+    def say(self, step: Step) -> str:
+        """Carry it out."""
+        if step[0] == "ioctl":
+            return self.attempt(step, lambda: self.ioctl(step), [step[1]])
+        return self.attempt(step, lambda: self.beside(step[0]), step)
 
 
-def main(what: str, number: int) -> None:
+class Fuzzer:
+    """Seeds, then what comes of them."""
+
+    def __init__(self, subject: Subject, reached: Reached, draw: random.Random) -> None:
+        self.subject = subject
+        self.reached = reached
+        self.draw = draw
+        self.kept: list[Input] = []
+        self.said = Counter[str]()
+        self.taint = tainted()
+
+    def attempt(self, steps: Input) -> None:
+        """Try an input, and keep it if it reaches something."""
+        try:
+            answers = self.subject.take(steps)
+            if tainted() != self.taint:
+                raise BadError("the kernel complains")
+        except (BadError, OSError) as error:
+            raise SystemExit(f"# {error}, after\n" + "\n".join(f"#   {s}" for s in steps)) from None
+        self.said.update(answer.rpartition(" ")[2] for answer in answers)
+        if self.reached.news(answers):
+            self.kept.append(steps)
+
+    def next(self) -> Input:
+        """Return an input that nobody has tried, perhaps."""
+        steps = self.draw.choice(self.kept)
+        if self.draw.random() > KEPT:
+            steps = self.draw.choice(self.subject.seeds())
+        return self.subject.change(steps, self.kept)
+
+    def run(self, number: int) -> int:
+        """Try so many, or for as long as was asked; return how many."""
+        until = time.monotonic() + LONG
+        tried = 0
+        for steps in self.subject.seeds():
+            self.attempt(steps)
+            tried += 1
+        while tried < number or time.monotonic() < until:
+            self.attempt(self.next())
+            tried += 1
+        return tried
+
+    def judge(self) -> None:
+        """All that can be said was accepted, and not everything was."""
+        if missing := self.subject.right - self.subject.accepted:
+            raise SystemExit(f"# never accepted: {' '.join(sorted(missing))}")
+        every = self.said.total()
+        if not every < self.said["accepted"] * 20 < every * 19:
+            raise SystemExit("# they are not nearly right")
+
+
+def subject_of(what: str, arguments: list[str], draw: random.Random) -> Subject:
+    """Return what is to be told something."""
+    if what != "control":
+        return (Lines if what == "lines" else Messages)(draw)
+    header = descriptions.header()
+    if len(arguments) < 2:
+        Path(arguments[0]).chmod(0o777)
+        os.setgroups([])
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+    return Control(draw, header, *arguments)
+
+
+def main(what: str, number: int, *arguments: str) -> None:
     """Entry point."""
-    fuzz = fuzz_lines if what == "lines" else fuzz_messages
-    draw = random.Random(f"{SEED} {os.environ.get('AFTL_TURN', '')}")
-    said = fuzz(Mapper(), draw, number)
-    print(f"# {number} {what}:", ", ".join(f"{word} {count}" for word, count in said.most_common()))
-    if said["accepted"] * 20 < number or said["accepted"] * 20 > number * 19:
-        raise SystemExit("# they are not nearly right")
+    seed = f"{os.environ.get('AFTL_FUZZ_SEED') or SEED} {os.environ.get('AFTL_TURN', '')}"
+    draw = random.Random(seed)
+    reached = Reached()
+    fuzzer = Fuzzer(subject_of(what, list(arguments), draw), reached, draw)
+    begun = time.monotonic()
+    tried = fuzzer.run(number)
+    print(f"# {tried} inputs in {time.monotonic() - begun:.0f} s:",
+          ", ".join(f"{word} {count}" for word, count in fuzzer.said.most_common()))
+    print(f"# {len(fuzzer.kept)} kept, for {reached}")
+    fuzzer.judge()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    main(sys.argv[1], int(sys.argv[2]), *sys.argv[3:])

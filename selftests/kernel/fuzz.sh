@@ -1,11 +1,36 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Table lines and messages that are nearly right do no harm.
+# Table lines, messages and ioctls that are nearly right do no harm. With AFTL_FUZZ_SECONDS=N each
+# kind goes on for so long.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
+needs_program "$approxftl"
+mountpoint -q /sys/kernel/debug || mount -t debugfs debugfs /sys/kernel/debug
+place=$scratch/mounted
+mkdir "$place"
+chmod 755 "$scratch" && let_everybody_tag
 
-ktap_test_run 'table lines' python3 selftests/kernel/fuzz.py lines "$(share 150)"
-ktap_test_run 'messages' python3 selftests/kernel/fuzz.py messages "$(share 2000)"
+fuzz()
+{
+	python3 selftests/kernel/fuzz.py "$@"
+}
+
+# control NUMBER [DEVICE]: on files of ext4 on one of ours, and on another one
+control()
+{
+	# shellcheck disable=SC2086,SC2154 # words, of lib.sh
+	create aftl-place ram $small errors off && create aftl-raw ram $small &&
+		mkfs.ext4 -q -F -m 0 /dev/mapper/aftl-place && mount /dev/mapper/aftl-place "$place" ||
+		return
+	fuzz control "$1" "$place" ${2:+"$2"}
+	fuzzed=$?
+	umount "$place" && dmsetup remove aftl-place && dmsetup remove aftl-raw && return "$fuzzed"
+}
+
+ktap_test_run 'table lines' fuzz lines "$(share 150)"
+ktap_test_run 'messages' fuzz messages "$(share 200)"
+ktap_test_run 'ioctls' control "$(share 900)"
+ktap_test_run 'ioctls by root' control "$(share 900)" /dev/mapper/aftl-raw
 finished

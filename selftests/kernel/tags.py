@@ -37,10 +37,6 @@ PIECE = 64  # units that are read at a time
 TURN = os.environ.get("AFTL_TURN", "")  # a part of the seeds: each kernel draws others
 STRIDE = 7919  # a prime
 MILLION = 10**6
-ODD = (0, 1, 2, 3, 8, 64, 4095, 4096, 65535, 2**20, 2**31 - 1, 2**31, 2**32 - 1, 2**32, LAST - 1,
-       LAST, LAST + 1, 2**64 - 4096, 2**64 - 1)
-ALLOWED = {"EINVAL", "E2BIG", "EBADF", "EPERM", "EFAULT", "EOVERFLOW", "ENOSPC", "ENODEV",
-           "ENOTBLK", "ENOTSUP", "EBUSY", "ENOENT", "EFBIG", "EAGAIN"}
 
 
 def fail(text: str) -> None:
@@ -937,62 +933,6 @@ def elsewhere(path: str) -> None:
 
 
 # Rough treatment
-
-
-def fuzz(folder: str, count: str, device: str = "") -> None:
-    """Structures that are nearly right, seeded; what comes back is an error code or nothing."""
-    if not device:
-        Path(folder).chmod(0o777)
-        in_child(fuzz_as_nobody, folder, int(count))
-        return
-    fuzz_with(folder, int(count), [os.open(device, os.O_RDWR)])
-
-
-def fuzz_as_nobody(folder: str, count: int) -> None:
-    """Do it without privileges."""
-    as_nobody()
-    fuzz_with(folder, count, [])
-
-
-def fuzz_with(folder: str, count: int, fds: list[int]) -> None:
-    """Do it."""
-    draw = random.Random(f"2019 {TURN}")
-    control = Control()
-    pipe = os.pipe()
-    memfd = os.memfd_create("fuzz")
-    os.truncate(memfd, 1 << 20)
-    fds += [open_new(f"{folder}/fuzz", size=1 << 16), memfd, pipe[0],
-            os.open(f"{folder}/fuzz", os.O_RDONLY), new_socket(), -1, 4000]
-    # Longer than all that can be said of a device of ours, whatever room a caller claims to have.
-    answer_room = mmap.mmap(-1, 1 << 24)
-    address = approx.address_of(answer_room)
-    answers: dict[str, int] = {}
-    for _ in range(count):
-        number = draw.choice(list(approx.FORMATS))
-        argument = nearly_right(draw, approx.FORMATS[number], fds, address)
-        try:
-            fcntl.ioctl(control.fd, number, argument)
-            answer = "0"
-        except OSError as error:
-            answer = errno.errorcode[error.errno or 0]
-        answers[answer] = answers.get(answer, 0) + 1
-    print(f"# {answers}")
-    must(answers.get("0", 0) > count // 20, "hardly anything was right")
-    must(answers.keys() <= {"0", *ALLOWED}, "there is a strange answer")
-    Path(f"{folder}/fuzz").unlink()
-
-
-def nearly_right(draw: random.Random, form: struct.Struct, fds: list[int],
-                 address: int) -> bytearray:
-    """Return a structure whose members are mostly possible."""
-    size = form.size if draw.random() < 0.9 else draw.choice(ODD) % 2**32
-    members = [size]
-    for letter in form.format[2:]:
-        values = (0, draw.randrange(4), draw.choice(ODD), address, draw.getrandbits(64))
-        value = draw.choices(values, (50, 25, 15, 20, 5))[0]
-        bits = 32 if letter == "I" else 64
-        members.append(draw.choice(fds) if letter == "i" else value % 2**bits)
-    return bytearray(form.pack(*members).ljust(256, b"\0"))
 
 
 def churn(folder: str, seconds: str) -> None:

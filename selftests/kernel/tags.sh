@@ -313,8 +313,6 @@ ktap_test_silent 'labels of everybody leave room in a trace' driver floods
 ktap_test_silent 'limits for each user' driver limits "$place"
 ktap_test_silent 'swap files are refused' refuses_swap
 ktap_test_silent 'encrypted files are refused' refuses_encrypted
-ktap_test_run 'ioctls at random' driver fuzz "$place" "$(share 3000)"
-ktap_test_run 'ioctls at random by root' driver fuzz "$place" "$(share 3000)" /dev/mapper/aftl-tags
 ktap_test_run 'everything at once' at_once driver churn "$place" 4
 ktap_test_run 'a tag is the file, whatever its name' driver life "$place"
 ktap_test_silent 'unmount' dismantle aftl-tags

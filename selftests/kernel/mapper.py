@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Device-mapper's control device, without a library that would correct what is said to it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import struct
+
+NAME = "aftl-fuzz"
+SECTORS = 20480
+
+# linux/dm-ioctl.h
+HEADER = struct.Struct("=3I I I I i I I I Q 128s 129s 7s")
+SPEC = struct.Struct("=Q Q i I 16s")
+DEVICE = 10  # its member
+VERSION = (4, 0, 0)
+CREATE, REMOVE, SUSPEND, LOAD, TABLE, MESSAGE = 3, 4, 6, 9, 12, 14
+SUSPEND_FLAG, STATUS_TABLE_FLAG = 1 << 1, 1 << 4
+ROOM = 16384
+
+
+class Mapper:
+    """Device-mapper's control device, for a device of that name."""
+
+    def __init__(self) -> None:
+        self.control = os.open("/dev/mapper/control", os.O_RDWR)
+        self.node = ""  # that can be opened
+
+    def call(self, command: int, payload: bytes = b"", flags: int = 0, targets: int = 0) -> bytes:
+        """Do one; return what follows the header."""
+        header = HEADER.pack(*VERSION, ROOM, HEADER.size, targets, 0, flags, 0, 0, 0,
+                             NAME.encode(), b"", b"")
+        data = bytearray((header + payload).ljust(ROOM, b"\0"))
+        fcntl.ioctl(self.control, 3 << 30 | HEADER.size << 16 | 0xFD << 8 | command, data)
+        self.node = f"/dev/dm-{os.minor(HEADER.unpack_from(data)[DEVICE])}"
+        return bytes(data[HEADER.size :])
+
+    def load(self, line: bytes, target: bytes = b"approxftl") -> None:
+        """Load a table of one line."""
+        size = SPEC.size + len(line) + 1
+        spec = SPEC.pack(0, SECTORS, 0, size + -size % 8, target)
+        self.call(LOAD, spec + line + b"\0", targets=1)
+
+    def table(self) -> bytes:
+        """Return the parameters of the live table."""
+        return self.call(TABLE, flags=STATUS_TABLE_FLAG)[SPEC.size :].split(b"\0", 1)[0]
+
+    def message(self, text: bytes) -> None:
+        """Send a message to sector 0."""
+        self.call(MESSAGE, struct.pack("=Q", 0) + text + b"\0")
+
+    def suspend(self, *, suspended: bool) -> None:
+        """Suspend or resume."""
+        self.call(SUSPEND, flags=SUSPEND_FLAG if suspended else 0)
