@@ -4,18 +4,22 @@
 
 storm.py threads [THREADS]    each overwrites and flushes a unit of its own; a block fails, a die
 storm.py swap                 memory that is scarce, swapped to a device with a large write buffer
+storm.py pages UNIT           writes where no page can be had: all there were are in that buffer
 
 Silent when all is as it must be; exit status 1 with a sentence, 2 for what hangs, as unkind.py.
 """
 
 from __future__ import annotations
 
+import ctypes
 import mmap
 import os
+import signal
 import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -28,8 +32,10 @@ ROUNDS = 2
 # Of four dies three have room for what all threads write, and for collection.
 STORM_SHAPE = "channels 1 chips 4 blocks 160 word_lines 2 op 45"
 UNIT = 4096
+LARGE = 64 * UNIT
 MIB = 1 << 20
 SPARE = 100 * MIB  # memory that is left to all others
+STANDSTILL = 4  # seconds; a pool of pages looks by itself whether there is memory after five
 
 
 def make(kib: int, parameters: str, keys: str) -> None:
@@ -173,11 +179,104 @@ def swap() -> None:
     remove()
 
 
+class Scarcity:
+    """No memory: of what is free the kernel keeps all. Who could be killed for it sleeps."""
+
+    def __init__(self) -> None:
+        if ctypes.CDLL(None, use_errno=True).mlockall(3):
+            raise WrongError("memory cannot be locked")
+        Path("/proc/self/oom_score_adj").write_text("-1000")
+        # Threads of the kernel do not hear of signals.
+        self.others = {int(place.name) for place in Path("/proc").glob("[0-9]*")}
+        self.others -= {1, os.getpid()}
+        self.knob = os.open("/proc/sys/vm/min_free_kbytes", os.O_RDWR)
+        self.usual = os.read(self.knob, 16)
+        self.all = str(os.sysconf("SC_PAGE_SIZE") // 1024 * os.sysconf("SC_PHYS_PAGES")).encode()
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send it to all others."""
+        for pid in self.others:
+            with suppress(ProcessLookupError):
+                os.kill(pid, number)
+
+    def begin(self) -> None:
+        """Take memory away."""
+        self.signal(signal.SIGSTOP)
+        os.pwrite(self.knob, self.all, 0)
+
+    def end(self) -> None:
+        """Give it back."""
+        os.pwrite(self.knob, self.usual, 0)
+        self.signal(signal.SIGCONT)
+
+
+class Writer(threading.Thread):
+    """Writes all of DATA, in small and in large pieces, when the gate is opened."""
+
+    def __init__(self, fd: int, data: mmap.mmap) -> None:
+        super().__init__(daemon=True)
+        self.fd = fd
+        self.data = memoryview(data)
+        self.gate = threading.Event()
+        self.written = 0
+
+    def write(self) -> None:
+        """Do it."""
+        for at in range(0, len(self.data), LARGE):
+            for size in (UNIT, LARGE):
+                os.pwrite(self.fd, self.data[at : at + size], at)
+                self.written += size
+
+    def run(self) -> None:
+        """Wait for the gate."""
+        self.gate.wait()
+        self.write()
+
+    def goes_on(self) -> bool:
+        """Wait until it ends; return whether it does not stand still before."""
+        self.gate.set()
+        before = -1
+        while self.is_alive() and before != self.written:
+            before = self.written
+            self.join(STANDSTILL)
+        return not self.is_alive()
+
+
+def pages(unit: int) -> None:
+    """Whoever waits for a page pushes what holds all of them."""
+    make(262144, f"channels 1 chips 4 blocks 192 word_lines 2 op 25 unit {unit}",
+         "timing off buffer 8MiB")
+    data = mmap.mmap(-1, 4 * MIB)
+    fd = os.open(DEVICE, os.O_RDWR | os.O_DIRECT)
+    writer = Writer(fd, data)
+    writer.write()  # what else that takes is there afterwards
+    for at in range(0, len(data), unit):
+        data[at : at + 16] = b"%16d" % at
+    writer.start()
+    scarcity = Scarcity()
+    scarcity.begin()
+    goes_on = writer.goes_on()
+    scarcity.end()
+    writer.join(PATIENCE)
+    if writer.is_alive():
+        raise HangError("writes do not end")
+    if not goes_on:
+        raise WrongError("writes wait for pages that are in the write buffer")
+    back = mmap.mmap(-1, len(data))
+    os.preadv(fd, [back], 0)
+    os.close(fd)
+    if back[:] != data[:]:
+        raise WrongError("something else was written")
+    remove()
+
+
 def main(words: list[str]) -> int:
     """Return an exit status."""
     try:
         if words[0] == "threads":
             threads(int(words[1]) if len(words) > 1 else THREADS)
+        elif words[0] == "pages":
+            pages(int(words[1]))
         else:
             swap()
     except WrongError as wrong:

@@ -64,6 +64,8 @@ chosen()
 		events=policy,reload pace=0.05
 	in_turn 'a medium that fails now and then' press 6 media=failing shape=small timing=real \
 		events=medium,reopen,kill
+	in_turn 'no memory for pages, all are in the write buffer' storm pages 4096
+	in_turn 'no memory for pages, units of 512 bytes' storm pages 512
 	in_turn 'sectors that cannot be read' press 7 media=bad shape=small timing=off \
 		events=medium,message,pause
 }
