@@ -56,6 +56,10 @@ class WrongError(Exception):
     """Something is not as it must be."""
 
 
+class CommandError(WrongError):
+    """A command has failed; on a medium that fails it may."""
+
+
 class HangError(Exception):
     """Something does not end."""
 
@@ -74,7 +78,7 @@ def run(*arguments: str, text: str = "", tolerant: bool = False) -> str:
     except subprocess.TimeoutExpired:
         raise HangError(f"{' '.join(arguments)} has not ended after {PATIENCE:g} s") from None
     if child.returncode and not tolerant:
-        raise WrongError(said(arguments, output) + kernel_says())
+        raise CommandError(said(arguments, output) + kernel_says())
     return output
 
 
@@ -411,7 +415,7 @@ class Device:
                 raise HangError(f"{NAME} stays in use: {output}")
             time.sleep(0.05)
         if output:
-            raise WrongError(f"dmsetup remove: {output.strip()}")
+            raise CommandError(f"dmsetup remove: {output.strip()}")
 
     def message(self, *words: str) -> str:
         """Send it one."""
@@ -437,22 +441,29 @@ class Device:
         """Load another table: time, buffer, sometimes without a flush."""
         self.scenario.timing = self.draw.choice(("real", "off", "scale:2"))
         self.scenario.buffer = self.draw.choice(("0", "128KiB", "4MiB"))
-        run("dmsetup", "reload", NAME, text=self.line())
-        if self.draw.random() < 0.3:
-            run("dmsetup", "suspend", "--noflush", "--nolockfs", NAME)
-        run("dmsetup", "resume", NAME)
+        self.load_table(noflush=self.draw.random() < 0.3)
 
     def policy(self) -> None:
         """Load a table with another policy."""
         self.scenario.policy = self.draw.choice(policies(self.scenario.shape))
+        self.load_table()
+
+    def load_table(self, *, noflush: bool = False) -> None:
+        """Have another table. A volume that has failed is opened as after a loss of power."""
+        if self.loss():
+            self.load.stop()
         run("dmsetup", "reload", NAME, text=self.line())
+        if noflush:
+            run("dmsetup", "suspend", "--noflush", "--nolockfs", NAME)
         run("dmsetup", "resume", NAME)
+        if self.loss():
+            self.load.start(*self.loss())
 
     def tell(self) -> None:
         """Send it a message."""
         # Approximate data that are old are hardly data.
         age = "1d" if self.scenario.tag_all == "precise" else "5min"
-        words = self.draw.choice(("stats", "luns", "blocks 0 100", f"age {age}", "gc", "reset",
+        words = self.draw.choice(("stats", "luns", "blocks 0 32", f"age {age}", "gc", "reset",
                                   f"block {self.draw.randrange(32)}", "gc", "fault"))
         if words == "fault":
             # So few that there are enough.
@@ -506,11 +517,21 @@ class Device:
             print(f"# {time.monotonic():.2f} {name}", flush=True)
         try:
             doing[name]()
-        except WrongError:
+        except CommandError:
             if not self.scenario.may_fail:
                 raise
-            run("dmsetup", "resume", NAME, tolerant=True)
+            self.recover()
         self.load.look()
+
+    def recover(self) -> None:
+        """Go on where the medium has kept something from going well."""
+        try:
+            run("dmsetup", "resume", NAME)
+        except CommandError:
+            self.medium_works()
+            run("dmsetup", "resume", NAME)
+        if not self.load.child:
+            self.load.start(*self.loss())
 
     def finish(self) -> None:
         """Check everything, once more after it was closed, and its volume."""
@@ -551,8 +572,19 @@ class Device:
         run("rmmod", "brd", tolerant=True)
 
 
+def show_device() -> None:
+    """Print what the device has to say of itself, where it still answers."""
+    for words in (("table", NAME), ("status", NAME), ("message", NAME, "0", "luns"),
+                  ("message", NAME, "0", "stats")):
+        try:
+            print(re.sub("^", "# ", run("dmsetup", *words, tolerant=True), flags=re.M))
+        except HangError as hang:
+            print(f"# {hang}")
+
+
 def show_stacks() -> None:
     """Print where everything sleeps that cannot be woken, and the kernel's log."""
+    show_device()
     run("dmesg", "-C", tolerant=True)
     Path("/proc/sysrq-trigger").write_text("w")
     for status in Path("/proc").glob("[0-9]*/task/[0-9]*/status"):
