@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Statistics against scipy, and against processes whose truth is known."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from numpy.random import Generator
+
+from approxftl_tools import statistics
+from approxftl_tools.statistics import Array, Estimate
+
+scipy: Any = import_module("scipy.stats")
+STUDIES = 2000
+
+
+@pytest.fixture
+def random() -> Generator:
+    return np.random.default_rng(18)
+
+
+def covered(samples: Array, widths: Array, truth: float) -> float:
+    """Return the share of studies whose interval has the truth in it."""
+    return float((np.abs(samples.mean(axis=-1) - truth) <= widths).mean())
+
+
+# ---------------------------------------------------------------- scipy
+
+
+@given(st.integers(1, 2000), st.floats(0.55, 0.9999))
+def test_t_is_scipys(freedom: int, share: float) -> None:
+    assert statistics.t_quantile(share, freedom) == pytest.approx(scipy.t.ppf(share, freedom),
+                                                                  rel=1e-9)
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=40))
+def test_intervals_are_scipys(values: list[float]) -> None:
+    found = statistics.estimate(values)
+    spread = scipy.sem(values)
+    assert found.mean == pytest.approx(np.mean(values), abs=1e-9)
+    assert found.half is not None
+    reach = scipy.t.ppf(0.975, len(values) - 1) * spread
+    assert found.half == pytest.approx(reach, rel=1e-6, abs=1e-6)
+
+
+def test_bootstrap_is_scipys(random: Generator) -> None:
+    """The same resamples' means, where scipy takes others: their spread is what can be compared."""
+    values = random.lognormal(0, 0.5, 12)
+    drawn = values[statistics.resampling(12)].mean(axis=-1)
+    theirs = scipy.bootstrap((values,), np.mean, n_resamples=9999, rng=1)
+    assert drawn.std(ddof=1) == pytest.approx(theirs.standard_error, rel=0.08)
+
+
+# ---------------------------------------------------------------- coverage
+
+
+@pytest.mark.parametrize("runs", [3, 5, 10, 40])
+def test_intervals_of_means_cover(runs: int, random: Generator) -> None:
+    samples = random.normal(7, 2, (STUDIES, runs))
+    assert covered(samples, statistics.half_widths(samples), 7) == pytest.approx(0.95, abs=0.01)
+
+
+def test_intervals_of_ratios_cover(random: Generator) -> None:
+    """What both have in common falls out of the ratio, and makes the interval narrow."""
+    stream = random.lognormal(0, 0.3, (STUDIES, 8))
+    ours = 0.6 * stream * (1 + 0.02 * random.normal(size=stream.shape))
+    ratios = [statistics.paired_ratio(a, b) for a, b in zip(ours, stream, strict=True)]
+    hits = [one is not None and one.low is not None and one.high is not None
+            and one.low <= 0.6 <= one.high for one in ratios]
+    assert np.mean(hits) == pytest.approx(0.95, abs=0.01)
+    paired, alone = ratios[0], statistics.estimate(ours[0])
+    assert paired is not None and paired.half is not None and alone.half is not None
+    assert paired.half / paired.mean < alone.half / alone.mean / 5
+
+
+@pytest.mark.parametrize(("runs", "least", "most"),
+                         [(5, 0.96, 0.99), (8, 0.955, 0.98), (20, 0.94, 0.96), (40, 0.94, 0.96)])
+def test_bootstrap_covers(runs: int, least: float, most: float, random: Generator) -> None:
+    """Of few runs it is careful."""
+    samples = random.normal(7, 2, (STUDIES, runs))
+    assert least <= covered(samples, statistics.bootstrap_widths(samples), 7) <= most
+
+
+def test_bootstrap_is_for_skewed_measures(random: Generator) -> None:
+    """There t covers too little; the bootstrap of quantiles alone would cover less than that."""
+    samples = random.lognormal(0, 0.8, (STUDIES, 8))
+    truth = float(np.exp(0.32))
+    student = covered(samples, statistics.half_widths(samples), truth)
+    boot = covered(samples, statistics.bootstrap_widths(samples), truth)
+    drawn = samples[..., statistics.resampling(8)].mean(axis=-1)
+    low, high = np.quantile(drawn, [0.025, 0.975], axis=-1)
+    plain = float(((low <= truth) & (truth <= high)).mean())
+    assert plain + 0.02 < student
+    assert student + 0.015 < boot < 0.95
+
+
+def autoregressive(random: Generator, share: float, length: int, studies: int) -> Array:
+    """Return runs of mean 100 each of whose values has this share of the one before it."""
+    noise = random.normal(size=(studies, length))
+    runs = np.empty_like(noise)
+    runs[:, 0] = noise[:, 0] / np.sqrt(1 - share * share)
+    for i in range(1, length):
+        runs[:, i] = share * runs[:, i - 1] + noise[:, i]
+    return runs + 100
+
+
+def test_batch_means_cover_where_neighbours_depend(random: Generator) -> None:
+    runs = autoregressive(random, 0.9, 8000, STUDIES)
+    found = [statistics.batch_means(run) for run in runs]
+    hits = [abs(one.mean - 100) <= (one.half or 0) for one in found]
+    assert np.mean(hits) == pytest.approx(0.95, abs=0.015)
+    plain = covered(runs, statistics.half_widths(runs), 100)
+    assert plain < 0.5, "what batches are for"
+
+
+# ---------------------------------------------------------------- warm-up
+
+
+@pytest.mark.parametrize(("share", "most"), [(0.0, 0.01), (0.5, 0.01), (0.9, 0.06)])
+def test_steady_runs_are_left_alone(share: float, most: float, random: Generator) -> None:
+    found = [statistics.mser5(run) for run in autoregressive(random, share, 640, 500)]
+    assert np.mean([not one.settled for one in found]) <= most
+    assert np.mean([one.cut for one in found]) < 0.08 * 640
+
+
+@pytest.mark.parametrize("length", [60, 120, 200])
+def test_a_transient_is_cut(length: int, random: Generator) -> None:
+    """A bias that has gone after so many values, all but 5 % of it."""
+    bias = 10 * np.exp(-3 * np.arange(640) / length)
+    found = [statistics.mser5(run + bias) for run in autoregressive(random, 0.5, 640, 500)]
+    assert np.mean([one.settled for one in found]) > 0.95
+    assert np.mean([one.cut for one in found]) == pytest.approx(length, rel=0.25)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_a_drift_does_not_settle(share: float, random: Generator) -> None:
+    drift = np.linspace(5, -5, 640)
+    found = [statistics.mser5(run + drift) for run in autoregressive(random, share, 640, 500)]
+    assert np.mean([one.settled for one in found]) < 0.05
+
+
+@pytest.mark.parametrize("length", [0, 1, 49])
+def test_a_short_run_says_nothing(length: int) -> None:
+    assert statistics.mser5(np.ones(length)) == statistics.Truncation(0, False)
+
+
+def by_definition(series: list[float]) -> int:
+    """Return the cut as the rule is written down."""
+    means = np.asarray(series[:len(series) // 5 * 5]).reshape(-1, 5).mean(axis=1)
+    errors = [((rest - rest.mean()) ** 2).sum() / len(rest) ** 2
+              for rest in (means[cut:] for cut in range(len(means) - 5))]
+    return 5 * int(np.argmin(errors))
+
+
+@given(st.lists(st.integers(0, 1000), min_size=50, max_size=120))
+def test_mser_is_what_its_definition_says(series: list[int]) -> None:
+    assume(len(set(series)) > 20)
+    values = [float(value) for value in series]
+    assert statistics.mser5(values).cut == by_definition(values)
+
+
+# ---------------------------------------------------------------- edges
+
+
+def test_one_run_has_no_interval() -> None:
+    assert statistics.estimate([3.0]) == Estimate(3.0, None, 1)
+    assert Estimate(3.0, None, 1).low is None and not Estimate(3.0, None, 1).within(1)
+
+
+@pytest.mark.parametrize("tail", [False, True])
+def test_equal_runs_have_a_point(tail: bool) -> None:
+    assert statistics.estimate([4.0] * 6, tail) == Estimate(4.0, 0.0, 6)
+
+
+def test_two_runs_of_a_tail_have_an_interval() -> None:
+    """Of so few the bootstrap has none, for half of what is drawn is one run twice."""
+    assert statistics.estimate([1.0, 2.0], tail=True) == statistics.estimate([1.0, 2.0])
+
+
+def test_no_ratio_to_nothing() -> None:
+    assert statistics.paired_ratio([1.0, 2.0], [0.0, 1.0]) is None
+
+
+def test_runs_needed_are_enough(random: Generator) -> None:
+    """As many as it says have an interval of that width; a tenth less has not."""
+    pilot = statistics.estimate(random.normal(50, 5, 40))
+    count = statistics.runs_needed(pilot, 0.02)
+    halves = [statistics.estimate(random.normal(50, 5, count)).half or 0 for _ in range(50)]
+    assert np.mean(halves) == pytest.approx(0.02 * 50, rel=0.25)
+    assert statistics.runs_needed(pilot, 0.5) == 40
