@@ -15,6 +15,8 @@ from selftests.lib.json_schema import checker
 from selftests.lib.programs import PROGRAM as BINARY
 from selftests.sim.support import WRITE, Json, Record, only_run, read_trace, run, sim, write_trace
 
+from approxftl_tools.statistics import mser5
+
 SCHEMA = checker("userspace/sim/sim-output.schema.json")
 SMALL = ("--requests", "3000")
 BUSY = ("--fill", "random", "--approx-share", "0.3", "--policy", "approxftl")
@@ -28,11 +30,13 @@ COMMANDS = [
     ("--workload", "active", "--active-set", "0.01", "--active-others", "5%",
      "--active-extent", "8"),
     ("--raid", "5", "--members", "3", "--chunk", "8", "--verify"),
+    ("--raid", "5", "--members", "3", "--series"),
     ("--workload", "sequential", "--discard-share", "0.2", "--warmup", "100"),
     ("--hot-share", "80%", "--hot-range", "10%", "--hot-size", "4KiB:9,8KiB:1", "--size", "64KiB"),
     ("--hot-share", "80%", "--hot-range", "10%", "--hot-stream", "1", "--policy", "streams"),
     ("--profile", "micro19", "--policy", "cubeftl,pageftl", "--write-share", "1"),
     (*BUSY, "--block-table", "--page-map", "auto"),
+    (*BUSY, "--series"),
 ]
 
 
@@ -334,3 +338,43 @@ def test_full_output_is_a_failure() -> None:
             )
         assert done.returncode == 1
         assert b"cannot write" in done.stderr
+
+
+@pytest.mark.parametrize("command", [
+    ("--requests", "20000", "--fill", "random", "--write-share", "1"),
+    ("--requests", "150000", "--fill", "random", "--policy", "approxftl,vth_b"),
+    ("--requests", "5000", "--warmup", "3000", "--utilisation", "0.6"),
+    ("--requests", "5000", "--flush-every", "7", "--discard-share", "0.1"),
+    ("--requests", "9000", "--raid", "5", "--warmup", "1000"),
+], ids=" ".join)
+def test_series_are_all_responses(command: tuple[str, ...]) -> None:
+    """And the verdict on them is that of another who knows the rule."""
+    result = sim(*command, "--series")
+    for one in result["runs"]:
+        series = one["settling"]
+        timing = [one["timing"][f"{kind}_response"] for kind in ("read", "write")]
+        missing = sum(t["count"] for t in timing) - (
+            len(series["batch_response_sum_ns"]) * series["batch_requests"])
+        assert 0 <= missing < series["batch_requests"]
+        left = sum(t["sum_ns"] for t in timing) - sum(series["batch_response_sum_ns"])
+        assert 0 <= left <= missing * max(t["max_ns"] for t in timing)
+        found = mser5(series["batch_response_sum_ns"])
+        assert series["cut_requests"] == found.cut * series["batch_requests"]
+        assert series["settled"] == found.settled
+
+
+def test_warm_up_is_warned_of() -> None:
+    """A full device that begins to collect; what is advised is enough, and then it is silent."""
+    command = ("sim", "--fill", "random", "--requests", "200000", "--json=/dev/null")
+    done = run(*command)
+    advised = re.search(r"warning: baseline: its begin puts the mean off by [\d.]+ %: "
+                        r"--warmup=(\d+)\n", done.err)
+    assert advised and 5_000 < int(advised[1]) < 100_000
+    assert run(*command, f"--warmup={advised[1]}").err == ""
+    assert run(*command, "--quiet").err == ""
+
+
+def test_a_drift_is_warned_of() -> None:
+    done = run("sim", "--fill", "random", "--requests", "20000", "--json=/dev/null",
+               "--workload", "sequential", "--rate", "5000", "--write-share", "1")
+    assert "baseline: still drifting: at least 20000 requests of warm-up\n" in done.err

@@ -144,6 +144,13 @@ def test_a_drift_does_not_settle(share: float, random: Generator) -> None:
     assert np.mean([one.settled for one in found]) < 0.05
 
 
+def test_an_end_that_is_unlike_the_rest(random: Generator) -> None:
+    late = np.where(np.arange(640) > 560, 1.0, 0.0)
+    runs = autoregressive(random, 0.5, 640, 500)
+    assert np.mean([statistics.mser5(run + 40 * late).settled for run in runs]) == 0
+    assert np.mean([statistics.mser5(run + 4 * late).settled for run in runs]) > 0.99, "0.5 % off"
+
+
 @pytest.mark.parametrize("length", [0, 1, 49])
 def test_a_short_run_says_nothing(length: int) -> None:
     assert statistics.mser5(np.ones(length)) == statistics.Truncation(0, False)
@@ -153,7 +160,7 @@ def by_definition(series: list[float]) -> int:
     """Return the cut as the rule is written down."""
     means = np.asarray(series[:len(series) // 5 * 5]).reshape(-1, 5).mean(axis=1)
     errors = [((rest - rest.mean()) ** 2).sum() / len(rest) ** 2
-              for rest in (means[cut:] for cut in range(len(means) - 5))]
+              for rest in (means[cut:] for cut in range(len(means) - len(means) // 4))]
     return 5 * int(np.argmin(errors))
 
 

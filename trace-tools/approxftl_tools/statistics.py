@@ -20,6 +20,10 @@ Array = NDArray[np.float64]
 CONFIDENCE = 0.95
 #: Means of neighbours in MSER-5.
 NEIGHBOURS = 5
+#: A quarter of a run is never taken for warm-up: the last few batches may agree by chance.
+KEPT = 4
+#: An end that puts the mean off by less is left alone.
+MATTERS = 0.02
 #: Of one run; more of them are less independent, fewer have a wider t.
 BATCHES = 20
 RESAMPLES = 999
@@ -188,20 +192,30 @@ class Truncation:
     settled: bool
 
 
+def best_cut(means: Array) -> int:
+    """Return how many to leave out, so that the standard error of the rest is smallest."""
+    count = len(means)
+    left = np.arange(count, 0, -1)
+    back = (means - means.mean())[::-1]
+    sums, squares = np.cumsum(back)[::-1], np.cumsum(back * back)[::-1]
+    errors = (squares - sums * sums / left) / (left * left)
+    return int(np.argmin(errors[:count - count // KEPT]))
+
+
 def mser5(values: Any) -> Truncation:
     """Return how much of the begin of a run to leave out.
 
     It is what makes the standard error of the rest smallest, counted in batches of five. Where that
-    is more than half, the rest is too short to tell, and the run was still drifting.
+    is more than half, the rest is too short to tell; where the same rule would leave out an end
+    that puts the mean off, that is not like what was before. Either way the run was still drifting.
     """
     series = np.asarray(values, dtype=np.float64)
     count = len(series) // NEIGHBOURS
     if count < 2 * NEIGHBOURS:
         return Truncation(0, False)
     means = series[:count * NEIGHBOURS].reshape(count, NEIGHBOURS).mean(axis=-1)
-    left = np.arange(count, 0, -1)
-    back = (means - means.mean())[::-1]
-    sums, squares = np.cumsum(back)[::-1], np.cumsum(back * back)[::-1]
-    errors = (squares - sums * sums / left)[:-NEIGHBOURS] / (left * left)[:-NEIGHBOURS]
-    cut = int(np.argmin(errors))
-    return Truncation(cut * NEIGHBOURS, 2 * cut <= count)
+    begin = best_cut(means)
+    late = means[begin:]
+    early = late[:len(late) - best_cut(late[::-1])]
+    same = len(early) == len(late) or abs(late.mean() / early.mean() - 1) < MATTERS
+    return Truncation(begin * NEIGHBOURS, bool(2 * begin <= count and same))

@@ -86,6 +86,8 @@ SIM_OPT(warmup, COUNT, 0, U64_MAX, "0", "N", "requests before statistics begin")
 SIM_OPT_GROUP("Output")
 SIM_OPT(json, TEXT, 0, 0, NULL, "FILE", "everything as JSON, - for standard output")
 SIM_OPT(histogram, SWITCH, 0, 0, NULL, NULL, "with all bins of the histograms, in JSON")
+SIM_OPT(series, SWITCH, 0, 0, NULL, NULL,
+	"with response times over the run, and what of it is warm-up, in JSON")
 SIM_OPT(block_table, SWITCH, 0, 0, NULL, NULL,
 	"with state, kind, erases, wear and valid units of each block, in JSON")
 SIM_OPT(page_map, TEXT, 0, 0, NULL, "BLOCKS",

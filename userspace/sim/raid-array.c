@@ -87,6 +87,7 @@ static void complete_request(struct raid_array *array, struct raid_request *requ
 		counters->write_units += request->units;
 		aftl_histogram_add(&array->write_response, response_ns);
 	}
+	settling_add(&array->settling, response_ns);
 	counters->failed_requests += request->failed;
 	array->pending--;
 	request->next = array->free_requests;
@@ -450,6 +451,7 @@ void raid_array_reset_stats(struct raid_array *array)
 	memset(&array->counters, 0, sizeof(array->counters));
 	memset(&array->read_response, 0, sizeof(array->read_response));
 	memset(&array->write_response, 0, sizeof(array->write_response));
+	settling_begin(&array->settling);
 }
 
 /* Life */
@@ -479,6 +481,7 @@ int raid_array_create(struct raid_array *array, const struct stripe_layout *layo
 	u32 i;
 
 	*array = (struct raid_array){ .layout = *layout, .hold_ns = hold_ns };
+	settling_begin(&array->settling);
 	array->blocked_end = &array->blocked;
 	array->done_end = &array->done;
 	stripe_cache_init(&array->cache, stripes);

@@ -10,6 +10,7 @@
 #define AFTL_RAID_ARRAY_H
 
 #include "core/ftl/ftl.h"
+#include "settling.h"
 #include "stripes.h"
 
 /**
@@ -54,6 +55,7 @@ struct raid_counters {
  * @counters: since the last reset
  * @read_response: arrival to completion
  * @write_response: arrival to completion
+ * @settling: of both, in their order
  *
  * The rest is raid-array.c's own.
  */
@@ -68,6 +70,7 @@ struct raid_array {
 	struct raid_counters counters;
 	struct aftl_histogram read_response;
 	struct aftl_histogram write_response;
+	struct settling settling;
 
 	struct raid_waiter **waiting;
 	struct raid_waiter **flying;

@@ -198,6 +198,7 @@ static void survey_array(const struct run *run, struct sim_result *result)
 	counters->host_failed_requests = own->failed_requests;
 	result->stats.read_response = run->array.read_response;
 	result->stats.write_response = run->array.write_response;
+	result->settling = run->array.settling;
 	result->stats.since_ns = run->since_ns;
 }
 

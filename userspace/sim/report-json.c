@@ -213,6 +213,22 @@ static void put_timings(struct json_writer *json, const struct sim_result *resul
 	json_end_object(json);
 }
 
+static void put_settling(struct json_writer *json, const struct settling *settling)
+{
+	struct settling_verdict verdict = settling_judge(settling);
+	u32 i;
+
+	json_object(json, "settling");
+	json_u64(json, "cut_requests", verdict.cut);
+	json_bool(json, "settled", verdict.settled);
+	json_u64(json, "batch_requests", settling->batch);
+	json_list(json, "batch_response_sum_ns");
+	for (i = 0; i < settling->count; i++)
+		json_u64(json, NULL, settling->sums_ns[i]);
+	json_end_array(json);
+	json_end_object(json);
+}
+
 static void put_amplification(struct json_writer *json, const struct aftl_counters *counters)
 {
 	u64 written = counters->host_write_units;
@@ -421,6 +437,8 @@ static void put_result(struct json_writer *json, const struct sim_options *optio
 		json_u64(json, "cpu_ns", result->cpu_ns);
 	}
 	put_timings(json, result, options->histogram);
+	if (options->series)
+		put_settling(json, &result->settling);
 	put_amplification(json, &result->stats.counters);
 	put_energy(json, &result->stats.counters);
 	put_wear(json, result);

@@ -28,6 +28,7 @@
  * @warmup: requests that come before the statistics
  * @begin_cpu_ns: processor time at the begin
  * @class_response: times of writes since the warm-up, by class
+ * @settling: times of all since the warm-up, in their order
  */
 struct run {
 	const struct sim_options *options;
@@ -40,6 +41,7 @@ struct run {
 	u64 warmup;
 	u64 begin_cpu_ns;
 	struct aftl_histogram class_response[AFTL_CLASSES];
+	struct settling settling;
 };
 
 /* What the core asks of its host */
@@ -47,10 +49,12 @@ struct run {
 static void host_complete(void *host, struct aftl_request *request)
 {
 	struct run *run = host;
+	u64 response_ns = request->complete_ns - request->arrival_ns;
 
 	if (request->op == AFTL_OP_WRITE)
-		aftl_histogram_add(&run->class_response[request->class],
-				   request->complete_ns - request->arrival_ns);
+		aftl_histogram_add(&run->class_response[request->class], response_ns);
+	if (request->op <= AFTL_OP_WRITE)
+		settling_add(&run->settling, response_ns);
 	request_pool_give(&run->drive.pool, request);
 }
 
@@ -64,6 +68,7 @@ static void reset_stats(struct run *run)
 {
 	aftl_reset_stats(run->drive.ftl);
 	memset(run->class_response, 0, sizeof(run->class_response));
+	settling_begin(&run->settling);
 }
 
 /* Filling takes no time, and the warm-up is not what is looked at. */
@@ -260,6 +265,7 @@ static void survey(const struct run *run, struct sim_result *result)
 	result->geo = *run->drive.geo;
 	result->stats = *aftl_stats(ftl);
 	memcpy(result->class_response, run->class_response, sizeof(result->class_response));
+	result->settling = run->settling;
 	result->notes = run->drive.stream->notes;
 	result->interval_q16 = run->drive.arrivals.interval_q16;
 	result->warmup_requests = min(run->drive.submitted, run->warmup);
@@ -393,6 +399,7 @@ enum exit_code sim_run(const struct sim_options *options, const struct aftl_poli
 
 	*result = (struct sim_result){ .requests = 0 };
 	request_pool_init(&run.drive.pool);
+	settling_begin(&run.settling);
 	code = begin_files(&run, error) ? EXIT_FAILED : make_device(&run, policy, error);
 	if (!code && media_check_blocks(run.drive.geo, options, error))
 		code = EXIT_USAGE;

@@ -8,6 +8,7 @@
 #include "exit-codes.h"
 #include "raid-array.h"
 #include "request-stream.h"
+#include "settling.h"
 #include "sim-options.h"
 #include "timeline.h"
 
@@ -59,6 +60,7 @@ struct sim_page_map {
  * @geo: of the device
  * @stats: since the warm-up
  * @class_response: times of writes by class, of no write in an array
+ * @settling: how response times went on since the warm-up
  * @notes: about the whole stream
  * @interval_q16: mean distance of open arrivals in 2^-16 ns
  * @requests: submitted after the warm-up
@@ -89,6 +91,7 @@ struct sim_result {
 	struct aftl_geometry geo;
 	struct aftl_stats stats;
 	struct aftl_histogram class_response[AFTL_CLASSES];
+	struct settling settling;
 	struct sim_notes notes;
 	u64 interval_q16;
 	u64 requests;

@@ -575,7 +575,7 @@ struct relation {
 static const struct relation needs[] = {
 	{ "repeat", "trace" },	      { "time-scale", "trace" },   { "approx-run", "approx-share" },
 	{ "hot-share", "hot-range" }, { "hot-range", "hot-share" }, { "histogram", "json" },
-	{ "block-table", "json" },    { "page-map", "json" },
+	{ "series", "json" },	      { "block-table", "json" },    { "page-map", "json" },
 	{ "hot-size", "hot-share" }, { "members", "raid" },	      { "chunk", "raid" },
 	{ "stripes", "raid" },	      { "stripe-hold", "raid" },
 };

@@ -31,6 +31,33 @@ static void warn_of_misfits(const struct sim_notes *notes)
 			 (unsigned long long)notes->unknown_class);
 }
 
+/* Of a run that is not like its rest, or never came to be like anything. */
+static void warn_of_warmup(const struct sim_result *result)
+{
+	struct settling_verdict verdict = settling_judge(&result->settling);
+	u64 all = result->warmup_requests + result->requests;
+
+	if (!verdict.known || verdict.off < SETTLING_MATTERS)
+		return;
+	if (verdict.settled)
+		complain("warning: %s: its begin puts the mean off by %llu.%llu %%: --warmup=%llu",
+			 result->policy->name, (unsigned long long)verdict.off / 100,
+			 (unsigned long long)verdict.off / 10 % 10,
+			 (unsigned long long)(result->warmup_requests + verdict.cut));
+	else
+		complain("warning: %s: still drifting: at least %llu requests of warm-up",
+			 result->policy->name, (unsigned long long)all);
+}
+
+static void warn(const struct sim_report *all)
+{
+	unsigned int i;
+
+	warn_of_misfits(&all->results[0].notes);
+	for (i = 0; i < all->count; i++)
+		warn_of_warmup(&all->results[i]);
+}
+
 /**
  * struct outputs - files that are open from the begin on, so that a wrong name costs nothing
  * @json: of --json
@@ -67,7 +94,7 @@ static enum exit_code report(const struct sim_report *all, struct output_file *j
 	if (!all->count)
 		return code;
 	if (!all->options->quiet)
-		warn_of_misfits(&all->results[0].notes);
+		warn(all);
 	if (json->stream && write_json(all, json))
 		code = EXIT_FAILED;
 	if (table_wanted(all->options))

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What of a run is warm-up, for series whose truth is known.
+ */
+#include "core/base/random.h"
+#include "settling.h"
+#include "tap.h"
+
+/* A series of @count: @early at the begin for @until, then @late, and some noise. */
+static struct settling_verdict judge(u64 count, u64 until, u64 early, u64 late, u64 noise)
+{
+	struct aftl_random random = { 18 };
+	struct settling settling;
+	u64 i;
+
+	settling_begin(&settling);
+	for (i = 0; i < count; i++)
+		settling_add(&settling, (i < until ? early : late) +
+			     aftl_random_below(&random, noise));
+	return settling_judge(&settling);
+}
+
+static void nothing_is_lost(void)
+{
+	struct settling settling;
+	u64 sum, i;
+	u32 k;
+
+	settling_begin(&settling);
+	for (i = 1; i <= 100000; i++) {
+		settling_add(&settling, i);
+		for (sum = settling.last_ns, k = 0; k < settling.count; k++)
+			sum += settling.sums_ns[k];
+		if (sum != i * (i + 1) / 2 ||
+		    settling.count * settling.batch + settling.in_last != i)
+			break;
+	}
+	CHECK_EQ(i, 100001);
+	CHECK(settling.count < SETTLING_BATCHES && settling.count >= SETTLING_BATCHES / 2 - 1);
+}
+
+static void steady(void)
+{
+	struct settling_verdict verdict = judge(50000, 0, 0, 1000000, 500000);
+
+	CHECK(verdict.known);
+	CHECK(verdict.settled);
+	CHECK(verdict.off < 20);
+	verdict = judge(50000, 0, 0, 7, 1);
+	CHECK(verdict.settled);
+	CHECK_EQ(verdict.cut, 0);
+	CHECK_EQ(verdict.off, 0);
+}
+
+/* Where all are 0, nothing can be off. */
+static void nothing(void)
+{
+	CHECK_EQ(judge(5000, 0, 0, 0, 1).off, 0);
+}
+
+static void warm_up(void)
+{
+	struct settling_verdict verdict = judge(100000, 20000, 3000000, 1000000, 500000);
+
+	CHECK(verdict.settled);
+	CHECK_RANGE(verdict.cut, 20000, 40000);
+	/* 0.2 * 2000000 of 1250000. */
+	CHECK_RANGE(verdict.off, 3150, 3250);
+}
+
+/* Below, too, and with sums that take all of 64 bits. */
+static void large(void)
+{
+	struct settling_verdict verdict = judge(100000, 20000, 1ULL << 40, 1ULL << 46, 1ULL << 39);
+
+	CHECK(verdict.settled);
+	CHECK_RANGE(verdict.cut, 20000, 21280);
+	CHECK_RANGE(verdict.off, 1950, 2000);
+}
+
+static void drifting(void)
+{
+	struct settling settling;
+	struct settling_verdict verdict;
+	u64 i;
+
+	settling_begin(&settling);
+	for (i = 0; i < 10000; i++)
+		settling_add(&settling, 1000000 + 100 * i);
+	verdict = settling_judge(&settling);
+	CHECK(verdict.known);
+	CHECK(!verdict.settled);
+	CHECK(verdict.off > 1000);
+}
+
+/* What changes in the middle is cut; what changes later leaves too little to tell. */
+static void halves(void)
+{
+	CHECK(judge(40960, 20000, 2000, 1000, 1).settled);
+	CHECK(!judge(40960, 21000, 2000, 1000, 1).settled);
+}
+
+/* A device that has kept up until then. */
+static void late_change(void)
+{
+	struct settling_verdict verdict = judge(40960, 35000, 1000, 2000, 100);
+
+	CHECK(!verdict.settled);
+	CHECK_RANGE(verdict.off, 1300, 1500);
+	CHECK(judge(40960, 39000, 1000, 1100, 500).settled);
+}
+
+static void short_run(void)
+{
+	CHECK(!judge(639, 0, 0, 1000, 100).known);
+	CHECK(judge(640, 0, 0, 1000, 100).known);
+}
+
+int main(void)
+{
+	tap_run("batches hold every response", nothing_is_lost);
+	tap_run("a steady run is left alone", steady);
+	tap_run("nothing is off by nothing", nothing);
+	tap_run("a warm-up is found", warm_up);
+	tap_run("large numbers are as good", large);
+	tap_run("a drift does not settle", drifting);
+	tap_run("half a run is enough to tell", halves);
+	tap_run("an end that is unlike the rest is none", late_change);
+	tap_run("short runs say nothing", short_run);
+	return tap_finish();
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * MSER-5 in integers, so that its verdict is the same from every compiler. Of all ways to
+ * cut the begin off, it takes the one whose rest has the smallest standard error; where less
+ * than half is left, that is too short to tell. Where it would cut off an end of what is
+ * left, and that puts the mean off, the end is not like what was before.
+ */
+#include "settling.h"
+
+/* Batches of a group, and the part of the groups that is never cut off. */
+#define GROUP 5
+#define GROUPS (SETTLING_BATCHES / GROUP)
+#define KEPT 4
+
+void settling_begin(struct settling *settling)
+{
+	*settling = (struct settling){ .batch = 1 };
+}
+
+static void join_neighbours(struct settling *settling)
+{
+	u64 *sums = settling->sums_ns;
+	u32 i;
+
+	settling->batch *= 2;
+	settling->count /= 2;
+	for (i = 0; i < settling->count; i++)
+		sums[i] = sums[2 * i] + sums[2 * i + 1];
+}
+
+void settling_close_batch(struct settling *settling)
+{
+	settling->sums_ns[settling->count++] = settling->last_ns;
+	settling->last_ns = 0;
+	settling->in_last = 0;
+	if (settling->count == SETTLING_BATCHES)
+		join_neighbours(settling);
+}
+
+/**
+ * struct rest - what a cut leaves
+ * @groups: how many
+ * @sum: of their sums
+ * @squares: sum of their squares
+ */
+struct rest {
+	u32 groups;
+	u64 sum;
+	__uint128_t squares;
+};
+
+/* Sums of groups, scaled down to 32 bits. */
+static u32 group_sums(const struct settling *settling, u64 sums[GROUPS])
+{
+	u32 count = settling->count / GROUP;
+	u64 largest = 0;
+	u32 i;
+
+	for (i = 0; i < count * GROUP; i++) {
+		sums[i / GROUP] = settling->sums_ns[i] + (i % GROUP ? sums[i / GROUP] : 0);
+		largest = max(largest, sums[i / GROUP]);
+	}
+	for (; largest >> 32; largest >>= 1)
+		for (i = 0; i < count; i++)
+			sums[i] >>= 1;
+	return count;
+}
+
+/* The square of its standard error is this, divided by the cube of @groups. */
+static __uint128_t scatter(const struct rest *rest)
+{
+	return rest->groups * rest->squares - (__uint128_t)rest->sum * rest->sum;
+}
+
+static u64 cube(u64 value)
+{
+	return value * value * value;
+}
+
+/* Numbers are of 78 bits, cubes of 21. */
+static bool no_worse(const struct rest *rest, const struct rest *best)
+{
+	return scatter(rest) * cube(best->groups) <= scatter(best) * cube(rest->groups);
+}
+
+/*
+ * Returns what the best cut leaves of groups from the last to the first, or, backwards, from
+ * the first to the last. Those that come first here may agree by chance: few are no rest.
+ */
+static struct rest best_rest(const u64 *sums, u32 count, bool backwards)
+{
+	struct rest rest = { .groups = 0 };
+	struct rest best = { .groups = 0 };
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		u64 sum = sums[backwards ? i : count - 1 - i];
+
+		rest.groups++;
+		rest.sum += sum;
+		rest.squares += (__uint128_t)sum * sum;
+		if (rest.groups > count / KEPT && (!best.groups || no_worse(&rest, &best)))
+			best = rest;
+	}
+	return best;
+}
+
+/* Returns by how much the mean of all groups is off that of @best, in 1/10000. */
+static u64 bias(const u64 *sums, u32 count, const struct rest *best)
+{
+	__uint128_t all = 0;
+	__uint128_t part = (__uint128_t)best->sum * count;
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		all += sums[i];
+	all *= best->groups;
+	return part ? (u64)((all > part ? all - part : part - all) * 10000 / part) : 0;
+}
+
+/**
+ * settling_judge() - what MSER-5 says of a run, from either end
+ */
+struct settling_verdict settling_judge(const struct settling *settling)
+{
+	struct settling_verdict verdict = { .known = settling->batch > 1 };
+	u64 sums[GROUPS];
+	struct rest late, early;
+	u64 end_off;
+	u32 count, cut;
+
+	if (!verdict.known)
+		return verdict;
+	count = group_sums(settling, sums);
+	late = best_rest(sums, count, false);
+	cut = count - late.groups;
+	early = best_rest(sums + cut, late.groups, true);
+	end_off = bias(sums + cut, late.groups, &early);
+	verdict.cut = (u64)cut * GROUP * settling->batch;
+	verdict.off = max(bias(sums, count, &late), end_off);
+	verdict.settled = 2 * cut <= count && end_off < SETTLING_MATTERS;
+	return verdict;
+}
