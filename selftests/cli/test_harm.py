@@ -54,10 +54,14 @@ COMMANDS: dict[Words, str] = {
     ("synth",): "synth --like PRN_0 --requests 500 --output b.aft",
     ("app",): "app mc data --size 4096",
     ("replay",): "replay a.aft target --overwrite --fold --no-stall --buffered",
-    ("sweep", "run"): "sweep run study.toml",
-    ("sweep", "status"): "sweep status study.toml",
-    ("sweep", "table"): "sweep table study.toml",
-    ("sweep", "export"): "sweep export other.toml",
+    ("study", "run"): "study run study.toml",
+    ("study", "status"): "study status study.toml",
+    ("study", "table"): "study table study.toml",
+    ("study", "figure"): "study figure study.toml",
+    ("study", "report"): "study report study.toml",
+    ("study", "pack"): "study pack study.toml",
+    ("study", "verify"): "study verify study.study.tar.gz",
+    ("study", "export"): "study export other.toml",
     ("compare",): "compare a.json",
     ("report",): "report a.json",
     ("figures",): "figures a.json --kind cdf",
@@ -72,7 +76,8 @@ DEVICE_VERBS: set[Words] = {
 #: Options whose file is read, and directories in which files are made under their own names.
 INPUTS = {"--trace", "--load", "--summarise", "--fit", "--profile", "--rules", "--traces",
           "--reference", "--root"}
-FOLDERS = {("sweep", "--out"), ("figures", "--output"), ("trace", "--output")}
+FOLDERS = {("study", "--out"), ("study", "--figures"), ("figures", "--output"),
+           ("trace", "--output")}
 #: What these print with success has to be read, and may be short of everything else.
 SILENT = {("approxftl-parquet",), ("approxrun",), ("sim",)}
 
@@ -152,8 +157,10 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "data").mkdir()
     for name, requests in (("study", 500), ("other", 600)):
         (folder / f"{name}.toml").write_text(
-            f'[base]\nrequests = {requests}\n[vary]\npolicy = ["baseline", "vth_b"]\n')
-    made("sweep", "run", "study.toml")
+            f'study = 1\n[base]\nrequests = {requests}\n[vary]\npolicy = ["baseline", "vth_b"]\n'
+            '[[figure]]\nx = "policy"\ny = "write_response_mean_ns"\n')
+    made("study", "run", "study.toml")
+    made("study", "pack", "study.toml")
     return folder
 
 
@@ -449,7 +456,7 @@ def test_a_volume_is_a_disk_or_a_file(place: Path) -> None:
 
 
 def test_folders_are_no_files(place: Path) -> None:
-    for words, option in ((("sweep", "run"), "--out"), (("figures",), "--output")):
+    for words, option in ((("study", "run"), "--out"), (("figures",), "--output")):
         done = attempt([*command_of(words, "", ""), option, "a.json"], place)
         sentence(done)
         assert (place / "a.json").read_text().startswith("{")
@@ -651,7 +658,7 @@ LONG: dict[Words, Long] = {
     ("replay",): Long("replay a.aft target --overwrite --fold --speed 0.000001 --buffered "
                       "--json out.json --record out.log", has("out.log"),
                       lambda place: '"interrupted": true' in (place / "out.json").read_text()),
-    ("sweep", "run"): Long("sweep run long.toml --jobs 2", has("running")),
+    ("study", "run"): Long("study run long.toml --jobs 2", has("running")),
     ("figures",): Long("figures --papers approxftl-05 --output papers", has("papers/*")),
 }
 
@@ -661,7 +668,8 @@ LONG: dict[Words, Long] = {
 def test_signals(words: Words, number: signal.Signals, place: Path) -> None:
     long = LONG[words]
     mark = f"{os.getpid()}-{'-'.join(words)}-{number}"
-    (place / "long.toml").write_text('[base]\nrequests = 1000000000\n[vary]\nop = [7, 10, 20]\n')
+    (place / "long.toml").write_text(
+        'study = 1\n[base]\nrequests = 1000000000\n[vary]\nop = [7, 10, 20]\n')
     endless = None
     if "endless" in long.line:
         os.mkfifo(place / "endless")
@@ -674,7 +682,7 @@ def test_signals(words: Words, number: signal.Signals, place: Path) -> None:
         env=os.environ | {MARK: mark}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         end = time.monotonic() + 30
-        while not (len(ours(mark)) > 2 if words == ("sweep", "run") else long.begun(place)):
+        while not (len(ours(mark)) > 2 if words == ("study", "run") else long.begun(place)):
             assert time.monotonic() < end and process.poll() is None, process.communicate()
             time.sleep(0.02)
         time.sleep(0.2)
@@ -768,7 +776,7 @@ if "-m" in sys.orig_argv:
 
 
 @pytest.mark.parametrize("where", ["approxftl_tools", "numpy", "approxftl_tools.command", "exit"])
-@pytest.mark.parametrize("words", [("report",), ("compare",), ("sweep", "status"), ("synth",)],
+@pytest.mark.parametrize("words", [("report",), ("compare",), ("study", "status"), ("synth",)],
                          ids=name_of)
 def test_python_is_interrupted_without_a_traceback(words: Words, where: str, place: Path) -> None:
     """Early and late, when a command does not catch it."""
@@ -865,8 +873,8 @@ def test_hostile_documents(name: str, place: Path) -> None:
 
 @pytest.mark.parametrize("name", ["deep", "number", "no-run"])
 def test_hostile_studies(name: str, place: Path) -> None:
-    (place / "hostile.toml").write_text(f"[base]\nx = {HOSTILE[name]}")
-    done = attempt(call(("sweep", "status", "hostile.toml")), place)
+    (place / "hostile.toml").write_text(f"study = 1\n[base]\nx = {HOSTILE[name]}")
+    done = attempt(call(("study", "status", "hostile.toml")), place)
     sentence(done)
 
 
@@ -895,7 +903,7 @@ def test_a_device_without_an_end(place: Path) -> None:
 def test_numbers_out_of_range(place: Path) -> None:
     for line in ("synth --like PRN_0 --seed -1 -o x", "synth --like PRN_0 --requests 0 -o x",
                  "synth --like PRN_0 --seed 99999999999999999999 -o x",
-                 "sweep run study.toml --jobs 0", "figures --papers --seed x"):
+                 "study run study.toml --jobs 0", "figures --papers --seed x"):
         done = attempt(call(tuple(line.split())), place)
         assert done.code == 2, done
         assert done.err.count("\n") == 1

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from selftests.lib.programs import BUILD, TOP, Done, run_program
 
-VERBS = ("compare", "figures", "parquet", "report", "sweep", "synth")
+VERBS = ("compare", "figures", "parquet", "report", "study", "synth")
 SIDE_BY_SIDE = TOP / "userspace/demo/side-by-side.py"
 
 

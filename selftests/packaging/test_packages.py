@@ -336,9 +336,10 @@ def test_pip(tmp_path: Path) -> None:
         said = done(place / f"bin/approxftl-{verb}", "--help", PYTHONPATH=str(packages))
         assert f"Usage: approxftl {verb}" in said
     # The simulator is somewhere in PATH; there is no library.
-    (tmp_path / "study.toml").write_text('[base]\nrequests = 100\n[vary]\npolicy = ["baseline"]\n')
+    (tmp_path / "study.toml").write_text(
+        'study = 1\n[base]\nrequests = 100\n[vary]\npolicy = ["baseline"]\n')
     path = os.pathsep.join((str(BUILD), os.environ["PATH"]))
-    said = done(place / "bin/approxftl-sweep", "run", "study.toml", where=tmp_path, PATH=path,
+    said = done(place / "bin/approxftl-study", "run", "study.toml", where=tmp_path, PATH=path,
                 PYTHONPATH=str(packages))
     assert "baseline" in said
     made = done(place / "bin/approxftl-synth", "--like", "PRN_0", "--requests", "1000", "-o",

@@ -29,7 +29,7 @@ from approxftl_tools.kinds import cumulative, no_zero
 from approxftl_tools.measures import factor
 from approxftl_tools.page import figure_block, page, table
 from approxftl_tools.paper_measures import VALUES
-from approxftl_tools.sweep_plan import digest_of
+from approxftl_tools.study_plan import digest_of
 
 Json = dict[str, Any]
 

@@ -16,6 +16,7 @@ from approxftl_tools.figure import Figure
 from approxftl_tools.inputs import WHAT_FILES_ARE, Inputs, Run, marked, read
 from approxftl_tools.kinds import KINDS, Kind, Lacking, draw
 from approxftl_tools.page import figure_block, page, table
+from approxftl_tools.study_report import section_of
 
 Json = dict[str, Any]
 
@@ -135,7 +136,18 @@ def missing(lacking: Sequence[tuple[Kind, str]]) -> str:
             f"<ul>\n{lines}</ul></section>\n")
 
 
-def html(inputs: Inputs, heading: str, argv: Sequence[str]) -> str:
+def is_study(path: Path) -> bool:
+    """Tell whether it is a folder of results that a study has left."""
+    return path.is_dir() and any(path.glob("*/point.json"))
+
+
+def summary(inputs: Inputs, studies: Sequence[Path]) -> str:
+    """Return what there is, for a sentence."""
+    named = [f"results of a study in {path}" for path in studies]
+    return ", ".join([*named, *([inputs.summary()] if inputs.runs or not studies else [])])
+
+
+def html(inputs: Inputs, studies: Sequence[Path], heading: str, argv: Sequence[str]) -> str:
     """Return the report."""
     found, lacking = drawn(inputs)
     # A kind's figures have different names already; kinds may share one.
@@ -150,7 +162,8 @@ def html(inputs: Inputs, heading: str, argv: Sequence[str]) -> str:
             blocks.append(figure_block(unique))
     own = f"{command.version()}: {join(['approxftl', 'report', *argv])}"
     return page(heading, (
-        f"<p>{escape(inputs.summary())}</p>\n"
+        f"<p>{escape(summary(inputs, studies))}</p>\n"
+        f"{''.join(map(section_of, studies))}"
         f'<section id="tables"><h2>Side by side</h2>\n{tables(inputs)}</section>\n'
         f'<section id="figures"><h2>Figures</h2>\n{contents(found)}{"".join(blocks)}</section>\n'
         f"{missing(lacking)}"
@@ -182,12 +195,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     def body() -> int:
         args = options().parse_args(given)
         command.CLAIMS.writes(args.output, "--output")
-        inputs = read(args.files)
+        studies = [path for path in args.files if is_study(path)]
+        inputs = read([path for path in args.files if path not in studies])
         with command.understanding(args.files):
-            page_ = html(inputs, args.title, given)
+            page_ = html(inputs, studies, args.title, given)
         command.write_file(args.output, page_)
         if args.output != command.STANDARD:
-            print(f"{args.output}: {inputs.summary()}")
+            print(f"{args.output}: {summary(inputs, studies)}")
         return command.DONE
 
     return command.run("report", body)

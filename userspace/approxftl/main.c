@@ -40,7 +40,7 @@ static const struct verb verbs[] = {
 	{ "replay", "replay a stream of requests on a device", other_program_main },
 	{ "unkind", "try a disk by requests that nobody chose, and judge each block",
 	  other_program_main },
-	{ "sweep", "simulate all combinations of policies, workloads and parameters",
+	{ "study", "simulate what varies, as often as it takes, and draw figures of it",
 	  other_program_main },
 	{ "compare", "print results side by side", other_program_main },
 	{ "report", "make a report of results, one HTML file", other_program_main },

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Sweeps: what is a point, what is run again, and what survives whom."""
+"""Studys: what is a point, what is run again, and what survives whom."""
 
 from __future__ import annotations
 
@@ -18,15 +18,14 @@ from typing import Any
 import pytest
 from selftests.lib.json_schema import document_of
 
-from approxftl_tools import sweep as verb
-from approxftl_tools import sweep_engine, sweep_plan
+from approxftl_tools import study as verb
+from approxftl_tools import study_engine, study_plan
 
 TOP = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
-SWEEP = BUILD / "approxftl-sweep"
+STUDY = BUILD / "approxftl-study"
 SCHEMA = "trace-tools/approxftl_tools/tools-output.schema.json"
 SMALL = """
-[sweep]
 name = "small"
 [base]
 requests = 2000
@@ -39,13 +38,13 @@ LONG = SMALL.replace("2000", "1000000").replace("[0.1, 0.5]", "[0.1, 0.2, 0.3, 0
 
 
 def write(folder: Path, text: str) -> Path:
-    path = folder / "sweep.toml"
-    path.write_text(text)
+    path = folder / "study.toml"
+    path.write_text(f"study = 1\n{text}")
     return path
 
 
-def sweep(*arguments: str | Path, status: int = 0, **environment: str) -> Any:
-    done = subprocess.run([SWEEP, *arguments], capture_output=True, text=True, check=False,
+def study(*arguments: str | Path, status: int = 0, **environment: str) -> Any:
+    done = subprocess.run([STUDY, *arguments], capture_output=True, text=True, check=False,
                           timeout=120, env=os.environ | environment)
     assert done.returncode == status, done.stderr
     return done
@@ -65,7 +64,7 @@ def refused(*arguments: str | Path) -> tuple[int, str]:
 
 
 def answer(*arguments: str | Path, status: int = 0) -> dict[str, Any]:
-    return document_of(SCHEMA, sweep(*arguments, "--json", status=status).stdout)
+    return document_of(SCHEMA, study(*arguments, "--json", status=status).stdout)
 
 
 def results(folder: Path) -> dict[str, int]:
@@ -117,9 +116,9 @@ def test_results_are_the_simulators(tmp_path: Path) -> None:
 
 
 def test_a_change_runs_what_it_changes(tmp_path: Path) -> None:
-    sweep("run", write(tmp_path, SMALL))
+    study("run", write(tmp_path, SMALL))
     before = results(tmp_path)
-    sweep("run", write(tmp_path, SMALL.replace("[0.1, 0.5]", "[0.1, 0.5, 0.9]")))
+    study("run", write(tmp_path, SMALL.replace("[0.1, 0.5]", "[0.1, 0.5, 0.9]")))
     after = results(tmp_path)
     assert {path: when for path, when in after.items() if path in before} == before
     assert len(after) == 6
@@ -132,38 +131,38 @@ def test_a_trace_counts_by_its_content(tmp_path: Path) -> None:
 
     file = write(tmp_path, '[base]\ntrace = "a.aft"\n[vary]\npolicy = ["baseline"]\n')
     record(1)
-    sweep("run", file)
+    study("run", file)
     record(2)
-    assert "0 done, 0 failed, 1 missing" in sweep("status", file).stdout
-    sweep("run", file)
+    assert "0 done, 0 failed, 1 missing" in study("status", file).stdout
+    study("run", file)
     assert len(results(tmp_path)) == 2
 
 
 def test_failures_are_listed_and_stop_nothing(tmp_path: Path) -> None:
     # Too small for one of the two.
     file = write(tmp_path, SMALL.replace("[base]", "[base]\nblocks = 12\nop = 60"))
-    done = sweep("run", file, status=1)
+    done = study("run", file, status=1)
     assert done.stderr.count("policy=approxftl approx-share=") == 2
     assert "keeps 16 of the 12 blocks" in done.stderr
     table = answer("table", file)
     assert [one["point"]["policy"] for one in table["failed"]] == ["approxftl"] * 2
     assert "keeps 16 of the 12 blocks" in table["failed"][0]["why"]
-    assert "2 of 4 points are in the table; 2 failed, 0 missing" in sweep("table", file).stderr
-    assert "2 done, 2 failed, 0 missing" in sweep("status", file, status=1).stdout
+    assert "2 of 4 points are in the table; 2 failed, 0 missing" in study("table", file).stderr
+    assert "2 done, 2 failed, 0 missing" in study("status", file, status=1).stdout
     states = answer("status", file, status=1)
     assert [states[key] for key in ("done", "failed", "missing")] == [2, 2, 0]
     calls = results(tmp_path)
-    sweep("run", file, "--retry", status=1)
+    study("run", file, "--retry", status=1)
     assert results(tmp_path) == calls
 
 
 def test_exclude_and_repeat(tmp_path: Path) -> None:
-    file = write(tmp_path, SMALL.replace('"small"', '"small"\nrepeat = 3') + """
+    file = write(tmp_path, SMALL.replace('"small"', '"small"\nseeds = 3') + """
 [[exclude]]
 policy = "baseline"
 approx-share = [0.5]
 """)
-    plan = sweep_plan.read(file, BUILD / "approxftl")
+    plan = study_plan.read(file, BUILD / "approxftl")
     names = [point.name() for point in plan.points]
     assert len(names) == 9
     assert not any("baseline approx-share=0.5" in name for name in names)
@@ -174,14 +173,14 @@ approx-share = [0.5]
     ("[7, 10]", '"7"'), ("[7, 10]", '["7"]'), ('["7", "10"]', "7"), ('["7", 10]', '[7, "7"]')])
 def test_rules_compare_what_the_simulator_gets(axis: str, rule: str, tmp_path: Path) -> None:
     file = write(tmp_path, f"[vary]\nop = {axis}\n[[exclude]]\nop = {rule}\n")
-    plan = sweep_plan.read(file, BUILD / "approxftl")
+    plan = study_plan.read(file, BUILD / "approxftl")
     assert [point.name() for point in plan.points] == ["op=10"]
 
 
 @pytest.mark.slow
 def test_a_killed_simulation_is_tried_again(tmp_path: Path) -> None:
     file = write(tmp_path, LONG)
-    driver = subprocess.Popen([SWEEP, "run", file, "--jobs", "2"], stdout=subprocess.DEVNULL)
+    driver = subprocess.Popen([STUDY, "run", file, "--jobs", "2"], stdout=subprocess.DEVNULL)
     until_there_are(tmp_path, 1)
     assert killed_one()
     assert driver.wait(120) == 0
@@ -189,15 +188,15 @@ def test_a_killed_simulation_is_tried_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_killed_sweep_goes_on(tmp_path: Path) -> None:
+def test_a_killed_study_goes_on(tmp_path: Path) -> None:
     file = write(tmp_path, LONG)
-    driver = subprocess.Popen([SWEEP, "run", file, "--jobs", "2"], stdout=subprocess.DEVNULL)
+    driver = subprocess.Popen([STUDY, "run", file, "--jobs", "2"], stdout=subprocess.DEVNULL)
     until_there_are(tmp_path, 2)
     driver.kill()
     driver.wait()
     before = results(tmp_path)
     assert 2 <= len(before) < 8
-    sweep("run", file)
+    study("run", file)
     after = results(tmp_path)
     assert len(after) == 8
     assert {path: when for path, when in after.items() if path in before} == before
@@ -206,7 +205,7 @@ def test_a_killed_sweep_goes_on(tmp_path: Path) -> None:
 def test_interrupted(tmp_path: Path) -> None:
     file = write(tmp_path, LONG)
     # Whoever runs the tests in the background has it ignored.
-    driver = subprocess.Popen(["env", "--default-signal=INT", SWEEP, "run", file, "--jobs", "2"],
+    driver = subprocess.Popen(["env", "--default-signal=INT", STUDY, "run", file, "--jobs", "2"],
                               text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     until_there_are(tmp_path, 1)
     driver.send_signal(signal.SIGINT)
@@ -219,19 +218,19 @@ def test_interrupted(tmp_path: Path) -> None:
 
 def test_export_makes_results(tmp_path: Path) -> None:
     file = write(tmp_path, SMALL)
-    commands = sweep("export", file).stdout
+    commands = study("export", file).stdout
     assert commands.count("\n") == 4
     path = f"{BUILD}:{os.environ['PATH']}"
     subprocess.run(["sh", "-ec", commands], check=True, env=os.environ | {"PATH": path},
                    stdout=subprocess.DEVNULL)
-    assert "4 done, 0 failed, 0 missing" in sweep("status", file).stdout
+    assert "4 done, 0 failed, 0 missing" in study("status", file).stdout
 
 
 def test_exported_commands_look_at_their_files(tmp_path: Path) -> None:
     record = [str(BUILD / "approxftl"), "sim", "--quiet", f"--record={tmp_path / 'a.aft'}"]
     subprocess.run([*record, "--requests=500"], check=True)
     file = write(tmp_path, '[base]\ntrace = "a.aft"\n[vary]\npolicy = ["baseline"]\n')
-    commands = sweep("export", file).stdout
+    commands = study("export", file).stdout
     environment = os.environ | {"PATH": f"{BUILD}:{os.environ['PATH']}"}
 
     def run() -> str:
@@ -248,27 +247,33 @@ def test_exported_commands_look_at_their_files(tmp_path: Path) -> None:
 
 
 def test_csv(tmp_path: Path) -> None:
-    lines = sweep("run", write(tmp_path, SMALL), "--csv", "--measures",
+    lines = study("run", write(tmp_path, SMALL), "--csv", "--measures",
                   "write_amplification").stdout.splitlines()
-    assert lines[0] == "policy,approx-share,write_amplification"
+    assert lines[0] == ("policy,approx-share,runs,drifting_runs,write_amplification,"
+                        "write_amplification_low,write_amplification_high")
     assert len(lines) == 5
 
 
 @pytest.mark.parametrize(("text", "sentence"), [
     ("vary]", "no TOML"),
-    ("[varied]\n", 'unknown section "varied"; did you mean vary?'),
+    ("[varied]\n", 'unknown key "varied"; did you mean vary?'),
     ('[vary]\npolicy = "baseline"\n', '[vary] "policy" is a list of values'),
-    ("[base]\njson = true\n", '"json" is not for a sweep'),
-    ("[sweep]\nseed = 5\n", "no repeat above 1; [base] takes the seed"),
-    ("[sweep]\nseed = 5\nrepeat = 1\n", "no repeat above 1"),
+    ("[base]\njson = true\n", '"json" is not for a study'),
+    ("seed = 5\n", "seed says nothing without seeds"),
+    ("most = 5\n", "most says nothing without until"),
     ("[vary]\nop = [7, 10]\n[[exclude]]\nop = []\n", "op = [] takes no point out"),
-    ("[sweep]\nrepeat = 0\n", "repeat is a number from 1 to 100000"),
+    ("seeds = 0\n", "seeds is a number from 1 to 100000"),
+    ("until = 2\n", 'until is a share such as "2%"'),
+    ('until = "2"\n', 'until is a share such as "2%"'),
+    ('warmup = "wran"\n', 'unknown rule of warmup "wran"; did you mean warn?'),
+    ('measures = ["erase"]\n', 'unknown measure "erase"; did you mean erases?'),
+    ('measures = "erases"\n', "measures is a list of words"),
     ('[base]\ntrace = "gone.aft"\n', "gone.aft: no such file"),
     ("[vary]\nop = [1]\n[[exclude]]\nop = 1\n", "every point is excluded"),
     (f"[vary]\na = {list(range(400))}\nb = {list(range(400))}\n", "160000 points"),
-    ("[sweep]\nrepeats = 3\n", 'unknown key of [sweep] "repeats"; did you mean repeat?'),
-    ("[sweep]\nrepeat = true\n", "repeat is a number from 1"),
-    ("[sweep]\nrepeat = 2\n[base]\nseed = 4\n", "seeds are given and derived"),
+    ("repeat = 3\n", 'unknown key "repeat"'),
+    ("seeds = true\n", "seeds is a number from 1"),
+    ("seeds = 2\n[base]\nseed = 4\n", "seeds are given and derived"),
     ('[vary]\npolicy = ["vth_b"]\n[[exclude]]\npolixy = "vth_b"\n',
      'unknown key of [[exclude]] "polixy"; did you mean policy?'),
     ('[vary]\npolicy = ["vth_b"]\n[[exclude]]\npolicy = "vthb"\n',
@@ -281,8 +286,14 @@ def test_csv(tmp_path: Path) -> None:
     ("[base]\nop = [7]\n", '[base] "op" is one value'),
     ("[base]\nop = 7\n[vary]\nop = [7, 9]\n", '"op" is in [base], and in [vary]'),
     ("[vary]\nop = [[7]]\n", '[vary] "op" is a list of values'),
-    ('[base]\ntimeline = "x"\n', '"timeline" is not for a sweep'),
-    ("[base]\ndie_with_parent = true\n", '"die_with_parent" is not for a sweep'),
+    ("[vary.s]\na = 7\n", '[vary.s] "a" is a set of options'),
+    ("[vary]\nop = [7]\n[vary.s]\na = { op = 7 }\n", '"op" is in [vary], and in [vary]'),
+    ("[vary.s]\na = { op = 200 }\n", "op: 200 is out of range"),
+    ('[vary.s]\na = { json = "x" }\n', '"json" is not for a study'),
+    ("[vary.s]\n", '[vary] "s" is a list of values'),
+    ('[base]\ntimeline = "x"\n', '"timeline" is not for a study'),
+    ("[base]\nseries = true\n", '"series" is not for a study'),
+    ("[base]\ndie_with_parent = true\n", '"die_with_parent" is not for a study'),
     ('[base]\nprofile = "a\\u0000b"\n', '[base] "profile" is one value'),
 ])
 def test_refusals(tmp_path: Path, text: str, sentence: str) -> None:
@@ -290,7 +301,7 @@ def test_refusals(tmp_path: Path, text: str, sentence: str) -> None:
     assert status in (2, 3)
     assert sentence in said
     assert said.count("\n") == 1
-    assert not (tmp_path / "sweep.results").exists()
+    assert not (tmp_path / "study.results").exists()
 
 
 @pytest.mark.parametrize("jobs", ["-3", "0", "1025", "x", "1e3"])
@@ -302,7 +313,7 @@ def test_jobs_have_a_range(tmp_path: Path, jobs: str) -> None:
 
 def test_an_interrupted_simulation_is_tried_again(tmp_path: Path) -> None:
     """One that ends in order when it is told to is no result either."""
-    driver = subprocess.Popen([SWEEP, "run", write(tmp_path, LONG.replace("0.2, 0.3, 0.4", "0.2")),
+    driver = subprocess.Popen([STUDY, "run", write(tmp_path, LONG.replace("0.2, 0.3, 0.4", "0.2")),
                                "--jobs", "1", "--json"], stdout=subprocess.PIPE, text=True)
     end = time.monotonic() + 60
     while not (found := simulations()):
@@ -320,13 +331,13 @@ def test_a_trace_that_changes_meanwhile(tmp_path: Path) -> None:
     record = [str(BUILD / "approxftl"), "sim", "--quiet", f"--record={tmp_path / 'a.aft'}"]
     subprocess.run([*record, "--requests=300000"], check=True)
     file = write(tmp_path, '[base]\ntrace = "a.aft"\n[vary]\npolicy = ["baseline", "vth_b"]\n')
-    driver = subprocess.Popen([SWEEP, "run", file, "--jobs", "1"], stdout=subprocess.PIPE,
+    driver = subprocess.Popen([STUDY, "run", file, "--jobs", "1"], stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True)
     until_there_are(tmp_path, 1)
     subprocess.run([*record, "--requests=3000", "--seed=9"], check=True)
     _, said = driver.communicate(timeout=120)
     assert driver.returncode == 1
-    assert "policy=vth_b" in said and "a.aft has changed since the sweep began" in said
+    assert "policy=vth_b" in said and "a.aft has changed since the study began" in said
     assert len(results(tmp_path)) == 1
 
 
@@ -336,9 +347,9 @@ def test_a_worker_looks_at_its_own_files(tmp_path: Path, monkeypatch: pytest.Mon
     record = [str(BUILD / "approxftl"), "sim", "--quiet", f"--record={trace}"]
     subprocess.run([*record, "--requests=3000"], check=True)
     file = write(tmp_path, '[base]\ntrace = "a.aft"\n[vary]\npolicy = ["baseline"]\n')
-    point = sweep_plan.read(file, BUILD / "approxftl").points[0]
+    point = study_plan.read(file, BUILD / "approxftl").points[0]
     monkeypatch.setenv("PATH", f"{BUILD}:{os.environ['PATH']}")
-    task = sweep_engine.worker_task()
+    task = study_engine.worker_task()
     status, out, said, attempts = task((point.arguments, point.files))
     assert (status, said, attempts) == (0, "", 1)
     assert json.loads(out)["runs"]
@@ -357,14 +368,14 @@ def test_a_worker_tries_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
                        "1) kill -KILL $$ ;;\n2) exit 130 ;;\nesac\necho result\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    digest = sweep_plan.digest_of(program)
-    task = sweep_engine.worker_task()
+    digest = study_plan.digest_of(program)
+    task = study_engine.worker_task()
     assert task(((), (("approxftl", digest),))) == (0, "result\n", "", 3)
 
 
 @pytest.mark.slow
-def test_a_killed_sweep_leaves_no_process(tmp_path: Path) -> None:
-    driver = subprocess.Popen([SWEEP, "run", write(tmp_path, LONG), "--jobs", "2"],
+def test_a_killed_study_leaves_no_process(tmp_path: Path) -> None:
+    driver = subprocess.Popen([STUDY, "run", write(tmp_path, LONG), "--jobs", "2"],
                               stdout=subprocess.DEVNULL)
     until_there_are(tmp_path, 1)
     driver.kill()
@@ -402,7 +413,7 @@ def test_cluster_that_loses_a_worker(
         tmp_path: Path, cluster: tuple[str, list[subprocess.Popen[bytes]]]) -> None:
     address, workers = cluster
     file = write(tmp_path, LONG)
-    driver = subprocess.Popen([SWEEP, "run", file, "--scheduler", address, "--json"],
+    driver = subprocess.Popen([STUDY, "run", file, "--scheduler", address, "--json"],
                               stdout=subprocess.PIPE)
     until_there_are(tmp_path, 1)
     workers[0].kill()
@@ -416,5 +427,5 @@ def test_cluster_that_loses_a_worker(
 
 @pytest.mark.slow
 def test_no_cluster(tmp_path: Path) -> None:
-    done = sweep("run", write(tmp_path, SMALL), "--scheduler", "tcp://127.0.0.1:9", status=1)
+    done = study("run", write(tmp_path, SMALL), "--scheduler", "tcp://127.0.0.1:9", status=1)
     assert "no Dask scheduler answers there" in done.stderr.splitlines()[-1]

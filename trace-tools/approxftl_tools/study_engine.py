@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Running the points of a sweep: processes of this machine, or the workers of a Dask cluster.
+"""Running the points of a study: processes of this machine, or the workers of a Dask cluster.
 
 Either way a point is a process of the simulator. One that is killed is tried again, for it may have
 been somebody else's mistake; one that ends by itself is not.
@@ -19,11 +19,11 @@ from typing import Any, Protocol
 
 from approxftl_tools.children import Children
 from approxftl_tools.command import FAILED, INTERRUPTED, Refusal
-from approxftl_tools.sweep_plan import Point, digest_of
+from approxftl_tools.study_plan import Point, digest_of
 
 #: How often a point is begun that is killed each time.
 ATTEMPTS = 3
-#: What a sweep adds to the arguments of a point.
+#: What a study adds to the arguments of a point.
 OWN = ("--json=-", "--quiet", "--die-with-parent")
 
 
@@ -99,7 +99,7 @@ class Processes:
             attempts += 1
         changed = changed_file(point)
         if changed:
-            return Outcome(point, None, f"{changed} has changed since the sweep began")
+            return Outcome(point, None, f"{changed} has changed since the study began")
         return outcome_of(point, status, out, err, attempts)
 
     def outcomes(self, points: Sequence[Point]) -> Iterator[Outcome]:

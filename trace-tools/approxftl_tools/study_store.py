@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Where the results of sweeps lie: a directory for each address.
+"""Where the results of studies lie: a directory for each address.
 
 A result appears whole or not at all. Whatever is there without one was interrupted, or failed and
 says why.
@@ -14,9 +14,21 @@ from typing import Any
 
 from approxftl_tools.command import Refusal, write_file
 from approxftl_tools.inputs import Inputs, take_sim
-from approxftl_tools.sweep_plan import Point
+from approxftl_tools.study_plan import Point
 
 DONE, FAILED, MISSING = "done", "failed", "missing"
+
+
+def read_result(path: Path) -> dict[str, Any]:
+    """Return a result, if it is one."""
+    try:
+        document: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        take_sim(Inputs(), path, document)
+    except (OSError, ValueError, TypeError, AttributeError, KeyError) as error:
+        raise Refusal(f"{path}: damaged ({error}); remove it and run again") from error
+    if document.get("interrupted"):
+        raise Refusal(f"{path}: of a run that was interrupted; remove it and run again")
+    return document
 
 
 @dataclass(frozen=True)
@@ -64,15 +76,7 @@ class Store:
 
     def result(self, point: Point) -> dict[str, Any]:
         """Return a result."""
-        path = self.place(point) / "result.json"
-        try:
-            document: dict[str, Any] = json.loads(path.read_text("utf-8"))
-            take_sim(Inputs(), path, document)
-        except (OSError, ValueError, TypeError, AttributeError, KeyError) as error:
-            raise Refusal(f"{path}: damaged ({error}); remove it and run again") from error
-        if document.get("interrupted"):
-            raise Refusal(f"{path}: of a run that was interrupted; remove it and run again")
-        return document
+        return read_result(self.place(point) / "result.json")
 
     def why(self, point: Point) -> str:
         """Return why a point failed."""

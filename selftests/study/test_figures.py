@@ -1,0 +1,447 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""From a study to a figure: means, intervals, ratios, archives, queues."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from selftests.lib.programs import BUILD, TOP, Done, run_program
+
+from approxftl_tools import study_pack, study_plan, study_table
+from approxftl_tools.statistics import estimate, paired_ratio, runs_needed
+from approxftl_tools.study_store import Store
+
+STUDY = BUILD / "approxftl-study"
+PROGRAM = BUILD / "approxftl"
+SMALL = """study = 1
+seeds = 4
+relative_to = "baseline"
+[base]
+requests = 1500
+blocks = 64
+fill = "random"
+write-share = 1
+[vary]
+policy = ["baseline", "vth_b"]
+[vary.stream]
+"few" = { approx-share = "10%" }
+"runs of 64" = { approx-share = "50%", approx-run = 64 }
+[[figure]]
+name = "ratio"
+x = "stream"
+y = "write_response_mean_ns"
+relative_to = "baseline"
+points = [{ x = "few", y = 0.9, series = "vth_b" }]
+"""
+
+
+def write(folder: Path, text: str = SMALL) -> Path:
+    path = folder / "s.toml"
+    path.write_text(text)
+    return path
+
+
+def study(*arguments: str | Path, code: int = 0, **environment: str) -> Done:
+    done = run_program(STUDY, *arguments, environment=environment)
+    assert done.code == code, done
+    return done
+
+
+def rows(*arguments: str | Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(study(*arguments, "--json").out)["rows"]
+    return found
+
+
+def direct(seed: int, *options: str) -> float:
+    """Return the mean response of writes of one run, without a study."""
+    done = subprocess.run(
+        [PROGRAM, "sim", "--requests=1500", "--blocks=64", "--fill=random", "--write-share=1",
+         f"--seed={seed}", *options, "--json=-", "--quiet"],
+        capture_output=True, text=True, check=True)
+    return float(json.loads(done.stdout)["runs"][0]["timing"]["write_response"]["mean_ns"])
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A study that has been run."""
+    path = write(tmp_path_factory.mktemp("done"))
+    study("run", path)
+    return path
+
+
+# ---------------------------------------------------------------- tables
+
+
+def test_means_intervals_and_ratios_are_those_of_the_runs(done: Path) -> None:
+    stream = ("--approx-share=50%", "--approx-run=64")
+    seeds = [int(str(seed)) for seed in study_plan.derived_seeds(1, 4)]
+    base = [direct(seed, *stream, "--policy=baseline") for seed in seeds]
+    ours = [direct(seed, *stream, "--policy=vth_b") for seed in seeds]
+    (row,) = [row for row in rows("table", done)
+              if (row["policy"], row["stream"]) == ("vth_b", "runs of 64")]
+    assert row["runs"] == 4
+    for key, found in (("write_response_mean_ns", estimate(ours)),
+                       ("write_response_mean_ns_ratio", paired_ratio(ours, base))):
+        assert found is not None
+        assert [row[key], row[f"{key}_low"], row[f"{key}_high"]] == pytest.approx(
+            [found.mean, found.low, found.high])
+
+
+def test_a_policy_list_is_one_run_of_each(tmp_path: Path) -> None:
+    """Side by side in one simulation they are what they are alone."""
+    together = SMALL.replace("[base]", '[base]\npolicy = "baseline,vth_b"').replace(
+        'policy = ["baseline", "vth_b"]\n', "")
+    path = write(tmp_path, together)
+    study("run", path)
+    key = "write_response_mean_ns_ratio"
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    study("run", write(alone))
+    assert sorted((row["stream"], row[key]) for row in rows("table", path) if row[key]) == sorted(
+        (row["stream"], row[key]) for row in rows("table", alone / "s.toml") if row[key])
+
+
+def test_seeds_until_the_interval_is_narrow(tmp_path: Path) -> None:
+    text = SMALL.replace("seeds = 4", 'until = "1%"\nmost = 12\nseeds = 3')
+    path = write(tmp_path, text)
+    done = study("run", path, "--json")
+    found = json.loads(done.out)["rows"]
+    runs = {row["runs"] for row in found}
+    assert len(runs) == 1 and 3 < runs.pop() <= 12
+    key = "write_response_mean_ns_ratio"
+    narrow = all(row[f"{key}_high"] - row[key] <= 0.01 * row[key] for row in found if row[key])
+    assert narrow != ("12 seeds are not enough for intervals of 1 %" in done.err)
+    before = len(list((tmp_path / "s.results").iterdir()))
+    assert json.loads(study("table", path, "--json").out)["rows"] == found
+    study("run", path)
+    assert len(list((tmp_path / "s.results").iterdir())) == before
+    assert f"{before} done, 0 failed, 0 missing" in study("status", path).out
+
+
+def test_a_wide_interval_wants_more() -> None:
+    assert runs_needed(estimate([1.0, 1.2, 0.9]), 0.02) > 20
+
+
+def test_drifting_runs_are_counted_and_can_be_refused(tmp_path: Path) -> None:
+    text = """study = 1
+[base]
+requests = 5000
+fill = "random"
+write-share = 1
+rate = 20000
+[vary]
+policy = ["baseline"]
+"""
+    done = study("run", write(tmp_path, text))
+    assert "1 of 1 runs were still drifting" in done.err
+    assert rows("table", tmp_path / "s.toml")[0]["drifting_runs"] == 1
+    study("run", write(tmp_path, text.replace("[base]", 'warmup = "refuse"\n[base]')), code=1)
+    quiet = study("run", write(tmp_path, text.replace("[base]", 'warmup = "ignore"\n[base]')))
+    assert "drifting" not in quiet.err
+
+
+# ---------------------------------------------------------------- figures
+
+
+def test_a_figure_has_its_numbers(done: Path, tmp_path: Path) -> None:
+    told = study("figure", done, "--figures", tmp_path, "--format", "svg,pdf,png").out.split()
+    assert [Path(name).name for name in told] == ["ratio.svg", "ratio.pdf", "ratio.png"]
+    heads = {"svg": b"<?xml", "pdf": b"%PDF-", "png": b"\x89PNG"}
+    for kind, head in heads.items():
+        assert (tmp_path / f"ratio.{kind}").read_bytes().startswith(head)
+    with (tmp_path / "ratio.csv").open() as file:
+        marks = list(csv.DictReader(file))
+    wanted = {row["stream"]: row for row in rows("table", done) if row["policy"] == "vth_b"}
+    own = [mark for mark in marks if mark["source"] == "approxftl"]
+    assert [mark["x"] for mark in own] == list(wanted), "and the yardstick is no mean of its own"
+    for mark in own:
+        key = "write_response_mean_ns_ratio"
+        assert [float(mark[end]) for end in ("y", "low", "high")] == pytest.approx(
+            [wanted[mark["x"]][f"{key}{end}"] for end in ("", "_low", "_high")])
+    (paper,) = [mark for mark in marks if mark["source"] == "the paper"]
+    assert (paper["x"], float(paper["y"]), paper["low"]) == ("few", 0.9, "")
+    assert json.loads((tmp_path / "ratio.json").read_text())["figure"]["marks"][0]["runs"] == 4
+    drawn = (tmp_path / "ratio.svg").read_text()
+    assert "vth_b (the paper)" in drawn and "runs of 64" in drawn
+
+
+def test_the_same_numbers_make_the_same_file(done: Path, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        study("figure", done, "--figures", tmp_path / name, "--format", "svg,pdf")
+    for kind in ("svg", "pdf", "csv"):
+        assert (tmp_path / f"one/ratio.{kind}").read_bytes() == (
+            tmp_path / f"two/ratio.{kind}").read_bytes()
+
+
+def size_of(path: Path) -> float:
+    found = re.search(r'width="([\d.]+)pt"', path.read_text())
+    assert found
+    return float(found[1]) / 72
+
+
+def test_style(done: Path, tmp_path: Path) -> None:
+    style = tmp_path / "style.toml"
+    style.write_text('width = 5\nheight = 3\nfont_size = 11\npalette = ["#123456"]\n')
+    for name, options, width in (("a", (), 3.5), ("b", ("--width", "double"), 7.16),
+                                 ("c", ("--style", style), 5)):
+        study("figure", done, "--figures", tmp_path / name, *options)
+        assert size_of(tmp_path / name / "ratio.svg") == pytest.approx(width, abs=0.01)
+    drawn = (tmp_path / "c/ratio.svg").read_text()
+    assert "#123456" in drawn and "11px" in drawn
+
+
+@pytest.mark.parametrize(("text", "sentence"), [
+    ('palettes = ["#123456"]', 'unknown key "palettes"; did you mean palette?'),
+    ('palette = ["red"]', "palette is a list of colours"),
+    ("width = 900", "width is from 1 to 50 inches, or one of single, double"),
+    ("font_size = 1", "font_size is from 3 to 72"),
+])
+def test_refused_styles(done: Path, tmp_path: Path, text: str, sentence: str) -> None:
+    (tmp_path / "style.toml").write_text(text)
+    assert sentence in study("figure", done, "--figures", tmp_path / "o", "--style",
+                             tmp_path / "style.toml", code=2).err
+    assert not (tmp_path / "o").exists()
+
+
+@pytest.mark.parametrize(("text", "sentence"), [
+    ('x = "stream"', "each [[figure]] has y"),
+    ('x = "streams"\ny = "erases"', '"streams"; did you mean stream?'),
+    ('x = "stream"\ny = "erase"', 'unknown measure in [[figure]] "erase"; did you mean erases?'),
+    ('x = "stream"\ny = "erases"\ncolour = 1', 'unknown key of [[figure]] "colour"'),
+    ('x = "stream"\ny = "erases"\nkind = "bar"', 'unknown kind of [[figure]] "bar"'),
+    ('x = "stream"\ny = "erases"\nfacets = "stream"', "are different axes"),
+    ('x = "stream"\ny = "erases"\nseries = "stream"', "leave an axis out"),
+    ('x = "stream"\ny = "erases"\nname = "../up"', "no name of its own for a file"),
+    ('x = "stream"\ny = "erases"\npoints = [{ x = 1 }]', "has x, and a number y"),
+    ('x = "stream"\ny = "erases"\npoints = [{ x = 1, z = 2 }]', 'unknown key of a point'),
+    ('x = "stream"\ny = "read_response_mean_ns"', "nothing is done that it shows"),
+])
+def test_refused_figures(done: Path, tmp_path: Path, text: str, sentence: str) -> None:
+    path = write(tmp_path, SMALL[:SMALL.index("[[figure]]")] + f"[[figure]]\n{text}\n")
+    said = run_program(STUDY, "figure", path, "--out", done.with_suffix(".results"))
+    assert said.code in (1, 2) and sentence in said.err, said
+    assert said.err.count("\n") == 1
+    assert not list(tmp_path.glob("*.svg"))
+
+
+def test_a_page_says_what_the_study_says(done: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    study("report", done, "--output", page)
+    text = page.read_text()
+    row = next(row for row in rows("table", done) if row["policy"] == "vth_b")
+    assert f"{row['write_response_mean_ns_ratio']:.3f}" in text
+    assert "write response, mean: vth_b has from" in text
+    assert "of baseline&#x27;s" in text
+    assert text.count("data:image/svg+xml;base64,") == 1
+    assert "://" not in re.sub(r"base64,[^\"]*", "", text), "nothing from elsewhere"
+
+
+def test_a_report_finds_a_study(done: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    told = run_program(PROGRAM, "report", done.with_suffix(".results"), "-o", page)
+    assert (told.code, told.err) == (0, ""), told
+    assert "results of a study in" in told.out
+    text = page.read_text()
+    for row in rows("table", done):
+        ratio = row["write_response_mean_ns_ratio"]
+        if ratio:
+            assert (f"{ratio:.3f} [{row['write_response_mean_ns_ratio_low']:.3f}, "
+                    f"{row['write_response_mean_ns_ratio_high']:.3f}]") in text
+
+
+# ---------------------------------------------------------------- archives
+
+
+def test_an_archive_is_the_same_twice(done: Path, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        study("pack", done, "--output", tmp_path / name)
+    with tarfile.open(tmp_path / "one") as one, tarfile.open(tmp_path / "two") as two:
+        assert one.getnames() == two.getnames()
+        for name in one.getnames():
+            if name != "provenance.json":
+                assert study_pack.content(one, name) == study_pack.content(two, name)
+        assert {member.mtime for member in one.getmembers()} == {0}
+
+
+def test_an_archive_runs_elsewhere(tmp_path: Path) -> None:
+    """With its trace, when everything that it was made of is gone."""
+    home = tmp_path / "home"
+    home.mkdir()
+    subprocess.run([PROGRAM, "sim", "-q", "--requests=700", f"--record={tmp_path}/a.aft"],
+                   check=True)
+    path = write(home, 'study = 1\n[base]\ntrace = "../a.aft"\n[vary]\n'
+                 'policy = ["baseline", "vth_b"]\n')
+    study("run", path)
+    study("pack", path, "--output", tmp_path / "archive")
+    (tmp_path / "a.aft").unlink()
+    home.rename(tmp_path / "gone")
+    said = study("verify", tmp_path / "archive").out
+    assert "2 points of approxftl" in said and "0 differ" in said and "the same build" in said
+
+
+def repacked(archive: Path, target: Path, name: str, change: Any) -> Path:
+    """Write an archive again with one member changed."""
+    with tarfile.open(archive) as old, tarfile.open(target, "w:gz") as new:
+        for member in old.getmembers():
+            data = study_pack.content(old, member.name)
+            study_pack.add(new, member.name, change(data) if member.name == name else data)
+    return target
+
+
+def test_a_result_that_was_touched_is_seen(done: Path, tmp_path: Path) -> None:
+    study("pack", done, "--output", tmp_path / "archive")
+    changed = repacked(tmp_path / "archive", tmp_path / "changed", "results/3.json",
+                       lambda data: data.replace(b'"seed": ', b'"seed": 1', 1))
+    said = study("verify", changed, code=4).out
+    assert "1 differ" in said and "comes out otherwise" in said
+
+
+@pytest.mark.parametrize(("name", "change", "sentence"), [
+    ("provenance.json", lambda data: b"[]", "no archive of a study"),
+    ("provenance.json", lambda data: data.replace(b'"study_archive": 1', b'"study_archive": 2'),
+     "archive of version 2"),
+    ("provenance.json", lambda data: data.replace(b'"seeds": 4', b'"seeds": 9999999999999'),
+     "leave"),
+    ("study.toml", lambda data: data.replace(b"[base]", b'[base]\njson = "x"'),
+     '"json" is not for a study'),
+    ("study.toml", lambda data: data.replace(b"[base]", b'[base]\ntrace = "/etc/passwd"'),
+     '"/etc/passwd" is not in the archive'),
+    ("study.toml", lambda data: data.replace(b', "vth_b"]', b"]"), "results of other points"),
+])
+def test_hostile_archives(done: Path, tmp_path: Path, name: str, change: Any,
+                          sentence: str) -> None:
+    study("pack", done, "--output", tmp_path / "archive")
+    changed = repacked(tmp_path / "archive", tmp_path / "changed", name, change)
+    said = run_program(STUDY, "verify", changed)
+    if sentence == "leave":
+        assert said.code != 0
+    else:
+        assert said.code in (1, 2, 3) and sentence in said.err, said
+    assert "Traceback" not in said.err
+
+
+def test_no_archive(tmp_path: Path) -> None:
+    assert study("verify", tmp_path / "gone", code=3).err.count("\n") == 1
+    (tmp_path / "text").write_text("no archive")
+    assert "no archive of a study" in study("verify", tmp_path / "text", code=1).err
+
+
+@pytest.mark.slow
+def test_an_archive_comes_out_the_same_from_another_build(done: Path, tmp_path: Path) -> None:
+    """Which clang makes, without optimisation."""
+    study("pack", done, "--output", tmp_path / "archive")
+    environment = {key: value for key, value in os.environ.items()
+                   if key not in ("MAKEFLAGS", "MFLAGS")}
+    subprocess.run(["make", "-s", "-j2", f"O={tmp_path}/other", "CC=clang", "OPT=-O0", "WERROR=",
+                    f"{tmp_path}/other/approxftl"], cwd=TOP, env=environment, check=True,
+                   stdout=subprocess.DEVNULL)
+    said = study("verify", tmp_path / "archive", APPROXFTL=str(tmp_path / "other/approxftl")).out
+    assert "another build" in said and "0 differ" in said
+
+
+# ---------------------------------------------------------------- scale
+
+
+def stand_in(folder: Path) -> Path:
+    """Return a simulator that takes no time: what is left is the study's own."""
+    result = subprocess.run([PROGRAM, "sim", "--requests=10", "--json=-", "-q"],
+                            capture_output=True, text=True, check=True).stdout
+    (folder / "result").write_text(result)
+    program = folder / "approxftl"
+    program.write_text(f'#!/bin/sh\necho >>{folder}/calls\n'
+                       f'case "$*" in *dry-run*) ;; *) cat {folder}/result ;; esac\n')
+    program.chmod(0o755)
+    return program
+
+
+@pytest.mark.slow
+def test_many_points_resume_after_a_kill(tmp_path: Path) -> None:
+    """None is run again, and each costs little beside its simulation."""
+    program = stand_in(tmp_path)
+    path = write(tmp_path, "study = 1\nseeds = 600\n[vary]\npolicy = ['baseline']\n")
+    command = [sys.executable, "-m", "approxftl_tools.study", "run", str(path), "--jobs", "2"]
+    environment = os.environ | {"APPROXFTL": str(program), "PYTHONPATH": str(TOP / "trace-tools")}
+    driver = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
+    results = path.with_suffix(".results")
+    end = time.monotonic() + 60
+    while len(list(results.glob("*/result.json"))) < 100:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    driver.kill()
+    driver.wait()
+    known = {one: one.stat().st_mtime_ns for one in results.glob("*/result.json")}
+    assert 100 <= len(known) < 600
+    subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
+    assert {one: one.stat().st_mtime_ns for one in known} == known
+    assert len(list(results.glob("*/result.json"))) == 600
+    begun = os.times()
+    subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
+    ended = os.times()
+    spent = ended.children_user + ended.children_system - (
+        begun.children_user + begun.children_system)
+    print(f"# 600 points that are done took {spent:.1f} s")
+    assert spent < 1.5 + 600 * 0.005
+
+
+def test_a_job_array_makes_results(tmp_path: Path) -> None:
+    """By hand, with what the queue would set."""
+    path = write(tmp_path)
+    queue = tmp_path / "job.sh"
+    study("export", path, "--slurm", queue, "--chunk", "5", "--time", "0:10:00")
+    text = queue.read_text()
+    assert "#SBATCH --array=0-3\n" in text and "#SBATCH --time=0:10:00\n" in text
+    assert len((tmp_path / "job.sh.manifest").read_text().splitlines()) == 16
+    environment = {"PATH": f"{BUILD}:{os.environ['PATH']}", "SLURM_ARRAY_JOB_ID": "7"}
+    for task in range(4):
+        done = run_program("sh", queue,
+                           environment=environment | {"SLURM_ARRAY_TASK_ID": str(task)})
+        assert (done.code, done.err) == (0, ""), done
+    assert "16 done, 0 failed, 0 missing" in study("status", path).out
+
+
+def test_a_job_that_is_told_to_end_is_queued_again(tmp_path: Path) -> None:
+    path = write(tmp_path, SMALL.replace("requests = 1500", "requests = 30000000"))
+    queue = tmp_path / "job.sh"
+    study("export", path, "--slurm", queue)
+    (tmp_path / "scontrol").write_text(f'#!/bin/sh\necho "$@" >{tmp_path}/told\n')
+    (tmp_path / "scontrol").chmod(0o755)
+    environment = os.environ | {"PATH": f"{tmp_path}:{BUILD}:{os.environ['PATH']}",
+                                "SLURM_ARRAY_JOB_ID": "7", "SLURM_ARRAY_TASK_ID": "0"}
+    job = subprocess.Popen(["sh", queue], env=environment, stdout=subprocess.DEVNULL)
+    results = path.with_suffix(".results")
+    end = time.monotonic() + 30
+    while not list(results.glob("*/.approxftl-*")):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    job.terminate()
+    assert job.wait(30) == 0
+    assert (tmp_path / "told").read_text() == "requeue 7_0\n"
+    assert not list(results.glob("*/result.json"))
+
+
+def test_no_output_destroys_an_input(done: Path, tmp_path: Path) -> None:
+    path = write(tmp_path)
+    results = done.with_suffix(".results")
+    for verb in ("pack", "report"):
+        said = study(verb, path, "--out", results, "--output", path, code=1).err
+        assert "is also read" in said
+    assert path.read_text() == SMALL
+
+
+def test_groups_know_their_yardstick(done: Path) -> None:
+    plan = study_plan.read(done, PROGRAM)
+    groups = study_table.groups_of(plan, Store(done.with_suffix(".results")))
+    for group in groups:
+        base = study_table.yardstick_of(group, groups, "policy", "baseline")
+        assert base is not None
+        assert base.varied == group.varied | {"policy": "baseline"}

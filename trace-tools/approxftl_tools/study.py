@@ -1,0 +1,423 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""approxftl study: policies, workloads and parameters against each other, from one file."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import sys
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from approxftl_tools import command, study_pack, study_plan, study_plot, study_report, study_table
+from approxftl_tools.statistics import runs_needed
+from approxftl_tools.study_engine import Cluster, Engine, Processes
+from approxftl_tools.study_figure import chart_of, specs_of
+from approxftl_tools.study_plan import Plan, Point
+from approxftl_tools.study_queue import Queue, commands, manifest, script
+from approxftl_tools.study_store import DONE, FAILED, MISSING, Store
+from approxftl_tools.study_table import Group
+
+#: Processes at a time.
+MOST_JOBS = 1024
+EPILOG = """\
+The file is TOML. Keys of [base] and [vary] are options of "approxftl sim"; each combination of what
+varies is a point, and is run with each of the seeds.
+
+  study = 1
+  seeds = 8                   # or until = "2%": as many as it takes
+  relative_to = "baseline"    # ratios of runs that have the same seed
+  [base]
+  requests = 200000
+  fill = "random"
+  [vary]
+  policy = ["baseline", "approxftl"]
+  op = ["7%", "15%", "28%"]
+  [[figure]]
+  x = "op"
+  y = "write_response_mean_ns"
+  relative_to = "baseline"
+
+A point that is done is not run again, by whichever study: its directory is named by a digest of
+simulator, arguments and files. So a study that was stopped, or killed, goes on where it was. Points
+that fail do not stop the others; "run --retry" tries them again.
+
+--scheduler gives the points to a Dask cluster, whose workers need the same approxftl in their PATH
+and the files at the same places. Who can connect to a Dask scheduler can run any code there: bind
+it to an address that only you can reach, or use TLS.
+
+Exit status: 0 done, 1 a point failed, 2 usage, 3 no such file, 4 not verified, 130 interrupted.
+"""
+
+
+def jobs(text: str) -> int:
+    """Read a number of processes."""
+    if not text.isascii() or not text.isdecimal() or not 1 <= int(text) <= MOST_JOBS:
+        raise argparse.ArgumentTypeError(f'"{text}" is not from 1 to {MOST_JOBS}')
+    return int(text)
+
+
+VERB_HELP = (
+    ("run", "run what is missing, and print the table"),
+    ("status", "print what is done, failed and missing"),
+    ("table", "print means, intervals and ratios of what is done"),
+    ("figure", "draw the figures of the study, with their numbers beside them"),
+    ("report", "make one page of the table and the figures"),
+    ("pack", "put the study, its files and its results into one archive"),
+    ("verify", "run an archive's study again, and compare to the last byte"),
+    ("export", "print what is missing as commands, or as a job array of Slurm"))
+
+
+def options() -> command.Parser:
+    """Return the command line."""
+    parser = command.parser("study", "Run a simulation for each combination of what varies.",
+                            EPILOG)
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB",
+                                  parser_class=command.Parser)
+    add = {name: verbs.add_parser(name, help=text, description=text,
+                                  formatter_class=command.wide_help) for name, text in VERB_HELP}
+    for name, one in add.items():
+        archive = name == "verify"
+        one.add_argument("file", type=Path, help="what study pack has written" if archive else
+                         "the study, a TOML file")
+        if not archive:
+            one.add_argument("--out", metavar="DIR", type=Path,
+                             help="where results lie (default: beside the file, NAME.results)")
+    for name in ("run", "verify"):
+        add[name].add_argument("--jobs", metavar="N", type=jobs, default=os.cpu_count() or 1,
+                               help="processes at a time, up to 1024 (default: as many as "
+                                    "processors)")
+    run = add["run"]
+    run.add_argument("--scheduler", metavar="ADDRESS",
+                     help="a Dask scheduler, such as tcp://host:8786")
+    run.add_argument("--retry", action="store_true", help="try what failed again, too")
+    run.add_argument("--progress", action="store_true", help="even if stderr is no terminal")
+    for name in ("run", "table", "report"):
+        add[name].add_argument("--measures", metavar="A,B,...", help="columns of the table")
+    for name in ("run", "table"):
+        add[name].add_argument("--csv", action="store_true", help="print the table as CSV")
+    for name in ("run", "table", "status"):
+        add[name].add_argument("--json", action="store_true", help="print as JSON")
+    for name in ("figure", "report"):
+        add[name].add_argument("--style", metavar="STYLE", type=Path,
+                               help="width, height, font, font_size and palette, a TOML file")
+    figure_options(add)
+    return parser
+
+
+def figure_options(add: Mapping[str, command.Parser]) -> None:
+    """Add the options of what writes files."""
+    figure = add["figure"]
+    figure.add_argument("--figures", metavar="DIR", type=Path,
+                        help="where figures go (default: beside the file)")
+    figure.add_argument("--format", default="svg", metavar="A,...",
+                        help="of svg (default), pdf and png")
+    figure.add_argument("--width", default="", choices=tuple(study_plot.WIDTHS),
+                        help="of one column, 3.5 inches (default), or of two, 7.16")
+    for name, what in (("report", "the page (default: beside the file, NAME.html)"),
+                       ("pack", "the archive (default: beside the file, NAME.study.tar.gz)")):
+        add[name].add_argument("--output", metavar="FILE", type=command.named, help=what)
+    export = add["export"]
+    export.add_argument("--slurm", metavar="FILE", type=command.named,
+                        help="write a job array, and FILE.manifest with its commands")
+    export.add_argument("--chunk", metavar="N", type=jobs, default=10,
+                        help="with --slurm: points of a task, up to 1024 (default 10)")
+    export.add_argument("--time", metavar="H:M:S", default="1:00:00", type=hours,
+                        help="with --slurm: limit of a task (default 1:00:00)")
+
+
+def hours(text: str) -> str:
+    """Read a time limit."""
+    if not re.fullmatch(r"\d{1,3}:[0-5]\d:[0-5]\d", text):
+        raise argparse.ArgumentTypeError(f'"{text}" is not a time such as 1:00:00')
+    return text
+
+
+class Progress:
+    """A line on a terminal that says how far it is."""
+
+    def __init__(self, total: int, shown: bool) -> None:
+        """Begin."""
+        self.total, self.shown, self.ended, self.failed = total, shown, 0, 0
+        self.begun = time.monotonic()
+
+    def tell(self, failed: bool) -> None:
+        """Count a point."""
+        self.ended += 1
+        self.failed += failed
+        if self.shown:
+            left = (time.monotonic() - self.begun) / self.ended * (self.total - self.ended)
+            sys.stderr.write(f"\r{self.ended} of {self.total} points, {self.failed} failed, "
+                             f"about {left:.0f} s left \033[K")
+            sys.stderr.flush()
+
+    def close(self) -> None:
+        """Leave the line."""
+        if self.shown and self.ended:
+            sys.stderr.write("\n")
+
+
+def engine_of(arguments: argparse.Namespace) -> Engine:
+    """Return what was asked for."""
+    if arguments.scheduler:
+        return Cluster(command.program(), arguments.scheduler)
+    return Processes(command.program(), arguments.jobs)
+
+
+def execute(points: Sequence[Point], store: Store, engine: Engine, progress: Progress) -> bool:
+    """Run points and keep what comes of them; false if interrupted."""
+    try:
+        for outcome in engine.outcomes(points):
+            if outcome.result is None:
+                store.fail(outcome.point, outcome.why)
+            else:
+                store.succeed(outcome.point, outcome.result)
+            progress.tell(outcome.result is None)
+    except KeyboardInterrupt:
+        return False
+    finally:
+        engine.stop()
+        progress.close()
+    return True
+
+
+def unique(points: Sequence[Point]) -> list[Point]:
+    """Return points of different addresses: what differs in name only is run once."""
+    return list({point.address: point for point in points}.values())
+
+
+def complain(plan: Plan, store: Store) -> int:
+    """List what failed, and return the exit status."""
+    failed = [point for point in plan.points if store.state(point) == FAILED]
+    for point in failed:
+        sys.stderr.write(f"approxftl-study: {point.name()}: {store.why(point)}\n")
+    return command.FAILED if failed else command.DONE
+
+
+def wanted_seeds(plan: Plan, groups: Sequence[Group]) -> int:
+    """Return how many seeds would make the intervals of the first measure narrow enough."""
+    measure, yardstick = plan.rules.measures[0], plan.rules.relative_to
+    wanted = 0
+    for group in groups:
+        base = study_table.yardstick_of(group, groups, "policy", yardstick)
+        found = group.ratio(base, measure) if base else group.estimate(measure)
+        if found:
+            wanted = max(wanted, runs_needed(found, plan.rules.until))
+    return wanted
+
+
+def grown(plan: Plan, store: Store, seeds: int) -> tuple[Plan, int]:
+    """Return the plan with as many seeds as what is done asks for; with the same, it is over."""
+    if not plan.rules.until or any(store.state(point) != DONE for point in plan.points):
+        return plan, seeds
+    wanted = min(wanted_seeds(plan, study_table.groups_of(plan, store)), 2 * seeds,
+                 plan.rules.most)
+    if wanted <= seeds:
+        return plan, seeds
+    return study_plan.read(plan.path, command.program(), wanted), wanted
+
+
+def settled(plan: Plan, store: Store) -> tuple[Plan, int]:
+    """Return the plan with all seeds that what is done has asked for."""
+    seeds = plan.rules.seeds
+    larger, more = grown(plan, store, seeds)
+    while more > seeds:
+        plan, seeds = larger, more
+        larger, more = grown(plan, store, seeds)
+    return plan, seeds
+
+
+def run(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, store: Store) -> int:
+    """Run what is missing, and, if the study says so, more until the intervals are narrow."""
+    keys = study_table.chosen(arguments.measures, plan)
+    store.prepare()
+    whole, seeds = True, 0
+    plan, now = settled(plan, store)
+    while whole and (now > seeds or not seeds):
+        seeds = now or 1
+        wanted = {MISSING, FAILED} if arguments.retry else {MISSING}
+        points = unique([point for point in plan.points if store.state(point) in wanted])
+        progress = Progress(len(points), arguments.progress or sys.stderr.isatty())
+        whole = execute(points, store, engine_of(arguments), progress)
+        plan, now = grown(plan, store, now)
+    status = max(print_table(arguments, argv, plan, store, keys), complain(plan, store))
+    if not whole:
+        done = sum(store.state(point) == DONE for point in plan.points)
+        sys.stderr.write(f"approxftl-study: interrupted, {done} of {len(plan.points)} points are "
+                         "done; the same command goes on\n")
+    return status if whole else command.INTERRUPTED
+
+
+def judge(plan: Plan, groups: Sequence[Group]) -> int:
+    """Say what the means are not worth, and return the exit status."""
+    drifting = sum(group.drifting() for group in groups)
+    runs = sum(len(group.runs) for group in groups)
+    if drifting:
+        sys.stderr.write(f"approxftl-study: {drifting} of {runs} runs were still drifting: longer "
+                         "ones, or a longer warmup, have other means\n")
+    if plan.rules.until and wanted_seeds(plan, groups) > plan.rules.most:
+        sys.stderr.write(f"approxftl-study: {plan.rules.most} seeds are not enough for "
+                         f"intervals of {100 * plan.rules.until:g} %\n")
+    return command.FAILED if drifting and plan.rules.warmup == "refuse" else command.DONE
+
+
+def print_table(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, store: Store,
+                keys: Sequence[str]) -> int:
+    """Print what is done."""
+    groups = study_table.groups_of(plan, store)
+    rows = study_table.table(groups, plan.rules.relative_to, keys)
+    if arguments.json:
+        print(json.dumps({**command.envelope("study", argv), "study": plan.name, "rows": rows,
+                          **absent(plan, store)}, indent=1))
+    else:
+        sys.stdout.write(study_table.as_csv(rows) if arguments.csv else study_table.as_text(rows))
+    return judge(plan, groups)
+
+
+def absent(plan: Plan, store: Store) -> dict[str, object]:
+    """Return the points that are not in the table."""
+    return {"failed": [{"point": dict(point.varied), "why": store.why(point)}
+                       for point in plan.points if store.state(point) == FAILED],
+            "missing": [dict(point.varied) for point in plan.points
+                        if store.state(point) == MISSING]}
+
+
+def status(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, store: Store) -> int:
+    """Print how far it is."""
+    plan, _ = settled(plan, store)
+    states = Counter(store.state(point) for point in plan.points)
+    counts = {state: states[state] for state in (DONE, FAILED, MISSING)}
+    if arguments.json:
+        print(json.dumps({**command.envelope("study", argv), "study": plan.name, **counts},
+                         indent=1))
+    else:
+        print(f"{plan.name}: {len(plan.points)} points, "
+              + ", ".join(f"{count} {state}" for state, count in counts.items()))
+    return complain(plan, store)
+
+
+def tell_absent(plan: Plan, store: Store, where: str) -> None:
+    """Say what is not shown."""
+    states = Counter(store.state(point) for point in plan.points)
+    if states[DONE] < len(plan.points):
+        sys.stderr.write(f"approxftl-study: {states[DONE]} of {len(plan.points)} points are in the "
+                         f"{where}; {states[FAILED]} failed, {states[MISSING]} missing\n")
+
+
+def show_table(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, store: Store) -> int:
+    """Print the table."""
+    keys = study_table.chosen(arguments.measures, plan)
+    plan, _ = settled(plan, store)
+    result = print_table(arguments, argv, plan, store, keys)
+    tell_absent(plan, store, "table")
+    return result
+
+
+def formats(text: str) -> list[str]:
+    """Return the formats of figures."""
+    kinds = text.split(",")
+    for kind in kinds:
+        if kind not in study_plot.FORMATS:
+            raise command.Refusal(f'no format "{kind}"; there are {", ".join(study_plot.FORMATS)}',
+                                  command.USAGE)
+    return kinds
+
+
+def figure(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, store: Store) -> int:
+    """Draw the figures."""
+    kinds = formats(arguments.format)
+    style = study_plot.read_style(arguments.style, arguments.width)
+    specs = specs_of(plan)
+    if not specs:
+        raise command.Refusal(f"{plan.path}: it has no [[figure]]", command.USAGE)
+    plan, _ = settled(plan, store)
+    groups = study_table.groups_of(plan, store)
+    folder = arguments.figures or plan.path.parent
+    folder.mkdir(parents=True, exist_ok=True)
+    for spec in specs:
+        chart = chart_of(plan, spec, groups)
+        for kind in kinds:
+            command.write_file(folder / f"{spec.name}.{kind}",
+                               study_plot.render(chart, kind, style))
+            print(folder / f"{spec.name}.{kind}")
+        command.write_file(folder / f"{spec.name}.csv", chart.csv())
+        command.write_file(folder / f"{spec.name}.json", json.dumps(
+            {**command.envelope("study", argv), "figure": asdict(chart)}, indent=1) + "\n")
+    tell_absent(plan, store, "figures")
+    return judge(plan, groups)
+
+
+def tell(output: Path, what: str) -> None:
+    """Say what was written, unless that is on standard output."""
+    if output != command.STANDARD:
+        print(f"{output}: {what}")
+
+
+def report(arguments: argparse.Namespace, _argv: Sequence[str], plan: Plan, store: Store) -> int:
+    """Make the page."""
+    keys = study_table.chosen(arguments.measures, plan)
+    style = study_plot.read_style(arguments.style, "double")
+    specs = specs_of(plan)
+    plan, _ = settled(plan, store)
+    groups = study_table.groups_of(plan, store)
+    output = arguments.output or plan.path.with_suffix(".html")
+    command.write_file(output, study_report.page_of(plan, specs, groups, keys, style))
+    tell(output, f"{len(groups)} means, {len(specs)} figures")
+    tell_absent(plan, store, "page")
+    return judge(plan, groups)
+
+
+def pack(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, store: Store) -> int:
+    """Make the archive."""
+    plan, seeds = settled(plan, store)
+    output = arguments.output or plan.path.with_suffix(".study.tar.gz")
+    study_pack.pack(plan, seeds, store, output, argv)
+    tell(output, f"{len(plan.points)} points")
+    return command.DONE
+
+
+def export(arguments: argparse.Namespace, _argv: Sequence[str], plan: Plan, store: Store) -> int:
+    """Print commands, or write a job array."""
+    plan, _ = settled(plan, store)
+    lines = commands(unique([point for point in plan.points if store.state(point) == MISSING]),
+                     store)
+    if arguments.slurm is None:
+        for line in lines:
+            print(line)
+        return command.DONE
+    queue = Queue(plan.name, arguments.slurm, arguments.chunk, arguments.time)
+    command.write_file(manifest(queue), "".join(f"{line}\n" for line in lines))
+    command.write_file(arguments.slurm, script(queue, len(lines)))
+    return command.DONE
+
+
+VERBS = {"run": run, "status": status, "table": show_table, "figure": figure, "report": report,
+         "pack": pack, "export": export}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command."""
+    words = list(sys.argv[1:] if argv is None else argv)
+
+    def body() -> int:
+        arguments = options().parse_args(words)
+        command.CLAIMS.reads(arguments.file)
+        if arguments.verb == "verify":
+            return study_pack.verify(arguments.file, command.program(),
+                                     Processes(command.program(), arguments.jobs))
+        plan = study_plan.read(arguments.file, command.program())
+        for file in plan.files.values():
+            command.CLAIMS.reads(file)
+        out = arguments.out or arguments.file.with_suffix(".results")
+        return VERBS[arguments.verb](arguments, words, plan, Store(out))
+
+    return command.run("study", body)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

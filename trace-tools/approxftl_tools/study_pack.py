@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A study in one archive, and running it again to the last byte."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import platform
+import tarfile
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from approxftl_tools import command, study_plan
+from approxftl_tools.command import DONE, FAILED, NOT_VERIFIED, Refusal
+from approxftl_tools.study_engine import Engine
+from approxftl_tools.study_plan import Plan, Point
+from approxftl_tools.study_store import DONE as IS_DONE
+from approxftl_tools.study_store import Store
+
+STUDY, PROVENANCE = "study.toml", "provenance.json"
+#: Version of the archive.
+FORMAT = 1
+#: Of a member, so that an archive from elsewhere does not fill the memory.
+MOST_BYTES = 1 << 32
+
+
+def comparable(text: str) -> str:
+    """Return what of a result depends on the study alone: not who ran it, and where files were."""
+    document: dict[str, Any] = json.loads(text)
+    document.pop("tool", None)
+    document.get("stream", {}).pop("trace", None)
+    return json.dumps(document, indent=1)
+
+
+def digest(text: str) -> str:
+    """Return what tells one result from another."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def provenance(plan: Plan, seeds: int, results: Sequence[str], argv: Sequence[str]) -> str:
+    """Return where the results come from."""
+    program, build = plan.points[0].files[0]
+    return json.dumps({
+        **command.envelope("study", argv), "study_archive": FORMAT, "study": plan.name,
+        "seeds": seeds,
+        "simulator": {"name": Path(program).name, "sha256": build},
+        "machine": {"system": platform.system(), "release": platform.release(),
+                    "processor": platform.machine(), "python": platform.python_version()},
+        "files": {name: f"files/{i}" for i, name in enumerate(plan.files)},
+        "points": [{"varied": dict(point.varied), "command": point.command(),
+                    "sha256": digest(comparable(result))}
+                   for point, result in zip(plan.points, results, strict=True)],
+    }, indent=1) + "\n"
+
+
+def add(archive: tarfile.TarFile, name: str, content: bytes) -> None:
+    """Add a member that says nothing of when and by whom it was made."""
+    member = tarfile.TarInfo(name)
+    member.size, member.mode = len(content), 0o644
+    archive.addfile(member, io.BytesIO(content))
+
+
+def pack(plan: Plan, seeds: int, store: Store, path: Path, argv: Sequence[str]) -> None:
+    """Write a study and its results; the same ones make the same archive."""
+    missing = sum(store.state(point) != IS_DONE for point in plan.points)
+    if missing:
+        raise Refusal(f"{plan.path}: {missing} of {len(plan.points)} points are not done; "
+                      '"approxftl study run" does them')
+    results = [(store.place(point) / "result.json").read_text("utf-8") for point in plan.points]
+    with command.output(path) as file, file.open("wb") as sink, gzip.GzipFile(
+            fileobj=sink, mode="wb", filename="", mtime=0) as packed, tarfile.open(
+            fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        add(archive, STUDY, plan.path.read_bytes())
+        add(archive, PROVENANCE, provenance(plan, seeds, results, argv).encode())
+        for i, name in enumerate(plan.files):
+            add(archive, f"files/{i}", plan.files[name].read_bytes())
+        for i, result in enumerate(results):
+            add(archive, f"results/{i}.json", result.encode())
+
+
+# ---------------------------------------------------------------- verify
+
+
+def content(archive: tarfile.TarFile, name: str) -> bytes:
+    """Return a member, which is a plain file, wherever its name would lead to."""
+    member = archive.getmember(name)
+    file = archive.extractfile(member) if member.isreg() and member.size <= MOST_BYTES else None
+    if file is None:
+        raise KeyError(name)
+    return file.read()
+
+
+def unpacked(archive: tarfile.TarFile, folder: Path) -> tuple[dict[str, Any], dict[str, Path]]:
+    """Put the study and its files into a folder, under names of ours."""
+    (folder / STUDY).write_bytes(content(archive, STUDY))
+    found: dict[str, Any] = json.loads(content(archive, PROVENANCE))
+    if found["study_archive"] != FORMAT:
+        raise ValueError(f"archive of version {found['study_archive']}")
+    files = {}
+    for i, name in enumerate(found["files"]):
+        files[str(name)] = folder / f"file-{i}"
+        files[str(name)].write_bytes(content(archive, f"files/{i}"))
+    return found, files
+
+
+def differences(plan: Plan, archive: tarfile.TarFile, engine: Engine) -> list[str]:
+    """Run every point again; return what does not come out as it is in the archive."""
+    places: dict[str, list[int]] = {}
+    for i, point in enumerate(plan.points):
+        places.setdefault(point.address, []).append(i)
+    unique: list[Point] = [plan.points[numbers[0]] for numbers in places.values()]
+    found = []
+    try:
+        for outcome in engine.outcomes(unique):
+            for i in places[outcome.point.address]:
+                packed = comparable(content(archive, f"results/{i}.json").decode())
+                if outcome.result is None:
+                    found.append(f"{outcome.point.name()}: {outcome.why}")
+                elif comparable(outcome.result) != packed:
+                    found.append(f"{outcome.point.name()}: comes out otherwise")
+    finally:
+        engine.stop()
+    return sorted(found)
+
+
+def verify(path: Path, program: Path, engine: Engine) -> int:
+    """Run an archive's study again, and compare."""
+    with tempfile.TemporaryDirectory(prefix="approxftl-verify-") as name:
+        folder = Path(name)
+        try:
+            with tarfile.open(path, "r:gz") as archive:
+                known, files = unpacked(archive, folder)
+                plan = study_plan.read(folder / STUDY, program, int(known["seeds"]), files)
+                if len(plan.points) != len(known["points"]):
+                    raise ValueError("it has results of other points")
+                wrong = differences(plan, archive, engine)
+        except OSError as error:
+            raise Refusal(f"{path}: cannot read: {error.strerror or error}",
+                          command.NOT_FOUND if not path.exists() else FAILED) from error
+        except (tarfile.TarError, KeyError, ValueError, TypeError, AttributeError, EOFError
+                ) as error:
+            raise Refusal(f"{path}: no archive of a study: {error}") from error
+    packer = str(known.get("tool", {}).get("version", "unknown"))
+    same = "the same build" if known["simulator"]["sha256"] == plan.points[0].files[0][1] else (
+        "another build")
+    print(f"{known.get('study', plan.name)}: {len(plan.points)} points of approxftl {packer} run "
+          f"again by {same}, {len(wrong)} differ")
+    for sentence in wrong:
+        print(f"  {sentence}")
+    return NOT_VERIFIED if wrong else DONE

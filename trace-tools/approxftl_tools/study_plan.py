@@ -1,0 +1,437 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a study consists of: one file, its points, and an address for each of them.
+
+The address of a point is a digest of everything that its result depends on: the simulator, the
+arguments, the contents of the files among them. So a result is looked up, not trusted to be of the
+same study, and studies that share points share results.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import itertools
+import json
+import math
+import re
+import shlex
+import subprocess
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from approxftl_tools.command import NOT_FOUND, USAGE, Refusal
+from approxftl_tools.paper_measures import VALUES
+
+Value = str | int | float | bool
+
+#: Options of the simulator whose values are files.
+FILES = ("trace", "load")
+#: Options that are the study's to give.
+RESERVED = ("json", "dump", "record", "timeline", "progress", "quiet", "cpu", "help", "dry-run",
+            "die-with-parent", "series")
+#: Version of the language; another number is another language.
+LANGUAGE = 1
+KEYS = ("study", "name", "seeds", "seed", "until", "most", "measures", "relative_to", "warmup",
+        "base", "vary", "exclude", "figure")
+WARMUP = ("warn", "refuse", "ignore")
+#: Measures of a table that nobody has chosen: tails beside means.
+DEFAULT = ("write_response_mean_ns", "write_response_p99_ns", "read_response_mean_ns",
+           "write_amplification", "energy_total_pj", "erases")
+MOST_POINTS = 100_000
+#: Of a study that goes on until its intervals are narrow.
+FIRST_SEEDS = 5
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run: what distinguishes it, and the arguments of approxftl sim."""
+
+    varied: tuple[tuple[str, Value], ...]
+    arguments: tuple[str, ...]
+    address: str
+    #: What it reads, the simulator first, with the digest that the address is made of.
+    files: tuple[tuple[str, str], ...] = ()
+
+    def name(self) -> str:
+        """Return it for a person."""
+        return " ".join(f"{key}={value}" for key, value in self.varied) or "the only point"
+
+    def command(self, program: Path | str = "approxftl") -> str:
+        """Return the line for a shell."""
+        return shlex.join([str(program), "sim", *self.arguments])
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How often points are run, and what is said of them."""
+
+    #: Runs of each point, which differ in their seeds; 0: seeds are the file's own affair.
+    seeds: int
+    #: Half of an interval, of its mean, that is narrow enough; 0: whatever comes.
+    until: float
+    #: Of each point, whatever its interval.
+    most: int
+    measures: tuple[str, ...]
+    #: The policy that others are compared with; empty: none.
+    relative_to: str
+    #: What becomes of runs that were still drifting.
+    warmup: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A study."""
+
+    path: Path
+    name: str
+    points: tuple[Point, ...]
+    keys: tuple[str, ...]
+    rules: Rules
+    #: The tables of [[figure]], not yet looked at.
+    figures: tuple[dict[str, Any], ...]
+    #: Where the files are that it names, by the names in it.
+    files: dict[str, Path]
+
+
+Signature = tuple[int, ...]
+
+
+def signature_of(path: Path) -> Signature:
+    """Return what changes when a file's content does."""
+    state = path.stat()
+    return (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
+
+
+@cache
+def digest_of_version(path: Path, _signature: Signature) -> str:
+    """Return a digest of the content that a file has now."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def digest_of(path: Path) -> str:
+    """Return a digest of a file's content."""
+    return digest_of_version(path, signature_of(path))
+
+
+def load(path: Path) -> dict[str, Any]:
+    """Read the file."""
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise Refusal(f"{path}: cannot read: {error.strerror}", NOT_FOUND) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise Refusal(f"{path}: no TOML: {error}", USAGE) from error
+
+
+def meant(wrong: str, known: Iterable[str]) -> str:
+    """Return the end of a sentence about a word that is unknown."""
+    words = list(known)
+    near = difflib.get_close_matches(wrong, words, 1)
+    return f"; did you mean {near[0]}?" if near else f"; there are {', '.join(words) or 'none'}"
+
+
+def check_known(path: Path, what: str, words: Iterable[str], known: Sequence[str]) -> None:
+    """Refuse a word that is not known, and say which is nearest."""
+    for word in words:
+        if word not in known:
+            raise Refusal(f'{path}: unknown {what} "{word}"{meant(word, known)}', USAGE)
+
+
+def is_plain(value: object) -> bool:
+    """Tell whether it can be the value of an option."""
+    return isinstance(value, str | int | float) and "\0" not in str(value)
+
+
+def dashed(key: str) -> str:
+    """Return an option as the simulator lists it."""
+    return key.replace("_", "-")
+
+
+def options_of(key: str, values: Any) -> list[str]:
+    """Return the options that an axis sets: its own name, or those in its named sets."""
+    if isinstance(values, dict):
+        return list(dict.fromkeys(option for one in values.values() for option in one))
+    return [key]
+
+
+def check_sets(path: Path, key: str, sets: dict[str, Any]) -> None:
+    """Refuse sets of options that are none."""
+    for name, options in sets.items():
+        if not isinstance(options, dict) or not all(map(is_plain, options.values())):
+            raise Refusal(f'{path}: [vary.{key}] "{name}" is a set of options, such as '
+                          '{ approx-share = "10%" }', USAGE)
+
+
+def check_options(path: Path, document: dict[str, Any]) -> None:
+    """Refuse options that are not for a study, or given twice."""
+    seen: dict[str, str] = {}
+    given = [("[base]", key) for key in document.get("base", {})]
+    for axis, values in document.get("vary", {}).items():
+        if isinstance(values, dict):
+            check_sets(path, axis, values)
+        given += [("[vary]", key) for key in options_of(axis, values)]
+    for section, key in given:
+        if dashed(key) in RESERVED:
+            raise Refusal(f'{path}: "{key}" is not for a study, which does that itself', USAGE)
+        if dashed(key) in seen:
+            raise Refusal(f'{path}: "{key}" is in {seen[dashed(key)]}, and in {section}', USAGE)
+        seen[dashed(key)] = section
+    for key, value in document.get("base", {}).items():
+        if not is_plain(value):
+            raise Refusal(f'{path}: [base] "{key}" is one value; [vary] takes lists', USAGE)
+
+
+def check_version(path: Path, document: dict[str, Any]) -> None:
+    """Refuse what is another language."""
+    if document.get("study") is not LANGUAGE:
+        raise Refusal(f'{path}: a study begins with "study = {LANGUAGE}", the version of its '
+                      "language", USAGE)
+
+
+def check_keys(path: Path, document: dict[str, Any]) -> None:
+    """Refuse what is not understood."""
+    check_known(path, "key", document, KEYS)
+    check_version(path, document)
+    for section in ("base", "vary"):
+        if not isinstance(document.get(section, {}), dict):
+            raise Refusal(f"{path}: [{section}] is a table of keys and values", USAGE)
+    figures = document.get("figure", [])
+    if not isinstance(figures, list) or not all(isinstance(one, dict) for one in figures):
+        raise Refusal(f"{path}: each [[figure]] is a table of keys and values", USAGE)
+    check_options(path, document)
+
+
+def spelled(values: Any) -> list[str]:
+    """Return one value, or several, as the command line has them: "7" there is 7."""
+    return [str(value) for value in (values if isinstance(values, list) else [values])]
+
+
+def check_exclude(path: Path, document: dict[str, Any], varying: dict[str, list[Value]]) -> None:
+    """Refuse rules that take nothing out, or everything."""
+    rules = document.get("exclude", [])
+    if not isinstance(rules, list) or not all(isinstance(rule, dict) and rule for rule in rules):
+        raise Refusal(f"{path}: each [[exclude]] is a table of keys and values", USAGE)
+    for rule in rules:
+        check_known(path, "key of [[exclude]]", rule, list(varying))
+        for key, value in rule.items():
+            known = [str(one) for one in varying[key]]
+            if value == []:
+                raise Refusal(f'{path}: [[exclude]] with {key} = [] takes no point out', USAGE)
+            check_known(path, f"value of {key} in [[exclude]]", spelled(value), known)
+
+
+def axes(path: Path, document: dict[str, Any], seeds: int) -> dict[str, list[Value]]:
+    """Return what varies, seeds included."""
+    result: dict[str, list[Value]] = {}
+    for key, values in document.get("vary", {}).items():
+        known = isinstance(values, dict) or (
+            isinstance(values, list) and all(map(is_plain, values)))
+        if not known or not values:
+            raise Refusal(f'{path}: [vary] "{key}" is a list of values, such as '
+                          f'{key} = [{json.dumps(values, default=str)[:40]}], or a table of sets',
+                          USAGE)
+        result[key] = list(values)
+    if seeds:
+        if "seed" in result or "seed" in document.get("base", {}):
+            raise Refusal(f"{path}: seeds are given and derived; leave out seeds or seed", USAGE)
+        result["seed"] = derived_seeds(whole_number(path, document, "seed", 1, 0, 2**63), seeds)
+    return result
+
+
+def whole_number(path: Path, document: dict[str, Any], key: str, usual: int, least: int,
+                 most: int) -> int:
+    """Return a number of the study."""
+    value = document.get(key, usual)
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise Refusal(f"{path}: {key} is a number from {least} to {most}", USAGE)
+    return value
+
+
+def share(path: Path, document: dict[str, Any], key: str) -> float:
+    """Return a share such as 2%; 0 if it is not there."""
+    text = str(document.get(key, "0%"))
+    number = text.removesuffix("%")
+    if not text.endswith("%") or not re.fullmatch(r"\d{1,3}(\.\d{1,4})?", number):
+        raise Refusal(f'{path}: {key} is a share such as "2%"', USAGE)
+    return float(number) / 100
+
+
+def words(path: Path, document: dict[str, Any], key: str, usual: Sequence[str]) -> tuple[str, ...]:
+    """Return a list of words."""
+    value = document.get(key, list(usual))
+    if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
+        raise Refusal(f"{path}: {key} is a list of words", USAGE)
+    return tuple(value)
+
+
+def rules_of(path: Path, document: dict[str, Any]) -> Rules:
+    """Return how often points are run, and what is said of them."""
+    until = share(path, document, "until")
+    seeds = whole_number(path, document, "seeds", FIRST_SEEDS if until else 0,
+                         1 if "seeds" in document else 0, MOST_POINTS)
+    most = whole_number(path, document, "most", 40, 2, MOST_POINTS)
+    measures = words(path, document, "measures", DEFAULT)
+    check_known(path, "measure", measures, list(VALUES))
+    yardstick = str(document.get("relative_to", ""))
+    warmup = str(document.get("warmup", WARMUP[0]))
+    check_known(path, "rule of warmup", [warmup], WARMUP)
+    for key, needed in (("most", "until"), ("seed", "seeds")):
+        if key in document and needed not in document and not (key == "seed" and until):
+            raise Refusal(f"{path}: {key} says nothing without {needed}", USAGE)
+    return Rules(seeds, until, most, measures, yardstick, warmup)
+
+
+def derived_seeds(master: int, count: int) -> list[Value]:
+    """Return as many seeds, always the same ones of a master seed."""
+    return [int.from_bytes(hashlib.sha256(f"{master} {number}".encode()).digest()[:4], "little")
+            for number in range(count)]
+
+
+def excluded(varied: dict[str, Value], rules: list[dict[str, Any]]) -> bool:
+    """Tell whether a rule takes the point out: one that has all of its values."""
+    return any(all(str(varied[key]) in spelled(value) for key, value in rule.items())
+               for rule in rules)
+
+
+def arguments_of(options: dict[str, Value], found: Callable[[str], Path]) -> Iterator[str]:
+    """Return options as the command line has them; files are relative to the study's file."""
+    for key, value in options.items():
+        if value is True:
+            yield f"--{key}"
+        elif key in FILES:
+            yield f"--{key}={found(str(value))}"
+        elif value is not False:
+            yield f"--{key}={value}"
+
+
+def files_of(arguments: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Return the files that a point reads, and the digest of each."""
+    for argument in arguments:
+        key, _, value = argument.removeprefix("--").partition("=")
+        if key in FILES:
+            if not Path(value).is_file():
+                raise Refusal(f"{value}: no such file, but a study needs it", NOT_FOUND)
+            yield value, digest_of(Path(value))
+
+
+def address_of(arguments: tuple[str, ...], build: str, files: dict[str, str]) -> str:
+    """Return the address of a point."""
+    digest = hashlib.sha256(build.encode())
+    for argument in sorted(arguments):
+        key, _, value = argument.removeprefix("--").partition("=")
+        value = files[value] if key in FILES else value
+        digest.update(f"\0{key}={value}".encode(errors="surrogateescape"))
+    return digest.hexdigest()[:24]
+
+
+def combinations(document: dict[str, Any], varying: dict[str, list[Value]]
+                 ) -> Iterator[dict[str, Value]]:
+    """Return the points, the last axis running fastest."""
+    rules = document.get("exclude", [])
+    for values in itertools.product(*varying.values()):
+        varied = dict(zip(varying, values, strict=True))
+        if not excluded(varied, rules):
+            yield varied
+
+
+def check_point(path: Path, program: Path, point: Point) -> None:
+    """Let the simulator look at the options of a point."""
+    try:
+        done = subprocess.run([program, "sim", *point.arguments, "--quiet", "--dry-run",
+                               "--json=-"],
+                              stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
+                              errors="surrogateescape", check=False)
+    except OSError as error:
+        raise Refusal(f"{program}: cannot run: {error.strerror}") from error
+    if done.returncode:
+        sentence = done.stderr.strip().removeprefix("approxftl: ")
+        raise Refusal(f"{path}: {sentence or 'the simulator refuses its options'}", USAGE)
+
+
+def check_values(path: Path, program: Path, points: Sequence[Point]) -> None:
+    """Let the simulator look at every value once, so that a wrong one is one error."""
+    seen: set[tuple[str, Value]] = set()
+    for point in points:
+        values = {pair for pair in point.varied if pair[0] != "seed"}
+        if not seen or not values <= seen:
+            check_point(path, program, point)
+        seen |= values | {("", "")}
+
+
+def settings_of(document: dict[str, Any], varied: dict[str, Value]) -> dict[str, Value]:
+    """Return the options of a point."""
+    options: dict[str, Value] = dict(document.get("base", {}))
+    for key, value in varied.items():
+        sets = document.get("vary", {}).get(key)
+        options |= sets[str(value)] if isinstance(sets, dict) else {key: value}
+    return options
+
+
+def point_of(document: dict[str, Any], varied: dict[str, Value], program: tuple[str, str],
+             found: Callable[[str], Path]) -> Point:
+    """Return a point; `found` has the files that it names."""
+    options = settings_of(document, varied)
+    if document.get("warmup") != "ignore":
+        options["series"] = True
+    arguments = tuple(arguments_of(options, found))
+    files = dict(files_of(arguments))
+    return Point(tuple(varied.items()), arguments, address_of(arguments, program[1], files),
+                 (program, *files.items()))
+
+
+def program_of(program: Path) -> tuple[str, str]:
+    """Return the simulator and its digest."""
+    try:
+        return str(program), digest_of(program)
+    except OSError as error:
+        raise Refusal(f"{program}: cannot read: {error.strerror}; build it by \"make all\", put it "
+                      "into PATH, or name it in APPROXFTL", NOT_FOUND) from error
+
+
+def place(path: Path, files: dict[str, Path], name: str) -> Path:
+    """Return where a file is that came with the study."""
+    if name not in files:
+        raise Refusal(f'{path}: "{name}" is not in the archive', NOT_FOUND)
+    return files[name]
+
+
+def size_of(path: Path, varying: dict[str, list[Value]]) -> None:
+    """Refuse more points than anybody means."""
+    size = math.prod(map(len, varying.values()))
+    if size > MOST_POINTS:
+        raise Refusal(f"{path}: {size} points; {MOST_POINTS} are the most", USAGE)
+
+
+def read(path: Path, program: Path, seeds: int = 0, files: dict[str, Path] | None = None) -> Plan:
+    """Read a study, for this simulator; with so many seeds, if they are not the file's number.
+
+    `files`: where those are that the study names, if not beside it.
+    """
+    document = load(path)
+    check_keys(path, document)
+    rules = rules_of(path, document)
+    varying = axes(path, document, min(max(seeds, rules.seeds), MOST_POINTS))
+    check_exclude(path, document, varying)
+    size_of(path, varying)
+    own = program_of(program)
+
+    named: dict[str, Path] = {}
+
+    def found(name: str) -> Path:
+        beside = (path.parent / name).absolute()
+        named[name] = beside if files is None else place(path, files, name)
+        return named[name]
+
+    points = [point_of(document, varied, own, found)
+              for varied in combinations(document, varying)]
+    if not points:
+        raise Refusal(f"{path}: every point is excluded", USAGE)
+    if not seeds:
+        check_values(path, program, points)
+    return Plan(path, str(document.get("name", path.stem)), tuple(points), tuple(varying), rules,
+                tuple(document.get("figure", [])), named)

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Figures of studies, drawn by matplotlib in the style that a file asks for."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from approxftl_tools import plot
+from approxftl_tools.command import USAGE, Refusal
+from approxftl_tools.study_figure import Chart, Mark, as_number
+from approxftl_tools.study_plan import check_known, load
+
+Axes = Any
+
+FORMATS = ("svg", "pdf", "png")
+#: Inches: a column of a page, and both.
+WIDTHS = {"single": 3.5, "double": 7.16}
+STYLE_KEYS = ("width", "height", "font", "font_size", "palette")
+MARKERS = "osD^vPX*"
+DOTS_PER_INCH = 300
+
+
+@dataclass(frozen=True)
+class Style:
+    """How figures look."""
+
+    width: float = WIDTHS["single"]
+    height: float = 2.4
+    font: str = "DejaVu Sans"
+    font_size: float = 8
+    palette: tuple[str, ...] = plot.COLOURS
+
+    def colour(self, index: int) -> str:
+        """Return the colour of a series."""
+        return self.palette[index % len(self.palette)]
+
+
+def inches(path: Path, key: str, value: object) -> float:
+    """Return a length."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 1 <= value <= 50:
+        raise Refusal(f"{path}: {key} is from 1 to 50 inches"
+                      + (f", or one of {', '.join(WIDTHS)}" if key == "width" else ""), USAGE)
+    return float(value)
+
+
+def read_style(path: Path | None, width: str) -> Style:
+    """Read a style; the width of the command line comes before the file's."""
+    table = load(path) if path else {}
+    where = path or Path("--width")
+    check_known(where, "key", table, STYLE_KEYS)
+    own = Style()
+    wide = width or table.get("width", "single")
+    palette = table.get("palette", list(own.palette))
+    if not isinstance(palette, list) or not palette or not all(
+            isinstance(one, str) and re.fullmatch("#[0-9a-fA-F]{6}", one) for one in palette):
+        raise Refusal(f'{where}: palette is a list of colours such as "#0072b2"', USAGE)
+    size = table.get("font_size", own.font_size)
+    if isinstance(size, bool) or not isinstance(size, int | float) or not 3 <= size <= 72:
+        raise Refusal(f"{where}: font_size is from 3 to 72 points", USAGE)
+    return Style(WIDTHS.get(str(wide)) or inches(where, "width", wide),
+                 inches(where, "height", table.get("height", own.height)),
+                 str(table.get("font", own.font)), float(size), tuple(palette))
+
+
+def place(chart: Chart, mark: Mark, shift: float) -> float | None:
+    """Return where a mark stands; None if the axis has no such place."""
+    if chart.kind == "lines":
+        return as_number(mark.x)
+    names = [str(x) for x in chart.xs]
+    return names.index(str(mark.x)) + shift if str(mark.x) in names else None
+
+
+def errors(marks: Sequence[Mark]) -> Any:
+    """Return how far error bars reach, down and up; None without any."""
+    if all(mark.low is None or mark.high is None for mark in marks):
+        return None
+    return [[mark.y - (mark.y if mark.low is None else mark.low) for mark in marks],
+            [(mark.y if mark.high is None else mark.high) - mark.y for mark in marks]]
+
+
+def draw(axes: Axes, chart: Chart, marks: Sequence[Mark], index: int, shift: float,
+         style: Style) -> None:
+    """Draw our means of a series, or others' points."""
+    placed = [(x, mark) for mark in marks if (x := place(chart, mark, shift)) is not None]
+    if not placed:
+        return
+    here = [mark for _, mark in placed]
+    own = here[0].runs is not None
+    name = " ".join(filter(None, (here[0].series, "" if own else f"({here[0].source})")))
+    hollow = {} if own else {"markerfacecolor": "none", "alpha": 0.9}
+    axes.errorbar([x for x, _ in placed], [mark.y for mark in here], yerr=errors(here), label=name,
+                  color=style.colour(index), marker=MARKERS[index % len(MARKERS)] if own else "d",
+                  markersize=3.5 if own else 5.5, linewidth=1, capsize=2, elinewidth=0.8,
+                  linestyle=plot.DASHES[index % len(plot.DASHES)]
+                  if own and chart.kind == "lines" else "", **hollow)
+
+
+def panel(axes: Axes, chart: Chart, facet: str, style: Style) -> None:
+    """Draw a panel."""
+    sources = dict.fromkeys(mark.source for mark in chart.marks)
+    series = dict.fromkeys((*chart.series, *(mark.series for mark in chart.marks)))
+    step = 0.6 / max(1, len(chart.series))
+    for index, name in enumerate(series):
+        shift = (index - (len(chart.series) - 1) / 2) * step
+        for source in sources:
+            draw(axes, chart, [mark for mark in chart.marks if mark.series == name
+                               and mark.source == source and mark.facet in (facet, "")],
+                 index, shift, style)
+    if chart.line is not None:
+        axes.axhline(chart.line, color="black", linewidth=0.6, linestyle=":")
+    if chart.kind == "dots":
+        axes.set_xticks(range(len(chart.xs)), [str(x) for x in chart.xs])
+        axes.set_xlim(-0.5, len(chart.xs) - 0.5)
+    elif chart.log_x:
+        axes.set_xscale("log")
+    if chart.log_y:
+        axes.set_yscale("log")
+    axes.set_title(facet)
+    axes.set_xlabel(chart.x_label)
+    axes.grid(axis="y", linewidth=0.4, color="#d8dce1")
+
+
+def render(chart: Chart, kind: str, style: Style) -> bytes:
+    """Return a figure as a file of this kind; the same figure gives the same bytes."""
+    mpl = plot.library()
+    from matplotlib.figure import Figure as Canvas
+
+    fonts = {"font.family": style.font, "font.size": style.font_size,
+             "axes.titlesize": style.font_size, "legend.fontsize": style.font_size}
+    with mpl.rc_context(fonts):
+        canvas = Canvas(figsize=(style.width, style.height), layout="constrained")
+        panels = canvas.subplots(1, len(chart.facets), sharex=True, sharey=True, squeeze=False)[0]
+        for axes, facet in zip(panels, chart.facets, strict=True):
+            panel(axes, chart, facet, style)
+        panels[0].set_ylabel(chart.y_label)
+        handles, names = panels[0].get_legend_handles_labels()
+        if len(names) > 1:
+            canvas.legend(handles, names, loc="outside upper center",
+                          ncols=max(1, int(style.width / 1.7)))
+        out = io.BytesIO()
+        dated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
+        canvas.savefig(out, format=kind, dpi=DOTS_PER_INCH,
+                       metadata={"Title": chart.title, **dated})
+    return out.getvalue()

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A page of a study: what it says, its figures, its table."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Sequence
+from html import escape
+from pathlib import Path
+from urllib.parse import quote
+
+from approxftl_tools import study_plot, study_table
+from approxftl_tools.page import page, table
+from approxftl_tools.statistics import Estimate
+from approxftl_tools.study_figure import Chart, Spec, chart_of
+from approxftl_tools.study_plan import DEFAULT, Plan
+from approxftl_tools.study_table import Group, groups_in, title, yardstick_of
+
+
+def ratios(groups: Sequence[Group], relative_to: str, measure: str
+           ) -> Iterator[tuple[str, Estimate]]:
+    """Return the policies that are compared, and their ratios."""
+    for group in groups:
+        base = yardstick_of(group, groups, "policy", relative_to)
+        found = group.ratio(base, measure) if base and base is not group else None
+        if found:
+            yield str(group.varied["policy"]), found
+
+
+def verdict(name: str, found: Sequence[Estimate], yardstick: str, measure: str) -> str:
+    """Return what is to be said of a policy."""
+    least, most = (pick(found, key=lambda one: one.mean) for pick in (min, max))
+    sure = [one for one in found if one.low is not None and one.high is not None
+            and not one.low <= 1 <= one.high]
+
+    def said(one: Estimate) -> str:
+        width = "" if one.low is None else f" ({one.low:.3f} to {one.high:.3f})"
+        return f"{one.mean:.3f}{width}"
+
+    span = said(least) if len(found) == 1 else f"from {said(least)} to {said(most)}"
+    return (f"{title(measure)}: {name} has {span} of {yardstick}'s; {len(sure)} of {len(found)} "
+            "intervals of 95 % leave out 1.")
+
+
+def sentences(groups: Sequence[Group], relative_to: str, measure: str) -> list[str]:
+    """Return what the study says, policy by policy."""
+    by_policy: dict[str, list[Estimate]] = {}
+    for policy, one in ratios(groups, relative_to, measure):
+        by_policy.setdefault(policy, []).append(one)
+    return [verdict(name, found, relative_to, measure) for name, found in by_policy.items()]
+
+
+def block(chart: Chart, style: study_plot.Style) -> str:
+    """Return a figure, its words and its numbers."""
+    picture = base64.b64encode(study_plot.render(chart, "svg", style)).decode()
+    return (f'<figure id="{escape(chart.name)}"><h3>{escape(chart.title)}</h3>\n'
+            f'<img alt="{escape(chart.title)}" style="max-width: 100%; background: white" '
+            f'src="data:image/svg+xml;base64,{picture}">\n'
+            f'<p>All numbers: <a download="{escape(chart.name)}.csv" class="csv" '
+            f'href="data:text/csv;charset=utf-8,{quote(chart.csv())}">{escape(chart.name)}.csv</a>'
+            "</p></figure>\n")
+
+
+def introduction(plan: Plan, groups: Sequence[Group]) -> str:
+    """Return what was simulated."""
+    runs = sum(len(group.runs) for group in groups)
+    base = " ".join(plan.points[0].arguments)
+    return (f"<p>{len(plan.points)} points, {runs} runs of approxftl sim, {len(groups)} means. The "
+            f"first: <code>{escape(base)}</code>.</p>\n")
+
+
+def said_and_shown(groups: Sequence[Group], relative_to: str, keys: Sequence[str]
+                   ) -> tuple[str, str]:
+    """Return what is to be said of means, and their table."""
+    said = [sentence for key in keys for sentence in sentences(groups, relative_to, key)]
+    rows = study_table.table(groups, relative_to, keys)
+    columns = [key for key in rows[0] if not key.endswith(("_low", "_high"))] if rows else []
+    shown = [[study_table.cell(row, key) for key in columns] for row in rows]
+    return ("<ul>" + "".join(f"<li>{escape(one)}</li>\n" for one in said) + "</ul>\n",
+            table([title(key) for key in columns], shown, "Means and intervals of 95 %"))
+
+
+def page_of(plan: Plan, specs: Sequence[Spec], groups: Sequence[Group], keys: Sequence[str],
+            style: study_plot.Style) -> str:
+    """Return the page."""
+    said, shown = said_and_shown(groups, plan.rules.relative_to, keys)
+    figures = "".join(block(chart_of(plan, spec, groups), style) for spec in specs)
+    return page(plan.name, f"{introduction(plan, groups)}{said}{figures}{shown}")
+
+
+def section_of(root: Path) -> str:
+    """Return what is done in a folder of results, by what the points have in common."""
+    parts = []
+    for rest, groups in groups_in(root).items():
+        policies = [str(group.varied["policy"]) for group in groups]
+        yardstick = "baseline" if "baseline" in policies else policies[0]
+        parts += [f"<h3><code>{escape(rest)}</code></h3>\n",
+                  *said_and_shown(groups, yardstick, DEFAULT)]
+    return f"<section><h2>Study {escape(str(root))}</h2>\n{''.join(parts)}</section>\n"

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The results of a study: means of runs that differ in their seeds, intervals, and ratios."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from approxftl_tools.command import USAGE, Refusal, understanding
+from approxftl_tools.measures import BY_KEY, human
+from approxftl_tools.paper_measures import VALUES
+from approxftl_tools.statistics import Estimate, estimate, paired_ratio
+from approxftl_tools.study_plan import Plan, Value, meant
+from approxftl_tools.study_store import DONE, Store, read_result
+
+#: Measures whose runs are spread unevenly.
+TAIL = re.compile(r"_(p\d+(_\d+)?|max)_ns$")
+
+Row = dict[str, Any]
+Key = tuple[tuple[str, Value], ...]
+
+
+@dataclass
+class Group:
+    """Runs that differ in their seeds only."""
+
+    varied: dict[str, Value]
+    #: Results of the runs, by seed; of files that name none, there is one.
+    runs: dict[Value, Row] = field(default_factory=dict)
+
+    def drifting(self) -> int:
+        """Return how many were still drifting, of those that are long enough to tell."""
+        found = [run.get("settling") for run in self.runs.values()]
+        return sum(1 for one in found
+                   if one and one["batch_requests"] > 1 and not one["settled"])
+
+    def values(self, measure: str) -> dict[Value, float]:
+        """Return a measure by seed, as far as runs have it."""
+        found = {seed: VALUES[measure](run) for seed, run in self.runs.items()}
+        return {seed: float(value) for seed, value in found.items() if value is not None}
+
+    def estimate(self, measure: str) -> Estimate | None:
+        """Return the mean of a measure; None if not every run has it."""
+        values = self.values(measure)
+        if not values or len(values) < len(self.runs):
+            return None
+        return estimate(list(values.values()), bool(TAIL.search(measure)))
+
+    def ratio(self, yardstick: Group, measure: str) -> Estimate | None:
+        """Return the mean ratio to the runs of another that had the same seeds."""
+        ours, theirs = self.values(measure), yardstick.values(measure)
+        seeds = [seed for seed in ours if seed in theirs]
+        if not seeds or len(seeds) < len(self.runs):
+            return None
+        return paired_ratio([ours[seed] for seed in seeds], [theirs[seed] for seed in seeds],
+                            bool(TAIL.search(measure)))
+
+
+def runs_of(where: Path, document: dict[str, Any]) -> Iterable[tuple[str, Row]]:
+    """Return what a result has of each policy."""
+    with understanding([where]):
+        bits = 8 * int(document["geometry"]["unit_bytes"])
+        for run in document["runs"]:
+            yield str(run["policy"]), {**run, "unit_bits": bits}
+
+
+def take(found: dict[Key, Group], point_varied: dict[str, Value], where: Path,
+         document: dict[str, Any]) -> None:
+    """Put the runs of a result into their groups."""
+    varied = {key: value for key, value in point_varied.items() if key != "seed"}
+    for policy, run in runs_of(where, document):
+        name = varied | {"policy": varied.get("policy", policy)}
+        group = found.setdefault(tuple(name.items()), Group(name))
+        group.runs[point_varied.get("seed", 0)] = run
+
+
+def groups_of(plan: Plan, store: Store) -> list[Group]:
+    """Return what is done, in the order of the points."""
+    found: dict[Key, Group] = {}
+    for point in plan.points:
+        if store.state(point) == DONE:
+            take(found, dict(point.varied), store.place(point), store.result(point))
+    return list(found.values())
+
+
+def rest_of(command: str, varied: dict[str, Value]) -> str:
+    """Return what of a command is common to a study."""
+    own = {f"--{key}={value}" for key, value in varied.items()}
+    return shlex.join(word for word in shlex.split(command) if word not in own)
+
+
+def groups_in(root: Path) -> dict[str, list[Group]]:
+    """Return what is done of any study that is here, by what its points have in common."""
+    found: dict[str, dict[Key, Group]] = {}
+    for path in sorted(root.glob("*/point.json")):
+        with understanding([path]):
+            known = json.loads(path.read_text("utf-8"))
+            groups = found.setdefault(rest_of(known["command"], known["varied"]), {})
+        result = path.with_name("result.json")
+        if result.exists():
+            take(groups, known["varied"], result, read_result(result))
+    return {rest: sorted(groups.values(), key=lambda one: [str(v) for v in one.varied.values()])
+            for rest, groups in found.items() if groups}
+
+
+def yardstick_of(group: Group, groups: Sequence[Group], axis: str, value: str) -> Group | None:
+    """Return the group that differs in this axis alone, where it has this value."""
+    wanted = {key: str(one) for key, one in group.varied.items()} | {axis: value}
+    for one in groups:
+        if {key: str(value) for key, value in one.varied.items()} == wanted:
+            return one
+    return None
+
+
+def chosen(text: str | None, plan: Plan) -> tuple[str, ...]:
+    """Return the keys of measures from a list with commas."""
+    keys = tuple(text.split(",")) if text else plan.rules.measures
+    for key in keys:
+        if key not in VALUES:
+            raise Refusal(f'no measure "{key}"{meant(key, VALUES)}', USAGE)
+    return keys
+
+
+def ends(name: str, found: Estimate | None) -> Row:
+    """Return a mean and the ends of its interval as columns."""
+    return {name: found.mean if found else None, f"{name}_low": found.low if found else None,
+            f"{name}_high": found.high if found else None}
+
+
+def table(groups: Sequence[Group], relative_to: str, keys: Sequence[str]) -> list[Row]:
+    """Return a row for each group."""
+    rows = []
+    for group in groups:
+        row: Row = {**group.varied, "runs": len(group.runs), "drifting_runs": group.drifting()}
+        base = yardstick_of(group, groups, "policy", relative_to)
+        for key in keys:
+            row |= ends(key, group.estimate(key))
+            if relative_to:
+                row |= ends(f"{key}_ratio", group.ratio(base, key)
+                            if base and base is not group else None)
+        rows.append(row)
+    return rows
+
+
+def as_csv(rows: Sequence[Row]) -> str:
+    """Return rows for a spreadsheet."""
+    out = io.StringIO()
+    if rows:
+        writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    return out.getvalue()
+
+
+def cell(row: Row, key: str) -> str:
+    """Return a cell for a person, with its interval."""
+    value, low = row[key], row.get(f"{key}_low")
+    measure = BY_KEY.get(key)
+    if value is None or isinstance(value, str | int):
+        return "\u2013" if value is None else str(value)
+    if key.endswith("_ratio"):
+        width = "" if low is None else f" [{low:.3f}, {row[f'{key}_high']:.3f}]"
+        return f"{value:.3f}{width}"
+    said = human(measure, value) if measure else f"{value:.4g}"
+    return said if low is None or not value else f"{said} \u00b1{100 * (value - low) / value:.2g} %"
+
+
+def title(key: str) -> str:
+    """Return the head of a column."""
+    if key.endswith("_ratio"):
+        return "ratio"
+    return BY_KEY[key].title if key in BY_KEY else key.replace("_", " ")
+
+
+def as_text(rows: Sequence[Row]) -> str:
+    """Return rows for a terminal."""
+    if not rows:
+        return "no point is done\n"
+    keys = [key for key in rows[0] if not key.endswith(("_low", "_high"))
+            and (key != "drifting_runs" or any(row[key] for row in rows))]
+    cells = [list(map(title, keys)), *([cell(row, key) for key in keys] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = ("  ".join(text.rjust(width) for text, width in zip(line, widths, strict=True))
+             for line in cells)
+    return "\n".join(line.rstrip() for line in lines) + "\n"
