@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from selftests.lib.programs import BUILD, TOP, Done, run_program
 
-VERBS = ("compare", "figures", "parquet", "report", "study", "synth")
+VERBS = ("compare", "figures", "model", "parquet", "report", "study", "synth")
 SIDE_BY_SIDE = TOP / "userspace/demo/side-by-side.py"
 
 
@@ -23,7 +23,8 @@ def homework(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def has_helped(verb: str, done: Done) -> bool:
-    return (done.code, done.err) == (0, "") and f"Usage: approxftl {verb}" in done.out
+    name = "tag model" if verb == "model" else verb
+    return (done.code, done.err) == (0, "") and f"Usage: approxftl {name}" in done.out
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -2,7 +2,7 @@
 #
 # Verbs in Python: a program each that finds the package and starts a module of it.
 
-python_verbs := compare figures parquet report study synth
+python_verbs := compare figures model parquet report study synth
 python_programs := $(addprefix $(plain_dir)/approxftl-,$(python_verbs))
 python_files := $(shell cd trace-tools && find approxftl_tools -name '*.py' -o -name '*.css' \
 	-o -name '*.js' -o -name '*.toml')
@@ -15,11 +15,14 @@ $(python_programs): trace-tools/approxftl_tools/start.sh $(plain_dir)/python-too
 	$(call say,GEN,$@)
 	$(Q)sed 's/@VERB@/$(patsubst approxftl-%,%,$(@F))/' $< >$@ && chmod 755 $@
 
+# Their own package, and the binding of the library.
+python_folders := $(CURDIR)/trace-tools:$(CURDIR)/userspace/python
+
 # Where the programs in the build directory find the package and its Python.
 $(plain_dir)/python-tools: FORCE
 	@mkdir -p $(@D)
-	@printf '%s\n' '$(CURDIR)/trace-tools' "$$(selftests/install-packages --venv)" | \
-		cmp -s - $@ || printf '%s\n' '$(CURDIR)/trace-tools' \
+	@printf '%s\n' '$(python_folders)' "$$(selftests/install-packages --venv)" | \
+		cmp -s - $@ || printf '%s\n' '$(python_folders)' \
 		"$$(selftests/install-packages --venv)" >$@
 
 figures: $(PROGRAM) $(python_programs) ## the papers' figures from scratch, as SVG and CSV: OUT=, FULL=1, TRACES=DIR

@@ -135,7 +135,7 @@ static int say_range(const struct change *change, off_t offset, off_t length)
 	return approxftl_tag(change->library, change->fd, offset, length, change->kind);
 }
 
-/* Stores again what is stored, now that it is precise. */
+/* Stores again what is stored, as it is tagged now. */
 static int rewrite_range(const struct change *change, off_t offset, off_t length)
 {
 	int ret = tag_rewrite(change->options, change->fd, offset, length);
@@ -244,10 +244,11 @@ const struct tag_verb tag_add = {
 	.words = "FILE [RANGE ...]",
 	.least_words = 1,
 	.most_words = 4096,
-	.options = "pr",
+	.options = "prw",
 	.about = "Says that ranges of a file, or of a device, are approximate. A RANGE is\n"
 		 "OFFSET+LENGTH, or OFFSET+ to the end; without one all of the file is meant.\n"
-		 "It holds for what is written back from now on.",
+		 "It holds for what is written back from now on; with --rewrite what the file has\n"
+		 "there is stored again, so that it holds for that, too.",
 	.run = run_add,
 };
 

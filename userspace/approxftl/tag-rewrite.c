@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * "approxftl tag del --rewrite": what is stored of a file is stored again.
+ * "approxftl tag --rewrite": what is stored of a file is stored again.
  *
  * Its pages are made dirty as by a write to a mapping, without one. So nothing has to be copied,
  * what others write to the file meanwhile stays as they wrote it, and whenever this ends, by a

@@ -6,11 +6,18 @@
 #include <getopt.h>
 
 #include "complain.h"
+#include "other-program.h"
 #include "tag-verbs.h"
 #include "verbs.h"
 
+/* A program of its own, in Python: headers of models are made by anybody. */
+static const struct tag_verb tag_model = {
+	.name = "model",
+	.words = "FILE",
+};
+
 static const struct tag_verb *const tag_verbs[] = {
-	&tag_add, &tag_del, &tag_list, &tag_query, &tag_scan, &tag_watch,
+	&tag_add, &tag_del, &tag_list, &tag_model, &tag_query, &tag_scan, &tag_watch,
 };
 
 /**
@@ -31,7 +38,7 @@ static const struct tag_option tag_options[] = {
 	{ "precise", "precise, not approximate", offsetof(struct tag_options, precise), 'p' },
 	{ "remember", "keep it in the file's attribute, too, for after an unmount",
 	  offsetof(struct tag_options, remember), 'r' },
-	{ "rewrite", "store what is stored again, precise and shared with no clone",
+	{ "rewrite", "store what is stored again, as it is tagged then, shared with no clone",
 	  offsetof(struct tag_options, rewrite), 'w' },
 	{ "json", "answer as JSON", offsetof(struct tag_options, json), 'j' },
 	{ "help", "print this", offsetof(struct tag_options, help), 'h' },
@@ -182,6 +189,8 @@ enum exit_code tag_main(int argc, char **argv)
 	verb = find_verb(argv[2]);
 	if (!verb)
 		return complain_verb(argv[2]);
+	if (verb == &tag_model)
+		return other_program_main(argc - 1, argv + 1);
 	options.verb = verb->name;
 	if (!take_options(verb, &options))
 		return EXIT_USAGE;

@@ -83,9 +83,9 @@ $(lib_double): $(call objects,pic,$(tested_library) selftests/library/lib/fake-c
 $(O)/selftests/library/test-library: | $(lib_double) $(lib_shared)
 
 INSTALLED += 644:userspace/libapproxftl/approx.hpp:$(INCLUDEDIR)/approx.hpp \
-	644:userspace/python/approxftl/__init__.py:$(PYTHONDIR)/approxftl/__init__.py \
-	644:userspace/python/approxftl/absent.py:$(PYTHONDIR)/approxftl/absent.py \
-	644:userspace/python/approxftl/py.typed:$(PYTHONDIR)/approxftl/py.typed
+	644:userspace/python/approxftl/py.typed:$(PYTHONDIR)/approxftl/py.typed \
+	$(foreach f,$(wildcard userspace/python/approxftl/*.py userspace/python/approxftl/*/*.py),\
+		644:$(f):$(PYTHONDIR)/$(patsubst userspace/python/%,%,$(f)))
 
 # The same for "approxftl tag".
 lib_double_program := $(O)/selftests/library/double/approxftl

@@ -43,6 +43,7 @@ __all__ = [
     "Info",
     "RefusedError",
     "Unit",
+    "load_safetensors",
     "open",
 ]
 
@@ -480,3 +481,21 @@ def open(
         opened.close()
         raise
     return opened
+
+
+def load_safetensors(
+    path: str | os.PathLike[str], *, protect: Iterable[str] = ("sign", "exponent"),
+) -> dict[str, numpy.typing.NDArray[Any]]:
+    """Return the tensors of a model as arrays, by name, with the bits that have flipped.
+
+    `path` is a safetensors file, or what "approxftl tag model --to-planes" has made of one. What
+    `protect` names, "sign" and "exponent" or nothing, has not changed: else this refuses by a
+    ModelError, which is a ValueError. Numbers of bf16 are returned as float32.
+    """
+    from approxftl.models import loading  # whoever has no numpy has all the rest
+
+    with builtins.open(path, "rb") as file, Device(path) as device:  # noqa: PTH123
+        def approximate(offset: int, length: int) -> int:
+            return device.errors(file.fileno(), offset, length).approximate_units
+
+        return loading.load(file, protect, approximate)

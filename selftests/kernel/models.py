@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Make a model, and judge what has become of it on a device.
+
+    make MODEL
+    planes MADE STORED FOUND MODEL BACK    what tag model and tag query said; the model twice
+    plain MADE STORED MODEL BACK
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import struct
+import sys
+from pathlib import Path
+from typing import Any
+
+from applications import expect
+
+Json = dict[str, Any]
+NUMBERS = 1 << 17
+#: Tensors: name, type, bytes of a number.
+TENSORS = (("a.weight", "BF16", 2), ("a.codes", "I8", 1), ("a.bias", "F32", 4))
+MANTISSA = 7
+
+
+def read(path: str) -> Json:
+    """Return an answer."""
+    result: Json = json.loads(Path(path).read_text())
+    return result
+
+
+def make(path: str) -> None:
+    """Write a model of random numbers, without a package that a machine may lack."""
+    entries, data, chance = {}, b"", random.Random(1)
+    for name, kind, size in TENSORS:
+        shape = [NUMBERS] if name.endswith("bias") else [NUMBERS // 512, 512]
+        entries[name] = {"dtype": kind, "shape": shape,
+                         "data_offsets": [len(data), len(data) + NUMBERS * size]}
+        data += chance.randbytes(NUMBERS * size)
+    text = json.dumps(entries).encode()
+    Path(path).write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+
+def differing(one: str, other: str) -> dict[int, int]:
+    """Return which bytes of two files differ, and in which bits."""
+    pairs = zip(Path(one).read_bytes(), Path(other).read_bytes(), strict=True)
+    return {at: a ^ b for at, (a, b) in enumerate(pairs) if a != b}
+
+
+def flips(differ: dict[int, int]) -> int:
+    """Count the bits that differ."""
+    return sum(bits.bit_count() for bits in differ.values())
+
+
+def same_units(made: Json, stored: Json) -> None:
+    """As much is approximate as was promised."""
+    units = stored["errors"]["approximate_units"] * stored["errors"]["unit_bytes"]
+    expect(units == made["approximate_bytes"] > 0,
+           f"{units} bytes are approximate, {made['approximate_bytes']} were promised")
+
+
+def begin_of(path: str) -> int:
+    """Return where data begin."""
+    length: int = struct.unpack("<Q", Path(path).read_bytes()[:8])[0]
+    return 8 + length
+
+
+def planes(made: Json, stored: Json, found: Json, model: str, back: str) -> None:
+    """Judge a model by plane: all planes are full, so that each flipped bit is one of a number."""
+    same_units(made, stored)
+    differ = differing(model, back)
+    print(f"# {flips(differ)} bits of {made['approximate_bytes']} bytes have flipped")
+    expect(flips(differ) == stored["errors"]["flipped_bits"] > 0,
+           f"{flips(differ)} bits differ, {stored['errors']['flipped_bits']} are reported")
+    data = begin_of(model)
+    codes, bias = data + 2 * NUMBERS, data + 3 * NUMBERS
+    expect(all(data <= at < bias for at in differ), "what is precise is damaged")
+    spared = [at for at, bits in differ.items()
+              if bits & (0xF0 if at >= codes else 0xFF if (at - data) % 2 else 1 << MANTISSA)]
+    expect(not spared, f"byte {spared[:1]} has lost a bit that is spared")
+    expect(not found["unchanged"] and {one["name"] for one in found["changed"]}
+           == {"a.weight", "a.codes"}, "what has changed is not told")
+    bits = {bit for one in found["changed"] for bit in one["bits"]}
+    expect(bits <= set(range(MANTISSA)), f"bits {bits} are said to have changed")
+
+
+def plain(made: Json, stored: Json, model: str, back: str) -> None:
+    """Judge a model of which the numbers without exponent are approximate."""
+    same_units(made, stored)
+    differ = differing(model, back)
+    print(f"# {flips(differ)} bits of {made['approximate_bytes']} bytes have flipped")
+    expect(flips(differ) == stored["errors"]["flipped_bits"] > 0,
+           f"{flips(differ)} bits differ, {stored['errors']['flipped_bits']} are reported")
+    codes = begin_of(model) + 2 * NUMBERS
+    expect(all(codes <= at < codes + NUMBERS for at in differ), "what is precise is damaged")
+
+
+def main() -> None:
+    """Judge one thing."""
+    what, *words = sys.argv[1:]
+    if what == "make":
+        make(words[0])
+    elif what == "planes":
+        planes(read(words[0]), read(words[1]), read(words[2]), words[3], words[4])
+    else:
+        plain(read(words[0]), read(words[1]), words[2], words[3])
+
+
+if __name__ == "__main__":
+    main()

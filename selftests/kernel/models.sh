@@ -1,0 +1,82 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Models on mounted file systems: what is tagged of them comes back, after a remount, with exactly
+# the flipped bits that the device reports; headers and the bits that are spared are whole.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. selftests/kernel/lib.sh
+
+place=$scratch/mounted
+mkdir "$place"
+model=$scratch/model
+
+judge()
+{
+	python3 selftests/kernel/models.py "$@"
+}
+
+told()
+{
+	"$@" >"$scratch/said" 2>&1 || { sed 's/^/# /' "$scratch/said"; return 1; }
+}
+
+# The answer of a verb, as JSON, is in $scratch/$1.
+answer()
+{
+	answer_name=$1
+	shift
+	"$approxftl" "$@" --json >"$scratch/$answer_name" 2>"$scratch/said" ||
+		{ sed 's/^/# /' "$scratch/said"; return 1; }
+}
+
+again()
+{
+	umount "$place" && mount /dev/mapper/aftl-models "$place"
+}
+
+by_plane()
+{
+	answer made tag model "$model" --to-planes "$place/planes" && again &&
+		answer stored tag query "$place/planes" &&
+		answer found tag model "$place/planes" --from-planes "$scratch/back" &&
+		judge planes "$scratch/made" "$scratch/stored" "$scratch/found" "$model" \
+			"$scratch/back"
+}
+
+as_it_is()
+{
+	cp "$model" "$place/model" && sync "$place/model" &&
+		answer made tag model "$place/model" --rewrite && again &&
+		answer stored tag query "$place/model" &&
+		judge plain "$scratch/made" "$scratch/stored" "$model" "$place/model"
+}
+
+# file_system NAME CHECK MAKE...
+file_system()
+{
+	[ "$1" = ext4 ] || next_turn "$1" || return
+	if ! kernel_has "$1"; then
+		ktap_test_skip "$1" 'the kernel does not have it'
+		return
+	fi
+	name=$1
+	check=$2
+	shift 2
+	# shellcheck disable=SC2086,SC2154 # words, of lib.sh
+	create aftl-models ram $small && told "$@" /dev/mapper/aftl-models &&
+		mount /dev/mapper/aftl-models "$place" || return
+	ktap_test_run "$name: a model by plane has lost what the device says, of its low bits" by_plane
+	ktap_test_run "$name: a model as it is, which is stored again" as_it_is
+	umount "$place"
+	# shellcheck disable=SC2086 # words
+	ktap_test_silent "$name: the file system is sound" told $check /dev/mapper/aftl-models
+	dmsetup remove aftl-models
+}
+
+ktap_test_run 'a model is made' judge make "$model"
+file_system ext4 'e2fsck -fn' mkfs.ext4 -q -F -m 0
+# The three variables lift the lower limit of 300 MB, for tests such as this.
+file_system xfs 'xfs_repair -n' env TEST_DIR=- TEST_DEV=- QA_CHECK_FS=- mkfs.xfs -q -f
+file_system f2fs 'fsck.f2fs --dry-run' mkfs.f2fs -q -f
+finished

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Model files, written by other code than that which reads them."""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Made(NamedTuple):
+    """A tensor that is written."""
+
+    name: str
+    kind: str
+    shape: tuple[int, ...]
+    data: bytes
+
+
+#: Bytes of a number, and numbers by which formats call them: GGUF, ONNX.
+KINDS = {"f32": (4, 0, 1), "f16": (2, 1, 10), "bf16": (2, 30, 16), "f64": (8, 28, 11),
+         "i8": (1, 24, 3), "i16": (2, 25, 5), "i32": (4, 26, 6), "i64": (8, 27, 7)}
+
+
+def made(name: str, array: NDArray[Any], kind: str = "") -> Made:
+    """Return a tensor of an array."""
+    letter = {"f": "f", "i": "i", "u": "u"}[array.dtype.kind]
+    return Made(name, kind or f"{letter}{8 * array.itemsize}", array.shape, array.tobytes())
+
+
+def safetensors(tensors: Sequence[Made], metadata: dict[str, str] | None = None) -> bytes:
+    """Return a file of safetensors."""
+    at, entries = 0, dict[str, Any]({"__metadata__": metadata} if metadata else {})
+    for one in tensors:
+        entries[one.name] = {"dtype": one.kind.upper(), "shape": one.shape,
+                             "data_offsets": [at, at + len(one.data)]}
+        at += len(one.data)
+    text = json.dumps(entries).encode()
+    text += b" " * (-len(text) % 8)
+    return struct.pack("<Q", len(text)) + text + b"".join(one.data for one in tensors)
+
+
+def gguf_text(text: str) -> bytes:
+    """Return a text."""
+    return struct.pack("<Q", len(text.encode())) + text.encode()
+
+
+def gguf_pair(key: str, kind: int, value: bytes) -> bytes:
+    """Return a key and its value."""
+    return gguf_text(key) + struct.pack("<I", kind) + value
+
+
+GGUF_PAIRS = [
+    gguf_pair("general.name", 8, gguf_text("small")),
+    gguf_pair("x.count", 4, struct.pack("<I", 7)),
+    gguf_pair("x.scores", 9, struct.pack("<IQ3f", 6, 3, 1, 2, 3)),
+    gguf_pair("x.words", 9, struct.pack("<IQ", 8, 2) + gguf_text("a") + gguf_text("bc")),
+]
+
+
+def gguf(tensors: Sequence[Made], pairs: Sequence[bytes] = GGUF_PAIRS, alignment: int = 32,
+         version: int = 3) -> bytes:
+    """Return a file of GGUF."""
+    head = b"GGUF" + struct.pack("<IQQ", version, len(tensors), len(pairs)) + b"".join(pairs)
+    data = b""
+    for one in tensors:
+        data += bytes(-len(data) % alignment)
+        head += gguf_text(one.name) + struct.pack("<I", len(one.shape))
+        head += struct.pack(f"<{len(one.shape)}Q", *reversed(one.shape))
+        head += struct.pack("<IQ", KINDS[one.kind][1], len(data))
+        data += one.data
+    return head + bytes(-len(head) % alignment) + data
+
+
+def varint(value: int) -> bytes:
+    """Return a number of a protocol buffer."""
+    found = b""
+    while value >= 0x80:
+        found += bytes([value & 0x7F | 0x80])
+        value >>= 7
+    return found + bytes([value])
+
+
+def field(number: int, value: int | bytes) -> bytes:
+    """Return a field of one."""
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def onnx_tensor(one: Made) -> bytes:
+    """Return an initializer, whose data are raw."""
+    dims = field(1, b"".join(map(varint, one.shape)))
+    return dims + field(2, KINDS[one.kind][2]) + field(8, one.name.encode()) + field(9, one.data)
+
+
+def onnx(tensors: Sequence[Made], more: bytes = b"") -> bytes:
+    """Return a file of ONNX, with a node before the initializers."""
+    graph = field(1, field(1, b"x") + field(2, b"y") + field(4, b"Relu")) + field(2, b"graph")
+    graph += b"".join(field(5, onnx_tensor(one)) for one in tensors) + more
+    return field(1, 8) + field(2, b"tests") + field(7, graph) + field(8, field(2, 17))
+
+
+def npy(tensors: Sequence[Made]) -> bytes:
+    """Return a file of npy, with the first of these."""
+    one = tensors[0]
+    kind = {"f": "f", "i": "i"}[one.kind[0]]
+    file = io.BytesIO()
+    np.save(file, np.frombuffer(one.data, dtype=f"<{kind}{KINDS[one.kind][0]}").reshape(one.shape))
+    return file.getvalue()
+
+
+WRITERS: dict[str, Callable[[Sequence[Made]], bytes]] = {
+    "safetensors": safetensors, "gguf": gguf, "onnx": onnx, "npy": npy,
+}

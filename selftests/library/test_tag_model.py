@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""approxftl tag model, over a control device without a kernel."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from selftests.lib.json_schema import document_of
+from selftests.lib.programs import BUILD, Done
+from selftests.library import model_files
+from selftests.library.model_files import made
+from selftests.library.support import DOUBLE, calls, run
+
+UNIT = 4096
+RANDOM = np.random.default_rng(3)
+TENSORS = [
+    made("embed", RANDOM.normal(size=(64, 512)).astype("<f4")),
+    made("codes", RANDOM.integers(-128, 128, (64, 512), dtype=np.int8)),
+    made("bias", RANDOM.normal(size=512).astype("<f4")),
+]
+
+
+def tag(*words: str | Path, log: Path | None = None, device: bool = True) -> Done:
+    if not device:
+        return run(BUILD / "approxftl", "tag", "model", *words)
+    program = BUILD / "approxftl-model"
+    return run(program, *words, log=log, APPROXFTL=str(DOUBLE / "approxftl"))
+
+
+def answer(*words: str | Path, log: Path | None = None) -> Any:
+    done = tag(*words, "--json", log=log)
+    assert (done.code, done.err) == (0, ""), done.err
+    return document_of("trace-tools/approxftl_tools/tools-output.schema.json", done.out)
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    path = tmp_path / "model"
+    path.write_bytes(model_files.safetensors(TENSORS))
+    return path
+
+
+def tagged(log: Path) -> list[tuple[int, int]]:
+    return [(call.offset, call.length) for call in calls(log) if call.what == "tag"]
+
+
+def test_the_weights_are_tagged_and_nothing_else(model: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    said = answer(model, log=log)
+    codes = next(one for one in said["tensors"] if one["name"] == "codes")
+    assert [call.what for call in calls(log)] == ["untag", "tag"]
+    assert tagged(log) == [(codes["offset_bytes"], 64 * 512)]
+    begin = codes["offset_bytes"]
+    whole = (begin + 64 * 512) // UNIT - -(-begin // UNIT)
+    assert said["approximate_bytes"] == codes["approximate_bytes"] == whole * UNIT
+    assert 0 < codes["approximate_bytes"] < codes["stored_bytes"]
+    assert said["tagged"] and not said["by_plane"]
+    reasons = {one["name"]: one["precise_because"] for one in said["tensors"]}
+    assert "--to-planes" in reasons["embed"] and "one dimension" in reasons["bias"]
+
+
+def test_a_dry_run_changes_nothing(model: Path, tmp_path: Path) -> None:
+    before = model.read_bytes()
+    log = tmp_path / "log"
+    said = answer(model, "--dry-run", log=log)
+    answer(model, "--dry-run", "--to-planes", tmp_path / "planes", log=log)
+    assert said["ranges"] and not said["tagged"]
+    assert calls(log) == [] and model.read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model"]
+    assert tag(model, "--dry-run", device=False).code == 0
+
+
+def test_neighbours_are_one_range(model: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    said = answer(model, "--rule", "all", "--remember", log=log)
+    total = sum(len(one.data) for one in TENSORS)
+    header = said["total_bytes"] - total
+    assert tagged(log) == [(header, total)]
+    assert os.getxattr(model, "user.approxftl") == f"{header}+{total}".encode()
+    answer(model, "--type", "f64", "--remember")
+    assert os.listxattr(model) == []
+
+
+def test_many_ranges(tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    rows = [made(f"{'x' if number % 2 else 'y'}{number}", np.zeros((2, 8), dtype=np.int8))
+            for number in range(4500)]
+    path.write_bytes(model_files.safetensors(rows))
+    log = tmp_path / "log"
+    said = answer(path, "--tensor", "x*", log=log)
+    assert len(said["ranges"]) == len(tagged(log)) == 2250
+    assert said["approximate_bytes"] == 0
+
+
+def test_to_planes_and_back(model: Path, tmp_path: Path) -> None:
+    log, stored, back = tmp_path / "log", tmp_path / "planes", tmp_path / "back"
+    said = answer(model, "--to-planes", stored, log=log)
+    assert said["tagged"] and said["by_plane"] and said["total_bytes"] == stored.stat().st_size
+    low = {one["name"]: (one["approximate_planes"], one["approximate_bytes"])
+           for one in said["tensors"]}
+    assert low == {"embed": (23, 23 * UNIT), "codes": (4, 4 * UNIT)}
+    assert said["approximate_bytes"] == 27 * UNIT
+    assert sum(length for _, length in tagged(log)) == 27 * UNIT
+    assert {call.inode for call in calls(log)} == {stored.stat().st_ino}
+    again = answer(stored, "--planes", "2")
+    assert again["by_plane"] and again["approximate_bytes"] == 4 * UNIT
+    assert answer(stored, "--from-planes", back)["unchanged"]
+    assert back.read_bytes() == model.read_bytes()
+
+
+def test_what_has_flipped_is_told(model: Path, tmp_path: Path) -> None:
+    stored, back = tmp_path / "planes", tmp_path / "back"
+    said = answer(model, "--to-planes", stored)
+    data = bytearray(stored.read_bytes())
+    data[said["ranges"][0]["offset_bytes"]] ^= 1
+    stored.write_bytes(data)
+    found = answer(stored, "--from-planes", back)
+    assert not found["unchanged"]
+    assert found["changed"] == [{"name": "embed", "bits": [22]}]
+    assert "bits that have changed somewhere: 22\n" in tag(stored, "--from-planes", back).out
+    differ = np.frombuffer(back.read_bytes(), np.uint8) ^ np.frombuffer(model.read_bytes(),
+                                                                         np.uint8)
+    assert np.count_nonzero(np.unpackbits(differ)) == 1
+
+
+def test_without_a_device(model: Path, tmp_path: Path) -> None:
+    done = tag(model, device=False)
+    assert (done.code, done.out) == (3, "")
+    assert done.err.startswith("approxftl-model: there is no /dev/approxftl; load the module")
+    done = tag(model, "--to-planes", tmp_path / "planes", device=False)
+    assert done.code == 0
+    assert done.err.startswith("approxftl-model: nothing is approximate: there is no /dev/")
+    assert tag(tmp_path / "planes", "--from-planes", model, device=False).code == 0
+
+
+def test_refusals(model: Path, tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong"
+    wrong.write_bytes(b"PK\3\4")
+    missing = tmp_path / "missing"
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    for words, code, sentence in (
+        ((wrong,), 1, f"{wrong}: it is an archive"),
+        ((missing,), 3, f"{missing}: No such file"),
+        ((tmp_path,), 1, "not a regular file"),
+        ((fifo,), 1, "not a regular file"),
+        ((model, "--type", "f33"), 2, "--type: no type f33; there are bf16, "),
+        ((model, "--from-planes", missing), 1, "it is not by plane"),
+        ((model, "--from-planes", missing, "--planes", "3"), 2, "takes no word about tags"),
+        ((model, "--to-planes", missing, "--rewrite"), 2, "without --rewrite"),
+        ((model, "--to-planes", model), 1, "is also read"),
+        ((model, "--planes", "65"), 2, "65 is not from 0 to 64"),
+    ):
+        done = tag(*words)
+        assert (done.code, done.out) == (code, ""), done
+        assert done.err.startswith("approxftl-") and sentence in done.err, done.err
+        assert done.err.count("\n") == 1
+    assert not missing.exists()
+
+
+def test_text(model: Path) -> None:
+    done = tag(model, "--dry-run")
+    lines = done.out.splitlines()
+    assert lines[0].split() == ["TENSOR", "TYPE", "SHAPE", "BYTES", "APPROXIMATE"]
+    assert lines[2].split() == ["codes", "i8", "64x512", "32768", "28672"]
+    assert lines[-1].startswith("safetensors: 28672 of ")
+    assert lines[-1].endswith(" bytes are approximate if it is tagged so")
+
+
+def test_rewrite(model: Path, tmp_path: Path) -> None:
+    before = model.read_bytes()
+    log = tmp_path / "log"
+    answer(model, "--rewrite", log=log)
+    assert tagged(log) and model.read_bytes() == before
+
+
+def test_help() -> None:
+    done = run(BUILD / "approxftl", "tag", "model", "--help")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("Usage: approxftl tag model ")

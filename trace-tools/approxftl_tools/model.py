@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""approxftl tag model: which of a neural network's weights may lose bits."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from approxftl.models import parse
+from approxftl.models.choice import RULES, UNIT, Choice, Range, in_units, merged, shared
+from approxftl.models.planes import Layout, PlaneFile, Planes, is_by_plane, pieces
+from approxftl.models.source import FileSource, ModelError, shown
+from approxftl.models.tensors import Model, Tensor
+from approxftl_tools import command
+from approxftl_tools.command import Refusal
+
+EPILOG = """\
+By default weights are approximate: tensors of two dimensions or more whose type has no bit that is
+worth more than the numbers are (8 and 16 bits without exponent), and, of a file by plane, the
+mantissa of each number, or its lower half if it has no exponent. Headers, names, scales, biases
+and what is unknown stay precise. A tag holds for what is stored from then on: --rewrite.
+
+Examples:
+  approxftl tag model model.safetensors --dry-run
+  approxftl tag model model.safetensors --to-planes /mnt/model.planes --remember
+  approxftl tag model /mnt/model.planes --from-planes model.safetensors
+  approxftl tag model /mnt/model.gguf --type q8_0 --except 'token_embd*' --rewrite
+
+Exit status: 0 done, 1 failed, 2 usage, 3 no such file, or no device below it.
+"""
+
+#: Ranges that a command line takes at a time.
+BATCH = 1000
+#: Fewer numbers would fill less than a unit of flash in each plane.
+NUMBERS = 8 * UNIT
+
+
+def planes(text: str) -> int:
+    """Read a number of planes."""
+    value = int(text)
+    if not 0 <= value <= 64:
+        raise argparse.ArgumentTypeError(f"{text} is not from 0 to 64")
+    return value
+
+
+def options() -> command.Parser:
+    """Return the command line."""
+    parser = command.parser("tag model", "Says which of a model's weights may lose bits: a file of "
+                            "safetensors, GGUF, ONNX or npy.", EPILOG)
+    parser.add_argument("file", metavar="FILE", type=Path, help="the model")
+    parser.add_argument("-t", "--tensor", metavar="PATTERN", action="append", default=[],
+                        help="only tensors of such names")
+    parser.add_argument("-x", "--except", metavar="PATTERN", action="append", default=[],
+                        dest="never", help="none of such names")
+    parser.add_argument("-T", "--type", metavar="TYPE,...", default="", help="only of these types")
+    parser.add_argument("-R", "--rule", choices=RULES, default="weights",
+                        help="of these: weights (default), or all")
+    parser.add_argument("-P", "--planes", metavar="N", type=planes,
+                        help="the lowest N bits of each number, of a file by plane")
+    into = parser.add_mutually_exclusive_group()
+    into.add_argument("-o", "--to-planes", metavar="OUT", type=command.named,
+                      help="make a file by plane, and tag that")
+    into.add_argument("-f", "--from-planes", metavar="OUT", type=command.named,
+                      help="make the original of a file by plane again")
+    parser.add_argument("-n", "--dry-run", action="store_true", help="change nothing, tell only")
+    parser.add_argument("-r", "--remember", action="store_true",
+                        help="keep it in the file's attribute, too, for after an unmount")
+    parser.add_argument("-w", "--rewrite", action="store_true",
+                        help="store again what is approximate from now on")
+    parser.add_argument("-j", "--json", action="store_true", help="answer as JSON")
+    return parser
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What becomes of a tensor as it is stored."""
+
+    tensor: Tensor
+    stored: Range
+    approximate: Range | None
+    why_not: str
+    planes: int | None = None
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[FileSource]:
+    """Open a file, of which nothing else than its own bytes can come."""
+    command.CLAIMS.reads(path)
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError as error:
+        raise Refusal(f"{path}: {error.strerror}", command.NOT_FOUND) from error
+    except OSError as error:
+        raise Refusal(f"{path}: cannot open: {error.strerror}") from error
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise Refusal(f"{path}: not a regular file")
+    with os.fdopen(fd, "rb") as file:
+        yield FileSource(file)
+
+
+def plain_verdict(choice: Choice, tensor: Tensor) -> Verdict:
+    """Return what becomes of a tensor as everybody stores it."""
+    stored = tensor.offset, tensor.length
+    why_not = choice.why_not(tensor, apart=False)
+    return Verdict(tensor, stored, None if why_not else stored, why_not)
+
+
+def plane_verdict(choice: Choice, one: Planes) -> Verdict:
+    """Return what becomes of a tensor by plane."""
+    why_not = choice.why_not(one.tensor, apart=True)
+    low = 0 if why_not else choice.low_planes(one.tensor.element)
+    return Verdict(one.tensor, (one.at, one.end - one.at), one.low(low) if low else None,
+                   why_not or ("" if low else "no planes"), low)
+
+
+def parted(choice: Choice, model: Model) -> list[Tensor]:
+    """Return the tensors whose bits are worth being apart."""
+    return [tensor for tensor in model.tensors
+            if tensor.element.parts and tensor.length * 8 >= NUMBERS * tensor.element.bits
+            and not choice.why_not(tensor, apart=True)]
+
+
+def document(path: Path, model: Model, verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    """Return what is told, as JSON has it."""
+    ranges = merged(verdict.approximate for verdict in verdicts if verdict.approximate)
+    units = in_units(ranges)
+    return {
+        "path": str(path), "form": model.form, "by_plane": is_by_plane(model),
+        "total_bytes": model.source.size, "unit_bytes": UNIT,
+        "approximate_bytes": sum(length for _, length in units),
+        "ranges": [{"offset_bytes": offset, "length_bytes": length} for offset, length in ranges],
+        "tensors": [{
+            "name": verdict.tensor.name, "type": verdict.tensor.element.name,
+            "shape": list(verdict.tensor.shape), "offset_bytes": verdict.stored[0],
+            "stored_bytes": verdict.stored[1], "approximate_planes": verdict.planes,
+            "approximate_bytes": shared(verdict.approximate, units) if verdict.approximate else 0,
+            "precise_because": verdict.why_not or None,
+        } for verdict in verdicts],
+    }
+
+
+def tell(told: dict[str, Any]) -> None:
+    """Print it for a person."""
+    rows = [("TENSOR", "TYPE", "SHAPE", "BYTES", "APPROXIMATE", "")]
+    for tensor in told["tensors"]:
+        rows.append((shown(tensor["name"]), tensor["type"], "x".join(map(str, tensor["shape"])),
+                     str(tensor["stored_bytes"]), str(tensor["approximate_bytes"]),
+                     tensor["precise_because"] or ""))
+    wide = [max(len(row[column]) for row in rows) for column in range(5)]
+    for row in rows:
+        left = (text.ljust(width) for text, width in zip(row[:3], wide[:3], strict=True))
+        right = (text.rjust(width) for text, width in zip(row[3:5], wide[3:], strict=True))
+        print("  ".join((*left, *right, row[5])).rstrip())
+    where = "by plane" if told["by_plane"] else told["form"]
+    print(f"{where}: {told['approximate_bytes']} of {told['total_bytes']} bytes are approximate"
+          f"{'' if told['tagged'] else ' if it is tagged so'}")
+
+
+def tag(verb: str, *words: str | Path) -> None:
+    """Have the command for tags say it."""
+    done = subprocess.run([command.program(), "tag", verb, *words], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, check=False)
+    if done.returncode:
+        said = done.stderr.decode(errors="backslashreplace").strip()
+        raise Refusal(said.removeprefix("approxftl tag: ") or f"tag {verb} has ended",
+                      abs(done.returncode))
+
+
+def tag_ranges(path: Path, told: dict[str, Any], args: argparse.Namespace) -> None:
+    """Say what is approximate, and that nothing else is."""
+    remember = ["--remember"] if args.remember else []
+    rewrite = ["--rewrite"] if args.rewrite else []
+    words = [f"{one['offset_bytes']}+{one['length_bytes']}" for one in told["ranges"]]
+    tag("del", *remember, "--", path)
+    for at in range(0, len(words), BATCH):
+        tag("add", *remember, *rewrite, "--", path, *words[at:at + BATCH])
+
+
+def answer(args: argparse.Namespace, argv: Sequence[str], told: dict[str, Any]) -> int:
+    """Print what is told."""
+    if args.json:
+        print(json.dumps({**command.envelope("tag", ["model", *argv]), **told}, indent=1))
+    else:
+        tell(told)
+    return command.DONE
+
+
+def verdicts_of(choice: Choice, model: Model) -> list[Verdict]:
+    """Return what becomes of each tensor."""
+    if is_by_plane(model):
+        return [plane_verdict(choice, one) for one in PlaneFile(model).planes]
+    return [plain_verdict(choice, tensor) for tensor in model.tensors]
+
+
+def tag_file(args: argparse.Namespace, choice: Choice) -> dict[str, Any]:
+    """Tag a file as it is."""
+    with opened(args.file) as source:
+        model = parse(source)
+        told = document(args.file, model, verdicts_of(choice, model))
+    if not args.dry_run:
+        tag_ranges(args.file, told, args)
+    return {**told, "tagged": not args.dry_run}
+
+
+def tag_new(path: Path, told: dict[str, Any], args: argparse.Namespace) -> bool:
+    """Tag a file that is not written yet; where no device is, nothing is approximate."""
+    try:
+        tag_ranges(path, told, args)
+    except Refusal as refusal:
+        if refusal.status != command.NOT_FOUND:
+            raise
+        command.say("model", f"nothing is approximate: {refusal}")
+        return False
+    return True
+
+
+def to_planes(args: argparse.Namespace, choice: Choice) -> dict[str, Any]:
+    """Make a file by plane, whose tags are there before its data."""
+    with opened(args.file) as source:
+        model = parse(source)
+        if is_by_plane(model):
+            raise Refusal(f"{args.file}: it is by plane already")
+        layout = Layout(model, parted(choice, model))
+        told = document(args.to_planes, layout.model, [plane_verdict(choice, one)
+                                                       for one in layout.planes])
+        told |= {"by_plane": True, "total_bytes": layout.size, "tagged": False}
+        if not args.dry_run:
+            with command.output(args.to_planes) as path, path.open("wb") as file:
+                told["tagged"] = tag_new(path, told, args)
+                layout.write(file.fileno())
+                os.fsync(file.fileno())
+    return told
+
+
+def from_planes(args: argparse.Namespace, argv: Sequence[str]) -> int:
+    """Make the original again, and tell what has changed."""
+    with opened(args.file) as source:
+        model = parse(source)
+        if not is_by_plane(model):
+            raise Refusal(f"{args.file}: it is not by plane")
+        file = PlaneFile(model)
+        file.check_rest()
+        changed = {one.tensor.name: bits for one in file.planes if (bits := file.changed(one))}
+        if not args.dry_run:
+            with command.output(args.from_planes) as path, path.open("wb") as out:
+                for piece in pieces(file, 0, file.size):
+                    out.write(piece)
+        unchanged = file.unchanged
+    if args.json:
+        print(json.dumps({
+            **command.envelope("tag", ["model", *argv]), "path": str(args.file),
+            "made": str(args.from_planes), "form": file.form, "total_bytes": file.size,
+            "unchanged": unchanged,
+            "changed": [{"name": name, "bits": bits} for name, bits in changed.items()],
+        }, indent=1))
+        return command.DONE
+    for name, bits in changed.items():
+        print(f"{shown(name)}: bits that have changed somewhere: {', '.join(map(str, bits))}")
+    print("it is what it was" if unchanged else "it is not what it was: bits have flipped")
+    return command.DONE
+
+
+def check(args: argparse.Namespace) -> None:
+    """Refuse options that say nothing together."""
+    if args.from_planes:
+        for name in ("tensor", "never", "type", "planes", "remember", "rewrite"):
+            if getattr(args, name) not in (None, [], "", False):
+                raise Refusal("--from-planes tags nothing, and takes no word about tags",
+                              command.USAGE)
+    if args.rewrite and args.to_planes:
+        raise Refusal("--to-planes stores everything anyway, without --rewrite", command.USAGE)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point."""
+    words = list(sys.argv[1:] if argv is None else argv)
+
+    def body() -> int:
+        args = options().parse_args(words)
+        check(args)
+        choice = Choice(tuple(args.tensor), tuple(args.never),
+                        tuple(name for name in args.type.lower().split(",") if name), args.rule,
+                        args.planes)
+        try:
+            choice.check()
+        except ModelError as error:
+            raise Refusal(f"--type: {error}", command.USAGE) from error
+        try:
+            if args.from_planes:
+                return from_planes(args, words)
+            return answer(args, words, to_planes(args, choice) if args.to_planes else
+                          tag_file(args, choice))
+        except ModelError as error:
+            raise Refusal(f"{args.file}: {error}") from error
+
+    return command.run("model", body)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Files with the weights of neural networks: where which numbers are in them.
+
+Only headers are read, each byte of them as if somebody wanted to do harm: what is not understood
+is refused by a ModelError.
+"""
+
+from __future__ import annotations
+
+from approxftl.models import gguf, npy, onnx, safetensors
+from approxftl.models.source import ModelError, Source
+from approxftl.models.tensors import Model
+
+__all__ = ["FORMATS", "parse"]
+
+FORMATS = ("safetensors", "gguf", "onnx", "npy")
+
+
+def parse(source: Source) -> Model:
+    """Return what a file says of its tensors."""
+    begin = source.read(0, min(source.size, 10))
+    if begin.startswith(b"GGUF"):
+        return gguf.parse(source)
+    if begin.startswith(npy.MAGIC):
+        return npy.parse(source)
+    if begin[8:9] == b"{":
+        return safetensors.parse(source)
+    if begin.startswith(b"PK"):
+        raise ModelError("it is an archive, as PyTorch and numpy's npz make them: programs and "
+                         "compressed data cannot be approximate; safetensors can")
+    if begin.startswith(b"{"):
+        raise ModelError("it is JSON, such as the index of a model in several files: tag those")
+    return onnx.parse(source)

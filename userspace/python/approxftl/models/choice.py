@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Which of a model's bytes are approximate: by the name of a tensor, its type, or a rule."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from approxftl.models.source import ModelError, shown
+from approxftl.models.tensors import ELEMENTS, Element, Tensor
+
+#: A unit of flash may be smaller, and then more of a range is approximate than is promised.
+UNIT = 4096
+RULES = ("weights", "all")
+#: Types of which no bit is worth more than the numbers themselves are.
+BOUNDED = ("i8", "u8", "i4", "u4", "i16", "u16")
+
+Range = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What somebody wants to be approximate."""
+
+    names: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    rule: str = "weights"
+    #: The lowest planes that are, where the bits of numbers are apart; None for what is usual.
+    planes: int | None = None
+
+    def check(self) -> None:
+        """Refuse a type that is none."""
+        for name in self.types:
+            if name not in ELEMENTS:
+                raise ModelError(f"no type {shown(name)}; there are {', '.join(sorted(ELEMENTS))}")
+
+    def low_planes(self, element: Element) -> int:
+        """How many planes of a number are approximate: by default the mantissa, or a lower half."""
+        if self.planes is not None:
+            return min(self.planes, element.bits)
+        return element.mantissa if element.exponent else element.bits // 2
+
+    def why_not(self, tensor: Tensor, apart: bool) -> str:
+        """Return why a tensor stays precise; nothing if it does not. `apart`: its bits are."""
+        if tensor.exact or not tensor.length:
+            return tensor.exact or "it has no numbers"
+        if self.names and not _named(tensor.name, self.names):
+            return "another name"
+        if _named(tensor.name, self.never):
+            return "excepted"
+        if self.types and tensor.element.name not in self.types:
+            return "another type"
+        if self.rule == "all" or self.names:
+            return ""
+        if len(tensor.shape) < 2:
+            return "no weights: one dimension"
+        return self._unbounded(tensor.element, apart)
+
+    def _unbounded(self, element: Element, apart: bool) -> str:
+        if self.types or element.name in BOUNDED:
+            return ""
+        if element.block > 1:
+            return f"scales are among its numbers; --type {element.name} if these may be wrong"
+        if not element.exponent:
+            return f"may be indices; --type {element.name} if not"
+        return "" if apart else "exponents are among its bits; --to-planes parts them"
+
+
+def _named(name: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def merged(ranges: Iterable[Range]) -> list[Range]:
+    """Return ranges, as offset and length, of which none begins where another ends."""
+    found: list[Range] = []
+    for offset, length in sorted(ranges):
+        if found and sum(found[-1]) >= offset:
+            begin = found[-1][0]
+            found[-1] = begin, max(sum(found[-1]), offset + length) - begin
+        else:
+            found.append((offset, length))
+    return found
+
+
+def in_units(ranges: Iterable[Range]) -> list[Range]:
+    """Return what of merged ranges comes out approximate: whole units."""
+    inward = ((-(-offset // UNIT) * UNIT, (offset + length) // UNIT * UNIT)
+              for offset, length in ranges)
+    return [(begin, end - begin) for begin, end in inward if begin < end]
+
+
+def shared(one: Range, others: list[Range]) -> int:
+    """Return how many bytes of a range are in others, which are in order and do not overlap."""
+    count, number = 0, max(0, bisect_right(others, one) - 1)
+    while number < len(others) and others[number][0] < sum(one):
+        other = others[number]
+        count += max(0, min(sum(one), sum(other)) - max(one[0], other[0]))
+        number += 1
+    return count
+

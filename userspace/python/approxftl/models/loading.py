@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Tensors as arrays, with the bits that have flipped, but for those that may not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from approxftl.models import parse
+from approxftl.models.planes import PlaneFile, is_by_plane
+from approxftl.models.source import FileSource, ModelError, shown
+from approxftl.models.tensors import Element, Model, Tensor
+
+#: What of a number may be protected.
+PARTS = ("sign", "exponent")
+
+#: Counts the approximate units of a range, offset and length.
+Approximate = Callable[[int, int], int]
+
+_KINDS = {"f": "f", "i": "i", "u": "u", "c": "c"}
+
+
+def _kind(tensor: Tensor) -> np.dtype[Any]:
+    element = tensor.element
+    if element.name == "bool":
+        return np.dtype(np.bool_)
+    if element.name[1:] == str(element.bits):
+        return np.dtype(f"<{_KINDS[element.name[0]]}{element.bits // 8}")
+    raise ModelError(f'tensor "{shown(tensor.name)}": numpy has no type {element.name}')
+
+
+def array_of(tensor: Tensor, data: bytes) -> NDArray[Any]:
+    """Return an array; numbers of bf16 become float32, which has them all."""
+    if tensor.element.name == "bf16":
+        wide = np.frombuffer(data, dtype="<u2").astype("<u4") << np.uint32(16)
+        return wide.view("<f4").reshape(tensor.shape)
+    return np.frombuffer(bytearray(data), dtype=_kind(tensor)).reshape(tensor.shape)
+
+
+def protected(element: Element, parts: Iterable[str]) -> range:
+    """Return the planes that these parts of a number are, of which the highest is 0."""
+    wanted = set(parts)
+    if wanted - set(PARTS):
+        raise ValueError(f"what can be protected is {' and '.join(PARTS)}, not "
+                         f"{', '.join(sorted(wanted - set(PARTS)))}")
+    sign = int(element.signed)
+    first = 0 if "sign" in wanted else sign
+    return range(first, sign + element.exponent if "exponent" in wanted else max(first, sign))
+
+
+def _check_planes(file: PlaneFile, parts: Iterable[str]) -> None:
+    """Refuse a number that has lost what is protected."""
+    file.check_rest()
+    for planes in file.planes:
+        for plane in protected(planes.tensor.element, parts):
+            if planes.sum_of(file.source, plane) != planes.sums[plane]:
+                raise ModelError(f'tensor "{shown(planes.tensor.name)}": bit '
+                                 f"{planes.bit(plane)} is protected, and has changed")
+
+
+def _check_plain(model: Model, parts: Iterable[str], approximate: Approximate) -> None:
+    """Refuse numbers of which all bits are approximate alike."""
+    for tensor in model.tensors:
+        if not tensor.length or not protected(tensor.element, parts):
+            continue
+        if approximate(tensor.offset, tensor.length):
+            raise ModelError(f'tensor "{shown(tensor.name)}": it is approximate, its protected '
+                             'bits too; "approxftl tag model --to-planes" parts them')
+
+
+def load(file: BinaryIO, parts: Iterable[str], approximate: Approximate,
+         ) -> dict[str, NDArray[Any]]:
+    """Return the tensors of a file, by name."""
+    wanted = list(parts)
+    model = parse(FileSource(file))
+    if is_by_plane(model):
+        stored = PlaneFile(model)
+        _check_planes(stored, wanted)
+        model = parse(stored)
+    else:
+        _check_plain(model, wanted, approximate)
+    if model.form != "safetensors":
+        raise ModelError(f"it is {model.form}, not safetensors")
+    return {tensor.name: array_of(tensor, model.source.read(tensor.offset, tensor.length))
+            for tensor in model.tensors}

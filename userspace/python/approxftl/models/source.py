@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What model files are read from: nobody has looked at any byte of them before."""
+
+from __future__ import annotations
+
+import os
+import struct
+from typing import BinaryIO, Protocol
+
+#: What is read of a file to find its tensors, and how many of them there may be.
+HEADER_BYTES = 32 << 20
+TENSORS = 1 << 16
+
+_WINDOW = 1 << 16
+
+
+class ModelError(ValueError):
+    """A file is no model, or none that is understood; its text is one sentence."""
+
+
+def shown(text: str, most: int = 60) -> str:
+    """Return a name of a file for a terminal."""
+    safe = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text[:most])
+    return safe + "..." if len(text) > most else safe
+
+
+class Source(Protocol):
+    """Bytes that can be read anywhere."""
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Return so many bytes, or refuse."""
+
+
+class FileSource:
+    """A file that is open for reading."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.size = os.lseek(file.fileno(), 0, os.SEEK_END)
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Return so many bytes, or refuse."""
+        pieces: list[bytes] = []
+        end = offset + length
+        if not 0 <= offset <= end <= self.size:
+            raise ModelError(f"the file ends at byte {self.size}, before what should be at "
+                             f"{offset}")
+        while offset < end:
+            piece = os.pread(self._file.fileno(), end - offset, offset)
+            if not piece:
+                raise ModelError(f"the file ended at byte {offset} meanwhile")
+            pieces.append(piece)
+            offset += len(piece)
+        return b"".join(pieces)
+
+
+class Cursor:
+    """A place in a source, of which only so much is read."""
+
+    def __init__(self, source: Source, begin: int = 0, end: int | None = None) -> None:
+        self.source = source
+        self.at = begin
+        self.end = source.size if end is None else end
+        self._left = HEADER_BYTES
+        self._window = b""
+        self._begin = 0
+
+    def _take(self, length: int) -> int:
+        """Step over some bytes, and return where they begin in the window."""
+        if length > self.end - self.at:
+            raise ModelError(f"the file ends within what byte {self.at} begins")
+        self._left -= length
+        if self._left < 0:
+            raise ModelError(f"the header is larger than {HEADER_BYTES >> 20} MiB")
+        if not self._begin <= self.at <= self.at + length <= self._begin + len(self._window):
+            self._begin = self.at
+            self._window = self.source.read(self.at, min(max(length, _WINDOW), self.end - self.at))
+        self.at += length
+        return self.at - length - self._begin
+
+    def take(self, length: int) -> bytes:
+        """Return the next bytes."""
+        begin = self._take(length)
+        return self._window[begin:begin + length]
+
+    def number(self, form: struct.Struct) -> int:
+        """Return the next number."""
+        begin = self._take(form.size)
+        result: int = form.unpack_from(self._window, begin)[0]
+        return result
+
+    def skip(self, length: int) -> int:
+        """Leave data out, of which nothing is read; return where they begin."""
+        if length > self.end - self.at:
+            raise ModelError(f"the file ends within what byte {self.at} begins")
+        self.at += length
+        return self.at - length
+
+    def text(self, length: int) -> str:
+        """Return the next bytes as text."""
+        try:
+            return self.take(length).decode()
+        except UnicodeDecodeError:
+            raise ModelError(f"the text at byte {self.at - length} is not UTF-8") from None
+
+
+class MemorySource:
+    """Bytes in memory."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self.size = len(data)
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Return so many bytes, or refuse."""
+        if not 0 <= offset <= offset + length <= self.size:
+            raise ModelError(f"the data end at byte {self.size}, before what should be at {offset}")
+        return self._data[offset:offset + length]
