@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from selftests.lib.programs import BUILD, TOP, Done, run_program
 
-VERBS = ("compare", "figures", "model", "parquet", "report", "study", "synth")
+VERBS = ("compare", "figures", "model", "parquet", "report", "study", "synth", "weights")
 SIDE_BY_SIDE = TOP / "userspace/demo/side-by-side.py"
 
 
@@ -23,7 +23,7 @@ def homework(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def has_helped(verb: str, done: Done) -> bool:
-    name = "tag model" if verb == "model" else verb
+    name = {"model": "tag model", "weights": "app weights"}.get(verb, verb)
     return (done.code, done.err) == (0, "") and f"Usage: approxftl {name}" in done.out
 
 

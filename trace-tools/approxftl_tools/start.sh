@@ -26,6 +26,7 @@ fi
 case @VERB@ in
 figures) wanted='numpy matplotlib' ;;
 parquet) wanted='numpy pyarrow' ;;
+weights) wanted='numpy sklearn' ;;
 *) wanted=numpy ;;
 esac
 
@@ -58,5 +59,13 @@ if [ -z "$python" ]; then
 fi
 PYTHONPATH=$package
 export PYTHONPATH
+# The library is beside the programs that were built.
+if [ -r "$here/libapproxftl.so.1" ]; then
+	LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$here
+	export LD_LIBRARY_PATH
+fi
+# Matrices here are so small that threads would wait for each other most of the time.
+OPENBLAS_NUM_THREADS=1
+export OPENBLAS_NUM_THREADS
 # Ctrl-C waits until the package says what it does: before, Python would tell where it was.
 exec env --block-signal=INT "$python" -P -B -m approxftl_tools.@VERB@ "$@"

@@ -2,11 +2,15 @@
 /*
  * approxftl-app: the programs of the ApproxFTL paper, with their data in files, and annotated.
  */
+#include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "checked-memory.h"
 #include "app-run.h"
 #include "output-file.h"
+#include "sibling-program.h"
 #include "standard-streams.h"
 
 static int refuse(const struct aftl_error *error, enum exit_code code)
@@ -66,12 +70,26 @@ static enum exit_code run_and_report(const struct app_options *options, int argc
 	return refuse(&error, ret == -ENOENT ? EXIT_NO_INPUT : EXIT_FAILED);
 }
 
+/* A program in Python, with a command line of its own; returns only if it does not run. */
+static enum exit_code run_weights(char **argv)
+{
+	struct aftl_error error;
+	char path[2 * PATH_MAX];
+
+	sibling_program("approxftl-weights", path, sizeof(path));
+	execvp(path, argv + 1);
+	aftl_fail(&error, -errno, "weights: approxftl-weights does not run: %s", strerror(errno));
+	return refuse(&error, errno == ENOENT ? EXIT_NO_INPUT : EXIT_FAILED);
+}
+
 int main(int argc, char **argv)
 {
 	struct app_options options;
 	struct aftl_error error;
 
 	standard_streams_begin();
+	if (argc > 1 && !strcmp(argv[1], "weights"))
+		return run_weights(argv);
 	if (app_options_parse(&options, argc, argv, &error))
 		return refuse(&error, EXIT_USAGE);
 	if (!options.help)

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""approxftl app weights without a device: the network, its files, damage, refusals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from selftests.lib.json_schema import document_of
+from selftests.lib.programs import BUILD, TOP, Done, run_program, without_module
+
+from approxftl.models import parse
+from approxftl.models.planes import PlaneFile
+from approxftl.models.source import MemorySource
+from approxftl_tools import network
+
+SCHEMA = "trace-tools/approxftl_tools/tools-output.schema.json"
+SMALL = ("--hidden", "128", "--draws", "40")
+SEEDS = range(3)
+
+
+def run(*words: str | Path) -> Done:
+    return run_program(BUILD / "approxftl", "app", "weights", *words)
+
+
+def report(folder: Path, *words: str | Path) -> Any:
+    done = run(folder, *words, "--json", "-")
+    assert (done.code, done.err) == (0, "")
+    return document_of(SCHEMA, done.out)
+
+
+def flip(folder: Path, planes: range, rate: float, seed: int) -> int:
+    """Invert bits of some planes, counted from the lowest, whole units; return how many."""
+    path, chance, count = folder / "weights", np.random.default_rng(seed), 0
+    data = np.fromfile(path, dtype=np.uint8)
+    for one in PlaneFile(parse(MemorySource(path.read_bytes()))).planes:
+        for bit in planes:
+            begin = one.end - (bit + 1) * one.each
+            hit = np.unique(chance.integers(0, 8 * one.each, int(8 * one.each * rate)))
+            np.bitwise_xor.at(data, begin + hit // 8, (1 << hit % 8).astype(np.uint8))
+            count += len(hit)
+    data.tofile(path)
+    return count
+
+
+@pytest.mark.parametrize("kind", ["int8", "bfloat16"])
+def test_the_network_has_learned_and_is_stored(kind: str, tmp_path: Path) -> None:
+    found = report(tmp_path, "--type", kind, *SMALL)
+    assert found["accuracy"]["precise"] == found["accuracy"]["stored"] > 0.95
+    assert found["inputs"]["flipped_bits"] == found["inputs"]["damaged_precise_bits"] == 0
+    assert not found["device_active"]
+    learned, others = network.digits(1)
+    layers = network.trained(128, 1, learned)
+    exact = network.accuracy(layers, others)
+    assert abs(found["accuracy"]["stored"] - exact) < 0.01
+    assert not {tuple(one) for one in learned.pictures} & {tuple(one) for one in others.pictures}
+    assert (tmp_path / "weights").read_bytes() == (tmp_path / "weights.precise").read_bytes()
+
+
+def test_rounding_is_to_the_nearest_even() -> None:
+    values = np.array([1, 1 + 2**-8, 1 + 3 * 2**-8, 1 + 2**-8 + 2**-20, -3.14159], np.float32)
+    codes, scale = network._codes(values, network.KINDS["bfloat16"])
+    assert scale == 1
+    found = (codes.astype(np.uint32) << 16).view(np.float32)
+    assert found.tolist() == [1, 1, 1 + 2**-6, 1 + 2**-7, -3.140625]
+
+
+@pytest.mark.parametrize(("kind", "planes", "rate"), [
+    ("bfloat16", 7, 2e-2), ("int8", 4, 2e-2), ("int8", 8, 2e-2), ("bfloat16", 16, 1e-4),
+])
+def test_accuracy_is_as_the_rate_predicts(kind: str, planes: int, rate: float, tmp_path: Path
+                                          ) -> None:
+    for seed in SEEDS:
+        report(tmp_path, "--phase", "write", "--type", kind, "--planes", str(planes), *SMALL[:2])
+        flips = flip(tmp_path, range(planes), rate, seed)
+        found = report(tmp_path, "--phase", "read", *SMALL[2:])
+        assert found["inputs"]["flipped_bits"] == flips > 0
+        assert flips == sum(sum(one["flipped_bits_by_plane"]) for one in found["layers"])
+        guess = found["accuracy"]["predicted"]
+        assert guess["low"] <= found["accuracy"]["stored"] <= guess["high"], found["accuracy"]
+
+
+def test_exponents_are_worth_more_than_mantissas(tmp_path: Path) -> None:
+    found = {}
+    for name, planes in (("mantissa", range(7)), ("exponent", range(7, 15))):
+        report(tmp_path, "--phase", "write", "--planes", "16", *SMALL[:2])
+        flip(tmp_path, planes, 5e-3, 1)
+        found[name] = report(tmp_path, "--phase", "read", *SMALL[2:])["accuracy"]
+    assert found["mantissa"]["stored"] > found["mantissa"]["precise"] - 0.02
+    assert found["exponent"]["stored"] < found["exponent"]["precise"] - 0.1
+
+
+def test_a_layer_alone(tmp_path: Path) -> None:
+    report(tmp_path, "--phase", "write", "--planes", "16", *SMALL[:2])
+    path = tmp_path / "weights"
+    last = PlaneFile(parse(MemorySource(path.read_bytes()))).planes[-1]
+    data = np.fromfile(path, dtype=np.uint8)
+    data[last.at:last.end] = np.random.default_rng(1).integers(0, 256, last.end - last.at)
+    data.tofile(path)
+    found = report(tmp_path, "--phase", "read", *SMALL[2:])
+    layers = [one["accuracy"] for one in found["layers"]]
+    assert layers[:2] == [found["accuracy"]["precise"]] * 2
+    assert layers[2] == found["accuracy"]["stored"] < 0.5
+
+
+def test_damage_to_precise_data_is_told(tmp_path: Path) -> None:
+    report(tmp_path, "--phase", "write", *SMALL[:2])
+    before = (tmp_path / "weights").read_bytes()
+    model = parse(MemorySource(before))
+    one = PlaneFile(model).planes[0]
+    for name, at, sentence in (("weights", one.at, "precise data are damaged: the device"),
+                               ("weights", model.tensors[0].offset + 100, "it is damaged"),
+                               ("weights", 20, ""),
+                               ("weights.precise", one.at, "precise data are damaged")):
+        data = bytearray(before)
+        data[at] ^= 1
+        (tmp_path / name).write_bytes(data)
+        done = run(tmp_path, "--phase", "read", "--draws", "8")
+        assert done.code in (1, 4) and sentence in done.err, done
+        assert done.err.startswith("approxftl-weights: ") and done.err.count("\n") == 1
+        (tmp_path / name).write_bytes(before)
+    assert run(tmp_path, "--phase", "read", "--draws", "8").code == 0
+
+
+def test_refusals(tmp_path: Path) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full/weights").write_text("mine")
+    for words, code, sentence in (
+        ((tmp_path / "none",), 3, "is no directory"),
+        ((tmp_path, "--phase", "read"), 3, "--phase write makes it"),
+        ((tmp_path, "--type", "int8", "--planes", "9"), 2, "a weight of int8 has 8"),
+        ((tmp_path, "--planes", "17"), 2, "17 is not from 0 to 16"),
+        ((tmp_path / "full",), 1, "is not of this program; --force replaces it"),
+        ((tmp_path, "--require"), 1, "there is no /dev/approxftl"),
+    ):
+        done = run(*words)
+        assert (done.code, done.out) == (code, ""), done
+        assert sentence in done.err and done.err.count("\n") == 1
+    assert (tmp_path / "full/weights").read_text() == "mine"
+    report(tmp_path / "full", "--force", "--phase", "write", *SMALL[:2])
+    done = run(tmp_path / "full", "--phase", "read", "--planes", "3")
+    assert done.code == 2 and "was made with 7" in done.err
+
+
+def test_without_the_digits(tmp_path: Path) -> None:
+    program = without_module(tmp_path, "weights", "sklearn")
+    (tmp_path / "lib/approxftl/python/sklearn.py").rename(tmp_path / "sklearn.py")
+    empty = tmp_path / "lib/approxftl/python/sklearn"
+    empty.mkdir()
+    (empty / "__init__.py").touch()
+    with (tmp_path / "bin/python-tools").open("r+") as file:
+        package, python = file.read().split("\n")[:2]
+        file.seek(0)
+        file.write(f"{package}:{TOP}/userspace/python\n{python}\n")
+    done = run_program(program, tmp_path)
+    assert done.code == 1
+    assert done.err == ("approxftl-weights: the digits are in the Python package scikit-learn: pip "
+                        "install scikit-learn, or apt-get install python3-sklearn\n")
+
+
+def test_help() -> None:
+    done = run("--help")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("Usage: approxftl app weights ")
+    assert "weights" in run_program(BUILD / "approxftl", "app", "--help").out

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A small network that tells digits, trained here, and what flipped bits make of it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from approxftl.models.loading import array_of
+from approxftl.models.safetensors import header_of
+from approxftl.models.tensors import ELEMENTS, Element, Tensor
+from approxftl_tools.command import Refusal
+
+Floats = NDArray[np.float32]
+
+#: Types of stored weights, by the names that people give them.
+KINDS = {"int8": ELEMENTS["i8"], "bfloat16": ELEMENTS["bf16"]}
+#: Where the pictures are in their package, as text.
+DIGITS = "datasets/data/digits.csv.gz"
+CLASSES, PIXELS, GREY = 10, 64, 16
+#: Of about 1800 pictures.
+TESTED = 600
+EPOCHS, BATCH, RATE = 15, 64, 2e-3
+
+
+@dataclass(frozen=True)
+class Digits:
+    """Pictures of digits, and which they are."""
+
+    pictures: Floats
+    labels: NDArray[np.int64]
+
+    def taken(self, indices: Any) -> Digits:
+        """Return some of them."""
+        return Digits(self.pictures[indices], self.labels[indices])
+
+
+def digits(seed: int) -> tuple[Digits, Digits]:
+    """Return those to learn from, and others."""
+    # The package itself takes long to load, and is not needed.
+    spec = find_spec("sklearn")
+    path = Path(spec.origin).parent / DIGITS if spec and spec.origin else None
+    if path is None or not path.exists():
+        raise Refusal("the digits are in the Python package scikit-learn: pip install "
+                      "scikit-learn, or apt-get install python3-sklearn")
+    with gzip.open(path, "rt") as file:
+        rows = np.loadtxt(file, delimiter=",", dtype=np.int64)
+    every = Digits((rows[:, :PIXELS] / GREY).astype(np.float32), rows[:, PIXELS])
+    order = np.random.default_rng(seed).permutation(len(every.labels))
+    return every.taken(order[TESTED:]), every.taken(order[:TESTED])
+
+
+@dataclass(frozen=True)
+class Layer:
+    """Weights, a row for each input, and what is added."""
+
+    weights: Floats
+    bias: Floats
+
+
+def scores(layers: Sequence[Layer], pictures: Floats) -> list[Floats]:
+    """Return what comes out of each layer, the pictures first."""
+    values = [pictures]
+    for number, layer in enumerate(layers):
+        with np.errstate(all="ignore"):
+            found = values[-1] @ layer.weights + layer.bias
+        last = number == len(layers) - 1
+        values.append(found if last else np.maximum(found, 0))
+    return values
+
+
+def accuracy(layers: Sequence[Layer], data: Digits) -> float:
+    """Return the share of pictures that are told right; a score that is no number is the least."""
+    found = np.nan_to_num(scores(layers, data.pictures)[-1], nan=-np.inf)
+    return float((found.argmax(axis=1) == data.labels).mean())
+
+
+def _gradients(layers: Sequence[Layer], data: Digits) -> Iterator[tuple[int, Floats, Floats]]:
+    """Yield number and gradients of each layer, the last first."""
+    values = scores(layers, data.pictures)
+    chances = np.exp(values[-1] - values[-1].max(axis=1, keepdims=True))
+    chances /= chances.sum(axis=1, keepdims=True)
+    chances[np.arange(len(data.labels)), data.labels] -= 1
+    behind = chances / np.float32(len(data.labels))
+    for number in reversed(range(len(layers))):
+        yield number, values[number].T @ behind, behind.sum(axis=0)
+        behind = (behind @ layers[number].weights.T) * (values[number] > 0)
+
+
+def _step(value: Floats, gradient: Floats, moments: list[Floats], at: int) -> None:
+    """Take a step of Adam."""
+    moments[0] += np.float32(0.1) * (gradient - moments[0])
+    moments[1] += np.float32(0.001) * (gradient**2 - moments[1])
+    size = np.sqrt(moments[1] / np.float32(1 - 0.999**at)) + np.float32(1e-8)
+    value -= np.float32(RATE) * moments[0] / np.float32(1 - 0.9**at) / size
+
+
+def trained(hidden: int, seed: int, data: Digits) -> list[Layer]:
+    """Return a network that has learned."""
+    chance = np.random.default_rng([seed, 1])
+    sizes = [PIXELS, hidden, hidden, CLASSES]
+    layers = [Layer(chance.normal(0, np.sqrt(2 / a), (a, b)).astype(np.float32),
+                    np.zeros(b, np.float32)) for a, b in pairwise(sizes)]
+    moments = [[[np.zeros_like(value) for _ in range(2)] for value in (one.weights, one.bias)]
+               for one in layers]
+    at = 0
+    for _ in range(EPOCHS):
+        order = chance.permutation(len(data.labels))
+        for begin in range(0, len(order), BATCH):
+            at += 1
+            batch = data.taken(order[begin:begin + BATCH])
+            for number, weights, bias in list(_gradients(layers, batch)):
+                _step(layers[number].weights, weights, moments[number][0], at)
+                _step(layers[number].bias, bias, moments[number][1], at)
+    return layers
+
+
+def _codes(weights: Floats, element: Element) -> tuple[NDArray[Any], np.float32]:
+    """Return weights as they are stored, and what they are to be multiplied by."""
+    if element.name == "i8":
+        scale = np.float32(np.abs(weights).max() / 127)
+        return np.rint(weights / scale).astype(np.int8), scale
+    # The nearest one, and of two the even one.
+    bits = weights.view(np.uint32)
+    return ((bits + (np.uint32(0x7FFF) + (bits >> 16 & 1))) >> 16).astype(np.uint16), np.float32(1)
+
+
+def _name(layer: int, what: str) -> str:
+    return f"layer.{layer}.{what}"
+
+
+def packed(layers: Sequence[Layer], element: Element, about: dict[str, Any]) -> bytes:
+    """Return a network as a file of safetensors, with what it is about."""
+    parts: list[tuple[str, str, NDArray[Any]]] = []
+    for number, layer in enumerate(layers):
+        codes, scale = _codes(layer.weights, element)
+        parts += [(_name(number, "weight"), element.name, codes), (_name(number, "bias"), "f32",
+                  layer.bias), (_name(number, "scale"), "f32", np.array([scale]))]
+    entries: dict[str, Any] = {"__metadata__": {"approxftl.weights": json.dumps(about)}}
+    at = 0
+    for name, kind, array in parts:
+        entries[name] = {"dtype": kind.upper(), "shape": list(array.shape),
+                         "data_offsets": [at, at + array.nbytes]}
+        at += array.nbytes
+    return header_of(entries, 8) + b"".join(array.tobytes() for _, _, array in parts)
+
+
+def is_weight(tensor: Tensor) -> bool:
+    """Tell whether it is what may lose bits."""
+    return tensor.name.endswith(".weight")
+
+
+def unpacked(tensors: Sequence[Tensor], data: Sequence[bytes]) -> tuple[list[Layer], int]:
+    """Return the network, and how many weights were no numbers, which are 0."""
+    arrays = {tensor.name: array_of(tensor, content)
+              for tensor, content in zip(tensors, data, strict=True)}
+    layers, repaired = [], 0
+    for number in range(len(arrays) // 3):
+        weights = arrays[_name(number, "weight")].astype(np.float32)
+        wrong = ~np.isfinite(weights)
+        repaired += int(wrong.sum())
+        weights[wrong] = 0
+        layers.append(Layer(weights * arrays[_name(number, "scale")][0],
+                            arrays[_name(number, "bias")]))
+    return layers, repaired
+
+
+def flipped(data: bytes, element: Element, planes: int, rate: float,
+            chance: np.random.Generator) -> bytes:
+    """Return numbers whose low bits have flipped, each with the same chance."""
+    numbers = np.frombuffer(data, dtype=f"<u{element.bits // 8}").copy()
+    for bit in range(planes):
+        hit = chance.integers(0, len(numbers), chance.binomial(len(numbers), rate))
+        np.bitwise_xor.at(numbers, hit, numbers.dtype.type(1 << bit))
+    return numbers.tobytes()
