@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from html import escape
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from approxftl_tools.kinds import cumulative, no_zero
 from approxftl_tools.measures import factor
 from approxftl_tools.page import figure_block, page, table
 from approxftl_tools.paper_measures import VALUES
+from approxftl_tools.paper_weights import shelf
 from approxftl_tools.study_plan import digest_of
 
 Json = dict[str, Any]
@@ -37,7 +39,7 @@ Json = dict[str, Any]
 Curve = tuple[str, list[float], list[float]]
 
 #: Papers in the order of the page.
-SYSTEMS = ("ApproxFTL", "cubeFTL", "AGCR", "TVR", "ReSSD")
+SYSTEMS = ("ApproxFTL", "cubeFTL", "AGCR", "TVR", "ReSSD", "Weights")
 FOLDER = Path(__file__).parent / "paper_figures"
 #: {quick|full} in a command; {trace:NAME} stands for a record file.
 CHOICE = re.compile(r"\{([^|{}]*)\|([^|{}]*)\}")
@@ -72,6 +74,8 @@ class Spec:
     here: str
     plot: Json
     runs: Sequence[RunSpec]
+    #: A module without which it cannot be drawn.
+    needs: str = ""
 
 
 @dataclass(frozen=True)
@@ -98,7 +102,7 @@ def read_spec(path: Path) -> Spec:
                         f"{common} {run['command']}") for run in text["run"]]
         return Spec(path.stem, text["system"], text["figure"], text["title"],
                     " ".join(text["paper"].split()), " ".join(text["here"].split()),
-                    text["plot"], runs)
+                    text["plot"], runs, text.get("needs", ""))
     except (tomllib.TOMLDecodeError, KeyError, OSError) as error:
         raise Refusal(f"{path}: no description of a figure: {error}") from error
 
@@ -324,7 +328,7 @@ def distributions(found: Sequence[Point], plot_: Json) -> Plot:
 
 
 PLOTS: dict[str, Callable[[Sequence[Point], Json], Plot]] = {
-    "bars": bars, "parts": parts, "curves": curves, "cdf": distributions,
+    "bars": bars, "parts": parts, "curves": curves, "cdf": distributions, "shelf": shelf,
 }
 
 
@@ -376,11 +380,20 @@ def index(made: Sequence[tuple[Spec, Figure, list[list[str]]]], setting: Setting
     return page("The papers' figures", "".join(body))
 
 
+def drawable(names: Sequence[str], say: Callable[[str], None]) -> list[Spec]:
+    """Return the figures that were named, or all for which there is what they need."""
+    found = specs(names)
+    lacking = [spec for spec in found if not names and spec.needs and not find_spec(spec.needs)]
+    for spec in lacking:
+        say(f"{spec.name}: left out, for lack of the Python package {spec.needs}")
+    return [spec for spec in found if spec not in lacking]
+
+
 def make(names: Sequence[str], setting: Setting, workers: int,
          say: Callable[[str], None]) -> Path:
     """Make figures; return the page that shows them."""
     began = time.monotonic()
-    chosen = specs(names)
+    chosen = drawable(names, say)
     plot.library()
     digest = program_digest()
     commands = {spec.name: [arguments_of(run, setting) for run in spec.runs] for spec in chosen}
