@@ -14,7 +14,7 @@ from selftests.lib.programs import BUILD, TOP, Done, run_program, without_module
 from approxftl.models import parse
 from approxftl.models.planes import PlaneFile
 from approxftl.models.source import MemorySource
-from approxftl_tools import network
+from approxftl_tools import lossy, network
 
 SCHEMA = "trace-tools/approxftl_tools/tools-output.schema.json"
 SMALL = ("--hidden", "128", "--draws", "40")
@@ -31,9 +31,9 @@ def report(folder: Path, *words: str | Path) -> Any:
     return document_of(SCHEMA, done.out)
 
 
-def flip(folder: Path, planes: range, rate: float, seed: int) -> int:
+def flip(folder: Path, planes: range, rate: float, seed: int, name: str = "weights") -> int:
     """Invert bits of some planes, counted from the lowest, whole units; return how many."""
-    path, chance, count = folder / "weights", np.random.default_rng(seed), 0
+    path, chance, count = folder / name, np.random.default_rng(seed), 0
     data = np.fromfile(path, dtype=np.uint8)
     for one in PlaneFile(parse(MemorySource(path.read_bytes()))).planes:
         for bit in planes:
@@ -48,20 +48,20 @@ def flip(folder: Path, planes: range, rate: float, seed: int) -> int:
 @pytest.mark.parametrize("kind", ["int8", "bfloat16"])
 def test_the_network_has_learned_and_is_stored(kind: str, tmp_path: Path) -> None:
     found = report(tmp_path, "--type", kind, *SMALL)
-    assert found["accuracy"]["precise"] == found["accuracy"]["stored"] > 0.95
+    assert found["share"]["precise"] == found["share"]["stored"] > 0.95
     assert found["inputs"]["flipped_bits"] == found["inputs"]["damaged_precise_bits"] == 0
     assert not found["device_active"]
     learned, others = network.digits(1)
     layers = network.trained(128, 1, learned)
     exact = network.accuracy(layers, others)
-    assert abs(found["accuracy"]["stored"] - exact) < 0.01
+    assert abs(found["share"]["stored"] - exact) < 0.01
     assert not {tuple(one) for one in learned.pictures} & {tuple(one) for one in others.pictures}
     assert (tmp_path / "weights").read_bytes() == (tmp_path / "weights.precise").read_bytes()
 
 
 def test_rounding_is_to_the_nearest_even() -> None:
     values = np.array([1, 1 + 2**-8, 1 + 3 * 2**-8, 1 + 2**-8 + 2**-20, -3.14159], np.float32)
-    codes, scale = network._codes(values, network.KINDS["bfloat16"])
+    codes, scale = lossy.codes(values, lossy.KINDS["bfloat16"])
     assert scale == 1
     found = (codes.astype(np.uint32) << 16).view(np.float32)
     assert found.tolist() == [1, 1, 1 + 2**-6, 1 + 2**-7, -3.140625]
@@ -77,9 +77,9 @@ def test_accuracy_is_as_the_rate_predicts(kind: str, planes: int, rate: float, t
         flips = flip(tmp_path, range(planes), rate, seed)
         found = report(tmp_path, "--phase", "read", *SMALL[2:])
         assert found["inputs"]["flipped_bits"] == flips > 0
-        assert flips == sum(sum(one["flipped_bits_by_plane"]) for one in found["layers"])
-        guess = found["accuracy"]["predicted"]
-        assert guess["low"] <= found["accuracy"]["stored"] <= guess["high"], found["accuracy"]
+        assert flips == sum(sum(one["flipped_bits_by_plane"]) for one in found["arrays"])
+        guess = found["share"]["predicted"]
+        assert guess["low"] <= found["share"]["stored"] <= guess["high"], found["share"]
 
 
 def test_exponents_are_worth_more_than_mantissas(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_exponents_are_worth_more_than_mantissas(tmp_path: Path) -> None:
     for name, planes in (("mantissa", range(7)), ("exponent", range(7, 15))):
         report(tmp_path, "--phase", "write", "--planes", "16", *SMALL[:2])
         flip(tmp_path, planes, 5e-3, 1)
-        found[name] = report(tmp_path, "--phase", "read", *SMALL[2:])["accuracy"]
+        found[name] = report(tmp_path, "--phase", "read", *SMALL[2:])["share"]
     assert found["mantissa"]["stored"] > found["mantissa"]["precise"] - 0.02
     assert found["exponent"]["stored"] < found["exponent"]["precise"] - 0.1
 
@@ -100,9 +100,9 @@ def test_a_layer_alone(tmp_path: Path) -> None:
     data[last.at:last.end] = np.random.default_rng(1).integers(0, 256, last.end - last.at)
     data.tofile(path)
     found = report(tmp_path, "--phase", "read", *SMALL[2:])
-    layers = [one["accuracy"] for one in found["layers"]]
-    assert layers[:2] == [found["accuracy"]["precise"]] * 2
-    assert layers[2] == found["accuracy"]["stored"] < 0.5
+    layers = [one["share"] for one in found["arrays"]]
+    assert layers[:2] == [found["share"]["precise"]] * 2
+    assert layers[2] == found["share"]["stored"] < 0.5
 
 
 def test_damage_to_precise_data_is_told(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_refusals(tmp_path: Path) -> None:
     for words, code, sentence in (
         ((tmp_path / "none",), 3, "is no directory"),
         ((tmp_path, "--phase", "read"), 3, "--phase write makes it"),
-        ((tmp_path, "--type", "int8", "--planes", "9"), 2, "a weight of int8 has 8"),
+        ((tmp_path, "--type", "int8", "--planes", "9"), 2, "a number of int8 has 8"),
         ((tmp_path, "--planes", "17"), 2, "17 is not from 0 to 16"),
         ((tmp_path / "full",), 1, "is not of this program; --force replaces it"),
         ((tmp_path, "--require"), 1, "there is no /dev/approxftl"),

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from selftests.lib.programs import BUILD, TOP, Done, run_program
 
-VERBS = ("compare", "figures", "model", "parquet", "report", "study", "synth", "weights")
+VERBS = ("compare", "embeddings", "figures", "model", "parquet", "report", "study", "synth",
+         "weights")
+NAMES = {"embeddings": "app embeddings", "model": "tag model", "weights": "app weights"}
 SIDE_BY_SIDE = TOP / "userspace/demo/side-by-side.py"
 
 
@@ -23,8 +25,8 @@ def homework(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def has_helped(verb: str, done: Done) -> bool:
-    name = {"model": "tag model", "weights": "app weights"}.get(verb, verb)
-    return (done.code, done.err) == (0, "") and f"Usage: approxftl {name}" in done.out
+    return (done.code, done.err) == (0, "") and (
+        f"Usage: approxftl {NAMES.get(verb, verb)}" in done.out)
 
 
 @pytest.mark.parametrize("verb", VERBS)

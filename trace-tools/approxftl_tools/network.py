@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import gzip
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
@@ -15,15 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from approxftl.models.loading import array_of
-from approxftl.models.safetensors import header_of
-from approxftl.models.tensors import ELEMENTS, Element, Tensor
+from approxftl.models.tensors import Element, Tensor
+from approxftl_tools import lossy
 from approxftl_tools.command import Refusal
+from approxftl_tools.lossy import Floats
 
-Floats = NDArray[np.float32]
-
-#: Types of stored weights, by the names that people give them.
-KINDS = {"int8": ELEMENTS["i8"], "bfloat16": ELEMENTS["bf16"]}
 #: Where the pictures are in their package, as text.
 DIGITS = "datasets/data/digits.csv.gz"
 CLASSES, PIXELS, GREY = 10, 64, 16
@@ -44,6 +40,7 @@ class Digits:
         return Digits(self.pictures[indices], self.labels[indices])
 
 
+@cache
 def digits(seed: int) -> tuple[Digits, Digits]:
     """Return those to learn from, and others."""
     # The package itself takes long to load, and is not needed.
@@ -124,61 +121,17 @@ def trained(hidden: int, seed: int, data: Digits) -> list[Layer]:
     return layers
 
 
-def _codes(weights: Floats, element: Element) -> tuple[NDArray[Any], np.float32]:
-    """Return weights as they are stored, and what they are to be multiplied by."""
-    if element.name == "i8":
-        scale = np.float32(np.abs(weights).max() / 127)
-        return np.rint(weights / scale).astype(np.int8), scale
-    # The nearest one, and of two the even one.
-    bits = weights.view(np.uint32)
-    return ((bits + (np.uint32(0x7FFF) + (bits >> 16 & 1))) >> 16).astype(np.uint16), np.float32(1)
-
-
-def _name(layer: int, what: str) -> str:
-    return f"layer.{layer}.{what}"
-
-
 def packed(layers: Sequence[Layer], element: Element, about: dict[str, Any]) -> bytes:
-    """Return a network as a file of safetensors, with what it is about."""
-    parts: list[tuple[str, str, NDArray[Any]]] = []
-    for number, layer in enumerate(layers):
-        codes, scale = _codes(layer.weights, element)
-        parts += [(_name(number, "weight"), element.name, codes), (_name(number, "bias"), "f32",
-                  layer.bias), (_name(number, "scale"), "f32", np.array([scale]))]
-    entries: dict[str, Any] = {"__metadata__": {"approxftl.weights": json.dumps(about)}}
-    at = 0
-    for name, kind, array in parts:
-        entries[name] = {"dtype": kind.upper(), "shape": list(array.shape),
-                         "data_offsets": [at, at + array.nbytes]}
-        at += array.nbytes
-    return header_of(entries, 8) + b"".join(array.tobytes() for _, _, array in parts)
-
-
-def is_weight(tensor: Tensor) -> bool:
-    """Tell whether it is what may lose bits."""
-    return tensor.name.endswith(".weight")
+    """Return a network as a file, whose weights may lose bits."""
+    return lossy.packed(
+        {f"layer.{number}.weight": layer.weights for number, layer in enumerate(layers)},
+        {f"layer.{number}.bias": layer.bias for number, layer in enumerate(layers)},
+        element, about)
 
 
 def unpacked(tensors: Sequence[Tensor], data: Sequence[bytes]) -> tuple[list[Layer], int]:
     """Return the network, and how many weights were no numbers, which are 0."""
-    arrays = {tensor.name: array_of(tensor, content)
-              for tensor, content in zip(tensors, data, strict=True)}
-    layers, repaired = [], 0
-    for number in range(len(arrays) // 3):
-        weights = arrays[_name(number, "weight")].astype(np.float32)
-        wrong = ~np.isfinite(weights)
-        repaired += int(wrong.sum())
-        weights[wrong] = 0
-        layers.append(Layer(weights * arrays[_name(number, "scale")][0],
-                            arrays[_name(number, "bias")]))
-    return layers, repaired
-
-
-def flipped(data: bytes, element: Element, planes: int, rate: float,
-            chance: np.random.Generator) -> bytes:
-    """Return numbers whose low bits have flipped, each with the same chance."""
-    numbers = np.frombuffer(data, dtype=f"<u{element.bits // 8}").copy()
-    for bit in range(planes):
-        hit = chance.integers(0, len(numbers), chance.binomial(len(numbers), rate))
-        np.bitwise_xor.at(numbers, hit, numbers.dtype.type(1 << bit))
-    return numbers.tobytes()
+    arrays, repaired = lossy.unpacked(tensors, data)
+    count = sum(name.endswith(".weight") for name in arrays)
+    return [Layer(arrays[f"layer.{number}.weight"], arrays[f"layer.{number}.bias"])
+            for number in range(count)], repaired

@@ -16,8 +16,9 @@ import numpy as np
 
 from approxftl.models import parse
 from approxftl.models.source import MemorySource
-from approxftl_tools import network
+from approxftl_tools import lossy, network
 from approxftl_tools.figure import Curves, Plot
+from approxftl_tools.lossy import KINDS
 from approxftl_tools.paper_measures import VALUES
 
 Json = dict[str, Any]
@@ -38,15 +39,12 @@ def shares(kind: str, planes: int, rate: float) -> Iterator[float]:
     """Yield the percentage of digits that are told right, for each seed."""
     for seed in range(1, SEEDS + 1):
         layers, others = trained(seed)
-        element = network.KINDS[kind]
-        source = MemorySource(network.packed(layers, element, {}))
+        source = MemorySource(network.packed(layers, KINDS[kind], {}))
         tensors, chance = parse(source).tensors, np.random.default_rng([seed, 3])
         found = []
         for _ in range(DRAWS):
             data = [source.read(one.offset, one.length) for one in tensors]
-            data = [network.flipped(numbers, element, planes, rate, chance)
-                    if network.is_weight(one) else numbers
-                    for one, numbers in zip(tensors, data, strict=True)]
+            data = lossy.flipped(tensors, data, planes, rate, chance)
             found.append(network.accuracy(network.unpacked(tensors, data)[0], others))
         yield 100 * float(np.mean(found))
 

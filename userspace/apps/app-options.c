@@ -243,8 +243,9 @@ void app_options_help(void)
 	     "Programs, with their usual parameters:");
 	for (i = 0; apps[i]; i++)
 		print_usual(apps[i]);
-	puts("  weights  a neural network, whose weights are stored by bit plane\n"
-	     "       \"approxftl app weights --help\" lists its own options");
+	puts("  weights, embeddings\n"
+	     "       a neural network, and vectors to search in, stored by bit plane\n"
+	     "       \"approxftl app weights --help\" lists their own options");
 	puts("\nOptions:");
 	for (i = 0; i < ARRAY_SIZE(lines); i++)
 		print_option(lines[i].name, lines[i].value, lines[i].help);

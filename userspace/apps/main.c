@@ -70,15 +70,23 @@ static enum exit_code run_and_report(const struct app_options *options, int argc
 	return refuse(&error, ret == -ENOENT ? EXIT_NO_INPUT : EXIT_FAILED);
 }
 
-/* A program in Python, with a command line of its own; returns only if it does not run. */
-static enum exit_code run_weights(char **argv)
+/* Programs in Python, with command lines of their own. */
+static bool is_other(const char *name)
+{
+	return !strcmp(name, "weights") || !strcmp(name, "embeddings");
+}
+
+/* Returns only if it does not run. */
+static enum exit_code run_other(char **argv)
 {
 	struct aftl_error error;
 	char path[2 * PATH_MAX];
+	char name[32];
 
-	sibling_program("approxftl-weights", path, sizeof(path));
+	snprintf(name, sizeof(name), "approxftl-%.20s", argv[1]);
+	sibling_program(name, path, sizeof(path));
 	execvp(path, argv + 1);
-	aftl_fail(&error, -errno, "weights: approxftl-weights does not run: %s", strerror(errno));
+	aftl_fail(&error, -errno, "%s does not run: %s", name, strerror(errno));
 	return refuse(&error, errno == ENOENT ? EXIT_NO_INPUT : EXIT_FAILED);
 }
 
@@ -88,8 +96,8 @@ int main(int argc, char **argv)
 	struct aftl_error error;
 
 	standard_streams_begin();
-	if (argc > 1 && !strcmp(argv[1], "weights"))
-		return run_weights(argv);
+	if (argc > 1 && is_other(argv[1]))
+		return run_other(argv);
 	if (app_options_parse(&options, argc, argv, &error))
 		return refuse(&error, EXIT_USAGE);
 	if (!options.help)

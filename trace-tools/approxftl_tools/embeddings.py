@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""approxftl app embeddings: vectors that lose bits, and whether the nearest are still found."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from approxftl.models.tensors import Tensor
+from approxftl_tools import lossy, plane_app, vectors
+from approxftl_tools.lossy import KINDS
+from approxftl_tools.plane_app import Json, Parameter, Subject
+
+EPILOG = """\
+Vectors of length 1, in groups, are stored by bit plane, the lowest planes approximate; scale and
+headers are precise. A precise copy is beside them. Reading counts the bits that have flipped, plane
+by plane, asks the device, and tells of 256 other vectors which share of the ten nearest to each is
+found (recall@10): among those that are stored, among the precise ones, and as the rate of flipped
+bits predicts, by copies of which other bits have flipped at random.
+
+Exit status: 0 done, 1 failed, 2 usage, 3 no such file, 4 precise data were damaged.
+"""
+NAME = "vectors"
+
+
+def make(setup: Json) -> bytes:
+    """Draw the vectors."""
+    among, _ = vectors.vectors(setup["vectors"], setup["dimensions"], setup["seed"])
+    return lossy.packed({NAME: among}, {}, KINDS[setup["type"]], setup)
+
+
+def judge(setup: Json, tensors: Sequence[Tensor], data: Sequence[bytes]) -> tuple[float, int]:
+    """Search among them."""
+    arrays, repaired = lossy.unpacked(tensors, data)
+    return vectors.recall(arrays[NAME], setup["seed"]), repaired
+
+
+SUBJECT = Subject(
+    "embeddings", "Stores vectors by bit plane in DIRECTORY, searches for the nearest among them, "
+    "and tells what flipped bits cost.", EPILOG, "recall@10",
+    {"vectors": Parameter(64, 1 << 20, 4096, "how many"),
+     "dimensions": Parameter(2, 4096, 64, "of a vector"),
+     "seed": Parameter(1, 2**32, 1, "of all vectors")},
+    make, judge, vectors.QUERIES * vectors.NEAREST)
+
+
+def main() -> int:
+    """Entry point."""
+    return plane_app.run(SUBJECT)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

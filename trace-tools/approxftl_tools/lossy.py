@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Arrays whose low bits may flip: as they are stored, and what flipped bits make of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from approxftl.models.loading import array_of
+from approxftl.models.safetensors import header_of
+from approxftl.models.tensors import ELEMENTS, Element, Tensor
+
+Floats = NDArray[np.float32]
+
+#: Types of stored numbers, by the names that people give them.
+KINDS = {"int8": ELEMENTS["i8"], "bfloat16": ELEMENTS["bf16"]}
+#: Under which parameters are in a file, and what the scale of an array is called.
+ABOUT, SCALE = "approxftl.app", ".scale"
+
+
+def codes(values: Floats, element: Element) -> tuple[NDArray[Any], np.float32]:
+    """Return numbers as they are stored, and what they are to be multiplied by."""
+    if element.name == "i8":
+        scale = np.float32(np.abs(values).max() / 127)
+        return np.rint(values / scale).astype(np.int8), scale
+    # The nearest one, and of two the even one.
+    bits = values.view(np.uint32)
+    return ((bits + (np.uint32(0x7FFF) + (bits >> 16 & 1))) >> 16).astype(np.uint16), np.float32(1)
+
+
+def packed(lossy: Mapping[str, Floats], exact: Mapping[str, Floats], element: Element,
+           about: dict[str, Any]) -> bytes:
+    """Return arrays as a file of safetensors, with what it is about."""
+    parts: list[tuple[str, str, NDArray[Any]]] = []
+    for name, values in lossy.items():
+        stored, scale = codes(values, element)
+        parts += [(name, element.name, stored), (name + SCALE, "f32", np.array([scale]))]
+    parts += [(name, "f32", values) for name, values in exact.items()]
+    entries: dict[str, Any] = {"__metadata__": {ABOUT: json.dumps(about)}}
+    at = 0
+    for name, kind, array in parts:
+        entries[name] = {"dtype": kind.upper(), "shape": list(array.shape),
+                         "data_offsets": [at, at + array.nbytes]}
+        at += array.nbytes
+    return header_of(entries, 8) + b"".join(array.tobytes() for _, _, array in parts)
+
+
+def lossy_of(tensors: Sequence[Tensor]) -> list[Tensor]:
+    """Return those that may lose bits."""
+    names = {tensor.name for tensor in tensors}
+    return [tensor for tensor in tensors if tensor.name + SCALE in names]
+
+
+def unpacked(tensors: Sequence[Tensor], data: Sequence[bytes]) -> tuple[dict[str, Floats], int]:
+    """Return the arrays, and how many numbers were none, which are 0."""
+    stored = {tensor.name: array_of(tensor, content)
+              for tensor, content in zip(tensors, data, strict=True)}
+    arrays, repaired = dict[str, Floats](), 0
+    for name, array in stored.items():
+        values = array.astype(np.float32)
+        wrong = ~np.isfinite(values)
+        values[wrong] = 0
+        repaired += int(wrong.sum())
+        arrays[name] = values * stored[name + SCALE][0] if name + SCALE in stored else values
+    return arrays, repaired
+
+
+def flipped(tensors: Sequence[Tensor], data: Sequence[bytes], planes: int, rate: float,
+            chance: np.random.Generator) -> list[bytes]:
+    """Return the same where low bits have flipped, each with the same chance."""
+    names, found = {tensor.name for tensor in lossy_of(tensors)}, []
+    for tensor, content in zip(tensors, data, strict=True):
+        if tensor.name not in names:
+            found.append(content)
+            continue
+        numbers = np.frombuffer(content, dtype=f"<u{tensor.element.bits // 8}").copy()
+        for bit in range(planes):
+            hit = chance.integers(0, len(numbers), chance.binomial(len(numbers), rate))
+            np.bitwise_xor.at(numbers, hit, numbers.dtype.type(1 << bit))
+        found.append(numbers.tobytes())
+    return found

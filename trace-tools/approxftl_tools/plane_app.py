@@ -1,0 +1,389 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Programs that store numbers by bit plane, read them back, and judge what they are good for."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import approxftl
+from approxftl.models import parse
+from approxftl.models.choice import Choice
+from approxftl.models.planes import Layout, PlaneFile, Planes, is_by_plane, pieces
+from approxftl.models.source import FileSource, MemorySource, ModelError
+from approxftl.models.tensors import Tensor
+from approxftl_tools import command, lossy
+from approxftl_tools.command import Refusal
+from approxftl_tools.lossy import KINDS
+
+#: A prediction reaches so many standard deviations to both sides.
+SIGMAS = 4
+#: What a device counts, and what it is here.
+COSTS = {"energy_pj": ("program_energy_pj", "erase_energy_pj"), "program_ns": ("array_program_ns",),
+         "programs": ("array_programs",), "wear": ("wear_sum",), "erases": ("array_erases",)}
+Json = dict[str, Any]
+
+
+def number(least: int, most: int) -> Any:
+    """Return a reader of numbers."""
+    def read(text: str) -> int:
+        value = int(text)
+        if not least <= value <= most:
+            raise argparse.ArgumentTypeError(f"{text} is not from {least} to {most}")
+        return value
+
+    return read
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A number that decides what is stored."""
+
+    least: int
+    most: int
+    usual: int
+    about: str
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A program."""
+
+    name: str
+    summary: str
+    epilog: str
+    #: What the share is that judge() returns.
+    measure: str
+    parameters: Mapping[str, Parameter]
+    #: The numbers, as lossy.packed() has them, by the parameters.
+    make: Callable[[Json], bytes]
+    #: How good they are, by the parameters, and how many were none.
+    judge: Callable[[Json, Sequence[Tensor], Sequence[bytes]], tuple[float, int]]
+    #: Things of which a share is told: one more or less is no deviation that a rate could tell.
+    judged: int
+
+    @property
+    def precise(self) -> str:
+        """The name of the precise copy."""
+        return f"{self.name}.precise"
+
+
+def options(subject: Subject) -> command.Parser:
+    """Return the command line."""
+    parser = command.parser(f"app {subject.name}", subject.summary, subject.epilog)
+    parser.add_argument("directory", metavar="DIRECTORY", type=Path, help="where its files are")
+    parser.add_argument("--phase", choices=("all", "write", "read"), default="all",
+                        help="what of it is to be done (default all)")
+    parser.add_argument("--type", choices=tuple(KINDS), help="of a number (default bfloat16)")
+    parser.add_argument("--planes", metavar="N", type=number(0, 16),
+                        help="lowest bits of a number that are approximate (default: the mantissa "
+                             "of a bfloat16, four of an int8)")
+    for name, one in subject.parameters.items():
+        parser.add_argument(f"--{name}", metavar="N", type=number(one.least, one.most),
+                            help=f"{one.about} (default {one.usual})")
+    parser.add_argument("--draws", metavar="N", type=number(8, 100000), default=100,
+                        help="copies that a prediction is made of (default 100)")
+    parser.add_argument("--precise", action="store_true", help="declare nothing approximate")
+    parser.add_argument("--require", action="store_true",
+                        help="fail where there is no device of dm-approxftl")
+    parser.add_argument("--force", action="store_true",
+                        help="replace files that are not of this program")
+    parser.add_argument("--json", metavar="FILE", type=command.named,
+                        help="the report as JSON, - for standard output")
+    return parser
+
+
+def setup_of(subject: Subject, args: argparse.Namespace) -> Json:
+    """Return the parameters, which the files remember."""
+    kind = args.type or "bfloat16"
+    usual = Choice(planes=args.planes).low_planes(KINDS[kind])
+    if args.planes not in (None, usual):
+        raise Refusal(f"--planes: a number of {kind} has {KINDS[kind].bits}", command.USAGE)
+    return {"app": subject.name, "type": kind, "planes": usual,
+            **{name: getattr(args, name) or one.usual
+               for name, one in subject.parameters.items()}}
+
+
+# Writing
+
+
+def counters(folder: Path) -> Json | None:
+    """Return what the device below has counted, for whoever may ask."""
+    state = folder.stat()
+    name = Path(f"/sys/dev/block/{os.major(state.st_dev)}:{os.minor(state.st_dev)}/dm/name")
+    try:
+        done = subprocess.run([command.program(), "stat", name.read_text().strip(), "--json"],
+                              capture_output=True, check=False, timeout=60)
+        found: Json = json.loads(done.stdout)["devices"][0]["counters"]
+    except (OSError, ValueError, KeyError, IndexError):
+        return None
+    return found
+
+
+def spent(before: Json | None, after: Json | None) -> Json | None:
+    """Return what was spent in between."""
+    if before is None or after is None:
+        return None
+    return {cost: sum(after[name] - before[name] for name in names)
+            for cost, names in COSTS.items()}
+
+
+def check_ours(subject: Subject, path: Path, force: bool) -> None:
+    """Refuse to replace what somebody else has put there."""
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise Refusal(f"{path}: is not a file of this program, and no file at all")
+    if force or not path.exists():
+        return
+    try:
+        with path.open("rb") as file:
+            about_of(subject, opened(file))
+    except ModelError:
+        raise Refusal(f"{path}: is not of this program; --force replaces it") from None
+
+
+def store(path: Path, layout: Layout, planes: int, device: approxftl.Device | None) -> None:
+    """Write all of it; what is approximate is tagged before."""
+    with command.output(path) as made, made.open("w+b") as file:
+        for one in layout.planes if device and planes else ():
+            assert device is not None
+            device.tag(file.fileno(), *one.low(planes))
+        layout.write(file.fileno())
+        os.fsync(file.fileno())
+        # What is read from now on is read from the device.
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def write(subject: Subject, args: argparse.Namespace) -> Json:
+    """Store the numbers precisely and approximately."""
+    setup, names = setup_of(subject, args), (subject.precise, subject.name)
+    for name in names:
+        check_ours(subject, args.directory / name, args.force)
+    model = parse(MemorySource(subject.make(setup)))
+    layout = Layout(model, lossy.lossy_of(model.tensors))
+    with approxftl.Device(args.directory, require=args.require) as device:
+        os.sync()
+        counts = [counters(args.directory)]
+        for name, teller in zip(names, (None, None if args.precise else device), strict=True):
+            store(args.directory / name, layout, setup["planes"], teller)
+            os.sync()
+            counts.append(counters(args.directory))
+    return {"parameters": setup, "cost": {"precise": spent(*counts[:2]),
+                                          "tagged": spent(*counts[1:])}}
+
+
+# Reading
+
+
+def opened(file: Any) -> PlaneFile:
+    """Return a file by plane."""
+    os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    model = parse(FileSource(file))
+    if not is_by_plane(model):
+        raise ModelError("it is not by plane")
+    return PlaneFile(model)
+
+
+def about_of(subject: Subject, file: PlaneFile) -> Json:
+    """Return the parameters of a file, or refuse one of another program."""
+    try:
+        setup: Json = json.loads(parse(file).metadata[lossy.ABOUT])
+        numbers = [setup[name] for name in ("planes", *subject.parameters)]
+        good = setup["app"] == subject.name and setup["type"] in KINDS and all(
+            type(one) is int for one in numbers) and len(setup) == len(numbers) + 2
+    except (KeyError, TypeError, ValueError):
+        good = False
+    if not good:
+        raise ModelError("it is no file of this program")
+    return setup
+
+
+@contextmanager
+def pair(subject: Subject, folder: Path) -> Iterator[tuple[PlaneFile, PlaneFile, int]]:
+    """Yield what was stored, its precise copy, and a descriptor of the first."""
+    path = folder / subject.name
+    try:
+        with path.open("rb") as stored, (folder / subject.precise).open("rb") as precise:
+            yield opened(stored), opened(precise), stored.fileno()
+    except FileNotFoundError as error:
+        raise Refusal(f"{error.filename}: {error.strerror}; --phase write makes it",
+                      command.NOT_FOUND) from error
+    except ModelError as error:
+        raise Refusal(f"{path}: {error}", command.NOT_VERIFIED) from error
+
+
+def content(file: PlaneFile) -> list[bytes]:
+    """Return the data of each tensor of the original."""
+    return [file.read(tensor.offset, tensor.length) for tensor in parse(file).tensors]
+
+
+def differing(one: bytes, other: bytes) -> int:
+    """Count bits."""
+    return (int.from_bytes(one, "little") ^ int.from_bytes(other, "little")).bit_count()
+
+
+def flips_of(stored: PlaneFile, precise: PlaneFile, planes: Planes) -> list[int]:
+    """Count the flipped bits of a layer, those beyond its end, too, lowest plane first."""
+    bits = planes.tensor.element.bits
+    return [differing(*(file.source.read(planes.at + plane * planes.each, planes.each)
+                        for file in (stored, precise))) for plane in reversed(range(bits))]
+
+
+def whole(stored: PlaneFile, precise: PlaneFile) -> int:
+    """Count the bits of two files that differ."""
+    parts = zip(*(pieces(file.source, 0, file.source.size) for file in (stored, precise)),
+                strict=True)
+    return sum(differing(one, other) for one, other in parts)
+
+
+def reported(folder: Path, fd: int, require: bool) -> Json | None:
+    """Return what the device says of the file."""
+    with approxftl.Device(folder, require=require) as device:
+        if not device.active:
+            return None
+        errors = device.errors(fd)
+    return {"units": errors.units, "approximate_units": errors.approximate_units,
+            "flipped_bits": errors.flipped_bits}
+
+
+def predicted(subject: Subject, setup: Json, precise: PlaneFile, rate: float, draws: int) -> Json:
+    """Return what the rate alone lets expect: copies of which random bits have flipped."""
+    tensors, original = parse(precise).tensors, content(precise)
+    chance = np.random.default_rng([setup["seed"], 2])
+    found = [subject.judge(setup, tensors, lossy.flipped(tensors, original, setup["planes"], rate,
+                                                         chance))[0] for _ in range(draws)]
+    reach = SIGMAS * float(np.std(found)) + 1 / subject.judged
+    mean = float(np.mean(found))
+    return {"mean": mean, "low": max(0.0, mean - reach), "high": min(1.0, mean + reach),
+            "draws": draws}
+
+
+def read(subject: Subject, args: argparse.Namespace) -> Json:
+    """Tell what has become of it."""
+    with pair(subject, args.directory) as (stored, precise, fd):
+        for file in (stored, precise):
+            file.check_rest()
+        setup = about_of(subject, stored)
+        if about_of(subject, precise) != setup or precise.sha256 != stored.sha256:
+            raise Refusal(f"{args.directory / subject.precise}: it is of other numbers")
+        for name in ("type", "planes", *subject.parameters):
+            if getattr(args, name) not in (None, setup[name]):
+                raise Refusal(f"--{name}: {args.directory / subject.name} was made with "
+                              f"{setup[name]}", command.USAGE)
+        if not precise.unchanged:
+            raise Refusal(f"{args.directory / subject.precise}: precise data are damaged",
+                          command.NOT_VERIFIED)
+        told = reported(args.directory, fd, args.require)
+        return compared(subject, setup, (stored, precise), told, args.draws)
+
+
+def compared(subject: Subject, setup: Json, files: tuple[PlaneFile, PlaneFile], told: Json | None,
+             draws: int) -> Json:
+    """Compare what was stored with the precise copy."""
+    stored, precise = files
+    low, tensors = setup["planes"], parse(precise).tensors
+    flips = [flips_of(stored, precise, planes) for planes in stored.planes]
+    bits = sum(8 * planes.each * low for planes in stored.planes)
+    approximate = sum(sum(one[:low]) for one in flips)
+    data, original = content(stored), content(precise)
+    share, repaired = subject.judge(setup, tensors, data)
+
+    def alone(name: str) -> float:
+        mixed = [one if tensor.name == name else other
+                 for tensor, one, other in zip(tensors, data, original, strict=True)]
+        return subject.judge(setup, tensors, mixed)[0]
+
+    return {
+        "parameters": setup, "device_active": told is not None,
+        "inputs": {"total_bytes": stored.source.size, "approximate_bytes": bits // 8,
+                   "flipped_bits": approximate,
+                   "damaged_precise_bits": whole(stored, precise) - approximate},
+        **({"reported": told} if told else {}),
+        "repaired_values": repaired,
+        "share": {
+            "of": subject.measure, "precise": subject.judge(setup, tensors, original)[0],
+            "stored": share, "predicted": predicted(
+                subject, setup, precise, approximate / bits if bits else 0.0, draws)},
+        "arrays": [{"name": planes.tensor.name, "numbers": planes.count,
+                    "flipped_bits_by_plane": flips[at], "share": alone(planes.tensor.name)}
+                   for at, planes in enumerate(stored.planes)],
+    }
+
+
+# Telling
+
+
+def tell_cost(cost: Json) -> None:
+    """Print what the tags have bought, if the device has told."""
+    precise, tagged = cost["precise"], cost["tagged"]
+    if not precise or not tagged:
+        return
+    for name, unit in (("energy_pj", 1e6), ("program_ns", 1e3)):
+        saved = 1 - tagged[name] / precise[name] if precise[name] else 0
+        label = "energy, uJ" if name == "energy_pj" else "array time, us"
+        print(f"{label}: {tagged[name] / unit:.1f} tagged, {precise[name] / unit:.1f} precise, "
+              f"{saved:.1%} less")
+    print(f"wear, erases: {tagged['wear'] / 1e4:.4f} tagged, {precise['wear'] / 1e4:.4f} precise")
+
+
+def tell(subject: Subject, report: Json) -> None:
+    """Print it for a person."""
+    setup = report["parameters"]
+    numbers = ", ".join(f"{name} {setup[name]}" for name in subject.parameters)
+    print(f"{subject.name}: {setup['type']}, the {setup['planes']} lowest planes approximate, "
+          f"{numbers}")
+    if "cost" in report:
+        tell_cost(report["cost"])
+    if "share" not in report:
+        return
+    if not report["device_active"]:
+        print("no device of dm-approxftl here: all data are precise")
+    inputs, found = report["inputs"], report["share"]
+    print(f"flipped bits: {inputs['flipped_bits']} of {inputs['approximate_bytes']} bytes"
+          + (f", as the device reports: {report['reported']['flipped_bits']}"
+             if "reported" in report else "")
+          + f"; in precise data: {inputs['damaged_precise_bits']}")
+    guess = found["predicted"]
+    print(f"{subject.measure}: {found['stored']:.2%}; precise {found['precise']:.2%}; predicted "
+          f"{guess['low']:.2%} to {guess['high']:.2%}")
+    for one in report["arrays"]:
+        print(f"  {one['name']} alone: {one['share']:.2%}, flipped by plane "
+              f"{' '.join(map(str, one['flipped_bits_by_plane']))}")
+
+
+def run(subject: Subject) -> int:
+    """Return the exit status of the program."""
+    words = sys.argv[1:]
+
+    def body() -> int:
+        args = options(subject).parse_args(words)
+        if not args.directory.is_dir():
+            raise Refusal(f"{args.directory}: is no directory", command.NOT_FOUND)
+        report: Json = {"app": subject.name, "phase": args.phase}
+        try:
+            if args.phase != "read":
+                report |= write(subject, args)
+            if args.phase != "write":
+                report |= read(subject, args)
+        except approxftl.RefusedError as error:
+            raise Refusal(f"{args.directory}: {error.strerror}") from error
+        if args.json:
+            document = {**command.envelope("app", [subject.name, *words]), **report}
+            command.write_file(args.json, json.dumps(document, indent=1) + "\n")
+        if args.json != command.STANDARD:
+            tell(subject, report)
+        if report.get("inputs", {}).get("damaged_precise_bits"):
+            raise Refusal("precise data are damaged: the device, or what is below it, is at fault",
+                          command.NOT_VERIFIED)
+        return command.DONE
+
+    return command.run(subject.name, body)

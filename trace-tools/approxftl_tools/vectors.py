@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Vectors in groups, as embeddings are, and the search for those that are nearest to others."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from approxftl_tools.lossy import Floats
+
+QUERIES, NEAREST = 256, 10
+#: Vectors of a group, on average, and how far they are from its centre, in lengths of a vector.
+GROUP, SPREAD = 64, 0.7
+
+
+def _drawn(count: int, centres: NDArray[np.float64], chance: np.random.Generator) -> Floats:
+    """Return vectors of length 1 around some of these."""
+    values = centres[chance.integers(0, len(centres), count)]
+    values += chance.normal(0, SPREAD / centres.shape[1]**0.5, values.shape)
+    values /= np.linalg.norm(values, axis=1, keepdims=True)
+    return values.astype(np.float32)
+
+
+@cache
+def vectors(count: int, dimensions: int, seed: int) -> tuple[Floats, Floats]:
+    """Return vectors to search in, and others to search for."""
+    chance = np.random.default_rng([seed, 4])
+    centres = chance.normal(0, dimensions**-0.5, (max(1, count // GROUP), dimensions))
+    return (_drawn(count, centres, chance), _drawn(QUERIES, centres, chance))
+
+
+def nearest(among: Floats, queries: Floats) -> NDArray[np.int64]:
+    """Return which have the largest products, in no order; what is no number is the least."""
+    with np.errstate(all="ignore"):
+        found = np.nan_to_num(queries @ among.T, nan=-np.inf)
+    return np.argpartition(found, -NEAREST, axis=1)[:, -NEAREST:]
+
+
+@cache
+def _truth(count: int, dimensions: int, seed: int) -> NDArray[np.int64]:
+    return nearest(*vectors(count, dimensions, seed))
+
+
+def recall(stored: Floats, seed: int) -> float:
+    """Return the share of the nearest vectors that are found among those that were stored."""
+    truth = _truth(*stored.shape, seed)
+    found = nearest(stored, vectors(*stored.shape, seed)[1])
+    hits = (found[:, :, None] == truth[:, None, :]).any(axis=2)
+    return float(hits.mean())
