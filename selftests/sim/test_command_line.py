@@ -87,6 +87,11 @@ USAGE = [
     (["--zipf-skew", "1"], "--zipf-skew needs --workload zipf"),
     (["--drift-set", "0.01"], "--drift-set needs --workload drift"),
     (["--active-set", "0.01"], "--active-set needs --workload active"),
+    (["--zone-size", "1MiB"], "--zone-size needs --workload zones"),
+    (["--open-zones", "2"], "--open-zones needs --workload zones"),
+    (["--scatter"], "--scatter needs --hot-share"),
+    (["--beside-size", "4KiB"], "--beside-size needs --beside-rate"),
+    (["--raid", "5", "--beside-rate", "9"], "--raid and --beside-rate contradict each other"),
     (["--burst-on", "1ms"], "--burst-on needs --workload bursts"),
     (["--hot-share", "0.8"], "--hot-share needs --hot-range"),
     (

@@ -166,6 +166,62 @@ def test_active(generate: Generate) -> None:
     assert len(early & late) < len(early) / 2
 
 
+def test_scattered_hot_range(generate: Generate) -> None:
+    hot = ("--hot-share", "1", "--hot-range", "0.25")
+    dense = Counter(r.off_sect for r in generate(*hot))
+    uses = Counter(r.off_sect for r in generate(*hot, "--scatter"))
+    # The same draws, elsewhere: as many places, each as often, and all over the footprint.
+    assert sorted(uses.values()) == sorted(dense.values())
+    tenth = generate.units * UNIT_SECTORS // 10
+    parts = Counter(place // tenth for place in uses)
+    assert all(near(parts[i] / len(uses), 0.1, len(uses)) for i in range(10))
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_zones(count: int, generate: Generate) -> None:
+    zone, size = 64, 16
+    records = generate("--workload", "zones", "--zone-size", f"{zone * 4}KiB", "--size",
+                       f"{size * 4}KiB", "--open-zones", str(count), "--write-share", "1")
+    written: dict[int, int] = {}
+    passed: Counter[int] = Counter()
+    for record in records:
+        number, place = divmod(record.off_sect // UNIT_SECTORS, zone)
+        # From begin to end, and no more of them at a time than there may be.
+        assert place == written.get(number, 0)
+        written[number] = place + size
+        if written[number] == zone:
+            del written[number]
+            passed[number] += 1
+        assert len(written) <= count
+    # Any comes next.
+    assert len(passed) > generate.units // zone * 0.9
+    assert max(passed.values()) < 6 * N * size / zone / (generate.units // zone)
+
+
+def test_writer_beside_the_stream(tmp_path: Path) -> None:
+    path = tmp_path / "beside.aft"
+    options = ("--fill", "random", "--write-share", "0", "--depth", "4", "--requests", "20000")
+    alone = only_run(sim(*options))
+    run = only_run(sim(*options, "--beside-rate", "100", "--beside-size", "16KiB", "--record",
+                       path))
+    writes = [r for r in read_trace(path) if r.op == WRITE]
+    counters = run["counters"]
+    assert counters["host_read_requests"] == 20000
+    assert counters["host_write_requests"] == len(writes)
+    seconds = run["simulated_ns"] / 1e9
+    assert abs(len(writes) - 100 * seconds) <= 2
+    assert [r.off_sect for r in writes] == [32 * i for i in range(len(writes))]
+    assert run["timing"]["read_response"]["mean_ns"] > alone["timing"]["read_response"]["mean_ns"]
+
+
+def test_writer_that_is_late_makes_up_for_it() -> None:
+    """One at a time: a rate beyond what the device does is what it does."""
+    run = only_run(sim("--fill", "random", "--write-share", "0", "--depth", "1", "--requests",
+                       "20000", "--beside-rate", "1000000", "--beside-size", "4KiB"))
+    timing = run["timing"]["write_response"]
+    assert abs(timing["sum_ns"] / run["simulated_ns"] - 1) < 0.01
+
+
 def test_sizes_and_their_weights(generate: Generate) -> None:
     records = generate("--size", "4KiB:70,6000:10,64KiB:20")
     found = Counter(r.nsect for r in records)

@@ -29,6 +29,8 @@ COMMANDS = [
     ("--workload", "drift", "--size", "4KiB:3,64KiB:1", "--flush-every", "10"),
     ("--workload", "active", "--active-set", "0.01", "--active-others", "5%",
      "--active-extent", "8"),
+    ("--workload", "zones", "--zone-size", "1MiB", "--open-zones", "2", "--beside-rate", "50"),
+    ("--hot-share", "80%", "--hot-range", "10%", "--scatter", "--beside-rate", "50"),
     ("--raid", "5", "--members", "3", "--chunk", "8", "--verify"),
     ("--raid", "5", "--members", "3", "--series"),
     ("--workload", "sequential", "--discard-share", "0.2", "--warmup", "100"),

@@ -55,7 +55,7 @@ static int run(u8 op, u32 unit, u32 units, u32 class)
 	};
 	if (!aftl_submit(play.drive.ftl, request))
 		return play_finish();
-	request_pool_give(&play.drive.pool, request);
+	sim_drive_give(&play.drive, request);
 	aftl_fail(&error, -EINVAL, "there are %u units, and none at %u", play.drive.geo->units,
 		  unit + units);
 	return play_fail(-EINVAL, &error);

@@ -16,7 +16,7 @@ struct play play;
 static void complete(void *host, struct aftl_request *request)
 {
 	(void)host;
-	request_pool_give(&play.drive.pool, request);
+	sim_drive_give(&play.drive, request);
 }
 
 /* Reads change nothing that is drawn. */

@@ -9,6 +9,16 @@ static int blame_overload(const struct sim_drive *drive, struct aftl_error *erro
 			 (unsigned long long)((aftl_now(drive->ftl) - drive->base_ns) / 1000000));
 }
 
+static int hand_over(struct sim_drive *drive, struct aftl_request *request,
+		     struct aftl_error *error)
+{
+	if (aftl_submit(drive->ftl, request))
+		return aftl_fail(error, -EIO, "the device refuses a request for %u units at %u",
+				 request->units, request->unit);
+	drive->submitted += request != drive->beside.request;
+	return drive->note ? drive->note(drive, request, error) : 0;
+}
+
 static int submit(struct sim_drive *drive, const struct sim_request *wanted,
 		  struct aftl_error *error)
 {
@@ -24,11 +34,22 @@ static int submit(struct sim_drive *drive, const struct sim_request *wanted,
 	request->class = wanted->class;
 	request->flags = wanted->flags;
 	request->hint = wanted->hint;
-	if (aftl_submit(drive->ftl, request))
-		return aftl_fail(error, -EIO, "the device refuses a request for %u units at %u",
-				 wanted->units, wanted->unit);
-	drive->submitted++;
-	return drive->note ? drive->note(drive, request, error) : 0;
+	return hand_over(drive, request, error);
+}
+
+/* The next of the writer beside the stream, when it is due; the stream's end is its own. */
+static int submit_beside(struct sim_drive *drive, struct aftl_error *error)
+{
+	struct aftl_request *request;
+
+	if (drive->ended || beside_due(&drive->beside) > aftl_now(drive->ftl))
+		return 0;
+	request = request_pool_take(&drive->pool);
+	if (!request)
+		return blame_overload(drive, error);
+	*request = (struct aftl_request){ .arrival_ns = aftl_now(drive->ftl) };
+	beside_begin(&drive->beside, request);
+	return hand_over(drive, request, error);
 }
 
 /* Returns 1 after a request, 0 at the end of the stream. */
@@ -50,20 +71,23 @@ static int submit_next(struct sim_drive *drive, struct aftl_error *error)
 /* Fill the queue; for other arrivals it has no end. */
 int sim_drive_submit(struct sim_drive *drive, struct aftl_error *error)
 {
-	while (!drive->ended && aftl_pending(drive->ftl) < drive->depth) {
+	while (!drive->ended &&
+	       aftl_pending(drive->ftl) - !!drive->beside.request < drive->depth) {
 		int ret = submit_next(drive, error);
 
 		if (ret < 0)
 			return ret;
 		drive->ended |= !ret;
 	}
-	return 0;
+	return submit_beside(drive, error);
 }
 
 int sim_drive_step(struct sim_drive *drive, u64 last_ns, struct aftl_error *error)
 {
 	u64 next_ns = aftl_next_event(drive->ftl);
 
+	if (!drive->ended)
+		next_ns = min(next_ns, beside_due(&drive->beside));
 	if (next_ns == U64_MAX || next_ns - last_ns > SIM_STUCK_NS)
 		return aftl_fail(error, -EIO, "the device has stopped with %u requests under way",
 				 aftl_pending(drive->ftl));
@@ -116,6 +140,7 @@ static void set_limits(struct sim_drive *drive, const struct sim_options *option
 			       U64_MAX : options->warmup + options->requests;
 	drive->depth = options->arrival == SIM_ARRIVAL_CLOSED ? options->depth : U32_MAX;
 	drive->base_ns = options->arrival == SIM_ARRIVAL_DEVICE ? 0 : aftl_now(drive->ftl);
+	beside_init(&drive->beside, options, drive->geo, drive->base_ns);
 }
 
 int sim_drive_open(struct sim_drive *drive, const struct sim_options *options,

@@ -10,6 +10,7 @@
 #define AFTL_DRIVE_H
 
 #include "arrivals.h"
+#include "beside.h"
 #include "look-ahead.h"
 #include "request-pool.h"
 
@@ -18,14 +19,15 @@
 
 /**
  * struct sim_drive - a device and the requests for it
- * @ftl: device, whose host gives completed requests back to @pool
+ * @ftl: device, whose host gives completed requests to sim_drive_give()
  * @geo: of the device
  * @stream: of requests
  * @ahead: requests of @stream that have been drawn already
  * @arrivals: their times
+ * @beside: a writer of its own
  * @pool: requests that are not under way
  * @base_ns: device time at which the stream begins
- * @submitted: requests so far
+ * @submitted: requests of the stream so far
  * @limit: most requests to submit
  * @depth: of a closed queue, U32_MAX for other arrivals
  * @ended: the stream is over, or nobody wants more of it
@@ -37,6 +39,7 @@ struct sim_drive {
 	struct sim_stream *stream;
 	struct look_ahead ahead;
 	struct sim_arrivals arrivals;
+	struct sim_beside beside;
 	struct request_pool pool;
 	u64 base_ns;
 	u64 submitted;
@@ -74,6 +77,14 @@ int sim_drive_all(struct sim_drive *drive, struct aftl_error *error);
 
 /* Everything that a flush covers, after the end of the stream, of which it is no part. */
 int sim_drive_flush(struct sim_drive *drive, struct aftl_error *error);
+
+/* A request is complete. */
+static inline void sim_drive_give(struct sim_drive *drive, struct aftl_request *request)
+{
+	if (request == drive->beside.request)
+		drive->beside.request = NULL;
+	request_pool_give(&drive->pool, request);
+}
 
 /* Closes the stream; device and pool remain. */
 void sim_drive_close(struct sim_drive *drive);

@@ -36,8 +36,8 @@ SIM_OPT(time_scale, RATE, SIM_RATE_ONE / 1000000, 1000000 * SIM_RATE_ONE, "1", "
 	"stretch its times: 2 is half as fast, 0.5 twice as fast")
 
 SIM_OPT_GROUP("Requests from the generator")
-SIM_OPT(workload, CHOICE, 0, 5, "uniform", "KIND",
-	"uniform, zipf, sequential, bursts, drift or active")
+SIM_OPT(workload, CHOICE, 0, 6, "uniform", "KIND",
+	"uniform, zipf, sequential, bursts, drift, active or zones")
 SIM_OPT(requests, COUNT, 0, U64_MAX, "100000", "N",
 	"how many, not counting the warm-up; with --trace at most so many")
 SIM_OPT(write_share, SHARE, 0, 10000, "50%", "SHARE", "writes among reads and writes")
@@ -55,6 +55,7 @@ SIM_OPT(hot_size, TEXT, 0, 0, NULL, "BYTES",
 	"length, or lengths with weights, of requests to the hot range (default as --size)")
 SIM_OPT(hot_stream, COUNT, 0, 255, "0", "ID",
 	"placement id that writes to the hot range carry as the host's hint; 0: none")
+SIM_OPT(scatter, SWITCH, 0, 0, NULL, NULL, "the hot range lies scattered over the footprint")
 SIM_OPT(drift_set, SHARE, 1, 10000, "10%", "SHARE",
 	"working set of workload drift, of the footprint")
 SIM_OPT(drift_requests, COUNT, 1, U64_MAX, "100000", "N",
@@ -66,8 +67,16 @@ SIM_OPT(active_requests, COUNT, 1, U64_MAX, "20", "N",
 SIM_OPT(active_extent, COUNT, 1, 1 << 20, "1", "N",
 	"neighbouring places that enter and leave that set together")
 SIM_OPT(active_others, SHARE, 0, 10000, "0%", "SHARE", "requests to any place of the footprint")
+SIM_OPT(zone_size, BYTES, 4096, 1ULL << 50, "64MiB", "BYTES",
+	"zones of workload zones, each written from begin to end, then another one at random")
+SIM_OPT(open_zones, COUNT, 1, 1 << 16, "1", "N", "such zones at a time")
 SIM_OPT(discard_share, SHARE, 0, 10000, "0%", "SHARE", "discards among all requests")
 SIM_OPT(flush_every, COUNT, 0, U64_MAX, "0", "N", "a flush after each N requests; 0: never")
+
+SIM_OPT_GROUP("A writer beside the stream")
+SIM_OPT(beside_rate, COUNT, 1, 1000000000, NULL, "IOPS",
+	"sequential writes beside the stream, one at a time, so many a second")
+SIM_OPT(beside_size, BYTES, 512, 1 << 30, "128KiB", "BYTES", "length of each")
 
 SIM_OPT_GROUP("Timing")
 SIM_OPT(arrival, CHOICE, 0, 3, NULL, "KIND",

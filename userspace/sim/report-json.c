@@ -69,6 +69,10 @@ static void put_workload(struct json_writer *json, const struct sim_options *opt
 		json_u64(json, "active_extent", options->active_extent);
 		json_fixed(json, "active_others_percent", options->active_others, 2);
 		break;
+	case SIM_WORKLOAD_ZONES:
+		json_u64(json, "zone_bytes", options->zone_size);
+		json_u64(json, "open_zones", options->open_zones);
+		break;
 	case SIM_WORKLOAD_BURSTS:
 		json_u64(json, "burst_on_ns", options->burst_on);
 		json_u64(json, "burst_off_ns", options->burst_off);
@@ -91,6 +95,8 @@ static void put_generator(struct json_writer *json, const struct sim_options *op
 	json_fixed(json, "footprint_percent", options->footprint, 2);
 	json_fixed(json, "hot_share_percent", options->hot_share, 2);
 	json_fixed(json, "hot_range_percent", options->hot_range, 2);
+	if (options->scatter)
+		json_bool(json, "scatter", true);
 	if (options->hot_stream)
 		json_u64(json, "hot_stream", options->hot_stream);
 	put_sizes(json, "sizes", &options->size_list);
@@ -123,6 +129,10 @@ static void put_arrivals(struct json_writer *json, const struct sim_options *opt
 			json_fixed(json, "utilisation_percent", options->utilisation, 2);
 		json_fixed(json, "mean_interval_ns",
 			   scaled_ratio(result->interval_q16, 1 << 16, 1000), 3);
+	}
+	if (options->beside_rate) {
+		json_u64(json, "beside_rate", options->beside_rate);
+		json_u64(json, "beside_bytes", options->beside_size);
 	}
 	json_u64(json, "warmup_requests", result->warmup_requests);
 }

@@ -55,7 +55,7 @@ static void host_complete(void *host, struct aftl_request *request)
 		aftl_histogram_add(&run->class_response[request->class], response_ns);
 	if (request->op <= AFTL_OP_WRITE)
 		settling_add(&run->settling, response_ns);
-	request_pool_give(&run->drive.pool, request);
+	sim_drive_give(&run->drive, request);
 }
 
 static const struct aftl_host_ops host_ops = {
@@ -127,7 +127,7 @@ static int note_submission(struct sim_drive *drive, const struct aftl_request *r
 {
 	struct run *run = container_of(drive, struct run, drive);
 
-	if (drive->submitted == run->warmup)
+	if (drive->submitted == run->warmup && request != drive->beside.request)
 		reset_stats(run);
 	look_around(run);
 	return run->writer ? record_request(run, request, error) : 0;

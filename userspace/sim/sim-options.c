@@ -13,6 +13,7 @@
 
 enum kind {
 	KIND_COUNT = AFTL_PARAM_COUNT,
+	KIND_BYTES = AFTL_PARAM_BYTES,
 	KIND_TIME = AFTL_PARAM_TIME,
 	KIND_RATE = AFTL_PARAM_RATE,
 	KIND_CHOICE = AFTL_PARAM_CHOICE,
@@ -22,7 +23,7 @@ enum kind {
 };
 
 static const char *const workload_words[] = { "uniform", "zipf", "sequential",
-					       "bursts",  "drift", "active", NULL };
+					       "bursts",  "drift", "active", "zones", NULL };
 static const char *const arrival_words[] = { "closed", "open", "trace", "device", NULL };
 static const char *const arrival_shape_words[] = { "poisson", "fixed", NULL };
 
@@ -578,6 +579,7 @@ static const struct relation needs[] = {
 	{ "series", "json" },	      { "block-table", "json" },    { "page-map", "json" },
 	{ "hot-size", "hot-share" }, { "members", "raid" },	      { "chunk", "raid" },
 	{ "stripes", "raid" },	      { "stripe-hold", "raid" },
+	{ "scatter", "hot-share" },   { "beside-size", "beside-rate" },
 };
 
 static const struct relation excludes[] = {
@@ -585,7 +587,8 @@ static const struct relation excludes[] = {
 	{ "trace", "approx-share" },  { "trace", "footprint" },	     { "trace", "zipf-skew" },
 	{ "trace", "hot-share" },     { "trace", "drift-set" },	     { "trace", "drift-requests" },
 	{ "trace", "active-set" },    { "trace", "active-requests" }, { "trace", "active-others" },
-	{ "trace", "active-extent" },
+	{ "trace", "active-extent" }, { "trace", "scatter" },
+	{ "trace", "zone-size" },     { "trace", "open-zones" },     { "raid", "beside-rate" },
 	{ "trace", "discard-share" }, { "trace", "flush-every" },    { "trace", "utilisation" },
 	{ "trace", "burst-on" },      { "trace", "burst-off" },	     { "rate", "utilisation" },
 	{ "raid", "load" },	      { "raid", "dump" },	     { "raid", "record" },
@@ -634,6 +637,8 @@ static const struct specialty workload_specialties[] = {
 	{ "active-requests", "active", SIM_WORKLOAD_ACTIVE },
 	{ "active-others", "active", SIM_WORKLOAD_ACTIVE },
 	{ "active-extent", "active", SIM_WORKLOAD_ACTIVE },
+	{ "zone-size", "zones", SIM_WORKLOAD_ZONES },
+	{ "open-zones", "zones", SIM_WORKLOAD_ZONES },
 	{ "burst-on", "bursts", SIM_WORKLOAD_BURSTS },
 	{ "burst-off", "bursts", SIM_WORKLOAD_BURSTS },
 };

@@ -15,6 +15,7 @@ enum sim_workload {
 	SIM_WORKLOAD_BURSTS,
 	SIM_WORKLOAD_DRIFT,
 	SIM_WORKLOAD_ACTIVE,
+	SIM_WORKLOAD_ZONES,
 };
 
 enum sim_arrival {
@@ -32,7 +33,7 @@ enum sim_shape { SIM_SHAPE_POISSON, SIM_SHAPE_FIXED };
 /* Blocks whose pages can be asked for. */
 #define SIM_PAGE_MAPS 16
 /* Room for the lines of option-table.h. */
-#define SIM_OPTIONS 64
+#define SIM_OPTIONS 80
 
 /**
  * struct sim_size - one size of requests
@@ -73,6 +74,7 @@ struct sim_options {
 #define SIM_FIELD_SWITCH bool
 #define SIM_FIELD_TEXT const char *
 #define SIM_FIELD_COUNT u64
+#define SIM_FIELD_BYTES u64
 #define SIM_FIELD_SHARE u64
 #define SIM_FIELD_TIME u64
 #define SIM_FIELD_RATE u64

@@ -32,6 +32,11 @@ struct lengths {
 	u32 count;
 };
 
+struct open_zone {
+	u32 number;
+	u32 written;
+};
+
 /**
  * struct generator - a stream
  * @stream: what its user sees
@@ -49,7 +54,12 @@ struct lengths {
  * @extents: in the footprint
  * @active_requests: mean number of requests to each of them
  * @active_others: requests to any place
- * @step: multiplier that scatters Zipf's ranks, without a common divisor with @places
+ * @open: first place and next place of each zone that is being written, or NULL
+ * @open_count: how many
+ * @zone: places in each
+ * @zones: in the footprint
+ * @step: multiplier that scatters ranks, without a common divisor with @places
+ * @scatter: the hot range, too
  * @cursor: next place of a sequential workload
  * @write_share: of reads and writes
  * @discard_share: of all requests
@@ -77,7 +87,12 @@ struct generator {
 	u32 extents;
 	u64 active_requests;
 	u32 active_others;
+	struct open_zone *open;
+	u32 open_count;
+	u32 zone;
+	u32 zones;
 	u32 step;
+	bool scatter;
 	u32 cursor;
 	u32 write_share;
 	u32 discard_share;
@@ -186,22 +201,28 @@ static bool draw_hot(struct generator *generator)
 	       generator->hot_places == generator->places;
 }
 
+/* Neighbouring ranks are far apart. */
+static u32 scattered(const struct generator *generator, u64 rank)
+{
+	return rank * generator->step % generator->places;
+}
+
 static u32 draw_uniform(struct generator *generator, bool hot)
 {
 	struct aftl_random *random = &generator->place_random;
 	u32 cold = generator->places - generator->hot_places;
+	u32 place;
 
 	if (hot)
-		return aftl_random_below(random, generator->hot_places);
-	return generator->hot_places + aftl_random_below(random, cold);
+		place = aftl_random_below(random, generator->hot_places);
+	else
+		place = generator->hot_places + aftl_random_below(random, cold);
+	return generator->scatter ? scattered(generator, place) : place;
 }
 
-/* Neighbouring ranks are far apart. */
 static u32 draw_zipf(struct generator *generator)
 {
-	u64 rank = zipf_draw(generator->zipf, &generator->place_random);
-
-	return rank * generator->step % generator->places;
+	return scattered(generator, zipf_draw(generator->zipf, &generator->place_random));
 }
 
 static u32 draw_drift(struct generator *generator)
@@ -240,6 +261,38 @@ static u32 draw_sequential(struct generator *generator, u32 units)
 	return place;
 }
 
+static bool is_open(const struct generator *generator, u32 zone)
+{
+	u32 i;
+
+	for (i = 0; i < generator->open_count; i++)
+		if (generator->open[i].number == zone)
+			return true;
+	return false;
+}
+
+/* One that is full gives its turn to any other that is not being written. */
+static void open_another(struct generator *generator, struct open_zone *open)
+{
+	u32 zone;
+
+	do {
+		zone = aftl_random_below(&generator->place_random, generator->zones);
+	} while (generator->zones > generator->open_count && is_open(generator, zone));
+	*open = (struct open_zone){ .number = zone };
+}
+
+static u32 draw_zone(struct generator *generator)
+{
+	u32 turn = aftl_random_below(&generator->place_random, generator->open_count);
+	struct open_zone *open = &generator->open[turn];
+	u32 place = open->number * generator->zone + open->written;
+
+	if (++open->written == generator->zone)
+		open_another(generator, open);
+	return place;
+}
+
 static u32 draw_place(struct generator *generator, bool hot, u32 units)
 {
 	switch (generator->workload) {
@@ -251,6 +304,8 @@ static u32 draw_place(struct generator *generator, bool hot, u32 units)
 		return draw_drift(generator);
 	case SIM_WORKLOAD_ACTIVE:
 		return draw_active(generator);
+	case SIM_WORKLOAD_ZONES:
+		return draw_zone(generator);
 	default:
 		return draw_uniform(generator, hot);
 	}
@@ -325,6 +380,7 @@ static void close_generator(struct sim_stream *stream)
 
 	zipf_destroy(generator->zipf);
 	free(generator->active);
+	free(generator->open);
 	free(generator);
 }
 
@@ -403,6 +459,7 @@ static void prepare_places(struct generator *generator, const struct sim_options
 	generator->window = part(generator->places, options->drift_set);
 	generator->window_requests = options->drift_requests;
 	generator->step = scatter_step(generator->places);
+	generator->scatter = options->scatter;
 	if (generator->workload == SIM_WORKLOAD_ZIPF)
 		generator->zipf = zipf_create(generator->places,
 					      ((__uint128_t)options->zipf_skew << 32) /
@@ -425,6 +482,25 @@ static void prepare_active(struct generator *generator, const struct sim_options
 	for (i = 0; i < generator->active_count; i++)
 		generator->active[i] =
 			aftl_random_below(&generator->place_random, generator->extents);
+}
+
+/* Needs the sequence of places. A footprint smaller than a zone is one. */
+static void prepare_zones(struct generator *generator, const struct sim_options *options,
+			  const struct aftl_geometry *geo)
+{
+	u64 places = options->zone_size / ((u64)generator->grain * geo->unit_bytes);
+	u32 i;
+
+	if (generator->workload != SIM_WORKLOAD_ZONES)
+		return;
+	generator->zone = max(min(places, (u64)generator->places), 1ULL);
+	generator->zones = generator->places / generator->zone;
+	generator->open_count = min(options->open_zones, (u64)generator->zones);
+	generator->open = memory_zeroed(generator->open_count, sizeof(*generator->open));
+	for (i = 0; i < generator->open_count; i++)
+		generator->open[i].number = U32_MAX;
+	for (i = 0; i < generator->open_count; i++)
+		open_another(generator, &generator->open[i]);
 }
 
 static void prepare_draws(struct generator *generator, u64 seed)
@@ -469,6 +545,7 @@ int sim_generator_open(struct sim_stream **out, const struct sim_options *option
 	prepare_places(generator, options);
 	prepare_draws(generator, config->seed);
 	prepare_active(generator, options);
+	prepare_zones(generator, options, geo);
 	*out = &generator->stream;
 	return 0;
 }
