@@ -699,7 +699,8 @@ static void shrink(const char *profile, u32 conditions)
 {
 	static const char *const small[] = {
 		"channels", "2", "chips", "1", "dies", "1", "planes", "1", "blocks", "24",
-		"op", "60", "idle", "20us", NULL
+		"op", "60", "idle", "20us", "read_first", "0", "read_last", "0", "read_move", "0",
+		NULL
 	};
 	struct aftl_config *config = &device.config;
 
@@ -1119,7 +1120,8 @@ static u64 follower_ns(u32 conditions)
 static void check_bugs(void)
 {
 	const struct aftl_stats *stats = aftl_stats(device.ftl);
-	bool reusable = device.config.bits >= 3 && device.ftl->geo.passes == 1;
+	bool reusable = device.config.bits >= 3 && device.config.one_shot &&
+			device.ftl->geo.passes == 1;
 	bool honest = cheat->mode == AFTL_MODE_NORMAL && !cheat->again &&
 		      aftl_ispp_default(&cheat->ispp);
 

@@ -299,6 +299,146 @@ static void a_program_is_suspended_so_often(void)
 	close_device();
 }
 
+/* A read that comes in a step, or before the first, has the array at the next end of one. */
+static void a_program_is_suspended_between_steps(void)
+{
+	static const char *const pairs[] = {
+		ONE_DIE, "suspend", "program", "suspend_step", "200us", NULL
+	};
+	static const u64 when[] = { 0, PAGE_NS, PAGE_NS + 1, PAGE_NS + 200000, PAGE_NS + 390000 };
+	static const u64 until[] = { PAGE_NS, PAGE_NS, PAGE_NS + 200000, PAGE_NS + 200000,
+				     PAGE_NS + 400000 };
+	struct test_request *write;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(when); i++) {
+		open_device("demo", "baseline", pairs);
+		write_ns(0, 2);
+		write = begin(AFTL_OP_WRITE, 10, 2);
+		test_wait(&device, when[i]);
+		CHECK_EQ(read_ns(0, 1), until[i] - when[i] + SENSE_NS + UNIT_NS);
+		CHECK_EQ(end(write), WRITE_NS + SENSE_NS + UNIT_NS + 20000);
+		CHECK_EQ(test_counters(&device)->array_suspends, 1);
+		close_device();
+	}
+}
+
+/* Too late for another step: the end of the program is nearer. */
+static void the_last_step_is_not_interrupted(void)
+{
+	static const char *const pairs[] = {
+		ONE_DIE, "suspend", "program", "suspend_step", "350us", NULL
+	};
+	struct test_request *write;
+
+	open_device("demo", "baseline", pairs);
+	write_ns(0, 2);
+	write = begin(AFTL_OP_WRITE, 10, 2);
+	test_wait(&device, PAGE_NS + 400000);
+	CHECK_EQ(read_ns(0, 1), 300000 + SENSE_NS + UNIT_NS);
+	CHECK_EQ(end(write), WRITE_NS);
+	CHECK_EQ(test_counters(&device)->array_suspends, 0);
+	close_device();
+}
+
+static void reads_wait_for_a_row_of_programs(void)
+{
+	static const char *const pairs[] = { ONE_DIE, "row", "3", NULL };
+	struct test_request *writes[5];
+	struct test_request *read;
+	u32 i;
+
+	open_device("demo", "baseline", pairs);
+	write_ns(0, 2);
+	/* The row that this one has begun is over: nothing was left to program. */
+	test_wait(&device, 1);
+	for (i = 0; i < ARRAY_SIZE(writes); i++)
+		writes[i] = begin(AFTL_OP_WRITE, 10 * (i + 1), 2);
+	read = begin(AFTL_OP_READ, 0, 1);
+	CHECK_EQ(end(read), 3 * WRITE_NS + SENSE_NS + UNIT_NS);
+	CHECK_EQ(end(writes[2]), 3 * WRITE_NS);
+	CHECK_EQ(end(writes[4]), 5 * WRITE_NS + SENSE_NS + UNIT_NS);
+	close_device();
+}
+
+static void pages_of_a_word_line_take_their_times(void)
+{
+	static const char *const pairs[] = {
+		ONE_DIE, "bits", "3", "read_first", "30us", "read_last", "60us", NULL
+	};
+	u32 i;
+
+	open_device("demo", "baseline", pairs);
+	for (i = 0; i < 6; i++)
+		write_ns(2 * i, 2);
+	for (i = 0; i < 6; i++)
+		CHECK_EQ(read_ns(2 * i, 1), (i % 3 == 0 ? 30000 : i % 3 == 1 ? SENSE_NS : 60000) +
+						    UNIT_NS);
+	close_device();
+}
+
+/* In a wide block a place in the word line is a page of each plane. */
+static void planes_of_a_place_take_the_same_time(void)
+{
+	static const char *const pairs[] = {
+		ONE_DIE, "bits", "2", "planes", "2", "plane_mode", "wide", "read_first", "30us",
+		NULL
+	};
+	u32 i;
+
+	open_device("demo", "baseline", pairs);
+	for (i = 0; i < 4; i++)
+		write_ns(4 * i, 4);
+	for (i = 0; i < 8; i++)
+		CHECK_EQ(read_ns(2 * i, 1), (i / 2 % 2 ? SENSE_NS : 30000) + UNIT_NS);
+	close_device();
+}
+
+/* Host reads take as long as ever. */
+static void what_is_moved_is_sensed_in_a_time_of_its_own(void)
+{
+	static const char *const pairs[] = { ONE_DIE, "read_move", "7us", NULL };
+	const struct aftl_counters *counters;
+	u32 i;
+
+	open_device("demo", "baseline", pairs);
+	for (i = 0; i < 4 * test_units(&device) / 2; i++)
+		write_ns(2 * (i * 2654435761U % (test_units(&device) / 2)), 2);
+	counters = test_counters(&device);
+	CHECK(counters->array_reads > 0);
+	CHECK_EQ(counters->array_read_ns, 7000 * counters->array_reads);
+	read_ns(0, 1);
+	CHECK_EQ(counters->array_read_ns, 7000 * (counters->array_reads - 1) + SENSE_NS);
+	close_device();
+}
+
+/* 100 MB/s: a unit crosses the link in 40.96 us. */
+static void data_cross_the_link_one_after_the_other(void)
+{
+	static const char *const pairs[] = {
+		"link", "100", "link_command", "3us", "controller", "7us", NULL
+	};
+	const u64 cross = 40960;
+	struct test_request *reads[2];
+	struct test_request *write;
+
+	open_device("demo", "baseline", pairs);
+	CHECK_EQ(write_ns(0, 2), WRITE_NS + 3000 + 2 * cross + 7000);
+	CHECK_EQ(write_ns(2, 2), WRITE_NS + 3000 + 2 * cross + 7000);
+	reads[0] = begin(AFTL_OP_READ, 0, 1);
+	reads[1] = begin(AFTL_OP_READ, 2, 1);
+	CHECK_EQ(end(reads[0]), SENSE_NS + UNIT_NS + 3000 + cross + 7000);
+	CHECK_EQ(end(reads[1]), SENSE_NS + UNIT_NS + 2 * (3000 + cross) + 7000);
+	/* Each way is a link of its own; a discard has no data. */
+	write = begin(AFTL_OP_WRITE, 4, 2);
+	test_wait(&device, WRITE_NS - SENSE_NS - UNIT_NS);
+	reads[0] = begin(AFTL_OP_READ, 0, 1);
+	CHECK_EQ(end(write), WRITE_NS + 3000 + 2 * cross + 7000);
+	CHECK_EQ(end(reads[0]), SENSE_NS + UNIT_NS + 3000 + cross + 7000);
+	CHECK_EQ(latency_of(AFTL_OP_DISCARD, 0, 2, AFTL_PRECISE), 10000);
+	close_device();
+}
+
 static void suspending_is_off_by_default(void)
 {
 	static const char *const pairs[] = { ONE_DIE, NULL };
@@ -788,7 +928,16 @@ int main(void)
 	tap_run("a read suspends a program", a_read_suspends_a_program);
 	tap_run("a write suspends nothing", a_write_suspends_nothing);
 	tap_run("a program is suspended only so often", a_program_is_suspended_so_often);
+	tap_run("a program is suspended between steps", a_program_is_suspended_between_steps);
+	tap_run("the last step is not interrupted", the_last_step_is_not_interrupted);
 	tap_run("suspending is off by default", suspending_is_off_by_default);
+	tap_run("reads wait for a row of programs", reads_wait_for_a_row_of_programs);
+	tap_run("pages of a word line take their times", pages_of_a_word_line_take_their_times);
+	tap_run("planes of a place take the same time", planes_of_a_place_take_the_same_time);
+	tap_run("what is moved is sensed in a time of its own",
+		what_is_moved_is_sensed_in_a_time_of_its_own);
+	tap_run("data cross the link one after the other",
+		data_cross_the_link_one_after_the_other);
 	tap_run("the buffer acknowledges at once", the_buffer_acknowledges_at_once);
 	tap_run("a flush waits for the programs", a_flush_waits_for_the_programs);
 	tap_run("a flush waits for nothing later", a_flush_waits_for_nothing_later);

@@ -456,11 +456,34 @@ static void wear_is_levelled(void)
 	CHECK_RANGE(most_erases_with("4"), 1, without * 2 / 3);
 }
 
+/* Full blocks of fresh data are as many as the host has filled, those of moved data the others. */
+static void what_is_moved_has_its_blocks(void)
+{
+	struct aftl_random random = { 5 };
+	const struct aftl_stats *stats;
+	u32 pages;
+	u32 i;
+
+	test_device_init(&device, "demo");
+	test_device_open(&device, "separated", shape);
+	aftl_reset_stats(device.ftl);
+	for (i = 0; i < 2000; i++)
+		write_some(&random, 20, 1);
+	stats = aftl_stats(device.ftl);
+	pages = device.ftl->geo.luns * device.ftl->geo.pages;
+	CHECK_RANGE(stats->kind_blocks[1], 100, U64_MAX);
+	CHECK_RANGE(stats->kind_pages[0] + pages, stats->counters.host_program_pages,
+		    stats->counters.host_program_pages + 2 * pages);
+	test_audit(&device);
+	test_device_close(&device);
+}
+
 int main(void)
 {
 	u32 i;
 
 	tap_run("chance draws anew for each block", chance_draws_anew);
+	tap_run("what is moved has blocks of its own", what_is_moved_has_its_blocks);
 	tap_run("the block that was erased first is next", the_block_erased_first_is_next);
 	tap_run("so many blocks are kept free", so_many_blocks_are_kept_free);
 	tap_run("idle collection has its limit", idle_collection_has_its_limit);

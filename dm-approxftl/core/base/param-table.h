@@ -41,6 +41,10 @@ PARAM(bad, RATE, 0, 200000000000ULL, 0, "share of blocks that are bad from the f
 
 /* Times of the flash array and the buses */
 PARAM(read, TIME, 0, SEC, 45 * US, "sense one page")
+PARAM(read_first, TIME, 0, SEC, 0, "sense the first page of a word line; 0: as read")
+PARAM(read_last, TIME, 0, SEC, 0, "sense the last page of a word line; 0: as read")
+PARAM(read_move, TIME, 0, SEC, 0,
+	"sense a page that is moved, its share where planes do it together; 0: as any page")
 PARAM(read_mlc, TIME, 0, SEC, 0, "sense one page of a block in MLC mode; 0: as read")
 PARAM(read_slc, TIME, 0, SEC, 25 * US,
 	"sense one page of a block in SLC mode; 0: as read")
@@ -77,6 +81,9 @@ PARAM(command, TIME, 0, MS, 0, "channel time of one command")
 PARAM(ecc, TIME, 0, MS, 0, "decode a precise page; approximate pages skip it")
 PARAM(ecc_retry, TIME, 0, SEC, 45 * US, "each further sensing level of a precise page")
 PARAM(controller, TIME, 0, MS, 0, "controller and link time of a request")
+PARAM(link, COUNT, 0, 1000000, 0,
+	"transfer rate of the host link in MB/s, each way; 0: it takes no time")
+PARAM(link_command, TIME, 0, MS, 0, "link time of a request, where the link takes time")
 PARAM(energy, COUNT, 0, 10000000, 82500, "power of an active die in microwatt")
 
 /* Scheduling */
@@ -85,8 +92,12 @@ PARAM(allocate, CHOICE, 0, AFTL_ALLOCATES - 1, AFTL_ALLOCATE_rotate,
 	"which die a write goes to, where the policy does not say")
 PARAM(stripe, CHOICE, 0, 23, 0,
 	"order of dies: of channel, way (chip), die and plane the first changes fastest")
+PARAM(row, COUNT, 1, 1000, 1,
+	"programs of a die in a row, as far as there are some, before a read has its turn")
 PARAM(suspend, CHOICE, 0, 3, AFTL_SUSPEND_OFF, "what a read may interrupt")
 PARAM(suspend_cost, TIME, 0, MS, 20 * US, "extra array time of each suspend and resume")
+PARAM(suspend_step, TIME, 0, SEC, 0,
+	"array time after which an operation can be suspended, and so on; 0: whenever")
 PARAM(suspend_limit, COUNT, 1, 1000, 8, "how often one operation may be suspended")
 PARAM(idle, TIME, 1, 1000 * SEC, MS, "a die without work for this long is idle")
 PARAM(buffer, BYTES, 0, 1ULL << 32, 0, "write buffer; 0: a write waits for its program")

@@ -60,6 +60,7 @@ static const u8 never[] = {
 };
 
 static const u8 live[] = {
+	AT(read_first), AT(read_last), AT(read_move), AT(suspend_step), AT(row),
 	AT(read), AT(read_mlc), AT(read_coarse), AT(read_fine), AT(program), AT(program_fast),
 	AT(program_reduced), AT(program_between), AT(program_after), AT(program_coarse),
 	AT(program_fine), AT(program_follower), AT(program_mlc), AT(reprogram), AT(erase), AT(bus),

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "core/flash/sense.h"
 
+/* Of the levels, the usual one. */
+#define ONE_LEVEL 1U
+
 void aftl_sense_init(struct aftl_sense *sense, const struct aftl_cell *cell,
 		     const struct aftl_config *config)
 {
@@ -10,7 +13,11 @@ void aftl_sense_init(struct aftl_sense *sense, const struct aftl_cell *cell,
 		.cell = cell,
 		.level_ns = { config->read_fine ? : config->read, config->read,
 			      config->read_coarse ? : config->read },
+		.first_ns = config->read_first ? : config->read,
+		.last_ns = config->read_last ? : config->read,
 		.by_levels = aftl_reads_by_levels(config),
+		.by_page = aftl_reads_by_levels(config) || config->read_first ||
+			   config->read_last,
 		.further_ns = config->ecc_retry,
 		.mode_ns = {
 #define MODE(name, word, bits, program, share, read, curve, rate) \
@@ -38,13 +45,28 @@ static u32 levels(const struct aftl_cell *cell, const struct aftl_block *block, 
 	return i;
 }
 
-u64 aftl_level_ns(const struct aftl_sense *sense, const struct aftl_block *block, u32 page,
-		  u64 hour)
+/* Where in its word line @page is decides how many voltages tell its bits apart. */
+static u64 place_ns(const struct aftl_sense *sense, u32 page)
+{
+	const struct aftl_geometry *geo = sense->cell->media->geo;
+	u32 bit = page % geo->word_line_pages / geo->planes_wide;
+
+	if (!bit)
+		return sense->first_ns;
+	return bit == geo->word_line_pages / geo->planes_wide - 1 ? sense->last_ns :
+								    sense->level_ns[ONE_LEVEL];
+}
+
+u64 aftl_page_ns(const struct aftl_sense *sense, const struct aftl_block *block, u32 page,
+		 u64 hour)
 {
 	const struct aftl_media *media = sense->cell->media;
 	u16 attr = media->attr[aftl_device_page(media, block, page)];
+	u32 level = ONE_LEVEL;
 
 	if (aftl_mode_bits(aftl_page_mode(attr)))
 		return sense->mode_ns[aftl_page_mode(attr)];
-	return sense->level_ns[levels(sense->cell, block, page, attr, hour)];
+	if (sense->by_levels)
+		level = levels(sense->cell, block, page, attr, hour);
+	return level == ONE_LEVEL ? place_ns(sense, page) : sense->level_ns[level];
 }

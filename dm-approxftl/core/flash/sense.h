@@ -13,14 +13,20 @@
  * @cell: what reads meet
  * @mode_ns: one sensing, by program mode
  * @level_ns: one sensing with so many levels, where times depend on them
- * @by_levels: they do
+ * @first_ns: one of the first page of a word line, as it usually is
+ * @last_ns: the same of the last page
+ * @by_levels: times depend on levels
+ * @by_page: times depend on anything but the mode
  * @further_ns: each level that ECC asks for beyond its reach
  */
 struct aftl_sense {
 	const struct aftl_cell *cell;
 	u64 mode_ns[AFTL_MODES];
 	u64 level_ns[AFTL_SENSE_LEVELS];
+	u64 first_ns;
+	u64 last_ns;
 	bool by_levels;
+	bool by_page;
 	u64 further_ns;
 };
 
@@ -39,17 +45,17 @@ struct aftl_sensing {
 void aftl_sense_init(struct aftl_sense *sense, const struct aftl_cell *cell,
 		     const struct aftl_config *config);
 
-/* One sensing of a page in as many levels as its errors need, where times depend on them. */
-u64 aftl_level_ns(const struct aftl_sense *sense, const struct aftl_block *block, u32 page,
-		  u64 hour);
+/* One sensing of a page, where times depend on its place or on the levels it needs. */
+u64 aftl_page_ns(const struct aftl_sense *sense, const struct aftl_block *block, u32 page,
+		 u64 hour);
 
 static inline u64 aftl_once_ns(const struct aftl_sense *sense, const struct aftl_block *block,
 			       u32 page, u64 hour)
 {
 	const struct aftl_media *media = sense->cell->media;
 
-	if (unlikely(sense->by_levels))
-		return aftl_level_ns(sense, block, page, hour);
+	if (unlikely(sense->by_page))
+		return aftl_page_ns(sense, block, page, hour);
 	return sense->mode_ns[aftl_page_mode(media->attr[aftl_device_page(media, block, page)])];
 }
 

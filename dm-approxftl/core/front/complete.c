@@ -22,13 +22,29 @@ static void update_line_event(struct aftl *ftl, u32 line)
 			head ? head->complete_ns : AFTL_NEVER);
 }
 
+/* Data cross the link one request after the other, each way. What has none waits its turn. */
+static u64 cross_link(struct aftl *ftl, const struct aftl_request *request)
+{
+	bool inward = request->op != AFTL_OP_READ;
+	bool data = !inward || request->op == AFTL_OP_WRITE;
+	u64 ns = ftl->config.link_command + (data ? request->units * ftl->unit_link_ns : 0);
+
+	ftl->link_ns[inward] = max(ftl->link_ns[inward], ftl->now_ns) + ns;
+	return ftl->link_ns[inward];
+}
+
 /* A line's delay is constant, so its requests complete in the order they join. */
 static void join_line(struct aftl *ftl, struct aftl_request *request)
 {
 	u32 index = request->decoded ? AFTL_LINE_DECODED : AFTL_LINE_PLAIN;
-	struct aftl_line *line = &ftl->lines[index];
+	struct aftl_line *line;
 
+	if (ftl->unit_link_ns && request->op != AFTL_OP_READ)
+		index = AFTL_LINE_INWARD;
+	line = &ftl->lines[index];
 	request->complete_ns = ftl->now_ns + line->delay_ns;
+	if (ftl->unit_link_ns)
+		request->complete_ns = cross_link(ftl, request) + line->delay_ns;
 	aftl_request_append(&line->head, &line->tail, request);
 	if (line->head == request)
 		update_line_event(ftl, index);

@@ -115,9 +115,17 @@ static bool write_is_next(const struct aftl *ftl, const struct aftl_lun *lun, u3
 						      ftl->commands[lun->reads.head].seq;
 }
 
+/* A row of programs ends with a read's turn, whether there is one or not. */
+static bool start_read(struct aftl *ftl, struct aftl_lun *lun)
+{
+	lun->in_row = 0;
+	return lun->reads.head != AFTL_NIL && aftl_read_start(ftl, lun);
+}
+
 static bool start_something(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_ns)
 {
 	u32 lane = AFTL_LANES;
+	bool in_row;
 
 	*retry_ns = AFTL_NEVER;
 	if (lun->write_lanes)
@@ -125,7 +133,8 @@ static bool start_something(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_n
 	if (lun->parked.kind == AFTL_WORK_NONE && write_is_next(ftl, lun, lane) &&
 	    start_write(ftl, lun, lane, retry_ns))
 		return true;
-	if (lun->reads.head != AFTL_NIL && aftl_read_start(ftl, lun))
+	in_row = unlikely(lun->in_row) && lun->in_row < ftl->config.row;
+	if (!in_row && start_read(ftl, lun))
 		return true;
 	if (lun->parked.kind != AFTL_WORK_NONE) {
 		aftl_array_resume(ftl, lun);
@@ -134,7 +143,9 @@ static bool start_something(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_n
 	if ((lun->write_lanes || unlikely(ftl->foggy_blocks)) &&
 	    start_write(ftl, lun, lane, retry_ns))
 		return true;
-	return (!ftl->parking || aftl_job_redo_due(ftl, lun)) && start_job(ftl, lun, false);
+	if ((!ftl->parking || aftl_job_redo_due(ftl, lun)) && start_job(ftl, lun, false))
+		return true;
+	return in_row && start_read(ftl, lun);
 }
 
 static void rest(struct aftl *ftl, struct aftl_lun *lun, u64 retry_ns)
@@ -152,8 +163,8 @@ static void look_at(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u64 retry_ns;
 
-	if (lun->work.phase != AFTL_PHASE_IDLE && aftl_array_may_park(ftl, lun))
-		aftl_array_park(ftl, lun);
+	if (lun->work.phase != AFTL_PHASE_IDLE)
+		aftl_array_interrupt(ftl, lun);
 	if (lun->work.phase == AFTL_PHASE_IDLE && !start_something(ftl, lun, &retry_ns))
 		rest(ftl, lun, retry_ns);
 }
@@ -208,6 +219,7 @@ static bool sensed(struct aftl *ftl, struct aftl_lun *lun)
 
 static void programmed(struct aftl *ftl, struct aftl_lun *lun)
 {
+	lun->in_row += ftl->config.row > 1;
 	aftl_job_programmed(ftl, lun, &lun->work.placement);
 	if (lun->work.kind == AFTL_WORK_PROGRAM)
 		aftl_write_done(ftl, lun->work.commands, lun->work.service_ns);
@@ -238,6 +250,15 @@ static void finish_work(struct aftl *ftl, struct aftl_lun *lun)
 	}
 }
 
+/* The event before the end of an operation is that of a step, and a read waits for it. */
+static void end_phase(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (lun->work.phase != AFTL_PHASE_RETURN && ftl->now_ns < lun->work.end_ns)
+		aftl_array_park(ftl, lun);
+	else
+		finish_work(ftl, lun);
+}
+
 /* An idle LUN woke up: data waited long enough, or it has been idle long enough. */
 static void woke(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -255,7 +276,7 @@ void aftl_lun_event(struct aftl *ftl, struct aftl_lun *lun)
 	if (lun->work.phase == AFTL_PHASE_IDLE)
 		woke(ftl, lun);
 	else if (lun->work.phase != AFTL_PHASE_SENSE)
-		finish_work(ftl, lun);
+		end_phase(ftl, lun);
 	else if (sensed(ftl, lun))
 		return;
 	lun->work.phase = AFTL_PHASE_IDLE;

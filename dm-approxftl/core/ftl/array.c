@@ -10,6 +10,12 @@ static void set_event(struct aftl *ftl, struct aftl_lun *lun, u64 when)
 	aftl_events_set(&ftl->events, lun->index, when);
 }
 
+static void set_end(struct aftl *ftl, struct aftl_lun *lun, u64 when)
+{
+	lun->work.end_ns = when;
+	set_event(ftl, lun, when);
+}
+
 /* The bus serves in the order in which transfers become ready. */
 static u64 transfer(struct aftl *ftl, struct aftl_lun *lun, u32 units, u64 *spent_ns)
 {
@@ -95,7 +101,7 @@ static void begin_program(struct aftl *ftl, struct aftl_lun *lun,
 	work->array_ns = transfer(ftl, lun, aftl_placement_units(ftl, placement),
 				  &work->service_ns);
 	work->service_ns += lun->outcome.ns;
-	set_event(ftl, lun, work->array_ns + lun->outcome.ns);
+	set_end(ftl, lun, work->array_ns + lun->outcome.ns);
 	tell_work(ftl, lun, AFTL_ARRAY_PROGRAM, work->array_ns, lun->outcome.ns);
 }
 
@@ -134,7 +140,7 @@ void aftl_array_erase(struct aftl *ftl, struct aftl_lun *lun)
 		.service_ns = ns,
 		.array_ns = ftl->now_ns,
 	};
-	set_event(ftl, lun, ftl->now_ns + ns);
+	set_end(ftl, lun, ftl->now_ns + ns);
 	tell_work(ftl, lun, AFTL_ARRAY_ERASE, ftl->now_ns, ns);
 }
 
@@ -152,9 +158,10 @@ void aftl_array_sense_job(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 
 	u32 in_block = aftl_job_page(ftl, lun);
 	u32 page = aftl_device_page(&ftl->media, lun->job.from, in_block);
 
+	u64 ns = aftl_sense_valid(ftl, lun->job.from, in_block, aftl_hour(ftl));
+
 	prefetch_map(ftl, page);
-	aftl_array_sense(ftl, lun, kind, page,
-			 aftl_sense_valid(ftl, lun->job.from, in_block, aftl_hour(ftl)), units);
+	aftl_array_sense(ftl, lun, kind, page, ftl->config.read_move ? : ns, units);
 }
 
 void aftl_array_resume(struct aftl *ftl, struct aftl_lun *lun)
@@ -162,23 +169,34 @@ void aftl_array_resume(struct aftl *ftl, struct aftl_lun *lun)
 	lun->work = lun->parked;
 	lun->work.array_ns = ftl->now_ns;
 	lun->parked.kind = AFTL_WORK_NONE;
-	set_event(ftl, lun, ftl->now_ns + lun->parked_ns);
+	set_end(ftl, lun, ftl->now_ns + lun->parked_ns);
 	tell_work(ftl, lun, AFTL_ARRAY_RESUME, ftl->now_ns, lun->parked_ns);
 }
 
 /* Suspending pays only before the very end, and not for a page in the making. */
-bool aftl_array_may_park(const struct aftl *ftl, const struct aftl_lun *lun)
+static bool may_park(const struct aftl *ftl, const struct aftl_lun *lun, u64 when)
 {
 	const struct aftl_work *work = &lun->work;
-	u64 end_ns = ftl->events.when[lun->index];
 	u32 option = work->phase == AFTL_PHASE_PROGRAM ? AFTL_SUSPEND_PROGRAM :
 							  AFTL_SUSPEND_ERASE;
 
 	if (work->phase != AFTL_PHASE_PROGRAM && work->phase != AFTL_PHASE_ERASE)
 		return false;
 	return ftl->config.suspend & option && lun->parked.kind == AFTL_WORK_NONE &&
-	       work->suspends < ftl->config.suspend_limit && ftl->now_ns >= work->array_ns &&
-	       ftl->now_ns + ftl->config.suspend_cost < end_ns;
+	       work->suspends < ftl->config.suspend_limit && when >= work->array_ns &&
+	       when + ftl->config.suspend_cost < work->end_ns;
+}
+
+/* The end of the step that the array is in. */
+static u64 next_step(const struct aftl *ftl, const struct aftl_work *work)
+{
+	u64 step = ftl->config.suspend_step;
+
+	if (!step)
+		return ftl->now_ns;
+	if (ftl->now_ns <= work->array_ns)
+		return work->array_ns;
+	return work->array_ns + div64_u64(ftl->now_ns - work->array_ns + step - 1, step) * step;
 }
 
 void aftl_array_park(struct aftl *ftl, struct aftl_lun *lun)
@@ -186,7 +204,23 @@ void aftl_array_park(struct aftl *ftl, struct aftl_lun *lun)
 	lun->parked = lun->work;
 	lun->parked.suspends++;
 	lun->work.phase = AFTL_PHASE_IDLE;
-	lun->parked_ns = ftl->events.when[lun->index] - ftl->now_ns + ftl->config.suspend_cost;
+	lun->parked_ns = lun->work.end_ns - ftl->now_ns + ftl->config.suspend_cost;
 	ftl->stats.counters.array_suspends++;
 	tell_work(ftl, lun, AFTL_ARRAY_SUSPEND, ftl->now_ns, lun->parked_ns);
+}
+
+/*
+ * aftl_array_interrupt() - a read wants the array, which is busy: suspend what it is at, or
+ * let the LUN have its event when that can be done
+ */
+void aftl_array_interrupt(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u64 when = next_step(ftl, &lun->work);
+
+	if (!may_park(ftl, lun, when))
+		return;
+	if (when == ftl->now_ns)
+		aftl_array_park(ftl, lun);
+	else
+		set_event(ftl, lun, when);
 }

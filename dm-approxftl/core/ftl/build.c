@@ -190,6 +190,8 @@ void aftl_derive(struct aftl *ftl)
 	ftl->lun_params = aftl_params_of(config, ftl->lun_rule.params);
 	ftl->bind_units = ftl->lun_rule.fixed ? 1 : ftl->program_units;
 	ftl->unit_transfer_ns = DIV_ROUND_UP(ftl->geo.unit_bytes * 1000ULL, config->bus);
+	ftl->unit_link_ns = config->link ?
+			DIV_ROUND_UP(ftl->geo.unit_bytes * 1000ULL, config->link) : 0;
 	ftl->gc_blocks = max((u32)(ftl->geo.blocks_per_lun * config->gc / 10000),
 			     aftl_reserve(ftl) + 1);
 	ftl->gc_idle_valid = (u32)(ftl->geo.block_slots * config->gc_idle_valid / 10000);
@@ -200,6 +202,7 @@ void aftl_derive(struct aftl *ftl)
 	aftl_cache_derive(ftl);
 	ftl->lines[AFTL_LINE_PLAIN].delay_ns = config->controller;
 	ftl->lines[AFTL_LINE_DECODED].delay_ns = config->controller + config->ecc;
+	ftl->lines[AFTL_LINE_INWARD].delay_ns = config->controller;
 	aftl_chip_init(&ftl->chip, &ftl->media, config);
 	ftl->most_reads = config->read_limit ? config->read_limit * ftl->geo.pages : U64_MAX;
 	aftl_cell_init(&ftl->cell, &ftl->media, &ftl->config);

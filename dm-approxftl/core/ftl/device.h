@@ -90,6 +90,7 @@ enum aftl_phase {
  * @units: units that a read returns
  * @service_ns: array and channel time so far
  * @array_ns: when the array phase begins: from then on it can be suspended
+ * @end_ns: when it is over; an event before that suspends it
  * @placement: of a program
  */
 struct aftl_work {
@@ -100,6 +101,7 @@ struct aftl_work {
 	u32 units;
 	u64 service_ns;
 	u64 array_ns;
+	u64 end_ns;
 	struct aftl_placement placement;
 };
 
@@ -217,6 +219,7 @@ enum aftl_step {
  * @awake: the scheduler has to look at it
  * @next_awake: who woke after it
  * @idle_since_ns: when it ran out of work
+ * @in_row: programs since a read had its turn
  * @chores: idle time has been used up: the policy had nothing to do
  * @busy_ns: time at work
  */
@@ -261,6 +264,7 @@ struct aftl_lun {
 	bool awake;
 	struct aftl_lun *next_awake;
 	u64 idle_since_ns;
+	u32 in_row;
 	bool chores;
 	u64 busy_ns;
 };
@@ -276,7 +280,8 @@ struct aftl_line {
 	u64 delay_ns;
 };
 
-enum { AFTL_LINE_PLAIN, AFTL_LINE_DECODED, AFTL_LINES };
+/* Where the link takes time all but reads have a line, as they have a way, of their own. */
+enum { AFTL_LINE_PLAIN, AFTL_LINE_DECODED, AFTL_LINE_INWARD, AFTL_LINES };
 
 #define AFTL_EPOCHS 64
 
@@ -340,6 +345,7 @@ struct aftl {
 	u32 foggy_blocks;
 	u32 held_units;
 	u64 unit_transfer_ns;
+	u64 unit_link_ns;
 	u64 most_reads;
 	u32 copy_passes;
 	u32 streams;
@@ -371,6 +377,8 @@ struct aftl {
 	struct aftl_request *wait_head[2];
 	struct aftl_request *wait_tail[2];
 	struct aftl_line lines[AFTL_LINES];
+	/* When each way of the link is free: out, in. */
+	u64 link_ns[2];
 	u64 seq;
 	u32 requests;
 
@@ -821,8 +829,8 @@ void aftl_array_program(struct aftl *ftl, struct aftl_lun *lun, u32 kind,
 void aftl_array_copy(struct aftl *ftl, struct aftl_lun *lun,
 		     const struct aftl_placement *placement);
 void aftl_array_erase(struct aftl *ftl, struct aftl_lun *lun);
-bool aftl_array_may_park(const struct aftl *ftl, const struct aftl_lun *lun);
 void aftl_array_park(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_array_interrupt(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_array_resume(struct aftl *ftl, struct aftl_lun *lun);
 
 #endif

@@ -177,6 +177,13 @@ void test_random_options(struct test_device *device, struct aftl_random *random)
 		config->passes = 2;
 	}
 	random_cache(config);
+	config->suspend_step = aftl_random_below(random, 3) * 90000;
+	config->row = 1 + aftl_random_below(random, 2) * aftl_random_below(random, 5);
+	config->read_first = aftl_random_below(random, 2) * 30000;
+	config->read_last = aftl_random_below(random, 2) * 70000;
+	config->read_move = aftl_random_below(random, 2) * 15000;
+	config->link = aftl_random_below(random, 2) * 500;
+	config->link_command = aftl_random_below(random, 2) * 1000;
 }
 
 void test_note_config(const struct test_device *device, const char *policy, u64 seed)

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Separated: what collection moves has blocks of its own. It has outlived what was written with it,
+ * so it is colder than what the host writes now, and is not to be moved again with that.
+ */
+#include "core/policy/policies.h"
+#include "core/policy/by-class.h"
+
+enum { FRESH, MOVED };
+
+static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
+		 struct aftl_placement *placement)
+{
+	u32 kind = need->cause == AFTL_CAUSE_HOST ? FRESH : MOVED;
+
+	return aftl_by_class_place(policy, lun, need, kind, placement);
+}
+
+const struct aftl_policy_type aftl_policy_separated = {
+	.name = "separated",
+	.about = "page mapping, what is moved in blocks of its own, everything precise",
+	.kinds = { "fresh", "moved" },
+	.open_blocks = 2,
+	.reserve = 1,
+	.two_passes = true,
+	.ignores_tags = true,
+	AFTL_BY_CLASS_METHODS,
+	.place = place,
+};
