@@ -1120,8 +1120,9 @@ static u64 follower_ns(u32 conditions)
 static void check_bugs(void)
 {
 	const struct aftl_stats *stats = aftl_stats(device.ftl);
+	/* Whole word lines of small units are hardly ever dead. */
 	bool reusable = device.config.bits >= 3 && device.config.one_shot &&
-			device.ftl->geo.passes == 1;
+			device.ftl->geo.page_units == 1 && device.ftl->geo.passes == 1;
 	bool honest = cheat->mode == AFTL_MODE_NORMAL && !cheat->again &&
 		      aftl_ispp_default(&cheat->ispp);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Named devices: the papers' and a small one to try things on.
+ * Named devices: the papers', a small one to try things on, and drives that can be bought.
  *
  * A profile lists only how it differs from "demo", whose values stand in
  * param-table.h. Values that a paper does not give are marked "assumed".
@@ -19,6 +19,7 @@ struct profile {
 	const char *name;
 	const char *about;
 	const struct setting *settings;
+	const struct setting *common;
 };
 
 static const struct setting demo_settings[] = { { NULL, 0 } };
@@ -144,14 +145,174 @@ static const struct setting qlc_settings[] = {
 	{ NULL, 0 },
 };
 
+/*
+ * Real drives, small: dies, buses and times are those of the drive, blocks are shorter and
+ * fewer, so that a device has gigabytes. Less of a die is erased at once, in less time.
+ * docs/drives.md says of each value whether it is from a data sheet, derived, or fitted, and to
+ * what.
+ */
+static const struct setting drive_settings[] = {
+	{ "channels", 8 },
+	{ "word_lines", 4 },
+	{ "bits", 3 },
+	{ "page", 16384 },
+	{ "gc", 100 },
+	{ "allocate", AFTL_ALLOCATE_least_busy },
+	{ "buffer_safe", AFTL_ON },
+	{ "buffer_hold", 1000 * MS },
+	{ "read_limit", 0 },
+	{ "errors", AFTL_OFF },
+	{ NULL, 0 },
+};
+
+static const struct setting micron_7450_max_settings[] = {
+	{ "chips", 2 },
+	{ "blocks", 96 },
+	{ "layers", 8 },
+	{ "op", 3200 },
+	{ "read", 51 * US },
+	{ "read_last", 60 * US },
+	{ "read_move", 10 * US },
+	{ "program", 172 * US },
+	{ "erase", 500 * US },
+	{ "bus", 1200 },
+	{ "controller", 9 * US },
+	{ "buffer", 8 << 20 },
+	{ NULL, 0 },
+};
+
+static const struct setting solidigm_p5520_settings[] = {
+	{ "chips", 4 },
+	{ "blocks", 64 },
+	{ "layers", 8 },
+	{ "op", 2000 },
+	{ "victim", AFTL_VICTIM_cost_benefit },
+	{ "read", 58 * US },
+	{ "read_first", 35 * US },
+	{ "read_move", 30 * US },
+	{ "program", 250 * US },
+	{ "erase", 500 * US },
+	{ "bus", 1200 },
+	{ "controller", 8 * US },
+	{ "buffer", 16 << 20 },
+	{ NULL, 0 },
+};
+
+static const struct setting kioxia_cm7r_settings[] = {
+	{ "chips", 4 },
+	{ "blocks", 64 },
+	{ "layers", 8 },
+	{ "op", 1800 },
+	{ "read", 61 * US },
+	{ "read_first", 38 * US },
+	{ "program", 36 * US },
+	{ "row", 4 },
+	{ "erase", 400 * US },
+	{ "bus", 2400 },
+	{ "link", 8300 },
+	{ "controller", 8 * US },
+	{ "buffer", 16 << 20 },
+	{ NULL, 0 },
+};
+
+static const struct setting samsung_pm9a3_settings[] = {
+	{ "chips", 2 },
+	{ "blocks", 96 },
+	{ "layers", 8 },
+	{ "op", 1580 },
+	{ "read", 47 * US },
+	{ "read_last", 58 * US },
+	{ "read_move", 20 * US },
+	{ "program", 172 * US },
+	{ "erase", 500 * US },
+	{ "bus", 1200 },
+	{ "controller", 11 * US },
+	{ "buffer", 8 << 20 },
+	{ NULL, 0 },
+};
+
+static const struct setting wd_dc_960_settings[] = {
+	{ "chips", 2 },
+	{ "blocks", 96 },
+	{ "layers", 8 },
+	{ "op", 1550 },
+	{ "victim", AFTL_VICTIM_windowed },
+	{ "read", 57 * US },
+	{ "read_last", 69 * US },
+	{ "read_move", 20 * US },
+	{ "program", 240 * US },
+	{ "erase", 500 * US },
+	{ "bus", 480 },
+	{ "controller", 13 * US },
+	{ "buffer", 8 << 20 },
+	{ NULL, 0 },
+};
+
+/* The zoned drive and its conventional sibling have the same flash, as their reads show. */
+static const struct setting zn540_settings[] = {
+	{ "chips", 4 },
+	{ "planes", 2 },
+	{ "plane_mode", AFTL_PLANES_WIDE },
+	{ "blocks", 48 },
+	{ "layers", 8 },
+	{ "one_shot", AFTL_ON },
+	{ "read", 50 * US },
+	{ "read_last", 61 * US },
+	{ "program", 2330 * US },
+	{ "erase", 300 * US },
+	{ "bus", 480 },
+	{ "link", 2900 },
+	{ "link_command", 500 },
+	{ "controller", 9 * US },
+	{ "suspend", AFTL_SUSPEND_BOTH },
+	{ "suspend_step", 160 * US },
+	{ "suspend_cost", 5 * US },
+	{ "suspend_limit", 6 },
+	{ "buffer", 8 << 20 },
+	{ NULL, 0 },
+};
+
+static const struct setting kioxia_xg6_settings[] = {
+	{ "chips", 4 },
+	{ "blocks", 48 },
+	{ "layers", 16 },
+	{ "read", 64 * US },
+	{ "program", 170 * US },
+	{ "bus", 800 },
+	{ "link", 3110 },
+	{ "controller", 9 * US },
+	{ "buffer", 16 << 20 },
+	{ NULL, 0 },
+};
+
 static const struct profile profiles[] = {
-	{ "demo", "512 MiB MLC in 4 dies, 8 layers; small and quick", demo_settings },
-	{ "tcad18", "ApproxFTL's device: 128 GiB MLC in 32 dies, 8 layers", tcad18_settings },
-	{ "fast16", "AGCR's device: 128 GiB MLC in 64 dies, three program costs", fast16_settings },
-	{ "micro19", "cubeFTL's device: 30 GiB TLC in 8 dies, 48 layers", micro19_settings },
-	{ "ics14", "TVR's device: 4 GiB MLC in 4 dies, fast and slow pages", ics14_settings },
-	{ "tos22", "ReSSD's device: 576 GiB TLC in 64 planes, 64 layers", tos22_settings },
-	{ "qlc", "16 GiB QLC in 8 dies, 64 layers; a coarse and a fine pass", qlc_settings },
+	{ "demo", "512 MiB MLC in 4 dies, 8 layers; small and quick",
+	  demo_settings, NULL },
+	{ "tcad18", "ApproxFTL's device: 128 GiB MLC in 32 dies, 8 layers",
+	  tcad18_settings, NULL },
+	{ "fast16", "AGCR's device: 128 GiB MLC in 64 dies, three program costs",
+	  fast16_settings, NULL },
+	{ "micro19", "cubeFTL's device: 30 GiB TLC in 8 dies, 48 layers",
+	  micro19_settings, NULL },
+	{ "ics14", "TVR's device: 4 GiB MLC in 4 dies, fast and slow pages",
+	  ics14_settings, NULL },
+	{ "tos22", "ReSSD's device: 576 GiB TLC in 64 planes, 64 layers",
+	  tos22_settings, NULL },
+	{ "qlc", "16 GiB QLC in 8 dies, 64 layers; a coarse and a fine pass",
+	  qlc_settings, NULL },
+	{ "micron-7450-max", "Micron 7450 MAX 800 GB, small",
+	  micron_7450_max_settings, drive_settings },
+	{ "solidigm-p5520", "Solidigm D7-P5520 1.92 TB, small",
+	  solidigm_p5520_settings, drive_settings },
+	{ "kioxia-cm7r", "Kioxia CM7-R 3.84 TB, small", kioxia_cm7r_settings, drive_settings },
+	{ "samsung-pm9a3", "Samsung PM9A3 960 GB, small",
+	  samsung_pm9a3_settings, drive_settings },
+	{ "wd-dc-960", "a WD DC drive of 960 GB, small", wd_dc_960_settings, drive_settings },
+	{ "wd-zn540", "the flash of a WD ZN540 1 TB, small, without its zones",
+	  zn540_settings, drive_settings },
+	{ "wd-conventional", "a conventional sibling of the ZN540, small",
+	  zn540_settings, drive_settings },
+	{ "kioxia-xg6", "Kioxia XG6, small", kioxia_xg6_settings, drive_settings },
 };
 
 const char *aftl_profile_name(unsigned int index)
@@ -176,7 +337,7 @@ static const struct profile *find_profile(const char *name)
 
 static int complain_profile(const char *name, struct aftl_error *error)
 {
-	char list[80];
+	char list[192];
 	size_t used = 0;
 	unsigned int i;
 
@@ -186,17 +347,23 @@ static int complain_profile(const char *name, struct aftl_error *error)
 	return aftl_fail(error, -EINVAL, "unknown profile \"%.40s\"; there are %s", name, list);
 }
 
+static void take(struct aftl_config *config, const struct setting *setting)
+{
+	for (; setting->key; setting++)
+		*aftl_param_value(config, aftl_core_param_find(setting->key)) = setting->value;
+}
+
 int aftl_profile_apply(struct aftl_config *config, const char *name, struct aftl_error *error)
 {
 	const struct profile *profile = find_profile(name);
-	const struct setting *setting;
 	unsigned int i;
 
 	if (!profile)
 		return complain_profile(name, error);
 	for (i = 0; i < AFTL_CORE_PARAMS; i++)
 		*aftl_param_value(config, i) = aftl_core_params[i].standard;
-	for (setting = profile->settings; setting->key; setting++)
-		*aftl_param_value(config, aftl_core_param_find(setting->key)) = setting->value;
+	if (profile->common)
+		take(config, profile->common);
+	take(config, profile->settings);
 	return 0;
 }
