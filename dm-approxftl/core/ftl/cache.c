@@ -7,6 +7,13 @@
  */
 #include "core/ftl/device.h"
 
+static struct aftl_block *first_block(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	size_t blocks = ftl->geo.blocks_per_lun;
+
+	return &ftl->media.blocks[lun->index * blocks];
+}
+
 static u32 share_of(const struct aftl *ftl, u64 share)
 {
 	return (u32)div64_u64(ftl->geo.blocks_per_lun * share + 9999, 10000);
@@ -92,7 +99,7 @@ static bool before(const struct aftl_block *block, const struct aftl_block *othe
  */
 struct aftl_block *aftl_cache_fold(struct aftl *ftl, const struct aftl_lun *lun)
 {
-	struct aftl_block *block = &ftl->media.blocks[lun->index * ftl->geo.blocks_per_lun];
+	struct aftl_block *block = first_block(ftl, lun);
 	struct aftl_block *end = block + ftl->geo.blocks_per_lun;
 	struct aftl_block *best = NULL;
 
@@ -141,7 +148,7 @@ bool aftl_cache_adopt(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block 
 
 static void recount_lun(struct aftl *ftl, struct aftl_lun *lun)
 {
-	const struct aftl_block *block = &ftl->media.blocks[lun->index * ftl->geo.blocks_per_lun];
+	const struct aftl_block *block = first_block(ftl, lun);
 	const struct aftl_block *end = block + ftl->geo.blocks_per_lun;
 
 	lun->cached = 0;
