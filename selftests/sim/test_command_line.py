@@ -129,7 +129,14 @@ USAGE = [
     (["--dump", "x", "--policy", "baseline,vth_b"], "--dump saves one device; give one policy"),
     (["--record", "x", "--policy", "baseline,vth_b"], "--record writes one run; give one policy"),
     (["--json", "-", "--record", "-"], "--json and --record both want standard output"),
+    (["--requests", "1.5k"], '"1.5" is not a whole number'),
+    (["--requests", "M"], '"M" is not a whole number'),
+    (["--requests", "1m"], '"1m" is not a whole number'),
+    (["--requests", "20000000000G"], "more than fits into 64 bits"),
+    (["--raid", "5k"], "5k is out of range; it must be 5 to 5"),
+    (["--burst-on", "5M"], "--burst-on"),
     (["--histogram"], "--histogram needs --json"),
+    (["--series"], "--series needs --json"),
     (["--block-table"], "--block-table needs --json"),
     (["--page-map", "auto"], "--page-map needs --json"),
     (["--page-map", "x", "--json", "-"], '--page-map: "x" is not a block number; write auto or'),
@@ -167,6 +174,21 @@ def test_parameters_win_over_the_profile_wherever_it_stands() -> None:
     done = run("sim", "--blocks", "64", "--profile", "tcad18", "--requests=10", "--json", "-")
     result = json.loads(done.out)
     assert (result["profile"], result["parameters"]["blocks"]) == ("tcad18", "64")
+
+
+@pytest.mark.parametrize(("text", "count"), [("2k", 2000), ("0k", 0), ("20", 20)])
+def test_counts_in_thousands(text: str, count: int) -> None:
+    done = run("sim", "--requests", text, "--json", "-", "--quiet")
+    assert json.loads(done.out)["runs"][0]["requests"] == count
+
+
+def test_counts_in_millions() -> None:
+    for text, count in (("3M", "3000000"), ("18G", "18000000000")):
+        done = [run("sim", "--warmup", each, "--requests", "0", "--dry-run")
+                for each in (text, count)]
+        assert done[0] == done[1] and done[0].code == 0
+    million = run("sim", "--flush-every", "1M", "--requests", "9", "--json", "-", "-q")
+    assert json.loads(million.out)["stream"]["flush_every_requests"] == 1000000
 
 
 def test_queue_depth_and_command_depth_are_two_things() -> None:

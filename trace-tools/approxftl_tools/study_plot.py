@@ -23,6 +23,8 @@ WIDTHS = {"single": 3.5, "double": 7.16}
 STYLE_KEYS = ("width", "height", "font", "font_size", "palette")
 MARKERS = "osD^vPX*"
 DOTS_PER_INCH = 300
+#: Places of an axis that are named, all of them.
+MOST_NAMED = 8
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,10 @@ def panel(axes: Axes, chart: Chart, facet: str, style: Style) -> None:
     if chart.kind == "dots":
         axes.set_xticks(range(len(chart.xs)), [str(x) for x in chart.xs])
         axes.set_xlim(-0.5, len(chart.xs) - 0.5)
+    elif len(chart.xs) <= MOST_NAMED:
+        axes.set_xscale("log" if chart.log_x else "linear")
+        axes.set_xticks([as_number(x) for x in chart.xs], [str(x) for x in chart.xs])
+        axes.minorticks_off()
     elif chart.log_x:
         axes.set_xscale("log")
     if chart.log_y:
@@ -139,7 +145,7 @@ def render(chart: Chart, kind: str, style: Style) -> bytes:
             panel(axes, chart, facet, style)
         panels[0].set_ylabel(chart.y_label)
         handles, names = panels[0].get_legend_handles_labels()
-        if len(names) > 1:
+        if names:
             canvas.legend(handles, names, loc="outside upper center",
                           ncols=max(1, int(style.width / 1.7)))
         out = io.BytesIO()

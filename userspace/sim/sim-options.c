@@ -147,15 +147,38 @@ static int check_range(const struct option *option, const char *text, u64 value,
 			 dashed(option->name, name), text, smallest, largest);
 }
 
+/* A count such as 250k, 1M or 2G without its letter; returns what that stands for. */
+static u64 take_scale(const struct option *option, const char *text, char digits[AFTL_VALUE_SIZE])
+{
+	static const char letters[] = "kMG";
+	size_t length = strlen(text);
+	const char *letter = length > 1 ? strchr(letters, text[length - 1]) : NULL;
+	u64 scale = 1000;
+
+	scnprintf(digits, AFTL_VALUE_SIZE, "%s", text);
+	if (option->kind != KIND_COUNT || !letter || length >= AFTL_VALUE_SIZE)
+		return 1;
+	digits[length - 1] = '\0';
+	for (; letter > letters; letter--)
+		scale *= 1000;
+	return scale;
+}
+
 static int set_number(struct sim_options *options, const struct option *option, const char *text,
 		      struct aftl_error *error)
 {
 	const char *const *words = option->kind == KIND_CHOICE ? option_words(option) : NULL;
 	u64 *value = (u64 *)((char *)options + option->field);
+	char digits[AFTL_VALUE_SIZE];
+	u64 scale = take_scale(option, text, digits);
 	struct aftl_error cause;
 
-	if (aftl_parse_value((enum aftl_param_type)option->kind, words, text, value, &cause))
+	if (aftl_parse_value((enum aftl_param_type)option->kind, words, scale > 1 ? digits : text,
+			     value, &cause))
 		return complain_number(option, text, cause.text, error);
+	if (*value > U64_MAX / scale)
+		return complain_number(option, text, "more than fits into 64 bits", error);
+	*value *= scale;
 	return option->kind == KIND_CHOICE ? 0 : check_range(option, text, *value, error);
 }
 
