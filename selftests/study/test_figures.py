@@ -429,6 +429,12 @@ def test_a_job_that_is_told_to_end_is_queued_again(tmp_path: Path) -> None:
     assert not list(results.glob("*/result.json"))
 
 
+def test_a_yardstick_that_is_not_there_is_said(done: Path, tmp_path: Path) -> None:
+    path = write(tmp_path, SMALL.replace('= "baseline"\n[base]', '= "baselin"\n[base]'))
+    said = study("table", path, "--out", done.with_suffix(".results"))
+    assert 'relative_to: no run of policy "baselin"' in said.err
+
+
 def test_no_output_destroys_an_input(done: Path, tmp_path: Path) -> None:
     path = write(tmp_path)
     results = done.with_suffix(".results")

@@ -260,6 +260,7 @@ def test_csv(tmp_path: Path) -> None:
     ('[vary]\npolicy = "baseline"\n', '[vary] "policy" is a list of values'),
     ("[base]\njson = true\n", '"json" is not for a study'),
     ("seed = 5\n", "seed says nothing without seeds"),
+    ('until = "2%"\nseeds = 9\nmost = 5\n', "seeds begin with 9, but most is 5"),
     ("most = 5\n", "most says nothing without until"),
     ("[vary]\nop = [7, 10]\n[[exclude]]\nop = []\n", "op = [] takes no point out"),
     ("seeds = 0\n", "seeds is a number from 1 to 100000"),

@@ -260,6 +260,9 @@ def judge(plan: Plan, groups: Sequence[Group]) -> int:
     if drifting:
         sys.stderr.write(f"approxftl-study: {drifting} of {runs} runs were still drifting: longer "
                          "ones, or a longer warmup, have other means\n")
+    yardstick = plan.rules.relative_to
+    if yardstick and groups and all(group.varied["policy"] != yardstick for group in groups):
+        sys.stderr.write(f'approxftl-study: relative_to: no run of policy "{yardstick}"\n')
     if plan.rules.until and wanted_seeds(plan, groups) > plan.rules.most:
         sys.stderr.write(f"approxftl-study: {plan.rules.most} seeds are not enough for "
                          f"intervals of {100 * plan.rules.until:g} %\n")

@@ -275,6 +275,8 @@ def rules_of(path: Path, document: dict[str, Any]) -> Rules:
     seeds = whole_number(path, document, "seeds", FIRST_SEEDS if until else 0,
                          1 if "seeds" in document else 0, MOST_POINTS)
     most = whole_number(path, document, "most", 40, 2, MOST_POINTS)
+    if until and seeds > most:
+        raise Refusal(f"{path}: seeds begin with {seeds}, but most is {most}", USAGE)
     measures = words(path, document, "measures", DEFAULT)
     check_known(path, "measure", measures, list(VALUES))
     yardstick = str(document.get("relative_to", ""))
