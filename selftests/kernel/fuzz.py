@@ -284,10 +284,10 @@ class Messages(Device):
         self.right = {f"message {verb[0]}" for verb in self.verbs}
 
     def seeds(self) -> list[Input]:
-        """Return each message, to a device that is in use and to one that is suspended."""
+        """Return each message, to a device in use and to one that is suspended; a few keys."""
         begin = [["line", *SMALL], ["press"]]
         return [[*begin, self.message(verb), ["suspend"], self.message(verb), ["resume"], ["press"]]
-                for verb in self.verbs]
+                for verb in self.verbs for _ in range(8 if "<key>" in verb else 1)]
 
     def fresh(self) -> Step:
         """Return a message, or what may happen between two."""

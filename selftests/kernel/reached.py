@@ -8,6 +8,7 @@ has seen of the answers.
 
 from __future__ import annotations
 
+import ctypes
 import fcntl
 import mmap
 import os
@@ -17,6 +18,18 @@ KCOV = "/sys/kernel/debug/kcov"
 # linux/kcov.h
 INIT_TRACE, ENABLE, TRACE_PC = 0x80086301, 0x6364, 0
 PLACES = 1 << 16
+
+
+def shared(fd: int) -> memoryview:
+    """Return KCOV's memory. The module mmap would not: debugfs calls it a file without bytes."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.mmap.restype = ctypes.c_void_p
+    libc.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int,
+                          ctypes.c_int, ctypes.c_long)
+    address = libc.mmap(None, PLACES * 8, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED, fd, 0)
+    if address == ctypes.c_void_p(-1).value:
+        raise OSError(ctypes.get_errno(), KCOV)
+    return memoryview((ctypes.c_uint64 * PLACES).from_address(address)).cast("B").cast("Q")
 
 
 class Reached:
@@ -33,7 +46,7 @@ class Reached:
     def start(self, fd: int) -> None:
         """Have the kernel note each place, of system calls of this thread."""
         fcntl.ioctl(fd, INIT_TRACE, PLACES)
-        self.cover = memoryview(mmap.mmap(fd, PLACES * 8)).cast("Q")
+        self.cover = shared(fd)
         fcntl.ioctl(fd, ENABLE, TRACE_PC)
 
     def places(self) -> set[object]:
