@@ -16,7 +16,7 @@ pytestmark = needs_page
 def test_tiny_run_is_well_formed(tmp_path: Path) -> None:
     result = tmp_path / "bench.json"
     done = run_program(sys.executable, TOP / "selftests/bench/bench_playground.py", "--seconds",
-                       "0.6", "--json", result)
+                       "0.4", "--json", result)
     assert done.code == 0, done.err
     found = json.loads(result.read_text())
     assert found["approxftl_bench_format"] == [1, 0]

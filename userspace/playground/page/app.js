@@ -575,11 +575,12 @@ function showStep(state) {
 	showPlace("device");
 }
 
-// The right answer is what the simulator says now.
+// The right answer is what the simulator says, once: it says the same each time.
 function judge(tour, choice, verdict) {
 	forgetTrouble();
 	attempt(() => {
-		const {right, because} = tour.answer((text, requests) => measure(app.module, text, requests));
+		tour.found = tour.found || tour.answer((...what) => measure(app.module, ...what));
+		const {right, because} = tour.found;
 		verdict.hidden = false;
 		verdict.className = `verdict ${choice === right ? "right" : "wrong"}`;
 		verdict.textContent = `${choice === right ? "Right." : "Not so."} ${because}`;

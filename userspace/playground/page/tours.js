@@ -6,16 +6,25 @@
 const TINY = "--channels 1 --chips 1 --blocks 64 --layers 4 --word_lines 4 --page 4KiB";
 const SMALL = "--blocks 64 --op 40%";
 
-// What "approxftl sim" says of so many requests.
-function measure(module, text, requests) {
+// What "approxftl sim" says of so many requests, and what it said before those.
+function measure(module, text, requests, warmup = 0) {
 	const device = new Device(module, text.split(/\s+/).filter(Boolean));
-	device.call("play_to", requests, FOREVER);
+	device.call("play_to", warmup, FOREVER);
+	const before = device.state();
+	device.call("play_to", warmup + requests, FOREVER);
 	device.call("play_finish");
-	return device.state();
+	return {...device.state(), before};
 }
 
 const writeMs = (state) => total(CHARTS[0], state);
-const amplification = (state) => total(CHARTS[2], state);
+
+// Of a full die, once collection has found its pace.
+const FULL = "--channels 1 --chips 1 --blocks 64";
+
+function amplification(run, options) {
+	const state = run(`${FULL} --fill random --write-share 1 --size 8KiB ${options}`, 8000, 16000);
+	return CHARTS[2].of(state, state.before);
+}
 
 function largest(values) {
 	return values.indexOf(Math.max(...values));
@@ -25,7 +34,7 @@ function smallest(values) {
 	return values.indexOf(Math.min(...values));
 }
 
-// answer(run): {right: index of the choice, because: what was measured}; run(text, requests)
+// answer(run): {right: index of the choice, because: what was measured}; run is measure()
 const TOURS = [
 	{
 		title: "Why can't a page be overwritten?",
@@ -125,18 +134,17 @@ const TOURS = [
 		steps: [
 			["When free blocks run out, the valid pages of some block are copied elsewhere and it is " +
 			"erased. Violet flashes are copies, a red frame is an erase.",
-			{a: "baseline", b: "", x: "0", fill: "random", size: "8KiB", more: "--blocks 64",
-				at: "30000"}],
+			{a: "baseline", b: "", x: "0", fill: "random", size: "8KiB", more: FULL,
+				at: "12000"}],
 			["With more spare space a block has more garbage when its turn comes.",
 			{a: "baseline", b: "", x: "0", fill: "random", op: "40", size: "8KiB",
-				more: "--blocks 64", at: "30000"}],
+				more: FULL, at: "12000"}],
 		],
-		question: "Random writes to a full device of 64 blocks in each die. With how much " +
+		question: "Random writes to a full die of 64 blocks. With how much " +
 			"over-provisioning is write amplification below 2?",
 		choices: ["10 %", "20 %", "40 %"],
 		answer: (run) => {
-			const found = [10, 20, 40].map((op) => amplification(run("--blocks 64 --fill random " +
-				`--write-share 1 --size 8KiB --op ${op}%`, 60000)));
+			const found = [10, 20, 40].map((op) => amplification(run, `--op ${op}%`));
 			return {right: found.findIndex((value) => value < 2),
 				because: `Written for each unit of the host: ${found.map(plain).join(", ")}.`};
 		},
@@ -146,18 +154,17 @@ const TOURS = [
 		steps: [
 			["Greedy takes the block with the least valid data. First in, first out takes the oldest, " +
 			"whatever is in it.", {a: "baseline", b: "", x: "0", fill: "random", skew: "1", size: "8KiB",
-				more: "--blocks 64 --op 20%", view: "valid", at: "20000"}],
+				more: `${FULL} --op 20%`, view: "valid", at: "12000"}],
 			["The same stream with --victim fifo.", {a: "baseline", b: "", x: "0", fill: "random",
-				skew: "1", size: "8KiB", more: "--blocks 64 --op 20% --victim fifo", view: "valid",
-				at: "20000"}],
+				skew: "1", size: "8KiB", more: `${FULL} --op 20% --victim fifo`, view: "valid",
+				at: "12000"}],
 		],
 		question: "Some data is much more often written than other (Zipf, exponent 1). Which choice " +
 			"writes less?",
 		choices: ["greedy", "first in, first out"],
 		answer: (run) => {
-			const found = ["greedy", "fifo"].map((victim) => amplification(run("--blocks 64 --op 20% " +
-				"--fill random --write-share 1 --size 8KiB --workload zipf --zipf-skew 1 " +
-				`--victim ${victim}`, 60000)));
+			const found = ["greedy", "fifo"].map((victim) => amplification(run,
+				`--op 20% --workload zipf --zipf-skew 1 --victim ${victim}`));
 			return {right: smallest(found), because: `Write amplification ${found.map(plain)
 				.join(" and ")}.`};
 		},
@@ -166,18 +173,17 @@ const TOURS = [
 		title: "Is skew good or bad?",
 		steps: [
 			["All units are written equally often: garbage is everywhere.", {a: "baseline", b: "",
-				x: "0", fill: "random", size: "8KiB", more: "--blocks 64 --op 20%", view: "valid",
-				at: "30000"}],
+				x: "0", fill: "random", size: "8KiB", more: `${FULL} --op 20%`, view: "valid",
+				at: "12000"}],
 			["A few units get most of the writes. Baseline does not tell hot data from cold: both " +
 			"share blocks.", {a: "baseline", b: "", x: "0", fill: "random", skew: "1.2",
-				size: "8KiB", more: "--blocks 64 --op 20%", view: "valid", at: "30000"}],
+				size: "8KiB", more: `${FULL} --op 20%`, view: "valid", at: "12000"}],
 		],
 		question: "Which of the two has the lower write amplification under baseline?",
 		choices: ["equal writes", "skewed writes"],
 		answer: (run) => {
-			const stream = "--blocks 64 --op 20% --fill random --write-share 1 --size 8KiB";
 			const found = ["", "--workload zipf --zipf-skew 1.2"].map((skew) =>
-				amplification(run(`${stream} ${skew}`, 60000)));
+				amplification(run, `--op 20% ${skew}`));
 			return {right: smallest(found), because: `Write amplification ${found.map(plain)
 				.join(" and ")}.`};
 		},
@@ -189,7 +195,8 @@ const TOURS = [
 				{a: "baseline", b: "", x: "0", fill: "sequential", months: "12", view: "errors", w: "0", at: "1000",
 					more: "--bits 2 --blocks 32 --op 40%"}],
 			["The same after 3000 erases of each block.", {a: "baseline", b: "", x: "0", months: "12",
-				fill: "sequential", pe: "3000", view: "errors", w: "0", at: "1000", more: "--bits 2 --blocks 32 --op 40%"}],
+				fill: "sequential", pe: "3000", view: "errors", w: "0", at: "1000",
+				more: "--bits 2 --blocks 32 --op 40%"}],
 		],
 		question: "What brings more raw bit errors into reads: a year on new cells, or a day on cells " +
 			"that were erased 3000 times?",
