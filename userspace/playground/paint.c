@@ -221,7 +221,8 @@ static bool is_another(const struct picture *picture, u32 view, u32 erases)
 		view + 1, picture->width, picture->columns, picture->stride,
 		view == PLAY_VIEW_WEAR ? erases : 0, aftl_hours(play.drive.ftl),
 	};
-	bool another = memcmp(now, last, sizeof(now)) || memcmp(colours, palette, sizeof(palette));
+	bool another = memcmp(now, last, sizeof(now)) != 0 ||
+		       memcmp(colours, palette, sizeof(palette)) != 0;
 
 	memcpy(last, now, sizeof(now));
 	memcpy(colours, palette, sizeof(palette));
