@@ -187,6 +187,8 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
         "a", 9, struct.pack("<IQ", 8, 2**63)) + bytes(99), "ends within"),
     "gguf lists of lists": (b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + gguf_pair(
         "a", 9, struct.pack("<IQ", 9, 1)) + bytes(99), "list of values of kind 9"),
+    "gguf header": (b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + gguf_pair(
+        "a", 8, struct.pack("<Q", 33 << 20)) + bytes(33 << 20), "larger than 32 MiB"),
     "gguf value": (b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + gguf_pair("a", 13, b"") + bytes(99),
                    "of kind 13"),
     "gguf not UTF-8": (b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, 1) + b"\xff" + bytes(99), "UTF-8"),

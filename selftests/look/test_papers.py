@@ -14,7 +14,9 @@ import pytest
 from selftests.look.support import Json, browse, console, references, run, simulate, succeed
 
 from approxftl_tools import command, paper
+from approxftl_tools.figure import Curves
 from approxftl_tools.paper_measures import VALUES
+from approxftl_tools.paper_weights import shelf
 
 #: Runs that take a second or two.
 QUICK = ("approxftl-10-lifetime", "tvr-packages", "cubeftl-write-cdf", "agcr-rewrites")
@@ -68,6 +70,27 @@ def test_description(spec: paper.Spec) -> None:
     measures = [spec.plot["measure"]] if "measure" in spec.plot else spec.plot.get("measures", [])
     for measure in measures:
         assert measure in VALUES or spec.plot["kind"] == "cdf"
+
+
+def test_a_figure_without_its_package_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paper, "find_spec", lambda _name: None)
+    said: list[str] = []
+    assert {spec.name for spec in paper.drawable((), said.append)} == {*NAMES} - {"weights-shelf"}
+    assert said == ["weights-shelf: left out, for lack of the Python package sklearn"]
+    assert [spec.name for spec in paper.drawable(["weights"], said.append)] == ["weights-shelf"]
+
+
+def test_more_flipped_bits_leave_fewer_digits() -> None:
+    units = {"read_approx_units": 1000, "read_flipped_bits": 0}
+    found = [paper.Point("here", "", x, {"unit_bits": 1000, "counters": {
+        **units, "read_flipped_bits": flips}}) for x, flips in ((1, 0), (2, 50000), (3, 400000))]
+    lines = shelf(found, {"x": "months", "unit": "%", "networks": [
+        {"name": "n", "type": "int8", "planes": 8, "category": "here"}]})
+    assert isinstance(lines, Curves)
+    (name, xs, mean), (_, _, low), (_, _, high) = lines.curves
+    assert (name, list(xs)) == ("n", [1, 2, 3])
+    assert mean[0] > 95 and mean[0] > mean[1] > mean[2] and mean[2] < 50
+    assert all(a < b < c for a, b, c in zip(low, mean, high, strict=True))
 
 
 @pytest.mark.parametrize(("options", "most"), [
