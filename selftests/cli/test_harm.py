@@ -62,6 +62,7 @@ COMMANDS: dict[Words, str] = {
     ("study", "pack"): "study pack study.toml",
     ("study", "verify"): "study verify study.study.tar.gz",
     ("study", "export"): "study export other.toml",
+    ("drives",): "drives kioxia-xg6 --only random",
     ("compare",): "compare a.json",
     ("report",): "report a.json",
     ("figures",): "figures a.json --kind cdf",
@@ -75,7 +76,7 @@ DEVICE_VERBS: set[Words] = {
     *(("tag", verb) for verb in ("add", "del", "list", "query", "scan", "watch"))}
 #: Options whose file is read, and directories in which files are made under their own names.
 INPUTS = {"--trace", "--load", "--summarise", "--fit", "--profile", "--rules", "--traces",
-          "--reference", "--root"}
+          "--reference", "--root", "--tables"}
 FOLDERS = {("study", "--out"), ("study", "--figures"), ("figures", "--output"),
            ("trace", "--output")}
 #: What these print with success has to be read, and may be short of everything else.

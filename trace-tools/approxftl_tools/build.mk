@@ -2,10 +2,11 @@
 #
 # Verbs in Python: a program each that finds the package and starts a module of it.
 
-python_verbs := compare embeddings figures model parquet report study synth weights
+python_verbs := compare drives embeddings figures model parquet report study synth weights
 python_programs := $(addprefix $(plain_dir)/approxftl-,$(python_verbs))
 python_files := $(shell cd trace-tools && find approxftl_tools -name '*.py' -o -name '*.css' \
-	-o -name '*.js' -o -name '*.toml')
+	-o -name '*.js' -o -name '*.toml' \
+	-o -name '*.csv')
 
 PROGRAMS += $(python_programs)
 INSTALLED += $(foreach f,$(python_files),644:trace-tools/$(f):$(PYTHONDIR)/$(f))
@@ -29,4 +30,8 @@ figures: $(PROGRAM) $(python_programs) ## the papers' figures from scratch, as S
 	@$(plain_dir)/approxftl-figures --papers \
 		--output $(or $(OUT),$(O)/figures) $(if $(FULL),--full) $(if $(TRACES),--traces '$(TRACES)')
 
-.PHONY: figures
+drives: $(PROGRAM) $(python_programs) ## real drives beside their emulation (minutes): TABLES=DIR, NAMES='wd-zn540 ...', OUT=page.html
+	@$(plain_dir)/approxftl-drives $(NAMES) $(if $(TABLES),--tables '$(TABLES)') \
+		--html '$(or $(OUT),$(O)/drives.html)'
+
+.PHONY: drives figures

@@ -42,6 +42,8 @@ static const struct verb verbs[] = {
 	  other_program_main },
 	{ "study", "simulate what varies, as often as it takes, and draw figures of it",
 	  other_program_main },
+	{ "drives", "hold the emulation of real drives against measurements of them",
+	  other_program_main },
 	{ "compare", "print results side by side", other_program_main },
 	{ "report", "make a report of results, one HTML file", other_program_main },
 	{ "figures", "draw figures of results", other_program_main },

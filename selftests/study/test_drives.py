@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Real drives: what a table becomes, and a sample of the points against their bands."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from selftests.lib.json_schema import document_of
+
+from approxftl_tools.drive_list import DRIVES, Drive
+from approxftl_tools.drive_points import OWN_TABLES, Shape, points_of
+
+TOP = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
+SCHEMA = "trace-tools/approxftl_tools/tools-output.schema.json"
+SHAPE = Shape(400000, 4096, 1 << 26)
+
+
+def drives(*arguments: str | Path, status: int = 0) -> Any:
+    done = subprocess.run([BUILD / "approxftl-drives", *arguments, "--jobs", "1"],
+                          capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == status, done.stderr
+    return done
+
+
+def table(folder: Path, name: str, keep: int, **changed: str) -> None:
+    """Write a table of our own: one row of the package's, some fields of it changed."""
+    with (OWN_TABLES / name).open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    with (folder / name).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerow({**rows[keep], **changed})
+
+
+#: Columns that are judged. The load is in others; done_* say which mix of it a drive could do.
+RESULTS = {"host_mbps", "wa_measured", "write_p50_us", "read_mean_us", "read_p50_us", "read_p99_us",
+           "read_p999_us", "iops", "mbps", "mean_us", "p50_us", "p99_us", "kiops"}
+
+
+@pytest.mark.parametrize("drive", DRIVES, ids=lambda drive: drive.name)
+def test_no_result_gets_into_a_run(drive: Drive, tmp_path: Path) -> None:
+    for path in OWN_TABLES.glob(f"{drive.name}-*.csv"):
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        with (tmp_path / path.name).open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, list(rows[0]))
+            writer.writeheader()
+            writer.writerows({key: str(2 * float(value)) if value and key in RESULTS else value
+                              for key, value in row.items()} for row in rows)
+    own, other = (points_of(drive, SHAPE, folder) for folder in (OWN_TABLES, tmp_path))
+    # Twice the rate is twice the saturation: more points may be below 85 % of it, none is lost.
+    assert own and {point.load for point in own} <= {point.load for point in other}
+    assert {point.measured for point in own}.isdisjoint({0.0})
+    assert any(mine.measured != theirs.measured
+               for mine, theirs in zip(own, other, strict=False))
+
+
+def test_sample_is_within_its_bands(tmp_path: Path) -> None:
+    """Of each kind of drive and of each kind of load one; the whole is make drives."""
+    out = tmp_path / "points.json"
+    drives("wd-zn540", "--only", "16 KiB, 4 x 1", "--json", out, "--at-least", "100")
+    document = document_of(SCHEMA, out.read_text())
+    assert {point["measure"] for point in document["points"]} == {
+        "reads/s", "read mean", "read p99", "rate, MB/s"}
+    drives("samsung-pm9a3", "--only", "9950 writes/s offered", "--at-least", "100")
+    drives("kioxia-xg6", "--only", "sequential-read", "--at-least", "100")
+
+
+def test_other_tables(tmp_path: Path) -> None:
+    """Measurements that the package has not: a load of another rate, and another result."""
+    table(tmp_path, "samsung-pm9a3-latency-load.csv", 0, offered_write_iops="5000",
+          offered_read_iops="5000", read_mean_us="1", saturated="no")
+    out = tmp_path / "points.json"
+    drives("--tables", tmp_path, "--only", "read mean", "--json", out)
+    (point,) = json.loads(out.read_text())["points"]
+    assert point["load"] == "5000 writes/s offered"
+    assert point["measured"] == 1
+    assert not point["within"]
+    assert not point["fitted"]
+    assert "--rate=10000" in point["arguments"]
+    said = drives("--tables", tmp_path, "--only", "read mean", "--at-least", "1", status=1)
+    assert "0.0 % of the points are within their bands, not 1 %" in said.stderr
+
+
+@pytest.mark.parametrize(("column", "value"), [
+    ("offered_write_iops", "many"), ("offered_write_iops", ""), ("saturated", "perhaps")])
+def test_wrong_tables_are_refused(tmp_path: Path, column: str, value: str) -> None:
+    table(tmp_path, "samsung-pm9a3-latency-load.csv", 0, **{column: value})
+    said = drives("--tables", tmp_path, status=1).stderr
+    assert "a table of samsung-pm9a3 is not as" in said
+    assert said.count("\n") == 1
+
+
+def test_empty_folder(tmp_path: Path) -> None:
+    assert "no table has a point" in drives("--tables", tmp_path, status=3).stderr
+    assert "no such directory" in drives("--tables", tmp_path / "x", status=3).stderr
+
+
+def test_page(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    drives("kioxia-xg6", "wd-zn540", "--only", "16 KiB, 1", "--html", page)
+    text = page.read_text()
+    assert "WD Ultrastar" in text and "<svg" in text and "http" not in text.split("</style>")[1] \
+        .replace("http://www.w3.org", "")

@@ -1,0 +1,372 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What was measured on real drives, and the run of the simulator that each figure is held against.
+
+A table is read by its name, DRIVE-TABLE.csv, and its columns; which rows it has does not matter. No
+figure of a table goes into a run but what describes the load.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from approxftl_tools.drive_list import Drive
+from approxftl_tools.refusal import NOT_FOUND, Refusal
+
+Json = dict[str, Any]
+Row = dict[str, str]
+Value = Callable[[Json], float]
+
+#: Tables that come with the package.
+OWN_TABLES = Path(__file__).parent / "drive_tables"
+GIB = 1 << 30
+#: Below this share of saturation latencies are judged; above it they do not repeat.
+CALM = 0.85
+#: Requests that tell a percentile of 99.9 % apart from its neighbours.
+ENOUGH = 20000
+#: Bytes of the writes beside reads.
+BESIDE = 128 << 10
+
+
+@dataclass(frozen=True)
+class Load:
+    """A run of the simulator, but for the device."""
+
+    arguments: tuple[str, ...]
+
+    def cost(self) -> int:
+        """Return the requests it has, which is about what it takes."""
+        found = (re.fullmatch(r"--(?:warmup|requests)=(\d+)", text) for text in self.arguments)
+        return sum(int(match[1]) for match in found if match)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A figure that was measured, and how ours comes out of a run."""
+
+    drive: Drive
+    table: str
+    row: int
+    unit: str
+    what: str
+    measure: str
+    measured: float
+    #: Share of the measured value, or microseconds if the measure is in them alone.
+    band: float
+    absolute: bool
+    load: Load
+    value: Value
+    #: In a figure: which curve, and where on it.
+    curve: str
+    x: float
+    #: The run that both are relative to, and what was measured there.
+    base: Load | None = None
+    base_measured: float = 1.0
+
+    @property
+    def fitted(self) -> bool:
+        """Tell whether a parameter of the drive's profile follows from this point, too."""
+        return self.drive.fitted and (not self.table.startswith("write") or
+                                      self.curve in ("sequential", "uniform", "read-only-part"))
+
+    def ours(self, results: dict[Load, Json]) -> float:
+        """Return our value."""
+        value = self.value(results[self.load])
+        return value / self.value(results[self.base]) if self.base else value
+
+    def target(self) -> float:
+        """Return what it is to be."""
+        return self.measured / self.base_measured
+
+    def error(self, ours: float) -> float:
+        """Return the error: a share, or microseconds."""
+        return ours - self.target() if self.absolute else ours / self.target() - 1
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The emulated device: units, bytes of them, and bytes that are erased together in all LUNs."""
+
+    units: int
+    unit_bytes: int
+    superblock: int
+
+    def requests(self, share: float, size: int = 4096) -> int:
+        """Return the requests that write this share of the capacity."""
+        return max(1, int(self.units * self.unit_bytes * share / size))
+
+
+def rate(result: Json) -> float:
+    """MB/s of the host."""
+    counters = result["counters"]
+    volume = float(counters["host_write_units"] + counters["host_read_units"])
+    return volume * float(result["unit_bytes"]) * 1e3 / float(result["simulated_ns"])
+
+
+def per_second(result: Json, kind: str = "write") -> float:
+    """Requests of a kind in a second."""
+    count = float(result["counters"][f"host_{kind}_requests"])
+    return count * 1e9 / float(result["simulated_ns"])
+
+
+def us(name: str, what: str) -> Value:
+    """Return a look-up of a time."""
+    return lambda result: float(result["timing"][f"{name}_response"][f"{what}_ns"]) / 1e3
+
+
+def share(part: float) -> str:
+    """Write a share as the simulator reads it."""
+    return f"{min(part, 1.0) * 100:.2f}%"
+
+
+def number(row: Row, column: str) -> float | None:
+    """Return a field if it was measured."""
+    text = row.get(column) or ""
+    return float(text) if text else None
+
+
+class Table:
+    """One table of a drive."""
+
+    def __init__(self, drive: Drive, shape: Shape, name: str, rows: Sequence[Row],
+                 others: dict[str, list[Row]]) -> None:
+        self.drive, self.shape, self.name, self.rows, self.others = drive, shape, name, rows, others
+
+    def points(self) -> Iterator[Point]:
+        """Yield what is judged."""
+        reader = READERS[self.name]
+        for index, row in enumerate(self.rows):
+            yield from reader(self, index, row)
+
+    def judged(self, index: int, row: Row, what: str, load: Load, curve: str, x: float,
+               measures: Sequence[tuple[str, str, float, Value]], **more: Any
+               ) -> Iterator[Point]:
+        """Yield a point for each measure whose column is there; the band of "us" is absolute."""
+        for title, column, band, value in measures:
+            measured = number(row, column)
+            if measured:
+                yield Point(self.drive, self.name, index, row.get("unit", ""), what, title,
+                            measured, band, title.endswith("us"), load, value, curve, x, **more)
+
+    # ------------------------------------------------------------ writes
+
+    def full(self, row: Row) -> float:
+        """Return the filled share of the capacity."""
+        return min(1.0, float(row["filled_gib"]) * GIB / self.drive.capacity)
+
+    def filled(self, row: Row) -> list[str]:
+        """Return the options for what was there before."""
+        if row["precondition"] == "none":
+            return []
+        return ["--fill=sequential", f"--fill_valid={self.full(row) * 100:.4g}"]
+
+    def writes(self, row: Row, options: Sequence[str]) -> Load:
+        """Return a run that writes so much, and looks at the last 30 % of it."""
+        size = int(row["block_kib"]) << 10
+        count = self.shape.requests(self.full(row) * float(row["written_capacities"]), size)
+        return Load((*self.filled(row), "--write-share=1", f"--footprint={share(self.full(row))}",
+                     f"--size={size}", f"--depth={row['queue_depth']}",
+                     f"--warmup={count * 7 // 10}", f"--requests={count - count * 7 // 10}",
+                     *options))
+
+    def uniform(self, row: Row) -> Row | None:
+        """Return the uniform load that a skewed one is relative to."""
+        for other in self.others.get("write-steady", []):
+            if other["pattern"] == "uniform" and other["precondition"] == "seq" and \
+                    all(other[key] == row[key] for key in ("unit", "filled_gib")) and \
+                    (row["queue_depth"] == "1" or other["queue_depth"] == row["queue_depth"]):
+                return other
+        return None
+
+    def relative(self, index: int, row: Row, what: str, load: Load, curve: str, x: float
+                 ) -> Iterator[Point]:
+        """Yield a rate relative to uniform writes; as it is where these were not measured."""
+        other = self.uniform(row)
+        more: dict[str, Any] = {} if other is None else {
+            "base": self.writes(other, ()), "base_measured": float(other["host_mbps"])}
+        title = "rate, of uniform" if other else "rate, MB/s"
+        yield from self.judged(index, row, what, load, curve, x,
+                               [(title, "host_mbps", 0.10, rate)], **more)
+        if number(row, "wa_measured") and self.name == "write-zones":
+            yield from self.judged(index, row, what, load, f"{curve}: amplification", x,
+                                   [("write amplification", "wa_measured", 0.10, self.amplified)])
+
+    def amplified(self, result: Json) -> float:
+        """Return the write amplification with what the drive writes for itself."""
+        return float(result["write_amplification"]["total"]) * self.drive.own_writes
+
+    def steady(self, index: int, row: Row) -> Iterator[Point]:
+        """Writes at full speed, 4 KiB."""
+        pattern, full = row["pattern"], float(row["filled_gib"])
+        if pattern == "sequential":
+            # The fill itself: it begins empty and ends when the drive is full.
+            load = self.writes({**row, "precondition": "none", "written_capacities": "0.9"},
+                               ["--workload=sequential"])
+            yield from self.judged(index, row, f"sequential, {full:g} GiB", load, "sequential",
+                                   full, [("rate, MB/s", "host_mbps", 0.05, rate)])
+        elif pattern == "sequential-4k":
+            load = self.writes({**row, "written_capacities": "0.02"}, ["--workload=sequential"])
+            yield from self.judged(index, row, "sequential 4 KiB, one at a time", load,
+                                   "sequential", full,
+                                   [("write p50, us", "write_p50_us", 1.0, us("write", "p50"))])
+        elif pattern == "uniform":
+            what = f"uniform, {full:g} GiB" + (" after erase" if row["precondition"] == "none"
+                                               else f", {row['queue_depth']} in flight")
+            yield from self.judged(index, row, what, self.writes(row, ()), "uniform", full, [
+                ("write amplification", "wa_measured", self.drive.band, self.amplified),
+                ("rate, MB/s", "host_mbps", 0.05, rate)])
+        else:
+            parts = [float(text) for text in re.findall(r"[\d.]+", row["parameter"])]
+            # Each part has a size s and a share f; the first is what the simulator calls hot.
+            first, asked = (parts[2], parts[3]) if not parts[1] else (parts[0], parts[1])
+            load = self.writes(row, ["--scatter", f"--hot-range={share(first)}",
+                                     f"--hot-share={share(asked)}"])
+            yield from self.relative(index, row, f"{pattern}, {row['parameter']}", load, pattern,
+                                     1 - first if pattern == "read-only-part" else parts[0])
+
+    def zones(self, index: int, row: Row) -> Iterator[Point]:
+        """Zones that the host writes sequentially; their size counts in superblocks."""
+        count, _, size, _ = row["parameter"].split()
+        grain = int(row["block_kib"]) << 10
+        scaled = float(size) * GIB / self.drive.superblock * self.shape.superblock
+        load = self.writes(row, ["--workload=zones", f"--open-zones={count}",
+                                 f"--zone-size={max(1, round(scaled / grain)) * grain}"])
+        yield from self.relative(index, row, f"zones {row['parameter']}", load,
+                                 f"zones, {count} open", float(size))
+
+    # ------------------------------------------------------------ latency under load
+
+    def saturation(self, unit: str) -> float:
+        """Return the writes in a second that the drive can do."""
+        done = [float(row["done_write_iops"]) for row in self.rows
+                if row["saturated"] == "yes" and row["unit"] == unit]
+        steady = [float(row["host_mbps"]) * 1e6 / 4096
+                  for row in self.others.get("write-steady", [])
+                  if row["pattern"] == "uniform" and row["unit"] == unit]
+        return min(done or steady or [float("inf")])
+
+    def latency(self, index: int, row: Row) -> Iterator[Point]:
+        """Latencies below saturation, and the rate when saturated."""
+        writes, reads = (float(row[f"{'done' if row['saturated'] == 'yes' else 'offered'}_{kind}"])
+                         for kind in ("write_iops", "read_iops"))
+        if row["saturated"] not in ("yes", "no"):
+            raise ValueError(row["saturated"])
+        mix = reads / (writes + reads)
+        before = ["--fill=random", "--fill_overwrite=300", f"--write-share={share(1 - mix)}"]
+        what = f"{float(row['offered_write_iops']):.0f} writes/s offered"
+        if row["saturated"] == "yes":
+            load = Load((*before, "--depth=448", "--warmup=200000", "--requests=600000"))
+            yield from self.judged(index, row, what, load, "saturated", 0.0,
+                                   [("writes/s", "done_write_iops", 0.05, per_second)])
+        elif writes < CALM * self.saturation(row["unit"]):
+            count = max(300000, int(ENOUGH / mix))
+            load = Load((*before, f"--rate={round(writes + reads)}", "--warmup=100000",
+                         f"--requests={count}"))
+            yield from self.judged(index, row, what, load, "latency", writes / 1e3, [
+                ("read mean", "read_mean_us", 0.07, us("read", "mean")),
+                ("read p50", "read_p50_us", 0.07, us("read", "p50")),
+                ("read p99", "read_p99_us", 0.12, us("read", "p99")),
+                ("read p99.9", "read_p999_us", 0.25, us("read", "p99_9")),
+                ("write p50, us", "write_p50_us", 1.0, us("write", "p50"))])
+
+    # ------------------------------------------------------------ grids
+
+    def read_grid(self, index: int, row: Row) -> Iterator[Point]:
+        """Random reads over block size and queue depth; read-ahead is not modelled."""
+        if row["operation"] != "random-read":
+            return
+        depth, size = int(row["queue_depth"]) * int(row["streams"]), int(row["block_kib"])
+        load = Load(("--fill=sequential", "--write-share=0", f"--size={size << 10}",
+                     f"--depth={depth}", "--requests=200000"))
+        yield from self.judged(
+            index, row, f"{size} KiB, {row['queue_depth']} x {row['streams']}", load,
+            f"{size} KiB reads", depth, [
+                ("reads/s", "iops", 0.04, lambda result: per_second(result, "read")),
+                ("read mean", "mean_us", 0.04, us("read", "mean")),
+                ("read p99", "p99_us", 0.12, us("read", "p99"))])
+
+    def read_under_write(self, index: int, row: Row) -> Iterator[Point]:
+        """Random reads beside a stream of writes."""
+        depth, wanted = int(row["read_queue_depth"]), float(row["write_rate_mib"])
+        beside = [f"--beside-rate={wanted * (1 << 20) / BESIDE:.0f}"] if wanted else []
+        load = Load(("--fill=sequential", "--write-share=0", f"--depth={depth}",
+                     "--warmup=20000", "--requests=200000", *beside))
+        yield from self.judged(
+            index, row, f"{row['write_operation']} {wanted:g} MiB/s, {depth} reads in flight", load,
+            f"reads beside {wanted:g} MiB/s", depth, [
+                ("read mean", "read_mean_us", 0.12, us("read", "mean")),
+                ("read p99", "read_p99_us", 0.25, us("read", "p99"))])
+
+    def write_grid(self, index: int, row: Row) -> Iterator[Point]:
+        """Writes to a drive that is not full: buffer, controller and programs."""
+        depth, size = int(row["queue_depth"]) * int(row["streams"]), int(row["block_kib"])
+        count = self.shape.requests(0.5, size << 10)
+        order = [] if row["operation"] == "random-write" else ["--workload=sequential"]
+        load = Load(("--write-share=1", f"--size={size << 10}", f"--depth={depth}", *order,
+                     f"--warmup={count // 4}", f"--requests={count - count // 4}"))
+        measures: list[tuple[str, str, float, Value]] = [("rate, MB/s", "mbps", 0.05, rate)]
+        if depth == 1 and size == 4:
+            measures.append(("write p50, us", "p50_us", 1.0, us("write", "p50")))
+        yield from self.judged(
+            index, row, f"{row['operation']}, {size} KiB, {row['queue_depth']} x {row['streams']}",
+            load, f"{row['operation']}, {size} KiB", depth, measures)
+
+    def fio(self, index: int, row: Row) -> Iterator[Point]:
+        """Three loads with fio."""
+        kind, size, _ = row["workload"].split()
+        write = "write" in kind
+        options = ["--workload=sequential"] if "sequential" in kind else []
+        fill = [] if write else ["--fill=sequential"]
+        count = self.shape.requests(0.5, int(size) << 10)
+        load = Load((*fill, *options, f"--write-share={int(write)}", f"--size={int(size) << 10}",
+                     f"--depth={row['queue_depth']}", f"--requests={min(count, 200000)}"))
+
+        def thousands(result: Json) -> float:
+            return per_second(result, "write" if write else "read") / 1e3
+
+        yield from self.judged(index, row, row["workload"], load, row["workload"],
+                               float(row["queue_depth"]),
+                               [("thousand/s", "kiops", 0.05, thousands)])
+
+
+READERS: dict[str, Callable[[Table, int, Row], Iterator[Point]]] = {
+    "write-steady": Table.steady,
+    "write-zones": Table.zones,
+    "latency-load": Table.latency,
+    "read-grid": Table.read_grid,
+    "read-under-write": Table.read_under_write,
+    "write-grid": Table.write_grid,
+    "fio": Table.fio,
+}
+
+
+def rows_of(path: Path) -> list[Row]:
+    """Read a table."""
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+    except OSError as error:
+        raise Refusal(f"{path}: {error.strerror}", NOT_FOUND) from error
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise Refusal(f"{path}: not a table of comma-separated values: {error}") from error
+
+
+def tables_of(drive: Drive, folder: Path) -> dict[str, list[Row]]:
+    """Return the tables of a drive that are in a folder."""
+    found = {name: folder / f"{drive.name}-{name}.csv" for name in READERS}
+    return {name: rows_of(path) for name, path in found.items() if path.exists()}
+
+
+def points_of(drive: Drive, shape: Shape, folder: Path) -> list[Point]:
+    """Return all that the tables in a folder say of a drive."""
+    tables = tables_of(drive, folder)
+    try:
+        return [point for name, rows in tables.items()
+                for point in Table(drive, shape, name, rows, tables).points()]
+    except (KeyError, TypeError, ValueError, ZeroDivisionError, IndexError) as error:
+        raise Refusal(f"{folder}: a table of {drive.name} is not as README.md of the tables has it "
+                      f"({type(error).__name__}: {error})") from error

@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""approxftl drives: real drives, as others have measured them, beside their emulation."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from approxftl_tools import command
+from approxftl_tools.drive_list import DRIVES, Drive
+from approxftl_tools.drive_points import OWN_TABLES, Load, Point, Shape, points_of
+from approxftl_tools.figure import Curves, Figure
+from approxftl_tools.page import figure_block, page, table
+from approxftl_tools.refusal import FAILED, Refusal
+from approxftl_tools.study import Progress, jobs
+from approxftl_tools.study_engine import Processes
+from approxftl_tools.study_plan import Point as Run
+
+Json = dict[str, Any]
+
+HEAD = ("table", "unit", "load", "measure", "measured", "ours", "error", "band", "verdict", "use")
+#: What a point was to the fit.
+FITTED, HELD_OUT, UNSEEN = "fitted", "held out", "unseen"
+EPILOG = """\
+Each drive is a profile of the simulator, small in capacity, and a policy. The published loads run
+on it with the same preparation and the same written volume, in capacities. A figure is within its
+band or it is missed; docs/drives.md says why some are. "fitted" in the last column are the points
+that parameters of the profile follow from, "held out" those of the package that none does. Tables
+of --tables are "unseen": DRIVE-TABLE.csv, with the columns of those in the package.
+
+Exit status: 0 done, 1 a simulation failed or --at-least was not reached, 2 usage, 3 no such file,
+130 interrupted.
+"""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A point and what came of it."""
+
+    point: Point
+    ours: float
+    error: float
+    use: str
+
+    @property
+    def within(self) -> bool:
+        """Tell whether the error is inside the band."""
+        return abs(self.error) <= self.point.band
+
+    def cells(self) -> list[str]:
+        """Return the row of the table."""
+        point = self.point
+        scale, unit = (1.0, " us") if point.absolute else (100.0, " %")
+        return [point.table, point.unit, point.what, point.measure, f"{point.target():.4g}",
+                f"{self.ours:.4g}", f"{self.error * scale:+.1f}{unit}",
+                f"{point.band * scale:g}{unit}", "within" if self.within else "missed",
+                self.use]
+
+
+def names(text: str) -> Drive:
+    """Read the name of a drive."""
+    for drive in DRIVES:
+        if drive.name == text:
+            return drive
+    known = ", ".join(drive.name for drive in DRIVES)
+    raise argparse.ArgumentTypeError(f'there is no drive "{text}"; there are {known}')
+
+
+def part(text: str) -> float:
+    """Read a percentage."""
+    try:
+        value = float(text.removesuffix("%"))
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 100:
+        raise argparse.ArgumentTypeError(f'"{text}" is not a percentage')
+    return value
+
+
+def options() -> command.Parser:
+    """Return the command line."""
+    parser = command.parser("drives", "Holds the emulation of real drives against published "
+                            "measurements of them.", EPILOG)
+    parser.add_argument("drives", nargs="*", type=names, metavar="DRIVE",
+                        help=f"which: {', '.join(drive.name for drive in DRIVES)} (default: all)")
+    parser.add_argument("--tables", type=Path, metavar="DIR", default=OWN_TABLES,
+                        help="other measurements (default: those of the package)")
+    parser.add_argument("--only", metavar="TEXT", default="",
+                        help="points whose table, load or measure has this in its name")
+    parser.add_argument("--larger", type=jobs, metavar="N", default=1,
+                        help="devices with N times the blocks, to see that size does not matter")
+    parser.add_argument("-j", "--jobs", metavar="N", type=jobs, default=os.cpu_count() or 1,
+                        help="processes at a time (default: as many as processors)")
+    parser.add_argument("--at-least", metavar="PERCENT", type=part, default=0.0,
+                        help="fail if fewer points are within their bands (default 0)")
+    parser.add_argument("--progress", action="store_true", help="even if stderr is no terminal")
+    parser.add_argument("--json", type=command.named, metavar="FILE",
+                        help="write the table as JSON, - for standard output")
+    parser.add_argument("--html", type=command.named, metavar="FILE",
+                        help="write a page with the table and the curves over each other")
+    return parser
+
+
+def larger(drive: Drive, times: int, engine: Processes) -> Drive:
+    """Return the drive with more blocks; nothing else differs."""
+    if times == 1:
+        return drive
+    blocks = geometry(drive, engine)["blocks_per_lun"] * times
+    return replace(drive, options=(f"--profile={drive.name}", f"--blocks={blocks}"))
+
+
+def document(drive: Drive, load: Load, text: str | None, why: str) -> Json:
+    """Return the result of a run; without one there is nothing to say."""
+    if text is None:
+        raise Refusal(f"{drive.name}: {' '.join(load.arguments)}: {why}", FAILED)
+    whole = json.loads(text)
+    result: Json = whole["runs"][0]
+    return {**result, "unit_bytes": whole["geometry"]["unit_bytes"], "geometry": whole["geometry"]}
+
+
+def results_of(loads: Iterable[tuple[Drive, Load]], engine: Processes, progress: Progress
+               ) -> dict[tuple[Drive, Load], Json]:
+    """Run them; the longest first, so that none is left alone at the end."""
+    runs = {Run((), (*drive.arguments(), *load.arguments), str(index)): (drive, load)
+            for index, (drive, load) in enumerate(sorted(loads, key=lambda pair: -pair[1].cost()))}
+    found = {}
+    try:
+        for outcome in engine.outcomes(list(runs)):
+            drive, load = runs[outcome.point]
+            found[drive, load] = document(drive, load, outcome.result, outcome.why)
+            progress.tell(False)
+    finally:
+        engine.stop()
+        progress.close()
+    return found
+
+
+def geometry(drive: Drive, engine: Processes) -> Json:
+    """Return the shape of the emulated device."""
+    load = Load(("--requests=0",))
+    outcome = engine.run(Run((), (*drive.arguments(), *load.arguments), "shape"))
+    found: Json = document(drive, load, outcome.result, outcome.why)["geometry"]
+    return found
+
+
+def shape_of(drive: Drive, engine: Processes) -> Shape:
+    """Return what the loads are scaled by."""
+    found = geometry(drive, engine)
+    return Shape(found["units"], found["unit_bytes"],
+                 found["physical_bytes"] // found["blocks_per_lun"])
+
+
+def wanted(arguments: argparse.Namespace, engine: Processes) -> list[Point]:
+    """Return the points that are asked for."""
+    if not arguments.tables.is_dir():
+        raise Refusal(f"{arguments.tables}: no such directory", command.NOT_FOUND)
+    points = []
+    for name in arguments.drives or DRIVES:
+        drive = larger(name, arguments.larger, engine)
+        found = points_of(drive, shape_of(drive, engine), arguments.tables)
+        points += [point for point in found
+                   if arguments.only in f"{point.table} {point.what} {point.measure}"]
+    if not points:
+        raise Refusal(f"{arguments.tables}: no table has a point of what is asked for",
+                      command.NOT_FOUND)
+    return points
+
+
+def use_of(point: Point, tables: Path) -> str:
+    """Tell whether the profile was fitted to this point."""
+    if tables.resolve() != OWN_TABLES.resolve():
+        return UNSEEN
+    return FITTED if point.fitted else HELD_OUT
+
+
+def judge(points: Sequence[Point], engine: Processes, progress_shown: bool, tables: Path
+          ) -> list[Verdict]:
+    """Run what the points need, and hold them against it."""
+    loads = {(point.drive, load) for point in points for load in (point.load, point.base) if load}
+    progress = Progress(len(loads), progress_shown)
+    results = results_of(loads, engine, progress)
+    verdicts = []
+    for point in points:
+        ours = point.ours({load: results[point.drive, load]
+                           for load in (point.load, point.base) if load})
+        verdicts.append(Verdict(point, ours, point.error(ours), use_of(point, tables)))
+    return verdicts
+
+
+def median(values: Sequence[float]) -> float:
+    """Return the middle one."""
+    return sorted(values)[len(values) // 2]
+
+
+def summary(verdicts: Sequence[Verdict]) -> list[list[str]]:
+    """Return a row for each measure of each drive, and of each half."""
+    rows = []
+    for what in (FITTED, HELD_OUT, UNSEEN):
+        found = [verdict for verdict in verdicts if verdict.use == what]
+        if not found:
+            continue
+        shares = [abs(v.error) for v in found if not v.point.absolute]
+        middle = f"{median(shares) * 100:.1f} %" if shares else "\u2013"
+        rows.append([what, f"{sum(v.within for v in found)} of {len(found)}", middle])
+    return rows
+
+
+def as_text(verdicts: Sequence[Verdict]) -> str:
+    """Return the table."""
+    lines = []
+    for name, group in groupby(verdicts, key=lambda verdict: verdict.point.drive.name):
+        rows = list(group)
+        cells = [list(HEAD), *(verdict.cells() for verdict in rows)]
+        widths = [max(len(row[i]) for row in cells) for i in range(len(HEAD))]
+        lines.append(f"{name}: {rows[0].point.drive.about}")
+        lines += ["  ".join(cell.ljust(width) if i < 4 else cell.rjust(width) for i, (cell, width)
+                            in enumerate(zip(row, widths, strict=True))).rstrip() for row in cells]
+        lines += [f"{half}: {count} within their bands, median error {middle}"
+                  for half, count, middle in summary(rows)]
+        lines.append("")
+    within = sum(verdict.within for verdict in verdicts)
+    lines.append(f"{within} of {len(verdicts)} points are within their bands")
+    return "\n".join(lines) + "\n"
+
+
+def as_json(verdicts: Sequence[Verdict]) -> list[Json]:
+    """Return the table for programs."""
+    return [{"drive": v.point.drive.name, "table": v.point.table, "unit": v.point.unit,
+             "row": v.point.row, "load": v.point.what, "measure": v.point.measure,
+             "measured": v.point.target(), "ours": v.ours,
+             "error_us" if v.point.absolute else "error": v.error, "band": v.point.band,
+             "within": v.within, "fitted": v.use == FITTED,
+             "arguments": ["sim", *v.point.drive.arguments(), *v.point.load.arguments]}
+            for v in verdicts]
+
+
+def figures(verdicts: Sequence[Verdict]) -> list[Figure]:
+    """Return measured and ours over each other, where a load was varied."""
+    drawn: dict[tuple[str, str, str], list[Verdict]] = {}
+    for verdict in verdicts:
+        point = verdict.point
+        drawn.setdefault((point.drive.name, point.measure, point.table), []).append(verdict)
+    found = []
+    for (name, measure, kind), group in drawn.items():
+        curves: list[tuple[str, list[float], list[float]]] = []
+        for curve in dict.fromkeys((v.point.curve, v.point.unit) for v in group):
+            mine = sorted((v for v in group if (v.point.curve, v.point.unit) == curve),
+                          key=lambda v: v.point.x)
+            xs = [v.point.x for v in mine]
+            label = " ".join(part for part in curve if part)
+            curves.append((f"{label}, measured", xs, [v.point.target() for v in mine]))
+            curves.append((f"{label}, ours", xs, [v.ours for v in mine]))
+        if any(len(xs) > 1 for _, xs, _ in curves):
+            axis = AXES.get(kind, "")
+            slug = "".join(c if c.isalnum() else "-" for c in f"{name}-{kind}-{measure}")
+            found.append(Figure(slug, f"{name}: {measure}", f"{kind}: {measure}, as measured and "
+                                "as emulated.", Curves(axis, measure, curves)))
+    return found
+
+
+AXES = {"latency-load": "thousand writes a second", "write-steady": "GiB filled, or share",
+        "write-zones": "GiB in a zone", "read-grid": "reads in flight",
+        "read-under-write": "reads in flight", "write-grid": "writes in flight"}
+
+
+def as_html(verdicts: Sequence[Verdict], argv: Sequence[str]) -> str:
+    """Return the page."""
+    parts = []
+    for name, group in groupby(verdicts, key=lambda verdict: verdict.point.drive.name):
+        rows = list(group)
+        parts.append(f"<section><h2>{escape(rows[0].point.drive.about)}</h2>\n"
+                     + table(("points", "within their bands", "median error"), summary(rows))
+                     + "".join(figure_block(figure) for figure in figures(rows))
+                     + table(HEAD, [verdict.cells() for verdict in rows], name) + "</section>\n")
+    own = f"{command.version()}: approxftl drives {' '.join(argv)}"
+    return page("Real drives and their emulation",
+                "".join(parts) + f"<p>Written by approxftl {escape(own)}</p>\n")
+
+
+def write(arguments: argparse.Namespace, argv: Sequence[str], verdicts: Sequence[Verdict]) -> None:
+    """Put out what was asked for."""
+    if arguments.json:
+        content = {**command.envelope("drives", argv), "points": as_json(verdicts)}
+        command.write_file(arguments.json, json.dumps(content, indent=1) + "\n")
+    if arguments.html:
+        command.write_file(arguments.html, as_html(verdicts, argv))
+    if command.STANDARD not in (arguments.json, arguments.html):
+        sys.stdout.write(as_text(verdicts))
+
+
+def run(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
+    """Do everything."""
+    for option in ("json", "html"):
+        if getattr(arguments, option):
+            command.CLAIMS.writes(getattr(arguments, option), f"--{option}")
+    engine = Processes(command.program(), arguments.jobs)
+    points = wanted(arguments, engine)
+    verdicts = judge(points, engine, arguments.progress or sys.stderr.isatty(), arguments.tables)
+    write(arguments, argv, verdicts)
+    share = 100.0 * sum(verdict.within for verdict in verdicts) / len(verdicts)
+    if share < arguments.at_least:
+        sys.stderr.write(f"approxftl-drives: {share:.1f} % of the points are within their bands, "
+                         f"not {arguments.at_least:g} %\n")
+        return FAILED
+    return command.DONE
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    return command.run("drives", lambda: run(options().parse_args(words), words))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
