@@ -79,14 +79,14 @@ int sim_drive_submit(struct sim_drive *drive, struct aftl_error *error)
 			return ret;
 		drive->ended |= !ret;
 	}
-	return submit_beside(drive, error);
+	return unlikely(drive->beside.interval_ns) ? submit_beside(drive, error) : 0;
 }
 
 int sim_drive_step(struct sim_drive *drive, u64 last_ns, struct aftl_error *error)
 {
 	u64 next_ns = aftl_next_event(drive->ftl);
 
-	if (!drive->ended)
+	if (unlikely(drive->beside.interval_ns) && !drive->ended)
 		next_ns = min(next_ns, beside_due(&drive->beside));
 	if (next_ns == U64_MAX || next_ns - last_ns > SIM_STUCK_NS)
 		return aftl_fail(error, -EIO, "the device has stopped with %u requests under way",

@@ -37,14 +37,16 @@ static u64 cross_link(struct aftl *ftl, const struct aftl_request *request)
 static void join_line(struct aftl *ftl, struct aftl_request *request)
 {
 	u32 index = request->decoded ? AFTL_LINE_DECODED : AFTL_LINE_PLAIN;
+	u64 crossed_ns = ftl->now_ns;
 	struct aftl_line *line;
 
-	if (ftl->unit_link_ns && request->op != AFTL_OP_READ)
-		index = AFTL_LINE_INWARD;
+	if (unlikely(ftl->unit_link_ns)) {
+		crossed_ns = cross_link(ftl, request);
+		if (request->op != AFTL_OP_READ)
+			index = AFTL_LINE_INWARD;
+	}
 	line = &ftl->lines[index];
-	request->complete_ns = ftl->now_ns + line->delay_ns;
-	if (ftl->unit_link_ns)
-		request->complete_ns = cross_link(ftl, request) + line->delay_ns;
+	request->complete_ns = crossed_ns + line->delay_ns;
 	aftl_request_append(&line->head, &line->tail, request);
 	if (line->head == request)
 		update_line_event(ftl, index);

@@ -118,7 +118,8 @@ static bool write_is_next(const struct aftl *ftl, const struct aftl_lun *lun, u3
 /* A row of programs ends with a read's turn, whether there is one or not. */
 static bool start_read(struct aftl *ftl, struct aftl_lun *lun)
 {
-	lun->in_row = 0;
+	if (unlikely(lun->in_row))
+		lun->in_row = 0;
 	return lun->reads.head != AFTL_NIL && aftl_read_start(ftl, lun);
 }
 
@@ -219,7 +220,8 @@ static bool sensed(struct aftl *ftl, struct aftl_lun *lun)
 
 static void programmed(struct aftl *ftl, struct aftl_lun *lun)
 {
-	lun->in_row += ftl->config.row > 1;
+	if (unlikely(ftl->config.row > 1))
+		lun->in_row++;
 	aftl_job_programmed(ftl, lun, &lun->work.placement);
 	if (lun->work.kind == AFTL_WORK_PROGRAM)
 		aftl_write_done(ftl, lun->work.commands, lun->work.service_ns);

@@ -264,8 +264,8 @@ struct aftl_lun {
 	bool awake;
 	struct aftl_lun *next_awake;
 	u64 idle_since_ns;
-	u32 in_row;
 	bool chores;
+	u32 in_row;
 	u64 busy_ns;
 };
 
