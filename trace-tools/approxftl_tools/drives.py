@@ -28,13 +28,13 @@ Json = dict[str, Any]
 
 HEAD = ("table", "unit", "load", "measure", "measured", "ours", "error", "band", "verdict", "use")
 #: What a point was to the fit.
-FITTED, HELD_OUT, UNSEEN = "fitted", "held out", "unseen"
+FITTED, SEEN, UNSEEN = "fitted", "seen", "unseen"
 EPILOG = """\
 Each drive is a profile of the simulator, small in capacity, and a policy. The published loads run
 on it with the same preparation and the same written volume, in capacities. A figure is within its
 band or it is missed; docs/drives.md says why some are. "fitted" in the last column are the points
-that parameters of the profile follow from, "held out" those of the package that none does. Tables
-of --tables are "unseen": DRIVE-TABLE.csv, with the columns of those in the package.
+that parameters of the profile follow from, "seen" the others, which were known to whoever chose them.
+Tables of --tables are "unseen": DRIVE-TABLE.csv, with the columns of those in the package.
 
 Exit status: 0 done, 1 a simulation failed or --at-least was not reached, 2 usage, 3 no such file,
 130 interrupted.
@@ -178,7 +178,7 @@ def use_of(point: Point, tables: Path) -> str:
     """Tell whether the profile was fitted to this point."""
     if tables.resolve() != OWN_TABLES.resolve():
         return UNSEEN
-    return FITTED if point.fitted else HELD_OUT
+    return FITTED if point.fitted else SEEN
 
 
 def judge(points: Sequence[Point], engine: Processes, progress_shown: bool, tables: Path
@@ -203,7 +203,7 @@ def median(values: Sequence[float]) -> float:
 def summary(verdicts: Sequence[Verdict]) -> list[list[str]]:
     """Return a row for each measure of each drive, and of each half."""
     rows = []
-    for what in (FITTED, HELD_OUT, UNSEEN):
+    for what in (FITTED, SEEN, UNSEEN):
         found = [verdict for verdict in verdicts if verdict.use == what]
         if not found:
             continue
