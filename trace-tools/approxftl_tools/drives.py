@@ -33,8 +33,8 @@ EPILOG = """\
 Each drive is a profile of the simulator, small in capacity, and a policy. The published loads run
 on it with the same preparation and the same written volume, in capacities. A figure is within its
 band or it is missed; docs/drives.md says why some are. "fitted" in the last column are the points
-that parameters of the profile follow from, "seen" the others, which were known to whoever chose them.
-Tables of --tables are "unseen": DRIVE-TABLE.csv, with the columns of those in the package.
+that parameters of the profile follow from, "seen" the others, which were known to whoever chose
+them. Tables of --tables are "unseen": DRIVE-TABLE.csv, with the columns of those in the package.
 
 Exit status: 0 done, 1 a simulation failed or --at-least was not reached, 2 usage, 3 no such file,
 130 interrupted.
