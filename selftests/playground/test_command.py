@@ -21,13 +21,14 @@ RUNS = {
                    "--write-share", "1", "--utilisation", "0.3", "--size", "8KiB",
                    "--requests", "4000"),
     "others": ("--policy", "pageftl,vertftl,cubeftl,cubeftl_minus,traditional,li,agcr,tvr,tlc,"
-               "ressd,hybrid,slc", "--requests", "1500", "--fill", "random"),
+               "ressd,hybrid,separated", "--requests", "1500", "--fill", "random"),
     "streams": ("--policy", "streams", "--requests", "1500", "--workload", "zipf",
                 "--discard-share", "5%", "--flush-every", "50"),
     "worn": ("--policy", "vth_b", "--cell_model", "voltage", "--cycles", "3000", "--age", "365d",
              "--bits", "2", "--op", "40", "--fill", "sequential", "--fill_approx", "50%",
              "--requests", "3000", "--histogram", "--block-table"),
-    "qlc": ("--profile", "qlc", "--blocks", "64", "--policy", "slc", "--requests", "1500",
+    "qlc": ("--profile", "qlc", "--blocks", "64", "--policy", "baseline", "--op", "25%",
+            "--slc_static", "10%", "--requests", "1500",
             "--write-share", "1", "--size", "16KiB", "--verify"),
     "refused": ("--policy", "none"),
 }

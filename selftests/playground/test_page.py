@@ -106,7 +106,7 @@ def test_policies(policy: str, browser: Browser) -> None:
 @pytest.mark.parametrize("profile", names("profiles") if PAGE.exists() else [])
 def test_profiles(profile: str, browser: Browser) -> None:
     open_page(browser)
-    for policy in ("baseline", "approxftl", "cubeftl", "slc"):
+    for policy in ("baseline", "approxftl", "cubeftl"):
         walk(browser, profile=profile, a=policy, pe="500", months="2", size="64KiB")
 
 

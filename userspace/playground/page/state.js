@@ -19,11 +19,19 @@ const PROFILES = {
 	ics14: {about: "TVR's device, fast and slow pages", args: ["--blocks", "128"]},
 	tos22: {about: "ReSSD's device, TLC, super layers", args: ["--channels", "2", "--chips", "2",
 		"--blocks", "256", "--layers", "16"]},
-	qlc: {about: "QLC in two passes, for baseline and slc", args: ["--blocks", "64"]},
+	qlc: {about: "QLC in two passes, for baseline", args: ["--blocks", "64"]},
+	"micron-7450-max": {about: "Micron 7450 MAX, small", args: []},
+	"solidigm-p5520": {about: "Solidigm D7-P5520, small", args: []},
+	"kioxia-cm7r": {about: "Kioxia CM7-R, small", args: []},
+	"samsung-pm9a3": {about: "Samsung PM9A3, small", args: []},
+	"wd-dc-960": {about: "a WD DC drive, small", args: []},
+	"wd-zn540": {about: "the flash of a WD ZN540, small", args: []},
+	"wd-conventional": {about: "a sibling of the ZN540, small", args: []},
+	"kioxia-xg6": {about: "Kioxia XG6, small", args: []},
 };
 
 const POLICIES = ["baseline", "delta_b", "vth_b", "approxftl", "pageftl", "vertftl", "cubeftl",
-	"cubeftl_minus", "traditional", "li", "agcr", "tvr", "tlc", "ressd", "hybrid", "slc", "streams"];
+	"cubeftl_minus", "traditional", "li", "agcr", "tvr", "tlc", "ressd", "hybrid", "streams", "separated"];
 
 const VIEWS = [
 	{name: "use", title: "class and validity"},

@@ -211,16 +211,18 @@ const TOURS = [
 	{
 		title: "What is an SLC cache for?",
 		steps: [
-			["A cell for four bits takes long to program. Used for one bit it is fast, and has room " +
-			"for a quarter. The policy slc writes so first, and folds into full cells when there is " +
-			"time.", {profile: "qlc", a: "slc", b: "baseline", x: "0", fill: "none", size: "16KiB",
-				view: "kind", at: "2000"}],
+			["A cell for four bits takes long to program.", {profile: "qlc", a: "baseline", b: "",
+				x: "0", op: "25", fill: "none", size: "16KiB", view: "kind", at: "2000"}],
+			["Used for one bit it is fast, and has room for a quarter. A tenth of the blocks is a cache " +
+			"that is written so first, and folded into full cells when there is time.",
+			{profile: "qlc", a: "baseline", b: "", x: "0", op: "25", fill: "none", size: "16KiB",
+				view: "kind", more: "--slc_static 10%", at: "2000"}],
 		],
 		question: "2000 writes of 16 KiB arrive at an empty QLC device. Whose mean response is better?",
-		choices: ["slc", "baseline"],
+		choices: ["the one with the cache", "the one without"],
 		answer: (run) => {
-			const found = ["slc", "baseline"].map((policy) => writeMs(run("--profile qlc --blocks 64 " +
-				`--write-share 1 --size 16KiB --policy ${policy}`, 2000)));
+			const found = ["--slc_static 10%", ""].map((cache) => writeMs(run("--profile qlc --blocks 64 " +
+				`--op 25% --write-share 1 --size 16KiB ${cache}`, 2000)));
 			return {right: smallest(found), because: `${found.map(plain).join(" and ")} ms.`};
 		},
 	},
