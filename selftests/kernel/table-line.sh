@@ -96,7 +96,8 @@ refusal 'option op is given twice' 'ram 4 op 7 op 7'
 refusal 'option timing is given twice' 'ram 4 timing off timing off'
 refusal 'unknown option "colour"; there are profile, policy, timing, tag_all, ioprio_hint and what "approxftl params" lists' \
 	'ram 2 colour red'
-refusal 'unknown profile "x"; there are demo, tcad18, fast16, micro19, ics14, tos22, qlc' 'ram 2 profile x'
+profiles=$(approxftl profiles | awk '{ printf "%s%s", between, $1; between = ", " }')
+refusal "unknown profile \"x\"; there are $profiles" 'ram 2 profile x'
 refusal 'timing: "fast" is not one of real, off or scale:N with N from 1 to 1000000' 'ram 2 timing fast'
 refusal 'timing: "scale:0" is not one of real, off or scale:N with N from 1 to 1000000' \
 	'ram 2 timing scale:0'
