@@ -373,9 +373,15 @@ class Control(Subject):
         """Return one as it should be."""
         return ["ioctl", call, *map(self.member, self.header.takes(call).members)]
 
+    def step_on(self, call: str, fd: str) -> Step:
+        """Return one as it should be, of this descriptor."""
+        members = self.header.takes(call).members
+        return ["ioctl", call, *(fd if one.part == "fd" else self.member(one) for one in members)]
+
     def seeds(self) -> list[Input]:
-        """Return each several times: its first descriptor may be of a wrong kind."""
-        return [[self.step(call), ["write"]] for call in self.header.calls for _ in range(6)]
+        """Return each twice for each descriptor: what is right for the one is wrong for another."""
+        return [[self.step_on(call, fd), ["write"]] for call in self.header.calls
+                for fd in self.fds for _ in range(2)]
 
     def fresh(self) -> Step:
         """Return an ioctl or what goes on beside."""

@@ -42,7 +42,7 @@ a_device()
 {
 	# shellcheck disable=SC2086,SC2154 # words, of lib.sh
 	create aftl-source ram $small && told mkfs.ext4 -q -F -b 4096 -m 0 -E lazy_itable_init=0 \
-		/dev/mapper/aftl-source && mount /dev/mapper/aftl-source "$scratch/mnt"
+		/dev/mapper/aftl-source && mount /dev/mapper/aftl-source "$scratch/mnt" && sync
 }
 
 # Precise and approximate, by the page cache and directly; ends with 7.

@@ -38,11 +38,16 @@ def without_module(place: Path, verb: str, module: str) -> Path:
     return beside_module(place, verb, module, "raise ImportError('not here')\n")
 
 
+def copy_packages(place: Path) -> None:
+    """Put the packages of verbs in Python where an installation has them."""
+    for package in ("trace-tools/approxftl_tools", "userspace/python/approxftl"):
+        shutil.copytree(TOP / package, place / Path(package).name, dirs_exist_ok=True)
+
+
 def beside_module(place: Path, verb: str, module: str, text: str) -> Path:
     """Install a verb in Python whose package has a module of that text beside it."""
     package = place / "lib/approxftl/python"
-    shutil.copytree(TOP / "trace-tools/approxftl_tools", package / "approxftl_tools",
-                    dirs_exist_ok=True)
+    copy_packages(package)
     (package / f"{module}.py").write_text(text)
     (place / "bin").mkdir(exist_ok=True)
     (place / "bin/python-tools").write_text(f"{package}\n{sys.prefix}\n")

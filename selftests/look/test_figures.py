@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import csv
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from selftests.lib.programs import BUILD, TOP, run_program, without_module
+from selftests.lib.programs import BUILD, copy_packages, run_program, without_module
 from selftests.look.support import Json, everything, run, simulate, succeed
 
 from approxftl_tools.figure import (
@@ -151,8 +150,7 @@ for word; do case $word in *{lacks}*) exit 1 ;; esac; done
 exec {sys.executable} "$@"
 """)
             python.chmod(0o755)
-        shutil.copytree(TOP / "trace-tools/approxftl_tools",
-                        place / "lib/approxftl/python/approxftl_tools")
+        copy_packages(place / "lib/approxftl/python")
         self.program = place / "bin/approxftl"
         self.program.parent.mkdir()
         start = (BUILD / f"approxftl-{verb}").read_text()
