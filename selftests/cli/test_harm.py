@@ -67,13 +67,16 @@ COMMANDS: dict[Words, str] = {
     ("report",): "report a.json",
     ("figures",): "figures a.json --kind cdf",
     ("approxftl-parquet",): "approxftl-parquet @OUT",
+    ("approxftl-embeddings",): "approxftl-embeddings data --vectors 256 --dimensions 8 --draws 2",
+    ("approxftl-weights",): "approxftl-weights data --hidden 16 --draws 2",
     ("approxrun",): "approxrun --rules rules --check",
 }
 #: These need a device of the kernel, or boot one: help is what is tried.
 DEVICE_VERBS: set[Words] = {
     ("lab",), ("demo",), ("unkind",), ("trace", "record"),
     *((verb,) for verb in ("list", "status", "stat", "health", "message", "remove")),
-    *(("tag", verb) for verb in ("add", "del", "list", "query", "scan", "watch"))}
+    *(("tag", verb) for verb in ("add", "del", "list", "model", "query", "scan", "watch")),
+    ("approxftl-model",)}
 #: Options whose file is read, and directories in which files are made under their own names.
 INPUTS = {"--trace", "--load", "--summarise", "--fit", "--profile", "--rules", "--traces",
           "--reference", "--root", "--tables"}

@@ -25,7 +25,7 @@ static void join_neighbours(struct settling *settling)
 	settling->batch *= 2;
 	settling->count /= 2;
 	for (i = 0; i < settling->count; i++)
-		sums[i] = sums[2 * i] + sums[2 * i + 1];
+		sums[i] = sums[(size_t)2 * i] + sums[(size_t)2 * i + 1];
 }
 
 void settling_close_batch(struct settling *settling)
@@ -49,7 +49,7 @@ struct rest {
 	__uint128_t squares;
 };
 
-/* Sums of groups, scaled down to 32 bits. */
+/* Sums of groups, which are zero before, scaled down to 32 bits. */
 static u32 group_sums(const struct settling *settling, u64 sums[GROUPS])
 {
 	u32 count = settling->count / GROUP;
@@ -57,7 +57,7 @@ static u32 group_sums(const struct settling *settling, u64 sums[GROUPS])
 	u32 i;
 
 	for (i = 0; i < count * GROUP; i++) {
-		sums[i / GROUP] = settling->sums_ns[i] + (i % GROUP ? sums[i / GROUP] : 0);
+		sums[i / GROUP] += settling->sums_ns[i];
 		largest = max(largest, sums[i / GROUP]);
 	}
 	for (; largest >> 32; largest >>= 1)
@@ -115,7 +115,9 @@ static u64 bias(const u64 *sums, u32 count, const struct rest *best)
 	for (i = 0; i < count; i++)
 		all += sums[i];
 	all *= best->groups;
-	return part ? (u64)((all > part ? all - part : part - all) * 10000 / part) : 0;
+	if (!part)
+		return 0;
+	return (u64)((all > part ? all - part : part - all) * 10000 / part);
 }
 
 /**
@@ -124,7 +126,7 @@ static u64 bias(const u64 *sums, u32 count, const struct rest *best)
 struct settling_verdict settling_judge(const struct settling *settling)
 {
 	struct settling_verdict verdict = { .known = settling->batch > 1 };
-	u64 sums[GROUPS];
+	u64 sums[GROUPS] = { 0 };
 	struct rest late, early;
 	u64 end_off;
 	u32 count, cut;

@@ -36,6 +36,7 @@ static void warn_of_warmup(const struct sim_result *result)
 {
 	struct settling_verdict verdict = settling_judge(&result->settling);
 	u64 all = result->warmup_requests + result->requests;
+	u64 longer = result->warmup_requests + verdict.cut;
 
 	if (!verdict.known || verdict.off < SETTLING_MATTERS)
 		return;
@@ -43,7 +44,7 @@ static void warn_of_warmup(const struct sim_result *result)
 		complain("warning: %s: its begin puts the mean off by %llu.%llu %%: --warmup=%llu",
 			 result->policy->name, (unsigned long long)verdict.off / 100,
 			 (unsigned long long)verdict.off / 10 % 10,
-			 (unsigned long long)(result->warmup_requests + verdict.cut));
+			 (unsigned long long)longer);
 	else
 		complain("warning: %s: still drifting: at least %llu requests of warm-up",
 			 result->policy->name, (unsigned long long)all);

@@ -627,6 +627,14 @@ static u64 or_read(const struct aftl_config *config, u64 ns)
 	return ns ? ns : config->read;
 }
 
+/* By the place in a word line; never less than the shortest of them. */
+static u64 usual_read_ns(const struct aftl_config *config)
+{
+	u64 least = min(or_read(config, config->read_first), or_read(config, config->read_last));
+
+	return min(least, (u64)config->read);
+}
+
 /* One sensing with references that are right. */
 static u64 least_read_ns(const struct account *account, u32 block, u32 page, u16 attr)
 {
@@ -642,16 +650,17 @@ static u64 least_read_ns(const struct account *account, u32 block, u32 page, u16
 		return or_read(config, config->read_tlc);
 	}
 	if (!config->read_fine && !config->read_coarse)
-		return config->read;
+		return usual_read_ns(config);
 	rate = rate_as(account, block, page, attr);
 	if (aftl_page_class(attr) == AFTL_APPROX || rate <= aftl_sense_limit_q40[0])
 		return or_read(config, config->read_fine);
-	return rate <= aftl_sense_limit_q40[1] ? config->read :
+	return rate <= aftl_sense_limit_q40[1] ? usual_read_ns(config) :
 						 or_read(config, config->read_coarse);
 }
 
 static void check_read(struct account *account, const struct aftl_array_event *event)
 {
+	const struct aftl_config *config = config_of(account);
 	const struct aftl_geometry *geo = &account->ftl->geo;
 	u16 attr = account->ftl->media.attr[event->block * geo->pages + event->page];
 	struct aftl_block *block = &account->ftl->media.blocks[event->block];
@@ -661,6 +670,8 @@ static void check_read(struct account *account, const struct aftl_array_event *e
 	/* Its own sensings disturb the next read. */
 	block->reads = block_at(account, event->block)->reads;
 	least = least_read_ns(account, event->block, event->page, attr);
+	if (config->read_move)
+		least = min(least, (u64)config->read_move);
 	block->reads = reads;
 	block_at(account, event->block)->reads = reads;
 	if (event->array_ns < least)
