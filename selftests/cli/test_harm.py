@@ -67,8 +67,8 @@ COMMANDS: dict[Words, str] = {
     ("report",): "report a.json",
     ("figures",): "figures a.json --kind cdf",
     ("approxftl-parquet",): "approxftl-parquet @OUT",
-    ("approxftl-embeddings",): "approxftl-embeddings data --vectors 256 --dimensions 8 --draws 2",
-    ("approxftl-weights",): "approxftl-weights data --hidden 16 --draws 2",
+    ("approxftl-embeddings",): "approxftl-embeddings data --vectors 256 --dimensions 8 --draws 8",
+    ("approxftl-weights",): "approxftl-weights data --hidden 16 --draws 8",
     ("approxrun",): "approxrun --rules rules --check",
 }
 #: These need a device of the kernel, or boot one: help is what is tried.
