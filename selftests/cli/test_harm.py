@@ -262,10 +262,11 @@ class TestOutput:
         assert not rest(place)
 
     def test_pipes_are_written(self, words: Words, what: str, place: Path) -> None:
+        line = command_of(words, what, "pipe")
         os.mkfifo(place / "pipe")
         with (place / "piped").open("wb") as sink, subprocess.Popen(
                 ["cat", place / "pipe"], stdout=sink) as reader:
-            done = attempt(command_of(words, what, "pipe"), place)
+            done = attempt(line, place)
             if done.code:
                 reader.kill()
         assert done.code == 0, done
