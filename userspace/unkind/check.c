@@ -28,12 +28,15 @@ static void tell_wrong(struct unkind_run *run, u64 unit, u32 floor,
 }
 
 /*
- * Without direct I/O memory is copied, not sectors: a read beside a write may find half of it. A
- * check, when nothing is under way, finds whole blocks.
+ * No file promises sectors: tmpfs copies memory even for direct requests, and others go back to the
+ * page cache. There a read beside a write may find half of it, its name too. A check, when nothing
+ * is under way, finds whole blocks.
  */
-static bool is_half_written(const struct unkind_run *run, const struct block_found *found)
+static bool is_half_written(const struct unkind_run *run, u64 unit, u32 floor,
+			    const struct block_found *found)
 {
-	return !run->target.direct && found->kind == BLOCK_TORN;
+	return !run->target.device && ledger_newest(run->ledger, unit) > floor &&
+		(found->kind == BLOCK_TORN || found->kind == BLOCK_FOREIGN);
 }
 
 void judge(struct unkind_run *run, u64 first, u32 count, const void *data, const u32 *floors,
@@ -46,7 +49,7 @@ void judge(struct unkind_run *run, u64 first, u32 count, const void *data, const
 						      run->unit_bytes, run->unit_bytes,
 						      (u32)run->options.flips);
 
-		if (!is_half_written(run, &found) &&
+		if (!is_half_written(run, first + i, floors[i], &found) &&
 		    !ledger_allows(run->ledger, first + i, floors[i], &found))
 			tell_wrong(run, first + i, floors[i], &found, request);
 	}

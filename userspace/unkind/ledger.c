@@ -330,6 +330,13 @@ u32 ledger_floor(const struct ledger *ledger, u64 unit)
 	return ledger->units[unit].low;
 }
 
+u32 ledger_newest(const struct ledger *ledger, u64 unit)
+{
+	const struct ledger_unit *now = &ledger->units[unit];
+
+	return max(now->high, max(now->zero, now->any));
+}
+
 static bool is_ours(const struct ledger *ledger, const struct block_name *name)
 {
 	return name->device == ledger->header->device && name->seed == ledger->header->seed;

@@ -120,6 +120,8 @@ void ledger_flush_done(struct ledger *ledger, u64 covered);
 
 /* The least that a read of this unit may find that is submitted now. */
 u32 ledger_floor(const struct ledger *ledger, u64 unit);
+/* The newest change that the unit may hold, under way or done. */
+u32 ledger_newest(const struct ledger *ledger, u64 unit);
 
 /**
  * ledger_allows() - may @found be in @unit?
