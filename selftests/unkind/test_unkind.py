@@ -219,35 +219,44 @@ def test_nothing_is_judged_once_the_power_has_failed(disk: Disk) -> None:
     assert child.wait(60) == 130
 
 
-def spoil_all_units(path: Path) -> bool:
-    """Break all written ones in the middle, by direct requests; False where there are none."""
-    try:
-        disk = os.open(path, os.O_RDWR | os.O_DIRECT)
-    except OSError:
-        return False
+def spoil_all_units(path: Path) -> int:
+    """Break all written ones in the middle, by direct requests; so many were."""
+    spoilt = 0
+    disk = os.open(path, os.O_RDWR | os.O_DIRECT)
     with mmap.mmap(-1, UNIT) as data:
         for at in range(0, UNITS * UNIT, UNIT):
             os.preadv(disk, [data], at)
             if any(data[:]):  # of a mapping itself the items are bytes, true even of zeroes
                 data[300:308] = b"another!"
                 os.pwritev(disk, [data], at)
+                spoilt += 1
     os.close(disk)
-    return True
+    return spoilt
+
+
+def spoil_under(child: subprocess.Popen[str], path: Path) -> None:
+    """Until there is something to spoil: a phase may have cleared it all."""
+    while child.poll() is None:
+        time.sleep(0.3)
+        child.send_signal(signal.SIGSTOP)  # what is under way ends, and nothing begins
+        time.sleep(0.3)
+        spoilt = spoil_all_units(path)
+        child.send_signal(signal.SIGCONT)
+        if spoilt > UNITS // 16:
+            break
 
 
 def test_pieces_of_several_are_told_by_whoever_reads_them(disk: Disk) -> None:
     """Of a block that nobody writes beside the read, even in a file."""
     assert disk.fresh("--requests", "100").code == 0
-    with subprocess.Popen([UNKIND, "--state", disk.state, "--resume", "--time", "5s", disk.image],
-                          stderr=subprocess.PIPE, text=True) as child:
-        time.sleep(0.5)
-        child.send_signal(signal.SIGSTOP)  # what is under way ends, and nothing begins
-        time.sleep(0.5)
-        spoilt = spoil_all_units(disk.image)
-        child.send_signal(signal.SIGCONT)
-        told = child.communicate(timeout=60)[1]
-    if not spoilt:
+    try:
+        os.close(os.open(disk.image, os.O_RDWR | os.O_DIRECT))
+    except OSError:
         pytest.skip("the file system here has no direct I/O")
+    with subprocess.Popen([UNKIND, "--state", disk.state, "--resume", "--time", "20s", disk.image],
+                          stderr=subprocess.PIPE, text=True) as child:
+        spoil_under(child, disk.image)
+        told = child.communicate(timeout=60)[1]
     assert child.returncode == 4
     assert re.search(r", and from byte 296 on [^;]*; allowed: [^;]*; request \d+, seed 7", told)
 
