@@ -14,7 +14,6 @@
 
 #include "capture-blktrace.h"
 
-#define BASE_NAME "trace"
 #define LOG_NAME "blktrace.log"
 
 /* How long blktrace may take to begin, and how often to look. */
@@ -68,8 +67,8 @@ static void become_blktrace(const struct capture_device *device, const char *dir
 		_exit(127);
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGINT);
-	execlp("blktrace", "blktrace", "-d", device->path, "-D", directory, "-o", BASE_NAME, "-b",
-	       size, "-n", count, NULL);
+	execlp("blktrace", "blktrace", "-d", device->path, "-D", directory, "-o",
+	       BLKTRACE_BASE_NAME, "-b", size, "-n", count, NULL);
 	_exit(127);
 }
 
@@ -96,8 +95,8 @@ static bool has_files(const struct blktrace_run *run)
 	bool found = false;
 
 	while (directory && !found && (entry = readdir(directory)))
-		found = !strncmp(entry->d_name, BASE_NAME ".blktrace.",
-				 strlen(BASE_NAME ".blktrace."));
+		found = !strncmp(entry->d_name, BLKTRACE_BASE_NAME ".blktrace.",
+				 strlen(BLKTRACE_BASE_NAME ".blktrace."));
 	if (directory)
 		closedir(directory);
 	return found;

@@ -9,6 +9,9 @@
 
 #include "capture-device.h"
 
+/* What the files of a trace are called, without processor. */
+#define BLKTRACE_BASE_NAME "trace"
+
 /**
  * struct blktrace_run - a blktrace
  * @directory: where its files go

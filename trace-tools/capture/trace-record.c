@@ -5,6 +5,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "capture-account.h"
 #include "capture-blktrace.h"
 #include "capture-program.h"
 #include "checked-memory.h"
@@ -25,13 +26,15 @@
  * @output: directory that becomes the capture
  * @buffer_kib: of blktrace
  * @buffers: of blktrace
- * @strict: dropped events are a failure
+ * @strict: events or writes that are not there are a failure
  * @no_sync: do not write back at the end
  * @help: print the help
  * @device: what is traced
  * @before: what it said before
  * @after: and afterwards
  * @blktrace: at work
+ * @written_sectors: while it was, as the kernel counts; no longer the capture's when it has ended
+ * @hidden_sectors: of them that the trace does not tell of
  * @program: what runs
  * @argc: of the command line as a user types it, "approxftl trace record ..."
  * @argv: of the same
@@ -48,6 +51,8 @@ struct capture {
 	struct capture_state before;
 	struct capture_state after;
 	struct blktrace_run blktrace;
+	u64 written_sectors;
+	u64 hidden_sectors;
 	struct capture_program program;
 	int argc;
 	char **argv;
@@ -62,7 +67,7 @@ static void print_help(void)
 	     "The exit status is the program's.\n"
 	     "\n"
 	     "  -o, --output DIRECTORY  the result (default: NAME.aftrec, NAME being the device's)\n"
-	     "      --strict            events that were dropped are a failure\n"
+	     "      --strict            events or writes that are not there are a failure\n"
 	     "      --no-sync           do not write back what is dirty when the program has ended\n"
 	     "      --buffer-kib N      size of blktrace's buffers (default 512)\n"
 	     "      --buffers N         buffers of each processor (default 8)\n"
@@ -236,6 +241,7 @@ static int write_device(const struct capture *capture, struct aftl_error *error)
 	json_object(json, "trace");
 	json_u64(json, "events", capture->blktrace.events);
 	json_u64(json, "dropped_events", capture->blktrace.dropped);
+	json_u64(json, "hidden_write_sectors", capture->hidden_sectors);
 	json_end_object(json);
 	return close_document(&document, error);
 }
@@ -259,16 +265,34 @@ static int run_watched(struct capture *capture, struct aftl_error *error)
 {
 	struct aftl_error later;
 	int ret, end;
+	u64 before;
 
 	ret = blktrace_start(&capture->blktrace, &capture->device, capture->output,
 			     capture->buffer_kib, capture->buffers, error);
 	if (ret)
 		return ret;
+	before = capture_written_sectors(&capture->device);
 	ret = capture_program_run(&capture->program, error);
 	if (!ret && !capture->no_sync)
 		capture_device_sync(&capture->device);
+	capture->written_sectors = capture_written_sectors(&capture->device) - before;
 	end = blktrace_stop(&capture->blktrace, ret ? &later : error);
 	return ret ? ret : end;
+}
+
+/* Where events were dropped, that is why. */
+static int find_hidden(struct capture *capture, struct aftl_error *error)
+{
+	u64 traced = 0;
+	int ret = 0;
+
+	if (capture->blktrace.dropped)
+		return 0;
+	if (capture->blktrace.events)
+		ret = capture_traced_sectors(capture->output, &traced, error);
+	if (!ret && capture->written_sectors > traced)
+		capture->hidden_sectors = capture->written_sectors - traced;
+	return ret;
 }
 
 static int fill_output(struct capture *capture, struct aftl_error *error)
@@ -277,6 +301,8 @@ static int fill_output(struct capture *capture, struct aftl_error *error)
 
 	if (!ret)
 		ret = run_watched(capture, error);
+	if (!ret)
+		ret = find_hidden(capture, error);
 	if (!ret)
 		ret = capture_state_read(&capture->after, &capture->device, error);
 	if (!ret)
@@ -311,10 +337,15 @@ static int final_status(const struct capture *capture)
 {
 	int status = capture_program_exit(&capture->program);
 
-	if (!capture->blktrace.dropped)
+	if (!capture->blktrace.dropped && !capture->hidden_sectors)
 		return status;
-	complain_of(VERB, "%llu events were dropped; raise --buffers or --buffer-kib",
-		    (unsigned long long)capture->blktrace.dropped);
+	if (capture->blktrace.dropped)
+		complain_of(VERB, "%llu events were dropped; raise --buffers or --buffer-kib",
+			    (unsigned long long)capture->blktrace.dropped);
+	else
+		complain_of(VERB,
+			    "%llu sectors were written of which the trace does not tell; Linux 7.3 hides forced writes (FUA), 6.12 does not",
+			    (unsigned long long)capture->hidden_sectors);
 	return capture->strict && !status ? EXIT_FAILED : status;
 }
 

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+
+#include "capture-account.h"
+#include "capture-blktrace.h"
+#include "checked-memory.h"
+#include "target-line.h"
+#include "trace-reader.h"
+
+/* Of reads: requests, merges, sectors, ms; of writes: requests, merges, sectors. */
+#define STAT_WRITTEN "%*u %*u %*u %*u %*u %*u %llu"
+
+u64 capture_written_sectors(const struct capture_device *device)
+{
+	unsigned long long sectors = 0;
+	char path[64];
+	FILE *file;
+
+	scnprintf(path, sizeof(path), "/sys/dev/block/%u:%u/stat", device->major, device->minor);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	if (fscanf(file, STAT_WRITTEN, &sectors) != 1)
+		sectors = 0;
+	fclose(file);
+	return sectors;
+}
+
+/* As the kernel sees it. */
+static bool is_written(u8 op)
+{
+	return op == AFTL_OP_WRITE || op == AFTL_OP_WRITE_ZEROES;
+}
+
+/* Requests that were divided on their way count once: they are paired. */
+int capture_traced_sectors(const char *directory, u64 *sectors, struct aftl_error *error)
+{
+	const struct trace_wish wish = { .device = TRACE_ALL_DEVICES };
+	struct trace_reader *reader = memory_zeroed(1, sizeof(*reader));
+	struct trace_request request;
+	char base[PATH_MAX];
+	const char *path = base;
+	int ret;
+
+	scnprintf(base, sizeof(base), "%s/" BLKTRACE_BASE_NAME, directory);
+	reader->losses.silent = true;
+	*sectors = 0;
+	ret = trace_reader_open(reader, &path, 1, &wish, error);
+	if (!ret) {
+		while ((ret = trace_reader_next(reader, &request, error)) > 0)
+			if (is_written(request.op))
+				*sectors += request.bytes / TARGET_SECTOR;
+		trace_reader_close(reader);
+	}
+	free(reader);
+	return ret;
+}
