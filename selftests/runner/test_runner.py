@@ -221,6 +221,20 @@ def test_an_area_says_how_many_of_its_tests_run_at_once(tree: Tree, at_once: int
     assert max(running) == at_once
 
 
+@pytest.mark.parametrize(("load", "most"), [("0.5", 3), ("1", 2), ("5", 2)])
+def test_what_waits_leaves_room_for_others(tree: Tree, load: str, most: int) -> None:
+    """Of two that wait and two that do not; what is more than there is room for runs alone."""
+    log = tree.top / "log"
+    script = f"echo begin >>{log}; sleep 0.5; echo end >>{log}; echo 1..1; echo ok 1 - one"
+    tree.add("waiting/settings", f"load={load}\ntimeout=400\n")
+    for area in "waiting", "busy":
+        for name in "ab":
+            tree.add(f"{area}/{name}.tap.sh", f"#!/bin/sh\n{script}\n")
+    assert tree.run("-j2")[0] == 0
+    running = list(accumulate({"begin": 1, "end": -1}[line] for line in log.read_text().split()))
+    assert max(running) == most
+
+
 def test_python_keeps_what_it_has_compiled(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     (tree.top / "module.py").write_text("")
