@@ -367,6 +367,23 @@ no_place()
 $first $((size - first)) flakey /dev/ram0 $first 0 3600 1 error_writes"
 }
 
+# Whichever comes first: no place for what is displaced, or, since its blocks are retired, no block.
+runs_out_of_places()
+{
+	new_device timing off && clear_log && begin_load && before=$(events) && no_place || return
+	load_ends
+	timeout "$patience" dmsetup wait aftl-fault "$before"
+	ran_out=$(status_word aftl-fault 1)
+	echo "# $ran_out"
+	case $ran_out in
+	fail) grep_log -q 'writes fail from now on' ;;
+	ro) grep -q 'No space left on device' "$scratch/blocks" ;;
+	*) false ;;
+	esac && grep_log -q 'block [0-9]* is retired' &&
+		nothing dd if=/dev/zero of=/dev/mapper/aftl-fault bs=4k count=1 oflag=direct \
+			2>"$scratch/said" && removed && has_kept
+}
+
 # What could not be written is not something else.
 nothing_foreign()
 {
@@ -695,7 +712,7 @@ else
 fi
 in_turn 'blocks that cannot be written are retired' at_once \
 	shaped 'channels 1 chips 2 blocks 64 word_lines 2 op 60' retires_worn_blocks
-in_turn 'more cannot be written than there are places for' at_once survives no_place
+in_turn 'more cannot be written than there are places for' at_once runs_out_of_places
 in_turn 'writes fail' at_once survives fails error_writes
 in_turn 'everything fails' at_once survives is_dead
 in_turn 'only flushes fail' at_once on_file flushes_fail
