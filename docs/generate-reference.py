@@ -18,6 +18,7 @@ from typing import Any
 TOP = Path(__file__).resolve().parents[1]
 TABLE = TOP / "dm-approxftl/core/base/param-table.h"
 COUNTERS = TOP / "dm-approxftl/core/base/counter-table.h"
+HANDLES = TOP / "dm-approxftl/core/base/handle-table.h"
 STATUS = TOP / "dm-approxftl/target/status-table.h"
 MESSAGES = TOP / "dm-approxftl/target/message.c"
 # The column of that file's comment where meanings begin.
@@ -136,6 +137,11 @@ def counters() -> Iterator[str]:
     for title, members in sections(COUNTERS, "COUNTER"):
         yield f"\n### {title}\n"
         yield from table("counter", "meaning")
+        for name, rest in members:
+            yield row(f"`{name}`", rest.strip().strip('"'))
+    yield "\n### Of each placement handle\n"
+    yield from table("counter", "meaning")
+    for _, members in sections(HANDLES, "HANDLE_COUNTER"):
         for name, rest in members:
             yield row(f"`{name}`", rest.strip().strip('"'))
 

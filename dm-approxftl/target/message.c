@@ -82,6 +82,8 @@ struct verb {
  * @counters: of the FTL
  * @streams: names of the policy's streams
  * @stream_units: see struct aftl_stats
+ * @handles: how many placement handles there are beside the default one
+ * @handle_stats: of each
  * @device_ns: now
  * @since_ns: last reset
  * @late: lateness of completions
@@ -90,6 +92,8 @@ struct snap {
 	struct aftl_counters counters;
 	const char *const *streams;
 	u64 stream_units[2][AFTL_STREAMS];
+	u32 handles;
+	struct aftl_handle_stats handle_stats[1 + AFTL_HANDLES_MAX];
 	u64 device_ns;
 	u64 since_ns;
 	struct aftl_histogram late;
@@ -102,6 +106,8 @@ static void take_snap(struct aftl_disk *disk, struct snap *snap)
 	snap->streams = aftl_policy_type(disk->ftl)->streams;
 	memcpy(snap->stream_units, aftl_stats(disk->ftl)->stream_units,
 	       sizeof(snap->stream_units));
+	snap->handles = (u32)aftl_config(disk->ftl)->placement_handles;
+	memcpy(snap->handle_stats, aftl_stats(disk->ftl)->handles, sizeof(snap->handle_stats));
 	snap->since_ns = aftl_stats(disk->ftl)->since_ns;
 	snap->device_ns = aftl_disk_now(disk);
 	spin_unlock_bh(&disk->lock);
@@ -134,6 +140,18 @@ static unsigned int emit_streams(const struct snap *snap, char *result, unsigned
 	return sz;
 }
 
+static unsigned int emit_handles(const struct snap *snap, char *result, unsigned int maxlen)
+{
+	unsigned int sz = 0;
+	unsigned int i, j;
+
+	for (i = 0; snap->handles && i <= snap->handles; i++)
+		for (j = 0; j < AFTL_HANDLE_COUNTERS; j++)
+			DMEMIT("handle_%u_%s %llu\n", i, aftl_handle_counter_info[j].name,
+			       aftl_handle_counter_get(&snap->handle_stats[i], j));
+	return sz;
+}
+
 static unsigned int emit_lateness(const struct aftl_histogram *late, char *result,
 				  unsigned int maxlen)
 {
@@ -160,6 +178,7 @@ static int run_stats(struct message *message)
 	take_snap(message->disk, snap);
 	sz = emit_counters(snap, message->result, message->maxlen);
 	sz += emit_streams(snap, message->result + sz, message->maxlen - sz);
+	sz += emit_handles(snap, message->result + sz, message->maxlen - sz);
 	emit_lateness(&snap->late, message->result + sz, message->maxlen - sz);
 	kfree(snap);
 	return 1;

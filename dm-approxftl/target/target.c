@@ -361,8 +361,9 @@ static int offer_streams(const struct aftl_target *target, struct aftl_error *er
 	const struct aftl_geometry *geo = &target->geo;
 	u64 bytes = (u64)geo->block_slots * geo->unit_bytes * geo->luns;
 	struct mapped_device *md = dm_table_get_md(target->ti->table);
-	int ret = aftl_limit_write_streams(dm_disk(md)->queue,
-					   target->options.policy->host_streams, bytes);
+	u32 ids = target->options.policy->host_streams +
+		  (u32)target->options.config.placement_handles;
+	int ret = aftl_limit_write_streams(dm_disk(md)->queue, ids, bytes);
 
 	return ret ? aftl_fail(error, ret, "write streams cannot be offered: error %d", -ret) : 0;
 }

@@ -113,6 +113,11 @@ static void print_stats(const struct target_stats *from, char *text, size_t size
 				  stream->name, (unsigned long long)stream->units[0],
 				  stream->name, (unsigned long long)stream->units[1]);
 	}
+	for (i = 0; i < (1 + AFTL_HANDLES_MAX) * AFTL_HANDLE_COUNTERS; i++)
+		used += scnprintf(text + used, size - used, "handle_%u_%s %llu\n",
+				  (u32)(i / AFTL_HANDLE_COUNTERS),
+				  aftl_handle_counter_info[i % AFTL_HANDLE_COUNTERS].name,
+				  (unsigned long long)((const u64 *)from->handles)[i]);
 	for (i = 0; i < AFTL_HISTOGRAM_BINS; i++)
 		if (from->late.bins[i])
 			used += scnprintf(text + used, size - used, "late_le_%llu %llu\n",
@@ -133,6 +138,8 @@ static void make_stats(struct target_stats *made, u64 factor)
 		made->streams[i].units[0] = factor * i;
 		made->streams[i].units[1] = factor * (i + 100);
 	}
+	for (i = 0; i < (1 + AFTL_HANDLES_MAX) * AFTL_HANDLE_COUNTERS; i++)
+		((u64 *)made->handles)[i] = factor * (i + 50);
 	made->device_ns = 1000 * factor;
 	made->since_ns = 7;
 	for (i = 0; i < 10 * factor; i++)
@@ -140,7 +147,7 @@ static void make_stats(struct target_stats *made, u64 factor)
 	made->late.smallest = 0;
 }
 
-static char answer[16384];
+static char answer[32768];
 
 static void stats_survive(void)
 {
@@ -166,6 +173,8 @@ static void stats_difference(void)
 		CHECK_EQ(stats.streams[i].units[0], 3 * i);
 		CHECK_EQ(stats.streams[i].units[1], 3 * (i + 100));
 	}
+	for (i = 0; i < (1 + AFTL_HANDLES_MAX) * AFTL_HANDLE_COUNTERS; i++)
+		CHECK_EQ(((const u64 *)stats.handles)[i], 3 * (i + 50));
 	CHECK_EQ(stats.late.count, 30);
 	CHECK_RANGE(aftl_histogram_quantile(&stats.late, 5000), 3400, 3600);
 	CHECK_RANGE(stats.late.largest, 4900, 4900 * 33 / 32);

@@ -82,6 +82,30 @@ none_offered()
 		submitted 2 0
 }
 
+# placed HANDLE: 16 units of the host, and no others
+placed()
+{
+	dmsetup message aftl-hints 0 stats | grep -E '^handle_.*_host_units [^0]' >"$scratch/placed"
+	[ "$(cat "$scratch/placed")" = "handle_$1_host_units 16" ] && return
+	sed 's/^/# /' "$scratch/placed"
+	return 1
+}
+
+# There are three handles: what is to live longer goes to the default one.
+handles()
+{
+	for life in 0 2 3 4; do
+		heard=$(since 609 "$life")
+		[ "$heard" -le 3 ] && handle=$heard || handle=0
+		hinted life "$life" && placed "$handle" || return
+	done
+}
+
+handle_streams()
+{
+	[ "$(limit max_write_streams)" -eq 3 ] && hinted stream 3 && placed 3 && ! hinted stream 4
+}
+
 # shellcheck disable=SC2086,SC2154 # words, of lib.sh
 create aftl-hints ram $small policy streams || exit 1
 record_events aftl_submit
@@ -92,4 +116,9 @@ if [ "$kernel" -ge 616 ]; then
 	other_policy
 	ktap_test_run 'a policy without streams offers none' none_offered
 fi
+dmsetup remove aftl-hints
+# shellcheck disable=SC2086
+create aftl-hints ram $small policy baseline placement_handles 3 || exit 1
+ktap_test_run 'life times have placement handles' handles
+[ "$kernel" -lt 616 ] || ktap_test_run 'write streams have placement handles' handle_streams
 finished

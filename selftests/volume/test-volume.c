@@ -122,7 +122,8 @@ static u64 block_books(const struct aftl *ftl, u32 index)
 	const struct aftl_block *block = &media->blocks[index];
 	u32 first = aftl_device_page(media, block, 0);
 	u64 digest = aftl_mix2((u64)block->erases << 32 | block->wear,
-			       (u64)block->programmed << 8 | block->bits << 2 |
+			       (u64)block->handle << 40 | (u64)block->programmed << 8 |
+			       block->bits << 2 |
 			       (block->state == AFTL_BLOCK_BAD));
 	u32 page;
 
@@ -198,6 +199,18 @@ static void tables_agree_on_bits(void)
 	tables_agree_on("baseline", twice);
 	tables_agree_on("cubeftl", one_shot);
 	tables_agree_on("baseline", by_page);
+}
+
+/* Each block has the handle that it was written for, after a crash, too. */
+static void tables_agree_on_handles(void)
+{
+	static const char *const placed[] = {
+		"channels", "1", "chips", "2", "blocks", "32", "layers", "2", "word_lines", "4",
+		"op", "70%", "placement_handles", "3", "placement_isolation", "persistent", NULL
+	};
+
+	tables_agree_on("baseline", placed);
+	tables_agree_on("approxftl", placed);
 }
 
 static void each_policy(const char *name, void (*body)(const char *policy))
@@ -808,6 +821,7 @@ int main(void)
 	each_policy("closed and loaded, nothing is lost", closed_is_exact);
 	each_policy("snapshot and tables agree", tables_agree);
 	tap_run("snapshot and tables agree on bits in a cell", tables_agree_on_bits);
+	tap_run("snapshot and tables agree on handles", tables_agree_on_handles);
 	tap_run("other policies take over", other_policies_take_over);
 	tap_run("a successor inherits no notes", a_successor_inherits_no_notes);
 	tap_run("parameters change or not", parameters_change_or_not);

@@ -148,6 +148,26 @@ static void print_line(const struct sample *sample)
 	putchar('\n');
 }
 
+static bool handle_used(const struct aftl_handle_stats *handle)
+{
+	unsigned int i;
+
+	for (i = 0; i < AFTL_HANDLE_COUNTERS; i++)
+		if (aftl_handle_counter_get(handle, i))
+			return true;
+	return false;
+}
+
+/* One more than the last handle that has done something. */
+static unsigned int handles_used(const struct aftl_handle_stats *handles)
+{
+	unsigned int count = 1 + AFTL_HANDLES_MAX;
+
+	while (count && !handle_used(&handles[count - 1]))
+		count--;
+	return count;
+}
+
 /* JSON */
 
 static void put_counters(struct json_writer *json, const struct aftl_counters *counters)
@@ -172,6 +192,23 @@ static void put_streams(struct json_writer *json, const struct target_stream *st
 		json_end_object(json);
 	}
 	json_end_object(json);
+}
+
+/* A list by handle, the default one first, up to the last that has done something. */
+static void put_handles(struct json_writer *json, const struct aftl_handle_stats *handles)
+{
+	unsigned int count = handles_used(handles);
+	unsigned int i, j;
+
+	json_list(json, "placement_handles");
+	for (i = 0; i < count; i++) {
+		json_object(json, NULL);
+		for (j = 0; j < AFTL_HANDLE_COUNTERS; j++)
+			json_u64(json, aftl_handle_counter_info[j].name,
+				 aftl_handle_counter_get(&handles[i], j));
+		json_end_object(json);
+	}
+	json_end_array(json);
 }
 
 static void put_late(struct json_writer *json, const struct aftl_histogram *late)
@@ -208,6 +245,7 @@ static void put_sample(struct json_writer *json, const struct sample *sample)
 	put_late(json, &stats->late);
 	put_layer(json, &sample->layer);
 	put_streams(json, stats->streams);
+	put_handles(json, stats->handles);
 	put_counters(json, &stats->counters);
 }
 
@@ -313,6 +351,19 @@ static void print_stream(struct text_table *table, const struct target_stream *s
 	}
 }
 
+static void print_handle(struct text_table *table, const struct aftl_handle_stats *handles,
+			 unsigned int handle)
+{
+	unsigned int i;
+
+	for (i = 0; i < AFTL_HANDLE_COUNTERS; i++) {
+		text_table_row(table);
+		text_table_cell(table, "handle %u, %s", handle, aftl_handle_counter_info[i].name);
+		text_table_cell(table, "%llu", (unsigned long long)
+				aftl_handle_counter_get(&handles[handle], i));
+	}
+}
+
 static void print_totals(const struct sample *sample)
 {
 	const struct target_stats *stats = &sample->stats;
@@ -329,6 +380,8 @@ static void print_totals(const struct sample *sample)
 	}
 	for (i = 0; i < AFTL_STREAMS && stats->streams[i].name[0]; i++)
 		print_stream(&table, &stats->streams[i]);
+	for (i = 0; i < handles_used(stats->handles); i++)
+		print_handle(&table, stats->handles, i);
 	human_fixed(text, device_amplification(&stats->counters), 4, "");
 	text_table_row(&table);
 	text_table_cell(&table, "write amplification");

@@ -183,12 +183,30 @@ static bool take_stream(struct target_stats *stats, const char *name, size_t len
 	return true;
 }
 
+/* "handle_<number>_<name of a counter> <value>" */
+static bool take_handle(struct target_stats *stats, const char *name, size_t length, u64 value)
+{
+	const char *rest = length > 7 ? memchr(name + 7, '_', length - 7) : NULL;
+	u64 handle;
+	unsigned int i;
+
+	if (!rest || memcmp(name, "handle_", 7) != 0 || !read_digits(name + 7, rest, &handle) ||
+	    handle > AFTL_HANDLES_MAX)
+		return false;
+	length -= (size_t)(++rest - name);
+	for (i = 0; i < AFTL_HANDLE_COUNTERS; i++)
+		if (same_name(rest, length, aftl_handle_counter_info[i].name))
+			((u64 *)&stats->handles[handle])[i] = value;
+	return true;
+}
+
 static void take_value(struct target_stats *stats, const struct place *places, bool *seen,
 		       const char *name, size_t length, u64 value)
 {
 	unsigned int i;
 
-	if (take_bin(stats, name, length, value) || take_stream(stats, name, length, value))
+	if (take_bin(stats, name, length, value) || take_stream(stats, name, length, value) ||
+	    take_handle(stats, name, length, value))
 		return;
 	for (i = 0; i < PLACES; i++) {
 		if (same_name(name, length, places[i].name)) {
@@ -243,6 +261,8 @@ void target_stats_since(struct target_stats *now, const struct target_stats *bef
 		counters[i] -= aftl_counter_get(&before->counters, i);
 	for (i = 0; i < 2 * AFTL_STREAMS; i++)
 		now->streams[i / 2].units[i % 2] -= before->streams[i / 2].units[i % 2];
+	for (i = 0; i < (1 + AFTL_HANDLES_MAX) * AFTL_HANDLE_COUNTERS; i++)
+		((u64 *)now->handles)[i] -= ((const u64 *)before->handles)[i];
 	now->late.count -= before->late.count;
 	now->late.sum -= before->late.sum;
 	now->late.largest = 0;

@@ -49,6 +49,7 @@ struct target_stream {
  * struct target_stats - the answer to "stats"
  * @counters: see core/base/counter-table.h
  * @streams: those that it names
+ * @handles: by placement handle; zero where there are none
  * @device_ns: device time
  * @since_ns: device time of the last reset
  * @late: lateness of completions, in host time; the smallest is not known
@@ -56,6 +57,7 @@ struct target_stream {
 struct target_stats {
 	struct aftl_counters counters;
 	struct target_stream streams[AFTL_STREAMS];
+	struct aftl_handle_stats handles[1 + AFTL_HANDLES_MAX];
 	u64 device_ns;
 	u64 since_ns;
 	struct aftl_histogram late;

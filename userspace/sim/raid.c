@@ -160,6 +160,8 @@ static void add_stats(struct aftl_stats *sum, const struct aftl_stats *stats)
 	}
 	for (i = 0; i < 2 * AFTL_STREAMS; i++)
 		sum->stream_units[i & 1][i >> 1] += stats->stream_units[i & 1][i >> 1];
+	for (i = 0; i < (1 + AFTL_HANDLES_MAX) * AFTL_HANDLE_COUNTERS; i++)
+		((u64 *)sum->handles)[i] += ((const u64 *)stats->handles)[i];
 	for (i = 0; i < AFTL_MODES; i++)
 		sum->mode_pages[i] += stats->mode_pages[i];
 	for (i = 0; i < AFTL_CLASSES; i++)

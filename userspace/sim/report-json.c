@@ -342,12 +342,30 @@ static void put_streams(struct json_writer *json, const struct sim_result *resul
 	json_end_object(json);
 }
 
+/* A list by handle, the default one first; empty where there is no other. */
+static void put_handles(struct json_writer *json, const struct sim_result *result)
+{
+	u64 handles = result->config.placement_handles;
+	unsigned int i, j;
+
+	json_list(json, "placement_handles");
+	for (i = 0; handles && i <= handles; i++) {
+		json_object(json, NULL);
+		for (j = 0; j < AFTL_HANDLE_COUNTERS; j++)
+			json_u64(json, aftl_handle_counter_info[j].name,
+				 aftl_handle_counter_get(&result->stats.handles[i], j));
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
 static void put_pages(struct json_writer *json, const struct sim_result *result)
 {
 	unsigned int i;
 
 	put_kinds(json, result);
 	put_streams(json, result);
+	put_handles(json, result);
 	json_object(json, "mode_pages");
 	for (i = 0; i < AFTL_MODES; i++)
 		json_u64(json, sim_mode_names[i], result->stats.mode_pages[i]);

@@ -459,6 +459,34 @@ static void print_streams(const struct sim_result *result, FILE *out)
 	fputc('\n', out);
 }
 
+/* As FDP's log: what the host wrote, what reached the media, what was erased; then its events. */
+static void print_handle(const struct sim_result *result, unsigned int handle, FILE *out)
+{
+	const struct aftl_handle_stats *stats = &result->stats.handles[handle];
+	const u64 units[] = { stats->host_units, stats->media_units, stats->erased_units,
+			      stats->reallocated_units };
+	char text[ARRAY_SIZE(units)][HUMAN_SIZE];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(units); i++)
+		human_bytes(text[i], units[i] * result->geo.unit_bytes);
+	fprintf(out, "%s: placement handle %u%s: %s from the host, %s to media, %s erased, ",
+		result->policy->name, handle, handle ? "" : " (default)", text[0], text[1],
+		text[2]);
+	fprintf(out, "%s moved out; reclaim units: %llu left, %llu of them not full\n", text[3],
+		(unsigned long long)stats->changed_blocks,
+		(unsigned long long)stats->partial_blocks);
+}
+
+static void print_handles(const struct sim_result *result, FILE *out)
+{
+	u64 handles = result->config.placement_handles;
+	unsigned int i;
+
+	for (i = 0; handles && i <= handles; i++)
+		print_handle(result, i, out);
+}
+
 static void print_states(const struct sim_report *report, FILE *out)
 {
 	unsigned int i;
@@ -474,6 +502,7 @@ static void print_states(const struct sim_report *report, FILE *out)
 			result->interrupted ? ", interrupted" : "");
 		print_kinds(result, out);
 		print_streams(result, out);
+		print_handles(result, out);
 	}
 }
 

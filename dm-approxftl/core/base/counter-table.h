@@ -61,6 +61,8 @@ COUNTER(gc_urgent_steps, "garbage collection steps that host writes had to wait 
 COUNTER(cached_host_units, "units programmed for the host into cells with one bit of several")
 COUNTER(fold_blocks, "blocks of the cache emptied into others, or erased where nothing was valid")
 COUNTER(fold_idle_blocks, "those of them that a die without work began with")
+COUNTER(unknown_placement_requests,
+	"write requests with a placement id that has no blocks: placed as those with none")
 COUNTER(wear_blocks, "blocks emptied to level wear")
 COUNTER(refresh_blocks, "blocks searched for old data")
 COUNTER(disturbed_blocks, "blocks emptied because they were read too often")

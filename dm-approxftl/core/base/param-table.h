@@ -113,6 +113,10 @@ PARAM(slc_static, PERCENT, 0, 9000, 0,
 	"blocks of each die kept for a write cache of one bit in a cell; 0: none")
 PARAM(slc_dynamic, PERCENT, 0, 10000, 0,
 	"most blocks of each die lent to that cache besides, while more are free than gc says")
+PARAM(placement_handles, COUNT, 0, AFTL_HANDLES_MAX, 0,
+	"placement ids with blocks of their own; the policy places what names none, or another")
+PARAM(placement_isolation, CHOICE, 0, 1, AFTL_ISOLATION_INITIAL,
+	"what is moved out of such blocks: initial, mixed with all else; persistent, kept apart")
 PARAM(victim, CHOICE, 0, AFTL_VICTIMS - 1, AFTL_VICTIM_greedy,
 	"how the block to collect is chosen, where the policy does not say")
 PARAM(wear_gap, COUNT, 0, 1 << 20, 0, "erase-count gap that moves cold data; 0: never")

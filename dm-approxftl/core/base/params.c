@@ -8,6 +8,7 @@ const char *const aftl_switch_words[] = { "off", "on", NULL };
 static const char *const plane_mode_words[] = { "shared", "independent", "wide", NULL };
 static const char *const order_words[] = { "read_first", "fcfs", NULL };
 static const char *const suspend_words[] = { "off", "program", "erase", "both", NULL };
+static const char *const placement_isolation_words[] = { "initial", "persistent", NULL };
 static const char *const fill_words[] = { "none", "sequential", "random", NULL };
 static const char *const cell_model_words[] = { "constant", "voltage", NULL };
 

@@ -48,6 +48,11 @@ enum aftl_suspend {
 	AFTL_SUSPEND_BOTH,
 };
 
+enum aftl_isolation {
+	AFTL_ISOLATION_INITIAL,
+	AFTL_ISOLATION_PERSISTENT,
+};
+
 enum aftl_fill {
 	AFTL_FILL_NONE,
 	AFTL_FILL_SEQUENTIAL,

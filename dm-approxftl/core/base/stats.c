@@ -8,3 +8,12 @@ const struct aftl_counter_info aftl_counter_info[] = {
 };
 
 static_assert(ARRAY_SIZE(aftl_counter_info) == AFTL_COUNTERS, "one entry per counter");
+
+const struct aftl_counter_info aftl_handle_counter_info[] = {
+#define HANDLE_COUNTER(name, help) { #name, help },
+#include "core/base/handle-table.h"
+#undef HANDLE_COUNTER
+};
+
+static_assert(ARRAY_SIZE(aftl_handle_counter_info) == AFTL_HANDLE_COUNTERS,
+	      "one entry per counter");

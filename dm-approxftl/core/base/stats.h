@@ -32,6 +32,24 @@ static inline u64 aftl_counter_get(const struct aftl_counters *counters, unsigne
 }
 
 /**
+ * struct aftl_handle_stats - what one placement handle has done; see handle-table.h
+ */
+struct aftl_handle_stats {
+#define HANDLE_COUNTER(name, help) u64 name;
+#include "core/base/handle-table.h"
+#undef HANDLE_COUNTER
+};
+
+#define AFTL_HANDLE_COUNTERS (sizeof(struct aftl_handle_stats) / sizeof(u64))
+
+extern const struct aftl_counter_info aftl_handle_counter_info[];
+
+static inline u64 aftl_handle_counter_get(const struct aftl_handle_stats *stats, unsigned int index)
+{
+	return ((const u64 *)stats)[index];
+}
+
+/**
  * struct aftl_stats - everything since the last reset
  * @counters: see counter-table.h
  * @read_response: arrival to completion of reads
@@ -42,6 +60,7 @@ static inline u64 aftl_counter_get(const struct aftl_counters *counters, unsigne
  * @kind_blocks: blocks filled, by the kind they ended as
  * @kind_pages: pages in them
  * @stream_units: units programmed by stream, of the host and moved
+ * @handles: by placement handle, the default one first; zero where there are none
  * @mode_pages: pages programmed by mode
  * @class_pages: pages programmed by class
  * @since_ns: device time of the last reset
@@ -56,6 +75,7 @@ struct aftl_stats {
 	u64 kind_blocks[8];
 	u64 kind_pages[8];
 	u64 stream_units[2][AFTL_STREAMS];
+	struct aftl_handle_stats handles[1 + AFTL_HANDLES_MAX];
 	u64 mode_pages[AFTL_MODES];
 	u64 class_pages[AFTL_CLASSES];
 	u64 since_ns;

@@ -81,6 +81,12 @@ struct aftl_hint {
 /* What a policy tells apart, by names of its own. */
 #define AFTL_STREAMS 16
 
+/* Placement ids that a host can name: each is a stream, and the policy has at least one. */
+#define AFTL_HANDLES_MAX (AFTL_STREAMS - 1)
+/* What is stored of a block has its handle above its kind. */
+#define AFTL_HANDLE_SHIFT 4
+#define AFTL_HANDLE_KIND (BIT(AFTL_HANDLE_SHIFT) - 1)
+
 /* Data of one class and stream wait together, and share pages with no others. */
 #define AFTL_LANES (AFTL_CLASSES * AFTL_STREAMS)
 

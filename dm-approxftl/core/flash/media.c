@@ -240,6 +240,7 @@ void aftl_block_wipe(struct aftl_media *media, struct aftl_block *block)
 	block->first_hour = 0;
 	block->kind = 0;
 	block->bits = 0;
+	block->handle = 0;
 	block->order = 0;
 	block->note = 0;
 	block->approx_only = 0;

@@ -34,6 +34,7 @@
  * @between: has pages whose later neighbours must be approximate
  * @failing: to be retired as soon as nothing valid is left in it
  * @listed: stands in the free list or in a list of victims
+ * @handle: placement handle whose reclaim unit it is; 0: the default one
  * @note: bits that belong to the policy; erasing clears them
  *
  * Policies read everything and write only @note and @flip. @kind, @bits, @order, @flip
@@ -61,6 +62,7 @@ struct aftl_block {
 	u8 between : 1;
 	u8 failing : 1;
 	u8 listed : 1;
+	u8 handle;
 	u16 note;
 };
 

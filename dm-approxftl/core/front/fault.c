@@ -89,6 +89,8 @@ static void lay_down(struct aftl *ftl, struct aftl_lun *lun)
 	lun->refuge = NULL;
 	lun->cache = NULL;
 	lun->cached = 0;
+	if (lun->placed)
+		memset(lun->placed, 0, ftl->handles * sizeof(*lun->placed));
 	lun->parked.kind = AFTL_WORK_NONE;
 	lun->work.phase = AFTL_PHASE_DEAD;
 	lun->stuck = false;

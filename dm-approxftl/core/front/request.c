@@ -113,7 +113,8 @@ static noinline void submit_write(struct aftl *ftl, struct aftl_request *request
 		aftl_request_part_done(ftl, request, 0);
 		return;
 	}
-	if (ftl->type->stream)
+	/* Of what has a handle no policy is asked. */
+	if (!(unlikely(ftl->handles) && aftl_handle_write(ftl, request)) && ftl->type->stream)
 		request->stream = aftl_named_stream(ftl, ftl->type->stream(ftl->policy, &write));
 	submit_data(ftl, request, true);
 }

@@ -123,7 +123,7 @@ static int take_foggy(struct aftl *ftl)
 
 	if (ftl->geo.passes == 1)
 		return 0;
-	ftl->foggy_blocks = ftl->type->open_blocks + 1;
+	ftl->foggy_blocks = ftl->type->open_blocks + ftl->handles + 1;
 	ftl->luns->foggy = aftl_memory_take(ftl, (size_t)ftl->geo.luns * ftl->foggy_blocks,
 					    sizeof(*ftl->luns->foggy));
 	if (!ftl->luns->foggy)
@@ -146,7 +146,7 @@ static int take_luns(struct aftl *ftl)
 		return -ENOMEM;
 	for (i = 0; i < geo->luns; i++)
 		init_lun(ftl, i);
-	return take_foggy(ftl);
+	return aftl_handle_take(ftl) ? take_foggy(ftl) : -ENOMEM;
 }
 
 /* A policy that names none has one. */
@@ -199,6 +199,7 @@ void aftl_derive(struct aftl *ftl)
 	ftl->streams = named_streams(ftl->type);
 	ftl->gc_most_valid = most_valid(ftl);
 	ftl->gc_idle_valid = min(ftl->gc_idle_valid, ftl->gc_most_valid);
+	ftl->handles = (u32)config->placement_handles;
 	aftl_cache_derive(ftl);
 	ftl->lines[AFTL_LINE_PLAIN].delay_ns = config->controller;
 	ftl->lines[AFTL_LINE_DECODED].delay_ns = config->controller + config->ecc;
@@ -245,7 +246,8 @@ static int check_room(struct aftl *ftl, struct aftl_error *error)
 		return 0;
 	return aftl_fail(error, -EINVAL,
 			 "policy %s%s keeps %u of the %u blocks of each LUN for its own work, which leaves room for %llu units and not for %llu; raise op or blocks",
-			 ftl->type->name, ftl->cache_most ? " with a cache" : "",
+			 ftl->type->name, ftl->handles ? " with handles" :
+			 ftl->cache_most ? " with a cache" : "",
 			 aftl_kept_blocks(ftl), ftl->geo.blocks_per_lun, (unsigned long long)room,
 			 (unsigned long long)needed);
 }
@@ -269,6 +271,8 @@ static int build(struct aftl *ftl, struct aftl_error *error)
 		ret = check_steps(ftl, error);
 	if (!ret)
 		ret = aftl_cache_check(ftl, error);
+	if (!ret)
+		ret = aftl_handle_check(ftl, error);
 	if (!ret)
 		ret = check_room(ftl, error);
 	if (ret)
@@ -324,8 +328,10 @@ void aftl_destroy(struct aftl *ftl)
 	aftl_memory_give(ftl, ftl->events.when);
 	aftl_memory_give(ftl, ftl->bus_ns);
 	aftl_memory_give(ftl, ftl->victims);
-	if (ftl->luns)
+	if (ftl->luns) {
+		aftl_memory_give(ftl, ftl->luns->placed);
 		aftl_memory_give(ftl, ftl->luns->foggy);
+	}
 	aftl_memory_give(ftl, ftl->luns);
 	aftl_memory_give(ftl, ftl->media.valid);
 	aftl_memory_give(ftl, ftl->media.lost);

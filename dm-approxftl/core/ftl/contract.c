@@ -44,7 +44,8 @@ static void close_block(struct aftl *ftl, struct aftl_block *block)
 {
 	const struct aftl_lun *lun = aftl_block_lun(ftl, block);
 
-	if (block->state == AFTL_BLOCK_OPEN && block != lun->refuge && block != lun->cache)
+	if (block->state == AFTL_BLOCK_OPEN && block != lun->refuge && block != lun->cache &&
+	    !block->handle)
 		aftl_supply_close(ftl, block);
 }
 

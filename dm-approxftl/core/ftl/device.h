@@ -203,6 +203,7 @@ enum aftl_step {
  * @foggy: blocks with word lines between their passes, so many as the device allows
  * @held_writes: word lines between their passes with host writes
  * @held_moves: the same with what its job moves
+ * @placed: open block of each placement handle but the default one; NULL without handles
  * @valid: slots with current data
  * @bound: units on their way to this LUN, those included that are between passes
  * @room: most slots with current data that leave garbage collection room to work
@@ -247,6 +248,7 @@ struct aftl_lun {
 	struct aftl_block *cache;
 	u32 cached;
 	bool cache_dead;
+	struct aftl_block **placed;
 	struct aftl_foggy *foggy;
 	u32 held_writes;
 	u32 held_moves;
@@ -351,6 +353,7 @@ struct aftl {
 	u32 streams;
 	u32 cache_kept;
 	u32 cache_most;
+	u32 handles;
 	u32 gc_blocks;
 	u32 gc_most_valid;
 	u32 gc_idle_valid;
@@ -611,13 +614,15 @@ struct aftl_block *aftl_supply_victim(struct aftl *ftl, struct aftl_lun *lun, u3
 /* Of each LUN, out of the host's reach: what its policy and the cache work with. */
 static inline u32 aftl_kept_blocks(const struct aftl *ftl)
 {
-	return ftl->type->open_blocks + ftl->type->reserve + 1 +
+	return ftl->type->open_blocks + ftl->handles + ftl->type->reserve + 1 +
 	       max(ftl->cache_kept, (u32)(ftl->cache_most != 0));
 }
 
 /* A block of the core's own is full, or is taken from it. */
 static inline void aftl_forget_own(struct aftl_lun *lun, const struct aftl_block *block)
 {
+	if (unlikely(block->handle) && lun->placed && lun->placed[block->handle - 1] == block)
+		lun->placed[block->handle - 1] = NULL;
 	if (block == lun->refuge)
 		lun->refuge = NULL;
 	if (block == lun->cache)
@@ -683,6 +688,31 @@ struct aftl_block *aftl_cache_fold(struct aftl *ftl, const struct aftl_lun *lun)
 struct aftl_block *aftl_cache_press(struct aftl *ftl, struct aftl_lun *lun, bool urgent);
 bool aftl_cache_adopt(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 void aftl_cache_recount(struct aftl *ftl);
+
+/* handle.c: placement handles, each with reclaim units of its own */
+
+/* Handle of data that go as @stream; 0: the default one, for streams of the policy. */
+static inline u32 aftl_handle_of(const struct aftl *ftl, u32 stream)
+{
+	return unlikely(stream >= ftl->streams) ? stream - ftl->streams + 1 : 0;
+}
+
+/* As what stream do valid data of @block go where they stay apart? 0: as the policy says. */
+static inline u32 aftl_handle_keeps(const struct aftl *ftl, const struct aftl_block *block)
+{
+	if (likely(!block->handle) || !ftl->config.placement_isolation)
+		return 0;
+	return ftl->streams + block->handle - 1;
+}
+
+int __must_check aftl_handle_check(const struct aftl *ftl, struct aftl_error *error);
+bool aftl_handle_take(struct aftl *ftl);
+bool aftl_handle_write(struct aftl *ftl, struct aftl_request *request);
+int aftl_handle_place(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need *need,
+		      struct aftl_placement *placement);
+void aftl_handle_closed(struct aftl *ftl, const struct aftl_block *block);
+bool aftl_handle_adopt(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
+void aftl_handle_restored(struct aftl *ftl);
 
 /* bind.c: which LUN a write goes to */
 

@@ -240,6 +240,7 @@ static bool wants_page(struct aftl *ftl, struct aftl_lun *lun, u32 *class, u32 *
 		.pass = job->pass,
 	};
 	bool wanted = ftl->type->copy || move.class == job->pass;
+	u32 kept = aftl_handle_keeps(ftl, job->from);
 
 	*class = job->kind == AFTL_JOB_REFRESH ? AFTL_PRECISE : move.class;
 	*stream = 0;
@@ -248,11 +249,14 @@ static bool wants_page(struct aftl *ftl, struct aftl_lun *lun, u32 *class, u32 *
 	/* The pass after the last takes what is left behind. */
 	if (job->pass == ftl->copy_passes || ftl->copies_alone)
 		wanted = true;
+	else if (unlikely(kept))
+		wanted = ftl->copy_passes < AFTL_CLASSES || move.class == job->pass;
 	else if (ftl->type->copy)
 		wanted = ftl->type->copy(ftl->policy, &move, class, stream);
-	*stream = aftl_named_stream(ftl, *stream);
+	*stream = unlikely(kept) ? kept : aftl_named_stream(ftl, *stream);
 	if (move.class == AFTL_PRECISE || *class != AFTL_APPROX ||
 	    (ftl->type->copy && ftl->type->ignores_tags) ||
+	    (unlikely(kept) && ftl->copy_passes < AFTL_CLASSES) ||
 	    (ftl->copies_alone && !job->from->approx_only))
 		*class = AFTL_PRECISE;
 	return wanted;

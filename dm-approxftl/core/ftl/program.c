@@ -171,6 +171,17 @@ static int place_by_policy(struct aftl *ftl, struct aftl_lun *lun, const struct 
 	return place_in_refuge(ftl, lun, need, placement);
 }
 
+/* Sequential programs in the usual mode are what every chip takes. */
+static int place_by_handle(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need *need,
+			   struct aftl_placement *placement)
+{
+	int ret = aftl_handle_place(ftl, lun, need, placement);
+
+	if (ret || likely(takes(ftl, lun, need, placement)))
+		return ret;
+	return -ENOSPC;
+}
+
 /* Pages that come along are read first. */
 static u64 carry_ns(struct aftl *ftl, const struct aftl_placement *placement)
 {
@@ -191,6 +202,8 @@ int aftl_program_place(struct aftl *ftl, struct aftl_lun *lun, const struct aftl
 	ftl->placing = need->cause;
 	if (unlikely(lun->cramped) && need->cause != AFTL_CAUSE_HOST)
 		ret = place_in_refuge(ftl, lun, need, placement);
+	else if (unlikely(aftl_handle_of(ftl, need->stream)))
+		ret = place_by_handle(ftl, lun, need, placement);
 	else if (unlikely(ftl->cache_most) && aftl_cache_place(ftl, lun, need, placement) &&
 		 takes(ftl, lun, need, placement))
 		ret = 0;
@@ -318,6 +331,16 @@ static void store_bytes(struct aftl *ftl, const struct aftl_payload *payload, u3
 	}
 }
 
+static void move_unit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
+		      aftl_unit_t unit, aftl_slot_t former, aftl_slot_t slot, u32 class)
+{
+	struct aftl_block *from = aftl_slot_block(&ftl->media, former);
+
+	if (unlikely(ftl->handles))
+		ftl->stats.handles[from->handle].reallocated_units++;
+	aftl_map_move(ftl, lun, from, former, block, unit, slot, class);
+}
+
 static void store_unit(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need *need,
 		       struct aftl_block *block, const struct aftl_payload *payload, u32 i,
 		       aftl_slot_t slot)
@@ -331,8 +354,7 @@ static void store_unit(struct aftl *ftl, struct aftl_lun *lun, const struct aftl
 	if (!lost)
 		store_bytes(ftl, payload, i, slot);
 	if (payload->from[i] != AFTL_NO_SLOT)
-		aftl_map_move(ftl, lun, aftl_slot_block(&ftl->media, payload->from[i]),
-			      payload->from[i], block, unit, slot, need->class);
+		move_unit(ftl, lun, block, unit, payload->from[i], slot, need->class);
 	else if (!payload->stale[i])
 		aftl_map_set(ftl, lun, block, unit, slot, need->class);
 	if (lost)
@@ -393,6 +415,9 @@ static void account(struct aftl *ftl, const struct aftl_need *need,
 		counters->host_program_pages += placement->pages;
 	if (unlikely(placement->mode == AFTL_MODE_SLC))
 		counters->cached_host_units += count - payload->carried;
+	if (unlikely(ftl->handles))
+		ftl->stats.handles[placement->block->handle].media_units +=
+			aftl_placement_units(ftl, placement);
 	ftl->stats.stream_units[moved][need->stream] += count - payload->carried;
 	ftl->stats.stream_units[true][need->stream] += payload->carried;
 	ftl->stats.class_pages[need->class] += placement->pages;
@@ -469,6 +494,8 @@ static void account_erase(struct aftl *ftl, const struct aftl_erased *erased)
 void aftl_erase_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
 	account_erase(ftl, &lun->erased);
+	if (unlikely(ftl->handles))
+		ftl->stats.handles[block->handle].erased_units += ftl->geo.block_slots;
 	lun->cached -= aftl_cache_has(ftl, block);
 	block->wear = (u32)min((u64)block->wear + lun->erased.wear, (u64)U32_MAX);
 	aftl_block_wipe(&ftl->media, block);

@@ -110,7 +110,9 @@ void aftl_supply_close(struct aftl *ftl, struct aftl_block *block)
 	if (unlikely(block->order == AFTL_ORDER_FOGGY_FINE) && aftl_held_close(ftl, block))
 		return;
 	block->state = AFTL_BLOCK_CLOSED;
-	if (likely(!aftl_cache_has(ftl, block))) {
+	if (unlikely(ftl->handles))
+		aftl_handle_closed(ftl, block);
+	if (likely(!aftl_cache_has(ftl, block) && !block->handle)) {
 		ftl->stats.kind_blocks[block->kind]++;
 		ftl->stats.kind_pages[block->kind] += block->programmed;
 	}
@@ -344,6 +346,7 @@ static void resettle_lun(struct aftl *ftl, struct aftl_lun *lun)
 		return;
 	aftl_supply_unlist(ftl, lun, lun->refuge);
 	lun->refuge->state = AFTL_BLOCK_OPEN;
+	lun->refuge->handle = 0;
 }
 
 void aftl_supply_resettle(struct aftl *ftl)

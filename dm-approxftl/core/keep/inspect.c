@@ -136,8 +136,8 @@ static u64 block_digest(const struct aftl *ftl, const struct aftl_block *block, 
 	u32 page;
 
 	digest = aftl_mix2(digest, (u64)block->erases << 32 | block->wear);
-	digest = aftl_mix2(digest, (u64)block->state << 32 | (u64)block->kind << 16 |
-			   block->bits << 8 | aftl_block_flip(block));
+	digest = aftl_mix2(digest, (u64)block->state << 32 | (u64)block->handle << 24 |
+			   block->kind << 16 | block->bits << 8 | aftl_block_flip(block));
 	if (!block->programmed)
 		return digest;
 	for (page = first; page < first + ftl->geo.pages; page++)

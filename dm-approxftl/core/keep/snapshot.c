@@ -184,7 +184,7 @@ static void save_block(struct stream *stream, const struct aftl_media *media,
 
 	put(stream, block->state, 1);
 	put(stream, block->order, 1);
-	put(stream, block->kind, 1);
+	put(stream, block->kind | block->handle << AFTL_HANDLE_SHIFT, 1);
 	put(stream, block_flags(lun, block) | (wide ? FLAG_WIDE : 0), 1);
 	put(stream, block->note, 2);
 	put(stream, block->programmed, 4);
@@ -451,6 +451,8 @@ static bool load_block_fields(struct stream *stream, struct aftl_lun *lun,
 	block->state = (u8)get(stream, 1);
 	block->order = (u8)get(stream, 1);
 	block->kind = (u8)get(stream, 1);
+	block->handle = block->kind >> AFTL_HANDLE_SHIFT;
+	block->kind &= AFTL_HANDLE_KIND;
 	flags = (u8)get(stream, 1);
 	aftl_block_set_flip(block, flags & FLAG_FLIP);
 	block->approx_only = flags & FLAG_APPROX_ONLY ? 1 : 0;
@@ -497,7 +499,7 @@ static bool possible_block(const struct aftl *ftl, const struct aftl_block *bloc
 	       aftl_bits_possible(&ftl->geo, block->bits, block->order) &&
 	       block->programmed <= aftl_block_pages(&ftl->geo, block) &&
 	       possible_frontier(&ftl->geo, block) &&
-	       (block->state != AFTL_BLOCK_FREE || !block->programmed);
+	       (block->state != AFTL_BLOCK_FREE || (!block->programmed && !block->handle));
 }
 
 static int load_block(struct stream *stream, struct aftl *ftl, struct aftl_block *block,
@@ -591,6 +593,8 @@ static bool stays_open(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block
 		return true;
 	if (block->bits == 1)
 		return aftl_cache_adopt(ftl, lun, block);
+	if (block->handle)
+		return aftl_handle_adopt(ftl, lun, block);
 	return same && ftl->type->adopt && ftl->type->adopt(ftl->policy, lun, block);
 }
 
@@ -691,6 +695,7 @@ int aftl_restored(struct aftl *ftl, struct aftl_error *error)
 	if (ret)
 		return ret;
 	aftl_cache_recount(ftl);
+	aftl_handle_restored(ftl);
 	aftl_supply_restored(ftl);
 	aftl_reset_stats(ftl);
 	aftl_unpark(ftl);

@@ -81,7 +81,8 @@
  *	    30     2  bits of the policy for the block
  *	    32     1  attributes of the page, see media.h
  *	    33     1  order of the block, enum aftl_order
- *	    34     1  kind of the block, as its policy says
+ *	    34     1  bits 0 .. 3: kind of the block, as its policy says; bits 4 .. 7: placement
+ *	              handle, 0 for the default one
  *	    35     1  flags: 1 checkerboard colour that comes first,
  *	              bits 1, 2: bits in a cell, 0 for all; bits 3 .. 5: upper bits of the mode
  *	    36     2  bit by slot: the unit was mapped here
@@ -235,6 +236,7 @@ struct aftl_displaced {
  * @attr: see aftl_page_attr()
  * @order: enum aftl_order
  * @kind: what its policy uses the block for
+ * @handle: see struct aftl_block
  * @bits: see struct aftl_block
  * @flip: checkerboard colour that comes first
  * @mapped: bit by slot
@@ -253,6 +255,7 @@ struct aftl_spare {
 	u16 attr;
 	u8 order;
 	u8 kind;
+	u8 handle;
 	u8 bits;
 	bool flip;
 	u16 mapped;

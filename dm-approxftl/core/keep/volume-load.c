@@ -363,6 +363,7 @@ static void restore_block(struct aftl_block *block, const struct aftl_spare *spa
 	block->note = spare->note;
 	block->order = spare->order;
 	block->kind = spare->kind;
+	block->handle = spare->handle;
 	block->bits = spare->bits;
 	aftl_block_set_flip(block, spare->flip);
 }

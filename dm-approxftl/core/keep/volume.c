@@ -856,6 +856,7 @@ void aftl_spare_take(struct aftl_spare *spare, const struct aftl *ftl, aftl_slot
 		.attr = media->attr[page],
 		.order = block->order,
 		.kind = block->kind,
+		.handle = block->handle,
 		.bits = block->bits,
 		.flip = aftl_block_flip(block),
 	};

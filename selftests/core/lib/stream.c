@@ -44,6 +44,13 @@ static u32 choose_unit(struct test_stream *stream, u32 units)
 	return below(stream, 100) < stream->hot ? below(stream, tenth) : below(stream, units);
 }
 
+/* Each id, none, and one that has no handle. */
+static void draw_placement(struct test_stream *stream, struct test_device *device)
+{
+	if (device->config.placement_handles)
+		device->hint.stream = (u8)below(stream, device->config.placement_handles + 2);
+}
+
 bool test_stream_step(struct test_stream *stream, struct test_device *device)
 {
 	enum aftl_op op = choose_op(stream);
@@ -60,6 +67,7 @@ bool test_stream_step(struct test_stream *stream, struct test_device *device)
 		units = 0;
 	}
 	stream->operations += units;
+	draw_placement(stream, device);
 	CHECK_EQ(test_submit(device, op, unit, units, class, op == AFTL_OP_WRITE ? flags : 0, at),
 		 0);
 	return test_drain_to(device, stream->depth);

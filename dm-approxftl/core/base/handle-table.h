@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What is counted for each placement handle, once: HANDLE_COUNTER(name, help). A reclaim unit
+ * is a block. Handle 0 is the default one: all that the policy places. No include guard on
+ * purpose.
+ */
+HANDLE_COUNTER(host_units, "units that the host wrote")
+HANDLE_COUNTER(media_units, "units programmed into its reclaim units, moves and padding included")
+HANDLE_COUNTER(erased_units, "units of its reclaim units that were erased")
+HANDLE_COUNTER(changed_blocks, "reclaim units that it went on from")
+HANDLE_COUNTER(partial_blocks, "those of them that were not fully written")
+HANDLE_COUNTER(reallocated_units, "valid units that were moved out of its reclaim units")

@@ -1,0 +1,633 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Placement handles: what the host writes with a placement id has reclaim units of its own, what
+ * is moved mixes or stays apart, and the accounts of FDP add up. Each program, each move and each
+ * erase of random devices is compared with the rule.
+ */
+#include <stdlib.h>
+
+#include "brute-model.h"
+#include "bytes.h"
+#include "core/ftl/device.h"
+#include "core/keep/snapshot.h"
+#include "core/policy/policies.h"
+#include "shadow-store.h"
+#include "stream.h"
+#include "tap.h"
+
+#define SEEDS 600
+#define REQUESTS 1500
+
+static struct test_device device;
+
+/**
+ * struct witness - what ought to be, from what the core tells its host
+ * @tag: handle of each write under way
+ * @block: handle of each block, from its first program on
+ * @pages: programs of each block, in pages
+ * @sum: the accounts, of those that can be told from outside
+ * @moves: by handle, of units out of a block of that handle
+ */
+struct witness {
+	struct test_listener listener;
+	u8 *tag;
+	u8 *block;
+	u32 *pages;
+	struct aftl_handle_stats sum[1 + AFTL_HANDLES_MAX];
+	u64 moves[1 + AFTL_HANDLES_MAX];
+};
+
+static struct witness *of(struct test_listener *listener)
+{
+	return (struct witness *)listener;
+}
+
+static u32 block_index(aftl_slot_t slot)
+{
+	return from_slot(slot) / device.ftl->geo.block_slots;
+}
+
+/* The rule: an id, or a life time where there is none, if there is a handle for it. */
+static u32 handle_of(struct aftl_hint hint)
+{
+	u32 id = hint.stream ? hint.stream : hint.life;
+
+	return id <= device.config.placement_handles ? id : 0;
+}
+
+static void on_submit(struct test_listener *self, struct test_request *request)
+{
+	if (request->request.op == AFTL_OP_WRITE)
+		of(self)->sum[handle_of(request->request.hint)].host_units +=
+			request->request.units;
+}
+
+static void on_accept(struct test_listener *self, struct test_request *request, aftl_unit_t unit,
+		      u32 tag)
+{
+	(void)unit;
+	of(self)->tag[tag] = (u8)handle_of(request->request.hint);
+}
+
+/* All that is in a block is of one handle. */
+static void expect(struct witness *witness, aftl_slot_t slot, u32 handle)
+{
+	u32 block = block_index(slot);
+
+	if (!witness->pages[block])
+		witness->block[block] = (u8)handle;
+	CHECK_EQ(witness->block[block], handle);
+	CHECK_EQ(device.ftl->media.blocks[block].handle, handle);
+}
+
+static void on_program(struct test_listener *self, u32 tag, aftl_unit_t unit, aftl_slot_t slot)
+{
+	(void)unit;
+	expect(of(self), slot, of(self)->tag[tag]);
+}
+
+static void on_copy(struct test_listener *self, aftl_unit_t unit, aftl_slot_t from, aftl_slot_t to)
+{
+	u32 handle = of(self)->block[block_index(from)];
+	bool apart = device.config.placement_isolation == AFTL_ISOLATION_PERSISTENT;
+
+	(void)unit;
+	of(self)->moves[handle]++;
+	expect(of(self), to, apart ? handle : 0);
+}
+
+static void on_programmed(struct test_listener *self, aftl_slot_t first)
+{
+	u32 block = block_index(first);
+
+	if (!of(self)->pages[block]++)
+		of(self)->block[block] = device.ftl->media.blocks[block].handle;
+	of(self)->sum[of(self)->block[block]].media_units += device.ftl->geo.page_units;
+}
+
+static void on_erase(struct test_listener *self, aftl_slot_t first, u32 slots)
+{
+	struct witness *witness = of(self);
+	u32 block = block_index(first);
+
+	witness->sum[witness->block[block]].erased_units += slots;
+	witness->sum[witness->block[block]].changed_blocks++;
+	witness->pages[block] = 0;
+}
+
+static void watch(struct witness *witness)
+{
+	const struct aftl *ftl = device.ftl;
+
+	*witness = (struct witness){
+		.listener = {
+			.submitted = on_submit, .accept = on_accept, .program = on_program,
+			.copy = on_copy, .programmed = on_programmed, .erase = on_erase,
+		},
+		.tag = calloc(ftl->command_count, 1),
+		.block = calloc(ftl->geo.blocks, 1),
+		.pages = calloc(ftl->geo.blocks, sizeof(u32)),
+	};
+	test_device_listen(&device, &witness->listener);
+}
+
+/* What is closed now was left, too. */
+static void check_accounts(struct witness *witness)
+{
+	const struct aftl_handle_stats *stats = aftl_stats(device.ftl)->handles;
+	u32 i;
+
+	for (i = 0; i < device.ftl->geo.blocks; i++)
+		if (device.ftl->media.blocks[i].state == AFTL_BLOCK_CLOSED)
+			witness->sum[witness->block[i]].changed_blocks++;
+	for (i = 0; i <= device.config.placement_handles; i++) {
+		CHECK_EQ(stats[i].host_units, witness->sum[i].host_units);
+		CHECK_EQ(stats[i].erased_units, witness->sum[i].erased_units);
+		CHECK_EQ(stats[i].changed_blocks, witness->sum[i].changed_blocks);
+		/* Of two passes the host is told of both; only the second one counts. */
+		CHECK(stats[i].media_units * device.ftl->geo.passes <=
+		      witness->sum[i].media_units);
+		if (device.ftl->geo.passes == 1)
+			CHECK_EQ(stats[i].media_units, witness->sum[i].media_units);
+		CHECK(!i || !stats[i].partial_blocks);
+		/* Of what is lost the host is not told that it moves. */
+		CHECK(stats[i].reallocated_units >= witness->moves[i]);
+		if (!test_counters(&device)->moved_lost_units)
+			CHECK_EQ(stats[i].reallocated_units, witness->moves[i]);
+	}
+}
+
+static void unwatch(struct witness *witness)
+{
+	test_device_unlisten(&device, &witness->listener);
+	free(witness->tag);
+	free(witness->block);
+	free(witness->pages);
+}
+
+#define SHAPE "channels", "1", "chips", "1", "blocks", "40", "layers", "4", "word_lines", "4",	\
+	      "bits", "3", "one_shot", "on", "page", "4KiB", "unit", "4KiB", "op", "40%"
+/* Units of a block of that shape. */
+#define EACH 48
+
+static void open_with(const char *policy, const char *handles, const char *isolation,
+		      const char *cache)
+{
+	const char *const pairs[] = {
+		SHAPE, "placement_handles", handles, "placement_isolation", isolation,
+		"slc_static", cache, NULL
+	};
+
+	test_device_init(&device, "demo");
+	test_device_open(&device, policy, pairs);
+}
+
+static void write_as(u32 first, u32 units, u8 life, u8 id)
+{
+	u32 i;
+
+	device.hint = (struct aftl_hint){ .life = life, .stream = id };
+	for (i = first; i < first + units; i++)
+		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, NULL), 0);
+}
+
+static const struct aftl_block *block_of(u32 unit)
+{
+	u32 class;
+
+	return aftl_slot_block(&device.ftl->media, aftl_lookup(device.ftl, to_unit(unit), &class));
+}
+
+static const struct aftl_handle_stats *stats_of(u32 handle)
+{
+	return &aftl_stats(device.ftl)->handles[handle];
+}
+
+static void ids_have_blocks_of_their_own(void)
+{
+	u32 i;
+
+	open_with("baseline", "3", "initial", "0");
+	for (i = 0; i < 8; i++)
+		write_as(i, 1, 0, (u8)i);
+	for (i = 0; i < 8; i++)
+		CHECK_EQ(block_of(i)->handle, i < 4 ? i : 0);
+	CHECK_EQ(test_counters(&device)->unknown_placement_requests, 4);
+	CHECK_EQ(stats_of(0)->host_units, 5);
+	write_as(0, 2, AFTL_LIFE_MEDIUM, 0);
+	write_as(2, 2, AFTL_LIFE_SHORT, 1);
+	for (i = 0; i < 4; i++)
+		CHECK_EQ(block_of(i)->handle, i < 2 ? 3 : 1);
+	test_audit(&device);
+	test_device_close(&device);
+}
+
+/* A host that names ids where there are none finds the device that it had before. */
+static void without_handles_nothing_is_counted(void)
+{
+	open_with("baseline", "0", "persistent", "0");
+	write_as(0, 2 * EACH, 0, 2);
+	CHECK_EQ(block_of(0)->handle, 0);
+	CHECK_EQ(test_counters(&device)->unknown_placement_requests, 0);
+	CHECK_EQ(stats_of(0)->host_units + stats_of(0)->media_units, 0);
+	CHECK(!device.ftl->luns->placed);
+	test_device_close(&device);
+}
+
+static void full_units_are_left(void)
+{
+	open_with("baseline", "2", "initial", "0");
+	write_as(0, 2 * EACH + 3, 0, 2);
+	write_as(0, 2 * EACH + 3, 0, 2);
+	/* A write alone takes a word line of three pages. */
+	CHECK_EQ(stats_of(2)->changed_blocks, 2 * (3 * (2 * EACH + 3)) / EACH);
+	CHECK_EQ(stats_of(2)->media_units, 2 * 3 * (2 * EACH + 3));
+	CHECK_EQ(stats_of(2)->partial_blocks, 0);
+	CHECK_EQ(stats_of(2)->reallocated_units, 0);
+	test_device_close(&device);
+}
+
+static void units_left_early_are_told(void)
+{
+	u32 index;
+
+	open_with("baseline", "2", "persistent", "0");
+	write_as(0, 3, 0, 1);
+	index = aftl_block_index(&device.ftl->media, block_of(0));
+	CHECK_EQ(aftl_fail_block(device.ftl, index), 0);
+	CHECK_EQ(stats_of(1)->changed_blocks, 1);
+	CHECK_EQ(stats_of(1)->partial_blocks, 1);
+	test_wait(&device, 1000000000);
+	CHECK_EQ(stats_of(1)->reallocated_units, 3);
+	CHECK_EQ(block_of(0)->handle, 1);
+	CHECK(aftl_block_index(&device.ftl->media, block_of(0)) != index);
+	write_as(3, 1, 0, 1);
+	CHECK(block_of(3) == block_of(0));
+	test_audit(&device);
+	test_device_close(&device);
+}
+
+static void placed_data_are_not_cached(void)
+{
+	open_with("baseline", "2", "initial", "10%");
+	write_as(0, 3, 0, 2);
+	CHECK_EQ(block_of(0)->bits, 0);
+	CHECK_EQ(block_of(0)->handle, 2);
+	write_as(3, 3, 0, 0);
+	CHECK_EQ(block_of(3)->bits, 1);
+	test_device_close(&device);
+}
+
+/* A die that dies takes its open units along; the others go on. */
+static void dead_dies_are_left(void)
+{
+	static const char *const pairs[] = { "placement_handles", "4", "op", "60%", NULL };
+	u32 i;
+
+	test_device_init(&device, "demo");
+	test_device_open(&device, "baseline", pairs);
+	for (i = 1; i < 5; i++)
+		write_as(i * 40, 40, 0, (u8)i);
+	CHECK_EQ(aftl_fail_lun(device.ftl, 1), 0);
+	for (i = 1; i < 5; i++) {
+		write_as(i * 40, 40, 0, (u8)i);
+		CHECK_EQ(block_of(i * 40)->handle, i);
+		CHECK(!device.ftl->luns[1].placed[i - 1]);
+	}
+	test_audit(&device);
+	test_device_close(&device);
+}
+
+/* Another road to the same: the policy that places by ids itself. */
+static void mixed_tenants(const char *policy, const char *handles, const char *isolation)
+{
+	struct test_stream stream;
+	u32 i;
+
+	open_with(policy, handles, isolation, "0");
+	test_stream_init(&stream, 5);
+	stream.approx = 0;
+	test_stream_fill(&stream, &device);
+	for (i = 0; i < 9000 && !tap_failures(); i++) {
+		u32 place = aftl_random_below(&stream.random, test_units(&device) - 8);
+
+		device.hint.stream = (u8)(place / 64 % 8);
+		CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, place, 8, AFTL_PRECISE, 0,
+				     aftl_now(device.ftl)), 0);
+		test_drain_to(&device, 16);
+	}
+	test_drain(&device);
+	CHECK(test_counters(&device)->programmed_gc_units > 1000);
+}
+
+static void persistent_handles_are_streams(void)
+{
+	struct aftl_counters streams;
+	u64 now_ns;
+
+	mixed_tenants("streams", "0", "initial");
+	streams = *test_counters(&device);
+	now_ns = aftl_now(device.ftl);
+	test_device_close(&device);
+	mixed_tenants("baseline", "7", "persistent");
+	CHECK_EQ(memcmp(&streams, test_counters(&device), sizeof(streams)), 0);
+	CHECK_EQ(aftl_now(device.ftl), now_ns);
+	test_device_close(&device);
+	mixed_tenants("baseline", "7", "initial");
+	CHECK(streams.programmed_gc_units != test_counters(&device)->programmed_gc_units);
+	test_device_close(&device);
+}
+
+/* No policy closes them, whatever it would make of that. */
+static void they_are_the_core_s(void)
+{
+	struct aftl_block *open;
+
+	open_with("baseline", "2", "initial", "0");
+	write_as(0, 1, 0, 2);
+	open = device.ftl->luns[0].placed[1];
+	aftl_policy_close(device.ftl->policy, open);
+	CHECK_EQ(open->state, AFTL_BLOCK_OPEN);
+	write_as(1, 1, 0, 2);
+	CHECK(block_of(1) == open);
+	test_device_close(&device);
+}
+
+/* A policy that has one pass for all that it moves, and hears of classes all the same. */
+static void what_stays_apart_moves_in_one_pass(void)
+{
+	struct aftl_policy_type type = *aftl_policy_find("streams");
+	struct aftl_random random = { 3 };
+	u32 i;
+
+	type.host_streams = 0;
+	type.ignores_tags = false;
+	test_device_init(&device, "demo");
+	test_device_set(&device, "placement_handles", "1");
+	test_device_set(&device, "placement_isolation", "persistent");
+	CHECK_EQ(aftl_create(&device.ftl, &device.config, &type, &device.ops, &device,
+			     &device.error), 0);
+	device.hint.stream = 1;
+	for (i = 0; i < test_units(&device) * 3; i++)
+		CHECK_EQ(test_do(&device, AFTL_OP_WRITE,
+				 aftl_random_below(&random, test_units(&device)), 1,
+				 aftl_random_below(&random, 2), NULL), 0);
+	CHECK(stats_of(1)->reallocated_units > 1000);
+	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
+	test_audit(&device);
+	test_device_close(&device);
+}
+
+static void reload(struct test_bytes *bytes, u64 handles)
+{
+	struct aftl_source_stream source = test_bytes_source(bytes);
+
+	aftl_destroy(device.ftl);
+	device.config.placement_handles = handles;
+	CHECK_EQ(aftl_load_as(&device.ftl, &source, aftl_policy_find("baseline"), &device.config,
+			      &device.ops, &device, &device.error), 0);
+}
+
+/* Handles go on with their open blocks; those that there are no more leave theirs. */
+static void they_survive_a_snapshot(void)
+{
+	struct test_bytes bytes = { .limit = SIZE_MAX };
+	struct aftl_sink sink = test_bytes_sink(&bytes);
+	u32 i;
+
+	open_with("baseline", "5", "persistent", "0");
+	for (i = 1; i < 6; i++)
+		write_as(i * EACH, EACH, 0, (u8)i);
+	write_as(6 * EACH, 5, 0, 5);
+	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), 0);
+	reload(&bytes, 5);
+	for (i = 1; i < 6; i++)
+		CHECK_EQ(block_of(i * EACH)->handle, i);
+	write_as(6 * EACH + 5, 1, 0, 5);
+	CHECK(block_of(6 * EACH + 5) == block_of(6 * EACH));
+	reload(&bytes, 2);
+	for (i = 1; i < 6; i++)
+		CHECK_EQ(block_of(i * EACH)->handle, i < 3 ? i : 0);
+	CHECK_EQ(block_of(6 * EACH)->state, AFTL_BLOCK_CLOSED);
+	write_as(0, test_units(&device), 0, 2);
+	test_audit(&device);
+	reload(&bytes, 0);
+	CHECK_EQ(block_of(EACH)->handle, 0);
+	write_as(0, test_units(&device), 0, 2);
+	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);
+	test_audit(&device);
+	test_bytes_free(&bytes);
+	test_device_close(&device);
+}
+
+static void go_on_with(const char *policy, u64 seed)
+{
+	struct test_bytes bytes = { 0 };
+	struct aftl_sink sink = test_bytes_sink(&bytes);
+	struct aftl_source_stream source = test_bytes_source(&bytes);
+	struct test_stream stream;
+	u32 i;
+
+	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), 0);
+	aftl_destroy(device.ftl);
+	if (aftl_load_as(&device.ftl, &source, aftl_policy_find(policy), &device.config,
+			 &device.ops, &device, &device.error))
+		tap_bail_out("%s", device.error.text);
+	test_bytes_free(&bytes);
+	for (i = 0; i < device.ftl->geo.luns; i++)
+		CHECK(!device.ftl->luns[i].refuge || !device.ftl->luns[i].refuge->handle);
+	test_stream_init(&stream, seed);
+	for (i = 0; i < 400; i++)
+		test_stream_step(&stream, &device);
+	test_drain(&device);
+	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);
+	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
+	test_audit(&device);
+}
+
+/* Where the new one finds too few free blocks the core makes room in one of its own. */
+static void policies_follow_each_other(void)
+{
+	static const char *const pairs[] = {
+		"channels", "1", "chips", "1", "blocks", "44", "op", "65%", "layers", "4",
+		"word_lines", "4", "placement_handles", "4", "placement_isolation", "persistent",
+		NULL
+	};
+	u32 i, j;
+
+	for (i = 0; i < 8 && !tap_failures(); i++) {
+		struct test_stream stream;
+
+		test_device_init(&device, "demo");
+		test_device_open(&device, i % 2 ? "baseline" : "approxftl", pairs);
+		test_stream_init(&stream, i);
+		test_stream_fill(&stream, &device);
+		for (j = 0; j < 100 * i; j++)
+			test_stream_step(&stream, &device);
+		test_drain(&device);
+		for (j = 0; j < 4; j++)
+			go_on_with(j % 2 ? "baseline" : i < 4 ? "hybrid" : "approxftl", i + j);
+		test_device_close(&device);
+	}
+}
+
+/* After a crash the emptiest block may have been a handle's. */
+static void the_core_s_own_block_is_of_no_handle(void)
+{
+	struct aftl_block *open;
+	struct aftl_lun *lun;
+	u32 free_blocks;
+
+	open_with("baseline", "1", "persistent", "0");
+	write_as(0, 1, 0, 1);
+	lun = device.ftl->luns;
+	open = lun->placed[0];
+	aftl_supply_close_early(device.ftl, lun, open);
+	CHECK(!lun->placed[0]);
+	free_blocks = lun->free_blocks;
+	lun->free_blocks = 0;
+	aftl_supply_resettle(device.ftl);
+	lun->free_blocks = free_blocks;
+	CHECK(lun->refuge == open);
+	CHECK_EQ(open->handle, 0);
+	test_device_close(&device);
+}
+
+static void refused(const char *policy, const char *handles, const char *blocks,
+		    const char *why)
+{
+	test_device_init(&device, "demo");
+	test_device_set(&device, "placement_handles", handles);
+	test_device_set(&device, "blocks", blocks);
+	CHECK_EQ(test_device_create(&device, policy), -EINVAL);
+	CHECK_CONTAINS(device.error.text, why);
+	CHECK(strlen(device.error.text) < sizeof(device.error.text) - 1);
+	test_device_close(&device);
+}
+
+static void what_makes_no_sense_is_refused(void)
+{
+	refused("streams", "1", "128", "policy streams places by the host's ids itself");
+	refused("hybrid", "12", "128",
+		"policy hybrid leaves room for 11 of them, not for 12");
+	refused("baseline", "15", "40", "policy baseline with handles keeps 18 of the 40 blocks");
+}
+
+/* Random devices, random policies, random requests. */
+
+static const char *any_policy(struct aftl_random *random)
+{
+	const struct aftl_policy_type *type;
+	u32 policies = 0;
+
+	while (aftl_policy_at(policies))
+		policies++;
+	do
+		type = aftl_policy_at(aftl_random_below(random, policies));
+	while (type->host_streams);
+	return type->name;
+}
+
+static void drive(struct aftl_random *random, u64 moves[2])
+{
+	struct brute_model model;
+	struct shadow_store store;
+	struct test_stream stream;
+	struct witness witness;
+	u32 i;
+
+	test_stream_init(&stream, aftl_random_next(random));
+	stream.read = aftl_random_below(random, 30);
+	stream.approx = aftl_random_below(random, 101);
+	stream.depth = aftl_random_below(random, 40);
+	brute_open(&model, &device);
+	shadow_open(&store, &device, false);
+	watch(&witness);
+	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
+		device.hint.life = (u8)aftl_random_below(random, AFTL_LIVES);
+		test_stream_step(&stream, &device);
+		if (i % 16 == 0)
+			brute_compare(&model);
+	}
+	test_drain(&device);
+	test_wait(&device, 1000000000);
+	brute_compare(&model);
+	brute_compare_counters(&model);
+	shadow_lookup_all(&store);
+	check_accounts(&witness);
+	test_audit(&device);
+	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
+	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);
+	for (i = 1; i <= AFTL_HANDLES_MAX; i++)
+		moves[device.config.placement_isolation] += witness.moves[i];
+	unwatch(&witness);
+	shadow_close(&store);
+	brute_close(&model);
+}
+
+/* Return: whether there is such a device. */
+static bool run_seed(u64 seed, u64 moves[2])
+{
+	struct aftl_random random = { aftl_mix(seed ^ 0xfd9) };
+	const char *policy = any_policy(&random);
+	bool made;
+
+	test_device_init(&device, "demo");
+	test_random_geometry(&device, &random);
+	test_random_options(&device, &random);
+	device.config.bad = 0;
+	device.config.endurance = 0;
+	device.config.op = max(device.config.op, (u64)4000);
+	device.config.placement_handles = 1 + aftl_random_below(&random, 6);
+	device.config.placement_isolation = aftl_random_below(&random, 2);
+	made = !test_device_create(&device, policy);
+	if (made)
+		drive(&random, moves);
+	test_device_close(&device);
+	if (tap_failures())
+		test_note_config(&device, policy, seed);
+	return made;
+}
+
+static void each_unit_is_where_its_handle_says(void)
+{
+	u64 moves[2] = { 0 };
+	u32 lived = 0;
+	u64 seed;
+
+	for (seed = 1; seed <= SEEDS && !tap_failures(); seed++)
+		lived += run_seed(seed, moves);
+	tap_note("%u devices: %llu units moved to mix, %llu to stay apart", lived,
+		 (unsigned long long)moves[0], (unsigned long long)moves[1]);
+	if (tap_failures())
+		return;
+	CHECK(lived > SEEDS / 4);
+	CHECK(moves[0] > 50000 && moves[1] > 50000);
+}
+
+int main(int argc, char **argv)
+{
+	u64 moves[2];
+
+	if (argc > 1) {
+		tap_begin("one seed");
+		run_seed(strtoull(argv[1], NULL, 10), moves);
+		tap_end();
+		return tap_finish();
+	}
+	tap_run("ids have blocks of their own", ids_have_blocks_of_their_own);
+	tap_run("without handles nothing is counted", without_handles_nothing_is_counted);
+	tap_run("full units are left", full_units_are_left);
+	tap_run("units left early are told", units_left_early_are_told);
+	tap_run("placed data are not cached", placed_data_are_not_cached);
+	tap_run("dead dies are left", dead_dies_are_left);
+	tap_run("persistent handles are streams", persistent_handles_are_streams);
+	tap_run("they are the core's", they_are_the_core_s);
+	tap_run("what stays apart moves in one pass", what_stays_apart_moves_in_one_pass);
+	tap_run("they survive a snapshot", they_survive_a_snapshot);
+	tap_run("policies follow each other", policies_follow_each_other);
+	tap_run("the core's own block is of no handle", the_core_s_own_block_is_of_no_handle);
+	tap_run("what makes no sense is refused", what_makes_no_sense_is_refused);
+	tap_run("each unit is where its handle says", each_unit_is_where_its_handle_says);
+	return tap_finish();
+}

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Placement handles: two tenants beside each other, and the accounts of FDP in the report."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from selftests.sim.support import Json, only_run, run, sim
+
+TENANTS = ("--blocks", "64", "--unit", "0", "--fill", "sequential", "--write-share", "1",
+           "--hot-share", "95%", "--hot-range", "5%", "--hot-stream", "1", "--warmup", "40k",
+           "--requests", "20k")
+FIELDS = {"host_units", "media_units", "erased_units", "changed_blocks", "partial_blocks",
+          "reallocated_units"}
+
+
+def tenants(*more: str) -> Json:
+    return only_run(sim(*TENANTS, *more))
+
+
+def waf(result: Json) -> float:
+    return float(result["write_amplification"]["total"])
+
+
+def test_what_belongs_together_costs_less() -> None:
+    alone = tenants()
+    initial = tenants("--placement_handles", "1")
+    persistent = tenants("--placement_handles", "1", "--placement_isolation", "persistent")
+    assert waf(persistent) < 0.8 * waf(alone)
+    assert waf(persistent) < 0.8 * waf(initial)
+    assert alone["placement_handles"] == []
+
+
+@pytest.mark.parametrize("policy", ["baseline", "cubeftl", "ressd"])
+def test_accounts_add_up(policy: str) -> None:
+    result = tenants("--policy", policy, "--placement_handles", "2", "--one_shot", "on",
+                     "--op", "25%")
+    handles, counters = result["placement_handles"], result["counters"]
+    assert len(handles) == 3 and all(set(handle) == FIELDS for handle in handles)
+    total = {name: sum(handle[name] for handle in handles) for name in FIELDS}
+    programmed = sum(value for name, value in counters.items()
+                     if re.fullmatch(r"programmed_\w+_units|padded_units", name))
+    assert total["media_units"] == programmed
+    # Those that were under way when statistics began had been counted as they came.
+    assert total["host_units"] == pytest.approx(counters["host_write_units"], abs=64)
+    assert total["reallocated_units"] == programmed - counters["padded_units"] - \
+        counters["programmed_host_units"]
+    assert total["erased_units"] == counters["array_erases"] * 8 * 16
+    assert handles[1]["host_units"] == pytest.approx(19000, rel=0.02)
+    assert not any(handles[2].values())
+
+
+def test_the_report_has_them() -> None:
+    told = run("sim", *TENANTS, "--placement_handles", "2").out
+    lines = re.findall(r"placement handle (\d)( \(default\))?: [\d.]+ [KMG]iB from the host", told)
+    assert lines == [("0", " (default)"), ("1", ""), ("2", "")]
+    assert "baseline: placement handle 2: 0 MiB from the host" in told
+    assert "placement handle" not in run("sim", *TENANTS).out
+
+
+def test_an_id_without_a_handle_is_counted() -> None:
+    result = tenants("--placement_handles", "2", "--hot-stream", "3")
+    assert result["counters"]["unknown_placement_requests"] == pytest.approx(19000, rel=0.02)
+    assert result["placement_handles"][0]["host_units"] == pytest.approx(20000, abs=64)
