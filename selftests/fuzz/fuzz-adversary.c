@@ -380,10 +380,12 @@ static const struct aftl_host_ops ops = {
 
 /* The device */
 
-static void give_cache(struct aftl_config *config)
+static void give_cache_and_handles(struct aftl_config *config)
 {
 	u32 shares = next();
 
+	config->placement_handles = shares >> 4 & 3;
+	config->placement_isolation = shares >> 6 & 1;
 	if (config->bits == 1)
 		return;
 	config->slc_static = (shares & 3) * 600;
@@ -414,7 +416,7 @@ static void shape(struct aftl_config *config)
 	config->age = next() * AFTL_DAY_NS;
 	config->idle = 1 + next() * 5000;
 	config->fill = 0;
-	give_cache(config);
+	give_cache_and_handles(config);
 }
 
 static bool create(void)
@@ -454,16 +456,19 @@ static void submit(u32 op)
 {
 	struct aftl_request *request;
 	u32 index = 0;
+	u32 said;
 
 	wait_for(REQUESTS - 1);
 	while (run.busy[index])
 		index++;
 	request = &run.requests[index];
+	said = next();
 	*request = (struct aftl_request){
 		.op = op,
 		.unit = next16() % (run.ftl->geo.units - UNITS_EACH),
 		.units = 1 + next() % UNITS_EACH,
-		.class = next() & 1,
+		.class = said & 1,
+		.hint = { .stream = said >> 1 & 7 },
 		.arrival_ns = aftl_now(run.ftl) + next16() * 100ULL,
 	};
 	memcpy(run.stamps[index], &run.done[request->unit], sizeof(run.stamps[index]));
