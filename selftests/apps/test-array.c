@@ -119,7 +119,7 @@ static void beyond(void)
 
 static void headers(void)
 {
-	struct app_setup all = { 64, 64, 128, 3, 5, 6, 7, U64_MAX }, found;
+	struct app_setup all = { 64, 64, 128, 3, 5, 6, 7, U64_MAX, 15, 256 }, found;
 	char header[HEADER_BYTES], tail[100] = "";
 	unsigned int i;
 
@@ -130,6 +130,17 @@ static void headers(void)
 		CHECK(!memcmp(header + HEADER_BYTES - i, tail, i));
 		tail[i] = 'x';
 	}
+}
+
+/* A file of a program that has no other forms is what it was before there were any. */
+static void usual_headers(void)
+{
+	char header[HEADER_BYTES];
+
+	header_make(header, MAGIC_ARRAY, &setup, "");
+	header[HEADER_BYTES - 1] = '\0';
+	CHECK(strstr(header, "# degree 0\n# rounds 0\n# seed 7\n#     "));
+	CHECK(!strstr(header, "scans") && !strstr(header, "group"));
 }
 
 static void damaged_headers(void)
@@ -152,19 +163,26 @@ static void damaged_headers(void)
 	CHECK_RANGE(refused, 500, 3500);
 }
 
-static const struct app_setup small[] = {
-	{ .size = 4096, .seed = 1 },
-	{ .size = 1000, .degree = 6, .rounds = 2, .seed = 1 },
-	{ .size = 128, .seed = 1 },
-	{ .size = 64, .rounds = 40, .seed = 1 },
-	{ .size = 8192, .seed = 1 },
-	{ .width = 128, .height = 64, .segment = 16, .seed = 1 },
-	{ .width = 64, .height = 64, .frames = 5, .segment = 3, .seed = 1 },
+static const struct {
+	const struct app *app;
+	struct app_setup setup;
+} small[] = {
+	{ &app_fft, { .size = 4096, .seed = 1 } },
+	{ &app_smm, { .size = 1000, .degree = 6, .rounds = 2, .seed = 1 } },
+	{ &app_lu, { .size = 128, .seed = 1 } },
+	{ &app_sor, { .size = 64, .rounds = 40, .seed = 1 } },
+	{ &app_mc, { .size = 8192, .seed = 1 } },
+	{ &app_img, { .width = 128, .height = 64, .segment = 16, .seed = 1 } },
+	{ &app_img, { .width = 64, .height = 192, .segment = 1, .seed = 1, .scans = 15 } },
+	{ &app_vid, { .width = 64, .height = 64, .frames = 5, .segment = 3, .seed = 1 } },
+	{ &app_vid,
+	  { .width = 64, .height = 64, .frames = 5, .segment = 1, .seed = 1, .group = 3 } },
+	{ &app_log, { .size = 5000, .seed = 1 } },
 };
 
-/* Each byte of approximate data becomes a random one with a chance of one in @rarity. */
-static void damage(const struct app *app, const struct app_setup *with, u32 rarity,
-		   struct aftl_random *random)
+/* Each byte of data of @kind becomes a random one with a chance of one in @rarity. */
+static void damage(const struct app *app, const struct app_setup *with,
+		   enum approxftl_class kind, u32 rarity, struct aftl_random *random)
 {
 	const struct app_input *input;
 
@@ -173,34 +191,51 @@ static void damage(const struct app *app, const struct app_setup *with, u32 rari
 		off_t at, end = lseek(fd, 0, SEEK_END);
 
 		CHECK(fd >= 0);
-		for (at = 0; at < end && input->kind == APPROXFTL_APPROXIMATE; at++) {
+		for (at = 0; at < end; at++) {
 			char byte = (char)aftl_random_next(random);
+			enum approxftl_class is = input->kind;
 
-			if ((u64)at % app_stride(app, with) >= HEADER_BYTES &&
-			    !aftl_random_below(random, rarity))
+			if (app_is_precise(app, with, at / FILE_UNIT * FILE_UNIT))
+				is = APPROXFTL_PRECISE;
+			if (is == kind && !aftl_random_below(random, rarity))
 				CHECK_EQ(pwrite(fd, &byte, 1, at), 1);
 		}
 		close(fd);
 	}
 }
 
+/* Writes, damages, and computes with that. */
+static int run_damaged(struct app_run *run, struct app_options *options,
+		       enum approxftl_class kind, u32 rarity)
+{
+	struct aftl_random random = { .state = rarity };
+
+	options->phase = PHASE_WRITE;
+	CHECK_MSG(!run_app(run, options, &error), "%s", error.text);
+	damage(options->app, &options->setup, kind, rarity, &random);
+	options->phase = PHASE_COMPUTE;
+	return run_app(run, options, &error);
+}
+
 static void survives(const struct app *app, const struct app_setup *with, u32 rarity)
 {
 	struct app_options options = {
 		.app = app, .folder = folder, .reference = "/tmp", .setup = *with,
-		.phase = PHASE_WRITE, .memory_bytes = 1,
+		.memory_bytes = 1, .force = true,
 	};
-	struct aftl_random random = { .state = rarity };
 	struct app_run run;
 
-	CHECK_EQ(run_app(&run, &options, &error), 0);
-	damage(app, with, rarity, &random);
-	options.phase = PHASE_COMPUTE;
-	CHECK_MSG(!run_app(&run, &options, &error), "%s", error.text);
+	/* The random bytes of headers are refused; those of indices may do anything but harm. */
+	if (run_damaged(&run, &options, APPROXFTL_PRECISE, 2000 * rarity))
+		CHECK_CONTAINS(error.text, folder);
+	else
+		CHECK(!run_verified(&run) || !run.flips.damaged);
+	CHECK_MSG(!run_damaged(&run, &options, APPROXFTL_APPROXIMATE, rarity), "%s", error.text);
 	CHECK(run_verified(&run));
 	CHECK(run.flips.flipped > 0);
 	CHECK(isfinite(run.result.distance) && isfinite(run.result.squared));
-	CHECK(run.result.distance > 0 || run.result.squared > 0);
+	CHECK(isfinite(run.result.absolute));
+	CHECK(run.result.distance > 0 || run.result.squared > 0 || run.result.absolute > 0);
 }
 
 static void all_survive(void)
@@ -209,8 +244,8 @@ static void all_survive(void)
 
 	place.io = APP_IO_BUFFERED;
 	for (i = 0; i < ARRAY_SIZE(small); i++) {
-		survives(apps[i], &small[i], 1);
-		survives(apps[i], &small[i], 50);
+		survives(small[i].app, &small[i].setup, 1);
+		survives(small[i].app, &small[i].setup, 50);
 	}
 }
 
@@ -219,7 +254,7 @@ static void clean_up(void)
 	static const char *const names[] = {
 		"random", "stay", "values", "beyond", "signal", "half-way", "spectrum", "vector",
 		"columns", "rows", "before", "product", "matrix", "factors", "grid", "relaxed",
-		"samples", "estimates", "image", "video",
+		"samples", "estimates", "image", "video", "series", "index", "outliers",
 	};
 	unsigned int i;
 
@@ -240,6 +275,7 @@ int main(void)
 	tap_run("what is no value becomes 0", no_values);
 	tap_run("an index beyond the end is an error", beyond);
 	tap_run("headers hold what was put into them", headers);
+	tap_run("headers of usual forms are what they were", usual_headers);
 	tap_run("damaged headers are refused, or harmless", damaged_headers);
 	tap_run("programs survive damaged data", all_survive);
 	tap_run("nothing is left behind", clean_up);

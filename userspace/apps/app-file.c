@@ -201,6 +201,11 @@ static int beyond_end(const struct app_file *file, u64 offset, size_t bytes,
 			 file->place->path, file->name);
 }
 
+int app_file_reaches(const struct app_file *file, u64 bytes, struct aftl_error *error)
+{
+	return beyond_end(file, bytes, 0, error);
+}
+
 static int put(struct app_file *file, const void *data, u64 offset, size_t bytes,
 	       enum approxftl_class kind, struct aftl_error *error)
 {

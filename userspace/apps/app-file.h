@@ -75,6 +75,9 @@ int __must_check app_file_write(struct app_file *file, const void *data, u64 off
 int __must_check app_file_read(struct app_file *file, void *data, u64 offset, size_t bytes,
 			       struct aftl_error *error);
 
+/* Whether it is at least so long: before memory, or time, is spent on what its header says. */
+int __must_check app_file_reaches(const struct app_file *file, u64 bytes, struct aftl_error *error);
+
 /* What the header at the begin of a file says. */
 int __must_check app_file_setup(struct app_file *file, struct app_setup *setup,
 				struct aftl_error *error);

@@ -172,10 +172,11 @@ static int take_rest(struct app_options *options, int count, char **words,
 static int check_parameters(const struct app_options *options, struct aftl_error *error)
 {
 	struct app_setup given = options->setup, usual = options->app->usual;
+	struct app_setup forms = options->app->forms;
 	unsigned int i;
 
 	for (i = 0; i < APP_PARAMETERS; i++)
-		if (*setup_value(&given, i) && !*setup_value(&usual, i))
+		if (*setup_value(&given, i) && !*setup_value(&usual, i) && !*setup_value(&forms, i))
 			return aftl_fail(error, -EINVAL, "%s has no --%s", options->app->name,
 					 app_parameters[i].name);
 	return setup_check(&given, error);
@@ -220,7 +221,7 @@ static void print_option(const char *name, const char *value, const char *help)
 
 static void print_usual(const struct app *app)
 {
-	struct app_setup usual = app->usual;
+	struct app_setup usual = app->usual, forms = app->forms;
 	unsigned int i;
 
 	printf("  %-4s %s\n       ", app->name, app->summary);
@@ -228,6 +229,9 @@ static void print_usual(const struct app *app)
 		if (*setup_value(&usual, i))
 			printf("--%s %llu ", app_parameters[i].name,
 			       (unsigned long long)*setup_value(&usual, i));
+	for (i = 0; i < APP_PARAMETERS; i++)
+		if (*setup_value(&forms, i))
+			printf("[--%s N] ", app_parameters[i].name);
 	printf("\n       %s\n", app->sizes);
 }
 

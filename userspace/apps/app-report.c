@@ -6,9 +6,6 @@
 #include "app-run.h"
 #include "text-table.h"
 
-/* Mean of the squares of 1, 2, 4 ... 128, times 8: one flipped bit in each pixel. */
-#define SQUARES_OF_BITS 21845.0
-
 static double peak_ratio(double mean_square)
 {
 	return 10 * log10(255 * 255 / mean_square);
@@ -24,18 +21,28 @@ static double mean_similarity(const struct app_result *result)
 	return result->similarity / (double)result->windows;
 }
 
-/*
- * From the number of flipped bits alone, wherever they are: the mean square of an error is the
- * chance of a bit to flip times the sum of the squares of what the bits of a pixel are worth.
- */
-static double expected_square(const struct app_run *run)
+static double coding_square(const struct app_result *result)
 {
-	return (double)run->flips.flipped / (8.0 * (double)run->result.pixels) * SQUARES_OF_BITS;
+	return result->coding / (double)result->pixels;
 }
 
-static bool is_predictable(const struct app_run *run)
+static double mean_absolute(const struct app_result *result)
 {
-	return run->setup.segment == 1 && run->flips.flipped > 0;
+	return result->absolute / (double)result->samples;
+}
+
+/* Places in a group that there are. */
+static u64 run_positions(const struct app_run *run)
+{
+	return min(run->setup.group, run->setup.frames);
+}
+
+static double position_square(const struct app_run *run, u64 position)
+{
+	u64 frames = (run->setup.frames - position - 1) / run->setup.group + 1;
+
+	return run->result.by_position[position] /
+	       (double)(frames * run->setup.width * run->setup.height);
 }
 
 static void print_pictures(struct text_table *table, const struct app_run *run)
@@ -44,10 +51,45 @@ static void print_pictures(struct text_table *table, const struct app_run *run)
 		text_table_pair(table, "PSNR", "%.2f dB", peak_ratio(mean_square(&run->result)));
 	else
 		text_table_pair(table, "PSNR", "infinite");
-	if (is_predictable(run))
+	if (run->expected > 0)
 		text_table_pair(table, "  to be expected of the flipped bits", "%.2f dB",
-				peak_ratio(expected_square(run)));
+				peak_ratio(run->expected));
 	text_table_pair(table, "SSIM", "%.5f", mean_similarity(&run->result));
+	if (run->result.coding > 0)
+		text_table_pair(table, "PSNR of the form without errors", "%.2f dB",
+				peak_ratio(coding_square(&run->result)));
+	if (run->setup.group)
+		text_table_pair(table, "mean square of the first and the last of a group",
+				"%.4g, %.4g", position_square(run, 0),
+				position_square(run, run_positions(run) - 1));
+}
+
+static void print_series(struct text_table *table, const struct app_run *run)
+{
+	text_table_pair(table, "samples that could not be", "%llu",
+			(unsigned long long)run->result.repaired);
+	text_table_pair(table, "mean absolute error", "%.5g", mean_absolute(&run->result));
+	if (run->expected > 0)
+		text_table_pair(table, "  to be expected of the flipped bits", "%.5g",
+				run->expected);
+}
+
+static void print_numbers(struct text_table *table, const struct app_run *run)
+{
+	text_table_pair(table, "values that were no values", "%llu",
+			(unsigned long long)run->result.repaired);
+	text_table_pair(table, "relative error of the result", "%.3g", run->result.distance);
+}
+
+static void print_quality(struct text_table *table, const struct app_run *run)
+{
+	static void (*const print[])(struct text_table *table, const struct app_run *run) = {
+		[MEASURE_NUMBERS] = print_numbers,
+		[MEASURE_PICTURES] = print_pictures,
+		[MEASURE_SERIES] = print_series,
+	};
+
+	print[run->options->app->measure](table, run);
 }
 
 static void print_time(struct text_table *table, const char *title, u64 ns)
@@ -72,14 +114,7 @@ static void print_computed(struct text_table *table, const struct app_run *run)
 				(unsigned long long)run->reported.flipped_bits);
 	text_table_pair(table, "flipped bits in headers and indices", "%llu",
 			(unsigned long long)run->flips.damaged);
-	if (run->options->app->output) {
-		text_table_pair(table, "values that were no values", "%llu",
-				(unsigned long long)run->result.repaired);
-		text_table_pair(table, "relative error of the result", "%.3g",
-				run->result.distance);
-	} else {
-		print_pictures(table, run);
-	}
+	print_quality(table, run);
 }
 
 void run_print(const struct app_run *run)
@@ -148,19 +183,58 @@ static void json_flips(struct json_writer *json, const struct app_run *run)
 	json_end_object(json);
 }
 
+static void json_numbers(struct json_writer *json, const struct app_run *run)
+{
+	json_real(json, "relative_error", run->result.distance, 12);
+	json_u64(json, "repaired_values", run->result.repaired);
+}
+
+static void json_groups(struct json_writer *json, const struct app_run *run)
+{
+	u64 position;
+
+	json_array(json, "mean_square_by_position");
+	for (position = 0; position < run_positions(run); position++)
+		json_real(json, NULL, position_square(run, position), 6);
+	json_end_array(json);
+}
+
+static void json_pictures(struct json_writer *json, const struct app_run *run)
+{
+	json_real(json, "mean_square_error", mean_square(&run->result), 6);
+	json_decibel(json, "psnr_db", mean_square(&run->result));
+	if (run->expected > 0) {
+		json_decibel(json, "expected_psnr_db", run->expected);
+		json_real(json, "expected_mean_square_error", run->expected, 6);
+		json_real(json, "expected_deviation", run->deviation, 6);
+	}
+	json_real(json, "ssim", fmax(0, mean_similarity(&run->result)), 6);
+	if (run->result.coding > 0)
+		json_decibel(json, "coding_psnr_db", coding_square(&run->result));
+	if (run->setup.group)
+		json_groups(json, run);
+}
+
+static void json_series(struct json_writer *json, const struct app_run *run)
+{
+	json_real(json, "mean_absolute_error", mean_absolute(&run->result), 6);
+	if (run->expected > 0) {
+		json_real(json, "expected_mean_absolute_error", run->expected, 6);
+		json_real(json, "expected_deviation", run->deviation, 6);
+	}
+	json_u64(json, "repaired_values", run->result.repaired);
+}
+
 static void json_quality(struct json_writer *json, const struct app_run *run)
 {
+	static void (*const write[])(struct json_writer *json, const struct app_run *run) = {
+		[MEASURE_NUMBERS] = json_numbers,
+		[MEASURE_PICTURES] = json_pictures,
+		[MEASURE_SERIES] = json_series,
+	};
+
 	json_object(json, "quality");
-	if (run->options->app->output) {
-		json_real(json, "relative_error", run->result.distance, 12);
-		json_u64(json, "repaired_values", run->result.repaired);
-	} else {
-		json_real(json, "mean_square_error", mean_square(&run->result), 6);
-		json_decibel(json, "psnr_db", mean_square(&run->result));
-		if (is_predictable(run))
-			json_decibel(json, "expected_psnr_db", expected_square(run));
-		json_real(json, "ssim", fmax(0, mean_similarity(&run->result)), 6);
-	}
+	write[run->options->app->measure](json, run);
 	json_end_object(json);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <dirent.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -86,18 +87,6 @@ static void set_usual(struct app_setup *setup, const struct app_setup *given,
 	}
 }
 
-/* A header of another program, or one that somebody has written by hand. */
-static bool is_foreign(const struct app *app, const struct app_setup *found)
-{
-	struct app_setup usual = app->usual, setup = *found;
-	unsigned int i;
-
-	for (i = 0; i < APP_PARAMETERS; i++)
-		if (!*setup_value(&setup, i) != !*setup_value(&usual, i))
-			return true;
-	return app->refuses(&setup);
-}
-
 static int read_setup(struct app_run *run, const struct app_place *place, struct aftl_error *error)
 {
 	const struct app *app = run->options->app;
@@ -112,7 +101,7 @@ static int read_setup(struct app_run *run, const struct app_place *place, struct
 	app_file_close(&file);
 	if (ret)
 		return ret;
-	if (is_foreign(app, &run->setup))
+	if (app_is_foreign(app, &run->setup))
 		return aftl_fail(error, -EINVAL,
 				 "%.80s/%s: of another program than %s; --phase write makes it anew",
 				 place->path, name, app->name);
@@ -190,6 +179,20 @@ static int precise_run(struct app_run *run, const struct app_place *place,
 	return ret ? ret : app->check_result(reference, &run->setup, &run->precise, error);
 }
 
+/* From the number of flipped bits alone, wherever they are. */
+static void predict(struct app_run *run)
+{
+	const struct app *app = run->options->app;
+	struct app_forecast forecast;
+	double rate;
+
+	if (!app->forecast || !run->flips.flipped || !app->forecast(&run->setup, &forecast))
+		return;
+	rate = (double)run->flips.flipped / (8.0 * (double)run->flips.approximate_bytes);
+	run->expected = rate * forecast.mean;
+	run->deviation = sqrt(rate * forecast.variance);
+}
+
 static int compare(struct app_run *run, const struct app_place *place, struct aftl_error *error)
 {
 	struct app_place reference;
@@ -200,6 +203,8 @@ static int compare(struct app_run *run, const struct app_place *place, struct af
 	if (!ret)
 		ret = precise_run(run, place, &reference, error);
 	remove_reference(&reference);
+	if (!ret)
+		predict(run);
 	return ret;
 }
 

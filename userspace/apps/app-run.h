@@ -20,6 +20,8 @@
  * @precise: of the precise run; error and tolerance only
  * @flips: bits that differ from what was written
  * @reported: what the device says of them
+ * @expected: quality that they predict, in the unit of the measure; 0 where they do not
+ * @deviation: standard deviation of that
  */
 struct app_run {
 	const struct app_options *options;
@@ -31,6 +33,8 @@ struct app_run {
 	struct app_result precise;
 	struct app_flips flips;
 	struct approxftl_errors reported;
+	double expected;
+	double deviation;
 };
 
 static inline bool run_wrote(const struct app_run *run)

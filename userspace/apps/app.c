@@ -2,8 +2,21 @@
 #include "app.h"
 
 const struct app *const apps[] = {
-	&app_fft, &app_smm, &app_lu, &app_sor, &app_mc, &app_img, &app_vid, NULL,
+	&app_fft, &app_smm, &app_lu, &app_sor, &app_mc, &app_img, &app_vid, &app_log,
+	NULL,
 };
+
+bool app_is_foreign(const struct app *app, const struct app_setup *found)
+{
+	struct app_setup usual = app->usual, forms = app->forms, setup = *found;
+	unsigned int i;
+
+	for (i = 0; i < APP_PARAMETERS; i++)
+		if (!*setup_value(&forms, i) &&
+		    !*setup_value(&setup, i) != !*setup_value(&usual, i))
+			return true;
+	return app->refuses(&setup);
+}
 
 int app_close(struct array *const *arrays, unsigned int count, int ret, u64 *repaired,
 	      struct aftl_error *error)

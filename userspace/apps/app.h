@@ -20,8 +20,12 @@
  * @distance: of numbers, from those of the precise run, relative
  * @pixels: seen
  * @squared: sum of squared differences of pixels from the original
+ * @by_position: the same of the frames at each place in their groups
+ * @coding: sum of squared differences that the form itself makes, disregarding errors
  * @similarity: sum of the structural similarities of windows
  * @windows: of pixels
+ * @samples: seen
+ * @absolute: sum of absolute differences of samples from the original
  */
 struct app_result {
 	double error;
@@ -30,8 +34,30 @@ struct app_result {
 	double distance;
 	u64 pixels;
 	double squared;
+	double by_position[LONGEST_GROUP];
+	double coding;
 	double similarity;
 	u64 windows;
+	u64 samples;
+	double absolute;
+};
+
+/**
+ * struct app_forecast - the quality that flipped bits make, wherever they are
+ * @mean: mean square (pictures) or mean absolute error (series), as the chance of a bit of
+ *	approximate data to be flipped is so small that it is proportional to it: divided by it
+ * @variance: of that mean, divided by the same
+ */
+struct app_forecast {
+	double mean;
+	double variance;
+};
+
+/* How the quality of a result is measured. */
+enum app_measure {
+	MEASURE_NUMBERS,
+	MEASURE_PICTURES,
+	MEASURE_SERIES,
 };
 
 /**
@@ -50,28 +76,34 @@ struct app_input {
  * struct app - a program
  * @name: on the command line
  * @summary: one phrase
+ * @measure: of its quality
  * @check: what is checked in the precise run, one phrase
  * @sizes: what size, width and height may be, one sentence
  * @usual: parameters; those that are 0 it does not have
+ * @forms: those that it may have besides, as they may be; 0 for others
  * @inputs: files of the first phase; the header of the first has the parameters
- * @output: array of the second phase; NULL for pictures
+ * @output: array of the second phase; for MEASURE_NUMBERS
  * @refuses: whether there can be no such setup
- * @stride: bytes from one header of an input to the next; NULL if there is only one
+ * @is_precise: whether what begins at @offset of an approximate file, a multiple of FILE_UNIT, is
+ *	precise; NULL if that is the header only
  * @output_shape: of @output
  * @create: first phase
  * @compute: second phase
  * @check_result: of a precise run; sets error and tolerance
+ * @forecast: whether the quality follows from the number of flipped bits, and how; or NULL
  */
 struct app {
 	const char *name;
 	const char *summary;
+	enum app_measure measure;
 	const char *check;
 	const char *sizes;
 	struct app_setup usual;
+	struct app_setup forms;
 	struct app_input inputs[APP_INPUTS];
 	const char *output;
 	bool (*refuses)(const struct app_setup *setup);
-	u64 (*stride)(const struct app_setup *setup);
+	bool (*is_precise)(const struct app_setup *setup, u64 offset);
 	struct array_shape (*output_shape)(const struct app_setup *setup);
 	int (*create)(const struct app_place *place, const struct app_setup *setup,
 		      struct aftl_error *error);
@@ -79,13 +111,17 @@ struct app {
 		       struct app_result *result, struct aftl_error *error);
 	int (*check_result)(const struct app_place *place, const struct app_setup *setup,
 			    struct app_result *result, struct aftl_error *error);
+	bool (*forecast)(const struct app_setup *setup, struct app_forecast *forecast);
 };
 
-/* Bytes from one header of an input to the next. */
-static inline u64 app_stride(const struct app *app, const struct app_setup *setup)
+/* Whether a unit at @offset of an approximate input is precise. */
+static inline bool app_is_precise(const struct app *app, const struct app_setup *setup, u64 offset)
 {
-	return app->stride ? app->stride(setup) : U64_MAX;
+	return offset < HEADER_BYTES || (app->is_precise && app->is_precise(setup, offset));
 }
+
+/* Whether a header is of another program, or one that somebody has written by hand. */
+bool app_is_foreign(const struct app *app, const struct app_setup *found);
 
 /* Ends with NULL. */
 extern const struct app *const apps[];
@@ -97,6 +133,7 @@ extern const struct app app_sor;
 extern const struct app app_mc;
 extern const struct app app_img;
 extern const struct app app_vid;
+extern const struct app app_log;
 
 /* What sequences of random data are for, so that they do not depend on each other. */
 enum app_purpose {
@@ -107,6 +144,8 @@ enum app_purpose {
 	PURPOSE_VECTOR,
 	PURPOSE_SAMPLES,
 	PURPOSE_TEXTURE,
+	PURPOSE_NOISE,
+	PURPOSE_OUTLIERS,
 };
 
 static inline u64 app_draw(const struct app_setup *setup, enum app_purpose purpose, u64 index)

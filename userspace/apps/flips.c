@@ -5,6 +5,16 @@
 
 #define PIECE (16UL * FILE_UNIT)
 
+/**
+ * struct comparison - what is compared
+ * @kind: of the file's data
+ */
+struct comparison {
+	const struct app *app;
+	const struct app_setup *setup;
+	enum approxftl_class kind;
+};
+
 static u64 differing_bits(const u64 *a, const u64 *b, size_t bytes)
 {
 	u64 count = 0;
@@ -16,17 +26,17 @@ static u64 differing_bits(const u64 *a, const u64 *b, size_t bytes)
 }
 
 /* Both pieces begin at @offset of their files. */
-static void add_piece(struct app_flips *flips, const char *a, const char *b, u64 offset,
-		      size_t bytes, u64 stride, enum approxftl_class kind)
+static void add_piece(struct app_flips *flips, const struct comparison *of, const char *a,
+		      const char *b, u64 offset, size_t bytes)
 {
 	size_t at;
 
 	for (at = 0; at < bytes; at += FILE_UNIT) {
-		bool header = (offset + at) % stride < HEADER_BYTES;
 		u64 bits = differing_bits((const u64 *)(a + at), (const u64 *)(b + at), FILE_UNIT);
 
 		flips->bytes += FILE_UNIT;
-		if (header || kind == APPROXFTL_PRECISE) {
+		if (of->kind == APPROXFTL_PRECISE ||
+		    app_is_precise(of->app, of->setup, offset + at)) {
 			flips->damaged += bits;
 		} else {
 			flips->approximate_bytes += FILE_UNIT;
@@ -35,8 +45,8 @@ static void add_piece(struct app_flips *flips, const char *a, const char *b, u64
 	}
 }
 
-static int compare(struct app_file *a, struct app_file *b, u64 stride, struct app_flips *flips,
-		   struct aftl_error *error)
+static int compare(const struct comparison *of, struct app_file *a, struct app_file *b,
+		   struct app_flips *flips, struct aftl_error *error)
 {
 	char *pieces = file_buffer(2 * PIECE);
 	u64 offset;
@@ -49,7 +59,7 @@ static int compare(struct app_file *a, struct app_file *b, u64 stride, struct ap
 		if (!ret)
 			ret = app_file_read(b, pieces + PIECE, offset, bytes, error);
 		if (!ret)
-			add_piece(flips, pieces, pieces + PIECE, offset, bytes, stride, a->kind);
+			add_piece(flips, of, pieces, pieces + PIECE, offset, bytes);
 	}
 	free(pieces);
 	return ret;
@@ -64,13 +74,14 @@ int flips_count(const struct app *app, const struct app_setup *setup,
 
 	*flips = (struct app_flips){ 0 };
 	for (input = app->inputs; !ret && input->name; input++) {
+		const struct comparison of = { app, setup, input->kind };
 		struct app_file a, b = { 0 };
 
 		ret = app_file_open(&a, place, input->name, input->kind, error);
 		if (!ret)
 			ret = app_file_open(&b, reference, input->name, input->kind, error);
 		if (!ret)
-			ret = compare(&a, &b, app_stride(app, setup), flips, error);
+			ret = compare(&of, &a, &b, flips, error);
 		app_file_close(&a);
 		app_file_close(&b);
 	}

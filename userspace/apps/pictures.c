@@ -7,16 +7,16 @@
  * Otherwise a pixel is stored as its difference, modulo 256, from the one before in the row, or,
  * in a video, from the same one of the frame before; where a segment begins it is stored raw, so
  * that an error does not reach farther.
+ *
+ * A video in groups has differences, too, and the first frame of each group is precise: an error
+ * reaches the end of its group, never a frame that is stored raw.
  */
+#include <math.h>
 #include <stdlib.h>
 
-#include "app.h"
-
-/* Side of the windows whose structure is compared; see app_result.similarity. */
-#define WINDOW 8
-
-/* Rows that are read at a time, a multiple of WINDOW; the size of a piece is one of FILE_UNIT. */
-#define PIECE_ROWS 64
+#include "groups.h"
+#include "picture.h"
+#include "progressive.h"
 
 /**
  * struct video - a file under way
@@ -38,7 +38,10 @@ struct video {
 
 static bool refuses(const struct app_setup *setup)
 {
-	return setup->width % PIECE_ROWS || setup->height % PIECE_ROWS;
+	bool other = setup->scans || setup->group;
+
+	return setup->width % PIECE_ROWS || setup->height % PIECE_ROWS ||
+	       (other && setup->segment > 1) || (setup->scans && setup->scans % 2 == 0);
 }
 
 static bool moves(const struct app_setup *setup)
@@ -53,36 +56,36 @@ static u64 frames(const struct app_setup *setup)
 
 static u64 stride(const struct app_setup *setup)
 {
-	return HEADER_BYTES + setup->width * setup->height;
+	return HEADER_BYTES + picture_pixels(setup);
+}
+
+/* Frames, or pixels of a row, up to the next raw one. */
+static u64 period(const struct app_setup *setup)
+{
+	return setup->group ? setup->group : setup->segment;
 }
 
 static const char *magic(const struct app_setup *setup)
 {
-	return setup->segment > 1 ? MAGIC_DIFFERENCES : MAGIC_PIXELS;
+	return period(setup) > 1 ? MAGIC_DIFFERENCES : MAGIC_PIXELS;
 }
 
-/* A wave of straight lines between 0 and @period / 2. */
-static u32 wave(u64 x, u32 period)
+/* Of a video in groups: a frame that is precise. */
+static bool is_intra(const struct app_setup *setup, u64 frame)
 {
-	u32 at = x % period;
-
-	return min(at, period - at);
+	return setup->group && frame % setup->group == 0;
 }
 
-/* Slopes, squares with sharp edges that move, and a fine texture. */
-static u8 original(const struct app_setup *setup, u64 frame, u64 x, u64 y)
+static bool is_precise(const struct app_setup *setup, u64 offset)
 {
-	u64 index = (frame * setup->height + y) * setup->width + x;
-	u32 value = 24 + wave(x + 2 * frame, 160) + wave(y + frame, 120);
-
-	if (((x + 4 * frame) / 48 + y / 40) % 3 == 0)
-		value += 48;
-	return (u8)(value + app_draw(setup, PURPOSE_TEXTURE, index) % 12);
+	if (setup->scans)
+		return progressive_is_precise(setup, offset);
+	return offset % stride(setup) < HEADER_BYTES || is_intra(setup, offset / stride(setup));
 }
 
 static bool begins_anew(const struct video *video, u64 x)
 {
-	return (moves(&video->setup) ? video->frame : x) % video->setup.segment == 0;
+	return (moves(&video->setup) ? video->frame : x) % period(&video->setup) == 0;
 }
 
 /* What pixel @x of a piece is a difference from. */
@@ -100,7 +103,7 @@ static void begin(struct video *video, const struct app_setup *setup)
 	video->setup = *setup;
 	video->stored = file_buffer(piece);
 	video->pixels = file_buffer(piece);
-	video->before = file_buffer(setup->width * setup->height);
+	video->before = file_buffer(picture_pixels(setup));
 }
 
 static void end(struct video *video)
@@ -122,14 +125,12 @@ static int write_piece(struct video *video, u64 row, struct aftl_error *error)
 	u8 *before = video->before + row * width;
 	u64 i;
 
-	for (i = 0; i < width * PIECE_ROWS; i++) {
-		video->pixels[i] = original(&video->setup, video->frame, i % width,
-					    row + i / width);
+	picture_piece(&video->setup, video->frame, row, video->pixels);
+	for (i = 0; i < width * PIECE_ROWS; i++)
 		video->stored[i] = video->pixels[i] - predicted(video, i % width, i, before);
-	}
 	memcpy(before, video->pixels, width * PIECE_ROWS);
-	return app_file_write(&video->file, video->stored, piece_offset(video, row),
-			      width * PIECE_ROWS, error);
+	return (is_intra(&video->setup, video->frame) ? app_file_protect : app_file_write)
+		(&video->file, video->stored, piece_offset(video, row), width * PIECE_ROWS, error);
 }
 
 static int write_frame(struct video *video, const char *header, struct aftl_error *error)
@@ -160,10 +161,13 @@ static void make_header(const struct app_setup *setup, char *header)
 static int create(const struct app_place *place, const struct app_setup *setup,
 		  struct aftl_error *error)
 {
-	char *header = file_buffer(HEADER_BYTES);
+	char *header;
 	struct video video = { .frame = 0 };
 	int ret;
 
+	if (setup->scans)
+		return progressive_create(place, setup, error);
+	header = file_buffer(HEADER_BYTES);
 	make_header(setup, header);
 	begin(&video, setup);
 	ret = app_file_create(&video.file, place, file_name(setup), frames(setup) * stride(setup),
@@ -193,61 +197,11 @@ static int read_piece(struct video *video, u64 row, struct aftl_error *error)
 	return 0;
 }
 
-/* The structural similarity of a window, with the usual constants for pixels of 8 bits. */
-static double similarity(const u8 *a, const u8 *b, u64 width)
-{
-	const double c1 = 6.5025, c2 = 58.5225, count = WINDOW * WINDOW;
-	double sum_a = 0, sum_b = 0, aa = 0, bb = 0, ab = 0;
-	unsigned int x, y;
-
-	for (y = 0; y < WINDOW; y++) {
-		for (x = 0; x < WINDOW; x++) {
-			double p = a[y * width + x], q = b[y * width + x];
-
-			sum_a += p;
-			sum_b += q;
-			aa += p * p;
-			bb += q * q;
-			ab += p * q;
-		}
-	}
-	sum_a /= count;
-	sum_b /= count;
-	aa = aa / count - sum_a * sum_a;
-	bb = bb / count - sum_b * sum_b;
-	ab = ab / count - sum_a * sum_b;
-	return (2 * sum_a * sum_b + c1) * (2 * ab + c2) /
-	       ((sum_a * sum_a + sum_b * sum_b + c1) * (aa + bb + c2));
-}
-
-static void compare_windows(const struct video *video, const u8 *wanted, struct app_result *result)
-{
-	u64 x, y, width = video->setup.width;
-
-	for (y = 0; y < PIECE_ROWS; y += WINDOW) {
-		for (x = 0; x < width; x += WINDOW) {
-			result->similarity += similarity(video->pixels + y * width + x,
-							 wanted + y * width + x, width);
-			result->windows++;
-		}
-	}
-}
-
 /* The stored piece is not needed any more. */
 static void compare_piece(struct video *video, u64 row, struct app_result *result)
 {
-	u64 i, width = video->setup.width;
-	u8 *wanted = video->stored;
-
-	for (i = 0; i < width * PIECE_ROWS; i++) {
-		int difference;
-
-		wanted[i] = original(&video->setup, video->frame, i % width, row + i / width);
-		difference = video->pixels[i] - wanted[i];
-		result->squared += difference * difference;
-	}
-	result->pixels += width * PIECE_ROWS;
-	compare_windows(video, wanted, result);
+	picture_piece(&video->setup, video->frame, row, video->stored);
+	picture_compare(&video->setup, video->pixels, video->stored, result);
 }
 
 /* Every frame says the same of itself. */
@@ -269,6 +223,7 @@ static int check_header(struct video *video, struct aftl_error *error)
 
 static int read_frame(struct video *video, struct app_result *result, struct aftl_error *error)
 {
+	double squared = result->squared;
 	u64 row;
 	int ret;
 
@@ -278,6 +233,9 @@ static int read_frame(struct video *video, struct app_result *result, struct aft
 		if (!ret)
 			compare_piece(video, row, result);
 	}
+	if (video->setup.group)
+		result->by_position[video->frame % video->setup.group] +=
+			result->squared - squared;
 	return ret;
 }
 
@@ -287,6 +245,8 @@ static int compute(const struct app_place *place, const struct app_setup *setup,
 	struct video video = { .frame = 0 };
 	int ret;
 
+	if (setup->scans)
+		return progressive_compute(place, setup, result, error);
 	begin(&video, setup);
 	ret = app_file_open(&video.file, place, file_name(setup), APPROXFTL_APPROXIMATE, error);
 	for (; !ret && video.frame < frames(setup); video.frame++)
@@ -301,34 +261,60 @@ static int check_result(const struct app_place *place, const struct app_setup *s
 	struct app_result again = { 0 };
 	int ret = compute(place, setup, &again, error);
 
-	result->error = again.squared;
+	result->error = again.squared +
+			fmax(0, again.coding - (double)again.pixels * PROGRESSIVE_BOUND);
 	return ret;
+}
+
+/* Sums of the squares, and of the fourth powers, of what the bits of a pixel are worth. */
+#define SQUARES_OF_BITS 21845.0
+#define FOURTH_POWERS_OF_BITS 286331153.0
+
+/* The mean square of an error is a sum over bits: their chance times the square of their worth. */
+static bool forecast(const struct app_setup *setup, struct app_forecast *forecast)
+{
+	double pixels = (double)(frames(setup) * picture_pixels(setup));
+
+	if (setup->scans)
+		progressive_forecast(setup, forecast);
+	else if (setup->group)
+		groups_forecast(setup, forecast);
+	else
+		*forecast = (struct app_forecast){ SQUARES_OF_BITS,
+						   FOURTH_POWERS_OF_BITS / pixels };
+	return setup->segment == 1;
 }
 
 const struct app app_img = {
 	.name = "img",
-	.summary = "an image of grey pixels, raw or as differences",
+	.summary = "an image of grey pixels: raw, differences, or progressive",
+	.measure = MEASURE_PICTURES,
 	.check = "sum of squared differences from the original",
-	.sizes = "width and height are multiples of 64",
+	.sizes = "width and height are multiples of 64; scans, 3 to 15, is odd, with segment 1",
 	.usual = { .width = 1024, .height = 1024, .segment = 1, .seed = 1 },
+	.forms = { .scans = 9 },
 	.inputs = { { "image", APPROXFTL_APPROXIMATE } },
 	.refuses = refuses,
-	.stride = stride,
+	.is_precise = is_precise,
 	.create = create,
 	.compute = compute,
 	.check_result = check_result,
+	.forecast = forecast,
 };
 
 const struct app app_vid = {
 	.name = "vid",
-	.summary = "a video of grey pixels, raw or as differences",
+	.summary = "a video of grey pixels: raw, differences, or groups of pictures",
+	.measure = MEASURE_PICTURES,
 	.check = "sum of squared differences from the original",
-	.sizes = "width and height are multiples of 64",
+	.sizes = "width and height are multiples of 64; group, up to 256, is with segment 1",
 	.usual = { .width = 320, .height = 192, .frames = 32, .segment = 1, .seed = 1 },
+	.forms = { .group = 8 },
 	.inputs = { { "video", APPROXFTL_APPROXIMATE } },
 	.refuses = refuses,
-	.stride = stride,
+	.is_precise = is_precise,
 	.create = create,
 	.compute = compute,
 	.check_result = check_result,
+	.forecast = forecast,
 };

@@ -55,9 +55,10 @@ void header_make(char *header, const char *magic, const struct app_setup *setup,
 
 	used = scnprintf(text, HEADER_BYTES, "%s\n", magic);
 	for (i = 0; i < APP_PARAMETERS; i++)
-		used += scnprintf(text + used, HEADER_BYTES - used, "# %s %llu\n",
-				  app_parameters[i].name,
-				  (unsigned long long)*setup_value(&copy, i));
+		if (*setup_value(&copy, i) || app_parameters[i].field <= LAST_USUAL_FIELD)
+			used += scnprintf(text + used, HEADER_BYTES - used, "# %s %llu\n",
+					  app_parameters[i].name,
+					  (unsigned long long)*setup_value(&copy, i));
 	pad(text + used, end);
 	scnprintf(end, strlen(tail) + 1, "%s", tail);
 	memcpy(header, text, HEADER_BYTES);
@@ -74,7 +75,8 @@ static void take_line(struct app_setup *setup, const char *name, u64 value)
 
 static bool has_magic(const char *text)
 {
-	static const char *const known[] = { MAGIC_ARRAY, MAGIC_PIXELS, MAGIC_DIFFERENCES };
+	static const char *const known[] = { MAGIC_ARRAY, MAGIC_SERIES, MAGIC_SCAN, MAGIC_PIXELS,
+					     MAGIC_DIFFERENCES };
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(known); i++)

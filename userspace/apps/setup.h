@@ -10,10 +10,15 @@
 /* Bytes of a header, which is text. It is precise, whatever follows. */
 #define HEADER_BYTES 4096
 
-/* First lines of headers: of numbers, of pixels, of differences between pixels. */
+/* First lines of headers: of numbers, of samples, of scans, of pixels, of differences of these. */
 #define MAGIC_ARRAY "approxftl-array"
+#define MAGIC_SERIES "approxftl-series"
+#define MAGIC_SCAN "approxftl-scan"
 #define MAGIC_PIXELS "P5"
 #define MAGIC_DIFFERENCES "approxftl-differences"
+
+/* Frames in the longest group. */
+#define LONGEST_GROUP 256
 
 /**
  * struct app_setup - see parameter-table.h; 0 for what a program does not have
@@ -35,6 +40,9 @@ struct app_parameter {
 	const char *help;
 	size_t field;
 };
+
+/* Those after it are of other forms. */
+#define LAST_USUAL_FIELD offsetof(struct app_setup, seed)
 
 #define APP_PARAMETERS (sizeof(struct app_setup) / sizeof(u64))
 extern const struct app_parameter app_parameters[APP_PARAMETERS];

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <math.h>
+
+#include "block-code.h"
+
+/* What is stored for a coefficient of 0, and subtracted from a pixel. */
+#define MIDDLE 128
+
+/* The basis: row u is the cosine of frequency u. */
+static const double (*basis(void))[BLOCK_SIDE]
+{
+	static double rows[BLOCK_SIDE][BLOCK_SIDE];
+	unsigned int u, x;
+
+	if (rows[0][0] > 0)
+		return (const double (*)[BLOCK_SIDE])rows;
+	for (u = BLOCK_SIDE; u-- > 0;)
+		for (x = BLOCK_SIDE; x-- > 0;)
+			rows[u][x] = sqrt((u ? 2.0 : 1.0) / BLOCK_SIDE) *
+				     cos((2 * x + 1) * u * M_PI / (2 * BLOCK_SIDE));
+	return (const double (*)[BLOCK_SIDE])rows;
+}
+
+/* Columns of @from, transformed, become rows of @to: twice it, and all is in its place. */
+static void transform(const double *from, double *to, bool back)
+{
+	const double (*cosine)[BLOCK_SIDE] = basis();
+	unsigned int column, u, x;
+
+	for (column = 0; column < BLOCK_SIDE; column++) {
+		for (u = 0; u < BLOCK_SIDE; u++) {
+			double sum = 0;
+
+			for (x = 0; x < BLOCK_SIDE; x++)
+				sum += (back ? cosine[x][u] : cosine[u][x]) *
+				       from[x * BLOCK_SIDE + column];
+			to[column * BLOCK_SIDE + u] = sum;
+		}
+	}
+}
+
+/* Places of the coefficients in the order of their diagonals, downwards in each. */
+static void order(u8 places[BLOCK_CELLS])
+{
+	unsigned int diagonal, row, count = 0;
+
+	for (diagonal = 0; diagonal < 2 * BLOCK_SIDE - 1; diagonal++)
+		for (row = 0; row < BLOCK_SIDE; row++)
+			if (diagonal - row < BLOCK_SIDE)
+				places[count++] = row * BLOCK_SIDE + diagonal - row;
+}
+
+/* Of pixel @i of a block, from the first one. */
+static u64 place_of(unsigned int i, u64 width)
+{
+	return i / BLOCK_SIDE * width + i % BLOCK_SIDE;
+}
+
+static u8 clamp_byte(double value)
+{
+	return (u8)fmin(fmax(round(value), 0), 255);
+}
+
+void block_code(const u8 *pixels, u64 width, unsigned int step, u8 cells[BLOCK_CELLS])
+{
+	double values[BLOCK_CELLS], turned[BLOCK_CELLS];
+	u8 places[BLOCK_CELLS];
+	unsigned int i;
+
+	for (i = 0; i < BLOCK_CELLS; i++)
+		values[i] = pixels[place_of(i, width)] - MIDDLE;
+	transform(values, turned, false);
+	transform(turned, values, false);
+	order(places);
+	for (i = 0; i < BLOCK_CELLS; i++)
+		cells[i] = clamp_byte(values[places[i]] / step + MIDDLE);
+}
+
+void block_decode(const u8 cells[BLOCK_CELLS], unsigned int step, u8 *pixels, u64 width)
+{
+	double values[BLOCK_CELLS], turned[BLOCK_CELLS];
+	u8 places[BLOCK_CELLS];
+	unsigned int i;
+
+	order(places);
+	for (i = 0; i < BLOCK_CELLS; i++)
+		values[places[i]] = ((double)cells[i] - MIDDLE) * step;
+	transform(values, turned, true);
+	transform(turned, values, true);
+	for (i = 0; i < BLOCK_CELLS; i++)
+		pixels[place_of(i, width)] = clamp_byte(values[i] + MIDDLE);
+}

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+
+#include "block-code.h"
+#include "picture.h"
+#include "progressive.h"
+
+#define NAME "image"
+
+/* Bits of a coefficient. */
+#define PLANES 8
+
+/* Coefficients from here on are the high frequencies: those beyond four diagonals. */
+#define HIGH_CELL 10
+
+/**
+ * struct progressive - a file under way
+ * @setup: its parameters
+ * @file: where it is
+ * @cells: each coefficient of all blocks, then the next
+ * @scan: buffer for a scan
+ */
+struct progressive {
+	struct app_setup setup;
+	struct app_file file;
+	u8 *cells;
+	u8 *scan;
+};
+
+/* Planes below those of scan 0. */
+static u32 late_planes(const struct app_setup *setup)
+{
+	return ((u32)setup->scans - 1) / 2;
+}
+
+/* In which scan a plane of a coefficient is. */
+static u32 scan_of(const struct app_setup *setup, u32 cell, u32 plane)
+{
+	if (!cell || plane >= late_planes(setup))
+		return 0;
+	return 2 * (late_planes(setup) - plane) - (cell < HIGH_CELL);
+}
+
+static u64 blocks(const struct app_setup *setup)
+{
+	return picture_pixels(setup) / BLOCK_CELLS;
+}
+
+/* Bytes of a plane of a coefficient: blocks are a multiple of 64. */
+static u64 run_bytes(const struct app_setup *setup)
+{
+	return blocks(setup) / 8;
+}
+
+static u32 scan_runs(const struct app_setup *setup, u32 scan)
+{
+	if (!scan)
+		return PLANES + (BLOCK_CELLS - 1) * (PLANES - late_planes(setup));
+	return scan % 2 ? HIGH_CELL - 1 : BLOCK_CELLS - HIGH_CELL;
+}
+
+/* Without its header. */
+static u64 scan_bytes(const struct app_setup *setup, u32 scan)
+{
+	return DIV_ROUND_UP(scan_runs(setup, scan) * run_bytes(setup), FILE_UNIT) * FILE_UNIT;
+}
+
+/* Of its header. */
+static u64 scan_offset(const struct app_setup *setup, u32 scan)
+{
+	u64 offset = 0;
+
+	while (scan-- > 0)
+		offset += HEADER_BYTES + scan_bytes(setup, scan);
+	return offset;
+}
+
+bool progressive_is_precise(const struct app_setup *setup, u64 offset)
+{
+	u32 scan = 1;
+
+	if (offset < scan_offset(setup, 1))
+		return true;
+	while (offset >= scan_offset(setup, scan + 1))
+		scan++;
+	return offset - scan_offset(setup, scan) < HEADER_BYTES;
+}
+
+static void begin(struct progressive *image, const struct app_setup *setup)
+{
+	image->setup = *setup;
+	image->cells = file_buffer(picture_pixels(setup));
+	/* No other is larger. */
+	image->scan = file_buffer(scan_bytes(setup, 0));
+}
+
+static void end(struct progressive *image)
+{
+	free(image->cells);
+	free(image->scan);
+	app_file_close(&image->file);
+}
+
+/* Codes, or decodes, the blocks of a piece that begins at @row. */
+static void move_blocks(struct progressive *image, u64 row, u8 *pixels, bool store)
+{
+	u64 i, width = image->setup.width, count = blocks(&image->setup);
+	u8 cells[BLOCK_CELLS];
+	u32 cell;
+
+	for (i = 0; i < width * PIECE_ROWS / BLOCK_CELLS; i++) {
+		u8 *first = pixels + i * BLOCK_SIDE / width * BLOCK_SIDE * width +
+			    i * BLOCK_SIDE % width;
+		u8 *to = image->cells + row * width / BLOCK_CELLS + i;
+
+		if (store)
+			block_code(first, width, PROGRESSIVE_STEP, cells);
+		for (cell = 0; cell < BLOCK_CELLS; cell++)
+			*(store ? &to[cell * count] : &cells[cell]) =
+				store ? cells[cell] : to[cell * count];
+		if (!store)
+			block_decode(cells, PROGRESSIVE_STEP, first, width);
+	}
+}
+
+/* Bits of the coefficients, to the buffer of a scan, or added from there. */
+static void move_run(struct progressive *image, u32 cell, u32 plane, u8 *run, bool store)
+{
+	u64 i, count = blocks(&image->setup);
+	u8 *cells = image->cells + cell * count;
+
+	for (i = 0; i < count; i++) {
+		if (store)
+			run[i / 8] |= (cells[i] >> plane & 1) << i % 8;
+		else
+			cells[i] |= (run[i / 8] >> i % 8 & 1) << plane;
+	}
+}
+
+static void move_scan(struct progressive *image, u32 scan, bool store)
+{
+	u8 *run = image->scan;
+	u32 cell, plane;
+
+	if (store)
+		memset(run, 0, scan_bytes(&image->setup, scan));
+	for (cell = 0; cell < BLOCK_CELLS; cell++) {
+		for (plane = PLANES; plane-- > 0;) {
+			if (scan_of(&image->setup, cell, plane) != scan)
+				continue;
+			move_run(image, cell, plane, run, store);
+			run += run_bytes(&image->setup);
+		}
+	}
+}
+
+static void make_header(const struct app_setup *setup, u32 scan, char *header)
+{
+	char tail[40];
+
+	scnprintf(tail, sizeof(tail), "scan %u of %u\n", scan, (u32)setup->scans);
+	header_make(header, MAGIC_SCAN, setup, tail);
+}
+
+static int write_scan(struct progressive *image, u32 scan, struct aftl_error *error)
+{
+	u64 offset = scan_offset(&image->setup, scan);
+	char *header = file_buffer(HEADER_BYTES);
+	int ret;
+
+	make_header(&image->setup, scan, header);
+	ret = app_file_protect(&image->file, header, offset, HEADER_BYTES, error);
+	free(header);
+	if (ret)
+		return ret;
+	move_scan(image, scan, true);
+	return (scan ? app_file_write : app_file_protect)(&image->file, image->scan,
+							  offset + HEADER_BYTES,
+							  scan_bytes(&image->setup, scan), error);
+}
+
+static void code_picture(struct progressive *image)
+{
+	u8 *pixels = file_buffer(image->setup.width * PIECE_ROWS);
+	u64 row;
+
+	for (row = 0; row < image->setup.height; row += PIECE_ROWS) {
+		picture_piece(&image->setup, 0, row, pixels);
+		move_blocks(image, row, pixels, true);
+	}
+	free(pixels);
+}
+
+int progressive_create(const struct app_place *place, const struct app_setup *setup,
+		       struct aftl_error *error)
+{
+	struct progressive image = { .scan = NULL };
+	u32 scan;
+	int ret;
+
+	begin(&image, setup);
+	code_picture(&image);
+	ret = app_file_create(&image.file, place, NAME, scan_offset(setup, (u32)setup->scans),
+			      APPROXFTL_APPROXIMATE, error);
+	for (scan = 0; !ret && scan < setup->scans; scan++)
+		ret = write_scan(&image, scan, error);
+	if (!ret)
+		ret = app_file_settle(&image.file, error);
+	end(&image);
+	return ret;
+}
+
+static int check_header(struct progressive *image, u32 scan, struct aftl_error *error)
+{
+	char *header = file_buffer(2UL * HEADER_BYTES), *wanted = header + HEADER_BYTES;
+	int ret;
+
+	make_header(&image->setup, scan, wanted);
+	ret = app_file_read(&image->file, header, scan_offset(&image->setup, scan), HEADER_BYTES,
+			    error);
+	if (!ret && memcmp(header, wanted, HEADER_BYTES) != 0)
+		ret = aftl_fail(error, -EINVAL,
+				"%.80s/%s: the header of scan %u is damaged; --phase write --force makes it anew",
+				image->file.place->path, NAME, scan);
+	free(header);
+	return ret;
+}
+
+static int read_scan(struct progressive *image, u32 scan, struct aftl_error *error)
+{
+	int ret = check_header(image, scan, error);
+
+	if (!ret)
+		ret = app_file_read(&image->file, image->scan,
+				    scan_offset(&image->setup, scan) + HEADER_BYTES,
+				    scan_bytes(&image->setup, scan), error);
+	if (!ret)
+		move_scan(image, scan, false);
+	return ret;
+}
+
+/* With what the original becomes when it is coded, and that with the original. */
+static void compare_picture(struct progressive *image, struct app_result *result)
+{
+	size_t bytes = image->setup.width * PIECE_ROWS;
+	u8 *seen = file_buffer(3 * bytes), *wanted = seen + bytes, *original = wanted + bytes;
+	u64 row;
+
+	for (row = 0; row < image->setup.height; row += PIECE_ROWS) {
+		move_blocks(image, row, seen, false);
+		picture_piece(&image->setup, 0, row, original);
+		move_blocks(image, row, original, true);
+		move_blocks(image, row, wanted, false);
+		picture_compare(&image->setup, seen, wanted, result);
+		result->coding += (double)picture_squared(&image->setup, wanted, original);
+	}
+	free(seen);
+}
+
+int progressive_compute(const struct app_place *place, const struct app_setup *setup,
+			struct app_result *result, struct aftl_error *error)
+{
+	struct progressive image = { .scan = NULL };
+	u32 scan;
+	int ret;
+
+	ret = app_file_open(&image.file, place, NAME, APPROXFTL_APPROXIMATE, error);
+	if (!ret)
+		ret = app_file_reaches(&image.file, scan_offset(setup, (u32)setup->scans), error);
+	if (!ret)
+		begin(&image, setup);
+	for (scan = 0; !ret && scan < setup->scans; scan++)
+		ret = read_scan(&image, scan, error);
+	if (!ret)
+		compare_picture(&image, result);
+	end(&image);
+	return ret;
+}
+
+/* The transform is orthonormal: what the squares of coefficients add up to, those of pixels do. */
+void progressive_forecast(const struct app_setup *setup, struct app_forecast *forecast)
+{
+	const double share = (BLOCK_CELLS - 1.0) / BLOCK_CELLS;
+	u32 plane;
+
+	/* A block with a flipped bit is rounded anew, which gives each pixel 1/6 more. */
+	*forecast = (struct app_forecast){ .mean = (BLOCK_CELLS - 1) * late_planes(setup) / 6.0 };
+	for (plane = 0; plane < late_planes(setup); plane++) {
+		double worth = (double)(PROGRESSIVE_STEP << plane);
+		double square = worth * worth;
+
+		forecast->mean += share * square;
+		forecast->variance += share * square * square / (double)picture_pixels(setup);
+	}
+}

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A log: a long series of samples of a sensor, with outliers.
+ *
+ * Samples are whole numbers. A block of them has an index entry, which is precise: the least, and
+ * by how much the greatest exceeds it. A sample is stored as 16 bits, by which it exceeds the
+ * least: not as its difference from the one before, so that an error stays where it is. What does
+ * not fit in with the others is an outlier; these are the reason to keep a log, and their places
+ * and values are in a precise list. What comes back greater than the greatest cannot be: it becomes
+ * the sample before.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "app.h"
+
+#define SAMPLES_NAME "series"
+
+/* Samples of a block, which is a unit of flash, and their bits. */
+#define BLOCK_SAMPLES (FILE_UNIT / sizeof(u16))
+#define SAMPLE_BITS 16
+
+/* One sample in so many is an outlier. */
+#define RARITY 500
+
+/* What a list of outliers ends with, where there is no sample. */
+#define NOWHERE U64_MAX
+
+/**
+ * struct series - files under way
+ * @setup: their parameters
+ * @file: samples
+ * @index: two words for each block: the least, and by how much the greatest exceeds it
+ * @outliers: two words for each: where it is, and its value; then NOWHERE
+ * @stored: a block as it is in the file
+ * @next: word of @outliers that comes next
+ */
+struct series {
+	struct app_setup setup;
+	struct app_file file;
+	struct array index;
+	struct array outliers;
+	u16 *stored;
+	u64 next;
+};
+
+/**
+ * struct block - samples as they are
+ * @count: how many; less than BLOCK_SAMPLES for the last block
+ * @values: of them
+ * @is_outlier: which do not fit in
+ * @least: of those that do
+ * @span: by how much their greatest exceeds it
+ */
+struct block {
+	u32 count;
+	s64 values[BLOCK_SAMPLES];
+	bool is_outlier[BLOCK_SAMPLES];
+	s64 least;
+	u64 span;
+};
+
+static bool refuses(const struct app_setup *setup)
+{
+	return setup->size > 1 << 30;
+}
+
+static u64 blocks(const struct app_setup *setup)
+{
+	return DIV_ROUND_UP(setup->size, BLOCK_SAMPLES);
+}
+
+static u64 samples_bytes(const struct app_setup *setup)
+{
+	return HEADER_BYTES + blocks(setup) * FILE_UNIT;
+}
+
+static bool is_outlier(const struct app_setup *setup, u64 at)
+{
+	return app_draw(setup, PURPOSE_OUTLIERS, at) % RARITY == 0;
+}
+
+static u64 outlier_words(const struct app_setup *setup)
+{
+	u64 at, words = 1;
+
+	for (at = 0; at < setup->size; at++)
+		words += is_outlier(setup, at) ? 2 : 0;
+	return words;
+}
+
+/* A daily and a slower swing, in thousandths of a degree, and noise. */
+static s64 usual_value(const struct app_setup *setup, u64 at)
+{
+	double turn = 2 * M_PI * (double)at;
+
+	return lround(15000 + 6000 * sin(turn / 1440) + 9000 * sin(turn / 525600)) +
+	       (s64)(app_draw(setup, PURPOSE_NOISE, at) % 400) - 200;
+}
+
+/* Far from all others, to either side. */
+static s64 original(const struct app_setup *setup, u64 at)
+{
+	u64 draw = app_draw(setup, PURPOSE_OUTLIERS, at) / RARITY;
+	s64 jump = 100000 + (s64)(draw / 2 % 900000);
+
+	if (!is_outlier(setup, at))
+		return usual_value(setup, at);
+	return usual_value(setup, at) + (draw % 2 ? jump : -jump);
+}
+
+static void fill_block(const struct app_setup *setup, u64 number, struct block *block)
+{
+	u64 first = number * BLOCK_SAMPLES;
+	s64 greatest = INT64_MIN;
+	u32 i;
+
+	block->count = (u32)min(BLOCK_SAMPLES, setup->size - first);
+	block->least = INT64_MAX;
+	for (i = 0; i < block->count; i++) {
+		block->values[i] = original(setup, first + i);
+		block->is_outlier[i] = is_outlier(setup, first + i);
+		if (block->is_outlier[i])
+			continue;
+		block->least = min(block->least, block->values[i]);
+		greatest = max(greatest, block->values[i]);
+	}
+	block->span = greatest < block->least ? 0 : (u64)(greatest - block->least);
+}
+
+/* Of an outlier, whose value is in the list, it is of no importance. */
+static u16 stored_sample(const struct block *block, u32 i)
+{
+	return (u16)(block->values[i] - block->least);
+}
+
+typedef int (*open_function)(struct array *array, const struct app_place *place,
+			     const struct array_shape *shape, const struct app_setup *setup,
+			     struct aftl_error *error);
+
+static int open_indices(struct series *series, open_function get, const struct app_place *place,
+			struct aftl_error *error)
+{
+	const struct app_setup *setup = &series->setup;
+	struct array_shape index = { "index", 2 * blocks(setup), 0, 0, NULL };
+	struct array_shape outliers = { "outliers", outlier_words(setup), 0, 0, NULL };
+	int ret = get(&series->index, place, &index, setup, error);
+
+	return ret ? ret : get(&series->outliers, place, &outliers, setup, error);
+}
+
+static u64 *word_at(struct array *array, u64 word, bool write)
+{
+	return array_indices(array, word / ARRAY_PAGE_WORDS, write) + word % ARRAY_PAGE_WORDS;
+}
+
+static void begin(struct series *series, const struct app_setup *setup)
+{
+	*series = (struct series){ .setup = *setup, .stored = file_buffer(FILE_UNIT) };
+}
+
+static int end(struct series *series, int ret, struct aftl_error *error)
+{
+	struct array *const all[] = { &series->index, &series->outliers };
+	u64 repaired = 0;
+
+	free(series->stored);
+	app_file_close(&series->file);
+	return app_close(all, ARRAY_SIZE(all), ret, &repaired, error);
+}
+
+static void write_outlier(struct series *series, u64 at, s64 value)
+{
+	*word_at(&series->outliers, series->next++, true) = at;
+	*word_at(&series->outliers, series->next++, true) = (u64)value;
+}
+
+static int write_block(struct series *series, u64 number, struct aftl_error *error)
+{
+	struct block block;
+	u32 i;
+
+	fill_block(&series->setup, number, &block);
+	*word_at(&series->index, 2 * number, true) = (u64)block.least;
+	*word_at(&series->index, 2 * number + 1, true) = block.span;
+	memset(series->stored, 0, FILE_UNIT);
+	for (i = 0; i < block.count; i++) {
+		series->stored[i] = stored_sample(&block, i);
+		if (block.is_outlier[i])
+			write_outlier(series, number * BLOCK_SAMPLES + i, block.values[i]);
+	}
+	return app_file_write(&series->file, series->stored, HEADER_BYTES + number * FILE_UNIT,
+			      FILE_UNIT, error);
+}
+
+static int create_samples(struct series *series, const struct app_place *place,
+			  struct aftl_error *error)
+{
+	char *header = file_buffer(HEADER_BYTES);
+	int ret;
+
+	ret = app_file_create(&series->file, place, SAMPLES_NAME, samples_bytes(&series->setup),
+			      APPROXFTL_APPROXIMATE, error);
+	header_make(header, MAGIC_SERIES, &series->setup, "");
+	if (!ret)
+		ret = app_file_protect(&series->file, header, 0, HEADER_BYTES, error);
+	free(header);
+	return ret;
+}
+
+static int create(const struct app_place *place, const struct app_setup *setup,
+		  struct aftl_error *error)
+{
+	struct series series;
+	u64 number;
+	int ret;
+
+	begin(&series, setup);
+	ret = create_samples(&series, place, error);
+	if (!ret)
+		ret = open_indices(&series, array_create, place, error);
+	for (number = 0; !ret && number < blocks(setup); number++)
+		ret = write_block(&series, number, error);
+	if (!ret) {
+		*word_at(&series.outliers, series.next, true) = NOWHERE;
+		ret = app_file_settle(&series.file, error);
+	}
+	return end(&series, ret, error);
+}
+
+/* Whether the next of the list is at @at: its value is @value then. A list without end fails. */
+static bool take_outlier(struct series *series, u64 at, u64 *value)
+{
+	if (*word_at(&series->outliers, series->next, false) != at)
+		return false;
+	*value = *word_at(&series->outliers, series->next + 1, false);
+	series->next += 2;
+	return true;
+}
+
+/* A block that was read, sample by sample; words of the index may be any. */
+static void compare_block(struct series *series, u64 number, struct app_result *result)
+{
+	u64 least = *word_at(&series->index, 2 * number, false), value;
+	u64 span = *word_at(&series->index, 2 * number + 1, false);
+	u64 first = number * BLOCK_SAMPLES, before = 0;
+	u32 i;
+
+	for (i = 0; i < BLOCK_SAMPLES && first + i < series->setup.size; i++) {
+		if (!take_outlier(series, first + i, &value)) {
+			result->repaired += series->stored[i] > span;
+			if (series->stored[i] <= span)
+				before = series->stored[i];
+			value = least + before;
+		}
+		result->absolute += fabs((double)(s64)value -
+					 (double)original(&series->setup, first + i));
+	}
+	result->samples += i;
+}
+
+static int read_block(struct series *series, u64 number, struct aftl_error *error)
+{
+	return app_file_read(&series->file, series->stored, HEADER_BYTES + number * FILE_UNIT,
+			     FILE_UNIT, error);
+}
+
+static int compute(const struct app_place *place, const struct app_setup *setup,
+		   struct app_result *result, struct aftl_error *error)
+{
+	struct series series;
+	u64 number;
+	int ret;
+
+	begin(&series, setup);
+	ret = app_file_open(&series.file, place, SAMPLES_NAME, APPROXFTL_APPROXIMATE, error);
+	if (!ret)
+		ret = app_file_reaches(&series.file, samples_bytes(setup), error);
+	if (!ret)
+		ret = open_indices(&series, array_open, place, error);
+	for (number = 0; !ret && number < blocks(setup); number++) {
+		ret = read_block(&series, number, error);
+		if (!ret)
+			compare_block(&series, number, result);
+	}
+	return end(&series, ret, error);
+}
+
+static int check_result(const struct app_place *place, const struct app_setup *setup,
+			struct app_result *result, struct aftl_error *error)
+{
+	struct app_result again = { 0 };
+	int ret = compute(place, setup, &again, error);
+
+	result->error = again.absolute;
+	result->repaired = again.repaired;
+	return ret;
+}
+
+/* One flipped bit of a sample: it is off by what the bit is worth, or becomes the one before. */
+static void forecast_sample(u16 sample, u16 before, u64 span, struct app_forecast *forecast)
+{
+	unsigned int bit;
+
+	for (bit = 0; bit < SAMPLE_BITS; bit++) {
+		u16 flipped = sample ^ (u16)(1 << bit);
+		double off = abs((flipped > span ? before : flipped) - sample);
+
+		forecast->mean += off;
+		forecast->variance += off * off;
+	}
+}
+
+static void forecast_block(const struct block *block, struct app_forecast *forecast)
+{
+	u16 before = 0;
+	u32 i;
+
+	for (i = 0; i < block->count; i++) {
+		if (block->is_outlier[i])
+			continue;
+		forecast_sample(stored_sample(block, i), before, block->span, forecast);
+		before = stored_sample(block, i);
+	}
+}
+
+static bool forecast(const struct app_setup *setup, struct app_forecast *forecast)
+{
+	double samples = (double)setup->size;
+	struct block block;
+	u64 number;
+
+	*forecast = (struct app_forecast){ 0 };
+	for (number = 0; number < blocks(setup); number++) {
+		fill_block(setup, number, &block);
+		forecast_block(&block, forecast);
+	}
+	forecast->mean /= samples;
+	forecast->variance /= samples * samples;
+	return true;
+}
+
+const struct app app_log = {
+	.name = "log",
+	.summary = "a series of samples with outliers",
+	.measure = MEASURE_SERIES,
+	.check = "sum of absolute differences from the original",
+	.sizes = "size is at most 2^30",
+	.usual = { .size = 1 << 20, .seed = 1 },
+	.inputs = { { SAMPLES_NAME, APPROXFTL_APPROXIMATE }, { "index", APPROXFTL_PRECISE },
+		    { "outliers", APPROXFTL_PRECISE } },
+	.refuses = refuses,
+	.create = create,
+	.compute = compute,
+	.check_result = check_result,
+	.forecast = forecast,
+};
