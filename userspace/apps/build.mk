@@ -9,6 +9,7 @@ apps_parts := $(filter-out %/main.c,$(wildcard userspace/apps/*.c))
 
 # Its tests are linked with the core and userspace/lib anyway.
 tested_apps := $(apps_parts) $(wildcard userspace/libapproxftl/*.c)
+tested_fuzz += $(tested_apps)
 
 $(plain_dir)/approxftl-app: $(call objects,plain,userspace/apps/main.c $(apps_parts) \
 		$(CORE) $(HOST) $(LIB)) $(plain_dir)/libapproxftl.a
