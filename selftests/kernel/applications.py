@@ -4,7 +4,7 @@
 
     image REPORT [RATE]        flipped bits, headers, and the signal-to-noise ratio
     grown REPORT REPORT        the second has the errors of the first and more
-    same REPORT                flipped bits and headers
+    predicted REPORT RATE      flipped bits, headers, and the quality that the program predicts
     side-by-side BASE OTHER    BASE.json and BASE.stats of each policy
 """
 
@@ -22,6 +22,8 @@ Json = dict[str, Any]
 SQUARES = sum(4**bit for bit in range(8))
 FOURTH_POWERS = sum(16**bit for bit in range(8))
 SIGMAS = 4
+#: What multiple errors of one value may add to a prediction, see approxftl-app(1).
+COINCIDENCES = 0.04
 
 
 def expect(holds: bool, sentence: str) -> None:
@@ -50,6 +52,28 @@ def same(report: Json) -> None:
     expect(report["check"]["passed"], "the precise run is wrong")
 
 
+def rated(report: Json, rate: float) -> None:
+    """As many bits have flipped as the rate predicts."""
+    flipped = report["inputs"]["flipped_bits"]
+    wanted = rate * 8 * report["inputs"]["approximate_bytes"]
+    expect(abs(flipped - wanted) < SIGMAS * math.sqrt(wanted),
+           f"{flipped} flipped bits, {wanted:.0f} expected")
+
+
+def predicted(report: Json, rate: float) -> None:
+    """Compare flipped bits and quality with what the rate and they predict."""
+    same(report)
+    rated(report, rate)
+    quality = report["quality"]
+    for measure in ("mean_square_error", "mean_absolute_error"):
+        if f"expected_{measure}" not in quality:
+            continue
+        found, wanted = quality[measure], quality[f"expected_{measure}"]
+        band = SIGMAS * quality["expected_deviation"] + COINCIDENCES * wanted
+        print(f"# {report['app']}: {measure} {found:.3f}, predicted {wanted:.3f} +- {band:.3f}")
+        expect(abs(found - wanted) < band, "the quality is not what the flipped bits predict")
+
+
 def image(report: Json, rate: float | None) -> None:
     """Compare the quality with what the error rate predicts.
 
@@ -63,9 +87,7 @@ def image(report: Json, rate: float | None) -> None:
     if rate is None:
         rate = report["reported"]["flipped_bits"] / (8 * pixels)
     else:
-        wanted = rate * 8 * pixels
-        expect(abs(flipped - wanted) < SIGMAS * math.sqrt(wanted),
-               f"{flipped} flipped bits, {wanted:.0f} expected")
+        rated(report, rate)
     mean = rate * SQUARES
     spread = SIGMAS * math.sqrt(rate * FOURTH_POWERS / pixels)
     low, high = (10 * math.log10(255**2 / value) for value in (mean + spread, mean - spread))
@@ -119,8 +141,8 @@ def main() -> None:
         image(read(words[0]), float(words[1]) if len(words) > 1 else None)
     elif what == "grown":
         grown(read(words[0]), read(words[1]))
-    elif what == "same":
-        same(read(words[0]))
+    elif what == "predicted":
+        predicted(read(words[0]), float(words[1]))
     else:
         side_by_side(words[0], words[1])
 
