@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "checked-memory.h"
 #include "complain.h"
+#include "nameless-file.h"
+#include "sibling-program.h"
 #include "simulate.h"
 #include "version.h"
 
@@ -20,36 +21,6 @@ struct command {
 	char **arguments;
 	int count;
 };
-
-/* Beside this program, or by PATH. */
-static void find_program(char *path, size_t size)
-{
-	char own[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
-	char *slash;
-
-	own[length > 0 ? length : 0] = '\0';
-	slash = strrchr(own, '/');
-	if (slash)
-		*slash = '\0';
-	if (!slash || scnprintf(path, size, "%s/approxftl", own) <= 0 || access(path, X_OK))
-		scnprintf(path, size, "approxftl");
-}
-
-/* A file that is gone with the last process that has it open. */
-static int nameless_file(struct aftl_error *error)
-{
-	const char *directory = getenv("TMPDIR");
-	char path[PATH_MAX];
-	int fd;
-
-	scnprintf(path, sizeof(path), "%s/approxftl-XXXXXX", directory ? directory : "/tmp");
-	fd = mkstemp(path);
-	if (fd < 0)
-		return aftl_fail(error, -errno, "%.120s: cannot create: %s", path, strerror(errno));
-	unlink(path);
-	return fd;
-}
 
 static int copy_requests(struct replay_stream *stream, struct record_writer *writer,
 			 struct aftl_error *error)
@@ -66,7 +37,7 @@ static int copy_requests(struct replay_stream *stream, struct record_writer *wri
 	return ret;
 }
 
-static int write_changed(struct replay_stream *stream, char *path, size_t size,
+static int write_changed(struct replay_stream *stream, char path[NAMELESS_FILE_PATH],
 			 struct aftl_error *error)
 {
 	struct aftl_record_header header = *stream_header(stream);
@@ -77,7 +48,7 @@ static int write_changed(struct replay_stream *stream, char *path, size_t size,
 
 	if (fd < 0)
 		return fd;
-	scnprintf(path, size, "/proc/self/fd/%d", fd);
+	nameless_file_path(fd, path);
 	scnprintf(header.tool_version, sizeof(header.tool_version), "approxftl %s",
 		  approxftl_version());
 	ret = record_create(&writer, path, path, &header, error);
@@ -101,7 +72,7 @@ static void make_command(struct command *command, const struct replay_options *o
 
 	command->arguments = memory_zeroed((size_t)options->sim_count + OWN_ARGUMENTS,
 					   sizeof(char *));
-	find_program(command->program, sizeof(command->program));
+	sibling_program("approxftl", command->program, sizeof(command->program));
 	add(command, "approxftl");
 	add(command, "sim");
 	add(command, "--trace");
@@ -133,7 +104,7 @@ enum exit_code simulate(const struct replay_options *options, struct replay_stre
 	struct aftl_error error;
 
 	scnprintf(command.path, sizeof(command.path), "%s", options->trace);
-	if (changed && write_changed(stream, command.path, sizeof(command.path), &error)) {
+	if (changed && write_changed(stream, command.path, &error)) {
 		complain_of("replay", "%s", error.text);
 		return EXIT_FAILED;
 	}

@@ -30,8 +30,8 @@ $(wasm_dir)/obj/%.o: BASE_FLAGS += -g0
 # Nothing is kept on a medium here.
 wasm_core := $(filter-out %/displaced.c %/volume.c %/volume-format.c %/volume-load.c,$(CORE))
 # What has an edition of its own in wasi/, or needs what WASI has not.
-wasm_lib := $(filter-out %/file-claims.c %/interruption.c %/output-file.c %/sibling-program.c \
-	%/standard-streams.c,$(LIB)) userspace/playground/wasi/files.c
+wasm_lib := $(filter-out %/file-claims.c %/interruption.c %/nameless-file.c %/output-file.c \
+	%/sibling-program.c %/standard-streams.c,$(LIB)) userspace/playground/wasi/files.c
 wasm_readers := $(filter-out %/trace-codec.c %/format-parquet.c %/trace-output.c,\
 	$(wildcard trace-tools/reader/*.c)) trace-tools/replay/foreign-trace.c \
 	userspace/playground/wasi/traces.c
