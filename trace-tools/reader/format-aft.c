@@ -23,9 +23,7 @@ struct aft {
 
 static bool known(const u8 *head, size_t size)
 {
-	static const u8 magic[] = { 0x89, 'A', 'F', 'T', '\r', '\n', 0x1a, '\n' };
-
-	return size >= sizeof(magic) && !memcmp(head, magic, sizeof(magic));
+	return size >= AFTL_RECORD_MAGIC_BYTES && aftl_record_has_magic(head);
 }
 
 static int open_aft(struct trace_file *file, struct aftl_error *error)

@@ -5,7 +5,7 @@
 #include "core/base/encoding.h"
 #include "core/keep/record.h"
 
-static const u8 magic[8] = { 0x89, 'A', 'F', 'T', '\r', '\n', 0x1a, '\n' };
+static const u8 magic[AFTL_RECORD_MAGIC_BYTES] = { 0x89, 'A', 'F', 'T', '\r', '\n', 0x1a, '\n' };
 
 /* Where things are in the header. */
 enum {
@@ -246,12 +246,17 @@ static int check_zeroes(const u8 *bytes, struct aftl_error *error)
 	return 0;
 }
 
+bool aftl_record_has_magic(const u8 *bytes)
+{
+	return !memcmp(bytes + AT_MAGIC, magic, sizeof(magic));
+}
+
 /* Magic and version come before the checksum: the best sentence for a file of another kind. */
 static int check_identity(const u8 *bytes, struct aftl_error *error)
 {
 	u32 major = aftl_get(bytes + AT_MAJOR, 2);
 
-	if (memcmp(bytes + AT_MAGIC, magic, sizeof(magic)) != 0)
+	if (!aftl_record_has_magic(bytes))
 		return aftl_fail(error, -EINVAL,
 				 "this is not a record file: the first 8 bytes are wrong");
 	if (major != AFTL_RECORD_VERSION_MAJOR)

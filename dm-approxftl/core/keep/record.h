@@ -56,6 +56,7 @@
 #include "core/ftl/ftl.h"
 
 #define AFTL_RECORD_HEADER_BYTES 4096
+#define AFTL_RECORD_MAGIC_BYTES 8
 #define AFTL_RECORD_BYTES 32
 #define AFTL_RECORD_VERSION_MAJOR 1
 #define AFTL_RECORD_VERSION_MINOR 2
@@ -121,6 +122,9 @@ struct aftl_record {
  * aftl_record_header_init() - a header with the classes "precise" and "approximate"
  */
 void aftl_record_header_init(struct aftl_record_header *header);
+
+/* Whether a file that begins with these AFTL_RECORD_MAGIC_BYTES means to be a record file. */
+bool aftl_record_has_magic(const u8 *bytes);
 
 /**
  * aftl_record_header_encode() - header to bytes
