@@ -30,7 +30,10 @@ _approxftl_names()
 _approxftl_values()
 {
 	case $2 in
-	--policy) _approxftl_names policies ;;
+	--policy)
+		_approxftl_names policies
+		[ "$1" != sim ] || echo all
+		;;
 	--profile) _approxftl_names profiles ;;
 	--kernel) _approxftl_names 'lab --list' ;;
 	*)

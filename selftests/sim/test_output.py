@@ -295,7 +295,7 @@ def interrupt(*arguments: str) -> tuple[int, str, str]:
 
 
 def test_interrupted_run_prints_what_there_is() -> None:
-    code, out, _ = interrupt("--policy", "baseline,vth_b", "--json", "-")
+    code, out, _ = interrupt("--policy", "baseline,vth_b", "--jobs", "1", "--json", "-")
     result = json.loads(out)
     assert code == 130
     assert SCHEMA.errors(result) == []

@@ -185,6 +185,11 @@ def marked(label: str, data: Json) -> str:
     return f"{label} (interrupted" + (f" after {done} requests)" if done is not None else ")")
 
 
+def of_seed(run: Json) -> str:
+    """Return what tells the runs of one seed from those of another, where there are several."""
+    return f", seed {run['seed']}" if "seed" in run else ""
+
+
 def take_sim(inputs: Inputs, path: Path, document: Json) -> None:
     """Add the runs of a result of the simulator."""
     if not isinstance(document.get("geometry"), dict):
@@ -194,11 +199,12 @@ def take_sim(inputs: Inputs, path: Path, document: Json) -> None:
         if lost:
             raise Refusal(f"{path}: a run without {lost}; found {contents(run)}")
         label = marked(str(run.get("policy", "?")), run)
-        inputs.runs.append(Run(label, path.stem, run, document, path))
+        inputs.runs.append(Run(label, path.stem + of_seed(run), run, document, path))
     for failed in document.get("failed", ()):
         if lacks(failed, ("policy", "why")):
             raise Refusal(f"{path}: a failure without policy or why; found {contents(failed)}")
-        inputs.failures.append(Failure(path.stem, str(failed["policy"]), str(failed["why"]), path))
+        inputs.failures.append(Failure(path.stem + of_seed(failed), str(failed["policy"]),
+                                       str(failed["why"]), path))
 
 
 def take_devices(inputs: Inputs, path: Path, document: Json) -> None:

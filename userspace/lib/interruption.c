@@ -6,7 +6,7 @@
 #include "interruption.h"
 
 static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
-static atomic_bool to_note, seen;
+static atomic_bool to_note, seen, patient;
 static void (*last_words)(void);
 
 static void die(int number)
@@ -19,7 +19,7 @@ static void die(int number)
 
 static void note(int number)
 {
-	if (!atomic_load(&to_note) || atomic_exchange(&seen, true))
+	if (!atomic_load(&to_note) || (atomic_exchange(&seen, true) && !atomic_load(&patient)))
 		die(number);
 }
 
@@ -49,6 +49,11 @@ void interruption_catch(void)
 bool interrupted(void)
 {
 	return atomic_load(&seen);
+}
+
+void interruption_leave_to_parent(void)
+{
+	atomic_store(&patient, true);
 }
 
 void interruption_clean_up(void (*clean_up)(void))

@@ -15,6 +15,9 @@ void interruption_catch(void);
 
 bool interrupted(void);
 
+/* For a child of who has called interruption_catch(): the second one ends the parent alone. */
+void interruption_leave_to_parent(void);
+
 /**
  * interruption_clean_up() - what is done when a signal ends the program
  * @clean_up: called in a signal handler

@@ -8,6 +8,8 @@
 #define PRINT_EVERY_NS (NS_PER_S / 5)
 #define QUIET_FOR_NS (NS_PER_S / 2)
 
+static u64 *receiver;
+
 static u64 machine_clock_ns(void)
 {
 	struct timespec now;
@@ -26,8 +28,9 @@ void progress_begin(struct progress *progress, enum progress_when when, const ch
 		.total = total,
 		.begin_ns = now,
 		.printed_ns = now + QUIET_FOR_NS - PRINT_EVERY_NS,
-		.shown = when == PROGRESS_ALWAYS ||
-			 (when == PROGRESS_ON_TERMINAL && isatty(STDERR_FILENO)),
+		.shown = !receiver &&
+			 (when == PROGRESS_ALWAYS ||
+			  (when == PROGRESS_ON_TERMINAL && isatty(STDERR_FILENO))),
 	};
 	if (when == PROGRESS_ALWAYS)
 		progress->printed_ns = 0;
@@ -52,6 +55,8 @@ void progress_step(struct progress *progress, u64 done)
 {
 	u64 now;
 
+	if (receiver)
+		*receiver = done;
 	if (!progress->shown)
 		return;
 	now = machine_clock_ns();
@@ -60,6 +65,11 @@ void progress_step(struct progress *progress, u64 done)
 	print_line(progress, done, now - progress->begin_ns);
 	progress->printed_ns = now;
 	progress->printed = true;
+}
+
+void progress_send(u64 *to)
+{
+	receiver = to;
 }
 
 void progress_end(struct progress *progress)

@@ -37,6 +37,12 @@ void progress_begin(struct progress *progress, enum progress_when when, const ch
 /* Cheap enough for each few thousand steps; prints at most five times a second. */
 void progress_step(struct progress *progress, u64 done);
 
+/**
+ * progress_send() - of every activity that begins from now on, the steps are a number and no line
+ * @to: where another process looks for it
+ */
+void progress_send(u64 *to);
+
 /* Removes the line. */
 void progress_end(struct progress *progress);
 

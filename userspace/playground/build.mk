@@ -32,6 +32,7 @@ wasm_core := $(filter-out %/displaced.c %/volume.c %/volume-format.c %/volume-lo
 # What has an edition of its own in wasi/, or needs what WASI has not.
 wasm_lib := $(filter-out %/file-claims.c %/interruption.c %/nameless-file.c %/output-file.c \
 	%/sibling-program.c %/standard-streams.c,$(LIB)) userspace/playground/wasi/files.c
+wasm_sim := $(filter-out %/jobs.c %/parallel.c %/outcome.c %/trace-import.c,$(SIM))
 wasm_readers := $(filter-out %/trace-codec.c %/format-parquet.c %/trace-output.c,\
 	$(wildcard trace-tools/reader/*.c)) trace-tools/replay/foreign-trace.c \
 	userspace/playground/wasi/traces.c
@@ -42,11 +43,11 @@ tested_playground := $(filter-out %/convert.c,$(playground_library))
 
 playground_names := $(shell sed '/^\#/d' userspace/playground/playground.map)
 
-$(wasm_dir)/sim.wasm: $(call objects,wasm,userspace/playground/command.c $(wasm_core) $(SIM) $(wasm_lib))
+$(wasm_dir)/sim.wasm: $(call objects,wasm,userspace/playground/command.c $(wasm_core) $(wasm_sim) $(wasm_lib))
 	$(call say,LINK,$@)
 	$(Q)$(wasm_link) -o $@ $^ $(wasm_libs)
 
-$(wasm_dir)/playground.wasm: $(call objects,wasm,$(playground_library) $(wasm_core) $(SIM) $(wasm_lib) \
+$(wasm_dir)/playground.wasm: $(call objects,wasm,$(playground_library) $(wasm_core) $(wasm_sim) $(wasm_lib) \
 		$(wasm_readers)) userspace/playground/playground.map
 	$(call say,LINK,$@)
 	$(Q)$(wasm_link) -mexec-model=reactor $(addprefix -Wl$(comma)--export=,$(playground_names)) \

@@ -79,6 +79,8 @@ static int check_options(struct aftl_error *error)
 			return aftl_fail(error, -EINVAL, "--%s has no meaning here", others[i]);
 	if (play.options.policy_count != 1)
 		return aftl_fail(error, -EINVAL, "a device has one policy");
+	if (play.options.seed_count > 1)
+		return aftl_fail(error, -EINVAL, "a device has one seed");
 	return 0;
 }
 

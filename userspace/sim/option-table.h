@@ -7,14 +7,17 @@
  * The name is the field of struct sim_options; on the command line its underscores
  * are dashes. Kinds are SWITCH, TEXT, SHARE (in 1/10000, written 0.5 or 50%), and
  * those of param-table.h. The default is a text as a user would write it, NULL for
- * none. SIM_OPT_GROUP(title) begins a section of the help. No include guard on purpose.
+ * none. SIM_OPT_GROUP(title) begins a section of the help. How a trace is read is a
+ * table of its own. No include guard on purpose.
  */
 
 SIM_OPT_GROUP("Device")
 SIM_OPT(profile, TEXT, 0, 0, "demo", "NAME",
 	"device to start from; \"approxftl profiles\" lists them")
 SIM_OPT(policy, TEXT, 0, 0, "baseline", "A,B,...",
-	"policies to run on the same stream, the first is the one to compare with")
+	"policies to run on the same stream, the first to compare with; all: every other one")
+SIM_OPT(seed, TEXT, 0, 0, NULL, "N,M..P",
+	"the parameter seed; with several, each policy runs with each of them")
 SIM_OPT(set, TEXT, 0, 0, NULL, "KEY=VALUE",
 	"any parameter of \"approxftl params\"; --KEY VALUE does the same")
 SIM_OPT(load, TEXT, 0, 0, NULL, "FILE", "begin with a device that --dump has saved")
@@ -29,11 +32,16 @@ SIM_OPT(stripes, COUNT, 1, 1 << 20, "256", "N", "rows of units that the stripe c
 SIM_OPT(stripe_hold, TIME, 0, 3600000000000ULL, "3ms", "TIME",
 	"how long a row waits for more writes before its parity is written")
 
-SIM_OPT_GROUP("Requests from a record file")
-SIM_OPT(trace, TEXT, 0, 0, NULL, "FILE", "record file (.aft), - for standard input")
+SIM_OPT_GROUP("Requests from a trace")
+SIM_OPT(trace, TEXT, 0, 0, NULL, "FILE",
+	"record file or any that \"approxftl trace formats\" lists, - for standard input")
 SIM_OPT(repeat, COUNT, 1, 1000000000, "1", "N", "play it so many times, one after the other")
 SIM_OPT(time_scale, RATE, SIM_RATE_ONE / 1000000, 1000000 * SIM_RATE_ONE, "1", "X",
 	"stretch its times: 2 is half as fast, 0.5 twice as fast")
+#define READING(name, letter, kind, member, value, help) \
+	SIM_OPT(member, kind, 0, 0, NULL, value, help)
+#include "reading-option-table.h"
+#undef READING
 
 SIM_OPT_GROUP("Requests from the generator")
 SIM_OPT(workload, CHOICE, 0, 6, "uniform", "KIND",
@@ -108,6 +116,8 @@ SIM_OPT(cpu, SWITCH, 0, 0, NULL, NULL,
 SIM_OPT(record, TEXT, 0, 0, NULL, "FILE",
 	"write the requests and their arrival times as a record file")
 SIM_OPT(verify, SWITCH, 0, 0, NULL, NULL, "check every invariant of the device at the end")
+SIM_OPT(jobs, COUNT, 1, 4096, NULL, "N",
+	"runs at a time (default one for each processor, and no more than fit into memory)")
 SIM_OPT(progress, SWITCH, 0, 0, NULL, NULL, "show progress even if stderr is no terminal")
 SIM_OPT(quiet, SWITCH, 0, 0, NULL, NULL, "no progress, no warnings and no table; also -q")
 SIM_OPT(dry_run, SWITCH, 0, 0, NULL, NULL, "check the options, and run nothing")

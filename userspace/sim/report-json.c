@@ -411,9 +411,18 @@ static void put_digest(struct json_writer *json, u64 digest)
 	json_string(json, "digest", text);
 }
 
-static void put_state(struct json_writer *json, const struct sim_result *result)
+/* Where there are several, each run says which is its own. */
+static void put_seed(struct json_writer *json, const struct sim_options *options, u64 seed)
+{
+	if (options->seed_count > 1)
+		json_u64(json, "seed", seed);
+}
+
+static void put_state(struct json_writer *json, const struct sim_options *options,
+		      const struct sim_result *result)
 {
 	json_string(json, "policy", result->policy->name);
+	put_seed(json, options, result->config.seed);
 	json_bool(json, "interrupted", result->interrupted);
 	json_bool(json, "read_only", result->read_only);
 	json_u64(json, "requests", result->requests);
@@ -457,7 +466,7 @@ static void put_result(struct json_writer *json, const struct sim_options *optio
 		       const struct sim_result *result)
 {
 	json_object(json, NULL);
-	put_state(json, result);
+	put_state(json, options, result);
 	if (options->verify)
 		json_bool(json, "verified", result->verified);
 	if (options->cpu) {
@@ -487,6 +496,7 @@ static void put_failures(struct json_writer *json, const struct sim_report *repo
 	for (i = 0; i < report->failed; i++) {
 		json_record(json, NULL);
 		json_string(json, "policy", report->failures[i].policy);
+		put_seed(json, report->options, report->failures[i].seed);
 		json_string(json, "why", report->failures[i].why);
 		json_end_object(json);
 	}

@@ -510,9 +510,12 @@ static void print_failures(const struct sim_report *report, FILE *out)
 {
 	unsigned int i;
 
-	for (i = 0; i < report->failed; i++)
-		fprintf(out, "%s: no result: %s\n", report->failures[i].policy,
-			report->failures[i].why);
+	for (i = 0; i < report->failed; i++) {
+		fputs(report->failures[i].policy, out);
+		if (report->options->seed_count > 1)
+			fprintf(out, ", seed %llu", (unsigned long long)report->failures[i].seed);
+		fprintf(out, ": no result: %s\n", report->failures[i].why);
+	}
 }
 
 static void print_device(const struct sim_result *result, FILE *out)
@@ -551,7 +554,8 @@ static void print_stream(const struct sim_options *options, const struct sim_res
 	fputs("\n\n", out);
 }
 
-void sim_report_table(const struct sim_report *report, FILE *out)
+/* Runs with one seed. */
+static void print_runs(const struct sim_report *report, FILE *out)
 {
 	struct text_table table;
 
@@ -570,5 +574,28 @@ void sim_report_table(const struct sim_report *report, FILE *out)
 		put_line(&table, report, &cpu_line);
 	text_table_end(&table, out);
 	print_states(report, out);
+}
+
+static unsigned int same_seed(const struct sim_result *results, unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 1; i < count && results[i].config.seed == results->config.seed; i++)
+		;
+	return i;
+}
+
+void sim_report_table(const struct sim_report *report, FILE *out)
+{
+	struct sim_report part = *report;
+	unsigned int done;
+
+	for (done = 0; done < report->count; done += part.count) {
+		part.results = report->results + done;
+		part.count = same_seed(part.results, report->count - done);
+		if (done)
+			fputc('\n', out);
+		print_runs(&part, out);
+	}
 	print_failures(report, out);
 }

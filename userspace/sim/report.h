@@ -12,12 +12,14 @@
 #include "run.h"
 
 /**
- * struct sim_failure - a policy that has no result
+ * struct sim_failure - a run that has no result
  * @policy: its name, or NULL: a device from a file brings its own
+ * @seed: of its device
  * @why: a sentence
  */
 struct sim_failure {
 	const char *policy;
+	u64 seed;
 	char why[sizeof(((struct aftl_error *)NULL)->text)];
 };
 
@@ -26,11 +28,11 @@ struct sim_failure {
  * @options: of the command line
  * @argc: of the whole command
  * @argv: of the whole command
- * @results: one for each policy that has run
+ * @results: one for each run that was done, those with the same seed side by side
  * @count: how many
- * @failures: one for each policy that was to run, and has no result
+ * @failures: one for each run that was to be, and has no result
  * @failed: how many
- * @interrupted: before all policies had run
+ * @interrupted: before all were done
  */
 struct sim_report {
 	const struct sim_options *options;

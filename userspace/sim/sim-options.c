@@ -20,6 +20,9 @@ enum kind {
 	KIND_SHARE,
 	KIND_TEXT,
 	KIND_SWITCH,
+	/* In the words of reading-option-table.h. */
+	KIND_COMMAND_TEXT = KIND_TEXT,
+	KIND_COMMAND_SWITCH = KIND_SWITCH,
 };
 
 static const char *const workload_words[] = { "uniform", "zipf", "sequential",
@@ -335,12 +338,81 @@ static bool has_value(const struct argument *argument, struct aftl_error *error)
 	return false;
 }
 
+/* Seeds */
+
+static int add_seed(struct sim_options *options, u64 seed, struct aftl_error *error)
+{
+	unsigned int i;
+
+	for (i = 0; i < options->seed_count; i++)
+		if (options->seeds[i] == seed)
+			return aftl_fail(error, -EINVAL, "--seed: %llu is there twice",
+					 (unsigned long long)seed);
+	if (options->seed_count == SIM_SEEDS)
+		return aftl_fail(error, -EINVAL, "--seed: at most %u seeds", SIM_SEEDS);
+	options->seeds[options->seed_count++] = seed;
+	return 0;
+}
+
+/* 7, or 1..8 with both ends. */
+static int add_seeds(struct sim_options *options, char *item, struct aftl_error *error)
+{
+	char *end = strstr(item, "..");
+	struct aftl_error unused;
+	u64 first = 0, last = 0;
+	int ret;
+
+	if (end)
+		*end = '\0';
+	ret = aftl_parse_value(AFTL_PARAM_COUNT, NULL, item, &first, &unused);
+	if (!ret)
+		ret = aftl_parse_value(AFTL_PARAM_COUNT, NULL, end ? end + 2 : item, &last,
+				       &unused);
+	if (ret || last < first)
+		return aftl_fail(error, -EINVAL,
+				 "--seed: \"%.40s%s%.40s\" is not a number, nor a range such as 1..8",
+				 item, end ? ".." : "", end ? end + 2 : "");
+	do
+		ret = add_seed(options, first, error);
+	while (!ret && first++ < last);
+	return ret;
+}
+
+/* The items of a list with commas, one after the other. False at the end. */
+static bool next_item(const char **list, char item[64])
+{
+	size_t length = strcspn(*list, ",");
+
+	if (!**list)
+		return false;
+	scnprintf(item, 64, "%.*s", length < 64 ? (int)length : 63, *list);
+	*list += length + ((*list)[length] == ',');
+	return true;
+}
+
+static int set_seeds(struct sim_options *options, const char *list, struct aftl_error *error)
+{
+	char item[64] = "";
+	int ret = 0;
+
+	options->param_given = "seed";
+	options->seed_count = 0;
+	if (!*list)
+		return add_seeds(options, item, error);
+	while (!ret && next_item(&list, item))
+		ret = add_seeds(options, item, error);
+	options->config.seed = options->seeds[0];
+	return ret;
+}
+
 static int set_param(struct sim_options *options, const char *text, size_t length,
 		     const char *value, struct aftl_error *error)
 {
 	char key[KEY_SIZE];
 
 	key_copy(key, text, length);
+	if (!strcmp(key, "seed"))
+		return set_seeds(options, value, error);
 	options->param_given = text;
 	return aftl_param_set(&options->config, key, value, error);
 }
@@ -393,6 +465,8 @@ static int take_option(struct sim_options *options, const struct option *option,
 		return -EINVAL;
 	if (option->field == offsetof(struct sim_options, set))
 		return set_pair(options, argument->value, error);
+	if (option->field == offsetof(struct sim_options, seed))
+		return set_seeds(options, argument->value, error);
 	return set_value(options, option, argument->value, error);
 }
 
@@ -460,33 +534,42 @@ static int complain_policy(const char *name, struct aftl_error *error)
 			 list.text);
 }
 
+static bool has_policy(const struct sim_options *options, const struct aftl_policy_type *type)
+{
+	unsigned int i;
+
+	for (i = 0; i < options->policy_count; i++)
+		if (options->policies[i] == type)
+			return true;
+	return false;
+}
+
 static int add_policy(struct sim_options *options, const char *name, struct aftl_error *error)
 {
 	const struct aftl_policy_type *type = aftl_policy_find(name);
-	unsigned int i;
 
 	if (!type)
 		return complain_policy(name, error);
 	if (options->policy_count == SIM_POLICIES)
 		return aftl_fail(error, -EINVAL, "--policy: at most %u can be compared",
 				 SIM_POLICIES);
-	for (i = 0; i < options->policy_count; i++)
-		if (options->policies[i] == type)
-			return aftl_fail(error, -EINVAL, "--policy: %s is there twice", name);
+	if (has_policy(options, type))
+		return aftl_fail(error, -EINVAL, "--policy: %s is there twice", name);
 	options->policies[options->policy_count++] = type;
 	return 0;
 }
 
-/* The items of a list with commas, one after the other. False at the end. */
-static bool next_item(const char **list, char item[64])
+/* Those that are not named before it. */
+static int add_all(struct sim_options *options, struct aftl_error *error)
 {
-	size_t length = strcspn(*list, ",");
+	const struct aftl_policy_type *type;
+	unsigned int i;
+	int ret = 0;
 
-	if (!**list)
-		return false;
-	scnprintf(item, 64, "%.*s", length < 64 ? (int)length : 63, *list);
-	*list += length + ((*list)[length] == ',');
-	return true;
+	for (i = 0; !ret && (type = aftl_policy_at(i)); i++)
+		if (!has_policy(options, type))
+			ret = add_policy(options, type->name, error);
+	return ret;
 }
 
 static int parse_policies(struct sim_options *options, struct aftl_error *error)
@@ -498,7 +581,8 @@ static int parse_policies(struct sim_options *options, struct aftl_error *error)
 	if (!*list)
 		return aftl_fail(error, -EINVAL, "--policy needs a name");
 	while (!ret && next_item(&list, item))
-		ret = add_policy(options, item, error);
+		ret = strcmp(item, "all") ? add_policy(options, item, error) :
+					    add_all(options, error);
 	return ret;
 }
 
@@ -597,6 +681,9 @@ struct relation {
 };
 
 static const struct relation needs[] = {
+	{ "from", "trace" },	      { "time-unit", "trace" },	   { "offset-unit", "trace" },
+	{ "columns", "trace" },	      { "device", "trace" },	   { "from-issue", "trace" },
+	{ "strict", "trace" },
 	{ "repeat", "trace" },	      { "time-scale", "trace" },   { "approx-run", "approx-share" },
 	{ "hot-share", "hot-range" }, { "hot-range", "hot-share" }, { "histogram", "json" },
 	{ "series", "json" },	      { "block-table", "json" },    { "page-map", "json" },
@@ -618,6 +705,7 @@ static const struct relation excludes[] = {
 	{ "raid", "discard-share" },  { "raid", "flush-every" },	     { "raid", "timeline" },
 	{ "raid", "block-table" },    { "raid", "page-map" },
 	{ "load", "profile" },	      { "load", "policy" },	     { "quiet", "progress" },
+	{ "jobs", "timeline" },
 };
 
 static int complain_need(const struct relation *need, struct aftl_error *error)
@@ -721,19 +809,35 @@ static int check_arrival(const struct sim_options *options, struct aftl_error *e
 				 ARRAY_SIZE(arrival_specialties), error);
 }
 
-/* What exists once cannot serve several policies. */
+/* With --from it is copied first. */
+static bool reads_once(const struct sim_options *options)
+{
+	return options->trace && !strcmp(options->trace, "-") && !options->from;
+}
+
+/* What exists once cannot serve several runs. */
 static int check_several(const struct sim_options *options, struct aftl_error *error)
 {
-	if (options->policy_count < 2)
+	if (options->seed_count > 1 && options->timeline)
+		return aftl_fail(error, -EINVAL,
+				 "--timeline tells devices apart by their policies; give one seed");
+	if (sim_options_runs(options) < 2)
 		return 0;
 	if (options->dump)
-		return aftl_fail(error, -EINVAL, "--dump saves one device; give one policy");
-	if (options->record)
-		return aftl_fail(error, -EINVAL, "--record writes one run; give one policy");
-	if (options->trace && !strcmp(options->trace, "-"))
 		return aftl_fail(error, -EINVAL,
-				 "standard input can be read once; give one policy or name a file");
+				 "--dump saves one device; give one policy and one seed");
+	if (options->record)
+		return aftl_fail(error, -EINVAL,
+				 "--record writes one run; give one policy and one seed");
+	if (reads_once(options))
+		return aftl_fail(error, -EINVAL,
+				 "standard input can be read once; give one policy and one seed, or name a file");
 	return 0;
+}
+
+unsigned int sim_options_runs(const struct sim_options *options)
+{
+	return max(options->policy_count, 1U) * max(options->seed_count, 1U);
 }
 
 static int check_files(const struct sim_options *options, struct aftl_error *error)
@@ -742,7 +846,7 @@ static int check_files(const struct sim_options *options, struct aftl_error *err
 		return aftl_fail(error, -EINVAL,
 				 "--load brings all parameters with it; %.40s cannot be set",
 				 options->param_given);
-	if (options->trace && !strcmp(options->trace, "-") && options->repeat > 1)
+	if (reads_once(options) && options->repeat > 1)
 		return aftl_fail(error, -EINVAL,
 				 "standard input can be read once; --repeat needs a file");
 	if (options->json && options->record && !strcmp(options->json, "-") &&
@@ -755,6 +859,7 @@ static int check_all(struct sim_options *options, struct aftl_error *error)
 {
 	int ret = check_relations(options, error);
 
+	options->trace_path = options->trace;
 	choose_arrival(options);
 	if (!ret)
 		ret = check_workload(options, error);

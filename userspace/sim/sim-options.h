@@ -28,12 +28,13 @@ enum sim_arrival {
 enum sim_shape { SIM_SHAPE_POISSON, SIM_SHAPE_FIXED };
 
 /* Policies that can be compared. */
-#define SIM_POLICIES 12
+#define SIM_POLICIES 32
+#define SIM_SEEDS 64
 #define SIM_SIZES 16
 /* Blocks whose pages can be asked for. */
 #define SIM_PAGE_MAPS 16
 /* Room for the lines of option-table.h. */
-#define SIM_OPTIONS 80
+#define SIM_OPTIONS 96
 
 /**
  * struct sim_size - one size of requests
@@ -57,8 +58,11 @@ struct sim_size_list {
 
 /**
  * struct sim_options - the command line, parsed
- * @policies: to run one after the other; empty with @load
+ * @policies: to run; empty with @load
  * @policy_count: how many
+ * @seeds: each policy runs with each of them; empty if @config has the only one
+ * @seed_count: how many
+ * @trace_path: record file that has what @trace has; @trace itself until there is another
  * @size_list: what @size says
  * @hot_size_list: what @hot_size says; empty without it
  * @page_blocks: what @page_map lists; empty for "auto"
@@ -73,6 +77,8 @@ struct sim_size_list {
 struct sim_options {
 #define SIM_FIELD_SWITCH bool
 #define SIM_FIELD_TEXT const char *
+#define SIM_FIELD_COMMAND_SWITCH bool
+#define SIM_FIELD_COMMAND_TEXT const char *
 #define SIM_FIELD_COUNT u64
 #define SIM_FIELD_BYTES u64
 #define SIM_FIELD_SHARE u64
@@ -86,6 +92,9 @@ struct sim_options {
 #undef SIM_OPT_GROUP
 	const struct aftl_policy_type *policies[SIM_POLICIES];
 	u32 policy_count;
+	u64 seeds[SIM_SEEDS];
+	u32 seed_count;
+	const char *trace_path;
 	struct sim_size_list size_list;
 	struct sim_size_list hot_size_list;
 	u32 page_blocks[SIM_PAGE_MAPS];
@@ -109,6 +118,9 @@ int sim_options_parse(struct sim_options *options, int argc, char **argv,
 
 /* Whether option @name, in its spelling of the command line, was given. */
 bool sim_option_given(const struct sim_options *options, const char *name);
+
+/* Policies times seeds. */
+unsigned int sim_options_runs(const struct sim_options *options);
 
 const char *sim_workload_word(const struct sim_options *options);
 const char *sim_arrival_word(const struct sim_options *options);

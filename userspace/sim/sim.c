@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * "approxftl sim": the policies one after the other, then the reports.
+ * "approxftl sim": the runs, then the reports.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -11,9 +11,23 @@
 #include "file-claims.h"
 #include "interruption.h"
 #include "output-file.h"
+#include "parallel.h"
 #include "raid.h"
 #include "report.h"
 #include "sim.h"
+#include "trace-import.h"
+
+#define RUN_NAME 64
+
+/* The seed is told where there are several. */
+static void name_run(const struct sim_options *options, const char *policy, u64 seed,
+		     char name[RUN_NAME])
+{
+	if (options->seed_count > 1)
+		scnprintf(name, RUN_NAME, "%s, seed %llu", policy, (unsigned long long)seed);
+	else
+		scnprintf(name, RUN_NAME, "%s", policy);
+}
 
 static void warn_of_misfits(const struct sim_notes *notes)
 {
@@ -32,22 +46,24 @@ static void warn_of_misfits(const struct sim_notes *notes)
 }
 
 /* Of a run that is not like its rest, or never came to be like anything. */
-static void warn_of_warmup(const struct sim_result *result)
+static void warn_of_warmup(const struct sim_options *options, const struct sim_result *result)
 {
+	char name[RUN_NAME];
 	struct settling_verdict verdict = settling_judge(&result->settling);
 	u64 all = result->warmup_requests + result->requests;
 	u64 longer = result->warmup_requests + verdict.cut;
 
 	if (!verdict.known || verdict.off < SETTLING_MATTERS)
 		return;
+	name_run(options, result->policy->name, result->config.seed, name);
 	if (verdict.settled)
 		complain("warning: %s: its begin puts the mean off by %llu.%llu %%: --warmup=%llu",
-			 result->policy->name, (unsigned long long)verdict.off / 100,
+			 name, (unsigned long long)verdict.off / 100,
 			 (unsigned long long)verdict.off / 10 % 10,
 			 (unsigned long long)longer);
 	else
 		complain("warning: %s: still drifting: at least %llu requests of warm-up",
-			 result->policy->name, (unsigned long long)all);
+			 name, (unsigned long long)all);
 }
 
 static void warn(const struct sim_report *all)
@@ -56,7 +72,7 @@ static void warn(const struct sim_report *all)
 
 	warn_of_misfits(&all->results[0].notes);
 	for (i = 0; i < all->count; i++)
-		warn_of_warmup(&all->results[i]);
+		warn_of_warmup(all->options, &all->results[i]);
 }
 
 /**
@@ -103,20 +119,15 @@ static enum exit_code report(const struct sim_report *all, struct output_file *j
 	return code;
 }
 
-static bool has_result(enum exit_code code)
-{
-	return code == EXIT_DONE || code == EXIT_NOT_VERIFIED || code == EXIT_INTERRUPTED;
-}
-
 /**
- * struct policies - the runs under way
+ * struct runs - what has come of them
  * @results: of those that have one
  * @count: how many
  * @failures: of the others
  * @failed: how many
  * @worst: how the command ends
  */
-struct policies {
+struct runs {
 	struct sim_result *results;
 	unsigned int count;
 	struct sim_failure *failures;
@@ -124,51 +135,125 @@ struct policies {
 	enum exit_code worst;
 };
 
-static const char *policy_name(const struct sim_options *options, unsigned int i)
+/* All policies with one seed, then all with the next. */
+static unsigned int policy_of(const struct sim_options *options, unsigned int index)
 {
-	return options->policies[i] ? options->policies[i]->name : "from a file";
+	return index % max(options->policy_count, 1U);
 }
 
-static void note_failure(struct policies *all, const char *policy, const char *why)
+static u64 seed_of(const struct sim_options *options, unsigned int index)
+{
+	return options->seed_count ? options->seeds[index / max(options->policy_count, 1U)] :
+				     options->config.seed;
+}
+
+static const char *policy_name(const struct sim_options *options, unsigned int index)
+{
+	const struct aftl_policy_type *type = options->policies[policy_of(options, index)];
+
+	return type ? type->name : "from a file";
+}
+
+static void run_one(const struct sim_options *options, unsigned int index,
+		    struct timeline *timeline, struct sim_outcome *outcome)
+{
+	const struct aftl_policy_type *policy = options->policies[policy_of(options, index)];
+	struct sim_options own = *options;
+
+	own.config.seed = seed_of(options, index);
+	outcome->code = own.raid ? sim_raid_run(&own, policy, &outcome->result, &outcome->error) :
+				   sim_run(&own, policy, timeline, &outcome->result,
+					   &outcome->error);
+}
+
+static void run_beside(const struct sim_options *options, unsigned int index,
+		       struct sim_outcome *outcome)
+{
+	run_one(options, index, NULL, outcome);
+}
+
+static void note_failure(struct runs *all, const struct sim_options *options, unsigned int index,
+			 const char *why)
 {
 	struct sim_failure *failure = &all->failures[all->failed++];
 
-	failure->policy = policy;
+	failure->policy = policy_name(options, index);
+	failure->seed = seed_of(options, index);
 	scnprintf(failure->why, sizeof(failure->why), "%s", why);
 }
 
-static void run_policy(struct policies *all, const struct sim_options *options, unsigned int i,
-		       struct timeline *timeline)
+/* Of a process that could not say it. */
+static void blame_process(const struct sim_options *options, unsigned int index,
+			  struct sim_outcome *outcome)
 {
-	struct sim_result *result = &all->results[all->count];
-	struct aftl_error error;
-	enum exit_code code;
+	char name[RUN_NAME];
 
-	if (options->raid)
-		code = sim_raid_run(options, options->policies[i], result, &error);
+	name_run(options, policy_name(options, index), seed_of(options, index), name);
+	outcome->code = EXIT_FAILED;
+	if (outcome->killed)
+		aftl_fail(&outcome->error, -EINTR, "%s: its process was ended by signal %d, %s",
+			  name, outcome->killed, strsignal(outcome->killed));
 	else
-		code = sim_run(options, options->policies[i], timeline, result, &error);
-	if (code && code != EXIT_INTERRUPTED)
-		complain("%s", error.text);
-	if (has_result(code))
-		all->count++;
-	else
-		note_failure(all, policy_name(options, i), error.text);
-	all->worst = code ? code : all->worst;
+		aftl_fail(&outcome->error, -EIO, "%s: its process ended without a result", name);
 }
 
-/* A policy that fails does not take the results of the others along. */
-static void run_policies(struct policies *all, const struct sim_options *options,
-			 struct timeline *timeline)
+/* A run that fails does not take the results of the others along. */
+static void collect(struct runs *all, const struct sim_options *options, unsigned int index,
+		    struct sim_outcome *outcome)
 {
+	if (outcome->killed || (outcome->lost && outcome->code))
+		blame_process(options, index, outcome);
+	if (outcome->code && outcome->code != EXIT_INTERRUPTED)
+		complain("%s", outcome->error.text);
+	if (sim_outcome_has_result(outcome))
+		all->results[all->count++] = outcome->result;
+	else
+		note_failure(all, options, index, outcome->error.text);
+	all->worst = outcome->code ? outcome->code : all->worst;
+}
+
+static void run_in_turn(struct runs *all, const struct sim_options *options,
+			struct timeline *timeline)
+{
+	struct sim_outcome *outcome = memory_zeroed(1, sizeof(*outcome));
 	unsigned int i;
 
-	for (i = 0; i < max(options->policy_count, 1U); i++) {
-		if (interrupted())
-			note_failure(all, policy_name(options, i), "interrupted before it began");
+	for (i = 0; i < sim_options_runs(options); i++) {
+		*outcome = (struct sim_outcome){ .lost = interrupted() };
+		if (outcome->lost)
+			aftl_fail(&outcome->error, -EINTR, "interrupted before it began");
 		else
-			run_policy(all, options, i, timeline);
+			run_one(options, i, timeline, outcome);
+		collect(all, options, i, outcome);
 	}
+	free(outcome);
+}
+
+static void run_at_once(struct runs *all, const struct sim_work *work, unsigned int jobs)
+{
+	struct sim_outcome *outcomes = memory_zeroed(work->count, sizeof(*outcomes));
+	unsigned int i;
+
+	sim_parallel(work, jobs, outcomes);
+	for (i = 0; i < work->count; i++)
+		collect(all, work->options, i, &outcomes[i]);
+	free(outcomes);
+}
+
+static void run_all(struct runs *all, const struct sim_options *options,
+		    struct timeline *timeline)
+{
+	const struct sim_work work = {
+		.options = options,
+		.run = run_beside,
+		.count = sim_options_runs(options),
+	};
+	unsigned int jobs = sim_jobs(&work);
+
+	if (jobs > 1)
+		run_at_once(all, &work, jobs);
+	else
+		run_in_turn(all, options, timeline);
 	if (interrupted() && (all->count || !all->worst))
 		all->worst = EXIT_INTERRUPTED;
 }
@@ -200,22 +285,26 @@ static int claim_files(const struct sim_options *options, struct aftl_error *err
 	return !ret && options->dump ? claim_output(options->dump, "--dump", error) : ret;
 }
 
-static int open_outputs(struct outputs *outputs, const struct sim_options *options, int argc,
-			char **argv)
+/* All that can be refused at once comes before what takes long. */
+static enum exit_code open_files(struct outputs *outputs, struct sim_options *options, int argc,
+				 char **argv)
 {
+	enum exit_code code = EXIT_DONE;
 	struct aftl_error error;
 	int ret = claim_files(options, &error);
 
 	if (!ret && options->json)
 		ret = output_file_open(&outputs->json, options->json, "--json", true, &error);
-	if (!ret && options->timeline)
+	if (!ret)
+		code = trace_import(options);
+	if (!ret && !code && options->timeline)
 		ret = timeline_create(&outputs->timeline, options->timeline, argc, argv, &error);
 	if (ret)
 		complain("%s", error.text);
-	return ret;
+	return ret ? EXIT_FAILED : code;
 }
 
-static enum exit_code report_runs(const struct policies *run, struct outputs *outputs,
+static enum exit_code report_runs(const struct runs *run, struct outputs *outputs,
 				  const struct sim_options *options, int argc, char **argv)
 {
 	const struct sim_report all = {
@@ -232,20 +321,18 @@ static enum exit_code report_runs(const struct policies *run, struct outputs *ou
 	return finish_timeline(outputs->timeline, report(&all, &outputs->json, run->worst));
 }
 
-static enum exit_code run_and_report(const struct sim_options *options, int argc, char **argv)
+static enum exit_code run_and_report(struct sim_options *options, int argc, char **argv)
 {
-	struct policies run = {
-		.results = memory_zeroed(SIM_POLICIES, sizeof(*run.results)),
-		.failures = memory_zeroed(SIM_POLICIES, sizeof(*run.failures)),
+	unsigned int count = sim_options_runs(options), i;
+	struct runs run = {
+		.results = memory_zeroed(count, sizeof(*run.results)),
+		.failures = memory_zeroed(count, sizeof(*run.failures)),
 	};
 	struct outputs outputs = { .timeline = NULL };
-	enum exit_code code;
-	unsigned int i;
+	enum exit_code code = open_files(&outputs, options, argc, argv);
 
-	if (open_outputs(&outputs, options, argc, argv)) {
-		code = EXIT_FAILED;
-	} else {
-		run_policies(&run, options, outputs.timeline);
+	if (!code) {
+		run_all(&run, options, outputs.timeline);
 		code = report_runs(&run, &outputs, options, argc, argv);
 	}
 	output_file_drop(&outputs.json);

@@ -182,7 +182,7 @@ int sim_trace_open(struct sim_stream **out, const struct sim_options *options,
 		   const struct aftl_geometry *geo, struct aftl_error *error)
 {
 	struct trace *trace = memory_zeroed(1, sizeof(*trace));
-	int ret = record_open(&trace->reader, options->trace, error);
+	int ret = record_open(&trace->reader, options->trace_path, error);
 
 	if (ret) {
 		free(trace);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * output-file.h, file-claims.h and interruption.h where there are no links, no owners and no
- * signals, and a file is what one name says: it is written in its place.
+ * signals, and a file is what one name says: it is written in its place. And parallel.h and
+ * trace-import.h where there is one process.
  */
 #include "file-claims.h"
 #include "interruption.h"
 #include "output-file.h"
+#include "parallel.h"
+#include "trace-import.h"
 
 int claim_input(const char *path, struct aftl_error *error)
 {
@@ -92,4 +95,24 @@ int output_file_close(struct output_file *file, struct aftl_error *error)
 	failed |= fflush(stream) != 0;
 	failed |= stream != stdout && fclose(stream);
 	return failed ? blame(file, "write", error) : 0;
+}
+
+unsigned int sim_jobs(const struct sim_work *work)
+{
+	(void)work;
+	return 1;
+}
+
+/* Nobody asks for it, with one job. */
+void sim_parallel(const struct sim_work *work, unsigned int jobs, struct sim_outcome *outcomes)
+{
+	(void)work;
+	(void)jobs;
+	(void)outcomes;
+}
+
+enum exit_code trace_import(struct sim_options *options)
+{
+	(void)options;
+	return EXIT_DONE;
 }

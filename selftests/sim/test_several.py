@@ -1,0 +1,414 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Several policies and seeds in one command: at the same time, and as if one after the other."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from selftests.lib.json_schema import checker
+from selftests.lib.programs import BUILD, Done, run_program
+from selftests.lib.programs import PROGRAM as BINARY
+from selftests.sim.support import Json, only_run, run, sim
+
+SCHEMA = checker("userspace/sim/sim-output.schema.json")
+#: Each has another result, and one cannot run: so few blocks are not enough for ApproxFTL.
+MANY = ("--policy", "vth_b,approxftl,baseline,ressd", "--seed", "4,1..2", "--blocks", "16",
+        "--op", "70", "--write-share", "70%", "--approx-share", "50%", "--requests", "3000")
+ALL_OF_IT = ("--histogram", "--series", "--block-table", "--page-map", "auto", "--verify")
+ENDLESS = "1000000000000"
+
+
+def without_tool(result: Json) -> Json:
+    return {key: value for key, value in result.items() if key != "tool"}
+
+
+def found(path: Path) -> Json:
+    result: Json = json.loads(path.read_text())
+    assert SCHEMA.errors(result) == []
+    return without_tool(result)
+
+
+# ---------------------------------------------------------------- what comes out
+
+
+def test_as_one_after_the_other(tmp_path: Path) -> None:
+    said: list[tuple[Done, Json]] = []
+    for jobs in (1, 2, 5, 4096):
+        path = tmp_path / f"{jobs}.json"
+        done = run("sim", *MANY, *ALL_OF_IT, "--jobs", str(jobs), "--json", path)
+        said.append((done, found(path)))
+    assert said[0][0].code == 2
+    assert said[0][0].err.count("policy approxftl keeps") == 3
+    assert [one for one in said if one != said[0]] == []
+
+
+def test_what_stands_on_standard_error_is_the_same(tmp_path: Path) -> None:
+    """Notes on a trace that does not fit, warnings: once, and in their order."""
+    trace = tmp_path / "x.csv"
+    trace.write_text("t_ns,op,offset_bytes,bytes,latency_ns,pid,stream,class\n"
+                     "1,write,700000000,100,0,0,0,precise\n")
+    several = ("sim", "--policy", "baseline,vth_b", "--seed", "1..2", "--trace", trace)
+    done = run(*several, "--jobs", "2")
+    assert [line.split()[-1] for line in done.err.splitlines()] == ["it", "units"]
+    assert done == run(*several, "--jobs", "1")
+
+
+def test_an_array_as_one_after_the_other() -> None:
+    array = ("--raid", "5", "--policy", "baseline,vth_b", "--seed", "1..2", "--requests", "2000")
+    assert run("sim", *array, "--jobs", "4") == run("sim", *array, "--jobs", "1")
+
+
+def test_each_run_is_that_of_a_command_of_its_own() -> None:
+    done = run("sim", *MANY, *ALL_OF_IT, "--jobs", "3", "--json", "-")
+    result = json.loads(done.out)
+    runs = [(one["seed"], one["policy"]) for one in result["runs"]]
+    assert runs == [(s, p) for s in (4, 1, 2) for p in ("vth_b", "baseline", "ressd")]
+    assert [(one["seed"], one["policy"]) for one in result["failed"]] == [
+        (s, "approxftl") for s in (4, 1, 2)]
+    assert result["seed"] == 4
+    for one in result["runs"]:
+        alone = only_run(sim(*MANY, *ALL_OF_IT, "--policy", one["policy"], "--seed",
+                             str(one.pop("seed"))))
+        assert one == alone
+    assert len({one["digest"] for one in result["runs"]}) > 3
+
+
+def test_a_table_for_each_seed() -> None:
+    done = run("sim", *MANY)
+    parts = done.out.split("\n\ndevice: ")
+    assert [int(part.split("seed ")[1].split("\n")[0]) for part in parts] == [4, 1, 2]
+    alone = run("sim", *MANY, "--seed", "1").out
+    assert parts[1] in alone
+    why = alone.split("approxftl: no result: ")[1]
+    assert done.out.endswith("".join(
+        f"approxftl, seed {seed}: no result: {why}" for seed in (4, 1, 2)))
+
+
+def test_warnings_name_the_seed() -> None:
+    done = run("sim", "--seed", "7,9", "--requests", "300k", "--jobs", "2")
+    assert [line.split(": ")[2] for line in done.err.splitlines() if "warning" in line] == [
+        "baseline, seed 7", "baseline, seed 9"]
+
+
+def test_one_seed_is_the_parameter() -> None:
+    assert run("sim", "--seed", "3", "--requests", "500") == run(
+        "sim", "--set", "seed=3", "--requests", "500")
+    assert "seed" not in only_run(sim("--seed", "3", "--requests", "10"))
+    # The last one counts, however it is spelt.
+    assert sim("--seed", "1..4", "--set", "seed=5", "--requests", "10")["seed"] == 5
+    assert len(sim("--set", "seed=5", "--seed", "1..4", "--requests", "10")["runs"]) == 4
+
+
+def test_all_policies() -> None:
+    known = [one["name"] for one in json.loads(run("policies", "--json").out)["policies"]]
+    assert len(known) > 12
+    few = ("--requests", "100")
+    assert [one["policy"] for one in sim("--policy", "all", *few)["runs"]] == known
+    others = [name for name in known if name not in {"tlc", "vth_b"}]
+    runs = sim("--policy", "tlc,vth_b,all", *few)["runs"]
+    assert [one["policy"] for one in runs] == ["tlc", "vth_b", *others]
+
+
+def test_timelines_are_written_in_turn(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    done = run("sim", "--policy", "baseline,vth_b", "--requests", "100", "--timeline", path)
+    assert done.code == 0
+    names = [event["args"]["name"] for event in json.loads(path.read_text())["traceEvents"]
+             if event["name"] == "process_name"]
+    assert names == ["baseline", "vth_b"]
+
+
+# ---------------------------------------------------------------- processes
+
+
+def children(pid: int) -> list[int]:
+    path = Path(f"/proc/{pid}/task/{pid}/children")
+    return [int(word) for word in path.read_text().split()] if path.exists() else []
+
+
+def is_there(pid: int) -> bool:
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def wait_for(what: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not what():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+@contextmanager
+def begun(*arguments: str | Path, jobs: int = 2) -> Iterator[subprocess.Popen[str]]:
+    """Yield a command whose children run."""
+    process = subprocess.Popen([BINARY, "sim", "--jobs", str(jobs), "--progress", *arguments],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               start_new_session=True)
+    try:
+        assert process.stderr
+        # Progress proves that requests are done.
+        while " of " not in (seen := process.stderr.read(10)):
+            assert seen
+        wait_for(lambda: len(children(process.pid)) == jobs)
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_as_many_as_jobs() -> None:
+    with begun("--seed", "1..5", "--requests", ENDLESS, jobs=3) as process:
+        assert len(children(process.pid)) == 3
+
+
+@pytest.mark.parametrize("processors", [len(os.sched_getaffinity(0)), 1])
+def test_as_many_as_processors(processors: int) -> None:
+    allowed = ",".join(map(str, sorted(os.sched_getaffinity(0))[:processors]))
+    process = subprocess.Popen(
+        ["taskset", "-c", allowed, BINARY, "sim", "--seed", "1..64", "--requests", ENDLESS],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    # On one processor there is nobody to run beside.
+    expected = min(64, processors) if processors > 1 else 0
+    try:
+        time.sleep(0.5)
+        wait_for(lambda: len(children(process.pid)) == expected)
+    finally:
+        process.kill()
+        process.wait()
+
+
+#: To the command alone, and to its group as a terminal does.
+@pytest.mark.parametrize("send", [
+    lambda pid: os.kill(pid, signal.SIGTERM), lambda pid: os.kill(pid, signal.SIGHUP),
+    lambda pid: os.killpg(pid, signal.SIGINT)], ids=["SIGTERM", "SIGHUP", "Ctrl-C"])
+def test_interrupted(send: Callable[[int], None], tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    with begun("--policy", "baseline,vth_b,tlc", "--requests", ENDLESS, "--json",
+               path) as process:
+        pids = children(process.pid)
+        send(process.pid)
+        out, _ = process.communicate(timeout=60)
+        assert process.returncode == 130
+    result = found(path)
+    assert result["interrupted"] is True
+    assert [(one["policy"], one["interrupted"]) for one in result["runs"]] == [
+        ("baseline", True), ("vth_b", True)]
+    assert all(0 < one["requests"] < int(ENDLESS) for one in result["runs"])
+    assert result["failed"] == [{"policy": "tlc", "why": "interrupted before it began"}]
+    assert out.endswith("tlc: no result: interrupted before it began\n")
+    assert not any(map(is_there, pids))
+
+
+@pytest.mark.slow
+def test_what_is_complete_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    # One is stopped until the other is complete.
+    with begun("--seed", "1..2", "--requests", "3M", "--json", path) as process:
+        first, second = children(process.pid)
+        os.kill(second, signal.SIGSTOP)
+        wait_for(lambda: first not in children(process.pid))
+        os.kill(process.pid, signal.SIGTERM)
+        os.kill(second, signal.SIGCONT)
+        process.communicate(timeout=60)
+        assert process.returncode == 130
+    runs = found(path)["runs"]
+    assert [one["interrupted"] for one in runs] == [False, True]
+    assert runs[0]["requests"] == 3000000 > runs[1]["requests"]
+
+
+def test_the_second_signal_ends_all(tmp_path: Path) -> None:
+    # Filling does not look around.
+    process = subprocess.Popen(
+        [BINARY, "sim", "--profile", "tcad18", "--fill", "random", "--fill-overwrite", "10000",
+         "--seed", "1..2", "--jobs", "2", "--json", tmp_path / "x.json"],
+        stdout=subprocess.DEVNULL, start_new_session=True)
+    wait_for(lambda: len(children(process.pid)) == 2)
+    pids = children(process.pid)
+    time.sleep(0.2)
+    os.killpg(process.pid, signal.SIGINT)
+    time.sleep(0.2)
+    assert process.poll() is None
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.wait(timeout=30) == -signal.SIGINT
+    wait_for(lambda: not any(map(is_there, pids)))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_is_left_running() -> None:
+    with begun("--seed", "1..2", "--requests", ENDLESS) as process:
+        pids = children(process.pid)
+        process.kill()
+        process.communicate()
+    wait_for(lambda: not any(map(is_there, pids)))
+
+
+@pytest.mark.slow
+def test_a_killed_run_is_a_failure(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    with begun("--policy", "baseline,vth_b", "--seed", "1,5", "--requests", "3M", "--json",
+               path) as process:
+        os.kill(children(process.pid)[1], signal.SIGKILL)
+        out, err = process.communicate(timeout=120)
+        assert process.returncode == 1
+    assert "approxftl: vth_b, seed 1: its process was ended by signal 9, Killed\n" in err
+    result = found(path)
+    assert [(one["policy"], one["seed"]) for one in result["runs"]] == [
+        ("baseline", 1), ("baseline", 5), ("vth_b", 5)]
+    assert [(one["policy"], one["seed"]) for one in result["failed"]] == [("vth_b", 1)]
+    assert "vth_b, seed 1: no result: " in out
+
+
+def test_a_result_that_cannot_be_handed_back_is_a_failure() -> None:
+    """What processes write is limited to less than a result."""
+    done = run_program("sh", "-c", 'trap "" XFSZ; exec prlimit --fsize=1000 "$@"', "sh", BINARY,
+                       "sim", "--policy", "baseline,vth_b", "--requests", "10", "--jobs", "2")
+    assert (done.code, done.out) == (1, "")
+    assert done.err == "".join(f"approxftl: {name}: its process ended without a result\n"
+                               for name in ("baseline", "vth_b"))
+
+
+# ---------------------------------------------------------------- what there is too little of
+
+
+def test_fewer_where_memory_is_short(tmp_path: Path) -> None:
+    probe = ["unshare", "--map-root-user", "--mount", "true"]
+    if subprocess.run(probe, capture_output=True, check=False).returncode:
+        pytest.skip("no name spaces here")
+    several = ("sim", "--policy", "baseline,vth_b", "--seed", "1..3", "--requests", "2000")
+    expected = run(*several)
+    bytes_each = max(one["memory_bytes"] for one in sim(*several[1:])["runs"])
+    assert 2 << 20 < bytes_each < 7 << 20 >> 1
+    info = tmp_path / "meminfo"
+    script = f'mount --bind {info} /proc/meminfo && exec "$@"'
+    for kib, told in ((2 << 10, "1 of 6"), (7 << 10, "3 of 6"), (100 << 20, "")):
+        info.write_text(f"MemTotal: 99999999 kB\nMemAvailable: {kib} kB\n")
+        done = run_program(*probe[:-1], "sh", "-c", script, "sh", BINARY, *several, "--jobs", "6")
+        assert (done.code, done.out) == (0, expected.out)
+        assert [line for line in done.err.splitlines() if " runs at a time" in line] == (
+            [f"approxftl: note: {told} runs at a time: each takes up to {bytes_each / 2**20:.4g} "
+             "MiB of memory"]
+            if told else [])
+
+
+def test_no_more_processes_than_allowed() -> None:
+    """What cannot be done beside is done in turn."""
+    expected = run("sim", *MANY)
+    somebody = ["setpriv", "--reuid", "65534", "--clear-groups"] if os.geteuid() == 0 else []
+    done = run_program(*somebody, "prlimit", "--nproc=0:0", BINARY, "sim", *MANY, "--jobs", "2")
+    assert done == expected
+
+
+# ---------------------------------------------------------------- traces of other formats
+
+
+@pytest.fixture(scope="module")
+def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("record") / "x.aft"
+    assert run("sim", "--requests", "3000", "--workload", "bursts", "--flush-every", "50",
+               "--approx-share", "50%", "--record", path).code == 0
+    return path
+
+
+def convert(source: Path, target: Path, *options: str) -> Path:
+    done = run("trace", "convert", "--quiet", *options, source, target)
+    assert done.code == 0, done.err
+    return target
+
+
+def results(trace: Path, *options: str) -> Json:
+    result = without_tool(sim("--trace", trace, "--policy", "baseline,tlc", "--repeat", "2",
+                              *options))
+    del result["stream"]
+    return result
+
+
+@pytest.mark.parametrize("name", ["msr", "mqsim", "csv", "iolog", "blktrace"])
+def test_formats(name: str, record: Path, tmp_path: Path) -> None:
+    foreign = convert(record, tmp_path / "foreign", "--to", name)
+    expected = results(convert(foreign, tmp_path / "x.aft", "--to", "aft"))
+    assert expected["runs"][0]["requests"] > 2000
+    before = set(Path("/tmp").glob("approxftl-*"))
+    assert results(foreign) == expected
+    assert results(foreign, "--from", name) == expected
+    assert set(Path("/tmp").glob("approxftl-*")) <= before
+
+
+def test_a_capture_by_its_name_or_folder(record: Path, tmp_path: Path) -> None:
+    convert(record, tmp_path / "cap.blktrace.0", "--to", "blktrace")
+    expected = results(tmp_path / "cap.blktrace.0")
+    assert results(tmp_path / "cap") == expected
+    assert results(tmp_path) == expected
+
+
+def test_compressed(record: Path, tmp_path: Path) -> None:
+    packed = tmp_path / "x.aft.gz"
+    packed.write_bytes(subprocess.run(["gzip", "-c", record], capture_output=True,
+                                      check=True).stdout)
+    assert results(packed) == results(record)
+
+
+def test_how_to_read_is_handed_on(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_text("W;0.5;8;16\nR;2.5;0;8\n")
+    columns = ("--from=csv", "--columns=op=1,time=2,offset=3,bytes=4", "--time-unit", "ms",
+               "--offset-unit", "sectors")
+    text = path.read_text().replace(";", ",")
+    path.write_text(text)
+    out = tmp_path / "seen.aft"
+    done = run("sim", "--trace", path, *columns, "--record", out)
+    assert (done.code, done.err) == (0, "")
+    assert results(out) == results(path, *columns)
+    assert sim("--trace", path, *columns)["runs"][0]["simulated_ns"] >= 2000000
+
+
+def test_standard_input_of_a_named_format(record: Path, tmp_path: Path) -> None:
+    csv = convert(record, tmp_path / "x.csv")
+    done = run("sim", "--trace", "-", "--from", "csv", "--policy", "baseline,tlc", "--repeat", "2",
+               "--json", "-", stdin=csv.read_bytes())
+    result = without_tool(json.loads(done.out))
+    del result["stream"]
+    assert result == results(csv)
+
+
+def test_losses_are_said(record: Path, tmp_path: Path) -> None:
+    path = convert(record, tmp_path / "x.csv")
+    path.write_text(path.read_text() + "nonsense\n")
+    done = run("sim", "--trace", path)
+    assert done.code == 0
+    assert "dropped: " in done.err
+    done = run("sim", "--trace", path, "--strict", "--json", tmp_path / "x.json")
+    assert done.code == 3
+    assert done.out == ""
+    assert not (tmp_path / "x.json").exists()
+
+
+def test_wrong_names() -> None:
+    done = run("sim", "--trace", "/", "--from", "msx")
+    assert done.code == 3
+    assert 'there is no format "msx"' in done.err
+    done = run("sim", "--trace", "/dev/null", "--from", "csv")
+    assert (done.code, done.out) == (3, "")
+    assert done.err.endswith("the file is empty\n")
+
+
+def test_without_the_reader(record: Path, tmp_path: Path) -> None:
+    alone = tmp_path / "approxftl"
+    shutil.copy(BUILD / "approxftl", alone)
+    csv = convert(record, tmp_path / "x.csv")
+    nowhere = {"PATH": str(tmp_path)}
+    done = run_program(alone, "sim", "--trace", csv, environment=nowhere)
+    assert done.code == 3
+    assert done.err == (f"approxftl: {csv}: no record file; approxftl-trace, which reads others, "
+                        "is missing\n")
+    assert run_program(alone, "sim", "--trace", record, environment=nowhere).code == 0

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How many runs at a time: processors, and memory.
+ */
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdio.h>
+
+#include "complain.h"
+#include "core-memory.h"
+#include "core/ftl/ftl.h"
+#include "human-units.h"
+#include "parallel.h"
+
+/* What this process may run on, which is what is left of the machine in a container. */
+static unsigned int processors(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) ? 1 : (unsigned int)CPU_COUNT(&set);
+}
+
+/* The number in the line of @file that begins with @format; U64_MAX if there is none. */
+static u64 number_in(const char *file, const char *format)
+{
+	unsigned long long value;
+	bool found = false;
+	char line[128];
+	FILE *stream = fopen(file, "r");
+
+	while (stream && !found && fgets(line, sizeof(line), stream))
+		found = sscanf(line, format, &value) == 1;
+	if (stream)
+		fclose(stream);
+	return found ? value : U64_MAX;
+}
+
+/* Of the machine, or of the container if that is less. U64_MAX if nobody knows. */
+static u64 memory_there(void)
+{
+	u64 kib = number_in("/proc/meminfo", "MemAvailable: %llu kB");
+	u64 most = number_in("/sys/fs/cgroup/memory.max", "%llu");
+	u64 used = number_in("/sys/fs/cgroup/memory.current", "%llu");
+	u64 bytes = kib == U64_MAX ? U64_MAX : kib << 10;
+
+	return most == U64_MAX || used > most ? bytes : min(bytes, most - used);
+}
+
+static void no_completion(void *host, struct aftl_request *request)
+{
+	(void)host;
+	(void)request;
+}
+
+/* Of the largest device that one of the policies makes: made, asked, and thrown away. */
+static u64 memory_of_run(const struct sim_options *options)
+{
+	const struct aftl_host_ops ops = {
+		.alloc = core_memory_alloc,
+		.free = core_memory_free,
+		.complete = no_completion,
+	};
+	struct aftl_error unused;
+	struct aftl *ftl;
+	u64 most = 1;
+	u32 i;
+
+	for (i = 0; i < options->policy_count; i++) {
+		if (aftl_create(&ftl, &options->config, options->policies[i], &ops, NULL, &unused))
+			continue;
+		most = max(most, aftl_memory_bytes(ftl));
+		aftl_destroy(ftl);
+	}
+	return options->raid ? most * options->members : most;
+}
+
+unsigned int sim_jobs(const struct sim_work *work)
+{
+	const struct sim_options *options = work->options;
+	u64 wanted = min(options->jobs ? options->jobs : processors(), (u64)work->count);
+	char bytes[HUMAN_SIZE];
+	u64 need, fitting;
+
+	if (wanted < 2 || options->timeline)
+		return 1;
+	need = memory_of_run(options);
+	fitting = max(memory_there() / need, 1ULL);
+	if (fitting >= wanted)
+		return (unsigned int)wanted;
+	human_bytes(bytes, need);
+	if (!options->quiet)
+		complain("note: %llu of %llu runs at a time: each takes up to %s of memory",
+			 (unsigned long long)fitting, (unsigned long long)wanted, bytes);
+	return (unsigned int)fitting;
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "checked-memory.h"
+#include "outcome.h"
+
+/**
+ * struct transfer - one of both directions, so that both have one order
+ * @file: to or from
+ * @reading: from
+ * @good: nothing has failed
+ */
+struct transfer {
+	FILE *file;
+	bool reading;
+	bool good;
+};
+
+static bool take(FILE *file, void *data, size_t size)
+{
+	return fread(data, 1, size, file) == size;
+}
+
+static bool give(FILE *file, const void *data, size_t size)
+{
+	return fwrite(data, 1, size, file) == size;
+}
+
+static void pass(struct transfer *transfer, void *data, size_t size)
+{
+	if (transfer->good && size)
+		transfer->good = transfer->reading ? take(transfer->file, data, size) :
+						     give(transfer->file, data, size);
+}
+
+/* What @list points to, if to anything; a reader gets memory of its own. */
+static void *pass_list(struct transfer *transfer, void *list, size_t count, size_t size)
+{
+	if (!list)
+		return NULL;
+	if (transfer->reading)
+		list = memory_zeroed(count, size);
+	pass(transfer, list, count * size);
+	return list;
+}
+
+static void pass_page_maps(struct transfer *transfer, struct sim_result *result)
+{
+	u32 pages = result->geo.pages, i;
+
+	result->page_maps = pass_list(transfer, result->page_maps, result->page_map_count,
+				      sizeof(*result->page_maps));
+	for (i = 0; i < result->page_map_count; i++) {
+		struct sim_page_map *map = &result->page_maps[i];
+
+		map->attr = pass_list(transfer, map->attr, pages, sizeof(*map->attr));
+		map->valid = pass_list(transfer, map->valid, pages, sizeof(*map->valid));
+		map->age_hours = pass_list(transfer, map->age_hours, pages,
+					   sizeof(*map->age_hours));
+	}
+}
+
+static bool pass_outcome(struct transfer *transfer, struct sim_outcome *outcome)
+{
+	struct sim_result *result = &outcome->result;
+
+	pass(transfer, outcome, sizeof(*outcome));
+	if (transfer->good && sim_outcome_has_result(outcome)) {
+		result->luns = pass_list(transfer, result->luns, result->geo.luns,
+					 sizeof(*result->luns));
+		result->blocks = pass_list(transfer, result->blocks, result->geo.blocks,
+					   sizeof(*result->blocks));
+		pass_page_maps(transfer, result);
+	}
+	return transfer->good;
+}
+
+bool sim_outcome_write(const struct sim_outcome *outcome, int fd)
+{
+	struct transfer transfer = { .file = fdopen(fd, "wb"), .good = true };
+	struct sim_outcome *copy = memory_zeroed(1, sizeof(*copy));
+
+	transfer.good = transfer.file;
+	*copy = *outcome;
+	pass_outcome(&transfer, copy);
+	free(copy);
+	return transfer.good && !fclose(transfer.file);
+}
+
+bool sim_outcome_read(struct sim_outcome *outcome, int fd)
+{
+	struct transfer transfer = { .file = fdopen(fd, "rb"), .reading = true };
+
+	if (!transfer.file)
+		return false;
+	transfer.good = !fseek(transfer.file, 0, SEEK_SET);
+	pass_outcome(&transfer, outcome);
+	fclose(transfer.file);
+	return transfer.good;
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#define _GNU_SOURCE
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "checked-memory.h"
+#include "complain.h"
+#include "interruption.h"
+#include "parallel.h"
+#include "progress.h"
+
+/**
+ * struct child - a run under way
+ * @pid: its process
+ * @fd: where its outcome will be
+ * @index: of the run
+ */
+struct child {
+	pid_t pid;
+	int fd;
+	unsigned int index;
+};
+
+/**
+ * struct pool - all of them
+ * @work: what is to be done
+ * @outcomes: by number of the run
+ * @children: under way
+ * @running: how many
+ * @jobs: at most
+ * @begun: runs, in their order
+ * @told: the children know that they are to end
+ * @done: requests of each run so far, told by the children
+ * @progress: of all
+ */
+struct pool {
+	const struct sim_work *work;
+	struct sim_outcome *outcomes;
+	struct child *children;
+	unsigned int running;
+	unsigned int jobs;
+	unsigned int begun;
+	bool told;
+	u64 *done;
+	struct progress progress;
+};
+
+static void be_child(const struct pool *pool, const struct child *child, pid_t parent)
+{
+	struct sim_outcome *outcome = memory_zeroed(1, sizeof(*outcome));
+	const struct sim_work *work = pool->work;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(EXIT_FAILED);
+	interruption_leave_to_parent();
+	progress_send(&pool->done[child->index]);
+	work->run(work->options, child->index, outcome);
+	_exit(sim_outcome_write(outcome, child->fd) ? EXIT_DONE : EXIT_FAILED);
+}
+
+/* False if there can be no more processes, or files, now. */
+static bool begin_child(struct pool *pool)
+{
+	struct child *child = &pool->children[pool->running];
+	pid_t parent = getpid();
+
+	child->index = pool->begun;
+	child->fd = memfd_create("approxftl-outcome", MFD_CLOEXEC);
+	if (child->fd < 0)
+		return false;
+	child->pid = fork();
+	if (!child->pid)
+		be_child(pool, child, parent);
+	if (child->pid < 0) {
+		close(child->fd);
+		return false;
+	}
+	pool->running++;
+	pool->begun++;
+	return true;
+}
+
+static void begin_children(struct pool *pool)
+{
+	const struct sim_work *work = pool->work;
+
+	while (pool->begun < work->count && pool->running < pool->jobs && !interrupted()) {
+		if (begin_child(pool))
+			continue;
+		if (pool->running)
+			return;
+		work->run(work->options, pool->begun, &pool->outcomes[pool->begun]);
+		pool->begun++;
+	}
+}
+
+static void end_child(struct pool *pool, struct child *child, int status)
+{
+	struct sim_outcome *outcome = &pool->outcomes[child->index];
+
+	if (WIFSIGNALED(status)) {
+		outcome->killed = WTERMSIG(status);
+		close(child->fd);
+	} else if (!sim_outcome_read(outcome, child->fd) || status) {
+		*outcome = (struct sim_outcome){ .code = EXIT_FAILED, .lost = true };
+	}
+	*child = pool->children[--pool->running];
+}
+
+/* Whether one has ended. */
+static bool reap(struct pool *pool)
+{
+	unsigned int i;
+	int status;
+
+	for (i = 0; i < pool->running; i++) {
+		if (waitpid(pool->children[i].pid, &status, WNOHANG) <= 0)
+			continue;
+		end_child(pool, &pool->children[i], status);
+		return true;
+	}
+	return false;
+}
+
+static void tell_children(struct pool *pool)
+{
+	unsigned int i;
+
+	for (i = 0; interrupted() && !pool->told && i < pool->running; i++)
+		kill(pool->children[i].pid, SIGTERM);
+	pool->told = interrupted();
+}
+
+static void show_progress(struct pool *pool)
+{
+	u64 done = 0;
+	unsigned int i;
+
+	for (i = 0; i < pool->begun; i++)
+		done += pool->done[i];
+	progress_step(&pool->progress, done);
+}
+
+/* No signal is lost between looking and sleeping. */
+static void await_child(struct pool *pool)
+{
+	const struct timespec moment = { .tv_nsec = 200000000 };
+	sigset_t all, before;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &before);
+	tell_children(pool);
+	while (!reap(pool)) {
+		ppoll(NULL, 0, &moment, &before);
+		tell_children(pool);
+		show_progress(pool);
+	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+static void wake(int number)
+{
+	(void)number;
+}
+
+static void lose_rest(struct pool *pool)
+{
+	unsigned int i;
+
+	for (i = pool->begun; i < pool->work->count; i++) {
+		pool->outcomes[i].lost = true;
+		aftl_fail(&pool->outcomes[i].error, -EINTR, "interrupted before it began");
+	}
+}
+
+/* Requests of all runs; 0 if nobody knows. */
+static u64 total_of(const struct sim_work *work)
+{
+	const struct sim_options *options = work->options;
+	u64 total;
+
+	if (options->trace || __builtin_add_overflow(options->requests, options->warmup, &total) ||
+	    __builtin_mul_overflow(total, work->count, &total))
+		return 0;
+	return total;
+}
+
+static void run_pool(struct pool *pool)
+{
+	const struct sigaction action = { .sa_handler = wake };
+	const struct sim_options *options = pool->work->options;
+	enum progress_when when = options->quiet ? PROGRESS_NEVER :
+				  options->progress ? PROGRESS_ALWAYS : PROGRESS_ON_TERMINAL;
+
+	sigaction(SIGCHLD, &action, NULL);
+	progress_begin(&pool->progress, when, "all runs", total_of(pool->work));
+	for (begin_children(pool); pool->running; begin_children(pool))
+		await_child(pool);
+	progress_end(&pool->progress);
+	lose_rest(pool);
+}
+
+void sim_parallel(const struct sim_work *work, unsigned int jobs, struct sim_outcome *outcomes)
+{
+	size_t size = work->count * sizeof(u64);
+	struct pool pool = {
+		.work = work,
+		.outcomes = outcomes,
+		.jobs = jobs,
+		.done = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0),
+	};
+
+	if (pool.done == MAP_FAILED) {
+		complain("no memory for %u runs: %s", work->count, strerror(errno));
+		exit(EXIT_FAILED);
+	}
+	pool.children = memory_zeroed(jobs, sizeof(*pool.children));
+	run_pool(&pool);
+	free(pool.children);
+	munmap(pool.done, size);
+}

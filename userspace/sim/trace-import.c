@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "checked-memory.h"
+#include "complain.h"
+#include "core/keep/record.h"
+#include "interruption.h"
+#include "nameless-file.h"
+#include "sibling-program.h"
+#include "trace-import.h"
+
+/* What a shell says of a program that is not there, or cannot be run. */
+#define NOT_FOUND 127
+
+/* Arguments of convert: the options of reading-option-table.h, and those that are always there. */
+#define ARGUMENTS 32
+
+/**
+ * struct words - arguments to come
+ * @list: ends with NULL
+ * @count: without it
+ */
+struct words {
+	char *list[ARGUMENTS];
+	int count;
+};
+
+static bool has_magic(const char *path)
+{
+	u8 begin[AFTL_RECORD_MAGIC_BYTES];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool same = fd >= 0 && read(fd, begin, sizeof(begin)) == (ssize_t)sizeof(begin) &&
+		    aftl_record_has_magic(begin);
+
+	if (fd >= 0)
+		close(fd);
+	return same;
+}
+
+/* What can be read once is not looked into. */
+static bool is_foreign(const struct sim_options *options)
+{
+	struct stat found;
+
+	if (options->from)
+		return true;
+	if (!strcmp(options->trace, "-"))
+		return false;
+	/* A capture of several files has no file of that name. */
+	if (stat(options->trace, &found) || S_ISDIR(found.st_mode))
+		return true;
+	return S_ISREG(found.st_mode) && !has_magic(options->trace);
+}
+
+static void add(struct words *words, const char *word)
+{
+	words->list[words->count++] = memory_text(word);
+}
+
+static void add_option(struct words *words, const char *option, const char *value)
+{
+	if (!value)
+		return;
+	add(words, option);
+	add(words, value);
+}
+
+static void add_switch(struct words *words, const char *option, bool wanted)
+{
+	if (wanted)
+		add(words, option);
+}
+
+static void make_words(struct words *words, const struct sim_options *options)
+{
+	static const char *const fixed[] = { "trace", "convert", "--quiet", "--to=aft" };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(fixed); i++)
+		add(words, fixed[i]);
+#define READING(name, letter, kind, member, value, help) READING_##kind(name, member)
+#define READING_COMMAND_TEXT(name, member) add_option(words, "--" name, options->member);
+#define READING_COMMAND_SWITCH(name, member) add_switch(words, "--" name, options->member);
+#include "reading-option-table.h"
+#undef READING_COMMAND_SWITCH
+#undef READING_COMMAND_TEXT
+#undef READING
+	add(words, "--");
+	add(words, options->trace);
+	add(words, "-");
+}
+
+static void release_words(struct words *words)
+{
+	int i;
+
+	for (i = 0; i < words->count; i++)
+		free(words->list[i]);
+}
+
+static void become_reader(char **words, int fd, pid_t parent)
+{
+	char program[PATH_MAX];
+
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	sibling_program("approxftl-trace", program, sizeof(program));
+	if (getppid() == parent && dup2(fd, STDOUT_FILENO) >= 0)
+		execvp(program, words);
+	_exit(errno == ENOENT ? NOT_FOUND : EXIT_FAILED);
+}
+
+/* The reader has said what there was to say, but for what it could not. */
+static enum exit_code verdict(const struct sim_options *options, int status)
+{
+	if (interrupted())
+		return EXIT_INTERRUPTED;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_USAGE)
+		return EXIT_USAGE;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_FOUND)
+		complain("%.150s: no record file; approxftl-trace, which reads others, is missing",
+			 options->trace);
+	else if (WIFSIGNALED(status))
+		complain("%.150s: approxftl-trace was ended by signal %d", options->trace,
+			 WTERMSIG(status));
+	return status ? EXIT_NO_INPUT : EXIT_DONE;
+}
+
+static enum exit_code copy_into(int fd, const struct sim_options *options)
+{
+	struct words words = { .count = 0 };
+	pid_t parent = getpid(), child;
+	int status;
+
+	make_words(&words, options);
+	child = fork();
+	if (!child)
+		become_reader(words.list, fd, parent);
+	release_words(&words);
+	if (child < 0) {
+		complain("no new process: %s", strerror(errno));
+		return EXIT_FAILED;
+	}
+	/* A terminal interrupts both; what asks this program alone to end is handed on. */
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		if (interrupted())
+			kill(child, SIGTERM);
+	return verdict(options, status);
+}
+
+enum exit_code trace_import(struct sim_options *options)
+{
+	static char path[NAMELESS_FILE_PATH];
+	struct aftl_error error;
+	int fd;
+
+	if (!options->trace || !is_foreign(options))
+		return EXIT_DONE;
+	fd = nameless_file(&error);
+	if (fd < 0) {
+		complain("%s", error.text);
+		return EXIT_FAILED;
+	}
+	nameless_file_path(fd, path);
+	options->trace_path = path;
+	return copy_into(fd, options);
+}
