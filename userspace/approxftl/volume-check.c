@@ -79,17 +79,17 @@ static void cannot_read(struct checkup *checkup, u64 frame, int ret)
 
 /* Superblock and its copy */
 
-static int check_super(struct checkup *checkup, u32 copy, u8 bytes[AFTL_FRAME_BYTES])
+static int check_super(struct checkup *checkup, u32 copy, struct aftl_superblock *super,
+		       u8 bytes[AFTL_FRAME_BYTES])
 {
 	const struct aftl_medium *medium = &checkup->file.medium;
 	struct aftl_error error = { "" };
-	struct aftl_superblock super;
 	int ret = medium->read(medium->host, (u64)copy * AFTL_FRAME_BYTES, bytes,
 			       AFTL_FRAME_BYTES);
 
 	if (ret)
 		cannot_read(checkup, copy, ret);
-	else if (aftl_superblock_decode(&super, bytes, &error))
+	else if (aftl_superblock_decode(super, bytes, &error))
 		find_that(checkup, "%s: %.100s", copy ? "copy of the superblock" : "superblock",
 			  error.text);
 	return ret == -EINTR ? ret : 0;
@@ -97,14 +97,19 @@ static int check_super(struct checkup *checkup, u32 copy, u8 bytes[AFTL_FRAME_BY
 
 static int check_supers(struct checkup *checkup)
 {
+	struct aftl_superblock super[2];
 	u8 bytes[2][AFTL_FRAME_BYTES];
-	int ret = check_super(checkup, 0, bytes[0]);
+	int ret = check_super(checkup, 0, &super[0], bytes[0]);
 
 	if (!ret)
-		ret = check_super(checkup, 1, bytes[1]);
-	if (!ret && !checkup->found && memcmp(bytes[0], bytes[1], AFTL_FRAME_BYTES) != 0)
+		ret = check_super(checkup, 1, &super[1], bytes[1]);
+	if (ret || checkup->found)
+		return ret;
+	/* The copy is written after it: power may fail between. */
+	if (super[0].generation != super[1].generation + 1 &&
+	    memcmp(bytes[0], bytes[1], AFTL_FRAME_BYTES) != 0)
 		find(checkup, "the superblock and its copy differ");
-	return ret;
+	return 0;
 }
 
 /* Sectors of the tables */
