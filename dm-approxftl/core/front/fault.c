@@ -83,14 +83,16 @@ static void retire_all(struct aftl *ftl, struct aftl_lun *lun)
 /* No work, and none to come. */
 static void lay_down(struct aftl *ftl, struct aftl_lun *lun)
 {
+	u32 i;
+
 	if (lun->job.kind != AFTL_JOB_NONE)
 		aftl_job_drop(ftl, lun);
 	lun->redo_blocks = 0;
 	lun->refuge = NULL;
 	lun->cache = NULL;
 	lun->cached = 0;
-	if (lun->placed)
-		memset(lun->placed, 0, ftl->handles * sizeof(*lun->placed));
+	for (i = 0; lun->placed && i < ftl->handles; i++)
+		lun->placed[i] = NULL;
 	lun->parked.kind = AFTL_WORK_NONE;
 	lun->work.phase = AFTL_PHASE_DEAD;
 	lun->stuck = false;

@@ -36,7 +36,8 @@ bool aftl_handle_take(struct aftl *ftl)
 
 	if (!ftl->handles)
 		return true;
-	placed = aftl_memory_take(ftl, (size_t)ftl->geo.luns * ftl->handles, sizeof(*placed));
+	placed = aftl_memory_take(ftl, (size_t)ftl->geo.luns * ftl->handles,
+				  sizeof(struct aftl_block *));
 	for (i = 0; placed && i < ftl->geo.luns; i++)
 		ftl->luns[i].placed = placed + (size_t)i * ftl->handles;
 	return placed;
