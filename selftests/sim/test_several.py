@@ -152,9 +152,10 @@ def wait_for(what: Callable[[], bool]) -> None:
 @contextmanager
 def begun(*arguments: str | Path, jobs: int = 2) -> Iterator[subprocess.Popen[str]]:
     """Yield a command whose children run."""
-    process = subprocess.Popen([BINARY, "sim", "--jobs", str(jobs), "--progress", *arguments],
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                               start_new_session=True)
+    process = subprocess.Popen(
+        ["env", "--default-signal=INT,HUP,TERM", BINARY, "sim", "--jobs", str(jobs), "--progress",
+         *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True)
     try:
         assert process.stderr
         # Progress proves that requests are done.

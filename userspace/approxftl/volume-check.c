@@ -97,7 +97,7 @@ static int check_super(struct checkup *checkup, u32 copy, struct aftl_superblock
 
 static int check_supers(struct checkup *checkup)
 {
-	struct aftl_superblock super[2];
+	struct aftl_superblock super[2] = { { .generation = 0 } };
 	u8 bytes[2][AFTL_FRAME_BYTES];
 	int ret = check_super(checkup, 0, &super[0], bytes[0]);
 
