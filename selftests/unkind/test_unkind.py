@@ -261,6 +261,7 @@ def test_pieces_of_several_are_told_by_whoever_reads_them(disk: Disk) -> None:
     assert re.search(r", and from byte 296 on [^;]*; allowed: [^;]*; request \d+, seed 7", told)
 
 
+@pytest.mark.slow
 def test_memory_has_no_sectors(tmp_path: Path) -> None:
     """A read of tmpfs beside a write finds half of it, of the name too; at rest all is whole."""
     if os.statvfs("/dev/shm").f_bavail * os.statvfs("/dev/shm").f_bsize < 80 << 20:
@@ -268,7 +269,7 @@ def test_memory_has_no_sectors(tmp_path: Path) -> None:
     with tempfile.NamedTemporaryFile(dir="/dev/shm") as image:
         image.truncate(64 << 20)
         disk = Disk(tmp_path, Path(image.name), tmp_path / "state")
-        assert disk.run("--overwrite", "--time", "6s").code == 0
+        assert disk.run("--overwrite", "--time", "5s").code == 0
         assert disk.verify().code == 0
 
 
