@@ -31,11 +31,11 @@ submitted()
 	[ -s "$scratch/writes" ] && nothing grep -vE " life=$1 stream=$2\$" "$scratch/writes"
 }
 
-# counted STREAM: 16 units of the host, and no others
+# counted stream|handle NAME: 16 units of the host, and of no others
 counted()
 {
-	dmsetup message aftl-hints 0 stats | grep -E '^stream_.*_host_units [^0]' >"$scratch/counted"
-	[ "$(cat "$scratch/counted")" = "stream_$1_host_units 16" ] && return
+	dmsetup message aftl-hints 0 stats | grep -E "^$1_.*_host_units [^0]" >"$scratch/counted"
+	[ "$(cat "$scratch/counted")" = "$1_$2_host_units 16" ] && return
 	sed 's/^/# /' "$scratch/counted"
 	return 1
 }
@@ -47,14 +47,14 @@ lives()
 		heard=$(since 609 "$life")
 		hinted life "$life" && submitted "$heard" "$(since 616 "$life")" || return
 		[ "$heard" -eq 0 ] && stream=unhinted || stream=id_$heard
-		counted "$stream" || return
+		counted stream "$stream" || return
 	done
 }
 
 streams()
 {
 	for id in 1 7; do
-		hinted stream "$id" && submitted 0 "$id" && counted "id_$id" || return
+		hinted stream "$id" && submitted 0 "$id" && counted stream "id_$id" || return
 	done
 	! hinted stream 8
 }
@@ -82,28 +82,19 @@ none_offered()
 		submitted 2 0
 }
 
-# placed HANDLE: 16 units of the host, and no others
-placed()
-{
-	dmsetup message aftl-hints 0 stats | grep -E '^handle_.*_host_units [^0]' >"$scratch/placed"
-	[ "$(cat "$scratch/placed")" = "handle_$1_host_units 16" ] && return
-	sed 's/^/# /' "$scratch/placed"
-	return 1
-}
-
 # There are three handles: what is to live longer goes to the default one.
 handles()
 {
 	for life in 0 2 3 4; do
 		heard=$(since 609 "$life")
 		[ "$heard" -le 3 ] && handle=$heard || handle=0
-		hinted life "$life" && placed "$handle" || return
+		hinted life "$life" && counted handle "$handle" || return
 	done
 }
 
 handle_streams()
 {
-	[ "$(limit max_write_streams)" -eq 3 ] && hinted stream 3 && placed 3 && ! hinted stream 4
+	[ "$(limit max_write_streams)" -eq 3 ] && hinted stream 3 && counted handle 3 && ! hinted stream 4
 }
 
 # shellcheck disable=SC2086,SC2154 # words, of lib.sh

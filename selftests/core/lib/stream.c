@@ -129,12 +129,9 @@ static void random_cache(struct aftl_config *config)
 	config->slc_dynamic = aftl_random_below(&random, 3) * 3000;
 }
 
-void test_random_options(struct test_device *device, struct aftl_random *random)
+/* The queue, and collection */
+static void random_work(struct aftl_config *config, struct aftl_random *random)
 {
-	struct aftl_config *config = &device->config;
-	u64 zone;
-
-	random_buffer(config, random);
 	config->depth = 16 + aftl_random_below(random, 40);
 	config->order = aftl_random_below(random, 2);
 	config->allocate = aftl_random_below(random, AFTL_ALLOCATES);
@@ -147,11 +144,23 @@ void test_random_options(struct test_device *device, struct aftl_random *random)
 	*test_own(config, "victim_choices") = 1 + aftl_random_below(random, 9);
 	*test_own(config, "victim_window") = 1 + aftl_random_below(random, 64);
 	config->wear_gap = aftl_random_below(random, 3) * 4;
+}
+
+/* What fails, and how long requests take besides the flash */
+static void random_errors(struct aftl_config *config, struct aftl_random *random)
+{
 	config->errors = aftl_random_below(random, 3) != 0;
 	config->cell_model = aftl_random_below(random, 2);
 	config->idle = 1 + aftl_random_below(random, 3000000);
 	config->controller = aftl_random_below(random, 2) * 5000;
 	config->ecc = aftl_random_below(random, 2) * 2000;
+}
+
+/* What is some policy's own */
+static void random_own(struct aftl_config *config, struct aftl_random *random)
+{
+	u64 zone;
+
 	*test_own(config, "hot_size") = 4096ULL * aftl_random_below(random, 5);
 	*test_own(config, "promote") = 1 + aftl_random_below(random, 4);
 	*test_own(config, "wear_period") = 1 + aftl_random_below(random, 50);
@@ -162,7 +171,11 @@ void test_random_options(struct test_device *device, struct aftl_random *random)
 	*test_own(config, "zone3") = zone * 9;
 	*test_own(config, "candidates") = 1 + aftl_random_below(random, 4);
 	*test_own(config, "virtual_layers") = aftl_random_below(random, 2);
-	config->seed = aftl_random_next(random);
+}
+
+/* More of that, and of how the chip takes programs */
+static void random_modes(struct aftl_config *config, struct aftl_random *random)
+{
 	*test_own(config, "history") = aftl_random_below(random, 3);
 	*test_own(config, "rewrite") = aftl_random_below(random, 3);
 	*test_own(config, "tvr_mode") = aftl_random_below(random, 3);
@@ -175,6 +188,11 @@ void test_random_options(struct test_device *device, struct aftl_random *random)
 	*test_own(config, "hybrid_agcr") = aftl_random_below(random, 4) != 0;
 	*test_own(config, "hybrid_tvr") = aftl_random_below(random, 4) != 0;
 	*test_own(config, "hybrid_ressd") = aftl_random_below(random, 4) != 0;
+}
+
+/* Programs in two passes, and what limits reads */
+static void random_passes(struct aftl_config *config, struct aftl_random *random)
+{
 	config->read_coarse = aftl_random_below(random, 2) * 90000;
 	config->read_fine = config->read_coarse / 3;
 	if (config->read_coarse)
@@ -184,7 +202,11 @@ void test_random_options(struct test_device *device, struct aftl_random *random)
 		config->bits = AFTL_BITS_MAX;
 		config->passes = 2;
 	}
-	random_cache(config);
+}
+
+/* Times that depend on the place, and the link */
+static void random_times(struct aftl_config *config, struct aftl_random *random)
+{
 	config->suspend_step = aftl_random_below(random, 3) * 90000;
 	config->row = 1 + aftl_random_below(random, 2) * aftl_random_below(random, 5);
 	config->read_first = aftl_random_below(random, 2) * 30000;
@@ -192,6 +214,21 @@ void test_random_options(struct test_device *device, struct aftl_random *random)
 	config->read_move = aftl_random_below(random, 2) * 15000;
 	config->link = aftl_random_below(random, 2) * 500;
 	config->link_command = aftl_random_below(random, 2) * 1000;
+}
+
+void test_random_options(struct test_device *device, struct aftl_random *random)
+{
+	struct aftl_config *config = &device->config;
+
+	random_buffer(config, random);
+	random_work(config, random);
+	random_errors(config, random);
+	random_own(config, random);
+	config->seed = aftl_random_next(random);
+	random_modes(config, random);
+	random_passes(config, random);
+	random_cache(config);
+	random_times(config, random);
 }
 
 void test_note_config(const struct test_device *device, const char *policy, u64 seed)
