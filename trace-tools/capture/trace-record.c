@@ -290,7 +290,8 @@ static void find_hidden(struct capture *capture)
 		return;
 	if (capture->blktrace.events &&
 	    capture_traced_sectors(capture->output, &traced, &error))
-		complain_of(VERB, "written sectors are not compared with the trace: %s", error.text);
+		complain_of(VERB, "the trace is not compared with what was written: %s",
+			    error.text);
 	else if (capture->written_sectors > traced)
 		capture->hidden_sectors = capture->written_sectors - traced;
 }
