@@ -304,10 +304,10 @@ static int fill_output(struct capture *capture, struct aftl_error *error)
 		ret = run_watched(capture, error);
 	if (!ret)
 		ret = capture_state_read(&capture->after, &capture->device, error);
-	if (!ret)
-		find_hidden(capture);
-	if (!ret)
-		ret = write_device(capture, error);
+	if (ret)
+		return ret;
+	find_hidden(capture);
+	ret = write_device(capture, error);
 	if (!ret)
 		ret = write_program(capture, error);
 	return ret;
