@@ -116,7 +116,7 @@ $(foreach v,$(if $(filter $(plain_dir),$(test_dir)),,plain) test fuzz,$(eval $(c
 # whose linker is another package, do without.
 ifeq ($(SAN)$(findstring clang,$(CC)),)
 $(foreach part,dm-approxftl/core userspace/host userspace/sim,$(plain_dir)/obj/$(part)/%.o): \
-	OPT += -flto=auto
+	private OPT += -flto=auto
 endif
 
 FORCE:

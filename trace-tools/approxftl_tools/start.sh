@@ -34,13 +34,15 @@ esac
 # is none of ours. One that is too old for -P is too old for the package.
 unset PYTHONHOME PYTHONPATH PYTHONSTARTUP
 
-# has PYTHON MODULE...: it is new enough, numpy works, and the others are there
+# has PYTHON MODULE...: it is new enough, numpy works, and the others are there. Trying numpy takes
+# as long as a verb's own start, and that of the project's own environment is known to work.
 has()
 {
 	command -v "$1" >/dev/null || return 1
 	interpreter=$1
+	[ "$1" = "${venv:+$venv/bin/python3}" ] || "$1" -P -c 'import numpy' 2>/dev/null || return 1
 	shift
-	"$interpreter" -P -c 'import sys, numpy, importlib.util as modules
+	"$interpreter" -P -c 'import sys, importlib.util as modules
 sys.exit(sys.version_info < (3, 11) or not all(map(modules.find_spec, sys.argv[1:])))' "$@" 2>/dev/null
 }
 
