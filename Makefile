@@ -10,7 +10,7 @@ CFLAGS ?=
 LDFLAGS ?=
 LDLIBS ?= -lm
 SAN ?=
-FUZZ_SECONDS ?= 10
+FUZZ_SECONDS ?= 6
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .DEFAULT_GOAL := help
@@ -285,7 +285,7 @@ help: ## print this
 	@echo '  CC= OPT=-O2    compiler and optimisation; CFLAGS= adds to the flags'
 	@echo '  SAN=address,undefined   sanitizers, in a build directory of their own'
 	@echo '  WERROR=1       warnings are errors, as in the checks'
-	@echo '  FUZZ_SECONDS=10         time of each fuzz harness'
+	@echo '  FUZZ_SECONDS=6          time of each fuzz harness'
 
 .PHONY: all bench bench-kernel bench-replay check check-fast claims clean demo demo-deps demo-programs \
 	deps help lab mutants raid selftests selftests-debug tables FORCE

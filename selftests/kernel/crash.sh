@@ -150,7 +150,7 @@ write_files()
 check_files()
 {
 	mount "/dev/mapper/aftl-crash" "$place" || return
-	(cd "$place" && head -n "$1" "$scratch/sums" | sha256sum --check --quiet) >"$scratch/said" 2>&1
+	(cd "$place" && head -n "$1" "$scratch/sums" | md5sum --check --quiet) >"$scratch/said" 2>&1
 	kept=$?
 	umount "$place" && [ "$kept" -eq 0 ] &&
 		e2fsck -fn /dev/mapper/aftl-crash >"$scratch/said" 2>&1 && return
@@ -167,7 +167,7 @@ files_survive()
 	log_on "$@" && mkfs.ext4 -q -O ^resize_inode -J size=4 -m 0 /dev/mapper/aftl-crash &&
 		mount -o "data=$mode" /dev/mapper/aftl-crash "$place" && at_once "$writer" "$@" &&
 		umount "$place" && log_off &&
-		(cd "$scratch/files" && seq 1 "$file" | xargs sha256sum) >"$scratch/sums" &&
+		(cd "$scratch/files" && seq 1 "$file" | xargs md5sum) >"$scratch/sums" &&
 		replay check_files "$@"
 }
 

@@ -38,7 +38,7 @@ garbage_is_collected()
 		[ "$(counter aftl-data gc_blocks)" -gt 0 ]
 }
 
-ktap_test_run 'a full device, written twice, keeps its data' garbage_is_collected
+in_turn 'a full device, written twice, keeps its data' garbage_is_collected
 
 audited()
 {

@@ -53,7 +53,7 @@ loses_data()
 		[ "$(counter aftl-lost host_failed_requests)" -gt 0 ]
 }
 
-ktap_test_run 'no memory for the FTL' no_memory none 12 channels 8 chips 8 \
+in_turn 'no memory for the FTL' no_memory none 12 channels 8 chips 8 \
 	blocks 1024 page 64KiB unit 1KiB errors off
 ktap_test_run 'bad blocks: writes fail, user space is told' wears_out
 ktap_test_run 'bad blocks: what was written can be read' still_reads

@@ -716,7 +716,7 @@ in_turn 'more cannot be written than there are places for' at_once runs_out_of_p
 in_turn 'writes fail' at_once survives fails error_writes
 in_turn 'everything fails' at_once survives is_dead
 in_turn 'only flushes fail' at_once on_file flushes_fail
-ktap_test_run 'writes are dropped silently' survives_lies
+in_turn 'writes are dropped silently' survives_lies
 if becomes "0 $size flakey /dev/ram0 0 0 3600 1 error_reads" 2>"$scratch/said"; then
 	ktap_test_run 'reads fail, and work again' read_errors
 	ktap_test_run 'reads fail for the collector, too' survives fails error_reads
@@ -724,7 +724,7 @@ else
 	dmsetup clear aftl-medium
 	ktap_test_skip 'reads fail' 'flakey of this kernel has no error_reads'
 fi
-ktap_test_run 'blocks that could not be written are errors, not other blocks' nothing_foreign
+in_turn 'blocks that could not be written are errors, not other blocks' nothing_foreign
 in_turn 'suspended while everything fails' suspends is_dead
 in_turn 'suspended while writes fail' suspends fails error_writes
 in_turn 'blocks that go bad under load' at_once blocks_go_bad
@@ -742,11 +742,11 @@ in_turn 'slow reads of blocks that are erased and written' at_once reads_while_e
 ktap_test_run 'reads that are slower than the flash' at_once reads_outlast_the_model
 in_turn 'collection on a slow block device' shaped \
 	'channels 1 chips 2 blocks 200 word_lines 4 op 60 gc_idle_valid 90' collects_slowly
-ktap_test_run 'administered under load, slowly' at_once is_administered
+in_turn 'administered under load, slowly' at_once is_administered
 in_turn 'a die of many blocks dies' shaped \
 	'channels 1 chips 2 blocks 16384 word_lines 1 layers 4 page 4KiB op 60 policy baseline' \
 	large_die_dies
-ktap_test_run 'no memory for a large device' no_memory
+in_turn 'no memory for a large device' no_memory
 dmsetup remove aftl-medium
 if [ -e /proc/self/fail-nth ]; then
 	# Full: what it lacks memory for is its failure, not ours.

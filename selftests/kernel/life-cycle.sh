@@ -208,7 +208,7 @@ ktap_test_run 'a device is removed while it programs' removed_while_working
 dmsetup remove aftl-cycle
 # shellcheck disable=SC2086 # words
 create aftl-cycle ram $small bits 2 || exit 1
-ktap_test_run 'a cache comes and goes with I/O' under_load with_a_cache pause without_a_cache \
+in_turn 'a cache comes and goes with I/O' under_load with_a_cache pause without_a_cache \
 	with_a_cache same_table without_a_cache
 dmsetup remove aftl-cycle
 ktap_test_run 'what does not fit the new table is kept for the next' keeps_data_that_do_not_fit
