@@ -7,7 +7,6 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/lib/tap.sh
-export AFTL_STRICT=yes
 
 work=$(mktemp -d)
 guest=

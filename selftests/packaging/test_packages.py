@@ -133,7 +133,8 @@ def test_a_prefix_needs_no_source_tree(tmp_path: Path) -> None:
     alone = ["unshare", *([] if os.getuid() == 0 else ["--map-root-user"]), "--mount", "sh", "-c",
              hidden, "sh"]
     said = done(*alone, prefix / "bin/approxftl", "demo", "--output", "shown", where=tmp_path,
-                PATH=f"{prefix}/bin:{os.environ['PATH']}", AFTL_BUILD="", APPROXFTL="")
+                PATH=f"{prefix}/bin:{os.environ['PATH']}", AFTL_BUILD="", AFTL_STRICT="",
+                APPROXFTL="")
     assert "no difference" in said
     assert re.search("^energy, mJ +[0-9.]+ +[0-9.]+ +-", said, re.M)
     page = (tmp_path / "shown/report.html").read_text()
