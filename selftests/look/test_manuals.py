@@ -41,7 +41,7 @@ options:
 """,
     "figures": """\
 Usage: approxftl figures [-h] [-l] [-k KIND,...] [-o DIR] [-f {svg,pdf}] [-p] [--full]
-                         [--traces DIR] [--seed N] [-d]
+                         [--traces DIR] [--seed N] [--seeds N] [-d]
                          [FILE ...]
 
 Draws single figures, as SVG or PDF, with their numbers as CSV.
@@ -63,6 +63,7 @@ options:
   --traces DIR              with --papers: real record files of volumes, NAME.aft, in place of
                             synthetic ones
   --seed N                  with --papers: seed (default 1)
+  --seeds N                 with --papers: as many runs of each point, for intervals
   -d, --data                the numbers of each figure, as CSV beside it
 """,
 }

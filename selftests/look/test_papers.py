@@ -9,88 +9,111 @@ import re
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
-from selftests.look.support import Json, browse, console, references, run, simulate, succeed
+from selftests.look.support import (
+    PROGRAM,
+    Json,
+    browse,
+    console,
+    references,
+    run,
+    simulate,
+    succeed,
+)
 
-from approxftl_tools import command, paper
-from approxftl_tools.figure import Curves
+from approxftl_tools import digits_told, papers, study_plan
 from approxftl_tools.paper_measures import VALUES
-from approxftl_tools.paper_weights import shelf
+from approxftl_tools.study_figure import specs_of
+from approxftl_tools.study_streams import Setting, picked
 
 #: Runs that take a second or two.
-QUICK = ("approxftl-10-lifetime", "tvr-packages", "cubeftl-write-cdf", "agcr-rewrites")
-NAMES = [spec.name for spec in paper.specs()]
+QUICK = ("approxftl-10-lifetime", "tvr-packages", "cubeftl-write-cdf", "rss-raid-parity")
+NAMES = [name for name, _ in papers.titles(())]
+STUDIES = sorted(papers.FOLDER.glob("*.toml"))
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("papers")
-    told = succeed("figures", "--papers", *QUICK, "-o", directory)
+    said = succeed("figures", "--papers", *QUICK, "-o", directory)
     for name in QUICK:
-        assert f"{directory / name}.svg" in told
-    assert told.splitlines()[-1] == str(directory / "selection.html")
+        assert f"{directory / name}.svg" in said
+    assert said.splitlines()[-1] == str(directory / "selection.html")
     return directory
+
+
+@pytest.fixture
+def volumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Setting:
+    """Something in place of each volume, of which nothing is asked but that it is there."""
+    monkeypatch.setenv("APPROXFTL", str(PROGRAM))
+    first = tmp_path / "HM_0.aft"
+    simulate(tmp_path / "x.json", "--requests", "1", "--record", first)
+    for path in STUDIES:
+        document = study_plan.load(path)
+        for name in document["vary"]["trace"] if "synth" in document else ():
+            (tmp_path / f"{name}.aft").write_bytes(first.read_bytes())
+    return Setting(True, tmp_path, more={"base": {"seed": 1}})
 
 
 def test_one_figure_leaves_the_page_of_all(made: Path) -> None:
     (made / "index.html").write_text("all")
-    told = succeed("figures", "--papers", QUICK[0], "-o", made, "--format", "pdf")
-    assert told.splitlines()[-1] == str(made / f"{QUICK[0]}.html")
+    said = succeed("figures", "--papers", QUICK[0], "-o", made, "--format", "pdf")
+    assert said.splitlines()[-1] == str(made / f"{QUICK[0]}.html")
     assert (made / "index.html").read_text() == "all"
     assert (made / f"{QUICK[0]}.pdf").read_bytes()[:5] == b"%PDF-"
     assert f'href="{QUICK[0]}.pdf"' in (made / f"{QUICK[0]}.html").read_text()
     (made / "index.html").unlink()
 
 
-def rows(path: Path) -> list[list[str]]:
+def rows(path: Path) -> list[dict[str, str]]:
     with path.open() as file:
-        return list(csv.reader(file))
+        return list(csv.DictReader(file))
 
 
 def results(directory: Path) -> Iterator[Json]:
     """Return all results that figures were made from."""
-    for path in sorted((directory / "runs").glob("*.json")):
+    for path in sorted((directory / "runs").glob("*/result.json")):
         yield json.loads(path.read_text())
 
 
 def test_each_system_has_figures() -> None:
-    systems = [spec.system for spec in paper.specs()]
-    assert tuple(dict.fromkeys(systems)) == paper.SYSTEMS
+    systems = {study_plan.load(path)["name"] for path in STUDIES}
+    assert systems == set(papers.SYSTEMS)
     listed = succeed("figures", "--papers", "--list").splitlines()
     assert [line.split()[0] for line in listed] == NAMES
+    assert len(NAMES) == len(set(NAMES))
 
 
-@pytest.mark.parametrize("spec", paper.specs(), ids=lambda spec: spec.name)
-def test_description(spec: paper.Spec) -> None:
-    assert spec.paper.endswith(".")
-    assert spec.here.endswith(".")
-    assert spec.plot["kind"] in paper.PLOTS
-    assert re.search("synthetic|the bit error rate behind", spec.here, re.I), "what stands in"
-    measures = [spec.plot["measure"]] if "measure" in spec.plot else spec.plot.get("measures", [])
-    for measure in measures:
-        assert measure in VALUES or spec.plot["kind"] == "cdf"
+@pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
+def test_description(path: Path) -> None:
+    document = study_plan.load(path)
+    text = study_plan.plain(document["text"])
+    assert text.endswith(".")
+    assert re.search("synthetic|the bit error rate behind", text, re.I), "what stands in"
+    for one in document["figure"]:
+        assert study_plan.plain(one["text"]).endswith(".")
+        assert one["title"].startswith(f"{document['name']}, ")
 
 
-def test_a_figure_without_its_package_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(paper, "find_spec", lambda _name: None)
+def test_a_figure_without_its_package_is_left_out(monkeypatch: pytest.MonkeyPatch,
+                                                  volumes: Setting) -> None:
+    monkeypatch.setattr(papers, "find_spec", lambda _name: None)
     said: list[str] = []
-    assert {spec.name for spec in paper.drawable((), said.append)} == {*NAMES} - {"weights-shelf"}
+    found = papers.drawable((), volumes, said.append)
+    assert [one.spec.name for one in found] == [name for name in NAMES if name != "weights-shelf"]
     assert said == ["weights-shelf: left out, for lack of the Python package sklearn"]
-    assert [spec.name for spec in paper.drawable(["weights"], said.append)] == ["weights-shelf"]
+    (one,) = papers.drawable(["weights"], volumes, said.append)
+    assert one.spec.name == "weights-shelf"
 
 
-def test_more_flipped_bits_leave_fewer_digits() -> None:
-    units = {"read_approx_units": 1000, "read_flipped_bits": 0}
-    found = [paper.Point("here", "", x, {"unit_bits": 1000, "counters": {
-        **units, "read_flipped_bits": flips}}) for x, flips in ((1, 0), (2, 50000), (3, 400000))]
-    lines = shelf(found, {"x": "months", "unit": "%", "networks": [
-        {"name": "n", "type": "int8", "planes": 8, "category": "here"}]})
-    assert isinstance(lines, Curves)
-    (name, xs, mean), (_, _, low), (_, _, high) = lines.curves
-    assert (name, list(xs)) == ("n", [1, 2, 3])
+def test_more_flipped_bits_leave_fewer_digits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(digits_told, "SEEDS", 1)
+    monkeypatch.setattr(digits_told, "DRAWS", 1)
+    found = [digits_told.told("int8", 8, rate) for rate in (0.0, 0.05, 0.4)]
+    mean = [one.mean for one in found]
     assert mean[0] > 95 and mean[0] > mean[1] > mean[2] and mean[2] < 50
-    assert all(a < b < c for a, b, c in zip(low, mean, high, strict=True))
 
 
 @pytest.mark.parametrize(("options", "most"), [
@@ -102,59 +125,47 @@ def test_more_flipped_bits_leave_fewer_digits() -> None:
 def test_kinds_of_blocks_as_they_are_written(
         tmp_path: Path, options: tuple[str, ...], most: str) -> None:
     """They are all pages, and what streams make is known."""
-    spec = next(spec for spec in paper.specs() if spec.name == "approxftl-06-block-kinds")
+    measures = study_plan.load(papers.FOLDER / "approxftl-blocks.toml")["figure"][0]["y"]
     simulate(tmp_path / "x.json", "--policy", "approxftl", "--write-share", "100%", "--requests",
              "30000", "--channels", "1", "--chips", "1", "--profile", "tcad18", *options)
     (one,) = json.loads((tmp_path / "x.json").read_text())["runs"]
-    found = {name: VALUES[name](one) or 0 for name in spec.plot["measures"]}
+    found = {name: VALUES[name](one) or 0 for name in measures}
     assert sum(found.values()) == sum(one["mode_pages"].values())
     assert max(found, key=lambda name: found[name]) == most
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("spec", paper.specs(), ids=lambda spec: spec.name)
-def test_commands_are_understood(spec: paper.Spec, tmp_path: Path) -> None:
-    """The first run of each figure, without its requests."""
-    (tmp_path / "traces").mkdir()
-    setting = paper.Setting(tmp_path, True, tmp_path / "traces", 1)
-    first = spec.runs[0]
-    for name in paper.TRACE.findall(first.command):
-        simulate(tmp_path / "x.json", "--requests", "1", "--record",
-                 tmp_path / "traces" / f"{name}.aft")
-    arguments = paper.arguments_of(first, setting)
-    for option in ("--requests", "--warmup"):
-        if option in arguments:
-            arguments[arguments.index(option) + 1] = "0"
-    done = run(*arguments, "--json", tmp_path / "y.json")
-    assert (done.code, done.err) == (0, "")
+@pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
+def test_studies_are_understood(path: Path, volumes: Setting) -> None:
+    """The simulator takes every value."""
+    plan = study_plan.read(path, PROGRAM, setting=volumes)
+    assert plan.points and specs_of(plan)
 
 
 @pytest.mark.slow
 def test_numbers_are_those_of_the_runs(made: Path) -> None:
     table = rows(made / "approxftl-10-lifetime.csv")
-    assert table[0] == ["", "baseline", "delta_b", "vth_b", "approxftl"]
-    for row in table[1:]:
-        share = row[0].replace(" ", "")
-        (result,) = [r for r in results(made) if "--fill-approx" in r["tool"]["argv"]
-                     and share in r["tool"]["argv"]]
-        lives = [one["blocks"]["erase_count"]["mean"] / one["blocks"]["wear"]["mean"]
-                 for one in result["runs"]]
-        assert [float(cell) for cell in row[1:]] == pytest.approx(
-            [life / lives[0] for life in lives])
+    assert {row["series"] for row in table} == {"delta_b", "vth_b", "approxftl"}
+    for row in table:
+        share = row["x"].replace(" ", "")
+        (result,) = [r for r in results(made) if f"--fill-approx={share}" in r["tool"]["argv"]]
+        lives = {one["policy"]: one["blocks"]["erase_count"]["mean"] / one["blocks"]["wear"]["mean"]
+                 for one in result["runs"]}
+        assert float(row["y"]) == pytest.approx(lives[row["series"]] / lives["baseline"])
 
 
 @pytest.mark.slow
 def test_cuts_are_those_of_the_runs(made: Path) -> None:
     table = rows(made / "tvr-packages.csv")
-    assert table[0][1:] == ["packages", "cut of the mean response, %"]
-    for busy, packages, cut in table[1:]:
-        argv = ["--channels", str(int(float(packages))), "--utilisation", busy[:2] + "%"]
-        (result,) = [r for r in results(made) if " ".join(argv) in " ".join(r["tool"]["argv"])]
+    assert len(table) == 8
+    for row in table:
+        argv = {f"--channels={row['x']}", f"--utilisation={row['series']}"}
+        (result,) = [r for r in results(made) if argv <= set(r["tool"]["argv"])]
         means = []
         for one in result["runs"]:
             both = [one["timing"][f"{kind}_response"] for kind in ("read", "write")]
             means.append(sum(t["sum_ns"] for t in both) / sum(t["count"] for t in both))
-        assert float(cut) == pytest.approx(100 * (1 - means[1] / means[0]))
+        assert float(row["y"]) == pytest.approx(100 * (1 - means[1] / means[0]))
 
 
 @pytest.mark.slow
@@ -174,41 +185,42 @@ def test_index_in_a_browser(made: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_runs_are_not_repeated(made: Path) -> None:
-    before = {path: path.stat().st_mtime_ns for path in (made / "runs").iterdir()}
+    before = {path: path.stat().st_mtime_ns for path in (made / "runs").glob("*/*")}
     figures = {path: path.read_bytes() for path in made.glob("*.svg")}
     succeed("figures", "--papers", "tvr-packages", "-o", made)
-    assert {path: path.stat().st_mtime_ns for path in (made / "runs").iterdir()} == before
+    assert {path: path.stat().st_mtime_ns for path in (made / "runs").glob("*/*")} == before
     assert {path: path.read_bytes() for path in made.glob("*.svg")} == figures
 
 
 @pytest.mark.slow
-def test_volumes_are_labelled_synthetic(made: Path) -> None:
-    volumes = sorted((made / "traces").glob("*.aft"))
-    assert volumes
-    for volume in volumes:
-        assert b"synthetic" in volume.read_bytes()[:4096]
+def test_several_seeds_have_intervals(made: Path) -> None:
+    (before,) = {row["low"] for row in rows(made / "rss-raid-parity.csv")}
+    succeed("figures", "--papers", "rss-raid-parity", "--seeds", "2", "-o", made)
+    assert before == ""
+    for row in rows(made / "rss-raid-parity.csv"):
+        assert row["runs"] == "2" and float(row["low"]) < float(row["y"]) < float(row["high"])
+    assert "2 seeds from 1" in (made / "rss-raid-parity.html").read_text()
 
 
-def test_real_volumes_take_their_place(tmp_path: Path) -> None:
-    setting = paper.Setting(tmp_path, False, tmp_path, 1)
-    (tmp_path / "PRN_0.aft").write_bytes(b"real")
-    assert paper.stand_in("PRN_0", setting) == tmp_path / "PRN_0.aft"
-    with pytest.raises(command.Refusal, match=r"there is no HM_0\.aft"):
-        paper.stand_in("HM_0", setting)
+def test_full_runs_are_longer() -> None:
+    def pairs(value: Any) -> Iterator[str]:
+        if isinstance(value, dict):
+            for one in value.values():
+                yield from pairs(one)
+        elif isinstance(value, str) and "|" in value:
+            yield value
 
-
-def test_full_runs_are_longer(tmp_path: Path) -> None:
-    for spec in paper.specs():
-        for one in spec.runs:
-            for quick, full in paper.CHOICE.findall(one.command):
-                assert int(full) > int(quick), spec.name
+    for path in STUDIES:
+        for value in pairs(study_plan.load(path)):
+            assert int(picked(value, True)) > int(picked(value, False)), path
 
 
 @pytest.mark.parametrize(("arguments", "code", "sentence"), [
-    (["--papers", "nonsense"], 2, 'there is no figure "nonsense"; there are approxftl-05'),
+    (["--papers", "nonsense"], 2, 'there is no figure "nonsense"; there are agcr-costs-read'),
     (["--full", "x.json"], 2, "--full needs --papers"),
     (["--seed", "3", "x.json"], 2, "--seed needs --papers"),
     (["--papers", "--kind", "cdf"], 2, "--kind and --papers contradict each other"),
+    (["--papers", "tvr", "--seeds", "-1"], 2, "seeds is a number from 1 to"),
     (["--papers", "agcr", "--traces", "no"], 3, "no: there is no HM_0.aft"),
 ])
 def test_refusals(tmp_path: Path, arguments: list[str], code: int, sentence: str) -> None:

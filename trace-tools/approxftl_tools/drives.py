@@ -20,9 +20,10 @@ from approxftl_tools.drive_points import OWN_TABLES, Load, Point, Shape, points_
 from approxftl_tools.figure import Curves, Figure
 from approxftl_tools.page import figure_block, page, table
 from approxftl_tools.refusal import FAILED, Refusal
-from approxftl_tools.study import Progress, jobs
+from approxftl_tools.study import jobs
 from approxftl_tools.study_engine import Processes
 from approxftl_tools.study_plan import Point as Run
+from approxftl_tools.study_run import Progress
 
 Json = dict[str, Any]
 

@@ -9,9 +9,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from approxftl_tools import command, paper, plot
+from approxftl_tools import command, papers, plot
 from approxftl_tools.inputs import WHAT_FILES_ARE, Inputs, read
 from approxftl_tools.kinds import KINDS, Kind, Lacking, draw
+from approxftl_tools.study_streams import Setting
 
 FORMATS = ("svg", "pdf")
 
@@ -38,6 +39,8 @@ def options() -> command.Parser:
                         help="with --papers: real record files of volumes, NAME.aft, in place of "
                              "synthetic ones")
     parser.add_argument("--seed", type=int, metavar="N", help="with --papers: seed (default 1)")
+    parser.add_argument("--seeds", type=int, metavar="N",
+                        help="with --papers: as many runs of each point, for intervals")
     parser.add_argument("-d", "--data", action="store_true",
                         help="the numbers of each figure, as CSV beside it")
     return parser
@@ -76,23 +79,24 @@ def write(inputs: Inputs, kinds: Sequence[Kind], output: Path, kind: str, data: 
     return count
 
 
-def papers(args: argparse.Namespace) -> int:
+def from_papers(args: argparse.Namespace) -> int:
     """Make the papers' figures."""
-    seed = 1 if args.seed is None else args.seed
-    setting = paper.Setting(args.output, args.full, args.traces, seed, args.format)
     names = [str(name) for name in args.files]
     if args.list:
-        for spec in paper.specs(names):
-            print(f"{spec.name.ljust(26)}  {spec.system}, {spec.figure}: {spec.title}")
+        for name, title in papers.titles(names):
+            print(f"{name.ljust(26)}  {title}")
         return command.DONE
-    print(paper.make(names, setting, len(os.sched_getaffinity(0)),
-                     lambda line: print(line, flush=True)))
+    seed = 1 if args.seed is None else args.seed
+    more = {"seeds": args.seeds, "seed": seed} if args.seeds else {"base": {"seed": seed}}
+    setting = Setting(args.full, args.traces, args.output / "traces", more)
+    print(papers.make(names, setting, args.output, args.format, len(os.sched_getaffinity(0)),
+                      lambda line: print(line, flush=True)))
     return command.DONE
 
 
 def check(args: argparse.Namespace) -> None:
     """Refuse options that say nothing together."""
-    for name in ("full", "traces", "seed"):
+    for name in ("full", "traces", "seed", "seeds"):
         if getattr(args, name) not in (None, False) and not args.papers:
             raise command.Refusal(f"--{name} needs --papers", command.USAGE)
     for name in ("kind", "data"):
@@ -106,7 +110,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         args = options().parse_args(argv)
         check(args)
         if args.papers:
-            return papers(args)
+            return from_papers(args)
         if args.list:
             wide = max(len(kind.name) for kind in KINDS)
             for kind in KINDS:

@@ -8,7 +8,6 @@ import json
 import os
 import re
 import sys
-import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -18,9 +17,11 @@ from approxftl_tools import command, study_pack, study_plan, study_plot, study_r
 from approxftl_tools.statistics import runs_needed
 from approxftl_tools.study_engine import Cluster, Engine, Processes
 from approxftl_tools.study_figure import chart_of, specs_of
-from approxftl_tools.study_plan import Plan, Point
+from approxftl_tools.study_plan import Plan
 from approxftl_tools.study_queue import Queue, commands, manifest, script
+from approxftl_tools.study_run import Progress, execute, unique
 from approxftl_tools.study_store import DONE, FAILED, MISSING, Store
+from approxftl_tools.study_streams import Setting
 from approxftl_tools.study_table import Group
 
 #: Processes at a time.
@@ -88,6 +89,10 @@ def options() -> command.Parser:
         if not archive:
             one.add_argument("--out", metavar="DIR", type=Path,
                              help="where results lie (default: beside the file, NAME.results)")
+            one.add_argument("--full", action="store_true",
+                             help='of values such as "1000|10000" the second')
+            one.add_argument("--traces", metavar="DIR", type=Path,
+                             help="record files NAME.aft, in place of those of [synth]")
     for name in ("run", "verify"):
         add[name].add_argument("--jobs", metavar="N", type=jobs, default=os.cpu_count() or 1,
                                help="processes at a time, up to 1024 (default: as many as "
@@ -138,57 +143,11 @@ def hours(text: str) -> str:
     return text
 
 
-class Progress:
-    """A line on a terminal that says how far it is."""
-
-    def __init__(self, total: int, shown: bool) -> None:
-        """Begin."""
-        self.total, self.shown, self.ended, self.failed = total, shown, 0, 0
-        self.begun = time.monotonic()
-
-    def tell(self, failed: bool) -> None:
-        """Count a point."""
-        self.ended += 1
-        self.failed += failed
-        if self.shown:
-            left = (time.monotonic() - self.begun) / self.ended * (self.total - self.ended)
-            sys.stderr.write(f"\r{self.ended} of {self.total} points, {self.failed} failed, "
-                             f"about {left:.0f} s left \033[K")
-            sys.stderr.flush()
-
-    def close(self) -> None:
-        """Leave the line."""
-        if self.shown and self.ended:
-            sys.stderr.write("\n")
-
-
 def engine_of(arguments: argparse.Namespace) -> Engine:
     """Return what was asked for."""
     if arguments.scheduler:
         return Cluster(command.program(), arguments.scheduler)
     return Processes(command.program(), arguments.jobs)
-
-
-def execute(points: Sequence[Point], store: Store, engine: Engine, progress: Progress) -> bool:
-    """Run points and keep what comes of them; false if interrupted."""
-    try:
-        for outcome in engine.outcomes(points):
-            if outcome.result is None:
-                store.fail(outcome.point, outcome.why)
-            else:
-                store.succeed(outcome.point, outcome.result)
-            progress.tell(outcome.result is None)
-    except KeyboardInterrupt:
-        return False
-    finally:
-        engine.stop()
-        progress.close()
-    return True
-
-
-def unique(points: Sequence[Point]) -> list[Point]:
-    """Return points of different addresses: what differs in name only is run once."""
-    return list({point.address: point for point in points}.values())
 
 
 def complain(plan: Plan, store: Store) -> int:
@@ -219,7 +178,7 @@ def grown(plan: Plan, store: Store, seeds: int) -> tuple[Plan, int]:
                  plan.rules.most)
     if wanted <= seeds:
         return plan, seeds
-    return study_plan.read(plan.path, command.program(), wanted), wanted
+    return study_plan.read(plan.path, command.program(), wanted, None, plan.setting), wanted
 
 
 def settled(plan: Plan, store: Store) -> tuple[Plan, int]:
@@ -413,10 +372,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         if arguments.verb == "verify":
             return study_pack.verify(arguments.file, command.program(),
                                      Processes(command.program(), arguments.jobs))
-        plan = study_plan.read(arguments.file, command.program())
+        out = arguments.out or arguments.file.with_suffix(".results")
+        setting = Setting(arguments.full, arguments.traces, out / "traces")
+        plan = study_plan.read(arguments.file, command.program(), setting=setting)
         for file in plan.files.values():
             command.CLAIMS.reads(file)
-        out = arguments.out or arguments.file.with_suffix(".results")
         return VERBS[arguments.verb](arguments, words, plan, Store(out))
 
     return command.run("study", body)

@@ -5,22 +5,31 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
+from importlib import import_module
+from itertools import accumulate
 from typing import Any
 
 from approxftl_tools.command import USAGE, Refusal
-from approxftl_tools.measures import BY_KEY, SCALES
+from approxftl_tools.measures import BY_KEY, SCALES, look
 from approxftl_tools.paper_measures import VALUES
-from approxftl_tools.statistics import Estimate
-from approxftl_tools.study_plan import Plan, Value, check_known, is_plain
+from approxftl_tools.statistics import Estimate, estimate
+from approxftl_tools.study_plan import Plan, Value, check_known, is_plain, plain, spelled
 from approxftl_tools.study_table import Group, yardstick_of
 
 KEYS = ("name", "title", "x", "y", "series", "facets", "relative_to", "error", "kind", "scale",
-        "x_scale", "x_label", "y_label", "points", "points_label")
+        "x_scale", "x_label", "y_label", "points", "points_label", "text", "show", "change",
+        "shares", "networks")
 POINT_KEYS = ("x", "y", "low", "high", "series", "facet")
-CHOICES = {"error": ("interval", "range", "none"), "kind": ("lines", "dots"),
+CHOICES = {"error": ("interval", "range", "none"),
+           "kind": ("lines", "dots", "bars", "stack", "cdf"), "change": ("ratio", "cut", "gain"),
            "scale": ("linear", "log"), "x_scale": ("linear", "log")}
+#: In place of an axis: which of several measures it is.
+MEASURE = "measure"
+#: What a distribution can be of.
+DISTRIBUTIONS = ("read_response", "write_response")
 
 
 @dataclass(frozen=True)
@@ -70,39 +79,60 @@ class Spec:
 
     table: dict[str, Any]
     name: str
-    x: str
-    y: str
+    kind: str
+    #: Axes whose values, one after the other, name a place.
+    x: tuple[str, ...]
+    y: tuple[str, ...]
     series: str
     facets: str
     relative_to: str
+    #: The axis that the yardstick is on.
+    across: str
 
     def choice(self, key: str) -> str:
         """Return one of a few words."""
         return str(self.table.get(key, CHOICES[key][0]))
 
+    def text(self) -> str:
+        """Return what is to be said of it."""
+        return plain(self.table.get("text", ""))
 
-def check_figure(plan: Plan, table: dict[str, Any], axes: Sequence[str]) -> None:
-    """Refuse what is not understood."""
+
+def check_words(plan: Plan, table: dict[str, Any], axes: Sequence[str]) -> None:
+    """Refuse words that are not known."""
     path = plan.path
     check_known(path, "key of [[figure]]", table, KEYS)
     for key in ("x", "y"):
-        if key not in table:
+        if key not in table and (key, table.get("kind")) != ("x", "cdf"):
             raise Refusal(f"{path}: each [[figure]] has {key}", USAGE)
-    check_known(path, "measure in [[figure]]", [str(table["y"])], list(VALUES))
+    measures = DISTRIBUTIONS if table.get("kind") == "cdf" else list(VALUES)
+    check_known(path, "measure in [[figure]]", spelled(table["y"]), measures)
     for key in ("x", "series", "facets"):
         if key in table:
-            check_known(path, f"axis in {key} of [[figure]]", [str(table[key])], axes)
+            check_known(path, f"axis in {key} of [[figure]]", spelled(table[key]), axes)
     for key, known in CHOICES.items():
         if key in table:
             check_known(path, f"{key} of [[figure]]", [str(table[key])], known)
-    points = table.get("points", [])
-    if not isinstance(points, list) or not all(isinstance(one, dict) for one in points):
-        raise Refusal(f"{path}: points of [[figure]] is a list such as [{{ x = 7, y = 0.9 }}]",
-                      USAGE)
-    for point in points:
-        check_known(path, "key of a point in [[figure]]", point, POINT_KEYS)
+
+
+def check_figure(plan: Plan, table: dict[str, Any], axes: Sequence[str]) -> None:
+    """Refuse what is not understood."""
+    several = isinstance(table.get("y"), list)
+    check_words(plan, table, [*axes, MEASURE] if several else axes)
+    for key in ("points", "networks"):
+        value = table.get(key, [])
+        if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+            raise Refusal(f"{plan.path}: {key} of [[figure]] is a list such as "
+                          "[{ x = 7, y = 0.9 }]", USAGE)
+    for point in table.get("points", []):
+        check_known(plan.path, "key of a point in [[figure]]", point, POINT_KEYS)
         if not is_number(point.get("y")) or not is_plain(point.get("x")):
-            raise Refusal(f"{path}: each point of [[figure]] has x, and a number y", USAGE)
+            raise Refusal(f"{plan.path}: each point of [[figure]] has x, and a number y", USAGE)
+    for one in table.get("networks", []):
+        check_known(plan.path, "key of a network in [[figure]]", one, [*NETWORK_KEYS, *axes])
+        if not set(NETWORK_KEYS) <= one.keys():
+            raise Refusal(f"{plan.path}: each network of [[figure]] has "
+                          f"{', '.join(NETWORK_KEYS)}", USAGE)
 
 
 def is_number(value: object) -> bool:
@@ -117,19 +147,29 @@ def specs_of(plan: Plan) -> list[Spec]:
     result: list[Spec] = []
     for number, table in enumerate(plan.figures, 1):
         check_figure(plan, table, axes)
-        x, facets = str(table["x"]), str(table.get("facets", ""))
-        rest = [axis for axis in ("policy", *axes) if axis in axes and axis not in (x, facets)]
-        series = str(table.get("series", rest[0] if rest else x))
-        if len({x, facets, series}) < 3 and series != x:
-            raise Refusal(f"{plan.path}: x, series and facets of [[figure]] are different axes",
-                          USAGE)
-        name = str(table.get("name", f"figure-{number}"))
-        if any(spec.name == name for spec in result) or "/" in name or name.startswith("."):
-            raise Refusal(f'{plan.path}: [[figure]] "{name}" is no name of its own for a file',
-                          USAGE)
-        result.append(Spec(table, name, x, str(table["y"]), series, facets,
-                           yardstick(plan, table, series)))
+        spec = spec_of(plan, table, str(table.get("name", f"figure-{number}")), axes)
+        if any(one.name == spec.name for one in result) or "/" in spec.name or \
+                spec.name.startswith("."):
+            raise Refusal(f'{plan.path}: [[figure]] "{spec.name}" is no name of its own for a '
+                          "file", USAGE)
+        result.append(spec)
     return result
+
+
+def spec_of(plan: Plan, table: dict[str, Any], name: str, axes: Sequence[str]) -> Spec:
+    """Return a figure that has been checked."""
+    x, facets = tuple(spelled(table.get("x", []))), str(table.get("facets", ""))
+    y = tuple(spelled(table["y"]))
+    rest = [axis for axis in ("policy", *axes) if axis in axes and axis not in (*x, facets)]
+    several = [MEASURE] if len(y) > 1 and MEASURE not in (*x, facets) else []
+    series = str(table.get("series", [*several, *rest, *x][0]))
+    if len({*x, facets, series}) < len(x) + 2 and (series,) != x:
+        raise Refusal(f"{plan.path}: x, series and facets of [[figure]] are different axes",
+                      USAGE)
+    relative_to = yardstick(plan, table, series)
+    known = {str(value) for point in plan.points for key, value in point.varied if key == series}
+    across = series if series == "policy" or relative_to in known else "policy"
+    return Spec(table, name, str(table.get("kind", "")), x, y, series, facets, relative_to, across)
 
 
 def yardstick(plan: Plan, table: dict[str, Any], series: str) -> str:
@@ -148,15 +188,22 @@ def check_marks(plan: Plan, spec: Spec, marks: Sequence[Mark]) -> None:
         seen.add(place)
 
 
-def extent(spec: Spec, group: Group, found: Estimate, scale: float
-           ) -> tuple[float | None, float | None]:
-    """Return the ends of an error bar."""
-    if spec.choice("error") == "none" or found.half is None:
-        return None, None
-    if spec.choice("error") == "range" and not spec.relative_to:
-        values = group.values(spec.y).values()
-        return min(values) * scale, max(values) * scale
-    return (found.mean - found.half) * scale, (found.mean + found.half) * scale
+# ---------------------------------------------------------------- means
+
+
+@dataclass(frozen=True)
+class Found:
+    """A mean, and the values of all axes where it was found."""
+
+    where: dict[str, Value]
+    one: Estimate
+    #: Those that it is the mean of.
+    values: Sequence[float] = ()
+
+    def at(self, axes: Sequence[str]) -> Value:
+        """Return its value of an axis, or its place on several."""
+        return self.where[axes[0]] if len(axes) == 1 else " ".join(
+            str(self.where[axis]) for axis in axes)
 
 
 def unit_of(measure: str, marks: Sequence[float]) -> tuple[float, str]:
@@ -169,16 +216,73 @@ def unit_of(measure: str, marks: Sequence[float]) -> tuple[float, str]:
     return 1.0, unit
 
 
-def estimates(spec: Spec, groups: Sequence[Group]) -> Iterator[tuple[Group, Estimate]]:
+def shown(spec: Spec, groups: Sequence[Group]) -> list[Group]:
+    """Return the groups that a figure is of."""
+    wanted = spelled(spec.table.get("show", []))
+    return [group for group in groups
+            if not wanted or str(group.varied.get(spec.series)) in wanted]
+
+
+def means(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
     """Return the means of a figure; a yardstick is a line, not a mean."""
-    for group in groups:
-        if spec.relative_to:
-            base = yardstick_of(group, groups, spec.series, spec.relative_to)
-            found = group.ratio(base, spec.y) if base and base is not group else None
-        else:
-            found = group.estimate(spec.y)
-        if found:
-            yield group, found
+    for group in shown(spec, groups):
+        base = yardstick_of(group, groups, spec.across, spec.relative_to)
+        for measure in spec.y:
+            if not spec.relative_to:
+                one = group.estimate(measure)
+            else:
+                one = group.ratio(base, measure) if base and base is not group else None
+            if one:
+                yield Found(group.varied | {MEASURE: measure.replace("_", " ")}, one,
+                            list(group.values(measure).values()))
+
+
+def parts(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
+    """Return the parts of bars: of the whole bar, of the whole yardstick, or as they are."""
+    for group in shown(spec, groups):
+        base = group if spec.table.get("shares") else yardstick_of(
+            group, groups, spec.across, spec.relative_to)
+        wholes = base.sums(spec.y) if base else dict.fromkeys(group.runs, 1.0)
+        scale = 100 if spec.table.get("shares") else 1
+        for measure in spec.y:
+            values = [scale * value / wholes[seed]
+                      for seed, value in group.values(measure).items() if wholes.get(seed)]
+            if values:
+                yield Found(group.varied | {MEASURE: measure.replace("_", " ")}, estimate(values),
+                            values)
+
+
+def changed(spec: Spec, one: Estimate) -> Estimate:
+    """Return a ratio as the figure shows it."""
+    sign = {"ratio": 0, "cut": -100, "gain": 100}[spec.choice("change")]
+    if not sign or not spec.relative_to:
+        return one
+    return replace(one, mean=sign * (one.mean - 1),
+                   half=None if one.half is None else 100 * one.half)
+
+
+def extent(spec: Spec, found: Found, one: Estimate, scale: float
+           ) -> tuple[float | None, float | None]:
+    """Return the ends of an error bar."""
+    if spec.choice("error") == "none" or one.half is None:
+        return None, None
+    if spec.choice("error") == "range" and not spec.relative_to:
+        return min(found.values) * scale, max(found.values) * scale
+    return (one.mean - one.half) * scale, (one.mean + one.half) * scale
+
+
+def facet_of(spec: Spec, where: dict[str, Value]) -> str:
+    """Return the panel of a mean."""
+    return f"{spec.facets} {where[spec.facets]}" if spec.facets else ""
+
+
+def own_marks(spec: Spec, every: Sequence[Found], scale: float) -> Iterator[Mark]:
+    """Return our means."""
+    for found in every:
+        one = changed(spec, found.one)
+        low, high = extent(spec, found, one, scale)
+        yield Mark(facet_of(spec, found.where), str(found.where[spec.series]), found.at(spec.x),
+                   one.mean * scale, low, high, one.count, "approxftl")
 
 
 def papers_points(spec: Spec) -> Iterator[Mark]:
@@ -192,41 +296,90 @@ def papers_points(spec: Spec) -> Iterator[Mark]:
                    float(point["y"]), low, high, None, label)
 
 
-def own_marks(spec: Spec, found: Sequence[tuple[Group, Estimate]], scale: float) -> Iterator[Mark]:
-    """Return our means."""
-    for group, one in found:
-        low, high = extent(spec, group, one, scale)
-        facet = f"{spec.facets} {group.varied[spec.facets]}" if spec.facets else ""
-        yield Mark(facet, str(group.varied[spec.series]), group.varied[spec.x], one.mean * scale,
-                   low, high, one.count, "approxftl")
+# ---------------------------------------------------------------- distributions, networks
+
+
+def distributions(plan: Plan, spec: Spec, groups: Sequence[Group]) -> list[Mark]:
+    """Return percentages of the requests of all seeds, by the time that they took at most."""
+    marks: list[Mark] = []
+    firsts: list[Mark] = []
+    for group in shown(spec, groups):
+        bins: Counter[float] = Counter()
+        for run in group.runs.values():
+            bins.update(dict(look(run, "timing", spec.y[0], "bins") or ()))
+        facet, series = facet_of(spec, group.varied), str(group.varied[spec.series])
+        times = sorted(bins)
+        below = [0, *accumulate(bins[time] for time in times)]
+        firsts.append(Mark(facet, series, "", 0, None, None, len(group.runs), "approxftl"))
+        marks += [replace(firsts[-1], x=time / 1000, y=100 * count / below[-1])
+                  for time, count in zip([*times[:1], *times], below, strict=False)]
+    check_marks(plan, spec, firsts)
+    return marks
+
+
+#: What describes a network, beside the axes that its bit error rates are taken from.
+NETWORK_KEYS = ("name", "type", "planes")
+
+
+def networks(spec: Spec, groups: Sequence[Group]) -> Iterator[Mark]:
+    """Return how many digits networks tell right that have as many errors as a measure says."""
+    told = import_module("approxftl_tools.digits_told").told
+    for one in spec.table["networks"]:
+        own = {key: str(value) for key, value in one.items() if key not in NETWORK_KEYS}
+        for group in groups:
+            rate = group.estimate(spec.y[0])
+            if rate and all(str(group.varied[key]) == value for key, value in own.items()):
+                found = told(one["type"], one["planes"], rate.mean)
+                yield Mark("", one["name"], group.varied[spec.x[0]], found.mean, found.low,
+                           found.high, found.count, "approxftl")
+
+
+# ---------------------------------------------------------------- charts
 
 
 def words_of(spec: Spec, unit: str) -> tuple[str, str, str]:
     """Return the title and the names of the axes."""
-    measure = BY_KEY[spec.y].title if spec.y in BY_KEY else spec.y.replace("_", " ")
+    measure = ", ".join(BY_KEY[one].title if one in BY_KEY else one.replace("_", " ")
+                        for one in spec.y)
     said = f"{measure}, {spec.relative_to} = 1" if spec.relative_to else measure
     y_label = said if spec.relative_to or not unit else f"{said}, {unit}"
     table = spec.table
-    return (str(table.get("title", said)), str(table.get("x_label", spec.x)),
+    return (str(table.get("title", said)), str(table.get("x_label", " ".join(spec.x))),
             str(table.get("y_label", y_label)))
+
+
+def marks_of(plan: Plan, spec: Spec, groups: Sequence[Group]) -> tuple[list[Mark], str]:
+    """Return our marks, and their unit."""
+    if spec.kind == "cdf":
+        return distributions(plan, spec, groups), "% of requests"
+    if "networks" in spec.table:
+        return list(networks(spec, groups)), "%"
+    found = list((parts if spec.kind == "stack" else means)(spec, groups))
+    plain_unit = spec.relative_to or len(spec.y) > 1 or not found
+    scale, unit = (1.0, "") if plain_unit else unit_of(spec.y[0], [each.one.mean for each in found])
+    marks = list(own_marks(spec, found, scale))
+    check_marks(plan, spec, marks)
+    return marks, unit
+
+
+def line_of(spec: Spec) -> float | None:
+    """Return where the yardstick is."""
+    return 1.0 if spec.relative_to and spec.choice("change") == "ratio" else None
 
 
 def chart_of(plan: Plan, spec: Spec, groups: Sequence[Group]) -> Chart:
     """Return a figure from what is done."""
-    found = list(estimates(spec, groups))
-    if not found:
+    marks, unit = marks_of(plan, spec, groups)
+    if not marks:
         raise Refusal(f"{plan.path}: [[figure]] {spec.name}: nothing is done that it shows")
-    scale, unit = (1.0, "") if spec.relative_to else unit_of(spec.y, [one.mean for _, one in found])
-    marks = list(own_marks(spec, found, scale))
-    check_marks(plan, spec, marks)
     title, x_label, y_label = words_of(spec, unit)
     xs = tuple(dict.fromkeys(mark.x for mark in marks))
     numeric = all(as_number(x) is not None for x in xs)
-    kind = str(spec.table.get("kind", "lines" if numeric and len(xs) > 1 else "dots"))
+    kind = spec.kind or ("lines" if numeric and len(xs) > 1 else "dots")
     return Chart(spec.name, title, kind, x_label, y_label,
                  tuple(dict.fromkeys(mark.facet for mark in marks)),
                  tuple(dict.fromkeys(mark.series for mark in marks)), xs,
-                 (*marks, *papers_points(spec)), 1.0 if spec.relative_to else None,
+                 (*marks, *papers_points(spec)), line_of(spec),
                  spec.choice("x_scale") == "log", spec.choice("scale") == "log")
 
 

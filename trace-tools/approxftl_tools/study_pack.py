@@ -20,6 +20,7 @@ from approxftl_tools.study_engine import Engine
 from approxftl_tools.study_plan import Plan, Point
 from approxftl_tools.study_store import DONE as IS_DONE
 from approxftl_tools.study_store import Store
+from approxftl_tools.study_streams import Setting
 
 STUDY, PROVENANCE = "study.toml", "provenance.json"
 #: Version of the archive.
@@ -46,7 +47,7 @@ def provenance(plan: Plan, seeds: int, results: Sequence[str], argv: Sequence[st
     program, build = plan.points[0].files[0]
     return json.dumps({
         **command.envelope("study", argv), "study_archive": FORMAT, "study": plan.name,
-        "seeds": seeds,
+        "seeds": seeds, "full": plan.setting.full,
         "simulator": {"name": Path(program).name, "sha256": build},
         "machine": {"system": platform.system(), "release": platform.release(),
                     "processor": platform.machine(), "python": platform.python_version()},
@@ -134,7 +135,8 @@ def verify(path: Path, program: Path, engine: Engine) -> int:
         try:
             with tarfile.open(path, "r:gz") as archive:
                 known, files = unpacked(archive, folder)
-                plan = study_plan.read(folder / STUDY, program, int(known["seeds"]), files)
+                plan = study_plan.read(folder / STUDY, program, int(known["seeds"]), files,
+                                       Setting(full=bool(known.get("full", False))))
                 if len(plan.points) != len(known["points"]):
                     raise ValueError("it has results of other points")
                 wrong = differences(plan, archive, engine)

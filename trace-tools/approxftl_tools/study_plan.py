@@ -17,7 +17,7 @@ import re
 import shlex
 import subprocess
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -25,6 +25,7 @@ from typing import Any
 
 from approxftl_tools.command import NOT_FOUND, USAGE, Refusal
 from approxftl_tools.paper_measures import VALUES
+from approxftl_tools.study_streams import Setting, Streams, picked
 
 Value = str | int | float | bool
 
@@ -36,7 +37,7 @@ RESERVED = ("json", "dump", "record", "timeline", "progress", "quiet", "cpu", "h
 #: Version of the language; another number is another language.
 LANGUAGE = 1
 KEYS = ("study", "name", "seeds", "seed", "until", "most", "measures", "relative_to", "warmup",
-        "base", "vary", "exclude", "figure")
+        "base", "vary", "exclude", "figure", "synth", "text")
 WARMUP = ("warn", "refuse", "ignore")
 #: Measures of a table that nobody has chosen: tails beside means.
 DEFAULT = ("write_response_mean_ns", "write_response_p99_ns", "read_response_mean_ns",
@@ -88,6 +89,8 @@ class Plan:
 
     path: Path
     name: str
+    #: What is simulated, for who reads its page.
+    text: str
     points: tuple[Point, ...]
     keys: tuple[str, ...]
     rules: Rules
@@ -95,6 +98,7 @@ class Plan:
     figures: tuple[dict[str, Any], ...]
     #: Where the files are that it names, by the names in it.
     files: dict[str, Path]
+    setting: Setting
 
 
 Signature = tuple[int, ...]
@@ -197,7 +201,7 @@ def check_keys(path: Path, document: dict[str, Any]) -> None:
     """Refuse what is not understood."""
     check_known(path, "key", document, KEYS)
     check_version(path, document)
-    for section in ("base", "vary"):
+    for section in ("base", "vary", "synth"):
         if not isinstance(document.get(section, {}), dict):
             raise Refusal(f"{path}: [{section}] is a table of keys and values", USAGE)
     figures = document.get("figure", [])
@@ -300,13 +304,13 @@ def excluded(varied: dict[str, Value], rules: list[dict[str, Any]]) -> bool:
                for rule in rules)
 
 
-def arguments_of(options: dict[str, Value], found: Callable[[str], Path]) -> Iterator[str]:
+def arguments_of(options: dict[str, Value], streams: Streams) -> Iterator[str]:
     """Return options as the command line has them; files are relative to the study's file."""
     for key, value in options.items():
         if value is True:
             yield f"--{key}"
         elif key in FILES:
-            yield f"--{key}={found(str(value))}"
+            yield f"--{key}={streams.found(key, str(value), options.get('seed', 1))}"
         elif value is not False:
             yield f"--{key}={value}"
 
@@ -375,12 +379,12 @@ def settings_of(document: dict[str, Any], varied: dict[str, Value]) -> dict[str,
 
 
 def point_of(document: dict[str, Any], varied: dict[str, Value], program: tuple[str, str],
-             found: Callable[[str], Path]) -> Point:
-    """Return a point; `found` has the files that it names."""
+             streams: Streams) -> Point:
+    """Return a point."""
     options = settings_of(document, varied)
     if document.get("warmup") != "ignore":
         options["series"] = True
-    arguments = tuple(arguments_of(options, found))
+    arguments = tuple(arguments_of(options, streams))
     files = dict(files_of(arguments))
     return Point(tuple(varied.items()), arguments, address_of(arguments, program[1], files),
                  (program, *files.items()))
@@ -395,13 +399,6 @@ def program_of(program: Path) -> tuple[str, str]:
                       "into PATH, or name it in APPROXFTL", NOT_FOUND) from error
 
 
-def place(path: Path, files: dict[str, Path], name: str) -> Path:
-    """Return where a file is that came with the study."""
-    if name not in files:
-        raise Refusal(f'{path}: "{name}" is not in the archive', NOT_FOUND)
-    return files[name]
-
-
 def size_of(path: Path, varying: dict[str, list[Value]]) -> None:
     """Refuse more points than anybody means."""
     size = math.prod(map(len, varying.values()))
@@ -409,31 +406,42 @@ def size_of(path: Path, varying: dict[str, list[Value]]) -> None:
         raise Refusal(f"{path}: {size} points; {MOST_POINTS} are the most", USAGE)
 
 
-def read(path: Path, program: Path, seeds: int = 0, files: dict[str, Path] | None = None) -> Plan:
-    """Read a study, for this simulator; with so many seeds, if they are not the file's number.
+def plain(text: object) -> str:
+    """Return a text of several lines as one."""
+    return " ".join(str(text).split())
 
-    `files`: where those are that the study names, if not beside it.
-    """
+
+def document_of(path: Path, setting: Setting) -> dict[str, Any]:
+    """Return what the file says, in this setting."""
     document = load(path)
     check_keys(path, document)
+    base = document.get("base", {}) | setting.more.get("base", {})
+    return {key: value if key == "figure" else picked(value, setting.full)
+            for key, value in (document | setting.more | {"base": base}).items()}
+
+
+def read(path: Path, program: Path, seeds: int = 0, files: dict[str, Path] | None = None,
+         setting: Setting | None = None, sure: bool = False) -> Plan:
+    """Read a study, for this simulator; with so many seeds, if they are not the file's number.
+
+    `files`: where those are that the study names, if not beside it. `sure`: the simulator need not
+    look at its values before it runs them.
+    """
+    setting = setting or Setting()
+    document = document_of(path, setting)
     rules = rules_of(path, document)
     varying = axes(path, document, min(max(seeds, rules.seeds), MOST_POINTS))
     check_exclude(path, document, varying)
     size_of(path, varying)
     own = program_of(program)
-
-    named: dict[str, Path] = {}
-
-    def found(name: str) -> Path:
-        beside = (path.parent / name).absolute()
-        named[name] = beside if files is None else place(path, files, name)
-        return named[name]
-
-    points = [point_of(document, varied, own, found)
+    streams = Streams(path, program, setting, document.get("synth"), files)
+    streams.check()
+    points = [point_of(document, varied, own, streams)
               for varied in combinations(document, varying)]
     if not points:
         raise Refusal(f"{path}: every point is excluded", USAGE)
-    if not seeds:
+    if not seeds and not sure:
         check_values(path, program, points)
-    return Plan(path, str(document.get("name", path.stem)), tuple(points), tuple(varying), rules,
-                tuple(document.get("figure", [])), named)
+    return Plan(path, str(document.get("name", path.stem)), plain(document.get("text", "")),
+                tuple(points), tuple(varying), rules, tuple(document.get("figure", [])),
+                streams.named, setting)

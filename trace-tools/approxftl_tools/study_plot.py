@@ -25,6 +25,8 @@ MARKERS = "osD^vPX*"
 DOTS_PER_INCH = 300
 #: Places of an axis that are named, all of them.
 MOST_NAMED = 8
+#: Of an axis, in a row.
+MOST_LETTERS = 60
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ def read_style(path: Path | None, width: str) -> Style:
 
 def place(chart: Chart, mark: Mark, shift: float) -> float | None:
     """Return where a mark stands; None if the axis has no such place."""
-    if chart.kind == "lines":
+    if chart.kind in ("lines", "cdf"):
         return as_number(mark.x)
     names = [str(x) for x in chart.xs]
     return names.index(str(mark.x)) + shift if str(mark.x) in names else None
@@ -85,45 +87,89 @@ def errors(marks: Sequence[Mark]) -> Any:
             [(mark.y if mark.high is None else mark.high) - mark.y for mark in marks]]
 
 
-def draw(axes: Axes, chart: Chart, marks: Sequence[Mark], index: int, shift: float,
-         style: Style) -> None:
+@dataclass(frozen=True)
+class Series:
+    """Where a series stands, and how it looks."""
+
+    index: int
+    shift: float
+    width: float
+    style: Style
+
+    @property
+    def colour(self) -> str:
+        """Return its colour."""
+        return self.style.colour(self.index)
+
+
+def draw_bars(axes: Axes, stacked: bool, placed: Sequence[tuple[float, Mark]], look: Series,
+              below: dict[float, float]) -> None:
+    """Draw bars side by side, or upon what is there."""
+    here = [mark for _, mark in placed]
+    axes.bar([x for x, _ in placed], [mark.y for mark in here], 0.8 if stacked else look.width,
+             bottom=[below.get(x, 0.0) for x, _ in placed] if stacked else None,
+             yerr=errors(here), label=here[0].series, color=look.colour, capsize=2,
+             error_kw={"elinewidth": 0.8}, edgecolor="white", linewidth=0.3,
+             hatch=plot.HATCHES[look.index % len(plot.HATCHES)])
+    for x, mark in placed:
+        below[x] = below.get(x, 0.0) + mark.y
+
+
+def draw(axes: Axes, chart: Chart, marks: Sequence[Mark], look: Series, below: dict[float, float]
+         ) -> None:
     """Draw our means of a series, or others' points."""
-    placed = [(x, mark) for mark in marks if (x := place(chart, mark, shift)) is not None]
+    placed = [(x, mark) for mark in marks if (x := place(chart, mark, look.shift)) is not None]
     if not placed:
         return
     here = [mark for _, mark in placed]
-    own = here[0].runs is not None
+    own, index = here[0].runs is not None, look.index
+    if own and chart.kind in ("bars", "stack"):
+        draw_bars(axes, chart.kind == "stack", placed, look, below)
+        return
+    if own and chart.kind == "cdf":
+        axes.step([x for x, _ in placed], [mark.y for mark in here], where="post", linewidth=1,
+                  label=here[0].series, color=look.colour,
+                  linestyle=plot.DASHES[index % len(plot.DASHES)])
+        return
     name = " ".join(filter(None, (here[0].series, "" if own else f"({here[0].source})")))
     hollow = {} if own else {"markerfacecolor": "none", "alpha": 0.9}
     axes.errorbar([x for x, _ in placed], [mark.y for mark in here], yerr=errors(here), label=name,
-                  color=style.colour(index), marker=MARKERS[index % len(MARKERS)] if own else "d",
+                  color=look.colour, marker=MARKERS[index % len(MARKERS)] if own else "d",
                   markersize=3.5 if own else 5.5, linewidth=1, capsize=2, elinewidth=0.8,
                   linestyle=plot.DASHES[index % len(plot.DASHES)]
                   if own and chart.kind == "lines" else "", **hollow)
+
+
+def name_places(axes: Axes, chart: Chart) -> None:
+    """Say what stands where: all of it if there is room."""
+    names = [str(x) for x in chart.xs]
+    if chart.kind in ("dots", "bars", "stack"):
+        long = max(map(len, names)) * len(names) > MOST_LETTERS
+        axes.set_xticks(range(len(names)), names, rotation=30 if long else 0,
+                        ha="right" if long else "center")
+        axes.set_xlim(-0.5, len(names) - 0.5)
+        return
+    axes.set_xscale("log" if chart.log_x else "linear")
+    if len(names) <= MOST_NAMED:
+        axes.set_xticks([as_number(x) for x in chart.xs], names)
+        axes.minorticks_off()
 
 
 def panel(axes: Axes, chart: Chart, facet: str, style: Style) -> None:
     """Draw a panel."""
     sources = dict.fromkeys(mark.source for mark in chart.marks)
     series = dict.fromkeys((*chart.series, *(mark.series for mark in chart.marks)))
-    step = 0.6 / max(1, len(chart.series))
+    step = (0.8 if chart.kind == "bars" else 0.6) / max(1, len(chart.series))
+    below: dict[float, float] = {}
     for index, name in enumerate(series):
-        shift = (index - (len(chart.series) - 1) / 2) * step
+        shift = 0.0 if chart.kind == "stack" else (index - (len(chart.series) - 1) / 2) * step
         for source in sources:
             draw(axes, chart, [mark for mark in chart.marks if mark.series == name
                                and mark.source == source and mark.facet in (facet, "")],
-                 index, shift, style)
+                 Series(index, shift, step, style), below)
     if chart.line is not None:
         axes.axhline(chart.line, color="black", linewidth=0.6, linestyle=":")
-    if chart.kind == "dots":
-        axes.set_xticks(range(len(chart.xs)), [str(x) for x in chart.xs])
-        axes.set_xlim(-0.5, len(chart.xs) - 0.5)
-    elif len(chart.xs) <= MOST_NAMED:
-        axes.set_xscale("log" if chart.log_x else "linear")
-        axes.set_xticks([as_number(x) for x in chart.xs], [str(x) for x in chart.xs])
-        axes.minorticks_off()
-    elif chart.log_x:
-        axes.set_xscale("log")
+    name_places(axes, chart)
     if chart.log_y:
         axes.set_yscale("log")
     axes.set_title(facet)

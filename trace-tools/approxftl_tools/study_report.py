@@ -50,23 +50,24 @@ def sentences(groups: Sequence[Group], relative_to: str, measure: str) -> list[s
     return [verdict(name, found, relative_to, measure) for name, found in by_policy.items()]
 
 
-def block(chart: Chart, style: study_plot.Style) -> str:
-    """Return a figure, its words and its numbers."""
+def block(chart: Chart, style: study_plot.Style, said: str, more: str = "") -> str:
+    """Return a figure, its words and its numbers, and what else there is to say."""
     picture = base64.b64encode(study_plot.render(chart, "svg", style)).decode()
     return (f'<figure id="{escape(chart.name)}"><h3>{escape(chart.title)}</h3>\n'
             f'<img alt="{escape(chart.title)}" style="max-width: 100%; background: white" '
             f'src="data:image/svg+xml;base64,{picture}">\n'
+            f"<figcaption>{escape(said)}</figcaption>\n"
             f'<p>All numbers: <a download="{escape(chart.name)}.csv" class="csv" '
             f'href="data:text/csv;charset=utf-8,{quote(chart.csv())}">{escape(chart.name)}.csv</a>'
-            "</p></figure>\n")
+            f"</p>{more}</figure>\n")
 
 
 def introduction(plan: Plan, groups: Sequence[Group]) -> str:
     """Return what was simulated."""
     runs = sum(len(group.runs) for group in groups)
     base = " ".join(plan.points[0].arguments)
-    return (f"<p>{len(plan.points)} points, {runs} runs of approxftl sim, {len(groups)} means. The "
-            f"first: <code>{escape(base)}</code>.</p>\n")
+    return (f"<p>{escape(plan.text)}</p>\n<p>{len(plan.points)} points, {runs} runs of approxftl "
+            f"sim, {len(groups)} means. The first: <code>{escape(base)}</code>.</p>\n")
 
 
 def said_and_shown(groups: Sequence[Group], relative_to: str, keys: Sequence[str]
@@ -84,7 +85,7 @@ def page_of(plan: Plan, specs: Sequence[Spec], groups: Sequence[Group], keys: Se
             style: study_plot.Style) -> str:
     """Return the page."""
     said, shown = said_and_shown(groups, plan.rules.relative_to, keys)
-    figures = "".join(block(chart_of(plan, spec, groups), style) for spec in specs)
+    figures = "".join(block(chart_of(plan, spec, groups), style, spec.text()) for spec in specs)
     return page(plan.name, f"{introduction(plan, groups)}{said}{figures}{shown}")
 
 

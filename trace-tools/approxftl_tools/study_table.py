@@ -46,6 +46,12 @@ class Group:
         found = {seed: VALUES[measure](run) for seed, run in self.runs.items()}
         return {seed: float(value) for seed, value in found.items() if value is not None}
 
+    def sums(self, measures: Sequence[str]) -> dict[Value, float]:
+        """Return the sum of measures by seed, as far as runs have them all."""
+        found = [self.values(measure) for measure in measures]
+        return {seed: sum(values[seed] for values in found) for seed in self.runs
+                if all(seed in values for values in found)}
+
     def estimate(self, measure: str) -> Estimate | None:
         """Return the mean of a measure; None if not every run has it."""
         values = self.values(measure)

@@ -8,24 +8,18 @@ selftests/kernel/weights.sh.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
-from typing import Any
 
 import numpy as np
 
 from approxftl.models import parse
 from approxftl.models.source import MemorySource
 from approxftl_tools import lossy, network
-from approxftl_tools.figure import Curves, Plot
 from approxftl_tools.lossy import KINDS
-from approxftl_tools.paper_measures import VALUES
-
-Json = dict[str, Any]
+from approxftl_tools.statistics import Estimate, estimate
 
 HIDDEN, SEEDS, DRAWS = 256, 6, 4
-#: Of Student's distribution, for 95 % and one degree of freedom less than there are seeds.
-STUDENT = 2.571
 
 
 @cache
@@ -49,18 +43,6 @@ def shares(kind: str, planes: int, rate: float) -> Iterator[float]:
         yield 100 * float(np.mean(found))
 
 
-def shelf(found: Sequence[Any], plot_: Json) -> Plot:
-    """Draw the share of digits over months, with the interval of its mean over seeds."""
-    lines = []
-    for one in plot_["networks"]:
-        points = []
-        for point in found:
-            rate = VALUES["bit_error_rate"](point.data)
-            if point.category == one["category"] and rate is not None:
-                values = list(shares(one["type"], one["planes"], rate))
-                reach = STUDENT * float(np.std(values, ddof=1)) / SEEDS**0.5
-                points.append((point.x, float(np.mean(values)), reach))
-        xs = [x for x, _, _ in points]
-        lines += [(one["name"] + words, xs, [mean + side * reach for _, mean, reach in points])
-                  for words, side in (("", 0), (", from", -1), (", to", 1))]
-    return Curves(plot_["x"], plot_["unit"], lines, log_x=True)
+def told(kind: str, planes: int, rate: float) -> Estimate:
+    """Return the mean percentage over seeds, and its interval."""
+    return estimate(list(shares(kind, planes, rate)))

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a study's file can say of lengths, made traces and kinds of figure."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from selftests.lib.programs import BUILD, Done, run_program
+
+from approxftl_tools import study_plan, study_table
+from approxftl_tools.command import Refusal
+from approxftl_tools.study_figure import chart_of, specs_of
+from approxftl_tools.study_plot import read_style, render
+from approxftl_tools.study_store import Store
+
+STUDY = BUILD / "approxftl-study"
+PROGRAM = BUILD / "approxftl"
+#: Two policies in one run of the simulator, with the bins of their times.
+RUNS = """study = 1
+seeds = 2
+warmup = "ignore"
+[base]
+policy = "baseline,vth_b"
+requests = "1500|3000"
+blocks = 64
+fill = "random"
+histogram = true
+[vary]
+approx-share = ["10%", "50%"]
+"""
+Y = "write_response_mean_ns"
+
+
+def study(*arguments: str | Path, code: int = 0) -> Done:
+    done = run_program(STUDY, *arguments)
+    assert done.code == code, done
+    return done
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A study that has been run."""
+    path = tmp_path_factory.mktemp("done") / "s.toml"
+    path.write_text(RUNS)
+    study("run", path)
+    return path
+
+
+def runs(done: Path) -> list[dict[str, Any]]:
+    """Return the results, each with what varies."""
+    found = []
+    for place in done.with_suffix(".results").glob("*/result.json"):
+        varied = json.loads(place.with_name("point.json").read_text())["varied"]
+        found += [varied | one for one in json.loads(place.read_text())["runs"]]
+    return found
+
+
+def marks(done: Path, folder: Path, figure: str) -> list[dict[str, str]]:
+    """Return the numbers of a figure of what was run, which is drawn, too."""
+    path = folder / "f.toml"
+    path.write_text(f'{RUNS}[[figure]]\nname = "f"\n{figure}\n')
+    plan = study_plan.read(path, PROGRAM, sure=True)
+    (spec,) = specs_of(plan)
+    groups = study_table.groups_of(plan, Store(done.with_suffix(".results")))
+    chart = chart_of(plan, spec, groups)
+    assert len(render(chart, "svg", read_style(None, ""))) > 5000
+    return list(csv.DictReader(chart.csv().splitlines()))
+
+
+def mean(done: Path, measure: Any, **where: str) -> float:
+    """Return the mean of two seeds where something varies so."""
+    values = [measure(one) for one in runs(done)
+              if all(one[key.replace("_", "-")] == value for key, value in where.items())]
+    assert len(values) == 2
+    return float(sum(values)) / 2
+
+
+@pytest.mark.parametrize(("change", "meant"), [
+    ("ratio", lambda ratio: ratio), ("cut", lambda ratio: 100 * (1 - ratio)),
+    ("gain", lambda ratio: 100 * (ratio - 1))])
+def test_bars_of_a_change(done: Path, tmp_path: Path, change: str, meant: Any) -> None:
+    found = marks(done, tmp_path, f'x = "approx-share"\ny = "{Y}"\nkind = "bars"\n'
+                  f'relative_to = "baseline"\nchange = "{change}"')
+    times = {(one["seed"], one["approx-share"], one["policy"]):
+             one["timing"]["write_response"]["mean_ns"] for one in runs(done)}
+    for mark in found:
+        ratios = [time / times[seed, share, "baseline"]
+                  for (seed, share, policy), time in times.items()
+                  if (share, policy) == (mark["x"], "vth_b")]
+        assert mark["series"] == "vth_b"
+        assert float(mark["y"]) == pytest.approx(meant(sum(ratios) / 2))
+        assert float(mark["low"]) < float(mark["y"]) < float(mark["high"])
+    assert [mark["x"] for mark in found] == ["10%", "50%"]
+
+
+def test_a_yardstick_on_another_axis_than_the_series(done: Path, tmp_path: Path) -> None:
+    found = marks(done, tmp_path, f'x = "approx-share"\nseries = "approx-share"\ny = "{Y}"\n'
+                  'relative_to = "baseline"')
+    assert [(mark["series"], mark["x"]) for mark in found] == [("10%", "10%"), ("50%", "50%")]
+
+
+def test_a_stack_of_shares(done: Path, tmp_path: Path) -> None:
+    keys = ("precise_pages", "approximate_pages")
+    found = marks(done, tmp_path, 'x = ["approx-share", "policy"]\nkind = "stack"\nshares = true\n'
+                  f'y = ["{keys[0]}", "{keys[1]}"]')
+    assert len(found) == 8
+    for mark in found:
+        share, policy = mark["x"].split()
+        kind = mark["series"].split()[0]
+
+        def part(one: Any, kind: str = kind) -> float:
+            pages = one["class_pages"]
+            return 100 * float(pages[kind]) / float(pages["precise"] + pages["approximate"])
+
+        assert float(mark["y"]) == pytest.approx(
+            mean(done, part, approx_share=share, policy=policy))
+
+
+def test_a_stack_beside_the_whole_yardstick(done: Path, tmp_path: Path) -> None:
+    found = marks(done, tmp_path, 'x = ["approx-share", "policy"]\nkind = "stack"\n'
+                  'y = ["energy_program_pj", "energy_read_pj"]\nrelative_to = "baseline"')
+    wholes = dict.fromkeys((mark["x"] for mark in found), 0.0)
+    for mark in found:
+        wholes[mark["x"]] += float(mark["y"])
+    assert wholes["10% baseline"] == pytest.approx(1)
+    assert 0 < wholes["50% vth_b"] < 1
+
+
+def test_measures_side_by_side_of_some(done: Path, tmp_path: Path) -> None:
+    found = marks(done, tmp_path, 'x = "measure"\ny = ["erases", "energy_read_pj"]\n'
+                  'facets = "approx-share"\nkind = "bars"\nshow = ["vth_b"]')
+    assert [(mark["facet"], mark["series"], mark["x"]) for mark in found] == [
+        (f"approx-share {share}", "vth_b", name) for share in ("10%", "50%")
+        for name in ("erases", "energy read pj")]
+    assert float(found[0]["y"]) == mean(
+        done, lambda one: one["counters"]["array_erases"], approx_share="10%", policy="vth_b")
+
+
+def test_a_distribution_is_of_all_seeds(done: Path, tmp_path: Path) -> None:
+    found = [mark for mark in marks(done, tmp_path, 'y = "write_response"\nkind = "cdf"\n'
+                                    'facets = "approx-share"\nx_scale = "log"')
+             if (mark["facet"], mark["series"]) == ("approx-share 50%", "vth_b")]
+    ys = [float(mark["y"]) for mark in found]
+    assert ys == sorted(ys) and (ys[0], ys[-1]) == (0, 100)
+    bins = [pair for one in runs(done)
+            if (one["approx-share"], one["policy"]) == ("50%", "vth_b")
+            for pair in one["timing"]["write_response"]["bins"]]
+    for mark, y in zip(found[1:], ys[1:], strict=True):
+        below = sum(count for top, count in bins if top / 1000 <= float(mark["x"]))
+        assert y == pytest.approx(100 * below / sum(count for _, count in bins))
+
+
+@pytest.mark.parametrize(("figure", "sentence"), [
+    ('y = "erases"\nkind = "cdf"', 'unknown measure in [[figure]] "erases"'),
+    ('x = "measure"\ny = "erases"', 'unknown axis in x of [[figure]] "measure"'),
+    ('x = "policy"\ny = "erases"\nchange = "loss"', 'unknown change of [[figure]] "loss"'),
+    ('y = "write_response"\nkind = "cdf"', "x, series and facets leave an axis out"),
+    ('x = "approx-share"\ny = "bit_error_rate"\nnetworks = [{ name = "n", planes = 1 }]',
+     "each network of [[figure]] has name, type, planes"),
+    ('x = "approx-share"\ny = "bit_error_rate"\nnetworks = 3', "networks of [[figure]] is a list"),
+])
+def test_refused_figures(done: Path, tmp_path: Path, figure: str, sentence: str) -> None:
+    with pytest.raises(Refusal) as said:
+        marks(done, tmp_path, figure)
+    assert sentence in str(said.value)
+
+
+def test_two_lengths(done: Path) -> None:
+    """The shorter runs are there; the longer ones are others."""
+    said = study("status", done).out, study("status", done, "--full").out
+    assert said == ("s: 4 points, 4 done, 0 failed, 0 missing\n",
+                    "s: 4 points, 0 done, 0 failed, 4 missing\n")
+    lines = study("export", done, "--full").out.splitlines()
+    assert len(lines) == 4 and all("--requests=3000 " in line for line in lines)
+
+
+# ---------------------------------------------------------------- traces that are made
+
+MADE = """study = 1
+seeds = 2
+[base]
+arrival = "trace"
+policy = "baseline,vth_b"
+[synth]
+requests = "300|600"
+[vary]
+trace = ["HM_0", "PRN_1"]
+"""
+
+
+def test_traces_are_made_for_each_seed(tmp_path: Path) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text(MADE)
+    study("run", path)
+    files = sorted((tmp_path / "s.results/traces").iterdir())
+    assert [file.name.rpartition("-")[0] for file in files] == ["HM_0"] * 2 + ["PRN_1"] * 2
+    assert len({file.read_bytes() for file in files}) == 4
+    assert all(b"synthetic" in file.read_bytes()[:4096] for file in files)
+    before = [file.stat().st_mtime_ns for file in files]
+    study("run", path)
+    assert [file.stat().st_mtime_ns for file in files] == before
+    study("pack", path)
+    for file in files:
+        file.unlink()
+    assert "4 points" in (said := study("verify", tmp_path / "s.study.tar.gz").out)
+    assert "0 differ" in said
+
+
+def test_real_traces_take_their_place(tmp_path: Path) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text(MADE)
+    for name in ("HM_0", "PRN_1"):
+        run_program(PROGRAM, "sim", "-q", "--requests=200", f"--record={tmp_path}/{name}.aft")
+    study("run", path, "--traces", tmp_path)
+    assert not (tmp_path / "s.results/traces").exists()
+    assert {one["requests"] for one in runs(path)} == {200}
+    study("pack", path, "--traces", tmp_path)
+    assert "0 differ" in study("verify", tmp_path / "s.study.tar.gz").out
+    (tmp_path / "HM_0.aft").unlink()
+    assert "there is no HM_0.aft; approxftl trace convert makes one" in study(
+        "status", path, "--traces", tmp_path, code=3).err
+
+
+@pytest.mark.parametrize(("text", "code", "sentence"), [
+    (MADE.replace("[synth]", "[synth]\nseed = 3"), 2, '[synth] "seed" is not for a study'),
+    (MADE.replace('"300|600"', '"many"'), 2, "[synth] argument --requests: invalid count value"),
+    (MADE.replace("HM_0", "HM_9"), 3, "HM_9"),
+    (MADE[:MADE.index("[synth]")].replace("study = 1", "study = 1\nsynth = 3"), 2,
+     "[synth] is a table of keys and values"),
+])
+def test_refused_traces(tmp_path: Path, text: str, code: int, sentence: str) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text(text)
+    said = study("run", path, code=code).err
+    assert sentence in said and said.count("\n") == 1

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The papers' figures from scratch: studies of paper_studies/, on one page.
+
+A study there says what the papers show and what is run in its place. Nothing in it is a result: all
+numbers come from the runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from importlib.util import find_spec
+from itertools import groupby
+from pathlib import Path
+
+from approxftl_tools import command, study_plan, study_plot, study_report, study_table
+from approxftl_tools.command import Refusal
+from approxftl_tools.page import page, table
+from approxftl_tools.study_engine import Processes
+from approxftl_tools.study_figure import Chart, Spec, chart_of, specs_of
+from approxftl_tools.study_plan import Plan, Point
+from approxftl_tools.study_run import Progress, execute, unique
+from approxftl_tools.study_store import FAILED, MISSING, Store
+from approxftl_tools.study_streams import Setting
+
+#: Papers in the order of the page; a study's name is that of its system.
+SYSTEMS = ("ApproxFTL", "cubeFTL", "AGCR", "TVR", "ReSSD", "Weights")
+FOLDER = Path(__file__).parent / "paper_studies"
+
+
+@dataclass(frozen=True)
+class Made:
+    """A figure of a study."""
+
+    plan: Plan
+    spec: Spec
+
+    def place(self) -> tuple[int, str]:
+        """Return where on the page it stands."""
+        return SYSTEMS.index(self.plan.name), self.spec.name
+
+    def lacks(self) -> bool:
+        """Tell whether there is not what it needs."""
+        return "networks" in self.spec.table and not find_spec("sklearn")
+
+
+def figures(names: Sequence[str], setting: Setting) -> list[Made]:
+    """Return the figures whose names begin like one of these; all without names."""
+    tables = {path: [str(one["name"]) for one in study_plan.load(path)["figure"]]
+              for path in sorted(FOLDER.glob("*.toml"))}
+    known = sorted(name for own in tables.values() for name in own)
+    for name in names:
+        if not any(one.startswith(name) for one in known):
+            raise Refusal(f'there is no figure "{name}"; there are {", ".join(known)}',
+                          command.USAGE)
+    start = tuple(names) or ("",)
+    plans = [study_plan.read(path, command.program(), setting=setting, sure=True)
+             for path, own in tables.items() if any(one.startswith(start) for one in own)]
+    found = [Made(plan, spec) for plan in plans for spec in specs_of(plan)
+             if spec.name.startswith(start)]
+    return sorted(found, key=Made.place)
+
+
+def titles(names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Return the names of figures and what they show; nothing is made for that."""
+    start = tuple(names) or ("",)
+    found = [(SYSTEMS.index(study["name"]), one["name"], one["title"])
+             for study in map(study_plan.load, FOLDER.glob("*.toml")) for one in study["figure"]]
+    return ((name, title) for _, name, title in sorted(found) if name.startswith(start))
+
+
+def drawable(names: Sequence[str], setting: Setting, say: Callable[[str], None]) -> list[Made]:
+    """Return the figures that were named, or all for which there is what they need."""
+    found = figures(names, setting)
+    lacking = [one for one in found if not names and one.lacks()]
+    for one in lacking:
+        say(f"{one.spec.name}: left out, for lack of the Python package sklearn")
+    return [one for one in found if one not in lacking]
+
+
+def run(points: Sequence[Point], store: Store, jobs: int) -> None:
+    """Run what is missing; one that fails fails all of it."""
+    store.prepare()
+    missing = [point for point in points if store.state(point) in (MISSING, FAILED)]
+    if not execute(missing, store, Processes(command.program(), jobs), Progress(0, False)):
+        raise KeyboardInterrupt
+    for point in missing:
+        if store.state(point) == FAILED:
+            raise Refusal(f"{point.command(command.program())}: {store.why(point)}")
+
+
+def made_by(one: Made, store: Store, files: Sequence[Path]) -> str:
+    """Return the part of the page that says how to repeat a figure."""
+    rows = [[point.address, point.command()] for point in unique(one.plan.points)]
+    links = ", ".join(f'<a href="{escape(path.name)}">{escape(path.name)}</a>' for path in files)
+    return (f"<details><summary>Runs ({len(rows)}); {escape(one.plan.path.name)}</summary>\n"
+            f"{table([f'result in {store.root.name}', 'command'], rows)}</details>\n"
+            f"<p>Files: {links}</p>\n")
+
+
+def introduction(setting: Setting) -> str:
+    """Return what holds for all figures."""
+    streams = (f"Volumes are real record files in <code>{escape(str(setting.traces))}</code>."
+               if setting.traces else
+               "Volumes are synthetic: streams with the published characteristics of the real "
+               "ones, which cannot be handed on.")
+    length = "Full runs." if setting.full else "Short runs; FULL=1 makes longer ones."
+    seed = setting.more.get("seed") or setting.more["base"]["seed"]
+    seeds = f"{setting.more['seeds']} seeds from {seed}; error bars are intervals of 95 %" \
+        if "seeds" in setting.more else f"seed {seed}"
+    return (f"<p>All numbers are simulated here, with {seeds}, by approxftl "
+            f"{escape(command.version())}. {length} {streams} Absolute times are not the papers'; "
+            "compare schemes within a figure.</p>\n")
+
+
+def draw(one: Made, store: Store, folder: Path, kind: str) -> tuple[Chart, list[Path]]:
+    """Draw a figure, with its numbers beside it."""
+    chart = chart_of(one.plan, one.spec, study_table.groups_of(one.plan, store))
+    style = study_plot.read_style(None, "double")
+    files = [folder / f"{chart.name}.{ending}" for ending in (kind, "csv")]
+    command.write_file(files[0], study_plot.render(chart, kind, style))
+    command.write_file(files[1], chart.csv())
+    return chart, files
+
+
+def make(names: Sequence[str], setting: Setting, folder: Path, kind: str, jobs: int,
+         say: Callable[[str], None]) -> Path:
+    """Make figures; return the page that shows them."""
+    style = study_plot.read_style(None, "double")
+    chosen = drawable(names, setting, say)
+    store = Store(folder / "runs")
+    points = unique([point for one in chosen for point in one.plan.points])
+    say(f"{len(chosen)} figures, {len(points)} runs")
+    run(points, store, jobs)
+    body = [introduction(setting)]
+    for system, group in groupby(chosen, key=lambda one: one.plan.name):
+        body.append(f"<h2>{escape(system)}</h2>\n")
+        for one in group:
+            chart, files = draw(one, store, folder, kind)
+            said = f"In the paper: {one.spec.text()} Here: {one.plan.text}"
+            body.append(study_report.block(chart, style, said, made_by(one, store, files)))
+            say(str(files[0]))
+    # The page of all figures is not replaced by one of some.
+    stem = "index" if not names else names[0] if len(names) == 1 else "selection"
+    command.write_file(folder / f"{stem}.html", page("The papers' figures", "".join(body)))
+    return folder / f"{stem}.html"
