@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Runs of the simulator for the claims, and builds of it in which something is not so.
 
-A run that the same program has done with the same arguments is read back from
-AFTL_BUILD/cache/claims; a build with mutants lies there, too, by program and patches.
+Runs are points of studies, whose results are kept in AFTL_BUILD/cache/claims; a build with mutants
+lies there, too, by program and patches.
 """
 
 from __future__ import annotations
@@ -10,17 +10,21 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib.util
-import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import Any
+
+from approxftl_tools.study_engine import Processes
+from approxftl_tools.study_plan import digest_of, program_of, run_of
+from approxftl_tools.study_run import ensure
+from approxftl_tools.study_store import Store
 
 TOP = Path(__file__).resolve().parents[2]
 MUTANTS = TOP / "selftests/mutants"
@@ -45,18 +49,6 @@ def binary() -> Path:
 def seed() -> str:
     """Return the seed of every run."""
     return os.environ.get("CLAIMS_SEED", "1")
-
-
-def digest(*parts: str | bytes) -> str:
-    """Return a name for all of these together."""
-    sums = [hashlib.sha256(p.encode() if isinstance(p, str) else p).hexdigest() for p in parts]
-    return hashlib.sha256(" ".join(sums).encode()).hexdigest()[:32]
-
-
-@functools.cache
-def digest_of(path: Path) -> str:
-    """Return a name for a file's bytes; files are not changed while this runs."""
-    return digest(path.read_bytes())
 
 
 def cached(name: str) -> Path:
@@ -113,7 +105,7 @@ def program(mutants: tuple[str, ...]) -> Path:
     if not mutants:
         return binary()
     patches = [(MUTANTS / f"{name}.patch").read_bytes() for name in mutants]
-    built = cached(digest(digest_of(binary()), *patches))
+    built = cached(hashlib.sha256(b"\0".join((digest_of(binary()).encode(), *patches))).hexdigest())
     if not built.exists():
         make(mutants)
         shutil.copy2(tree() / "build/approxftl", built.with_suffix(".new"))
@@ -121,27 +113,28 @@ def program(mutants: tuple[str, ...]) -> Path:
     return built
 
 
+def once(words: Iterable[str]) -> list[str]:
+    """Return arguments with their values, each once: the last counts."""
+    found: dict[str, str] = {}
+    key = ""
+    for word in words:
+        key = word if word.startswith("--") else key
+        found[key] = word if word == key else f"{key}={word}"
+    return list(found.values())
+
+
 @functools.cache
-def run(of: Path, *arguments: str) -> str:
-    """Run the simulator once for the same arguments; what it prints."""
-    named = [digest_of(Path(word)) if word.startswith("/") else word for word in arguments]
-    known = cached(f"{digest(digest_of(of), *named)}.json")
-    if known.exists():
-        return known.read_text()
-    command = [str(of), "sim", *arguments, "--json", "-", "--quiet"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=1800, check=False)
-    if done.returncode:
-        raise RuntimeError(f"{' '.join(command)}\n{done.stderr}")
-    new = known.with_suffix(f".{os.getpid()}")
-    new.write_text(done.stdout)
-    new.replace(known)
-    return done.stdout
+def run(of: Path, *arguments: str) -> Json:
+    """Run the simulator once for the same arguments, and return the result."""
+    point = run_of(program_of(of), once(arguments))
+    store = Store(build() / "cache/claims/results")
+    ensure([point], store, Processes(of, 1))
+    return store.result(point)
 
 
 def simulate(*arguments: str) -> dict[str, Json]:
     """Run the simulator; results by policy."""
-    result = json.loads(run(program(false_mutants), *arguments, *false_arguments,
-                            "--seed", seed()))
+    result = run(program(false_mutants), *arguments, *false_arguments, "--seed", seed())
     return {one["policy"]: one | {"geometry": result["geometry"]} for one in result["runs"]}
 
 

@@ -66,12 +66,13 @@ def test_a_world_within_another_is_false_in_both_ways() -> None:
 
 
 def test_what_has_been_run_is_read_back(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("AFTL_BUILD", str(tmp_path))
     program = tmp_path / "program"
-    program.write_text("#!/bin/sh\necho \"$@\"; echo x >>ran\n".replace("ran", f"{tmp_path}/ran"))
+    program.write_text(f"#!/bin/sh\necho x >>'{tmp_path}/ran'\nexec '{runs.binary()}' \"$@\"\n")
+    monkeypatch.setenv("AFTL_BUILD", str(tmp_path))
     program.chmod(0o755)
-    said = {words: runs.run.__wrapped__(program, *words) for words in (("a",), ("b",), ("a",))}
-    assert said[("a",)].startswith("sim a ") and said[("b",)].startswith("sim b ")
+    said = {count: runs.run.__wrapped__(program, "--verify", "--requests", "9", "--requests", count)
+            for count in ("7", "8", "7")}
+    assert {count: one["runs"][0]["requests"] for count, one in said.items()} == {"7": 7, "8": 8}
     assert (tmp_path / "ran").read_text() == "x\nx\n"
 
 

@@ -70,7 +70,16 @@ def test_sample_is_within_its_bands(tmp_path: Path) -> None:
     assert {point["measure"] for point in document["points"]} == {
         "reads/s", "read mean", "read p99", "rate, MB/s"}
     drives("samsung-pm9a3", "--only", "9950 writes/s offered", "--at-least", "100")
-    drives("kioxia-xg6", "--only", "sequential-read", "--at-least", "100")
+
+
+def test_what_is_kept_is_not_run_again(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    said = [drives("kioxia-xg6", "--only", "sequential-read", "--at-least", "100", "--out",
+                   kept).stdout]
+    before = {path: path.stat().st_mtime_ns for path in kept.glob("*/result.json")}
+    said.append(drives("kioxia-xg6", "--only", "sequential-read", "--out", kept).stdout)
+    assert before and said[0] == said[1]
+    assert {path: path.stat().st_mtime_ns for path in kept.glob("*/result.json")} == before
 
 
 def test_other_tables(tmp_path: Path) -> None:

@@ -26,12 +26,13 @@ $(plain_dir)/python-tools: FORCE
 		cmp -s - $@ || printf '%s\n' '$(python_folders)' \
 		"$$(selftests/install-packages --venv)" >$@
 
-figures: $(PROGRAM) $(python_programs) ## the papers' figures from scratch, as SVG and CSV: OUT=, FULL=1, TRACES=DIR
+figures: $(PROGRAM) $(python_programs) ## the papers' figures from scratch, as SVG and CSV: OUT=, FULL=1, SEEDS=N, TRACES=DIR
 	@$(plain_dir)/approxftl-figures --papers \
-		--output $(or $(OUT),$(O)/figures) $(if $(FULL),--full) $(if $(TRACES),--traces '$(TRACES)')
+		--output $(or $(OUT),$(O)/figures) $(if $(FULL),--full) \
+		$(if $(SEEDS),--seeds '$(SEEDS)') $(if $(TRACES),--traces '$(TRACES)')
 
 drives: $(PROGRAM) $(python_programs) ## real drives beside their emulation (minutes): TABLES=DIR, NAMES='wd-zn540 ...', OUT=page.html
-	@$(plain_dir)/approxftl-drives $(NAMES) $(if $(TABLES),--tables '$(TABLES)') \
+	@$(plain_dir)/approxftl-drives $(NAMES) $(if $(TABLES),--tables '$(TABLES)') --out '$(O)/drives' \
 		--html '$(or $(OUT),$(O)/drives.html)'
 
 .PHONY: drives figures

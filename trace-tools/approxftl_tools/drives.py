@@ -7,6 +7,7 @@ import argparse
 import json
 import os
 import sys
+import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from html import escape
@@ -23,7 +24,9 @@ from approxftl_tools.refusal import FAILED, Refusal
 from approxftl_tools.study import jobs
 from approxftl_tools.study_engine import Processes
 from approxftl_tools.study_plan import Point as Run
-from approxftl_tools.study_run import Progress
+from approxftl_tools.study_plan import program_of, run_of
+from approxftl_tools.study_run import ensure
+from approxftl_tools.study_store import Store
 
 Json = dict[str, Any]
 
@@ -100,6 +103,8 @@ def options() -> command.Parser:
                         help="devices with N times the blocks, to see that size does not matter")
     parser.add_argument("-j", "--jobs", metavar="N", type=jobs, default=os.cpu_count() or 1,
                         help="processes at a time (default: as many as processors)")
+    parser.add_argument("--out", metavar="DIR", type=Path,
+                        help="keep results there, and run nothing that is done (default: nowhere)")
     parser.add_argument("--at-least", metavar="PERCENT", type=part, default=0.0,
                         help="fail if fewer points are within their bands (default 0)")
     parser.add_argument("--progress", action="store_true", help="even if stderr is no terminal")
@@ -110,63 +115,62 @@ def options() -> command.Parser:
     return parser
 
 
-def larger(drive: Drive, times: int, engine: Processes) -> Drive:
+@dataclass(frozen=True)
+class Bench:
+    """Where runs are made, and kept."""
+
+    program: Path
+    jobs: int
+    store: Store
+    progress: bool = False
+
+    def run(self, drive: Drive, load: Load) -> Run:
+        """Return a run of a drive's emulation."""
+        return run_of(program_of(self.program), (*drive.arguments(), *load.arguments))
+
+    def results(self, loads: Iterable[tuple[Drive, Load]]) -> dict[tuple[Drive, Load], Json]:
+        """Run them; the longest first, so that none is left alone at the end."""
+        runs = {pair: self.run(*pair) for pair in sorted(loads, key=lambda pair: -pair[1].cost())}
+        ensure(list(runs.values()), self.store, Processes(self.program, self.jobs), self.progress)
+        return {pair: self.document(run) for pair, run in runs.items()}
+
+    def document(self, run: Run) -> Json:
+        """Return the result of a run, with the device that it was of."""
+        whole = self.store.result(run)
+        result: Json = whole["runs"][0]
+        return {**result, "unit_bytes": whole["geometry"]["unit_bytes"],
+                "geometry": whole["geometry"]}
+
+    def geometry(self, drive: Drive) -> Json:
+        """Return the shape of the emulated device."""
+        pair = drive, Load(("--requests=0",))
+        found: Json = replace(self, progress=False).results([pair])[pair]["geometry"]
+        return found
+
+
+def larger(drive: Drive, times: int, bench: Bench) -> Drive:
     """Return the drive with more blocks; nothing else differs."""
     if times == 1:
         return drive
-    blocks = geometry(drive, engine)["blocks_per_lun"] * times
+    blocks = bench.geometry(drive)["blocks_per_lun"] * times
     return replace(drive, options=(f"--profile={drive.name}", f"--blocks={blocks}"))
 
 
-def document(drive: Drive, load: Load, text: str | None, why: str) -> Json:
-    """Return the result of a run; without one there is nothing to say."""
-    if text is None:
-        raise Refusal(f"{drive.name}: {' '.join(load.arguments)}: {why}", FAILED)
-    whole = json.loads(text)
-    result: Json = whole["runs"][0]
-    return {**result, "unit_bytes": whole["geometry"]["unit_bytes"], "geometry": whole["geometry"]}
-
-
-def results_of(loads: Iterable[tuple[Drive, Load]], engine: Processes, progress: Progress
-               ) -> dict[tuple[Drive, Load], Json]:
-    """Run them; the longest first, so that none is left alone at the end."""
-    runs = {Run((), (*drive.arguments(), *load.arguments), str(index)): (drive, load)
-            for index, (drive, load) in enumerate(sorted(loads, key=lambda pair: -pair[1].cost()))}
-    found = {}
-    try:
-        for outcome in engine.outcomes(list(runs)):
-            drive, load = runs[outcome.point]
-            found[drive, load] = document(drive, load, outcome.result, outcome.why)
-            progress.tell(False)
-    finally:
-        engine.stop()
-        progress.close()
-    return found
-
-
-def geometry(drive: Drive, engine: Processes) -> Json:
-    """Return the shape of the emulated device."""
-    load = Load(("--requests=0",))
-    outcome = engine.run(Run((), (*drive.arguments(), *load.arguments), "shape"))
-    found: Json = document(drive, load, outcome.result, outcome.why)["geometry"]
-    return found
-
-
-def shape_of(drive: Drive, engine: Processes) -> Shape:
+def shape_of(drive: Drive, bench: Bench) -> Shape:
     """Return what the loads are scaled by."""
-    found = geometry(drive, engine)
+    found = bench.geometry(drive)
     return Shape(found["units"], found["unit_bytes"],
                  found["physical_bytes"] // found["blocks_per_lun"])
 
 
-def wanted(arguments: argparse.Namespace, engine: Processes) -> list[Point]:
+def wanted(arguments: argparse.Namespace, bench: Bench) -> list[Point]:
     """Return the points that are asked for."""
     if not arguments.tables.is_dir():
         raise Refusal(f"{arguments.tables}: no such directory", command.NOT_FOUND)
     points = []
     for name in arguments.drives or DRIVES:
-        drive = larger(name, arguments.larger, engine)
-        found = points_of(drive, shape_of(drive, engine), arguments.tables)
+        drive = larger(name, arguments.larger, bench)
+        found = points_of(drive, shape_of(drive, bench), arguments.tables)
         points += [point for point in found
                    if arguments.only in f"{point.table} {point.what} {point.measure}"]
     if not points:
@@ -182,12 +186,10 @@ def use_of(point: Point, tables: Path) -> str:
     return FITTED if point.fitted else SEEN
 
 
-def judge(points: Sequence[Point], engine: Processes, progress_shown: bool, tables: Path
-          ) -> list[Verdict]:
+def judge(points: Sequence[Point], bench: Bench, tables: Path) -> list[Verdict]:
     """Run what the points need, and hold them against it."""
-    loads = {(point.drive, load) for point in points for load in (point.load, point.base) if load}
-    progress = Progress(len(loads), progress_shown)
-    results = results_of(loads, engine, progress)
+    results = bench.results({(point.drive, load) for point in points
+                             for load in (point.load, point.base) if load})
     verdicts = []
     for point in points:
         ours = point.ours({load: results[point.drive, load]
@@ -302,9 +304,10 @@ def run(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     for option in ("json", "html"):
         if getattr(arguments, option):
             command.CLAIMS.writes(getattr(arguments, option), f"--{option}")
-    engine = Processes(command.program(), arguments.jobs)
-    points = wanted(arguments, engine)
-    verdicts = judge(points, engine, arguments.progress or sys.stderr.isatty(), arguments.tables)
+    with tempfile.TemporaryDirectory(prefix="approxftl-drives-") as folder:
+        bench = Bench(command.program(), arguments.jobs, Store(arguments.out or Path(folder)),
+                      arguments.progress or sys.stderr.isatty())
+        verdicts = judge(wanted(arguments, bench), bench, arguments.tables)
     write(arguments, argv, verdicts)
     share = 100.0 * sum(verdict.within for verdict in verdicts) / len(verdicts)
     if share < arguments.at_least:

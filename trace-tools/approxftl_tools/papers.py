@@ -19,9 +19,9 @@ from approxftl_tools.command import Refusal
 from approxftl_tools.page import page, table
 from approxftl_tools.study_engine import Processes
 from approxftl_tools.study_figure import Chart, Spec, chart_of, specs_of
-from approxftl_tools.study_plan import Plan, Point
-from approxftl_tools.study_run import Progress, execute, unique
-from approxftl_tools.study_store import FAILED, MISSING, Store
+from approxftl_tools.study_plan import Plan
+from approxftl_tools.study_run import ensure, unique
+from approxftl_tools.study_store import Store
 from approxftl_tools.study_streams import Setting
 
 #: Papers in the order of the page; a study's name is that of its system.
@@ -79,17 +79,6 @@ def drawable(names: Sequence[str], setting: Setting, say: Callable[[str], None])
     return [one for one in found if one not in lacking]
 
 
-def run(points: Sequence[Point], store: Store, jobs: int) -> None:
-    """Run what is missing; one that fails fails all of it."""
-    store.prepare()
-    missing = [point for point in points if store.state(point) in (MISSING, FAILED)]
-    if not execute(missing, store, Processes(command.program(), jobs), Progress(0, False)):
-        raise KeyboardInterrupt
-    for point in missing:
-        if store.state(point) == FAILED:
-            raise Refusal(f"{point.command(command.program())}: {store.why(point)}")
-
-
 def made_by(one: Made, store: Store, files: Sequence[Path]) -> str:
     """Return the part of the page that says how to repeat a figure."""
     rows = [[point.address, point.command()] for point in unique(one.plan.points)]
@@ -132,7 +121,7 @@ def make(names: Sequence[str], setting: Setting, folder: Path, kind: str, jobs: 
     store = Store(folder / "runs")
     points = unique([point for one in chosen for point in one.plan.points])
     say(f"{len(chosen)} figures, {len(points)} runs")
-    run(points, store, jobs)
+    ensure(points, store, Processes(command.program(), jobs))
     body = [introduction(setting)]
     for system, group in groupby(chosen, key=lambda one: one.plan.name):
         body.append(f"<h2>{escape(system)}</h2>\n")

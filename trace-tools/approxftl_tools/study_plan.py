@@ -378,16 +378,21 @@ def settings_of(document: dict[str, Any], varied: dict[str, Value]) -> dict[str,
     return options
 
 
+def run_of(program: tuple[str, str], arguments: Iterable[str],
+           varied: tuple[tuple[str, Value], ...] = ()) -> Point:
+    """Return a run of a simulator whose arguments are known, each given once."""
+    given = tuple(arguments)
+    files = dict(files_of(given))
+    return Point(varied, given, address_of(given, program[1], files), (program, *files.items()))
+
+
 def point_of(document: dict[str, Any], varied: dict[str, Value], program: tuple[str, str],
              streams: Streams) -> Point:
     """Return a point."""
     options = settings_of(document, varied)
     if document.get("warmup") != "ignore":
         options["series"] = True
-    arguments = tuple(arguments_of(options, streams))
-    files = dict(files_of(arguments))
-    return Point(tuple(varied.items()), arguments, address_of(arguments, program[1], files),
-                 (program, *files.items()))
+    return run_of(program, arguments_of(options, streams), tuple(varied.items()))
 
 
 def program_of(program: Path) -> tuple[str, str]:

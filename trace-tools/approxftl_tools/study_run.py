@@ -7,9 +7,10 @@ import sys
 import time
 from collections.abc import Sequence
 
+from approxftl_tools.command import Refusal
 from approxftl_tools.study_engine import Engine
 from approxftl_tools.study_plan import Point
-from approxftl_tools.study_store import Store
+from approxftl_tools.study_store import DONE, FAILED, Store
 
 
 class Progress:
@@ -56,3 +57,14 @@ def execute(points: Sequence[Point], store: Store, engine: Engine, progress: Pro
 def unique(points: Sequence[Point]) -> list[Point]:
     """Return points of different addresses: what differs in name only is run once."""
     return list({point.address: point for point in points}.values())
+
+
+def ensure(points: Sequence[Point], store: Store, engine: Engine, shown: bool = False) -> None:
+    """Run what is not done; one that fails, now, fails all of it."""
+    store.prepare()
+    missing = unique([point for point in points if store.state(point) != DONE])
+    if not execute(missing, store, engine, Progress(len(missing), shown)):
+        raise KeyboardInterrupt
+    for point in missing:
+        if store.state(point) == FAILED:
+            raise Refusal(f"{point.command()}: {store.why(point)}")
