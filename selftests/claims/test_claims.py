@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from selftests.claims import claims, runs, standins, twins
+from selftests.claims import agcr, approx, claims, models, ressd, runs, standins, streams, twins
+from selftests.claims.rows import claim, known_miss
 from selftests.claims.standins import Access
 
 #: What docs/systems accounts for, how often.
@@ -77,17 +78,17 @@ def test_what_has_been_run_is_read_back(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 
 def test_no_claim_of_the_models_is_left_out() -> None:
-    assert set(claims.physics()) == set(claims.PHYSICS_IDS)
+    assert set(models.physics()) == set(models.PHYSICS_IDS)
 
 
 def test_a_false_figure_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(claims.SERVICE_SAVING, "delta_b", (0.0, 3.3, 10.0, 18.5, 23.3, 33.3))
-    verdicts = [row.verdict for row in claims.ax3()]
+    monkeypatch.setitem(approx.SERVICE_SAVING, "delta_b", (0.0, 3.3, 10.0, 18.5, 23.3, 33.3))
+    verdicts = [row.verdict for row in approx.ax3()]
     assert verdicts == ["fail"] + 4 * ["pass"]
 
 
 def test_what_is_explained_must_stay_so() -> None:
-    rows = [claims.known_miss("RE-6", "x", "1", "2", "why", stays) for stays in (True, False)]
+    rows = [known_miss("RE-6", "x", "1", "2", "why", stays) for stays in (True, False)]
     assert [row.verdict for row in rows] == ["explained", "fail"]
 
 
@@ -95,7 +96,7 @@ def test_sections_have_all_claims_in_order(capsys: pytest.CaptureFixture[str]) -
     assert claims.IDS[:2] == ["AX-1", "AX-2"] and len(claims.IDS) == len(claims.CLAIMS)
     assert claims.IDS.index("CU-10") == claims.IDS.index("CU-9") + 1
     assert claims.IDS[claims.IDS.index("AX-9"):][:3] == ["AX-9", "AX-A", "AX-T"]
-    rows = [claims.claim(id_, "what", "1", "1", "exact", True) for id_ in claims.IDS]
+    rows = [claim(id_, "what", "1", "1", "exact", True) for id_ in claims.IDS]
     claims.put_table(rows)
     said = capsys.readouterr().out.splitlines()
     assert [line for line in said if line in claims.SYSTEMS.values()] == [*claims.SYSTEMS.values()]
@@ -118,16 +119,16 @@ def volumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, list[A
     (tmp_path / "README").write_text("They are not to be passed on.\n")
     monkeypatch.setenv("CLAIMS_TRACES", str(tmp_path))
     # As small a device as the stand-ins have, and small planes.
-    monkeypatch.setattr(claims, "AGCR_DEVICE", (*claims.AGCR_DEVICE, *claims.SMALL))
-    monkeypatch.setattr(claims, "PLANE", tuple(
-        "96" if word == "1024" else word for word in claims.PLANE))
-    monkeypatch.setattr(claims, "FOLDED", claims.FOLDED * 96 // 1024)
+    monkeypatch.setattr(agcr, "AGCR_DEVICE", (*agcr.AGCR_DEVICE, *agcr.SMALL))
+    monkeypatch.setattr(ressd, "PLANE", tuple(
+        "96" if word == "1024" else word for word in ressd.PLANE))
+    monkeypatch.setattr(ressd, "FOLDED", ressd.FOLDED * 96 // 1024)
     return made
 
 
 def test_traces_of_a_path_are_read_as_they_are(
         volumes: dict[str, list[Access]], capsys: pytest.CaptureFixture[str]) -> None:
-    found = claims.traces()
+    found = streams.traces()
     assert "README skipped: " in capsys.readouterr().err
     assert set(found) == {f"trace {name}" for name in volumes}
     for name, accesses in volumes.items():

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import pytest
-from selftests.claims import claims, standins
+from selftests.claims import standins, streams
 from selftests.claims.standins import Access
 
 
@@ -52,4 +52,4 @@ def test_a_stand_in_has_the_published_characteristics(volume: standins.Volume) -
 
 def test_records_round_trip() -> None:
     accesses = standins.stand_in(standins.VOLUMES[0], 100, 1)
-    assert standins.read_records(claims.record_file("round trip", accesses)) == accesses
+    assert standins.read_records(streams.record_file("round trip", accesses)) == accesses

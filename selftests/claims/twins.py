@@ -12,8 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from selftests.claims import standins
-from selftests.claims.claims import CLAIMS, Claim, model, rows_of, stand_in_file
+from selftests.claims.claims import CLAIMS, rows_of
+from selftests.claims.models import model
+from selftests.claims.rows import Claim
 from selftests.claims.runs import falsely
+from selftests.claims.streams import stand_in_file
 
 HYBRID_OFF = "--hybrid_approx off --hybrid_cube off --hybrid_agcr off --hybrid_tvr off " \
     "--hybrid_ressd off"

@@ -27,7 +27,9 @@ from approxftl_tools.figure import (
     axis_number,
     number,
 )
-from approxftl_tools.kinds import KINDS, binned, cumulative
+from approxftl_tools.figure_kinds import KINDS
+from approxftl_tools.figure_times import cumulative
+from approxftl_tools.figure_wear import binned
 from approxftl_tools.plot import render
 from approxftl_tools.svg import svg, ticks
 

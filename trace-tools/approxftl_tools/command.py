@@ -19,7 +19,7 @@ from types import FrameType
 from typing import Any, NoReturn, TextIO
 
 from approxftl_tools import IS_COMMAND
-from approxftl_tools.claims import CLAIMS, STANDARD
+from approxftl_tools.file_claims import CLAIMS, STANDARD
 from approxftl_tools.output import named, output, write_file
 from approxftl_tools.refusal import (
     DONE,

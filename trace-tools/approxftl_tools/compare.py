@@ -11,8 +11,8 @@ from typing import Any
 
 from approxftl_tools import aft, command
 from approxftl_tools.figure import Cell, number
+from approxftl_tools.figure_runs import several_policies
 from approxftl_tools.inputs import WHAT_FILES_ARE, Device, Inputs, Run, read
-from approxftl_tools.kinds import several_policies
 from approxftl_tools.measures import HEADLINE, MEASURES, Measure, factor, human, measured, scaled
 
 Json = dict[str, Any]

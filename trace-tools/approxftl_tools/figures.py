@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from approxftl_tools import command, papers, plot
+from approxftl_tools.figure_kinds import KINDS, Kind, draw
+from approxftl_tools.figure_runs import Lacking
 from approxftl_tools.inputs import WHAT_FILES_ARE, Inputs, read
-from approxftl_tools.kinds import KINDS, Kind, Lacking, draw
 from approxftl_tools.study_streams import Setting
 
 FORMATS = ("svg", "pdf")

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from approxftl_tools.claims import CLAIMS, STANDARD
+from approxftl_tools.file_claims import CLAIMS, STANDARD
 from approxftl_tools.refusal import Refusal
 
 #: A name that is free in the directory where a file is made.

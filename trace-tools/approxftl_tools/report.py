@@ -13,8 +13,9 @@ from typing import Any
 
 from approxftl_tools import command, compare
 from approxftl_tools.figure import Figure
+from approxftl_tools.figure_kinds import KINDS, Kind, draw
+from approxftl_tools.figure_runs import Lacking
 from approxftl_tools.inputs import WHAT_FILES_ARE, Inputs, Run, marked, read
-from approxftl_tools.kinds import KINDS, Kind, Lacking, draw
 from approxftl_tools.page import figure_block, page, table
 from approxftl_tools.study_report import section_of
 

@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from importlib import import_module
-from itertools import accumulate
 from typing import Any
 
 from approxftl_tools.command import USAGE, Refusal
+from approxftl_tools.figure_times import cumulative
 from approxftl_tools.measures import BY_KEY, SCALES, look
 from approxftl_tools.paper_measures import VALUES
 from approxftl_tools.statistics import Estimate, estimate
@@ -308,11 +308,10 @@ def distributions(plan: Plan, spec: Spec, groups: Sequence[Group]) -> list[Mark]
         for run in group.runs.values():
             bins.update(dict(look(run, "timing", spec.y[0], "bins") or ()))
         facet, series = facet_of(spec, group.varied), str(group.varied[spec.series])
-        times = sorted(bins)
-        below = [0, *accumulate(bins[time] for time in times)]
         firsts.append(Mark(facet, series, "", 0, None, None, len(group.runs), "approxftl"))
-        marks += [replace(firsts[-1], x=time / 1000, y=100 * count / below[-1])
-                  for time, count in zip([*times[:1], *times], below, strict=False)]
+        if bins:
+            marks += [replace(firsts[-1], x=time, y=share)
+                      for time, share in zip(*cumulative(sorted(bins.items())), strict=True)]
     check_marks(plan, spec, firsts)
     return marks
 

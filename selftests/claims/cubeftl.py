@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Claims about cubeFTL."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+
+from selftests.claims import standins
+from selftests.claims.models import physics
+from selftests.claims.rows import (
+    Claim,
+    array_program_us,
+    claim,
+    counter,
+    cut,
+    identity,
+    near,
+    read_us,
+    response_us,
+    row,
+    share,
+    without_rules,
+    words,
+)
+from selftests.claims.runs import Json, falsely, simulate
+from selftests.claims.streams import record_file, trace_directory, volumes
+
+
+def saturated(policies: str, *arguments: str) -> dict[str, Json]:
+    """Writes of a word line each that keep the dies of the paper's device busy."""
+    return simulate("--profile", "micro19", "--policy", policies, *words(
+        "--write-share 100% --size 48KiB --depth 512 --requests 100000 --bus 100000"), *arguments)
+
+
+def cu2() -> list[Claim]:
+    """Leaders and followers."""
+    runs = saturated("pageftl,cubeftl,cubeftl_minus", "--verify")
+    result = []
+    for policy, open_blocks in (("cubeftl", 2), ("cubeftl_minus", 1)):
+        run = runs[policy]
+        geo = run["geometry"]
+        leaders, followers = (run["mode_pages"][mode] for mode in ("normal", "follower"))
+        (closed,) = (kind["blocks"] for kind in run["block_kinds"].values())
+        opened = run["blocks"]["good"] - sum(run["luns"]["free_blocks"]) - closed
+        bugs = counter(run, "policy_bugs")
+        # Open blocks may have leaders whose followers are not written, never the reverse.
+        pending = (geo["word_lines_per_layer"] - 1) * leaders - followers
+        limit = open_blocks * geo["luns"] * geo["pages_per_block"]
+        holds = (bugs == 0 and run["verified"] and 0 <= pending <= limit
+                 and opened <= open_blocks * geo["luns"])
+        result.append(claim(
+            "CU-2", f"{policy}: leader : follower pages, open blocks of a chip, refused",
+            f"1 : 3, <= {open_blocks}, 0",
+            f"1 : {followers / leaders:.3f}, {opened / geo['luns']:.2f}, {bugs}",
+            "open blocks", holds))
+    return result
+
+
+def iops(run: Json) -> float:
+    """Requests of a second."""
+    rate: float = run["requests"] * 1e9 / run["simulated_ns"]
+    return rate
+
+
+def cube_gain(runs: dict[str, Json], policy: str = "cubeftl") -> float:
+    """Throughput over pageFTL in percent."""
+    return 100 * (iops(runs[policy]) / iops(runs["pageftl"]) - 1)
+
+
+def follower_saving(run: Json) -> float:
+    """Mean saving of a follower: what pages cost on average, less a quarter of leaders."""
+    pages = run["mode_pages"]
+    share_: float = pages["follower"] / (pages["normal"] + pages["follower"])
+    mean_ns = counter(run, "array_program_ns") / counter(run, "array_programs")
+    return (1 - mean_ns / 700_000) / share_
+
+
+def cu3() -> list[Claim]:
+    """Throughput of writes without a pause."""
+    result = []
+    for f in (0.30, 0.33):
+        runs = saturated("pageftl,cubeftl", "--program_follower", f"{700_000 * (1 - f):.0f}ns")
+        gain, paper = cube_gain(runs), 100 * (1 / (1 - 0.75 * f) - 1)
+        result.append(identity("CU-3", f"cubeFTL over pageFTL in %, followers {f:.0%} faster",
+                               f"{paper:.1f}", f"{gain:.1f}", "+-3", abs(gain - paper) <= 3))
+    runs = saturated("pageftl,cubeftl")
+    f = follower_saving(runs["cubeftl"])
+    gain, implied = cube_gain(runs), 100 * (1 / (1 - 0.75 * f) - 1)
+    result += [
+        claim("CU-3", "mean saving of followers on new flash in %, loop model by layer", "~ 30",
+              f"{100 * f:.1f}", "27..33", 0.27 <= f <= 0.33),
+        identity("CU-3", f"cubeFTL over pageFTL in %, followers {100 * f:.1f} % faster by the "
+                 "model", f"{implied:.1f}", f"{gain:.1f}", "+-3", abs(gain - implied) <= 3),
+    ]
+    return result
+
+
+# Light writes that have time for all leaders of both active blocks, then a burst that needs two
+# thirds of their followers, beside what the write buffer takes. In word lines of 48 KiB.
+CUBE_DIES, CUBE_LAYERS = 8, 48
+LIGHT_WRITES = CUBE_DIES * 2 * CUBE_LAYERS
+BURST_WRITES = LIGHT_WRITES * 2
+LIGHT_NS, PAUSE_NS = 400_000, 500_000_000
+BURSTS = 6
+
+
+@functools.cache
+def burst_file() -> Path:
+    """Write such a stream; the sequence goes through the device once."""
+    stream_: list[standins.Access] = []
+    t_ns = 0
+    for _ in range(BURSTS):
+        for gap, count in ((LIGHT_NS, LIGHT_WRITES), (0, BURST_WRITES)):
+            for _ in range(count):
+                stream_.append(standins.Access(t_ns, 6 * len(stream_), 6, True))
+                t_ns += gap
+            t_ns += PAUSE_NS
+    return record_file("bursts", stream_)
+
+
+def bursts(*arguments: str) -> dict[str, Json]:
+    """Run the four schemes on that stream."""
+    return simulate("--profile", "micro19", "--policy", "pageftl,vertftl,cubeftl,cubeftl_minus",
+                    "--bus", "100000", "--trace", str(burst_file()), "--arrival", "trace",
+                    *arguments)
+
+
+def burst_gain(runs: dict[str, Json], policy: str) -> float:
+    """Rate at which bursts are taken, over pageFTL in percent.
+
+    Light writes are taken at once, those of a burst as fast as others leave the buffer.
+    """
+    return 100 * (response_us(runs["pageftl"], "write") / response_us(runs[policy], "write") - 1)
+
+
+def cu4() -> list[Claim]:
+    """Bursts that followers can take."""
+    result = []
+    for name, arguments in (
+        ("followers 30 % faster", ("--program_follower", "490us")),
+        ("followers 33 % faster", ("--program_follower", "469us")),
+        ("followers by the loop model", ()),
+    ):
+        runs = bursts(*arguments)
+        gain, minus = (burst_gain(runs, policy) for policy in ("cubeftl", "cubeftl_minus"))
+        result.append(claim("CU-4", f"bursts, {name}: over pageFTL in %, cubeFTL > cubeFTL-",
+                            "40..49", f"{gain:.1f} > {minus:.1f}", "40..49, order",
+                            40 <= gain <= 49 and gain > minus + 5))
+    return result
+
+
+def cu5() -> list[Claim]:
+    """Knowing layers without looking at them."""
+    runs = saturated("pageftl,vertftl")
+    mean_ns = counter(runs["vertftl"], "array_program_ns") / counter(runs["vertftl"],
+                                                                     "array_programs")
+    cut, gain = 100 * (1 - mean_ns / 700_000), cube_gain(runs, "vertftl")
+    return [identity("CU-5", "vertFTL: program time in %, throughput over pageFTL in %",
+                     "~ -8, small", f"-{cut:.1f}, +{gain:.1f}", "-7..-9, 0..+10",
+                     7 <= cut <= 9 and 0 < gain <= 10)]
+
+
+# Conditions of the paper: cycles, and the age of what is read.
+CONDITIONS = (("fresh", ()), ("2K cycles, a month", words("--cycles 2000 --age 30d")),
+              ("2K cycles, a year", words("--cycles 2000 --age 365d")))
+
+
+def old_reads(condition: tuple[str, ...]) -> dict[str, Json]:
+    """Reads of single pages that were written before the device grew old."""
+    return simulate("--profile", "micro19", "--policy", "baseline,pageftl,cubeftl", *words(
+        "--blocks 100 --fill sequential --cell_model voltage --write-share 0 --size 16KiB "
+        "--depth 8 --requests 400000"), *condition)
+
+
+def retries(run: Json) -> float:
+    """Mean retries of a page read."""
+    return counter(run, "read_retries") / counter(run, "array_reads")
+
+
+def cu6() -> list[Claim]:
+    """Retries of reads, and what the reference table costs."""
+    result = []
+    for (name, condition), expected in zip(CONDITIONS[1:], (0.3 * 3, 0.9 * 3), strict=True):
+        runs = old_reads(condition)
+        plain, default, learned = (retries(run) for run in runs.values())
+        less = cut(learned, default)
+        lost = sum(counter(run, "read_lost_units") for run in runs.values())
+        times = [read_us(run) / 60 for run in runs.values()]
+        implied = [1 + plain, 1 + default, 1 + learned]
+        result += [
+            claim("CU-6", f"{name}: reads of baseline, pageFTL, cubeFTL over one sensing, lost",
+                  f"{row(implied, 2)}, 0", f"{row(times, 2)}, {lost}",
+                  "1 + retries; baseline pays them, too",
+                  lost == 0 and plain == default > learned and near(times, implied, 0.01)),
+            identity("CU-6", f"{name}: retries of a read, default references", f"{expected:.2f}",
+                     f"{default:.2f}", "+-0.15", abs(default - expected) <= 0.15),
+            claim("CU-6", f"{name}: fewer with the reference table, in %", "66", f"{less:.1f}",
+                  "+-8", abs(less - 66) <= 8),
+        ]
+    runs = old_reads(())
+    more = runs["cubeftl"]["memory_bytes"] - runs["pageftl"]["memory_bytes"]
+    geo = runs["cubeftl"]["geometry"]
+    # Beside the table there is what leaders have shown, for two blocks of each die; both keep
+    # some bytes a die of their open blocks.
+    active = geo["luns"] * 2 * CUBE_LAYERS * 2
+    layers = geo["blocks"] * CUBE_LAYERS
+    each = (more - active) / layers
+    result.append(identity("CU-6", "bytes of the reference table for each layer", "2",
+                           f"{each:.2f}", "+-0.05", abs(each - 2) <= 0.05))
+    return result
+
+
+def mixed(writes: int, condition: tuple[str, ...]) -> float:
+    """Gain of cubeFTL in percent on a half-full device with so many writes."""
+    runs = simulate("--profile", "micro19", "--policy", "pageftl,cubeftl", *words(
+        "--blocks 100 --fill sequential --fill-valid 50% --footprint 50% --cell_model voltage "
+        "--size 48KiB --depth 32 --requests 100000"), "--write-share", share(writes), *condition)
+    return cube_gain(runs)
+
+
+def cu7() -> list[Claim]:
+    """Which loads gain, by condition."""
+    fresh, old = ([mixed(writes, condition) for writes in (90, 50, 10)]
+                  for condition in (CONDITIONS[0][1], CONDITIONS[2][1]))
+    runs = bursts()
+    bursty = burst_gain(runs, "cubeftl")
+    return [
+        claim("CU-7", "fresh: gain in % of bursts of writes, of 90 50 10 % writes",
+              "falls", row([bursty, *fresh]), "order",
+              [bursty, *fresh] == sorted([bursty, *fresh], reverse=True)),
+        claim("CU-7", "2K cycles, a year: gain in % of 90 50 10 % writes", "most where most reads",
+              row(old), "10 % writes: above fresh, and largest",
+              old[2] > fresh[2] + 5 and old[2] == max(old)),
+    ]
+
+
+def cu8() -> list[Claim]:
+    """Slow writes."""
+    runs = bursts()
+    p90 = {name: run["timing"]["write_response"]["p90_ns"] / 1e6 for name, run in runs.items()}
+    ours = [p90["cubeftl"], p90["cubeftl_minus"], p90["pageftl"]]
+    return [claim("CU-8", "bursts: 90th percentile of writes in ms, cubeFTL <= cubeFTL-, pageFTL",
+                  "clearly less", row(ours), "order", ours[0] < 0.95 * ours[1] < ours[2])]
+
+
+def cu9() -> list[Claim]:
+    """The largest gain; the paper's six workloads are programs on file systems."""
+    if trace_directory():
+        gains = [
+            cube_gain(simulate(
+                "--profile", "micro19", "--policy", "pageftl,cubeftl", "--trace", str(path),
+                "--arrival", "closed", "--depth", "64", "--fill", "sequential", "--fill-valid",
+                "50%"))
+            for path in volumes().values()
+        ]
+        # What the write buffer takes alone, no scheme can make faster.
+        return [claim("CU-9", f"throughput over pageFTL in %: {', '.join(volumes())}", "up to 48",
+                      row(gains), "-2..50", min(gains) >= -2 and max(gains) <= 50)]
+    gain = max(burst_gain(bursts(), "cubeftl"), mixed(100, ()))
+    # 48 % is what bursts gain whose followers all do without three loops, which CU-1 ends with.
+    less = -float(physics()["CU-1"].ours.split()[-2])
+    best = burst_gain(bursts("--program_follower", f"{7000 * (100 - less):.0f}ns"), "cubeftl")
+    return [
+        claim("CU-9", "largest gain over pageFTL in %, fresh (synthetic bursts)", "48",
+              f"{gain:.1f}", "30..50", 30 <= gain <= 50),
+        claim("CU-9", f"the same, all followers {less:.1f} % faster: three loops less", "48",
+              f"{best:.1f}", "+-3", abs(best - 48) <= 3),
+    ]
+
+
+def cu10() -> list[Claim]:
+    """Followers that come out bad; test-cubeftl.c compares the bytes."""
+    rate = 0.001
+    run = saturated("cubeftl", "--misprograms", f"{rate}", "--verify")["cubeftl"]
+    followers = run["mode_pages"]["follower"] / 3
+    repeated, moved = counter(run, "repeated_programs"), counter(
+        run, "programmed_rewrite_units") / 3
+    # Some data had been overwritten before it could be moved.
+    holds = (run["verified"] and abs(repeated / followers / rate - 1) < 0.4
+             and repeated * 0.95 <= moved <= repeated)
+    return [claim("CU-10", "bad followers, programmed once more, audit",
+                  f"{followers * rate:.0f}, all, clean",
+                  f"{repeated}, {moved:.0f}, {'clean' if run['verified'] else 'failed'}",
+                  "chance; overwritten data", holds)]
+
+
+def cu_a() -> list[Claim]:
+    """cubeFTL part by part: bursts of writes, then reads of old data."""
+    with falsely(mutants=without_rules("cube-margin-unspent")):
+        skips = bursts()["cubeftl_minus"]
+    runs = bursts()
+    with falsely(mutants=without_rules("cube-references-not-learned")):
+        before = retries(old_reads(CONDITIONS[2][1])["cubeftl"])
+    after = retries(old_reads(CONDITIONS[2][1])["cubeftl"])
+    rates = [rate_over(run, runs["pageftl"]) for run in (
+        runs["vertftl"], skips, runs["cubeftl_minus"], runs["cubeftl"])]
+    times = [array_program_us(run) for run in (runs["pageftl"], skips, runs["cubeftl_minus"])]
+    return [
+        claim("CU-A", "vertFTL: bursts over pageFTL in %", "-", f"{rates[0]:.1f}", "order",
+              rates[0] > 0),
+        claim("CU-A", "cubeFTL- without margins, needless verifies left out: the same; program us",
+              "-", f"{rates[1]:.1f}; {times[1]:.0f}", "above pageFTL",
+              rates[1] > 0 and times[1] < times[0]),
+        claim("CU-A", "+ margins of leaders", "-", f"{rates[2]:.1f}; {times[2]:.0f}", "order",
+              rates[2] > rates[1] and times[2] < times[1]),
+        claim("CU-A", "+ leaders and followers by the write buffer (cubeFTL)", "-",
+              f"{rates[3]:.1f}", "order", rates[3] > rates[2] + 5),
+        claim("CU-A", "2K cycles, a year: retries of a read without and with references", "-",
+              row([before, after], 2), "half", after < before / 2),
+    ]
+
+
+def rate_over(run: Json, base: Json) -> float:
+    """Return by how much faster bursts are taken, in percent."""
+    return 100 * (response_us(base, "write") / response_us(run, "write") - 1)
+
+
+CLAIMS: dict[str, Callable[[], list[Claim]]] = {
+    "CU-2": cu2,
+    "CU-3": cu3,
+    "CU-4": cu4,
+    "CU-5": cu5,
+    "CU-6": cu6,
+    "CU-7": cu7,
+    "CU-8": cu8,
+    "CU-9": cu9,
+    "CU-10": cu10,
+    "CU-A": cu_a,
+}

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Claims about hybrid, which no paper has."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations
+
+from selftests.claims.rows import Claim, claim, counter, read_us, words
+from selftests.claims.runs import Json, simulate
+
+# Data whose updates come soon, later, and once in a month.
+MIX = words(
+    "--blocks 300 --channels 2 --chips 2 --op 28% --gc 4% --gc_idle_valid 100% --fill sequential "
+    "--fill_approx 30% --approx-share 30% --write-share 50% --workload active "
+    "--active-set 1% --active-requests 12 --active-others 20% --footprint 60% --policy hybrid")
+ZONES = "--zone1 10s --zone2 20s --zone3 40s "
+
+# cubeFTL's device, worn and a month old, with AGCR's three costs of a read.
+HYBRID = (*words(
+    "--profile micro19 --cycles 2000 --age 30d --read_coarse 90us --read_fine 45us --rber 0.001 "
+    "--program_coarse 525us --program_fine 933us --size 48KiB --rate 600 --warmup 100000 "
+    f"--requests 300000 {ZONES}"), *MIX)
+PARTS = ("approx", "cube", "agcr", "tvr", "ressd")
+
+
+@dataclass(frozen=True)
+class Ablation:
+    """What a run with some of the parts took: times in us, the first two of a unit written."""
+
+    host_us: float
+    all_us: float
+    read_us: float
+    erases: int
+    wear: float
+    bugs: int
+
+    def text(self) -> str:
+        """In a cell of the table."""
+        return (f"{self.host_us:.0f} {self.all_us:.0f} {self.read_us:.1f} {self.erases} "
+                f"{self.wear:.3f}")
+
+
+def hybrid(*on: str, device: tuple[str, ...] = HYBRID) -> Json:
+    """Run it with these parts."""
+    switches = [word for part in PARTS
+                for word in (f"--hybrid_{part}", "on" if part in on else "off")]
+    return simulate(*device, *switches)["hybrid"]
+
+
+def parts(*on: str) -> Ablation:
+    """Look at hybrid with these parts."""
+    run = hybrid(*on)
+    units, erases = counter(run, "host_write_units"), counter(run, "array_erases")
+    return Ablation(counter(run, "host_program_ns") / units / 1000,
+                    counter(run, "array_program_ns") / units / 1000, read_us(run), erases,
+                    counter(run, "wear_sum") / erases / 10000, counter(run, "policy_bugs"))
+
+
+def without(part: str) -> Ablation:
+    """Run it with all parts but one."""
+    return parts(*(other for other in PARTS if other != part))
+
+
+HYBRID_COLUMNS = "program us of a unit: host's, all; sensing us; erases; wear of one"
+
+
+def hy1() -> list[Claim]:
+    """What each part brings and costs alone; no paper has this."""
+    none = parts()
+    result = [claim("HY-1", f"hybrid without parts ({HYBRID_COLUMNS})", "-", none.text(),
+                    "no part: wear 1", none.wear == 1 and none.bugs == 0)]
+    checks: tuple[tuple[str, str, Callable[[Ablation], bool]], ...] = (
+        ("approx", "programs faster", lambda a: a.all_us < 0.9 * none.all_us),
+        ("cube", "programs faster, hardly other erases",
+         lambda a: a.all_us < 0.9 * none.all_us and abs(a.erases / none.erases - 1) < 0.01),
+        ("agcr", "programs faster, reads slower",
+         lambda a: a.all_us < none.all_us and a.read_us > none.read_us),
+        ("tvr", "programs faster, erases wear less",
+         lambda a: a.all_us < 0.9 * none.all_us and a.wear < 0.99),
+        ("ressd", "fewer erases, programs slower",
+         lambda a: a.erases < none.erases and a.host_us > none.host_us),
+    )
+    for part, what, holds in checks:
+        alone = parts(part)
+        result.append(claim("HY-1", f"only {part}: {what}", "-", alone.text(), "order",
+                            holds(alone) and alone.bugs == 0))
+    return result
+
+
+def hy2() -> list[Claim]:
+    """What is left of it beside the others."""
+    every, none = parts(*PARTS), parts()
+    result = [claim("HY-2", f"hybrid with all parts ({HYBRID_COLUMNS})", "-", every.text(),
+                    "programs and erases below none",
+                    every.all_us < none.all_us and every.erases < none.erases
+                    and every.bugs == 0)]
+    checks: tuple[tuple[str, str, Callable[[Ablation], bool]], ...] = (
+        ("approx", "slower", lambda a: a.all_us > every.all_us),
+        ("cube", "slower", lambda a: a.all_us > every.all_us),
+        ("agcr", "no difference beside tvr", lambda a: abs(a.all_us / every.all_us - 1) < 0.02),
+        ("tvr", "slower", lambda a: a.all_us > every.all_us),
+        ("ressd", "faster: it takes what tvr writes in half the time",
+         lambda a: a.all_us < every.all_us),
+    )
+    for part, what, holds in checks:
+        rest = without(part)
+        result.append(claim("HY-2", f"without {part}: {what}", "-", rest.text(), "order",
+                            holds(rest) and rest.bugs == 0))
+    return result
+
+
+#: The default, and where it is compared with all others: there, on AGCR's device and on ReSSD's.
+DEFAULT = ("approx", "cube", "tvr")
+SHORTER = "--warmup 60000 --requests 150000"
+DEVICES = (
+    HYBRID,
+    (*words(f"--profile fast16 --planes 1 --size 8KiB --rate 600 {SHORTER}"), *MIX),
+    (*words(f"--profile tos22 --dies 1 --planes 1 --size 48KiB --rate 300 {SHORTER} {ZONES}"),
+     *MIX),
+)
+
+
+def array_us(on: tuple[str, ...], device: tuple[str, ...]) -> float:
+    """Return what an access of a unit keeps the flash busy for, with these parts."""
+    run = hybrid(*on, device=device)
+    busy = sum(counter(run, f"array_{what}_ns") for what in ("program", "read", "erase"))
+    return busy / (counter(run, "host_write_units") + counter(run, "host_read_units")) / 1000
+
+
+def hy3() -> list[Claim]:
+    """Of all combinations the best ones, by the sum over devices, and the default."""
+    every = [on for count in range(len(PARTS) + 1) for on in combinations(PARTS, count)]
+    busy = {on: [array_us(on, device) for device in DEVICES] for on in every}
+    best = [min(us[i] for us in busy.values()) for i in range(len(DEVICES))]
+    over = {on: 100 * (sum(map(operator.truediv, us, best)) / len(DEVICES) - 1)
+            for on, us in busy.items()}
+    found = sorted(every, key=lambda on: over[on])
+    usual = simulate(*HYBRID)["hybrid"]["digest"] == hybrid(*DEFAULT)["digest"]
+    rows = [Claim("HY-3", f"busy time over the best of each of {len(DEVICES)} devices, %: "
+                  f"{' '.join(on) or 'no part'}", "-", f"{over[on]:.1f}", "-", "report")
+            for on in (*found[:4], found[-1])]
+    return [*rows, claim("HY-3", f"the default, {' '.join(DEFAULT)}: over the least of these, %",
+                         "-", f"{over[DEFAULT] - over[found[0]]:.1f}", "0",
+                         usual and found[0] == DEFAULT)]
+
+
+CLAIMS: dict[str, Callable[[], list[Claim]]] = {
+    "HY-1": hy1,
+    "HY-2": hy2,
+    "HY-3": hy3,
+}

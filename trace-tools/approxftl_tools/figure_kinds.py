@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The kinds of figure: from what was read to what is shown.
+
+Each kind looks at the inputs and returns its figures, or says what would have to be recorded.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from approxftl_tools import (
+    figure_activity,
+    figure_pages,
+    figure_records,
+    figure_shares,
+    figure_times,
+    figure_wear,
+)
+from approxftl_tools.figure import Figure
+from approxftl_tools.inputs import Inputs
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of figure."""
+
+    name: str
+    title: str
+    draw: Callable[[Inputs], list[Figure]]
+
+
+KINDS: tuple[Kind, ...] = (
+    Kind("response", "response times relative to the first run", figure_times.response),
+    Kind("class-response", "the same of writes by the class of their data",
+         figure_times.class_response),
+    Kind("cdf", "distributions of response times", figure_times.cdf),
+    Kind("block-kinds", "what blocks were used for", figure_shares.kinds),
+    Kind("modes", "how pages were programmed", figure_shares.modes),
+    Kind("energy", "energy by operation", figure_shares.energy),
+    Kind("write-amplification", "write amplification by cause", figure_shares.waf),
+    Kind("wear", "wear of blocks", figure_wear.lifetime),
+    Kind("quality", "bit errors of approximate data", figure_shares.quality),
+    Kind("wear-map", "wear of each block", figure_wear.wear_map),
+    Kind("page-map", "class, mode and age of the pages of a block", figure_pages.page_map),
+    Kind("luns", "how busy each LUN was", figure_activity.luns),
+    Kind("timeline", "what each LUN did when", figure_activity.timeline),
+    Kind("device", "a device from interval to interval", figure_activity.samples),
+    Kind("replay", "latencies that a replay has measured", figure_times.replay),
+    Kind("replay-lag", "how late a replay was", figure_times.lag),
+    Kind("records", "what record files are made of", figure_records.record_kinds),
+)
+
+
+def draw(kind: Kind, inputs: Inputs) -> list[Figure]:
+    """Return the figures of a kind, their names made different from each other."""
+    figures = kind.draw(inputs)
+    counts: Counter[str] = Counter(figure.name for figure in figures)
+    seen: Counter[str] = Counter()
+    result = []
+    for figure in figures:
+        name = figure.name
+        if counts[name] > 1:
+            seen[name] += 1
+            name = f"{name}-{seen[name]}"
+        result.append(Figure(name, figure.title, figure.description, figure.plot, figure.sources))
+    return result

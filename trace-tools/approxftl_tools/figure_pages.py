@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Figures of the inside of a block."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from approxftl_tools.figure import Cell, Figure, Grid
+from approxftl_tools.figure_runs import Lacking
+from approxftl_tools.inputs import Inputs, Message
+
+Json = dict[str, Any]
+
+
+def page_word(class_: str | None, mode: str | None, valid: int) -> str:
+    """Return what a page is."""
+    if class_ is None:
+        return "erased"
+    return f"{class_}, {mode}" if valid else f"stale {class_}"
+
+
+def words_of(page_map: Json) -> list[str]:
+    """Return what the pages of a block are."""
+    return [page_word(*triple) for triple in zip(page_map["class"], page_map["mode"],
+                                                 page_map["valid_units"], strict=True)]
+
+
+def word_order(page_maps: Iterable[Json]) -> list[str]:
+    """Return the words that occur, the same for all blocks: current ones, stale ones, erased."""
+    words = {word for page_map in page_maps for word in words_of(page_map)}
+    return sorted(words, key=lambda w: (w == "erased", w.startswith("stale"), w))
+
+
+def shaped(values: Sequence[Cell], row: int) -> list[list[Cell]]:
+    """Return rows of so many cells, the last layer on top as in a drawing of a block."""
+    return [list(values[i:i + row]) for i in range(0, len(values), row)][::-1]
+
+
+def layer_grid(values: Sequence[Cell], row: int, value_label: str,
+               words: Sequence[str] = ()) -> Grid:
+    """Return a row for each layer."""
+    layers = -(-len(values) // row)
+    padded = [*values, *[None] * (layers * row - len(values))]
+    return Grid("layer", "page of the layer", [str(i) for i in range(layers)][::-1],
+                [str(i) for i in range(row)], shaped(padded, row), value_label, words)
+
+
+def age_sentence(ages: set[int]) -> str:
+    """Return what there is to say of ages when a figure would be of one colour."""
+    return f" All were programmed {ages.pop()} hours ago." if len(ages) == 1 else ""
+
+
+def page_figures(name: str, page_map: Json, row: int, order: Sequence[str],
+                 source: str) -> list[Figure]:
+    """Show class and mode of each page, and their ages if they differ."""
+    ages = page_map.get("age_hours") or []
+    different = {age for age in ages if age is not None}
+    what = f"block {page_map['block']}".strip()
+    what += f" ({page_map['kind']})" if page_map["kind"] else ""
+    title = f"{what[0].upper()}{what[1:]}, {name}"
+    result = [Figure(
+        "page-map", f"{title}: pages",
+        "Class and program mode of each page, a row for each layer, the last layer on top. "
+        f"Stale pages have been overwritten elsewhere.{age_sentence(set(different))}",
+        layer_grid(words_of(page_map), row, "page", order), (source,))]
+    if len(different) > 1:
+        result.append(Figure(
+            "page-age", f"{title}: age",
+            "Hours since each page was programmed, a row for each layer, the last layer on top.",
+            layer_grid(ages, row, "hours"), (source,)))
+    return result
+
+
+def layer_pages(geometry: Json) -> int:
+    """Return the pages of a layer."""
+    return int(geometry["word_lines_per_layer"] * geometry["pages_per_word_line"])
+
+
+MODES = ("normal", "reduced", "between", "after", "coarse", "fine", "follower", "mlc", "slc",
+         "tlc", "foggy")
+CLASSES = ("precise", "approximate")
+
+
+def answered_pages(message: Message, pages: int) -> Json:
+    """Return the answer to the message block as the simulator has it."""
+    number = re.search(r"\d+", message.label)
+    result: Json = {"block": number[0] if number else "", "kind": "", "class": [None] * pages,
+                    "mode": [None] * pages, "valid_units": [0] * pages}
+    for row in message.rows:
+        if row[0] == "kind":
+            result["kind"] = row[1]
+        elif row[0] == "page":
+            page = int(row[1])
+            result["class"][page] = CLASSES[int(row[3])]
+            result["mode"][page] = MODES[int(row[5])]
+            result["valid_units"][page] = int(row[7])
+    return result
+
+
+def maps_of_devices(inputs: Inputs) -> list[Figure]:
+    """Page maps from answers of devices; a simulated twin says how large a layer is."""
+    result = []
+    for message in inputs.messages:
+        numbers = [int(row[1]) for row in message.rows if row[0] == "page"]
+        if message.kind == "block" and numbers:
+            shape = inputs.runs[0].geometry if inputs.runs else None
+            row = layer_pages(shape) if shape else 16
+            pages = max(numbers[-1] + 1, shape["pages_per_block"] if shape else 0)
+            pages_ = answered_pages(message, pages)
+            result += page_figures(message.path.name, pages_, row, word_order([pages_]),
+                                   str(message.path))
+    return result
+
+
+def page_map(inputs: Inputs) -> list[Figure]:
+    """Show the inside of blocks."""
+    found: list[Figure] = []
+    order = word_order(one for run in inputs.runs for one in run.data.get("page_maps", ()))
+    for run in inputs.runs:
+        for one in run.data.get("page_maps", ()):
+            found += page_figures(run.label, one, layer_pages(run.geometry), order,
+                                  str(run.path))
+    found += maps_of_devices(inputs)
+    if not found:
+        raise Lacking("approxftl sim --json FILE --page-map auto records it; a device answers "
+                      'approxftl message NAME "block 0"')
+    return found

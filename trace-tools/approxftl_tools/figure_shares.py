@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Figures of what a run is made of: blocks, modes, energy, causes of writes, errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from approxftl_tools.figure import Bars, Figure
+from approxftl_tools.figure_runs import Lacking, runs_of, sources, value_of
+from approxftl_tools.inputs import Inputs, Run
+from approxftl_tools.measures import error_rate
+
+
+def stacked(runs: Sequence[Run], parts: Callable[[Run], dict[str, float]], name: str, title: str,
+            description: str, unit: str, shares: bool) -> list[Figure]:
+    """One bar for each run, made of parts."""
+    tables = [parts(run) for run in runs]
+    keys = list(dict.fromkeys(key for table in tables for key in table))
+    keys = [key for key in keys if any(table.get(key) for table in tables)]
+    if not keys:
+        return []
+    series = []
+    for key in keys:
+        values = []
+        for table in tables:
+            total = sum(table.values()) if shares else 1
+            values.append((100 if shares else 1) * table.get(key, 0) / total if total else None)
+        series.append((key.replace("_", " "), values))
+    return [Figure(name, title, description, Bars([run.label for run in runs], series, unit,
+                                                  stacked=True), sources(runs))]
+
+
+def kinds(inputs: Inputs) -> list[Figure]:
+    """Shares of block kinds."""
+    found = stacked(
+        runs_of(inputs),
+        lambda run: {name: count["pages"] for name, count in run.data["block_kinds"].items()},
+        "block-kinds", "Kinds of blocks",
+        "What the filled blocks of each run were, as shares of their pages.", "% of pages", True)
+    if not found:
+        raise Lacking("no block has been filled; more --requests fill some")
+    return found
+
+
+def modes(inputs: Inputs) -> list[Figure]:
+    """Shares of program modes."""
+    found = stacked(runs_of(inputs), lambda run: run.data["mode_pages"], "modes",
+                    "Program modes",
+                    "How pages were programmed, as shares of all programmed pages.",
+                    "% of pages", True)
+    if not found:
+        raise Lacking("no page has been programmed; more writes do it")
+    return found
+
+
+def energy(inputs: Inputs) -> list[Figure]:
+    """Energy by operation, relative to the first run."""
+    runs = runs_of(inputs)
+    base = value_of(runs[0], "energy_total_pj")
+    if not base:
+        raise Lacking("the first run has used no energy")
+    return stacked(
+        runs,
+        lambda run: {what: run.data["energy"][f"{what}_pj"] / base
+                     for what in ("program", "erase", "read")},
+        "energy", "Energy",
+        f"Energy of the flash by operation, relative to all of {runs[0].label}. "
+        "Less is better.", f"times that of {runs[0].label}", False)
+
+
+CAUSES = ("host", "gc", "wear", "refresh", "promotion", "rewrite", "retire", "fold",
+          "padding")
+
+
+def waf(inputs: Inputs) -> list[Figure]:
+    """Write amplification by cause."""
+    found = stacked(
+        runs_of(inputs),
+        lambda run: {cause: run.data["write_amplification"].get(cause, 0) for cause in CAUSES},
+        "write-amplification", "Write amplification",
+        "Units programmed for each unit that the host wrote, by cause. Less is better.",
+        "units programmed per unit written", False)
+    if not found:
+        raise Lacking("nothing was written")
+    return found
+
+
+def quality(inputs: Inputs) -> list[Figure]:
+    """Bit error rates of approximate data."""
+    runs = runs_of(inputs)
+    rates = []
+    for run in runs:
+        unit_bytes = run.geometry.get("unit_bytes")
+        rates.append(error_rate({**run.data, "unit_bits": 8 * unit_bytes if unit_bytes else None}))
+    if all(rate is None for rate in rates):
+        raise Lacking("no approximate data was read; --approx-share above 0 with reads does it")
+    return [Figure("quality", "Bit error rate of approximate data",
+                   "Bits that came back wrong, of all bits of approximate data that were read.",
+                   Bars([run.label for run in runs], [("bit error rate", rates)], "bits per bit"),
+                   sources(runs))]

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Figures of the wear of blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from approxftl_tools.figure import Bars, Figure, Grid
+from approxftl_tools.figure_runs import Lacking, runs_of, sources
+from approxftl_tools.inputs import Inputs, Message
+
+#: Columns of a map; more blocks than that share one.
+MAP_COLUMNS = 128
+
+
+def lifetime(inputs: Inputs) -> list[Figure]:
+    """Wear of a block."""
+    runs = runs_of(inputs)
+    kinds_ = ("min", "mean", "max")
+    series = [(what, [run.data["blocks"]["wear"][what] for run in runs]) for what in kinds_]
+    if not any(value for _, values in series for value in values):
+        raise Lacking("no block has been erased; --fill random, or more writes, does it")
+    return [Figure("wear", "Wear of blocks",
+                   "Least, mean and most wear of a block, in full erases. Less, and less spread, "
+                   "is better.",
+                   Bars([run.label for run in runs], series, "full erases"), sources(runs))]
+
+
+def binned(values: Sequence[float], columns: int) -> list[float]:
+    """Return means of equal stretches."""
+    ends = [len(values) * i // columns for i in range(columns + 1)]
+    return [sum(values[a:b]) / (b - a) for a, b in pairwise(ends)]
+
+
+def lun_grid(values: Sequence[float], per_lun: int, value_label: str) -> Grid:
+    """Return a row for each LUN."""
+    columns = min(per_lun, MAP_COLUMNS)
+    firsts = [per_lun * i // columns for i in range(columns)]
+    rows = [binned(values[i:i + per_lun], columns) for i in range(0, len(values), per_lun)]
+    label = "block of the LUN" if columns == per_lun else "first of the blocks of the LUN"
+    return Grid("LUN", label, [str(i) for i in range(len(rows))], [str(i) for i in firsts], rows,
+                value_label)
+
+
+def wear_of_runs(inputs: Inputs) -> list[Figure]:
+    """Wear maps of what the simulator has run."""
+    result = []
+    for run in inputs.runs:
+        table = run.data.get("block_table")
+        if table:
+            grid = lun_grid(table["wear"], run.geometry["blocks_per_lun"], "full erases")
+            result.append(Figure(
+                "wear-map", f"Wear of each block, {run.label}",
+                "Wear in full erases, a row for each LUN, blocks from left to right. Even "
+                "colour is even wear.", grid, (str(run.path),)))
+    return result
+
+
+def answer(inputs: Inputs, kind: str) -> Message | None:
+    """Return the first answer to a message."""
+    return next((message for message in inputs.messages if message.kind == kind), None)
+
+
+def wear_of_devices(inputs: Inputs) -> list[Figure]:
+    """Wear maps of devices; the answer to luns says how long the rows are."""
+    result = []
+    luns = answer(inputs, "luns")
+    for message in inputs.messages:
+        if message.kind == "blocks":
+            wear = [int(row[4]) / 10000 for row in message.rows if row[0] != "next"]
+            even = luns is not None and len(wear) % len(luns.rows) == 0
+            per_lun = len(wear) // len(luns.rows) if luns and even else len(wear)
+            result.append(Figure(
+                "wear-map", f"Wear of each block, {message.label}",
+                "Wear in full erases, a row for each LUN, blocks from left to right. Even "
+                "colour is even wear." + ("" if even else
+                                          " Without the answer to luns there is one row."),
+                lun_grid(wear, per_lun, "full erases"), (str(message.path),)))
+    return result
+
+
+def wear_map(inputs: Inputs) -> list[Figure]:
+    """Wear of each block."""
+    found = wear_of_runs(inputs) + wear_of_devices(inputs)
+    if not found:
+        raise Lacking("approxftl sim --json FILE --block-table records it; a device answers "
+                      'approxftl message NAME "blocks FIRST COUNT"')
+    return found
