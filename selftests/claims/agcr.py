@@ -15,6 +15,7 @@ from selftests.claims.rows import (
     known_miss,
     mean,
     means_of,
+    measure,
     row,
     saving,
     words,
@@ -116,18 +117,12 @@ def ag4() -> list[Claim]:
     return result
 
 
-def rewrite_share(run: Json) -> float:
-    """Re-writes in percent of the pages that the host accesses."""
-    pages = counter(run, "host_read_units") + counter(run, "host_write_units")
-    return 100 * counter(run, "programmed_rewrite_units") / pages
-
-
 def ag5() -> list[Claim]:
     """Re-writes, with both readings of the rule; they depend on how often data is read."""
     result: list[Claim] = []
     most = 1.2
     for rule, what in (("any", "whatever is not of high cost"), ("low", "what is of low cost")):
-        shares = [rewrite_share(played(path, "agcr", "--rewrite", rule)["agcr"])
+        shares = [measure(played(path, "agcr", "--rewrite", rule)["agcr"], "rewrite_percent")
                   for path in volumes().values()]
         ours = f"{row(shares, 2)}, mean {mean(shares):.2f}"
         result.append(claim("AG-5", f"re-writes in % of accesses ({what}), {', '.join(volumes())}",
@@ -172,7 +167,7 @@ def ag_a() -> list[Claim]:
             ("traditional", ""), ("agcr", "--rewrite off"), ("agcr", "--rewrite low"),
             ("agcr", ""))]
         reads, writes = zip(*map(means_of, steps), strict=True)
-        cells = [f"{row(means_of(run), 0)} {rewrite_share(run):.2f}" for run in steps]
+        cells = [f"{row(means_of(run), 0)} {measure(run, 'rewrite_percent'):.2f}" for run in steps]
         result.append(Claim("AG-A", f"{name}: traditional (us of reads, writes; re-writes in %)",
                             "-", cells[0], "-", "report"))
         for i, what, holds in (

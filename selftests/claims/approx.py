@@ -20,6 +20,7 @@ from selftests.claims.rows import (
     known_miss,
     lifetime,
     mean,
+    measure,
     near,
     program_us,
     response_us,
@@ -235,11 +236,6 @@ def ax6() -> list[Claim]:
     return result
 
 
-def program_uj(run: Json) -> float:
-    """Mean energy of a program in uJ."""
-    return counter(run, "program_energy_pj") / counter(run, "array_programs") / 1e6
-
-
 def ax7() -> list[Claim]:
     """Energy."""
     run = collected()
@@ -249,7 +245,8 @@ def ax7() -> list[Claim]:
                        abs(erase / paper - 1) <= 0.01)]
     runs = stream(50)
     for policy in ALL[1:]:
-        energy = saving(program_uj(runs[policy]), program_uj(runs["baseline"]))
+        energy = saving(*(measure(runs[name], "program_energy_mean_pj")
+                          for name in (policy, "baseline")))
         service = saving(program_us(runs[policy]), program_us(runs["baseline"]))
         result.append(identity("AX-7", f"{policy}: write energy saving in % at a = 0.5",
                                f"{service:.2f} (service)", f"{energy:.2f}", "+-1 %",

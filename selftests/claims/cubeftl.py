@@ -16,6 +16,7 @@ from selftests.claims.rows import (
     counter,
     cut,
     identity,
+    measure,
     near,
     read_us,
     response_us,
@@ -58,23 +59,17 @@ def cu2() -> list[Claim]:
     return result
 
 
-def iops(run: Json) -> float:
-    """Requests of a second."""
-    rate: float = run["requests"] * 1e9 / run["simulated_ns"]
-    return rate
-
-
 def cube_gain(runs: dict[str, Json], policy: str = "cubeftl") -> float:
     """Throughput over pageFTL in percent."""
-    return 100 * (iops(runs[policy]) / iops(runs["pageftl"]) - 1)
+    rates = [measure(runs[name], "requests_per_s") for name in (policy, "pageftl")]
+    return 100 * (rates[0] / rates[1] - 1)
 
 
 def follower_saving(run: Json) -> float:
     """Mean saving of a follower: what pages cost on average, less a quarter of leaders."""
     pages = run["mode_pages"]
     share_: float = pages["follower"] / (pages["normal"] + pages["follower"])
-    mean_ns = counter(run, "array_program_ns") / counter(run, "array_programs")
-    return (1 - mean_ns / 700_000) / share_
+    return (1 - array_program_us(run) / 700) / share_
 
 
 def cu3() -> list[Claim]:
@@ -154,9 +149,7 @@ def cu4() -> list[Claim]:
 def cu5() -> list[Claim]:
     """Knowing layers without looking at them."""
     runs = saturated("pageftl,vertftl")
-    mean_ns = counter(runs["vertftl"], "array_program_ns") / counter(runs["vertftl"],
-                                                                     "array_programs")
-    cut, gain = 100 * (1 - mean_ns / 700_000), cube_gain(runs, "vertftl")
+    cut, gain = 100 * (1 - array_program_us(runs["vertftl"]) / 700), cube_gain(runs, "vertftl")
     return [identity("CU-5", "vertFTL: program time in %, throughput over pageFTL in %",
                      "~ -8, small", f"-{cut:.1f}, +{gain:.1f}", "-7..-9, 0..+10",
                      7 <= cut <= 9 and 0 < gain <= 10)]
@@ -294,8 +287,8 @@ def cu_a() -> list[Claim]:
     with falsely(mutants=without_rules("cube-references-not-learned")):
         before = retries(old_reads(CONDITIONS[2][1])["cubeftl"])
     after = retries(old_reads(CONDITIONS[2][1])["cubeftl"])
-    rates = [rate_over(run, runs["pageftl"]) for run in (
-        runs["vertftl"], skips, runs["cubeftl_minus"], runs["cubeftl"])]
+    rates = [burst_gain(runs | {"skips": skips}, name)
+             for name in ("vertftl", "skips", "cubeftl_minus", "cubeftl")]
     times = [array_program_us(run) for run in (runs["pageftl"], skips, runs["cubeftl_minus"])]
     return [
         claim("CU-A", "vertFTL: bursts over pageFTL in %", "-", f"{rates[0]:.1f}", "order",
@@ -310,11 +303,6 @@ def cu_a() -> list[Claim]:
         claim("CU-A", "2K cycles, a year: retries of a read without and with references", "-",
               row([before, after], 2), "half", after < before / 2),
     ]
-
-
-def rate_over(run: Json, base: Json) -> float:
-    """Return by how much faster bursts are taken, in percent."""
-    return 100 * (response_us(base, "write") / response_us(run, "write") - 1)
 
 
 CLAIMS: dict[str, Callable[[], list[Claim]]] = {

@@ -19,6 +19,7 @@ from selftests.claims.rows import (
     counter,
     identity,
     known_miss,
+    measure,
     read_us,
     response_us,
     row,
@@ -60,40 +61,10 @@ def short_lived(op: int, candidates: int, *arguments: str) -> dict[str, Json]:
 
 
 @dataclass(frozen=True)
-class Consumption:
-    """Pages that a run used up; a reprogrammed word line counts two, whatever it took."""
-
-    host: int
-    moved: int
-    erases: int
-    written: int
-    collection_ns: int
-
-    @property
-    def pages(self) -> int:
-        """All of them."""
-        return self.host + self.moved
-
-
-def consumption(run: Json) -> Consumption:
-    """Count them."""
-    modes = run["mode_pages"]
-    pages = modes["normal"] + modes["mlc"] - counter(run, "reprogrammed_pages")
-    moved = counter(run, "programmed_gc_units") + counter(run, "programmed_rewrite_units")
-    written = counter(run, "host_write_units")
-    if "raid" in run:
-        written = run["raid"]["data_write_units"] + run["raid"]["parity_write_units"]
-    spent = counter(run, "array_program_ns") - counter(run, "host_program_ns")
-    return Consumption(pages - moved, moved, counter(run, "array_erases"), written,
-                       spent + counter(run, "array_erase_ns"))
-
-
-@dataclass(frozen=True)
 class Gain:
     """ReSSD over the TLC device, as ratios; writes per erase in percent."""
 
     pages: float
-    host: float
     moved: float
     writes_per_erase: float
     collection: float
@@ -101,12 +72,14 @@ class Gain:
 
 def ratios(base: Json, run: Json) -> Gain:
     """Compare two runs on the same stream."""
-    a, b = consumption(base), consumption(run)
-    per_erase = (b.written / b.erases) / (a.written / a.erases)
+    def times(key: str) -> float:
+        return measure(run, key) / measure(base, key)
+
     # A trace that writes the same few places again and again leaves nothing to be moved.
-    moved = b.moved / a.moved if a.moved else math.inf if b.moved else 1.0
-    return Gain(b.pages / a.pages, b.host / a.host, moved, 100 * (per_erase - 1),
-                b.collection_ns / a.collection_ns)
+    ends = [measure(one, "moved_pages") for one in (base, run)]
+    moved = ends[1] / ends[0] if ends[0] else math.inf if ends[1] else 1.0
+    return Gain(times("consumed_pages"), moved, 100 * (times("writes_per_erase") - 1),
+                times("collection_ns"))
 
 
 def ressd_gain(runs: dict[str, Json]) -> Gain:
@@ -210,12 +183,6 @@ def array(members: int, *arguments: str) -> dict[str, Json]:
                    ",".join(RESSD), *arguments)
 
 
-def parity_share(run: Json) -> float:
-    """Parity units for each user unit, in percent."""
-    parity: int = run["raid"]["parity_write_units"]
-    return 100 * parity / counter(run, "host_write_units")
-
-
 def free_blocks(run: Json) -> int:
     """Blocks without data at the end."""
     return sum(run["luns"]["free_blocks"])
@@ -281,7 +248,7 @@ def traced(id_: str) -> list[Claim]:
                                for runs in (played_.raid, played_.alone, played_.larger))
         virtual = ratios(played_.raid["ressd"], played_.virtual["ressd"])
         write = -saving(*(response_us(played_.raid[p], "write") for p in ("ressd", "tlc")))
-        parity = parity_share(played_.raid["tlc"])
+        parity = measure(played_.raid["tlc"], "parity_percent")
         values = {
             "RE-6": ("pages, writes per erase, collection, write response in %",
                      "-29.9 +30.3 -48.3 -16.7",
@@ -422,8 +389,8 @@ def re11() -> list[Claim]:
     """Parity writes; what meets in the cache depends on how long rows wait, which is open."""
     if trace_directory():
         return traced("RE-11")
-    ours = [parity_share(array(4)["tlc"])]
-    ours += [parity_share(run["tlc"]) for run in (
+    ours = [measure(array(4)["tlc"], "parity_percent")]
+    ours += [measure(run["tlc"], "parity_percent") for run in (
         simulate(*PLANE, *SHORT_LIVED, *ADJACENT, "--op", "50%", *words(
             "--raid 5 --policy tlc --requests 30000 --rate 200 --stripe-hold"), hold)
         for hold in ("30ms", "100ms"))]
@@ -441,8 +408,9 @@ def re12() -> list[Claim]:
     write = -saving(response_us(mlc, "write"), response_us(tlc, "write"))
     capacity = 100 * (mlc["geometry"]["units"] / tlc["geometry"]["units"] - 1)
     full = words("--op 14% --policy tlc --requests 500000 --rate 80")
-    a, b = (consumption(simulate(*PLANE, *full, *more)["tlc"]) for more in ((), mlc_mode))
-    ratio = (b.written / b.erases) / (a.written / a.erases)
+    ends = [measure(simulate(*PLANE, *full, *more)["tlc"], "writes_per_erase")
+            for more in ((), mlc_mode)]
+    ratio = ends[1] / ends[0]
     return [
         claim("RE-12", "array in MLC mode: write response in % (synthetic)", "-27.8",
               f"{write:+.1f}", "+-6", abs(write + 27.8) <= 6),

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 from selftests.claims.runs import Json, simulate
 
+from approxftl_tools.paper_measures import VALUES
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -66,6 +68,13 @@ def counter(run: Json, name: str) -> int:
     return value
 
 
+def measure(run: Json, key: str) -> float:
+    """Return a measure by the name that studies have for it."""
+    found = VALUES[key](run)
+    assert found is not None, key
+    return found
+
+
 def program_us(run: Json) -> float:
     """Mean array time of a page of host data."""
     return counter(run, "host_program_ns") / counter(run, "host_program_pages") / 1000
@@ -95,8 +104,7 @@ def row(values: Sequence[float], digits: int = 1) -> str:
 
 def lifetime(run: Json) -> float:
     """Lifetime gained by low-voltage erases, in percent, from the wear of all blocks."""
-    blocks = run["blocks"]
-    return 100 * float(blocks["erase_count"]["mean"] / blocks["wear"]["mean"] - 1)
+    return 100 * (measure(run, "lifetime") - 1)
 
 
 def cut(ours: float, base: float) -> float:
@@ -132,4 +140,4 @@ def mean(values: Iterable[float]) -> float:
 
 def read_us(run: Json) -> float:
     """Mean array time of the pages sensed."""
-    return counter(run, "array_read_ns") / counter(run, "array_reads") / 1000
+    return measure(run, "sensing_mean_ns") / 1000

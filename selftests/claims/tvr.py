@@ -13,7 +13,7 @@ from selftests.claims.rows import (
     counter,
     identity,
     known_miss,
-    means_of,
+    measure,
     row,
     saving,
     share,
@@ -38,12 +38,7 @@ ROOMY = words("--op 50% --fill sequential --fill-valid 50% --footprint 50% --req
 def tvr_cut(*arguments: str) -> float:
     """How much less the mean response of all requests is with TVR, in percent."""
     runs = simulate(*arguments, "--policy", "baseline,tvr", "--tvr_mode", "device")
-    totals = []
-    for run in runs.values():
-        counts = [run["timing"][f"{kind}_response"]["count"] for kind in ("read", "write")]
-        sums = zip(counts, means_of(run), strict=True)
-        totals.append(sum(count * time for count, time in sums) / sum(counts))
-    return saving(totals[1], totals[0])
+    return saving(*(measure(runs[policy], "response_mean_ns") for policy in ("tvr", "baseline")))
 
 
 def tv5() -> list[Claim]:
