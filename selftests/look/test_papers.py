@@ -220,7 +220,7 @@ def test_full_runs_are_longer() -> None:
     (["--full", "x.json"], 2, "--full needs --papers"),
     (["--seed", "3", "x.json"], 2, "--seed needs --papers"),
     (["--papers", "--kind", "cdf"], 2, "--kind and --papers contradict each other"),
-    (["--papers", "tvr", "--seeds", "-1"], 2, "seeds is a number from 1 to"),
+    (["--papers", "tvr", "--seeds", "0"], 2, "seeds is a number from 1 to"),
     (["--papers", "agcr", "--traces", "no"], 3, "no: there is no HM_0.aft"),
 ])
 def test_refusals(tmp_path: Path, arguments: list[str], code: int, sentence: str) -> None:

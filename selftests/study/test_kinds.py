@@ -110,7 +110,7 @@ def test_a_stack_of_shares(done: Path, tmp_path: Path) -> None:
     assert len(found) == 8
     for mark in found:
         share, policy = mark["x"].split()
-        kind = mark["series"].split()[0]
+        kind = mark["series"].split()[-1]
 
         def part(one: Any, kind: str = kind) -> float:
             pages = one["class_pages"]
@@ -135,7 +135,7 @@ def test_measures_side_by_side_of_some(done: Path, tmp_path: Path) -> None:
                   'facets = "approx-share"\nkind = "bars"\nshow = ["vth_b"]')
     assert [(mark["facet"], mark["series"], mark["x"]) for mark in found] == [
         (f"approx-share {share}", "vth_b", name) for share in ("10%", "50%")
-        for name in ("erases", "energy read pj")]
+        for name in ("erases", "energy of reads")]
     assert float(found[0]["y"]) == mean(
         done, lambda one: one["counters"]["array_erases"], approx_share="10%", policy="vth_b")
 
@@ -154,6 +154,10 @@ def test_a_distribution_is_of_all_seeds(done: Path, tmp_path: Path) -> None:
         assert y == pytest.approx(100 * below / sum(count for _, count in bins))
 
 
+NETWORK = ('x = "approx-share"\ny = "bit_error_rate"\n'
+           'networks = [{ name = "n", type = "%s", planes = %d }]')
+
+
 @pytest.mark.parametrize(("figure", "sentence"), [
     ('y = "erases"\nkind = "cdf"', 'unknown measure in [[figure]] "erases"'),
     ('x = "measure"\ny = "erases"', 'unknown axis in x of [[figure]] "measure"'),
@@ -162,6 +166,9 @@ def test_a_distribution_is_of_all_seeds(done: Path, tmp_path: Path) -> None:
     ('x = "approx-share"\ny = "bit_error_rate"\nnetworks = [{ name = "n", planes = 1 }]',
      "each network of [[figure]] has name, type, planes"),
     ('x = "approx-share"\ny = "bit_error_rate"\nnetworks = 3', "networks of [[figure]] is a list"),
+    (NETWORK % ("int9", 1), 'unknown type of a network in [[figure]] "int9"; did you mean int8?'),
+    (NETWORK % ("int8", 99), "planes of a network in [[figure]] are from 0 to 64"),
+    ('x = "approx-share"\ny = "erases"\nfacets = ["policy"]', "unknown axis in facets"),
 ])
 def test_refused_figures(done: Path, tmp_path: Path, figure: str, sentence: str) -> None:
     with pytest.raises(Refusal) as said:
@@ -185,6 +192,7 @@ seeds = 2
 [base]
 arrival = "trace"
 policy = "baseline,vth_b"
+op = "20%|30%"
 [synth]
 requests = "300|600"
 [vary]
@@ -195,15 +203,16 @@ trace = ["HM_0", "PRN_1"]
 def test_traces_are_made_for_each_seed(tmp_path: Path) -> None:
     path = tmp_path / "s.toml"
     path.write_text(MADE)
-    study("run", path)
+    study("run", path, "--full")
     files = sorted((tmp_path / "s.results/traces").iterdir())
     assert [file.name.rpartition("-")[0] for file in files] == ["HM_0"] * 2 + ["PRN_1"] * 2
     assert len({file.read_bytes() for file in files}) == 4
     assert all(b"synthetic" in file.read_bytes()[:4096] for file in files)
     before = [file.stat().st_mtime_ns for file in files]
-    study("run", path)
+    study("run", path, "--full")
     assert [file.stat().st_mtime_ns for file in files] == before
-    study("pack", path)
+    assert {one["requests"] for one in runs(path)} == {600}
+    study("pack", path, "--full")
     for file in files:
         file.unlink()
     assert "4 points" in (said := study("verify", tmp_path / "s.study.tar.gz").out)

@@ -88,7 +88,7 @@ def from_papers(args: argparse.Namespace) -> int:
             print(f"{name.ljust(26)}  {title}")
         return command.DONE
     seed = 1 if args.seed is None else args.seed
-    more = {"seeds": args.seeds, "seed": seed} if args.seeds else {"base": {"seed": seed}}
+    more = {"base": {"seed": seed}} if args.seeds is None else {"seeds": args.seeds, "seed": seed}
     setting = Setting(args.full, args.traces, args.output / "traces", more)
     print(papers.make(names, setting, args.output, args.format, len(os.sched_getaffinity(0)),
                       lambda line: print(line, flush=True)))

@@ -17,7 +17,7 @@ from approxftl_tools.measures import BY_KEY, SCALES, look
 from approxftl_tools.paper_measures import VALUES
 from approxftl_tools.statistics import Estimate, estimate
 from approxftl_tools.study_plan import Plan, Value, check_known, is_plain, plain, spelled
-from approxftl_tools.study_table import Group, yardstick_of
+from approxftl_tools.study_table import Group, title, yardstick_of
 
 KEYS = ("name", "title", "x", "y", "series", "facets", "relative_to", "error", "kind", "scale",
         "x_scale", "x_label", "y_label", "points", "points_label", "text", "show", "change",
@@ -109,7 +109,8 @@ def check_words(plan: Plan, table: dict[str, Any], axes: Sequence[str]) -> None:
     check_known(path, "measure in [[figure]]", spelled(table["y"]), measures)
     for key in ("x", "series", "facets"):
         if key in table:
-            check_known(path, f"axis in {key} of [[figure]]", spelled(table[key]), axes)
+            named = spelled(table[key]) if key == "x" else [str(table[key])]
+            check_known(path, f"axis in {key} of [[figure]]", named, axes)
     for key, known in CHOICES.items():
         if key in table:
             check_known(path, f"{key} of [[figure]]", [str(table[key])], known)
@@ -129,10 +130,19 @@ def check_figure(plan: Plan, table: dict[str, Any], axes: Sequence[str]) -> None
         if not is_number(point.get("y")) or not is_plain(point.get("x")):
             raise Refusal(f"{plan.path}: each point of [[figure]] has x, and a number y", USAGE)
     for one in table.get("networks", []):
-        check_known(plan.path, "key of a network in [[figure]]", one, [*NETWORK_KEYS, *axes])
-        if not set(NETWORK_KEYS) <= one.keys():
-            raise Refusal(f"{plan.path}: each network of [[figure]] has "
-                          f"{', '.join(NETWORK_KEYS)}", USAGE)
+        check_network(plan, one, axes)
+
+
+def check_network(plan: Plan, one: dict[str, Any], axes: Sequence[str]) -> None:
+    """Refuse a network that nobody can make."""
+    check_known(plan.path, "key of a network in [[figure]]", one, [*NETWORK_KEYS, *axes])
+    if not set(NETWORK_KEYS) <= one.keys():
+        raise Refusal(f"{plan.path}: each network of [[figure]] has {', '.join(NETWORK_KEYS)}",
+                      USAGE)
+    types = import_module("approxftl_tools.lossy").KINDS
+    check_known(plan.path, "type of a network in [[figure]]", [str(one["type"])], list(types))
+    if one["planes"] not in range(65):
+        raise Refusal(f"{plan.path}: planes of a network in [[figure]] are from 0 to 64", USAGE)
 
 
 def is_number(value: object) -> bool:
@@ -174,6 +184,8 @@ def spec_of(plan: Plan, table: dict[str, Any], name: str, axes: Sequence[str]) -
 
 def yardstick(plan: Plan, table: dict[str, Any], series: str) -> str:
     """Return what means are related to: of policies the study's yardstick, if nothing is said."""
+    if table.get("kind") == "cdf" or table.get("shares") or "networks" in table:
+        return ""
     return str(table.get("relative_to", plan.rules.relative_to if series == "policy" else ""))
 
 
@@ -233,7 +245,7 @@ def means(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
             else:
                 one = group.ratio(base, measure) if base and base is not group else None
             if one:
-                yield Found(group.varied | {MEASURE: measure.replace("_", " ")}, one,
+                yield Found(group.varied | {MEASURE: title(measure)}, one,
                             list(group.values(measure).values()))
 
 
@@ -248,7 +260,7 @@ def parts(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
             values = [scale * value / wholes[seed]
                       for seed, value in group.values(measure).items() if wholes.get(seed)]
             if values:
-                yield Found(group.varied | {MEASURE: measure.replace("_", " ")}, estimate(values),
+                yield Found(group.varied | {MEASURE: title(measure)}, estimate(values),
                             values)
 
 
@@ -273,7 +285,8 @@ def extent(spec: Spec, found: Found, one: Estimate, scale: float
 
 def facet_of(spec: Spec, where: dict[str, Value]) -> str:
     """Return the panel of a mean."""
-    return f"{spec.facets} {where[spec.facets]}" if spec.facets else ""
+    axis = f"{spec.facets} " if spec.facets != MEASURE else ""
+    return f"{axis}{where[spec.facets]}" if spec.facets else ""
 
 
 def own_marks(spec: Spec, every: Sequence[Found], scale: float) -> Iterator[Mark]:
@@ -338,12 +351,14 @@ def networks(spec: Spec, groups: Sequence[Group]) -> Iterator[Mark]:
 
 def words_of(spec: Spec, unit: str) -> tuple[str, str, str]:
     """Return the title and the names of the axes."""
-    measure = ", ".join(BY_KEY[one].title if one in BY_KEY else one.replace("_", " ")
-                        for one in spec.y)
-    said = f"{measure}, {spec.relative_to} = 1" if spec.relative_to else measure
-    y_label = said if spec.relative_to or not unit else f"{said}, {unit}"
+    measures = ", ".join(map(title, spec.y))
+    yardstick_is = f"{spec.relative_to} = 1" if spec.relative_to else ""
+    said = ", ".join(filter(None, (measures, yardstick_is)))
+    # Several measures are named where they stand.
+    y_label = ", ".join(filter(None, ("" if len(spec.y) > 1 else measures, yardstick_is or unit)))
+    x_label = "response time, us" if spec.kind == "cdf" else " ".join(spec.x)
     table = spec.table
-    return (str(table.get("title", said)), str(table.get("x_label", " ".join(spec.x))),
+    return (str(table.get("title", said)), str(table.get("x_label", x_label)),
             str(table.get("y_label", y_label)))
 
 
@@ -354,8 +369,9 @@ def marks_of(plan: Plan, spec: Spec, groups: Sequence[Group]) -> tuple[list[Mark
     if "networks" in spec.table:
         return list(networks(spec, groups)), "%"
     found = list((parts if spec.kind == "stack" else means)(spec, groups))
-    plain_unit = spec.relative_to or len(spec.y) > 1 or not found
-    scale, unit = (1.0, "") if plain_unit else unit_of(spec.y[0], [each.one.mean for each in found])
+    units = {measure.rpartition("_")[2] for measure in spec.y}
+    scaled = found and len(units) == 1 and not spec.relative_to and not spec.table.get("shares")
+    scale, unit = unit_of(spec.y[0], [each.one.mean for each in found]) if scaled else (1.0, "")
     marks = list(own_marks(spec, found, scale))
     check_marks(plan, spec, marks)
     return marks, unit
@@ -371,11 +387,11 @@ def chart_of(plan: Plan, spec: Spec, groups: Sequence[Group]) -> Chart:
     marks, unit = marks_of(plan, spec, groups)
     if not marks:
         raise Refusal(f"{plan.path}: [[figure]] {spec.name}: nothing is done that it shows")
-    title, x_label, y_label = words_of(spec, unit)
+    heading, x_label, y_label = words_of(spec, unit)
     xs = tuple(dict.fromkeys(mark.x for mark in marks))
     numeric = all(as_number(x) is not None for x in xs)
     kind = spec.kind or ("lines" if numeric and len(xs) > 1 else "dots")
-    return Chart(spec.name, title, kind, x_label, y_label,
+    return Chart(spec.name, heading, kind, x_label, y_label,
                  tuple(dict.fromkeys(mark.facet for mark in marks)),
                  tuple(dict.fromkeys(mark.series for mark in marks)), xs,
                  (*marks, *papers_points(spec)), line_of(spec),

@@ -38,6 +38,8 @@ RESERVED = ("json", "dump", "record", "timeline", "progress", "quiet", "cpu", "h
 LANGUAGE = 1
 KEYS = ("study", "name", "seeds", "seed", "until", "most", "measures", "relative_to", "warmup",
         "base", "vary", "exclude", "figure", "synth", "text")
+#: Where values of two lengths are.
+LENGTHS = ("base", "vary", "exclude", "synth")
 WARMUP = ("warn", "refuse", "ignore")
 #: Measures of a table that nobody has chosen: tails beside means.
 DEFAULT = ("write_response_mean_ns", "write_response_p99_ns", "read_response_mean_ns",
@@ -421,7 +423,7 @@ def document_of(path: Path, setting: Setting) -> dict[str, Any]:
     document = load(path)
     check_keys(path, document)
     base = document.get("base", {}) | setting.more.get("base", {})
-    return {key: value if key == "figure" else picked(value, setting.full)
+    return {key: picked(value, setting.full) if key in LENGTHS else value
             for key, value in (document | setting.more | {"base": base}).items()}
 
 
