@@ -18,7 +18,7 @@
 #define SEEDS 1500
 #define CHANGES 10
 #define REQUESTS 60
-#define TRIES 100
+#define TRIES 400
 #define POLICIES_MAX 64
 
 static struct test_device device;

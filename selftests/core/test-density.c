@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Density classes: what is programmed where, how many blocks are sparse, and that the dense ones
+ * are ApproxFTL's if they are to be.
+ */
+#include "bytes.h"
+#include "core/ftl/device.h"
+#include "core/keep/snapshot.h"
+#include "stream.h"
+#include "tap.h"
+
+#define BLOCKS 60
+#define SHAPE "channels", "1", "chips", "2", "blocks", "60", "layers", "4", "word_lines", "3", \
+	"page", "4KiB", "unit", "4KiB", "op", "45%"
+
+enum { KIND_PRECISE = 1, KIND_APPROX = 4, KIND_SPARSE = 5 };
+
+static struct test_device device;
+static struct test_stream stream;
+/* Programs by bits in a cell, class and whether the host asked. */
+static u32 programs[AFTL_BITS_MAX + 1][AFTL_CLASSES][2];
+static u32 most_sparse;
+
+static u32 sparse_blocks(u32 lun)
+{
+	const struct aftl_media *media = aftl_media(device.ftl);
+	u32 count = 0;
+	u32 i;
+
+	for (i = lun * BLOCKS; i < (lun + 1) * BLOCKS; i++)
+		count += media->blocks[i].kind == KIND_SPARSE;
+	return count;
+}
+
+static void on_array(void *host, const struct aftl_array_event *event)
+{
+	const struct aftl_media *media = aftl_media(device.ftl);
+	const struct aftl_block *block = &media->blocks[event->block];
+	u16 attr;
+
+	(void)host;
+	if (event->op != AFTL_ARRAY_PROGRAM)
+		return;
+	attr = media->attr[aftl_device_page(media, block, event->page)];
+	CHECK(attr);
+	programs[block->bits][aftl_page_class(attr)][event->cause == AFTL_CAUSE_HOST]++;
+	CHECK_EQ(block->kind == KIND_SPARSE, block->bits != 0);
+	most_sparse = max(most_sparse, sparse_blocks(event->block / BLOCKS));
+}
+
+static void open_device(const char *bits, const char *const *pairs)
+{
+	static const char *const shape[] = { SHAPE, NULL };
+
+	test_device_init(&device, "demo");
+	test_device_set_all(&device, shape);
+	test_device_set(&device, "bits", bits);
+	device.ops.array = on_array;
+	memset(programs, 0, sizeof(programs));
+	most_sparse = 0;
+	test_device_open(&device, "density", pairs);
+}
+
+static void close_device(void)
+{
+	test_audit(&device);
+	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
+	test_device_close(&device);
+}
+
+static void run(u64 seed, u32 steps)
+{
+	test_stream_init(&stream, seed);
+	while (steps-- && test_stream_step(&stream, &device))
+		;
+	CHECK(test_drain(&device));
+}
+
+static const struct aftl_block *block_of(u32 unit)
+{
+	u32 class;
+
+	return aftl_slot_block(aftl_media(device.ftl),
+			       aftl_lookup(device.ftl, to_unit(unit), &class));
+}
+
+static void write_unit(u32 unit, u32 class)
+{
+	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 1, class, NULL), 0);
+}
+
+/* They were all that is sparse. */
+static void forget_units(u32 units)
+{
+	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, 0, units, AFTL_PRECISE, NULL), 0);
+	CHECK_EQ(aftl_collect(device.ftl, 0), 0);
+	CHECK(test_drain(&device));
+	test_wait(&device, AFTL_HOUR_NS);
+	CHECK_EQ(sparse_blocks(0), 0);
+}
+
+/* Fresh and precise is sparse; approximate, moved or there at the start is dense. */
+static void check_classes(const char *bits, const char *sparse, u32 wanted)
+{
+	const char *const pairs[] = { "density_bits", sparse, "fill", "sequential", "fill_approx",
+				      "50%", NULL };
+	u32 other;
+
+	open_device(bits, pairs);
+	CHECK_EQ(sparse_blocks(0) + sparse_blocks(1), 0);
+	run(wanted, 6000);
+	CHECK(programs[wanted][AFTL_PRECISE][true] > 500);
+	CHECK(programs[0][AFTL_PRECISE][false] > 500);
+	CHECK(programs[0][AFTL_APPROX][true] > 500);
+	for (other = 1; other <= AFTL_BITS_MAX; other++) {
+		CHECK_EQ(programs[other][AFTL_APPROX][true], 0);
+		CHECK_EQ(programs[other][AFTL_APPROX][false], 0);
+		CHECK_EQ(programs[other][AFTL_PRECISE][false], 0);
+		CHECK(other == wanted || !programs[other][AFTL_PRECISE][true]);
+	}
+	close_device();
+}
+
+static void what_is_fresh_and_precise_is_sparse(void)
+{
+	check_classes("2", "0", 1);
+	check_classes("3", "0", 2);
+	check_classes("3", "1", 1);
+	check_classes("4", "0", 3);
+	check_classes("4", "2", 2);
+}
+
+/* Each block has data of one class where they are apart. */
+static void classes_share_no_block(void)
+{
+	static const char *const pairs[] = { "fill", "sequential", "fill_approx", "50%", NULL };
+	const struct aftl_media *media;
+	u32 i;
+
+	open_device("3", pairs);
+	run(5, 6000);
+	media = aftl_media(device.ftl);
+	for (i = 0; i < media->geo->blocks; i++) {
+		const struct aftl_block *block = &media->blocks[i];
+
+		if (!block->programmed)
+			continue;
+		CHECK_EQ(block->kind == KIND_APPROX, block->approx_only);
+		CHECK(block->kind == KIND_APPROX || !block->valid_approx);
+		CHECK(block->kind == KIND_APPROX || block->kind == KIND_PRECISE ||
+		      block->kind == KIND_SPARSE);
+	}
+	close_device();
+}
+
+/* A tenth of sixty blocks, and no more; then a block's worth of dense steps, one at a time. */
+static void a_share_of_the_blocks_is_sparse(void)
+{
+	static const char *const pairs[] = { "density_share", "10%", "chips", "1", NULL };
+	u32 unit = 0;
+	u32 step;
+
+	open_device("2", pairs);
+	for (step = 0; step < 6 * 12; step++) {
+		write_unit(unit, AFTL_PRECISE);
+		CHECK_EQ(block_of(unit++)->bits, 1);
+	}
+	CHECK_EQ(sparse_blocks(0), 6);
+	for (step = 0; step < 2 * 24; step++) {
+		write_unit(unit, AFTL_PRECISE);
+		CHECK_EQ(block_of(unit++)->kind, KIND_PRECISE);
+	}
+	CHECK_EQ(sparse_blocks(0), 6);
+	run(3, 4000);
+	CHECK_EQ(most_sparse, 6);
+	close_device();
+}
+
+/* Room that comes back is seen after a block's worth of steps, not before and not much later. */
+static void it_looks_again(void)
+{
+	static const char *const pairs[] = { "density_share", "2%", "chips", "1", NULL };
+	u32 unit;
+
+	open_device("2", pairs);
+	for (unit = 0; unit < 12; unit++)
+		write_unit(unit, AFTL_PRECISE);
+	CHECK_EQ(sparse_blocks(0), 1);
+	write_unit(50, AFTL_PRECISE);
+	CHECK_EQ(block_of(50)->kind, KIND_PRECISE);
+	forget_units(12);
+	for (unit = 51; unit < 50 + 24; unit++) {
+		/* What is approximate does not count. */
+		write_unit(200, AFTL_APPROX);
+		write_unit(unit, AFTL_PRECISE);
+		CHECK_EQ(block_of(unit)->kind, KIND_PRECISE);
+	}
+	write_unit(100, AFTL_PRECISE);
+	CHECK_EQ(block_of(100)->kind, KIND_SPARSE);
+	close_device();
+}
+
+/* A cell that holds one bit, one bit beside a cache, or no fewer bits than it can. */
+static void some_cells_have_no_fewer_bits(void)
+{
+	static const char *const none[] = { NULL };
+	static const char *const cache[] = { "bits", "3", "op", "50%", "slc_static", "10%",
+					     "density_bits", "1", NULL };
+	static const char *const many[] = { "density_bits", "3", NULL };
+
+	open_device("1", none);
+	run(1, 2000);
+	CHECK_EQ(most_sparse, 0);
+	close_device();
+	open_device("3", many);
+	run(1, 2000);
+	CHECK_EQ(most_sparse, 0);
+	close_device();
+	test_device_init(&device, "demo");
+	test_device_open(&device, "density", cache);
+	run(1, 2000);
+	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
+	CHECK(test_counters(&device)->cached_host_units);
+	CHECK_EQ(aftl_stats(device.ftl)->kind_blocks[KIND_SPARSE], 0);
+	close_device();
+}
+
+static void open_as(const char *policy, const char *key, const char *value)
+{
+	const char *const pairs[] = { SHAPE, "bits", "3", "fill", "sequential", "fill_approx",
+				      "30%", "density_share", "0", key, value, NULL };
+
+	test_device_init(&device, "demo");
+	test_device_open(&device, policy, pairs);
+	run(11, 12000);
+	test_audit(&device);
+}
+
+/* Without sparse blocks nothing is left but ApproxFTL with one pool. */
+static void the_dense_side_is_approxftl(void)
+{
+	struct aftl_counters counters;
+	u64 kinds[AFTL_KINDS_MAX];
+
+	open_as("approxftl", "hot_size", "0");
+	counters = *test_counters(&device);
+	memcpy(kinds, aftl_stats(device.ftl)->kind_blocks, sizeof(kinds));
+	test_device_close(&device);
+	open_as("density", "density_approx", "on");
+	CHECK(counters.array_low_erases && counters.programmed_gc_units);
+	CHECK(!memcmp(&counters, test_counters(&device), sizeof(counters)));
+	CHECK(!memcmp(kinds, aftl_stats(device.ftl)->kind_blocks, sizeof(kinds)));
+	test_device_close(&device);
+}
+
+/* Both at once: sparse blocks before ApproxFTL's, no proposal refused. */
+static void sparse_before_approxftl(void)
+{
+	static const char *const pairs[] = { "density_approx", "on", "fill", "sequential",
+					     "fill_approx", "50%", NULL };
+	const u64 *kinds;
+
+	open_device("3", pairs);
+	run(2, 9000);
+	CHECK(programs[2][AFTL_PRECISE][true] > 500);
+	CHECK_EQ(programs[2][AFTL_PRECISE][false] + programs[2][AFTL_APPROX][true], 0);
+	CHECK_EQ(most_sparse, BLOCKS / 10);
+	kinds = aftl_stats(device.ftl)->kind_blocks;
+	CHECK(kinds[0] && kinds[KIND_SPARSE]);
+	CHECK(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_REDUCED]);
+	CHECK(test_counters(&device)->array_low_erases);
+	close_device();
+}
+
+/* Sparse blocks have one pass where dense ones have two, whose places ApproxFTL cannot choose. */
+static void two_passes_for_dense_blocks(void)
+{
+	static const char *const pairs[] = {
+		"one_shot", "on", "passes", "2", "buffer", "1MiB", "density_approx", "on", NULL
+	};
+
+	open_device("4", pairs);
+	run(4, 6000);
+	CHECK(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_TLC]);
+	CHECK(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_FOGGY]);
+	CHECK_EQ(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_REDUCED], 0);
+	close_device();
+}
+
+static void save_and_load(bool approx)
+{
+	struct test_bytes bytes = { 0 };
+	struct aftl_sink sink = test_bytes_sink(&bytes);
+	struct aftl_source_stream source;
+	struct aftl_error error;
+
+	CHECK_EQ(aftl_save(device.ftl, &sink, &error), 0);
+	test_device_close(&device);
+	test_device_init(&device, "demo");
+	source = test_bytes_source(&bytes);
+	device.ops.array = on_array;
+	*test_own(&device.config, "density_approx") = approx;
+	CHECK_EQ(aftl_load(&device.ftl, &source, &device.ops, &device, &error), 0);
+	test_bytes_free(&bytes);
+}
+
+/* What is open is gone on with, and the steps that are left are counted on. */
+static void saved_devices_go_on(void)
+{
+	static const char *const pairs[] = { "density_share", "2%", "chips", "1", NULL };
+	u32 unit;
+
+	open_device("3", pairs);
+	for (unit = 0; unit < 5; unit++)
+		write_unit(unit, AFTL_PRECISE);
+	save_and_load(false);
+	for (; unit < 24; unit++) {
+		write_unit(unit, AFTL_PRECISE);
+		CHECK(block_of(unit) == block_of(0));
+	}
+	write_unit(24, AFTL_PRECISE);
+	CHECK_EQ(block_of(24)->kind, KIND_PRECISE);
+	forget_units(24);
+	save_and_load(false);
+	for (unit = 25; unit < 24 + 36; unit++) {
+		write_unit(unit, AFTL_PRECISE);
+		CHECK_EQ(block_of(unit)->kind, KIND_PRECISE);
+	}
+	close_device();
+}
+
+int main(void)
+{
+	tap_run("what is fresh and precise is sparse", what_is_fresh_and_precise_is_sparse);
+	tap_run("classes share no block", classes_share_no_block);
+	tap_run("a share of the blocks is sparse", a_share_of_the_blocks_is_sparse);
+	tap_run("it looks again after a block's worth of steps", it_looks_again);
+	tap_run("some cells have no fewer bits", some_cells_have_no_fewer_bits);
+	tap_run("the dense side is ApproxFTL's", the_dense_side_is_approxftl);
+	tap_run("sparse blocks before ApproxFTL's", sparse_before_approxftl);
+	tap_run("two passes for dense blocks", two_passes_for_dense_blocks);
+	tap_run("saved devices go on", saved_devices_go_on);
+	return tap_finish();
+}
