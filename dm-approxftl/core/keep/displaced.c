@@ -133,7 +133,10 @@ int aftl_displaced_write(struct aftl_volume *volume)
 	return ret ? ret : medium->flush(medium->host);
 }
 
-/* Is that the program that @displaced speaks of, and not read from anywhere else? */
+/*
+ * Is that the program that @displaced speaks of, and not read from anywhere else? Of attributes the
+ * table has the low byte, which counts programs.
+ */
 static bool still_counts(const struct aftl *ftl, const struct aftl_displaced *displaced)
 {
 	const struct aftl_media *media = &ftl->media;
@@ -141,7 +144,7 @@ static bool still_counts(const struct aftl *ftl, const struct aftl_displaced *di
 	return from_slot(displaced->slot) < ftl->geo.slots &&
 	       aftl_slot_valid(media, displaced->slot) &&
 	       aftl_slot_block(media, displaced->slot)->erases == displaced->erases &&
-	       media->attr[aftl_slot_device_page(media, displaced->slot)] == displaced->attr;
+	       (u8)media->attr[aftl_slot_device_page(media, displaced->slot)] == displaced->attr;
 }
 
 static void take_table(struct aftl_volume *volume, const struct aftl *ftl)

@@ -95,7 +95,7 @@
  *
  *	     0     4  slot, and one more; 0: none
  *	     4     4  erases of its block
- *	     8     1  attributes of its page: with others, or after another number of erases,
+ *	     8     1  low byte of its page's attributes: with another, or after other erases,
  *	              the entry is that of a program that is no more
  *	     9     7  zero
  *
