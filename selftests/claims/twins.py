@@ -128,6 +128,7 @@ TWINS = (
     Twin("DE-A", (1,), "no block is sparse", "--density_share 0"),
     Twin("DE-A", (2,), "ApproxFTL is off, always", "--density_approx off"),
     Twin("DE-A", (3,), "three bits, always", "--density_bits 3"),
+    Twin("PL-A", (1, 2), "nothing is lent, ever", "--ecc_lent 0"),
     Twin("HY-1", (0,), "data without margins, always", "--hybrid_tvr on"),
     Twin("HY-1", (1,), "ApproxFTL is off, always", "--hybrid_approx off"),
     Twin("HY-1", (2,), "cubeFTL is off, always", "--hybrid_cube off"),

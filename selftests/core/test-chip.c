@@ -1048,6 +1048,7 @@ static const struct cheat cheats[] = {
 	{ .name = "reduced voltage", .order = ANY_ORDER, .mode = AFTL_MODE_REDUCED },
 	{ .name = "less guard between", .order = ANY_ORDER, .mode = AFTL_MODE_BETWEEN },
 	{ .name = "less guard after", .order = ANY_ORDER, .mode = AFTL_MODE_AFTER },
+	{ .name = "parity that is lent", .order = ANY_ORDER, .mode = AFTL_MODE_LENDING },
 	{ .name = "large steps", .order = ANY_ORDER, .ispp = { 234, 234, 4 } },
 	{ .name = "coarse and large steps", .order = ANY_ORDER, .mode = AFTL_MODE_COARSE,
 	  .ispp = { 234, 234, 0 } },

@@ -99,10 +99,12 @@ static void on_copy(struct test_listener *self, aftl_unit_t unit, aftl_slot_t fr
 static void on_programmed(struct test_listener *self, aftl_slot_t first)
 {
 	u32 block = block_index(first);
+	/* Cells of fewer bits have one pass for all. */
+	u32 passes = device.ftl->media.blocks[block].bits ? device.ftl->geo.passes : 1;
 
 	if (!of(self)->pages[block]++)
 		of(self)->block[block] = device.ftl->media.blocks[block].handle;
-	of(self)->sum[of(self)->block[block]].media_units += device.ftl->geo.page_units;
+	of(self)->sum[of(self)->block[block]].media_units += device.ftl->geo.page_units * passes;
 }
 
 static void on_erase(struct test_listener *self, aftl_slot_t first, u32 slots)

@@ -35,3 +35,5 @@ MODE(SLC, "slc", 1, program_slc, 0, read_slc, SLC_MODE, PRECISE)
 MODE(TLC, "tlc", 3, program_tlc, 0, read_tlc, TLC, PRECISE)
 /* The coarse one of two passes: nothing can be read before the fine one has followed */
 MODE(FOGGY, "foggy", 0, program_foggy, 0, read, STANDARD, PRECISE)
+/* An approximate page whose spare bytes hold parity of a precise one, which it lends to */
+MODE(LENDING, "lending", 0, program, 0, read, STANDARD, PRECISE)

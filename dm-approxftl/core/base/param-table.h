@@ -138,6 +138,8 @@ PARAM(tvr_margin, PERCENT, 0, 10000, 0,
 	"share of the retention margins that a program without them keeps (tvr)")
 PARAM(ecc_bits, COUNT, 0, 10000, 40, "bits that ECC corrects in each KiB")
 PARAM(ecc_levels, COUNT, 0, 16, 6, "further sensing levels before a read fails")
+PARAM(ecc_lent, PERCENT, 0, 20000, 5000,
+	"bits that lent parity corrects beyond ecc_bits, as a share of these (lending)")
 PARAM(seed, COUNT, 0, U64_MAX, 1, "seed of errors, bad blocks and every other draw")
 
 /* Starting state */

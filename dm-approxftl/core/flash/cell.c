@@ -176,6 +176,8 @@ void aftl_cell_init(struct aftl_cell *cell, const struct aftl_media *media,
 		.model = config->cell_model,
 		.seed = aftl_mix(config->seed),
 		.correctable = (u32)(config->ecc_bits * media->geo->unit_bytes / 1024),
+		.lent = (u32)div64_u64(config->ecc_bits * media->geo->unit_bytes / 1024 *
+				       config->ecc_lent, 10000),
 		.levels = (u32)config->ecc_levels,
 		.tvr = aftl_tvr_sixteenths(config->tvr_margin),
 	};
@@ -349,11 +351,32 @@ static u32 raw_errors(const struct aftl_cell *cell, const struct aftl_block *blo
 }
 
 /* Each further sensing level extends the reach of the code by a quarter. */
-static u32 levels_needed(const struct aftl_cell *cell, u32 raw)
+static u32 levels_beyond(const struct aftl_cell *cell, u32 raw, u32 reach)
 {
 	u32 step = max(cell->correctable / 4, 1U);
 
-	return raw <= cell->correctable ? 0 : DIV_ROUND_UP(raw - cell->correctable, step);
+	return raw <= reach ? 0 : DIV_ROUND_UP(raw - reach, step);
+}
+
+/* Has an approximate page parity of this precise one? */
+static bool borrows(const struct aftl_media *media, const struct aftl_block *block, u32 page)
+{
+	u32 lender = page + aftl_lending_pages(media->geo);
+
+	return lender < media->geo->pages &&
+	       aftl_page_mode(media->attr[aftl_device_page(media, block, lender)]) ==
+		       AFTL_MODE_LENDING;
+}
+
+/* To fetch lent parity takes as long as a level. */
+static u32 levels_needed(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
+			 u32 raw)
+{
+	u32 levels = levels_beyond(cell, raw, cell->correctable);
+
+	if (likely(!borrows(cell->media, block, page)))
+		return levels;
+	return min(levels, 1 + levels_beyond(cell, raw, cell->correctable + cell->lent));
 }
 
 struct aftl_errors aftl_cell_read(const struct aftl_cell *cell, aftl_slot_t slot, u64 hour)
@@ -361,7 +384,8 @@ struct aftl_errors aftl_cell_read(const struct aftl_cell *cell, aftl_slot_t slot
 	const struct aftl_media *media = cell->media;
 	const struct aftl_block *block = aftl_slot_block(media, slot);
 	const struct aftl_origin *origin = aftl_origin_at(media, slot);
-	u16 attr = media->attr[aftl_slot_device_page(media, slot)];
+	u32 page = aftl_slot_device_page(media, slot);
+	u16 attr = media->attr[page];
 	struct aftl_errors errors = { 0 };
 
 	errors.raw = raw_errors(cell, block, slot, attr, hour);
@@ -371,7 +395,7 @@ struct aftl_errors aftl_cell_read(const struct aftl_cell *cell, aftl_slot_t slot
 	if (aftl_page_class(attr) == AFTL_APPROX) {
 		errors.flips += errors.raw;
 	} else if (unlikely(errors.raw > cell->correctable)) {
-		errors.levels = levels_needed(cell, errors.raw);
+		errors.levels = levels_needed(cell, block, page % media->geo->pages, errors.raw);
 		errors.lost = errors.levels > cell->levels;
 	}
 	errors.flips = min(errors.flips, media->geo->unit_bits);

@@ -38,6 +38,7 @@ enum aftl_rate {
  * @usual: curve of the standard program of the cells that other steps were modelled for
  * @tvr: margins of a precise page with reduced voltage, in sixteenths
  * @correctable: errors of a slot that ECC corrects with one sensing
+ * @lent: errors more that it corrects with parity that another page lends
  * @levels: further sensing levels
  * @clean: no page ever needs one
  */
@@ -51,6 +52,7 @@ struct aftl_cell {
 	u8 usual;
 	u8 tvr;
 	u32 correctable;
+	u32 lent;
 	u32 levels;
 	bool clean;
 };

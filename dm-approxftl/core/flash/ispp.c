@@ -117,6 +117,20 @@ static bool spares_neighbours(const struct aftl_chip *chip, const struct aftl_pr
 	return true;
 }
 
+/* Parity has to be known: the page that it is of comes first, and keeps its place as long. */
+static bool may_lend(const struct aftl_chip *chip, const struct aftl_program *program)
+{
+	const struct aftl_media *media = chip->media;
+	u32 borrower = aftl_borrower(media->geo, program->page);
+	u16 attr;
+
+	if (program->class != AFTL_APPROX || borrower == media->geo->pages ||
+	    program->block->order != AFTL_ORDER_SEQUENTIAL)
+		return false;
+	attr = media->attr[aftl_device_page(media, program->block, borrower)];
+	return attr && aftl_page_class(attr) == AFTL_PRECISE;
+}
+
 /* Precise pages between approximate ones have places of their own, which the flip bit tells. */
 static bool place_allowed(const struct aftl_chip *chip, const struct aftl_program *program)
 {
@@ -134,6 +148,8 @@ static bool place_allowed(const struct aftl_chip *chip, const struct aftl_progra
 		       aftl_colour(chip->media->geo, program->page, aftl_block_flip(block));
 	case AFTL_MODE_AFTER:
 		return block->order != AFTL_ORDER_SUPER_LAYER && is_last(chip, program);
+	case AFTL_MODE_LENDING:
+		return may_lend(chip, program);
 	}
 	return true;
 }

@@ -407,6 +407,12 @@ void aftl_order_advance(const struct aftl_media *media, struct aftl_block *block
  */
 u32 aftl_fine_due(const struct aftl_media *media, const struct aftl_block *block);
 
+/* Pages of a block's first half, which has the greater part of an odd number of steps. */
+static inline u32 aftl_lending_pages(const struct aftl_geometry *geo)
+{
+	return DIV_ROUND_UP(aftl_steps(geo), 2) * geo->program_pages;
+}
+
 /**
  * aftl_two_pass_next() - next position of a two-pass block, its page count if full
  * @media: flash array
@@ -422,6 +428,23 @@ u32 aftl_two_pass_next(const struct aftl_media *media, const struct aftl_block *
  * @flip: colour that comes first
  */
 u32 aftl_first_pass_pages(const struct aftl_geometry *geo, bool flip);
+
+/**
+ * aftl_borrower() - the page to which @page of @block lends if it was programmed to
+ * @geo: shape of the device
+ * @page: page of the block
+ *
+ * Half a block before it: a block that is filled in sequence with precise data, then with as much
+ * that is approximate, has a lender for each precise page.
+ *
+ * Return: the page, or the page count of a block if there is none.
+ */
+static inline u32 aftl_borrower(const struct aftl_geometry *geo, u32 page)
+{
+	u32 half = aftl_lending_pages(geo);
+
+	return page < half ? geo->pages : page - half;
+}
 
 /**
  * aftl_page_valid() - does any slot of @page hold current data?

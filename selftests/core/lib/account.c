@@ -399,6 +399,23 @@ static void check_again(struct account *account, const struct aftl_placement *pl
 			 place->page, place->mode, given_up_mv(&place->ispp), order);
 }
 
+/* Half a block before it there is a precise page to lend to. */
+static void check_lending(struct account *account, const struct aftl_placement *place, u32 block,
+			  u32 class)
+{
+	const struct aftl_geometry *geo = &account->ftl->geo;
+	u32 steps = geo->pages / geo->program_pages;
+	u32 half = (steps + steps % 2) / 2 * geo->program_pages;
+
+	if (place->mode != AFTL_MODE_LENDING)
+		return;
+	if (class != AFTL_APPROX || place->page < half || place->block->bits ||
+	    place->block->order != AFTL_ORDER_SEQUENTIAL ||
+	    !page_at(account, block, place->page - half)->turn ||
+	    aftl_page_class(page_at(account, block, place->page - half)->attr) != AFTL_PRECISE)
+		complain(account, "page %u of class %u lends to nobody", place->page, class);
+}
+
 /* Places of modes with less guard. */
 static void check_place(struct account *account, const struct aftl_placement *place, u32 block)
 {
@@ -464,6 +481,7 @@ static void check_program(struct account *account, const struct aftl_array_event
 		check_again(account, place, page->attr);
 	else
 		check_place(account, place, event->block);
+	check_lending(account, place, event->block, command.class);
 	remember(account, &command, event->block, attr);
 	add(account, &account->programs, least);
 }

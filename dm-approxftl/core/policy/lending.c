@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Parity lending (after DAC 2019): approximate pages have no use for ECC, so their spare bytes hold
+ * parity of precise pages, which are then read with more errors and fewer sensing levels.
+ *
+ * A block is filled with precise data up to its half. Then it takes approximate data, each page of
+ * which lends to the one half a block before it. Two such blocks of a LUN may wait: another that
+ * gets so far meanwhile goes on with precise data, without lenders, before the next one is begun;
+ * and while there is none, approximate data has blocks of its own.
+ *
+ * Moves do the same, precise data first, so that it finds lenders.
+ */
+#include "core/policy/policies.h"
+#include "core/policy/by-class.h"
+
+enum kind { BORROWERS, LENDERS, NEXT, PRECISE, APPROX, KINDS };
+
+static struct aftl_by_class *blocks_of(struct aftl_policy *policy, const struct aftl_lun *lun)
+{
+	return (struct aftl_by_class *)policy->luns + aftl_lun_index(lun);
+}
+
+static bool in_second_half(const struct aftl_policy *policy, u32 page)
+{
+	return page >= aftl_lending_pages(aftl_policy_geometry(policy));
+}
+
+static bool adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_block *block)
+{
+	bool lends = block->kind == LENDERS || block->kind == NEXT;
+	bool second = in_second_half(policy, block->frontier);
+
+	if (block->bits || (block->kind == BORROWERS && second) || (lends && !second))
+		return false;
+	return aftl_by_class_adopt(policy, lun, block);
+}
+
+/* With the step that is being placed: a block that is half full gets its second role. */
+static void turn_at_half(struct aftl_policy *policy, struct aftl_by_class *mine)
+{
+	struct aftl_block *block = mine->open[BORROWERS];
+	enum kind role = !mine->open[LENDERS] ? LENDERS : !mine->open[NEXT] ? NEXT : PRECISE;
+	u32 step = aftl_policy_geometry(policy)->program_pages;
+
+	if (!block || !in_second_half(policy, block->frontier + step))
+		return;
+	mine->open[BORROWERS] = NULL;
+	mine->open[role] = block;
+	aftl_policy_turn(policy, block, role);
+}
+
+static enum kind choose(const struct aftl_by_class *mine, u32 class)
+{
+	if (class == AFTL_APPROX)
+		return mine->open[LENDERS] ? LENDERS : mine->open[NEXT] ? NEXT : APPROX;
+	return mine->open[PRECISE] ? PRECISE : BORROWERS;
+}
+
+static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
+		 struct aftl_placement *placement)
+{
+	struct aftl_by_class *mine = blocks_of(policy, lun);
+	enum kind kind = choose(mine, need->class);
+
+	if (aftl_by_class_place(policy, lun, need, kind, placement))
+		return -ENOSPC;
+	if (kind == LENDERS || kind == NEXT)
+		placement->mode = AFTL_MODE_LENDING;
+	else if (kind == BORROWERS)
+		turn_at_half(policy, mine);
+	return 0;
+}
+
+static bool copy(struct aftl_policy *policy, const struct aftl_move *move, u32 *class, u32 *stream)
+{
+	(void)policy;
+	(void)class;
+	(void)stream;
+	return move->pass == (move->class == AFTL_APPROX ? 1 : 0);
+}
+
+const struct aftl_policy_type aftl_policy_lending = {
+	.name = "lending",
+	.about = "approximate pages lend the room of their parity to precise ones of their block",
+	.kinds = { "borrowers", "lenders", "next_lenders", "precise", "approximate" },
+	.open_blocks = KINDS,
+	.reserve = 2,
+	.copy_passes = 2,
+	.least_steps = 2,
+	.lun_size = sizeof(struct aftl_by_class),
+	.adopt = adopt,
+	.closed = aftl_by_class_closed,
+	.place = place,
+	.copy = copy,
+};

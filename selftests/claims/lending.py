@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Claims about parity lending: mechanism only, for no text of a paper could be had."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from selftests.claims.rows import Claim, claim, counter, words
+from selftests.claims.runs import simulate
+
+# TLC worn to 3000 cycles with a weak ECC; half of the data is approximate.
+LENT = words(
+    "--bits 3 --one_shot on --cell_model voltage --cycles 3000 --ecc_bits 30 --blocks 200 --op 40% "
+    "--fill sequential --fill_approx 50% --approx-share 50% --write-share 0.3 --size 24KiB "
+    "--requests 60000 --warmup 60000 --policy lending")
+
+
+def pl_a() -> list[Claim]:
+    """Parity lending without the parity, with half as much as ECC has, with as much."""
+    runs = [simulate(*LENT, "--ecc_lent", share)["lending"] for share in ("0", "50%", "100%")]
+    service = [run["timing"]["read_service"]["mean_ns"] / 1000 for run in runs]
+    lost = [counter(run, "read_lost_units") for run in runs]
+    cells = [f"{us:.0f} {units}" for us, units in zip(service, lost, strict=True)]
+    lends = [run["mode_pages"]["lending"] > 10000 and not counter(run, "policy_bugs")
+             for run in runs]
+    return [
+        Claim("PL-A", "pages are paired, nothing is lent (us of a read; units lost)", "-",
+              cells[0], "-", "report"),
+        *(claim("PL-A", what, "-", cells[i], f"order: faster, {share} % as many lost",
+                lends[i] and service[i] < service[i - 1] and lost[i] < share / 100 * lost[i - 1])
+          for i, what, share in ((1, "+ half as much parity as ECC has", 50),
+                                 (2, "+ as much", 80))),
+    ]
+
+
+CLAIMS: dict[str, Callable[[], list[Claim]]] = {
+    "PL-A": pl_a,
+}

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Parity lending: who lends to whom, what no chip takes, and what a read gains.
+ */
+#include "bytes.h"
+#include "core/ftl/device.h"
+#include "core/keep/snapshot.h"
+#include "stream.h"
+#include "tap.h"
+
+/* Blocks of eleven steps: six of the first half, five of the second. */
+#define HALF 6
+#define STEPS 11
+#define SHAPE "channels", "1", "chips", "1", "blocks", "60", "layers", "11", "word_lines", "1", \
+	"bits", "1", "page", "4KiB", "unit", "4KiB", "op", "40%"
+
+enum { KIND_BORROWERS, KIND_LENDERS, KIND_NEXT, KIND_PRECISE, KIND_APPROX };
+
+static struct test_device device;
+static u32 moved_lenders;
+static u32 orphans;
+
+static u16 attr_of(u32 block, u32 page)
+{
+	const struct aftl_media *media = aftl_media(device.ftl);
+
+	return media->attr[block * media->geo->pages + page];
+}
+
+static bool lends(u32 block, u32 page)
+{
+	return aftl_page_mode(attr_of(block, page)) == AFTL_MODE_LENDING;
+}
+
+static void on_array(void *host, const struct aftl_array_event *event)
+{
+	u16 borrower;
+
+	(void)host;
+	if (event->op != AFTL_ARRAY_PROGRAM || event->mode != AFTL_MODE_LENDING)
+		return;
+	moved_lenders += event->cause == AFTL_CAUSE_GC;
+	borrower = attr_of(event->block, event->page - HALF);
+	orphans += event->page < HALF || !borrower || aftl_page_class(borrower) != AFTL_PRECISE;
+}
+
+static void open_device(const char *const *pairs)
+{
+	static const char *const shape[] = { SHAPE, NULL };
+
+	test_device_init(&device, "demo");
+	test_device_set_all(&device, shape);
+	device.ops.array = on_array;
+	moved_lenders = 0;
+	orphans = 0;
+	test_device_open(&device, "lending", pairs);
+}
+
+static void close_device(void)
+{
+	test_audit(&device);
+	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
+	CHECK_EQ(orphans, 0);
+	test_device_close(&device);
+}
+
+static aftl_slot_t slot_of(u32 unit)
+{
+	u32 class;
+
+	return aftl_lookup(device.ftl, to_unit(unit), &class);
+}
+
+static struct aftl_block *block_of(u32 unit)
+{
+	return aftl_slot_block(aftl_media(device.ftl), slot_of(unit));
+}
+
+static u32 page_of(u32 unit)
+{
+	return aftl_slot_device_page(aftl_media(device.ftl), slot_of(unit)) % STEPS;
+}
+
+static void write_unit(u32 unit, u32 class)
+{
+	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 1, class, NULL), 0);
+}
+
+static void write_units(u32 first, u32 units, u32 class)
+{
+	while (units--)
+		write_unit(first++, class);
+}
+
+/* Where a unit is: in the block that another is in, at a page, in a block of a kind. */
+static void check_at(u32 unit, u32 with, u32 page, u32 kind)
+{
+	CHECK(block_of(unit) == block_of(with));
+	CHECK_EQ(page_of(unit), page);
+	CHECK_EQ(block_of(unit)->kind, kind);
+}
+
+static bool unit_lends(u32 unit)
+{
+	return lends(aftl_block_index(aftl_media(device.ftl), block_of(unit)), page_of(unit));
+}
+
+static void blocks_have_two_halves(void)
+{
+	static const char *const none[] = { NULL };
+
+	open_device(none);
+	/* Nobody to lend to. */
+	write_unit(100, AFTL_APPROX);
+	CHECK(!unit_lends(100));
+	write_units(0, HALF - 1, AFTL_PRECISE);
+	/* Nor yet: the block is one page short of its half. */
+	write_unit(101, AFTL_APPROX);
+	check_at(101, 100, 1, KIND_APPROX);
+	write_unit(HALF - 1, AFTL_PRECISE);
+	check_at(HALF - 1, 0, HALF - 1, KIND_LENDERS);
+	write_unit(102, AFTL_APPROX);
+	check_at(102, 0, HALF, KIND_LENDERS);
+	CHECK(unit_lends(102) && !unit_lends(0));
+	/* Precise data begin the next block, which has to wait, and one that need not. */
+	write_units(10, HALF, AFTL_PRECISE);
+	CHECK(block_of(10) != block_of(0));
+	check_at(10 + HALF - 1, 10, HALF - 1, KIND_NEXT);
+	write_units(30, STEPS, AFTL_PRECISE);
+	check_at(30 + STEPS - 1, 30, STEPS - 1, KIND_PRECISE);
+	CHECK_EQ(block_of(30)->state, AFTL_BLOCK_CLOSED);
+	write_units(103, STEPS - HALF - 1, AFTL_APPROX);
+	check_at(103 + STEPS - HALF - 2, 0, STEPS - 1, KIND_LENDERS);
+	CHECK_EQ(block_of(0)->state, AFTL_BLOCK_CLOSED);
+	write_units(110, STEPS - HALF, AFTL_APPROX);
+	check_at(110, 10, HALF, KIND_NEXT);
+	CHECK(unit_lends(110));
+	CHECK_EQ(block_of(10)->state, AFTL_BLOCK_CLOSED);
+	write_unit(120, AFTL_APPROX);
+	check_at(120, 100, 2, KIND_APPROX);
+	close_device();
+}
+
+/* A second description of what ECC needs: by its reach in quarters, and with the loan. */
+static u32 levels_for(u32 raw, u32 correctable, u32 lent)
+{
+	u32 levels = 0;
+
+	while (raw > correctable + levels * (correctable / 4))
+		levels++;
+	if (levels && lent) {
+		u32 with = 1;
+
+		while (raw > correctable + lent + (with - 1) * (correctable / 4))
+			with++;
+		levels = min(levels, with);
+	}
+	return levels;
+}
+
+static struct aftl_errors errors_of(u32 unit)
+{
+	return aftl_cell_read(aftl_cell(device.ftl), slot_of(unit), aftl_hours(device.ftl));
+}
+
+/* In a unit of 4 KiB ECC corrects 160 bits. */
+static void check_loans(const char *rber, const char *share, u32 lent)
+{
+	const char *const pairs[] = { "rber", rber, "ecc_lent", share, "ecc_bits", "40", NULL };
+	u32 i;
+
+	open_device(pairs);
+	for (i = 0; i < 100; i++) {
+		u32 first = i * STEPS;
+		u32 unit = first % (test_units(&device) - STEPS);
+
+		write_units(unit, HALF, AFTL_PRECISE);
+		CHECK_EQ(errors_of(unit).levels, levels_for(errors_of(unit).raw, 160, 0));
+		write_units(unit + HALF, STEPS - HALF, AFTL_APPROX);
+		CHECK(unit_lends(unit + HALF));
+		CHECK_EQ(errors_of(unit).levels, levels_for(errors_of(unit).raw, 160, lent));
+		CHECK_EQ(errors_of(unit).lost, errors_of(unit).levels > 6);
+		/* Of eleven steps the sixth has no lender. */
+		CHECK_EQ(errors_of(unit + HALF - 1).levels,
+			 levels_for(errors_of(unit + HALF - 1).raw, 160, 0));
+	}
+	CHECK_EQ(test_counters(&device)->programmed_gc_units, 0);
+	close_device();
+}
+
+static void loans_save_levels(void)
+{
+	check_loans("5e-3", "50%", 80);
+	check_loans("8e-3", "50%", 80);
+	check_loans("1.2e-2", "100%", 160);
+	check_loans("6e-3", "10%", 16);
+	check_loans("6e-3", "0", 0);
+}
+
+static bool taken(u32 block, u32 page, u32 class)
+{
+	struct aftl_program program = {
+		.block = &aftl_media(device.ftl)->blocks[block], .page = page, .pages = 1,
+		.mode = AFTL_MODE_LENDING, .class = class,
+	};
+
+	return aftl_chip_allows(&device.ftl->chip, &program);
+}
+
+/* The half is full; page 0 is made what it must not be. */
+static void what_no_chip_takes(void)
+{
+	static const char *const none[] = { NULL };
+	struct aftl_media *media;
+	struct aftl_block *block;
+	u32 index;
+	u16 kept;
+
+	open_device(none);
+	write_units(0, HALF - 1, AFTL_PRECISE);
+	media = &device.ftl->media;
+	block = block_of(0);
+	index = aftl_block_index(media, block);
+	CHECK(!taken(index, HALF - 1, AFTL_APPROX));
+	write_unit(HALF - 1, AFTL_PRECISE);
+	CHECK(taken(index, HALF, AFTL_APPROX));
+	CHECK(!taken(index, HALF, AFTL_PRECISE));
+	CHECK(!taken(index, HALF + 1, AFTL_APPROX));
+	kept = media->attr[index * STEPS];
+	media->attr[index * STEPS] = aftl_page_attr(AFTL_APPROX, AFTL_MODE_NORMAL, 0);
+	CHECK(!taken(index, HALF, AFTL_APPROX));
+	media->attr[index * STEPS] = 0;
+	CHECK(!taken(index, HALF, AFTL_APPROX));
+	media->attr[index * STEPS] = kept;
+	block->order = AFTL_ORDER_LEADER_FIRST;
+	CHECK(!taken(index, HALF, AFTL_APPROX));
+	block->order = AFTL_ORDER_SEQUENTIAL;
+	CHECK(taken(index, HALF, AFTL_APPROX));
+	close_device();
+}
+
+/* Of a block both classes are moved: precise pages come first and find lenders. */
+static void what_is_moved_lends_too(void)
+{
+	static const char *const pairs[] = { "fill", "sequential", "fill_approx", "50%", NULL };
+	struct test_stream stream;
+	u32 i;
+
+	open_device(pairs);
+	test_stream_init(&stream, 7);
+	for (i = 0; i < 4000 && test_stream_step(&stream, &device); i++)
+		;
+	CHECK(test_drain(&device));
+	CHECK(moved_lenders > 100);
+	CHECK(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_LENDING] > 1000);
+	close_device();
+}
+
+static void both_classes_of_one_victim(void)
+{
+	static const char *const none[] = { NULL };
+	const struct aftl_block *was;
+	u32 i;
+
+	open_device(none);
+	write_units(0, HALF, AFTL_PRECISE);
+	write_units(HALF, STEPS - HALF, AFTL_APPROX);
+	was = block_of(0);
+	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, STEPS - 2, 2, AFTL_PRECISE, NULL), 0);
+	CHECK_EQ(aftl_collect(device.ftl, 0), 0);
+	CHECK(test_drain(&device));
+	test_wait(&device, AFTL_HOUR_NS);
+	CHECK(block_of(0) != was);
+	for (i = 0; i < HALF; i++)
+		check_at(i, 0, i, KIND_LENDERS);
+	for (i = HALF; i < STEPS - 2; i++)
+		CHECK(unit_lends(i));
+	close_device();
+}
+
+static void save_and_load(void)
+{
+	struct test_bytes bytes = { 0 };
+	struct aftl_sink sink = test_bytes_sink(&bytes);
+	struct aftl_source_stream source;
+	struct aftl_error error;
+
+	CHECK_EQ(aftl_save(device.ftl, &sink, &error), 0);
+	test_device_close(&device);
+	test_device_init(&device, "demo");
+	source = test_bytes_source(&bytes);
+	device.ops.array = on_array;
+	CHECK_EQ(aftl_load(&device.ftl, &source, &device.ops, &device, &error), 0);
+	test_bytes_free(&bytes);
+}
+
+static void saved_devices_go_on(void)
+{
+	static const char *const none[] = { NULL };
+
+	open_device(none);
+	write_units(0, HALF, AFTL_PRECISE);
+	write_unit(HALF, AFTL_APPROX);
+	write_units(20, 2, AFTL_PRECISE);
+	save_and_load();
+	write_unit(HALF + 1, AFTL_APPROX);
+	check_at(HALF + 1, 0, HALF + 1, KIND_LENDERS);
+	CHECK(unit_lends(HALF + 1));
+	write_unit(22, AFTL_PRECISE);
+	check_at(22, 20, 2, KIND_BORROWERS);
+	/* As forged as a snapshot can be: the first half of a lender's block. */
+	block_of(20)->kind = KIND_LENDERS;
+	block_of(0)->kind = KIND_BORROWERS;
+	save_and_load();
+	CHECK_EQ(block_of(20)->state, AFTL_BLOCK_CLOSED);
+	CHECK_EQ(block_of(0)->state, AFTL_BLOCK_CLOSED);
+	write_unit(HALF + 2, AFTL_APPROX);
+	CHECK(!unit_lends(HALF + 2));
+	close_device();
+}
+
+int main(void)
+{
+	tap_run("blocks have two halves", blocks_have_two_halves);
+	tap_run("loans save levels", loans_save_levels);
+	tap_run("what no chip takes", what_no_chip_takes);
+	tap_run("what is moved lends, too", what_is_moved_lends_too);
+	tap_run("both classes of one victim", both_classes_of_one_victim);
+	tap_run("saved devices go on", saved_devices_go_on);
+	return tap_finish();
+}
