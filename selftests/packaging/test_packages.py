@@ -351,7 +351,7 @@ def test_pip(tmp_path: Path) -> None:
          "    f.write(b'x')\n    sys.exit(f.device.active)", where=tmp_path,
          PYTHONPATH=str(packages))
     installed = {found.name for found in packages.rglob("*.*")}
-    assert {"page.css", "page.js", "approxftl-09-energy.toml"} <= installed
+    assert {"page.css", "page.js", "approxftl-quality.toml"} <= installed
 
 
 def test_one_version() -> None:
