@@ -80,8 +80,8 @@ DEVICE_VERBS: set[Words] = {
 #: Options whose file is read, and directories in which files are made under their own names.
 INPUTS = {"--trace", "--load", "--summarise", "--fit", "--profile", "--rules", "--traces",
           "--reference", "--root", "--tables"}
-FOLDERS = {("study", "--out"), ("study", "--figures"), ("figures", "--output"),
-           ("trace", "--output")}
+FOLDERS = {("study", "--out"), ("study", "--figures"), ("drives", "--out"),
+           ("figures", "--output"), ("trace", "--output")}
 #: What these print with success has to be read, and may be short of everything else.
 SILENT = {("approxftl-parquet",), ("approxrun",), ("sim",)}
 
