@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 from selftests.lib.programs import BUILD, Done, run_program
 
-from approxftl_tools import study_plan, study_table
+from approxftl_tools import study_plan, study_streams, study_table
 from approxftl_tools.command import Refusal
 from approxftl_tools.study_figure import chart_of, specs_of
 from approxftl_tools.study_plot import read_style, render
 from approxftl_tools.study_store import Store
+from approxftl_tools.study_streams import Setting, Streams
 
 STUDY = BUILD / "approxftl-study"
 PROGRAM = BUILD / "approxftl"
@@ -217,6 +218,15 @@ def test_traces_are_made_for_each_seed(tmp_path: Path) -> None:
         file.unlink()
     assert "4 points" in (said := study("verify", tmp_path / "s.study.tar.gz").out)
     assert "0 differ" in said
+
+
+def test_traces_of_another_version_are_other_files(tmp_path: Path,
+                                                   monkeypatch: pytest.MonkeyPatch) -> None:
+    streams = Streams(tmp_path / "s.toml", PROGRAM, Setting(made=tmp_path), {"requests": 300}, None)
+    first = streams.make("HM_0", 1)
+    assert streams.make("HM_0", 1) == first
+    monkeypatch.setattr(study_streams, "MAKERS", ("synth.py",))
+    assert streams.make("HM_0", 1) != first
 
 
 def test_real_traces_take_their_place(tmp_path: Path) -> None:

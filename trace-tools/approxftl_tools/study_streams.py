@@ -14,6 +14,8 @@ from approxftl_tools.command import NOT_FOUND, USAGE, Refusal, output
 
 #: Options of approxftl synth that are the study's to give.
 RESERVED = ("like", "fit", "profile", "list", "output", "profile-out", "seed", "json")
+#: What draws streams: those of another version are other files.
+MAKERS = ("aft.py", "record_writer.py", "synth.py", "synthesis.py", "workload_profile.py")
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,8 @@ class Streams:
         """Return a record file like a volume; it is made if it is not there."""
         words = [f"--like={name}", *(f"--{key}={value}" for key, value in
                                      (self.synth or {}).items()), f"--seed={seed}"]
-        digest = hashlib.sha256("\0".join(words).encode()).hexdigest()[:12]
+        makers = b"".join((Path(__file__).parent / name).read_bytes() for name in MAKERS)
+        digest = hashlib.sha256("\0".join(words).encode() + makers).hexdigest()[:12]
         path = (self.setting.made / f"{re.sub(r'[^A-Za-z0-9]', '_', name)}-{digest}.aft").absolute()
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
