@@ -235,6 +235,20 @@ def test_what_waits_leaves_room_for_others(tree: Tree, load: str, most: int) -> 
     assert max(running) == most
 
 
+@pytest.mark.parametrize(("load", "most"), [("0.5", 3), ("0.6", 2)])
+def test_no_processor_rests_beside_one_that_waits(tree: Tree, load: str, most: int) -> None:
+    """Of one that waits and four that do not: there is room for half of the second of these."""
+    log = tree.top / "log"
+    script = f"echo begin >>{log}; sleep 0.5; echo end >>{log}; echo 1..1; echo ok 1 - one"
+    tree.add("waiting/settings", f"load={load}\ntimeout=400\n")
+    tree.tap("waiting", script)
+    for name in "abcd":
+        tree.add(f"busy/{name}.tap.sh", f"#!/bin/sh\n{script}\n")
+    assert tree.run("-j2")[0] == 0
+    running = list(accumulate({"begin": 1, "end": -1}[line] for line in log.read_text().split()))
+    assert max(running) == most
+
+
 def test_python_keeps_what_it_has_compiled(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     (tree.top / "module.py").write_text("")
