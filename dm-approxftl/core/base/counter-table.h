@@ -63,6 +63,12 @@ COUNTER(fold_blocks, "blocks of the cache emptied into others, or erased where n
 COUNTER(fold_idle_blocks, "those of them that a die without work began with")
 COUNTER(unknown_placement_requests,
 	"write requests with a placement id that has no blocks: placed as those with none")
+COUNTER(zone_append_requests, "writes that were appended to a zone")
+COUNTER(zone_opens, "zones opened, by a write or because the host said so")
+COUNTER(zone_closes, "zones closed by the host")
+COUNTER(zone_implicit_closes, "zones closed for others to be opened")
+COUNTER(zone_finishes, "zones finished before they were written to the end")
+COUNTER(zone_resets, "zones reset that were not empty")
 COUNTER(wear_blocks, "blocks emptied to level wear")
 COUNTER(refresh_blocks, "blocks searched for old data")
 COUNTER(disturbed_blocks, "blocks emptied because they were read too often")

@@ -118,6 +118,71 @@ static int shape_device(struct aftl_geometry *geo, const struct aftl_config *con
 	return 0;
 }
 
+static int check_zones(const struct aftl_geometry *geo, const struct aftl_config *config,
+		       u64 capacity, struct aftl_error *error)
+{
+	if (!is_power_of_two(config->zoned) || config->zoned < geo->unit_bytes)
+		return aftl_fail(error, -EINVAL,
+				 "zoned: %llu bytes are not a power of two of at least a mapping unit",
+				 (unsigned long long)config->zoned);
+	if (capacity > config->zoned || (capacity & (geo->unit_bytes - 1)))
+		return aftl_fail(error, -EINVAL,
+				 "zone_capacity: %llu bytes are more than a zone of %llu, or not a multiple of the mapping unit",
+				 (unsigned long long)capacity,
+				 (unsigned long long)config->zoned);
+	return 0;
+}
+
+/* Over as many LUNs as it has blocks, if these are an even share of all. */
+static u32 zone_luns(const struct aftl_geometry *geo, u64 capacity)
+{
+	u64 blocks = div64_u64(capacity + geo->block_slots - 1, geo->block_slots);
+	u32 luns = (u32)min_t(u64, geo->luns, blocks);
+
+	while (geo->luns % luns)
+		luns--;
+	return luns;
+}
+
+static u64 zone_blocks(const struct aftl_geometry *geo, u64 capacity)
+{
+	u64 programs = div64_u64(capacity + aftl_program_units(geo) - 1, aftl_program_units(geo));
+	u64 each = div64_u64(programs + geo->zone_luns - 1, geo->zone_luns);
+
+	return div64_u64(each * aftl_program_units(geo) + geo->block_slots - 1, geo->block_slots);
+}
+
+/* Zones have whole blocks; over-provisioning is what they leave. */
+static int shape_zones(struct aftl_geometry *geo, const struct aftl_config *config,
+		       struct aftl_error *error)
+{
+	u64 bytes = config->zone_capacity ? config->zone_capacity : config->zoned;
+	u64 capacity = div64_u64(bytes, geo->unit_bytes);
+	u64 usable = div64_u64((u64)geo->blocks_per_lun * (10000 - config->op), 10000);
+	int ret = check_zones(geo, config, bytes, error);
+	u64 blocks;
+	u64 zones;
+	u64 units;
+
+	if (ret)
+		return ret;
+	geo->zone_luns = zone_luns(geo, capacity);
+	blocks = zone_blocks(geo, capacity);
+	zones = div64_u64(usable, blocks) * (geo->luns / geo->zone_luns);
+	units = zones * div64_u64(config->zoned, geo->unit_bytes);
+	if (!zones || units > AFTL_MAX_SLOTS)
+		return aftl_fail(error, -EINVAL,
+				 "zoned: the device would have %llu zones and %llu mapping units, at least one zone and at most %u units are possible; change zoned or blocks",
+				 (unsigned long long)zones, (unsigned long long)units,
+				 AFTL_MAX_SLOTS);
+	geo->zones = (u32)zones;
+	geo->zone_units = (u32)div64_u64(config->zoned, geo->unit_bytes);
+	geo->zone_capacity = (u32)capacity;
+	geo->zone_blocks = (u32)blocks;
+	geo->units = (u32)units;
+	return 0;
+}
+
 int aftl_geometry_init(struct aftl_geometry *geo, const struct aftl_config *config,
 		       struct aftl_error *error)
 {
@@ -135,5 +200,6 @@ int aftl_geometry_init(struct aftl_geometry *geo, const struct aftl_config *conf
 		return aftl_fail(error, -EINVAL,
 				 "one program would carry %u mapping units, at most %u; use a larger unit",
 				 aftl_program_units(geo), AFTL_PROGRAM_UNITS_MAX);
-	return shape_device(geo, config, error);
+	ret = shape_device(geo, config, error);
+	return ret || !config->zoned ? ret : shape_zones(geo, config, error);
 }

@@ -34,6 +34,11 @@
  *	there are and how far they are apart, the fastest first
  * @planes_wide: pages that one position of a wide block holds
  * @passes: programs of a word line that is used to the full
+ * @zones: zones of the device; 0: it has none
+ * @zone_units: mapping units from one zone to the next
+ * @zone_capacity: of these, how many can be written
+ * @zone_luns: LUNs that a zone is striped over
+ * @zone_blocks: blocks that a zone has in each of them
  */
 struct aftl_geometry {
 	u32 channels;
@@ -54,6 +59,11 @@ struct aftl_geometry {
 	u32 unit_bits;
 	u32 planes_wide;
 	u32 passes;
+	u32 zones;
+	u32 zone_units;
+	u32 zone_capacity;
+	u32 zone_luns;
+	u32 zone_blocks;
 	struct {
 		u32 count;
 		u32 stride;

@@ -117,6 +117,12 @@ PARAM(placement_handles, COUNT, 0, AFTL_HANDLES_MAX, 0,
 	"placement ids with blocks of their own; the policy places what names none, or another")
 PARAM(placement_isolation, CHOICE, 0, 1, AFTL_ISOLATION_INITIAL,
 	"what is moved out of such blocks: initial, mixed with all else; persistent, kept apart")
+PARAM(zoned, BYTES, 0, 1ULL << 40, 0,
+	"zones that are written one unit after the other, and reset as a whole; 0: no zones")
+PARAM(zone_capacity, BYTES, 0, 1ULL << 40, 0, "of each zone, what can be written; 0: all of it")
+PARAM(max_active_zones, COUNT, 1, AFTL_HANDLES_MAX, 14, "zones that may be neither empty nor full")
+PARAM(max_open_zones, COUNT, 0, AFTL_HANDLES_MAX, 0,
+	"of these, how many may be open; 0: all of them")
 PARAM(victim, CHOICE, 0, AFTL_VICTIMS - 1, AFTL_VICTIM_greedy,
 	"how the block to collect is chosen, where the policy does not say")
 PARAM(wear_gap, COUNT, 0, 1 << 20, 0, "erase-count gap that moves cold data; 0: never")

@@ -17,11 +17,11 @@ static void handle(struct aftl *ftl, u32 source)
 
 /*
  * Each LUN can begin one program, and has an array that is busy then. Besides one LUN can
- * end an erase and lose the block, or be lost itself; or something is discarded.
+ * end an erase and lose the block, or be lost itself; or something is discarded, or all zones are.
  */
 u32 aftl_burst(const struct aftl_geometry *geo)
 {
-	return geo->luns * (aftl_program_units(geo) + geo->program_pages) + 2;
+	return geo->luns * (aftl_program_units(geo) + geo->program_pages) + 2 + geo->zones;
 }
 
 static inline bool step(struct aftl *ftl, u64 now_ns)
@@ -123,10 +123,21 @@ int aftl_collect(struct aftl *ftl, u32 index)
 	return 0;
 }
 
+/* Of a device with zones: nothing but these frees units, and it is they that are spoken of. */
+static bool sensible_in_zones(const struct aftl *ftl, const struct aftl_request *request)
+{
+	if (request->op < AFTL_OPS)
+		return request->op != AFTL_OP_DISCARD && request->op != AFTL_OP_WRITE_ZEROES;
+	return request->op < AFTL_ZONE_OPS && !request->units && request->unit < ftl->geo.units;
+}
+
 static bool sensible(const struct aftl *ftl, const struct aftl_request *request)
 {
-	if (request->op >= AFTL_OPS || request->class >= AFTL_CLASSES ||
-	    request->hint.life >= AFTL_LIVES)
+	if (unlikely(ftl->geo.zones) && !sensible_in_zones(ftl, request))
+		return false;
+	if (unlikely(request->op >= AFTL_OPS))
+		return ftl->geo.zones;
+	if (request->class >= AFTL_CLASSES || request->hint.life >= AFTL_LIVES)
 		return false;
 	if (request->op == AFTL_OP_FLUSH)
 		return !request->units;

@@ -84,7 +84,8 @@ static void count_request(struct aftl *ftl, const struct aftl_request *request)
 		counters->host_flush_requests++;
 		aftl_histogram_add(&ftl->stats.flush_response, response);
 		break;
-	default:
+	case AFTL_OP_DISCARD:
+	case AFTL_OP_WRITE_ZEROES:
 		counters->host_discard_requests++;
 	}
 }

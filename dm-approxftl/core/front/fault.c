@@ -19,6 +19,7 @@ int aftl_fail_block(struct aftl *ftl, u32 index)
 	if (block->state == AFTL_BLOCK_FREE) {
 		aftl_supply_remove_free(ftl, lun, block);
 		aftl_supply_retire(ftl, lun, block);
+		aftl_zone_retired(ftl, lun);
 		aftl_tell_retired(ftl, index, 1);
 		return 0;
 	}
@@ -124,6 +125,7 @@ int aftl_fail_lun(struct aftl *ftl, u32 index)
 	writes = programs_under_way(lun);
 	aftl_read_interrupt(ftl, lun);
 	lay_down(ftl, lun);
+	aftl_zone_lun_died(ftl, lun);
 	retire_all(ftl, lun);
 	aftl_read_fail(ftl, lun);
 	aftl_write_rebind(ftl, lun, writes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Requests and the scheduler, as the files of this room share them. Each uses those
- * above it: complete, read and write, request and schedule, calls and fault.
+ * above it: complete, read and write, zones, request and schedule, calls and fault.
  */
 #ifndef AFTL_FRONT_H
 #define AFTL_FRONT_H
@@ -42,6 +42,11 @@ bool aftl_read_start(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_read_done(struct aftl *ftl, struct aftl_lun *lun, u64 service_ns);
 void aftl_read_interrupt(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_read_fail(struct aftl *ftl, struct aftl_lun *lun);
+
+/* zones.c: what the host says of whole zones */
+
+bool aftl_zones_offline(const struct aftl *ftl, const struct aftl_request *request);
+int aftl_zones_manage(struct aftl *ftl, const struct aftl_request *request);
 
 /* request.c: arrival and admission */
 

@@ -9,8 +9,20 @@ static void wait_for_command(struct aftl *ftl, struct aftl_request *request, boo
 	aftl_request_append(&ftl->wait_head[write], &ftl->wait_tail[write], request);
 }
 
+/* It ends here and now. */
+static void end_now(struct aftl *ftl, struct aftl_request *request, int status)
+{
+	request->status = status;
+	request->parts = 1;
+	aftl_request_part_done(ftl, request, 0);
+}
+
 static bool admit(struct aftl *ftl, struct aftl_request *request, bool write)
 {
+	if (unlikely(request->op >= AFTL_OPS)) {
+		end_now(ftl, request, aftl_zones_manage(ftl, request));
+		return true;
+	}
 	return write ? aftl_write_admit(ftl, request) : aftl_read_admit(ftl, request);
 }
 
@@ -108,13 +120,14 @@ static noinline void submit_write(struct aftl *ftl, struct aftl_request *request
 	};
 
 	if (ftl->read_only) {
-		request->status = -ENOSPC;
-		request->parts = 1;
-		aftl_request_part_done(ftl, request, 0);
+		end_now(ftl, request, -ENOSPC);
 		return;
 	}
-	/* Of what has a handle no policy is asked. */
-	if (!(unlikely(ftl->handles) && aftl_handle_write(ftl, request)) && ftl->type->stream)
+	/* Of what has a zone or a handle no policy is asked. */
+	if (unlikely(ftl->geo.zones))
+		request->placed = 0;
+	else if (!(unlikely(ftl->handles) && aftl_handle_write(ftl, request)) &&
+		 ftl->type->stream)
 		request->stream = aftl_named_stream(ftl, ftl->type->stream(ftl->policy, &write));
 	submit_data(ftl, request, true);
 }
@@ -132,7 +145,10 @@ void aftl_request_start(struct aftl *ftl, struct aftl_request *request)
 	ftl->requests++;
 	switch (request->op) {
 	case AFTL_OP_READ:
-		submit_data(ftl, request, false);
+		if (unlikely(ftl->geo.zones) && aftl_zones_offline(ftl, request))
+			end_now(ftl, request, -EIO);
+		else
+			submit_data(ftl, request, false);
 		break;
 	case AFTL_OP_WRITE:
 		submit_write(ftl, request);
@@ -140,7 +156,11 @@ void aftl_request_start(struct aftl *ftl, struct aftl_request *request)
 	case AFTL_OP_FLUSH:
 		submit_flush(ftl, request);
 		break;
-	default:
+	case AFTL_OP_DISCARD:
+	case AFTL_OP_WRITE_ZEROES:
 		submit_discard(ftl, request);
+		break;
+	default:
+		submit_data(ftl, request, true);
 	}
 }

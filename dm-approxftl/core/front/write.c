@@ -12,6 +12,8 @@ static struct aftl_lun *choose_lun(struct aftl *ftl, u32 class, u32 stream, aftl
 	struct aftl_bind *bind = &ftl->bind[aftl_lane(class, stream)];
 	struct aftl_lun *lun;
 
+	if (unlikely(ftl->geo.zones))
+		return aftl_zone_lun(ftl, unit);
 	if (bind->left && aftl_lun_has_room(&ftl->luns[bind->lun], 1))
 		return &ftl->luns[bind->lun];
 	lun = aftl_bind(ftl, unit, class, stream, 1);
@@ -75,6 +77,8 @@ static void bind_unit(struct aftl *ftl, struct aftl_request *request, aftl_unit_
 	command->hint = request->hint;
 	ftl->outstanding[command->epoch]++;
 	aftl_pending_add(ftl, index);
+	if (unlikely(ftl->geo.zones))
+		ftl->zones.pending[aftl_handle_of(ftl, command->stream)]++;
 	enqueue(ftl, lun, lane, index);
 	if (ftl->ops->accept)
 		ftl->ops->accept(ftl->host, request, unit, index);
@@ -88,22 +92,17 @@ static bool hopeless(const struct aftl *ftl)
 	return ftl->free_write_count == ftl->write_commands;
 }
 
-static void fail_rest(struct aftl *ftl, struct aftl_request *request)
+static void fail_rest(struct aftl *ftl, struct aftl_request *request, int status)
 {
 	u32 left = request->units - request->admitted;
 
-	request->status = -ENOSPC;
+	request->status = status;
 	request->admitted = request->units;
 	while (left--)
 		aftl_request_part_done(ftl, request, 0);
 }
 
-/*
- * aftl_write_admit() - bind the units of @request as far as commands and room go
- *
- * Return: whether the whole request is in.
- */
-bool aftl_write_admit(struct aftl *ftl, struct aftl_request *request)
+static void admit_units(struct aftl *ftl, struct aftl_request *request)
 {
 	u32 class = aftl_stored_class(ftl, request->class);
 	u32 lane = aftl_lane(class, request->stream);
@@ -115,12 +114,44 @@ bool aftl_write_admit(struct aftl *ftl, struct aftl_request *request)
 		if (ftl->free_write_count && !ftl->read_only)
 			lun = choose_lun(ftl, class, request->stream, unit);
 		if (!lun && (ftl->read_only || hopeless(ftl)))
-			fail_rest(ftl, request);
+			fail_rest(ftl, request, -ENOSPC);
 		if (!lun)
 			break;
 		request->admitted++;
 		bind_unit(ftl, request, unit, lun, lane);
 	}
+}
+
+/* Its turn, or more of it. */
+static void admit_to_zone(struct aftl *ftl, struct aftl_request *request)
+{
+	struct aftl_zone *zone = aftl_zone_at(ftl, to_unit(request->unit));
+	u32 before = request->admitted;
+	int ret = 0;
+
+	if (ftl->read_only)
+		ret = -ENOSPC;
+	else if (!request->placed)
+		ret = aftl_zone_write(ftl, request);
+	if (ret)
+		fail_rest(ftl, request, ret);
+	else if (aftl_zone_join(ftl, request))
+		admit_units(ftl, request);
+	if (request->placed)
+		aftl_zone_admitted(ftl, zone, request->admitted - before);
+}
+
+/*
+ * aftl_write_admit() - bind the units of @request as far as commands and room go
+ *
+ * Return: whether the whole request is in.
+ */
+bool aftl_write_admit(struct aftl *ftl, struct aftl_request *request)
+{
+	if (unlikely(ftl->geo.zones))
+		admit_to_zone(ftl, request);
+	else
+		admit_units(ftl, request);
 	return request->admitted == request->units;
 }
 
@@ -128,6 +159,8 @@ static void leave_controller(struct aftl *ftl, u32 index)
 {
 	struct aftl_command *command = &ftl->commands[index];
 
+	if (unlikely(ftl->geo.zones))
+		aftl_zone_unit_done(ftl, command->stream);
 	aftl_pending_remove(ftl, index);
 	if (ftl->ops->release)
 		ftl->ops->release(ftl->host, index);
@@ -160,6 +193,10 @@ static bool must_go(const struct aftl *ftl, const struct aftl_queue *queue, u64 
 {
 	const struct aftl_command *head = &ftl->commands[queue->head];
 
+	*due_ns = AFTL_NEVER;
+	if (unlikely(ftl->geo.zones))
+		return queue->count >= ftl->program_units || ftl->hurry ||
+		       aftl_zone_over(aftl_zone_at(ftl, head->unit));
 	*due_ns = head->queued_ns + ftl->config.buffer_hold;
 	return queue->count >= ftl->program_units || !aftl_buffered(ftl) || queue->waited ||
 	       ftl->flushes || ftl->wait_head[1] || ftl->hurry || ftl->now_ns >= *due_ns;

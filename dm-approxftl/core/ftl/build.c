@@ -146,7 +146,7 @@ static int take_luns(struct aftl *ftl)
 		return -ENOMEM;
 	for (i = 0; i < geo->luns; i++)
 		init_lun(ftl, i);
-	return aftl_handle_take(ftl) ? take_foggy(ftl) : -ENOMEM;
+	return aftl_handle_take(ftl) && aftl_zone_take(ftl) ? take_foggy(ftl) : -ENOMEM;
 }
 
 /* A policy that names none has one. */
@@ -199,7 +199,8 @@ void aftl_derive(struct aftl *ftl)
 	ftl->streams = named_streams(ftl->type);
 	ftl->gc_most_valid = most_valid(ftl);
 	ftl->gc_idle_valid = min(ftl->gc_idle_valid, ftl->gc_most_valid);
-	ftl->handles = (u32)config->placement_handles;
+	ftl->handles = (u32)(ftl->geo.zones ? config->max_active_zones :
+					      config->placement_handles);
 	aftl_cache_derive(ftl);
 	ftl->lines[AFTL_LINE_PLAIN].delay_ns = config->controller;
 	ftl->lines[AFTL_LINE_DECODED].delay_ns = config->controller + config->ecc;
@@ -272,8 +273,8 @@ static int build(struct aftl *ftl, struct aftl_error *error)
 	if (!ret)
 		ret = aftl_cache_check(ftl, error);
 	if (!ret)
-		ret = aftl_handle_check(ftl, error);
-	if (!ret)
+		ret = ftl->geo.zones ? aftl_zone_check(ftl, error) : aftl_handle_check(ftl, error);
+	if (!ret && !ftl->geo.zones)
 		ret = check_room(ftl, error);
 	if (ret)
 		return ret;
@@ -328,6 +329,7 @@ void aftl_destroy(struct aftl *ftl)
 	aftl_memory_give(ftl, ftl->events.when);
 	aftl_memory_give(ftl, ftl->bus_ns);
 	aftl_memory_give(ftl, ftl->victims);
+	aftl_memory_give(ftl, ftl->zones.all);
 	if (ftl->luns) {
 		aftl_memory_give(ftl, ftl->luns->placed);
 		aftl_memory_give(ftl, ftl->luns->foggy);

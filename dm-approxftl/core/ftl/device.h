@@ -288,6 +288,38 @@ enum { AFTL_LINE_PLAIN, AFTL_LINE_DECODED, AFTL_LINE_INWARD, AFTL_LINES };
 #define AFTL_EPOCHS 64
 
 /**
+ * struct aftl_zone - a range of units that is written in ascending order
+ * @written: units up to the write pointer
+ * @coming: of these, units of the write whose turn it is that are not bound yet
+ * @state: enum aftl_zone_state
+ * @slot: handle whose stream and open blocks it has; 0: none
+ */
+struct aftl_zone {
+	u32 written;
+	u32 coming;
+	u8 state;
+	u8 slot;
+};
+
+/**
+ * struct aftl_zones - the zones of a device; without them all 0
+ * @all: by number
+ * @owner: zone of each slot, AFTL_NIL: it is free
+ * @pending: units under way of each slot
+ * @open: zones that are open, and
+ * @active: those that are open or closed
+ * @turn: where the search for one to be closed begins
+ */
+struct aftl_zones {
+	struct aftl_zone *all;
+	u32 owner[1 + AFTL_HANDLES_MAX];
+	u32 pending[1 + AFTL_HANDLES_MAX];
+	u32 open;
+	u32 active;
+	u32 turn;
+};
+
+/**
  * struct aftl_bind - which LUN the next write of a lane goes to
  * @lun: index
  * @left: units that still go there
@@ -354,6 +386,7 @@ struct aftl {
 	u32 cache_kept;
 	u32 cache_most;
 	u32 handles;
+	struct aftl_zones zones;
 	u32 gc_blocks;
 	u32 gc_most_valid;
 	u32 gc_idle_valid;
@@ -614,6 +647,8 @@ struct aftl_block *aftl_supply_victim(struct aftl *ftl, struct aftl_lun *lun, u3
 /* Of each LUN, out of the host's reach: what its policy and the cache work with. */
 static inline u32 aftl_kept_blocks(const struct aftl *ftl)
 {
+	if (unlikely(ftl->geo.zones))
+		return ftl->type->reserve + 2;
 	return ftl->type->open_blocks + ftl->handles + ftl->type->reserve + 1 +
 	       max(ftl->cache_kept, (u32)(ftl->cache_most != 0));
 }
@@ -713,6 +748,39 @@ int aftl_handle_place(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_
 void aftl_handle_closed(struct aftl *ftl, const struct aftl_block *block);
 bool aftl_handle_adopt(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 void aftl_handle_restored(struct aftl *ftl);
+
+/* zone.c: zones, each with blocks of its own */
+
+static inline bool aftl_zone_active(const struct aftl_zone *zone)
+{
+	return zone->state >= AFTL_ZONE_IMPLICIT && zone->state <= AFTL_ZONE_CLOSED;
+}
+
+static inline struct aftl_zone *aftl_zone_at(const struct aftl *ftl, aftl_unit_t unit)
+{
+	return &ftl->zones.all[from_unit(unit) / ftl->geo.zone_units];
+}
+
+/* Will there be nothing more of it? Then what fills no page goes as it is. */
+static inline bool aftl_zone_over(const struct aftl_zone *zone)
+{
+	return !aftl_zone_active(zone) && !zone->coming;
+}
+
+int __must_check aftl_zone_check(const struct aftl *ftl, struct aftl_error *error);
+bool aftl_zone_take(struct aftl *ftl);
+int aftl_zone_activate(struct aftl *ftl, struct aftl_zone *zone, enum aftl_zone_state state);
+int aftl_zone_write(struct aftl *ftl, struct aftl_request *request);
+void aftl_zone_leave(struct aftl *ftl, struct aftl_zone *zone, enum aftl_zone_state state);
+void aftl_zone_empty(struct aftl *ftl, struct aftl_zone *zone);
+struct aftl_lun *aftl_zone_lun(struct aftl *ftl, aftl_unit_t unit);
+bool aftl_zone_join(struct aftl *ftl, struct aftl_request *request);
+void aftl_zone_admitted(struct aftl *ftl, struct aftl_zone *zone, u32 units);
+void aftl_zone_unit_done(struct aftl *ftl, u32 stream);
+void aftl_zone_refuge(struct aftl *ftl, struct aftl_lun *lun, aftl_unit_t unit);
+void aftl_zone_retired(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_zone_lun_died(struct aftl *ftl, const struct aftl_lun *lun);
+bool aftl_zone_restored(struct aftl *ftl);
 
 /* bind.c: which LUN a write goes to */
 

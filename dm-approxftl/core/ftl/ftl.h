@@ -26,23 +26,33 @@ enum aftl_op {
 	AFTL_OP_DISCARD,
 	AFTL_OP_WRITE_ZEROES,
 	AFTL_OPS,
+	/* Of zones; no record of requests has them. */
+	AFTL_OP_ZONE_OPEN = AFTL_OPS,
+	AFTL_OP_ZONE_CLOSE,
+	AFTL_OP_ZONE_FINISH,
+	AFTL_OP_ZONE_RESET,
+	AFTL_OP_ZONE_RESET_ALL,
+	AFTL_ZONE_OPS,
 };
 
 /* Request flag: complete a write only when it is on flash. */
 #define AFTL_REQUEST_FUA 0x01
+/* Of a write: it goes to where its zone is written next, which @unit says afterwards. */
+#define AFTL_REQUEST_APPEND 0x02
 
 /**
  * struct aftl_request - one request of the host, in the host's memory until complete
  * @arrival_ns: in device time; the core raises it to its own time if it is past
- * @unit: first unit
- * @units: how many; 0 for a flush
+ * @unit: first unit; of an operation on a zone, and of a write to be appended, the zone's first
+ * @units: how many; 0 for a flush, and for an operation on zones
  * @op: enum aftl_op
  * @class: enum aftl_class of a write
- * @flags: AFTL_REQUEST_FUA
+ * @flags: AFTL_REQUEST_*
  * @hint: of a write: what the host says of the data
  * @complete_ns: set at completion
  * @service_ns: set at completion: chip time of the part that ended last
- * @status: set at completion: 0, -EIO (data lost) or -ENOSPC
+ * @status: set at completion: 0, -EIO (data lost, or nothing that its zone takes now), -ENOSPC,
+ *	-EOVERFLOW (too many zones would be active) or -EBUSY (or open)
  *
  * The rest belongs to the core while the request is under way.
  */
@@ -64,6 +74,7 @@ struct aftl_request {
 	u8 stream;
 	u8 decoded;
 	u8 epoch;
+	u8 placed;
 };
 
 /* Where the content of a unit comes from. */
@@ -412,6 +423,26 @@ aftl_slot_t aftl_lookup(const struct aftl *ftl, aftl_unit_t unit, u32 *class);
  * Return: false if @unit is not on flash, or errors are not modelled and it is not lost.
  */
 bool aftl_unit_errors(const struct aftl *ftl, aftl_unit_t unit, struct aftl_errors *errors);
+
+/* As NVMe and the kernel name them. */
+enum aftl_zone_state {
+	AFTL_ZONE_EMPTY,
+	AFTL_ZONE_IMPLICIT,
+	AFTL_ZONE_EXPLICIT,
+	AFTL_ZONE_CLOSED,
+	AFTL_ZONE_FULL,
+	AFTL_ZONE_READ_ONLY,
+	AFTL_ZONE_OFFLINE,
+	AFTL_ZONE_STATES,
+};
+
+/**
+ * aftl_zone_state() - the state of a zone
+ * @ftl: device
+ * @zone: below aftl_geometry()->zones
+ * @written: takes the units from its first to its write pointer
+ */
+enum aftl_zone_state aftl_zone_state(const struct aftl *ftl, u32 zone, u32 *written);
 
 void aftl_reset_stats(struct aftl *ftl);
 const struct aftl_stats *aftl_stats(const struct aftl *ftl);

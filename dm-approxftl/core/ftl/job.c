@@ -94,11 +94,25 @@ static bool fold(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *bloc
 	return true;
 }
 
+/* Of zones nothing is collected: what was reset is erased, as soon as there is time. */
+static bool pick_reset(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_block *block = aftl_supply_fewest(ftl, lun);
+
+	lun->collect = 0;
+	if (!block || block->valid)
+		return false;
+	begin_empty(ftl, lun, AFTL_CAUSE_GC, block);
+	return true;
+}
+
 static bool pick_victim(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 {
 	struct aftl_block *victim;
 	u32 limit = urgent ? ftl->gc_most_valid : ftl->gc_idle_valid;
 
+	if (unlikely(ftl->geo.zones))
+		return pick_reset(ftl, lun);
 	if (fold(ftl, lun, aftl_cache_press(ftl, lun, urgent))) {
 		lun->collect -= lun->collect != 0;
 		return true;
@@ -507,7 +521,7 @@ static void add_redo(struct aftl *ftl, struct aftl_lun *lun,
 void aftl_job_programmed(struct aftl *ftl, struct aftl_lun *lun,
 			 const struct aftl_placement *placement)
 {
-	if (ftl->type->programmed && placement->mode != AFTL_MODE_FOGGY &&
+	if (ftl->type->programmed && placement->mode != AFTL_MODE_FOGGY && !ftl->geo.zones &&
 	    ftl->type->programmed(ftl->policy, lun, placement, &lun->outcome))
 		add_redo(ftl, lun, placement);
 }
@@ -517,7 +531,8 @@ void aftl_job_programmed(struct aftl *ftl, struct aftl_lun *lun,
  */
 bool aftl_job_wanted(const struct aftl *ftl, const struct aftl_lun *lun)
 {
-	return (ftl->type->chore || lun->cached) && !lun->chores && lun->job.kind == AFTL_JOB_NONE;
+	return (ftl->type->chore || lun->cached) && !ftl->geo.zones && !lun->chores &&
+	       lun->job.kind == AFTL_JOB_NONE;
 }
 
 /* The last free blocks are for moves that make others free. */

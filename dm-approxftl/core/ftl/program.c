@@ -200,15 +200,19 @@ int aftl_program_place(struct aftl *ftl, struct aftl_lun *lun, const struct aftl
 	int ret;
 
 	ftl->placing = need->cause;
-	if (unlikely(lun->cramped) && need->cause != AFTL_CAUSE_HOST)
+	if (unlikely(ftl->geo.zones) && need->cause != AFTL_CAUSE_HOST) {
+		aftl_zone_refuge(ftl, lun, need->unit);
 		ret = place_in_refuge(ftl, lun, need, placement);
-	else if (unlikely(aftl_handle_of(ftl, need->stream)))
+	} else if (unlikely(lun->cramped) && need->cause != AFTL_CAUSE_HOST) {
+		ret = place_in_refuge(ftl, lun, need, placement);
+	} else if (unlikely(aftl_handle_of(ftl, need->stream))) {
 		ret = place_by_handle(ftl, lun, need, placement);
-	else if (unlikely(ftl->cache_most) && aftl_cache_place(ftl, lun, need, placement) &&
-		 takes(ftl, lun, need, placement))
+	} else if (unlikely(ftl->cache_most) && aftl_cache_place(ftl, lun, need, placement) &&
+		   takes(ftl, lun, need, placement)) {
 		ret = 0;
-	else
+	} else {
 		ret = place_by_policy(ftl, lun, need, placement);
+	}
 	if (unlikely(!ret && placement->carried))
 		lun->outcome.ns += carry_ns(ftl, placement);
 	return ret;
@@ -508,5 +512,6 @@ void aftl_erase_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block
 		return;
 	}
 	aftl_supply_retire(ftl, lun, block);
+	aftl_zone_retired(ftl, lun);
 	aftl_tell_retired(ftl, aftl_block_index(&ftl->media, block), 1);
 }

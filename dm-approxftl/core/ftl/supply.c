@@ -222,7 +222,7 @@ static void check_read_only(struct aftl *ftl)
 
 	for (i = 0; i < ftl->geo.luns; i++)
 		room += ftl->luns[i].room;
-	if (room >= ftl->geo.units)
+	if (room >= ftl->geo.units || ftl->geo.zones)
 		return;
 	ftl->read_only = true;
 	ftl->retry = true;
@@ -353,6 +353,6 @@ void aftl_supply_resettle(struct aftl *ftl)
 {
 	u32 i;
 
-	for (i = 0; i < ftl->geo.luns; i++)
+	for (i = 0; !ftl->geo.zones && i < ftl->geo.luns; i++)
 		resettle_lun(ftl, &ftl->luns[i]);
 }

@@ -195,6 +195,9 @@ static int audit_unit(const struct aftl *ftl, u32 i, struct aftl_error *error)
 	if (from_unit(*aftl_unit_at(&ftl->media, slot)) != i)
 		return aftl_fail(error, -EUCLEAN, "slot %u of unit %u says it holds unit %u",
 				 from_slot(slot), i, from_unit(*aftl_unit_at(&ftl->media, slot)));
+	if (ftl->geo.zones &&
+	    i % ftl->geo.zone_units >= aftl_zone_at(ftl, to_unit(i))->written)
+		return aftl_fail(error, -EUCLEAN, "unit %u is beyond its zone's write pointer", i);
 	attr = ftl->media.attr[aftl_slot_device_page(&ftl->media, slot)];
 	if (!(attr & AFTL_PAGE_PROGRAMMED) ||
 	    aftl_page_class(attr) != aftl_map_class(ftl, to_unit(i)))

@@ -79,7 +79,8 @@ u64 aftl_snapshot_bytes_max(const struct aftl_geometry *geo)
 	u64 header = 256 + (u64)aftl_param_count() * (1 + KEY_SIZE + 8);
 	u64 page = 4 + (u64)geo->page_units * 9;
 
-	return header + geo->blocks * (49 + geo->pages * page) + 32 * (u64)geo->luns;
+	return header + geo->blocks * (49 + geo->pages * page) + 32 * (u64)geo->luns +
+	       5 * (u64)geo->zones;
 }
 
 static void save_config(struct stream *stream, const struct aftl *ftl)
@@ -239,6 +240,16 @@ static void save_words(struct stream *stream, const struct aftl *ftl)
 	put(stream, 0, 1);
 }
 
+static void save_zones(struct stream *stream, const struct aftl *ftl)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.zones; i++) {
+		put(stream, ftl->zones.all[i].state, 1);
+		put(stream, ftl->zones.all[i].written, 4);
+	}
+}
+
 static void save_all(struct stream *stream, const struct aftl *ftl)
 {
 	u32 i;
@@ -253,6 +264,7 @@ static void save_all(struct stream *stream, const struct aftl *ftl)
 	for (i = 0; i < ftl->geo.luns; i++)
 		save_lun(stream, ftl, &ftl->luns[i]);
 	save_words(stream, ftl);
+	save_zones(stream, ftl);
 	flush(stream);
 	put(stream, ~stream->crc, 4);
 	flush(stream);
@@ -679,6 +691,27 @@ static void load_words(struct stream *stream, struct aftl *ftl)
 	aftl_instance_restored(ftl->policy);
 }
 
+static bool possible_zone(const struct aftl *ftl, const struct aftl_zone *zone)
+{
+	return zone->state < AFTL_ZONE_STATES && zone->written <= ftl->geo.zone_capacity &&
+	       (zone->state != AFTL_ZONE_EMPTY || !zone->written);
+}
+
+static int load_zones(struct stream *stream, struct aftl *ftl, struct aftl_error *error)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.zones; i++) {
+		struct aftl_zone *zone = &ftl->zones.all[i];
+
+		zone->state = (u8)get(stream, 1);
+		zone->written = (u32)get(stream, 4);
+		if (!possible_zone(ftl, zone))
+			return refuse_damaged(error, "a zone is in an impossible state");
+	}
+	return 0;
+}
+
 static int check_crc(struct stream *stream, struct aftl_error *error)
 {
 	u32 expected = ~stream->crc;
@@ -709,11 +742,15 @@ static int load_device(struct stream *stream, struct aftl *ftl, struct aftl_erro
 
 	load_words(stream, ftl);
 	if (!ret)
+		ret = load_zones(stream, ftl, error);
+	if (!ret)
 		ret = check_crc(stream, error);
 	for (i = 0; !ret && i < ftl->geo.luns; i++)
 		ret = settle_blocks(ftl, &ftl->luns[i], stream->same, error);
 	if (!ret && !stream->same)
 		aftl_supply_resettle(ftl);
+	if (!ret && !aftl_zone_restored(ftl))
+		ret = refuse_damaged(error, "more zones are open or active than may be");
 	return ret ? ret : aftl_restored(ftl, error);
 }
 

@@ -472,10 +472,10 @@ static void completed_read(const struct test_request *request)
 static void on_complete(struct test_listener *listener, struct test_request *request)
 {
 	struct shadow_store *store = store_of(listener);
+	bool may_fail = store->full_disk || aftl_geometry(store->device->ftl)->zones;
 
-	CHECK_MSG(!request->request.status || request->request.op == AFTL_OP_READ ||
-		  store->full_disk, "op %u fails with %d", request->request.op,
-		  request->request.status);
+	CHECK_MSG(!request->request.status || request->request.op == AFTL_OP_READ || may_fail,
+		  "op %u fails with %d", request->request.op, request->request.status);
 	switch (request->request.op) {
 	case AFTL_OP_READ:
 		completed_read(request);
@@ -498,6 +498,19 @@ static void submitted_discard(struct shadow_store *store, struct test_request *r
 	request->floor[0] = ++store->stamps;
 	for (i = 0; i < request->request.units; i++)
 		store->units[request->request.unit + i].zero = request->floor[0];
+}
+
+/* Of zones; what is discarded is known when it is submitted. */
+static void on_unmap(struct test_listener *listener, aftl_unit_t first, u32 units)
+{
+	struct shadow_store *store = store_of(listener);
+	u32 i;
+
+	if (!aftl_geometry(store->device->ftl)->zones)
+		return;
+	store->stamps++;
+	for (i = from_unit(first); i < from_unit(first) + units; i++)
+		store->units[i].zero = store->stamps;
 }
 
 static void submitted_read(struct shadow_store *store, struct test_request *request)
@@ -552,6 +565,7 @@ void shadow_open(struct shadow_store *store, struct test_device *device, bool wh
 			.program = on_program,
 			.release = on_release,
 			.copy = on_copy,
+			.unmap = on_unmap,
 			.erase = on_erase,
 			.read = on_read,
 		},

@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Zones: ranges of units that are written one after the other and reset as a whole. A zone is
+ * striped over its LUNs by address and has blocks of its own in each; while it is active, or
+ * something of it is under way, it has a slot, which is the stream of its writes and, as of a
+ * placement handle, an open block in each LUN.
+ */
+#include "core/ftl/device.h"
+
+/* Partial pages of zones wait until they are full: for each place there must be room. */
+static u64 least_buffer(const struct aftl *ftl)
+{
+	return (ftl->config.max_active_zones * ftl->geo.zone_luns + 1) * ftl->program_units *
+	       ftl->geo.unit_bytes;
+}
+
+static int check_room(const struct aftl *ftl, struct aftl_error *error)
+{
+	u32 each = ftl->geo.zones / (ftl->geo.luns / ftl->geo.zone_luns) * ftl->geo.zone_blocks;
+	u32 i;
+
+	for (i = 0; i < ftl->geo.luns; i++)
+		if (ftl->luns[i].good_blocks < each + aftl_kept_blocks(ftl))
+			return aftl_fail(error, -EINVAL,
+					 "zoned: zones take %u blocks of each LUN and the core %u, but LUN %u has %u; raise op or blocks",
+					 each, aftl_kept_blocks(ftl), i, ftl->luns[i].good_blocks);
+	return 0;
+}
+
+/*
+ * aftl_zone_check() - can this device have the zones that it is to have?
+ */
+int aftl_zone_check(const struct aftl *ftl, struct aftl_error *error)
+{
+	const struct aftl_config *config = &ftl->config;
+
+	if (config->max_open_zones > config->max_active_zones)
+		return aftl_fail(error, -EINVAL,
+				 "max_open_zones: %llu zones cannot be open where %llu may be active",
+				 (unsigned long long)config->max_open_zones,
+				 (unsigned long long)config->max_active_zones);
+	if (config->placement_handles || ftl->cache_most || config->passes > 1 || config->fill)
+		return aftl_fail(error, -EINVAL,
+				 "zoned: zones do not go together with placement_handles, slc_static, slc_dynamic, passes or fill");
+	if (!config->buffer_safe || config->buffer < least_buffer(ftl))
+		return aftl_fail(error, -EINVAL,
+				 "zoned: pages that a zone has not filled yet wait in the buffer, where a power cut must not reach them; set buffer_safe on and buffer to at least %llu bytes",
+				 (unsigned long long)least_buffer(ftl));
+	if (ftl->handles > AFTL_STREAMS - ftl->streams)
+		return aftl_fail(error, -EINVAL,
+				 "max_active_zones: policy %s leaves room for %u zones, not for %u",
+				 ftl->type->name, AFTL_STREAMS - ftl->streams, ftl->handles);
+	return check_room(ftl, error);
+}
+
+/*
+ * aftl_zone_take() - memory for the zones
+ */
+bool aftl_zone_take(struct aftl *ftl)
+{
+	u32 i;
+
+	if (!ftl->geo.zones)
+		return true;
+	for (i = 0; i < ARRAY_SIZE(ftl->zones.owner); i++)
+		ftl->zones.owner[i] = AFTL_NIL;
+	ftl->zones.all = aftl_memory_take(ftl, ftl->geo.zones, sizeof(*ftl->zones.all));
+	return ftl->zones.all;
+}
+
+static u32 zone_number(const struct aftl *ftl, const struct aftl_zone *zone)
+{
+	return (u32)(zone - ftl->zones.all);
+}
+
+static u32 zone_groups(const struct aftl *ftl)
+{
+	return ftl->geo.luns / ftl->geo.zone_luns;
+}
+
+/* LUN that is @turn in the order of a zone. Each of a group begins with another one. */
+static struct aftl_lun *lun_at(struct aftl *ftl, u32 zone, u32 turn)
+{
+	u32 groups = zone_groups(ftl);
+	u32 place = zone % groups * ftl->geo.zone_luns +
+		    (zone / groups + turn) % ftl->geo.zone_luns;
+
+	return &ftl->luns[aftl_stripe_lun(&ftl->geo, place)];
+}
+
+/*
+ * aftl_zone_lun() - the LUN that @unit is written to
+ *
+ * Return: NULL if it is dead.
+ */
+struct aftl_lun *aftl_zone_lun(struct aftl *ftl, aftl_unit_t unit)
+{
+	u32 at = from_unit(unit) % ftl->geo.zone_units;
+	struct aftl_lun *lun = lun_at(ftl, from_unit(unit) / ftl->geo.zone_units,
+				      at / ftl->program_units);
+
+	return aftl_lun_dead(lun) ? NULL : lun;
+}
+
+/* States */
+
+static bool is_open(enum aftl_zone_state state)
+{
+	return state == AFTL_ZONE_IMPLICIT || state == AFTL_ZONE_EXPLICIT;
+}
+
+static void set_state(struct aftl *ftl, struct aftl_zone *zone, enum aftl_zone_state state)
+{
+	ftl->zones.open -= is_open(zone->state);
+	ftl->zones.active -= aftl_zone_active(zone);
+	zone->state = (u8)state;
+	ftl->zones.open += is_open(zone->state);
+	ftl->zones.active += aftl_zone_active(zone);
+}
+
+/* One that nobody has opened, the next in turn. */
+static bool close_another(struct aftl *ftl)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.zones; i++) {
+		struct aftl_zone *zone = &ftl->zones.all[ftl->zones.turn];
+
+		ftl->zones.turn = ftl->zones.turn + 1 < ftl->geo.zones ? ftl->zones.turn + 1 : 0;
+		if (zone->state != AFTL_ZONE_IMPLICIT)
+			continue;
+		set_state(ftl, zone, AFTL_ZONE_CLOSED);
+		ftl->stats.counters.zone_implicit_closes++;
+		return true;
+	}
+	return false;
+}
+
+static u32 most_open(const struct aftl *ftl)
+{
+	u64 most = ftl->config.max_open_zones;
+
+	return (u32)(most ? most : ftl->config.max_active_zones);
+}
+
+/*
+ * aftl_zone_activate() - open a zone that is empty, closed or open
+ * @state: implicitly or explicitly; who has opened it explicitly closes it
+ *
+ * Return: 0, -EIO, -EOVERFLOW or -EBUSY, see struct aftl_request.
+ */
+int aftl_zone_activate(struct aftl *ftl, struct aftl_zone *zone, enum aftl_zone_state state)
+{
+	if (zone->state == AFTL_ZONE_EXPLICIT || zone->state == state)
+		return 0;
+	if (zone->state > AFTL_ZONE_CLOSED)
+		return -EIO;
+	if (!aftl_zone_active(zone) && ftl->zones.active >= ftl->config.max_active_zones)
+		return -EOVERFLOW;
+	if (!is_open(zone->state)) {
+		if (ftl->zones.open >= most_open(ftl) && !close_another(ftl))
+			return -EBUSY;
+		ftl->stats.counters.zone_opens++;
+	}
+	set_state(ftl, zone, state);
+	return 0;
+}
+
+/* Slots */
+
+static struct aftl_block **placed_at(const struct aftl *ftl, u32 lun, u32 slot)
+{
+	return &ftl->luns[lun].placed[slot - 1];
+}
+
+/* Its open blocks are closed: what has no data is erased. */
+static void close_blocks(struct aftl *ftl, const struct aftl_zone *zone)
+{
+	u32 i;
+
+	for (i = 0; zone->slot && i < ftl->geo.luns; i++) {
+		struct aftl_block *block = *placed_at(ftl, i, zone->slot);
+
+		if (block)
+			aftl_supply_close_early(ftl, &ftl->luns[i], block);
+	}
+}
+
+/* A slot is free when its zone is over and nothing of it is under way. */
+static void release(struct aftl *ftl, struct aftl_zone *zone)
+{
+	if (!zone->slot || ftl->zones.pending[zone->slot] || !aftl_zone_over(zone))
+		return;
+	close_blocks(ftl, zone);
+	ftl->zones.owner[zone->slot] = AFTL_NIL;
+	zone->slot = 0;
+	ftl->retry = true;
+}
+
+/* The rest of a zone goes, or has been dropped: its LUNs look. */
+static void wind_up(struct aftl *ftl, struct aftl_zone *zone)
+{
+	if (!aftl_zone_over(zone))
+		return;
+	release(ftl, zone);
+	aftl_wake_all(ftl);
+}
+
+/*
+ * aftl_zone_leave() - a zone gets to a state in which nothing is written to it
+ */
+void aftl_zone_leave(struct aftl *ftl, struct aftl_zone *zone, enum aftl_zone_state state)
+{
+	set_state(ftl, zone, state);
+	wind_up(ftl, zone);
+}
+
+/* Number of the zone that a block in use has data of. */
+static u32 zone_in(const struct aftl *ftl, const struct aftl_block *block)
+{
+	aftl_slot_t slot = aftl_page_slot(&ftl->media, block, 0);
+
+	return from_unit(*aftl_unit_at(&ftl->media, slot)) / ftl->geo.zone_units;
+}
+
+static bool belongs(const struct aftl *ftl, const struct aftl_block *block, aftl_unit_t unit)
+{
+	return zone_in(ftl, block) == from_unit(unit) / ftl->geo.zone_units;
+}
+
+/*
+ * aftl_zone_empty() - a zone has been reset: its units are mapped nowhere
+ */
+void aftl_zone_empty(struct aftl *ftl, struct aftl_zone *zone)
+{
+	aftl_unit_t first = to_unit(zone_number(ftl, zone) * ftl->geo.zone_units);
+	u32 i;
+
+	zone->written = 0;
+	close_blocks(ftl, zone);
+	for (i = 0; i < ftl->geo.luns; i++)
+		if (ftl->luns[i].refuge && belongs(ftl, ftl->luns[i].refuge, first))
+			aftl_supply_close_early(ftl, &ftl->luns[i], ftl->luns[i].refuge);
+	aftl_zone_leave(ftl, zone, AFTL_ZONE_EMPTY);
+}
+
+static bool fits(const struct aftl *ftl, const struct aftl_zone *zone,
+		 const struct aftl_request *request)
+{
+	u32 at = request->unit % ftl->geo.zone_units;
+
+	if (at != (request->flags & AFTL_REQUEST_APPEND ? 0 : zone->written))
+		return false;
+	return zone->written + (u64)request->units <= ftl->geo.zone_capacity;
+}
+
+/*
+ * aftl_zone_write() - a write has its turn: it gets its place, which is where its zone is written
+ *		       next, or is refused
+ *
+ * Return: 0 or the status that it ends with, see struct aftl_request.
+ */
+int aftl_zone_write(struct aftl *ftl, struct aftl_request *request)
+{
+	struct aftl_zone *zone = aftl_zone_at(ftl, to_unit(request->unit));
+	int ret = -EIO;
+
+	if (zone->state < AFTL_ZONE_FULL && fits(ftl, zone, request))
+		ret = aftl_zone_activate(ftl, zone, AFTL_ZONE_IMPLICIT);
+	if (ret)
+		return ret;
+	if (request->flags & AFTL_REQUEST_APPEND) {
+		request->unit += zone->written;
+		ftl->stats.counters.zone_append_requests++;
+	}
+	/* Of two classes a zone would leave two pages unfilled, and end with both. */
+	request->class = AFTL_PRECISE;
+	request->placed = 1;
+	zone->written += request->units;
+	zone->coming = request->units;
+	if (zone->written == ftl->geo.zone_capacity)
+		aftl_zone_leave(ftl, zone, AFTL_ZONE_FULL);
+	return 0;
+}
+
+static u32 free_slot(const struct aftl *ftl)
+{
+	u32 slot;
+
+	for (slot = 1; slot <= ftl->handles; slot++)
+		if (ftl->zones.owner[slot] == AFTL_NIL)
+			return slot;
+	return 0;
+}
+
+/*
+ * aftl_zone_join() - units of @request are about to be bound
+ *
+ * Not more zones are active than there are slots, but others that are over may still have one:
+ * then the request, and all that come after it, wait until they have drained.
+ *
+ * Return: whether its zone has a slot.
+ */
+bool aftl_zone_join(struct aftl *ftl, struct aftl_request *request)
+{
+	struct aftl_zone *zone = aftl_zone_at(ftl, to_unit(request->unit));
+
+	if (!zone->slot) {
+		zone->slot = (u8)free_slot(ftl);
+		if (!zone->slot)
+			return false;
+		ftl->zones.owner[zone->slot] = zone_number(ftl, zone);
+	}
+	request->stream = (u8)(ftl->streams + zone->slot - 1);
+	return true;
+}
+
+/*
+ * aftl_zone_admitted() - @units of those that were to come have been bound, or have failed
+ */
+void aftl_zone_admitted(struct aftl *ftl, struct aftl_zone *zone, u32 units)
+{
+	zone->coming -= units;
+	if (units)
+		wind_up(ftl, zone);
+}
+
+/*
+ * aftl_zone_unit_done() - a unit leaves the controller
+ */
+void aftl_zone_unit_done(struct aftl *ftl, u32 stream)
+{
+	u32 slot = aftl_handle_of(ftl, stream);
+
+	ftl->zones.pending[slot]--;
+	release(ftl, &ftl->zones.all[ftl->zones.owner[slot]]);
+}
+
+/*
+ * aftl_zone_refuge() - something of @unit's zone is to be moved: its block holds nothing else
+ */
+void aftl_zone_refuge(struct aftl *ftl, struct aftl_lun *lun, aftl_unit_t unit)
+{
+	if (lun->refuge && !belongs(ftl, lun->refuge, unit))
+		aftl_supply_close_early(ftl, lun, lun->refuge);
+}
+
+/* What breaks */
+
+static bool has_lun(struct aftl *ftl, u32 zone, const struct aftl_lun *lun)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.zone_luns; i++)
+		if (lun_at(ftl, zone, i) == lun)
+			return true;
+	return false;
+}
+
+/* Blocks of @lun that its zones need, and the last of these that is empty, or AFTL_NIL. */
+static u32 needed_blocks(struct aftl *ftl, const struct aftl_lun *lun, u32 *empty)
+{
+	u32 blocks = aftl_kept_blocks(ftl);
+	u32 i;
+
+	*empty = AFTL_NIL;
+	for (i = 0; i < ftl->geo.zones; i++) {
+		if (ftl->zones.all[i].state == AFTL_ZONE_OFFLINE || !has_lun(ftl, i, lun))
+			continue;
+		blocks += ftl->geo.zone_blocks;
+		if (ftl->zones.all[i].state == AFTL_ZONE_EMPTY && !ftl->zones.all[i].slot)
+			*empty = i;
+	}
+	return blocks;
+}
+
+/*
+ * aftl_zone_retired() - @lun has a block less: where it lacks one, an empty zone goes offline
+ *
+ * Where no zone is empty all of them are read-only.
+ */
+void aftl_zone_retired(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u32 empty;
+
+	if (likely(!ftl->geo.zones) || aftl_lun_dead(lun))
+		return;
+	while (!ftl->read_only && needed_blocks(ftl, lun, &empty) > lun->good_blocks) {
+		if (empty != AFTL_NIL) {
+			set_state(ftl, &ftl->zones.all[empty], AFTL_ZONE_OFFLINE);
+			continue;
+		}
+		ftl->read_only = true;
+		ftl->retry = true;
+	}
+}
+
+/*
+ * aftl_zone_lun_died() - its zones are read-only, and those without data offline
+ */
+void aftl_zone_lun_died(struct aftl *ftl, const struct aftl_lun *lun)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.zones; i++)
+		if (has_lun(ftl, i, lun) && ftl->zones.all[i].state < AFTL_ZONE_READ_ONLY)
+			aftl_zone_leave(ftl, &ftl->zones.all[i],
+					ftl->zones.all[i].state == AFTL_ZONE_EMPTY ?
+					AFTL_ZONE_OFFLINE : AFTL_ZONE_READ_ONLY);
+}
+
+/* Looking, saving, loading */
+
+enum aftl_zone_state aftl_zone_state(const struct aftl *ftl, u32 zone, u32 *written)
+{
+	enum aftl_zone_state state = ftl->zones.all[zone].state;
+
+	*written = ftl->zones.all[zone].written;
+	return ftl->read_only ? max(state, AFTL_ZONE_READ_ONLY) : state;
+}
+
+static void count_zone(struct aftl *ftl, struct aftl_zone *zone)
+{
+	ftl->zones.open += is_open(zone->state);
+	ftl->zones.active += aftl_zone_active(zone);
+}
+
+/* May @slot be that of zone number @zone? */
+static bool can_own(const struct aftl *ftl, u32 zone, u32 slot)
+{
+	u8 has;
+
+	if (zone >= ftl->geo.zones || !aftl_zone_active(&ftl->zones.all[zone]))
+		return false;
+	has = ftl->zones.all[zone].slot;
+	return ftl->zones.owner[slot] == (has ? zone : AFTL_NIL) && (!has || has == slot);
+}
+
+/* An open block that was put back as its slot's. */
+static void find_owner(struct aftl *ftl, struct aftl_lun *lun, u32 slot)
+{
+	struct aftl_block *block = lun->placed[slot - 1];
+	u32 zone;
+
+	if (!block)
+		return;
+	zone = zone_in(ftl, block);
+	if (can_own(ftl, zone, slot)) {
+		ftl->zones.all[zone].slot = (u8)slot;
+		ftl->zones.owner[slot] = zone;
+	} else {
+		aftl_supply_close_early(ftl, lun, block);
+	}
+}
+
+/*
+ * aftl_zone_restored() - zones and blocks have been loaded: who has which open blocks?
+ *
+ * Return: false if there are more zones open or active than may be.
+ */
+bool aftl_zone_restored(struct aftl *ftl)
+{
+	u32 i;
+	u32 j;
+
+	for (i = 0; i < ftl->geo.zones; i++)
+		count_zone(ftl, &ftl->zones.all[i]);
+	for (i = 0; ftl->geo.zones && i < ftl->geo.luns; i++)
+		for (j = 1; j <= ftl->handles; j++)
+			find_owner(ftl, &ftl->luns[i], j);
+	return ftl->zones.active <= ftl->config.max_active_zones &&
+	       ftl->zones.open <= most_open(ftl);
+}

@@ -1,0 +1,921 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Zones: states, write pointers and limits of random devices are compared with a model after
+ * each request, and where each unit lies with the rule that a block has data of one zone.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "bytes.h"
+#include "core/ftl/device.h"
+#include "core/keep/snapshot.h"
+#include "core/policy/policies.h"
+#include "shadow-store.h"
+#include "stream.h"
+#include "tap.h"
+
+#define SEEDS 250
+#define REQUESTS 700
+
+static struct test_device device;
+
+/* Four LUNs, blocks of 16 units, zones of 64; nine of them. */
+#define SHAPE "channels", "2", "chips", "2", "blocks", "12", "layers", "2", "word_lines", "4",	\
+	      "bits", "1", "page", "8KiB", "unit", "4KiB", "op", "25%", "zoned", "256KiB",	\
+	      "buffer", "1MiB", "buffer_safe", "on"
+#define ZONE 64
+#define ZONES 9
+
+static void open_with(const char *active, const char *open, const char *capacity)
+{
+	const char *const pairs[] = {
+		SHAPE, "max_active_zones", active, "max_open_zones", open,
+		"zone_capacity", capacity, NULL
+	};
+
+	test_device_init(&device, "demo");
+	test_device_open(&device, "baseline", pairs);
+	CHECK_EQ(aftl_geometry(device.ftl)->zones, ZONES);
+}
+
+static int manage(enum aftl_op op, u32 zone)
+{
+	return test_do(&device, op, zone * aftl_geometry(device.ftl)->zone_units, 0, 0, NULL);
+}
+
+static int write_at(u32 zone, u32 at, u32 units)
+{
+	return test_do(&device, AFTL_OP_WRITE, zone * ZONE + at, units, AFTL_APPROX, NULL);
+}
+
+static void expect(u32 zone, enum aftl_zone_state state, u32 written)
+{
+	u32 found;
+
+	CHECK_MSG(aftl_zone_state(device.ftl, zone, &found) == state, "zone %u is in state %u",
+		  zone, aftl_zone_state(device.ftl, zone, &found));
+	CHECK_EQ(found, written);
+}
+
+/* Everything that is buffered goes to flash, full pages or not. */
+static void write_out(void)
+{
+	aftl_hurry(device.ftl, true);
+	while (aftl_busy(device.ftl) && test_step(&device))
+		;
+	aftl_hurry(device.ftl, false);
+}
+
+static void states_follow_each_other(void)
+{
+	open_with("4", "2", "0");
+	expect(0, AFTL_ZONE_EMPTY, 0);
+	CHECK_EQ(manage(AFTL_OP_ZONE_CLOSE, 0), -EIO);
+	CHECK_EQ(manage(AFTL_OP_ZONE_OPEN, 0), 0);
+	expect(0, AFTL_ZONE_EXPLICIT, 0);
+	CHECK_EQ(manage(AFTL_OP_ZONE_OPEN, 0), 0);
+	CHECK_EQ(manage(AFTL_OP_ZONE_CLOSE, 0), 0);
+	expect(0, AFTL_ZONE_EMPTY, 0);
+	CHECK_EQ(write_at(0, 1, 1), -EIO);
+	CHECK_EQ(write_at(0, 0, 3), 0);
+	expect(0, AFTL_ZONE_IMPLICIT, 3);
+	CHECK_EQ(write_at(0, 0, 3), -EIO);
+	CHECK_EQ(write_at(0, 2, 2), -EIO);
+	CHECK_EQ(write_at(0, 3, ZONE - 2), -EIO);
+	CHECK_EQ(manage(AFTL_OP_ZONE_OPEN, 0), 0);
+	expect(0, AFTL_ZONE_EXPLICIT, 3);
+	CHECK_EQ(write_at(0, 3, 1), 0);
+	expect(0, AFTL_ZONE_EXPLICIT, 4);
+	CHECK_EQ(manage(AFTL_OP_ZONE_CLOSE, 0), 0);
+	CHECK_EQ(manage(AFTL_OP_ZONE_CLOSE, 0), 0);
+	expect(0, AFTL_ZONE_CLOSED, 4);
+	CHECK_EQ(manage(AFTL_OP_ZONE_FINISH, 0), 0);
+	expect(0, AFTL_ZONE_FULL, 4);
+	CHECK_EQ(manage(AFTL_OP_ZONE_FINISH, 0), 0);
+	CHECK_EQ(manage(AFTL_OP_ZONE_OPEN, 0), -EIO);
+	CHECK_EQ(manage(AFTL_OP_ZONE_CLOSE, 0), -EIO);
+	CHECK_EQ(write_at(0, 4, 1), -EIO);
+	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, 2 * ZONE, 0, NULL), 0);
+	CHECK_EQ(manage(AFTL_OP_ZONE_RESET, 0), 0);
+	expect(0, AFTL_ZONE_EMPTY, 0);
+	CHECK_EQ(test_counters(&device)->zone_finishes, 1);
+	CHECK_EQ(test_counters(&device)->zone_resets, 1);
+	CHECK_EQ(test_counters(&device)->zone_closes, 2);
+	CHECK_EQ(test_counters(&device)->zone_opens, 2);
+	test_audit(&device);
+	test_device_close(&device);
+}
+
+static void a_zone_ends_at_its_capacity(void)
+{
+	open_with("4", "0", "200KiB");
+	CHECK_EQ(write_at(2, 0, 49), 0);
+	CHECK_EQ(write_at(2, 49, 2), -EIO);
+	CHECK_EQ(write_at(2, 49, 1), 0);
+	expect(2, AFTL_ZONE_FULL, 50);
+	CHECK_EQ(write_at(2, 50, 1), -EIO);
+	CHECK_EQ(test_do_flagged(&device, AFTL_OP_WRITE, 3 * ZONE, 51, 0, AFTL_REQUEST_APPEND,
+				 NULL), -EIO);
+	test_device_close(&device);
+}
+
+static void appends_say_where_they_are(void)
+{
+	struct test_request *first;
+	struct test_request *second;
+
+	open_with("4", "0", "0");
+	first = test_submit_kept(&device, AFTL_OP_WRITE, 5 * ZONE, 3, 0, AFTL_REQUEST_APPEND, 0);
+	second = test_submit_kept(&device, AFTL_OP_WRITE, 5 * ZONE, 2, 0, AFTL_REQUEST_APPEND, 0);
+	CHECK(test_done(&device, first) && test_done(&device, second));
+	CHECK_EQ(first->request.unit, 5 * ZONE);
+	CHECK_EQ(second->request.unit, 5 * ZONE + 3);
+	CHECK_EQ(second->request.status, 0);
+	CHECK_EQ(test_do_flagged(&device, AFTL_OP_WRITE, 5 * ZONE + 5, 1, 0, AFTL_REQUEST_APPEND,
+				 NULL), -EIO);
+	CHECK_EQ(test_counters(&device)->zone_append_requests, 2);
+	test_put(&device, first);
+	test_put(&device, second);
+	test_device_close(&device);
+}
+
+static void limits_hold(void)
+{
+	u32 i;
+
+	open_with("4", "2", "0");
+	for (i = 0; i < 4; i++)
+		CHECK_EQ(write_at(i, 0, 1), 0);
+	expect(0, AFTL_ZONE_CLOSED, 1);
+	expect(1, AFTL_ZONE_CLOSED, 1);
+	expect(2, AFTL_ZONE_IMPLICIT, 1);
+	expect(3, AFTL_ZONE_IMPLICIT, 1);
+	CHECK_EQ(write_at(4, 0, 1), -EOVERFLOW);
+	CHECK_EQ(manage(AFTL_OP_ZONE_OPEN, 4), -EOVERFLOW);
+	expect(4, AFTL_ZONE_EMPTY, 0);
+	/* In turn: not always the first. */
+	CHECK_EQ(write_at(0, 1, 1), 0);
+	expect(2, AFTL_ZONE_CLOSED, 1);
+	CHECK_EQ(write_at(1, 1, 1), 0);
+	expect(3, AFTL_ZONE_CLOSED, 1);
+	CHECK_EQ(test_counters(&device)->zone_implicit_closes, 4);
+	/* What was opened explicitly is not closed for others. */
+	CHECK_EQ(manage(AFTL_OP_ZONE_OPEN, 0), 0);
+	CHECK_EQ(manage(AFTL_OP_ZONE_OPEN, 1), 0);
+	CHECK_EQ(write_at(2, 1, 1), -EBUSY);
+	CHECK_EQ(manage(AFTL_OP_ZONE_OPEN, 2), -EBUSY);
+	CHECK_EQ(write_at(0, 2, ZONE - 2), 0);
+	CHECK_EQ(write_at(2, 1, 1), 0);
+	CHECK_EQ(write_at(4, 0, ZONE), 0);
+	CHECK_EQ(manage(AFTL_OP_ZONE_RESET_ALL, 0), 0);
+	for (i = 0; i < ZONES; i++)
+		expect(i, AFTL_ZONE_EMPTY, 0);
+	for (i = 0; i < 4; i++)
+		CHECK_EQ(write_at(i + 5, 0, 1), 0);
+	test_device_close(&device);
+}
+
+/* However small the writes, and whatever flushes come between: no page is padded. */
+static void nothing_is_padded_before_the_end(void)
+{
+	u32 i;
+
+	open_with("3", "0", "0");
+	for (i = 0; i < ZONE * 3; i++) {
+		CHECK_EQ(write_at(i % 3, i / 3, 1), 0);
+		CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+		test_wait(&device, 20000000);
+	}
+	test_wait(&device, 1000000000);
+	CHECK_EQ(test_counters(&device)->padded_units, 0);
+	CHECK_EQ(test_counters(&device)->programmed_host_units, 3 * ZONE);
+	CHECK_EQ(write_at(3, 0, 1), 0);
+	test_wait(&device, 1000000000);
+	CHECK_EQ(test_counters(&device)->programmed_host_units, 3 * ZONE);
+	CHECK_EQ(manage(AFTL_OP_ZONE_FINISH, 3), 0);
+	test_wait(&device, 1000000000);
+	CHECK_EQ(test_counters(&device)->programmed_host_units, 3 * ZONE + 1);
+	CHECK_EQ(test_counters(&device)->padded_units, 1);
+	test_device_close(&device);
+}
+
+static u32 free_blocks(void)
+{
+	struct aftl_lun_info info;
+	u32 sum = 0;
+	u32 i;
+
+	for (i = 0; i < aftl_geometry(device.ftl)->luns; i++) {
+		aftl_lun_info(device.ftl, i, &info);
+		sum += info.free_blocks;
+	}
+	return sum;
+}
+
+/* Its blocks and no others, at once, with nothing moved. */
+static void a_reset_erases_its_blocks(void)
+{
+	u32 all;
+
+	open_with("4", "0", "0");
+	all = free_blocks();
+	CHECK_EQ(write_at(0, 0, ZONE), 0);
+	CHECK_EQ(write_at(1, 0, 40), 0);
+	test_wait(&device, 1000000000);
+	CHECK_EQ(free_blocks(), all - 8);
+	CHECK_EQ(manage(AFTL_OP_ZONE_RESET, 0), 0);
+	test_wait(&device, 1000000000);
+	CHECK_EQ(free_blocks(), all - 4);
+	CHECK_EQ(manage(AFTL_OP_ZONE_RESET, 1), 0);
+	test_wait(&device, 1000000000);
+	CHECK_EQ(free_blocks(), all);
+	CHECK_EQ(test_counters(&device)->array_erases, 8);
+	CHECK_EQ(test_counters(&device)->gc_blocks, 0);
+	test_device_close(&device);
+}
+
+/* What came before it, and waits for room, is written before. */
+static void a_reset_has_its_turn(void)
+{
+	struct test_request *writes[5];
+	struct test_request *reset;
+	u32 i;
+
+	open_with("4", "0", "0");
+	for (i = 0; i < 5; i++)
+		writes[i] = test_submit_kept(&device, AFTL_OP_WRITE, i * ZONE, ZONE, 0, 0, 0);
+	reset = test_submit_kept(&device, AFTL_OP_ZONE_RESET, 4 * ZONE, 0, 0, 0, 0);
+	CHECK(!writes[4]->done && !reset->done);
+	expect(4, AFTL_ZONE_FULL, ZONE);
+	test_drain(&device);
+	for (i = 0; i < 5; i++)
+		CHECK_EQ(writes[i]->request.status, 0);
+	CHECK_EQ(reset->request.status, 0);
+	CHECK_EQ(test_counters(&device)->zone_resets, 1);
+	expect(4, AFTL_ZONE_EMPTY, 0);
+	test_audit(&device);
+	for (i = 0; i < 5; i++)
+		test_put(&device, writes[i]);
+	test_put(&device, reset);
+	test_device_close(&device);
+}
+
+static void dead_blocks_cost_zones(void)
+{
+	u32 at = 0;
+	u32 i;
+
+	open_with("4", "0", "0");
+	CHECK_EQ(write_at(0, 0, ZONE), 0);
+	test_wait(&device, 1000000000);
+	/* Twelve blocks in a LUN: nine are zones', and what the core needs must stay. */
+	for (i = 0; i < 12; i++)
+		if (device.ftl->media.blocks[i].state == AFTL_BLOCK_FREE && at < 3) {
+			CHECK_EQ(aftl_fail_block(device.ftl, i), 0);
+			at++;
+		}
+	at = 12 - 3 - aftl_kept_blocks(device.ftl);
+	for (i = 1; i < ZONES; i++)
+		expect(i, i < at ? AFTL_ZONE_EMPTY : AFTL_ZONE_OFFLINE, 0);
+	expect(0, AFTL_ZONE_FULL, ZONE);
+	CHECK_EQ(test_do(&device, AFTL_OP_READ, 8 * ZONE, 1, 0, NULL), -EIO);
+	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, ZONE, 0, NULL), 0);
+	CHECK_EQ(manage(AFTL_OP_ZONE_RESET, 8), -EIO);
+	CHECK_EQ(write_at(8, 0, 1), -EIO);
+	CHECK_EQ(manage(AFTL_OP_ZONE_RESET_ALL, 0), 0);
+	expect(0, AFTL_ZONE_EMPTY, 0);
+	expect(8, AFTL_ZONE_OFFLINE, 0);
+	for (i = 0; i < at; i++)
+		CHECK_EQ(write_at(i, 0, ZONE), 0);
+	test_wait(&device, 1000000000);
+	CHECK(!aftl_read_only(device.ftl));
+	/* Without an empty zone all of them can only be read. */
+	for (i = 0; i < 12; i++)
+		if (device.ftl->media.blocks[i].state == AFTL_BLOCK_FREE) {
+			CHECK_EQ(aftl_fail_block(device.ftl, i), 0);
+			break;
+		}
+	expect(0, AFTL_ZONE_READ_ONLY, ZONE);
+	CHECK_EQ(manage(AFTL_OP_ZONE_RESET, 0), -EIO);
+	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, ZONE, 0, NULL), 0);
+	test_audit(&device);
+	test_device_close(&device);
+}
+
+static void dead_dies_make_zones_read_only(void)
+{
+	u32 i;
+
+	open_with("4", "0", "0");
+	CHECK_EQ(write_at(0, 0, ZONE), 0);
+	CHECK_EQ(write_at(1, 0, 5), 0);
+	CHECK_EQ(aftl_fail_lun(device.ftl, 1), 0);
+	test_drain(&device);
+	expect(0, AFTL_ZONE_READ_ONLY, ZONE);
+	expect(1, AFTL_ZONE_READ_ONLY, 5);
+	for (i = 2; i < ZONES; i++)
+		expect(i, AFTL_ZONE_OFFLINE, 0);
+	CHECK_EQ(write_at(1, 5, 1), -EIO);
+	CHECK_EQ(manage(AFTL_OP_ZONE_RESET_ALL, 0), 0);
+	expect(0, AFTL_ZONE_READ_ONLY, ZONE);
+	test_wait(&device, 1000000000);
+	test_audit(&device);
+	test_device_close(&device);
+}
+
+/* A zone that no LUN fills a block of is in fewer: others have nothing to do with it. */
+static void small_zones_have_few_luns(void)
+{
+	const char *const pairs[] = { SHAPE, "zoned", "128KiB", NULL };
+
+	test_device_init(&device, "demo");
+	test_device_open(&device, "baseline", pairs);
+	CHECK_EQ(device.ftl->geo.zone_luns, 2);
+	CHECK_EQ(device.ftl->geo.zones, 18);
+	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 0, 32, 0, NULL), 0);
+	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 32, 32, 0, NULL), 0);
+	test_wait(&device, 1000000000);
+	CHECK_EQ(aftl_fail_lun(device.ftl, aftl_stripe_lun(&device.ftl->geo, 0)), 0);
+	expect(0, AFTL_ZONE_READ_ONLY, 32);
+	expect(1, AFTL_ZONE_FULL, 32);
+	expect(2, AFTL_ZONE_OFFLINE, 0);
+	expect(3, AFTL_ZONE_EMPTY, 0);
+	CHECK_EQ(test_do(&device, AFTL_OP_READ, 32, 32, 0, NULL), 0);
+	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 96, 32, 0, NULL), 0);
+	test_device_close(&device);
+}
+
+static void save(struct test_bytes *bytes)
+{
+	struct aftl_sink sink = test_bytes_sink(bytes);
+
+	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), 0);
+}
+
+static int load(struct test_bytes *bytes)
+{
+	struct aftl_source_stream source = test_bytes_source(bytes);
+	int ret;
+
+	aftl_destroy(device.ftl);
+	device.ftl = NULL;
+	bytes->at = 0;
+	ret = aftl_load(&device.ftl, &source, &device.ops, &device, &device.error);
+	return ret;
+}
+
+static void they_survive_a_snapshot(void)
+{
+	struct test_bytes bytes = { .limit = SIZE_MAX };
+	struct aftl_block *block;
+
+	open_with("3", "2", "0");
+	CHECK_EQ(write_at(0, 0, ZONE), 0);
+	CHECK_EQ(write_at(1, 0, 24), 0);
+	CHECK_EQ(write_at(2, 0, 5), 0);
+	CHECK_EQ(manage(AFTL_OP_ZONE_OPEN, 3), 0);
+	write_out();
+	block = device.ftl->luns->placed[device.ftl->zones.all[1].slot - 1];
+	save(&bytes);
+	CHECK_EQ(load(&bytes), 0);
+	expect(0, AFTL_ZONE_FULL, ZONE);
+	expect(1, AFTL_ZONE_CLOSED, 24);
+	expect(2, AFTL_ZONE_IMPLICIT, 5);
+	expect(3, AFTL_ZONE_EXPLICIT, 0);
+	CHECK_EQ(write_at(4, 0, 1), -EOVERFLOW);
+	CHECK_EQ(write_at(1, 24, 8), 0);
+	write_out();
+	/* The zone has gone on in the blocks that were open. */
+	CHECK(block);
+	CHECK_EQ(device.ftl->geo.blocks - free_blocks(), 4 + 4 + 3);
+	test_audit(&device);
+	test_bytes_free(&bytes);
+	test_device_close(&device);
+}
+
+static void damaged_snapshots_are_refused(void)
+{
+	u32 states[] = { AFTL_ZONE_STATES, AFTL_ZONE_IMPLICIT, AFTL_ZONE_EMPTY };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(states); i++) {
+		struct test_bytes bytes = { .limit = SIZE_MAX };
+		u32 zone;
+
+		open_with("1", "0", "0");
+		CHECK_EQ(write_at(0, 0, 5), 0);
+		write_out();
+		save(&bytes);
+		for (zone = 0; zone < 2; zone++)
+			bytes.data[bytes.size - 4 - 5 * (ZONES - zone)] = (u8)states[i];
+		test_bytes_seal(&bytes);
+		CHECK_EQ(load(&bytes), -EUCLEAN);
+		CHECK_CONTAINS(device.error.text, i == 1 ? "more zones are open" : "impossible");
+		test_bytes_free(&bytes);
+		test_device_close(&device);
+	}
+}
+
+static void refused(const char *policy, const char *key, const char *value, const char *why)
+{
+	const char *const pairs[] = { SHAPE, key, value, NULL };
+
+	test_device_init(&device, "demo");
+	test_device_set_all(&device, pairs);
+	CHECK_EQ(test_device_create(&device, policy), -EINVAL);
+	CHECK_CONTAINS(device.error.text, why);
+	CHECK(strlen(device.error.text) < sizeof(device.error.text) - 1);
+	test_device_close(&device);
+}
+
+static void what_makes_no_sense_is_refused(void)
+{
+	refused("baseline", "zoned", "192KiB",
+		"zoned: 196608 bytes are not a power of two");
+	refused("baseline", "zone_capacity", "260KiB",
+		"zone_capacity: 266240 bytes are more than a zone");
+	refused("baseline", "zone_capacity", "5000B",
+		"or not a multiple of the mapping unit");
+	refused("baseline", "max_open_zones", "15",
+		"15 zones cannot be open where 14 may be active");
+	refused("baseline", "placement_handles", "1",
+		"zones do not go together with placement_handles");
+	refused("baseline", "fill", "sequential", "zones do not go together with");
+	refused("baseline", "buffer_safe", "off",
+		"set buffer_safe on and buffer to at least 466944 bytes");
+	refused("baseline", "buffer", "454KiB",
+		"set buffer_safe on and buffer to at least 466944 bytes");
+	refused("hybrid", "max_active_zones", "12",
+		"policy hybrid leaves room for 11 zones, not for 12");
+	refused("baseline", "op", "10%",
+		"zoned: zones take 10 blocks of each LUN and the core");
+	refused("baseline", "zoned", "1GiB", "at least one zone");
+	refused("baseline", "zoned", "2KiB", "of at least a mapping unit");
+}
+
+static void what_zones_have_not_is_refused(void)
+{
+	open_with("4", "0", "0");
+	CHECK_EQ(test_submit(&device, AFTL_OP_DISCARD, 0, 1, 0, 0, 0), -EINVAL);
+	CHECK_EQ(test_submit(&device, AFTL_OP_WRITE_ZEROES, 0, 1, 0, 0, 0), -EINVAL);
+	CHECK_EQ(test_submit(&device, AFTL_OP_ZONE_OPEN, 0, 1, 0, 0, 0), -EINVAL);
+	CHECK_EQ(test_submit(&device, AFTL_OP_ZONE_OPEN, ZONE * ZONES, 0, 0, 0, 0), -EINVAL);
+	CHECK_EQ(test_submit(&device, AFTL_ZONE_OPS, 0, 0, 0, 0, 0), -EINVAL);
+	CHECK_EQ(test_do(&device, AFTL_OP_ZONE_OPEN, 1, 0, 0, NULL), -EIO);
+	test_device_close(&device);
+	test_device_init(&device, "demo");
+	test_device_open(&device, "baseline", NULL);
+	CHECK_EQ(test_submit(&device, AFTL_OP_ZONE_RESET_ALL, 0, 0, 0, 0, 0), -EINVAL);
+	test_device_close(&device);
+}
+
+/*
+ * Random devices. The model knows of each zone what the standard says, and nothing of how the
+ * device comes to that.
+ */
+
+/**
+ * struct model - what ought to be
+ * @state: by zone
+ * @written: by zone
+ * @due: by version of a request, the status that it must end with
+ * @rush: requests do not wait for others; what becomes of them is not foretold
+ */
+struct model {
+	struct test_listener listener;
+	u8 *state;
+	u32 *written;
+	s32 *due;
+	bool rush;
+};
+
+#define VERSIONS 4096
+
+static u32 count_states(const struct model *model, u32 first, u32 last)
+{
+	u32 count = 0;
+	u32 i;
+
+	for (i = 0; i < device.ftl->geo.zones; i++)
+		count += model->state[i] >= first && model->state[i] <= last;
+	return count;
+}
+
+/* The device may choose which zone it closes; it must be one that it may. */
+static void adopt_close(struct model *model)
+{
+	u32 closed = 0;
+	u32 i;
+
+	for (i = 0; i < device.ftl->geo.zones; i++) {
+		if (model->state[i] != AFTL_ZONE_IMPLICIT ||
+		    device.ftl->zones.all[i].state != AFTL_ZONE_CLOSED)
+			continue;
+		model->state[i] = AFTL_ZONE_CLOSED;
+		closed++;
+	}
+	CHECK_EQ(closed, 1);
+}
+
+/* Called after the device has done it, for it chooses. */
+static int model_open(struct model *model, u32 zone, u32 state)
+{
+	u32 most = (u32)(device.config.max_open_zones ? device.config.max_open_zones :
+							device.config.max_active_zones);
+	u32 is = model->state[zone];
+
+	if (is >= AFTL_ZONE_FULL)
+		return -EIO;
+	if (is == AFTL_ZONE_EMPTY &&
+	    count_states(model, AFTL_ZONE_IMPLICIT, AFTL_ZONE_CLOSED) ==
+		    device.config.max_active_zones)
+		return -EOVERFLOW;
+	if ((is == AFTL_ZONE_EMPTY || is == AFTL_ZONE_CLOSED) &&
+	    count_states(model, AFTL_ZONE_IMPLICIT, AFTL_ZONE_EXPLICIT) == most) {
+		if (!count_states(model, AFTL_ZONE_IMPLICIT, AFTL_ZONE_IMPLICIT))
+			return -EBUSY;
+		adopt_close(model);
+	}
+	if (is != AFTL_ZONE_EXPLICIT)
+		model->state[zone] = (u8)state;
+	return 0;
+}
+
+static int model_write(struct model *model, u32 zone, u32 at, u32 units)
+{
+	int ret;
+
+	if (at != model->written[zone] || at + units > device.ftl->geo.zone_capacity)
+		return -EIO;
+	ret = model_open(model, zone, AFTL_ZONE_IMPLICIT);
+	if (ret)
+		return ret;
+	model->written[zone] += units;
+	if (model->written[zone] == device.ftl->geo.zone_capacity)
+		model->state[zone] = AFTL_ZONE_FULL;
+	return 0;
+}
+
+static void model_reset(struct model *model, u32 zone)
+{
+	model->state[zone] = AFTL_ZONE_EMPTY;
+	model->written[zone] = 0;
+}
+
+static int model_manage(struct model *model, u32 op, u32 zone)
+{
+	u32 is = model->state[zone];
+	u32 i;
+
+	switch (op) {
+	case AFTL_OP_ZONE_OPEN:
+		return model_open(model, zone, AFTL_ZONE_EXPLICIT);
+	case AFTL_OP_ZONE_CLOSE:
+		if (is == AFTL_ZONE_EMPTY || is == AFTL_ZONE_FULL)
+			return -EIO;
+		model->state[zone] = model->written[zone] ? AFTL_ZONE_CLOSED : AFTL_ZONE_EMPTY;
+		return 0;
+	case AFTL_OP_ZONE_FINISH:
+		model->state[zone] = AFTL_ZONE_FULL;
+		return 0;
+	case AFTL_OP_ZONE_RESET:
+		model_reset(model, zone);
+		return 0;
+	}
+	for (i = 0; i < device.ftl->geo.zones; i++)
+		model_reset(model, i);
+	return 0;
+}
+
+static void compare(const struct model *model)
+{
+	u32 written;
+	u32 i;
+
+	for (i = 0; i < device.ftl->geo.zones && !tap_failures(); i++) {
+		CHECK_MSG(aftl_zone_state(device.ftl, i, &written) == model->state[i],
+			  "zone %u is in state %u, not %u", i,
+			  aftl_zone_state(device.ftl, i, &written), model->state[i]);
+		CHECK_EQ(written, model->written[i]);
+	}
+}
+
+static void on_complete(struct test_listener *self, struct test_request *request)
+{
+	struct model *model = (struct model *)self;
+	u32 at = request->version % VERSIONS;
+
+	if (model->rush) {
+		CHECK(request->request.status != -ENOSPC);
+		return;
+	}
+	CHECK_EQ(request->request.status, model->due[at]);
+}
+
+/* Number of the zone that the valid data of a block are of; U32_MAX: it has none. */
+static u32 zone_of_block(const struct aftl_block *block)
+{
+	u32 first = from_slot(aftl_page_slot(&device.ftl->media, block, 0));
+	u32 zone = U32_MAX;
+	u32 i;
+
+	for (i = first; i < first + device.ftl->geo.block_slots; i++) {
+		u32 of = from_unit(*aftl_unit_at(&device.ftl->media, to_slot(i))) /
+			 device.ftl->geo.zone_units;
+
+		if (!aftl_slot_valid(&device.ftl->media, to_slot(i)))
+			continue;
+		CHECK_MSG(zone == U32_MAX || zone == of, "a block has data of zones %u and %u",
+			  zone, of);
+		zone = of;
+	}
+	return zone;
+}
+
+/* @more: blocks of a zone in a LUN, above what it needs, that moves may have cost. */
+static void check_blocks(u32 more)
+{
+	const struct aftl_geometry *geo = &device.ftl->geo;
+	u32 *blocks = calloc((size_t)geo->zones * geo->luns, sizeof(*blocks));
+	u32 i;
+
+	for (i = 0; i < geo->blocks; i++) {
+		u32 zone = zone_of_block(&device.ftl->media.blocks[i]);
+
+		if (zone == U32_MAX)
+			continue;
+		CHECK(++blocks[zone * geo->luns + i / geo->blocks_per_lun] <=
+		      geo->zone_blocks + more);
+	}
+	free(blocks);
+}
+
+/* Whoever is in a rush sees what the device says now, which requests under way may change. */
+static void glance(struct model *model)
+{
+	u32 i;
+
+	for (i = 0; model->rush && i < device.ftl->geo.zones; i++)
+		model->state[i] = (u8)aftl_zone_state(device.ftl, i, &model->written[i]);
+}
+
+static s32 *due_next(struct model *model)
+{
+	return &model->due[(device.versions + 1) % VERSIONS];
+}
+
+static void write_somewhere(struct model *model, struct aftl_random *random, u32 zone)
+{
+	const struct aftl_geometry *geo = &device.ftl->geo;
+	bool append = !aftl_random_below(random, model->rush ? 2 : 5);
+	u32 at = append ? 0 : model->written[zone];
+	u32 units = 1 + aftl_random_below(random, min(geo->zone_capacity, 24U));
+	s32 *due = due_next(model);
+
+	if (aftl_random_below(random, 2) && geo->zone_capacity > model->written[zone])
+		units = min(units, geo->zone_capacity - model->written[zone]);
+	if (!aftl_random_below(random, 20))
+		at = aftl_random_below(random, geo->zone_units);
+	units = min(units, geo->zone_units - min(at, geo->zone_units - 1));
+	at = min(at, geo->zone_units - 1);
+	*due = 1;
+	test_submit(&device, AFTL_OP_WRITE, zone * geo->zone_units + at, units,
+		    aftl_random_below(random, 2), append ? AFTL_REQUEST_APPEND : 0,
+		    aftl_now(device.ftl) + aftl_random_below(random, 300000));
+	if (!model->rush && append && at)
+		*due = -EIO;
+	else if (!model->rush)
+		*due = model_write(model, zone, append ? model->written[zone] : at, units);
+}
+
+static void read_somewhere(struct model *model, struct aftl_random *random)
+{
+	u32 units = 1 + aftl_random_below(random, min(test_units(&device), 60U));
+	u32 unit = aftl_random_below(random, test_units(&device) - units + 1);
+
+	*due_next(model) = 0;
+	test_submit(&device, AFTL_OP_READ, unit, units, 0, 0, aftl_now(device.ftl));
+}
+
+static void manage_some(struct model *model, struct aftl_random *random, u32 zone)
+{
+	static const u8 ops[] = {
+		AFTL_OP_ZONE_OPEN, AFTL_OP_ZONE_OPEN, AFTL_OP_ZONE_CLOSE, AFTL_OP_ZONE_CLOSE,
+		AFTL_OP_ZONE_FINISH, AFTL_OP_ZONE_RESET, AFTL_OP_ZONE_RESET, AFTL_OP_ZONE_RESET,
+	};
+	u32 op = ops[aftl_random_below(random, ARRAY_SIZE(ops))];
+	s32 *due = due_next(model);
+
+	if (!aftl_random_below(random, 60))
+		op = AFTL_OP_ZONE_RESET_ALL;
+	*due = 1;
+	test_submit(&device, op, zone * device.ftl->geo.zone_units, 0, 0, 0,
+		    aftl_now(device.ftl));
+	if (!model->rush)
+		*due = model_manage(model, op, zone);
+}
+
+/* Of a write that waits for its turn nothing is decided yet. */
+static void let_them_in(void)
+{
+	while (device.ftl->wait_head[1] && test_step(&device))
+		;
+}
+
+static void do_something(struct model *model, struct aftl_random *random, u32 few)
+{
+	u32 draw = aftl_random_below(random, 100);
+	u32 zone = aftl_random_below(random, draw % 4 ? few : device.ftl->geo.zones);
+
+	if (draw < 70)
+		write_somewhere(model, random, zone);
+	else if (draw < 90)
+		read_somewhere(model, random);
+	else
+		manage_some(model, random, zone);
+}
+
+/* Moves, and what a write out has padded, may cost a block each. */
+static u32 spare_blocks(bool out)
+{
+	const struct aftl_counters *counters = test_counters(&device);
+
+	return out || counters->programmed_wear_units || counters->programmed_refresh_units ? 2 : 0;
+}
+
+static void reload(struct model *model)
+{
+	struct test_bytes bytes = { .limit = SIZE_MAX };
+
+	write_out();
+	test_drain(&device);
+	save(&bytes);
+	CHECK_EQ(load(&bytes), 0);
+	if (device.ftl && !model->rush)
+		compare(model);
+	test_bytes_free(&bytes);
+}
+
+static void drive(struct aftl_random *random, u64 sum[3])
+{
+	u32 few = 1 + aftl_random_below(random, device.ftl->geo.zones);
+	u32 depth = aftl_random_below(random, 30);
+	struct shadow_store store;
+	struct model model = {
+		.listener = { .complete = on_complete },
+		.rush = !aftl_random_below(random, 3),
+		.state = calloc(device.ftl->geo.zones, 1),
+		.written = calloc(device.ftl->geo.zones, sizeof(u32)),
+		.due = calloc(VERSIONS, sizeof(s32)),
+	};
+	u32 i;
+
+	test_device_listen(&device, &model.listener);
+	shadow_open(&store, &device, false);
+	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
+		do_something(&model, random, few);
+		glance(&model);
+		if (!model.rush)
+			let_them_in();
+		compare(&model);
+		test_drain_to(&device, depth);
+		if (i % 64 == 0)
+			check_blocks(spare_blocks(false));
+	}
+	test_drain(&device);
+	test_wait(&device, 1000000000);
+	shadow_lookup_all(&store);
+	check_blocks(spare_blocks(false));
+	test_audit(&device);
+	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
+	CHECK_EQ(test_counters(&device)->programmed_gc_units, 0);
+	CHECK(!aftl_read_only(device.ftl));
+	sum[0] += test_counters(&device)->zone_resets;
+	sum[1] += test_counters(&device)->zone_implicit_closes;
+	sum[2] += test_counters(&device)->programmed_wear_units +
+		  test_counters(&device)->programmed_refresh_units;
+	reload(&model);
+	shadow_close(&store);
+	test_device_unlisten(&device, &model.listener);
+	free(model.state);
+	free(model.written);
+	free(model.due);
+}
+
+static const char *any_policy(struct aftl_random *random)
+{
+	const struct aftl_policy_type *type;
+	u32 policies = 0;
+
+	while (aftl_policy_at(policies))
+		policies++;
+	do
+		type = aftl_policy_at(aftl_random_below(random, policies));
+	while (type->host_streams);
+	return type->name;
+}
+
+static void set_zones(struct aftl_random *random)
+{
+	struct aftl_config *config = &device.config;
+	u64 unit = config->unit ? config->unit : config->page;
+	u32 units = 4U << aftl_random_below(random, 6);
+
+	config->bad = 0;
+	config->endurance = 0;
+	config->fill = AFTL_FILL_NONE;
+	config->passes = 1;
+	config->slc_static = 0;
+	config->slc_dynamic = 0;
+	config->blocks = max(config->blocks, 16ULL);
+	config->op = 6000;
+	config->zoned = unit * units;
+	if (aftl_random_below(random, 2))
+		config->zone_capacity = unit * (1 + aftl_random_below(random, units));
+	config->max_active_zones = 1 + aftl_random_below(random, 6);
+	config->max_open_zones = aftl_random_below(random, (u32)config->max_active_zones + 1);
+	config->buffer_safe = AFTL_ON;
+	config->buffer = 4096 * unit;
+	config->wear_gap = aftl_random_below(random, 3);
+	config->read_limit = aftl_random_below(random, 2);
+}
+
+/* The least buffer that will do: what is wrong with it shows there. */
+static bool create(const char *policy)
+{
+	u64 least;
+	int ret = test_device_create(&device, policy);
+
+	if (ret)
+		return false;
+	least = (device.config.max_active_zones * device.ftl->geo.zone_luns + 1) *
+		device.ftl->program_units * device.ftl->geo.unit_bytes;
+	test_device_close(&device);
+	device.config.buffer = least;
+	return !test_device_create(&device, policy);
+}
+
+/* Return: whether there is such a device. */
+static bool run_seed(u64 seed, u64 sum[3])
+{
+	struct aftl_random random = { aftl_mix(seed ^ 0x25) };
+	const char *policy = any_policy(&random);
+	bool made;
+
+	test_device_init(&device, "demo");
+	test_random_geometry(&device, &random);
+	test_random_options(&device, &random);
+	set_zones(&random);
+	made = create(policy);
+	if (made)
+		drive(&random, sum);
+	test_device_close(&device);
+	if (tap_failures())
+		test_note_config(&device, policy, seed);
+	return made;
+}
+
+static void random_zones_are_as_the_model_says(void)
+{
+	u64 sum[3] = { 0 };
+	u32 lived = 0;
+	u64 seed;
+
+	for (seed = 1; seed <= SEEDS && !tap_failures(); seed++)
+		lived += run_seed(seed, sum);
+	tap_note("%u devices: %llu resets, %llu implicit closes, %llu units moved", lived,
+		 (unsigned long long)sum[0], (unsigned long long)sum[1],
+		 (unsigned long long)sum[2]);
+	if (tap_failures())
+		return;
+	CHECK(lived > SEEDS / 4);
+	CHECK(sum[0] > 2000 && sum[1] > 2000 && sum[2] > 1000);
+}
+
+int main(int argc, char **argv)
+{
+	u64 sum[3];
+
+	if (argc > 1) {
+		tap_begin("one seed");
+		run_seed(strtoull(argv[1], NULL, 10), sum);
+		tap_end();
+		return tap_finish();
+	}
+	tap_run("states follow each other", states_follow_each_other);
+	tap_run("a zone ends at its capacity", a_zone_ends_at_its_capacity);
+	tap_run("appends say where they are", appends_say_where_they_are);
+	tap_run("limits hold", limits_hold);
+	tap_run("nothing is padded before the end", nothing_is_padded_before_the_end);
+	tap_run("a reset erases its blocks", a_reset_erases_its_blocks);
+	tap_run("a reset has its turn", a_reset_has_its_turn);
+	tap_run("dead blocks cost zones", dead_blocks_cost_zones);
+	tap_run("dead dies make zones read-only", dead_dies_make_zones_read_only);
+	tap_run("small zones have few LUNs", small_zones_have_few_luns);
+	tap_run("they survive a snapshot", they_survive_a_snapshot);
+	tap_run("damaged snapshots are refused", damaged_snapshots_are_refused);
+	tap_run("what makes no sense is refused", what_makes_no_sense_is_refused);
+	tap_run("what zones have not is refused", what_zones_have_not_is_refused);
+	tap_run("random zones are as the model says", random_zones_are_as_the_model_says);
+	return tap_finish();
+}
