@@ -489,6 +489,9 @@ int raid_array_create(struct raid_array *array, const struct stripe_layout *layo
 	array->flying = memory_zeroed(stripes, sizeof(struct raid_waiter *));
 	for (i = 0; !ret && i < layout->members; i++)
 		ret = create_member(array, i, config, policy, error);
+	if (!ret && aftl_geometry(array->members[0])->zones)
+		ret = aftl_fail(error, -EINVAL,
+				"zoned: an array writes in no zone's order; set it to 0");
 	if (ret)
 		return ret;
 	array->units = stripe_array_units(layout, aftl_geometry(array->members[0])->units);

@@ -359,6 +359,17 @@ static void put_handles(struct json_writer *json, const struct sim_result *resul
 	json_end_array(json);
 }
 
+/* How many there are in each state. */
+static void put_zones(struct json_writer *json, const struct sim_result *result)
+{
+	unsigned int i;
+
+	json_object(json, "zones");
+	for (i = 0; i < AFTL_ZONE_STATES; i++)
+		json_u64(json, sim_zone_names[i], result->zone_states[i]);
+	json_end_object(json);
+}
+
 static void put_pages(struct json_writer *json, const struct sim_result *result)
 {
 	unsigned int i;
@@ -366,6 +377,7 @@ static void put_pages(struct json_writer *json, const struct sim_result *result)
 	put_kinds(json, result);
 	put_streams(json, result);
 	put_handles(json, result);
+	put_zones(json, result);
 	json_object(json, "mode_pages");
 	for (i = 0; i < AFTL_MODES; i++)
 		json_u64(json, sim_mode_names[i], result->stats.mode_pages[i]);

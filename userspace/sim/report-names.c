@@ -10,6 +10,18 @@ const char *const sim_mode_names[] = {
 
 static_assert(ARRAY_SIZE(sim_mode_names) == AFTL_MODES, "one name per mode");
 
+const char *const sim_zone_names[] = {
+	[AFTL_ZONE_EMPTY] = "empty",
+	[AFTL_ZONE_IMPLICIT] = "implicitly_open",
+	[AFTL_ZONE_EXPLICIT] = "explicitly_open",
+	[AFTL_ZONE_CLOSED] = "closed",
+	[AFTL_ZONE_FULL] = "full",
+	[AFTL_ZONE_READ_ONLY] = "read_only",
+	[AFTL_ZONE_OFFLINE] = "offline",
+};
+
+static_assert(ARRAY_SIZE(sim_zone_names) == AFTL_ZONE_STATES, "one name per state");
+
 const char *const sim_class_names[] = {
 	[AFTL_PRECISE] = "precise",
 	[AFTL_APPROX] = "approximate",

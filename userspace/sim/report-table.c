@@ -487,6 +487,25 @@ static void print_handles(const struct sim_result *result, FILE *out)
 		print_handle(result, i, out);
 }
 
+static void print_zones(const struct sim_result *result, FILE *out)
+{
+	const struct aftl_counters *counters = &result->stats.counters;
+	char size[HUMAN_SIZE];
+	unsigned int i;
+
+	if (!result->geo.zones)
+		return;
+	human_bytes(size, (u64)result->geo.zone_capacity * result->geo.unit_bytes);
+	fprintf(out, "%s: zones of %s:", result->policy->name, size);
+	for (i = 0; i < AFTL_ZONE_STATES; i++)
+		if (result->zone_states[i])
+			fprintf(out, " %u %s,", result->zone_states[i], sim_zone_names[i]);
+	fprintf(out, " %llu resets, %llu finishes, %llu appends\n",
+		(unsigned long long)counters->zone_resets,
+		(unsigned long long)counters->zone_finishes,
+		(unsigned long long)counters->zone_append_requests);
+}
+
 static void print_states(const struct sim_report *report, FILE *out)
 {
 	unsigned int i;
@@ -503,6 +522,7 @@ static void print_states(const struct sim_report *report, FILE *out)
 		print_kinds(result, out);
 		print_streams(result, out);
 		print_handles(result, out);
+		print_zones(result, out);
 	}
 }
 

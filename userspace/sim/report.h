@@ -57,6 +57,7 @@ void sim_report_json(const struct sim_report *report, FILE *out);
 
 extern const char *const sim_mode_names[];
 extern const char *const sim_class_names[];
+extern const char *const sim_zone_names[];
 
 /**
  * struct sim_timing - one distribution of times

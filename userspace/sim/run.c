@@ -193,6 +193,9 @@ static int open_record(struct run *run, struct aftl_error *error)
 
 	if (!run->options->record)
 		return 0;
+	if (run->drive.geo->zones)
+		return aftl_fail(error, -EINVAL,
+				 "--record: records have no resets of zones; set zoned 0");
 	aftl_record_header_init(&header);
 	header.device_bytes = (u64)run->drive.geo->units * run->drive.geo->unit_bytes;
 	scnprintf(header.source_format, sizeof(header.source_format), "approxftl sim");
@@ -255,6 +258,15 @@ static void survey_luns(const struct run *run, struct sim_result *result)
 		aftl_lun_info(run->drive.ftl, i, &result->luns[i]);
 }
 
+static void survey_zones(const struct aftl *ftl, struct sim_result *result)
+{
+	u32 written;
+	u32 i;
+
+	for (i = 0; i < aftl_geometry(ftl)->zones; i++)
+		result->zone_states[aftl_zone_state(ftl, i, &written)]++;
+}
+
 static void survey(const struct run *run, struct sim_result *result)
 {
 	const struct aftl *ftl = run->drive.ftl;
@@ -276,6 +288,7 @@ static void survey(const struct run *run, struct sim_result *result)
 	result->memory_bytes = aftl_memory_bytes(ftl);
 	result->digest = aftl_digest(ftl);
 	result->read_only = aftl_read_only(ftl);
+	survey_zones(ftl, result);
 	result->interrupted = interrupted();
 	sim_survey_blocks(ftl, result);
 	survey_luns(run, result);
@@ -305,6 +318,9 @@ static int save_device(struct run *run, struct sim_result *result, struct aftl_e
 	u64 begin_ns = aftl_now(run->drive.ftl);
 	int ret = sim_drive_flush(&run->drive, error);
 
+	/* In a zone what fills no page would wait for ever. */
+	if (run->drive.geo->zones)
+		aftl_hurry(run->drive.ftl, true);
 	if (!ret)
 		ret = device_file_save(run->drive.ftl, &run->dump, error);
 	while (ret == -EBUSY && aftl_now(run->drive.ftl) - begin_ns < SIM_STUCK_NS) {
@@ -312,6 +328,7 @@ static int save_device(struct run *run, struct sim_result *result, struct aftl_e
 		if (!ret)
 			ret = device_file_save(run->drive.ftl, &run->dump, error);
 	}
+	aftl_hurry(run->drive.ftl, false);
 	result->digest = aftl_digest(run->drive.ftl);
 	return ret ? ret : output_file_commit(&run->dump, error);
 }

@@ -80,6 +80,7 @@ struct sim_page_map {
  * @digest: of the device, after --dump if it is saved
  * @cpu_ns: processor time of the run, without filling
  * @fill_cpu_ns: processor time of creating and filling
+ * @zone_states: zones in each state
  * @read_only: the device refuses writes
  * @interrupted: before its end
  * @verified: the audit has passed
@@ -111,6 +112,7 @@ struct sim_result {
 	u64 digest;
 	u64 cpu_ns;
 	u64 fill_cpu_ns;
+	u32 zone_states[AFTL_ZONE_STATES];
 	bool read_only;
 	bool interrupted;
 	bool verified;

@@ -32,9 +32,11 @@ struct lengths {
 	u32 count;
 };
 
+/* @reset: of a device with zones, it has been */
 struct open_zone {
 	u32 number;
 	u32 written;
+	bool reset;
 };
 
 /**
@@ -58,6 +60,7 @@ struct open_zone {
  * @open_count: how many
  * @zone: places in each
  * @zones: in the footprint
+ * @zone_units: units from one zone of the device to the next; 0: it has none
  * @step: multiplier that scatters ranks, without a common divisor with @places
  * @scatter: the hot range, too
  * @cursor: next place of a sequential workload
@@ -91,6 +94,7 @@ struct generator {
 	u32 open_count;
 	u32 zone;
 	u32 zones;
+	u32 zone_units;
 	u32 step;
 	bool scatter;
 	u32 cursor;
@@ -293,6 +297,24 @@ static u32 draw_zone(struct generator *generator)
 	return place;
 }
 
+/* What is not a write that goes on in a zone is a reset of it, which comes first. */
+static u32 draw_zone_unit(struct generator *generator, struct sim_request *request)
+{
+	u32 turn = aftl_random_below(&generator->place_random, generator->open_count);
+	struct open_zone *open = &generator->open[turn];
+	u32 first = open->number * generator->zone_units;
+
+	if (!open->reset) {
+		open->reset = true;
+		*request = (struct sim_request){ .op = AFTL_OP_ZONE_RESET, .unit = first };
+		return first;
+	}
+	first += open->written * generator->grain;
+	if (++open->written == generator->zone)
+		open_another(generator, open);
+	return first;
+}
+
 static u32 draw_place(struct generator *generator, bool hot, u32 units)
 {
 	switch (generator->workload) {
@@ -356,6 +378,24 @@ static struct sim_request draw_request(struct generator *generator)
 	return request;
 }
 
+/* For a device with zones: writes go on in one of them, reads go anywhere in their range. */
+static struct sim_request draw_zoned_request(struct generator *generator)
+{
+	struct sim_request request = {
+		.units = generator->grain,
+		.op = draw_op(generator),
+	};
+
+	if (request.op == AFTL_OP_READ)
+		request.unit = aftl_random_below(&generator->place_random, generator->zones) *
+				       generator->zone_units +
+			       aftl_random_below(&generator->place_random, generator->zone) *
+				       generator->grain;
+	else
+		request.unit = draw_zone_unit(generator, &request);
+	return request;
+}
+
 static int next_request(struct sim_stream *stream, struct sim_request *request,
 			struct aftl_error *error)
 {
@@ -367,7 +407,7 @@ static int next_request(struct sim_stream *stream, struct sim_request *request,
 		generator->flush_due = false;
 		return 1;
 	}
-	*request = draw_request(generator);
+	*request = generator->zone_units ? draw_zoned_request(generator) : draw_request(generator);
 	generator->count++;
 	generator->flush_due = generator->flush_every &&
 			       generator->count % generator->flush_every == 0;
@@ -493,14 +533,45 @@ static void prepare_zones(struct generator *generator, const struct sim_options 
 
 	if (generator->workload != SIM_WORKLOAD_ZONES)
 		return;
+	if (geo->zones)
+		places = geo->zone_capacity / generator->grain;
 	generator->zone = max(min(places, (u64)generator->places), 1ULL);
-	generator->zones = generator->places / generator->zone;
+	if (!geo->zones)
+		generator->zones = generator->places / generator->zone;
 	generator->open_count = min(options->open_zones, (u64)generator->zones);
 	generator->open = memory_zeroed(generator->open_count, sizeof(*generator->open));
 	for (i = 0; i < generator->open_count; i++)
 		generator->open[i].number = U32_MAX;
 	for (i = 0; i < generator->open_count; i++)
 		open_another(generator, &generator->open[i]);
+}
+
+/* Of a device with zones: the zones are its own. */
+static int fit_zones(struct generator *generator, const struct sim_options *options,
+		     const struct aftl_config *config, const struct aftl_geometry *geo,
+		     struct aftl_error *error)
+{
+	u32 zones = geo->zones ? generator->footprint / geo->zone_units : 0;
+
+	if (!geo->zones)
+		return 0;
+	if (options->workload != SIM_WORKLOAD_ZONES || options->discard_share ||
+	    options->size_list.count > 1 || has_hot_sizes(options))
+		return aftl_fail(error, -EINVAL,
+				 "a device with zones is written in order: use --workload zones, with one --size and without discards");
+	if (geo->zone_capacity % generator->grain)
+		return aftl_fail(error, -EINVAL,
+				 "--size: a zone of %llu bytes is not a multiple of requests of %llu",
+				 (unsigned long long)geo->zone_capacity * geo->unit_bytes,
+				 (unsigned long long)generator->grain * geo->unit_bytes);
+	if (options->open_zones > config->max_active_zones || options->open_zones >= zones)
+		return aftl_fail(error, -EINVAL,
+				 "--open-zones: %llu of the %u zones that are used, %llu of which may be active, leave none to go on with",
+				 (unsigned long long)options->open_zones, zones,
+				 (unsigned long long)config->max_active_zones);
+	generator->zone_units = geo->zone_units;
+	generator->zones = zones;
+	return 0;
 }
 
 static void prepare_draws(struct generator *generator, u64 seed)
@@ -536,6 +607,8 @@ int sim_generator_open(struct sim_stream **out, const struct sim_options *option
 	generator->stream.close = close_generator;
 	prepare_lengths(generator, options, geo);
 	ret = fit_footprint(generator, options, geo, error);
+	if (!ret)
+		ret = fit_zones(generator, options, config, geo, error);
 	if (!ret)
 		ret = prepare_kinds(generator, options, config->seed, error);
 	if (ret) {

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A device with zones: a stream that writes and resets them, and what the report says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from selftests.sim.support import Json, only_run, run, sim
+
+DEVICE = ("--zoned", "4MiB", "--buffer", "2MiB", "--buffer_safe", "on")
+STREAM = ("--workload", "zones", "--size", "64KiB", "--open-zones", "4", "--requests", "20k")
+
+
+def zones(*more: str) -> Json:
+    return only_run(sim(*DEVICE, *STREAM, *more))
+
+
+def test_nothing_is_moved_and_nothing_fails() -> None:
+    result = zones("--write-share", "80%", "--verify")
+    counters, states = result["counters"], result["zones"]
+    assert sum(states.values()) == 108 and states["full"] > 90
+    assert counters["host_failed_requests"] == 0
+    assert counters["zone_resets"] > 100
+    assert counters["zone_opens"] == pytest.approx(counters["zone_resets"] + 108 - states["empty"],
+                                                   abs=5)
+    assert counters["programmed_gc_units"] == counters["padded_units"] == 0
+    assert result["write_amplification"]["total"] <= 1
+
+
+def test_the_report_has_them() -> None:
+    told = run("sim", *DEVICE, *STREAM).out
+    assert re.search(r"baseline: zones of 4.000 MiB: .*4 implicitly_open, .* resets,", told)
+    assert not any(only_run(sim("--requests", "10"))["zones"].values())
+
+
+def test_a_saved_device_goes_on(tmp_path: Path) -> None:
+    saved = str(tmp_path / "device")
+    zones("--dump", saved)
+    result = only_run(sim("--load", saved, *STREAM, "--verify"))
+    assert result["counters"]["host_failed_requests"] == 0
+
+
+@pytest.mark.parametrize("more, why", [
+    (("--discard-share", "1%"), "use --workload zones, with one --size and without discards"),
+    (("--size", "24KiB"), "not a multiple of requests of 24576"),
+    (("--open-zones", "15"), "leave none to go on with"),
+    (("--record", "/dev/null"), "records have no resets of zones"),
+])
+def test_what_makes_no_sense_is_refused(more: tuple[str, ...], why: str) -> None:
+    done = run("sim", *DEVICE, *STREAM, *more)
+    assert done.code and why in done.err
