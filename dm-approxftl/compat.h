@@ -63,6 +63,92 @@ static inline int aftl_limit_write_streams(struct request_queue *queue, u32 stre
 #endif
 }
 
+/*
+ * What is said of each zone goes to a function with arguments of its own until 6.18, then to one
+ * of the block layer. AFTL_REPORT_ZONES() makes @name such a method of a block device from @report.
+ */
+typedef int (*aftl_zone_fn)(struct gendisk *disk, struct blk_zone *zone, unsigned int index,
+			    void *data);
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 19, 0)
+#define AFTL_REPORT_ZONES(name, report)								\
+static int name##_zone(struct gendisk *disk, struct blk_zone *zone, unsigned int index,	\
+		       void *data)								\
+{												\
+	return disk_report_zone(disk, zone, index, data);					\
+}												\
+												\
+static int name(struct gendisk *disk, sector_t sector, unsigned int zones,			\
+		struct blk_report_zones_args *args)						\
+{												\
+	return report(disk, sector, zones, name##_zone, args);					\
+}
+#else
+struct aftl_zone_call {
+	report_zones_cb fn;
+	void *data;
+};
+
+#define AFTL_REPORT_ZONES(name, report)								\
+static int name##_zone(struct gendisk *disk, struct blk_zone *zone, unsigned int index,	\
+		       void *data)								\
+{												\
+	struct aftl_zone_call *call = data;							\
+												\
+	return call->fn(zone, index, call->data);						\
+}												\
+												\
+static int name(struct gendisk *disk, sector_t sector, unsigned int zones,			\
+		report_zones_cb fn, void *data)							\
+{												\
+	struct aftl_zone_call call = { fn, data };						\
+												\
+	return report(disk, sector, zones, name##_zone, &call);					\
+}
+#endif
+
+/* Until 6.11 zones were a word of their own among the limits; most open and active none of them. */
+static inline void aftl_limit_zones(struct queue_limits *limits, u64 open, u64 active,
+				    unsigned int append_sectors)
+{
+#ifdef BLK_FEAT_ZONED
+	limits->features |= BLK_FEAT_ZONED;
+	limits->max_open_zones = (unsigned int)open;
+	limits->max_active_zones = (unsigned int)active;
+#else
+	limits->zoned = BLK_ZONED_HM;
+#endif
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
+	limits->max_hw_zone_append_sectors = append_sectors;
+#else
+	limits->max_zone_append_sectors = append_sectors;
+#endif
+}
+
+static inline void aftl_limit_open_zones(struct gendisk *disk, u64 open, u64 active)
+{
+#ifndef BLK_FEAT_ZONED
+	disk_set_max_open_zones(disk, (unsigned int)open);
+	disk_set_max_active_zones(disk, (unsigned int)active);
+#endif
+}
+
+/* A disk with these limits that is not added; NULL without memory. */
+static inline struct gendisk *aftl_alloc_zoned_disk(struct queue_limits *limits)
+{
+#ifdef BLK_FEAT_ZONED
+	struct gendisk *disk = blk_alloc_disk(limits, NUMA_NO_NODE);
+
+	return IS_ERR(disk) ? NULL : disk;
+#else
+	struct gendisk *disk = blk_alloc_disk(NUMA_NO_NODE);
+
+	if (disk)
+		disk->queue->limits = *limits;
+	return disk;
+#endif
+}
+
 /* hrtimer_setup() came in 6.13, hrtimer_init() went in 6.15. */
 static inline void aftl_hrtimer_setup(struct hrtimer *timer,
 				      enum hrtimer_restart (*function)(struct hrtimer *timer),

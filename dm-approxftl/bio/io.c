@@ -15,7 +15,7 @@ static bool is_flush(const struct bio *bio)
 	return bio->bi_opf & REQ_PREFLUSH && !bio_sectors(bio);
 }
 
-/* Returns AFTL_OPS for what the target does not do. */
+/* Returns AFTL_ZONE_OPS for what the target does not do. */
 static u8 bio_request_op(const struct bio *bio)
 {
 	if (is_flush(bio))
@@ -24,13 +24,24 @@ static u8 bio_request_op(const struct bio *bio)
 	case REQ_OP_READ:
 		return AFTL_OP_READ;
 	case REQ_OP_WRITE:
+	case REQ_OP_ZONE_APPEND:
 		return AFTL_OP_WRITE;
 	case REQ_OP_DISCARD:
 		return AFTL_OP_DISCARD;
 	case REQ_OP_WRITE_ZEROES:
 		return AFTL_OP_WRITE_ZEROES;
+	case REQ_OP_ZONE_OPEN:
+		return AFTL_OP_ZONE_OPEN;
+	case REQ_OP_ZONE_CLOSE:
+		return AFTL_OP_ZONE_CLOSE;
+	case REQ_OP_ZONE_FINISH:
+		return AFTL_OP_ZONE_FINISH;
+	case REQ_OP_ZONE_RESET:
+		return AFTL_OP_ZONE_RESET;
+	case REQ_OP_ZONE_RESET_ALL:
+		return AFTL_OP_ZONE_RESET_ALL;
 	default:
-		return AFTL_OPS;
+		return AFTL_ZONE_OPS;
 	}
 }
 
@@ -43,7 +54,7 @@ static bool describe(const struct aftl_target *target, struct bio *bio,
 
 	memset(request, 0, sizeof(*request));
 	request->op = bio_request_op(bio);
-	if (request->op == AFTL_OPS)
+	if (request->op == AFTL_ZONE_OPS)
 		return false;
 	if (request->op == AFTL_OP_FLUSH)
 		return true;
@@ -57,6 +68,8 @@ static bool describe(const struct aftl_target *target, struct bio *bio,
 	request->unit = sector >> shift;
 	request->units = bio_sectors(bio) >> shift;
 	request->flags = bio->bi_opf & REQ_FUA ? AFTL_REQUEST_FUA : 0;
+	if (bio_op(bio) == REQ_OP_ZONE_APPEND)
+		request->flags |= AFTL_REQUEST_APPEND;
 	return true;
 }
 

@@ -15,6 +15,10 @@ static blk_status_t to_block_status(struct aftl_request *request)
 		return BLK_STS_OK;
 	case -ENOSPC:
 		return BLK_STS_NOSPC;
+	case -EOVERFLOW:
+		return BLK_STS_ZONE_ACTIVE_RESOURCE;
+	case -EBUSY:
+		return BLK_STS_ZONE_OPEN_RESOURCE;
 	default:
 		return request->op == AFTL_OP_READ ? BLK_STS_MEDIUM : BLK_STS_IOERR;
 	}
@@ -44,6 +48,15 @@ void aftl_disk_end(struct aftl_disk *disk, struct aftl_io *io, blk_status_t stat
 	bio_endio(bio);
 }
 
+/* Where it has been written; device-mapper wants to know how far in its zone that is. */
+static void tell_place(const struct aftl_disk *disk, const struct aftl_request *request)
+{
+	struct bio *bio = aftl_io_bio(aftl_request_io((struct aftl_request *)request));
+
+	if (request->flags & AFTL_REQUEST_APPEND)
+		bio->bi_iter.bi_sector = (sector_t)request->unit << disk->unit_shift;
+}
+
 void aftl_disk_finish(struct aftl_disk *disk, struct aftl_request *done)
 {
 	while (done) {
@@ -51,6 +64,7 @@ void aftl_disk_finish(struct aftl_disk *disk, struct aftl_request *done)
 
 		done = request->next;
 		note_completion(disk, request);
+		tell_place(disk, request);
 		aftl_disk_end(disk, aftl_request_io(request), to_block_status(request));
 	}
 }

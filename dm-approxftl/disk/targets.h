@@ -20,6 +20,8 @@
  * @disk: what it stands for; NULL once another table has taken it over, and for a
  *	durable store before the first resume
  * @source: what an earlier table had, while it has not been taken over
+ * @zones: of a device with zones, a disk that reports them
+ * @zones_below: the same, as if it were below
  * @lost: an earlier table had writes that it could not store, and may not have said so yet
  * @resumed: has had I/O, or could have had
  * @suspended: no I/O is under way and none can come
@@ -33,6 +35,8 @@ struct aftl_target {
 	struct aftl_geometry geo;
 	struct aftl_disk *disk;
 	struct aftl_disk *source;
+	struct gendisk *zones;
+	struct dm_dev zones_below;
 	bool lost;
 	bool resumed;
 	bool suspended;

@@ -78,6 +78,18 @@ static void host_read(void *host, struct aftl_request *request, const struct aft
 	aftl_io_flip(disk, io, read, aftl_io_flip_key(disk, read));
 }
 
+/* What zones held that have been reset; a discard's bytes go with its bio. */
+static void host_unmap(void *host, aftl_unit_t first, u32 units)
+{
+	struct aftl_disk *disk = host;
+	LIST_HEAD(bytes);
+
+	if (!aftl_geometry(disk->ftl)->zones)
+		return;
+	disk->store->type->forget(disk->store, first, units, &bytes);
+	disk->store->type->release(disk->store, &bytes);
+}
+
 static void host_array(void *host, const struct aftl_array_event *event)
 {
 	trace_aftl_array(host, event);
@@ -89,6 +101,7 @@ const struct aftl_host_ops aftl_host_memory = {
 	.pause = host_pause,
 	.complete = host_complete,
 	.accept = host_accept,
+	.unmap = host_unmap,
 	.read = host_read,
 	.array = host_array,
 };

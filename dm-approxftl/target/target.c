@@ -111,6 +111,11 @@ static int check_predecessor(const struct aftl_target *target, struct aftl_error
 	if (target->below &&
 	    aftl_config_check(&old->options.config, &target->options.config, error))
 		return -EINVAL;
+	if ((old->geo.zones || target->geo.zones) &&
+	    (old->options.policy != target->options.policy ||
+	     memcmp(&old->options.config, &target->options.config, sizeof(old->options.config))))
+		return aftl_fail(error, -EINVAL,
+				 "the device has zones, or is to have some; a reload cannot change its parameters");
 	if (unit_sectors(old) != unit_sectors(target))
 		return aftl_fail(error, -EINVAL,
 				 "the device has mapping units of %u sectors; a reload cannot change that",
@@ -176,6 +181,8 @@ static int understand(struct aftl_target *target, unsigned int argc, char **argv
 		ret = aftl_geometry_init(&target->geo, &target->options.config, error);
 	if (!ret)
 		ret = check_size(target, error);
+	if (!ret && target->geo.zones)
+		ret = aftl_zones_create(target, error);
 	if (!ret && target->options.store == &aftl_store_dev)
 		ret = open_below(target, argv[0], error);
 	return ret;
@@ -205,13 +212,13 @@ static int build(struct aftl_target *target, unsigned int argc, char **argv,
 	return ret ? ret : check_others(target, error);
 }
 
-static void set_up(struct dm_target *ti)
+static void set_up(struct dm_target *ti, bool zoned)
 {
 	ti->num_flush_bios = 1;
-	ti->num_discard_bios = 1;
-	ti->num_write_zeroes_bios = 1;
+	ti->num_discard_bios = !zoned;
+	ti->num_write_zeroes_bios = !zoned;
 	ti->flush_supported = true;
-	ti->discards_supported = true;
+	ti->discards_supported = !zoned;
 	ti->per_io_data_size = sizeof(struct aftl_io);
 }
 
@@ -228,6 +235,7 @@ static void destroy(struct aftl_target *target)
 	drop_disks(target);
 	if (target->below)
 		dm_put_device(target->ti, target->below);
+	aftl_zones_destroy(target);
 	mutex_destroy(&target->gate);
 	kvfree(target);
 }
@@ -247,7 +255,7 @@ static int target_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 		ret = dm_set_target_max_io_len(ti, AFTL_IO_SECTORS);
 	if (ret)
 		goto fail_target;
-	set_up(ti);
+	set_up(ti, target->geo.zones);
 	ti->private = target;
 	mutex_lock(&aftl_targets_lock);
 	list_add(&target->list, &aftl_targets);
@@ -375,6 +383,9 @@ static int target_preresume(struct dm_target *ti)
 	struct aftl_error error;
 	int ret;
 
+	aftl_limit_open_zones(dm_disk(dm_table_get_md(ti->table)),
+			      target->options.config.max_open_zones * !!target->zones,
+			      target->options.config.max_active_zones * !!target->zones);
 	mutex_lock(&target->gate);
 	ret = get_disk(target, &error);
 	if (!ret)
@@ -420,6 +431,8 @@ static int target_iterate_devices(struct dm_target *ti, iterate_devices_callout_
 	struct aftl_target *target = ti->private;
 	sector_t sectors;
 
+	if (target->zones)
+		return fn(ti, &target->zones_below, 0, ti->len, data);
 	if (!target->below)
 		return 0;
 	sectors = round_down(bdev_nr_sectors(target->below->bdev), unit_sectors(target));
@@ -440,6 +453,12 @@ static void target_io_hints(struct dm_target *ti, struct queue_limits *limits)
 	limits->discard_granularity = geo->unit_bytes;
 	limits->max_discard_sectors = DISCARD_UNITS * unit_sectors(target);
 	limits->max_hw_discard_sectors = limits->max_discard_sectors;
+	if (target->zones) {
+		limits->discard_granularity = 0;
+		limits->max_discard_sectors = 0;
+		limits->max_hw_discard_sectors = 0;
+		aftl_zones_limit(target, limits);
+	}
 	aftl_limit_write_zeroes(limits, limits->max_discard_sectors);
 }
 
@@ -447,7 +466,7 @@ static void target_io_hints(struct dm_target *ti, struct queue_limits *limits)
 static struct target_type approxftl_target = {
 	.name = "approxftl",
 	.version = { 0, 3, 0 },
-	.features = DM_TARGET_SINGLETON,
+	.features = DM_TARGET_SINGLETON | DM_TARGET_ZONED_HM,
 	.module = THIS_MODULE,
 	.ctr = target_ctr,
 	.dtr = target_dtr,
@@ -458,6 +477,7 @@ static struct target_type approxftl_target = {
 	.status = aftl_status,
 	.message = aftl_message,
 	.iterate_devices = target_iterate_devices,
+	.report_zones = aftl_zones_report,
 	.io_hints = target_io_hints,
 };
 

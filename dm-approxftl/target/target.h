@@ -24,6 +24,21 @@ int __must_check aftl_disk_take_over(struct aftl_disk *to, struct aftl_disk *fro
 int aftl_message(struct dm_target *ti, unsigned int argc, char **argv, char *result,
 		 unsigned int maxlen);
 
+/* zones.c, for a device with zones */
+
+struct dm_report_zones_args;
+
+/**
+ * aftl_zones_create() - prepare what device-mapper asks of a device with zones
+ *
+ * Return: 0, or an error code with a sentence.
+ */
+int __must_check aftl_zones_create(struct aftl_target *target, struct aftl_error *error);
+void aftl_zones_destroy(struct aftl_target *target);
+void aftl_zones_limit(const struct aftl_target *target, struct queue_limits *limits);
+int aftl_zones_report(struct dm_target *ti, struct dm_report_zones_args *args,
+		      unsigned int zones);
+
 /* target/status.c */
 
 void aftl_status(struct dm_target *ti, status_type_t type, unsigned int status_flags,

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A disk with zones, as device-mapper wants to see it.
+ *
+ * Device-mapper takes zones and their limits from a block device below. A disk in memory has none:
+ * a block device that nobody can open, for it is never added, says what is to be said.
+ */
+#include <linux/blkdev.h>
+
+#include "compat.h"
+#include "disk/disk.h"
+#include "target/target.h"
+
+static u64 zone_sectors(const struct aftl_target *target)
+{
+	return target->options.config.zoned >> SECTOR_SHIFT;
+}
+
+static u8 condition(enum aftl_zone_state state)
+{
+	static const u8 conditions[] = {
+		[AFTL_ZONE_EMPTY] = BLK_ZONE_COND_EMPTY,
+		[AFTL_ZONE_IMPLICIT] = BLK_ZONE_COND_IMP_OPEN,
+		[AFTL_ZONE_EXPLICIT] = BLK_ZONE_COND_EXP_OPEN,
+		[AFTL_ZONE_CLOSED] = BLK_ZONE_COND_CLOSED,
+		[AFTL_ZONE_FULL] = BLK_ZONE_COND_FULL,
+		[AFTL_ZONE_READ_ONLY] = BLK_ZONE_COND_READONLY,
+		[AFTL_ZONE_OFFLINE] = BLK_ZONE_COND_OFFLINE,
+	};
+
+	return conditions[state];
+}
+
+/* Of a target that has handed its disk on: nothing. */
+static int describe(struct aftl_target *target, u32 index, struct blk_zone *zone)
+{
+	u32 unit_sectors = target->geo.unit_bytes >> SECTOR_SHIFT;
+	struct aftl_disk *disk;
+	u32 written = 0;
+
+	*zone = (struct blk_zone){
+		.start = index * zone_sectors(target),
+		.len = zone_sectors(target),
+		.capacity = (u64)target->geo.zone_capacity * unit_sectors,
+		.type = BLK_ZONE_TYPE_SEQWRITE_REQ,
+	};
+	mutex_lock(&target->gate);
+	disk = target->disk;
+	if (disk) {
+		spin_lock_bh(&disk->lock);
+		zone->cond = condition(aftl_zone_state(disk->ftl, index, &written));
+		spin_unlock_bh(&disk->lock);
+	}
+	mutex_unlock(&target->gate);
+	zone->wp = zone->start + (u64)written * unit_sectors;
+	if (zone->cond == BLK_ZONE_COND_FULL)
+		zone->wp = zone->start + zone->len;
+	return disk ? 0 : -EIO;
+}
+
+static int report(struct gendisk *disk, sector_t sector, unsigned int zones,
+		  aftl_zone_fn fn, void *data)
+{
+	struct aftl_target *target = disk->private_data;
+	u32 first = (u32)div64_u64(sector, zone_sectors(target));
+	u32 end = (u32)div64_u64(get_capacity(disk), zone_sectors(target));
+	struct blk_zone zone;
+	u32 i;
+
+	for (i = 0; i < zones && first + i < end; i++) {
+		int ret = describe(target, first + i, &zone);
+
+		if (!ret)
+			ret = fn(disk, &zone, i, data);
+		if (ret)
+			return ret;
+	}
+	return (int)i;
+}
+
+AFTL_REPORT_ZONES(report_zones, report)
+
+static const struct block_device_operations ops = {
+	.owner = THIS_MODULE,
+	.report_zones = report_zones,
+};
+
+void aftl_zones_limit(const struct aftl_target *target, struct queue_limits *limits)
+{
+	const struct aftl_config *config = &target->options.config;
+
+	limits->chunk_sectors = (u32)zone_sectors(target);
+	limits->zone_write_granularity = target->geo.unit_bytes;
+	aftl_limit_zones(limits, config->max_open_zones, config->max_active_zones,
+			 AFTL_IO_SECTORS);
+}
+
+/* Neither discards nor zeroes: a zone is reset. */
+static int check(const struct aftl_target *target, struct aftl_error *error)
+{
+	if (target->options.store == &aftl_store_dev)
+		return aftl_fail(error, -EINVAL,
+				 "zoned: a volume does not keep write pointers; set it to 0, or use store ram");
+	if (zone_sectors(target) > BIT(30) || zone_sectors(target) < 8)
+		return aftl_fail(error, -EINVAL, "zoned: Linux has zones of 4 KiB to 512 GiB");
+	if (target->ti->len & (zone_sectors(target) - 1))
+		return aftl_fail(error, -EINVAL,
+				 "%llu sectors are not a multiple of the zone's %llu",
+				 (u64)target->ti->len, zone_sectors(target));
+	return 0;
+}
+
+int aftl_zones_create(struct aftl_target *target, struct aftl_error *error)
+{
+	struct queue_limits limits;
+	int ret = check(target, error);
+
+	if (ret)
+		return ret;
+	blk_set_stacking_limits(&limits);
+	limits.logical_block_size = target->geo.unit_bytes;
+	limits.physical_block_size = target->geo.unit_bytes;
+	limits.io_min = target->geo.unit_bytes;
+	aftl_zones_limit(target, &limits);
+	target->zones = aftl_alloc_zoned_disk(&limits);
+	if (!target->zones)
+		return aftl_fail(error, -ENOMEM, "not enough memory for a report of zones");
+	target->zones->fops = &ops;
+	target->zones->private_data = target;
+	set_capacity(target->zones, target->ti->len);
+	strscpy(target->zones->disk_name, "approxftl", sizeof(target->zones->disk_name));
+	target->zones_below.bdev = target->zones->part0;
+	return 0;
+}
+
+void aftl_zones_destroy(struct aftl_target *target)
+{
+	if (target->zones)
+		put_disk(target->zones);
+}
+
+int aftl_zones_report(struct dm_target *ti, struct dm_report_zones_args *args, unsigned int zones)
+{
+	struct aftl_target *target = ti->private;
+
+	if (!target->zones)
+		return -EOPNOTSUPP;
+	return dm_report_zones(target->zones->part0, 0, dm_target_offset(ti, args->next_sector),
+			       args, zones);
+}

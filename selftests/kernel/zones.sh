@@ -1,0 +1,170 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# A device with zones, as Linux' own tools and file systems see it: blkzone, zonefs, f2fs with its
+# metadata on another device, and btrfs.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. selftests/kernel/lib.sh
+
+zoned=/dev/mapper/aftl-zones
+place=$scratch/mounted
+mkdir "$place"
+# Zones of 4 MiB, over all four dies; 81 of them.
+zones='policy baseline blocks 96 zoned 4MiB buffer 4MiB buffer_safe on errors off'
+# Sources of this project; compared with a copy, for the originals may be edited.
+tree=$scratch/tree
+mkdir "$tree" && cp -r docs "$tree"
+
+# report ZONE: "CONDITION SECTORS-WRITTEN" of a zone
+report()
+{
+	blkzone report -o $(($1 * 8192)) -c 1 "$zoned" |
+		sed -n 's/.*wptr \(0x[0-9a-f]*\).*(\([a-z]*\)).*/\2 \1/p'
+}
+
+# is ZONE STATE
+is()
+{
+	[ "$(report "$1")" = "$2" ] && return
+	echo "# zone $1: $(report "$1"), not $2"
+	return 1
+}
+
+# on VERB ZONE: of that zone alone
+on()
+{
+	blkzone "$1" -o $(($2 * 8192)) -l 8192 "$zoned" 2>"$scratch/said"
+}
+
+# put KIB SEEK: from a zone's write pointer on, or not
+put()
+{
+	dd if=/dev/urandom of="$zoned" bs=4k count=$(($1 / 4)) seek=$(($2 / 4)) oflag=direct \
+		conv=notrunc 2>"$scratch/said"
+}
+
+is_zoned()
+{
+	queue=/sys/block/$(dmsetup info -c --noheadings -o blkdevname aftl-zones)/queue
+	[ "$(cat "$queue/zoned")" = host-managed ] && [ "$(cat "$queue/nr_zones")" -eq 81 ] &&
+		[ "$(cat "$queue/max_active_zones")" -eq 14 ] &&
+		[ "$(cat "$queue/max_open_zones")" -eq 8 ] &&
+		[ "$(cat "$queue/zone_append_max_bytes")" -gt 0 ] &&
+		[ "$(cat "$queue/discard_max_bytes")" -eq 0 ] &&
+		[ "$(blkzone report "$zoned" | grep -c 'cap 0x002000.*(em)')" -eq 81 ]
+}
+
+states()
+{
+	put 64 0 && is 0 'oi 0x000080' && ! put 4 0 && ! put 4 128 && put 4 64 && is 0 'oi 0x000088' &&
+		on open 0 && is 0 'oe 0x000088' && on close 0 && is 0 'cl 0x000088' &&
+		on finish 0 && is 0 'fu 0x002000' && ! put 4 68 && on reset 0 && is 0 'em 0x000000'
+}
+
+# What was written comes back, zeroes beyond it, and nothing after a reset.
+data()
+{
+	head -c 1M /dev/urandom >"$scratch/data"
+	dd if="$scratch/data" of="$zoned" bs=64k oflag=direct conv=notrunc 2>"$scratch/said" || return
+	truncate -s 2M "$scratch/data"
+	dd if="$zoned" bs=64k count=32 iflag=direct 2>/dev/null | cmp - "$scratch/data" || return
+	blkzone reset "$zoned" || return
+	dd if="$zoned" bs=64k count=32 iflag=direct 2>/dev/null | cmp -n 2097152 - /dev/zero
+}
+
+limits()
+{
+	for zone in 1 2 3 4 5 6 7 8; do
+		on open "$zone" || return
+	done
+	! on open 9 && ! put 4 $((9 * 4096)) && on close 1 && on open 9 && blkzone reset "$zoned" &&
+		[ "$(blkzone report "$zoned" | grep -c '(em)')" -eq 81 ]
+}
+
+keeps_its_parameters()
+{
+	dmsetup table aftl-zones | sed 's/4MiB buffer_safe/8MiB buffer_safe/; s/$/ /' >"$scratch/table"
+	! dmsetup load aftl-zones "$scratch/table" 2>/dev/null
+	[ -n "$(grep_log 'a reload cannot change its parameters')" ] || grep_log 'reload' | tail -n 1
+	put 64 0 && dmsetup table aftl-zones | dmsetup load aftl-zones && dmsetup suspend aftl-zones &&
+		dmsetup resume aftl-zones && is 0 'oi 0x000080' && put 4 64 && blkzone reset "$zoned"
+}
+
+# checks COMMAND...: what it says, if it fails
+checks()
+{
+	"$@" >"$scratch/said" 2>&1 && return
+	echo "# exit status $?"
+	tail -n 60 "$scratch/said" | sed 's/^/# /'
+	return 1
+}
+
+# works FILE-SYSTEM MIB: files, so much of zeroes among them, are as they were after another mount
+works()
+{
+	mount -t "$1" "$mounted" "$place" || { grep_log . | tail -n 3; return 1; }
+	head -c "$2M" /dev/zero >"$place/more" && cp -r "$tree" "$place/tree" && sync &&
+		rm -rf "$place/tree" && cp -r "$tree" "$place/tree" || return
+	umount "$place" && mount -t "$1" "$mounted" "$place" &&
+		diff -r "$tree" "$place/tree" && cmp -n $(($2 << 20)) "$place/more" /dev/zero &&
+		umount "$place"
+}
+
+# The superblock that mkzonefs would write: its zone is full and no file.
+zonefs_superblock()
+{
+	python3 -c 'import struct, sys, zlib
+block = bytearray(struct.pack("<4sI80sQ3I", b"SFOZ", 0, b"", 8, 0, 0, 0o640).ljust(4096, b"\0"))
+block[4:8] = struct.pack("<I", zlib.crc32(block) ^ 0xFFFFFFFF)
+sys.stdout.buffer.write(block)'
+}
+
+# A file for each zone: writes append, truncating resets.
+uses_zonefs()
+{
+	zonefs_superblock >"$scratch/super" && dd if="$scratch/super" of="$zoned" bs=4k oflag=direct \
+		conv=notrunc 2>"$scratch/said" && on finish 0 && checks mount -t zonefs "$zoned" "$place" ||
+		return
+	head -c 1M /dev/urandom >"$scratch/data"
+	dd if="$scratch/data" of="$place/seq/5" bs=64k oflag=direct conv=notrunc 2>"$scratch/said" &&
+		cmp "$scratch/data" "$place/seq/5" && [ "$(stat -c %s "$place/seq/5")" -eq 1048576 ] &&
+		umount "$place" && is 6 'oi 0x000800' && mount -t zonefs "$zoned" "$place" &&
+		cmp "$scratch/data" "$place/seq/5" && truncate -s 0 "$place/seq/5" &&
+		is 6 'em 0x000000' && umount "$place" && blkzone reset "$zoned"
+}
+
+uses_f2fs()
+{
+	mounted=/dev/mapper/aftl-meta
+	checks mkfs.f2fs -f -m -c "$zoned" "$mounted" || return
+	works f2fs 96 && checks fsck.f2fs --dry-run "$mounted" &&
+		[ "$(counter aftl-zones zone_opens)" -gt 0 ]
+}
+
+uses_btrfs()
+{
+	mounted=$zoned
+	checks mkfs.btrfs -f -O zoned -d single -m single "$zoned" || return
+	works btrfs 4 && checks btrfs check "$zoned" &&
+		[ "$(counter aftl-zones zone_append_requests)" -gt 0 ]
+}
+
+# shellcheck disable=SC2086 # words
+create aftl-zones ram $zones max_open_zones 8 || exit 1
+ktap_test_run 'the kernel knows its zones' is_zoned
+ktap_test_run 'states follow each other' states
+ktap_test_run 'data are where they were written' data
+ktap_test_run 'limits hold' limits
+ktap_test_run 'a reload keeps zones and parameters' keeps_its_parameters
+dmsetup remove aftl-zones
+# shellcheck disable=SC2086
+create aftl-zones ram $zones && create aftl-meta ram $small || exit 1
+case $(uname -r) in
+6.1.*) echo "# zonefs of this kernel refuses its own writes, on null_blk, too" ;;
+*) ktap_test_run 'zonefs' uses_zonefs ;;
+esac
+ktap_test_run 'f2fs' uses_f2fs
+blkzone reset "$zoned"
+ktap_test_run 'btrfs' uses_btrfs
+finished
