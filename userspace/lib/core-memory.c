@@ -1,17 +1,92 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#define _GNU_SOURCE
 #include <stdlib.h>
 
 #include "core-memory.h"
 
+#ifdef __linux__
+#include <sys/mman.h>
+#include <unistd.h>
+
+/*
+ * A request touches an entry somewhere in each of seven large arrays, and would miss in the TLB
+ * for each of them: these arrays are huge pages if the system has any.
+ */
+#define HUGE_PAGE (2UL << 20)
+#define LARGE (2 * HUGE_PAGE)
+
+static size_t whole_pages(size_t bytes)
+{
+	return (bytes + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
+}
+
+/* Of a device far larger than memory huge pages would make more real than is used. */
+static bool is_modest(size_t bytes)
+{
+	long pages = sysconf(_SC_PHYS_PAGES);
+
+	return pages > 0 && bytes / (size_t)sysconf(_SC_PAGESIZE) < (size_t)pages / 8;
+}
+
+/* Zeroes, aligned to a huge page; what is before and after goes back. */
+static void *map_large(size_t bytes)
+{
+	size_t wanted = whole_pages(bytes);
+	size_t before;
+	char *memory;
+
+	if (bytes > SIZE_MAX / 2)
+		return NULL;
+	memory = mmap(NULL, wanted + HUGE_PAGE, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+		return NULL;
+	before = -(size_t)memory & (HUGE_PAGE - 1);
+	if (before)
+		munmap(memory, before);
+	munmap(memory + before + wanted, HUGE_PAGE - before);
+	memory += before;
+	if (is_modest(bytes))
+		madvise(memory, wanted, MADV_HUGEPAGE);
+	return memory;
+}
+
+static bool is_large(size_t bytes)
+{
+	return bytes >= LARGE;
+}
+
+static void unmap_large(void *memory, size_t bytes)
+{
+	munmap(memory, whole_pages(bytes));
+}
+#else
+static bool is_large(size_t bytes __maybe_unused)
+{
+	return false;
+}
+
+static void *map_large(size_t bytes __maybe_unused)
+{
+	return NULL;
+}
+
+static void unmap_large(void *memory __maybe_unused, size_t bytes __maybe_unused)
+{
+}
+#endif
+
 void *core_memory_alloc(void *host, size_t bytes)
 {
 	(void)host;
-	return calloc(1, bytes);
+	return is_large(bytes) ? map_large(bytes) : calloc(1, bytes);
 }
 
 void core_memory_free(void *host, void *memory, size_t bytes)
 {
 	(void)host;
-	(void)bytes;
-	free(memory);
+	if (is_large(bytes))
+		unmap_large(memory, bytes);
+	else
+		free(memory);
 }

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Memory for the core: zeroes, and huge pages where a device is large, but not larger than memory.
+ */
+#define _GNU_SOURCE
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core-memory.h"
+#include "tap.h"
+
+#define HUGE_PAGE (2UL << 20)
+
+/* Pages of the address space of this program. */
+static long mapped(void)
+{
+	FILE *file = fopen("/proc/self/statm", "r");
+	long pages = 0;
+
+	CHECK(file && fscanf(file, "%ld", &pages) == 1);
+	if (file)
+		fclose(file);
+	return pages;
+}
+
+/* Is @flag among what the kernel says of the mapping that begins before or at @memory? */
+static bool has_flag(const void *memory, const char *flag)
+{
+	FILE *file = fopen("/proc/self/smaps", "r");
+	bool inside = false;
+	bool found = false;
+	unsigned long first, end;
+	char line[512];
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%lx-%lx ", &first, &end) == 2)
+			inside = first <= (unsigned long)memory && (unsigned long)memory < end;
+		else if (inside && !strncmp(line, "VmFlags:", 8))
+			found = strstr(line, flag);
+	}
+	if (file)
+		fclose(file);
+	return found;
+}
+
+static void take_and_give(size_t bytes)
+{
+	unsigned char *memory = core_memory_alloc(NULL, bytes);
+	size_t i;
+
+	if (!memory)
+		tap_bail_out("no memory for %zu bytes", bytes);
+	for (i = 0; i < bytes; i += 4093)
+		CHECK_EQ(memory[i], 0);
+	CHECK_EQ(memory[bytes - 1], 0);
+	memset(memory, 0xa5, bytes);
+	core_memory_free(NULL, memory, bytes);
+}
+
+static void everything_is_zero(void)
+{
+	static const size_t sizes[] = {
+		1, 4096, 2 * HUGE_PAGE - 1, 2 * HUGE_PAGE, 2 * HUGE_PAGE + 1, 5 * HUGE_PAGE - 16,
+	};
+	unsigned int round, i;
+
+	for (round = 0; round < 3; round++)
+		for (i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+			take_and_give(sizes[i]);
+}
+
+static void large_pieces_go_back(void)
+{
+	long before = mapped();
+	unsigned int i;
+
+	for (i = 0; i < 50; i++)
+		take_and_give(2 * HUGE_PAGE + i * 4096);
+	CHECK(mapped() - before < 100);
+}
+
+static void huge_pages_are_asked_for(void)
+{
+	size_t memory = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+	void *modest, *immense;
+
+	if (access("/sys/kernel/mm/transparent_hugepage", F_OK)) {
+		tap_note("this kernel has no huge pages");
+		return;
+	}
+	modest = core_memory_alloc(NULL, memory / 16);
+	immense = core_memory_alloc(NULL, memory / 8 + HUGE_PAGE);
+	CHECK(modest && !((uintptr_t)modest & (HUGE_PAGE - 1)));
+	CHECK(modest && has_flag(modest, " hg"));
+	CHECK(!immense || !has_flag(immense, " hg"));
+	core_memory_free(NULL, modest, memory / 16);
+	if (immense)
+		core_memory_free(NULL, immense, memory / 8 + HUGE_PAGE);
+}
+
+static void too_much_is_refused(void)
+{
+	CHECK(!core_memory_alloc(NULL, SIZE_MAX / 2));
+	CHECK(!core_memory_alloc(NULL, SIZE_MAX));
+}
+
+int main(void)
+{
+	tap_run("everything is zero", everything_is_zero);
+	tap_run("large pieces go back", large_pieces_go_back);
+	tap_run("huge pages, but not for what exceeds memory", huge_pages_are_asked_for);
+	tap_run("too much is refused", too_much_is_refused);
+	return tap_finish();
+}
