@@ -5,6 +5,9 @@
  */
 #include <stdlib.h>
 
+#include "bytes.h"
+#include "core/keep/snapshot.h"
+#include "core/policy/policies.h"
 #include "stream.h"
 #include "tap.h"
 
@@ -213,12 +216,72 @@ static void seeds_make_the_difference(void)
 	free(b);
 }
 
+/* Everything that is known of a device that has just been filled. */
+static void fill_and_save(const struct aftl_policy_type *type, const char *const *pairs,
+			  struct test_bytes *bytes)
+{
+	struct aftl_sink sink = test_bytes_sink(bytes);
+	struct test_device device;
+
+	test_device_init(&device, "demo");
+	test_device_set_all(&device, pairs);
+	CHECK_EQ(aftl_create(&device.ftl, &device.config, type, &device.ops, &device,
+			     &device.error), 0);
+	CHECK_EQ(aftl_fill(device.ftl), 0);
+	test_audit(&device);
+	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), 0);
+	test_device_close(&device);
+}
+
+static void asked_or_not(const struct aftl_policy_type *type, const char *const *pairs)
+{
+	struct aftl_policy_type asked = *type;
+	struct test_bytes short_cut = { 0 };
+	struct test_bytes whole_way = { 0 };
+
+	asked.steady = false;
+	fill_and_save(type, pairs, &short_cut);
+	fill_and_save(&asked, pairs, &whole_way);
+	CHECK_EQ(short_cut.size, whole_way.size);
+	CHECK(short_cut.size == whole_way.size &&
+	      !memcmp(short_cut.data, whole_way.data, short_cut.size));
+	test_bytes_free(&short_cut);
+	test_bytes_free(&whole_way);
+}
+
+#define FILLED SHAPE, "fill_approx", "40%", "fill_valid"
+
+/* Where a policy only fills blocks in sequence it is not asked for each program of a fill. */
+static void fills_by_the_short_cut(void)
+{
+	static const char *const shapes[][24] = {
+		{ FILLED, "100%", "fill", "sequential", "fill_overwrite", "0%", NULL },
+		{ FILLED, "100%", "fill", "random", "fill_overwrite", "250%", NULL },
+		{ FILLED, "61%", "fill", "sequential", "fill_overwrite", "30%", NULL },
+		{ FILLED, "90%", "fill", "sequential", "fill_overwrite", "90%", "unit", "4KiB",
+		  NULL },
+	};
+	u32 at_all = 0;
+	u32 i;
+	u32 k;
+
+	for (i = 0; aftl_policy_at(i); i++) {
+		if (!aftl_policy_at(i)->steady)
+			continue;
+		at_all++;
+		for (k = 0; k < ARRAY_SIZE(shapes); k++)
+			asked_or_not(aftl_policy_at(i), shapes[k]);
+	}
+	CHECK(at_all >= 4);
+}
+
 int main(void)
 {
 	tap_run("all habits of a host, under pressure", under_pressure);
 	tap_run("all habits of a host, with idle time", with_idle_time);
 	tap_run("all habits of a host, with everything on", with_everything_on);
 	tap_run("all habits of a host, word lines of three bits", with_word_lines_of_three_bits);
+	tap_run("a fill that asks the policy and one that does not", fills_by_the_short_cut);
 	tap_run("another seed gives other errors", seeds_make_the_difference);
 	return tap_finish();
 }

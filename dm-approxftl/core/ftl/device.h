@@ -198,6 +198,7 @@ enum aftl_step {
  * @fewest: no closed block has fewer valid slots
  * @refuge: block of the core for what a policy placed illegally
  * @cache: block of the core for host writes with one bit in a cell
+ * @filled: by class, block of the last program of a fill if the next one may go on there unasked
  * @cached: blocks of that kind, open or closed
  * @cache_dead: in one that is closed there may be nothing valid
  * @foggy: blocks with word lines between their passes, so many as the device allows
@@ -246,6 +247,7 @@ struct aftl_lun {
 	u32 fewest;
 	struct aftl_block *refuge;
 	struct aftl_block *cache;
+	struct aftl_block *filled[AFTL_CLASSES];
 	u32 cached;
 	bool cache_dead;
 	struct aftl_block **placed;
@@ -867,6 +869,8 @@ int __must_check aftl_program_place(struct aftl *ftl, struct aftl_lun *lun,
 void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need *need,
 			 const struct aftl_placement *placement,
 			 const struct aftl_payload *payload);
+void aftl_program_go_on(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
+			u32 class, const struct aftl_payload *payload);
 
 /* Add the content of @slot, which is valid. */
 void aftl_program_move(struct aftl *ftl, struct aftl_payload *payload, aftl_slot_t slot);

@@ -58,11 +58,13 @@ bool aftl_job_rush(struct aftl *ftl, struct aftl_lun *lun)
 /**
  * struct filler - writes that are on their way into one program
  * @random: draws
+ * @steady: its policy need not be asked for each, and nobody looks on
  * @need: of the program being gathered
  * @payload: gathered
  */
 struct filler {
 	struct aftl_random random;
+	bool steady;
 	struct aftl_need need;
 	struct aftl_payload payload;
 };
@@ -91,17 +93,54 @@ static void drop_programmed(struct aftl_payload *payload, u32 gathered)
 	}
 }
 
+static struct aftl_block **last_of(const struct filler *filler, struct aftl_lun *lun)
+{
+	return &lun->filled[filler->need.class];
+}
+
+/*
+ * Most programs of a fill are the step after the one before. The policy need not be asked where
+ * they go, nor is counted what nobody will see: statistics begin after the fill.
+ */
+static bool goes_on(const struct aftl *ftl, const struct filler *filler, struct aftl_lun *lun)
+{
+	const struct aftl_block *block = *last_of(filler, lun);
+
+	return block && block->state == AFTL_BLOCK_OPEN &&
+	       block->frontier + 2 * ftl->geo.program_pages <= ftl->geo.pages &&
+	       filler->payload.count == ftl->program_units && !aftl_urgent(ftl, lun);
+}
+
+static bool is_usual(const struct aftl_placement *placement)
+{
+	return placement->mode == AFTL_MODE_NORMAL && !placement->monitor &&
+	       aftl_plain_order(placement->block) && aftl_ispp_default(&placement->ispp);
+}
+
+static void remember(const struct filler *filler, struct aftl_lun *lun,
+		     const struct aftl_placement *placement)
+{
+	if (filler->steady && is_usual(placement))
+		*last_of(filler, lun) = placement->block;
+	else
+		*last_of(filler, lun) = NULL;
+}
+
+static bool is_steady(const struct aftl *ftl)
+{
+	const struct aftl_policy_type *type = ftl->type;
+
+	return type->steady && ftl->geo.passes == 1 && ftl->chip.plain && !ftl->cache_most &&
+	       !type->stream && !type->programmed && !type->invalidated;
+}
+
 /* The policy may have room for less than has been gathered. */
-static int program_some(struct aftl *ftl, struct filler *filler)
+static int program_placed(struct aftl *ftl, struct filler *filler, struct aftl_lun *lun)
 {
 	struct aftl_placement placement;
 	u32 gathered = filler->payload.count;
-	struct aftl_lun *lun = aftl_bind(ftl, filler->payload.unit[0], filler->need.class,
-					 filler->need.stream, ftl->program_units);
 	int ret;
 
-	if (!lun)
-		return -ENOSPC;
 	filler->need.unit = filler->payload.unit[0];
 	filler->need.units = gathered;
 	filler->need.cause = AFTL_CAUSE_HOST;
@@ -109,6 +148,7 @@ static int program_some(struct aftl *ftl, struct filler *filler)
 	if (ret)
 		return ret;
 	filler->payload.count = min(gathered, aftl_placement_units(ftl, &placement));
+	remember(filler, lun, &placement);
 	aftl_program_commit(ftl, lun, &filler->need, &placement, &filler->payload);
 	aftl_job_programmed(ftl, lun, &placement);
 	if (unlikely(ftl->foggy_blocks))
@@ -116,6 +156,21 @@ static int program_some(struct aftl *ftl, struct filler *filler)
 	if (unlikely(aftl_job_redo_due(ftl, lun)))
 		aftl_job_rush(ftl, lun);
 	drop_programmed(&filler->payload, gathered);
+	return 0;
+}
+
+static int program_some(struct aftl *ftl, struct filler *filler)
+{
+	struct aftl_lun *lun = aftl_bind(ftl, filler->payload.unit[0], filler->need.class,
+					 filler->need.stream, ftl->program_units);
+
+	if (!lun)
+		return -ENOSPC;
+	if (!goes_on(ftl, filler, lun))
+		return program_placed(ftl, filler, lun);
+	aftl_program_go_on(ftl, lun, *last_of(filler, lun), filler->need.class,
+			   &filler->payload);
+	filler->payload.count = 0;
 	return 0;
 }
 
@@ -128,17 +183,24 @@ static int flush_filler(struct aftl *ftl, struct filler *filler)
 	return ret ? ret : aftl_pause(ftl);
 }
 
-/* Host data is told by its tag; there is none here, and no bytes behind it. */
 static void gather(struct aftl *ftl, struct filler *filler, aftl_unit_t unit)
 {
 	struct aftl_payload *payload = &filler->payload;
 	u32 i = payload->count++;
 
 	payload->unit[i] = unit;
-	payload->from[i] = AFTL_NO_SLOT;
 	payload->origin[i] = (struct aftl_origin){ .lineage = (u16)aftl_mix(ftl->seq++) };
-	payload->tag[i] = AFTL_NIL;
-	payload->stale[i] = false;
+}
+
+/* Host data is told by its tag; there is none here, and no bytes behind it. */
+static void begin_payload(struct aftl_payload *payload)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(payload->unit); i++) {
+		payload->from[i] = AFTL_NO_SLOT;
+		payload->tag[i] = AFTL_NIL;
+	}
 }
 
 /* Two writes of one unit must not meet in one program: the map would lose count. */
@@ -253,6 +315,8 @@ int aftl_fill(struct aftl *ftl)
 
 	if (ftl->config.fill == AFTL_FILL_NONE || !units)
 		return 0;
+	filler.steady = is_steady(ftl);
+	begin_payload(&filler.payload);
 	/* The data is written when the device is new, and is as old as the device. */
 	ftl->age_ns = 0;
 	ftl->filling = true;

@@ -471,6 +471,45 @@ void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun, const struct af
 	aftl_supply_close(ftl, block);
 }
 
+static void go_on_pages(struct aftl *ftl, struct aftl_block *block, u32 first, u16 attr)
+{
+	u32 hours = hours_since_first(ftl, block);
+	u32 page;
+
+	for (page = first; page < first + ftl->geo.program_pages; page++) {
+		ftl->media.attr[page] = attr;
+		*aftl_hours_at(&ftl->media, page) = hours;
+	}
+	if (aftl_page_class(attr) == AFTL_PRECISE)
+		block->approx_only = 0;
+	block->programmed += ftl->geo.program_pages;
+	aftl_order_advance(&ftl->media, block, block->frontier);
+}
+
+/*
+ * aftl_program_go_on() - the next step of a block that its policy fills from the first page to the
+ *			  last, neither the first nor the last of its steps
+ * @payload: fills it, and comes from the host
+ *
+ * The policy is not asked and nothing is counted: see fill.c.
+ */
+void aftl_program_go_on(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
+			u32 class, const struct aftl_payload *payload)
+{
+	u32 page = aftl_device_page(&ftl->media, block, block->frontier);
+	u32 first = page * ftl->geo.page_units;
+	u32 i;
+
+	go_on_pages(ftl, block, page, aftl_page_attr(class, AFTL_MODE_NORMAL, 0));
+	for (i = 0; i < payload->count; i++) {
+		*aftl_unit_at(&ftl->media, to_slot(first + i)) = payload->unit[i];
+		if (aftl_has_origins(&ftl->media))
+			*aftl_origin_at(&ftl->media, to_slot(first + i)) = payload->origin[i];
+		aftl_map_set(ftl, lun, block, payload->unit[i], to_slot(first + i), class);
+	}
+	announce_pages(ftl, first, first + payload->count);
+}
+
 void aftl_erase_begin(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_block *block)
 {
 	bool gentle = ftl->type->gentle && ftl->type->gentle(ftl->policy, block);

@@ -245,6 +245,8 @@ struct aftl_array {
  * @word_line_steps: a program step must be a whole word line
  * @two_passes: all that it places are the steps of aftl_place_sequential(): word lines may get
  *	a coarse and a fine pass, the latter from the core
+ * @steady: where a program goes follows from its LUN, its class and whether the host writes it:
+ *	the next step of the block that the last such one went to, until that is full
  * @ignores_tags: everything is stored as precise
  * @lun_fixed: lun() is asked for each unit, and one that it names is waited for
  * @size: bytes of an instance that begins with struct aftl_policy; 0: it is no more
@@ -266,6 +268,7 @@ struct aftl_policy_type {
 	u32 least_steps;
 	bool word_line_steps;
 	bool two_passes;
+	bool steady;
 	bool ignores_tags;
 	bool lun_fixed;
 	size_t size;

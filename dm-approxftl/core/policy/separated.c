@@ -23,6 +23,7 @@ const struct aftl_policy_type aftl_policy_separated = {
 	.open_blocks = 2,
 	.reserve = 1,
 	.two_passes = true,
+	.steady = true,
 	.ignores_tags = true,
 	AFTL_BY_CLASS_METHODS,
 	.place = place,
