@@ -74,6 +74,7 @@ def stage(tmp_path: Path) -> Stage:
     (["--cpu", "2"], 'there is no option "--cpu"'),
     (["uname"], '"uname" is no option; what is to run there comes after --cmd'),
     (["--cmd"], "--cmd wants a value"),
+    (["--append"], "--append wants a value"),
     (["--cmd", "a", "--script", "b"], "--cmd and --script contradict each other"),
     (["--script", "none"], "--script none: no such file"),
     (["--cmd", "a", "--cpus", "two"], "--cpus two: a number is wanted"),
@@ -374,13 +375,14 @@ def test_a_machine_in_real_time_with_udev(tmp_path: Path) -> None:
     """A program that waits for udev goes on, and by-name links are udev's."""
     done = run_program(
         LAB, "--real-time", "--cpus", "3", "--memory", "1GiB", "--udev", "--kernel", "6.1",
-        "--timeout", "240", "--cmd",
+        "--append", "init_on_alloc=0 a=b", "--append=c", "--timeout", "240", "--cmd",
         "nproc; uname -r; approxftl create ssd --size 64MiB >/dev/null;"
         " udevadm settle --timeout 60 && udevadm wait --timeout 60 /dev/mapper/ssd && echo waited;"
         " readlink /dev/mapper/ssd; udevadm info -q property /dev/dm-0 | grep ^DM_NAME;"
-        " approxftl remove ssd; kill -9 $$", directory=tmp_path, timeout=300)
+        " approxftl remove ssd; cat /proc/cmdline; kill -9 $$", directory=tmp_path, timeout=300)
     assert done.code == 128 + 9, done.err
     said = done.out.splitlines()
     assert said[0] == "3"
     assert said[1].startswith("6.1.")
     assert said[2:5] == ["waited", "../dm-0", "DM_NAME=ssd"]
+    assert said[5].endswith(" init_on_alloc=0 a=b c")
