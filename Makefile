@@ -50,7 +50,6 @@ comma := ,
 # ---------------------------------------------------------------- sources
 
 CORE := $(wildcard dm-approxftl/core/*/*.c)
-HOST := $(wildcard userspace/host/*.c)
 LIB := $(wildcard userspace/lib/*.c)
 SIM := $(wildcard userspace/sim/*.c)
 CLI := $(wildcard userspace/approxftl/*.c)
@@ -64,7 +63,7 @@ AREAS := $(filter-out $(ASKED_AREAS),$(sort $(foreach kind,test-*.c fuzz-*.c tes
 # proves that it stands alone, and the simulator for all others.
 # A part's build.mk may name more for its area, as tested_AREA.
 test_support = $(wildcard selftests/core/lib/*.c) $(filter-out selftests/core/lib/%,\
-	$(wildcard $(dir $(1))lib/*.c)) $(CORE) $(HOST) \
+	$(wildcard $(dir $(1))lib/*.c)) $(CORE) \
 	$(if $(filter selftests/core/%,$(1)),,$(LIB) $(SIM)) \
 	$(tested_$(patsubst selftests/%/,%,$(dir $(1))))
 
@@ -112,9 +111,9 @@ $$($(1)_dir)/flags: FORCE
 endef
 $(foreach v,$(if $(filter $(plain_dir),$(test_dir)),,plain) test fuzz,$(eval $(call variant,$(v))))
 
-# What each simulated request goes through is compiled as one. OPT= on the command line, and clang,
-# whose linker is another package, do without.
-ifeq ($(SAN)$(findstring clang,$(CC)),)
+# What each simulated request goes through is compiled as one. With an OPT of their own users do
+# without, and so does clang, whose linker is another package.
+ifeq ($(origin OPT)$(SAN)$(findstring clang,$(CC)),file)
 $(foreach part,dm-approxftl/core userspace/host userspace/sim,$(plain_dir)/obj/$(part)/%.o): \
 	private OPT += -flto=auto
 endif
@@ -152,7 +151,7 @@ include packaging/install.mk
 all: $(PROGRAMS) $(EXAMPLES) ## build the programs and the library, in $(O)
 	@[ -z '$(strip $(LEFT_OUT))' ] || echo 'left out, for lack of packages: $(strip $(LEFT_OUT))'
 
-$(PROGRAM): $(call objects,plain,$(CORE) $(HOST) $(LIB) $(SIM) $(CLI))
+$(PROGRAM): $(call objects,plain,$(CORE) $(LIB) $(SIM) $(CLI))
 	$(call say,LINK,$@)
 	$(Q)$(plain_cc) $(plain_flags) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lblkid -ldevmapper
 
@@ -166,7 +165,7 @@ $(foreach t,$(TEST_PROGRAMS),$(eval $(call test_program,$(t))))
 
 define fuzz_program
 $(O)/$(1): $(call objects,fuzz,$(1).c $(wildcard $(dir $(1))lib/*.c) selftests/core/lib/account.c \
-	$(CORE) $(HOST) $(LIB) $(SIM) $(tested_fuzz))
+	$(CORE) $(LIB) $(SIM) $(tested_fuzz))
 	@mkdir -p $$(@D)
 	$$(call say,LINK,$$@)
 	$$(Q)$$(fuzz_cc) -fsanitize=fuzzer,address,undefined $$(LDFLAGS) -o $$@ $$^ $$(LDLIBS)

@@ -3,9 +3,7 @@
  * Density classes: what is programmed where, how many blocks are sparse, and that the dense ones
  * are ApproxFTL's if they are to be.
  */
-#include "bytes.h"
 #include "core/ftl/device.h"
-#include "core/keep/snapshot.h"
 #include "stream.h"
 #include "tap.h"
 
@@ -287,23 +285,6 @@ static void two_passes_for_dense_blocks(void)
 	close_device();
 }
 
-static void save_and_load(bool approx)
-{
-	struct test_bytes bytes = { 0 };
-	struct aftl_sink sink = test_bytes_sink(&bytes);
-	struct aftl_source_stream source;
-	struct aftl_error error;
-
-	CHECK_EQ(aftl_save(device.ftl, &sink, &error), 0);
-	test_device_close(&device);
-	test_device_init(&device, "demo");
-	source = test_bytes_source(&bytes);
-	device.ops.array = on_array;
-	*test_own(&device.config, "density_approx") = approx;
-	CHECK_EQ(aftl_load(&device.ftl, &source, &device.ops, &device, &error), 0);
-	test_bytes_free(&bytes);
-}
-
 /* What is open is gone on with, and the steps that are left are counted on. */
 static void saved_devices_go_on(void)
 {
@@ -313,7 +294,7 @@ static void saved_devices_go_on(void)
 	open_device("3", pairs);
 	for (unit = 0; unit < 5; unit++)
 		write_unit(unit, AFTL_PRECISE);
-	save_and_load(false);
+	CHECK_EQ(test_device_reload(&device), 0);
 	for (; unit < 24; unit++) {
 		write_unit(unit, AFTL_PRECISE);
 		CHECK(block_of(unit) == block_of(0));
@@ -321,7 +302,7 @@ static void saved_devices_go_on(void)
 	write_unit(24, AFTL_PRECISE);
 	CHECK_EQ(block_of(24)->kind, KIND_PRECISE);
 	forget_units(24);
-	save_and_load(false);
+	CHECK_EQ(test_device_reload(&device), 0);
 	for (unit = 25; unit < 24 + 36; unit++) {
 		write_unit(unit, AFTL_PRECISE);
 		CHECK_EQ(block_of(unit)->kind, KIND_PRECISE);

@@ -2,9 +2,7 @@
 /*
  * Parity lending: who lends to whom, what no chip takes, and what a read gains.
  */
-#include "bytes.h"
 #include "core/ftl/device.h"
-#include "core/keep/snapshot.h"
 #include "stream.h"
 #include "tap.h"
 
@@ -278,22 +276,6 @@ static void both_classes_of_one_victim(void)
 	close_device();
 }
 
-static void save_and_load(void)
-{
-	struct test_bytes bytes = { 0 };
-	struct aftl_sink sink = test_bytes_sink(&bytes);
-	struct aftl_source_stream source;
-	struct aftl_error error;
-
-	CHECK_EQ(aftl_save(device.ftl, &sink, &error), 0);
-	test_device_close(&device);
-	test_device_init(&device, "demo");
-	source = test_bytes_source(&bytes);
-	device.ops.array = on_array;
-	CHECK_EQ(aftl_load(&device.ftl, &source, &device.ops, &device, &error), 0);
-	test_bytes_free(&bytes);
-}
-
 static void saved_devices_go_on(void)
 {
 	static const char *const none[] = { NULL };
@@ -302,7 +284,7 @@ static void saved_devices_go_on(void)
 	write_units(0, HALF, AFTL_PRECISE);
 	write_unit(HALF, AFTL_APPROX);
 	write_units(20, 2, AFTL_PRECISE);
-	save_and_load();
+	CHECK_EQ(test_device_reload(&device), 0);
 	write_unit(HALF + 1, AFTL_APPROX);
 	check_at(HALF + 1, 0, HALF + 1, KIND_LENDERS);
 	CHECK(unit_lends(HALF + 1));
@@ -311,7 +293,7 @@ static void saved_devices_go_on(void)
 	/* As forged as a snapshot can be: the first half of a lender's block. */
 	block_of(20)->kind = KIND_LENDERS;
 	block_of(0)->kind = KIND_BORROWERS;
-	save_and_load();
+	CHECK_EQ(test_device_reload(&device), 0);
 	CHECK_EQ(block_of(20)->state, AFTL_BLOCK_CLOSED);
 	CHECK_EQ(block_of(0)->state, AFTL_BLOCK_CLOSED);
 	write_unit(HALF + 2, AFTL_APPROX);

@@ -345,6 +345,32 @@ static void small_zones_have_few_luns(void)
 	test_device_close(&device);
 }
 
+static void they_survive_a_snapshot(void)
+{
+	struct aftl_block *block;
+
+	open_with("3", "2", "0");
+	CHECK_EQ(write_at(0, 0, ZONE), 0);
+	CHECK_EQ(write_at(1, 0, 24), 0);
+	CHECK_EQ(write_at(2, 0, 5), 0);
+	CHECK_EQ(manage(AFTL_OP_ZONE_OPEN, 3), 0);
+	write_out();
+	block = device.ftl->luns->placed[device.ftl->zones.all[1].slot - 1];
+	CHECK_EQ(test_device_reload(&device), 0);
+	expect(0, AFTL_ZONE_FULL, ZONE);
+	expect(1, AFTL_ZONE_CLOSED, 24);
+	expect(2, AFTL_ZONE_IMPLICIT, 5);
+	expect(3, AFTL_ZONE_EXPLICIT, 0);
+	CHECK_EQ(write_at(4, 0, 1), -EOVERFLOW);
+	CHECK_EQ(write_at(1, 24, 8), 0);
+	write_out();
+	/* The zone has gone on in the blocks that were open. */
+	CHECK(block);
+	CHECK_EQ(device.ftl->geo.blocks - free_blocks(), 4 + 4 + 3);
+	test_audit(&device);
+	test_device_close(&device);
+}
+
 static void save(struct test_bytes *bytes)
 {
 	struct aftl_sink sink = test_bytes_sink(bytes);
@@ -362,35 +388,6 @@ static int load(struct test_bytes *bytes)
 	bytes->at = 0;
 	ret = aftl_load(&device.ftl, &source, &device.ops, &device, &device.error);
 	return ret;
-}
-
-static void they_survive_a_snapshot(void)
-{
-	struct test_bytes bytes = { .limit = SIZE_MAX };
-	struct aftl_block *block;
-
-	open_with("3", "2", "0");
-	CHECK_EQ(write_at(0, 0, ZONE), 0);
-	CHECK_EQ(write_at(1, 0, 24), 0);
-	CHECK_EQ(write_at(2, 0, 5), 0);
-	CHECK_EQ(manage(AFTL_OP_ZONE_OPEN, 3), 0);
-	write_out();
-	block = device.ftl->luns->placed[device.ftl->zones.all[1].slot - 1];
-	save(&bytes);
-	CHECK_EQ(load(&bytes), 0);
-	expect(0, AFTL_ZONE_FULL, ZONE);
-	expect(1, AFTL_ZONE_CLOSED, 24);
-	expect(2, AFTL_ZONE_IMPLICIT, 5);
-	expect(3, AFTL_ZONE_EXPLICIT, 0);
-	CHECK_EQ(write_at(4, 0, 1), -EOVERFLOW);
-	CHECK_EQ(write_at(1, 24, 8), 0);
-	write_out();
-	/* The zone has gone on in the blocks that were open. */
-	CHECK(block);
-	CHECK_EQ(device.ftl->geo.blocks - free_blocks(), 4 + 4 + 3);
-	test_audit(&device);
-	test_bytes_free(&bytes);
-	test_device_close(&device);
 }
 
 static void damaged_snapshots_are_refused(void)
@@ -745,15 +742,11 @@ static u32 spare_blocks(bool out)
 
 static void reload(struct model *model)
 {
-	struct test_bytes bytes = { .limit = SIZE_MAX };
-
 	write_out();
 	test_drain(&device);
-	save(&bytes);
-	CHECK_EQ(load(&bytes), 0);
+	CHECK_EQ(test_device_reload(&device), 0);
 	if (device.ftl && !model->rush)
 		compare(model);
-	test_bytes_free(&bytes);
 }
 
 static void drive(struct aftl_random *random, u64 sum[3])

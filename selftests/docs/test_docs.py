@@ -157,9 +157,9 @@ def cut_silently(shown: list[str], printed: str) -> str | None:
 
 
 def environment() -> dict[str, str]:
-    """Return that of a user, whoever runs the tests."""
+    """Return that of a user, whoever runs the tests, who does not wait for optimisation."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS", "AFTL_"))}
-    return kept | {"LC_ALL": "C.UTF-8"}
+    return kept | {"LC_ALL": "C.UTF-8", "OPT": "-O1"}
 
 
 def execute(command: Command, directory: Path) -> subprocess.CompletedProcess[str]:
@@ -196,7 +196,7 @@ def look_like_tree(directory: Path) -> None:
 
 
 def copy_tree(directory: Path) -> None:
-    """Copy sources, and objects with their times: only what a command changes is compiled."""
+    """Copy the sources."""
     ignored = shutil.ignore_patterns("__pycache__")
     for name in COPIED:
         source = TOP / name
@@ -204,10 +204,6 @@ def copy_tree(directory: Path) -> None:
             shutil.copytree(source, directory / name, ignore=ignored)
         else:
             shutil.copy2(source, directory / name)
-    (directory / "build").mkdir()
-    if (BUILD / "obj").is_dir():
-        shutil.copytree(BUILD / "obj", directory / "build/obj")
-        shutil.copy2(BUILD / "flags", directory / "build/flags")
 
 
 def prepare(path: Path, directory: Path) -> None:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <stdlib.h>
 
+#include "bytes.h"
+#include "core/keep/snapshot.h"
 #include "tap.h"
 #include "test-device.h"
 
@@ -263,6 +265,22 @@ void test_device_close(struct test_device *device)
 		free(request);
 	}
 	device->pool = NULL;
+}
+
+int test_device_reload(struct test_device *device)
+{
+	struct test_bytes bytes = { 0 };
+	struct aftl_sink sink = test_bytes_sink(&bytes);
+	struct aftl_source_stream source;
+	int ret;
+
+	CHECK_EQ(aftl_save(device->ftl, &sink, &device->error), 0);
+	aftl_destroy(device->ftl);
+	device->ftl = NULL;
+	source = test_bytes_source(&bytes);
+	ret = aftl_load(&device->ftl, &source, &device->ops, device, &device->error);
+	test_bytes_free(&bytes);
+	return ret;
 }
 
 static struct test_request *get_request(struct test_device *device)

@@ -148,6 +148,13 @@ void test_device_open(struct test_device *device, const char *policy,
 void test_device_close(struct test_device *device);
 
 /**
+ * test_device_reload() - save the device, destroy it, and load it again
+ *
+ * Return: as aftl_load(); @device->error has the sentence.
+ */
+int test_device_reload(struct test_device *device);
+
+/**
  * test_submit() - hand a request of the pool to the core
  * @at_ns: arrival
  *
