@@ -12,13 +12,13 @@ from approxftl_tools.measures import error_rate
 
 
 def stacked(runs: Sequence[Run], parts: Callable[[Run], dict[str, float]], name: str, title: str,
-            description: str, unit: str, shares: bool) -> list[Figure]:
+            description: str, unit: str, *, lacking: str, shares: bool = False) -> list[Figure]:
     """One bar for each run, made of parts."""
     tables = [parts(run) for run in runs]
     keys = list(dict.fromkeys(key for table in tables for key in table))
     keys = [key for key in keys if any(table.get(key) for table in tables)]
     if not keys:
-        return []
+        raise Lacking(lacking)
     series = []
     for key in keys:
         values = []
@@ -32,25 +32,20 @@ def stacked(runs: Sequence[Run], parts: Callable[[Run], dict[str, float]], name:
 
 def kinds(inputs: Inputs) -> list[Figure]:
     """Shares of block kinds."""
-    found = stacked(
+    return stacked(
         runs_of(inputs),
         lambda run: {name: count["pages"] for name, count in run.data["block_kinds"].items()},
         "block-kinds", "Kinds of blocks",
-        "What the filled blocks of each run were, as shares of their pages.", "% of pages", True)
-    if not found:
-        raise Lacking("no block has been filled; more --requests fill some")
-    return found
+        "What the filled blocks of each run were, as shares of their pages.", "% of pages",
+        shares=True, lacking="no block has been filled; more --requests fill some")
 
 
 def modes(inputs: Inputs) -> list[Figure]:
     """Shares of program modes."""
-    found = stacked(runs_of(inputs), lambda run: run.data["mode_pages"], "modes",
-                    "Program modes",
-                    "How pages were programmed, as shares of all programmed pages.",
-                    "% of pages", True)
-    if not found:
-        raise Lacking("no page has been programmed; more writes do it")
-    return found
+    return stacked(
+        runs_of(inputs), lambda run: run.data["mode_pages"], "modes", "Program modes",
+        "How pages were programmed, as shares of all programmed pages.", "% of pages",
+        shares=True, lacking="no page has been programmed; more writes do it")
 
 
 def energy(inputs: Inputs) -> list[Figure]:
@@ -65,7 +60,7 @@ def energy(inputs: Inputs) -> list[Figure]:
                      for what in ("program", "erase", "read")},
         "energy", "Energy",
         f"Energy of the flash by operation, relative to all of {runs[0].label}. "
-        "Less is better.", f"times that of {runs[0].label}", False)
+        "Less is better.", f"times that of {runs[0].label}", lacking="no run has used energy")
 
 
 CAUSES = ("host", "gc", "wear", "refresh", "promotion", "rewrite", "retire", "fold",
@@ -74,15 +69,12 @@ CAUSES = ("host", "gc", "wear", "refresh", "promotion", "rewrite", "retire", "fo
 
 def waf(inputs: Inputs) -> list[Figure]:
     """Write amplification by cause."""
-    found = stacked(
+    return stacked(
         runs_of(inputs),
         lambda run: {cause: run.data["write_amplification"].get(cause, 0) for cause in CAUSES},
         "write-amplification", "Write amplification",
         "Units programmed for each unit that the host wrote, by cause. Less is better.",
-        "units programmed per unit written", False)
-    if not found:
-        raise Lacking("nothing was written")
-    return found
+        "units programmed per unit written", lacking="nothing was written")
 
 
 def quality(inputs: Inputs) -> list[Figure]:
