@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ctypes
 import errno
-import fcntl
 import mmap
 import os
 import struct
@@ -77,6 +76,17 @@ def address_of(data: bytearray | mmap.mmap) -> int:
     return ctypes.addressof(ctypes.c_char.from_buffer(data))
 
 
+#: fcntl.ioctl() of Python 3.14 gives back nothing of what a call that fails has written.
+LIBC = ctypes.CDLL(None, use_errno=True)
+LIBC.ioctl.argtypes = (ctypes.c_int, ctypes.c_ulong, ctypes.c_void_p)
+
+
+def ioctl(fd: int, number: int, data: bytearray) -> None:
+    """Do one; data takes what it has written, whatever came of it."""
+    if LIBC.ioctl(fd, number, address_of(data)) < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
 class Control:
     """An open /dev/approxftl."""
 
@@ -92,7 +102,7 @@ class Control:
         """Do one; reason is the index of that member."""
         data = bytearray(form.pack(form.size, *values))
         try:
-            fcntl.ioctl(self.fd, number, data)
+            ioctl(self.fd, number, data)
         except OSError as error:
             why = form.unpack(data)[reason] if reason is not None else 0
             raise RefusedError(error.errno or 0, int(why)) from error

@@ -382,7 +382,7 @@ def write_from(control: Control, fd: int, address: int, length: int, kind: int) 
     argument = bytearray(approx.PWRITEV_FORMAT.pack(
         approx.PWRITEV_FORMAT.size, fd, kind, 0, 0, approx.address_of(vector), 1, 0, 0))
     try:
-        fcntl.ioctl(control.fd, approx.PWRITEV, argument)
+        approx.ioctl(control.fd, approx.PWRITEV, argument)
     except OSError as error:
         return -(error.errno or 0)
     return int(approx.PWRITEV_FORMAT.unpack(argument)[8])

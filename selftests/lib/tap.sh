@@ -86,6 +86,20 @@ ktap_test_needing()
 	ktap_test_run "$@"
 }
 
+# ktap_test_judged_by VERSION TOOL NAME COMMAND...: the same; a skip where the tool is of another
+# version, too, which has other opinions than those that the tree follows
+ktap_test_judged_by()
+{
+	version=$1
+	tool=$2
+	shift
+	is=$("$tool" --version 2>/dev/null | grep -oE '[0-9]+\.[0-9]+' | head -n 1)
+	case $is in
+	'' | "$version" | "$version".*) ktap_test_needing "$@" ;;
+	*) ktap_test_skip "$2" "$tool $is has other opinions than $version, which the tree follows" ;;
+	esac
+}
+
 ktap_finished()
 {
 	[ -z "${KTAP_POINTS:-}" ] || [ "$ktap_wanted" -gt 0 ] ||

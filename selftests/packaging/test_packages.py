@@ -96,9 +96,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def sources(place: Path) -> Path:
-    """Copy the tree as it would be released."""
-    listed = done("git", "ls-files", "--cached", "--others", "--exclude-standard").split("\n")
-    for name in listed:
+    """Copy the tree as it would be released, from a repository or from what was released."""
+    for name in done("sh", "-c", ". selftests/lib/sources.sh && sources").split("\n"):
         if (TOP / name).is_file():
             (place / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(TOP / name, place / name)

@@ -47,6 +47,6 @@ name='clang-tidy of core, userspace and trace-tools'
 if [ -n "${AFTL_FAST:-}" ]; then
 	ktap_test_skip "$name" 'too slow for the inner loop'
 else
-	ktap_test_needing clang-tidy "$name" check
+	ktap_test_judged_by 14 clang-tidy "$name" check
 fi
 ktap_finished

@@ -21,7 +21,7 @@ check()
 name='cppcheck of core, userspace and trace-tools'
 files=$(sources_to_check 'dm-approxftl/core/*.c' 'userspace/*.c' 'trace-tools/*.c')
 if [ -n "$files" ]; then
-	ktap_test_needing cppcheck "$name" check
+	ktap_test_judged_by 2.10 cppcheck "$name" check
 else
 	ktap_test_skip "$name" 'none differs from the last commit; make check has all'
 fi

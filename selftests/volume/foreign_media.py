@@ -154,12 +154,37 @@ def gpt_pieces() -> list[tuple[int, bytes]]:
             (last * 512, backup)]  # fmt: skip
 
 
+def zfs_text(text: str) -> bytes:
+    """Return a string as XDR has it."""
+    return struct.pack(">I", len(text)) + text.encode() + bytes(-len(text) % 4)
+
+
+def zfs_pair(name: str, kind: int, value: bytes) -> bytes:
+    """Return a pair of a list of ZFS, with the size that it has here and one that it might have."""
+    body = zfs_text(name) + struct.pack(">II", kind, 1) + value
+    return struct.pack(">II", 8 + len(body), 64) + body
+
+
+def zfs_number(name: str, value: int) -> bytes:
+    """Return one whose value is a number."""
+    return zfs_pair(name, 8, struct.pack(">Q", value))
+
+
+def zfs_pairs() -> bytes:
+    """Return what a label says of its pool: newer libblkids want it."""
+    begin = struct.pack(">II", 0, 1)
+    tree = begin + zfs_pair("type", 9, zfs_text("disk")) + zfs_number("ashift", 12) + bytes(8)
+    return (b"\1\1\0\0" + begin + zfs_number("version", 5000)
+            + zfs_pair("name", 9, zfs_text("pictures")) + zfs_number("pool_guid", 1234)
+            + zfs_number("guid", 99) + zfs_pair("vdev_tree", 19, tree) + bytes(8))
+
+
 def zfs() -> list[tuple[int, bytes]]:
-    """Return the uberblocks of all four labels."""
-    ring = [128 * 1024 + i * 1024 for i in range(128)]
-    magic = struct.pack("<QQQ", 0x00BAB10C, 5000, 7)
+    """Return pairs and uberblocks of all four labels."""
+    block = struct.pack("<QQQ", 0x00BAB10C, 5000, 7)
+    pieces = [(16 * 1024, zfs_pairs()), *((128 * 1024 + i * 1024, block) for i in range(128))]
     labels = (0, 256 << 10, SIZE - (512 << 10), SIZE - (256 << 10))
-    return [(label + at, magic) for label in labels for at in ring]
+    return [(label + at, piece) for label in labels for at, piece in pieces]
 
 
 def bcache(version: int, magic: str) -> bytes:
@@ -188,7 +213,7 @@ MEDIA: dict[str, tuple[str, Callable[[Path], None]]] = {
     "md 1.2": ("linux_raid_member", md(4096, 4096)),
     "LVM": ("LVM2_member", by_hand((512, lvm()))),
     "ZFS": ("zfs_member", by_hand(*zfs())),
-    "ZFS, its last label alone": ("zfs_member", by_hand(*zfs()[-128:])),
+    "ZFS, its last label alone": ("zfs_member", by_hand(*zfs()[-129:])),
     "bcache": ("bcache", by_hand((4096, bcache(1, "c68573f64e1a45ca8265f57f48ba6d81")))),
     # Newer than some libblkid
     "bcachefs": ("", by_hand((4096, bcache(13, "c68573f666ce90a9d96a60cf803df7ef")))),
