@@ -37,7 +37,8 @@ static u64 programmed_units(const struct aftl_counters *counters)
 	return counters->programmed_host_units + counters->programmed_gc_units +
 	       counters->programmed_wear_units + counters->programmed_refresh_units +
 	       counters->programmed_promotion_units + counters->programmed_rewrite_units +
-	       counters->programmed_retire_units + counters->programmed_fold_units;
+	       counters->programmed_retire_units + counters->programmed_fold_units +
+	       counters->programmed_map_units;
 }
 
 static const char *mode_of(const struct aftl_disk *disk)

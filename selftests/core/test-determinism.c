@@ -257,6 +257,8 @@ static void fills_by_the_short_cut(void)
 	static const char *const shapes[][24] = {
 		{ FILLED, "100%", "fill", "sequential", "fill_overwrite", "0%", NULL },
 		{ FILLED, "100%", "fill", "random", "fill_overwrite", "250%", NULL },
+		{ FILLED, "100%", "fill", "random", "fill_overwrite", "70%", "map_cache", "64KiB",
+		  NULL },
 		{ FILLED, "61%", "fill", "sequential", "fill_overwrite", "30%", NULL },
 		{ FILLED, "90%", "fill", "sequential", "fill_overwrite", "90%", "unit", "4KiB",
 		  NULL },

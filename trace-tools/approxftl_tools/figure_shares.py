@@ -64,7 +64,7 @@ def energy(inputs: Inputs) -> list[Figure]:
 
 
 CAUSES = ("host", "gc", "wear", "refresh", "promotion", "rewrite", "retire", "fold",
-          "padding")
+          "map", "padding")
 
 
 def waf(inputs: Inputs) -> list[Figure]:

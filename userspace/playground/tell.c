@@ -24,7 +24,7 @@ static const char *const order_words[] = {
 
 static const char *const cause_words[] = {
 	"host write", "garbage collection", "wear levelling", "refresh", "promotion", "rewrite",
-	"retirement", "folding",
+	"retirement", "folding", "map",
 };
 
 static_assert(ARRAY_SIZE(cause_words) == AFTL_CAUSES, "a word for each cause");

@@ -40,7 +40,8 @@ const struct sim_timing sim_timings[] = {
 const unsigned int sim_timing_count = ARRAY_SIZE(sim_timings);
 
 const char *const sim_cause_names[] = {
-	"host", "gc", "wear", "refresh", "promotion", "rewrite", "retire", "fold", "padding",
+	"host", "gc", "wear", "refresh", "promotion", "rewrite", "retire", "fold", "map",
+	"padding",
 };
 
 static_assert(ARRAY_SIZE(sim_cause_names) == SIM_CAUSES, "one name per cause");
@@ -52,7 +53,7 @@ u64 sim_cause_units(const struct aftl_counters *counters, unsigned int cause)
 		&counters->programmed_wear_units,    &counters->programmed_refresh_units,
 		&counters->programmed_promotion_units, &counters->programmed_rewrite_units,
 		&counters->programmed_retire_units,  &counters->programmed_fold_units,
-		&counters->padded_units,
+		&counters->programmed_map_units,     &counters->padded_units,
 	};
 
 	return *units[cause];

@@ -143,6 +143,14 @@ static u64 cached_share(const struct sim_result *result, u32 unused)
 	return scaled_ratio(counters->cached_host_units, counters->programmed_host_units, 10000);
 }
 
+static u64 map_miss_share(const struct sim_result *result, u32 unused)
+{
+	const struct aftl_counters *counters = &result->stats.counters;
+
+	(void)unused;
+	return scaled_ratio(counters->map_misses, counters->map_lookups, 10000);
+}
+
 /* At the end. */
 static u64 cached_blocks(const struct sim_result *result, u32 unused)
 {
@@ -296,6 +304,14 @@ static const struct line cache_lines[] = {
 	{ "  blocks in use at the end", cached_blocks, UNIT_NUMBER, 0 },
 };
 
+static const struct line map_lines[] = {
+	{ "look-ups in the map", counter, UNIT_NUMBER, COUNTER_AT(map_lookups) },
+	{ "  that waited for a sheet", map_miss_share, UNIT_PERCENT, 0 },
+	{ "  sheets read for them", counter, UNIT_NUMBER, COUNTER_AT(map_loads) },
+	{ "  sheets read to be written", counter, UNIT_NUMBER, COUNTER_AT(map_merges) },
+	{ "  sheets moved", counter, UNIT_NUMBER, COUNTER_AT(map_moved_units) },
+};
+
 static const struct line raid_lines[] = {
 	{ "data written to members", raid_share, UNIT_FIXED4, RAID_AT(data_units) },
 	{ "parity written", raid_share, UNIT_FIXED4, RAID_AT(parity_units) },
@@ -406,6 +422,8 @@ static void put_pages(struct text_table *table, const struct sim_report *report)
 	put_named(table, report, "  ", sim_cause_names, SIM_CAUSES, &by_cause);
 	for (i = 0; i < ARRAY_SIZE(cache_lines); i++)
 		put_if_any(table, report, &cache_lines[i]);
+	for (i = 0; i < ARRAY_SIZE(map_lines); i++)
+		put_if_any(table, report, &map_lines[i]);
 	put_named(table, report, "pages programmed ", sim_mode_names, AFTL_MODES, &by_mode);
 	put_named(table, report, "pages of class ", sim_class_names, AFTL_CLASSES, &by_class);
 }

@@ -183,6 +183,15 @@ static int shape_zones(struct aftl_geometry *geo, const struct aftl_config *conf
 	return 0;
 }
 
+/* As many entries as fit into a unit, and a power of two. */
+static void shape_sheets(struct aftl_geometry *geo, const struct aftl_config *config)
+{
+	if (!config->map_cache)
+		return;
+	geo->sheet_shift = fls64(geo->unit_bytes / AFTL_ENTRY_BYTES / 2);
+	geo->sheets = ((geo->units - 1) >> geo->sheet_shift) + 1;
+}
+
 int aftl_geometry_init(struct aftl_geometry *geo, const struct aftl_config *config,
 		       struct aftl_error *error)
 {
@@ -201,5 +210,9 @@ int aftl_geometry_init(struct aftl_geometry *geo, const struct aftl_config *conf
 				 "one program would carry %u mapping units, at most %u; use a larger unit",
 				 aftl_program_units(geo), AFTL_PROGRAM_UNITS_MAX);
 	ret = shape_device(geo, config, error);
-	return ret || !config->zoned ? ret : shape_zones(geo, config, error);
+	if (!ret && config->zoned)
+		ret = shape_zones(geo, config, error);
+	if (!ret)
+		shape_sheets(geo, config);
+	return ret;
 }

@@ -34,6 +34,8 @@
  *	there are and how far they are apart, the fastest first
  * @planes_wide: pages that one position of a wide block holds
  * @passes: programs of a word line that is used to the full
+ * @sheets: pieces of the map, each of which has a slot; 0: the map has none, it is in memory
+ * @sheet_shift: units whose entries are in one of them, as a power of two
  * @zones: zones of the device; 0: it has none
  * @zone_units: mapping units from one zone to the next
  * @zone_capacity: of these, how many can be written
@@ -59,6 +61,8 @@ struct aftl_geometry {
 	u32 unit_bits;
 	u32 planes_wide;
 	u32 passes;
+	u32 sheets;
+	u32 sheet_shift;
 	u32 zones;
 	u32 zone_units;
 	u32 zone_capacity;
@@ -69,6 +73,9 @@ struct aftl_geometry {
 		u32 stride;
 	} stripe[4];
 };
+
+/* Bytes of an entry of the map on flash. */
+#define AFTL_ENTRY_BYTES 4
 
 /* Most bits in a cell. */
 #define AFTL_BITS_MAX 4

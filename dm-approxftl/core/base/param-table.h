@@ -109,6 +109,8 @@ PARAM(depth, COUNT, 16, 1 << 20, 2048, "page commands the controller can hold, p
 PARAM(gc, PERCENT, 0, 9000, 1000, "free blocks below which garbage is collected")
 PARAM(gc_idle_valid, PERCENT, 0, 10000, 9000,
 	"most valid data a victim may hold while there is no pressure")
+PARAM(map_cache, BYTES, 0, 1ULL << 36, 0,
+	"memory for the map, of which the whole is on flash then; 0: all of it is in memory")
 PARAM(slc_static, PERCENT, 0, 9000, 0,
 	"blocks of each die kept for a write cache of one bit in a cell; 0: none")
 PARAM(slc_dynamic, PERCENT, 0, 10000, 0,

@@ -120,6 +120,7 @@ static_assert(AFTL_MODES <= 64, "a mode has six bits in a page's attributes");
  * @AFTL_CAUSE_REWRITE: data rewritten because a policy wanted another mode
  * @AFTL_CAUSE_RETIRE: data moved out of a block that went bad
  * @AFTL_CAUSE_FOLD: data moved out of the cache of one bit in a cell
+ * @AFTL_CAUSE_MAP: a sheet of the map that has changed
  */
 enum aftl_cause {
 	AFTL_CAUSE_HOST,
@@ -130,6 +131,7 @@ enum aftl_cause {
 	AFTL_CAUSE_REWRITE,
 	AFTL_CAUSE_RETIRE,
 	AFTL_CAUSE_FOLD,
+	AFTL_CAUSE_MAP,
 	AFTL_CAUSES,
 };
 

@@ -35,7 +35,8 @@ int aftl_fail_block(struct aftl *ftl, u32 index)
 bool aftl_lose(struct aftl *ftl, aftl_slot_t slot)
 {
 	if (from_slot(slot) >= ftl->geo.slots || !aftl_slot_valid(&ftl->media, slot) ||
-	    aftl_slot_lost(&ftl->media, slot))
+	    aftl_slot_lost(&ftl->media, slot) ||
+	    from_unit(*aftl_unit_at(&ftl->media, slot)) >= ftl->geo.units)
 		return false;
 	aftl_map_lose(ftl, slot);
 	ftl->stats.counters.moved_lost_units++;
@@ -126,6 +127,7 @@ int aftl_fail_lun(struct aftl *ftl, u32 index)
 	aftl_read_interrupt(ftl, lun);
 	lay_down(ftl, lun);
 	aftl_zone_lun_died(ftl, lun);
+	aftl_sheet_lun_died(ftl, lun);
 	retire_all(ftl, lun);
 	aftl_read_fail(ftl, lun);
 	aftl_write_rebind(ftl, lun, writes);

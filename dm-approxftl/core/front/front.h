@@ -40,6 +40,7 @@ void aftl_write_rebind(struct aftl *ftl, struct aftl_lun *lun, u32 commands);
 bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request);
 bool aftl_read_start(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_read_done(struct aftl *ftl, struct aftl_lun *lun, u64 service_ns);
+void aftl_load_done(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_read_interrupt(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_read_fail(struct aftl *ftl, struct aftl_lun *lun);
 

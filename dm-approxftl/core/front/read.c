@@ -121,10 +121,57 @@ static void parts_done(struct aftl *ftl, struct aftl_request *request, u32 parts
 		aftl_request_part_done(ftl, request, service_ns);
 }
 
+static void queue_load(struct aftl *ftl, u32 index, aftl_unit_t sheet)
+{
+	struct aftl_command *command = &ftl->commands[index];
+	struct aftl_lun *lun;
+	aftl_slot_t slot;
+
+	if (!aftl_map_get(ftl, sheet, &slot))
+		return;
+	lun = aftl_block_lun(ftl, aftl_slot_block(&ftl->media, slot));
+	command->seq = ftl->seq++;
+	command->queued_ns = ftl->now_ns;
+	command->request = NULL;
+	command->unit = sheet;
+	command->units = 1;
+	aftl_queue_add(ftl, &lun->reads, index);
+	aftl_wake_for_read(ftl, lun);
+}
+
+/*
+ * @request goes on when the sheet of @unit is in memory. Others do not wait for it.
+ *
+ * Return: false if no command is free to read it.
+ */
+static noinline bool wait_for_sheet(struct aftl *ftl, struct aftl_request *request,
+				    aftl_unit_t unit)
+{
+	struct aftl_sheet *sheet = aftl_sheet_of(ftl, unit);
+	u32 index;
+
+	if (!(sheet->flags & AFTL_SHEET_LOADING)) {
+		index = aftl_command_get(ftl, false);
+		if (index == AFTL_NIL)
+			return false;
+		queue_load(ftl, index, aftl_sheet_load(ftl, unit));
+	}
+	ftl->stats.counters.map_misses++;
+	aftl_request_append(&sheet->waiting, &sheet->last_waiting, request);
+	return true;
+}
+
+/* Of @units from @unit on those whose entries have been found at once. */
+static u32 looked_up(struct aftl *ftl, aftl_unit_t unit, u32 units)
+{
+	ftl->stats.counters.map_lookups++;
+	return min(units, aftl_sheet_rest(ftl, unit));
+}
+
 /*
  * aftl_read_admit() - start or queue the pages of @request as far as commands go
  *
- * Return: whether the whole request is in.
+ * Return: whether the whole request is in, or waits for a sheet of the map.
  */
 bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request)
 {
@@ -137,6 +184,8 @@ bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request)
 		if (deliver_pending(ftl, request, unit)) {
 			request->admitted++;
 			parts_done(ftl, request, 1, 0);
+		} else if (unlikely(ftl->geo.sheets) && !aftl_sheet_ready(ftl, unit)) {
+			return wait_for_sheet(ftl, request, unit);
 		} else if (!aftl_map_get(ftl, unit, &slot)) {
 			request->admitted++;
 			deliver_zero(ftl, request, unit);
@@ -150,6 +199,8 @@ bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request)
 			if (index == AFTL_NIL)
 				return false;
 			units = run_length(ftl, unit, slot, request->units - request->admitted);
+			if (unlikely(ftl->geo.sheets))
+				units = looked_up(ftl, unit, units);
 			request->admitted += units;
 			queue_read(ftl, request, index, unit, slot, units);
 		}
@@ -225,12 +276,35 @@ static void drop_head(struct aftl *ftl, struct aftl_lun *lun)
 	aftl_command_put(ftl, aftl_queue_pop(ftl, &lun->reads), false);
 }
 
+/*
+ * aftl_load_done() - a sheet of the map has arrived in the controller
+ *
+ * Who has waited for it is admitted again, before all others: these would take the command
+ * that is free now, and read sheets for which that one has to go.
+ */
+void aftl_load_done(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_sheet *sheet = aftl_sheet_loaded(ftl, ftl->commands[lun->reads.head].unit);
+
+	drop_head(ftl, lun);
+	sheet->last_waiting->next = ftl->wait_head[0];
+	if (!ftl->wait_head[0])
+		ftl->wait_tail[0] = sheet->last_waiting;
+	ftl->wait_head[0] = sheet->waiting;
+	sheet->waiting = NULL;
+	ftl->retry = true;
+}
+
 /* The first unit of the oldest read is not on flash: it is nowhere, or lost. */
 static void finish_unit(struct aftl *ftl, struct aftl_lun *lun, bool lost)
 {
 	struct aftl_command *command = &ftl->commands[lun->reads.head];
 	struct aftl_request *request = command->request;
 
+	if (unlikely(!request)) {
+		aftl_load_done(ftl, lun);
+		return;
+	}
 	if (lost)
 		deliver_lost(ftl, request, command->unit);
 	else
@@ -282,6 +356,10 @@ bool aftl_read_start(struct aftl *ftl, struct aftl_lun *lun)
 	command = &ftl->commands[lun->reads.head];
 	if (!aftl_map_get(ftl, command->unit, &slot))
 		return false;
+	if (unlikely(!command->request)) {
+		aftl_array_sense_sheet(ftl, lun, AFTL_WORK_LOAD, slot);
+		return true;
+	}
 	units = command->units;
 	ns = sense_page(ftl, command, slot);
 	lun->work.commands = lun->reads.head;
@@ -308,6 +386,7 @@ void aftl_read_interrupt(struct aftl *ftl, struct aftl_lun *lun)
 	const struct aftl_command *command = &ftl->commands[lun->work.commands];
 	u32 i;
 
+	/* A load is still in its queue, and fails with it. */
 	if (lun->work.kind != AFTL_WORK_READ ||
 	    (lun->work.phase != AFTL_PHASE_SENSE && lun->work.phase != AFTL_PHASE_RETURN))
 		return;

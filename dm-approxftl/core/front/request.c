@@ -87,6 +87,8 @@ static noinline void submit_discard(struct aftl *ftl, struct aftl_request *reque
 		aftl_write_forget(ftl, unit);
 		if (!aftl_map_clear(ftl, unit))
 			continue;
+		if (unlikely(ftl->geo.sheets))
+			aftl_sheet_change(ftl, unit);
 		ftl->stats.counters.host_discard_units++;
 		first = min(first, i);
 		end = i + 1;
@@ -126,7 +128,7 @@ static noinline void submit_write(struct aftl *ftl, struct aftl_request *request
 	/* Of what has a zone or a handle no policy is asked. */
 	if (unlikely(ftl->geo.zones))
 		request->placed = 0;
-	else if (!(unlikely(ftl->handles) && aftl_handle_write(ftl, request)) &&
+	else if (!(unlikely(ftl->config.placement_handles) && aftl_handle_write(ftl, request)) &&
 		 ftl->type->stream)
 		request->stream = aftl_named_stream(ftl, ftl->type->stream(ftl->policy, &write));
 	submit_data(ftl, request, true);

@@ -106,6 +106,44 @@ static bool start_write(struct aftl *ftl, struct aftl_lun *lun, u32 lane, u64 *r
 	return false;
 }
 
+/* As many as a program takes, where they have a place; else what makes one. */
+static bool write_sheets(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_need need = aftl_sheet_need(ftl, lun);
+	struct aftl_placement placement;
+	struct aftl_payload payload;
+
+	if (!aftl_program_place(ftl, lun, &need, &placement)) {
+		aftl_sheet_payload(ftl, lun, &placement, &payload);
+		aftl_program_commit(ftl, lun, &need, &placement, &payload);
+		aftl_array_program(ftl, lun, AFTL_WORK_SHEETS, &placement);
+		return true;
+	}
+	if (start_job(ftl, lun, true))
+		return true;
+	ftl->read_only = true;
+	ftl->retry = true;
+	return false;
+}
+
+/* Sheets of the map that leave the memory. */
+static bool start_sheets(struct aftl *ftl, struct aftl_lun *lun)
+{
+	aftl_slot_t slot;
+
+	if (ftl->parking && !aftl_sheets_full(ftl))
+		return false;
+	switch (aftl_sheet_next(ftl, lun, &slot)) {
+	case AFTL_STEP_READ:
+		aftl_array_sense_sheet(ftl, lun, AFTL_WORK_MERGE, slot);
+		return true;
+	case AFTL_STEP_PROGRAM:
+		return write_sheets(ftl, lun);
+	default:
+		return false;
+	}
+}
+
 /* First come, first served: is the oldest write older than the oldest read? */
 static bool write_is_next(const struct aftl *ftl, const struct aftl_lun *lun, u32 lane)
 {
@@ -129,7 +167,7 @@ static bool start_something(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_n
 	bool in_row;
 
 	*retry_ns = AFTL_NEVER;
-	if (lun->write_lanes)
+	if (lun->write_lanes && !aftl_sheets_full(ftl))
 		lane = aftl_write_ready(ftl, lun, retry_ns);
 	if (lun->parked.kind == AFTL_WORK_NONE && write_is_next(ftl, lun, lane) &&
 	    start_write(ftl, lun, lane, retry_ns))
@@ -141,6 +179,8 @@ static bool start_something(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_n
 		aftl_array_resume(ftl, lun);
 		return true;
 	}
+	if (unlikely(lun->leaving.count) && start_sheets(ftl, lun))
+		return true;
 	if ((lun->write_lanes || unlikely(ftl->foggy_blocks)) &&
 	    start_write(ftl, lun, lane, retry_ns))
 		return true;
@@ -159,12 +199,12 @@ static void rest(struct aftl *ftl, struct aftl_lun *lun, u64 retry_ns)
 	aftl_events_set(&ftl->events, lun->index, min(retry_ns, idle_ns));
 }
 
-/* One that is awake although its array is busy has got a read. */
+/* One that is awake although its array is busy has got a read, or is not alone. */
 static void look_at(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u64 retry_ns;
 
-	if (lun->work.phase != AFTL_PHASE_IDLE)
+	if (lun->work.phase != AFTL_PHASE_IDLE && lun->reads.head != AFTL_NIL)
 		aftl_array_interrupt(ftl, lun);
 	if (lun->work.phase == AFTL_PHASE_IDLE && !start_something(ftl, lun, &retry_ns))
 		rest(ftl, lun, retry_ns);
@@ -231,6 +271,10 @@ static void returned(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->work.kind == AFTL_WORK_READ)
 		aftl_read_done(ftl, lun, lun->work.service_ns);
+	else if (unlikely(lun->work.kind == AFTL_WORK_LOAD))
+		aftl_load_done(ftl, lun);
+	else if (unlikely(lun->work.kind == AFTL_WORK_MERGE))
+		aftl_sheet_merged(ftl, lun);
 	else
 		aftl_job_gather(ftl, lun);
 }

@@ -27,15 +27,28 @@ static u64 transfer(struct aftl *ftl, struct aftl_lun *lun, u32 units, u64 *spen
 	return *lun->bus_ns;
 }
 
+static u8 cause_of(const struct aftl_lun *lun)
+{
+	switch (lun->work.kind) {
+	case AFTL_WORK_READ:
+	case AFTL_WORK_PROGRAM:
+		return AFTL_CAUSE_HOST;
+	case AFTL_WORK_LOAD:
+	case AFTL_WORK_MERGE:
+	case AFTL_WORK_SHEETS:
+		return AFTL_CAUSE_MAP;
+	default:
+		return lun->job.cause;
+	}
+}
+
 static void tell(struct aftl *ftl, const struct aftl_lun *lun, struct aftl_array_event *event)
 {
-	const struct aftl_work *work = &lun->work;
 	u32 page = event->block * ftl->geo.pages + event->page;
 
 	event->lun = lun->index;
 	event->mode = aftl_page_mode(ftl->media.attr[page]);
-	event->cause = work->kind == AFTL_WORK_READ || work->kind == AFTL_WORK_PROGRAM ?
-			       AFTL_CAUSE_HOST : lun->job.cause;
+	event->cause = cause_of(lun);
 	ftl->ops->array(ftl->host, event);
 }
 
@@ -162,6 +175,16 @@ void aftl_array_sense_job(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 
 
 	prefetch_map(ftl, page);
 	aftl_array_sense(ftl, lun, kind, page, ftl->config.read_move ? : ns, units);
+}
+
+/* A sheet of the map is read, for who waits for it or to be written. */
+void aftl_array_sense_sheet(struct aftl *ftl, struct aftl_lun *lun, u32 kind, aftl_slot_t slot)
+{
+	struct aftl_block *block = aftl_slot_block(&ftl->media, slot);
+	u32 page = aftl_slot_device_page(&ftl->media, slot);
+	u64 ns = aftl_sense_valid(ftl, block, page % ftl->geo.pages, aftl_hour(ftl));
+
+	aftl_array_sense(ftl, lun, kind, page, ns, 1);
 }
 
 void aftl_array_resume(struct aftl *ftl, struct aftl_lun *lun)

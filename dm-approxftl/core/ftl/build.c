@@ -32,7 +32,7 @@ static int take_arrays(struct aftl *ftl)
 
 	if (!take_chunks(ftl, &media->hours, geo->blocks * geo->pages, sizeof(u16)) ||
 	    !take_chunks(ftl, &media->unit, geo->slots, sizeof(aftl_unit_t)) ||
-	    !take_chunks(ftl, &ftl->map, geo->units, sizeof(u32)))
+	    !take_chunks(ftl, &ftl->map, aftl_mapped(geo), sizeof(u32)))
 		return -ENOMEM;
 	if (ftl->config.errors &&
 	    !take_chunks(ftl, &media->origin, geo->slots, sizeof(struct aftl_origin)))
@@ -48,7 +48,7 @@ static void give_arrays(struct aftl *ftl)
 	give_chunks(ftl, &media->hours, geo->blocks * geo->pages, sizeof(u16));
 	give_chunks(ftl, &media->unit, geo->slots, sizeof(aftl_unit_t));
 	give_chunks(ftl, &media->origin, geo->slots, sizeof(struct aftl_origin));
-	give_chunks(ftl, &ftl->map, geo->units, sizeof(u32));
+	give_chunks(ftl, &ftl->map, aftl_mapped(geo), sizeof(u32));
 }
 
 static int take_media(struct aftl *ftl)
@@ -146,7 +146,8 @@ static int take_luns(struct aftl *ftl)
 		return -ENOMEM;
 	for (i = 0; i < geo->luns; i++)
 		init_lun(ftl, i);
-	return aftl_handle_take(ftl) && aftl_zone_take(ftl) ? take_foggy(ftl) : -ENOMEM;
+	return aftl_handle_take(ftl) && aftl_zone_take(ftl) && aftl_sheet_take(ftl) ?
+	       take_foggy(ftl) : -ENOMEM;
 }
 
 /* A policy that names none has one. */
@@ -178,6 +179,14 @@ static u32 most_valid(const struct aftl *ftl)
 	return ftl->geo.block_slots > waste ? ftl->geo.block_slots - waste : 0;
 }
 
+/* What has open blocks of its own before any policy: active zones, the map, or handles. */
+static u32 slots_of_blocks(const struct aftl *ftl)
+{
+	if (ftl->geo.zones)
+		return (u32)ftl->config.max_active_zones;
+	return ftl->geo.sheets ? 1 : (u32)ftl->config.placement_handles;
+}
+
 /*
  * aftl_derive() - the configuration is new
  */
@@ -199,9 +208,9 @@ void aftl_derive(struct aftl *ftl)
 	ftl->streams = named_streams(ftl->type);
 	ftl->gc_most_valid = most_valid(ftl);
 	ftl->gc_idle_valid = min(ftl->gc_idle_valid, ftl->gc_most_valid);
-	ftl->handles = (u32)(ftl->geo.zones ? config->max_active_zones :
-					      config->placement_handles);
+	ftl->handles = slots_of_blocks(ftl);
 	aftl_cache_derive(ftl);
+	aftl_sheet_derive(ftl);
 	ftl->lines[AFTL_LINE_PLAIN].delay_ns = config->controller;
 	ftl->lines[AFTL_LINE_DECODED].delay_ns = config->controller + config->ecc;
 	ftl->lines[AFTL_LINE_INWARD].delay_ns = config->controller;
@@ -242,12 +251,13 @@ static int check_room(struct aftl *ftl, struct aftl_error *error)
 	}
 	if (ftl->lun_rule.fixed)
 		room = (u64)least * ftl->geo.luns;
-	needed = ftl->geo.units + (u64)ftl->program_units * ftl->geo.luns;
+	needed = aftl_mapped(&ftl->geo) + (u64)ftl->program_units * ftl->geo.luns;
 	if (room >= needed)
 		return 0;
 	return aftl_fail(error, -EINVAL,
 			 "policy %s%s keeps %u of the %u blocks of each LUN for its own work, which leaves room for %llu units and not for %llu; raise op or blocks",
-			 ftl->type->name, ftl->handles ? " with handles" :
+			 ftl->type->name, ftl->geo.sheets ? " with a cached map" :
+			 ftl->handles ? " with handles" :
 			 ftl->cache_most ? " with a cache" : "",
 			 aftl_kept_blocks(ftl), ftl->geo.blocks_per_lun, (unsigned long long)room,
 			 (unsigned long long)needed);
@@ -273,6 +283,8 @@ static int build(struct aftl *ftl, struct aftl_error *error)
 	if (!ret)
 		ret = aftl_cache_check(ftl, error);
 	if (!ret)
+		ret = aftl_sheet_check(ftl, error);
+	if (!ret && !ftl->geo.sheets)
 		ret = ftl->geo.zones ? aftl_zone_check(ftl, error) : aftl_handle_check(ftl, error);
 	if (!ret && !ftl->geo.zones)
 		ret = check_room(ftl, error);
@@ -330,6 +342,7 @@ void aftl_destroy(struct aftl *ftl)
 	aftl_memory_give(ftl, ftl->bus_ns);
 	aftl_memory_give(ftl, ftl->victims);
 	aftl_memory_give(ftl, ftl->zones.all);
+	aftl_memory_give(ftl, ftl->sheets.all);
 	if (ftl->luns) {
 		aftl_memory_give(ftl, ftl->luns->placed);
 		aftl_memory_give(ftl, ftl->luns->foggy);

@@ -25,7 +25,7 @@ static struct aftl_block *open_block(struct aftl *ftl, struct aftl_lun *lun, u32
 {
 	struct aftl_block *block;
 
-	if (cause == AFTL_CAUSE_HOST && !has_spare(ftl, lun))
+	if ((cause == AFTL_CAUSE_HOST || cause == AFTL_CAUSE_MAP) && !has_spare(ftl, lun))
 		return NULL;
 	if (ftl->geo.passes > 1)
 		order = AFTL_ORDER_FOGGY_FINE;

@@ -69,6 +69,10 @@ enum aftl_work_kind {
 	AFTL_WORK_JOB_PROGRAM,
 	AFTL_WORK_JOB_COPY,
 	AFTL_WORK_ERASE,
+	/* Of sheets of the map: read for who waits, read to be written, written. */
+	AFTL_WORK_LOAD,
+	AFTL_WORK_MERGE,
+	AFTL_WORK_SHEETS,
 };
 
 /* What the array of a LUN is going through; the event is the end of the phase. */
@@ -165,6 +169,20 @@ struct aftl_job {
 	aftl_slot_t slots[AFTL_JOB_SLOTS];
 };
 
+/**
+ * struct aftl_leaving - sheets of the map that wait at a LUN to be written
+ * @head: number of the first
+ * @tail: of the last
+ * @count: how many
+ * @merging: number of the one that is being read
+ */
+struct aftl_leaving {
+	u32 head;
+	u32 tail;
+	u32 count;
+	u32 merging;
+};
+
 /* What a job wants the array to do next. */
 enum aftl_step {
 	AFTL_STEP_NONE,
@@ -185,6 +203,7 @@ enum aftl_step {
  * @reads: host reads
  * @writes: host writes by lane
  * @write_lanes: bit by lane: its queue is not empty
+ * @leaving: sheets of the map
  * @job: background work
  * @outcome: of its last program, which may be under way
  * @erased: what the erase that is under way costs
@@ -234,6 +253,7 @@ struct aftl_lun {
 	struct aftl_queue reads;
 	struct aftl_queue writes[AFTL_LANES];
 	u32 write_lanes;
+	struct aftl_leaving leaving;
 	struct aftl_job job;
 	struct aftl_outcome outcome;
 	struct aftl_erased erased;
@@ -321,6 +341,55 @@ struct aftl_zones {
 	u32 turn;
 };
 
+/* It is in memory, or changes of it are; it is in the list of its like unless it leaves. */
+#define AFTL_SHEET_CACHED 0x01
+/* It has changed since it was written. */
+#define AFTL_SHEET_DIRTY 0x02
+/* Only changes are in memory, all else is in its slot. */
+#define AFTL_SHEET_PARTIAL 0x04
+/* Somebody waits for it, and a read of it is under way. */
+#define AFTL_SHEET_LOADING 0x08
+/* It waits at its LUN to be written, and then to be forgotten ... */
+#define AFTL_SHEET_LEAVING 0x10
+/* ... unless it was used meanwhile. */
+#define AFTL_SHEET_USED 0x20
+
+/**
+ * struct aftl_sheet - a piece of the map: the entries of units that follow each other
+ * @waiting: reads that wait for it, the oldest first
+ * @last_waiting: the youngest
+ * @older: of those that are cached, the one that was used before it
+ * @younger: the one that was used after it; or who leaves after it
+ * @flags: AFTL_SHEET_*
+ */
+struct aftl_sheet {
+	struct aftl_request *waiting;
+	struct aftl_request *last_waiting;
+	u32 older;
+	u32 younger;
+	u8 flags;
+};
+
+/**
+ * struct aftl_sheets - the sheets of a device; without any all 0
+ * @all: by number
+ * @kept: so many are in memory and stay there
+ * @limit: of those that leave, so many may wait before host writes do
+ * @cached: in memory, with those that leave
+ * @leaving: these
+ * @oldest: of those that stay the one that was not used for the longest
+ * @youngest: the one that was used last
+ */
+struct aftl_sheets {
+	struct aftl_sheet *all;
+	u32 kept;
+	u32 limit;
+	u32 cached;
+	u32 leaving;
+	u32 oldest;
+	u32 youngest;
+};
+
 /**
  * struct aftl_bind - which LUN the next write of a lane goes to
  * @lun: index
@@ -388,6 +457,7 @@ struct aftl {
 	u32 cache_kept;
 	u32 cache_most;
 	u32 handles;
+	struct aftl_sheets sheets;
 	struct aftl_zones zones;
 	u32 gc_blocks;
 	u32 gc_most_valid;
@@ -737,7 +807,7 @@ static inline u32 aftl_handle_of(const struct aftl *ftl, u32 stream)
 /* As what stream do valid data of @block go where they stay apart? 0: as the policy says. */
 static inline u32 aftl_handle_keeps(const struct aftl *ftl, const struct aftl_block *block)
 {
-	if (likely(!block->handle) || !ftl->config.placement_isolation)
+	if (likely(!block->handle) || !(ftl->config.placement_isolation || ftl->geo.sheets))
 		return 0;
 	return ftl->streams + block->handle - 1;
 }
@@ -750,6 +820,51 @@ int aftl_handle_place(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_
 void aftl_handle_closed(struct aftl *ftl, const struct aftl_block *block);
 bool aftl_handle_adopt(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 void aftl_handle_restored(struct aftl *ftl);
+
+/* sheet.c: the map on flash, of which some is in memory */
+
+struct aftl_payload;
+
+/* Units and sheets: all that has a slot. */
+static inline u32 aftl_mapped(const struct aftl_geometry *geo)
+{
+	return geo->units + geo->sheets;
+}
+
+static inline struct aftl_sheet *aftl_sheet_of(const struct aftl *ftl, aftl_unit_t unit)
+{
+	return &ftl->sheets.all[from_unit(unit) >> ftl->geo.sheet_shift];
+}
+
+/* Units from @unit on whose entries are in the same sheet. */
+static inline u32 aftl_sheet_rest(const struct aftl *ftl, aftl_unit_t unit)
+{
+	return BIT(ftl->geo.sheet_shift) - (from_unit(unit) & (BIT(ftl->geo.sheet_shift) - 1));
+}
+
+/* Too many sheets have to be written: writes of the host wait. */
+static inline bool aftl_sheets_full(const struct aftl *ftl)
+{
+	return unlikely(ftl->sheets.leaving) && ftl->sheets.leaving > ftl->sheets.limit &&
+	       !ftl->read_only;
+}
+
+void aftl_sheet_derive(struct aftl *ftl);
+int __must_check aftl_sheet_check(const struct aftl *ftl, struct aftl_error *error);
+bool aftl_sheet_take(struct aftl *ftl);
+bool aftl_sheet_ready(struct aftl *ftl, aftl_unit_t unit);
+aftl_unit_t aftl_sheet_load(struct aftl *ftl, aftl_unit_t unit);
+struct aftl_sheet *aftl_sheet_loaded(struct aftl *ftl, aftl_unit_t unit);
+void aftl_sheet_change(struct aftl *ftl, aftl_unit_t unit);
+enum aftl_step aftl_sheet_next(struct aftl *ftl, struct aftl_lun *lun, aftl_slot_t *slot);
+void aftl_sheet_merged(struct aftl *ftl, struct aftl_lun *lun);
+struct aftl_need aftl_sheet_need(const struct aftl *ftl, const struct aftl_lun *lun);
+void aftl_sheet_payload(struct aftl *ftl, struct aftl_lun *lun,
+			const struct aftl_placement *placement, struct aftl_payload *payload);
+void aftl_sheet_write_all(struct aftl *ftl);
+void aftl_sheet_lun_died(struct aftl *ftl, struct aftl_lun *lun);
+bool aftl_sheet_restore(struct aftl *ftl, u32 number, u8 flags);
+int aftl_sheet_audit(const struct aftl *ftl, struct aftl_error *error);
 
 /* zone.c: zones, each with blocks of its own */
 
@@ -925,6 +1040,7 @@ bool aftl_job_rush(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_array_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 device_page,
 		      u64 sense_ns, u32 units);
 void aftl_array_sense_job(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 units);
+void aftl_array_sense_sheet(struct aftl *ftl, struct aftl_lun *lun, u32 kind, aftl_slot_t slot);
 void aftl_array_return(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_array_program(struct aftl *ftl, struct aftl_lun *lun, u32 kind,
 			const struct aftl_placement *placement);

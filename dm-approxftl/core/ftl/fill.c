@@ -131,7 +131,34 @@ static bool is_steady(const struct aftl *ftl)
 	const struct aftl_policy_type *type = ftl->type;
 
 	return type->steady && ftl->geo.passes == 1 && ftl->chip.plain && !ftl->cache_most &&
-	       !type->stream && !type->programmed && !type->invalidated;
+	       !ftl->geo.sheets && !type->stream && !type->programmed && !type->invalidated;
+}
+
+static int program_sheets(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_need need = aftl_sheet_need(ftl, lun);
+	struct aftl_placement placement;
+	struct aftl_payload payload;
+	int ret = place_filled(ftl, lun, &need, &placement);
+
+	if (ret)
+		return ret;
+	aftl_sheet_payload(ftl, lun, &placement, &payload);
+	aftl_program_commit(ftl, lun, &need, &placement, &payload);
+	aftl_job_programmed(ftl, lun, &placement);
+	return 0;
+}
+
+/* Where at least so many sheets of the map wait at a LUN they are written. */
+static int rush_sheets(struct aftl *ftl, u32 least)
+{
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; i < ftl->geo.luns; i++)
+		while (!ret && ftl->luns[i].leaving.count >= least)
+			ret = program_sheets(ftl, &ftl->luns[i]);
+	return ret;
 }
 
 /* The policy may have room for less than has been gathered. */
@@ -156,7 +183,7 @@ static int program_placed(struct aftl *ftl, struct filler *filler, struct aftl_l
 	if (unlikely(aftl_job_redo_due(ftl, lun)))
 		aftl_job_rush(ftl, lun);
 	drop_programmed(&filler->payload, gathered);
-	return 0;
+	return aftl_sheets_full(ftl) ? rush_sheets(ftl, ftl->program_units) : 0;
 }
 
 static int program_some(struct aftl *ftl, struct filler *filler)
@@ -306,6 +333,14 @@ static void finish_passes(struct aftl *ftl)
 			rush_pad(ftl, &ftl->luns[i], false);
 }
 
+/* What the device begins with has its map on flash. */
+static int finish_sheets(struct aftl *ftl)
+{
+	if (ftl->geo.sheets)
+		aftl_sheet_write_all(ftl);
+	return rush_sheets(ftl, 1);
+}
+
 int aftl_fill(struct aftl *ftl)
 {
 	u32 units = (u32)div64_u64(ftl->geo.units * ftl->config.fill_valid, 10000);
@@ -326,8 +361,10 @@ int aftl_fill(struct aftl *ftl)
 		ret = overwrite(ftl, &filler, units);
 	if (!ret)
 		ret = flush_filler(ftl, &filler);
-	if (!ret)
+	if (!ret) {
 		finish_passes(ftl);
+		ret = finish_sheets(ftl);
+	}
 	ftl->filling = false;
 	ftl->rotation = aftl_first_turn(&ftl->geo);
 	ftl->age_ns = age_ns;

@@ -6,9 +6,9 @@
 #include "core/ftl/device.h"
 #include "core/base/random.h"
 
-static_assert(offsetof(struct aftl_counters, programmed_fold_units) -
+static_assert(offsetof(struct aftl_counters, programmed_map_units) -
 	      offsetof(struct aftl_counters, programmed_host_units) ==
-	      AFTL_CAUSE_FOLD * sizeof(u64), "programmed units are counted by cause");
+	      AFTL_CAUSE_MAP * sizeof(u64), "programmed units are counted by cause");
 
 static bool in_lun(const struct aftl *ftl, const struct aftl_lun *lun,
 		   const struct aftl_block *block)
@@ -323,14 +323,15 @@ static void mark_pages(struct aftl *ftl, const struct aftl_lun *lun, const struc
 	aftl_order_advance(&ftl->media, block, placement->page);
 }
 
-/* Tell a host that keeps data beside us. */
+/* Tell a host that keeps data beside us. Sheets of the map have no bytes. */
 static void store_bytes(struct aftl *ftl, const struct aftl_payload *payload, u32 i,
 			aftl_slot_t slot)
 {
 	if (payload->tag[i] != AFTL_NIL) {
 		if (ftl->ops->program)
 			ftl->ops->program(ftl->host, payload->tag[i], payload->unit[i], slot);
-	} else if (ftl->ops->copy && payload->from[i] != AFTL_NO_SLOT) {
+	} else if (ftl->ops->copy && payload->from[i] != AFTL_NO_SLOT &&
+		   from_unit(payload->unit[i]) < ftl->geo.units) {
 		ftl->ops->copy(ftl->host, payload->unit[i], payload->from[i], slot);
 	}
 }
@@ -340,8 +341,10 @@ static void move_unit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block 
 {
 	struct aftl_block *from = aftl_slot_block(&ftl->media, former);
 
-	if (unlikely(ftl->handles))
+	if (unlikely(ftl->handles)) {
 		ftl->stats.handles[from->handle].reallocated_units++;
+		ftl->stats.counters.map_moved_units += from_unit(unit) >= ftl->geo.units;
+	}
 	aftl_map_move(ftl, lun, from, former, block, unit, slot, class);
 }
 
@@ -361,6 +364,8 @@ static void store_unit(struct aftl *ftl, struct aftl_lun *lun, const struct aftl
 		move_unit(ftl, lun, block, unit, payload->from[i], slot, need->class);
 	else if (!payload->stale[i])
 		aftl_map_set(ftl, lun, block, unit, slot, need->class);
+	if (unlikely(ftl->geo.sheets) && !payload->stale[i])
+		aftl_sheet_change(ftl, unit);
 	if (lost)
 		aftl_map_lose(ftl, slot);
 }

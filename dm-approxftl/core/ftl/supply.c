@@ -213,6 +213,8 @@ static void update_room(struct aftl *ftl, struct aftl_lun *lun)
 
 	lun->room = lun->good_blocks > kept ?
 			    (lun->good_blocks - kept) * (ftl->gc_most_valid + 1) : 0;
+	/* Its share of the map may be written after the host's data have come. */
+	lun->room -= min(lun->room, DIV_ROUND_UP(ftl->geo.sheets, ftl->geo.luns));
 }
 
 static void check_read_only(struct aftl *ftl)

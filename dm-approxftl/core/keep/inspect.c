@@ -150,7 +150,7 @@ static u64 map_digest(const struct aftl *ftl, u64 digest)
 {
 	u32 i;
 
-	for (i = 0; i < ftl->geo.units; i++) {
+	for (i = 0; i < aftl_mapped(&ftl->geo); i++) {
 		if (*aftl_map_at(ftl, i))
 			digest = aftl_mix(digest ^ ((u64)i << 32 | *aftl_map_at(ftl, i)));
 		if (i % SLICE_UNITS == 0)
@@ -180,6 +180,15 @@ static int pause_audit(const struct aftl *ftl, struct aftl_error *error)
 	return ret ? aftl_fail(error, ret, "interrupted while the device was checked") : 0;
 }
 
+/* Sheets of the map are in blocks of their own. */
+static bool mixes(const struct aftl *ftl, aftl_slot_t slot, u32 unit)
+{
+	bool of_map = aftl_slot_block(&ftl->media, slot)->handle;
+	bool sheet = unit >= ftl->geo.units;
+
+	return ftl->geo.sheets && of_map != sheet;
+}
+
 static int audit_unit(const struct aftl *ftl, u32 i, struct aftl_error *error)
 {
 	aftl_slot_t slot;
@@ -198,6 +207,9 @@ static int audit_unit(const struct aftl *ftl, u32 i, struct aftl_error *error)
 	if (ftl->geo.zones &&
 	    i % ftl->geo.zone_units >= aftl_zone_at(ftl, to_unit(i))->written)
 		return aftl_fail(error, -EUCLEAN, "unit %u is beyond its zone's write pointer", i);
+	if (mixes(ftl, slot, i))
+		return aftl_fail(error, -EUCLEAN, "unit %u and a sheet of the map share a block",
+				 i);
 	attr = ftl->media.attr[aftl_slot_device_page(&ftl->media, slot)];
 	if (!(attr & AFTL_PAGE_PROGRAMMED) ||
 	    aftl_page_class(attr) != aftl_map_class(ftl, to_unit(i)))
@@ -303,7 +315,7 @@ static int audit_total(const struct aftl *ftl, struct aftl_error *error)
 	u32 i;
 	int ret;
 
-	for (i = 0; i < ftl->geo.units; i++) {
+	for (i = 0; i < aftl_mapped(&ftl->geo); i++) {
 		mapped += *aftl_map_at(ftl, i) != 0;
 		lost += aftl_is_lost(ftl, to_unit(i));
 		ret = i % SLICE_UNITS ? 0 : pause_audit(ftl, error);
@@ -326,7 +338,9 @@ int aftl_audit(const struct aftl *ftl, struct aftl_error *error)
 	int ret = audit_total(ftl, error);
 	u32 i;
 
-	for (i = 0; !ret && i < ftl->geo.units; i++) {
+	if (!ret)
+		ret = aftl_sheet_audit(ftl, error);
+	for (i = 0; !ret && i < aftl_mapped(&ftl->geo); i++) {
 		ret = audit_unit(ftl, i, error);
 		if (!ret && i % SLICE_UNITS == 0)
 			ret = pause_audit(ftl, error);

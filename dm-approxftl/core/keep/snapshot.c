@@ -80,7 +80,7 @@ u64 aftl_snapshot_bytes_max(const struct aftl_geometry *geo)
 	u64 page = 4 + (u64)geo->page_units * 9;
 
 	return header + geo->blocks * (49 + geo->pages * page) + 32 * (u64)geo->luns +
-	       5 * (u64)geo->zones;
+	       5 * (u64)geo->zones + 4 + 5 * (u64)geo->sheets;
 }
 
 static void save_config(struct stream *stream, const struct aftl *ftl)
@@ -250,6 +250,30 @@ static void save_zones(struct stream *stream, const struct aftl *ftl)
 	}
 }
 
+static void save_list_of_sheets(struct stream *stream, const struct aftl *ftl, u32 number,
+				u32 count)
+{
+	for (; count; count--, number = ftl->sheets.all[number].younger) {
+		put(stream, number, 4);
+		put(stream, ftl->sheets.all[number].flags, 1);
+	}
+}
+
+/* Of those in memory the oldest first, then those that leave. */
+static void save_sheets(struct stream *stream, const struct aftl *ftl)
+{
+	u32 i;
+
+	if (!ftl->geo.sheets)
+		return;
+	put(stream, ftl->sheets.cached, 4);
+	save_list_of_sheets(stream, ftl, ftl->sheets.oldest,
+			    ftl->sheets.cached - ftl->sheets.leaving);
+	for (i = 0; i < ftl->geo.luns; i++)
+		save_list_of_sheets(stream, ftl, ftl->luns[i].leaving.head,
+				    ftl->luns[i].leaving.count);
+}
+
 static void save_all(struct stream *stream, const struct aftl *ftl)
 {
 	u32 i;
@@ -265,6 +289,7 @@ static void save_all(struct stream *stream, const struct aftl *ftl)
 		save_lun(stream, ftl, &ftl->luns[i]);
 	save_words(stream, ftl);
 	save_zones(stream, ftl);
+	save_sheets(stream, ftl);
 	flush(stream);
 	put(stream, ~stream->crc, 4);
 	flush(stream);
@@ -418,7 +443,8 @@ static int load_slot(struct stream *stream, struct aftl *ftl, struct aftl_block 
 	}
 	if (!flags)
 		return 0;
-	if (unit >= ftl->geo.units || *aftl_map_at(ftl, unit) || !(attr & AFTL_PAGE_PROGRAMMED))
+	if (unit >= aftl_mapped(&ftl->geo) || *aftl_map_at(ftl, unit) ||
+	    !(attr & AFTL_PAGE_PROGRAMMED))
 		return refuse_damaged(error, "a unit is stored twice or nowhere");
 	aftl_map_set(ftl, aftl_block_lun(ftl, block), block, to_unit(unit), to_slot(slot),
 		     aftl_page_class(attr));
@@ -712,6 +738,19 @@ static int load_zones(struct stream *stream, struct aftl *ftl, struct aftl_error
 	return 0;
 }
 
+static int load_sheets(struct stream *stream, struct aftl *ftl, struct aftl_error *error)
+{
+	u32 count = ftl->geo.sheets ? (u32)get(stream, 4) : 0;
+
+	for (; count && !stream->ret; count--) {
+		u32 number = (u32)get(stream, 4);
+
+		if (!aftl_sheet_restore(ftl, number, (u8)get(stream, 1)))
+			return refuse_damaged(error, "a sheet is in an impossible state");
+	}
+	return 0;
+}
+
 static int check_crc(struct stream *stream, struct aftl_error *error)
 {
 	u32 expected = ~stream->crc;
@@ -744,6 +783,8 @@ static int load_device(struct stream *stream, struct aftl *ftl, struct aftl_erro
 	if (!ret)
 		ret = load_zones(stream, ftl, error);
 	if (!ret)
+		ret = load_sheets(stream, ftl, error);
+	if (!ret)
 		ret = check_crc(stream, error);
 	for (i = 0; !ret && i < ftl->geo.luns; i++)
 		ret = settle_blocks(ftl, &ftl->luns[i], stream->same, error);
@@ -769,7 +810,11 @@ static int load_header(struct stream *stream, struct aftl_config *config,
 	if (!*type && !stream->ret)
 		return aftl_fail(error, -EINVAL,
 				 "the snapshot was made with a policy that this program does not have");
-	return load_config(stream, config, error);
+	ret = load_config(stream, config, error);
+	if (!ret && !stream->ret && config->map_cache && !stream->same)
+		return aftl_fail(error, -EINVAL,
+				 "map_cache: a device with a cached map goes on with the policy that it was saved with");
+	return ret;
 }
 
 int aftl_load_as(struct aftl **out, const struct aftl_source_stream *source,

@@ -47,6 +47,9 @@ int aftl_layout_init(struct aftl_layout *layout, const struct aftl_geometry *geo
 	if (geo->zones)
 		return aftl_fail(error, -EINVAL,
 				 "zoned: a volume does not keep write pointers; set it to 0, or keep the data in store ram");
+	if (geo->sheets)
+		return aftl_fail(error, -EINVAL,
+				 "map_cache: a volume keeps its map by itself; set it to 0, or keep the data in store ram");
 	if (geo->page_units > AFTL_SPARE_UNITS)
 		return aftl_fail(error, -EINVAL,
 				 "a page has %u units, its spare area has room for %u; raise unit or lower page",

@@ -69,6 +69,20 @@ static void on_copy(struct test_listener *listener, aftl_unit_t unit, aftl_slot_
 		known->slot = from_slot(to);
 }
 
+/* Of sheets of the map no bytes are told: the one that was programmed last is the valid one. */
+static void program_sheet(struct brute_model *model, u32 slot)
+{
+	const struct aftl_media *media = aftl_media(model->device->ftl);
+	u32 unit = from_unit(*aftl_unit_at(media, to_slot(slot)));
+	bool sheet = unit >= media->geo->units && unit - media->geo->units < media->geo->sheets;
+
+	model->slot_unit[slot] = sheet ? unit : U32_MAX;
+	if (!sheet)
+		return;
+	model->slots_used++;
+	model->units[unit].slot = slot;
+}
+
 /* What nobody has told about is padding, whatever was there before. */
 static void on_programmed(struct test_listener *listener, aftl_slot_t first)
 {
@@ -81,7 +95,7 @@ static void on_programmed(struct test_listener *listener, aftl_slot_t first)
 	model->pages_programmed += !aftl_page_foggy(media->attr[slot / media->geo->page_units]);
 	for (; slot < end; slot++) {
 		if (!model->slot_told[slot])
-			model->slot_unit[slot] = U32_MAX;
+			program_sheet(model, slot);
 		model->slot_told[slot] = false;
 	}
 }
@@ -110,6 +124,14 @@ static void compare_unit(struct brute_model *model, u32 index)
 	model->block_valid[unit->slot / aftl_geometry(model->device->ftl)->block_slots]++;
 	model->block_approx[unit->slot / aftl_geometry(model->device->ftl)->block_slots] +=
 		class == AFTL_APPROX;
+}
+
+static void compare_sheet(struct brute_model *model, u32 index)
+{
+	u32 slot = model->units[index].slot;
+
+	if (slot != U32_MAX)
+		model->block_valid[slot / aftl_geometry(model->device->ftl)->block_slots]++;
 }
 
 static void compare_slot(struct brute_model *model, u32 slot)
@@ -152,6 +174,8 @@ void brute_compare(struct brute_model *model)
 	memset(model->block_approx, 0, geo->blocks * sizeof(u32));
 	for (i = 0; i < geo->units; i++)
 		compare_unit(model, i);
+	for (i = geo->units; i < geo->units + geo->sheets; i++)
+		compare_sheet(model, i);
 	for (i = 0; i < geo->slots; i++)
 		compare_slot(model, i);
 	for (i = 0; i < geo->blocks; i++)
@@ -191,7 +215,7 @@ void brute_open(struct brute_model *model, struct test_device *device)
 			.erase = on_erase,
 		},
 		.device = device,
-		.units = zeroed(geo->units, sizeof(*model->units)),
+		.units = zeroed(geo->units + geo->sheets, sizeof(*model->units)),
 		.tags = zeroed(aftl_tags(device->ftl), sizeof(*model->tags)),
 		.slot_unit = zeroed(geo->slots, sizeof(u32)),
 		.slot_told = zeroed(geo->slots, sizeof(bool)),
@@ -199,7 +223,7 @@ void brute_open(struct brute_model *model, struct test_device *device)
 		.block_approx = zeroed(geo->blocks, sizeof(u32)),
 	};
 	memset(model->slot_unit, 0xff, geo->slots * sizeof(u32));
-	for (i = 0; i < geo->units; i++)
+	for (i = 0; i < geo->units + geo->sheets; i++)
 		model->units[i].slot = U32_MAX;
 	test_device_listen(device, &model->listener);
 }

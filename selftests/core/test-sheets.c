@@ -1,0 +1,1185 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The map on flash: what is in memory and what leaves it, when reads wait for a sheet and when
+ * writes do, what that costs, and that nothing of it is lost. A model that keeps a plain list
+ * is compared with random devices after each request.
+ */
+#include <stdlib.h>
+
+#include "brute-model.h"
+#include "bytes.h"
+#include "core/ftl/device.h"
+#include "core/keep/snapshot.h"
+#include "core/policy/policies.h"
+#include "shadow-store.h"
+#include "stream.h"
+#include "tap.h"
+
+#define SEEDS 120
+#define REQUESTS 400
+#define SECOND_NS 1000000000ULL
+
+/* Units whose entries are in a sheet of 512 bytes. */
+#define EACH 128
+
+static struct test_device device;
+
+/* Sheets of one mapping unit, which is a page: 39 for two dies, of which six stay in memory. */
+#define SHAPE "channels", "1", "chips", "2", "blocks", "64", "layers", "4", "word_lines", "16", \
+	      "page", "512", "unit", "512", "op", "40%", "errors", "off"
+/* Two sheets in a program: one waits for another. */
+#define PAIRS SHAPE, "bits", "2", "one_shot", "on", "map_cache", "8KiB", "fill", "sequential"
+#define SENSE_NS 45000
+#define TRANSFER_NS 1280
+#define PROGRAM_NS 700000
+
+static void open_with(const char *policy, const char *cache, const char *fill)
+{
+	const char *const shape[] = { SHAPE, "map_cache", cache, "fill", fill, NULL };
+
+	test_device_init(&device, "demo");
+	test_device_open(&device, policy, shape);
+}
+
+static const struct aftl_sheet *sheet_at(u32 number)
+{
+	return &device.ftl->sheets.all[number];
+}
+
+static bool is_cached(u32 number)
+{
+	return sheet_at(number)->flags & AFTL_SHEET_CACHED;
+}
+
+/* Block that a sheet is in; NULL: it has not been written. */
+static struct aftl_block *block_of(u32 number)
+{
+	aftl_slot_t slot;
+
+	if (!aftl_map_get(device.ftl, to_unit(test_units(&device) + number), &slot))
+		return NULL;
+	return aftl_slot_block(&device.ftl->media, slot);
+}
+
+static u64 read_unit(u32 unit)
+{
+	u64 ns = 0;
+
+	CHECK_EQ(test_do(&device, AFTL_OP_READ, unit, 1, AFTL_PRECISE, &ns), 0);
+	return ns;
+}
+
+static u64 write_unit(u32 unit)
+{
+	u64 ns = 0;
+
+	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE, &ns), 0);
+	return ns;
+}
+
+/* Until all is quiet. */
+static void rest(void)
+{
+	test_drain(&device);
+	test_wait(&device, SECOND_NS);
+}
+
+/* Time */
+
+static void a_miss_is_another_read(void)
+{
+	open_with("baseline", "4KiB", "sequential");
+	CHECK_EQ(device.ftl->geo.sheets, 39);
+	CHECK_EQ(device.ftl->sheets.kept, 6);
+	/* What was used last is there, and has been written. */
+	CHECK_EQ(read_unit(38 * EACH), SENSE_NS + TRANSFER_NS);
+	CHECK_EQ(read_unit(0), 2 * (SENSE_NS + TRANSFER_NS));
+	CHECK_EQ(read_unit(1), SENSE_NS + TRANSFER_NS);
+	CHECK_EQ(read_unit(EACH - 1), SENSE_NS + TRANSFER_NS);
+	CHECK_EQ(read_unit(EACH), 2 * (SENSE_NS + TRANSFER_NS));
+	CHECK_EQ(test_counters(&device)->map_lookups, 5);
+	CHECK_EQ(test_counters(&device)->map_misses, 2);
+	CHECK_EQ(test_counters(&device)->map_loads, 2);
+	CHECK_EQ(test_counters(&device)->array_reads, 7);
+	CHECK_EQ(test_counters(&device)->map_changes, 0);
+	test_device_close(&device);
+}
+
+/* A request that ends in another sheet waits for that one, too. */
+static void sheets_of_a_request(void)
+{
+	u64 ns;
+
+	open_with("baseline", "4KiB", "sequential");
+	CHECK_EQ(test_do(&device, AFTL_OP_READ, EACH - 2, 4, AFTL_PRECISE, &ns), 0);
+	CHECK(ns > 3 * SENSE_NS);
+	CHECK_EQ(test_counters(&device)->map_loads, 2);
+	CHECK_EQ(test_counters(&device)->map_lookups, 4);
+	CHECK(is_cached(0));
+	CHECK(is_cached(1));
+	test_device_close(&device);
+}
+
+static u64 latest_of(struct test_request *const *requests, u32 count)
+{
+	u64 latest = 0;
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		test_done(&device, requests[i]);
+		latest = max(latest, requests[i]->request.complete_ns -
+				     requests[i]->request.arrival_ns);
+		test_put(&device, requests[i]);
+	}
+	return latest;
+}
+
+static struct test_request *begin_read(u32 unit)
+{
+	return test_submit_kept(&device, AFTL_OP_READ, unit, 1, AFTL_PRECISE, 0,
+				aftl_now(device.ftl));
+}
+
+/* Two dies read two sheets at a time, and one sheet is read once for all. */
+static void misses_wait_side_by_side(void)
+{
+	struct test_request *apart[2];
+	struct test_request *together[4];
+	u32 i;
+
+	open_with("baseline", "4KiB", "sequential");
+	CHECK(aftl_block_lun(device.ftl, block_of(2)) != aftl_block_lun(device.ftl, block_of(3)));
+	apart[0] = begin_read(2 * EACH);
+	apart[1] = begin_read(3 * EACH + 1);
+	CHECK(latest_of(apart, 2) < 3 * SENSE_NS);
+	for (i = 0; i < ARRAY_SIZE(together); i++)
+		together[i] = begin_read(4 * EACH + i);
+	latest_of(together, 4);
+	CHECK_EQ(test_counters(&device)->map_loads, 3);
+	CHECK_EQ(test_counters(&device)->map_misses, 6);
+	test_device_close(&device);
+}
+
+/* One whose sheet is there overtakes. */
+static void a_hit_does_not_wait(void)
+{
+	struct test_request *late;
+	struct test_request *early;
+
+	open_with("baseline", "4KiB", "sequential");
+	late = begin_read(0);
+	early = begin_read(38 * EACH);
+	test_done(&device, late);
+	CHECK(early->done);
+	CHECK(early->request.complete_ns < late->request.complete_ns);
+	test_put(&device, early);
+	test_put(&device, late);
+	test_device_close(&device);
+}
+
+/* Few commands, which loads need as well as data: all end nevertheless. */
+static void commands_run_out(void)
+{
+	static const char *const shape[] = {
+		SHAPE, "map_cache", "4KiB", "fill", "sequential", "depth", "16", NULL
+	};
+	u32 i;
+
+	test_device_init(&device, "demo");
+	test_device_open(&device, "baseline", shape);
+	for (i = 0; i < 400; i++)
+		CHECK_EQ(test_submit(&device, AFTL_OP_READ, i * 97 % 4900, 8, AFTL_PRECISE, 0,
+				     aftl_now(device.ftl)), 0);
+	test_drain(&device);
+	CHECK_EQ(device.completed, 400);
+	CHECK_EQ(device.ftl->free_read_count, 16);
+	CHECK(test_counters(&device)->map_misses > 100);
+	test_audit(&device);
+	test_device_close(&device);
+}
+
+/* What nobody wrote has no entries, and no sheet that could be read. */
+static void nothing_is_read_for_nothing(void)
+{
+	open_with("baseline", "4KiB", "none");
+	CHECK_EQ(read_unit(20 * EACH), 0);
+	CHECK_EQ(test_counters(&device)->array_reads, 0);
+	write_unit(20 * EACH + 1);
+	CHECK_EQ(read_unit(20 * EACH), 0);
+	CHECK_EQ(read_unit(20 * EACH + 1), SENSE_NS + TRANSFER_NS);
+	CHECK_EQ(test_counters(&device)->map_loads, 0);
+	CHECK_EQ(test_counters(&device)->map_merges, 0);
+	CHECK(!block_of(20));
+	test_device_close(&device);
+}
+
+/* Changes */
+
+/* The sheet is not read for it; when it leaves its old content is, once, and it is written. */
+static void a_change_is_joined_when_it_leaves(void)
+{
+	const struct aftl_block *before;
+	u32 i;
+
+	open_with("baseline", "4KiB", "sequential");
+	before = block_of(0);
+	CHECK_EQ(write_unit(0), PROGRAM_NS + TRANSFER_NS);
+	CHECK_EQ(write_unit(1), PROGRAM_NS + TRANSFER_NS);
+	CHECK_EQ(test_counters(&device)->map_changes, 2);
+	CHECK_EQ(test_counters(&device)->map_change_misses, 1);
+	CHECK_EQ(test_counters(&device)->map_loads, 0);
+	CHECK_EQ(sheet_at(0)->flags, AFTL_SHEET_CACHED | AFTL_SHEET_DIRTY | AFTL_SHEET_PARTIAL);
+	for (i = 1; i <= 6; i++)
+		read_unit(i * EACH);
+	rest();
+	CHECK(!is_cached(0));
+	CHECK_EQ(test_counters(&device)->map_merges, 1);
+	CHECK_EQ(test_counters(&device)->programmed_map_units, 1);
+	CHECK_EQ(test_counters(&device)->map_loads, 6);
+	CHECK(aftl_block_lun(device.ftl, block_of(0)) == aftl_block_lun(device.ftl, before));
+	/* Those that have not changed are forgotten, and no more. */
+	for (i = 10; i < 30; i++)
+		read_unit(i * EACH);
+	rest();
+	CHECK_EQ(test_counters(&device)->programmed_map_units, 1);
+	test_audit(&device);
+	test_device_close(&device);
+}
+
+/* Who reads an entry of a sheet of which only changes are there has it read. */
+static void part_of_a_sheet_is_no_sheet(void)
+{
+	open_with("baseline", "4KiB", "sequential");
+	write_unit(0);
+	CHECK_EQ(read_unit(5), 2 * (SENSE_NS + TRANSFER_NS));
+	CHECK_EQ(read_unit(6), SENSE_NS + TRANSFER_NS);
+	CHECK_EQ(sheet_at(0)->flags, AFTL_SHEET_CACHED | AFTL_SHEET_DIRTY);
+	test_device_close(&device);
+}
+
+/* It stays when it is used while it waits to be written. */
+static void what_is_used_stays(void)
+{
+	static const char *const shape[] = { PAIRS, NULL };
+	u32 i;
+
+	test_device_init(&device, "demo");
+	test_device_open(&device, "baseline", shape);
+	/* Two in a program: the first waits for another one. */
+	write_unit(0);
+	for (i = 1; i <= device.ftl->sheets.kept; i++)
+		read_unit(2 * i * EACH);
+	rest();
+	CHECK_EQ(sheet_at(0)->flags & AFTL_SHEET_LEAVING, AFTL_SHEET_LEAVING);
+	CHECK_EQ(test_counters(&device)->programmed_map_units, 0);
+	read_unit(0);
+	CHECK_EQ(sheet_at(0)->flags & AFTL_SHEET_USED, AFTL_SHEET_USED);
+	write_unit(2 * EACH);
+	for (i = 3; i <= device.ftl->sheets.kept + 3; i++)
+		read_unit(2 * i * EACH);
+	rest();
+	CHECK_EQ(test_counters(&device)->programmed_map_units, 2);
+	CHECK_EQ(sheet_at(0)->flags, AFTL_SHEET_CACHED);
+	CHECK(!is_cached(2));
+	test_audit(&device);
+	test_device_close(&device);
+}
+
+/* Discards change the map as writes do. */
+static void discards_change_it(void)
+{
+	open_with("baseline", "4KiB", "sequential");
+	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, 0, 20 * EACH, AFTL_PRECISE, NULL), 0);
+	CHECK_EQ(test_counters(&device)->map_changes, 20 * EACH);
+	CHECK_EQ(test_counters(&device)->map_change_misses, 20);
+	rest();
+	CHECK_EQ(test_counters(&device)->programmed_map_units, 20 - 6);
+	CHECK_EQ(test_counters(&device)->map_merges, 20 - 6);
+	/* No entry is there, but the sheet is. */
+	CHECK_EQ(read_unit(3), SENSE_NS + TRANSFER_NS);
+	test_audit(&device);
+	test_device_close(&device);
+}
+
+/* Memory */
+
+/* Writes wait for sheets to be written: not more are in memory than it has room for. */
+static void writes_wait_for_room(void)
+{
+	const struct aftl_sheets *sheets;
+	u32 most = 0;
+	u32 i;
+
+	open_with("baseline", "4KiB", "sequential");
+	sheets = &device.ftl->sheets;
+	for (i = 0; i < 300; i++) {
+		CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, i * 131 % 4900, 1, AFTL_PRECISE, 0,
+				     aftl_now(device.ftl)), 0);
+		while (device.pending > 20)
+			test_step(&device);
+		most = max(most, sheets->cached);
+	}
+	test_drain(&device);
+	/* One program of each die is begun before it is known. */
+	CHECK_RANGE(most, 8, 8 + 2);
+	CHECK(test_counters(&device)->programmed_map_units > 200);
+	CHECK_EQ(test_counters(&device)->gc_blocks, 0);
+	test_audit(&device);
+	test_device_close(&device);
+}
+
+/* As large as the map it costs nothing but what each sheet takes once. */
+static void all_of_it_fits(void)
+{
+	u32 i;
+
+	open_with("baseline", "1MiB", "sequential");
+	for (i = 0; i < 2000; i++)
+		write_unit(i * 131 % 4900);
+	for (i = 0; i < 100; i++)
+		CHECK_EQ(read_unit(i * 131 % 4900), SENSE_NS + TRANSFER_NS);
+	CHECK_EQ(test_counters(&device)->map_misses, 0);
+	CHECK_EQ(test_counters(&device)->programmed_map_units, 0);
+	CHECK_EQ(test_counters(&device)->map_merges, 0);
+	test_device_close(&device);
+}
+
+static void it_is_off(void)
+{
+	open_with("baseline", "0", "sequential");
+	write_unit(0);
+	read_unit(0);
+	CHECK_EQ(device.ftl->geo.sheets, 0);
+	CHECK_EQ(test_counters(&device)->map_lookups, 0);
+	CHECK_EQ(test_counters(&device)->map_changes, 0);
+	test_device_close(&device);
+}
+
+/* Space */
+
+/* Sheets are in blocks of their own, where they are collected as others are, and stay apart. */
+static void they_have_blocks_of_their_own(void)
+{
+	struct aftl_random random = { 1 };
+	u32 i;
+
+	open_with("baseline", "4KiB", "random");
+	for (i = 0; i < 39; i++)
+		CHECK_EQ(block_of(i)->handle, 1);
+	for (i = 0; i < 12000; i++)
+		write_unit((u32)aftl_random_below(&random, test_units(&device)));
+	CHECK(test_counters(&device)->map_moved_units > 0);
+	CHECK(test_counters(&device)->programmed_gc_units >
+	      test_counters(&device)->map_moved_units);
+	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
+	test_audit(&device);
+	test_device_close(&device);
+}
+
+/* The fill has changed all of it, and left nothing to be written. */
+static void a_fill_writes_the_map(void)
+{
+	u32 dirty = 0;
+	u32 i;
+
+	open_with("baseline", "4KiB", "random");
+	for (i = 0; i < 39; i++) {
+		CHECK(block_of(i));
+		dirty += (sheet_at(i)->flags & AFTL_SHEET_DIRTY) != 0;
+	}
+	CHECK_EQ(dirty, 0);
+	CHECK_EQ(device.ftl->sheets.cached, 6);
+	CHECK_EQ(device.ftl->sheets.leaving, 0);
+	rest();
+	CHECK_EQ(test_counters(&device)->array_programs, 0);
+	test_device_close(&device);
+}
+
+/* What breaks */
+
+static void a_die_takes_no_map_along(void)
+{
+	struct aftl_lun *dead;
+	u32 i;
+
+	open_with("baseline", "4KiB", "none");
+	for (i = 0; i < 20 * EACH; i += 2)
+		write_unit(i);
+	rest();
+	CHECK(!is_cached(0));
+	dead = aftl_block_lun(device.ftl, block_of(0));
+	CHECK_EQ(aftl_fail_lun(device.ftl, dead->index), 0);
+	/* Its entries say what is lost; it is put together again, and written elsewhere. */
+	test_do(&device, AFTL_OP_READ, 0, 1, AFTL_PRECISE, NULL);
+	CHECK_EQ(test_counters(&device)->map_loads, 0);
+	CHECK_EQ(sheet_at(0)->flags, AFTL_SHEET_CACHED | AFTL_SHEET_DIRTY);
+	for (i = 1; i < 20; i++)
+		test_do(&device, AFTL_OP_READ, i * EACH, 1, AFTL_PRECISE, NULL);
+	rest();
+	CHECK(block_of(0));
+	CHECK(aftl_block_lun(device.ftl, block_of(0)) != dead);
+	test_audit(&device);
+	test_device_close(&device);
+}
+
+/* Reads that wait for a sheet there go on, and so do sheets that wait to be written there. */
+static void what_waits_at_a_dead_die_goes_on(void)
+{
+	struct test_request *requests[12];
+	u32 i;
+
+	open_with("baseline", "4KiB", "sequential");
+	for (i = 0; i < 6; i++)
+		CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, (30 - i) * EACH, 1, AFTL_PRECISE, 0,
+				     aftl_now(device.ftl)), 0);
+	for (i = 0; i < 12; i++)
+		requests[i] = begin_read(i * EACH);
+	test_step(&device);
+	CHECK_EQ(aftl_fail_lun(device.ftl, 0), 0);
+	test_audit(&device);
+	latest_of(requests, 12);
+	rest();
+	test_audit(&device);
+	CHECK_EQ(device.ftl->luns[0].leaving.count, 0);
+	CHECK_EQ(aftl_fail_lun(device.ftl, 1), 0);
+	rest();
+	test_audit(&device);
+	CHECK_EQ(device.ftl->sheets.leaving, 0);
+	test_device_close(&device);
+}
+
+/* One that waits for company there has it elsewhere. */
+static void what_leaves_a_dead_die(void)
+{
+	static const char *const shape[] = { PAIRS, NULL };
+	u32 i;
+
+	test_device_init(&device, "demo");
+	test_device_open(&device, "baseline", shape);
+	write_unit(0);
+	for (i = 1; i <= device.ftl->sheets.kept; i++)
+		read_unit(2 * i * EACH);
+	rest();
+	CHECK_EQ(device.ftl->luns[0].leaving.count, 1);
+	CHECK_EQ(aftl_fail_lun(device.ftl, 0), 0);
+	CHECK_EQ(device.ftl->luns[0].leaving.count, 0);
+	CHECK_EQ(device.ftl->luns[1].leaving.count, 1);
+	CHECK_EQ(sheet_at(0)->flags, AFTL_SHEET_CACHED | AFTL_SHEET_DIRTY | AFTL_SHEET_LEAVING);
+	test_audit(&device);
+	CHECK_EQ(aftl_fail_lun(device.ftl, 1), 0);
+	CHECK_EQ(device.ftl->sheets.leaving, 0);
+	test_audit(&device);
+	test_device_close(&device);
+}
+
+static void a_bad_block_of_the_map(void)
+{
+	u32 bad;
+
+	open_with("baseline", "4KiB", "sequential");
+	bad = aftl_block_index(&device.ftl->media, block_of(0));
+	CHECK_EQ(aftl_fail_block(device.ftl, bad), 0);
+	rest();
+	CHECK_EQ(device.ftl->media.blocks[bad].state, AFTL_BLOCK_BAD);
+	CHECK(test_counters(&device)->map_moved_units > 0);
+	CHECK_EQ(test_counters(&device)->map_moved_units,
+		 test_counters(&device)->programmed_retire_units);
+	CHECK_EQ(block_of(0)->handle, 1);
+	test_audit(&device);
+	test_device_close(&device);
+}
+
+/* Snapshots */
+
+static int reload(const char *policy, struct test_bytes *bytes)
+{
+	struct aftl_source_stream source = test_bytes_source(bytes);
+	struct aftl *next;
+	int ret = aftl_load_as(&next, &source, aftl_policy_find(policy), NULL, &device.ops, &device,
+			       &device.error);
+
+	if (ret)
+		return ret;
+	aftl_destroy(device.ftl);
+	device.ftl = next;
+	test_audit(&device);
+	return 0;
+}
+
+static void save(struct test_bytes *bytes)
+{
+	struct aftl_sink sink = test_bytes_sink(bytes);
+
+	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), 0);
+}
+
+static u64 go_on(void)
+{
+	struct test_stream stream;
+	u32 i;
+
+	test_stream_init(&stream, 77);
+	for (i = 0; i < 400; i++)
+		test_stream_step(&stream, &device);
+	test_drain(&device);
+	return aftl_digest(device.ftl);
+}
+
+/* What is in memory, the oldest first. Return: how much. */
+static u32 remember(u32 *found)
+{
+	u32 number = device.ftl->sheets.oldest;
+	u32 count = 0;
+
+	for (; number != AFTL_NIL; number = sheet_at(number)->younger)
+		found[count++] = number << 8 | sheet_at(number)->flags;
+	return count;
+}
+
+/* With the same sheets in memory, in the same order, and those that leave. */
+static void a_snapshot_has_the_same_future(void)
+{
+	struct test_bytes bytes = { 0 };
+	u32 before[39];
+	u32 after[39];
+	u64 digest;
+	u64 misses;
+	u32 i;
+
+	open_with("baseline", "6KiB", "random");
+	for (i = 0; i < 500; i++)
+		write_unit(i * 131 % 4900);
+	for (i = 0; i < 4; i++)
+		read_unit((2 * i + 1) * EACH);
+	CHECK_EQ(remember(before), 10);
+	save(&bytes);
+	aftl_reset_stats(device.ftl);
+	digest = go_on();
+	misses = test_counters(&device)->map_misses;
+	CHECK(misses > 50);
+	CHECK_EQ(reload("baseline", &bytes), 0);
+	CHECK_EQ(remember(after), 10);
+	CHECK(!memcmp(before, after, 10 * sizeof(u32)));
+	CHECK_EQ(go_on(), digest);
+	CHECK_EQ(test_counters(&device)->map_misses, misses);
+	test_bytes_free(&bytes);
+	test_device_close(&device);
+}
+
+static void another_policy_is_refused(void)
+{
+	struct test_bytes bytes = { 0 };
+
+	open_with("baseline", "4KiB", "sequential");
+	save(&bytes);
+	CHECK_EQ(reload("vth_b", &bytes), -EINVAL);
+	CHECK_CONTAINS(device.error.text, "goes on with the policy that it was saved with");
+	test_bytes_free(&bytes);
+	test_device_close(&device);
+}
+
+static void refused(const char *policy, const char *key, const char *value, const char *cache,
+		    const char *why)
+{
+	const char *const pairs[] = { SHAPE, "map_cache", cache, key, value, NULL };
+
+	test_device_init(&device, "demo");
+	test_device_set_all(&device, pairs);
+	CHECK_EQ(test_device_create(&device, policy), -EINVAL);
+	CHECK_CONTAINS(device.error.text, why);
+	CHECK(strlen(device.error.text) < sizeof(device.error.text) - 1);
+	test_device_close(&device);
+}
+
+/* However little is left: for the map there is room beside the data. */
+static void there_is_room_for_it(void)
+{
+	u32 made = 0;
+	u32 op;
+
+	for (op = 400; op < 2000; op += 5) {
+		static const char *const pairs[] = { SHAPE, "map_cache", "4KiB", NULL };
+
+		test_device_init(&device, "demo");
+		test_device_set_all(&device, pairs);
+		device.config.op = op;
+		if (!test_device_create(&device, "baseline")) {
+			made++;
+			CHECK(device.ftl->luns[0].room + device.ftl->luns[1].room >=
+			      test_units(&device) + device.ftl->geo.sheets +
+				      2 * device.ftl->program_units);
+			CHECK_EQ(aftl_kept_blocks(device.ftl),
+				 device.ftl->type->open_blocks + device.ftl->type->reserve + 2);
+		}
+		test_device_close(&device);
+	}
+	CHECK_RANGE(made, 1, 319);
+}
+
+static void what_makes_no_sense_is_refused(void)
+{
+	struct aftl_error error;
+
+	refused("baseline", "placement_handles", "1", "4KiB", "does not go together with zoned");
+	refused("baseline", "zoned", "64KiB", "4KiB", "does not go together with zoned");
+	refused("baseline", "gc", "10%", "2047", "set at least 2048");
+	refused("baseline", "op", "4%", "4KiB", "policy baseline with a cached map keeps");
+	open_with("baseline", "4KiB", "none");
+	CHECK_EQ(aftl_set_param(device.ftl, "map_cache", "8KiB", &error), -EINVAL);
+	test_device_close(&device);
+}
+
+/*
+ * A plain list: what is in memory, the oldest first, and by LUN what leaves. It hears what a
+ * host hears, and is compared when all is quiet.
+ */
+#define SHEETS_MAX 1024
+#define LUNS_MAX 16
+
+struct list {
+	u32 at[SHEETS_MAX];
+	u32 count;
+};
+
+static struct plain {
+	struct test_listener listener;
+	struct list stay;
+	struct list leave[LUNS_MAX];
+	u8 flags[SHEETS_MAX];
+	u32 lun[SHEETS_MAX];
+	bool *mapped;
+	u64 lookups;
+	u64 misses;
+	u64 changes;
+	u64 change_misses;
+	u64 merges;
+	u64 written;
+	u64 moved;
+} plain;
+
+static void append(struct list *list, u32 number)
+{
+	list->at[list->count++] = number;
+}
+
+static void take_at(struct list *list, u32 place)
+{
+	list->count--;
+	memmove(&list->at[place], &list->at[place + 1], (list->count - place) * sizeof(u32));
+}
+
+static void touch(u32 number)
+{
+	u32 i = 0;
+
+	if (plain.flags[number] & AFTL_SHEET_LEAVING) {
+		plain.flags[number] |= AFTL_SHEET_USED;
+		return;
+	}
+	while (plain.stay.at[i] != number)
+		i++;
+	take_at(&plain.stay, i);
+	append(&plain.stay, number);
+}
+
+static bool written(u32 number)
+{
+	return plain.lun[number] != U32_MAX;
+}
+
+static u32 where(u32 number)
+{
+	const struct aftl_geometry *geo = aftl_geometry(device.ftl);
+
+	return written(number) ? plain.lun[number] : aftl_stripe_lun(geo, number % geo->luns);
+}
+
+static void make_room(void)
+{
+	u32 room = (u32)(device.config.map_cache / 512) -
+		   aftl_geometry(device.ftl)->luns * device.ftl->program_units;
+
+	while (plain.stay.count > room) {
+		u32 number = plain.stay.at[0];
+
+		take_at(&plain.stay, 0);
+		if (plain.flags[number] & AFTL_SHEET_DIRTY) {
+			plain.flags[number] |= AFTL_SHEET_LEAVING;
+			append(&plain.leave[where(number)], number);
+		} else {
+			plain.flags[number] = 0;
+		}
+	}
+}
+
+static void come(u32 number, u8 flags)
+{
+	plain.flags[number] = AFTL_SHEET_CACHED | flags;
+	append(&plain.stay, number);
+	make_room();
+}
+
+static void change(u32 unit)
+{
+	u32 number = unit / EACH;
+
+	plain.changes++;
+	if (plain.flags[number]) {
+		plain.flags[number] |= AFTL_SHEET_DIRTY;
+		touch(number);
+		return;
+	}
+	plain.change_misses++;
+	come(number, AFTL_SHEET_DIRTY | (written(number) ? AFTL_SHEET_PARTIAL : 0));
+}
+
+static void look_up(u32 number)
+{
+	bool whole = plain.flags[number] && !(plain.flags[number] & AFTL_SHEET_PARTIAL);
+
+	if (!whole && !written(number))
+		return;
+	plain.misses += !whole;
+	plain.flags[number] &= ~AFTL_SHEET_PARTIAL;
+	if (plain.flags[number])
+		touch(number);
+	else
+		come(number, 0);
+}
+
+/* A page, or as much of it as is read, is looked up once in each sheet. */
+static void look_up_all(const struct aftl_request *request)
+{
+	const struct aftl_geometry *geo = aftl_geometry(device.ftl);
+	u32 last = U32_MAX;
+	u32 i;
+
+	for (i = request->unit; i < request->unit + request->units; i++) {
+		u32 class;
+		aftl_slot_t slot = aftl_lookup(device.ftl, to_unit(i), &class);
+		u32 page = from_slot(slot) == U32_MAX ? U32_MAX :
+							from_slot(slot) / geo->page_units;
+
+		if (i == request->unit || i % EACH == 0)
+			look_up(i / EACH);
+		plain.lookups += page != U32_MAX && (page != last || i % EACH == 0);
+		last = page;
+	}
+}
+
+static void on_submitted(struct test_listener *self, struct test_request *request)
+{
+	u32 i;
+
+	(void)self;
+	if (request->request.op == AFTL_OP_READ)
+		look_up_all(&request->request);
+	if (request->request.op != AFTL_OP_DISCARD && request->request.op != AFTL_OP_WRITE_ZEROES)
+		return;
+	for (i = request->request.unit; i < request->request.unit + request->request.units; i++) {
+		if (plain.mapped[i])
+			change(i);
+		plain.mapped[i] = false;
+	}
+}
+
+static void on_program(struct test_listener *self, u32 tag, aftl_unit_t unit, aftl_slot_t slot)
+{
+	(void)self;
+	(void)tag;
+	(void)slot;
+	plain.mapped[from_unit(unit)] = true;
+	change(from_unit(unit));
+}
+
+static void on_copy(struct test_listener *self, aftl_unit_t unit, aftl_slot_t from, aftl_slot_t to)
+{
+	(void)self;
+	(void)from;
+	(void)to;
+	change(from_unit(unit));
+}
+
+/* It is the first that waits there. */
+static void write_sheet(u32 number, u32 lun)
+{
+	struct list *leave = &plain.leave[lun];
+
+	if (!CHECK(leave->count))
+		return;
+	CHECK_EQ(leave->at[0], number);
+	CHECK_EQ(lun, where(number));
+	take_at(leave, 0);
+	plain.written++;
+	plain.merges += (plain.flags[number] & AFTL_SHEET_PARTIAL) != 0;
+	plain.lun[number] = lun;
+	if (plain.flags[number] & AFTL_SHEET_USED) {
+		plain.flags[number] = AFTL_SHEET_CACHED;
+		append(&plain.stay, number);
+		make_room();
+	} else {
+		plain.flags[number] = 0;
+	}
+}
+
+static void on_programmed(struct test_listener *self, aftl_slot_t first)
+{
+	const struct aftl_media *media = aftl_media(device.ftl);
+	u32 slot;
+
+	(void)self;
+	for (slot = from_slot(first); slot < from_slot(first) + media->geo->page_units; slot++) {
+		u32 number = from_unit(*aftl_unit_at(media, to_slot(slot))) - media->geo->units;
+
+		if (number >= media->geo->sheets)
+			continue;
+		if (plain.written < test_counters(&device)->programmed_map_units)
+			write_sheet(number, slot / media->geo->block_slots /
+					    media->geo->blocks_per_lun);
+		else
+			plain.moved++;
+	}
+}
+
+static void compare_order(void)
+{
+	u32 number = device.ftl->sheets.oldest;
+	u32 i;
+
+	for (i = 0; i < plain.stay.count && number != AFTL_NIL; i++) {
+		CHECK_EQ(number, plain.stay.at[i]);
+		number = sheet_at(number)->younger;
+	}
+	CHECK_EQ(i, plain.stay.count);
+	CHECK_EQ(number, AFTL_NIL);
+}
+
+static void compare_plain(void)
+{
+	u32 i;
+
+	for (i = 0; i < device.ftl->geo.sheets; i++)
+		CHECK_MSG(sheet_at(i)->flags == plain.flags[i], "sheet %u is %x, not %x", i,
+			  sheet_at(i)->flags, plain.flags[i]);
+	compare_order();
+	CHECK_EQ(test_counters(&device)->map_lookups, plain.lookups);
+	CHECK_EQ(test_counters(&device)->map_misses, plain.misses);
+	CHECK_EQ(test_counters(&device)->map_loads, plain.misses);
+	CHECK_EQ(test_counters(&device)->map_changes, plain.changes);
+	CHECK_EQ(test_counters(&device)->map_change_misses, plain.change_misses);
+	CHECK_EQ(test_counters(&device)->map_merges, plain.merges);
+	CHECK_EQ(test_counters(&device)->programmed_map_units, plain.written);
+	CHECK_EQ(test_counters(&device)->map_moved_units, plain.moved);
+}
+
+static void begin_leaving(void)
+{
+	u32 lun;
+	u32 i;
+
+	for (lun = 0; lun < device.ftl->geo.luns; lun++) {
+		u32 number = device.ftl->luns[lun].leaving.head;
+
+		for (i = 0; i < device.ftl->luns[lun].leaving.count; i++) {
+			append(&plain.leave[lun], number);
+			number = sheet_at(number)->younger;
+		}
+	}
+}
+
+/* What a fill has left. */
+static void begin_plain(void)
+{
+	u32 number;
+	u32 class;
+
+	for (number = 0; number < device.ftl->geo.sheets; number++) {
+		plain.flags[number] = sheet_at(number)->flags;
+		plain.lun[number] = block_of(number) ?
+			aftl_block_lun(device.ftl, block_of(number))->index : U32_MAX;
+	}
+	for (number = device.ftl->sheets.oldest; number != AFTL_NIL;
+	     number = sheet_at(number)->younger)
+		append(&plain.stay, number);
+	begin_leaving();
+	for (number = 0; number < test_units(&device); number++)
+		plain.mapped[number] = from_slot(aftl_lookup(device.ftl, to_unit(number),
+							     &class)) != U32_MAX;
+}
+
+static void open_plain(void)
+{
+	memset(&plain, 0, sizeof(plain));
+	plain.listener = (struct test_listener){
+		.submitted = on_submitted,
+		.program = on_program,
+		.copy = on_copy,
+		.programmed = on_programmed,
+	};
+	plain.mapped = calloc(test_units(&device), sizeof(bool));
+	if (!plain.mapped)
+		tap_bail_out("out of memory");
+	rest();
+	aftl_reset_stats(device.ftl);
+	begin_plain();
+	test_device_listen(&device, &plain.listener);
+}
+
+static void close_plain(void)
+{
+	test_device_unlisten(&device, &plain.listener);
+	free(plain.mapped);
+}
+
+/* Small units, for many sheets. */
+static void draw_shape(struct aftl_random *random)
+{
+	struct aftl_config *config = &device.config;
+
+	config->channels = 1 + aftl_random_below(random, 2);
+	config->chips = 1 + aftl_random_below(random, 2);
+	config->dies = 1;
+	config->planes = 1;
+	config->plane_mode = AFTL_PLANES_SHARED;
+	config->blocks = 48 + aftl_random_below(random, 64);
+	config->layers = 2 + aftl_random_below(random, 3);
+	config->word_lines = 4 + aftl_random_below(random, 5);
+	config->bits = 1 + aftl_random_below(random, 3);
+	config->one_shot = aftl_random_below(random, 2);
+	config->unit = 512;
+	config->page = 512ULL << aftl_random_below(random, 3);
+	config->op = 4500 + aftl_random_below(random, 2500);
+	config->passes = 1;
+}
+
+static void draw_cache(struct aftl_random *random)
+{
+	struct aftl_config *config = &device.config;
+	u64 program = config->page / 512 * (config->one_shot ? config->bits : 1);
+	u64 limit = config->channels * config->chips * program;
+
+	config->map_cache = 512 * (2 * limit + aftl_random_below(random, 24));
+}
+
+/* Reads end with their sheet: else others might be written between two look-ups. */
+static void do_one(struct aftl_random *random)
+{
+	static const u8 ops[] = {
+		AFTL_OP_READ, AFTL_OP_READ, AFTL_OP_READ, AFTL_OP_WRITE, AFTL_OP_WRITE,
+		AFTL_OP_WRITE, AFTL_OP_DISCARD,
+	};
+	u8 op = ops[aftl_random_below(random, ARRAY_SIZE(ops))];
+	u32 unit = (u32)aftl_random_below(random, test_units(&device));
+	u32 units = 1 + (u32)aftl_random_below(random, 40);
+
+	units = min(units, test_units(&device) - unit);
+	if (op == AFTL_OP_READ)
+		units = min(units, EACH - unit % EACH);
+	CHECK_EQ(test_do(&device, op, unit, units, AFTL_PRECISE, NULL), 0);
+}
+
+static void one_after_the_other(struct aftl_random *random)
+{
+	u32 i;
+
+	open_plain();
+	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
+		do_one(random);
+		rest();
+		compare_plain();
+	}
+	test_audit(&device);
+	close_plain();
+}
+
+static u64 seen_misses;
+static u64 seen_merges;
+static u64 seen_moved;
+static u64 seen_used;
+
+/* A simple device, whose requests come one after the other. */
+static bool run_plain(u64 seed)
+{
+	struct aftl_random random = { aftl_mix(seed ^ 0x5ee7) };
+	bool made;
+
+	test_device_init(&device, "demo");
+	draw_shape(&random);
+	device.config.gc = aftl_random_below(&random, 2000);
+	device.config.errors = AFTL_OFF;
+	device.config.fill = aftl_random_below(&random, 3);
+	device.config.fill_overwrite = aftl_random_below(&random, 2) * 10000;
+	draw_cache(&random);
+	made = !test_device_create(&device, seed % 3 ? "baseline" : "vth_b");
+	if (made) {
+		one_after_the_other(&random);
+		seen_misses += plain.misses;
+		seen_merges += plain.merges;
+		seen_moved += plain.moved;
+	}
+	test_device_close(&device);
+	if (tap_failures())
+		test_note_config(&device, "baseline", seed);
+	return made;
+}
+
+static void a_plain_list_says_the_same(void)
+{
+	u32 lived = 0;
+	u64 seed;
+
+	for (seed = 0; seed < SEEDS && !tap_failures(); seed++)
+		lived += run_plain(seed);
+	tap_note("%u devices: %llu misses, %llu merges, %llu moves", lived,
+		 (unsigned long long)seen_misses, (unsigned long long)seen_merges,
+		 (unsigned long long)seen_moved);
+	CHECK(tap_failures() || lived > SEEDS / 2);
+	CHECK(tap_failures() || (seen_misses > 1000 && seen_merges > 1000 && seen_moved > 100));
+}
+
+/* Anything at once: random policies, options and requests on top of each other. */
+
+static const char *any_policy(struct aftl_random *random)
+{
+	u32 policies = 0;
+
+	while (aftl_policy_at(policies))
+		policies++;
+	return aftl_policy_at(aftl_random_below(random, policies))->name;
+}
+
+static u32 seen_opened;
+
+/* The last free blocks are for moves. */
+static void on_array(void *host, const struct aftl_array_event *event)
+{
+	const struct aftl_lun *lun = &device.ftl->luns[event->lun];
+
+	(void)host;
+	if (event->op != AFTL_ARRAY_PROGRAM || event->cause != AFTL_CAUSE_MAP || event->page)
+		return;
+	seen_opened++;
+	CHECK_MSG(lun->free_blocks + 1 > aftl_reserve(device.ftl), "%u blocks are left",
+		  lun->free_blocks);
+}
+
+/* One program of each LUN at most begins before it is seen that too much leaves. */
+static void on_host_program(struct test_listener *self, u32 tag, aftl_unit_t unit,
+			    aftl_slot_t slot)
+{
+	(void)self;
+	(void)tag;
+	(void)unit;
+	(void)slot;
+	CHECK_MSG(device.ftl->sheets.leaving <= device.ftl->sheets.limit +
+		  device.ftl->program_units, "%u sheets leave", device.ftl->sheets.leaving);
+}
+
+static void drive(struct aftl_random *random)
+{
+	struct test_listener watch = { .program = on_host_program };
+	struct brute_model model;
+	struct shadow_store store;
+	struct test_stream stream;
+	u32 i;
+
+	test_stream_init(&stream, aftl_random_next(random));
+	stream.read = aftl_random_below(random, 60);
+	stream.approx = aftl_random_below(random, 101);
+	stream.depth = aftl_random_below(random, 40);
+	stream.units_max = 1 + aftl_random_below(random, 40);
+	stream.gap_ns = aftl_random_below(random, 3) * 1000000;
+	brute_open(&model, &device);
+	shadow_open(&store, &device, false);
+	test_device_listen(&device, &watch);
+	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
+		test_stream_step(&stream, &device);
+		seen_used += device.ftl->sheets.leaving > device.ftl->sheets.limit;
+		if (i % 16 == 0) {
+			brute_compare(&model);
+			test_audit(&device);
+		}
+	}
+	rest();
+	brute_compare(&model);
+	brute_compare_counters(&model);
+	shadow_lookup_all(&store);
+	test_audit(&device);
+	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
+	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);
+	CHECK(!aftl_read_only(device.ftl));
+	CHECK(device.ftl->sheets.leaving <= device.ftl->sheets.limit);
+	CHECK(device.ftl->sheets.cached - device.ftl->sheets.leaving <= device.ftl->sheets.kept);
+	test_device_unlisten(&device, &watch);
+	shadow_close(&store);
+	brute_close(&model);
+}
+
+static bool run_seed(u64 seed)
+{
+	struct aftl_random random = { aftl_mix(seed ^ 0x5ee75) };
+	const char *policy = any_policy(&random);
+	bool made;
+
+	test_device_init(&device, "demo");
+	device.ops.array = on_array;
+	test_random_options(&device, &random);
+	draw_shape(&random);
+	device.config.bad = 0;
+	device.config.endurance = 0;
+	device.config.placement_handles = 0;
+	draw_cache(&random);
+	made = !test_device_create(&device, policy);
+	if (made)
+		drive(&random);
+	test_device_close(&device);
+	if (tap_failures())
+		test_note_config(&device, policy, seed);
+	return made;
+}
+
+static void no_data_and_no_sheet_is_lost(void)
+{
+	u32 lived = 0;
+	u64 seed;
+
+	for (seed = 0; seed < 3 * SEEDS && !tap_failures(); seed++)
+		lived += run_seed(seed);
+	tap_note("%u devices", lived);
+	CHECK(tap_failures() || lived > SEEDS);
+	CHECK(tap_failures() || (seen_used > 100 && seen_opened > 100));
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1) {
+		run_seed(strtoull(argv[1], NULL, 10));
+		return tap_finish();
+	}
+	tap_run("a miss is another read", a_miss_is_another_read);
+	tap_run("a request waits for each of its sheets", sheets_of_a_request);
+	tap_run("misses wait side by side", misses_wait_side_by_side);
+	tap_run("a hit does not wait", a_hit_does_not_wait);
+	tap_run("commands run out", commands_run_out);
+	tap_run("nothing is read for nothing", nothing_is_read_for_nothing);
+	tap_run("a change is joined when it leaves", a_change_is_joined_when_it_leaves);
+	tap_run("part of a sheet is no sheet", part_of_a_sheet_is_no_sheet);
+	tap_run("what is used stays", what_is_used_stays);
+	tap_run("discards change it", discards_change_it);
+	tap_run("writes wait for room", writes_wait_for_room);
+	tap_run("all of it fits", all_of_it_fits);
+	tap_run("it is off", it_is_off);
+	tap_run("sheets have blocks of their own", they_have_blocks_of_their_own);
+	tap_run("a fill writes the map", a_fill_writes_the_map);
+	tap_run("a die takes no map along", a_die_takes_no_map_along);
+	tap_run("what waits at a dead die goes on", what_waits_at_a_dead_die_goes_on);
+	tap_run("what leaves a dead die", what_leaves_a_dead_die);
+	tap_run("a bad block of the map", a_bad_block_of_the_map);
+	tap_run("a snapshot has the same future", a_snapshot_has_the_same_future);
+	tap_run("another policy is refused", another_policy_is_refused);
+	tap_run("what makes no sense is refused", what_makes_no_sense_is_refused);
+	tap_run("there is room for it", there_is_room_for_it);
+	tap_run("a plain list says the same", a_plain_list_says_the_same);
+	tap_run("no data and no sheet is lost", no_data_and_no_sheet_is_lost);
+	return tap_finish();
+}
