@@ -344,7 +344,7 @@ static void what_cannot_be_is_not_formatted(void)
 	CHECK_CONTAINS(text, "buffer_safe");
 }
 
-static void too_many_units_in_a_page(void)
+static void no_volume_of_such_a_shape(void)
 {
 	struct aftl_layout layout;
 	struct test_device device;
@@ -357,6 +357,11 @@ static void too_many_units_in_a_page(void)
 	CHECK_EQ(aftl_geometry_init(&geo, &device.config, &error), 0);
 	CHECK_EQ(aftl_layout_init(&layout, &geo, &error), -EINVAL);
 	CHECK_CONTAINS(error.text, "32 units");
+	test_device_init(&device, "demo");
+	test_device_set(&device, "map_cache", "1MiB");
+	CHECK_EQ(aftl_geometry_init(&geo, &device.config, &error), 0);
+	CHECK_EQ(aftl_layout_init(&layout, &geo, &error), -EINVAL);
+	CHECK_CONTAINS(error.text, "map_cache: a volume keeps its map by itself");
 }
 
 static int open_again(struct durable_device *durable)
@@ -826,7 +831,7 @@ int main(void)
 	tap_run("a successor inherits no notes", a_successor_inherits_no_notes);
 	tap_run("parameters change or not", parameters_change_or_not);
 	tap_run("what cannot be is not formatted", what_cannot_be_is_not_formatted);
-	tap_run("too many units in a page", too_many_units_in_a_page);
+	tap_run("too many units in a page", no_volume_of_such_a_shape);
 	tap_run("a medium of the wrong size", a_medium_of_the_wrong_size);
 	tap_run("superblocks that are none", superblocks_that_are_none);
 	tap_run("the copy of the superblock helps", the_copy_helps);

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A map on flash: what a miss costs by the chip's times, and what the report and the page say."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from selftests.sim.support import Json, only_run, run, sim
+
+TOP = Path(__file__).resolve().parents[2]
+READ_NS, UNIT, BUS = 45_000, 4096, 0.4  # bytes per ns
+SHEETS = 109  # of 1024 entries, of profile demo
+#: A program's worth for each die leaves the memory.
+LEAVING = 4 * 2
+ONE = ("--fill", "sequential", "--write-share", "0", "--depth", "1", "--requests", "20000")
+
+
+def kept(size: int) -> int:
+    return size // UNIT - LEAVING
+
+
+def one_by_one(size: int) -> Json:
+    return only_run(sim(*ONE, "--map_cache", str(size), "--verify"))
+
+
+@pytest.mark.parametrize("size", [64 << 10, 128 << 10, 256 << 10, 384 << 10])
+def test_a_read_takes_one_sensing_or_two(size: int) -> None:
+    result = one_by_one(size)
+    counters, mean = result["counters"], result["timing"]["read_response"]["mean_ns"]
+    alone = READ_NS + UNIT / BUS
+    missed = counters["map_misses"] / counters["map_lookups"]
+    assert counters["map_lookups"] == counters["host_read_requests"] == 20000
+    assert counters["map_loads"] == counters["map_misses"]
+    assert missed == pytest.approx(1 - kept(size) / SHEETS, abs=0.02)
+    assert mean == pytest.approx(alone * (1 + missed), rel=0.01)
+    assert counters["array_reads"] == 20000 + counters["map_loads"]
+
+
+def test_what_fits_costs_nothing() -> None:
+    whole, off = one_by_one(1 << 20), one_by_one(0)
+    assert whole["counters"]["map_misses"] == 0
+    assert whole["timing"] == off["timing"]
+    assert off["counters"]["map_lookups"] == 0
+
+
+def test_causes_and_the_report() -> None:
+    args = ("--fill", "random", "--requests", "20000", "--map_cache", "128KiB")
+    result = only_run(sim(*args))
+    counters, causes = result["counters"], result["write_amplification"]
+    assert causes["map"] == pytest.approx(
+        counters["programmed_map_units"] / counters["host_write_units"], abs=1e-4)
+    assert causes["total"] == pytest.approx(
+        sum(part for name, part in causes.items()
+            if name not in ("total", "host_write_units", "programmed_units")), abs=1e-3)
+    assert counters["map_merges"] <= counters["programmed_map_units"]
+    table = run("sim", *args).out
+    told = dict(re.findall(r"^ *(\S.*?\S)  +(\S+) *$", table, re.M))
+    share = counters["map_misses"] / counters["map_lookups"] * 100
+    assert float(told["that waited for a sheet"].rstrip("%")) == pytest.approx(share, abs=0.01)
+    assert int(told["sheets read for them"]) == counters["map_loads"]
+    assert int(told["sheets read to be written"]) == counters["map_merges"]
+    assert int(told["sheets moved"]) == counters["map_moved_units"]
+    assert "sheet" not in run("sim", "--requests", "100").out
+
+
+def test_a_saved_device_goes_on(tmp_path: Path) -> None:
+    saved = tmp_path / "device"
+    args = ("--map_cache", "128KiB", "--fill", "random", "--requests", "5000")
+    sim(*args, "--dump", saved)
+    result = only_run(sim("--load", saved, "--requests", "5000", "--verify"))
+    assert result["counters"]["host_failed_requests"] == 0
+    assert result["counters"]["map_misses"] > 1000
+
+
+def test_the_study_of_the_tutorial() -> None:
+    """Its last words: 2 ms in place of 0.8, and twice as much written."""
+    study = tomllib.loads((TOP / "docs/examples/map-cache.toml").read_text())
+    base = [word for key, value in study["base"].items() for word in (f"--{key}", str(value))]
+    sizes = study["vary"]["map_cache"]
+    runs = [only_run(sim(*base, "--map_cache", size)) for size in sizes]
+    p99 = [result["timing"]["read_response"]["p99_ns"] for result in runs]
+    factor = [result["write_amplification"]["total"] for result in runs]
+    assert sizes[-1] == "0"
+    assert factor == sorted(factor, reverse=True)
+    assert p99[0] == pytest.approx(2e6, rel=0.15)
+    assert p99[-1] == pytest.approx(0.8e6, rel=0.15)
+    assert factor[0] / factor[-1] == pytest.approx(2, rel=0.1)
