@@ -380,10 +380,8 @@ static const struct aftl_host_ops ops = {
 
 /* The device */
 
-static void give_cache_and_handles(struct aftl_config *config)
+static void give_cache_and_handles(struct aftl_config *config, u32 shares)
 {
-	u32 shares = next();
-
 	config->placement_handles = shares >> 4 & 3;
 	config->placement_isolation = shares >> 6 & 1;
 	if (config->bits == 1)
@@ -392,9 +390,21 @@ static void give_cache_and_handles(struct aftl_config *config)
 	config->slc_dynamic = (shares >> 2 & 3) * 3000;
 }
 
+/* Small sheets, of which few are in memory. */
+static void give_map(struct aftl_config *config, u32 flags)
+{
+	if (!(flags & 1))
+		return;
+	config->placement_handles = 0;
+	config->page = 512;
+	config->unit = 512;
+	config->map_cache = 1024 * config->channels * (config->one_shot ? config->bits : 1);
+}
+
 static void shape(struct aftl_config *config)
 {
 	u32 flags = next();
+	u32 shares;
 
 	config->channels = 1 + next() % 2;
 	config->chips = 1;
@@ -416,7 +426,9 @@ static void shape(struct aftl_config *config)
 	config->age = next() * AFTL_DAY_NS;
 	config->idle = 1 + next() * 5000;
 	config->fill = 0;
-	give_cache_and_handles(config);
+	shares = next();
+	give_cache_and_handles(config, shares);
+	give_map(config, shares >> 7);
 }
 
 static bool create(void)
