@@ -196,7 +196,11 @@ build_and_run = $(if $(strip $(call area_programs,$(1))),\
 deps: ## install what building and checking need (says what; nothing twice)
 	@selftests/install-packages
 
+# Another make: this one has looked for packages before they were installed.
 check: deps ## install what is needed, then run every test
+	+@$(MAKE) every-test
+
+every-test:
 	+@$(call build_and_run,$(AREAS))
 
 check-fast: ## the inner loop: no install, no fuzzing, no kernel, no slow test
@@ -287,6 +291,6 @@ help: ## print this
 	@echo '  FUZZ_SECONDS=6          time of each fuzz harness'
 
 .PHONY: all bench bench-kernel bench-replay check check-fast claims clean demo demo-deps demo-programs \
-	deps help lab mutants raid selftests selftests-debug tables FORCE
+	deps every-test help lab mutants raid selftests selftests-debug tables FORCE
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)

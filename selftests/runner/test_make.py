@@ -42,6 +42,21 @@ def tree(place: Path) -> Path:
     return place
 
 
+def test_what_was_installed_is_looked_for_again(tmp_path: Path) -> None:
+    """On a bare machine the page was left out for want of packages that had just come."""
+    own = tree(tmp_path / "tree")
+    (own / "selftests").unlink()
+    (own / "selftests").mkdir()
+    for entry in (TOP / "selftests").iterdir():
+        (own / "selftests" / entry.name).symlink_to(entry)
+    (own / "selftests/install-packages").unlink()
+    (own / "selftests/install-packages").write_text("#!/bin/sh\necho installed\n")
+    (own / "selftests/install-packages").chmod(0o755)
+    done = make("check", "MAKE=echo make", where=own)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "installed\nmake every-test\n"
+
+
 def test_what_is_built_stays_built_whatever_is_asked_for_next(tmp_path: Path) -> None:
     """Flags of some objects became those of the variant, and all were compiled once more."""
     objects = [f"{tmp_path}/obj/{name}.o" for name in (
