@@ -175,8 +175,9 @@ def zfs_pairs() -> bytes:
     begin = struct.pack(">II", 0, 1)
     tree = begin + zfs_pair("type", 9, zfs_text("disk")) + zfs_number("ashift", 12) + bytes(8)
     return (b"\1\1\0\0" + begin + zfs_number("version", 5000)
-            + zfs_pair("name", 9, zfs_text("pictures")) + zfs_number("pool_guid", 1234)
-            + zfs_number("guid", 99) + zfs_pair("vdev_tree", 19, tree) + bytes(8))
+            + zfs_pair("name", 9, zfs_text("pictures")) + zfs_number("state", 0)
+            + zfs_number("txg", 7) + zfs_number("pool_guid", 1234) + zfs_number("guid", 99)
+            + zfs_pair("vdev_tree", 19, tree) + bytes(8))
 
 
 def zfs() -> list[tuple[int, bytes]]:
