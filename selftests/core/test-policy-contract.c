@@ -25,6 +25,7 @@ enum wildness {
 	WILD_LEAVE = 512,
 	WILD_CLOSE = 1024,
 	WILD_LESS = 2048,
+	WILD_SQUAT = 4096,
 	WILD_ALL = WILD_PLACE | WILD_COPY | WILD_CHORE | WILD_ANSWERS | WILD_VICTIM | WILD_LUN,
 };
 
@@ -158,12 +159,57 @@ static bool place_in_less(struct wild *wild, struct aftl_lun *lun, const struct 
 	return true;
 }
 
+/* An open block of @lun that no policy opened: the core has its sheets of the map there. */
+static struct aftl_block *strange_block(struct wild *wild, const struct aftl_lun *lun)
+{
+	const struct aftl_media *media = aftl_policy_media(&wild->policy);
+	u32 first = aftl_lun_index(lun) * media->geo->blocks_per_lun;
+	u32 i;
+
+	for (i = first; i < first + media->geo->blocks_per_lun; i++)
+		if (media->blocks[i].handle && media->blocks[i].state == AFTL_BLOCK_OPEN &&
+		    media->blocks[i].programmed)
+			return &media->blocks[i];
+	return NULL;
+}
+
+/* Where the next sheets belong, or along with some that have a place; all else is right. */
+static int place_among_strangers(struct wild *wild, struct aftl_lun *lun,
+				 const struct aftl_need *need, struct aftl_placement *placement)
+{
+	struct aftl_block **open = &wild->open[aftl_lun_index(lun)];
+	struct aftl_block *block = strange_block(wild, lun);
+	bool host = need->cause == AFTL_CAUSE_HOST;
+	int ret;
+
+	if (!block || (host && draw(wild, 2)))
+		return aftl_place_sequential(&wild->policy, lun, need, block ? &block : open, 0,
+					     placement);
+	ret = aftl_place_sequential(&wild->policy, lun, need, open, 0, placement);
+	if (ret || !*open || !host)
+		return ret;
+	wild->carry[0] = (struct aftl_carry){ .from = block, .page = draw(wild, block->frontier) };
+	placement->carry = wild->carry;
+	placement->carried = 1;
+	return 0;
+}
+
+static bool is_among_strangers(const struct aftl_placement *placement)
+{
+	return placement->carried || placement->block->handle;
+}
+
 static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
 		 struct aftl_placement *placement)
 {
 	struct wild *wild = to_wild(policy);
 	int ret;
 
+	if (wildness & WILD_SQUAT && draw(wild, 3) == 0) {
+		ret = place_among_strangers(wild, lun, need, placement);
+		wrong_places += !ret && is_among_strangers(placement);
+		return ret;
+	}
 	if (wildness & WILD_PLACE && draw(wild, 4) == 0) {
 		propose_nonsense(wild, lun, placement);
 		return 0;
@@ -455,6 +501,20 @@ static void company_loses_nothing(void)
 	test_device_close(&device);
 }
 
+/* A policy has no say in blocks of the map, of handles and of zones. */
+static void blocks_of_the_core_are_its_own(void)
+{
+	static const char *const mapped[] = {
+		SHAPE, "word_lines", "16", "page", "512", "unit", "512", "bits", "2",
+		"one_shot", "on", "map_cache", "8KiB", NULL
+	};
+
+	survive(WILD_SQUAT, mapped, 6000);
+	CHECK_EQ(test_counters(&device)->policy_bugs, wrong_places);
+	CHECK_RANGE(wrong_places, 500, U64_MAX);
+	test_device_close(&device);
+}
+
 static void closings_lose_nothing(void)
 {
 	static const char *const *const shapes[] = { plain, cached };
@@ -672,6 +732,7 @@ int main(void)
 	tap_run("a write that is called a move gets none of it", nobody_else_takes_the_reserve);
 	tap_run("short programs lose nothing", short_programs_lose_nothing);
 	tap_run("company for host data is taken along or refused", company_loses_nothing);
+	tap_run("blocks of the core are its own", blocks_of_the_core_are_its_own);
 	tap_run("a policy closes any block", closings_lose_nothing);
 	tap_run("victims that are none are refused", victims_that_are_none_are_refused);
 	tap_run("LUNs that are none are refused", luns_that_are_none_are_refused);

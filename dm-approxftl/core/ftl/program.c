@@ -17,13 +17,13 @@ static bool in_lun(const struct aftl *ftl, const struct aftl_lun *lun,
 	       aftl_block_index(&ftl->media, block) / ftl->geo.blocks_per_lun == lun->index;
 }
 
-/* Precise data must stay precise. */
+/* What is in blocks of handles, of zones and of the map stays apart. Precise data stay precise. */
 static bool may_carry_page(const struct aftl *ftl, const struct aftl_lun *lun,
 			   const struct aftl_need *need, const struct aftl_carry *carry)
 {
 	u16 attr;
 
-	if (!in_lun(ftl, lun, carry->from) || carry->page >= ftl->geo.pages)
+	if (!in_lun(ftl, lun, carry->from) || carry->from->handle || carry->page >= ftl->geo.pages)
 		return false;
 	attr = ftl->media.attr[aftl_device_page(&ftl->media, carry->from, carry->page)];
 	return attr & AFTL_PAGE_PROGRAMMED &&
@@ -154,6 +154,13 @@ static int place_in_refuge(struct aftl *ftl, struct aftl_lun *lun, const struct 
 	return 0;
 }
 
+/* A policy has no say in blocks of the core. */
+static bool may_place(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need *need,
+		      const struct aftl_placement *placement)
+{
+	return placement->block && !placement->block->handle && takes(ftl, lun, need, placement);
+}
+
 /* Having no place for a move while there are free blocks is wrong, too. */
 static int place_by_policy(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need *need,
 			   struct aftl_placement *placement)
@@ -164,7 +171,7 @@ static int place_by_policy(struct aftl *ftl, struct aftl_lun *lun, const struct 
 	ret = ftl->type->place(ftl->policy, lun, need, placement);
 	if (unlikely(ret) && need->cause == AFTL_CAUSE_HOST && ftl->type->no_room)
 		ftl->type->no_room(ftl->policy, lun);
-	if ((ret || likely(takes(ftl, lun, need, placement))) &&
+	if ((ret || likely(may_place(ftl, lun, need, placement))) &&
 	    (!ret || need->cause == AFTL_CAUSE_HOST || !lun->free_blocks))
 		return ret;
 	ftl->stats.counters.policy_bugs++;
