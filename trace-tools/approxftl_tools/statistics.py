@@ -193,13 +193,17 @@ class Truncation:
 
 
 def best_cut(means: Array) -> int:
-    """Return how many to leave out, so that the standard error of the rest is smallest."""
+    """Return how many to leave out, so that the standard error of the rest is smallest.
+
+    What differs by rounding alone is equal, and then as few as can be are left out.
+    """
     count = len(means)
     left = np.arange(count, 0, -1)
     back = (means - means.mean())[::-1]
     sums, squares = np.cumsum(back)[::-1], np.cumsum(back * back)[::-1]
-    errors = (squares - sums * sums / left) / (left * left)
-    return int(np.argmin(errors[:count - count // KEPT]))
+    errors = ((squares - sums * sums / left) / (left * left))[:count - count // KEPT]
+    rounding = (1e-12 * squares / (left * left))[:len(errors)]
+    return int(np.argmax(errors <= errors.min() + rounding))
 
 
 def mser5(values: Any) -> Truncation:
