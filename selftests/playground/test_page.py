@@ -443,15 +443,86 @@ def test_tours(browser: Browser) -> None:
     open_page(browser, "#place=course")
     assert browser.run("TOURS.length") == 10
     for number in range(10):
-        verdicts = browser.run(f"""(() => {{
+        questions = browser.run(f"""(() => {{
             showTour({number});
-            return [...document.querySelectorAll("#tour .choice")].map((choice) => {{
-                choice.click();
-                return document.querySelector("#tour .verdict").className;
-            }});
+            return [...document.querySelectorAll("#tour .question")].map((question) =>
+                [...question.querySelectorAll(".choice")].map((choice) => {{
+                    choice.click();
+                    return question.querySelector(".verdict").className;
+                }}));
         }})()""")
-        assert sorted(verdicts) == ["verdict right"] + ["verdict wrong"] * (len(verdicts) - 1)
+        assert len(questions) == 2
+        for verdicts in questions:
+            assert sorted(verdicts) == ["verdict right"] + ["verdict wrong"] * (len(verdicts) - 1)
         assert browser.run("document.getElementById('trouble').hidden")
+
+
+TASK = """(() => {
+    const strip = document.getElementById("task");
+    const text = () => strip.hidden ? "" : document.getElementById("task-text").textContent;
+    const patient = goTo;
+    goTo = (at) => patient(at, Infinity);
+    try {
+        showPlace("course");
+        showTour(%d);
+        document.querySelector("#tour .try").click();
+        const before = [app.state.place, app.task.over, text()];
+        document.getElementById("task-way").click();
+        const after = [app.task.over, text(), document.getElementById("trouble").textContent];
+        document.getElementById("task-back").click();
+        return {before, after, back: [app.state.place, text()]};
+    } finally {
+        goTo = patient;
+    }
+})()"""
+
+
+@pytest.mark.parametrize("number", range(10))
+def test_task_is_seen_to_be_done(number: int, browser: Browser) -> None:
+    """It is not done where it begins, and the way that it offers does it."""
+    open_page(browser, "#place=course")
+    found = browser.run(TASK % number)
+    assert found["before"] == ["device", False, browser.run(f"TOURS[{number}].task.ask")]
+    over, text, trouble = found["after"]
+    assert over and re.match(r"Done\. .*\d", text) and "NaN" not in text, (text, trouble)
+    assert found["back"] == ["course", ""]
+
+
+def test_task_is_done_by_playing(browser: Browser) -> None:
+    open_page(browser, "#place=course")
+    assert browser.run("""new Promise((done) => {
+        beginTask(TOURS[0].task);
+        document.getElementById("speed").value = 5;
+        const before = app.task.over;
+        setPlaying(true);
+        const look = () => app.task.over || app.runs.a.at > 20000 ?
+            done([before, app.task.over, document.getElementById("task-way").hidden]) :
+            setTimeout(look, 20);
+        look();
+    })""") == [False, True, True]
+    # Another device of the course is no task.
+    assert browser.run("""(() => {
+        showStep(TOURS[0].steps[0][1]);
+        return document.getElementById("task").hidden;
+    })()""")
+
+
+def test_lifetime_is_what_the_erases_say(browser: Browser) -> None:
+    open_page(browser)
+    options = "--channels 1 --chips 1 --blocks 64 --fill random --write-share 1 --op 20%"
+    counters = [native(*options.split(), "--requests", count)["runs"][0]["counters"]
+                for count in ("8000", "24000")]
+    host, erases = (counters[1][key] - counters[0][key]
+                    for key in ("host_write_units", "array_erases"))
+    shown, blocks, units = browser.run(f"""(() => {{
+        const device = new Device(app.module, "{options}".split(" "));
+        const at = (requests) => (device.call("play_to", requests, FOREVER), device.state());
+        const [then, now] = [at(8000), at(24000)];
+        const lifetime = CHARTS.find((chart) => chart.name === "lifetime");
+        return [lifetime.of(now, then), now.blocks, now.units];
+    }})()""")
+    assert erases > 100 and blocks == 64
+    assert shown == pytest.approx(3000 * blocks * host / erases / units, rel=0.02)
 
 
 def test_steps_of_tours(browser: Browser) -> None:

@@ -16,7 +16,7 @@ const $ = (name) => document.getElementById(name);
 
 const app = {
 	state: stateOf(location.hash), module: null, files: [], runs: {}, samples: {}, pictures: {},
-	playing: false, credit: 0, chosen: {block: 0, page: 0}, side: "a", frames: [], target: null,
+	playing: false, task: null, credit: 0, chosen: {block: 0, page: 0}, side: "a", frames: [], target: null,
 };
 
 // ---------------------------------------------------------------- small things
@@ -141,6 +141,7 @@ function settle() {
 	if (app.runs.a)
 		app.state.at = String(app.target === null ? app.runs.a.at : app.target);
 	draw(true);
+	checkTask();
 	if (!app.playing && app.target === null)
 		tellAddress();
 }
@@ -386,6 +387,7 @@ function frame(now) {
 			app.pictures[side].flash(app.runs[side].device.json("play_events", before[side]).events);
 	app.state.at = String(app.runs.a.at);
 	draw(false);
+	checkTask();
 	if (app.runs.a.over)
 		setPlaying(false);
 	requestAnimationFrame(frame);
@@ -562,25 +564,63 @@ function showTour(number) {
 		button.toggleAttribute("aria-current", i === number));
 	const steps = tour.steps.flatMap(([text, state]) => [element("p", {}, text),
 		element("button", {class: "show", onclick: () => showStep(state)}, "Show this device")]);
+	const task = [element("p", {}, tour.task.ask),
+		element("button", {class: "try", onclick: () => beginTask(tour.task)}, "Try it")];
+	$("tour").replaceChildren(element("h2", {}, `${number + 1}. ${tour.title}`), ...steps, ...task,
+		...tour.questions.map(askQuestion));
+}
+
+function askQuestion(question) {
 	const verdict = element("p", {class: "verdict", role: "status", hidden: ""});
-	const choices = tour.choices.map((choice, i) => element("button", {class: "choice",
-		onclick: () => judge(tour, i, verdict)}, choice));
-	$("tour").replaceChildren(element("h2", {}, `${number + 1}. ${tour.title}`), ...steps,
-		element("p", {}, element("b", {}, tour.question)), ...choices, verdict);
+	const choices = question.choices.map((choice, i) => element("button", {class: "choice",
+		onclick: () => judge(question, i, verdict)}, choice));
+	return element("div", {class: "question"}, element("p", {}, element("b", {}, question.question)),
+		...choices, verdict);
 }
 
 function showStep(state) {
+	app.task = null;
 	app.chosen = {block: 0, page: 0};
 	setState({...STANDARD, ...state});
 	showPlace("device");
 }
 
+// What is to be done on the page; the page sees when it is.
+function beginTask(task) {
+	showStep(task.state);
+	app.task = {...task, begun: null, over: false};
+	checkTask();
+}
+
+// Once done it stays done, whatever is tried next.
+function checkTask() {
+	const {task, runs} = app;
+	$("task").hidden = !task;
+	if (!task || task.over || app.target !== null || !runs.a)
+		return;
+	task.begun = task.begun || runs.a.state;
+	const states = [runs.a.state, runs.b && runs.b.state, task.begun];
+	task.over = Boolean(task.done(app.state, ...states));
+	const text = task.over ? `Done. ${task.because(...states)}` : task.ask;
+	if ($("task-text").textContent !== text)
+		$("task-text").textContent = text;
+	$("task").className = task.over ? "bar right" : "bar";
+	$("task-way").hidden = task.over;
+}
+
+function endTask() {
+	app.task = null;
+	checkTask();
+	showPlace("course");
+}
+
 // The right answer is what the simulator says, once: it says the same each time.
-function judge(tour, choice, verdict) {
+function judge(question, choice, verdict) {
 	forgetTrouble();
 	attempt(() => {
-		tour.found = tour.found || tour.answer((...what) => measure(app.module, ...what));
-		const {right, because} = tour.found;
+		question.found = question.found ||
+			question.answer((...what) => measure(app.module, ...what));
+		const {right, because} = question.found;
 		verdict.hidden = false;
 		verdict.className = `verdict ${choice === right ? "right" : "wrong"}`;
 		verdict.textContent = `${choice === right ? "Right." : "Not so."} ${because}`;
@@ -677,6 +717,8 @@ function prepareChanges() {
 		$("change").value = "";
 	});
 	$("age").addEventListener("click", () => addAction("*", "age", HOURS_OF_MONTH));
+	$("task-way").addEventListener("click", () => setState(app.task.way));
+	$("task-back").addEventListener("click", endTask);
 	$("undo").addEventListener("click", () => setState({do: ""}));
 	$("copy").addEventListener("click", () => navigator.clipboard.writeText($("command").textContent));
 }

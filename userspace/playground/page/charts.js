@@ -6,6 +6,9 @@ const MOST_SAMPLES = 600;
 
 const sum = (counters, pattern) => Object.entries(counters)
 	.reduce((all, [name, value]) => (pattern.test(name) ? all + value : all), 0);
+// Erases that cells of three bits are rated for, about.
+const RATED = 3000;
+const FULL_WEAR = 10000;
 const energy = (counters) => sum(counters, /_energy_pj$/);
 const programmed = (counters) => sum(counters, /^programmed_\w+_units$/);
 
@@ -26,6 +29,10 @@ const CHARTS = [
 	{name: "energy", title: "energy for a written unit", unit: "µJ", of: (now, then) =>
 		ratio(energy(now.counters) - energy(then.counters),
 			now.counters.host_write_units - then.counters.host_write_units) / 1e6},
+	{name: "lifetime", title: `drive writes until ${RATED} full erases of a block`, unit: "×",
+		of: (now, then) => RATED * FULL_WEAR * now.blocks / now.units *
+			ratio(now.counters.host_write_units - then.counters.host_write_units,
+				now.wear - then.wear)},
 	{name: "wear", title: "erases for 1000 written units", unit: "", of: (now, then) =>
 		1000 * ratio(now.counters.array_erases - then.counters.array_erases,
 			now.counters.host_write_units - then.counters.host_write_units)},
@@ -61,7 +68,8 @@ class Samples {
 	zero(state) {
 		const none = Object.fromEntries(Object.keys(state.counters).map((name) => [name, 0]));
 		const no = {sum_ns: 0, count: 0};
-		return {counters: none, write_response: no, read_response: no};
+		// How worn it was then is not known any more.
+		return {counters: none, write_response: no, read_response: no, wear: NaN};
 	}
 }
 
