@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import base64
 import gzip
+import itertools
 import json
 import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from selftests.lib.programs import run_program
 from selftests.playground.support import PAGE, PROGRAM, Browser, native, needs_page
@@ -327,6 +330,73 @@ def test_views_and_pages(browser: Browser) -> None:
             return app.chosen.block === block && app.chosen.page === 3 + picture.layout.width;
         });
     })()""")
+
+
+#: What people see who lack a kind of cone (Machado and others, 2009), in linear light.
+SEEN_BY = {
+    "all": np.eye(3),
+    "no red": np.array([[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216],
+                        [-0.003882, -0.048116, 1.051998]]),
+    "no green": np.array([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413],
+                          [-0.011820, 0.042940, 0.968881]]),
+    "no blue": np.array([[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602],
+                         [0.004733, 0.691367, 0.303900]]),
+}
+TO_XYZ = np.array([[0.4339, 0.3762, 0.1899], [0.2126729, 0.7151522, 0.0721750],
+                   [0.01775, 0.10947, 0.87277]])
+
+
+def perceived(colour: str, seen: Any) -> Any:
+    """Return a colour in CIE Lab."""
+    part = np.array([int(colour[at:at + 2], 16) for at in (1, 3, 5)]) / 255
+    light = np.where(part <= 0.04045, part / 12.92, ((part + 0.055) / 1.055) ** 2.4)
+    x, y, z = (value ** (1 / 3) if value > 0.008856 else 7.787 * value + 16 / 116
+               for value in TO_XYZ @ np.clip(seen @ light, 0, 1))
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("ground", ["#e8ebee", "#21262d"])
+@pytest.mark.parametrize("view", ["use", "mode", "kind"])
+def test_colours_are_told_apart(view: str, ground: str, browser: Browser) -> None:
+    """Two of a legend are never nearer than is easily seen, whoever looks."""
+    open_page(browser)
+    about = {"modes": browser.run("app.runs.a.device.about.modes"), "kinds": list("abcdefgh")}
+    legend = browser.run(f"legendOf('{view}', {json.dumps(about)}, '{ground}')")
+    assert len(legend) == {"use": 4, "mode": len(about["modes"]), "kind": 8}[view]
+    for sight, seen in SEEN_BY.items():
+        for (one, first), (other, second) in itertools.combinations(legend, 2):
+            apart = np.linalg.norm(perceived(one, seen) - perceived(other, seen))
+            assert apart > 10, (sight, first, second, one, other)
+
+
+def test_fingers_choose_and_press(browser: Browser) -> None:
+    open_page(browser, "#b=&at=500")
+    browser.call("Emulation.setTouchEmulationEnabled", enabled=True)
+    try:
+        x, y = browser.run("""(() => {
+            const picture = app.pictures.a;
+            picture.canvas.scrollIntoView({block: "center"});
+            const box = picture.canvas.getBoundingClientRect();
+            const scale = picture.scale() * box.width / picture.canvas.width;
+            const place = picture.placeOf(77);
+            return [box.left + (place.x + 3.5) * scale, box.top + (place.y + 1.5) * scale];
+        })()""")
+        tap(browser, x, y)
+        assert browser.run("app.chosen.block") == 77
+        tap(browser, *browser.run("""(() => {
+            const button = document.getElementById("next");
+            button.scrollIntoView({block: "center"});
+            const box = button.getBoundingClientRect();
+            return [box.left + box.width / 2, box.top + box.height / 2];
+        })()"""))
+        assert browser.run("app.runs.a.at") == 501
+    finally:
+        browser.call("Emulation.setTouchEmulationEnabled", enabled=False)
+
+
+def tap(browser: Browser, x: float, y: float) -> None:
+    browser.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
+    browser.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
 
 
 def test_history_is_what_happened(browser: Browser) -> None:

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Colours that people tell apart who see few of them: Okabe and Ito's, and steps from dark to light.
+// Colours that people tell apart who see few of them: Okabe and Ito's, further ones that are as far
+// as can be from these and each other however one sees, and steps from dark to light.
 
 const PRECISE = "#0072b2";
 const APPROXIMATE = "#e69f00";
-const NAMED = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#7f7f7f",
-	"#332288", "#88ccee", "#aa4499"];
+const NAMED = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#9933ff",
+	"#663300", "#00ff99", "#003399", "#990066"];
 const STEPS = ["#00204d", "#2c4070", "#575d6d", "#7d7c78", "#a69d75", "#d3c064", "#ffea46"];
 const BAD = "#000000";
 
@@ -42,7 +43,7 @@ const COLOURS = {
 	errors: (entry) => step((entry - 8) / 26),
 	wear: (entry) => step((entry - 1) / 200),
 	kind: (entry, ground) => mixed(ground, NAMED[(entry - 1 >> 1) % NAMED.length],
-		(entry - 1 & 1) ? 1 : 0.55),
+		(entry - 1 & 1) ? 1 : 0.7),
 };
 
 function coloursOf(view, ground) {
