@@ -628,6 +628,20 @@ def ours(mark: str) -> list[int]:
     return found
 
 
+def describe(processes: Sequence[int]) -> dict[int, list[str]]:
+    """Return what they are, and where in the kernel each of their threads waits."""
+    found = {}
+    for process in processes:
+        with suppress(OSError):
+            path = Path(f"/proc/{process}")
+            found[process] = [
+                path.joinpath("cmdline").read_text().replace("\0", " "),
+                *(f"{thread.name}: {(thread / 'wchan').read_text()} "
+                  f"{(thread / 'syscall').read_text().strip()}"
+                  for thread in path.joinpath("task").iterdir())]
+    return found
+
+
 @dataclass(frozen=True)
 class Long:
     """A command that takes long, and what tells that it is in the middle of it."""
@@ -823,10 +837,10 @@ def test_a_second_signal_leaves_no_file(pause: float, place: Path) -> None:
             time.sleep(0.02)
         assert process.wait() in (130, -signal.SIGTERM)
         os.killpg(source.pid, signal.SIGKILL)
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while ours(mark) and time.monotonic() < end:
         time.sleep(0.05)
-    assert not ours(mark)
+    assert not ours(mark), describe(ours(mark))
     assert not rest(place)
 
 
