@@ -87,7 +87,7 @@ struct aftl_need {
 
 /**
  * struct aftl_carry - a page whose valid data come along
- * @from: its block, of the same LUN
+ * @from: its block, of the same LUN; none that the core has for handles, zones or the map
  * @page: its page in @from
  */
 struct aftl_carry {
@@ -97,7 +97,7 @@ struct aftl_carry {
 
 /**
  * struct aftl_placement - where and how to program
- * @block: an open block of the LUN
+ * @block: an open block of the LUN that the policy has opened
  * @page: first page
  * @pages: pages to program: one program step of the block, or less in a super layer
  * @mode: enum aftl_mode
