@@ -97,7 +97,7 @@ struct aftl_carry {
 
 /**
  * struct aftl_placement - where and how to program
- * @block: an open block of the LUN that the policy has opened
+ * @block: an open block of the LUN, none that the core has for handles, zones or the map
  * @page: first page
  * @pages: pages to program: one program step of the block, or less in a super layer
  * @mode: enum aftl_mode

@@ -589,6 +589,7 @@ function showStep(state) {
 function beginTask(task) {
 	showStep(task.state);
 	app.task = {...task, begun: null, over: false};
+	tellTask(task.ask);
 	checkTask();
 }
 
@@ -601,11 +602,14 @@ function checkTask() {
 	task.begun = task.begun || runs.a.state;
 	const states = [runs.a.state, runs.b && runs.b.state, task.begun];
 	task.over = Boolean(task.done(app.state, ...states));
-	const text = task.over ? `Done. ${task.because(...states)}` : task.ask;
-	if ($("task-text").textContent !== text)
-		$("task-text").textContent = text;
-	$("task").className = task.over ? "bar right" : "bar";
-	$("task-way").hidden = task.over;
+	if (task.over)
+		tellTask(`Done. ${task.because(...states)}`);
+}
+
+function tellTask(text) {
+	$("task-text").textContent = text;
+	$("task").className = app.task.over ? "bar right" : "bar";
+	$("task-way").hidden = app.task.over;
 }
 
 function endTask() {
