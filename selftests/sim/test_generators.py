@@ -144,6 +144,25 @@ def test_sequential(generate: Generate) -> None:
             expected = 0
 
 
+@pytest.mark.parametrize("stride", [4, 12, 64, 4096])
+def test_stride(stride: int, generate: Generate) -> None:
+    """What lies between two requests is left out; a stride of 4 KiB leaves out nothing."""
+    records = generate("--workload", "sequential", "--stride", f"{stride}KiB", "--footprint",
+                       "0.04")
+    expected, end = 0, int(generate.units * 0.04) * UNIT_SECTORS
+    for record in records:
+        assert record.off_sect == expected
+        expected += stride * 2
+        if expected + record.nsect > end:
+            expected = 0
+
+
+def test_stride_of_long_requests(generate: Generate) -> None:
+    records = generate("--workload", "sequential", "--stride", "16KiB", "--size", "16KiB")
+    longer = generate("--workload", "sequential", "--size", "16KiB")
+    assert [r.off_sect for r in records] == [r.off_sect for r in longer]
+
+
 def test_drift(generate: Generate) -> None:
     records = generate("--workload", "drift", "--drift-set", "0.05", "--drift-requests", "10000")
     width = int(generate.units * 0.05)

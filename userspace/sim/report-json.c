@@ -59,6 +59,10 @@ static void put_workload(struct json_writer *json, const struct sim_options *opt
 	case SIM_WORKLOAD_ZIPF:
 		json_fixed(json, "zipf_skew", options->zipf_skew / 100000000, 4);
 		break;
+	case SIM_WORKLOAD_SEQUENTIAL:
+		if (options->stride)
+			json_u64(json, "stride_bytes", options->stride);
+		break;
 	case SIM_WORKLOAD_DRIFT:
 		json_fixed(json, "drift_set_percent", options->drift_set, 2);
 		json_u64(json, "drift_requests", options->drift_requests);

@@ -697,7 +697,7 @@ static const struct relation excludes[] = {
 	{ "trace", "approx-share" },  { "trace", "footprint" },	     { "trace", "zipf-skew" },
 	{ "trace", "hot-share" },     { "trace", "drift-set" },	     { "trace", "drift-requests" },
 	{ "trace", "active-set" },    { "trace", "active-requests" }, { "trace", "active-others" },
-	{ "trace", "active-extent" }, { "trace", "scatter" },
+	{ "trace", "active-extent" }, { "trace", "scatter" },	     { "trace", "stride" },
 	{ "trace", "zone-size" },     { "trace", "open-zones" },     { "raid", "beside-rate" },
 	{ "trace", "discard-share" }, { "trace", "flush-every" },    { "trace", "utilisation" },
 	{ "trace", "burst-on" },      { "trace", "burst-off" },	     { "rate", "utilisation" },
@@ -742,6 +742,7 @@ struct specialty {
 
 static const struct specialty workload_specialties[] = {
 	{ "zipf-skew", "zipf", SIM_WORKLOAD_ZIPF },
+	{ "stride", "sequential", SIM_WORKLOAD_SEQUENTIAL },
 	{ "drift-set", "drift", SIM_WORKLOAD_DRIFT },
 	{ "drift-requests", "drift", SIM_WORKLOAD_DRIFT },
 	{ "active-set", "active", SIM_WORKLOAD_ACTIVE },

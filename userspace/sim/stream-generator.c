@@ -64,6 +64,7 @@ struct open_zone {
  * @step: multiplier that scatters ranks, without a common divisor with @places
  * @scatter: the hot range, too
  * @cursor: next place of a sequential workload
+ * @stride: places from one request of it to the next, at least; 0: none lie between
  * @write_share: of reads and writes
  * @discard_share: of all requests
  * @flush_every: requests between two flushes
@@ -98,6 +99,7 @@ struct generator {
 	u32 step;
 	bool scatter;
 	u32 cursor;
+	u32 stride;
 	u32 write_share;
 	u32 discard_share;
 	u64 flush_every;
@@ -261,7 +263,7 @@ static u32 draw_sequential(struct generator *generator, u32 units)
 
 	if ((u64)place * generator->grain + units > generator->footprint)
 		place = 0;
-	generator->cursor = place + DIV_ROUND_UP(units, generator->grain);
+	generator->cursor = place + max(DIV_ROUND_UP(units, generator->grain), generator->stride);
 	return place;
 }
 
@@ -574,6 +576,25 @@ static int fit_zones(struct generator *generator, const struct sim_options *opti
 	return 0;
 }
 
+/* Two requests can be as far apart as the footprint is long, and no farther. */
+static int fit_stride(struct generator *generator, const struct sim_options *options,
+		      const struct aftl_geometry *geo, struct aftl_error *error)
+{
+	u64 grain = (u64)generator->grain * geo->unit_bytes;
+
+	if (options->stride % grain)
+		return aftl_fail(error, -EINVAL,
+				 "--stride %llu is not a multiple of the requests' %llu bytes",
+				 (unsigned long long)options->stride, (unsigned long long)grain);
+	if (options->stride / grain >= generator->places && options->stride)
+		return aftl_fail(error, -EINVAL,
+				 "--stride %llu leads out of the %llu bytes that are used",
+				 (unsigned long long)options->stride,
+				 (unsigned long long)generator->footprint * geo->unit_bytes);
+	generator->stride = options->stride / grain;
+	return 0;
+}
+
 static void prepare_draws(struct generator *generator, u64 seed)
 {
 	generator->kind_random = draw_sequence(seed, PURPOSE_KIND);
@@ -609,6 +630,8 @@ int sim_generator_open(struct sim_stream **out, const struct sim_options *option
 	ret = fit_footprint(generator, options, geo, error);
 	if (!ret)
 		ret = fit_zones(generator, options, config, geo, error);
+	if (!ret)
+		ret = fit_stride(generator, options, geo, error);
 	if (!ret)
 		ret = prepare_kinds(generator, options, config->seed, error);
 	if (ret) {
