@@ -16,16 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from approxftl_tools import command
+from approxftl_tools.bench import Bench
 from approxftl_tools.drive_list import DRIVES, Drive
 from approxftl_tools.drive_points import OWN_TABLES, Load, Point, Shape, points_of
 from approxftl_tools.figure import Curves, Figure
 from approxftl_tools.page import figure_block, page, table
 from approxftl_tools.refusal import FAILED, Refusal
 from approxftl_tools.study import jobs
-from approxftl_tools.study_engine import Processes
-from approxftl_tools.study_plan import Point as Run
-from approxftl_tools.study_plan import program_of, run_of
-from approxftl_tools.study_run import ensure
 from approxftl_tools.study_store import Store
 
 Json = dict[str, Any]
@@ -115,50 +112,33 @@ def options() -> command.Parser:
     return parser
 
 
-@dataclass(frozen=True)
-class Bench:
-    """Where runs are made, and kept."""
+def results_of(pairs: Iterable[tuple[Drive, Load]], bench: Bench
+               ) -> dict[tuple[Drive, Load], Json]:
+    """Run loads on drives; the longest first, so that none is left alone at the end."""
+    runs = {(drive, load): (*drive.arguments(), *load.arguments)
+            for drive, load in sorted(pairs, key=lambda pair: -pair[1].cost())}
+    found = bench.results(runs.values())
+    return {pair: found[options] for pair, options in runs.items()}
 
-    program: Path
-    jobs: int
-    store: Store
-    progress: bool = False
 
-    def run(self, drive: Drive, load: Load) -> Run:
-        """Return a run of a drive's emulation."""
-        return run_of(program_of(self.program), (*drive.arguments(), *load.arguments))
-
-    def results(self, loads: Iterable[tuple[Drive, Load]]) -> dict[tuple[Drive, Load], Json]:
-        """Run them; the longest first, so that none is left alone at the end."""
-        runs = {pair: self.run(*pair) for pair in sorted(loads, key=lambda pair: -pair[1].cost())}
-        ensure(list(runs.values()), self.store, Processes(self.program, self.jobs), self.progress)
-        return {pair: self.document(run) for pair, run in runs.items()}
-
-    def document(self, run: Run) -> Json:
-        """Return the result of a run, with the device that it was of."""
-        whole = self.store.result(run)
-        result: Json = whole["runs"][0]
-        return {**result, "unit_bytes": whole["geometry"]["unit_bytes"],
-                "geometry": whole["geometry"]}
-
-    def geometry(self, drive: Drive) -> Json:
-        """Return the shape of the emulated device."""
-        pair = drive, Load(("--requests=0",))
-        found: Json = replace(self, progress=False).results([pair])[pair]["geometry"]
-        return found
+def geometry(drive: Drive, bench: Bench) -> Json:
+    """Return the shape of the emulated device."""
+    pair = drive, Load(("--requests=0",))
+    found: Json = results_of([pair], replace(bench, progress=False))[pair]["geometry"]
+    return found
 
 
 def larger(drive: Drive, times: int, bench: Bench) -> Drive:
     """Return the drive with more blocks; nothing else differs."""
     if times == 1:
         return drive
-    blocks = bench.geometry(drive)["blocks_per_lun"] * times
+    blocks = geometry(drive, bench)["blocks_per_lun"] * times
     return replace(drive, options=(f"--profile={drive.name}", f"--blocks={blocks}"))
 
 
 def shape_of(drive: Drive, bench: Bench) -> Shape:
     """Return what the loads are scaled by."""
-    found = bench.geometry(drive)
+    found = geometry(drive, bench)
     return Shape(found["units"], found["unit_bytes"],
                  found["physical_bytes"] // found["blocks_per_lun"])
 
@@ -188,8 +168,8 @@ def use_of(point: Point, tables: Path) -> str:
 
 def judge(points: Sequence[Point], bench: Bench, tables: Path) -> list[Verdict]:
     """Run what the points need, and hold them against it."""
-    results = bench.results({(point.drive, load) for point in points
-                             for load in (point.load, point.base) if load})
+    results = results_of({(point.drive, load) for point in points
+                          for load in (point.load, point.base) if load}, bench)
     verdicts = []
     for point in points:
         ours = point.ours({load: results[point.drive, load]

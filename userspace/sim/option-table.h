@@ -65,7 +65,7 @@ SIM_OPT(hot_stream, COUNT, 0, 255, "0", "ID",
 	"placement id that writes to the hot range carry as the host's hint; 0: none")
 SIM_OPT(scatter, SWITCH, 0, 0, NULL, NULL, "the hot range lies scattered over the footprint")
 SIM_OPT(stride, BYTES, 512, 1ULL << 50, NULL, "BYTES",
-	"workload sequential: from where a request begins to where the next one does (default: its length)")
+	"of workload sequential: from one request's begin to the next one's (default its length)")
 SIM_OPT(drift_set, SHARE, 1, 10000, "10%", "SHARE",
 	"working set of workload drift, of the footprint")
 SIM_OPT(drift_requests, COUNT, 1, U64_MAX, "100000", "N",

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A bench of simulators: each run is made once, and what came of it is looked up by its options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from approxftl_tools.study_engine import Processes
+from approxftl_tools.study_plan import program_of, run_of
+from approxftl_tools.study_run import ensure
+from approxftl_tools.study_store import Store
+
+Json = dict[str, Any]
+#: Of approxftl sim.
+Options = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Where runs are made, and kept."""
+
+    program: Path
+    jobs: int
+    store: Store
+    progress: bool = False
+
+    def results(self, runs: Iterable[Options]) -> dict[Options, Json]:
+        """Make runs that are not there, in this order, and return what came of all."""
+        points = {options: run_of(program_of(self.program), options) for options in runs}
+        ensure(list(points.values()), self.store, Processes(self.program, self.jobs),
+               self.progress)
+        return {options: self.document(self.store.result(point))
+                for options, point in points.items()}
+
+    @staticmethod
+    def document(whole: Json) -> Json:
+        """Return the result of a run, with the device that it was of."""
+        result: Json = whole["runs"][0]
+        return {**result, "unit_bytes": whole["geometry"]["unit_bytes"],
+                "geometry": whole["geometry"]}
