@@ -38,7 +38,7 @@ _approxftl_values()
 	--kernel) _approxftl_names 'lab --list' ;;
 	*)
 		case $1 in
-		list | status | stat | health | message | remove) _approxftl_devices ;;
+		list | status | stat | top | watch | health | message | remove) _approxftl_devices ;;
 		help) _approxftl_verbs help ;;
 		esac
 		;;

@@ -73,8 +73,8 @@ COMMANDS: dict[Words, str] = {
 }
 #: These need a device of the kernel, or boot one: help is what is tried.
 DEVICE_VERBS: set[Words] = {
-    ("lab",), ("demo",), ("unkind",), ("trace", "record"),
-    *((verb,) for verb in ("list", "status", "stat", "health", "message", "remove")),
+    ("lab",), ("demo",), ("unkind",), ("watch",), ("trace", "record"),
+    *((verb,) for verb in ("list", "status", "stat", "top", "health", "message", "remove")),
     *(("tag", verb) for verb in ("add", "del", "list", "model", "query", "scan", "watch")),
     ("approxftl-model",)}
 #: Options whose file is read, and directories in which files are made under their own names.

@@ -20,7 +20,7 @@ from selftests.sim.support import run
 
 SCHEMA = "userspace/approxftl/verbs-output.schema.json"
 PAGE = TOP / "userspace/approxftl/approxftl-device.8.rst"
-DEVICE_VERBS = ("create", "list", "status", "stat", "health", "message", "remove", "doctor")
+DEVICE_VERBS = ("create", "list", "status", "stat", "top", "health", "message", "remove", "doctor")
 NAMED = ("status", "stat", "health", "message", "remove")
 
 
@@ -106,7 +106,14 @@ USAGE = [
     (["stat", "a", "--interval", "often"], '--interval: "often" is not a duration'),
     (["stat", "a", "--interval", "1ms"], "--interval: 1ms is out of range; it must be 10ms"),
     (["stat", "a", "--count", "3"], "--count needs --interval"),
-    (["stat", "a", "-i", "1", "-c", "0"], "--count: there must be a line at least"),
+    (["stat", "a", "-i", "1", "-c", "0"], "--count must be at least 1"),
+    (["stat"], 'NAME missing; "approxftl stat --help" explains it'),
+    (["stat", "--prometheus", "-i", "1"], "--prometheus is one answer, and no JSON"),
+    (["stat", "a", "--prometheus", "--json"], "--prometheus is one answer, and no JSON"),
+    (["top", "-c", "0"], "--count must be at least 1"),
+    (["top", "a", "-i", "1ms"], "--interval: 1ms is out of range; it must be 10ms"),
+    (["top", "a", "b"], '"b" is one word too many'),
+    (["top", "--json"], 'unknown option "--json"'),
     (["create"], 'NAME missing; "approxftl create --help" explains it'),
     (["create", "a b"], '"a b" cannot be the name of a device'),
     (["create", "a/b"], '"a/b" cannot be the name of a device'),

@@ -172,6 +172,61 @@ sees_writes()
 	return "$saw"
 }
 
+# metric WANTED NAME LABELS WORD...: of what "stat WORD... --prometheus" says
+metric()
+{
+	wanted=$1
+	name=$2
+	labels=$3
+	shift 3
+	ends 0 stat "$@" --prometheus || return 1
+	value=$(python3 selftests/kernel/metrics.py "$scratch/out" "$name" "$labels" \
+		2>"$scratch/python") && [ "$value" = "$wanted" ] && return
+	echo "# $name{$labels} is $value, not $wanted"
+	sed 's/^/# /' "$scratch/python"
+	return 1
+}
+
+# Each metric's lines together.
+metrics_of_all()
+{
+	ends 0 create aftl-y --store none || return 1
+	metric 1024 approxftl_host_write_units_total 'device="aftl-cli"' &&
+		metric 0 approxftl_host_write_units_total 'device="aftl-y"' &&
+		metric 256 approxftl_status_blocks 'device="aftl-cli"'
+	result=$?
+	ends 0 remove aftl-y || return 1
+	return "$result"
+}
+
+# on_terminal KEYS ENDED VERB...: how a verb ends, and what the terminal is like then
+on_terminal()
+{
+	keys=$1
+	wanted=$2
+	shift 2
+	python3 selftests/kernel/terminal.py "$keys" "$program" "$@" >"$scratch/out" 2>&1 &&
+		says "^ended $wanted, the terminal as it was$"
+}
+
+# Four dies, and requests under way while it looks.
+top_sees_writes()
+{
+	( for _ in 1 2 3 4 5 6 7 8 9; do write_some || exit 1; sleep 0.2; done ) &
+	writer=$!
+	ends 0 top aftl-cli --interval 0.5 --count 4 && says '^writes +[1-9][0-9.]*/s' &&
+		says '^written +[1-9][0-9.]* programmed for each unit: host 1' && says '^ +3 \|'
+	saw=$?
+	wait "$writer"
+	return "$saw"
+}
+
+# It shows that one is gone, and another one there.
+top_of_all()
+{
+	ends 0 top --interval 0.2 --count 2 && says '^aftl-cli: approxftl on demo'
+}
+
 lines_of_rates()
 {
 	ends 0 stat aftl-cli --interval 0.1 --count 3 && [ "$(wc -l <"$scratch/out")" -eq 4 ] &&
@@ -301,6 +356,19 @@ ktap_test_run 'stat as JSON' json 'd["devices"][0]["counters"]["host_write_units
 ktap_test_run 'stat at intervals' lines_of_rates
 ktap_test_run 'stat sees what happens' sees_writes
 ktap_test_run 'stat ends well when interrupted' interrupted
+ktap_test_run 'stat as JSON has the LUNs' json \
+	'len(d["devices"][0]["luns"]) == 4 and sum(l["busy_ns"] for l in d["devices"][0]["luns"]) > 0' \
+	stat aftl-cli
+ktap_test_run 'metrics' metric 1024 approxftl_host_write_units_total 'device="aftl-cli"' aftl-cli
+ktap_test_run 'metrics of a LUN' metric 64 approxftl_lun_good_blocks \
+	'device="aftl-cli",lun="3"' aftl-cli
+ktap_test_run 'metrics of all devices' metrics_of_all
+ktap_test_run 'top sees what happens' top_sees_writes
+ktap_test_run 'top of all devices' top_of_all
+ktap_test_run 'top on a terminal: the window changes, it is stopped, q ends it' \
+	on_terminal 'size ^Z x q' 0 top aftl-cli -i 0.2
+ktap_test_run 'top on a terminal: Ctrl-C' on_terminal '^C' 130 top aftl-cli -i 0.2
+ktap_test_run 'refused: top of no such device' refuses 3 'there is no device aftl-x;' top aftl-x
 ktap_test_run 'health' ends 0 health aftl-cli
 ktap_test_run 'health is good' says '^verdict: good$'
 ktap_test_run 'health as JSON' json \

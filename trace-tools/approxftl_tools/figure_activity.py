@@ -7,7 +7,16 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import Any
 
-from approxftl_tools.figure import Bars, Curves, Figure, Span, Spans
+from approxftl_tools.figure import (
+    TIME_LABEL,
+    Bars,
+    Curves,
+    Figure,
+    Grid,
+    Span,
+    Spans,
+    number,
+)
 from approxftl_tools.figure_runs import Lacking, sources
 from approxftl_tools.inputs import Inputs, Timeline
 
@@ -153,16 +162,60 @@ def samples_figure(name: str, samples: Sequence[Json], source: str) -> list[Figu
         "What the block layer has read and written in each interval.",
         Curves("s", "MiB/s", [("read", at, rate("read_bytes")), ("write", at, rate("write_bytes"))],
                steps=True), (source,))
-    written = [(t, sample["write_amplification"]) for t, sample in zip(at, samples, strict=True)
-               if sample["counters"].get("host_write_units")]
-    if not written:
-        return [throughput]
-    times, values = zip(*written, strict=True)
-    return [throughput, Figure(
+    written = curve("write amplification", at,
+                    [sample["write_amplification"] if sample["counters"].get("host_write_units")
+                     else None for sample in samples])
+    amplification = Figure(
         "device-amplification", f"Write amplification over time, {name}",
         "Units programmed for each unit written, in each interval.",
-        Curves("s", "write amplification", [("write amplification", times, values)], steps=True),
-        (source,))]
+        Curves("s", "write amplification", written, steps=True), (source,))
+    found = [throughput, *([amplification] if written else []),
+             *times_of_samples(name, at, samples, source)]
+    if samples and all(sample.get("luns") for sample in samples):
+        found.append(busy_luns(name, at, samples, source))
+    return found
+
+
+Curve = tuple[str, Sequence[float], Sequence[float]]
+
+
+def curve(name: str, at: Sequence[float], values: Sequence[float | None]) -> list[Curve]:
+    """Return a curve of what there is; none of nothing."""
+    there = [(t, value) for t, value in zip(at, values, strict=True) if value is not None]
+    return [(name, [t for t, _ in there], [value for _, value in there])] if there else []
+
+
+def times_of_samples(name: str, at: Sequence[float], samples: Sequence[Json], source: str
+                     ) -> list[Figure]:
+    """Response times and lateness from interval to interval."""
+    def response(kind: str) -> list[float | None]:
+        layers = [sample["block_layer"] for sample in samples]
+        return [1e3 * layer[f"{kind}_response_ms"] / layer[f"{kind}_requests"]
+                if layer.get(f"{kind}_requests") else None for layer in layers]
+
+    late = [sample["late"]["p99_ns"] / 1e3 if sample.get("late", {}).get("count") else None
+            for sample in samples]
+    curves = [*curve("read, mean", at, response("read")),
+              *curve("write, mean", at, response("write")), *curve("late, p99", at, late)]
+    return [Figure(
+        "device-response", f"Response times over time, {name}",
+        "Mean response times as the block layer counts them, and how much later than the model's "
+        "time requests were handed back: a machine is too slow for a device whose lateness is not "
+        "small beside its response times.",
+        Curves("s", TIME_LABEL, curves, steps=True), (source,))] if curves else []
+
+
+def busy_luns(name: str, at: Sequence[float], samples: Sequence[Json], source: str) -> Figure:
+    """How busy each LUN was from interval to interval."""
+    count = min(len(sample["luns"]) for sample in samples)
+    cells = [[min(100.0, 100 * sample["luns"][i]["busy_ns"] / sample["device_interval_ns"])
+              if sample["device_interval_ns"] else 0.0 for sample in samples]
+             for i in range(count)]
+    return Figure(
+        "device-luns", f"LUNs at work over time, {name}",
+        "How long each LUN was busy, as a share of the device's time.",
+        Grid("", "s", [lun_name(i) for i in range(count)], [number(t, 6) for t in at], cells,
+             "% of the time"), (source,))
 
 
 def samples(inputs: Inputs) -> list[Figure]:

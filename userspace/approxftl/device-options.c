@@ -37,6 +37,10 @@ static const struct command_option options_table[] = {
 	TEXT('i', 'i', "interval", interval, "TIME",
 	     "a line each so many seconds, or such as 500ms"),
 	TEXT('c', 'c', "count", count, "N", "end after so many lines"),
+	TEXT('i', 'I', "interval", interval, "TIME",
+	     "a picture each so many seconds, or such as 500ms (default 1)"),
+	TEXT('c', 'O', "count", count, "N", "end after so many pictures"),
+	SWITCH(0, 'M', "prometheus", prometheus, "answer as metrics for Prometheus"),
 	SWITCH('f', 'f', "force", force, "even in use: its users get errors from now on"),
 	SWITCH('d', 'd', "deferred", deferred, "if in use, as soon as nobody uses it"),
 	TEXT(0, 'R', "root", root, "DIRECTORY", "look at the system that is installed there"),
@@ -63,7 +67,8 @@ static bool takes(const struct command_line *line, const struct command_option *
 {
 	const struct device_verb *verb = line->context;
 
-	return strchr(verb->options, (int)option->users) || strchr("jh", (int)option->users);
+	return strchr(verb->options, (int)option->users) ||
+	       strchr(verb->screen ? "h" : "jh", (int)option->users);
 }
 
 /* Taking what was found */

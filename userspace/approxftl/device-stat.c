@@ -2,35 +2,19 @@
 /*
  * "approxftl stat": every counter, or what happens from interval to interval.
  */
-#include <stdlib.h>
-#include <time.h>
-
-#include "block-layer.h"
-#include "checked-memory.h"
 #include "complain.h"
+#include "device-metrics.h"
+#include "device-sample.h"
 #include "device-verbs.h"
 #include "human-units.h"
 #include "interruption.h"
-#include "run.h"
+#include "report.h"
 #include "text-table.h"
 #include "verbs.h"
 
-#define SECOND_NS 1000000000ULL
 #define MIB 1048576ULL
 /* Lines between two heads, on a screen. */
 #define HEAD_EVERY 20
-
-/**
- * struct sample - the counts of one moment, or what happened in between two
- * @at_ns: of the machine's clock; length of the interval
- * @stats: of the target
- * @layer: of the block layer
- */
-struct sample {
-	u64 at_ns;
-	struct target_stats stats;
-	struct block_layer layer;
-};
 
 /**
  * struct series - samples over time
@@ -47,30 +31,6 @@ struct series {
 	u64 count;
 	struct json_writer json;
 };
-
-static u64 clock_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (u64)now.tv_sec * SECOND_NS + (u64)now.tv_nsec;
-}
-
-static int take_sample(const struct dm_device *device, struct sample *sample,
-		       struct aftl_error *error)
-{
-	int ret = device_stats(device, &sample->stats, error);
-
-	sample->at_ns = clock_ns();
-	return ret ? ret : block_layer_read(device, &sample->layer, error);
-}
-
-static void sample_since(struct sample *now, const struct sample *before)
-{
-	now->at_ns -= before->at_ns;
-	target_stats_since(&now->stats, &before->stats);
-	block_layer_since(&now->layer, &before->layer);
-}
 
 /* Lines */
 
@@ -104,7 +64,7 @@ static void put_fixed(u64 value, unsigned int decimals, const char *end)
 
 static void put_rate(const struct sample *sample, u64 count)
 {
-	put_fixed(scaled_ratio(count, sample->at_ns, SECOND_NS * 10), 1, "");
+	put_fixed(sample_rate(sample, count), 1, "");
 }
 
 static void put_throughput(const struct sample *sample, u64 sectors)
@@ -122,11 +82,6 @@ static void put_time(u64 ns)
 	put_cell(text);
 }
 
-static u64 mean_late(const struct target_stats *stats)
-{
-	return scaled_ratio(stats->late.sum, stats->late.count, 1);
-}
-
 static void print_line(const struct sample *sample)
 {
 	const struct aftl_counters *counters = &sample->stats.counters;
@@ -138,12 +93,11 @@ static void print_line(const struct sample *sample)
 	put_throughput(sample, layer->write_sectors);
 	put_time(scaled_ratio(layer->read_ms, layer->reads, 1000000));
 	put_time(scaled_ratio(layer->write_ms, layer->writes, 1000000));
-	put_fixed(min(scaled_ratio(layer->busy_ms * 1000000, sample->at_ns, 1000), (u64)1000), 1,
-		  "%");
-	put_fixed(device_amplification(counters) / 10, 3, "");
+	put_fixed(sample_busy(sample), 1, "%");
+	put_fixed(sim_amplification(counters) / 10, 3, "");
 	put_rate(sample, counters->array_erases);
 	put_rate(sample, counters->read_flipped_bits);
-	put_time(mean_late(&sample->stats));
+	put_time(sample_mean_late(sample));
 	put_time(aftl_histogram_quantile(&sample->stats.late, 9900));
 	putchar('\n');
 }
@@ -211,6 +165,26 @@ static void put_handles(struct json_writer *json, const struct aftl_handle_stats
 	json_end_array(json);
 }
 
+static void put_luns(struct json_writer *json, const struct target_luns *luns)
+{
+	unsigned int i;
+
+	json_list(json, "luns");
+	for (i = 0; i < luns->count; i++) {
+		const struct target_lun *lun = &luns->list[i];
+
+		json_object(json, NULL);
+		json_u64(json, "good_blocks", lun->good_blocks);
+		json_u64(json, "free_blocks", lun->free_blocks);
+		json_u64(json, "valid_units", lun->valid_units);
+		json_u64(json, "queued", lun->queued);
+		json_u64(json, "busy_ns", lun->busy_ns);
+		json_u64(json, "cached_blocks", lun->cached_blocks);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
 static void put_late(struct json_writer *json, const struct aftl_histogram *late)
 {
 	json_object(json, "late");
@@ -241,9 +215,10 @@ static void put_sample(struct json_writer *json, const struct sample *sample)
 
 	json_u64(json, "device_ns", stats->device_ns);
 	json_u64(json, "since_ns", stats->since_ns);
-	json_fixed(json, "write_amplification", device_amplification(&stats->counters), 4);
+	json_fixed(json, "write_amplification", sim_amplification(&stats->counters), 4);
 	put_late(json, &stats->late);
 	put_layer(json, &sample->layer);
+	put_luns(json, &sample->luns);
 	put_streams(json, stats->streams);
 	put_handles(json, stats->handles);
 	put_counters(json, &stats->counters);
@@ -254,6 +229,7 @@ static void print_sample(struct series *series, const struct sample *sample, u64
 	if (series->options->json) {
 		json_object(&series->json, NULL);
 		json_u64(&series->json, "interval_ns", sample->at_ns);
+		json_u64(&series->json, "device_interval_ns", sample->device_ns);
 		put_sample(&series->json, sample);
 		json_end_object(&series->json);
 	} else {
@@ -264,42 +240,28 @@ static void print_sample(struct series *series, const struct sample *sample, u64
 	fflush(stdout);
 }
 
-/* The next moment of a steady rhythm; an interrupt ends the waiting. */
-static void wait_until(u64 at_ns)
+/* In a steady rhythm; an interrupt ends the waiting. */
+static int sample_on(struct series *series, struct sample *before, struct aftl_error *error)
 {
-	const struct timespec at = {
-		.tv_sec = (time_t)(at_ns / SECOND_NS),
-		.tv_nsec = (long)(at_ns % SECOND_NS),
-	};
+	u64 next_ns = before->at_ns;
+	struct sample now, between;
+	u64 number;
+	int ret = 0;
 
-	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
-}
-
-static int sample_on(struct series *series, struct aftl_error *error)
-{
-	struct sample *samples = memory_zeroed(3, sizeof(*samples));
-	struct sample *before = &samples[0], *now = &samples[1], *between = &samples[2], *spare;
-	u64 number, next_ns;
-	int ret;
-
-	ret = take_sample(&series->view.device, before, error);
-	next_ns = before->at_ns;
 	for (number = 0; !ret && (!series->count || number < series->count); number++) {
 		next_ns += series->interval_ns;
-		wait_until(next_ns);
+		sample_wait(next_ns);
 		if (interrupted())
 			break;
-		ret = take_sample(&series->view.device, now, error);
-		if (ret)
-			break;
-		*between = *now;
-		sample_since(between, before);
-		print_sample(series, between, number);
-		spare = before;
-		before = now;
-		now = spare;
+		ret = sample_take(&series->view.device, &now, error);
+		if (!ret) {
+			sample_between(&between, &now, before);
+			print_sample(series, &between, number);
+			sample_drop(&between);
+		}
+		sample_drop(before);
+		*before = now;
 	}
-	free(samples);
 	return ret;
 }
 
@@ -324,12 +286,16 @@ static void series_json_end(struct series *series)
 static enum exit_code run_series(struct series *series)
 {
 	struct aftl_error error;
+	struct sample before;
 	int ret;
 
 	interruption_catch();
 	if (series->options->json)
 		series_json_begin(series);
-	ret = sample_on(series, &error);
+	ret = sample_take(&series->view.device, &before, &error);
+	if (!ret)
+		ret = sample_on(series, &before, &error);
+	sample_drop(&before);
 	if (series->options->json)
 		series_json_end(series);
 	if (ret)
@@ -382,11 +348,11 @@ static void print_totals(const struct sample *sample)
 		print_stream(&table, &stats->streams[i]);
 	for (i = 0; i < handles_used(stats->handles); i++)
 		print_handle(&table, stats->handles, i);
-	human_fixed(text, device_amplification(&stats->counters), 4, "");
+	human_fixed(text, sim_amplification(&stats->counters), 4, "");
 	text_table_row(&table);
 	text_table_cell(&table, "write amplification");
 	text_table_cell(&table, "%s", text);
-	human_time(text, mean_late(stats));
+	human_time(text, sample_mean_late(sample));
 	text_table_row(&table);
 	text_table_cell(&table, "late, mean");
 	text_table_cell(&table, "%s", text);
@@ -412,43 +378,17 @@ static enum exit_code run_totals(struct series *series)
 {
 	struct aftl_error error;
 	struct sample sample;
-	int ret = take_sample(&series->view.device, &sample, &error);
+	int ret = sample_take(&series->view.device, &sample, &error);
 
-	if (ret)
-		return device_failed(series->options, ret, &error);
-	if (series->options->json)
+	if (!ret && series->options->json)
 		print_totals_json(series, &sample);
-	else
+	else if (!ret)
 		print_totals(&sample);
-	return EXIT_DONE;
+	sample_drop(&sample);
+	return ret ? device_failed(series->options, ret, &error) : EXIT_DONE;
 }
 
 /* Command line */
-
-/* A bare number counts seconds. */
-static int parse_interval(const char *given, u64 *ns, struct aftl_error *error)
-{
-	char text[64];
-	struct aftl_error cause;
-	bool bare = strspn(given, "0123456789.") == strlen(given);
-
-	scnprintf(text, sizeof(text), "%.40s%s", given, bare ? "s" : "");
-	if (aftl_parse_value(AFTL_PARAM_TIME, NULL, text, ns, &cause))
-		return aftl_fail(error, -EINVAL, "--interval: %.190s", cause.text);
-	if (*ns >= SECOND_NS / 100 && *ns <= 86400 * SECOND_NS)
-		return 0;
-	return aftl_fail(error, -EINVAL,
-			 "--interval: %.40s is out of range; it must be 10ms to 24h", given);
-}
-
-static int parse_count(const char *given, u64 *count, struct aftl_error *error)
-{
-	struct aftl_error cause;
-
-	if (aftl_parse_value(AFTL_PARAM_COUNT, NULL, given, count, &cause))
-		return aftl_fail(error, -EINVAL, "--count: %.190s", cause.text);
-	return *count ? 0 : aftl_fail(error, -EINVAL, "--count: there must be a line at least");
-}
 
 static int parse_options(struct series *series, struct aftl_error *error)
 {
@@ -457,10 +397,15 @@ static int parse_options(struct series *series, struct aftl_error *error)
 
 	if (options->count && !options->interval)
 		return aftl_fail(error, -EINVAL, "--count needs --interval");
+	if (!options->prometheus && !options->word_count)
+		return aftl_fail(error, -EINVAL,
+				 "NAME missing; \"approxftl stat --help\" explains it");
+	if (options->prometheus && (options->interval || options->json))
+		return aftl_fail(error, -EINVAL, "--prometheus is one answer, and no JSON");
 	if (options->interval)
-		ret = parse_interval(options->interval, &series->interval_ns, error);
+		ret = sample_interval(options->interval, &series->interval_ns, error);
 	if (!ret && options->count)
-		ret = parse_count(options->count, &series->count, error);
+		ret = sample_count(options->count, &series->count, error);
 	return ret;
 }
 
@@ -474,6 +419,8 @@ static enum exit_code run(const struct device_options *options)
 		complain_of(options->verb, "%s", error.text);
 		return EXIT_USAGE;
 	}
+	if (options->prometheus)
+		return metrics_print(options);
 	ret = device_look(&series.view, options->words[0], &error);
 	if (ret)
 		return device_failed(options, ret, &error);
@@ -483,11 +430,12 @@ static enum exit_code run(const struct device_options *options)
 static const struct device_verb verb = {
 	.name = "stat",
 	.words = "NAME",
-	.least_words = 1,
+	.least_words = 0,
 	.most_words = 1,
-	.options = "ic",
+	.options = "icM",
 	.about = "Prints every counter of a device since the last message reset. With --interval\n"
-		 "it prints a line of rates after each, until Ctrl-C or --count ends it.",
+		 "it prints a line of rates after each, until Ctrl-C or --count ends it. With\n"
+		 "--prometheus NAME may be missing: all devices are told of.",
 	.run = run,
 };
 

@@ -10,6 +10,7 @@
 #include "json-envelope.h"
 #include "key-value.h"
 #include "target-line.h"
+#include "target-luns.h"
 #include "target-status.h"
 
 /* Most words of a command line. */
@@ -31,6 +32,7 @@
  * @state: print the states
  * @blocks: print the blocks
  * @pages: print the pages
+ * @prometheus: answer as metrics
  * @size: as it was given, NULL if it was not; so are the following
  * @interval: between two lines
  * @count: of lines
@@ -62,6 +64,7 @@ struct device_options {
 	bool state;
 	bool blocks;
 	bool pages;
+	bool prometheus;
 	const char *size;
 	const char *interval;
 	const char *count;
@@ -86,6 +89,7 @@ struct device_options {
  * @least_words: that must follow
  * @most_words: that may follow
  * @pairs: words may be KEY=VALUE
+ * @screen: it draws, and has no JSON
  * @options: letters of the table in device-options.c
  * @about: paragraphs of its help
  * @run: does it
@@ -96,6 +100,7 @@ struct device_verb {
 	unsigned int least_words;
 	unsigned int most_words;
 	bool pairs;
+	bool screen;
 	const char *options;
 	const char *about;
 	enum exit_code (*run)(const struct device_options *options);
@@ -129,10 +134,11 @@ int __must_check device_look_inside(struct device_view *view, struct aftl_error 
 int __must_check device_stats(const struct dm_device *device, struct target_stats *stats,
 			      struct aftl_error *error);
 
+/* @luns->list is to be freed with free(). */
+int __must_check device_luns(const struct dm_device *device, struct target_luns *luns,
+			     struct aftl_error *error);
+
 /* The keys that every device has in JSON; the object is left open. */
 void device_json_begin(struct json_writer *json, const struct device_view *view);
-
-/* Programmed units for each unit written, in 1/10000, padding included. */
-u64 device_amplification(const struct aftl_counters *counters);
 
 #endif

@@ -60,6 +60,19 @@ int device_stats(const struct dm_device *device, struct target_stats *stats,
 	return ret;
 }
 
+int device_luns(const struct dm_device *device, struct target_luns *luns,
+		struct aftl_error *error)
+{
+	char *answer;
+	int ret = dm_device_message(device, "luns", &answer, error);
+
+	if (ret)
+		return ret;
+	ret = target_luns_parse(luns, answer, error);
+	free(answer);
+	return ret;
+}
+
 static void put_status(struct json_writer *json, const struct target_status *status)
 {
 	json_object(json, "status");
@@ -92,9 +105,4 @@ void device_json_begin(struct json_writer *json, const struct device_view *view)
 	json_string(json, "policy", view->line.policy->name);
 	json_string(json, "timing", timing);
 	put_status(json, &view->status);
-}
-
-u64 device_amplification(const struct aftl_counters *counters)
-{
-	return scaled_ratio(sim_programmed_units(counters), counters->host_write_units, 10000);
 }

@@ -16,6 +16,7 @@ enum exit_code create_main(int argc, char **argv);
 enum exit_code list_main(int argc, char **argv);
 enum exit_code status_main(int argc, char **argv);
 enum exit_code stat_main(int argc, char **argv);
+enum exit_code top_main(int argc, char **argv);
 enum exit_code health_main(int argc, char **argv);
 enum exit_code message_main(int argc, char **argv);
 enum exit_code remove_main(int argc, char **argv);

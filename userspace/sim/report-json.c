@@ -245,16 +245,14 @@ static void put_settling(struct json_writer *json, const struct settling *settli
 
 static void put_amplification(struct json_writer *json, const struct aftl_counters *counters)
 {
-	u64 written = counters->host_write_units;
 	unsigned int i;
 
 	json_object(json, "write_amplification");
-	json_u64(json, "host_write_units", written);
+	json_u64(json, "host_write_units", counters->host_write_units);
 	json_u64(json, "programmed_units", sim_programmed_units(counters));
-	json_fixed(json, "total", scaled_ratio(sim_programmed_units(counters), written, 10000), 4);
+	json_fixed(json, "total", sim_amplification(counters), 4);
 	for (i = 0; i < SIM_CAUSES; i++)
-		json_fixed(json, sim_cause_names[i],
-			   scaled_ratio(sim_cause_units(counters, i), written, 10000), 4);
+		json_fixed(json, sim_cause_names[i], sim_amplification_by(counters, i), 4);
 	json_end_object(json);
 }
 

@@ -68,3 +68,13 @@ u64 sim_programmed_units(const struct aftl_counters *counters)
 		sum += sim_cause_units(counters, i);
 	return sum;
 }
+
+u64 sim_amplification_by(const struct aftl_counters *counters, unsigned int cause)
+{
+	return scaled_ratio(sim_cause_units(counters, cause), counters->host_write_units, 10000);
+}
+
+u64 sim_amplification(const struct aftl_counters *counters)
+{
+	return scaled_ratio(sim_programmed_units(counters), counters->host_write_units, 10000);
+}

@@ -124,14 +124,12 @@ static u64 waiting(const struct sim_result *result, u32 response)
 static u64 amplification(const struct sim_result *result, u32 unused)
 {
 	(void)unused;
-	return scaled_ratio(sim_programmed_units(&result->stats.counters),
-			    result->stats.counters.host_write_units, 10000);
+	return sim_amplification(&result->stats.counters);
 }
 
 static u64 amplification_by(const struct sim_result *result, u32 cause)
 {
-	return scaled_ratio(sim_cause_units(&result->stats.counters, cause),
-			    result->stats.counters.host_write_units, 10000);
+	return sim_amplification_by(&result->stats.counters, cause);
 }
 
 /* Of the units programmed for the host. */

@@ -85,4 +85,8 @@ extern const char *const sim_cause_names[];
 u64 sim_cause_units(const struct aftl_counters *counters, unsigned int cause);
 u64 sim_programmed_units(const struct aftl_counters *counters);
 
+/* Programmed units for each unit written, in 1/10000: for one cause, and for all of them. */
+u64 sim_amplification_by(const struct aftl_counters *counters, unsigned int cause);
+u64 sim_amplification(const struct aftl_counters *counters);
+
 #endif

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Metrics: each counter, each number of the status line, lateness as a histogram, and LUNs.
+ *
+ * Prometheus wants seconds and joules, and all devices of a metric in a row.
+ */
+#include <stdlib.h>
+
+#include "checked-memory.h"
+#include "device-metrics.h"
+#include "device-sample.h"
+
+#define NS 9
+#define PJ 12
+
+/**
+ * struct scraped - a device and what it said
+ * @view: tables and status
+ * @sample: counters
+ */
+struct scraped {
+	struct device_view view;
+	struct sample sample;
+};
+
+/**
+ * struct metrics - everything that is told of
+ * @devices: all of them
+ * @count: how many
+ */
+struct metrics {
+	struct scraped *devices;
+	unsigned int count;
+};
+
+/* Text */
+
+/* In quotes; a name of device-mapper's may have any letters. */
+static void put_label(const char *key, const char *value)
+{
+	printf("%s=\"", key);
+	for (; *value; value++) {
+		if (*value == '\\' || *value == '"' || *value == '\n')
+			putchar('\\');
+		putchar(*value == '\n' ? 'n' : *value);
+	}
+	putchar('"');
+}
+
+static bool ends_with(const char *name, const char *end)
+{
+	size_t length = strlen(name), rest = strlen(end);
+
+	return length > rest && !strcmp(name + length - rest, end);
+}
+
+/* The decimals of what is counted in nanoseconds or picojoule. */
+static unsigned int decimals_of(const char *name)
+{
+	return ends_with(name, "_ns") ? NS : ends_with(name, "_pj") ? PJ : 0;
+}
+
+/* @name of ours as Prometheus calls it: host_program_ns is host_program_seconds. */
+static void metric_name(char text[AFTL_VALUE_SIZE], const char *part, const char *name,
+			const char *end)
+{
+	unsigned int decimals = decimals_of(name);
+
+	scnprintf(text, AFTL_VALUE_SIZE, "approxftl_%s%.*s%s%s", part,
+		  (int)strlen(name) - (decimals ? 3 : 0), name,
+		  decimals == NS ? "_seconds" : decimals == PJ ? "_joules" : "", end);
+}
+
+static void put_head(const char *name, const char *type, const char *help)
+{
+	printf("# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void put_value(u64 value, unsigned int decimals)
+{
+	u64 scale = 1;
+	unsigned int i;
+
+	for (i = 0; i < decimals; i++)
+		scale *= 10;
+	if (decimals)
+		printf(" %llu.%0*llu\n", (unsigned long long)(value / scale), (int)decimals,
+		       (unsigned long long)(value % scale));
+	else
+		printf(" %llu\n", (unsigned long long)value);
+}
+
+static void put_line(const char *name, const struct scraped *device, u64 value,
+		     unsigned int decimals)
+{
+	printf("%s{", name);
+	put_label("device", device->view.device.name);
+	putchar('}');
+	put_value(value, decimals);
+}
+
+/* Metrics */
+
+static void put_devices(const struct metrics *metrics)
+{
+	unsigned int i;
+
+	put_head("approxftl_device_info", "gauge", "a device, and what it was made of");
+	for (i = 0; i < metrics->count; i++) {
+		const struct device_view *view = &metrics->devices[i].view;
+
+		fputs("approxftl_device_info{", stdout);
+		put_label("device", view->device.name);
+		put_label(",policy", view->line.policy->name);
+		put_label(",profile", view->line.profile);
+		put_label(",store", view->line.store);
+		put_label(",mode", view->status.mode);
+		puts("} 1");
+	}
+}
+
+static void put_counters(const struct metrics *metrics)
+{
+	char name[AFTL_VALUE_SIZE];
+	unsigned int i, j;
+
+	for (i = 0; i < AFTL_COUNTERS; i++) {
+		const char *own = aftl_counter_info[i].name;
+
+		metric_name(name, "", own, "_total");
+		put_head(name, "counter", aftl_counter_info[i].help);
+		for (j = 0; j < metrics->count; j++)
+			put_line(name, &metrics->devices[j],
+				 aftl_counter_get(&metrics->devices[j].sample.stats.counters, i),
+				 decimals_of(own));
+	}
+}
+
+static void put_gauge(const struct metrics *metrics, const char *own, const char *help,
+		      size_t field)
+{
+	char name[AFTL_VALUE_SIZE];
+	unsigned int i;
+
+	metric_name(name, "status_", own, "");
+	put_head(name, "gauge", help);
+	for (i = 0; i < metrics->count; i++) {
+		const char *status = (const char *)&metrics->devices[i].view.status;
+
+		put_line(name, &metrics->devices[i], *(const u64 *)(status + field),
+			 decimals_of(own));
+	}
+}
+
+/* The part and, behind it, the whole. */
+static void put_pair(const struct metrics *metrics, const char *const names[2], const char *help,
+		     size_t field)
+{
+	put_gauge(metrics, names[0], help, field);
+	put_gauge(metrics, names[1], help, field + sizeof(u64));
+}
+
+static void put_status(const struct metrics *metrics)
+{
+#define FIELD(name) offsetof(struct target_status, name)
+#define STATUS_TEXT(name, help)
+#define STATUS_NUMBER(name, help) put_gauge(metrics, #name, help, FIELD(name));
+#define STATUS_PAIR(part, whole, help) \
+	put_pair(metrics, (const char *[]){ #part, #whole }, help, FIELD(part));
+#include "target/status-table.h"
+#undef FIELD
+#undef STATUS_TEXT
+#undef STATUS_NUMBER
+#undef STATUS_PAIR
+}
+
+static void put_bucket(const struct scraped *device, const char *bound, u64 count)
+{
+	fputs("approxftl_late_seconds_bucket{", stdout);
+	put_label("device", device->view.device.name);
+	printf(",le=\"%s\"} %llu\n", bound, (unsigned long long)count);
+}
+
+static void put_late_of(const struct scraped *device)
+{
+	const struct aftl_histogram *late = &device->sample.stats.late;
+	char bound[AFTL_VALUE_SIZE];
+	unsigned int i;
+	u64 sum = 0;
+
+	for (i = 0; i < AFTL_HISTOGRAM_BINS; i++) {
+		u64 top = aftl_histogram_top(i);
+
+		sum += late->bins[i];
+		if (!late->bins[i])
+			continue;
+		scnprintf(bound, sizeof(bound), "%llu.%09llu",
+			  (unsigned long long)(top / SECOND_NS),
+			  (unsigned long long)(top % SECOND_NS));
+		put_bucket(device, bound, sum);
+	}
+	put_bucket(device, "+Inf", late->count);
+	put_line("approxftl_late_seconds_sum", device, late->sum, NS);
+	put_line("approxftl_late_seconds_count", device, late->count, 0);
+}
+
+static void put_late(const struct metrics *metrics)
+{
+	unsigned int i;
+
+	put_head("approxftl_late_seconds", "histogram",
+		 "how much later than the model's time requests were handed back");
+	for (i = 0; i < metrics->count; i++)
+		put_late_of(&metrics->devices[i]);
+}
+
+static void put_luns_of(const char *name, const struct scraped *device, size_t field,
+			unsigned int decimals)
+{
+	const struct target_luns *luns = &device->sample.luns;
+	unsigned int i;
+
+	for (i = 0; i < luns->count; i++) {
+		printf("%s{", name);
+		put_label("device", device->view.device.name);
+		printf(",lun=\"%u\"}", i);
+		put_value(*(const u64 *)((const char *)&luns->list[i] + field), decimals);
+	}
+}
+
+static void put_luns(const struct metrics *metrics)
+{
+	static const struct {
+		const char *name;
+		const char *type;
+		const char *help;
+		size_t field;
+		unsigned int decimals;
+	} kinds[] = {
+		{ "approxftl_lun_good_blocks", "gauge", "blocks of a LUN that are not bad",
+		  offsetof(struct target_lun, good_blocks), 0 },
+		{ "approxftl_lun_free_blocks", "gauge", "erased blocks of a LUN",
+		  offsetof(struct target_lun, free_blocks), 0 },
+		{ "approxftl_lun_valid_units", "gauge", "units of a LUN that hold data",
+		  offsetof(struct target_lun, valid_units), 0 },
+		{ "approxftl_lun_queued", "gauge", "commands that wait for a LUN",
+		  offsetof(struct target_lun, queued), 0 },
+		{ "approxftl_lun_busy_seconds_total", "counter", "array time of a LUN",
+		  offsetof(struct target_lun, busy_ns), NS },
+		{ "approxftl_lun_cached_blocks", "gauge", "blocks of a LUN in the write cache",
+		  offsetof(struct target_lun, cached_blocks), 0 },
+	};
+	unsigned int i, j;
+
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		put_head(kinds[i].name, kinds[i].type, kinds[i].help);
+		for (j = 0; j < metrics->count; j++)
+			put_luns_of(kinds[i].name, &metrics->devices[j], kinds[i].field,
+				    kinds[i].decimals);
+	}
+}
+
+/* Asking */
+
+static int ask(struct metrics *metrics, const struct dm_device *device, struct aftl_error *error)
+{
+	struct scraped *scraped;
+	int ret;
+
+	metrics->devices = memory_grown(metrics->devices, metrics->count + 1,
+					sizeof(*metrics->devices));
+	scraped = &metrics->devices[metrics->count++];
+	memset(scraped, 0, sizeof(*scraped));
+	scraped->view.device = *device;
+	ret = device_look_inside(&scraped->view, error);
+	return ret ? ret : sample_take(device, &scraped->sample, error);
+}
+
+static int ask_all(struct metrics *metrics, struct aftl_error *error)
+{
+	struct dm_device *devices;
+	unsigned int count, i;
+	int ret = dm_device_list(&devices, &count, error);
+
+	if (ret)
+		return ret;
+	for (i = 0; !ret && i < count; i++)
+		ret = ask(metrics, &devices[i], error);
+	free(devices);
+	return ret;
+}
+
+static int ask_named(struct metrics *metrics, const char *name, struct aftl_error *error)
+{
+	struct dm_device device;
+	int ret = dm_device_find(&device, name, error);
+
+	return ret ? ret : ask(metrics, &device, error);
+}
+
+static void forget(struct metrics *metrics)
+{
+	unsigned int i;
+
+	for (i = 0; i < metrics->count; i++)
+		sample_drop(&metrics->devices[i].sample);
+	free(metrics->devices);
+}
+
+enum exit_code metrics_print(const struct device_options *options)
+{
+	struct metrics metrics = { NULL, 0 };
+	struct aftl_error error;
+	int ret = dm_device_ready(&error);
+
+	if (!ret)
+		ret = options->word_count ? ask_named(&metrics, options->words[0], &error)
+					  : ask_all(&metrics, &error);
+	if (!ret) {
+		put_devices(&metrics);
+		put_counters(&metrics);
+		put_status(&metrics);
+		put_late(&metrics);
+		put_luns(&metrics);
+	}
+	forget(&metrics);
+	return ret ? device_failed(options, ret, &error) : EXIT_DONE;
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * "approxftl top": what devices do, as it happens.
+ */
+#include <stdlib.h>
+
+#include "checked-memory.h"
+#include "complain.h"
+#include "interruption.h"
+#include "screen.h"
+#include "top-frame.h"
+#include "verbs.h"
+
+/* Blank lines between devices. */
+#define GAP 1
+
+/**
+ * struct watched - a device, and what it has done until now
+ * @view: as it is
+ * @sample: its counts
+ */
+struct watched {
+	struct device_view view;
+	struct sample sample;
+};
+
+/**
+ * struct watch - all devices of a moment
+ * @list: in the order of their names
+ * @count: how many
+ */
+struct watch {
+	struct watched *list;
+	unsigned int count;
+};
+
+static void forget(struct watch *watch)
+{
+	unsigned int i;
+
+	for (i = 0; i < watch->count; i++)
+		sample_drop(&watch->list[i].sample);
+	free(watch->list);
+	*watch = (struct watch){ NULL, 0 };
+}
+
+static int look_at(struct watched *watched, const struct dm_device *device,
+		   struct aftl_error *error)
+{
+	int ret;
+
+	watched->view.device = *device;
+	ret = device_look_inside(&watched->view, error);
+	return ret ? ret : sample_take(device, &watched->sample, error);
+}
+
+static int list_devices(const struct device_options *options, struct dm_device **devices,
+			unsigned int *count, struct aftl_error *error)
+{
+	if (!options->word_count)
+		return dm_device_list(devices, count, error);
+	*devices = memory_zeroed(1, sizeof(**devices));
+	*count = 1;
+	return dm_device_find(*devices, options->words[0], error);
+}
+
+/* One that goes away meanwhile is left out, unless it is the one that was named. */
+static int look(const struct device_options *options, struct watch *watch,
+		struct aftl_error *error)
+{
+	struct dm_device *devices = NULL;
+	unsigned int count = 0, i;
+	int ret = list_devices(options, &devices, &count, error);
+
+	*watch = (struct watch){ memory_zeroed(count, sizeof(*watch->list)), 0 };
+	for (i = 0; !ret && i < count; i++) {
+		struct watched *watched = &watch->list[watch->count];
+
+		ret = look_at(watched, &devices[i], error);
+		if (!ret) {
+			watch->count++;
+		} else {
+			sample_drop(&watched->sample);
+			memset(watched, 0, sizeof(*watched));
+			if (ret == -ENXIO && !options->word_count)
+				ret = 0;
+		}
+	}
+	free(devices);
+	return ret;
+}
+
+/* The same device in the last picture; another one may have its name by now. */
+static const struct watched *find_before(const struct watch *before, const struct dm_device *device)
+{
+	unsigned int i;
+
+	for (i = 0; i < before->count; i++) {
+		const struct dm_device *other = &before->list[i].view.device;
+
+		if (!strcmp(other->name, device->name) && other->minor == device->minor)
+			return &before->list[i];
+	}
+	return NULL;
+}
+
+static void print_device(const struct watched *now, const struct watched *before,
+			 unsigned int columns, unsigned int rows)
+{
+	struct sample between;
+	struct top_frame frame = {
+		.view = &now->view,
+		.between = &between,
+		.columns = columns,
+		.rows = rows,
+		.end = screen_taken() ? "\033[K" : "",
+	};
+
+	sample_between(&between, &now->sample, &before->sample);
+	top_frame_print(stdout, &frame);
+	sample_drop(&between);
+}
+
+static void print_all(const struct watch *now, const struct watch *before)
+{
+	const char *end = screen_taken() ? "\033[K\n" : "\n";
+	unsigned int columns, rows, i;
+
+	screen_home();
+	screen_size(&columns, &rows);
+	/* The last row stays free, or the screen would scroll. */
+	if (rows)
+		rows = max((rows - 1) / max(now->count, 1U), 1 + GAP) - GAP;
+	if (!now->count)
+		printf("no device of the target approxftl; \"approxftl create\" makes one%s", end);
+	for (i = 0; i < now->count; i++) {
+		const struct watched *earlier = find_before(before, &now->list[i].view.device);
+
+		if (!earlier)
+			continue;
+		print_device(&now->list[i], earlier, columns, rows);
+		fputs(end, stdout);
+	}
+	screen_clear_rest();
+}
+
+static bool quits(int key)
+{
+	return interrupted() || key == 'q' || key == 'Q';
+}
+
+/* Waits for the moment of the next picture; false if there is to be none. */
+static bool wait_for(u64 at_ns)
+{
+	int key;
+
+	do
+		key = screen_wait(at_ns);
+	while (!quits(key) && sample_clock() < at_ns);
+	return !quits(key);
+}
+
+static int show(const struct device_options *options, u64 interval_ns, u64 count,
+		struct aftl_error *error)
+{
+	u64 number, next_ns = sample_clock() + interval_ns;
+	struct watch before, now;
+	int ret = look(options, &before, error);
+
+	for (number = 0; !ret && (!count || number < count) && wait_for(next_ns); number++) {
+		ret = look(options, &now, error);
+		if (!ret)
+			print_all(&now, &before);
+		forget(&before);
+		before = now;
+		next_ns += interval_ns;
+	}
+	forget(&before);
+	return ret;
+}
+
+static enum exit_code run(const struct device_options *options)
+{
+	u64 interval_ns = SECOND_NS, count = 0;
+	struct aftl_error error;
+	int ret = 0;
+
+	if (options->interval)
+		ret = sample_interval(options->interval, &interval_ns, &error);
+	if (!ret && options->count)
+		ret = sample_count(options->count, &count, &error);
+	if (ret) {
+		complain_of(options->verb, "%s", error.text);
+		return EXIT_USAGE;
+	}
+	ret = dm_device_ready(&error);
+	if (!ret) {
+		interruption_catch();
+		screen_begin();
+		ret = show(options, interval_ns, count, &error);
+		screen_end();
+	}
+	if (ret)
+		return device_failed(options, ret, &error);
+	return interrupted() ? EXIT_INTERRUPTED : EXIT_DONE;
+}
+
+static const struct device_verb verb = {
+	.name = "top",
+	.words = "[NAME]",
+	.least_words = 0,
+	.most_words = 1,
+	.screen = true,
+	.options = "IO",
+	.about = "Shows what devices do, as it happens: requests, queue, space, write\n"
+		 "amplification, tags, and how busy each LUN is. The key q or Ctrl-C ends it. If\n"
+		 "standard output is no terminal, one picture follows the other.",
+	.run = run,
+};
+
+enum exit_code top_main(int argc, char **argv)
+{
+	return device_verb_main(&verb, argc, argv);
+}

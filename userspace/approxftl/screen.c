@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#define _GNU_SOURCE
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "device-sample.h"
+#include "interruption.h"
+#include "screen.h"
+
+/* The other screen and back; the cursor goes and comes. */
+#define TAKE "\033[?1049h\033[?25l\033[H\033[2J"
+#define GIVE_BACK "\033[?25h\033[?1049l"
+
+#define COLUMNS 80
+
+static struct termios before;
+static bool taken;
+static atomic_bool to_stop;
+
+static void put(const char *text)
+{
+	const char *at = text, *end = text + strlen(text);
+
+	while (at < end) {
+		ssize_t done = write(STDOUT_FILENO, at, (size_t)(end - at));
+
+		if (done <= 0)
+			return;
+		at += done;
+	}
+}
+
+static void take(void)
+{
+	struct termios raw = before;
+
+	/* Keys come one by one and are not seen; Ctrl-C and Ctrl-Z remain what they are. */
+	raw.c_lflag &= (tcflag_t)~(ICANON | ECHO);
+	raw.c_cc[VMIN] = 1;
+	raw.c_cc[VTIME] = 0;
+	tcsetattr(STDIN_FILENO, TCSANOW, &raw);
+	put(TAKE);
+}
+
+/* Also called in a signal handler. */
+static void give_back(void)
+{
+	put(GIVE_BACK);
+	tcsetattr(STDIN_FILENO, TCSANOW, &before);
+}
+
+static void note_stop(int number)
+{
+	(void)number;
+	atomic_store(&to_stop, true);
+}
+
+void screen_begin(void)
+{
+	struct sigaction stop = { .sa_handler = note_stop };
+
+	if (!isatty(STDOUT_FILENO) || tcgetattr(STDIN_FILENO, &before))
+		return;
+	taken = true;
+	sigaction(SIGTSTP, &stop, NULL);
+	interruption_clean_up(give_back);
+	interruption_catch();
+	take();
+}
+
+void screen_end(void)
+{
+	if (!taken)
+		return;
+	fflush(stdout);
+	give_back();
+	taken = false;
+}
+
+bool screen_taken(void)
+{
+	return taken;
+}
+
+void screen_size(unsigned int *columns, unsigned int *rows)
+{
+	struct winsize size;
+
+	*columns = COLUMNS;
+	*rows = 0;
+	if (!taken || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col)
+		return;
+	*columns = size.ws_col;
+	*rows = size.ws_row;
+}
+
+void screen_home(void)
+{
+	if (taken)
+		fputs("\033[H", stdout);
+}
+
+void screen_clear_rest(void)
+{
+	if (taken)
+		fputs("\033[J", stdout);
+	fflush(stdout);
+}
+
+static void stop_here(void)
+{
+	fflush(stdout);
+	give_back();
+	kill(getpid(), SIGSTOP);
+	take();
+}
+
+static int poll_key(u64 left_ns)
+{
+	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+	struct timespec left = {
+		.tv_sec = (time_t)(left_ns / SECOND_NS),
+		.tv_nsec = (long)(left_ns % SECOND_NS),
+	};
+	unsigned char key;
+
+	if (ppoll(&input, 1, &left, NULL) <= 0)
+		return 0;
+	/* Without its terminal nobody looks any more. */
+	return read(STDIN_FILENO, &key, 1) == 1 ? key : 'q';
+}
+
+int screen_wait(u64 until_ns)
+{
+	u64 now = sample_clock();
+	int key = 0;
+
+	if (!taken) {
+		sample_wait(until_ns);
+		return 0;
+	}
+	if (now < until_ns)
+		key = poll_key(until_ns - now);
+	if (atomic_exchange(&to_stop, false))
+		stop_here();
+	return key;
+}

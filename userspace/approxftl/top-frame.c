@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdarg.h>
+
+#include "human-units.h"
+#include "report.h"
+#include "top-frame.h"
+
+#define LINE_SIZE 512
+/* Of a LUN: its number, how busy it was, what waits and how many blocks are free. */
+#define BAR 12
+#define CELL 38
+#define MOST_CELLS ((LINE_SIZE - 1) / CELL)
+/* Lines above those of the LUNs: what the device does, and the names of their columns. */
+#define HEAD_LINES 9
+#define MIB 1048576ULL
+
+/* A line, cut where the screen ends. */
+static __printf(3, 4) void put_line(FILE *out, const struct top_frame *frame, const char *format,
+				    ...)
+{
+	char text[LINE_SIZE];
+	va_list args;
+
+	va_start(args, format);
+	vscnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	fprintf(out, "%.*s%s\n", (int)frame->columns, text, frame->end);
+}
+
+static void put_title(FILE *out, const struct top_frame *frame)
+{
+	const struct device_view *view = frame->view;
+	char size[HUMAN_SIZE], timing[AFTL_VALUE_SIZE];
+
+	human_bytes(size, view->device.sectors * TARGET_SECTOR);
+	target_line_timing(&view->line, timing);
+	put_line(out, frame, "%s: %s on %s, %s, store %s, timing %s, %s", view->device.name,
+		 view->line.policy->name, view->line.profile, size, view->line.store, timing,
+		 view->device.suspended ? "suspended" : view->status.mode);
+}
+
+static void put_direction(FILE *out, const struct top_frame *frame, const char *name, u64 count,
+			  u64 sectors, u64 response_ms)
+{
+	char rate[HUMAN_SIZE], volume[HUMAN_SIZE], response[HUMAN_SIZE];
+	u64 bytes = sectors * TARGET_SECTOR;
+
+	human_fixed(rate, sample_rate(frame->between, count), 1, "/s");
+	human_fixed(volume, sample_rate(frame->between, bytes) * 10 / MIB, 2, " MiB/s");
+	human_time(response, scaled_ratio(response_ms, count, 1000000));
+	put_line(out, frame, "%-10s %12s %16s   mean %s", name, rate, volume,
+		 count ? response : "-");
+}
+
+static void put_queue(FILE *out, const struct top_frame *frame)
+{
+	char busy[HUMAN_SIZE], late[HUMAN_SIZE], tail[HUMAN_SIZE];
+
+	human_fixed(busy, sample_busy(frame->between), 1, " %");
+	human_time(late, sample_mean_late(frame->between));
+	human_time(tail, aftl_histogram_quantile(&frame->between->stats.late, 9900));
+	put_line(out, frame, "%-10s %llu under way, busy %s; late by %s, 99 %% by at most %s",
+		 "queue", (unsigned long long)frame->view->status.pending_requests, busy, late,
+		 tail);
+}
+
+static void put_space(FILE *out, const struct top_frame *frame)
+{
+	const struct target_status *status = &frame->view->status;
+	char full[HUMAN_SIZE], free_share[HUMAN_SIZE];
+
+	human_fixed(full, scaled_ratio(status->valid_units, status->units, 1000), 1, " %");
+	human_fixed(free_share, scaled_ratio(status->free_blocks, status->blocks, 1000), 1, " %");
+	put_line(out, frame, "%-10s %s full, %s of the blocks free, collecting %llu LUNs", "space",
+		 full, free_share, (unsigned long long)status->collecting_luns);
+	put_line(out, frame, "%-10s %llu blocks, dead %llu LUNs, lost %llu units, policy bugs %llu",
+		 "retired", (unsigned long long)status->retired_blocks,
+		 (unsigned long long)status->dead_luns, (unsigned long long)status->lost_units,
+		 (unsigned long long)frame->between->stats.counters.policy_bugs);
+}
+
+/* "2.104 for each unit: host 1.000, gc 1.051, padding 0.053" */
+static void put_amplification(FILE *out, const struct top_frame *frame)
+{
+	const struct aftl_counters *counters = &frame->between->stats.counters;
+	char text[LINE_SIZE], part[HUMAN_SIZE];
+	unsigned int i, at = 0;
+
+	for (i = 0; i < SIM_CAUSES; i++) {
+		if (!sim_amplification_by(counters, i))
+			continue;
+		human_fixed(part, sim_amplification_by(counters, i) / 10, 3, "");
+		at += (unsigned int)scnprintf(text + at, sizeof(text) - at, "%s %s %s",
+					      at ? "," : ":", sim_cause_names[i], part);
+	}
+	human_fixed(part, sim_amplification(counters) / 10, 3, "");
+	put_line(out, frame, "%-10s %s programmed for each unit%s", "written",
+		 counters->host_write_units ? part : "-", at ? text : "");
+}
+
+static void put_errors(FILE *out, const struct top_frame *frame)
+{
+	const struct aftl_counters *counters = &frame->between->stats.counters;
+	char approx[HUMAN_SIZE], flips[HUMAN_SIZE], erases[HUMAN_SIZE];
+
+	human_fixed(approx, scaled_ratio(counters->host_write_approx_units,
+					 counters->host_write_units, 1000), 1, " %");
+	human_fixed(flips, sample_rate(frame->between, counters->read_flipped_bits), 1, "/s");
+	human_fixed(erases, sample_rate(frame->between, counters->array_erases), 1, "/s");
+	put_line(out, frame, "%-10s %s of writes approximate; flipped bits %s, erases %s", "tags",
+		 approx, flips, erases);
+}
+
+static void lun_cell(char text[CELL + 8], const struct top_frame *frame, unsigned int number)
+{
+	const struct target_lun *lun = &frame->between->luns.list[number];
+	u64 busy = min_t(u64, 1000,
+			 scaled_ratio(lun->busy_ns, frame->between->device_ns, 1000));
+	char bar[BAR + 1], share[HUMAN_SIZE];
+	unsigned int i;
+
+	for (i = 0; i < BAR; i++)
+		bar[i] = i < (busy * BAR + 500) / 1000 ? '#' : ' ';
+	bar[BAR] = '\0';
+	human_fixed(share, busy, 1, "%");
+	scnprintf(text, CELL + 8, "%5u |%s|%7s%4llu%6llu", number, bar, share,
+		  (unsigned long long)lun->queued, (unsigned long long)lun->free_blocks);
+}
+
+/* Down the columns, as far as there is room; what has none is counted. */
+static void put_luns(FILE *out, const struct top_frame *frame)
+{
+	unsigned int count = frame->between->luns.count;
+	unsigned int side_by_side = min_t(unsigned int, max(frame->columns / CELL, 1U), MOST_CELLS);
+	unsigned int lines = (count + side_by_side - 1) / side_by_side;
+	unsigned int i, j;
+	char text[LINE_SIZE], cell[CELL + 8];
+
+	/* The last line is for the count of the others. */
+	if (frame->rows && lines > frame->rows - HEAD_LINES)
+		lines = frame->rows - HEAD_LINES - 1;
+	put_line(out, frame, "%5s  %-*s%8s%4s%6s", "LUN", BAR, "busy", "", "wait", "free");
+	for (i = 0; i < lines; i++) {
+		unsigned int at = 0;
+
+		for (j = i; j < count && j < lines * side_by_side; j += lines) {
+			lun_cell(cell, frame, j);
+			at += (unsigned int)scnprintf(text + at, sizeof(text) - at, "%-*s", CELL,
+						      cell);
+		}
+		put_line(out, frame, "%s", text);
+	}
+	if (lines * side_by_side < count)
+		put_line(out, frame, "      and %u more; a larger window shows them",
+			 count - lines * side_by_side);
+}
+
+void top_frame_print(FILE *out, const struct top_frame *frame)
+{
+	const struct block_layer *layer = &frame->between->layer;
+
+	put_title(out, frame);
+	put_direction(out, frame, "reads", layer->reads, layer->read_sectors, layer->read_ms);
+	put_direction(out, frame, "writes", layer->writes, layer->write_sectors, layer->write_ms);
+	put_queue(out, frame);
+	put_space(out, frame);
+	put_amplification(out, frame);
+	put_errors(out, frame);
+	if (!frame->rows || frame->rows >= HEAD_LINES + 2)
+		put_luns(out, frame);
+}
