@@ -5,8 +5,8 @@
 #
 # dm-log-writes records what the durable store does to its block device. States that a power
 # failure could have left are then put on another device, audited offline, and opened.
-# AFTL_CRASH_STATES says how many states of each log, 0 for two of each flush; AFTL_CRASH_SEED
-# draws others.
+# AFTL_CRASH_STATES says how many states of each log, 0 for two of each flush, of which
+# AFTL_CRASH_PART=1/4 tries the first of four parts; AFTL_CRASH_SEED draws others.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -15,6 +15,8 @@ cd "$(dirname "$0")/../.." || exit 1
 states=${AFTL_CRASH_STATES:-$(share 8)}
 # shellcheck disable=SC2154 # of turns.sh
 seed=${AFTL_CRASH_SEED:-$turn}
+part=1/1
+[ "$states" != 0 ] || part=${AFTL_CRASH_PART:-$part}
 needs_program "$approxftl"
 place=$scratch/mounted
 mkdir "$place" "$scratch/files"
@@ -73,7 +75,7 @@ replay()
 	check_state=$1
 	shift
 	mkfifo "$scratch/shown" "$scratch/seen"
-	python3 selftests/kernel/replay-log.py /dev/ram1 /dev/ram2 1 "$states" "$seed" \
+	python3 selftests/kernel/replay-log.py /dev/ram1 /dev/ram2 1 "$states" "$seed" "$part" \
 		<"$scratch/seen" >"$scratch/shown" &
 	replayer=$!
 	visited=0

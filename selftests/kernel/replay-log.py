@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Put a device into states in which a power failure could have left it.
 
-replay-log.py LOG DEVICE MARK STATES SEED
+replay-log.py LOG DEVICE MARK STATES SEED [PART/PARTS]
 
 LOG was written by dm-log-writes, see Documentation/admin-guide/device-mapper/log-writes.rst
 in the kernel's sources; the device that it is about was zero before. A state holds everything
@@ -10,7 +10,8 @@ up to a flush or a write that was forced to the medium. Most also hold a part of
 between that flush and the next one: a disk with a volatile cache may keep any of it, sector by
 sector. As many moments as asked for are drawn by SEED from those after the first mark of that name,
 and the flush before each is taken; 0 stands for two states of every flush, "each" for two of every
-mark: when it was set, where what no flush had covered is lost, and some time after that.
+mark: when it was set, where what no flush had covered is lost, and some time after that. Of these
+states, in order of time, a part is taken.
 
 Each state is written to DEVICE, and a line says its number, the last mark in it, and what it
 is. Then a line from standard input is waited for.
@@ -215,16 +216,18 @@ def choose(entries: list[Entry], mark: str, states: str, draw: random.Random) ->
     return sorted(moments, key=lambda moment: moment.point)
 
 
-def main(log: str, device: str, mark: str, states: str, seed: int) -> None:
+def main(log: str, device: str, mark: str, states: str, seed: int, part: str = "1/1") -> None:
     """Offer states."""
     entries = load(log)
     size = max(entry.at + len(entry.data) for entry in entries)
     size += -size % CHUNK
     draw = random.Random(seed)
     replay = Replay(entries, Medium(device, size), draw)
-    for moment in choose(entries, mark, states, draw):
+    moments = choose(entries, mark, states, draw)
+    last, parts = map(int, part.split("/"))
+    for moment in moments[len(moments) * (last - 1) // parts : len(moments) * last // parts]:
         replay.visit(moment)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4], int(sys.argv[5]))
+    main(sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4], int(sys.argv[5]), *sys.argv[6:])
