@@ -151,10 +151,11 @@ def test_list(stage: Stage) -> None:
     said = run_program(LAB, "--list", environment=stage.environment)
     assert (said.code, said.err) == (0, "")
     told = [line.split(maxsplit=2) for line in said.out.splitlines()]
-    assert told[:4] == [["6.1", "-", "is fetched when asked for"],
+    assert told[:5] == [["6.1", "-", "is fetched when asked for"],
                         ["6.12", "6.12.10+deb12-amd64", str(kernels / "6.12.10+deb12-amd64")],
                         ["newest", "-", "is fetched when asked for"],
-                        ["debug", "-", "is built when asked for"]]
+                        ["debug", "-", "is built when asked for"],
+                        ["races", "-", "is built when asked for"]]
 
 
 HOMELESS = ("env", "-u", "HOME", "-u", "XDG_CACHE_HOME")
@@ -208,6 +209,18 @@ def test_its_status_is_that_of_the_command(status: int, stage: Stage) -> None:
 def test_complaints_of_the_kernel_are_repeated(stage: Stage) -> None:
     done = stage.run(do='echo "BUG: x" >"$share/complaints"; echo 97 >"$share/status"')
     assert (done.code, done.err) == (97, "BUG: x\n")
+
+
+@pytest.mark.parametrize(("said", "ours"), [
+    ("BUG: KCSAN: data-race in tag_add [dm_approxftl] / filemap_read", True),
+    ("BUG: KCSAN: data-race in xas_find / xas_store", False),
+    ("BUG: KASAN: slab-use-after-free in tag_add", True),
+    ("BUG: unable to handle page fault", True),
+])
+def test_races_of_others_are_no_complaint(said: str, ours: bool) -> None:
+    script = '. userspace/lab/complaints.sh; grep -qE "$complaints"'
+    done = subprocess.run(["sh", "-c", script], input=said, text=True, cwd=TOP, check=False)
+    assert (done.returncode == 0) is ours
 
 
 def test_a_machine_that_dies_leaves_its_results_and_last_words(stage: Stage) -> None:
