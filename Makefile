@@ -237,6 +237,17 @@ selftests-debug: deps ## the same in a kernel that finds mistakes, built first (
 	@selftests/install-packages --debug-kernel
 	+@$(call build_and_run,kernel-debug,kernel-debug)
 
+# Others' tests, from a checkout of theirs that is built.
+xfstests: ## that of others on our devices beside dm-linear: XFSTESTS=DIR TESTS='generic/001 ...' (hours)
+blktests: ## the same: BLKTESTS=DIR TESTS='block ...'
+dmtest: ## the same, dmtest-python: DMTEST=DIR TESTS='--rx thin/creation'
+xfstests: others = $(abspath $(XFSTESTS)) $(or $(TESTS),-g quick)
+blktests: others = $(abspath $(BLKTESTS)) $(or $(TESTS),block)
+dmtest: others = $(abspath $(DMTEST)) $(or $(TESTS),--rx thin/)
+xfstests blktests dmtest: deps $(PROGRAM)
+	@AFTL_BUILD=$(abspath $(O)) userspace/lab/approxftl-lab --real-time --udev --memory 6GiB \
+		--results $(O)/$@ --cmd "FSTYP=$(FSTYP) AFTL_ON='$(ON)' selftests/kernel/others.sh $@ $(others)"
+
 # By the environment, so that a command may hold any character.
 lab: export LAB_COMMAND := $(value CMD)
 lab: ## approxftl lab of the tree, where time counts instructions: CMD='...', SCRIPT=FILE or a shell
@@ -290,7 +301,8 @@ help: ## print this
 	@echo '  WERROR=1       warnings are errors, as in the checks'
 	@echo '  FUZZ_SECONDS=6          time of each fuzz harness'
 
-.PHONY: all bench bench-kernel bench-replay check check-fast claims clean demo demo-deps demo-programs \
-	deps every-test help lab mutants raid selftests selftests-debug tables FORCE
+.PHONY: all bench bench-kernel bench-replay blktests check check-fast claims clean demo demo-deps \
+	demo-programs deps dmtest every-test help lab mutants raid selftests selftests-debug tables xfstests \
+	FORCE
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)

@@ -1,0 +1,136 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Others' tests on a pair of our devices, and on a pair of dm-linear's in the same boot: what fails
+# on ours alone is ours to explain.
+#
+#   others.sh xfstests|blktests|dmtest DIRECTORY [WORD]...
+#
+# DIRECTORY is a checkout of theirs, built; each WORD is one of what runs them: `generic/001` or
+# `-g quick` of xfstests' check, `block` of blktests', `--rx thin/creation` of dmtest. FSTYP is the
+# file system of xfstests, AFTL_ON some of "ram off" and so on. udev runs.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. selftests/kernel/lib.sh
+. selftests/kernel/medium.sh
+unset DM_DISABLE_UDEV
+
+suite=$1
+directory=$2
+shift 2
+first=/dev/mapper/aftl-first
+second=/dev/mapper/aftl-second
+pair='channels 2 chips 1 blocks 96 word_lines 32 op 20'
+# shellcheck disable=SC2086 # words
+sectors=$(capacity $pair)
+mkdir "$scratch/first" "$scratch/second" "$scratch/verdicts"
+needs_module brd
+
+# make_one NAME RAM_DISK STORE TIMING
+make_one()
+{
+	# shellcheck disable=SC2086 # words
+	case $3 in
+	linear) dmsetup create "$1" --table "0 $sectors linear $2 0" ;;
+	ram) create "$1" ram $pair timing "$4" ;;
+	durable) create "$1" "$2" $pair timing "$4" ;;
+	esac
+}
+
+make_pair() # STORE TIMING
+{
+	ram_disks 2 1048576 && make_one aftl-first /dev/ram0 "$@" && make_one aftl-second /dev/ram1 "$@"
+}
+
+remove_pair()
+{
+	udevadm settle
+	dmsetup remove aftl-first && dmsetup remove aftl-second
+}
+
+# Each of these leaves what the suite says in $kept, and prints "TEST pass|fail|skip" for each test.
+
+# Who xfstests is for a while
+add_people()
+{
+	for person in fsgqa fsgqa2 123456-fsgqa; do
+		grep -q "^$person:" /etc/passwd || useradd --badname --create-home "$person" || return
+	done
+}
+
+run_xfstests()
+{
+	{
+		add_people
+		mkfs."${FSTYP:=ext4}" "$first"
+		(cd "$directory" && env FSTYP="$FSTYP" TEST_DEV="$first" TEST_DIR="$scratch/first" \
+			SCRATCH_DEV="$second" SCRATCH_MNT="$scratch/second" RESULT_BASE="$kept" ./check "$@")
+		umount "$first" "$second"
+	} >"$kept/said" 2>&1
+	awk '{ sub(/^Ran:/, "pass"); sub(/^Not run:/, "skip"); sub(/^Failures:/, "fail") }
+		/^(pass|skip|fail) / { for (i = 2; i <= NF; i++) verdict[$i] = $1 }
+		END { for (test in verdict) print test, verdict[test] }' "$kept/check.log"
+}
+
+run_blktests()
+{
+	(cd "$directory" && env TEST_DEVS="$first" DEVICE_ONLY=1 OUTPUT="$kept" ./check "$@") \
+		>"$kept/said" 2>&1
+	grep -r '^status	' "$kept" |
+		sed -n 's,.*/\([^/]*/[^/:]*\):status	\(pass\|fail\|not run\)$,\1 \2,p' | sed 's/not run/skip/'
+}
+
+# Its own words for devices, in a folder that it may write to
+run_dmtest()
+{
+	printf "metadata_dev = '%s'\ndata_dev = '%s'\n" "$first" "$second" >"$kept/config.toml"
+	cp "$directory/test_dependencies.toml" "$kept" && (cd "$kept" && PYTHONPATH=$directory/src \
+		python3 -m dmtest run --result-set ours "$@") >"$kept/said" 2>&1
+	python3 - "$kept" <<-'END'
+		import glob, sqlite3, sys
+		words = {"PASS": "pass", "FAIL": "fail", "MISSING_DEP": "skip"}
+		for base in glob.glob(sys.argv[1] + "/*.db"):
+		    for name, said in sqlite3.connect(base).execute(
+		        "select test_name, pass_fail from test_results natural join test_names"):
+		        print(name, words[said])
+	END
+}
+
+# run_on STORE TIMING [WORD]...: sets verdicts
+run_on()
+{
+	kept=${RESULTS:-$scratch}/$1-$2
+	verdicts=$scratch/verdicts/$1-$2
+	make_pair "$1" "$2" && mkdir -p "$kept" || return
+	shift 2
+	"run_$suite" "$@" | sort -u >"$verdicts"
+	remove_pair && [ -s "$verdicts" ] && return
+	tail -n 20 "$kept/said" | sed 's/^/# /'
+	return 1
+}
+
+# compare WHERE: each test there, beside dm-linear
+compare()
+{
+	join -a 1 -a 2 -e - -o 0,1.2,2.2 "$scratch/verdicts/linear-off" "$verdicts" |
+		while read -r test theirs ours; do
+			echo "$ours:$theirs $test"
+		done >"$scratch/compared"
+	while read -r both test; do
+		case $both in
+		pass:*) ktap_test_pass "$1: $test" ;;
+		fail:fail) ktap_test_skip "$1: $test" 'fails on dm-linear, too' ;;
+		skip:skip) ktap_test_skip "$1: $test" 'not for dm-linear, either' ;;
+		skip:*) ktap_test_skip "$1: $test" "not run here; on dm-linear: ${both#*:}" ;;
+		*) ktap_test_fail "$1: $test is ${both%:*}, on dm-linear ${both#*:}" ;;
+		esac
+	done <"$scratch/compared"
+	cut -d ' ' -f 1 "$scratch/compared" | sort | uniq -c |
+		sed "s/^ */# $1, here:on dm-linear: /"
+}
+
+ktap_test_run 'on dm-linear' run_on linear off "$@"
+for where in ${AFTL_ON:-ram-off ram-real durable-off durable-real}; do
+	ktap_test_run "on $where" run_on "${where%-*}" "${where#*-}" "$@" && compare "$where"
+done
+finished
