@@ -255,9 +255,10 @@ lab: ## approxftl lab of the tree, where time counts instructions: CMD='...', SC
 		--timeout 3600 --cmd "$$LAB_COMMAND",$(if $(SCRIPT),\
 		--timeout 3600 --script '$(SCRIPT)',--shell))
 
-tables: ## recompute the physics tables of the core from the papers' models
+tables: ## recompute the tables of physics from the papers' models
 	$(call say,GEN,dm-approxftl/core/flash/physics-tables)
 	$(Q)$(PHYSICS) generate --out dm-approxftl/core/flash
+	$(Q)$(PHYSICS) states >userspace/playground/cell-states.h
 
 claims: $(PROGRAMS) ## the papers' figures beside ours; TRACES=DIR: on real traces; TWINS=1: in false worlds
 	@AFTL_BUILD=$(abspath $(O)) APPROXFTL=$(PROGRAM) $(PYTHON) selftests/claims/claims.py \

@@ -56,6 +56,12 @@ def test_checked_in_tables_are_regenerated(name: str) -> None:
     assert different is None, f"{name} differs in {different}"
 
 
+def test_checked_in_states_are_regenerated() -> None:
+    """What the playground draws has the numbers of the cells that the tables come from."""
+    checked_in = (ROOT / "userspace" / "playground" / tables.STATES).read_text()
+    assert checked_in == tables.states_text() == run("states").stdout
+
+
 @pytest.mark.slow
 def test_check_accepts_and_names_the_first_difference(tmp_path: Path) -> None:
     assert run("generate", "--out", str(tmp_path)).returncode == 0

@@ -131,3 +131,17 @@ class Browser:
         self.to.close()
         os.waitpid(self.process, 0)
         os.close(self.back)
+
+
+def open_page(browser: Browser, address: str = "#b=&at=0") -> None:
+    """Open a state of the page that it has nothing to complain of."""
+    browser.open(PAGE, address)
+    trouble = browser.run("document.getElementById('trouble').hidden || "
+                          "document.getElementById('trouble').textContent")
+    assert trouble is True, trouble
+
+
+def value(browser: Browser, name: str) -> str:
+    """Return the text of an element."""
+    text: str = browser.run(f"document.getElementById('{name}').textContent")
+    return text

@@ -59,8 +59,30 @@ static bool look_everywhere(void)
 	for (i = 0; i < PLAY_VIEWS; i++)
 		failed |= !play_paint(i, 2, 7, 16) | !play_paint(i, 4, 96, 5);
 	for (i = 0; i < 400; i += 7)
-		failed |= play_block(i) | play_page(i, i % 300);
+		failed |= play_block(i) | play_page(i, i % 300) | play_cells(i, i % 300, i % 9);
 	return !failed;
+}
+
+/* As many words say so as the device has errors, whatever has happened to the page. */
+static void test_cells(void)
+{
+	const struct aftl_geometry *geo = play.drive.geo;
+	u32 found = 0;
+	u32 i;
+
+	for (i = 0; i < geo->blocks * geo->pages; i += 37) {
+		const char *raw;
+		u32 crossed = 0;
+		u32 cell;
+
+		CHECK_EQ(play_cells(i / geo->pages, i % geo->pages, i % geo->page_units), 0);
+		raw = strstr(play_text(), "\"raw\": ");
+		for (cell = 0; cell < geo->unit_bits; cell++)
+			crossed += play_voltages()[cell] >> 24;
+		CHECK(raw && crossed == (u32)atoi(raw + 7));
+		found += crossed;
+	}
+	CHECK(found > 300);
 }
 
 static void test_walk(void)
@@ -123,6 +145,7 @@ int main(void)
 	if (!tap_run("a device is made", test_open))
 		tap_bail_out("%s", play_text());
 	tap_run("a walk in pieces ends where the simulator ends", test_walk);
+	tap_run("cells have crossed for the errors that the device has", test_cells);
 	tap_run("bytes come back with the flipped bits of the device", test_content);
 	tap_run("another policy takes the data over", test_change);
 	return tap_finish();

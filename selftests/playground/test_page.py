@@ -9,35 +9,23 @@ import itertools
 import json
 import re
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from selftests.lib.programs import run_program
-from selftests.playground.support import PAGE, PROGRAM, Browser, native, needs_page
+from selftests.playground.support import (
+    PAGE,
+    PROGRAM,
+    Browser,
+    native,
+    needs_page,
+    open_page,
+    value,
+)
 
 pytestmark = needs_page
-
-@pytest.fixture(scope="module")
-def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    browser = Browser(tmp_path_factory.mktemp("profile"))
-    browser.size(1280, 900)
-    yield browser
-    browser.close()
-
-
-@pytest.fixture
-def browser(started: Browser) -> Iterator[Browser]:
-    """It asks nobody for anything, and the page complains of nothing."""
-    started.said.clear()
-    started.requested.clear()
-    yield started
-    started.run("0")
-    assert started.said == []
-    assert {url for url in started.requested if not url.startswith(("data:", "blob:"))} <= {
-        PAGE.as_uri()[:80], "about:blank"}
 
 
 def names(verb: str) -> list[str]:
@@ -50,13 +38,6 @@ def test_size_and_references() -> None:
     assert PAGE.stat().st_size <= 1_000_000
     assert not re.findall(r'\b(?:href|src|srcset|action)="(?!data:)[^"]*"', html)
     assert "://" not in html
-
-
-def open_page(browser: Browser, address: str = "#b=&at=0") -> None:
-    browser.open(PAGE, address)
-    trouble = browser.run("document.getElementById('trouble').hidden || "
-                          "document.getElementById('trouble').textContent")
-    assert trouble is True, trouble
 
 
 def test_lists_are_complete(browser: Browser) -> None:
@@ -172,11 +153,6 @@ def test_far_requests_leave_the_page_alive(browser: Browser) -> None:
 
 
 # ---------------------------------------------------------------- the page's controls
-
-def value(browser: Browser, name: str) -> str:
-    text: str = browser.run(f"document.getElementById('{name}').textContent")
-    return text
-
 
 def test_address_command_and_digest(browser: Browser) -> None:
     address = "#a=vth_b&b=approxftl&w=60&seed=7&fill=sequential&at=1234&view=mode"
@@ -394,9 +370,65 @@ def test_fingers_choose_and_press(browser: Browser) -> None:
         browser.call("Emulation.setTouchEmulationEnabled", enabled=False)
 
 
-def tap(browser: Browser, x: float, y: float) -> None:
-    browser.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
+def touch(browser: Browser, *moments: list[tuple[float, float]]) -> None:
+    """Fingers that go from moment to moment, and up."""
+    for kind, fingers in zip(["Start"] + ["Move"] * len(moments), moments, strict=False):
+        browser.call("Input.dispatchTouchEvent", type=f"touch{kind}",
+                     touchPoints=[{"x": x, "y": y} for x, y in fingers])
     browser.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+
+
+def tap(browser: Browser, x: float, y: float) -> None:
+    touch(browser, [(x, y)])
+
+
+def test_two_fingers_zoom_and_one_moves(browser: Browser) -> None:
+    """What is below them stays there, and both devices follow; who sees all scrolls the page."""
+    browser.size(400, 800)
+    open_page(browser, "#at=500")
+    browser.call("Emulation.setTouchEmulationEnabled", enabled=True)
+    under = """(() => { const found = app.pictures.a.find(%f, %f);
+        return found && [found.block, found.page]; })()"""
+    try:
+        left, top, wide, tall = browser.run("""(() => {
+            app.pictures.a.canvas.scrollIntoView({block: "center"});
+            const box = app.pictures.a.canvas.getBoundingClientRect();
+            return [box.left, box.top, box.width, box.height];
+        })()""")
+        x, y = left + wide * 0.3, top + tall * 0.4
+        before = browser.run(under % (x, y))
+        scale = browser.run("app.pictures.a.scale()")
+        touch(browser, *([(x - 10 - 5 * i, y), (x + 10 + 5 * i, y)] for i in range(9)))
+        assert browser.run("app.pictures.a.scale()") == pytest.approx(5 * scale, rel=0.05)
+        assert browser.run(under % (x, y)) == before
+        assert browser.run("app.pictures.b.zoom") == browser.run("app.pictures.a.zoom")
+        chosen = browser.run("app.chosen")
+        touch(browser, *([(x + 4 * i, y + 3 * i)] for i in range(6)))
+        assert browser.run(under % (x + 20, y + 15)) == before
+        assert browser.run("app.chosen") == chosen
+        touch(browser, *([(x - 60 + 6 * i, y), (x + 60 - 6 * i, y)] for i in range(10)))
+        assert browser.run("app.pictures.a.zoom") is None
+        # All is seen: a finger is the page's.
+        assert browser.run("getComputedStyle(app.pictures.a.canvas).touchAction") == "pan-x pan-y"
+        tap(browser, x, y)
+        assert browser.run("app.chosen.block") == before[0]
+    finally:
+        browser.call("Emulation.setTouchEmulationEnabled", enabled=False)
+        browser.size(1280, 900)
+
+
+def test_a_wheel_with_the_control_key_zooms(browser: Browser) -> None:
+    open_page(browser, "#b=&at=500")
+    x, y = browser.run("""(() => { const box = app.pictures.a.canvas.getBoundingClientRect();
+        return [box.left + 90, box.top + 90]; })()""")
+    found = f"app.pictures.a.find({x}, {y})"
+    before = browser.run(found)
+    for turn in (-100, -100, 100, 100, 100):
+        browser.call("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=turn,
+                     modifiers=2)
+        browser.run("new Promise((done) => requestAnimationFrame(done))")
+        assert browser.run(found)["block"] == before["block"]
+    assert browser.run("app.pictures.a.zoom") is None
 
 
 def test_history_is_what_happened(browser: Browser) -> None:

@@ -10,7 +10,8 @@ import sys
 from pathlib import Path
 
 #: In the order in which they use each other.
-SCRIPTS = ("wasi", "device", "state", "palette", "draw", "charts", "content", "tours", "app")
+SCRIPTS = ("wasi", "device", "state", "palette", "draw", "cells", "fingers", "charts", "content",
+           "tours", "app")
 
 
 def packed(path: Path) -> str:

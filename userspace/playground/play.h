@@ -5,10 +5,9 @@
 #ifndef AFTL_PLAY_H
 #define AFTL_PLAY_H
 
-#include <stdio.h>
-
 #include "core/ftl/ftl.h"
 #include "drive.h"
+#include "json-writer.h"
 #include "playground.h"
 #include "sim-options.h"
 
@@ -68,9 +67,9 @@ extern struct play play;
 /* Hands the sentence of @error out. Return: @ret */
 int play_fail(int ret, const struct aftl_error *error);
 
-/* A stream whose text play_answer() hands out. */
-FILE *play_begin_answer(void);
-int play_answer(FILE *answer);
+/* Begins an object that play_end() hands out. */
+void play_begin(struct json_writer *json);
+int play_end(struct json_writer *json);
 
 /* Of the host: called by the core. */
 void play_flip(void *host, struct aftl_request *request, const struct aftl_read *read);

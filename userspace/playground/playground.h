@@ -72,6 +72,24 @@ int play_state(void);
 int play_block(u32 block);
 int play_page(u32 block, u32 page);
 
+/**
+ * play_cells() - JSON in play_text(): the cells of one unit of a page
+ * @block: of the device
+ * @page: of the block
+ * @slot: unit of the page
+ *
+ * How their threshold voltages are spread is the model's behind the core's error rates, how many
+ * and which of them are read as another state than they were programmed to is the core's. As
+ * simulated requests have no bytes, the state of each, and where it lies in that, is drawn.
+ */
+int play_cells(u32 block, u32 page, u32 slot);
+
+/* Of the last play_cells(). A state's part of cells in each bin; see voltages.h. */
+const double *play_spread(u32 state);
+
+/* A word for each cell: millivolts + 32768, state << 16, and 1 << 24 if it has crossed. */
+const u32 *play_voltages(void);
+
 /* JSON in play_text(): what the arrays have begun, from event number @since on, the newest. */
 int play_events(u32 since);
 

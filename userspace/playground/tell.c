@@ -57,33 +57,18 @@ static void tell_shape(struct json_writer *json, const struct aftl_geometry *geo
 	json_u64(json, "page_units", geo->page_units);
 }
 
-static void begin(struct json_writer *json, FILE **answer)
-{
-	*answer = play_begin_answer();
-	json_begin(json, *answer);
-	json_object(json, NULL);
-}
-
-static int end(struct json_writer *json, FILE *answer)
-{
-	json_end_object(json);
-	json_end(json);
-	return play_answer(answer);
-}
-
 int play_about(void)
 {
 	const struct aftl_policy_type *type = aftl_policy_type(play.drive.ftl);
 	struct json_writer json;
-	FILE *answer;
 
-	begin(&json, &answer);
+	play_begin(&json);
 	tell_shape(&json, play.drive.geo);
 	json_string(&json, "policy", type->name);
 	json_string(&json, "policy_about", type->about);
 	tell_words(&json, "kinds", type->kinds, AFTL_KINDS_MAX);
 	tell_words(&json, "modes", mode_words, AFTL_MODES);
-	return end(&json, answer);
+	return play_end(&json);
 }
 
 /* Counters and times */
@@ -147,9 +132,8 @@ int play_state(void)
 	const struct aftl *ftl = play.drive.ftl;
 	const struct aftl_stats *stats = aftl_stats(ftl);
 	struct json_writer json;
-	FILE *answer;
 
-	begin(&json, &answer);
+	play_begin(&json);
 	json_u64(&json, "now_ns", aftl_now(ftl));
 	json_u64(&json, "since_ns", stats->since_ns);
 	json_u64(&json, "hours", aftl_hours(ftl));
@@ -164,7 +148,7 @@ int play_state(void)
 	tell_times(&json, "write_response", &stats->write_response);
 	tell_times(&json, "write_service", &stats->write_service);
 	tell_modes(&json, stats->mode_pages);
-	return end(&json, answer);
+	return play_end(&json);
 }
 
 /* Events */
@@ -193,15 +177,14 @@ int play_events(u32 since)
 {
 	u32 n = max(since, oldest_event(min(TOLD_EVENTS, PLAY_EVENTS)));
 	struct json_writer json;
-	FILE *answer;
 
-	begin(&json, &answer);
+	play_begin(&json);
 	json_u64(&json, "next", play.event_count);
 	json_array(&json, "events");
 	for (; n < play.event_count; n++)
 		tell_event(&json, &play.events[n % PLAY_EVENTS]);
 	json_end_array(&json);
-	return end(&json, answer);
+	return play_end(&json);
 }
 
 static bool concerns(const struct play_event *event, u32 block, u32 page)
@@ -270,10 +253,9 @@ int play_block(u32 index)
 	const struct aftl_media *media = aftl_media(play.drive.ftl);
 	const struct aftl_block *block = find_block(index);
 	struct json_writer json;
-	FILE *answer;
 	u32 page;
 
-	begin(&json, &answer);
+	play_begin(&json);
 	tell_block(&json, block);
 	json_list(&json, "pages");
 	for (page = 0; page < media->geo->pages; page++) {
@@ -283,7 +265,7 @@ int play_block(u32 index)
 			 aftl_page_class(attr) * 32 + min(valid_in(media, block, page), 31U));
 	}
 	json_end_array(&json);
-	return end(&json, answer);
+	return play_end(&json);
 }
 
 static void tell_flips(struct json_writer *json, aftl_unit_t unit, u16 lineage, u32 flips)
@@ -348,10 +330,9 @@ int play_page(u32 index, u32 page)
 	const struct aftl_media *media = aftl_media(play.drive.ftl);
 	const struct aftl_block *block = find_block(index);
 	struct json_writer json;
-	FILE *answer;
 
 	page = min(page, media->geo->pages - 1);
-	begin(&json, &answer);
+	play_begin(&json);
 	json_u64(&json, "layer", aftl_layer(media->geo, page));
 	json_u64(&json, "word_line", aftl_word_line(media->geo, page) % media->geo->word_lines);
 	json_u64(&json, "bit", page % media->geo->word_line_pages);
@@ -359,5 +340,5 @@ int play_page(u32 index, u32 page)
 	if (aftl_page_programmed(media, block, page))
 		tell_page(&json, media, block, page);
 	tell_history(&json, aftl_block_index(media, block), page);
-	return end(&json, answer);
+	return play_end(&json);
 }

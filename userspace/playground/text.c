@@ -24,16 +24,21 @@ int play_fail(int ret, const struct aftl_error *error)
 	return ret;
 }
 
+static FILE *answer;
 static char *answer_text;
 
-FILE *play_begin_answer(void)
+void play_begin(struct json_writer *json)
 {
-	return open_memstream(&answer_text, &text_bytes);
+	answer = open_memstream(&answer_text, &text_bytes);
+	json_begin(json, answer);
+	json_object(json, NULL);
 }
 
 /* As large as what is handed in may be, at least. */
-int play_answer(FILE *answer)
+int play_end(struct json_writer *json)
 {
+	json_end_object(json);
+	json_end(json);
 	fclose(answer);
 	text = memory_grown(play_text(), max(text_bytes + 1, (size_t)PLAY_TEXT_BYTES), 1);
 	memcpy(text, answer_text, text_bytes + 1);

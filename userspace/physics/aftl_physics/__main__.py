@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Command line: generate, check, show, claims."""
+"""Command line: generate, check, states, show, claims."""
 
 import argparse
 import json
@@ -50,6 +50,7 @@ def parser() -> argparse.ArgumentParser:
     write.add_argument("--out", type=Path, required=True, metavar="DIR")
     compare = commands.add_parser("check", help="compare existing tables with the models")
     compare.add_argument("--against", type=Path, required=True, metavar="DIR")
+    commands.add_parser("states", help="print cell-states.h, the voltages behind the error curves")
     commands.add_parser("show", help="print a summary of the models")
     live = commands.add_parser("claims", help="re-derive the papers' figures")
     live.add_argument("--json", action="store_true", help="print a JSON list")
@@ -66,7 +67,7 @@ def main() -> int:
             return check(args.against)
         if args.command == "claims":
             return show_claims(args.json)
-        print(report.summary(), end="")
+        print(tables.states_text() if args.command == "states" else report.summary(), end="")
     except OSError as error:
         print(f"aftl_physics: {error}", file=sys.stderr)
         return 1

@@ -49,34 +49,44 @@ def _cell_model(channel: cell.Channel) -> RberModel:
 
 def _delta_b(mv: float, cycles: int, hours: int) -> float:
     """The assigned 7.2e-4, plus what the precise cell with 1.5 x dVpp adds to its own start."""
-    step = cell.STEP_V * cell.DELTA_B_STEP_FACTOR
-    channel = cell.window_channel(cell.VMAX_PRECISE_V, step)
+    channel = channels()["MLC_DELTA_B"]
     start = cell.rber(channel, cell.scaled_shift_mv(cell.VMAX_PRECISE_V))
     growth = cell.rber(channel, mv, cycles, hours) - start
     return cell.RBER_DELTA_B + max(0.0, growth)
 
 
-def rber_curves() -> dict[str, tuple[str, RberModel]]:
-    """Model and description of every member of enum aftl_rber_curve, in its order."""
+def channels() -> dict[str, cell.Channel]:
+    """The cells behind those curves that have any; Delta_b's tell only how its errors grow."""
     window, step = cell.window_channel, cell.step_channel
     fine, medium, coarse = (step(program_time.agcr_step_v(cost)) for cost in (2, 1, 0))
     return {
-        "MLC_PRECISE": ("precise page, Vmax 8 V", _cell_model(window(8.0, cell.STEP_V))),
-        "MLC_APPROX": ("approximate page, Vmax 5 V", _cell_model(window(5.0, cell.STEP_V))),
+        "MLC_PRECISE": window(cell.VMAX_PRECISE_V, cell.STEP_V),
+        "MLC_APPROX": window(cell.VMAX_APPROX_V, cell.STEP_V),
+        "MLC_DELTA_B": window(cell.VMAX_PRECISE_V, cell.STEP_V * cell.DELTA_B_STEP_FACTOR),
+        "MLC_FINE": fine,
+        "MLC_MEDIUM": medium,
+        "MLC_COARSE": coarse,
+        "SLC_MODE": window(cell.VMAX_APPROX_V, cell.STEP_V, bits=1),
+    }
+
+
+def rber_curves() -> dict[str, tuple[str, RberModel]]:
+    """Model and description of every member of enum aftl_rber_curve, in its order."""
+    model = {name: _cell_model(channel) for name, channel in channels().items()}
+    return {
+        "MLC_PRECISE": ("precise page, Vmax 8 V", model["MLC_PRECISE"]),
+        "MLC_APPROX": ("approximate page, Vmax 5 V", model["MLC_APPROX"]),
         "MLC_DELTA_B": ("Delta_b approximate page, assigned 7.2e-4 plus growth", _delta_b),
-        "MLC_FINE": ("AGCR high-cost write, 0.225 V steps", _cell_model(fine)),
-        "MLC_MEDIUM": ("AGCR medium-cost write, 0.30 V steps", _cell_model(medium)),
-        "MLC_COARSE": ("AGCR low-cost write, 0.40 V steps", _cell_model(coarse)),
+        "MLC_FINE": ("AGCR high-cost write, 0.225 V steps", model["MLC_FINE"]),
+        "MLC_MEDIUM": ("AGCR medium-cost write, 0.30 V steps", model["MLC_MEDIUM"]),
+        "MLC_COARSE": ("AGCR low-cost write, 0.40 V steps", model["MLC_COARSE"]),
         "TLC": ("one-shot TLC page", lambda mv, pe, h: tlc.best_rber(pe, h)),
         "TLC_MLC_MODE": ("TLC cell holding two bits", lambda mv, pe, h: tlc.mlc_mode_rber(pe, h)),
         "TLC_REPROGRAM": (
             "reprogrammed page, two-layer super layer",
             lambda mv, pe, h: tlc.reprogram_rber(pe, h),
         ),
-        "SLC_MODE": (
-            "one bit in a cell for more, Vmax 5 V",
-            _cell_model(window(5.0, cell.STEP_V, bits=1)),
-        ),
+        "SLC_MODE": ("one bit in a cell for more, Vmax 5 V", model["SLC_MODE"]),
         "QLC": ("QLC page after both passes", lambda mv, pe, h: tlc.qlc_rber(pe, h)),
     }
 
@@ -288,6 +298,61 @@ def tvr_section() -> Section:
 def sections() -> tuple[Section, ...]:
     """The whole content, in the order of the files."""
     return (poisson_section(), rber_section(), cube_section(), tvr_section())
+
+
+#: Voltages of the states behind the curves, for who draws them.
+STATES = "cell-states.h"
+STATES_GUARD = "AFTL_CELL_STATES_H"
+
+
+def states_section() -> Section:
+    """The cells of the curves in whole microvolts, and their noise."""
+    cells = channels()
+    most = max(len(channel.states) for channel in cells.values())
+    none: list[list[int]] = [[0, 0, 0]] * most
+    rows = [_state_rows(cells[name], most) if name in cells else none for name in rber_curves()]
+    return Section("Threshold voltages behind the error curves of physics-tables.h", (
+        Macro("CELL_STATES_MOST", most),
+        Macro("CELL_BIN_UV", scaled(cell.GRID_V, 10**6), "Width of a bin, in microvolts"),
+        Macro("CELL_GAUSS_CUT", int(cell.GAUSS_CUT), "Where tails end, in deviations and scales"),
+        Macro("CELL_LAPLACE_CUT", int(cell.LAPLACE_CUT)),
+        Macro("CELL_CYCLES_NV", scaled(cell.LAPLACE_PER_SQRT_CYCLE_V, 10**9),
+              "Noise by the root of the cycles, in nanovolts"),
+        Macro("CELL_RETENTION_PERCENT", scaled(cell.RETENTION_KS, 100),
+              "Retention: common factor, mean and variance"),
+        Macro("CELL_RETENTION_MEAN_E9", scaled(cell.RETENTION_KD, 10**9)),
+        Macro("CELL_RETENTION_VARIANCE_E9", scaled(cell.RETENTION_KM, 10**9)),
+        Table("cell_residual_uv", "u32", ("AFTL_RBER_CURVES",),
+              [scaled(cells[name].residual_laplace_v, 10**6) if name in cells else 0
+               for name in rber_curves()], "noise of a new cell"),
+        Table("cell_states_uv", "u32", ("AFTL_RBER_CURVES", "CELL_STATES_MOST", "3"), rows,
+              "states by curve, in ascending order: level, spread and swing, in microvolts",
+              "The first one is a normal distribution of that mean and deviation, a programmed one"
+              " begins at its level and is as wide as its spread. Retention drains the swing."
+              " Zeros: that curve has no voltages, or no such state."),
+    ))
+
+
+def _state_rows(channel: cell.Channel, most: int) -> list[list[int]]:
+    rows = [[scaled(part, 10**6, digits=8) for part in (one.level_v, one.spread_v, one.swing_v)]
+            for one in channel.states]
+    return rows + [[0, 0, 0]] * (most - len(rows))
+
+
+def states_text() -> str:
+    """cell-states.h."""
+    parts = [
+        f"/* {LICENCE} */\n/*\n * {states_section().title}.\n"
+        f" * {GENERATED.replace('generate)', 'states)')}\n */\n"
+        f"#ifndef {STATES_GUARD}\n#define {STATES_GUARD}\n\n#include \"core/flash/{HEADER}\"\n"
+    ]
+    for spaced, item in zip(_spaced(states_section()), states_section().items, strict=True):
+        if isinstance(item, Table):
+            comment = spaced[:spaced.index("extern ")]
+            parts.append(f"{comment}static {item.source()}")
+        else:
+            parts.append(spaced)
+    return "".join(parts) + f"\n#endif /* {STATES_GUARD} */\n"
 
 
 GENERATED = "Generated by userspace/physics (python3 -m aftl_physics generate); do not edit."

@@ -16,7 +16,7 @@ const $ = (name) => document.getElementById(name);
 
 const app = {
 	state: stateOf(location.hash), module: null, files: [], runs: {}, samples: {}, pictures: {},
-	playing: false, task: null, credit: 0, chosen: {block: 0, page: 0}, side: "a", frames: [], target: null,
+	playing: false, task: null, credit: 0, chosen: {block: 0, page: 0}, cell: {slot: 0, at: 0}, side: "a", frames: [], target: null,
 };
 
 // ---------------------------------------------------------------- small things
@@ -252,7 +252,7 @@ function drawPage(run) {
 		`${about.modes[page.mode]}, ${page.hours} h old, shifted ${page.disturb_mv} mV by neighbours, ` +
 		`raw error rate ${(page.rber_q40 / 2 ** 40).toExponential(1)}. ${page.slots.map(tellSlot)
 			.join("; ")}` : "erased: nothing is in it";
-	drawFlips(page, about);
+	drawUnit(run, page);
 	$("history").replaceChildren(...page.history.map((event) => element("li", {},
 		`${event.erase ? "erased" : `programmed ${about.modes[event.mode]}, ${event.cause}`} ` +
 		`at request ${event.request}, ${duration(event.ns)}`)),
@@ -267,11 +267,25 @@ function tellSlot(slot) {
 		`garbage, once unit ${slot.unit}`;
 }
 
-function drawFlips(page, about) {
-	const slot = (page.slots || []).find((one) => one.valid && one.flips);
-	$("bits").hidden = !slot;
-	if (slot)
-		drawBits($("bits"), about.unit_bytes * 8, slot.flipped);
+// Drawn again only when there is something else to see.
+function drawUnit(run, page) {
+	const {about} = run.device;
+	const slot = Math.min(app.cell.slot, about.page_units - 1);
+	if ($("slot").length !== about.page_units)
+		fillSelect($("slot"), Array.from({length: about.page_units}, (_, i) => [i, String(i)]));
+	$("slot").value = slot;
+	const cells = run.device.cells(app.chosen.block, app.chosen.page, slot);
+	const said = `${run.device.told()}${JSON.stringify([page.slots && page.slots[slot], app.chosen, app.cell,
+		app.side, ground(), $("spread").getBoundingClientRect().width])}`;
+	if (said === app.saidOfCells)
+		return;
+	app.saidOfCells = said;
+	$("cells-title").textContent = `${cells.bits} cells${page.slots ? ` of ${tellSlot(page.slots[slot])
+		.split(",")[0]}` : ""}`;
+	$("cells-text").textContent = tellCells(cells, page);
+	$("cell-text").textContent = tellCell(cells, app.cell.at);
+	drawSpread($("spread"), cells, app.cell.at);
+	drawCells($("cells"), cells, app.cell.at);
 }
 
 function choose(side, block, page) {
@@ -279,6 +293,11 @@ function choose(side, block, page) {
 		return;
 	app.side = side;
 	app.chosen = {block, page};
+	chooseCell({slot: 0, at: 0});
+}
+
+function chooseCell(cell) {
+	app.cell = cell;
 	draw(true);
 }
 
@@ -290,51 +309,92 @@ function zoomInto(side) {
 	const die = picture.lunPlace(lun);
 	const same = picture.zoom && picture.zoom.x === die.x && picture.zoom.y === die.y;
 	const place = picture.placeOf(app.chosen.block);
-	for (const one of sides().map((name) => app.pictures[name]))
-		one.zoom = same || app.runs.a.device.about.luns === 1 ? {x: place.x - 1, y: place.y - 1,
-			wide: place.wide + 2, tall: place.tall + 2} : die;
-	draw(true);
+	zoomTo(same || app.runs.a.device.about.luns === 1 ? {x: place.x - 1, y: place.y - 1,
+		wide: place.wide + 2, tall: place.tall + 2} : die);
+}
+
+// All of it without a part.
+function zoomTo(part) {
+	for (const side of sides()) {
+		app.pictures[side].look(part);
+		app.pictures[side].show();
+	}
 }
 
 function zoomOut() {
-	for (const side of sides())
-		app.pictures[side].zoom = null;
-	draw(true);
+	zoomTo(null);
+}
+
+// A finger on the whole picture scrolls the page.
+function fingered(side, times, ...way) {
+	const picture = app.pictures[side];
+	if (app.runs[side] && (times !== 1 || picture.zoom))
+		zoomTo(picture.grow(times, ...way));
 }
 
 function clicked(side, event) {
-	const found = app.runs[side] && app.pictures[side].find(event.clientX, event.clientY);
+	const found = app.runs[side] && app.pictures[side].fingers.clicked() &&
+		app.pictures[side].find(event.clientX, event.clientY);
 	if (found)
 		choose(side, found.block, found.page);
 }
 
+// Enter goes deeper: a die, a block, its pages.
 function arrowed(side, event) {
 	if (!app.runs[side])
 		return;
-	const {columns} = app.pictures[side].layout;
-	const steps = {ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns};
-	if (event.key in steps) {
-		const to = app.chosen.block + steps[event.key];
-		choose(side, Math.min(Math.max(to, 0), blocks() - 1), app.chosen.page);
-	} else if (event.key === "Enter") {
+	const block = moved(event.key, app.chosen.block, app.pictures[side].layout.columns, blocks());
+	if (block !== null)
+		choose(side, block, app.chosen.page);
+	else if (event.key === "Enter" && app.pictures[side].shows(app.chosen.block))
+		$("block").focus();
+	else if (event.key === "Enter")
 		zoomInto(side);
-	} else {
+	else
 		return;
-	}
 	event.preventDefault();
 }
 
+// Where the arrows lead among so many, in rows of a width; null for other keys.
+function moved(key, from, width, count) {
+	const steps = {ArrowLeft: -1, ArrowRight: 1, ArrowUp: -width, ArrowDown: width};
+	return key in steps ? Math.min(Math.max(from + steps[key], 0), count - 1) : null;
+}
+
+// Enter goes on to the cells, Escape back to the blocks.
 function pageArrowed(event) {
 	if (!app.runs.a)
 		return;
-	const {width} = app.blockShape;
-	const steps = {ArrowLeft: -1, ArrowRight: 1, ArrowUp: -width, ArrowDown: width};
-	if (!(event.key in steps))
+	const page = moved(event.key, app.chosen.page, app.blockShape.width, app.runs.a.device.about.pages);
+	if (page !== null)
+		choose(app.side, app.chosen.block, page);
+	else if (event.key === "Enter")
+		$("cells").focus();
+	else if (event.key === "Escape")
+		app.pictures[app.side].canvas.focus();
+	else
 		return;
-	const {pages} = app.runs.a.device.about;
-	const page = app.chosen.page + steps[event.key];
-	choose(app.side, app.chosen.block, Math.min(Math.max(page, 0), pages - 1));
 	event.preventDefault();
+	event.stopPropagation();
+}
+
+function cellArrowed(event) {
+	if (!app.runs.a)
+		return;
+	const at = moved(event.key, app.cell.at, CELLS_WIDE, $("cells").height * CELLS_WIDE);
+	if (at !== null)
+		chooseCell({...app.cell, at});
+	else if (event.key === "Escape")
+		$("block").focus();
+	else
+		return;
+	event.preventDefault();
+	event.stopPropagation();
+}
+
+function cellClicked(event) {
+	if (app.runs.a)
+		chooseCell({...app.cell, at: cellAt($("cells"), event.clientX, event.clientY)});
 }
 
 function pageClicked(event) {
@@ -731,12 +791,16 @@ function preparePictures() {
 	for (const side of SIDES) {
 		const canvas = $(`picture-${side}`);
 		app.pictures[side] = new Picture(canvas);
+		app.pictures[side].fingers = new Fingers(canvas, (...how) => fingered(side, ...how));
 		canvas.addEventListener("click", (event) => clicked(side, event));
 		canvas.addEventListener("dblclick", () => zoomInto(side));
 		canvas.addEventListener("keydown", (event) => arrowed(side, event));
 	}
 	$("block").addEventListener("click", pageClicked);
 	$("block").addEventListener("keydown", pageArrowed);
+	$("cells").addEventListener("click", cellClicked);
+	$("cells").addEventListener("keydown", cellArrowed);
+	$("slot").addEventListener("change", () => chooseCell({slot: Number($("slot").value), at: 0}));
 	new ResizeObserver(() => draw(true)).observe($("pictures"));
 	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => draw(true));
 }

@@ -86,10 +86,7 @@ function plain(value) {
 
 // lines: [{colour, points}]
 function drawChart(canvas, lines, cursor) {
-	const box = canvas.getBoundingClientRect();
-	const scale = window.devicePixelRatio || 1;
-	canvas.width = Math.max(Math.round(box.width * scale), 1);
-	canvas.height = Math.max(Math.round(box.height * scale), 1);
+	const scale = fitted(canvas);
 	const context = canvas.getContext("2d");
 	const all = lines.flatMap((line) => line.points);
 	const right = Math.max(1, cursor, ...all.map(([at]) => at));

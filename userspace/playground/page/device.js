@@ -75,6 +75,15 @@ class Device {
 		return new Uint8ClampedArray(memory.buffer, pointer, 4 * layout.wide * layout.tall);
 	}
 
+	// The cells of a unit: what is said of them, a word for each, and their states' distributions.
+	cells(block, page, slot) {
+		const told = this.json("play_cells", block, page, slot);
+		const {buffer} = this.library.memory;
+		return {...told, words: new Uint32Array(buffer, this.library.play_voltages(), told.bits),
+			spreads: Array.from({length: told.states}, (_, state) =>
+				new Float64Array(buffer, this.library.play_spread(state), told.bins))};
+	}
+
 	write(unit, bytes, approximate) {
 		this.call("play_write", unit, this.units(bytes), approximate ? 1 : 0);
 	}

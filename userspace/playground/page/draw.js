@@ -3,7 +3,18 @@
 // The device on a canvas: from all of its dies to one block.
 
 const FLASH_MS = 500;
+// Of the screen, for a page of the device that is looked at as near as can be.
+const MOST_PIXELS = 64;
 const LETTERS = "NRBACFLMSTG";
+
+// As many pixels as the screen has there; how many of them are one of the page.
+function fitted(canvas) {
+	const box = canvas.getBoundingClientRect();
+	const scale = window.devicePixelRatio || 1;
+	canvas.width = Math.max(Math.round(box.width * scale), 1);
+	canvas.height = Math.max(Math.round(box.height * scale), 1);
+	return scale;
+}
 
 // Dies and blocks beside each other so that the picture has the form of its place.
 function layoutOf(about, form) {
@@ -49,7 +60,13 @@ class Picture {
 		this.layout = layoutOf(about, wide / tall);
 		this.hidden.width = this.layout.wide;
 		this.hidden.height = this.layout.tall;
-		this.zoom = null;
+		this.look(null);
+	}
+
+	// At a part, or at all.
+	look(part) {
+		this.zoom = part;
+		this.canvas.classList.toggle("zoomed", part !== null);
 	}
 
 	// The part of the picture that is seen.
@@ -120,6 +137,22 @@ class Picture {
 				(place.y + Math.floor(page / this.layout.width) - part.y) * scale, size, size);
 	}
 
+	// So many times as large, with what is below a point of the canvas where it is; shifted by dx, dy.
+	grow(times, x, y, dx = 0, dy = 0) {
+		const box = this.canvas.getBoundingClientRect();
+		const ratio = this.canvas.width / box.width;
+		const part = this.window();
+		const least = Math.min(this.canvas.width / this.layout.wide, this.canvas.height / this.layout.tall);
+		const scale = this.scale();
+		const next = Math.min(Math.max(scale * times, least), Math.max(least, MOST_PIXELS * ratio));
+		const [wide, tall] = [this.canvas.width / next, this.canvas.height / next];
+		const place = (from, at, by, size, all) => Math.min(Math.max(0, all - size),
+			Math.max(0, from + at * ratio / scale - (at + by) * ratio / next));
+		return next <= least ? null : {wide, tall,
+			x: place(part.x, x - box.left, dx, wide, this.layout.wide),
+			y: place(part.y, y - box.top, dy, tall, this.layout.tall)};
+	}
+
 	// A block in pixels of the picture.
 	placeOf(block) {
 		const {across, columns, width, high, lunWide, lunTall} = this.layout;
@@ -134,6 +167,12 @@ class Picture {
 		const {across, lunWide, lunTall} = this.layout;
 		return {x: lun % across * lunWide, y: Math.floor(lun / across) * lunTall, wide: lunWide,
 			tall: lunTall};
+	}
+
+	// Is it a block and its rim that one sees?
+	shows(block) {
+		const {x, y} = this.placeOf(block);
+		return this.zoom !== null && this.zoom.x === x - 1 && this.zoom.y === y - 1;
 	}
 
 	// The block and page below a point of the canvas, or null.
@@ -159,10 +198,7 @@ class Picture {
 
 // One block: layers from top to bottom, in them word lines and their pages.
 function drawBlock(canvas, about, block, chosen, ground) {
-	const box = canvas.getBoundingClientRect();
-	const scale = window.devicePixelRatio || 1;
-	canvas.width = Math.max(Math.round(box.width * scale), 1);
-	canvas.height = Math.max(Math.round(box.height * scale), 1);
+	const scale = fitted(canvas);
 	const row = about.word_lines * about.word_line_pages;
 	const width = about.layers > 1 ? row : Math.ceil(Math.sqrt(row));
 	const rows = Math.ceil(about.pages / width);
@@ -197,16 +233,4 @@ function drawBlock(canvas, about, block, chosen, ground) {
 // See play_block().
 function pageOf(said) {
 	return {mode: said - 1 >> 6, approximate: Boolean(said - 1 & 32), valid: said - 1 & 31};
-}
-
-// The bits of a unit, those that come back flipped marked.
-function drawBits(canvas, bits, flipped) {
-	canvas.width = 256;
-	canvas.height = Math.ceil(bits / 256);
-	const context = canvas.getContext("2d");
-	context.fillStyle = PRECISE;
-	context.fillRect(0, 0, canvas.width, canvas.height);
-	context.fillStyle = "#ffffff";
-	for (const bit of flipped)
-		context.fillRect(bit % 256 - 1, Math.floor(bit / 256) - 1, 3, 3);
 }

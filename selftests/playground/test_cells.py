@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The cells of a page: the voltages of the model behind the core's tables, and its own errors."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from selftests.playground.support import Browser, needs_page, open_page, value
+
+from aftl_physics import cell, layers, tables
+
+pytestmark = needs_page
+
+#: A worn device with data of some age, each page of it, and what is said of its cells.
+PAGES = """(() => {
+    const device = new Device(app.module, %s);
+    device.call("play_to", 3000, FOREVER);
+    device.call("play_finish");
+    device.call("play_age", %d);
+    const {pages, layers} = device.about;
+    const found = [];
+    for (let block = 0; block < 40; block += 3)
+        for (let page = block %% 5; page < pages; page += 7) {
+            const {layer} = device.json("play_page", block, page);
+            const {words, spreads, ...cells} = device.cells(block, page, 0);
+            found.push({...cells, layer, layers});
+        }
+    return found;
+})()"""
+
+
+def pages(browser: Browser, policy: str, hours: int, *options: str) -> list[dict[str, Any]]:
+    arguments = ["--policy", policy, "--blocks", "32", "--op", "60", "--write-share", "1",
+                 "--approx-share", "0.5", *options]
+    found: list[dict[str, Any]] = browser.run(PAGES % (json.dumps(arguments), hours))
+    return found
+
+
+@pytest.mark.parametrize("cycles", [0, 5000])
+@pytest.mark.parametrize("policy", ["approxftl", "vth_b", "baseline", "delta_b", "agcr"])
+def test_the_states_give_the_rate_of_the_core(policy: str, cycles: int, browser: Browser) -> None:
+    """What is drawn explains how many bits are wrong: at points of the tables, to two per cent."""
+    open_page(browser)
+    steps = ("--read_coarse", "310us", "--read_fine", "70us") if policy == "agcr" else ()
+    found = pages(browser, policy, 8760, "--cell_model", "voltage", "--cycles", str(cycles),
+                  "--bits", "2", "--refresh", "0", *steps)
+    explained = [one for one in found if one["programmed"] and one["states"] and
+                 one["disturb_mv"] in tables.DISTURB_AXIS_MV and one["cycles"] == cycles and
+                 one["hours"] == 8760 and not one["assigned"]]
+    assert len(explained) > 20 or policy == "agcr"
+    assert len(explained) > 3
+    for one in explained:
+        factor = layers.factors_q8()[one["layer"] * layers.POINTS // one["layers"]] / 256
+        assert one["states_q40"] * factor == pytest.approx(one["rber_q40"], rel=0.02, abs=3), one
+
+
+#: A page of each kind that the policy writes: its states as they are drawn.
+SPREADS = """(() => {
+    const device = new Device(app.module, %s);
+    device.call("play_to", 2000, FOREVER);
+    device.call("play_age", %d);
+    const found = {};
+    for (let block = 0; block < 128; block++)
+        for (let page = 0; page < 64; page++) {
+            const {programmed, mode, class: kind} = device.json("play_page", block, page);
+            if (!programmed || found[`${mode} ${kind}`])
+                continue;
+            const {words, spreads, ...cells} = device.cells(block, page, 0);
+            found[`${mode} ${kind}`] = {...cells, name: device.about.modes[mode], kind,
+                spreads: spreads.map((one) => [...one])};
+        }
+    return Object.values(found);
+})()"""
+CURVES = {"normal": "MLC_PRECISE", "between": "MLC_PRECISE", "after": "MLC_PRECISE",
+          "reduced": "MLC_APPROX", "coarse": "MLC_DELTA_B", "slc": "SLC_MODE"}
+
+
+@pytest.mark.parametrize(("cycles", "hours"), [(0, 0), (500, 24), (4321, 9000)])
+@pytest.mark.parametrize("policy", ["approxftl", "delta_b", "baseline"])
+def test_the_states_are_those_of_the_model(policy: str, cycles: int, hours: int,
+                                           browser: Browser) -> None:
+    """Bin for bin, down to where the model's tails end; references where it has them."""
+    open_page(browser)
+    options = ["--policy", policy, "--blocks", "32", "--op", "60", "--write-share", "1",
+               "--approx-share", "0.5", "--cycles", str(cycles), "--refresh", "0"]
+    if policy == "baseline":
+        options[3] = "64"
+        options += ["--slc_static", "20%", "--bits", "2"]
+    found = browser.run(SPREADS % (json.dumps(options), hours))
+    assert len(found) >= (4 if policy == "approxftl" else 1)
+    for one in found:
+        channel = tables.channels()[CURVES[one["name"]]]
+        assert one["assigned"] == (one["name"] == "coarse")
+        disturb = tables.EXACT_DISTURB_MV.get(one["disturb_mv"], float(one["disturb_mv"]))
+        states = cell.distributions(channel, disturb, one["cycles"], one["hours"])
+        assert len(states) == one["states"] == len(one["spreads"])
+        first = -round(one["below_zero_mv"] / 1000 / cell.GRID_V)
+        for model, drawn in zip(states, one["spreads"], strict=True):
+            start = model.first - first
+            ours = np.array(drawn)[start:start + len(model.mass)]
+            assert np.allclose(ours, model.mass, rtol=1e-3, atol=1e-18)
+            assert sum(drawn) == pytest.approx(1, abs=1e-9)
+        for reference, (low, high) in zip(one["references_mv"], pairwise(states), strict=True):
+            wrong = [float(low.mass[max(at - low.first, 0):].sum() +
+                           high.mass[:max(at - high.first, 0)].sum())
+                     for at in range(low.first, high.first + len(high.mass))]
+            at = round(reference / 1000 / cell.GRID_V + 0.5) - low.first
+            assert wrong[at] == pytest.approx(min(wrong), rel=1e-3)
+            assert min(wrong) == pytest.approx(cell.crossing_error(low, high), rel=1e-6)
+
+
+def test_flipped_bits_are_the_cells_that_crossed(browser: Browser) -> None:
+    open_page(browser, "#a=approxftl&b=&at=2500&pe=3000&months=12&fill=sequential")
+    found = browser.run("""(() => {
+        const {device} = app.runs.a;
+        const found = [];
+        for (let at = 0; at < 40 * device.about.pages; at += 9) {
+            const [block, page] = [Math.floor(at / device.about.pages), at % device.about.pages];
+            const {slots, class: kind} = device.json("play_page", block, page);
+            if (!slots || !slots[0].flips || !kind)
+                continue;
+            const cells = device.cells(block, page, 0);
+            const crossed = [...cells.words.keys()].filter((at) => cells.words[at] >> 24);
+            found.push({flipped: slots[0].flipped, crossed, baked: cells.baked,
+                sides: [...cells.words].every((one) => {
+                    const {mv, state, crossed} = cellOf(one);
+                    return crossed === (readAs(cells, mv) !== state);
+                })});
+        }
+        return found;
+    })()""")
+    assert len(found) > 20
+    assert any(one["baked"] for one in found) and any(not one["baked"] for one in found)
+    for one in found:
+        assert one["sides"]
+        assert one["crossed"] == sorted(one["flipped"][one["baked"]:])
+
+
+def test_what_has_no_voltages_is_said_to_have_none(browser: Browser) -> None:
+    """Three bits in a cell: the errors are there, the states are not."""
+    open_page(browser, "#profile=micro19&b=&a=baseline&at=400&pe=2000&months=6&fill=sequential")
+    assert "no voltages" in value(browser, "cells-text")
+    assert browser.run("document.getElementById('spread').hidden")
+    assert browser.run("document.getElementById('cells').height") == 16 * 1024 * 8 / 256
+    open_page(browser, "#b=&at=0")
+    assert value(browser, "cells-text").startswith("Erased: all cells are in the lowest state")
+    assert re.fullmatch(r"Cell 0: erased, at \d\.\d\d V", value(browser, "cell-text"))
+
+
+def test_from_the_device_to_a_cell_and_back(browser: Browser) -> None:
+    """By keys alone: die, block, pages, cells."""
+    open_page(browser, "#b=&a=approxftl&at=2000")
+    press = """(key) => { document.activeElement.dispatchEvent(
+        new KeyboardEvent("keydown", {key, bubbles: true})); return document.activeElement.id; }"""
+    browser.run("app.pictures.a.canvas.focus()")
+    keys = ("Enter", "Enter", "Enter", "ArrowRight", "Enter", "ArrowRight", "ArrowDown", "ArrowUp",
+            "ArrowDown")
+    at = [browser.run(f"({press})('{key}')") for key in keys]
+    assert at == ["picture-a"] * 2 + ["block"] * 2 + ["cells"] * 5
+    assert browser.run("[app.chosen.page, app.cell.at]") == [1, 257]
+    told = re.fullmatch(r"Cell 257: programmed to state (\d), now at \d\.\d\d V, read as (\d)",
+                        value(browser, "cell-text"))
+    assert told and told[1] == told[2]
+    assert [browser.run(f"({press})('Escape')") for _ in range(2)] == ["block", "picture-a"]
+    assert browser.run("app.pictures.a.zoom !== null")
+    browser.run(f"({press})('Escape')")
+    assert browser.run("app.pictures.a.zoom") is None
+
+
+def test_units_of_a_page(browser: Browser) -> None:
+    """Each has cells of its own, and a click finds one."""
+    open_page(browser, "#b=&at=2000")
+    texts = browser.run("""["0", "1"].map((slot) => {
+        const choice = document.getElementById("slot");
+        choice.value = slot;
+        choice.dispatchEvent(new Event("change"));
+        const canvas = document.getElementById("cells"), box = canvas.getBoundingClientRect();
+        canvas.dispatchEvent(new MouseEvent("click", {clientX: box.left + box.width * 10.5 / 256,
+            clientY: box.top + box.height * 3.5 / 128}));
+        return [document.getElementById("cells-title").textContent, app.cell.at];
+    })""")
+    for _, at in texts:
+        assert at // 256 == 3 and at % 256 in (9, 10)
+    assert texts[0][0] != texts[1][0]

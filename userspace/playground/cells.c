@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The cells of a page: their voltages, and which of them have crossed a reference.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "checked-memory.h"
+#include "core/base/random.h"
+#include "play.h"
+#include "voltages.h"
+
+#define CROSSED ((u32)BIT(24))
+#define MV_ZERO 32768
+
+/**
+ * struct look - the unit that is looked at
+ * @media: flash array
+ * @block: of the page
+ * @page: of the block
+ * @slot: place on the media
+ * @attr: of the page
+ * @now: what decides where its voltages are
+ * @errors: of a read of it
+ * @key: of its flips, which the draws are of, too
+ */
+struct look {
+	const struct aftl_media *media;
+	const struct aftl_block *block;
+	u32 page;
+	aftl_slot_t slot;
+	u16 attr;
+	struct condition now;
+	struct aftl_errors errors;
+	u64 key;
+};
+
+static const struct voltages *seen;
+static u32 *cells;
+
+const double *play_spread(u32 state)
+{
+	return seen->mass[min(state, CELL_STATES_MOST - 1U)];
+}
+
+const u32 *play_voltages(void)
+{
+	return cells;
+}
+
+/*
+ * The curve that stands alone for the errors of a page, if one does. Other steps and a lower top
+ * are told by the cells that they were modelled for; on others the core adds a difference.
+ */
+static u32 curve_of(const struct aftl_cell *cell, u16 attr)
+{
+	u32 mode = aftl_page_mode(attr);
+	u32 normal = cell->curve[AFTL_MODE_NORMAL];
+
+	if (aftl_page_again(attr) || aftl_page_short_lived(attr) || aftl_page_foggy(attr))
+		return AFTL_RBER_CURVES;
+	if (mode == AFTL_MODE_COARSE || mode == AFTL_MODE_FINE || mode == AFTL_MODE_REDUCED)
+		return normal != cell->usual ||
+		       (mode == AFTL_MODE_FINE && normal != AFTL_RBER_MLC_MEDIUM) ?
+			       AFTL_RBER_CURVES : cell->curve[mode];
+	return cell->curve[mode];
+}
+
+static bool is_programmed(const struct look *look)
+{
+	return look->attr & AFTL_PAGE_PROGRAMMED;
+}
+
+static bool has_data(const struct look *look)
+{
+	return is_programmed(look) && aftl_has_origins(look->media) &&
+	       from_unit(*aftl_unit_at(look->media, look->slot)) < look->media->geo->units;
+}
+
+/* Errors that came along with a copy; a cell has been programmed to the wrong state for these. */
+static u32 baked(const struct look *look)
+{
+	u32 errors = has_data(look) ? aftl_origin_at(look->media, look->slot)->baked : 0;
+
+	return errors == AFTL_BAKED_LOST ? 0 : errors;
+}
+
+static void look_at_data(struct look *look)
+{
+	const struct aftl_cell *cell = aftl_cell(play.drive.ftl);
+
+	look->errors = aftl_cell_read(cell, look->slot, aftl_hours(play.drive.ftl));
+	look->key = aftl_flip_key(cell, *aftl_unit_at(look->media, look->slot),
+				  aftl_origin_at(look->media, look->slot)->lineage);
+}
+
+static void look_at(struct look *look, u32 page, u32 slot)
+{
+	const struct aftl_geometry *geo = look->media->geo;
+
+	look->page = min(page, geo->pages - 1);
+	look->slot = to_slot(from_slot(aftl_page_slot(look->media, look->block, look->page)) +
+			     min(slot, geo->page_units - 1));
+	look->attr = look->media->attr[aftl_device_page(look->media, look->block, look->page)];
+	look->now = (struct condition){
+		.curve = curve_of(aftl_cell(play.drive.ftl), look->attr),
+		.cycles = look->block->erases,
+	};
+	look->key = from_slot(look->slot);
+	if (!is_programmed(look))
+		return;
+	look->now.disturb_mv = aftl_page_disturb_mv(look->media, look->block, look->page);
+	look->now.hours = (u32)min(aftl_page_hours(look->media, look->block, look->page,
+						   aftl_hours(play.drive.ftl)), (u64)U32_MAX);
+	if (has_data(look))
+		look_at_data(look);
+}
+
+/* Between 0 and 1. */
+static double part_of(u64 draw)
+{
+	return (double)(draw >> 11) / (double)(1ULL << 53);
+}
+
+/* @sums of a state: a bin between two others, as many cells of it below as @draw says. */
+static u32 draw_bin(const double *sums, u32 from, u32 to, u64 draw)
+{
+	double wanted = sums[from] + part_of(draw) * (sums[to] - sums[from]);
+
+	while (to - from > 1) {
+		u32 middle = (from + to) / 2;
+
+		if (sums[middle] <= wanted)
+			from = middle;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+static u32 reference_above(u32 state)
+{
+	return state + 1 < seen->count ? seen->crossings[state].reference : VOLTAGE_BINS;
+}
+
+static u32 word_of(u32 state, u32 bin)
+{
+	s32 mv = ((s32)bin + VOLTAGE_FIRST) * (CELL_BIN_UV / 1000);
+
+	return (u32)(mv + MV_ZERO) | state << 16;
+}
+
+/* As all the others: in its state, and read as that. */
+static u32 draw_right(const double (*sums)[VOLTAGE_BINS + 1], const struct look *look, u64 draw)
+{
+	u32 state = is_programmed(look) ? draw % seen->count : 0;
+	u32 from = state ? seen->crossings[state - 1].reference : 0;
+	u32 to = is_programmed(look) ? reference_above(state) : VOLTAGE_BINS;
+
+	return word_of(state, draw_bin(sums[state], from, to, aftl_mix(draw)));
+}
+
+/* On the wrong side of a reference, each as often as the model has it there. */
+static u32 draw_wrong(const double (*sums)[VOLTAGE_BINS + 1], u64 draw)
+{
+	double left = part_of(draw) * voltages_rber(seen) * seen->count * log2(seen->count);
+	const struct crossing *at = seen->crossings;
+	u32 state = 0;
+
+	while (state + 2 < seen->count && left >= at->low_high + at->high_low) {
+		left -= at->low_high + at->high_low;
+		at++;
+		state++;
+	}
+	if (left < at->low_high)
+		return word_of(state, draw_bin(sums[state], at->reference, VOLTAGE_BINS,
+					       aftl_mix(draw))) | CROSSED;
+	return word_of(state + 1, draw_bin(sums[state + 1], 0, at->reference,
+					   aftl_mix(draw))) | CROSSED;
+}
+
+static void mark_crossed(const struct look *look)
+{
+	const struct aftl_geometry *geo = look->media->geo;
+	u32 first = baked(look);
+	u32 end = min(first + look->errors.raw, geo->unit_bits);
+	u32 i;
+
+	for (i = first; i < end; i++)
+		cells[aftl_flip_at(geo, look->key, i)] = CROSSED;
+}
+
+static void draw_cells(const struct look *look)
+{
+	double (*sums)[VOLTAGE_BINS + 1] = memory_zeroed(CELL_STATES_MOST, sizeof(*sums));
+	u32 state, i;
+
+	for (state = 0; state < seen->count; state++)
+		for (i = 0; i < VOLTAGE_BINS; i++)
+			sums[state][i + 1] = sums[state][i] + seen->mass[state][i];
+	for (i = 0; i < look->media->geo->unit_bits; i++) {
+		u64 draw = aftl_mix(look->key ^ (u64)i << 32);
+
+		cells[i] = cells[i] & CROSSED ? draw_wrong(sums, draw) :
+						draw_right(sums, look, draw);
+	}
+	free(sums);
+}
+
+static void tell_references(struct json_writer *json)
+{
+	u32 i;
+
+	json_list(json, "references_mv");
+	for (i = 1; i < seen->count; i++)
+		json_u64(json, NULL, (u64)((2 * ((s32)seen->crossings[i - 1].reference +
+						 VOLTAGE_FIRST) - 1) * (CELL_BIN_UV / 2000)));
+	json_end_array(json);
+}
+
+static void tell(struct json_writer *json, const struct look *look)
+{
+	const struct aftl_cell *cell = aftl_cell(play.drive.ftl);
+
+	json_bool(json, "programmed", is_programmed(look));
+	json_u64(json, "states", seen->count);
+	json_bool(json, "assigned", look->now.curve == AFTL_RBER_MLC_DELTA_B);
+	json_bool(json, "constant", cell->model == AFTL_CELL_CONSTANT);
+	json_u64(json, "bits", look->media->geo->unit_bits);
+	json_bool(json, "data", has_data(look));
+	json_u64(json, "raw", min(look->errors.raw, look->media->geo->unit_bits));
+	json_u64(json, "baked", baked(look));
+	json_u64(json, "bins", VOLTAGE_BINS);
+	json_u64(json, "bin_mv", CELL_BIN_UV / 1000);
+	json_u64(json, "below_zero_mv", -VOLTAGE_FIRST * (CELL_BIN_UV / 1000));
+	json_u64(json, "cycles", look->now.cycles);
+	json_u64(json, "hours", look->now.hours);
+	json_u64(json, "disturb_mv", look->now.disturb_mv);
+	json_u64(json, "states_q40", (u64)(voltages_rber(seen) * (double)(1ULL << 40)));
+	json_u64(json, "rber_q40", !is_programmed(look) ? 0 :
+		 aftl_cell_rber_q40(cell, look->block, look->page, aftl_hours(play.drive.ftl)));
+	tell_references(json);
+}
+
+int play_cells(u32 block, u32 page, u32 slot)
+{
+	const struct aftl_media *media = aftl_media(play.drive.ftl);
+	struct look look = {
+		.media = media,
+		.block = &media->blocks[min(block, media->geo->blocks - 1)],
+	};
+	struct json_writer json;
+
+	look_at(&look, page, slot);
+	seen = voltages_of(&look.now);
+	cells = cells ? cells : memory_zeroed(media->geo->unit_bits, sizeof(*cells));
+	memset(cells, 0, media->geo->unit_bits * sizeof(*cells));
+	mark_crossed(&look);
+	if (seen->count)
+		draw_cells(&look);
+	play_begin(&json);
+	tell(&json, &look);
+	return play_end(&json);
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The sums of cell.py, to the same bins. selftests/playground/test_cells.py compares both.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "checked-memory.h"
+#include "voltages.h"
+
+#define BIN_V (CELL_BIN_UV / 1e6)
+
+/**
+ * struct mass - a distribution
+ * @first: bin of the first part, where bin 0 is 0 V
+ * @count: parts
+ * @at: the parts
+ */
+struct mass {
+	s32 first;
+	u32 count;
+	double at[VOLTAGE_BINS];
+};
+
+static void begin(struct mass *mass, double first, double last)
+{
+	mass->first = (s32)first;
+	mass->count = min((u32)(last - first) + 1, (u32)VOLTAGE_BINS);
+	memset(mass->at, 0, mass->count * sizeof(*mass->at));
+}
+
+/* Part of a distribution that is more than @x above its middle. */
+typedef double (*survival)(double x, double scale);
+
+static double normal_tail(double x, double deviation)
+{
+	return 0.5 * erfc(x / deviation / sqrt(2));
+}
+
+static double laplace_tail(double x, double scale)
+{
+	return 0.5 * exp(-x / scale);
+}
+
+/* Differences of small tails are precise, those of numbers near one are not. */
+static double between(double low, double high, double scale, survival beyond)
+{
+	if (low >= 0)
+		return beyond(low, scale) - beyond(high, scale);
+	if (high <= 0)
+		return beyond(-high, scale) - beyond(-low, scale);
+	return 1 - beyond(-low, scale) - beyond(high, scale);
+}
+
+static void symmetric(struct mass *mass, double middle, double reach, double scale,
+		      survival beyond)
+{
+	u32 i;
+
+	begin(mass, floor((middle - reach) / BIN_V), ceil((middle + reach) / BIN_V));
+	for (i = 0; i < mass->count; i++) {
+		double low = (mass->first + (s32)i - 0.5) * BIN_V - middle;
+
+		mass->at[i] = between(low, low + BIN_V, scale, beyond);
+	}
+}
+
+/* Two bins, so that the mean is exact. */
+static void add_point(struct mass *mass, double position, double weight)
+{
+	double bin = floor(position / BIN_V);
+	double share = position / BIN_V - bin;
+	s32 at = (s32)bin - mass->first;
+
+	mass->at[at] += weight * (1 - share);
+	mass->at[at + 1] += weight * share;
+}
+
+static void normal(struct mass *mass, double mean, double deviation)
+{
+	if (deviation >= BIN_V / 100) {
+		symmetric(mass, mean, CELL_GAUSS_CUT * deviation, deviation, normal_tail);
+		return;
+	}
+	begin(mass, floor(mean / BIN_V), floor(mean / BIN_V) + 1);
+	add_point(mass, mean, 1);
+}
+
+static void laplace(struct mass *mass, double scale)
+{
+	if (scale > 0)
+		symmetric(mass, 0, CELL_LAPLACE_CUT * scale, scale, laplace_tail);
+	else
+		normal(mass, 0, 0);
+}
+
+static void uniform(struct mass *mass, double low, double width)
+{
+	u32 i;
+
+	begin(mass, floor(low / BIN_V + 0.5), floor((low + width) / BIN_V + 0.5));
+	for (i = 0; i < mass->count; i++) {
+		double edge = (mass->first + (s32)i - 0.5) * BIN_V;
+		double from = fmax(edge, low);
+		double to = fmin(edge + BIN_V, low + width);
+
+		mass->at[i] = fmax(to - from, 0) / width;
+	}
+}
+
+/* The states of a neighbour are equally likely, and shift in proportion. */
+static void neighbour(struct mass *mass, double swing)
+{
+	u32 state;
+
+	begin(mass, 0, floor(swing / BIN_V) + 1);
+	for (state = 0; state < 4; state++)
+		add_point(mass, swing * state / 3, 0.25);
+}
+
+/* @mass becomes the sum of itself and an independent one. */
+static void add(struct mass *mass, const struct mass *other)
+{
+	struct mass *sum = memory_zeroed(1, sizeof(*sum));
+	u32 i, j;
+
+	begin(sum, mass->first + other->first,
+	      mass->first + other->first + (s32)(mass->count + other->count) - 2);
+	for (i = 0; i < mass->count; i++)
+		for (j = 0; j < other->count && i + j < sum->count; j++)
+			sum->at[i + j] += mass->at[i] * other->at[j];
+	*mass = *sum;
+	free(sum);
+}
+
+/* One pair of neighbours shares 350 mV as 200 : 150, and a second one what is more. */
+static void add_neighbours(struct mass *mass, struct mass *other, double mv)
+{
+	double y = aftl_disturb_mv[0][0];
+	double pair = y + aftl_disturb_mv[1][0];
+	double part;
+
+	for (part = fmin(mv, pair); part > 0; mv -= part, part = fmin(mv, pair)) {
+		neighbour(other, part * y / pair / 1000);
+		add(mass, other);
+		neighbour(other, part * (pair - y) / pair / 1000);
+		add(mass, other);
+	}
+}
+
+static void add_noise(struct mass *mass, struct mass *other, const struct condition *now,
+		      double swing)
+{
+	double root = sqrt(now->cycles);
+	double drain = CELL_RETENTION_PERCENT / 100.0 * swing * log1p(now->hours);
+	double variance = now->cycles ?
+		drain * CELL_RETENTION_VARIANCE_E9 / 1e9 * pow(now->cycles, 0.6) : 0;
+
+	laplace(other, cell_residual_uv[now->curve] / 1e6 + CELL_CYCLES_NV / 1e9 * root);
+	add(mass, other);
+	normal(other, -drain * CELL_RETENTION_MEAN_E9 / 1e9 * root, sqrt(variance));
+	add(mass, other);
+}
+
+static void put(double *bins, const struct mass *mass)
+{
+	u32 i;
+
+	memset(bins, 0, VOLTAGE_BINS * sizeof(*bins));
+	for (i = 0; i < mass->count; i++) {
+		s32 bin = mass->first + (s32)i - VOLTAGE_FIRST;
+
+		if (bin >= 0 && bin < VOLTAGE_BINS)
+			bins[bin] = mass->at[i];
+	}
+}
+
+static void spread(double *bins, u32 state, const struct condition *now)
+{
+	const u32 *uv = cell_states_uv[now->curve][state];
+	struct mass *mass = memory_zeroed(2, sizeof(*mass));
+
+	if (state)
+		uniform(mass, uv[0] / 1e6, uv[1] / 1e6);
+	else
+		normal(mass, uv[0] / 1e6, uv[1] / 1e6);
+	add_neighbours(mass, mass + 1, now->disturb_mv == 219 ? 218.75 : now->disturb_mv);
+	add_noise(mass, mass + 1, now, uv[2] / 1e6);
+	put(bins, mass);
+	free(mass);
+}
+
+/* Where the fewest are on the wrong side. */
+static struct crossing find_crossing(const double *low, const double *high)
+{
+	struct crossing best = { .low_high = 1, .high_low = 1 };
+	double *above = memory_zeroed(VOLTAGE_BINS + 1, sizeof(*above));
+	double below = 0;
+	u32 i;
+
+	for (i = VOLTAGE_BINS; i > 0; i--)
+		above[i - 1] = above[i] + low[i - 1];
+	for (i = 0; i < VOLTAGE_BINS; below += high[i++])
+		if (above[i] + below < best.low_high + best.high_low)
+			best = (struct crossing){ i, above[i], below };
+	free(above);
+	return best;
+}
+
+static u32 states_of(u32 curve)
+{
+	u32 count = 0;
+
+	while (curve < AFTL_RBER_CURVES && count < CELL_STATES_MOST &&
+	       cell_states_uv[curve][count][0])
+		count++;
+	return count;
+}
+
+/* No further than the core's tables go. */
+static struct condition within_tables(const struct condition *condition)
+{
+	return (struct condition){
+		.curve = condition->curve,
+		.disturb_mv = min(condition->disturb_mv,
+				  aftl_rber_disturb_axis[AFTL_RBER_DISTURB_POINTS - 1]),
+		.cycles = min(condition->cycles, aftl_rber_pe_axis[AFTL_RBER_PE_POINTS - 1]),
+		.hours = min(condition->hours, aftl_rber_hour_axis[AFTL_RBER_HOUR_POINTS - 1]),
+	};
+}
+
+const struct voltages *voltages_of(const struct condition *condition)
+{
+	static struct voltages voltages;
+	static struct condition last = { .curve = AFTL_RBER_CURVES };
+	struct condition now = within_tables(condition);
+	u32 i;
+
+	if (!memcmp(&now, &last, sizeof(now)))
+		return &voltages;
+	last = now;
+	voltages.count = states_of(now.curve);
+	for (i = 0; i < voltages.count; i++)
+		spread(voltages.mass[i], i, &now);
+	for (i = 1; i < voltages.count; i++)
+		voltages.crossings[i - 1] = find_crossing(voltages.mass[i - 1], voltages.mass[i]);
+	return &voltages;
+}
+
+double voltages_rber(const struct voltages *voltages)
+{
+	double wrong = 0;
+	u32 i;
+
+	for (i = 1; i < voltages->count; i++)
+		wrong += voltages->crossings[i - 1].low_high + voltages->crossings[i - 1].high_low;
+	return voltages->count ? wrong / voltages->count / log2(voltages->count) : 0;
+}
