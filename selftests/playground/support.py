@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import base64
 import fcntl
 import json
 import os
@@ -144,4 +145,17 @@ def open_page(browser: Browser, address: str = "#b=&at=0") -> None:
 def value(browser: Browser, name: str) -> str:
     """Return the text of an element."""
     text: str = browser.run(f"document.getElementById('{name}').textContent")
+    return text
+
+
+def drop(browser: Browser, name: str, content: bytes) -> str:
+    """Drop a file; return what the page says of it, or its complaint."""
+    text: str = browser.run(f"""(async () => {{
+        const bytes = Uint8Array.from(atob("{base64.b64encode(content).decode()}"),
+            (letter) => letter.charCodeAt(0));
+        await takeFile(new File([bytes], {json.dumps(name)}));
+        return document.getElementById("trouble").hidden ?
+            document.getElementById("file-text").textContent :
+            document.getElementById("trouble").textContent;
+    }})()""")
     return text

@@ -19,6 +19,7 @@ from selftests.playground.support import (
     PAGE,
     PROGRAM,
     Browser,
+    drop,
     native,
     needs_page,
     open_page,
@@ -524,6 +525,24 @@ def test_samples(browser: Browser) -> None:
     assert "PSNR ∞" in browser.run("document.querySelector('#sample-picture .precise').textContent")
 
 
+def test_what_has_rotted_is_an_address(browser: Browser) -> None:
+    open_page(browser, "#place=content&rot=vth_b:5000:24&seed=3")
+    texts = "[...document.querySelectorAll('.sample p')].map((one) => one.textContent)"
+    first = browser.run(texts)
+    browser.run("""(() => { const {pe} = document.getElementById("content-controls");
+        pe.value = "750";
+        pe.dispatchEvent(new Event("input", {bubbles: true})); })()""")
+    assert browser.run(texts) != first
+    address = browser.run("location.hash")
+    assert "rot=vth_b%3A750%3A24" in address
+    second = browser.run(texts)
+    open_page(browser, "#place=content&rot=vth_b:5000:24&seed=3")
+    assert browser.run(texts) == first
+    browser.run(f"""new Promise((done) => {{ location.hash = "{address}";
+        window.addEventListener("hashchange", () => setTimeout(done, 0)); }})""")
+    assert browser.run(texts) == second
+
+
 def test_own_picture(browser: Browser) -> None:
     open_page(browser, "#place=content")
     picture = base64.b64decode(
@@ -557,6 +576,27 @@ def test_tours(browser: Browser) -> None:
         for verdicts in questions:
             assert sorted(verdicts) == ["verdict right"] + ["verdict wrong"] * (len(verdicts) - 1)
         assert browser.run("document.getElementById('trouble').hidden")
+
+
+def test_tours_have_a_length_and_an_address(browser: Browser) -> None:
+    """What is said of the minutes is what there is to read, and to play; never above ten."""
+    for number in range(10):
+        open_page(browser, f"#b=&at=0&place=course&tour={number + 1}")
+        text = browser.run("document.getElementById('tour').textContent")
+        told = re.search(rf"^{number + 1}\. .*?(\d+) minutes to read aloud", text)
+        buttons = browser.run("""[...document.querySelectorAll("#tour .show, #tour .try")]
+            .map((one) => one.textContent).join(" ")""")
+        spoken = browser.run("""[...document.querySelectorAll(
+            "#tour p:not(.verdict), #tour .choice")].map((one) => one.textContent)
+            .slice(1).join(" ")""")
+        steps, task = browser.run(f"""(() => {{ const {{steps, task}} = TOURS[{number}];
+            return [steps.map(([, state]) => Number(state.at)),
+                Number(task.way.at || task.state.at)]; }})()""")
+        minutes = len(spoken.split()) / 100 + (sum(steps) + task) / 10 ** 2.5 / 60
+        assert told and buttons.count("Show this device") == len(steps)
+        assert minutes <= int(told[1]) < minutes + 1
+        assert 1 < minutes <= 10
+        assert browser.run("document.querySelector('#tours [aria-current]').textContent") in text
 
 
 TASK = """(() => {
@@ -642,19 +682,6 @@ def test_steps_of_tours(browser: Browser) -> None:
 
 
 # ---------------------------------------------------------------- files
-
-def drop(browser: Browser, name: str, content: bytes) -> str:
-    """Drop a file; return what the page says of it, or its complaint."""
-    text: str = browser.run(f"""(async () => {{
-        const bytes = Uint8Array.from(atob("{base64.b64encode(content).decode()}"),
-            (letter) => letter.charCodeAt(0));
-        await takeFile(new File([bytes], {json.dumps(name)}));
-        return document.getElementById("trouble").hidden ?
-            document.getElementById("file-text").textContent :
-            document.getElementById("trouble").textContent;
-    }})()""")
-    return text
-
 
 @pytest.fixture(scope="module")
 def records(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -201,8 +201,10 @@ static void draw_cells(const struct look *look)
 	for (i = 0; i < look->media->geo->unit_bits; i++) {
 		u64 draw = aftl_mix(look->key ^ (u64)i << 32);
 
-		cells[i] = cells[i] & CROSSED ? draw_wrong(sums, draw) :
-						draw_right(sums, look, draw);
+		if (cells[i])
+			cells[i] = draw_wrong(sums, draw);
+		else
+			cells[i] = draw_right(sums, look, draw);
 	}
 	free(sums);
 }

@@ -10,12 +10,14 @@ const SEEK_MS = 40;
 // While somebody drags a slider.
 const DRAG_MS = 200;
 const MOST_FRAMES = 10000;
+// Of a file that is dropped.
+const MOST_BYTES = 256e6;
 const SIDES = ["a", "b"];
 
 const $ = (name) => document.getElementById(name);
 
 const app = {
-	state: stateOf(location.hash), module: null, files: [], runs: {}, samples: {}, pictures: {},
+	state: {...STANDARD}, module: null, files: [], runs: {}, samples: {}, pictures: {},
 	playing: false, task: null, credit: 0, chosen: {block: 0, page: 0}, cell: {slot: 0, at: 0}, side: "a", frames: [], target: null,
 };
 
@@ -52,7 +54,8 @@ function forgetTrouble() {
 }
 
 function tellTrouble(error) {
-	app.playing = false;
+	if (app.playing)
+		setPlaying(false);
 	$("trouble").textContent = error.message;
 	$("trouble").hidden = false;
 }
@@ -74,6 +77,8 @@ function duration(ns) {
 // ---------------------------------------------------------------- runs
 
 function restart(patience = STANDSTILL_MS) {
+	if (app.playing)
+		setPlaying(false);
 	app.runs = {};
 	app.samples = {};
 	forgetTrouble();
@@ -122,8 +127,9 @@ function goTo(requests, patience = STANDSTILL_MS) {
 		there = follow(patience) && there;
 	});
 	app.target = there ? null : at;
+	cancelAnimationFrame(app.seeking);
 	if (!there)
-		requestAnimationFrame(() => app.target === at && goTo(at, SEEK_MS));
+		app.seeking = requestAnimationFrame(() => app.target === at && goTo(at, SEEK_MS));
 	settle();
 }
 
@@ -149,10 +155,10 @@ function settle() {
 function tellAddress() {
 	history.replaceState(null, "", addressOf(app.state) === "#" ? location.pathname :
 		addressOf(app.state));
+	const commands = commandsOf(app.state, String(app.runs.b ? app.runs.b.at : app.state.at)).join("\n");
 	const changed = app.state.do || app.files.length;
-	$("command").textContent = changed ? `${commandOf(app.state)}   (without what was ` +
-		`${app.state.do ? "changed in mid-run" : "dropped: the file has its own name there"})` :
-		commandOf(app.state);
+	$("command").textContent = changed ? `${commands}   (without what was ` +
+		`${app.state.do ? "changed in mid-run" : "dropped: the file has its own name there"})` : commands;
 	$("digest").textContent = sides().map((side) => app.runs[side].device.digest()).join(" ");
 }
 
@@ -422,8 +428,8 @@ function setPlaying(playing) {
 	$("play").textContent = app.playing ? "❚❚ Pause" : "▶ Play";
 	if (!app.playing && app.runs.a)
 		tellAddress();
-	if (app.playing)
-		requestAnimationFrame(frame);
+	cancelAnimationFrame(app.loop);
+	app.loop = requestAnimationFrame(frame);
 }
 
 function frame(now) {
@@ -450,7 +456,8 @@ function frame(now) {
 	checkTask();
 	if (app.runs.a.over)
 		setPlaying(false);
-	requestAnimationFrame(frame);
+	else if (app.playing)
+		app.loop = requestAnimationFrame(frame);
 }
 
 // Flashes fade when nothing moves, too.
@@ -519,7 +526,7 @@ const started = {};
 
 function showPlace(place) {
 	setPlaying(false);
-	app.state.place = ["device", "content", "course", "files"].includes(place) ? place : "device";
+	app.state.place = place;
 	for (const button of document.querySelectorAll("[data-place]")) {
 		const here = button.dataset.place === app.state.place;
 		button.toggleAttribute("aria-current", here);
@@ -529,6 +536,10 @@ function showPlace(place) {
 		started[app.state.place] = true;
 		({content: startContent, course: startCourse, files: startFiles})[app.state.place]();
 	}
+	if (app.state.place === "content")
+		enterContent();
+	if (app.state.place === "course")
+		showTour(Number(app.state.tour) - 1);
 	tellAddress();
 	draw(true);
 }
@@ -546,19 +557,31 @@ function startContent() {
 	const form = $("content-controls");
 	fillSelect(form.policy, ["approxftl", "vth_b", "delta_b", "baseline"].map((name) => [name, name]));
 	form.addEventListener("input", showContent);
-	$("own").addEventListener("change", async () => {
-		try {
-			KINDS[0].bytes = await pictureOf($("own").files[0]);
-			showContent();
-		} catch {
-			tellTrouble(new Error("this is no picture that the browser can read"));
-		}
-	});
+	$("own").addEventListener("change", () => takePicture($("own").files[0]));
 	for (const kind of KINDS) {
 		kind.bytes = kind.make();
 		$("samples").append(element("div", {class: "sample", id: `sample-${kind.name}`}));
 	}
+}
+
+function enterContent() {
+	const form = $("content-controls");
+	[form.policy.value, form.pe.value, form.months.value] = app.state.rot.split(":");
 	showContent();
+}
+
+// Of several the last one that was chosen counts, however long each takes.
+async function takePicture(file) {
+	app.picture = file || app.picture;
+	try {
+		const bytes = file && await pictureOf(file);
+		if (!file || file !== app.picture)
+			return;
+		KINDS[0].bytes = bytes;
+		showContent();
+	} catch {
+		tellTrouble(new Error(`${file.name}: this is no picture that the browser can read`));
+	}
 }
 
 function showContent() {
@@ -567,6 +590,8 @@ function showContent() {
 	for (const input of [form.pe, form.months])
 		input.parentNode.querySelector(".value").textContent = input.value;
 	attempt(() => KINDS.forEach(showSample));
+	app.state.rot = [form.policy.value, form.pe.value, form.months.value].join(":");
+	tellAddress();
 }
 
 function showSample(kind) {
@@ -615,7 +640,6 @@ function numbersTable(before, after) {
 function startCourse() {
 	$("tours").append(...TOURS.map((tour, i) => element("li", {},
 		element("button", {onclick: () => showTour(i)}, tour.title))));
-	showTour(0);
 }
 
 function showTour(number) {
@@ -626,7 +650,10 @@ function showTour(number) {
 		element("button", {class: "show", onclick: () => showStep(state)}, "Show this device")]);
 	const task = [element("p", {}, tour.task.ask),
 		element("button", {class: "try", onclick: () => beginTask(tour.task)}, "Try it")];
-	$("tour").replaceChildren(element("h2", {}, `${number + 1}. ${tour.title}`), ...steps, ...task,
+	app.state.tour = String(number + 1);
+	tellAddress();
+	$("tour").replaceChildren(element("h2", {}, `${number + 1}. ${tour.title}`), element("p", {},
+		`${Math.ceil(minutesOf(tour))} minutes to read aloud and to play; more with what a class says.`), ...steps, ...task,
 		...tour.questions.map(askQuestion));
 }
 
@@ -641,7 +668,7 @@ function askQuestion(question) {
 function showStep(state) {
 	app.task = null;
 	app.chosen = {block: 0, page: 0};
-	setState({...STANDARD, ...state});
+	setState({...STANDARD, tour: app.state.tour, rot: app.state.rot, ...state});
 	showPlace("device");
 }
 
@@ -698,26 +725,35 @@ function startFiles() {
 }
 
 async function bytesOf(file) {
+	if (file.size > MOST_BYTES)
+		throw new Error(`this file has ${Math.ceil(file.size / 1e6)} MB, and a page takes ${MOST_BYTES / 1e6}`);
 	const bytes = new Uint8Array(await file.arrayBuffer());
-	return bytes[0] === 0x1f && bytes[1] === 0x8b ? new Uint8Array(await unpacked(bytes)) : bytes;
+	return bytes[0] === 0x1f && bytes[1] === 0x8b ? unpacked(bytes) : bytes;
 }
 
+// As above.
 async function takeFile(file) {
 	if (!file)
 		return;
+	app.dropped = file;
 	showPlace("files");
 	forgetTrouble();
 	try {
 		const bytes = await bytesOf(file);
-		const first = new TextDecoder().decode(bytes.subarray(0, 200)).trimStart();
-		if (first.startsWith("{") && first.includes("approxftl_json_format"))
-			takeReport(JSON.parse(new TextDecoder().decode(bytes)));
-		else
-			takeTrace(file.name, bytes);
+		if (file === app.dropped)
+			takeBytes(file.name, bytes);
 	} catch (error) {
 		$("file-text").textContent = "";
-		tellTrouble(error);
+		tellTrouble(new Error(`${file.name}: ${error.message}`));
 	}
+}
+
+function takeBytes(name, bytes) {
+	const first = new TextDecoder().decode(bytes.subarray(0, 200)).trimStart();
+	if (first.startsWith("{") && first.includes("approxftl_json_format"))
+		takeReport(reportOf(new TextDecoder().decode(bytes)));
+	else
+		takeTrace(name, bytes);
 }
 
 // Any format becomes a record file, as approxftl trace convert does it.
@@ -731,9 +767,23 @@ function takeTrace(name, bytes) {
 	setState({trace: "dropped.aft", at: "0", do: ""});
 }
 
-function takeReport(report) {
-	if (!report.runs || !report.tool || !report.tool.argv.includes("sim"))
+// What is used of it is what it has to be.
+function reportOf(text) {
+	let report;
+	try {
+		report = JSON.parse(text);
+	} catch {
+		throw new Error("this report is damaged, or not whole");
+	}
+	const argv = report.tool && report.tool.argv;
+	const texts = (...all) => all.every((one) => typeof one === "string");
+	if (!Array.isArray(argv) || !texts(...argv) || !argv.includes("sim") || !Array.isArray(report.runs) ||
+	    !report.runs.every((run) => run && texts(run.policy, run.digest)))
 		throw new Error("this is no report of approxftl sim");
+	return report;
+}
+
+function takeReport(report) {
 	const rows = report.runs.map((run) => element("tr", {}, element("th", {scope: "row"}, run.policy),
 		element("td", {}, run.digest), element("td", {}, String(run.requests))));
 	$("report").replaceChildren(element("table", {}, element("tr", {}, ...["policy", "digest", "requests"]
@@ -765,7 +815,11 @@ function prepareTime() {
 	$("back").addEventListener("click", () => stepBy(-1));
 	$("next").addEventListener("click", () => stepBy(1));
 	$("scrub").addEventListener("input", () => { setPlaying(false); goTo(Number($("scrub").value)); });
-	$("at").addEventListener("change", () => { setPlaying(false); goTo(Number($("at").value)); });
+	$("at").addEventListener("change", () => {
+		setPlaying(false);
+		goTo(RIGHT.at($("at").value) ? Number($("at").value) : Number(app.state.at));
+		$("at").value = app.state.at;
+	});
 	const tellPace = () => { $("pace").textContent = `${plain(pace())} requests/s`; };
 	$("speed").addEventListener("input", tellPace);
 	tellPace();
@@ -784,7 +838,16 @@ function prepareChanges() {
 	$("task-way").addEventListener("click", () => setState(app.task.way));
 	$("task-back").addEventListener("click", endTask);
 	$("undo").addEventListener("click", () => setState({do: ""}));
-	$("copy").addEventListener("click", () => navigator.clipboard.writeText($("command").textContent));
+	$("copy").addEventListener("click", copyCommand);
+}
+
+// Where a browser does not let a page do it, the command is chosen, and Control C does the rest.
+async function copyCommand() {
+	try {
+		await navigator.clipboard.writeText($("command").textContent);
+	} catch {
+		getSelection().selectAllChildren($("command"));
+	}
 }
 
 function preparePictures() {
@@ -818,44 +881,65 @@ function prepareKeys() {
 	});
 	for (const button of document.querySelectorAll("[data-place]"))
 		button.addEventListener("click", () => showPlace(button.dataset.place));
-	window.addEventListener("hashchange", () => {
-		app.state = stateOf(location.hash);
-		showControls();
-		restart();
-		showPlace(app.state.place);
-	});
+	window.addEventListener("hashchange", arrive);
 	document.addEventListener("dragover", (event) => event.preventDefault());
 	document.addEventListener("drop", (event) => {
 		event.preventDefault();
 		const [file] = event.dataTransfer.files;
-		if (app.state.place === "content" && file && file.type.startsWith("image/")) {
-			$("own").files = event.dataTransfer.files;
-			$("own").dispatchEvent(new Event("change"));
-		} else {
+		if (app.state.place === "content")
+			takePicture(file);
+		else
 			takeFile(file);
-		}
 	});
 }
 
+// No more than a page takes, however small it was packed.
 async function unpacked(bytes) {
-	const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-	return new Response(stream).arrayBuffer();
+	const parts = [];
+	let length = 0;
+	const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")).getReader();
+	try {
+		for (let part = await reader.read(); !part.done; part = await reader.read()) {
+			parts.push(part.value);
+			length += part.value.length;
+			if (length > MOST_BYTES)
+				break;
+		}
+	} catch {
+		throw new Error("the packed file is damaged, or not whole");
+	}
+	if (length > MOST_BYTES)
+		throw new Error(`this has more than ${MOST_BYTES / 1e6} MB when it is expanded, and a page takes no more`);
+	return new Uint8Array(await new Blob(parts).arrayBuffer());
 }
 
-// A trace is in no address: who opens one with it begins with the generator.
+// Where the address says. A trace is in no address: who opens one with it begins with the generator.
+function arrive() {
+	const wrong = wrongIn(location.hash).map(([key, text]) => `${key}=${text}`);
+	app.state = stateOf(location.hash);
+	const missing = app.state.trace && !app.files.length;
+	if (missing)
+		app.state.trace = "";
+	app.target = null;
+	showControls();
+	restart();
+	showPlace(app.state.place);
+	if (wrong.length)
+		tellTrouble(new Error(`this address says what means nothing here: ${wrong.join(", ").slice(0, 300)}`));
+	else if (missing)
+		tellTrouble(new Error("this address is of a dropped trace: drop it again; until then requests are made up"));
+}
+
 async function begin() {
 	app.turn = 0;
 	app.module = await WebAssembly.compile(await unpacked(
 		Uint8Array.from(atob(WASM), (letter) => letter.charCodeAt(0))));
-	app.state.trace = "";
 	prepareControls();
 	prepareTime();
 	prepareChanges();
 	preparePictures();
 	prepareKeys();
-	showControls();
-	restart();
-	showPlace(app.state.place);
+	arrive();
 	document.body.dataset.ready = "yes";
 }
 

@@ -107,8 +107,10 @@ class Picture {
 			place.wide * scale + 2 * extra, place.tall * scale + 2 * extra);
 	}
 
-	// What the arrays have begun just now.
+	// What the arrays have begun just now; not for those who asked for less motion.
 	flash(events) {
+		if (matchMedia("(prefers-reduced-motion: reduce)").matches)
+			return;
 		const now = performance.now();
 		this.flashes.push(...events.map((event) => ({...event, seen: now})));
 		this.flashes = this.flashes.slice(-400);

@@ -7,7 +7,7 @@ const STANDARD = {
 	profile: "demo", a: "baseline", b: "approxftl", w: "100", x: "50", skew: "0", op: "", pe: "0",
 	months: "0", fill: "none", load: "closed", size: "8KiB", seed: "1", more: "", at: "2000",
 	view: "use", sync: "requests", do: "", place: "device", trace: "",
-	whole: "",
+	whole: "", rot: "approxftl:3000:12", tour: "1",
 };
 
 // The larger devices in a smaller edition, with as many dies: what a browser can draw.
@@ -46,13 +46,32 @@ const VIEWS = [
 
 const HOURS_OF_MONTH = 730;
 
+const PLACES = ["device", "content", "course", "files"];
+const ACTION = /^\d{1,9}:[ab*]:(policy:\w+|age:\d{1,9})$/;
+const isNumber = (text) => /^\d{1,9}(\.\d{1,9})?$/.test(text);
+
+// What the simulator would not see, or not refuse by itself.
+const RIGHT = {
+	w: isNumber, x: isNumber, skew: isNumber, pe: isNumber, months: isNumber,
+	op: (text) => text === "" || isNumber(text), load: (text) => text === "closed" || isNumber(text),
+	at: (text) => /^\d{1,10}$/.test(text), do: (text) => text.split(";").every((one) => ACTION.test(one)),
+	view: (text) => VIEWS.some(({name}) => name === text), place: (text) => PLACES.includes(text),
+	rot: (text) => /^(approxftl|vth_b|delta_b|baseline):\d{1,5}:\d{1,2}$/.test(text),
+	tour: (text) => /^([1-9]|10)$/.test(text), sync: (text) => ["requests", "time"].includes(text), whole: (text) => ["", "1"].includes(text),
+};
+
+// Words of an address that mean nothing, or mean what is not here any more.
+function wrongIn(address) {
+	return [...new URLSearchParams(address.replace(/^#/, ""))].filter(([key, text]) =>
+		!Object.hasOwn(STANDARD, key) || (text !== STANDARD[key] && key in RIGHT && !RIGHT[key](text)));
+}
+
+// Without those.
 function stateOf(address) {
 	const given = new URLSearchParams(address.replace(/^#/, ""));
-	const state = {...STANDARD};
-	for (const key of Object.keys(STANDARD))
-		if (given.has(key))
-			state[key] = given.get(key);
-	return state;
+	for (const [key] of wrongIn(address))
+		given.delete(key);
+	return {...STANDARD, ...Object.fromEntries(given)};
 }
 
 function addressOf(state) {
@@ -101,10 +120,16 @@ function argsOf(state, policy) {
 		...state.more.split(/\s+/).filter(Boolean)];
 }
 
-function commandOf(state) {
-	const policies = state.b && state.b !== state.a && state.sync === "requests" ?
-		`${state.a},${state.b}` : state.a;
-	const words = [...argsOf(state, policies), "--requests", state.at];
+// One for both devices, or one for each if they are at different requests.
+function commandsOf(state, other) {
+	if (!state.b || state.b === state.a)
+		return [commandOf(state, state.a, state.at)];
+	return state.sync === "requests" ? [commandOf(state, `${state.a},${state.b}`, state.at)] :
+		[commandOf(state, state.a, state.at), commandOf(state, state.b, other)];
+}
+
+function commandOf(state, policies, requests) {
+	const words = [...argsOf(state, policies), "--requests", requests];
 	return `approxftl sim ${words.map((word) => (/^[\w%.,/:=+-]+$/.test(word) ? word :
 		`'${word.replaceAll("'", "'\\''")}'`)).join(" ")}`;
 }
@@ -127,6 +152,8 @@ function stateOfArgs(args) {
 		if (alone.includes(word))
 			continue;
 		const value = words[++i];
+		if (value === undefined)
+			throw new Error(`the report's command has ${word} without a value`);
 		if (word === "--policy")
 			[state.a, state.b = ""] = value.split(",");
 		else if (shares[word])

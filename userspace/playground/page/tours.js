@@ -36,6 +36,19 @@ function smallest(values) {
 	return values.indexOf(Math.min(...values));
 }
 
+// Of one who reads aloud, and at the speed that the page plays with by itself.
+const WORDS_A_MINUTE = 100;
+const REQUESTS_A_MINUTE = 60 * 10 ** 2.5;
+
+// To read all of it, and to play each device from its beginning.
+function minutesOf({steps, task, questions}) {
+	const texts = [...steps.map(([text]) => text), task.ask,
+		...questions.flatMap(({question, choices}) => [question, ...choices])];
+	const requests = sumOf([...steps.map(([, state]) => state), {...task.state, ...task.way}]
+		.map(({at}) => Number(at)));
+	return texts.join(" ").split(/\s+/).length / WORDS_A_MINUTE + requests / REQUESTS_A_MINUTE;
+}
+
 // task: what the reader does on the page. done(state of the page, device now, the other one, device
 // when it began) says when; way is a change of the state that does it.
 // answer(run): {right: index of the choice, because: what was measured}; run is measure()

@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The page against people who mean no good, and against those who are quick."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from selftests.lib.programs import run_program
+from selftests.playground.support import (
+    PAGE,
+    PROGRAM,
+    Browser,
+    drop,
+    native,
+    needs_page,
+    open_page,
+    value,
+)
+
+pytestmark = needs_page
+
+#: What a program says of itself when it did not expect something.
+INWARD = re.compile(r"undefined|null|NaN|not a function|not iterable|TypeError|unreachable|"
+                    r"out of bounds|is not valid JSON|\[object")
+
+
+def trouble(browser: Browser) -> str:
+    hidden = browser.run("document.getElementById('trouble').hidden")
+    return "" if hidden else value(browser, "trouble")
+
+
+# ---------------------------------------------------------------- addresses
+
+#: Words that no page has written, and what is there instead.
+WRONG = {
+    "at": ["x", "-5", "1e9", "99999999999", "1.5"], "view": ["nix", "__proto__", "constructor"],
+    "sync": ["nix"], "place": ["nix", "device x"], "w": ["x", "-1", "1e3"], "x": ["5%"],
+    "skew": ["x", "-1", "Infinity"], "op": ["x", "-3"], "pe": ["x", "-1"], "months": ["x", "1e3"],
+    "load": ["fast", "-9"], "whole": ["2"], "tour": ["0", "11", "x"],
+    "rot": ["x", "nix:1:1", "vth_b:1", "vth_b:-1:1", "vth_b:1:1:1"],
+    "do": ["5", "nix", "x:a:policy:vth_b", "1.5:a:policy:vth_b", "-3:a:age:5", "5:c:age:5",
+           "5:a:age:-5", ";", "5:a:policy:vth_b;", "5:a:policy:vth_b:6"],
+    "nothing": ["of the kind"], "toString": ["1"], "trace": ["dropped.aft"]}
+
+
+@pytest.mark.parametrize("key", WRONG)
+def test_wrong_words_of_an_address(key: str, browser: Browser) -> None:
+    """They are named, the rest holds, and the page can be used."""
+    for text in WRONG[key]:
+        browser.open(PAGE, f"#b=&seed=7&at=30&{key}={text.replace(' ', '+')}")
+        assert browser.run("document.body.dataset.ready") == "yes", text
+        told = trouble(browser)
+        assert ("dropped" if key == "trace" else f"{key}={text}") in told, (text, told)
+        assert not INWARD.search(told.replace(text, ""))
+        state = browser.run("app.state")
+        assert state["seed"] == "7"
+        assert state.get(key) == browser.run(f"Object.hasOwn(STANDARD, '{key}') ? "
+                                             f"STANDARD['{key}'] : undefined"), text
+        browser.run("stepBy(1)")
+        assert browser.run("app.runs.a.at") == int(state["at"]) + 1
+
+
+@pytest.mark.parametrize("words", [
+    "profile=nix", "a=nix", "a=", "b=nix", "fill=nix", "size=nix", "size=1", "size=", "seed=x",
+    "seed=99999999999999999999", "w=101", "x=200", "op=99", "pe=999999999", "months=999999999",
+    "load=0", "load=100000000", "skew=999", "more=--blocks+16777216", "more=--nix", "more=x",
+    "more=--requests", "more=--policy+all", "more=--trace+/etc/passwd", "more=--raid+5",
+    "more=--dump+x", "more=--blocks+4294967296+--channels+999999", "more=" + "x+" * 5000,
+    "profile=qlc&a=approxftl",
+    "profile=qlc&a=baseline&b=ressd", "profile=wd-zn540&a=vth_b", "do=5:a:policy:nix",
+    "profile=qlc&a=baseline&do=5:a:policy:ressd", "more=%00", "more=%F0%9F%92%A9", "a=%"])
+def test_what_the_simulator_refuses(words: str, browser: Browser) -> None:
+    """One sentence, or a device; then the page goes on."""
+    browser.open(PAGE, f"#b=&at=30&{words}")
+    assert browser.run("document.body.dataset.ready") == "yes"
+    told = trouble(browser)
+    assert not INWARD.search(told), told
+    assert told or browser.run("app.runs.a.at") == 30
+    browser.run("setPlaying(true); stepBy(1); setPlaying(false); zoomOut(); zoomInto('a')")
+    browser.run("setState({...STANDARD, b: '', at: '40'})")
+    assert trouble(browser) == ""
+    assert browser.run("app.runs.a.at") == 40
+
+
+LIMITS = """%s.map((args) => {
+    try {
+        const device = new Device(app.module, args);
+        device.call("play_to", 300, FOREVER);
+        device.cells(0, 0, 0);
+        return device.digest();
+    } catch (error) {
+        return error.message;
+    }
+})"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("end", ["smallest", "largest"])
+def test_every_parameter_at_its_end(end: str, browser: Browser) -> None:
+    """The same device as natively, or the same sentence."""
+    open_page(browser)
+    listed = json.loads(run_program(PROGRAM, "params", "--json").out)["parameters"]
+    runs = [["--policy", "approxftl", "--write-share", "0.8", "--approx-share", "0.5",
+             f"--{one['key']}", one[end]] for one in listed if one.get(end) is not None]
+    assert len(runs) > 100
+    here = [said for at in range(0, len(runs), 20)
+            for said in browser.run(LIMITS % json.dumps(runs[at:at + 20]))]
+    for arguments, said in zip(runs, here, strict=True):
+        there = native(*arguments, "--requests", "300")
+        assert said == (there.get("refused") or there["runs"][0]["digest"]), arguments
+
+
+# ---------------------------------------------------------------- time
+
+def test_keys_in_haste_leave_one_clock(browser: Browser) -> None:
+    """However often one plays and pauses, each frame is drawn once."""
+    open_page(browser, "#b=&at=0")
+    times, state = browser.run("""new Promise((done) => {
+        for (let i = 0; i < 20; i++)
+            document.dispatchEvent(new KeyboardEvent("keydown", {key: " ", bubbles: true}));
+        setPlaying(true);
+        app.frames = [];
+        const look = () => {
+            if (app.frames.length < 9)
+                return setTimeout(look, 20);
+            setPlaying(false);
+            return done([app.frames, app.playing]);
+        };
+        look();
+    })""")
+    assert len(set(times)) == len(times) and not state
+
+
+def test_what_fails_while_it_plays_stops_it(browser: Browser) -> None:
+    open_page(browser, "#b=&at=0")
+    label, playing = browser.run("""new Promise((done) => {
+        const {device} = app.runs.a, {library} = device;
+        device.library = {...library, play_to: () => { device.hand(["no more"]); return -1; }};
+        setPlaying(true);
+        const look = () => app.playing ? setTimeout(look, 20) :
+            done([document.getElementById("play").textContent, app.playing]);
+        look();
+    })""")
+    assert (label, playing) == ("▶ Play", False)
+    assert trouble(browser) == "no more"
+
+
+def test_another_device_while_it_plays(browser: Browser) -> None:
+    """By an address, a control or a file: it stands, also if there is none."""
+    open_page(browser, "#b=&at=0")
+    for change in ("location.hash = '#b=&a=nix&at=5'", "setState({a: 'nix', profile: 'demo'})",
+                   "takeFile(new File(['{\"approxftl_json_format\":1}'], 'x'))",
+                   "location.hash = '#b=&a=vth_b&at=7'"):
+        state = browser.run(f"""new Promise((done) => {{
+            setState({{...STANDARD, b: ""}});
+            showPlace("device");
+            setPlaying(true);
+            {change};
+            const look = () => app.playing ? setTimeout(look, 20) :
+                setTimeout(() => done(document.getElementById("play").textContent), 50);
+            look();
+        }})""")
+        assert state == "▶ Play", change
+        assert bool(trouble(browser)) == ("vth_b" not in change), change
+        assert not INWARD.search(trouble(browser))
+    assert browser.run("app.runs.a.at") == 7
+
+
+def test_turned_and_resized_while_it_plays(browser: Browser) -> None:
+    open_page(browser, "#at=0")
+    browser.run("document.getElementById('speed').value = 3; zoomInto('a'); setPlaying(true)")
+    try:
+        for wide, tall in ((800, 400), (400, 800), (320, 480), (2000, 1200), (1280, 900)):
+            browser.size(wide, tall)
+            browser.run("new Promise((done) => setTimeout(done, 120))")
+            assert browser.run("""["a", "b"].every((side) => {
+                const {canvas, layout} = app.pictures[side], box = canvas.getBoundingClientRect();
+                return Math.abs(canvas.width - box.width * devicePixelRatio) < 2 && layout.wide > 0;
+            })"""), (wide, tall)
+        browser.run("setPlaying(false)")
+        assert browser.run("app.runs.a.at") > 50
+    finally:
+        browser.size(1280, 900)
+
+
+def test_a_long_run_keeps_little(browser: Browser) -> None:
+    """Copies, samples and frames have a bound, whatever has been done."""
+    open_page(browser, "#b=&fill=random&at=0")
+    sizes = browser.run("""[20000, 100000, 200000].map((at) => {
+        app.frames.push(...Array(9000).fill(0));
+        goTo(at, Infinity);
+        const {copies} = app.runs.a;
+        return [copies.length, copies.reduce((sum, {memory}) => sum + memory.bytes.byteLength, 0),
+            app.samples.a.list.length, app.runs.a.device.library.memory.buffer.byteLength];
+    })""")
+    assert all(copies <= 25 and held <= (128 << 20) + 2 * memory and samples <= 600
+               for copies, held, samples, memory in sizes)
+    assert len({memory for *_, memory in sizes}) == 1
+
+
+def test_less_motion(browser: Browser) -> None:
+    """Nothing flashes for who has asked for that."""
+    for wish, flashes in (("reduce", False), ("no-preference", True)):
+        browser.call("Emulation.setEmulatedMedia", features=[
+            {"name": "prefers-reduced-motion", "value": wish}])
+        open_page(browser, "#b=&at=0")
+        assert browser.run("stepBy(40); app.pictures.a.flashes.length > 0") == flashes
+    browser.call("Emulation.setEmulatedMedia", features=[])
+
+
+# ---------------------------------------------------------------- commands
+
+def test_two_times_are_two_commands(browser: Browser) -> None:
+    open_page(browser, "#sync=time&at=900")
+    lines = value(browser, "command").splitlines()
+    digests = [native(*shlex.split(line)[2:])["runs"][0]["digest"] for line in lines]
+    assert len(lines) == 2 and digests == value(browser, "digest").split()
+
+
+def test_copying_where_it_is_not_allowed(browser: Browser) -> None:
+    """The command is chosen then; with the fixture: no complaint."""
+    open_page(browser, "#b=&at=5")
+    assert browser.run("""(async () => {
+        Object.defineProperty(navigator, "clipboard", {value: {writeText: async () => {
+            throw new Error("no"); }}});
+        document.getElementById("copy").click();
+        await new Promise((done) => setTimeout(done, 50));
+        return getSelection().toString();
+    })()""") == value(browser, "command")
+
+
+# ---------------------------------------------------------------- files
+
+@pytest.fixture(scope="module")
+def record(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    path = tmp_path_factory.mktemp("records") / "stream.aft"
+    native("--requests", "3000", "--write-share", "0.9", "--record", str(path))
+    return path.read_bytes()
+
+
+def report(**changes: object) -> bytes:
+    whole = {"approxftl_json_format": [1, 0], "tool": {"argv": ["approxftl", "sim"]}, "runs": []}
+    return json.dumps({**whole, **changes}).encode()
+
+
+def test_damaged_files(record: bytes, browser: Browser, tmp_path: Path) -> None:
+    """One sentence that names the file, and the device stays as it was."""
+    argv = {"argv": ["approxftl", "sim", "--write-share"]}
+    packed = gzip.compress(record)
+    files = {
+        "empty.aft": b"", "half.json": report()[:-5], "cut.gz": packed[:len(packed) // 2],
+        "noise.gz": packed[:20] + bytes(500), "bomb.gz": gzip.compress(bytes(300 << 20), 9),
+        "runs.json": report(runs=3), "none.json": report(runs=[None]), "tool.json": report(tool=7),
+        "argv.json": report(tool={"argv": "sim"}),
+        "numbers.json": report(tool={"argv": [1, "sim"]}),
+        "value.json": report(tool=argv), "no-digest.json": report(runs=[{"policy": "baseline"}]),
+        "head.aft": record[:40], "csv.csv": b"1,2,3\nx,y,z\n", "long.csv": b"9" * 2_000_000,
+        "deep.json": b'{"approxftl_json_format":1,"runs":' + b"[" * 100000,
+    }
+    open_page(browser, "#b=&at=77")
+    for name, content in files.items():
+        told = drop(browser, name, content)
+        assert told == trouble(browser) and told.startswith(f"{name}: "), (name, told)
+        assert len(told) > len(name) + 12 and not INWARD.search(told), told
+        state = browser.run("[app.state.trace, app.runs.a.at, app.files.length]")
+        assert state == ["", 77, 0], name
+
+
+def test_a_file_too_large(browser: Browser) -> None:
+    open_page(browser, "#b=&at=5")
+    browser.run("takeFile({name: 'x', size: 3e9, arrayBuffer: () => { throw new Error('read'); }})")
+    assert trouble(browser) == "x: this file has 3000 MB, and a page takes 256"
+
+
+def test_the_last_file_counts(record: bytes, browser: Browser) -> None:
+    """Also if an earlier one takes longer, and somebody scrubs meanwhile."""
+    open_page(browser, "#b=&at=500")
+    data = base64.b64encode(record).decode()
+    browser.run(f"""(async () => {{
+        const bytes = Uint8Array.from(atob("{data}"), (letter) => letter.charCodeAt(0));
+        let open;
+        const late = {{name: "late.aft", size: 9, arrayBuffer: () => new Promise((done) => {{
+            open = () => done(bytes.buffer); }})}};
+        const first = takeFile(late);
+        showPlace("device");
+        goTo(300);
+        await takeFile(new File([bytes], "quick.aft"));
+        open();
+        await first;
+    }})()""")
+    assert value(browser, "file-text").startswith("quick.aft: ")
+    assert browser.run("app.state.trace") == "dropped.aft"
+
+
+def test_pictures_that_are_none(browser: Browser) -> None:
+    open_page(browser, "#place=content")
+    before = browser.run("[...KINDS[0].bytes]")
+    for name, content in (("x.png", "[]"), ("cut.png", "[137,80,78,71,13,10,26,10,0,0,0,13]"),
+                          ("text.txt", "[104,105]")):
+        browser.run(f"takePicture(new File([Uint8Array.from({content})], '{name}'))")
+        assert trouble(browser) == f"{name}: this is no picture that the browser can read"
+    browser.run("forgetTrouble(); takePicture(undefined)")
+    assert trouble(browser) == ""
+    assert browser.run("[...KINDS[0].bytes]") == before
