@@ -18,14 +18,14 @@ sys.path.insert(0, str(TOP))
 from selftests.playground.support import PAGE, Browser  # noqa: E402
 
 STATE = "#at=6000&more=--blocks+32+--op+60"
-SIZE = (1180, 800)
+SIZE = (1180, 960)
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         browser = Browser(Path(profile))
         browser.size(*SIZE)
         browser.open(PAGE, STATE)
-        browser.run("choose('b', 5, 6)")
+        browser.run("choose('b', 5, 9)")
         clip = {"x": 0, "y": 0, "width": SIZE[0], "height": SIZE[1], "scale": 0.65}
         shot = browser.call("Page.captureScreenshot", clip=clip)["data"]
         browser.close()

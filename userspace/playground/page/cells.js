@@ -31,7 +31,7 @@ function tellCells(cells, page) {
 		`${cells.baked ? `; ${cells.baked} bits were wrong before they were copied here` : ""}.`;
 	if (!cells.states)
 		return `${crossed} The core has an error rate for such a program, and no voltages.`;
-	const why = cells.constant ? "a constant, the cell_model" : cells.assigned ? "assigned by the paper" :
+	const why = cells.constant ? "a constant, as its cell_model says" : cells.assigned ? "assigned by the paper" :
 		"with its layer and reads";
 	return `${crossed} After ${cells.cycles} erases, ${cells.hours} hours and ${cells.disturb_mv} mV from ` +
 		`neighbours these states give ${rate(cells.states_q40)} wrong bits; the page's rate is ` +
