@@ -268,6 +268,7 @@ def test_damaged_files(record: bytes, browser: Browser, tmp_path: Path) -> None:
         told = drop(browser, name, content)
         assert told == trouble(browser) and told.startswith(f"{name}: "), (name, told)
         assert len(told) > len(name) + 12 and not INWARD.search(told), told
+        assert ("more than 256 MB" in told) == (name == "bomb.gz")
         state = browser.run("[app.state.trace, app.runs.a.at, app.files.length]")
         assert state == ["", 77, 0], name
 

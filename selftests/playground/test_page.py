@@ -432,6 +432,23 @@ def test_a_wheel_with_the_control_key_zooms(browser: Browser) -> None:
     assert browser.run("app.pictures.a.zoom") is None
 
 
+def test_a_mouse_that_moves_the_picture_chooses_nothing(browser: Browser) -> None:
+    open_page(browser, "#b=&at=500")
+    browser.run("app.chosen = {block: 200, page: 3}; zoomInto('a'); zoomInto('a')")
+    before = browser.run("app.pictures.a.zoom")
+    x, y = browser.run("""(() => { const box = app.pictures.a.canvas.getBoundingClientRect();
+        return [box.left + 90, box.top + 90]; })()""")
+    seen = []
+    for far in (0, 60):
+        for kind, at in (("Pressed", 0), ("Moved", far / 2), ("Moved", far), ("Released", far)):
+            browser.call("Input.dispatchMouseEvent", type=f"mouse{kind}", x=x - at, y=y - at,
+                         button="left", buttons=1, clickCount=1)
+        seen.append(browser.run("[app.chosen, app.pictures.a.zoom]"))
+    (clicked, still), (moved, elsewhere) = seen
+    assert clicked["page"] != 3 and moved == clicked
+    assert elsewhere is not None and elsewhere != still == before
+
+
 def test_history_is_what_happened(browser: Browser) -> None:
     """What the page says of a page agrees with the block table of the native simulator."""
     open_page(browser, "#b=&a=approxftl&at=900&size=4KiB")

@@ -77,8 +77,6 @@ function duration(ns) {
 // ---------------------------------------------------------------- runs
 
 function restart(patience = STANDSTILL_MS) {
-	if (app.playing)
-		setPlaying(false);
 	app.runs = {};
 	app.samples = {};
 	forgetTrouble();
@@ -903,13 +901,12 @@ async function unpacked(bytes) {
 			parts.push(part.value);
 			length += part.value.length;
 			if (length > MOST_BYTES)
-				break;
+				throw new Error("enough");
 		}
 	} catch {
-		throw new Error("the packed file is damaged, or not whole");
+		throw new Error(length > MOST_BYTES ? `expanded it has more than ${MOST_BYTES / 1e6} MB, and a page ` +
+			"takes no more" : "the packed file is damaged, or not whole");
 	}
-	if (length > MOST_BYTES)
-		throw new Error(`this has more than ${MOST_BYTES / 1e6} MB when it is expanded, and a page takes no more`);
 	return new Uint8Array(await new Blob(parts).arrayBuffer());
 }
 

@@ -150,7 +150,7 @@ class Picture {
 		const [wide, tall] = [this.canvas.width / next, this.canvas.height / next];
 		const place = (from, at, by, size, all) => Math.min(Math.max(0, all - size),
 			Math.max(0, from + at * ratio / scale - (at + by) * ratio / next));
-		return next <= least ? null : {wide, tall,
+		return next <= least && times !== 1 ? null : {wide, tall,
 			x: place(part.x, x - box.left, dx, wide, this.layout.wide),
 			y: place(part.y, y - box.top, dy, tall, this.layout.tall)};
 	}

@@ -32,15 +32,22 @@ class Fingers {
 		return {x, y, far: all.reduce((sum, one) => sum + Math.hypot(one[0] - x, one[1] - y), 0)};
 	}
 
+	// What may be a click yet moves nothing, and is not lost if it is none.
 	move(event) {
-		if (!this.down.has(event.pointerId))
+		const from = this.down.get(event.pointerId);
+		if (!from)
 			return;
 		const before = this.spread();
 		this.down.set(event.pointerId, [event.clientX, event.clientY]);
 		const now = this.spread();
-		const times = before.far && now.far ? now.far / before.far : 1;
-		this.far += Math.hypot(now.x - before.x, now.y - before.y) + Math.abs(now.far - before.far);
-		this.zoom(times, before.x, before.y, now.x - before.x, now.y - before.y);
+		const far = Math.hypot(now.x - before.x, now.y - before.y) + Math.abs(now.far - before.far);
+		if (this.far + far <= CLICK_PIXELS) {
+			this.down.set(event.pointerId, from);
+			return;
+		}
+		this.far += far;
+		this.zoom(before.far && now.far ? now.far / before.far : 1, before.x, before.y,
+			now.x - before.x, now.y - before.y);
 	}
 
 	// Two fingers on a touch pad say that they are a wheel with the control key.
