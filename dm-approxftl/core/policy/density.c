@@ -7,11 +7,10 @@
  * A share of a LUN's blocks may be sparse. When it is used up, or no block is free for one, the
  * steps of a whole block are dense before the policy looks again: density gives way to room.
  *
- * Dense blocks have data of one class, unless ApproxFTL places what goes there. Two passes leave it
- * no choice of places: there it is off.
+ * Dense blocks have data of one class, unless ApproxFTL places what goes there.
  */
 #include "core/policy/policies.h"
-#include "core/policy/by-class.h"
+#include "core/policy/over-approx.h"
 
 #define density_approx_words aftl_switch_words
 
@@ -27,26 +26,11 @@ AFTL_PARAM_TABLE(own, PARAMS);
 
 static const struct aftl_param_group group = AFTL_PARAM_GROUP(own, false);
 
-/* Block kinds: ApproxFTL's own five, two of which are used without it, and the sparse one. */
-enum kind { PRECISE = 1, APPROX = 4, SPARSE };
-
-/**
- * struct density - an instance
- * @policy: what the core sees
- * @approx: ApproxFTL, NULL if it is off
- *
+/*
  * Its array has the dense steps of precise data of the host that are left before a LUN may open
  * a sparse block again.
  */
-struct density {
-	struct aftl_policy policy;
-	struct aftl_policy *approx;
-};
-
-static struct aftl_policy *approx_of(struct aftl_policy *policy)
-{
-	return container_of(policy, struct density, policy)->approx;
-}
+enum { SPARSE = AFTL_OVER_OWN };
 
 static const struct own *own(const struct aftl_policy *policy)
 {
@@ -55,45 +39,12 @@ static const struct own *own(const struct aftl_policy *policy)
 
 static bool create(struct aftl_policy *policy)
 {
-	struct density *state = container_of(policy, struct density, policy);
-
-	if (!own(policy)->density_approx || aftl_policy_geometry(policy)->passes > 1)
-		return true;
-	state->approx = aftl_policy_part(policy, &aftl_policy_approxftl);
-	return state->approx;
+	return aftl_over_create(policy, own(policy)->density_approx);
 }
 
-/* Without ApproxFTL what it has left half full, in its orders, is closed. */
 static bool adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_block *block)
 {
-	bool sparse = block->kind == SPARSE;
-
-	if (sparse != !!block->bits)
-		return false;
-	if (approx_of(policy) && !sparse)
-		return aftl_policy_approxftl.adopt(approx_of(policy), lun, block);
-	return (sparse || block->kind == PRECISE || block->kind == APPROX) &&
-	       block->order != AFTL_ORDER_TWO_PASS && aftl_by_class_adopt(policy, lun, block);
-}
-
-static void closed(struct aftl_policy *policy, const struct aftl_block *block)
-{
-	aftl_by_class_closed(policy, block);
-	if (approx_of(policy))
-		aftl_policy_approxftl.closed(approx_of(policy), block);
-}
-
-static u64 remember(const struct aftl_policy *policy)
-{
-	const struct density *state = container_of(policy, struct density, policy);
-
-	return state->approx ? aftl_policy_approxftl.remember(state->approx) : 0;
-}
-
-static void recall(struct aftl_policy *policy, u64 memory)
-{
-	if (approx_of(policy))
-		aftl_policy_approxftl.recall(approx_of(policy), memory);
+	return (block->kind == SPARSE) == !!block->bits && aftl_over_adopt(policy, lun, block);
 }
 
 static u32 *steps_to_go(struct aftl_policy *policy, const struct aftl_lun *lun)
@@ -153,15 +104,6 @@ static struct aftl_block *sparse_block(struct aftl_policy *policy, struct aftl_l
 	return mine->open[SPARSE];
 }
 
-static int place_dense(struct aftl_policy *policy, struct aftl_lun *lun,
-		       const struct aftl_need *need, struct aftl_placement *placement)
-{
-	if (approx_of(policy))
-		return aftl_policy_approxftl.place(approx_of(policy), lun, need, placement);
-	return aftl_by_class_place(policy, lun, need,
-				   need->class == AFTL_APPROX ? APPROX : PRECISE, placement);
-}
-
 static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
 		 struct aftl_placement *placement)
 {
@@ -171,61 +113,29 @@ static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct 
 
 	if (fresh && sparse_block(policy, lun, need))
 		return aftl_by_class_place(policy, lun, need, SPARSE, placement);
-	ret = place_dense(policy, lun, need, placement);
+	ret = aftl_over_place(policy, lun, need, placement);
 	if (!ret && fresh)
 		--*steps_to_go(policy, lun);
 	return ret;
 }
 
-/* Moves */
-
-static bool copy(struct aftl_policy *policy, const struct aftl_move *move, u32 *class, u32 *stream)
-{
-	if (approx_of(policy))
-		return aftl_policy_approxftl.copy(approx_of(policy), move, class, stream);
-	return move->pass == (*class == AFTL_APPROX ? 0 : 1);
-}
-
-static u32 victim_rank(struct aftl_policy *policy, struct aftl_lun *lun,
-		       const struct aftl_block *block)
-{
-	return approx_of(policy) ?
-		       aftl_policy_approxftl.victim_rank(approx_of(policy), lun, block) : 0;
-}
-
-static bool accept_free(struct aftl_policy *policy, const struct aftl_block *block)
-{
-	return !approx_of(policy) || aftl_policy_approxftl.accept_free(approx_of(policy), block);
-}
-
-static bool gentle(struct aftl_policy *policy, const struct aftl_block *block)
-{
-	return approx_of(policy) && aftl_policy_approxftl.gentle(approx_of(policy), block);
-}
-
 const struct aftl_policy_type aftl_policy_density = {
 	.name = "density",
 	.about = "hot precise data in cells of fewer bits, approximate and cold data in dense ones",
-	.kinds = { "checkerboard", "precise", "phase1", "phase2", "all_approx", "sparse" },
-	/* One pool of ApproxFTL's, and the sparse one. */
-	.open_blocks = 5 + 1,
-	.reserve = 5,
+	.kinds = { AFTL_OVER_KINDS, "sparse" },
+	.open_blocks = AFTL_OVER_BLOCKS + 1,
+	.reserve = AFTL_OVER_BLOCKS,
 	.copy_passes = 2,
 	.least_steps = 2,
 	.two_passes = true,
-	.size = sizeof(struct density),
+	.size = sizeof(struct aftl_over_approx),
 	.lun_size = sizeof(struct aftl_by_class),
 	.arrays = { { .count = 1, .width = sizeof(u32), .each = AFTL_EACH_LUN } },
 	.params = { &group },
 	.create = create,
 	.adopt = adopt,
-	.remember = remember,
-	.recall = recall,
 	.restored = restored,
-	.closed = closed,
+	.closed = aftl_over_closed,
 	.place = place,
-	.victim_rank = victim_rank,
-	.copy = copy,
-	.gentle = gentle,
-	.accept_free = accept_free,
+	AFTL_OVER_METHODS,
 };
