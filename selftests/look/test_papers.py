@@ -102,9 +102,10 @@ def test_a_figure_without_its_package_is_left_out(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(papers, "find_spec", lambda _name: None)
     said: list[str] = []
     found = papers.drawable((), volumes, said.append)
-    assert [one.spec.name for one in found] == [name for name in NAMES if name != "weights-shelf"]
-    assert said == ["weights-shelf: left out, for lack of the Python package sklearn"]
-    (one,) = papers.drawable(["weights"], volumes, said.append)
+    assert [one.spec.name for one in found] == [name for name in NAMES if "weights" not in name]
+    assert said == [f"weights-{name}: left out, for lack of the Python package sklearn"
+                    for name in ("layers", "shelf")]
+    (one,) = papers.drawable(["weights-shelf"], volumes, said.append)
     assert one.spec.name == "weights-shelf"
 
 
@@ -114,6 +115,8 @@ def test_more_flipped_bits_leave_fewer_digits(monkeypatch: pytest.MonkeyPatch) -
     found = [digits_told.told("int8", 8, rate) for rate in (0.0, 0.05, 0.4)]
     mean = [one.mean for one in found]
     assert mean[0] > 95 and mean[0] > mean[1] > mean[2] and mean[2] < 50
+    alone = [digits_told.told("int8", 8, 0.4, layer).mean for layer in range(3)]
+    assert all(mean[2] < one < mean[0] for one in alone) and len(set(alone)) == 3
 
 
 @pytest.mark.parametrize(("options", "most"), [

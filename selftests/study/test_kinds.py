@@ -168,6 +168,8 @@ NETWORK = ('x = "approx-share"\ny = "bit_error_rate"\n'
      "each network of [[figure]] has name, type, planes"),
     ('x = "approx-share"\ny = "bit_error_rate"\nnetworks = 3', "networks of [[figure]] is a list"),
     (NETWORK % ("int9", 1), 'unknown type of a network in [[figure]] "int9"; did you mean int8?'),
+    (NETWORK.replace("}", ", layer = 3 }") % ("int8", 8),
+     "layers of a network in [[figure]] are from 0 to 2"),
     (NETWORK % ("int8", 99), "planes of a network in [[figure]] are from 0 to 64"),
     ('x = "approx-share"\ny = "erases"\nfacets = ["policy"]', "unknown axis in facets"),
 ])

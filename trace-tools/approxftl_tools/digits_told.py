@@ -29,8 +29,8 @@ def trained(seed: int) -> tuple[list[network.Layer], network.Digits]:
     return network.trained(HIDDEN, seed, learned), others
 
 
-def shares(kind: str, planes: int, rate: float) -> Iterator[float]:
-    """Yield the percentage of digits that are told right, for each seed."""
+def shares(kind: str, planes: int, rate: float, layer: int | None) -> Iterator[float]:
+    """Yield the percentage of digits told right, for each seed; one layer loses bits, or all."""
     for seed in range(1, SEEDS + 1):
         layers, others = trained(seed)
         source = MemorySource(network.packed(layers, KINDS[kind], {}))
@@ -38,11 +38,13 @@ def shares(kind: str, planes: int, rate: float) -> Iterator[float]:
         found = []
         for _ in range(DRAWS):
             data = [source.read(one.offset, one.length) for one in tensors]
-            data = lossy.flipped(tensors, data, planes, rate, chance)
+            hit = lossy.flipped(tensors, data, planes, rate, chance)
+            data = [new if layer is None or one.name == f"layer.{layer}.weight" else old
+                    for one, old, new in zip(tensors, data, hit, strict=True)]
             found.append(network.accuracy(network.unpacked(tensors, data)[0], others))
         yield 100 * float(np.mean(found))
 
 
-def told(kind: str, planes: int, rate: float) -> Estimate:
+def told(kind: str, planes: int, rate: float, layer: int | None = None) -> Estimate:
     """Return the mean percentage over seeds, and its interval."""
-    return estimate(list(shares(kind, planes, rate)))
+    return estimate(list(shares(kind, planes, rate, layer)))

@@ -135,7 +135,8 @@ def check_figure(plan: Plan, table: dict[str, Any], axes: Sequence[str]) -> None
 
 def check_network(plan: Plan, one: dict[str, Any], axes: Sequence[str]) -> None:
     """Refuse a network that nobody can make."""
-    check_known(plan.path, "key of a network in [[figure]]", one, [*NETWORK_KEYS, *axes])
+    known = [*NETWORK_KEYS, NETWORK_LAYER, *axes]
+    check_known(plan.path, "key of a network in [[figure]]", one, known)
     if not set(NETWORK_KEYS) <= one.keys():
         raise Refusal(f"{plan.path}: each network of [[figure]] has {', '.join(NETWORK_KEYS)}",
                       USAGE)
@@ -143,6 +144,8 @@ def check_network(plan: Plan, one: dict[str, Any], axes: Sequence[str]) -> None:
     check_known(plan.path, "type of a network in [[figure]]", [str(one["type"])], list(types))
     if one["planes"] not in range(65):
         raise Refusal(f"{plan.path}: planes of a network in [[figure]] are from 0 to 64", USAGE)
+    if one.get(NETWORK_LAYER, 0) not in range(3):
+        raise Refusal(f"{plan.path}: layers of a network in [[figure]] are from 0 to 2", USAGE)
 
 
 def is_number(value: object) -> bool:
@@ -331,17 +334,20 @@ def distributions(plan: Plan, spec: Spec, groups: Sequence[Group]) -> list[Mark]
 
 #: What describes a network, beside the axes that its bit error rates are taken from.
 NETWORK_KEYS = ("name", "type", "planes")
+#: The only layer that loses bits, where not all do.
+NETWORK_LAYER = "layer"
 
 
 def networks(spec: Spec, groups: Sequence[Group]) -> Iterator[Mark]:
     """Return how many digits networks tell right that have as many errors as a measure says."""
     told = import_module("approxftl_tools.digits_told").told
     for one in spec.table["networks"]:
-        own = {key: str(value) for key, value in one.items() if key not in NETWORK_KEYS}
+        own = {key: str(value) for key, value in one.items()
+               if key not in (*NETWORK_KEYS, NETWORK_LAYER)}
         for group in groups:
             rate = group.estimate(spec.y[0])
             if rate and all(str(group.varied[key]) == value for key, value in own.items()):
-                found = told(one["type"], one["planes"], rate.mean)
+                found = told(one["type"], one["planes"], rate.mean, one.get(NETWORK_LAYER))
                 yield Mark("", one["name"], group.varied[spec.x[0]], found.mean, found.low,
                            found.high, found.count, "approxftl")
 
