@@ -31,6 +31,7 @@ from selftests.claims import (  # noqa: E402
     cubeftl,
     density,
     hybrid,
+    ips,
     lending,
     models,
     ressd,
@@ -43,7 +44,7 @@ from selftests.claims.streams import trace_directory  # noqa: E402
 CLAIMS: dict[str, Callable[[], list[Claim]]] = {
     **{id_: models.of_physics(id_) for id_ in models.PHYSICS_IDS},
     **approx.CLAIMS, **agcr.CLAIMS, **cubeftl.CLAIMS, **density.CLAIMS,
-    **lending.CLAIMS, **hybrid.CLAIMS, **ressd.CLAIMS, **tvr.CLAIMS,
+    **lending.CLAIMS, **ips.CLAIMS, **hybrid.CLAIMS, **ressd.CLAIMS, **tvr.CLAIMS,
 }
 
 #: Where the tolerance of a claim's rows comes from.
@@ -53,7 +54,7 @@ BANDS = {
                      "RE-2", "RE-3", "TV-1", "TV-2", "TV-4", "RE-1", "RE-4"), PAPER),
     **dict.fromkeys(("AX-3", "CU-3", "CU-5", "TV-3", "AX-7"), MODEL),
     **dict.fromkeys(("CU-7", "RE-7", "RE-10", "TV-6", "HY-1", "HY-2", "AX-A", "AG-A", "CU-A",
-                     "RE-A", "TV-A", "AG-4", "DE-A", "PL-A"), ORDER),
+                     "RE-A", "TV-A", "AG-4", "DE-A", "PL-A", "IP-A"), ORDER),
     "AX-4": "paper, +-10 points: 50 to 60 % busy move it by 5",
     "AX-6": "equation 10; order",
     "AX-9": "paper, +2 %",
@@ -80,7 +81,7 @@ BANDS = {
 SYSTEMS = {
     "AX": "ApproxFTL", "AG": "AGCR", "CU": "cubeFTL", "TV": "TVR",
     "RE": "ReSSD and RSS-RAID", "DE": "density classes, mechanism only",
-    "PL": "parity lending, mechanism only",
+    "PL": "parity lending, mechanism only", "IP": "in-place switch, mechanism only",
     "HY": "hybrid, which no paper has",
 }
 

@@ -920,10 +920,19 @@ static void check_open(struct aftl_policy *policy, struct aftl_lun *lun,
 	wild += refused;
 }
 
+/* Not each device has word lines that can be switched. */
+static u32 order_of_cheat(const struct aftl_policy *policy)
+{
+	if (cheat->order == AFTL_ORDER_SWITCHED &&
+	    !aftl_switch_possible(aftl_policy_geometry(policy)))
+		return AFTL_ORDER_SEQUENTIAL;
+	return cheat->order == ANY_ORDER ? draw(AFTL_ORDER_SUPER_LAYER) : cheat->order;
+}
+
 static struct aftl_block *open_cheat(struct aftl_policy *policy, struct aftl_lun *lun,
 				     const struct aftl_need *need)
 {
-	u32 order = cheat->order == ANY_ORDER ? draw(AFTL_ORDER_SUPER_LAYER) : cheat->order;
+	u32 order = order_of_cheat(policy);
 	struct aftl_block *block = NULL;
 
 	if (cheat->bits)
@@ -936,8 +945,9 @@ static bool is_open(const struct aftl_policy *policy, const struct cheat_lun *mi
 {
 	return mine->open && mine->open->state == AFTL_BLOCK_OPEN &&
 	       mine->open->erases == mine->erases &&
-	       aftl_order_next(aftl_policy_media(policy), mine->open) <
-		       aftl_policy_geometry(policy)->pages;
+	       (mine->open->order == AFTL_ORDER_SWITCHED ||
+		aftl_order_next(aftl_policy_media(policy), mine->open) <
+			aftl_policy_geometry(policy)->pages);
 }
 
 static struct aftl_block *block_of(struct aftl_policy *policy, struct aftl_lun *lun,
@@ -976,6 +986,20 @@ static void place_first(const struct aftl_policy *policy, struct aftl_placement 
 	placement->pages = mlc ? min(placement->pages, 2) : placement->pages;
 }
 
+/* Where a block goes on whose word lines are switched; now and then as if it held all bits. */
+static bool place_switched(const struct aftl_policy *policy, struct aftl_placement *placement)
+{
+	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
+	bool first;
+
+	placement->page = aftl_switch_next(geo, placement->block->programmed, &placement->pages);
+	first = aftl_switch_first(geo, placement->page);
+	placement->mode = first ? AFTL_MODE_SLC : AFTL_MODE_SWITCHED;
+	if (!draw(8))
+		placement->page += geo->word_line_pages * (1 + draw(3));
+	return !draw(cheat->mode == AFTL_MODE_SWITCHED ? 16 : 3);
+}
+
 static void place_as_wanted(struct aftl_placement *placement)
 {
 	wanted++;
@@ -1003,6 +1027,10 @@ static int place_cheat(struct aftl_policy *policy, struct aftl_lun *lun,
 	placement->page = aftl_order_next(aftl_policy_media(policy), block);
 	placement->pages = aftl_block_step(geo, block);
 	placement->mode = aftl_usual_mode(block);
+	if (block->order == AFTL_ORDER_SWITCHED && !place_switched(policy, placement)) {
+		wanted++;
+		return 0;
+	}
 	dead = cheat->again && draw(4) ? find_dead(policy, block) : geo->pages;
 	if (dead < geo->pages) {
 		placement->page = dead;
@@ -1089,6 +1117,19 @@ static const struct cheat cheats[] = {
 	  .ispp = { 234, 234, 4 } },
 	{ .name = "again as it should be", .order = AFTL_ORDER_SUPER_LAYER, .mode = AFTL_MODE_MLC,
 	  .again = true },
+	{ .name = "switched as it should be", .order = AFTL_ORDER_SWITCHED,
+	  .mode = AFTL_MODE_SWITCHED },
+	{ .name = "switched, all bits at once", .order = AFTL_ORDER_SWITCHED },
+	{ .name = "switched with reduced voltage", .order = AFTL_ORDER_SWITCHED,
+	  .mode = AFTL_MODE_REDUCED },
+	{ .name = "switched, two bits at once", .order = AFTL_ORDER_SWITCHED,
+	  .mode = AFTL_MODE_MLC },
+	{ .name = "switched, one bit at a time", .order = AFTL_ORDER_SWITCHED,
+	  .mode = AFTL_MODE_SLC },
+	{ .name = "switched with large steps", .order = AFTL_ORDER_SWITCHED,
+	  .mode = AFTL_MODE_SWITCHED, .ispp = { 234, 234, 4 } },
+	{ .name = "the rest of the bits anywhere", .order = ANY_ORDER,
+	  .mode = AFTL_MODE_SWITCHED },
 	{ .name = "a checkerboard that is turned", .order = AFTL_ORDER_TWO_PASS,
 	  .mode = AFTL_MODE_BETWEEN, .turns = true },
 	{ .name = "any LUN", .methods = with_any_lun },
@@ -1125,7 +1166,7 @@ static void check_bugs(void)
 	bool reusable = device.config.bits >= 3 && device.config.one_shot &&
 			device.ftl->geo.page_units == 1 && device.ftl->geo.passes == 1;
 	bool honest = cheat->mode == AFTL_MODE_NORMAL && !cheat->again &&
-		      aftl_ispp_default(&cheat->ispp);
+		      cheat->order != AFTL_ORDER_SWITCHED && aftl_ispp_default(&cheat->ispp);
 
 	if (!cheat->again || reusable)
 		CHECK(wanted);

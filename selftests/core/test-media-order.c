@@ -238,7 +238,7 @@ static void only_open_blocks_are_programmed(void)
 	u32 order;
 	u32 state;
 
-	for (order = 0; order < AFTL_ORDERS; order++)
+	for (order = 0; order < AFTL_ORDER_SWITCHED; order++)
 		for (state = 0; state <= AFTL_BLOCK_BAD; state++) {
 			new_block(order, 4, 2, 2, 1);
 			one.block.state = state;
@@ -250,7 +250,7 @@ static void steps_have_their_size(void)
 {
 	u32 order;
 
-	for (order = 0; order < AFTL_ORDERS; order++) {
+	for (order = 0; order < AFTL_ORDER_SWITCHED; order++) {
 		new_block(order, 4, 2, 3, 3);
 		CHECK(!allowed(0, 0));
 		CHECK(!allowed(0, 4));
@@ -356,6 +356,67 @@ static void two_pass_next_agrees(void)
 	}
 }
 
+/* Word lines of two layers get one bit each, then the rest each: told by what is there. */
+static bool switched_rule(u32 page, u32 pages)
+{
+	u32 layers = 2 * one.geo.word_lines * 3;
+	u32 first = page / layers * layers;
+	u32 i;
+
+	if (page % 3 > 1 || pages != (page % 3 ? 2 : 1))
+		return false;
+	for (i = 0; i < one.geo.pages; i++) {
+		bool lower = i < first || (page % 3 && i % 3 == 0 && i < first + layers);
+		bool earlier = i < page && (i % 3 != 0) == (page % 3 != 0);
+
+		if (used(i) != (lower || earlier))
+			return false;
+	}
+	return true;
+}
+
+static void explore_switched(u32 layers, u32 word_lines)
+{
+	u32 page;
+	u32 pages;
+	u32 legal = 1;
+
+	new_block(AFTL_ORDER_SWITCHED, layers, word_lines, 3, 3);
+	one.geo.passes = 1;
+	while (legal) {
+		legal = 0;
+		for (page = 0; page < one.geo.pages; page++)
+			for (pages = 0; pages < 5; pages++) {
+				bool yes = switched_rule(page, pages);
+
+				CHECK_MSG(allowed(page, pages) == yes, "page %u of %u: %u", page,
+					  one.block.programmed, pages);
+				if (yes)
+					legal = page * 8 + pages;
+			}
+		if (legal)
+			program(legal / 8, legal % 8, aftl_page_attr(0, 0, 0));
+	}
+	CHECK_EQ(one.block.programmed, one.geo.pages);
+	CHECK_EQ(one.block.frontier, one.geo.pages);
+}
+
+static void switched_blocks(void)
+{
+	u32 layers;
+	u32 lines;
+
+	for (layers = 1; layers <= 5; layers++)
+		for (lines = 1; lines <= 4; lines++)
+			explore_switched(layers, lines);
+	new_block(AFTL_ORDER_SWITCHED, 4, 2, 3, 1);
+	one.geo.passes = 1;
+	CHECK_MSG(!allowed(0, 1), "a word line that is not programmed at once is switched");
+	new_block(AFTL_ORDER_SWITCHED, 4, 2, 4, 4);
+	one.geo.passes = 1;
+	CHECK_MSG(!allowed(0, 1), "a word line of four bits is switched");
+}
+
 static void a_wiped_block_is_empty_and_remembers_its_flip(void)
 {
 	new_block(AFTL_ORDER_TWO_PASS, 3, 5, 2, 1);
@@ -379,6 +440,7 @@ int main(void)
 	tap_run("two-pass: all histories", two_pass_blocks);
 	tap_run("leader-first: all histories", leader_first_blocks);
 	tap_run("super layers: all histories", super_layer_blocks);
+	tap_run("switched: the one history", switched_blocks);
 	tap_run("only open blocks are programmed", only_open_blocks_are_programmed);
 	tap_run("steps have their size and their place", steps_have_their_size);
 	tap_run("a step does not overlap programmed pages", a_step_does_not_overlap);

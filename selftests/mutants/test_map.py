@@ -21,8 +21,8 @@ OFTEN = 2
 #: Sections whose paragraphs, list items and rows of tables each need a mutant; those where only
 #: the last two do.
 PAPERS = {**{f"docs/systems/{name}.md": ("The idea",) for name in
-             ("agcr", "approxftl", "cubeftl", "density", "lending", "ressd",
-              "tvr")}}
+             ("agcr", "approxftl", "cubeftl", "density", "ips", "lending",
+              "ressd", "tvr")}}
 ITEMS = {
     "docs/systems/hybrid.md": ("Hybrid", "What contradicts what"),
     "docs/systems/ressd.md": ("Blocks",),

@@ -806,6 +806,10 @@ static void entries_come_back(void)
 	refuse_spare(&in, &geo);
 	in.order = AFTL_ORDERS;
 	refuse_spare(&in, &geo);
+	/* Of a device whose word lines are programmed page by page. */
+	geo.passes = 1;
+	in.order = AFTL_ORDER_SWITCHED;
+	refuse_spare(&in, &geo);
 }
 
 static void a_sector_belongs_somewhere(void)

@@ -79,7 +79,7 @@ def layer_pages(geometry: Json) -> int:
 
 
 MODES = ("normal", "reduced", "between", "after", "coarse", "fine", "follower", "mlc", "slc",
-         "tlc", "foggy", "lending")
+         "tlc", "foggy", "lending", "switched")
 CLASSES = ("precise", "approximate")
 
 

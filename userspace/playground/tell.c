@@ -19,7 +19,7 @@ static const char *const mode_words[] = {
 static const char *const state_words[] = { "free", "open", "closed", "bad" };
 static const char *const order_words[] = {
 	"in sequence", "in two passes over the checkerboard", "leaders first, layer by layer",
-	"in super layers", "coarse, then fine",
+	"in super layers", "coarse, then fine", "one bit, then the rest",
 };
 
 static const char *const cause_words[] = {

@@ -37,3 +37,5 @@ MODE(TLC, "tlc", 3, program_tlc, 0, read_tlc, TLC, PRECISE)
 MODE(FOGGY, "foggy", 0, program_foggy, 0, read, STANDARD, PRECISE)
 /* An approximate page whose spare bytes hold parity of a precise one, which it lends to */
 MODE(LENDING, "lending", 0, program, 0, read, STANDARD, PRECISE)
+/* The rest of the bits beside one that its cells hold, which stays where it is (IPS) */
+MODE(SWITCHED, "switched", 0, program, 0, read, TLC_REPROGRAM, PRECISE)

@@ -146,6 +146,8 @@ enum aftl_cause {
  *	closes the lower one
  * @AFTL_ORDER_FOGGY_FINE: whole word lines, each twice: a first pass in ascending order
  *	and a second one as soon as the word line after it has had its first
+ * @AFTL_ORDER_SWITCHED: two layers at a time: one bit into the cells of each of their word
+ *	lines, then the rest beside it, both times in ascending order
  *
  * Stored on media: append only. The core refuses a program that its block's order forbids.
  */
@@ -155,6 +157,7 @@ enum aftl_order {
 	AFTL_ORDER_LEADER_FIRST,
 	AFTL_ORDER_SUPER_LAYER,
 	AFTL_ORDER_FOGGY_FINE,
+	AFTL_ORDER_SWITCHED,
 	AFTL_ORDERS,
 };
 

@@ -186,12 +186,26 @@ void aftl_cell_init(struct aftl_cell *cell, const struct aftl_media *media,
 	init_quantiles(cell);
 }
 
+/* Of a word line that is switched what counts is its last program. */
+static u32 switched_turn(const struct aftl_media *media, const struct aftl_block *block, u32 step)
+{
+	const struct aftl_geometry *geo = media->geo;
+	u32 window = step / (AFTL_SUPER_LAYERS * geo->word_lines);
+	u16 attr = media->attr[aftl_device_page(media, block, step * geo->program_pages)];
+
+	return (2 * window + (aftl_page_mode(attr) == AFTL_MODE_SWITCHED)) * aftl_steps(geo) + step;
+}
+
 /*
  * Turn of @step in its block's order; later turns disturb earlier ones. Where leaders come
  * first, neighbours still have their turns by address.
  */
-static u32 program_turn(const struct aftl_geometry *geo, const struct aftl_block *block, u32 step)
+static u32 program_turn(const struct aftl_media *media, const struct aftl_block *block, u32 step)
 {
+	const struct aftl_geometry *geo = media->geo;
+
+	if (unlikely(block->order == AFTL_ORDER_SWITCHED))
+		return switched_turn(media, block, step);
 	if (block->order == AFTL_ORDER_TWO_PASS &&
 	    aftl_colour(geo, step * geo->program_pages, aftl_block_flip(block)))
 		return step + aftl_steps(geo);
@@ -205,7 +219,7 @@ static u32 shift_from(const struct aftl_media *media, const struct aftl_block *b
 	u16 attr = media->attr[aftl_device_page(media, block, neighbour * geo->program_pages)];
 
 	if (!(attr & AFTL_PAGE_PROGRAMMED) ||
-	    program_turn(geo, block, neighbour) < program_turn(geo, block, victim))
+	    program_turn(media, block, neighbour) < program_turn(media, block, victim))
 		return 0;
 	return aftl_disturb_mv[direction][aftl_page_low_top(attr)];
 }

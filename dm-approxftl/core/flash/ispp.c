@@ -142,6 +142,7 @@ static bool place_allowed(const struct aftl_chip *chip, const struct aftl_progra
 	case AFTL_MODE_SLC:
 	case AFTL_MODE_TLC:
 	case AFTL_MODE_FOGGY:
+	case AFTL_MODE_SWITCHED:
 		return false;
 	case AFTL_MODE_BETWEEN:
 		return block->order != AFTL_ORDER_SUPER_LAYER &&
@@ -163,6 +164,15 @@ static bool pass_allowed(const struct aftl_chip *chip, const struct aftl_program
 	       aftl_ispp_default(&program->ispp);
 }
 
+/* The same for one bit in a cell and for the rest beside it. */
+static bool switch_allowed(const struct aftl_chip *chip, const struct aftl_program *program)
+{
+	bool first = aftl_switch_first(chip->media->geo, program->page);
+
+	return program->mode == (first ? AFTL_MODE_SLC : AFTL_MODE_SWITCHED) &&
+	       aftl_ispp_default(&program->ispp);
+}
+
 bool aftl_chip_allows(const struct aftl_chip *chip, const struct aftl_program *program)
 {
 	if (!aftl_order_allows(chip->media, program->block, program->page, program->pages))
@@ -171,6 +181,8 @@ bool aftl_chip_allows(const struct aftl_chip *chip, const struct aftl_program *p
 		return program->mode == aftl_usual_mode(program->block) && ispp_allowed(program);
 	if (unlikely(program->block->order == AFTL_ORDER_FOGGY_FINE))
 		return pass_allowed(chip, program);
+	if (unlikely(program->block->order == AFTL_ORDER_SWITCHED))
+		return switch_allowed(chip, program);
 	if (unlikely(program->block->between) && !aftl_low_top(program->mode, program->class) &&
 	    !spares_neighbours(chip, program))
 		return false;
@@ -266,6 +278,9 @@ static u64 usual_ns(const struct aftl_chip *chip, const struct aftl_program *pro
 		return chip->config->reprogram;
 	if (unlikely(chip->config->wear_times))
 		ns = aftl_worn_program_ns(ns, block->erases);
+	/* The one bit has to be known. */
+	if (unlikely(program->mode == AFTL_MODE_SWITCHED))
+		ns += chip->config->read_slc ? : chip->config->read;
 	if (short_lived && !is_free(chip->config, program))
 		ns = without_margins_ns(chip, ns, program->page);
 	return ns;

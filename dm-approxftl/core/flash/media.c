@@ -102,6 +102,45 @@ static bool foggy_fine_allows(const struct aftl_media *media, const struct aftl_
 	return page == due || (due == media->geo->pages && sequential_allows(media, block, page));
 }
 
+u32 aftl_switch_next(const struct aftl_geometry *geo, u32 programmed, u32 *pages)
+{
+	u32 window = AFTL_SUPER_LAYERS * layer_pages(geo);
+	u32 first = programmed / window * window;
+	u32 lines = min(window, geo->pages - first) / geo->word_line_pages;
+	u32 done = programmed - first;
+
+	*pages = geo->planes_wide;
+	if (programmed == geo->pages)
+		return geo->pages;
+	if (done < lines * *pages)
+		return first + done / *pages * geo->word_line_pages;
+	done -= lines * *pages;
+	first += *pages;
+	*pages = geo->word_line_pages - *pages;
+	return first + done / *pages * geo->word_line_pages;
+}
+
+void aftl_switch_line(const struct aftl_media *media, const struct aftl_block *block, u32 page)
+{
+	u32 line = page - page % media->geo->word_line_pages;
+	u16 *attr = &media->attr[aftl_device_page(media, block, line)];
+	u32 i;
+
+	for (i = 0; i < media->geo->planes_wide; i++)
+		attr[i] = aftl_page_attr(aftl_page_class(attr[i]), AFTL_MODE_SWITCHED, 0) |
+			  (attr[i] & AFTL_PAGE_OVERSHOT);
+}
+
+static bool switched_allows(const struct aftl_media *media, const struct aftl_block *block,
+			    u32 page, u32 pages)
+{
+	u32 next;
+
+	return aftl_switch_possible(media->geo) &&
+	       page == aftl_switch_next(media->geo, block->programmed, &next) && pages == next &&
+	       !aftl_page_programmed(media, block, page);
+}
+
 static bool step_allowed(const struct aftl_media *media, const struct aftl_block *block, u32 page,
 			 u32 pages)
 {
@@ -117,6 +156,8 @@ static bool step_allowed(const struct aftl_media *media, const struct aftl_block
 		return super_layer_allows(media, block, page, pages);
 	case AFTL_ORDER_FOGGY_FINE:
 		return foggy_fine_allows(media, block, page);
+	case AFTL_ORDER_SWITCHED:
+		return switched_allows(media, block, page, pages);
 	}
 	return false;
 }
@@ -128,7 +169,7 @@ bool aftl_some_order_allows(const struct aftl_media *media, const struct aftl_bl
 		return false;
 	if (page >= media->geo->pages || pages > media->geo->pages - page)
 		return false;
-	if (block->order != AFTL_ORDER_SUPER_LAYER &&
+	if (block->order != AFTL_ORDER_SUPER_LAYER && block->order != AFTL_ORDER_SWITCHED &&
 	    (pages != aftl_block_step(media->geo, block) || (!block->bits && page % pages)))
 		return false;
 	return step_allowed(media, block, page, pages);
@@ -202,6 +243,8 @@ static void super_layer_advance(const struct aftl_media *media, struct aftl_bloc
 
 void aftl_order_advance(const struct aftl_media *media, struct aftl_block *block, u32 page)
 {
+	u32 pages;
+
 	switch (block->order) {
 	case AFTL_ORDER_SEQUENTIAL:
 	case AFTL_ORDER_FOGGY_FINE:
@@ -214,6 +257,9 @@ void aftl_order_advance(const struct aftl_media *media, struct aftl_block *block
 		break;
 	case AFTL_ORDER_SUPER_LAYER:
 		super_layer_advance(media, block, page);
+		break;
+	case AFTL_ORDER_SWITCHED:
+		block->frontier = aftl_switch_next(media->geo, block->programmed, &pages);
 		break;
 	}
 }

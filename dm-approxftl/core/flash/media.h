@@ -293,10 +293,24 @@ static inline bool aftl_bits_possible(const struct aftl_geometry *geo, u32 bits,
 			 order == AFTL_ORDER_SEQUENTIAL);
 }
 
-/* Where word lines have two passes, blocks in use have them, but for those with fewer bits. */
+/* Word lines of three bits in a cell, programmed at once. */
+#define AFTL_SWITCH_BITS 3
+
+/* Can a word line hold one bit in a cell first, and get the rest beside it? */
+static inline bool aftl_switch_possible(const struct aftl_geometry *geo)
+{
+	return geo->word_line_pages == AFTL_SWITCH_BITS * geo->planes_wide &&
+	       geo->program_pages == geo->word_line_pages && geo->passes == 1;
+}
+
+/*
+ * Where word lines have two passes, blocks in use have them, but for those with fewer bits; and
+ * not each word line can be switched.
+ */
 static inline bool aftl_passes_possible(const struct aftl_geometry *geo, u32 bits, u32 order)
 {
-	return (geo->passes > 1 && !bits) == (order == AFTL_ORDER_FOGGY_FINE);
+	return (geo->passes > 1 && !bits) == (order == AFTL_ORDER_FOGGY_FINE) &&
+	       (order != AFTL_ORDER_SWITCHED || aftl_switch_possible(geo));
 }
 
 /* Mode of the programs with which a policy fills @block; a second pass is the core's. */
@@ -393,6 +407,30 @@ u32 aftl_order_next(const struct aftl_media *media, const struct aftl_block *blo
  * The step is already counted in the block's programmed pages.
  */
 void aftl_order_advance(const struct aftl_media *media, struct aftl_block *block, u32 page);
+
+/**
+ * aftl_switch_next() - where a block in the order SWITCHED goes on
+ * @geo: shape of the device
+ * @programmed: its programmed pages
+ * @pages: takes how many are programmed next
+ *
+ * Return: the first of them, or the page count of a block that is full.
+ */
+u32 aftl_switch_next(const struct aftl_geometry *geo, u32 programmed, u32 *pages);
+
+/* Is @page of a word line that is switched among those that it had before? */
+static inline bool aftl_switch_first(const struct aftl_geometry *geo, u32 page)
+{
+	return page % geo->word_line_pages < geo->planes_wide;
+}
+
+/**
+ * aftl_switch_line() - its cells hold all bits now: pages that were there are read as the others
+ * @media: flash array
+ * @block: block in question
+ * @page: any page of the word line
+ */
+void aftl_switch_line(const struct aftl_media *media, const struct aftl_block *block, u32 page);
 
 /* Word lines of a block that can be between their passes. */
 #define AFTL_FOGGY_WORD_LINES 2

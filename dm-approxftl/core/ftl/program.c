@@ -86,7 +86,7 @@ static bool only_order_counts(const struct aftl_need *need, const struct aftl_pl
 {
 	const struct aftl_block *block = placement->block;
 
-	if (unlikely(block->order == AFTL_ORDER_SUPER_LAYER))
+	if (unlikely(block->order >= AFTL_ORDER_SUPER_LAYER))
 		return false;
 	return aftl_low_top(placement->mode, need->class) ||
 	       (placement->mode == AFTL_MODE_NORMAL && !block->between);
@@ -318,6 +318,8 @@ static void mark_pages(struct aftl *ftl, const struct aftl_lun *lun, const struc
 		block->approx_only = 0;
 	if (placement->mode == AFTL_MODE_BETWEEN)
 		block->between = 1;
+	if (unlikely(placement->mode == AFTL_MODE_SWITCHED))
+		aftl_switch_line(&ftl->media, block, placement->page);
 	if (again) {
 		ftl->stats.counters.reprogrammed_pages += placement->pages;
 		return;

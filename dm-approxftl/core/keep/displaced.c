@@ -135,16 +135,18 @@ int aftl_displaced_write(struct aftl_volume *volume)
 
 /*
  * Is that the program that @displaced speaks of, and not read from anywhere else? Of attributes the
- * table has the low byte, which counts programs.
+ * table has the low byte, which counts programs. The mode of a page may have changed where it is.
  */
 static bool still_counts(const struct aftl *ftl, const struct aftl_displaced *displaced)
 {
 	const struct aftl_media *media = &ftl->media;
+	u8 same = (u8)~AFTL_PAGE_MODE_MASK;
 
 	return from_slot(displaced->slot) < ftl->geo.slots &&
 	       aftl_slot_valid(media, displaced->slot) &&
 	       aftl_slot_block(media, displaced->slot)->erases == displaced->erases &&
-	       (u8)media->attr[aftl_slot_device_page(media, displaced->slot)] == displaced->attr;
+	       ((media->attr[aftl_slot_device_page(media, displaced->slot)] ^ displaced->attr) &
+		same) == 0;
 }
 
 static void take_table(struct aftl_volume *volume, const struct aftl *ftl)

@@ -446,7 +446,7 @@ static void forget_lost(struct aftl *ftl)
 }
 
 /* A page that must have been programmed, though nothing durable tells about it. */
-static void assume_page(struct aftl *ftl, struct aftl_block *block, u32 page)
+static void assume_page(struct aftl *ftl, struct aftl_block *block, u32 page, u32 mode)
 {
 	u32 index = aftl_device_page(&ftl->media, block, page);
 	u32 slot = index * ftl->geo.page_units;
@@ -454,7 +454,7 @@ static void assume_page(struct aftl *ftl, struct aftl_block *block, u32 page)
 
 	if (ftl->media.attr[index])
 		return;
-	ftl->media.attr[index] = aftl_page_attr(AFTL_PRECISE, aftl_usual_mode(block), 0);
+	ftl->media.attr[index] = aftl_page_attr(AFTL_PRECISE, mode, 0);
 	*aftl_hours_at(&ftl->media, index) = 0;
 	for (i = 0; i < ftl->geo.page_units; i++)
 		*aftl_unit_at(&ftl->media, to_slot(slot + i)) = AFTL_NO_UNIT;
@@ -467,7 +467,7 @@ static void assume_step(struct aftl *ftl, struct aftl_block *block, u32 page)
 	u32 i;
 
 	for (i = 0; i < aftl_block_step(&ftl->geo, block); i++)
-		assume_page(ftl, block, page + i);
+		assume_page(ftl, block, page + i, aftl_usual_mode(block));
 }
 
 static bool step_known(const struct aftl *ftl, const struct aftl_block *block, u32 page)
@@ -538,6 +538,29 @@ static void replay_super_layers(struct aftl *ftl, struct aftl_block *block)
 				  0 : (last + 1 - AFTL_SUPER_LAYERS) * layer_pages;
 }
 
+/* A page keeps what it was told by its first program; what has come beside it says the rest. */
+static void replay_switched(struct aftl *ftl, struct aftl_block *block)
+{
+	u32 left = block->programmed;
+	u32 done = 0;
+	u32 pages;
+
+	while (left) {
+		u32 page = aftl_switch_next(&ftl->geo, done, &pages);
+		u32 end = page + pages;
+		bool first = aftl_switch_first(&ftl->geo, page);
+
+		for (; page < end; page++, done++) {
+			left -= aftl_page_programmed(&ftl->media, block, page);
+			assume_page(ftl, block, page,
+				    first ? AFTL_MODE_SLC : AFTL_MODE_SWITCHED);
+		}
+		if (!first)
+			aftl_switch_line(&ftl->media, block, end - 1);
+	}
+	block->frontier = aftl_switch_next(&ftl->geo, done, &pages);
+}
+
 /* Where the order of a block continues, if what is known of it is put right. */
 static void replay_block(struct aftl *ftl, struct aftl_block *block)
 {
@@ -545,6 +568,8 @@ static void replay_block(struct aftl *ftl, struct aftl_block *block)
 		replay_super_layers(ftl, block);
 	else if (block->order == AFTL_ORDER_LEADER_FIRST)
 		replay_leaders(ftl, block);
+	else if (block->order == AFTL_ORDER_SWITCHED)
+		replay_switched(ftl, block);
 	else
 		replay_in_order(ftl, block);
 }

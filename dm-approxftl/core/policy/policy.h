@@ -37,6 +37,9 @@
  *   with placement->pages = 1, which the core programs again; invalidated() returns
  *   candidates; placement->carry frees a super layer beside host writes, chore() does
  *   it with AFTL_CHORE_MOVE; closing a block early is aftl_policy_close().
+ * - IPS: order SWITCHED; place() answers SLC with the pages of one bit, or SWITCHED with
+ *   the rest of a word line, as aftl_switch_next() says; chore() hands out
+ *   AFTL_CHORE_MOVE for what may come beside.
  */
 #ifndef AFTL_POLICY_H
 #define AFTL_POLICY_H
@@ -99,7 +102,8 @@ struct aftl_carry {
  * struct aftl_placement - where and how to program
  * @block: an open block of the LUN, none that the core has for handles, zones or the map
  * @page: first page
- * @pages: pages to program: one program step of the block, or less in a super layer
+ * @pages: pages to program: one program step of the block, or less in a super layer or a
+ *	word line that is switched
  * @mode: enum aftl_mode
  * @ispp: how its steps differ from the default ones
  * @monitor: programmed() is to be told errors and verifies, even with default steps

@@ -220,6 +220,11 @@ static bool without_margins(u32 mode, u32 class)
 	return mode == AFTL_MODE_REDUCED && class == AFTL_PRECISE;
 }
 
+static u64 or_read(const struct aftl_config *config, u64 ns)
+{
+	return ns ? ns : config->read;
+}
+
 static u32 margins_kept(const struct aftl_config *config)
 {
 	return (config->tvr_margin * ALL_MARGINS + 5000) / 10000;
@@ -366,6 +371,9 @@ static u64 least_program_ns(const struct account *account, const struct command 
 	ns = by_steps(ns, &place->ispp);
 	if (mode == AFTL_MODE_FOLLOWER)
 		ns = follower_ns(config, standard_ns, ns);
+	/* The one bit that is there is sensed first. */
+	if (mode == AFTL_MODE_SWITCHED)
+		ns += or_read(config, config->read_slc);
 	/* What no errors would tell is found at once, and takes another program. */
 	if (!config->errors && must_overshoot(account, place))
 		ns += standard_ns;
@@ -416,6 +424,43 @@ static void check_lending(struct account *account, const struct aftl_placement *
 		complain(account, "page %u of class %u lends to nobody", place->page, class);
 }
 
+static u32 programmed_pages(const struct account *account, u32 block, u32 first, u32 end)
+{
+	u32 pages = 0;
+
+	for (; first < end; first++)
+		pages += page_at(account, block, first)->turn != 0;
+	return pages;
+}
+
+/*
+ * One bit into the cells of each word line of two layers, then the rest into each; what is below
+ * them is full, what is above them is empty.
+ */
+static void check_switch(struct account *account, const struct aftl_placement *place, u32 block)
+{
+	const struct aftl_geometry *geo = &account->ftl->geo;
+	u32 line = geo->word_line_pages;
+	u32 wide = line / 3;
+	u32 layers = 2 * geo->pages / geo->layers;
+	u32 first = place->page / layers * layers;
+	u32 end = min(first + layers, geo->pages);
+	u32 lines = (end - first) / line;
+	u32 before = (place->page - first) / line;
+	bool rest = place->page % line;
+	u32 there = rest ? lines * wide + before * (line - wide) : before * wide;
+
+	if (place->mode != (rest ? AFTL_MODE_SWITCHED : AFTL_MODE_SLC) ||
+	    config_of(account)->bits != 3 || geo->program_pages != line ||
+	    place->page % line != (rest ? wide : 0) ||
+	    place->pages != (rest ? line - wide : wide) || !default_steps(&place->ispp) ||
+	    programmed_pages(account, block, 0, first) != first ||
+	    programmed_pages(account, block, first, end) != there ||
+	    programmed_pages(account, block, end, geo->pages))
+		complain(account, "mode %u: %u pages from %u are no half of a switch", place->mode,
+			 place->pages, place->page);
+}
+
 /* Places of modes with less guard. */
 static void check_place(struct account *account, const struct aftl_placement *place, u32 block)
 {
@@ -436,6 +481,10 @@ static void check_place(struct account *account, const struct aftl_placement *pl
 	    (config_of(account)->bits < 3 || order != AFTL_ORDER_SUPER_LAYER))
 		complain(account, "two bits for %llu in a cell, order %u",
 			 (unsigned long long)config_of(account)->bits, order);
+	if (order == AFTL_ORDER_SWITCHED)
+		check_switch(account, place, block);
+	else if (place->mode == AFTL_MODE_SWITCHED)
+		complain(account, "page %u is switched in order %u", place->page, order);
 }
 
 static enum account_swing swing_of(const struct account *account, const struct command *command)
@@ -455,6 +504,9 @@ static void remember(struct account *account, const struct command *command, u32
 	mine->swing = max(mine->swing, swing);
 	for (i = place->page; i < place->page + place->pages; i++)
 		*page_at(account, block, i) = (struct account_page){ account->turns, attr };
+	/* Its cells were programmed now. */
+	for (i = 1; place->mode == AFTL_MODE_SWITCHED && i <= place->pages / 2; i++)
+		page_at(account, block, place->page - i)->turn = account->turns;
 }
 
 static void check_program(struct account *account, const struct aftl_array_event *event)
@@ -560,7 +612,7 @@ static bool is_relaxed(u16 attr)
 
 	return mode == AFTL_MODE_COARSE || mode == AFTL_MODE_REDUCED ||
 	       mode == AFTL_MODE_BETWEEN || mode == AFTL_MODE_AFTER ||
-	       mode == AFTL_MODE_FOLLOWER;
+	       mode == AFTL_MODE_FOLLOWER || mode == AFTL_MODE_SWITCHED;
 }
 
 /* A page as the device's cells are usually programmed, in the same place at the same time. */
@@ -613,12 +665,13 @@ static void check_errors(struct account *account, u32 block, u32 page, u16 attr)
 			 aftl_page_mode(attr), aftl_page_class(attr));
 }
 
-/* What was programmed later disturbs; only of a checkerboard that is not by address. */
+/* What was programmed later disturbs; by address but for two orders. */
 static bool is_later(const struct account *account, u32 block, u32 neighbour, u32 page)
 {
 	u32 turn = page_at(account, block, neighbour)->turn;
 
-	if (account->ftl->media.blocks[block].order == AFTL_ORDER_TWO_PASS)
+	if (account->ftl->media.blocks[block].order == AFTL_ORDER_TWO_PASS ||
+	    account->ftl->media.blocks[block].order == AFTL_ORDER_SWITCHED)
 		return turn > page_at(account, block, page)->turn;
 	return turn && neighbour > page;
 }
@@ -638,11 +691,6 @@ static void check_disturbance(struct account *account, u32 block, u32 page)
 				[low_top(page_at(account, block, found[count].page)->attr)];
 	if (told < mv)
 		complain(account, "page %u is disturbed by %u mV, not %u", page, told, mv);
-}
-
-static u64 or_read(const struct aftl_config *config, u64 ns)
-{
-	return ns ? ns : config->read;
 }
 
 /* By the place in a word line; never less than the shortest of them. */
@@ -676,6 +724,17 @@ static u64 least_read_ns(const struct account *account, u32 block, u32 page, u16
 						 or_read(config, config->read_coarse);
 }
 
+/* One bit in a cell is read as such only until the rest has come beside it. */
+static void check_one_bit(struct account *account, u32 block, u32 page, u16 attr)
+{
+	u32 line = account->ftl->geo.word_line_pages;
+	u32 last = page - page % line + line - 1;
+
+	if (aftl_page_mode(attr) == AFTL_MODE_SLC && !account->ftl->media.blocks[block].bits &&
+	    page_at(account, block, last)->turn)
+		complain(account, "page %u is read as one bit of three", page);
+}
+
 static void check_read(struct account *account, const struct aftl_array_event *event)
 {
 	const struct aftl_config *config = config_of(account);
@@ -698,6 +757,7 @@ static void check_read(struct account *account, const struct aftl_array_event *e
 	add(account, &account->reads, least);
 	if (is_relaxed(attr))
 		check_errors(account, event->block, event->page, attr);
+	check_one_bit(account, event->block, event->page, attr);
 	if (!block->bits)
 		check_disturbance(account, event->block, event->page);
 }

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * In-place switch (after IPS, 2024): the next word lines of a few open blocks are the cache of
+ * a LUN. What the host writes goes into them with one bit in a cell. When those of two layers are
+ * in use, the rest of the bits is programmed beside it: the word lines are switched, no data has
+ * to be moved, and the next two layers are the cache.
+ *
+ * What is programmed beside it is, first of all, what collection moves. In idle time some is moved
+ * for this purpose, out of blocks that hold little. If none has come when no word line is left, it
+ * is what the host writes.
+ *
+ * All else has blocks of one class, or of ApproxFTL's; then data that may lose bits goes there
+ * at once, for it is fast there.
+ *
+ * Without word lines of three bits programmed at once there is no such cache, nor beside the one
+ * that a device has by itself.
+ */
+#include "core/policy/policies.h"
+#include "core/policy/over-approx.h"
+
+#define BLOCKS_MAX 4
+
+#define ips_approx_words aftl_switch_words
+
+#define PARAMS(PARAM)								\
+	PARAM(ips_blocks, COUNT, 0, BLOCKS_MAX, BLOCKS_MAX,			\
+	      "blocks of a LUN whose next word lines are its cache (ips)")	\
+	PARAM(ips_idle, PERCENT, 0, 10000, 5000,				\
+	      "valid data of a block that idle time moves beside the cache, at most (ips)") \
+	PARAM(ips_approx, CHOICE, 0, 1, AFTL_OFF,				\
+	      "place what is not cached as approxftl does, approximate data among it (ips)")
+
+AFTL_PARAM_TABLE(own, PARAMS);
+
+static const struct aftl_param_group group = AFTL_PARAM_GROUP(own, false);
+
+/**
+ * struct lun_state - of each LUN
+ * @others: open blocks without a cache
+ * @cache: those with one, NULL where there is none
+ */
+struct lun_state {
+	struct aftl_by_class others;
+	struct aftl_block *cache[BLOCKS_MAX];
+};
+
+static const struct own *own(const struct aftl_policy *policy)
+{
+	return policy->params[0];
+}
+
+static struct aftl_block **cache_of(struct aftl_policy *policy, u32 lun)
+{
+	return ((struct lun_state *)policy->luns + lun)->cache;
+}
+
+static bool create(struct aftl_policy *policy)
+{
+	return aftl_over_create(policy, own(policy)->ips_approx);
+}
+
+/* Not beside the cache that the device has by itself. */
+static u32 most_blocks(const struct aftl_policy *policy)
+{
+	const struct aftl_config *config = aftl_policy_config(policy);
+
+	if (config->slc_static || config->slc_dynamic ||
+	    !aftl_switch_possible(aftl_policy_geometry(policy)))
+		return 0;
+	return (u32)own(policy)->ips_blocks;
+}
+
+/* Room for another block, or NULL. */
+static struct aftl_block **find_room(struct aftl_policy *policy, const struct aftl_lun *lun)
+{
+	struct aftl_block **cache = cache_of(policy, aftl_lun_index(lun));
+	u32 i;
+
+	for (i = 0; i < most_blocks(policy); i++)
+		if (!cache[i])
+			return &cache[i];
+	return NULL;
+}
+
+static bool adopt(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_block *block)
+{
+	bool switched = block->order == AFTL_ORDER_SWITCHED;
+	bool mine = block->kind == AFTL_OVER_OWN;
+	struct aftl_block **room = find_room(policy, lun);
+
+	if (switched != mine)
+		return false;
+	if (!switched)
+		return aftl_over_adopt(policy, lun, block);
+	if (room)
+		*room = block;
+	return room;
+}
+
+static void closed(struct aftl_policy *policy, const struct aftl_block *block)
+{
+	u32 lun;
+	u32 i;
+
+	for (lun = 0; lun < aftl_policy_luns(policy); lun++)
+		for (i = 0; i < BLOCKS_MAX; i++)
+			if (cache_of(policy, lun)[i] == block)
+				cache_of(policy, lun)[i] = NULL;
+	aftl_over_closed(policy, block);
+}
+
+/* Placement */
+
+static u32 next_page(const struct aftl_policy *policy, const struct aftl_block *block, u32 *pages)
+{
+	return aftl_switch_next(aftl_policy_geometry(policy), block->programmed, pages);
+}
+
+static bool is_switched_next(const struct aftl_policy *policy, const struct aftl_block *block)
+{
+	u32 pages;
+
+	return !aftl_switch_first(aftl_policy_geometry(policy), next_page(policy, block, &pages));
+}
+
+/*
+ * A block whose next program switches a word line, or one whose next does not: by address, for
+ * a saved device does not know where in @cache they were.
+ */
+static struct aftl_block **find(struct aftl_policy *policy, const struct aftl_lun *lun,
+				bool switches)
+{
+	struct aftl_block **cache = cache_of(policy, aftl_lun_index(lun));
+	struct aftl_block **best = NULL;
+	u32 i;
+
+	for (i = 0; i < BLOCKS_MAX; i++)
+		if (cache[i] && is_switched_next(policy, cache[i]) == switches &&
+		    (!best || cache[i] < *best))
+			best = &cache[i];
+	return best;
+}
+
+static struct aftl_block **open_one(struct aftl_policy *policy, struct aftl_lun *lun,
+				    const struct aftl_need *need)
+{
+	struct aftl_block **room = find_room(policy, lun);
+
+	if (!room)
+		return NULL;
+	*room = aftl_policy_open(policy, lun, need, AFTL_ORDER_SWITCHED, AFTL_OVER_OWN);
+	return *room ? room : NULL;
+}
+
+static struct aftl_block **choose(struct aftl_policy *policy, struct aftl_lun *lun,
+				  const struct aftl_need *need)
+{
+	struct aftl_block **block = NULL;
+
+	if (need->class == AFTL_APPROX && aftl_over_approx(policy))
+		return NULL;
+	if (need->cause == AFTL_CAUSE_HOST && !aftl_policy_filling(policy)) {
+		block = find(policy, lun, false);
+		if (!block)
+			block = open_one(policy, lun, need);
+	}
+	return block ? block : find(policy, lun, true);
+}
+
+static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
+		 struct aftl_placement *placement)
+{
+	struct aftl_block **block = choose(policy, lun, need);
+
+	if (!block)
+		return aftl_over_place(policy, lun, need, placement);
+	placement->block = *block;
+	placement->page = next_page(policy, *block, &placement->pages);
+	placement->mode = is_switched_next(policy, *block) ? AFTL_MODE_SWITCHED : AFTL_MODE_SLC;
+	/* Once full it is no longer ours. */
+	if ((*block)->programmed + placement->pages == aftl_policy_geometry(policy)->pages)
+		*block = NULL;
+	return 0;
+}
+
+/* Idle time */
+
+/* Pages for which there is room beside what the cache holds, before the next layers are begun. */
+static u32 room_beside(struct aftl_policy *policy, const struct aftl_lun *lun)
+{
+	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
+	u32 window = AFTL_SUPER_LAYERS * geo->word_lines * geo->word_line_pages;
+	u32 room = 0;
+	u32 i;
+
+	for (i = 0; i < BLOCKS_MAX; i++) {
+		const struct aftl_block *block = cache_of(policy, aftl_lun_index(lun))[i];
+		u32 first;
+
+		if (!block || !is_switched_next(policy, block))
+			continue;
+		first = block->programmed / window * window;
+		room += min(first + window, geo->pages) - block->programmed;
+	}
+	return room;
+}
+
+/* The block with the least data, if that is little. */
+static struct aftl_block *find_scant(const struct aftl_policy *policy, const struct aftl_lun *lun)
+{
+	const struct aftl_media *media = aftl_policy_media(policy);
+	u64 most = (u64)media->geo->block_slots * own(policy)->ips_idle / 10000;
+	struct aftl_block *block = &media->blocks[(size_t)aftl_lun_index(lun) *
+						  media->geo->blocks_per_lun];
+	struct aftl_block *end = block + media->geo->blocks_per_lun;
+	struct aftl_block *best = NULL;
+
+	for (; block < end; block++)
+		if (block->state == AFTL_BLOCK_CLOSED && block->listed && !block->handle &&
+		    block->valid && block->valid <= most && (!best || block->valid < best->valid))
+			best = block;
+	return best;
+}
+
+static void chore(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_chore *chore)
+{
+	u32 room = room_beside(policy, lun);
+	u32 page = 0;
+
+	chore->block = room ? find_scant(policy, lun) : NULL;
+	if (!chore->block)
+		return;
+	for (; room && page < aftl_policy_geometry(policy)->pages; page++)
+		room -= aftl_page_valid(aftl_policy_media(policy), chore->block, page);
+	chore->kind = AFTL_CHORE_MOVE;
+	chore->pages = page;
+}
+
+const struct aftl_policy_type aftl_policy_ips = {
+	.name = "ips",
+	.about = "word lines that hold one bit in a cell first, and get the rest beside it",
+	.kinds = { AFTL_OVER_KINDS, "switched" },
+	.open_blocks = AFTL_OVER_BLOCKS + BLOCKS_MAX,
+	.reserve = AFTL_OVER_BLOCKS,
+	.copy_passes = 2,
+	.least_steps = 2,
+	.two_passes = true,
+	.size = sizeof(struct aftl_over_approx),
+	.lun_size = sizeof(struct lun_state),
+	.params = { &group },
+	.create = create,
+	.adopt = adopt,
+	.closed = closed,
+	.place = place,
+	.chore = chore,
+	AFTL_OVER_METHODS,
+};

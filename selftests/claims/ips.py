@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Claims about in-place switch: mechanism only, for no text of the paper could be had."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from selftests.claims.rows import Claim, claim, counter, program_us, words
+from selftests.claims.runs import simulate
+
+# TLC with times as of parts that can be bought (assumed); bursts of a tenth of a second, then
+# silence; eight of ten requests go to a fifth of the data.
+BURSTS = words(
+    "--bits 3 --one_shot on --program 2ms --program_slc 200us --read 80us --read_slc 30us "
+    "--blocks 100 --op 30% --fill sequential --fill-valid 80% --footprint 80% --write-share 0.7 "
+    "--hot-share 80% --hot-range 20% --size 24KiB --workload bursts --rate 600 --requests 30000 "
+    "--warmup 30000")
+HALF = ("--fill_approx", "50%", "--approx-share", "50%")
+
+
+def ip_a() -> list[Claim]:
+    """In-place switch part by part, and beside a cache whose blocks are folded."""
+    steps = (("", "ips --ips_blocks 0", ()), ("+ word lines are switched", "ips --ips_idle 0", ()),
+             ("+ beside what idle time moves", "ips", ()),
+             ("+ whatever that is", "ips --ips_idle 100%", ()),
+             ("", "baseline --slc_static 4%", ()),
+             ("", "ips", HALF), ("+ ApproxFTL's placement", "ips --ips_approx on", HALF))
+    runs = [next(iter(simulate(*BURSTS, "--policy", *words(how), *more).values()))
+            for _, how, more in steps]
+    us, erases = [program_us(run) for run in runs], [counter(run, "array_erases") for run in runs]
+    slc = [run["mode_pages"]["slc"] for run in runs]
+    cells = [f"{a:.0f} {b} {c}" for a, b, c in zip(us, slc, erases, strict=True)]
+    clean = [not counter(run, "policy_bugs") for run in runs]
+    holds = {1: 0.9 * us[0] < us[1] < us[0] and erases[1] > erases[0],
+             2: us[2] < 0.9 * us[1] and slc[2] > 1.1 * slc[1],
+             3: us[3] < 1.02 * us[4] and erases[3] < 0.8 * erases[4],
+             6: erases[6] < erases[5] and us[6] < 0.9 * us[5]}
+    reports = {0: "all bits at once (us of a page of the host; pages with one bit; erases)",
+               4: "no switch: a cache in blocks, which are folded",
+               5: "switched, half of the data approximate"}
+    orders = {1: "order: hardly faster, more erases", 2: "order: faster, more with one bit",
+              3: "order: as fast as folded, fewer erases", 6: "order: faster, fewer erases"}
+    return [claim("IP-A", steps[i][0], "-", cells[i], orders[i], holds[i] and clean[i])
+            if i in holds else Claim("IP-A", reports[i], "-", cells[i], "-", "report")
+            for i in range(len(steps))]
+
+
+CLAIMS: dict[str, Callable[[], list[Claim]]] = {
+    "IP-A": ip_a,
+}

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * In-place switch: what is cached stays where it is while the rest of the bits comes beside it,
+ * and neither times nor errors are better than those of the cells that this leaves.
+ */
+#include "core/ftl/device.h"
+#include "stream.h"
+#include "tap.h"
+
+#define SHAPE "channels", "1", "chips", "1", "blocks", "60", "layers", "4", "word_lines", "3", \
+	"page", "4KiB", "unit", "4KiB", "op", "45%", "bits", "3", "one_shot", "on"
+
+/* Word lines of two layers, pages of a block. */
+#define LINES 6
+#define LINE_PAGES 3
+#define PAGES 36
+
+enum { KIND_PRECISE = 1, KIND_APPROX = 4, KIND_SWITCHED = 5 };
+
+static struct test_device device;
+static struct test_stream stream;
+/* Programs by mode and whether the host asked. */
+static u32 programs[AFTL_MODES][2];
+static u64 last_ns;
+/* Approximate programs of blocks with a cache. */
+static u32 approximate_cached;
+
+static void on_array(void *host, const struct aftl_array_event *event)
+{
+	const struct aftl_media *media = aftl_media(device.ftl);
+	const struct aftl_block *block = &media->blocks[event->block];
+	u16 attr;
+
+	(void)host;
+	if (event->op == AFTL_ARRAY_READ)
+		last_ns = event->array_ns;
+	if (event->op != AFTL_ARRAY_PROGRAM)
+		return;
+	last_ns = event->array_ns;
+	attr = media->attr[aftl_device_page(media, block, event->page)];
+	programs[event->mode][event->cause == AFTL_CAUSE_HOST]++;
+	approximate_cached += block->kind == KIND_SWITCHED &&
+			      aftl_page_class(attr) == AFTL_APPROX;
+	CHECK_EQ(block->kind == KIND_SWITCHED, block->order == AFTL_ORDER_SWITCHED);
+	CHECK_EQ(block->kind == KIND_SWITCHED,
+		 event->mode == AFTL_MODE_SLC || event->mode == AFTL_MODE_SWITCHED);
+}
+
+static void open_device(const char *const *pairs)
+{
+	static const char *const shape[] = { SHAPE, NULL };
+
+	test_device_init(&device, "demo");
+	test_device_set_all(&device, shape);
+	device.ops.array = on_array;
+	memset(programs, 0, sizeof(programs));
+	approximate_cached = 0;
+	test_device_open(&device, "ips", pairs);
+}
+
+static void close_device(void)
+{
+	test_audit(&device);
+	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
+	test_device_close(&device);
+}
+
+static void run(u64 seed, u32 steps)
+{
+	test_stream_init(&stream, seed);
+	while (steps-- && test_stream_step(&stream, &device))
+		;
+	CHECK(test_drain(&device));
+}
+
+static aftl_slot_t slot_of(u32 unit)
+{
+	u32 class;
+
+	return aftl_lookup(device.ftl, to_unit(unit), &class);
+}
+
+static struct aftl_block *block_of(u32 unit)
+{
+	return aftl_slot_block(&device.ftl->media, slot_of(unit));
+}
+
+static u32 page_of(u32 unit)
+{
+	return from_slot(slot_of(unit)) % PAGES;
+}
+
+static u32 mode_of(u32 unit)
+{
+	return aftl_page_mode(device.ftl->media.attr[from_slot(slot_of(unit))]);
+}
+
+static void write_units(u32 unit, u32 units, u32 class)
+{
+	for (; units; units--, unit++)
+		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 1, class, NULL), 0);
+}
+
+/* Two pages at once; what they hold is in the word line of the first unit's. */
+static void write_pair(u32 unit)
+{
+	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 2, AFTL_PRECISE, NULL), 0);
+}
+
+static const char *const one_block[] = { "ips_blocks", "1", "ips_idle", "0", NULL };
+
+/* One bit into each word line of two layers, then the rest; then the next two. */
+static void word_lines_are_switched_where_they_are(void)
+{
+	aftl_slot_t slots[LINES];
+	u32 i;
+
+	open_device(one_block);
+	write_units(0, LINES, AFTL_PRECISE);
+	for (i = 0; i < LINES; i++) {
+		slots[i] = slot_of(i);
+		CHECK_EQ(page_of(i), i * LINE_PAGES);
+		CHECK_EQ(mode_of(i), AFTL_MODE_SLC);
+	}
+	for (i = 0; i < LINES; i++) {
+		write_pair(100 + 2 * i);
+		CHECK_EQ(page_of(100 + 2 * i), i * LINE_PAGES + 1);
+		CHECK_EQ(page_of(101 + 2 * i), i * LINE_PAGES + 2);
+		CHECK_EQ(mode_of(100 + 2 * i), AFTL_MODE_SWITCHED);
+		CHECK_EQ(mode_of(i), AFTL_MODE_SWITCHED);
+		CHECK_EQ(i == LINES - 1 || mode_of(i + 1) == AFTL_MODE_SLC, true);
+	}
+	for (i = 0; i < LINES; i++)
+		CHECK(slot_of(i) == slots[i]);
+	write_units(50, 1, AFTL_PRECISE);
+	CHECK(block_of(50) == block_of(0));
+	CHECK_EQ(page_of(50), LINES * LINE_PAGES);
+	CHECK_EQ(mode_of(50), AFTL_MODE_SLC);
+	CHECK_EQ(test_counters(&device)->programmed_gc_units, 0);
+	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 0);
+	close_device();
+}
+
+/* Another block before word lines are switched, as many as there may be. */
+static void blocks_are_opened_before(void)
+{
+	static const char *const pairs[] = { "ips_blocks", "3", NULL };
+	u32 i;
+
+	open_device(pairs);
+	write_units(0, 3 * LINES, AFTL_PRECISE);
+	for (i = 0; i < 3 * LINES; i++) {
+		CHECK(block_of(i) == block_of(i / LINES * LINES));
+		CHECK_EQ(mode_of(i), AFTL_MODE_SLC);
+	}
+	CHECK(block_of(0) != block_of(LINES) && block_of(LINES) != block_of(2 * LINES));
+	write_pair(100);
+	CHECK(block_of(100) == block_of(0));
+	CHECK_EQ(mode_of(100), AFTL_MODE_SWITCHED);
+	close_device();
+}
+
+static u64 read_ns(u32 unit)
+{
+	CHECK_EQ(test_do(&device, AFTL_OP_READ, unit, 1, AFTL_PRECISE, NULL), 0);
+	return last_ns;
+}
+
+static u64 rate_of(u32 unit)
+{
+	return aftl_cell_rber_q40(&device.ftl->cell, block_of(unit), page_of(unit),
+				  aftl_hours(device.ftl));
+}
+
+/* What it takes: the bit that is there is sensed, and a whole program follows. */
+static void it_takes_its_time(void)
+{
+	const struct aftl_config *config;
+
+	open_device(one_block);
+	config = &device.ftl->config;
+	write_units(0, LINES, AFTL_PRECISE);
+	CHECK_EQ(last_ns, config->program_slc);
+	CHECK_EQ(read_ns(0), config->read_slc);
+	write_pair(100);
+	CHECK_EQ(last_ns, config->program + config->read_slc);
+	CHECK_EQ(read_ns(0), config->read);
+	CHECK_EQ(read_ns(100), config->read);
+	CHECK_EQ(read_ns(1), config->read_slc);
+	close_device();
+}
+
+static u64 hours_of(u32 unit)
+{
+	return aftl_page_hours(aftl_media(device.ftl), block_of(unit), page_of(unit),
+			       aftl_hours(device.ftl));
+}
+
+/* Errors of what stays are those of all bits, over all the time that it has been there. */
+static void what_stays_has_more_errors(void)
+{
+	static const char *const pairs[] = {
+		"ips_blocks", "1", "ips_idle", "0", "cell_model", "voltage", NULL
+	};
+	u64 before;
+	u64 beside;
+
+	open_device(pairs);
+	write_units(0, LINES, AFTL_PRECISE);
+	block_of(0)->erases = 2000;
+	test_wait(&device, 2000 * AFTL_HOUR_NS);
+	before = rate_of(0);
+	write_pair(100);
+	beside = rate_of(100);
+	CHECK(rate_of(0) > 2 * before);
+	CHECK_EQ(hours_of(0), 2000);
+	CHECK_EQ(hours_of(100), 0);
+	CHECK(rate_of(1) < beside);
+	close_device();
+}
+
+static u32 disturbed_mv(u32 unit)
+{
+	return aftl_page_disturb_mv(aftl_media(device.ftl), block_of(unit), page_of(unit));
+}
+
+/* A word line that holds one bit is disturbed when the one before it is switched, not after. */
+static void later_programs_disturb(void)
+{
+	u32 side;
+	u32 above;
+	u32 i;
+
+	open_device(one_block);
+	write_units(0, LINES, AFTL_PRECISE);
+	CHECK_EQ(disturbed_mv(LINES - 1), 0);
+	side = disturbed_mv(4);
+	above = disturbed_mv(2);
+	CHECK(side && above);
+	CHECK_EQ(disturbed_mv(0), side + above);
+	write_pair(100);
+	CHECK_EQ(disturbed_mv(0), 0);
+	CHECK_EQ(disturbed_mv(1), side + side + above);
+	for (i = 1; i < LINES; i++)
+		write_pair(100 + 2 * i);
+	CHECK_EQ(disturbed_mv(0), side + above);
+	CHECK_EQ(disturbed_mv(3), side);
+	write_units(50, 1, AFTL_PRECISE);
+	CHECK_EQ(disturbed_mv(3), side + above);
+	close_device();
+}
+
+/* Collection goes beside what is cached, so that the host finds word lines to begin. */
+static void moves_go_beside(void)
+{
+	static const char *const pairs[] = { "fill", "sequential", "fill_approx", "30%", NULL };
+
+	open_device(pairs);
+	run(4, 9000);
+	CHECK(programs[AFTL_MODE_SLC][true] > 500);
+	CHECK(programs[AFTL_MODE_SWITCHED][false] > 200);
+	CHECK_EQ(programs[AFTL_MODE_SLC][false], 0);
+	CHECK_EQ(programs[AFTL_MODE_NORMAL][true], 0);
+	CHECK(approximate_cached);
+	close_device();
+}
+
+/* A block of the fill of which four pages are valid, and six word lines of one bit. */
+static void open_with_scant_block(const char *idle)
+{
+	const char *const pairs[] = { "ips_blocks", "1", "ips_idle", idle, "fill", "sequential",
+				      "idle", "1ms", NULL };
+
+	open_device(pairs);
+	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, 0, PAGES - 4, AFTL_PRECISE, NULL), 0);
+	CHECK(block_of(PAGES - 4) == block_of(PAGES - 1));
+	write_units(0, LINES, AFTL_PRECISE);
+	test_wait(&device, AFTL_HOUR_NS);
+}
+
+static void idle_time_switches(void)
+{
+	u32 i;
+
+	open_with_scant_block("25%");
+	for (i = PAGES - 4; i < PAGES; i++) {
+		CHECK(block_of(i) == block_of(0));
+		CHECK_EQ(mode_of(i), AFTL_MODE_SWITCHED);
+	}
+	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 4);
+	close_device();
+	open_with_scant_block("11%");
+	CHECK(block_of(PAGES - 1) != block_of(0));
+	close_device();
+	open_with_scant_block("0");
+	CHECK(block_of(PAGES - 1) != block_of(0));
+	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 0);
+	close_device();
+}
+
+/* Not before there is room for it, and no more than that. */
+static void idle_time_moves_what_fits(void)
+{
+	static const char *const pairs[] = { "ips_blocks", "1", "ips_idle", "100%", "fill",
+					     "sequential", "idle", "1ms", NULL };
+
+	open_device(pairs);
+	write_units(0, LINES - 1, AFTL_PRECISE);
+	test_wait(&device, AFTL_HOUR_NS);
+	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 0);
+	write_units(LINES - 1, 1, AFTL_PRECISE);
+	test_wait(&device, AFTL_HOUR_NS);
+	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 2 * LINES);
+	CHECK_EQ(programs[AFTL_MODE_NORMAL][false], 0);
+	close_device();
+}
+
+static void open_as(const char *policy, const char *key, const char *value, const char *other,
+		    const char *set)
+{
+	const char *const pairs[] = { SHAPE, "fill", "sequential", "fill_approx", "30%", key,
+				      value, other, set, NULL };
+
+	test_device_init(&device, "demo");
+	test_device_open(&device, policy, pairs);
+	run(11, 12000);
+	test_audit(&device);
+}
+
+/* Without a cache nothing is left but ApproxFTL with one pool. */
+static void all_else_is_approxftl(void)
+{
+	struct aftl_counters counters;
+
+	open_as("approxftl", "hot_size", "0", "bits", "3");
+	counters = *test_counters(&device);
+	test_device_close(&device);
+	open_as("ips", "ips_approx", "on", "ips_blocks", "0");
+	CHECK(counters.array_low_erases && counters.programmed_gc_units);
+	CHECK(!memcmp(&counters, test_counters(&device), sizeof(counters)));
+	test_device_close(&device);
+}
+
+/* Both at once: what may lose bits is ApproxFTL's from the first write on. */
+static void approximate_data_is_not_cached(void)
+{
+	static const char *const pairs[] = { "ips_approx", "on", "fill", "sequential",
+					     "fill_approx", "50%", NULL };
+
+	open_device(pairs);
+	run(2, 9000);
+	CHECK_EQ(approximate_cached, 0);
+	CHECK(programs[AFTL_MODE_REDUCED][true] > 500);
+	CHECK(programs[AFTL_MODE_SLC][true] > 500);
+	CHECK(programs[AFTL_MODE_SWITCHED][false] > 50);
+	close_device();
+}
+
+static void check_without(const char *const *pairs)
+{
+	test_device_init(&device, "demo");
+	test_device_open(&device, "ips", pairs);
+	run(1, 3000);
+	CHECK_EQ(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_SLC], 0);
+	CHECK_EQ(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_SWITCHED], 0);
+	close_device();
+}
+
+/* Other cells than of three bits, programs of single pages, two passes, a cache of the device's. */
+static void some_devices_have_no_cache(void)
+{
+	static const char *const two[] = { "bits", "2", "one_shot", "on", NULL };
+	static const char *const by_page[] = { "bits", "3", "op", "40%", NULL };
+	static const char *const twice[] = { "bits", "4", "one_shot", "on", "passes", "2",
+					     "buffer", "1MiB", "op", "40%", NULL };
+
+	static const char *const cache[] = { SHAPE, "slc_static", "10%", NULL };
+
+	test_device_init(&device, "demo");
+	test_device_open(&device, "ips", cache);
+	run(1, 3000);
+	CHECK(test_counters(&device)->cached_host_units);
+	CHECK_EQ(aftl_stats(device.ftl)->mode_pages[AFTL_MODE_SWITCHED], 0);
+	close_device();
+	check_without(two);
+	check_without(by_page);
+	check_without(twice);
+}
+
+static void saved_devices_go_on(void)
+{
+	struct aftl_block *block;
+
+	open_device(one_block);
+	write_units(0, LINES, AFTL_PRECISE);
+	write_pair(100);
+	CHECK_EQ(test_device_reload(&device), 0);
+	CHECK_EQ(mode_of(0), AFTL_MODE_SWITCHED);
+	CHECK_EQ(mode_of(1), AFTL_MODE_SLC);
+	write_pair(102);
+	CHECK_EQ(page_of(102), LINE_PAGES + 1);
+	CHECK_EQ(mode_of(1), AFTL_MODE_SWITCHED);
+	/* As forged as a snapshot can be: word lines of another order as a cache. */
+	block = block_of(0);
+	block->kind = KIND_PRECISE;
+	CHECK_EQ(test_device_reload(&device), 0);
+	CHECK_EQ(block_of(0)->state, AFTL_BLOCK_CLOSED);
+	write_units(50, 1, AFTL_PRECISE);
+	CHECK(block_of(50) != block_of(0));
+	CHECK_EQ(mode_of(50), AFTL_MODE_SLC);
+	close_device();
+}
+
+int main(void)
+{
+	tap_run("word lines are switched where they are", word_lines_are_switched_where_they_are);
+	tap_run("blocks are opened before", blocks_are_opened_before);
+	tap_run("it takes its time", it_takes_its_time);
+	tap_run("what stays has more errors", what_stays_has_more_errors);
+	tap_run("later programs disturb", later_programs_disturb);
+	tap_run("moves go beside what is cached", moves_go_beside);
+	tap_run("idle time switches", idle_time_switches);
+	tap_run("idle time moves what fits", idle_time_moves_what_fits);
+	tap_run("all else is ApproxFTL's", all_else_is_approxftl);
+	tap_run("approximate data is not cached beside ApproxFTL", approximate_data_is_not_cached);
+	tap_run("some devices have no cache", some_devices_have_no_cache);
+	tap_run("saved devices go on", saved_devices_go_on);
+	return tap_finish();
+}
