@@ -441,8 +441,8 @@ def test_a_mouse_that_moves_the_picture_chooses_nothing(browser: Browser) -> Non
     seen = []
     for far in (0, 60):
         for kind, at in (("Pressed", 0), ("Moved", far / 2), ("Moved", far), ("Released", far)):
-            browser.call("Input.dispatchMouseEvent", type=f"mouse{kind}", x=x - at, y=y - at,
-                         button="left", buttons=1, clickCount=1)
+            browser.call("Input.dispatchMouseEvent", type=f"mouse{kind}", x=x + far - at,
+                         y=y - at, button="left", buttons=1, clickCount=1)
         seen.append(browser.run("[app.chosen, app.pictures.a.zoom]"))
     (clicked, still), (moved, elsewhere) = seen
     assert clicked["page"] != 3 and moved == clicked
