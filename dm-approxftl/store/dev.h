@@ -37,6 +37,9 @@ enum aftl_dev_kind {
 	AFTL_DEV_COPY,
 	AFTL_DEV_PROGRAM,
 	AFTL_DEV_UNMAP,
+	AFTL_DEV_ZONE,
+	AFTL_DEV_KEEP,
+	AFTL_DEV_LET_GO,
 	AFTL_DEV_ERASE,
 	AFTL_DEV_RETIRE,
 };
@@ -58,9 +61,9 @@ enum aftl_dev_kind {
  * @origin: COPY: slot that the bytes are read from
  * @leader: COPY: whose read brings the bytes; NULL if no read is needed
  * @error: COPY: of that read; then WRITE, COPY: of the write
- * @page: WRITE, COPY: the bytes
- * @first: PROGRAM: page; UNMAP: unit; ERASE, RETIRE: block
- * @count: UNMAP: units; RETIRE: blocks
+ * @page: WRITE, COPY, KEEP: the bytes
+ * @first: PROGRAM: page; UNMAP: unit; ERASE, RETIRE: block; ZONE: zone; KEEP, LET_GO: tag
+ * @count: UNMAP: units; RETIRE: blocks; ZONE: enum aftl_zone_state; KEEP: unit
  * @spare: PROGRAM
  * @entry: ERASE
  */
@@ -126,6 +129,7 @@ struct aftl_dev_fetch {
  * @volume: on it; the worker's, or its caller's while the worker is held
  * @tags: pages of the writes in the controller, by tag
  * @tag_count: how many
+ * @kept: of a device with zones, bit by tag: the volume keeps its bytes
  * @ops: the queue, a ring
  * @mask: its size less one
  * @reserve: most operations that one call of the FTL makes: aftl_burst()
@@ -169,6 +173,7 @@ struct aftl_dev {
 	struct aftl_volume *volume;
 	struct page **tags;
 	u32 tag_count;
+	unsigned long *kept;
 	struct aftl_dev_op *ops;
 	u32 mask;
 	u32 reserve;
@@ -266,8 +271,12 @@ void aftl_dev_release(struct aftl_dev *dev, u32 tag);
 void aftl_dev_copy(struct aftl_dev *dev, aftl_slot_t from, aftl_slot_t to, bool again);
 void aftl_dev_programmed(struct aftl_dev *dev, aftl_slot_t first);
 void aftl_dev_unmap(struct aftl_dev *dev, aftl_unit_t first, u32 units);
+void aftl_dev_zone(struct aftl_dev *dev, u32 zone, enum aftl_zone_state state);
 void aftl_dev_erase(struct aftl_dev *dev, u32 block);
 void aftl_dev_retire(struct aftl_dev *dev, u32 first, u32 blocks);
+
+/* What waits for full pages of zones goes with the next commit. Context: process, no lock held. */
+void aftl_dev_keep(struct aftl_dev *dev);
 
 /**
  * aftl_dev_commit() - end @io when all of the above is durable, or cannot become so

@@ -61,6 +61,48 @@ static void tell_recovery(const struct aftl_dev *dev, const struct aftl_recovery
 	       recovery->mapped_units, recovery->programmed_pages);
 }
 
+static int take_tags(struct aftl_dev *dev)
+{
+	const struct aftl *ftl = dev->disk->ftl;
+
+	dev->tag_count = aftl_tags(ftl);
+	dev->tags = kvcalloc(dev->tag_count, sizeof(*dev->tags), GFP_KERNEL);
+	if (aftl_geometry(ftl)->zones)
+		dev->kept = kvcalloc(BITS_TO_LONGS(dev->tag_count), sizeof(*dev->kept),
+				     GFP_KERNEL);
+	return dev->tags && !dev->kept == !aftl_geometry(ftl)->zones ? 0 : -ENOMEM;
+}
+
+/* The bytes of @unit, which is in the write buffer again. */
+static int fetch_kept(struct aftl_dev *dev, aftl_unit_t unit, u64 offset)
+{
+	struct page *page = aftl_dev_new_page(dev, &dev->pages, GFP_KERNEL);
+	u32 tag = aftl_rebuffer(dev->disk->ftl, unit);
+
+	if (tag >= dev->tag_count)
+		return -EUCLEAN;
+	dev->tags[tag] = page;
+	__set_bit(tag, dev->kept);
+	aftl_volume_resume(dev->volume, unit, tag);
+	return aftl_bdev_read_page(&dev->device, page, offset,
+				   aftl_volume_geometry(dev->volume)->unit_bytes);
+}
+
+/* What was in it when the power failed. Nobody calls the FTL yet. */
+static int fill_buffer(struct aftl_dev *dev, struct aftl_error *error)
+{
+	aftl_unit_t unit;
+	u64 offset;
+	u32 from = 0;
+	int ret = 0;
+
+	while (!ret && (unit = aftl_volume_next_kept(dev->volume, from, &offset)) != AFTL_NO_UNIT) {
+		ret = fetch_kept(dev, unit, offset);
+		from = from_unit(unit) + 1;
+	}
+	return ret ? aftl_fail(error, ret, "what was in the write buffer cannot be read") : 0;
+}
+
 static int load_device(struct aftl_dev *dev, const struct aftl_superblock *wanted,
 		       struct aftl_error *error)
 {
@@ -76,9 +118,7 @@ static int load_device(struct aftl_dev *dev, const struct aftl_superblock *wante
 	kfree(recovery);
 	if (ret)
 		return ret;
-	dev->tag_count = aftl_tags(dev->disk->ftl);
-	dev->tags = kvcalloc(dev->tag_count, sizeof(*dev->tags), GFP_KERNEL);
-	return dev->tags ? 0 : -ENOMEM;
+	return take_tags(dev);
 }
 
 static int open_parts(struct aftl_dev *dev, const struct aftl_superblock *wanted,
@@ -92,7 +132,9 @@ static int open_parts(struct aftl_dev *dev, const struct aftl_superblock *wanted
 	ret = aftl_dev_queue_init(dev);
 	if (!ret)
 		ret = aftl_dev_fetch_init(dev);
-	return ret ? ret : load_device(dev, wanted, error);
+	if (!ret)
+		ret = load_device(dev, wanted, error);
+	return ret ? ret : fill_buffer(dev, error);
 }
 
 static void dev_destroy(struct aftl_store *store)
@@ -160,6 +202,7 @@ int aftl_dev_rest(struct aftl_dev *dev)
 {
 	if (!dev->begun)
 		return 0;
+	aftl_dev_keep(dev);
 	aftl_dev_drain(dev);
 	aftl_dev_hold(dev, true);
 	dev->begun = false;

@@ -170,6 +170,11 @@ static void durable_unmap(void *host, aftl_unit_t first, u32 units)
 	aftl_dev_unmap(host_dev(host), first, units);
 }
 
+static void durable_zone(void *host, u32 zone, enum aftl_zone_state state)
+{
+	aftl_dev_zone(host_dev(host), zone, state);
+}
+
 static void durable_erase(void *host, aftl_slot_t first, u32 slots)
 {
 	aftl_dev_erase(host_dev(host), from_slot(first) / slots);
@@ -191,6 +196,7 @@ const struct aftl_host_ops aftl_host_durable = {
 	.copy = durable_copy,
 	.programmed = durable_programmed,
 	.unmap = durable_unmap,
+	.zone = durable_zone,
 	.erase = durable_erase,
 	.retire = durable_retire,
 	.array = host_array,

@@ -160,13 +160,24 @@ static int wait_and_put(struct bio *bio)
 	return ret;
 }
 
-int aftl_bdev_write_page(struct aftl_bdev *device, struct page *page, u64 offset, u32 bytes)
+static int transfer_page(struct aftl_bdev *device, blk_opf_t op, struct page *page, u64 offset,
+			 u32 bytes)
 {
-	struct bio *bio = new_bio(device, REQ_OP_WRITE | REQ_SYNC, 1);
+	struct bio *bio = new_bio(device, op | REQ_SYNC, 1);
 
 	bio->bi_iter.bi_sector = offset >> SECTOR_SHIFT;
 	__bio_add_page(bio, page, bytes, 0);
 	return wait_and_put(bio);
+}
+
+int aftl_bdev_write_page(struct aftl_bdev *device, struct page *page, u64 offset, u32 bytes)
+{
+	return transfer_page(device, REQ_OP_WRITE, page, offset, bytes);
+}
+
+int aftl_bdev_read_page(struct aftl_bdev *device, struct page *page, u64 offset, u32 bytes)
+{
+	return transfer_page(device, REQ_OP_READ, page, offset, bytes);
 }
 
 static int read_frame(struct aftl_bdev *device, u64 offset, void *bytes)

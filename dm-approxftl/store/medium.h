@@ -93,9 +93,11 @@ void aftl_bdev_write(struct aftl_bdev *device, struct aftl_bdev_io *io, struct p
 void aftl_bdev_put_off(struct aftl_bdev *device);
 void aftl_bdev_put_off_over(struct aftl_bdev *device);
 
-/* Write that much of one page, and wait. */
+/* Write or read that much of one page, and wait. */
 int __must_check aftl_bdev_write_page(struct aftl_bdev *device, struct page *page, u64 offset,
 				      u32 bytes);
+int __must_check aftl_bdev_read_page(struct aftl_bdev *device, struct page *page, u64 offset,
+				     u32 bytes);
 
 /* Begin to read that much into the pages. */
 void aftl_bdev_read(struct aftl_bdev *device, struct aftl_bdev_io *io, struct page **pages,

@@ -168,6 +168,19 @@ static struct aftl_dev_op *new_filling(struct aftl_dev *dev, enum aftl_dev_kind 
 	return op;
 }
 
+/* An operation about @count things from @first on, to be published. */
+static struct aftl_dev_op *new_range(struct aftl_dev *dev, enum aftl_dev_kind kind, u32 first,
+				     u32 count)
+{
+	struct aftl_dev_op *op = new_op(dev, kind);
+
+	if (!op)
+		return NULL;
+	op->first = first;
+	op->count = count;
+	return op;
+}
+
 void aftl_dev_program(struct aftl_dev *dev, u32 tag, aftl_slot_t slot, bool again)
 {
 	struct aftl_dev_op *op;
@@ -191,6 +204,9 @@ void aftl_dev_release(struct aftl_dev *dev, u32 tag)
 	spin_lock_irqsave(&dev->lock, flags);
 	aftl_dev_drop_page(dev, dev->tags[tag]);
 	dev->tags[tag] = NULL;
+	if (dev->kept && __test_and_clear_bit(tag, dev->kept) &&
+	    new_range(dev, AFTL_DEV_LET_GO, tag, 1))
+		publish(dev);
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
@@ -222,19 +238,6 @@ void aftl_dev_programmed(struct aftl_dev *dev, aftl_slot_t first)
 		publish(dev);
 	}
 	spin_unlock_irqrestore(&dev->lock, flags);
-}
-
-/* An operation about @count things from @first on, to be published. */
-static struct aftl_dev_op *new_range(struct aftl_dev *dev, enum aftl_dev_kind kind, u32 first,
-				     u32 count)
-{
-	struct aftl_dev_op *op = new_op(dev, kind);
-
-	if (!op)
-		return NULL;
-	op->first = first;
-	op->count = count;
-	return op;
 }
 
 static void queue_range(struct aftl_dev *dev, enum aftl_dev_kind kind, u32 first, u32 count)
@@ -271,6 +274,49 @@ void aftl_dev_retire(struct aftl_dev *dev, u32 first, u32 blocks)
 	queue_range(dev, AFTL_DEV_RETIRE, first, blocks);
 }
 
+void aftl_dev_zone(struct aftl_dev *dev, u32 zone, enum aftl_zone_state state)
+{
+	queue_range(dev, AFTL_DEV_ZONE, zone, state);
+}
+
+static void keep(struct aftl_dev *dev, u32 tag, aftl_unit_t unit)
+{
+	struct aftl_dev_op *op = new_range(dev, AFTL_DEV_KEEP, tag, from_unit(unit));
+
+	if (!op)
+		return;
+	__set_bit(tag, dev->kept);
+	op->page = dev->tags[tag];
+	aftl_dev_hold_page(op->page);
+	publish(dev);
+}
+
+/* What waits for a full page of its zone must not make a flush wait. */
+static void keep_waiting(struct aftl_dev *dev)
+{
+	u32 tag;
+
+	lockdep_assert_held(&dev->lock);
+	for (tag = 0; dev->kept && tag < dev->tag_count; tag++) {
+		aftl_unit_t unit;
+
+		if (!dev->tags[tag] || test_bit(tag, dev->kept))
+			continue;
+		unit = aftl_unprogrammed(dev->disk->ftl, tag);
+		if (unit != AFTL_NO_UNIT)
+			keep(dev, tag, unit);
+	}
+}
+
+void aftl_dev_keep(struct aftl_dev *dev)
+{
+	spin_lock_bh(&dev->disk->lock);
+	spin_lock_irq(&dev->lock);
+	keep_waiting(dev);
+	spin_unlock_irq(&dev->lock);
+	spin_unlock_bh(&dev->disk->lock);
+}
+
 void aftl_dev_commit(struct aftl_dev *dev, struct aftl_io *io)
 {
 	const struct aftl *ftl = dev->disk->ftl;
@@ -281,6 +327,7 @@ void aftl_dev_commit(struct aftl_dev *dev, struct aftl_io *io)
 	flush->age_ns = aftl_age_ns(ftl);
 	flush->memory = aftl_policy_memory(ftl);
 	spin_lock_irqsave(&dev->lock, flags);
+	keep_waiting(dev);
 	flush->end = dev->head;
 	list_add_tail(&flush->node, &dev->flushes);
 	queue_work(dev->workers, &dev->work);
@@ -317,10 +364,10 @@ static void op_done(struct aftl_dev_op *op)
 	unsigned long flags;
 
 	spin_lock_irqsave(&dev->lock, flags);
-	if (op->page) {
+	if (op->page && op->kind != AFTL_DEV_KEEP)
 		hlist_del(&op->node);
+	if (op->page)
 		aftl_dev_drop_page(dev, op->page);
-	}
 	op->done = true;
 	free_room(dev);
 	spin_unlock_irqrestore(&dev->lock, flags);
@@ -776,6 +823,14 @@ static int program(struct aftl_dev *dev, struct aftl_dev_op *op)
 	return aftl_volume_program(dev->volume, op->first, &op->spare);
 }
 
+static int keep_bytes(struct aftl_dev *dev, const struct aftl_dev_op *op)
+{
+	u64 offset;
+	int ret = aftl_volume_keep(dev->volume, op->first, to_unit(op->count), &offset);
+
+	return ret ? ret : write_alone(dev, op, offset);
+}
+
 /* The volume remembers its first error, and every later commit returns it. */
 static int note(struct aftl_dev *dev, struct aftl_dev_op *op)
 {
@@ -784,6 +839,13 @@ static int note(struct aftl_dev *dev, struct aftl_dev_op *op)
 		return program(dev, op);
 	case AFTL_DEV_UNMAP:
 		return aftl_volume_unmap(dev->volume, to_unit(op->first), op->count);
+	case AFTL_DEV_ZONE:
+		return aftl_volume_zone(dev->volume, op->first, op->count);
+	case AFTL_DEV_KEEP:
+		return keep_bytes(dev, op);
+	case AFTL_DEV_LET_GO:
+		aftl_volume_let_go(dev->volume, op->first);
+		return 0;
 	case AFTL_DEV_ERASE:
 		return erase_block(dev, op);
 	case AFTL_DEV_RETIRE:
@@ -991,6 +1053,7 @@ void aftl_dev_queue_exit(struct aftl_dev *dev)
 	mempool_exit(&dev->copies);
 	mempool_exit(&dev->pages);
 	kvfree(dev->tags);
+	kvfree(dev->kept);
 	kvfree(dev->lost);
 	kvfree(dev->pending);
 	kvfree(dev->ops);

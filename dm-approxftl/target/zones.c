@@ -31,7 +31,10 @@ static u8 condition(enum aftl_zone_state state)
 	return conditions[state];
 }
 
-/* Of a target that has handed its disk on: nothing. */
+/*
+ * Of a target that has handed its disk on: nothing. A volume is not looked at before its table is
+ * in use; device-mapper counts its zones before that, and wants their types alone.
+ */
 static int describe(struct aftl_target *target, u32 index, struct blk_zone *zone)
 {
 	u32 unit_sectors = target->geo.unit_bytes >> SECTOR_SHIFT;
@@ -55,7 +58,7 @@ static int describe(struct aftl_target *target, u32 index, struct blk_zone *zone
 	zone->wp = zone->start + (u64)written * unit_sectors;
 	if (zone->cond == BLK_ZONE_COND_FULL)
 		zone->wp = zone->start + zone->len;
-	return disk ? 0 : -EIO;
+	return disk || target->below ? 0 : -EIO;
 }
 
 static int report(struct gendisk *disk, sector_t sector, unsigned int zones,
@@ -98,9 +101,6 @@ void aftl_zones_limit(const struct aftl_target *target, struct queue_limits *lim
 /* Neither discards nor zeroes: a zone is reset. */
 static int check(const struct aftl_target *target, struct aftl_error *error)
 {
-	if (target->options.store == &aftl_store_dev)
-		return aftl_fail(error, -EINVAL,
-				 "zoned: a volume does not keep write pointers; set it to 0, or use store ram");
 	if (zone_sectors(target) > BIT(30) || zone_sectors(target) < 8)
 		return aftl_fail(error, -EINVAL, "zoned: Linux has zones of 4 KiB to 512 GiB");
 	if (target->ti->len & (zone_sectors(target) - 1))

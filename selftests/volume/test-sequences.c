@@ -38,6 +38,8 @@ static const u32 sample_of[] = { 0, 1, 4, 96 };
 #define LONGER_DRAWN 6
 #define YEAR_NS (365ULL * 24 * 3600 * 1000000000)
 
+struct operation;
+
 /* How the operations of a history follow each other. */
 enum mode {
 	MODE_ONE_BY_ONE,
@@ -53,9 +55,12 @@ enum mode {
  * @other: that it is changed to
  * @mode: enum mode
  * @words: its operations, by letter
+ * @operations: of these
+ * @letters: how many
  * @random: chooses samples
  * @base: medium of @live before it
  * @base_units: promises then
+ * @base_finished: which zones had been finished
  * @base_stamps: last stamp then
  * @all: every history is asked for
  * @written: of a subset, by write: 0 not, 1 whole, 2 first half, 3 second half
@@ -67,9 +72,12 @@ struct history {
 	const char *other;
 	enum mode mode;
 	char words[LONGER_WORDS_MAX + 1];
+	const struct operation *operations;
+	u32 letters;
 	struct aftl_random random;
 	u8 *base;
 	struct durable_unit *base_units;
+	u8 *base_finished;
 	u32 base_stamps;
 	bool all;
 	u8 *written;
@@ -90,6 +98,7 @@ static struct {
 static void copy_promises(struct durable_device *to, const struct durable_device *from)
 {
 	memcpy(to->units, from->units, from->unit_count * sizeof(*from->units));
+	memcpy(to->finished, from->finished, from->unit_count);
 	to->stamps = from->stamps;
 }
 
@@ -125,6 +134,29 @@ static void copy_medium(struct lying_disk *to, const u8 *from)
 	memcpy(to->durable, from, to->medium.bytes);
 }
 
+static u32 zone_units(const struct durable_device *durable)
+{
+	return aftl_geometry(durable->device.ftl)->zone_units;
+}
+
+/* Some may be full, or too many active: then it is no write. */
+static void use(struct durable_device *durable, u32 unit)
+{
+	struct test_device *device = &durable->device;
+	bool zones = zone_units(durable);
+
+	if (zones)
+		unit -= unit % zone_units(durable);
+	CHECK_EQ(test_submit(device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE,
+			     zones ? AFTL_REQUEST_APPEND : 0, aftl_now(device->ftl)), 0);
+	test_drain(device);
+	CHECK_EQ(test_do(device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+	CHECK_EQ(durable_settle(durable), 0);
+	CHECK_EQ(test_do(device, zones ? AFTL_OP_ZONE_RESET : AFTL_OP_DISCARD, unit, !zones, 0,
+			 NULL), 0);
+	CHECK_EQ(durable_settle(durable), 0);
+}
+
 /* The recovered device is used, and crashes again. */
 static void go_on(struct history *history, const char *policy)
 {
@@ -134,11 +166,7 @@ static void go_on(struct history *history, const char *policy)
 
 	if (!CHECK_MSG(!ret, "%s: not started: %d: %s", policy, ret, judge->device.error.text))
 		return;
-	CHECK_EQ(test_do(&judge->device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE, NULL), 0);
-	CHECK_EQ(test_do(&judge->device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
-	CHECK_EQ(durable_settle(judge), 0);
-	CHECK_EQ(test_do(&judge->device, AFTL_OP_DISCARD, unit, 1, 0, NULL), 0);
-	CHECK_EQ(durable_settle(judge), 0);
+	use(judge, unit);
 	durable_crash(judge, DISK_CRASH_WRITES, &history->random);
 	ret = durable_load(judge, policy, false);
 	if (CHECK_MSG(!ret, "%s: load: %d: %s", policy, ret, judge->device.error.text)) {
@@ -392,13 +420,72 @@ static const struct operation {
 	{ 'p', change_policy },
 };
 
+/* Zones: one is written, another is used beside it. */
+
+static void append(struct history *history, u32 zone, u32 units, u32 flags)
+{
+	request(history, AFTL_OP_WRITE, zone * zone_units(&history->live), units, AFTL_PRECISE,
+		flags | AFTL_REQUEST_APPEND);
+}
+
+static void append_once(struct history *history)
+{
+	append(history, 0, 1, 0);
+}
+
+static void append_three(struct history *history)
+{
+	append(history, 0, 3, 0);
+}
+
+static void append_through(struct history *history)
+{
+	append(history, 0, 1, AFTL_REQUEST_FUA);
+}
+
+static void append_elsewhere(struct history *history)
+{
+	append(history, 1, 3, 0);
+}
+
+static void write_at_pointer(struct history *history)
+{
+	u32 written;
+
+	aftl_zone_state(history->live.device.ftl, 0, &written);
+	request(history, AFTL_OP_WRITE, min(written, zone_units(&history->live) - 1), 1,
+		AFTL_PRECISE, 0);
+}
+
+static void reset_zone(struct history *history)
+{
+	request(history, AFTL_OP_ZONE_RESET, 0, 0, 0, 0);
+}
+
+static void finish_zone(struct history *history)
+{
+	request(history, AFTL_OP_ZONE_FINISH, 0, 0, 0, 0);
+}
+
+static const struct operation zone_operations[] = {
+	{ 'w', append_once },
+	{ 'W', append_three },
+	{ 'u', append_through },
+	{ 'e', append_elsewhere },
+	{ 'p', write_at_pointer },
+	{ 'd', reset_zone },
+	{ 'n', finish_zone },
+	{ 'f', flush },
+	{ 'r', reload },
+};
+
 static void run_word(struct history *history, char word)
 {
 	u32 i;
 
-	for (i = 0; i < ARRAY_SIZE(operations); i++)
-		if (operations[i].word == word)
-			operations[i].run(history);
+	for (i = 0; i < history->letters; i++)
+		if (history->operations[i].word == word)
+			history->operations[i].run(history);
 	if (history->mode == MODE_ONE_BY_ONE)
 		CHECK_EQ(durable_settle(&history->live), 0);
 }
@@ -414,6 +501,7 @@ static void restore(struct history *history, const char *policy, const char *oth
 		lying_disk_crash(&live->disk, DISK_CRASH_NOTHING, &history->random);
 	copy_medium(&live->disk, history->base);
 	memcpy(live->units, history->base_units, live->unit_count * sizeof(*live->units));
+	memcpy(live->finished, history->base_finished, live->unit_count);
 	live->stamps = history->base_stamps;
 	live->disk.changes = 0;
 	live->disk.flushes = 0;
@@ -441,6 +529,27 @@ static void live_through(struct history *history)
 	durable_stop(&history->live);
 	restore(history, policy, other);
 	tally.histories++;
+}
+
+/* Half a zone, and others that are full, one of them reset and written again. */
+static void wear_zones_in(struct history *history)
+{
+	struct durable_device *live = &history->live;
+	struct test_device *device = &live->device;
+	u32 zone;
+	u32 i;
+
+	start(history, history->policy);
+	zone = zone_units(live);
+	for (i = 0; i < live->unit_count; i++)
+		if (i < zone / 2 || i >= zone)
+			CHECK_EQ(test_do(device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, NULL), 0);
+	for (i = 0; i < 3; i++) {
+		CHECK_EQ(test_do(device, AFTL_OP_ZONE_RESET, zone, 0, 0, NULL), 0);
+		CHECK_EQ(test_do(device, AFTL_OP_WRITE, zone, 3, AFTL_PRECISE, NULL), 0);
+	}
+	CHECK_EQ(durable_settle(live), 0);
+	CHECK_EQ(durable_shut(live), 0);
 }
 
 /* Full, overwritten in part, collected, and closed in order: what a history begins with. */
@@ -481,12 +590,16 @@ static const struct subject {
 	{ "baseline", "tlc",
 	  { TINY, "blocks", "12", "slc_static", "8%", "slc_dynamic", "10%", "word_lines", "2",
 	    "bits", "4", "page", "512", "one_shot", "on", "passes", "2" } },
+	{ "delta_b", "delta_b",
+	  { TINY, "op", "60", "blocks", "12", "word_lines", "1", "bits", "2", "page", "1KiB",
+	    "one_shot", "on", "zoned", "4KiB", "max_active_zones", "2", "buffer_safe", "on" } },
 };
 
 static void open_history(struct history *history, const struct subject *subject, u64 buffer)
 {
 	const char *policy = subject->policy;
 	struct test_device device;
+	bool zones;
 
 	*history = (struct history){ .policy = policy, .other = subject->other };
 	test_device_init(&device, "demo");
@@ -497,7 +610,15 @@ static void open_history(struct history *history, const struct subject *subject,
 	    durable_format(&history->live))
 		tap_bail_out("no such device: %s", history->live.device.error.text);
 	history->judge.super = history->live.super;
-	wear_in(history);
+	zones = device.config.zoned;
+	history->operations = zones ? zone_operations : operations;
+	history->letters = zones ? ARRAY_SIZE(zone_operations) : ARRAY_SIZE(operations);
+	if (zones)
+		wear_zones_in(history);
+	else
+		wear_in(history);
+	history->base_finished = calloc(history->live.unit_count, 1);
+	memcpy(history->base_finished, history->live.finished, history->live.unit_count);
 	history->base = malloc(history->live.disk.medium.bytes);
 	memcpy(history->base, history->live.disk.durable, history->live.disk.medium.bytes);
 	history->base_units = calloc(history->live.unit_count, sizeof(*history->base_units));
@@ -512,23 +633,24 @@ static void close_history(struct history *history)
 	durable_close(&history->judge);
 	free(history->base);
 	free(history->base_units);
+	free(history->base_finished);
 	free(history->written);
 }
 
-static u32 count_histories(u32 length)
+static u32 count_histories(const struct history *history, u32 length)
 {
 	u32 count = 1;
 
 	while (length--)
-		count *= ARRAY_SIZE(operations);
+		count *= history->letters;
 	return count;
 }
 
 static void name_history(struct history *history, u32 number, u32 length)
 {
 	memset(history->words, 0, sizeof(history->words));
-	for (; length--; number /= ARRAY_SIZE(operations))
-		history->words[length] = operations[number % ARRAY_SIZE(operations)].word;
+	for (; length--; number /= history->letters)
+		history->words[length] = history->operations[number % history->letters].word;
 }
 
 static bool is_asked(const struct history *history, u32 number, u32 length)
@@ -540,7 +662,7 @@ static void all_of_length(struct history *history, u32 length)
 {
 	u32 number;
 
-	for (number = 0; number < count_histories(length) && !tap_failures(); number++) {
+	for (number = 0; number < count_histories(history, length) && !tap_failures(); number++) {
 		if (!is_asked(history, number, length))
 			continue;
 		name_history(history, number, length);
@@ -558,7 +680,7 @@ static void draw_history(struct history *history, struct aftl_random *random)
 	memset(history->words, 0, sizeof(history->words));
 	while (words--)
 		history->words[words] =
-			operations[aftl_random_below(random, ARRAY_SIZE(operations))].word;
+			history->operations[aftl_random_below(random, history->letters)].word;
 }
 
 static void longer_histories(struct history *history)
@@ -651,9 +773,11 @@ int main(int argc, char **argv)
 		return tap_finish();
 	}
 	for (i = 0; i < ARRAY_SIZE(subjects); i++) {
-		if (strcmp(subjects[i].policy, "baseline"))
+		bool zones = !strcmp(subjects[i].policy, "delta_b");
+
+		if (strcmp(subjects[i].policy, "baseline") && !zones)
 			all_histories(&subjects[i], 0, all);
-		all_histories(&subjects[i], 4096, all);
+		all_histories(&subjects[i], zones ? 8192 : 4096, all);
 	}
 	note_tally();
 	tap_run("enough of everything", enough_of_everything);

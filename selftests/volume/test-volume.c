@@ -15,6 +15,11 @@
 
 static const char *const small[] = { SMALL, "op", "60", NULL };
 
+static const char *const small_zones[] = {
+	SMALL, "op", "60", "zoned", "64KiB", "buffer", "512KiB", "buffer_safe", "on",
+	"max_active_zones", "3", NULL
+};
+
 static const char *const small_units[] = { SMALL, "op", "60", "unit", "512", "page", "2KiB", NULL };
 
 static void open_device(struct durable_device *durable, const char *policy,
@@ -474,7 +479,8 @@ static bool needs_snapshot(const struct durable_device *durable, u64 sector)
 	return (sector >= layout->spares * AFTL_FRAME_SECTORS &&
 		sector <= aftl_spare_place(layout, &geo, geo.blocks * geo.pages - 1).sector) ||
 	       (sector >= layout->discards * AFTL_FRAME_SECTORS &&
-		sector <= aftl_discard_place(layout, geo.units - 1).sector);
+		sector <= (geo.zones ? aftl_kept_place(layout, geo.zone_buffer - 1) :
+				       aftl_discard_place(layout, geo.units - 1)).sector);
 }
 
 static void check_mended(struct durable_device *durable, enum area area, bool scan, u32 damaged)
@@ -523,24 +529,97 @@ static void try_damaged(struct durable_device *durable, u64 sector, struct aftl_
 	*byte ^= flip;
 }
 
-static void each_sector_may_be_damaged(void)
+static void damage_each_sector(struct durable_device *durable, u32 tried[AREAS])
 {
 	struct aftl_random random = { 5 };
-	struct durable_device durable;
-	u32 tried[AREAS] = { 0 };
 	u64 sector;
 
-	open_closed(&durable, "approxftl", small);
-	for (sector = 0; sector < durable.super.layout.data * AFTL_FRAME_SECTORS; sector++) {
-		if (!holds_something(&durable, sector) || tap_failures())
+	for (sector = 0; sector < durable->super.layout.data * AFTL_FRAME_SECTORS; sector++) {
+		if (!holds_something(durable, sector) || tap_failures())
 			continue;
-		try_damaged(&durable, sector, &random);
-		tried[area_of(&durable, sector)]++;
+		try_damaged(durable, sector, &random);
+		tried[area_of(durable, sector)]++;
 	}
 	CHECK_EQ(tried[AREA_SUPER], 16);
 	CHECK_EQ(tried[AREA_STATE], 2);
 	CHECK_RANGE(tried[AREA_TABLES], 24, U32_MAX);
+	durable_close(durable);
+}
+
+static void each_sector_may_be_damaged(void)
+{
+	struct durable_device durable;
+	u32 tried[AREAS] = { 0 };
+
+	open_closed(&durable, "approxftl", small);
+	damage_each_sector(&durable, tried);
 	CHECK_RANGE(tried[AREA_SNAPSHOT], 5, U32_MAX);
+}
+
+/* Three zones that were written, one more that was reset, and one that is finished. */
+static void work_in_zones(struct durable_device *durable)
+{
+	struct test_device *device = &durable->device;
+	u32 zone_units = aftl_geometry(device->ftl)->zone_units;
+	u32 i;
+
+	for (i = 0; i < 5; i++)
+		CHECK_EQ(test_do(device, AFTL_OP_WRITE, i * zone_units, i < 2 ? zone_units : i, 0,
+				 NULL), 0);
+	CHECK_EQ(test_do(device, AFTL_OP_ZONE_RESET, zone_units, 0, 0, NULL), 0);
+	CHECK_EQ(test_do(device, AFTL_OP_ZONE_FINISH, 3 * zone_units, 0, 0, NULL), 0);
+	aftl_hurry(device->ftl, true);
+	while (aftl_busy(device->ftl) && test_step(device))
+		;
+	aftl_hurry(device->ftl, false);
+	durable_settle(durable);
+}
+
+static void open_zones(struct durable_device *durable)
+{
+	open_device(durable, "approxftl", small_zones);
+	must(durable, durable_start(durable, "approxftl", false), "start");
+	work_in_zones(durable);
+	must(durable, durable_shut(durable), "close");
+}
+
+static void each_sector_of_zones_may_be_damaged(void)
+{
+	struct durable_device durable;
+	u32 tried[AREAS] = { 0 };
+
+	open_zones(&durable);
+	damage_each_sector(&durable, tried);
+}
+
+/* What a snapshot knows of zones is there after a crash, too, though their table was damaged. */
+static void tables_of_zones_are_rebuilt(void)
+{
+	struct durable_device durable;
+	u8 *table;
+
+	open_zones(&durable);
+	table = durable.disk.bytes + durable.super.layout.discards * AFTL_FRAME_BYTES;
+	memset(table, 0xff, AFTL_SECTOR_BYTES);
+	must(&durable, durable_start(&durable, "approxftl", false), "start");
+	CHECK(durable.recovery.closed);
+	CHECK_EQ(durable.recovery.tables, 1);
+	durable_stop(&durable);
+	must(&durable, durable_load(&durable, "approxftl", true), "load");
+	durable_check(&durable);
+	test_audit(&durable.device);
+	CHECK_EQ(durable.recovery.tables, 0);
+	durable_close(&durable);
+}
+
+/* The place for what is in the buffer is as large as it was. */
+static void a_buffer_of_zones_stays(void)
+{
+	struct durable_device durable;
+
+	open_zones(&durable);
+	CHECK_EQ(load_changed(&durable, "buffer", "1MiB"), -EINVAL);
+	CHECK_CONTAINS(durable.device.error.text, "buffer: a volume with zones keeps");
 	durable_close(&durable);
 }
 
@@ -840,6 +919,9 @@ int main(void)
 	tap_run("superblocks that are none", superblocks_that_are_none);
 	tap_run("the copy of the superblock helps", the_copy_helps);
 	tap_run("each sector may be damaged", each_sector_may_be_damaged);
+	tap_run("each sector of zones may be damaged", each_sector_of_zones_may_be_damaged);
+	tap_run("tables of zones are rebuilt", tables_of_zones_are_rebuilt);
+	tap_run("a buffer of zones stays", a_buffer_of_zones_stays);
 	tap_run("zeroed tables are damaged", zeroed_tables_are_damaged);
 	tap_run("the state before is good enough", the_state_before_is_good_enough);
 	tap_run("each call of the medium may fail", each_call_may_fail);

@@ -340,7 +340,27 @@ static void dump_pages(struct dump *dump, u32 first, u32 end, const u32 *unit)
 		json_end_array(&dump->json);
 }
 
-static void dump_unit(struct dump *dump, u32 unit)
+/* Of a device with zones: when that of @unit was reset, and what its units do not tell. */
+static void dump_zone(struct dump *dump, u32 unit)
+{
+	u32 zone = unit / dump->geo.zone_units;
+	const u8 *bytes = entry_at(dump, aftl_zone_place(&dump->super.layout, zone));
+	struct aftl_zone_entry entry = { 0 };
+	bool sound = bytes && !aftl_zone_entry_decode(&entry, bytes);
+
+	if (dump->options->json) {
+		json_u64(&dump->json, "zone", zone);
+		json_u64(&dump->json, "reset_sequence", entry.seq);
+		json_u64(&dump->json, "zone_state", entry.state);
+	} else if (!sound) {
+		printf("zone %u: its entry is damaged\n", zone);
+	} else {
+		printf("zone %u: reset at sequence %llu, state %u\n", zone,
+		       (unsigned long long)entry.seq, entry.state);
+	}
+}
+
+static void dump_discard(struct dump *dump, u32 unit)
 {
 	const u8 *bytes = entry_at(dump, aftl_discard_place(&dump->super.layout, unit));
 	u64 seq = bytes ? aftl_get(bytes, 8) : 0;
@@ -351,6 +371,14 @@ static void dump_unit(struct dump *dump, u32 unit)
 		printf("unit %u: its discard entry is damaged\n", unit);
 	else if (seq)
 		printf("unit %u: discarded at sequence %llu\n", unit, (unsigned long long)seq);
+}
+
+static void dump_unit(struct dump *dump, u32 unit)
+{
+	if (dump->geo.zones)
+		dump_zone(dump, unit);
+	else
+		dump_discard(dump, unit);
 	dump_pages(dump, 0, dump->geo.blocks * dump->geo.pages, &unit);
 }
 

@@ -179,6 +179,7 @@ static int shape_zones(struct aftl_geometry *geo, const struct aftl_config *conf
 	geo->zone_units = (u32)div64_u64(config->zoned, geo->unit_bytes);
 	geo->zone_capacity = (u32)capacity;
 	geo->zone_blocks = (u32)blocks;
+	geo->zone_buffer = max_t(u32, config->buffer / geo->unit_bytes, aftl_program_units(geo));
 	geo->units = (u32)units;
 	return 0;
 }

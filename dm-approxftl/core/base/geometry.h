@@ -41,6 +41,7 @@
  * @zone_capacity: of these, how many can be written
  * @zone_luns: LUNs that a zone is striped over
  * @zone_blocks: blocks that a zone has in each of them
+ * @zone_buffer: units that the write buffer of a device with zones holds
  */
 struct aftl_geometry {
 	u32 channels;
@@ -68,6 +69,7 @@ struct aftl_geometry {
 	u32 zone_capacity;
 	u32 zone_luns;
 	u32 zone_blocks;
+	u32 zone_buffer;
 	struct {
 		u32 count;
 		u32 stride;

@@ -59,8 +59,9 @@ static void enqueue(struct aftl *ftl, struct aftl_lun *lun, u32 lane, u32 index)
 	aftl_wake(ftl, lun);
 }
 
-static void bind_unit(struct aftl *ftl, struct aftl_request *request, aftl_unit_t unit,
-		      struct aftl_lun *lun, u32 lane)
+/* The write of @unit is in the controller and waits at @lun. Returns its tag. */
+static u32 take_unit(struct aftl *ftl, struct aftl_request *request, aftl_unit_t unit,
+		     struct aftl_lun *lun, u32 lane)
 {
 	u32 index = aftl_command_get(ftl, true);
 	struct aftl_command *command = &ftl->commands[index];
@@ -80,9 +81,17 @@ static void bind_unit(struct aftl *ftl, struct aftl_request *request, aftl_unit_
 	if (unlikely(ftl->geo.zones))
 		ftl->zones.pending[aftl_handle_of(ftl, command->stream)]++;
 	enqueue(ftl, lun, lane, index);
+	return index;
+}
+
+static void bind_unit(struct aftl *ftl, struct aftl_request *request, aftl_unit_t unit,
+		      struct aftl_lun *lun, u32 lane)
+{
+	u32 index = take_unit(ftl, request, unit, lun, lane);
+
 	if (ftl->ops->accept)
 		ftl->ops->accept(ftl->host, request, unit, index);
-	if (!command->request)
+	if (!ftl->commands[index].request)
 		aftl_request_part_done(ftl, request, 0);
 }
 
@@ -482,4 +491,16 @@ void aftl_write_forget(struct aftl *ftl, aftl_unit_t unit)
 					  AFTL_COMMAND_SUPERSEDED :
 					  AFTL_COMMAND_DROPPED;
 	}
+}
+
+u32 aftl_rebuffer(struct aftl *ftl, aftl_unit_t unit)
+{
+	struct aftl_request request = { .unit = from_unit(unit), .class = AFTL_PRECISE };
+	struct aftl_lun *lun = aftl_zone_lun(ftl, unit);
+
+	if (!lun)
+		lun = any_lun(ftl);
+	if (!lun || !ftl->free_write_count || !aftl_zone_join(ftl, &request))
+		return AFTL_NIL;
+	return take_unit(ftl, &request, unit, lun, aftl_lane(request.class, request.stream));
 }

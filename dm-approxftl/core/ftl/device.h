@@ -898,6 +898,10 @@ void aftl_zone_refuge(struct aftl *ftl, struct aftl_lun *lun, aftl_unit_t unit);
 void aftl_zone_retired(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_zone_lun_died(struct aftl *ftl, const struct aftl_lun *lun);
 bool aftl_zone_restored(struct aftl *ftl);
+void aftl_zone_found(struct aftl *ftl, u32 zone, u32 written, enum aftl_zone_state noted);
+bool aftl_zone_excess(struct aftl *ftl);
+void aftl_zone_hold(struct aftl *ftl, aftl_unit_t unit);
+void aftl_zone_reopen(struct aftl *ftl);
 
 /* bind.c: which LUN a write goes to */
 

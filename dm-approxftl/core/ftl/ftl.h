@@ -137,6 +137,18 @@ struct aftl_array_event {
 	u8 cause;
 };
 
+/* As NVMe and the kernel name them. */
+enum aftl_zone_state {
+	AFTL_ZONE_EMPTY,
+	AFTL_ZONE_IMPLICIT,
+	AFTL_ZONE_EXPLICIT,
+	AFTL_ZONE_CLOSED,
+	AFTL_ZONE_FULL,
+	AFTL_ZONE_READ_ONLY,
+	AFTL_ZONE_OFFLINE,
+	AFTL_ZONE_STATES,
+};
+
 /**
  * struct aftl_host_ops - what the core asks of its host
  *
@@ -187,8 +199,17 @@ struct aftl_host_ops {
 	 */
 	void (*programmed)(void *host, aftl_slot_t first);
 
-	/* These units are stored nowhere any more, if they were: they have been discarded. */
+	/*
+	 * These units are stored nowhere any more, if they were: they have been discarded, or
+	 * their zone has been reset.
+	 */
 	void (*unmap)(void *host, aftl_unit_t first, u32 units);
+
+	/*
+	 * What the units of a zone do not tell: it has been reset (EMPTY), finished (FULL), or
+	 * is READ_ONLY or OFFLINE from now on.
+	 */
+	void (*zone)(void *host, u32 zone, enum aftl_zone_state state);
 
 	/* The bytes of these slots are gone; the block is as it leaves the erase. */
 	void (*erase)(void *host, aftl_slot_t first, u32 slots);
@@ -311,6 +332,18 @@ bool aftl_busy(const struct aftl *ftl);
 /* Tags that accept() may use are below this. */
 u32 aftl_tags(const struct aftl *ftl);
 
+/* The unit that is wanted, and nowhere but under @tag; AFTL_NO_UNIT if that has none. */
+aftl_unit_t aftl_unprogrammed(const struct aftl *ftl, u32 tag);
+
+/**
+ * aftl_rebuffer() - a write is in the controller again that was there before a crash
+ * @ftl: device with zones that was just loaded
+ * @unit: below the write pointer of its zone, and nowhere; in ascending order
+ *
+ * Return: its tag, or U32_MAX if there is no room for it.
+ */
+u32 __must_check aftl_rebuffer(struct aftl *ftl, aftl_unit_t unit);
+
 /**
  * aftl_age() - let @ns pass for the cells without anything happening
  * @ftl: device
@@ -423,18 +456,6 @@ aftl_slot_t aftl_lookup(const struct aftl *ftl, aftl_unit_t unit, u32 *class);
  * Return: false if @unit is not on flash, or errors are not modelled and it is not lost.
  */
 bool aftl_unit_errors(const struct aftl *ftl, aftl_unit_t unit, struct aftl_errors *errors);
-
-/* As NVMe and the kernel name them. */
-enum aftl_zone_state {
-	AFTL_ZONE_EMPTY,
-	AFTL_ZONE_IMPLICIT,
-	AFTL_ZONE_EXPLICIT,
-	AFTL_ZONE_CLOSED,
-	AFTL_ZONE_FULL,
-	AFTL_ZONE_READ_ONLY,
-	AFTL_ZONE_OFFLINE,
-	AFTL_ZONE_STATES,
-};
 
 /**
  * aftl_zone_state() - the state of a zone

@@ -109,6 +109,15 @@ static bool is_open(enum aftl_zone_state state)
 	return state == AFTL_ZONE_IMPLICIT || state == AFTL_ZONE_EXPLICIT;
 }
 
+/* That it is full by what was written its units tell. */
+static bool must_tell(const struct aftl *ftl, const struct aftl_zone *zone)
+{
+	if (!ftl->ops->zone || (zone->state == AFTL_ZONE_FULL &&
+				zone->written == ftl->geo.zone_capacity))
+		return false;
+	return zone->state == AFTL_ZONE_EMPTY || zone->state >= AFTL_ZONE_FULL;
+}
+
 static void set_state(struct aftl *ftl, struct aftl_zone *zone, enum aftl_zone_state state)
 {
 	ftl->zones.open -= is_open(zone->state);
@@ -116,6 +125,8 @@ static void set_state(struct aftl *ftl, struct aftl_zone *zone, enum aftl_zone_s
 	zone->state = (u8)state;
 	ftl->zones.open += is_open(zone->state);
 	ftl->zones.active += aftl_zone_active(zone);
+	if (must_tell(ftl, zone))
+		ftl->ops->zone(ftl->host, zone_number(ftl, zone), state);
 }
 
 /* One that nobody has opened, the next in turn. */
@@ -293,6 +304,16 @@ static u32 free_slot(const struct aftl *ftl)
 	return 0;
 }
 
+static bool give_slot(struct aftl *ftl, struct aftl_zone *zone)
+{
+	if (zone->slot)
+		return true;
+	zone->slot = (u8)free_slot(ftl);
+	if (zone->slot)
+		ftl->zones.owner[zone->slot] = zone_number(ftl, zone);
+	return zone->slot;
+}
+
 /*
  * aftl_zone_join() - units of @request are about to be bound
  *
@@ -305,12 +326,8 @@ bool aftl_zone_join(struct aftl *ftl, struct aftl_request *request)
 {
 	struct aftl_zone *zone = aftl_zone_at(ftl, to_unit(request->unit));
 
-	if (!zone->slot) {
-		zone->slot = (u8)free_slot(ftl);
-		if (!zone->slot)
-			return false;
-		ftl->zones.owner[zone->slot] = zone_number(ftl, zone);
-	}
+	if (!give_slot(ftl, zone))
+		return false;
 	request->stream = (u8)(ftl->streams + zone->slot - 1);
 	return true;
 }
@@ -470,4 +487,94 @@ bool aftl_zone_restored(struct aftl *ftl)
 			find_owner(ftl, &ftl->luns[i], j);
 	return ftl->zones.active <= ftl->config.max_active_zones &&
 	       ftl->zones.open <= most_open(ftl);
+}
+
+/* After a crash */
+
+/*
+ * aftl_zone_found() - after a crash, what is known of a zone
+ * @written: units that follow each other from its first on
+ * @noted: what the host was told of it last
+ */
+void aftl_zone_found(struct aftl *ftl, u32 zone, u32 written, enum aftl_zone_state noted)
+{
+	if (noted < AFTL_ZONE_FULL && written)
+		noted = written == ftl->geo.zone_capacity ? AFTL_ZONE_FULL : AFTL_ZONE_CLOSED;
+	ftl->zones.all[zone].written = written;
+	ftl->zones.all[zone].state = (u8)noted;
+	count_zone(ftl, &ftl->zones.all[zone]);
+}
+
+/*
+ * aftl_zone_excess() - of more active zones than may be the fullest is finished
+ *
+ * It had been full, and its end is lost. Return: false if there is none.
+ */
+bool aftl_zone_excess(struct aftl *ftl)
+{
+	struct aftl_zone *most = NULL;
+	u32 i;
+
+	if (ftl->zones.active <= ftl->config.max_active_zones)
+		return false;
+	for (i = 0; i < ftl->geo.zones; i++) {
+		struct aftl_zone *zone = &ftl->zones.all[i];
+
+		if (aftl_zone_active(zone) && (!most || zone->written > most->written))
+			most = zone;
+	}
+	most->state = AFTL_ZONE_FULL;
+	ftl->zones.active--;
+	return true;
+}
+
+/*
+ * aftl_zone_hold() - @unit will be in the buffer: its zone has a slot before others take them all
+ */
+void aftl_zone_hold(struct aftl *ftl, aftl_unit_t unit)
+{
+	give_slot(ftl, aftl_zone_at(ftl, unit));
+}
+
+static struct aftl_zone *zone_of(const struct aftl *ftl, const struct aftl_block *block)
+{
+	u32 slot = from_slot(aftl_page_slot(&ftl->media, block, 0));
+
+	while (!aftl_slot_valid(&ftl->media, to_slot(slot)))
+		slot++;
+	return aftl_zone_at(ftl, *aftl_unit_at(&ftl->media, to_slot(slot)));
+}
+
+static void reopen_block(struct aftl *ftl, struct aftl_block *block)
+{
+	struct aftl_zone *zone = zone_of(ftl, block);
+	u32 lun = aftl_block_lun(ftl, block)->index;
+	struct aftl_block **placed;
+
+	if (!zone->slot && !(aftl_zone_active(zone) && give_slot(ftl, zone)))
+		return;
+	placed = placed_at(ftl, lun, zone->slot);
+	if (*placed)
+		return;
+	aftl_supply_unlist(ftl, &ftl->luns[lun], block);
+	block->state = AFTL_BLOCK_OPEN;
+	block->handle = zone->slot;
+	*placed = block;
+}
+
+/*
+ * aftl_zone_reopen() - after a crash, zones go on in the blocks that they were written to
+ */
+void aftl_zone_reopen(struct aftl *ftl)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.blocks; i++) {
+		struct aftl_block *block = &ftl->media.blocks[i];
+
+		if (block->state == AFTL_BLOCK_CLOSED && block->valid && !block->failing &&
+		    !block->bits && block->order == AFTL_ORDER_SEQUENTIAL &&
+		    !aftl_block_full(&ftl->geo, block))
+			reopen_block(ftl, block);
+	}
 }

@@ -24,7 +24,7 @@ static u32 count_places(const struct aftl_volume *volume)
 {
 	const struct aftl_layout *layout = &volume->super.layout;
 
-	return min((u32)(layout->data - layout->snapshot - AFTL_DISPLACED_COPIES) /
+	return min((u32)(layout->kept - layout->snapshot - AFTL_DISPLACED_COPIES) /
 		   frames_of_unit(volume), (u32)AFTL_DISPLACED_MAX);
 }
 

@@ -25,6 +25,23 @@ struct aftl_frame {
 };
 
 /**
+ * struct aftl_kept - a place for a unit of a zone that is not on flash yet
+ * @entry: what is there
+ * @state: enum aftl_kept_state
+ */
+struct aftl_kept {
+	struct aftl_kept_entry entry;
+	u8 state;
+};
+
+/* A place is over when its unit is on flash, or wanted no more; then a commit frees it. */
+enum aftl_kept_state {
+	AFTL_KEPT_FREE,
+	AFTL_KEPT_USED,
+	AFTL_KEPT_OVER,
+};
+
+/**
  * struct aftl_volume - an open volume
  * @medium: where it is
  * @super: its superblock
@@ -36,6 +53,11 @@ struct aftl_frame {
  * @mend_supers: a superblock is to be written again, the other one has what it should say
  * @mend_state: the same of a state, which the next one will overwrite
  * @give_up: damaged entries of pages and discards count as empty
+ * @zones_dirty: the zone table has changed since the last commit
+ * @kept: of a device with zones, what is kept, by place
+ * @kept_at: by tag, its place, and one more; 0: it is not kept
+ * @kept_hand: place that is looked at next when one is needed
+ * @dropped: bit by slot: that a unit was mapped there must be forgotten; NULL if none
  * @displaced: by place behind their table
  * @displaced_slots: how many places are taken
  * @displaced_dirty: the table has changed since the last commit
@@ -58,6 +80,11 @@ struct aftl_volume {
 	bool mend_state;
 	bool give_up;
 	bool displaced_dirty;
+	bool zones_dirty;
+	struct aftl_kept *kept;
+	u32 *kept_at;
+	u32 kept_hand;
+	u64 *dropped;
 	u32 displaced_slots;
 	struct aftl_displaced displaced[AFTL_DISPLACED_MAX];
 	u32 dirty;
@@ -87,6 +114,37 @@ int __must_check aftl_volume_supports(const struct aftl_config *config, struct a
  */
 int __must_check aftl_volume_rebuild(struct aftl_volume *volume, u64 sector, u8 **bytes,
 				     struct aftl_error *error);
+
+/* The bytes of the entry at @place, which are about to change; NULL if they cannot be had. */
+u8 *aftl_volume_change(struct aftl_volume *volume, struct aftl_place place);
+
+/* kept.c: units of zones that are not on flash yet, and what zones must forget */
+
+bool __must_check aftl_kept_take(struct aftl_volume *volume);
+void aftl_kept_give(struct aftl_volume *volume);
+
+bool aftl_kept_any(const struct aftl_volume *volume);
+
+/* A commit has made durable that what is over is. */
+void aftl_kept_committed(struct aftl_volume *volume);
+
+/* The entry of a place as it should be. */
+void aftl_kept_encode(const struct aftl_volume *volume, u32 index, u8 *bytes);
+
+/* A place that nothing durable speaks of, but of what is durable elsewhere, too; their number. */
+u32 aftl_kept_free(struct aftl_volume *volume);
+
+/* Where on the medium its bytes are. */
+u64 aftl_kept_offset(const struct aftl_volume *volume, u32 index);
+
+/* @slot says that a unit was mapped there, which is not to be found again. */
+int __must_check aftl_volume_drop(struct aftl_volume *volume, aftl_slot_t slot);
+
+/* Bit by slot of @page: it has been dropped. */
+u16 aftl_kept_dropped(const struct aftl_volume *volume, u32 page);
+
+/* Entries do not say it any more. */
+void aftl_kept_forget_drops(struct aftl_volume *volume);
 
 /* displaced.c: slots whose bytes are not where they belong */
 

@@ -12,6 +12,8 @@
 #define ERASE_BYTES 16
 #define DISCARD_BYTES 8
 #define DISPLACED_BYTES 16
+#define ZONE_BYTES 16
+#define KEPT_BYTES 16
 #define PARAMS_AT 120
 #define CRC_AT (AFTL_FRAME_BYTES - 4)
 #define KEY_SIZE 64
@@ -42,11 +44,9 @@ u32 aftl_spare_bytes(const struct aftl_geometry *geo)
 int aftl_layout_init(struct aftl_layout *layout, const struct aftl_geometry *geo,
 		     struct aftl_error *error)
 {
+	u64 kept = DIV_ROUND_UP((u64)geo->zone_buffer * geo->unit_bytes, (u64)AFTL_FRAME_BYTES);
 	u64 snapshot = aftl_snapshot_bytes_max(geo);
 
-	if (geo->zones)
-		return aftl_fail(error, -EINVAL,
-				 "zoned: a volume does not keep write pointers; set it to 0, or keep the data in store ram");
 	if (geo->sheets)
 		return aftl_fail(error, -EINVAL,
 				 "map_cache: a volume keeps its map by itself; set it to 0, or keep the data in store ram");
@@ -59,9 +59,13 @@ int aftl_layout_init(struct aftl_layout *layout, const struct aftl_geometry *geo
 	layout->spares = layout->erases + frames_of(geo->blocks, AFTL_ERASES_PER_SECTOR);
 	layout->discards = layout->spares + frames_of((u64)geo->blocks * geo->pages,
 						      layout->spares_per_sector);
-	layout->snapshot = layout->discards + frames_of(geo->units, AFTL_DISCARDS_PER_SECTOR);
-	layout->data = layout->snapshot + DIV_ROUND_UP(snapshot, (u64)AFTL_FRAME_BYTES);
+	layout->kept_table = layout->discards +
+			     (geo->zones ? frames_of(geo->zones, AFTL_ZONES_PER_SECTOR) :
+					   frames_of(geo->units, AFTL_DISCARDS_PER_SECTOR));
+	layout->snapshot = layout->kept_table + frames_of(geo->zone_buffer, AFTL_ZONES_PER_SECTOR);
+	layout->data = layout->snapshot + DIV_ROUND_UP(snapshot, (u64)AFTL_FRAME_BYTES) + kept;
 	layout->data = DIV_ROUND_UP(layout->data, (u64)DATA_ALIGNMENT) * DATA_ALIGNMENT;
+	layout->kept = layout->data - kept;
 	layout->frames = layout->data + DIV_ROUND_UP((u64)geo->slots * geo->unit_bytes,
 						     (u64)AFTL_FRAME_BYTES);
 	return 0;
@@ -89,6 +93,16 @@ struct aftl_place aftl_spare_place(const struct aftl_layout *layout,
 struct aftl_place aftl_discard_place(const struct aftl_layout *layout, u32 unit)
 {
 	return place_of(layout->discards, unit, AFTL_DISCARDS_PER_SECTOR, DISCARD_BYTES);
+}
+
+struct aftl_place aftl_zone_place(const struct aftl_layout *layout, u32 zone)
+{
+	return place_of(layout->discards, zone, AFTL_ZONES_PER_SECTOR, ZONE_BYTES);
+}
+
+struct aftl_place aftl_kept_place(const struct aftl_layout *layout, u32 index)
+{
+	return place_of(layout->kept_table, index, AFTL_ZONES_PER_SECTOR, KEPT_BYTES);
 }
 
 struct aftl_place aftl_displaced_place(u32 index)
@@ -330,6 +344,38 @@ void aftl_erase_entry_decode(struct aftl_erase_entry *entry, const u8 *bytes)
 	entry->wear = (u32)aftl_get(bytes + 4, 4);
 	entry->bad = bytes[8] & ERASE_BAD;
 	entry->flip = bytes[8] & ERASE_FLIP;
+}
+
+void aftl_zone_entry_encode(const struct aftl_zone_entry *entry, u8 *bytes)
+{
+	memset(bytes, 0, ZONE_BYTES);
+	aftl_put(bytes, entry->seq, 8);
+	bytes[8] = entry->state;
+}
+
+int aftl_zone_entry_decode(struct aftl_zone_entry *entry, const u8 *bytes)
+{
+	entry->seq = aftl_get(bytes, 8);
+	entry->state = bytes[8];
+	return !entry->state || (entry->state >= AFTL_ZONE_FULL &&
+				 entry->state < AFTL_ZONE_STATES) ? 0 : -EUCLEAN;
+}
+
+void aftl_kept_entry_encode(const struct aftl_kept_entry *entry, u8 *bytes)
+{
+	memset(bytes, 0, KEPT_BYTES);
+	if (!entry->seq)
+		return;
+	aftl_put(bytes, entry->seq, 8);
+	aftl_put(bytes + 8, from_unit(entry->unit), 4);
+}
+
+int aftl_kept_entry_decode(struct aftl_kept_entry *entry, const struct aftl_geometry *geo,
+			   const u8 *bytes)
+{
+	entry->seq = aftl_get(bytes, 8);
+	entry->unit = to_unit((u32)aftl_get(bytes + 8, 4));
+	return !entry->seq || from_unit(entry->unit) < geo->units ? 0 : -EUCLEAN;
 }
 
 void aftl_displaced_encode(const struct aftl_displaced *displaced, u8 *bytes)

@@ -20,9 +20,12 @@
  *	     3  state after commits of odd number
  *	     4  erase table, 31 blocks a sector
  *	     .  spare table, as many pages a sector as fit
- *	     .  discard table, 63 units a sector
+ *	     .  discard table, 63 units a sector; of a device with zones, which has no discards,
+ *	        the zone table, 31 zones a sector, then from the next frame on the table of
+ *	        what is kept, 31 entries a sector
  *	     .  snapshot, see snapshot.h: the state when the volume was last closed; or, where
  *	        not all bytes are where they belong, the table of displaced slots
+ *	     .  of a device with zones: what is kept, one unit for each entry
  *	     .  data, from a multiple of 1 MiB on: the media, slot by slot
  *
  * Superblock:
@@ -91,6 +94,19 @@
  *
  * Entry of the discard table, 8 bytes: sequence number of the unit's last discard.
  *
+ * Entry of the zone table, 16 bytes:
+ *
+ *	     0     8  sequence number of the zone's last reset
+ *	     8     1  state, enum aftl_zone_state, if its units do not tell: 4 finished,
+ *	              5 read-only, 6 offline; else 0
+ *	     9     7  zero
+ *
+ * Entry of the table of what is kept, 16 bytes:
+ *
+ *	     0     8  sequence number; 0: none
+ *	     8     4  unit
+ *	    12     4  zero
+ *
  * Entry of the table of displaced slots, 16 bytes, 31 a sector, a frame of them and a copy:
  *
  *	     0     4  slot, and one more; 0: none
@@ -103,12 +119,13 @@
  * frames as a unit takes. What is not closed alone has such slots.
  *
  * Where a unit is: in the mapped slot with its largest sequence number, if that is
- * larger than that of its last discard.
+ * larger than that of its last discard or of the last reset of its zone; else where it is
+ * kept, if that is.
  */
 #ifndef AFTL_VOLUME_FORMAT_H
 #define AFTL_VOLUME_FORMAT_H
 
-#include "core/flash/media.h"
+#include "core/ftl/ftl.h"
 
 #define AFTL_VOLUME_MAJOR 1
 #define AFTL_VOLUME_MAJOR_DISPLACED 2
@@ -125,6 +142,7 @@
 
 #define AFTL_ERASES_PER_SECTOR 31
 #define AFTL_DISCARDS_PER_SECTOR 63
+#define AFTL_ZONES_PER_SECTOR 31
 
 /* Slots whose bytes can be elsewhere: a frame of entries. */
 #define AFTL_DISPLACED_PER_SECTOR 31
@@ -140,7 +158,9 @@
  * @erases: first frame of the erase table
  * @spares: of the spare table
  * @discards: of the discard table
+ * @kept_table: of the table of what is kept; without zones the end of the tables
  * @snapshot: of the snapshot
+ * @kept: of what is kept
  * @data: of the data
  * @frames: of the whole volume
  */
@@ -149,7 +169,9 @@ struct aftl_layout {
 	u64 erases;
 	u64 spares;
 	u64 discards;
+	u64 kept_table;
 	u64 snapshot;
+	u64 kept;
 	u64 data;
 	u64 frames;
 };
@@ -210,6 +232,26 @@ struct aftl_erase_entry {
 	u32 wear;
 	bool bad;
 	bool flip;
+};
+
+/**
+ * struct aftl_zone_entry - what the units of a zone do not tell
+ * @seq: of its last reset
+ * @state: enum aftl_zone_state, AFTL_ZONE_EMPTY for what they tell
+ */
+struct aftl_zone_entry {
+	u64 seq;
+	u8 state;
+};
+
+/**
+ * struct aftl_kept_entry - a unit that is not on flash yet
+ * @seq: when it was kept; 0: none
+ * @unit: which
+ */
+struct aftl_kept_entry {
+	u64 seq;
+	aftl_unit_t unit;
 };
 
 /**
@@ -282,6 +324,8 @@ struct aftl_place aftl_erase_place(const struct aftl_layout *layout, u32 block);
 struct aftl_place aftl_spare_place(const struct aftl_layout *layout,
 				   const struct aftl_geometry *geo, u32 page);
 struct aftl_place aftl_discard_place(const struct aftl_layout *layout, u32 unit);
+struct aftl_place aftl_zone_place(const struct aftl_layout *layout, u32 zone);
+struct aftl_place aftl_kept_place(const struct aftl_layout *layout, u32 index);
 
 /**
  * aftl_sector_seal() - add nonce and checksum to a sector
@@ -324,6 +368,16 @@ void aftl_displaced_decode(struct aftl_displaced *displaced, const u8 *bytes);
 
 void aftl_erase_entry_encode(const struct aftl_erase_entry *entry, u8 *bytes);
 void aftl_erase_entry_decode(struct aftl_erase_entry *entry, const u8 *bytes);
+
+void aftl_zone_entry_encode(const struct aftl_zone_entry *entry, u8 *bytes);
+
+/* Return: 0, or -EUCLEAN if there is no such state. */
+int __must_check aftl_zone_entry_decode(struct aftl_zone_entry *entry, const u8 *bytes);
+void aftl_kept_entry_encode(const struct aftl_kept_entry *entry, u8 *bytes);
+
+/* Return: 0, or -EUCLEAN if the device has no such unit. */
+int __must_check aftl_kept_entry_decode(struct aftl_kept_entry *entry,
+					const struct aftl_geometry *geo, const u8 *bytes);
 
 u32 aftl_spare_bytes(const struct aftl_geometry *geo);
 void aftl_spare_encode(const struct aftl_spare *spare, const struct aftl_geometry *geo, u8 *bytes);

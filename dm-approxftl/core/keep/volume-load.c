@@ -167,16 +167,18 @@ static int load_snapshot(struct aftl_volume *volume, const struct aftl_policy_ty
  * @same: its policy is the one that used the volume last
  * @spares: reads the spare table
  * @erases: reads the erase table
+ * @zones: of a device with zones, their entries
  * @seq: by page, the sequence number of its program
  * @last_seq: the largest of all
  * @last_ns: device time that has certainly been reached
  */
 struct scan {
-	const struct aftl_volume *volume;
+	struct aftl_volume *volume;
 	struct aftl *ftl;
 	bool same;
 	struct reader spares;
 	struct reader erases;
+	struct aftl_zone_entry *zones;
 	struct aftl_chunks seq;
 	u64 last_seq;
 	u64 last_ns;
@@ -192,16 +194,23 @@ static u64 *seq_of(const struct scan *scan, u32 page)
 	return aftl_entry(&scan->seq, u64, page);
 }
 
+static size_t zone_bytes(const struct scan *scan)
+{
+	return scan->volume->geo.zones * sizeof(*scan->zones);
+}
+
 static void scan_close(struct scan *scan)
 {
 	const struct aftl_medium *medium = scan->volume->medium;
 
 	reader_close(&scan->spares);
 	reader_close(&scan->erases);
+	if (scan->zones)
+		medium->free(medium->host, scan->zones, zone_bytes(scan));
 	aftl_chunks_give(&scan->seq, count_pages(scan), sizeof(u64), medium->free, medium->host);
 }
 
-static int scan_open(struct scan *scan, const struct aftl_volume *volume, struct aftl *ftl,
+static int scan_open(struct scan *scan, struct aftl_volume *volume, struct aftl *ftl,
 		     struct aftl_error *error)
 {
 	const struct aftl_medium *medium = volume->medium;
@@ -220,7 +229,9 @@ static int scan_open(struct scan *scan, const struct aftl_volume *volume, struct
 	second = reader_open(&scan->erases, volume, true);
 	took = aftl_chunks_take(&scan->seq, count_pages(scan), sizeof(u64), medium->alloc,
 				medium->host);
-	if (!first && !second && took)
+	if (zone_bytes(scan))
+		scan->zones = medium->alloc(medium->host, zone_bytes(scan));
+	if (!first && !second && took && !scan->zones == !zone_bytes(scan))
 		return 0;
 	scan_close(scan);
 	return aftl_fail(error, -ENOMEM, "not enough memory to recover the volume");
@@ -396,17 +407,60 @@ static void disown_block(struct aftl_block *block)
 	block->kind = 0;
 }
 
+static bool is_of(const struct aftl_block *block, const struct aftl_spare *spare)
+{
+	return spare->seq && spare->attr && spare->erases == block->erases;
+}
+
+static int drop_page(struct scan *scan, u32 page)
+{
+	u32 slot = page * scan->volume->geo.page_units;
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; !ret && i < scan->volume->geo.page_units; i++)
+		ret = aftl_volume_drop(scan->volume, to_slot(slot + i));
+	return ret;
+}
+
+/*
+ * Of a program into a zone of which not every page is known no unit counts: those that a flush
+ * has covered are kept. As if the power had failed before it, so that it can be done again.
+ */
+static int scan_program(struct scan *scan, const struct aftl_block *block, u32 first, bool *whole,
+			struct aftl_error *error)
+{
+	u32 pages = scan->volume->geo.program_pages;
+	struct aftl_spare spare;
+	u32 known = 0;
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; !ret && i < pages; i++) {
+		ret = get_spare(scan, first + i, &spare, error);
+		known += !ret && is_of(block, &spare);
+	}
+	*whole = known == pages;
+	for (i = 0; !ret && known && !*whole && i < pages; i++)
+		ret = drop_page(scan, first + i);
+	return ret;
+}
+
 static int scan_block(struct scan *scan, struct aftl_block *block, struct aftl_error *error)
 {
 	u32 first = aftl_device_page(&scan->ftl->media, block, 0);
 	bool own = scan->same;
+	bool whole = true;
 	struct aftl_spare spare;
 	int ret = count_erases(scan, block, error);
 	u32 page;
 
 	for (page = first; !ret && page < first + scan->volume->geo.pages; page++) {
-		ret = get_spare(scan, page, &spare, error);
-		if (ret || !spare.seq || !spare.attr || spare.erases != block->erases)
+		if (scan->zones && (page - first) % scan->volume->geo.program_pages == 0)
+			ret = scan_program(scan, block, page, &whole, error);
+		if (!ret)
+			ret = get_spare(scan, page, &spare, error);
+		if (ret || !whole || !is_of(block, &spare))
 			continue;
 		restore_block(block, &spare);
 		own &= spare.seq > scan->volume->state.policy_seq;
@@ -416,6 +470,232 @@ static int scan_block(struct scan *scan, struct aftl_block *block, struct aftl_e
 	if (!own)
 		disown_block(block);
 	return ret;
+}
+
+/* Zones */
+
+/* In place of a slot: the unit is kept. */
+#define KEPT U32_MAX
+
+static int refuse_impossible(const char *what, u32 number, struct aftl_error *error)
+{
+	return aftl_fail(error, -EUCLEAN, "the volume is damaged: the entry of %s %u is impossible",
+			 what, number);
+}
+
+static int scan_zone_entries(struct scan *scan, struct aftl_error *error)
+{
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; !ret && i < scan->volume->geo.zones; i++) {
+		struct aftl_place at = aftl_zone_place(&scan->volume->super.layout, i);
+		const u8 *bytes = reader_entry(&scan->spares, at, &ret, error);
+
+		if (!bytes)
+			ret = refuse_entry(scan, at.sector, ret, error);
+		else if (aftl_zone_entry_decode(&scan->zones[i], bytes))
+			ret = refuse_impossible("zone", i, error);
+		scan->last_seq = max(scan->last_seq, scan->zones[i].seq);
+	}
+	return ret;
+}
+
+static u64 reset_of(const struct scan *scan, u32 unit)
+{
+	return scan->zones[unit / scan->volume->geo.zone_units].seq;
+}
+
+/* It counts if its unit is nowhere else. */
+static void find_kept(struct scan *scan, struct aftl_kept *kept)
+{
+	u32 *found = aftl_map_at(scan->ftl, from_unit(kept->entry.unit));
+
+	scan->last_seq = max(scan->last_seq, kept->entry.seq);
+	if (*found || kept->entry.seq <= reset_of(scan, from_unit(kept->entry.unit)))
+		return;
+	*found = KEPT;
+	kept->state = AFTL_KEPT_USED;
+}
+
+static int scan_kept(struct scan *scan, struct aftl_error *error)
+{
+	const struct aftl_volume *volume = scan->volume;
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; !ret && i < volume->geo.zone_buffer; i++) {
+		struct aftl_place at = aftl_kept_place(&volume->super.layout, i);
+		const u8 *bytes = reader_entry(&scan->spares, at, &ret, error);
+
+		if (!bytes)
+			ret = refuse_entry(scan, at.sector, ret, error);
+		else if (aftl_kept_entry_decode(&volume->kept[i].entry, &volume->geo, bytes))
+			ret = refuse_impossible("what is kept in place", i, error);
+		else if (volume->kept[i].entry.seq)
+			find_kept(scan, &volume->kept[i]);
+	}
+	return ret;
+}
+
+static void lose_kept(struct scan *scan, struct aftl_kept *kept)
+{
+	*aftl_map_at(scan->ftl, from_unit(kept->entry.unit)) = 0;
+	kept->state = AFTL_KEPT_FREE;
+}
+
+/* Is it the first that is kept of its zone? */
+static bool first_of_zone(const struct scan *scan, u32 index)
+{
+	const struct aftl_volume *volume = scan->volume;
+	u32 zone = from_unit(volume->kept[index].entry.unit) / volume->geo.zone_units;
+	u32 i;
+
+	for (i = 0; i < index; i++)
+		if (volume->kept[i].state == AFTL_KEPT_USED &&
+		    from_unit(volume->kept[i].entry.unit) / volume->geo.zone_units == zone)
+			return false;
+	return true;
+}
+
+/*
+ * At a commit not more zones have something in the buffer than may be active. More than these are
+ * left by one that was interrupted: nobody has been promised what came last.
+ */
+static bool lose_newest(struct scan *scan)
+{
+	struct aftl_kept *newest = NULL;
+	u32 zones = 0;
+	u32 i;
+
+	for (i = 0; i < scan->volume->geo.zone_buffer; i++) {
+		struct aftl_kept *kept = &scan->volume->kept[i];
+
+		if (kept->state != AFTL_KEPT_USED)
+			continue;
+		zones += first_of_zone(scan, i);
+		if (!newest || newest->entry.seq < kept->entry.seq)
+			newest = kept;
+	}
+	if (zones <= scan->ftl->handles)
+		return false;
+	lose_kept(scan, newest);
+	return true;
+}
+
+/* Units up to the first that is missing; others after it are forgotten. */
+static u32 count_written(struct scan *scan, u32 zone)
+{
+	u32 first = zone * scan->volume->geo.zone_units;
+	u32 written = 0;
+	u32 i;
+
+	while (written < scan->volume->geo.zone_capacity &&
+	       *aftl_map_at(scan->ftl, first + written))
+		written++;
+	for (i = written; i < scan->volume->geo.zone_units; i++)
+		if (*aftl_map_at(scan->ftl, first + i) != KEPT)
+			*aftl_map_at(scan->ftl, first + i) = 0;
+	return written;
+}
+
+static bool is_beyond(const struct scan *scan, u32 unit)
+{
+	return unit % scan->volume->geo.zone_units >=
+	       aftl_zone_at(scan->ftl, to_unit(unit))->written;
+}
+
+static void settle_kept(struct scan *scan, struct aftl_kept *kept)
+{
+	if (kept->state != AFTL_KEPT_USED)
+		return;
+	if (is_beyond(scan, from_unit(kept->entry.unit)))
+		lose_kept(scan, kept);
+	else
+		aftl_zone_hold(scan->ftl, kept->entry.unit);
+}
+
+static void settle_zones(struct scan *scan)
+{
+	u32 i;
+
+	while (lose_newest(scan))
+		;
+	for (i = 0; i < scan->volume->geo.zones; i++)
+		aftl_zone_found(scan->ftl, i, count_written(scan, i), scan->zones[i].state);
+	for (i = 0; i < scan->volume->geo.zone_buffer; i++)
+		settle_kept(scan, &scan->volume->kept[i]);
+	while (aftl_zone_excess(scan->ftl))
+		;
+}
+
+/* What is beyond a write pointer must not be found again when that has come so far. */
+static int drop_beyond(struct scan *scan)
+{
+	const struct aftl_geometry *geo = &scan->volume->geo;
+	struct aftl *ftl = scan->ftl;
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; !ret && i < geo->slots; i++) {
+		u32 unit = from_unit(*aftl_unit_at(&ftl->media, to_slot(i)));
+
+		if (ftl->media.attr[i / geo->page_units] && unit < geo->units &&
+		    *seq_of(scan, i / geo->page_units) > reset_of(scan, unit) &&
+		    is_beyond(scan, unit))
+			ret = aftl_volume_drop(scan->volume, to_slot(i));
+	}
+	return ret;
+}
+
+static int scan_zones(struct scan *scan, struct aftl_error *error)
+{
+	int ret = scan_zone_entries(scan, error);
+	u32 i;
+
+	for (i = 0; !ret && i < scan->volume->geo.units; i++)
+		drop_discarded(scan, i, reset_of(scan, i));
+	if (!ret)
+		ret = scan_kept(scan, error);
+	if (ret)
+		return ret;
+	settle_zones(scan);
+	return drop_beyond(scan) ? aftl_fail(error, -ENOMEM,
+					     "not enough memory to recover the volume") : 0;
+}
+
+static bool step_valid(const struct aftl *ftl, u32 first)
+{
+	u32 slot = first * ftl->geo.page_units;
+	u32 end = slot + aftl_program_units(&ftl->geo);
+
+	for (; slot < end; slot++)
+		if (aftl_slot_valid(&ftl->media, to_slot(slot)))
+			return true;
+	return false;
+}
+
+/*
+ * The last programs of a block of which nothing is left: as if they had not been, so that its zone
+ * finds the room that it was promised. A block of which nothing is left at all is erased.
+ */
+static void take_back_programs(struct aftl *ftl, struct aftl_block *block)
+{
+	u32 page = ftl->geo.pages;
+	u32 i;
+
+	if (!block->valid || block->state == AFTL_BLOCK_BAD)
+		return;
+	for (page -= ftl->geo.program_pages;
+	     !step_valid(ftl, aftl_device_page(&ftl->media, block, page));
+	     page -= ftl->geo.program_pages)
+		for (i = 0; i < ftl->geo.program_pages; i++) {
+			u16 *attr = &ftl->media.attr[aftl_device_page(&ftl->media, block,
+								     page + i)];
+
+			block->programmed -= *attr != 0;
+			*attr = 0;
+		}
 }
 
 static void map_unit(struct scan *scan, u32 unit)
@@ -428,6 +708,10 @@ static void map_unit(struct scan *scan, u32 unit)
 
 	if (!*found)
 		return;
+	if (*found == KEPT) {
+		*found = 0;
+		return;
+	}
 	*found = 0;
 	block = aftl_slot_block(&ftl->media, slot);
 	attr = ftl->media.attr[aftl_slot_device_page(&ftl->media, slot)];
@@ -638,15 +922,19 @@ static int scan_tables(struct scan *scan, struct aftl_error *error)
 	for (i = 0; !ret && i < ftl->geo.blocks; i++)
 		ret = scan_block(scan, &ftl->media.blocks[i], error);
 	if (!ret)
-		ret = scan_discards(scan, error);
+		ret = scan->zones ? scan_zones(scan, error) : scan_discards(scan, error);
 	if (ret)
 		return ret;
 	for (i = 0; i < ftl->geo.units; i++)
 		map_unit(scan, i);
 	forget_lost(ftl);
+	for (i = 0; scan->zones && i < ftl->geo.blocks; i++)
+		take_back_programs(ftl, &ftl->media.blocks[i]);
 	for (i = 0; i < ftl->geo.luns; i++)
 		settle_lun(ftl, &ftl->luns[i]);
 	aftl_supply_resettle(ftl);
+	if (scan->zones)
+		aftl_zone_reopen(ftl);
 	restore_time(scan);
 	return 0;
 }
@@ -736,6 +1024,49 @@ static void fill_spares(const struct aftl_volume *volume, const struct aftl *ftl
 	}
 }
 
+/* Before the zone was written: what else there is of it is dropped. */
+static int fill_zone(struct aftl_volume *volume, const struct aftl *ftl, u32 zone, u8 *bytes)
+{
+	const struct aftl_geometry *geo = &volume->geo;
+	const struct aftl_zone *of = &ftl->zones.all[zone];
+	struct aftl_zone_entry entry = {
+		.state = of->state < AFTL_ZONE_FULL ? 0 : of->state,
+	};
+	int ret = 0;
+	u32 i;
+
+	aftl_zone_entry_encode(&entry, bytes);
+	for (i = 0; !ret && i < geo->slots; i++)
+		if (ftl->media.attr[i / geo->page_units] &&
+		    from_unit(*aftl_unit_at(&ftl->media, to_slot(i))) / geo->zone_units == zone &&
+		    !aftl_slot_valid(&ftl->media, to_slot(i)))
+			ret = aftl_volume_drop(volume, to_slot(i));
+	return ret;
+}
+
+static int fill_zones(struct aftl_volume *volume, const struct aftl *ftl, u64 index, u8 *bytes)
+{
+	u64 zone = index * AFTL_ZONES_PER_SECTOR;
+	u64 end = min_t(u64, zone + AFTL_ZONES_PER_SECTOR, volume->geo.zones);
+	int ret = 0;
+
+	for (; !ret && zone < end; zone++)
+		ret = fill_zone(volume, ftl, (u32)zone,
+				bytes + aftl_zone_place(&volume->super.layout, (u32)zone).offset);
+	return ret;
+}
+
+static void fill_kept(const struct aftl_volume *volume, u64 index, u8 *bytes)
+{
+	u64 place = index * AFTL_ZONES_PER_SECTOR;
+	u64 end = min_t(u64, place + AFTL_ZONES_PER_SECTOR, volume->geo.zone_buffer);
+
+	for (; place < end; place++)
+		aftl_kept_encode(volume, (u32)place,
+				 bytes + aftl_kept_place(&volume->super.layout,
+							 (u32)place).offset);
+}
+
 static void fill_discards(const struct aftl_volume *volume, const struct aftl *ftl, u64 index,
 			  u8 *bytes)
 {
@@ -755,6 +1086,7 @@ static int rebuild_sector(struct aftl_volume *volume, const struct aftl *ftl, u6
 	const struct aftl_layout *layout = &volume->super.layout;
 	u64 spares = layout->spares * AFTL_FRAME_SECTORS;
 	u64 discards = layout->discards * AFTL_FRAME_SECTORS;
+	u64 kept = layout->kept_table * AFTL_FRAME_SECTORS;
 	u8 *bytes;
 	int ret = aftl_volume_rebuild(volume, sector, &bytes, error);
 
@@ -767,9 +1099,13 @@ static int rebuild_sector(struct aftl_volume *volume, const struct aftl *ftl, u6
 		fill_erases(volume, ftl, sector - layout->erases * AFTL_FRAME_SECTORS, bytes);
 	else if (sector < discards)
 		fill_spares(volume, ftl, sector - spares, bytes);
+	else if (sector >= kept)
+		fill_kept(volume, sector - kept, bytes);
+	else if (volume->geo.zones)
+		ret = fill_zones(volume, ftl, sector - discards, bytes);
 	else
 		fill_discards(volume, ftl, sector - discards, bytes);
-	return 0;
+	return ret;
 }
 
 /* Sectors of the tables that lie before frame @end */
@@ -809,6 +1145,31 @@ static void count_found(const struct aftl *ftl, struct aftl_recovery *recovery)
 	recovery->lost_units = ftl->lost_units;
 }
 
+/* What is in the place is not wanted. */
+static void drop_kept(struct aftl_volume *volume, u32 index)
+{
+	u8 *bytes = aftl_volume_change(volume, aftl_kept_place(&volume->super.layout, index));
+
+	volume->kept[index].state = AFTL_KEPT_FREE;
+	if (bytes)
+		aftl_kept_encode(volume, index, bytes);
+}
+
+/* What recovery has decided, and tables do not tell. */
+static int note_zones(struct aftl_volume *volume, const struct aftl *ftl)
+{
+	u32 i;
+
+	for (i = 0; i < volume->geo.zone_buffer; i++)
+		if (volume->kept[i].state == AFTL_KEPT_FREE && volume->kept[i].entry.seq)
+			drop_kept(volume, i);
+	for (i = 0; !volume->ret && i < volume->geo.zones; i++)
+		if (ftl->zones.all[i].state == AFTL_ZONE_FULL &&
+		    ftl->zones.all[i].written < volume->geo.zone_capacity)
+			volume->ret = aftl_volume_zone(volume, i, AFTL_ZONE_FULL);
+	return volume->ret;
+}
+
 int aftl_volume_load(struct aftl_volume *volume, const struct aftl_policy_type *type,
 		     const struct aftl_config *config, const struct aftl_host_ops *ops,
 		     void *host, bool scan, struct aftl **out, struct aftl_recovery *recovery,
@@ -819,6 +1180,9 @@ int aftl_volume_load(struct aftl_volume *volume, const struct aftl_policy_type *
 	memset(recovery, 0, sizeof(*recovery));
 	if (!ret)
 		ret = aftl_volume_supports(config, error);
+	if (!ret && volume->geo.zones && config->buffer != volume->super.config.buffer)
+		ret = aftl_fail(error, -EINVAL,
+				"buffer: a volume with zones keeps what is in it, and its size");
 	if (ret)
 		return ret;
 	if (volume->state.closed && !scan)
@@ -836,6 +1200,9 @@ int aftl_volume_load(struct aftl_volume *volume, const struct aftl_policy_type *
 			     recovery->closed || volume->give_up ?
 				     volume->super.layout.snapshot : volume->super.layout.spares,
 			     recovery, error);
+	if (!ret && !recovery->closed && note_zones(volume, *out))
+		ret = aftl_fail(error, volume->ret,
+				"the volume is damaged: the entries of zones cannot be read");
 	if (ret) {
 		aftl_destroy(*out);
 		*out = NULL;

@@ -157,6 +157,8 @@ static int load_volume(struct aftl_volume *volume, struct aftl_error *error)
 		ret = check_size(volume->medium, &volume->super.layout, error);
 	if (!ret)
 		ret = aftl_geometry_init(&volume->geo, &volume->super.config, error);
+	if (!ret && !aftl_kept_take(volume))
+		ret = aftl_fail(error, -ENOMEM, "not enough memory to open a volume");
 	if (ret)
 		return ret;
 	volume->nonce = aftl_superblock_nonce(&volume->super);
@@ -189,6 +191,7 @@ void aftl_volume_release(struct aftl_volume *volume)
 	if (!volume)
 		return;
 	medium = volume->medium;
+	aftl_kept_give(volume);
 	if (volume->bytes)
 		medium->free(medium->host, volume->bytes,
 			     (size_t)AFTL_VOLUME_FRAMES * AFTL_FRAME_BYTES);
@@ -343,8 +346,7 @@ int aftl_volume_rebuild(struct aftl_volume *volume, u64 sector, u8 **bytes,
 	return 0;
 }
 
-/* The bytes of the entry at @place, which are about to change. */
-static u8 *change_entry(struct aftl_volume *volume, struct aftl_place place)
+u8 *aftl_volume_change(struct aftl_volume *volume, struct aftl_place place)
 {
 	u64 number = place.sector / AFTL_FRAME_SECTORS;
 	u32 sector = place.sector % AFTL_FRAME_SECTORS;
@@ -407,6 +409,29 @@ static int write_all_dirty(struct aftl_volume *volume)
 	return ret;
 }
 
+/*
+ * What was written to a zone after a reset must not be found beside what was there before: resets
+ * come first.
+ */
+static int write_zones(struct aftl_volume *volume)
+{
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; !ret && i < AFTL_VOLUME_FRAMES; i++) {
+		struct aftl_frame *frame = &volume->frames[i];
+
+		if (!frame->dirty || frame->number < volume->super.layout.discards ||
+		    frame->number >= volume->super.layout.kept_table)
+			continue;
+		ret = write_dirty(volume, i);
+		frame->dirty = 0;
+		volume->dirty--;
+	}
+	volume->zones_dirty = false;
+	return ret ? ret : flush_medium(volume);
+}
+
 static int write_state(struct aftl_volume *volume)
 {
 	u64 number;
@@ -436,6 +461,8 @@ static int commit_changes(struct aftl_volume *volume)
 
 	if (!ret && volume->displaced_dirty)
 		ret = commit_displaced(volume);
+	if (!ret && volume->zones_dirty)
+		ret = write_zones(volume);
 	if (!ret)
 		ret = write_all_dirty(volume);
 	if (!ret)
@@ -456,6 +483,7 @@ int aftl_volume_commit(struct aftl_volume *volume)
 		volume->frames[i].dirty = 0;
 	volume->dirty = 0;
 	volume->uncommitted = false;
+	aftl_kept_committed(volume);
 	return 0;
 }
 
@@ -476,7 +504,7 @@ void aftl_volume_tick(struct aftl_volume *volume, u64 now_ns, u64 age_ns, u64 me
 int aftl_volume_program(struct aftl_volume *volume, u32 page, const struct aftl_spare *spare)
 {
 	struct aftl_spare entry = *spare;
-	u8 *bytes = change_entry(volume, aftl_spare_place(&volume->super.layout, &volume->geo,
+	u8 *bytes = aftl_volume_change(volume, aftl_spare_place(&volume->super.layout, &volume->geo,
 							  page));
 
 	if (!bytes)
@@ -492,8 +520,13 @@ int aftl_volume_unmap(struct aftl_volume *volume, aftl_unit_t first, u32 units)
 	u32 unit = from_unit(first);
 	u64 seq = ++volume->state.seq;
 
+	/* Zones have no discards; aftl_volume_zone() says what was reset. */
+	if (volume->geo.zones)
+		return volume->ret;
+
 	for (; units; units--, unit++) {
-		u8 *bytes = change_entry(volume, aftl_discard_place(&volume->super.layout, unit));
+		u8 *bytes = aftl_volume_change(volume, aftl_discard_place(&volume->super.layout,
+									 unit));
 
 		if (!bytes)
 			return volume->ret;
@@ -503,9 +536,62 @@ int aftl_volume_unmap(struct aftl_volume *volume, aftl_unit_t first, u32 units)
 	return 0;
 }
 
+int aftl_volume_zone(struct aftl_volume *volume, u32 zone, enum aftl_zone_state state)
+{
+	u8 *bytes = aftl_volume_change(volume, aftl_zone_place(&volume->super.layout, zone));
+	struct aftl_zone_entry entry;
+
+	if (!bytes)
+		return volume->ret;
+	if (aftl_zone_entry_decode(&entry, bytes))
+		entry.seq = 0;
+	entry.state = (u8)state;
+	if (state == AFTL_ZONE_EMPTY)
+		entry.seq = ++volume->state.seq;
+	aftl_zone_entry_encode(&entry, bytes);
+	volume->zones_dirty = true;
+	volume->uncommitted = true;
+	return 0;
+}
+
+static int take_place(struct aftl_volume *volume, u32 *index)
+{
+	int ret;
+
+	*index = aftl_kept_free(volume);
+	if (*index < volume->geo.zone_buffer)
+		return 0;
+	ret = aftl_volume_commit(volume);
+	if (ret)
+		return ret;
+	aftl_kept_committed(volume);
+	*index = aftl_kept_free(volume);
+	return *index < volume->geo.zone_buffer ? 0 : -ENOSPC;
+}
+
+int aftl_volume_keep(struct aftl_volume *volume, u32 tag, aftl_unit_t unit, u64 *offset)
+{
+	u32 index;
+	int ret = take_place(volume, &index);
+	u8 *bytes;
+
+	if (ret)
+		return ret;
+	bytes = aftl_volume_change(volume, aftl_kept_place(&volume->super.layout, index));
+	if (!bytes)
+		return volume->ret;
+	volume->kept[index].entry.seq = ++volume->state.seq;
+	volume->kept[index].entry.unit = unit;
+	volume->kept[index].state = AFTL_KEPT_USED;
+	aftl_kept_encode(volume, index, bytes);
+	volume->kept_at[tag] = index + 1;
+	*offset = aftl_kept_offset(volume, index);
+	return 0;
+}
+
 int aftl_volume_retire(struct aftl_volume *volume, u32 block, const struct aftl_erase_entry *entry)
 {
-	u8 *bytes = change_entry(volume, aftl_erase_place(&volume->super.layout, block));
+	u8 *bytes = aftl_volume_change(volume, aftl_erase_place(&volume->super.layout, block));
 
 	if (!bytes)
 		return volume->ret;
@@ -531,9 +617,48 @@ void aftl_volume_give_up(struct aftl_volume *volume)
 	volume->give_up = true;
 }
 
+/* Of a page without data there is nothing to be said. */
+static int forget_in(struct aftl_volume *volume, u32 page, u16 dropped)
+{
+	struct aftl_place at = aftl_spare_place(&volume->super.layout, &volume->geo, page);
+	u8 *bytes = aftl_volume_change(volume, at);
+	struct aftl_spare spare;
+
+	if (!bytes)
+		return volume->ret;
+	if (aftl_spare_decode(&spare, &volume->geo, bytes) || !spare.seq)
+		return 0;
+	spare.mapped &= ~dropped;
+	if (spare.mapped)
+		aftl_spare_encode(&spare, &volume->geo, bytes);
+	else
+		memset(bytes, 0, aftl_spare_bytes(&volume->geo));
+	volume->uncommitted = true;
+	return 0;
+}
+
+static int forget_dropped(struct aftl_volume *volume)
+{
+	u32 pages = volume->geo.blocks * volume->geo.pages;
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; volume->dropped && !ret && i < pages; i++) {
+		u16 dropped = aftl_kept_dropped(volume, i);
+
+		if (dropped)
+			ret = forget_in(volume, i, dropped);
+	}
+	aftl_kept_forget_drops(volume);
+	return ret;
+}
+
 int aftl_volume_mend(struct aftl_volume *volume)
 {
-	int ret = aftl_volume_commit(volume);
+	int ret = forget_dropped(volume);
+
+	if (!ret)
+		ret = aftl_volume_commit(volume);
 
 	if (!ret && volume->mend_supers)
 		ret = write_supers(volume);
@@ -564,8 +689,10 @@ int aftl_volume_begin(struct aftl_volume *volume, const struct aftl_policy_type 
 {
 	struct aftl_superblock *super = &volume->super;
 	/* What has been rebuilt is there before a state says that the volume is in use. */
-	int ret = aftl_volume_commit(volume);
+	int ret = forget_dropped(volume);
 
+	if (!ret)
+		ret = aftl_volume_commit(volume);
 	if (!ret && (strcmp(super->policy, type->name) != 0 ||
 		     memcmp(&super->config, config, sizeof(*config)) != 0)) {
 		name_policy(super->policy, type->name);
@@ -661,8 +788,8 @@ int aftl_volume_close(struct aftl_volume *volume, struct aftl *ftl, struct aftl_
 
 	if (ret)
 		return aftl_fail(error, ret, "the volume could not be written");
-	/* There is no place for a snapshot; the tables have all that was promised. */
-	if (volume->displaced_slots)
+	/* There is no place for a snapshot, or for the write buffer in it. The tables have all. */
+	if (volume->displaced_slots || aftl_kept_any(volume))
 		return 0;
 	ret = save_snapshot(volume, ftl, error);
 	if (ret)
@@ -679,7 +806,7 @@ int aftl_volume_close(struct aftl_volume *volume, struct aftl *ftl, struct aftl_
 
 int aftl_volume_supports(const struct aftl_config *config, struct aftl_error *error)
 {
-	if (config->buffer && config->buffer_safe)
+	if (config->buffer && config->buffer_safe && !config->zoned)
 		return aftl_fail(error, -EINVAL,
 				 "buffer_safe: a volume has no place for a write buffer that survives a power failure; set buffer_safe off");
 	return 0;

@@ -4,13 +4,14 @@
  * found again after any interruption. volume-format.h has the format.
  *
  * The host writes the data itself, at aftl_volume_data_offset(), and notes the core's
- * calls programmed(), unmap(), erase() and retire() here, in their order. Notes change
+ * calls programmed(), unmap(), zone(), erase() and retire() here, in their order. Notes change
  * frames in memory. A commit makes them last:
  *
  *	1. flush: all data written so far is durable; where some could not be written, write
  *	   where they are instead, and flush again
- *	2. write the changed frames
- *	3. flush: the changes are durable, too
+ *	2. where zones have been reset or finished, write the frames that say so, and flush
+ *	3. write the other changed frames
+ *	4. flush: the changes are durable, too
  *
  * So no durable entry speaks of data that is not, and whatever happened before a commit
  * that returned 0 is found again. Between commits each entry may or may not have reached
@@ -206,10 +207,41 @@ int __must_check aftl_volume_begin(struct aftl_volume *volume,
 int __must_check aftl_volume_program(struct aftl_volume *volume, u32 page,
 				     const struct aftl_spare *spare);
 int __must_check aftl_volume_unmap(struct aftl_volume *volume, aftl_unit_t first, u32 units);
+
+/* Of a device with zones, aftl_volume_unmap() leaves to this what has been reset. */
+int __must_check aftl_volume_zone(struct aftl_volume *volume, u32 zone,
+				  enum aftl_zone_state state);
 int __must_check aftl_volume_erase(struct aftl_volume *volume, u32 block,
 				   const struct aftl_erase_entry *entry);
 int __must_check aftl_volume_retire(struct aftl_volume *volume, u32 block,
 				    const struct aftl_erase_entry *entry);
+
+/**
+ * aftl_volume_keep() - a unit of a device with zones is durable before it is on flash
+ * @tag: of its write, which is in the controller
+ * @unit: see aftl_unprogrammed()
+ * @offset: takes where on the medium its bytes are to be before the next commit
+ *
+ * What is written to a zone waits until a page is full; a flush, or a write that is to be durable
+ * at once, must not. To be called once for each tag.
+ */
+int __must_check aftl_volume_keep(struct aftl_volume *volume, u32 tag, aftl_unit_t unit,
+				  u64 *offset);
+
+/* @tag was released: after what made its unit durable on flash, or unwanted, has been noted. */
+void aftl_volume_let_go(struct aftl_volume *volume, u32 tag);
+
+/**
+ * aftl_volume_next_kept() - a unit that was kept when the power failed
+ * @volume: just loaded
+ * @from: the unit is not below this
+ * @offset: takes where its bytes are
+ *
+ * The host hands them to aftl_rebuffer() in this order, and says aftl_volume_resume(), before it
+ * begins. Return: the lowest, AFTL_NO_UNIT if there is none.
+ */
+aftl_unit_t aftl_volume_next_kept(const struct aftl_volume *volume, u32 from, u64 *offset);
+void aftl_volume_resume(struct aftl_volume *volume, aftl_unit_t unit, u32 tag);
 
 /* What the next commits say of time and policy. */
 void aftl_volume_tick(struct aftl_volume *volume, u64 now_ns, u64 age_ns, u64 memory);
@@ -221,8 +253,8 @@ int __must_check aftl_volume_commit_programs(struct aftl_volume *volume);
 
 /**
  * aftl_volume_close() - commit, and save the whole state of @ftl
- * @ftl: nothing is under way; parked by aftl_park(), and what ended then has been noted.
- *	To go on, aftl_volume_begin() and aftl_unpark()
+ * @ftl: nothing is under way; parked by aftl_park(), and what ended then has been noted, what
+ *	waits for full pages of zones has been kept. To go on, aftl_volume_begin() and aftl_unpark()
  */
 int __must_check aftl_volume_close(struct aftl_volume *volume, struct aftl *ftl,
 				   struct aftl_error *error);

@@ -134,6 +134,17 @@ static void on_unmap(void *host, aftl_unit_t first, u32 units)
 			each->unmap(each, first, units);
 }
 
+static void on_zone(void *host, u32 zone, enum aftl_zone_state state)
+{
+	struct test_device *device = host;
+	struct test_listener *each;
+
+	device->burst++;
+	for (each = device->listeners; each; each = each->next)
+		if (each->zone)
+			each->zone(each, zone, state);
+}
+
 static void on_erase(void *host, aftl_slot_t first, u32 slots)
 {
 	struct test_device *device = host;
@@ -182,6 +193,7 @@ void test_device_init(struct test_device *device, const char *profile)
 		.copy = on_copy,
 		.programmed = on_programmed,
 		.unmap = on_unmap,
+		.zone = on_zone,
 		.erase = on_erase,
 		.retire = on_retire,
 		.read = on_read,

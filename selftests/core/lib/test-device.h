@@ -52,6 +52,7 @@ struct test_listener {
 		     aftl_slot_t to);
 	void (*programmed)(struct test_listener *self, aftl_slot_t first);
 	void (*unmap)(struct test_listener *self, aftl_unit_t first, u32 units);
+	void (*zone)(struct test_listener *self, u32 zone, enum aftl_zone_state state);
 	void (*erase)(struct test_listener *self, aftl_slot_t first, u32 slots);
 	void (*retire)(struct test_listener *self, u32 first, u32 blocks);
 	void (*read)(struct test_listener *self, struct test_request *request,

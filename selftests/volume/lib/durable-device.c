@@ -9,6 +9,8 @@
 struct durable_tag {
 	u32 unit;
 	u32 stamp;
+	bool held;
+	bool kept;
 };
 
 /* What the core and the host ask for, in order. */
@@ -17,6 +19,9 @@ enum durable_kind {
 	OP_COPY,
 	OP_NOTE,
 	OP_UNMAP,
+	OP_ZONE,
+	OP_KEEP,
+	OP_LET_GO,
 	OP_ERASE,
 	OP_RETIRE,
 	OP_AGAIN,
@@ -27,12 +32,13 @@ enum durable_kind {
  * struct durable_op - an operation in the queue
  * @next: the one after it
  * @kind: enum durable_kind
- * @unit: of a program, copy, unmap or promise
+ * @unit: of a program, copy, unmap, keeping or promise
  * @units: of an unmap
- * @stamp: of the bytes of a program
+ * @stamp: of the bytes of a program, or that are kept
  * @from: former slot of a copy
  * @to: slot of a program or copy
- * @number: page of a note; block of an erase or a retirement
+ * @number: page of a note; block of an erase or a retirement; a zone; a tag
+ * @state: of a zone
  * @spare: of a note
  * @entry: of an erase or a retirement
  * @now_ns: device time when it was queued
@@ -50,6 +56,7 @@ struct durable_op {
 	aftl_slot_t from;
 	aftl_slot_t to;
 	u32 number;
+	enum aftl_zone_state state;
 	struct aftl_spare spare;
 	struct aftl_erase_entry entry;
 	u64 now_ns;
@@ -271,10 +278,32 @@ static void keep_promise(struct durable_device *durable, const struct durable_op
 static int do_promise(struct durable_device *durable, const struct durable_op *op)
 {
 	int ret = aftl_volume_commit(durable->volume);
+	u32 i;
 
-	if (!ret)
-		keep_promise(durable, op);
-	return ret;
+	if (ret)
+		return ret;
+	keep_promise(durable, op);
+	for (i = 0; i < aftl_geometry(durable->device.ftl)->zones; i++)
+		if (durable->finished[i] == DURABLE_FINISHED)
+			durable->finished[i] = DURABLE_STAYS_FINISHED;
+	return 0;
+}
+
+static int do_zone(struct durable_device *durable, const struct durable_op *op)
+{
+	durable->finished[op->number] = op->state == AFTL_ZONE_FULL ? DURABLE_FINISHED : 0;
+	return aftl_volume_zone(durable->volume, op->number, op->state);
+}
+
+static int do_keep(struct durable_device *durable, const struct durable_op *op)
+{
+	u64 offset;
+	int ret = aftl_volume_keep(durable->volume, op->number, to_unit(op->unit), &offset);
+
+	if (ret)
+		return ret;
+	fill_bytes(durable, op->unit, op->stamp);
+	return lying_disk_write(&durable->disk, offset, durable->bytes, unit_bytes(durable));
 }
 
 static int do_note(struct durable_device *durable, const struct durable_op *op)
@@ -324,6 +353,13 @@ static int do_op(struct durable_device *durable, const struct durable_op *op)
 		return do_note(durable, op);
 	case OP_UNMAP:
 		return aftl_volume_unmap(volume, to_unit(op->unit), op->units);
+	case OP_ZONE:
+		return do_zone(durable, op);
+	case OP_KEEP:
+		return do_keep(durable, op);
+	case OP_LET_GO:
+		aftl_volume_let_go(volume, op->number);
+		return 0;
 	case OP_ERASE:
 	case OP_RETIRE:
 		return do_erase(durable, op);
@@ -358,7 +394,9 @@ static void on_accept(struct test_listener *self, struct test_request *request, 
 	struct durable_device *durable = of_listener(self);
 	u32 index = from_unit(unit);
 
-	durable->tags[tag] = (struct durable_tag){ index, give_stamp(durable, index) };
+	durable->tags[tag] = (struct durable_tag){
+		.unit = index, .stamp = give_stamp(durable, index), .held = true,
+	};
 	request->floor[index - request->request.unit] = durable->tags[tag].stamp;
 }
 
@@ -404,6 +442,36 @@ static void on_programmed(struct test_listener *self, aftl_slot_t first)
 
 	op->number = aftl_slot_device_page(aftl_media(ftl), first);
 	aftl_spare_take(&op->spare, ftl, first);
+}
+
+static void on_release(struct test_listener *self, u32 tag)
+{
+	struct durable_device *durable = of_listener(self);
+
+	durable->tags[tag].held = false;
+	if (durable->tags[tag].kept)
+		queue(durable, OP_LET_GO)->number = tag;
+}
+
+/* What was written to the zone is to be forgotten. */
+static void reset_zone(struct durable_device *durable, u32 zone)
+{
+	u32 zone_units = aftl_geometry(durable->device.ftl)->zone_units;
+	u32 i;
+
+	for (i = zone * zone_units; i < (zone + 1) * zone_units; i++)
+		durable->units[i].zeroed = give_stamp(durable, i);
+}
+
+static void on_zone(struct test_listener *self, u32 zone, enum aftl_zone_state state)
+{
+	struct durable_device *durable = of_listener(self);
+	struct durable_op *op = queue(durable, OP_ZONE);
+
+	op->number = zone;
+	op->state = state;
+	if (state == AFTL_ZONE_EMPTY)
+		reset_zone(durable, zone);
 }
 
 static void on_unmap(struct test_listener *self, aftl_unit_t first, u32 units)
@@ -484,10 +552,32 @@ static void forget_flushes(struct durable_device *durable)
 		free(take_flush(durable, durable->flushes->request));
 }
 
+/* What is in the write buffer of a device with zones must not wait for a full page. */
+static void queue_kept(struct durable_device *durable)
+{
+	const struct aftl *ftl = durable->device.ftl;
+	u32 i;
+
+	for (i = 0; aftl_geometry(ftl)->zones && i < aftl_tags(ftl); i++) {
+		struct durable_tag *tag = &durable->tags[i];
+		struct durable_op *op;
+
+		if (!tag->held || tag->kept || aftl_unprogrammed(ftl, i) == AFTL_NO_UNIT)
+			continue;
+		tag->kept = true;
+		op = queue(durable, OP_KEEP);
+		op->number = i;
+		op->unit = tag->unit;
+		op->stamp = tag->stamp;
+	}
+}
+
 static void queue_promise(struct durable_device *durable, u32 unit, u32 units, u32 *stamps)
 {
-	struct durable_op *op = queue(durable, OP_PROMISE);
+	struct durable_op *op;
 
+	queue_kept(durable);
+	op = queue(durable, OP_PROMISE);
 	op->unit = unit;
 	op->promised = units;
 	op->stamps = stamps;
@@ -532,12 +622,27 @@ static void complete_change(struct durable_device *durable, const struct test_re
 	queue_promise(durable, what->unit, what->units, stamps);
 }
 
+/* A reset of a zone that has nothing says nothing: what was said of it last is complete. */
+static void complete_reset(struct durable_device *durable, const struct test_request *request)
+{
+	u32 first = request->request.unit;
+	u32 end = first + aftl_geometry(durable->device.ftl)->zone_units;
+
+	if (request->request.op != AFTL_OP_ZONE_RESET || request->request.status)
+		return;
+	for (; first < end; first++)
+		durable->units[first].completed = max(durable->units[first].completed,
+						      durable->units[first].zeroed);
+}
+
 static void on_complete(struct test_listener *self, struct test_request *request)
 {
 	struct durable_device *durable = of_listener(self);
 
 	if (request->request.op == AFTL_OP_FLUSH)
 		complete_flush(durable, request);
+	else if (request->request.op > AFTL_OPS)
+		complete_reset(durable, request);
 	else if (request->request.op != AFTL_OP_READ && !request->request.status)
 		complete_change(durable, request);
 }
@@ -618,8 +723,10 @@ static void on_read(struct test_listener *self, struct test_request *request,
 	(void)request;
 	if (read->lost)
 		check_lost(durable, unit);
-	else if (read->source == AFTL_SOURCE_ZERO)
+	else if (read->source == AFTL_SOURCE_ZERO && !aftl_geometry(durable->device.ftl)->zones)
 		check_zeroes(durable, unit);
+	else if (read->source == AFTL_SOURCE_ZERO)
+		return; /* Of a zone that has been reset, and written, since the read began. */
 	else if (read->source == AFTL_SOURCE_BUFFER)
 		CHECK_EQ(durable->tags[read->tag].unit, unit);
 	else if (read_stamp(durable, unit, read->slot, &stamp))
@@ -634,7 +741,10 @@ static void check_unit(struct durable_device *durable, u32 unit)
 	u32 class;
 
 	slot = aftl_lookup(durable->device.ftl, to_unit(unit), &class);
-	if (slot == AFTL_NO_SLOT) {
+	if (durable->buffered[unit]) {
+		check_stamp(durable, unit, durable->buffered[unit]);
+		mine->covered = durable->buffered[unit];
+	} else if (slot == AFTL_NO_SLOT) {
 		check_zeroes(durable, unit);
 		mine->zeroed = give_stamp(durable, unit);
 		mine->covered = mine->zeroed;
@@ -647,6 +757,34 @@ static void check_unit(struct durable_device *durable, u32 unit)
 	mine->completed = mine->covered;
 }
 
+/*
+ * Up to the write pointer there is one unit after the other, of one life of the zone, which was
+ * written in this order; what is finished stays so.
+ */
+static void check_zone(struct durable_device *durable, u32 zone)
+{
+	u32 unit = zone * aftl_geometry(durable->device.ftl)->zone_units;
+	enum aftl_zone_state state;
+	u32 written;
+	u32 last = 0;
+	u32 i;
+
+	state = aftl_zone_state(durable->device.ftl, zone, &written);
+	CHECK_MSG(state >= AFTL_ZONE_CLOSED || state == AFTL_ZONE_EMPTY ||
+		  durable->recovery.closed, "zone %u is open after a crash", zone);
+	CHECK_MSG(state >= AFTL_ZONE_FULL || durable->finished[zone] != DURABLE_STAYS_FINISHED,
+		  "zone %u was finished and is in state %u", zone, state);
+	for (i = unit; i < unit + written && !tap_failures(); i++) {
+		CHECK_MSG(durable->units[i].covered != durable->units[i].zeroed,
+			  "unit %u is below the write pointer, %u, and not written", i, written);
+		CHECK_MSG(durable->units[i].covered > last,
+			  "unit %u, of stamp %u, follows one of stamp %u", i,
+			  durable->units[i].covered, last);
+		last = durable->units[i].covered;
+	}
+	durable->finished[zone] = state == AFTL_ZONE_FULL ? durable->finished[zone] : 0;
+}
+
 void durable_check(struct durable_device *durable)
 {
 	u32 i;
@@ -654,6 +792,8 @@ void durable_check(struct durable_device *durable)
 	durable->lost_units = 0;
 	for (i = 0; i < durable->unit_count; i++)
 		check_unit(durable, i);
+	for (i = 0; i < aftl_geometry(durable->device.ftl)->zones; i++)
+		check_zone(durable, i);
 }
 
 bool durable_hurt(struct durable_device *durable, u32 unit, u32 sector)
@@ -682,7 +822,9 @@ static void listen(struct durable_device *durable)
 		.program = on_program,
 		.copy = on_copy,
 		.programmed = on_programmed,
+		.release = on_release,
 		.unmap = on_unmap,
+		.zone = on_zone,
 		.erase = on_erase,
 		.retire = on_retire,
 		.read = on_read,
@@ -715,6 +857,8 @@ int durable_open(struct durable_device *durable, const struct aftl_config *confi
 	durable->unit_count = geo.units;
 	durable->slots = geo.slots;
 	durable->units = checked(calloc(geo.units, sizeof(*durable->units)));
+	durable->buffered = checked(calloc(geo.units, sizeof(*durable->buffered)));
+	durable->finished = checked(calloc(geo.units, 1));
 	durable->bytes = checked(calloc(1, geo.unit_bytes));
 	durable->late.bytes = checked(calloc(1, geo.unit_bytes));
 	durable->disk.before_flush = end_late;
@@ -728,6 +872,8 @@ void durable_close(struct durable_device *durable)
 	durable_stop(durable);
 	lying_disk_close(&durable->disk);
 	free(durable->units);
+	free(durable->buffered);
+	free(durable->finished);
 	free(durable->bytes);
 	free(durable->late.bytes);
 	free(durable->lost);
@@ -738,6 +884,7 @@ static void end_format(struct durable_device *durable)
 {
 	durable->formatting = false;
 	memset(durable->units, 0, durable->unit_count * sizeof(*durable->units));
+	memset(durable->finished, 0, durable->unit_count);
 }
 
 int durable_format(struct durable_device *durable)
@@ -767,6 +914,35 @@ static int load(struct durable_device *durable, const struct aftl_policy_type *t
 				&device->ftl, &durable->recovery, &device->error);
 }
 
+/* What was in the write buffer is there again. */
+static int fetch_kept(struct durable_device *durable)
+{
+	aftl_unit_t unit;
+	u32 from = 0;
+	u64 offset;
+
+	memset(durable->buffered, 0, durable->unit_count * sizeof(*durable->buffered));
+	while ((unit = aftl_volume_next_kept(durable->volume, from, &offset)) != AFTL_NO_UNIT) {
+		u32 tag = aftl_rebuffer(durable->device.ftl, unit);
+		u32 stamp;
+		int ret;
+
+		from = from_unit(unit) + 1;
+		if (!CHECK_MSG(tag < aftl_tags(durable->device.ftl),
+			       "unit %u does not get back into the buffer", from - 1))
+			return -EIO;
+		ret = lying_disk_read(&durable->disk, offset, durable->bytes, unit_bytes(durable));
+		if (ret || !recognise_bytes(durable, from - 1, &stamp))
+			return ret;
+		durable->buffered[from - 1] = stamp;
+		durable->tags[tag] = (struct durable_tag){
+			.unit = from - 1, .stamp = stamp, .held = true, .kept = true,
+		};
+		aftl_volume_resume(durable->volume, unit, tag);
+	}
+	return 0;
+}
+
 int durable_load(struct durable_device *durable, const char *policy, bool scan)
 {
 	struct test_device *device = &durable->device;
@@ -783,7 +959,10 @@ int durable_load(struct durable_device *durable, const char *policy, bool scan)
 		return ret;
 	}
 	durable->tags = checked(calloc(aftl_tags(device->ftl), sizeof(*durable->tags)));
-	return 0;
+	ret = fetch_kept(durable);
+	if (ret)
+		durable_stop(durable);
+	return ret;
 }
 
 static void fail_displaced(struct durable_device *durable)
@@ -848,6 +1027,7 @@ static int shut(struct durable_device *durable)
 	if (ret && !aftl_buffer_lost(device->ftl))
 		return ret;
 	aftl_park(device->ftl);
+	queue_kept(durable);
 	ret = durable_work(durable, U32_MAX);
 	if (!ret)
 		ret = aftl_volume_close(durable->volume, device->ftl, &device->error);

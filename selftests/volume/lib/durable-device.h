@@ -15,6 +15,9 @@
 #include "lying-disk.h"
 #include "test-device.h"
 
+/* A zone was finished; and nothing but a reset can change that. */
+enum { DURABLE_FINISHED = 1, DURABLE_STAYS_FINISHED };
+
 struct durable_flush;
 struct durable_op;
 struct durable_tag;
@@ -59,6 +62,8 @@ struct durable_late {
  * @recovery: what the last start found
  * @tags: by tag
  * @units: by unit
+ * @buffered: by unit, its stamp if it was kept when the power failed, else 0
+ * @finished: by zone, DURABLE_...; 0: its units tell whether it is full
  * @unit_count: of them
  * @flushes: under way
  * @ops: queue
@@ -84,6 +89,8 @@ struct durable_device {
 	struct aftl_recovery recovery;
 	struct durable_tag *tags;
 	struct durable_unit *units;
+	u32 *buffered;
+	u8 *finished;
 	u32 unit_count;
 	struct durable_flush *flushes;
 	struct durable_op *ops;

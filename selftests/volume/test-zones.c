@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Random devices with zones that lose power again and again, at any write or flush. Each time the
+ * write pointers, and what is below them, are compared with what was promised: nothing that a
+ * completed flush or FUA write has covered is lost, a reset that was covered has happened, and
+ * below a write pointer is one life of the zone without a gap.
+ *
+ * test-zones [SEED [LIVES]]: as test-crash.
+ */
+#include <stdlib.h>
+
+#include "core/ftl/device.h"
+#include "core/keep/volume-device.h"
+#include "lib/durable-device.h"
+#include "stream.h"
+#include "tap.h"
+
+#define FIRST_SEED 20250301
+#define LIVES 200
+#define CRASHES_OF_LIFE 25
+
+/* Bytes of media: small enough to be read whole after each crash. */
+#define MEDIA_MAX (3 << 20)
+
+static struct {
+	u32 crashes;
+	u32 in_start;
+	u32 in_work;
+	u32 in_shut;
+	u32 shut;
+	u32 kept;
+	u32 cut;
+	u32 full;
+	u64 resets;
+	u64 finishes;
+	u64 moved;
+} tally;
+
+/**
+ * struct life - one device and its chances
+ * @durable: the device
+ * @random: the only source of chance
+ * @policy: its policy, which has no say
+ * @few: zones that most requests are for
+ * @flushes: of a hundred requests
+ * @tight: nothing but a crash may cost room, which then none does
+ */
+struct life {
+	struct durable_device durable;
+	struct aftl_random random;
+	const char *policy;
+	u32 few;
+	u32 flushes;
+	bool tight;
+};
+
+static u32 below(struct life *life, u32 n)
+{
+	return (u32)aftl_random_below(&life->random, n);
+}
+
+static bool chance(struct life *life, u32 percent)
+{
+	return below(life, 100) < percent;
+}
+
+/* Shapes */
+
+static void draw_zones(struct life *life, struct aftl_config *config)
+{
+	u32 units = 4U << below(life, 5);
+
+	config->zoned = config->unit * units;
+	config->zone_capacity = chance(life, 50) ? config->unit * (1 + below(life, units)) : 0;
+	config->max_active_zones = 1 + below(life, 5);
+	config->max_open_zones = below(life, (u32)config->max_active_zones + 1);
+	config->buffer_safe = AFTL_ON;
+	config->buffer = 4096 * config->unit;
+	config->wear_gap = life->tight ? 0 : below(life, 3);
+	config->read_limit = !life->tight;
+}
+
+static void draw_config(struct life *life, struct aftl_config *config)
+{
+	static const u32 units[] = { 512, 1024, 4096 };
+	struct test_device device;
+	u32 unit = units[below(life, ARRAY_SIZE(units))];
+
+	test_device_init(&device, "demo");
+	test_random_geometry(&device, &life->random);
+	test_random_options(&device, &life->random);
+	*config = device.config;
+	config->blocks = 12 + below(life, 30);
+	config->chips = 1;
+	config->dies = 1;
+	config->unit = unit;
+	config->page = (u64)unit << below(life, 3);
+	config->op = 6000;
+	config->bad = 0;
+	config->endurance = 0;
+	config->fill = AFTL_FILL_NONE;
+	config->passes = 1;
+	config->slc_static = 0;
+	config->slc_dynamic = 0;
+	draw_zones(life, config);
+}
+
+static bool small_enough(const struct aftl_config *config)
+{
+	struct aftl_error error;
+	struct aftl_geometry geo;
+
+	return !aftl_geometry_init(&geo, config, &error) &&
+	       (u64)geo.slots * geo.unit_bytes <= MEDIA_MAX;
+}
+
+/* The least buffer that will do. */
+static bool shrink_buffer(const char *policy, struct aftl_config *config)
+{
+	struct test_device device;
+
+	test_device_init(&device, "demo");
+	device.config = *config;
+	if (test_device_create(&device, policy))
+		return false;
+	config->buffer = (config->max_active_zones * device.ftl->geo.zone_luns + 1) *
+			 device.ftl->program_units * device.ftl->geo.unit_bytes;
+	test_device_close(&device);
+	return true;
+}
+
+static const char *draw_policy(struct life *life)
+{
+	const struct aftl_policy_type *type;
+	u32 count = 0;
+
+	while (aftl_policy_at(count))
+		count++;
+	do
+		type = aftl_policy_at(below(life, count));
+	while (type->host_streams);
+	return type->name;
+}
+
+static void be_born(struct life *life)
+{
+	struct aftl_config config;
+
+	for (;;) {
+		life->policy = draw_policy(life);
+		draw_config(life, &config);
+		if (!small_enough(&config) || !shrink_buffer(life->policy, &config) ||
+		    durable_open(&life->durable, &config, life->policy))
+			continue;
+		if (!durable_format(&life->durable))
+			return;
+		durable_close(&life->durable);
+	}
+}
+
+/* Requests */
+
+static void submit(struct life *life, enum aftl_op op, u32 unit, u32 units, u32 flags)
+{
+	struct test_device *device = &life->durable.device;
+
+	CHECK_EQ(test_submit(device, op, unit, units, 0, flags,
+			     aftl_now(device->ftl) + below(life, 300000)), 0);
+}
+
+static void write_zone(struct life *life, u32 zone)
+{
+	const struct aftl_geometry *geo = aftl_geometry(life->durable.device.ftl);
+	u32 flags = chance(life, life->flushes / 2) ? AFTL_REQUEST_FUA : 0;
+	u32 units = 1 + below(life, min(geo->zone_capacity, 16U));
+	u32 written;
+
+	aftl_zone_state(life->durable.device.ftl, zone, &written);
+	if (written < geo->zone_capacity)
+		units = min(units, geo->zone_capacity - written);
+	if (chance(life, 30) || written + units > geo->zone_units)
+		submit(life, AFTL_OP_WRITE, zone * geo->zone_units, units,
+		       flags | AFTL_REQUEST_APPEND);
+	else
+		submit(life, AFTL_OP_WRITE, zone * geo->zone_units + written, units, flags);
+}
+
+static void manage(struct life *life, u32 zone)
+{
+	static const u8 ops[] = {
+		AFTL_OP_ZONE_OPEN, AFTL_OP_ZONE_CLOSE, AFTL_OP_ZONE_FINISH, AFTL_OP_ZONE_RESET,
+		AFTL_OP_ZONE_RESET, AFTL_OP_ZONE_RESET, AFTL_OP_ZONE_RESET, AFTL_OP_ZONE_RESET,
+	};
+
+	submit(life, ops[below(life, ARRAY_SIZE(ops))],
+	       zone * aftl_geometry(life->durable.device.ftl)->zone_units, 0, 0);
+}
+
+static void do_something(struct life *life)
+{
+	u32 zones = aftl_geometry(life->durable.device.ftl)->zones;
+	u32 zone = below(life, chance(life, 70) ? min(life->few, zones) : zones);
+
+	if (chance(life, 25))
+		submit(life, AFTL_OP_READ, below(life, test_units(&life->durable.device)), 1, 0);
+	else if (chance(life, life->flushes))
+		submit(life, AFTL_OP_FLUSH, 0, 0, 0);
+	else if (chance(life, 12))
+		manage(life, zone);
+	else
+		write_zone(life, zone);
+}
+
+/* Sessions */
+
+static void arm(struct life *life, u32 changes)
+{
+	life->durable.disk.power_off_at = life->durable.disk.changes + 1 + below(life, changes);
+}
+
+/* Only the power may be the cause. */
+static bool was_power(struct life *life, int ret, const char *doing)
+{
+	return CHECK_MSG(life->durable.disk.off, "%s: %d: %s", doing, ret,
+			 life->durable.device.error.text);
+}
+
+/* Return: whether power is still on. */
+static bool work(struct life *life)
+{
+	struct durable_device *durable = &life->durable;
+	u32 lag = chance(life, 20) ? 0 : 1 + below(life, 30);
+	u32 steps = 1 + below(life, 300);
+	u32 depth = below(life, 20);
+
+	while (steps-- && !tap_failures()) {
+		do_something(life);
+		test_drain_to(&durable->device, depth);
+		if (durable_work(durable, below(life, lag + 1)))
+			return false;
+	}
+	return true;
+}
+
+static void note_work(const struct test_device *device)
+{
+	const struct aftl_counters *counters = test_counters(device);
+
+	tally.resets += counters->zone_resets;
+	tally.finishes += counters->zone_finishes;
+	tally.moved += counters->programmed_wear_units + counters->programmed_refresh_units;
+	CHECK_EQ(counters->policy_bugs, 0);
+	CHECK_MSG(!aftl_read_only(device->ftl), "the device is read-only");
+}
+
+/* Nothing is in the buffer any more: a snapshot can be saved. */
+static void write_out(struct test_device *device)
+{
+	aftl_hurry(device->ftl, true);
+	while (aftl_busy(device->ftl) && test_step(device))
+		;
+	aftl_hurry(device->ftl, false);
+}
+
+static void end_work(struct life *life, bool on)
+{
+	int ret = life->durable.ret;
+
+	note_work(&life->durable.device);
+	tally.in_work += !on && was_power(life, ret, "work");
+	if (!on || chance(life, 40))
+		return;
+	if (!life->tight && chance(life, 50))
+		write_out(&life->durable.device);
+	if (chance(life, 50))
+		arm(life, 30);
+	ret = durable_shut(&life->durable);
+	tally.in_shut += ret && was_power(life, ret, "close");
+	tally.shut += !ret;
+}
+
+static void note_start(const struct durable_device *durable)
+{
+	u32 written;
+	u32 i;
+
+	for (i = 0; i < durable->unit_count; i++)
+		tally.kept += durable->buffered[i] != 0;
+	tally.cut += !!durable->volume->dropped;
+	for (i = 0; i < aftl_geometry(durable->device.ftl)->zones; i++)
+		tally.full += aftl_zone_state(durable->device.ftl, i, &written) == AFTL_ZONE_FULL;
+}
+
+/*
+ * A zone has as many blocks in a LUN as it needs, however often the power has failed; or one more,
+ * where others that are over still had all open blocks.
+ */
+static void check_room(const struct durable_device *durable)
+{
+	const struct aftl *ftl = durable->device.ftl;
+	u32 *blocks = calloc((size_t)ftl->geo.zones * ftl->geo.luns, sizeof(*blocks));
+	u32 i;
+
+	for (i = 0; i < ftl->geo.slots; i++) {
+		u32 zone = from_unit(*aftl_unit_at(&ftl->media, to_slot(i))) / ftl->geo.zone_units;
+		u32 block = i / ftl->geo.block_slots;
+		bool first = !(i % ftl->geo.block_slots);
+		static bool counted;
+
+		counted &= !first;
+		if (counted || !aftl_slot_valid(&ftl->media, to_slot(i)))
+			continue;
+		counted = true;
+		CHECK_MSG(++blocks[zone * ftl->geo.luns + block / ftl->geo.blocks_per_lun] <=
+			  ftl->geo.zone_blocks + 1, "zone %u has too many blocks of LUN %u", zone,
+			  block / ftl->geo.blocks_per_lun);
+	}
+	free(blocks);
+}
+
+static int start(struct life *life)
+{
+	int ret = durable_load(&life->durable, life->policy, chance(life, 10));
+
+	if (ret)
+		return ret;
+	note_start(&life->durable);
+	if (life->tight)
+		check_room(&life->durable);
+	durable_stop(&life->durable);
+	return durable_start(&life->durable, life->policy, chance(life, 10));
+}
+
+static void session(struct life *life)
+{
+	int ret;
+
+	arm(life, chance(life, 10) ? 8 : chance(life, 50) ? 60 : 1000);
+	ret = start(life);
+	tally.in_start += ret && was_power(life, ret, "start");
+	if (!ret)
+		end_work(life, work(life));
+	durable_crash(&life->durable, below(life, DISK_CRASHES), &life->random);
+	tally.crashes++;
+}
+
+static bool run_life(u64 seed)
+{
+	struct life life = { .random = { aftl_mix(seed) } };
+	u32 i;
+
+	life.tight = chance(&life, 50);
+	be_born(&life);
+	life.few = 1 + below(&life, 6);
+	life.flushes = below(&life, 25);
+	for (i = 0; i < CRASHES_OF_LIFE && !tap_failures(); i++)
+		session(&life);
+	if (tap_failures())
+		test_note_config(&life.durable.device, life.policy, seed);
+	durable_close(&life.durable);
+	return !tap_failures();
+}
+
+static void enough_of_everything(void)
+{
+	tap_note("%u crashes: %u in start, %u in work, %u in close; %u closed", tally.crashes,
+		 tally.in_start, tally.in_work, tally.in_shut, tally.shut);
+	tap_note("%llu resets, %llu finished, %u units kept", (unsigned long long)tally.resets,
+		 (unsigned long long)tally.finishes, tally.kept);
+	tap_note("%u starts with a cut, %u full zones, %llu units moved", tally.cut, tally.full,
+		 (unsigned long long)tally.moved);
+	CHECK_RANGE(tally.in_start, 50, U32_MAX);
+	CHECK_RANGE(tally.in_work, 500, U32_MAX);
+	CHECK_RANGE(tally.in_shut, 50, U32_MAX);
+	CHECK_RANGE(tally.kept, 1000, U32_MAX);
+	CHECK_RANGE(tally.cut, 50, U32_MAX);
+	CHECK_RANGE(tally.resets, 10000, U64_MAX);
+	CHECK_RANGE(tally.moved, 20, U64_MAX);
+}
+
+int main(int argc, char **argv)
+{
+	u64 seed = argc > 1 ? strtoull(argv[1], NULL, 10) : FIRST_SEED;
+	u64 lives = argc > 2 ? strtoull(argv[2], NULL, 10) : LIVES;
+	u64 i;
+
+	tap_begin("%llu lives from seed %llu on", (unsigned long long)lives,
+		  (unsigned long long)seed);
+	for (i = 0; i < lives && run_life(seed + i); i++)
+		;
+	tap_end();
+	if (lives >= LIVES)
+		tap_run("enough of everything", enough_of_everything);
+	return tap_finish();
+}
