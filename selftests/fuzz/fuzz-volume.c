@@ -12,15 +12,12 @@
 
 #define VOLUME_BYTES (2 << 20)
 #define MEMORY_MAX (64 << 20)
-#define TAGS 256
 
-/* Without zones and with them, each with how many bytes of metadata say something. */
-static struct {
-	u8 bytes[VOLUME_BYTES];
-	size_t used;
-} sound[2];
+static u8 sound[VOLUME_BYTES];
 static u8 bytes[VOLUME_BYTES];
 static size_t held;
+
+/* Bytes of metadata that say something; 0 until the volume is made. */
 static size_t used;
 
 static void *take_memory(void *host, size_t wanted)
@@ -81,22 +78,6 @@ static void on_complete(void *host, struct aftl_request *request)
 	demand(!request->status);
 }
 
-static bool in_controller[TAGS];
-
-static void on_accept(void *host, struct aftl_request *request, aftl_unit_t unit, u32 tag)
-{
-	(void)host;
-	(void)request;
-	(void)unit;
-	in_controller[tag] = true;
-}
-
-static void on_release(void *host, u32 tag)
-{
-	(void)host;
-	in_controller[tag] = false;
-}
-
 static void on_programmed(void *host, aftl_slot_t first)
 {
 	struct aftl_spare spare;
@@ -113,12 +94,6 @@ static void on_unmap(void *host, aftl_unit_t first, u32 units)
 	demand(!aftl_volume_unmap(volume, first, units));
 }
 
-static void on_zone(void *host, u32 zone, enum aftl_zone_state state)
-{
-	(void)host;
-	demand(!aftl_volume_zone(volume, zone, state));
-}
-
 static void on_erase(void *host, aftl_slot_t first, u32 slots)
 {
 	struct aftl_erase_entry entry;
@@ -132,11 +107,8 @@ static const struct aftl_host_ops working_ops = {
 	.alloc = take_memory,
 	.free = give_memory,
 	.complete = on_complete,
-	.accept = on_accept,
-	.release = on_release,
 	.programmed = on_programmed,
 	.unmap = on_unmap,
-	.zone = on_zone,
 	.erase = on_erase,
 };
 
@@ -146,11 +118,9 @@ static const struct aftl_host_ops loaded_ops = {
 	.complete = on_complete,
 };
 
-static void configure(struct aftl_superblock *super, bool zones)
+static void configure(struct aftl_superblock *super)
 {
 	static const char *const pairs[][2] = {
-		{ "zoned", "16KiB" }, { "buffer", "64KiB" }, { "buffer_safe", "on" },
-		{ "max_active_zones", "3" },
 		{ "channels", "1" }, { "chips", "2" }, { "blocks", "12" }, { "layers", "2" },
 		{ "word_lines", "2" }, { "page", "4096" }, { "unit", "2048" }, { "op", "70" },
 	};
@@ -158,41 +128,23 @@ static void configure(struct aftl_superblock *super, bool zones)
 	unsigned int i;
 
 	demand(!aftl_profile_load(&super->config, "demo", &error));
-	for (i = zones ? 0 : 4; i < ARRAY_SIZE(pairs); i++)
+	for (i = 0; i < ARRAY_SIZE(pairs); i++)
 		demand(!aftl_param_set(&super->config, pairs[i][0], pairs[i][1], &error));
 	memcpy(super->policy, "vth_b", 5);
 	memcpy(super->profile, "demo", 4);
 	memcpy(super->uuid, "fuzzfuzzfuzzfuzz", AFTL_UUID_BYTES);
 }
 
-/* Three zones are written in turn; a fourth is finished, and one is reset. */
-static void draw_of_zones(struct aftl_request *request, u32 i)
-{
-	request->unit = i % 3 * aftl_geometry(ftl)->zone_units;
-	request->flags = AFTL_REQUEST_APPEND;
-	if (i % 12 == 11)
-		request->op = AFTL_OP_ZONE_RESET;
-	if (i == 100)
-		*request = (struct aftl_request){
-			.op = AFTL_OP_ZONE_FINISH,
-			.unit = 3 * aftl_geometry(ftl)->zone_units,
-		};
-	request->units = request->op == AFTL_OP_WRITE;
-}
-
 static void submit(u32 i)
 {
-	bool zones = aftl_geometry(ftl)->zones;
 	struct aftl_request request = {
-		.op = i % 7 == 6 && !zones ? AFTL_OP_DISCARD : AFTL_OP_WRITE,
+		.op = i % 7 == 6 ? AFTL_OP_DISCARD : AFTL_OP_WRITE,
 		.unit = i * 5 % aftl_geometry(ftl)->units,
 		.units = 1,
 		.class = i % 2,
 		.arrival_ns = aftl_now(ftl),
 	};
 
-	if (zones)
-		draw_of_zones(&request, i);
 	demand(!aftl_submit(ftl, &request));
 	while (aftl_pending(ftl))
 		aftl_advance(ftl, aftl_next_event(ftl));
@@ -210,50 +162,27 @@ static int load(const struct aftl_host_ops *ops, bool scan, struct aftl_error *e
 				error);
 }
 
-static void keep_tags(void)
-{
-	u64 offset;
-	u32 i;
-
-	for (i = 0; i < aftl_tags(ftl); i++)
-		if (in_controller[i] && aftl_unprogrammed(ftl, i) != AFTL_NO_UNIT)
-			demand(!aftl_volume_keep(volume, i, aftl_unprogrammed(ftl, i), &offset));
-}
-
-/* One with zones is left as after a crash, for that is what it has more than others. */
-static void make_volume(bool zones)
+static void make_volume(void)
 {
 	static struct aftl_superblock super;
 	struct aftl_error error = { "" };
 	u32 i;
 
-	super = (struct aftl_superblock){ 0 };
-	configure(&super, zones);
+	configure(&super);
 	demand(!aftl_volume_format(&medium, &super, &error));
 	demand(super.layout.data * AFTL_FRAME_BYTES < VOLUME_BYTES);
 	demand(!aftl_volume_open(&volume, &medium, &error));
 	demand(!load(&working_ops, false, &error));
-	demand(aftl_tags(ftl) <= TAGS);
 	demand(!aftl_volume_begin(volume, aftl_policy_type(ftl), aftl_config(ftl)));
 	for (i = 0; i < 120; i++)
 		submit(i);
-	if (zones)
-		keep_tags();
 	demand(!aftl_volume_commit(volume));
-	demand(zones || !aftl_volume_close(volume, ftl, &error));
-	sound[zones].used = super.layout.snapshot * AFTL_FRAME_BYTES +
-			    aftl_volume_state(volume)->snapshot_bytes;
+	demand(!aftl_volume_close(volume, ftl, &error));
+	used = super.layout.snapshot * AFTL_FRAME_BYTES +
+	       aftl_volume_state(volume)->snapshot_bytes;
 	aftl_volume_release(volume);
 	aftl_destroy(ftl);
-	memcpy(sound[zones].bytes, bytes, sizeof(bytes));
-}
-
-static void take_volume(bool zones)
-{
-	if (!sound[zones].used)
-		make_volume(zones);
-	used = sound[zones].used;
-	memcpy(bytes, sound[zones].bytes, used);
+	memcpy(sound, bytes, used);
 }
 
 /* Changing it */
@@ -333,22 +262,6 @@ static void demand_same_spares(void)
 	}
 }
 
-/* There is room for all that was kept; then it is programmed. */
-static void fill_buffer(void)
-{
-	aftl_unit_t unit;
-	u64 offset;
-	u32 from = 0;
-
-	while ((unit = aftl_volume_next_kept(volume, from, &offset)) != AFTL_NO_UNIT) {
-		demand(aftl_rebuffer(ftl, unit) < aftl_tags(ftl));
-		from = from_unit(unit) + 1;
-	}
-	aftl_hurry(ftl, true);
-	while (aftl_busy(ftl))
-		aftl_advance(ftl, aftl_next_event(ftl));
-}
-
 static void try_load(bool scan)
 {
 	struct aftl_error error = { "" };
@@ -359,7 +272,6 @@ static void try_load(bool scan)
 		return;
 	}
 	demand(!aftl_audit(ftl, &error));
-	fill_buffer();
 	aftl_destroy(ftl);
 }
 
@@ -383,7 +295,9 @@ int fuzz_input(const u8 *data, size_t size)
 	static struct aftl_superblock super;
 	struct aftl_error error;
 
-	take_volume(size && data[0] & 4);
+	if (!used)
+		make_volume();
+	memcpy(bytes, sound, used);
 	demand(!aftl_superblock_decode(&super, bytes, &error));
 	change(data + 1, size ? size - 1 : 0);
 	if (size && data[0] & 2)

@@ -21,11 +21,14 @@ needs_program "$approxftl"
 place=$scratch/mounted
 mkdir "$place" "$scratch/files"
 
+logged=131072
+ram_kib=524288
+
 # log_on [KEY VALUE]...: a new volume below which everything is recorded
 log_on()
 {
-	ram_disks 3 524288 &&
-		dmsetup create aftl-log --table '0 131072 log-writes /dev/ram0 /dev/ram1' &&
+	ram_disks 3 "$ram_kib" &&
+		dmsetup create aftl-log --table "0 $logged log-writes /dev/ram0 /dev/ram1" &&
 		create aftl-crash /dev/mapper/aftl-log "$@" &&
 		sectors=$(blockdev --getsz /dev/mapper/aftl-crash)
 }
@@ -212,6 +215,92 @@ policies_survive()
 	return "$survived"
 }
 
+# Zones
+
+zones='policy baseline blocks 48 page 16KiB unit 4KiB zoned 4MiB buffer 4MiB buffer_safe on errors off timing off'
+crashed=/dev/mapper/aftl-crash
+
+make_btrfs()
+{
+	mkfs.btrfs -f -O zoned -d single -m single "$crashed" >"$scratch/said" 2>&1 &&
+		mount -t btrfs "$crashed" "$place"
+}
+
+make_zonefs()
+{
+	zonefs_superblock >"$scratch/super" &&
+		dd if="$scratch/super" of="$crashed" bs=4k oflag=direct conv=notrunc 2>"$scratch/said" &&
+		blkzone finish -o 0 -l 8192 "$crashed" && mount -t zonefs "$crashed" "$place"
+}
+
+# Other zones than those with files come and go.
+write_zones()
+{
+	for file in $(seq 1 12); do
+		head -c "$(((file * 7919 % 150 / 4 + 1) * 4))k" /dev/urandom >"$scratch/files/$file" &&
+			dd if="$scratch/files/$file" of="$place/seq/$file" bs=4k oflag=direct \
+				conv=notrunc,fsync 2>"$scratch/said" &&
+			dmsetup message aftl-log 0 mark "$file" &&
+			dd if=/dev/urandom of="$place/seq/13" bs=64k count=8 oflag=direct conv=notrunc \
+				2>"$scratch/said" && truncate -s 0 "$place/seq/13" || return
+	done
+}
+
+# same_files MARK: what had been synced
+same_files()
+{
+	(cd "$place" && head -n "$1" "$scratch/sums" | md5sum --check --quiet) >"$scratch/said" 2>&1
+	kept=$?
+	umount "$place" && return "$kept"
+}
+
+check_btrfs()
+{
+	mount -t btrfs "$crashed" "$place" && same_files "$1" && btrfs check "$crashed" >"$scratch/said" 2>&1
+}
+
+# A file is as long as its zone is written: what was synced, and the zones, say the same.
+check_zonefs()
+{
+	mount -t zonefs "$crashed" "$place" || return
+	for file in $(seq 1 "$1"); do
+		[ "$(stat -c %s "$place/seq/$file")" -eq "$(stat -c %s "$scratch/files/$file")" ] &&
+			cmp "$place/seq/$file" "$scratch/files/$file" && continue
+		umount "$place"
+		return 1
+	done
+	umount "$place"
+}
+
+# explained COMMAND...: what was said last, if it fails
+explained()
+{
+	"$@" && return
+	tail -n 40 "$scratch/said" | sed 's/^/# /'
+	dmesg | tail -n 8 | sed 's/^/# /'
+	return 1
+}
+
+check_system()
+{
+	explained "check_$system" "$1"
+}
+
+# zones_survive FILE-SYSTEM WRITER: its files and its own tool's verdict after each failure
+zones_survive()
+{
+	system=$1
+	# shellcheck disable=SC2086 # words
+	log_on $zones || return
+	explained "make_$system" || return
+	at_once explained "$2"
+	wrote=$?
+	umount "$place" && log_off && [ "$wrote" -eq 0 ] &&
+		(cd "$scratch/files" && seq 1 "$file" | xargs md5sum) >"$scratch/sums" || return
+	# shellcheck disable=SC2086 # words
+	replay check_system $zones
+}
+
 needs_module dm_log_writes
 tight='channels 1 chips 1 blocks 64 word_lines 2 op 35'
 larger='channels 1 chips 2 blocks 64 word_lines 2 op 35'
@@ -236,6 +325,18 @@ three='channels 1 chips 1 bits 3 one_shot on blocks 80 word_lines 2 op 45' # fit
 		files_survive ordered write_files $larger timing off
 	in_turn 'files of ext4, data=journal' \
 		files_survive journal write_files $larger timing off
+	states=$(((states + 1) / 2))
+	must_change=zone_opens
+	ram_kib=1048576
+	logged=2097152
+	case $(uname -r) in
+	6.1.*) echo "# zonefs of this kernel refuses its own writes, on null_blk, too" ;;
+	*) in_turn 'zones below zonefs' zones_survive zonefs write_zones ;;
+	esac
+	in_turn 'zones below btrfs' zones_survive btrfs write_files
+	must_change=gc_blocks
+	ram_kib=524288
+	logged=131072
 	ktap_test_run 'files of ext4, the policy changed below them' policies_survive $three timing off
 }
 finished

@@ -24,3 +24,12 @@ wipe()
 	# shellcheck disable=SC2154 # of lib.sh
 	blkdiscard -f -z -l 4194304 "$1" 2>"$scratch/said" && blockdev --flushbufs "$1"
 }
+
+# The superblock that mkzonefs would write: its zone is full and no file.
+zonefs_superblock()
+{
+	python3 -c 'import struct, sys, zlib
+block = bytearray(struct.pack("<4sI80sQ3I", b"SFOZ", 0, b"", 8, 0, 0, 0o640).ljust(4096, b"\0"))
+block[4:8] = struct.pack("<I", zlib.crc32(block) ^ 0xFFFFFFFF)
+sys.stdout.buffer.write(block)'
+}

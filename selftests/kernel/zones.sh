@@ -6,6 +6,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
+. selftests/kernel/medium.sh
 
 zoned=/dev/mapper/aftl-zones
 place=$scratch/mounted
@@ -42,6 +43,32 @@ put()
 {
 	dd if=/dev/urandom of="$zoned" bs=4k count=$(($1 / 4)) seek=$(($2 / 4)) oflag=direct \
 		conv=notrunc 2>"$scratch/said"
+}
+
+# The same with pages of four units, so that the last ones wait for others
+waiting='policy baseline blocks 24 page 16KiB unit 4KiB zoned 4MiB buffer 4MiB buffer_safe on errors off'
+
+# What is synced is there when the volume was closed, and after a restart, its zones closed.
+survives_a_restart()
+{
+	# shellcheck disable=SC2086 # words
+	ram_disks 1 524288 &&
+		create aftl-zones /dev/ram0 $waiting timing off || return
+	head -c 72k /dev/urandom >"$scratch/data"
+	dd if="$scratch/data" of="$zoned" bs=4k oflag=direct conv=notrunc,fsync 2>"$scratch/said" &&
+		is 0 'oi 0x000090' && on finish 2 && put 4 12288 && on reset 3 && sync "$zoned" && restart && is 0 'cl 0x000090' &&
+		is 2 'fu 0x002000' && is 3 'em 0x000000' &&
+		dd if="$zoned" bs=72k count=1 iflag=direct 2>/dev/null | cmp - "$scratch/data" &&
+		put 4 72 && ! put 4 72 && blkzone reset "$zoned" && restart &&
+		blkzone report "$zoned" | grep -q '(em)' && ! blkzone report "$zoned" | grep -v '(em)' &&
+		dmsetup remove aftl-zones
+}
+
+restart()
+{
+	restarted=$(dmsetup table aftl-zones) && dmsetup remove aftl-zones &&
+		checks "$approxftl" check /dev/ram0 &&
+		dmsetup create aftl-zones --table "$restarted"
 }
 
 is_zoned()
@@ -111,15 +138,6 @@ works()
 		umount "$place"
 }
 
-# The superblock that mkzonefs would write: its zone is full and no file.
-zonefs_superblock()
-{
-	python3 -c 'import struct, sys, zlib
-block = bytearray(struct.pack("<4sI80sQ3I", b"SFOZ", 0, b"", 8, 0, 0, 0o640).ljust(4096, b"\0"))
-block[4:8] = struct.pack("<I", zlib.crc32(block) ^ 0xFFFFFFFF)
-sys.stdout.buffer.write(block)'
-}
-
 # A file for each zone: writes append, truncating resets.
 uses_zonefs()
 {
@@ -158,6 +176,7 @@ ktap_test_run 'data are where they were written' data
 ktap_test_run 'limits hold' limits
 ktap_test_run 'a reload keeps zones and parameters' keeps_its_parameters
 dmsetup remove aftl-zones
+ktap_test_run 'a volume keeps zones' survives_a_restart
 # shellcheck disable=SC2086
 create aftl-zones ram $zones && create aftl-meta ram $small || exit 1
 case $(uname -r) in
