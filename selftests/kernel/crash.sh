@@ -207,7 +207,7 @@ policies_survive()
 {
 	"$approxftl" policies | cut -d ' ' -f 1 | those_in_turn >"$scratch/policies" &&
 		[ -s "$scratch/policies" ] || return
-	states=each
+	states=each part=1/1
 	files_survive ordered write_under_each "$@" && [ "$visited" -eq $((2 * file)) ]
 	survived=$?
 	sed 's/^/# /' "$scratch/policies" | paste -s -d ' '
