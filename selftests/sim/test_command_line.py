@@ -178,6 +178,43 @@ def test_usage(arguments: list[str], sentence: str) -> None:
     assert re.fullmatch(r"approxftl: [^\n]+\n", done.err), "one line"
 
 
+def test_parameters_in_a_file(tmp_path: Path) -> None:
+    """As if they stood on the command line, there; the last of a parameter counts."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.write_text("# a drive\n\n  blocks=64\t\r\nop=20\n # not determined:\nread-first=9us\n")
+    second.write_text("op=30")
+    shape = "sim", "--requests=10", "--json=-"
+    done = run(*shape, "--set", f"@{first}", "--set=layers=2", "--set", f"@{second}")
+    words = run(*shape, "--blocks=64", "--op=30", "--read_first=9us", "--layers=2")
+    assert done.code == 0, done.err
+    ours, theirs = (json.loads(one.out) for one in (done, words))
+    assert ours["parameters"] == theirs["parameters"]
+    assert (ours["parameters"]["op"], ours["parameters"]["blocks"]) == ("30", "64")
+
+
+@pytest.mark.parametrize(("content", "sentence"), [
+    (b"op", '--set: "op" is not of the form KEY=VALUE'), (b"opp=7", 'unknown parameter "opp"'),
+    (b"op=91\n", "op: 91 is out of range"), (b"op=20\0", "is no file of parameters"),
+    (b"#" * 70000, "is no file of parameters"), (None, "No such file or directory")])
+def test_files_of_parameters_are_refused(
+        tmp_path: Path, content: bytes | None, sentence: str) -> None:
+    path = tmp_path / "given"
+    if content is not None:
+        path.write_bytes(content)
+    done = run("sim", "--set", f"@{path}", "--requests", "1")
+    assert done.code == 2
+    assert sentence in done.err and done.err.count("\n") == 1
+    assert run("create", "ssd", "--dry-run", "--set", f"@{path}").code == 2
+
+
+def test_a_file_of_parameters_is_no_output(tmp_path: Path) -> None:
+    path = tmp_path / "given"
+    path.write_text("op=20\n")
+    done = run("sim", "--set", f"@{path}", "--requests=10", "--json", str(path))
+    assert (done.code, path.read_text()) == (1, "op=20\n")
+    assert "is also read" in done.err
+
+
 @pytest.mark.parametrize("spelling", ["--fill-valid=50", "--fill_valid=50", "--set=fill-valid=50"])
 def test_spellings_of_a_parameter(spelling: str) -> None:
     done = run("sim", spelling, "--requests", "10", "--json", "-")

@@ -8,6 +8,7 @@
 #include "complain.h"
 #include "device-verbs.h"
 #include "key-value.h"
+#include "parameter-file.h"
 
 enum kind {
 	KIND_KEY = COMMAND_OTHER, /* of the table line */
@@ -31,8 +32,8 @@ static const struct command_option options_table[] = {
 	KEY('T', "timing", "real|off|scale:N",
 	    "time as modelled (default), none, or N times as long"),
 	KEY('A', "tag-all", "CLASS", "take all data as precise (default) or as approximate"),
-	{ "set", 0, KIND_PAIR, 0, "KEY=VALUE", "any parameter; KEY=VALUE alone does the same",
-	  0, 0, 'K' },
+	{ "set", 0, KIND_PAIR, 0, "KEY=VALUE",
+	  "any parameter, or @FILE with many; KEY=VALUE alone does the same", 0, 0, 'K' },
 	SWITCH('n', 'n', "dry-run", dry_run, "print the command of dmsetup that would do it"),
 	TEXT('i', 'i', "interval", interval, "TIME",
 	     "a line each so many seconds, or such as 500ms"),
@@ -86,8 +87,9 @@ static int add_key(struct device_options *options, const char *key, size_t lengt
 	return 0;
 }
 
-static int add_pair(struct device_options *options, const char *pair, struct aftl_error *error)
+static int add_pair(void *fields, const char *pair, struct aftl_error *error)
 {
+	struct device_options *options = fields;
 	size_t length = key_length(pair);
 
 	if (!length)
@@ -115,7 +117,8 @@ static int take_key(void *fields, const struct command_option *option, const cha
 {
 	if (option->kind == KIND_KEY)
 		return add_key(fields, option->name, strlen(option->name), value, error);
-	return add_pair(fields, value, error);
+	return *value == '@' ? parameter_file_take(value + 1, add_pair, fields, error) :
+			       add_pair(fields, value, error);
 }
 
 static struct command_line command_of(const struct device_verb *verb)

@@ -19,7 +19,7 @@ SIM_OPT(policy, TEXT, 0, 0, "baseline", "A,B,...",
 SIM_OPT(seed, TEXT, 0, 0, NULL, "N,M..P",
 	"the parameter seed; with several, each policy runs with each of them")
 SIM_OPT(set, TEXT, 0, 0, NULL, "KEY=VALUE",
-	"any parameter of \"approxftl params\"; --KEY VALUE does the same")
+	"any parameter of \"approxftl params\", or @FILE with many; --KEY VALUE does the same")
 SIM_OPT(load, TEXT, 0, 0, NULL, "FILE", "begin with a device that --dump has saved")
 SIM_OPT(dump, TEXT, 0, 0, NULL, "FILE", "save the device as it is at the end")
 

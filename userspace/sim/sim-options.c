@@ -8,6 +8,7 @@
 #include "complain.h"
 #include "core/ftl/ftl.h"
 #include "key-value.h"
+#include "parameter-file.h"
 #include "shares.h"
 #include "sim-options.h"
 
@@ -418,14 +419,22 @@ static int set_param(struct sim_options *options, const char *text, size_t lengt
 }
 
 /* KEY=VALUE */
-static int set_pair(struct sim_options *options, const char *pair, struct aftl_error *error)
+static int set_pair(void *context, const char *pair, struct aftl_error *error)
 {
+	struct sim_options *options = context;
 	size_t length = key_length(pair);
 
 	if (!length)
 		return aftl_fail(error, -EINVAL, "--set: \"%.40s\" is not of the form KEY=VALUE",
 				 pair);
 	return set_param(options, pair, length, pair + length + 1, error);
+}
+
+/* KEY=VALUE, or @FILE with many of them. */
+static int set_pairs(struct sim_options *options, const char *value, struct aftl_error *error)
+{
+	return *value == '@' ? parameter_file_take(value + 1, set_pair, options, error) :
+			       set_pair(options, value, error);
 }
 
 static bool is_param(const struct argument *argument)
@@ -464,7 +473,7 @@ static int take_option(struct sim_options *options, const struct option *option,
 	if (!has_value(argument, error))
 		return -EINVAL;
 	if (option->field == offsetof(struct sim_options, set))
-		return set_pair(options, argument->value, error);
+		return set_pairs(options, argument->value, error);
 	if (option->field == offsetof(struct sim_options, seed))
 		return set_seeds(options, argument->value, error);
 	return set_value(options, option, argument->value, error);

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdio.h>
+
+#include "file-claims.h"
+#include "parameter-file.h"
+
+/* Of all such files of a command: ten times what all parameters take. */
+static char text[1 << 16];
+static size_t used;
+
+static int read_text(const char *path, struct aftl_error *error)
+{
+	FILE *file = fopen(path, "re");
+	size_t length;
+	int code;
+
+	if (!file)
+		return aftl_fail(error, -ENOENT, "%.120s: %s", path, strerror(errno));
+	length = fread(text + used, 1, sizeof(text) - used - 1, file);
+	code = ferror(file) ? errno : 0;
+	fclose(file);
+	text[used + length] = '\0';
+	if (code)
+		return aftl_fail(error, -EIO, "%.120s: %s", path, strerror(code));
+	if (used + length == sizeof(text) - 1 || strlen(text + used) != length)
+		return aftl_fail(error, -EINVAL, "%.120s is no file of parameters", path);
+	return 0;
+}
+
+/* Blanks at the ends of a line say nothing. */
+static char *trim(char *line)
+{
+	char *end = line + strlen(line);
+
+	while (end > line && strchr(" \t\r", end[-1]))
+		*--end = '\0';
+	return line + strspn(line, " \t");
+}
+
+int parameter_file_take(const char *path,
+			int (*take)(void *context, const char *pair, struct aftl_error *error),
+			void *context, struct aftl_error *error)
+{
+	int ret = claim_input(path, error);
+	char *line, *next;
+
+	if (!ret)
+		ret = read_text(path, error);
+	for (line = text + used; line && !ret; line = next) {
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		used = next ? (size_t)(next - text) : used + strlen(line) + 1;
+		line = trim(line);
+		if (*line && *line != '#')
+			ret = take(context, line, error);
+	}
+	return ret;
+}
