@@ -63,6 +63,7 @@ COMMANDS: dict[Words, str] = {
     ("study", "verify"): "study verify study.study.tar.gz",
     ("study", "export"): "study export other.toml",
     ("drives",): "drives kioxia-xg6 --only random",
+    ("calibrate",): "calibrate fio.json",
     ("compare",): "compare a.json",
     ("report",): "report a.json",
     ("figures",): "figures a.json --kind cdf",
@@ -79,7 +80,7 @@ DEVICE_VERBS: set[Words] = {
     ("approxftl-model",)}
 #: Options whose file is read, and directories in which files are made under their own names.
 INPUTS = {"--trace", "--load", "--summarise", "--fit", "--profile", "--rules", "--traces",
-          "--reference", "--root", "--tables"}
+          "--reference", "--root", "--tables", "--against"}
 FOLDERS = {("study", "--out"), ("study", "--figures"), ("drives", "--out"),
            ("figures", "--output"), ("trace", "--output")}
 #: What these print with success has to be read, and may be short of everything else.
@@ -140,6 +141,11 @@ def name_of(value: object) -> str:
 # ---------------------------------------------------------------- the place
 
 SMALL = ("sim", "--requests", "1000", "--quiet")
+#: What fio says of reads, one after the other.
+FIO = {"fio version": "fio-3.33", "timestamp": 1, "jobs": [
+    {"jobname": "lone", "groupid": 0, "error": 0, "job options": {"rw": "randread", "direct": "1"},
+     "read": {"io_bytes": 40960, "total_ios": 10, "iops": 1e4, "clat_ns": {"N": 10, "mean": 1e5}},
+     "write": {"io_bytes": 0, "total_ios": 0, "iops": 0.0, "clat_ns": {"N": 0, "mean": 0.0}}}]}
 
 
 @pytest.fixture(scope="session")
@@ -156,6 +162,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     traces.write(folder / "a.blktrace.0", traces.pack(
         [traces.act(1, traces.QUEUE, traces.WRITE, 0, 4096, sequence=1),
          traces.act(9, traces.COMPLETE, traces.WRITE, 0, 4096, sequence=2)]))
+    (folder / "fio.json").write_text(json.dumps(FIO))
     (folder / "rules").write_text("*.dat\n")
     (folder / "target").write_bytes(bytes(1 << 20))
     (folder / "data").mkdir()

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from selftests.lib.programs import BUILD, TOP, Done, run_program
 
-VERBS = ("compare", "drives", "embeddings", "figures", "model", "parquet", "report", "study",
-         "synth", "weights")
+VERBS = ("calibrate", "compare", "drives", "embeddings", "figures", "model", "parquet", "report",
+         "study", "synth", "weights")
 NAMES = {"embeddings": "app embeddings", "model": "tag model", "weights": "app weights"}
 SIDE_BY_SIDE = TOP / "userspace/demo/side-by-side.py"
 

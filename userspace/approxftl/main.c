@@ -46,6 +46,8 @@ static const struct verb verbs[] = {
 	  other_program_main },
 	{ "drives", "hold the emulation of real drives against measurements of them",
 	  other_program_main },
+	{ "calibrate", "find the parameters of a drive in what fio has measured of it",
+	  other_program_main },
 	{ "compare", "print results side by side", other_program_main },
 	{ "report", "make a report of results, one HTML file", other_program_main },
 	{ "figures", "draw figures of results", other_program_main },

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""fio's JSON without fio: of drives that others have measured, in the form of its outputs."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from approxftl_tools.drive_points import BESIDE, OWN_TABLES
+from approxftl_tools.fio_output import PERCENTILES
+
+Json = dict[str, Any]
+Row = dict[str, str]
+#: Requests that the published figures rest on, more than any percentile asks for.
+MANY = 1_000_000
+GROUPS = count()
+
+
+def part(iops: float, size: int, times: Json | None = None) -> Json:
+    """Return one kind of requests of a job; times are microseconds."""
+    done = MANY if iops else 0
+    told = times or {}
+    return {"io_bytes": done * size, "total_ios": done, "iops": iops,
+            "clat_ns": {"N": done, "mean": 1e3 * told.get("mean", 0.0),
+                        "percentile": {name: 1e3 * told[what] for what, name in
+                                       PERCENTILES.items() if what in told}}}
+
+
+def job(name: str, group: int, options: dict[str, str], kind: str, figures: Json) -> Json:
+    """Return a job that did one kind of requests."""
+    found: Json = {"jobname": name, "groupid": group, "error": 0,
+                   "job options": {"direct": "1", "ioengine": "libaio", **options}}
+    for each in ("read", "write"):
+        found[each] = figures if each == kind else part(0.0, 0)
+    return found
+
+
+def document(jobs: list[Json]) -> Json:
+    """Return an output."""
+    return {"fio version": "fio-3.33", "timestamp": 1, "global options": {}, "jobs": jobs}
+
+
+def times_of(row: Row, prefix: str) -> Json:
+    """Return what a row has of latencies."""
+    return {what: float(row[f"{prefix}{what}_us"]) for what in ("mean", *PERCENTILES)
+            if row.get(f"{prefix}{what}_us")}
+
+
+def read_grid(group: int, row: Row) -> list[Json]:
+    """Return random reads over length and depth."""
+    if row["operation"] != "random-read":
+        return []
+    size = int(row["block_kib"]) << 10
+    options = {"rw": "randread", "bs": str(size), "iodepth": row["queue_depth"],
+               "numjobs": row["streams"]}
+    name = f"{row['block_kib']}k-{row['queue_depth']}x{row['streams']}"
+    return [job(name, group, options, "read",
+                part(float(row["iops"]), size, times_of(row, "")))]
+
+
+def write_grid(group: int, row: Row) -> list[Json]:
+    """Return writes in order over length and depth."""
+    if row["operation"] != "sequential-write":
+        return []
+    size = int(row["block_kib"]) << 10
+    options = {"rw": "write", "bs": str(size), "iodepth": row["queue_depth"],
+               "numjobs": row["streams"], "runtime": "60"}
+    return [job(f"w{row['block_kib']}k-{row['queue_depth']}x{row['streams']}", group, options,
+                "write", part(float(row["iops"]), size, times_of(row, "")))]
+
+
+def read_under_write(group: int, row: Row) -> list[Json]:
+    """Return random reads of 4 KiB, and the writer beside them."""
+    rate, depth = float(row["write_rate_mib"]) * (1 << 20) / BESIDE, row["read_queue_depth"]
+    name = f"beside-{row['write_rate_mib']}-{depth}"
+    jobs = [job(name, group, {"rw": "randread", "bs": "4k", "iodepth": depth}, "read",
+                part(float(row["read_iops"]), 4096, times_of(row, "read_")))]
+    if rate:
+        options = {"rw": "write", "bs": str(BESIDE), "rate_iops": str(round(rate))}
+        jobs.append(job(f"{name}-writer", group, options, "write",
+                        part(rate, BESIDE, {"mean": 100.0})))
+    return jobs
+
+
+TABLES: dict[str, Callable[[int, Row], list[Json]]] = {
+    "read-grid": read_grid, "write-grid": write_grid, "read-under-write": read_under_write}
+
+
+def loads_of(drive: str, table: str) -> Iterator[list[Json]]:
+    """Yield the jobs of each row of a table that is a load which can be calibrated with."""
+    with (OWN_TABLES / f"{drive}-{table}.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            found = TABLES[table](next(GROUPS), row)
+            if found:
+                yield found
+
+
+def halves(drive: str, tables: tuple[str, ...], folder: Path) -> tuple[Path, Path]:
+    """Write every other load into one file, and the rest into another."""
+    loads = [one for table in tables for one in loads_of(drive, table)]
+    paths = folder / "fitted.json", folder / "against.json"
+    for first, path in enumerate(paths):
+        path.write_text(json.dumps(document([one for load in loads[first::2] for one in load])))
+    return paths

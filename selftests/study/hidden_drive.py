@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What fio would have measured of a drive that is not there: one whose parameters are known."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from approxftl_tools.bench import Bench
+from approxftl_tools.calibrate_model import run_of, value_of
+from approxftl_tools.fio_output import PERCENTILES, number, read
+
+Json = dict[str, Any]
+TOP = Path(__file__).resolve().parents[2]
+#: Of the drive that the jobs believe they run on.
+CAPACITY = 64 << 30
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """A drive: options of the simulator, and what it holds."""
+
+    device: tuple[str, ...]
+    holds: float
+
+    def options(self, _least: int) -> tuple[str, ...]:
+        """Return the options that make it."""
+        return self.device
+
+    def capacity(self, _least: int) -> float:
+        """Return the bytes that it holds."""
+        return self.holds
+
+    def least_rewritten(self) -> int:
+        """Return what it is made for: it is as large as it is."""
+        return 0
+
+
+def sections(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the jobs of a file of fio's, [global] among them."""
+    name, options = "", dict[str, str]()
+    for line in [*path.read_text().splitlines(), "[]"]:
+        text = line.partition(";")[0].strip()
+        if text.startswith("["):
+            if name:
+                yield name, options
+            name, options = text[1:-1], {}
+        elif text:
+            key, _, value = text.partition("=")
+            options[key] = value
+
+
+def requests(options: dict[str, str]) -> int:
+    """Return how many requests a job has."""
+    whole = CAPACITY // number(options.get("bs", "4k"))
+    if "number_ios" in options:
+        return min(int(options["number_ios"]), whole)
+    if "runtime" in options:
+        return int(options["runtime"]) * int(options.get("rate_iops", "10000"))
+    part = float(options.get("io_size", "100%").rstrip("%")) / 100
+    return int(whole * part * int(options.get("loops", "1")))
+
+
+def entry(name: str, group: int, options: dict[str, str]) -> Json:
+    """Return a job that has done its requests, and of which nothing was measured yet."""
+    count, size = requests(options), number(options.get("bs", "4k"))
+    kind = "write" if "write" in options["rw"] else "read"
+    job: Json = {"jobname": name, "groupid": group, "error": 0, "job options": options}
+    for each in ("read", "write"):
+        done = count if each == kind else 0
+        rate = float(options.get("rate_iops", "1000"))
+        job[each] = {"io_bytes": done * size, "total_ios": done, "iops": rate if done else 0.0,
+                     "clat_ns": {"N": done, "mean": 1e5,
+                                 "percentile": dict.fromkeys(PERCENTILES.values(), 100000)}}
+    return job
+
+
+def unmeasured(path: Path, when: int) -> Json:
+    """Return what fio would write of a file of jobs, but for what it would have measured."""
+    found = list(sections(path))
+    shared = found[0][1]
+    jobs: list[Json] = []
+    group = -1
+    for name, options in found[1:]:
+        both = {**shared, **options}
+        group += "stonewall" in both or not jobs
+        jobs.append(entry(name, group, both))
+    return {"fio version": "fio-3.33", "timestamp": when, "global options": {}, "jobs": jobs}
+
+
+def bin_of(ns: int) -> int:
+    """Return the middle of fio's bin: there are 64 to each power of two."""
+    shift = max(0, ns.bit_length() - 7)
+    return ((ns >> shift) << shift) + ((1 << shift) >> 1)
+
+
+def put(job: Json, kind: str, what: str, value: float) -> None:
+    """Write a figure where fio does."""
+    if what == "rate":
+        job[kind]["iops"] = value
+    elif what == "mean":
+        job[kind]["clat_ns"]["mean"] = value * 1e3
+    else:
+        job[kind]["clat_ns"]["percentile"][PERCENTILES[what]] = bin_of(round(value * 1e3))
+
+
+def measure(hidden: Hidden, files: Sequence[Path], folder: Path, bench: Bench, noise: float = 0.0,
+            seed: int = 1) -> list[Path]:
+    """Write what fio measures of the drive, one output for each file of jobs."""
+    paths = [folder / f"{path.stem}.json" for path in files]
+    documents = {path: unmeasured(file, 10 + index)
+                 for index, (path, file) in enumerate(zip(paths, files, strict=True))}
+    for path, document in documents.items():
+        path.write_text(json.dumps(document))
+    loads = read(paths).loads
+    runs = {load: run_of(load, hidden, CAPACITY) for load in loads}
+    results = bench.results(runs.values())
+    draw = random.Random(seed)
+    for load in loads:
+        (job,) = (job for job in documents[load.path]["jobs"] if job["jobname"] == load.name)
+        for figure in load.figures:
+            value = value_of(figure, results[runs[load]])
+            put(job, figure.kind, figure.what, value * draw.lognormvariate(0, noise))
+    for path, document in documents.items():
+        path.write_text(json.dumps(document))
+    return paths
+

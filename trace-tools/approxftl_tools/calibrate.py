@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""approxftl calibrate: from what fio has measured of a drive to a profile that behaves like it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from approxftl_tools import command
+from approxftl_tools.bench import Bench
+from approxftl_tools.calibrate_fit import EXACT
+from approxftl_tools.calibrate_model import UNITS, Compared, Trial
+from approxftl_tools.calibrate_search import Found, Known, compare, find
+from approxftl_tools.fio_output import Output, Unused, number, read
+from approxftl_tools.refusal import FAILED, Refusal
+from approxftl_tools.statistics import CONFIDENCE
+from approxftl_tools.study import jobs
+from approxftl_tools.study_store import Store
+
+Json = dict[str, Any]
+
+EPILOG = """\
+FILE is what fio has written with --output-format=json. The jobs to run are in fio-profiles/:
+calibrate-reads.fio, which harms nothing, and calibrate-writes.fio, which destroys what is on the
+drive. Other jobs do as well, as far as they read or write requests of one length with direct=1.
+The parameters are found by black-box inference: the drive is taken to be one that the simulator
+knows, and a parameter that would change nothing of what was measured is not determined.
+
+Exit status: 0 done, 1 a simulation failed or nothing could be told, 2 usage, 3 no such file,
+130 interrupted.
+"""
+HEAD = ("parameter", "value", f"{CONFIDENCE * 100:.0f} % interval", "rests on")
+COMPARED = ("load", "measure", "measured", "ours", "error")
+#: How a number of a unit is written, and by what it is divided.
+SHOWN = {"ns": (1e3, " us"), "%": (1.0, " %")}
+OWN_UNITS = {"link": (1.0, " MB/s"), "bus": (1.0, " MB/s"), "buffer": (1 << 20, " MiB"),
+             "stripe": (1 << 10, " KiB"), "dies": (1.0, "")}
+
+
+def size(text: str) -> int:
+    """Read the capacity of a drive; drives are sold in powers of ten."""
+    for suffix, factor in (("TB", 10**12), ("GB", 10**9), ("MB", 10**6)):
+        if text.upper().endswith(suffix) and text[:-2].replace(".", "", 1).isdigit():
+            return int(float(text[:-2]) * factor)
+    try:
+        value = number(text)
+    except ValueError:
+        value = 0
+    if value <= 0:
+        raise argparse.ArgumentTypeError(f'"{text}" is no capacity; write 960GB or 894GiB')
+    return value
+
+
+def options() -> command.Parser:
+    """Return the command line."""
+    parser = command.parser("calibrate", "Finds the parameters of a drive in what fio has measured "
+                            "of it.", EPILOG)
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="output of fio")
+    parser.add_argument("--capacity", type=size, metavar="SIZE", default=0,
+                        help="of the drive (default: what the job wrote that filled it)")
+    parser.add_argument("--against", action="append", type=Path, metavar="FILE", default=[],
+                        help="output of fio that is only compared with what was found; may be "
+                        "repeated")
+    parser.add_argument("--out", type=command.named, metavar="FILE",
+                        help="write the profile, which approxftl sim and create take; - for "
+                        "standard output")
+    parser.add_argument("--json", type=command.named, metavar="FILE",
+                        help="write everything as JSON, - for standard output")
+    parser.add_argument("-j", "--jobs", metavar="N", type=jobs, default=os.cpu_count() or 1,
+                        help="simulations at a time (default: as many as processors)")
+    parser.add_argument("--progress", action="store_true", help="even if stderr is no terminal")
+    return parser
+
+
+# ---------------------------------------------------------------- text
+
+
+def shown(name: str, value: float) -> str:
+    """Write a value for a person."""
+    if name == "one_shot":
+        return "on" if value else "off"
+    factor, unit = OWN_UNITS.get(name) or SHOWN[UNITS[name][0]]
+    return f"{value / factor:.4g}{unit}"
+
+
+def row_of(known: Known) -> list[str]:
+    """Return the row of a parameter."""
+    between = "not determined"
+    if known.determined:
+        between = " to ".join(dict.fromkeys(shown(known.name, end)
+                                            for end in (known.low, known.high)))
+    return [known.name, shown(known.name, known.value), between, known.rests_on]
+
+
+def compared(row: Compared) -> list[str]:
+    """Return the row of a figure."""
+    load, figure, ours = row
+    return [load.name, f"{figure.name()}, {'1/s' if figure.what == 'rate' else 'us'}",
+            f"{figure.value:.4g}", f"{ours:.4g}", f"{(ours / figure.value - 1) * 100:+.1f} %"]
+
+
+def columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return lines of a table."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in rows]
+
+
+def middle_error(rows: Sequence[Compared]) -> str:
+    """Return the median of the errors."""
+    sizes = sorted(abs(ours / figure.value - 1) for _, figure, ours in rows)
+    return f"{sizes[len(sizes) // 2] * 100:.1f} %"
+
+
+def unused_lines(unused: Sequence[Unused]) -> list[str]:
+    """Return a line for each job that says nothing."""
+    return list(dict.fromkeys(f"{one.path}: {one.name} was not used: {one.why}" for one in unused))
+
+
+def as_text(found: Found, output: Output, against: Sequence[Compared]
+            ) -> str:
+    """Return the report."""
+    lines = columns([HEAD, *(row_of(known) for known in found.known)])
+    lines += ["", *columns([COMPARED, *(compared(row) for row in found.comparison)]),
+              f"median error of what was fitted: {middle_error(found.comparison)}"]
+    if against:
+        lines += ["", *columns([COMPARED, *(compared(row) for row in against)]),
+                  f"median error of what was not: {middle_error(against)}"]
+    return "\n".join([*lines, *unused_lines(output.unused)]) + "\n"
+
+
+def as_profile(found: Found) -> str:
+    """Return the profile: a parameter in a line."""
+    told = {known.name for known in found.known if known.determined}
+    settings = [(key in told or key not in found.model.values, f"{key}={value}") for key, value in
+                found.model.parameters(found.model.least_rewritten()).items()]
+    return "\n".join([
+        "# A drive, as approxftl calibrate has found it. Policy: baseline.",
+        *(line for known, line in settings if known),
+        *["# Not determined:"] * (len(told) < len(found.known)),
+        *(line for known, line in settings if not known)]) + "\n"
+
+
+# ---------------------------------------------------------------- JSON
+
+
+def comparison(rows: Sequence[Compared]) -> list[Json]:
+    """Return figures for programs."""
+    return [{"file": str(load.path), "load": load.name, "kind": figure.kind,
+             "measure": figure.what, "measured": figure.value, "ours": ours,
+             "error": ours / figure.value - 1} for load, figure, ours in rows]
+
+
+def as_json(found: Found, output: Output, against: Sequence[Compared],
+            argv: Sequence[str]) -> Json:
+    """Return everything for programs."""
+    return {**command.envelope("calibrate", argv),
+            "parameters": [{"name": known.name, "value": known.value,
+                            "low": known.low if known.determined else None,
+                            "high": known.high if known.determined else None,
+                            "determined": known.determined, "rests_on": known.rests_on}
+                           for known in found.known],
+            "profile": found.model.parameters(found.model.least_rewritten()),
+            "fitted": comparison(found.comparison),
+            "against": comparison(against),
+            "unused": [{"file": str(one.path), "load": one.name, "why": one.why}
+                       for one in output.unused]}
+
+
+# ---------------------------------------------------------------- everything
+
+
+def teller(shown_anyway: bool) -> Any:
+    """Return what says how far it is."""
+    def say(step: str) -> None:
+        if shown_anyway or sys.stderr.isatty():
+            sys.stderr.write(f"approxftl-calibrate: {step}\n")
+    return say
+
+
+def check(output: Output, files: Sequence[Path]) -> None:
+    """Refuse files that say nothing."""
+    if not any(figure.what in EXACT for load in output.loads for figure in load.figures):
+        why = "; ".join(unused_lines(output.unused)) or "they have no jobs"
+        raise Refusal(f"{', '.join(map(str, files))}: nothing to calibrate with: {why}", FAILED)
+
+
+def write(arguments: argparse.Namespace, argv: Sequence[str], found: Found, output: Output,
+          against: Sequence[Compared]) -> None:
+    """Put out what was asked for."""
+    if arguments.json:
+        document = as_json(found, output, against, argv)
+        command.write_file(arguments.json, json.dumps(document, indent=1) + "\n")
+    if arguments.out:
+        command.write_file(arguments.out, as_profile(found))
+    if command.STANDARD not in (arguments.json, arguments.out):
+        sys.stdout.write(as_text(found, output, against))
+
+
+def run(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
+    """Do everything."""
+    for option in ("out", "json"):
+        if getattr(arguments, option):
+            command.CLAIMS.writes(getattr(arguments, option), f"--{option}")
+    output = read(arguments.files, arguments.capacity)
+    check(output, arguments.files)
+    # Of a drive that nobody has filled here it was learned above how large it is.
+    others = read(arguments.against, arguments.capacity or output.capacity)
+    with tempfile.TemporaryDirectory(prefix="approxftl-calibrate-") as folder:
+        bench = Bench(command.program(), arguments.jobs, Store(Path(folder)))
+        trial = Trial(bench, output.capacity, tuple(output.loads))
+        found = find(trial, teller(arguments.progress))
+        rows = compare(trial.of(others.loads), found.model) if others.loads else []
+    output.unused += others.unused
+    write(arguments, argv, found, output, rows)
+    return command.DONE
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    return command.run("calibrate", lambda: run(options().parse_args(words), words))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

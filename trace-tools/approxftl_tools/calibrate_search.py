@@ -1,0 +1,373 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""From measurements to the drive that would have measured so, and what they leave open.
+
+What is counted (dies, the stripe, pages of a program) is tried; what is measured goes from a first
+guess, by hand's rules, to the best fit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from approxftl_tools.calibrate_fit import (
+    as_good,
+    choose,
+    counts,
+    fit,
+    intervals,
+    one_by_one,
+    single_writes,
+    value,
+)
+from approxftl_tools.calibrate_model import PAGE, Compared, Model, Trial
+from approxftl_tools.fio_output import Measured
+
+#: An interval whose ends differ by more than this factor says nothing.
+USELESS = 4.0
+STRIPES = tuple(4096 << i for i in range(7))
+#: Dies that drives have.
+DIES = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 112, 128,
+        160, 192, 224, 256, 320, 384, 512)
+BUFFERS = tuple(1 << bits for bits in range(20, 31))
+#: What fits worse than the best by this factor is not fitted any further.
+CLOSE = 3.0
+#: How often dies are counted again, after the times have been fitted.
+RANKINGS = 2
+SPARES = (7.0, 12.0, 20.0, 34.0)
+COUNTED = ("dies", "stripe", "one_shot")
+READ_TIMES = ("read_first", "read", "read_last")
+PATHS = ("controller", "bus", "link", "link_command")
+#: Of the time between two requests when there are most of them, what their commands may take.
+COMMAND_SHARE = 0.3
+#: Of a lone read, beside the die: what the first guess takes for the way of a page (ns).
+WAY = 4e3
+
+#: For each parameter what tells of it.
+TOLD_BY = {
+    "dies": "random reads of 4 KiB, 1 to 256 under way", "stripe": "reads at strides",
+    "one_shot": "reads at strides", "controller": "single writes and reads",
+    "read": "single reads", "read_first": "the mean of single reads",
+    "read_last": "the slowest tenth of single reads", "bus": "long reads against short ones",
+    "link": "rates of long reads that do not grow any more",
+    "link_command": "rates of short reads that do not grow any more",
+    "program": "the fill, and reads beside writes", "buffer": "bursts of 1 MiB to 256 MiB",
+    "op": "rewrites at random until nothing changes",
+}
+
+
+@dataclass(frozen=True)
+class Known:
+    """What was found of a parameter."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+
+    @property
+    def determined(self) -> bool:
+        """Tell whether the measurements say more than nothing."""
+        return self.low >= 0 and self.high < USELESS * max(self.low, 1.0 / USELESS)
+
+    @property
+    def rests_on(self) -> str:
+        """Return what it was found from; if it was not, what would tell."""
+        return f"{'' if self.determined else 'assumed; ask '}{TOLD_BY[self.name]}"
+
+
+@dataclass
+class Found:
+    """A drive as it was found, and how it compares."""
+
+    model: Model
+    known: list[Known] = field(default_factory=list)
+    comparison: list[Compared] = field(default_factory=list)
+
+
+# ---------------------------------------------------------------- loads
+
+
+def reads_alone(load: Measured) -> bool:
+    """Tell whether nothing was written beside reads."""
+    return load.writes == 0 and not load.beside_rate
+
+
+def deep_reads(load: Measured) -> bool:
+    """Tell whether reads meet each other."""
+    return reads_alone(load) and (load.depth >= 4 or load.rate > 0 or load.stride > 0)
+
+
+def in_order(load: Measured) -> bool:
+    """Tell whether nothing was rewritten before or by it, but for single writes."""
+    return not (load.writes and load.order == "random") or single_writes(load)
+
+
+def is_settled(load: Measured) -> bool:
+    """Tell whether rewrites at random began where nothing changes any more."""
+    return load.writes == 0 or load.order == "sequential" or single_writes(load) or \
+        load.before.overwritten >= 1
+
+
+def lone_reads(loads: Iterable[Measured]) -> Measured | None:
+    """Return the load of single reads, of the shortest that there are."""
+    return smallest(load for load in loads if reads_alone(load) and one_by_one(load))
+
+
+def smallest(loads: Iterable[Measured]) -> Measured | None:
+    """Return the load of the shortest requests."""
+    return min(loads, key=lambda load: load.size, default=None)
+
+
+# ---------------------------------------------------------------- first guesses
+
+
+def guess_controller(loads: Sequence[Measured]) -> float:
+    """A write that is buffered takes the controller's time, and little besides (ns)."""
+    found, lone = smallest(filter(single_writes, loads)), lone_reads(loads)
+    if found:
+        return 900.0 * value(found, "write", "p50", "mean")
+    return min(8e3, 100.0 * value(lone, "read", "mean")) if lone else 8e3
+
+
+def guess_link(loads: Sequence[Measured]) -> float:
+    """What no load exceeds (MB/s)."""
+    return max(value(load, kind, "rate") * load.size / 1e6
+               for load in loads for kind in ("read", "write"))
+
+
+def guess_read(loads: Sequence[Measured], controller: float) -> float:
+    """What a read takes that waits for nothing (ns)."""
+    lone = lone_reads(loads)
+    times = [value(load, "read", "p50", "mean") for load in ([lone] if lone else loads)
+             if load.writes < 1]
+    return max(1e3, 1e3 * min(times, default=60.0) - controller - WAY)
+
+
+def guess_dies(loads: Sequence[Measured], occupied: float) -> int:
+    """What reads of a page do at once when many are under way."""
+    rates = [value(load, "read", "rate") for load in loads
+             if reads_alone(load) and load.order == "random" and load.size <= PAGE]
+    return nearest(DIES, max(rates, default=0.0) * occupied / 1e9)
+
+
+def guess_row(loads: Sequence[Measured]) -> int:
+    """Bytes after which a stride meets the same die again; 0 if that was not tried.
+
+    At such a stride one die does everything: the smallest that is about as slow as the slowest.
+    """
+    strides = sorted((load.stride, value(load, "read", "rate")) for load in loads if load.stride)
+    slow = min((rate for _, rate in strides), default=0.0)
+    return next((stride for stride, rate in strides if rate <= 1.15 * slow), 0)
+
+
+def first_guess(loads: Sequence[Measured]) -> Model:
+    """Return what can be said before anything is simulated."""
+    controller = guess_controller(loads)
+    read = guess_read(loads, controller)
+    dies, row = guess_dies(loads, read + WAY), guess_row(loads)
+    stripe = nearest(STRIPES, row / dies) if row else PAGE
+    values = {"controller": controller, **guess_times(loads, read), "bus": 1200.0,
+              "link": max(guess_link(loads) * 1.5, 1000.0),
+              "link_command": COMMAND_SHARE * 1e9 / fastest(loads),
+              "program": 500e3, "buffer": float(16 << 20), "op": 15.0}
+    return Model(dies, stripe, False, {}).with_values(values)
+
+
+def nearest(known: Sequence[int], wanted: float) -> int:
+    """Return the nearest of some numbers, by proportion."""
+    return min(known, key=lambda one: abs(math.log(one / max(wanted, 1e-9))))
+
+
+def around(known: Sequence[int], middle: int, reach: int) -> tuple[int, ...]:
+    """Return the neighbours of a number, and itself."""
+    at = known.index(middle)
+    return tuple(known[max(0, at - reach):at + reach + 1])
+
+
+def guess_times(loads: Sequence[Measured], read: float) -> dict[str, float]:
+    """Return the times of pages that can be told apart: by what single reads differ (ns)."""
+    lone = lone_reads(loads)
+    half, most, mean = (1e3 * value(lone, "read", what) if lone else 0.0
+                        for what in ("p50", "p90", "mean"))
+    if not half or (most < 1.06 * half and abs(mean / half - 1) < 0.05):
+        return {"read": read}
+    last = max(most - half, 0.1 * read)
+    return {"read": read, "read_first": max(0.5 * read, read - last), "read_last": read + last}
+
+
+def fastest(loads: Sequence[Measured]) -> float:
+    """Return the most requests in a second."""
+    return max(value(load, kind, "rate") for load in loads for kind in ("read", "write"))
+
+
+def command_limit(loads: Sequence[Measured]) -> float:
+    """Return the time of a command (ns) if commands are what limits short reads; 0 if not.
+
+    Twice as many reads under way do not make more of them then.
+    """
+    short = min(load.size for load in loads)
+    deep = sorted((load.depth, value(load, "read", "rate")) for load in loads
+                  if not load.stride and not load.rate and load.size == short)
+    flat = len(deep) > 1 and deep[-1][1] < 1.03 * deep[-2][1]
+    return 1e9 / deep[-1][1] if flat else 0.0
+
+
+def limited(shape: Model, limit: float) -> list[Model]:
+    """Return the model as dies limit short reads, or commands, whichever can have done so."""
+    spare = limit * shape.dies / shape.values["read"]
+    shares = [*[COMMAND_SHARE] * (spare < 1.3), *[0.98] * (spare > 1.1)]
+    return [shape.with_values({"link_command": share * limit}) for share in shares] \
+        if limit else [shape]
+
+
+def contenders(ranked: Sequence[tuple[float, Model]]) -> list[Model]:
+    """Return the best of the two best stripes, if both may be the drive's."""
+    found: dict[int, tuple[float, Model]] = {}
+    for cost, model in ranked:
+        found.setdefault(model.stripe, (cost, model))
+    return [model for cost, model in list(found.values())[:2] if cost < CLOSE * ranked[0][0]]
+
+
+# ---------------------------------------------------------------- the search
+
+
+@dataclass
+class Search:
+    """The steps from loads to a drive."""
+
+    trial: Trial
+    say: Callable[[str], None]
+    #: Of what is counted, what is as good as the best.
+    counted: dict[str, set[int]] = field(default_factory=dict)
+    #: What was fitted.
+    free: list[str] = field(default_factory=list)
+
+    def some(self, wanted: Callable[[Measured], bool]) -> Trial:
+        """Return a trial of some loads."""
+        return self.trial.of(filter(wanted, self.trial.loads))
+
+    def strided(self) -> bool:
+        """Tell whether reads at strides were measured."""
+        return any(load.stride for load in self.trial.loads)
+
+    def shapes(self, model: Model, reach: int) -> list[Model]:
+        """Return models with about as many dies, and such stripes."""
+        strided = self.strided()
+        return [replace(model, dies=dies, stripe=stripe, one_shot=three)
+                for dies in around(DIES, model.dies, reach)
+                for stripe in around(STRIPES, model.stripe, 1 if strided else 3)
+                for three in ((False, True) if strided else (model.one_shot,))]
+
+    def ranked(self, model: Model) -> list[tuple[float, Model]]:
+        """Return models with dies and stripes about as this has them, the best first."""
+        deep = self.some(deep_reads)
+        limit = command_limit(deep.loads)
+        found = choose(deep, [one for shape in self.shapes(model, 2)
+                              for one in limited(shape, limit)])
+        good = as_good(found, sum(counts(load, figure) for load in deep.loads
+                                  for figure in load.figures))
+        self.counted = {name: {int(getattr(one, name)) for one in good} for name in COUNTED}
+        if not self.strided():
+            self.counted["one_shot"] = {0, 1}
+        return found
+
+    def reads(self, model: Model) -> Model:
+        """Find what reads and single writes tell."""
+        quick = self.some(lambda load: one_by_one(load) and
+                          (reads_alone(load) or single_writes(load)))
+        whole = self.some(lambda load: reads_alone(load) or single_writes(load))
+        deep = self.some(deep_reads)
+        times = tuple(name for name in READ_TIMES if name in model.values)
+        self.free = ["controller", *times, "bus"]
+        self.say("single reads and writes")
+        model = fit(quick, model, self.free, 3)
+        if not deep.loads:
+            return model
+        self.say("how many dies there are")
+        self.free = [*times, *PATHS]
+        ranked = self.ranked(model)
+        for _ in range(RANKINGS):
+            self.say(f"times of reads, with {ranked[0][1].dies} dies")
+            model = choose(whole, [fit(whole, one, self.free, 3)
+                                   for one in contenders(ranked)])[0][1]
+            ranked = self.ranked(model)
+            if ranked[0][1].counts() == model.counts():
+                break
+        model = choose(whole, [model, fit(whole, model, self.free, 2)])[0][1]
+        # Which of the times is that of which page nothing tells.
+        return model.with_values(dict(zip(times, sorted(model.values[name] for name in times),
+                                          strict=True)))
+
+    def writes(self, model: Model) -> Model:
+        """Find what writes in order tell, and reads beside them."""
+        ordered = self.some(lambda load: load.writes == 1 and load.order == "sequential"
+                            and not single_writes(load))
+        besides = self.some(lambda load: bool(load.beside_rate))
+        if not ordered.loads:
+            return model
+        self.say("programs")
+        whole = self.trial.of((*ordered.loads, *besides.loads))
+        fill = max(ordered.loads, key=lambda load: load.bytes)
+        each = model.dies * model.stripe * 1e9 / (value(fill, "write", "rate") * fill.size)
+        kinds = {bool(one) for one in self.counted.get("one_shot", {0})} or {False}
+        tries = [replace(model, one_shot=three).with_values(
+            {"program": each * (3 if three else 1), "buffer": size})
+            for three in sorted(kinds) for size in BUFFERS]
+        self.free += ["program", "buffer"]
+        return fit(whole, choose(whole, tries)[0][1], ["program", "buffer"])
+
+    def spare(self, model: Model) -> Model:
+        """Find what rewrites at random tell."""
+        aged = self.some(lambda load: load.writes > 0 and load.order == "random"
+                         and not single_writes(load) and is_settled(load))
+        if not aged.loads:
+            return model
+        self.say("over-provisioning")
+        ranked = choose(aged, [model.with_values({"op": op}) for op in SPARES])
+        self.free.append("op")
+        return fit(aged, ranked[0][1], ["op"], 3)
+
+    def together(self, model: Model) -> Model:
+        """Fit everything once more: one step may have bent what the one before had found."""
+        paths = [name for name in self.free if name not in ("program", "buffer", "op")]
+        self.say("everything together")
+        return fit(self.some(in_order), model, paths, 3) if len(self.free) > len(paths) else model
+
+    def share(self, model: Model, ends: dict[str, tuple[float, float]]) -> None:
+        """Widen the controller's interval by what may be the command's: their sum is what shows.
+
+        Of the command it is known that the link has carried the fastest load.
+        """
+        low, high = ends.get("controller", (0.0, 0.0))
+        if low and not Known("link_command", 0.0, *ends.get("link_command", (0, 0))).determined:
+            own = model.values["link_command"]
+            most = max(own, 1e9 / fastest(self.trial.loads))
+            ends["controller"] = max(1.0, low - (most - own)), high + own
+
+    def known(self, model: Model) -> list[Known]:
+        """Return what was found of each parameter."""
+        ends = intervals(self.some(is_settled), model, self.free) if self.free else {}
+        self.share(model, ends)
+        found = []
+        for name in COUNTED:
+            good = self.counted.get(name, {0, math.inf})
+            found.append(Known(name, float(getattr(model, name)), min(good), max(good)))
+        return [*found, *(Known(name, number, *ends.get(name, (0.0, math.inf)))
+                          for name, number in model.values.items())]
+
+
+def compare(trial: Trial, model: Model) -> list[Compared]:
+    """Return each figure that says something, and ours."""
+    return [row for row in trial.ours([model])[0] if counts(row[0], row[1])]
+
+
+def find(trial: Trial, say: Callable[[str], None]) -> Found:
+    """Return the drive that would have measured so."""
+    search = Search(trial, say)
+    model = first_guess(trial.loads)
+    for part in (search.reads, search.writes, search.spare, search.together):
+        model = part(model)
+    say("what the measurements leave open")
+    return Found(model, search.known(model), compare(trial, model))
