@@ -42,7 +42,10 @@ static bool has_data(const struct aftl_target *target)
 	return target->source || (target->resumed && target->disk);
 }
 
-/* The target of the same device that has its data; NULL if there is none. */
+/*
+ * The target of the same device that has its data; NULL if there is none. Those of other devices
+ * may be given theirs meanwhile, under their gates, so they are not asked for any.
+ */
 static struct aftl_target *find_predecessor(const struct aftl_target *target)
 {
 	struct mapped_device *md = dm_table_get_md(target->ti->table);
@@ -50,8 +53,7 @@ static struct aftl_target *find_predecessor(const struct aftl_target *target)
 
 	lockdep_assert_held(&aftl_targets_lock);
 	list_for_each_entry(other, &aftl_targets, list)
-		if (other != target && has_data(other) &&
-		    dm_table_get_md(other->ti->table) == md)
+		if (other != target && dm_table_get_md(other->ti->table) == md && has_data(other))
 			return other;
 	return NULL;
 }
@@ -405,7 +407,7 @@ static void target_resume(struct dm_target *ti)
 
 	mutex_lock(&target->gate);
 	target->suspended = false;
-	target->resumed = true;
+	WRITE_ONCE(target->resumed, true); /* read by in_use() without the gate */
 	aftl_disk_start(target->disk, ti->table);
 	mutex_unlock(&target->gate);
 }
