@@ -98,7 +98,7 @@ static void says_what_happened(void)
 	CHECK_CONTAINS(picture, "7 under way, busy 98.2 %; late by 12.00 us");
 	CHECK_CONTAINS(picture, "50.0 % full, 25.0 % of the blocks free, collecting 4 LUNs~\n");
 	CHECK_CONTAINS(picture, "retired    3 blocks, dead 2 LUNs, lost 6 units, policy bugs 5~\n");
-	CHECK_CONTAINS(picture, "2.104 programmed for each unit: host 1.000, gc 1.051, padd");
+	CHECK_CONTAINS(picture, "2.104 programmed for each unit: host 1.000, gc 1.051");
 	CHECK_CONTAINS(picture, "31.2 % of writes approximate; flipped bits 1203.0/s, erases 12.0");
 	CHECK_CONTAINS(picture, "    0 |            |   0.0%   0    10");
 	CHECK_CONTAINS(picture, "    2 |######      |  50.0%   2    12");
