@@ -888,6 +888,7 @@ static void entries_come_back(void)
 	/* Of a device whose word lines are programmed page by page. */
 	geo.passes = 1;
 	in.order = AFTL_ORDER_SWITCHED;
+	in.attr = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_SLC, 0);
 	refuse_spare(&in, &geo);
 }
 
