@@ -21,9 +21,10 @@ u32 aftl_tags(const struct aftl *ftl)
 aftl_unit_t aftl_unprogrammed(const struct aftl *ftl, u32 tag)
 {
 	const struct aftl_command *command = &ftl->commands[tag];
+	bool over = command->flags & (AFTL_COMMAND_PROGRAMMING | AFTL_COMMAND_DROPPED |
+				      AFTL_COMMAND_SUPERSEDED);
 
-	return command->flags & (AFTL_COMMAND_PROGRAMMING | AFTL_COMMAND_DROPPED |
-				 AFTL_COMMAND_SUPERSEDED) ? AFTL_NO_UNIT : command->unit;
+	return over ? AFTL_NO_UNIT : command->unit;
 }
 
 u32 aftl_collecting(const struct aftl *ftl)
