@@ -523,6 +523,8 @@ bool aftl_zone_excess(struct aftl *ftl)
 		if (aftl_zone_active(zone) && (!most || zone->written > most->written))
 			most = zone;
 	}
+	if (!most)
+		return false;
 	most->state = AFTL_ZONE_FULL;
 	ftl->zones.active--;
 	return true;
