@@ -286,6 +286,9 @@ def group_load(jobs: Sequence[Job]) -> Measured | Unused:
         if job.wrong():
             return Unused(job.name, job.path, job.wrong())
     loads = [load_of(same) for same in by_name.values()]
+    silent = [load for load in loads if not load.figures]
+    if silent:
+        return Unused(silent[0].name, silent[0].path, "fio has measured nothing of it")
     both = loads[0] if len(loads) == 1 else beside(loads)
     return both or Unused(" and ".join(by_name), jobs[0].path,
                           "ran at once, and are not reads beside writes in order")
