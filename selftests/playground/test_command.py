@@ -21,7 +21,8 @@ RUNS = {
                    "--write-share", "1", "--utilisation", "0.3", "--size", "8KiB",
                    "--requests", "4000"),
     "others": ("--policy", "pageftl,vertftl,cubeftl,cubeftl_minus,traditional,li,agcr,tvr,tlc,"
-               "ressd,hybrid,separated,density,lending,ips", "--requests", "1500", "--fill", "random"),
+               "ressd,hybrid,separated,density,lending,ips",
+               "--requests", "1500", "--fill", "random"),
     "streams": ("--policy", "streams", "--requests", "1500", "--workload", "zipf",
                 "--discard-share", "5%", "--flush-every", "50"),
     "worn": ("--policy", "vth_b", "--cell_model", "voltage", "--cycles", "3000", "--age", "365d",
