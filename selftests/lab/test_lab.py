@@ -373,7 +373,9 @@ def test_a_machine_that_counts(tmp_path: Path) -> None:
     (tmp_path / "drive").write_bytes(b"here." + bytes((2 << 20) - 5))
     done = run_program(BUILD / "approxftl", "lab", "--script", "script", "--disk", "drive",
                        "--disk", "3MiB", "--results", "results", directory=tmp_path, timeout=300)
-    assert (done.code, done.err) == (42, "")
+    # QEMU says so of what its NVMe drive still had to do when the machine was switched off.
+    cancelled = "qemu-system-x86_64: aio failed: Operation canceled\n"
+    assert (done.code, done.err.replace(cancelled, "")) == (42, "")
     said = done.out.splitlines()
     assert said[0].startswith("6.12.")
     assert said[1:4] == ["1", str(2 << 20), str(3 << 20)]
