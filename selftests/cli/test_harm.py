@@ -63,7 +63,7 @@ COMMANDS: dict[Words, str] = {
     ("study", "verify"): "study verify study.study.tar.gz",
     ("study", "export"): "study export other.toml",
     ("drives",): "drives kioxia-xg6 --only random",
-    ("calibrate",): "calibrate fio.json",
+    ("calibrate",): "calibrate fio.output",
     ("compare",): "compare a.json",
     ("report",): "report a.json",
     ("figures",): "figures a.json --kind cdf",
@@ -162,7 +162,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     traces.write(folder / "a.blktrace.0", traces.pack(
         [traces.act(1, traces.QUEUE, traces.WRITE, 0, 4096, sequence=1),
          traces.act(9, traces.COMPLETE, traces.WRITE, 0, 4096, sequence=2)]))
-    (folder / "fio.json").write_text(json.dumps(FIO))
+    (folder / "fio.output").write_text(json.dumps(FIO))
     (folder / "rules").write_text("*.dat\n")
     (folder / "target").write_bytes(bytes(1 << 20))
     (folder / "data").mkdir()

@@ -14,7 +14,7 @@ import re
 import sys
 from pathlib import Path
 
-LINE = re.compile(r'([a-z_]+)\{((?:[a-z]+="(?:[^"\\\n]|\\["\\n])*",?)+)\} ([0-9.]+)\Z')
+LINE = re.compile(r'([a-z0-9_]+)\{((?:[a-z]+="(?:[^"\\\n]|\\["\\n])*",?)+)\} ([0-9.]+)\Z')
 ENDS = ("_bucket", "_sum", "_count")
 
 

@@ -10,6 +10,7 @@
 #include "device-metrics.h"
 #include "device-sample.h"
 
+#define METRIC_NAME 96
 #define NS 9
 #define PJ 12
 
@@ -61,12 +62,12 @@ static unsigned int decimals_of(const char *name)
 }
 
 /* @name of ours as Prometheus calls it: host_program_ns is host_program_seconds. */
-static void metric_name(char text[AFTL_VALUE_SIZE], const char *part, const char *name,
+static void metric_name(char text[METRIC_NAME], const char *part, const char *name,
 			const char *end)
 {
 	unsigned int decimals = decimals_of(name);
 
-	scnprintf(text, AFTL_VALUE_SIZE, "approxftl_%s%.*s%s%s", part,
+	scnprintf(text, METRIC_NAME, "approxftl_%s%.*s%s%s", part,
 		  (int)strlen(name) - (decimals ? 3 : 0), name,
 		  decimals == NS ? "_seconds" : decimals == PJ ? "_joules" : "", end);
 }
@@ -121,7 +122,7 @@ static void put_devices(const struct metrics *metrics)
 
 static void put_counters(const struct metrics *metrics)
 {
-	char name[AFTL_VALUE_SIZE];
+	char name[METRIC_NAME];
 	unsigned int i, j;
 
 	for (i = 0; i < AFTL_COUNTERS; i++) {
@@ -139,7 +140,7 @@ static void put_counters(const struct metrics *metrics)
 static void put_gauge(const struct metrics *metrics, const char *own, const char *help,
 		      size_t field)
 {
-	char name[AFTL_VALUE_SIZE];
+	char name[METRIC_NAME];
 	unsigned int i;
 
 	metric_name(name, "status_", own, "");

@@ -50,8 +50,8 @@ static void take(void)
 /* Also called in a signal handler. */
 static void give_back(void)
 {
-	put(GIVE_BACK);
 	tcsetattr(STDIN_FILENO, TCSANOW, &before);
+	put(GIVE_BACK);
 }
 
 static void note_stop(int number)
