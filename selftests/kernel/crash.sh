@@ -331,9 +331,12 @@ three='channels 1 chips 1 bits 3 one_shot on blocks 80 word_lines 2 op 45' # fit
 	logged=2097152
 	case $(uname -r) in
 	6.1.*) echo "# zonefs of this kernel refuses its own writes, on null_blk, too" ;;
-	*) in_turn 'zones below zonefs' zones_survive zonefs write_zones ;;
+	6.*) in_turn 'zones below zonefs' zones_survive zonefs write_zones ;;
 	esac
-	in_turn 'zones below btrfs' zones_survive btrfs write_files
+	case $(uname -r) in
+	[7-9].*) ktap_test_skip 'zones on a volume' 'no table with zones on one is resumed here' ;;
+	*) in_turn 'zones below btrfs' zones_survive btrfs write_files ;;
+	esac
 	must_change=gc_blocks
 	ram_kib=524288
 	logged=131072

@@ -176,7 +176,10 @@ ktap_test_run 'data are where they were written' data
 ktap_test_run 'limits hold' limits
 ktap_test_run 'a reload keeps zones and parameters' keeps_its_parameters
 dmsetup remove aftl-zones
-ktap_test_run 'a volume keeps zones' survives_a_restart
+case $(uname -r) in
+[7-9].*) ktap_test_skip 'a volume keeps zones' 'no table with zones on a volume is resumed here' ;;
+*) ktap_test_run 'a volume keeps zones' survives_a_restart ;;
+esac
 # shellcheck disable=SC2086
 create aftl-zones ram $zones && create aftl-meta ram $small || exit 1
 case $(uname -r) in
