@@ -33,7 +33,8 @@ static u8 condition(enum aftl_zone_state state)
 
 /*
  * Of a target that has handed its disk on: nothing. A volume is not looked at before its table is
- * in use; device-mapper counts its zones before that, and wants their types alone.
+ * in use; device-mapper counts its zones before that and wants their types alone, and since 6.19
+ * each in a state that a zone to be written in order may have.
  */
 static int describe(struct aftl_target *target, u32 index, struct blk_zone *zone)
 {
@@ -46,6 +47,7 @@ static int describe(struct aftl_target *target, u32 index, struct blk_zone *zone
 		.len = zone_sectors(target),
 		.capacity = (u64)target->geo.zone_capacity * unit_sectors,
 		.type = BLK_ZONE_TYPE_SEQWRITE_REQ,
+		.cond = BLK_ZONE_COND_EMPTY,
 	};
 	mutex_lock(&target->gate);
 	disk = target->disk;

@@ -70,10 +70,24 @@ loads_again()
 	rmmod dm_approxftl && [ ! -e "$node" ] && insmod "$MODULE" && udevadm settle && groups
 }
 
+# Its last workers end a little after udev has said that it does, and may hold the node until then.
+leaves()
+{
+	for _ in $(seq 100); do
+		grep -lE '^(systemd-udevd|\(udev-worker\))$' /proc/[0-9]*/comm >"$scratch/said" 2>&1
+		grep -q '/comm$' "$scratch/said" || return 0
+		sleep 0.1
+	done
+	sed 's/^/# still there: /' "$scratch/said"
+	return 1
+}
+
 stops()
 {
-	udevadm control --exit && rm "$rules/60-approxftl.rules" && rmmod dm_approxftl &&
-		insmod "$MODULE" && [ "$(stat -c %a "$node")" = 600 ]
+	udevadm control --exit && leaves && rm "$rules/60-approxftl.rules" && rmmod dm_approxftl &&
+		insmod "$MODULE" && [ "$(stat -c %a "$node")" = 600 ] && return
+	stat -c '# %U %G %a' "$node"
+	return 1
 }
 
 # shellcheck disable=SC2086,SC2154 # words, of lib.sh

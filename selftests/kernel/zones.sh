@@ -57,11 +57,18 @@ survives_a_restart()
 	head -c 72k /dev/urandom >"$scratch/data"
 	dd if="$scratch/data" of="$zoned" bs=4k oflag=direct conv=notrunc,fsync 2>"$scratch/said" &&
 		is 0 'oi 0x000090' && on finish 2 && put 4 12288 && on reset 3 && sync "$zoned" && restart && is 0 'cl 0x000090' &&
-		is 2 'fu 0x002000' && is 3 'em 0x000000' &&
+		is 2 'fu 0x002000' && is 3 'em 0x000000' && cached_as_reported &&
 		dd if="$zoned" bs=72k count=1 iflag=direct 2>/dev/null | cmp - "$scratch/data" &&
 		put 4 72 && ! put 4 72 && blkzone reset "$zoned" && restart &&
 		blkzone report "$zoned" | grep -q '(em)' && ! blkzone report "$zoned" | grep -v '(em)' &&
 		dmsetup remove aftl-zones
+}
+
+# File systems ask Linux for the states that it has kept since it was told them first.
+cached_as_reported()
+{
+	case $(uname -r) in 6.*) return ;; esac
+	python3 selftests/kernel/cached-zones.py "$zoned"
 }
 
 restart()
@@ -176,10 +183,7 @@ ktap_test_run 'data are where they were written' data
 ktap_test_run 'limits hold' limits
 ktap_test_run 'a reload keeps zones and parameters' keeps_its_parameters
 dmsetup remove aftl-zones
-case $(uname -r) in
-[7-9].*) ktap_test_skip 'a volume keeps zones' 'no table with zones on a volume is resumed here' ;;
-*) ktap_test_run 'a volume keeps zones' survives_a_restart ;;
-esac
+ktap_test_run 'a volume keeps zones' survives_a_restart
 # shellcheck disable=SC2086
 create aftl-zones ram $zones && create aftl-meta ram $small || exit 1
 case $(uname -r) in
