@@ -817,21 +817,30 @@ static int load_header(struct stream *stream, struct aftl_config *config,
 	return ret;
 }
 
+/* An empty device, as the header says; a configuration, which is large, leaves the stack again. */
+static noinline int create_device(struct stream *stream, struct aftl **out,
+				  const struct aftl_policy_type *type,
+				  const struct aftl_config *config, const struct aftl_host_ops *ops,
+				  void *host, struct aftl_error *error)
+{
+	struct aftl_config saved;
+	int ret = load_header(stream, &saved, &type, error);
+
+	if (!ret && stream->ret)
+		ret = aftl_fail(error, stream->ret, "the snapshot ends too early");
+	if (!ret && config)
+		ret = aftl_config_check(&saved, config, error);
+	return ret ? ret : aftl_create(out, config ? config : &saved, type, ops, host, error);
+}
+
 int aftl_load_as(struct aftl **out, const struct aftl_source_stream *source,
 		 const struct aftl_policy_type *type, const struct aftl_config *config,
 		 const struct aftl_host_ops *ops, void *host, struct aftl_error *error)
 {
 	struct stream stream = { .source = source, .crc = AFTL_CRC_START };
-	struct aftl_config saved;
 	struct aftl *ftl;
-	int ret = load_header(&stream, &saved, &type, error);
+	int ret = create_device(&stream, &ftl, type, config, ops, host, error);
 
-	if (!ret && stream.ret)
-		ret = aftl_fail(error, stream.ret, "the snapshot ends too early");
-	if (!ret && config)
-		ret = aftl_config_check(&saved, config, error);
-	if (!ret)
-		ret = aftl_create(&ftl, config ? config : &saved, type, ops, host, error);
 	if (ret)
 		return ret;
 	*out = ftl;
