@@ -127,7 +127,7 @@ static inline void aftl_limit_zones(struct queue_limits *limits, u64 open, u64 a
 
 static inline void aftl_limit_open_zones(struct gendisk *disk, u64 open, u64 active)
 {
-#ifndef BLK_FEAT_ZONED
+#if defined(CONFIG_BLK_DEV_ZONED) && !defined(BLK_FEAT_ZONED)
 	disk_set_max_open_zones(disk, (unsigned int)open);
 	disk_set_max_active_zones(disk, (unsigned int)active);
 #endif

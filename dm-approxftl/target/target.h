@@ -28,6 +28,7 @@ int aftl_message(struct dm_target *ti, unsigned int argc, char **argv, char *res
 
 struct dm_report_zones_args;
 
+#ifdef CONFIG_BLK_DEV_ZONED
 /**
  * aftl_zones_create() - prepare what device-mapper asks of a device with zones
  *
@@ -38,6 +39,24 @@ void aftl_zones_destroy(struct aftl_target *target);
 void aftl_zones_limit(const struct aftl_target *target, struct queue_limits *limits);
 int aftl_zones_report(struct dm_target *ti, struct dm_report_zones_args *args,
 		      unsigned int zones);
+#else
+static inline int __must_check aftl_zones_create(struct aftl_target *target,
+						 struct aftl_error *error)
+{
+	return aftl_fail(error, -EOPNOTSUPP,
+			 "zoned: this kernel was built without CONFIG_BLK_DEV_ZONED");
+}
+
+static inline void aftl_zones_destroy(struct aftl_target *target)
+{
+}
+
+static inline void aftl_zones_limit(const struct aftl_target *target, struct queue_limits *limits)
+{
+}
+
+#define aftl_zones_report NULL
+#endif
 
 /* target/status.c */
 
