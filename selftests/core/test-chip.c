@@ -76,7 +76,7 @@ static void note_content(aftl_slot_t slot)
 	u16 attr = media->attr[aftl_slot_device_page(media, slot)];
 	u32 block = aftl_block_index(media, aftl_slot_block(media, slot));
 
-	if (aftl_page_mode(attr) != AFTL_MODE_REDUCED)
+	if (aftl_page_mode(attr) != AFTL_MODE_REDUCED && aftl_page_mode(attr) != AFTL_MODE_ROUGH)
 		wear.full[block] = true;
 	else if (aftl_page_class(attr) == AFTL_PRECISE)
 		wear.without_margins[block] = true;
@@ -1074,6 +1074,7 @@ static const struct cheat cheats[] = {
 	{ .name = "coarse steps", .order = ANY_ORDER, .mode = AFTL_MODE_COARSE },
 	{ .name = "fine steps", .order = ANY_ORDER, .mode = AFTL_MODE_FINE },
 	{ .name = "reduced voltage", .order = ANY_ORDER, .mode = AFTL_MODE_REDUCED },
+	{ .name = "coarse steps to a lower top", .order = ANY_ORDER, .mode = AFTL_MODE_ROUGH },
 	{ .name = "less guard between", .order = ANY_ORDER, .mode = AFTL_MODE_BETWEEN },
 	{ .name = "less guard after", .order = ANY_ORDER, .mode = AFTL_MODE_AFTER },
 	{ .name = "parity that is lent", .order = ANY_ORDER, .mode = AFTL_MODE_LENDING },

@@ -143,7 +143,7 @@ static void it_goes_on_nowhere_else(void)
 /* Of each mode what it is and what it takes: positions are on media, so none may move. */
 static void modes_are_where_they_were(void)
 {
-	static const u32 bits[] = { 0, 0, 0, 0, 0, 0, 0, 2, 1, 3, 0, 0, 0 };
+	static const u32 bits[] = { 0, 0, 0, 0, 0, 0, 0, 2, 1, 3, 0, 0, 0, 0 };
 	u32 mode;
 
 	CHECK_EQ(AFTL_MODES, ARRAY_SIZE(bits));
@@ -153,6 +153,7 @@ static void modes_are_where_they_were(void)
 	CHECK_EQ(AFTL_MODE_FOGGY, 10);
 	CHECK_EQ(AFTL_MODE_LENDING, 11);
 	CHECK_EQ(AFTL_MODE_SWITCHED, 12);
+	CHECK_EQ(AFTL_MODE_ROUGH, 13);
 	for (mode = 0; mode < AFTL_MODES; mode++) {
 		u16 attr = aftl_page_attr(AFTL_APPROX, mode, 2);
 

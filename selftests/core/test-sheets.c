@@ -829,7 +829,7 @@ static void on_programmed(struct test_listener *self, aftl_slot_t first)
 
 	(void)self;
 	for (slot = from_slot(first); slot < from_slot(first) + media->geo->page_units; slot++) {
-		u32 number = from_unit(*aftl_unit_at(media, to_slot(slot))) - media->geo->units;
+		u32 number = from_unit(aftl_unit_at(media, to_slot(slot))) - media->geo->units;
 
 		if (number >= media->geo->sheets)
 			continue;

@@ -617,7 +617,7 @@ static u32 zone_of_block(const struct aftl_block *block)
 	u32 i;
 
 	for (i = first; i < first + device.ftl->geo.block_slots; i++) {
-		u32 of = from_unit(*aftl_unit_at(&device.ftl->media, to_slot(i))) /
+		u32 of = from_unit(aftl_unit_at(&device.ftl->media, to_slot(i))) /
 			 device.ftl->geo.zone_units;
 
 		if (!aftl_slot_valid(&device.ftl->media, to_slot(i)))

@@ -480,6 +480,7 @@ static void submit(u32 op)
 		.unit = next16() % (run.ftl->geo.units - UNITS_EACH),
 		.units = 1 + next() % UNITS_EACH,
 		.class = said & 1,
+		.level = said & 1 ? said >> 4 & 3 : 0,
 		.hint = { .stream = said >> 1 & 7 },
 		.arrival_ns = aftl_now(run.ftl) + next16() * 100ULL,
 	};

@@ -166,6 +166,7 @@ static void submit(struct input *input, u32 op)
 {
 	u32 index = 0;
 	struct aftl_request *request;
+	u32 said;
 
 	wait_for(REQUESTS - 1);
 	while (run.busy[index])
@@ -175,7 +176,9 @@ static void submit(struct input *input, u32 op)
 	request->op = op;
 	request->unit = next16(input) % (UNITS_MAX + UNITS_MAX / 8);
 	request->units = op == AFTL_OP_FLUSH ? 0 : next(input) % 40;
-	request->class = next(input) % 2;
+	said = next(input);
+	request->class = said % 2;
+	request->level = request->class ? said / 2 % AFTL_LEVELS : 0;
 	request->flags = next(input) % 16 ? 0 : AFTL_REQUEST_FUA;
 	request->arrival_ns = aftl_now(run.ftl) + next16(input) * 100ULL;
 	run.busy[index] = true;

@@ -285,7 +285,7 @@ def test_fractions_and_percentages_are_the_same(
 def test_every_share_is_read_in_both_notations() -> None:
     table = (Path(__file__).parents[2] / "userspace/sim/option-table.h").read_text()
     names = re.findall(r"^SIM_OPT\((\w+), SHARE,", table, re.MULTILINE)
-    assert len(names) == 10
+    assert len(names) == 12
     for name in names:
         option = "--" + name.replace("_", "-")
         assert "is more than the whole; write 50% or 0.5\n" in run("sim", option, "50").err

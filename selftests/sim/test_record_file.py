@@ -62,7 +62,7 @@ def test_wrong_header(header: Header, sentence: str, tmp_path: Path) -> None:
 
 
 def test_later_minor_version_is_read(tmp_path: Path) -> None:
-    header = Header(minor=3, spoil={60: 1})
+    header = Header(minor=4, spoil={60: 1})
     assert only_run(sim("--trace", write_trace(tmp_path / "x.aft", GOOD, header)))["requests"] == 3
 
 
@@ -105,6 +105,47 @@ def test_life_times_and_ids_go_through(tmp_path: Path) -> None:
     assert [(r.op, r.stream) for r in read_trace(copy)] == [(r.op, r.stream) for r in records]
     hinted = {name for name, of in streams.items() if of["host_units"]}
     assert hinted == {"unhinted", "id_1", "id_2", "id_3", "id_4", "id_7"}
+
+
+LEVELS = ("--policy", "levels", "--cell_model", "voltage", "--approx-share", "0.8",
+          "--level-2-share", "0.3", "--level-3-share", "0.5", "--write-share", "0.7",
+          "--requests", "6000", "--footprint", "5%")
+
+
+def by_level(counters: dict[str, int], name: str) -> list[int]:
+    return [counters[name.format(level)] for level in (1, 2, 3)]
+
+
+def test_levels_are_drawn_counted_and_go_through(tmp_path: Path) -> None:
+    path, copy = tmp_path / "x.aft", tmp_path / "y.aft"
+    drawn = only_run(sim(*LEVELS, "--record", path))
+    units = by_level(drawn["counters"], "host_write_level_{}_units")
+    assert sum(units) == drawn["counters"]["host_write_approx_units"]
+    shares = [unit / sum(units) for unit in units]
+    assert shares == pytest.approx([0.2, 0.3, 0.5], abs=0.03)
+    flips = by_level(drawn["counters"], "read_level_{}_flipped_bits")
+    assert sum(flips) == drawn["counters"]["read_flipped_bits"]
+    assert flips[0] < flips[1] < flips[2]
+    played = only_run(sim("--policy", "levels", "--cell_model", "voltage", "--trace", path,
+                          "--record", copy))
+    assert by_level(played["counters"], "host_write_level_{}_units") == units
+    assert {record.klass for record in read_trace(copy)} == {0, 1, 2, 3}
+    assert path.read_bytes()[576:704] == b"".join(
+        name.ljust(32, b"\0") for name in (b"precise", b"approximate", b"approximate_2",
+                                           b"approximate_3"))
+
+
+def test_who_draws_no_levels_names_none(tmp_path: Path) -> None:
+    path = tmp_path / "x.aft"
+    drawn = only_run(sim("--approx-share", "0.5", "--requests", "100", "--record", path))
+    assert by_level(drawn["counters"], "host_write_level_{}_units")[1:] == [0, 0]
+    assert path.read_bytes()[48] == 2
+
+
+def test_levels_that_are_too_many_are_refused() -> None:
+    said = run("sim", "--approx-share", "1", "--level-2-share", "0.6", "--level-3-share", "0.6")
+    assert said.err.endswith("--level-2-share and --level-3-share are more than all together\n")
+    assert "--level-2-share" in run("sim", "--level-2-share", "0.6").err
 
 
 def test_times_of_the_device(tmp_path: Path) -> None:

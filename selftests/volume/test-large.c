@@ -225,7 +225,7 @@ static void program(struct aftl_volume *volume, u32 page, u32 unit)
 	u32 i;
 
 	for (i = 0; i < geo->page_units; i++)
-		spare.unit[i] = to_unit(unit + i);
+		spare.word[i] = to_unit(unit + i);
 	CHECK_EQ(aftl_volume_program(volume, page, &spare), 0);
 }
 

@@ -100,6 +100,7 @@ static void copy_promises(struct durable_device *to, const struct durable_device
 	memcpy(to->units, from->units, from->unit_count * sizeof(*from->units));
 	memcpy(to->finished, from->finished, from->unit_count);
 	to->stamps = from->stamps;
+	memcpy(to->levels, from->levels, min(from->stamps + 1, (u32)DURABLE_LEVELS));
 }
 
 static void apply(struct history *history, const struct lying_write *write, u8 how)

@@ -829,7 +829,8 @@ static void draw_spare(struct aftl_spare *spare, const struct aftl_geometry *geo
 	if (aftl_page_foggy(spare->attr))
 		spare->mapped = 0;
 	for (i = 0; i < geo->page_units; i++) {
-		spare->unit[i] = to_unit((u32)aftl_random_below(random, geo->units));
+		spare->word[i] = aftl_word(to_unit((u32)aftl_random_below(random, geo->units)),
+					   aftl_page_class(spare->attr) ? 1 + i % 3 : 0);
 		spare->origin[i].lineage = (u16)aftl_random_next(random);
 		spare->origin[i].baked = (u16)aftl_random_next(random);
 	}
@@ -841,7 +842,7 @@ static bool same_spare(const struct aftl_spare *a, const struct aftl_spare *b, u
 	       a->wear == b->wear && a->first_hour == b->first_hour && a->hours == b->hours &&
 	       a->note == b->note && a->attr == b->attr && a->order == b->order &&
 	       a->kind == b->kind && a->flip == b->flip && a->mapped == b->mapped &&
-	       !memcmp(a->unit, b->unit, units * sizeof(*a->unit)) &&
+	       !memcmp(a->word, b->word, units * sizeof(*a->word)) &&
 	       !memcmp(a->origin, b->origin, units * sizeof(*a->origin));
 }
 
@@ -880,8 +881,15 @@ static void entries_come_back(void)
 	refuse_spare(&in, &geo);
 	in.order = AFTL_ORDER_FOGGY_FINE;
 	in.attr = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_FOGGY, 0);
-	in.unit[0] = to_unit(0);
+	in.word[0] = to_unit(0);
 	in.mapped = 1;
+	refuse_spare(&in, &geo);
+	/* Precise data of a level, a level that there is not. */
+	in.attr = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
+	in.word[0] = aftl_word(to_unit(0), 2);
+	refuse_spare(&in, &geo);
+	in.attr = aftl_page_attr(AFTL_APPROX, AFTL_MODE_NORMAL, 0);
+	in.word[0] = aftl_word(to_unit(0), AFTL_LEVELS);
 	refuse_spare(&in, &geo);
 	in.order = AFTL_ORDERS;
 	refuse_spare(&in, &geo);

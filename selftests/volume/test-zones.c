@@ -302,7 +302,7 @@ static void check_room(const struct durable_device *durable)
 	u32 i;
 
 	for (i = 0; i < ftl->geo.slots; i++) {
-		u32 zone = from_unit(*aftl_unit_at(&ftl->media, to_slot(i))) / ftl->geo.zone_units;
+		u32 zone = from_unit(aftl_unit_at(&ftl->media, to_slot(i))) / ftl->geo.zone_units;
 		u32 block = i / ftl->geo.block_slots;
 		bool first = !(i % ftl->geo.block_slots);
 		static bool counted;

@@ -79,7 +79,7 @@ def layer_pages(geometry: Json) -> int:
 
 
 MODES = ("normal", "reduced", "between", "after", "coarse", "fine", "follower", "mlc", "slc",
-         "tlc", "foggy", "lending", "switched")
+         "tlc", "foggy", "lending", "switched", "rough")
 CLASSES = ("precise", "approximate")
 
 

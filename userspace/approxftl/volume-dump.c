@@ -229,6 +229,12 @@ static const char *class_word(u16 attr)
 	return aftl_page_class(attr) == AFTL_APPROX ? "approximate" : "precise";
 }
 
+static u32 slot_level(const struct aftl_spare *spare, u32 i)
+{
+	return from_unit(spare->word[i]) == from_unit(AFTL_NO_UNIT) ?
+		       AFTL_PRECISE : aftl_word_level(spare->word[i], spare->attr);
+}
+
 static void json_slots(struct dump *dump, u32 page, const struct aftl_spare *spare)
 {
 	u32 i;
@@ -237,10 +243,11 @@ static void json_slots(struct dump *dump, u32 page, const struct aftl_spare *spa
 	for (i = 0; i < dump->geo.page_units; i++) {
 		json_object(&dump->json, NULL);
 		json_u64(&dump->json, "slot", (u64)page * dump->geo.page_units + i);
-		if (from_unit(spare->unit[i]) == from_unit(AFTL_NO_UNIT))
+		if (from_unit(spare->word[i]) == from_unit(AFTL_NO_UNIT))
 			json_null(&dump->json, "unit");
 		else
-			json_u64(&dump->json, "unit", from_unit(spare->unit[i]));
+			json_u64(&dump->json, "unit", from_unit(aftl_word_unit(spare->word[i])));
+		json_u64(&dump->json, "level", slot_level(spare, i));
 		json_bool(&dump->json, "mapped", spare->mapped >> i & 1);
 		json_bool(&dump->json, "lost", spare->lost >> i & 1);
 		json_u64(&dump->json, "baked_errors", spare->origin[i].baked);
@@ -276,13 +283,15 @@ static void print_page(const struct dump *dump, u32 page, const struct aftl_spar
 	       page % dump->geo.pages, (unsigned long long)spare->seq, spare->erases,
 	       class_word(spare->attr), aftl_page_mode(spare->attr));
 	for (i = 0; i < dump->geo.page_units; i++) {
-		u32 unit = from_unit(spare->unit[i]);
+		u32 unit = from_unit(aftl_word_unit(spare->word[i]));
 
 		if (unit == from_unit(AFTL_NO_UNIT))
 			printf(" -");
 		else
 			printf(spare->mapped >> i & 1 ? " %u%s" : " (%u%s)", unit,
 			       spare->lost >> i & 1 ? "!" : "");
+		if (slot_level(spare, i) > AFTL_APPROX)
+			printf("~%u", slot_level(spare, i));
 	}
 	printf("\n");
 }
@@ -317,7 +326,7 @@ static bool holds_unit(const struct dump *dump, const struct aftl_spare *spare, 
 	u32 i;
 
 	for (i = 0; i < dump->geo.page_units; i++)
-		if (from_unit(spare->unit[i]) == unit)
+		if (from_unit(aftl_word_unit(spare->word[i])) == unit)
 			return true;
 	return false;
 }

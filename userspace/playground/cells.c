@@ -74,7 +74,7 @@ static bool is_programmed(const struct look *look)
 static bool has_data(const struct look *look)
 {
 	return is_programmed(look) && aftl_has_origins(look->media) &&
-	       from_unit(*aftl_unit_at(look->media, look->slot)) < look->media->geo->units;
+	       from_unit(aftl_unit_at(look->media, look->slot)) < look->media->geo->units;
 }
 
 /* Errors that came along with a copy; a cell has been programmed to the wrong state for these. */
@@ -90,7 +90,7 @@ static void look_at_data(struct look *look)
 	const struct aftl_cell *cell = aftl_cell(play.drive.ftl);
 
 	look->errors = aftl_cell_read(cell, look->slot, aftl_hours(play.drive.ftl));
-	look->key = aftl_flip_key(cell, *aftl_unit_at(look->media, look->slot),
+	look->key = aftl_flip_key(cell, aftl_unit_at(look->media, look->slot),
 				  aftl_origin_at(look->media, look->slot)->lineage);
 }
 

@@ -290,7 +290,7 @@ static void tell_errors(struct json_writer *json, const struct aftl_media *media
 	json_u64(json, "flips", errors.flips);
 	json_u64(json, "levels", errors.levels);
 	json_bool(json, "lost", errors.lost);
-	tell_flips(json, *aftl_unit_at(media, slot), aftl_origin_at(media, slot)->lineage,
+	tell_flips(json, aftl_unit_at(media, slot), aftl_origin_at(media, slot)->lineage,
 		   errors.flips);
 }
 
@@ -298,8 +298,8 @@ static void tell_slot(struct json_writer *json, const struct aftl_media *media, 
 {
 	json_record(json, NULL);
 	json_bool(json, "valid", aftl_slot_valid(media, slot));
-	if (from_unit(*aftl_unit_at(media, slot)) < media->geo->units) {
-		json_u64(json, "unit", from_unit(*aftl_unit_at(media, slot)));
+	if (from_unit(aftl_unit_at(media, slot)) < media->geo->units) {
+		json_u64(json, "unit", from_unit(aftl_unit_at(media, slot)));
 		tell_errors(json, media, slot);
 	}
 	json_end_object(json);

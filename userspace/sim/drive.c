@@ -32,6 +32,7 @@ static int submit(struct sim_drive *drive, const struct sim_request *wanted,
 	request->units = wanted->units;
 	request->op = wanted->op;
 	request->class = wanted->class;
+	request->level = wanted->level;
 	request->flags = wanted->flags;
 	request->hint = wanted->hint;
 	return hand_over(drive, request, error);

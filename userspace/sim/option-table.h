@@ -54,6 +54,9 @@ SIM_OPT(size, TEXT, 0, 0, "4KiB", "BYTES",
 SIM_OPT(approx_share, SHARE, 0, 10000, "0%", "SHARE", "writes that are tagged approximate")
 SIM_OPT(approx_run, COUNT, 0, 1 << 30, "0", "N",
 	"mean number of approximate writes in a row; 0: independent tags")
+SIM_OPT(level_2_share, SHARE, 0, 10000, "0%", "SHARE",
+	"approximate writes of quality level 2; those of neither are of level 1")
+SIM_OPT(level_3_share, SHARE, 0, 10000, "0%", "SHARE", "approximate writes of quality level 3")
 SIM_OPT(footprint, SHARE, 1, 10000, "100%", "SHARE", "part of the capacity that is used")
 SIM_OPT(zipf_skew, RATE, SIM_RATE_ONE / 100, 8 * SIM_RATE_ONE, "0.9", "X",
 	"exponent of workload zipf")

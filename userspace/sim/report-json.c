@@ -94,6 +94,10 @@ static void put_generator(struct json_writer *json, const struct sim_options *op
 	json_fixed(json, "write_share_percent", options->write_share, 2);
 	json_fixed(json, "approx_share_percent", options->approx_share, 2);
 	json_u64(json, "approx_run_writes", options->approx_run);
+	if (options->level_2_share)
+		json_fixed(json, "level_2_share_percent", options->level_2_share, 2);
+	if (options->level_3_share)
+		json_fixed(json, "level_3_share_percent", options->level_3_share, 2);
 	json_fixed(json, "discard_share_percent", options->discard_share, 2);
 	json_u64(json, "flush_every_requests", options->flush_every);
 	json_fixed(json, "footprint_percent", options->footprint, 2);

@@ -16,6 +16,7 @@ struct sim_options;
  * @units: how many; 0 for a flush
  * @op: enum aftl_op
  * @class: enum aftl_class
+ * @level: of an approximate write, 0: none is named
  * @flags: AFTL_REQUEST_FUA
  * @hint: of a write
  */
@@ -25,6 +26,7 @@ struct sim_request {
 	u32 units;
 	u8 op;
 	u8 class;
+	u8 level;
 	u8 flags;
 	struct aftl_hint hint;
 };
@@ -48,6 +50,7 @@ struct sim_notes {
  * @next: the next request; 1, 0 at the end, or a negative error number with a sentence
  * @close: frees the stream
  * @notes: so far
+ * @levels: it hands out writes of other quality levels than the first
  * @expected: requests that it will hand out, 0 if nobody knows
  */
 struct sim_stream {
@@ -55,6 +58,7 @@ struct sim_stream {
 		    struct aftl_error *error);
 	void (*close)(struct sim_stream *stream);
 	struct sim_notes notes;
+	bool levels;
 	u64 expected;
 };
 

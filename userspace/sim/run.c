@@ -105,7 +105,7 @@ static int record_request(struct run *run, const struct aftl_request *request,
 		.op = request->op,
 		.fua = request->flags & AFTL_REQUEST_FUA,
 		.life = request->hint.life,
-		.class = request->class,
+		.class = aftl_level_of(request->class, request->level),
 		.stream = request->hint.stream,
 	};
 
@@ -197,6 +197,8 @@ static int open_record(struct run *run, struct aftl_error *error)
 		return aftl_fail(error, -EINVAL,
 				 "--record: records have no resets of zones; set zoned 0");
 	aftl_record_header_init(&header);
+	if (run->drive.stream->levels)
+		aftl_record_name_levels(&header, AFTL_LEVELS);
 	header.device_bytes = (u64)run->drive.geo->units * run->drive.geo->unit_bytes;
 	scnprintf(header.source_format, sizeof(header.source_format), "approxftl sim");
 	scnprintf(header.tool_version, sizeof(header.tool_version), "approxftl %s",

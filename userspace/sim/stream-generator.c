@@ -18,6 +18,7 @@ enum purpose {
 	PURPOSE_PLACE,
 	PURPOSE_TAG,
 	PURPOSE_HOT_SIZE,
+	PURPOSE_LEVEL,
 };
 
 /**
@@ -73,6 +74,7 @@ struct open_zone {
  * @lengths: of requests
  * @hot_lengths: of those that go to the hot range
  * @hot_stream: placement id of writes that go there
+ * @level_share: approximate writes of each quality level beyond 1
  * @own_hot_lengths: which are not those of the others
  */
 struct generator {
@@ -111,6 +113,8 @@ struct generator {
 	bool own_hot_lengths;
 	struct zipf *zipf;
 	struct tags tags;
+	u32 level_share[AFTL_LEVELS];
+	struct aftl_random level_random;
 	struct aftl_random kind_random;
 	struct aftl_random size_random;
 	struct aftl_random hot_size_random;
@@ -363,6 +367,19 @@ static u32 draw_units(struct generator *generator, bool hot)
 	return units;
 }
 
+/* Nothing is drawn where no level is asked for. */
+static u8 draw_level(struct generator *generator)
+{
+	u32 draw;
+
+	if (!generator->level_share[3] && !generator->level_share[2])
+		return 0;
+	draw = (u32)aftl_random_below(&generator->level_random, SHARE_WHOLE);
+	if (draw < generator->level_share[3])
+		return 3;
+	return draw < generator->level_share[3] + generator->level_share[2] ? 2 : AFTL_APPROX;
+}
+
 static struct sim_request draw_request(struct generator *generator)
 {
 	bool hot = draw_hot(generator);
@@ -376,6 +393,7 @@ static struct sim_request draw_request(struct generator *generator)
 	if (request.op != AFTL_OP_WRITE)
 		return request;
 	request.class = tags_draw(&generator->tags) ? AFTL_APPROX : AFTL_PRECISE;
+	request.level = request.class ? draw_level(generator) : 0;
 	request.hint.stream = hot ? generator->hot_stream : 0;
 	return request;
 }
@@ -601,6 +619,7 @@ static void prepare_draws(struct generator *generator, u64 seed)
 	generator->size_random = draw_sequence(seed, PURPOSE_SIZE);
 	generator->hot_size_random = draw_sequence(seed, PURPOSE_HOT_SIZE);
 	generator->place_random = draw_sequence(seed, PURPOSE_PLACE);
+	generator->level_random = draw_sequence(seed, PURPOSE_LEVEL);
 }
 
 static int prepare_kinds(struct generator *generator, const struct sim_options *options, u64 seed,
@@ -609,11 +628,16 @@ static int prepare_kinds(struct generator *generator, const struct sim_options *
 	generator->write_share = options->write_share;
 	generator->discard_share = options->discard_share;
 	generator->flush_every = options->flush_every;
+	generator->level_share[2] = options->level_2_share;
+	generator->level_share[3] = options->level_3_share;
 	if (!tags_init(&generator->tags, options->approx_share, options->approx_run,
 		       draw_sequence(seed, PURPOSE_TAG)))
 		return aftl_fail(error, -EINVAL,
 				 "--approx-run %llu is too short for this --approx-share: precise runs would be shorter than one write",
 				 (unsigned long long)options->approx_run);
+	if (options->level_2_share + options->level_3_share > SHARE_WHOLE)
+		return aftl_fail(error, -EINVAL,
+				 "--level-2-share and --level-3-share are more than all together");
 	return 0;
 }
 
@@ -626,6 +650,7 @@ int sim_generator_open(struct sim_stream **out, const struct sim_options *option
 
 	generator->stream.next = next_request;
 	generator->stream.close = close_generator;
+	generator->stream.levels = options->level_2_share || options->level_3_share;
 	prepare_lengths(generator, options, geo);
 	ret = fit_footprint(generator, options, geo, error);
 	if (!ret)

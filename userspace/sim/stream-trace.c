@@ -23,7 +23,7 @@
  * @gap_ns: distance of the last two different times: it separates two passes
  * @any: something has been read in this pass
  * @device_time: the stamps are times of the device: the first pass is not moved
- * @approx: by class of the file
+ * @level: by class of the file
  * @known: by class of the file
  */
 struct trace {
@@ -39,7 +39,7 @@ struct trace {
 	u64 gap_ns;
 	bool any;
 	bool device_time;
-	bool approx[AFTL_RECORD_CLASSES];
+	u8 level[AFTL_RECORD_CLASSES];
 	bool known[AFTL_RECORD_CLASSES];
 };
 
@@ -105,7 +105,8 @@ static void fit_class(struct trace *trace, struct sim_request *request,
 		return;
 	if (!trace->known[record->class])
 		trace->stream.notes.unknown_class++;
-	request->class = trace->approx[record->class] ? AFTL_APPROX : AFTL_PRECISE;
+	request->level = trace->level[record->class];
+	request->class = request->level ? AFTL_APPROX : AFTL_PRECISE;
 }
 
 /* Records */
@@ -173,8 +174,8 @@ static void learn_classes(struct trace *trace)
 	u32 i;
 
 	for (i = 0; i < header->classes; i++) {
-		trace->approx[i] = !strcmp(header->class_names[i], "approximate");
-		trace->known[i] = trace->approx[i] || !strcmp(header->class_names[i], "precise");
+		trace->known[i] = aftl_record_level(header->class_names[i], &trace->level[i]);
+		trace->stream.levels |= trace->level[i] > AFTL_APPROX;
 	}
 }
 

@@ -39,3 +39,5 @@ MODE(FOGGY, "foggy", 0, program_foggy, 0, read, STANDARD, PRECISE)
 MODE(LENDING, "lending", 0, program, 0, read, STANDARD, PRECISE)
 /* The rest of the bits beside one that its cells hold, which stays where it is (IPS) */
 MODE(SWITCHED, "switched", 0, program, 0, read, TLC_REPROGRAM, PRECISE)
+/* Larger ISPP steps to a lower top, of approximate data: what both save, and the errors of both */
+MODE(ROUGH, "rough", 0, program_reduced, 291667, read, MLC_APPROX, PRECISE)

@@ -14,6 +14,11 @@ struct aftl_counters {
 #undef COUNTER
 };
 
+/* Is @to the @n-th counter after @from? Then those between are counted by a number. */
+#define AFTL_COUNTERS_APART(from, to, n)						\
+	(offsetof(struct aftl_counters, to) - offsetof(struct aftl_counters, from) ==	\
+	 (n) * sizeof(u64))
+
 #define AFTL_COUNTERS (sizeof(struct aftl_counters) / sizeof(u64))
 
 /**

@@ -22,9 +22,10 @@ typedef u32 __bitwise aftl_slot_t;
 #define AFTL_NO_UNIT ((__force aftl_unit_t)U32_MAX)
 #define AFTL_NO_SLOT ((__force aftl_slot_t)U32_MAX)
 
-/* The map keeps a slot in 30 bits beside two bits of class. */
+/* The map keeps a slot in 30 bits beside two bits of level, a slot its unit in as many. */
 #define AFTL_SLOT_BITS 30
-#define AFTL_MAX_SLOTS ((1U << AFTL_SLOT_BITS) - 1)
+#define AFTL_SLOT_MASK ((1U << AFTL_SLOT_BITS) - 1)
+#define AFTL_MAX_SLOTS AFTL_SLOT_MASK
 
 static inline aftl_unit_t to_unit(u32 n)
 {
@@ -56,6 +57,18 @@ enum aftl_class {
 	AFTL_APPROX,
 	AFTL_CLASSES,
 };
+
+/*
+ * Quality levels: how much the data bear. 0 is precise; of what is approximate 1 bears least, and
+ * is what a host means that names none, 3 most. A level belongs to a unit and stays with it; what
+ * it is worth on flash is up to the policy.
+ */
+#define AFTL_LEVELS 4
+
+static inline u32 aftl_level_of(u32 class, u32 level)
+{
+	return class && level ? level : class;
+}
 
 /* How long the host expects data to live: the numbers of the kernel's enum rw_hint. */
 enum aftl_life {

@@ -270,12 +270,18 @@ static u64 other_steps_q40(const struct aftl_cell *cell, u32 mode, u64 standard,
 {
 	u64 rber = curve_q40(cell->curve[mode], disturb_mv, erases, hours);
 	u64 usual;
+	u64 more;
 
 	if (mode == AFTL_MODE_FINE)
 		return min(standard, cell->usual == AFTL_RBER_MLC_MEDIUM ?
 					     rber : (standard * fine_share_q20()) >> 20);
 	usual = curve_q40(cell->usual, disturb_mv, erases, hours);
-	return standard + (rber > usual ? rber - usual : 0);
+	more = rber > usual ? rber - usual : 0;
+	if (unlikely(mode == AFTL_MODE_ROUGH)) {
+		rber = curve_q40(cell->curve[AFTL_MODE_COARSE], disturb_mv, erases, hours);
+		more += rber > usual ? rber - usual : 0;
+	}
+	return standard + more;
 }
 
 /* Reduced voltage is ApproxFTL's in approximate pages, TVR's in precise ones. */

@@ -35,6 +35,10 @@ void aftl_chip_init(struct aftl_chip *chip, const struct aftl_media *media,
 	for (mode = 0; mode < AFTL_MODES; mode++)
 		if (!chip->program_ns[mode])
 			chip->program_ns[mode] = div64_u64(config->program * shares[mode], 700000);
+	if (config->program_reduced || config->program_coarse)
+		chip->program_ns[AFTL_MODE_ROUGH] =
+			div64_u64(chip->program_ns[AFTL_MODE_REDUCED] *
+				  chip->program_ns[AFTL_MODE_COARSE], config->program);
 	for (mv = 0; mv <= AFTL_MOST_MV; mv++)
 		chip->growth[mv] = aftl_margin_growth(mv);
 }
@@ -151,6 +155,8 @@ static bool place_allowed(const struct aftl_chip *chip, const struct aftl_progra
 		return block->order != AFTL_ORDER_SUPER_LAYER && is_last(chip, program);
 	case AFTL_MODE_LENDING:
 		return may_lend(chip, program);
+	case AFTL_MODE_ROUGH:
+		return program->class == AFTL_APPROX;
 	}
 	return true;
 }

@@ -275,6 +275,18 @@ bool aftl_page_valid(const struct aftl_media *media, const struct aftl_block *bl
 	return false;
 }
 
+u32 aftl_page_level(const struct aftl_media *media, const struct aftl_block *block, u32 page)
+{
+	u32 slot = from_slot(aftl_page_slot(media, block, page));
+	u32 end = slot + media->geo->page_units;
+	u32 level = AFTL_LEVELS - 1;
+
+	for (; slot < end; slot++)
+		if (aftl_slot_valid(media, to_slot(slot)))
+			level = min(level, aftl_level_at(media, to_slot(slot)));
+	return level;
+}
+
 void aftl_block_wipe(struct aftl_media *media, struct aftl_block *block)
 {
 	memset(&media->attr[aftl_device_page(media, block, 0)], 0,

@@ -127,7 +127,7 @@ static inline bool aftl_page_overshot(u16 attr)
 /* Programmed to a lower top voltage (ApproxFTL): it disturbs its neighbours less. */
 static inline bool aftl_low_top(u32 mode, u32 class)
 {
-	return mode == AFTL_MODE_REDUCED && class == AFTL_APPROX;
+	return (mode == AFTL_MODE_REDUCED || mode == AFTL_MODE_ROUGH) && class == AFTL_APPROX;
 }
 
 static inline bool aftl_page_low_top(u16 attr)
@@ -176,7 +176,7 @@ struct aftl_origin {
  * @blocks: by block number
  * @attr: by page, see aftl_page_attr()
  * @hours: by page, hours between its block's first program and its own
- * @unit: by slot, the unit written there; meaningful while programmed
+ * @unit: by slot, the unit written there, see aftl_unit_word(); meaningful while programmed
  * @origin: by slot; none when errors are not modelled
  * @valid: by slot, one bit
  * @lost: by slot, one bit: valid, but the host has lost its bytes
@@ -197,9 +197,48 @@ static inline u16 *aftl_hours_at(const struct aftl_media *media, u32 page)
 	return aftl_entry(&media->hours, u16, page);
 }
 
-static inline aftl_unit_t *aftl_unit_at(const struct aftl_media *media, aftl_slot_t slot)
+/* What is kept of a slot's unit: its number, and above it by how much its level is beyond 1. */
+static inline aftl_unit_t *aftl_unit_word(const struct aftl_media *media, aftl_slot_t slot)
 {
 	return aftl_entry(&media->unit, aftl_unit_t, from_slot(slot));
+}
+
+static inline aftl_unit_t aftl_word_unit(aftl_unit_t word)
+{
+	return from_unit(word) >> AFTL_SLOT_BITS == AFTL_LEVELS - 1 ?
+		       AFTL_NO_UNIT : to_unit(from_unit(word) & AFTL_SLOT_MASK);
+}
+
+static inline aftl_unit_t aftl_word(aftl_unit_t unit, u32 level)
+{
+	return to_unit(from_unit(unit) | (level > AFTL_APPROX ? level - AFTL_APPROX : 0)
+						 << AFTL_SLOT_BITS);
+}
+
+/* Of a unit in a page with these attributes. */
+static inline u32 aftl_word_level(aftl_unit_t word, u16 attr)
+{
+	return aftl_page_class(attr) + (from_unit(word) >> AFTL_SLOT_BITS);
+}
+
+/* Can this be kept of a unit in a page with these attributes? Of an erased one nothing is. */
+static inline bool aftl_word_possible(aftl_unit_t word, u16 attr)
+{
+	return word == AFTL_NO_UNIT || !attr ||
+	       from_unit(word) >> AFTL_SLOT_BITS < (aftl_page_class(attr) ? AFTL_LEVELS - 1 : 1);
+}
+
+/* The unit in @slot; AFTL_NO_UNIT if it was programmed without one. */
+static inline aftl_unit_t aftl_unit_at(const struct aftl_media *media, aftl_slot_t slot)
+{
+	return aftl_word_unit(*aftl_unit_word(media, slot));
+}
+
+/* The level of the unit in @slot, which is programmed. */
+static inline u32 aftl_level_at(const struct aftl_media *media, aftl_slot_t slot)
+{
+	return aftl_word_level(*aftl_unit_word(media, slot),
+			       media->attr[from_slot(slot) / media->geo->page_units]);
 }
 
 static inline bool aftl_has_origins(const struct aftl_media *media)
@@ -491,6 +530,14 @@ static inline u32 aftl_borrower(const struct aftl_geometry *geo, u32 page)
  * @page: page of the block
  */
 bool aftl_page_valid(const struct aftl_media *media, const struct aftl_block *block, u32 page);
+
+/**
+ * aftl_page_level() - the most careful level of the current data in @page, which has some
+ * @media: flash array
+ * @block: block in question
+ * @page: page of the block
+ */
+u32 aftl_page_level(const struct aftl_media *media, const struct aftl_block *block, u32 page);
 
 /**
  * aftl_word_line_reprograms() - programs of the word line of @page after its first

@@ -139,7 +139,8 @@ static bool sensible(const struct aftl *ftl, const struct aftl_request *request)
 		return false;
 	if (unlikely(request->op >= AFTL_OPS))
 		return ftl->geo.zones;
-	if (request->class >= AFTL_CLASSES || request->hint.life >= AFTL_LIVES)
+	if (request->class >= AFTL_CLASSES || request->hint.life >= AFTL_LIVES ||
+	    request->level >= (request->class ? AFTL_LEVELS : 1))
 		return false;
 	if (request->op == AFTL_OP_FLUSH)
 		return !request->units;

@@ -59,6 +59,17 @@ void aftl_request_part_done(struct aftl *ftl, struct aftl_request *request, u64 
 		join_line(ftl, request);
 }
 
+static_assert(AFTL_COUNTERS_APART(host_write_level_1_units, host_write_level_3_units,
+				  AFTL_LEVELS - 2), "units that were written are counted by level");
+
+static void count_approximate(struct aftl_counters *counters, const struct aftl_request *request)
+{
+	u32 level = aftl_level_of(AFTL_APPROX, request->level);
+
+	counters->host_write_approx_units += request->units;
+	(&counters->host_write_level_1_units)[level - 1] += request->units;
+}
+
 static void count_request(struct aftl *ftl, const struct aftl_request *request)
 {
 	struct aftl_counters *counters = &ftl->stats.counters;
@@ -76,7 +87,7 @@ static void count_request(struct aftl *ftl, const struct aftl_request *request)
 		counters->host_write_requests++;
 		counters->host_write_units += request->units;
 		if (request->class == AFTL_APPROX)
-			counters->host_write_approx_units += request->units;
+			count_approximate(counters, request);
 		aftl_histogram_add(&ftl->stats.write_response, response);
 		aftl_histogram_add(&ftl->stats.write_service, request->service_ns);
 		break;

@@ -36,7 +36,7 @@ bool aftl_lose(struct aftl *ftl, aftl_slot_t slot)
 {
 	if (from_slot(slot) >= ftl->geo.slots || !aftl_slot_valid(&ftl->media, slot) ||
 	    aftl_slot_lost(&ftl->media, slot) ||
-	    from_unit(*aftl_unit_at(&ftl->media, slot)) >= ftl->geo.units)
+	    from_unit(aftl_unit_at(&ftl->media, slot)) >= ftl->geo.units)
 		return false;
 	aftl_map_lose(ftl, slot);
 	ftl->stats.counters.moved_lost_units++;

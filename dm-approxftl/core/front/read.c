@@ -208,7 +208,10 @@ bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request)
 	return true;
 }
 
-static void count_errors(struct aftl *ftl, const struct aftl_errors *errors, u32 class)
+static_assert(AFTL_COUNTERS_APART(read_precise_flipped_bits, read_level_3_flipped_bits,
+				  AFTL_LEVELS - 1), "flipped bits are counted by level");
+
+static void count_errors(struct aftl *ftl, const struct aftl_errors *errors, u32 level)
 {
 	struct aftl_counters *counters = &ftl->stats.counters;
 
@@ -218,10 +221,9 @@ static void count_errors(struct aftl *ftl, const struct aftl_errors *errors, u32
 	if (errors->lost)
 		return;
 	counters->read_flipped_bits += errors->flips;
-	if (class == AFTL_PRECISE) {
-		counters->read_precise_flipped_bits += errors->flips;
+	if (level == AFTL_PRECISE)
 		counters->read_corrected_bits += errors->raw;
-	}
+	(&counters->read_precise_flipped_bits)[level] += errors->flips;
 }
 
 /* Returns the further sensing levels that the slot needs. */
@@ -239,7 +241,7 @@ static u32 deliver_flash(struct aftl *ftl, struct aftl_request *request, aftl_un
 	}
 	errors.lost |= aftl_lost_in(ftl, slot);
 	read.lost = errors.lost;
-	count_errors(ftl, &errors, class);
+	count_errors(ftl, &errors, aftl_map_level(ftl, unit));
 	if (errors.lost)
 		request->status = -EIO;
 	deliver(ftl, request, &read);

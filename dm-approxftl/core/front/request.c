@@ -118,6 +118,7 @@ static noinline void submit_write(struct aftl *ftl, struct aftl_request *request
 		.unit = to_unit(request->unit),
 		.units = request->units,
 		.class = request->class,
+		.level = aftl_level_of(request->class, request->level),
 		.hint = request->hint,
 	};
 

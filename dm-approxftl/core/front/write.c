@@ -73,6 +73,7 @@ static u32 take_unit(struct aftl *ftl, struct aftl_request *request, aftl_unit_t
 	command->request = needs_flash(ftl, request) ? request : NULL;
 	command->unit = unit;
 	command->class = aftl_stored_class(ftl, request->class);
+	command->level = aftl_level_of(command->class, request->level);
 	command->stream = request->stream;
 	command->flags = 0;
 	command->hint = request->hint;

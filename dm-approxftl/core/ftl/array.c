@@ -160,7 +160,7 @@ void aftl_array_erase(struct aftl *ftl, struct aftl_lun *lun)
 /* The map entry of what is read now will be changed when it is programmed. */
 static void prefetch_map(const struct aftl *ftl, u32 page)
 {
-	u32 unit = from_unit(*aftl_unit_at(&ftl->media, to_slot(page * ftl->geo.page_units)));
+	u32 unit = from_unit(aftl_unit_at(&ftl->media, to_slot(page * ftl->geo.page_units)));
 
 	if (unit < ftl->geo.units)
 		prefetch(aftl_map_at(ftl, unit));

@@ -30,6 +30,7 @@
  * @next: in a queue, a program group or the free list
  * @hash_next: writes: next in the chain of pending units
  * @class: writes: enum aftl_class
+ * @level: writes: of the data
  * @stream: writes: as the policy said
  * @epoch: writes: between which two flushes it arrived
  * @flags: AFTL_COMMAND_*
@@ -44,6 +45,7 @@ struct aftl_command {
 	u32 next;
 	u32 hash_next;
 	u8 class;
+	u8 level;
 	u8 stream;
 	u8 epoch;
 	u8 flags;
@@ -629,25 +631,25 @@ static inline u32 *aftl_map_at(const struct aftl *ftl, u32 unit)
 
 static inline bool aftl_map_get(const struct aftl *ftl, aftl_unit_t unit, aftl_slot_t *slot)
 {
-	u32 entry = *aftl_map_at(ftl, from_unit(unit)) & (BIT(AFTL_SLOT_BITS) - 1);
+	u32 entry = *aftl_map_at(ftl, from_unit(unit)) & AFTL_SLOT_MASK;
 
 	*slot = to_slot(entry - 1);
 	return entry;
 }
 
-static inline u32 aftl_map_class(const struct aftl *ftl, aftl_unit_t unit)
+static inline u32 aftl_map_level(const struct aftl *ftl, aftl_unit_t unit)
 {
 	return *aftl_map_at(ftl, from_unit(unit)) >> AFTL_SLOT_BITS;
 }
 
 /* @unit is now in @slot of @block; its former slot becomes invalid. */
 void aftl_map_set(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
-		  aftl_unit_t unit, aftl_slot_t slot, u32 class);
+		  aftl_unit_t unit, aftl_slot_t slot, u32 level);
 
 /* The same for a move inside @lun, where the former place is known. */
 void aftl_map_move(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *from,
 		   aftl_slot_t former, struct aftl_block *block, aftl_unit_t unit,
-		   aftl_slot_t slot, u32 class);
+		   aftl_slot_t slot, u32 level);
 
 /* Returns whether @unit was mapped. */
 bool aftl_map_clear(struct aftl *ftl, aftl_unit_t unit);

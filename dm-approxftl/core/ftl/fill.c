@@ -250,7 +250,8 @@ static u32 draw_class(struct aftl *ftl, struct filler *filler)
 
 static int fill_unit(struct aftl *ftl, struct filler *filler, aftl_unit_t unit, u32 class)
 {
-	struct aftl_write write = { .unit = unit, .units = 1, .class = class };
+	struct aftl_write write = { .unit = unit, .units = 1, .class = class,
+				    .level = class };
 	u32 stream = ftl->type->stream ?
 			   aftl_named_stream(ftl, ftl->type->stream(ftl->policy, &write)) : 0;
 	int ret = 0;

@@ -47,6 +47,7 @@ enum aftl_op {
  * @units: how many; 0 for a flush, and for an operation on zones
  * @op: enum aftl_op
  * @class: enum aftl_class of a write
+ * @level: of an approximate one, below AFTL_LEVELS; 0: 1, as who names none means
  * @flags: AFTL_REQUEST_*
  * @hint: of a write: what the host says of the data
  * @complete_ns: set at completion
@@ -62,6 +63,7 @@ struct aftl_request {
 	u32 units;
 	u8 op;
 	u8 class;
+	u8 level;
 	u8 flags;
 	struct aftl_hint hint;
 	u64 complete_ns;
@@ -446,6 +448,9 @@ void aftl_lose_buffer(struct aftl *ftl);
  * Return: its slot, or AFTL_NO_SLOT.
  */
 aftl_slot_t aftl_lookup(const struct aftl *ftl, aftl_unit_t unit, u32 *class);
+
+/* The level of @unit as it is stored; 0, too, if it is not mapped. */
+u32 aftl_unit_level(const struct aftl *ftl, aftl_unit_t unit);
 
 /**
  * aftl_unit_errors() - errors that a read of @unit would return now

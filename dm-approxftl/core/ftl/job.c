@@ -433,7 +433,7 @@ int aftl_job_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_placemen
 	if (!job->count)
 		return 0;
 	need = (struct aftl_need){
-		.unit = *aftl_unit_at(&ftl->media, job->slots[0]),
+		.unit = aftl_unit_at(&ftl->media, job->slots[0]),
 		.units = min(job->count, ftl->program_units),
 		.class = job->class,
 		.stream = job->stream,

@@ -5,14 +5,14 @@
 #include "core/ftl/device.h"
 
 static void invalidate(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
-		       aftl_slot_t slot, u32 class)
+		       aftl_slot_t slot, u32 level)
 {
 	if (aftl_lost_in(ftl, slot)) {
 		aftl_slot_clear_lost(&ftl->media, slot);
 		ftl->lost_units--;
 	}
 	aftl_slot_clear_valid(&ftl->media, slot);
-	block->valid_approx -= class == AFTL_APPROX;
+	block->valid_approx -= level != AFTL_PRECISE;
 	lun->valid--;
 	aftl_supply_shrink(ftl, lun, block);
 	if (ftl->type->invalidated)
@@ -21,12 +21,12 @@ static void invalidate(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block
 }
 
 static void set_entry(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
-		      aftl_unit_t unit, aftl_slot_t slot, u32 class)
+		      aftl_unit_t unit, aftl_slot_t slot, u32 level)
 {
-	*aftl_map_at(ftl, from_unit(unit)) = class << AFTL_SLOT_BITS | (from_slot(slot) + 1);
+	*aftl_map_at(ftl, from_unit(unit)) = level << AFTL_SLOT_BITS | (from_slot(slot) + 1);
 	aftl_slot_set_valid(&ftl->media, slot);
 	block->valid++;
-	block->valid_approx += class == AFTL_APPROX;
+	block->valid_approx += level != AFTL_PRECISE;
 	lun->valid++;
 }
 
@@ -38,23 +38,23 @@ static bool invalidate_former(struct aftl *ftl, aftl_unit_t unit)
 	if (!aftl_map_get(ftl, unit, &former))
 		return false;
 	block = aftl_slot_block(&ftl->media, former);
-	invalidate(ftl, aftl_block_lun(ftl, block), block, former, aftl_map_class(ftl, unit));
+	invalidate(ftl, aftl_block_lun(ftl, block), block, former, aftl_map_level(ftl, unit));
 	return true;
 }
 
 void aftl_map_set(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
-		  aftl_unit_t unit, aftl_slot_t slot, u32 class)
+		  aftl_unit_t unit, aftl_slot_t slot, u32 level)
 {
 	invalidate_former(ftl, unit);
-	set_entry(ftl, lun, block, unit, slot, class);
+	set_entry(ftl, lun, block, unit, slot, level);
 }
 
 void aftl_map_move(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *from,
 		   aftl_slot_t former, struct aftl_block *block, aftl_unit_t unit,
-		   aftl_slot_t slot, u32 class)
+		   aftl_slot_t slot, u32 level)
 {
-	invalidate(ftl, lun, from, former, aftl_map_class(ftl, unit));
-	set_entry(ftl, lun, block, unit, slot, class);
+	invalidate(ftl, lun, from, former, aftl_map_level(ftl, unit));
+	set_entry(ftl, lun, block, unit, slot, level);
 }
 
 bool aftl_map_clear(struct aftl *ftl, aftl_unit_t unit)

@@ -6,9 +6,8 @@
 #include "core/ftl/device.h"
 #include "core/base/random.h"
 
-static_assert(offsetof(struct aftl_counters, programmed_map_units) -
-	      offsetof(struct aftl_counters, programmed_host_units) ==
-	      AFTL_CAUSE_MAP * sizeof(u64), "programmed units are counted by cause");
+static_assert(AFTL_COUNTERS_APART(programmed_host_units, programmed_map_units, AFTL_CAUSE_MAP),
+	      "programmed units are counted by cause");
 
 static bool in_lun(const struct aftl *ftl, const struct aftl_lun *lun,
 		   const struct aftl_block *block)
@@ -255,7 +254,7 @@ void aftl_program_move(struct aftl *ftl, struct aftl_payload *payload, aftl_slot
 {
 	u32 i = payload->count++;
 
-	payload->unit[i] = *aftl_unit_at(&ftl->media, slot);
+	payload->unit[i] = aftl_unit_at(&ftl->media, slot);
 	payload->from[i] = slot;
 	payload->origin[i] = inherited(ftl, slot);
 	payload->tag[i] = AFTL_NIL;
@@ -332,6 +331,16 @@ static void mark_pages(struct aftl *ftl, const struct aftl_lun *lun, const struc
 	aftl_order_advance(&ftl->media, block, placement->page);
 }
 
+/* What it has had stays with it, unless all of the program is precise. */
+static u32 level_of(const struct aftl *ftl, u32 class, const struct aftl_payload *payload, u32 i)
+{
+	if (likely(class == AFTL_PRECISE))
+		return AFTL_PRECISE;
+	if (payload->from[i] != AFTL_NO_SLOT)
+		return aftl_level_at(&ftl->media, payload->from[i]);
+	return payload->tag[i] == AFTL_NIL ? class : ftl->commands[payload->tag[i]].level;
+}
+
 /* Tell a host that keeps data beside us. Sheets of the map have no bytes. */
 static void store_bytes(struct aftl *ftl, const struct aftl_payload *payload, u32 i,
 			aftl_slot_t slot)
@@ -346,7 +355,7 @@ static void store_bytes(struct aftl *ftl, const struct aftl_payload *payload, u3
 }
 
 static void move_unit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
-		      aftl_unit_t unit, aftl_slot_t former, aftl_slot_t slot, u32 class)
+		      aftl_unit_t unit, aftl_slot_t former, aftl_slot_t slot, u32 level)
 {
 	struct aftl_block *from = aftl_slot_block(&ftl->media, former);
 
@@ -354,7 +363,7 @@ static void move_unit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block 
 		ftl->stats.handles[from->handle].reallocated_units++;
 		ftl->stats.counters.map_moved_units += from_unit(unit) >= ftl->geo.units;
 	}
-	aftl_map_move(ftl, lun, from, former, block, unit, slot, class);
+	aftl_map_move(ftl, lun, from, former, block, unit, slot, level);
 }
 
 static void store_unit(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need *need,
@@ -363,16 +372,17 @@ static void store_unit(struct aftl *ftl, struct aftl_lun *lun, const struct aftl
 {
 	aftl_unit_t unit = payload->unit[i];
 	bool lost = payload->from[i] != AFTL_NO_SLOT && aftl_lost_in(ftl, payload->from[i]);
+	u32 level = level_of(ftl, need->class, payload, i);
 
-	*aftl_unit_at(&ftl->media, slot) = unit;
+	*aftl_unit_word(&ftl->media, slot) = aftl_word(unit, level);
 	if (aftl_has_origins(&ftl->media))
 		*aftl_origin_at(&ftl->media, slot) = payload->origin[i];
 	if (!lost)
 		store_bytes(ftl, payload, i, slot);
 	if (payload->from[i] != AFTL_NO_SLOT)
-		move_unit(ftl, lun, block, unit, payload->from[i], slot, need->class);
+		move_unit(ftl, lun, block, unit, payload->from[i], slot, level);
 	else if (!payload->stale[i])
-		aftl_map_set(ftl, lun, block, unit, slot, need->class);
+		aftl_map_set(ftl, lun, block, unit, slot, level);
 	if (unlikely(ftl->geo.sheets) && !payload->stale[i])
 		aftl_sheet_change(ftl, unit);
 	if (lost)
@@ -399,7 +409,7 @@ static void store_payload(struct aftl *ftl, struct aftl_lun *lun, const struct a
 	for (i = 0; i < payload->count; i++)
 		store_unit(ftl, lun, need, placement->block, payload, i, to_slot(first + i));
 	for (i = first + payload->count; i < end; i++)
-		*aftl_unit_at(&ftl->media, to_slot(i)) = AFTL_NO_UNIT;
+		*aftl_unit_word(&ftl->media, to_slot(i)) = AFTL_NO_UNIT;
 	announce_pages(ftl, first, end);
 }
 
@@ -460,7 +470,7 @@ static void hold_payload(struct aftl *ftl, struct aftl_lun *lun, const struct af
 	u32 i;
 
 	for (i = first; i < end; i++)
-		*aftl_unit_at(&ftl->media, to_slot(i)) = AFTL_NO_UNIT;
+		*aftl_unit_word(&ftl->media, to_slot(i)) = AFTL_NO_UNIT;
 	announce_pages(ftl, first, end);
 	aftl_held_begin(ftl, lun, need, placement, payload);
 }
@@ -516,7 +526,7 @@ void aftl_program_go_on(struct aftl *ftl, struct aftl_lun *lun, struct aftl_bloc
 
 	go_on_pages(ftl, block, page, aftl_page_attr(class, AFTL_MODE_NORMAL, 0));
 	for (i = 0; i < payload->count; i++) {
-		*aftl_unit_at(&ftl->media, to_slot(first + i)) = payload->unit[i];
+		*aftl_unit_word(&ftl->media, to_slot(first + i)) = payload->unit[i];
 		if (aftl_has_origins(&ftl->media))
 			*aftl_origin_at(&ftl->media, to_slot(first + i)) = payload->origin[i];
 		aftl_map_set(ftl, lun, block, payload->unit[i], to_slot(first + i), class);

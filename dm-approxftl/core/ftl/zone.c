@@ -231,7 +231,7 @@ static u32 zone_in(const struct aftl *ftl, const struct aftl_block *block)
 {
 	aftl_slot_t slot = aftl_page_slot(&ftl->media, block, 0);
 
-	return from_unit(*aftl_unit_at(&ftl->media, slot)) / ftl->geo.zone_units;
+	return from_unit(aftl_unit_at(&ftl->media, slot)) / ftl->geo.zone_units;
 }
 
 static bool belongs(const struct aftl *ftl, const struct aftl_block *block, aftl_unit_t unit)
@@ -286,6 +286,7 @@ int aftl_zone_write(struct aftl *ftl, struct aftl_request *request)
 	}
 	/* Of two classes a zone would leave two pages unfilled, and end with both. */
 	request->class = AFTL_PRECISE;
+	request->level = 0;
 	request->placed = 1;
 	zone->written += request->units;
 	zone->coming = request->units;
@@ -544,7 +545,7 @@ static struct aftl_zone *zone_of(const struct aftl *ftl, const struct aftl_block
 
 	while (!aftl_slot_valid(&ftl->media, to_slot(slot)))
 		slot++;
-	return aftl_zone_at(ftl, *aftl_unit_at(&ftl->media, to_slot(slot)));
+	return aftl_zone_at(ftl, aftl_unit_at(&ftl->media, to_slot(slot)));
 }
 
 static void reopen_block(struct aftl *ftl, struct aftl_block *block)

@@ -53,8 +53,13 @@ aftl_slot_t aftl_lookup(const struct aftl *ftl, aftl_unit_t unit, u32 *class)
 
 	if (from_unit(unit) >= ftl->geo.units || !aftl_map_get(ftl, unit, &slot))
 		return AFTL_NO_SLOT;
-	*class = aftl_map_class(ftl, unit);
+	*class = aftl_map_level(ftl, unit) != AFTL_PRECISE;
 	return slot;
+}
+
+u32 aftl_unit_level(const struct aftl *ftl, aftl_unit_t unit)
+{
+	return from_unit(unit) < ftl->geo.units ? aftl_map_level(ftl, unit) : AFTL_PRECISE;
 }
 
 u32 aftl_lost_units(const struct aftl *ftl)
@@ -210,9 +215,9 @@ static int audit_unit(const struct aftl *ftl, u32 i, struct aftl_error *error)
 	if (!aftl_slot_valid(&ftl->media, slot))
 		return aftl_fail(error, -EUCLEAN, "unit %u maps to invalid slot %u", i,
 				 from_slot(slot));
-	if (from_unit(*aftl_unit_at(&ftl->media, slot)) != i)
+	if (from_unit(aftl_unit_at(&ftl->media, slot)) != i)
 		return aftl_fail(error, -EUCLEAN, "slot %u of unit %u says it holds unit %u",
-				 from_slot(slot), i, from_unit(*aftl_unit_at(&ftl->media, slot)));
+				 from_slot(slot), i, from_unit(aftl_unit_at(&ftl->media, slot)));
 	if (ftl->geo.zones &&
 	    i % ftl->geo.zone_units >= aftl_zone_at(ftl, to_unit(i))->written)
 		return aftl_fail(error, -EUCLEAN, "unit %u is beyond its zone's write pointer", i);
@@ -221,8 +226,10 @@ static int audit_unit(const struct aftl *ftl, u32 i, struct aftl_error *error)
 				 i);
 	attr = ftl->media.attr[aftl_slot_device_page(&ftl->media, slot)];
 	if (!(attr & AFTL_PAGE_PROGRAMMED) ||
-	    aftl_page_class(attr) != aftl_map_class(ftl, to_unit(i)))
+	    aftl_page_class(attr) != (aftl_map_level(ftl, to_unit(i)) != AFTL_PRECISE))
 		return aftl_fail(error, -EUCLEAN, "unit %u and its page differ in class", i);
+	if (aftl_level_at(&ftl->media, slot) != aftl_map_level(ftl, to_unit(i)))
+		return aftl_fail(error, -EUCLEAN, "unit %u and its slot differ in level", i);
 	return 0;
 }
 

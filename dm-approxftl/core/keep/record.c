@@ -51,6 +51,10 @@ static const struct field fields[] = {
 #define OP_LIFE 0x70
 #define OP_LIFE_SHIFT 4
 
+static const char *const level_names[AFTL_LEVELS] = {
+	"precise", "approximate", "approximate_2", "approximate_3",
+};
+
 static u32 header_checksum(const u8 *bytes, size_t size)
 {
 	return ~aftl_crc32c(AFTL_CRC_START, bytes, size);
@@ -59,9 +63,25 @@ static u32 header_checksum(const u8 *bytes, size_t size)
 void aftl_record_header_init(struct aftl_record_header *header)
 {
 	memset(header, 0, sizeof(*header));
-	header->classes = 2;
-	memcpy(header->class_names[0], "precise", sizeof("precise"));
-	memcpy(header->class_names[1], "approximate", sizeof("approximate"));
+	aftl_record_name_levels(header, AFTL_CLASSES);
+}
+
+void aftl_record_name_levels(struct aftl_record_header *header, u32 levels)
+{
+	u32 i;
+
+	header->classes = levels;
+	for (i = 0; i < levels; i++)
+		scnprintf(header->class_names[i], AFTL_RECORD_NAME_SIZE, "%s", level_names[i]);
+}
+
+bool aftl_record_level(const char *name, u8 *level)
+{
+	for (*level = 0; *level < AFTL_LEVELS; ++*level)
+		if (!strcmp(name, level_names[*level]))
+			return true;
+	*level = AFTL_PRECISE;
+	return false;
 }
 
 /* A continuation byte is what says that the sequence is not over. */

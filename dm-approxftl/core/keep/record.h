@@ -10,7 +10,7 @@
  *	offset  size  content
  *	     0     8  magic 89 41 46 54 0d 0a 1a 0a
  *	     8     2  format version, major: 1; readers refuse any other
- *	    10     2  format version, minor: 2; readers accept any
+ *	    10     2  format version, minor: 3; readers accept any
  *	    12     4  bytes of the header: 4096
  *	    16     4  bytes of a record: 32
  *	    20     4  nanoseconds of a clock tick: 1
@@ -47,8 +47,9 @@
  *	    24     4  lat_100ns  measured latency in 100 ns, 0: unknown
  *	    28     4  pid        process, 0: unknown
  *
- * Class names with a meaning are "precise" and "approximate"; data of a class
- * with any other name is to be treated as precise.
+ * Class names with a meaning are "precise", "approximate", and "approximate_2" and
+ * "approximate_3" for data of those quality levels; data of a class with any other name is
+ * to be treated as precise. Before minor version 3 so are the last two.
  */
 #ifndef AFTL_RECORD_H
 #define AFTL_RECORD_H
@@ -59,7 +60,7 @@
 #define AFTL_RECORD_MAGIC_BYTES 8
 #define AFTL_RECORD_BYTES 32
 #define AFTL_RECORD_VERSION_MAJOR 1
-#define AFTL_RECORD_VERSION_MINOR 2
+#define AFTL_RECORD_VERSION_MINOR 3
 #define AFTL_RECORD_SECTOR_BYTES 512
 #define AFTL_RECORD_SECTOR_SHIFT 9
 #define AFTL_RECORD_CLASSES 16
@@ -122,6 +123,12 @@ struct aftl_record {
  * aftl_record_header_init() - a header with the classes "precise" and "approximate"
  */
 void aftl_record_header_init(struct aftl_record_header *header);
+
+/* Its classes are the quality levels below @levels, in order. */
+void aftl_record_name_levels(struct aftl_record_header *header, u32 levels);
+
+/* The level of data of a class with this name; false, and 0, if the name has no meaning. */
+bool aftl_record_level(const char *name, u8 *level);
 
 /* Whether a file that begins with these AFTL_RECORD_MAGIC_BYTES means to be a record file. */
 bool aftl_record_has_magic(const u8 *bytes);

@@ -136,7 +136,7 @@ static void save_slot(struct stream *stream, const struct aftl_media *media, u32
 {
 	put(stream, (aftl_slot_valid(media, to_slot(slot)) ? FLAG_VALID : 0) |
 		    (aftl_slot_lost(media, to_slot(slot)) ? FLAG_LOST : 0), 1);
-	put(stream, from_unit(*aftl_unit_at(media, to_slot(slot))), 4);
+	put(stream, from_unit(*aftl_unit_word(media, to_slot(slot))), 4);
 	if (!aftl_has_origins(media))
 		return;
 	put(stream, aftl_origin_at(media, to_slot(slot))->lineage, 2);
@@ -433,21 +433,24 @@ static int load_slot(struct stream *stream, struct aftl *ftl, struct aftl_block 
 		     struct aftl_error *error)
 {
 	u8 flags = (u8)get(stream, 1);
-	u32 unit = (u32)get(stream, 4);
+	aftl_unit_t word = to_unit((u32)get(stream, 4));
+	u32 unit = from_unit(aftl_word_unit(word));
 	u16 attr = ftl->media.attr[slot / ftl->geo.page_units];
 
-	*aftl_unit_at(&ftl->media, to_slot(slot)) = to_unit(unit);
+	*aftl_unit_word(&ftl->media, to_slot(slot)) = word;
 	if (aftl_has_origins(&ftl->media)) {
 		aftl_origin_at(&ftl->media, to_slot(slot))->lineage = (u16)get(stream, 2);
 		aftl_origin_at(&ftl->media, to_slot(slot))->baked = (u16)get(stream, 2);
 	}
+	if (!aftl_word_possible(word, attr))
+		return refuse_damaged(error, "a unit has an impossible level");
 	if (!flags)
 		return 0;
 	if (unit >= aftl_mapped(&ftl->geo) || *aftl_map_at(ftl, unit) ||
 	    !(attr & AFTL_PAGE_PROGRAMMED))
 		return refuse_damaged(error, "a unit is stored twice or nowhere");
 	aftl_map_set(ftl, aftl_block_lun(ftl, block), block, to_unit(unit), to_slot(slot),
-		     aftl_page_class(attr));
+		     aftl_level_at(&ftl->media, to_slot(slot)));
 	if (flags & FLAG_LOST)
 		aftl_map_lose(ftl, to_slot(slot));
 	return 0;

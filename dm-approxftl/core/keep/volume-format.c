@@ -417,7 +417,7 @@ void aftl_spare_encode(const struct aftl_spare *spare, const struct aftl_geometr
 	aftl_put(bytes + 36, spare->mapped, 2);
 	aftl_put(bytes + 38, spare->lost, 2);
 	for (i = 0; i < geo->page_units; i++, at += SPARE_UNIT_BYTES) {
-		aftl_put(at, from_unit(spare->unit[i]), 4);
+		aftl_put(at, from_unit(spare->word[i]), 4);
 		aftl_put(at + 4, spare->origin[i].lineage, 2);
 		aftl_put(at + 6, spare->origin[i].baked, 2);
 	}
@@ -435,7 +435,9 @@ static bool possible_spare(const struct aftl_spare *spare, const struct aftl_geo
 	    (spare->mapped | spare->lost) >> geo->page_units)
 		return false;
 	for (i = 0; i < geo->page_units; i++)
-		if (spare->mapped >> i & 1 && from_unit(spare->unit[i]) >= geo->units)
+		if (!aftl_word_possible(spare->word[i], spare->attr) ||
+		    (spare->mapped >> i & 1 &&
+		     from_unit(aftl_word_unit(spare->word[i])) >= geo->units))
 			return false;
 	return true;
 }
@@ -463,7 +465,7 @@ int aftl_spare_decode(struct aftl_spare *spare, const struct aftl_geometry *geo,
 	spare->mapped = (u16)aftl_get(bytes + 36, 2);
 	spare->lost = (u16)aftl_get(bytes + 38, 2);
 	for (i = 0; i < geo->page_units; i++, at += SPARE_UNIT_BYTES) {
-		spare->unit[i] = to_unit((u32)aftl_get(at, 4));
+		spare->word[i] = to_unit((u32)aftl_get(at, 4));
 		spare->origin[i].lineage = (u16)aftl_get(at + 4, 2);
 		spare->origin[i].baked = (u16)aftl_get(at + 6, 2);
 	}

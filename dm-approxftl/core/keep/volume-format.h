@@ -90,7 +90,9 @@
  *	              bits 1, 2: bits in a cell, 0 for all; bits 3 .. 5: upper bits of the mode
  *	    36     2  bit by slot: the unit was mapped here
  *	    38     2  bit by slot: its bytes could not be brought here, it is lost
- *	    40     .  for each slot: u32 unit, u16 lineage, u16 baked errors
+ *	    40     .  for each slot: u32 unit in bits 0 .. 29, and in bits 30 .. 31 by how much
+ *	              the level of approximate data is beyond 1, all ones if there is no unit;
+ *	              u16 lineage, u16 baked errors
  *
  * Entry of the discard table, 8 bytes: sequence number of the unit's last discard.
  *
@@ -283,7 +285,7 @@ struct aftl_displaced {
  * @flip: checkerboard colour that comes first
  * @mapped: bit by slot
  * @lost: bit by slot
- * @unit: by slot
+ * @word: by slot, its unit and level, see aftl_unit_word()
  * @origin: by slot
  */
 struct aftl_spare {
@@ -302,7 +304,7 @@ struct aftl_spare {
 	bool flip;
 	u16 mapped;
 	u16 lost;
-	aftl_unit_t unit[AFTL_SPARE_UNITS];
+	aftl_unit_t word[AFTL_SPARE_UNITS];
 	struct aftl_origin origin[AFTL_SPARE_UNITS];
 };
 

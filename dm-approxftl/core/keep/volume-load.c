@@ -359,7 +359,7 @@ static void note_newest(struct scan *scan, u32 page, const struct aftl_spare *sp
 
 		if (!(spare->mapped >> i & 1))
 			continue;
-		found = aftl_map_at(scan->ftl, from_unit(spare->unit[i]));
+		found = aftl_map_at(scan->ftl, from_unit(aftl_word_unit(spare->word[i])));
 		if (!*found || found_seq(scan, *found) < spare->seq)
 			*found = slot + i + 1;
 	}
@@ -394,7 +394,7 @@ static void restore_page(struct aftl *ftl, struct aftl_block *block, u32 page,
 	for (i = 0; i < ftl->geo.page_units; i++) {
 		if (spare->lost >> i & 1)
 			aftl_slot_set_lost(&ftl->media, to_slot(slot + i));
-		*aftl_unit_at(&ftl->media, to_slot(slot + i)) = spare->unit[i];
+		*aftl_unit_word(&ftl->media, to_slot(slot + i)) = spare->word[i];
 		if (aftl_has_origins(&ftl->media))
 			*aftl_origin_at(&ftl->media, to_slot(slot + i)) = spare->origin[i];
 	}
@@ -638,7 +638,7 @@ static int drop_beyond(struct scan *scan)
 	u32 i;
 
 	for (i = 0; !ret && i < geo->slots; i++) {
-		u32 unit = from_unit(*aftl_unit_at(&ftl->media, to_slot(i)));
+		u32 unit = from_unit(aftl_unit_at(&ftl->media, to_slot(i)));
 
 		if (ftl->media.attr[i / geo->page_units] && unit < geo->units &&
 		    *seq_of(scan, i / geo->page_units) > reset_of(scan, unit) &&
@@ -704,7 +704,6 @@ static void map_unit(struct scan *scan, u32 unit)
 	u32 *found = aftl_map_at(ftl, unit);
 	aftl_slot_t slot = to_slot(*found - 1);
 	struct aftl_block *block;
-	u16 attr;
 
 	if (!*found)
 		return;
@@ -714,9 +713,8 @@ static void map_unit(struct scan *scan, u32 unit)
 	}
 	*found = 0;
 	block = aftl_slot_block(&ftl->media, slot);
-	attr = ftl->media.attr[aftl_slot_device_page(&ftl->media, slot)];
 	aftl_map_set(ftl, aftl_block_lun(ftl, block), block, to_unit(unit), slot,
-		     aftl_page_class(attr));
+		     aftl_level_at(&ftl->media, slot));
 	ftl->lost_units += aftl_slot_lost(&ftl->media, slot);
 }
 
@@ -741,7 +739,7 @@ static void assume_page(struct aftl *ftl, struct aftl_block *block, u32 page, u3
 	ftl->media.attr[index] = aftl_page_attr(AFTL_PRECISE, mode, 0);
 	*aftl_hours_at(&ftl->media, index) = 0;
 	for (i = 0; i < ftl->geo.page_units; i++)
-		*aftl_unit_at(&ftl->media, to_slot(slot + i)) = AFTL_NO_UNIT;
+		*aftl_unit_word(&ftl->media, to_slot(slot + i)) = AFTL_NO_UNIT;
 	block->programmed++;
 	block->approx_only = 0;
 }
@@ -1038,7 +1036,7 @@ static int fill_zone(struct aftl_volume *volume, const struct aftl *ftl, u32 zon
 	aftl_zone_entry_encode(&entry, bytes);
 	for (i = 0; !ret && i < geo->slots; i++)
 		if (ftl->media.attr[i / geo->page_units] &&
-		    from_unit(*aftl_unit_at(&ftl->media, to_slot(i))) / geo->zone_units == zone &&
+		    from_unit(aftl_unit_at(&ftl->media, to_slot(i))) / geo->zone_units == zone &&
 		    !aftl_slot_valid(&ftl->media, to_slot(i)))
 			ret = aftl_volume_drop(volume, to_slot(i));
 	return ret;

@@ -992,7 +992,7 @@ void aftl_spare_take(struct aftl_spare *spare, const struct aftl *ftl, aftl_slot
 
 		spare->mapped |= aftl_slot_valid(media, slot) << i;
 		spare->lost |= aftl_slot_lost(media, slot) << i;
-		spare->unit[i] = *aftl_unit_at(media, slot);
+		spare->word[i] = *aftl_unit_word(media, slot);
 		if (aftl_has_origins(media))
 			spare->origin[i] = *aftl_origin_at(media, slot);
 	}

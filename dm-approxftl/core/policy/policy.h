@@ -56,12 +56,14 @@ struct aftl_policy;
  * @unit: first unit of the request
  * @units: size of the request
  * @class: enum aftl_class
+ * @level: of its data: 0 if they are precise
  * @hint: what the host says of the data
  */
 struct aftl_write {
 	aftl_unit_t unit;
 	u32 units;
 	u32 class;
+	u32 level;
 	struct aftl_hint hint;
 };
 

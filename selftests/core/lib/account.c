@@ -170,7 +170,10 @@ static bool is_second(const struct account *account, u32 block, u32 page)
 
 static bool low_top(u16 attr)
 {
-	return aftl_page_mode(attr) == AFTL_MODE_REDUCED && aftl_page_class(attr) == AFTL_APPROX;
+	u32 mode = aftl_page_mode(attr);
+
+	return (mode == AFTL_MODE_REDUCED || mode == AFTL_MODE_ROUGH) &&
+	       aftl_page_class(attr) == AFTL_APPROX;
 }
 
 /* Programs */
@@ -198,6 +201,9 @@ static u64 mode_ns(const struct aftl_config *config, u32 mode)
 		return own_ns(config, AFTL_PARAM_AT(program_coarse), 466667);
 	case AFTL_MODE_FINE:
 		return own_ns(config, AFTL_PARAM_AT(program_fine), 933000);
+	case AFTL_MODE_ROUGH:
+		return mode_ns(config, AFTL_MODE_REDUCED) * mode_ns(config, AFTL_MODE_COARSE) /
+		       config->program;
 	case AFTL_MODE_MLC:
 		return config->program_mlc;
 	case AFTL_MODE_SLC:
@@ -461,6 +467,13 @@ static void check_switch(struct account *account, const struct aftl_placement *p
 			 place->pages, place->page);
 }
 
+/* Coarse steps to a lower top are for data that may lose bits. */
+static void check_rough(struct account *account, const struct aftl_placement *place, u32 class)
+{
+	if (place->mode == AFTL_MODE_ROUGH && class != AFTL_APPROX)
+		complain(account, "page %u of class %u is rough", place->page, class);
+}
+
 /* Places of modes with less guard. */
 static void check_place(struct account *account, const struct aftl_placement *place, u32 block)
 {
@@ -489,6 +502,8 @@ static void check_place(struct account *account, const struct aftl_placement *pl
 
 static enum account_swing swing_of(const struct account *account, const struct command *command)
 {
+	if (command->place->mode == AFTL_MODE_ROUGH)
+		return SWING_LOW_TOP;
 	if (command->place->mode != AFTL_MODE_REDUCED || costs_nothing(account, command))
 		return SWING_FULL;
 	return command->class == AFTL_APPROX ? SWING_LOW_TOP : SWING_NO_MARGINS;
@@ -534,6 +549,7 @@ static void check_program(struct account *account, const struct aftl_array_event
 	else
 		check_place(account, place, event->block);
 	check_lending(account, place, event->block, command.class);
+	check_rough(account, place, command.class);
 	remember(account, &command, event->block, attr);
 	add(account, &account->programs, least);
 }
@@ -612,7 +628,8 @@ static bool is_relaxed(u16 attr)
 
 	return mode == AFTL_MODE_COARSE || mode == AFTL_MODE_REDUCED ||
 	       mode == AFTL_MODE_BETWEEN || mode == AFTL_MODE_AFTER ||
-	       mode == AFTL_MODE_FOLLOWER || mode == AFTL_MODE_SWITCHED;
+	       mode == AFTL_MODE_FOLLOWER || mode == AFTL_MODE_SWITCHED ||
+	       mode == AFTL_MODE_ROUGH;
 }
 
 /* A page as the device's cells are usually programmed, in the same place at the same time. */

@@ -35,6 +35,7 @@ static void on_accept(struct test_listener *listener, struct test_request *reque
 		.unit = from_unit(unit),
 		.order = ++model->orders,
 		.class = request->request.class,
+		.level = request->request.level,
 	};
 	model->units[from_unit(unit)].order = model->orders;
 }
@@ -54,6 +55,7 @@ static void on_program(struct test_listener *listener, u32 tag, aftl_unit_t unit
 	known->slot = from_slot(slot);
 	known->slot_order = mine->order;
 	known->class = mine->class;
+	known->level = mine->level;
 }
 
 static void on_copy(struct test_listener *listener, aftl_unit_t unit, aftl_slot_t from,
@@ -73,7 +75,7 @@ static void on_copy(struct test_listener *listener, aftl_unit_t unit, aftl_slot_
 static void program_sheet(struct brute_model *model, u32 slot)
 {
 	const struct aftl_media *media = aftl_media(model->device->ftl);
-	u32 unit = from_unit(*aftl_unit_at(media, to_slot(slot)));
+	u32 unit = from_unit(aftl_unit_at(media, to_slot(slot)));
 	bool sheet = unit >= media->geo->units && unit - media->geo->units < media->geo->sheets;
 
 	model->slot_unit[slot] = sheet ? unit : U32_MAX;
@@ -120,6 +122,9 @@ static void compare_unit(struct brute_model *model, u32 index)
 		return;
 	CHECK_MSG(class == unit->class || unit->class == AFTL_APPROX,
 		  "unit %u became approximate", index);
+	CHECK_MSG(aftl_unit_level(model->device->ftl, to_unit(index)) ==
+			  (class == AFTL_APPROX ? max_t(u32, unit->level, 1) : 0),
+		  "unit %u has another level than %u", index, unit->level);
 	unit->class = class;
 	model->block_valid[unit->slot / aftl_geometry(model->device->ftl)->block_slots]++;
 	model->block_approx[unit->slot / aftl_geometry(model->device->ftl)->block_slots] +=
@@ -143,7 +148,7 @@ static void compare_slot(struct brute_model *model, u32 slot)
 	CHECK_MSG(aftl_slot_valid(media, to_slot(slot)) == valid, "slot %u is %svalid", slot,
 		  valid ? "in" : "");
 	if (unit != U32_MAX)
-		CHECK_EQ(from_unit(*aftl_unit_at(media, to_slot(slot))), unit);
+		CHECK_EQ(from_unit(aftl_unit_at(media, to_slot(slot))), unit);
 }
 
 static void compare_block(struct brute_model *model, u32 index)
@@ -225,6 +230,7 @@ void brute_open(struct brute_model *model, struct test_device *device)
 	memset(model->slot_unit, 0xff, geo->slots * sizeof(u32));
 	for (i = 0; i < geo->units + geo->sheets; i++)
 		model->units[i].slot = U32_MAX;
+	device->level = AFTL_LEVELS;
 	test_device_listen(device, &model->listener);
 }
 

@@ -14,18 +14,21 @@
  * @slot: where its newest programmed version is, U32_MAX nowhere
  * @slot_order: order of that version
  * @class: of that version; a move may make it precise
+ * @level: of that version while it is approximate
  */
 struct brute_unit {
 	u32 order;
 	u32 slot;
 	u32 slot_order;
 	u8 class;
+	u8 level;
 };
 
 struct brute_tag {
 	u32 unit;
 	u32 order;
 	u8 class;
+	u8 level;
 };
 
 /**

@@ -317,6 +317,13 @@ void test_put(struct test_device *device, struct test_request *request)
 	device->pool = request;
 }
 
+static u8 level_of(const struct test_device *device, u32 class)
+{
+	if (!class)
+		return 0;
+	return device->level < AFTL_LEVELS ? device->level : device->versions % AFTL_LEVELS;
+}
+
 static struct test_request *fill_request(struct test_device *device, enum aftl_op op, u32 unit,
 					 u32 units, u32 class, u32 flags, u64 at_ns)
 {
@@ -332,6 +339,7 @@ static struct test_request *fill_request(struct test_device *device, enum aftl_o
 	mine->request.flags = flags;
 	mine->request.hint = device->hint;
 	mine->version = ++device->versions;
+	mine->request.level = level_of(device, class);
 	mine->done = false;
 	mine->seen = 0;
 	mine->lost = false;

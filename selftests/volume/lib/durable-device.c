@@ -398,6 +398,7 @@ static void on_accept(struct test_listener *self, struct test_request *request, 
 		.unit = index, .stamp = give_stamp(durable, index), .held = true,
 	};
 	request->floor[index - request->request.unit] = durable->tags[tag].stamp;
+	durable->levels[durable->tags[tag].stamp % DURABLE_LEVELS] = request->request.level;
 }
 
 /* A page that is programmed once more without an erase: see volume.h. */
@@ -684,6 +685,16 @@ static void check_stamp(const struct durable_device *durable, u32 unit, u32 stam
 		  stamp, mine->newest);
 }
 
+/* That of the version that is there; what is precise by now has none. */
+static void check_level(const struct durable_device *durable, u32 unit, u32 stamp)
+{
+	u32 level = aftl_unit_level(durable->device.ftl, to_unit(unit));
+	u32 written = max_t(u32, durable->levels[stamp % DURABLE_LEVELS], AFTL_APPROX);
+
+	CHECK_MSG(!level || level == written, "unit %u: stamp %u is of level %u, written as %u",
+		  unit, stamp, level, written);
+}
+
 /* No promise is broken by what the medium has lost of it. */
 static void check_lost(struct durable_device *durable, u32 unit)
 {
@@ -752,6 +763,7 @@ static void check_unit(struct durable_device *durable, u32 unit)
 		check_lost(durable, unit);
 	} else if (read_stamp(durable, unit, slot, &stamp)) {
 		check_stamp(durable, unit, stamp);
+		check_level(durable, unit, stamp);
 		mine->covered = stamp;
 	}
 	mine->completed = mine->covered;
@@ -829,6 +841,7 @@ static void listen(struct durable_device *durable)
 		.retire = on_retire,
 		.read = on_read,
 	};
+	durable->device.level = AFTL_LEVELS;
 	test_device_listen(&durable->device, &durable->listener);
 }
 

@@ -52,6 +52,9 @@ struct durable_late {
 	u8 *bytes;
 };
 
+/* Stamps between which no version of a unit lives: more than a test gives out while one does. */
+#define DURABLE_LEVELS (256 * 1024)
+
 /**
  * struct durable_device - the device
  * @listener: first; called by @device
@@ -69,6 +72,7 @@ struct durable_late {
  * @ops: queue
  * @last: of the queue
  * @stamps: last stamp given out
+ * @levels: quality level of the write with a stamp, as long as it can matter
  * @bytes: one unit
  * @lost: by slot: what was to be copied there could not be read
  * @slots: of the device
@@ -96,6 +100,7 @@ struct durable_device {
 	struct durable_op *ops;
 	struct durable_op *last;
 	u32 stamps;
+	u8 levels[DURABLE_LEVELS];
 	u8 *bytes;
 	bool *lost;
 	u32 slots;

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Levels: what may lose bits is programmed by how much it bears. At level 1 only ECC is left out,
+ * at 2 the top voltage is low, at 3 steps are coarse, too; blocks of these are erased with less.
+ *
+ * Each level has blocks of its own, and is moved as what it is. A page that another policy has
+ * filled with several goes with the most careful of them.
+ */
+#include "core/policy/policies.h"
+#include "core/policy/by-class.h"
+
+#define NAMES "precise", "level_1", "level_2", "level_3"
+
+static u32 stream(struct aftl_policy *policy, const struct aftl_write *write)
+{
+	(void)policy;
+	return write->level;
+}
+
+static int place(struct aftl_policy *policy, struct aftl_lun *lun, const struct aftl_need *need,
+		 struct aftl_placement *placement)
+{
+	static const u8 modes[AFTL_LEVELS] = {
+		AFTL_MODE_NORMAL, AFTL_MODE_NORMAL, AFTL_MODE_REDUCED, AFTL_MODE_ROUGH,
+	};
+	u32 level = aftl_level_of(need->class, need->stream);
+	int ret = aftl_by_class_place(policy, lun, need, level, placement);
+
+	placement->mode = modes[level];
+	return ret;
+}
+
+static bool copy(struct aftl_policy *policy, const struct aftl_move *move, u32 *class, u32 *stream)
+{
+	(void)class;
+	*stream = aftl_page_level(aftl_policy_media(policy), move->from, move->page);
+	return move->pass == *stream;
+}
+
+static bool gentle(struct aftl_policy *policy, const struct aftl_block *block)
+{
+	(void)policy;
+	return block->kind > AFTL_APPROX && block->approx_only;
+}
+
+const struct aftl_policy_type aftl_policy_levels = {
+	.name = "levels",
+	.about = "approximate data by quality level: no ECC, reduced voltage, coarse steps, too",
+	.kinds = { NAMES },
+	.streams = { NAMES },
+	.open_blocks = AFTL_LEVELS,
+	.reserve = AFTL_LEVELS,
+	.copy_passes = AFTL_LEVELS,
+	AFTL_BY_CLASS_METHODS,
+	.stream = stream,
+	.place = place,
+	.copy = copy,
+	.gentle = gentle,
+};

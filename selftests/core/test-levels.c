@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Quality levels: a unit keeps the one that it was written with, a policy that tells two classes
+ * apart does not see it, and one that tells them apart never stores data with less care.
+ */
+#include "core/ftl/device.h"
+#include "bytes.h"
+#include "stream.h"
+#include "tap.h"
+
+#define SHAPE "channels", "2", "chips", "1", "blocks", "48", "layers", "4", "word_lines", "4", \
+	"op", "50", "cell_model", "voltage"
+
+static const char *const small[] = { SHAPE, NULL };
+static const char *const wide[] = { SHAPE, "page", "16KiB", "unit", "4KiB", "buffer", "256KiB",
+				    "wear_gap", "4", NULL };
+
+static struct test_device device;
+
+static void open_device(const char *policy, const char *const *pairs, u8 level)
+{
+	test_device_init(&device, "demo");
+	test_device_open(&device, policy, pairs);
+	device.level = level;
+}
+
+static void play(u32 requests)
+{
+	struct test_stream stream;
+
+	test_stream_init(&stream, 5);
+	stream.approx = 60;
+	while (requests--)
+		test_stream_step(&stream, &device);
+	test_drain(&device);
+	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+}
+
+static bool counts_levels(unsigned int counter)
+{
+	return strstr(aftl_counter_info[counter].name, "_level_");
+}
+
+static void try_alike(const char *policy, const char *const *pairs)
+{
+	struct aftl_counters plain;
+	u64 ended_ns;
+	unsigned int i;
+
+	open_device(policy, pairs, 0);
+	play(4000);
+	plain = *test_counters(&device);
+	ended_ns = aftl_now(device.ftl);
+	test_device_close(&device);
+	open_device(policy, pairs, AFTL_LEVELS);
+	play(4000);
+	CHECK_EQ(aftl_now(device.ftl), ended_ns);
+	for (i = 0; i < AFTL_COUNTERS; i++)
+		CHECK_MSG(counts_levels(i) || aftl_counter_get(&plain, i) ==
+			  aftl_counter_get(test_counters(&device), i), "%s: %s differs", policy,
+			  aftl_counter_info[i].name);
+	CHECK(test_counters(&device)->host_write_level_3_units);
+	test_audit(&device);
+	test_device_close(&device);
+}
+
+/* To the last bit: the levels are in the map, and nobody looks at them. */
+static void two_classes_are_two_classes(void)
+{
+	static const char *const policies[] = { "delta_b", "vth_b", "approxftl", "lending" };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(policies); i++) {
+		try_alike(policies[i], small);
+		try_alike(policies[i], wide);
+	}
+}
+
+/* How careful a program is: the largest level that it is right for. */
+static u32 care_of(u16 attr)
+{
+	if (aftl_page_class(attr) == AFTL_PRECISE)
+		return AFTL_PRECISE;
+	switch (aftl_page_mode(attr)) {
+	case AFTL_MODE_ROUGH:
+		return 3;
+	case AFTL_MODE_REDUCED:
+		return 2;
+	}
+	return 1;
+}
+
+/* Pages by level that hold something, with the lowest level of what they hold. */
+static void check_pages(u32 pages[AFTL_LEVELS], bool pure)
+{
+	const struct aftl_media *media = aftl_media(device.ftl);
+	u32 slot;
+
+	for (slot = 0; slot < media->geo->slots; slot++) {
+		u16 attr = media->attr[slot / media->geo->page_units];
+		u32 level;
+
+		if (!aftl_slot_valid(media, to_slot(slot)))
+			continue;
+		level = aftl_unit_level(device.ftl, aftl_unit_at(media, to_slot(slot)));
+		CHECK_EQ(aftl_level_at(media, to_slot(slot)), level);
+		CHECK_MSG(care_of(attr) <= level, "level %u is in mode %u", level,
+			  aftl_page_mode(attr));
+		CHECK(!pure || care_of(attr) == level);
+		pages[level]++;
+	}
+}
+
+static void check_all_there(const u32 pages[AFTL_LEVELS])
+{
+	u32 level;
+
+	for (level = 0; level < AFTL_LEVELS; level++)
+		CHECK(pages[level] > 50);
+}
+
+static void levels_have_pages_of_their_own(void)
+{
+	const char *const *shapes[] = { small, wide };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(shapes); i++) {
+		u32 pages[AFTL_LEVELS] = { 0 };
+
+		open_device("levels", shapes[i], AFTL_LEVELS);
+		play(12000);
+		check_pages(pages, true);
+		check_all_there(pages);
+		CHECK(test_counters(&device)->programmed_gc_units > 1000);
+		CHECK_EQ(test_counters(&device)->policy_bugs, 0);
+		test_audit(&device);
+		test_device_close(&device);
+	}
+}
+
+/* Another policy has mixed them: what is moved from there goes with the most careful. */
+static void mixed_pages_go_with_the_most_careful(void)
+{
+	u32 pages[AFTL_LEVELS] = { 0 };
+	struct test_bytes bytes = { 0 };
+	struct aftl_sink sink = test_bytes_sink(&bytes);
+	struct aftl_source_stream source;
+	u64 digest;
+	u32 round;
+
+	open_device("lending", wide, AFTL_LEVELS);
+	play(3000);
+	CHECK(!aftl_save(device.ftl, &sink, &device.error));
+	digest = aftl_digest(device.ftl);
+	CHECK_EQ(test_device_reload(&device), 0);
+	CHECK_EQ(aftl_digest(device.ftl), digest);
+	aftl_destroy(device.ftl);
+	source = test_bytes_source(&bytes);
+	CHECK(!aftl_load_as(&device.ftl, &source, aftl_policy_find("levels"), NULL, &device.ops,
+			    &device, &device.error));
+	/* What has been mixed is looked at again as long as it is there. */
+	for (round = 0; round < 20; round++) {
+		play(600);
+		check_pages(pages, false);
+	}
+	check_all_there(pages);
+	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
+	test_audit(&device);
+	test_bytes_free(&bytes);
+	test_device_close(&device);
+}
+
+/* What writing and reading data of one level costs. */
+struct cost {
+	u64 flips;
+	u64 program_ns;
+	u64 energy_pj;
+	u64 wear;
+};
+
+static struct cost cost_of(u32 level)
+{
+	struct cost cost;
+	u32 round;
+	u32 unit;
+
+	open_device("levels", small, level);
+	for (round = 0; round < 6; round++)
+		for (unit = 0; unit < test_units(&device); unit++)
+			CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 1, level != 0, NULL), 0);
+	for (unit = 0; unit < test_units(&device); unit++)
+		CHECK_EQ(test_do(&device, AFTL_OP_READ, unit, 1, 0, NULL), 0);
+	cost.flips = test_counters(&device)->read_flipped_bits;
+	CHECK_EQ(cost.flips,
+		 level ? (&test_counters(&device)->read_precise_flipped_bits)[level] : 0);
+	cost.program_ns = test_counters(&device)->array_program_ns;
+	cost.energy_pj = test_counters(&device)->program_energy_pj +
+			 test_counters(&device)->erase_energy_pj;
+	cost.wear = test_counters(&device)->wear_sum;
+	test_device_close(&device);
+	return cost;
+}
+
+static void more_is_borne_and_less_is_paid(void)
+{
+	struct cost cost[AFTL_LEVELS];
+	u32 level;
+
+	for (level = 0; level < AFTL_LEVELS; level++) {
+		cost[level] = cost_of(level);
+		tap_note("level %u: %llu flips, %llu ns, %llu pJ, wear %llu", level,
+			 (unsigned long long)cost[level].flips,
+			 (unsigned long long)cost[level].program_ns,
+			 (unsigned long long)cost[level].energy_pj,
+			 (unsigned long long)cost[level].wear);
+	}
+	CHECK_EQ(cost[0].flips, 0);
+	CHECK(cost[1].flips < 20 && 100 * cost[1].flips < cost[2].flips);
+	CHECK(3 * cost[2].flips < 2 * cost[3].flips);
+	CHECK_EQ(cost[1].program_ns, cost[0].program_ns);
+	CHECK(cost[2].program_ns < cost[1].program_ns && cost[3].program_ns < cost[2].program_ns);
+	CHECK(cost[2].energy_pj < cost[1].energy_pj && cost[3].energy_pj < cost[2].energy_pj);
+	CHECK(cost[2].wear < cost[1].wear && cost[3].wear <= cost[2].wear);
+}
+
+static void try_refused(u8 class, u8 level)
+{
+	struct aftl_request request = {
+		.op = AFTL_OP_WRITE, .units = 1, .class = class, .level = level,
+	};
+
+	CHECK_EQ(aftl_submit(device.ftl, &request), -EINVAL);
+}
+
+static void try_taken(u8 class, u8 level)
+{
+	device.level = level;
+	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 0, 1, class, NULL), 0);
+	CHECK_EQ(aftl_unit_level(device.ftl, to_unit(0)), aftl_level_of(class, level));
+}
+
+static void a_level_is_of_approximate_data(void)
+{
+	open_device("levels", small, 0);
+	try_taken(AFTL_PRECISE, 0);
+	try_refused(AFTL_PRECISE, 1);
+	try_refused(AFTL_PRECISE, 3);
+	try_taken(AFTL_APPROX, 0);
+	try_taken(AFTL_APPROX, 3);
+	try_refused(AFTL_APPROX, 4);
+	try_refused(AFTL_APPROX, 255);
+	CHECK_EQ(aftl_unit_level(device.ftl, to_unit(0)), 3);
+	CHECK_EQ(aftl_unit_level(device.ftl, to_unit(1)), 0);
+	CHECK_EQ(aftl_unit_level(device.ftl, to_unit(U32_MAX)), 0);
+	test_device_close(&device);
+}
+
+/* Rewritten because they are old, data are precise, and have no level any more. */
+static void what_becomes_precise_has_none(void)
+{
+	u32 unit;
+
+	open_device("levels", small, AFTL_LEVELS);
+	for (unit = 0; unit < 200; unit++)
+		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 1, AFTL_APPROX, NULL), 0);
+	aftl_age(device.ftl, 200 * AFTL_DAY_NS);
+	test_wait(&device, 200000000000ULL);
+	for (unit = 0; unit < 200; unit++)
+		CHECK_EQ(aftl_unit_level(device.ftl, to_unit(unit)), 0);
+	CHECK_EQ(test_counters(&device)->programmed_refresh_units, 200);
+	test_audit(&device);
+	test_device_close(&device);
+}
+
+int main(void)
+{
+	tap_run("policies of two classes see no levels", two_classes_are_two_classes);
+	tap_run("policy levels gives each level pages of its own", levels_have_pages_of_their_own);
+	tap_run("mixed pages go with the most careful", mixed_pages_go_with_the_most_careful);
+	tap_run("the more is borne the less is paid", more_is_borne_and_less_is_paid);
+	tap_run("a level is of approximate data", a_level_is_of_approximate_data);
+	tap_run("what becomes precise has no level", what_becomes_precise_has_none);
+	return tap_finish();
+}
