@@ -45,7 +45,7 @@ static u8 bio_request_op(const struct bio *bio)
 	}
 }
 
-/* Returns false if the limits do not allow such a bio; a write of two classes is split. */
+/* Returns false if the limits do not allow such a bio; a write of two levels is split. */
 static bool describe(const struct aftl_target *target, struct bio *bio,
 		     struct aftl_request *request)
 {
@@ -61,7 +61,8 @@ static bool describe(const struct aftl_target *target, struct bio *bio,
 	if ((sector | bio_sectors(bio)) & (aftl_unit_sectors(target->disk) - 1))
 		return false;
 	if (request->op == AFTL_OP_WRITE && bio_sectors(bio)) {
-		request->class = aftl_tag_bio(target, bio);
+		request->level = aftl_tag_bio(target, bio);
+		request->class = request->level ? AFTL_APPROX : AFTL_PRECISE;
 		request->hint.life = aftl_bio_life(bio);
 		request->hint.stream = aftl_bio_stream(bio);
 	}

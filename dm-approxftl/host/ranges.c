@@ -33,24 +33,24 @@ static struct maple_tree *tree_of(const struct aftl_ranges *ranges)
 	return (struct maple_tree *)&ranges->tree;
 }
 
-static u32 entry_class(const void *entry)
+static u32 entry_say(const void *entry)
 {
 	return xa_to_value(entry);
 }
 
-/* Neighbours of the same class become part of the range. */
-static void widen(const struct aftl_ranges *ranges, u64 *first, u64 *last, u32 class)
+/* Neighbours of which the same is said become part of the range. */
+static void widen(const struct aftl_ranges *ranges, u64 *first, u64 *last, u32 say)
 {
 	MA_STATE(mas, tree_of(ranges), *first ? *first - 1 : 0, 0);
 	void *entry;
 
 	mas_lock(&mas);
 	entry = mas_walk(&mas);
-	if (entry && entry_class(entry) == class)
+	if (entry && entry_say(entry) == say)
 		*first = min_t(u64, *first, mas.index);
 	mas_set(&mas, *last + 1);
 	entry = mas_walk(&mas);
-	if (entry && entry_class(entry) == class)
+	if (entry && entry_say(entry) == say)
 		*last = mas.last;
 	mas_unlock(&mas);
 }
@@ -75,51 +75,49 @@ static u32 count_after(const struct aftl_ranges *ranges, u64 first, u64 last, u3
 	return count;
 }
 
-int aftl_ranges_set(struct aftl_ranges *ranges, u64 first, u64 last, u32 class, u32 room)
+int aftl_ranges_set(struct aftl_ranges *ranges, u64 first, u64 last, u32 say, u32 room)
 {
-	bool says = class != APPROXFTL_NONE;
+	bool says = say != AFTL_SAY_NONE;
 	u32 count;
 	int ret;
 
 	if (says)
-		widen(ranges, &first, &last, class);
+		widen(ranges, &first, &last, say);
 	count = count_after(ranges, first, last, says);
 	if (count > ranges->count && count - ranges->count > room)
 		return -ENOSPC;
-	ret = mtree_store_range(&ranges->tree, first, last, says ? xa_mk_value(class) : NULL,
+	ret = mtree_store_range(&ranges->tree, first, last, says ? xa_mk_value(say) : NULL,
 				GFP_KERNEL_ACCOUNT);
 	if (!ret)
 		WRITE_ONCE(ranges->count, count);
 	return ret;
 }
 
-u32 aftl_ranges_class(const struct aftl_ranges *ranges, u64 first, u64 last)
+u32 aftl_ranges_say(const struct aftl_ranges *ranges, u64 first, u64 last)
 {
 	MA_STATE(mas, tree_of(ranges), first, first);
-	bool precise = false;
+	u32 say = AFTL_SAY_NONE;
 	u64 next = first;
 	void *entry;
 
 	mas_lock(&mas);
 	mas_for_each(&mas, entry, last) {
-		precise = entry_class(entry) == APPROXFTL_PRECISE;
-		if (precise)
+		say = min(say, entry_say(entry));
+		if (!say)
 			break;
 		if (mas.index <= next)
 			next = mas.last + 1;
 	}
 	mas_unlock(&mas);
-	if (precise)
-		return APPROXFTL_PRECISE;
-	return next > last ? APPROXFTL_APPROXIMATE : APPROXFTL_NONE;
+	return !say || next > last ? say : AFTL_SAY_NONE;
 }
 
-static void put_extent(struct approxftl_extent *extent, u64 first, u64 last, u32 class)
+static void put_extent(struct approxftl_extent *extent, u64 first, u64 last, u32 say)
 {
 	extent->offset = first;
 	extent->length = last == AFTL_LAST_BYTE ? APPROXFTL_TO_END : last - first + 1;
-	extent->class = class;
-	extent->reserved = 0;
+	extent->class = say ? APPROXFTL_APPROXIMATE : APPROXFTL_PRECISE;
+	extent->level = say;
 }
 
 u32 aftl_ranges_list(const struct aftl_ranges *ranges, u64 *cursor,
@@ -135,7 +133,7 @@ u32 aftl_ranges_list(const struct aftl_ranges *ranges, u64 *cursor,
 		more = count == room;
 		if (more)
 			break;
-		put_extent(&extents[count++], mas.index, mas.last, entry_class(entry));
+		put_extent(&extents[count++], mas.index, mas.last, entry_say(entry));
 		*cursor = mas.last + 1;
 	}
 	mas_unlock(&mas);

@@ -15,13 +15,39 @@
 
 /**
  * struct aftl_ranges - what is said of a file or of a disk
- * @tree: byte to class; bytes of which nothing is said are not in it
- * @count: ranges in it; neighbours of one class are one range
+ * @tree: byte to what is said; bytes of which nothing is said are not in it
+ * @count: ranges in it; neighbours of which the same is said are one range
  */
 struct aftl_ranges {
 	struct maple_tree tree;
 	u32 count;
 };
+
+/*
+ * What is said of data, the most careful first: a quality level, 0 for precise, or nothing.
+ */
+#define AFTL_SAY_NONE (APPROXFTL_LEVEL_MAX + 1)
+
+/* @class: enum approxftl_class */
+static inline u32 aftl_say(u32 class)
+{
+	static const u8 says[] = {
+		[APPROXFTL_PRECISE] = 0, [APPROXFTL_APPROXIMATE] = 1, [APPROXFTL_LEVEL_2] = 2,
+		[APPROXFTL_LEVEL_3] = 3, [APPROXFTL_NONE] = AFTL_SAY_NONE,
+	};
+
+	return says[class];
+}
+
+static inline u32 aftl_said_class(u32 say)
+{
+	static const u8 classes[] = {
+		APPROXFTL_PRECISE, APPROXFTL_APPROXIMATE, APPROXFTL_LEVEL_2, APPROXFTL_LEVEL_3,
+		[AFTL_SAY_NONE] = APPROXFTL_NONE,
+	};
+
+	return classes[say];
+}
 
 /* Things that might make a write approximate; a write looks no further when it is 0. */
 extern atomic_t aftl_tags_in_use;
@@ -30,25 +56,25 @@ void aftl_ranges_init(struct aftl_ranges *ranges);
 void aftl_ranges_destroy(struct aftl_ranges *ranges);
 
 /**
- * aftl_ranges_set() - say @class of the bytes from @first to @last
+ * aftl_ranges_set() - say @say of the bytes from @first to @last
  * @ranges: not changed by anybody else meanwhile
  * @first: first byte
  * @last: last byte
- * @class: enum approxftl_class; APPROXFTL_NONE takes back what was said
+ * @say: a quality level; AFTL_SAY_NONE takes back what was said
  * @room: ranges that there may be more than now
  *
  * Return: 0, -ENOSPC or -ENOMEM.
  */
-int __must_check aftl_ranges_set(struct aftl_ranges *ranges, u64 first, u64 last, u32 class,
+int __must_check aftl_ranges_set(struct aftl_ranges *ranges, u64 first, u64 last, u32 say,
 				 u32 room);
 
 /**
- * aftl_ranges_class() - what is said of the bytes from @first to @last
+ * aftl_ranges_say() - what is said of the bytes from @first to @last
  *
- * Does not sleep. Return: APPROXFTL_PRECISE if that is said of any of them,
- * APPROXFTL_APPROXIMATE if that is said of all, else APPROXFTL_NONE.
+ * Does not sleep. Return: 0 if that is said of any of them, the smallest quality level if one is
+ * said of each, else AFTL_SAY_NONE.
  */
-u32 aftl_ranges_class(const struct aftl_ranges *ranges, u64 first, u64 last);
+u32 aftl_ranges_say(const struct aftl_ranges *ranges, u64 first, u64 last);
 
 /**
  * aftl_ranges_list() - the ranges, in order

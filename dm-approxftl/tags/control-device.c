@@ -31,13 +31,13 @@ static int visit_device(dev_t dev, aftl_target_fn fn, void *data, u32 *reason)
  * struct wish - what shall be said
  * @first: first byte
  * @last: last byte
- * @class: enum approxftl_class
+ * @say: what
  * @reason: takes why not
  */
 struct wish {
 	u64 first;
 	u64 last;
-	u32 class;
+	u32 say;
 	u32 reason;
 };
 
@@ -47,7 +47,7 @@ struct wish {
 static int tag_ranges(struct aftl_ranges *ranges, const struct wish *wish)
 {
 	u32 before = ranges->count;
-	int ret = aftl_ranges_set(ranges, wish->first, wish->last, wish->class,
+	int ret = aftl_ranges_set(ranges, wish->first, wish->last, wish->say,
 				  before < MAX_DEVICE_RANGES ? MAX_DEVICE_RANGES - before : 0);
 
 	if (!before && ranges->count)
@@ -93,7 +93,7 @@ static int check_device(const struct file *file, struct approxftl_range *range)
 static int tag_device_file(struct aftl_control *control, struct file *file, void *argument)
 {
 	struct approxftl_range *range = argument;
-	struct wish wish = { .class = range->class };
+	struct wish wish = { .say = aftl_say(range->class) };
 	int ret = aftl_control_span(range, &wish.first, &wish.last);
 
 	if (!ret)
@@ -114,7 +114,7 @@ int aftl_control_device_tag(struct aftl_control *control, void *argument)
 	if (!capable(CAP_SYS_ADMIN))
 		return -EPERM;
 	range->reason = APPROXFTL_REASON_NONE;
-	if (range->class > APPROXFTL_NONE || range->flags & ~APPROXFTL_SYNC_FIRST ||
+	if (range->class > APPROXFTL_LEVEL_3 || range->flags & ~APPROXFTL_SYNC_FIRST ||
 	    range->reserved)
 		return -EINVAL;
 	return aftl_control_on_file(control, range->fd, tag_device_file, range);
@@ -202,17 +202,20 @@ struct look {
 
 static void look_at_unit(const struct aftl *ftl, u32 index, struct approxftl_unit *unit)
 {
+	static const u8 levels[AFTL_LEVELS] = { 0, 0, APPROXFTL_UNIT_LEVEL_2,
+						APPROXFTL_UNIT_LEVEL_3 };
 	struct aftl_errors errors;
 	u32 class;
 
 	if (aftl_lookup(ftl, to_unit(index), &class) == AFTL_NO_SLOT)
 		return;
 	unit->class = class == AFTL_APPROX ? APPROXFTL_APPROXIMATE : APPROXFTL_PRECISE;
+	unit->flags = levels[aftl_unit_level(ftl, to_unit(index))];
 	if (!aftl_unit_errors(ftl, to_unit(index), &errors)) {
-		unit->flags = APPROXFTL_UNIT_NO_MODEL;
+		unit->flags |= APPROXFTL_UNIT_NO_MODEL;
 		return;
 	}
-	unit->flags = errors.lost ? APPROXFTL_UNIT_LOST : 0;
+	unit->flags |= errors.lost ? APPROXFTL_UNIT_LOST : 0;
 	unit->flips = errors.flips;
 	unit->raw = errors.raw;
 }

@@ -28,7 +28,7 @@ static int sync_span(struct inode *inode, u32 flags, u64 first, u64 last)
 static int tag_owned(struct file *file, u64 first, u64 last, u32 class, u32 *reason)
 {
 	struct inode *inode = inode_of(file);
-	int ret = aftl_file_tag(inode, first, last, class, reason);
+	int ret = aftl_file_tag(inode, first, last, aftl_say(class), reason);
 
 	if (ret)
 		return ret;
@@ -68,7 +68,7 @@ int aftl_control_tag(struct aftl_control *control, void *argument)
 {
 	struct approxftl_range *range = argument;
 
-	return range->class > APPROXFTL_NONE ? -EINVAL : tag(control, range);
+	return range->class > APPROXFTL_LEVEL_3 ? -EINVAL : tag(control, range);
 }
 
 int aftl_control_untag(struct aftl_control *control, void *argument)
@@ -130,7 +130,8 @@ static int check_pwritev(const struct approxftl_pwritev *pwritev, const struct f
 {
 	umode_t mode = file_inode(file)->i_mode;
 
-	if (pwritev->class > APPROXFTL_APPROXIMATE || pwritev->flags ||
+	if (pwritev->class > APPROXFTL_LEVEL_3 || pwritev->class == APPROXFTL_NONE ||
+	    pwritev->flags ||
 	    file->f_flags & O_APPEND || !(S_ISREG(mode) || S_ISBLK(mode)))
 		return -EINVAL;
 	if (pwritev->offset > AFTL_LAST_BYTE)
@@ -167,7 +168,8 @@ static ssize_t write_in_scope(struct aftl_control *control, u32 class, struct fi
 {
 	u32 previous;
 	u32 ours;
-	ssize_t written = aftl_scopes_set(&control->scopes, APPROXFTL_THREAD, class, &previous);
+	ssize_t written = aftl_scopes_set(&control->scopes, APPROXFTL_THREAD,
+					  aftl_say(class), &previous);
 
 	if (written)
 		return written;
@@ -225,9 +227,9 @@ static int write_file(struct aftl_control *control, struct approxftl_pwritev *pw
 	ssize_t written = may_tag_written(pwritev, file, iov_iter_count(iter));
 
 	if (!written)
-		written = pwritev->class == APPROXFTL_APPROXIMATE ?
-				  write_approximate(control, pwritev, file, iter) :
-				  write_precise(control, pwritev, file, iter);
+		written = pwritev->class == APPROXFTL_PRECISE ?
+				  write_precise(control, pwritev, file, iter) :
+				  write_approximate(control, pwritev, file, iter);
 	if (written < 0)
 		return written;
 	pwritev->written = written;

@@ -56,7 +56,8 @@ static int run_caps(struct aftl_control *control, void *argument)
 		.size = caps->size,
 		.version = APPROXFTL_VERSION,
 		.can = APPROXFTL_CAN_FILE | APPROXFTL_CAN_BUFFER | APPROXFTL_CAN_SCOPE |
-		       APPROXFTL_CAN_DEVICE | APPROXFTL_CAN_STORED | APPROXFTL_CAN_WATCH,
+		       APPROXFTL_CAN_DEVICE | APPROXFTL_CAN_STORED | APPROXFTL_CAN_WATCH |
+		       APPROXFTL_CAN_LEVEL,
 	};
 	if (IS_ENABLED(CONFIG_BLK_DEV_IO_TRACE))
 		caps->can |= APPROXFTL_CAN_NOTE;
@@ -89,17 +90,21 @@ static int run_scope(struct aftl_control *control, void *argument)
 {
 	struct approxftl_scope *scope = argument;
 	char label[APPROXFTL_LABEL_MAX + 1];
+	u32 previous;
 	int ret;
 
-	if (scope->whose > APPROXFTL_PROCESS || scope->class > APPROXFTL_NONE || scope->reserved)
+	if (scope->whose > APPROXFTL_PROCESS || scope->class > APPROXFTL_LEVEL_3 ||
+	    scope->reserved)
 		return -EINVAL;
 	ret = get_label(label, scope->label, scope->label_length);
 	if (!ret)
-		ret = aftl_scopes_set(&control->scopes, scope->whose, scope->class,
-				      &scope->previous);
-	if (!ret)
-		aftl_note_scope(scope->whose, scope->class, label);
-	return ret;
+		ret = aftl_scopes_set(&control->scopes, scope->whose, aftl_say(scope->class),
+				      &previous);
+	if (ret)
+		return ret;
+	scope->previous = aftl_said_class(previous);
+	aftl_note_scope(scope->whose, aftl_say(scope->class), label);
+	return 0;
 }
 
 static int run_note(struct aftl_control *control, void *argument)

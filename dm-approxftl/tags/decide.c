@@ -34,20 +34,23 @@ struct question {
 	const struct bio *bio;
 	const struct inode *host;
 	struct aftl_file *file;
-	enum aftl_verdict scope;
+	struct aftl_verdict scope;
 	bool scope_known;
 };
 
-/* Units by verdict, and bios split. */
+/* Units by verdict, approximate ones by level, and bios split. */
 struct counts {
 	u64 units[AFTL_VERDICTS];
+	u64 levels[AFTL_LEVELS];
 	u64 splits;
 };
 
 static DEFINE_PER_CPU(struct counts, counts);
 
+static const struct aftl_verdict nothing = { AFTL_SAID_NOTHING };
+
 /* The page is memory of a program, which writes it now. */
-static enum aftl_verdict judge_writer(struct question *question)
+static struct aftl_verdict judge_writer(struct question *question)
 {
 	u32 hint = question->target->options.ioprio_hint;
 
@@ -55,10 +58,11 @@ static enum aftl_verdict judge_writer(struct question *question)
 		question->scope = aftl_scope_verdict();
 		question->scope_known = true;
 	}
-	if (question->scope != AFTL_SAID_NOTHING)
+	if (question->scope.by != AFTL_SAID_NOTHING)
 		return question->scope;
-	return hint && hint == IOPRIO_PRIO_HINT(question->bio->bi_ioprio) ? AFTL_BY_PRIORITY :
-									 AFTL_SAID_NOTHING;
+	return aftl_verdict(AFTL_BY_PRIORITY,
+			    hint && hint == IOPRIO_PRIO_HINT(question->bio->bi_ioprio) ?
+				    AFTL_APPROX : AFTL_SAY_NONE);
 }
 
 static struct aftl_file *find_file(struct question *question, const struct inode *host)
@@ -87,78 +91,73 @@ static bool concerns(const struct question *question, struct aftl_file *file,
 	return aftl_writeback_is(file, folio, question->bio, disk_of(question->target));
 }
 
-static enum aftl_verdict judge_range(const struct question *question,
-				     struct aftl_file *file, struct folio *folio,
-				     const struct bio_vec *segment)
+static struct aftl_verdict judge_range(const struct question *question,
+				       struct aftl_file *file, struct folio *folio,
+				       const struct bio_vec *segment)
 {
 	u64 first = aftl_page_position(folio, segment->bv_page) + segment->bv_offset;
-	u32 class = aftl_ranges_class(&file->ranges, first, first + segment->bv_len - 1);
+	u32 say = aftl_ranges_say(&file->ranges, first, first + segment->bv_len - 1);
 
-	if (class == APPROXFTL_NONE)
-		return AFTL_SAID_NOTHING;
-	if (!concerns(question, file, folio))
-		return AFTL_SAID_OF_OTHERS;
-	if (class == APPROXFTL_PRECISE)
-		return AFTL_SAID_PRECISE;
-	return file->buffer ? AFTL_BY_BUFFER : AFTL_BY_FILE;
+	if (say != AFTL_SAY_NONE && !concerns(question, file, folio))
+		return (struct aftl_verdict){ AFTL_SAID_OF_OTHERS };
+	return aftl_verdict(file->buffer ? AFTL_BY_BUFFER : AFTL_BY_FILE, say);
 }
 
-static enum aftl_verdict judge_buffer(struct question *question, struct aftl_file *file,
-				      struct folio *folio, const struct bio_vec *segment)
+static struct aftl_verdict judge_buffer(struct question *question, struct aftl_file *file,
+					struct folio *folio, const struct bio_vec *segment)
 {
-	enum aftl_verdict writer = judge_writer(question);
-	enum aftl_verdict range = file ? judge_range(question, file, folio, segment) :
-					 AFTL_SAID_NOTHING;
+	struct aftl_verdict writer = judge_writer(question);
+	struct aftl_verdict range = file ? judge_range(question, file, folio, segment) : nothing;
 
-	if (range == AFTL_SAID_NOTHING || writer == AFTL_SAID_PRECISE)
+	if (range.by == AFTL_SAID_NOTHING || writer.by == AFTL_SAID_PRECISE)
 		return writer;
 	return range;
 }
 
-static enum aftl_verdict judge_segment(struct question *question, const struct bio_vec *segment)
+static struct aftl_verdict judge_segment(struct question *question, const struct bio_vec *segment)
 {
 	struct folio *folio = page_folio(segment->bv_page);
 	const struct address_space *mapping;
 	struct aftl_file *file;
 
 	if (folio_test_slab(folio) || folio_test_swapcache(folio))
-		return AFTL_SAID_NOTHING;
+		return nothing;
 	if (folio_test_anon(folio))
 		return judge_writer(question);
 	mapping = READ_ONCE(folio->mapping);
 	if (!mapping || (unsigned long)mapping & NO_ADDRESS_SPACE)
-		return AFTL_SAID_NOTHING;
+		return nothing;
 	file = find_file(question, READ_ONCE(mapping->host));
 	/* Of page caches only those in memory have no place but swap to be written to. */
 	if (folio_test_swapbacked(folio) || folio_test_hugetlb(folio))
 		return judge_buffer(question, file, folio, segment);
-	return file ? judge_range(question, file, folio, segment) : AFTL_SAID_NOTHING;
+	return file ? judge_range(question, file, folio, segment) : nothing;
 }
 
-/* What is said of two parts together. */
-static enum aftl_verdict join(enum aftl_verdict one, enum aftl_verdict other)
+/* What is said of two parts together: of levels the more careful one. */
+static struct aftl_verdict join(struct aftl_verdict one, struct aftl_verdict other)
 {
-	if (one == other)
+	if (one.by == AFTL_SAID_PRECISE || (one.level && other.level)) {
+		one.level = min(one.level, other.level);
 		return one;
-	if (one == AFTL_SAID_PRECISE || other == AFTL_SAID_PRECISE)
-		return AFTL_SAID_PRECISE;
-	if (aftl_verdict_approx(one) && aftl_verdict_approx(other))
-		return one;
-	if (aftl_verdict_approx(one) || aftl_verdict_approx(other))
-		return AFTL_SAID_PARTLY;
-	return max(one, other);
+	}
+	if (other.by == AFTL_SAID_PRECISE)
+		return other;
+	if (one.level || other.level)
+		return (struct aftl_verdict){ AFTL_SAID_PARTLY };
+	return one.by > other.by ? one : other;
 }
 
-static enum aftl_verdict judge_pages(struct question *question, struct bvec_iter at)
+static struct aftl_verdict judge_pages(struct question *question, struct bvec_iter at)
 {
-	enum aftl_verdict verdict = AFTL_VERDICTS;
+	struct aftl_verdict verdict = { AFTL_VERDICTS };
 	struct bvec_iter iter;
 	struct bio_vec segment;
 
 	__bio_for_each_segment(segment, question->bio, iter, at) {
-		enum aftl_verdict part = judge_segment(question, &segment);
+		struct aftl_verdict part = judge_segment(question, &segment);
 
-		verdict = verdict == AFTL_VERDICTS ? part : join(verdict, part);
+		verdict = verdict.by == AFTL_VERDICTS ? part : join(verdict, part);
 	}
 	return verdict;
 }
@@ -172,65 +171,60 @@ static bool is_raw(const struct aftl_target *target)
 	       !aftl_backs_loop(aftl_device_mapping(device));
 }
 
-static enum aftl_verdict judge_place(const struct question *question, struct bvec_iter at)
+static struct aftl_verdict judge_place(const struct question *question, struct bvec_iter at)
 {
 	const struct aftl_target *target = question->target;
 	u64 first = dm_target_offset(target->ti, at.bi_sector) << SECTOR_SHIFT;
 
-	switch (aftl_ranges_class(&target->disk->tags, first, first + at.bi_size - 1)) {
-	case APPROXFTL_PRECISE:
-		return AFTL_SAID_PRECISE;
-	case APPROXFTL_APPROXIMATE:
-		return AFTL_BY_DEVICE;
-	default:
-		return AFTL_SAID_NOTHING;
-	}
+	return aftl_verdict(AFTL_BY_DEVICE,
+			    aftl_ranges_say(&target->disk->tags, first, first + at.bi_size - 1));
 }
 
-static enum aftl_verdict judge_unit(struct question *question, struct bvec_iter at)
+static struct aftl_verdict judge_unit(struct question *question, struct bvec_iter at)
 {
-	enum aftl_verdict verdict = judge_pages(question, at);
-	enum aftl_verdict place;
+	struct aftl_verdict verdict = judge_pages(question, at);
+	struct aftl_verdict place;
 
-	if (verdict == AFTL_SAID_PRECISE || !is_raw(question->target))
+	if (verdict.by == AFTL_SAID_PRECISE || !is_raw(question->target))
 		return verdict;
 	place = judge_place(question, at);
-	if (place == AFTL_SAID_NOTHING ||
-	    (place == AFTL_BY_DEVICE && aftl_verdict_approx(verdict)))
+	if (place.by == AFTL_SAID_NOTHING)
 		return verdict;
-	return place;
+	return verdict.level && place.level ? join(verdict, place) : place;
 }
 
-static void count(enum aftl_verdict verdict, u32 units)
+static void count(const struct aftl_verdict *verdict, u32 units)
 {
-	if (verdict != AFTL_SAID_NOTHING)
-		this_cpu_add(counts.units[verdict], units);
+	if (verdict->by == AFTL_SAID_NOTHING)
+		return;
+	this_cpu_add(counts.units[verdict->by], units);
+	this_cpu_add(counts.levels[verdict->level], units);
 }
 
 /*
  * The first unit's verdict, or that one that follows is called precise; the bio ends before
- * the first unit of another class.
+ * the first unit of another level.
  */
-static enum aftl_verdict judge_run(struct question *question, struct bio *bio)
+static struct aftl_verdict judge_run(struct question *question, struct bio *bio)
 {
 	u32 unit_bytes = aftl_unit_sectors(question->target->disk) << SECTOR_SHIFT;
-	enum aftl_verdict verdict = AFTL_VERDICTS;
+	struct aftl_verdict verdict = { AFTL_VERDICTS };
 	struct bvec_iter at = bio->bi_iter;
 	u32 bytes;
 
 	for (bytes = 0; bytes < bio->bi_iter.bi_size; bytes += unit_bytes) {
 		struct bvec_iter unit = at;
-		enum aftl_verdict next;
+		struct aftl_verdict next;
 
 		unit.bi_size = unit_bytes;
 		next = judge_unit(question, unit);
-		if (verdict == AFTL_VERDICTS)
+		if (verdict.by == AFTL_VERDICTS)
 			verdict = next;
-		else if (aftl_verdict_approx(next) != aftl_verdict_approx(verdict))
+		else if (next.level != verdict.level)
 			break;
-		else if (next == AFTL_SAID_PRECISE)
+		else if (next.by == AFTL_SAID_PRECISE)
 			verdict = next;
-		count(next, 1);
+		count(&next, 1);
 		bio_advance_iter(bio, &at, unit_bytes);
 	}
 	if (bytes < bio->bi_iter.bi_size) {
@@ -240,13 +234,13 @@ static enum aftl_verdict judge_run(struct question *question, struct bio *bio)
 	return verdict;
 }
 
-static enum aftl_verdict judge(const struct aftl_target *target, struct bio *bio)
+static struct aftl_verdict judge(const struct aftl_target *target, struct bio *bio)
 {
 	struct question question = { .target = target, .bio = bio };
-	enum aftl_verdict verdict;
+	struct aftl_verdict verdict;
 
 	if (bio->bi_opf & (REQ_META | REQ_PRIO | REQ_SWAP))
-		return AFTL_SAID_NOTHING;
+		return nothing;
 	rcu_read_lock();
 	verdict = judge_run(&question, bio);
 	rcu_read_unlock();
@@ -255,28 +249,38 @@ static enum aftl_verdict judge(const struct aftl_target *target, struct bio *bio
 
 u32 aftl_tag_bio(const struct aftl_target *target, struct bio *bio)
 {
-	enum aftl_verdict verdict;
+	struct aftl_verdict verdict;
 
 	if (target->options.class == AFTL_APPROX) {
-		verdict = AFTL_BY_TABLE;
-		count(verdict, bio_sectors(bio) >> target->disk->unit_shift);
+		verdict = aftl_verdict(AFTL_BY_TABLE, AFTL_APPROX);
+		count(&verdict, bio_sectors(bio) >> target->disk->unit_shift);
 	} else if (atomic_read(&aftl_tags_in_use) || target->options.ioprio_hint) {
 		verdict = judge(target, bio);
 	} else {
 		return AFTL_PRECISE;
 	}
-	if (verdict == AFTL_SAID_PRECISE || aftl_verdict_approx(verdict))
-		aftl_note_write(target, bio, verdict);
-	return aftl_verdict_approx(verdict) ? AFTL_APPROX : AFTL_PRECISE;
+	if (verdict.by == AFTL_SAID_PRECISE || verdict.level)
+		aftl_note_write(target, bio, &verdict);
+	return verdict.level;
 }
 
-static u64 total(enum aftl_verdict verdict)
+static u64 total(enum aftl_verdict_by by)
 {
 	u64 sum = 0;
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		sum += per_cpu(counts, cpu).units[verdict];
+		sum += per_cpu(counts, cpu).units[by];
+	return sum;
+}
+
+static u64 total_level(u32 level)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += per_cpu(counts, cpu).levels[level];
 	return sum;
 }
 
@@ -303,4 +307,6 @@ void aftl_decide_stats(struct approxftl_stats *stats)
 	stats->mixed = total(AFTL_SAID_PARTLY);
 	stats->vetoed = total(AFTL_SAID_OF_OTHERS);
 	stats->splits = total_splits();
+	stats->level_2 = total_level(2);
+	stats->level_3 = total_level(3);
 }

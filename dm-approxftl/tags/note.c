@@ -2,7 +2,7 @@
 /*
  * Notes in a block trace; their format is in docs/tags.md.
  *
- *   approxftl write <sector> <sectors> <class> <by>
+ *   approxftl write <sector> <sectors> <class> <by> [<level>]
  *   approxftl region <pid> <whose> <class> [<label>]
  *   approxftl label <pid> <label>
  */
@@ -21,10 +21,8 @@ static const char *const by_names[AFTL_VERDICTS] = {
 	[AFTL_BY_DEVICE] = "device",   [AFTL_BY_TABLE] = "table",
 };
 
-static const char *const class_names[] = {
-	[APPROXFTL_PRECISE] = "precise",
-	[APPROXFTL_APPROXIMATE] = "approximate",
-	[APPROXFTL_NONE] = "end",
+static const char *const said_names[] = {
+	"precise", "approximate", "approximate_2", "approximate_3", [AFTL_SAY_NONE] = "end",
 };
 
 static struct request_queue *queue_of(const struct aftl_target *target)
@@ -33,15 +31,17 @@ static struct request_queue *queue_of(const struct aftl_target *target)
 }
 
 void aftl_note_write(const struct aftl_target *target, const struct bio *bio,
-		     enum aftl_verdict verdict)
+		     const struct aftl_verdict *verdict)
 {
-	u32 class = aftl_verdict_approx(verdict) ? APPROXFTL_APPROXIMATE : APPROXFTL_PRECISE;
+	/* Readers that know of no levels read no further than what it is by. */
+	static const char *const levels[] = { "", "", " 2", " 3" };
 	struct request_queue *queue = queue_of(target);
 
 	if (blk_trace_note_message_enabled(queue))
-		blk_add_trace_msg(queue, "approxftl write %llu %u %s %s",
+		blk_add_trace_msg(queue, "approxftl write %llu %u %s %s%s",
 				  (u64)bio->bi_iter.bi_sector, bio_sectors(bio),
-				  class_names[class], by_names[verdict]);
+				  said_names[min(verdict->level, 1U)], by_names[verdict->by],
+				  levels[verdict->level]);
 }
 
 static int put_note(struct aftl_target *target, void *text)
@@ -67,14 +67,14 @@ static bool may_note(void)
 	return ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN) || __ratelimit(&others);
 }
 
-void aftl_note_scope(u32 whose, u32 class, const char *label)
+void aftl_note_scope(u32 whose, u32 say, const char *label)
 {
 	char text[BLK_TN_MAX_MSG];
 
 	if (!may_note())
 		return;
 	scnprintf(text, sizeof(text), "approxftl region %d %s %s%s%s", current->pid,
-		  whose == APPROXFTL_THREAD ? "thread" : "process", class_names[class],
+		  whose == APPROXFTL_THREAD ? "thread" : "process", said_names[say],
 		  *label ? " " : "", label);
 	aftl_target_each(put_note, text);
 }

@@ -32,14 +32,14 @@ struct writer {
  * @node: in the table, beside what others say of the same
  * @list: in that of the open file
  * @writer: key
- * @class: enum approxftl_class
+ * @say: of the writes
  * @rcu: readers may still look at it
  */
 struct scope {
 	struct rhlist_head node;
 	struct list_head list;
 	struct writer writer;
-	u32 class;
+	u32 say;
 	struct rcu_head rcu;
 };
 
@@ -97,7 +97,7 @@ static void forget(struct scope *scope)
 	kfree_rcu(scope, rcu);
 }
 
-static struct scope *new_scope(struct pid *pid, u32 class)
+static struct scope *new_scope(struct pid *pid, u32 say)
 {
 	struct scope *scope = kzalloc(sizeof(*scope), GFP_KERNEL_ACCOUNT);
 
@@ -105,18 +105,18 @@ static struct scope *new_scope(struct pid *pid, u32 class)
 		return NULL;
 	scope->writer.pid = get_pid(pid);
 	scope->writer.mm = current->mm;
-	scope->class = class;
+	scope->say = say;
 	mmgrab(scope->writer.mm);
 	return scope;
 }
 
-static int add_scope(struct aftl_scopes *scopes, struct pid *pid, u32 class)
+static int add_scope(struct aftl_scopes *scopes, struct pid *pid, u32 say)
 {
 	struct scope *scope;
 
 	if (scopes->count >= MAX_SCOPES)
 		return -ENOSPC;
-	scope = new_scope(pid, class);
+	scope = new_scope(pid, say);
 	if (!scope)
 		return -ENOMEM;
 	if (rhltable_insert(&table, &scope->node, table_params)) {
@@ -142,29 +142,29 @@ static void remove_scope(struct aftl_scopes *scopes, struct scope *scope)
 	forget(scope);
 }
 
-static int set_scope(struct aftl_scopes *scopes, struct pid *pid, u32 class, u32 *previous)
+static int set_scope(struct aftl_scopes *scopes, struct pid *pid, u32 say, u32 *previous)
 {
 	struct scope *scope = find_scope(scopes, pid);
 
-	*previous = scope ? scope->class : APPROXFTL_NONE;
-	if (class == *previous)
+	*previous = scope ? scope->say : AFTL_SAY_NONE;
+	if (say == *previous)
 		return 0;
 	if (!scope)
-		return add_scope(scopes, pid, class);
-	if (class == APPROXFTL_NONE)
+		return add_scope(scopes, pid, say);
+	if (say == AFTL_SAY_NONE)
 		remove_scope(scopes, scope);
 	else
-		WRITE_ONCE(scope->class, class);
+		WRITE_ONCE(scope->say, say);
 	return 0;
 }
 
-int aftl_scopes_set(struct aftl_scopes *scopes, u32 whose, u32 class, u32 *previous)
+int aftl_scopes_set(struct aftl_scopes *scopes, u32 whose, u32 say, u32 *previous)
 {
 	struct pid *pid = whose == APPROXFTL_THREAD ? task_pid(current) : NULL;
 	int ret;
 
 	mutex_lock(&scopes->lock);
-	ret = set_scope(scopes, pid, class, previous);
+	ret = set_scope(scopes, pid, say, previous);
 	mutex_unlock(&scopes->lock);
 	return ret;
 }
@@ -179,34 +179,32 @@ void aftl_scopes_clear(struct aftl_scopes *scopes)
 	mutex_destroy(&scopes->lock);
 }
 
-/* Several open files may speak of one thread: precise is stronger. */
-static u32 class_of(struct pid *pid)
+/* Several open files may speak of one thread: the most careful is the strongest. */
+static u32 said_of(struct pid *pid)
 {
 	struct writer writer = { .pid = pid, .mm = current->mm };
 	struct rhlist_head *said = rhltable_lookup(&table, &writer, table_params);
-	u32 class = APPROXFTL_NONE;
+	u32 say = AFTL_SAY_NONE;
 	struct rhlist_head *at;
 	struct scope *scope;
 
 	rhl_for_each_entry_rcu(scope, at, said, node)
-		class = min(class, READ_ONCE(scope->class));
-	return class;
+		say = min(say, READ_ONCE(scope->say));
+	return say;
 }
 
-enum aftl_verdict aftl_scope_verdict(void)
+struct aftl_verdict aftl_scope_verdict(void)
 {
 	u32 thread;
 	u32 process;
 
 	if (current->flags & PF_KTHREAD || !current->mm || !atomic_read(count_of(current->mm)))
-		return AFTL_SAID_NOTHING;
-	thread = class_of(task_pid(current));
-	process = class_of(NULL);
-	if (thread == APPROXFTL_PRECISE || process == APPROXFTL_PRECISE)
-		return AFTL_SAID_PRECISE;
-	if (thread == APPROXFTL_APPROXIMATE)
-		return AFTL_BY_THREAD;
-	return process == APPROXFTL_APPROXIMATE ? AFTL_BY_PROCESS : AFTL_SAID_NOTHING;
+		return aftl_verdict(AFTL_BY_THREAD, AFTL_SAY_NONE);
+	thread = said_of(task_pid(current));
+	process = said_of(NULL);
+	if (process && thread != AFTL_SAY_NONE)
+		return aftl_verdict(AFTL_BY_THREAD, thread);
+	return aftl_verdict(AFTL_BY_PROCESS, process);
 }
 
 u32 aftl_scope_count(void)

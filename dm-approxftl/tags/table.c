@@ -258,10 +258,10 @@ static u32 ranges_left(const struct aftl_account *account)
 	return left;
 }
 
-static int change_ranges(struct aftl_file *file, u64 first, u64 last, u32 class, u32 *reason)
+static int change_ranges(struct aftl_file *file, u64 first, u64 last, u32 say, u32 *reason)
 {
 	u32 before = file->ranges.count;
-	int ret = aftl_ranges_set(&file->ranges, first, last, class, ranges_left(file->account));
+	int ret = aftl_ranges_set(&file->ranges, first, last, say, ranges_left(file->account));
 
 	if (ret == -ENOSPC)
 		*reason = APPROXFTL_REASON_RANGES;
@@ -273,28 +273,28 @@ static int change_ranges(struct aftl_file *file, u64 first, u64 last, u32 class,
 	return ret;
 }
 
-static int tag(struct inode *inode, u64 first, u64 last, u32 class, u32 *reason)
+static int tag(struct inode *inode, u64 first, u64 last, u32 say, u32 *reason)
 {
 	struct aftl_file *file = get_file_of(inode);
 	int ret;
 
-	if (!file && class == APPROXFTL_NONE)
+	if (!file && say == AFTL_SAY_NONE)
 		return 0;
 	if (!file)
 		file = add_file(inode, reason);
 	if (IS_ERR(file))
 		return PTR_ERR(file);
-	ret = change_ranges(file, first, last, class, reason);
+	ret = change_ranges(file, first, last, say, reason);
 	aftl_mark_put(&file->mark);
 	return ret;
 }
 
-int aftl_file_tag(struct inode *inode, u64 first, u64 last, u32 class, u32 *reason)
+int aftl_file_tag(struct inode *inode, u64 first, u64 last, u32 say, u32 *reason)
 {
 	int ret;
 
 	mutex_lock(&change);
-	ret = tag(inode, first, last, class, reason);
+	ret = tag(inode, first, last, say, reason);
 	mutex_unlock(&change);
 	return ret;
 }
@@ -352,7 +352,7 @@ static int say_extent_again(struct inode *inode, u64 from, const struct aftl_sai
 	u64 last = min(extent_last(extent), said->last);
 	u32 reason;
 
-	return first > last ? 0 : tag(inode, first, last, extent->class, &reason);
+	return first > last ? 0 : tag(inode, first, last, extent->level, &reason);
 }
 
 void aftl_file_say_again(struct inode *inode, u64 from, const struct aftl_said *said)
@@ -362,7 +362,7 @@ void aftl_file_say_again(struct inode *inode, u64 from, const struct aftl_said *
 	u32 i;
 
 	mutex_lock(&change);
-	ret = tag(inode, from, said->last, APPROXFTL_NONE, &reason);
+	ret = tag(inode, from, said->last, AFTL_SAY_NONE, &reason);
 	for (i = 0; !ret && i < said->count; i++)
 		ret = say_extent_again(inode, from, said, &said->extents[i]);
 	mutex_unlock(&change);

@@ -24,11 +24,11 @@
 #include "tags/marks.h"
 
 /**
- * enum aftl_verdict - what is said of a unit that is being written, and by what
+ * enum aftl_verdict_by - what is said of a unit that is being written, and by what
  *
  * From AFTL_BY_FILE on it is approximate; whatever comes before is precise.
  */
-enum aftl_verdict {
+enum aftl_verdict_by {
 	AFTL_SAID_NOTHING,
 	AFTL_SAID_PRECISE,
 	AFTL_SAID_PARTLY,
@@ -43,9 +43,23 @@ enum aftl_verdict {
 	AFTL_VERDICTS,
 };
 
-static inline bool aftl_verdict_approx(enum aftl_verdict verdict)
+/**
+ * struct aftl_verdict - the same with a quality level
+ * @by: what is said, and by what
+ * @level: 0 if it is precise
+ */
+struct aftl_verdict {
+	enum aftl_verdict_by by;
+	u32 level;
+};
+
+/* What is said @by something is @say. */
+static inline struct aftl_verdict aftl_verdict(enum aftl_verdict_by by, u32 say)
 {
-	return verdict >= AFTL_BY_FILE;
+	if (say == AFTL_SAY_NONE)
+		return (struct aftl_verdict){ AFTL_SAID_NOTHING };
+	return say ? (struct aftl_verdict){ by, say } :
+		     (struct aftl_verdict){ AFTL_SAID_PRECISE };
 }
 
 /**
@@ -82,16 +96,16 @@ int __must_check aftl_files_init(void);
 void aftl_files_exit(void);
 
 /**
- * aftl_file_tag() - say @class of the bytes from @first to @last of a file
+ * aftl_file_tag() - say @say of the bytes from @first to @last of a file
  * @inode: a regular file that the caller keeps
  * @first: first byte
  * @last: last byte
- * @class: enum approxftl_class; APPROXFTL_NONE takes back what was said
+ * @say: a quality level; AFTL_SAY_NONE takes back what was said
  * @reason: set on refusal
  *
  * Return: 0, -ENOSPC or -ENOMEM.
  */
-int __must_check aftl_file_tag(struct inode *inode, u64 first, u64 last, u32 class, u32 *reason);
+int __must_check aftl_file_tag(struct inode *inode, u64 first, u64 last, u32 say, u32 *reason);
 
 /**
  * struct aftl_said - what is said of a range of a file
@@ -224,18 +238,18 @@ void aftl_scopes_init(struct aftl_scopes *scopes);
 void aftl_scopes_clear(struct aftl_scopes *scopes);
 
 /**
- * aftl_scopes_set() - say @class of what the caller writes
+ * aftl_scopes_set() - say @say of what the caller writes
  * @scopes: where it is said
  * @whose: enum approxftl_whose
- * @class: enum approxftl_class; APPROXFTL_NONE takes back what was said
+ * @say: a quality level; AFTL_SAY_NONE takes back what was said
  * @previous: takes what was said here before
  *
  * Return: 0, -ENOSPC or -ENOMEM.
  */
-int __must_check aftl_scopes_set(struct aftl_scopes *scopes, u32 whose, u32 class, u32 *previous);
+int __must_check aftl_scopes_set(struct aftl_scopes *scopes, u32 whose, u32 say, u32 *previous);
 
 /* What is said of writes of this thread, as AFTL_BY_THREAD; under rcu_read_lock(). */
-enum aftl_verdict aftl_scope_verdict(void);
+struct aftl_verdict aftl_scope_verdict(void);
 
 u32 aftl_scope_count(void);
 
@@ -245,11 +259,11 @@ void aftl_scope_table_exit(void);
 /* decide.c */
 
 /**
- * aftl_tag_bio() - which class is a write of?
+ * aftl_tag_bio() - which quality level is a write of?
  * @target: whom
- * @bio: its first unit and all that follow of the same class stay in it
+ * @bio: its first unit and all that follow of the same level stay in it
  *
- * Return: enum aftl_class.
+ * Return: its quality level.
  */
 u32 aftl_tag_bio(const struct aftl_target *target, struct bio *bio);
 
@@ -260,13 +274,13 @@ void aftl_decide_stats(struct approxftl_stats *stats);
 
 /* Note in the block trace what @bio is, if there is a trace. */
 void aftl_note_write(const struct aftl_target *target, const struct bio *bio,
-		     enum aftl_verdict verdict);
+		     const struct aftl_verdict *verdict);
 
 /*
  * Note a region or a label of the caller in the traces of all devices. Of callers without
  * CAP_SYS_ADMIN only so many a second are: more regions are not noted, more labels -EAGAIN.
  */
-void aftl_note_scope(u32 whose, u32 class, const char *label);
+void aftl_note_scope(u32 whose, u32 say, const char *label);
 int __must_check aftl_note_label(const char *label);
 
 /* control.c */

@@ -31,13 +31,15 @@ static struct watch *watch_of(struct fsnotify_mark *mark)
 	return container_of(aftl_mark_of(mark), struct watch, mark);
 }
 
-static int parse_class(const char *text, u32 *class)
+static int parse_class(const char *text, u32 *say)
 {
-	*class = APPROXFTL_APPROXIMATE;
-	if (!text || !strcmp(text, "approximate"))
-		return 0;
-	*class = APPROXFTL_PRECISE;
-	return strcmp(text, "precise") ? -EINVAL : 0;
+	static const char *const words[] = {
+		"precise", "approximate", "approximate_2", "approximate_3",
+	};
+	int found = text ? match_string(words, ARRAY_SIZE(words), text) : 1;
+
+	*say = found;
+	return found < 0 ? found : 0;
 }
 
 static int parse_span(char *text, u64 *first, u64 *last)
@@ -63,12 +65,12 @@ static int tag_range(struct inode *inode, char *text)
 	u32 reason;
 	u64 first;
 	u64 last;
-	u32 class;
-	int ret = parse_class(text, &class);
+	u32 say;
+	int ret = parse_class(text, &say);
 
 	if (!ret)
 		ret = parse_span(span, &first, &last);
-	return ret ? ret : aftl_file_tag(inode, first, last, class, &reason);
+	return ret ? ret : aftl_file_tag(inode, first, last, say, &reason);
 }
 
 /* @text is of the file's owner: it ends where it makes no sense. */

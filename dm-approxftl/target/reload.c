@@ -157,12 +157,14 @@ static int convert(struct aftl_disk *to, struct aftl_disk *from, struct aftl_err
  * @first: first unit
  * @units: how many
  * @class: enum aftl_class, or AFTL_CLASSES if there is nothing to transfer
+ * @level: of them
  * @held: the store has their bytes
  */
 struct run {
 	u32 first;
 	u32 units;
 	u32 class;
+	u32 level;
 	bool held;
 };
 
@@ -173,6 +175,7 @@ static struct run look_at(struct aftl_disk *from, u32 unit)
 	run.held = from->store->type->holds(from->store, to_unit(unit));
 	if (aftl_lookup(from->ftl, to_unit(unit), &run.class) == AFTL_NO_SLOT && run.held)
 		run.class = AFTL_PRECISE;
+	run.level = aftl_unit_level(from->ftl, to_unit(unit));
 	return run;
 }
 
@@ -183,7 +186,8 @@ static struct run find_run(struct aftl_disk *from, u32 first, u32 limit)
 	while (run.units < min(limit, TRANSFER_UNITS)) {
 		struct run next = look_at(from, first + run.units);
 
-		if (next.class != run.class || next.held != run.held)
+		if (next.class != run.class || next.level != run.level ||
+		    next.held != run.held)
 			break;
 		run.units++;
 	}
@@ -216,6 +220,7 @@ static int transfer_run(struct aftl_disk *to, struct aftl_disk *from, const stru
 			.unit = run->first,
 			.units = run->units,
 			.class = run->class,
+			.level = run->level,
 		},
 	};
 	int ret;

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 PATH = "/dev/approxftl"
-PRECISE, APPROXIMATE, NONE = range(3)
+PRECISE, APPROXIMATE, NONE, LEVEL_2, LEVEL_3 = range(5)
 THREAD, PROCESS = range(2)
 TO_END = 2**64 - 1
 SYNC_FIRST = 1
@@ -33,11 +33,13 @@ STORED_FORMAT = struct.Struct("=IiQQQIIII")
 UNIT_FORMAT = struct.Struct("=QQIIII")
 WATCH_FORMAT = struct.Struct("=IiII")
 NOTE_FORMAT = struct.Struct("=IIQ")
-STATS_FORMAT = struct.Struct("=IIIIIIQQQQQQQQQQQ")
+STATS_FORMAT = struct.Struct("=IIIIIIQQQQQQQQQQQQQ")
+#: As programs have it that were built before there were levels.
+STATS_FORMAT_OLD = struct.Struct("=IIIIIIQQQQQQQQQQQ")
 IOVEC_FORMAT = struct.Struct("=QQ")
 STATS_NAMES = ("size", "files", "ranges", "scopes", "watches", "reserved", "by_file", "by_buffer",
                "by_thread", "by_process", "by_priority", "by_device", "by_table",
-               "explicit_precise", "mixed", "vetoed", "splits")
+               "explicit_precise", "mixed", "vetoed", "splits", "level_2", "level_3")
 FORMATS = {CAPS: CAPS_FORMAT, TAG: RANGE_FORMAT, UNTAG: RANGE_FORMAT, QUERY: QUERY_FORMAT,
            SCOPE: SCOPE_FORMAT, PWRITEV: PWRITEV_FORMAT, DEVICE_TAG: RANGE_FORMAT,
            DEVICE_QUERY: QUERY_FORMAT, STORED: STORED_FORMAT, WATCH: WATCH_FORMAT,
@@ -174,7 +176,7 @@ class Control:
 
     def stats(self) -> dict[str, int]:
         """Return all counts."""
-        return dict(zip(STATS_NAMES, self.call(STATS, STATS_FORMAT, *[0] * 16), strict=True))
+        return dict(zip(STATS_NAMES, self.call(STATS, STATS_FORMAT, *[0] * 18), strict=True))
 
 
 def expect(error: int, reason: int, call: object, *arguments: object, **options: object) -> None:

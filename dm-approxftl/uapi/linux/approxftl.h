@@ -40,7 +40,13 @@ enum approxftl_class {
 	APPROXFTL_PRECISE = 0,	   /* nothing; stronger than approximate, wherever it is said */
 	APPROXFTL_APPROXIMATE = 1, /* bits may flip */
 	APPROXFTL_NONE = 2,	   /* nothing is said of them, or nothing is stored */
+	APPROXFTL_LEVEL_2 = 3,	   /* bits may flip, and more than in what is approximate: 1 */
+	APPROXFTL_LEVEL_3 = 4,	   /* still more; both are said to the kernel, which answers */
+				   /* APPROXFTL_APPROXIMATE, and the level beside it */
 };
+
+/* Quality levels of data: 0 precise, 1 approximate, 2 and 3. */
+#define APPROXFTL_LEVEL_MAX 3
 
 /* Why a descriptor cannot be tagged. */
 enum approxftl_reason {
@@ -66,6 +72,7 @@ enum approxftl_reason {
 #define APPROXFTL_CAN_STORED	_BITULL(4) /* STORED */
 #define APPROXFTL_CAN_WATCH	_BITULL(5) /* WATCH */
 #define APPROXFTL_CAN_NOTE	_BITULL(6) /* the kernel can note in a blktrace */
+#define APPROXFTL_CAN_LEVEL	_BITULL(7) /* APPROXFTL_LEVEL_2 and _3 */
 
 /**
  * struct approxftl_caps - APPROXFTL_CAPS: what there is
@@ -119,13 +126,13 @@ struct approxftl_range {
  * @offset: first byte
  * @length: how many; APPROXFTL_TO_END if there is no end
  * @class: APPROXFTL_PRECISE or APPROXFTL_APPROXIMATE
- * @reserved: 0
+ * @level: quality level; 0 of kernels without APPROXFTL_CAN_LEVEL
  */
 struct approxftl_extent {
 	__aligned_u64 offset;
 	__aligned_u64 length;
 	__u32 class;
-	__u32 reserved;
+	__u32 level;
 };
 
 /**
@@ -180,7 +187,7 @@ struct approxftl_scope {
  * struct approxftl_pwritev - APPROXFTL_PWRITEV: write data of a class
  * @size: of this structure
  * @fd: a regular file, which is tagged as by APPROXFTL_TAG, or a block device
- * @class: APPROXFTL_PRECISE or APPROXFTL_APPROXIMATE
+ * @class: enum approxftl_class, but APPROXFTL_NONE
  * @flags: 0
  * @offset: where to; O_APPEND is refused
  * @iov: address of struct iovec[@iov_count]
@@ -204,12 +211,14 @@ struct approxftl_pwritev {
 
 #define APPROXFTL_UNIT_LOST	0x1 /* its content cannot be read */
 #define APPROXFTL_UNIT_NO_MODEL 0x2 /* errors are not modelled: the counts mean nothing */
+#define APPROXFTL_UNIT_LEVEL_2	0x4 /* approximate, of quality level 2 */
+#define APPROXFTL_UNIT_LEVEL_3	0x8 /* the same of level 3 */
 
 /**
  * struct approxftl_unit - a mapping unit in the answer of APPROXFTL_STORED
  * @offset: of its first byte, in the file or device that was asked for
  * @device_offset: the same in the device
- * @class: enum approxftl_class; APPROXFTL_NONE if it is not on flash
+ * @class: precise, approximate, or APPROXFTL_NONE if it is not on flash
  * @flags: APPROXFTL_UNIT_*
  * @flips: bits that a read would return inverted now
  * @raw: errors of its page now, corrected or not
@@ -295,8 +304,10 @@ struct approxftl_note {
  * @explicit_precise: units written precise because somebody said so
  * @mixed: units written precise because not all of their bytes were approximate
  * @vetoed: units with a tag that did not apply to this write, as a journal's
- * @splits: requests split where the class changes
+ * @splits: requests split where class or level changes
  * @reserved: 0
+ * @level_2: approximate units of quality level 2, whoever has said so
+ * @level_3: of level 3
  */
 struct approxftl_stats {
 	__u32 size;
@@ -316,6 +327,8 @@ struct approxftl_stats {
 	__aligned_u64 mixed;
 	__aligned_u64 vetoed;
 	__aligned_u64 splits;
+	__aligned_u64 level_2;
+	__aligned_u64 level_3;
 };
 
 /* Of those that Documentation/userspace-api/ioctl/ioctl-number.rst gives to nobody. */

@@ -1,0 +1,80 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Quality levels on mounted file systems: data of each come back, after a remount and months, with
+# exactly the flipped bits that the device reports, more of them the more they bear; none in what is
+# precise. Levels outlive a change of policy, and who knows of none sees two classes.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. selftests/kernel/lib.sh
+
+place=$scratch/mounted
+mkdir "$place"
+policy='cell_model voltage policy'
+
+levels()
+{
+	python3 selftests/kernel/levels.py "$@" "$place/data"
+}
+
+told()
+{
+	"$@" >"$scratch/said" 2>&1 || { sed 's/^/# /' "$scratch/said"; return 1; }
+}
+
+again()
+{
+	umount "$place" && mount /dev/mapper/aftl-levels "$place"
+}
+
+written()
+{
+	levels write && again && levels stored
+}
+
+aged()
+{
+	dmsetup message aftl-levels 0 age 2000h && again && levels judge
+}
+
+# Another policy, and back, on what is stored.
+changed()
+{
+	# shellcheck disable=SC2086,SC2154 # words, of lib.sh
+	for changed_to in vth_b levels; do
+		dmsetup reload aftl-levels --table \
+			"$(line ram "$(blockdev --getsz /dev/mapper/aftl-levels)" $small \
+				$policy "$changed_to")" &&
+			dmsetup resume aftl-levels && levels stored || return
+	done
+}
+
+# file_system NAME CHECK MAKE...
+file_system()
+{
+	[ "$1" = ext4 ] || next_turn "$1" || return
+	if ! kernel_has "$1"; then
+		ktap_test_skip "$1" 'the kernel does not have it'
+		return
+	fi
+	name=$1
+	check=$2
+	shift 2
+	# shellcheck disable=SC2086 # words
+	create aftl-levels ram $small $policy levels && told "$@" /dev/mapper/aftl-levels &&
+		mount /dev/mapper/aftl-levels "$place" || return
+	ktap_test_run "$name: each level is stored as what it is" written
+	ktap_test_run "$name: levels stay when the policy changes" changed
+	ktap_test_run "$name: as many bits flip as the device says, more by level" aged
+	ktap_test_run "$name: levels that there are not are refused" levels refused
+	umount "$place"
+	# shellcheck disable=SC2086 # words
+	ktap_test_silent "$name: the file system is sound" told $check /dev/mapper/aftl-levels
+	dmsetup remove aftl-levels
+}
+
+file_system ext4 'e2fsck -fn' mkfs.ext4 -q -F -m 0
+# The three variables lift the lower limit of 300 MB, for tests such as this.
+file_system xfs 'xfs_repair -n' env TEST_DIR=- TEST_DEV=- QA_CHECK_FS=- mkfs.xfs -q -f
+file_system f2fs 'fsck.f2fs --dry-run' mkfs.f2fs -q -f
+finished
