@@ -68,10 +68,11 @@ RUNS = (
         lambda c: c["gc_blocks"] > 0 and c["read_flipped_bits"] > 0,
     ),
     Run(
-        "voltage model, age, wear, refresh",
-        "--policy vth_b,approxftl --cell_model voltage --age 4319h --refresh 1h "
-        "--wear_gap 1 --fill random --fill_approx 30% --approx-share 30% --hot-share 90% "
-        "--hot-range 10% --arrival open --rate 2 --requests 8000",
+        "voltage model, quality levels, age, wear, refresh",
+        "--policy vth_b,approxftl,levels --cell_model voltage --age 4319h --refresh 1h "
+        "--wear_gap 1 --fill random --fill_approx 30% --approx-share 30% --level-2-share 30% "
+        "--level-3-share 20% --hot-share 90% --hot-range 10% --arrival open --rate 2 "
+        "--requests 8000",
         lambda c: c["programmed_refresh_units"] > 0 and c["wear_blocks"] > 0,
     ),
     Run(

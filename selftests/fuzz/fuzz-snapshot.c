@@ -75,7 +75,8 @@ static void seal(u8 *bytes, size_t size)
 
 static void check_device(struct aftl *ftl)
 {
-	struct aftl_request write = { .op = AFTL_OP_WRITE, .units = 1, .class = AFTL_APPROX };
+	struct aftl_request write = { .op = AFTL_OP_WRITE, .units = 1, .class = AFTL_APPROX,
+				      .level = 3 };
 	struct aftl_error error = { "" };
 	u32 events = 0;
 

@@ -142,6 +142,7 @@ static void submit(u32 i)
 		.unit = i * 5 % aftl_geometry(ftl)->units,
 		.units = 1,
 		.class = i % 2,
+		.level = i % 2 ? i / 2 % AFTL_LEVELS : 0,
 		.arrival_ns = aftl_now(ftl),
 	};
 

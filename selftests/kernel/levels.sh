@@ -3,11 +3,14 @@
 #
 # Quality levels on mounted file systems: data of each come back, after a remount and months, with
 # exactly the flipped bits that the device reports, more of them the more they bear; none in what is
-# precise. Levels outlive a change of policy, and who knows of none sees two classes.
+# precise. Levels outlive a change of policy, go through a block trace and its replay, and who knows of
+# none sees two classes.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 
+needs_program "$approxftl" "$approxftl-replay" "$approxftl-trace"
+grep -q debugfs /proc/mounts || mount -t debugfs debugfs /sys/kernel/debug
 place=$scratch/mounted
 mkdir "$place"
 policy='cell_model voltage policy'
@@ -73,8 +76,61 @@ file_system()
 	dmsetup remove aftl-levels
 }
 
+# written_units DEVICE: of each level, as a device counts them
+written_units()
+{
+	for level in 1 2 3; do
+		counter "$1" "host_write_level_${level}_units"
+	done
+}
+
+# same_units WHO: it has counted what the traced device has
+same_units()
+{
+	[ "$(cat)" = "$(written_units aftl-levels)" ] && return
+	echo "# $1 has others"
+	return 1
+}
+
+simulated_units()
+{
+	"$approxftl" sim --quiet --json - --trace "$scratch/levels.aft" --policy levels |
+		sed -n 's/^ *"host_write_level_[123]_units": \([0-9]*\),$/\1/p'
+}
+
+recorded()
+{
+	told "$approxftl" trace record -o "$scratch/recorded" "$place" -- \
+		python3 selftests/kernel/levels.py write "$place/data" &&
+		told "$approxftl" trace convert --quiet "$scratch/recorded" "$scratch/levels.aft"
+}
+
+# The notes of a trace carry levels to another device, and to the simulator.
+played()
+{
+	recorded && written_units aftl-levels | grep -q '^512$' &&
+		told "$approxftl" replay --quiet --overwrite "$scratch/levels.aft" \
+			/dev/mapper/aftl-played &&
+		written_units aftl-played | same_units 'the other device' &&
+		simulated_units | same_units 'the simulator'
+}
+
+traced()
+{
+	# shellcheck disable=SC2086,SC2154 # words, of lib.sh
+	create aftl-played ram $small $policy levels && create aftl-levels ram $small $policy levels &&
+		told mkfs.ext4 -q -F -m 0 /dev/mapper/aftl-levels &&
+		mount /dev/mapper/aftl-levels "$place" && played
+	traced=$?
+	umount "$place"
+	dmsetup remove aftl-played
+	dmsetup remove aftl-levels
+	return "$traced"
+}
+
 file_system ext4 'e2fsck -fn' mkfs.ext4 -q -F -m 0
 # The three variables lift the lower limit of 300 MB, for tests such as this.
 file_system xfs 'xfs_repair -n' env TEST_DIR=- TEST_DEV=- QA_CHECK_FS=- mkfs.xfs -q -f
 file_system f2fs 'fsck.f2fs --dry-run' mkfs.f2fs -q -f
+in_turn 'what is traced and played again keeps its levels' traced
 finished

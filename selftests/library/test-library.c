@@ -294,7 +294,7 @@ static void attribute_text(void)
 {
 	static const char *const wrong[] = {
 		"0", "+1", "0+0", "-1+", "0x10+", "0+1=", "0+1=near", "0+1 =precise",
-		"9223372036854775808+",
+		"9223372036854775808+", "0+1=approximate_4", "0+1=approximate_1",
 	};
 	struct approxftl_extent extent;
 	const char *text = " 0+4096=precise\n4096+ 5+6=approximate ";
@@ -316,6 +316,56 @@ static void attribute_text(void)
 		while (ret > 0);
 		CHECK_MSG(ret == -EINVAL, "\"%s\" was taken", wrong[i]);
 	}
+}
+
+static u64 units_of(unsigned int level)
+{
+	struct approxftl_errors errors;
+
+	CHECK_EQ(approxftl_level_errors(handle, fd, 0, APPROXFTL_TO_END, level, &errors), 0);
+	return errors.units;
+}
+
+static void check_levels(void)
+{
+	struct approxftl_extent extents[4];
+	struct approxftl_errors errors;
+
+	CHECK_EQ(approxftl_query(handle, fd, 0, extents, 4), 3);
+	is(&extents[0], 0, FAKE_UNIT, APPROXFTL_APPROXIMATE);
+	CHECK_EQ(extents[0].level, 1);
+	is(&extents[1], FAKE_UNIT, 3 * FAKE_UNIT, APPROXFTL_APPROXIMATE);
+	CHECK_EQ(extents[1].level, 2);
+	is(&extents[2], 8 * FAKE_UNIT, -1, APPROXFTL_APPROXIMATE);
+	CHECK_EQ(extents[2].level, 3);
+	CHECK_EQ(units_of(0), 4);
+	CHECK_EQ(units_of(1), 1);
+	CHECK_EQ(units_of(2), 3);
+	CHECK_EQ(units_of(3), 8);
+	CHECK_EQ(approxftl_errors(handle, fd, 0, APPROXFTL_TO_END, &errors), 0);
+	CHECK_EQ(errors.approximate_units, 12);
+	CHECK_EQ(approxftl_level_errors(handle, fd, 0, 1, 4, &errors), -EINVAL);
+}
+
+static void quality_levels(void)
+{
+	char text[128] = "";
+
+	begin();
+	CHECK_EQ(approxftl_tag(handle, fd, 0, FAKE_UNIT, APPROXFTL_APPROXIMATE), 0);
+	CHECK_EQ(approxftl_tag(handle, fd, FAKE_UNIT, 3 * FAKE_UNIT, approxftl_level_class(2)), 0);
+	CHECK_EQ(approxftl_tag(handle, fd, 8 * FAKE_UNIT, -1, approxftl_level_class(3)), 0);
+	CHECK_EQ(approxftl_tag(handle, fd, 0, 1, approxftl_level_class(4)), -EINVAL);
+	CHECK_EQ(approxftl_tag(handle, fd, 0, 1, (enum approxftl_class)5), -EINVAL);
+	check_levels();
+	CHECK_EQ(approxftl_remember(handle, fd), 0);
+	CHECK(fgetxattr(fd, "user.approxftl", text, sizeof(text) - 1) > 0);
+	CHECK_TEXT(text, "0+4096 4096+12288=approximate_2 32768+=approximate_3");
+	CHECK_EQ(approxftl_untag(handle, fd, 0, APPROXFTL_TO_END), 0);
+	CHECK_EQ(approxftl_recall(handle, fd), 3);
+	check_levels();
+	CHECK_TEXT(approxftl_class_name(APPROXFTL_LEVEL_3), "approximate_3");
+	end();
 }
 
 static void memory_of_a_file(void)
@@ -491,6 +541,7 @@ int main(void)
 	tap_run("nothing happens without the device", without_device);
 	tap_run("opening", opening);
 	tap_run("the text of the attribute", attribute_text);
+	tap_run("quality levels", quality_levels);
 	tap_run("tags are remembered and recalled", memory_of_a_file);
 	tap_run("too many ranges to remember", too_much_to_remember);
 	tap_run("pieces of an arena", arena_pieces);

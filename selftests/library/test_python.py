@@ -62,6 +62,27 @@ with approxftl.open(path, "r+b", approximate=[(4096, 8192)]) as f:
 """, file)
 
 
+def test_levels(file: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    must("""
+with approxftl.open(path, "r+b", level=2, precise=[(0, 4096)]) as f:
+    f.tag(8192, 4096, Class.of_level(3))
+    assert [(e.kind, e.level) for e in f.query()] == [
+        (Class.PRECISE, 0), (Class.APPROXIMATE, 2), (Class.APPROXIMATE, 3), (Class.APPROXIMATE, 2)]
+    assert [f.errors(level=n).units for n in range(4)] == [1, 0, 14, 1]
+    assert [unit.level for unit in f.device.stored(f.fileno())] == [0, 2, 3] + [2] * 13
+for call in (lambda: approxftl.open(path, "r+b", level=0), lambda: Class.of_level(4),
+             lambda: approxftl.open(path, "r+b", level=4)):
+    try:
+        call()
+    except ValueError as error:
+        assert "quality level" in str(error)
+    else:
+        sys.exit(1)
+""", file, log=log)
+    assert [c.kind for c in calls(log)] == [3, 0, 4]
+
+
 def test_text_is_refused(file: Path) -> None:
     must("""
 try:
@@ -200,7 +221,8 @@ else:
 def test_every_function_is_bound() -> None:
     header = (HEADERS / "approxftl.h").read_text()
     exported = set(re.findall(r"\tapproxftl_(\w+);", (HEADERS / "libapproxftl.map").read_text()))
-    declared = set(re.findall(r"\bapproxftl_(\w+)\(", re.sub(r"/\*.*?\*/", "", header, flags=re.S)))
+    there = re.sub(r"/\*.*?\*/|^static inline .*?^}", "", header, flags=re.S | re.M)
+    declared = set(re.findall(r"\bapproxftl_(\w+)\(", there))
     bound = set(re.findall(r'^    "(\w+)": \(', BINDING, re.M))
     assert declared == exported
     assert exported - bound == {"class_name", "explain"}

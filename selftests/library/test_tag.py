@@ -34,14 +34,14 @@ def file(tmp_path: Path) -> Path:
 
 def test_add_all(file: Path) -> None:
     assert answer("add", file)["ranges"] == [
-        {"offset_bytes": 0, "length_bytes": None, "class": "approximate"}]
+        {"offset_bytes": 0, "length_bytes": None, "class": "approximate", "level": 1}]
     assert tag("add", file) == Done(0, "", "")
 
 
 def test_add_ranges(file: Path) -> None:
     assert answer("add", "--precise", file, "0+100", "4KiB+")["ranges"] == [
-        {"offset_bytes": 0, "length_bytes": 100, "class": "precise"},
-        {"offset_bytes": 4096, "length_bytes": None, "class": "precise"}]
+        {"offset_bytes": 0, "length_bytes": 100, "class": "precise", "level": 0},
+        {"offset_bytes": 4096, "length_bytes": None, "class": "precise", "level": 0}]
 
 
 def test_remember(file: Path) -> None:

@@ -154,24 +154,30 @@ static void put_name(struct trace_output *output, const struct trace_request *re
 		  sizeof(bytes));
 }
 
-static bool is_approximate(const struct trace_output *output, u32 class)
+static u8 level_of(const struct trace_output *output, u32 class)
 {
-	return class < output->classes && !strcmp(output->class_names[class], "approximate");
+	u8 level = TRACE_PRECISE;
+
+	if (class < output->classes)
+		aftl_record_level(output->class_names[class], &level);
+	return level;
 }
 
 static void put_class(struct trace_output *output, const struct trace_request *request)
 {
-	bool approximate = is_approximate(output, request->class);
+	static const char *const levels[TRACE_CLASSES] = { "", "", " 2", " 3" };
+	u8 level = level_of(output, request->class);
 	char note[NOTE_SIZE];
 	int length;
 
-	if (request->op != AFTL_OP_WRITE || (!approximate && request->by == TRACE_BY_NOBODY))
+	if (request->op != AFTL_OP_WRITE || (!level && request->by == TRACE_BY_NOBODY))
 		return;
-	length = scnprintf(note, sizeof(note), "approxftl write %llu %llu %s %s",
+	length = scnprintf(note, sizeof(note), "approxftl write %llu %llu %s %s%s",
 			   (unsigned long long)(request->offset / TRACE_SECTOR),
 			   (unsigned long long)(request->bytes / TRACE_SECTOR),
-			   approximate ? "approximate" : "precise",
-			   trace_by_names[request->by ? request->by : (u8)TRACE_BY_RULE]);
+			   level ? "approximate" : "precise",
+			   trace_by_names[request->by ? request->by : (u8)TRACE_BY_RULE],
+			   levels[level]);
 	put_event(output, request, request->t_ns, BLKTRACE_NOTE_MESSAGE | BLKTRACE_IS_NOTE, note,
 		  (u16)length);
 }

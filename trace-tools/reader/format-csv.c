@@ -165,8 +165,10 @@ static bool take_op(const struct csv *csv, struct text_cursor word, u8 *op)
 
 static bool take_class(struct text_cursor word, u8 *class)
 {
-	*class = text_equals(word, "approximate") ? TRACE_APPROXIMATE : TRACE_PRECISE;
-	return *class || text_at_end(&word) || text_equals(word, "precise");
+	char name[AFTL_RECORD_NAME_SIZE];
+
+	scnprintf(name, sizeof(name), "%.*s", (int)(word.end - word.at), word.at);
+	return aftl_record_level(name, class) || text_at_end(&word);
 }
 
 static bool take_number(struct text_cursor *word, u64 most, u64 *number)
@@ -268,12 +270,13 @@ static int put(struct trace_output *output, const struct trace_request *request,
 {
 	const char *class = request->class < output->classes ?
 		output->class_names[request->class] : "";
+	u8 level;
 
 	fprintf(output->file, "%llu,%s,%llu,%llu,%llu,%u,%u,%s\n",
 		(unsigned long long)request->t_ns, trace_op_names[request->op],
 		(unsigned long long)request->offset, (unsigned long long)request->bytes,
 		(unsigned long long)request->latency_ns, request->pid, request->stream,
-		strcmp(class, "approximate") ? "precise" : "approximate");
+		aftl_record_level(class, &level) ? class : "precise");
 	return 0;
 }
 

@@ -3,7 +3,9 @@
 
 struct trace_classes trace_reader_classes(const struct trace_reader *reader)
 {
-	static const char usual[][AFTL_RECORD_NAME_SIZE] = { "precise", "approximate" };
+	static const char usual[][AFTL_RECORD_NAME_SIZE] = {
+		"precise", "approximate", "approximate_2", "approximate_3",
+	};
 	const struct trace_file *file = &reader->merge.sources[0].file;
 
 	if (file->class_names)

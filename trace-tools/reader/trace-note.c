@@ -23,6 +23,17 @@ static u8 by_of(struct text_cursor word)
 	return TRACE_BY_TAG;
 }
 
+/* Behind what it is by, of what is approximate and not of the first level. */
+static u8 with_level(u8 class, struct text_cursor *text)
+{
+	u64 level;
+
+	if (class != TRACE_APPROXIMATE || !text_gap(text) ||
+	    !text_below(text, TRACE_CLASSES - 1, &level) || level < TRACE_APPROXIMATE)
+		return class;
+	return (u8)level;
+}
+
 static bool parse_write(struct text_cursor text, struct trace_event *event)
 {
 	u64 sector, sectors;
@@ -32,6 +43,7 @@ static bool parse_write(struct text_cursor text, struct trace_event *event)
 	    !class_of(text_word(&text), &event->class) || !text_gap(&text))
 		return false;
 	event->by = by_of(text_word(&text));
+	event->class = with_level(event->class, &text);
 	event->sector = sector;
 	event->bytes = (u32)sectors * TRACE_SECTOR;
 	event->act = TRACE_ACT_TAG;

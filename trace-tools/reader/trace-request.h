@@ -30,9 +30,11 @@ extern const char *const trace_op_names[AFTL_OPS];
 /* Numbers of streams are below. */
 #define TRACE_STREAMS 65536
 
+/* The quality levels, where the source does not name classes. */
 enum trace_class {
 	TRACE_PRECISE,
 	TRACE_APPROXIMATE,
+	TRACE_CLASSES = AFTL_LEVELS,
 };
 
 /**

@@ -18,17 +18,23 @@ int data_tags_open(struct aftl_error *error)
 	return aftl_fail(error, -errno, APPROXFTL_PATH ": cannot open: %s", strerror(errno));
 }
 
+static const u8 classes[DATA_KINDS] = {
+	APPROXFTL_PRECISE, APPROXFTL_APPROXIMATE, APPROXFTL_LEVEL_2, APPROXFTL_LEVEL_3,
+};
+
 int data_tags_mark(int control, int memfd, enum data_kind kind, struct aftl_error *error)
 {
 	struct approxftl_range range = {
 		.size = sizeof(range),
 		.fd = memfd,
-		.class = kind == DATA_APPROXIMATE ? APPROXFTL_APPROXIMATE : APPROXFTL_PRECISE,
+		.class = classes[kind],
 		.length = APPROXFTL_TO_END,
 	};
 
 	if (!ioctl(control, APPROXFTL_TAG, &range))
 		return 0;
+	if (errno == EINVAL && kind > DATA_APPROXIMATE)
+		return data_tags_mark(control, memfd, DATA_APPROXIMATE, error);
 	return aftl_fail(error, -errno, "cannot tag the memory of requests: %s (reason %u)",
 			 strerror(errno), range.reason);
 }

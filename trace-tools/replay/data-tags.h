@@ -7,12 +7,15 @@
 
 #include "core/base/params.h"
 
-/* Two kinds of memory; classes of other names than "approximate" are precise. */
+/* Kinds of memory: quality levels of data. Classes whose name says no level are precise. */
 enum data_kind {
 	DATA_PRECISE,
 	DATA_APPROXIMATE,
-	DATA_KINDS,
+	DATA_KINDS = AFTL_LEVELS,
 };
+
+/* In what is told of data all that are approximate are one. */
+#define DATA_CLASSES (DATA_APPROXIMATE + 1)
 
 /**
  * data_tags_open() - is there somebody to tell?
@@ -24,7 +27,8 @@ int __must_check data_tags_open(struct aftl_error *error);
 /**
  * data_tags_mark() - all of a memfd is of that kind from now on
  *
- * Precise is said, too: it then holds against ranges of the device and priorities.
+ * Precise is said, too: it then holds against ranges of the device and priorities. A kernel that
+ * knows no levels is told that it is approximate.
  */
 int __must_check data_tags_mark(int control, int memfd, enum data_kind kind,
 				struct aftl_error *error);

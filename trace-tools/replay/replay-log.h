@@ -109,8 +109,8 @@ struct replay_log_entry {
 	u16 lost;
 	u16 misplaced;
 	u16 stale;
-	u32 units[DATA_KINDS];
-	u32 flips[DATA_KINDS];
+	u32 units[DATA_CLASSES];
+	u32 flips[DATA_CLASSES];
 };
 
 struct replay_log;

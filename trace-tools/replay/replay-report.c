@@ -56,7 +56,7 @@ static void add_data(struct replay_report *report, const struct replay_log_entry
 {
 	unsigned int kind;
 
-	for (kind = 0; kind < DATA_KINDS; kind++) {
+	for (kind = 0; kind < DATA_CLASSES; kind++) {
 		report->units[kind] += entry->units[kind];
 		report->flips[kind] += entry->flips[kind];
 	}
@@ -291,10 +291,10 @@ static void print_rates(const struct replay_report *report, FILE *out)
 
 static void print_data(const struct replay_report *report, FILE *out)
 {
-	static const char *const names[DATA_KINDS] = { "precise", "approximate" };
+	static const char *const names[DATA_CLASSES] = { "precise", "approximate" };
 	unsigned int kind;
 
-	for (kind = 0; kind < DATA_KINDS; kind++)
+	for (kind = 0; kind < DATA_CLASSES; kind++)
 		if (report->units[kind])
 			fprintf(out, "read back, %s: %llu units, %llu bits flipped\n", names[kind],
 				(unsigned long long)report->units[kind],

@@ -52,8 +52,8 @@ struct replay_report {
 	u64 last_complete_ns;
 	struct aftl_histogram lag;
 	struct replay_latency *latency[AFTL_OPS][AFTL_RECORD_CLASSES];
-	u64 units[DATA_KINDS];
-	u64 flips[DATA_KINDS];
+	u64 units[DATA_CLASSES];
+	u64 flips[DATA_CLASSES];
 	u64 lost;
 	u64 misplaced;
 	u64 stale;

@@ -12,7 +12,7 @@ struct replay_stream {
 	struct foreign_trace *foreign;
 	const char *path;
 	struct stream_change change;
-	enum data_kind kinds[AFTL_RECORD_CLASSES];
+	u8 kinds[AFTL_RECORD_CLASSES];
 	u64 first_ns;
 	u64 given;
 	u64 folded;
@@ -24,8 +24,7 @@ static void learn_kinds(struct replay_stream *stream)
 	u32 i;
 
 	for (i = 0; i < header->classes; i++)
-		if (!strcmp(header->class_names[i], "approximate"))
-			stream->kinds[i] = DATA_APPROXIMATE;
+		aftl_record_level(header->class_names[i], &stream->kinds[i]);
 }
 
 static bool is_record_file(const char *path)

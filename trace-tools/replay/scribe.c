@@ -15,7 +15,7 @@ static void judge_unit(const struct replay_run *run, const struct ticket *ticket
 		       struct replay_log_entry *entry)
 {
 	const u8 *bytes = (const u8 *)ticket->data + (u64)i * run->expected.unit_bytes;
-	enum data_kind kind;
+	u32 kind;
 	struct payload what;
 	u32 flips;
 
@@ -24,6 +24,7 @@ static void judge_unit(const struct replay_run *run, const struct ticket *ticket
 	case DATA_GOOD:
 		kind = what.class < AFTL_RECORD_CLASSES ? stream_kind(run->stream, what.class) :
 							  DATA_PRECISE;
+		kind = min(kind, (u32)DATA_APPROXIMATE);
 		entry->units[kind]++;
 		entry->flips[kind] += flips;
 		break;

@@ -116,13 +116,13 @@ static int parse_rule(struct class_rule *rule, const char *words, struct aftl_er
 {
 	struct text_cursor text = { words, words + strlen(words) };
 	struct text_cursor class = text_until(&text, ':');
+	char name[AFTL_RECORD_NAME_SIZE];
 
 	*rule = (struct class_rule){
 		.end = U64_MAX, .most = U64_MAX, .stream = -1, .share = RATIO_ONE,
 	};
-	if (text_equals(class, "approximate"))
-		rule->class = TRACE_APPROXIMATE;
-	else if (!text_equals(class, "precise"))
+	scnprintf(name, sizeof(name), "%.*s", (int)(class.end - class.at), class.at);
+	if (!aftl_record_level(name, &rule->class))
 		return blame_rule(class, error);
 	if (!text_is(&text, ':'))
 		return 0;

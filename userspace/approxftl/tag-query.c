@@ -100,6 +100,14 @@ static const char *flag_text(u32 flags)
 	return flags & APPROXFTL_UNIT_NO_MODEL ? "not modelled" : "";
 }
 
+static const char *stored_class(const struct approxftl_unit *unit)
+{
+	unsigned int level = approxftl_unit_level(unit);
+
+	return approxftl_class_name(level ? approxftl_level_class(level) :
+					    (enum approxftl_class)unit->kind);
+}
+
 /* A row for each run of units of one kind; returns the first unit behind it. */
 static unsigned int add_run(struct text_table *table, const struct query *query,
 			    unsigned int first)
@@ -117,10 +125,27 @@ static unsigned int add_run(struct text_table *table, const struct query *query,
 	text_table_cell(table, "stored");
 	text_table_cell(table, "%lld+%llu", (long long)query->units[first].offset,
 			(unsigned long long)bytes);
-	text_table_cell(table, "%s", approxftl_class_name(query->units[first].kind));
+	text_table_cell(table, "%s", stored_class(&query->units[first]));
 	text_table_cell(table, "%s", flag_text(query->units[first].flags));
 	text_table_cell(table, "%llu", (unsigned long long)flips);
 	return next;
+}
+
+/* Where there are others than the first. */
+static void print_levels(const struct query *query)
+{
+	u64 units[APPROXFTL_LEVEL_MAX + 1] = { 0 };
+	u64 flips[APPROXFTL_LEVEL_MAX + 1] = { 0 };
+	unsigned int i, level;
+
+	for (i = 0; i < query->unit_count; i++) {
+		level = approxftl_unit_level(&query->units[i]);
+		units[level]++;
+		flips[level] += query->units[i].flips;
+	}
+	for (level = 1; level <= APPROXFTL_LEVEL_MAX && units[2] + units[3]; level++)
+		printf("level %u: %llu bits are flipped in %llu units\n", level,
+		       (unsigned long long)flips[level], (unsigned long long)units[level]);
 }
 
 static void print_text(const struct query *query)
@@ -142,11 +167,12 @@ static void print_text(const struct query *query)
 		text_table_row(&table);
 		text_table_cell(&table, "tagged");
 		text_table_cell(&table, "%s", text);
-		text_table_cell(&table, "%s", approxftl_class_name(query->extents[range].kind));
+		text_table_cell(&table, "%s", tag_range_class(&query->extents[range]));
 	}
 	for (i = 0; i < query->unit_count;)
 		i = add_run(&table, query, i);
 	text_table_end(&table, stdout);
+	print_levels(query);
 	printf("%llu bits are flipped in %llu of %llu units\n",
 	       (unsigned long long)query->errors.flipped_bits,
 	       (unsigned long long)query->errors.flipped_units,
@@ -176,6 +202,7 @@ static void json_unit(struct json_writer *json, const struct approxftl_unit *uni
 	json_u64(json, "offset_bytes", unit->offset);
 	json_u64(json, "device_offset_bytes", unit->device_offset);
 	json_string(json, "class", approxftl_class_name(unit->kind));
+	json_u64(json, "level", approxftl_unit_level(unit));
 	json_bool(json, "lost", unit->flags & APPROXFTL_UNIT_LOST);
 	json_bool(json, "modelled", !(unit->flags & APPROXFTL_UNIT_NO_MODEL));
 	json_u64(json, "flipped_bits", unit->flips);

@@ -91,6 +91,12 @@ void tag_range_text(const struct approxftl_extent *extent, char text[TAG_RANGE_S
 			  (long long)extent->length);
 }
 
+const char *tag_range_class(const struct approxftl_extent *extent)
+{
+	return approxftl_class_name(extent->level < 2 ? (enum approxftl_class)extent->kind :
+							approxftl_level_class(extent->level));
+}
+
 void tag_json_ranges(struct json_writer *json, const char *key,
 		     const struct approxftl_extent *extents, unsigned int count)
 {
@@ -105,6 +111,7 @@ void tag_json_ranges(struct json_writer *json, const char *key,
 		else
 			json_u64(json, "length_bytes", extents[i].length);
 		json_string(json, "class", approxftl_class_name(extents[i].kind));
+		json_u64(json, "level", extents[i].level);
 		json_end_object(json);
 	}
 	json_end_array(json);
@@ -231,7 +238,8 @@ static enum exit_code say(struct approxftl *library, const struct tag_options *o
 
 static enum exit_code run_add(struct approxftl *library, const struct tag_options *options)
 {
-	return say(library, options, options->precise ? APPROXFTL_PRECISE : APPROXFTL_APPROXIMATE);
+	return say(library, options, options->precise ? APPROXFTL_PRECISE :
+				     approxftl_level_class(max(options->level, 1U)));
 }
 
 static enum exit_code run_del(struct approxftl *library, const struct tag_options *options)
@@ -244,7 +252,7 @@ const struct tag_verb tag_add = {
 	.words = "FILE [RANGE ...]",
 	.least_words = 1,
 	.most_words = 4096,
-	.options = "prw",
+	.options = "plrw",
 	.about = "Says that ranges of a file, or of a device, are approximate. A RANGE is\n"
 		 "OFFSET+LENGTH, or OFFSET+ to the end; without one all of the file is meant.\n"
 		 "It holds for what is written back from now on; with --rewrite what the file has\n"
@@ -277,7 +285,7 @@ static void list_ranges(struct text_table *table, const char *path,
 		text_table_row(table);
 		text_table_cell(table, "%s", path);
 		text_table_cell(table, "%s", text);
-		text_table_cell(table, "%s", approxftl_class_name(extents[i].kind));
+		text_table_cell(table, "%s", tag_range_class(&extents[i]));
 	}
 }
 

@@ -24,7 +24,7 @@ static const struct tag_verb *const tag_verbs[] = {
  * struct tag_option - an option of some of these verbs
  * @name: its long form
  * @help: one phrase
- * @field: switch in struct tag_options
+ * @field: switch in struct tag_options; of the level, its number
  * @code: its short form, which is in struct tag_verb.options
  */
 struct tag_option {
@@ -36,6 +36,7 @@ struct tag_option {
 
 static const struct tag_option tag_options[] = {
 	{ "precise", "precise, not approximate", offsetof(struct tag_options, precise), 'p' },
+	{ "level", "1 to 3: how many bits may flip", offsetof(struct tag_options, level), 'l' },
 	{ "remember", "keep it in the file's attribute, too, for after an unmount",
 	  offsetof(struct tag_options, remember), 'r' },
 	{ "rewrite", "store what is stored again, as it is tagged then, shared with no clone",
@@ -114,32 +115,55 @@ static bool complain_option(const char *wrong, const struct tag_verb *verb)
 	return false;
 }
 
+static bool take_level(struct tag_options *options, const char *text)
+{
+	if (*text >= '1' && *text <= '3' && !text[1]) {
+		options->level = *text - '0';
+		return true;
+	}
+	complain_of("tag", "--level: \"%s\" is no quality level; it is 1 to 3", text);
+	return false;
+}
+
+static bool levels_fit(const struct tag_options *options)
+{
+	if (options->level && options->precise)
+		complain_of("tag", "--level is of approximate data; leave it or --precise out");
+	return !options->level || !options->precise;
+}
+
 /* Takes the options; the words stay behind them. */
 static bool take_options(const struct tag_verb *verb, struct tag_options *options)
 {
 	struct option longs[ARRAY_SIZE(tag_options) + 1] = { { NULL, 0, NULL, 0 } };
-	char shorts[ARRAY_SIZE(tag_options) + 2] = ":";
-	unsigned int i, count = 0;
+	char shorts[2 * ARRAY_SIZE(tag_options) + 2] = ":";
+	unsigned int i, count = 0, length = 0;
 	int code;
 
 	for (i = 0; i < ARRAY_SIZE(tag_options); i++)
 		if (has_option(verb, tag_options[i].code)) {
-			longs[count] = (struct option){ tag_options[i].name, no_argument, NULL,
-							tag_options[i].code };
-			shorts[++count] = tag_options[i].code;
+			bool level = tag_options[i].code == 'l';
+
+			longs[count++] = (struct option){ tag_options[i].name, level, NULL,
+							  tag_options[i].code };
+			shorts[++length] = tag_options[i].code;
+			if (level)
+				shorts[++length] = ':';
 		}
 	opterr = 0;
 	optind = 3;
 	while ((code = getopt_long(options->argc, options->argv, shorts, longs, NULL)) != -1) {
-		for (i = 0; i < ARRAY_SIZE(tag_options); i++)
-			if (tag_options[i].code == code)
-				*(bool *)((char *)options + tag_options[i].field) = true;
 		if (code == '?' || code == ':')
 			return complain_option(options->argv[optind - 1], verb);
+		if (code == 'l' && !take_level(options, optarg))
+			return false;
+		for (i = 0; code != 'l' && i < ARRAY_SIZE(tag_options); i++)
+			if (tag_options[i].code == code)
+				*(bool *)((char *)options + tag_options[i].field) = true;
 	}
 	options->words = options->argv + optind;
 	options->word_count = options->argc - optind;
-	return true;
+	return levels_fit(options);
 }
 
 static bool check_words(const struct tag_verb *verb, const struct tag_options *options)

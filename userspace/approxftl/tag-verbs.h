@@ -17,6 +17,7 @@
  * @help: explain the verb
  * @remember: keep it in the file's attribute, too
  * @precise: what is said, instead of approximate
+ * @level: quality level of what is approximate; 0: none is named
  * @rewrite: store what is stored again
  * @words: what is no option
  * @word_count: how many
@@ -30,6 +31,7 @@ struct tag_options {
 	bool remember;
 	bool precise;
 	bool rewrite;
+	unsigned int level;
 	char **words;
 	unsigned int word_count;
 	int argc;
@@ -82,6 +84,9 @@ int tag_ranges_of(struct approxftl *library, int fd, struct approxftl_extent **e
 /* "0+4096", "4096+" */
 #define TAG_RANGE_SIZE 48
 void tag_range_text(const struct approxftl_extent *extent, char text[TAG_RANGE_SIZE]);
+
+/* The name of its class, with its quality level. */
+const char *tag_range_class(const struct approxftl_extent *extent);
 
 /* An array of what is said of a file, into an open JSON object. */
 void tag_json_ranges(struct json_writer *json, const char *key,

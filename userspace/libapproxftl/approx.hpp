@@ -220,12 +220,23 @@ public:
 		check(approxftl_errors(on_, fd_, offset, length, &found));
 		return found;
 	}
+	/* Of units of one quality level. */
+	struct approxftl_errors level_errors(unsigned int level, off_t offset = 0,
+					     off_t length = APPROXFTL_TO_END) const
+	{
+		struct approxftl_errors found;
 
-	template <typename T> void write(const T *data, std::size_t count, off_t offset)
+		check(approxftl_level_errors(on_, fd_, offset, length, level, &found));
+		return found;
+	}
+
+	/* @level: quality level of what is approximate */
+	template <typename T>
+	void write(const T *data, std::size_t count, off_t offset, unsigned int level = 1)
 	{
 		static_assert(std::is_trivially_copyable_v<T>);
 		const enum approxftl_class kind =
-			is_approx<T>::value ? APPROXFTL_APPROXIMATE : APPROXFTL_PRECISE;
+			is_approx<T>::value ? approxftl_level_class(level) : APPROXFTL_PRECISE;
 		const char *from = reinterpret_cast<const char *>(data);
 		std::size_t left = count * sizeof(T);
 

@@ -48,7 +48,12 @@ enum approxftl_class {
 	APPROXFTL_PRECISE = 0,	   /* nothing; stronger than approximate, wherever it is said */
 	APPROXFTL_APPROXIMATE = 1, /* bits may flip */
 	APPROXFTL_NONE = 2,	   /* nothing is said of them, or nothing is stored */
+	APPROXFTL_LEVEL_2 = 3,	   /* bits may flip, and more than in what is approximate: 1 */
+	APPROXFTL_LEVEL_3 = 4,	   /* still more; both are said, answers are approximate */
 };
+
+/* Quality levels of data: 0 precise, 1 approximate, 2 and 3. */
+#define APPROXFTL_LEVEL_MAX 3
 
 /* Why something cannot be tagged. */
 enum approxftl_reason {
@@ -74,29 +79,32 @@ enum approxftl_reason {
 #define APPROXFTL_CAN_STORED 0x10u /* approxftl_stored(), approxftl_errors() */
 #define APPROXFTL_CAN_WATCH  0x20u /* approxftl_watch() */
 #define APPROXFTL_CAN_NOTE   0x40u /* labels in a block trace */
+#define APPROXFTL_CAN_LEVEL  0x80u /* quality levels 2 and 3 */
 
 /**
  * struct approxftl_extent - a range of which something is said
  * @offset: first byte
  * @length: how many, or APPROXFTL_TO_END
  * @kind: APPROXFTL_PRECISE or APPROXFTL_APPROXIMATE
- * @reserved: 0
+ * @level: quality level; 0 of kernels without APPROXFTL_CAN_LEVEL
  */
 struct approxftl_extent {
 	int64_t offset;
 	int64_t length;
 	uint32_t kind;
-	uint32_t reserved;
+	uint32_t level;
 };
 
 #define APPROXFTL_UNIT_LOST	0x1u /* its content cannot be read */
 #define APPROXFTL_UNIT_NO_MODEL 0x2u /* errors are not modelled: the counts mean nothing */
+#define APPROXFTL_UNIT_LEVEL_2	0x4u /* approximate, of quality level 2 */
+#define APPROXFTL_UNIT_LEVEL_3	0x8u /* the same of level 3 */
 
 /**
  * struct approxftl_unit - what is stored in one unit of flash
  * @offset: of its first byte, in the file or device that was asked for
  * @device_offset: the same in the device
- * @kind: enum approxftl_class; APPROXFTL_NONE if it is not on flash
+ * @kind: precise, approximate, or APPROXFTL_NONE if it is not on flash
  * @flags: APPROXFTL_UNIT_*
  * @flips: bits that a read would return inverted now
  * @raw: errors of its page now, corrected or not
@@ -110,6 +118,15 @@ struct approxftl_unit {
 	uint32_t raw;
 };
 
+/* Quality level of what is stored in a unit; 0, too, if nothing is. */
+static inline unsigned int approxftl_unit_level(const struct approxftl_unit *unit)
+{
+	if (unit->kind != APPROXFTL_APPROXIMATE)
+		return 0;
+	return unit->flags & APPROXFTL_UNIT_LEVEL_3 ? 3 :
+	       unit->flags & APPROXFTL_UNIT_LEVEL_2 ? 2 : 1;
+}
+
 #endif
 
 /* In C++ approxftl is the namespace of approx.hpp, and the handle is approxftl_handle. */
@@ -119,6 +136,16 @@ struct approxftl_unit {
 
 struct approxftl;
 struct approxftl_arena;
+
+/* What to say of data of a quality level; APPROXFTL_NONE if there is no such level. */
+static inline enum approxftl_class approxftl_level_class(unsigned int level)
+{
+	if (level == 2)
+		return APPROXFTL_LEVEL_2;
+	if (level == APPROXFTL_LEVEL_MAX)
+		return APPROXFTL_LEVEL_3;
+	return level > APPROXFTL_LEVEL_MAX ? APPROXFTL_NONE : (enum approxftl_class)level;
+}
 
 /**
  * struct approxftl_info - what there is
@@ -191,7 +218,7 @@ APPROXFTL_PUBLIC const char *approxftl_reason(const struct approxftl *a);
 /* The sentence of a refusal, without what it was about. Never NULL. */
 APPROXFTL_PUBLIC const char *approxftl_explain(enum approxftl_reason reason);
 
-/* "precise", "approximate" or "none". */
+/* "precise", "approximate", "none", "approximate_2" or "approximate_3". */
 APPROXFTL_PUBLIC const char *approxftl_class_name(enum approxftl_class kind);
 
 APPROXFTL_PUBLIC int approxftl_caps(struct approxftl *a, struct approxftl_info *info);
@@ -202,7 +229,7 @@ APPROXFTL_PUBLIC int approxftl_caps(struct approxftl *a, struct approxftl_info *
  * @fd: a file or memfd that can be written; or the device itself, for administrators
  * @offset: first byte
  * @length: how many, or APPROXFTL_TO_END
- * @kind: APPROXFTL_APPROXIMATE or APPROXFTL_PRECISE
+ * @kind: APPROXFTL_APPROXIMATE, APPROXFTL_LEVEL_2, APPROXFTL_LEVEL_3 or APPROXFTL_PRECISE
  *
  * Holds for what is written back from now on, so also for what waits in the page cache: call
  * fdatasync() first where that is not meant.
@@ -235,7 +262,7 @@ APPROXFTL_PUBLIC int approxftl_query(struct approxftl *a, int fd, off_t from,
 /**
  * approxftl_region_begin() - from now on O_DIRECT writes of this thread are of a class
  * @a: handle
- * @kind: APPROXFTL_APPROXIMATE or APPROXFTL_PRECISE
+ * @kind: as for approxftl_tag()
  * @label: a name for the block trace, or NULL
  *
  * Regions nest. They reach writes from ordinary memory that this thread submits itself; what
@@ -272,6 +299,10 @@ APPROXFTL_PUBLIC ssize_t approxftl_pwrite(struct approxftl *a, int fd, const voi
  */
 APPROXFTL_PUBLIC int approxftl_errors(struct approxftl *a, int fd, off_t offset, off_t length,
 				      struct approxftl_errors *out);
+
+/* The same of the units that are of one quality level; since APPROXFTL_2. */
+APPROXFTL_PUBLIC int approxftl_level_errors(struct approxftl *a, int fd, off_t offset, off_t length,
+					    unsigned int level, struct approxftl_errors *out);
 
 /**
  * approxftl_stored() - the same unit by unit

@@ -10,6 +10,18 @@
 
 #include "attribute.h"
 
+static const char *const endings[] = {
+	"=precise", "", [APPROXFTL_LEVEL_2] = "=approximate_2",
+	[APPROXFTL_LEVEL_3] = "=approximate_3",
+};
+
+/* What was said for it to be there. */
+static enum approxftl_class kind_of(const struct approxftl_extent *extent)
+{
+	return extent->kind == APPROXFTL_PRECISE || extent->level < 2 ?
+		       (enum approxftl_class)extent->kind : approxftl_level_class(extent->level);
+}
+
 bool aftl_lib_attribute_print(char *text, size_t *length, const struct approxftl_extent *extent)
 {
 	size_t room = AFTL_LIB_ATTRIBUTE_MAX + 1 - *length;
@@ -19,8 +31,7 @@ bool aftl_lib_attribute_print(char *text, size_t *length, const struct approxftl
 	if (extent->length != APPROXFTL_TO_END)
 		snprintf(count, sizeof(count), "%lld", (long long)extent->length);
 	used = snprintf(text + *length, room, "%s%lld+%s%s", *length ? " " : "",
-			(long long)extent->offset, count,
-			extent->kind == APPROXFTL_PRECISE ? "=precise" : "");
+			(long long)extent->offset, count, endings[kind_of(extent)]);
 	if ((size_t)used >= room) {
 		text[*length] = '\0';
 		return false;
@@ -65,10 +76,12 @@ static int parse_class(const char **text, unsigned int *kind)
 {
 	size_t length = strcspn(*text, "\n ");
 
-	*kind = APPROXFTL_APPROXIMATE;
-	if (is_word(*text, length, "=precise"))
-		*kind = APPROXFTL_PRECISE;
-	else if (length && !is_word(*text, length, "=approximate"))
+	for (*kind = 0; *kind <= APPROXFTL_LEVEL_3; ++*kind)
+		if (endings[*kind] && is_word(*text, length, endings[*kind]))
+			break;
+	if (is_word(*text, length, "=approximate"))
+		*kind = APPROXFTL_APPROXIMATE;
+	if (*kind > APPROXFTL_LEVEL_3)
 		return -EINVAL;
 	*text += length;
 	return 0;
@@ -80,7 +93,7 @@ int aftl_lib_attribute_parse(const char **text, struct approxftl_extent *extent)
 		(*text)++;
 	if (!**text)
 		return 0;
-	extent->reserved = 0;
+	extent->level = 0;
 	if (parse_span(text, extent) || parse_class(text, &extent->kind))
 		return -EINVAL;
 	return 1;

@@ -100,7 +100,7 @@ $(O)/selftests/library/test-library: | $(lib_double_program)
 
 # Each function's page: PAGE=FUNCTION...
 lib_pages := open=close,active,caps,reason,explain,class_name tag=untag,protect,query \
-	region_begin=region_end,label errors=stored remember=recall,watch \
+	region_begin=region_end,label errors=stored,level_errors remember=recall,watch \
 	arena_create=arena_destroy,arena_sync,arena_offset,arena_at,alloc,free
 
 INSTALLED_LINKS += $(foreach p,$(lib_pages),$(foreach f,$(subst $(comma), ,$(lastword \

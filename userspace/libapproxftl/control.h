@@ -28,6 +28,12 @@ int aftl_lib_control_tag(int control, bool device, int fd, off_t offset, off_t l
 int aftl_lib_control_query(int control, bool device, int fd, uint64_t *cursor,
 			   struct approxftl_extent *out, unsigned int room);
 
+/* Can it be said of data? */
+static inline bool aftl_lib_says(unsigned int kind)
+{
+	return kind <= APPROXFTL_LEVEL_3 && kind != APPROXFTL_NONE;
+}
+
 /* APPROXFTL_NONE ends it. @label may be NULL. */
 int aftl_lib_control_scope(int control, unsigned int kind, const char *label);
 

@@ -72,9 +72,11 @@ const char *approxftl_reason(const struct approxftl *a)
 
 const char *approxftl_class_name(enum approxftl_class kind)
 {
-	static const char *const names[] = { "precise", "approximate", "none" };
+	static const char *const names[] = {
+		"precise", "approximate", "none", "approximate_2", "approximate_3",
+	};
 
-	return kind <= APPROXFTL_NONE ? names[kind] : "unknown";
+	return kind <= APPROXFTL_LEVEL_3 ? names[kind] : "unknown";
 }
 
 int aftl_lib_refuse(int error, const char *format, ...)

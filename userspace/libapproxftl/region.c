@@ -140,7 +140,7 @@ int approxftl_region_begin(struct approxftl *a, enum approxftl_class kind, const
 	struct region *region;
 	int ret;
 
-	if (kind != APPROXFTL_PRECISE && kind != APPROXFTL_APPROXIMATE)
+	if (!aftl_lib_says(kind))
 		return aftl_lib_refuse(-EINVAL, "a region is approximate or precise");
 	ret = label ? check_label(label) : 0;
 	if (ret)

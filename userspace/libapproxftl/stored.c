@@ -137,8 +137,9 @@ static void add_unit(struct approxftl_errors *sum, const struct approxftl_unit *
 	sum->raw_errors += unit->raw;
 }
 
-int approxftl_errors(struct approxftl *a, int fd, off_t offset, off_t length,
-		     struct approxftl_errors *out)
+/* @level: of the units that count; more than there are: of any */
+static int add_errors(struct approxftl *a, int fd, off_t offset, off_t length, unsigned int level,
+		      struct approxftl_errors *out)
 {
 	struct approxftl_unit units[BATCH];
 	struct survey survey = { .device = -1, .cursor = UINT64_MAX };
@@ -153,9 +154,25 @@ int approxftl_errors(struct approxftl *a, int fd, off_t offset, off_t length,
 		if (ret < 0)
 			break;
 		for (i = 0; i < ret; i++)
-			add_unit(out, &units[i]);
+			if (level > APPROXFTL_LEVEL_MAX || approxftl_unit_level(&units[i]) == level)
+				add_unit(out, &units[i]);
 	}
 	end(&survey);
 	out->unit_bytes = survey.unit_bytes;
 	return ret < 0 ? ret : 0;
+}
+
+int approxftl_errors(struct approxftl *a, int fd, off_t offset, off_t length,
+		     struct approxftl_errors *out)
+{
+	return add_errors(a, fd, offset, length, APPROXFTL_LEVEL_MAX + 1, out);
+}
+
+int approxftl_level_errors(struct approxftl *a, int fd, off_t offset, off_t length,
+			   unsigned int level, struct approxftl_errors *out)
+{
+	if (level > APPROXFTL_LEVEL_MAX)
+		return aftl_lib_refuse(-EINVAL, "there is no such quality level; %s",
+				       "it is 0 to 3");
+	return add_errors(a, fd, offset, length, level, out);
 }

@@ -51,7 +51,7 @@ static int say(struct approxftl *a, int fd, off_t offset, off_t length, unsigned
 int approxftl_tag(struct approxftl *a, int fd, off_t offset, off_t length,
 		  enum approxftl_class kind)
 {
-	if (kind != APPROXFTL_PRECISE && kind != APPROXFTL_APPROXIMATE)
+	if (!aftl_lib_says(kind))
 		return aftl_lib_refuse(-EINVAL, "data are approximate or precise; %s",
 				       "approxftl_untag() takes it back");
 	return say(a, fd, offset, length, kind, "tag");

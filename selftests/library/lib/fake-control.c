@@ -112,6 +112,16 @@ static int tag(struct approxftl_range *range, uint32_t kind)
 	return 0;
 }
 
+static uint32_t level_of(uint32_t kind)
+{
+	return kind == APPROXFTL_LEVEL_2 ? 2 : kind == APPROXFTL_LEVEL_3 ? 3 : kind;
+}
+
+static uint32_t answered(uint32_t kind)
+{
+	return kind > APPROXFTL_NONE ? APPROXFTL_APPROXIMATE : kind;
+}
+
 static int query(struct approxftl_query *query)
 {
 	const struct fake_file *file = file_of(query->fd);
@@ -134,7 +144,8 @@ static int query(struct approxftl_query *query)
 			.offset = range->first,
 			.length = range->last == LAST_BYTE ? APPROXFTL_TO_END :
 							     range->last - range->first + 1,
-			.class = range->kind,
+			.class = answered(range->kind),
+			.level = level_of(range->kind),
 		};
 	}
 	query->cursor = APPROXFTL_TO_END;
@@ -156,7 +167,10 @@ static struct approxftl_unit unit_at(const struct fake_file *file, uint64_t offs
 {
 	struct approxftl_unit unit = { .offset = offset, .device_offset = offset + (1 << 20) };
 
-	unit.class = class_of(file, offset);
+	unit.class = answered(class_of(file, offset));
+	if (class_of(file, offset) > APPROXFTL_NONE)
+		unit.flags = class_of(file, offset) == APPROXFTL_LEVEL_2 ?
+				     APPROXFTL_UNIT_LEVEL_2 : APPROXFTL_UNIT_LEVEL_3;
 	if (unit.class == APPROXFTL_APPROXIMATE) {
 		unit.flips = fake_control.flips;
 		unit.raw = 2 * fake_control.flips;

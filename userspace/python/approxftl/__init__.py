@@ -50,6 +50,8 @@ __all__ = [
 TO_END = -1
 _REQUIRE = 1
 _BATCH = 256
+_LEVEL_2, _LEVEL_3 = 0x4, 0x8
+_LEVEL_MAX = 3
 
 
 class Class(enum.IntEnum):
@@ -58,14 +60,28 @@ class Class(enum.IntEnum):
     PRECISE = 0
     APPROXIMATE = 1
     NONE = 2
+    LEVEL_2 = 3
+    LEVEL_3 = 4
+
+    @classmethod
+    def of_level(cls, level: int) -> Class:
+        """Return what to say of data of a quality level: 0 precise, then 1 to 3."""
+        levels = (cls.PRECISE, cls.APPROXIMATE, cls.LEVEL_2, cls.LEVEL_3)
+        if not 0 <= level < len(levels):
+            raise ValueError(f"{level} is no quality level; it is 0 to 3")
+        return levels[level]
 
 
 class Extent(NamedTuple):
-    """A range of which something is said; its length may be TO_END."""
+    """A range of which something is said; its length may be TO_END.
+
+    The level is 2 or 3, or 0 where kind says all.
+    """
 
     offset: int
     length: int
     kind: Class
+    level: int = 0
 
 
 class Unit(NamedTuple):
@@ -77,6 +93,13 @@ class Unit(NamedTuple):
     flags: int
     flips: int
     raw: int
+
+    @property
+    def level(self) -> int:
+        """Quality level of what is stored: 0 if it is precise, or nothing."""
+        if self.kind != Class.APPROXIMATE:
+            return 0
+        return 3 if self.flags & _LEVEL_3 else 2 if self.flags & _LEVEL_2 else 1
 
 
 class Errors(NamedTuple):
@@ -115,7 +138,7 @@ _U32, _U64, _S64 = ctypes.c_uint32, ctypes.c_uint64, ctypes.c_int64
 _Info = _structure("_Info", ("version", _U32), ("devices", _U32), ("can", _U64), ("may", _U64),
                    ("max_files", _U64), ("max_ranges", _U64), ("reserved", _U64 * 3))
 _Extent = _structure("_Extent", ("offset", _S64), ("length", _S64), ("kind", _U32),
-                     ("reserved", _U32))
+                     ("level", _U32))
 _Unit = _structure("_Unit", ("offset", _S64), ("device_offset", _S64), ("kind", _U32),
                    ("flags", _U32), ("flips", _U32), ("raw", _U32))
 _Errors = _structure("_Errors", *((name, _U64) for name in Errors._fields),
@@ -140,6 +163,7 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "label": (_INT, _POINTER, _TEXT),
     "pwrite": (ctypes.c_ssize_t, _POINTER, _INT, _POINTER, _SIZE, _OFF, _INT),
     "errors": (_INT, _POINTER, _INT, _OFF, _OFF, _POINTER),
+    "level_errors": (_INT, _POINTER, _INT, _OFF, _OFF, ctypes.c_uint, _POINTER),
     "stored": (_INT, _POINTER, _INT, _POINTER, _OFF, _POINTER, _SIZE),
     "remember": (_INT, _POINTER, _INT),
     "recall": (_INT, _POINTER, _INT),
@@ -250,16 +274,25 @@ class Device:
         where, count = 0, _BATCH
         while count == _BATCH and where != TO_END:
             count = _check(_library.query(self.handle, fd, where, room, _BATCH))
-            extents += [Extent(e.offset, e.length, Class(e.kind)) for e in room[:count]]
+            extents += [Extent(e.offset, e.length, Class(e.kind), e.level if e.level > 1 else 0)
+                        for e in room[:count]]
             if count:
                 last = extents[-1]
                 where = TO_END if last.length == TO_END else last.offset + last.length
         return extents
 
-    def errors(self, fd: int, offset: int = 0, length: int = TO_END) -> Errors:
-        """Count the bits of a range that are flipped now; it must have been synced."""
+    def errors(self, fd: int, offset: int = 0, length: int = TO_END,
+               level: int | None = None) -> Errors:
+        """Count the bits of a range that are flipped now; it must have been synced.
+
+        With a quality level only units of that level count.
+        """
         errors = _Errors()
-        _check(_library.errors(self.handle, fd, offset, length, ctypes.byref(errors)))
+        if level is None:
+            _check(_library.errors(self.handle, fd, offset, length, ctypes.byref(errors)))
+        else:
+            _check(_library.level_errors(self.handle, fd, offset, length, level,
+                                         ctypes.byref(errors)))
         return Errors(*(getattr(errors, name) for name in Errors._fields))
 
     def stored(self, fd: int, offset: int = 0, length: int = TO_END) -> Iterator[Unit]:
@@ -429,9 +462,9 @@ class File:
         """List what is said of the file."""
         return self.device.query(self.raw.fileno())
 
-    def errors(self, offset: int = 0, length: int = TO_END) -> Errors:
+    def errors(self, offset: int = 0, length: int = TO_END, level: int | None = None) -> Errors:
         """Count the bits that are flipped now. The file must be open for reading, too."""
-        return self.device.errors(self.raw.fileno(), offset, length)
+        return self.device.errors(self.raw.fileno(), offset, length, level)
 
     def remember(self) -> None:
         """Keep what is said of it in its attribute."""
@@ -449,6 +482,7 @@ def open(
     *,
     precise: Iterable[tuple[int, int]] = (),
     approximate: Iterable[tuple[int, int]] | None = None,
+    level: int = 1,
     require: bool = False,
     remember: bool = False,
 ) -> File:
@@ -456,10 +490,13 @@ def open(
 
     All of it is, unless `approximate` names the ranges; `precise` names those that are not.
     Ranges are pairs of offset and length, which may be TO_END. A file that is opened for
-    reading only is left as it is. `remember` keeps the tags beyond an unmount.
+    reading only is left as it is. `level` is the quality level of what is approximate, 1 to 3.
+    `remember` keeps the tags beyond an unmount.
     """
     if "b" not in mode:
         raise ValueError(f"mode {mode!r} is not binary: text may not be approximate")
+    if not 1 <= level <= _LEVEL_MAX:
+        raise ValueError(f"{level} is no quality level of approximate data; it is 1 to 3")
     if mode.strip("rb"):
         mode = _readable_too(mode)
     raw: IO[bytes] = builtins.open(path, mode)  # noqa: PTH123, SIM115 # File closes it
@@ -472,7 +509,7 @@ def open(
     try:
         if raw.writable():
             for offset, length in [(0, TO_END)] if approximate is None else approximate:
-                opened.tag(offset, length)
+                opened.tag(offset, length, Class.of_level(level))
             for offset, length in precise:
                 opened.protect(offset, length)
             if remember:
