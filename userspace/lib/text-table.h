@@ -9,7 +9,8 @@
 
 #include "aftl-host.h"
 
-#define TEXT_TABLE_COLUMNS 40
+/* Two for each policy and its label: those that are built in, and as many again. */
+#define TEXT_TABLE_COLUMNS 80
 #define TEXT_TABLE_CELL 160
 
 struct text_row;
