@@ -62,6 +62,7 @@ COMMANDS: dict[Words, str] = {
     ("study", "pack"): "study pack study.toml",
     ("study", "verify"): "study verify study.study.tar.gz",
     ("study", "export"): "study export other.toml",
+    ("study", "optimise"): "study optimise search.toml",
     ("drives",): "drives kioxia-xg6 --only random",
     ("calibrate",): "calibrate fio.output",
     ("compare",): "compare a.json",
@@ -80,7 +81,7 @@ DEVICE_VERBS: set[Words] = {
     ("approxftl-model",)}
 #: Options whose file is read, and directories in which files are made under their own names.
 INPUTS = {"--trace", "--load", "--summarise", "--fit", "--profile", "--rules", "--traces",
-          "--reference", "--root", "--tables", "--against"}
+          "--reference", "--root", "--tables", "--against", "--tls"}
 FOLDERS = {("study", "--out"), ("study", "--figures"), ("drives", "--out"),
            ("figures", "--output"), ("trace", "--output")}
 #: What these print with success has to be read, and may be short of everything else.
@@ -170,6 +171,9 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / f"{name}.toml").write_text(
             f'study = 1\n[base]\nrequests = {requests}\n[vary]\npolicy = ["baseline", "vth_b"]\n'
             '[[figure]]\nx = "policy"\ny = "write_response_mean_ns"\n')
+    (folder / "search.toml").write_text(
+        'study = 1\n[base]\nrequests = 500\n[optimise]\nminimise = "erases"\ntrials = 2\n'
+        "[optimise.range]\nop = [7, 28]\n")
     made("study", "run", "study.toml")
     made("study", "pack", "study.toml")
     return folder

@@ -27,6 +27,7 @@ def report(device: int, flags: int) -> list[int]:
 
 
 def main() -> None:
+    """Compare them."""
     device = os.open(sys.argv[1], os.O_RDONLY)
     cached, reported = report(device, CACHED), report(device, 0)
     if cached != reported or not reported:

@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import redirect_stderr, suppress
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ import pytest
 from selftests.lib.json_schema import document_of
 
 from approxftl_tools import study as verb
-from approxftl_tools import study_engine, study_plan
+from approxftl_tools import study_plan
 
 TOP = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
@@ -73,8 +72,8 @@ def results(folder: Path) -> dict[str, int]:
             for place, _, names in os.walk(folder) if "result.json" in names}
 
 
-def simulations() -> list[int]:
-    done = subprocess.run(["pgrep", "-f", "approxftl sim .*--requests=1000000"],
+def simulations(requests: int = 1000000) -> list[int]:
+    done = subprocess.run(["pgrep", "-f", f"approxftl sim .*--requests={requests}( |$)"],
                           capture_output=True, text=True, check=False)
     return [int(word) for word in done.stdout.split()]
 
@@ -342,38 +341,6 @@ def test_a_trace_that_changes_meanwhile(tmp_path: Path) -> None:
     assert len(results(tmp_path)) == 1
 
 
-def test_a_worker_looks_at_its_own_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What Dask hands to a worker, on a worker with another file at the same place."""
-    trace = tmp_path / "a.aft"
-    record = [str(BUILD / "approxftl"), "sim", "--quiet", f"--record={trace}"]
-    subprocess.run([*record, "--requests=3000"], check=True)
-    file = write(tmp_path, '[base]\ntrace = "a.aft"\n[vary]\npolicy = ["baseline"]\n')
-    point = study_plan.read(file, BUILD / "approxftl").points[0]
-    monkeypatch.setenv("PATH", f"{BUILD}:{os.environ['PATH']}")
-    task = study_engine.worker_task()
-    status, out, said, attempts = task((point.arguments, point.files))
-    assert (status, said, attempts) == (0, "", 1)
-    assert json.loads(out)["runs"]
-    subprocess.run([*record, "--requests=3000", "--seed=9"], check=True)
-    status, out, said, _ = task((point.arguments, point.files))
-    assert (status, out) == (1, "")
-    assert "a.aft is another one" in said
-    trace.unlink()
-    assert "cannot read" in task((point.arguments, point.files))[2]
-
-
-def test_a_worker_tries_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its simulator is killed twice, once in order and once not."""
-    program = tmp_path / "approxftl"
-    program.write_text(f"#!/bin/sh\necho x >>{tmp_path}/tries\ncase $(wc -l <{tmp_path}/tries) in\n"
-                       "1) kill -KILL $$ ;;\n2) exit 130 ;;\nesac\necho result\n")
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    digest = study_plan.digest_of(program)
-    task = study_engine.worker_task()
-    assert task(((), (("approxftl", digest),))) == (0, "result\n", "", 3)
-
-
 @pytest.mark.slow
 def test_a_killed_study_leaves_no_process(tmp_path: Path) -> None:
     driver = subprocess.Popen([STUDY, "run", write(tmp_path, LONG), "--jobs", "2"],
@@ -385,48 +352,3 @@ def test_a_killed_study_leaves_no_process(tmp_path: Path) -> None:
     while simulations() and time.monotonic() < end:
         time.sleep(0.02)
     assert not simulations()
-
-
-@pytest.fixture
-def cluster() -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
-    """A scheduler of this machine with two workers."""
-    environment = os.environ | {"PATH": f"{BUILD}:{os.environ['PATH']}"}
-    code = "import sys; from distributed.cli.dask_{} import main; sys.exit(main())"
-
-    def start(kind: str, *arguments: str) -> subprocess.Popen[bytes]:
-        return subprocess.Popen([sys.executable, "-c", code.format(kind), *arguments],
-                                env=environment, stdout=subprocess.DEVNULL,
-                                stderr=subprocess.DEVNULL)
-
-    address = f"tcp://127.0.0.1:{20000 + os.getpid() % 20000}"
-    processes = [start("scheduler", "--host", "127.0.0.1", "--port", address.rpartition(":")[2],
-                       "--no-dashboard")]
-    processes += [start("worker", address, "--no-nanny", "--nthreads", "1", "--no-dashboard")
-                  for _ in range(2)]
-    yield address, processes[1:]
-    for process in processes:
-        process.kill()
-        process.wait()
-
-
-@pytest.mark.slow
-def test_cluster_that_loses_a_worker(
-        tmp_path: Path, cluster: tuple[str, list[subprocess.Popen[bytes]]]) -> None:
-    address, workers = cluster
-    file = write(tmp_path, LONG)
-    driver = subprocess.Popen([STUDY, "run", file, "--scheduler", address, "--json"],
-                              stdout=subprocess.PIPE)
-    until_there_are(tmp_path, 1)
-    workers[0].kill()
-    out, _ = driver.communicate(timeout=120)
-    assert driver.returncode == 0
-    rows = json.loads(out)["rows"]
-    assert len(rows) == 8
-    local = answer("run", file, "--out", tmp_path / "here")["rows"]
-    assert rows == local
-
-
-@pytest.mark.slow
-def test_no_cluster(tmp_path: Path) -> None:
-    done = study("run", write(tmp_path, SMALL), "--scheduler", "tcp://127.0.0.1:9", status=1)
-    assert "no Dask scheduler answers there" in done.stderr.splitlines()[-1]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import resource
 import signal
 import subprocess
 import threading
@@ -27,8 +28,8 @@ class Children:
     stopped: bool = False
 
     def run(self, arguments: Sequence[str | Path],
-            timeout: float | None = None) -> tuple[int, str, str]:
-        """Run a program: its exit status, and what it printed."""
+            timeout: float | None = None, memory: int = 0) -> tuple[int, str, str]:
+        """Run a program, with so much memory at most: its exit status, and what it printed."""
         with self.lock:
             if self.stopped:
                 return NOT_BEGUN, "", "not begun"
@@ -37,6 +38,8 @@ class Children:
                 stderr=subprocess.PIPE, encoding="utf-8", errors="surrogateescape",
                 start_new_session=True)
             self.running.add(process)
+            if memory:
+                resource.prlimit(process.pid, resource.RLIMIT_AS, (memory, memory))
         try:
             out, err = process.communicate(timeout=timeout)
         except BaseException:

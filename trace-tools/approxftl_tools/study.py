@@ -13,9 +13,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from approxftl_tools import command, study_pack, study_plan, study_plot, study_report, study_table
+from approxftl_tools import (
+    command,
+    study_optimise,
+    study_pack,
+    study_plan,
+    study_plot,
+    study_report,
+    study_table,
+)
+from approxftl_tools.fio_output import number
 from approxftl_tools.statistics import runs_needed
-from approxftl_tools.study_engine import Cluster, Engine, Processes
+from approxftl_tools.study_cluster import Cluster
+from approxftl_tools.study_engine import Engine, Processes
 from approxftl_tools.study_figure import chart_of, specs_of
 from approxftl_tools.study_plan import Plan
 from approxftl_tools.study_queue import Queue, commands, manifest, script
@@ -48,9 +58,23 @@ A point that is done is not run again, by whichever study: its directory is name
 simulator, arguments and files. So a study that was stopped, or killed, goes on where it was. Points
 that fail do not stop the others; "run --retry" tries them again.
 
---scheduler gives the points to a Dask cluster, whose workers need the same approxftl in their PATH
-and the files at the same places. Who can connect to a Dask scheduler can run any code there: bind
-it to an address that only you can reach, or use TLS.
+With [optimise], "study optimise" looks for the values of options with which a measure is best, by
+trials that Optuna proposes. A trial's value is the mean over what varies and over its seeds. Trials
+are points like others, so that the same command goes on where it was.
+
+  [optimise]
+  minimise = "write_response_p99_ns"     # or maximise
+  trials = 40
+  together = 4                # proposed before one of them is known, whatever --jobs
+  [optimise.range]
+  op = { from = 7, to = 28, unit = "%" } # and step, or log = true
+  victim = ["greedy", "cost_benefit"]
+
+--scheduler gives the points to a Dask cluster, whose workers need the same approxftl in their PATH;
+files go to them. Who can connect to a Dask scheduler can run any code there: bind it to an address
+that only you can reach, or use TLS: --tls names a folder with ca.pem, cert.pem and key.pem. With
+--memory a point that needs more fails; if workers were started with --resources memory=BYTES, each
+has no more points at a time than fit.
 
 Exit status: 0 done, 1 a point failed, 2 usage, 3 no such file, 4 not verified, 130 interrupted.
 """
@@ -63,6 +87,17 @@ def jobs(text: str) -> int:
     return int(text)
 
 
+def memory(text: str) -> int:
+    """Read a size."""
+    try:
+        size = number(text)
+    except ValueError:
+        size = 0
+    if not 0 < size < 2**62:
+        raise argparse.ArgumentTypeError(f'"{text}" is no size such as 2GiB')
+    return size
+
+
 VERB_HELP = (
     ("run", "run what is missing, and print the table"),
     ("status", "print what is done, failed and missing"),
@@ -71,7 +106,8 @@ VERB_HELP = (
     ("report", "make one page of the table and the figures"),
     ("pack", "put the study, its files and its results into one archive"),
     ("verify", "run an archive's study again, and compare to the last byte"),
-    ("export", "print what is missing as commands, or as a job array of Slurm"))
+    ("export", "print what is missing as commands, or as a job array of Slurm"),
+    ("optimise", "look for the values with which a measure is best, as [optimise] says"))
 
 
 def options() -> command.Parser:
@@ -93,26 +129,35 @@ def options() -> command.Parser:
                              help='of values such as "1000|10000" the second')
             one.add_argument("--traces", metavar="DIR", type=Path,
                              help="record files NAME.aft, in place of those of [synth]")
-    for name in ("run", "verify"):
+    for name in ("run", "optimise", "verify"):
         add[name].add_argument("--jobs", metavar="N", type=jobs, default=os.cpu_count() or 1,
                                help="processes at a time, up to 1024 (default: as many as "
                                     "processors)")
-    run = add["run"]
-    run.add_argument("--scheduler", metavar="ADDRESS",
-                     help="a Dask scheduler, such as tcp://host:8786")
-    run.add_argument("--retry", action="store_true", help="try what failed again, too")
-    run.add_argument("--progress", action="store_true", help="even if stderr is no terminal")
+    for name in ("run", "optimise"):
+        run_options(add[name])
     for name in ("run", "table", "report"):
         add[name].add_argument("--measures", metavar="A,B,...", help="columns of the table")
     for name in ("run", "table"):
         add[name].add_argument("--csv", action="store_true", help="print the table as CSV")
-    for name in ("run", "table", "status"):
+    for name in ("run", "table", "status", "optimise"):
         add[name].add_argument("--json", action="store_true", help="print as JSON")
     for name in ("figure", "report"):
         add[name].add_argument("--style", metavar="STYLE", type=Path,
                                help="width, height, font, font_size and palette, a TOML file")
     figure_options(add)
     return parser
+
+
+def run_options(run: command.Parser) -> None:
+    """Add the options of what runs points."""
+    run.add_argument("--scheduler", metavar="ADDRESS",
+                     help="a Dask scheduler, such as tcp://host:8786")
+    run.add_argument("--tls", metavar="DIR", type=Path,
+                     help="with --scheduler: ca.pem, cert.pem and key.pem are there")
+    run.add_argument("--memory", metavar="SIZE", type=memory, default=0,
+                     help="of each point, such as 2GiB; one that needs more fails")
+    run.add_argument("--retry", action="store_true", help="try what failed again, too")
+    run.add_argument("--progress", action="store_true", help="even if stderr is no terminal")
 
 
 def figure_options(add: Mapping[str, command.Parser]) -> None:
@@ -146,8 +191,10 @@ def hours(text: str) -> str:
 def engine_of(arguments: argparse.Namespace) -> Engine:
     """Return what was asked for."""
     if arguments.scheduler:
-        return Cluster(command.program(), arguments.scheduler)
-    return Processes(command.program(), arguments.jobs)
+        return Cluster(command.program(), arguments.scheduler, arguments.memory, arguments.tls)
+    if arguments.tls:
+        raise command.Refusal("--tls says nothing without --scheduler", command.USAGE)
+    return Processes(command.program(), arguments.jobs, arguments.memory)
 
 
 def complain(plan: Plan, store: Store) -> int:
@@ -358,8 +405,32 @@ def export(arguments: argparse.Namespace, _argv: Sequence[str], plan: Plan, stor
     return command.DONE
 
 
+def optimise(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, store: Store) -> int:
+    """Look for the best values, and print what was tried."""
+    store.prepare()
+    search = study_optimise.Search(
+        plan, study_optimise.goal_of(plan), store, command.program(), lambda: engine_of(arguments),
+        arguments.retry, arguments.progress or sys.stderr.isatty())
+    whole = search.search()
+    if search.shown and search.trials:
+        sys.stderr.write("\n")
+    if arguments.json:
+        print(json.dumps({**command.envelope("study", argv), "study": plan.name,
+                          **study_optimise.as_rows(search)}, indent=1))
+    else:
+        sys.stdout.write(study_optimise.as_text(search))
+    for trial in search.trials:
+        if trial.why:
+            sys.stderr.write(f"approxftl-study: {trial.values}: {trial.why}\n")
+    if not whole:
+        sys.stderr.write(f"approxftl-study: interrupted, {len(search.trials)} of "
+                         f"{search.goal.trials} trials are done; the same command goes on\n")
+        return command.INTERRUPTED
+    return command.DONE if search.best() else command.FAILED
+
+
 VERBS = {"run": run, "status": status, "table": show_table, "figure": figure, "report": report,
-         "pack": pack, "export": export}
+         "pack": pack, "export": export, "optimise": optimise}
 
 
 def main(argv: Sequence[str] | None = None) -> int:

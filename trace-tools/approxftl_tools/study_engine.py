@@ -1,24 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Running the points of a study: processes of this machine, or the workers of a Dask cluster.
+"""Running the points of a study by processes of this machine.
 
-Either way a point is a process of the simulator. One that is killed is tried again, for it may have
-been somebody else's mistake; one that ends by itself is not.
+A point is a process of the simulator, here or elsewhere. One that is killed is tried again, for it
+may have been somebody else's mistake; one that ends by itself is not.
 """
 
 from __future__ import annotations
 
-import hashlib
-import importlib
-import shutil
-import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from approxftl_tools.children import Children
-from approxftl_tools.command import FAILED, INTERRUPTED, Refusal
+from approxftl_tools.command import INTERRUPTED
 from approxftl_tools.study_plan import Point, digest_of
 
 #: How often a point is begun that is killed each time.
@@ -49,7 +45,7 @@ class Engine(Protocol):
 def complaint(status: int, said: str) -> str:
     """Return why a simulation has no result."""
     last = said.strip().splitlines()[-1:] or [f"exit status {status}, without a word"]
-    return last[0]
+    return last[0].removeprefix("approxftl: ")
 
 
 def was_killed(status: int) -> bool:
@@ -84,11 +80,14 @@ class Processes:
 
     program: Path
     jobs: int
+    #: Of memory, for each; 0: what there is.
+    memory: int = 0
     children: Children = field(default_factory=Children)
 
     def once(self, point: Point) -> tuple[int, str, str]:
         """Run a point, and return how it ended."""
-        return self.children.run([self.program, "sim", *point.arguments, *OWN])
+        return self.children.run([self.program, "sim", *point.arguments, *OWN],
+                                 memory=self.memory)
 
     def run(self, point: Point) -> Outcome:
         """Run a point until it ends by itself."""
@@ -119,92 +118,3 @@ class Processes:
     def stop(self) -> None:
         """End what runs."""
         self.children.stop()
-
-
-#: A point for a worker: its arguments, and the files that it reads with their digests.
-Task = tuple[Sequence[str], Sequence[tuple[str, str]]]
-
-
-def worker_task() -> Callable[[Task], tuple[int, str, str, int]]:
-    """Return what workers run: a closure, which goes to them whole, for they lack this package."""
-    attempts_most, own, interrupted = ATTEMPTS, OWN, INTERRUPTED
-
-    def state(path: Path) -> tuple[int, ...]:
-        found = path.stat()
-        return (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-
-    def wrong(path: Path, digest: str) -> str:
-        try:
-            with path.open("rb") as file:
-                found = hashlib.file_digest(file, "sha256").hexdigest()
-        except OSError as error:
-            return f"the worker cannot read {path}: {error.strerror}"
-        if found == digest:
-            return ""
-        return f"the worker's {path} is another one; the same file must be at the same place"
-
-    def run(task: Task) -> tuple[int, str, str, int]:
-        arguments, files = task
-        program = shutil.which("approxftl")
-        if program is None:
-            return 1, "", "the worker has no approxftl in its PATH", 1
-        mine = [(Path(program), files[0][1]), *((Path(name), digest) for name, digest in files[1:])]
-        sentences = [sentence for path, digest in mine if (sentence := wrong(path, digest))]
-        if sentences:
-            return 1, "", sentences[0], 1
-        before = [state(path) for path, _ in mine]
-        attempts = 0
-        while attempts < attempts_most:
-            attempts += 1
-            done = subprocess.run([program, "sim", *arguments, *own], stdin=subprocess.DEVNULL,
-                                  capture_output=True, text=True, check=False)
-            if 0 <= done.returncode != interrupted:
-                break
-        if [state(path) for path, _ in mine] != before:
-            return 1, "", "a file has changed while the worker read it", attempts
-        return done.returncode, done.stdout, done.stderr, attempts
-    return run
-
-
-@dataclass
-class Cluster:
-    """The workers of a Dask scheduler."""
-
-    program: Path
-    address: str
-    dask: Any = None
-    client: Any = None
-
-    def connect(self) -> None:
-        """Find the scheduler."""
-        try:
-            self.dask = importlib.import_module("distributed")
-        except ImportError as error:
-            raise Refusal("--scheduler needs the Python package distributed: "
-                          "pip install distributed", FAILED) from error
-        try:
-            self.client = self.dask.Client(self.address, timeout="5s")
-        except (OSError, ValueError, TimeoutError) as error:
-            raise Refusal(f"{self.address}: no Dask scheduler answers there ({error}); "
-                          '"dask scheduler" and "dask worker" start one') from error
-
-    def outcomes(self, points: Sequence[Point]) -> Iterator[Outcome]:
-        """Run them all, and yield each as it ends."""
-        self.connect()
-        task = worker_task()
-        futures = {self.client.submit(task, (point.arguments, point.files), pure=False,
-                                      retries=ATTEMPTS - 1): point for point in points}
-        for future in self.dask.as_completed(futures):
-            yield self.judge(futures[future], future)
-
-    def judge(self, point: Point, future: Any) -> Outcome:
-        """Return what became of a point."""
-        error = future.exception()
-        if error is not None:
-            return Outcome(point, None, f"the cluster lost it: {error}")
-        return outcome_of(point, *future.result())
-
-    def stop(self) -> None:
-        """Give up what the cluster still has of ours."""
-        if self.client is not None:
-            self.client.close()

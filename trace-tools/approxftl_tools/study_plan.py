@@ -37,9 +37,9 @@ RESERVED = ("json", "dump", "record", "timeline", "progress", "quiet", "cpu", "h
 #: Version of the language; another number is another language.
 LANGUAGE = 1
 KEYS = ("study", "name", "seeds", "seed", "until", "most", "measures", "relative_to", "warmup",
-        "base", "vary", "exclude", "figure", "synth", "text")
+        "base", "vary", "exclude", "figure", "synth", "text", "optimise")
 #: Where values of two lengths are.
-LENGTHS = ("base", "vary", "exclude", "synth")
+LENGTHS = ("base", "vary", "exclude", "synth", "optimise")
 WARMUP = ("warn", "refuse", "ignore")
 #: Measures of a table that nobody has chosen: tails beside means.
 DEFAULT = ("write_response_mean_ns", "write_response_p99_ns", "read_response_mean_ns",
@@ -101,6 +101,8 @@ class Plan:
     #: Where the files are that it names, by the names in it.
     files: dict[str, Path]
     setting: Setting
+    #: The table [optimise], not yet looked at.
+    optimise: dict[str, Any]
 
 
 Signature = tuple[int, ...]
@@ -203,7 +205,7 @@ def check_keys(path: Path, document: dict[str, Any]) -> None:
     """Refuse what is not understood."""
     check_known(path, "key", document, KEYS)
     check_version(path, document)
-    for section in ("base", "vary", "synth"):
+    for section in ("base", "vary", "synth", "optimise"):
         if not isinstance(document.get(section, {}), dict):
             raise Refusal(f"{path}: [{section}] is a table of keys and values", USAGE)
     figures = document.get("figure", [])
@@ -451,4 +453,4 @@ def read(path: Path, program: Path, seeds: int = 0, files: dict[str, Path] | Non
         check_values(path, program, points)
     return Plan(path, str(document.get("name", path.stem)), plain(document.get("text", "")),
                 tuple(points), tuple(varying), rules, tuple(document.get("figure", [])),
-                streams.named, setting)
+                streams.named, setting, document.get("optimise", {}))

@@ -191,7 +191,11 @@ def as_text(rows: Sequence[Row]) -> str:
         return "no point is done\n"
     keys = [key for key in rows[0] if not key.endswith(("_low", "_high"))
             and (key != "drifting_runs" or any(row[key] for row in rows))]
-    cells = [list(map(title, keys)), *([cell(row, key) for key in keys] for row in rows)]
+    return aligned([list(map(title, keys)), *([cell(row, key) for key in keys] for row in rows)])
+
+
+def aligned(cells: Sequence[Sequence[str]]) -> str:
+    """Return lines of cells as columns."""
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = ("  ".join(text.rjust(width) for text, width in zip(line, widths, strict=True))
              for line in cells)

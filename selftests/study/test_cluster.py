@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Studies on a Dask cluster: files by content, workers that die, starve, or are cut off."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from selftests.study.test_study import (
+    BUILD,
+    SMALL,
+    STUDY,
+    answer,
+    refused,
+    results,
+    simulations,
+    study,
+    until_there_are,
+    write,
+)
+from selftests.study.test_study import LONG as OTHERS
+
+from approxftl_tools import study_cluster, study_plan
+
+#: Starts a scheduler and workers, given more of their options; returns the address and the workers.
+Start = Callable[..., tuple[str, list[subprocess.Popen[bytes]]]]
+#: Not mistaken for what others run meanwhile.
+REQUESTS = 999999
+ENDLESS = 999999999
+LONG = OTHERS.replace("1000000", str(REQUESTS))
+CODE = "import sys; from distributed.cli.dask_{} import main; sys.exit(main())"
+RECORD = (str(BUILD / "approxftl"), "sim", "--quiet", "--requests=3000")
+TRACED = '[base]\ntrace = "Übung a.aft"\n[vary]\npolicy = ["baseline", "vth_b"]\n'
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """What makes clusters of this machine with two workers, which stand somewhere else."""
+    processes = []
+    environment = os.environ | {"PATH": f"{BUILD}:{os.environ['PATH']}"}
+    (tmp_path / "worker").mkdir()
+
+    def begin(kind: str, *arguments: str) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(
+            [sys.executable, "-c", CODE.format(kind), *arguments, "--no-dashboard"],
+            env=environment, cwd=tmp_path / "worker", stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
+        processes.append(process)
+        return process
+
+    def both(protocol: str = "tcp", common: tuple[str, ...] = (),
+             workers: tuple[str, ...] = ("--nthreads", "1")
+             ) -> tuple[str, list[subprocess.Popen[bytes]]]:
+        address = f"{protocol}://127.0.0.1:{20000 + os.getpid() % 20000}"
+        begin("scheduler", "--host", address, *common)
+        return address, [begin("worker", address, "--no-nanny", *common, *workers)
+                         for _ in range(2)]
+
+    yield both
+    for process in processes:
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture
+def traced(tmp_path: Path) -> Path:
+    """A study of a trace."""
+    subprocess.run([*RECORD, f"--record={tmp_path / 'Übung a.aft'}"], check=True)
+    return write(tmp_path, TRACED)
+
+
+def contents(root: Path) -> dict[str, bytes]:
+    return {path.parent.name: path.read_bytes() for path in root.glob("*/result.json")}
+
+
+def task_of(point: study_plan.Point) -> study_cluster.Task:
+    return point.arguments, point.files[0][1], point.files[1:]
+
+
+def test_a_worker_needs_no_file(traced: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it is sent counts, not what lies at the same place there."""
+    point = study_plan.read(traced, BUILD / "approxftl").points[0]
+    monkeypatch.setenv("PATH", f"{BUILD}:{os.environ['PATH']}")
+    name, digest = point.files[1]
+    sent = {digest: Path(name).read_bytes()}
+    task = study_cluster.worker_task(0)
+    status, out, said, attempts = task(task_of(point), sent)
+    assert (status, said, attempts) == (0, "", 1)
+    subprocess.run([*RECORD, "--seed=9", f"--record={name}"], check=True)
+    assert task(task_of(point), sent) == (0, out, "", 1)
+    Path(name).unlink()
+    assert task(task_of(point), sent) == (0, out, "", 1)
+
+
+def test_a_worker_of_another_build(traced: Path, tmp_path: Path,
+                                   monkeypatch: pytest.MonkeyPatch) -> None:
+    point = study_plan.read(traced, BUILD / "approxftl").points[0]
+    task = study_cluster.worker_task(0)
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    assert task(task_of(point), {})[2] == "the worker has no approxftl in its PATH"
+    (tmp_path / "approxftl").write_text("#!/bin/sh\n")
+    (tmp_path / "approxftl").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert task(task_of(point), {})[2] == f"the worker's {tmp_path}/approxftl is of another build"
+
+
+def test_a_worker_tries_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its simulator is killed twice, once in order and once not."""
+    program = tmp_path / "approxftl"
+    program.write_text(f"#!/bin/sh\necho x >>{tmp_path}/tries\ncase $(wc -l <{tmp_path}/tries) in\n"
+                       "1) kill -KILL $$ ;;\n2) exit 130 ;;\nesac\necho result\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    task = study_cluster.worker_task(0)
+    assert task(((), study_plan.digest_of(program), ()), {}) == (0, "result\n", "", 3)
+
+
+@pytest.mark.slow
+def test_the_same_bytes_as_here(traced: Path, tmp_path: Path, start: Start) -> None:
+    """Though workers have neither the folder's name nor the file's."""
+    address, _ = start()
+    study("run", traced, "--scheduler", address, "--out", tmp_path / "there")
+    study("run", traced, "--out", tmp_path / "here")
+    here = contents(tmp_path / "here")
+    assert len(here) == 2
+    assert contents(tmp_path / "there") == here
+    assert not list((tmp_path / "worker").glob("**/approxftl-*"))
+
+
+@pytest.mark.slow
+def test_cluster_that_loses_a_worker(tmp_path: Path, start: Start) -> None:
+    address, workers = start()
+    file = write(tmp_path, LONG)
+    driver = subprocess.Popen([STUDY, "run", file, "--scheduler", address])
+    until_there_are(tmp_path, 1)
+    workers[0].kill()
+    assert driver.wait(timeout=120) == 0
+    assert contents(tmp_path / "study.results") == contents_here(file, tmp_path / "here")
+
+
+def contents_here(file: Path, root: Path) -> dict[str, bytes]:
+    study("run", file, "--out", root)
+    return contents(root)
+
+
+@pytest.mark.slow
+def test_nothing_goes_on_after_an_interrupt(tmp_path: Path, start: Start) -> None:
+    """Neither what runs nor what waits, though the workers live on."""
+    address, workers = start()
+    file = write(tmp_path, LONG.replace(str(REQUESTS), str(ENDLESS)))
+    driver = subprocess.Popen(["env", "--default-signal=INT", STUDY, "run", file, "--scheduler",
+                               address], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    wait_for(lambda: len(simulations(ENDLESS)) == 2)
+    driver.send_signal(signal.SIGINT)
+    _, said = driver.communicate(timeout=30)
+    assert driver.returncode == 130
+    assert b"the same command goes on" in said
+    wait_for(lambda: not simulations(ENDLESS))
+    time.sleep(1)
+    assert not simulations(ENDLESS)
+    assert all(worker.poll() is None for worker in workers)
+
+
+def wait_for(state: Callable[[], bool]) -> None:
+    end = time.monotonic() + 30
+    while not state():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+STARVED = """
+[base]
+requests = 1000
+fill = "random"
+[vary]
+profile = ["demo", "qlc"]
+"""
+
+
+def test_a_point_that_needs_more_memory(tmp_path: Path) -> None:
+    """It fails with the simulator's sentence; the others are done."""
+    done = study("run", write(tmp_path, STARVED), "--memory", "60MiB", status=1)
+    assert re.search("profile=qlc: .*memory", done.stderr)
+    assert len(results(tmp_path)) == 1
+    study("run", tmp_path / "study.toml", "--memory", "4GiB", "--retry")
+    assert len(results(tmp_path)) == 2
+
+
+@pytest.mark.slow
+def test_memory_of_workers(tmp_path: Path, start: Start) -> None:
+    """Starved there, too; and no more at a time than fit into what workers say they have."""
+    address, _ = start(workers=("--nthreads", "2", "--resources", "memory=100e6"))
+    done = study("run", write(tmp_path, STARVED), "--scheduler", address, "--memory", "60MiB",
+                 status=1)
+    assert re.search("profile=qlc: .*memory", done.stderr)
+    driver = subprocess.Popen([STUDY, "run", write(tmp_path, LONG), "--scheduler", address,
+                               "--memory", "60MiB"], stdout=subprocess.DEVNULL)
+    most = 0
+    while driver.poll() is None:
+        most = max(most, len(simulations(REQUESTS)))
+        time.sleep(0.02)
+    assert driver.returncode == 0
+    assert most == 2
+
+
+def certificates(folder: Path) -> Path:
+    """Make an authority, and a certificate by it."""
+    folder.mkdir()
+
+    def openssl(*words: str) -> None:
+        subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
+
+    openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=authority",
+            "-keyout", "authority.pem", "-out", "ca.pem")
+    openssl("req", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=127.0.0.1", "-keyout", "key.pem",
+            "-out", "request.pem")
+    openssl("x509", "-req", "-days", "2", "-in", "request.pem", "-CA", "ca.pem", "-CAkey",
+            "authority.pem", "-CAcreateserial", "-out", "cert.pem")
+    return folder
+
+
+@pytest.mark.slow
+def test_tls(tmp_path: Path, start: Start) -> None:
+    """Whoever has no certificate, or somebody else's, gets no answer."""
+    ours, others = certificates(tmp_path / "ours"), certificates(tmp_path / "others")
+    address, _ = start("tls", ("--tls-ca-file", str(ours / "ca.pem"), "--tls-cert",
+                               str(ours / "cert.pem"), "--tls-key", str(ours / "key.pem")))
+    file = write(tmp_path, SMALL)
+    rows = answer("run", file, "--scheduler", address, "--tls", ours)["rows"]
+    assert rows == answer("run", file, "--out", tmp_path / "here")["rows"]
+    for options in (("--tls", others), ()):
+        done = study("run", file, "--out", tmp_path / "none", "--scheduler", address, *options,
+                     status=1)
+        assert "no Dask scheduler answers there" in done.stderr.splitlines()[-1]
+
+
+def test_words_about_tls(tmp_path: Path) -> None:
+    file = write(tmp_path, SMALL)
+    status, said = refused("run", file, "--tls", tmp_path)
+    assert (status, "without --scheduler" in said) == (2, True)
+    status, said = refused("run", file, "--scheduler", "tls://127.0.0.1:9", "--tls", tmp_path)
+    assert status == 3
+    assert f"{tmp_path}: there is no ca.pem; --tls needs ca.pem, cert.pem, key.pem in it" in said
+
+
+@pytest.mark.slow
+def test_no_cluster(tmp_path: Path) -> None:
+    done = study("run", write(tmp_path, SMALL), "--scheduler", "tcp://127.0.0.1:9", status=1)
+    assert "no Dask scheduler answers there" in done.stderr.splitlines()[-1]

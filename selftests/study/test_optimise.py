@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Studies that look for the best values: what is found, what is refused, what goes on."""
+
+from __future__ import annotations
+
+import json
+import math
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from selftests.study.test_study import (
+    STUDY,
+    answer,
+    refused,
+    results,
+    simulations,
+    study,
+    until_there_are,
+    write,
+)
+
+from approxftl_tools import study_optimise
+
+BASE = """
+seeds = 2
+[base]
+requests = 20000
+fill = "random"
+policy = "baseline"
+"""
+SEARCH = BASE + """
+[optimise]
+minimise = "write_amplification"
+trials = 10
+together = 3
+[optimise.range]
+op = { from = 7, to = 40, unit = "%" }
+victim = ["greedy", "fifo"]
+"""
+
+
+def outcome(*arguments: str | Path) -> dict[str, Any]:
+    found = answer("optimise", *arguments)
+    return {key: found[key] for key in ("measure", "largest", "trials", "best")}
+
+
+def test_more_spare_space_is_better(tmp_path: Path) -> None:
+    """The least write amplification is where most is spare: near the upper end, and collected by
+    who looks for the emptiest block."""
+    found = outcome(write(tmp_path, SEARCH))
+    values = [trial["write_amplification"] for trial in found["trials"]]
+    assert len(values) == 10
+    assert values == sorted(values)
+    best = found["trials"][0]
+    assert best["trial"] == found["best"]
+    assert int(best["values"]["op"].rstrip("%")) >= 28
+    assert best["values"]["victim"] == "greedy"
+    assert best["write_amplification_low"] <= values[0] <= best["write_amplification_high"]
+    assert found["trials"][-1]["write_amplification"] > values[0]
+
+
+def test_a_trial_is_what_its_command_says(tmp_path: Path) -> None:
+    """Each of the two seeds by hand, and their mean."""
+    found = outcome(write(tmp_path, SEARCH.replace("trials = 10", "trials = 1")))
+    [trial] = found["trials"]
+    words = trial["command"].split()[1:]
+    told = json.loads(subprocess.run([STUDY.with_name("approxftl"), *words, "--json=-", "--quiet"],
+                                     capture_output=True, check=True).stdout)["runs"][0]
+    ours = [json.loads(Path(place, "result.json").read_text())["runs"][0]
+            for place in results(tmp_path)]
+    assert len(ours) == 2
+    assert told["counters"] in [run["counters"] for run in ours]
+
+
+def test_the_largest(tmp_path: Path) -> None:
+    text = SEARCH.replace("minimise", "maximise").replace("trials = 10", "trials = 4")
+    found = outcome(write(tmp_path, text))
+    values = [trial["write_amplification"] for trial in found["trials"]]
+    assert found["largest"]
+    assert values == sorted(values, reverse=True)
+    assert found["trials"][0]["trial"] == found["best"]
+
+
+def test_mean_over_what_varies(tmp_path: Path) -> None:
+    """One policy alone, the other alone, and both: the mean of theirs."""
+    base = SEARCH.replace('policy = "baseline"', 'approx-share = "30%"')
+    text = base.replace("trials = 10", "trials = 2").replace(
+        "write_amplification", "write_response_mean_ns")
+    values: list[dict[int, float]] = []
+    for policies in ('"baseline"', '"approxftl"', '"baseline", "approxftl"'):
+        folder = tmp_path / str(len(values))
+        folder.mkdir()
+        found = outcome(write(folder, f"{text}\n[vary]\npolicy = [{policies}]\n"))
+        values.append({trial["trial"]: trial["write_response_mean_ns"]
+                       for trial in found["trials"]})
+    one, other, both = values
+    for trial in (1, 2):
+        assert one[trial] != other[trial]
+        assert both[trial] == pytest.approx((one[trial] + other[trial]) / 2, rel=1e-12)
+
+
+@pytest.mark.slow
+def test_trials_run_together(tmp_path: Path) -> None:
+    text = SEARCH.replace("20000", "1999999").replace("seeds = 2", "seeds = 1").replace(
+        "trials = 10", "trials = 3")
+    driver = subprocess.Popen([STUDY, "optimise", write(tmp_path, text), "--jobs", "8"],
+                              stdout=subprocess.DEVNULL)
+    most = 0
+    while driver.poll() is None:
+        most = max(most, len(simulations(1999999)))
+        time.sleep(0.02)
+    assert (driver.returncode, most) == (0, 3)
+
+
+def test_as_many_processes_as_there_are(tmp_path: Path) -> None:
+    file = write(tmp_path, SEARCH)
+    assert (outcome(file, "--jobs", "1", "--out", tmp_path / "one")
+            == outcome(file, "--jobs", "4", "--out", tmp_path / "four"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_goes_on_where_it_was(tmp_path: Path, number: signal.Signals) -> None:
+    file = write(tmp_path, SEARCH.replace("20000", "200000"))
+    process = subprocess.Popen(["env", "--default-signal=INT", STUDY, "optimise", file],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    until_there_are(tmp_path, 7)
+    process.send_signal(number)
+    _, said = process.communicate(timeout=30)
+    if number == signal.SIGINT:
+        assert process.returncode == 130
+        assert "of 10 trials are done; the same command goes on" in said
+    before = results(tmp_path)
+    assert 7 <= len(before) < 20
+    assert outcome(file) == outcome(file, "--out", tmp_path / "at-once")
+    after = results(tmp_path / "study.results")
+    assert len(after) == len(results(tmp_path / "at-once"))
+    assert {place: after[place] for place in before} == before
+
+
+def test_values_that_the_simulator_refuses(tmp_path: Path) -> None:
+    """They are trials without a value; where it takes none, the study is refused at once."""
+    some = SEARCH.replace("to = 40", "to = 180").replace("trials = 10", "trials = 6")
+    done = study("optimise", write(tmp_path, some), "--json")
+    found = json.loads(done.stdout)["trials"]
+    without = [trial for trial in found if trial["write_amplification"] is None]
+    assert 0 < len(without) < 6
+    assert found[-1] in without
+    assert all("op" in trial["why"] for trial in without)
+    assert done.stderr.count("approxftl-study: ") == len(without)
+    none = SEARCH.replace("from = 7, to = 40", "from = 107, to = 140")
+    status, said = refused("optimise", write(tmp_path, none))
+    assert (status, "op" in said.splitlines()[-1]) == (2, True)
+
+
+RANGE = '[optimise]\nminimise = "erases"\n[optimise.range]\n'
+REFUSED = {
+    BASE: "it has no [optimise]",
+    BASE + "[optimise]\n[optimise.range]\nop = [7, 28]\n": "has minimise or maximise",
+    BASE + RANGE.replace("[optimise]\n", '[optimise]\nmaximise = "erases"\n', 1) + "op = [7, 8]\n":
+        "has minimise or maximise",
+    BASE + RANGE.replace("erases", "erase"): "is a table of options",
+    BASE + RANGE.replace("erases", "erase") + "op = [7, 8]\n": "did you mean erases?",
+    BASE + '[optimise]\nminimise = "erases"\n': "[optimise.range] is a table of options",
+    BASE + RANGE + "op = 7\n": "op is a list of values, or",
+    BASE + RANGE + "op = [7]\n": "op is a list of values, or",
+    BASE + RANGE + "op = { from = 7 }\n": '"to" is a number',
+    BASE + RANGE + "op = { from = true, to = 9 }\n": '"from" is a number',
+    BASE + RANGE + "op = { from = 7, to = inf }\n": '"to" is a number',
+    BASE + RANGE + "op = { from = 7, to = 7 }\n": "from is below to",
+    BASE + RANGE + "op = { from = 7, to = 9, step = 3 }\n": "from is below to",
+    BASE + RANGE + "op = { from = 7, to = 9, step = 0.5 }\n": "so is the step",
+    BASE + RANGE + "op = { from = 0, to = 9, log = true }\n": "log is true or false",
+    BASE + RANGE + "op = { from = 7, to = 9, unti = 3 }\n": "did you mean unit?",
+    BASE + RANGE + "requests = [7, 9]\n": '"requests" is in [optimise.range], and in [base]',
+    BASE + RANGE + "seed = [7, 9]\n": '"seed" is in [optimise.range], and in [base]',
+    BASE + RANGE + "trace = ['a', 'b']\n": '"trace" is not for [optimise.range]',
+    BASE + RANGE + "json = ['a', 'b']\n": '"json" is not for [optimise.range]',
+    BASE + RANGE.replace("]\nm", "]\ntrials = 0\nm", 1) + "op = [7, 8]\n": "trials is a number",
+    BASE + RANGE.replace("]\nm", "]\ntrails = 9\nm", 1) + "op = [7, 8]\n": "did you mean trials?",
+}
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_refused_before_anything_runs(text: str, tmp_path: Path) -> None:
+    status, said = refused("optimise", write(tmp_path, text))
+    assert status == 2
+    assert REFUSED[text] in said.splitlines()[-1]
+    assert not results(tmp_path)
+
+
+def test_without_optuna(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    status, said = refused("optimise", write(tmp_path, SEARCH))
+    assert status == 1
+    assert said.splitlines() == [
+        "approxftl-study: study optimise needs the Python package optuna: pip install optuna"]
+    assert not results(tmp_path)
+
+
+@given(low=st.floats(-1e6, 1e6), width=st.floats(1e-3, 1e6), unit=st.sampled_from(["", "%", "us"]))
+def test_numbers_are_written_as_they_are_read(low: float, width: float, unit: str) -> None:
+    """No exponent, which the simulator does not read, and nothing lost that matters."""
+    text = str(study_optimise.Range(low=low, high=low + width, unit=unit).spelled(low + width / 3))
+    assert text.endswith(unit)
+    number = text.removesuffix(unit) if unit else text
+    assert "e" not in number
+    assert math.isclose(float(number), low + width / 3, abs_tol=1e-6)

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Running the points of a study by the workers of a Dask cluster.
+
+What a point reads goes to its worker by content, so that a worker needs the program and no file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib
+import json
+import resource
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from approxftl_tools.command import FAILED, INTERRUPTED, NOT_FOUND, Refusal
+from approxftl_tools.study_engine import ATTEMPTS, OWN, Outcome, outcome_of
+from approxftl_tools.study_plan import Point
+
+#: Of what a worker may say that it has (dask worker --resources "memory=16e9"), what is shared out.
+MEMORY = "memory"
+#: The files in a folder that --tls names.
+TLS = ("ca.pem", "cert.pem", "key.pem")
+#: How often a worker asks whether its point is still wanted.
+ASKED_S = 0.2
+#: For the first worker, which says how memory is shared out.
+WORKERS_S = 5
+#: Arguments of a point, digest of the program, and names and digests of the files.
+Task = tuple[Sequence[str], str, Sequence[tuple[str, str]]]
+#: Exit status, output, complaints, attempts.
+Ended = tuple[int, str, str, int]
+
+
+def worker_task(memory: int) -> Callable[[Task, dict[str, bytes]], Ended]:
+    """Return what workers run: a closure, which goes to them whole, for they lack this package."""
+    attempts_most, own, interrupted, often = ATTEMPTS, OWN, INTERRUPTED, ASKED_S
+
+    def here() -> tuple[Path, Callable[[], bool]]:
+        """Return a folder that the worker clears, and what tells whether the point is wanted."""
+        try:
+            worker_of = importlib.import_module("distributed.worker")
+            worker, key = worker_of.get_worker(), worker_of.thread_state.key
+        except (ImportError, ValueError, AttributeError):
+            return Path(tempfile.gettempdir()), lambda: True
+
+        def wanted() -> bool:
+            state = worker.state.tasks.get(key)
+            return state is not None and state.state != "cancelled"
+        return Path(worker.local_directory), wanted
+
+    def digest_of(path: Path) -> str:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+    def quoted(name: str) -> str:
+        return json.dumps(name, ensure_ascii=False)[1:-1]
+
+    def once(words: Sequence[str], wanted: Callable[[], bool]) -> tuple[int, str, str]:
+        with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, encoding="utf-8",
+                              errors="surrogateescape") as process:
+            if memory:
+                resource.prlimit(process.pid, resource.RLIMIT_AS, (memory, memory))
+            while True:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    out, err = process.communicate(timeout=often)
+                    return process.returncode, out, err
+                if not wanted():
+                    process.kill()
+
+    def until_it_ends(words: Sequence[str], wanted: Callable[[], bool]) -> Ended:
+        attempts = 0
+        while True:
+            attempts += 1
+            status, out, err = once(words, wanted)
+            if 0 <= status != interrupted or attempts == attempts_most or not wanted():
+                return status, out, err, attempts
+
+    def run(task: Task, contents: dict[str, bytes]) -> Ended:
+        arguments, digest, files = task
+        program = shutil.which("approxftl")
+        if program is None:
+            return 1, "", "the worker has no approxftl in its PATH", 1
+        if digest_of(Path(program)) != digest:
+            return 1, "", f"the worker's {program} is of another build", 1
+        place, wanted = here()
+        with tempfile.TemporaryDirectory(dir=place, prefix="approxftl-") as folder:
+            words, names = [program, "sim", *arguments, *own], []
+            for number, (name, wanted_digest) in enumerate(files):
+                copy = Path(folder) / f"{number}-{Path(name).name}"
+                copy.write_bytes(contents[wanted_digest])
+                words = [word.replace(f"={name}", f"={copy}") if word.endswith(f"={name}") else word
+                         for word in words]
+                names.append((quoted(str(copy)), quoted(name)))
+            status, out, err, attempts = until_it_ends(words, wanted)
+        for copied, named in names:
+            out, err = out.replace(copied, named), err.replace(copied, named)
+        return status, out, err, attempts
+    return run
+
+
+@dataclass
+class Cluster:
+    """The workers of a Dask scheduler."""
+
+    program: Path
+    address: str
+    #: Of memory, for each point; 0: what there is.
+    memory: int = 0
+    #: Where the certificates are; None: whatever Dask's configuration says.
+    tls: Path | None = None
+    dask: Any = None
+    client: Any = None
+    futures: dict[Any, Point] = field(default_factory=dict)
+
+    def security(self) -> Any:
+        """Return how the connection is made safe."""
+        if self.tls is None:
+            return None
+        missing = [name for name in TLS if not (self.tls / name).is_file()]
+        if missing:
+            raise Refusal(f"{self.tls}: there is no {missing[0]}; --tls needs {', '.join(TLS)} "
+                          "in it", NOT_FOUND)
+        authority, certificate, key = (str(self.tls / name) for name in TLS)
+        return self.dask.Security(tls_ca_file=authority, tls_client_cert=certificate,
+                                  tls_client_key=key, require_encryption=True)
+
+    def connect(self) -> None:
+        """Find the scheduler."""
+        try:
+            self.dask = importlib.import_module("distributed")
+        except ImportError as error:
+            raise Refusal("--scheduler needs the Python package distributed: "
+                          "pip install distributed", FAILED) from error
+        try:
+            self.client = self.dask.Client(self.address, timeout="5s", security=self.security())
+        except (OSError, ValueError, TypeError, TimeoutError) as error:
+            raise Refusal(f"{self.address}: no Dask scheduler answers there ({error}); "
+                          '"dask scheduler" and "dask worker" start one') from error
+
+    def share(self) -> dict[str, float]:
+        """Return what a point takes of what workers say they have."""
+        if not self.memory:
+            return {}
+        with contextlib.suppress(TimeoutError):
+            self.client.wait_for_workers(1, timeout=WORKERS_S)
+        workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
+        if any(MEMORY in worker["resources"] for worker in workers):
+            return {MEMORY: float(self.memory)}
+        return {}
+
+    def sent(self, points: Sequence[Point]) -> dict[str, Any]:
+        """Hand each content over once, by its digest; another than it was is refused."""
+        contents: dict[str, Any] = {}
+        for name, digest in {file for point in points for file in point.files[1:]}:
+            if digest in contents:
+                continue
+            content = Path(name).read_bytes()
+            if hashlib.sha256(content).hexdigest() != digest:
+                raise Refusal(f"{name} has changed since the study began")
+            contents[digest] = self.client.scatter(content, hash=False, broadcast=True)
+        return contents
+
+    def outcomes(self, points: Sequence[Point]) -> Iterator[Outcome]:
+        """Run them all, and yield each as it ends."""
+        if not points:
+            return
+        self.connect()
+        task, share, contents = worker_task(self.memory), self.share(), self.sent(points)
+        for point in points:
+            needed = {digest: contents[digest] for _, digest in point.files[1:]}
+            future = self.client.submit(
+                task, (point.arguments, point.files[0][1], point.files[1:]), needed, pure=False,
+                retries=ATTEMPTS - 1, resources=share)
+            self.futures[future] = point
+        for future in self.dask.as_completed(list(self.futures)):
+            yield self.judge(self.futures.pop(future), future)
+
+    def judge(self, point: Point, future: Any) -> Outcome:
+        """Return what became of a point."""
+        error = future.exception()
+        if error is not None:
+            return Outcome(point, None, f"the cluster lost it: {error}")
+        return outcome_of(point, *future.result())
+
+    def stop(self) -> None:
+        """Give up what the cluster still has of ours; workers end what runs."""
+        if self.client is not None:
+            with contextlib.suppress(Exception):
+                self.client.cancel(list(self.futures), force=True)
+            self.client.close()

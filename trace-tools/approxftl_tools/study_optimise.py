@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Looking for the values with which a study's measure is best: Optuna asks, the study tells.
+
+Which values are asked for depends on the file and on what was told, in the order in which it was
+asked. So whoever begins anew asks for the same, and finds in the store what is done.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from approxftl_tools import study_plan, study_table
+from approxftl_tools.command import FAILED, USAGE, Refusal
+from approxftl_tools.measures import BY_KEY, human
+from approxftl_tools.paper_measures import VALUES
+from approxftl_tools.statistics import Estimate
+from approxftl_tools.study_engine import Engine
+from approxftl_tools.study_plan import Plan, Value, check_known, dashed, is_plain, whole_number
+from approxftl_tools.study_run import Progress, execute, unique
+from approxftl_tools.study_store import DONE, MISSING, Store
+from approxftl_tools.study_store import FAILED as POINT_FAILED
+
+KEYS = ("minimise", "maximise", "trials", "together", "seed", "range")
+RANGE_KEYS = ("from", "to", "step", "log", "unit")
+MOST_TRIALS = 10_000
+MOST_TOGETHER = 1024
+
+
+@dataclass(frozen=True)
+class Range:
+    """What an option may be: one of some values, or a number between two."""
+
+    choices: tuple[Value, ...] = ()
+    low: float = 0
+    high: float = 0
+    step: float | None = None
+    log: bool = False
+    #: What is written behind the number, such as %.
+    unit: str = ""
+
+    def distribution(self, optuna: Any) -> Any:
+        """Return it as Optuna has it."""
+        kinds = optuna.distributions
+        if self.choices:
+            return kinds.CategoricalDistribution(self.choices)
+        if isinstance(self.low, int) and isinstance(self.high, int):
+            return kinds.IntDistribution(self.low, self.high, log=self.log, step=self.step or 1)
+        return kinds.FloatDistribution(self.low, self.high, log=self.log, step=self.step)
+
+    def spelled(self, value: Any) -> Value:
+        """Return a value as the simulator reads it."""
+        if self.choices:
+            chosen: Value = value
+            return chosen
+        number = f"{value}" if isinstance(value, int) else f"{value:.6f}".rstrip("0").rstrip(".")
+        return f"{number}{self.unit}"
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What is looked for, and where."""
+
+    measure: str
+    largest: bool
+    trials: int
+    #: Asked for before one of them is told.
+    together: int
+    seed: int
+    ranges: dict[str, Range]
+
+
+@dataclass
+class Trial:
+    """Values that were tried, and what came of them."""
+
+    values: dict[str, Value]
+    value: float | None = None
+    estimate: Estimate | None = None
+    why: str = ""
+    command: str = ""
+    plan: Plan | None = field(default=None, repr=False)
+
+    def fail(self, why: str) -> None:
+        """Remember why there is no value."""
+        self.why = self.why or why
+
+
+def number_of(path: Path, key: str, table: Mapping[str, Any], which: str) -> float:
+    """Return an end of a range."""
+    value = table.get(which)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise Refusal(f'{path}: [optimise.range] {key}: "{which}" is a number', USAGE)
+    return value
+
+
+def between(path: Path, key: str, table: Mapping[str, Any]) -> Range:
+    """Read a number between two."""
+    check_known(path, f"key of {key} in [optimise.range]", table, RANGE_KEYS)
+    low, high = (number_of(path, key, table, which) for which in ("from", "to"))
+    step = number_of(path, key, table, "step") if "step" in table else None
+    log, unit = table.get("log", False), table.get("unit", "")
+    whole = isinstance(low, int) and isinstance(high, int)
+    if low >= high or (step is not None and (step <= 0 or step > high - low)):
+        raise Refusal(f"{path}: [optimise.range] {key}: from is below to, and a step is no larger "
+                      "than what is between them", USAGE)
+    if not isinstance(log, bool) or not isinstance(unit, str) or (log and (low <= 0 or step)):
+        raise Refusal(f"{path}: [optimise.range] {key}: log is true or false, for positive numbers "
+                      "without a step; unit is a word", USAGE)
+    if whole and step is not None and not isinstance(step, int):
+        raise Refusal(f"{path}: [optimise.range] {key}: from and to are whole, and so is the step",
+                      USAGE)
+    return Range(low=low, high=high, step=step, log=log, unit=unit)
+
+
+def range_of(path: Path, key: str, given: object) -> Range:
+    """Read what an option may be."""
+    if isinstance(given, dict):
+        return between(path, key, given)
+    if isinstance(given, list) and len(given) > 1 and all(map(is_plain, given)):
+        return Range(choices=tuple(given))
+    raise Refusal(f"{path}: [optimise.range] {key} is a list of values, or {{ from = 7, to = 28, "
+                  'unit = "%" }', USAGE)
+
+
+def check_keys(plan: Plan, table: Mapping[str, Any], ranges: object) -> Mapping[str, Any]:
+    """Refuse what is not understood, or somewhere else, too; return the ranges."""
+    path = plan.path
+    if not table:
+        raise Refusal(f"{path}: it has no [optimise]", USAGE)
+    check_known(path, "key of [optimise]", table, KEYS)
+    if ("minimise" in table) == ("maximise" in table):
+        raise Refusal(f"{path}: [optimise] has minimise or maximise, with a measure", USAGE)
+    if not isinstance(ranges, dict) or not ranges:
+        raise Refusal(f"{path}: [optimise.range] is a table of options and what they may be", USAGE)
+    taken = {dashed(word.removeprefix("--").partition("=")[0])
+             for point in plan.points for word in point.arguments} | set(map(dashed, plan.keys))
+    for key in ranges:
+        if dashed(key) in study_plan.RESERVED or dashed(key) in study_plan.FILES:
+            raise Refusal(f'{path}: "{key}" is not for [optimise.range]', USAGE)
+        if dashed(key) in taken:
+            raise Refusal(f'{path}: "{key}" is in [optimise.range], and in [base] or [vary]', USAGE)
+    return ranges
+
+
+def goal_of(plan: Plan) -> Goal:
+    """Read [optimise]."""
+    table = plan.optimise
+    ranges = check_keys(plan, table, table.get("range"))
+    measure = table.get("minimise", table.get("maximise"))
+    check_known(plan.path, "measure", [str(measure)], list(VALUES))
+    counts = {key: whole_number(plan.path, table, key, usual, least, most)
+              for key, usual, least, most in (("trials", 40, 1, MOST_TRIALS),
+                                              ("together", 4, 1, MOST_TOGETHER),
+                                              ("seed", 1, 0, 2**32 - 1))}
+    return Goal(str(measure), "maximise" in table, **counts,
+                ranges={key: range_of(plan.path, key, given) for key, given in ranges.items()})
+
+
+def optuna_of() -> Any:
+    """Return Optuna."""
+    try:
+        optuna = importlib.import_module("optuna")
+    except ImportError as error:
+        raise Refusal("study optimise needs the Python package optuna: pip install optuna",
+                      FAILED) from error
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    return optuna
+
+
+@dataclass
+class Search:
+    """A search under way."""
+
+    plan: Plan
+    goal: Goal
+    store: Store
+    program: Path
+    #: Makes what runs points.
+    engine: Callable[[], Engine]
+    #: Try what failed again.
+    retry: bool = False
+    shown: bool = False
+    trials: list[Trial] = field(default_factory=list)
+
+    def best(self) -> Trial | None:
+        """Return the best trial, the first of those that are equal."""
+        found = [trial for trial in self.trials if trial.value is not None]
+        sign = -1 if self.goal.largest else 1
+        return min(found, key=lambda trial: sign * (trial.value or 0), default=None)
+
+    def planned(self, values: dict[str, Value]) -> Trial:
+        """Return a trial with its points; the simulator may refuse its values."""
+        trial = Trial(values)
+        try:
+            trial.plan = study_plan.read(self.plan.path, self.program, setting=replace(
+                self.plan.setting, more={"base": values}))
+            trial.command = trial.plan.points[0].command()
+        except Refusal as refusal:
+            trial.fail(str(refusal).removeprefix(f"{self.plan.path}: "))
+        return trial
+
+    def run(self, trials: Sequence[Trial]) -> bool:
+        """Run what is missing of some trials; false if interrupted."""
+        wanted = {MISSING, POINT_FAILED} if self.retry else {MISSING}
+        points = unique([point for trial in trials if trial.plan for point in trial.plan.points
+                         if self.store.state(point) in wanted])
+        return execute(points, self.store, self.engine(), Progress(len(points), False))
+
+    def judge(self, trial: Trial) -> None:
+        """Give a trial its value: the mean over all that varies of the means over seeds."""
+        if trial.plan is None:
+            return
+        for point in trial.plan.points:
+            if self.store.state(point) != DONE:
+                trial.fail(f"{point.name()}: {self.store.why(point)}")
+                return
+        found = [group.estimate(self.goal.measure)
+                 for group in study_table.groups_of(trial.plan, self.store)]
+        means = [one.mean for one in found if one]
+        if len(means) < len(found):
+            trial.fail(f"a run has no {self.goal.measure}")
+            return
+        trial.value = sum(means) / len(means)
+        trial.estimate = found[0] if len(found) == 1 else None
+
+    def tell(self) -> None:
+        """Say on a terminal how far it is."""
+        if self.shown:
+            best = self.best()
+            sys.stderr.write(f"\r{len(self.trials)} of {self.goal.trials} trials, best "
+                             f"{shown(self.goal.measure, best.value if best else None)}\033[K")
+            sys.stderr.flush()
+
+    def check_first(self) -> None:
+        """Refuse the study if the simulator takes none of the values that were asked for first."""
+        if all(trial.plan is None for trial in self.trials):
+            raise Refusal(f"{self.plan.path}: {self.trials[0].why}", USAGE)
+
+    def search(self) -> bool:
+        """Try as often as the goal says; false if interrupted."""
+        optuna = optuna_of()
+        study = optuna.create_study(direction="maximize" if self.goal.largest else "minimize",
+                                    sampler=optuna.samplers.TPESampler(seed=self.goal.seed))
+        kinds = {key: one.distribution(optuna) for key, one in self.goal.ranges.items()}
+        while len(self.trials) < self.goal.trials:
+            asked = [study.ask(kinds) for _ in range(min(self.goal.together,
+                                                         self.goal.trials - len(self.trials)))]
+            trials = [self.planned({key: self.goal.ranges[key].spelled(value)
+                                    for key, value in one.params.items()}) for one in asked]
+            if not self.run(trials):
+                return False
+            for one, trial in zip(asked, trials, strict=True):
+                self.judge(trial)
+                study.tell(one, trial.value, state=None if trial.value is not None else
+                           optuna.trial.TrialState.FAIL)
+            self.trials += trials
+            self.check_first()
+            self.tell()
+        return True
+
+
+def shown(key: str, value: float | None) -> str:
+    """Return a measure for a person."""
+    if value is None:
+        return "\u2013"
+    return human(BY_KEY[key], value) if key in BY_KEY else f"{value:.4g}"
+
+
+def ordered(search: Search) -> list[tuple[int, Trial]]:
+    """Return the trials with their numbers, the best first, those without a value last."""
+    sign = -1 if search.goal.largest else 1
+    return sorted(enumerate(search.trials, 1), key=lambda one: (
+        one[1].value is None, sign * (one[1].value or 0), one[0]))
+
+
+def as_text(search: Search) -> str:
+    """Return the trials for a terminal."""
+    measure = search.goal.measure
+    head = ["trial", *search.goal.ranges, study_table.title(measure)]
+    cells = [[str(number), *(str(trial.values[key]) for key in search.goal.ranges),
+              study_table.cell({**study_table.ends(measure, trial.estimate),
+                                measure: trial.value}, measure)]
+             for number, trial in ordered(search)]
+    lines = study_table.aligned([head, *cells])
+    best = search.best()
+    return lines + (f"\nbest: {best.command}\n" if best else "")
+
+
+def as_rows(search: Search) -> dict[str, Any]:
+    """Return the trials for a program."""
+    best = search.best()
+    rows = [{"trial": number, "values": trial.values,
+             **study_table.ends(search.goal.measure, trial.estimate),
+             search.goal.measure: trial.value, "why": trial.why, "command": trial.command}
+            for number, trial in ordered(search)]
+    return {"measure": search.goal.measure, "largest": search.goal.largest, "trials": rows,
+            "best": search.trials.index(best) + 1 if best else None}
