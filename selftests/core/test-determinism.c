@@ -162,7 +162,7 @@ static void compare(const char *policy, const char *const *pairs)
 static const char *const plain[] = { SHAPE, NULL };
 static const char *const busy[] = {
 	SHAPE, "buffer", "128KiB", "suspend", "both", "controller", "7us", "ecc", "3us",
-	"cell_model", "voltage", "wear_gap", "3", NULL
+	"cell_model", "voltage", "wear_gap", "3", "read_cache", "1MiB", "read_ahead", "64KiB", NULL
 };
 
 static const char *const three_bits[] = {

@@ -286,6 +286,7 @@ static void shape_and_past_are_fixed(void)
 	test_device_set(&device, "op", "60");
 	test_device_set(&device, "blocks", "48");
 	test_device_set(&device, "bits", "2");
+	test_device_set(&device, "read_cache", "1MiB");
 	test_device_open(&device, "approxftl", NULL);
 	save(&bytes);
 	for (i = 0; i < aftl_param_count(); i++) {

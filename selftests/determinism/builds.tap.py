@@ -105,6 +105,13 @@ RUNS = (
         lambda c: c["fold_blocks"] > c["fold_idle_blocks"] > 0,
     ),
     Run(
+        "reads from memory, and ahead",
+        "--policy vth_b,approxftl --workload sequential --write-share 20% --approx-share 30% "
+        "--fill sequential --fill_approx 30% --read_cache 4MiB --read_ahead 512KiB --depth 8 "
+        "--requests 10000 --verify",
+        lambda c: c["read_cache_units"] > c["read_ahead_vain_units"] > 0,
+    ),
+    Run(
         "record",
         "--workload zipf --arrival open --utilisation 70% --approx-share 50% --requests 10000 "
         "--policy approxftl --record stream.aft --dump device --fill random",

@@ -118,6 +118,8 @@ static void tune(struct aftl_config *config, struct input *input)
 	config->ecc_levels = next(input) % 4;
 	config->buffer_hold = next(input) * 100000ULL;
 	config->idle = 1 + next(input) * 100000ULL;
+	config->read_cache = next(input) * 8192ULL;
+	config->read_ahead = config->read_cache / (2 + next(input) % 4);
 }
 
 static struct aftl *create(struct input *input)

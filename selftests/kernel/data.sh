@@ -10,7 +10,7 @@ processors 2
 # shellcheck disable=SC2086 # words
 create aftl-data ram $small || exit 1
 # shellcheck disable=SC2086,SC2154 # words, of lib.sh
-create aftl-real ram $shape buffer 1MiB || exit 1
+create aftl-real ram $shape buffer 1MiB read_cache 1MiB read_ahead 256KiB || exit 1
 
 verified()
 {

@@ -605,6 +605,8 @@ ktap_test_run 'the table names the block device by number and can be loaded' tab
 ktap_test_run 'two at once, one in real time with a write buffer' at_once two_at_once
 in_turn 'in real time' in_real_time
 in_turn 'in real time, with a write buffer' in_real_time buffer 1MiB
+in_turn 'in real time, with a cache of reads' in_real_time buffer 256KiB read_cache 1MiB \
+	read_ahead 256KiB
 ktap_test_run 'the offline check finds it sound' is_sound
 ktap_test_run 'one commit serves all flushes that wait' on_slow_drive one_commit_for_all
 wipe /dev/ram0

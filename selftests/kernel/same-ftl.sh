@@ -95,6 +95,8 @@ in_turn 'a worn, filled device' replayed 'use_raw 16m' vth_b 'timing real' "$@" 
 	fill random fill_overwrite 50 cycles 1000 age 90d wear_gap 4 endurance 1010
 in_turn 'a cache, folded in idle time and under pressure' replayed 'use_raw 48m' vth_b \
 	'timing real tag_all approximate' "$@" bits 2 slc_static 4% slc_dynamic 30%
+in_turn 'reads from memory, and ahead' replayed 'use_raw 24m' vth_b \
+	'timing real tag_all approximate' "$@" read_cache 1MiB read_ahead 256KiB read_hit 5us
 in_turn 'a map on flash, suspended operations' replayed 'use_raw 24m' vth_b \
 	'timing real tag_all approximate' "$@" map_cache 64KiB suspend both buffer 256KiB
 in_turn 'sparse blocks before others in their places, collection' replayed 'use_raw 48m' density \

@@ -29,7 +29,8 @@ ITEMS = {
     "docs/design.md": ("The life of a write", "The life of a read",
                        "One program: transaction and legality",
                        "Garbage collection and other jobs", "The cache of one bit in a cell",
-                       "Placement handles", "The map on flash", "Zones", "Errors are state"),
+                       "Placement handles", "The map on flash", "The cache of reads", "Zones",
+                       "Errors are state"),
 }
 
 

@@ -276,18 +276,22 @@ class Table:
     # ------------------------------------------------------------ grids
 
     def read_grid(self, index: int, row: Row) -> Iterator[Point]:
-        """Random reads over block size and queue depth; read-ahead is not modelled."""
-        if row["operation"] != "random-read":
-            return
+        """Reads over block size and queue depth."""
         depth, size = int(row["queue_depth"]) * int(row["streams"]), int(row["block_kib"])
+        sequential = row["operation"] == "sequential-read"
+        kind = " sequential" if sequential else ""
         load = Load(("--fill=sequential", "--write-share=0", f"--size={size << 10}",
-                     f"--depth={depth}", "--requests=200000"))
+                     f"--depth={depth}", *(["--workload=sequential"] if sequential else []),
+                     "--requests=200000"))
+        measures: list[tuple[str, str, float, Value]] = [
+            ("reads/s", "iops", 0.04, lambda result: per_second(result, "read")),
+            ("read mean", "mean_us", 0.04, us("read", "mean")),
+            ("read p99", "p99_us", 0.12, us("read", "p99"))]
+        if sequential:
+            measures.append(("read p50", "p50_us", 0.07, us("read", "p50")))
         yield from self.judged(
-            index, row, f"{size} KiB, {row['queue_depth']} x {row['streams']}", load,
-            f"{size} KiB reads", depth, [
-                ("reads/s", "iops", 0.04, lambda result: per_second(result, "read")),
-                ("read mean", "mean_us", 0.04, us("read", "mean")),
-                ("read p99", "p99_us", 0.12, us("read", "p99"))])
+            index, row, f"{size} KiB{kind}, {row['queue_depth']} x {row['streams']}", load,
+            f"{size} KiB{kind} reads", depth, measures)
 
     def read_under_write(self, index: int, row: Row) -> Iterator[Point]:
         """Random reads beside a stream of writes."""

@@ -310,6 +310,12 @@ static const struct line map_lines[] = {
 	{ "  sheets moved", counter, UNIT_NUMBER, COUNTER_AT(map_moved_units) },
 };
 
+static const struct line recent_lines[] = {
+	{ "units read from the cache", counter, UNIT_NUMBER, COUNTER_AT(read_cache_units) },
+	{ "  read ahead", counter, UNIT_NUMBER, COUNTER_AT(read_ahead_units) },
+	{ "  read ahead in vain", counter, UNIT_NUMBER, COUNTER_AT(read_ahead_vain_units) },
+};
+
 static const struct line raid_lines[] = {
 	{ "data written to members", raid_share, UNIT_FIXED4, RAID_AT(data_units) },
 	{ "parity written", raid_share, UNIT_FIXED4, RAID_AT(parity_units) },
@@ -422,6 +428,8 @@ static void put_pages(struct text_table *table, const struct sim_report *report)
 		put_if_any(table, report, &cache_lines[i]);
 	for (i = 0; i < ARRAY_SIZE(map_lines); i++)
 		put_if_any(table, report, &map_lines[i]);
+	for (i = 0; i < ARRAY_SIZE(recent_lines); i++)
+		put_if_any(table, report, &recent_lines[i]);
 	put_named(table, report, "pages programmed ", sim_mode_names, AFTL_MODES, &by_mode);
 	put_named(table, report, "pages of class ", sim_class_names, AFTL_CLASSES, &by_class);
 }

@@ -21,6 +21,9 @@ COUNTER(host_write_level_3_units, "those of level 3")
 COUNTER(host_discard_units, "mapped units that a discard released")
 COUNTER(unmapped_read_units, "units read that nobody had written; they cost no flash time")
 COUNTER(buffer_read_units, "units read from the write buffer or from a program under way")
+COUNTER(read_cache_units, "units read from the cache of what was read before, or ahead")
+COUNTER(read_ahead_units, "units read into it ahead of the host")
+COUNTER(read_ahead_vain_units, "those of them that left it, or were overwritten, unread")
 COUNTER(buffer_coalesced_units, "buffered units overwritten before they were programmed")
 
 /* What the flash did */
@@ -87,7 +90,7 @@ COUNTER(retired_blocks, "blocks that went bad in use")
 COUNTER(wear_sum, "wear of all erases in 1/10000 of a full erase")
 
 /* Errors */
-COUNTER(read_approx_units, "approximate units read from flash")
+COUNTER(read_approx_units, "approximate units read from flash or from the cache of reads")
 COUNTER(read_flipped_bits, "flipped bits returned to the host")
 COUNTER(read_precise_flipped_bits,
 	"those of them in precise pages: flipped while the data was approximate")

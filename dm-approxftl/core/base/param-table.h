@@ -103,6 +103,12 @@ PARAM(idle, TIME, 1, 1000 * SEC, MS, "a die without work for this long is idle")
 PARAM(buffer, BYTES, 0, 1ULL << 32, 0, "write buffer; 0: a write waits for its program")
 PARAM(buffer_safe, CHOICE, 0, 1, AFTL_OFF, "the write buffer survives power loss")
 PARAM(buffer_hold, TIME, 0, SEC, 5 * MS, "how long buffered data waits for a full page")
+PARAM(read_cache, BYTES, 0, 1ULL << 32, 0,
+	"memory for what reads have brought into the controller; 0: each read is the flash's")
+PARAM(read_ahead, BYTES, 0, 64 * KIB * KIB, 0,
+	"how far reads that follow each other are read ahead into read_cache; 0: not at all")
+PARAM(read_hit, TIME, 0, MS, 0,
+	"controller and link time of a read out of read_cache; 0: as controller")
 PARAM(depth, COUNT, 16, 1 << 20, 2048, "page commands the controller can hold, per direction")
 
 /* Space and wear */

@@ -36,10 +36,12 @@ static u64 cross_link(struct aftl *ftl, const struct aftl_request *request)
 /* A line's delay is constant, so its requests complete in the order they join. */
 static void join_line(struct aftl *ftl, struct aftl_request *request)
 {
-	u32 index = request->decoded ? AFTL_LINE_DECODED : AFTL_LINE_PLAIN;
+	u32 index = request->met & AFTL_MET_ECC ? AFTL_LINE_DECODED : AFTL_LINE_PLAIN;
 	u64 crossed_ns = ftl->now_ns;
 	struct aftl_line *line;
 
+	if (unlikely(request->met == AFTL_MET_RECENT))
+		index = AFTL_LINE_RECENT;
 	if (unlikely(ftl->unit_link_ns)) {
 		crossed_ns = cross_link(ftl, request);
 		if (request->op != AFTL_OP_READ)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Requests and the scheduler, as the files of this room share them. Each uses those
- * above it: complete, read and write, zones, request and schedule, calls and fault.
+ * above it: complete, read and write, ahead and zones, request and schedule, calls and fault.
  */
 #ifndef AFTL_FRONT_H
 #define AFTL_FRONT_H
@@ -21,6 +21,11 @@ static inline void aftl_request_append(struct aftl_request **head, struct aftl_r
 	*tail = request;
 }
 
+/* On its way a read meets the array and ECC, the array alone, and data that were read before. */
+#define AFTL_MET_ECC 0x01
+#define AFTL_MET_ARRAY 0x02
+#define AFTL_MET_RECENT 0x04
+
 void aftl_request_part_done(struct aftl *ftl, struct aftl_request *request, u64 service_ns);
 void aftl_requests_complete(struct aftl *ftl, u32 line);
 void aftl_flush_wait(struct aftl *ftl, struct aftl_request *request);
@@ -39,10 +44,16 @@ void aftl_write_forget(struct aftl *ftl, aftl_unit_t unit);
 void aftl_write_rebind(struct aftl *ftl, struct aftl_lun *lun, u32 commands);
 bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request);
 bool aftl_read_start(struct aftl *ftl, struct aftl_lun *lun);
+u32 aftl_read_run(struct aftl *ftl, aftl_unit_t unit, u32 limit);
+bool aftl_read_start_ahead(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_read_done(struct aftl *ftl, struct aftl_lun *lun, u64 service_ns);
 void aftl_load_done(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_read_interrupt(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_read_fail(struct aftl *ftl, struct aftl_lun *lun);
+
+/* ahead.c: reads that nobody has asked for yet */
+
+void aftl_read_ahead(struct aftl *ftl, const struct aftl_request *request);
 
 /* zones.c: what the host says of whole zones */
 

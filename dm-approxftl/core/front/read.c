@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Host reads: from the buffer, from nowhere, or from a page.
+ * Host reads: from the buffer, from what was read before, from nowhere, or from a page.
  */
 #include "core/front/front.h"
 
-static void deliver(struct aftl *ftl, struct aftl_request *request, struct aftl_read *read)
+static void deliver(struct aftl *ftl, struct aftl_request *request,
+		    const struct aftl_read *read)
 {
 	if (ftl->ops->read)
 		ftl->ops->read(ftl->host, request, read);
@@ -84,18 +85,85 @@ static u32 run_length(const struct aftl *ftl, aftl_unit_t unit, aftl_slot_t slot
 	return run;
 }
 
+/*
+ * aftl_read_run() - units from @unit on, at most @limit, that one read of the array brings
+ *
+ * Return: 0 if @unit is not there.
+ */
+u32 aftl_read_run(struct aftl *ftl, aftl_unit_t unit, u32 limit)
+{
+	aftl_slot_t slot;
+
+	if (is_live(ftl, aftl_pending_find(ftl, unit)) || !aftl_map_get(ftl, unit, &slot) ||
+	    is_gone(ftl, slot))
+		return 0;
+	return run_length(ftl, unit, slot, limit);
+}
+
 static void note_read(struct aftl *ftl, struct aftl_request *request, aftl_unit_t unit,
 		      aftl_slot_t slot, u32 units)
 {
 	u16 attr = ftl->media.attr[unit_page(ftl, slot)];
 	u32 i;
 
-	request->decoded |= aftl_page_class(attr) == AFTL_PRECISE;
+	request->met |= aftl_page_class(attr) == AFTL_PRECISE ? AFTL_MET_ECC : AFTL_MET_ARRAY;
 	if (!ftl->type->host_read)
 		return;
 	for (i = 0; i < units; i++)
 		ftl->type->host_read(ftl->policy, to_unit(from_unit(unit) + i),
 				     aftl_page_mode(attr));
+}
+
+static_assert(AFTL_COUNTERS_APART(read_precise_flipped_bits, read_level_3_flipped_bits,
+				  AFTL_LEVELS - 1), "flipped bits are counted by level");
+
+static inline void count_flips(struct aftl *ftl, const struct aftl_read *read)
+{
+	struct aftl_counters *counters = &ftl->stats.counters;
+
+	counters->read_flipped_bits += read->flips;
+	(&counters->read_precise_flipped_bits)[aftl_map_level(ftl, read->unit)] += read->flips;
+}
+
+/* It is as it came out of the array, and has been through ECC. */
+static void deliver_recent(struct aftl *ftl, struct aftl_request *request,
+			   struct aftl_recent_unit *recent)
+{
+	struct aftl_read read = {
+		.unit = recent->unit,
+		.source = AFTL_SOURCE_FLASH,
+		.slot = recent->slot,
+		.flips = recent->flips,
+		.lineage = recent->lineage,
+	};
+
+	ftl->stats.counters.read_cache_units++;
+	ftl->stats.counters.read_approx_units += aftl_map_level(ftl, read.unit) != AFTL_PRECISE;
+	count_flips(ftl, &read);
+	recent->flags &= ~AFTL_RECENT_AHEAD;
+	aftl_recent_use(ftl, recent);
+	deliver(ftl, request, &read);
+}
+
+static struct aftl_recent_unit *find_recent(const struct aftl *ftl, aftl_unit_t unit)
+{
+	struct aftl_recent_unit *recent = aftl_recent_find(ftl, unit);
+
+	return recent && recent->flags & AFTL_RECENT_READY ? recent : NULL;
+}
+
+static noinline bool try_recent(struct aftl *ftl, struct aftl_request *request, aftl_unit_t unit)
+{
+	struct aftl_recent_unit *recent = find_recent(ftl, unit);
+
+	if (!recent)
+		return false;
+	request->met |= AFTL_MET_RECENT;
+	if (ftl->type->host_read)
+		ftl->type->host_read(ftl->policy, unit,
+				     aftl_page_mode(ftl->media.attr[unit_page(ftl, recent->slot)]));
+	deliver_recent(ftl, request, recent);
+	return true;
 }
 
 static void queue_read(struct aftl *ftl, struct aftl_request *request, u32 index,
@@ -181,7 +249,8 @@ bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request)
 		u32 units;
 		u32 index;
 
-		if (deliver_pending(ftl, request, unit)) {
+		if (deliver_pending(ftl, request, unit) ||
+		    (unlikely(ftl->recent.count) && try_recent(ftl, request, unit))) {
 			request->admitted++;
 			parts_done(ftl, request, 1, 0);
 		} else if (unlikely(ftl->geo.sheets) && !aftl_sheet_ready(ftl, unit)) {
@@ -208,32 +277,57 @@ bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request)
 	return true;
 }
 
-static_assert(AFTL_COUNTERS_APART(read_precise_flipped_bits, read_level_3_flipped_bits,
-				  AFTL_LEVELS - 1), "flipped bits are counted by level");
-
-static void count_errors(struct aftl *ftl, const struct aftl_errors *errors, u32 level)
+/* What sensing has shown, whoever wants it. */
+static inline void count_errors(struct aftl *ftl, const struct aftl_errors *errors, u32 class)
 {
 	struct aftl_counters *counters = &ftl->stats.counters;
 
 	counters->read_raw_error_bits += errors->raw;
 	counters->read_retry_levels += errors->levels;
-	counters->read_lost_units += errors->lost;
-	if (errors->lost)
-		return;
-	counters->read_flipped_bits += errors->flips;
-	if (level == AFTL_PRECISE)
+	if (class == AFTL_PRECISE && !errors->lost)
 		counters->read_corrected_bits += errors->raw;
-	(&counters->read_precise_flipped_bits)[level] += errors->flips;
 }
 
-/* Returns the further sensing levels that the slot needs. */
-static u32 deliver_flash(struct aftl *ftl, struct aftl_request *request, aftl_unit_t unit,
-			 aftl_slot_t slot, u32 class, u64 hour)
+static inline void deliver_flash(struct aftl *ftl, struct aftl_request *request,
+				 const struct aftl_read *read, u32 class)
+{
+	ftl->stats.counters.read_approx_units += class == AFTL_APPROX;
+	if (read->lost) {
+		ftl->stats.counters.read_lost_units++;
+		request->status = -EIO;
+	} else {
+		count_flips(ftl, read);
+	}
+	deliver(ftl, request, read);
+}
+
+/* What is lost stays where it is. Returns whether somebody has asked for it. */
+static noinline bool keep_recent(struct aftl *ftl, const struct aftl_request *request,
+				 const struct aftl_read *read)
+{
+	struct aftl_recent_unit *recent;
+
+	ftl->stats.counters.read_ahead_units += !request;
+	if (!read->lost) {
+		recent = aftl_recent_add(ftl, read->unit, read->slot);
+		recent->flips = read->flips;
+		recent->lineage = read->lineage;
+		recent->flags = request ? 0 : AFTL_RECENT_AHEAD;
+	}
+	return request;
+}
+
+/*
+ * Sense what @slot has of @unit; without a request nobody has asked for it yet.
+ *
+ * Return: the further sensing levels that it needs.
+ */
+static u32 sense_unit(struct aftl *ftl, struct aftl_request *request, aftl_unit_t unit,
+		      aftl_slot_t slot, u32 class, u64 hour)
 {
 	struct aftl_read read = { .unit = unit, .source = AFTL_SOURCE_FLASH, .slot = slot };
 	struct aftl_errors errors = { 0 };
 
-	ftl->stats.counters.read_approx_units += class == AFTL_APPROX;
 	if (aftl_has_origins(&ftl->media)) {
 		errors = aftl_cell_read(&ftl->cell, slot, hour);
 		read.flips = errors.flips;
@@ -241,15 +335,14 @@ static u32 deliver_flash(struct aftl *ftl, struct aftl_request *request, aftl_un
 	}
 	errors.lost |= aftl_lost_in(ftl, slot);
 	read.lost = errors.lost;
-	count_errors(ftl, &errors, aftl_map_level(ftl, unit));
-	if (errors.lost)
-		request->status = -EIO;
-	deliver(ftl, request, &read);
+	count_errors(ftl, &errors, class);
+	if (likely(!ftl->recent.count) || keep_recent(ftl, request, &read))
+		deliver_flash(ftl, request, &read, class);
 	return min(errors.levels, ftl->cell.levels);
 }
 
 /*
- * Deliver the units of @command that are in the page of @slot. The head of the
+ * Deliver the units of @command that are in the page of @slot. The start of the
  * command moves on; what has left the page meanwhile stays for the next sensing.
  */
 static u64 sense_page(struct aftl *ftl, struct aftl_command *command, aftl_slot_t slot)
@@ -262,8 +355,8 @@ static u64 sense_page(struct aftl *ftl, struct aftl_command *command, aftl_slot_
 	u32 levels = 0;
 
 	do {
-		u32 needed = deliver_flash(ftl, command->request, command->unit, slot,
-					   aftl_page_class(attr), hour);
+		u32 needed = sense_unit(ftl, command->request, command->unit, slot,
+					aftl_page_class(attr), hour);
 
 		levels = max(levels, needed);
 		command->unit = to_unit(from_unit(command->unit) + 1);
@@ -339,6 +432,53 @@ static bool redirect_head(struct aftl *ftl, struct aftl_lun *lun)
 	return true;
 }
 
+/* What the oldest read wants came while it was queued, with another read or ahead of it. */
+static noinline bool take_recent(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_command *command = &ftl->commands[lun->reads.head];
+	struct aftl_request *request = command->request;
+	struct aftl_recent_unit *recent = find_recent(ftl, command->unit);
+
+	if (!recent)
+		return false;
+	deliver_recent(ftl, request, recent);
+	command->unit = to_unit(from_unit(command->unit) + 1);
+	if (!--command->units)
+		drop_head(ftl, lun);
+	aftl_request_part_done(ftl, request, 0);
+	return true;
+}
+
+/* Of the reads ahead, the one that brings @unit. */
+static u32 find_ahead(const struct aftl *ftl, const struct aftl_lun *lun, aftl_unit_t unit)
+{
+	u32 index = lun->ahead.head;
+
+	while (index != AFTL_NIL &&
+	       from_unit(unit) - from_unit(ftl->commands[index].unit) >= ftl->commands[index].units)
+		index = ftl->commands[index].next;
+	return index;
+}
+
+/*
+ * The oldest read wants what is going to be read ahead: do that first, for it brings more
+ * of the page, which others are about to want. Who has come too early waits no longer.
+ */
+static noinline void overtake(struct aftl *ftl, struct aftl_lun *lun)
+{
+	aftl_unit_t unit = ftl->commands[lun->reads.head].unit;
+	u32 index = find_ahead(ftl, lun, unit);
+	struct aftl_command *command;
+
+	if (index == AFTL_NIL || !ftl->commands[lun->reads.head].request)
+		return;
+	command = &ftl->commands[index];
+	command->units -= from_unit(unit) - from_unit(command->unit);
+	command->unit = unit;
+	aftl_queue_remove(ftl, &lun->ahead, index);
+	aftl_queue_push(ftl, &lun->reads, index);
+}
+
 /*
  * aftl_read_start() - sense the page that the oldest read wants
  *
@@ -351,14 +491,17 @@ bool aftl_read_start(struct aftl *ftl, struct aftl_lun *lun)
 	u32 units;
 	u64 ns;
 
-	while (lun->reads.head != AFTL_NIL && redirect_head(ftl, lun))
+	while (lun->reads.head != AFTL_NIL &&
+	       ((unlikely(ftl->recent.count) && take_recent(ftl, lun)) || redirect_head(ftl, lun)))
 		;
 	if (lun->reads.head == AFTL_NIL)
 		return false;
+	if (unlikely(lun->ahead.head != AFTL_NIL))
+		overtake(ftl, lun);
 	command = &ftl->commands[lun->reads.head];
 	if (!aftl_map_get(ftl, command->unit, &slot))
 		return false;
-	if (unlikely(!command->request)) {
+	if (unlikely(!command->request) && from_unit(command->unit) >= ftl->geo.units) {
 		aftl_array_sense_sheet(ftl, lun, AFTL_WORK_LOAD, slot);
 		return true;
 	}
@@ -370,12 +513,73 @@ bool aftl_read_start(struct aftl *ftl, struct aftl_lun *lun)
 	return true;
 }
 
+/* Nobody has read it, written it, moved it to another LUN, or discarded it meanwhile. */
+static bool is_wanted(struct aftl *ftl, const struct aftl_lun *lun,
+		      const struct aftl_command *command)
+{
+	aftl_slot_t slot;
+
+	return aftl_map_get(ftl, command->unit, &slot) &&
+	       aftl_block_lun(ftl, aftl_slot_block(&ftl->media, slot)) == lun &&
+	       !is_live(ftl, aftl_pending_find(ftl, command->unit)) &&
+	       !aftl_recent_find(ftl, command->unit);
+}
+
+/*
+ * aftl_read_start_ahead() - sense a page that nobody has asked for yet
+ *
+ * As long as that takes its command is the first among the reads of the host, of which none
+ * waits now.
+ *
+ * Return: false if there is none.
+ */
+bool aftl_read_start_ahead(struct aftl *ftl, struct aftl_lun *lun)
+{
+	while (lun->ahead.head != AFTL_NIL && lun->reads.head == AFTL_NIL) {
+		u32 index = aftl_queue_pop(ftl, &lun->ahead);
+
+		if (!ftl->parking && is_wanted(ftl, lun, &ftl->commands[index])) {
+			aftl_queue_push(ftl, &lun->reads, index);
+			return aftl_read_start(ftl, lun);
+		}
+		aftl_command_put(ftl, index, false);
+	}
+	return false;
+}
+
+/*
+ * Of the units that were read from @lun those that are still wanted are here now.
+ *
+ * Return: whether nobody had asked for them.
+ */
+static noinline bool keep_arrived(struct aftl *ftl, struct aftl_lun *lun)
+{
+	const struct aftl_command *command = &ftl->commands[lun->work.commands];
+	struct aftl_recent_unit *recent;
+	struct aftl_block *block;
+	u32 i;
+
+	for (i = 1; i <= lun->work.units; i++) {
+		recent = aftl_recent_find(ftl, to_unit(from_unit(command->unit) - i));
+		block = recent ? aftl_slot_block(&ftl->media, recent->slot) : NULL;
+		if (recent && aftl_block_lun(ftl, block) == lun)
+			recent->flags |= AFTL_RECENT_READY;
+	}
+	if (command->request)
+		return false;
+	drop_head(ftl, lun);
+	return true;
+}
+
 /* The page has arrived in the controller. */
 void aftl_read_done(struct aftl *ftl, struct aftl_lun *lun, u64 service_ns)
 {
-	struct aftl_request *request = ftl->commands[lun->work.commands].request;
+	const struct aftl_command *command = &ftl->commands[lun->work.commands];
+	struct aftl_request *request = command->request;
 
-	if (!ftl->commands[lun->work.commands].units)
+	if (unlikely(ftl->recent.count) && keep_arrived(ftl, lun))
+		return;
+	if (!command->units)
 		drop_head(ftl, lun);
 	parts_done(ftl, request, lun->work.units, service_ns);
 }
@@ -392,7 +596,7 @@ void aftl_read_interrupt(struct aftl *ftl, struct aftl_lun *lun)
 	if (lun->work.kind != AFTL_WORK_READ ||
 	    (lun->work.phase != AFTL_PHASE_SENSE && lun->work.phase != AFTL_PHASE_RETURN))
 		return;
-	for (i = 1; i <= lun->work.units; i++)
+	for (i = 1; command->request && i <= lun->work.units; i++)
 		deliver_lost(ftl, command->request, to_unit(from_unit(command->unit) - i));
 	aftl_read_done(ftl, lun, 0);
 }
@@ -404,4 +608,6 @@ void aftl_read_fail(struct aftl *ftl, struct aftl_lun *lun)
 {
 	while (lun->reads.head != AFTL_NIL)
 		finish_unit(ftl, lun, true);
+	while (lun->ahead.head != AFTL_NIL)
+		aftl_command_put(ftl, aftl_queue_pop(ftl, &lun->ahead), false);
 }

@@ -17,7 +17,7 @@ static void end_now(struct aftl *ftl, struct aftl_request *request, int status)
 	aftl_request_part_done(ftl, request, 0);
 }
 
-static bool admit(struct aftl *ftl, struct aftl_request *request, bool write)
+static inline bool admit(struct aftl *ftl, struct aftl_request *request, bool write)
 {
 	if (unlikely(request->op >= AFTL_OPS)) {
 		end_now(ftl, request, aftl_zones_manage(ftl, request));
@@ -112,6 +112,18 @@ static void submit_data(struct aftl *ftl, struct aftl_request *request, bool wri
 		aftl_requests_push(ftl);
 }
 
+/* Where there are zones, or what follows is read as well. */
+static noinline void submit_read(struct aftl *ftl, struct aftl_request *request)
+{
+	if (ftl->geo.zones && aftl_zones_offline(ftl, request)) {
+		end_now(ftl, request, -EIO);
+		return;
+	}
+	submit_data(ftl, request, false);
+	if (ftl->ahead_units)
+		aftl_read_ahead(ftl, request);
+}
+
 static noinline void submit_write(struct aftl *ftl, struct aftl_request *request)
 {
 	struct aftl_write write = {
@@ -144,12 +156,12 @@ void aftl_request_start(struct aftl *ftl, struct aftl_request *request)
 	request->service_ns = 0;
 	request->admitted = 0;
 	request->stream = 0;
-	request->decoded = 0;
+	request->met = 0;
 	ftl->requests++;
 	switch (request->op) {
 	case AFTL_OP_READ:
-		if (unlikely(ftl->geo.zones) && aftl_zones_offline(ftl, request))
-			end_now(ftl, request, -EIO);
+		if (unlikely(ftl->geo.zones | ftl->ahead_units))
+			submit_read(ftl, request);
 		else
 			submit_data(ftl, request, false);
 		break;

@@ -3,7 +3,7 @@
  * The one scheduler. What happens to a LUN wakes it; whoever was called settles the
  * device before it returns: requests that wait for commands go on, and each LUN that is
  * awake and whose array is free begins what is next, in the order reads, suspended
- * operation, urgent moves, writes, other moves.
+ * operation, reads ahead, urgent moves, writes, other moves.
  */
 #include "core/front/front.h"
 
@@ -179,6 +179,8 @@ static bool start_something(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_n
 		aftl_array_resume(ftl, lun);
 		return true;
 	}
+	if (unlikely(lun->ahead.head != AFTL_NIL) && aftl_read_start_ahead(ftl, lun))
+		return true;
 	if (unlikely(lun->leaving.count) && start_sheets(ftl, lun))
 		return true;
 	if ((lun->write_lanes || unlikely(ftl->foggy_blocks)) &&

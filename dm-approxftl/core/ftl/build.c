@@ -72,7 +72,7 @@ static int take_events(struct aftl *ftl)
 	struct aftl_events *events = &ftl->events;
 
 	ftl->event_lines = ftl->geo.luns;
-	ftl->event_clock = ftl->event_lines + AFTL_LINES;
+	ftl->event_clock = ftl->event_lines + (ftl->recent.count ? AFTL_LINES : AFTL_LINE_RECENT);
 	events->leaves = aftl_events_leaves(ftl->event_clock + 1);
 	events->when = aftl_memory_take(ftl, events->leaves, sizeof(*events->when));
 	events->winner = aftl_memory_take(ftl, 2 * (size_t)events->leaves, sizeof(*events->winner));
@@ -112,6 +112,7 @@ static void init_lun(struct aftl *ftl, u32 index)
 	lun->bus_ns = &ftl->bus_ns[index % ftl->geo.channels];
 	lun->refresh_block = ftl->geo.blocks_per_lun;
 	lun->reads.head = AFTL_NIL;
+	lun->ahead.head = AFTL_NIL;
 	for (lane = 0; lane < AFTL_LANES; lane++)
 		lun->writes[lane].head = AFTL_NIL;
 }
@@ -146,8 +147,8 @@ static int take_luns(struct aftl *ftl)
 		return -ENOMEM;
 	for (i = 0; i < geo->luns; i++)
 		init_lun(ftl, i);
-	return aftl_handle_take(ftl) && aftl_zone_take(ftl) && aftl_sheet_take(ftl) ?
-	       take_foggy(ftl) : -ENOMEM;
+	return aftl_handle_take(ftl) && aftl_zone_take(ftl) && aftl_sheet_take(ftl) &&
+	       aftl_recent_take(ftl) ? take_foggy(ftl) : -ENOMEM;
 }
 
 /* A policy that names none has one. */
@@ -209,11 +210,13 @@ void aftl_derive(struct aftl *ftl)
 	ftl->gc_most_valid = most_valid(ftl);
 	ftl->gc_idle_valid = min(ftl->gc_idle_valid, ftl->gc_most_valid);
 	ftl->handles = slots_of_blocks(ftl);
+	ftl->ahead_units = (u32)div64_u64(config->read_ahead, ftl->geo.unit_bytes);
 	aftl_cache_derive(ftl);
 	aftl_sheet_derive(ftl);
 	ftl->lines[AFTL_LINE_PLAIN].delay_ns = config->controller;
 	ftl->lines[AFTL_LINE_DECODED].delay_ns = config->controller + config->ecc;
 	ftl->lines[AFTL_LINE_INWARD].delay_ns = config->controller;
+	ftl->lines[AFTL_LINE_RECENT].delay_ns = config->read_hit ? : config->controller;
 	aftl_chip_init(&ftl->chip, &ftl->media, config);
 	ftl->most_reads = config->read_limit ? config->read_limit * ftl->geo.pages : U64_MAX;
 	aftl_cell_init(&ftl->cell, &ftl->media, &ftl->config);
@@ -284,6 +287,8 @@ static int build(struct aftl *ftl, struct aftl_error *error)
 		ret = aftl_cache_check(ftl, error);
 	if (!ret)
 		ret = aftl_sheet_check(ftl, error);
+	if (!ret)
+		ret = aftl_recent_check(ftl, error);
 	if (!ret && !ftl->geo.sheets)
 		ret = ftl->geo.zones ? aftl_zone_check(ftl, error) : aftl_handle_check(ftl, error);
 	if (!ret && !ftl->geo.zones)
@@ -343,6 +348,8 @@ void aftl_destroy(struct aftl *ftl)
 	aftl_memory_give(ftl, ftl->victims);
 	aftl_memory_give(ftl, ftl->zones.all);
 	aftl_memory_give(ftl, ftl->sheets.all);
+	aftl_memory_give(ftl, ftl->recent.chains);
+	aftl_memory_give(ftl, ftl->recent.all);
 	if (ftl->luns) {
 		aftl_memory_give(ftl, ftl->luns->placed);
 		aftl_memory_give(ftl, ftl->luns->foggy);

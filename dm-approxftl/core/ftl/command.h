@@ -65,6 +65,32 @@ static inline u32 aftl_queue_pop(struct aftl *ftl, struct aftl_queue *queue)
 	return command;
 }
 
+/* In front of all others; one without a request. */
+static inline void aftl_queue_push(struct aftl *ftl, struct aftl_queue *queue, u32 command)
+{
+	if (queue->head == AFTL_NIL)
+		queue->tail = command;
+	ftl->commands[command].next = queue->head;
+	queue->head = command;
+	queue->count++;
+}
+
+/* Out of the middle of @queue; one without a request. */
+static inline void aftl_queue_remove(struct aftl *ftl, struct aftl_queue *queue, u32 command)
+{
+	u32 *link = &queue->head;
+	u32 before = AFTL_NIL;
+
+	while (*link != command) {
+		before = *link;
+		link = &ftl->commands[before].next;
+	}
+	*link = ftl->commands[command].next;
+	if (queue->tail == command)
+		queue->tail = before;
+	queue->count--;
+}
+
 static inline u32 *aftl_pending_chain(const struct aftl *ftl, aftl_unit_t unit)
 {
 	return &ftl->pending[aftl_mix(from_unit(unit)) & ftl->pending_mask];

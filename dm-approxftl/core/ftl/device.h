@@ -203,6 +203,7 @@ enum aftl_step {
  * @parked: a suspended operation, kind NONE if there is none
  * @parked_ns: array time that it still needs
  * @reads: host reads
+ * @ahead: reads ahead of the host, when nobody waits for another
  * @writes: host writes by lane
  * @write_lanes: bit by lane: its queue is not empty
  * @leaving: sheets of the map
@@ -253,6 +254,7 @@ struct aftl_lun {
 	struct aftl_work parked;
 	u64 parked_ns;
 	struct aftl_queue reads;
+	struct aftl_queue ahead;
 	struct aftl_queue writes[AFTL_LANES];
 	u32 write_lanes;
 	struct aftl_leaving leaving;
@@ -306,8 +308,11 @@ struct aftl_line {
 	u64 delay_ns;
 };
 
-/* Where the link takes time all but reads have a line, as they have a way, of their own. */
-enum { AFTL_LINE_PLAIN, AFTL_LINE_DECODED, AFTL_LINE_INWARD, AFTL_LINES };
+/*
+ * Where the link takes time all but reads have a line, as they have a way, of their own. The
+ * last one is there with a cache of reads only: each source of events costs others time.
+ */
+enum { AFTL_LINE_PLAIN, AFTL_LINE_DECODED, AFTL_LINE_INWARD, AFTL_LINE_RECENT, AFTL_LINES };
 
 #define AFTL_EPOCHS 64
 
@@ -392,6 +397,71 @@ struct aftl_sheets {
 	u32 youngest;
 };
 
+/* It has arrived in the controller. */
+#define AFTL_RECENT_READY 0x01
+/* It was read ahead, and nobody has asked for it yet. */
+#define AFTL_RECENT_AHEAD 0x02
+
+/**
+ * struct aftl_recent_unit - a unit that has been read, with the bits that came of it
+ * @unit: which
+ * @slot: from where
+ * @erases: of the block, then
+ * @flips: errors in the bytes
+ * @lineage: of the bytes
+ * @again: programs of the page after its first, then
+ * @flags: AFTL_RECENT_*
+ * @older: who was used before it
+ * @younger: who was used after it
+ * @next: in its chain
+ */
+struct aftl_recent_unit {
+	aftl_unit_t unit;
+	aftl_slot_t slot;
+	u32 erases;
+	u32 flips;
+	u16 lineage;
+	u8 again;
+	u8 flags;
+	u32 older;
+	u32 younger;
+	u32 next;
+};
+
+/**
+ * struct aftl_recent - what reads have brought into the controller; without it all 0
+ * @all: units, the first @used of them
+ * @chains: of those, by unit
+ * @mask: of a chain
+ * @count: as many as there is room for
+ * @oldest: the one that was not used for the longest
+ * @youngest: the one that was used last
+ */
+struct aftl_recent {
+	struct aftl_recent_unit *all;
+	u32 *chains;
+	u32 mask;
+	u32 count;
+	u32 used;
+	u32 oldest;
+	u32 youngest;
+};
+
+/* So many readers that go on in order are told apart. */
+#define AFTL_READERS 16
+
+/**
+ * struct aftl_reader - reads of the host that follow each other
+ * @next: unit that the next one would begin with
+ * @ahead: up to where has been read, or will be
+ * @turn: when the last one came; 0: there was none
+ */
+struct aftl_reader {
+	u32 next;
+	u32 ahead;
+	u64 turn;
+};
+
 /**
  * struct aftl_bind - which LUN the next write of a lane goes to
  * @lun: index
@@ -461,6 +531,10 @@ struct aftl {
 	u32 handles;
 	struct aftl_sheets sheets;
 	struct aftl_zones zones;
+	struct aftl_recent recent;
+	struct aftl_reader readers[AFTL_READERS];
+	u64 reader_turn;
+	u32 ahead_units;
 	u32 gc_blocks;
 	u32 gc_most_valid;
 	u32 gc_idle_valid;
@@ -867,6 +941,15 @@ void aftl_sheet_write_all(struct aftl *ftl);
 void aftl_sheet_lun_died(struct aftl *ftl, struct aftl_lun *lun);
 bool aftl_sheet_restore(struct aftl *ftl, u32 number, u8 flags);
 int aftl_sheet_audit(const struct aftl *ftl, struct aftl_error *error);
+
+/* recent.c: what reads have brought into the controller */
+
+int __must_check aftl_recent_check(const struct aftl *ftl, struct aftl_error *error);
+bool aftl_recent_take(struct aftl *ftl);
+struct aftl_recent_unit *aftl_recent_find(const struct aftl *ftl, aftl_unit_t unit);
+void aftl_recent_use(struct aftl *ftl, struct aftl_recent_unit *recent);
+struct aftl_recent_unit *aftl_recent_add(struct aftl *ftl, aftl_unit_t unit, aftl_slot_t slot);
+void aftl_recent_forget(struct aftl *ftl);
 
 /* zone.c: zones, each with blocks of its own */
 

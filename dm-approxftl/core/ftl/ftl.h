@@ -74,7 +74,7 @@ struct aftl_request {
 	struct aftl_request *next;
 	u32 admitted;
 	u8 stream;
-	u8 decoded;
+	u8 met;
 	u8 epoch;
 	u8 placed;
 };

@@ -84,6 +84,7 @@ u32 aftl_seek_lost(const struct aftl *ftl, u32 unit, u32 end, bool lost)
 
 bool aftl_unit_errors(const struct aftl *ftl, aftl_unit_t unit, struct aftl_errors *errors)
 {
+	const struct aftl_recent_unit *recent;
 	aftl_slot_t slot;
 
 	*errors = (struct aftl_errors){ .lost = aftl_is_lost(ftl, unit) };
@@ -94,6 +95,11 @@ bool aftl_unit_errors(const struct aftl *ftl, aftl_unit_t unit, struct aftl_erro
 		return false;
 	*errors = aftl_cell_read(&ftl->cell, slot, aftl_hours(ftl));
 	errors->lost |= aftl_slot_block(&ftl->media, slot)->state == AFTL_BLOCK_BAD;
+	recent = aftl_recent_find(ftl, unit);
+	if (recent && recent->flags & AFTL_RECENT_READY) {
+		errors->flips = recent->flips;
+		errors->lost = false;
+	}
 	return true;
 }
 

@@ -318,6 +318,7 @@ bool aftl_park_step(struct aftl *ftl)
 		if (ftl->luns[i].job.kind != AFTL_JOB_NONE)
 			aftl_job_drop(ftl, &ftl->luns[i]);
 	aftl_refresh_park(ftl);
+	aftl_recent_forget(ftl);
 	return false;
 }
 

@@ -129,6 +129,18 @@ static void random_cache(struct aftl_config *config)
 	config->slc_dynamic = aftl_random_below(&random, 3) * 3000;
 }
 
+/* Every third device remembers what was read, or reads ahead; the seed says which. */
+static void random_recent(struct aftl_config *config)
+{
+	struct aftl_random random = { config->seed ^ 3 };
+
+	if (aftl_random_below(&random, 3))
+		return;
+	config->read_cache = 16384ULL * aftl_random_below(&random, 20);
+	config->read_ahead = config->read_cache / (2 + aftl_random_below(&random, 4));
+	config->read_hit = aftl_random_below(&random, 2) * 1000;
+}
+
 /* The queue, and collection */
 static void random_work(struct aftl_config *config, struct aftl_random *random)
 {
@@ -228,6 +240,7 @@ void test_random_options(struct test_device *device, struct aftl_random *random)
 	random_modes(config, random);
 	random_passes(config, random);
 	random_cache(config);
+	random_recent(config);
 	random_times(config, random);
 }
 

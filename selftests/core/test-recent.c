@@ -1,0 +1,723 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What reads have brought into the controller, and reads ahead of the host: who gets what
+ * from where, with which bits, and when. A plain list says the same as the cache.
+ */
+#include <stdlib.h>
+
+#include "bytes.h"
+#include "core/front/front.h"
+#include "core/keep/snapshot.h"
+#include "shadow-store.h"
+#include "stream.h"
+#include "tap.h"
+
+#define SHAPE "channels", "2", "chips", "2", "blocks", "32", "page", "16KiB", "unit", "4KiB", \
+	"bus", "400", "controller", "9us", "ecc", "3us", "read", "45us", "op", "30"
+#define CACHE SHAPE, "read_cache", "1MiB", "fill", "sequential"
+#define PAGE_UNITS 4
+#define UNIT_NS 10240
+#define MISS_NS (45000 + UNIT_NS + 3000 + 9000)
+#define YEAR_NS (365 * 86400000000000ULL)
+#define SEEDS 300
+#define REQUESTS 400
+
+static struct test_device device;
+
+static void open_device(const char *policy, const char *const *pairs)
+{
+	test_device_init(&device, "demo");
+	test_device_open(&device, policy, pairs);
+}
+
+static void close_device(void)
+{
+	test_audit(&device);
+	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
+	test_device_close(&device);
+}
+
+static u64 read_units(u32 unit, u32 units)
+{
+	u64 ns = 0;
+
+	CHECK_EQ(test_do(&device, AFTL_OP_READ, unit, units, AFTL_PRECISE, &ns), 0);
+	return ns;
+}
+
+static u64 read_one(u32 unit)
+{
+	return read_units(unit, 1);
+}
+
+static void rest(void)
+{
+	test_wait(&device, 1000000000);
+}
+
+static u64 sensed(void)
+{
+	return test_counters(&device)->array_reads;
+}
+
+static u64 hits(void)
+{
+	return test_counters(&device)->read_cache_units;
+}
+
+/* Time */
+
+/* Neither array nor bus nor ECC, and what the controller takes for it. */
+static void a_hit_is_the_controllers(void)
+{
+	static const char *const pairs[] = { CACHE, NULL };
+	static const char *const faster[] = { CACHE, "read_hit", "4us", "link", "1000", NULL };
+
+	open_device("baseline", pairs);
+	CHECK_EQ(read_one(8), MISS_NS);
+	CHECK_EQ(read_one(8), 9000);
+	CHECK_EQ(hits(), 1);
+	CHECK_EQ(sensed(), 1);
+	CHECK_EQ(test_counters(&device)->bus_ns, UNIT_NS);
+	close_device();
+	open_device("baseline", faster);
+	CHECK_EQ(read_one(8), MISS_NS + 4096);
+	CHECK_EQ(read_one(8), 4000 + 4096);
+	CHECK_EQ(read_units(8, 2), MISS_NS + 2 * 4096);
+	close_device();
+}
+
+/* What a page has besides was not asked for, and did not cross the bus. */
+static void only_what_was_read_is_there(void)
+{
+	static const char *const pairs[] = { CACHE, NULL };
+
+	open_device("baseline", pairs);
+	read_units(8, 2);
+	CHECK_EQ(read_units(8, 2), 9000);
+	CHECK_EQ(read_one(10), MISS_NS);
+	CHECK_EQ(read_units(8, 3), 9000);
+	CHECK_EQ(hits(), 5);
+	close_device();
+}
+
+/* Who comes while it is on its way waits for that, and for nothing else. */
+static void nothing_is_sensed_twice(void)
+{
+	static const char *const pairs[] = { CACHE, NULL };
+	struct test_request *first;
+	struct test_request *second;
+	u64 now_ns;
+
+	open_device("baseline", pairs);
+	now_ns = aftl_now(device.ftl);
+	first = test_submit_kept(&device, AFTL_OP_READ, 8, 1, 0, 0, now_ns);
+	second = test_submit_kept(&device, AFTL_OP_READ, 8, 1, 0, 0, now_ns + 50000);
+	test_done(&device, second);
+	test_done(&device, first);
+	CHECK_EQ(first->request.complete_ns - now_ns, MISS_NS);
+	CHECK_EQ(second->request.complete_ns - now_ns, MISS_NS);
+	CHECK_EQ(sensed(), 1);
+	test_put(&device, first);
+	test_put(&device, second);
+	close_device();
+}
+
+/* The one that was not used for the longest goes. */
+static void the_oldest_goes(void)
+{
+	static const char *const pairs[] = { SHAPE, "read_cache", "12KiB", "fill", "sequential",
+					     NULL };
+
+	open_device("baseline", pairs);
+	read_one(0);
+	read_one(100);
+	read_one(200);
+	CHECK_EQ(read_one(0), 9000);
+	read_one(300);
+	CHECK_EQ(read_one(0), 9000);
+	CHECK_EQ(read_one(200), 9000);
+	CHECK_EQ(read_one(100), MISS_NS);
+	close_device();
+}
+
+/* Bits */
+
+static u32 seen_flips;
+
+static void on_read(struct test_listener *self, struct test_request *request,
+		    const struct aftl_read *read)
+{
+	(void)self;
+	(void)request;
+	seen_flips = read->flips;
+}
+
+/* As it came out of the array, however old the cells get. */
+static void a_hit_has_the_same_bits(void)
+{
+	static const char *const pairs[] = { CACHE, "fill_approx", "100", "cell_model", "voltage",
+					     "cycles", "2000", "refresh", "0", NULL };
+	struct test_listener listener = { .read = on_read };
+	struct aftl_errors errors;
+	u32 flips;
+
+	open_device("vth_b", pairs);
+	test_device_listen(&device, &listener);
+	read_one(8);
+	flips = seen_flips;
+	aftl_age(device.ftl, 10 * YEAR_NS);
+	read_one(8);
+	CHECK_EQ(hits(), 1);
+	CHECK_EQ(seen_flips, flips);
+	CHECK(aftl_unit_errors(device.ftl, to_unit(8), &errors) && errors.flips == flips);
+	CHECK_EQ(test_counters(&device)->read_flipped_bits, 2 * flips);
+	CHECK_EQ(test_counters(&device)->read_approx_units, 2);
+	aftl_recent_forget(device.ftl);
+	read_one(8);
+	CHECK_MSG(flips && seen_flips > flips, "%u bits have flipped, then %u", flips, seen_flips);
+	test_device_unlisten(&device, &listener);
+	close_device();
+}
+
+static u32 lost_among(u32 units)
+{
+	struct aftl_errors errors;
+	u32 lost = 0;
+	u32 i;
+
+	for (i = 0; i < units; i++)
+		lost += aftl_unit_errors(device.ftl, to_unit(i), &errors) && errors.lost;
+	return lost;
+}
+
+/* It has been through ECC while that could still correct it. */
+static void a_hit_is_not_lost_with_the_cells(void)
+{
+	static const char *const pairs[] = { CACHE, "cell_model", "voltage", "cycles", "10000",
+					     "ecc_bits", "0", "ecc_levels", "0", "refresh", "0",
+					     NULL };
+
+	open_device("baseline", pairs);
+	CHECK_EQ(lost_among(16), 0);
+	read_units(0, 16);
+	aftl_age(device.ftl, 10 * YEAR_NS);
+	CHECK_EQ(lost_among(16), 0);
+	CHECK_EQ(read_units(0, 16), 9000);
+	aftl_recent_forget(device.ftl);
+	CHECK(lost_among(16) > 0);
+	CHECK_EQ(test_do(&device, AFTL_OP_READ, 0, 16, AFTL_PRECISE, NULL), -EIO);
+	close_device();
+}
+
+/* Written, discarded, moved, lost, dead: it is not what was read. */
+static void what_has_changed_is_read_again(void)
+{
+	static const char *const pairs[] = { CACHE, NULL };
+	const struct aftl_lun *lun;
+	aftl_slot_t slot;
+
+	open_device("baseline", pairs);
+	read_one(8);
+	test_do(&device, AFTL_OP_WRITE, 8, 1, AFTL_PRECISE, NULL);
+	CHECK_EQ(read_one(8), MISS_NS);
+	CHECK_EQ(read_one(8), 9000);
+	test_do(&device, AFTL_OP_DISCARD, 8, 1, AFTL_PRECISE, NULL);
+	CHECK_EQ(read_one(8), 9000);
+	CHECK_EQ(test_counters(&device)->unmapped_read_units, 1);
+	read_one(20);
+	CHECK(aftl_map_get(device.ftl, to_unit(20), &slot) && aftl_lose(device.ftl, slot));
+	CHECK_EQ(test_do(&device, AFTL_OP_READ, 20, 1, AFTL_PRECISE, NULL), -EIO);
+	read_one(9);
+	CHECK(aftl_map_get(device.ftl, to_unit(9), &slot));
+	lun = aftl_block_lun(device.ftl, aftl_slot_block(&device.ftl->media, slot));
+	CHECK_EQ(aftl_fail_lun(device.ftl, lun->index), 0);
+	CHECK_EQ(test_do(&device, AFTL_OP_READ, 9, 1, AFTL_PRECISE, NULL), -EIO);
+	CHECK_EQ(hits(), 1);
+	close_device();
+}
+
+static u32 slot_of(u32 unit)
+{
+	u32 class;
+
+	return from_slot(aftl_lookup(device.ftl, to_unit(unit), &class));
+}
+
+/* The same unit in the same place, which was programmed without an erase since. */
+static void what_is_programmed_again_is_read_again(void)
+{
+	static const char *const pairs[] = {
+		"bits", "3", "one_shot", "on", "page", "4KiB", "unit", "0", "layers", "6",
+		"word_lines", "2", "channels", "1", "chips", "1", "op", "40", "blocks", "200",
+		"zone1", "10ms", "zone2", "40ms", "zone3", "100ms", "candidates", "2",
+		"read_cache", "1MiB", NULL
+	};
+	u32 slot;
+	u32 i;
+
+	open_device("ressd", pairs);
+	for (i = 0; i < 2; i++)
+		test_do(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, NULL);
+	slot = slot_of(0);
+	read_one(0);
+	for (i = 0; i < 12 && (!i || slot_of(0) != slot); i++)
+		test_do(&device, AFTL_OP_WRITE, 0, 1, AFTL_PRECISE, NULL);
+	CHECK_EQ(slot_of(0), slot);
+	CHECK(test_counters(&device)->reprogrammed_pages > 0);
+	CHECK_EQ(test_counters(&device)->array_erases, 0);
+	read_one(0);
+	CHECK_EQ(hits(), 0);
+	read_one(0);
+	CHECK_EQ(hits(), 1);
+	close_device();
+}
+
+/* Who is saved and who goes on know equally little. */
+static void it_is_forgotten_with_the_device(void)
+{
+	static const char *const pairs[] = { CACHE, "read_ahead", "256KiB", NULL };
+	struct test_bytes bytes = { 0 };
+	struct aftl_sink sink = test_bytes_sink(&bytes);
+
+	open_device("baseline", pairs);
+	read_one(8);
+	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), 0);
+	CHECK_EQ(read_one(8), MISS_NS);
+	CHECK_EQ(test_device_reload(&device), 0);
+	CHECK_EQ(read_one(8), MISS_NS);
+	test_bytes_free(&bytes);
+	close_device();
+}
+
+/* Reads ahead */
+
+static void a_reader_is_read_ahead(void)
+{
+	static const char *const pairs[] = { CACHE, "read_ahead", "256KiB", NULL };
+	u32 unit;
+
+	open_device("baseline", pairs);
+	CHECK_EQ(read_one(0), MISS_NS);
+	CHECK_EQ(test_counters(&device)->read_ahead_units, 0);
+	CHECK_EQ(read_one(1), MISS_NS);
+	rest();
+	for (unit = 2; unit < 400; unit++) {
+		CHECK_EQ(read_one(unit), 9000);
+		rest();
+		CHECK_EQ(test_counters(&device)->read_ahead_units,
+			 (unit + 65) / PAGE_UNITS * PAGE_UNITS - 2);
+	}
+	CHECK_EQ(hits(), 398);
+	CHECK_EQ(sensed(), 2 + 1 + (test_counters(&device)->read_ahead_units - 2) / PAGE_UNITS);
+	CHECK_EQ(test_counters(&device)->read_ahead_vain_units, 0);
+	close_device();
+}
+
+/* Jumps are no readers; nor are reads that go backwards. */
+static void nothing_is_read_for_nobody(void)
+{
+	static const char *const pairs[] = { CACHE, "read_ahead", "256KiB", NULL };
+	u32 i;
+
+	open_device("baseline", pairs);
+	for (i = 0; i < 100; i++)
+		read_one(7919 * i % 5000);
+	for (i = 400; i > 300; i--)
+		read_one(i);
+	CHECK_EQ(test_counters(&device)->read_ahead_units, 0);
+	close_device();
+}
+
+/* Sixteen of them at a time are told apart, one more is not. */
+static void readers_are_told_apart(void)
+{
+	static const char *const pairs[] = { CACHE, "read_ahead", "64KiB", "read_cache", "8MiB",
+					     NULL };
+	u32 readers;
+	u32 i;
+
+	for (readers = AFTL_READERS; readers <= AFTL_READERS + 1; readers++) {
+		open_device("baseline", pairs);
+		for (i = 0; i < 16 * readers; i++) {
+			read_one(i % readers * 512 + i / readers);
+			rest();
+		}
+		CHECK_EQ(hits(), readers == AFTL_READERS ? 14 * readers : 0);
+		close_device();
+	}
+}
+
+/* A read that wants what is about to be read ahead has the whole page read. */
+static void who_comes_too_early_overtakes(void)
+{
+	static const char *const pairs[] = { CACHE, "channels", "1", "chips", "1",
+					     "read_ahead", "256KiB", NULL };
+	u32 unit;
+
+	open_device("baseline", pairs);
+	for (unit = 0; unit < 32; unit++)
+		CHECK_EQ(test_submit(&device, AFTL_OP_READ, unit, 1, 0, 0, 0), 0);
+	test_drain(&device);
+	CHECK_RANGE(test_counters(&device)->array_read_ns, 9 * 45000, 11 * 45000);
+	close_device();
+}
+
+/* Others have the array first, and half of the commands. */
+static void others_come_first(void)
+{
+	static const char *const pairs[] = { CACHE, "channels", "1", "chips", "1", "depth", "16",
+					     "read_ahead", "512KiB", NULL };
+	u32 i;
+
+	open_device("baseline", pairs);
+	read_one(0);
+	read_one(1);
+	CHECK_EQ(device.ftl->free_read_count, 9);
+	for (i = 0; i < 3; i++)
+		CHECK_EQ(test_submit(&device, AFTL_OP_READ, 1000 + 100 * i, 1, 0, 0, 0), 0);
+	test_drain(&device);
+	CHECK_EQ(sensed(), 7);
+	rest();
+	CHECK(sensed() > 10);
+	close_device();
+}
+
+/* What nobody reads, and what was written before anybody has, is counted. */
+static void what_is_in_vain(void)
+{
+	static const char *const pairs[] = { CACHE, "read_ahead", "64KiB", "read_cache", "128KiB",
+					     NULL };
+	const struct aftl_counters *counters;
+	u32 i;
+
+	open_device("baseline", pairs);
+	counters = test_counters(&device);
+	read_one(0);
+	read_one(1);
+	rest();
+	CHECK_EQ(counters->read_ahead_units, 14);
+	read_one(2);
+	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 3, 1, AFTL_PRECISE, NULL), 0);
+	CHECK_EQ(read_one(3), MISS_NS);
+	CHECK_EQ(counters->read_ahead_vain_units, 1);
+	rest();
+	for (i = 0; i < 40; i++)
+		read_one(1000 + 7 * i);
+	CHECK_EQ(counters->read_ahead_vain_units, counters->read_ahead_units - 1);
+	close_device();
+}
+
+static void what_does_not_fit_is_refused(void)
+{
+	static const char *const pairs[] = { CACHE, "read_ahead", "513KiB", NULL };
+
+	test_device_init(&device, "demo");
+	test_device_set_all(&device, pairs);
+	CHECK_EQ(test_device_create(&device, "baseline"), -EINVAL);
+	CHECK_MSG(strstr(device.error.text, "set read_cache at least"), "\"%s\"",
+		  device.error.text);
+	test_device_close(&device);
+}
+
+/* A plain list: the unit that was used last is the last. */
+
+struct plain_unit {
+	u32 unit;
+	u32 slot;
+	u32 version;
+	u32 flips;
+	u16 lineage;
+};
+
+/**
+ * struct plain - what a device is known to have in its cache
+ * @versions: programs of each slot so far
+ * @request: of the last read, a miss of @unit in @page: what follows in the page comes with it
+ */
+static struct {
+	struct test_listener listener;
+	struct plain_unit units[64];
+	u32 count;
+	u32 *versions;
+	const struct test_request *request;
+	u32 unit;
+	u32 page;
+	u64 hits;
+} plain;
+
+static void on_program(struct test_listener *self, u32 tag, aftl_unit_t unit, aftl_slot_t slot)
+{
+	(void)self;
+	(void)tag;
+	(void)unit;
+	plain.versions[from_slot(slot)]++;
+}
+
+static void on_copy(struct test_listener *self, aftl_unit_t unit, aftl_slot_t from, aftl_slot_t to)
+{
+	(void)self;
+	(void)unit;
+	(void)from;
+	plain.versions[from_slot(to)]++;
+}
+
+static void drop_plain(u32 at)
+{
+	memmove(&plain.units[at], &plain.units[at + 1],
+		(--plain.count - at) * sizeof(plain.units[0]));
+}
+
+static u32 find_plain(u32 unit)
+{
+	u32 i = 0;
+
+	while (i < plain.count && plain.units[i].unit != unit)
+		i++;
+	return i;
+}
+
+static bool comes_along(const struct test_request *request, const struct plain_unit *now)
+{
+	return plain.request == request && plain.unit + 1 == now->unit &&
+	       plain.page == now->slot / device.ftl->geo.page_units;
+}
+
+static void plain_hit(const struct plain_unit *known, const struct plain_unit *now)
+{
+	plain.request = NULL;
+	plain.hits++;
+	CHECK_MSG(known->flips == now->flips && known->lineage == now->lineage,
+		  "unit %u was read with %u errors, and comes back with %u", now->unit,
+		  known->flips, now->flips);
+}
+
+static bool is_same(const struct plain_unit *known, const struct plain_unit *now)
+{
+	return known->slot == now->slot && known->version == now->version;
+}
+
+/* In the order in which they are sensed or found. */
+static void on_plain_read(struct test_listener *self, struct test_request *request,
+			  const struct aftl_read *read)
+{
+	u32 at = find_plain(from_unit(read->unit));
+	struct plain_unit now = { from_unit(read->unit), from_slot(read->slot), 0, read->flips,
+				  read->lineage };
+
+	(void)self;
+	if (read->source != AFTL_SOURCE_FLASH || read->lost)
+		return;
+	now.version = plain.versions[now.slot];
+	if (at < plain.count && is_same(&plain.units[at], &now) && !comes_along(request, &now)) {
+		plain_hit(&plain.units[at], &now);
+	} else {
+		plain.request = request;
+		plain.unit = now.unit;
+		plain.page = now.slot / device.ftl->geo.page_units;
+	}
+	if (at < plain.count)
+		drop_plain(at);
+	else if (plain.count == device.ftl->recent.count)
+		drop_plain(0);
+	plain.units[plain.count++] = now;
+}
+
+/* One request after the other, so that none meets another on its way; time passes, too. */
+static void drive_plain(struct aftl_random *random)
+{
+	struct test_stream stream;
+	u32 i;
+
+	test_stream_init(&stream, aftl_random_next(random));
+	stream.read = 20 + aftl_random_below(random, 70);
+	stream.approx = aftl_random_below(random, 101);
+	stream.hot = 90;
+	stream.depth = 0;
+	stream.units_max = 1 + aftl_random_below(random, 6);
+	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
+		plain.request = NULL;
+		test_stream_step(&stream, &device);
+		rest();
+		if (aftl_random_below(random, 40) == 0)
+			aftl_age(device.ftl, YEAR_NS / 16);
+		CHECK_EQ(hits(), plain.hits);
+	}
+}
+
+static void choose(struct aftl_random *random)
+{
+	test_random_geometry(&device, random);
+	test_random_options(&device, random);
+	device.config.read_ahead = 0;
+	device.config.read_cache = device.config.unit ? : device.config.page;
+	device.config.read_cache *= 1 + aftl_random_below(random, 64);
+}
+
+static const char *any_policy(struct aftl_random *random)
+{
+	u32 policies = 0;
+
+	while (aftl_policy_at(policies))
+		policies++;
+	return aftl_policy_at(aftl_random_below(random, policies))->name;
+}
+
+/* Returns how often it was hit. */
+static u64 run_plain(u64 seed)
+{
+	struct aftl_random random = { aftl_mix(seed ^ 0xcac4e) };
+	const char *policy = any_policy(&random);
+
+	memset(&plain, 0, sizeof(plain));
+	plain.listener = (struct test_listener){
+		.program = on_program, .copy = on_copy, .read = on_plain_read,
+	};
+	test_device_init(&device, "demo");
+	choose(&random);
+	if (!test_device_create(&device, policy)) {
+		plain.versions = calloc(device.ftl->geo.slots, sizeof(u32));
+		if (!plain.versions)
+			tap_bail_out("out of memory");
+		test_device_listen(&device, &plain.listener);
+		drive_plain(&random);
+		test_audit(&device);
+		free(plain.versions);
+	}
+	test_device_close(&device);
+	if (tap_failures())
+		test_note_config(&device, policy, seed);
+	return plain.hits;
+}
+
+static void a_plain_list_says_the_same(void)
+{
+	u64 found = 0;
+	u64 seed;
+
+	for (seed = 0; seed < SEEDS && !tap_failures(); seed++)
+		found += run_plain(seed);
+	tap_note("%llu hits", (unsigned long long)found);
+	CHECK(tap_failures() || found > 5000);
+}
+
+/* Anything at once, readers among it: data come back, and each unit read ahead is somewhere. */
+
+static u64 seen_ahead;
+static u64 seen_vain;
+static u64 seen_hits;
+
+static void check_ahead(void)
+{
+	const struct aftl_counters *counters = test_counters(&device);
+	const struct aftl_recent *recent = &device.ftl->recent;
+	u32 unread = 0;
+	u32 i;
+
+	for (i = 0; i < recent->used; i++)
+		unread += recent->all[i].flags & AFTL_RECENT_AHEAD ? 1 : 0;
+	CHECK(unread + counters->read_ahead_vain_units <= counters->read_ahead_units);
+	CHECK(counters->read_ahead_units <=
+	      unread + counters->read_ahead_vain_units + counters->read_cache_units +
+	      counters->read_lost_units);
+	CHECK_EQ(device.ftl->free_read_count, device.config.depth);
+	seen_ahead += counters->read_ahead_units;
+	seen_vain += counters->read_ahead_vain_units;
+	seen_hits += counters->read_cache_units;
+}
+
+/* Two readers, in steps of their own, between whatever else is asked. */
+static void step_readers(struct aftl_random *random, u32 at[2])
+{
+	u32 who = (u32)aftl_random_below(random, 2);
+	u32 units = 1 + 2 * who;
+
+	if (at[who] + units > test_units(&device) || !aftl_random_below(random, 50))
+		at[who] = (u32)aftl_random_below(random, test_units(&device) - 4);
+	CHECK_EQ(test_submit(&device, AFTL_OP_READ, at[who], units, 0, 0, aftl_now(device.ftl)),
+		 0);
+	at[who] += units;
+}
+
+static void drive(struct aftl_random *random)
+{
+	struct shadow_store store;
+	struct test_stream stream;
+	u32 at[2] = { 0, 0 };
+	u32 i;
+
+	test_stream_init(&stream, aftl_random_next(random));
+	stream.read = aftl_random_below(random, 30);
+	stream.approx = aftl_random_below(random, 101);
+	stream.depth = aftl_random_below(random, 24);
+	shadow_open(&store, &device, false);
+	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
+		if (i % 3 == 0)
+			test_stream_step(&stream, &device);
+		step_readers(random, at);
+		test_drain_to(&device, stream.depth);
+		if (i % 100 == 99)
+			aftl_age(device.ftl, YEAR_NS / 8);
+	}
+	test_drain(&device);
+	rest();
+	check_ahead();
+	shadow_lookup_all(&store);
+	test_audit(&device);
+	shadow_close(&store);
+}
+
+static void run_seed(u64 seed)
+{
+	struct aftl_random random = { aftl_mix(seed ^ 0xa4ead) };
+	const char *policy = any_policy(&random);
+
+	test_device_init(&device, "demo");
+	choose(&random);
+	device.config.read_cache = 65536 + 16384 * aftl_random_below(&random, 20);
+	device.config.read_ahead = device.config.read_cache / (2 + aftl_random_below(&random, 4));
+	if (!test_device_create(&device, policy) && test_units(&device) > 8)
+		drive(&random);
+	test_device_close(&device);
+	if (tap_failures())
+		test_note_config(&device, policy, seed);
+}
+
+static void readers_get_their_data(void)
+{
+	u64 seed;
+
+	for (seed = 0; seed < SEEDS && !tap_failures(); seed++)
+		run_seed(seed);
+	tap_note("%llu units read ahead, %llu in vain, %llu hits", (unsigned long long)seen_ahead,
+		 (unsigned long long)seen_vain, (unsigned long long)seen_hits);
+	CHECK(tap_failures() || (seen_vain > 500 && seen_ahead > 2 * seen_vain));
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1) {
+		run_plain(strtoull(argv[1], NULL, 10));
+		run_seed(strtoull(argv[1], NULL, 10));
+		return tap_finish();
+	}
+	tap_run("a hit takes the controller's time", a_hit_is_the_controllers);
+	tap_run("only what was read is there", only_what_was_read_is_there);
+	tap_run("nothing is sensed twice", nothing_is_sensed_twice);
+	tap_run("the oldest goes", the_oldest_goes);
+	tap_run("a hit has the same bits", a_hit_has_the_same_bits);
+	tap_run("a hit is not lost with the cells", a_hit_is_not_lost_with_the_cells);
+	tap_run("what has changed is read again", what_has_changed_is_read_again);
+	tap_run("what is programmed again is read again", what_is_programmed_again_is_read_again);
+	tap_run("it is forgotten with the device", it_is_forgotten_with_the_device);
+	tap_run("a reader is read ahead", a_reader_is_read_ahead);
+	tap_run("nothing is read for nobody", nothing_is_read_for_nobody);
+	tap_run("readers are told apart", readers_are_told_apart);
+	tap_run("who comes too early overtakes", who_comes_too_early_overtakes);
+	tap_run("others come first", others_come_first);
+	tap_run("what is in vain", what_is_in_vain);
+	tap_run("what does not fit is refused", what_does_not_fit_is_refused);
+	tap_run("a plain list says the same", a_plain_list_says_the_same);
+	tap_run("readers get their data", readers_get_their_data);
+	return tap_finish();
+}

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Reads from memory, and ahead: times by the chip's and the controller's, the report, the study."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from selftests.sim.support import only_run, run, sim
+
+TOP = Path(__file__).resolve().parents[2]
+ALONE = ("--fill", "sequential", "--write-share", "0", "--depth", "1", "--requests", "20000")
+READ_NS, CONTROLLER_NS = 55_240, 9_000
+
+
+def test_a_share_of_the_reads_is_the_controllers() -> None:
+    """Of a tenth of the drive so much is in memory as fits."""
+    ran = sim(*ALONE, "--footprint", "10%", "--controller", "9us", "--read_cache", "22MiB",
+              "--warmup", "50000", "--verify")
+    result = only_run(ran)
+    counters, mean = result["counters"], result["timing"]["read_response"]["mean_ns"]
+    share = counters["read_cache_units"] / counters["host_read_units"]
+    assert share == pytest.approx((22 << 20) / (ran["geometry"]["units"] * 4096 / 10), abs=0.02)
+    assert mean == pytest.approx(CONTROLLER_NS + READ_NS * (1 - share), rel=0.005)
+    assert counters["array_reads"] == 20000 - counters["read_cache_units"]
+
+
+def test_the_report() -> None:
+    args = ("--fill", "sequential", "--workload", "sequential", "--write-share", "10%",
+            "--requests", "20000", "--read_cache", "2MiB", "--read_ahead", "256KiB")
+    counters = only_run(sim(*args))["counters"]
+    told = dict(re.findall(r"^ *(\S.*?\S)  +(\S+) *$", run("sim", *args).out, re.M))
+    assert int(told["units read from the cache"]) == counters["read_cache_units"] > 10000
+    assert int(told["read ahead"]) == counters["read_ahead_units"]
+    assert int(told["read ahead in vain"]) == counters["read_ahead_vain_units"] > 0
+    assert "ahead" not in run("sim", "--requests", "100").out
+
+
+def test_the_study_of_the_tutorial() -> None:
+    """Its words: nothing but the controller is left from 64 KiB on."""
+    study = tomllib.loads((TOP / "docs/examples/read-ahead.toml").read_text())
+    base = [word for key, value in study["base"].items() for word in (f"--{key}", str(value))]
+    sizes = study["vary"]["read_ahead"]
+    runs = [only_run(sim(*base, "--read_ahead", size)) for size in sizes]
+    mean = dict(zip(sizes, (r["timing"]["read_response"]["mean_ns"] for r in runs), strict=True))
+    assert mean["0"] == CONTROLLER_NS + READ_NS
+    assert mean["64KiB"] == pytest.approx(CONTROLLER_NS, rel=0.001)
+    assert mean["16KiB"] == pytest.approx(2 * CONTROLLER_NS, rel=0.05)
+    assert runs[0]["counters"]["array_reads"] == 20000
+    assert runs[-1]["counters"]["array_reads"] == pytest.approx(10000, rel=0.01)
