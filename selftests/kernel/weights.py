@@ -4,6 +4,8 @@
 
     rate REPORT RATE           as many bits have flipped as a rate lets expect
     bought REPORT              what the tags have saved
+    more REPORT REPORT         in the second, of the same weights, more bits have flipped
+    older REPORT REPORT        the same, of the same pages
 """
 
 from __future__ import annotations
@@ -63,10 +65,27 @@ def bought(report: Json) -> None:
         expect(0 < tagged[name] < precise[name], f"{name} is not smaller")
 
 
+def more(few: Json, many: Json) -> None:
+    """Compare reports of the same weights; what is precise is whole in both."""
+    expect(few["parameters"] == many["parameters"], "they are not the same weights")
+    expect(few["share"]["precise"] == many["share"]["precise"], "the precise copy has changed")
+    expect(few["inputs"]["flipped_bits"] < many["inputs"]["flipped_bits"], "no more have flipped")
+
+
+def older(new: Json, old: Json) -> None:
+    """Bits of the same pages have flipped, and none back, plane by plane and array by array."""
+    more(new, old)
+    for one, other in zip(new["arrays"], old["arrays"], strict=True):
+        pairs = zip(one["flipped_bits_by_plane"], other["flipped_bits_by_plane"], strict=True)
+        expect(all(a <= b for a, b in pairs), f"{one['name']}: bits have flipped back")
+
+
 def main() -> None:
     """Judge one thing."""
     what, *words = sys.argv[1:]
-    if what == "rate":
+    if what in ("more", "older"):
+        {"more": more, "older": older}[what](read(words[0]), read(words[1]))
+    elif what == "rate":
         rate(read(words[0]), float(words[1]))
     else:
         bought(read(words[0]))
