@@ -7,6 +7,7 @@ import base64
 import fcntl
 import json
 import os
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +28,9 @@ OPTIONS = ("--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pi
            "--disable-background-networking", "--disable-component-update")
 
 
-def native(*arguments: str) -> dict[str, Any]:
+def native(*arguments: str, directory: Path | None = None) -> dict[str, Any]:
     """Return what approxftl sim says of these arguments, or the sentence of its refusal."""
-    done = run_program(PROGRAM, "sim", *arguments, "--json", "-", timeout=120)
+    done = run_program(PROGRAM, "sim", *arguments, "--json", "-", directory=directory)
     if done.code:
         return {"refused": done.err.strip().removeprefix("approxftl: ")}
     said: dict[str, Any] = json.loads(done.out)
@@ -146,6 +147,16 @@ def value(browser: Browser, name: str) -> str:
     """Return the text of an element."""
     text: str = browser.run(f"document.getElementById('{name}').textContent")
     return text
+
+
+def command_digests(browser: Browser, directory: Path | None = None) -> list[str]:
+    """Run what the page prints, line by line, and return the digests of its devices."""
+    found = []
+    for line in value(browser, "command").splitlines():
+        words = shlex.split(line)
+        assert words[:2] == ["approxftl", "sim"]
+        found += [run["digest"] for run in native(*words[2:], directory=directory)["runs"]]
+    return found
 
 
 def drop(browser: Browser, name: str, content: bytes) -> str:

@@ -129,15 +129,17 @@ static void test_content(void)
 
 static void test_change(void)
 {
-	scnprintf(play_text(), PLAY_TEXT_BYTES, "vth_b");
+	scnprintf(play_text(), PLAY_TEXT_BYTES, "policy=vth_b");
+	CHECK_EQ(play_change(), 0);
+	scnprintf(play_text(), PLAY_TEXT_BYTES, "age=730h");
 	CHECK_EQ(play_change(), 0);
 	CHECK_EQ(play_audit(), 0);
 	CHECK_EQ(play_to(REQUESTS + 2000, 1e18), 0);
 	CHECK_EQ(play_audit(), 0);
 	CHECK(look_everywhere());
-	scnprintf(play_text(), PLAY_TEXT_BYTES, "none");
+	scnprintf(play_text(), PLAY_TEXT_BYTES, "policy=none");
 	CHECK(play_change());
-	CHECK_TEXT(play_text(), "there is no such policy");
+	CHECK_TEXT(play_text(), "there is no policy \"none\"");
 }
 
 int main(void)

@@ -39,6 +39,7 @@ COMMANDS = [
     ("--profile", "micro19", "--policy", "cubeftl,pageftl", "--write-share", "1"),
     (*BUSY, "--block-table", "--page-map", "auto"),
     (*BUSY, "--series"),
+    (*BUSY, "--change", "1500:policy=vth_b,1500:gc=9,2000:age=30d", "--block-table"),
 ]
 
 

@@ -2,12 +2,13 @@
 /*
  * The device: it is made, it goes on, it is changed.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "checked-memory.h"
 #include "core-memory.h"
-#include "core/keep/snapshot.h"
 #include "play.h"
+#include "reload.h"
 
 struct play play;
 
@@ -71,6 +72,7 @@ static int check_options(struct aftl_error *error)
 {
 	static const char *const others[] = {
 		"load", "dump", "raid", "json", "timeline", "record", "help", "until", "warmup",
+		"change",
 	};
 	u32 i;
 
@@ -127,46 +129,17 @@ int play_open(u32 count)
 
 /* Going on */
 
-static bool has_open_arrivals(const struct sim_drive *drive)
+/* Time is a double there. */
+static u64 whole_ns(double ns)
 {
-	return drive->depth == U32_MAX;
-}
-
-/* Has its stream come to its end? */
-static bool is_over(const struct sim_drive *drive)
-{
-	return drive->ended && drive->submitted < drive->limit;
-}
-
-/* Open arrivals one by one: each takes time along to where it arrives. */
-static int submit_up_to(u32 requests, struct aftl_error *error)
-{
-	struct sim_drive *drive = &play.drive;
-
-	drive->limit = has_open_arrivals(drive) ? min((u64)requests, drive->submitted + 1) :
-						  requests;
-	drive->ended = false;
-	return sim_drive_submit(drive, error);
+	return ns < (double)AFTL_TIME_MAX ? (u64)ceil(ns) : U64_MAX;
 }
 
 int play_to(u32 requests, double ns)
 {
-	struct sim_drive *drive = &play.drive;
 	struct aftl_error error;
-	u64 last_ns = aftl_now(drive->ftl);
-	int ret = 0;
+	int ret = sim_drive_to(&play.drive, requests, whole_ns(ns), &error);
 
-	while (!ret && (double)aftl_now(drive->ftl) < ns) {
-		u64 before = drive->submitted;
-
-		ret = submit_up_to(requests, &error);
-		if (ret || drive->submitted >= requests || is_over(drive))
-			break;
-		if (has_open_arrivals(drive))
-			continue;
-		last_ns = drive->submitted != before ? aftl_now(drive->ftl) : last_ns;
-		ret = sim_drive_step(drive, last_ns, &error);
-	}
 	return ret ? play_fail(ret, &error) : 0;
 }
 
@@ -206,83 +179,18 @@ int play_age(u32 hours)
 	return 0;
 }
 
-/* A saved device in memory, written and then read. */
-struct saved {
-	u8 *bytes;
-	size_t room;
-	size_t used;
-	size_t taken;
-};
-
-static int put_bytes(void *host, const void *data, size_t bytes)
-{
-	struct saved *saved = host;
-
-	if (saved->used + bytes > saved->room) {
-		saved->room = 2 * (saved->used + bytes);
-		saved->bytes = memory_grown(saved->bytes, saved->room, 1);
-	}
-	memcpy(saved->bytes + saved->used, data, bytes);
-	saved->used += bytes;
-	return 0;
-}
-
-static int take_bytes(void *host, void *data, size_t bytes)
-{
-	struct saved *saved = host;
-
-	if (saved->taken + bytes > saved->used)
-		return -EIO;
-	memcpy(data, saved->bytes + saved->taken, bytes);
-	saved->taken += bytes;
-	return 0;
-}
-
-/* A safe buffer does not heed a flush: its writes go when they have waited long enough. */
-static int save(struct saved *saved, struct aftl_error *error)
-{
-	const struct aftl_sink sink = { .write = put_bytes, .host = saved };
-	u64 begin_ns = aftl_now(play.drive.ftl);
-	int ret = sim_drive_flush(&play.drive, error);
-
-	while (!ret) {
-		saved->used = 0;
-		ret = aftl_save(play.drive.ftl, &sink, error);
-		if (ret != -EBUSY || aftl_now(play.drive.ftl) - begin_ns > SIM_STUCK_NS)
-			break;
-		ret = sim_drive_step(&play.drive, aftl_now(play.drive.ftl), error);
-	}
-	return ret;
-}
-
-/* Its blocks are of other kinds. */
-static void adopt(struct aftl *ftl)
-{
-	u32 i;
-
-	aftl_destroy(play.drive.ftl);
-	play.drive.ftl = ftl;
-	play.drive.geo = aftl_geometry(ftl);
-	play.drive.ahead.ftl = ftl;
-	for (i = 0; i < play.drive.geo->blocks; i++)
-		play.begun[i]++;
-}
-
 int play_change(void)
 {
-	const struct aftl_policy_type *type = aftl_policy_find(play_text());
-	struct saved saved = { .bytes = NULL };
-	const struct aftl_source_stream source = { .read = take_bytes, .host = &saved };
+	const struct aftl *before = play.drive.ftl;
+	struct sim_change change = { .at = 0 };
 	struct aftl_error error;
-	struct aftl *ftl;
-	int ret = type ? 0 : aftl_fail(&error, -EINVAL, "there is no such policy");
+	int ret = sim_change_parse(&change, play_text(), &error);
+	u32 i;
 
 	if (!ret)
-		ret = save(&saved, &error);
-	if (!ret)
-		ret = aftl_load_as(&ftl, &source, type, NULL, &ops, NULL, &error);
-	if (!ret)
-		adopt(ftl);
-	free(saved.bytes);
+		ret = sim_drive_change(&play.drive, &change, &ops, NULL, &error);
+	/* Its blocks are of other kinds. */
+	for (i = 0; play.drive.ftl != before && i < play.drive.geo->blocks; i++)
+		play.begun[i]++;
 	return ret ? play_fail(ret, &error) : 0;
 }

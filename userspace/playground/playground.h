@@ -33,8 +33,7 @@ int play_open(u32 count);
  * @requests: since the begin
  * @ns: device time; below the present one nothing happens
  *
- * Stops as soon as one of them is reached. What is under way stays so: any way of calling it
- * leads to the same states.
+ * See sim_drive_to().
  */
 int play_to(u32 requests, double ns);
 
@@ -58,12 +57,7 @@ int play_audit(void);
 /* At most so many hours pass without anything happening. */
 int play_age(u32 hours);
 
-/**
- * play_change() - another policy, whose name is in play_text(), for the data in place
- *
- * What was submitted completes, the device is saved, and loaded for the new policy. Counters
- * begin anew.
- */
+/* What "approxftl sim --change" has after the colon is in play_text(), and is done now. */
 int play_change(void);
 
 /* JSON in play_text(): what does not change; counters and times; a block; a page. */

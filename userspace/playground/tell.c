@@ -139,7 +139,7 @@ int play_state(void)
 	json_u64(&json, "hours", aftl_hours(ftl));
 	json_u64(&json, "requests", play.drive.submitted);
 	json_u64(&json, "under_way", aftl_pending(ftl));
-	json_bool(&json, "over", play.drive.ended && play.drive.submitted < play.drive.limit);
+	json_bool(&json, "over", sim_drive_over(&play.drive));
 	json_bool(&json, "read_only", aftl_read_only(ftl));
 	json_u64(&json, "events", play.event_count);
 	tell_blocks(&json);

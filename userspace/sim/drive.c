@@ -119,7 +119,35 @@ int sim_drive_all(struct sim_drive *drive, struct aftl_error *error)
 	}
 }
 
-int sim_drive_flush(struct sim_drive *drive, struct aftl_error *error)
+/* Open arrivals one by one where a time counts: each takes time along to where it arrives. */
+static u64 limit_before(const struct sim_drive *drive, u64 requests, u64 ns)
+{
+	return drive->depth == U32_MAX && ns != U64_MAX ? min(requests, drive->submitted + 1) :
+							  requests;
+}
+
+int sim_drive_to(struct sim_drive *drive, u64 requests, u64 ns, struct aftl_error *error)
+{
+	u64 last_ns = aftl_now(drive->ftl);
+	int ret = 0;
+
+	while (!ret && aftl_now(drive->ftl) < ns) {
+		u64 before = drive->submitted;
+
+		drive->limit = limit_before(drive, requests, ns);
+		drive->ended = false;
+		ret = sim_drive_submit(drive, error);
+		if (ret || drive->submitted >= requests || sim_drive_over(drive))
+			break;
+		if (drive->depth == U32_MAX)
+			continue;
+		last_ns = drive->submitted != before ? aftl_now(drive->ftl) : last_ns;
+		ret = sim_drive_step(drive, last_ns, error);
+	}
+	return ret;
+}
+
+static int flush_all(struct sim_drive *drive, struct aftl_error *error)
 {
 	struct aftl_request *flush = request_pool_take(&drive->pool);
 
@@ -131,6 +159,28 @@ int sim_drive_flush(struct sim_drive *drive, struct aftl_error *error)
 		return aftl_fail(error, -EIO, "the device refuses a flush");
 	drive->ended = true;
 	return sim_drive_all(drive, error);
+}
+
+/* A safe buffer does not heed a flush: its writes go when they have waited long enough. */
+int sim_drive_save(struct sim_drive *drive,
+		   int (*save)(struct aftl *ftl, void *to, struct aftl_error *error), void *to,
+		   struct aftl_error *error)
+{
+	u64 begin_ns = aftl_now(drive->ftl);
+	int ret = flush_all(drive, error);
+
+	/* In a zone what fills no page would wait for ever. */
+	if (drive->geo->zones)
+		aftl_hurry(drive->ftl, true);
+	if (!ret)
+		ret = save(drive->ftl, to, error);
+	while (ret == -EBUSY && aftl_now(drive->ftl) - begin_ns < SIM_STUCK_NS) {
+		ret = sim_drive_step(drive, aftl_now(drive->ftl), error);
+		if (!ret)
+			ret = save(drive->ftl, to, error);
+	}
+	aftl_hurry(drive->ftl, false);
+	return ret;
 }
 
 static void set_limits(struct sim_drive *drive, const struct sim_options *options)

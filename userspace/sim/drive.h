@@ -75,8 +75,38 @@ int sim_drive_step(struct sim_drive *drive, u64 last_ns, struct aftl_error *erro
 /* Until the stream is over and everything is complete. Return: the same. */
 int sim_drive_all(struct sim_drive *drive, struct aftl_error *error);
 
-/* Everything that a flush covers, after the end of the stream, of which it is no part. */
-int sim_drive_flush(struct sim_drive *drive, struct aftl_error *error);
+/**
+ * sim_drive_to() - go on until so many requests were submitted, or until a time
+ * @drive: which
+ * @requests: since the begin
+ * @ns: device time; below the present one nothing happens
+ * @error: the sentence
+ *
+ * Stops as soon as one of them is reached. What is under way stays so: any way of calling it
+ * leads to the same states.
+ *
+ * Return: 0 or a negative error number
+ */
+int sim_drive_to(struct sim_drive *drive, u64 requests, u64 ns, struct aftl_error *error);
+
+/* Has the stream of @drive come to its end, or was it ended, before that? */
+static inline bool sim_drive_over(const struct sim_drive *drive)
+{
+	return drive->ended && drive->submitted < drive->limit;
+}
+
+/**
+ * sim_drive_save() - let everything complete that a flush covers, and save the device
+ * @drive: whose stream has ended, or rests: the flush is no part of it
+ * @save: calls aftl_save()
+ * @to: second argument of @save
+ * @error: the sentence
+ *
+ * Return: 0 or a negative error number
+ */
+int sim_drive_save(struct sim_drive *drive,
+		   int (*save)(struct aftl *ftl, void *to, struct aftl_error *error), void *to,
+		   struct aftl_error *error);
 
 /* A request is complete. */
 static inline void sim_drive_give(struct sim_drive *drive, struct aftl_request *request)

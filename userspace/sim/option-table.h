@@ -22,6 +22,8 @@ SIM_OPT(set, TEXT, 0, 0, NULL, "KEY=VALUE",
 	"any parameter of \"approxftl params\", or @FILE with many; --KEY VALUE does the same")
 SIM_OPT(load, TEXT, 0, 0, NULL, "FILE", "begin with a device that --dump has saved")
 SIM_OPT(dump, TEXT, 0, 0, NULL, "FILE", "save the device as it is at the end")
+SIM_OPT(change, TEXT, 0, 0, NULL, "N:KEY=VALUE,...",
+	"after N requests, with the data in place: policy=NAME, age=TIME that passes, a parameter")
 
 SIM_OPT_GROUP("An array of such devices")
 SIM_OPT(raid, COUNT, 5, 5, NULL, "LEVEL", "run the stream on a RAID of that level; there is 5")

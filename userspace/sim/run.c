@@ -11,6 +11,7 @@
 #include "output-file.h"
 #include "progress.h"
 #include "record-file.h"
+#include "reload.h"
 #include "run.h"
 #include "version.h"
 
@@ -311,42 +312,20 @@ static enum exit_code verify(const struct run *run, struct sim_result *result,
 
 /* Saving */
 
-/* A safe buffer does not heed a flush: its writes go when they have waited long enough. */
+static int save_to_file(struct aftl *ftl, void *to, struct aftl_error *error)
+{
+	return device_file_save(ftl, to, error);
+}
+
 static int save_device(struct run *run, struct sim_result *result, struct aftl_error *error)
 {
-	u64 begin_ns = aftl_now(run->drive.ftl);
-	int ret = sim_drive_flush(&run->drive, error);
+	int ret = sim_drive_save(&run->drive, save_to_file, &run->dump, error);
 
-	/* In a zone what fills no page would wait for ever. */
-	if (run->drive.geo->zones)
-		aftl_hurry(run->drive.ftl, true);
-	if (!ret)
-		ret = device_file_save(run->drive.ftl, &run->dump, error);
-	while (ret == -EBUSY && aftl_now(run->drive.ftl) - begin_ns < SIM_STUCK_NS) {
-		ret = sim_drive_step(&run->drive, aftl_now(run->drive.ftl), error);
-		if (!ret)
-			ret = device_file_save(run->drive.ftl, &run->dump, error);
-	}
-	aftl_hurry(run->drive.ftl, false);
 	result->digest = aftl_digest(run->drive.ftl);
 	return ret ? ret : output_file_commit(&run->dump, error);
 }
 
 /* The run itself */
-
-static int drive_with_progress(struct run *run, struct aftl_error *error)
-{
-	const struct sim_options *options = run->options;
-	u64 total = run->drive.limit == U64_MAX ? run->drive.stream->expected : run->drive.limit;
-	enum progress_when when = options->quiet ? PROGRESS_NEVER :
-				  options->progress ? PROGRESS_ALWAYS : PROGRESS_ON_TERMINAL;
-	int ret;
-
-	progress_begin(&run->progress, when, aftl_policy_type(run->drive.ftl)->name, total);
-	ret = sim_drive_all(&run->drive, error);
-	progress_end(&run->progress);
-	return ret;
-}
 
 /* A record file that turns out to be damaged is an input that cannot be read. */
 static enum exit_code drive_code(const struct run *run, int ret)
@@ -354,6 +333,63 @@ static enum exit_code drive_code(const struct run *run, int ret)
 	if (!ret)
 		return EXIT_DONE;
 	return ret == -EINVAL && run->options->trace ? EXIT_NO_INPUT : EXIT_FAILED;
+}
+
+/* Statistics are those of what it is afterwards. */
+static enum exit_code change_device(struct run *run, const struct sim_change *change,
+				    struct aftl_error *error)
+{
+	const struct aftl *before = run->drive.ftl;
+	struct aftl_error cause;
+	int ret = sim_drive_change(&run->drive, change, ops_of(run), run, &cause);
+
+	if (ret) {
+		aftl_fail(error, ret, "--change: %s=%s: %.180s", change->key, change->value,
+			  cause.text);
+		return exit_code_of(ret);
+	}
+	if (run->drive.ftl != before) {
+		run->warmup = max(run->warmup, run->drive.submitted);
+		reset_stats(run);
+	}
+	return EXIT_DONE;
+}
+
+/* A stream that ends before a change has no more of them. */
+static enum exit_code go_through_changes(struct run *run, struct aftl_error *error)
+{
+	const struct sim_options *options = run->options;
+	enum exit_code code = EXIT_DONE;
+	u64 limit = run->drive.limit;
+	u32 i;
+
+	for (i = 0; i < options->change_count && !code && !interrupted(); i++) {
+		const struct sim_change *change = &options->changes[i];
+
+		code = drive_code(run, sim_drive_to(&run->drive, change->at, U64_MAX, error));
+		if (code || run->drive.submitted < change->at)
+			break;
+		code = change_device(run, change, error);
+	}
+	run->drive.limit = limit;
+	run->drive.ended = interrupted();
+	return code;
+}
+
+static enum exit_code drive_with_progress(struct run *run, struct aftl_error *error)
+{
+	const struct sim_options *options = run->options;
+	u64 total = run->drive.limit == U64_MAX ? run->drive.stream->expected : run->drive.limit;
+	enum progress_when when = options->quiet ? PROGRESS_NEVER :
+				  options->progress ? PROGRESS_ALWAYS : PROGRESS_ON_TERMINAL;
+	enum exit_code code;
+
+	progress_begin(&run->progress, when, aftl_policy_type(run->drive.ftl)->name, total);
+	code = go_through_changes(run, error);
+	if (!code)
+		code = drive_code(run, sim_drive_all(&run->drive, error));
+	progress_end(&run->progress);
+	return code;
 }
 
 static enum exit_code run_stream(struct run *run, struct sim_result *result,
@@ -366,7 +402,7 @@ static enum exit_code run_stream(struct run *run, struct sim_result *result,
 	run->drive.ended = interrupted();
 	sim_drive_begin(&run->drive);
 	timeline_device(run->timeline, run->drive.ftl);
-	code = drive_code(run, drive_with_progress(run, error));
+	code = drive_with_progress(run, error);
 	if (code)
 		return code;
 	if (!interrupted())

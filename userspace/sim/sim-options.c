@@ -681,6 +681,62 @@ static int parse_page_map(struct sim_options *options, struct aftl_error *error)
 	return ret;
 }
 
+static int complain_place(const char *item, struct aftl_error *error)
+{
+	return aftl_fail(error, -EINVAL,
+			 "--change: \"%.40s\" is not of the form N:KEY=VALUE, such as 5000:policy=vth_b",
+			 item);
+}
+
+/* In the order of the stream; several after the same request are done one after the other. */
+static int check_place(const struct sim_options *options, u64 at, struct aftl_error *error)
+{
+	u32 count = options->change_count;
+
+	if (count == SIM_CHANGES)
+		return aftl_fail(error, -EINVAL, "--change: at most %u changes", SIM_CHANGES);
+	if (count && options->changes[count - 1].at > at)
+		return aftl_fail(error, -EINVAL, "--change: %llu cannot come after %llu",
+				 (unsigned long long)at,
+				 (unsigned long long)options->changes[count - 1].at);
+	return 0;
+}
+
+static int add_change(struct sim_options *options, char *item, struct aftl_error *error)
+{
+	struct sim_change change = { .at = 0 };
+	char *pair = strchr(item, ':');
+	struct aftl_error cause;
+	int ret;
+
+	if (!pair)
+		return complain_place(item, error);
+	*pair++ = '\0';
+	if (aftl_parse_value(AFTL_PARAM_COUNT, NULL, item, &change.at, &cause))
+		return complain_place(item, error);
+	ret = check_place(options, change.at, error);
+	if (!ret && sim_change_parse(&change, pair, &cause))
+		ret = aftl_fail(error, -EINVAL, "--change: %.190s", cause.text);
+	if (!ret)
+		options->changes[options->change_count++] = change;
+	return ret;
+}
+
+static int parse_changes(struct sim_options *options, struct aftl_error *error)
+{
+	const char *list = options->change;
+	char item[64] = "";
+	int ret = 0;
+
+	if (!list)
+		return 0;
+	if (!*list)
+		return complain_place(item, error);
+	while (!ret && next_item(&list, item))
+		ret = add_change(options, item, error);
+	return ret;
+}
+
 /* What fits together */
 
 /* @option makes sense only where @needed is given, or where it is not. */
@@ -716,7 +772,7 @@ static const struct relation excludes[] = {
 	{ "raid", "discard-share" },  { "raid", "flush-every" },	     { "raid", "timeline" },
 	{ "raid", "block-table" },    { "raid", "page-map" },
 	{ "load", "profile" },	      { "load", "policy" },	     { "quiet", "progress" },
-	{ "jobs", "timeline" },
+	{ "jobs", "timeline" },	      { "raid", "change" },	     { "change", "timeline" },
 };
 
 static int complain_need(const struct relation *need, struct aftl_error *error)
@@ -852,6 +908,18 @@ unsigned int sim_options_runs(const struct sim_options *options)
 	return max(options->policy_count, 1U) * max(options->seed_count, 1U);
 }
 
+/* The stream of a file may be shorter than anybody knows before. */
+static int check_changes(const struct sim_options *options, struct aftl_error *error)
+{
+	u64 last = options->change_count ? options->changes[options->change_count - 1].at : 0;
+	bool endless = options->trace && !sim_option_given(options, "requests");
+
+	if (endless || last <= options->warmup || last - options->warmup <= options->requests)
+		return 0;
+	return aftl_fail(error, -EINVAL, "--change: %llu is beyond the last request",
+			 (unsigned long long)last);
+}
+
 static int check_files(const struct sim_options *options, struct aftl_error *error)
 {
 	if (options->load && options->param_given)
@@ -877,6 +945,8 @@ static int check_all(struct sim_options *options, struct aftl_error *error)
 		ret = check_workload(options, error);
 	if (!ret)
 		ret = check_arrival(options, error);
+	if (!ret)
+		ret = check_changes(options, error);
 	return ret ? ret : check_files(options, error);
 }
 
@@ -897,6 +967,8 @@ int sim_options_parse(struct sim_options *options, int argc, char **argv,
 		ret = parse_all_sizes(options, error);
 	if (!ret)
 		ret = parse_page_map(options, error);
+	if (!ret)
+		ret = parse_changes(options, error);
 	return ret ? ret : check_all(options, error);
 }
 

@@ -9,6 +9,8 @@ const STANDSTILL_MS = 4000;
 const SEEK_MS = 40;
 // While somebody drags a slider.
 const DRAG_MS = 200;
+// Until the address says what one looks at.
+const SIGHT_MS = 300;
 const MOST_FRAMES = 10000;
 // Of a file that is dropped.
 const MOST_BYTES = 256e6;
@@ -82,8 +84,7 @@ function restart(patience = STANDSTILL_MS) {
 	forgetTrouble();
 	if (attempt(() => begun("a", app.state.a)) && app.state.b)
 		attempt(() => begun("b", app.state.b));
-	if (app.runs.a && app.chosen.block >= blocks())
-		app.chosen = {block: 0, page: 0};
+	lookAgain();
 	$("side-b").hidden = !app.runs.b;
 	goTo(Number(app.state.at), patience);
 }
@@ -94,6 +95,30 @@ function begun(side, policy) {
 		actionsOf(app.state.do, side));
 	app.samples[side] = new Samples();
 	app.samples[side].add(app.runs[side].state);
+}
+
+// Where the state says; at the begin of a device that has not what was looked at.
+function lookAgain() {
+	if (app.runs.a && !isThere(app.state.see))
+		app.state.see = STANDARD.see;
+	if (app.runs.a && app.state.zoom && !isZoom(app.state.zoom))
+		app.state.zoom = STANDARD.zoom;
+	const [side, ...numbers] = app.state.see.split(":");
+	const [block, page, slot, at] = numbers.map(Number);
+	Object.assign(app, {side, chosen: {block, page}, cell: {slot, at}});
+}
+
+function isThere(see) {
+	const [side, ...numbers] = see.split(":");
+	const {about} = app.runs.a.device;
+	const ends = [blocks(), about.pages, about.page_units, 8 * about.unit_bytes];
+	return side in app.runs && numbers.every((number, i) => Number(number) < ends[i]);
+}
+
+// A die or a block that is there, or a part of some size.
+function isZoom(words) {
+	const [number, , , wide = 1] = words.slice(1).split(":").map(Number);
+	return number < (words[0] === "d" ? app.runs.a.device.about.luns : blocks()) && wide > 0;
 }
 
 function blocks() {
@@ -150,13 +175,23 @@ function settle() {
 		tellAddress();
 }
 
-function tellAddress() {
+function replaceAddress() {
 	history.replaceState(null, "", addressOf(app.state) === "#" ? location.pathname :
 		addressOf(app.state));
-	const commands = commandsOf(app.state, String(app.runs.b ? app.runs.b.at : app.state.at)).join("\n");
-	const changed = app.state.do || app.files.length;
-	$("command").textContent = changed ? `${commands}   (without what was ` +
-		`${app.state.do ? "changed in mid-run" : "dropped: the file has its own name there"})` : commands;
+}
+
+// Of what one only looks at, once one has found it: browsers take no more than some a second.
+function tellSight() {
+	clearTimeout(app.telling);
+	app.telling = setTimeout(() => app.playing || app.target !== null || replaceAddress(), SIGHT_MS);
+}
+
+// A dropped file has its own name there.
+function tellAddress() {
+	replaceAddress();
+	const other = String(app.runs.b ? app.runs.b.at : app.state.at);
+	const trace = app.state.trace && (/^-/.test(app.trace) ? `./${app.trace}` : app.trace);
+	$("command").textContent = commandsOf({...app.state, trace}, other).join("\n");
 	$("digest").textContent = sides().map((side) => app.runs[side].device.digest()).join(" ");
 }
 
@@ -179,6 +214,7 @@ function drawSide(side, colours) {
 	const {about} = run.device;
 	picture.blocks = about.blocks_per_lun;
 	picture.chosen = app.chosen;
+	picture.wanted = app.state.zoom;
 	picture.draw(run.device, app.state.view, colours);
 	$(`name-${side}`).textContent = about.policy;
 	$(`fact-${side}`).textContent = `request ${run.at}, ${duration(run.state.now_ns)}; ` +
@@ -302,6 +338,8 @@ function choose(side, block, page) {
 
 function chooseCell(cell) {
 	app.cell = cell;
+	app.state.see = [app.side, app.chosen.block, app.chosen.page, cell.slot, cell.at].join(":");
+	tellSight();
 	draw(true);
 }
 
@@ -309,31 +347,31 @@ function zoomInto(side) {
 	const picture = app.pictures[side];
 	if (!app.runs[side])
 		return;
-	const lun = Math.floor(app.chosen.block / picture.blocks);
-	const die = picture.lunPlace(lun);
-	const same = picture.zoom && picture.zoom.x === die.x && picture.zoom.y === die.y;
-	const place = picture.placeOf(app.chosen.block);
-	zoomTo(same || app.runs.a.device.about.luns === 1 ? {x: place.x - 1, y: place.y - 1,
-		wide: place.wide + 2, tall: place.tall + 2} : die);
+	const die = `d${Math.floor(app.chosen.block / picture.blocks)}`;
+	zoomTo(app.state.zoom === die || app.runs.a.device.about.luns === 1 ? `b${app.chosen.block}` : die);
 }
 
-// All of it without a part.
-function zoomTo(part) {
+// In words; all of it without any.
+function zoomTo(words, part) {
+	app.state.zoom = words;
 	for (const side of sides()) {
-		app.pictures[side].look(part);
+		app.pictures[side].look(words, part);
 		app.pictures[side].show();
 	}
+	tellSight();
 }
 
 function zoomOut() {
-	zoomTo(null);
+	zoomTo("");
 }
 
 // A finger on the whole picture scrolls the page.
 function fingered(side, times, ...way) {
 	const picture = app.pictures[side];
-	if (app.runs[side] && (times !== 1 || picture.zoom))
-		zoomTo(picture.grow(times, ...way));
+	if (!app.runs[side] || (times === 1 && !picture.zoom))
+		return;
+	const part = picture.grow(times, ...way);
+	zoomTo(picture.wordsOf(part), part);
 }
 
 function clicked(side, event) {
@@ -488,8 +526,25 @@ function addAction(whose, what, value) {
 	setPlaying(false);
 	if (!app.runs.a)
 		return;
+	const before = app.state.do;
 	const action = `${app.runs.a.at}:${whose}:${what}:${value}`;
-	setState({do: [...app.state.do.split(";").filter(Boolean), action].join(";")});
+	setState({do: [...before.split(";").filter(Boolean), action].join(";")});
+	if ($("trouble").hidden)
+		return;
+	const {textContent} = $("trouble");
+	setState({do: before});
+	tellTrouble(new Error(textContent));
+}
+
+// KEY=VALUE, in place of a slider of its own for each of the parameters.
+function addParameter() {
+	const [, what, value] = /^\s*([a-z_]+)\s*=\s*([\w.%]+)\s*$/.exec($("parameter").value) || [];
+	$("parameter").value = "";
+	forgetTrouble();
+	if (what && RIGHT.do(`0:*:${what}:${value}`))
+		addAction("*", what, value);
+	else
+		tellTrouble(new Error("a parameter is changed by its name and value, such as gc=8"));
 }
 
 function showControls() {
@@ -504,7 +559,7 @@ function showControls() {
 	$("sync").value = app.state.sync;
 	$("changes").textContent = app.state.do.split(";").filter(Boolean).map((word) => {
 		const [at, , what, value] = word.split(":");
-		return `at ${at}: ${what === "age" ? `${value} h pass` : value}`;
+		return `at ${at}: ${what === "age" ? `${value} h pass` : `${what} ${value}`}`;
 	}).join("; ");
 }
 
@@ -665,7 +720,6 @@ function askQuestion(question) {
 
 function showStep(state) {
 	app.task = null;
-	app.chosen = {block: 0, page: 0};
 	setState({...STANDARD, tour: app.state.tour, rot: app.state.rot, ...state});
 	showPlace("device");
 }
@@ -762,6 +816,7 @@ function takeTrace(name, bytes) {
 	$("file-text").textContent = `${name}: ${reader.told()}${reader.files.said ?
 		`; ${reader.files.said.trim()}` : ""}`;
 	app.files = [["dropped.aft", reader.files.files.get("dropped.aft")]];
+	app.trace = name;
 	setState({trace: "dropped.aft", at: "0", do: ""});
 }
 
@@ -832,6 +887,7 @@ function prepareChanges() {
 			addAction("a", "policy", $("change").value);
 		$("change").value = "";
 	});
+	$("parameter").addEventListener("change", addParameter);
 	$("age").addEventListener("click", () => addAction("*", "age", HOURS_OF_MONTH));
 	$("task-way").addEventListener("click", () => setState(app.task.way));
 	$("task-back").addEventListener("click", endTask);
@@ -912,8 +968,9 @@ async function unpacked(bytes) {
 
 // Where the address says. A trace is in no address: who opens one with it begins with the generator.
 function arrive() {
-	const wrong = wrongIn(location.hash).map(([key, text]) => `${key}=${text}`);
+	const wrong = wrongIn(location.hash);
 	app.state = stateOf(location.hash);
+	const sight = ["see", "zoom"].map((key) => [key, app.state[key]]);
 	const missing = app.state.trace && !app.files.length;
 	if (missing)
 		app.state.trace = "";
@@ -921,8 +978,10 @@ function arrive() {
 	showControls();
 	restart();
 	showPlace(app.state.place);
+	wrong.push(...sight.filter(([key, text]) => text !== app.state[key]));
 	if (wrong.length)
-		tellTrouble(new Error(`this address says what means nothing here: ${wrong.join(", ").slice(0, 300)}`));
+		tellTrouble(new Error("this address says what means nothing here: " +
+			wrong.map(([key, text]) => `${key}=${text}`).join(", ").slice(0, 300)));
 	else if (missing)
 		tellTrouble(new Error("this address is of a dropped trace: drop it again; until then requests are made up"));
 }

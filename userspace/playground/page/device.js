@@ -109,7 +109,13 @@ const MOST_REQUESTS = 4294967295;
 const MOST_COPIES = 24;
 const COPY_BYTES = 128 << 20;
 
-// actions: [{at, what: "policy" or "age", value}], what is done when so many requests were submitted
+// As "approxftl sim --change" has it; hours pass.
+function changeOf({what, value}) {
+	return `${what}=${value}${what === "age" ? "h" : ""}`;
+}
+
+// actions: [{at, what: "policy", "age" or a parameter, value}], what is done when so many requests
+// were submitted
 class Run {
 	constructor(module, args, files, actions) {
 		this.device = new Device(module, args, files);
@@ -126,14 +132,9 @@ class Run {
 	act(at) {
 		this.done = this.done || 0;
 		while (this.done < this.actions.length && this.actions[this.done].at === at) {
-			const {what, value} = this.actions[this.done++];
-			if (what === "age") {
-				this.device.call("play_age", Number(value));
-			} else {
-				this.device.hand([value]);
-				this.device.call("play_change");
-				this.device.about = this.device.json("play_about");
-			}
+			this.device.hand([changeOf(this.actions[this.done++])]);
+			this.device.call("play_change");
+			this.device.about = this.device.json("play_about");
 		}
 	}
 

@@ -43,6 +43,7 @@ class Picture {
 		this.hidden = document.createElement("canvas");
 		this.flashes = [];
 		this.zoom = null;
+		this.words = "";
 		this.key = "";
 	}
 
@@ -60,13 +61,51 @@ class Picture {
 		this.layout = layoutOf(about, wide / tall);
 		this.hidden.width = this.layout.wide;
 		this.hidden.height = this.layout.tall;
-		this.look(null);
+		this.look(this.words);
 	}
 
-	// At a part, or at all.
-	look(part) {
+	// At a part, or at all: in words of an address, and exactly.
+	look(words, part = this.partOf(words)) {
+		this.words = words;
 		this.zoom = part;
 		this.canvas.classList.toggle("zoomed", part !== null);
+	}
+
+	// See ZOOM in state.js.
+	partOf(words) {
+		const [block, x, y, wide] = words.slice(1).split(":").map(Number);
+		if (!words)
+			return null;
+		if (words[0] === "d")
+			return this.lunPlace(block);
+		const place = this.placeOf(block);
+		return words[0] === "b" ? {x: place.x - 1, y: place.y - 1, wide: place.wide + 2, tall: place.tall + 2} :
+			this.within(this.canvas.width / wide, () => [place.x + x, place.y + y]);
+	}
+
+	// The block is where the middle of the part is, or the nearest to it.
+	wordsOf(part) {
+		if (!part)
+			return "";
+		const {across, columns, width, high, lunWide, lunTall} = this.layout;
+		const [x, y] = [part.x + part.wide / 2, part.y + part.tall / 2];
+		const [die, row] = [Math.floor(y / lunTall) * across + Math.floor(x / lunWide), Math.floor(y % lunTall / high)];
+		const column = Math.min(Math.floor(x % lunWide / (width + 1)), columns - 1);
+		const block = die * this.blocks + Math.min(row * columns + column, this.blocks - 1);
+		const place = this.placeOf(block);
+		return `p${[block, ...[x - place.x, y - place.y, part.wide].map((one) => Number(one.toFixed(2)))].join(":")}`;
+	}
+
+	// A part of such a scale, not too near or far, and not beyond the rim: of all none is one.
+	// middleOf(scale) is where it wants to be.
+	within(scale, middleOf) {
+		const ratio = this.canvas.width / this.canvas.getBoundingClientRect().width;
+		const least = Math.min(this.canvas.width / this.layout.wide, this.canvas.height / this.layout.tall);
+		const next = Math.min(Math.max(scale, least), Math.max(least, MOST_PIXELS * ratio));
+		const [wide, tall] = [this.canvas.width / next, this.canvas.height / next];
+		const inside = (at, size, all) => Math.min(Math.max(0, all - size), Math.max(0, at - size / 2));
+		const [x, y] = middleOf(next);
+		return {wide, tall, x: inside(x, wide, this.layout.wide), y: inside(y, tall, this.layout.tall)};
 	}
 
 	// The part of the picture that is seen.
@@ -81,6 +120,8 @@ class Picture {
 
 	draw(device, view, colours) {
 		this.fit(device.about);
+		if (this.words !== this.wanted)
+			this.look(this.wanted);
 		const pixels = device.paint(VIEWS.findIndex((one) => one.name === view), this.layout, colours);
 		this.hidden.getContext("2d").putImageData(
 			new ImageData(pixels, this.layout.wide, this.layout.tall), 0, 0);
@@ -143,16 +184,13 @@ class Picture {
 	grow(times, x, y, dx = 0, dy = 0) {
 		const box = this.canvas.getBoundingClientRect();
 		const ratio = this.canvas.width / box.width;
-		const part = this.window();
-		const least = Math.min(this.canvas.width / this.layout.wide, this.canvas.height / this.layout.tall);
-		const scale = this.scale();
-		const next = Math.min(Math.max(scale * times, least), Math.max(least, MOST_PIXELS * ratio));
-		const [wide, tall] = [this.canvas.width / next, this.canvas.height / next];
-		const place = (from, at, by, size, all) => Math.min(Math.max(0, all - size),
-			Math.max(0, from + at * ratio / scale - (at + by) * ratio / next));
-		return next <= least && times !== 1 ? null : {wide, tall,
-			x: place(part.x, x - box.left, dx, wide, this.layout.wide),
-			y: place(part.y, y - box.top, dy, tall, this.layout.tall)};
+		const [part, scale] = [this.window(), this.scale()];
+		const middle = (from, at, by, size, next) => from + at * ratio / scale + (size / 2 - (at + by) * ratio) / next;
+		const grown = this.within(scale * times, (next) => [
+			middle(part.x, x - box.left, dx, this.canvas.width, next),
+			middle(part.y, y - box.top, dy, this.canvas.height, next)]);
+		const all = grown.wide >= this.layout.wide && grown.tall >= this.layout.tall;
+		return all && times !== 1 ? null : grown;
 	}
 
 	// A block in pixels of the picture.

@@ -7,7 +7,7 @@ const STANDARD = {
 	profile: "demo", a: "baseline", b: "approxftl", w: "100", x: "50", skew: "0", op: "", pe: "0",
 	months: "0", fill: "none", load: "closed", size: "8KiB", seed: "1", more: "", at: "2000",
 	view: "use", sync: "requests", do: "", place: "device", trace: "",
-	whole: "", rot: "approxftl:3000:12", tour: "1",
+	whole: "", rot: "approxftl:3000:12", tour: "1", see: "a:0:0:0:0", zoom: "",
 };
 
 // The larger devices in a smaller edition, with as many dies: what a browser can draw.
@@ -47,7 +47,9 @@ const VIEWS = [
 const HOURS_OF_MONTH = 730;
 
 const PLACES = ["device", "content", "course", "files"];
-const ACTION = /^\d{1,9}:[ab*]:(policy:\w+|age:\d{1,9})$/;
+const ACTION = /^\d{1,9}:[ab*]:(age:\d{1,9}|(?!age:)[a-z_]{1,40}:[\w.%]{1,31})$/;
+// Nothing, a die, a block, or a part: its middle from the corner of a block, and how wide it is.
+const ZOOM = /^([db]\d{1,9}|p\d{1,9}(:-?\d{1,6}(\.\d{1,2})?){2}:\d{1,6}(\.\d{1,2})?)$/;
 const isNumber = (text) => /^\d{1,9}(\.\d{1,9})?$/.test(text);
 
 // What the simulator would not see, or not refuse by itself.
@@ -57,7 +59,8 @@ const RIGHT = {
 	at: (text) => /^\d{1,10}$/.test(text), do: (text) => text.split(";").every((one) => ACTION.test(one)),
 	view: (text) => VIEWS.some(({name}) => name === text), place: (text) => PLACES.includes(text),
 	rot: (text) => /^(approxftl|vth_b|delta_b|baseline):\d{1,5}:\d{1,2}$/.test(text),
-	tour: (text) => /^([1-9]|10)$/.test(text), sync: (text) => ["requests", "time"].includes(text), whole: (text) => ["", "1"].includes(text),
+	tour: (text) => /^([1-9]|10)$/.test(text), sync: (text) => ["requests", "time"].includes(text),
+	see: (text) => /^[ab](:\d{1,9}){4}$/.test(text), zoom: (text) => ZOOM.test(text), whole: (text) => ["", "1"].includes(text),
 };
 
 // Words of an address that mean nothing, or mean what is not here any more.
@@ -120,16 +123,24 @@ function argsOf(state, policy) {
 		...state.more.split(/\s+/).filter(Boolean)];
 }
 
-// One for both devices, or one for each if they are at different requests.
-function commandsOf(state, other) {
-	if (!state.b || state.b === state.a)
-		return [commandOf(state, state.a, state.at)];
-	return state.sync === "requests" ? [commandOf(state, `${state.a},${state.b}`, state.at)] :
-		[commandOf(state, state.a, state.at), commandOf(state, state.b, other)];
+// What is still to come is no part of it.
+function changesOf(state, side, requests) {
+	const done = actionsOf(state.do, side).filter(({at}) => at <= Number(requests));
+	return done.length ? ["--change", done.map((one) => `${one.at}:${changeOf(one)}`).join(",")] : [];
 }
 
-function commandOf(state, policies, requests) {
-	const words = [...argsOf(state, policies), "--requests", requests];
+// One for both devices, or one for each if they are at different requests or were changed otherwise.
+function commandsOf(state, other) {
+	const [first, second] = [changesOf(state, "a", state.at), changesOf(state, "b", other)];
+	const alike = first.join() === second.join() && state.at === other;
+	if (!state.b || (state.b === state.a && alike))
+		return [commandOf(state, state.a, state.at, first)];
+	return alike ? [commandOf(state, `${state.a},${state.b}`, state.at, first)] :
+		[commandOf(state, state.a, state.at, first), commandOf(state, state.b, other, second)];
+}
+
+function commandOf(state, policies, requests, changes) {
+	const words = [...argsOf(state, policies), "--requests", requests, ...changes];
 	return `approxftl sim ${words.map((word) => (/^[\w%.,/:=+-]+$/.test(word) ? word :
 		`'${word.replaceAll("'", "'\\''")}'`)).join(" ")}`;
 }

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What is changed in mid-run: when, with what data, and how it is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from selftests.sim.support import Json, only_run, read_trace, run, sim, write_trace
+
+STREAM = ("--fill", "random", "--write-share", "0.7", "--approx-share", "0.4", "--size",
+          "4KiB,16KiB", "--requests", "2000")
+LOADS = [("--depth", "32"), ("--utilisation", "0.6"), ("--beside-rate", "500"),
+         ("--rate", "3000", "--beside-rate", "500")]
+
+
+def ended(*arguments: str | Path) -> Json:
+    return only_run(sim(*STREAM, *arguments, "--verify"))
+
+
+@pytest.mark.parametrize("load", LOADS, ids=" ".join)
+def test_a_change_to_nothing_changes_nothing(load: tuple[str, ...]) -> None:
+    """However often the stream is stopped for it, also after the last request."""
+    stops = ",".join(f"{at}:age=0s" for at in (0, 1, 500, 501, 501, 1999, 2000))
+    assert ended(*load, "--change", stops)["digest"] == ended(*load)["digest"]
+
+
+@pytest.mark.parametrize("load", LOADS[:2], ids=" ".join)
+def test_as_if_saved_and_loaded_there(load: tuple[str, ...], tmp_path: Path) -> None:
+    """A policy, then a parameter, take over what a device has been given until then."""
+    whole, first, second = (tmp_path / name for name in ("whole", "first", "second"))
+    changes = ("policy=approxftl", "gc_idle_valid=30%")
+    there = ended(*load, "--record", whole, "--change",
+                  ",".join(f"1000:{change}" for change in changes))
+    records = read_trace(whole)
+    write_trace(first, records[:1000])
+    write_trace(second, records[1000:])
+    saved = tmp_path / "saved"
+    sim("--fill", "random", "--trace", first, "--dump", saved)
+    here = only_run(sim("--load", saved, "--trace", second, "--arrival", "device", "--change",
+                        ",".join(f"0:{change}" for change in changes)))
+    assert (here["policy"], here["digest"]) == (there["policy"], there["digest"])
+    assert there["digest"] != ended(*load)["digest"]
+    again = ("--fill", "random", "--trace", whole, "--change")
+    assert only_run(sim(*again, ",".join(f"1000:{change}" for change in changes)))[
+        "digest"] == there["digest"]
+    assert only_run(sim(*again, "999:policy=approxftl"))["digest"] != there["digest"]
+
+
+def test_statistics_are_those_of_the_changed_device() -> None:
+    result = sim(*STREAM, "--change", "1200:policy=vth_b,1500:age=730h")
+    found = only_run(result)
+    counters = found["counters"]
+    assert found["policy"] == "vth_b"
+    assert found["requests"] == 800 and result["stream"]["warmup_requests"] == 1200
+    assert counters["host_read_requests"] + counters["host_write_requests"] == 800
+    assert found["timing"]["write_response"]["count"] == counters["host_write_requests"]
+    assert found["device_age_hours"] == 730
+    later = only_run(sim(*STREAM, "--warmup", "1600", "--change", "1200:policy=vth_b"))
+    assert later["requests"] == 2000 and later["policy"] == "vth_b"
+
+
+def test_changes_after_one_request_are_done_in_their_order() -> None:
+    assert ended("--change", "9:policy=vth_b,9:policy=delta_b")["policy"] == "delta_b"
+    assert ended("--change", "9:policy=delta_b,9:policy=vth_b")["policy"] == "vth_b"
+
+
+def test_zones_are_changed_without_a_full_page() -> None:
+    """What waits for a page of its zone to become full goes before the device is saved."""
+    zoned = ("--zoned", "4MiB", "--buffer", "2MiB", "--buffer_safe", "on", "--page", "16KiB",
+             "--write-share", "1", "--workload", "zones", "--size", "4KiB", "--open-zones", "4",
+             "--requests", "2000")
+    found = only_run(sim(*zoned, "--change", "777:gc_idle_valid=10%", "--verify"))
+    assert found["verified"] is True and found["requests"] == 1223
+
+
+def test_a_shorter_trace_is_not_changed(tmp_path: Path) -> None:
+    path = tmp_path / "x.aft"
+    sim("--requests", "50", "--record", path)
+    played = only_run(sim("--trace", path, "--change", "50:age=9h,51:policy=vth_b"))
+    assert (played["policy"], played["device_age_hours"]) == ("baseline", 9)
+
+
+@pytest.mark.parametrize(("change", "sentence"), [
+    ("op=50", "--change: op=50: the device was made with op 15, which cannot become 50"),
+    ("seed=9", "--change: seed=9: the device was made with seed 1"),
+    ("slc_static=8%", "--change: slc_static=8%: slc_static, slc_dynamic: a cell of this device"),
+])
+def test_what_a_device_cannot_become(change: str, sentence: str) -> None:
+    """Said when it is tried, and nobody else's result is lost."""
+    done = run("sim", "--requests", "50", "--change", f"5:{change}")
+    assert (done.code, done.out) == (2, "") and sentence in done.err
+    picky = run("sim", "--profile", "qlc", "--blocks", "64", "--requests", "50", "--policy",
+                "baseline", "--change", "5:policy=ressd")
+    assert picky.code == 2 and "policy ressd programs each word line in one pass" in picky.err

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+
+#include "checked-memory.h"
+#include "core/keep/snapshot.h"
+#include "reload.h"
+
+/**
+ * struct saved - a device in memory, written and then read
+ * @bytes: of it
+ * @room: for so many
+ * @used: written
+ * @taken: read
+ */
+struct saved {
+	u8 *bytes;
+	size_t room;
+	size_t used;
+	size_t taken;
+};
+
+static int put_bytes(void *host, const void *data, size_t bytes)
+{
+	struct saved *saved = host;
+
+	if (saved->used + bytes > saved->room) {
+		saved->room = 2 * (saved->used + bytes);
+		saved->bytes = memory_grown(saved->bytes, saved->room, 1);
+	}
+	memcpy(saved->bytes + saved->used, data, bytes);
+	saved->used += bytes;
+	return 0;
+}
+
+static int take_bytes(void *host, void *data, size_t bytes)
+{
+	struct saved *saved = host;
+
+	if (saved->taken + bytes > saved->used)
+		return -EIO;
+	memcpy(data, saved->bytes + saved->taken, bytes);
+	saved->taken += bytes;
+	return 0;
+}
+
+static int save(struct aftl *ftl, void *to, struct aftl_error *error)
+{
+	struct saved *saved = to;
+	const struct aftl_sink sink = { .write = put_bytes, .host = saved };
+
+	saved->used = 0;
+	return aftl_save(ftl, &sink, error);
+}
+
+static void adopt(struct sim_drive *drive, struct aftl *ftl)
+{
+	aftl_destroy(drive->ftl);
+	drive->ftl = ftl;
+	drive->geo = aftl_geometry(ftl);
+	drive->ahead.ftl = ftl;
+}
+
+int sim_drive_change(struct sim_drive *drive, const struct sim_change *change,
+		     const struct aftl_host_ops *ops, void *host, struct aftl_error *error)
+{
+	struct aftl_config config = *aftl_config(drive->ftl);
+	struct saved saved = { .bytes = NULL };
+	const struct aftl_source_stream source = { .read = take_bytes, .host = &saved };
+	struct aftl *ftl;
+	int ret = change->policy ? 0 : aftl_param_set(&config, change->key, change->value, error);
+
+	if (!ret && !strcmp(change->key, "age")) {
+		aftl_age(drive->ftl, config.age);
+		return 0;
+	}
+	if (!ret)
+		ret = sim_drive_save(drive, save, &saved, error);
+	if (!ret)
+		ret = aftl_load_as(&ftl, &source, change->policy, &config, ops, host, error);
+	if (!ret)
+		adopt(drive, ftl);
+	free(saved.bytes);
+	return ret;
+}
