@@ -35,6 +35,14 @@ def trouble(browser: Browser) -> str:
     return "" if hidden else value(browser, "trouble")
 
 
+def go(browser: Browser, address: str) -> None:
+    """Change the address of a page that is open, which costs less than to open another one."""
+    browser.run(f"""new Promise((done) => {{
+        window.addEventListener("hashchange", () => setTimeout(done, 0), {{once: true}});
+        location.hash = {json.dumps(address)};
+    }})""")
+
+
 # ---------------------------------------------------------------- addresses
 
 #: Words that no page has written, and what is there instead.
@@ -58,8 +66,12 @@ WRONG = {
 @pytest.mark.parametrize("key", WRONG)
 def test_wrong_words_of_an_address(key: str, browser: Browser) -> None:
     """They are named, the rest holds, and the page can be used."""
-    for text in WRONG[key]:
-        browser.open(PAGE, f"#b=&seed=7&at=30&{key}={text.replace(' ', '+')}")
+    for number, text in enumerate(WRONG[key]):
+        address = f"#b=&seed=7&at=30&{key}={text.replace(' ', '+')}"
+        if number:
+            go(browser, address)
+        else:
+            browser.open(PAGE, address)
         assert browser.run("document.body.dataset.ready") == "yes", text
         told = trouble(browser)
         assert ("dropped" if key == "trace" else f"{key}={text}") in told, (text, told)
@@ -83,7 +95,9 @@ def test_wrong_words_of_an_address(key: str, browser: Browser) -> None:
     "profile=qlc&a=baseline&do=5:a:policy:ressd", "more=%00", "more=%F0%9F%92%A9", "a=%"])
 def test_what_the_simulator_refuses(words: str, browser: Browser) -> None:
     """One sentence, or a device; then the page goes on."""
-    browser.open(PAGE, f"#b=&at=30&{words}")
+    if words == "profile=nix":
+        browser.open(PAGE)
+    go(browser, f"#b=&at=30&{words}")
     assert browser.run("document.body.dataset.ready") == "yes"
     told = trouble(browser)
     assert not INWARD.search(told), told

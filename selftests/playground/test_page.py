@@ -709,44 +709,80 @@ def test_own_picture(browser: Browser) -> None:
 
 # ---------------------------------------------------------------- course
 
-def test_tours(browser: Browser) -> None:
-    """Each is right for one answer and wrong for the others, and its devices can be made."""
+TOURS = range(10)
+
+
+def test_the_course_has_ten_tours(browser: Browser) -> None:
     open_page(browser, "#place=course")
-    assert browser.run("TOURS.length") == 10
-    for number in range(10):
-        questions = browser.run(f"""(() => {{
-            showTour({number});
-            return [...document.querySelectorAll("#tour .question")].map((question) =>
-                [...question.querySelectorAll(".choice")].map((choice) => {{
-                    choice.click();
-                    return question.querySelector(".verdict").className;
-                }}));
-        }})()""")
-        assert len(questions) == 2
-        for verdicts in questions:
-            assert sorted(verdicts) == ["verdict right"] + ["verdict wrong"] * (len(verdicts) - 1)
-        assert browser.run("document.getElementById('trouble').hidden")
+    assert browser.run("TOURS.length") == len(TOURS)
 
 
-def test_tours_have_a_length_and_an_address(browser: Browser) -> None:
-    """What is said of the minutes is what there is to read, and to play; never above ten."""
-    for number in range(10):
-        open_page(browser, f"#b=&at=0&place=course&tour={number + 1}")
-        text = browser.run("document.getElementById('tour').textContent")
-        told = re.search(rf"^{number + 1}\. .*?(\d+) minutes to read aloud", text)
-        buttons = browser.run("""[...document.querySelectorAll("#tour .show, #tour .try")]
-            .map((one) => one.textContent).join(" ")""")
-        spoken = browser.run("""[...document.querySelectorAll(
-            "#tour p:not(.verdict), #tour .choice")].map((one) => one.textContent)
-            .slice(1).join(" ")""")
-        steps, task = browser.run(f"""(() => {{ const {{steps, task}} = TOURS[{number}];
-            return [steps.map(([, state]) => Number(state.at)),
-                Number(task.way.at || task.state.at)]; }})()""")
-        minutes = len(spoken.split()) / 100 + (sum(steps) + task) / 10 ** 2.5 / 60
-        assert told and buttons.count("Show this device") == len(steps)
-        assert minutes <= int(told[1]) < minutes + 1
-        assert 1 < minutes <= 10
-        assert browser.run("document.querySelector('#tours [aria-current]').textContent") in text
+def seconds_of_tour(browser: Browser, number: int) -> float:
+    """Reckon them, as the page says that it does: reading, playing, looking, answering, doing."""
+    text, *counts = browser.run("""(() => {
+        const all = (what) => document.querySelectorAll(`#tour ${what}`);
+        const read = [...all(".part > p:not(.verdict), .choice")].map((one) => one.textContent);
+        return [read.join(" "), ...[".show", ".try", ".part:has(.choice)"]
+            .map((what) => all(what).length)];
+    })()""")
+    looks, tasks, questions = counts
+    assert looks >= 3 and tasks >= 2 and questions >= 4
+    requests: int = browser.run(f"""TOURS[{number}].parts.filter(({{state}}) => state)
+        .reduce((sum, {{state}}) => sum + Number(state.at), 0)""")
+    seconds = 0.3 * len(text.split()) + 30 * (looks + questions) + 90 * tasks
+    return float(seconds + requests / 10 ** 2.5)
+
+
+ANSWER = """(() => {
+    const part = document.querySelectorAll("#tour .part")[%d];
+    return [...part.querySelectorAll(".choice")].map((choice) => {
+        choice.click();
+        const verdict = part.querySelector(".verdict");
+        return [verdict.className, verdict.textContent];
+    });
+})()"""
+
+
+@pytest.mark.parametrize("number", TOURS)
+def test_tours(number: int, browser: Browser) -> None:
+    """One is asked before it is shown; one answer is right, by the figures; ten minutes."""
+    open_page(browser, f"#b=&at=0&place=course&tour={number + 1}")
+    seen = """[...document.querySelectorAll("#tour .part")].filter((part) => part.checkVisibility())
+        .length"""
+    kinds = browser.run(f"TOURS[{number}].parts.map((part) => Boolean(part.question))")
+    questions = [at for at, is_question in enumerate(kinds) if is_question]
+    for at in questions:
+        assert browser.run(seen) == at + 1
+        verdicts = browser.run(ANSWER % at)
+        assert sorted(one for one, _ in verdicts) == [
+            "verdict right"] + ["verdict wrong"] * (len(verdicts) - 1)
+        for one, text in verdicts:
+            assert text.startswith("Right. " if one.endswith("right") else "Not so. ")
+            assert re.search(r"\d", text), text
+            assert not re.search("NaN|undefined|Infinity|\u2013", text), text
+    assert browser.run(seen) == len(kinds)
+    assert browser.run("document.querySelector('#tour .all').hidden")
+    # What was answered stays so for who has been elsewhere.
+    browser.run("showPlace('device'); showPlace('course')")
+    answered = "document.querySelectorAll('#tour .verdict:not([hidden])').length"
+    assert browser.run(f"[{seen}, {answered}]") == [len(kinds), len(questions)]
+    minutes = seconds_of_tour(browser, number) / 60
+    title = value(browser, "tour")
+    told = re.match(rf"{number + 1}\. .*?About (\d+) minutes to read", title)
+    assert told and int(told[1]) == round(minutes) and 9 <= minutes <= 12, minutes
+    assert browser.run("document.querySelector('#tours [aria-current]').textContent") in title
+    assert browser.run("document.getElementById('trouble').hidden")
+
+
+def test_who_has_no_time_sees_all(browser: Browser) -> None:
+    open_page(browser, "#b=&at=0&place=course&tour=3")
+    assert browser.run("""(() => {
+        const hidden = () => document.querySelectorAll("#tour .part[hidden]").length;
+        const before = hidden();
+        document.querySelector("#tour .all").click();
+        const answered = document.querySelectorAll("#tour .right, #tour .wrong").length;
+        return [before > 5, hidden(), answered];
+    })()""") == [True, 0, 0]
 
 
 TASK = """(() => {
@@ -755,35 +791,43 @@ TASK = """(() => {
     const patient = goTo;
     goTo = (at) => patient(at, Infinity);
     try {
-        showPlace("course");
-        showTour(%d);
-        document.querySelector("#tour .try").click();
-        const before = [app.state.place, app.task.over, text()];
-        document.getElementById("task-way").click();
-        const after = [app.task.over, text(), document.getElementById("trouble").textContent];
-        document.getElementById("task-back").click();
-        return {before, after, back: [app.state.place, text()]};
+        return [...document.querySelectorAll("#tour .part")].map((part, i) => {
+            const button = part.querySelector(".try");
+            if (!button)
+                return null;
+            button.click();
+            const before = [app.state.place, app.task.over, text()];
+            document.getElementById("task-way").click();
+            const after = [app.task.over, text(), document.getElementById("trouble").textContent];
+            document.getElementById("task-back").click();
+            const top = document.querySelectorAll("#tour .part")[i].getBoundingClientRect().top;
+            return {ask: part.querySelector("p").textContent, before, after,
+                back: [app.state.place, text(), app.part === i && top >= 0 && top < innerHeight]};
+        }).filter(Boolean);
     } finally {
         goTo = patient;
     }
 })()"""
 
 
-@pytest.mark.parametrize("number", range(10))
+@pytest.mark.parametrize("number", TOURS)
 def test_task_is_seen_to_be_done(number: int, browser: Browser) -> None:
     """It is not done where it begins, and the way that it offers does it."""
-    open_page(browser, "#place=course")
-    found = browser.run(TASK % number)
-    assert found["before"] == ["device", False, browser.run(f"TOURS[{number}].task.ask")]
-    over, text, trouble = found["after"]
-    assert over and re.match(r"Done\. .*\d", text) and "NaN" not in text, (text, trouble)
-    assert found["back"] == ["course", ""]
+    open_page(browser, f"#b=&at=0&place=course&tour={number + 1}")
+    browser.run("document.querySelector('#tour .all').click()")
+    tasks = browser.run(TASK)
+    assert len(tasks) >= 2
+    for found in tasks:
+        assert found["before"] == ["device", False, found["ask"]]
+        over, text, trouble = found["after"]
+        assert over and re.match(r"Done\. .*\d", text) and "NaN" not in text, (text, trouble)
+        assert found["back"] == ["course", "", True]
 
 
 def test_task_is_done_by_playing(browser: Browser) -> None:
     open_page(browser, "#place=course")
     assert browser.run("""new Promise((done) => {
-        beginTask(TOURS[0].task);
+        beginTask(TOURS[0].parts.find(({ask}) => ask));
         document.getElementById("speed").value = 5;
         const before = app.task.over;
         setPlaying(true);
@@ -794,7 +838,7 @@ def test_task_is_done_by_playing(browser: Browser) -> None:
     })""") == [False, True, True]
     # Another device of the course is no task.
     assert browser.run("""(() => {
-        showStep(TOURS[0].steps[0][1]);
+        showStep(TOURS[0].parts.find(({state}) => state).state);
         return document.getElementById("task").hidden;
     })()""")
 
@@ -818,17 +862,23 @@ def test_lifetime_is_what_the_erases_say(browser: Browser) -> None:
 
 
 def test_steps_of_tours(browser: Browser) -> None:
+    """Each device can be made; a step that is about content goes there."""
     open_page(browser, "#place=course")
-    troubles = browser.run("""const patient = goTo; goTo = (at) => patient(at, Infinity);
-        TOURS.flatMap((tour, number) => tour.steps.map((_, step) => {
+    steps = browser.run("""(() => { const patient = goTo; goTo = (at) => patient(at, Infinity);
+        return TOURS.flatMap((tour, number) => tour.parts.map((part, i) => {
+        if (!part.state || part.ask)
+            return null;
         showPlace("course");
         showTour(number);
-        document.querySelectorAll("#tour .show")[step].click();
+        document.querySelectorAll("#tour .part")[i].querySelector(".show").click();
         const trouble = document.getElementById("trouble");
-        return trouble.hidden && app.state.place === "device" && app.runs.a.at > 0 ? "" :
-            `${tour.title}: ${trouble.textContent}`;
-    })).filter(Boolean)""")
-    assert troubles == []
+        const there = app.state.place === (part.state.place || "device") &&
+            app.runs.a.at === Number(part.state.at);
+        return [trouble.hidden && there ? "" : `${tour.title}: ${trouble.textContent}`,
+            app.state.place];
+    })).filter(Boolean); })()""")
+    assert len(steps) > 30 and [said for said, _ in steps if said] == []
+    assert {place for _, place in steps} == {"device", "content"}
 
 
 # ---------------------------------------------------------------- files

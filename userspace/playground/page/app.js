@@ -218,7 +218,8 @@ function drawSide(side, colours) {
 	picture.draw(run.device, app.state.view, colours);
 	$(`name-${side}`).textContent = about.policy;
 	$(`fact-${side}`).textContent = `request ${run.at}, ${duration(run.state.now_ns)}; ` +
-		`write ${plain(total(CHARTS[0], run.state))} ms, amplification ` +
+		`write ${plain(total(CHARTS[0], run.state))} ms, one in a thousand ` +
+		`${plain(run.state.write_response.p99_9_ns / 1e6)} ms, amplification ` +
 		`${plain(total(CHARTS[2], run.state))}${run.over ? "; the trace is over" : ""}` +
 		`${run.state.read_only ? "; worn out: read-only" : ""}${app.target === null ? "" : `; on the way to ${app.target}`}`;
 }
@@ -341,6 +342,7 @@ function chooseCell(cell) {
 	app.state.see = [app.side, app.chosen.block, app.chosen.page, cell.slot, cell.at].join(":");
 	tellSight();
 	draw(true);
+	checkTask();
 }
 
 function zoomInto(side) {
@@ -592,7 +594,7 @@ function showPlace(place) {
 	if (app.state.place === "content")
 		enterContent();
 	if (app.state.place === "course")
-		showTour(Number(app.state.tour) - 1);
+		showTour(Number(app.state.tour) - 1, app.part);
 	tellAddress();
 	draw(true);
 }
@@ -692,41 +694,61 @@ function numbersTable(before, after) {
 
 function startCourse() {
 	$("tours").append(...TOURS.map((tour, i) => element("li", {},
-		element("button", {onclick: () => showTour(i)}, tour.title))));
+		element("button", {onclick: () => { showTour(i); $("tour").focus(); }}, tour.title))));
 }
 
-function showTour(number) {
+// From where one had gone to the device, if one comes back.
+function showTour(number, from = 0) {
 	const tour = TOURS[number];
 	[...$("tours").querySelectorAll("button")].forEach((button, i) =>
 		button.toggleAttribute("aria-current", i === number));
-	const steps = tour.steps.flatMap(([text, state]) => [element("p", {}, text),
-		element("button", {class: "show", onclick: () => showStep(state)}, "Show this device")]);
-	const task = [element("p", {}, tour.task.ask),
-		element("button", {class: "try", onclick: () => beginTask(tour.task)}, "Try it")];
 	app.state.tour = String(number + 1);
+	app.part = from;
 	tellAddress();
-	$("tour").replaceChildren(element("h2", {}, `${number + 1}. ${tour.title}`), element("p", {},
-		`${Math.ceil(minutesOf(tour))} minutes to read aloud and to play; more with what a class says.`), ...steps, ...task,
-		...tour.questions.map(askQuestion));
+	$("tour").replaceChildren(element("h2", {}, `${number + 1}. ${tour.title}`), element("p", {class: "length"},
+		`About ${Math.round(minutesOf(tour))} minutes to read, to look, to answer and to do what is asked.`),
+	...tour.parts.map((part, i) => element("div", {class: "part"}, ...showPart(tour, part, i))),
+	element("button", {class: "all", onclick: () => { tour.all = true; unfold(tour); }}, "Show all of this tour"));
+	unfold(tour);
+	if (from)
+		$("tour").querySelectorAll(".part")[from].scrollIntoView({block: "center"});
 }
 
-function askQuestion(question) {
+function showPart(tour, part, i) {
+	if (part.question)
+		return askQuestion(tour, part);
+	const go = part.ask ? {class: "try", onclick: () => beginTask(part, i)} :
+		{class: "show", onclick: () => showStep(part.state, i)};
+	const name = part.ask ? "Try it" : part.state && part.state.place ? "Show it" : "Show this device";
+	return [element("p", {}, part.ask || part.text), ...part.state ? [element("button", go, name)] : []];
+}
+
+// Nothing is shown before one has said what one expects.
+function unfold(tour) {
+	const open = tour.all ? -1 : tour.parts.findIndex((part) => part.question && part.given === undefined);
+	[...$("tour").querySelectorAll(".part")].forEach((part, i) => { part.hidden = open >= 0 && i > open; });
+	$("tour").querySelector(".all").hidden = open < 0 || open === tour.parts.length - 1;
+}
+
+function askQuestion(tour, question) {
 	const verdict = element("p", {class: "verdict", role: "status", hidden: ""});
 	const choices = question.choices.map((choice, i) => element("button", {class: "choice",
-		onclick: () => judge(question, i, verdict)}, choice));
-	return element("div", {class: "question"}, element("p", {}, element("b", {}, question.question)),
-		...choices, verdict);
+		onclick: () => { judge(question, i, verdict); unfold(tour); }}, choice));
+	if (question.given !== undefined)
+		tellVerdict(question, verdict);
+	return [element("p", {}, element("b", {}, question.question)), ...choices, verdict];
 }
 
-function showStep(state) {
+function showStep(state, part) {
 	app.task = null;
+	app.part = part;
 	setState({...STANDARD, tour: app.state.tour, rot: app.state.rot, ...state});
-	showPlace("device");
+	showPlace(app.state.place);
 }
 
 // What is to be done on the page; the page sees when it is.
-function beginTask(task) {
-	showStep(task.state);
+function beginTask(task, part) {
+	showStep(task.state, part);
 	app.task = {...task, begun: null, over: false};
 	tellTask(task.ask);
 	checkTask();
@@ -739,8 +761,8 @@ function checkTask() {
 	if (!task || task.over || app.target !== null || !runs.a)
 		return;
 	task.begun = task.begun || runs.a.state;
-	const states = [runs.a.state, runs.b && runs.b.state, task.begun];
-	task.over = Boolean(task.done(app.state, ...states));
+	const states = [app.state, runs.a.state, runs.b && runs.b.state, task.begun, runs.a.device];
+	task.over = Boolean(task.done(...states));
 	if (task.over)
 		tellTask(`Done. ${task.because(...states)}`);
 }
@@ -757,17 +779,26 @@ function endTask() {
 	showPlace("course");
 }
 
+function doTask() {
+	const {way} = app.task;
+	setState(typeof way === "function" ? way(app.runs.a.device) : way);
+}
+
 // The right answer is what the simulator says, once: it says the same each time.
 function judge(question, choice, verdict) {
 	forgetTrouble();
 	attempt(() => {
 		question.found = question.found ||
 			question.answer((...what) => measure(app.module, ...what));
-		const {right, because} = question.found;
-		verdict.hidden = false;
-		verdict.className = `verdict ${choice === right ? "right" : "wrong"}`;
-		verdict.textContent = `${choice === right ? "Right." : "Not so."} ${because}`;
+		question.given = choice;
+		tellVerdict(question, verdict);
 	});
+}
+
+function tellVerdict({found: {right, because}, given}, verdict) {
+	verdict.hidden = false;
+	verdict.className = `verdict ${given === right ? "right" : "wrong"}`;
+	verdict.textContent = `${given === right ? "Right." : "Not so."} ${because}`;
 }
 
 // ---------------------------------------------------------------- files
@@ -889,7 +920,7 @@ function prepareChanges() {
 	});
 	$("parameter").addEventListener("change", addParameter);
 	$("age").addEventListener("click", () => addAction("*", "age", HOURS_OF_MONTH));
-	$("task-way").addEventListener("click", () => setState(app.task.way));
+	$("task-way").addEventListener("click", doTask);
 	$("task-back").addEventListener("click", endTask);
 	$("undo").addEventListener("click", () => setState({do: ""}));
 	$("copy").addEventListener("click", copyCommand);
@@ -975,6 +1006,8 @@ function arrive() {
 	if (missing)
 		app.state.trace = "";
 	app.target = null;
+	app.task = null;
+	app.part = 0;
 	showControls();
 	restart();
 	showPlace(app.state.place);
