@@ -162,14 +162,20 @@ def test_address_command_and_digest(browser: Browser) -> None:
     digests = command_digests(browser)
     assert len(digests) == 2 and value(browser, "digest").split() == digests
     assert stated(browser) == {**stated(browser), "a": "vth_b", "at": "1234", "seed": "7"}
-    again: str = browser.run("location.hash")
-    open_page(browser, again)
+    open_page(browser, told_address(browser))
     assert value(browser, "digest").split() == digests
 
 
 def stated(browser: Browser) -> dict[str, str]:
     state: dict[str, str] = browser.run("app.state")
     return state
+
+
+def told_address(browser: Browser) -> str:
+    """Return the address once it says what is looked at."""
+    browser.run("new Promise((done) => setTimeout(done, 2 * TOLD_MS))")
+    address: str = browser.run("location.hash")
+    return address
 
 
 def test_step_and_scrub(browser: Browser) -> None:
@@ -420,13 +426,6 @@ def looked(browser: Browser, address: str) -> list[Any]:
     return found
 
 
-def told_address(browser: Browser) -> str:
-    """Return the address once it says what is looked at."""
-    browser.run("new Promise((done) => setTimeout(done, SIGHT_MS + 100))")
-    address: str = browser.run("location.hash")
-    return address
-
-
 @pytest.mark.parametrize("zoom", ["", "&zoom=d1", "&zoom=b177", "&zoom=p177:3.5:-2:60",
                                   "&zoom=p511:900000:0.25:0.01"])
 def test_what_is_looked_at_is_an_address(zoom: str, browser: Browser) -> None:
@@ -459,6 +458,37 @@ def test_what_is_looked_at_is_an_address(zoom: str, browser: Browser) -> None:
         assert found.split(":")[0] == block, middle
     finally:
         browser.size(1280, 900)
+
+
+def test_an_address_in_haste(browser: Browser) -> None:
+    """However often the state changes, no browser is asked too often, and the last one is told."""
+    open_page(browser, "#b=&at=10")
+    asked = browser.run("""(async () => {
+        const replace = history.replaceState;
+        let asked = 0;
+        history.replaceState = (...what) => { asked++; replace.apply(history, what); };
+        const end = performance.now() + 1500;
+        for (let block = 0; performance.now() < end; block = (block + 1) % 500) {
+            choose("a", block, 0);
+            await new Promise((done) => setTimeout(done, 4));
+        }
+        choose("a", 321, 5);
+        await new Promise((done) => setTimeout(done, 2 * TOLD_MS));
+        history.replaceState = replace;
+        return asked;
+    })()""")
+    assert 1 <= asked <= 7
+    assert "see=a%3A321%3A5%3A0%3A0" in browser.run("location.hash")
+    # Somebody who goes elsewhere before it is told gets there.
+    browser.run("""new Promise((done) => {
+        choose("a", 1, 1);
+        window.addEventListener("hashchange", () => setTimeout(done, 0), {once: true});
+        location.hash = "#b=&at=77";
+        app.toldAt = -TOLD_MS;
+        choose("a", 2, 2);
+    })""")
+    told_address(browser)
+    assert browser.run("[app.runs.a.at, app.chosen.block, location.hash]") == [77, 0, "#b=&at=77"]
 
 
 def test_dies_and_blocks_stay_zoomed(browser: Browser) -> None:
@@ -683,7 +713,7 @@ def test_what_has_rotted_is_an_address(browser: Browser) -> None:
         pe.value = "750";
         pe.dispatchEvent(new Event("input", {bubbles: true})); })()""")
     assert browser.run(texts) != first
-    address = browser.run("location.hash")
+    address = told_address(browser)
     assert "rot=vth_b%3A750%3A24" in address
     second = browser.run(texts)
     open_page(browser, "#place=content&rot=vth_b:5000:24&seed=3")

@@ -54,7 +54,9 @@ def test_statistics_are_those_of_the_changed_device() -> None:
     assert found["policy"] == "vth_b"
     assert found["requests"] == 800 and result["stream"]["warmup_requests"] == 1200
     assert counters["host_read_requests"] + counters["host_write_requests"] == 800
-    assert found["timing"]["write_response"]["count"] == counters["host_write_requests"]
+    timing = found["timing"]
+    assert timing["write_response"]["count"] == counters["host_write_requests"] == sum(
+        timing[f"write_{name}_response"]["count"] for name in ("precise", "approx"))
     assert found["device_age_hours"] == 730
     later = only_run(sim(*STREAM, "--warmup", "1600", "--change", "1200:policy=vth_b"))
     assert later["requests"] == 2000 and later["policy"] == "vth_b"

@@ -9,8 +9,8 @@ const STANDSTILL_MS = 4000;
 const SEEK_MS = 40;
 // While somebody drags a slider.
 const DRAG_MS = 200;
-// Until the address says what one looks at.
-const SIGHT_MS = 300;
+// Between two of an address: the strictest browser takes a hundred in half a minute.
+const TOLD_MS = 350;
 const MOST_FRAMES = 10000;
 // Of a file that is dropped.
 const MOST_BYTES = 256e6;
@@ -20,7 +20,7 @@ const $ = (name) => document.getElementById(name);
 
 const app = {
 	state: {...STANDARD}, module: null, files: [], runs: {}, samples: {}, pictures: {},
-	playing: false, task: null, credit: 0, chosen: {block: 0, page: 0}, cell: {slot: 0, at: 0}, side: "a", frames: [], target: null,
+	playing: false, task: null, credit: 0, chosen: {block: 0, page: 0}, cell: {slot: 0, at: 0}, side: "a", frames: [], target: null, toldAt: -TOLD_MS,
 };
 
 // ---------------------------------------------------------------- small things
@@ -175,15 +175,20 @@ function settle() {
 		tellAddress();
 }
 
+// Browsers take no more than some of these a second, and one who goes elsewhere meanwhile does so.
 function replaceAddress() {
-	history.replaceState(null, "", addressOf(app.state) === "#" ? location.pathname :
-		addressOf(app.state));
-}
-
-// Of what one only looks at, once one has found it: browsers take no more than some a second.
-function tellSight() {
 	clearTimeout(app.telling);
-	app.telling = setTimeout(() => app.playing || app.target !== null || replaceAddress(), SIGHT_MS);
+	const wait = app.toldAt + TOLD_MS - performance.now();
+	if (wait > 0) {
+		app.telling = setTimeout(replaceAddress, wait);
+		return;
+	}
+	const address = addressOf(app.state);
+	if (location.hash !== app.told || address === (app.told || "#"))
+		return;
+	history.replaceState(null, "", address === "#" ? location.pathname : address);
+	app.told = location.hash;
+	app.toldAt = performance.now();
 }
 
 // A dropped file has its own name there.
@@ -340,7 +345,7 @@ function choose(side, block, page) {
 function chooseCell(cell) {
 	app.cell = cell;
 	app.state.see = [app.side, app.chosen.block, app.chosen.page, cell.slot, cell.at].join(":");
-	tellSight();
+	replaceAddress();
 	draw(true);
 	checkTask();
 }
@@ -360,7 +365,7 @@ function zoomTo(words, part) {
 		app.pictures[side].look(words, part);
 		app.pictures[side].show();
 	}
-	tellSight();
+	replaceAddress();
 }
 
 function zoomOut() {
@@ -1001,6 +1006,7 @@ async function unpacked(bytes) {
 function arrive() {
 	const wrong = wrongIn(location.hash);
 	app.state = stateOf(location.hash);
+	app.told = location.hash;
 	const sight = ["see", "zoom"].map((key) => [key, app.state[key]]);
 	const missing = app.state.trace && !app.files.length;
 	if (missing)
