@@ -46,6 +46,8 @@ def test_lists_are_complete(browser: Browser) -> None:
     open_page(browser)
     assert browser.run("POLICIES") == names("policies")
     assert browser.run("Object.keys(PROFILES)") == names("profiles")
+    modes = len(browser.run("app.runs.a.device.about.modes"))
+    assert browser.run("[new Set(LETTERS).size, LETTERS.length]") == [modes, modes]
 
 
 # ---------------------------------------------------------------- the same bits

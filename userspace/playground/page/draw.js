@@ -5,7 +5,7 @@
 const FLASH_MS = 500;
 // Of the screen, for a page of the device that is looked at as near as can be.
 const MOST_PIXELS = 64;
-const LETTERS = "NRBACFLMSTG";
+const LETTERS = "NRBACFLMSTGPWU";
 
 // As many pixels as the screen has there; how many of them are one of the page.
 function fitted(canvas) {

@@ -6,7 +6,7 @@
 const PRECISE = "#0072b2";
 const APPROXIMATE = "#e69f00";
 const NAMED = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#9933ff",
-	"#663300", "#00ff99", "#003399", "#990066", "#ff0066"];
+	"#663300", "#00ff99", "#003399", "#990066", "#ff0066", "#cc66ff"];
 const STEPS = ["#00204d", "#2c4070", "#575d6d", "#7d7c78", "#a69d75", "#d3c064", "#ffea46"];
 const STATES = [NAMED[0], NAMED[4], NAMED[2], NAMED[6]];
 const CROSSED = "#d55e00";
