@@ -63,6 +63,17 @@ def test_the_weights_are_tagged_and_nothing_else(model: Path, tmp_path: Path) ->
     assert "--to-planes" in reasons["embed"] and "one dimension" in reasons["bias"]
 
 
+def test_levels_of_tensors(model: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    said = answer(model, "--type", "f32,i8", "--level", "3", "--level", "2:*des", log=log)
+    offsets = {one["name"]: one["offset_bytes"] for one in said["tensors"]}
+    levels = {one["offset_bytes"]: one["level"] for one in said["ranges"]}
+    assert levels == {offsets["codes"]: 2, offsets["embed"]: 3}
+    assert {(call.offset, call.kind) for call in calls(log) if call.what == "tag"} == {
+        (offsets["codes"], 3), (offsets["embed"], 4)}
+    assert {one["level"] for one in answer(model, "--dry-run")["ranges"]} == {1}
+
+
 def test_a_dry_run_changes_nothing(model: Path, tmp_path: Path) -> None:
     before = model.read_bytes()
     log = tmp_path / "log"
@@ -154,6 +165,9 @@ def test_refusals(model: Path, tmp_path: Path) -> None:
         ((model, "--to-planes", missing, "--rewrite"), 2, "without --rewrite"),
         ((model, "--to-planes", model), 1, "is also read"),
         ((model, "--planes", "65"), 2, "65 is not from 0 to 64"),
+        ((model, "--level", "4"), 2, "4 is no level from 1 to 3"),
+        ((model, "--level", "2:"), 2, "2: is no level from 1 to 3"),
+        ((model, "--from-planes", missing, "--level", "2"), 2, "takes no word about tags"),
     ):
         done = tag(*words)
         assert (done.code, done.out) == (code, ""), done

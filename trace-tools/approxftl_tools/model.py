@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ Examples:
   approxftl tag model model.safetensors --to-planes /mnt/model.planes --remember
   approxftl tag model /mnt/model.planes --from-planes model.safetensors
   approxftl tag model /mnt/model.gguf --type q8_0 --except 'token_embd*' --rewrite
+  approxftl tag model /mnt/model.planes --level 3 --level '1:*attn*' --rewrite
 
 Exit status: 0 done, 1 failed, 2 usage, 3 no such file, or no device below it.
 """
@@ -52,6 +54,14 @@ def planes(text: str) -> int:
     return value
 
 
+def leveled(text: str) -> tuple[str, str]:
+    """Read a quality level, and the names that it is for."""
+    level, colon, pattern = text.partition(":")
+    if level not in ("1", "2", "3") or bool(colon) != bool(pattern):
+        raise argparse.ArgumentTypeError(f"{shown(text)} is no level from 1 to 3, or LEVEL:PATTERN")
+    return level, pattern or "*"
+
+
 def options() -> command.Parser:
     """Return the command line."""
     parser = command.parser("tag model", "Says which of a model's weights may lose bits: a file of "
@@ -66,6 +76,9 @@ def options() -> command.Parser:
                         help="of these: weights (default), or all")
     parser.add_argument("-P", "--planes", metavar="N", type=planes,
                         help="the lowest N bits of each number, of a file by plane")
+    parser.add_argument("-l", "--level", metavar="N[:PATTERN]", type=leveled, action="append",
+                        default=[], help="quality level, 1 to 3, of all, or of such names; what "
+                        "is said last holds")
     into = parser.add_mutually_exclusive_group()
     into.add_argument("-o", "--to-planes", metavar="OUT", type=command.named,
                       help="make a file by plane, and tag that")
@@ -130,15 +143,32 @@ def parted(choice: Choice, model: Model) -> list[Tensor]:
             and not choice.why_not(tensor, apart=True)]
 
 
-def document(path: Path, model: Model, verdicts: Sequence[Verdict]) -> dict[str, Any]:
+def level_of(args: argparse.Namespace, name: str) -> int:
+    """Return the quality level of what is approximate of a tensor."""
+    said = [level for level, pattern in args.level if fnmatchcase(name, pattern)]
+    return int(said[-1]) if said else 1
+
+
+def ranges_of(args: argparse.Namespace, verdicts: Sequence[Verdict]) -> list[tuple[Range, int]]:
+    """Return the ranges of each level, in order."""
+    levels: dict[int, list[Range]] = {}
+    for verdict in verdicts:
+        if verdict.approximate:
+            levels.setdefault(level_of(args, verdict.tensor.name), []).append(verdict.approximate)
+    return sorted((one, level) for level, ranges in levels.items() for one in merged(ranges))
+
+
+def document(args: argparse.Namespace, path: Path, model: Model, verdicts: Sequence[Verdict],
+             ) -> dict[str, Any]:
     """Return what is told, as JSON has it."""
-    ranges = merged(verdict.approximate for verdict in verdicts if verdict.approximate)
-    units = in_units(ranges)
+    ranges = ranges_of(args, verdicts)
+    units = in_units(merged(one for one, _ in ranges))
     return {
         "path": str(path), "form": model.form, "by_plane": is_by_plane(model),
         "total_bytes": model.source.size, "unit_bytes": UNIT,
         "approximate_bytes": sum(length for _, length in units),
-        "ranges": [{"offset_bytes": offset, "length_bytes": length} for offset, length in ranges],
+        "ranges": [{"offset_bytes": offset, "length_bytes": length, "level": level}
+                   for (offset, length), level in ranges],
         "tensors": [{
             "name": verdict.tensor.name, "type": verdict.tensor.element.name,
             "shape": list(verdict.tensor.shape), "offset_bytes": verdict.stored[0],
@@ -180,10 +210,12 @@ def tag_ranges(path: Path, told: dict[str, Any], args: argparse.Namespace) -> No
     """Say what is approximate, and that nothing else is."""
     remember = ["--remember"] if args.remember else []
     rewrite = ["--rewrite"] if args.rewrite else []
-    words = [f"{one['offset_bytes']}+{one['length_bytes']}" for one in told["ranges"]]
     tag("del", *remember, "--", path)
-    for at in range(0, len(words), BATCH):
-        tag("add", *remember, *rewrite, "--", path, *words[at:at + BATCH])
+    for level in ("1", "2", "3"):
+        words = [f"{one['offset_bytes']}+{one['length_bytes']}" for one in told["ranges"]
+                 if one["level"] == int(level)]
+        for at in range(0, len(words), BATCH):
+            tag("add", "--level", level, *remember, *rewrite, "--", path, *words[at:at + BATCH])
 
 
 def answer(args: argparse.Namespace, argv: Sequence[str], told: dict[str, Any]) -> int:
@@ -206,7 +238,7 @@ def tag_file(args: argparse.Namespace, choice: Choice) -> dict[str, Any]:
     """Tag a file as it is."""
     with opened(args.file) as source:
         model = parse(source)
-        told = document(args.file, model, verdicts_of(choice, model))
+        told = document(args, args.file, model, verdicts_of(choice, model))
     if not args.dry_run:
         tag_ranges(args.file, told, args)
     return {**told, "tagged": not args.dry_run}
@@ -231,8 +263,8 @@ def to_planes(args: argparse.Namespace, choice: Choice) -> dict[str, Any]:
         if is_by_plane(model):
             raise Refusal(f"{args.file}: it is by plane already")
         layout = Layout(model, parted(choice, model))
-        told = document(args.to_planes, layout.model, [plane_verdict(choice, one)
-                                                       for one in layout.planes])
+        told = document(args, args.to_planes, layout.model,
+                        [plane_verdict(choice, one) for one in layout.planes])
         told |= {"by_plane": True, "total_bytes": layout.size, "tagged": False}
         if not args.dry_run:
             with command.output(args.to_planes) as path, path.open("wb") as file:
@@ -273,7 +305,7 @@ def from_planes(args: argparse.Namespace, argv: Sequence[str]) -> int:
 def check(args: argparse.Namespace) -> None:
     """Refuse options that say nothing together."""
     if args.from_planes:
-        for name in ("tensor", "never", "type", "planes", "remember", "rewrite"):
+        for name in ("tensor", "never", "type", "planes", "level", "remember", "rewrite"):
             if getattr(args, name) not in (None, [], "", False):
                 raise Refusal("--from-planes tags nothing, and takes no word about tags",
                               command.USAGE)
