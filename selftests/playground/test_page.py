@@ -668,6 +668,10 @@ def test_narrow_screen(scheme: str, browser: Browser) -> None:
     for place in ("device", "content", "course", "files"):
         browser.run(f"showPlace('{place}')")
         assert browser.run("document.documentElement.scrollWidth") <= 400, place
+    browser.run("showPlace('course')")
+    assert max(browser.run("""TOURS.map((tour, i) => { showTour(i);
+        document.querySelector("#tour .all").click();
+        return document.documentElement.scrollWidth; })""")) <= 400
     dark = browser.run("getComputedStyle(document.body).backgroundColor")
     assert (dark == "rgb(255, 255, 255)") == (scheme == "light")
     browser.call("Emulation.setEmulatedMedia", features=[])

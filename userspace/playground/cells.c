@@ -57,7 +57,8 @@ static u32 curve_of(const struct aftl_cell *cell, u16 attr)
 	u32 mode = aftl_page_mode(attr);
 	u32 normal = cell->curve[AFTL_MODE_NORMAL];
 
-	if (aftl_page_again(attr) || aftl_page_short_lived(attr) || aftl_page_foggy(attr))
+	if (aftl_page_again(attr) || aftl_page_short_lived(attr) || aftl_page_foggy(attr) ||
+	    mode == AFTL_MODE_ROUGH)
 		return AFTL_RBER_CURVES;
 	if (mode == AFTL_MODE_COARSE || mode == AFTL_MODE_FINE || mode == AFTL_MODE_REDUCED)
 		return normal != cell->usual ||
