@@ -200,8 +200,9 @@ class Scarcity:
                 os.kill(pid, number)
 
     def begin(self) -> None:
-        """Take memory away."""
+        """Take memory away, when init has heard that its children stand."""
         self.signal(signal.SIGSTOP)
+        time.sleep(1)
         os.pwrite(self.knob, self.all, 0)
 
     def end(self) -> None:

@@ -41,7 +41,8 @@ name = "ratio"
 x = "stream"
 y = "write_response_mean_ns"
 relative_to = "baseline"
-points = [{ x = "few", y = 0.9, series = "vth_b" }]
+points = [
+  { x = "few", y = 0.9, series = "vth_b" }, { y = 0.8, low = 0.7, high = 0.85, series = "vth_b" }]
 """
 
 
@@ -168,7 +169,8 @@ def test_a_figure_has_its_numbers(done: Path, tmp_path: Path) -> None:
         key = "write_response_mean_ns_ratio"
         assert [float(mark[end]) for end in ("y", "low", "high")] == pytest.approx(
             [wanted[mark["x"]][f"{key}{end}"] for end in ("", "_low", "_high")])
-    (paper,) = [mark for mark in marks if mark["source"] == "the paper"]
+    paper, level = [mark for mark in marks if mark["source"] == "the paper"]
+    assert (level["x"], float(level["y"]), float(level["low"])) == ("", 0.8, 0.7)
     assert (paper["x"], float(paper["y"]), paper["low"]) == ("few", 0.9, "")
     assert json.loads((tmp_path / "ratio.json").read_text())["figure"]["marks"][0]["runs"] == 4
     drawn = (tmp_path / "ratio.svg").read_text()
@@ -222,7 +224,7 @@ def test_refused_styles(done: Path, tmp_path: Path, text: str, sentence: str) ->
     ('x = "stream"\ny = "erases"\nfacets = "stream"', "are different axes"),
     ('x = "stream"\ny = "erases"\nseries = "stream"', "leave an axis out"),
     ('x = "stream"\ny = "erases"\nname = "../up"', "no name of its own for a file"),
-    ('x = "stream"\ny = "erases"\npoints = [{ x = 1 }]', "has x, and a number y"),
+    ('x = "stream"\ny = "erases"\npoints = [{ x = 1 }]', "has a number y, and an x unless"),
     ('x = "stream"\ny = "erases"\npoints = [{ x = 1, z = 2 }]', 'unknown key of a point'),
     ('x = "stream"\ny = "read_response_mean_ns"', "nothing is done that it shows"),
 ])

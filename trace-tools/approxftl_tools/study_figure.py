@@ -28,6 +28,8 @@ CHOICES = {"error": ("interval", "range", "none"),
            "scale": ("linear", "log"), "x_scale": ("linear", "log")}
 #: In place of an axis: which of several measures it is.
 MEASURE = "measure"
+#: In place of a place: everywhere.
+LEVEL = ""
 #: What a distribution can be of.
 DISTRIBUTIONS = ("read_response", "write_response")
 
@@ -127,8 +129,9 @@ def check_figure(plan: Plan, table: dict[str, Any], axes: Sequence[str]) -> None
                           "[{ x = 7, y = 0.9 }]", USAGE)
     for point in table.get("points", []):
         check_known(plan.path, "key of a point in [[figure]]", point, POINT_KEYS)
-        if not is_number(point.get("y")) or not is_plain(point.get("x")):
-            raise Refusal(f"{plan.path}: each point of [[figure]] has x, and a number y", USAGE)
+        if not is_number(point.get("y")) or not is_plain(point.get("x", "")):
+            raise Refusal(f"{plan.path}: each point of [[figure]] has a number y, and an x unless "
+                          "it is a level", USAGE)
     for one in table.get("networks", []):
         check_network(plan, one, axes)
 
@@ -302,13 +305,13 @@ def own_marks(spec: Spec, every: Sequence[Found], scale: float) -> Iterator[Mark
 
 
 def papers_points(spec: Spec) -> Iterator[Mark]:
-    """Return what others have measured."""
+    """Return what others have measured; what has no x is a level, such as a mean over all."""
     label = str(spec.table.get("points_label", "the paper"))
     for point in spec.table.get("points", []):
         low, high = (float(point[key]) if is_number(point.get(key)) else None
                      for key in ("low", "high"))
         facet = f"{spec.facets} {point['facet']}" if "facet" in point else ""
-        yield Mark(facet, str(point.get("series", "")), point["x"],
+        yield Mark(facet, str(point.get("series", "")), point.get("x", LEVEL),
                    float(point["y"]), low, high, None, label)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from approxftl_tools import plot
 from approxftl_tools.command import USAGE, Refusal
-from approxftl_tools.study_figure import Chart, Mark, as_number
+from approxftl_tools.study_figure import LEVEL, Chart, Mark, as_number
 from approxftl_tools.study_plan import check_known, load
 
 Axes = Any
@@ -115,9 +115,25 @@ def draw_bars(axes: Axes, stacked: bool, placed: Sequence[tuple[float, Mark]], l
         below[x] = below.get(x, 0.0) + mark.y
 
 
+def name_of(mark: Mark) -> str:
+    """Return what the legend says."""
+    return " ".join(filter(None, (mark.series, "" if mark.runs is not None
+                                  else f"({mark.source})")))
+
+
+def draw_levels(axes: Axes, levels: Sequence[Mark], look: Series) -> None:
+    """Draw what is not of one place."""
+    for mark in levels:
+        axes.axhline(mark.y, label=name_of(mark), color=look.colour, linewidth=1,
+                     linestyle=(0, (5, 2)))
+        if mark.low is not None and mark.high is not None:
+            axes.axhspan(mark.low, mark.high, color=look.colour, alpha=0.12, linewidth=0)
+
+
 def draw(axes: Axes, chart: Chart, marks: Sequence[Mark], look: Series, below: dict[float, float]
          ) -> None:
     """Draw our means of a series, or others' points."""
+    draw_levels(axes, [mark for mark in marks if mark.runs is None and mark.x == LEVEL], look)
     placed = [(x, mark) for mark in marks if (x := place(chart, mark, look.shift)) is not None]
     if not placed:
         return
@@ -131,9 +147,9 @@ def draw(axes: Axes, chart: Chart, marks: Sequence[Mark], look: Series, below: d
                   label=here[0].series, color=look.colour,
                   linestyle=plot.DASHES[index % len(plot.DASHES)])
         return
-    name = " ".join(filter(None, (here[0].series, "" if own else f"({here[0].source})")))
     hollow = {} if own else {"markerfacecolor": "none", "alpha": 0.9}
-    axes.errorbar([x for x, _ in placed], [mark.y for mark in here], yerr=errors(here), label=name,
+    axes.errorbar([x for x, _ in placed], [mark.y for mark in here], yerr=errors(here),
+                  label=name_of(here[0]),
                   color=look.colour, marker=MARKERS[index % len(MARKERS)] if own else "d",
                   markersize=3.5 if own else 5.5, linewidth=1, capsize=2, elinewidth=0.8,
                   linestyle=plot.DASHES[index % len(plot.DASHES)]
