@@ -135,9 +135,13 @@ static void go_on(struct aftl_disk *disk)
 {
 	struct aftl_request *done = NULL;
 
-	/* Under the lock: who is about to stall has seen the queue before there was room. */
+	/*
+	 * Under the lock: who is about to stall has seen the queue before there was room. What a
+	 * stopped disk does is aftl_disk_carry_out()'s, whose request is no bio's.
+	 */
 	spin_lock_bh(&disk->lock);
-	if (disk->stalled || (aftl_dev_error(disk->durable) && !disk->told)) {
+	if (disk->running &&
+	    (disk->stalled || (aftl_dev_error(disk->durable) && !disk->told))) {
 		advance(disk);
 		done = settle(disk);
 	}

@@ -574,6 +574,24 @@ below_crypt()
 		dmsetup remove aftl-above && dmsetup remove aftl-below
 }
 
+# Small units make more operations than the queue has room for. Its thread, which makes room, must
+# leave to who suspends the device what that waits for: it is no bio's.
+suspends_with_a_full_queue()
+{
+	wipe /dev/ram1 && create aftl-full /dev/ram1 blocks 64 word_lines 4 op 40 unit 512 \
+		buffer 8MiB timing off || return
+	full=/dev/mapper/aftl-full
+	head -c 7m /dev/urandom >"$scratch/data"
+	for _ in 1 2 3; do
+		dd if="$scratch/data" of="$full" bs=256k oflag=direct 2>"$scratch/said" &&
+			dmsetup suspend aftl-full && dmsetup resume aftl-full || return
+	done
+	dd if="$scratch/data" of="$full" bs=256k oflag=direct 2>"$scratch/said" &&
+		full=$(dmsetup table aftl-full) && dmsetup remove aftl-full &&
+		dmsetup create aftl-full --table "$full" &&
+		cmp -n 7340032 "$scratch/data" /dev/mapper/aftl-full && dmsetup remove aftl-full
+}
+
 # The threads of its queues, and what the kernel keeps a list of
 traces()
 {
@@ -601,6 +619,7 @@ ktap_test_run 'a model: random writes, discards, zeroes and reads' \
 	agrees_with_model aftl-data "$(share 800)"
 ktap_test_run 'removed and created again, it is what it was' comes_back
 ktap_test_run 'suspended and resumed, it collects' collects_after_a_pause
+ktap_test_run 'suspended while its queue is full' suspends_with_a_full_queue
 ktap_test_run 'the table names the block device by number and can be loaded' table_round_trips
 ktap_test_run 'two at once, one in real time with a write buffer' at_once two_at_once
 in_turn 'in real time' in_real_time
