@@ -589,7 +589,8 @@ suspends_with_a_full_queue()
 	dd if="$scratch/data" of="$full" bs=256k oflag=direct 2>"$scratch/said" &&
 		full=$(dmsetup table aftl-full) && dmsetup remove aftl-full &&
 		dmsetup create aftl-full --table "$full" &&
-		cmp -n 7340032 "$scratch/data" /dev/mapper/aftl-full && dmsetup remove aftl-full
+		cmp -n 7340032 "$scratch/data" /dev/mapper/aftl-full && dmsetup remove aftl-full &&
+		wipe /dev/ram1
 }
 
 # The threads of its queues, and what the kernel keeps a list of
