@@ -36,6 +36,7 @@ from selftests.claims import (  # noqa: E402
     models,
     ressd,
     tvr,
+    unequal,
 )
 from selftests.claims.rows import Claim  # noqa: E402
 from selftests.claims.runs import binary, seed  # noqa: E402
@@ -45,6 +46,7 @@ CLAIMS: dict[str, Callable[[], list[Claim]]] = {
     **{id_: models.of_physics(id_) for id_ in models.PHYSICS_IDS},
     **approx.CLAIMS, **agcr.CLAIMS, **cubeftl.CLAIMS, **density.CLAIMS,
     **lending.CLAIMS, **ips.CLAIMS, **hybrid.CLAIMS, **ressd.CLAIMS, **tvr.CLAIMS,
+    **unequal.CLAIMS,
 }
 
 #: Where the tolerance of a claim's rows comes from.
@@ -54,7 +56,7 @@ BANDS = {
                      "RE-2", "RE-3", "TV-1", "TV-2", "TV-4", "RE-1", "RE-4"), PAPER),
     **dict.fromkeys(("AX-3", "CU-3", "CU-5", "TV-3", "AX-7"), MODEL),
     **dict.fromkeys(("CU-7", "RE-7", "RE-10", "TV-6", "HY-1", "HY-2", "AX-A", "AG-A", "CU-A",
-                     "RE-A", "TV-A", "AG-4", "DE-A", "PL-A", "IP-A"), ORDER),
+                     "RE-A", "TV-A", "AG-4", "DE-A", "PL-A", "IP-A", "UP-1", "UP-2"), ORDER),
     "AX-4": "paper, +-10 points: 50 to 60 % busy move it by 5",
     "AX-6": "equation 10; order",
     "AX-9": "paper, +2 %",
@@ -82,6 +84,7 @@ SYSTEMS = {
     "AX": "ApproxFTL", "AG": "AGCR", "CU": "cubeFTL", "TV": "TVR",
     "RE": "ReSSD and RSS-RAID", "DE": "density classes, mechanism only",
     "PL": "parity lending, mechanism only", "IP": "in-place switch, mechanism only",
+    "UP": "unequal protection side by side, which no paper has",
     "HY": "hybrid, which no paper has",
 }
 

@@ -22,7 +22,7 @@ OFTEN = 2
 #: the last two do.
 PAPERS = {**{f"docs/systems/{name}.md": ("The idea",) for name in
              ("agcr", "approxftl", "cubeftl", "density", "ips", "lending",
-              "ressd", "tvr")}}
+              "levels", "ressd", "tvr")}}
 ITEMS = {
     "docs/systems/hybrid.md": ("Hybrid", "What contradicts what"),
     "docs/systems/ressd.md": ("Blocks",),

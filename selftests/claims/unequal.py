@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Claims about policies of unequal protection side by side, which no paper has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from selftests.claims.rows import Claim, all_program_us, claim, counter, program_us, words
+from selftests.claims.runs import simulate
+
+# TLC worn to 2500 cycles with an ECC that is weak for it, and times as of parts that can be bought
+# (assumed); bursts, half of them writes, half of these approximate; eight of ten requests go to a
+# fifth of the data.
+UNEQUAL = words(
+    "--bits 3 --one_shot on --program 2ms --program_slc 200us --read 80us --read_slc 30us "
+    "--cell_model voltage --cycles 2500 --ecc_bits 30 --blocks 100 --op 40% --fill sequential "
+    "--fill-valid 70% --footprint 70% --fill_approx 50% --approx-share 50% --write-share 0.5 "
+    "--hot-share 80% --hot-range 20% --size 24KiB --workload bursts --rate 600 --requests 40000 "
+    "--warmup 40000 --policy")
+COLUMNS = ("us of a page of the host, of all for a unit; us of a read; units lost; erases; flipped "
+           "bits of a unit")
+
+
+@dataclass(frozen=True)
+class Price:
+    """What a run took: times in us, and what has flipped of an approximate unit that was read."""
+
+    host: float
+    every: float
+    read: float
+    lost: int
+    erases: int
+    flips: float
+    bugs: int
+
+    def text(self) -> str:
+        """In a cell of the table."""
+        return (f"{self.host:.0f} {self.every:.0f} {self.read:.0f} {self.lost} "
+                f"{self.erases} {self.flips:.0f}")
+
+
+def price(how: str) -> Price:
+    """Run a policy, with what it is given."""
+    (run,) = simulate(*UNEQUAL, *words(how)).values()
+    return Price(program_us(run), all_program_us(run),
+                 run["timing"]["read_service"]["mean_ns"] / 1000,
+                 counter(run, "read_lost_units"), counter(run, "array_erases"),
+                 counter(run, "read_flipped_bits") / max(1, counter(run, "read_approx_units")),
+                 counter(run, "policy_bugs"))
+
+
+Check = tuple[str, str, Price, bool]
+
+
+def table(id_: str, first: str, base: Price, rows: tuple[Check, ...]) -> list[Claim]:
+    """Return the rows of a claim; nothing is held against the first."""
+    return [Claim(id_, f"{first} ({COLUMNS})", "-", base.text(), "-", "report"),
+            *(claim(id_, what, "-", now.text(), f"order: {order}", holds and not now.bugs)
+              for what, order, now, holds in rows)]
+
+
+def up1() -> list[Claim]:
+    """Each policy, alone and with ApproxFTL's placement where that contradicts nothing."""
+    base, placed, lent = (price(how) for how in ("baseline", "approxftl", "lending"))
+    dense, both = price("density"), price("density --density_approx on")
+    ips, beside = price("ips"), price("ips --ips_approx on")
+    return table("UP-1", "baseline", base, (
+        ("ApproxFTL", "programs and reads faster", placed,
+         placed.host < 0.8 * base.host and placed.read < 0.9 * base.read),
+        ("lending", "reads faster than under ApproxFTL, programs do not", lent,
+         lent.read < 0.95 * placed.read and lent.host > 0.95 * base.host),
+        ("density", "the same, programs of the host faster, more erases", dense,
+         dense.read < 0.95 * placed.read and dense.host < 0.8 * base.host
+         and dense.erases > placed.erases),
+        ("density + ApproxFTL's placement", "programs faster than under either", both,
+         both.host < 0.8 * min(dense.host, placed.host)),
+        ("ips", "programs of the host faster than under ApproxFTL, all slower", ips,
+         ips.host < 0.97 * placed.host and ips.every > base.every),
+        ("ips + ApproxFTL's placement", "programs faster than under either, fewer erases", beside,
+         beside.host < 0.9 * min(ips.host, placed.host) and beside.every < 0.9 * ips.every
+         and beside.erases < ips.erases),
+    ))
+
+
+def up2() -> list[Claim]:
+    """Quality levels one by one, and a third of each, beside ApproxFTL, to which they are one."""
+    base, placed = price("baseline"), price("approxftl --level-2-share 33% --level-3-share 33%")
+    one, two, three = (price(f"levels {more}") for more in (
+        "", "--level-2-share 100%", "--level-3-share 100%"))
+    mixed = price("levels --level-2-share 33% --level-3-share 33%")
+    return table("UP-2", "baseline", base, (
+        ("levels, all of level 1", "reads faster", one,
+         one.read < 0.9 * base.read and one.host > 0.99 * base.host),
+        ("levels, all of 2", "programs faster, more flips", two,
+         two.host < 0.9 * one.host and two.flips > 1.05 * one.flips),
+        ("levels, all of 3", "programs faster, more flips", three,
+         three.host < 0.9 * two.host and three.flips > 1.05 * two.flips),
+        ("levels, a third of each", "between 1 and 3, fewer flips than under ApproxFTL", mixed,
+         three.host < 0.9 * mixed.host and mixed.host < 0.9 * one.host
+         and mixed.flips < 0.9 * placed.flips),
+        ("ApproxFTL, a third of each", "more flips than of level 3, as fast", placed,
+         placed.flips > 1.03 * three.flips and 0.97 < placed.host / three.host < 1.03),
+    ))
+
+
+CLAIMS: dict[str, Callable[[], list[Claim]]] = {
+    "UP-1": up1,
+    "UP-2": up2,
+}
