@@ -82,6 +82,22 @@ def test_accuracy_is_as_the_rate_predicts(kind: str, planes: int, rate: float, t
         assert guess["low"] <= found["share"]["stored"] <= guess["high"], found["share"]
 
 
+def test_each_level_has_a_rate_of_its_own(tmp_path: Path) -> None:
+    words = ("--planes", "12", "--level", "2:8", "--level", "3:7")
+    report(tmp_path, "--phase", "write", *words, *SMALL[:2])
+    flips = [flip(tmp_path, planes, rate, seed) for seed, (planes, rate) in enumerate((
+        (range(8, 12), 1e-4), (range(7, 8), 2e-3), (range(7), 0.3)))]
+    found = report(tmp_path, "--phase", "read", *SMALL[2:])
+    assert found["parameters"]["levels"] == 7 * [3] + [2] + 4 * [1]
+    assert found["inputs"]["flipped_bits_by_level"] == flips and min(flips) > 0
+    guess = found["share"]["predicted"]
+    assert guess["low"] <= found["share"]["stored"] <= guess["high"], found["share"]
+    # At one rate for all planes exponents would be lost.
+    assert guess["low"] > 0.5
+    same = run(tmp_path, "--phase", "read", "--draws", "8", *words)
+    assert same.code == 0 and "levels 3 3 3 3 3 3 3 2 1 1 1 1\n" in same.out
+
+
 def test_exponents_are_worth_more_than_mantissas(tmp_path: Path) -> None:
     found = {}
     for name, planes in (("mantissa", range(7)), ("exponent", range(7, 15))):
@@ -132,6 +148,9 @@ def test_refusals(tmp_path: Path) -> None:
         ((tmp_path, "--phase", "read"), 3, "--phase write makes it"),
         ((tmp_path, "--type", "int8", "--planes", "9"), 2, "a number of int8 has 8"),
         ((tmp_path, "--planes", "17"), 2, "17 is not from 0 to 16"),
+        ((tmp_path, "--level", "4"), 2, "4 is no level from 1 to 3, or LEVEL:PLANES"),
+        ((tmp_path, "--level", "2:x"), 2, "2:x is no level"),
+        ((tmp_path, "--level", "3:8"), 2, "--level: of 8 planes 7 are approximate"),
         ((tmp_path / "full",), 1, "is not of this program; --force replaces it"),
         ((tmp_path, "--require"), 1, "there is no /dev/approxftl"),
     ):
@@ -142,6 +161,8 @@ def test_refusals(tmp_path: Path) -> None:
     report(tmp_path / "full", "--force", "--phase", "write", *SMALL[:2])
     done = run(tmp_path / "full", "--phase", "read", "--planes", "3")
     assert done.code == 2 and "was made with 7" in done.err
+    done = run(tmp_path / "full", "--phase", "read", "--level", "2:1")
+    assert done.code == 2 and "made with [1, 1, 1, 1, 1, 1, 1]" in done.err
 
 
 def test_without_the_digits(tmp_path: Path) -> None:

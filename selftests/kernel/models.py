@@ -5,6 +5,7 @@
     make MODEL
     planes MADE STORED FOUND MODEL BACK    what tag model and tag query said; the model twice
     plain MADE STORED MODEL BACK
+    levels MADE STORED MODEL BACK
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import json
 import random
 import struct
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +88,30 @@ def planes(made: Json, stored: Json, found: Json, model: str, back: str) -> None
     expect(bits <= set(range(MANTISSA)), f"bits {bits} are said to have changed")
 
 
+def of_tensors(differ: dict[int, int], model: str) -> list[int]:
+    """Count the flipped bits of the header and of each tensor."""
+    edges, counts = [0, begin_of(model)], []
+    for _name, _kind, size in TENSORS:
+        edges.append(edges[-1] + NUMBERS * size)
+    for begin, end in pairwise(edges):
+        counts.append(flips({at: bits for at, bits in differ.items() if begin <= at < end}))
+    return counts
+
+
+def levels(made: Json, stored: Json, model: str, back: str) -> None:
+    """Judge a model whose first tensor bears most, the second least, and the third nothing."""
+    same_units(made, stored)
+    differ = differing(model, back)
+    header, most, least, bias = of_tensors(differ, model)
+    print(f"# flipped bits: {most} of level 3, {least} of level 1")
+    expect(flips(differ) == stored["errors"]["flipped_bits"],
+           f"{flips(differ)} bits differ, {stored['errors']['flipped_bits']} are reported")
+    expect(header == bias == 0, "what is precise is damaged")
+    expect({(one["level"], one["length_bytes"]) for one in made["ranges"]}
+           == {(3, 2 * NUMBERS), (1, NUMBERS)}, "the ranges are not those of the tensors")
+    expect(most > 100 * (least + 1), "levels do not differ")
+
+
 def plain(made: Json, stored: Json, model: str, back: str) -> None:
     """Judge a model of which the numbers without exponent are approximate."""
     same_units(made, stored)
@@ -105,7 +131,7 @@ def main() -> None:
     elif what == "planes":
         planes(read(words[0]), read(words[1]), read(words[2]), words[3], words[4])
     else:
-        plain(read(words[0]), read(words[1]), words[2], words[3])
+        {"plain": plain, "levels": levels}[what](read(words[0]), read(words[1]), words[2], words[3])
 
 
 if __name__ == "__main__":

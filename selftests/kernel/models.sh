@@ -52,6 +52,25 @@ as_it_is()
 		judge plain "$scratch/made" "$scratch/stored" "$model" "$place/model"
 }
 
+leveled()
+{
+	# shellcheck disable=SC2086,SC2154 # words, of lib.sh
+	create aftl-models ram $small cell_model voltage policy levels refresh 0 &&
+		told mkfs.ext4 -q -F -m 0 /dev/mapper/aftl-models &&
+		mount /dev/mapper/aftl-models "$place" && cp "$model" "$place/model" &&
+		sync "$place/model" &&
+		answer made tag model "$place/model" --type bf16,i8 --level 3 --level '1:*codes' \
+			--rewrite &&
+		dmsetup message aftl-models 0 age 2000h && again &&
+		answer stored tag query "$place/model" &&
+		judge levels "$scratch/made" "$scratch/stored" "$model" "$place/model"
+	leveled=$?
+	umount "$place"
+	told e2fsck -fn /dev/mapper/aftl-models || leveled=1
+	dmsetup remove aftl-models
+	return "$leveled"
+}
+
 # file_system NAME CHECK MAKE...
 file_system()
 {
@@ -75,6 +94,7 @@ file_system()
 }
 
 ktap_test_run 'a model is made' judge make "$model"
+ktap_test_run 'a model is made of tensors, which have quality levels of their own' leveled
 file_system ext4 'e2fsck -fn' mkfs.ext4 -q -F -m 0
 # The three variables lift the lower limit of 300 MB, for tests such as this.
 file_system xfs 'xfs_repair -n' env TEST_DIR=- TEST_DEV=- QA_CHECK_FS=- mkfs.xfs -q -f

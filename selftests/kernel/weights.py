@@ -4,6 +4,7 @@
 
     rate REPORT RATE           as many bits have flipped as a rate lets expect
     bought REPORT              what the tags have saved
+    levels REPORT              planes of higher levels have lost more
     more REPORT REPORT         in the second, of the same weights, more bits have flipped
     older REPORT REPORT        the same, of the same pages
 """
@@ -35,6 +36,8 @@ def sound(report: Json) -> None:
     inputs, told, low = report["inputs"], report["reported"], report["parameters"]["planes"]
     expect(inputs["flipped_bits"] == told["flipped_bits"],
            f"{inputs['flipped_bits']} bits differ, {told['flipped_bits']} are reported")
+    expect(inputs["flipped_bits_by_level"] == told["flipped_bits_by_level"],
+           f"{told['flipped_bits_by_level']} bits of levels are reported")
     expect(inputs["damaged_precise_bits"] == 0, "precise data are damaged")
     expect(told["approximate_units"] * 4096 == inputs["approximate_bytes"] > 0,
            f"{told['approximate_units']} units are approximate")
@@ -55,6 +58,18 @@ def rate(report: Json, wanted: float) -> None:
     found = report["inputs"]["flipped_bits"]
     expect(abs(found - mean) < SIGMAS * math.sqrt(mean),
            f"{found} flipped bits, {mean:.0f} expected")
+
+
+def levels(report: Json) -> None:
+    """Each level has its units and its rate, from what bears least to what bears most."""
+    told, said = report["reported"], report["parameters"]["levels"]
+    units, flips = told["approximate_units_by_level"], told["flipped_bits_by_level"]
+    print(f"# units {units}, flipped bits {flips}")
+    expect([one * len(said) for one in units]
+           == [said.count(level) * told["approximate_units"] for level in (1, 2, 3)],
+           f"levels are {said}, and units {units}")
+    one, two, three = (flip / unit for flip, unit in zip(flips, units, strict=True))
+    expect(one * 100 < two < three * 3 / 4, f"{one:.2f}, {two:.2f}, {three:.2f} bits of a unit")
 
 
 def bought(report: Json) -> None:
@@ -88,7 +103,7 @@ def main() -> None:
     elif what == "rate":
         rate(read(words[0]), float(words[1]))
     else:
-        bought(read(words[0]))
+        {"bought": bought, "levels": levels}[what](read(words[0]))
 
 
 if __name__ == "__main__":

@@ -58,6 +58,15 @@ bought()
 		judge bought "$scratch/written.json" && gone
 }
 
+by_level()
+{
+	on_ext4 timing off policy levels cell_model voltage refresh 0 &&
+		weights written.json --phase write --planes 8 --level 2:6 --level 3:3 --hidden 128 &&
+		umount "$place" && dmsetup message aftl-weights 0 age 2000h &&
+		mount /dev/mapper/aftl-weights "$place" &&
+		weights read.json --phase read --draws 20 && judge levels "$scratch/read.json" && gone
+}
+
 # alone NAME COMMAND...: which makes and removes its device, or should have
 alone()
 {
@@ -118,6 +127,7 @@ on_shelf()
 
 alone 'as many bits of weights flip as the rate says, and the device' constant_rate
 alone 'writing them costs less than writing them precisely' bought
+alone 'planes of each quality level lose what the device says, and their rates predict' by_level
 on_shelf ext4 bfloat16 8 'e2fsck -fn' mkfs.ext4 -q -F -m 0
 # The three variables lift the lower limit of 300 MB, for tests such as this.
 on_shelf xfs int8 4 'xfs_repair -n' env TEST_DIR=- TEST_DEV=- QA_CHECK_FS=- mkfs.xfs -q -f

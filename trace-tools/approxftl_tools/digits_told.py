@@ -38,7 +38,7 @@ def shares(kind: str, planes: int, rate: float, layer: int | None) -> Iterator[f
         found = []
         for _ in range(DRAWS):
             data = [source.read(one.offset, one.length) for one in tensors]
-            hit = lossy.flipped(tensors, data, planes, rate, chance)
+            hit = lossy.flipped(tensors, data, [rate] * planes, chance)
             data = [new if layer is None or one.name == f"layer.{layer}.weight" else old
                     for one, old, new in zip(tensors, data, hit, strict=True)]
             found.append(network.accuracy(network.unpacked(tensors, data)[0], others))

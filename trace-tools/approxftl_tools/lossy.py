@@ -69,16 +69,16 @@ def unpacked(tensors: Sequence[Tensor], data: Sequence[bytes]) -> tuple[dict[str
     return arrays, repaired
 
 
-def flipped(tensors: Sequence[Tensor], data: Sequence[bytes], planes: int, rate: float,
+def flipped(tensors: Sequence[Tensor], data: Sequence[bytes], rates: Sequence[float],
             chance: np.random.Generator) -> list[bytes]:
-    """Return the same where low bits have flipped, each with the same chance."""
+    """Return the same where low bits have flipped, with a chance for each plane, lowest first."""
     names, found = {tensor.name for tensor in lossy_of(tensors)}, []
     for tensor, content in zip(tensors, data, strict=True):
         if tensor.name not in names:
             found.append(content)
             continue
         numbers = np.frombuffer(content, dtype=f"<u{tensor.element.bits // 8}").copy()
-        for bit in range(planes):
+        for bit, rate in enumerate(rates):
             hit = chance.integers(0, len(numbers), chance.binomial(len(numbers), rate))
             np.bitwise_xor.at(numbers, hit, numbers.dtype.type(1 << bit))
         found.append(numbers.tobytes())

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 import approxftl
+from approxftl import Class
 from approxftl.models import parse
 from approxftl.models.choice import Choice
 from approxftl.models.planes import Layout, PlaneFile, Planes, is_by_plane, pieces
@@ -28,10 +29,20 @@ from approxftl_tools.lossy import KINDS
 
 #: A prediction reaches so many standard deviations to both sides.
 SIGMAS = 4
+#: Quality levels of what is approximate.
+LEVELS = range(1, 4)
 #: What a device counts, and what it is here.
 COSTS = {"energy_pj": ("program_energy_pj", "erase_energy_pj"), "program_ns": ("array_program_ns",),
          "programs": ("array_programs",), "wear": ("wear_sum",), "erases": ("array_erases",)}
 Json = dict[str, Any]
+
+
+def leveled(text: str) -> tuple[int, int | None]:
+    """Read a quality level, and of how many of the lowest planes."""
+    level, colon, planes = text.partition(":")
+    if level not in ("1", "2", "3") or bool(colon) != planes.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text} is no level from 1 to 3, or LEVEL:PLANES")
+    return int(level), int(planes) if colon else None
 
 
 def number(least: int, most: int) -> Any:
@@ -88,6 +99,9 @@ def options(subject: Subject) -> command.Parser:
     parser.add_argument("--planes", metavar="N", type=number(0, 16),
                         help="lowest bits of a number that are approximate (default: the mantissa "
                              "of a bfloat16, four of an int8)")
+    parser.add_argument("--level", metavar="N[:PLANES]", type=leveled, action="append",
+                        help="quality level, 1 to 3, of these planes, or of the lowest PLANES of "
+                             "them; what is said last holds (default 1)")
     for name, one in subject.parameters.items():
         parser.add_argument(f"--{name}", metavar="N", type=number(one.least, one.most),
                             help=f"{one.about} (default {one.usual})")
@@ -103,6 +117,17 @@ def options(subject: Subject) -> command.Parser:
     return parser
 
 
+def levels_of(said: Sequence[tuple[int, int | None]], planes: int) -> list[int]:
+    """Return the quality level of each approximate plane, the lowest first."""
+    levels = [1] * planes
+    for level, lowest in said:
+        count = planes if lowest is None else lowest
+        if count > planes:
+            raise Refusal(f"--level: of {count} planes {planes} are approximate", command.USAGE)
+        levels[:count] = [level] * count
+    return levels
+
+
 def setup_of(subject: Subject, args: argparse.Namespace) -> Json:
     """Return the parameters, which the files remember."""
     kind = args.type or "bfloat16"
@@ -110,6 +135,7 @@ def setup_of(subject: Subject, args: argparse.Namespace) -> Json:
     if args.planes not in (None, usual):
         raise Refusal(f"--planes: a number of {kind} has {KINDS[kind].bits}", command.USAGE)
     return {"app": subject.name, "type": kind, "planes": usual,
+            "levels": levels_of(args.level or (), usual),
             **{name: getattr(args, name) or one.usual
                for name, one in subject.parameters.items()}}
 
@@ -151,12 +177,19 @@ def check_ours(subject: Subject, path: Path, force: bool) -> None:
         raise Refusal(f"{path}: is not of this program; --force replaces it") from None
 
 
-def store(path: Path, layout: Layout, planes: int, device: approxftl.Device | None) -> None:
+def place_of(one: Planes, bit: int) -> tuple[int, int]:
+    """Return offset and length of the plane of a bit."""
+    return one.end - (bit + 1) * one.each, one.each
+
+
+def store(path: Path, layout: Layout, levels: Sequence[int],
+          device: approxftl.Device | None) -> None:
     """Write all of it; what is approximate is tagged before."""
     with command.output(path) as made, made.open("w+b") as file:
-        for one in layout.planes if device and planes else ():
+        for one in layout.planes if device else ():
             assert device is not None
-            device.tag(file.fileno(), *one.low(planes))
+            for bit, level in enumerate(levels):
+                device.tag(file.fileno(), *place_of(one, bit), Class.of_level(level))
         layout.write(file.fileno())
         os.fsync(file.fileno())
         # What is read from now on is read from the device.
@@ -174,7 +207,7 @@ def write(subject: Subject, args: argparse.Namespace) -> Json:
         os.sync()
         counts = [counters(args.directory)]
         for name, teller in zip(names, (None, None if args.precise else device), strict=True):
-            store(args.directory / name, layout, setup["planes"], teller)
+            store(args.directory / name, layout, setup["levels"], teller)
             os.sync()
             counts.append(counters(args.directory))
     return {"parameters": setup, "cost": {"precise": spent(*counts[:2]),
@@ -199,7 +232,9 @@ def about_of(subject: Subject, file: PlaneFile) -> Json:
         setup: Json = json.loads(parse(file).metadata[lossy.ABOUT])
         numbers = [setup[name] for name in ("planes", *subject.parameters)]
         good = setup["app"] == subject.name and setup["type"] in KINDS and all(
-            type(one) is int for one in numbers) and len(setup) == len(numbers) + 2
+            type(one) is int for one in numbers) and len(setup) == len(numbers) + 3 and [
+            one for one in setup["levels"] if one in range(1, 4)] == setup["levels"] and len(
+            setup["levels"]) == setup["planes"]
     except (KeyError, TypeError, ValueError):
         good = False
     if not good:
@@ -233,9 +268,8 @@ def differing(one: bytes, other: bytes) -> int:
 
 def flips_of(stored: PlaneFile, precise: PlaneFile, planes: Planes) -> list[int]:
     """Count the flipped bits of a layer, those beyond its end, too, lowest plane first."""
-    bits = planes.tensor.element.bits
-    return [differing(*(file.source.read(planes.at + plane * planes.each, planes.each)
-                        for file in (stored, precise))) for plane in reversed(range(bits))]
+    return [differing(*(file.source.read(*place_of(planes, bit)) for file in (stored, precise)))
+            for bit in range(planes.tensor.element.bits)]
 
 
 def whole(stored: PlaneFile, precise: PlaneFile) -> int:
@@ -251,16 +285,20 @@ def reported(folder: Path, fd: int, require: bool) -> Json | None:
         if not device.active:
             return None
         errors = device.errors(fd)
+        levels = [device.errors(fd, level=level) for level in LEVELS]
     return {"units": errors.units, "approximate_units": errors.approximate_units,
-            "flipped_bits": errors.flipped_bits}
+            "flipped_bits": errors.flipped_bits,
+            "approximate_units_by_level": [one.units for one in levels],
+            "flipped_bits_by_level": [one.flipped_bits for one in levels]}
 
 
-def predicted(subject: Subject, setup: Json, precise: PlaneFile, rate: float, draws: int) -> Json:
-    """Return what the rate alone lets expect: copies of which random bits have flipped."""
+def predicted(subject: Subject, setup: Json, precise: PlaneFile, rates: Sequence[float],
+              draws: int) -> Json:
+    """Return what the rates of planes let expect: copies of which random bits have flipped."""
     tensors, original = parse(precise).tensors, content(precise)
     chance = np.random.default_rng([setup["seed"], 2])
-    found = [subject.judge(setup, tensors, lossy.flipped(tensors, original, setup["planes"], rate,
-                                                         chance))[0] for _ in range(draws)]
+    found = [subject.judge(setup, tensors, lossy.flipped(tensors, original, rates, chance))[0]
+             for _ in range(draws)]
     reach = SIGMAS * float(np.std(found)) + 1 / subject.judged
     mean = float(np.mean(found))
     return {"mean": mean, "low": max(0.0, mean - reach), "high": min(1.0, mean + reach),
@@ -275,10 +313,12 @@ def read(subject: Subject, args: argparse.Namespace) -> Json:
         setup = about_of(subject, stored)
         if about_of(subject, precise) != setup or precise.sha256 != stored.sha256:
             raise Refusal(f"{args.directory / subject.precise}: it is of other numbers")
-        for name in ("type", "planes", *subject.parameters):
-            if getattr(args, name) not in (None, setup[name]):
+        said = vars(args) | {"level": args.level and levels_of(args.level, setup["planes"])}
+        for name, key in (("type", "type"), ("planes", "planes"), ("level", "levels"),
+                          *zip(subject.parameters, subject.parameters, strict=True)):
+            if said[name] not in (None, setup[key]):
                 raise Refusal(f"--{name}: {args.directory / subject.name} was made with "
-                              f"{setup[name]}", command.USAGE)
+                              f"{setup[key]}", command.USAGE)
         if not precise.unchanged:
             raise Refusal(f"{args.directory / subject.precise}: precise data are damaged",
                           command.NOT_VERIFIED)
@@ -290,10 +330,12 @@ def compared(subject: Subject, setup: Json, files: tuple[PlaneFile, PlaneFile], 
              draws: int) -> Json:
     """Compare what was stored with the precise copy."""
     stored, precise = files
-    low, tensors = setup["planes"], parse(precise).tensors
+    levels, tensors = setup["levels"], parse(precise).tensors
     flips = [flips_of(stored, precise, planes) for planes in stored.planes]
-    bits = sum(8 * planes.each * low for planes in stored.planes)
-    approximate = sum(sum(one[:low]) for one in flips)
+    bits = sum(8 * planes.each for planes in stored.planes)
+    by_level = [sum(one[bit] for one in flips for bit, own in enumerate(levels) if own == level)
+                for level in LEVELS]
+    rates = [by_level[level - 1] / (bits * levels.count(level)) for level in levels]
     data, original = content(stored), content(precise)
     share, repaired = subject.judge(setup, tensors, data)
 
@@ -304,15 +346,14 @@ def compared(subject: Subject, setup: Json, files: tuple[PlaneFile, PlaneFile], 
 
     return {
         "parameters": setup, "device_active": told is not None,
-        "inputs": {"total_bytes": stored.source.size, "approximate_bytes": bits // 8,
-                   "flipped_bits": approximate,
-                   "damaged_precise_bits": whole(stored, precise) - approximate},
+        "inputs": {"total_bytes": stored.source.size, "approximate_bytes": bits // 8 * len(levels),
+                   "flipped_bits": sum(by_level), "flipped_bits_by_level": by_level,
+                   "damaged_precise_bits": whole(stored, precise) - sum(by_level)},
         **({"reported": told} if told else {}),
         "repaired_values": repaired,
         "share": {
             "of": subject.measure, "precise": subject.judge(setup, tensors, original)[0],
-            "stored": share, "predicted": predicted(
-                subject, setup, precise, approximate / bits if bits else 0.0, draws)},
+            "stored": share, "predicted": predicted(subject, setup, precise, rates, draws)},
         "arrays": [{"name": planes.tensor.name, "numbers": planes.count,
                     "flipped_bits_by_plane": flips[at], "share": alone(planes.tensor.name)}
                    for at, planes in enumerate(stored.planes)],
@@ -340,7 +381,8 @@ def tell(subject: Subject, report: Json) -> None:
     setup = report["parameters"]
     numbers = ", ".join(f"{name} {setup[name]}" for name in subject.parameters)
     print(f"{subject.name}: {setup['type']}, the {setup['planes']} lowest planes approximate, "
-          f"{numbers}")
+          f"{numbers}" + (f", levels {' '.join(map(str, setup['levels']))}"
+                          if set(setup["levels"]) - {1} else ""))
     if "cost" in report:
         tell_cost(report["cost"])
     if "share" not in report:
