@@ -4,6 +4,7 @@
 
     write FILE     the regions, each of its level
     stored FILE    what the device says it has stored, and who asks as programs did before levels
+    older FILE     what a program from before levels has written is of the first, or precise
     judge FILE     flipped bits, by level
     refused FILE   levels that there are not
 """
@@ -64,6 +65,16 @@ def write(path: str) -> None:
     expect(old[6] >= 4 * units, f"{old[6]} units by file, says who knows no levels")
 
 
+def older(path: str) -> None:
+    """Compare what old-caller.c has written: approximate in two ways, then precise."""
+    with Path(path).open("rb") as file:
+        units = list(Control().stored(file.fileno()))
+    expect(len(units) == 3 * REGION // 4096, f"{len(units)} units")
+    for unit in units:
+        wanted = PRECISE if unit.offset >= 2 * REGION else APPROXIMATE
+        expect((unit.kind, unit.flags) == (wanted, 0), f"{unit}")
+
+
 def levels() -> list[int]:
     """Return the level of each region."""
     return [level for _said, level in REGIONS] + [3]
@@ -113,5 +124,5 @@ def refused(path: str) -> None:
 
 
 if __name__ == "__main__":
-    {"write": write, "stored": stored, "judge": judge, "refused": refused}[sys.argv[1]](
-        sys.argv[2])
+    {"write": write, "stored": stored, "older": older, "judge": judge,
+     "refused": refused}[sys.argv[1]](sys.argv[2])

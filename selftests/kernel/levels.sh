@@ -9,7 +9,8 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 
-needs_program "$approxftl" "$approxftl-replay" "$approxftl-trace"
+build=${AFTL_BUILD:-build}
+needs_program "$approxftl" "$build/libapproxftl.so" "$approxftl-replay" "$approxftl-trace"
 grep -q debugfs /proc/mounts || mount -t debugfs debugfs /sys/kernel/debug
 place=$scratch/mounted
 mkdir "$place"
@@ -33,6 +34,27 @@ again()
 written()
 {
 	levels write && again && levels stored
+}
+
+# old_caller write|look FILE [WORDS]: a program from before levels; what it says
+old_caller()
+{
+	LD_LIBRARY_PATH=$build "$scratch/old-caller" "$1" "$2" >"$scratch/old" &&
+		{ [ $# -lt 3 ] || [ "$(cat "$scratch/old")" = "$3" ]; } && return
+	sed "s/^/# $1: /" "$scratch/old"
+	return 1
+}
+
+# Four MiB are approximate of what has levels, and two of what it writes itself.
+by_old_caller()
+{
+	[ -e "$scratch/old-caller" ] ||
+		told cc -o "$scratch/old-caller" selftests/kernel/old-caller.c -L"$build" \
+			-lapproxftl || return
+	levels write && old_caller look "$place/data" '4194304 of 4194304' &&
+		old_caller write "$place/old" && old_caller look "$place/old" '2097152 of 2097152' &&
+		again && old_caller look "$place/data" '4194304 of 0' &&
+		python3 selftests/kernel/levels.py older "$place/old"
 }
 
 aged()
@@ -67,6 +89,7 @@ file_system()
 	create aftl-levels ram $small $policy levels && told "$@" /dev/mapper/aftl-levels &&
 		mount /dev/mapper/aftl-levels "$place" || return
 	ktap_test_run "$name: each level is stored as what it is" written
+	ktap_test_run "$name: a program from before levels sees two classes" by_old_caller
 	ktap_test_run "$name: levels stay when the policy changes" changed
 	ktap_test_run "$name: as many bits flip as the device says, more by level" aged
 	ktap_test_run "$name: levels that there are not are refused" levels refused
