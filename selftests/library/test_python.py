@@ -83,6 +83,63 @@ for call in (lambda: approxftl.open(path, "r+b", level=0), lambda: Class.of_leve
     assert [c.kind for c in calls(log)] == [3, 0, 4]
 
 
+EVERY_LEVEL = """
+from io import open as io_open
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+UNITS = 24
+#: First unit, units (0: to the end), level; 4: nothing is said.
+SAID = st.lists(st.tuples(st.integers(0, UNITS - 1), st.integers(0, 6), st.integers(0, 4)),
+                max_size=20)
+
+
+def levels_said(extents):
+    found = [None] * UNITS
+    for one in extents:
+        end = UNITS * 4096 if one.length == TO_END else one.offset + one.length
+        level = one.level or int(one.kind)
+        found[one.offset // 4096:end // 4096] = [level] * ((end - one.offset) // 4096)
+    return found
+
+
+@settings(max_examples=150, deadline=None, database=None)
+@given(SAID)
+def test(said):
+    with io_open(path, "r+b") as file, Device(path) as device:
+        fd, model = file.fileno(), [None] * UNITS
+        os.truncate(fd, UNITS * 4096)
+        device.untag(fd)
+        for first, count, level in said:
+            end = min(first + count, UNITS) if count else UNITS
+            length = (end - first) * 4096 if count else TO_END
+            if level == 4:
+                device.untag(fd, first * 4096, length)
+            elif count % 2:
+                device.pwrite(fd, bytes(length), first * 4096, Class.of_level(level))
+            else:
+                device.tag(fd, first * 4096, length, Class.of_level(level))
+            model[first:end] = [None if level == 4 else level] * (end - first)
+        stored = [level or 0 for level in model]
+        assert levels_said(device.query(fd)) == model
+        assert [unit.level for unit in device.stored(fd)] == stored
+        assert [device.errors(fd, level=n).units for n in range(4)] == [
+            stored.count(n) for n in range(4)]
+        device.remember(fd)
+        device.untag(fd)
+        assert device.query(fd) == []
+        device.recall(fd)
+        assert levels_said(device.query(fd)) == model
+
+
+test()
+"""
+
+
+def test_what_is_said_of_levels_comes_back(file: Path) -> None:
+    must(EVERY_LEVEL, file)
+
+
 def test_text_is_refused(file: Path) -> None:
     must("""
 try:

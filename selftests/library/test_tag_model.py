@@ -4,16 +4,27 @@
 from __future__ import annotations
 
 import os
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from selftests.lib.json_schema import document_of
 from selftests.lib.programs import BUILD, Done
 from selftests.library import model_files
-from selftests.library.model_files import made
+from selftests.library.model_files import Made, made
 from selftests.library.support import DOUBLE, calls, run
+from selftests.library.test_models import FEW, by_plane
+from selftests.library.test_models import TENSORS as TENSORS_OF_ANY
+
+from approxftl.models import parse
+from approxftl.models.choice import Choice
+from approxftl.models.source import MemorySource
+from approxftl_tools.model import options as command_line
+from approxftl_tools.model import ranges_of, verdicts_of
 
 UNIT = 4096
 RANDOM = np.random.default_rng(3)
@@ -72,6 +83,30 @@ def test_levels_of_tensors(model: Path, tmp_path: Path) -> None:
     assert {(call.offset, call.kind) for call in calls(log) if call.what == "tag"} == {
         (offsets["codes"], 3), (offsets["embed"], 4)}
     assert {one["level"] for one in answer(model, "--dry-run")["ranges"]} == {1}
+
+
+@pytest.mark.parametrize("apart", [False, True])
+@FEW
+@given(tensors=TENSORS_OF_ANY, said=st.lists(st.tuples(
+    st.integers(1, 3), st.sampled_from(["", ":t0*", ":t[12]*", ":*"])), max_size=4))
+@example(tensors=[made(f"t{number}", np.ones((4, 9), dtype="<f4")) for number in range(3)],
+         said=[(3, ""), (2, ":t0*"), (1, ":t[12]*")])
+def test_levels_of_every_layout(apart: bool, tensors: list[Made], said: list[tuple[int, str]],
+                                tmp_path_factory: pytest.TempPathFactory) -> None:
+    data = by_plane(tensors, tmp_path_factory.getbasetemp()) if apart else \
+        model_files.safetensors(tensors)
+    args = command_line().parse_args(["x", *(f"--level={level}{name}" for level, name in said)])
+    verdicts = verdicts_of(Choice(rule="all"), parse(MemorySource(data)))
+    wanted: dict[int, int] = {}
+    for one in verdicts:
+        level = [level for level, name in [(1, ""), *said]
+                 if name in {"", ":*"} or one.tensor.name[1] in {":t0*": "0"}.get(name, "12")][-1]
+        begin, length = one.approximate or (0, 0)
+        wanted |= dict.fromkeys(range(begin, begin + length), level)
+    ranges = ranges_of(args, verdicts)
+    assert all(sum(one) <= other[0] for (one, _), (other, _) in pairwise(ranges))
+    assert wanted == {at: level for (begin, length), level in ranges
+                      for at in range(begin, begin + length)}
 
 
 def test_a_dry_run_changes_nothing(model: Path, tmp_path: Path) -> None:

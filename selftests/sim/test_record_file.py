@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -133,6 +134,44 @@ def test_levels_are_drawn_counted_and_go_through(tmp_path: Path) -> None:
     assert path.read_bytes()[576:704] == b"".join(
         name.ljust(32, b"\0") for name in (b"precise", b"approximate", b"approximate_2",
                                            b"approximate_3"))
+
+
+UNITS = 24
+CLASSES = ("precise", "approximate", "approximate_2", "approximate_3")
+#: First unit, units, level.
+WRITES = st.lists(st.tuples(st.integers(0, UNITS - 1), st.integers(1, 6), st.integers(0, 3)),
+                  min_size=1, max_size=25)
+
+
+def requests(folder: Path, name: str, op: int, what: Iterable[tuple[int, int, int]]) -> Path:
+    """Return a record file of them, a second apart; units are of 4 KiB."""
+    return write_trace(folder / name, [
+        Record(number * 10**9, 8 * unit, 8 * count, op, klass=level)
+        for number, (unit, count, level) in enumerate(what)], Header(classes=CLASSES))
+
+
+@pytest.mark.parametrize("policy", ["levels", "vth_b", "lending"])
+@settings(max_examples=8, deadline=None, database=None)
+@given(WRITES)
+def test_what_was_written_last_is_the_level_of_a_saved_unit(
+        policy: str, tmp_path_factory: pytest.TempPathFactory,
+        written: list[tuple[int, int, int]]) -> None:
+    folder = tmp_path_factory.mktemp("levels")
+    last = {unit: level for first, count, level in written
+            for unit in range(first, first + count)}
+    saved = folder / "saved"
+    # So bad that each unit that may has lost bits.
+    sim("--policy", policy, "--rber_approx", "0.01", "--channels", "1", "--trace",
+        requests(folder, "written.aft", WRITE, written), "--dump", saved)
+    for level in range(4):
+        units = [(unit, 1, 0) for unit, of in last.items() if of == level]
+        if not units:
+            continue
+        read = only_run(sim("--load", saved, "--verify", "--trace",
+                            requests(folder, "read.aft", READ, units)))["counters"]
+        flipped = by_level(read, "read_level_{}_flipped_bits")
+        assert read["read_approx_units"] == (len(units) if level else 0)
+        assert [bool(bits) for bits in flipped] == [of == level for of in (1, 2, 3)], flipped
 
 
 def test_who_draws_no_levels_names_none(tmp_path: Path) -> None:

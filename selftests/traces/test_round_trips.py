@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from selftests.sim.support import LIFE, READ, WRITE, Record, read_trace, write_trace
 from selftests.traces.support import aft_records, must, rows, run, write
 
+CLASSES = ("precise", "approximate", "approximate_2", "approximate_3")
 OPS = ("read", "write", "flush", "discard", "write_zeroes")
 HEADER = "t_ns,op,offset_bytes,bytes,latency_ns,pid,stream,class\n"
 
@@ -30,7 +31,7 @@ def streams(draw: st.DrawFn) -> list[Request]:
         offset = 0 if flush else 512 * draw(st.integers(0, 2**40))
         size = 0 if flush else 512 * draw(st.integers(1, 2**16))
         latency = draw(st.sampled_from([0, 100, 77_700, 10**8]))
-        name = draw(st.sampled_from(["precise", "approximate"])) if op == "write" else "precise"
+        name = draw(st.sampled_from(CLASSES)) if op == "write" else "precise"
         result.append((now, op, offset, size, latency, draw(st.integers(0, 2**32 - 1)),
                        draw(st.integers(0, 2**16 - 1)), name))
     return result
@@ -67,7 +68,7 @@ def test_record_file_is_what_its_manual_says(stream: list[Request]) -> None:
         out = Path(name) / "out.aft"
         must("convert", "-q", "--keep-time", write(Path(name) / "source", csv(stream)), out)
         assert aft_records(out) == [
-            (t, offset // 512, size // 512, OPS.index(op), int(kind == "approximate"), stream_,
+            (t, offset // 512, size // 512, OPS.index(op), CLASSES.index(kind), stream_,
              latency // 100, pid)
             for t, op, offset, size, latency, pid, stream_, kind in stream]
 
