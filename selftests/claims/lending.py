@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from selftests.claims.rows import Claim, claim, counter, words
+from selftests.claims.rows import Claim, claim, counter, row, saving, words
 from selftests.claims.runs import simulate
 
 # TLC worn to 3000 cycles with a weak ECC; half of the data is approximate.
@@ -16,9 +16,14 @@ LENT = words(
 
 
 def pl_a() -> list[Claim]:
-    """Parity lending without the parity, with half as much as ECC has, with as much."""
+    """Parity lending without the parity, with half as much as ECC has, with as much.
+
+    The abstract has 30 % faster reads on average, over which techniques is not known.
+    """
     runs = [simulate(*LENT, "--ecc_lent", share)["lending"] for share in ("0", "50%", "100%")]
     service = [run["timing"]["read_service"]["mean_ns"] / 1000 for run in runs]
+    plain = simulate(*LENT[:-1], "baseline")["baseline"]
+    unpaired = plain["timing"]["read_service"]["mean_ns"] / 1000
     lost = [counter(run, "read_lost_units") for run in runs]
     cells = [f"{us:.0f} {units}" for us, units in zip(service, lost, strict=True)]
     lends = [run["mode_pages"]["lending"] > 10000 and not counter(run, "policy_bugs")
@@ -30,6 +35,10 @@ def pl_a() -> list[Claim]:
                 lends[i] and service[i] < service[i - 1] and lost[i] < share / 100 * lost[i - 1])
           for i, what, share in ((1, "+ half as much parity as ECC has", 50),
                                  (2, "+ as much", 80))),
+        Claim("PL-A", "reads faster, %: than baseline, than paired and not lent, than that with as "
+              "much", "30 on average", row([saving(a, b) for a, b in (
+                  (service[1], unpaired), (service[1], service[0]), (service[2], service[0]))]),
+              "-", "report"),
     ]
 
 
