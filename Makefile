@@ -230,6 +230,10 @@ raid: deps $(PROGRAM) ## md's RAID-5 over MEMBERS=4 ReSSD devices, or 4,6,10, be
 	@APPROXFTL=$(abspath $(PROGRAM)) AFTL_BUILD=$(abspath $(O)) \
 		userspace/raid/raid $(or $(MEMBERS),4) $(O)/raid
 
+shelf: deps all ## networks on a mounted device, over months: SEEDS=6 of each, beside simulated ones (minutes)
+	@AFTL_BUILD=$(abspath $(O)) userspace/shelf/shelf $(or $(SEEDS),6) $(O)/shelf
+	@$(O)/approxftl-figures --papers weights --mounted $(O)/shelf --output $(or $(OUT),$(O)/figures)
+
 selftests: ## the module in virtual machines with Debian's kernels; part of check
 	+@$(call build_and_run,kernel,kernel)
 
@@ -303,7 +307,7 @@ help: ## print this
 	@echo '  FUZZ_SECONDS=6          time of each fuzz harness'
 
 .PHONY: all bench bench-kernel bench-replay blktests check check-fast claims clean demo demo-deps \
-	demo-programs deps dmtest every-test help lab mutants raid selftests selftests-debug tables xfstests \
+	demo-programs deps dmtest every-test help lab mutants raid selftests selftests-debug shelf tables xfstests \
 	FORCE
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)

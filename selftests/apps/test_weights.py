@@ -47,7 +47,8 @@ def flip(folder: Path, planes: range, rate: float, seed: int, name: str = "weigh
 
 @pytest.mark.parametrize("kind", ["int8", "bfloat16"])
 def test_the_network_has_learned_and_is_stored(kind: str, tmp_path: Path) -> None:
-    found = report(tmp_path, "--type", kind, *SMALL)
+    found = report(tmp_path, "--type", kind, "--label", "cycles=1000,months=3", *SMALL)
+    assert found["labels"] == {"cycles": "1000", "months": "3"}
     assert found["share"]["precise"] == found["share"]["stored"] > 0.95
     assert found["inputs"]["flipped_bits"] == found["inputs"]["damaged_precise_bits"] == 0
     assert not found["device_active"]
@@ -150,6 +151,8 @@ def test_refusals(tmp_path: Path) -> None:
         ((tmp_path, "--planes", "17"), 2, "17 is not from 0 to 16"),
         ((tmp_path, "--level", "4"), 2, "4 is no level from 1 to 3, or LEVEL:PLANES"),
         ((tmp_path, "--level", "2:x"), 2, "2:x is no level"),
+        ((tmp_path, "--label", "months="), 2, "months= is not KEY=VALUE,..."),
+        ((tmp_path, "--label", "=3,a=b"), 2, "=3,a=b is not KEY=VALUE,..."),
         ((tmp_path, "--level", "3:8"), 2, "--level: of 8 planes 7 are approximate"),
         ((tmp_path / "full",), 1, "is not of this program; --force replaces it"),
         ((tmp_path, "--require"), 1, "there is no /dev/approxftl"),

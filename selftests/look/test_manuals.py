@@ -41,7 +41,7 @@ options:
 """,
     "figures": """\
 Usage: approxftl figures [-h] [-l] [-k KIND,...] [-o DIR] [-f {svg,pdf}] [-p] [--full]
-                         [--traces DIR] [--seed N] [--seeds N] [-d]
+                         [--traces DIR] [--seed N] [--seeds N] [--mounted DIR] [-d]
                          [FILE ...]
 
 Draws single figures, as SVG or PDF, with their numbers as CSV.
@@ -64,6 +64,8 @@ options:
                             synthetic ones
   --seed N                  with --papers: seed (default 1)
   --seeds N                 with --papers: as many runs of each point, for intervals
+  --mounted DIR             with --papers: labelled reports of approxftl app weights, whose
+                            networks are drawn beside the simulated ones
   -d, --data                the numbers of each figure, as CSV beside it
 """,
 }

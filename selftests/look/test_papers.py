@@ -25,7 +25,7 @@ from selftests.look.support import (
 
 from approxftl_tools import digits_told, papers, study_plan
 from approxftl_tools.paper_measures import VALUES
-from approxftl_tools.study_figure import specs_of
+from approxftl_tools.study_figure import on_devices, specs_of
 from approxftl_tools.study_streams import Setting, picked
 
 #: Runs that take a second or two.
@@ -122,6 +122,33 @@ def test_more_flipped_bits_leave_fewer_digits(monkeypatch: pytest.MonkeyPatch) -
     assert mean[0] > 95 and mean[0] > mean[1] > mean[2] and mean[2] < 50
     alone = [digits_told.told("int8", 8, 0.4, layer).mean for layer in range(3)]
     assert all(mean[2] < one < mean[0] for one in alone) and len(set(alone)) == 3
+
+
+def report_of(share: float, alone: float, **changed: Any) -> Json:
+    return {"parameters": {"type": "int8", "planes": 8, "hidden": 256, "levels": [1] * 8,
+                           **changed}, "labels": {"cycles": "5000", "months": "3"},
+            "share": {"stored": share},
+            "arrays": [{"name": f"layer.{n}.weight", "share": alone + n / 10} for n in range(3)]}
+
+
+def test_networks_of_a_mounted_device_stand_beside_simulated_ones(volumes: Setting) -> None:
+    specs = {spec.name: spec for one in papers.figures(["weights"], volumes)
+             for spec in [one.spec]}
+    reports = [report_of(0.9, 0.5), report_of(0.8, 0.7), report_of(0.1, 0.1, planes=4),
+               report_of(0.1, 0.1, type="bfloat16"), report_of(0.1, 0.1, hidden=64),
+               report_of(0.1, 0.1, levels=[3] * 8),
+               report_of(0.1, 0.1) | {"labels": {"cycles": "1000", "months": "3"}},
+               report_of(0.1, 0.1) | {"labels": {"cycles": "5000"}}]
+    reports.append({key: value for key, value in reports[0].items() if key != "share"})
+    marks = {mark.series: mark for mark in on_devices(specs["weights-shelf"], reports)}
+    one = marks["all of int8"]
+    assert (one.x, one.source) == ("3", "mounted, 2 seeds")
+    assert one.y == pytest.approx(85)
+    assert one.low is not None and one.high is not None and one.low < 80 and one.high > 90
+    assert marks["half of int8"].y == pytest.approx(10) and len(marks) == 2
+    layers = {mark.series: mark.y for mark in on_devices(specs["weights-layers"], reports)}
+    assert layers == {f"{name} layer, all of int8": pytest.approx(60 + 10 * at)
+                      for at, name in enumerate(("first", "second", "last"))}
 
 
 @pytest.mark.parametrize(("options", "most"), [
@@ -226,12 +253,16 @@ def test_full_runs_are_longer() -> None:
 @pytest.mark.parametrize(("arguments", "code", "sentence"), [
     (["--papers", "nonsense"], 2, 'there is no figure "nonsense"; there are agcr-costs-read'),
     (["--full", "x.json"], 2, "--full needs --papers"),
+    (["--mounted", ".", "x.json"], 2, "--mounted needs --papers"),
+    (["--papers", "weights", "--mounted", "x"], 1, "x: no report of approxftl app weights --lab"),
     (["--seed", "3", "x.json"], 2, "--seed needs --papers"),
     (["--papers", "--kind", "cdf"], 2, "--kind and --papers contradict each other"),
     (["--papers", "tvr", "--seeds", "0"], 2, "seeds is a number from 1 to"),
     (["--papers", "agcr", "--traces", "no"], 3, "no: there is no HM_0.aft"),
 ])
 def test_refusals(tmp_path: Path, arguments: list[str], code: int, sentence: str) -> None:
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x/x.json").write_text('{"app": "weights"}')
     done = run("figures", *arguments, directory=tmp_path)
     assert done.code == code
     assert sentence in done.err

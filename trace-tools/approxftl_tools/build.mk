@@ -29,7 +29,8 @@ $(plain_dir)/python-tools: FORCE
 figures: $(PROGRAM) $(python_programs) ## the papers' figures from scratch, as SVG and CSV: OUT=, FULL=1, SEEDS=N, TRACES=DIR
 	@$(plain_dir)/approxftl-figures --papers \
 		--output $(or $(OUT),$(O)/figures) $(if $(FULL),--full) \
-		$(if $(SEEDS),--seeds '$(SEEDS)') $(if $(TRACES),--traces '$(TRACES)')
+		$(if $(SEEDS),--seeds '$(SEEDS)') $(if $(TRACES),--traces '$(TRACES)') \
+		$(if $(wildcard $(O)/shelf/*.json),--mounted '$(O)/shelf')
 
 drives: $(PROGRAM) $(python_programs) ## real drives beside their emulation (minutes): TABLES=DIR, NAMES='wd-zn540 ...', OUT=page.html
 	@$(plain_dir)/approxftl-drives $(NAMES) $(if $(TABLES),--tables '$(TABLES)') --out '$(O)/drives' \

@@ -42,6 +42,9 @@ def options() -> command.Parser:
     parser.add_argument("--seed", type=int, metavar="N", help="with --papers: seed (default 1)")
     parser.add_argument("--seeds", type=int, metavar="N",
                         help="with --papers: as many runs of each point, for intervals")
+    parser.add_argument("--mounted", type=Path, metavar="DIR",
+                        help="with --papers: labelled reports of approxftl app weights, whose "
+                             "networks are drawn beside the simulated ones")
     parser.add_argument("-d", "--data", action="store_true",
                         help="the numbers of each figure, as CSV beside it")
     return parser
@@ -91,13 +94,14 @@ def from_papers(args: argparse.Namespace) -> int:
     more = {"base": {"seed": seed}} if args.seeds is None else {"seeds": args.seeds, "seed": seed}
     setting = Setting(args.full, args.traces, args.output / "traces", more)
     print(papers.make(names, setting, args.output, args.format, len(os.sched_getaffinity(0)),
-                      lambda line: print(line, flush=True)))
+                      lambda line: print(line, flush=True),
+                      papers.reports_of(args.mounted) if args.mounted else ()))
     return command.DONE
 
 
 def check(args: argparse.Namespace) -> None:
     """Refuse options that say nothing together."""
-    for name in ("full", "traces", "seed", "seeds"):
+    for name in ("full", "traces", "seed", "seeds", "mounted"):
         if getattr(args, name) not in (None, False) and not args.papers:
             raise command.Refusal(f"--{name} needs --papers", command.USAGE)
     for name in ("kind", "data"):

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from approxftl_tools import command, study_plan, study_plot, study_report, study_table
 from approxftl_tools.command import Refusal
+from approxftl_tools.inputs import Json, read
 from approxftl_tools.page import page, table
 from approxftl_tools.study_engine import Processes
 from approxftl_tools.study_figure import Chart, Spec, chart_of, specs_of
@@ -103,9 +104,10 @@ def introduction(setting: Setting) -> str:
             "compare schemes within a figure.</p>\n")
 
 
-def draw(one: Made, store: Store, folder: Path, kind: str) -> tuple[Chart, list[Path]]:
+def draw(one: Made, store: Store, folder: Path, kind: str, reports: Sequence[Json]
+         ) -> tuple[Chart, list[Path]]:
     """Draw a figure, with its numbers beside it."""
-    chart = chart_of(one.plan, one.spec, study_table.groups_of(one.plan, store))
+    chart = chart_of(one.plan, one.spec, study_table.groups_of(one.plan, store), reports)
     style = study_plot.read_style(None, "double")
     files = [folder / f"{chart.name}.{ending}" for ending in (kind, "csv")]
     command.write_file(files[0], study_plot.render(chart, kind, style))
@@ -113,8 +115,16 @@ def draw(one: Made, store: Store, folder: Path, kind: str) -> tuple[Chart, list[
     return chart, files
 
 
+def reports_of(folder: Path) -> list[Json]:
+    """Return the labelled reports of networks on devices that are there."""
+    found = [run.data for run in read([folder]).programs if run.data.get("labels")]
+    if not found:
+        raise Refusal(f"{folder}: no report of approxftl app weights --label")
+    return found
+
+
 def make(names: Sequence[str], setting: Setting, folder: Path, kind: str, jobs: int,
-         say: Callable[[str], None]) -> Path:
+         say: Callable[[str], None], reports: Sequence[Json] = ()) -> Path:
     """Make figures; return the page that shows them."""
     style = study_plot.read_style(None, "double")
     chosen = drawable(names, setting, say)
@@ -126,7 +136,7 @@ def make(names: Sequence[str], setting: Setting, folder: Path, kind: str, jobs: 
     for system, group in groupby(chosen, key=lambda one: one.plan.name):
         body.append(f"<h2>{escape(system)}</h2>\n")
         for one in group:
-            chart, files = draw(one, store, folder, kind)
+            chart, files = draw(one, store, folder, kind, reports)
             said = f"In the paper: {one.spec.text()} Here: {one.plan.text}"
             body.append(study_report.block(chart, style, said, made_by(one, store, files)))
             say(str(files[0]))

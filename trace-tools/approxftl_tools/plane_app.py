@@ -45,6 +45,14 @@ def leveled(text: str) -> tuple[int, int | None]:
     return int(level), int(planes) if colon else None
 
 
+def labels(text: str) -> dict[str, str]:
+    """Read what a report is to be known by."""
+    found = dict(one.partition("=")[::2] for one in text.split(","))
+    if not all(key.isidentifier() and value for key, value in found.items()):
+        raise argparse.ArgumentTypeError(f"{text} is not KEY=VALUE,...")
+    return found
+
+
 def number(least: int, most: int) -> Any:
     """Return a reader of numbers."""
     def read(text: str) -> int:
@@ -112,6 +120,8 @@ def options(subject: Subject) -> command.Parser:
                         help="fail where there is no device of dm-approxftl")
     parser.add_argument("--force", action="store_true",
                         help="replace files that are not of this program")
+    parser.add_argument("--label", metavar="KEY=VALUE,...", type=labels, default={},
+                        help="what the report is to be known by, such as cycles=1000,months=3")
     parser.add_argument("--json", metavar="FILE", type=command.named,
                         help="the report as JSON, - for standard output")
     return parser
@@ -410,7 +420,7 @@ def run(subject: Subject) -> int:
         args = options(subject).parse_args(words)
         if not args.directory.is_dir():
             raise Refusal(f"{args.directory}: is no directory", command.NOT_FOUND)
-        report: Json = {"app": subject.name, "phase": args.phase}
+        report: Json = {"app": subject.name, "phase": args.phase, "labels": args.label}
         try:
             if args.phase != "read":
                 report |= write(subject, args)

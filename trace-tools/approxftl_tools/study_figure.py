@@ -341,18 +341,51 @@ NETWORK_KEYS = ("name", "type", "planes")
 NETWORK_LAYER = "layer"
 
 
+def places_of(one: dict[str, Any]) -> dict[str, str]:
+    """Return where on the axes a network is."""
+    return {key: str(value) for key, value in one.items()
+            if key not in (*NETWORK_KEYS, NETWORK_LAYER)}
+
+
 def networks(spec: Spec, groups: Sequence[Group]) -> Iterator[Mark]:
     """Return how many digits networks tell right that have as many errors as a measure says."""
     told = import_module("approxftl_tools.digits_told").told
     for one in spec.table["networks"]:
-        own = {key: str(value) for key, value in one.items()
-               if key not in (*NETWORK_KEYS, NETWORK_LAYER)}
+        own = places_of(one)
         for group in groups:
             rate = group.estimate(spec.y[0])
             if rate and all(str(group.varied[key]) == value for key, value in own.items()):
                 found = told(one["type"], one["planes"], rate.mean, one.get(NETWORK_LAYER))
                 yield Mark("", one["name"], group.varied[spec.x[0]], found.mean, found.low,
                            found.high, found.count, "approxftl")
+
+
+def share_of(report: dict[str, Any], one: dict[str, Any]) -> float | None:
+    """Return the percentage that a report of approxftl app weights has of a network, if it has."""
+    setup, labels = report["parameters"], report["labels"]
+    hidden = import_module("approxftl_tools.digits_told").HIDDEN
+    if "share" not in report or set(setup["levels"]) - {1} or (
+            setup["type"], setup["planes"], setup.get("hidden")) != (
+            one["type"], one["planes"], hidden) or not places_of(one).items() <= labels.items():
+        return None
+    if NETWORK_LAYER not in one:
+        return 100 * float(report["share"]["stored"])
+    name = f"layer.{one[NETWORK_LAYER]}.weight"
+    return next(100 * float(array["share"]) for array in report["arrays"] if array["name"] == name)
+
+
+def on_devices(spec: Spec, reports: Sequence[dict[str, Any]]) -> Iterator[Mark]:
+    """Return how many digits networks have told right whose own bits have flipped on a device."""
+    for one in spec.table.get("networks", []):
+        found: dict[str, list[float]] = {}
+        for report in reports:
+            share = share_of(report, one)
+            if share is not None and spec.x[0] in report["labels"]:
+                found.setdefault(report["labels"][spec.x[0]], []).append(share)
+        for x, shares in found.items():
+            mean = estimate(shares)
+            yield Mark("", one["name"], x, mean.mean, mean.low, mean.high, None,
+                       f"mounted, {mean.count} seeds")
 
 
 # ---------------------------------------------------------------- charts
@@ -391,8 +424,9 @@ def line_of(spec: Spec) -> float | None:
     return 1.0 if spec.relative_to and spec.choice("change") == "ratio" else None
 
 
-def chart_of(plan: Plan, spec: Spec, groups: Sequence[Group]) -> Chart:
-    """Return a figure from what is done."""
+def chart_of(plan: Plan, spec: Spec, groups: Sequence[Group],
+             reports: Sequence[dict[str, Any]] = ()) -> Chart:
+    """Return a figure from what is done, and from reports of what mounted devices have kept."""
     marks, unit = marks_of(plan, spec, groups)
     if not marks:
         raise Refusal(f"{plan.path}: [[figure]] {spec.name}: nothing is done that it shows")
@@ -403,7 +437,7 @@ def chart_of(plan: Plan, spec: Spec, groups: Sequence[Group]) -> Chart:
     return Chart(spec.name, heading, kind, x_label, y_label,
                  tuple(dict.fromkeys(mark.facet for mark in marks)),
                  tuple(dict.fromkeys(mark.series for mark in marks)), xs,
-                 (*marks, *papers_points(spec)), line_of(spec),
+                 (*marks, *papers_points(spec), *on_devices(spec, reports)), line_of(spec),
                  spec.choice("x_scale") == "log", spec.choice("scale") == "log")
 
 

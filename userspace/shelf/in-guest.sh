@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Networks on a shelf, as run in the virtual machine from the top of the tree: copied to a mounted
+# ext4 on flash with some P/E cycles, tagged, and read back after months, remounted each time. The
+# device is that of the study weights-shelf.toml.
+#
+#   in-guest.sh PREPARED      folders CYCLES/TYPE-PLANES-SEED with the file "weights"; the same below
+#                             $RESULTS/MONTHS, and what the device says of each
+set -eu
+
+approxftl=${APPROXFTL:-build/approxftl}
+PATH=$PATH:/usr/sbin:/sbin
+prepared=$1
+place=$(mktemp -d)
+
+store() # NAME
+{
+	low=${1#*-}
+	cp "$prepared/$cycles/$1/weights" "$place/$1"
+	sync "$place/$1"
+	"$approxftl" tag model "$place/$1" --planes "${low%-*}" --rewrite >/dev/null
+}
+
+fetch() # NAME
+{
+	found=$RESULTS/$months/$cycles/$1
+	mkdir -p "$found"
+	"$approxftl" tag query "$place/$1" --json >"$found/before.json"
+	cp "$place/$1" "$found/weights"
+	"$approxftl" tag query "$place/$1" --json >"$found/after.json"
+}
+
+each() # COMMAND
+{
+	for one in "$prepared/$cycles"/*; do
+		"$1" "${one##*/}"
+	done
+}
+
+shelved()
+{
+	"$approxftl" create shelf --profile tcad18 --policy approxftl --timing off channels=2 chips=1 \
+		blocks=256 word_lines=16 op=25 cell_model=voltage refresh=0 "cycles=$cycles"
+	mkfs.ext4 -q /dev/mapper/shelf
+	mount /dev/mapper/shelf "$place"
+	each store
+	days=0
+	for stop in 1:30 3:91 6:182 12:365 36:1095; do
+		months=${stop%:*}
+		umount "$place"
+		"$approxftl" message shelf age "$((${stop#*:} - days))d"
+		mount /dev/mapper/shelf "$place"
+		days=${stop#*:}
+		each fetch
+	done
+	umount "$place"
+	"$approxftl" remove shelf
+}
+
+for cycles in "$prepared"/*; do
+	cycles=${cycles##*/}
+	shelved
+done
