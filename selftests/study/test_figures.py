@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from selftests.lib.programs import BUILD, TOP, Done, run_program
 
-from approxftl_tools import study_pack, study_plan, study_table
+from approxftl_tools import study_pack, study_plan, study_plot, study_table
 from approxftl_tools.statistics import estimate, paired_ratio, runs_needed
 from approxftl_tools.study_store import Store
 
@@ -453,3 +453,10 @@ def test_groups_know_their_yardstick(done: Path) -> None:
         base = study_table.yardstick_of(group, groups, "policy", "baseline")
         assert base is not None
         assert base.varied == group.varied | {"policy": "baseline"}
+
+
+def test_a_legend_has_as_many_columns_as_fit() -> None:
+    style = study_plot.read_style(None, "double")
+    assert study_plot.columns_of(["short"] * 12, style) == 4
+    assert study_plot.columns_of(["short", 48 * "x"], style) == 2
+    assert study_plot.columns_of([200 * "x"], style) == 1

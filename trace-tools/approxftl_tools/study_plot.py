@@ -23,6 +23,12 @@ WIDTHS = {"single": 3.5, "double": 7.16}
 STYLE_KEYS = ("width", "height", "font", "font_size", "palette")
 MARKERS = "osD^vPX*"
 DOTS_PER_INCH = 300
+#: In sizes of the font: how wide a letter is, and how high a row of the legend.
+LETTER, ROW = 0.55, 1.6
+#: Letters that fit where the mark of a name is in the legend.
+MARK_LETTERS = 6
+#: Rows of a legend that a figure has room for.
+FEW_ROWS = 3
 #: Places of an axis that are named, all of them.
 MOST_NAMED = 8
 #: Of an axis, in a row.
@@ -193,6 +199,12 @@ def panel(axes: Axes, chart: Chart, facet: str, style: Style) -> None:
     axes.grid(axis="y", linewidth=0.4, color="#d8dce1")
 
 
+def columns_of(names: Sequence[str], style: Style) -> int:
+    """Return how many columns of a legend fit."""
+    letters = max(map(len, names)) + MARK_LETTERS
+    return max(1, int(style.width / max(1.7, letters * LETTER * style.font_size / 72)))
+
+
 def render(chart: Chart, kind: str, style: Style) -> bytes:
     """Return a figure as a file of this kind; the same figure gives the same bytes."""
     mpl = plot.library()
@@ -208,8 +220,10 @@ def render(chart: Chart, kind: str, style: Style) -> bytes:
         panels[0].set_ylabel(chart.y_label)
         handles, names = panels[0].get_legend_handles_labels()
         if names:
-            canvas.legend(handles, names, loc="outside upper center",
-                          ncols=max(1, int(style.width / 1.7)))
+            columns = columns_of(names, style)
+            more = max(0, -(-len(names) // columns) - FEW_ROWS) * ROW * style.font_size / 72
+            canvas.set_size_inches(style.width, style.height + more)
+            canvas.legend(handles, names, loc="outside upper center", ncols=columns)
         out = io.BytesIO()
         dated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
         canvas.savefig(out, format=kind, dpi=DOTS_PER_INCH,
