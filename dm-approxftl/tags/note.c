@@ -12,6 +12,7 @@
 #include <linux/ratelimit.h>
 #include <linux/user_namespace.h>
 
+#include "core/keep/record.h"
 #include "tags/tags.h"
 
 static const char *const by_names[AFTL_VERDICTS] = {
@@ -19,10 +20,6 @@ static const char *const by_names[AFTL_VERDICTS] = {
 	[AFTL_BY_BUFFER] = "buffer",   [AFTL_BY_THREAD] = "thread",
 	[AFTL_BY_PROCESS] = "process", [AFTL_BY_PRIORITY] = "priority",
 	[AFTL_BY_DEVICE] = "device",   [AFTL_BY_TABLE] = "table",
-};
-
-static const char *const said_names[] = {
-	"precise", "approximate", "approximate_2", "approximate_3", [AFTL_SAY_NONE] = "end",
 };
 
 static struct request_queue *queue_of(const struct aftl_target *target)
@@ -40,7 +37,7 @@ void aftl_note_write(const struct aftl_target *target, const struct bio *bio,
 	if (blk_trace_note_message_enabled(queue))
 		blk_add_trace_msg(queue, "approxftl write %llu %u %s %s%s",
 				  (u64)bio->bi_iter.bi_sector, bio_sectors(bio),
-				  said_names[min(verdict->level, 1U)], by_names[verdict->by],
+				  aftl_level_names[min(verdict->level, 1U)], by_names[verdict->by],
 				  levels[verdict->level]);
 }
 
@@ -74,7 +71,8 @@ void aftl_note_scope(u32 whose, u32 say, const char *label)
 	if (!may_note())
 		return;
 	scnprintf(text, sizeof(text), "approxftl region %d %s %s%s%s", current->pid,
-		  whose == APPROXFTL_THREAD ? "thread" : "process", said_names[say],
+		  whose == APPROXFTL_THREAD ? "thread" : "process",
+		  say == AFTL_SAY_NONE ? "end" : aftl_level_names[say],
 		  *label ? " " : "", label);
 	aftl_target_each(put_note, text);
 }

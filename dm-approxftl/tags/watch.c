@@ -11,6 +11,7 @@
 #include <linux/xattr.h>
 
 #include "compat.h"
+#include "core/keep/record.h"
 #include "tags/tags.h"
 
 /**
@@ -33,13 +34,12 @@ static struct watch *watch_of(struct fsnotify_mark *mark)
 
 static int parse_class(const char *text, u32 *say)
 {
-	static const char *const words[] = {
-		"precise", "approximate", "approximate_2", "approximate_3",
-	};
-	int found = text ? match_string(words, ARRAY_SIZE(words), text) : 1;
+	u8 level = AFTL_APPROX;
 
-	*say = found;
-	return found < 0 ? found : 0;
+	if (text && !aftl_record_level(text, &level))
+		return -EINVAL;
+	*say = level;
+	return 0;
 }
 
 static int parse_span(char *text, u64 *first, u64 *last)

@@ -78,10 +78,7 @@ changed()
 file_system()
 {
 	[ "$1" = ext4 ] || next_turn "$1" || return
-	if ! kernel_has "$1"; then
-		ktap_test_skip "$1" 'the kernel does not have it'
-		return
-	fi
+	can_make "$1" || return
 	name=$1
 	check=$2
 	shift 2

@@ -46,6 +46,14 @@ kernel_has()
 	modprobe "$1" || echo "# $1 does not load"
 }
 
+# can_make NAME [MODULE]: is there such a file system here? Else it is skipped.
+can_make()
+{
+	kernel_has "${2:-$1}" && return
+	ktap_test_skip "$1" 'the kernel does not have it'
+	return 1
+}
+
 # Until the test ends
 let_everybody_tag()
 {

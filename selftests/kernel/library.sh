@@ -271,10 +271,7 @@ clones()
 # btrfs with checksums cannot have flipped bits; without it can, and is asked by its device.
 btrfs()
 {
-	if ! kernel_has btrfs; then
-		ktap_test_skip 'btrfs' 'the kernel does not have it'
-		return
-	fi
+	can_make btrfs || return
 	ktap_test_run 'a btrfs' a_device mkfs.btrfs -q -f --mixed
 	touch "$place/checked" "$place/bare"
 	echo data >"$place/checked"

@@ -200,9 +200,8 @@ class Scarcity:
                 os.kill(pid, number)
 
     def begin(self) -> None:
-        """Take memory away, when init has heard that its children stand."""
+        """Take memory away."""
         self.signal(signal.SIGSTOP)
-        time.sleep(1)
         os.pwrite(self.knob, self.all, 0)
 
     def end(self) -> None:

@@ -23,6 +23,7 @@ import struct
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -833,18 +834,30 @@ class Event(NamedTuple):
         return cls(when, name, sector, size, "") if name and category & 1 << 1 else None
 
 
-def read_capture(path: str) -> list[Event]:
-    """Return what a blktrace has written, in order."""
-    form = struct.Struct("=IIQQIIIIIHH")
+RECORD = struct.Struct("=IIQQIIIIIHH")
+
+
+def records(path: str) -> Iterator[tuple[tuple[int, ...], bytes]]:
+    """Yield what a blktrace has written: each record's header and what is behind it."""
     data = Path(path).read_bytes()
-    events = []
     at = 0
     while at < len(data):
-        header = form.unpack_from(data, at)
-        must(header[0] >> 8 == 0x656174, f"there is no record at {at}")
-        end = at + form.size + header[-1]
-        events.append(Event.of(header, data[at + form.size : end]))
+        header = RECORD.unpack_from(data, at)
+        must(header[0] >> 8 == 0x656174, f"there is no record at {at} of {len(data)}, but "
+             f"{data[at - 96 : at].hex()} {data[at : at + 96].hex()}")
+        end = at + RECORD.size + header[-1]
+        yield header, data[at + RECORD.size : end]
         at = end
+
+
+def whole(path: str) -> None:
+    """A capture consists of records."""
+    must(list(records(path)), "nothing is captured")
+
+
+def read_capture(path: str) -> list[Event]:
+    """Return what a blktrace has written, in order."""
+    events = (Event.of(*record) for record in records(path))
     return sorted((event for event in events if event), key=lambda event: event.time)
 
 

@@ -52,10 +52,7 @@ dismantle()
 file_system()
 {
 	[ "$1" = ext4 ] || next_turn "$1" || return
-	if ! kernel_has "${1%%-*}"; then
-		ktap_test_skip "$1" 'the kernel does not have it'
-		return
-	fi
+	can_make "$1" "${1%%-*}" || return
 	name=$1
 	top=$2
 	shift 2
@@ -201,15 +198,15 @@ hints()
 		dmsetup table aftl-tags | grep -q 'ioprio_hint 341' && dmsetup remove aftl-tags
 }
 
-pairs_with_blktrace()
+# captures FILE: what is written to a file system, by blktrace; the file system stays mounted
+captures()
 {
-	grep -q debugfs /proc/mounts || mount -t debugfs debugfs /sys/kernel/debug
 	mount_options=
 	prepare aftl-tags mkfs.ext4 -q -F -m 0 || return
 	# With small buffers there is output as soon as it traces.
-	blktrace -d /dev/mapper/aftl-tags -b 1 -n 2048 -o - >"$scratch/capture" 2>"$scratch/said" &
+	blktrace -d /dev/mapper/aftl-tags -b 1 -n 2048 -o - >"$1" 2>"$scratch/said" &
 	tracer=$!
-	until [ -s "$scratch/capture" ]; do
+	until [ -s "$1" ]; do
 		kill -0 "$tracer" && driver ready || return
 	done
 	driver write buffered "$place/buffered" && driver write direct "$place/direct" &&
@@ -217,9 +214,20 @@ pairs_with_blktrace()
 	written=$?
 	kill -INT "$tracer"
 	wait "$tracer"
-	! grep -i drop "$scratch/said" &&
-		driver traced "$scratch/capture" /dev/mapper/aftl-tags "$place/buffered" \
-			"$place/direct" && dismantle aftl-tags && return "$written"
+	! grep -i drop "$scratch/said" && return "$written"
+}
+
+# A capture has been seen once with no record where one should be, by small buffers of Linux: what
+# stood there is printed, and another is made.
+pairs_with_blktrace()
+{
+	grep -q debugfs /proc/mounts || mount -t debugfs debugfs /sys/kernel/debug
+	captures "$scratch/capture" || return
+	if ! driver whole "$scratch/capture"; then
+		dismantle aftl-tags && captures "$scratch/capture" || return
+	fi
+	driver traced "$scratch/capture" /dev/mapper/aftl-tags "$place/buffered" "$place/direct" &&
+		dismantle aftl-tags
 }
 
 # The file below an overlay is the one that is tagged.

@@ -116,10 +116,7 @@ shelf()
 on_shelf()
 {
 	next_turn "$1" || return
-	if ! kernel_has "$1"; then
-		ktap_test_skip "$1" 'the kernel does not have it'
-		return
-	fi
+	can_make "$1" || return
 	name=$1
 	shift
 	alone "$name: $2 planes of $1, on flash worn less and more, a month and a year old" shelf "$@"

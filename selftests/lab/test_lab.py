@@ -232,6 +232,19 @@ def test_a_machine_that_dies_leaves_its_results_and_last_words(stage: Stage) -> 
     assert (stage.place / "new/results/file").read_text() == "a\n"
 
 
+@pytest.mark.parametrize(("said", "first"), [
+    ("BUG: KASAN: here", "BUG: KASAN: here"), ("Oops: here", "Oops: here"),
+    ("------------[ cut here ]------------", "------------[ cut here ]------------"),
+    ("nothing", "21")])
+def test_of_a_machine_that_dies_all_that_it_complained_of_is_shown(
+        stage: Stage, said: str, first: str) -> None:
+    """However much came after it; or the last forty lines, if nothing is a complaint."""
+    done = stage.run(do=f'{{ echo before; echo "{said}"; seq 60; }} >"${{share%/share}}/console"')
+    lines = done.err.splitlines()
+    assert (done.code, lines[0]) == (98, first)
+    assert "60" in lines and "before" not in lines
+
+
 @pytest.mark.parametrize(("status", "code"), [(0, 99), (3, 3)])
 def test_results_that_cannot_be_kept_are_no_success(status: int, code: int, stage: Stage) -> None:
     (stage.place / "results/file").mkdir(parents=True)

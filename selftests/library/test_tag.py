@@ -119,6 +119,9 @@ def test_usage(file: Path) -> None:
         (("query", file, "more"), '"more" is one word too many'),
         (("add", "-x", file), 'unknown option "-x"'),
         (("query", "--remember", file), 'unknown option "--remember"'),
+        (("add", file, "--level"), '--level wants a value; "approxftl tag add --help"'),
+        (("add", file, "-l"), '-l wants a value; "approxftl tag add --help"'),
+        (("add", "--level", "4", file), '--level: "4" is no quality level; it is 1 to 3'),
     ):
         done = tag(*words)
         assert (done.code, done.out) == (2, "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import signal
 import subprocess
 import sys
@@ -205,11 +206,24 @@ def test_without_optuna(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert not results(tmp_path)
 
 
-@given(low=st.floats(-1e6, 1e6), width=st.floats(1e-3, 1e6), unit=st.sampled_from(["", "%", "us"]))
+def test_numbers_between_whole_ones(tmp_path: Path) -> None:
+    """The simulator reads two decimals of a percentage, and no exponent that is too small."""
+    ranges = ('op = { from = 7.5, to = 28.25, unit = "%" }\n'
+              'read = { from = 40.5, to = 60, unit = "us" }\n'
+              "rber = { from = 1e-8, to = 1e-4, log = true }\n")
+    text = SEARCH[:SEARCH.index("op =")].replace("20000", "500") + ranges
+    found = outcome(write(tmp_path, text))
+    assert [trial["why"] for trial in found["trials"]] == [""] * 10
+    assert len({trial["values"]["rber"] for trial in found["trials"]}) == 10
+
+
+@given(low=st.floats(1e-8, 1e6), width=st.floats(1e-3, 1e6), unit=st.sampled_from(["", "%", "us"]))
 def test_numbers_are_written_as_they_are_read(low: float, width: float, unit: str) -> None:
-    """No exponent, which the simulator does not read, and nothing lost that matters."""
-    text = str(study_optimise.Range(low=low, high=low + width, unit=unit).spelled(low + width / 3))
+    """No exponent, and to four digits what was proposed, or two decimals of a percentage."""
+    value = low + width / 3
+    text = str(study_optimise.Range(low=low, high=low + width, unit=unit).spelled(value))
     assert text.endswith(unit)
     number = text.removesuffix(unit) if unit else text
-    assert "e" not in number
-    assert math.isclose(float(number), low + width / 3, abs_tol=1e-6)
+    assert re.fullmatch(r"\d+(\.\d+)?", number)
+    assert math.isclose(float(number), value, rel_tol=0 if unit == "%" else 5.1e-4,
+                        abs_tol=0.0051 if unit == "%" else 0)

@@ -67,7 +67,7 @@ are points like others, so that the same command goes on where it was.
   trials = 40
   together = 4                # proposed before one of them is known, whatever --jobs
   [optimise.range]
-  op = { from = 7, to = 28, unit = "%" } # and step, or log = true
+  op = { from = 7, to = 28, unit = "%" } # and step, or log = true; 7.0: numbers between, too
   victim = ["greedy", "cost_benefit"]
 
 --scheduler gives the points to a Dask cluster, whose workers need the same approxftl in their PATH;

@@ -30,6 +30,8 @@ KEYS = ("minimise", "maximise", "trials", "together", "seed", "range")
 RANGE_KEYS = ("from", "to", "step", "log", "unit")
 MOST_TRIALS = 10_000
 MOST_TOGETHER = 1024
+#: Of a number that is not whole; of a percentage the simulator reads two decimals.
+DIGITS = 4
 
 
 @dataclass(frozen=True)
@@ -58,8 +60,11 @@ class Range:
         if self.choices:
             chosen: Value = value
             return chosen
-        number = f"{value}" if isinstance(value, int) else f"{value:.6f}".rstrip("0").rstrip(".")
-        return f"{number}{self.unit}"
+        if isinstance(value, int):
+            return f"{value}{self.unit}"
+        decimals = 2 if self.unit == "%" else DIGITS - 1 - math.floor(math.log10(abs(value) or 1))
+        text = f"{value:.{max(0, decimals)}f}"
+        return (text.rstrip("0").rstrip(".") if "." in text else text) + self.unit
 
 
 @dataclass(frozen=True)
@@ -85,10 +90,6 @@ class Trial:
     why: str = ""
     command: str = ""
     plan: Plan | None = field(default=None, repr=False)
-
-    def fail(self, why: str) -> None:
-        """Remember why there is no value."""
-        self.why = self.why or why
 
 
 def number_of(path: Path, key: str, table: Mapping[str, Any], which: str) -> float:
@@ -202,7 +203,7 @@ class Search:
                 self.plan.setting, more={"base": values}))
             trial.command = trial.plan.points[0].command()
         except Refusal as refusal:
-            trial.fail(str(refusal).removeprefix(f"{self.plan.path}: "))
+            trial.why = str(refusal).removeprefix(f"{self.plan.path}: ")
         return trial
 
     def run(self, trials: Sequence[Trial]) -> bool:
@@ -218,13 +219,13 @@ class Search:
             return
         for point in trial.plan.points:
             if self.store.state(point) != DONE:
-                trial.fail(f"{point.name()}: {self.store.why(point)}")
+                trial.why = f"{point.name()}: {self.store.why(point)}"
                 return
         found = [group.estimate(self.goal.measure)
                  for group in study_table.groups_of(trial.plan, self.store)]
         means = [one.mean for one in found if one]
         if len(means) < len(found):
-            trial.fail(f"a run has no {self.goal.measure}")
+            trial.why = f"a run has no {self.goal.measure}"
             return
         trial.value = sum(means) / len(means)
         trial.estimate = found[0] if len(found) == 1 else None

@@ -24,25 +24,37 @@ static const struct tag_verb *const tag_verbs[] = {
  * struct tag_option - an option of some of these verbs
  * @name: its long form
  * @help: one phrase
- * @field: switch in struct tag_options; of the level, its number
+ * @field: switch in struct tag_options, of options that are one
  * @code: its short form, which is in struct tag_verb.options
+ * @take: reads what is behind it; NULL for a switch
  */
 struct tag_option {
 	const char *name;
 	const char *help;
 	size_t field;
 	char code;
+	bool (*take)(struct tag_options *options, const char *text);
 };
 
+static bool take_level(struct tag_options *options, const char *text)
+{
+	if (*text >= '1' && *text <= '3' && !text[1]) {
+		options->level = *text - '0';
+		return true;
+	}
+	complain_of("tag", "--level: \"%s\" is no quality level; it is 1 to 3", text);
+	return false;
+}
+
 static const struct tag_option tag_options[] = {
-	{ "precise", "precise, not approximate", offsetof(struct tag_options, precise), 'p' },
-	{ "level", "1 to 3: how many bits may flip", offsetof(struct tag_options, level), 'l' },
+	{ "precise", "precise, not approximate", offsetof(struct tag_options, precise), 'p', NULL },
+	{ "level", "1 to 3: how many bits may flip", 0, 'l', take_level },
 	{ "remember", "keep it in the file's attribute, too, for after an unmount",
-	  offsetof(struct tag_options, remember), 'r' },
+	  offsetof(struct tag_options, remember), 'r', NULL },
 	{ "rewrite", "store what is stored again, as it is tagged then, shared with no clone",
-	  offsetof(struct tag_options, rewrite), 'w' },
-	{ "json", "answer as JSON", offsetof(struct tag_options, json), 'j' },
-	{ "help", "print this", offsetof(struct tag_options, help), 'h' },
+	  offsetof(struct tag_options, rewrite), 'w', NULL },
+	{ "json", "answer as JSON", offsetof(struct tag_options, json), 'j', NULL },
+	{ "help", "print this", offsetof(struct tag_options, help), 'h', NULL },
 };
 
 static bool has_option(const struct tag_verb *verb, char code)
@@ -108,20 +120,11 @@ static enum exit_code complain_verb(const char *wrong)
 	return EXIT_USAGE;
 }
 
-static bool complain_option(const char *wrong, const struct tag_verb *verb)
+static bool complain_option(const char *wrong, bool known, const struct tag_verb *verb)
 {
-	complain_of("tag", "unknown option \"%s\"; \"approxftl tag %s --help\" lists them", wrong,
+	complain_of("tag", known ? "%s wants a value; \"approxftl tag %s --help\" explains it" :
+		    "unknown option \"%s\"; \"approxftl tag %s --help\" lists them", wrong,
 		    verb->name);
-	return false;
-}
-
-static bool take_level(struct tag_options *options, const char *text)
-{
-	if (*text >= '1' && *text <= '3' && !text[1]) {
-		options->level = *text - '0';
-		return true;
-	}
-	complain_of("tag", "--level: \"%s\" is no quality level; it is 1 to 3", text);
 	return false;
 }
 
@@ -132,34 +135,41 @@ static bool levels_fit(const struct tag_options *options)
 	return !options->level || !options->precise;
 }
 
+static bool take_option(struct tag_options *options, int code)
+{
+	const struct tag_option *option = tag_options;
+
+	while (option->code != code)
+		option++;
+	if (option->take)
+		return option->take(options, optarg);
+	*(bool *)((char *)options + option->field) = true;
+	return true;
+}
+
 /* Takes the options; the words stay behind them. */
 static bool take_options(const struct tag_verb *verb, struct tag_options *options)
 {
 	struct option longs[ARRAY_SIZE(tag_options) + 1] = { { NULL, 0, NULL, 0 } };
 	char shorts[2 * ARRAY_SIZE(tag_options) + 2] = ":";
-	unsigned int i, count = 0, length = 0;
+	unsigned int i, count = 0;
 	int code;
 
 	for (i = 0; i < ARRAY_SIZE(tag_options); i++)
 		if (has_option(verb, tag_options[i].code)) {
-			bool level = tag_options[i].code == 'l';
-
-			longs[count++] = (struct option){ tag_options[i].name, level, NULL,
-							  tag_options[i].code };
-			shorts[++length] = tag_options[i].code;
-			if (level)
-				shorts[++length] = ':';
+			longs[count++] = (struct option){ tag_options[i].name,
+				tag_options[i].take ? required_argument : no_argument, NULL,
+				tag_options[i].code };
+			sprintf(shorts + strlen(shorts), "%c%s", tag_options[i].code,
+				tag_options[i].take ? ":" : "");
 		}
 	opterr = 0;
 	optind = 3;
 	while ((code = getopt_long(options->argc, options->argv, shorts, longs, NULL)) != -1) {
 		if (code == '?' || code == ':')
-			return complain_option(options->argv[optind - 1], verb);
-		if (code == 'l' && !take_level(options, optarg))
+			return complain_option(options->argv[optind - 1], code == ':', verb);
+		if (!take_option(options, code))
 			return false;
-		for (i = 0; code != 'l' && i < ARRAY_SIZE(tag_options); i++)
-			if (tag_options[i].code == code)
-				*(bool *)((char *)options + tag_options[i].field) = true;
 	}
 	options->words = options->argv + optind;
 	options->word_count = options->argc - optind;

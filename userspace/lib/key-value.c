@@ -17,3 +17,14 @@ void key_copy(char key[KEY_SIZE], const char *text, size_t length)
 		if (key[i] == '-')
 			key[i] = '_';
 }
+
+bool list_next(const char **list, char item[LIST_ITEM])
+{
+	size_t length = strcspn(*list, ",");
+
+	if (!**list)
+		return false;
+	scnprintf(item, LIST_ITEM, "%.*s", (int)min(length, (size_t)LIST_ITEM - 1), *list);
+	*list += length + ((*list)[length] == ',');
+	return true;
+}

@@ -23,3 +23,52 @@ int sim_change_parse(struct sim_change *change, const char *pair, struct aftl_er
 	return change->policy ? 0 : aftl_fail(error, -EINVAL, "there is no policy \"%s\"",
 					      change->value);
 }
+
+static int complain_place(const char *item, struct aftl_error *error)
+{
+	return aftl_fail(error, -EINVAL,
+			 "--change: \"%.40s\" is not of the form N:KEY=VALUE, such as 5000:policy=vth_b",
+			 item);
+}
+
+static int check_place(const struct sim_changes *changes, u64 at, struct aftl_error *error)
+{
+	u64 last = sim_changes_last(changes);
+
+	if (changes->count == SIM_CHANGES)
+		return aftl_fail(error, -EINVAL, "--change: at most %u changes", SIM_CHANGES);
+	if (last > at)
+		return aftl_fail(error, -EINVAL, "--change: %llu cannot come after %llu",
+				 (unsigned long long)at, (unsigned long long)last);
+	return 0;
+}
+
+static int add_change(struct sim_changes *changes, char *item, struct aftl_error *error)
+{
+	struct sim_change change = { .at = 0 };
+	char *pair = strchr(item, ':');
+	struct aftl_error cause;
+	int ret;
+
+	if (!pair)
+		return complain_place(item, error);
+	*pair++ = '\0';
+	if (aftl_parse_value(AFTL_PARAM_COUNT, NULL, item, &change.at, &cause))
+		return complain_place(item, error);
+	ret = check_place(changes, change.at, error);
+	if (!ret && sim_change_parse(&change, pair, &cause))
+		ret = aftl_fail(error, -EINVAL, "--change: %.190s", cause.text);
+	if (!ret)
+		changes->all[changes->count++] = change;
+	return ret;
+}
+
+int sim_changes_parse(struct sim_changes *changes, const char *list, struct aftl_error *error)
+{
+	char item[LIST_ITEM] = "";
+	int ret = *list ? 0 : complain_place(list, error);
+
+	while (!ret && list_next(&list, item))
+		ret = add_change(changes, item, error);
+	return ret;
+}

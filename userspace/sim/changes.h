@@ -23,6 +23,18 @@ struct sim_change {
 	char value[AFTL_VALUE_SIZE];
 };
 
+#define SIM_CHANGES 64
+
+/**
+ * struct sim_changes - changes of a run
+ * @all: in the order of the stream; several after one request are done one after the other
+ * @count: how many
+ */
+struct sim_changes {
+	struct sim_change all[SIM_CHANGES];
+	u32 count;
+};
+
 /**
  * sim_change_parse() - read KEY=VALUE
  * @change: takes all but @at
@@ -34,5 +46,14 @@ struct sim_change {
  * Return: 0 or -EINVAL
  */
 int sim_change_parse(struct sim_change *change, const char *pair, struct aftl_error *error);
+
+/* Read N:KEY=VALUE,... into @changes; 0 or -EINVAL. */
+int sim_changes_parse(struct sim_changes *changes, const char *list, struct aftl_error *error);
+
+/* Requests before the last of them. */
+static inline u64 sim_changes_last(const struct sim_changes *changes)
+{
+	return changes->count ? changes->all[changes->count - 1].at : 0;
+}
 
 #endif

@@ -358,13 +358,13 @@ static enum exit_code change_device(struct run *run, const struct sim_change *ch
 /* A stream that ends before a change has no more of them. */
 static enum exit_code go_through_changes(struct run *run, struct aftl_error *error)
 {
-	const struct sim_options *options = run->options;
+	const struct sim_changes *changes = &run->options->changes;
 	enum exit_code code = EXIT_DONE;
 	u64 limit = run->drive.limit;
 	u32 i;
 
-	for (i = 0; i < options->change_count && !code && !interrupted(); i++) {
-		const struct sim_change *change = &options->changes[i];
+	for (i = 0; i < changes->count && !code && !interrupted(); i++) {
+		const struct sim_change *change = &changes->all[i];
 
 		code = drive_code(run, sim_drive_to(&run->drive, change->at, U64_MAX, error));
 		if (code || run->drive.submitted < change->at)

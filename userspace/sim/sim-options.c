@@ -379,28 +379,16 @@ static int add_seeds(struct sim_options *options, char *item, struct aftl_error 
 	return ret;
 }
 
-/* The items of a list with commas, one after the other. False at the end. */
-static bool next_item(const char **list, char item[64])
-{
-	size_t length = strcspn(*list, ",");
-
-	if (!**list)
-		return false;
-	scnprintf(item, 64, "%.*s", length < 64 ? (int)length : 63, *list);
-	*list += length + ((*list)[length] == ',');
-	return true;
-}
-
 static int set_seeds(struct sim_options *options, const char *list, struct aftl_error *error)
 {
-	char item[64] = "";
+	char item[LIST_ITEM] = "";
 	int ret = 0;
 
 	options->param_given = "seed";
 	options->seed_count = 0;
 	if (!*list)
 		return add_seeds(options, item, error);
-	while (!ret && next_item(&list, item))
+	while (!ret && list_next(&list, item))
 		ret = add_seeds(options, item, error);
 	options->config.seed = options->seeds[0];
 	return ret;
@@ -584,12 +572,12 @@ static int add_all(struct sim_options *options, struct aftl_error *error)
 static int parse_policies(struct sim_options *options, struct aftl_error *error)
 {
 	const char *list = options->policy;
-	char item[64];
+	char item[LIST_ITEM];
 	int ret = 0;
 
 	if (!*list)
 		return aftl_fail(error, -EINVAL, "--policy needs a name");
-	while (!ret && next_item(&list, item))
+	while (!ret && list_next(&list, item))
 		ret = strcmp(item, "all") ? add_policy(options, item, error) :
 					    add_all(options, error);
 	return ret;
@@ -632,12 +620,12 @@ static int add_size(struct sim_size_list *sizes, const char *name, char *item,
 static int parse_sizes(struct sim_size_list *sizes, const char *name, const char *list,
 		       struct aftl_error *error)
 {
-	char item[64];
+	char item[LIST_ITEM];
 	int ret = 0;
 
 	if (!*list)
 		return complain_size(name, "", error);
-	while (!ret && next_item(&list, item))
+	while (!ret && list_next(&list, item))
 		ret = add_size(sizes, name, item, error);
 	return ret;
 }
@@ -669,71 +657,15 @@ static int add_page_block(struct sim_options *options, const char *item, struct 
 static int parse_page_map(struct sim_options *options, struct aftl_error *error)
 {
 	const char *list = options->page_map;
-	char item[64];
+	char item[LIST_ITEM];
 	int ret = 0;
 
 	if (!list || !strcmp(list, "auto"))
 		return 0;
 	if (!*list)
 		return add_page_block(options, list, error);
-	while (!ret && next_item(&list, item))
+	while (!ret && list_next(&list, item))
 		ret = add_page_block(options, item, error);
-	return ret;
-}
-
-static int complain_place(const char *item, struct aftl_error *error)
-{
-	return aftl_fail(error, -EINVAL,
-			 "--change: \"%.40s\" is not of the form N:KEY=VALUE, such as 5000:policy=vth_b",
-			 item);
-}
-
-/* In the order of the stream; several after the same request are done one after the other. */
-static int check_place(const struct sim_options *options, u64 at, struct aftl_error *error)
-{
-	u32 count = options->change_count;
-
-	if (count == SIM_CHANGES)
-		return aftl_fail(error, -EINVAL, "--change: at most %u changes", SIM_CHANGES);
-	if (count && options->changes[count - 1].at > at)
-		return aftl_fail(error, -EINVAL, "--change: %llu cannot come after %llu",
-				 (unsigned long long)at,
-				 (unsigned long long)options->changes[count - 1].at);
-	return 0;
-}
-
-static int add_change(struct sim_options *options, char *item, struct aftl_error *error)
-{
-	struct sim_change change = { .at = 0 };
-	char *pair = strchr(item, ':');
-	struct aftl_error cause;
-	int ret;
-
-	if (!pair)
-		return complain_place(item, error);
-	*pair++ = '\0';
-	if (aftl_parse_value(AFTL_PARAM_COUNT, NULL, item, &change.at, &cause))
-		return complain_place(item, error);
-	ret = check_place(options, change.at, error);
-	if (!ret && sim_change_parse(&change, pair, &cause))
-		ret = aftl_fail(error, -EINVAL, "--change: %.190s", cause.text);
-	if (!ret)
-		options->changes[options->change_count++] = change;
-	return ret;
-}
-
-static int parse_changes(struct sim_options *options, struct aftl_error *error)
-{
-	const char *list = options->change;
-	char item[64] = "";
-	int ret = 0;
-
-	if (!list)
-		return 0;
-	if (!*list)
-		return complain_place(item, error);
-	while (!ret && next_item(&list, item))
-		ret = add_change(options, item, error);
 	return ret;
 }
 
@@ -911,7 +843,7 @@ unsigned int sim_options_runs(const struct sim_options *options)
 /* The stream of a file may be shorter than anybody knows before. */
 static int check_changes(const struct sim_options *options, struct aftl_error *error)
 {
-	u64 last = options->change_count ? options->changes[options->change_count - 1].at : 0;
+	u64 last = sim_changes_last(&options->changes);
 	bool endless = options->trace && !sim_option_given(options, "requests");
 
 	if (endless || last <= options->warmup || last - options->warmup <= options->requests)
@@ -967,8 +899,8 @@ int sim_options_parse(struct sim_options *options, int argc, char **argv,
 		ret = parse_all_sizes(options, error);
 	if (!ret)
 		ret = parse_page_map(options, error);
-	if (!ret)
-		ret = parse_changes(options, error);
+	if (!ret && options->change)
+		ret = sim_changes_parse(&options->changes, options->change, error);
 	return ret ? ret : check_all(options, error);
 }
 

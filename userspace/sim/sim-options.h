@@ -32,8 +32,6 @@ enum sim_shape { SIM_SHAPE_POISSON, SIM_SHAPE_FIXED };
 #define SIM_SIZES 16
 /* Blocks whose pages can be asked for. */
 #define SIM_PAGE_MAPS 16
-/* Changes in mid-run. */
-#define SIM_CHANGES 64
 /* Room for the lines of option-table.h. */
 #define SIM_OPTIONS 96
 
@@ -68,8 +66,7 @@ struct sim_size_list {
  * @hot_size_list: what @hot_size says; empty without it
  * @page_blocks: what @page_map lists; empty for "auto"
  * @page_block_count: how many
- * @changes: what @change lists, in its order
- * @change_count: how many
+ * @changes: what @change lists
  * @config: profile and every parameter on top of it
  * @given: by line of option-table.h
  * @param_given: the last parameter on the command line, NULL if none
@@ -102,8 +99,7 @@ struct sim_options {
 	struct sim_size_list hot_size_list;
 	u32 page_blocks[SIM_PAGE_MAPS];
 	u32 page_block_count;
-	struct sim_change changes[SIM_CHANGES];
-	u32 change_count;
+	struct sim_changes changes;
 	struct aftl_config config;
 	const char *param_given;
 	bool given[SIM_OPTIONS];

@@ -33,11 +33,6 @@ static void deliver_lost(struct aftl *ftl, struct aftl_request *request, aftl_un
 	deliver(ftl, request, &read);
 }
 
-static bool is_gone(struct aftl *ftl, aftl_slot_t slot)
-{
-	return aftl_lun_dead(aftl_block_lun(ftl, aftl_slot_block(&ftl->media, slot)));
-}
-
 static u32 unit_page(const struct aftl *ftl, aftl_slot_t slot)
 {
 	return aftl_slot_device_page(&ftl->media, slot);
@@ -95,7 +90,7 @@ u32 aftl_read_run(struct aftl *ftl, aftl_unit_t unit, u32 limit)
 	aftl_slot_t slot;
 
 	if (is_live(ftl, aftl_pending_find(ftl, unit)) || !aftl_map_get(ftl, unit, &slot) ||
-	    is_gone(ftl, slot))
+	    aftl_slot_gone(ftl, slot))
 		return 0;
 	return run_length(ftl, unit, slot, limit);
 }
@@ -259,7 +254,7 @@ bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request)
 			request->admitted++;
 			deliver_zero(ftl, request, unit);
 			parts_done(ftl, request, 1, 0);
-		} else if (is_gone(ftl, slot)) {
+		} else if (aftl_slot_gone(ftl, slot)) {
 			request->admitted++;
 			deliver_lost(ftl, request, unit);
 			parts_done(ftl, request, 1, 0);
@@ -419,7 +414,7 @@ static bool redirect_head(struct aftl *ftl, struct aftl_lun *lun)
 	aftl_slot_t slot;
 
 	mapped = aftl_map_get(ftl, command->unit, &slot);
-	if (!mapped || is_gone(ftl, slot)) {
+	if (!mapped || aftl_slot_gone(ftl, slot)) {
 		finish_unit(ftl, lun, mapped);
 		return true;
 	}

@@ -595,6 +595,14 @@ static inline bool aftl_lun_dead(const struct aftl_lun *lun)
 	return lun->work.phase == AFTL_PHASE_DEAD;
 }
 
+/* What is in @slot is lost with its LUN. */
+static inline bool aftl_slot_gone(const struct aftl *ftl, aftl_slot_t slot)
+{
+	u32 block = aftl_block_index(&ftl->media, aftl_slot_block(&ftl->media, slot));
+
+	return aftl_lun_dead(&ftl->luns[block / ftl->geo.blocks_per_lun]);
+}
+
 /* For so many units more, those included that are on their way. */
 static inline bool aftl_lun_has_room(const struct aftl_lun *lun, u32 units)
 {

@@ -59,13 +59,6 @@ static u32 number_of(const struct aftl *ftl, aftl_unit_t unit)
 	return number;
 }
 
-static bool is_dead(const struct aftl *ftl, const struct aftl_block *block)
-{
-	u32 lun = aftl_block_index(&ftl->media, block) / ftl->geo.blocks_per_lun;
-
-	return aftl_lun_dead(&ftl->luns[lun]);
-}
-
 static u16 attr_at(const struct aftl *ftl, aftl_slot_t slot)
 {
 	return ftl->media.attr[aftl_slot_device_page(&ftl->media, slot)];
@@ -74,14 +67,11 @@ static u16 attr_at(const struct aftl *ftl, aftl_slot_t slot)
 /* Is it still what would be read? */
 static bool is_current(const struct aftl *ftl, const struct aftl_recent_unit *recent)
 {
-	const struct aftl_block *block;
 	aftl_slot_t slot;
 
-	if (!aftl_map_get(ftl, recent->unit, &slot) || slot != recent->slot ||
-	    aftl_lost_in(ftl, slot))
-		return false;
-	block = aftl_slot_block(&ftl->media, slot);
-	return block->erases == recent->erases && !is_dead(ftl, block) &&
+	return aftl_map_get(ftl, recent->unit, &slot) && slot == recent->slot &&
+	       !aftl_lost_in(ftl, slot) && !aftl_slot_gone(ftl, slot) &&
+	       aftl_slot_block(&ftl->media, slot)->erases == recent->erases &&
 	       aftl_page_again(attr_at(ftl, slot)) == recent->again;
 }
 

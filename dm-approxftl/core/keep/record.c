@@ -51,7 +51,7 @@ static const struct field fields[] = {
 #define OP_LIFE 0x70
 #define OP_LIFE_SHIFT 4
 
-static const char *const level_names[AFTL_LEVELS] = {
+const char *const aftl_level_names[AFTL_LEVELS] = {
 	"precise", "approximate", "approximate_2", "approximate_3",
 };
 
@@ -72,13 +72,13 @@ void aftl_record_name_levels(struct aftl_record_header *header, u32 levels)
 
 	header->classes = levels;
 	for (i = 0; i < levels; i++)
-		scnprintf(header->class_names[i], AFTL_RECORD_NAME_SIZE, "%s", level_names[i]);
+		scnprintf(header->class_names[i], AFTL_RECORD_NAME_SIZE, "%s", aftl_level_names[i]);
 }
 
 bool aftl_record_level(const char *name, u8 *level)
 {
 	for (*level = 0; *level < AFTL_LEVELS; ++*level)
-		if (!strcmp(name, level_names[*level]))
+		if (!strcmp(name, aftl_level_names[*level]))
 			return true;
 	*level = AFTL_PRECISE;
 	return false;

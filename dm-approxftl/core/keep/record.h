@@ -124,6 +124,9 @@ struct aftl_record {
  */
 void aftl_record_header_init(struct aftl_record_header *header);
 
+/* "precise" for level 0, and so on. */
+extern const char *const aftl_level_names[AFTL_LEVELS];
+
 /* Its classes are the quality levels below @levels, in order. */
 void aftl_record_name_levels(struct aftl_record_header *header, u32 levels);
 
