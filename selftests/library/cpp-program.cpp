@@ -4,6 +4,7 @@
  */
 #include <cstdio>
 #include <cstring>
+#include <vector>
 
 #include <sys/stat.h>
 
@@ -72,6 +73,32 @@ static int files(const char *path)
 	return 0;
 }
 
+static int levels(const char *path)
+{
+	approxftl::device device(path);
+	approxftl::file file(device, path, O_RDWR | O_TRUNC);
+	const std::vector<approx<char>> data(4096, 'x');
+	struct approxftl_extent said[4];
+	off_t at = 0;
+
+	for (unsigned int level : { 2, 3, 0, 1, 3 })
+		file.write(data.data(), data.size(), 4096 * at++, level);
+	file.sync();
+	MUST(file.level_errors(3).units == (device.active() ? 2 : 0));
+	for (unsigned int level : { 0, 1, 2 })
+		MUST(file.level_errors(level).units == (device.active() ? 1 : 0));
+	MUST(!device.active() ||
+	     (approxftl_query(device.get(), file.descriptor(), 0, said, 4) == 4 &&
+	      said[0].level == 2 && said[1].level == 3 && said[2].level == 0 &&
+	      said[3].level == 1 && said[3].kind == APPROXFTL_APPROXIMATE));
+	try {
+		file.level_errors(APPROXFTL_LEVEL_MAX + 1);
+	} catch (const approxftl::error &refusal) {
+		return refusal.code().value() != EINVAL;
+	}
+	return 1;
+}
+
 static int arrays(const char *path)
 {
 	approxftl::device device(path);
@@ -113,5 +140,5 @@ int main(int argc, char **argv)
 {
 	if (argc != 2)
 		return 2;
-	return arithmetic() || files(argv[1]) || arrays(argv[1]) || refusals(argv[1]);
+	return arithmetic() || files(argv[1]) || levels(argv[1]) || arrays(argv[1]) || refusals(argv[1]);
 }

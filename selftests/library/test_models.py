@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import random
 import struct
 import time
@@ -45,8 +46,8 @@ SOME = [
     made("layer.1.codes", RANDOM.integers(-128, 128, (8, 16), dtype=np.int8)),
 ]
 FORMS = sorted(WRITERS)
-#: Seconds that each format is fuzzed for.
-FUZZ_SECONDS = 2
+#: Seconds of a processor that each format is fuzzed for.
+FUZZ_SECONDS = float(os.environ.get("AFTL_FUZZ_SECONDS", "2"))
 FEW = settings(max_examples=60, deadline=None, database=None)
 
 
