@@ -38,7 +38,8 @@ static u64 programmed_units(const struct aftl_counters *counters)
 	       counters->programmed_wear_units + counters->programmed_refresh_units +
 	       counters->programmed_promotion_units + counters->programmed_rewrite_units +
 	       counters->programmed_retire_units + counters->programmed_fold_units +
-	       counters->programmed_map_units;
+	       counters->programmed_map_units + counters->programmed_rebuild_units +
+	       counters->programmed_parity_units;
 }
 
 static const char *mode_of(const struct aftl_disk *disk)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Annotated programs on mounted file systems: what they say is approximate comes back, after
+# Annotated programs on a mounted ext4: what they say is approximate comes back, after
 # unmounting and ageing, with exactly the flipped bits that the device reports, and only that.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -17,15 +17,13 @@ judge()
 	python3 selftests/kernel/applications.py "$@"
 }
 
-make='mkfs.ext4 -q -F -m 0 -E lazy_itable_init=0,lazy_journal_init=0'
-check='e2fsck -fn'
-
-# mounted [KEY VALUE]...: a device with a file system
-mounted()
+# on_ext4 [KEY VALUE]...: a device with a file system, mounted
+on_ext4()
 {
 	# shellcheck disable=SC2086,SC2154 # words, of lib.sh
 	create aftl-apps ram $shape "$@" &&
-		$make /dev/mapper/aftl-apps >"$scratch/said" 2>&1 &&
+		mkfs.ext4 -q -F -m 0 -E lazy_itable_init=0,lazy_journal_init=0 \
+			/dev/mapper/aftl-apps >"$scratch/said" 2>&1 &&
 		mount /dev/mapper/aftl-apps "$place"
 }
 
@@ -36,7 +34,7 @@ again()
 
 gone()
 {
-	umount "$place" && $check /dev/mapper/aftl-apps >"$scratch/said" 2>&1 &&
+	umount "$place" && e2fsck -fn /dev/mapper/aftl-apps >"$scratch/said" 2>&1 &&
 		dmsetup remove aftl-apps
 }
 
@@ -58,13 +56,13 @@ read_again()
 
 constant_rate()
 {
-	mounted timing off && app img write.json --phase write && read_again fresh.json &&
+	on_ext4 timing off && app img write.json --phase write && read_again fresh.json &&
 		judge image "$scratch/fresh.json" 7.2e-4 && gone
 }
 
 aged()
 {
-	mounted timing off cell_model voltage cycles 2000 &&
+	on_ext4 timing off cell_model voltage cycles 2000 &&
 		app img write.json --phase write --width 512 --height 512 &&
 		read_again fresh.json && umount "$place" &&
 		dmsetup message aftl-apps 0 age 1000h && mount /dev/mapper/aftl-apps "$place" &&
@@ -75,7 +73,7 @@ aged()
 # each_program: in the three ways to write, between them all programs
 each_program()
 {
-	mounted timing off || return
+	on_ext4 timing off || return
 	while read -r name how options; do
 		# shellcheck disable=SC2086 # words
 		app "$name" write.json --phase write --io "$how" $options && again &&
@@ -98,7 +96,7 @@ END
 # under POLICY: the same program, and what the device counted meanwhile
 under()
 {
-	mounted policy "$1" timing real && sync && dmsetup message aftl-apps 0 reset &&
+	on_ext4 policy "$1" timing real && sync && dmsetup message aftl-apps 0 reset &&
 		app fft "$1.json" --size 32768 --io direct && sync &&
 		dmsetup message aftl-apps 0 stats >"$scratch/$1.stats" && gone
 }
@@ -119,22 +117,8 @@ alone()
 	fi
 }
 
-# on_other NAME CHECK MAKE...: every program on another file system, in its turn
-on_other()
-{
-	next_turn "$1" && can_make "$1" || return
-	name=$1
-	check=$2
-	shift 2
-	make=$*
-	alone "$name: each program finds the flipped bits that the device reports" each_program
-}
-
 alone 'an image has the errors that the device reports, and the quality they predict' constant_rate
 alone 'the same when it has aged' aged
 alone 'each program finds the flipped bits that the device reports' each_program
 alone 'one program under two policies' side_by_side
-# The three variables lift the lower limit of 300 MB, for tests such as this.
-on_other xfs 'xfs_repair -n' env TEST_DIR=- TEST_DEV=- QA_CHECK_FS=- mkfs.xfs -q -f
-on_other f2fs 'fsck.f2fs --dry-run' mkfs.f2fs -q -f
 finished

@@ -174,6 +174,44 @@ all_dies_are_lost()
 		dmsetup resume aftl-die
 }
 
+kept_die()
+{
+	dd if=/dev/mapper/aftl-kept bs=64k count=128 iflag=direct 2>"$scratch/said" |
+		cmp - "$scratch/data"
+}
+
+# With parity in the others nothing of it is lost: by them, rebuilt, and after a reload.
+die_is_rebuilt()
+{
+	set -- policy baseline superblock 4 rain on
+	# shellcheck disable=SC2086 # words
+	create aftl-kept ram blocks 64 word_lines 8 op 66 "$@" || return 1
+	dd if="$scratch/data" of=/dev/mapper/aftl-kept bs=64k oflag=direct 2>"$scratch/said" ||
+		return 1
+	kept_die &
+	dmsetup message aftl-kept 0 fault die 2 && wait $! &&
+		[ "$(status_word aftl-kept 18)" -eq 1 ] || return 1
+	for _ in $(seq 100); do
+		[ "$(counter aftl-kept programmed_rebuild_units)" -lt 400 ] || break
+		sleep 0.1
+	done
+	[ "$(counter aftl-kept programmed_rebuild_units)" -ge 400 ] && kept_die &&
+		dmsetup table aftl-kept >"$scratch/kept" &&
+		dmsetup load aftl-kept "$scratch/kept" && dmsetup suspend aftl-kept &&
+		[ "$(dmsetup message aftl-kept 0 audit)" = clean ] && dmsetup resume aftl-kept &&
+		[ "$(status_word aftl-kept 18)" -eq 1 ] && kept_die
+}
+
+# Superblocks go on with their policy.
+superblocks_stay()
+{
+	sed 's/policy baseline/policy separated/' "$scratch/kept" >"$scratch/other" &&
+		dmsetup load aftl-kept "$scratch/other" && dmsetup suspend aftl-kept &&
+		nothing dmsetup resume aftl-kept 2>"$scratch/said" &&
+		grep_log -q 'goes on with the policy that it was saved with' &&
+		dmsetup load aftl-kept "$scratch/kept" && dmsetup resume aftl-kept && kept_die
+}
+
 block_is_retired()
 {
 	dmsetup message aftl-talk 0 fault block 3 && collect aftl-talk &&
@@ -196,6 +234,8 @@ ktap_test_run 'fault block' block_is_retired
 ktap_test_run 'fault die: its data are lost' die_is_lost
 ktap_test_run 'fault die: others take over' at_once die_is_replaced
 ktap_test_run 'fault die: all of them' all_dies_are_lost
+ktap_test_run 'fault die: what has parity is rebuilt' die_is_rebuilt
+ktap_test_run 'fault die: superblocks keep their policy' superblocks_stay
 ktap_test_run 'digest and audit at rest' at_rest
 ktap_test_run 'no digest with I/O' complains \
 	'message digest needs the device at rest; suspend it first' digest

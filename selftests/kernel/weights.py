@@ -4,7 +4,6 @@
 
     rate REPORT RATE           as many bits have flipped as a rate lets expect
     bought REPORT              what the tags have saved
-    flipped REPORT             as many bits as the device says, some, and what their rate predicts
     levels REPORT              planes of higher levels have lost more
     more REPORT REPORT         in the second, of the same weights, more bits have flipped
     older REPORT REPORT        the same, of the same pages
@@ -103,8 +102,6 @@ def main() -> None:
         {"more": more, "older": older}[what](read(words[0]), read(words[1]))
     elif what == "rate":
         rate(read(words[0]), float(words[1]))
-    elif what == "flipped":
-        expect(read(words[0])["inputs"]["flipped_bits"] > 0, "no bits have flipped")
     else:
         {"bought": bought, "levels": levels}[what](read(words[0]))
 

@@ -1,10 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A network, and vectors to be searched among, on mounted file systems, written and read back after
-# remounts: the bits that have flipped are those that the device reports, in low planes only, and as
-# many digits are told right as their rate predicts; on worn flash, at several ages, with few and with
-# many planes approximate.
+# A network on a mounted file system, written and read back after remounts: the bits that have
+# flipped are those that the device reports, in low planes only, and as many digits are told right as
+# their rate predicts; on worn flash, at several ages, with few and with many planes approximate.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -18,21 +17,15 @@ judge()
 	python3 selftests/kernel/weights.py "$@"
 }
 
-# app NAME REPORT [OPTION]...
-app()
+# weights REPORT [OPTION]...
+weights()
 {
-	app_name=$1
-	report=$2
-	shift 2
-	"$approxftl" app "$app_name" "$place" --require --json "$scratch/$report" "$@" \
+	report=$1
+	shift
+	"$approxftl" app weights "$place" --require --json "$scratch/$report" "$@" \
 		>"$scratch/said" 2>&1 && return
 	sed 's/^/# /' "$scratch/said"
 	return 1
-}
-
-weights()
-{
-	app weights "$@"
 }
 
 # on_ext4 [KEY VALUE]...: a device with a file system, mounted
@@ -119,23 +112,6 @@ shelf()
 		judge more "$scratch/500-8040.json" "$scratch/3000-8040.json"
 }
 
-# nearest CHECK MAKE...: vectors, searched among after months
-nearest()
-{
-	check=$1
-	shift
-	# shellcheck disable=SC2086 # words
-	create aftl-weights ram $small policy approxftl cell_model voltage refresh 0 cycles 3000 &&
-		"$@" /dev/mapper/aftl-weights >"$scratch/said" 2>&1 &&
-		mount /dev/mapper/aftl-weights "$place" &&
-		app embeddings written.json --phase write --planes 9 --vectors 2048 --dimensions 32 &&
-		umount "$place" && dmsetup message aftl-weights 0 age 2000h &&
-		mount /dev/mapper/aftl-weights "$place" &&
-		app embeddings read.json --phase read --draws 20 &&
-		judge flipped "$scratch/read.json" && umount "$place" &&
-		$check /dev/mapper/aftl-weights >"$scratch/said" 2>&1 && dmsetup remove aftl-weights
-}
-
 # on_shelf NAME TYPE PLANES CHECK MAKE...: in its turn
 on_shelf()
 {
@@ -144,8 +120,6 @@ on_shelf()
 	name=$1
 	shift
 	alone "$name: $2 planes of $1, on flash worn less and more, a month and a year old" shelf "$@"
-	shift 2
-	alone "$name: as many of the nearest vectors are found as flipped bits let expect" nearest "$@"
 }
 
 alone 'as many bits of weights flip as the rate says, and the device' constant_rate

@@ -29,7 +29,8 @@ ITEMS = {
     "docs/design.md": ("The life of a write", "The life of a read",
                        "One program: transaction and legality",
                        "Garbage collection and other jobs", "The cache of one bit in a cell",
-                       "Placement handles", "The map on flash", "The cache of reads", "Zones",
+                       "Placement handles", "The map on flash", "The cache of reads",
+                       "Superblocks and parity", "Zones",
                        "Errors are state"),
 }
 

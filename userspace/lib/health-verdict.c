@@ -39,6 +39,9 @@ static void judge_blocks(struct health *health)
 	if (health->status.dead_luns)
 		add_reason(health, HEALTH_ATTENTION, "%llu LUNs have no good block left",
 			   (unsigned long long)health->status.dead_luns);
+	if (health->counters.programmed_rebuild_units)
+		add_reason(health, HEALTH_ATTENTION, "%llu units of dead dies have been rebuilt",
+			   (unsigned long long)health->counters.programmed_rebuild_units);
 	if (health->counters.retired_blocks)
 		add_reason(health, HEALTH_ATTENTION, "%llu blocks went bad in use",
 			   (unsigned long long)health->counters.retired_blocks);

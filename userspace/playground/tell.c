@@ -24,7 +24,7 @@ static const char *const order_words[] = {
 
 static const char *const cause_words[] = {
 	"host write", "garbage collection", "wear levelling", "refresh", "promotion", "rewrite",
-	"retirement", "folding", "map",
+	"retirement", "folding", "map", "rebuilding", "parity",
 };
 
 static_assert(ARRAY_SIZE(cause_words) == AFTL_CAUSES, "a word for each cause");

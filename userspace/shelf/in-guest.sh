@@ -9,7 +9,7 @@
 #                             $RESULTS/MONTHS, and what the device says of each
 set -eu
 
-approxftl=${APPROXFTL:-${AFTL_BUILD:-build}/approxftl}
+approxftl=${APPROXFTL:-build/approxftl}
 PATH=$PATH:/usr/sbin:/sbin
 prepared=$1
 place=$(mktemp -d)

@@ -106,6 +106,8 @@ SIM_OPT(burst_off, TIME, 0, 3600000000000ULL, "900ms", "TIME", "silence after a 
 SIM_OPT(until, TIME, 0, AFTL_TIME_MAX, "0", "TIME",
 	"device time that passes at least, with work that nobody waits for")
 SIM_OPT(warmup, COUNT, 0, U64_MAX, "0", "N", "requests before statistics begin")
+SIM_OPT(die_dies, CHOICE, 0, 2, "never", "WHEN",
+	"when the last die does: never, late (statistics begin) or early (with the first request)")
 
 SIM_OPT_GROUP("Output")
 SIM_OPT(json, TEXT, 0, 0, NULL, "FILE", "everything as JSON, - for standard output")

@@ -41,7 +41,7 @@ const unsigned int sim_timing_count = ARRAY_SIZE(sim_timings);
 
 const char *const sim_cause_names[] = {
 	"host", "gc", "wear", "refresh", "promotion", "rewrite", "retire", "fold", "map",
-	"padding",
+	"rebuild", "parity", "padding",
 };
 
 static_assert(ARRAY_SIZE(sim_cause_names) == SIM_CAUSES, "one name per cause");
@@ -53,7 +53,8 @@ u64 sim_cause_units(const struct aftl_counters *counters, unsigned int cause)
 		&counters->programmed_wear_units,    &counters->programmed_refresh_units,
 		&counters->programmed_promotion_units, &counters->programmed_rewrite_units,
 		&counters->programmed_retire_units,  &counters->programmed_fold_units,
-		&counters->programmed_map_units,     &counters->padded_units,
+		&counters->programmed_map_units,     &counters->programmed_rebuild_units,
+		&counters->programmed_parity_units,  &counters->padded_units,
 	};
 
 	return *units[cause];

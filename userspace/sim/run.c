@@ -27,6 +27,8 @@
  * @timeline: of --timeline, or NULL
  * @progress: line on stderr
  * @warmup: requests that come before the statistics
+ * @dies_at: the last die dies with this one
+ * @next: the next of these two
  * @begin_cpu_ns: processor time at the begin
  * @class_response: times of writes since the warm-up, by class
  * @settling: times of all since the warm-up, in their order
@@ -40,6 +42,8 @@ struct run {
 	struct timeline *timeline;
 	struct progress progress;
 	u64 warmup;
+	u64 dies_at;
+	u64 next;
 	u64 begin_cpu_ns;
 	struct aftl_histogram class_response[AFTL_CLASSES];
 	struct settling settling;
@@ -122,14 +126,35 @@ static void look_around(struct run *run)
 	run->drive.ended |= interrupted();
 }
 
+/* With which request the last die dies. */
+static u64 last_of_die(const struct sim_options *options)
+{
+	if (options->die_dies == SIM_DIES_NEVER)
+		return U64_MAX;
+	return options->die_dies == SIM_DIES_LATE ? max(options->warmup, 1ULL) : 1;
+}
+
 /* What is under way when the warm-up ends counts for the statistics. */
+static int begin_next(struct run *run, struct aftl_error *error)
+{
+	u64 now = run->drive.submitted;
+
+	if (now == run->dies_at && aftl_fail_lun(run->drive.ftl, run->drive.geo->luns - 1))
+		return aftl_fail(error, -EIO, "no die could be lost");
+	if (now == run->warmup)
+		reset_stats(run);
+	run->next = max(run->warmup, run->dies_at) > now ? max(run->warmup, run->dies_at) : U64_MAX;
+	return 0;
+}
+
 static int note_submission(struct sim_drive *drive, const struct aftl_request *request,
 			   struct aftl_error *error)
 {
 	struct run *run = container_of(drive, struct run, drive);
 
-	if (drive->submitted == run->warmup && request != drive->beside.request)
-		reset_stats(run);
+	if (drive->submitted == run->next && request != drive->beside.request &&
+	    begin_next(run, error))
+		return -EIO;
 	look_around(run);
 	return run->writer ? record_request(run, request, error) : 0;
 }
@@ -444,6 +469,8 @@ enum exit_code sim_run(const struct sim_options *options, const struct aftl_poli
 		.options = options,
 		.drive = { .note = note_submission },
 		.warmup = options->warmup,
+		.dies_at = last_of_die(options),
+		.next = min(options->warmup ? : U64_MAX, last_of_die(options)),
 		.timeline = timeline,
 		.begin_cpu_ns = sim_processor_ns(),
 	};

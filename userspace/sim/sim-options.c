@@ -29,6 +29,7 @@ enum kind {
 static const char *const workload_words[] = { "uniform", "zipf", "sequential",
 					       "bursts",  "drift", "active", "zones", NULL };
 static const char *const arrival_words[] = { "closed", "open", "trace", "device", NULL };
+static const char *const die_dies_words[] = { "never", "late", "early", NULL };
 static const char *const arrival_shape_words[] = { "poisson", "fixed", NULL };
 
 /**
@@ -72,6 +73,8 @@ static const char *const *option_words(const struct option *option)
 		return workload_words;
 	if (!strcmp(option->name, "arrival"))
 		return arrival_words;
+	if (!strcmp(option->name, "die_dies"))
+		return die_dies_words;
 	return arrival_shape_words;
 }
 
@@ -702,7 +705,7 @@ static const struct relation excludes[] = {
 	{ "raid", "level-2-share" },  { "raid", "level-3-share" },
 	{ "raid", "load" },	      { "raid", "dump" },	     { "raid", "record" },
 	{ "raid", "discard-share" },  { "raid", "flush-every" },	     { "raid", "timeline" },
-	{ "raid", "block-table" },    { "raid", "page-map" },
+	{ "raid", "block-table" },    { "raid", "page-map" },	     { "raid", "die-dies" },
 	{ "load", "profile" },	      { "load", "policy" },	     { "quiet", "progress" },
 	{ "jobs", "timeline" },	      { "raid", "change" },	     { "change", "timeline" },
 };

@@ -24,6 +24,8 @@ enum sim_arrival {
 	SIM_ARRIVAL_DEVICE,
 };
 
+enum sim_dies { SIM_DIES_NEVER, SIM_DIES_LATE, SIM_DIES_EARLY };
+
 enum sim_shape { SIM_SHAPE_POISSON, SIM_SHAPE_FIXED };
 
 /* Policies that can be compared. */

@@ -50,6 +50,7 @@ static void shape_luns(struct aftl_geometry *geo, const struct aftl_config *conf
 	geo->blocks_per_lun = config->blocks;
 	geo->planes_wide = 1;
 	geo->passes = config->passes;
+	geo->super_luns = config->superblock;
 	if (config->plane_mode == AFTL_PLANES_INDEPENDENT)
 		geo->luns *= config->planes;
 	else if (config->plane_mode == AFTL_PLANES_WIDE)
@@ -112,6 +113,9 @@ static int shape_device(struct aftl_geometry *geo, const struct aftl_config *con
 	geo->blocks = geo->luns * geo->blocks_per_lun;
 	geo->slots = slots;
 	geo->units = div64_u64(slots * (10000 - config->op), 10000);
+	/* What holds parity is no capacity, and no over-provisioning either. */
+	if (config->rain && config->superblock)
+		geo->units -= geo->units / (u32)config->superblock;
 	if (!geo->units)
 		return aftl_fail(error, -EINVAL,
 				 "op: with this over-provisioning no capacity is left; lower op");

@@ -36,6 +36,7 @@
  * @passes: programs of a word line that is used to the full
  * @sheets: pieces of the map, each of which has a slot; 0: the map has none, it is in memory
  * @sheet_shift: units whose entries are in one of them, as a power of two
+ * @super_luns: LUNs whose blocks of one number are a superblock; 0: there are none
  * @zones: zones of the device; 0: it has none
  * @zone_units: mapping units from one zone to the next
  * @zone_capacity: of these, how many can be written
@@ -64,6 +65,7 @@ struct aftl_geometry {
 	u32 passes;
 	u32 sheets;
 	u32 sheet_shift;
+	u32 super_luns;
 	u32 zones;
 	u32 zone_units;
 	u32 zone_capacity;

@@ -131,6 +131,10 @@ PARAM(zone_capacity, BYTES, 0, 1ULL << 40, 0, "of each zone, what can be written
 PARAM(max_active_zones, COUNT, 1, AFTL_HANDLES_MAX, 14, "zones that may be neither empty nor full")
 PARAM(max_open_zones, COUNT, 0, AFTL_HANDLES_MAX, 0,
 	"of these, how many may be open; 0: all of them")
+PARAM(superblock, COUNT, 0, 64, 0,
+	"dies whose blocks of one number are collected and erased together; 0: each by itself")
+PARAM(rain, CHOICE, 0, 1, AFTL_OFF,
+	"one block of each superblock has the parity of the others, which outlives a dead die")
 PARAM(victim, CHOICE, 0, AFTL_VICTIMS - 1, AFTL_VICTIM_greedy,
 	"how the block to collect is chosen, where the policy does not say")
 PARAM(wear_gap, COUNT, 0, 1 << 20, 0, "erase-count gap that moves cold data; 0: never")

@@ -36,6 +36,7 @@ static const char *const allocate_words[] = {
 
 #define one_shot_words aftl_switch_words
 #define buffer_safe_words aftl_switch_words
+#define rain_words aftl_switch_words
 #define errors_words aftl_switch_words
 #define wear_times_words aftl_switch_words
 
@@ -59,6 +60,7 @@ static const u8 never[] = {
 	AT(cell_model), AT(seed), AT(allocate), AT(stripe), AT(fill), AT(fill_valid),
 	AT(fill_overwrite), AT(fill_approx), AT(cycles), AT(age), AT(passes), AT(zoned),
 	AT(zone_capacity), AT(max_active_zones), AT(max_open_zones), AT(map_cache),
+	AT(superblock), AT(rain),
 };
 
 static const u8 live[] = {

@@ -134,6 +134,8 @@ static_assert(AFTL_MODES <= 64, "a mode has six bits in a page's attributes");
  * @AFTL_CAUSE_RETIRE: data moved out of a block that went bad
  * @AFTL_CAUSE_FOLD: data moved out of the cache of one bit in a cell
  * @AFTL_CAUSE_MAP: a sheet of the map that has changed
+ * @AFTL_CAUSE_REBUILD: data of a dead LUN, from the others of its stripe
+ * @AFTL_CAUSE_PARITY: parity of a stripe
  */
 enum aftl_cause {
 	AFTL_CAUSE_HOST,
@@ -145,6 +147,8 @@ enum aftl_cause {
 	AFTL_CAUSE_RETIRE,
 	AFTL_CAUSE_FOLD,
 	AFTL_CAUSE_MAP,
+	AFTL_CAUSE_REBUILD,
+	AFTL_CAUSE_PARITY,
 	AFTL_CAUSES,
 };
 

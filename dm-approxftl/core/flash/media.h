@@ -34,6 +34,7 @@
  * @between: has pages whose later neighbours must be approximate
  * @failing: to be retired as soon as nothing valid is left in it
  * @listed: stands in the free list or in a list of victims
+ * @parity: the core's, for the parity of its superblock
  * @handle: placement handle whose reclaim unit it is; 0: the default one
  * @note: bits that belong to the policy; erasing clears them
  *
@@ -62,6 +63,7 @@ struct aftl_block {
 	u8 between : 1;
 	u8 failing : 1;
 	u8 listed : 1;
+	u8 parity : 1;
 	u8 handle;
 	u16 note;
 };

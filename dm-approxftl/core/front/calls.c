@@ -19,11 +19,12 @@ static void handle(struct aftl *ftl, u32 source)
  * Each LUN can begin one program, and has an array that is busy then. Besides one LUN can
  * end an erase and lose the block, or be lost itself; or something is discarded, or all zones are.
  * What is in the buffer of a device with zones may be kept, released, and replaced by as much.
+ * Blocks of a superblock end their erases together.
  */
 u32 aftl_burst(const struct aftl_geometry *geo)
 {
 	return geo->luns * (aftl_program_units(geo) + geo->program_pages) + 2 + 2 * geo->zones +
-	       4 * geo->zone_buffer;
+	       4 * geo->zone_buffer + 2 * geo->super_luns;
 }
 
 static inline bool step(struct aftl *ftl, u64 now_ns)
@@ -72,6 +73,8 @@ static int check_live(const struct aftl *ftl, const struct aftl_config *config,
 
 	if (!ret)
 		ret = aftl_passes_check(config, error);
+	if (!ret)
+		ret = aftl_super_check(ftl, config, error);
 	if (ret || aftl_param_change(index) == AFTL_CHANGE_LIVE ||
 	    aftl_param_get(&ftl->config, index) == aftl_param_get(config, index))
 		return ret;

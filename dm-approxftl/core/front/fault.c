@@ -16,14 +16,14 @@ int aftl_fail_block(struct aftl *ftl, u32 index)
 	lun = aftl_block_lun(ftl, block);
 	if (block->failing || block->state == AFTL_BLOCK_BAD)
 		return 0;
-	if (block->state == AFTL_BLOCK_FREE) {
+	if (block->state == AFTL_BLOCK_FREE && !block->parity) {
 		aftl_supply_remove_free(ftl, lun, block);
 		aftl_supply_retire(ftl, lun, block);
 		aftl_zone_retired(ftl, lun);
 		aftl_tell_retired(ftl, index, 1);
 		return 0;
 	}
-	if (block->state == AFTL_BLOCK_OPEN)
+	if (block->state == AFTL_BLOCK_OPEN && !block->parity)
 		aftl_supply_close_early(ftl, lun, block);
 	block->failing = 1;
 	lun->failing_blocks++;
@@ -56,6 +56,8 @@ void aftl_lose_buffer(struct aftl *ftl)
 /* Out of its list and out of the policy's hands. */
 static void take_out(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
+	if (unlikely(block->parity))
+		return;
 	if (block->state == AFTL_BLOCK_FREE)
 		aftl_supply_remove_free(ftl, lun, block);
 	else if (block->state == AFTL_BLOCK_CLOSED && block->listed)
@@ -97,6 +99,7 @@ static void lay_down(struct aftl *ftl, struct aftl_lun *lun)
 		lun->placed[i] = NULL;
 	lun->parked.kind = AFTL_WORK_NONE;
 	lun->work.phase = AFTL_PHASE_DEAD;
+	lun->parity_due = 0;
 	lun->stuck = false;
 	lun->cramped = false;
 	lun->collect = 0;
@@ -129,7 +132,12 @@ int aftl_fail_lun(struct aftl *ftl, u32 index)
 	aftl_zone_lun_died(ftl, lun);
 	aftl_sheet_lun_died(ftl, lun);
 	retire_all(ftl, lun);
+	if (unlikely(ftl->geo.super_luns)) {
+		aftl_stripe_lun_died(ftl, lun);
+		aftl_group_lun_died(ftl, lun);
+	}
 	aftl_read_fail(ftl, lun);
+	aftl_stripe_none_left(ftl, lun);
 	aftl_write_rebind(ftl, lun, writes);
 	while ((writes = aftl_held_give_up(ftl, lun)) != AFTL_NIL)
 		aftl_write_rebind(ftl, lun, writes);

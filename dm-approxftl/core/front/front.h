@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Requests and the scheduler, as the files of this room share them. Each uses those
- * above it: complete, read and write, ahead and zones, request and schedule, calls and fault.
+ * above it: complete, read and write, stripe, ahead and zones, request and schedule, calls and
+ * fault.
  */
 #ifndef AFTL_FRONT_H
 #define AFTL_FRONT_H
@@ -46,7 +47,9 @@ bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request);
 bool aftl_read_start(struct aftl *ftl, struct aftl_lun *lun);
 u32 aftl_read_run(struct aftl *ftl, aftl_unit_t unit, u32 limit);
 bool aftl_read_start_ahead(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_read_done(struct aftl *ftl, struct aftl_lun *lun, u64 service_ns);
+bool aftl_read_done(struct aftl *ftl, struct aftl_lun *lun, u64 service_ns);
+void aftl_read_recovered(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_repair *repair);
+void aftl_read_spoilt(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_load_done(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_read_interrupt(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_read_fail(struct aftl *ftl, struct aftl_lun *lun);
@@ -54,6 +57,13 @@ void aftl_read_fail(struct aftl *ftl, struct aftl_lun *lun);
 /* ahead.c: reads that nobody has asked for yet */
 
 void aftl_read_ahead(struct aftl *ftl, const struct aftl_request *request);
+
+/* stripe.c: reads by way of the rest of a stripe */
+
+bool aftl_stripe_start(struct aftl *ftl, struct aftl_lun *lun, u32 kind);
+void aftl_stripe_done(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_stripe_none_left(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_stripe_lun_died(struct aftl *ftl, struct aftl_lun *lun);
 
 /* zones.c: what the host says of whole zones */
 

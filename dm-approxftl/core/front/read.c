@@ -33,6 +33,17 @@ static void deliver_lost(struct aftl *ftl, struct aftl_request *request, aftl_un
 	deliver(ftl, request, &read);
 }
 
+/* The rest of its stripe does not tell either. */
+static noinline bool dies_with_lun(const struct aftl *ftl, aftl_slot_t slot)
+{
+	return !(ftl->config.rain && aftl_stripe_has(ftl, slot));
+}
+
+static inline bool is_gone(struct aftl *ftl, aftl_slot_t slot)
+{
+	return unlikely(aftl_slot_gone(ftl, slot)) && dies_with_lun(ftl, slot);
+}
+
 static u32 unit_page(const struct aftl *ftl, aftl_slot_t slot)
 {
 	return aftl_slot_device_page(&ftl->media, slot);
@@ -69,7 +80,7 @@ static bool is_in_page(const struct aftl *ftl, aftl_unit_t unit, u32 page)
 }
 
 /* How many units from @unit on, at most @limit, are in the page of @slot. */
-static u32 run_length(const struct aftl *ftl, aftl_unit_t unit, aftl_slot_t slot, u32 limit)
+static inline u32 run_length(const struct aftl *ftl, aftl_unit_t unit, aftl_slot_t slot, u32 limit)
 {
 	u32 page = unit_page(ftl, slot);
 	u32 run = 1;
@@ -90,7 +101,7 @@ u32 aftl_read_run(struct aftl *ftl, aftl_unit_t unit, u32 limit)
 	aftl_slot_t slot;
 
 	if (is_live(ftl, aftl_pending_find(ftl, unit)) || !aftl_map_get(ftl, unit, &slot) ||
-	    aftl_slot_gone(ftl, slot))
+	    is_gone(ftl, slot))
 		return 0;
 	return run_length(ftl, unit, slot, limit);
 }
@@ -254,7 +265,7 @@ bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request)
 			request->admitted++;
 			deliver_zero(ftl, request, unit);
 			parts_done(ftl, request, 1, 0);
-		} else if (aftl_slot_gone(ftl, slot)) {
+		} else if (is_gone(ftl, slot)) {
 			request->admitted++;
 			deliver_lost(ftl, request, unit);
 			parts_done(ftl, request, 1, 0);
@@ -296,20 +307,38 @@ static inline void deliver_flash(struct aftl *ftl, struct aftl_request *request,
 	deliver(ftl, request, read);
 }
 
-/* What is lost stays where it is. Returns whether somebody has asked for it. */
-static noinline bool keep_recent(struct aftl *ftl, const struct aftl_request *request,
-				 const struct aftl_read *read)
+/* What is lost stays where it is. */
+static void keep_recent(struct aftl *ftl, const struct aftl_read *read, bool ahead, bool lost)
 {
 	struct aftl_recent_unit *recent;
 
-	ftl->stats.counters.read_ahead_units += !request;
-	if (!read->lost) {
-		recent = aftl_recent_add(ftl, read->unit, read->slot);
-		recent->flips = read->flips;
-		recent->lineage = read->lineage;
-		recent->flags = request ? 0 : AFTL_RECENT_AHEAD;
-	}
-	return request;
+	ftl->stats.counters.read_ahead_units += ahead;
+	if (lost)
+		return;
+	recent = aftl_recent_add(ftl, read->unit, read->slot);
+	recent->flips = read->flips;
+	recent->lineage = read->lineage;
+	recent->flags = ahead ? AFTL_RECENT_AHEAD : 0;
+}
+
+/* Where ECC or a die fails the rest of the stripe may not; then others have to read it. */
+static void mend(struct aftl *ftl, struct aftl_read *read, struct aftl_errors *errors)
+{
+	if (!aftl_stripe_mends(ftl, read->slot, errors))
+		return;
+	ftl->stats.counters.read_recovered_units++;
+	read->flips = errors->flips;
+	aftl_block_lun(ftl, aftl_slot_block(&ftl->media, read->slot))->repair.wanted = true;
+}
+
+/* What has been sensed goes into the cache, or is mended; never both. */
+static noinline void watch_read(struct aftl *ftl, const struct aftl_request *request,
+				struct aftl_read *read, struct aftl_errors *errors)
+{
+	if (ftl->recent.count)
+		keep_recent(ftl, read, !request, errors->lost || aftl_lost_in(ftl, read->slot));
+	else
+		mend(ftl, read, errors);
 }
 
 /*
@@ -328,10 +357,12 @@ static u32 sense_unit(struct aftl *ftl, struct aftl_request *request, aftl_unit_
 		read.flips = errors.flips;
 		read.lineage = aftl_origin_at(&ftl->media, slot)->lineage;
 	}
+	if (unlikely(ftl->reads_watched))
+		watch_read(ftl, request, &read, &errors);
 	errors.lost |= aftl_lost_in(ftl, slot);
 	read.lost = errors.lost;
 	count_errors(ftl, &errors, class);
-	if (likely(!ftl->recent.count) || keep_recent(ftl, request, &read))
+	if (likely(request))
 		deliver_flash(ftl, request, &read, class);
 	return min(errors.levels, ftl->cell.levels);
 }
@@ -414,7 +445,7 @@ static bool redirect_head(struct aftl *ftl, struct aftl_lun *lun)
 	aftl_slot_t slot;
 
 	mapped = aftl_map_get(ftl, command->unit, &slot);
-	if (!mapped || aftl_slot_gone(ftl, slot)) {
+	if (!mapped || is_gone(ftl, slot)) {
 		finish_unit(ftl, lun, mapped);
 		return true;
 	}
@@ -428,7 +459,7 @@ static bool redirect_head(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /* What the oldest read wants came while it was queued, with another read or ahead of it. */
-static noinline bool take_recent(struct aftl *ftl, struct aftl_lun *lun)
+static bool take_recent(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_command *command = &ftl->commands[lun->reads.head];
 	struct aftl_request *request = command->request;
@@ -475,6 +506,29 @@ static noinline void overtake(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /*
+ * Reads whose data are here end before they are sensed.
+ *
+ * Return: whether one waits for others; those behind it have to, too.
+ */
+static noinline bool watch_head(struct aftl *ftl, struct aftl_lun *lun)
+{
+	while (ftl->recent.count && lun->reads.head != AFTL_NIL && take_recent(ftl, lun))
+		;
+	return lun->repair.kind;
+}
+
+/* @units that @index has been given wait for the rest of the stripe of @device_page. */
+static noinline void recover(struct aftl *ftl, struct aftl_lun *lun, u32 index, u32 units,
+			     u32 device_page, u64 service_ns)
+{
+	lun->repair.wanted = false;
+	lun->repair.commands = index;
+	lun->repair.units = units;
+	lun->repair.service_ns = service_ns;
+	aftl_repair_begin(ftl, lun, AFTL_REPAIR_READ, device_page);
+}
+
+/*
  * aftl_read_start() - sense the page that the oldest read wants
  *
  * Return: false if no read needs this array.
@@ -486,9 +540,10 @@ bool aftl_read_start(struct aftl *ftl, struct aftl_lun *lun)
 	u32 units;
 	u64 ns;
 
-	while (lun->reads.head != AFTL_NIL &&
-	       ((unlikely(ftl->recent.count) && take_recent(ftl, lun)) || redirect_head(ftl, lun)))
-		;
+	do {
+		if (unlikely(ftl->reads_watched) && watch_head(ftl, lun))
+			return false;
+	} while (lun->reads.head != AFTL_NIL && redirect_head(ftl, lun));
 	if (lun->reads.head == AFTL_NIL)
 		return false;
 	if (unlikely(lun->ahead.head != AFTL_NIL))
@@ -502,6 +557,11 @@ bool aftl_read_start(struct aftl *ftl, struct aftl_lun *lun)
 	}
 	units = command->units;
 	ns = sense_page(ftl, command, slot);
+	/* Nothing has been sensed there: its time does not count. */
+	if (unlikely(aftl_lun_dead(lun))) {
+		recover(ftl, lun, lun->reads.head, units - command->units, unit_page(ftl, slot), 0);
+		return true;
+	}
 	lun->work.commands = lun->reads.head;
 	aftl_array_sense(ftl, lun, AFTL_WORK_READ, unit_page(ftl, slot), ns,
 			 units - command->units);
@@ -547,7 +607,7 @@ bool aftl_read_start_ahead(struct aftl *ftl, struct aftl_lun *lun)
  *
  * Return: whether nobody had asked for them.
  */
-static noinline bool keep_arrived(struct aftl *ftl, struct aftl_lun *lun)
+static bool keep_arrived(struct aftl *ftl, struct aftl_lun *lun)
 {
 	const struct aftl_command *command = &ftl->commands[lun->work.commands];
 	struct aftl_recent_unit *recent;
@@ -566,17 +626,66 @@ static noinline bool keep_arrived(struct aftl *ftl, struct aftl_lun *lun)
 	return true;
 }
 
-/* The page has arrived in the controller. */
-void aftl_read_done(struct aftl *ftl, struct aftl_lun *lun, u64 service_ns)
+/* Does it wait for others, or did nobody ask for it? */
+static noinline bool watch_end(struct aftl *ftl, struct aftl_lun *lun)
+{
+	const struct aftl_work *work = &lun->work;
+
+	if (ftl->recent.count)
+		return keep_arrived(ftl, lun);
+	if (!lun->repair.wanted)
+		return false;
+	recover(ftl, lun, work->commands, work->units, work->device_page, work->service_ns);
+	return true;
+}
+
+/* Of @index, the oldest read, @units have an end, though not that of the array. */
+static noinline void end_read(struct aftl *ftl, struct aftl_lun *lun, u32 index, u32 units,
+			      u64 service_ns)
+{
+	struct aftl_request *request = ftl->commands[index].request;
+
+	if (!ftl->commands[index].units)
+		drop_head(ftl, lun);
+	parts_done(ftl, request, units, service_ns);
+}
+
+/*
+ * aftl_read_done() - the array has done what it could for a read
+ *
+ * Return: false if nobody has got it: that waits for the rest of its stripe, or was read ahead.
+ */
+bool aftl_read_done(struct aftl *ftl, struct aftl_lun *lun, u64 service_ns)
 {
 	const struct aftl_command *command = &ftl->commands[lun->work.commands];
 	struct aftl_request *request = command->request;
 
-	if (unlikely(ftl->recent.count) && keep_arrived(ftl, lun))
-		return;
+	if (unlikely(ftl->reads_watched) && watch_end(ftl, lun))
+		return false;
 	if (!command->units)
 		drop_head(ftl, lun);
 	parts_done(ftl, request, lun->work.units, service_ns);
+	return true;
+}
+
+/*
+ * aftl_read_recovered() - what a read of the host waited for has come from others
+ */
+void aftl_read_recovered(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_repair *repair)
+{
+	end_read(ftl, lun, repair->commands, repair->units, repair->service_ns);
+}
+
+/*
+ * aftl_read_spoilt() - what @lun waits for, and the host was told it would get, does not come
+ */
+void aftl_read_spoilt(struct aftl *ftl, struct aftl_lun *lun)
+{
+	const struct aftl_command *command = &ftl->commands[lun->repair.commands];
+	u32 i;
+
+	for (i = 1; i <= lun->repair.units; i++)
+		deliver_lost(ftl, command->request, to_unit(from_unit(command->unit) - i));
 }
 
 /*
@@ -591,9 +700,17 @@ void aftl_read_interrupt(struct aftl *ftl, struct aftl_lun *lun)
 	if (lun->work.kind != AFTL_WORK_READ ||
 	    (lun->work.phase != AFTL_PHASE_SENSE && lun->work.phase != AFTL_PHASE_RETURN))
 		return;
-	for (i = 1; command->request && i <= lun->work.units; i++)
+	if (unlikely(aftl_has_rain(ftl))) {
+		recover(ftl, lun, lun->work.commands, lun->work.units, lun->work.device_page, 0);
+		return;
+	}
+	if (!command->request) {
+		drop_head(ftl, lun);
+		return;
+	}
+	for (i = 1; i <= lun->work.units; i++)
 		deliver_lost(ftl, command->request, to_unit(from_unit(command->unit) - i));
-	aftl_read_done(ftl, lun, 0);
+	end_read(ftl, lun, lun->work.commands, lun->work.units, 0);
 }
 
 /*
@@ -601,6 +718,10 @@ void aftl_read_interrupt(struct aftl *ftl, struct aftl_lun *lun)
  */
 void aftl_read_fail(struct aftl *ftl, struct aftl_lun *lun)
 {
+	if (aftl_has_rain(ftl)) {
+		aftl_be_awake(ftl, lun);
+		return;
+	}
 	while (lun->reads.head != AFTL_NIL)
 		finish_unit(ftl, lun, true);
 	while (lun->ahead.head != AFTL_NIL)

@@ -54,10 +54,26 @@ static int start_job_program(struct aftl *ftl, struct aftl_lun *lun)
 	return units;
 }
 
+/* What a dead LUN had comes from others. */
+static void read_job(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u32 page = aftl_job_page(ftl, lun);
+
+	if (likely(lun->job.kind != AFTL_JOB_REBUILD)) {
+		aftl_array_sense_job(ftl, lun, AFTL_WORK_JOB_READ, ftl->geo.page_units);
+		return;
+	}
+	aftl_repair_begin(ftl, lun, AFTL_REPAIR_JOB,
+			  aftl_device_page(&ftl->media, lun->job.from, page));
+	aftl_stripe_none_left(ftl, lun);
+}
+
 static bool start_job(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 {
 	int units;
 
+	if (unlikely(lun->repair.kind))
+		return false;
 	for (;;) {
 		switch (aftl_job_next(ftl, lun, urgent)) {
 		case AFTL_STEP_NONE:
@@ -66,8 +82,12 @@ static bool start_job(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 			aftl_array_sense_job(ftl, lun, AFTL_WORK_JOB_COPY, 0);
 			return true;
 		case AFTL_STEP_READ:
-			aftl_array_sense_job(ftl, lun, AFTL_WORK_JOB_READ, ftl->geo.page_units);
-			return true;
+			read_job(ftl, lun);
+			if (likely(lun->job.kind != AFTL_JOB_REBUILD))
+				return true;
+			if (lun->repair.kind)
+				return false;
+			break;
 		case AFTL_STEP_PROGRAM:
 			units = start_job_program(ftl, lun);
 			if (units)
@@ -90,7 +110,7 @@ static bool start_write(struct aftl *ftl, struct aftl_lun *lun, u32 lane, u64 *r
 		return false;
 	if (unlikely(aftl_job_redo_due(ftl, lun)) && start_job(ftl, lun, false))
 		return true;
-	if (aftl_urgent(ftl, lun) && start_job(ftl, lun, true)) {
+	if ((aftl_urgent(ftl, lun) || aftl_group_pressed(ftl, lun)) && start_job(ftl, lun, true)) {
 		ftl->stats.counters.gc_urgent_steps++;
 		return true;
 	}
@@ -102,6 +122,10 @@ static bool start_write(struct aftl *ftl, struct aftl_lun *lun, u32 lane, u64 *r
 	}
 	if (start_job(ftl, lun, true) || start_pad(ftl, lun, false))
 		return true;
+	if (aftl_group_waits(ftl, lun)) {
+		ftl->groups[aftl_group_of(ftl, lun)].pressed = true;
+		return false;
+	}
 	aftl_write_fail(ftl, lun);
 	return false;
 }
@@ -144,6 +168,18 @@ static bool start_sheets(struct aftl *ftl, struct aftl_lun *lun)
 	}
 }
 
+static bool start_parity(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_placement placement;
+
+	if (ftl->parking || !aftl_parity_next(ftl, lun, &placement))
+		return false;
+	aftl_program_parity(ftl, lun, &placement);
+	aftl_parity_written(ftl, lun);
+	aftl_array_program(ftl, lun, AFTL_WORK_PARITY, &placement);
+	return true;
+}
+
 /* First come, first served: is the oldest write older than the oldest read? */
 static bool write_is_next(const struct aftl *ftl, const struct aftl_lun *lun, u32 lane)
 {
@@ -167,6 +203,8 @@ static bool start_something(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_n
 	bool in_row;
 
 	*retry_ns = AFTL_NEVER;
+	if (unlikely(lun->asked) && aftl_stripe_start(ftl, lun, AFTL_REPAIR_READ))
+		return true;
 	if (lun->write_lanes && !aftl_sheets_full(ftl))
 		lane = aftl_write_ready(ftl, lun, retry_ns);
 	if (lun->parked.kind == AFTL_WORK_NONE && write_is_next(ftl, lun, lane) &&
@@ -183,8 +221,13 @@ static bool start_something(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_n
 		return true;
 	if (unlikely(lun->leaving.count) && start_sheets(ftl, lun))
 		return true;
+	if (unlikely(lun->parity_due) && start_parity(ftl, lun))
+		return true;
 	if ((lun->write_lanes || unlikely(ftl->foggy_blocks)) &&
 	    start_write(ftl, lun, lane, retry_ns))
+		return true;
+	if (unlikely(lun->asked) && !ftl->parking &&
+	    aftl_stripe_start(ftl, lun, AFTL_REPAIR_JOB))
 		return true;
 	if ((!ftl->parking || aftl_job_redo_due(ftl, lun)) && start_job(ftl, lun, false))
 		return true;
@@ -206,8 +249,12 @@ static void look_at(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u64 retry_ns;
 
-	if (lun->work.phase != AFTL_PHASE_IDLE && lun->reads.head != AFTL_NIL)
-		aftl_array_interrupt(ftl, lun);
+	if (lun->work.phase != AFTL_PHASE_IDLE && lun->reads.head != AFTL_NIL) {
+		if (likely(!aftl_lun_dead(lun)))
+			aftl_array_interrupt(ftl, lun);
+		else if (aftl_has_rain(ftl) && aftl_read_start(ftl, lun))
+			aftl_stripe_none_left(ftl, lun);
+	}
 	if (lun->work.phase == AFTL_PHASE_IDLE && !start_something(ftl, lun, &retry_ns))
 		rest(ftl, lun, retry_ns);
 }
@@ -269,15 +316,40 @@ static void programmed(struct aftl *ftl, struct aftl_lun *lun)
 		aftl_write_done(ftl, lun->work.commands, lun->work.service_ns);
 }
 
+/* The page that the job has read is beyond ECC: others of its stripe are read. */
+static bool mend_job(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (lun->repair.kind || !aftl_job_needs_stripe(ftl, lun))
+		return false;
+	aftl_repair_begin(ftl, lun, AFTL_REPAIR_JOB, lun->work.device_page);
+	aftl_stripe_none_left(ftl, lun);
+	return true;
+}
+
+static void read_done(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (unlikely(!aftl_read_done(ftl, lun, lun->work.service_ns)))
+		aftl_stripe_none_left(ftl, lun);
+}
+
+/* Neither for the host nor for a job. */
+static noinline void other_returned(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (lun->work.kind == AFTL_WORK_LOAD)
+		aftl_load_done(ftl, lun);
+	else if (lun->work.kind == AFTL_WORK_MERGE)
+		aftl_sheet_merged(ftl, lun);
+	else
+		aftl_stripe_done(ftl, lun);
+}
+
 static void returned(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->work.kind == AFTL_WORK_READ)
-		aftl_read_done(ftl, lun, lun->work.service_ns);
-	else if (unlikely(lun->work.kind == AFTL_WORK_LOAD))
-		aftl_load_done(ftl, lun);
-	else if (unlikely(lun->work.kind == AFTL_WORK_MERGE))
-		aftl_sheet_merged(ftl, lun);
-	else
+		read_done(ftl, lun);
+	else if (unlikely(lun->work.kind > AFTL_WORK_JOB_READ))
+		other_returned(ftl, lun);
+	else if (likely(!aftl_has_rain(ftl)) || !mend_job(ftl, lun))
 		aftl_job_gather(ftl, lun);
 }
 

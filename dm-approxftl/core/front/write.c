@@ -7,7 +7,7 @@
 #include "core/base/random.h"
 
 /* NULL if no LUN has room for another unit now. */
-static struct aftl_lun *choose_lun(struct aftl *ftl, u32 class, u32 stream, aftl_unit_t unit)
+static inline struct aftl_lun *choose_lun(struct aftl *ftl, u32 class, u32 stream, aftl_unit_t unit)
 {
 	struct aftl_bind *bind = &ftl->bind[aftl_lane(class, stream)];
 	struct aftl_lun *lun;

@@ -37,6 +37,10 @@ static u8 cause_of(const struct aftl_lun *lun)
 	case AFTL_WORK_MERGE:
 	case AFTL_WORK_SHEETS:
 		return AFTL_CAUSE_MAP;
+	case AFTL_WORK_STRIPE:
+		return AFTL_CAUSE_REBUILD;
+	case AFTL_WORK_PARITY:
+		return AFTL_CAUSE_PARITY;
 	default:
 		return lun->job.cause;
 	}
@@ -95,6 +99,7 @@ void aftl_array_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 devi
 	lun->work.kind = kind;
 	lun->work.phase = AFTL_PHASE_SENSE;
 	lun->work.units = units;
+	lun->work.device_page = device_page;
 	lun->work.service_ns = sense_ns;
 	counters->array_reads++;
 	counters->array_read_ns += sense_ns;
@@ -175,6 +180,17 @@ void aftl_array_sense_job(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 
 
 	prefetch_map(ftl, page);
 	aftl_array_sense(ftl, lun, kind, page, ftl->config.read_move ? : ns, units);
+}
+
+/* A page is read for what another LUN has of its stripe. */
+void aftl_array_sense_stripe(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
+			     u32 page)
+{
+	u64 ns = aftl_sense_valid(ftl, block, page, aftl_hour(ftl));
+
+	ftl->stats.counters.stripe_reads++;
+	aftl_array_sense(ftl, lun, AFTL_WORK_STRIPE,
+			 aftl_device_page(&ftl->media, block, page), ns, ftl->geo.page_units);
 }
 
 /* A sheet of the map is read, for who waits for it or to be written. */

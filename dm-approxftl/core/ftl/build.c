@@ -148,7 +148,7 @@ static int take_luns(struct aftl *ftl)
 	for (i = 0; i < geo->luns; i++)
 		init_lun(ftl, i);
 	return aftl_handle_take(ftl) && aftl_zone_take(ftl) && aftl_sheet_take(ftl) &&
-	       aftl_recent_take(ftl) ? take_foggy(ftl) : -ENOMEM;
+	       aftl_recent_take(ftl) && aftl_super_take(ftl) ? take_foggy(ftl) : -ENOMEM;
 }
 
 /* A policy that names none has one. */
@@ -279,6 +279,10 @@ static int build(struct aftl *ftl, struct aftl_error *error)
 	if (ret)
 		return aftl_fail(error, ret, "not enough memory for %u mapping units",
 				 ftl->geo.slots);
+	ftl->reads_watched = ftl->recent.count || ftl->config.rain;
+	ret = aftl_super_check(ftl, &ftl->config, error);
+	if (ret)
+		return ret;
 	aftl_supply_init(ftl);
 	ret = aftl_instance_check(ftl->type, error);
 	if (!ret)
@@ -350,6 +354,8 @@ void aftl_destroy(struct aftl *ftl)
 	aftl_memory_give(ftl, ftl->sheets.all);
 	aftl_memory_give(ftl, ftl->recent.chains);
 	aftl_memory_give(ftl, ftl->recent.all);
+	aftl_memory_give(ftl, ftl->supers);
+	aftl_memory_give(ftl, ftl->groups);
 	if (ftl->luns) {
 		aftl_memory_give(ftl, ftl->luns->placed);
 		aftl_memory_give(ftl, ftl->luns->foggy);

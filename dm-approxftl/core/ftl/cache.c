@@ -55,7 +55,7 @@ static bool may_open(const struct aftl *ftl, const struct aftl_lun *lun)
 
 static void open_block(struct aftl *ftl, struct aftl_lun *lun)
 {
-	lun->cache = aftl_supply_take(ftl, lun);
+	lun->cache = aftl_supply_take(ftl, lun, 0);
 	aftl_supply_open(ftl, lun->cache, AFTL_ORDER_SEQUENTIAL, 0);
 	lun->cache->bits = 1;
 	lun->cached++;

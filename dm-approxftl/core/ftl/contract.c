@@ -34,7 +34,7 @@ static struct aftl_block *open_block(struct aftl *ftl, struct aftl_lun *lun, u32
 		ftl->stats.counters.policy_bugs++;
 		return NULL;
 	}
-	block = aftl_supply_take(ftl, lun);
+	block = aftl_supply_take(ftl, lun, kind);
 	if (block)
 		aftl_supply_open(ftl, block, order, kind);
 	return block;

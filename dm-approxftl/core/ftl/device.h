@@ -75,6 +75,9 @@ enum aftl_work_kind {
 	AFTL_WORK_LOAD,
 	AFTL_WORK_MERGE,
 	AFTL_WORK_SHEETS,
+	/* Of stripes: a page read for another LUN, parity written. */
+	AFTL_WORK_STRIPE,
+	AFTL_WORK_PARITY,
 };
 
 /* What the array of a LUN is going through; the event is the end of the phase. */
@@ -94,6 +97,7 @@ enum aftl_phase {
  * @suspends: how often it has been suspended
  * @commands: host commands that it carries
  * @units: units that a read returns
+ * @device_page: of a read
  * @service_ns: array and channel time so far
  * @array_ns: when the array phase begins: from then on it can be suspended
  * @end_ns: when it is over; an event before that suspends it
@@ -105,6 +109,7 @@ struct aftl_work {
 	u32 suspends;
 	u32 commands;
 	u32 units;
+	u32 device_page;
 	u64 service_ns;
 	u64 array_ns;
 	u64 end_ns;
@@ -120,6 +125,7 @@ enum aftl_job_kind {
 	AFTL_JOB_REFRESH,
 	AFTL_JOB_REDO,
 	AFTL_JOB_REWRITE,
+	AFTL_JOB_REBUILD,
 };
 
 /**
@@ -185,6 +191,65 @@ struct aftl_leaving {
 	u32 merging;
 };
 
+/* For whom the rest of a stripe is read. */
+enum aftl_repair_kind {
+	AFTL_REPAIR_NONE,
+	AFTL_REPAIR_READ,
+	AFTL_REPAIR_JOB,
+};
+
+/**
+ * struct aftl_repair - a page of a LUN that is put together from the rest of its stripe
+ * @kind: enum aftl_repair_kind; one at a time
+ * @wanted: the read that the array is at will need it
+ * @block: number of the superblock
+ * @page: in each of its blocks
+ * @left: bit by member: its page has not come yet
+ * @commands: of a read: the host's command that it is for
+ * @units: of a read: units that it returns
+ * @service_ns: of a read: time so far
+ */
+struct aftl_repair {
+	u8 kind;
+	bool wanted;
+	u32 block;
+	u32 page;
+	u64 left;
+	u32 commands;
+	u32 units;
+	u64 service_ns;
+};
+
+/**
+ * struct aftl_super - what is kept of a superblock besides its blocks
+ * @next: the next that has parity to be written in the same LUN
+ * @due: it is in that list
+ * @given_up: of its blocks in dead LUNs what can be rebuilt has been
+ */
+struct aftl_super {
+	u32 next;
+	bool due;
+	bool given_up;
+};
+
+/**
+ * struct aftl_group - LUNs whose blocks of one number are a superblock
+ * @victim: number of the superblock that is collected; AFTL_NIL: none
+ * @cause: enum aftl_cause of that
+ * @pressed: somebody waits for it
+ * @erased: bit by member: its array has been at it
+ * @again: nothing is worth collecting before the device has seen so many commands
+ * @collected: superblocks that have been erased
+ */
+struct aftl_group {
+	u32 victim;
+	u8 cause;
+	bool pressed;
+	u64 erased;
+	u64 again;
+	u32 collected;
+};
+
 /* What a job wants the array to do next. */
 enum aftl_step {
 	AFTL_STEP_NONE,
@@ -208,6 +273,12 @@ enum aftl_step {
  * @write_lanes: bit by lane: its queue is not empty
  * @leaving: sheets of the map
  * @job: background work
+ * @repair: page of its own that comes from other LUNs
+ * @asked: bit by member of its group: its repair wants a page of this one
+ * @reading_for: member that it reads a page for, or AFTL_NIL
+ * @parity_head: number of the superblock whose parity it writes next
+ * @parity_tail: the last of these
+ * @parity_due: how many
  * @outcome: of its last program, which may be under way
  * @erased: what the erase that is under way costs
  * @redo: programs that the policy wants once more, oldest block first
@@ -259,6 +330,12 @@ struct aftl_lun {
 	u32 write_lanes;
 	struct aftl_leaving leaving;
 	struct aftl_job job;
+	struct aftl_repair repair;
+	u64 asked;
+	u32 reading_for;
+	u32 parity_head;
+	u32 parity_tail;
+	u32 parity_due;
 	struct aftl_outcome outcome;
 	struct aftl_erased erased;
 	struct aftl_redo redo[AFTL_REDO_BLOCKS];
@@ -535,6 +612,9 @@ struct aftl {
 	struct aftl_reader readers[AFTL_READERS];
 	u64 reader_turn;
 	u32 ahead_units;
+	bool reads_watched;
+	struct aftl_super *supers;
+	struct aftl_group *groups;
 	u32 gc_blocks;
 	u32 gc_most_valid;
 	u32 gc_idle_valid;
@@ -662,7 +742,7 @@ static inline void aftl_wake(struct aftl *ftl, struct aftl_lun *lun)
 /* The same for a read, which may interrupt what the array does. */
 static inline void aftl_wake_for_read(struct aftl *ftl, struct aftl_lun *lun)
 {
-	if (lun->work.phase == AFTL_PHASE_IDLE || ftl->config.suspend)
+	if (lun->work.phase == AFTL_PHASE_IDLE || ftl->config.suspend || aftl_lun_dead(lun))
 		aftl_be_awake(ftl, lun);
 }
 
@@ -787,7 +867,8 @@ void aftl_supply_restored(struct aftl *ftl);
  * too few, the core makes room by itself.
  */
 void aftl_supply_resettle(struct aftl *ftl);
-struct aftl_block *aftl_supply_take(struct aftl *ftl, struct aftl_lun *lun);
+struct aftl_block *aftl_supply_take(struct aftl *ftl, struct aftl_lun *lun, u32 kind);
+void aftl_supply_designate(struct aftl *ftl, u32 group, u32 number);
 void aftl_supply_give(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 void aftl_supply_open(struct aftl *ftl, struct aftl_block *block, enum aftl_order order, u32 kind);
 void aftl_supply_close(struct aftl *ftl, struct aftl_block *block);
@@ -806,6 +887,7 @@ static inline u32 aftl_kept_blocks(const struct aftl *ftl)
 	if (unlikely(ftl->geo.zones))
 		return ftl->type->reserve + 2;
 	return ftl->type->open_blocks + ftl->handles + ftl->type->reserve + 1 +
+	       (ftl->geo.super_luns ? 2 : 0) +
 	       max(ftl->cache_kept, (u32)(ftl->cache_most != 0));
 }
 
@@ -996,6 +1078,92 @@ bool aftl_zone_excess(struct aftl *ftl);
 void aftl_zone_hold(struct aftl *ftl, aftl_unit_t unit);
 void aftl_zone_reopen(struct aftl *ftl);
 
+/* super.c: superblocks, and the parity of their stripes */
+
+static inline u32 aftl_group_of(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	return lun->index / ftl->geo.super_luns;
+}
+
+/* Place of @lun among those of its group. */
+static inline u32 aftl_member_of(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	return lun->index % ftl->geo.super_luns;
+}
+
+static inline struct aftl_lun *aftl_member(struct aftl *ftl, u32 group, u32 member)
+{
+	return &ftl->luns[group * ftl->geo.super_luns + member];
+}
+
+/* Block of superblock @number in @member of @group. */
+static inline struct aftl_block *aftl_super_block(const struct aftl *ftl, u32 group, u32 number,
+						  u32 member)
+{
+	u32 lun = group * ftl->geo.super_luns + member;
+
+	return &ftl->media.blocks[lun * ftl->geo.blocks_per_lun + number];
+}
+
+static inline struct aftl_super *aftl_super_at(const struct aftl *ftl, u32 group, u32 number)
+{
+	return &ftl->supers[group * ftl->geo.blocks_per_lun + number];
+}
+
+static inline u32 aftl_super_number(const struct aftl *ftl, const struct aftl_block *block)
+{
+	return aftl_block_index(&ftl->media, block) % ftl->geo.blocks_per_lun;
+}
+
+/* Are host reads or moves put together from the rest of their stripes? */
+static inline bool aftl_has_rain(const struct aftl *ftl)
+{
+	return unlikely(ftl->config.rain);
+}
+
+int __must_check aftl_super_check(const struct aftl *ftl, const struct aftl_config *config,
+				  struct aftl_error *error);
+bool aftl_super_take(struct aftl *ftl);
+struct aftl_block *aftl_super_choose(struct aftl *ftl, const struct aftl_lun *lun, u32 kind);
+u32 aftl_super_keeper(const struct aftl *ftl, u32 group, u32 number);
+bool aftl_super_fresh(const struct aftl *ftl, u32 group, u32 number);
+void aftl_parity_look(struct aftl *ftl, const struct aftl_block *block);
+bool aftl_parity_next(struct aftl *ftl, struct aftl_lun *lun, struct aftl_placement *placement);
+void aftl_parity_written(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_parity_forget(struct aftl *ftl, u32 group, u32 number);
+void aftl_super_rest(struct aftl *ftl);
+void aftl_super_wake(struct aftl *ftl);
+bool aftl_stripe_has(const struct aftl *ftl, aftl_slot_t slot);
+bool aftl_stripe_mends(const struct aftl *ftl, aftl_slot_t slot, struct aftl_errors *errors);
+void aftl_repair_begin(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 device_page);
+bool aftl_repair_got(struct aftl *ftl, struct aftl_lun *lun, u32 member);
+void aftl_repair_drop(struct aftl *ftl, struct aftl_lun *lun);
+int aftl_super_audit(const struct aftl *ftl, struct aftl_error *error);
+
+/* group.c: superblocks are collected, and erased */
+
+bool aftl_group_collect(struct aftl *ftl, struct aftl_lun *lun, u32 cause, u32 limit);
+bool aftl_group_empty(struct aftl *ftl, const struct aftl_block *block, u32 cause);
+bool aftl_group_emptied(struct aftl *ftl, u32 group);
+struct aftl_block *aftl_group_member(struct aftl *ftl, const struct aftl_lun *lun);
+struct aftl_block *aftl_group_orphan(struct aftl *ftl, const struct aftl_lun *lun, bool idle);
+void aftl_group_erased(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_group_finish(struct aftl *ftl, u32 group);
+void aftl_group_lun_died(struct aftl *ftl, const struct aftl_lun *lun);
+
+/* Its share in that comes before what its host writes. */
+static inline bool aftl_group_pressed(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	return unlikely(ftl->geo.super_luns) && ftl->groups[aftl_group_of(ftl, lun)].pressed;
+}
+
+/* Its next free block comes when others have done their share. */
+static inline bool aftl_group_waits(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	return unlikely(ftl->geo.super_luns) &&
+	       (ftl->groups[aftl_group_of(ftl, lun)].victim != AFTL_NIL || lun->repair.kind);
+}
+
 /* bind.c: which LUN a write goes to */
 
 /* Position of the LUN that the host's first write goes to, after a fill as without. */
@@ -1091,6 +1259,10 @@ void aftl_program_move(struct aftl *ftl, struct aftl_payload *payload, aftl_slot
 void aftl_program_carry(struct aftl *ftl, const struct aftl_placement *placement,
 			struct aftl_payload *payload);
 
+/* Parity has no units: its slots are programmed and nobody's. */
+void aftl_program_parity(struct aftl *ftl, struct aftl_lun *lun,
+			 const struct aftl_placement *placement);
+
 /* Ask the policy how; lun->erased is what it will cost. aftl_erase_commit() is to follow. */
 void aftl_erase_begin(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_block *block);
 void aftl_erase_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
@@ -1112,6 +1284,7 @@ u64 aftl_sense_valid(struct aftl *ftl, struct aftl_block *block, u32 page, u64 h
 enum aftl_step aftl_job_next(struct aftl *ftl, struct aftl_lun *lun, bool urgent);
 u32 aftl_job_page(const struct aftl *ftl, const struct aftl_lun *lun);
 void aftl_job_gather(struct aftl *ftl, struct aftl_lun *lun);
+bool aftl_job_needs_stripe(struct aftl *ftl, struct aftl_lun *lun);
 int aftl_job_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_placement *placement);
 void aftl_job_drop(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_job_erased(struct aftl *ftl, struct aftl_lun *lun);
@@ -1137,6 +1310,8 @@ bool aftl_job_rush(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_array_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 device_page,
 		      u64 sense_ns, u32 units);
 void aftl_array_sense_job(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 units);
+void aftl_array_sense_stripe(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
+			     u32 page);
 void aftl_array_sense_sheet(struct aftl *ftl, struct aftl_lun *lun, u32 kind, aftl_slot_t slot);
 void aftl_array_return(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_array_program(struct aftl *ftl, struct aftl_lun *lun, u32 kind,

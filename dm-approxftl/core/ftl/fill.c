@@ -26,7 +26,23 @@ static void rush_pad(struct aftl *ftl, struct aftl_lun *lun, bool moves)
 		aftl_pass_rush(ftl, lun);
 }
 
-bool aftl_job_rush(struct aftl *ftl, struct aftl_lun *lun)
+/* Parity that is due, now. */
+static void rush_parity(struct aftl *ftl, const struct aftl_lun *lun)
+{
+	struct aftl_placement placement;
+	u32 i;
+
+	for (i = 0; i < ftl->geo.super_luns; i++) {
+		struct aftl_lun *keeper = aftl_member(ftl, aftl_group_of(ftl, lun), i);
+
+		while (aftl_parity_next(ftl, keeper, &placement)) {
+			aftl_program_parity(ftl, keeper, &placement);
+			aftl_parity_written(ftl, keeper);
+		}
+	}
+}
+
+static bool rush_job(struct aftl *ftl, struct aftl_lun *lun)
 {
 	for (;;) {
 		switch (aftl_job_next(ftl, lun, true)) {
@@ -53,6 +69,32 @@ bool aftl_job_rush(struct aftl *ftl, struct aftl_lun *lun)
 			return true;
 		}
 	}
+}
+
+static u32 collected_beside(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	return ftl->groups[aftl_group_of(ftl, lun)].collected;
+}
+
+/* All of a group do their share, then all erase. */
+static bool rush_group(struct aftl *ftl, const struct aftl_lun *lun)
+{
+	u32 collected = collected_beside(ftl, lun);
+	u32 round;
+	u32 i;
+
+	for (round = 0; round < 2; round++)
+		for (i = 0; i < ftl->geo.super_luns && collected_beside(ftl, lun) == collected; i++)
+			rush_job(ftl, aftl_member(ftl, aftl_group_of(ftl, lun), i));
+	rush_parity(ftl, lun);
+	return collected_beside(ftl, lun) != collected;
+}
+
+bool aftl_job_rush(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (likely(!ftl->geo.super_luns))
+		return rush_job(ftl, lun);
+	return rush_group(ftl, lun);
 }
 
 /**
@@ -131,7 +173,8 @@ static bool is_steady(const struct aftl *ftl)
 	const struct aftl_policy_type *type = ftl->type;
 
 	return type->steady && ftl->geo.passes == 1 && ftl->chip.plain && !ftl->cache_most &&
-	       !ftl->geo.sheets && !type->stream && !type->programmed && !type->invalidated;
+	       !ftl->geo.sheets && !ftl->geo.super_luns && !type->stream && !type->programmed &&
+	       !type->invalidated;
 }
 
 static int program_sheets(struct aftl *ftl, struct aftl_lun *lun)
@@ -182,6 +225,8 @@ static int program_placed(struct aftl *ftl, struct filler *filler, struct aftl_l
 		aftl_pass_rush(ftl, lun);
 	if (unlikely(aftl_job_redo_due(ftl, lun)))
 		aftl_job_rush(ftl, lun);
+	if (unlikely(ftl->geo.super_luns))
+		rush_parity(ftl, lun);
 	drop_programmed(&filler->payload, gathered);
 	return aftl_sheets_full(ftl) ? rush_sheets(ftl, ftl->program_units) : 0;
 }

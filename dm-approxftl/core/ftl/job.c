@@ -32,8 +32,74 @@ static void begin_empty(struct aftl *ftl, struct aftl_lun *lun, u32 cause,
 {
 	begin(ftl, lun, AFTL_JOB_EMPTY, cause, block);
 	lun->job.erase = block->state == AFTL_BLOCK_CLOSED;
-	if (block->listed)
+	if (block->listed && likely(!ftl->geo.super_luns))
 		aftl_supply_unlist(ftl, lun, block);
+}
+
+static struct aftl_group *group_of(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	return &ftl->groups[aftl_group_of(ftl, lun)];
+}
+
+static bool collects(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	return unlikely(ftl->geo.super_luns) && group_of(ftl, lun)->victim != AFTL_NIL;
+}
+
+static void begin_rebuild(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+{
+	begin(ftl, lun, AFTL_JOB_REBUILD, AFTL_CAUSE_REBUILD, block);
+	lun->job.erase = true;
+}
+
+/* What others wait for is over: now all can be erased. */
+static void wake_group(struct aftl *ftl, const struct aftl_lun *lun)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.super_luns; i++)
+		aftl_wake(ftl, aftl_member(ftl, aftl_group_of(ftl, lun), i));
+}
+
+/* Its share in the superblock that is collected. */
+static bool pick_share(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_block *block = aftl_group_member(ftl, lun);
+
+	if (block) {
+		begin_empty(ftl, lun, group_of(ftl, lun)->cause, block);
+		lun->job.erase = true;
+		return true;
+	}
+	block = aftl_group_orphan(ftl, lun, false);
+	if (!block)
+		return false;
+	begin_rebuild(ftl, lun, block);
+	return true;
+}
+
+static bool pick_orphan(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_block *block;
+
+	if (lun->free_blocks <= aftl_reserve(ftl) + 1)
+		return false;
+	block = aftl_group_orphan(ftl, lun, true);
+	if (!block)
+		return false;
+	begin_rebuild(ftl, lun, block);
+	return true;
+}
+
+/* Empty a closed block, or the superblock that it is part of. */
+static bool start_empty(struct aftl *ftl, struct aftl_lun *lun, u32 cause,
+			struct aftl_block *block)
+{
+	if (likely(!ftl->geo.super_luns)) {
+		begin_empty(ftl, lun, cause, block);
+		return true;
+	}
+	return aftl_group_empty(ftl, block, cause) && pick_share(ftl, lun);
 }
 
 /* Oldest first. */
@@ -76,11 +142,10 @@ static bool pick_failing(struct aftl *ftl, struct aftl_lun *lun)
 	for (i = 0; i < ftl->geo.blocks_per_lun; i++) {
 		struct aftl_block *block = lun_block(ftl, lun, i);
 
-		if (block->failing && block->state == AFTL_BLOCK_CLOSED &&
-		    !((lun->stuck || lun->cramped) && block->valid)) {
-			begin_empty(ftl, lun, AFTL_CAUSE_RETIRE, block);
+		if (block->failing && (block->state == AFTL_BLOCK_CLOSED || block->parity) &&
+		    !((lun->stuck || lun->cramped) && block->valid) &&
+		    start_empty(ftl, lun, AFTL_CAUSE_RETIRE, block))
 			return true;
-		}
 	}
 	return false;
 }
@@ -106,6 +171,16 @@ static bool pick_reset(struct aftl *ftl, struct aftl_lun *lun)
 	return true;
 }
 
+static bool pick_superblock(struct aftl *ftl, struct aftl_lun *lun, u32 limit)
+{
+	if (!aftl_group_collect(ftl, lun, AFTL_CAUSE_GC, limit)) {
+		lun->collect = 0;
+		return false;
+	}
+	lun->collect -= lun->collect != 0;
+	return pick_share(ftl, lun);
+}
+
 static bool pick_victim(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 {
 	struct aftl_block *victim;
@@ -121,6 +196,8 @@ static bool pick_victim(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 		return false;
 	if (lun->stuck)
 		limit = 0;
+	if (unlikely(ftl->geo.super_luns))
+		return pick_superblock(ftl, lun, limit);
 	victim = aftl_supply_victim(ftl, lun, limit);
 	if (!victim) {
 		lun->collect = 0;
@@ -162,9 +239,8 @@ static bool pick_wear(struct aftl *ftl, struct aftl_lun *lun)
 		return false;
 	lun->wear_due = 0;
 	block = laggard(ftl, lun);
-	if (!block)
+	if (!block || !start_empty(ftl, lun, AFTL_CAUSE_WEAR, block))
 		return false;
-	begin_empty(ftl, lun, AFTL_CAUSE_WEAR, block);
 	ftl->stats.counters.wear_blocks++;
 	return true;
 }
@@ -190,12 +266,13 @@ static bool pick_disturbed(struct aftl *ftl, struct aftl_lun *lun)
 	lun->disturbed = NULL;
 	if (block->state != AFTL_BLOCK_CLOSED || block->reads < ftl->most_reads)
 		return false;
-	begin_empty(ftl, lun, AFTL_CAUSE_REFRESH, block);
+	if (!start_empty(ftl, lun, AFTL_CAUSE_REFRESH, block))
+		return false;
 	ftl->stats.counters.disturbed_blocks++;
 	return true;
 }
 
-static bool pick(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
+static bool pick_own(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 {
 	if (pick_failing(ftl, lun))
 		return true;
@@ -203,6 +280,22 @@ static bool pick(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 		return pick_victim(ftl, lun, urgent);
 	return pick_redo(ftl, lun) || pick_wear(ftl, lun) || pick_victim(ftl, lun, urgent) ||
 	       (!urgent && (pick_disturbed(ftl, lun) || pick_refresh(ftl, lun)));
+}
+
+/* The group's superblock first, then what is the LUN's own, and what a dead one has left. */
+static noinline bool pick_in_group(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
+{
+	if (collects(ftl, lun))
+		return pick_share(ftl, lun) || pick_redo(ftl, lun);
+	return pick_own(ftl, lun, urgent) ||
+	       (!urgent && !lun->stuck && !lun->cramped && pick_orphan(ftl, lun));
+}
+
+static bool pick(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
+{
+	if (unlikely(ftl->geo.super_luns))
+		return pick_in_group(ftl, lun, urgent);
+	return pick_own(ftl, lun, urgent);
 }
 
 /* First valid slot of the job's block at or after its cursor. */
@@ -239,6 +332,24 @@ static void ask_no_more(struct aftl *ftl)
 	ftl->copies_alone = true;
 }
 
+static aftl_slot_t under_cursor(const struct aftl *ftl, const struct aftl_job *job)
+{
+	u32 first = from_slot(aftl_page_slot(&ftl->media, job->from, 0));
+
+	return to_slot(first + job->cursor);
+}
+
+/* Of a job that does not empty its block: does it want this page, and as what? */
+static noinline bool is_due(struct aftl *ftl, const struct aftl_job *job, u32 page, u32 *class)
+{
+	if (job->kind == AFTL_JOB_REBUILD)
+		return aftl_stripe_has(ftl, under_cursor(ftl, job));
+	if (job->kind != AFTL_JOB_REFRESH)
+		return true;
+	*class = AFTL_PRECISE;
+	return aftl_refresh_due(ftl, job->from, page);
+}
+
 static bool wants_page(struct aftl *ftl, struct aftl_lun *lun, u32 *class, u32 *stream)
 {
 	struct aftl_job *job = &lun->job;
@@ -256,9 +367,9 @@ static bool wants_page(struct aftl *ftl, struct aftl_lun *lun, u32 *class, u32 *
 	bool wanted = ftl->type->copy || move.class == job->pass;
 	u32 kept = aftl_handle_keeps(ftl, job->from);
 
-	*class = job->kind == AFTL_JOB_REFRESH ? AFTL_PRECISE : move.class;
+	*class = move.class;
 	*stream = 0;
-	if (job->kind == AFTL_JOB_REFRESH && !aftl_refresh_due(ftl, job->from, page))
+	if (unlikely(job->kind != AFTL_JOB_EMPTY) && !is_due(ftl, job, page, class))
 		return false;
 	/* The pass after the last takes what is left behind. */
 	if (job->pass == ftl->copy_passes || ftl->copies_alone)
@@ -300,7 +411,7 @@ static bool next_pass(struct aftl *ftl, struct aftl_job *job)
 		return true;
 	if (job->pass > ftl->copy_passes || !job->erase || !job->from->valid)
 		return false;
-	if (ftl->type->copy)
+	if (ftl->type->copy && likely(job->kind != AFTL_JOB_REBUILD))
 		ask_no_more(ftl);
 	return true;
 }
@@ -312,10 +423,31 @@ static bool mixes(const struct aftl *ftl, const struct aftl_job *job, u32 class,
 	       (class != job->class || stream != job->stream);
 }
 
-/* A page at a time can stay in the LUN's registers; larger programs are gathered. */
+/*
+ * A page at a time can stay in the LUN's registers; larger programs are gathered, and what is
+ * part of a stripe goes by way of its parity, in the controller.
+ */
 static enum aftl_step read_step(const struct aftl *ftl)
 {
-	return ftl->program_units == 1 ? AFTL_STEP_COPY : AFTL_STEP_READ;
+	return ftl->program_units == 1 && !ftl->config.rain ? AFTL_STEP_COPY : AFTL_STEP_READ;
+}
+
+/* Nothing is left in its block, or nothing that it can do something about. */
+static enum aftl_step last_step(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_job *job = &lun->job;
+
+	if (likely(!ftl->geo.super_luns))
+		return job->erase ? AFTL_STEP_ERASE : AFTL_STEP_NONE;
+	if (job->kind == AFTL_JOB_REBUILD)
+		aftl_super_at(ftl, aftl_group_of(ftl, lun),
+			      aftl_super_number(ftl, job->from))->given_up = true;
+	if (!job->erase || !collects(ftl, lun) ||
+	    !aftl_group_emptied(ftl, aftl_group_of(ftl, lun)))
+		return AFTL_STEP_NONE;
+	if (!group_of(ftl, lun)->erased)
+		wake_group(ftl, lun);
+	return aftl_group_member(ftl, lun) == job->from ? AFTL_STEP_ERASE : AFTL_STEP_NONE;
 }
 
 static enum aftl_step go_on(struct aftl *ftl, struct aftl_lun *lun)
@@ -338,7 +470,7 @@ static enum aftl_step go_on(struct aftl *ftl, struct aftl_lun *lun)
 		if (unlikely(lun->held_moves))
 			return AFTL_STEP_FINISH;
 		if (!next_pass(ftl, job))
-			return job->erase ? AFTL_STEP_ERASE : AFTL_STEP_NONE;
+			return last_step(ftl, lun);
 	}
 	if (job->count && (class != job->class || stream != job->stream))
 		return AFTL_STEP_PROGRAM;
@@ -366,6 +498,18 @@ enum aftl_step aftl_job_next(struct aftl *ftl, struct aftl_lun *lun, bool urgent
 	}
 }
 
+/* What its stripe does not tell stays where it is. */
+static noinline void drop_lost(const struct aftl *ftl, struct aftl_job *job)
+{
+	u32 kept = 0;
+	u32 i;
+
+	for (i = 0; i < job->count; i++)
+		if (aftl_stripe_has(ftl, job->slots[i]))
+			job->slots[kept++] = job->slots[i];
+	job->count = kept;
+}
+
 /*
  * aftl_job_gather() - the page under the cursor has been read
  */
@@ -378,6 +522,32 @@ void aftl_job_gather(struct aftl *ftl, struct aftl_lun *lun)
 	for (; job->cursor < end; job->cursor++)
 		if (aftl_slot_valid(&ftl->media, to_slot(first + job->cursor)))
 			job->slots[job->count++] = to_slot(first + job->cursor);
+	if (unlikely(job->kind == AFTL_JOB_REBUILD))
+		drop_lost(ftl, job);
+}
+
+/*
+ * aftl_job_needs_stripe() - has ECC failed with what was read, and can its stripe help?
+ */
+bool aftl_job_needs_stripe(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u32 page = aftl_device_page(&ftl->media, lun->job.from, aftl_job_page(ftl, lun));
+	u32 first = page * ftl->geo.page_units;
+	u32 slot;
+
+	if (!aftl_has_origins(&ftl->media) ||
+	    aftl_cell_harmless(&ftl->cell, ftl->media.attr[page]))
+		return false;
+	for (slot = first; slot < first + ftl->geo.page_units; slot++) {
+		struct aftl_errors errors;
+
+		if (!aftl_slot_valid(&ftl->media, to_slot(slot)))
+			continue;
+		errors = aftl_cell_read(&ftl->cell, to_slot(slot), aftl_hour(ftl));
+		if (errors.lost && aftl_stripe_mends(ftl, to_slot(slot), &errors))
+			return true;
+	}
+	return false;
 }
 
 /* Drop what the host overwrote after it was read. */
@@ -442,8 +612,10 @@ int aftl_job_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_placemen
 		.buffer_use = aftl_buffer_use(ftl),
 	};
 	if (aftl_program_place(ftl, lun, &need, placement)) {
+		lun->stuck |= job->kind != AFTL_JOB_REBUILD;
+		if (collects(ftl, lun))
+			group_of(ftl, lun)->victim = AFTL_NIL;
 		aftl_job_drop(ftl, lun);
-		lun->stuck = true;
 		return -ENOSPC;
 	}
 	take_gathered(ftl, job, aftl_placement_units(ftl, placement), &payload);
@@ -459,7 +631,9 @@ void aftl_job_drop(struct aftl *ftl, struct aftl_lun *lun)
 	struct aftl_job *job = &lun->job;
 
 	aftl_held_drop_moves(ftl, lun);
-	if (job->kind == AFTL_JOB_EMPTY && job->erase)
+	if (unlikely(ftl->geo.super_luns) && lun->repair.kind == AFTL_REPAIR_JOB)
+		aftl_repair_drop(ftl, lun);
+	if (job->kind == AFTL_JOB_EMPTY && job->erase && likely(!ftl->geo.super_luns))
 		aftl_supply_list(ftl, lun, job->from);
 	job->kind = AFTL_JOB_NONE;
 	job->count = 0;
@@ -470,6 +644,10 @@ void aftl_job_erased(struct aftl *ftl, struct aftl_lun *lun)
 	struct aftl_block *block = lun->job.from;
 
 	lun->job.kind = AFTL_JOB_NONE;
+	if (unlikely(ftl->geo.super_luns)) {
+		aftl_group_erased(ftl, lun);
+		return;
+	}
 	lun->failing_blocks -= block->failing;
 	aftl_erase_commit(ftl, lun, block);
 }
@@ -522,6 +700,7 @@ void aftl_job_programmed(struct aftl *ftl, struct aftl_lun *lun,
 			 const struct aftl_placement *placement)
 {
 	if (ftl->type->programmed && placement->mode != AFTL_MODE_FOGGY && !ftl->geo.zones &&
+	    !placement->block->parity &&
 	    ftl->type->programmed(ftl->policy, lun, placement, &lun->outcome))
 		add_redo(ftl, lun, placement);
 }
@@ -594,7 +773,7 @@ void aftl_job_offer(struct aftl *ftl, struct aftl_lun *lun)
 	if (chore.kind == AFTL_CHORE_REWRITE)
 		begin_rewrite(ftl, lun, chore.unit);
 	else if (chore.kind == AFTL_CHORE_EMPTY && has_data(ftl, lun, chore.block))
-		begin_empty(ftl, lun, AFTL_CAUSE_GC, chore.block);
+		start_empty(ftl, lun, AFTL_CAUSE_GC, chore.block);
 	else if (chore.kind == AFTL_CHORE_MOVE && has_data(ftl, lun, chore.block))
 		begin_move(ftl, lun, &chore);
 	lun->chores = lun->job.kind == AFTL_JOB_NONE;

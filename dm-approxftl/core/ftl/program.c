@@ -6,8 +6,8 @@
 #include "core/ftl/device.h"
 #include "core/base/random.h"
 
-static_assert(AFTL_COUNTERS_APART(programmed_host_units, programmed_map_units, AFTL_CAUSE_MAP),
-	      "programmed units are counted by cause");
+static_assert(AFTL_COUNTERS_APART(programmed_host_units, programmed_parity_units,
+				  AFTL_CAUSE_PARITY), "programmed units are counted by cause");
 
 static bool in_lun(const struct aftl *ftl, const struct aftl_lun *lun,
 		   const struct aftl_block *block)
@@ -234,9 +234,11 @@ static struct aftl_origin inherited(struct aftl *ftl, aftl_slot_t slot)
 	if (!aftl_has_origins(&ftl->media))
 		return origin;
 	origin = *aftl_origin_at(&ftl->media, slot);
-	if (aftl_cell_harmless(&ftl->cell, attr))
+	if (aftl_cell_harmless(&ftl->cell, attr) && !aftl_has_rain(ftl))
 		return origin;
 	errors = aftl_cell_read(&ftl->cell, slot, aftl_hour(ftl));
+	if (aftl_has_rain(ftl) && aftl_stripe_mends(ftl, slot, &errors))
+		ftl->stats.counters.moved_recovered_units++;
 	if (errors.lost) {
 		ftl->stats.counters.moved_lost_units += origin.baked != AFTL_BAKED_LOST;
 		origin.baked = AFTL_BAKED_LOST;
@@ -379,7 +381,7 @@ static void store_unit(struct aftl *ftl, struct aftl_lun *lun, const struct aftl
 		*aftl_origin_at(&ftl->media, slot) = payload->origin[i];
 	if (!lost)
 		store_bytes(ftl, payload, i, slot);
-	if (payload->from[i] != AFTL_NO_SLOT)
+	if (payload->from[i] != AFTL_NO_SLOT && likely(need->cause != AFTL_CAUSE_REBUILD))
 		move_unit(ftl, lun, block, unit, payload->from[i], slot, level);
 	else if (!payload->stale[i])
 		aftl_map_set(ftl, lun, block, unit, slot, level);
@@ -460,10 +462,11 @@ static bool is_over(const struct aftl *ftl, const struct aftl_lun *lun,
 	return aftl_block_full(&ftl->geo, block) && block->order != AFTL_ORDER_SUPER_LAYER;
 }
 
-/* The first of two passes. */
-static void hold_payload(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need *need,
-			 const struct aftl_placement *placement,
-			 const struct aftl_payload *payload)
+/* The first of two passes, or parity: here are no units. */
+static noinline void hold_payload(struct aftl *ftl, struct aftl_lun *lun,
+				  const struct aftl_need *need,
+				  const struct aftl_placement *placement,
+				  const struct aftl_payload *payload)
 {
 	u32 first = from_slot(aftl_page_slot(&ftl->media, placement->block, placement->page));
 	u32 end = first + aftl_placement_units(ftl, placement);
@@ -472,7 +475,10 @@ static void hold_payload(struct aftl *ftl, struct aftl_lun *lun, const struct af
 	for (i = first; i < end; i++)
 		*aftl_unit_word(&ftl->media, to_slot(i)) = AFTL_NO_UNIT;
 	announce_pages(ftl, first, end);
-	aftl_held_begin(ftl, lun, need, placement, payload);
+	if (need->cause == AFTL_CAUSE_PARITY)
+		ftl->stats.counters.programmed_parity_units += end - first;
+	else
+		aftl_held_begin(ftl, lun, need, placement, payload);
 }
 
 void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need *need,
@@ -483,16 +489,31 @@ void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun, const struct af
 
 	account_array(ftl, lun, need, placement);
 	mark_pages(ftl, lun, need, placement);
-	if (unlikely(placement->mode == AFTL_MODE_FOGGY)) {
+	if (unlikely(placement->mode == AFTL_MODE_FOGGY || need->cause == AFTL_CAUSE_PARITY)) {
 		hold_payload(ftl, lun, need, placement, payload);
 		return;
 	}
 	account(ftl, need, placement, payload);
 	store_payload(ftl, lun, need, placement, payload);
-	if (!is_over(ftl, lun, block))
+	if (!is_over(ftl, lun, block)) {
+		if (unlikely(ftl->geo.super_luns))
+			aftl_parity_look(ftl, block);
 		return;
+	}
 	aftl_forget_own(lun, block);
 	aftl_supply_close(ftl, block);
+}
+
+/*
+ * aftl_program_parity() - a program of parity begins
+ */
+void aftl_program_parity(struct aftl *ftl, struct aftl_lun *lun,
+			 const struct aftl_placement *placement)
+{
+	static const struct aftl_payload nothing;
+	struct aftl_need need = { .class = AFTL_PRECISE, .cause = AFTL_CAUSE_PARITY };
+
+	aftl_program_commit(ftl, lun, &need, placement, &nothing);
 }
 
 static void go_on_pages(struct aftl *ftl, struct aftl_block *block, u32 first, u16 attr)
@@ -564,6 +585,8 @@ void aftl_erase_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block
 	if (unlikely(ftl->handles))
 		ftl->stats.handles[block->handle].erased_units += ftl->geo.block_slots;
 	lun->cached -= aftl_cache_has(ftl, block);
+	if (unlikely(block->listed))
+		aftl_supply_unlist(ftl, lun, block);
 	block->wear = (u32)min((u64)block->wear + lun->erased.wear, (u64)U32_MAX);
 	aftl_block_wipe(&ftl->media, block);
 	if (ftl->ops->erase)
@@ -571,7 +594,10 @@ void aftl_erase_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block
 				ftl->geo.block_slots);
 	lun->wear_due++;
 	if (!block->failing && !worn_out(ftl, block)) {
-		aftl_supply_give(ftl, lun, block);
+		if (unlikely(block->parity))
+			block->state = AFTL_BLOCK_FREE;
+		else
+			aftl_supply_give(ftl, lun, block);
 		return;
 	}
 	aftl_supply_retire(ftl, lun, block);

@@ -50,10 +50,12 @@ void aftl_supply_give(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block 
 	lun->free_blocks++;
 }
 
-static struct aftl_block *choose_free(struct aftl *ftl, struct aftl_lun *lun)
+static struct aftl_block *choose_free(struct aftl *ftl, struct aftl_lun *lun, u32 kind)
 {
 	u32 index;
 
+	if (unlikely(ftl->geo.super_luns))
+		return aftl_super_choose(ftl, lun, kind);
 	if (ftl->type->accept_free)
 		for (index = lun->free_head; index != AFTL_NIL; index = block_at(ftl, index)->next)
 			if (ftl->type->accept_free(ftl->policy, block_at(ftl, index)))
@@ -67,9 +69,9 @@ void aftl_supply_remove_free(struct aftl *ftl, struct aftl_lun *lun, struct aftl
 	lun->free_blocks--;
 }
 
-struct aftl_block *aftl_supply_take(struct aftl *ftl, struct aftl_lun *lun)
+struct aftl_block *aftl_supply_take(struct aftl *ftl, struct aftl_lun *lun, u32 kind)
 {
-	struct aftl_block *block = choose_free(ftl, lun);
+	struct aftl_block *block = choose_free(ftl, lun, kind);
 
 	if (block)
 		aftl_supply_remove_free(ftl, lun, block);
@@ -117,6 +119,8 @@ void aftl_supply_close(struct aftl *ftl, struct aftl_block *block)
 		ftl->stats.kind_pages[block->kind] += block->programmed;
 	}
 	aftl_supply_list(ftl, aftl_block_lun(ftl, block), block);
+	if (unlikely(ftl->geo.super_luns))
+		aftl_parity_look(ftl, block);
 }
 
 void aftl_supply_close_early(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
@@ -234,8 +238,39 @@ void aftl_supply_retire(struct aftl *ftl, struct aftl_lun *lun, struct aftl_bloc
 {
 	block->state = AFTL_BLOCK_BAD;
 	ftl->stats.counters.retired_blocks++;
-	lun->good_blocks--;
+	lun->good_blocks -= !block->parity;
 	update_room(ftl, lun);
+	check_read_only(ftl);
+}
+
+/* @block holds data, or does not any more. Nothing is in it. */
+static void make_keeper(struct aftl *ftl, struct aftl_block *block, bool parity)
+{
+	struct aftl_lun *lun = aftl_block_lun(ftl, block);
+
+	if (block->parity == parity)
+		return;
+	block->parity = parity;
+	if (block->state == AFTL_BLOCK_BAD)
+		return;
+	if (parity)
+		aftl_supply_remove_free(ftl, lun, block);
+	else
+		aftl_supply_give(ftl, lun, block);
+	lun->good_blocks += parity ? -1 : 1;
+	update_room(ftl, lun);
+}
+
+/*
+ * aftl_supply_designate() - nothing is in a superblock: which of its blocks is for parity?
+ */
+void aftl_supply_designate(struct aftl *ftl, u32 group, u32 number)
+{
+	u32 keeper = aftl_super_keeper(ftl, group, number);
+	u32 i;
+
+	for (i = 0; i < ftl->geo.super_luns; i++)
+		make_keeper(ftl, aftl_super_block(ftl, group, number, i), i == keeper);
 	check_read_only(ftl);
 }
 
@@ -282,9 +317,13 @@ static void init_lun(struct aftl *ftl, struct aftl_lun *lun)
 void aftl_supply_init(struct aftl *ftl)
 {
 	u32 i;
+	u32 j;
 
 	for (i = 0; i < ftl->geo.luns; i++)
 		init_lun(ftl, &ftl->luns[i]);
+	for (i = 0; ftl->config.rain && i < ftl->geo.luns / ftl->geo.super_luns; i++)
+		for (j = 0; j < ftl->geo.blocks_per_lun; j++)
+			aftl_supply_designate(ftl, i, j);
 }
 
 void aftl_supply_clear(struct aftl *ftl)

@@ -94,7 +94,8 @@ bool aftl_unit_errors(const struct aftl *ftl, aftl_unit_t unit, struct aftl_erro
 	    !aftl_map_get(ftl, unit, &slot))
 		return false;
 	*errors = aftl_cell_read(&ftl->cell, slot, aftl_hours(ftl));
-	errors->lost |= aftl_slot_block(&ftl->media, slot)->state == AFTL_BLOCK_BAD;
+	if (!(aftl_has_rain(ftl) && aftl_stripe_mends(ftl, slot, errors)))
+		errors->lost |= aftl_slot_block(&ftl->media, slot)->state == AFTL_BLOCK_BAD;
 	recent = aftl_recent_find(ftl, unit);
 	if (recent && recent->flags & AFTL_RECENT_READY) {
 		errors->flips = recent->flips;
@@ -270,7 +271,7 @@ static int audit_block(const struct aftl *ftl, u32 index, u32 *lun_valid, u32 *l
 	struct block_census census = count_block(ftl, block);
 
 	*lun_valid += census.valid;
-	*lun_free += block->state == AFTL_BLOCK_FREE;
+	*lun_free += block->state == AFTL_BLOCK_FREE && !block->parity;
 	if (census.valid != block->valid || census.approx != block->valid_approx)
 		return aftl_fail(error, -EUCLEAN,
 				 "block %u holds %u valid units (%u approximate), its counts say %u (%u)",
@@ -362,6 +363,8 @@ int aftl_audit(const struct aftl *ftl, struct aftl_error *error)
 
 	if (!ret)
 		ret = aftl_sheet_audit(ftl, error);
+	if (!ret)
+		ret = aftl_super_audit(ftl, error);
 	for (i = 0; !ret && i < aftl_mapped(&ftl->geo); i++) {
 		ret = audit_unit(ftl, i, error);
 		if (!ret && i % SLICE_UNITS == 0)

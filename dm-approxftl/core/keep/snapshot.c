@@ -10,7 +10,7 @@ static const u8 magic[8] = { 'A', 'F', 'T', 'L', 'S', 'N', 'A', 'P' };
 #define BUFFER_SIZE 512
 
 enum { FLAG_FLIP = 1, FLAG_APPROX_ONLY = 2, FLAG_FAILING = 4, FLAG_REFUGE = 8 };
-enum { FLAG_BETWEEN = 16, FLAG_WIDE = 32 };
+enum { FLAG_BETWEEN = 16, FLAG_WIDE = 32, FLAG_PARITY = 64 };
 enum { FLAG_STUCK = 1, FLAG_CRAMPED = 2 };
 /* Others begin anew, here and in the device that is loaded. */
 #define KEPT_STREAMS 4
@@ -175,7 +175,7 @@ static u8 block_flags(const struct aftl_lun *lun, const struct aftl_block *block
 	return (aftl_block_flip(block) ? FLAG_FLIP : 0) |
 	       (block->approx_only ? FLAG_APPROX_ONLY : 0) |
 	       (block->failing ? FLAG_FAILING : 0) | (block == lun->refuge ? FLAG_REFUGE : 0) |
-	       (block->between ? FLAG_BETWEEN : 0);
+	       (block->between ? FLAG_BETWEEN : 0) | (block->parity ? FLAG_PARITY : 0);
 }
 
 static void save_block(struct stream *stream, const struct aftl_media *media,
@@ -317,6 +317,7 @@ bool aftl_park_step(struct aftl *ftl)
 	for (i = 0; i < ftl->geo.luns; i++)
 		if (ftl->luns[i].job.kind != AFTL_JOB_NONE)
 			aftl_job_drop(ftl, &ftl->luns[i]);
+	aftl_super_rest(ftl);
 	aftl_refresh_park(ftl);
 	aftl_recent_forget(ftl);
 	return false;
@@ -335,6 +336,7 @@ void aftl_unpark(struct aftl *ftl)
 	ftl->parking = false;
 	for (i = 0; i < ftl->geo.luns; i++)
 		ftl->luns[i].chores = false;
+	aftl_super_wake(ftl);
 	aftl_wake_all(ftl);
 	aftl_refresh_clock(ftl);
 	aftl_settle(ftl);
@@ -500,6 +502,7 @@ static bool load_block_fields(struct stream *stream, struct aftl_lun *lun,
 	block->approx_only = flags & FLAG_APPROX_ONLY ? 1 : 0;
 	block->failing = flags & FLAG_FAILING ? 1 : 0;
 	block->between = flags & FLAG_BETWEEN ? 1 : 0;
+	block->parity = flags & FLAG_PARITY ? 1 : 0;
 	if (flags & FLAG_REFUGE)
 		lun->refuge = block;
 	block->note = (u16)get(stream, 2);
@@ -537,7 +540,7 @@ static bool possible_order(const struct aftl_geometry *geo, const struct aftl_bl
 static bool possible_block(const struct aftl *ftl, const struct aftl_block *block)
 {
 	return block->state <= AFTL_BLOCK_BAD && possible_order(&ftl->geo, block) &&
-	       block->kind < AFTL_KINDS_MAX &&
+	       block->kind < AFTL_KINDS_MAX && (!block->parity || ftl->config.rain) &&
 	       aftl_bits_possible(&ftl->geo, block->bits, block->order) &&
 	       block->programmed <= aftl_block_pages(&ftl->geo, block) &&
 	       possible_frontier(&ftl->geo, block) &&
@@ -554,7 +557,7 @@ static int load_block(struct stream *stream, struct aftl *ftl, struct aftl_block
 		return stream->ret;
 	if (!possible_block(ftl, block))
 		return refuse_damaged(error, "a block is in an impossible state");
-	lun->good_blocks += block->state != AFTL_BLOCK_BAD;
+	lun->good_blocks += block->state != AFTL_BLOCK_BAD && !block->parity;
 	lun->failing_blocks += block->failing;
 	return block->programmed ? load_pages(stream, ftl, block, wide, error) : 0;
 }
@@ -568,7 +571,7 @@ static struct aftl_block *get_listed(struct stream *stream, struct aftl *ftl,
 	if (stream->ret || index / ftl->geo.blocks_per_lun != lun->index)
 		return NULL;
 	block = &ftl->media.blocks[index];
-	return block->state == state && !block->listed ? block : NULL;
+	return block->state == state && !block->listed && !block->parity ? block : NULL;
 }
 
 static int load_free(struct stream *stream, struct aftl *ftl, struct aftl_lun *lun,
@@ -650,6 +653,8 @@ static int settle_blocks(struct aftl *ftl, struct aftl_lun *lun, bool same,
 	for (i = first; i < first + ftl->geo.blocks_per_lun; i++) {
 		struct aftl_block *block = &ftl->media.blocks[i];
 
+		if (block->parity)
+			continue;
 		if (block->state == AFTL_BLOCK_OPEN) {
 			if (!stays_open(ftl, lun, block, same))
 				aftl_supply_close(ftl, block);
@@ -815,9 +820,11 @@ static int load_header(struct stream *stream, struct aftl_config *config,
 		return aftl_fail(error, -EINVAL,
 				 "the snapshot was made with a policy that this program does not have");
 	ret = load_config(stream, config, error);
-	if (!ret && !stream->ret && config->map_cache && !stream->same)
+	if (!ret && !stream->ret && (config->map_cache || config->superblock) && !stream->same)
 		return aftl_fail(error, -EINVAL,
-				 "map_cache: a device with a cached map goes on with the policy that it was saved with");
+				 "%s goes on with the policy that it was saved with",
+				 config->map_cache ? "map_cache: a device with a cached map" :
+				 "superblock: a device with superblocks");
 	return ret;
 }
 

@@ -15,7 +15,7 @@
  *   per class and stream below 4: u32 LUN, u32 units left there
  *   for each block:
  *     u8 state, order, kind, flags (1 flip, 2 approximate only, 4 failing,
- *       8 the core's own, 16 has pages between approximate ones, 32 wide)
+ *       8 the core's own, 16 has pages between approximate ones, 32 wide, 64 parity)
  *     u16 note; u32 programmed, frontier, erases, wear, reads, first hour; u64 opened
  *     if wide, u8 bits in a cell, 0 for all
  *     if pages are programmed, for each page: u8 attributes, or u16 if wide, u16 hours, and

@@ -809,6 +809,9 @@ int aftl_volume_supports(const struct aftl_config *config, struct aftl_error *er
 	if (config->buffer && config->buffer_safe && !config->zoned)
 		return aftl_fail(error, -EINVAL,
 				 "buffer_safe: a volume has no place for a write buffer that survives a power failure; set buffer_safe off");
+	if (config->superblock)
+		return aftl_fail(error, -EINVAL,
+				 "superblock: a volume does not keep what belongs to which superblock; use a store in memory, or set superblock 0");
 	return 0;
 }
 

@@ -526,6 +526,7 @@ const struct aftl_policy_type aftl_policy_hybrid = {
 	/* One pool of ApproxFTL's, ReSSD's levels and what they displace, one without margins. */
 	.open_blocks = 5 + (AFTL_ZONES - 1) + 1 + 1,
 	/* For what is collected, and what idle time displaces. */
+	.no_parity = true,
 	.reserve = 5 + 1,
 	.copy_passes = PASSES,
 	.least_steps = 2,

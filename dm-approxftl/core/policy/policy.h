@@ -251,6 +251,7 @@ struct aftl_array {
  * @word_line_steps: a program step must be a whole word line
  * @two_passes: all that it places are the steps of aftl_place_sequential(): word lines may get
  *	a coarse and a fine pass, the latter from the core
+ * @no_parity: it programs word lines again after their data have been closed off by parity
  * @steady: where a program goes follows from its LUN, its class and whether the host writes it:
  *	the next step of the block that the last such one went to, until that is full
  * @ignores_tags: everything is stored as precise
@@ -274,6 +275,7 @@ struct aftl_policy_type {
 	u32 least_steps;
 	bool word_line_steps;
 	bool two_passes;
+	bool no_parity;
 	bool steady;
 	bool ignores_tags;
 	bool lun_fixed;

@@ -666,6 +666,7 @@ const struct aftl_policy_type aftl_policy_ressd = {
 	/* Cold, collected and displaced data, and a block for each level. */
 	.open_blocks = 3 + LEVELS,
 	/* For collected data, and for what idle time displaces. */
+	.no_parity = true,
 	.reserve = 2,
 	.copy_passes = 1,
 	.ignores_tags = true,

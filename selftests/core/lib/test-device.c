@@ -524,5 +524,6 @@ u64 test_programmed_units(const struct test_device *device)
 	return c->programmed_host_units + c->programmed_gc_units + c->programmed_wear_units +
 	       c->programmed_refresh_units + c->programmed_promotion_units +
 	       c->programmed_rewrite_units + c->programmed_retire_units +
-	       c->programmed_fold_units + c->programmed_map_units;
+	       c->programmed_fold_units + c->programmed_map_units +
+	       c->programmed_rebuild_units + c->programmed_parity_units;
 }

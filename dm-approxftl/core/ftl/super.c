@@ -1,0 +1,581 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Superblocks: blocks of one number in the LUNs of a group, which are erased together. With
+ * parity one of them, another one from number to number, has for each page the sum of the same
+ * page of the others. It grows in the controller and is written when the last of them has been
+ * programmed, or will not be. So what is programmed is protected from the first moment on, as
+ * long as one LUN of its group dies, and not two.
+ */
+#include "core/ftl/device.h"
+
+static u32 groups_of(const struct aftl *ftl)
+{
+	return ftl->geo.luns / ftl->geo.super_luns;
+}
+
+static int check_others(const struct aftl *ftl, const struct aftl_config *config,
+			struct aftl_error *error)
+{
+	if (ftl->geo.zones || ftl->geo.sheets || ftl->cache_most || ftl->geo.passes > 1 ||
+	    config->placement_handles)
+		return aftl_fail(error, -EINVAL,
+				 "superblock: superblocks do not go together with zoned, map_cache, slc_static, slc_dynamic, passes or placement_handles");
+	if (config->victim != AFTL_VICTIM_greedy || ftl->type->victim)
+		return aftl_fail(error, -EINVAL,
+				 "superblock: the one with the least valid data is collected, and this rule chooses single blocks; set victim greedy");
+	if (config->rain && ftl->recent.count)
+		return aftl_fail(error, -EINVAL,
+				 "rain: what is put together from stripes is not kept in a cache of reads; set read_cache 0 or rain off");
+	if (config->rain && ftl->type->no_parity)
+		return aftl_fail(error, -EINVAL,
+				 "rain: policy %s programs word lines again whose parity has been written; set rain off",
+				 ftl->type->name);
+	return 0;
+}
+
+/*
+ * aftl_super_check() - can this device with @config have the superblocks that it is to have?
+ */
+int aftl_super_check(const struct aftl *ftl, const struct aftl_config *config,
+		     struct aftl_error *error)
+{
+	u32 luns = ftl->geo.super_luns;
+
+	if (!luns && config->rain)
+		return aftl_fail(error, -EINVAL,
+				 "rain: parity belongs to superblocks; set superblock to 2 dies or more");
+	if (!luns)
+		return 0;
+	if (luns == 1 || ftl->geo.luns % luns)
+		return aftl_fail(error, -EINVAL,
+				 "superblock: %u dies cannot be shared out in groups of %u; it takes at least 2, and a number that divides them",
+				 ftl->geo.luns, luns);
+	return check_others(ftl, config, error);
+}
+
+/*
+ * aftl_super_take() - memory for superblocks
+ */
+bool aftl_super_take(struct aftl *ftl)
+{
+	u32 i;
+
+	if (!ftl->geo.super_luns)
+		return true;
+	ftl->supers = aftl_memory_take(ftl, (size_t)groups_of(ftl) * ftl->geo.blocks_per_lun,
+				       sizeof(*ftl->supers));
+	ftl->groups = aftl_memory_take(ftl, groups_of(ftl), sizeof(*ftl->groups));
+	if (!ftl->supers || !ftl->groups)
+		return false;
+	for (i = 0; i < groups_of(ftl); i++)
+		ftl->groups[i].victim = AFTL_NIL;
+	for (i = 0; i < ftl->geo.luns; i++)
+		ftl->luns[i].reading_for = AFTL_NIL;
+	return true;
+}
+
+/* Which blocks */
+
+/*
+ * aftl_super_keeper() - the member that should hold the parity of a superblock
+ *
+ * They take turns. Where the one whose turn it is has no block it is the one with the most that
+ * are free, which has one to spare.
+ *
+ * Return: the number of LUNs of a group if there is nothing to be protected.
+ */
+u32 aftl_super_keeper(const struct aftl *ftl, u32 group, u32 number)
+{
+	u32 luns = ftl->geo.super_luns;
+	u32 keeper = luns;
+	u32 good = 0;
+	u32 most = 0;
+	u32 i;
+
+	for (i = 0; ftl->config.rain && i < luns; i++) {
+		u32 member = (number + i) % luns;
+		u32 spare = ftl->luns[group * luns + member].free_blocks;
+
+		if (aftl_super_block(ftl, group, number, member)->state == AFTL_BLOCK_BAD)
+			continue;
+		if (!good++ || (keeper != number % luns && spare > most)) {
+			keeper = member;
+			most = spare;
+		}
+	}
+	return good > 1 ? keeper : luns;
+}
+
+static bool in_use(const struct aftl_block *block)
+{
+	return block->state == AFTL_BLOCK_OPEN || block->state == AFTL_BLOCK_CLOSED;
+}
+
+/* The first of its blocks that has been opened; NULL: none. */
+static const struct aftl_block *first_begun(const struct aftl *ftl, u32 group, u32 number)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.super_luns; i++) {
+		const struct aftl_block *block = aftl_super_block(ftl, group, number, i);
+
+		if (in_use(block) && !block->parity)
+			return block;
+	}
+	return NULL;
+}
+
+/*
+ * aftl_super_fresh() - is nothing of a superblock in use?
+ */
+bool aftl_super_fresh(const struct aftl *ftl, u32 group, u32 number)
+{
+	return !first_begun(ftl, group, number);
+}
+
+/* How many free blocks of superblocks that others have begun may wait for their kind. */
+#define BEGUN_MOST 2
+
+/*
+ * aftl_super_choose() - the free block of @lun that is opened next
+ *
+ * One whose superblock others have begun for the same kind of data, the oldest; if there are too
+ * many for others, one of these; else one whose superblock is fresh.
+ */
+struct aftl_block *aftl_super_choose(struct aftl *ftl, const struct aftl_lun *lun, u32 kind)
+{
+	u32 group = aftl_group_of(ftl, lun);
+	struct aftl_block *fresh = NULL;
+	struct aftl_block *begun = NULL;
+	u32 others = 0;
+	u32 index;
+
+	for (index = lun->free_head; index != AFTL_NIL; index = ftl->media.blocks[index].next) {
+		struct aftl_block *block = &ftl->media.blocks[index];
+		const struct aftl_block *first = first_begun(ftl, group,
+							     aftl_super_number(ftl, block));
+
+		if (first && first->kind == kind)
+			return block;
+		if (!first && !fresh)
+			fresh = block;
+		if (first && !others++)
+			begun = block;
+	}
+	if (!begun || (fresh && others <= BEGUN_MOST))
+		return fresh;
+	return begun;
+}
+
+/* Parity */
+
+static struct aftl_block *parity_of(const struct aftl *ftl, u32 group, u32 number, u32 *member)
+{
+	for (*member = 0; *member < ftl->geo.super_luns; ++*member) {
+		struct aftl_block *block = aftl_super_block(ftl, group, number, *member);
+
+		if (block->parity)
+			return block;
+	}
+	return NULL;
+}
+
+/* Is any page of a stripe programmed? */
+static bool any_programmed(const struct aftl *ftl, u32 group, u32 number, u32 page)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.super_luns; i++) {
+		const struct aftl_block *block = aftl_super_block(ftl, group, number, i);
+
+		if (aftl_page_programmed(&ftl->media, block, page))
+			return true;
+	}
+	return false;
+}
+
+/* A stripe without data, as blocks that were closed early leave them, is written as padding. */
+static bool others_follow(const struct aftl *ftl, u32 group, u32 number,
+			  const struct aftl_block *parity)
+{
+	u32 page;
+
+	for (page = 0; page < ftl->geo.pages; page++)
+		if (!aftl_page_programmed(&ftl->media, parity, page) &&
+		    any_programmed(ftl, group, number, page))
+			return true;
+	return false;
+}
+
+/* Will no page be added to a stripe any more? */
+static bool complete(const struct aftl *ftl, u32 group, u32 number, u32 page)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.super_luns; i++) {
+		const struct aftl_block *block = aftl_super_block(ftl, group, number, i);
+
+		if (!block->parity && !aftl_page_programmed(&ftl->media, block, page) &&
+		    (block->state == AFTL_BLOCK_FREE || block->state == AFTL_BLOCK_OPEN))
+			return false;
+	}
+	return true;
+}
+
+/* In the order of the data where that is one that can be foretold. */
+static void open_parity(struct aftl *ftl, struct aftl_block *parity,
+			const struct aftl_block *first)
+{
+	parity->state = AFTL_BLOCK_OPEN;
+	parity->order = AFTL_ORDER_SEQUENTIAL;
+	parity->first_hour = first->first_hour;
+	parity->opened_ns = ftl->now_ns;
+	if (first->order != AFTL_ORDER_TWO_PASS)
+		return;
+	parity->order = AFTL_ORDER_TWO_PASS;
+	aftl_block_set_flip(parity, aftl_block_flip(first));
+}
+
+/* Is there parity of a superblock that can be written now? It may be that of a block to come. */
+static bool is_due(struct aftl *ftl, u32 group, u32 number, struct aftl_block *parity)
+{
+	const struct aftl_block *first = first_begun(ftl, group, number);
+	u32 page;
+
+	if (!first || ftl->groups[group].victim == number)
+		return false;
+	if (parity->state == AFTL_BLOCK_FREE)
+		open_parity(ftl, parity, first);
+	if (parity->state != AFTL_BLOCK_OPEN)
+		return false;
+	page = aftl_order_next(&ftl->media, parity);
+	return page < ftl->geo.pages && complete(ftl, group, number, page) &&
+	       (any_programmed(ftl, group, number, page) ||
+		others_follow(ftl, group, number, parity));
+}
+
+static void look(struct aftl *ftl, u32 group, u32 number)
+{
+	struct aftl_super *super = aftl_super_at(ftl, group, number);
+	u32 member;
+	struct aftl_block *parity = parity_of(ftl, group, number, &member);
+	struct aftl_lun *lun;
+
+	if (!parity || super->due || !is_due(ftl, group, number, parity))
+		return;
+	lun = aftl_member(ftl, group, member);
+	super->due = true;
+	if (lun->parity_due++)
+		aftl_super_at(ftl, group, lun->parity_tail)->next = number;
+	else
+		lun->parity_head = number;
+	lun->parity_tail = number;
+	aftl_wake(ftl, lun);
+}
+
+/*
+ * aftl_parity_look() - pages of @block have been programmed, or none will be any more
+ */
+void aftl_parity_look(struct aftl *ftl, const struct aftl_block *block)
+{
+	if (ftl->config.rain && !block->parity)
+		look(ftl, aftl_group_of(ftl, aftl_block_lun(ftl, block)),
+		     aftl_super_number(ftl, block));
+}
+
+static void unlink_first(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_super *super = aftl_super_at(ftl, aftl_group_of(ftl, lun), lun->parity_head);
+
+	super->due = false;
+	lun->parity_head = super->next;
+	lun->parity_due--;
+}
+
+/*
+ * aftl_parity_next() - the program of parity that is next in @lun
+ *
+ * Return: false if there is none.
+ */
+bool aftl_parity_next(struct aftl *ftl, struct aftl_lun *lun, struct aftl_placement *placement)
+{
+	u32 group = aftl_group_of(ftl, lun);
+	struct aftl_program program;
+	struct aftl_block *block = NULL;
+
+	for (; lun->parity_due; unlink_first(ftl, lun)) {
+		block = aftl_super_block(ftl, group, lun->parity_head, aftl_member_of(ftl, lun));
+		if (block->parity && is_due(ftl, group, lun->parity_head, block))
+			break;
+	}
+	if (!lun->parity_due)
+		return false;
+	*placement = (struct aftl_placement){
+		.block = block,
+		.page = aftl_order_next(&ftl->media, block),
+		.pages = ftl->geo.program_pages,
+		.mode = AFTL_MODE_NORMAL,
+	};
+	program = (struct aftl_program){
+		.block = block,
+		.page = placement->page,
+		.pages = placement->pages,
+		.mode = placement->mode,
+		.class = AFTL_PRECISE,
+	};
+	aftl_chip_program(&ftl->chip, &program, &lun->outcome);
+	return true;
+}
+
+/*
+ * aftl_parity_written() - that has been committed: others have their turn
+ */
+void aftl_parity_written(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u32 number = lun->parity_head;
+	u32 group = aftl_group_of(ftl, lun);
+	struct aftl_block *block = aftl_super_block(ftl, group, number, aftl_member_of(ftl, lun));
+
+	unlink_first(ftl, lun);
+	if (block->programmed == ftl->geo.pages)
+		block->state = AFTL_BLOCK_CLOSED;
+	else
+		look(ftl, group, number);
+}
+
+/*
+ * aftl_parity_forget() - a superblock has been erased
+ */
+void aftl_parity_forget(struct aftl *ftl, u32 group, u32 number)
+{
+	aftl_super_at(ftl, group, number)->given_up = false;
+}
+
+/*
+ * aftl_super_rest() - the device is at rest: what is going on begins anew when it goes on
+ */
+void aftl_super_rest(struct aftl *ftl)
+{
+	u32 i;
+
+	if (!ftl->geo.super_luns)
+		return;
+	for (i = 0; i < ftl->geo.luns; i++)
+		aftl_repair_drop(ftl, &ftl->luns[i]);
+	for (i = 0; i < groups_of(ftl); i++) {
+		ftl->groups[i].victim = AFTL_NIL;
+		ftl->groups[i].pressed = false;
+		ftl->groups[i].erased = 0;
+	}
+}
+
+/*
+ * aftl_super_wake() - it goes on: parity that is due is found again, in the order of numbers
+ */
+void aftl_super_wake(struct aftl *ftl)
+{
+	u32 i;
+	u32 number;
+
+	if (!ftl->geo.super_luns)
+		return;
+	for (i = 0; i < ftl->geo.luns; i++)
+		while (ftl->luns[i].parity_due)
+			unlink_first(ftl, &ftl->luns[i]);
+	for (i = 0; i < groups_of(ftl); i++) {
+		ftl->groups[i].again = 0;
+		for (number = 0; number < ftl->geo.blocks_per_lun; number++) {
+			aftl_super_at(ftl, i, number)->given_up = false;
+			look(ftl, i, number);
+		}
+	}
+}
+
+/* What the rest of a stripe knows */
+
+/* Would ECC read what is in @slot? What it corrects is the errors of the page, not older ones. */
+static bool decodes(const struct aftl *ftl, aftl_slot_t slot)
+{
+	u16 attr = ftl->media.attr[aftl_slot_device_page(&ftl->media, slot)];
+	struct aftl_errors errors;
+
+	if (!aftl_has_origins(&ftl->media) || aftl_cell_harmless(&ftl->cell, attr))
+		return true;
+	errors = aftl_cell_read(&ftl->cell, slot, aftl_hours(ftl));
+	if (aftl_page_class(attr) == AFTL_APPROX)
+		return errors.raw <= ftl->cell.correctable;
+	return errors.levels <= ftl->cell.levels;
+}
+
+/*
+ * Is what @block adds to the slot @at there? What has not been programmed adds nothing. For what
+ * is approximate nobody asks ECC.
+ */
+static bool adds(const struct aftl *ftl, const struct aftl_block *block, u32 at, bool approx)
+{
+	u32 page = at / ftl->geo.page_units;
+	u32 first = from_slot(aftl_page_slot(&ftl->media, block, 0));
+
+	/* Parity that is still in the controller goes with the LUN that it belongs to. */
+	if (block->state == AFTL_BLOCK_BAD)
+		return !block->parity && !aftl_page_programmed(&ftl->media, block, page);
+	return approx || !aftl_page_programmed(&ftl->media, block, page) ||
+	       decodes(ftl, to_slot(first + at));
+}
+
+static bool is_approx(const struct aftl *ftl, aftl_slot_t slot)
+{
+	return aftl_page_class(ftl->media.attr[aftl_slot_device_page(&ftl->media, slot)]) ==
+	       AFTL_APPROX;
+}
+
+/*
+ * aftl_stripe_has() - can what is in @slot be had from the rest of its stripe?
+ */
+bool aftl_stripe_has(const struct aftl *ftl, aftl_slot_t slot)
+{
+	const struct aftl_block *own = aftl_slot_block(&ftl->media, slot);
+	bool approx = is_approx(ftl, slot);
+	u32 group;
+	u32 member;
+	u32 i;
+
+	if (!ftl->config.rain)
+		return false;
+	group = aftl_block_index(&ftl->media, own) / ftl->geo.blocks_per_lun / ftl->geo.super_luns;
+	if (own->parity || !parity_of(ftl, group, aftl_super_number(ftl, own), &member))
+		return false;
+	for (i = 0; i < ftl->geo.super_luns; i++) {
+		const struct aftl_block *block;
+
+		block = aftl_super_block(ftl, group, aftl_super_number(ftl, own), i);
+		if (block != own && !adds(ftl, block, from_slot(slot) % ftl->geo.block_slots,
+					  approx))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * aftl_stripe_mends() - does a read of @slot with @errors need the rest of the stripe, and get it?
+ *
+ * Then they become those that the content had when it was programmed there. What is approximate
+ * has as many as it would have itself, for the others were read without ECC, too.
+ */
+bool aftl_stripe_mends(const struct aftl *ftl, aftl_slot_t slot, struct aftl_errors *errors)
+{
+	u32 baked = aftl_has_origins(&ftl->media) ? aftl_origin_at(&ftl->media, slot)->baked : 0;
+	bool dead = aftl_slot_block(&ftl->media, slot)->state == AFTL_BLOCK_BAD;
+
+	if (!(errors->lost || dead) || (!dead && baked == AFTL_BAKED_LOST) ||
+	    !aftl_stripe_has(ftl, slot))
+		return false;
+	if (!is_approx(ftl, slot))
+		*errors = (struct aftl_errors){
+			.flips = min(baked, ftl->geo.unit_bits),
+			.lost = baked == AFTL_BAKED_LOST,
+		};
+	return true;
+}
+
+/* Reading it */
+
+static bool has_page(const struct aftl *ftl, const struct aftl_block *block, u32 page)
+{
+	return block->state != AFTL_BLOCK_BAD && aftl_page_programmed(&ftl->media, block, page);
+}
+
+/*
+ * aftl_repair_begin() - others of the group of @lun read their page of the stripe of @device_page
+ */
+void aftl_repair_begin(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 device_page)
+{
+	u32 group = aftl_group_of(ftl, lun);
+	const struct aftl_block *own = &ftl->media.blocks[device_page / ftl->geo.pages];
+	struct aftl_repair *repair = &lun->repair;
+	u32 i;
+
+	repair->kind = (u8)kind;
+	repair->block = aftl_super_number(ftl, own);
+	repair->page = device_page % ftl->geo.pages;
+	repair->left = 0;
+	for (i = 0; i < ftl->geo.super_luns; i++) {
+		const struct aftl_block *block = aftl_super_block(ftl, group, repair->block, i);
+
+		if (block == own || !has_page(ftl, block, repair->page))
+			continue;
+		repair->left |= 1ULL << i;
+		aftl_member(ftl, group, i)->asked |= 1ULL << aftl_member_of(ftl, lun);
+		aftl_be_awake(ftl, aftl_member(ftl, group, i));
+	}
+}
+
+/*
+ * aftl_repair_got() - @member has done its share, or cannot
+ *
+ * Return: whether that was the last one.
+ */
+bool aftl_repair_got(struct aftl *ftl, struct aftl_lun *lun, u32 member)
+{
+	u32 group = aftl_group_of(ftl, lun);
+
+	aftl_member(ftl, group, member)->asked &= ~(1ULL << aftl_member_of(ftl, lun));
+	lun->repair.left &= ~(1ULL << member);
+	return lun->repair.kind && !lun->repair.left;
+}
+
+/*
+ * aftl_repair_drop() - nobody needs it any more
+ */
+void aftl_repair_drop(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u32 own = aftl_member_of(ftl, lun);
+	u32 i;
+
+	lun->repair.kind = AFTL_REPAIR_NONE;
+	lun->repair.left = 0;
+	for (i = 0; i < ftl->geo.super_luns; i++) {
+		struct aftl_lun *other = aftl_member(ftl, aftl_group_of(ftl, lun), i);
+
+		other->asked &= ~(1ULL << own);
+		if (other->reading_for == own)
+			other->reading_for = AFTL_NIL;
+	}
+}
+
+/* Looking */
+
+static int audit_one(const struct aftl *ftl, u32 group, u32 number, struct aftl_error *error)
+{
+	u32 parities = 0;
+	u32 i;
+
+	for (i = 0; i < ftl->geo.super_luns; i++) {
+		const struct aftl_block *block = aftl_super_block(ftl, group, number, i);
+
+		parities += block->parity;
+		if (block->parity && block->valid)
+			return aftl_fail(error, -EUCLEAN,
+					 "superblock %u has data of the host in its parity",
+					 number);
+	}
+	if (parities > ftl->config.rain)
+		return aftl_fail(error, -EUCLEAN, "superblock %u has %u blocks of parity", number,
+				 parities);
+	return 0;
+}
+
+/*
+ * aftl_super_audit() - has each superblock as much parity as it should, and nothing else there?
+ */
+int aftl_super_audit(const struct aftl *ftl, struct aftl_error *error)
+{
+	u32 number;
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; ftl->geo.super_luns && i < groups_of(ftl); i++)
+		for (number = 0; !ret && number < ftl->geo.blocks_per_lun; number++)
+			ret = audit_one(ftl, i, number, error);
+	return ret;
+}

@@ -1,0 +1,747 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Superblocks and their parity: what is erased together, what a dead die leaves to be read and
+ * rebuilt, and what it takes along. What can be had is told by a second description, from pages
+ * that are programmed and dies that are alive.
+ */
+#include "bytes.h"
+#include "core/ftl/device.h"
+#include "shadow-store.h"
+#include "stream.h"
+#include "tap.h"
+
+#define SECOND_NS 1000000000ULL
+#define LUNS 8
+#define EACH 4
+
+#define SHAPE "channels", "2", "chips", "4", "blocks", "48", "layers", "4", "word_lines", "4", \
+	      "superblock", "4"
+#define ROOMY SHAPE, "op", "66"
+
+static const char *const plain[] = { ROOMY, NULL };
+static const char *const parity[] = { ROOMY, "rain", "on", NULL };
+static const char *const buffered[] = { ROOMY, "rain", "on", "buffer", "256KiB", NULL };
+static const char *const suspending[] = { ROOMY, "rain", "on", "suspend", "both", NULL };
+
+static const char *const whole[] = {
+	ROOMY, "rain", "on", "superblock", "8", "bits", "2", "one_shot", "on", NULL
+};
+
+static const char *const dense[] = { SHAPE, "op", "40", "rain", "on", NULL };
+
+static const char *const worn[] = {
+	ROOMY, "rain", "on", "rber", "4.2e-3", "ecc_levels", "0", NULL
+};
+
+static struct test_device device;
+static struct shadow_store store;
+static struct test_stream stream;
+
+/* Erases since the last look, by superblock. */
+struct eraser {
+	struct test_listener listener;
+	u32 erased[2][48];
+	u32 superblocks;
+};
+
+static struct eraser eraser;
+
+static const struct aftl_block *block_at(u32 lun, u32 number)
+{
+	return &aftl_media(device.ftl)->blocks[lun * aftl_geometry(device.ftl)->blocks_per_lun +
+					       number];
+}
+
+static u32 group_luns(void)
+{
+	return aftl_geometry(device.ftl)->super_luns;
+}
+
+static bool is_dead(u32 lun)
+{
+	struct aftl_lun_info info;
+
+	aftl_lun_info(device.ftl, lun, &info);
+	return !info.good_blocks;
+}
+
+static u32 live_in(u32 group)
+{
+	u32 live = 0;
+	u32 i;
+
+	for (i = 0; i < group_luns(); i++)
+		live += !is_dead(group * group_luns() + i);
+	return live;
+}
+
+static void note_erase(struct test_listener *listener, aftl_slot_t first, u32 slots)
+{
+	u32 block = from_slot(first) / slots;
+	u32 each = aftl_geometry(device.ftl)->blocks_per_lun;
+
+	u32 group = block / each / group_luns();
+	u32 i;
+
+	(void)listener;
+	eraser.erased[group][block % each]++;
+	for (i = 0; i < group_luns(); i++) {
+		const struct aftl_block *other = block_at(group * group_luns() + i, block % each);
+
+		bool orphaned = other->state == AFTL_BLOCK_BAD &&
+				(!device.config.rain || live_in(group) + 1 < group_luns());
+
+		CHECK_MSG(!other->valid || orphaned,
+			  "block %u is erased while there is valid data beside it", block);
+	}
+}
+
+static void open_device(const char *policy, const char *const *pairs)
+{
+	test_device_init(&device, "demo");
+	test_device_open(&device, policy, pairs);
+	shadow_open(&store, &device, false);
+	eraser = (struct eraser){ .listener = { .erase = note_erase } };
+	test_device_listen(&device, &eraser.listener);
+	test_stream_init(&stream, 5);
+}
+
+static void close_device(void)
+{
+	test_drain(&device);
+	test_audit(&device);
+	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
+	test_device_unlisten(&device, &eraser.listener);
+	shadow_close(&store);
+	test_device_close(&device);
+}
+
+/* All of a superblock, or nothing of it. */
+static void check_erases(void)
+{
+	u32 group;
+	u32 number;
+
+	for (group = 0; group < aftl_geometry(device.ftl)->luns / group_luns(); group++) {
+		for (number = 0; number < 48; number++) {
+			u32 *erased = &eraser.erased[group][number];
+
+			CHECK_MSG(*erased % live_in(group) == 0 ||
+				  test_counters(&device)->retired_blocks,
+				  "of superblock %u %u blocks are erased", number, *erased);
+			eraser.superblocks += *erased != 0;
+			*erased = 0;
+		}
+	}
+}
+
+static void send(u32 requests)
+{
+	while (requests-- && !tap_failures()) {
+		test_stream_step(&stream, &device);
+		check_erases();
+	}
+}
+
+static bool goes_on(const struct aftl_block *block)
+{
+	return block->state == AFTL_BLOCK_FREE || block->state == AFTL_BLOCK_OPEN;
+}
+
+/*
+ * Has every stripe that no more will be added to its parity on flash? In blocks that are not
+ * filled page after page its turn may come after that of others.
+ */
+static void check_stripe(u32 first, u32 number, u32 page)
+{
+	bool in_order = true;
+	bool programmed = false;
+	bool open = false;
+	bool waits = false;
+	bool has_page = false;
+	bool has = true;
+	u32 i;
+
+	for (i = first; i < first + group_luns(); i++) {
+		const struct aftl_block *block = block_at(i, number);
+		bool here = aftl_page_programmed(aftl_media(device.ftl), block, page);
+
+		if (block->parity) {
+			has_page = here;
+			has = here || block->state == AFTL_BLOCK_BAD;
+			continue;
+		}
+		programmed |= here;
+		open |= goes_on(block);
+		waits |= !here && goes_on(block);
+		in_order &= block->order == AFTL_ORDER_SEQUENTIAL;
+	}
+	CHECK_MSG(!waits || !has_page, "parity of page %u of superblock %u comes too early", page,
+		  number);
+	waits |= open && !in_order;
+	CHECK_MSG(!programmed || waits || has, "no parity of page %u of superblock %u", page,
+		  number);
+}
+
+static void check_parity(void)
+{
+	const struct aftl_geometry *geo = aftl_geometry(device.ftl);
+	u32 number;
+	u32 first;
+	u32 page;
+
+	for (first = 0; first < geo->luns; first += group_luns())
+		for (number = 0; number < geo->blocks_per_lun; number++)
+			for (page = 0; page < geo->pages && !tap_failures(); page++)
+				check_stripe(first, number, page);
+}
+
+/* May what is in @slot be read: with its die, or from the rest of its stripe? */
+static bool can_be_had(aftl_slot_t slot)
+{
+	const struct aftl_geometry *geo = aftl_geometry(device.ftl);
+	u32 block = from_slot(slot) / geo->block_slots;
+	u32 page = from_slot(slot) % geo->block_slots / geo->page_units;
+	u32 lun = block / geo->blocks_per_lun;
+	u32 first = lun - lun % group_luns();
+	bool has_parity = false;
+	u32 i;
+
+	if (!is_dead(lun))
+		return true;
+	for (i = first; i < first + group_luns(); i++) {
+		const struct aftl_block *other = block_at(i, block % geo->blocks_per_lun);
+
+		has_parity |= other->parity && !is_dead(i);
+		if (i != lun && is_dead(i) && !other->parity &&
+		    aftl_page_programmed(aftl_media(device.ftl), other, page))
+			return false;
+	}
+	return has_parity;
+}
+
+/* Exactly the units that cannot be had fail. Returns how many. */
+static u32 check_reads(void)
+{
+	u32 lost = 0;
+	u32 unit;
+
+	test_drain(&device);
+	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+	for (unit = 0; unit < test_units(&device) && !tap_failures(); unit++) {
+		struct aftl_errors errors;
+		u32 class;
+		aftl_slot_t slot = aftl_lookup(device.ftl, to_unit(unit), &class);
+		bool gone = slot != AFTL_NO_SLOT && !can_be_had(slot);
+
+		if (slot != AFTL_NO_SLOT && aftl_unit_errors(device.ftl, to_unit(unit), &errors))
+			CHECK_EQ(errors.lost, gone);
+		CHECK_MSG(test_do(&device, AFTL_OP_READ, unit, 1, 0, NULL) == (gone ? -EIO : 0),
+			  "unit %u is %slost", unit, gone ? "" : "not ");
+		lost += gone;
+	}
+	return lost;
+}
+
+static u32 valid_in(u32 lun)
+{
+	struct aftl_lun_info info;
+
+	aftl_lun_info(device.ftl, lun, &info);
+	return info.valid_units;
+}
+
+/* Have the others of its group no room for what a dead die had? */
+static bool is_full(u32 lun)
+{
+	const struct aftl_lun *other = &device.ftl->luns[lun - lun % group_luns()];
+	const struct aftl_lun *end = other + group_luns();
+
+	for (; other < end; other++)
+		if (aftl_lun_has_room(other, aftl_geometry(device.ftl)->block_slots) &&
+		    other->free_blocks > aftl_reserve(device.ftl) + 1)
+			return false;
+	return true;
+}
+
+/* It may be that the rest is too small for what the host may write. */
+static void kill_die(u32 lun)
+{
+	CHECK_EQ(aftl_fail_lun(device.ftl, lun), 0);
+	test_audit(&device);
+	store.full_disk |= aftl_read_only(device.ftl);
+}
+
+/* Until a dead die has nothing any more that can be rebuilt. */
+static void wait_for_rebuild(u32 lun)
+{
+	u32 last = U32_MAX;
+
+	while (valid_in(lun) && valid_in(lun) != last) {
+		last = valid_in(lun);
+		test_wait(&device, SECOND_NS);
+	}
+}
+
+static bool can_have(const char *policy, const char *const *pairs)
+{
+	int ret;
+
+	test_device_init(&device, "demo");
+	test_device_set_all(&device, pairs);
+	ret = test_device_create(&device, policy);
+	test_device_close(&device);
+	return !ret;
+}
+
+static u32 devices;
+
+static void with_every_policy(const char *what,
+			      void (*body)(const char *policy, const char *const *pairs),
+			      const char *const *pairs)
+{
+	unsigned int i;
+
+	for (i = 0; aftl_policy_at(i); i++) {
+		if (!can_have(aftl_policy_at(i)->name, pairs))
+			continue;
+		devices++;
+		tap_begin("%s: %s", what, aftl_policy_at(i)->name);
+		body(aftl_policy_at(i)->name, pairs);
+		tap_end();
+	}
+}
+
+static void most_policies_were_tried(void)
+{
+	CHECK_MSG(devices >= 80, "only %u devices", devices);
+}
+
+static void superblocks_are_erased_together(const char *policy, const char *const *pairs)
+{
+	open_device(policy, pairs);
+	test_stream_fill(&stream, &device);
+	send(4000);
+	test_drain(&device);
+	test_wait(&device, SECOND_NS);
+	check_erases();
+	CHECK_MSG(eraser.superblocks > 4, "only %u superblocks", eraser.superblocks);
+	if (device.config.rain)
+		check_parity();
+	CHECK(!device.config.rain == !test_counters(&device)->programmed_parity_units);
+	CHECK_EQ(check_reads(), 0);
+	close_device();
+}
+
+static void a_die_dies(const char *policy, const char *const *pairs)
+{
+	u32 held;
+
+	open_device(policy, pairs);
+	test_stream_fill(&stream, &device);
+	send(700);
+	kill_die(2);
+	held = valid_in(2);
+	CHECK(held > 20);
+	send(200);
+	CHECK_EQ(check_reads(), 0);
+	CHECK(test_counters(&device)->stripe_reads > 0);
+	wait_for_rebuild(2);
+	CHECK_MSG(!valid_in(2) || is_full(2), "%u units are not rebuilt", valid_in(2));
+	CHECK_RANGE(test_counters(&device)->programmed_rebuild_units, 1, held);
+	CHECK(!aftl_read_only(device.ftl));
+	aftl_reset_stats(device.ftl);
+	held = valid_in(2);
+	CHECK_EQ(check_reads(), 0);
+	CHECK_EQ(test_counters(&device)->read_recovered_units, held);
+	send(3000);
+	CHECK_EQ(check_reads(), 0);
+	close_device();
+}
+
+/* What was rebuilt before outlives it; the rest of both is lost where both had programmed. */
+static void a_second_one_dies(const char *policy, const char *const *pairs)
+{
+	open_device(policy, pairs);
+	test_stream_fill(&stream, &device);
+	send(300);
+	kill_die(1);
+	kill_die(3);
+	CHECK_MSG(check_reads() > 20, "nothing is lost");
+	send(500);
+	wait_for_rebuild(1);
+	wait_for_rebuild(3);
+	check_reads();
+	CHECK_EQ(test_counters(&device)->moved_lost_units, 0);
+	close_device();
+}
+
+static void one_of_each_group_dies(void)
+{
+	open_device("baseline", parity);
+	test_stream_fill(&stream, &device);
+	send(300);
+	kill_die(1);
+	kill_die(6);
+	CHECK_EQ(check_reads(), 0);
+	close_device();
+}
+
+/* After the first has been rebuilt the second is no more than a first. */
+static void one_dies_after_the_other(void)
+{
+	open_device("baseline", parity);
+	test_stream_fill(&stream, &device);
+	send(300);
+	kill_die(1);
+	test_drain(&device);
+	wait_for_rebuild(1);
+	CHECK_EQ(valid_in(1), 0);
+	kill_die(6);
+	CHECK_EQ(check_reads(), 0);
+	close_device();
+}
+
+static void dies_at_any_moment(const char *const *pairs, const char *policy)
+{
+	struct aftl_random random = { 23 };
+	u32 i;
+
+	for (i = 0; i < 60 && !tap_failures(); i++) {
+		u32 die = aftl_random_below(&random, LUNS);
+
+		open_device(policy, pairs);
+		stream.gap_ns = 20000;
+		stream.depth = 64;
+		test_stream_fill(&stream, &device);
+		send(20 + aftl_random_below(&random, 400));
+		aftl_advance(device.ftl, aftl_now(device.ftl) +
+			     aftl_random_below(&random, 1000000));
+		kill_die(die);
+		send(aftl_random_below(&random, 200));
+		if (i % 2)
+			kill_die((die + 1 + i % 7) % LUNS);
+		send(100);
+		if (i % 2 == 0)
+			CHECK_EQ(check_reads(), 0);
+		else
+			check_reads();
+		close_device();
+	}
+}
+
+static void a_die_dies_at_any_moment(void)
+{
+	dies_at_any_moment(parity, "baseline");
+	dies_at_any_moment(buffered, "approxftl");
+	dies_at_any_moment(suspending, "separated");
+	dies_at_any_moment(whole, "approxftl");
+}
+
+/* No more is lost while there is no room for all, and nobody waits for ever. */
+static void a_full_device_loses_a_die(void)
+{
+	open_device("baseline", dense);
+	store.full_disk = true;
+	test_stream_fill(&stream, &device);
+	send(1000);
+	kill_die(5);
+	send(1000);
+	CHECK_EQ(check_reads(), 0);
+	close_device();
+}
+
+/* Beyond what ECC corrects the rest of a stripe helps, if it can itself be read. */
+static void pages_beyond_ecc_are_recovered(void)
+{
+	u64 lost;
+
+	open_device("baseline", worn);
+	stream.read = 50;
+	test_stream_fill(&stream, &device);
+	send(6000);
+	test_drain(&device);
+	lost = test_counters(&device)->read_lost_units;
+	CHECK_MSG(test_counters(&device)->read_recovered_units > 100, "%llu recovered",
+		  (unsigned long long)test_counters(&device)->read_recovered_units);
+	CHECK_MSG(lost < test_counters(&device)->read_recovered_units / 4, "%llu lost",
+		  (unsigned long long)lost);
+	CHECK(test_counters(&device)->moved_recovered_units > 0);
+	close_device();
+}
+
+/* Blocks that go bad leave a superblock that is smaller, and still has parity. */
+static void blocks_go_bad(void)
+{
+	u32 i;
+
+	open_device("separated", parity);
+	test_stream_fill(&stream, &device);
+	test_drain(&device);
+	CHECK(!block_at(0, 1)->parity && block_at(0, 1)->valid);
+	CHECK_EQ(aftl_fail_block(device.ftl, 1), 0);
+	test_wait(&device, SECOND_NS);
+	CHECK_EQ(block_at(0, 1)->state, AFTL_BLOCK_BAD);
+	for (i = 1; i < 12 && !tap_failures(); i++) {
+		CHECK_EQ(aftl_fail_block(device.ftl, i * 31), 0);
+		send(300);
+	}
+	test_drain(&device);
+	test_wait(&device, SECOND_NS);
+	CHECK(test_counters(&device)->retired_blocks >= 8);
+	check_parity();
+	kill_die(4);
+	CHECK_EQ(check_reads(), 0);
+	close_device();
+}
+
+static const char *const fixed[] = { ROOMY, "allocate", "static", NULL };
+static const char *const fixed_parity[] = { ROOMY, "allocate", "static", "rain", "on", NULL };
+
+/* Of superblocks that one die alone fills, what the others have not begun is closed for it. */
+static void one_die_is_written(const char *policy, const char *const *pairs)
+{
+	const struct aftl_geometry *geo;
+	u32 units;
+	u32 i;
+
+	open_device(policy, pairs);
+	geo = aftl_geometry(device.ftl);
+	units = aftl_program_units(geo);
+	for (i = 0; i < 64 * geo->block_slots / units && !tap_failures(); i++)
+		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, i % 8 * units * geo->luns, units,
+				 i & 1, NULL), 0);
+	CHECK(test_counters(&device)->super_short_blocks > 0);
+	CHECK_EQ(check_reads(), 0);
+	close_device();
+}
+
+static struct test_device twin;
+
+static void play(struct test_device *on, u64 seed)
+{
+	struct test_stream load;
+
+	test_stream_init(&load, seed);
+	load.depth = 16;
+	while (load.operations < 3000 && test_stream_step(&load, on))
+		;
+	test_drain(on);
+	test_do(on, AFTL_OP_FLUSH, 0, 0, 0, NULL);
+}
+
+/* A saved device has the same future, healthy and with a dead die. */
+static void it_is_saved(const char *policy, const char *const *pairs)
+{
+	struct test_bytes bytes = { 0 };
+	struct aftl_sink sink = test_bytes_sink(&bytes);
+	struct aftl_source_stream source;
+	unsigned int i;
+
+	test_device_init(&device, "demo");
+	test_device_open(&device, policy, pairs);
+	play(&device, 1);
+	if (device.config.rain)
+		kill_die(6);
+	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), 0);
+	source = test_bytes_source(&bytes);
+	test_device_init(&twin, "demo");
+	twin.ret = aftl_load(&twin.ftl, &source, &twin.ops, &twin, &twin.error);
+	if (CHECK_MSG(!twin.ret, "%s", twin.error.text)) {
+		CHECK_EQ(aftl_digest(twin.ftl), aftl_digest(device.ftl));
+		aftl_reset_stats(device.ftl);
+		aftl_reset_stats(twin.ftl);
+		play(&device, 2);
+		play(&twin, 2);
+		CHECK_EQ(aftl_digest(twin.ftl), aftl_digest(device.ftl));
+		for (i = 0; i < AFTL_COUNTERS; i++)
+			CHECK_MSG(aftl_counter_get(test_counters(&device), i) ==
+				  aftl_counter_get(test_counters(&twin), i), "%s differs",
+				  aftl_counter_info[i].name);
+		test_audit(&twin);
+	}
+	test_device_close(&twin);
+	test_device_close(&device);
+	test_bytes_free(&bytes);
+}
+
+/* Parity is a block of each superblock, in turn, and no capacity. */
+static void its_room(void)
+{
+	u32 units;
+	u32 number;
+
+	test_device_init(&device, "demo");
+	test_device_open(&device, "baseline", plain);
+	units = test_units(&device);
+	test_device_close(&device);
+	test_device_init(&device, "demo");
+	test_device_open(&device, "baseline", parity);
+	CHECK_EQ(test_units(&device), units - units / EACH);
+	for (number = 0; number < 48; number++) {
+		CHECK_EQ(block_at(number % EACH, number)->parity, 1);
+		CHECK_EQ(block_at(number % EACH + EACH, number)->parity, 1);
+	}
+	test_device_close(&device);
+}
+
+/* One stripe of three pages, to the nanosecond: its parity, and a read without one of the dies. */
+static void its_time(void)
+{
+	u64 latency = 0;
+	u32 unit = 0;
+
+	test_device_init(&device, "demo");
+	test_device_set(&device, "unit", "8KiB");
+	test_device_open(&device, "baseline", parity);
+	while (test_counters(&device)->programmed_parity_units == 0 && unit < 16)
+		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit++, 1, 0, &latency), 0);
+	CHECK_EQ(test_counters(&device)->array_programs, unit + 1);
+	test_wait(&device, SECOND_NS);
+	CHECK_EQ(test_do(&device, AFTL_OP_READ, 1, 1, 0, &latency), 0);
+	CHECK_EQ(test_counters(&device)->stripe_reads, 0);
+	test_device_close(&device);
+}
+
+/* Dies that are written in turn fill blocks of one number, and its emptiest is collected. */
+static void its_blocks(void)
+{
+	const struct aftl_geometry *geo;
+	u32 each;
+	u32 i;
+
+	open_device("baseline", parity);
+	geo = aftl_geometry(device.ftl);
+	each = geo->block_slots * geo->luns * 3 / 4;
+	for (i = 0; i < 4 * each; i++)
+		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, i % test_units(&device), 1, 0, NULL), 0);
+	for (i = 0; i < geo->blocks; i++) {
+		u32 first = i / geo->blocks_per_lun / EACH * EACH;
+		u32 number = i % geo->blocks_per_lun;
+		const struct aftl_block *block = block_at(first + (number % EACH ? 0 : 1), number);
+
+		if (!block_at(i / geo->blocks_per_lun, number)->parity)
+			CHECK_EQ(block_at(i / geo->blocks_per_lun, number)->state, block->state);
+	}
+	close_device();
+}
+
+static u32 valid_beside(u32 number)
+{
+	u32 valid = 0;
+	u32 i;
+
+	for (i = 0; i < EACH; i++)
+		valid += block_at(i, number)->valid;
+	return valid;
+}
+
+static bool is_full_superblock(u32 number)
+{
+	u32 i;
+
+	for (i = 0; i < EACH; i++)
+		if (!block_at(i, number)->parity &&
+		    block_at(i, number)->state != AFTL_BLOCK_CLOSED)
+			return false;
+	return true;
+}
+
+static void its_victim(void)
+{
+	u32 least = U32_MAX;
+	u32 victim;
+	u32 i;
+
+	open_device("baseline", parity);
+	test_stream_fill(&stream, &device);
+	send(600);
+	test_drain(&device);
+	test_wait(&device, SECOND_NS);
+	aftl_park(device.ftl);
+	for (i = 0; i < 48; i++)
+		if (is_full_superblock(i))
+			least = min(least, valid_beside(i));
+	aftl_unpark(device.ftl);
+	CHECK_EQ(aftl_collect(device.ftl, 1), 0);
+	victim = device.ftl->groups[0].victim;
+	CHECK(victim != AFTL_NIL && is_full_superblock(victim));
+	if (victim != AFTL_NIL)
+		CHECK_EQ(valid_beside(victim), least);
+	close_device();
+}
+
+static const char *const again[] = {
+	ROOMY, "rain", "on", "blocks", "128", "bits", "2", "one_shot", "on", NULL
+};
+
+static const char *const small_cells[] = {
+	"superblock", "4", "slc_static", "2", "bits", "2", NULL
+};
+
+static const char *const caching[] = {
+	"superblock", "4", "rain", "on", "read_cache", "1MiB", NULL
+};
+
+static const char *const zoned[] = { "superblock", "4", "zoned", "64KiB", NULL };
+static const char *const handles[] = { "superblock", "4", "placement_handles", "2", NULL };
+static const char beside[] = "do not go together with zoned";
+
+static void refused(const char *policy, const char *const *pairs, const char *part)
+{
+	test_device_init(&device, "demo");
+	test_device_set_all(&device, pairs);
+	CHECK_EQ(test_device_create(&device, policy), -EINVAL);
+	CHECK_CONTAINS(device.error.text, part);
+	test_device_close(&device);
+}
+
+static void what_makes_no_sense_is_refused(void)
+{
+	refused("baseline", (const char *const[]){ "rain", "on", NULL },
+		"set superblock to 2 dies or more");
+	refused("baseline", (const char *const[]){ "superblock", "3", NULL },
+		"4 dies cannot be shared out in groups of 3");
+	refused("baseline", (const char *const[]){ "superblock", "1", NULL },
+		"it takes at least 2");
+	refused("baseline", (const char *const[]){ "superblock", "4", "victim", "fifo", NULL },
+		"set victim greedy");
+	refused("baseline", (const char *const[]){ "superblock", "4", "map_cache", "1MiB", NULL },
+		"do not go together with zoned");
+	refused("baseline", caching, "is not kept in a cache");
+	refused("baseline", zoned, beside);
+	refused("baseline", small_cells, beside);
+	refused("baseline", handles, beside);
+	refused("ressd", again, "programs word lines again");
+	open_device("baseline", plain);
+	CHECK_EQ(aftl_set_param(device.ftl, "victim", "fifo", &device.error), -EINVAL);
+	CHECK_CONTAINS(device.error.text, "set victim greedy");
+	close_device();
+}
+
+int main(void)
+{
+	tap_run("what makes no sense is refused", what_makes_no_sense_is_refused);
+	tap_run("parity takes its room", its_room);
+	tap_run("parity takes its time", its_time);
+	tap_run("blocks of one number are filled together", its_blocks);
+	tap_run("the emptiest superblock is collected", its_victim);
+	with_every_policy("superblocks", superblocks_are_erased_together, plain);
+	with_every_policy("superblocks with parity", superblocks_are_erased_together, parity);
+	with_every_policy("a die dies", a_die_dies, parity);
+	with_every_policy("a die dies, with a buffer", a_die_dies, buffered);
+	with_every_policy("a die dies, word lines at once", a_die_dies, whole);
+	with_every_policy("a second die dies", a_second_one_dies, parity);
+	with_every_policy("one die is written", one_die_is_written, fixed);
+	with_every_policy("one die is written, with parity", one_die_is_written, fixed_parity);
+	with_every_policy("superblocks are saved", it_is_saved, plain);
+	with_every_policy("superblocks with parity are saved", it_is_saved, parity);
+	tap_run("most policies were tried", most_policies_were_tried);
+	tap_run("one die of each group dies", one_of_each_group_dies);
+	tap_run("one die dies after the other", one_dies_after_the_other);
+	tap_run("a die dies at any moment", a_die_dies_at_any_moment);
+	tap_run("a full device loses a die", a_full_device_loses_a_die);
+	tap_run("pages beyond ECC are recovered", pages_beyond_ecc_are_recovered);
+	tap_run("blocks go bad", blocks_go_bad);
+	return tap_finish();
+}

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A die dies: what it costs with parity in the others, and without; the study of that."""
+
+from __future__ import annotations
+
+import tomllib
+from itertools import product
+from pathlib import Path
+
+from selftests.sim.support import only_run, sim
+
+TOP = Path(__file__).resolve().parents[2]
+
+
+def test_the_study_of_a_rebuilt_die() -> None:
+    """With parity nothing is lost, the reads of a dead die take longer, and all writes cost."""
+    study = tomllib.loads((TOP / "docs/examples/rebuilt-die.toml").read_text())
+    base = [word for key, value in study["base"].items() for word in (f"--{key}", str(value))]
+    ran = {
+        (rain, dies): only_run(sim(*base, "--rain", rain, "--die-dies", dies, "--verify"))
+        for rain, dies in product(study["vary"]["rain"], study["vary"]["die-dies"])
+    }
+    lost = {key: run["counters"]["read_lost_units"] for key, run in ran.items()}
+    assert {key for key, units in lost.items() if units} == {("off", "late"), ("off", "early")}
+    recovered = {key for key, run in ran.items() if run["counters"]["read_recovered_units"]}
+    assert ("on", "late") in recovered and ("on", "never") not in recovered
+    rebuilt = {key: run["counters"]["programmed_rebuild_units"] for key, run in ran.items()}
+    assert rebuilt["on", "late"] > 0 and not rebuilt["on", "never"] and not rebuilt["off", "late"]
+    slow = {key: run["timing"]["read_response"]["mean_ns"] for key, run in ran.items()}
+    assert slow["on", "late"] > slow["on", "never"]
