@@ -64,6 +64,9 @@ static void each_fault(void)
 	health.status.dead_luns = 1;
 	judged(HEALTH_ATTENTION, "1 LUNs have no good block left");
 	make_good();
+	health.counters.programmed_rebuild_units = 7;
+	judged(HEALTH_ATTENTION, "7 units of dead dies have been rebuilt");
+	make_good();
 	health.counters.read_lost_units = 1;
 	health.counters.moved_lost_units = 2;
 	judged(HEALTH_ATTENTION, "3 units could not be read any more");
@@ -94,7 +97,7 @@ static void all_faults(void)
 	health.endurance = 1;
 	health_judge(&health);
 	CHECK_EQ(health.verdict, HEALTH_FAILED);
-	CHECK_EQ(health.reason_count, 8);
+	CHECK_EQ(health.reason_count, 9);
 }
 
 int main(void)

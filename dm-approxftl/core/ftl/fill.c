@@ -71,23 +71,20 @@ static bool rush_job(struct aftl *ftl, struct aftl_lun *lun)
 	}
 }
 
-static u32 collected_beside(const struct aftl *ftl, const struct aftl_lun *lun)
-{
-	return ftl->groups[aftl_group_of(ftl, lun)].collected;
-}
-
 /* All of a group do their share, then all erase. */
 static bool rush_group(struct aftl *ftl, const struct aftl_lun *lun)
 {
-	u32 collected = collected_beside(ftl, lun);
+	u32 group = aftl_group_of(ftl, lun);
+	const u32 *collected = &ftl->groups[group].collected;
+	u32 before = *collected;
 	u32 round;
 	u32 i;
 
 	for (round = 0; round < 2; round++)
-		for (i = 0; i < ftl->geo.super_luns && collected_beside(ftl, lun) == collected; i++)
-			rush_job(ftl, aftl_member(ftl, aftl_group_of(ftl, lun), i));
+		for (i = 0; i < ftl->geo.super_luns && *collected == before; i++)
+			rush_job(ftl, aftl_member(ftl, group, i));
 	rush_parity(ftl, lun);
-	return collected_beside(ftl, lun) != collected;
+	return *collected != before;
 }
 
 bool aftl_job_rush(struct aftl *ftl, struct aftl_lun *lun)
