@@ -712,7 +712,8 @@ static void what_makes_no_sense_is_refused(void)
 	refused("baseline", zoned, beside);
 	refused("baseline", small_cells, beside);
 	refused("baseline", handles, beside);
-	refused("ressd", again, "programs word lines again");
+	refused("ressd", again, "policy ressd has pages that parity cannot follow");
+	refused("density", again, "policy density has pages that parity cannot follow");
 	open_device("baseline", plain);
 	CHECK_EQ(aftl_set_param(device.ftl, "victim", "fifo", &device.error), -EINVAL);
 	CHECK_CONTAINS(device.error.text, "set victim greedy");

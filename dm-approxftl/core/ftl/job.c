@@ -61,6 +61,18 @@ static void wake_group(struct aftl *ftl, const struct aftl_lun *lun)
 		aftl_wake(ftl, aftl_member(ftl, aftl_group_of(ftl, lun), i));
 }
 
+static bool pick_orphan(struct aftl *ftl, struct aftl_lun *lun, bool idle)
+{
+	struct aftl_block *block;
+
+	if (idle && lun->free_blocks <= aftl_reserve(ftl) + 1)
+		return false;
+	block = aftl_group_orphan(ftl, lun, idle);
+	if (block)
+		begin_rebuild(ftl, lun, block);
+	return block;
+}
+
 /* Its share in the superblock that is collected. */
 static bool pick_share(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -71,24 +83,7 @@ static bool pick_share(struct aftl *ftl, struct aftl_lun *lun)
 		lun->job.erase = true;
 		return true;
 	}
-	block = aftl_group_orphan(ftl, lun, false);
-	if (!block)
-		return false;
-	begin_rebuild(ftl, lun, block);
-	return true;
-}
-
-static bool pick_orphan(struct aftl *ftl, struct aftl_lun *lun)
-{
-	struct aftl_block *block;
-
-	if (lun->free_blocks <= aftl_reserve(ftl) + 1)
-		return false;
-	block = aftl_group_orphan(ftl, lun, true);
-	if (!block)
-		return false;
-	begin_rebuild(ftl, lun, block);
-	return true;
+	return pick_orphan(ftl, lun, false);
 }
 
 /* Empty a closed block, or the superblock that it is part of. */
@@ -288,7 +283,8 @@ static noinline bool pick_in_group(struct aftl *ftl, struct aftl_lun *lun, bool 
 	if (collects(ftl, lun))
 		return pick_share(ftl, lun) || pick_redo(ftl, lun);
 	return pick_own(ftl, lun, urgent) ||
-	       (!urgent && !lun->stuck && !lun->cramped && pick_orphan(ftl, lun));
+	       (!urgent && !lun->stuck && !lun->cramped &&
+		pick_orphan(ftl, lun, true));
 }
 
 static bool pick(struct aftl *ftl, struct aftl_lun *lun, bool urgent)

@@ -28,7 +28,7 @@ static int check_others(const struct aftl *ftl, const struct aftl_config *config
 				 "rain: what is put together from stripes is not kept in a cache of reads; set read_cache 0 or rain off");
 	if (config->rain && ftl->type->no_parity)
 		return aftl_fail(error, -EINVAL,
-				 "rain: policy %s programs word lines again whose parity has been written; set rain off",
+				 "rain: policy %s has pages that parity cannot follow; set rain off",
 				 ftl->type->name);
 	return 0;
 }

@@ -127,6 +127,7 @@ const struct aftl_policy_type aftl_policy_density = {
 	.reserve = AFTL_OVER_BLOCKS,
 	.copy_passes = 2,
 	.least_steps = 2,
+	.no_parity = true,
 	.two_passes = true,
 	.size = sizeof(struct aftl_over_approx),
 	.lun_size = sizeof(struct aftl_by_class),

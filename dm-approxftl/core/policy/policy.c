@@ -17,7 +17,7 @@ struct aftl_block *aftl_policy_open_less(struct aftl_policy *policy, struct aftl
 	const struct aftl_config *config = aftl_policy_config(policy);
 	struct aftl_block *block;
 
-	if (!bits || bits >= config->bits || need->cause != AFTL_CAUSE_HOST || config->rain ||
+	if (!bits || bits >= config->bits || need->cause != AFTL_CAUSE_HOST ||
 	    (bits == 1 && (config->slc_static || config->slc_dynamic)))
 		return NULL;
 	block = aftl_policy_open(policy, lun, need, AFTL_ORDER_SEQUENTIAL, kind);

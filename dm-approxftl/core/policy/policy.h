@@ -251,7 +251,7 @@ struct aftl_array {
  * @word_line_steps: a program step must be a whole word line
  * @two_passes: all that it places are the steps of aftl_place_sequential(): word lines may get
  *	a coarse and a fine pass, the latter from the core
- * @no_parity: it programs word lines again after their data have been closed off by parity
+ * @no_parity: it programs word lines again whose parity has been written, or blocks of few bits
  * @steady: where a program goes follows from its LUN, its class and whether the host writes it:
  *	the next step of the block that the last such one went to, until that is full
  * @ignores_tags: everything is stored as precise
