@@ -224,3 +224,23 @@ def test_a_full_timeline_says_whose_operations_are_lost(tmp_path: Path) -> None:
     html = (tmp_path / "page.html").read_text()
     assert "77 operations of second, third were not recorded" in html
     assert "77 more were not recorded" not in html
+
+
+def test_a_timeline_opens_at_the_largest_collection(tmp_path: Path) -> None:
+    """Two collections; the second one moves more, and neither is at the begin."""
+    def event(ts: int, name: str, cause: str) -> Json:
+        return {"ph": "X", "pid": 1, "tid": 0, "ts": ts, "dur": 1, "name": name, "cat": cause,
+                "args": {"block": 0, "page": ts, "pages": 1}}
+
+    collected = [*range(100, 110), *range(3000, 3500)]
+    (tmp_path / "t.json").write_text(json.dumps({
+        "approxftl_json_format": [1, 0],
+        "traceEvents": [event(ts, "erase" if ts in (109, 3499) else "read",
+                              "gc" if ts in collected else "host") for ts in range(9000)]}))
+    succeed("report", tmp_path / "t.json", "-o", tmp_path / "page.html")
+    html = (tmp_path / "page.html").read_text()
+    assert "0 is 3.000 ms after the begin" in html
+    assert "7800 more are in t.json" in html
+    drawn = re.findall(r"<title>(\w+), (gc|host), block 0, page (\d+),", html)
+    assert drawn[0] == ("read", "gc", "3000")
+    assert ("erase", "gc", "3499") in drawn

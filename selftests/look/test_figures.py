@@ -92,11 +92,13 @@ def test_data_is_that_of_the_inputs(drawn: Path, inputs: list[Path]) -> None:
     assert min(begins) == 0
     events = [event for event in json.loads(inputs[1].read_text())["traceEvents"]
               if event["ph"] == "X" and event["pid"] == 1]
-    first = min(event["ts"] for event in events)
-    known = {(event["ts"] - first, event["dur"]) for event in events}
-    for row in lanes[1:]:
-        begin, end = float(row[1]), float(row[2])
-        assert any(abs(begin - ts) < 1e-3 and abs(end - begin - dur) < 1e-3 for ts, dur in known)
+    events.sort(key=lambda event: event["ts"])
+    spans = sorted((float(row[1]), float(row[2]) - float(row[1])) for row in lanes[1:])
+    assert any(all(begin == pytest.approx(event["ts"] - first["ts"], abs=1e-3)
+                   for (begin, _), event in zip(spans, events[i:i + len(spans)], strict=True))
+               and sorted(dur for _, dur in spans) == pytest.approx(
+                   sorted(event["dur"] for event in events[i:i + len(spans)]), abs=1e-3)
+               for i, first in enumerate(events[:len(events) - len(spans) + 1]))
 
 
 def test_chosen_kinds_as_pdf(inputs: list[Path], tmp_path: Path) -> None:

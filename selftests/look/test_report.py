@@ -6,8 +6,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import re
 from html import unescape
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -209,12 +211,24 @@ def test_response_by_class_is_that_of_the_result(dom: str, result: Json) -> None
 def test_distribution_is_that_of_the_result(dom: str, result: Json) -> None:
     rows = [row for row in numbers(dom, "cdf-write")[1:] if row[0] == "approxftl"]
     bins = result["runs"][3]["timing"]["write_response"]["bins"]
-    assert rows[0][1:] == [rows[1][1], "0.0"]
+    assert rows[0][1:] == [rows[1][1], "100.0"]
     rows = rows[1:]
     assert [float(row[1]) for row in rows] == [top / 1000 for top, _ in bins]
     counts, total = [count for _, count in bins], sum(count for _, count in bins)
-    assert float(rows[0][2]) == pytest.approx(100 * counts[0] / total)
-    assert float(rows[-1][2]) == 100
+    longer = [100 * sum(counts[i + 1:]) / total for i in range(len(counts) - 1)]
+    assert [float(row[2]) for row in rows] == pytest.approx([*longer, longer[-1]])
+
+
+def test_a_distribution_is_as_wide_where_requests_are_rare(dom: str, result: Json) -> None:
+    """A line for each power of ten, equally far apart."""
+    levels = re.findall(r'y1="([0-9.]+)" y2="\1" class="level"[^<]*(?:</line>)?<text [^>]*>'
+                        r"([^<]*)</text>", figure(dom, "cdf-write"))
+    gaps = [float(a) - float(b) for (a, _), (b, _) in pairwise(levels)]
+    total = sum(count for _, count in result["runs"][3]["timing"]["write_response"]["bins"])
+    assert len(gaps) >= math.floor(math.log10(total)) > 2
+    assert gaps == pytest.approx([gaps[0]] * len(gaps), abs=0.2)
+    assert [float(b) / float(a) for (_, a), (_, b) in pairwise(levels)] == pytest.approx(
+        [10] * len(gaps))
 
 
 def test_energy_is_that_of_the_result(dom: str, result: Json) -> None:

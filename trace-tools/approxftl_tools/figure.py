@@ -45,6 +45,7 @@ class Curves:
     y_label: str
     curves: Sequence[tuple[str, Sequence[float], Sequence[float]]]
     log_x: bool = False
+    log_y: bool = False
     #: Values hold until the next point.
     steps: bool = False
     #: Points are measurements, not a line.

@@ -96,6 +96,24 @@ def window_us(lanes: Iterable[list[Json]]) -> float:
     return float(min(lengths))
 
 
+def opens_at(events: Sequence[Json]) -> int:
+    """Return the first operation to show: where the collection of most operations begins.
+
+    A collection of a LUN ends with its erase, or with the timeline.
+    """
+    under_way: dict[int, list[int]] = {}
+    largest: list[int] = []
+    for i, event in enumerate(events):
+        if event["cat"] == "gc":
+            own = under_way.setdefault(event["tid"], [])
+            own.append(i)
+            if event["name"].startswith("erase"):
+                del under_way[event["tid"]]
+                largest = max(largest, own, key=len)
+    largest = max(largest, *under_way.values(), [], key=len)
+    return min(largest[0] if largest else 0, max(0, len(events) - TIMELINE_SPANS))
+
+
 def left_out(timeline: Timeline, names: dict[tuple[int, int], str],
              devices: dict[int, list[Json]]) -> str:
     """Return what a timeline had no room for, which is of the last devices, not of each."""
@@ -117,25 +135,28 @@ def timeline_figures(timeline: Timeline) -> list[Figure]:
             devices.setdefault(event["pid"], []).append(event)
     for events in devices.values():
         events.sort(key=lambda event: event["ts"])
-    window = window_us(devices.values()) if devices else 0
+    first = {pid: opens_at(events) for pid, events in devices.items()}
+    window = window_us(events[first[pid]:] for pid, events in devices.items()) if devices else 0
     order = span_order(event for events in devices.values() for event in events)
     policies_ = named_events(timeline, "process_name")
     threads = named_events(timeline, "thread_name")
     result = []
     for pid, events in devices.items():
-        begin = events[0]["ts"]
+        begin = events[first[pid]]["ts"]
         tids = sorted({tid for process, tid in threads if process == pid}
                       | {event["tid"] for event in events})
         lanes = {tid: i for i, tid in enumerate(tids)}
-        spans = [span_of(event, begin, lanes) for event in events
+        spans = [span_of(event, begin, lanes) for event in events[first[pid]:]
                  if event["ts"] - begin <= window]
         name = policies_.get((pid, 0), f"device {pid}")
         rest = len(events) - len(spans)
         result.append(Figure(
             "timeline", f"What each LUN does, {name}",
-            f"{len(spans)} operations from the begin of the timeline, a row for each LUN; colours "
-            f"are operation and cause. {rest} later ones are in {timeline.path.name}, which "
-            "ui.perfetto.dev opens." + left_out(timeline, policies_, devices),
+            f"{len(spans)} operations from where the largest collection begins, or from the begin "
+            f"if there is none, a row for each LUN; 0 is {(begin - events[0]['ts']) / 1000:.3f} ms "
+            f"after the begin; colours are operation and cause. {rest} more are in "
+            f"{timeline.path.name}, which ui.perfetto.dev opens."
+            + left_out(timeline, policies_, devices),
             Spans("us", [threads.get((pid, tid), f"LUN {tid}") for tid in tids], order, spans),
             (str(timeline.path),)))
     return result

@@ -139,31 +139,39 @@ def no_zero(curves: Iterable[tuple[str, Sequence[float], Sequence[float]]]) -> b
     return all(x > 0 for _, xs, _ in curves for x in xs)
 
 
+def slower(times_us: Sequence[float], shares: Sequence[float]
+           ) -> tuple[list[float], list[float]]:
+    """Return times and the percentage of requests that took longer; the slowest ends the curve."""
+    left = [100 - share for share in shares]
+    return list(times_us), [*left[:-1], left[-2]]
+
+
 def cdf_of(inputs: Inputs, kind: str) -> Figure | None:
     """Distribution of the response times of reads or of writes."""
     curves, drawn = [], []
     for run in inputs.runs:
         bins = look(run.data, "timing", f"{kind}_response", "bins")
         if bins:
-            curves.append((run.label, *cumulative(bins)))
+            curves.append((run.label, *slower(*cumulative(bins))))
             drawn.append(run.path)
     number = aft.OPERATIONS.index(kind)
     for file in records_with_latency(inputs):
         chosen = file.column("lat_100ns")[file.operations() == number]
         if len(chosen):
-            curves.append((file.path.stem, *quantile_curve(chosen / 10)))
+            curves.append((file.path.stem, *slower(*quantile_curve(chosen / 10))))
             drawn.append(file.path)
     for log in inputs.logs:
         chosen = log.latencies_ns()[(log.operations() == number) & (log.column("error") == 0)]
         if len(chosen):
-            curves.append((log.path.stem, *quantile_curve(chosen / 1000)))
+            curves.append((log.path.stem, *slower(*quantile_curve(chosen / 1000))))
             drawn.append(log.path)
     if not curves:
         return None
     return Figure(f"cdf-{kind}", f"Response times of {kind}s, distribution",
-                  f"How many of the {kind}s took at most so long. A curve further to the left "
-                  "is better.",
-                  Curves(TIME_LABEL, f"% of {kind}s", curves, log_x=no_zero(curves), steps=True),
+                  f"How many of the {kind}s took longer, by powers of ten, so that the tail is "
+                  "seen; a curve ends at its slowest. One further to the left is better.",
+                  Curves(TIME_LABEL, f"% of {kind}s that took longer", curves,
+                         log_x=no_zero(curves), log_y=True, steps=True),
                   tuple(map(str, dict.fromkeys(drawn))))
 
 

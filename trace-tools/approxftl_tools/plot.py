@@ -89,7 +89,10 @@ def curves(axes: Axes, plot: Curves) -> None:
     axes.xaxis.set_major_formatter(lambda value, _: axis_number(value, plot.x_label))
     axes.set_xlabel(axis_name(plot.x_label))
     axes.set_ylabel(plot.y_label)
-    axes.set_ylim(bottom=min([0.0, *(y for _, _, ys in plot.curves for y in ys)]))
+    if plot.log_y:
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(bottom=min([0.0, *(y for _, _, ys in plot.curves for y in ys)]))
     axes.grid(linewidth=0.4, color="#d8dce1")
 
 

@@ -124,10 +124,11 @@ class Area:
         """Return the place of a value on the horizontal axis."""
         return self.left + (value - low) / (high - low or 1) * (self.right - self.left)
 
-    def levels(self, scale: Sequence[float], label: str) -> Iterator[str]:
+    def levels(self, scale: Sequence[float], label: str, log: bool = False) -> Iterator[str]:
         """Return the lines of the vertical axis and its name."""
-        for value in scale:
-            y = self.y(value, scale)
+        places = [math.log10(value) for value in scale] if log else scale
+        for value, at in zip(scale, places, strict=True):
+            y = self.y(at, places)
             yield element("line", x1=self.left, x2=self.right, y1=y, y2=y, class_="level")
             yield words(number(value), self.left - 6, y + 4, "end")
         middle = (self.top + self.bottom) / 2
@@ -238,6 +239,9 @@ def points_of(xs: Sequence[float], ys: Sequence[float], plot: Curves, place: Are
     if plot.log_x:
         low, high = math.log10(low), math.log10(high)
         xs = [math.log10(max(x, x_scale[0])) for x in xs]
+    if plot.log_y:
+        ys = [math.log10(max(y, y_scale[0])) for y in ys]
+        y_scale = [math.log10(value) for value in (y_scale[0], y_scale[-1])]
     return [(place.x(x, low, high), place.y(y, y_scale)) for x, y in zip(xs, ys, strict=True)]
 
 
@@ -269,7 +273,7 @@ def one_curve(index: int, name: str, points: Sequence[tuple[float, float]], plot
 def horizontal(scale: Sequence[float], place: Area, plot: Curves) -> Iterator[str]:
     """Return the names of the horizontal axis."""
     for value in scale:
-        ((x, _),) = points_of([value], [0], plot, place, scale, [0, 1])
+        ((x, _),) = points_of([value], [1], plot, place, scale, [1, 10])
         yield element("line", x1=x, x2=x, y1=place.top, y2=place.bottom, class_="level")
         yield words(axis_number(value, plot.x_label), x, place.bottom + 16,
                     "end" if x > WIDTH - 3 * LETTER else "middle")
@@ -284,10 +288,11 @@ def curves(plot: Curves) -> tuple[str, float]:
     positive = [x for x in xs if x > 0] or [1.0]
     x_scale = decades(min(positive), max(positive)) if plot.log_x else \
         ticks(min(xs, default=0), max(xs, default=1))
-    y_scale = ticks(min([0, *ys]), max([0, *ys]))
+    y_scale = decades(min(ys), max(ys)) if plot.log_y else ticks(min([0, *ys]), max([0, *ys]))
     named, top = legend([(name, colour(i)) for i, (name, _, _) in enumerate(plot.curves)], 4)
     place = Area(top + 4)
-    parts = [named, *place.levels(y_scale, plot.y_label), *horizontal(x_scale, place, plot)]
+    parts = [named, *place.levels(y_scale, plot.y_label, plot.log_y),
+             *horizontal(x_scale, place, plot)]
     for i, (name, x_values, y_values) in enumerate(plot.curves):
         points = points_of(x_values, y_values, plot, place, x_scale, y_scale)
         parts.append(one_curve(i, name, points, plot))
