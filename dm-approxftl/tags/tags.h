@@ -179,12 +179,16 @@ static inline bool aftl_backs_loop(const struct address_space *mapping)
 }
 
 /*
- * Do data of files of ext4 with this page cache go through its journal? A journal writes pages
- * of files, and takes no reference to them. Known by how such pages can be moved.
+ * May data of files of ext4 with this page cache go through its journal? A journal writes pages
+ * of files, and takes no reference to them. Known by how such pages can be moved; a kernel that
+ * moves none does not tell.
  */
 static inline bool aftl_journals_data(unsigned long magic, const struct address_space *mapping)
 {
-	return magic == EXT4_SUPER_MAGIC && mapping->a_ops->migrate_folio != buffer_migrate_folio;
+	if (magic != EXT4_SUPER_MAGIC)
+		return false;
+	return !IS_ENABLED(CONFIG_MIGRATION) ||
+	       mapping->a_ops->migrate_folio != buffer_migrate_folio;
 }
 
 /* rules.c */

@@ -54,6 +54,12 @@ can_make()
 	return 1
 }
 
+# Has the kernel CONFIG_MIGRATION? By that we know whether ext4 journals data.
+moves_pages()
+{
+	grep -q ' buffer_migrate_folio$' /proc/kallsyms
+}
+
 # Until the test ends
 let_everybody_tag()
 {

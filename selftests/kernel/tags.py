@@ -426,7 +426,11 @@ def failed_writes(folder: str) -> None:
 
 
 def askers(folder: str) -> None:
-    """Where blocks are is told to the owner, and of a journal of data to administrators."""
+    """Where blocks are is told to the owner, and of a journal of data to administrators.
+
+    A kernel that moves no pages does not tell which files ext4 has in its journal.
+    """
+    all_may_be = " buffer_migrate_folio\n" not in Path("/proc/kallsyms").read_text()
     Path(folder).chmod(0o777)
     roots, own = f"{folder}/roots", f"{folder}/askers"
     os.close(open_new(roots, mode=0o666))
@@ -436,7 +440,7 @@ def askers(folder: str) -> None:
     for journaled in (False, True):
         subprocess.run(["chattr", "+j" if journaled else "-j", own], check=True)
         must(Control().stored(os.open(own, os.O_RDONLY)), "root may not ask")
-        in_child(askers_of_nobody, roots, own, journaled)
+        in_child(askers_of_nobody, roots, own, journaled or all_may_be)
     Path(own).unlink()
 
 
