@@ -46,7 +46,7 @@ gone()
 
 constant_rate()
 {
-	on_ext4 timing off && weights written.json --phase write --type int8 --planes 8 --hidden 128 &&
+	on_ext4 timing off && weights written.json --phase write --type int8 --planes 8 --hidden 64 &&
 		umount "$place" && mount /dev/mapper/aftl-weights "$place" &&
 		weights read.json --phase read --draws 20 && judge rate "$scratch/read.json" 7.2e-4 && gone
 }
@@ -54,14 +54,14 @@ constant_rate()
 bought()
 {
 	on_ext4 timing off policy approxftl &&
-		weights written.json --phase write --hidden 128 &&
+		weights written.json --phase write --hidden 64 &&
 		judge bought "$scratch/written.json" && gone
 }
 
 by_level()
 {
 	on_ext4 timing off policy levels cell_model voltage refresh 0 &&
-		weights written.json --phase write --planes 8 --level 2:6 --level 3:3 --hidden 128 &&
+		weights written.json --phase write --planes 8 --level 2:6 --level 3:3 --hidden 64 &&
 		umount "$place" && dmsetup message aftl-weights 0 age 2000h &&
 		mount /dev/mapper/aftl-weights "$place" &&
 		weights read.json --phase read --draws 20 && judge levels "$scratch/read.json" && gone
@@ -98,7 +98,7 @@ worn()
 	create aftl-weights ram $small policy approxftl cell_model voltage refresh 0 cycles "$cycles" &&
 		"$@" /dev/mapper/aftl-weights >"$scratch/said" 2>&1 &&
 		mount /dev/mapper/aftl-weights "$place" &&
-		weights written.json --phase write --type "$kind" --planes "$planes" --hidden 64 &&
+		weights written.json --phase write --type "$kind" --planes "$planes" --hidden 32 &&
 		older "$cycles" 720 && older "$cycles" 8040 &&
 		judge older "$scratch/$cycles-720.json" "$scratch/$cycles-8040.json" &&
 		umount "$place" && $check /dev/mapper/aftl-weights >"$scratch/said" 2>&1 &&
