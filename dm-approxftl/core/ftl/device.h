@@ -1252,6 +1252,37 @@ void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun, const struct af
 void aftl_program_go_on(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
 			u32 class, const struct aftl_payload *payload);
 
+/**
+ * struct aftl_course - units in the order in which a fill writes them first
+ * @at: the next one
+ * @step: from one to the next; it shares no factor with @units
+ * @units: all of them: beyond the last one is the first
+ * @seq: number of the next write
+ */
+struct aftl_course {
+	u32 at;
+	u32 step;
+	u32 units;
+	u64 seq;
+};
+
+/* The one so many after the next. */
+static inline u32 aftl_course_unit(const struct aftl_course *course, u32 ahead)
+{
+	u64 at = course->at + (u64)ahead * course->step;
+
+	return likely(at < course->units) ? at : at % course->units;
+}
+
+static inline void aftl_course_skip(struct aftl_course *course, u32 units)
+{
+	course->at = aftl_course_unit(course, units);
+	course->seq += units;
+}
+
+void aftl_program_rounds(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
+			 struct aftl_course course, u32 rounds);
+
 /* Add the content of @slot, which is valid. */
 void aftl_program_move(struct aftl *ftl, struct aftl_payload *payload, aftl_slot_t slot);
 

@@ -98,12 +98,14 @@ bool aftl_job_rush(struct aftl *ftl, struct aftl_lun *lun)
  * struct filler - writes that are on their way into one program
  * @random: draws
  * @steady: its policy need not be asked for each, and nobody looks on
+ * @in_rounds: nor need anybody be asked for each round of all LUNs
  * @need: of the program being gathered
  * @payload: gathered
  */
 struct filler {
 	struct aftl_random random;
 	bool steady;
+	bool in_rounds;
 	struct aftl_need need;
 	struct aftl_payload payload;
 };
@@ -328,18 +330,112 @@ static u32 coprime_step(u32 n, struct aftl_random *random)
 	}
 }
 
+/* Units between two pauses, so few that their part of the map stays in the processor's cache. */
+#define ROUNDS_UNITS 4096U
+
+/* Do the LUNs take turns, whatever is in them? */
+static bool takes_turns(const struct aftl *ftl)
+{
+	return ftl->lun_rule.lun == aftl_lun_rotate.lun ||
+	       (ftl->lun_rule.lun == aftl_lun_static.lun &&
+		ftl->config.fill == AFTL_FILL_SEQUENTIAL);
+}
+
+static bool is_in_rounds(const struct aftl *ftl, const struct filler *filler)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.luns; i++)
+		if (ftl->luns[i].valid)
+			return false;
+	return filler->steady && ftl->type->ignores_tags && !ftl->ops->programmed &&
+	       takes_turns(ftl);
+}
+
+/* Programs of which each is the step after the one before, but for the last of the block. */
+static u32 steps_to_go(const struct aftl *ftl, const struct filler *filler, struct aftl_lun *lun)
+{
+	const struct aftl_block *block = *last_of(filler, lun);
+	u32 used = lun->valid + lun->bound;
+
+	if (!block || block->state != AFTL_BLOCK_OPEN || block->frontier == ftl->geo.pages ||
+	    aftl_urgent(ftl, lun) || used > lun->room)
+		return 0;
+	return min((ftl->geo.pages - block->frontier) / ftl->geo.program_pages - 1,
+		   (lun->room - used) / ftl->program_units);
+}
+
+/* Of so many units. Those of a static rule begin where a program does. */
+static u32 rounds_to_go(const struct aftl *ftl, const struct filler *filler,
+			const struct aftl_course *course, u32 units)
+{
+	u32 each = ftl->geo.luns * ftl->program_units;
+	u32 rounds = min(units, max(ROUNDS_UNITS, each)) / each;
+	u32 i;
+
+	if (!filler->in_rounds || filler->payload.count ||
+	    (ftl->lun_rule.fixed && course->at % ftl->program_units))
+		return 0;
+	for (i = 0; rounds && i < ftl->geo.luns; i++)
+		rounds = min(rounds, steps_to_go(ftl, filler, &ftl->luns[i]));
+	return rounds;
+}
+
+/*
+ * Each LUN has its turn so many times: one after the other they have all of their programs at
+ * once, which leaves the same. Return: units.
+ */
+static u32 fill_rounds(struct aftl *ftl, struct filler *filler, struct aftl_course course,
+		       u32 rounds)
+{
+	u32 turn = ftl->lun_rule.fixed ? course.at / ftl->program_units : ftl->rotation;
+	u32 units = rounds * ftl->geo.luns * ftl->program_units;
+	u32 i;
+
+	for (i = 0; i < ftl->geo.luns; i++) {
+		struct aftl_lun *lun =
+			&ftl->luns[aftl_stripe_lun(&ftl->geo, (turn + i) % ftl->geo.luns)];
+
+		aftl_program_rounds(ftl, lun, *last_of(filler, lun), course, rounds);
+		aftl_course_skip(&course, ftl->program_units);
+	}
+	ftl->seq += units;
+	/* A draw for each class, which the policy does not want to know. */
+	filler->random.state += units;
+	return units;
+}
+
+static int fill_some(struct aftl *ftl, struct filler *filler, struct aftl_course *course,
+		     u32 *units)
+{
+	u32 rounds = rounds_to_go(ftl, filler, course, *units);
+	u32 done = 1;
+	int ret;
+
+	course->seq = ftl->seq;
+	if (rounds) {
+		done = fill_rounds(ftl, filler, *course, rounds);
+		ret = aftl_pause(ftl);
+	} else {
+		ret = fill_unit(ftl, filler, to_unit(course->at), draw_class(ftl, filler));
+	}
+	aftl_course_skip(course, done);
+	*units -= done;
+	return ret;
+}
+
 static int fill_once(struct aftl *ftl, struct filler *filler, u32 units)
 {
 	bool shuffled = ftl->config.fill == AFTL_FILL_RANDOM;
-	u32 step = shuffled ? coprime_step(units, &filler->random) : 1;
-	u64 at = shuffled ? aftl_random_below(&filler->random, units) : 0;
+	struct aftl_course course = { .units = units, .step = 1 };
 	int ret = 0;
-	u32 i;
 
-	for (i = 0; !ret && i < units; i++) {
-		ret = fill_unit(ftl, filler, to_unit((u32)at), draw_class(ftl, filler));
-		at = (at + step) % units;
+	if (shuffled) {
+		course.step = coprime_step(units, &filler->random);
+		course.at = (u32)aftl_random_below(&filler->random, units);
 	}
+	while (!ret && units)
+		ret = fill_some(ftl, filler, &course, &units);
 	return ret;
 }
 
@@ -394,6 +490,7 @@ int aftl_fill(struct aftl *ftl)
 	if (ftl->config.fill == AFTL_FILL_NONE || !units)
 		return 0;
 	filler.steady = is_steady(ftl);
+	filler.in_rounds = is_in_rounds(ftl, &filler);
 	begin_payload(&filler.payload);
 	/* The data is written when the device is new, and is as old as the device. */
 	ftl->age_ns = 0;

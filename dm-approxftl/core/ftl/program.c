@@ -523,7 +523,9 @@ static void go_on_pages(struct aftl *ftl, struct aftl_block *block, u32 first, u
 
 	for (page = first; page < first + ftl->geo.program_pages; page++) {
 		ftl->media.attr[page] = attr;
-		*aftl_hours_at(&ftl->media, page) = hours;
+		/* Most are 0 already: memory that nobody writes is nowhere. */
+		if (*aftl_hours_at(&ftl->media, page) != hours)
+			*aftl_hours_at(&ftl->media, page) = hours;
 	}
 	if (aftl_page_class(attr) == AFTL_PRECISE)
 		block->approx_only = 0;
@@ -553,6 +555,43 @@ void aftl_program_go_on(struct aftl *ftl, struct aftl_lun *lun, struct aftl_bloc
 		aftl_map_set(ftl, lun, block, payload->unit[i], to_slot(first + i), class);
 	}
 	announce_pages(ftl, first, first + payload->count);
+}
+
+/* A unit that has no place yet, and its errors begin with the write number @seq. */
+static void store_new(struct aftl *ftl, u32 unit, u32 slot, u64 seq)
+{
+	struct aftl_origin origin = { .lineage = (u16)aftl_mix(seq) };
+
+	*aftl_unit_word(&ftl->media, to_slot(slot)) = to_unit(unit);
+	if (aftl_has_origins(&ftl->media))
+		*aftl_origin_at(&ftl->media, to_slot(slot)) = origin;
+	*aftl_map_at(ftl, unit) = slot + 1;
+	aftl_slot_set_valid(&ftl->media, to_slot(slot));
+}
+
+/*
+ * aftl_program_rounds() - the next steps of such a block, precise data that have no place yet
+ * @course: the units of the first of them, and where those of the next one begin
+ * @rounds: how many steps; the last one of the block is not among them
+ */
+void aftl_program_rounds(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
+			 struct aftl_course course, u32 rounds)
+{
+	u16 attr = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
+	u32 page = aftl_device_page(&ftl->media, block, block->frontier);
+	u32 slot = page * ftl->geo.page_units;
+	u32 round;
+	u32 i;
+
+	for (round = 0; round < rounds; round++) {
+		go_on_pages(ftl, block, page, attr);
+		for (i = 0; i < ftl->program_units; i++)
+			store_new(ftl, aftl_course_unit(&course, i), slot++, course.seq + i);
+		aftl_course_skip(&course, ftl->geo.luns * ftl->program_units);
+		page += ftl->geo.program_pages;
+	}
+	block->valid += rounds * ftl->program_units;
+	lun->valid += rounds * ftl->program_units;
 }
 
 void aftl_erase_begin(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_block *block)
