@@ -98,14 +98,14 @@ bool aftl_job_rush(struct aftl *ftl, struct aftl_lun *lun)
  * struct filler - writes that are on their way into one program
  * @random: draws
  * @steady: its policy need not be asked for each, and nobody looks on
- * @in_rounds: nor need anybody be asked for each round of all LUNs
+ * @round: units of a round of all LUNs, if nobody need be asked for each; else 0
  * @need: of the program being gathered
  * @payload: gathered
  */
 struct filler {
 	struct aftl_random random;
 	bool steady;
-	bool in_rounds;
+	u32 round;
 	struct aftl_need need;
 	struct aftl_payload payload;
 };
@@ -369,13 +369,13 @@ static u32 steps_to_go(const struct aftl *ftl, const struct filler *filler, stru
 static u32 rounds_to_go(const struct aftl *ftl, const struct filler *filler,
 			const struct aftl_course *course, u32 units)
 {
-	u32 each = ftl->geo.luns * ftl->program_units;
-	u32 rounds = min(units, max(ROUNDS_UNITS, each)) / each;
+	u32 rounds;
 	u32 i;
 
-	if (!filler->in_rounds || filler->payload.count ||
+	if (!filler->round || filler->payload.count ||
 	    (ftl->lun_rule.fixed && course->at % ftl->program_units))
 		return 0;
+	rounds = min(units, max(ROUNDS_UNITS, filler->round)) / filler->round;
 	for (i = 0; rounds && i < ftl->geo.luns; i++)
 		rounds = min(rounds, steps_to_go(ftl, filler, &ftl->luns[i]));
 	return rounds;
@@ -389,7 +389,7 @@ static u32 fill_rounds(struct aftl *ftl, struct filler *filler, struct aftl_cour
 		       u32 rounds)
 {
 	u32 turn = ftl->lun_rule.fixed ? course.at / ftl->program_units : ftl->rotation;
-	u32 units = rounds * ftl->geo.luns * ftl->program_units;
+	u32 units = rounds * filler->round;
 	u32 i;
 
 	for (i = 0; i < ftl->geo.luns; i++) {
@@ -490,7 +490,8 @@ int aftl_fill(struct aftl *ftl)
 	if (ftl->config.fill == AFTL_FILL_NONE || !units)
 		return 0;
 	filler.steady = is_steady(ftl);
-	filler.in_rounds = is_in_rounds(ftl, &filler);
+	if (is_in_rounds(ftl, &filler))
+		filler.round = ftl->geo.luns * ftl->program_units;
 	begin_payload(&filler.payload);
 	/* The data is written when the device is new, and is as old as the device. */
 	ftl->age_ns = 0;
