@@ -57,9 +57,14 @@ def test_list() -> None:
     assert [line.split()[0] for line in lines] == [kind.name for kind in KINDS]
 
 
-def test_each_kind_is_drawn(drawn: Path) -> None:
+def test_each_kind_is_drawn(drawn: Path, tmp_path: Path) -> None:
     names = {path.stem for path in drawn.glob("*.svg")}
     assert {path.stem for path in drawn.glob("*.csv")} == names
+    simulate(tmp_path / "seeds.json", "--requests", "500", "--policy", "baseline,approxftl",
+             "--seed", "1..3")
+    told = succeed("figures", tmp_path / "seeds.json", "-k", "ratios", "-o", tmp_path)
+    assert told == f"{tmp_path / 'ratios.svg'}\n"
+    names.add("ratios")
     for kind in KINDS:
         start = {"device": "device-", "records": "record-"}.get(kind.name, kind.name)
         assert any(name.startswith(start) for name in names), kind.name
@@ -111,7 +116,7 @@ def test_chosen_kinds_as_pdf(inputs: list[Path], tmp_path: Path) -> None:
 def test_unknown_kind(inputs: list[Path]) -> None:
     done = run("figures", inputs[0], "-k", "pie")
     assert done.code == 2
-    assert 'there is no kind "pie"; there are response, class-response, cdf,' in done.err
+    assert 'there is no kind "pie"; there are ratios, response, class-response, cdf,' in done.err
 
 
 def test_kind_that_lacks_something(tmp_path: Path) -> None:

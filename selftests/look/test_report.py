@@ -13,10 +13,16 @@ from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats  # type: ignore[import-untyped]
 from selftests.look.support import (
     EVERYTHING,
+    FULL,
     POLICIES,
+    STREAM,
     Json,
     browse,
     console,
@@ -26,6 +32,9 @@ from selftests.look.support import (
     succeed,
     with_script,
 )
+
+from approxftl_tools.inputs import Inputs, Run
+from approxftl_tools.seeds import mean_of, over_seeds
 
 #: One figure of each kind at least.
 FIGURES = ("response", "class-response", "cdf-read", "cdf-write", "block-kinds", "modes",
@@ -70,7 +79,8 @@ def numbers(dom: str, name: str) -> list[list[str]]:
 def test_everything_is_there(dom: str) -> None:
     for section in ("tables", "figures", "provenance"):
         assert f'<section id="{section}">' in dom
-    assert '<section class="missing"' not in dom
+    missing = dom[dom.index('<section class="missing"'):dom.index('<section id="provenance">')]
+    assert re.findall("<li>([^:]*):", missing) == ["ratios to the first policy, with intervals"]
     for name in FIGURES:
         element = figure(dom, name)
         assert re.search(r"<svg [^>]*role=\"img\"", element), name
@@ -278,6 +288,133 @@ def test_provenance(dom: str) -> None:
     assert "approxftl sim --fill random" in unescape(section)
     assert "approxftl report" in section
     assert re.search(r"result\.json</th><td>simulator</td><td>[0-9.]+", section)
+
+
+# ---------------------------------------------------------------- several seeds
+
+SEEDS = 5
+
+
+@pytest.fixture(scope="module")
+def sampled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of policies with several seeds each."""
+    directory = tmp_path_factory.mktemp("seeds")
+    simulate(directory / "seeds.json", *STREAM, *FULL, "--policy", ",".join(POLICIES), "--seed",
+             f"1..{SEEDS}")
+    told = succeed("report", directory / "seeds.json", "-o", directory / "r.html")
+    assert told == f"{directory / 'r.html'}: {SEEDS * len(POLICIES)} runs\n"
+    return directory / "r.html"
+
+
+def by_seed(page: Path, policy: str, *keys: str) -> list[float]:
+    """Return a number of each run of a policy, in the order of the seeds."""
+    values = []
+    for run in json.loads((page.parent / "seeds.json").read_text())["runs"]:
+        if run["policy"] == policy:
+            for key in keys:
+                run = run[key]
+            values.append(run)
+    return values
+
+
+def interval(values: list[float]) -> tuple[float, float, float]:
+    """Return mean and interval, as scipy has them."""
+    mean = float(np.mean(values))
+    half = float(stats.t.ppf(0.975, len(values) - 1) * stats.sem(values))
+    return mean, mean - half, mean + half
+
+
+def ratio(page: Path, policy: str, *keys: str) -> tuple[float, float, float]:
+    """Return the mean of the ratios of pairs, and its interval."""
+    ours, base = by_seed(page, policy, *keys), by_seed(page, "baseline", *keys)
+    assert len(ours) == SEEDS
+    return interval([a / b for a, b in zip(ours, base, strict=True)])
+
+
+def test_begins_with_what_was_simulated_and_which_is_better(sampled: Path) -> None:
+    html = unescape(sampled.read_text())
+    first, second = re.findall(r"<h1>.*?</h1>\n<p[^>]*>([^<]*)</p>\n<ul[^>]*>(.*?)</ul>", html,
+                               re.S)[0]
+    assert first == (
+        "Simulated: demo, 435.2 MiB of 512 MiB, 4 LUNs; uniform requests of 4 KiB, 50 % writes, "
+        f"50 % of them approximate, dies 30 % busy; {', '.join(POLICIES)}; {SEEDS} seeds each.")
+    for policy in POLICIES[1:]:
+        mean, low, high = ratio(sampled, policy, "timing", "write_response", "mean_ns")
+        assert not low <= 1 <= high
+        assert (f"<li>write response, mean: {policy} has {mean:.3f} ({low:.3f} to {high:.3f}) of "
+                "baseline's; the interval of 95 % leaves out 1.</li>") in second
+    assert second.count("<li>") == 2 * (len(POLICIES) - 1)
+
+
+def test_ratios_have_their_intervals(sampled: Path) -> None:
+    shown = {(row[0], row[1]): row[2:] for row in numbers(sampled.read_text(), "ratios")[1:]}
+    for title, keys in (("write response, mean", ("timing", "write_response", "mean_ns")),
+                        ("energy", ("energy", "total_pj")),
+                        ("erases", ("counters", "array_erases"))):
+        for policy in POLICIES[1:]:
+            *ends, runs = map(float, shown[title, policy])
+            assert ends == pytest.approx(ratio(sampled, policy, *keys))
+            assert runs == SEEDS
+    element = figure(sampled.read_text(), "ratios")
+    assert element.count("<circle ") == len(shown)
+
+
+def test_a_policy_has_one_column_and_it_is_the_mean(sampled: Path) -> None:
+    html = sampled.read_text()
+    head = re.search(r"<thead><tr>(.*?)</tr>", html)
+    assert head
+    assert re.findall(r">([^<]+)</th>", head[1]) == list(POLICIES)
+    row = re.search(r'<th scope="row">write response, mean</th>(.*?)</tr>', html)
+    assert row
+    mean, low, high = ratio(sampled, "vth_b", "timing", "write_response", "mean_ns")
+    assert f"<small>{mean:.3f} [{low:.3f}, {high:.3f}]</small>" in row[1]
+    rows = numbers(html, "energy")
+    for policy, *parts in rows[1:]:
+        assert sum(map(float, parts)) == pytest.approx(
+            np.mean(by_seed(sampled, policy, "energy", "total_pj"))
+            / np.mean(by_seed(sampled, "baseline", "energy", "total_pj")))
+    assert 'Block' in html and ", approxftl, seed 1: pages</h3>" in html
+    curve = [float(row[2]) for row in numbers(html, "cdf-write")[1:] if row[0] == "vth_b"]
+    requests = sum(by_seed(sampled, "vth_b", "timing", "write_response", "count"))
+    assert curve[-1] == pytest.approx(100 / requests)
+
+
+def test_who_was_interrupted_is_no_sample() -> None:
+    def run(seed: int, interrupted: bool, number: float) -> Run:
+        data = {"policy": "a", "seed": seed, "interrupted": interrupted, "requests": 10,
+                "parts": {"n": number}}
+        return Run("", "", data, {}, Path("x.json"))
+
+    inputs = over_seeds(Inputs([run(1, False, 1), run(2, True, 50), run(3, False, 4)]))
+    assert [(one.label, one.data["parts"]["n"]) for one in inputs.runs] == [
+        ("a", 2.5), ("a (interrupted after 10 requests)", 50)]
+
+
+@given(st.lists(st.dictionaries(st.integers(1, 9), st.integers(1, 99), min_size=1), min_size=1))
+def test_distributions_are_pooled(runs: list[dict[int, int]]) -> None:
+    shown = mean_of([{"count": 1, "bins": [list(one) for one in sorted(bins.items())]}
+                     for bins in runs])["bins"]
+    assert shown == [[top, sum(bins.get(top, 0) for bins in runs)]
+                     for top in sorted({top for bins in runs for top in bins})]
+
+
+def test_five_hundred_runs(tmp_path: Path) -> None:
+    """The page is small, and there at once."""
+    policies = (*POLICIES, "tvr", "cubeftl", "li", "hybrid")
+    simulate(tmp_path / "many.json", "--requests", "400", "--approx-share", "50%", "--histogram",
+             "--policy", ",".join(policies), "--seed", "1..63")
+    told = succeed("report", "many.json", directory=tmp_path)
+    assert told == "report.html: 504 runs\n"
+    page = tmp_path / "report.html"
+    assert page.stat().st_size <= 1_500_000
+    probe = with_script(page, """addEventListener("load", () => {
+        const [navigation] = performance.getEntriesByType("navigation");
+        document.title = `interactive after ${navigation.domInteractive} ms`;
+    });""")
+    done = browse(probe, tmp_path / "profile", "--dump-dom")
+    found = re.search(r"<title>interactive after ([0-9.]+) ms</title>", done.out)
+    assert found, done.err
+    assert 0 < float(found[1]) <= 2000
 
 
 # ---------------------------------------------------------------- less

@@ -12,6 +12,8 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from approxftl_tools.statistics import Estimate
+
 #: A number, a word, or nothing.
 Cell = float | int | str | None
 
@@ -35,6 +37,27 @@ class Bars:
         """Return a row for each category."""
         return [[category, *(values[i] for _, values in self.series)]
                 for i, category in enumerate(self.categories)]
+
+
+@dataclass(frozen=True)
+class Dots:
+    """Means with their intervals, by category and series."""
+
+    categories: Sequence[str]
+    series: Sequence[tuple[str, Sequence[Estimate | None]]]
+    unit: str
+    #: A line across, such as where the yardstick is.
+    mark: float | None = None
+
+    def head(self) -> list[str]:
+        """Return the columns."""
+        return ["", "of", self.unit, "low", "high", "runs"]
+
+    def rows(self) -> list[list[Cell]]:
+        """Return a row for each mean."""
+        return [[category, name, one.mean, one.low, one.high, one.count]
+                for i, category in enumerate(self.categories)
+                for name, values in self.series if (one := values[i])]
 
 
 @dataclass(frozen=True)
@@ -114,7 +137,7 @@ class Spans:
         return [[self.lanes[s.lane], s.begin, s.end, s.kind, s.text] for s in self.spans]
 
 
-Plot = Bars | Curves | Grid | Spans
+Plot = Bars | Dots | Curves | Grid | Spans
 
 
 @dataclass(frozen=True)

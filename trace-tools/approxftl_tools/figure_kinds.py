@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from approxftl_tools import (
     figure_activity,
     figure_pages,
+    figure_ratios,
     figure_records,
     figure_shares,
     figure_times,
@@ -32,6 +33,7 @@ class Kind:
 
 
 KINDS: tuple[Kind, ...] = (
+    Kind("ratios", "ratios to the first policy, with intervals", figure_ratios.ratios),
     Kind("response", "response times relative to the first run", figure_times.response),
     Kind("class-response", "the same of writes by the class of their data",
          figure_times.class_response),

@@ -9,7 +9,7 @@ from typing import Any
 
 from approxftl_tools.figure import Cell, Figure, Grid
 from approxftl_tools.figure_runs import Lacking
-from approxftl_tools.inputs import Inputs, Message
+from approxftl_tools.inputs import Inputs, Message, of_seed
 
 Json = dict[str, Any]
 
@@ -120,8 +120,8 @@ def page_map(inputs: Inputs) -> list[Figure]:
     order = word_order(one for run in inputs.runs for one in run.data.get("page_maps", ()))
     for run in inputs.runs:
         for one in run.data.get("page_maps", ()):
-            found += page_figures(run.label, one, layer_pages(run.geometry), order,
-                                  str(run.path))
+            found += page_figures(run.label + of_seed(run.data), one, layer_pages(run.geometry),
+                                  order, str(run.path))
     found += maps_of_devices(inputs)
     if not found:
         raise Lacking("approxftl sim --json FILE --page-map auto records it; a device answers "

@@ -6,7 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from approxftl_tools.inputs import Inputs, Run
-from approxftl_tools.measures import measured
+from approxftl_tools.measures import factor, measured
+from approxftl_tools.statistics import Estimate
+from approxftl_tools.study_plan import Value
+from approxftl_tools.study_table import Group
 
 
 class Lacking(Exception):  # noqa: N818
@@ -25,9 +28,29 @@ def runs_of(inputs: Inputs) -> list[Run]:
     return inputs.runs
 
 
+def group_of(run: Run, varied: dict[str, Value] | None = None) -> Group:
+    """Return what statistics are of: the runs that a mean is of, or the only one."""
+    unit_bytes = run.geometry.get("unit_bytes")
+    bits = {"unit_bits": 8 * unit_bytes if unit_bytes else None}
+    runs = run.seeds or {run.data.get("seed", 0): run.data}
+    return Group(varied or {}, {seed: {**data, **bits} for seed, data in runs.items()})
+
+
+def ratio_of(run: Run, yardstick: Run, key: str) -> Estimate | None:
+    """Return a measure relative to that of another run, seed by seed where both have several."""
+    one, base = group_of(run), group_of(yardstick)
+    if set(one.runs) == set(base.runs):
+        return one.ratio(base, key)
+    found = factor(value_of(run, key), value_of(yardstick, key))
+    return None if found is None else Estimate(found, None, 1)
+
+
 def value_of(run: Run, key: str) -> float | None:
-    """Return a measure of a run."""
-    return measured(run.data, run.geometry.get("unit_bytes"))[key]
+    """Return a measure of a run, or its mean."""
+    if not run.seeds:
+        return measured(run.data, run.geometry.get("unit_bytes"))[key]
+    found = group_of(run).estimate(key)
+    return found.mean if found else None
 
 
 def policies(runs: Sequence[Run]) -> list[str]:

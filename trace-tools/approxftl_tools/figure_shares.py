@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from approxftl_tools.figure import Bars, Figure
 from approxftl_tools.figure_runs import Lacking, runs_of, sources, value_of
 from approxftl_tools.inputs import Inputs, Run
-from approxftl_tools.measures import error_rate
 
 
 def stacked(runs: Sequence[Run], parts: Callable[[Run], dict[str, float]], name: str, title: str,
@@ -80,10 +79,7 @@ def waf(inputs: Inputs) -> list[Figure]:
 def quality(inputs: Inputs) -> list[Figure]:
     """Bit error rates of approximate data."""
     runs = runs_of(inputs)
-    rates = []
-    for run in runs:
-        unit_bytes = run.geometry.get("unit_bytes")
-        rates.append(error_rate({**run.data, "unit_bits": 8 * unit_bytes if unit_bytes else None}))
+    rates = [value_of(run, "bit_error_rate") for run in runs]
     if all(rate is None for rate in rates):
         raise Lacking("no approximate data was read; --approx-share above 0 with reads does it")
     return [Figure("quality", "Bit error rate of approximate data",

@@ -16,13 +16,14 @@ from approxftl_tools.figure_runs import (
     groups_of,
     of_policy,
     policies,
+    ratio_of,
     runs_of,
     several_policies,
     sources,
     value_of,
 )
 from approxftl_tools.inputs import Inputs, Run
-from approxftl_tools.measures import BY_KEY, factor, look
+from approxftl_tools.measures import BY_KEY, look
 
 #: Intervals of a replay, of each of which the latest request counts.
 INTERVALS = 120
@@ -38,10 +39,15 @@ CLASS_RESPONSES = ("write_precise_response_mean_ns", "write_precise_response_p99
                    "write_approx_response_mean_ns", "write_approx_response_p99_ns")
 
 
+def mean_ratio(run: Run, yardstick: Run, key: str) -> float | None:
+    """Return how many times that of another a measure is."""
+    found = ratio_of(run, yardstick, key)
+    return found.mean if found else None
+
+
 def normalised(runs: Sequence[Run], key: str) -> list[tuple[str, float | None]]:
     """Return a measure relative to the first run."""
-    base = value_of(runs[0], key)
-    return [(run.label, factor(value_of(run, key), base)) for run in runs]
+    return [(run.label, mean_ratio(run, runs[0], key)) for run in runs]
 
 
 def response_title(key: str) -> str:
@@ -76,8 +82,7 @@ def responses_of_groups(inputs: Inputs) -> list[Figure]:
             for name in names:
                 group = inputs.group(name)
                 run = of_policy(group, policy)
-                base = value_of(group[0], key)
-                values.append(factor(value_of(run, key), base) if run else None)
+                values.append(mean_ratio(run, group[0], key) if run else None)
             series.append((policy, values))
         if any(value is not None for _, values in series for value in values):
             result.append(Figure(

@@ -13,6 +13,7 @@ from approxftl_tools import command, papers, plot
 from approxftl_tools.figure_kinds import KINDS, Kind, draw
 from approxftl_tools.figure_runs import Lacking
 from approxftl_tools.inputs import WHAT_FILES_ARE, Inputs, read
+from approxftl_tools.seeds import over_seeds
 from approxftl_tools.study_streams import Setting
 
 FORMATS = ("svg", "pdf")
@@ -126,7 +127,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                                   command.USAGE)
         kinds = chosen(args.kind)
         plot.library()
-        inputs = read(args.files)
+        inputs = over_seeds(read(args.files))
         try:
             args.output.mkdir(parents=True, exist_ok=True)
         except OSError as error:

@@ -40,6 +40,8 @@ class Run:
     data: Json
     document: Json
     path: Path
+    #: Where this is a mean over seeds: what each run says.
+    seeds: dict[Any, Json] = field(default_factory=dict)
 
     @property
     def policy(self) -> str:

@@ -10,7 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from approxftl_tools.command import Refusal, write_file
-from approxftl_tools.figure import Bars, Curves, Figure, Grid, Spans, axis_name, axis_number, number
+from approxftl_tools.figure import (
+    Bars,
+    Curves,
+    Dots,
+    Figure,
+    Grid,
+    Spans,
+    axis_name,
+    axis_number,
+    number,
+)
 
 #: Okabe and Ito: told apart by almost everybody, and in print.
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#c8b900", "#5c5c5c")
@@ -75,6 +85,23 @@ def bars(axes: Axes, plot: Bars) -> None:
     axes.grid(axis="y", linewidth=0.4, color="#d8dce1")
     if plot.mark is not None:
         axes.axhline(plot.mark, color="black", linewidth=0.8, linestyle="--")
+
+
+def dots(axes: Axes, plot: Dots) -> None:
+    """Draw means with their intervals, a row for each category."""
+    step = 0.6 / max(1, len(plot.series))
+    for i, (name, values) in enumerate(plot.series):
+        there = [(j, one) for j, one in enumerate(values) if one]
+        shift = (i - (len(plot.series) - 1) / 2) * step
+        axes.errorbar([one.mean for _, one in there], [j + shift for j, _ in there],
+                      xerr=[one.half or 0 for _, one in there], label=name, color=colour(i),
+                      fmt="o", markersize=4, capsize=2)
+    axes.set_yticks(range(len(plot.categories)), plot.categories)
+    axes.invert_yaxis()
+    axes.set_xlabel(plot.unit)
+    axes.grid(axis="x", linewidth=0.4, color="#d8dce1")
+    if plot.mark is not None:
+        axes.axvline(plot.mark, color="black", linewidth=0.8, linestyle="--")
 
 
 def curves(axes: Axes, plot: Curves) -> None:
@@ -162,6 +189,8 @@ def render(figure: Figure, kind: str) -> bytes:
     plot = figure.plot
     if isinstance(plot, Bars):
         bars(axes, plot)
+    elif isinstance(plot, Dots):
+        dots(axes, plot)
     elif isinstance(plot, Curves):
         curves(axes, plot)
     elif isinstance(plot, Grid):

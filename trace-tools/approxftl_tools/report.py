@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -17,9 +18,14 @@ from approxftl_tools.figure_kinds import KINDS, Kind, draw
 from approxftl_tools.figure_runs import Lacking
 from approxftl_tools.inputs import WHAT_FILES_ARE, Inputs, Run, marked, read
 from approxftl_tools.page import figure_block, page, table
+from approxftl_tools.report_words import interval_rows, opening
+from approxftl_tools.seeds import over_seeds
 from approxftl_tools.study_report import section_of
 
 Json = dict[str, Any]
+
+#: A value and how it compares: 0.9x, or a ratio with its interval.
+RELATIVE = re.compile(r"(.*) (\S+x|\S+ \[.*\])")
 
 
 def comparison(lines: Sequence[Sequence[str]], caption: str) -> str:
@@ -29,7 +35,8 @@ def comparison(lines: Sequence[Sequence[str]], caption: str) -> str:
     for name, *cells in lines[1:]:
         values = []
         for cell in cells:
-            value, _, relative = cell.rpartition(" ") if cell.endswith("x") else (cell, "", "")
+            found = RELATIVE.fullmatch(cell)
+            value, relative = found.groups() if found else (cell, "")
             values.append(f"<td>{escape(value)}"
                           + (f" <small>{escape(relative)}</small>" if relative else "") + "</td>")
         body.append(f'<tr><th scope="row">{escape(name)}</th>{"".join(values)}</tr>\n')
@@ -57,10 +64,13 @@ def tables(inputs: Inputs) -> str:
     """Return the comparison of runs, and all measures behind it."""
     parts = []
     for runs in compare.blocks_of_runs(inputs):
-        caption = f"{runs[0].group}; beside a value how many times that of {runs[0].label} it is"
-        parts.append(comparison(compare.rows_of(runs, every=False), caption))
+        rows, beside = (interval_rows, "and intervals of 95 %") if runs[0].seeds else \
+            (compare.rows_of, "")
+        caption = (f"{runs[0].group}; beside a value how many times that of {runs[0].label} it is"
+                   f"{', ' + beside if beside else ''}")
+        parts.append(comparison(rows(runs, every=False), caption))
         parts.append("<details><summary>Every measure</summary>\n"
-                     + comparison(compare.rows_of(runs, every=True), caption) + "</details>\n")
+                     + comparison(rows(runs, every=True), caption) + "</details>\n")
     parts += [f'<p class="failed"><strong>{escape(line)}</strong></p>\n'
               for line in compare.failure_lines(inputs)]
     others = ([("Device", compare.device_rows(d)) for d in inputs.devices]
@@ -148,8 +158,9 @@ def summary(inputs: Inputs, studies: Sequence[Path]) -> str:
     return ", ".join([*named, *([inputs.summary()] if inputs.runs or not studies else [])])
 
 
-def html(inputs: Inputs, studies: Sequence[Path], heading: str, argv: Sequence[str]) -> str:
+def html(given: Inputs, studies: Sequence[Path], heading: str, argv: Sequence[str]) -> str:
     """Return the report."""
+    inputs = over_seeds(given)
     found, lacking = drawn(inputs)
     # A kind's figures have different names already; kinds may share one.
     taken: set[str] = set()
@@ -163,7 +174,7 @@ def html(inputs: Inputs, studies: Sequence[Path], heading: str, argv: Sequence[s
             blocks.append(figure_block(unique))
     own = f"{command.version()}: {join(['approxftl', 'report', *argv])}"
     return page(heading, (
-        f"<p>{escape(summary(inputs, studies))}</p>\n"
+        f"{opening(inputs)}<p>{escape(summary(given, studies))}</p>\n"
         f"{''.join(map(section_of, studies))}"
         f'<section id="tables"><h2>Side by side</h2>\n{tables(inputs)}</section>\n'
         f'<section id="figures"><h2>Figures</h2>\n{contents(found)}{"".join(blocks)}</section>\n'

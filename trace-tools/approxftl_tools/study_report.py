@@ -30,16 +30,19 @@ def ratios(groups: Sequence[Group], relative_to: str, measure: str
 def verdict(name: str, found: Sequence[Estimate], yardstick: str, measure: str) -> str:
     """Return what is to be said of a policy."""
     least, most = (pick(found, key=lambda one: one.mean) for pick in (min, max))
-    sure = [one for one in found if one.low is not None and one.high is not None
-            and not one.low <= 1 <= one.high]
+    known = [(one.low, one.high) for one in found if one.low is not None and one.high is not None]
+    sure = [low for low, high in known if not low <= 1 <= high]
 
     def said(one: Estimate) -> str:
         width = "" if one.low is None else f" ({one.low:.3f} to {one.high:.3f})"
         return f"{one.mean:.3f}{width}"
 
     span = said(least) if len(found) == 1 else f"from {said(least)} to {said(most)}"
-    return (f"{title(measure)}: {name} has {span} of {yardstick}'s; {len(sure)} of {len(found)} "
-            "intervals of 95 % leave out 1.")
+    chance = (f"{len(sure)} of {len(known)} intervals of 95 % leave out 1" if len(known) > 1 else
+              "how sure that is, one seed cannot tell" if not known else
+              f"the interval of 95 % {'leaves out' if sure else 'has'} 1"
+              f"{'' if sure else ', so that it may be chance'}")
+    return f"{title(measure)}: {name} has {span} of {yardstick}'s; {chance}."
 
 
 def sentences(groups: Sequence[Group], relative_to: str, measure: str) -> list[str]:

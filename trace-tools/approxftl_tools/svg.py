@@ -7,7 +7,7 @@ Every mark says in a title element what it stands for; the figure has a title an
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from itertools import pairwise
 
@@ -15,13 +15,16 @@ from approxftl_tools.figure import (
     Bars,
     Cell,
     Curves,
+    Dots,
     Figure,
     Grid,
+    Plot,
     Spans,
     axis_name,
     axis_number,
     number,
 )
+from approxftl_tools.statistics import Estimate
 
 WIDTH = 760
 #: Room for the names of the vertical axis, and at the right.
@@ -35,6 +38,8 @@ COLOURS = 8
 SHADES = 9
 #: A letter of a value on a bar, and room between bar and value.
 SMALL_LETTER, ABOVE = 5.6, 4
+#: Ratios so many times apart.
+FAR = 2.5
 #: Cells at least so wide or high are set apart by lines.
 LINED = 8
 
@@ -229,6 +234,65 @@ def bars(plot: Bars) -> tuple[str, float]:
     return "".join(parts), area.bottom + room
 
 
+# ---------------------------------------------------------------- dots
+
+
+def said_of_estimate(one: Estimate) -> str:
+    """Return a mean and its interval."""
+    return number(one.mean) + ("" if one.low is None else
+                               f" ({number(one.low)} to {number(one.high)})")
+
+
+def dots_scale(plot: Dots) -> tuple[list[float], bool]:
+    """Return a scale for all intervals; of ratios that are far apart, one of logarithms."""
+    found = [one for _, values in plot.series for one in values if one]
+    ends = [end for one in found for end in (one.low, one.mean, one.high) if end is not None]
+    ends += [] if plot.mark is None else [plot.mark]
+    low, high = min(ends, default=0.0), max(ends, default=1.0)
+    if low <= 0 or high < FAR * low:
+        return ticks(low, high), False
+    round_ = [factor * ten for ten in decades(low, high) for factor in (1, 2, 5)]
+    first = max(i for i, value in enumerate(round_) if value <= low)
+    last = min(i for i, value in enumerate(round_) if value >= high)
+    return round_[first:last + 1], True
+
+
+def across(value: float, place: Area, scale: Sequence[float], log: bool) -> float:
+    """Return the place of a value."""
+    if log:
+        return place.x(math.log(value), math.log(scale[0]), math.log(scale[-1]))
+    return place.x(value, scale[0], scale[-1])
+
+
+def one_dot(index: int, about: str, one: Estimate, y: float, at: Callable[[float], float]) -> str:
+    """Return a mean and the line of its interval."""
+    low, x, high = (at(one.mean if value is None else value)
+                    for value in (one.low, one.mean, one.high))
+    said = title(f"{about}: {said_of_estimate(one)}")
+    return (element("path", said, d=f"M{rounded(low)} {rounded(y)}H{rounded(high)}",
+                    class_=f"curve l{index % COLOURS}")
+            + element("circle", said, cx=x, cy=y, r=5, class_=colour(index)))
+
+
+def dots(plot: Dots) -> tuple[str, float]:
+    """Return the drawing and its height: a row for each category, its name above."""
+    scale, log = dots_scale(plot)
+    named, top = legend([(name, colour(i)) for i, (name, _) in enumerate(plot.series)], 4)
+    tall = LINE * (1 + len(plot.series))
+    place = Area(top, tall * len(plot.categories))
+    parts = [named, *horizontal(scale, place, Curves(plot.unit, "", [], log_x=log))]
+    if plot.mark is not None:
+        x = across(plot.mark, place, scale, log)
+        parts.append(element("line", x1=x, x2=x, y1=place.top, y2=place.bottom, class_="mark"))
+    for i, category in enumerate(plot.categories):
+        above = place.top + tall * i
+        parts.append(words(category, 4, above + 14, "start", class_="value"))
+        parts += [one_dot(j, f"{category}, {name}", one, above + LINE * (j + 1.2),
+                          lambda value: across(value, place, scale, log))
+                  for j, (name, values) in enumerate(plot.series) if (one := values[i])]
+    return "".join(parts), place.bottom + 42
+
+
 # ---------------------------------------------------------------- curves
 
 
@@ -418,10 +482,12 @@ def spans(plot: Spans) -> tuple[str, float]:
     return "".join(parts), place.bottom + 42
 
 
-def drawing(plot: Bars | Curves | Grid | Spans) -> tuple[str, float]:
+def drawing(plot: Plot) -> tuple[str, float]:
     """Return the drawing and its height."""
     if isinstance(plot, Bars):
         return bars(plot)
+    if isinstance(plot, Dots):
+        return dots(plot)
     if isinstance(plot, Curves):
         return curves(plot)
     return grid(plot) if isinstance(plot, Grid) else spans(plot)

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Runs that differ in their seeds alone: their mean, which is drawn, and how sure it is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+from approxftl_tools.figure_runs import group_of, several_policies
+from approxftl_tools.inputs import Inputs, Run, marked, name_groups, name_runs
+from approxftl_tools.study_table import Group
+
+Json = dict[str, Any]
+
+
+def is_number(value: Any) -> bool:
+    """Tell whether there can be a mean of it."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def pooled(all_bins: Sequence[Sequence[Sequence[float]]]) -> list[list[float]]:
+    """Return one distribution of the requests of all runs."""
+    counts: Counter[float] = Counter()
+    for bins in all_bins:
+        for top, count in bins:
+            counts[top] += count  # type: ignore[assignment]
+    return [[top, counts[top]] for top in sorted(counts)]
+
+
+def mean_of_parts(parts: Sequence[Json]) -> Json:
+    """Return the mean of objects; a number that one lacks is 0 there."""
+    # Times of no request are none.
+    counted = [part for part in parts if part.get("count", 1)] or parts[:1]
+    first: Json = {key: value for part in reversed(counted) for key, value in part.items()}
+    return {key: pooled([part[key] for part in counted if key in part]) if key == "bins" else
+            mean_of([part.get(key, 0 if is_number(value) else type(value)()) for part in counted])
+            for key, value in first.items()}
+
+
+def mean_of(values: Sequence[Any]) -> Any:
+    """Return the mean of what runs say; of what has none, what the first says."""
+    first = values[0]
+    if len(values) == 1:
+        return first
+    if isinstance(first, bool):
+        return any(values)
+    if all(map(is_number, values)):
+        return sum(values) / len(values)
+    if isinstance(first, dict):
+        return mean_of_parts(values)
+    if (isinstance(first, list) and all(map(is_number, first))
+            and {len(value) for value in values} == {len(first)}):
+        return [sum(column) / len(values) for column in zip(*values, strict=True)]
+    return first
+
+
+def mean_run(runs: Sequence[Run]) -> Run:
+    """Return the mean of runs that differ in their seeds."""
+    first = runs[0]
+    data = {**mean_of([run.data for run in runs]), "seed": first.data["seed"]}
+    return replace(first, label=marked(first.policy, data), group=first.path.stem, data=data,
+                   seeds={run.data["seed"]: run.data for run in runs})
+
+
+def over_seeds(inputs: Inputs) -> Inputs:
+    """Return means in place of the runs of one result that differ in their seeds alone.
+
+    One that was interrupted is no sample of those that were not.
+    """
+    def alike(run: Run) -> tuple[str, bool, str]:
+        return str(run.path), bool(run.data.get("interrupted")), run.policy
+
+    order = {key: i for i, key in enumerate(dict.fromkeys(map(alike, inputs.runs)))}
+    runs = []
+    for _, found in groupby(sorted(inputs.runs, key=lambda run: order[alike(run)]), key=alike):
+        same = list(found)
+        runs += [mean_run(same)] if "seed" in same[0].data else same
+    if any(run.seeds for run in runs):
+        name_groups(runs)
+        name_runs(runs)
+    return replace(inputs, runs=runs)
+
+
+def groups_of(inputs: Inputs) -> list[Group]:
+    """Return what statistics are of, policies in the order of their first appearance."""
+    several = several_policies(inputs)
+    return [group_of(run, {"input": run.group, "policy": run.policy} if several else
+                     {"policy": run.label}) for run in inputs.runs]
