@@ -290,6 +290,45 @@ def test_provenance(dom: str) -> None:
     assert re.search(r"result\.json</th><td>simulator</td><td>[0-9.]+", section)
 
 
+# ---------------------------------------------------------------- colours
+
+
+def colours(html: str) -> dict[str, set[str]]:
+    """Return the colours that each name has in any legend."""
+    found: dict[str, set[str]] = {}
+    for klass, name in re.findall(r'<rect [^>]*height="12" class="([^"]*)"[^>]*>(?:</rect>)?'
+                                  r"<text [^>]*>([^<]*)</text>", html):
+        found.setdefault(unescape(name), set()).add(klass)
+    return found
+
+
+def test_a_name_has_one_colour_throughout(dom: str, sampled: Path) -> None:
+    for html in (dom, sampled.read_text()):
+        known = colours(html)
+        several = {name: klasses for name, klasses in known.items() if len(klasses) > 1}
+        # Of blocks and of pages alike.
+        assert not several, several
+        policies = [known[policy].copy().pop() for policy in POLICIES]
+        assert len(set(policies)) == len(POLICIES)
+        others = {klass for name in known if name not in POLICIES for klass in known[name]}
+        assert not others & set(policies)
+
+
+def test_causes_and_classes_have_one_colour(dom: str) -> None:
+    known = {name: klasses.copy().pop() for name, klasses in colours(dom).items()}
+    causes = {name: klass for name, klass in known.items()
+              if name in ("host", "gc", "refresh", "promotion")}
+    assert len(set(causes.values())) == len(causes) >= 2
+    kinds = [name for name in known if name.endswith(" (gc)")]
+    assert kinds and {known[kind].split()[0] for kind in kinds} == {causes["gc"]}
+    assert len({known[kind] for kind in kinds}) == len(kinds)
+    for class_ in ("precise", "approximate"):
+        words = [name for name in known if name.startswith(f"{class_}, ")]
+        assert words and len({known[word].split()[0] for word in words}) == 1
+        assert len({known[word] for word in words}) == len(words)
+    assert known["precise"] == known["precise, normal"].split()[0]
+
+
 # ---------------------------------------------------------------- several seeds
 
 SEEDS = 5

@@ -19,6 +19,15 @@ Cell = float | int | str | None
 
 
 @dataclass(frozen=True)
+class Hue:
+    """A colour: of policies (s) or of what runs are made of (m), which, and in which shade."""
+
+    palette: str
+    index: int
+    shade: int = 0
+
+
+@dataclass(frozen=True)
 class Bars:
     """Values by category and series; stacked, they are parts of one bar per category."""
 
@@ -28,6 +37,7 @@ class Bars:
     stacked: bool = False
     #: A line across, such as where the yardstick is.
     mark: float | None = None
+    hues: Sequence[Hue] = ()
 
     def head(self) -> list[str]:
         """Return the columns."""
@@ -48,6 +58,7 @@ class Dots:
     unit: str
     #: A line across, such as where the yardstick is.
     mark: float | None = None
+    hues: Sequence[Hue] = ()
 
     def head(self) -> list[str]:
         """Return the columns."""
@@ -73,6 +84,7 @@ class Curves:
     steps: bool = False
     #: Points are measurements, not a line.
     points: bool = False
+    hues: Sequence[Hue] = ()
 
     def head(self) -> list[str]:
         """Return the columns."""
@@ -94,8 +106,9 @@ class Grid:
     column_names: Sequence[str]
     cells: Sequence[Sequence[Cell]]
     value_label: str
-    #: The words, in the order of their colours; empty if cells are numbers.
+    #: The words, in the order of their legend; empty if cells are numbers.
     words: Sequence[str] = ()
+    hues: Sequence[Hue] = ()
 
     def head(self) -> list[str]:
         """Return the columns."""
@@ -127,6 +140,7 @@ class Spans:
     lanes: Sequence[str]
     kinds: Sequence[str]
     spans: Sequence[Span]
+    hues: Sequence[Hue] = ()
 
     def head(self) -> list[str]:
         """Return the columns."""
@@ -138,6 +152,11 @@ class Spans:
 
 
 Plot = Bars | Dots | Curves | Grid | Spans
+
+
+def hue(plot: Plot, index: int) -> Hue:
+    """Return the colour of a series, a curve, a word or a kind; by its place if it has none."""
+    return plot.hues[index] if plot.hues else Hue("s", index % 8, index // 8 % 3)
 
 
 @dataclass(frozen=True)

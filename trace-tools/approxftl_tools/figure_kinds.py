@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from approxftl_tools import (
     figure_activity,
@@ -19,6 +19,7 @@ from approxftl_tools import (
     figure_times,
     figure_wear,
 )
+from approxftl_tools.colours import coloured, hues_of_runs
 from approxftl_tools.figure import Figure
 from approxftl_tools.inputs import Inputs
 
@@ -57,7 +58,8 @@ KINDS: tuple[Kind, ...] = (
 
 def draw(kind: Kind, inputs: Inputs) -> list[Figure]:
     """Return the figures of a kind, their names made different from each other."""
-    figures = kind.draw(inputs)
+    known = hues_of_runs(inputs)
+    figures = [coloured(figure, known) for figure in kind.draw(inputs)]
     counts: Counter[str] = Counter(figure.name for figure in figures)
     seen: Counter[str] = Counter()
     result = []
@@ -66,5 +68,5 @@ def draw(kind: Kind, inputs: Inputs) -> list[Figure]:
         if counts[name] > 1:
             seen[name] += 1
             name = f"{name}-{seen[name]}"
-        result.append(Figure(name, figure.title, figure.description, figure.plot, figure.sources))
+        result.append(replace(figure, name=name))
     return result

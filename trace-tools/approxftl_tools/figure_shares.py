@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from approxftl_tools.colours import CAUSES
 from approxftl_tools.figure import Bars, Figure
 from approxftl_tools.figure_runs import Lacking, runs_of, sources, value_of
 from approxftl_tools.inputs import Inputs, Run
@@ -60,10 +61,6 @@ def energy(inputs: Inputs) -> list[Figure]:
         "energy", "Energy",
         f"Energy of the flash by operation, relative to all of {runs[0].label}. "
         "Less is better.", f"times that of {runs[0].label}", lacking="no run has used energy")
-
-
-CAUSES = ("host", "gc", "wear", "refresh", "promotion", "rewrite", "retire", "fold",
-          "map", "padding")
 
 
 def waf(inputs: Inputs) -> list[Figure]:

@@ -16,14 +16,20 @@ from approxftl_tools.figure import (
     Dots,
     Figure,
     Grid,
+    Plot,
     Spans,
     axis_name,
     axis_number,
+    hue,
     number,
 )
 
 #: Okabe and Ito: told apart by almost everybody, and in print.
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#c8b900", "#5c5c5c")
+#: Of what runs are made of: Tol's muted colours and a grey.
+PARTS = ("#332288", "#88ccee", "#44aa99", "#117733", "#999933", "#ddcc77", "#cc6677", "#882255",
+         "#aa4499", "#8c8c8c")
+SHADES = (1.0, 0.6, 0.32)
 HATCHES = ("", "//", "..", "xx")
 DASHES = ("-", "--", ":", "-.")
 STYLE = {
@@ -57,9 +63,12 @@ def library() -> Any:
     return mpl
 
 
-def colour(index: int) -> str:
-    """Return the colour of a series."""
-    return COLOURS[index % len(COLOURS)]
+def colour(plot: Plot, index: int) -> str:
+    """Return the colour of a series, mixed with white for a shade."""
+    own = hue(plot, index)
+    full = (PARTS if own.palette == "m" else COLOURS)[own.index]
+    parts = [int(full[i:i + 2], 16) for i in (1, 3, 5)]
+    return "#" + "".join(f"{round(255 - (255 - value) * SHADES[own.shade]):02x}" for value in parts)
 
 
 def bars(axes: Axes, plot: Bars) -> None:
@@ -72,7 +81,7 @@ def bars(axes: Axes, plot: Bars) -> None:
         shift = 0.0 if plot.stacked else (i - (count - 1) / 2) * width
         places = [j + shift for j in range(len(heights))]
         drawn = axes.bar(places, heights, width, below if plot.stacked else None, label=name,
-                         color=colour(i), hatch=HATCHES[i // len(COLOURS) % len(HATCHES)],
+                         color=colour(plot, i), hatch=HATCHES[hue(plot, i).shade],
                          edgecolor="white", linewidth=0.4)
         if not plot.stacked and count * len(heights) <= VALUES:
             axes.bar_label(drawn, ["" if value is None else number(value, 3) for value in values],
@@ -94,7 +103,7 @@ def dots(axes: Axes, plot: Dots) -> None:
         there = [(j, one) for j, one in enumerate(values) if one]
         shift = (i - (len(plot.series) - 1) / 2) * step
         axes.errorbar([one.mean for _, one in there], [j + shift for j, _ in there],
-                      xerr=[one.half or 0 for _, one in there], label=name, color=colour(i),
+                      xerr=[one.half or 0 for _, one in there], label=name, color=colour(plot, i),
                       fmt="o", markersize=4, capsize=2)
     axes.set_yticks(range(len(plot.categories)), plot.categories)
     axes.invert_yaxis()
@@ -107,7 +116,7 @@ def dots(axes: Axes, plot: Dots) -> None:
 def curves(axes: Axes, plot: Curves) -> None:
     """Draw lines."""
     for i, (name, xs, ys) in enumerate(plot.curves):
-        axes.plot(xs, ys, label=name, color=colour(i), linewidth=1.3,
+        axes.plot(xs, ys, label=name, color=colour(plot, i), linewidth=1.3,
                   linestyle="" if plot.points else DASHES[i % len(DASHES)],
                   marker="o" if plot.points else None, markersize=4,
                   drawstyle="steps-post" if plot.steps else "default")
@@ -123,10 +132,10 @@ def curves(axes: Axes, plot: Curves) -> None:
     axes.grid(linewidth=0.4, color="#d8dce1")
 
 
-def word_colours(words: Sequence[str]) -> list[str]:
+def word_colours(plot: Grid) -> list[str]:
     """Return the colours of words; what is gone is grey."""
-    return [ERASED if word == "erased" else STALE.get(word, colour(i))
-            for i, word in enumerate(words)]
+    return [ERASED if word == "erased" else STALE.get(word, colour(plot, i))
+            for i, word in enumerate(plot.words)]
 
 
 def some(names: Sequence[str], most: int) -> tuple[list[int], list[str]]:
@@ -140,11 +149,11 @@ def grid(axes: Axes, plot: Grid, mpl: Any) -> None:
     if plot.words:
         numbers = [[plot.words.index(str(v)) if v is not None else -1 for v in row]
                    for row in plot.cells]
-        shades = mpl.colors.ListedColormap(word_colours(plot.words))
+        shades = mpl.colors.ListedColormap(word_colours(plot))
         axes.imshow(numbers, cmap=shades, aspect="auto", vmin=-0.5, vmax=len(plot.words) - 0.5,
                     interpolation="nearest")
         there = {value for row in plot.cells for value in row}
-        for word, shade in zip(plot.words, word_colours(plot.words), strict=True):
+        for word, shade in zip(plot.words, word_colours(plot), strict=True):
             if word in there:
                 axes.plot([], [], "s", color=shade, label=word)
     else:
@@ -170,7 +179,7 @@ def spans(axes: Axes, plot: Spans) -> None:
             here = [(s.begin, s.end - s.begin) for s in plot.spans
                     if s.lane == lane and s.kind == kind]
             # Its edge lets be seen what is shorter than a point of the paper.
-            axes.broken_barh(here, (lane - 0.4, 0.8), color=colour(i), linewidth=0.25,
+            axes.broken_barh(here, (lane - 0.4, 0.8), color=colour(plot, i), linewidth=0.25,
                              label=kind if lane == 0 and kind in there else None)
     axes.set_yticks(range(len(plot.lanes)), plot.lanes)
     axes.invert_yaxis()

@@ -22,6 +22,7 @@ from approxftl_tools.figure import (
     Spans,
     axis_name,
     axis_number,
+    hue,
     number,
 )
 from approxftl_tools.statistics import Estimate
@@ -32,8 +33,10 @@ LEFT, RIGHT = 76, 12
 LETTER = 6.4
 LINE = 18
 PLOT_HEIGHT = 240
-#: Colours there are; further series have them again, paler or dashed.
-COLOURS = 8
+#: What is added to a colour for its shades, where it is filled and where it is a line.
+PALER, DASHED = ("", " pale", " faint"), ("", " dashed", " dotted")
+#: The classes of lines in the colours of a palette.
+LINES = {"s": "l", "m": "n"}
 #: Steps of a scale.
 SHADES = 9
 #: A letter of a value on a bar, and room between bar and value.
@@ -86,18 +89,25 @@ def decades(low: float, high: float) -> list[float]:
                                      math.ceil(math.log10(high)) + 1)]
 
 
-def colour(index: int) -> str:
+def colour(plot: Plot, index: int) -> str:
     """Return the class of a series' colour."""
-    return f"s{index % COLOURS}" + (" pale" if index >= COLOURS else "")
+    own = hue(plot, index)
+    return f"{own.palette}{own.index}{PALER[own.shade]}"
 
 
-def word_class(word: str, known: Sequence[str]) -> str:
+def line_colour(plot: Plot, index: int) -> str:
+    """Return the class of a line's colour."""
+    own = hue(plot, index)
+    return f"{LINES[own.palette]}{own.index}{DASHED[own.shade]}"
+
+
+def word_class(word: str, plot: Grid) -> str:
     """Return the class of a word's colour; what is gone is grey."""
     if word == "erased":
         return "erased"
     if word.startswith("stale"):
         return "stale" if "precise" in word else "stale pale"
-    return colour(known.index(word))
+    return colour(plot, plot.words.index(word))
 
 
 def legend(entries: Sequence[tuple[str, str]], top: float) -> tuple[str, float]:
@@ -158,7 +168,7 @@ def one_bar(plot: Bars, series: int, category: int, x: float, width: float, base
     low, high = sorted((area.y(base, scale), area.y(base + value, scale)))
     said = title(f"{plot.categories[category]}, {name}: {number(values[category])} {plot.unit}")
     return element("rect", said, x=x, y=low, width=max(width, 0.5), height=high - low,
-                   class_=colour(series))
+                   class_=colour(plot, series))
 
 
 def said_of(value: float, x: float, width: float, area: Area, scale: Sequence[float]) -> str:
@@ -220,7 +230,7 @@ def category_names(plot: Bars, area: Area) -> tuple[list[str], float]:
 def bars(plot: Bars) -> tuple[str, float]:
     """Return the drawing and its height."""
     # One colour alone is what the title says.
-    named, top = legend([(name, colour(i)) for i, (name, _) in enumerate(plot.series)], 4) \
+    named, top = legend([(name, colour(plot, i)) for i, (name, _) in enumerate(plot.series)], 4) \
         if len(plot.series) > 1 else ("", float(ABOVE))
     area = Area(top + 3 * ABOVE)
     values = [*heights(plot), plot.mark or 0, 0]
@@ -264,20 +274,21 @@ def across(value: float, place: Area, scale: Sequence[float], log: bool) -> floa
     return place.x(value, scale[0], scale[-1])
 
 
-def one_dot(index: int, about: str, one: Estimate, y: float, at: Callable[[float], float]) -> str:
+def one_dot(plot: Dots, index: int, about: str, one: Estimate, y: float,
+            at: Callable[[float], float]) -> str:
     """Return a mean and the line of its interval."""
     low, x, high = (at(one.mean if value is None else value)
                     for value in (one.low, one.mean, one.high))
     said = title(f"{about}: {said_of_estimate(one)}")
     return (element("path", said, d=f"M{rounded(low)} {rounded(y)}H{rounded(high)}",
-                    class_=f"curve l{index % COLOURS}")
-            + element("circle", said, cx=x, cy=y, r=5, class_=colour(index)))
+                    class_=f"curve {line_colour(plot, index)}")
+            + element("circle", said, cx=x, cy=y, r=5, class_=colour(plot, index)))
 
 
 def dots(plot: Dots) -> tuple[str, float]:
     """Return the drawing and its height: a row for each category, its name above."""
     scale, log = dots_scale(plot)
-    named, top = legend([(name, colour(i)) for i, (name, _) in enumerate(plot.series)], 4)
+    named, top = legend([(name, colour(plot, i)) for i, (name, _) in enumerate(plot.series)], 4)
     tall = LINE * (1 + len(plot.series))
     place = Area(top, tall * len(plot.categories))
     parts = [named, *horizontal(scale, place, Curves(plot.unit, "", [], log_x=log))]
@@ -287,7 +298,7 @@ def dots(plot: Dots) -> tuple[str, float]:
     for i, category in enumerate(plot.categories):
         above = place.top + tall * i
         parts.append(words(category, 4, above + 14, "start", class_="value"))
-        parts += [one_dot(j, f"{category}, {name}", one, above + LINE * (j + 1.2),
+        parts += [one_dot(plot, j, f"{category}, {name}", one, above + LINE * (j + 1.2),
                           lambda value: across(value, place, scale, log))
                   for j, (name, values) in enumerate(plot.series) if (one := values[i])]
     return "".join(parts), place.bottom + 42
@@ -324,13 +335,13 @@ def one_curve(index: int, name: str, points: Sequence[tuple[float, float]], plot
     """Return a curve, or its points."""
     if not points:
         return ""
-    klass = f"l{index % COLOURS}" + (" dashed" if index >= COLOURS else "")
     if not plot.points:
-        return element("path", title(name), d=path_of(points, plot.steps), class_=f"curve {klass}")
+        return element("path", title(name), d=path_of(points, plot.steps),
+                       class_=f"curve {line_colour(plot, index)}")
     _, xs, ys = plot.curves[index]
     return "".join(
         element("circle", title(f"{name}: {number(xs[i])} {plot.x_label}, {number(ys[i])} "
-                                f"{plot.y_label}"), cx=x, cy=y, r=4, class_=colour(index))
+                                f"{plot.y_label}"), cx=x, cy=y, r=4, class_=colour(plot, index))
         for i, (x, y) in enumerate(points))
 
 
@@ -353,7 +364,7 @@ def curves(plot: Curves) -> tuple[str, float]:
     x_scale = decades(min(positive), max(positive)) if plot.log_x else \
         ticks(min(xs, default=0), max(xs, default=1))
     y_scale = decades(min(ys), max(ys)) if plot.log_y else ticks(min([0, *ys]), max([0, *ys]))
-    named, top = legend([(name, colour(i)) for i, (name, _, _) in enumerate(plot.curves)], 4)
+    named, top = legend([(name, colour(plot, i)) for i, (name, _, _) in enumerate(plot.curves)], 4)
     place = Area(top + 4)
     parts = [named, *place.levels(y_scale, plot.y_label, plot.log_y),
              *horizontal(x_scale, place, plot)]
@@ -392,7 +403,7 @@ def grid_legend(plot: Grid, low: float, high: float) -> tuple[str, float]:
     """Return the names of the words that are there, or the scale of numbers."""
     if plot.words:
         there = {value for row in plot.cells for value in row}
-        return legend([(word, word_class(word, plot.words)) for word in plot.words
+        return legend([(word, word_class(word, plot)) for word in plot.words
                        if word in there], 4)
     parts = [words(number(low), LEFT, 14, "start")]
     x = LEFT + LETTER * len(number(low)) + 8
@@ -405,7 +416,7 @@ def grid_legend(plot: Grid, low: float, high: float) -> tuple[str, float]:
 def cell_class(value: Cell, plot: Grid, low: float, high: float) -> str:
     """Return the class of a cell's colour."""
     if plot.words:
-        return word_class(str(value), plot.words) if value is not None else "erased"
+        return word_class(str(value), plot) if value is not None else "erased"
     return shade(value, low, high)
 
 
@@ -463,8 +474,8 @@ def grid(plot: Grid) -> tuple[str, float]:
 def spans(plot: Spans) -> tuple[str, float]:
     """Return the drawing and its height."""
     there = {span.kind for span in plot.spans}
-    named, top = legend([(kind, colour(i)) for i, kind in enumerate(plot.kinds) if kind in there],
-                        4)
+    named, top = legend([(kind, colour(plot, i)) for i, kind in enumerate(plot.kinds)
+                         if kind in there], 4)
     tall = max(8.0, min(26.0, 400 / max(1, len(plot.lanes))))
     place = Area(top + 4, tall * len(plot.lanes))
     scale = ticks(0, max((span.end for span in plot.spans), default=1))
@@ -478,7 +489,7 @@ def spans(plot: Spans) -> tuple[str, float]:
             "rect", title(f"{span.text}, {number(span.end - span.begin)} {plot.x_label} from "
                           f"{number(span.begin, 8)}"),
             x=x0, y=place.top + tall * span.lane + 1, width=max(x1 - x0, 0.3), height=tall - 2,
-            class_=colour(plot.kinds.index(span.kind))))
+            class_=colour(plot, plot.kinds.index(span.kind))))
     return "".join(parts), place.bottom + 42
 
 

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Which colour a name has: the same in every figure.
+
+Policies have one palette. What runs are made of, such as causes, classes and modes, has another,
+so that a colour of the one never means something of the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import cycle
+
+from approxftl_tools.figure import Bars, Curves, Dots, Figure, Grid, Hue, Plot
+from approxftl_tools.figure_runs import groups_of, policies, several_policies
+from approxftl_tools.inputs import Inputs
+
+#: Colours of policies, of parts, and shades of each.
+COLOURS, PARTS, SHADES = 8, 10, 3
+#: Why something is written.
+CAUSES = {"host": 1, "gc": 6, "wear": 7, "refresh": 3, "promotion": 8, "rewrite": 4, "retire": 19,
+          "fold": 2, "map": 0, "padding": 9, "rebuild": 17, "parity": 18}
+OPERATIONS = ("program", "read", "erase")
+STATISTICS = {"mean": 0, "p50": 1, "p99": 2, "max": 3, "min": 4}
+CLASSES = {"precise": 0, "approximate": 5}
+#: Shades of a class by mode; the usual mode of each has none.
+MODES = {"between": 1, "after": 2, "coarse": 1, "fine": 2, "follower": 1, "mlc": 1, "slc": 2,
+         "foggy": 1, "lending": 2, "switched": 1, "rough": 2}
+
+
+def part(index: int, shade: int = 0) -> Hue:
+    """Return a colour of what a run is made of."""
+    return Hue("m", index % PARTS, (shade + index // PARTS) % SHADES)
+
+
+def part_of(name: str) -> Hue | None:
+    """Return the colour of a cause, an operation for a cause, a class, a class in a mode."""
+    operation, _, cause = name.removesuffix(")").partition(" (")
+    if operation in OPERATIONS and cause in ("", *CAUSES):
+        return part(CAUSES[cause or "host"], OPERATIONS.index(operation))
+    for table in (CAUSES, STATISTICS):
+        if name in table:
+            return part(table[name])
+    class_, _, mode = name.partition(", ")
+    if class_ in CLASSES:
+        return part(CLASSES[class_], MODES.get(mode, 0))
+    return None
+
+
+def hues_of_runs(inputs: Inputs) -> dict[str, Hue]:
+    """Return the colours of policies; where inputs are workloads, theirs are shades of them."""
+    order = {name: i for i, name in enumerate(policies(inputs.runs))}
+    shades = {name: i for i, name in enumerate(groups_of(inputs.runs))}
+    if several_policies(inputs):
+        known = {name: Hue("s", i % COLOURS, i // COLOURS % SHADES) for name, i in order.items()}
+        return known | {run.label: replace(known[run.policy], shade=(
+            known[run.policy].shade + shades[run.group]) % SHADES) for run in inputs.runs}
+    names = dict.fromkeys([*(run.label for run in inputs.runs),
+                           *(file.path.stem for file in inputs.records),
+                           *(log.path.stem for log in inputs.logs)])
+    return {name: Hue("s", i % COLOURS, i // COLOURS % SHADES) for i, name in enumerate(names)}
+
+
+def names_of(plot: Plot) -> Sequence[str]:
+    """Return what has colours."""
+    if isinstance(plot, Bars | Dots):
+        return [name for name, _ in plot.series]
+    if isinstance(plot, Curves):
+        return [name for name, _, _ in plot.curves]
+    return plot.words if isinstance(plot, Grid) else plot.kinds
+
+
+def coloured(figure: Figure, known: Mapping[str, Hue]) -> Figure:
+    """Return a figure whose names have their colours."""
+    names = names_of(figure.plot)
+    own = [known.get(name) or part_of(name) for name in names]
+    # Others have what is left, which is one of their own as long as there is one.
+    taken = {hue.index for hue in own if hue and hue.palette == "m"}
+    free = cycle([i for i in range(PARTS) if i not in taken] or range(PARTS))
+    hues = [hue or part(next(free)) for hue in own]
+    return replace(figure, plot=replace(figure.plot, hues=hues))
