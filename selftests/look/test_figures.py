@@ -179,6 +179,8 @@ exec {sys.executable} "$@"
     ("report", "nothing", "numpy", "system"),
     ("report", "nothing", "nothing", "system"),
     ("report", "numpy", "nothing", "foreign"),
+    ("report", "vl_convert", "nothing", "foreign"),
+    ("report", "vl_convert", "vl_convert", "system"),
     ("figures", "matplotlib", "nothing", "foreign"),
     ("figures", "matplotlib", "matplotlib", "system"),
     ("parquet", "pyarrow", "nothing", "foreign"),

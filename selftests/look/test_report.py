@@ -8,16 +8,20 @@ import io
 import json
 import math
 import re
+from collections.abc import Iterator
 from html import unescape
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats  # type: ignore[import-untyped]
+from selftests.lib.programs import run_program, without_module
 from selftests.look.support import (
     EVERYTHING,
     FULL,
@@ -32,6 +36,7 @@ from selftests.look.support import (
     succeed,
     with_script,
 )
+from selftests.playground.support import Browser
 
 from approxftl_tools.inputs import Inputs, Run
 from approxftl_tools.seeds import mean_of, over_seeds
@@ -55,8 +60,10 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def dom(page: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The page as the browser has understood it."""
-    done = browse(page, tmp_path_factory.mktemp("profile"), "--dump-dom")
+    """The page as the browser has understood it, before any figure is drawn again."""
+    still = page.with_name("still.html")
+    still.write_text(page.read_text().replace('class="spec"', 'class="unused"'))
+    done = browse(still, tmp_path_factory.mktemp("profile"), "--dump-dom")
     assert done.code == 0, done.err
     assert console(done) == []
     return done.out
@@ -288,6 +295,221 @@ def test_provenance(dom: str) -> None:
     assert "approxftl sim --fill random" in unescape(section)
     assert "approxftl report" in section
     assert re.search(r"result\.json</th><td>simulator</td><td>[0-9.]+", section)
+
+
+# ---------------------------------------------------------------- figures that answer
+
+#: What a probe may use: figures that have been seen, and marks in them.
+PROBE = """
+    const until = async (test) => {
+        for (let i = 0; i < 500 && !test(); i++)
+            await new Promise((done) => setTimeout(done, 10));
+    };
+    const drawn = () => new Promise((done) => setTimeout(done, 300));
+    const seen = async (id) => {
+        const figure = document.getElementById(id);
+        figure.scrollIntoView();
+        await until(() => figure.classList.contains("alive"));
+        return figure;
+    };
+    const marks = (figure, kind) => [...figure.querySelectorAll(`.live .mark-${kind} path`)]
+        .filter((mark) => mark.getBoundingClientRect().width > 0);
+    const box = (name) => [...document.querySelectorAll("#controls label")]
+        .find((label) => label.textContent.trim() === name).querySelector("input");
+"""
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    found = Browser(tmp_path_factory.mktemp("driven"))
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def shown(browser: Browser, page: Path) -> Iterator[Browser]:
+    """The page, freshly opened; it asks for nothing, and says nothing to the console."""
+    browser.size(800, 600)
+    browser.call("Emulation.setEmulatedMedia", media="", features=[])
+    browser.show(page)
+    browser.said.clear()
+    browser.requested.clear()
+    yield browser
+    assert browser.said == []
+    assert [url for url in browser.requested if not url.startswith(("data:", "blob:"))] == []
+
+
+def probe(browser: Browser, script: str) -> Any:
+    """Return what a script says that runs in the page."""
+    return browser.run(f"(async () => {{ {PROBE} {script} }})()")
+
+
+def test_figures_are_drawn_again_when_they_are_seen(shown: Browser) -> None:
+    told = probe(shown, """
+        const all = [...document.querySelectorAll("figure")];
+        await drawn();
+        const before = all.filter((figure) => figure.matches(".alive")).length;
+        const lost = [];
+        for (const figure of all) {
+            if (lost.length > 2)
+                break;
+            await seen(figure.id);
+            const shown = figure.querySelector(".live svg")?.getBoundingClientRect();
+            const still = figure.querySelector(":scope > svg").getBoundingClientRect();
+            if (!shown || shown.width < 100 || shown.height < 50 || still.height > 0 ||
+                figure.querySelectorAll(".live [class*=mark-] path").length < 3)
+                lost.push(figure.id);
+        }
+        return [before, all.length, lost];
+    """)
+    before, count, lost = told
+    assert lost == []
+    assert before < count // 2
+
+
+def test_a_policy_is_hidden_everywhere(shown: Browser) -> None:
+    told = probe(shown, """
+        const early = [await seen("response"), await seen("energy")];
+        const count = (figures) => figures.map((figure) => marks(figure, "rect").length);
+        const before = count(early);
+        box("vth_b").click();
+        await drawn();
+        const gone = document.getElementById("wear-map-3").hidden;
+        // One that was not seen before knows it, too.
+        const hidden = count([...early, await seen("write-amplification")]);
+        box("vth_b").click();
+        await drawn();
+        return [before, hidden, count([...early, document.getElementById("write-amplification")]),
+            gone, document.getElementById("wear-map-3").hidden];
+    """)
+    before, hidden, after, gone, back = told
+    # Four times of four policies, three parts of each policy's energy.
+    assert before == [16, 12]
+    assert hidden[:2] == [12, 9]
+    assert after[:2] == before
+    assert hidden[2] * 4 == after[2] * 3
+    assert (gone, back) == (True, False)
+
+
+def test_a_filter_is_for_all_figures(shown: Browser) -> None:
+    told = probe(shown, """
+        const figures = [await seen("response"), await seen("energy")];
+        const filter = document.querySelector("#controls input[type=search]");
+        const count = async (text) => {
+            filter.value = text;
+            filter.dispatchEvent(new Event("input"));
+            await drawn();
+            return figures.map((figure) => marks(figure, "rect").length);
+        };
+        return [await count("99 %"), await count("READ"), await count("")];
+    """)
+    assert told == [[8, 0], [8, 4], [16, 12]]
+
+
+def test_hovering_has_exact_values(shown: Browser, result: Json) -> None:
+    told = probe(shown, """
+        const mark = marks(await seen("response"), "rect")[13], at = mark.getBoundingClientRect();
+        for (const kind of ["pointerover", "pointermove"])
+            mark.dispatchEvent(new PointerEvent(kind, {bubbles: true, clientX: at.left + 2,
+                clientY: at.top + 2}));
+        mark.dispatchEvent(new MouseEvent("mousemove", {bubbles: true, clientX: at.left + 2,
+            clientY: at.top + 2}));
+        await drawn();
+        return [document.getElementById("tip").hidden, document.getElementById("tip").textContent];
+    """)
+    hidden, text = told
+    assert not hidden
+    found = re.fullmatch("what: (.*) response, (.*), of: (.*), times that of baseline: (.*)", text)
+    assert found, text
+    key = {"mean": "mean_ns", "99 %": "p99_ns"}[found[2]]
+    times = [run["timing"][f"{found[1]}_response"][key] for run in result["runs"]]
+    assert float(found[4]) == pytest.approx(times[POLICIES.index(found[3])] / times[0], rel=1e-9)
+
+
+def test_download_is_the_figure_as_it_is(shown: Browser) -> None:
+    told = probe(shown, """
+        let link = null;
+        HTMLAnchorElement.prototype.click = function () { link = this; };
+        box("baseline").click();
+        const figure = await seen("response");
+        figure.querySelector("button.svg").click();
+        await until(() => link);
+        return [link.download, decodeURIComponent(link.href.slice(link.href.indexOf(",") + 1))];
+    """)
+    name, svg = told
+    assert name == "response.svg"
+    root = ElementTree.fromstring(svg)
+    bars = [mark for group in root.iter() if "mark-rect role-mark" in group.get("class", "")
+            for mark in group]
+    assert len(bars) == 12
+    assert {bar.get("fill") for bar in bars} == {"#e69f00", "#009e73", "#cc79a7"}
+
+
+@pytest.mark.parametrize("width", [400, 2000])
+def test_figures_fit(shown: Browser, width: int) -> None:
+    shown.size(width, 900)
+    told = probe(shown, """
+        const wide = [];
+        for (const id of ["response", "cdf-write", "energy", "wear-map-1", "timeline-1"]) {
+            const figure = await seen(id);
+            wide.push(figure.querySelector(".live svg").getBoundingClientRect().width /
+                figure.getBoundingClientRect().width);
+        }
+        return [wide, document.documentElement.scrollWidth, innerWidth];
+    """)
+    wide, scrolled, inner = told
+    assert all(0.6 < one <= 1 for one in wide), wide
+    assert scrolled <= inner
+
+
+def test_dark_figures_are_light_on_dark(shown: Browser) -> None:
+    fills = []
+    for scheme in ("light", "dark", "light"):
+        shown.call("Emulation.setEmulatedMedia", features=[
+            {"name": "prefers-color-scheme", "value": scheme}])
+        fills.append(probe(shown, """
+            const figure = await seen("response");
+            await drawn();
+            return getComputedStyle(figure.querySelector(".live text")).fill;
+        """))
+    assert fills == ["rgb(28, 31, 35)", "rgb(230, 232, 234)", "rgb(28, 31, 35)"]
+
+
+def test_on_paper_everything_is_still(shown: Browser) -> None:
+    heights = """
+        const figure = await seen("response");
+        return [":scope > svg", ".live", "button", "details"].map((one) =>
+            figure.querySelector(one).getBoundingClientRect().height > 0);
+    """
+    assert probe(shown, heights) == [False, True, True, True]
+    shown.call("Emulation.setEmulatedMedia", media="print")
+    assert probe(shown, heights) == [True, False, False, False]
+
+
+def test_a_timeline_is_zoomed_by_the_wheel_with_shift(shown: Browser) -> None:
+    first, again, zoomed = probe(shown, """
+        const figure = await seen("timeline-1");
+        const wheel = async (shiftKey) => {
+            const picture = figure.querySelector(".live svg"), at = picture.getBoundingClientRect();
+            const clientX = at.left + at.width / 2, clientY = at.top + at.height / 2;
+            document.elementFromPoint(clientX, clientY).dispatchEvent(new WheelEvent("wheel",
+                {bubbles: true, shiftKey, deltaY: -300, clientX, clientY}));
+            await drawn();
+            return [...figure.querySelectorAll(".live .role-axis-label text")]
+                .map((text) => text.textContent).join();
+        };
+        return [await wheel(false), await wheel(false), await wheel(true)];
+    """)
+    assert first == again != zoomed
+
+
+def test_a_bare_install_has_still_figures(page: Path, tmp_path: Path) -> None:
+    program = without_module(tmp_path / "place", "report", "vl_convert")
+    done = run_program(program, page.with_name("result.json"), "-o", tmp_path / "bare.html")
+    assert (done.code, done.err) == (0, "")
+    bare = (tmp_path / "bare.html").read_text()
+    assert "vega" not in bare.lower()
+    assert figure(bare, "response").count("<rect ") > 16
 
 
 # ---------------------------------------------------------------- colours

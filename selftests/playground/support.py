@@ -110,6 +110,13 @@ class Browser:
         assert "exceptionDetails" not in found, found["exceptionDetails"]
         return found["result"].get("value")
 
+    def show(self, page: Path) -> None:
+        """Go to any page and wait until it is read."""
+        self.call("Page.navigate", url="about:blank")
+        self.call("Page.navigate", url=page.as_uri())
+        self.run("""new Promise((done) => document.readyState === "complete" ? done() :
+            addEventListener("load", done))""")
+
     def open(self, page: Path, address: str = "") -> None:
         """Go to a state of the page and wait until it is there."""
         self.call("Page.navigate", url="about:blank")

@@ -170,6 +170,8 @@ class Figure:
     plot: Plot
     #: Where its numbers come from.
     sources: Sequence[str] = field(default_factory=tuple)
+    #: The run that all of it is of.
+    of: str = ""
 
     def csv(self) -> str:
         """Return the numbers behind it."""

@@ -158,7 +158,7 @@ def timeline_figures(timeline: Timeline) -> list[Figure]:
             f"{timeline.path.name}, which ui.perfetto.dev opens."
             + left_out(timeline, policies_, devices),
             Spans("us", [threads.get((pid, tid), f"LUN {tid}") for tid in tids], order, spans),
-            (str(timeline.path),)))
+            (str(timeline.path),), name))
     return result
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from approxftl_tools.figure import Cell, Figure, Grid
@@ -120,8 +121,9 @@ def page_map(inputs: Inputs) -> list[Figure]:
     order = word_order(one for run in inputs.runs for one in run.data.get("page_maps", ()))
     for run in inputs.runs:
         for one in run.data.get("page_maps", ()):
-            found += page_figures(run.label + of_seed(run.data), one, layer_pages(run.geometry),
-                                  order, str(run.path))
+            figures = page_figures(run.label + of_seed(run.data), one, layer_pages(run.geometry),
+                                   order, str(run.path))
+            found += [replace(figure, of=run.label) for figure in figures]
     found += maps_of_devices(inputs)
     if not found:
         raise Lacking("approxftl sim --json FILE --page-map auto records it; a device answers "

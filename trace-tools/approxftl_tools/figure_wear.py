@@ -53,7 +53,7 @@ def wear_of_runs(inputs: Inputs) -> list[Figure]:
             result.append(Figure(
                 "wear-map", f"Wear of each block, {run.label}",
                 "Wear in full erases, a row for each LUN, blocks from left to right. Even "
-                "colour is even wear.", grid, (str(run.path),)))
+                "colour is even wear.", grid, (str(run.path),), run.label))
     return result
 
 

@@ -37,6 +37,8 @@
 	};
 
 	document.addEventListener("pointermove", (event) => {
+		if (event.target instanceof Element && event.target.closest(".live"))
+			return;
 		const text = event.target instanceof Element ? textAt(event) : "";
 		tip.hidden = !text;
 		tip.textContent = text;

@@ -49,8 +49,11 @@ def figure_block(figure: Figure, more: str = "") -> str:
             f"{numbers(figure)}{more}</figure>\n")
 
 
-def page(heading: str, body: str, refresh_s: int = 0) -> str:
-    """Return a whole document; one that is not final is loaded again after so many seconds."""
+def page(heading: str, body: str, refresh_s: int = 0, ending: str = "") -> str:
+    """Return a whole document; one that is not final is loaded again after so many seconds.
+
+    `ending`: scripts besides those of every page.
+    """
     again = f'<meta http-equiv="refresh" content="{refresh_s}">\n' if refresh_s else ""
     style = (HERE / "page.css").read_text("utf-8")
     script = (HERE / "page.js").read_text("utf-8")
@@ -61,4 +64,4 @@ def page(heading: str, body: str, refresh_s: int = 0) -> str:
         '<meta name="color-scheme" content="light dark">\n<link rel="icon" href="data:,">\n'
         f"{again}<title>{escape(heading)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
         f"<main>\n<h1>{escape(heading)}</h1>\n{body}</main>\n<script>\n{script}</script>\n"
-        "</body>\n</html>\n")
+        f"{ending}</body>\n</html>\n")

@@ -12,7 +12,7 @@ from pathlib import Path
 from shlex import join
 from typing import Any
 
-from approxftl_tools import command, compare
+from approxftl_tools import command, compare, live
 from approxftl_tools.figure import Figure
 from approxftl_tools.figure_kinds import KINDS, Kind, draw
 from approxftl_tools.figure_runs import Lacking
@@ -162,6 +162,7 @@ def html(given: Inputs, studies: Sequence[Path], heading: str, argv: Sequence[st
     """Return the report."""
     inputs = over_seeds(given)
     found, lacking = drawn(inputs)
+    code = live.bundle() if found else None
     # A kind's figures have different names already; kinds may share one.
     taken: set[str] = set()
     blocks = []
@@ -171,7 +172,7 @@ def html(given: Inputs, studies: Sequence[Path], heading: str, argv: Sequence[st
             while unique.name in taken:
                 unique = replace(unique, name=unique.name + "-more")
             taken.add(unique.name)
-            blocks.append(figure_block(unique))
+            blocks.append(figure_block(unique, live.script(unique) if code else ""))
     own = f"{command.version()}: {join(['approxftl', 'report', *argv])}"
     return page(heading, (
         f"{opening(inputs)}<p>{escape(summary(given, studies))}</p>\n"
@@ -180,7 +181,8 @@ def html(given: Inputs, studies: Sequence[Path], heading: str, argv: Sequence[st
         f'<section id="figures"><h2>Figures</h2>\n{contents(found)}{"".join(blocks)}</section>\n'
         f"{missing(lacking)}"
         f'<section id="provenance"><h2>Where this is from</h2>\n{provenance(inputs)}'
-        f"<p>Written by approxftl {escape(own)}</p></section>\n"))
+        f"<p>Written by approxftl {escape(own)}</p></section>\n"),
+        ending=live.ending(code) if code else "")
 
 
 def options() -> command.Parser:

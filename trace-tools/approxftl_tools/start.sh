@@ -26,6 +26,7 @@ fi
 case @VERB@ in
 figures) wanted='numpy matplotlib' ;;
 parquet) wanted='numpy pyarrow' ;;
+report) wanted='numpy vl_convert' ;;
 weights) wanted='numpy sklearn' ;;
 *) wanted=numpy ;;
 esac

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Figures that answer: each is drawn by Vega-Lite when it is seen, from the numbers that it offers.
+"use strict";
+{
+	const tip = document.getElementById("tip");
+	const figures = [...document.querySelectorAll("figure:has(script.spec)")];
+	const specOf = (figure, revive) =>
+		JSON.parse(figure.querySelector("script.spec").textContent, revive);
+	const state = { hidden: [], wanted: "" };
+	const views = new Map(), rows = new Map();
+
+	// "@--c0 0.6" is a colour of the style, so strong.
+	const colour = (key, value) => {
+		if (typeof value !== "string" || !value.startsWith("@--"))
+			return value;
+		const [name, strength] = value.slice(1).split(" ");
+		const plain = getComputedStyle(document.body).getPropertyValue(name).trim();
+		const alpha = Math.round(255 * strength).toString(16).padStart(2, "0");
+		return alpha === "ff" ? plain : plain + alpha;
+	};
+
+	const cells = (figure) => {
+		const link = figure.querySelector("a.csv").href;
+		const text = decodeURIComponent(link.slice(link.indexOf(",") + 1));
+		const found = [[]];
+		for (const [, quoted, plain, end] of
+			text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\n]*))(,|\n)/g)) {
+			found.at(-1).push(quoted?.replaceAll('""', '"') ?? plain);
+			if (end === "\n")
+				found.push([]);
+		}
+		found.pop();
+		return found;
+	};
+	const value = (text) => text === "" ? null : isNaN(text) ? text : Number(text);
+
+	const parsed = (figure, melted) => {
+		const [head, ...lines] = cells(figure);
+		if (!melted)
+			return lines.map((line) => Object.fromEntries(line.map((text, i) => [`c${i}`, value(text)])));
+		return lines.flatMap(([c0, ...values]) => values.map((text, rank) =>
+			({ c0, series: head[rank + 1], rank, value: value(text) })).filter((row) => row.value !== null));
+	};
+
+	const rowsOf = (figure, melted) => {
+		if (!rows.has(figure))
+			rows.set(figure, parsed(figure, melted));
+		return rows.get(figure);
+	};
+
+	const config = () => JSON.parse(JSON.stringify({
+		background: null, font: "system-ui, sans-serif", view: { stroke: null },
+		axis: { labelColor: "@--ink 1", titleColor: "@--ink 1", gridColor: "@--faint 1",
+			domainColor: "@--faint 1", tickColor: "@--faint 1", titleFontWeight: "normal" },
+		legend: { labelColor: "@--ink 1", titleColor: "@--ink 1", labelLimit: 300 },
+	}), colour);
+
+	const say = (handler, event, item, said) => {
+		// Nothing is said, and without an event, when a figure goes.
+		tip.hidden = said == null || said === "";
+		if (tip.hidden)
+			return;
+		tip.textContent = Object.entries(said)
+			.map(([key, text]) => `${key}: ${text}`).join(", ");
+		tip.style.left = `${Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 8)}px`;
+		tip.style.top = `${event.clientY + 16}px`;
+	};
+
+	// A figure of which nothing would be left is not shown; what its title says is all of it.
+	const tell = (figure) => {
+		const { words, melted, of } = specOf(figure).usermeta;
+		const title = figure.querySelector("h3").textContent.toLowerCase();
+		const wanted = title.includes(state.wanted) ? "" : state.wanted;
+		figure.hidden = state.hidden.includes(of) || !rowsOf(figure, melted).some((row) =>
+			words.every((word) => !state.hidden.includes(row[word])) &&
+			words.map((word) => row[word]).join(" ").toLowerCase().includes(wanted));
+		return figure.hidden ? null :
+			views.get(figure)?.signal("hidden", state.hidden).signal("wanted", wanted).runAsync();
+	};
+	const tellAll = () => figures.forEach(tell);
+
+	// The picture as it is now, toggles and all.
+	const offerSvg = (figure) => {
+		const button = document.createElement("button");
+		button.type = "button";
+		button.className = "svg";
+		button.textContent = `${figure.id}.svg`;
+		button.addEventListener("click", async () => {
+			const link = document.createElement("a");
+			link.download = `${figure.id}.svg`;
+			link.href = "data:image/svg+xml;charset=utf-8," +
+				encodeURIComponent(await views.get(figure).toSVG());
+			link.click();
+		});
+		figure.querySelector("a.csv").after(" ", button);
+	};
+
+	const unpack = async () => {
+		const packed = atob(document.getElementById("vega").textContent);
+		const bytes = Uint8Array.from(packed, (letter) => letter.charCodeAt(0));
+		const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+		const code = document.createElement("script");
+		code.textContent = await new Response(stream).text();
+		document.head.append(code);
+	};
+	let unpacked = null;
+
+	const draw = async (figure) => {
+		await (unpacked ??= unpack());
+		let place = figure.querySelector(".live");
+		if (!place) {
+			place = document.createElement("div");
+			place.className = "live";
+			figure.querySelector("h3").after(place);
+			offerSvg(figure);
+		}
+		const spec = specOf(figure, colour);
+		spec.data = { values: rowsOf(figure, spec.usermeta.melted) };
+		views.get(figure)?.finalize();
+		views.delete(figure);
+		const { view } = await vegaEmbed(place, spec, { mode: "vega-lite", renderer: "svg",
+			actions: false, ast: true, defaultStyle: false, config: config(), tooltip: say });
+		views.set(figure, view);
+		await tell(figure);
+		figure.classList.add("alive");
+	};
+
+	// One drawing of a figure after the other, for colours may change while it is drawn.
+	const drawings = new Map();
+	const enliven = (figure) => drawings.set(figure,
+		(drawings.get(figure) ?? Promise.resolve()).then(() => draw(figure)));
+
+	const controls = () => {
+		const order = Object.assign({}, ...figures.map((figure) => specOf(figure).usermeta.policies));
+		const names = Object.keys(order).sort((a, b) => order[a] - order[b]);
+		const form = document.createElement("form");
+		form.id = "controls";
+		for (const name of names) {
+			const box = document.createElement("input"), label = document.createElement("label");
+			box.type = "checkbox";
+			box.checked = true;
+			box.addEventListener("change", () => {
+				state.hidden = state.hidden.filter((one) => one !== name).concat(box.checked ? [] : [name]);
+				tellAll();
+			});
+			label.append(box, ` ${name}`);
+			form.append(label, " ");
+		}
+		const filter = document.createElement("input"), label = document.createElement("label");
+		filter.type = "search";
+		filter.addEventListener("input", () => {
+			state.wanted = filter.value.toLowerCase();
+			tellAll();
+		});
+		label.append("Only what has ", filter);
+		form.append(label);
+		form.addEventListener("submit", (event) => event.preventDefault());
+		figures[0].before(form);
+	};
+
+	if (figures.length) {
+		controls();
+		const watcher = new IntersectionObserver((entries) => {
+			for (const { isIntersecting, target } of entries) {
+				if (isIntersecting) {
+					watcher.unobserve(target);
+					enliven(target);
+				}
+			}
+		}, { rootMargin: "200px" });
+		figures.forEach((figure) => watcher.observe(figure));
+		matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () =>
+			[...drawings.keys()].forEach(enliven));
+	}
+}

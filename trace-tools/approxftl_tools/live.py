@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Figures that answer, for who has scripts: Vega-Lite beside the SVG that is in the page anyway.
+
+A specification says how a figure is drawn; its rows are those of the CSV file that the figure
+offers. A word that begins with @ is a colour of the page's style, and how strong it is.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import os
+from collections.abc import Sequence
+from functools import singledispatch
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from approxftl_tools.colours import names_of
+from approxftl_tools.figure import (
+    IN_US,
+    Bars,
+    Curves,
+    Dots,
+    Figure,
+    Grid,
+    Hue,
+    Plot,
+    Spans,
+    axis_name,
+    hue,
+)
+from approxftl_tools.output import write_file
+from approxftl_tools.page import HERE
+from approxftl_tools.refusal import Refusal
+from approxftl_tools.svg import LINE, PLOT_HEIGHT, dots_scale
+
+Json = dict[str, Any]
+
+#: What the bundle is made of, which says so nowhere itself.
+NOTICE = ("Vega, Vega-Lite and Vega-Embed: Copyright University of Washington Interactive Data Lab "
+          "and contributors, BSD-3-Clause; D3: Copyright Mike Bostock, ISC")
+#: How strong shades are, and lines of each.
+SHADES = (1.0, 0.6, 0.32)
+DASHES: tuple[list[int], ...] = ([], [6, 3], [2, 2])
+#: A tick of times, which are in us.
+TIMES = ("datum.value >= 1e6 ? format(datum.value / 1e6, '~g') + ' s' : datum.value >= 1e3 ? "
+         "format(datum.value / 1e3, '~g') + ' ms' : format(datum.value, '~g') + ' us'")
+#: With the shift key, so that a wheel goes on scrolling the page.
+ZOOM = {"name": "zoom", "select": {"type": "interval", "encodings": ["x"],
+                                   "zoom": "wheel![event.shiftKey]"}, "bind": "scales"}
+
+
+def style_colour(own: Hue) -> str:
+    """Return a colour of the page's style."""
+    return f"@--{'c' if own.palette == 's' else own.palette}{own.index} {SHADES[own.shade]}"
+
+
+def word_colour(plot: Plot, index: int, name: str) -> str:
+    """Return the colour of a name; what is gone is grey."""
+    if name == "erased":
+        return "@--paper 1"
+    if name.startswith("stale"):
+        return f"@--gone {1 if 'precise' in name else 0.5}"
+    return style_colour(hue(plot, index))
+
+
+def coloured_by(plot: Plot, field: str) -> Json:
+    """Return the channel of colours."""
+    names = names_of(plot)
+    return {"field": field, "type": "nominal", "title": None,
+            "scale": {"domain": names,
+                      "range": [word_colour(plot, i, name) for i, name in enumerate(names)]},
+            "legend": {"orient": "top", "columns": {"signal": "width < 500 ? 2 : 5"}}
+            if len(names) > 1 else None}
+
+
+def tooltip(*fields: tuple[str, str]) -> list[Json]:
+    """Return what is said of a mark: exact values, by field and title."""
+    return [{"field": field, "title": title or "what"} for field, title in fields]
+
+
+def axis(field: str, title: str, log: bool = False, **more: Any) -> Json:
+    """Return a channel of numbers."""
+    times = {"labelExpr": TIMES} if title.endswith(IN_US) else {}
+    return {"field": field, "type": "quantitative", "title": axis_name(title),
+            "axis": {"labelOverlap": True, **times},
+            "scale": {"type": "log", "nice": False} if log else {"type": "linear", **more}}
+
+
+def line_at(channel: str, mark: float | None) -> list[Json]:
+    """Return a layer for a line across, if there is to be one."""
+    return [] if mark is None else [
+        {"mark": {"type": "rule", "strokeDash": [5, 4], "color": "@--ink 1"},
+         "encoding": {channel: {"datum": mark}}}]
+
+
+@singledispatch
+def drawn(plot: Plot) -> Json:
+    """Return marks and channels of a plot, and the fields that names are in."""
+    raise NotImplementedError
+
+
+@drawn.register
+def bars(plot: Bars) -> Json:
+    """Return bars side by side, or on each other."""
+    names = names_of(plot)
+    apart: Json = {} if plot.stacked or len(names) < 2 else {
+        "xOffset": {"field": "series", "type": "nominal", "sort": names}}
+    encoding = {
+        "x": {"field": "c0", "type": "nominal", "sort": None, "title": None,
+              "axis": {"labelAngle": -30, "labelOverlap": True}},
+        "y": {**axis("value", plot.unit), "stack": "zero" if plot.stacked else None},
+        "order": {"field": "rank"}, **apart, "color": coloured_by(plot, "series"),
+        "tooltip": tooltip(("c0", ""), ("series", "of"), ("value", plot.unit))}
+    return {"height": PLOT_HEIGHT, "layer": [{"mark": "bar", "encoding": encoding},
+                                             *line_at("y", plot.mark)],
+            "usermeta": {"melted": True, "words": ["c0", "series"]}}
+
+
+@drawn.register
+def dots(plot: Dots) -> Json:
+    """Return means with their intervals."""
+    scale, log = dots_scale(plot)
+    encoding = {
+        "y": {"field": "c0", "type": "nominal", "sort": None, "title": None,
+              "axis": {"labelLimit": 130}},
+        "yOffset": {"field": "c1", "type": "nominal", "sort": names_of(plot)},
+        "color": coloured_by(plot, "c1"),
+        "tooltip": tooltip(("c0", ""), ("c1", "of"), ("c2", plot.unit), ("c3", "low"),
+                           ("c4", "high"), ("c5", "runs"))}
+    x = axis("c2", plot.unit, log)
+    x["scale"] |= {"domain": [scale[0], scale[-1]], "nice": False}
+    return {"height": LINE * (1 + len(plot.series)) * max(1, len(plot.categories)),
+            "layer": [{"transform": [{"filter": "isValid(datum.c3)"}],
+                       "mark": {"type": "rule", "strokeWidth": 2},
+                       "encoding": {**encoding, "x": {**x, "field": "c3"}, "x2": {"field": "c4"}}},
+                      {"mark": {"type": "point", "filled": True, "size": 70, "opacity": 1},
+                       "encoding": {**encoding, "x": x}}, *line_at("x", plot.mark)],
+            "usermeta": {"words": ["c0", "c1"]}}
+
+
+@drawn.register
+def curves(plot: Curves) -> Json:
+    """Return lines, or points."""
+    encoding: Json = {"x": axis("c1", plot.x_label, plot.log_x, zero=False),
+                "y": axis("c2", plot.y_label, plot.log_y),
+                "color": coloured_by(plot, "c0"),
+                "tooltip": tooltip(("c0", ""), ("c1", plot.x_label), ("c2", plot.y_label))}
+    names = names_of(plot)
+    dashes: Json = {**encoding["color"], "scale": {
+        "domain": names, "range": [DASHES[hue(plot, i).shade] for i in range(len(names))]}}
+    line = {"mark": {"type": "line", "clip": True,
+                     "interpolate": "step-after" if plot.steps else "linear"},
+            "encoding": {"strokeDash": dashes}, "params": [ZOOM]}
+    point: Json = {"mark": {"type": "point", "filled": True, "clip": True, "size": 50,
+                            "opacity": 1 if plot.points else 0}}
+    return {"height": PLOT_HEIGHT, "encoding": encoding,
+            "layer": [{**point, "params": [ZOOM]}] if plot.points else [line, point],
+            "usermeta": {"words": ["c0"]}}
+
+
+@drawn.register
+def grid(plot: Grid) -> Json:
+    """Return cells."""
+    def place(field: str, title: str) -> Json:
+        return {"field": field, "type": "ordinal", "sort": None, "title": title,
+                "axis": {"labelOverlap": True, "labelAngle": 0},
+                "scale": {"paddingInner": 0}}
+
+    shade = coloured_by(plot, "c2") if plot.words else {
+        "field": "c2", "type": "quantitative", "title": plot.value_label,
+        "scale": {"scheme": "cividis"}, "legend": {"orient": "top"}}
+    return {"height": max(60, min(320, 24 * len(plot.row_names))),
+            "mark": {"type": "rect", "stroke": "@--soft 1", "strokeWidth": 0.5},
+            "encoding": {"x": place("c1", plot.column_label), "y": place("c0", plot.row_label),
+                         "color": shade,
+                         "tooltip": tooltip(("c0", plot.row_label), ("c1", plot.column_label),
+                                            ("c2", plot.value_label))},
+            "usermeta": {"words": ["c2"]}}
+
+
+@drawn.register
+def spans(plot: Spans) -> Json:
+    """Return what lasts, on lanes; dragging moves, the wheel with shift zooms."""
+    return {"height": max(60, min(400, 26 * len(plot.lanes))), "params": [ZOOM],
+            "mark": {"type": "bar", "clip": True},
+            "encoding": {"x": axis("c1", f"time, {plot.x_label}", nice=False),
+                         "x2": {"field": "c2"},
+                         "y": {"field": "c0", "type": "nominal", "sort": plot.lanes, "title": None},
+                         "color": coloured_by(plot, "c3"),
+                         "tooltip": tooltip(("c4", ""), ("c1", f"begin, {plot.x_label}"),
+                                            ("c2", f"end, {plot.x_label}"))},
+            "usermeta": {"words": ["c0", "c3", "c4"]}}
+
+
+def kept(words: Sequence[str]) -> str:
+    """Return the test of a row: nothing of it is hidden, and what is wanted is in it."""
+    shown = " && ".join(f"indexof(hidden, datum.{word}) < 0" for word in words)
+    said = ", ".join(f"datum.{word}" for word in words)
+    return f"{shown} && indexof(lower(join([{said}], ' ')), wanted) >= 0"
+
+
+def specification(figure: Figure) -> Json:
+    """Return what Vega-Lite draws; the rows come from the page."""
+    found = drawn(figure.plot)
+    names = names_of(figure.plot)
+    hues = {name: hue(figure.plot, i) for i, name in enumerate(names)}
+    return {**found, "description": figure.description, "width": "container",
+            "params": [*found.get("params", []), {"name": "hidden", "value": []},
+                       {"name": "wanted", "value": ""}],
+            "transform": [{"filter": kept(found["usermeta"]["words"])}],
+            "usermeta": {**found["usermeta"], "of": figure.of,
+                         "policies": {name: own.index for name, own in hues.items()
+                                      if own.palette == "s"}}}
+
+
+def script(figure: Figure) -> str:
+    """Return the specification as an element of the page."""
+    text = json.dumps(specification(figure), separators=(",", ":")).replace("<", "\\u003c")
+    return f'<script type="application/json" class="spec">{text}</script>\n'
+
+
+# ---------------------------------------------------------------- the bundle
+
+
+def cached(name: str) -> Path:
+    """Return where something is kept that takes seconds to make."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(home) / "approxftl" / name
+
+
+def bundle() -> str | None:
+    """Return Vega, Vega-Lite and Vega-Embed as one script; None where vl-convert is not there."""
+    try:
+        library: Any = import_module("vl_convert")
+    except ImportError:
+        return None
+    place = cached(f"vega-{version('vl-convert-python')}.js")
+    if place.exists():
+        return place.read_text("utf-8")
+    made: str = library.javascript_bundle()
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write_file(place, made)
+    except (OSError, Refusal):
+        pass  # It is made again the next time.
+    return made
+
+
+def ending(code: str) -> str:
+    """Return what makes figures of the specifications; the bundle is unpacked when one is seen."""
+    packed = base64.b64encode(gzip.compress(code.encode(), mtime=0)).decode()
+    return (f'<!-- {NOTICE} -->\n<script type="text/plain" id="vega">{packed}</script>\n'
+            f"<script>\n{(HERE / 'live.js').read_text('utf-8')}</script>\n")
