@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import base64
 import csv
+import gzip
 import io
 import json
 import math
@@ -21,7 +23,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats  # type: ignore[import-untyped]
-from selftests.lib.programs import run_program, without_module
+from selftests.lib.programs import beside_module, run_program, without_module
 from selftests.look.support import (
     EVERYTHING,
     FULL,
@@ -302,7 +304,7 @@ def test_provenance(dom: str) -> None:
 #: What a probe may use: figures that have been seen, and marks in them.
 PROBE = """
     const until = async (test) => {
-        for (let i = 0; i < 500 && !test(); i++)
+        for (let i = 0; i < 6000 && !test(); i++)
             await new Promise((done) => setTimeout(done, 10));
     };
     const drawn = () => new Promise((done) => setTimeout(done, 300));
@@ -510,6 +512,39 @@ def test_a_bare_install_has_still_figures(page: Path, tmp_path: Path) -> None:
     bare = (tmp_path / "bare.html").read_text()
     assert "vega" not in bare.lower()
     assert figure(bare, "response").count("<rect ") > 16
+
+
+VL_CONVERT = """
+from pathlib import Path
+__version__ = "3"
+def get_vega_version():
+    return "5"
+def javascript_bundle():
+    with Path(__file__).with_name("made").open("a") as file:
+        file.write("x")
+    return "the bundle"
+"""
+
+
+def test_the_bundle_is_made_once(page: Path, tmp_path: Path) -> None:
+    program = beside_module(tmp_path / "place", "report", "vl_convert", VL_CONVERT)
+
+    def report(cache: Path) -> str:
+        done = run_program(program, page.with_name("result.json"), "-o", tmp_path / "r.html",
+                           environment={"XDG_CACHE_HOME": str(cache)})
+        assert (done.code, done.err) == (0, "")
+        return (tmp_path / "r.html").read_text()
+
+    first, again = report(tmp_path / "cache"), report(tmp_path / "cache")
+    assert first == again
+    packed = re.search(r'id="vega">([^<]*)</script>', first)
+    assert packed
+    assert gzip.decompress(base64.b64decode(packed[1])) == b"the bundle"
+    made = tmp_path / "place/lib/approxftl/python/made"
+    assert made.read_text() == "x"
+    # Where nothing can be kept it is made again.
+    assert report(page) == first
+    assert made.read_text() == "xx"
 
 
 # ---------------------------------------------------------------- colours

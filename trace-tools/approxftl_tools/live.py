@@ -14,7 +14,6 @@ import os
 from collections.abc import Sequence
 from functools import singledispatch
 from importlib import import_module
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -238,7 +237,7 @@ def bundle() -> str | None:
         library: Any = import_module("vl_convert")
     except ImportError:
         return None
-    place = cached(f"vega-{version('vl-convert-python')}.js")
+    place = cached(f"vega-{library.get_vega_version()}-by-{library.__version__}.js")
     if place.exists():
         return place.read_text("utf-8")
     made: str = library.javascript_bundle()
