@@ -7,6 +7,7 @@ import csv
 import re
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -21,6 +22,7 @@ from approxftl_tools.figure import (
     TIME_LABEL,
     Bars,
     Curves,
+    Dots,
     Figure,
     Grid,
     Span,
@@ -32,6 +34,7 @@ from approxftl_tools.figure_kinds import KINDS
 from approxftl_tools.figure_times import cumulative
 from approxftl_tools.figure_wear import binned
 from approxftl_tools.plot import render
+from approxftl_tools.statistics import Estimate
 from approxftl_tools.svg import svg, ticks
 
 
@@ -223,6 +226,25 @@ def test_any_bars_can_be_drawn(values: list[float]) -> None:
         assert height >= 0
         if top:
             assert height == pytest.approx(heights[values.index(top)] * abs(value / top), abs=0.2)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.floats(1e-6, 1e6), st.none() | st.floats(0, 1e6)), min_size=1,
+                max_size=9), st.sampled_from([None, 1.0]))
+def test_any_dots_can_be_drawn(found: list[tuple[float, float | None]], mark: float | None) -> None:
+    estimates = [Estimate(mean, half, 3) for mean, half in found]
+    figure = Figure("x", "A title", "A description.",
+                    Dots([str(i) for i in range(len(found))], [("one", estimates)], "times", mark))
+    root = ElementTree.fromstring(svg(figure))
+    centres = [float(circle.attrib["cx"]) for circle in root.iter("circle")]
+    lines = [list(map(float, re.findall(r"-?[0-9.]+", path.attrib["d"])))
+             for path in root.iter("path")]
+    assert len(centres) == len(lines) == len(found)
+    for x, (low, _, high) in zip(centres, lines, strict=True):
+        assert 0 <= low <= x <= high <= 760
+    for (one, x), (other, after) in pairwise(sorted(zip(estimates, centres, strict=True),
+                                                    key=lambda pair: pair[0].mean)):
+        assert one.mean <= other.mean and x <= after
 
 
 @settings(deadline=None)

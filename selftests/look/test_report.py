@@ -346,6 +346,7 @@ def probe(browser: Browser, script: str) -> Any:
     return browser.run(f"(async () => {{ {PROBE} {script} }})()")
 
 
+@pytest.mark.slow
 def test_figures_are_drawn_again_when_they_are_seen(shown: Browser) -> None:
     told = probe(shown, """
         const all = [...document.querySelectorAll("figure")];
@@ -465,16 +466,17 @@ def test_figures_fit(shown: Browser, width: int) -> None:
 
 
 def test_dark_figures_are_light_on_dark(shown: Browser) -> None:
-    fills = []
+    ink = {"light": "rgb(28, 31, 35)", "dark": "rgb(230, 232, 234)"}
     for scheme in ("light", "dark", "light"):
         shown.call("Emulation.setEmulatedMedia", features=[
             {"name": "prefers-color-scheme", "value": scheme}])
-        fills.append(probe(shown, """
+        assert probe(shown, f"""
             const figure = await seen("response");
-            await drawn();
-            return getComputedStyle(figure.querySelector(".live text")).fill;
-        """))
-    assert fills == ["rgb(28, 31, 35)", "rgb(230, 232, 234)", "rgb(28, 31, 35)"]
+            const fill = () => figure.querySelector(".live text") &&
+                getComputedStyle(figure.querySelector(".live text")).fill;
+            await until(() => fill() === "{ink[scheme]}");
+            return fill();
+        """) == ink[scheme]
 
 
 def test_on_paper_everything_is_still(shown: Browser) -> None:
@@ -694,6 +696,7 @@ def test_distributions_are_pooled(runs: list[dict[int, int]]) -> None:
                      for top in sorted({top for bins in runs for top in bins})]
 
 
+@pytest.mark.slow
 def test_five_hundred_runs(tmp_path: Path) -> None:
     """The page is small, and there at once."""
     policies = (*POLICIES, "tvr", "cubeftl", "li", "hybrid")

@@ -38,7 +38,8 @@ def comparison(lines: Sequence[Sequence[str]], caption: str) -> str:
             found = RELATIVE.fullmatch(cell)
             value, relative = found.groups() if found else (cell, "")
             values.append(f"<td>{escape(value)}"
-                          + (f" <small>{escape(relative)}</small>" if relative else "") + "</td>")
+                          + ("<br>" if "[" in relative else " " if relative else "")
+                          + (f"<small>{escape(relative)}</small>" if relative else "") + "</td>")
         body.append(f'<tr><th scope="row">{escape(name)}</th>{"".join(values)}</tr>\n')
     return (f'<div class="wide"><table><caption>{escape(caption)}</caption>'
             f"<thead><tr>{head}</tr></thead>\n<tbody>{''.join(body)}</tbody></table></div>\n")
