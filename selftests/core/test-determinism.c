@@ -231,10 +231,9 @@ static int count_pause(__maybe_unused void *host)
 static u32 fill_and_save(const struct aftl_policy_type *type, const char *const *pairs,
 			 struct test_bytes *bytes)
 {
-	u32 filled;
-
 	struct aftl_sink sink = test_bytes_sink(bytes);
 	struct test_device device;
+	u32 filled;
 
 	test_device_init(&device, "demo");
 	test_device_set_all(&device, pairs);

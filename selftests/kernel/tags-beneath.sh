@@ -301,7 +301,8 @@ case $(uname -r) in
 *) some=0,0 ;;
 esac
 many=60,30
-# Where pages are not moved, whether ext4 has data in its journal cannot be known, and nothing may be approximate.
+# Where pages are not moved, whether ext4 has data in its journal cannot be known: nothing may be
+# approximate.
 if ! moves_pages; then
 	some=none
 	many=none
