@@ -13,7 +13,6 @@ from selftests.claims.rows import (
     Claim,
     all_program_us,
     claim,
-    compare,
     counter,
     cut,
     identity,
@@ -26,24 +25,20 @@ from selftests.claims.rows import (
     response_us,
     row,
     saving,
-    share,
     without_rules,
-    words,
 )
-from selftests.claims.runs import Json, falsely, simulate
-from selftests.claims.streams import trace_directory, traces
+from selftests.claims.runs import Json, falsely
+from selftests.claims.streams import trace_directory, volumes
+from selftests.claims.studies import results
 
 ALL = ("baseline", "delta_b", "vth_b", "approxftl")
-SHARES = (0, 10, 30, 50, 70, 100)
-
-# The published state of one LUN is what Algorithm 1 works on: 400,000 page writes into a
-# single die fill 780 of its 1,024 blocks, so that nothing is collected.
-ONE_DIE = words("--channels 1 --chips 1 --write-share 100% --requests 400000")
+SHARES = ("0%", "10%", "30%", "50%", "70%", "100%")
 
 
-def stream(percent: float) -> dict[str, Json]:
-    """All policies on independent tags."""
-    return compare(ALL, *ONE_DIE, "--approx-share", share(percent))
+def on_one_die(policy: str, shares: Sequence[str] = SHARES) -> list[Json]:
+    """Return runs with so many independent tags."""
+    found = results("approx-one-die", "approx-share", policy=policy)
+    return [found[share] for share in shares]
 
 
 def solve(rows: list[list[Fraction]]) -> list[Fraction]:
@@ -61,9 +56,9 @@ def solve(rows: list[list[Fraction]]) -> list[Fraction]:
     return [equation[-1] for equation in rows]
 
 
-def mode_times(policy: str, modes: Sequence[str], shares: Sequence[float]) -> list[float]:
+def mode_times(policy: str, modes: Sequence[str], shares: Sequence[str]) -> list[float]:
     """Time of one program in each mode, in us, from as many runs as there are modes."""
-    runs = [stream(percent)[policy] for percent in shares]
+    runs = on_one_die(policy, shares)
     equations = [
         [Fraction(run["mode_pages"][mode]) for mode in modes]
         + [Fraction(counter(run, "array_program_ns"), 1000)]
@@ -94,10 +89,10 @@ def ax1() -> list[Claim]:
     # 24 % and 33 % from section III-B; 25 instead of 40 steps; steps of 1.5 times the size.
     full = 700.0
     paper = [full, 0.76 * full, 0.67 * full, full * 5 / 8, full / 1.5]
-    ours = [*mode_times("approxftl", modes, (10, 30, 50, 70)),
-            mode_times("delta_b", ("normal", "coarse"), (30, 70))[1]]
+    ours = [*mode_times("approxftl", modes, SHARES[1:-1]),
+            mode_times("delta_b", ("normal", "coarse"), ("30%", "70%"))[1]]
     close = all(abs(a / b - 1) <= 0.01 for a, b in zip(ours, paper, strict=True))
-    kinds = all(kinds_explain_modes(stream(percent)["approxftl"]) for percent in SHARES)
+    kinds = all(map(kinds_explain_modes, on_one_die("approxftl")))
     return [
         # The profile has these times.
         identity("AX-1", "program us: precise, case b, case c, approximate, Delta_b", row(paper),
@@ -107,24 +102,15 @@ def ax1() -> list[Claim]:
     ]
 
 
-COLLECTING = words(
-    "--channels 2 --chips 1 --blocks 256 --word_lines 16 --op 25% --write-share 100% "
-    "--requests 300000 --fill sequential"
-)
-
-
 def collected() -> Json:
     """Return ApproxFTL's run with collection and half of the data tagged."""
-    return compare(("approxftl",), *COLLECTING, "--approx-share", share(50),
-                   "--fill-approx", share(50), "--verify")["approxftl"]
+    run: Json = results("approx-collected", tags="0.5", policy="approxftl")["approxftl"]
+    return run
 
 
 def ax2() -> list[Claim]:
     """Invariants; test-property-random.c looks at every block after every step."""
-    runs = [
-        collected(),
-        compare(("approxftl",), *ONE_DIE, "--approx-share", share(50), "--verify")["approxftl"],
-    ]
+    runs = [collected(), *on_one_die("approxftl", ["50%"])]
     bugs = sum(counter(run, "policy_bugs") for run in runs)
     verified = all(run["verified"] for run in runs)
     ours = f"{bugs} refused, audit {'clean' if verified else 'failed'}"
@@ -144,8 +130,8 @@ def ax3() -> list[Claim]:
     """Mean service time."""
     result = []
     for policy, paper in SERVICE_SAVING.items():
-        runs = [stream(percent) for percent in SHARES]
-        ours = [saving(program_us(run[policy]), program_us(run["baseline"])) for run in runs]
+        ours = [saving(program_us(run), program_us(base))
+                for run, base in zip(on_one_die(policy), on_one_die("baseline"), strict=True)]
         what = f"{policy}: write service saving in % at a = 0 .1 .3 .5 .7 1"
         # A checkerboard block's first position may take a precise page even without tags.
         holds = near(ours, paper, 1.5) and abs(ours[0]) < 0.001
@@ -153,23 +139,23 @@ def ax3() -> list[Claim]:
     return result + [
         claim("AX-3", f"approxftl: % of pages in checkerboards at a = .1 .3 .4 .5 .7, {what}",
               row(paper, 0), row(ours), "+-1.5", near(ours, paper, 1.5))
-        for what, options, paper in CHECKERBOARDS
-        for ours in [[checkerboard_share(share(percent), *options)
-                      for percent in (10, 30, 40, 50, 70)]]
+        for what, name, paper in CHECKERBOARDS
+        for ours in [[checkerboard_share(run)
+                      for share, run in results(name, "approx-share", policy="approxftl").items()
+                      if share not in ("0%", "100%")]]
     ]
 
 
 # Shares of pages in blocks that are filled in strict turns, from the same models: the paper's
 # Fig. 6, where there are few but in one application.
-CHECKERBOARDS: tuple[tuple[str, tuple[str, ...], tuple[float, ...]], ...] = (
-    ("independent tags", (), (18, 42, 48, 50, 42)),
-    ("tags in runs of 64", ("--approx-run", "64"), (1, 1, 1, 2, 1)),
+CHECKERBOARDS: tuple[tuple[str, str, tuple[float, ...]], ...] = (
+    ("independent tags", "approx-one-die", (18, 42, 48, 50, 42)),
+    ("tags in runs of 64", "approx-runs", (1, 1, 1, 2, 1)),
 )
 
 
-def checkerboard_share(approx: str, *options: str) -> float:
+def checkerboard_share(run: Json) -> float:
     """Half of the pages of such blocks are precise ones between approximate ones."""
-    run = compare(("approxftl",), *ONE_DIE, "--approx-share", approx, *options)["approxftl"]
     modes = run["mode_pages"]
     return 200 * float(modes["between"] / sum(modes.values()))
 
@@ -177,33 +163,25 @@ def checkerboard_share(approx: str, *options: str) -> float:
 def ax4() -> list[Claim]:
     """Response time of writes that queue."""
     result = []
-    for percent in (50, 55, 60):
-        runs = compare(ALL, "--write-share", share(100), "--approx-share", share(50),
-                       "--utilisation", share(percent), "--requests", "200000")
+    for use, runs in results("approx-queues", "utilisation", "policy").items():
         means = [response_us(runs[policy], "write") for policy in ALL]
         cuts = [saving(mean, means[0]) for mean in means]
         busy = runs["baseline"]["luns"]["mean_utilisation"]
         ordered = means == sorted(means, reverse=True) and len(set(means)) == len(means)
         ours = f"{cuts[3]:.1f} > {cuts[2]:.1f} > {cuts[1]:.1f} > 0"
         what = f"write response cut in %, baseline {busy:.2f} busy: ApproxFTL > Vth_b > Delta_b"
-        holds = 35 <= cuts[3] <= 55 and ordered and abs(busy - percent / 100) <= 0.01
+        holds = 35 <= cuts[3] <= 55 and ordered and abs(busy - float(use[:-1]) / 100) <= 0.01
         result.append(claim("AX-4", what, "35..55, ordered", ours, "band", holds))
     return result
-
-
-HALF_FULL = words("--blocks 128 --fill sequential --fill-valid 50% --fill-approx 50% "
-                  "--footprint 50% --requests 200000")
 
 
 def ax5() -> list[Claim]:
     """Response time of reads, which wait behind writes."""
     result = []
-    for writes in (50, 75, 0):
-        runs = compare(("baseline", "approxftl"), *HALF_FULL, "--write-share", share(writes),
-                       "--approx-share", share(50), "--utilisation", share(50))
+    for writes, runs in results("approx-reads", "write-share", "policy").items():
         cut = saving(response_us(runs["approxftl"], "read"), response_us(runs["baseline"], "read"))
-        what = f"read response cut in % with {writes} % writes"
-        need, holds = (">= 15", cut >= 15) if writes else ("< 2", abs(cut) < 2)
+        what = f"read response cut in % with {writes[:-1]} % writes"
+        need, holds = (">= 15", cut >= 15) if writes != "0%" else ("< 2", abs(cut) < 2)
         result.append(claim("AX-5", what, need, f"{cut:.1f}", "band", holds))
     return result
 
@@ -217,15 +195,13 @@ def ax6() -> list[Claim]:
     """Lifetime; wear comes from the blocks, f from the counters of erases."""
     result = []
     gains: dict[str, list[float]] = {"vth_b": [], "approxftl": []}
-    for percent in (50, 60, 70):
+    for tags, runs in results("approx-collected", "tags", "policy").items():
         # Filling erases nothing: blocks and counters have seen the same erases.
-        runs = compare(("vth_b", "approxftl"), *COLLECTING, "--approx-share", share(percent),
-                       "--fill-approx", share(percent))
         for policy, run in runs.items():
             f = low_share(run)
             implied = 100 * (1 / (1 - 0.38 * f) - 1)
             gains[policy].append(lifetime(run))
-            what = f"{policy}: lifetime gain in % at a = {percent / 100}, f = {f:.3f}"
+            what = f"{policy}: lifetime gain in % at a = {tags}, f = {f:.3f}"
             result.append(identity("AX-6", what, f"{implied:.2f}", f"{gains[policy][-1]:.2f}",
                                    "+-0.3", abs(gains[policy][-1] - implied) <= 0.3))
     ordered = all(a >= b > 0 for a, b in zip(gains["vth_b"], gains["approxftl"], strict=True))
@@ -243,7 +219,7 @@ def ax7() -> list[Claim]:
     paper = 3.3 * 25e-3 * 3.5e-3 * 1e6
     result = [identity("AX-7", "energy of an erase in uJ", f"{paper:.2f}", f"{erase:.2f}", "+-1 %",
                        abs(erase / paper - 1) <= 0.01)]
-    runs = stream(50)
+    runs = results("approx-one-die", approx_share="50%")
     for policy in ALL[1:]:
         energy = saving(*(measure(runs[name], "program_energy_mean_pj")
                           for name in (policy, "baseline")))
@@ -254,18 +230,12 @@ def ax7() -> list[Claim]:
     return result
 
 
-def approximate_copies(threshold: int) -> float:
+def approximate_copies(run: Json) -> float:
     """How often approximate data of the start is copied as such, per page.
 
-    The host writes nothing approximate: every approximate program is such a copy. It writes
-    a tenth of the device over and over, and wear levelling moves the rest about. A copy
-    counts for its whole block, so the mean stays below the bound; the C tests follow single
+    A copy counts for its whole block, so the mean stays below the bound; the C tests follow single
     pages.
     """
-    run = compare(("approxftl",), *words(
-        "--channels 1 --chips 1 --blocks 128 --word_lines 4 --op 30% --write-share 100% "
-        "--requests 150000 --fill random --fill-approx 100% --footprint 10% --wear_gap 4"),
-        "--promote", f"{threshold}")["approxftl"]
     copies: int = run["class_pages"]["approximate"]
     units: int = run["geometry"]["units"]
     return copies / units
@@ -274,79 +244,45 @@ def approximate_copies(threshold: int) -> float:
 def ax8() -> list[Claim]:
     """Bit errors, and their accumulation."""
     result = []
-    for policy in ("vth_b", "approxftl"):
-        run = compare((policy,), *words(
-            "--blocks 128 --fill sequential --fill-valid 50% --fill-approx 100% --footprint 50% "
-            "--write-share 0% --requests 100000"))[policy]
+    for policy, run in results("approx-fresh").items():
         flipped = counter(run, "read_flipped_bits") / counter(run, "read_approx_units") / 65536
         # The default of rber_approx, drawn for each read.
         result.append(identity("AX-8", f"{policy}: bit error rate of fresh approximate pages",
                                "7.2e-4", f"{flipped:.3e}", "+-5 %",
                                abs(flipped / 7.2e-4 - 1) <= 0.05))
-    copies = [approximate_copies(threshold) for threshold in (1, 2, 3)]
+    copies = [*map(approximate_copies, results("approx-promotion", "promote").values())]
     holds = copies[0] == 0 and 0 < copies[1] <= 1 and copies[1] < copies[2] <= 2
     result.append(claim("AX-8", "approximate copies of a page at threshold 1, 2, 3",
                         "<= 0 1 2", row(copies, 3), "exact", holds))
     return result
 
 
-# The paper's device has 1,024 blocks in a LUN here, too: ApproxFTL keeps up to ten of them
-# open (five in each pool) and holds five back for moves, Baseline one and one. That is spare
-# space which only a LUN of many blocks has; in one of 512, where 15 % of spare are 77 blocks,
-# it would cost more than hot and cold pools gain from a stream as flat as the first.
-SKEWED = words(
-    "--channels 1 --chips 1 --blocks 1024 --word_lines 16 --op 15% --write-share 100% "
-    "--approx-share 50% --fill sequential --fill-approx 50% --fill-overwrite 100% "
-    "--warmup 100000 --requests 200000"
-)
+def amplifications(runs: dict[str, Json]) -> list[float]:
+    """Return those of Baseline and ApproxFTL."""
+    return [runs[name]["write_amplification"]["total"] for name in ("baseline", "approxftl")]
 
 
 def ax9() -> list[Claim]:
     """Write amplification with hot and cold data."""
     result = []
-    for name, options in (
-        ("80 % on 20 %", "--hot-share 80% --hot-range 20%"),
-        ("90 % on 10 %", "--hot-share 90% --hot-range 10%"),
-        ("Zipf 0.9", "--workload zipf --zipf-skew 0.9"),
-    ):
-        runs = compare(("baseline", "approxftl"), *SKEWED, *words(options))
-        base, ours = (runs[name]["write_amplification"]["total"] for name in runs)
+    for name, runs in results("approx-skewed", "stream", "policy", blocks=1024).items():
+        base, ours = amplifications(runs)
         result.append(claim("AX-9", f"WAF of ApproxFTL / Baseline, {name}", "<= 1.02",
                             f"{ours / base:.3f} ({ours:.2f} / {base:.2f})", "direction",
                             ours <= 1.02 * base))
-    runs = compare(("baseline", "approxftl"), *SKEWED, "--blocks", "512",
-                   *words("--hot-share 80% --hot-range 20%"))
-    base, ours = (runs[name]["write_amplification"]["total"] for name in runs)
+    base, ours = amplifications(results("approx-skewed", blocks=512))
     return [*result, known_miss(
         "AX-9", "the same, 80 % on 20 %, half as many blocks", "<= 1.02", f"{ours / base:.3f}",
         "1.02..1.2: open blocks are spare space", 1.02 < ours / base <= 1.2)]
 
 
-# Shares and runs of approximate writes that could stand for the paper's applications: neither is
-# published, nor are their traces.
-TAGGED = (("10", "1"), ("10", "64"), ("30", "64"), ("50", "1"), ("50", "64"), ("70", "64"))
-APPLICATION_LOAD = words("--channels 2 --chips 2 --blocks 512 --fill sequential --fill-valid 50% "
-                         "--footprint 50% --fill_overwrite 100% --write-share 75% --utilisation "
-                         "55% --requests 200000")
-
-
-def tagged_streams() -> dict[str, tuple[str, ...]]:
-    """Return arguments by the name of a stream: real traces, whose records have tags, or ours."""
-    if trace_directory():
-        return {name: words(f"--trace {path} --arrival trace --fill sequential --fill-valid 50%")
-                for name, path in traces().items()}
-    return {f"{approx} % in runs of {run}": (*APPLICATION_LOAD, "--size", "8KiB", "--approx-share",
-                                             f"{approx}%", "--fill-approx", f"{approx}%",
-                                             "--approx-run", run)
-            for approx, run in TAGGED}
-
-
 def ax_t() -> list[Claim]:
     """What the paper says of its applications, which cannot all be true (register I-1)."""
     found: dict[str, list[float]] = {}
-    streams = tagged_streams()
-    for arguments in streams.values():
-        runs = simulate("--profile", "tcad18", "--policy", "baseline,approxftl", *arguments)
+    # Real traces have tags in their records.
+    streams = (results("approx-traces", "trace", "policy") if trace_directory() else
+               results("approx-tags", "stream", "policy"))
+    for runs in streams.values():
         base, ours = runs["baseline"], runs["approxftl"]
         for what, value in (
             ("write response cut in %", cut(*(response_us(r, "write") for r in (ours, base)))),
@@ -359,9 +295,10 @@ def ax_t() -> list[Claim]:
         ):
             found.setdefault(what, []).append(value)
     kind = "real traces" if trace_directory() else "synthetic"
+    names = ", ".join(volumes() if trace_directory() else streams)
     papers = ("45.64, from 5.15 to 46.67", "41.38", "24.5, from 9.9 to 26.8", "5.75", "6.64")
     return [
-        Claim("AX-T", f"{what}, {kind}: {', '.join(streams)}", paper,
+        Claim("AX-T", f"{what}, {kind}: {names}", paper,
               f"{row(cuts)}, mean {mean(cuts):.1f}", "-", "report")
         for (what, cuts), paper in zip(found.items(), papers, strict=True)
     ]
@@ -404,30 +341,22 @@ class Step:
 def approx_step(policy: str, *missing: str) -> Step:
     """Run a policy without some of its parts on hot and cold data, half of it approximate."""
     with falsely(mutants=without_rules(*missing)):
-        run = compare((policy,), *SKEWED, *words("--hot-share 80% --hot-range 20%"))[policy]
-    return Step.of(run)
-
-
-#: A small device: blocks wear unevenly enough for the rule, and are many times collected.
-SMALL_BLOCKS = words("--channels 1 --chips 1 --blocks 128 --op 25% --write-share 100% "
-                     "--fill sequential")
+        return Step.of(results("approx-skewed", policy=policy, stream="80 % on 20 %",
+                               blocks=1024)[policy])
 
 
 def ax_rules() -> list[Claim]:
     """Two rules that show on loads of their own, with and without each, before there are pools."""
-    def steps(rule: str, *load: str) -> tuple[Step, Step]:
+    def steps(rule: str, load: str) -> tuple[Step, Step]:
         found = []
         for after in (0, 1):
             missing = ENHANCEMENTS[ENHANCEMENTS.index(rule) + after:]
             with falsely(mutants=without_rules(*missing)):
-                found.append(Step.of(compare(("approxftl",), *SMALL_BLOCKS, *load)["approxftl"]))
+                found.append(Step.of(results("approx-rules", load=load)["approxftl"]))
         return found[0], found[1]
 
-    without_rule, with_rule = steps("approx-no-wear-rule", *words(
-        "--word_lines 4 --requests 400000 --approx-share 50% --fill-approx 50% "
-        "--hot-share 95% --hot-range 5%"))
-    precise_first, approx_first = steps("approx-precise-copied-first", *words(
-        "--word_lines 2 --requests 100000 --approx-share 60% --fill-approx 60% --promote 7"))
+    without_rule, with_rule = steps("approx-no-wear-rule", "for the wear rule")
+    precise_first, approx_first = steps("approx-precise-copied-first", "for the order of copies")
     return [
         claim("AX-A", "wear rule, 95 % on 5 %, small device: most worn / mean, without, with", "-",
               row([without_rule.peak, with_rule.peak], 2), "-5 %; five seeds -11 to -20",

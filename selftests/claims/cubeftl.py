@@ -3,11 +3,8 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
-from pathlib import Path
 
-from selftests.claims import standins
 from selftests.claims.models import physics
 from selftests.claims.rows import (
     Claim,
@@ -21,23 +18,25 @@ from selftests.claims.rows import (
     read_us,
     response_us,
     row,
-    share,
     without_rules,
-    words,
 )
-from selftests.claims.runs import Json, falsely, simulate
-from selftests.claims.streams import record_file, trace_directory, volumes
+from selftests.claims.runs import Json, falsely
+from selftests.claims.streams import burst_file, trace_directory, volumes
+from selftests.claims.studies import results
+
+BY_LOOPS = "by the loop model"
+#: Ages of the device in the paper.
+MONTH, YEAR = "2K cycles, a month", "2K cycles, a year"
 
 
-def saturated(policies: str, *arguments: str) -> dict[str, Json]:
+def saturated(followers: str = BY_LOOPS) -> dict[str, Json]:
     """Writes of a word line each that keep the dies of the paper's device busy."""
-    return simulate("--profile", "micro19", "--policy", policies, *words(
-        "--write-share 100% --size 48KiB --depth 512 --requests 100000 --bus 100000"), *arguments)
+    return results("cubeftl-writes", followers=followers)
 
 
 def cu2() -> list[Claim]:
     """Leaders and followers."""
-    runs = saturated("pageftl,cubeftl,cubeftl_minus", "--verify")
+    runs = saturated()
     result = []
     for policy, open_blocks in (("cubeftl", 2), ("cubeftl_minus", 1)):
         run = runs[policy]
@@ -76,11 +75,11 @@ def cu3() -> list[Claim]:
     """Throughput of writes without a pause."""
     result = []
     for f in (0.30, 0.33):
-        runs = saturated("pageftl,cubeftl", "--program_follower", f"{700_000 * (1 - f):.0f}ns")
+        runs = saturated(f"{f:.0%} faster")
         gain, paper = cube_gain(runs), 100 * (1 / (1 - 0.75 * f) - 1)
         result.append(identity("CU-3", f"cubeFTL over pageFTL in %, followers {f:.0%} faster",
                                f"{paper:.1f}", f"{gain:.1f}", "+-3", abs(gain - paper) <= 3))
-    runs = saturated("pageftl,cubeftl")
+    runs = saturated()
     f = follower_saving(runs["cubeftl"])
     gain, implied = cube_gain(runs), 100 * (1 / (1 - 0.75 * f) - 1)
     result += [
@@ -92,34 +91,10 @@ def cu3() -> list[Claim]:
     return result
 
 
-# Light writes that have time for all leaders of both active blocks, then a burst that needs two
-# thirds of their followers, beside what the write buffer takes. In word lines of 48 KiB.
-CUBE_DIES, CUBE_LAYERS = 8, 48
-LIGHT_WRITES = CUBE_DIES * 2 * CUBE_LAYERS
-BURST_WRITES = LIGHT_WRITES * 2
-LIGHT_NS, PAUSE_NS = 400_000, 500_000_000
-BURSTS = 6
-
-
-@functools.cache
-def burst_file() -> Path:
-    """Write such a stream; the sequence goes through the device once."""
-    stream_: list[standins.Access] = []
-    t_ns = 0
-    for _ in range(BURSTS):
-        for gap, count in ((LIGHT_NS, LIGHT_WRITES), (0, BURST_WRITES)):
-            for _ in range(count):
-                stream_.append(standins.Access(t_ns, 6 * len(stream_), 6, True))
-                t_ns += gap
-            t_ns += PAUSE_NS
-    return record_file("bursts", stream_)
-
-
-def bursts(*arguments: str) -> dict[str, Json]:
-    """Run the four schemes on that stream."""
-    return simulate("--profile", "micro19", "--policy", "pageftl,vertftl,cubeftl,cubeftl_minus",
-                    "--bus", "100000", "--trace", str(burst_file()), "--arrival", "trace",
-                    *arguments)
+def bursts(followers: str = BY_LOOPS) -> dict[str, Json]:
+    """Run the schemes on bursts that followers can take."""
+    burst_file()
+    return results("cubeftl-write-bursts", followers=followers)
 
 
 def burst_gain(runs: dict[str, Json], policy: str) -> float:
@@ -133,38 +108,27 @@ def burst_gain(runs: dict[str, Json], policy: str) -> float:
 def cu4() -> list[Claim]:
     """Bursts that followers can take."""
     result = []
-    for name, arguments in (
-        ("followers 30 % faster", ("--program_follower", "490us")),
-        ("followers 33 % faster", ("--program_follower", "469us")),
-        ("followers by the loop model", ()),
-    ):
-        runs = bursts(*arguments)
+    for followers in ("30 % faster", "33 % faster", BY_LOOPS):
+        runs = bursts(followers)
         gain, minus = (burst_gain(runs, policy) for policy in ("cubeftl", "cubeftl_minus"))
-        result.append(claim("CU-4", f"bursts, {name}: over pageFTL in %, cubeFTL > cubeFTL-",
-                            "40..49", f"{gain:.1f} > {minus:.1f}", "40..49, order",
+        what = f"bursts, followers {followers}: over pageFTL in %, cubeFTL > cubeFTL-"
+        result.append(claim("CU-4", what, "40..49", f"{gain:.1f} > {minus:.1f}", "40..49, order",
                             40 <= gain <= 49 and gain > minus + 5))
     return result
 
 
 def cu5() -> list[Claim]:
     """Knowing layers without looking at them."""
-    runs = saturated("pageftl,vertftl")
+    runs = saturated()
     cut, gain = 100 * (1 - array_program_us(runs["vertftl"]) / 700), cube_gain(runs, "vertftl")
     return [identity("CU-5", "vertFTL: program time in %, throughput over pageFTL in %",
                      "~ -8, small", f"-{cut:.1f}, +{gain:.1f}", "-7..-9, 0..+10",
                      7 <= cut <= 9 and 0 < gain <= 10)]
 
 
-# Conditions of the paper: cycles, and the age of what is read.
-CONDITIONS = (("fresh", ()), ("2K cycles, a month", words("--cycles 2000 --age 30d")),
-              ("2K cycles, a year", words("--cycles 2000 --age 365d")))
-
-
-def old_reads(condition: tuple[str, ...]) -> dict[str, Json]:
+def old_reads(state: str) -> dict[str, Json]:
     """Reads of single pages that were written before the device grew old."""
-    return simulate("--profile", "micro19", "--policy", "baseline,pageftl,cubeftl", *words(
-        "--blocks 100 --fill sequential --cell_model voltage --write-share 0 --size 16KiB "
-        "--depth 8 --requests 400000"), *condition)
+    return results("cubeftl-old-reads", state=state)
 
 
 def retries(run: Json) -> float:
@@ -175,8 +139,8 @@ def retries(run: Json) -> float:
 def cu6() -> list[Claim]:
     """Retries of reads, and what the reference table costs."""
     result = []
-    for (name, condition), expected in zip(CONDITIONS[1:], (0.3 * 3, 0.9 * 3), strict=True):
-        runs = old_reads(condition)
+    for name, expected in ((MONTH, 0.3 * 3), (YEAR, 0.9 * 3)):
+        runs = old_reads(name)
         plain, default, learned = (retries(run) for run in runs.values())
         less = cut(learned, default)
         lost = sum(counter(run, "read_lost_units") for run in runs.values())
@@ -192,31 +156,29 @@ def cu6() -> list[Claim]:
             claim("CU-6", f"{name}: fewer with the reference table, in %", "66", f"{less:.1f}",
                   "+-8", abs(less - 66) <= 8),
         ]
-    runs = old_reads(())
+    runs = results("cubeftl-memory")
     more = runs["cubeftl"]["memory_bytes"] - runs["pageftl"]["memory_bytes"]
     geo = runs["cubeftl"]["geometry"]
     # Beside the table there is what leaders have shown, for two blocks of each die; both keep
     # some bytes a die of their open blocks.
-    active = geo["luns"] * 2 * CUBE_LAYERS * 2
-    layers = geo["blocks"] * CUBE_LAYERS
+    active = geo["luns"] * 2 * geo["layers"] * 2
+    layers = geo["blocks"] * geo["layers"]
     each = (more - active) / layers
     result.append(identity("CU-6", "bytes of the reference table for each layer", "2",
                            f"{each:.2f}", "+-0.05", abs(each - 2) <= 0.05))
     return result
 
 
-def mixed(writes: int, condition: tuple[str, ...]) -> float:
-    """Gain of cubeFTL in percent on a half-full device with so many writes."""
-    runs = simulate("--profile", "micro19", "--policy", "pageftl,cubeftl", *words(
-        "--blocks 100 --fill sequential --fill-valid 50% --footprint 50% --cell_model voltage "
-        "--size 48KiB --depth 32 --requests 100000"), "--write-share", share(writes), *condition)
-    return cube_gain(runs)
+def mixed(state: str) -> dict[str, float]:
+    """Gain of cubeFTL in percent on a half-full device, by the share of writes."""
+    found = results("cubeftl-mixed", "write-share", "policy", state=state)
+    return {writes: cube_gain(runs) for writes, runs in found.items()}
 
 
 def cu7() -> list[Claim]:
     """Which loads gain, by condition."""
-    fresh, old = ([mixed(writes, condition) for writes in (90, 50, 10)]
-                  for condition in (CONDITIONS[0][1], CONDITIONS[2][1]))
+    fresh, old = ([mixed(state)[writes] for writes in ("90%", "50%", "10%")]
+                  for state in ("fresh", YEAR))
     runs = bursts()
     bursty = burst_gain(runs, "cubeftl")
     return [
@@ -241,20 +203,14 @@ def cu8() -> list[Claim]:
 def cu9() -> list[Claim]:
     """The largest gain; the paper's six workloads are programs on file systems."""
     if trace_directory():
-        gains = [
-            cube_gain(simulate(
-                "--profile", "micro19", "--policy", "pageftl,cubeftl", "--trace", str(path),
-                "--arrival", "closed", "--depth", "64", "--fill", "sequential", "--fill-valid",
-                "50%"))
-            for path in volumes().values()
-        ]
+        gains = [*map(cube_gain, results("cubeftl-traces", "trace", "policy").values())]
         # What the write buffer takes alone, no scheme can make faster.
         return [claim("CU-9", f"throughput over pageFTL in %: {', '.join(volumes())}", "up to 48",
                       row(gains), "-2..50", min(gains) >= -2 and max(gains) <= 50)]
-    gain = max(burst_gain(bursts(), "cubeftl"), mixed(100, ()))
+    gain = max(burst_gain(bursts(), "cubeftl"), mixed("fresh")["100%"])
     # 48 % is what bursts gain whose followers all do without three loops, which CU-1 ends with.
     less = -float(physics()["CU-1"].ours.split()[-2])
-    best = burst_gain(bursts("--program_follower", f"{7000 * (100 - less):.0f}ns"), "cubeftl")
+    best = burst_gain(bursts(f"{less:.1f} % faster"), "cubeftl")
     return [
         claim("CU-9", "largest gain over pageFTL in %, fresh (synthetic bursts)", "48",
               f"{gain:.1f}", "30..50", 30 <= gain <= 50),
@@ -265,8 +221,7 @@ def cu9() -> list[Claim]:
 
 def cu10() -> list[Claim]:
     """Followers that come out bad; test-cubeftl.c compares the bytes."""
-    rate = 0.001
-    run = saturated("cubeftl", "--misprograms", f"{rate}", "--verify")["cubeftl"]
+    run, rate = saturated("one in 1000 bad")["cubeftl"], 0.001
     followers = run["mode_pages"]["follower"] / 3
     repeated, moved = counter(run, "repeated_programs"), counter(
         run, "programmed_rewrite_units") / 3
@@ -285,8 +240,8 @@ def cu_a() -> list[Claim]:
         skips = bursts()["cubeftl_minus"]
     runs = bursts()
     with falsely(mutants=without_rules("cube-references-not-learned")):
-        before = retries(old_reads(CONDITIONS[2][1])["cubeftl"])
-    after = retries(old_reads(CONDITIONS[2][1])["cubeftl"])
+        before = retries(old_reads(YEAR)["cubeftl"])
+    after = retries(old_reads(YEAR)["cubeftl"])
     rates = [burst_gain(runs | {"skips": skips}, name)
              for name in ("vertftl", "skips", "cubeftl_minus", "cubeftl")]
     times = [array_program_us(run) for run in (runs["pageftl"], skips, runs["cubeftl_minus"])]

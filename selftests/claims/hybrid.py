@@ -4,25 +4,16 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import combinations
 
-from selftests.claims.rows import Claim, claim, counter, read_us, words
-from selftests.claims.runs import Json, simulate
+from selftests.claims.rows import Claim, claim, counter, read_us
+from selftests.claims.runs import Json
+from selftests.claims.studies import results
 
-# Data whose updates come soon, later, and once in a month.
-MIX = words(
-    "--blocks 300 --channels 2 --chips 2 --op 28% --gc 4% --gc_idle_valid 100% --fill sequential "
-    "--fill_approx 30% --approx-share 30% --write-share 50% --workload active "
-    "--active-set 1% --active-requests 12 --active-others 20% --footprint 60% --policy hybrid")
-ZONES = "--zone1 10s --zone2 20s --zone3 40s "
+from approxftl_tools.measures import look
 
-# cubeFTL's device, worn and a month old, with AGCR's three costs of a read.
-HYBRID = (*words(
-    "--profile micro19 --cycles 2000 --age 30d --read_coarse 90us --read_fine 45us --rber 0.001 "
-    "--program_coarse 525us --program_fine 933us --size 48KiB --rate 600 --warmup 100000 "
-    f"--requests 300000 {ZONES}"), *MIX)
 PARTS = ("approx", "cube", "agcr", "tvr", "ressd")
 
 
@@ -43,16 +34,14 @@ class Ablation:
                 f"{self.wear:.3f}")
 
 
-def hybrid(*on: str, device: tuple[str, ...] = HYBRID) -> Json:
-    """Run it with these parts."""
-    switches = [word for part in PARTS
-                for word in (f"--hybrid_{part}", "on" if part in on else "off")]
-    return simulate(*device, *switches)["hybrid"]
+def switched(on: Iterable[str]) -> Json:
+    """Return the options of these parts."""
+    return {f"hybrid_{part}": "on" if part in on else "off" for part in PARTS}
 
 
 def parts(*on: str) -> Ablation:
     """Look at hybrid with these parts."""
-    run = hybrid(*on)
+    run = results("hybrid-parts", device="cubeFTL", **switched(on))["hybrid"]
     units, erases = counter(run, "host_write_units"), counter(run, "array_erases")
     return Ablation(counter(run, "host_program_ns") / units / 1000,
                     counter(run, "array_program_ns") / units / 1000, read_us(run), erases,
@@ -112,20 +101,12 @@ def hy2() -> list[Claim]:
     return result
 
 
-#: The default, and where it is compared with all others: there, on AGCR's device and on ReSSD's.
+#: The default.
 DEFAULT = ("approx", "cube", "tvr")
-SHORTER = "--warmup 60000 --requests 150000"
-DEVICES = (
-    HYBRID,
-    (*words(f"--profile fast16 --planes 1 --size 8KiB --rate 600 {SHORTER}"), *MIX),
-    (*words(f"--profile tos22 --dies 1 --planes 1 --size 48KiB --rate 300 {SHORTER} {ZONES}"),
-     *MIX),
-)
 
 
-def array_us(on: tuple[str, ...], device: tuple[str, ...]) -> float:
-    """Return what an access of a unit keeps the flash busy for, with these parts."""
-    run = hybrid(*on, device=device)
+def array_us(run: Json) -> float:
+    """Return what an access of a unit keeps the flash busy for."""
     busy = sum(counter(run, f"array_{what}_ns") for what in ("program", "read", "erase"))
     return busy / (counter(run, "host_write_units") + counter(run, "host_read_units")) / 1000
 
@@ -133,13 +114,15 @@ def array_us(on: tuple[str, ...], device: tuple[str, ...]) -> float:
 def hy3() -> list[Claim]:
     """Of all combinations the best ones, by the sum over devices, and the default."""
     every = [on for count in range(len(PARTS) + 1) for on in combinations(PARTS, count)]
-    busy = {on: [array_us(on, device) for device in DEVICES] for on in every}
-    best = [min(us[i] for us in busy.values()) for i in range(len(DEVICES))]
-    over = {on: 100 * (sum(map(operator.truediv, us, best)) / len(DEVICES) - 1)
+    runs = results("hybrid-parts", *(f"hybrid_{part}" for part in PARTS), "device")
+    busy = {on: [*map(array_us, look(runs, *switched(on).values()).values())] for on in every}
+    best = [*map(min, zip(*busy.values(), strict=True))]
+    over = {on: 100 * (sum(map(operator.truediv, us, best)) / len(best) - 1)
             for on, us in busy.items()}
     found = sorted(every, key=lambda on: over[on])
-    usual = simulate(*HYBRID)["hybrid"]["digest"] == hybrid(*DEFAULT)["digest"]
-    rows = [Claim("HY-3", f"busy time over the best of each of {len(DEVICES)} devices, %: "
+    unasked = results("hybrid-default")["hybrid"]["parameters"]
+    usual = switched(DEFAULT).items() <= unasked.items()
+    rows = [Claim("HY-3", f"busy time over the best of each of {len(best)} devices, %: "
                   f"{' '.join(on) or 'no part'}", "-", f"{over[on]:.1f}", "-", "report")
             for on in (*found[:4], found[-1])]
     return [*rows, claim("HY-3", f"the default, {' '.join(DEFAULT)}: over the least of these, %",

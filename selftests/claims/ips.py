@@ -14,29 +14,16 @@ from selftests.claims.rows import (
     program_us,
     response_us,
     row,
-    words,
 )
-from selftests.claims.runs import Json, simulate
-
-# TLC with times as of parts that can be bought (assumed); bursts of a tenth of a second, then
-# silence; eight of ten requests go to a fifth of the data.
-BURSTS = words(
-    "--bits 3 --one_shot on --program 2ms --program_slc 200us --read 80us --read_slc 30us "
-    "--blocks 100 --op 30% --fill sequential --fill-valid 80% --footprint 80% --write-share 0.7 "
-    "--hot-share 80% --hot-range 20% --size 24KiB --workload bursts --rate 600 --requests 30000 "
-    "--warmup 30000")
-HALF = ("--fill_approx", "50%", "--approx-share", "50%")
+from selftests.claims.runs import Json
+from selftests.claims.studies import results
 
 
 def ip_a() -> list[Claim]:
     """In-place switch part by part, and beside a cache whose blocks are folded."""
-    steps = (("", "ips --ips_blocks 0", ()), ("+ word lines are switched", "ips --ips_idle 0", ()),
-             ("+ beside what idle time moves", "ips", ()),
-             ("+ whatever that is", "ips --ips_idle 100%", ()),
-             ("", "baseline --slc_static 4%", ()),
-             ("", "ips", HALF), ("+ ApproxFTL's placement", "ips --ips_approx on", HALF))
-    runs = [next(iter(simulate(*BURSTS, "--policy", *words(how), *more).values()))
-            for _, how, more in steps]
+    steps = ("", "+ word lines are switched", "+ beside what idle time moves", "+ whatever that is",
+             "", "", "+ ApproxFTL's placement")
+    runs = [*results("ips-parts", "parts").values()]
     us, erases = [program_us(run) for run in runs], [counter(run, "array_erases") for run in runs]
     slc = [run["mode_pages"]["slc"] for run in runs]
     cells = [f"{a:.0f} {b} {c}" for a, b, c in zip(us, slc, erases, strict=True)]
@@ -50,7 +37,7 @@ def ip_a() -> list[Claim]:
                5: "switched, half of the data approximate"}
     orders = {1: "order: hardly faster, more erases", 2: "order: faster, more with one bit",
               3: "order: as fast as folded, fewer erases", 6: "order: faster, fewer erases"}
-    rows = [claim("IP-A", steps[i][0], "-", cells[i], orders[i], holds[i] and clean[i])
+    rows = [claim("IP-A", steps[i], "-", cells[i], orders[i], holds[i] and clean[i])
             if i in holds else Claim("IP-A", reports[i], "-", cells[i], "-", "report")
             for i in range(len(steps))]
     return [*rows, beside_folded(runs[1], runs[4])]

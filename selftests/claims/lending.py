@@ -5,14 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from selftests.claims.rows import Claim, claim, counter, row, saving, words
-from selftests.claims.runs import simulate
-
-# TLC worn to 3000 cycles with a weak ECC; half of the data is approximate.
-LENT = words(
-    "--bits 3 --one_shot on --cell_model voltage --cycles 3000 --ecc_bits 30 --blocks 200 --op 40% "
-    "--fill sequential --fill_approx 50% --approx-share 50% --write-share 0.3 --size 24KiB "
-    "--requests 60000 --warmup 60000 --policy lending")
+from selftests.claims.rows import Claim, claim, counter, row, saving
+from selftests.claims.studies import results
 
 
 def pl_a() -> list[Claim]:
@@ -20,10 +14,8 @@ def pl_a() -> list[Claim]:
 
     The abstract has 30 % faster reads on average, over which techniques is not known.
     """
-    runs = [simulate(*LENT, "--ecc_lent", share)["lending"] for share in ("0", "50%", "100%")]
-    service = [run["timing"]["read_service"]["mean_ns"] / 1000 for run in runs]
-    plain = simulate(*LENT[:-1], "baseline")["baseline"]
-    unpaired = plain["timing"]["read_service"]["mean_ns"] / 1000
+    plain, *runs = results("lending-parts", "lent").values()
+    unpaired, *service = [run["timing"]["read_service"]["mean_ns"] / 1000 for run in (plain, *runs)]
     lost = [counter(run, "read_lost_units") for run in runs]
     cells = [f"{us:.0f} {units}" for us, units in zip(service, lost, strict=True)]
     lends = [run["mode_pages"]["lending"] > 10000 and not counter(run, "policy_bugs")

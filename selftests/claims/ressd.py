@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from selftests.claims import standins
 from selftests.claims.models import model
@@ -24,40 +25,18 @@ from selftests.claims.rows import (
     response_us,
     row,
     saving,
-    share,
     without_rules,
-    words,
 )
-from selftests.claims.runs import Json, falsely, simulate
+from selftests.claims.runs import Json, falsely
 from selftests.claims.streams import converted, trace_directory, traces
-
-# One plane of the paper's device with two thirds of its blocks. Collection keeps 4 % of the blocks
-# free, as the spare space of a plane this small demands. A small write buffer fills word lines.
-PLANE = words("--profile tos22 --channels 1 --chips 1 --dies 1 --planes 1 --blocks 1024 --gc 4% "
-              "--gc_idle_valid 100% --fill random --buffer 256KiB --buffer_hold 1s --errors off "
-              "--write-share 100% --size 16KiB")
-
-# Short-lived hot data: a small set, each member of it rewritten 20 times on average.
-SHORT_LIVED = words("--workload active --active-set 0.1% --active-requests 20 --active-others 5%")
-RESSD = ("tlc", "ressd")
+from selftests.claims.studies import results
 
 
-def zones(seconds: float) -> tuple[str, ...]:
-    """Zones of two, four and eight times the mean time between two writes of a hot page."""
-    limits = [f"{factor * seconds:.3f}s" for factor in (2, 4, 8)]
-    return ("--zone1", limits[0], "--zone2", limits[1], "--zone3", limits[2])
-
-
-def short_lived(op: int, candidates: int, *arguments: str) -> dict[str, Json]:
+def on_plane(**where: Any) -> dict[str, Json]:
     """Both policies on one plane that is idle often enough to collect in time."""
-    pages = 1024 * 384
-    count = str(pages * 3 // 2)
-    rate = 120
-    hot_pages = pages * (100 - op) / 100 * 0.001
-    return simulate(*PLANE, *SHORT_LIVED, "--policy", ",".join(RESSD), "--op", f"{op}%",
-                    "--candidates", str(candidates), "--rate", str(rate), "--arrival-shape",
-                    "fixed", "--warmup", count, "--requests", count,
-                    *zones(hot_pages / 0.95 / rate), *arguments)
+    usual: Json = {"candidates": 16, "virtual_layers": "off"}
+    return results("ressd-plane", policy="tlc", **usual) | results(
+        "ressd-plane", policy="ressd", **usual | where)
 
 
 @dataclass(frozen=True)
@@ -96,7 +75,7 @@ def line_pages(run: Json) -> float:
 
 def re2() -> list[Claim]:
     """Word lines; test-ressd.c looks at each of them after each program."""
-    run = short_lived(14, 16, "--verify")["ressd"]
+    run = on_plane()["ressd"]
     bugs = counter(run, "policy_bugs")
     pages = line_pages(run)
     # Word lines that the warm-up began are the slack.
@@ -107,15 +86,8 @@ def re2() -> list[Claim]:
                   holds)]
 
 
-def last_writes_us(number: int) -> float:
-    """Service time of write `number` of one page over and over, and of the one before it.
-
-    What is under way when the warm-up ends counts, so that there are two but for the first.
-    """
-    run = simulate(*words("--profile tos22 --channels 1 --chips 1 --dies 1 --planes 1 --bus 100000 "
-                          "--policy ressd --size 16KiB --footprint 0.01% --hot-range 0.01% "
-                          "--hot-share 100% --write-share 100% --requests 1 --depth 1"),
-                   "--warmup", str(number - 1))["ressd"]
+def service_us(run: Json) -> float:
+    """Service time of all writes of a run."""
     total: int = run["timing"]["write_service"]["sum_ns"]
     return float(total / 1000)
 
@@ -124,13 +96,10 @@ def re3() -> list[Claim]:
     """Times of the operations."""
     paper = [3000, 2675, 2705, 66, 53, 10000]
     # The first write is cold; its updates begin four word lines and then go over them again.
-    one_shot, two_bits = last_writes_us(1), last_writes_us(3) / 2
-    steps = [one_shot, two_bits, last_writes_us(6) - two_bits]
-    device = words("--profile tos22 --channels 1 --chips 1 --dies 1 --planes 1 --blocks 256 "
-                   "--size 16KiB --requests 2000 --fill sequential --errors off --policy ressd")
-    cold = simulate(*device, "--write-share", share(0))["ressd"]
-    hot = simulate(*device, *words("--write-share 50% --footprint 0.02% --warmup 4000"))["ressd"]
-    erased = short_lived(14, 16, "--verify")["tlc"]
+    one_shot, two_of, last_two = map(service_us, results("ressd-one-page", "warmup").values())
+    steps = [one_shot, two_of / 2, last_two - two_of / 2]
+    cold, hot = results("ressd-reads", "data").values()
+    erased = on_plane()["tlc"]
     erase = counter(erased, "array_erase_ns") / counter(erased, "array_erases") / 1000
     ours = [*steps, read_us(cold), read_us(hot), erase]
     close = all(abs(a / b - 1) <= 0.01 for a, b in zip(ours, paper, strict=True))
@@ -141,10 +110,10 @@ def re3() -> list[Claim]:
 
 def re5() -> list[Claim]:
     """Page consumption and writes per erase, by spare space and candidates."""
-    at86 = ressd_gain(short_lived(14, 16, "--verify"))
-    at90 = ressd_gain(short_lived(10, 16))
-    alone = ressd_gain(short_lived(14, 1))
-    per_hot_page = 3 / line_pages(short_lived(14, 16, "--verify")["ressd"])
+    at86 = ressd_gain(on_plane())
+    at90 = ressd_gain(results("ressd-space", space="90 % valid"))
+    alone = ressd_gain(on_plane(candidates=1))
+    per_hot_page = 3 / line_pages(on_plane()["ressd"])
     what = "synthetic short-lived data, 86 % valid"
     return [
         claim("RE-5", f"{what}: pages consumed", "0.701", f"{at86.pages:.3f}", "0.60..0.80",
@@ -162,25 +131,9 @@ def re5() -> list[Claim]:
     ]
 
 
-# Short-lived data that is adjacent: neighbours of a stripe are hot together, so that their parity
-# is hotter than each of them.
-ADJACENT = ("--active-extent", "192")
-ARRAY_RATE = 200
-
-
-def striped(data_members: int, *arguments: str) -> dict[str, Json]:
-    """Run one user stream, as large as the data of so many planes, on what the arguments say."""
-    pages = data_members * 1024 * 384 * 86 // 100
-    rate = ARRAY_RATE * data_members // 3
-    return simulate(*PLANE, *SHORT_LIVED, *ADJACENT, "--op", "14%", "--warmup", str(pages),
-                    "--requests", str(pages), "--rate", str(rate),
-                    *zones(pages * 0.001 / 0.95 / rate), *arguments)
-
-
-def array(members: int, *arguments: str) -> dict[str, Json]:
+def array(members: int = 4) -> dict[str, Json]:
     """RAID-5 of TLC planes and of ReSSD planes."""
-    return striped(members - 1, "--raid", "5", "--members", str(members), "--policy",
-                   ",".join(RESSD), *arguments)
+    return results("rss-raid", array=f"{members} devices")
 
 
 def free_blocks(run: Json) -> int:
@@ -195,8 +148,8 @@ def change_of(value: Callable[..., float], runs: dict[str, Json], *arguments: st
 
 def free_after_a_while() -> tuple[list[float], list[float]]:
     """Percent of TLC's free blocks that short runs use, and what ReSSD has more of then."""
-    fresh, *later = (array(4, "--warmup", "0", "--requests", str(requests))
-                     for requests in (1, 15_000, 30_000, 45_000))
+    fresh, *later = results("ressd-array", "on", "policy", on=[
+        "1 request", "15000 requests", "30000 requests", "45000 requests"]).values()
     used = [saving(free_blocks(runs["tlc"]), free_blocks(fresh["tlc"])) for runs in later]
     return used, [change_of(free_blocks, runs) for runs in later]
 
@@ -219,20 +172,18 @@ class Played:
 @functools.cache
 def on_trace(path: Path) -> Played:
     """Play a trace on all of them."""
-    def play(data_members: int, *arguments: str) -> dict[str, Json]:
+    def play(data_members: int, on: str) -> dict[str, Json]:
         capacity = data_members * FOLDED // 2**20 * 2**20
-        folded = converted(path, f"--fold={capacity}")
+        folded = converted(path, f"--fold={capacity}", name=f"{path.stem}-{capacity}")
         assert folded, "it has been read before"
         written = sum(one.pages * standins.PAGE for one in standins.read_records(folded)
                       if one.write)
         repeat = max(1, 2 * capacity // max(1, written))
-        return simulate(*PLANE[:PLANE.index("--write-share")], "--op", "14%", "--trace",
-                        str(folded), "--arrival", "trace", "--repeat", str(min(repeat, 1000)),
-                        "--policy", ",".join(RESSD), *arguments)
+        return results("ressd-traces", on=on, given={
+            "trace": folded.stem, "repeat": min(repeat, 1000)})
 
-    four = words("--raid 5 --members 4")
-    return Played(play(3, *four), play(3, *four, "--virtual_layers", "on"),
-                  play(3, "--channels", "3"), play(5, *words("--raid 5 --members 6")))
+    return Played(play(3, "4 devices"), play(3, "4 devices, virtual super layers"),
+                  play(3, "one device"), play(5, "6 devices"))
 
 
 def traced(id_: str) -> list[Claim]:
@@ -275,13 +226,13 @@ def re6() -> list[Claim]:
     """RSS-RAID; a synthetic stand-in for the 15 volumes, fitted to nothing but their hot share."""
     if trace_directory():
         return traced("RE-6")
-    runs = array(4)
+    runs = array()
     ours = ressd_gain(runs)
     what = "4 members, synthetic"
     pages, collection = 100 * (ours.pages - 1), 100 * (ours.collection - 1)
     # Without a write buffer a write waits for its program: 2675 or 2705 us in place of 3000.
-    waiting, answered = (change_of(response_us, array(4, *options), "write")
-                         for options in (("--buffer", "0"), ()))
+    waiting, answered = (change_of(response_us, both, "write")
+                         for both in (results("ressd-array", on="no buffer"), runs))
     used, gained = free_after_a_while()
     return [
         claim("RE-6", f"{what}: pages consumed in %", "-29.9", f"{pages:+.1f}", "-40..-15",
@@ -308,8 +259,8 @@ def re7() -> list[Claim]:
     """The same user data on an array and without one."""
     if trace_directory():
         return traced("RE-7")
-    alone = ressd_gain(striped(3, "--channels", "3", "--policy", ",".join(RESSD)))
-    raid = ressd_gain(array(4))
+    alone = ressd_gain(results("ressd-array", on="one device"))
+    raid = ressd_gain(array())
     return [
         claim("RE-7", "pages consumed: RSS-RAID < ReSSD alone (synthetic)", "0.701 < 0.795",
               f"{raid.pages:.3f} < {alone.pages:.3f}", "order", raid.pages < alone.pages < 1),
@@ -323,8 +274,8 @@ def re8() -> list[Claim]:
     """Virtual super layers."""
     if trace_directory():
         return traced("RE-8")
-    plain = short_lived(14, 16, "--verify")["ressd"]
-    virtual = short_lived(14, 16, "--virtual_layers", "on")["ressd"]
+    plain = on_plane()["ressd"]
+    virtual = on_plane(virtual_layers="on")["ressd"]
     change = ratios(plain, virtual)
     pages = 100 * (change.pages - 1)
     displaced = -saving(counter(virtual, "programmed_rewrite_units"),
@@ -342,9 +293,7 @@ def re8() -> list[Claim]:
 
 def re9() -> list[Claim]:
     """Without updates in time both are the same device: all is written again after an hour."""
-    runs = simulate(*PLANE, "--op", "14%", "--policy", ",".join(RESSD), "--requests", "400000",
-                    *words("--fill sequential --workload sequential --gc_idle_valid 0% --rate 100 "
-                            "--warmup 50000 --zone1 1s --zone2 2s --zone3 4s"))
+    runs = results("ressd-cold")
     change = ressd_gain(runs)
     busy = [run["luns"]["mean_utilisation"] for run in runs.values()]
     values = [100 * (value - 1) for value in (change.pages, change.collection, busy[1] / busy[0])]
@@ -357,16 +306,16 @@ def re_a() -> list[Claim]:
     """ReSSD part by part."""
     idle, back = "ressd-idle-does-nothing", "ressd-candidates-not-waked"
     steps: tuple[tuple[str, int, tuple[str, ...], str], ...] = (
-        ("word lines that are programmed again", 1, (idle, back), ""),
-        ("+ sixteen candidates", 16, (idle, back), ""),
-        ("+ updates return them", 16, (idle,), ""),
-        ("+ idle time reclaims them, which moves more (ReSSD)", 16, (), ""),
-        ("+ virtual super layers", 16, (), "--virtual_layers on"),
+        ("word lines that are programmed again", 1, (idle, back), "off"),
+        ("+ sixteen candidates", 16, (idle, back), "off"),
+        ("+ updates return them", 16, (idle,), "off"),
+        ("+ idle time reclaims them, which moves more (ReSSD)", 16, (), "off"),
+        ("+ virtual super layers", 16, (), "on"),
     )
     gains = []
-    for _, candidates, missing, options in steps:
+    for _, candidates, missing, virtual in steps:
         with falsely(mutants=without_rules(*missing)):
-            gains.append(ressd_gain(short_lived(14, candidates, "--verify", *words(options))))
+            gains.append(ressd_gain(on_plane(candidates=candidates, virtual_layers=virtual)))
     more = [b.writes_per_erase - a.writes_per_erase for a, b in pairwise(gains)]
     holds = [gains[0].writes_per_erase < 0, more[0] > 0, more[1] > 0, more[2] < 0, more[3] > 0]
     return [claim("RE-A", f"{name}: pages consumed, writes per erase in % (synthetic)", "-",
@@ -389,27 +338,19 @@ def re11() -> list[Claim]:
     """Parity writes; what meets in the cache depends on how long rows wait, which is open."""
     if trace_directory():
         return traced("RE-11")
-    ours = [measure(array(4)["tlc"], "parity_percent")]
-    ours += [measure(run["tlc"], "parity_percent") for run in (
-        simulate(*PLANE, *SHORT_LIVED, *ADJACENT, "--op", "50%", *words(
-            "--raid 5 --policy tlc --requests 30000 --rate 200 --stripe-hold"), hold)
-        for hold in ("30ms", "100ms"))]
+    ours = [measure(run, "parity_percent") for run in (
+        array()["tlc"], *results("ressd-parity", "stripe-hold").values())]
     return [claim("RE-11", "parity writes in % of user writes, rows held 3, 30, 100 ms (synthetic)",
                   "88.1", row(ours), "70..100", all(70 <= value <= 100 for value in ours))]
 
 
 def re12() -> list[Claim]:
     """Devices in MLC mode: two of three pages, faster programs."""
-    load = words("--raid 5 --policy tlc --op 50% --requests 20000 --rate 100 --stripe-hold 0ns "
-                 "--buffer 0 --active-set 1%")
-    mlc_mode = words("--bits 2 --program 2200us --read 53us")
-    tlc, mlc = (simulate(*PLANE, *words("--workload active"), *load, *more)["tlc"]
-                for more in ((), mlc_mode))
+    runs = results("ressd-mlc-mode", "load", "bits")
+    tlc, mlc = runs["an array that waits"].values()
     write = -saving(response_us(mlc, "write"), response_us(tlc, "write"))
     capacity = 100 * (mlc["geometry"]["units"] / tlc["geometry"]["units"] - 1)
-    full = words("--op 14% --policy tlc --requests 500000 --rate 80")
-    ends = [measure(simulate(*PLANE, *full, *more)["tlc"], "writes_per_erase")
-            for more in ((), mlc_mode)]
+    ends = [measure(run, "writes_per_erase") for run in runs["a plane that collects"].values()]
     ratio = ends[1] / ends[0]
     return [
         claim("RE-12", "array in MLC mode: write response in % (synthetic)", "-27.8",
@@ -424,7 +365,7 @@ def re12() -> list[Claim]:
 
 def re4() -> list[Claim]:
     """Memory: the model's sum, and what the policy takes."""
-    runs = simulate(*words("--profile tos22 --requests 0 --policy"), ",".join(RESSD))
+    runs = results("ressd-memory")
     more = (runs["ressd"]["memory_bytes"] - runs["tlc"]["memory_bytes"]) / 2**20
     capacity = runs["ressd"]["geometry"]["physical_bytes"] / 2**30
     return [

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from selftests.claims.runs import Json, simulate
+from selftests.claims.runs import Json
 
 from approxftl_tools.paper_measures import VALUES
 
@@ -44,22 +44,6 @@ def identity(id_: str, what: str, paper: str, ours: str, tolerance: str, holds: 
 def known_miss(id_: str, what: str, paper: str, ours: str, account: str, stays: bool) -> Claim:
     """Return a row about what is not reproduced; a failure if it is not as accounted for."""
     return Claim(id_, what, paper, ours, account, "explained" if stays else "fail")
-
-
-def share(percent: float) -> str:
-    """Return an option's share; the sign tells 1% from the fraction 1."""
-    return f"{percent:g}%"
-
-
-def words(text: str) -> tuple[str, ...]:
-    """Return the arguments in a line."""
-    return tuple(text.split())
-
-
-def compare(policies: Iterable[str], *arguments: str) -> dict[str, Json]:
-    """Run the policies on one stream of page-sized requests on the paper's device."""
-    common = ("--profile", "tcad18", "--size", "8KiB", "--policy", ",".join(policies))
-    return simulate(*common, *arguments)
 
 
 def counter(run: Json, name: str) -> int:

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Runs of the simulator for the claims, and builds of it in which something is not so.
+"""The simulator that claims run, and worlds in which something of it is not so.
 
-Runs are points of studies, whose results are kept in AFTL_BUILD/cache/claims; a build with mutants
-lies there, too, by program and patches.
+A build with mutants lies in AFTL_BUILD/cache/claims, by program and patches.
 """
 
 from __future__ import annotations
@@ -15,16 +14,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import Any
 
-from approxftl_tools.study_engine import Processes
-from approxftl_tools.study_plan import digest_of, program_of, run_of
-from approxftl_tools.study_run import ensure
-from approxftl_tools.study_store import Store
+from approxftl_tools.study_plan import digest_of
 
 TOP = Path(__file__).resolve().parents[2]
 MUTANTS = TOP / "selftests/mutants"
@@ -111,31 +107,6 @@ def program(mutants: tuple[str, ...]) -> Path:
         shutil.copy2(tree() / "build/approxftl", built.with_suffix(".new"))
         built.with_suffix(".new").replace(built)
     return built
-
-
-def once(words: Iterable[str]) -> list[str]:
-    """Return arguments with their values, each once: the last counts."""
-    found: dict[str, str] = {}
-    key = ""
-    for word in words:
-        key = word if word.startswith("--") else key
-        found[key] = word if word == key else f"{key}={word}"
-    return list(found.values())
-
-
-@functools.cache
-def run(of: Path, *arguments: str) -> Json:
-    """Run the simulator once for the same arguments, and return the result."""
-    point = run_of(program_of(of), once(arguments))
-    store = Store(build() / "cache/claims/results")
-    ensure([point], store, Processes(of, 1))
-    return store.result(point)
-
-
-def simulate(*arguments: str) -> dict[str, Json]:
-    """Run the simulator; results by policy."""
-    result = run(program(false_mutants), *arguments, *false_arguments, "--seed", seed())
-    return {one["policy"]: one | {"geometry": result["geometry"]} for one in result["runs"]}
 
 
 @contextmanager

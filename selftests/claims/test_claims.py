@@ -9,9 +9,21 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from selftests.claims import agcr, approx, claims, models, ressd, runs, standins, streams, twins
+from selftests.claims import (
+    approx,
+    claims,
+    models,
+    ressd,
+    runs,
+    standins,
+    streams,
+    studies,
+    twins,
+)
 from selftests.claims.rows import claim, known_miss
 from selftests.claims.standins import Access
+
+from approxftl_tools import study_plan
 
 #: What docs/systems accounts for, how often.
 EXPLAINED = {"RE-6": 3, "AX-9": 1, "AG-7": 1, "TV-5": 1, "IP-A": 1}
@@ -67,15 +79,52 @@ def test_a_world_within_another_is_false_in_both_ways() -> None:
     assert world() == [(), ()]
 
 
-def test_what_has_been_run_is_read_back(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Have a study of three runs, and each run of the simulator write a line."""
     program = tmp_path / "program"
     program.write_text(f"#!/bin/sh\necho x >>'{tmp_path}/ran'\nexec '{runs.binary()}' \"$@\"\n")
-    monkeypatch.setenv("AFTL_BUILD", str(tmp_path))
     program.chmod(0o755)
-    said = {count: runs.run.__wrapped__(program, "--verify", "--requests", "9", "--requests", count)
-            for count in ("7", "8", "7")}
-    assert {count: one["runs"][0]["requests"] for count, one in said.items()} == {"7": 7, "8": 8}
-    assert (tmp_path / "ran").read_text() == "x\nx\n"
+    (tmp_path / "small.toml").write_text(
+        'study = 1\nwarmup = "ignore"\n[base]\nverify = true\nwear_gap = 0\n[vary]\n'
+        'requests = [7, 8, 9]\npolicy = ["baseline", "vth_b"]\n'
+        '[[exclude]]\npolicy = "vth_b"\nrequests = [7, 9]\n')
+    monkeypatch.setenv("AFTL_BUILD", str(tmp_path))
+    monkeypatch.setattr(runs, "program", lambda _: program)
+    monkeypatch.setattr(studies, "FOLDER", tmp_path)
+    return tmp_path / "ran"
+
+
+def test_what_has_been_run_is_read_back(counted: Path) -> None:
+    for _ in range(2):
+        found = studies.results("small", "requests", "policy", requests=[8, 7])
+        assert {requests: [*of] for requests, of in found.items()} == {
+            "7": ["baseline"], "8": ["baseline", "vth_b"]}
+        assert {requests: of["baseline"]["requests"] for requests, of in found.items()} == {
+            "7": 7, "8": 8}
+    assert counted.read_text() == 3 * "x\n"
+    assert [*studies.results("small", "requests", policy="baseline")] == ["7", "8", "9"]
+    assert counted.read_text() == 4 * "x\n"
+
+
+def test_runs_that_are_not_told_apart_are_refused(counted: Path) -> None:
+    with pytest.raises(AssertionError, match="several runs at baseline"):
+        studies.results("small")
+
+
+def test_what_is_false_comes_before_a_study(counted: Path) -> None:
+    with runs.falsely(("--requests=5", "--wear-gap=3")):
+        found = studies.results("small", requests=9)["baseline"]
+    assert found["requests"] == 5 and found["parameters"]["wear_gap"] == "3"
+
+
+def test_each_study_can_be_run_by_itself_and_is_looked_at(tmp_path: Path) -> None:
+    streams.burst_file()
+    said = "".join(path.read_text() for path in Path(studies.__file__).parent.glob("*.py"))
+    for path in studies.FOLDER.glob("*.toml"):
+        plan = studies.plan_of(path.stem, {})
+        study_plan.check_values(path, runs.binary(), plan.points)
+        assert plan.text and f'"{path.stem}"' in said
 
 
 def test_no_claim_of_the_models_is_left_out() -> None:
@@ -119,10 +168,6 @@ def volumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, list[A
         (tmp_path / f"{name}.csv").write_text(as_msr(accesses))
     (tmp_path / "README").write_text("They are not to be passed on.\n")
     monkeypatch.setenv("CLAIMS_TRACES", str(tmp_path))
-    # As small a device as the stand-ins have, and small planes.
-    monkeypatch.setattr(agcr, "AGCR_DEVICE", (*agcr.AGCR_DEVICE, *agcr.SMALL))
-    monkeypatch.setattr(ressd, "PLANE", tuple(
-        "96" if word == "1024" else word for word in ressd.PLANE))
     monkeypatch.setattr(ressd, "FOLDED", ressd.FOLDED * 96 // 1024)
     return made
 
@@ -140,7 +185,9 @@ def test_traces_of_a_path_are_read_as_they_are(
 
 @pytest.mark.parametrize("id_", TRACED)
 def test_claim_on_traces(volumes: dict[str, list[Access]], id_: str) -> None:
-    rows = claims.CLAIMS[id_]()
+    # As small a device as the stand-ins have.
+    with runs.falsely(("--blocks=16",) if id_.startswith("AG") else ()):
+        rows = claims.CLAIMS[id_]()
     said = " ".join(row.what + row.tolerance for row in rows)
     assert all(f"trace {name}" in said for name in volumes) and "synthetic" not in said
     assert [row for row in rows if row.verdict == "fail"] == []
@@ -148,7 +195,9 @@ def test_claim_on_traces(volumes: dict[str, list[Access]], id_: str) -> None:
 
 @pytest.mark.parametrize("id_", TRACED_ARRAYS)
 def test_claim_about_arrays_on_traces(volumes: dict[str, list[Access]], id_: str) -> None:
-    rows = claims.CLAIMS[id_]()
+    # Small planes.
+    with runs.falsely(("--blocks=96",)):
+        rows = claims.CLAIMS[id_]()
     assert {row.what.split(":")[0] for row in rows} == {f"trace {name}" for name in volumes}
     # Four thousand requests again and again are no volume: the figures need not be the paper's.
     assert all(re.findall(r"[-+]?\d+\.\d+", row.ours) for row in rows)

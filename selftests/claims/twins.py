@@ -45,7 +45,9 @@ class Twin:
         if self.constant:
             return [model(self.id, self.constant)]
         mutants = (f"core/{self.mutant}",) if self.mutant else ()
-        with falsely(tuple(self.arguments.split()), mutants):
+        words = self.arguments.split()
+        options = zip(words[::2], words[1::2], strict=True)
+        with falsely(tuple(f"{key}={value}" for key, value in options), mutants):
             return CLAIMS[self.id]()
 
     def with_other_streams(self) -> list[Claim]:

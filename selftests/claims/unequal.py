@@ -3,21 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from selftests.claims.rows import Claim, all_program_us, claim, counter, program_us, words
-from selftests.claims.runs import simulate
+from selftests.claims.rows import Claim, all_program_us, claim, counter, program_us
+from selftests.claims.runs import Json
+from selftests.claims.studies import results
 
-# TLC worn to 2500 cycles with an ECC that is weak for it, and times as of parts that can be bought
-# (assumed); bursts, half of them writes, half of these approximate; eight of ten requests go to a
-# fifth of the data.
-UNEQUAL = words(
-    "--bits 3 --one_shot on --program 2ms --program_slc 200us --read 80us --read_slc 30us "
-    "--cell_model voltage --cycles 2500 --ecc_bits 30 --blocks 100 --op 40% --fill sequential "
-    "--fill-valid 70% --footprint 70% --fill_approx 50% --approx-share 50% --write-share 0.5 "
-    "--hot-share 80% --hot-range 20% --size 24KiB --workload bursts --rate 600 --requests 40000 "
-    "--warmup 40000 --policy")
 COLUMNS = ("us of a page of the host, of all for a unit; us of a read; units lost; erases; flipped "
            "bits of a unit")
 
@@ -40,14 +32,19 @@ class Price:
                 f"{self.erases} {self.flips:.0f}")
 
 
-def price(how: str) -> Price:
-    """Run a policy, with what it is given."""
-    (run,) = simulate(*UNEQUAL, *words(how)).values()
+def price(run: Json) -> Price:
+    """Look at a run."""
     return Price(program_us(run), all_program_us(run),
                  run["timing"]["read_service"]["mean_ns"] / 1000,
                  counter(run, "read_lost_units"), counter(run, "array_erases"),
                  counter(run, "read_flipped_bits") / max(1, counter(run, "read_approx_units")),
                  counter(run, "policy_bugs"))
+
+
+def prices(*how: str) -> Iterator[Price]:
+    """Look at policies, with what they are given."""
+    runs = results("unequal-protection", "how", how=[*how])
+    return (price(runs[one]) for one in how)
 
 
 Check = tuple[str, str, Price, bool]
@@ -62,9 +59,9 @@ def table(id_: str, first: str, base: Price, rows: tuple[Check, ...]) -> list[Cl
 
 def up1() -> list[Claim]:
     """Each policy, alone and with ApproxFTL's placement where that contradicts nothing."""
-    base, placed, lent = (price(how) for how in ("baseline", "approxftl", "lending"))
-    dense, both = price("density"), price("density --density_approx on")
-    ips, beside = price("ips"), price("ips --ips_approx on")
+    base, placed, lent, dense, both, ips, beside = prices(
+        "baseline", "approxftl", "lending", "density", "density with ApproxFTL", "ips",
+        "ips with ApproxFTL")
     return table("UP-1", "baseline", base, (
         ("ApproxFTL", "programs and reads faster", placed,
          placed.host < 0.8 * base.host and placed.read < 0.9 * base.read),
@@ -85,10 +82,9 @@ def up1() -> list[Claim]:
 
 def up2() -> list[Claim]:
     """Quality levels one by one, and a third of each, beside ApproxFTL, to which they are one."""
-    base, placed = price("baseline"), price("approxftl --level-2-share 33% --level-3-share 33%")
-    one, two, three = (price(f"levels {more}") for more in (
-        "", "--level-2-share 100%", "--level-3-share 100%"))
-    mixed = price("levels --level-2-share 33% --level-3-share 33%")
+    base, placed, one, two, three, mixed = prices(
+        "baseline", "approxftl, a third of each", "level 1", "level 2", "level 3",
+        "a third of each")
     return table("UP-2", "baseline", base, (
         ("levels, all of level 1", "reads faster", one,
          one.read < 0.9 * base.read and one.host > 0.99 * base.host),

@@ -73,8 +73,9 @@ def runs_of(where: Path, document: dict[str, Any]) -> Iterable[tuple[str, Row]]:
     """Return what a result has of each policy."""
     with understanding([where]):
         bits = 8 * int(document["geometry"]["unit_bytes"])
+        shared = {key: document[key] for key in ("geometry", "parameters")}
         for run in document["runs"]:
-            yield str(run["policy"]), {**run, "unit_bits": bits}
+            yield str(run["policy"]), {**shared, **run, "unit_bits": bits}
 
 
 def take(found: dict[Key, Group], point_varied: dict[str, Value], where: Path,

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the claims run: points of the studies beside this file, and of those of papers' figures.
+
+A claim says which runs of a study it looks at. They are run all at once, each once for whoever
+asks, and kept in AFTL_BUILD/cache/claims.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from selftests.claims import runs, streams
+
+from approxftl_tools import papers, study_plan
+from approxftl_tools.study_engine import Processes
+from approxftl_tools.study_plan import Plan, Point
+from approxftl_tools.study_run import ensure
+from approxftl_tools.study_store import Store
+from approxftl_tools.study_streams import Setting
+from approxftl_tools.study_table import groups_of
+
+FOLDER = Path(__file__).parent / "studies"
+
+
+def plan_of(name: str, given: Mapping[str, Any]) -> Plan:
+    """Read a study, with these options in its base, and the volumes that there are."""
+    path = FOLDER / f"{name}.toml"
+    path = path if path.exists() else papers.FOLDER / f"{name}.toml"
+    vary = study_plan.load(path).get("vary", {})
+    if "trace" in vary:
+        vary["trace"] = [volume.stem for volume in streams.volumes().values()]
+    setting = Setting(full=bool(streams.trace_directory()), traces=streams.scratch(),
+                      more={"base": {"seed": runs.seed(), **given}, "vary": vary})
+    return study_plan.read(path, runs.binary(), setting=setting, sure=True)
+
+
+def is_at(varied: Mapping[str, Any], where: Mapping[str, Any]) -> bool:
+    """Tell whether a run has one of these values of each axis, if it says anything of it."""
+    said = {study_plan.dashed(key): str(value) for key, value in varied.items()}
+    return all(said.get(study_plan.dashed(key)) in (None, *study_plan.spelled(values))
+               for key, values in where.items())
+
+
+def once(words: Iterable[str]) -> list[str]:
+    """Return options, each once: the last counts."""
+    return list({study_plan.dashed(word.partition("=")[0]): word for word in words}.values())
+
+
+def in_this_world(point: Point, program: Path) -> Point:
+    """Return a point as it is where something is not so."""
+    arguments = once((*point.arguments, *runs.false_arguments))
+    return study_plan.run_of(study_plan.program_of(program), arguments, point.varied)
+
+
+def results(name: str, *axes: str, given: Mapping[str, Any] | None = None,
+            **where: Any) -> dict[str, Any]:
+    """Return runs of a study by the values of these axes, an axis in the other; else by policy.
+
+    Only those are run that have the values of `where`, or one of its lists.
+    """
+    plan = plan_of(name, given or {})
+    program = runs.program(runs.false_mutants)
+    points = tuple(in_this_world(point, program) for point in plan.points
+                   if is_at(dict(point.varied), where))
+    store = Store(runs.build() / "cache/claims/results")
+    ensure(points, store, Processes(program, os.cpu_count() or 1))
+    found: dict[str, Any] = {}
+    for group in groups_of(replace(plan, points=points), store):
+        if not is_at(group.varied, where):
+            continue
+        *outer, last = [str(group.varied[axis]) for axis in axes or ("policy",)]
+        place = found
+        for value in outer:
+            place = place.setdefault(value, {})
+        (run,) = group.runs.values()
+        assert place.setdefault(last, run) is run, f"{name}: several runs at {last}"
+    return found
