@@ -116,6 +116,7 @@ def test_what_is_false_comes_before_a_study(counted: Path) -> None:
     with runs.falsely(("--requests=5", "--wear-gap=3")):
         found = studies.results("small", requests=9)["baseline"]
     assert found["requests"] == 5 and found["parameters"]["wear_gap"] == "3"
+    assert studies.once(["--wear_gap=0", "--wear-gap=3"]) == ["--wear-gap=3"]
 
 
 def test_each_study_can_be_run_by_itself_and_is_looked_at(tmp_path: Path) -> None:
