@@ -53,7 +53,7 @@ def run(*arguments: str | Path) -> Done:
 
 
 def report(app: str, folder: Path, *arguments: str | Path, code: int = 0) -> Json:
-    done = run(app, folder, *arguments, "--json", "-")
+    done = run(app, folder, *arguments, "--json")
     assert done.code == code, done.err
     return document_of(SCHEMA, done.out)
 
@@ -320,7 +320,7 @@ def test_report_for_a_person(tmp_path: Path) -> None:
     assert (done.code, done.err) == (0, "")
     for words_of_it in ("no device of dm-approxftl here", "PSNR", "infinite", "flipped bits"):
         assert words_of_it in done.out
-    assert run("img", tmp_path, "--json", tmp_path / "out").out.startswith("img:")
+    assert run("img", tmp_path, f"--json={tmp_path / 'out'}").out.startswith("img:")
     assert json.loads((tmp_path / "out").read_text())["app"] == "img"
 
 

@@ -22,7 +22,7 @@ def run(*words: str | Path) -> Done:
 
 
 def report(folder: Path, *words: str | Path) -> Any:
-    done = run(folder, *words, "--json", "-")
+    done = run(folder, *words, "--json")
     assert (done.code, done.err) == (0, "")
     return document_of(SCHEMA, done.out)
 

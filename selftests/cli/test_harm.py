@@ -123,7 +123,8 @@ def every() -> list[Words]:
 
 def options_with_files(words: Words) -> list[str]:
     """Return the options that name what is written."""
-    found = re.findall(r"^ .*?(--[a-z-]+)[ =](?:FILE|DIR|DIRECTORY|PATH)\b", help_of(words), re.M)
+    found = re.findall(r"^ .*?(--[a-z-]+)(?:\[=|[ =])(?:FILE|DIR|DIRECTORY|PATH)\b",
+                       help_of(words), re.M)
     return [option for option in dict.fromkeys(found) if option not in INPUTS]
 
 
@@ -194,7 +195,9 @@ def command_of(words: Words, what: str, path: str) -> list[str]:
     """Return the command that writes to this path."""
     text = COMMANDS[words].replace("@OUT", path if what == "@OUT" else "fresh.out")
     line = call(tuple(text.split(" ")))
-    if what.startswith("--"):
+    if what == "--json":
+        line.append(f"--json={path}")
+    elif what.startswith("--"):
         if what in line:
             line[line.index(what) + 1] = path
         else:
@@ -332,28 +335,28 @@ class TestOutput:
 OVER_INPUTS = (
     "report a.json -o LOST", "sim --trace a.aft --json LOST", "sim --trace a.aft --timeline LOST",
     "sim --trace a.aft --record LOST", "sim --trace a.aft --dump LOST",
-    "trace pair a.aft --requests LOST", "trace info a.aft --json LOST",
-    "trace pair a.aft --json LOST", "trace convert a.aft o.csv --dropped LOST",
-    "trace convert a.aft o.csv --json LOST", "trace convert a.aft LOST --to csv --force",
+    "trace pair a.aft --requests LOST", "trace info a.aft --json=LOST",
+    "trace pair a.aft --json=LOST", "trace convert a.aft o.csv --dropped LOST",
+    "trace convert a.aft o.csv --json=LOST", "trace convert a.aft LOST --to csv --force",
     "trace tag --rule approximate:size=4KiB.. a.aft LOST --force", "synth --fit a.aft -o LOST",
     "synth --fit a.aft --profile-out LOST",
     "replay a.aft target --overwrite --fold --buffered --record LOST",
-    "replay a.aft target --overwrite --fold --buffered --json LOST",
-    "replay a.aft LOST --overwrite --fold --buffered", "replay --simulate a.aft --json LOST",
-    "replay --simulate --speed 2 a.aft --json LOST",
+    "replay a.aft target --overwrite --fold --buffered --json=LOST",
+    "replay a.aft LOST --overwrite --fold --buffered", "replay --simulate a.aft --json=LOST",
+    "replay --simulate --speed 2 a.aft --json=LOST",
 )
 #: Commands that would write two things to one file, which is called "twin".
 TWINS = (
     "sim --requests 1000 --json twin --record twin", "sim --requests 1000 --json twin --dump twin",
     "sim --requests 1000 --record twin --timeline twin",
     "sim --requests 1000 --timeline twin --dump TWIN",
-    "trace convert a.aft twin --to csv --force --json twin",
+    "trace convert a.aft twin --to csv --force --json=twin",
     "trace convert a.aft twin --to csv --force --dropped TWIN",
-    "trace pair a.aft --requests twin --json TWIN", "trace info a.aft --dropped twin --json twin",
-    "trace fix a.blktrace.0 twin --force --json TWIN",
+    "trace pair a.aft --requests twin --json=TWIN", "trace info a.aft --dropped twin --json=twin",
+    "trace fix a.blktrace.0 twin --force --json=TWIN",
     "synth --like PRN_0 --requests 500 -o twin --profile-out TWIN",
-    "replay a.aft target --overwrite --fold --json twin --record TWIN",
-    "replay a.aft twin --overwrite --fold --buffered --json TWIN",
+    "replay a.aft target --overwrite --fold --json=twin --record TWIN",
+    "replay a.aft twin --overwrite --fold --buffered --json=TWIN",
 )
 
 
@@ -683,10 +686,10 @@ LONG: dict[Words, Long] = {
                            has(".approxftl-*")),
     ("synth",): Long("synth --like PRN_0 --requests 3000000 --output out.aft",
                      has(".approxftl-*")),
-    ("app",): Long("app sor data --size 2048 --rounds 100000 --json out.json",
+    ("app",): Long("app sor data --size 2048 --rounds 100000 --json=out.json",
                    has(".approxftl-*")),
     ("replay",): Long("replay a.aft target --overwrite --fold --speed 0.000001 --buffered "
-                      "--json out.json --record out.log", has("out.log"),
+                      "--json=out.json --record out.log", has("out.log"),
                       lambda place: '"interrupted": true' in (place / "out.json").read_text()),
     ("study", "run"): Long("study run long.toml --jobs 2", has("running")),
     ("figures",): Long("figures --papers approxftl-05 --output papers", has("papers/*")),
@@ -766,7 +769,7 @@ def test_a_log_is_not_its_own_summary(place: Path) -> None:
     line = "replay a.aft target --overwrite --fold --buffered --no-stall --record log"
     assert attempt(call(tuple(line.split())), place).code == 0
     before = contents(place)
-    done = attempt(call(("replay", "--summarise", "log", "--json", "log")), place)
+    done = attempt(call(("replay", "--summarise", "log", "--json=log")), place)
     assert "log: is also read; give --json another name" in done.err
     assert contents(place) == before
 

@@ -44,7 +44,7 @@ app()
 	app_name=$1
 	app_report=$2
 	shift 2
-	"$program" "$app_name" "$place" --require --reference "$scratch" --json "$scratch/$app_report" \
+	"$program" "$app_name" "$place" --require --reference "$scratch" --json="$scratch/$app_report" \
 		"$@" >"$scratch/said" 2>&1 || { sed 's/^/# /' "$scratch/said"; return 1; }
 }
 

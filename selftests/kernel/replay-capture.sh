@@ -140,7 +140,7 @@ replay()
 {
 	code=$1
 	shift
-	ends "$code" '' "$program" replay --quiet --json "$scratch/report" "$record" "$@"
+	ends "$code" '' "$program" replay --quiet --json="$scratch/report" "$record" "$@"
 }
 
 # value KEY: of the report

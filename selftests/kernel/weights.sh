@@ -22,7 +22,7 @@ weights()
 {
 	report=$1
 	shift
-	"$approxftl" app weights "$place" --require --json "$scratch/$report" "$@" \
+	"$approxftl" app weights "$place" --require --json="$scratch/$report" "$@" \
 		>"$scratch/said" 2>&1 && return
 	sed 's/^/# /' "$scratch/said"
 	return 1

@@ -67,7 +67,7 @@ def test_list(file: Path, tmp_path: Path) -> None:
     done = tag("list", file, tmp_path / "missing", other)
     assert done.code == 1
     assert done.out.split() == ["FILE", "RANGE", "CLASS"]
-    assert done.err == f"approxftl tag: list: {tmp_path}/missing: cannot open: No such file or" \
+    assert done.err == f"approxftl tag list: {tmp_path}/missing: cannot open: No such file or" \
         " directory\n"
 
 
@@ -79,6 +79,16 @@ def test_query(file: Path) -> None:
     done = tag("query", file)
     assert done.out.splitlines()[1].split() == ["stored", "0+65536", "precise", "0"]
     assert done.out.splitlines()[2] == "0 bits are flipped in 0 of 16 units"
+
+
+def test_lists_have_columns(file: Path) -> None:
+    assert tag("list", file, "-o", "offset_bytes,class").out.splitlines() == ["OFFSET  CLASS"]
+    done = tag("query", file, "-j", "-o", "+length_bytes,offset", "-S", "-flips,what")
+    assert document_of("userspace/approxftl/verbs-output.schema.json", done.out)["rows"] == [
+        {"what": "stored", "range": "0+65536", "class": "precise", "remark": None,
+         "flipped_bits": 0, "length_bytes": 65536, "offset_bytes": 0}]
+    done = tag("query", file, "-o", "range,flips")
+    assert done.out.splitlines() == ["RANGE    FLIPS", "0+65536      0"]
 
 
 def test_scan(tmp_path: Path) -> None:
@@ -109,7 +119,7 @@ def test_watch(tmp_path: Path) -> None:
     assert answer("watch", tmp_path, "off", log=log)["watched"] is False
     assert [c.what for c in calls(log)] == ["watch", "unwatch"]
     done = tag("watch", tmp_path, "yes")
-    assert (done.code, done.err) == (2, 'approxftl tag: watch: "yes" is neither on nor off\n')
+    assert (done.code, done.err) == (2, 'approxftl tag watch: "yes" is neither on nor off\n')
 
 
 def test_usage(file: Path) -> None:
@@ -119,13 +129,16 @@ def test_usage(file: Path) -> None:
         (("query", file, "more"), '"more" is one word too many'),
         (("add", "-x", file), 'unknown option "-x"'),
         (("query", "--remember", file), 'unknown option "--remember"'),
-        (("add", file, "--level"), '--level wants a value; "approxftl tag add --help"'),
-        (("add", file, "-l"), '-l wants a value; "approxftl tag add --help"'),
-        (("add", "--level", "4", file), '--level: "4" is no quality level; it is 1 to 3'),
+        (("add", file, "--level"), "--level needs a value"),
+        (("add", file, "-l"), "-l needs a value"),
+        (("add", "--level", "4", file), "--level: 4 is out of range; it must be 1 to 3"),
+        (("add", "--level", "2", "--precise", file), "--level is of approximate data"),
+        (("list", "-o", "rnge", file), 'no column "rnge"; did you mean range?'),
     ):
         done = tag(*words)
         assert (done.code, done.out) == (2, "")
-        assert done.err.startswith(f"approxftl tag: {sentence}")
+        verb = "" if words[0] == "lst" else f" {words[0]}"
+        assert done.err.startswith(f"approxftl tag{verb}: {sentence}")
     assert tag().code == 2
 
 
@@ -140,4 +153,4 @@ def test_help(verb: str) -> None:
 def test_without_device(file: Path) -> None:
     done = run(BUILD / "approxftl", "tag", "add", file)
     assert (done.code, done.out) == (3, "")
-    assert done.err.startswith("approxftl tag: there is no /dev/approxftl; load the module")
+    assert done.err.startswith("approxftl tag add: there is no /dev/approxftl; load the module")

@@ -92,7 +92,7 @@ def replay(*arguments: str | Path) -> Done:
 
 def replay_json(*arguments: str | Path, code: int = 0) -> Json:
     """Run it, and return its JSON, which is as its schema has it."""
-    done = replay(*arguments, "--json", "-")
+    done = replay(*arguments, "--json")
     assert done.code == code, done.err
     document: Json = json.loads(done.out)
     assert not SCHEMA.errors(document)

@@ -267,7 +267,7 @@ def test_a_killed_replay_leaves_a_usable_log(tmp_path: Path) -> None:
     assert entries.count == 0
     assert 50 <= len(entries.entries) < 4000
     assert [e.sequence for e in entries.by_sequence] == list(range(1, len(entries.entries) + 1))
-    done = replay("--summarise", log, "--json", "-")
+    done = replay("--summarise", log, "--json")
     document = json.loads(done.out)
     assert done.code == 0
     assert document["interrupted"]
@@ -394,7 +394,7 @@ def test_damaged_streams_touch_nothing(tmp_path: Path, content: bytes, said: str
         (["t.aft", "new", "--size", "1000"], 2, "multiple of 512"),
         (["t.aft", "new", "--size", "1MiB", "--tags", "require"], 1, "/dev/approxftl"),
         (["t.aft", "new", "--size", "1MiB", "-o", "/none/log"], 1, "/none/log: cannot create"),
-        (["t.aft", "new", "--size", "1MiB", "--json", "/none/x"], 1, "/none/x: cannot create"),
+        (["t.aft", "new", "--size", "1MiB", "--json=/none/x"], 1, "/none/x: cannot create"),
         (["t.aft", "new", "--simulate"], 2, "takes no target"),
         (["--summarise", "none.log"], 3, "none.log: cannot open"),
         (["--summarise", "t.aft"], 1, "not the log of a replay"),
@@ -506,7 +506,7 @@ def counters(document: dict[str, object]) -> dict[str, int]:
 def test_simulate_runs_the_same_requests(tmp_path: Path) -> None:
     trace = write_trace(tmp_path / "t.aft", mixed(400))
     direct = sim("--trace", trace, "--arrival", "trace")
-    done = replay("--simulate", trace, "--json", "-", "--", "--policy", "baseline")
+    done = replay("--simulate", trace, "--json", "--", "--policy", "baseline")
     assert done.code == 0, done.err
     assert counters(json.loads(done.out)) == counters(direct)
 
@@ -515,7 +515,7 @@ def test_simulate_changes_requests_as_a_replay_does(tmp_path: Path) -> None:
     trace = write_trace(tmp_path / "t.aft", mixed(400))
     direct = sim("--trace", trace, "--arrival", "trace", "--time-scale", "0.5", "--requests", "99")
     done = replay(
-        *("--simulate", trace, "--speed", "2", "--requests", "99", "--json", "-"),
+        *("--simulate", trace, "--speed", "2", "--requests", "99", "--json"),
         *("--", "--seed", "5", "--policy", "baseline,approxftl"),
     )
     assert done.code == 0, done.err

@@ -53,7 +53,7 @@ def must(*arguments: str | Path, stdin: bytes = b"") -> Done:
 
 def trace_json(verb: str, *arguments: str | Path, stdin: bytes = b"") -> Json:
     """Run a verb, and return its JSON, which is as its schema has it."""
-    result: Json = json.loads(must(verb, *arguments, "--json", "-", stdin=stdin).out)
+    result: Json = json.loads(must(verb, *arguments, "--json", stdin=stdin).out)
     assert SCHEMA.errors(result) == []
     assert result["tool"]["argv"][:3] == ["approxftl", "trace", verb]
     return result

@@ -296,7 +296,7 @@ def test_what_is_missing_is_counted(tmp_path: Path) -> None:
     file = write(tmp_path / "t", pack([
         act(10, QUEUE, READ, 0, 512, sequence=1), act(20, COMPLETE, READ, 64, 512, sequence=2),
         act(30, QUEUE, READ, 8, 512, sequence=9), act(40, COMPLETE, READ, 8, 512, error=5)]))
-    done = run("pair", file, "--json", "-")
+    done = run("pair", file, "--json")
     losses = trace_json("pair", file)["losses"]
     assert losses["unfinished_requests"] == losses["unbegun_completions"] == 1
     assert losses["failed_requests"] == 1
@@ -309,7 +309,7 @@ def test_damage_is_skipped_and_told(tmp_path: Path) -> None:
     good = [act(10 * i, QUEUE, READ, i, 512) for i in range(1, 5)]
     data = pack(good[:2]) + b"\x07teA" * 5 + b"xyz" + pack(good[2:]) + pack(good[:1])[:30]
     file = write(tmp_path / "t", data)
-    done = must("info", file, "--json", "-")
+    done = must("info", file, "--json")
     assert len(rows(file)) == 4
     assert f"{file}: byte 96: no event begins here; skipped 23 bytes" in done.err
     assert f"{file}: byte 215: the file ends inside an event" in done.err

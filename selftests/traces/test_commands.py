@@ -51,7 +51,7 @@ def test_help_and_version() -> None:
 
 
 @pytest.mark.parametrize("arguments", [
-    [], ["nonsense"], ["info"], ["convert", "x"], ["info", "--frmo", "x"], ["pair", "--json"],
+    [], ["nonsense"], ["info"], ["convert", "x"], ["info", "--frmo", "x"], ["pair", "--json="],
     ["fix", "a"], ["formats", "x"], ["tag", "a", "b.aft"],
 ])
 def test_wrong_words(arguments: list[str], tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_as_a_verb_of_approxftl() -> None:
 
 
 def test_formats_are_listed() -> None:
-    listed = {f["name"]: f for f in json.loads(must("formats", "--json", "-").out)["formats"]}
+    listed = {f["name"]: f for f in json.loads(must("formats", "--json").out)["formats"]}
     assert len(listed) == 13
     assert {n for n, f in listed.items() if f["written"]} == {
         "aft", "blktrace", "csv", "iolog", "mqsim", "msr", "parquet"}

@@ -202,7 +202,7 @@ def tag(verb: str, *words: str | Path) -> None:
                           stderr=subprocess.PIPE, check=False)
     if done.returncode:
         said = done.stderr.decode(errors="backslashreplace").strip()
-        raise Refusal(said.removeprefix("approxftl tag: ") or f"tag {verb} has ended",
+        raise Refusal(said.removeprefix(f"approxftl tag {verb}: ") or f"tag {verb} has ended",
                       abs(done.returncode))
 
 

@@ -4,7 +4,7 @@
  * value, help), as struct command_option has them. Include with READING defined; no include guard
  * on purpose.
  */
-READING("from", 'f', COMMAND_TEXT, from, "FORMAT",
+READING("from", 'F', COMMAND_TEXT, from, "FORMAT",
 	"the format of the source, instead of finding out")
 READING("time-unit", 0, COMMAND_TEXT, time_unit, "UNIT",
 	"of the source's times: s, ms, us, ns or 100ns")

@@ -6,6 +6,7 @@
 #define AFTL_TRACE_OPTIONS_H
 
 #include "reading-options.h"
+#include "text-list.h"
 
 /* Subcommands, as bits. */
 enum trace_verb_bit {
@@ -41,6 +42,9 @@ enum trace_verb_bit {
  * @seed: of their shares
  * @requests: CSV of all requests, or NULL
  * @json: file, or NULL
+ * @show: columns of a list
+ * @sort: columns that its rows are sorted by
+ * @list: what both say
  * @force: replace a file that is there
  * @quiet: no progress, no remarks
  * @help: print the help
@@ -67,6 +71,9 @@ struct trace_options {
 	u64 seed;
 	const char *requests;
 	const char *json;
+	const char *show;
+	const char *sort;
+	struct list_choice list;
 	bool force;
 	bool quiet;
 	bool help;

@@ -140,7 +140,7 @@ static void print_json(const struct device_options *options, const struct plan *
 	scnprintf(table, sizeof(table), "0 %llu %s %s", (unsigned long long)plan->sectors,
 		  TARGET_NAME, arguments);
 	target_line_timing(&plan->line, timing);
-	json_envelope_begin(&json, stdout, options->argc, options->argv);
+	device_answer_begin(options, &json);
 	json_string(&json, "name", plan->name);
 	json_bool(&json, "created", !options->dry_run);
 	json_string(&json, "table", table);

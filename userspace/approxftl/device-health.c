@@ -234,7 +234,7 @@ static void print_health_json(const struct device_options *options,
 	struct json_writer json;
 	unsigned int i;
 
-	json_envelope_begin(&json, stdout, options->argc, options->argv);
+	device_answer_begin(options, &json);
 	json_array(&json, "devices");
 	device_json_begin(&json, view);
 	json_string(&json, "verdict", health_verdict_words[health->verdict]);

@@ -17,67 +17,98 @@ static const char *mode_text(const struct device_view *view)
 	return view->status.mode;
 }
 
-static void used_text(const struct target_status *status, char text[HUMAN_SIZE])
+/* In tenths of a per cent. */
+static u64 used_share(const struct target_status *status)
 {
-	human_fixed(text, scaled_ratio(status->valid_units, status->units, 1000), 1, "%");
+	return scaled_ratio(status->valid_units, status->units, 1000);
 }
 
 /* list */
 
-static void list_head(struct text_table *table)
-{
-	static const char *const titles[] = {
-		"NAME", "SIZE", "STORE", "PROFILE", "POLICY", "TIMING", "MODE", "USED", "OPEN",
-	};
-	unsigned int i;
+static const struct list_column list_columns[] = {
+	{ "name", "NAME", "of the device", false, false },
+	{ "size_bytes", "SIZE", "what a file system has", true, false },
+	{ "store", "STORE", "where the data live", false, false },
+	{ "profile", "PROFILE", "the device it started from", false, false },
+	{ "policy", "POLICY", "flash translation policy", false, false },
+	{ "timing", "TIMING", "time as modelled, none, or so many times as long", false, false },
+	{ "mode", "MODE", "rw, ro when there are too few good blocks, or suspended", false, false },
+	{ "used_percent", "USED", "units that hold data", true, false },
+	{ "open_count", "OPEN", "how often it is open", true, false },
+	{ "major", "MAJOR", "of the device number", true, true },
+	{ "minor", "MINOR", "of the device number", true, true },
+	{ "free_blocks", "FREE", "blocks that are erased, or can be", true, true },
+	{ "retired_blocks", "RETIRED", "blocks that went bad in use", true, true },
+	{ "flipped_bits", "FLIPS", "bits flipped in what was returned", true, true },
+	{ "lost_units", "LOST", "units lost to the block device below", true, true },
+	{ "late_p99_ns", "LATE99", "lateness of completions, 99 % of them", true, true },
+};
 
-	text_table_begin(table, ARRAY_SIZE(titles), 7);
-	text_table_row(table);
-	for (i = 0; i < ARRAY_SIZE(titles); i++)
-		text_table_cell(table, "%s", titles[i]);
+static void list_more(struct text_list *list, const struct device_view *view)
+{
+	char late[HUMAN_SIZE];
+
+	list_number(list, view->device.major, 0, NULL);
+	list_number(list, view->device.minor, 0, NULL);
+	list_number(list, view->status.free_blocks, 0, NULL);
+	list_number(list, view->status.retired_blocks, 0, NULL);
+	list_number(list, view->status.flipped_bits, 0, NULL);
+	list_number(list, view->status.lost_units, 0, NULL);
+	human_time(late, view->status.late_p99_ns);
+	list_number(list, view->status.late_p99_ns, 0, late);
 }
 
-static void list_row(struct text_table *table, const struct device_view *view)
+static void list_device(struct text_list *list, const struct device_view *view)
 {
+	u64 bytes = view->device.sectors * TARGET_SECTOR;
 	char size[HUMAN_SIZE], used[HUMAN_SIZE], timing[AFTL_VALUE_SIZE];
 
-	human_bytes(size, view->device.sectors * TARGET_SECTOR);
-	used_text(&view->status, used);
+	human_bytes(size, bytes);
+	human_fixed(used, used_share(&view->status), 1, "%");
 	target_line_timing(&view->line, timing);
-	text_table_row(table);
-	text_table_cell(table, "%s", view->device.name);
-	text_table_cell(table, "%s", size);
-	text_table_cell(table, "%s", view->line.store);
-	text_table_cell(table, "%s", view->line.profile);
-	text_table_cell(table, "%s", view->line.policy->name);
-	text_table_cell(table, "%s", timing);
-	text_table_cell(table, "%s", mode_text(view));
-	text_table_cell(table, "%s", used);
-	text_table_cell(table, "%u", view->device.open_count);
+	list_row(list);
+	list_text(list, "%s", view->device.name);
+	list_number(list, bytes, 0, size);
+	list_text(list, "%s", view->line.store);
+	list_text(list, "%s", view->line.profile);
+	list_text(list, "%s", view->line.policy->name);
+	list_text(list, "%s", timing);
+	list_text(list, "%s", mode_text(view));
+	list_number(list, used_share(&view->status), 1, used);
+	list_number(list, view->device.open_count, 0, NULL);
+	list_more(list, view);
+}
+
+static void print_json_list(const struct device_options *options, const struct device_view *views,
+			    unsigned int count)
+{
+	struct json_writer json;
+	unsigned int i;
+
+	device_answer_begin(options, &json);
+	json_array(&json, "devices");
+	for (i = 0; i < count; i++) {
+		device_json_begin(&json, &views[i]);
+		json_end_object(&json);
+	}
+	json_end_array(&json);
+	json_envelope_end(&json);
 }
 
 static void print_list(const struct device_options *options, const struct device_view *views,
 		       unsigned int count)
 {
-	struct json_writer json;
-	struct text_table table;
+	struct text_list list;
 	unsigned int i;
 
-	if (options->json) {
-		json_envelope_begin(&json, stdout, options->argc, options->argv);
-		json_array(&json, "devices");
-		for (i = 0; i < count; i++) {
-			device_json_begin(&json, &views[i]);
-			json_end_object(&json);
-		}
-		json_end_array(&json);
-		json_envelope_end(&json);
+	if (device_answer_whole(options)) {
+		print_json_list(options, views, count);
 		return;
 	}
-	list_head(&table);
+	list_begin(&list, &options->list);
 	for (i = 0; i < count; i++)
-		list_row(&table, &views[i]);
-	text_table_end(&table, stdout);
+		list_device(&list, &views[i]);
+	device_answer_list(options, &list);
 }
 
 /* A device whose lines cannot be read is said, and does not hide the others. */
@@ -124,6 +155,8 @@ static const struct device_verb verb_list = {
 	.name = "list",
 	.words = "",
 	.options = "",
+	.columns = list_columns,
+	.column_count = ARRAY_SIZE(list_columns),
 	.about = "Lists the emulated SSDs of the running kernel.",
 	.run = run_list,
 };
@@ -214,7 +247,7 @@ static void print_status_json(const struct device_options *options, const struct
 {
 	struct json_writer json;
 
-	json_envelope_begin(&json, stdout, options->argc, options->argv);
+	device_answer_begin(options, &json);
 	json_array(&json, "devices");
 	device_json_begin(&json, view);
 	json_end_object(&json);

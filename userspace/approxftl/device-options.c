@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The command line of the verbs of the kernel's devices.
+ * The command lines of the verbs of this program but "sim".
  */
 #include <stdlib.h>
 
+#include "checked-memory.h"
 #include "command-line.h"
 #include "complain.h"
 #include "device-verbs.h"
 #include "key-value.h"
+#include "output-file.h"
 #include "parameter-file.h"
 
 enum kind {
@@ -40,7 +42,7 @@ static const struct command_option options_table[] = {
 	TEXT('c', 'c', "count", count, "N", "end after so many lines"),
 	TEXT('i', 'I', "interval", interval, "TIME",
 	     "a picture each so many seconds, or such as 500ms (default 1)"),
-	TEXT('c', 'O', "count", count, "N", "end after so many pictures"),
+	TEXT('c', 'q', "count", count, "N", "end after so many pictures"),
 	SWITCH(0, 'M', "prometheus", prometheus, "answer as metrics for Prometheus"),
 	SWITCH('f', 'f', "force", force, "even in use: its users get errors from now on"),
 	SWITCH('d', 'd', "deferred", deferred, "if in use, as soon as nobody uses it"),
@@ -48,8 +50,8 @@ static const struct command_option options_table[] = {
 	TEXT('k', 'k', "kernel", kernel, "RELEASE",
 	     "look at this kernel (default: the running one)"),
 	TEXT(0, 'U', "uuid", uuid, "UUID", "name of the volume (default: a random one)"),
-	SWITCH(0, 'N', "dry-run", dry_run, "say what would be made, and change nothing"),
-	SWITCH(0, 'F', "force", force, "even if there is something: it is lost"),
+	SWITCH('n', 'N', "dry-run", dry_run, "say what would be made, and change nothing"),
+	SWITCH('f', 'F', "force", force, "even if there is something: it is lost"),
 	SWITCH('s', 's', "scan", scan, "believe the tables, not the snapshot of the last close"),
 	SWITCH(0, 'r', "repair", repair, "write again what is damaged and known"),
 	SWITCH(0, 'g', "give-up", give_up,
@@ -60,7 +62,18 @@ static const struct command_option options_table[] = {
 	SWITCH(0, 'G', "pages", pages, "the spare entry of every programmed page"),
 	TEXT(0, 'D', "block", block, "N", "the spare entries of a block"),
 	TEXT(0, 'Q', "unit", unit, "N", "every place that has held a unit, and its last discard"),
-	SWITCH('j', 'j', "json", json, "answer as JSON"),
+	SWITCH('p', 'p', "precise", precise, "precise, not approximate"),
+	{ "level", 'l', AFTL_PARAM_COUNT, offsetof(struct device_options, level), "N",
+	  "1 to 3: how many bits may flip", 1, 3, 'l' },
+	SWITCH('r', 'm', "remember", remember,
+	       "keep it in the file's attribute, too, for after an unmount"),
+	SWITCH('w', 'w', "rewrite", rewrite,
+	       "store what is stored again, as it is tagged then, shared with no clone"),
+	TEXT('o', 'o', "show", show, "COLUMN,...", LIST_SHOW_HELP),
+	TEXT('S', 'O', "sort", sort, "COLUMN,...", LIST_SORT_HELP),
+	SWITCH(0, 'O', "no-head", list.bare, LIST_BARE_HELP),
+	{ "json", 'j', COMMAND_FILE, offsetof(struct device_options, json), "FILE",
+	  COMMAND_JSON_HELP, 0, 0, 'j' },
 	SWITCH('h', 'h', "help", help, "print this"),
 };
 
@@ -68,8 +81,10 @@ static bool takes(const struct command_line *line, const struct command_option *
 {
 	const struct device_verb *verb = line->context;
 
-	return strchr(verb->options, (int)option->users) ||
-	       strchr(verb->screen ? "h" : "jh", (int)option->users);
+	return strchr(verb->options, (int)option->users) || option->users == 'h' ||
+	       (option->users == 'j' && !verb->screen) ||
+	       (option->users == 'o' && verb->columns) ||
+	       (option->users == 'O' && verb->columns && !verb->series);
 }
 
 /* Taking what was found */
@@ -79,8 +94,8 @@ static int add_key(struct device_options *options, const char *key, size_t lengt
 {
 	unsigned int at = options->key_count;
 
-	if (at == DEVICE_WORDS)
-		return aftl_fail(error, -EINVAL, "there are more than %u keys", DEVICE_WORDS);
+	if (at == DEVICE_KEYS)
+		return aftl_fail(error, -EINVAL, "there are more than %u keys", DEVICE_KEYS);
 	key_copy(options->keys[at], key, length);
 	options->values[at] = value;
 	options->key_count++;
@@ -108,6 +123,8 @@ static int add_word(void *fields, const char *word, struct aftl_error *error)
 		return aftl_fail(error, -EINVAL,
 				 "\"%.40s\" is one word too many; \"approxftl %s --help\" explains it",
 				 word, verb->name);
+	options->words = memory_grown(options->words, options->word_count + 1,
+				      sizeof(*options->words));
 	options->words[options->word_count++] = word;
 	return 0;
 }
@@ -135,18 +152,31 @@ static struct command_line command_of(const struct device_verb *verb)
 	};
 }
 
+/* Words of the command before those of the verb's own. */
+static int words_before(const struct device_verb *verb)
+{
+	return strchr(verb->name, ' ') ? 2 : 1;
+}
+
 static int parse(const struct device_verb *verb, struct device_options *options, int argc,
 		 char **argv, struct aftl_error *error)
 {
 	struct command_line line = command_of(verb);
+	int skip = words_before(verb);
 	int ret;
 
 	options->verb = verb->name;
 	options->rules = verb;
 	options->argc = argc;
 	options->argv = argv;
-	ret = command_line_parse(&line, options, argc - 1, argv + 1, error);
-	if (ret || options->help || options->word_count >= verb->least_words)
+	options->out = stdout;
+	options->list.bare = verb->bare;
+	ret = command_line_parse(&line, options, argc - skip, argv + skip, error);
+	if (!ret && verb->columns)
+		ret = list_choose(&options->list, verb->columns, verb->column_count,
+				  options->show, options->sort, error);
+	if (ret || options->help || options->list.explain ||
+	    options->word_count >= verb->least_words)
 		return ret;
 	return aftl_fail(error, -EINVAL, "%s missing; \"approxftl %s --help\" explains it",
 			 verb->words, verb->name);
@@ -163,19 +193,85 @@ static void print_help(const struct device_verb *verb)
 	command_line_help(&line);
 }
 
+/* Answers */
+
+static enum exit_code refused(const struct device_verb *verb, const struct aftl_error *error,
+			      enum exit_code code)
+{
+	complain_of(verb->name, "%s", error->text);
+	return code;
+}
+
+/* A file of JSON that nothing was said in is none. */
+static enum exit_code answer_into_file(const struct device_verb *verb,
+				       struct device_options *options)
+{
+	static struct output_file file;
+	struct aftl_error error;
+	enum exit_code code;
+
+	if (output_file_open(&file, options->json, "--json", true, &error))
+		return refused(verb, &error, EXIT_FAILED);
+	options->out = file.stream;
+	code = verb->run(options);
+	if (ftell(file.stream) <= 0)
+		output_file_drop(&file);
+	else if (output_file_close(&file, &error))
+		return refused(verb, &error, EXIT_FAILED);
+	return code;
+}
+
 enum exit_code device_verb_main(const struct device_verb *verb, int argc, char **argv)
 {
 	static struct device_options options;
 	struct aftl_error error;
 
-	if (parse(verb, &options, argc, argv, &error)) {
-		complain_of(verb->name, "%s", error.text);
-		return EXIT_USAGE;
-	}
-	if (!options.help)
-		return verb->run(&options);
-	print_help(verb);
+	if (parse(verb, &options, argc, argv, &error))
+		return refused(verb, &error, EXIT_USAGE);
+	if (options.help)
+		print_help(verb);
+	else if (options.list.explain)
+		list_explain(&options.list, stdout);
+	else
+		return options.json && strcmp(options.json, "-") != 0 ?
+			       answer_into_file(verb, &options) : verb->run(&options);
 	return EXIT_DONE;
+}
+
+void device_answer_begin(const struct device_options *options, struct json_writer *json)
+{
+	json_envelope_begin(json, options->out, options->argc, options->argv);
+}
+
+bool device_answer_whole(const struct device_options *options)
+{
+	return options->json && !options->list.chosen;
+}
+
+void device_answer_list(const struct device_options *options, struct text_list *list)
+{
+	struct json_writer json;
+
+	if (!options->json) {
+		list_print(list, options->out);
+		return;
+	}
+	device_answer_begin(options, &json);
+	json_array(&json, "rows");
+	list_json(list, &json);
+	json_end_array(&json);
+	json_envelope_end(&json);
+}
+
+const char *device_key(const struct device_options *options, const char *key,
+		       const char *standard)
+{
+	unsigned int i;
+
+	for (i = 0; i < options->key_count; i++)
+		if (!strcmp(options->keys[i], key))
+			standard = options->values[i];
+	return standard;
 }
 
 enum exit_code device_failed(const struct device_options *options, int ret,

@@ -45,7 +45,7 @@ static void print_removed(const struct device_options *options, const struct dm_
 	struct json_writer json;
 
 	if (options->json) {
-		json_envelope_begin(&json, stdout, options->argc, options->argv);
+		device_answer_begin(options, &json);
 		json_string(&json, "name", device->name);
 		json_bool(&json, "removed", !waits);
 		json_bool(&json, "deferred", waits);
@@ -121,7 +121,7 @@ static void print_answer(const struct device_options *options, const struct dm_d
 		fputs(answer, stdout);
 		return;
 	}
-	json_envelope_begin(&json, stdout, options->argc, options->argv);
+	device_answer_begin(options, &json);
 	json_string(&json, "name", device->name);
 	json_list(&json, "message");
 	for (i = 1; i < options->word_count; i++)
@@ -159,7 +159,7 @@ static const struct device_verb verb_message = {
 	.name = "message",
 	.words = "NAME WORD...",
 	.least_words = 2,
-	.most_words = DEVICE_WORDS,
+	.most_words = 256,
 	.options = "",
 	.about = "Tells the device something and prints what it answers. approxftl-device(8)\n"
 		 "lists the messages; a wrong one is answered with a list, too.",

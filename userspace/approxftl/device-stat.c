@@ -34,72 +34,69 @@ struct series {
 
 /* Lines */
 
-static const char *const titles[] = {
-	"r/s", "w/s", "rMiB/s", "wMiB/s", "r_await", "w_await", "util", "waf", "erase/s",
-	"flips/s", "late", "late99",
+#define CELL_WIDTH 9
+
+static const struct list_column line_columns[] = {
+	{ "read_requests_per_second", "r/s", "reads", true, false },
+	{ "write_requests_per_second", "w/s", "writes", true, false },
+	{ "read_mib_per_second", "rMiB/s", "MiB read", true, false },
+	{ "write_mib_per_second", "wMiB/s", "MiB written", true, false },
+	{ "read_response_mean_ns", "r_await", "response time of reads, on average", true, false },
+	{ "write_response_mean_ns", "w_await", "the same of writes", true, false },
+	{ "busy_percent", "util", "of the time, with requests under way", true, false },
+	{ "write_amplification", "waf", "padding included", true, false },
+	{ "erases_per_second", "erase/s", "blocks erased", true, false },
+	{ "flipped_bits_per_second", "flips/s", "flipped bits that were returned", true, false },
+	{ "late_mean_ns", "late", "how late requests are handed back, on average", true, false },
+	{ "late_p99_ns", "late99", "the same, for 99 % of them", true, false },
 };
 
-static void put_cell(const char *text)
-{
-	printf(" %9s", text);
-}
-
-static void print_head(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(titles); i++)
-		put_cell(titles[i]);
-	putchar('\n');
-}
-
-/* @value in 10^-@decimals. */
-static void put_fixed(u64 value, unsigned int decimals, const char *end)
+static void put_fixed(struct text_list *line, u64 value, unsigned int decimals, const char *end)
 {
 	char text[HUMAN_SIZE];
 
 	human_fixed(text, value, decimals, end);
-	put_cell(text);
+	list_number(line, value, decimals, text);
 }
 
-static void put_rate(const struct sample *sample, u64 count)
+static void put_rate(struct text_list *line, const struct sample *sample, u64 count)
 {
-	put_fixed(sample_rate(sample, count), 1, "");
+	put_fixed(line, sample_rate(sample, count), 1, "");
 }
 
-static void put_throughput(const struct sample *sample, u64 sectors)
+static void put_throughput(struct text_list *line, const struct sample *sample, u64 sectors)
 {
 	u64 bytes = sectors * TARGET_SECTOR;
 
-	put_fixed(scaled_ratio(bytes, sample->at_ns, SECOND_NS * 100) / MIB, 2, "");
+	put_fixed(line, scaled_ratio(bytes, sample->at_ns, SECOND_NS * 100) / MIB, 2, "");
 }
 
-static void put_time(u64 ns)
+static void put_time(struct text_list *line, u64 ns)
 {
 	char text[HUMAN_SIZE];
 
 	human_time(text, ns);
-	put_cell(text);
+	list_number(line, ns, 0, text);
 }
 
-static void print_line(const struct sample *sample)
+static void make_line(struct text_list *line, const struct sample *sample)
 {
 	const struct aftl_counters *counters = &sample->stats.counters;
 	const struct block_layer *layer = &sample->layer;
 
-	put_rate(sample, layer->reads);
-	put_rate(sample, layer->writes);
-	put_throughput(sample, layer->read_sectors);
-	put_throughput(sample, layer->write_sectors);
-	put_time(scaled_ratio(layer->read_ms, layer->reads, 1000000));
-	put_time(scaled_ratio(layer->write_ms, layer->writes, 1000000));
-	put_fixed(sample_busy(sample), 1, "%");
-	put_fixed(sim_amplification(counters) / 10, 3, "");
-	put_rate(sample, counters->array_erases);
-	put_rate(sample, counters->read_flipped_bits);
-	put_time(sample_mean_late(sample));
-	put_time(aftl_histogram_quantile(&sample->stats.late, 9900));
-	putchar('\n');
+	list_row(line);
+	put_rate(line, sample, layer->reads);
+	put_rate(line, sample, layer->writes);
+	put_throughput(line, sample, layer->read_sectors);
+	put_throughput(line, sample, layer->write_sectors);
+	put_time(line, scaled_ratio(layer->read_ms, layer->reads, 1000000));
+	put_time(line, scaled_ratio(layer->write_ms, layer->writes, 1000000));
+	put_fixed(line, sample_busy(sample), 1, "%");
+	put_fixed(line, sim_amplification(counters) / 10, 3, "");
+	put_rate(line, sample, counters->array_erases);
+	put_rate(line, sample, counters->read_flipped_bits);
+	put_time(line, sample_mean_late(sample));
+	put_time(line, aftl_histogram_quantile(&sample->stats.late, 9900));
 }
 
 static bool handle_used(const struct aftl_handle_stats *handle)
@@ -224,20 +221,38 @@ static void put_sample(struct json_writer *json, const struct sample *sample)
 	put_counters(json, &stats->counters);
 }
 
+static void json_sample(struct series *series, const struct sample *sample)
+{
+	json_object(&series->json, NULL);
+	json_u64(&series->json, "interval_ns", sample->at_ns);
+	json_u64(&series->json, "device_interval_ns", sample->device_ns);
+	put_sample(&series->json, sample);
+	json_end_object(&series->json);
+}
+
+static void print_line(struct series *series, const struct sample *sample, u64 number)
+{
+	const struct device_options *options = series->options;
+	struct text_list line;
+
+	list_begin(&line, &options->list);
+	make_line(&line, sample);
+	if (options->json) {
+		list_json(&line, &series->json);
+		return;
+	}
+	if (number % HEAD_EVERY == 0)
+		list_print_head(&options->list, CELL_WIDTH, options->out);
+	list_print_wide(&line, CELL_WIDTH, options->out);
+}
+
 static void print_sample(struct series *series, const struct sample *sample, u64 number)
 {
-	if (series->options->json) {
-		json_object(&series->json, NULL);
-		json_u64(&series->json, "interval_ns", sample->at_ns);
-		json_u64(&series->json, "device_interval_ns", sample->device_ns);
-		put_sample(&series->json, sample);
-		json_end_object(&series->json);
-	} else {
-		if (number % HEAD_EVERY == 0)
-			print_head();
-		print_line(sample);
-	}
-	fflush(stdout);
+	if (device_answer_whole(series->options))
+		json_sample(series, sample);
+	else
+		print_line(series, sample, number);
+	fflush(series->options->out);
 }
 
 /* In a steady rhythm; an interrupt ends the waiting. */
@@ -267,7 +282,11 @@ static int sample_on(struct series *series, struct sample *before, struct aftl_e
 
 static void series_json_begin(struct series *series)
 {
-	json_envelope_begin(&series->json, stdout, series->options->argc, series->options->argv);
+	device_answer_begin(series->options, &series->json);
+	if (series->options->list.chosen) {
+		json_array(&series->json, "rows");
+		return;
+	}
 	json_array(&series->json, "devices");
 	device_json_begin(&series->json, &series->view);
 	json_array(&series->json, "samples");
@@ -276,8 +295,10 @@ static void series_json_begin(struct series *series)
 static void series_json_end(struct series *series)
 {
 	json_end_array(&series->json);
-	json_end_object(&series->json);
-	json_end_array(&series->json);
+	if (!series->options->list.chosen) {
+		json_end_object(&series->json);
+		json_end_array(&series->json);
+	}
 	json_bool(&series->json, "interrupted", interrupted());
 	json_envelope_end(&series->json);
 }
@@ -365,7 +386,7 @@ static void print_totals(const struct sample *sample)
 
 static void print_totals_json(struct series *series, const struct sample *sample)
 {
-	json_envelope_begin(&series->json, stdout, series->options->argc, series->options->argv);
+	device_answer_begin(series->options, &series->json);
 	json_array(&series->json, "devices");
 	device_json_begin(&series->json, &series->view);
 	put_sample(&series->json, sample);
@@ -397,6 +418,8 @@ static int parse_options(struct series *series, struct aftl_error *error)
 
 	if (options->count && !options->interval)
 		return aftl_fail(error, -EINVAL, "--count needs --interval");
+	if (options->show && !options->interval)
+		return aftl_fail(error, -EINVAL, "--show needs --interval");
 	if (!options->prometheus && !options->word_count)
 		return aftl_fail(error, -EINVAL,
 				 "NAME missing; \"approxftl stat --help\" explains it");
@@ -433,6 +456,9 @@ static const struct device_verb verb = {
 	.least_words = 0,
 	.most_words = 1,
 	.options = "icM",
+	.series = true,
+	.columns = line_columns,
+	.column_count = ARRAY_SIZE(line_columns),
 	.about = "Prints every counter of a device since the last message reset. With --interval\n"
 		 "it prints a line of rates after each, until Ctrl-C or --count ends it. With\n"
 		 "--prometheus NAME may be missing: all devices are told of.",

@@ -211,7 +211,7 @@ static const struct device_verb verb = {
 	.least_words = 0,
 	.most_words = 1,
 	.screen = true,
-	.options = "IO",
+	.options = "Iq",
 	.about = "Shows what devices do, as it happens: requests, queue, space, write\n"
 		 "amplification, tags, and how busy each LUN is. The key q or Ctrl-C ends it. If\n"
 		 "standard output is no terminal, one picture follows the other.",

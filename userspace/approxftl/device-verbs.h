@@ -12,15 +12,20 @@
 #include "target-line.h"
 #include "target-luns.h"
 #include "target-status.h"
+#include "text-list.h"
 
-/* Most words of a command line. */
-#define DEVICE_WORDS 256
+/* Most KEY=VALUE of a command line. */
+#define DEVICE_KEYS 256
 
 /**
  * struct device_options - the command line of one of these verbs
  * @verb: its name
  * @rules: what it takes
- * @json: answer as JSON
+ * @json: answer as JSON, into this file; "-": standard output
+ * @out: that is open
+ * @show: columns of a list
+ * @sort: columns that its rows are sorted by
+ * @list: what both say, of a verb that has a list
  * @help: explain the verb
  * @dry_run: ask nothing of the kernel
  * @force: even if the device is in use
@@ -41,6 +46,10 @@
  * @uuid: of a volume
  * @block: to be printed
  * @unit: to be printed
+ * @level: quality level of what is tagged; 0: none is named
+ * @precise: what is tagged is so
+ * @remember: the tag, in an attribute
+ * @rewrite: store what is stored again
  * @keys: keys of the table line in the order of the command line
  * @values: theirs
  * @key_count: how many
@@ -52,7 +61,11 @@
 struct device_options {
 	const char *verb;
 	const struct device_verb *rules;
-	bool json;
+	const char *json;
+	FILE *out;
+	const char *show;
+	const char *sort;
+	struct list_choice list;
 	bool help;
 	bool dry_run;
 	bool force;
@@ -65,6 +78,9 @@ struct device_options {
 	bool blocks;
 	bool pages;
 	bool prometheus;
+	bool precise;
+	bool remember;
+	bool rewrite;
 	const char *size;
 	const char *interval;
 	const char *count;
@@ -73,10 +89,11 @@ struct device_options {
 	const char *uuid;
 	const char *block;
 	const char *unit;
-	char keys[DEVICE_WORDS][KEY_SIZE];
-	const char *values[DEVICE_WORDS];
+	u64 level;
+	char keys[DEVICE_KEYS][KEY_SIZE];
+	const char *values[DEVICE_KEYS];
 	unsigned int key_count;
-	const char *words[DEVICE_WORDS];
+	const char **words;
 	unsigned int word_count;
 	int argc;
 	char **argv;
@@ -84,13 +101,17 @@ struct device_options {
 
 /**
  * struct device_verb - one of these verbs
- * @name: as typed
+ * @name: as typed, one word or two
  * @words: what follows it, for a person
  * @least_words: that must follow
  * @most_words: that may follow
  * @pairs: words may be KEY=VALUE
  * @screen: it draws, and has no JSON
+ * @bare: its list has no head
+ * @series: its list goes on, and cannot be sorted
  * @options: letters of the table in device-options.c
+ * @columns: of the list that it prints, if it prints one
+ * @column_count: how many
  * @about: paragraphs of its help
  * @run: does it
  */
@@ -101,13 +122,30 @@ struct device_verb {
 	unsigned int most_words;
 	bool pairs;
 	bool screen;
+	bool bare;
+	bool series;
 	const char *options;
+	const struct list_column *columns;
+	unsigned int column_count;
 	const char *about;
 	enum exit_code (*run)(const struct device_options *options);
 };
 
 /* Everything that such a verb does. */
 enum exit_code device_verb_main(const struct device_verb *verb, int argc, char **argv);
+
+/* The head of the verb's JSON. */
+void device_answer_begin(const struct device_options *options, struct json_writer *json);
+
+/* Whether JSON has all there is; with -o or -S it is the list that a person would see. */
+bool device_answer_whole(const struct device_options *options);
+
+/* The list as the command line wants it; frees it. */
+void device_answer_list(const struct device_options *options, struct text_list *list);
+
+/* The value of the last such KEY; @standard if there is none. */
+const char *device_key(const struct device_options *options, const char *key,
+		       const char *standard);
 
 /* Says @error and makes @ret, a negative error number, an exit code. */
 enum exit_code device_failed(const struct device_options *options, int ret,

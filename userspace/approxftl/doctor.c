@@ -70,6 +70,32 @@ static void examine(const struct device_options *options, struct examination *ex
 
 /* For a person */
 
+static const struct list_column check_columns[] = {
+	{ "name", "NAME", "what is looked at", false, false },
+	{ "group", "GROUP", "what needs it", false, false },
+	{ "finding", "FINDING", "good, missing or unknown", false, false },
+	{ "found", "FOUND", "what is there", false, false },
+	{ "remedy", "REMEDY", "the command that mends it", false, false },
+};
+
+static void print_checks(const struct device_options *options,
+			 const struct examination *examination)
+{
+	struct text_list list;
+	unsigned int i;
+
+	list_begin(&list, &options->list);
+	for (i = 0; i < doctor_check_count; i++) {
+		list_row(&list);
+		list_text(&list, "%s", doctor_checks[i].name);
+		list_text(&list, "%s", group_names[doctor_checks[i].group]);
+		list_text(&list, "%s", finding_names[examination->diagnoses[i].finding]);
+		list_text(&list, "%s", examination->diagnoses[i].found);
+		list_text(&list, "%s", examination->diagnoses[i].remedy);
+	}
+	device_answer_list(options, &list);
+}
+
 static void print_check(struct text_table *table, const char *name,
 			const struct diagnosis *diagnosis)
 {
@@ -153,7 +179,7 @@ static void print_json(const struct device_options *options, const struct examin
 	struct json_writer json;
 	unsigned int i;
 
-	json_envelope_begin(&json, stdout, options->argc, options->argv);
+	device_answer_begin(options, &json);
 	json_string(&json, "kernel", examination->machine.release);
 	json_object(&json, "usable");
 	for (i = 0; i < DOCTOR_GROUPS; i++)
@@ -171,7 +197,9 @@ static enum exit_code run(const struct device_options *options)
 	struct examination examination;
 
 	examine(options, &examination);
-	if (options->json)
+	if (options->list.chosen)
+		print_checks(options, &examination);
+	else if (options->json)
 		print_json(options, &examination);
 	else
 		print_examination(&examination);
@@ -182,6 +210,8 @@ static const struct device_verb verb = {
 	.name = "doctor",
 	.words = "",
 	.options = "Rk",
+	.columns = check_columns,
+	.column_count = ARRAY_SIZE(check_columns),
 	.about = "Finds out what this machine lacks for devices in the kernel, and the command\n"
 		 "that mends it. Changes nothing. Exit status: 0 devices can be made, 1 they\n"
 		 "cannot.",

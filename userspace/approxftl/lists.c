@@ -3,65 +3,11 @@
  * The verbs that list what the core knows.
  */
 #include "complain.h"
-#include "json-envelope.h"
 #include "core/policy/policy.h"
 #include "core/policy/settings.h"
+#include "device-verbs.h"
 #include "text-table.h"
 #include "verbs.h"
-
-/**
- * struct list_options - arguments of these verbs
- * @json: as JSON
- * @profile: whose values to list
- * @help: explain the verb
- */
-struct list_options {
-	bool json;
-	const char *profile;
-	bool help;
-};
-
-/* Takes "--profile NAME" and "--profile=NAME"; returns the arguments it took. */
-static int take_profile(struct list_options *options, char **argv)
-{
-	if (!strncmp(argv[0], "--profile=", 10)) {
-		options->profile = argv[0] + 10;
-		return 1;
-	}
-	if (strcmp(argv[0], "--profile") != 0 || !argv[1])
-		return 0;
-	options->profile = argv[1];
-	return 2;
-}
-
-static int complain_argument(const char *verb, const char *argument, bool with_profile)
-{
-	if (with_profile && !strcmp(argument, "--profile"))
-		complain("--profile needs a value");
-	else
-		complain("%s: unknown argument \"%s\"; \"approxftl %s --help\" explains it", verb,
-			 argument, verb);
-	return -EINVAL;
-}
-
-static int parse(struct list_options *options, bool with_profile, int argc, char **argv)
-{
-	int i = 2;
-
-	*options = (struct list_options){ .profile = "demo" };
-	while (i < argc) {
-		int taken = with_profile ? take_profile(options, argv + i) : 0;
-
-		if (!taken && (!strcmp(argv[i], "--json") || !strcmp(argv[i], "-j")))
-			options->json = true;
-		else if (!taken && (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")))
-			options->help = true;
-		else if (!taken)
-			return complain_argument(argv[1], argv[i], with_profile);
-		i += taken ? taken : 1;
-	}
-	return 0;
-}
 
 /* Parameters */
 
@@ -96,30 +42,41 @@ static void print_range(const struct aftl_param *param, char *text, size_t size)
 				  param->words[i]);
 }
 
-static void params_table(const struct aftl_config *config)
+static const struct list_column param_columns[] = {
+	{ "key", "KEY", "its name", false, false },
+	{ "value", "VALUE", "in the profile", false, false },
+	{ "type", "TYPE", "how a value is written", false, false },
+	{ "range", "RANGE", "from the least to the largest, or all words", false, false },
+	{ "meaning", "MEANING", "what it does", false, false },
+	{ "stored_value", "STORED", "the value as a number", true, true },
+	{ "stored_unit", "UNIT", "what that counts in", false, true },
+};
+
+static void list_param(struct text_list *list, const struct aftl_param *param, u64 value)
 {
 	char text[TEXT_TABLE_CELL];
-	struct text_table table;
+
+	list_row(list);
+	list_text(list, "%s", param->key);
+	aftl_param_print(param, value, text);
+	list_text(list, "%s", text);
+	list_text(list, "%s", type_names[param->type]);
+	print_range(param, text, sizeof(text));
+	list_text(list, "%s", text);
+	list_text(list, "%s", param->help);
+	list_number(list, value, 0, NULL);
+	list_text(list, "%s", type_units[param->type]);
+}
+
+static void list_params(const struct device_options *options, const struct aftl_config *config)
+{
+	struct text_list list;
 	unsigned int i;
 
-	text_table_begin(&table, 5, 5);
-	text_table_row(&table);
-	text_table_cell(&table, "KEY");
-	text_table_cell(&table, "VALUE");
-	text_table_cell(&table, "TYPE");
-	text_table_cell(&table, "RANGE");
-	text_table_cell(&table, "MEANING");
-	for (i = 0; i < aftl_param_count(); i++) {
-		text_table_row(&table);
-		text_table_cell(&table, "%s", aftl_param_at(i)->key);
-		aftl_param_print(aftl_param_at(i), aftl_param_get(config, i), text);
-		text_table_cell(&table, "%s", text);
-		text_table_cell(&table, "%s", type_names[aftl_param_at(i)->type]);
-		print_range(aftl_param_at(i), text, sizeof(text));
-		text_table_cell(&table, "%s", text);
-		text_table_cell(&table, "%s", aftl_param_at(i)->help);
-	}
-	text_table_end(&table, stdout);
+	list_begin(&list, &options->list);
+	for (i = 0; i < aftl_param_count(); i++)
+		list_param(&list, aftl_param_at(i), aftl_param_get(config, i));
+	device_answer_list(options, &list);
 }
 
 static void put_text(struct json_writer *json, const char *key, const struct aftl_param *param,
@@ -153,14 +110,14 @@ static void put_param(struct json_writer *json, const struct aftl_param *param, 
 	json_end_object(json);
 }
 
-static void params_json(const struct list_options *options, const struct aftl_config *config,
-			int argc, char **argv)
+static void params_json(const struct device_options *options, const char *profile,
+			const struct aftl_config *config)
 {
 	struct json_writer json;
 	unsigned int i;
 
-	json_envelope_begin(&json, stdout, argc, argv);
-	json_string(&json, "profile", options->profile);
+	device_answer_begin(options, &json);
+	json_string(&json, "profile", profile);
 	json_array(&json, "parameters");
 	for (i = 0; i < aftl_param_count(); i++)
 		put_param(&json, aftl_param_at(i), aftl_param_get(config, i));
@@ -168,30 +125,37 @@ static void params_json(const struct list_options *options, const struct aftl_co
 	json_envelope_end(&json);
 }
 
-enum exit_code params_main(int argc, char **argv)
+static enum exit_code run_params(const struct device_options *options)
 {
-	struct list_options options;
+	const char *profile = device_key(options, "profile", "demo");
 	struct aftl_config config;
 	struct aftl_error error;
 
-	if (parse(&options, true, argc, argv))
-		return EXIT_USAGE;
-	if (options.help) {
-		puts("Usage: approxftl params [--profile NAME] [--json]\n"
-		     "\n"
-		     "Lists every parameter of a device: its value in the profile (default demo), its\n"
-		     "type, its range and what it means.");
-		return EXIT_DONE;
-	}
-	if (aftl_profile_load(&config, options.profile, &error)) {
-		complain("%s", error.text);
+	if (aftl_profile_load(&config, profile, &error)) {
+		complain_of(options->verb, "%s", error.text);
 		return EXIT_USAGE;
 	}
-	if (options.json)
-		params_json(&options, &config, argc, argv);
+	if (device_answer_whole(options))
+		params_json(options, profile, &config);
 	else
-		params_table(&config);
+		list_params(options, &config);
 	return EXIT_DONE;
+}
+
+static const struct device_verb verb_params = {
+	.name = "params",
+	.words = "",
+	.options = "P",
+	.columns = param_columns,
+	.column_count = ARRAY_SIZE(param_columns),
+	.about = "Lists every parameter of a device: its value in the profile, its type, its\n"
+		 "range and what it means.",
+	.run = run_params,
+};
+
+enum exit_code params_main(int argc, char **argv)
+{
+	return device_verb_main(&verb_params, argc, argv);
 }
 
 /* Profiles and policies: a name and a phrase each */
@@ -220,29 +184,34 @@ static bool policy_at(unsigned int index, struct listed *listed)
 
 typedef bool (*list_at)(unsigned int index, struct listed *listed);
 
-static void print_list(list_at at)
+static const struct list_column named_columns[] = {
+	{ "name", "NAME", "as --profile or --policy takes it", false, false },
+	{ "about", "ABOUT", "what it is", false, false },
+};
+
+static void print_names(const struct device_options *options, list_at at)
 {
-	struct text_table table;
+	struct text_list list;
 	struct listed listed;
 	unsigned int i;
 
-	text_table_begin(&table, 2, 2);
+	list_begin(&list, &options->list);
 	for (i = 0; at(i, &listed); i++) {
-		text_table_row(&table);
-		text_table_cell(&table, "%s", listed.name);
-		text_table_cell(&table, "%s", listed.about);
+		list_row(&list);
+		list_text(&list, "%s", listed.name);
+		list_text(&list, "%s", listed.about);
 	}
-	text_table_end(&table, stdout);
+	device_answer_list(options, &list);
 }
 
-static void print_json_list(list_at at, int argc, char **argv)
+static void print_json_names(const struct device_options *options, list_at at)
 {
 	struct json_writer json;
 	struct listed listed;
 	unsigned int i;
 
-	json_envelope_begin(&json, stdout, argc, argv);
-	json_array(&json, argv[1]);
+	device_answer_begin(options, &json);
+	json_array(&json, options->verb);
 	for (i = 0; at(i, &listed); i++) {
 		json_object(&json, NULL);
 		json_string(&json, "name", listed.name);
@@ -253,27 +222,45 @@ static void print_json_list(list_at at, int argc, char **argv)
 	json_envelope_end(&json);
 }
 
-static enum exit_code name_list_main(list_at at, int argc, char **argv)
+static enum exit_code run_names(const struct device_options *options)
 {
-	struct list_options options;
+	list_at at = strcmp(options->verb, "profiles") ? policy_at : profile_at;
 
-	if (parse(&options, false, argc, argv))
-		return EXIT_USAGE;
-	if (options.help)
-		printf("Usage: approxftl %s [--json]\n", argv[1]);
-	else if (options.json)
-		print_json_list(at, argc, argv);
+	if (device_answer_whole(options))
+		print_json_names(options, at);
 	else
-		print_list(at);
+		print_names(options, at);
 	return EXIT_DONE;
 }
 
+static const struct device_verb verb_profiles = {
+	.name = "profiles",
+	.words = "",
+	.bare = true,
+	.options = "",
+	.columns = named_columns,
+	.column_count = ARRAY_SIZE(named_columns),
+	.about = "Lists the devices to start from.",
+	.run = run_names,
+};
+
+static const struct device_verb verb_policies = {
+	.name = "policies",
+	.words = "",
+	.bare = true,
+	.options = "",
+	.columns = named_columns,
+	.column_count = ARRAY_SIZE(named_columns),
+	.about = "Lists the flash translation policies.",
+	.run = run_names,
+};
+
 enum exit_code profiles_main(int argc, char **argv)
 {
-	return name_list_main(profile_at, argc, argv);
+	return device_verb_main(&verb_profiles, argc, argv);
 }
 
 enum exit_code policies_main(int argc, char **argv)
 {
-	return name_list_main(policy_at, argc, argv);
+	return device_verb_main(&verb_policies, argc, argv);
 }

@@ -9,7 +9,6 @@
 
 #include "checked-memory.h"
 #include "tag-verbs.h"
-#include "text-table.h"
 
 #define BATCH 1024
 
@@ -108,27 +107,74 @@ static const char *stored_class(const struct approxftl_unit *unit)
 					    (enum approxftl_class)unit->kind);
 }
 
+static const struct list_column run_columns[] = {
+	{ "what", "WHAT", "tagged or stored", false, false },
+	{ "range", "RANGE", "offset and length in bytes", false, false },
+	{ "class", "CLASS", "of it, with its level", false, false },
+	{ "remark", "REMARK", "lost, or not modelled", false, false },
+	{ "flipped_bits", "FLIPS", "of what is stored, now", true, false },
+	{ "offset_bytes", "OFFSET", "where it begins", true, true },
+	{ "length_bytes", "LENGTH", "of it; none, to the end", true, true },
+};
+
+static void list_place(struct text_list *list, s64 offset, s64 length)
+{
+	list_number(list, offset, 0, NULL);
+	if (length == APPROXFTL_TO_END)
+		list_text(list, "%s", "");
+	else
+		list_number(list, length, 0, NULL);
+}
+
 /* A row for each run of units of one kind; returns the first unit behind it. */
-static unsigned int add_run(struct text_table *table, const struct query *query,
-			    unsigned int first)
+static unsigned int list_run(struct text_list *list, const struct query *query,
+			     unsigned int first)
 {
 	u64 unit_bytes = query->errors.unit_bytes;
 	u64 flips = query->units[first].flips;
 	unsigned int next = first + 1;
-	u64 bytes;
+	s64 bytes;
 
 	while (next < query->unit_count &&
 	       same_run(&query->units[next - 1], &query->units[next], unit_bytes))
 		flips += query->units[next++].flips;
-	bytes = (next - first) * unit_bytes;
-	text_table_row(table);
-	text_table_cell(table, "stored");
-	text_table_cell(table, "%lld+%llu", (long long)query->units[first].offset,
-			(unsigned long long)bytes);
-	text_table_cell(table, "%s", stored_class(&query->units[first]));
-	text_table_cell(table, "%s", flag_text(query->units[first].flags));
-	text_table_cell(table, "%llu", (unsigned long long)flips);
+	bytes = (s64)((next - first) * unit_bytes);
+	list_row(list);
+	list_text(list, "stored");
+	list_text(list, "%lld+%lld", (long long)query->units[first].offset, (long long)bytes);
+	list_text(list, "%s", stored_class(&query->units[first]));
+	list_text(list, "%s", flag_text(query->units[first].flags));
+	list_number(list, flips, 0, NULL);
+	list_place(list, query->units[first].offset, bytes);
 	return next;
+}
+
+static void list_tagged(struct text_list *list, const struct approxftl_extent *extent)
+{
+	char text[TAG_RANGE_SIZE];
+
+	tag_range_text(extent, text);
+	list_row(list);
+	list_text(list, "tagged");
+	list_text(list, "%s", text);
+	list_text(list, "%s", tag_range_class(extent));
+	list_text(list, "%s", "");
+	list_text(list, "%s", "");
+	list_place(list, extent->offset, extent->length);
+}
+
+static void print_runs(const struct device_options *options, const struct query *query)
+{
+	struct text_list list;
+	unsigned int i;
+	int range;
+
+	list_begin(&list, &options->list);
+	for (range = 0; range < query->extent_count; range++)
+		list_tagged(&list, &query->extents[range]);
+	for (i = 0; i < query->unit_count;)
+		i = list_run(&list, query, i);
+	device_answer_list(options, &list);
 }
 
 /* Where there are others than the first. */
@@ -148,30 +194,8 @@ static void print_levels(const struct query *query)
 		       (unsigned long long)flips[level], (unsigned long long)units[level]);
 }
 
-static void print_text(const struct query *query)
+static void print_sums(const struct query *query)
 {
-	struct text_table table;
-	char text[TAG_RANGE_SIZE];
-	unsigned int i;
-	int range;
-
-	text_table_begin(&table, 5, 4);
-	text_table_row(&table);
-	text_table_cell(&table, "WHAT");
-	text_table_cell(&table, "RANGE");
-	text_table_cell(&table, "CLASS");
-	text_table_cell(&table, " ");
-	text_table_cell(&table, "FLIPS");
-	for (range = 0; range < query->extent_count; range++) {
-		tag_range_text(&query->extents[range], text);
-		text_table_row(&table);
-		text_table_cell(&table, "tagged");
-		text_table_cell(&table, "%s", text);
-		text_table_cell(&table, "%s", tag_range_class(&query->extents[range]));
-	}
-	for (i = 0; i < query->unit_count;)
-		i = add_run(&table, query, i);
-	text_table_end(&table, stdout);
 	print_levels(query);
 	printf("%llu bits are flipped in %llu of %llu units\n",
 	       (unsigned long long)query->errors.flipped_bits,
@@ -210,12 +234,12 @@ static void json_unit(struct json_writer *json, const struct approxftl_unit *uni
 	json_end_object(json);
 }
 
-static void print_json(const struct tag_options *options, const struct query *query)
+static void print_json(const struct device_options *options, const struct query *query)
 {
 	struct json_writer json;
 	unsigned int i;
 
-	json_envelope_begin(&json, stdout, options->argc, options->argv);
+	device_answer_begin(options, &json);
 	json_string(&json, "path", options->words[0]);
 	tag_json_ranges(&json, "ranges", query->extents, query->extent_count);
 	json_sums(&json, &query->errors);
@@ -227,7 +251,7 @@ static void print_json(const struct tag_options *options, const struct query *qu
 	json_envelope_end(&json);
 }
 
-static enum exit_code run_query(struct approxftl *library, const struct tag_options *options)
+static enum exit_code query_verb(struct approxftl *library, const struct device_options *options)
 {
 	struct query query = { .extents = NULL };
 	int fd, ret;
@@ -236,21 +260,30 @@ static enum exit_code run_query(struct approxftl *library, const struct tag_opti
 		return EXIT_FAILED;
 	ret = get(library, fd, &query);
 	close(fd);
-	if (!ret && options->json)
+	if (!ret && device_answer_whole(options))
 		print_json(options, &query);
 	else if (!ret)
-		print_text(&query);
+		print_runs(options, &query);
+	if (!ret && !options->json && !options->list.chosen)
+		print_sums(&query);
 	free(query.extents);
 	free(query.units);
-	return ret ? tag_failed(options->words[0], ret) : EXIT_DONE;
+	return ret ? tag_failed(options, options->words[0], ret) : EXIT_DONE;
 }
 
-const struct tag_verb tag_query = {
-	.name = "query",
+static enum exit_code run_query(const struct device_options *options)
+{
+	return tag_run(options, query_verb);
+}
+
+const struct device_verb tag_query = {
+	.name = "tag query",
 	.words = "FILE",
 	.least_words = 1,
 	.most_words = 1,
 	.options = "",
+	.columns = run_columns,
+	.column_count = ARRAY_SIZE(run_columns),
 	.about = "Prints what is said of a file or device, what is stored, and how many bits of\n"
 		 "it are flipped now. The file must be on ext4, XFS or F2FS right on the device.",
 	.run = run_query,

@@ -11,11 +11,10 @@
 #include "complain.h"
 #include "core/base/params.h"
 #include "tag-verbs.h"
-#include "text-table.h"
 
 #define BATCH 256
 
-int tag_open(const struct tag_options *options, const char *path, int flags, int *fd)
+int tag_open(const struct device_options *options, const char *path, int flags, int *fd)
 {
 	int error;
 
@@ -24,7 +23,7 @@ int tag_open(const struct tag_options *options, const char *path, int flags, int
 		return 0;
 	error = errno;
 	/* Some kernels let nobody write to a block device that is mounted. */
-	complain_of("tag", "%s: %s: cannot open: %s", options->verb, path,
+	complain_of(options->verb, "%s: cannot open: %s", path,
 		    error == EBUSY ? approxftl_explain(APPROXFTL_REASON_IN_USE) : strerror(error));
 	return -error;
 }
@@ -45,7 +44,7 @@ static int parse_bytes(const char *text, size_t length, off_t *bytes)
 	return 0;
 }
 
-int tag_parse_range(const struct tag_options *options, const char *text, off_t *offset,
+int tag_parse_range(const struct device_options *options, const char *text, off_t *offset,
 		    off_t *length)
 {
 	size_t before = strcspn(text, "+");
@@ -55,8 +54,8 @@ int tag_parse_range(const struct tag_options *options, const char *text, off_t *
 	if (*rest == '+' && !parse_bytes(text, before, offset) &&
 	    (!rest[1] || !parse_bytes(rest + 1, strlen(rest + 1), length)))
 		return 0;
-	complain_of("tag", "%s: \"%s\" is no range; give OFFSET+LENGTH, such as 0+4KiB, or OFFSET+",
-		    options->verb, text);
+	complain_of(options->verb,
+		    "\"%s\" is no range; give OFFSET+LENGTH, such as 0+4KiB, or OFFSET+", text);
 	return -EINVAL;
 }
 
@@ -128,7 +127,7 @@ void tag_json_ranges(struct json_writer *json, const char *key,
  */
 struct change {
 	struct approxftl *library;
-	const struct tag_options *options;
+	const struct device_options *options;
 	int fd;
 	enum approxftl_class kind;
 };
@@ -148,13 +147,14 @@ static int rewrite_range(const struct change *change, off_t offset, off_t length
 	int ret = tag_rewrite(change->options, change->fd, offset, length);
 
 	if (ret)
-		complain_of("tag", "%s: cannot be stored again: %s", change->options->words[0],
+		complain_of(change->options->verb, "%s: cannot be stored again: %s",
+			    change->options->words[0],
 			    ret == -EINVAL ? "only files can" : strerror(-ret));
 	return ret;
 }
 
 /* All words are ranges that make sense before the first is said. */
-static enum exit_code check_ranges(const struct tag_options *options)
+static enum exit_code check_ranges(const struct device_options *options)
 {
 	off_t offset, length;
 	unsigned int i;
@@ -167,7 +167,7 @@ static enum exit_code check_ranges(const struct tag_options *options)
 
 static int each_range(const struct change *change, range_fn fn)
 {
-	const struct tag_options *options = change->options;
+	const struct device_options *options = change->options;
 	off_t offset, length;
 	unsigned int i;
 	int ret = 0;
@@ -182,21 +182,21 @@ static int each_range(const struct change *change, range_fn fn)
 	return ret;
 }
 
-static void print_file(const struct tag_options *options, const char *path,
+static void print_file(const struct device_options *options, const char *path,
 		       const struct approxftl_extent *extents, unsigned int count)
 {
 	struct json_writer json;
 
 	if (!options->json)
 		return;
-	json_envelope_begin(&json, stdout, options->argc, options->argv);
+	device_answer_begin(options, &json);
 	json_string(&json, "path", path);
 	tag_json_ranges(&json, "ranges", extents, count);
 	json_envelope_end(&json);
 }
 
 /* What is said of the file in the end. */
-static int answer(struct approxftl *library, const struct tag_options *options, int fd)
+static int answer(struct approxftl *library, const struct device_options *options, int fd)
 {
 	struct approxftl_extent *extents;
 	int count = tag_ranges_of(library, fd, &extents);
@@ -209,7 +209,7 @@ static int answer(struct approxftl *library, const struct tag_options *options, 
 
 static enum exit_code make_change(const struct change *change)
 {
-	const struct tag_options *options = change->options;
+	const struct device_options *options = change->options;
 	int ret = each_range(change, say_range);
 
 	if (!ret && options->remember)
@@ -218,10 +218,10 @@ static enum exit_code make_change(const struct change *change)
 		return EXIT_FAILED;
 	if (!ret)
 		ret = answer(change->library, options, change->fd);
-	return ret ? tag_failed(options->words[0], ret) : EXIT_DONE;
+	return ret ? tag_failed(options, options->words[0], ret) : EXIT_DONE;
 }
 
-static enum exit_code say(struct approxftl *library, const struct tag_options *options,
+static enum exit_code say(struct approxftl *library, const struct device_options *options,
 			  enum approxftl_class kind)
 {
 	struct change change = { .library = library, .options = options, .kind = kind };
@@ -236,23 +236,33 @@ static enum exit_code say(struct approxftl *library, const struct tag_options *o
 	return code;
 }
 
-static enum exit_code run_add(struct approxftl *library, const struct tag_options *options)
+static enum exit_code add_verb(struct approxftl *library, const struct device_options *options)
 {
 	return say(library, options, options->precise ? APPROXFTL_PRECISE :
-				     approxftl_level_class(max(options->level, 1U)));
+				     approxftl_level_class(max((unsigned int)options->level, 1U)));
 }
 
-static enum exit_code run_del(struct approxftl *library, const struct tag_options *options)
+static enum exit_code del_verb(struct approxftl *library, const struct device_options *options)
 {
 	return say(library, options, APPROXFTL_NONE);
 }
 
-const struct tag_verb tag_add = {
-	.name = "add",
+static enum exit_code run_add(const struct device_options *options)
+{
+	if (options->level && options->precise) {
+		complain_of(options->verb,
+			    "--level is of approximate data; leave it or --precise out");
+		return EXIT_USAGE;
+	}
+	return tag_run(options, add_verb);
+}
+
+const struct device_verb tag_add = {
+	.name = "tag add",
 	.words = "FILE [RANGE ...]",
 	.least_words = 1,
 	.most_words = 4096,
-	.options = "plrw",
+	.options = "plmw",
 	.about = "Says that ranges of a file, or of a device, are approximate. A RANGE is\n"
 		 "OFFSET+LENGTH, or OFFSET+ to the end; without one all of the file is meant.\n"
 		 "It holds for what is written back from now on; with --rewrite what the file has\n"
@@ -260,12 +270,17 @@ const struct tag_verb tag_add = {
 	.run = run_add,
 };
 
-const struct tag_verb tag_del = {
-	.name = "del",
+static enum exit_code run_del(const struct device_options *options)
+{
+	return tag_run(options, del_verb);
+}
+
+const struct device_verb tag_del = {
+	.name = "tag del",
 	.words = "FILE [RANGE ...]",
 	.least_words = 1,
 	.most_words = 4096,
-	.options = "rw",
+	.options = "mw",
 	.about = "Takes back what was said of ranges of a file. What is stored stays as it is,\n"
 		 "and so do clones of it. With --rewrite the data are stored again: precise, as\n"
 		 "they are read now, and shared with no clone any more.",
@@ -274,38 +289,53 @@ const struct tag_verb tag_del = {
 
 /* list */
 
-static void list_ranges(struct text_table *table, const char *path,
-			const struct approxftl_extent *extents, unsigned int count)
+static const struct list_column range_columns[] = {
+	{ "path", "FILE", "or device", false, false },
+	{ "range", "RANGE", "offset and length in bytes; without one, to the end", false, false },
+	{ "class", "CLASS", "what was said of it, with its level", false, false },
+	{ "offset_bytes", "OFFSET", "where it begins", true, true },
+	{ "length_bytes", "LENGTH", "of it; none, to the end", true, true },
+	{ "level", "LEVEL", "quality level of approximate data", true, true },
+};
+
+static void list_range(struct text_list *list, const char *path,
+		       const struct approxftl_extent *extent)
 {
 	char text[TAG_RANGE_SIZE];
-	unsigned int i;
 
-	for (i = 0; i < count; i++) {
-		tag_range_text(&extents[i], text);
-		text_table_row(table);
-		text_table_cell(table, "%s", path);
-		text_table_cell(table, "%s", text);
-		text_table_cell(table, "%s", tag_range_class(&extents[i]));
-	}
+	tag_range_text(extent, text);
+	list_row(list);
+	list_text(list, "%s", path);
+	list_text(list, "%s", text);
+	list_text(list, "%s", tag_range_class(extent));
+	list_number(list, extent->offset, 0, NULL);
+	if (extent->length == APPROXFTL_TO_END)
+		list_text(list, "%s", "");
+	else
+		list_number(list, extent->length, 0, NULL);
+	list_number(list, extent->level, 0, NULL);
 }
 
 /**
  * struct listing - an answer in the making
  * @options: of the command
- * @table: for a person
- * @json: for a program
+ * @list: as its columns are chosen
+ * @json: of everything
  */
 struct listing {
-	const struct tag_options *options;
-	struct text_table table;
+	const struct device_options *options;
+	struct text_list list;
 	struct json_writer json;
 };
 
 static void add_file(struct listing *listing, const char *path,
 		     const struct approxftl_extent *extents, unsigned int count)
 {
-	if (!listing->options->json) {
-		list_ranges(&listing->table, path, extents, count);
+	unsigned int i;
+
+	if (!device_answer_whole(listing->options)) {
+		for (i = 0; i < count; i++)
+			list_range(&listing->list, path, &extents[i]);
 		return;
 	}
 	json_object(&listing->json, NULL);
@@ -327,28 +357,22 @@ static enum exit_code list_file(struct listing *listing, struct approxftl *libra
 	if (count >= 0)
 		add_file(listing, path, extents, count);
 	free(extents);
-	return count < 0 ? tag_failed(path, count) : EXIT_DONE;
+	return count < 0 ? tag_failed(listing->options, path, count) : EXIT_DONE;
 }
 
 static void begin_listing(struct listing *listing)
 {
-	if (listing->options->json) {
-		json_envelope_begin(&listing->json, stdout, listing->options->argc,
-				    listing->options->argv);
+	list_begin(&listing->list, &listing->options->list);
+	if (device_answer_whole(listing->options)) {
+		device_answer_begin(listing->options, &listing->json);
 		json_array(&listing->json, "files");
-		return;
 	}
-	text_table_begin(&listing->table, 3, 3);
-	text_table_row(&listing->table);
-	text_table_cell(&listing->table, "FILE");
-	text_table_cell(&listing->table, "RANGE");
-	text_table_cell(&listing->table, "CLASS");
 }
 
 static void end_listing(struct listing *listing)
 {
-	if (!listing->options->json) {
-		text_table_end(&listing->table, stdout);
+	if (!device_answer_whole(listing->options)) {
+		device_answer_list(listing->options, &listing->list);
 		return;
 	}
 	json_end_array(&listing->json);
@@ -356,7 +380,7 @@ static void end_listing(struct listing *listing)
 }
 
 /* A file that cannot be looked at is said, and does not hide the others. */
-static enum exit_code run_list(struct approxftl *library, const struct tag_options *options)
+static enum exit_code list_verb(struct approxftl *library, const struct device_options *options)
 {
 	struct listing listing = { .options = options };
 	enum exit_code code = EXIT_DONE;
@@ -372,12 +396,19 @@ static enum exit_code run_list(struct approxftl *library, const struct tag_optio
 	return code;
 }
 
-const struct tag_verb tag_list = {
-	.name = "list",
+static enum exit_code run_list(const struct device_options *options)
+{
+	return tag_run(options, list_verb);
+}
+
+const struct device_verb tag_list = {
+	.name = "tag list",
 	.words = "FILE ...",
 	.least_words = 1,
 	.most_words = 1 << 20,
 	.options = "",
+	.columns = range_columns,
+	.column_count = ARRAY_SIZE(range_columns),
 	.about = "Lists what is said of files or devices now.",
 	.run = run_list,
 };

@@ -48,7 +48,7 @@ static int store(int fd, off_t offset, size_t bytes)
 	return ret;
 }
 
-static void tell(const struct tag_options *options, off_t done, off_t end)
+static void tell(const struct device_options *options, off_t done, off_t end)
 {
 	static time_t told;
 	time_t now = time(NULL);
@@ -77,7 +77,7 @@ static int next_data(int fd, off_t *at, off_t *end)
 	return 0;
 }
 
-static int store_data(const struct tag_options *options, int fd, off_t at, off_t end)
+static int store_data(const struct device_options *options, int fd, off_t at, off_t end)
 {
 	int ret = 0;
 
@@ -91,7 +91,7 @@ static int store_data(const struct tag_options *options, int fd, off_t at, off_t
 	return ret;
 }
 
-static int store_all(const struct tag_options *options, int fd, off_t at, off_t end)
+static int store_all(const struct device_options *options, int fd, off_t at, off_t end)
 {
 	off_t data_end = end;
 	int ret = 0;
@@ -105,7 +105,7 @@ static int store_all(const struct tag_options *options, int fd, off_t at, off_t 
 	return ret == -ENXIO ? 0 : ret;
 }
 
-int tag_rewrite(const struct tag_options *options, int fd, off_t offset, off_t length)
+int tag_rewrite(const struct device_options *options, int fd, off_t offset, off_t length)
 {
 	struct stat status;
 	off_t end;

@@ -24,7 +24,7 @@
  */
 struct scan {
 	struct approxftl *library;
-	const struct tag_options *options;
+	const struct device_options *options;
 	u64 looked;
 	u64 tagged;
 	u64 ranges;
@@ -42,7 +42,7 @@ static void recall_file(struct scan *scan, const char *path)
 	ret = approxftl_recall(scan->library, fd);
 	close(fd);
 	if (ret < 0) {
-		tag_failed(path, ret);
+		tag_failed(scan->options, path, ret);
 		scan->failed++;
 		return;
 	}
@@ -61,7 +61,8 @@ static void look_at(struct scan *scan, const FTSENT *entry)
 	case FTS_DNR:
 	case FTS_ERR:
 	case FTS_NS:
-		complain_of("tag", "scan: %s: %s", entry->fts_path, strerror(entry->fts_errno));
+		complain_of(scan->options->verb, "%s: %s", entry->fts_path,
+			    strerror(entry->fts_errno));
 		scan->failed++;
 		return;
 	default:
@@ -71,12 +72,12 @@ static void look_at(struct scan *scan, const FTSENT *entry)
 
 static void walk(struct scan *scan)
 {
-	char *const paths[] = { scan->options->words[0], NULL };
+	char *const paths[] = { (char *)scan->options->words[0], NULL };
 	FTS *tree = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
 	const FTSENT *entry;
 
 	if (!tree) {
-		complain_of("tag", "scan: %s: %s", paths[0], strerror(errno));
+		complain_of(scan->options->verb, "%s: %s", paths[0], strerror(errno));
 		scan->failed++;
 		return;
 	}
@@ -95,7 +96,7 @@ static void print_scan(const struct scan *scan)
 		       (unsigned long long)scan->ranges);
 		return;
 	}
-	json_envelope_begin(&json, stdout, scan->options->argc, scan->options->argv);
+	device_answer_begin(scan->options, &json);
 	json_string(&json, "path", scan->options->words[0]);
 	json_u64(&json, "files", scan->looked);
 	json_u64(&json, "tagged_files", scan->tagged);
@@ -104,7 +105,7 @@ static void print_scan(const struct scan *scan)
 	json_envelope_end(&json);
 }
 
-static enum exit_code run_scan(struct approxftl *library, const struct tag_options *options)
+static enum exit_code scan_verb(struct approxftl *library, const struct device_options *options)
 {
 	struct scan scan = { .library = library, .options = options };
 
@@ -113,8 +114,13 @@ static enum exit_code run_scan(struct approxftl *library, const struct tag_optio
 	return scan.failed ? EXIT_FAILED : EXIT_DONE;
 }
 
-const struct tag_verb tag_scan = {
-	.name = "scan",
+static enum exit_code run_scan(const struct device_options *options)
+{
+	return tag_run(options, scan_verb);
+}
+
+const struct device_verb tag_scan = {
+	.name = "tag scan",
 	.words = "DIRECTORY",
 	.least_words = 1,
 	.most_words = 1,
@@ -126,25 +132,25 @@ const struct tag_verb tag_scan = {
 
 /* watch */
 
-static void print_watch(const struct tag_options *options, bool on)
+static void print_watch(const struct device_options *options, bool on)
 {
 	struct json_writer json;
 
 	if (!options->json)
 		return;
-	json_envelope_begin(&json, stdout, options->argc, options->argv);
+	device_answer_begin(options, &json);
 	json_string(&json, "path", options->words[0]);
 	json_bool(&json, "watched", on);
 	json_envelope_end(&json);
 }
 
-static enum exit_code run_watch(struct approxftl *library, const struct tag_options *options)
+static enum exit_code watch_verb(struct approxftl *library, const struct device_options *options)
 {
 	bool on = !strcmp(options->words[1], "on");
 	int fd, ret;
 
 	if (!on && strcmp(options->words[1], "off") != 0) {
-		complain_of("tag", "watch: \"%s\" is neither on nor off", options->words[1]);
+		complain_of(options->verb, "\"%s\" is neither on nor off", options->words[1]);
 		return EXIT_USAGE;
 	}
 	if (tag_open(options, options->words[0], O_RDONLY, &fd))
@@ -152,13 +158,18 @@ static enum exit_code run_watch(struct approxftl *library, const struct tag_opti
 	ret = approxftl_watch(library, fd, on);
 	close(fd);
 	if (ret)
-		return tag_failed(options->words[0], ret);
+		return tag_failed(options, options->words[0], ret);
 	print_watch(options, on);
 	return EXIT_DONE;
 }
 
-const struct tag_verb tag_watch = {
-	.name = "watch",
+static enum exit_code run_watch(const struct device_options *options)
+{
+	return tag_run(options, watch_verb);
+}
+
+const struct device_verb tag_watch = {
+	.name = "tag watch",
 	.words = "MOUNTPOINT on|off",
 	.least_words = 2,
 	.most_words = 2,

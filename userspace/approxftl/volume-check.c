@@ -364,7 +364,7 @@ static void print_json(const struct checkup *checkup)
 	struct json_writer json;
 	u32 i;
 
-	json_envelope_begin(&json, stdout, checkup->options->argc, checkup->options->argv);
+	device_answer_begin(checkup->options, &json);
 	json_string(&json, "path", checkup->file.path);
 	json_bool(&json, "sound", !checkup->found);
 	json_bool(&json, "closed", state->closed);

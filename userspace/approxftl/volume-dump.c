@@ -480,7 +480,7 @@ static int print_dump(struct dump *dump, struct aftl_error *error)
 	if (ret)
 		return ret;
 	if (options->json) {
-		json_envelope_begin(&dump->json, stdout, options->argc, options->argv);
+		device_answer_begin(options, &dump->json);
 		json_string(&dump->json, "path", dump->file.path);
 	}
 	dump_wanted(dump, block, unit);

@@ -32,21 +32,10 @@ struct making {
 	struct medium_file file;
 };
 
-static const char *last_value(const struct device_options *options, const char *key,
-			      const char *standard)
-{
-	unsigned int i;
-
-	for (i = 0; i < options->key_count; i++)
-		if (!strcmp(options->keys[i], key))
-			standard = options->values[i];
-	return standard;
-}
-
 static int set_names(struct making *making, struct aftl_error *error)
 {
-	const char *profile = last_value(making->options, "profile", "demo");
-	const char *policy = last_value(making->options, "policy", "approxftl");
+	const char *profile = device_key(making->options, "profile", "demo");
+	const char *policy = device_key(making->options, "policy", "approxftl");
 	int ret = aftl_profile_load(&making->super.config, profile, error);
 
 	if (ret)
@@ -285,7 +274,7 @@ static void print_made(const struct making *making)
 	char size[HUMAN_SIZE];
 
 	if (options->json) {
-		json_envelope_begin(&json, stdout, options->argc, options->argv);
+		device_answer_begin(options, &json);
 		json_string(&json, "path", making->file.path);
 		json_bool(&json, "made", !options->dry_run);
 		json_object(&json, "superblock");

@@ -78,10 +78,10 @@ application() # POLICY
 	on_ext4 "$ssd"
 	approxftl message "$ssd" reset
 	run approxftl app --io direct --width 512 --height 512 --phase write --require \
-		--json "$RESULTS/$1-written.app.json" img "$folder"
+		--json="$RESULTS/$1-written.app.json" img "$folder"
 	umount "$folder"
 	mount "/dev/mapper/$ssd" "$folder"
-	run approxftl app --io direct --phase read --require --json "$RESULTS/$1.app.json" img "$folder"
+	run approxftl app --io direct --phase read --require --json="$RESULTS/$1.app.json" img "$folder"
 	umount "$folder"
 	approxftl stat "$ssd" --json >"$RESULTS/$ssd.stat.json"
 	run approxftl remove "$ssd"

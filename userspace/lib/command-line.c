@@ -9,12 +9,20 @@
 
 struct tables {
 	struct option longs[COMMAND_OPTIONS + 1];
-	char shorts[2 * COMMAND_OPTIONS + 3];
+	char shorts[3 * COMMAND_OPTIONS + 3];
 };
 
 static bool has_option(const struct command_line *line, const struct command_option *option)
 {
 	return option->name && (!line->takes || line->takes(line, option));
+}
+
+/* As getopt_long() counts them, and colons. */
+static int value_of(const struct command_option *option)
+{
+	if (option->kind == COMMAND_SWITCH)
+		return no_argument;
+	return option->kind == COMMAND_FILE ? optional_argument : required_argument;
 }
 
 /* "-": words stay where they are, ":": a missing value is told from an unknown option. */
@@ -26,7 +34,7 @@ static void make_tables(struct tables *tables, const struct command_line *line)
 	*tables = (struct tables){ .shorts = "-:" };
 	for (i = 0; i < line->count; i++) {
 		const struct command_option *option = &line->options[i];
-		bool value = option->kind != COMMAND_SWITCH;
+		int value = value_of(option);
 
 		if (!has_option(line, option))
 			continue;
@@ -35,7 +43,7 @@ static void make_tables(struct tables *tables, const struct command_line *line)
 		if (!option->letter)
 			continue;
 		tables->shorts[used++] = option->letter;
-		if (value)
+		for (; value; value--)
 			tables->shorts[used++] = ':';
 	}
 }
@@ -81,6 +89,20 @@ static int complain_unknown(const struct command_line *line, const char *argumen
 			 line->name);
 }
 
+static int check_range(const struct command_option *option, const char *text, u64 value,
+		       struct aftl_error *error)
+{
+	struct aftl_param like = { .type = (enum aftl_param_type)option->kind };
+	char least[AFTL_VALUE_SIZE], most[AFTL_VALUE_SIZE];
+
+	if (value >= option->least && value <= option->most)
+		return 0;
+	aftl_param_print(&like, option->least, least);
+	aftl_param_print(&like, option->most, most);
+	return aftl_fail(error, -EINVAL, "--%s: %.40s is out of range; it must be %s to %s",
+			 option->name, text, least, most);
+}
+
 static int set_number(u64 *value, const struct command_option *option, const char *text,
 		      struct aftl_error *error)
 {
@@ -88,9 +110,7 @@ static int set_number(u64 *value, const struct command_option *option, const cha
 
 	if (aftl_parse_value((enum aftl_param_type)option->kind, NULL, text, value, &cause))
 		return aftl_fail(error, -EINVAL, "--%s: %.190s", option->name, cause.text);
-	if (option->most && (*value < option->least || *value > option->most))
-		return aftl_fail(error, -EINVAL, "--%s: %.40s is out of range", option->name, text);
-	return 0;
+	return option->most ? check_range(option, text, *value, error) : 0;
 }
 
 static int take(const struct command_line *line, void *fields,
@@ -102,8 +122,8 @@ static int take(const struct command_line *line, void *fields,
 		return line->other(fields, option, value, error);
 	if (option->kind == COMMAND_SWITCH)
 		*(bool *)field = true;
-	else if (option->kind == COMMAND_TEXT)
-		*(const char **)field = value;
+	else if (option->kind == COMMAND_TEXT || option->kind == COMMAND_FILE)
+		*(const char **)field = value ? value : "-";
 	else
 		return set_number((u64 *)field, option, value, error);
 	return 0;
@@ -136,12 +156,13 @@ int command_line_parse(const struct command_line *line, void *fields, int argc, 
 
 static void print_option(const struct command_line *line, const struct command_option *option)
 {
-	bool letter = option->letter;
+	bool letter = option->letter, within = option->kind == COMMAND_FILE;
 	char left[64];
 
-	scnprintf(left, sizeof(left), "  %c%c%c --%s%s%s", letter ? '-' : ' ',
+	scnprintf(left, sizeof(left), "  %c%c%c --%s%s%s%s", letter ? '-' : ' ',
 		  letter ? option->letter : ' ', letter ? ',' : ' ', option->name,
-		  option->value ? " " : "", option->value ? option->value : "");
+		  within ? "[=" : option->value ? " " : "", option->value ? option->value : "",
+		  within ? "]" : "");
 	printf("%-*s  %s\n", (int)line->column, left, option->help);
 }
 

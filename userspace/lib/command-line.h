@@ -15,9 +15,13 @@
 enum command_kind {
 	COMMAND_TEXT = 64,
 	COMMAND_SWITCH,
+	/* A name right behind it, -jFILE or --json=FILE; alone it is "-", standard output. */
+	COMMAND_FILE,
 	/* And whatever the command itself understands. */
 	COMMAND_OTHER,
 };
+
+#define COMMAND_JSON_HELP "answer as JSON, to standard output or a file"
 
 /**
  * struct command_option - an option, or a title of the help when it has no name

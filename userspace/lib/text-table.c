@@ -15,7 +15,9 @@ struct text_row {
 void text_table_begin(struct text_table *table, unsigned int columns, unsigned int left)
 {
 	assert(columns <= TEXT_TABLE_COLUMNS);
-	*table = (struct text_table){ .columns = columns, .left = left };
+	*table = (struct text_table){ .columns = columns };
+	for (; left < columns; left++)
+		table->right[left] = true;
 }
 
 void text_table_row(struct text_table *table)
@@ -96,10 +98,10 @@ static void print_row(const struct text_table *table, const struct text_row *row
 
 		if (i)
 			fputs("  ", out);
-		if (i < table->left)
-			fprintf(out, "%-*s", i + 1 == row->used ? 0 : width, row->cells[i]);
-		else
+		if (table->right[i])
 			fprintf(out, "%*s", width, row->cells[i]);
+		else
+			fprintf(out, "%-*s", i + 1 == row->used ? 0 : width, row->cells[i]);
 	}
 	fputc('\n', out);
 }

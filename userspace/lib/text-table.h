@@ -11,24 +11,25 @@
 
 /* Two for each policy and its label: those that are built in, and as many again. */
 #define TEXT_TABLE_COLUMNS 80
-#define TEXT_TABLE_CELL 160
+#define TEXT_TABLE_CELL 256
 
 struct text_row;
 
 /**
  * struct text_table - rows that wait for the last one to be known
  * @columns: of each row
- * @left: columns, from the first, that are aligned to the left
+ * @right: of each column, whether it is aligned to the right
  * @first: row
  * @last: row, the one that cells are added to
  */
 struct text_table {
 	unsigned int columns;
-	unsigned int left;
+	bool right[TEXT_TABLE_COLUMNS];
 	struct text_row *first;
 	struct text_row *last;
 };
 
+/* The first @left columns are aligned to the left. */
 void text_table_begin(struct text_table *table, unsigned int columns, unsigned int left);
 
 void text_table_row(struct text_table *table);

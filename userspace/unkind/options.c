@@ -46,7 +46,7 @@ static const struct command_option options_table[] = {
 	TITLE("Care"),
 	SWITCH(0, "sync", sync, "the state survives the death of the machine (slow)"),
 	SWITCH(0, "overwrite", overwrite, "the content of the device may be lost"),
-	SWITCH(0, "force", force, "even if the device is mounted or in use"),
+	SWITCH('f', "force", force, "even if the device is mounted or in use"),
 	SWITCH('h', "help", help, "print this"),
 };
 

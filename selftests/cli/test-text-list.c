@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Rows without a value, which no list has that needs no device.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tap.h"
+#include "text-list.h"
+
+static const struct list_column columns[] = {
+	{ "name", "NAME", "of it", false, false },
+	{ "size_bytes", "SIZE", "of it", true, false },
+};
+
+static void put_row(struct text_list *list, const char *name, const u64 *size)
+{
+	list_row(list);
+	list_text(list, "%s", name);
+	if (size)
+		list_number(list, *size, 1, NULL);
+	else
+		list_text(list, "%s", "");
+}
+
+static void shows(const char *sort, const char *wanted)
+{
+	struct list_choice choice = { .bare = true };
+	static const u64 sizes[] = { 105, 0, 20 };
+	struct aftl_error error;
+	struct text_list list;
+	size_t length;
+	char *text;
+	FILE *out = open_memstream(&text, &length);
+
+	CHECK(!list_choose(&choice, columns, ARRAY_SIZE(columns), NULL, sort, &error));
+	list_begin(&list, &choice);
+	put_row(&list, "none", NULL);
+	put_row(&list, "most", &sizes[0]);
+	put_row(&list, "zero", &sizes[1]);
+	put_row(&list, "some", &sizes[2]);
+	put_row(&list, "void", NULL);
+	list_print(&list, out);
+	fclose(out);
+	CHECK_TEXT(text, wanted);
+	free(text);
+}
+
+static void as_they_come(void)
+{
+	shows(NULL, "none      \nmost  10.5\nzero   0.0\nsome   2.0\nvoid      \n");
+}
+
+static void none_is_least(void)
+{
+	shows("size", "none      \nvoid      \nzero   0.0\nsome   2.0\nmost  10.5\n");
+}
+
+static void none_is_last_of_the_largest_first(void)
+{
+	shows("-size,-name", "most  10.5\nsome   2.0\nzero   0.0\nvoid      \nnone      \n");
+}
+
+int main(void)
+{
+	tap_run("rows as they come", as_they_come);
+	tap_run("no value is the least", none_is_least);
+	tap_run("no value is last of the largest first", none_is_last_of_the_largest_first);
+	return tap_finish();
+}
