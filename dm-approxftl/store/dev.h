@@ -58,7 +58,7 @@ enum aftl_dev_kind {
  * @run: WRITE, COPY: operations that @bdev carries out, this one and those behind it
  * @to: WRITE, COPY: slot
  * @from: COPY: slot
- * @origin: COPY: slot that the bytes are read from
+ * @offset: COPY: where the bytes are read from
  * @leader: COPY: whose read brings the bytes; NULL if no read is needed
  * @error: COPY: of that read; then WRITE, COPY: of the write
  * @page: WRITE, COPY, KEEP: the bytes
@@ -80,7 +80,7 @@ struct aftl_dev_op {
 	u32 run;
 	aftl_slot_t to;
 	aftl_slot_t from;
-	aftl_slot_t origin;
+	u64 offset;
 	struct aftl_dev_op *leader;
 	int error;
 	struct page *page;
@@ -102,7 +102,7 @@ struct aftl_dev_op {
  * @io: for whom
  * @read: what the FTL wants of it
  * @flip_key: which bits of it have errors; of the time of @read
- * @slot: where the bytes are
+ * @offset: where the bytes are
  * @epoch: counts in that counter of readers
  */
 struct aftl_dev_fetch {
@@ -114,7 +114,7 @@ struct aftl_dev_fetch {
 	struct aftl_io *io;
 	struct aftl_read read;
 	u64 flip_key;
-	aftl_slot_t slot;
+	u64 offset;
 	u32 epoch;
 };
 
@@ -323,6 +323,9 @@ u32 aftl_dev_next_worn(struct aftl_dev *dev, u32 block);
 
 /* Where the newest bytes of @slot are: in a page that is then held, or in *@slot. */
 struct page *aftl_dev_find(struct aftl_dev *dev, aftl_slot_t *slot);
+
+/* Where the bytes of @slot are on the block device; under @lock: they may be put elsewhere. */
+u64 aftl_dev_offset(const struct aftl_dev *dev, aftl_slot_t slot);
 
 /* Are they not, or in @slot something else than the FTL believes? @page is what was found. */
 bool aftl_dev_lost(const struct aftl_dev *dev, const struct page *page, aftl_slot_t slot);

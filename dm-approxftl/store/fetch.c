@@ -76,7 +76,7 @@ static void new_fetch(struct aftl_dev *dev, struct aftl_io *io, const struct aft
 		.io = io,
 		.read = *read,
 		.flip_key = aftl_io_flip_key(dev->disk, read),
-		.slot = slot,
+		.offset = aftl_dev_offset(dev, slot),
 	};
 	aftl_dev_add_reader(dev, fetch);
 	atomic_inc(&io->fetching);
@@ -130,19 +130,17 @@ static void start_fetch(struct aftl_dev *dev, struct aftl_dev_fetch *fetch)
 	at.bi_size *= fetch->run;
 	fetch->bdev.done = fetch_done;
 	aftl_bdev_read_bio(&dev->device, &fetch->bdev, aftl_io_bio(fetch->io), at,
-			   aftl_volume_data_offset(dev->volume, fetch->slot));
+			   fetch->offset);
 }
 
 /* Is @next the neighbour of @fetch in everything: array, bio and medium? */
 static bool continues(const struct aftl_dev_fetch *fetch, const struct aftl_dev_fetch *next)
 {
-	const struct aftl_volume *volume = fetch->dev->volume;
+	u32 unit_bytes = aftl_volume_geometry(fetch->dev->volume)->unit_bytes;
 
 	return next == fetch + 1 && next->io == fetch->io &&
 	       from_unit(next->read.unit) == from_unit(fetch->read.unit) + 1 &&
-	       aftl_volume_data_offset(volume, next->slot) ==
-	       aftl_volume_data_offset(volume, fetch->slot) +
-	       aftl_volume_geometry(volume)->unit_bytes;
+	       next->offset == fetch->offset + unit_bytes;
 }
 
 static struct aftl_dev_fetch *to_fetch(struct llist_node *node)

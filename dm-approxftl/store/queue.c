@@ -114,6 +114,12 @@ struct page *aftl_dev_find(struct aftl_dev *dev, aftl_slot_t *slot)
 	return find_page(dev, slot, dev->head, false);
 }
 
+u64 aftl_dev_offset(const struct aftl_dev *dev, aftl_slot_t slot)
+{
+	lockdep_assert_held(&dev->lock);
+	return aftl_volume_data_offset(dev->volume, slot);
+}
+
 /* Filling the queue */
 
 static u32 used(const struct aftl_dev *dev)
@@ -434,9 +440,19 @@ static u64 displace(struct aftl_dev *dev, const struct aftl_dev_op *op)
 	spin_lock_irq(&dev->lock);
 	spare = find_spare(dev, op);
 	if (spare && aftl_volume_displace(dev->volume, op->to, spare))
-		offset = aftl_volume_data_offset(dev->volume, op->to);
+		offset = aftl_dev_offset(dev, op->to);
 	spin_unlock_irq(&dev->lock);
 	spin_unlock_bh(&dev->disk->lock);
+	return offset;
+}
+
+static u64 place_of(struct aftl_dev *dev, const struct aftl_dev_op *op)
+{
+	u64 offset;
+
+	spin_lock_irq(&dev->lock);
+	offset = aftl_dev_offset(dev, op->to);
+	spin_unlock_irq(&dev->lock);
 	return offset;
 }
 
@@ -449,7 +465,7 @@ static int write_alone(struct aftl_dev *dev, const struct aftl_dev_op *op, u64 o
 /* Of what has failed together, most can be written where it belongs. */
 static int salvage(struct aftl_dev *dev, const struct aftl_dev_op *op)
 {
-	int error = write_alone(dev, op, aftl_volume_data_offset(dev->volume, op->to));
+	int error = write_alone(dev, op, place_of(dev, op));
 	u64 offset;
 
 	if (!error)
@@ -553,13 +569,14 @@ static void load_done(struct aftl_bdev_io *io, int error)
 static bool choose_page(struct aftl_dev *dev, struct aftl_dev_op *op)
 {
 	struct page *page = aftl_dev_new_page(dev, &dev->copies, GFP_NOIO);
+	aftl_slot_t origin = op->from;
 	struct page *found;
 	bool lost;
 
 	spin_lock_irq(&dev->lock);
-	op->origin = op->from;
-	found = find_page(dev, &op->origin, op->number, true);
-	lost = aftl_dev_lost(dev, found, op->origin);
+	found = find_page(dev, &origin, op->number, true);
+	lost = aftl_dev_lost(dev, found, origin);
+	op->offset = aftl_dev_offset(dev, origin);
 	op->page = found ? found : page;
 	if (lost)
 		lose_page(op->page);
@@ -586,17 +603,15 @@ static void start_load(struct aftl_dev *dev, struct load *load)
 	load->first->bdev.done = load_done;
 	atomic_inc(&dev->loads);
 	aftl_bdev_read(&dev->device, &load->first->bdev, dev->run_pages, load->count,
-		       aftl_volume_data_offset(dev->volume, load->first->origin),
-		       aftl_volume_geometry(dev->volume)->unit_bytes);
+		       load->first->offset, aftl_volume_geometry(dev->volume)->unit_bytes);
 	load->count = 0;
 }
 
 static bool is_neighbour(struct aftl_dev *dev, const struct load *load,
 			 const struct aftl_dev_op *op)
 {
-	return aftl_volume_data_offset(dev->volume, op->origin) ==
-	       aftl_volume_data_offset(dev->volume, load->first->origin) +
-	       (u64)load->count * aftl_volume_geometry(dev->volume)->unit_bytes;
+	return op->offset == load->first->offset +
+			     (u64)load->count * aftl_volume_geometry(dev->volume)->unit_bytes;
 }
 
 static void add_load(struct aftl_dev *dev, struct load *load, struct aftl_dev_op *op, bool alone)
@@ -741,8 +756,7 @@ static void start_write(struct aftl_dev *dev, struct aftl_dev_op *op)
 		clear_bit(from_slot(op->to) + i, dev->lost);
 	}
 	op->bdev.done = write_done;
-	aftl_bdev_write(&dev->device, &op->bdev, dev->run_pages, op->run,
-			aftl_volume_data_offset(dev->volume, op->to),
+	aftl_bdev_write(&dev->device, &op->bdev, dev->run_pages, op->run, place_of(dev, op),
 			aftl_volume_geometry(dev->volume)->unit_bytes);
 }
 
