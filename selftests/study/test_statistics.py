@@ -14,6 +14,7 @@ from numpy.random import Generator
 
 from approxftl_tools import statistics
 from approxftl_tools.statistics import Array, Estimate
+from approxftl_tools.study_report import verdict
 
 scipy: Any = import_module("scipy.stats")
 STUDIES = 2000
@@ -201,3 +202,24 @@ def test_runs_needed_are_enough(random: Generator) -> None:
     halves = [statistics.estimate(random.normal(50, 5, count)).half or 0 for _ in range(50)]
     assert np.mean(halves) == pytest.approx(0.02 * 50, rel=0.25)
     assert statistics.runs_needed(pilot, 0.5) == 40
+
+
+@pytest.mark.parametrize(("samples", "said"), [
+    ([[0.9, 0.9, 0.9]], "write amplification: p has 0.900 of q's; all pairs of a seed have the "
+     "same ratio, of which no interval can be told."),
+    # Numbers whose mean is rounded.
+    ([[0.1 + 0.2] * 3], "write amplification: p has 0.300 of q's; all pairs of a seed have the "
+     "same ratio, of which no interval can be told."),
+    ([[0.9]], "write amplification: p has 0.900 of q's; how sure that is, one seed cannot tell."),
+    ([[0.90, 0.91]], "write amplification: p has 0.905 (0.841 to 0.969) of q's; the interval of "
+     "95 % leaves out 1."),
+    ([[0.9, 1.1]], "write amplification: p has 1.000 (-0.271 to 2.271) of q's; the interval of "
+     "95 % has 1, so that it may be chance."),
+    ([[0.90, 0.91], [0.9, 1.1]], "write amplification: p has from 0.905 (0.841 to 0.969) to 1.000 "
+     "(-0.271 to 2.271) of q's; 1 of 2 intervals of 95 % leave out 1."),
+    ([[0.90, 0.91], [0.5, 0.5]], "write amplification: p has from 0.500 to 0.905 (0.841 to 0.969) "
+     "of q's; 1 of 1 intervals of 95 % leave out 1; 1 more are of equal pairs, and tell nothing."),
+])
+def test_what_is_said_of_chance(samples: list[list[float]], said: str) -> None:
+    found = [statistics.estimate(one) for one in samples]
+    assert verdict("p", found, "q", "write_amplification") == said

@@ -49,6 +49,11 @@ class Estimate:
         """Return the upper end."""
         return None if self.half is None else self.mean + self.half
 
+    @property
+    def equal(self) -> bool:
+        """Tell whether all samples are the same, but for how numbers are rounded."""
+        return self.within(1e-9)
+
     def within(self, share: float) -> bool:
         """Tell whether the interval is no wider than this share of the mean to either side."""
         return self.half is not None and self.half <= share * abs(self.mean)

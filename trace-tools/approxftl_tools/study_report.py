@@ -27,22 +27,32 @@ def ratios(groups: Sequence[Group], relative_to: str, measure: str
             yield str(group.varied["policy"]), found
 
 
+def of_chance(found: Sequence[Estimate]) -> str:
+    """Return how sure means are."""
+    known = [one for one in found if one.half is not None]
+    wide = [one for one in known if not one.equal]
+    sure = [one for one in wide if one.half is not None and abs(one.mean - 1) > one.half]
+    if not known:
+        return "how sure that is, one seed cannot tell"
+    if not wide:
+        return "all pairs of a seed have the same ratio, of which no interval can be told"
+    if len(known) > 1:
+        equal = len(known) - len(wide)
+        return (f"{len(sure)} of {len(wide)} intervals of 95 % leave out 1"
+                + (f"; {equal} more are of equal pairs, and tell nothing" if equal else ""))
+    return "the interval of 95 % " + ("leaves out 1" if sure else "has 1, so that it may be chance")
+
+
 def verdict(name: str, found: Sequence[Estimate], yardstick: str, measure: str) -> str:
     """Return what is to be said of a policy."""
     least, most = (pick(found, key=lambda one: one.mean) for pick in (min, max))
-    known = [(one.low, one.high) for one in found if one.low is not None and one.high is not None]
-    sure = [low for low, high in known if not low <= 1 <= high]
 
     def said(one: Estimate) -> str:
-        width = "" if one.low is None else f" ({one.low:.3f} to {one.high:.3f})"
+        width = "" if one.low is None or one.equal else f" ({one.low:.3f} to {one.high:.3f})"
         return f"{one.mean:.3f}{width}"
 
     span = said(least) if len(found) == 1 else f"from {said(least)} to {said(most)}"
-    chance = (f"{len(sure)} of {len(known)} intervals of 95 % leave out 1" if len(known) > 1 else
-              "how sure that is, one seed cannot tell" if not known else
-              f"the interval of 95 % {'leaves out' if sure else 'has'} 1"
-              f"{'' if sure else ', so that it may be chance'}")
-    return f"{title(measure)}: {name} has {span} of {yardstick}'s; {chance}."
+    return f"{title(measure)}: {name} has {span} of {yardstick}'s; {of_chance(found)}."
 
 
 def sentences(groups: Sequence[Group], relative_to: str, measure: str) -> list[str]:
