@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import json
 import re
+from html import unescape
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from selftests.lib.json_schema import document_of
@@ -241,6 +243,6 @@ def test_a_timeline_opens_at_the_largest_collection(tmp_path: Path) -> None:
     html = (tmp_path / "page.html").read_text()
     assert "0 is 3.000 ms after the begin" in html
     assert "7800 more are in t.json" in html
-    drawn = re.findall(r"<title>(\w+), (gc|host), block 0, page (\d+),", html)
+    drawn = re.findall(r'"(\w+), (gc|host), block 0, page (\d+)"', unquote(unescape(html)))
     assert drawn[0] == ("read", "gc", "3000")
     assert ("erase", "gc", "3499") in drawn

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -25,14 +26,15 @@ from approxftl_tools.figure import (
     Dots,
     Figure,
     Grid,
+    Panels,
     Span,
     Spans,
     axis_number,
     number,
 )
 from approxftl_tools.figure_kinds import KINDS
-from approxftl_tools.figure_times import cumulative
-from approxftl_tools.figure_wear import binned
+from approxftl_tools.figure_times import cumulative, thinned
+from approxftl_tools.figure_wear import binned, lun_grid
 from approxftl_tools.plot import render
 from approxftl_tools.statistics import Estimate
 from approxftl_tools.svg import svg, ticks
@@ -322,7 +324,7 @@ def test_a_timeline_has_times() -> None:
     plot = Spans("us", ["LUN 0"], ["read"], [Span(0, 1e5, 4e5, "read", "block 1")])
     drawn_ = svg(Figure("x", "t", "d", plot))
     assert {"100 ms", "400 ms", "0"} <= set(texts(drawn_))
-    assert ">time<" in drawn_ and "300000 us" in drawn_
+    assert ">time<" in drawn_ and 'data-lanes="LUN 0" data-end="400000"' in drawn_
 
 
 def test_maps_name_what_is_there_and_set_cells_apart() -> None:
@@ -340,3 +342,59 @@ def test_maps_name_what_is_there_and_set_cells_apart() -> None:
     assert 'class="cells"' not in svg(Figure("x", "t", "d", wide))
     named = texts(svg(Figure("x", "t", "d", wide)))
     assert {"0", "8", "120"} <= set(named) and "7" not in named
+
+
+@pytest.mark.parametrize("kind", [
+    lambda top: Bars(["a", "b"], [("x", [1.0, top]), ("y", [2.0, None])], "us"),
+    lambda top: Bars(["a"], [("x", [1.0]), ("y", [top])], "us", stacked=True),
+    lambda top: Curves("s", "MiB/s", [("x", [1.0, 2.0], [1.0, top]), ("y", [1.0], [1.0])]),
+    lambda top: Dots(["a"], [("x", [Estimate(1.0, 0.1, 3)]), ("y", [Estimate(top, None, 1)])],
+                     "us"),
+])
+def test_panels_have_one_legend_and_one_scale(kind: Any) -> None:
+    panels = Panels([("first", kind(3.0)), ("second", kind(80.0)), ("third", kind(5.0))])
+    still = svg(Figure("x", "t", "d", panels))
+    alone = svg(Figure("x", "t", "d", panels.panels[1][1]))
+    assert texts(still, "panel") == ["first", "second", "third"]
+    assert (texts(still).count("x"), texts(still).count("y")) == (1, 1)
+    scale = [text for text in texts(alone) if re.fullmatch(r"[0-9.]+", text)]
+    assert len(scale) > 2 and all(texts(still).count(text) == 3 for text in scale)
+    said = re.findall(r">([^<>]+)</text>", render(Figure("x", "t", "d", panels), "svg").decode())
+    assert {"first", "second", "third"} <= set(said)
+    assert (said.count("x"), said.count("y")) == (1, 1)
+
+
+def test_many_bars_are_a_mark_for_each_series() -> None:
+    values = [float(i % 7) for i in range(150)]
+    plot = Bars([f"load {i}" for i in range(150)], [("x", values), ("y", values)], "us",
+                stacked=True)
+    drawn_ = svg(Figure("x", "t", "d", plot))
+    ways = re.findall(r'<path d="([^"]*)" [^>]*class="[ls](\d)"><title>(\w)</title>', drawn_)
+    assert [(number_, name) for _, number_, name in ways] == [("0", "x"), ("1", "y")]
+    boxes = [[tuple(map(float, box)) for box in re.findall(r"M([0-9.]+) (\d+)V(\d+)", way)]
+             for way, *_ in ways]
+    assert [len(found) for found in boxes] == [150, 150]
+    # The second part stands on the first, and is as high.
+    for (x, base, top), (x_, base_, top_) in zip(*boxes, strict=True):
+        assert (x, top) == (x_, base_) and abs((base - top) - (base_ - top_)) <= 2
+    assert boxes[0][6][1] - boxes[0][6][2] > 5 * (boxes[0][1][1] - boxes[0][1][2])
+    assert len([text for text in texts(drawn_) if text.startswith("load")]) <= 24
+
+
+def test_a_curve_has_no_more_points_than_are_seen() -> None:
+    times = [float(i) for i in range(1, 20001)]
+    left = [100 * (1 - i / 20000) for i in range(20000)]
+    few_times, few_left = thinned(times, left)
+    assert len(few_times) == len(few_left) <= 400
+    assert (few_times[0], few_times[-1]) == (times[0], times[-1])
+    assert [left[int(time) - 1] for time in few_times] == few_left
+    # Each tenth of what is left has its points, down to the last request.
+    for low in (10, 1, 0.1, 0.01):
+        assert sum(low <= share < 10 * low for share in few_left) > 10
+    assert thinned(times[:400], left[:400]) == (times[:400], left[:400])
+
+
+def test_a_map_has_no_more_cells_than_are_seen() -> None:
+    found = lun_grid([float(i % 512) for i in range(64 * 512)], 512, "wear")
+    assert (len(found.row_names), len(found.column_names)) == (64, 64)
+    assert found.cells[63][:2] == [3.5, 11.5] and found.column_names[1] == "8"

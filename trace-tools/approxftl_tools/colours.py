@@ -7,11 +7,11 @@ so that a colour of the one never means something of the other.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import cycle
 
-from approxftl_tools.figure import Bars, Curves, Dots, Figure, Grid, Hue, Plot
+from approxftl_tools.figure import Figure, Hue, Panels, Plot, names_of
 from approxftl_tools.figure_runs import groups_of, policies, several_policies
 from approxftl_tools.inputs import Inputs
 
@@ -61,21 +61,18 @@ def hues_of_runs(inputs: Inputs) -> dict[str, Hue]:
     return {name: Hue("s", i % COLOURS, i // COLOURS % SHADES) for i, name in enumerate(names)}
 
 
-def names_of(plot: Plot) -> Sequence[str]:
-    """Return what has colours."""
-    if isinstance(plot, Bars | Dots):
-        return [name for name, _ in plot.series]
-    if isinstance(plot, Curves):
-        return [name for name, _, _ in plot.curves]
-    return plot.words if isinstance(plot, Grid) else plot.kinds
-
-
 def coloured(figure: Figure, known: Mapping[str, Hue]) -> Figure:
     """Return a figure whose names have their colours."""
-    names = names_of(figure.plot)
-    own = [known.get(name) or part_of(name) for name in names]
+    own = {name: known.get(name) or part_of(name) for name in names_of(figure.plot)}
     # Others have what is left, which is one of their own as long as there is one.
-    taken = {hue.index for hue in own if hue and hue.palette == "m"}
+    taken = {hue.index for hue in own.values() if hue and hue.palette == "m"}
     free = cycle([i for i in range(PARTS) if i not in taken] or range(PARTS))
-    hues = [hue or part(next(free)) for hue in own]
-    return replace(figure, plot=replace(figure.plot, hues=hues))
+    hues = {name: hue or part(next(free)) for name, hue in own.items()}
+
+    def painted(plot: Plot) -> Plot:
+        if isinstance(plot, Panels):
+            return Panels([(name, replace(one, hues=[hues[it] for it in names_of(one)]))
+                           for name, one in plot.panels])
+        return replace(plot, hues=[hues[name] for name in names_of(plot)])
+
+    return replace(figure, plot=painted(figure.plot))

@@ -151,12 +151,54 @@ class Spans:
         return [[self.lanes[s.lane], s.begin, s.end, s.kind, s.text] for s in self.spans]
 
 
-Plot = Bars | Dots | Curves | Grid | Spans
+#: What can stand side by side.
+Panel = Bars | Dots | Curves
 
 
-def hue(plot: Plot, index: int) -> Hue:
+@dataclass(frozen=True)
+class Panels:
+    """Plots of one kind side by side, by what they are of, on the same scales."""
+
+    panels: Sequence[tuple[str, Panel]]
+
+    def head(self) -> list[str]:
+        """Return the columns."""
+        return [*self.panels[0][1].head(), "panel"]
+
+    def rows(self) -> list[list[Cell]]:
+        """Return the rows of each."""
+        return [[*row, name] for name, plot in self.panels for row in plot.rows()]
+
+
+Plot = Panel | Grid | Spans | Panels
+
+
+def hue(plot: Panel | Grid | Spans, index: int) -> Hue:
     """Return the colour of a series, a curve, a word or a kind; by its place if it has none."""
     return plot.hues[index] if plot.hues else Hue("s", index % 8, index // 8 % 3)
+
+
+def names_of(plot: Plot) -> list[str]:
+    """Return what has colours, and a place in a legend."""
+    if isinstance(plot, Bars | Dots):
+        return [name for name, _ in plot.series]
+    if isinstance(plot, Curves):
+        return [name for name, _, _ in plot.curves]
+    if isinstance(plot, Panels):
+        return list(dict.fromkeys(name for _, one in plot.panels for name in names_of(one)))
+    return list(plot.words if isinstance(plot, Grid) else plot.kinds)
+
+
+def hues_of(plot: Plot) -> dict[str, Hue]:
+    """Return the colour of each name."""
+    if isinstance(plot, Panels):
+        return {name: own for _, one in plot.panels for name, own in hues_of(one).items()}
+    return {name: hue(plot, i) for i, name in enumerate(names_of(plot))}
+
+
+def panels_of(plot: Panel | Panels) -> Sequence[tuple[str, Panel]]:
+    """Return what stands side by side; a plot alone has no name."""
+    return plot.panels if isinstance(plot, Panels) else [("", plot)]
 
 
 @dataclass(frozen=True)
@@ -173,13 +215,15 @@ class Figure:
     #: The run that all of it is of.
     of: str = ""
 
-    def csv(self) -> str:
-        """Return the numbers behind it."""
+    def csv(self, digits: int = 0) -> str:
+        """Return the numbers behind it, all of them or so many digits."""
+        def written(cell: Cell) -> Cell:
+            return f"{cell:.{digits}g}" if digits and isinstance(cell, float) else cell
+
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(self.plot.head())
-        writer.writerows([["" if cell is None else cell for cell in row]
-                          for row in self.plot.rows()])
+        writer.writerows([[written(cell) for cell in row] for row in self.plot.rows()])
         return out.getvalue()
 
 

@@ -17,8 +17,8 @@ from approxftl_tools.figure import (
     Spans,
     number,
 )
-from approxftl_tools.figure_runs import Lacking, sources
-from approxftl_tools.inputs import Inputs, Timeline
+from approxftl_tools.figure_runs import Lacking, in_panels, many_inputs, policies, sources
+from approxftl_tools.inputs import Inputs, Run, Timeline
 
 Json = dict[str, Any]
 
@@ -36,10 +36,23 @@ def luns_of_runs(inputs: Inputs) -> list[Figure]:
     counts = {len(run.data["luns"]["utilisation"]) for run in inputs.runs}
     if len(counts) != 1:
         return []
-    series = [(run.label, [100 * share for share in run.data["luns"]["utilisation"]])
-              for run in inputs.runs]
-    return [Figure("luns", "LUNs at work", "How long each LUN was busy, as a share of the run.",
-                   Bars([lun_name(i) for i in range(counts.pop())], series, "% of the time"),
+    names = [lun_name(i) for i in range(counts.pop())]
+
+    def busy(runs: Sequence[Run]) -> list[float]:
+        every = zip(*(run.data["luns"]["utilisation"] for run in runs), strict=True)
+        return [100 * sum(values) / len(runs) for values in every]
+
+    def bars(found: Sequence[tuple[str, Sequence[Run]]]) -> Bars:
+        return Bars(names, [(name, busy(runs)) for name, runs in found], "% of the time")
+
+    many = many_inputs(inputs)
+    plot = bars([(policy, [run for run in inputs.runs if run.policy == policy])
+                 for policy in policies(inputs.runs)]) if many else in_panels(
+        inputs, lambda runs, labels: bars([(label, [run]) for label, run in
+                                           zip(labels, runs, strict=True)]))
+    of = f", the mean of {many} inputs" if many else ""
+    return [Figure("luns", "LUNs at work",
+                   f"How long each LUN was busy, as a share of the run{of}.", plot,
                    sources(inputs.runs))]
 
 

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 
+from approxftl_tools.figure import Panel, Panels
 from approxftl_tools.inputs import Inputs, Run
 from approxftl_tools.measures import factor, measured
 from approxftl_tools.statistics import Estimate
@@ -66,6 +68,39 @@ def of_policy(runs: Iterable[Run], policy: str) -> Run | None:
 def groups_of(runs: Sequence[Run]) -> list[str]:
     """Return the inputs of runs."""
     return list(dict.fromkeys(run.group for run in runs))
+
+
+def pooled(all_bins: Sequence[Sequence[Sequence[float]]]) -> list[list[float]]:
+    """Return one distribution of the requests of all runs."""
+    counts: Counter[float] = Counter()
+    for bins in all_bins:
+        for top, count in bins:
+            counts[top] += count  # type: ignore[assignment]
+    return [[top, counts[top]] for top in sorted(counts)]
+
+
+#: More inputs than that are not looked at one by one.
+PANELS = 12
+
+
+def many_inputs(inputs: Inputs) -> int:
+    """Return how many workloads several policies ran, if that is too many for a panel each."""
+    count = len(inputs.groups())
+    return count if count > PANELS and several_policies(inputs) else 0
+
+
+def in_panels(inputs: Inputs, plot_of: Callable[[Sequence[Run], Sequence[str]], Panel]
+              ) -> Panel | Panels:
+    """Return a plot of runs by their names; of workloads one for each, or else for each policy."""
+    runs = runs_of(inputs)
+    if not several_policies(inputs):
+        return plot_of(runs, [run.label for run in runs])
+    many = many_inputs(inputs)
+    panels: dict[str, list[Run]] = {}
+    for run in runs:
+        panels.setdefault(run.policy if many else run.group, []).append(run)
+    return Panels([(name, plot_of(found, [one.group if many else one.policy for one in found]))
+                   for name, found in panels.items()])
 
 
 def several_policies(inputs: Inputs) -> bool:

@@ -7,33 +7,37 @@ from collections.abc import Callable, Sequence
 
 from approxftl_tools.colours import CAUSES
 from approxftl_tools.figure import Bars, Figure
-from approxftl_tools.figure_runs import Lacking, runs_of, sources, value_of
+from approxftl_tools.figure_runs import Lacking, in_panels, runs_of, sources, value_of
 from approxftl_tools.inputs import Inputs, Run
 
 
-def stacked(runs: Sequence[Run], parts: Callable[[Run], dict[str, float]], name: str, title: str,
+def stacked(inputs: Inputs, parts: Callable[[Run], dict[str, float]], name: str, title: str,
             description: str, unit: str, *, lacking: str, shares: bool = False) -> list[Figure]:
     """One bar for each run, made of parts."""
-    tables = [parts(run) for run in runs]
-    keys = list(dict.fromkeys(key for table in tables for key in table))
-    keys = [key for key in keys if any(table.get(key) for table in tables)]
+    every = [parts(run) for run in runs_of(inputs)]
+    keys = list(dict.fromkeys(key for table in every for key in table))
+    keys = [key for key in keys if any(table.get(key) for table in every)]
     if not keys:
         raise Lacking(lacking)
-    series = []
-    for key in keys:
-        values = []
-        for table in tables:
-            total = sum(table.values()) if shares else 1
-            values.append((100 if shares else 1) * table.get(key, 0) / total if total else None)
-        series.append((key.replace("_", " "), values))
-    return [Figure(name, title, description, Bars([run.label for run in runs], series, unit,
-                                                  stacked=True), sources(runs))]
+
+    def plot_of(runs: Sequence[Run], names: Sequence[str]) -> Bars:
+        tables = [parts(run) for run in runs]
+        series = []
+        for key in keys:
+            values = []
+            for table in tables:
+                total = sum(table.values()) if shares else 1
+                values.append((100 if shares else 1) * table.get(key, 0) / total if total else None)
+            series.append((key.replace("_", " "), values))
+        return Bars(names, series, unit, stacked=True)
+
+    return [Figure(name, title, description, in_panels(inputs, plot_of), sources(inputs.runs))]
 
 
 def kinds(inputs: Inputs) -> list[Figure]:
     """Shares of block kinds."""
     return stacked(
-        runs_of(inputs),
+        inputs,
         lambda run: {name: count["pages"] for name, count in run.data["block_kinds"].items()},
         "block-kinds", "Kinds of blocks",
         "What the filled blocks of each run were, as shares of their pages.", "% of pages",
@@ -43,7 +47,7 @@ def kinds(inputs: Inputs) -> list[Figure]:
 def modes(inputs: Inputs) -> list[Figure]:
     """Shares of program modes."""
     return stacked(
-        runs_of(inputs), lambda run: run.data["mode_pages"], "modes", "Program modes",
+        inputs, lambda run: run.data["mode_pages"], "modes", "Program modes",
         "How pages were programmed, as shares of all programmed pages.", "% of pages",
         shares=True, lacking="no page has been programmed; more writes do it")
 
@@ -55,7 +59,7 @@ def energy(inputs: Inputs) -> list[Figure]:
     if not base:
         raise Lacking("the first run has used no energy")
     return stacked(
-        runs,
+        inputs,
         lambda run: {what: run.data["energy"][f"{what}_pj"] / base
                      for what in ("program", "erase", "read")},
         "energy", "Energy",
@@ -66,7 +70,7 @@ def energy(inputs: Inputs) -> list[Figure]:
 def waf(inputs: Inputs) -> list[Figure]:
     """Write amplification by cause."""
     return stacked(
-        runs_of(inputs),
+        inputs,
         lambda run: {cause: run.data["write_amplification"].get(cause, 0) for cause in CAUSES},
         "write-amplification", "Write amplification",
         "Units programmed for each unit that the host wrote, by cause. Less is better.",
@@ -76,10 +80,11 @@ def waf(inputs: Inputs) -> list[Figure]:
 def quality(inputs: Inputs) -> list[Figure]:
     """Bit error rates of approximate data."""
     runs = runs_of(inputs)
-    rates = [value_of(run, "bit_error_rate") for run in runs]
-    if all(rate is None for rate in rates):
+    rates = {run.label: value_of(run, "bit_error_rate") for run in runs}
+    if all(rate is None for rate in rates.values()):
         raise Lacking("no approximate data was read; --approx-share above 0 with reads does it")
     return [Figure("quality", "Bit error rate of approximate data",
                    "Bits that came back wrong, of all bits of approximate data that were read.",
-                   Bars([run.label for run in runs], [("bit error rate", rates)], "bits per bit"),
-                   sources(runs))]
+                   in_panels(inputs, lambda some, names: Bars(
+                       names, [("bit error rate", [rates[run.label] for run in some])],
+                       "bits per bit")), sources(runs))]

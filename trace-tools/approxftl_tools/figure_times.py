@@ -5,17 +5,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from approxftl_tools import aft
-from approxftl_tools.figure import TIME_LABEL, Bars, Curves, Figure
+from approxftl_tools.figure import TIME_LABEL, Bars, Curves, Figure, Panels
 from approxftl_tools.figure_runs import (
     Lacking,
     groups_of,
+    many_inputs,
     of_policy,
     policies,
+    pooled,
     ratio_of,
     runs_of,
     several_policies,
@@ -71,53 +74,52 @@ def responses_of_group(runs: Sequence[Run], name: str, title: str,
         sources(runs))] if keys else []
 
 
-def responses_of_groups(inputs: Inputs) -> list[Figure]:
-    """One figure for each kind of time, bars by workload, as papers have them."""
-    result = []
+def responses_of_groups(inputs: Inputs, name: str, title: str, responses: Sequence[str]
+                        ) -> list[Figure]:
+    """A panel for each kind of time, bars by workload, as papers have them."""
     names = inputs.groups()
-    for key in RESPONSES:
+    panels = []
+    for key in responses:
         series = []
         for policy in policies(inputs.runs):
             values = []
-            for name in names:
-                group = inputs.group(name)
+            for group in map(inputs.group, names):
                 run = of_policy(group, policy)
                 values.append(mean_ratio(run, group[0], key) if run else None)
             series.append((policy, values))
         if any(value is not None for _, values in series for value in values):
-            result.append(Figure(
-                f"response-{key.removesuffix('_ns').replace('_', '-')}",
-                f"{BY_KEY[key].title.capitalize()}, by input",
-                "Each group of bars is one input, relative to its first policy. Shorter is "
-                "better; the line is at 1.",
-                Bars(names, series, "times that of the first", mark=1.0), sources(inputs.runs)))
-    return result
+            panels.append((response_title(key),
+                           Bars(names, series, "times that of the first", mark=1.0)))
+    return [Figure(name, f"{title}, by input",
+                   "Each group of bars is one input, relative to its first policy. Shorter is "
+                   "better; the line is at 1.", Panels(panels), sources(inputs.runs))] \
+        if panels else []
+
+
+def responses(inputs: Inputs, name: str, title: str, keys: Sequence[str], lacking: str
+              ) -> list[Figure]:
+    """Normalised response times."""
+    runs = runs_of(inputs)
+    found = responses_of_groups(inputs, name, title, keys) if several_policies(inputs) else \
+        responses_of_group(runs, name, title, keys)
+    if not found:
+        raise Lacking(lacking)
+    return found
 
 
 def response(inputs: Inputs) -> list[Figure]:
     """Normalised response times."""
-    runs = runs_of(inputs)
-    if several_policies(inputs):
-        return responses_of_groups(inputs)
-    found = responses_of_group(runs, "response", "Response times", RESPONSES)
-    if not found:
-        raise Lacking("no run has completed a read or a write")
-    return found
+    return responses(inputs, "response", "Response times", RESPONSES,
+                     "no run has completed a read or a write")
 
 
 def class_response(inputs: Inputs) -> list[Figure]:
-    """Normalised response times of writes by the class of their data, a figure for each input."""
-    runs = runs_of(inputs)
-    groups = [inputs.group(name) for name in inputs.groups()] if several_policies(inputs) else \
-        [runs]
-    found = [figure for group in groups
-             if any(value_of(run, CLASS_RESPONSES[-1]) is not None for run in group)
-             for figure in responses_of_group(group, "class-response",
-                                              "Response times of writes by class",
-                                              CLASS_RESPONSES)]
-    if not found:
-        raise Lacking("no approximate data were written; --approx-share above 0 does it")
-    return found
+    """Normalised response times of writes by the class of their data."""
+    lacking = "no approximate data were written; --approx-share above 0 does it"
+    if all(value_of(run, CLASS_RESPONSES[-1]) is None for run in runs_of(inputs)):
+        raise Lacking(lacking)
+    return responses(inputs, "class-response", "Response times of writes by class",
+                     CLASS_RESPONSES, lacking)
 
 
 def cumulative(bins: Sequence[Sequence[float]]) -> tuple[list[float], list[float]]:
@@ -151,14 +153,44 @@ def slower(times_us: Sequence[float], shares: Sequence[float]
     return list(times_us), [*left[:-1], left[-2]]
 
 
+Curve = tuple[str, Sequence[float], Sequence[float]]
+
+
+def thinned(times_us: list[float], shares: list[float]) -> tuple[list[float], list[float]]:
+    """Return a curve of no more points than can be seen apart, its ends among them."""
+    if len(shares) <= QUANTILES:
+        return times_us, shares
+    # The tail is drawn as wide as the rest.
+    heights = np.log10(np.maximum(shares, 1e-12))
+    lengths = np.concatenate([[0], np.cumsum(np.abs(np.diff(heights)))])
+    by_height = np.searchsorted(lengths, np.linspace(0, lengths[-1], QUANTILES // 2))
+    by_place = np.linspace(0, len(shares) - 1, QUANTILES // 2).astype(int)
+    kept = np.unique(np.concatenate([by_height, by_place]))
+    return [times_us[i] for i in kept], [shares[i] for i in kept]
+
+
+def curves_of_runs(inputs: Inputs, kind: str, drawn: list[Path]) -> dict[str, list[Curve]]:
+    """Return distributions of runs by the panel that they are in; of many inputs those of all."""
+    several, many = several_policies(inputs), many_inputs(inputs)
+    bins: dict[tuple[str, str], list[Sequence[Sequence[float]]]] = {}
+    for run in inputs.runs:
+        found = look(run.data, "timing", f"{kind}_response", "bins")
+        if found:
+            place = ("" if many else run.group, run.policy) if several else ("", run.label)
+            bins.setdefault(place, []).append(found)
+            drawn.append(run.path)
+    panels: dict[str, list[Curve]] = {}
+    for (panel, name), parts in bins.items():
+        panels.setdefault(panel, []).append((name, *thinned(*slower(*cumulative(pooled(parts))))))
+    return panels
+
+
 def cdf_of(inputs: Inputs, kind: str) -> Figure | None:
     """Distribution of the response times of reads or of writes."""
-    curves, drawn = [], []
-    for run in inputs.runs:
-        bins = look(run.data, "timing", f"{kind}_response", "bins")
-        if bins:
-            curves.append((run.label, *slower(*cumulative(bins))))
-            drawn.append(run.path)
+    drawn: list[Path] = []
+    many = many_inputs(inputs)
+    panels = curves_of_runs(inputs, kind, drawn)
+    curves: list[Curve] = []
     number = aft.OPERATIONS.index(kind)
     for file in records_with_latency(inputs):
         chosen = file.column("lat_100ns")[file.operations() == number]
@@ -170,13 +202,19 @@ def cdf_of(inputs: Inputs, kind: str) -> Figure | None:
         if len(chosen):
             curves.append((log.path.stem, *slower(*quantile_curve(chosen / 1000))))
             drawn.append(log.path)
-    if not curves:
+    if curves:
+        panels.setdefault("records" if "" not in panels and panels else "", []).extend(curves)
+    every = [curve for found in panels.values() for curve in found]
+    if not every:
         return None
+    plots = [(name, Curves(TIME_LABEL, f"% of {kind}s that took longer", found,
+                           log_x=no_zero(every), log_y=True, steps=True))
+             for name, found in panels.items()]
     return Figure(f"cdf-{kind}", f"Response times of {kind}s, distribution",
                   f"How many of the {kind}s took longer, by powers of ten, so that the tail is "
-                  "seen; a curve ends at its slowest. One further to the left is better.",
-                  Curves(TIME_LABEL, f"% of {kind}s that took longer", curves,
-                         log_x=no_zero(curves), log_y=True, steps=True),
+                  "seen; a curve ends at its slowest. One further to the left is better." + (
+                      f" All {many} inputs are taken together." if many else ""),
+                  plots[0][1] if "" in panels else Panels(plots),
                   tuple(map(str, dict.fromkeys(drawn))))
 
 

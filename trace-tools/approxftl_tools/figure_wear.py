@@ -7,24 +7,24 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from approxftl_tools.figure import Bars, Figure, Grid
-from approxftl_tools.figure_runs import Lacking, runs_of, sources
+from approxftl_tools.figure_runs import Lacking, in_panels, runs_of, sources
 from approxftl_tools.inputs import Inputs, Message
 
-#: Columns of a map; more blocks than that share one.
-MAP_COLUMNS = 128
+#: Columns and cells of a map; more blocks than that share one.
+MAP_COLUMNS, MAP_CELLS = 128, 4096
 
 
 def lifetime(inputs: Inputs) -> list[Figure]:
     """Wear of a block."""
     runs = runs_of(inputs)
-    kinds_ = ("min", "mean", "max")
-    series = [(what, [run.data["blocks"]["wear"][what] for run in runs]) for what in kinds_]
-    if not any(value for _, values in series for value in values):
+    if not any(run.data["blocks"]["wear"]["max"] for run in runs):
         raise Lacking("no block has been erased; --fill random, or more writes, does it")
     return [Figure("wear", "Wear of blocks",
                    "Least, mean and most wear of a block, in full erases. Less, and less spread, "
                    "is better.",
-                   Bars([run.label for run in runs], series, "full erases"), sources(runs))]
+                   in_panels(inputs, lambda some, names: Bars(names, [
+                       (what, [run.data["blocks"]["wear"][what] for run in some])
+                       for what in ("min", "mean", "max")], "full erases")), sources(runs))]
 
 
 def binned(values: Sequence[float], columns: int) -> list[float]:
@@ -35,7 +35,7 @@ def binned(values: Sequence[float], columns: int) -> list[float]:
 
 def lun_grid(values: Sequence[float], per_lun: int, value_label: str) -> Grid:
     """Return a row for each LUN."""
-    columns = min(per_lun, MAP_COLUMNS)
+    columns = min(per_lun, MAP_COLUMNS, max(1, MAP_CELLS * per_lun // max(1, len(values))))
     firsts = [per_lun * i // columns for i in range(columns)]
     rows = [binned(values[i:i + per_lun], columns) for i in range(0, len(values), per_lun)]
     label = "block of the LUN" if columns == per_lun else "first of the blocks of the LUN"

@@ -34,17 +34,21 @@
 	};
 	const value = (text) => text === "" ? null : isNaN(text) ? text : Number(text);
 
-	const parsed = (figure, melted) => {
+	const parsed = (figure, melted, panels) => {
 		const [head, ...lines] = cells(figure);
+		const named = panels ? lines.map((line) => ({ panel: line.pop() })) : [];
 		if (!melted)
-			return lines.map((line) => Object.fromEntries(line.map((text, i) => [`c${i}`, value(text)])));
-		return lines.flatMap(([c0, ...values]) => values.map((text, rank) =>
-			({ c0, series: head[rank + 1], rank, value: value(text) })).filter((row) => row.value !== null));
+			return lines.map((line, at) =>
+				Object.fromEntries(line.map((text, i) => [`c${i}`, value(text)]).concat(
+					Object.entries(named[at] ?? {}))));
+		return lines.flatMap(([c0, ...values], at) => values.map((text, rank) =>
+			({ c0, series: head[rank + 1], rank, value: value(text), ...named[at] }))
+			.filter((row) => row.value !== null));
 	};
 
-	const rowsOf = (figure, melted) => {
+	const rowsOf = (figure, { melted, panels }) => {
 		if (!rows.has(figure))
-			rows.set(figure, parsed(figure, melted));
+			rows.set(figure, parsed(figure, melted, panels));
 		return rows.get(figure);
 	};
 
@@ -68,10 +72,10 @@
 
 	// A figure of which nothing would be left is not shown; what its title says is all of it.
 	const tell = (figure) => {
-		const { words, melted, of } = specOf(figure).usermeta;
+		const about = specOf(figure).usermeta, { words, of } = about;
 		const title = figure.querySelector("h3").textContent.toLowerCase();
 		const wanted = title.includes(state.wanted) ? "" : state.wanted;
-		figure.hidden = state.hidden.includes(of) || !rowsOf(figure, melted).some((row) =>
+		figure.hidden = state.hidden.includes(of) || !rowsOf(figure, about).some((row) =>
 			words.every((word) => !state.hidden.includes(row[word])) &&
 			words.map((word) => row[word]).join(" ").toLowerCase().includes(wanted));
 		return figure.hidden ? null :
@@ -115,7 +119,12 @@
 			offerSvg(figure);
 		}
 		const spec = specOf(figure, colour);
-		spec.data = { values: rowsOf(figure, spec.usermeta.melted) };
+		spec.data = { values: rowsOf(figure, spec.usermeta) };
+		if (spec.facet) {
+			spec.columns = place.clientWidth < 500 ? 1 : spec.columns;
+			// Beside each panel are the names of its values.
+			spec.spec.width = place.clientWidth / spec.columns - (spec.columns > 1 ? 60 : 90);
+		}
 		views.get(figure)?.finalize();
 		views.delete(figure);
 		const { view } = await vegaEmbed(place, spec, { mode: "vega-lite", renderer: "svg",

@@ -12,12 +12,12 @@ import gzip
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import singledispatch
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from approxftl_tools.colours import names_of
 from approxftl_tools.figure import (
     IN_US,
     Bars,
@@ -26,15 +26,18 @@ from approxftl_tools.figure import (
     Figure,
     Grid,
     Hue,
+    Panel,
+    Panels,
     Plot,
     Spans,
     axis_name,
-    hue,
+    hues_of,
+    names_of,
 )
 from approxftl_tools.output import write_file
 from approxftl_tools.page import HERE
 from approxftl_tools.refusal import Refusal
-from approxftl_tools.svg import LINE, PLOT_HEIGHT, dots_scale
+from approxftl_tools.svg import LINE, PLOT_HEIGHT, columns_of, dots_scale
 
 Json = dict[str, Any]
 
@@ -57,21 +60,21 @@ def style_colour(own: Hue) -> str:
     return f"@--{'c' if own.palette == 's' else own.palette}{own.index} {SHADES[own.shade]}"
 
 
-def word_colour(plot: Plot, index: int, name: str) -> str:
+def word_colour(name: str, own: Hue) -> str:
     """Return the colour of a name; what is gone is grey."""
     if name == "erased":
         return "@--paper 1"
     if name.startswith("stale"):
         return f"@--gone {1 if 'precise' in name else 0.5}"
-    return style_colour(hue(plot, index))
+    return style_colour(own)
 
 
 def coloured_by(plot: Plot, field: str) -> Json:
     """Return the channel of colours."""
-    names = names_of(plot)
+    names = hues_of(plot)
     return {"field": field, "type": "nominal", "title": None,
-            "scale": {"domain": names,
-                      "range": [word_colour(plot, i, name) for i, name in enumerate(names)]},
+            "scale": {"domain": [*names],
+                      "range": [word_colour(name, own) for name, own in names.items()]},
             "legend": {"orient": "top", "columns": {"signal": "width < 500 ? 2 : 5"}}
             if len(names) > 1 else None}
 
@@ -122,7 +125,7 @@ def bars(plot: Bars) -> Json:
 @drawn.register
 def dots(plot: Dots) -> Json:
     """Return means with their intervals."""
-    scale, log = dots_scale(plot)
+    scale, log = dots_scale([plot])
     encoding = {
         "y": {"field": "c0", "type": "nominal", "sort": None, "title": None,
               "axis": {"labelLimit": 130}},
@@ -148,9 +151,9 @@ def curves(plot: Curves) -> Json:
                 "y": axis("c2", plot.y_label, plot.log_y),
                 "color": coloured_by(plot, "c0"),
                 "tooltip": tooltip(("c0", ""), ("c1", plot.x_label), ("c2", plot.y_label))}
-    names = names_of(plot)
+    names = hues_of(plot)
     dashes: Json = {**encoding["color"], "scale": {
-        "domain": names, "range": [DASHES[hue(plot, i).shade] for i in range(len(names))]}}
+        "domain": [*names], "range": [DASHES[own.shade] for own in names.values()]}}
     line = {"mark": {"type": "line", "clip": True,
                      "interpolate": "step-after" if plot.steps else "linear"},
             "encoding": {"strokeDash": dashes}, "params": [ZOOM]}
@@ -195,6 +198,30 @@ def spans(plot: Spans) -> Json:
             "usermeta": {"words": ["c0", "c3", "c4"]}}
 
 
+@drawn.register
+def panels(plot: Panels) -> Json:
+    """Return panels of what is drawn of all in one; the page says how wide each is."""
+    plots = [one for _, one in plot.panels]
+    hues = hues_of(plot)
+    first = plots[0]
+    if isinstance(first, Curves):
+        whole: Panel = replace(first, curves=[(name, [], []) for name in hues])
+    elif isinstance(first, Bars):
+        whole = replace(first, series=[(name, []) for name in hues])
+    else:
+        whole = replace(first, series=[(name, [None] * len(first.categories)) for name in hues])
+    found = drawn(replace(whole, hues=[*hues.values()]))
+    height, meta = found.pop("height"), found.pop("usermeta")
+    if isinstance(first, Dots):
+        scale, _ = dots_scale([one for one in plots if isinstance(one, Dots)])
+        for layer in found["layer"][:2]:
+            layer["encoding"]["x"]["scale"]["domain"] = [scale[0], scale[-1]]
+    return {"facet": {"field": "panel", "type": "nominal", "title": None,
+                      "sort": [name for name, _ in plot.panels]},
+            "columns": columns_of(plot.panels), "spec": {**found, "height": 0.7 * height},
+            "usermeta": {**meta, "panels": True, "words": [*meta["words"], "panel"]}}
+
+
 def kept(words: Sequence[str]) -> str:
     """Return the test of a row: nothing of it is hidden, and what is wanted is in it."""
     shown = " && ".join(f"indexof(hidden, datum.{word}) < 0" for word in words)
@@ -205,9 +232,9 @@ def kept(words: Sequence[str]) -> str:
 def specification(figure: Figure) -> Json:
     """Return what Vega-Lite draws; the rows come from the page."""
     found = drawn(figure.plot)
-    names = names_of(figure.plot)
-    hues = {name: hue(figure.plot, i) for i, name in enumerate(names)}
-    return {**found, "description": figure.description, "width": "container",
+    hues = hues_of(figure.plot)
+    wide = {} if "facet" in found else {"width": "container"}
+    return {**found, **wide, "description": figure.description,
             "params": [*found.get("params", []), {"name": "hidden", "value": []},
                        {"name": "wanted", "value": ""}],
             "transform": [{"filter": kept(found["usermeta"]["words"])}],

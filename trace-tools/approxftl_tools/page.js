@@ -28,7 +28,22 @@
 		return inside ? `${text[0]}: ${text[1 + row * columns + column]}` : "";
 	};
 
+	const spanText = (area, event) => {
+		const box = area.getBoundingClientRect();
+		const lanes = area.dataset.lanes.split("|");
+		const lane = lanes[Math.floor((event.clientY - box.top) / box.height * lanes.length)];
+		const at = (event.clientX - box.left) / box.width * area.dataset.end;
+		const end = 0.5 / box.width * area.dataset.end;
+		return cellsOf(area.closest("figure")).slice(1).map((line) => line.split(","))
+			.filter((cells) => cells[0] === lane && cells[1] - end <= at && at <= Number(cells[2]) + end)
+			.map((cells) => cells.slice(4).join(",").replaceAll('"', "") +
+				`, ${Number((cells[2] - cells[1]).toPrecision(4))} from ${cells[1]}`).join("; ");
+	};
+
 	const textAt = (event) => {
+		const area = event.target.closest("svg .lanes");
+		if (area)
+			return spanText(area, event);
 		const grid = event.target.closest("svg .grid");
 		if (grid)
 			return cellText(grid, event);

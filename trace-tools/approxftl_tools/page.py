@@ -13,7 +13,13 @@ from approxftl_tools.svg import svg
 
 HERE = Path(__file__).parent
 #: Rows of a figure's numbers in the page; all of them are in the file that it offers.
-ROWS = 200
+ROWS = 30
+#: Files that a figure names; the end of the page has all.
+SOURCES = 8
+#: Digits of the numbers in a page: more than can be seen.
+DIGITS = 7
+#: What stands for itself in the address of a file that is in the page.
+PLAIN = " !$()*+,-./:;<=>?@[]^_`{|}~"
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 
 
@@ -29,12 +35,16 @@ def table(head: Sequence[str], rows: Sequence[Sequence[Cell]], caption: str = ""
             f"<tbody>{body}</tbody></table></div>")
 
 
+def download(name: str, text: str) -> str:
+    """Return a link to a table that is in the page."""
+    return (f'<a download="{escape(name)}" class="csv" href="data:text/csv;charset=utf-8,'
+            f'{escape(quote(text, safe=PLAIN))}">{escape(name)}</a>')
+
+
 def numbers(figure: Figure) -> str:
     """Return the numbers of a figure: to look at, and as a file."""
     rows = figure.plot.rows()
-    link = (f'<a download="{escape(figure.name)}.csv" class="csv" '
-            f'href="data:text/csv;charset=utf-8,{quote(figure.csv())}">{escape(figure.name)}.csv'
-            "</a>")
+    link = download(f"{figure.name}.csv", figure.csv(DIGITS))
     count = f"{len(rows)} rows" if len(rows) <= ROWS else f"the first {ROWS} of {len(rows)} rows"
     return (f"<details><summary>Numbers ({count})</summary>\n"
             f"{table(figure.plot.head(), rows[:ROWS])}</details><p>All numbers: {link}</p>")
@@ -42,7 +52,9 @@ def numbers(figure: Figure) -> str:
 
 def figure_block(figure: Figure, more: str = "") -> str:
     """Return a figure with its words, its numbers, and what else there is to say."""
-    origin = ", ".join(f"<code>{escape(source)}</code>" for source in figure.sources)
+    origin = ", ".join(f"<code>{escape(source)}</code>" for source in figure.sources[:SOURCES])
+    if len(figure.sources) > SOURCES:
+        origin += f" and {len(figure.sources) - SOURCES} others"
     said = f"{escape(figure.description)}{' From ' + origin + '.' if origin else ''}"
     return (f'<figure id="{escape(figure.name)}"><h3>{escape(figure.title)}</h3>\n{svg(figure)}\n'
             f"<figcaption>{said}</figcaption>\n"

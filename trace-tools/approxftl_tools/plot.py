@@ -16,7 +16,8 @@ from approxftl_tools.figure import (
     Dots,
     Figure,
     Grid,
-    Plot,
+    Panel,
+    Panels,
     Spans,
     axis_name,
     axis_number,
@@ -40,6 +41,8 @@ STYLE = {
 }
 #: Inches: two columns of a page, and one row of them.
 SIZE = (6.4, 3.2)
+#: How much each further row of panels adds to the height.
+HEIGHTENED = 0.7
 #: More bars than that have no room for their values.
 VALUES = 16
 BEHIND_VALUE = {"facecolor": "white", "edgecolor": "none", "pad": 0.4}
@@ -63,7 +66,7 @@ def library() -> Any:
     return mpl
 
 
-def colour(plot: Plot, index: int) -> str:
+def colour(plot: Panel | Grid | Spans, index: int) -> str:
     """Return the colour of a series, mixed with white for a shade."""
     own = hue(plot, index)
     full = (PARTS if own.palette == "m" else COLOURS)[own.index]
@@ -188,14 +191,8 @@ def spans(axes: Axes, plot: Spans) -> None:
     axes.set_xlabel(axis_name(label))
 
 
-def render(figure: Figure, kind: str) -> bytes:
-    """Return a figure as a file of this kind; the same figure gives the same bytes."""
-    mpl = library()
-    from matplotlib.figure import Figure as Canvas
-
-    canvas = Canvas(figsize=SIZE, layout="constrained")
-    axes = canvas.subplots()
-    plot = figure.plot
+def one(axes: Axes, plot: Panel | Grid | Spans, mpl: Any) -> None:
+    """Draw a plot."""
     if isinstance(plot, Bars):
         bars(axes, plot)
     elif isinstance(plot, Dots):
@@ -206,8 +203,32 @@ def render(figure: Figure, kind: str) -> bytes:
         grid(axes, plot, mpl)
     else:
         spans(axes, plot)
-    if len(axes.get_legend_handles_labels()[1]) > isinstance(plot, Bars):
-        canvas.legend(loc="outside upper center", ncols=4)
+
+
+def render(figure: Figure, kind: str) -> bytes:
+    """Return a figure as a file of this kind; the same figure gives the same bytes."""
+    mpl = library()
+    from matplotlib.figure import Figure as Canvas
+
+    plot = figure.plot
+    panels = plot.panels if isinstance(plot, Panels) else [("", plot)]
+    kinds = {type(plot_) for _, plot_ in panels}
+    columns = min(2, len(panels))
+    rows = -(-len(panels) // columns)
+    canvas = Canvas(figsize=(SIZE[0], SIZE[1] * (1 + HEIGHTENED * (rows - 1))),
+                    layout="constrained")
+    places = canvas.subplots(rows, columns, squeeze=False, sharex=kinds != {Bars},
+                             sharey=kinds != {Dots}).flat
+    named: dict[str, Any] = {}
+    for axes, (name, plot_) in zip(places, panels, strict=False):
+        one(axes, plot_, mpl)
+        axes.set_title(name)
+        handles, labels = axes.get_legend_handles_labels()
+        named |= dict(zip(labels, handles, strict=True))
+    for axes in list(places)[len(panels):]:
+        axes.set_axis_off()
+    if len(named) > (kinds == {Bars}):
+        canvas.legend(named.values(), named, loc="outside upper center", ncols=4)
     out = io.BytesIO()
     dated = {"Date": None} if kind == "svg" else {"CreationDate": None}
     canvas.savefig(out, format=kind, metadata={"Title": figure.title, **dated})

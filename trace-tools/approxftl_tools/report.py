@@ -3,27 +3,33 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from html import escape
+from io import StringIO
 from pathlib import Path
 from shlex import join
+from statistics import geometric_mean
 from typing import Any
 
 from approxftl_tools import command, compare, live
-from approxftl_tools.figure import Figure
+from approxftl_tools.figure import Figure, number
 from approxftl_tools.figure_kinds import KINDS, Kind, draw
-from approxftl_tools.figure_runs import Lacking
+from approxftl_tools.figure_runs import Lacking, many_inputs, of_policy, policies
 from approxftl_tools.inputs import WHAT_FILES_ARE, Inputs, Run, marked, read
-from approxftl_tools.page import figure_block, page, table
+from approxftl_tools.measures import factor
+from approxftl_tools.page import DIGITS, download, figure_block, page, table
 from approxftl_tools.report_words import interval_rows, opening
 from approxftl_tools.seeds import over_seeds
 from approxftl_tools.study_report import section_of
 
 Json = dict[str, Any]
 
+#: More figures of a kind than that are too many to look at: then the first few are shown.
+ALIKE, FIRST = 24, 4
 #: A value and how it compares: 0.9x, or a ratio with its interval.
 RELATIVE = re.compile(r"(.*) (\S+x|\S+ \[.*\])")
 
@@ -61,8 +67,47 @@ def replay_tables(one: Run) -> str:
             + comparison(facts, "Replay") + "</details>\n")
 
 
+def measures_csv(runs: Sequence[Run]) -> str:
+    """Return every measure of runs, a line for each."""
+    values = [compare.values_of(run) for run in runs]
+    shown = compare.shown_measures(values, every=True)
+    out = StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["input", "policy", *(measure.key for measure in shown)])
+    writer.writerows([run.group, run.policy, *("" if (value := known[measure.key]) is None else
+                                               f"{value:.{DIGITS}g}" for measure in shown)]
+                     for run, known in zip(runs, values, strict=True))
+    return out.getvalue()
+
+
+def over_inputs(inputs: Inputs) -> list[list[str]]:
+    """Return the lines of a table of ratios to the first policy of each input, its head first."""
+    others = policies(inputs.runs)[1:]
+    groups = [inputs.group(name) for name in inputs.groups()]
+    pairs = {policy: [(compare.values_of(run), compare.values_of(group[0]))
+                      for group in groups if (run := of_policy(group, policy))]
+             for policy in others}
+    lines = [["", *others]]
+    for measure in compare.shown_measures([ours for found in pairs.values() for ours, _ in found],
+                                          every=False):
+        cells = []
+        for found in pairs.values():
+            ratios = [one for ours, base in found
+                      if (one := factor(ours[measure.key], base[measure.key]))]
+            cells.append(f"{geometric_mean(ratios):.3f} ({min(ratios):.3f} to {max(ratios):.3f})"
+                         if ratios else number(None))
+        lines.append([measure.title, *cells])
+    return lines
+
+
 def tables(inputs: Inputs) -> str:
     """Return the comparison of runs, and all measures behind it."""
+    many = many_inputs(inputs)
+    if many:
+        return (comparison(over_inputs(inputs), f"{many} inputs: how many times that of the first "
+                           "policy a measure is; geometric mean, least and most")
+                + f"<p>Every measure: {download('measures.csv', measures_csv(inputs.runs))}</p>\n"
+                + other_tables(inputs))
     parts = []
     for runs in compare.blocks_of_runs(inputs):
         rows, beside = (interval_rows, "and intervals of 95 %") if runs[0].seeds else \
@@ -72,8 +117,13 @@ def tables(inputs: Inputs) -> str:
         parts.append(comparison(rows(runs, every=False), caption))
         parts.append("<details><summary>Every measure</summary>\n"
                      + comparison(rows(runs, every=True), caption) + "</details>\n")
-    parts += [f'<p class="failed"><strong>{escape(line)}</strong></p>\n'
-              for line in compare.failure_lines(inputs)]
+    return "".join(parts) + other_tables(inputs)
+
+
+def other_tables(inputs: Inputs) -> str:
+    """Return tables of what is no run."""
+    parts = [f'<p class="failed"><strong>{escape(line)}</strong></p>\n'
+             for line in compare.failure_lines(inputs)]
     others = ([("Device", compare.device_rows(d)) for d in inputs.devices]
               + [("Record file", compare.record_rows(f)) for f in inputs.records]
               + [("Log of a replay", compare.log_rows(g)) for g in inputs.logs])
@@ -125,9 +175,14 @@ def drawn(inputs: Inputs) -> tuple[list[tuple[Kind, list[Figure]]], list[tuple[K
     found, lacking = [], []
     for kind in KINDS:
         try:
-            found.append((kind, draw(kind, inputs)))
+            figures = draw(kind, inputs)
         except Lacking as reason:
             lacking.append((kind, str(reason)))
+        else:
+            found.append((kind, figures if len(figures) <= ALIKE else figures[:FIRST]))
+            if len(figures) > ALIKE:
+                lacking.append((kind, f"{len(figures) - FIRST} more than the first {FIRST}; a "
+                                "report of fewer files has them"))
     return found, lacking
 
 

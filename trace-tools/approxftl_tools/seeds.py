@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from approxftl_tools.figure_runs import group_of, several_policies
+from approxftl_tools.figure_runs import group_of, pooled, several_policies
 from approxftl_tools.inputs import Inputs, Run, marked, name_groups, name_runs
 from approxftl_tools.study_table import Group
 
@@ -19,15 +18,6 @@ Json = dict[str, Any]
 def is_number(value: Any) -> bool:
     """Tell whether there can be a mean of it."""
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def pooled(all_bins: Sequence[Sequence[Sequence[float]]]) -> list[list[float]]:
-    """Return one distribution of the requests of all runs."""
-    counts: Counter[float] = Counter()
-    for bins in all_bins:
-        for top, count in bins:
-            counts[top] += count  # type: ignore[assignment]
-    return [[top, counts[top]] for top in sorted(counts)]
 
 
 def mean_of_parts(parts: Sequence[Json]) -> Json:

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from itertools import pairwise
+from typing import Any
 
 from approxftl_tools.figure import (
     Bars,
@@ -18,12 +19,16 @@ from approxftl_tools.figure import (
     Dots,
     Figure,
     Grid,
+    Panel,
+    Panels,
     Plot,
     Spans,
     axis_name,
     axis_number,
     hue,
+    names_of,
     number,
+    panels_of,
 )
 from approxftl_tools.statistics import Estimate
 
@@ -43,6 +48,10 @@ SHADES = 9
 SMALL_LETTER, ABOVE = 5.6, 4
 #: Ratios so many times apart.
 FAR = 2.5
+#: Names below bars.
+NAMES = 24
+#: More bars than that are one mark for each series, and so many need all of the width.
+MARKS, ABREAST = 200, 40
 #: Cells at least so wide or high are set apart by lines.
 LINED = 8
 
@@ -71,6 +80,17 @@ def title(text: str) -> str:
     return element("title", escape(text))
 
 
+#: Left, top, width, height.
+Box = tuple[float, float, float, float]
+
+
+def boxes_of(text: str, boxes: Sequence[Box], klass: str) -> str:
+    """Return one mark of many boxes, which stands for the same."""
+    way = "".join(f"M{rounded(x)} {rounded(y)}h{rounded(wide)}v{rounded(tall)}h{rounded(-wide)}z"
+                  for x, y, wide, tall in boxes)
+    return element("path", title(text) if text else "", d=way, class_=klass)
+
+
 def ticks(low: float, high: float, about: int = 5) -> list[float]:
     """Return round values from below `low` to above `high`."""
     span = high - low or abs(high)
@@ -89,13 +109,13 @@ def decades(low: float, high: float) -> list[float]:
                                      math.ceil(math.log10(high)) + 1)]
 
 
-def colour(plot: Plot, index: int) -> str:
+def colour(plot: Panel | Grid | Spans, index: int) -> str:
     """Return the class of a series' colour."""
     own = hue(plot, index)
     return f"{own.palette}{own.index}{PALER[own.shade]}"
 
 
-def line_colour(plot: Plot, index: int) -> str:
+def line_colour(plot: Panel, index: int) -> str:
     """Return the class of a line's colour."""
     own = hue(plot, index)
     return f"{LINES[own.palette]}{own.index}{DASHED[own.shade]}"
@@ -124,11 +144,13 @@ def legend(entries: Sequence[tuple[str, str]], top: float) -> tuple[str, float]:
 
 
 class Area:
-    """Where values are drawn."""
+    """Where values are drawn: all of the width, or one of so many columns."""
 
-    def __init__(self, top: float, height: float = PLOT_HEIGHT) -> None:
+    def __init__(self, top: float, height: float = PLOT_HEIGHT, column: int = 0,
+                 columns: int = 1) -> None:
         self.top, self.bottom = top, top + height
-        self.left, self.right = float(LEFT), float(WIDTH - RIGHT)
+        begin, wide = WIDTH * column / columns, WIDTH / columns
+        self.left, self.right = begin + LEFT, begin + wide - RIGHT
 
     def y(self, value: float, scale: Sequence[float]) -> float:
         """Return the height of a value."""
@@ -147,7 +169,9 @@ class Area:
             yield element("line", x1=self.left, x2=self.right, y1=y, y2=y, class_="level")
             yield words(number(value), self.left - 6, y + 4, "end")
         middle = (self.top + self.bottom) / 2
-        yield words(label, 14, middle, class_="label", transform=f"rotate(-90 14 {middle:.0f})")
+        x = self.left - LEFT + 14
+        yield words(label, x, middle, class_="label",
+                    transform=f"rotate(-90 {x:.0f} {middle:.0f})")
 
 
 # ---------------------------------------------------------------- bars
@@ -192,14 +216,33 @@ def places_of(plot: Bars, area: Area) -> tuple[float, list[list[float]]]:
 
 
 def bars_of(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str]:
-    """Return all bars."""
+    """Return all bars; of many those of a series are one mark."""
     width, places = places_of(plot, area)
+    if len(plot.categories) * len(plot.series) > MARKS:
+        yield from bars_by_series(plot, area, scale)
+        return
     for i, lefts in enumerate(places):
         base = 0.0
         for j, (_, values) in enumerate(plot.series):
             if values[i] is not None:
                 yield one_bar(plot, j, i, lefts[j], width, base, area, scale)
                 base += (values[i] or 0) if plot.stacked else 0
+
+
+def bars_by_series(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str]:
+    """Return a mark for each series, whose bars are strokes."""
+    width, places = places_of(plot, area)
+    bases = [0.0] * len(plot.categories)
+    for j, (name, values) in enumerate(plot.series):
+        way = []
+        for i, value in enumerate(values):
+            if value is not None:
+                way.append(f"M{rounded(places[i][j] + width / 2)} {area.y(bases[i], scale):.0f}"
+                           f"V{area.y(bases[i] + value, scale):.0f}")
+                bases[i] += value if plot.stacked else 0
+        own = hue(plot, j)
+        yield element("path", title(name), d="".join(way), stroke_width=max(width, 0.5),
+                      class_=f"{LINES[own.palette]}{own.index}{PALER[own.shade]}")
 
 
 def values_of(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str]:
@@ -216,7 +259,7 @@ def category_names(plot: Bars, area: Area) -> tuple[list[str], float]:
     """Return the names below the bars, slanted if they are long, and their height."""
     slot = (area.right - area.left) / max(1, len(plot.categories))
     longest = max((len(name) for name in plot.categories), default=0)
-    skip = 1 if slot > 12 else math.ceil(12 / slot)
+    skip = max(1, math.ceil(12 / slot), math.ceil(len(plot.categories) / NAMES))
     flat = longest * LETTER < slot * skip
     result = []
     for i, name in enumerate(plot.categories):
@@ -227,21 +270,14 @@ def category_names(plot: Bars, area: Area) -> tuple[list[str], float]:
     return result, 24 if flat else 20 + min(longest, 30) * LETTER * 0.52
 
 
-def bars(plot: Bars) -> tuple[str, float]:
-    """Return the drawing and its height."""
-    # One colour alone is what the title says.
-    named, top = legend([(name, colour(plot, i)) for i, (name, _) in enumerate(plot.series)], 4) \
-        if len(plot.series) > 1 else ("", float(ABOVE))
-    area = Area(top + 3 * ABOVE)
-    values = [*heights(plot), plot.mark or 0, 0]
-    scale = ticks(min(values), max(values))
+def bars(plot: Bars, area: Area, scale: Sequence[float]) -> tuple[list[str], float]:
+    """Return the drawing, and where it ends."""
     below, room = category_names(plot, area)
-    parts = [named, *area.levels(scale, plot.unit), *bars_of(plot, area, scale), *below]
+    parts = [*area.levels(scale, plot.unit), *bars_of(plot, area, scale), *below]
     if plot.mark is not None:
         y = area.y(plot.mark, scale)
         parts.append(element("line", x1=area.left, x2=area.right, y1=y, y2=y, class_="mark"))
-    parts += values_of(plot, area, scale)
-    return "".join(parts), area.bottom + room
+    return [*parts, *values_of(plot, area, scale)], area.bottom + room
 
 
 # ---------------------------------------------------------------- dots
@@ -253,11 +289,11 @@ def said_of_estimate(one: Estimate) -> str:
                                f" ({number(one.low)} to {number(one.high)})")
 
 
-def dots_scale(plot: Dots) -> tuple[list[float], bool]:
+def dots_scale(plots: Sequence[Dots]) -> tuple[list[float], bool]:
     """Return a scale for all intervals; of ratios that are far apart, one of logarithms."""
-    found = [one for _, values in plot.series for one in values if one]
+    found = [one for plot in plots for _, values in plot.series for one in values if one]
     ends = [end for one in found for end in (one.low, one.mean, one.high) if end is not None]
-    ends += [] if plot.mark is None else [plot.mark]
+    ends += [plot.mark for plot in plots if plot.mark is not None]
     low, high = min(ends, default=0.0), max(ends, default=1.0)
     if low <= 0 or high < FAR * low:
         return ticks(low, high), False
@@ -285,23 +321,25 @@ def one_dot(plot: Dots, index: int, about: str, one: Estimate, y: float,
             + element("circle", said, cx=x, cy=y, r=5, class_=colour(plot, index)))
 
 
-def dots(plot: Dots) -> tuple[str, float]:
-    """Return the drawing and its height: a row for each category, its name above."""
-    scale, log = dots_scale(plot)
-    named, top = legend([(name, colour(plot, i)) for i, (name, _) in enumerate(plot.series)], 4)
+def dots_height(plot: Dots) -> float:
+    """Return how high rows of dots are."""
+    return LINE * (1 + len(plot.series)) * max(1, len(plot.categories))
+
+
+def dots(plot: Dots, place: Area, scale: Sequence[float], log: bool) -> tuple[list[str], float]:
+    """Return the drawing, and where it ends: a row for each category, its name above."""
     tall = LINE * (1 + len(plot.series))
-    place = Area(top, tall * len(plot.categories))
-    parts = [named, *horizontal(scale, place, Curves(plot.unit, "", [], log_x=log))]
+    parts = [*horizontal(scale, place, Curves(plot.unit, "", [], log_x=log))]
     if plot.mark is not None:
         x = across(plot.mark, place, scale, log)
         parts.append(element("line", x1=x, x2=x, y1=place.top, y2=place.bottom, class_="mark"))
     for i, category in enumerate(plot.categories):
         above = place.top + tall * i
-        parts.append(words(category, 4, above + 14, "start", class_="value"))
+        parts.append(words(category, place.left - LEFT + 4, above + 14, "start", class_="value"))
         parts += [one_dot(plot, j, f"{category}, {name}", one, above + LINE * (j + 1.2),
                           lambda value: across(value, place, scale, log))
                   for j, (name, values) in enumerate(plot.series) if (one := values[i])]
-    return "".join(parts), place.bottom + 42
+    return parts, place.bottom + 42
 
 
 # ---------------------------------------------------------------- curves
@@ -321,13 +359,14 @@ def points_of(xs: Sequence[float], ys: Sequence[float], plot: Curves, place: Are
 
 
 def path_of(points: Sequence[tuple[float, float]], steps: bool) -> str:
-    """Return the way of a pen."""
-    way = [f"M{rounded(points[0][0])} {rounded(points[0][1])}"]
-    for (_, before), (x, y) in pairwise(points):
+    """Return the way of a pen, which does not stop where nobody would see it."""
+    places = [(rounded(x), rounded(y)) for x, y in points]
+    way = [f"M{' '.join(places[0])}"]
+    for (left, before), (x, y) in pairwise(places):
         if steps and y != before:
-            way.append(f"H{rounded(x)}V{rounded(y)}")
-        else:
-            way.append(f"L{rounded(x)} {rounded(y)}")
+            way.append(f"H{x}V{y}")
+        elif (x, y) != (left, before):
+            way.append(f"H{x}" if y == before else f"L{x} {y}")
     return "".join(way)
 
 
@@ -351,27 +390,80 @@ def horizontal(scale: Sequence[float], place: Area, plot: Curves) -> Iterator[st
         ((x, _),) = points_of([value], [1], plot, place, scale, [1, 10])
         yield element("line", x1=x, x2=x, y1=place.top, y2=place.bottom, class_="level")
         yield words(axis_number(value, plot.x_label), x, place.bottom + 16,
-                    "end" if x > WIDTH - 3 * LETTER else "middle")
+                    "end" if x > place.right + RIGHT - 3 * LETTER else "middle")
     yield words(axis_name(plot.x_label), (place.left + place.right) / 2, place.bottom + 34,
                 class_="label")
 
 
-def curves(plot: Curves) -> tuple[str, float]:
-    """Return the drawing and its height."""
-    xs = [x for _, values, _ in plot.curves for x in values]
-    ys = [y for _, _, values in plot.curves for y in values]
+def curves_scales(plots: Sequence[Curves]) -> tuple[list[float], list[float]]:
+    """Return the scales of both axes."""
+    every, first = [curve for plot in plots for curve in plot.curves], plots[0]
+    xs = [x for _, values, _ in every for x in values]
+    ys = [y for _, _, values in every for y in values]
     positive = [x for x in xs if x > 0] or [1.0]
-    x_scale = decades(min(positive), max(positive)) if plot.log_x else \
-        ticks(min(xs, default=0), max(xs, default=1))
-    y_scale = decades(min(ys), max(ys)) if plot.log_y else ticks(min([0, *ys]), max([0, *ys]))
-    named, top = legend([(name, colour(plot, i)) for i, (name, _, _) in enumerate(plot.curves)], 4)
-    place = Area(top + 4)
-    parts = [named, *place.levels(y_scale, plot.y_label, plot.log_y),
-             *horizontal(x_scale, place, plot)]
+    return (decades(min(positive), max(positive)) if first.log_x else
+            ticks(min(xs, default=0), max(xs, default=1)),
+            decades(min(ys), max(ys)) if first.log_y else ticks(min([0, *ys]), max([0, *ys])))
+
+
+def curves(plot: Curves, place: Area, x_scale: Sequence[float], y_scale: Sequence[float]
+           ) -> tuple[list[str], float]:
+    """Return the drawing, and where it ends."""
+    parts = [*place.levels(y_scale, plot.y_label, plot.log_y), *horizontal(x_scale, place, plot)]
     for i, (name, x_values, y_values) in enumerate(plot.curves):
         points = points_of(x_values, y_values, plot, place, x_scale, y_scale)
         parts.append(one_curve(i, name, points, plot))
-    return "".join(parts), place.bottom + 42
+    return parts, place.bottom + 42
+
+
+# ---------------------------------------------------------------- side by side
+
+
+Drawing = Callable[[Any, Area], tuple[list[str], float]]
+
+
+def shared(plots: Sequence[Panel]) -> tuple[Drawing, Callable[[Any], float]]:
+    """Return what draws each of the plots on the scales of all, and how high each is."""
+    first = plots[0]
+    if isinstance(first, Bars):
+        values = [value for one in plots if isinstance(one, Bars)
+                  for value in (*heights(one), one.mark or 0)]
+        scale = ticks(min([0, *values]), max([0, *values]))
+        return lambda plot, area: bars(plot, area, scale), lambda plot: PLOT_HEIGHT
+    if isinstance(first, Dots):
+        own, log = dots_scale([one for one in plots if isinstance(one, Dots)])
+        return lambda plot, area: dots(plot, area, own, log), dots_height
+    axes = curves_scales([one for one in plots if isinstance(one, Curves)])
+    return lambda plot, area: curves(plot, area, *axes), lambda plot: PLOT_HEIGHT
+
+
+def columns_of(panels: Sequence[tuple[str, Panel]]) -> int:
+    """Return how many panels stand in a row: bars have to have room."""
+    wide = any(isinstance(one, Bars) and len(one.categories) * (
+        1 if one.stacked else len(one.series)) > ABREAST for _, one in panels)
+    return 1 if wide or len(panels) == 1 else 2
+
+
+def framed(plot: Panel | Panels) -> tuple[str, float]:
+    """Return the drawing of a plot, or of several with one legend, and its height."""
+    panels = panels_of(plot)
+    drawn, height_of = shared([one for _, one in panels])
+    entries = {name: colour(one, i) for _, one in panels for i, name in enumerate(names_of(one))}
+    # One colour alone is what the title says.
+    alone = len(entries) < 2 and isinstance(panels[0][1], Bars)
+    named, top = ("", float(ABOVE)) if alone else legend([*entries.items()], 4)
+    parts, columns = [named], columns_of(panels)
+    for i in range(0, len(panels), columns):
+        ends = []
+        for column, (name, one) in enumerate(panels[i:i + columns]):
+            area = Area(top + 3 * ABOVE + (LINE if name else 0), height_of(one), column, columns)
+            if name:
+                parts.append(words(name, area.left, top + LINE - 4, "start", class_="panel"))
+            more, end = drawn(one, area)
+            parts += more
+            ends.append(end)
+        top = max(ends)
+    return "".join(parts), top
 
 
 # ---------------------------------------------------------------- grids
@@ -450,18 +542,18 @@ def between_cells(plot: Grid, top: float, wide: float, tall: float) -> str:
 
 
 def grid(plot: Grid) -> tuple[str, float]:
-    """Return the drawing and its height; equal neighbours are one mark."""
+    """Return the drawing and its height; all of one colour is one mark."""
     low, high = extent(plot)
     named, top = grid_legend(plot, low, high)
     wide = (WIDTH - LEFT - RIGHT) / max(1, len(plot.column_names))
     tall = max(4.0, min(24.0, 320 / max(1, len(plot.row_names))))
-    cells = []
+    cells: dict[str, list[Box]] = {}
     for i, row in enumerate(plot.cells):
         for begin, end, klass in stretches([cell_class(v, plot, low, high) for v in row]):
-            # A little wider: its neighbour covers that, and no seam is left.
-            cells.append(element("rect", x=LEFT + wide * begin, y=top + tall * i, height=tall,
-                                 width=wide * (end - begin) + (end < len(row)), class_=klass))
-    area = element("g", "".join(cells), class_="grid", data_rows=str(len(plot.row_names)),
+            cells.setdefault(klass, []).append(
+                (LEFT + wide * begin, top + tall * i, wide * (end - begin), tall))
+    area = element("g", "".join(boxes_of("", boxes, klass) for klass, boxes in cells.items()),
+                   class_="grid", data_rows=str(len(plot.row_names)),
                    data_columns=str(len(plot.column_names)))
     bottom = top + tall * len(plot.row_names)
     return (named + area + between_cells(plot, top, wide, tall)
@@ -483,25 +575,25 @@ def spans(plot: Spans) -> tuple[str, float]:
     parts = [named, *horizontal(scale, place, frame)]
     parts += [words(name, LEFT - 6, place.top + tall * (i + 0.5) + 4, "end")
               for i, name in enumerate(plot.lanes)]
+    boxes: dict[str, list[Box]] = {}
     for span in plot.spans:
         x0, x1 = (place.x(t, scale[0], scale[-1]) for t in (span.begin, span.end))
-        parts.append(element(
-            "rect", title(f"{span.text}, {number(span.end - span.begin)} {plot.x_label} from "
-                          f"{number(span.begin, 8)}"),
-            x=x0, y=place.top + tall * span.lane + 1, width=max(x1 - x0, 0.3), height=tall - 2,
-            class_=colour(plot, plot.kinds.index(span.kind))))
+        boxes.setdefault(span.kind, []).append(
+            (x0, place.top + tall * span.lane + 1, max(x1 - x0, 0.3), tall - 2))
+    parts += [boxes_of(kind, found, colour(plot, plot.kinds.index(kind)))
+              for kind, found in boxes.items()]
+    # What lies where the pointer is comes from the numbers of the figure.
+    parts.append(element("rect", x=place.left, y=place.top, width=place.right - place.left,
+                         height=tall * len(plot.lanes), class_="lanes",
+                         data_lanes="|".join(plot.lanes), data_end=f"{scale[-1]:g}"))
     return "".join(parts), place.bottom + 42
 
 
 def drawing(plot: Plot) -> tuple[str, float]:
     """Return the drawing and its height."""
-    if isinstance(plot, Bars):
-        return bars(plot)
-    if isinstance(plot, Dots):
-        return dots(plot)
-    if isinstance(plot, Curves):
-        return curves(plot)
-    return grid(plot) if isinstance(plot, Grid) else spans(plot)
+    if isinstance(plot, Grid):
+        return grid(plot)
+    return spans(plot) if isinstance(plot, Spans) else framed(plot)
 
 
 def svg(figure: Figure) -> str:
