@@ -161,6 +161,40 @@ def test_the_demonstration_needs_little(machine: Machine) -> None:
     assert not {"chromium", "clang", "g++", HEADERS[1]} & set(packages)
 
 
+def venv_of(machine: Machine) -> Path:
+    """Return where its Python environment is to be."""
+    return Path(machine.install("--venv").out.strip())
+
+
+def test_does_without_kernels_and_checkpatch(machine: Machine) -> None:
+    python = venv_of(machine) / "bin/python3"
+    python.parent.mkdir(parents=True)
+    python.write_text("")
+    python.chmod(0o755)
+    done = machine.install()
+    assert (done.code, done.out.splitlines()[-1]) == (0, "install-packages: everything is there")
+    assert "install-packages: checkpatch.pl is not to be had: its check will be skipped" in done.err
+    assert "install-packages: a kernel is not to be had: what needs it will be skipped" in done.err
+    downloads = [call for call in machine.calls.read_text().splitlines() if " download " in call]
+    assert any("linux-source-6.12" in call for call in downloads)
+
+
+def test_fails_without_a_python_environment(machine: Machine) -> None:
+    venv = venv_of(machine)
+    venv.parent.mkdir(parents=True)
+    (venv.parent / f"{venv.name}.new").symlink_to("/dev/null/nowhere")
+    (machine.tools / "rm").unlink()
+    done = machine.install()
+    assert done.code != 0
+    assert "everything is there" not in done.out
+
+
+@pytest.mark.parametrize("part", ["", "everything"])
+def test_fetches_no_other_part(machine: Machine, part: str) -> None:
+    assert machine.install("--fetch", part).code == 2
+    assert not machine.calls.exists()
+
+
 def test_fails_when_the_distributions_tool_does(machine: Machine) -> None:
     assert machine.install("--packages", INSTALL_STATUS="100").code == 1
 
