@@ -28,8 +28,7 @@ audited()
 
 engines()
 {
-	# shellcheck disable=SC2086 # words
-	create aftl-data /dev/ram0 $small && verify aftl-data --ioengine=psync --bs=4k --size=1m &&
+	verify aftl-data --ioengine=psync --bs=4k --size=1m &&
 		verify aftl-data --ioengine=libaio --iodepth=32 --bs=64k --size=8m &&
 		verify aftl-data --ioengine=io_uring --iodepth=32 --bs=4k --size=1m &&
 		verify aftl-data --ioengine=libaio --iodepth=8 --bssplit=4k/40:12k/30:256k/20:1m/10 \
@@ -613,13 +612,15 @@ leaves_nothing_behind()
 
 ram_disks 3 262144 && mkdir "$scratch/m" || exit 1
 needs_module dm_delay
-ktap_test_run 'fio verify on a new volume' at_once engines
+# shellcheck disable=SC2086 # words
+create aftl-data /dev/ram0 $small || exit 1
+in_turn 'fio verify on a new volume' at_once engines
 ktap_test_run 'the same through the page cache' through_the_page_cache
 in_turn 'a full device, written twice, keeps its data' at_once twice_with_collection
 ktap_test_run 'a model: random writes, discards, zeroes and reads' \
 	agrees_with_model aftl-data "$(share 800)"
 ktap_test_run 'removed and created again, it is what it was' comes_back
-ktap_test_run 'suspended and resumed, it collects' collects_after_a_pause
+in_turn 'suspended and resumed, it collects' collects_after_a_pause
 ktap_test_run 'suspended while its queue is full' suspends_with_a_full_queue
 ktap_test_run 'the table names the block device by number and can be loaded' table_round_trips
 ktap_test_run 'two at once, one in real time with a write buffer' at_once two_at_once
@@ -633,7 +634,7 @@ wipe /dev/ram0
 # shellcheck disable=SC2046 # words
 ktap_test_run 'data stay through all policies' through_policies \
 	$("$approxftl" policies | cut -d ' ' -f 1 | those_in_turn)
-ktap_test_run 'suspended, reloaded and resumed with I/O under way' \
+in_turn 'suspended, reloaded and resumed with I/O under way' \
 	at_once under_load pause pause_noflush to_real_time pause back_again pause_noflush
 dmsetup remove aftl-data
 wipe /dev/ram0

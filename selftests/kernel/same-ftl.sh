@@ -105,5 +105,5 @@ in_turn 'parity lent to worn cells, collection' replayed 'use_raw 48m' lending '
 	fill random fill_approx 50 cell_model voltage cycles 3000
 in_turn 'word lines switched by the host, by collection and in idle time' replayed 'use_raw 48m' ips \
 	'timing real' "$@" bits 3 one_shot on fill sequential ips_idle 100%
-ktap_test_run 'another policy ends differently' differs
+in_turn 'another policy ends differently' differs
 finished

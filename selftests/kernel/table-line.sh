@@ -20,9 +20,12 @@ prints()
 	return 1
 }
 
+# round_trip PRINTED WORD...
 round_trip()
 {
-	in_turn "round trip: $1" prints "$@"
+	wanted=$1
+	shift
+	in_turn "round trip: $*" prints "$wanted" "$@"
 }
 
 # refused SENTENCE STORE-AND-WORDS [SECTORS]
@@ -41,7 +44,7 @@ refused()
 
 refusal()
 {
-	in_turn "refused: $1" refused "$@"
+	in_turn "refused \"$2\": $1" refused "$@"
 }
 
 plain='profile demo policy approxftl timing real'

@@ -48,10 +48,10 @@ drawn_for()
 
 chosen()
 {
-	ktap_test_run 'reads slower than the flash' press 5996 media=slow 'delays=5 0 0' timing=real \
+	in_turn 'reads slower than the flash' press 5996 media=slow 'delays=5 0 0' timing=real \
 		shape=wide unit=4KiB buffer=0 events=pause depth=64 policy=baseline \
 		tag_all=precise most=256KiB pace=0.4
-	ktap_test_run 'messages among slow requests' press 2813 media=slow 'delays=5 5 20' timing=real \
+	in_turn 'messages among slow requests' press 2813 media=slow 'delays=5 5 20' timing=real \
 		shape=wide unit=4KiB events=message,pause depth=128 \
 		policy=baseline tag_all=precise most=64KiB pace=0.02
 	in_turn 'units of 512 bytes, the power fails' press 3 media=linear unit=512 buffer=256KiB \
