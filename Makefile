@@ -73,7 +73,8 @@ WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wdeclaration-after-statement
 INCLUDES := -I dm-approxftl -I userspace/host -I userspace/lib \
 	-I userspace/sim -I selftests/core/lib
-BASE_FLAGS = -std=gnu11 $(OPT) -g $(WARNINGS) $(INCLUDES) $(CFLAGS)
+# Functions and lines, for sanitizers and profilers; for a debugger, CFLAGS=-g.
+BASE_FLAGS = -std=gnu11 $(OPT) -g1 $(WARNINGS) $(INCLUDES) $(CFLAGS)
 WERROR_FLAGS := $(if $(filter 1,$(WERROR)),-Werror)
 
 # ---------------------------------------------------------------- variants
@@ -301,7 +302,7 @@ help: ## print this
 	@echo
 	@echo '  O=DIR          build there; default build, may be outside the tree'
 	@echo '  V=1            print commands, and name the tests that passed'
-	@echo '  CC= OPT=-O2    compiler and optimisation; CFLAGS= adds to the flags'
+	@echo '  CC= OPT=-O2    compiler and optimisation; CFLAGS= adds to the flags (-g for a debugger)'
 	@echo '  SAN=address,undefined   sanitizers, in a build directory of their own'
 	@echo '  WERROR=1       warnings are errors, as in the checks'
 	@echo '  FUZZ_SECONDS=6          time of each fuzz harness'

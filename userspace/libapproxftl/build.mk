@@ -13,7 +13,8 @@ lib_map := userspace/libapproxftl/libapproxftl.map
 # Position-independent, and only what the header names can be seen.
 pic_dir := $(plain_dir)/pic
 pic_cc = $(CC)
-pic_flags = $(plain_flags) -fPIC -fvisibility=hidden
+# With its types, from which the binary interface is compared.
+pic_flags = $(plain_flags) -g -fPIC -fvisibility=hidden
 $(eval $(call variant,pic))
 
 $(lib_shared): $(call objects,pic,$(lib_sources)) $(lib_map)
