@@ -224,6 +224,27 @@ static int count_pause(__maybe_unused void *host)
 	return 0;
 }
 
+static u32 pages;
+
+static void count_page(__maybe_unused void *host, __maybe_unused aftl_slot_t first)
+{
+	pages++;
+}
+
+static void fill(struct test_device *device, const struct aftl_policy_type *type,
+		 const char *const *pairs, void (*programmed)(void *host, aftl_slot_t first))
+{
+	test_device_init(device, "demo");
+	test_device_set_all(device, pairs);
+	device->ops.programmed = programmed;
+	device->ops.pause = count_pause;
+	CHECK_EQ(aftl_create(&device->ftl, &device->config, type, &device->ops, device,
+			     &device->error), 0);
+	pauses = 0;
+	pages = 0;
+	CHECK_EQ(aftl_fill(device->ftl), 0);
+}
+
 /*
  * Everything that is known of a device that has just been filled, with nobody to look on.
  * Return: pauses, of which programs that nobody is asked for share one.
@@ -235,14 +256,7 @@ static u32 fill_and_save(const struct aftl_policy_type *type, const char *const 
 	struct test_device device;
 	u32 filled;
 
-	test_device_init(&device, "demo");
-	test_device_set_all(&device, pairs);
-	device.ops.programmed = NULL;
-	device.ops.pause = count_pause;
-	CHECK_EQ(aftl_create(&device.ftl, &device.config, type, &device.ops, &device,
-			     &device.error), 0);
-	pauses = 0;
-	CHECK_EQ(aftl_fill(device.ftl), 0);
+	fill(&device, type, pairs, NULL);
 	filled = pauses;
 	test_audit(&device);
 	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), 0);
@@ -299,6 +313,25 @@ static void fills_by_the_short_cut(void)
 	CHECK(at_all >= 4);
 }
 
+/* A host that looks on is told of each page. */
+static void tells_of_each_page(void)
+{
+	static const char *const pairs[] = { FILLED, "100%", "fill", "sequential", NULL };
+	u32 i;
+
+	for (i = 0; aftl_policy_at(i); i++) {
+		const struct aftl_geometry *geo;
+		struct test_device device;
+
+		if (!aftl_policy_at(i)->steady)
+			continue;
+		fill(&device, aftl_policy_at(i), pairs, count_page);
+		geo = aftl_geometry(device.ftl);
+		CHECK((u64)pages * geo->page_units >= geo->units);
+		test_device_close(&device);
+	}
+}
+
 int main(void)
 {
 	tap_run("all habits of a host, under pressure", under_pressure);
@@ -306,6 +339,7 @@ int main(void)
 	tap_run("all habits of a host, with everything on", with_everything_on);
 	tap_run("all habits of a host, word lines of three bits", with_word_lines_of_three_bits);
 	tap_run("a fill that asks the policy and one that does not", fills_by_the_short_cut);
+	tap_run("a fill tells of each page", tells_of_each_page);
 	tap_run("another seed gives other errors", seeds_make_the_difference);
 	return tap_finish();
 }

@@ -21,6 +21,18 @@ static void mix_is_splitmix64(void)
 	}
 }
 
+static void skips_draws(void)
+{
+	struct aftl_random drawn = { 12 };
+	struct aftl_random skipped = { 12 };
+	u32 i;
+
+	for (i = 0; i < 1000; i++)
+		aftl_random_next(&drawn);
+	aftl_random_skip(&skipped, 1000);
+	CHECK_EQ(aftl_random_next(&drawn), aftl_random_next(&skipped));
+}
+
 static void below_stays_below(void)
 {
 	static const u32 limits[] = { 1, 2, 3, 7, 10, 1000, 65536, 1U << 31, U32_MAX };
@@ -99,6 +111,7 @@ static void two_arguments_are_not_swapped(void)
 
 int main(void)
 {
+	tap_run("as many draws are skipped as were asked for", skips_draws);
 	tap_run("the mixer is splitmix64", mix_is_splitmix64);
 	tap_run("draws stay below their limit", below_stays_below);
 	tap_run("draws below ten are even", below_is_even);

@@ -40,6 +40,12 @@ static inline u64 aftl_random_next(struct aftl_random *random)
 	return aftl_mix(random->state++);
 }
 
+/* As after so many draws. */
+static inline void aftl_random_skip(struct aftl_random *random, u32 draws)
+{
+	random->state += draws;
+}
+
 static inline u64 aftl_random_below(struct aftl_random *random, u32 n)
 {
 	return aftl_below(aftl_random_next(random), n);

@@ -333,21 +333,14 @@ static u32 coprime_step(u32 n, struct aftl_random *random)
 /* Units between two pauses, so few that their part of the map stays in the processor's cache. */
 #define ROUNDS_UNITS 4096U
 
-/* Do the LUNs take turns, whatever is in them? */
 static bool takes_turns(const struct aftl *ftl)
 {
-	return ftl->lun_rule.lun == aftl_lun_rotate.lun ||
-	       (ftl->lun_rule.lun == aftl_lun_static.lun &&
-		ftl->config.fill == AFTL_FILL_SEQUENTIAL);
+	return ftl->lun_rule.in_turn &&
+	       (!ftl->lun_rule.fixed || ftl->config.fill == AFTL_FILL_SEQUENTIAL);
 }
 
 static bool is_in_rounds(const struct aftl *ftl, const struct filler *filler)
 {
-	u32 i;
-
-	for (i = 0; i < ftl->geo.luns; i++)
-		if (ftl->luns[i].valid)
-			return false;
 	return filler->steady && ftl->type->ignores_tags && !ftl->ops->programmed &&
 	       takes_turns(ftl);
 }
@@ -401,7 +394,7 @@ static u32 fill_rounds(struct aftl *ftl, struct filler *filler, struct aftl_cour
 	}
 	ftl->seq += units;
 	/* A draw for each class, which the policy does not want to know. */
-	filler->random.state += units;
+	aftl_random_skip(&filler->random, units);
 	return units;
 }
 

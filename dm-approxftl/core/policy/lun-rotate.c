@@ -10,4 +10,4 @@ static u32 choose(struct aftl_policy *policy __maybe_unused, const struct aftl_b
 	return aftl_binding_lun(binding, binding->turn);
 }
 
-const struct aftl_lun_rule aftl_lun_rotate = { .lun = choose };
+const struct aftl_lun_rule aftl_lun_rotate = { .lun = choose, .in_turn = true };

@@ -22,4 +22,4 @@ static u32 choose(struct aftl_policy *policy, const struct aftl_binding *binding
 	return aftl_binding_lun(binding, home);
 }
 
-const struct aftl_lun_rule aftl_lun_static = { .lun = choose, .fixed = true };
+const struct aftl_lun_rule aftl_lun_static = { .lun = choose, .fixed = true, .in_turn = true };

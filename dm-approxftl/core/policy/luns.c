@@ -15,6 +15,6 @@ static const struct {
 struct aftl_lun_rule aftl_lun_rule(const struct aftl_policy_type *type, u64 allocate)
 {
 	if (type->lun)
-		return (struct aftl_lun_rule){ type->lun, type->lun_fixed, NULL };
+		return (struct aftl_lun_rule){ .lun = type->lun, .fixed = type->lun_fixed };
 	return *list[allocate].rule;
 }

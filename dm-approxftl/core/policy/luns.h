@@ -11,11 +11,14 @@
  * struct aftl_lun_rule - one of them
  * @lun: as a policy's
  * @fixed: as a policy's lun_fixed
+ * @in_turn: LUNs follow each other, whatever is in them: from program to program, or where it is
+ *	fixed, from each program's units to the next ones
  * @params: what it adds to the parameters, or NULL; @binding has the values
  */
 struct aftl_lun_rule {
 	u32 (*lun)(struct aftl_policy *policy, const struct aftl_binding *binding);
 	bool fixed;
+	bool in_turn;
 	const struct aftl_param_group *params;
 };
 
