@@ -90,7 +90,7 @@ def counted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
         'requests = [7, 8, 9]\npolicy = ["baseline", "vth_b"]\n'
         '[[exclude]]\npolicy = "vth_b"\nrequests = [7, 9]\n')
     monkeypatch.setenv("AFTL_BUILD", str(tmp_path))
-    monkeypatch.setattr(runs, "program", lambda _: program)
+    monkeypatch.setenv("APPROXFTL", str(program))
     monkeypatch.setattr(studies, "FOLDER", tmp_path)
     return tmp_path / "ran"
 
