@@ -18,12 +18,12 @@ Usage: approxftl report [-h] [-o FILE] [-t TEXT] FILE [FILE ...]
 Writes one HTML page with tables and figures of everything that it is given.
 
 positional arguments:
-  FILE                    what to show
+  FILE               what to show
 
 options:
-  -h, --help              show this help message and exit
-  -o FILE, --output FILE  the page, - for standard output (default report.html)
-  -t TEXT, --title TEXT   its title
+  -h, --help         show this help message and exit
+  -o, --output FILE  the page, - for standard output (default report.html)
+  -t, --title TEXT   its title
 """,
     "compare": """\
 Usage: approxftl compare [-h] [-a] [-j] FILE [FILE ...]
@@ -47,26 +47,24 @@ Usage: approxftl figures [-h] [-l] [-k KIND,...] [-o DIR] [-f {svg,pdf}] [-p] [-
 Draws single figures, as SVG or PDF, with their numbers as CSV.
 
 positional arguments:
-  FILE                      what to draw
+  FILE                    what to draw
 
 options:
-  -h, --help                show this help message and exit
-  -l, --list                list the kinds of figure
-  -k KIND,..., --kind KIND,...
-                            only these kinds
-  -o DIR, --output DIR      where they go (default figures)
-  -f {svg,pdf}, --format {svg,pdf}
-                            svg (default) or pdf
-  -p, --papers              the papers' figures, simulated from scratch (minutes); FILE are then
-                            names of figures, or how they begin
-  --full                    with --papers: longer runs (half an hour)
-  --traces DIR              with --papers: real record files of volumes, NAME.aft, in place of
-                            synthetic ones
-  --seed N                  with --papers: seed (default 1)
-  --seeds N                 with --papers: as many runs of each point, for intervals
-  --mounted DIR             with --papers: labelled reports of approxftl app weights, whose
-                            networks are drawn beside the simulated ones
-  -d, --data                the numbers of each figure, as CSV beside it
+  -h, --help              show this help message and exit
+  -l, --list              list the kinds of figure
+  -k, --kind KIND,...     only these kinds
+  -o, --output DIR        where they go (default figures)
+  -f, --format {svg,pdf}  svg (default) or pdf
+  -p, --papers            the papers' figures, simulated from scratch (minutes); FILE are then
+                          names of figures, or how they begin
+  --full                  with --papers: longer runs (half an hour)
+  --traces DIR            with --papers: real record files of volumes, NAME.aft, in place of
+                          synthetic ones
+  --seed N                with --papers: seed (default 1)
+  --seeds N               with --papers: as many runs of each point, for intervals
+  --mounted DIR           with --papers: labelled reports of approxftl app weights, whose networks
+                          are drawn beside the simulated ones
+  -d, --data              the numbers of each figure, as CSV beside it
 """,
 }
 

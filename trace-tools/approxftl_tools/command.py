@@ -69,6 +69,13 @@ class Help(argparse.RawDescriptionHelpFormatter):
         """Begin with a capital."""
         super().add_usage(usage, actions, groups, "Usage: " if prefix is None else prefix)
 
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        """Name a value once, as Python does from 3.13 on."""
+        if not action.option_strings or action.nargs == 0:
+            return super()._format_action_invocation(action)
+        value = self._format_args(action, self._get_default_metavar_for_optional(action))
+        return f"{', '.join(action.option_strings)} {value}"
+
 
 def wide_help(prog: str) -> argparse.HelpFormatter:
     """Format help to the same width everywhere."""
