@@ -38,6 +38,7 @@ PIECE = 64  # units that are read at a time
 TURN = os.environ.get("AFTL_TURN", "")  # a part of the seeds: each kernel draws others
 STRIDE = 7919  # a prime
 MILLION = 10**6
+F2FS_IOC_GET_COMPRESS_BLOCKS = 0x8008F511
 
 
 def fail(text: str) -> None:
@@ -128,10 +129,21 @@ def write(way: str, path: str) -> None:
     must(Path(path).read_bytes() == content(), "the file has not what was written")
 
 
+def compressed_blocks(path: str) -> int:
+    """Return how many blocks f2fs has saved of a file."""
+    count = bytearray(8)
+    with Path(path).open("rb") as file:
+        fcntl.ioctl(file, F2FS_IOC_GET_COMPRESS_BLOCKS, count)
+    return int.from_bytes(count, sys.byteorder)
+
+
 def one_way(device: str, path: str, way: str, expected: str, run: int) -> None:
     """Write a file in a way, and look at the device."""
     tagged_writes.run = run
     write(way, path)
+    if expected == "compressed":
+        must(compressed_blocks(path), "it is stored as it is")
+        expected = "none"
     stored(device, expected, path)
     Path(path).unlink()
 

@@ -86,7 +86,7 @@ matrix()
 	file_system xfs aftl-tags $xfs
 	mount_options='-o nodiscard'
 	file_system f2fs aftl-tags mkfs.f2fs -q -f
-	cells=buffered:none
+	cells=buffered:compressed
 	mount_options='-o nodiscard,compress_extension=*'
 	if kernel_has f2fs && [ ! -e /sys/fs/f2fs/features/compression ]; then
 		ktap_test_skip f2fs-compressed 'the kernel compresses nothing there'
