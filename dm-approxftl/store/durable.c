@@ -319,7 +319,7 @@ static u64 dev_held(struct aftl_store *store)
 	u32 i;
 
 	for (i = 0; i < dev->tag_count; i++)
-		held += dev->tags[i] ? PAGE_SIZE : 0;
+		held += READ_ONCE(dev->tags[i]) ? PAGE_SIZE : 0;
 	return held;
 }
 

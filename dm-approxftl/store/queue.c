@@ -56,9 +56,10 @@ void aftl_dev_drop_page(struct aftl_dev *dev, struct page *page)
 		mempool_free(page, left & OF_COPIES ? &dev->copies : &dev->pages);
 }
 
+/* Nobody but the worker calls a page lost; meanwhile others may count its users. */
 static bool page_lost(const struct page *page)
 {
-	return page_private(page) & IS_LOST;
+	return READ_ONCE(page->private) & IS_LOST;
 }
 
 static void lose_page(struct page *page)

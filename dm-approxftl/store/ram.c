@@ -185,7 +185,7 @@ static bool ram_holds(struct aftl_store *store, aftl_unit_t unit)
 
 static u64 ram_held(struct aftl_store *store)
 {
-	return (u64)to_ram(store)->used << PAGE_SHIFT;
+	return (u64)READ_ONCE(to_ram(store)->used) << PAGE_SHIFT;
 }
 
 const struct aftl_store_type aftl_store_ram = {

@@ -74,7 +74,7 @@ struct aftl_store_type {
 	 */
 	bool (*holds)(struct aftl_store *store, aftl_unit_t unit);
 
-	/* Memory held for content. */
+	/* Memory held for content, about: no lock is held while all of it is looked at. */
 	u64 (*held)(struct aftl_store *store);
 };
 

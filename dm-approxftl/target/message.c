@@ -405,6 +405,16 @@ static u32 seek_lost(struct aftl_disk *disk, u32 unit, u32 end, bool lost)
 	return unit;
 }
 
+static u32 lost_units(struct aftl_disk *disk)
+{
+	u32 lost;
+
+	spin_lock_bh(&disk->lock);
+	lost = aftl_lost_units(disk->ftl);
+	spin_unlock_bh(&disk->lock);
+	return lost;
+}
+
 static int run_lost(struct message *message)
 {
 	u32 units = aftl_geometry(message->disk->ftl)->units;
@@ -415,7 +425,7 @@ static int run_lost(struct message *message)
 
 	if (parse_index(message, message->words[0], "unit", units, &unit))
 		return -EINVAL;
-	while (aftl_lost_units(message->disk->ftl) && unit < units && sz + 2 * LOST_LINE < maxlen) {
+	while (lost_units(message->disk) && unit < units && sz + 2 * LOST_LINE < maxlen) {
 		u32 end = min_t(u64, (u64)unit + LOST_SLICE, units);
 		u32 first = seek_lost(message->disk, unit, end, true);
 
@@ -426,7 +436,7 @@ static int run_lost(struct message *message)
 			return -EINTR;
 		cond_resched();
 	}
-	if (aftl_lost_units(message->disk->ftl) && unit < units)
+	if (lost_units(message->disk) && unit < units)
 		DMEMIT("next %u\n", unit);
 	return 1;
 }

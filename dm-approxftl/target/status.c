@@ -117,7 +117,9 @@ void aftl_status(struct dm_target *ti, status_type_t type, unsigned int status_f
 		mutex_unlock(&target->gate);
 		break;
 	case STATUSTYPE_TABLE:
+		mutex_lock(&target->gate); /* message policy changes them */
 		aftl_options_print(&target->options, result, maxlen);
+		mutex_unlock(&target->gate);
 		break;
 	case STATUSTYPE_IMA:
 		DMEMIT_TARGET_NAME_VERSION(ti->type);
