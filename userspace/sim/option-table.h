@@ -5,10 +5,10 @@
  * SIM_OPT(name, kind, smallest, largest, default, value, help)
  *
  * The name is the field of struct sim_options; on the command line its underscores
- * are dashes. Kinds are SWITCH, TEXT, SHARE (in 1/10000, written 0.5 or 50%), and
- * those of param-table.h. The default is a text as a user would write it, NULL for
- * none. SIM_OPT_GROUP(title) begins a section of the help. How a trace is read is a
- * table of its own. No include guard on purpose.
+ * are dashes. Kinds are SWITCH, TEXT, FILE (or standard output without a name), SHARE
+ * (in 1/10000, written 0.5 or 50%), and those of param-table.h. The default is a text as
+ * a user would write it, NULL for none. SIM_OPT_GROUP(title) begins a section of the
+ * help. How a trace is read is a table of its own. No include guard on purpose.
  */
 
 SIM_OPT_GROUP("Device")
@@ -110,7 +110,7 @@ SIM_OPT(die_dies, CHOICE, 0, 2, "never", "WHEN",
 	"when the last die does: never, late (statistics begin) or early (with the first request)")
 
 SIM_OPT_GROUP("Output")
-SIM_OPT(json, TEXT, 0, 0, NULL, "FILE", "everything as JSON, - for standard output")
+SIM_OPT(json, FILE, 0, 0, NULL, "FILE", "everything as JSON, to standard output or a file")
 SIM_OPT(histogram, SWITCH, 0, 0, NULL, NULL, "with all bins of the histograms, in JSON")
 SIM_OPT(series, SWITCH, 0, 0, NULL, NULL,
 	"with response times over the run, and what of it is warm-up, in JSON")
@@ -128,8 +128,8 @@ SIM_OPT(verify, SWITCH, 0, 0, NULL, NULL, "check every invariant of the device a
 SIM_OPT(jobs, COUNT, 1, 4096, NULL, "N",
 	"runs at a time (default one for each processor, and no more than fit into memory)")
 SIM_OPT(progress, SWITCH, 0, 0, NULL, NULL, "show progress even if stderr is no terminal")
-SIM_OPT(quiet, SWITCH, 0, 0, NULL, NULL, "no progress, no warnings and no table; also -q")
+SIM_OPT(quiet, SWITCH, 0, 0, NULL, NULL, "no progress, no warnings and no table")
 SIM_OPT(dry_run, SWITCH, 0, 0, NULL, NULL, "check the options, and run nothing")
 SIM_OPT(die_with_parent, SWITCH, 0, 0, NULL, NULL,
 	"end when the program ends that has started this one, however it ends")
-SIM_OPT(help, SWITCH, 0, 0, NULL, NULL, "print this; also -h")
+SIM_OPT(help, SWITCH, 0, 0, NULL, NULL, "print this")

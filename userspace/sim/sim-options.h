@@ -79,6 +79,7 @@ struct sim_size_list {
 struct sim_options {
 #define SIM_FIELD_SWITCH bool
 #define SIM_FIELD_TEXT const char *
+#define SIM_FIELD_FILE const char *
 #define SIM_FIELD_COMMAND_SWITCH bool
 #define SIM_FIELD_COMMAND_TEXT const char *
 #define SIM_FIELD_COUNT u64
@@ -121,6 +122,9 @@ int sim_options_parse(struct sim_options *options, int argc, char **argv,
 
 /* Whether option @name, in its spelling of the command line, was given. */
 bool sim_option_given(const struct sim_options *options, const char *name);
+
+/* Whether a parameter is called so; @name ends after @length. */
+bool sim_option_is_param(const char *name, size_t length);
 
 /* Policies times seeds. */
 unsigned int sim_options_runs(const struct sim_options *options);

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The options that say what is simulated: profile, parameters, seeds, policies.
+ */
+#include "core/ftl/ftl.h"
+#include "device-choice.h"
+#include "key-value.h"
+#include "parameter-file.h"
+#include "sim-options.h"
+
+/* Seeds */
+
+static int add_seed(struct sim_options *options, u64 seed, struct aftl_error *error)
+{
+	unsigned int i;
+
+	for (i = 0; i < options->seed_count; i++)
+		if (options->seeds[i] == seed)
+			return aftl_fail(error, -EINVAL, "--seed: %llu is there twice",
+					 (unsigned long long)seed);
+	if (options->seed_count == SIM_SEEDS)
+		return aftl_fail(error, -EINVAL, "--seed: at most %u seeds", SIM_SEEDS);
+	options->seeds[options->seed_count++] = seed;
+	return 0;
+}
+
+/* 7, or 1..8 with both ends. */
+static int add_seeds(struct sim_options *options, char *item, struct aftl_error *error)
+{
+	char *end = strstr(item, "..");
+	struct aftl_error unused;
+	u64 first = 0, last = 0;
+	int ret;
+
+	if (end)
+		*end = '\0';
+	ret = aftl_parse_value(AFTL_PARAM_COUNT, NULL, item, &first, &unused);
+	if (!ret)
+		ret = aftl_parse_value(AFTL_PARAM_COUNT, NULL, end ? end + 2 : item, &last,
+				       &unused);
+	if (ret || last < first)
+		return aftl_fail(error, -EINVAL,
+				 "--seed: \"%.40s%s%.40s\" is not a number, nor a range such as 1..8",
+				 item, end ? ".." : "", end ? end + 2 : "");
+	do
+		ret = add_seed(options, first, error);
+	while (!ret && first++ < last);
+	return ret;
+}
+
+int device_choice_seeds(struct sim_options *options, const char *list, struct aftl_error *error)
+{
+	char item[LIST_ITEM] = "";
+	int ret = 0;
+
+	options->param_given = "seed";
+	options->seed_count = 0;
+	if (!*list)
+		return add_seeds(options, item, error);
+	while (!ret && list_next(&list, item))
+		ret = add_seeds(options, item, error);
+	options->config.seed = options->seeds[0];
+	return ret;
+}
+
+int device_choice_set(struct sim_options *options, const char *text, size_t length,
+		      const char *value, struct aftl_error *error)
+{
+	char key[KEY_SIZE];
+
+	key_copy(key, text, length);
+	if (!strcmp(key, "seed"))
+		return device_choice_seeds(options, value, error);
+	options->param_given = text;
+	return aftl_param_set(&options->config, key, value, error);
+}
+
+/* KEY=VALUE */
+static int set_pair(void *context, const char *pair, struct aftl_error *error)
+{
+	struct sim_options *options = context;
+	size_t length = key_length(pair);
+
+	if (!length)
+		return aftl_fail(error, -EINVAL, "--set: \"%.40s\" is not of the form KEY=VALUE",
+				 pair);
+	return device_choice_set(options, pair, length, pair + length + 1, error);
+}
+
+/* KEY=VALUE, or @FILE with many of them. */
+int device_choice_pairs(struct sim_options *options, const char *value, struct aftl_error *error)
+{
+	return *value == '@' ? parameter_file_take(value + 1, set_pair, options, error) :
+			       set_pair(options, value, error);
+}
+
+/* Profile and policies */
+
+/* The profile comes first wherever it stands: parameters are set on top of it. */
+int device_choice_profile(struct sim_options *options, int argc, char **argv,
+			  struct aftl_error *error)
+{
+	const char *name = options->profile;
+	int i;
+
+	for (i = 0; i < argc; i++) {
+		if (i + 1 < argc && !strcmp(argv[i], "--profile"))
+			name = argv[++i];
+		else if (!strncmp(argv[i], "--profile=", 10))
+			name = argv[i] + 10;
+	}
+	return aftl_profile_load(&options->config, name, error);
+}
+
+static int complain_policy(const char *name, struct aftl_error *error)
+{
+	const struct aftl_policy_type *type;
+	struct aftl_error list = { "" };
+	size_t used = 0;
+	unsigned int i;
+
+	for (i = 0; (type = aftl_policy_at(i)); i++)
+		used += scnprintf(list.text + used, sizeof(list.text) - used, "%s%s",
+				  i ? ", " : "", type->name);
+	return aftl_fail(error, -EINVAL, "unknown policy \"%.40s\"; there are %.150s", name,
+			 list.text);
+}
+
+static bool has_policy(const struct sim_options *options, const struct aftl_policy_type *type)
+{
+	unsigned int i;
+
+	for (i = 0; i < options->policy_count; i++)
+		if (options->policies[i] == type)
+			return true;
+	return false;
+}
+
+static int add_policy(struct sim_options *options, const char *name, struct aftl_error *error)
+{
+	const struct aftl_policy_type *type = aftl_policy_find(name);
+
+	if (!type)
+		return complain_policy(name, error);
+	if (options->policy_count == SIM_POLICIES)
+		return aftl_fail(error, -EINVAL, "--policy: at most %u can be compared",
+				 SIM_POLICIES);
+	if (has_policy(options, type))
+		return aftl_fail(error, -EINVAL, "--policy: %s is there twice", name);
+	options->policies[options->policy_count++] = type;
+	return 0;
+}
+
+/* Those that are not named before it. */
+static int add_all(struct sim_options *options, struct aftl_error *error)
+{
+	const struct aftl_policy_type *type;
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; !ret && (type = aftl_policy_at(i)); i++)
+		if (!has_policy(options, type))
+			ret = add_policy(options, type->name, error);
+	return ret;
+}
+
+int device_choice_policies(struct sim_options *options, struct aftl_error *error)
+{
+	const char *list = options->policy;
+	char item[LIST_ITEM];
+	int ret = 0;
+
+	if (!*list)
+		return aftl_fail(error, -EINVAL, "--policy needs a name");
+	while (!ret && list_next(&list, item))
+		ret = strcmp(item, "all") ? add_policy(options, item, error) :
+					    add_all(options, error);
+	return ret;
+}
+

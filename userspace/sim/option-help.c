@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdio.h>
+
+#include "option-rows.h"
+#include "sim-options.h"
+
+#define HELP_COLUMN 32
+#define HELP_WIDTH 100
+
+/* Breaks lines between words; @used columns of the first line are taken. */
+static void print_wrapped(const char *text, int used)
+{
+	while (*text) {
+		size_t length = strcspn(text, " ");
+
+		if (used + 1 + (int)length > HELP_WIDTH) {
+			printf("\n%*s", HELP_COLUMN, "");
+			used = HELP_COLUMN;
+		}
+		printf(" %.*s", (int)length, text);
+		used += 1 + (int)length;
+		text += length + (text[length] == ' ');
+	}
+	putchar('\n');
+}
+
+static void print_option(const struct option_row *row)
+{
+	bool within = row->kind == KIND_FILE;
+	char letter = option_letter(row);
+	char name[OPTION_NAME], left[64], right[240];
+	int used;
+
+	scnprintf(left, sizeof(left), "  %c%c%c --%s%s%s%s", letter ? '-' : ' ',
+		  letter ? letter : ' ', letter ? ',' : ' ', option_dashed(row->name, name),
+		  within ? "[=" : row->value ? " " : "", row->value ? row->value : "",
+		  within ? "]" : "");
+	used = printf("%-*s", HELP_COLUMN, left);
+	scnprintf(right, sizeof(right), "%s%s%s%s", row->help, row->standard ? " (default " : "",
+		  row->standard ? row->standard : "", row->standard ? ")" : "");
+	print_wrapped(right, used);
+}
+
+void sim_options_help(void)
+{
+	unsigned int i;
+
+	puts("approxftl sim - run a stream of requests on an emulated SSD, in virtual time\n"
+	     "\n"
+	     "Usage: approxftl sim [OPTION ...]\n"
+	     "\n"
+	     "The same arguments always give the same output, byte for byte. Options are written\n"
+	     "as \"--name value\" or \"--name=value\". Sizes are like 16KiB, times like 700us.\n"
+	     "Shares are fractions like 0.5 or percentages like 50%.");
+	for (i = 0; i < option_row_count; i++) {
+		if (option_rows[i].name)
+			print_option(&option_rows[i]);
+		else
+			printf("\n%s\n", option_rows[i].help);
+	}
+	puts("\n"
+	     "Every parameter of the device is an option, too: --op 7 --fill random --seed 3.\n"
+	     "\"approxftl params\" explains them. The parameters \"depth\" and \"hot_size\" share their\n"
+	     "names with options: they are set by --set depth=N and --set hot_size=BYTES.\n"
+	     "\n"
+	     "Exit status: 0 done, 1 failed, 2 usage, 3 no such file, 4 --verify found an error,\n"
+	     "130 interrupted (what there was is printed).\n"
+	     "\n"
+	     "Example: ApproxFTL against a device that does not know approximate data\n"
+	     "  approxftl sim --policy baseline,approxftl --approx-share 0.5 --write-share 1");
+}

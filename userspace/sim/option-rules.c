@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which options need or exclude each other.
+ */
+#include "option-rules.h"
+#include "sim-options.h"
+
+/* @option makes sense only where @needed is given, or where it is not. */
+struct relation {
+	const char *option;
+	const char *other;
+};
+
+static const struct relation needs[] = {
+	{ "from", "trace" },	      { "time-unit", "trace" },	   { "offset-unit", "trace" },
+	{ "columns", "trace" },	      { "device", "trace" },	   { "from-issue", "trace" },
+	{ "strict", "trace" },
+	{ "repeat", "trace" },	      { "time-scale", "trace" },   { "approx-run", "approx-share" },
+	{ "level-2-share", "approx-share" }, { "level-3-share", "approx-share" },
+	{ "hot-share", "hot-range" }, { "hot-range", "hot-share" }, { "histogram", "json" },
+	{ "series", "json" },	      { "block-table", "json" },    { "page-map", "json" },
+	{ "hot-size", "hot-share" }, { "members", "raid" },	      { "chunk", "raid" },
+	{ "stripes", "raid" },	      { "stripe-hold", "raid" },
+	{ "scatter", "hot-share" },   { "beside-size", "beside-rate" },
+};
+
+static const struct relation excludes[] = {
+	{ "trace", "workload" },      { "trace", "write-share" },    { "trace", "size" },
+	{ "trace", "approx-share" },  { "trace", "footprint" },	     { "trace", "zipf-skew" },
+	{ "trace", "hot-share" },     { "trace", "drift-set" },	     { "trace", "drift-requests" },
+	{ "trace", "active-set" },    { "trace", "active-requests" }, { "trace", "active-others" },
+	{ "trace", "active-extent" }, { "trace", "scatter" },	     { "trace", "stride" },
+	{ "trace", "zone-size" },     { "trace", "open-zones" },     { "raid", "beside-rate" },
+	{ "trace", "discard-share" }, { "trace", "flush-every" },    { "trace", "utilisation" },
+	{ "trace", "burst-on" },      { "trace", "burst-off" },	     { "rate", "utilisation" },
+	{ "raid", "level-2-share" },  { "raid", "level-3-share" },
+	{ "raid", "load" },	      { "raid", "dump" },	     { "raid", "record" },
+	{ "raid", "discard-share" },  { "raid", "flush-every" },	     { "raid", "timeline" },
+	{ "raid", "block-table" },    { "raid", "page-map" },	     { "raid", "die-dies" },
+	{ "load", "profile" },	      { "load", "policy" },	     { "quiet", "progress" },
+	{ "jobs", "timeline" },	      { "raid", "change" },	     { "change", "timeline" },
+};
+
+static int complain_need(const struct relation *need, struct aftl_error *error)
+{
+	return aftl_fail(error, -EINVAL, "--%s needs --%s%s", need->option, need->other,
+			 sim_option_is_param(need->option, strlen(need->option)) ?
+				 "; the parameter of the same name is set by --set" : "");
+}
+
+static int check_relations(const struct sim_options *options, struct aftl_error *error)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(needs); i++)
+		if (sim_option_given(options, needs[i].option) &&
+		    !sim_option_given(options, needs[i].other))
+			return complain_need(&needs[i], error);
+	for (i = 0; i < ARRAY_SIZE(excludes); i++)
+		if (sim_option_given(options, excludes[i].option) &&
+		    sim_option_given(options, excludes[i].other))
+			return aftl_fail(error, -EINVAL, "--%s and --%s contradict each other",
+					 excludes[i].option, excludes[i].other);
+	return 0;
+}
+
+/* Options that one workload or one kind of arrivals has for itself. */
+struct specialty {
+	const char *option;
+	const char *of;
+	u64 value;
+};
+
+static const struct specialty workload_specialties[] = {
+	{ "zipf-skew", "zipf", SIM_WORKLOAD_ZIPF },
+	{ "stride", "sequential", SIM_WORKLOAD_SEQUENTIAL },
+	{ "drift-set", "drift", SIM_WORKLOAD_DRIFT },
+	{ "drift-requests", "drift", SIM_WORKLOAD_DRIFT },
+	{ "active-set", "active", SIM_WORKLOAD_ACTIVE },
+	{ "active-requests", "active", SIM_WORKLOAD_ACTIVE },
+	{ "active-others", "active", SIM_WORKLOAD_ACTIVE },
+	{ "active-extent", "active", SIM_WORKLOAD_ACTIVE },
+	{ "zone-size", "zones", SIM_WORKLOAD_ZONES },
+	{ "open-zones", "zones", SIM_WORKLOAD_ZONES },
+	{ "burst-on", "bursts", SIM_WORKLOAD_BURSTS },
+	{ "burst-off", "bursts", SIM_WORKLOAD_BURSTS },
+};
+
+static const struct specialty arrival_specialties[] = {
+	{ "depth", "closed", SIM_ARRIVAL_CLOSED },
+	{ "rate", "open", SIM_ARRIVAL_OPEN },
+	{ "utilisation", "open", SIM_ARRIVAL_OPEN },
+	{ "arrival-shape", "open", SIM_ARRIVAL_OPEN },
+	{ "time-scale", "trace", SIM_ARRIVAL_TRACE },
+};
+
+static int check_specialties(const struct sim_options *options, const char *what, u64 value,
+			     const struct specialty *table, unsigned int count,
+			     struct aftl_error *error)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		if (sim_option_given(options, table[i].option) && table[i].value != value)
+			return aftl_fail(error, -EINVAL, "--%s needs --%s %s", table[i].option,
+					 what, table[i].of);
+	return 0;
+}
+
+static int check_workload(const struct sim_options *options, struct aftl_error *error)
+{
+	if (options->workload != SIM_WORKLOAD_UNIFORM && options->workload != SIM_WORKLOAD_BURSTS &&
+	    sim_option_given(options, "hot-share"))
+		return aftl_fail(error, -EINVAL, "--hot-share needs --workload uniform or bursts");
+	return check_specialties(options, "workload", options->workload, workload_specialties,
+				 ARRAY_SIZE(workload_specialties), error);
+}
+
+/* Without --arrival the other options say it. */
+static void choose_arrival(struct sim_options *options)
+{
+	if (sim_option_given(options, "arrival"))
+		return;
+	if (sim_option_given(options, "rate") || sim_option_given(options, "utilisation"))
+		options->arrival = SIM_ARRIVAL_OPEN;
+	else if (options->trace && !sim_option_given(options, "depth"))
+		options->arrival = SIM_ARRIVAL_TRACE;
+	else
+		options->arrival = SIM_ARRIVAL_CLOSED;
+}
+
+static int check_arrival(const struct sim_options *options, struct aftl_error *error)
+{
+	if (options->arrival >= SIM_ARRIVAL_TRACE && !options->trace)
+		return aftl_fail(error, -EINVAL, "--arrival %s needs --trace",
+				 sim_arrival_word(options));
+	if (options->arrival == SIM_ARRIVAL_OPEN && !sim_option_given(options, "rate") &&
+	    !sim_option_given(options, "utilisation"))
+		return aftl_fail(error, -EINVAL, "--arrival open needs --rate or --utilisation");
+	return check_specialties(options, "arrival", options->arrival, arrival_specialties,
+				 ARRAY_SIZE(arrival_specialties), error);
+}
+
+/* With --from it is copied first. */
+static bool reads_once(const struct sim_options *options)
+{
+	return options->trace && !strcmp(options->trace, "-") && !options->from;
+}
+
+/* What exists once cannot serve several runs. */
+static int check_several(const struct sim_options *options, struct aftl_error *error)
+{
+	if (options->seed_count > 1 && options->timeline)
+		return aftl_fail(error, -EINVAL,
+				 "--timeline tells devices apart by their policies; give one seed");
+	if (sim_options_runs(options) < 2)
+		return 0;
+	if (options->dump)
+		return aftl_fail(error, -EINVAL,
+				 "--dump saves one device; give one policy and one seed");
+	if (options->record)
+		return aftl_fail(error, -EINVAL,
+				 "--record writes one run; give one policy and one seed");
+	if (reads_once(options))
+		return aftl_fail(error, -EINVAL,
+				 "standard input can be read once; give one policy and one seed, or name a file");
+	return 0;
+}
+
+/* The stream of a file may be shorter than anybody knows before. */
+static int check_changes(const struct sim_options *options, struct aftl_error *error)
+{
+	u64 last = sim_changes_last(&options->changes);
+	bool endless = options->trace && !sim_option_given(options, "requests");
+
+	if (endless || last <= options->warmup || last - options->warmup <= options->requests)
+		return 0;
+	return aftl_fail(error, -EINVAL, "--change: %llu is beyond the last request",
+			 (unsigned long long)last);
+}
+
+static int check_files(const struct sim_options *options, struct aftl_error *error)
+{
+	if (options->load && options->param_given)
+		return aftl_fail(error, -EINVAL,
+				 "--load brings all parameters with it; %.40s cannot be set",
+				 options->param_given);
+	if (reads_once(options) && options->repeat > 1)
+		return aftl_fail(error, -EINVAL,
+				 "standard input can be read once; --repeat needs a file");
+	if (options->json && options->record && !strcmp(options->json, "-") &&
+	    !strcmp(options->record, "-"))
+		return aftl_fail(error, -EINVAL, "--json and --record both want standard output");
+	return check_several(options, error);
+}
+
+int option_rules_check(struct sim_options *options, struct aftl_error *error)
+{
+	int ret = check_relations(options, error);
+
+	options->trace_path = options->trace;
+	choose_arrival(options);
+	if (!ret)
+		ret = check_workload(options, error);
+	if (!ret)
+		ret = check_arrival(options, error);
+	if (!ret)
+		ret = check_changes(options, error);
+	return ret ? ret : check_files(options, error);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Which options need or exclude each other.
+ */
+#ifndef AFTL_OPTION_RULES_H
+#define AFTL_OPTION_RULES_H
+
+#include "core/base/params.h"
+
+struct sim_options;
+
+/* Also says how requests arrive, unless --arrival does. */
+int __must_check option_rules_check(struct sim_options *options, struct aftl_error *error);
+
+#endif

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "option-rows.h"
+#include "option-values.h"
+#include "shares.h"
+#include "sim-options.h"
+
+/* Numbers */
+
+static int complain_number(const struct option_row *row, const char *text, const char *cause,
+			   struct aftl_error *error)
+{
+	if (row->kind == KIND_RATE)
+		return option_fail(row, error, "\"%.40s\" is not a number such as 2 or 0.5", text);
+	return option_fail(row, error, "%.190s", cause);
+}
+
+static void print_number(const struct option_row *row, bool percent, u64 value,
+			 char text[AFTL_VALUE_SIZE])
+{
+	struct aftl_param like = { .type = (enum aftl_param_type)row->kind };
+
+	if (row->kind == KIND_RATE)
+		decimal_print(value, SIM_RATE_DECIMALS, text);
+	else if (row->kind == KIND_SHARE)
+		share_print(value, percent, text);
+	else
+		aftl_param_print(&like, value, text);
+}
+
+/* @percent: a share is written so. */
+static int check_range(const struct option_row *row, const char *text, bool percent, u64 value,
+		       struct aftl_error *error)
+{
+	char smallest[AFTL_VALUE_SIZE], largest[AFTL_VALUE_SIZE];
+
+	if (value >= row->smallest && value <= row->largest)
+		return 0;
+	print_number(row, percent, row->smallest, smallest);
+	print_number(row, percent, row->largest, largest);
+	return option_fail(row, error, "%.40s is out of range; it must be %s to %s", text,
+			   smallest, largest);
+}
+
+/* A count such as 250k, 1M or 2G without its letter; returns what that stands for. */
+static u64 take_scale(const struct option_row *row, const char *text,
+		      char digits[AFTL_VALUE_SIZE])
+{
+	static const char letters[] = "kMG";
+	size_t length = strlen(text);
+	const char *letter = length > 1 ? strchr(letters, text[length - 1]) : NULL;
+	u64 scale = 1000;
+
+	scnprintf(digits, AFTL_VALUE_SIZE, "%s", text);
+	if (row->kind != KIND_COUNT || !letter || length >= AFTL_VALUE_SIZE)
+		return 1;
+	digits[length - 1] = '\0';
+	for (; letter > letters; letter--)
+		scale *= 1000;
+	return scale;
+}
+
+static int set_number(u64 *value, const struct option_row *row,
+		      const char *text, struct aftl_error *error)
+{
+	const char *const *words = row->kind == KIND_CHOICE ? option_words(row) : NULL;
+	char digits[AFTL_VALUE_SIZE];
+	u64 scale = take_scale(row, text, digits);
+	struct aftl_error cause;
+
+	if (aftl_parse_value((enum aftl_param_type)row->kind, words, scale > 1 ? digits : text,
+			     value, &cause))
+		return complain_number(row, text, cause.text, error);
+	if (*value > U64_MAX / scale)
+		return complain_number(row, text, "more than fits into 64 bits", error);
+	*value *= scale;
+	return row->kind == KIND_CHOICE ? 0 : check_range(row, text, false, *value, error);
+}
+
+/* Shares */
+
+/* 50 that was meant as 50%. */
+static bool lacks_sign(const struct option_row *row, const struct share *share)
+{
+	return !share->percent && share->value > row->largest && !share->finer &&
+	       share->value % 100 == 0 && share->value / 100 <= row->largest;
+}
+
+static int complain_sign(const struct option_row *row, const char *text, u64 meant,
+			 struct aftl_error *error)
+{
+	char percentage[AFTL_VALUE_SIZE], fraction[AFTL_VALUE_SIZE];
+
+	share_print(meant, true, percentage);
+	share_print(meant, false, fraction);
+	return option_fail(row, error, "%.40s is more than the whole; write %s or %s", text,
+			   percentage, fraction);
+}
+
+static int set_share(u64 *value, const struct option_row *row, const char *text,
+		     struct aftl_error *error)
+{
+	struct share share;
+	int ret;
+
+	if (!share_parse(text, &share))
+		return option_fail(row, error, "\"%.40s\" is not a share such as 0.5 or 50%%",
+				   text);
+	*value = share.value;
+	if (lacks_sign(row, &share))
+		return complain_sign(row, text, share.value / 100, error);
+	ret = check_range(row, text, share.percent, share.value, error);
+	if (ret || !share.finer)
+		return ret;
+	return option_fail(row, error,
+			   "%.40s is finer than shares can be; the smallest step is %s", text,
+			   share.percent ? "0.01%" : "0.0001");
+}
+
+int option_set(struct sim_options *options, const struct option_row *row, const char *text,
+	       struct aftl_error *error)
+{
+	void *field = (char *)options + row->field;
+
+	if (row->kind == KIND_SWITCH)
+		*(bool *)field = true;
+	else if (row->kind == KIND_TEXT || row->kind == KIND_FILE)
+		*(const char **)field = text;
+	else if (row->kind == KIND_SHARE)
+		return set_share(field, row, text, error);
+	else
+		return set_number(field, row, text, error);
+	return 0;
+}
