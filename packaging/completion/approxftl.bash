@@ -12,7 +12,7 @@ _approxftl_verbs()
 
 _approxftl_options()
 {
-	approxftl "$@" --help 2>/dev/null | grep -oE '(^|[ ,[|])--?[a-z][a-z-]*' | tr -d ' ,[|'
+	approxftl "$@" --help 2>/dev/null | grep -oE '(^|[ ,[|])--?[A-Za-z][a-z-]*' | tr -d ' ,[|'
 }
 
 _approxftl_devices()
@@ -26,7 +26,7 @@ _approxftl_names()
 	approxftl $1 2>/dev/null | awk '{ print $1 }'
 }
 
-# What can follow the word before: $1 verb, $2 that word
+# What can follow the word before: $1 verb, $2 that word, $3 verb of a verb and all
 _approxftl_values()
 {
 	case $2 in
@@ -36,6 +36,7 @@ _approxftl_values()
 		;;
 	--profile) _approxftl_names profiles ;;
 	--kernel) _approxftl_names 'lab --list' ;;
+	-o | --show | -S | --sort) _approxftl_names "$3 -o help" ;;
 	*)
 		case $1 in
 		list | status | stat | top | watch | health | message | remove) _approxftl_devices ;;
@@ -60,7 +61,7 @@ _approxftl()
 	elif [[ $word == -* ]]; then
 		words=$(_approxftl_options "${verb[@]}")
 	else
-		words=$(_approxftl_values "${verb[0]}" "${COMP_WORDS[COMP_CWORD - 1]}")
+		words=$(_approxftl_values "${verb[0]}" "${COMP_WORDS[COMP_CWORD - 1]}" "${verb[*]}")
 	fi
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
 }

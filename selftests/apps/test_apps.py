@@ -332,7 +332,7 @@ def test_pages_show_it(tmp_path: Path) -> None:
         files.append(tmp_path / f"{policy}.app.json")
         files[-1].write_text(json.dumps(computed("img", tmp_path)))
     page = tmp_path / "page.html"
-    done = subprocess.run([BUILD / "approxftl-report", *files, "-o", page], capture_output=True,
+    done = subprocess.run([BUILD / "approxftl-report", *files, "-O", page], capture_output=True,
                           timeout=60, check=False, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     expected = json.loads(files[1].read_text())["quality"]["psnr_db"]

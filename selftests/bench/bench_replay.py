@@ -122,7 +122,7 @@ def write_blktrace(path: Path, requests: Sequence[tuple[int, int, int, int]]) ->
 def commands(place: Path, target: str, log: Path) -> dict[str, list[str | Path]]:
     """Return what each tool is called with."""
     return {
-        "approxftl": [PROGRAM, "replay", "--quiet", "--overwrite", "--tags", "off", "-o", log,
+        "approxftl": [PROGRAM, "replay", "--quiet", "--overwrite", "--tags", "off", "--record", log,
                       place / "requests.aft", target],
         "fio": ["fio", "--name=replay", f"--read_iolog={place / 'requests.blktrace'}",
                 f"--replay_redirect={target}", "--direct=1", "--ioengine=io_uring",

@@ -9,18 +9,18 @@
 #include "text-list.h"
 
 static const struct list_column columns[] = {
-	{ "name", "NAME", "of it", false, false },
 	{ "size_bytes", "SIZE", "of it", true, false },
+	{ "name", "NAME", "of it", false, false },
 };
 
 static void put_row(struct text_list *list, const char *name, const u64 *size)
 {
 	list_row(list);
-	list_text(list, "%s", name);
 	if (size)
 		list_number(list, *size, 1, NULL);
 	else
 		list_text(list, "%s", "");
+	list_text(list, "%s", name);
 }
 
 static void shows(const char *sort, const char *wanted)
@@ -48,17 +48,17 @@ static void shows(const char *sort, const char *wanted)
 
 static void as_they_come(void)
 {
-	shows(NULL, "none      \nmost  10.5\nzero   0.0\nsome   2.0\nvoid      \n");
+	shows(NULL, "      none\n10.5  most\n 0.0  zero\n 2.0  some\n      void\n");
 }
 
 static void none_is_least(void)
 {
-	shows("size", "none      \nvoid      \nzero   0.0\nsome   2.0\nmost  10.5\n");
+	shows("size", "      none\n      void\n 0.0  zero\n 2.0  some\n10.5  most\n");
 }
 
 static void none_is_last_of_the_largest_first(void)
 {
-	shows("-size,-name", "most  10.5\nsome   2.0\nzero   0.0\nvoid      \nnone      \n");
+	shows("-size,-name", "10.5  most\n 2.0  some\n 0.0  zero\n      void\n      none\n");
 }
 
 int main(void)

@@ -21,16 +21,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import chdir, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import pytest
 from selftests.lib.programs import BUILD, Done, beside_module, run_program
+from selftests.lib.verbs import Words, call, every, help_of
 from selftests.traces import support as traces
 
 from approxftl_tools import compare, figures, report, synth
-
-Words = tuple[str, ...]
 
 #: How a verb is run in a directory that has what ready() makes. In "@OUT" stands what is written.
 COMMANDS: dict[Words, str] = {
@@ -86,39 +84,6 @@ FOLDERS = {("study", "--out"), ("study", "--figures"), ("drives", "--out"),
            ("figures", "--output"), ("trace", "--output")}
 #: What these print with success has to be read, and may be short of everything else.
 SILENT = {("approxftl-parquet",), ("approxrun",), ("sim",)}
-
-
-def call(words: Words) -> list[str]:
-    """Return a command line, the program by its path."""
-    own = words[:1] and words[0].startswith("approx")
-    return [str(BUILD / words[0]), *words[1:]] if own else [str(BUILD / "approxftl"), *words]
-
-
-@cache
-def help_of(words: Words) -> str:
-    done = run_program(*call(words), "--help")
-    assert (done.code, done.err) == (0, ""), words
-    return done.out
-
-
-def leaves(words: Words = ()) -> list[Words]:
-    """Return the verbs that have no verbs."""
-    told = help_of(words)
-    own = " ".join(("approxftl", *words))
-    if not re.search(rf"^Usage: {own} (\[-h\] )?VERB\b", told, re.M):
-        return [words]
-    verbs = re.findall(r"^ {2,4}([a-z]+) {1,}[A-Za-z\"]", told, re.M)
-    assert len(verbs) > 2, told
-    return [leaf for verb in dict.fromkeys(verbs) for leaf in leaves((*words, verb))]
-
-
-@cache
-def every() -> list[Words]:
-    """Return all verbs, and the programs that are none."""
-    verbs = leaves()
-    found = {path.name for path in BUILD.glob("approx*") if os.access(path, os.X_OK)}
-    first = {f"approxftl-{words[0]}" for words in verbs}
-    return [*verbs, *((name,) for name in sorted(found - first - {"approxftl"}))]
 
 
 def options_with_files(words: Words) -> list[str]:
@@ -333,12 +298,12 @@ class TestOutput:
 
 #: Commands that would write over what they read. In "LOST" stands what that is called.
 OVER_INPUTS = (
-    "report a.json -o LOST", "sim --trace a.aft --json LOST", "sim --trace a.aft --timeline LOST",
+    "report a.json -O LOST", "sim --trace a.aft --json LOST", "sim --trace a.aft --timeline LOST",
     "sim --trace a.aft --record LOST", "sim --trace a.aft --dump LOST",
     "trace pair a.aft --requests LOST", "trace info a.aft --json=LOST",
     "trace pair a.aft --json=LOST", "trace convert a.aft o.csv --dropped LOST",
     "trace convert a.aft o.csv --json=LOST", "trace convert a.aft LOST --to csv --force",
-    "trace tag --rule approximate:size=4KiB.. a.aft LOST --force", "synth --fit a.aft -o LOST",
+    "trace tag --rule approximate:size=4KiB.. a.aft LOST --force", "synth --fit a.aft -O LOST",
     "synth --fit a.aft --profile-out LOST",
     "replay a.aft target --overwrite --fold --buffered --record LOST",
     "replay a.aft target --overwrite --fold --buffered --json=LOST",
@@ -354,7 +319,7 @@ TWINS = (
     "trace convert a.aft twin --to csv --force --dropped TWIN",
     "trace pair a.aft --requests twin --json=TWIN", "trace info a.aft --dropped twin --json=twin",
     "trace fix a.blktrace.0 twin --force --json=TWIN",
-    "synth --like PRN_0 --requests 500 -o twin --profile-out TWIN",
+    "synth --like PRN_0 --requests 500 -O twin --profile-out TWIN",
     "replay a.aft target --overwrite --fold --json=twin --record TWIN",
     "replay a.aft twin --overwrite --fold --buffered --json=TWIN",
 )
@@ -401,18 +366,18 @@ def test_devices_may_be_written_twice(place: Path) -> None:
 
 
 def test_results_in_folders_that_are_read(place: Path) -> None:
-    assert attempt(call(("report", ".", "-o", "all.html")), place).code == 0
-    done = attempt(call(("report", ".", "-o", "./study.d/../a.json")), place)
+    assert attempt(call(("report", ".", "-O", "all.html")), place).code == 0
+    done = attempt(call(("report", ".", "-O", "./study.d/../a.json")), place)
     assert "is also read" in done.err
 
 
-@pytest.mark.parametrize("line", ["report a.json -o -", "synth --like PRN_0 --requests 500 -o -",
+@pytest.mark.parametrize("line", ["report a.json -O -", "synth --like PRN_0 --requests 500 -O -",
                                   "synth --like PRN_0 --profile-out -", "approxftl-parquet -"])
 def test_dash_is_standard_output(line: str, place: Path) -> None:
     before = contents(place)
     done = subprocess.run(call(tuple(line.split())), cwd=place, input=CSV, capture_output=True,
                           timeout=60, check=True)
-    begin = {"report": b"<!", "synth": b"\x89AFT" if " -o " in line else b"{"}
+    begin = {"report": b"<!", "synth": b"\x89AFT" if " -O " in line else b"{"}
     assert done.stdout.startswith(begin.get(line.split()[0], b"PAR1"))
     assert contents(place) == before
     attempt([word.replace("-", "./-") if word == "-" else word
@@ -899,8 +864,8 @@ def signals_as_before() -> Iterator[None]:
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_documents(name: str, place: Path) -> None:
     (place / "hostile").write_text(HOSTILE[name])
-    for line in ("compare hostile", "report hostile", "figures hostile", "synth --fit hostile -o x",
-                 "synth --profile hostile -o x"):
+    for line in ("compare hostile", "report hostile", "figures hostile", "synth --fit hostile -O x",
+                 "synth --profile hostile -O x"):
         inside(place, line)
 
 
@@ -934,14 +899,14 @@ def test_a_device_without_an_end(place: Path) -> None:
 
 
 def test_numbers_out_of_range(place: Path) -> None:
-    for line in ("synth --like PRN_0 --seed -1 -o x", "synth --like PRN_0 --requests 0 -o x",
-                 "synth --like PRN_0 --seed 99999999999999999999 -o x",
+    for line in ("synth --like PRN_0 --seed -1 -O x", "synth --like PRN_0 --requests 0 -O x",
+                 "synth --like PRN_0 --seed 99999999999999999999 -O x",
                  "study run study.toml --jobs 0", "figures --papers --seed x"):
         done = attempt(call(tuple(line.split())), place)
         assert done.code == 2, done
         assert done.err.count("\n") == 1
     # More memory than there is.
-    many = call(("synth", "--like", "PRN_0", "--requests", "1000000000", "-o", "x"))
+    many = call(("synth", "--like", "PRN_0", "--requests", "1000000000", "-O", "x"))
     sentence(attempt(["sh", "-c", 'ulimit -v 3000000; exec "$@"', "sh", *many], place))
     assert not rest(place)
 

@@ -120,7 +120,7 @@ simulated_units()
 
 recorded()
 {
-	told "$approxftl" trace record -o "$scratch/recorded" "$place" -- \
+	told "$approxftl" trace record -O "$scratch/recorded" "$place" -- \
 		python3 selftests/kernel/levels.py write "$place/data" &&
 		told "$approxftl" trace convert --quiet "$scratch/recorded" "$scratch/levels.aft"
 }

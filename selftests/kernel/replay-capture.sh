@@ -57,7 +57,7 @@ END
 
 captured()
 {
-	ends 7 'copy.aftrec: [0-9]* events' "$program" trace record -o "$capture" "$scratch/mnt" -- \
+	ends 7 'copy.aftrec: [0-9]* events' "$program" trace record -O "$capture" "$scratch/mnt" -- \
 		sh "$scratch/application" "$scratch/mnt" "$program" && cp "$scratch/said" "$scratch/captured" &&
 		told grep -q '"dropped_events": 0' "$capture/device.json" &&
 		told grep -q '"seed": 1$' "$capture/device.json" &&
@@ -121,7 +121,7 @@ hidden_is_told()
 	else
 		grep -q " $(hidden "$capture") sectors were written of which" "$scratch/captured" &&
 			expected=1 text='does not tell; Linux 7.3'
-	fi && ends "$expected" "$text" "$program" trace record --strict -o "$scratch/forced.aftrec" \
+	fi && ends "$expected" "$text" "$program" trace record --strict -O "$scratch/forced.aftrec" \
 		"$scratch/mnt" -- dd if=/dev/zero of="$scratch/mnt/forced" bs=4k count=1 conv=fsync
 }
 
@@ -159,7 +159,7 @@ replayed_on_fresh_device()
 {
 	# shellcheck disable=SC2086 # words
 	create aftl-copy ram $small &&
-		replay 0 --tags require --read-back -o "$scratch/log" /dev/mapper/aftl-copy || return
+		replay 0 --tags require --read-back --record "$scratch/log" /dev/mapper/aftl-copy || return
 	grep -e behind -e rate -e 'read back' "$scratch/said" | sed 's/^/# /'
 	same 'units written' "$(units)" "$(counter aftl-copy host_write_units)" &&
 		same 'approximate units' "$(units approximate)" \
@@ -194,7 +194,7 @@ untagged_is_precise()
 
 simulated()
 {
-	told "$program" replay --simulate --json "$scratch/simulated" "$record" -- \
+	told "$program" replay --simulate --json="$scratch/simulated" "$record" -- \
 		--policy approxftl --blocks 64 --word_lines 8 --op 30% &&
 		same 'approximate units' "$(units approximate)" "$(sed -n \
 			's/^ *"host_write_approx_units": \([0-9]*\),$/\1/p' "$scratch/simulated")"
@@ -244,7 +244,7 @@ killed_leaves_a_log()
 {
 	told "$program" sim --quiet --requests 4000 --arrival open --rate 400 --write-share 1 \
 		--blocks 64 --word_lines 8 --op 30% --record "$scratch/long.aft" || return
-	"$program" replay --quiet --overwrite -o "$scratch/long.log" "$scratch/long.aft" \
+	"$program" replay --quiet --overwrite --record "$scratch/long.log" "$scratch/long.aft" \
 		/dev/mapper/aftl-copy >"$scratch/said" 2>&1 &
 	replay=$!
 	until long_log_begun || ! kill -0 "$replay"; do
@@ -274,7 +274,7 @@ traced_is_refused()
 	until [ -e /sys/kernel/debug/block/dm-1/trace0 ]; do
 		sleep 0.1
 	done
-	ends 1 'is being traced already' "$program" trace record -o "$scratch/second.aftrec" \
+	ends 1 'is being traced already' "$program" trace record -O "$scratch/second.aftrec" \
 		/dev/mapper/aftl-copy -- true
 	refused=$?
 	[ -e /sys/kernel/debug/block/dm-1/trace0 ] && [ ! -e "$scratch/second.aftrec" ]

@@ -49,7 +49,7 @@ class Installed:
         path.chmod(0o755)
 
     def run(self, number: str = "1", code: int = 0) -> Done:
-        return run_program(self.place / "bin/approxftl-demo", "-o", self.results,
+        return run_program(self.place / "bin/approxftl-demo", "-O", self.results,
                            environment={"PATH": f"{self.place}/bin:/usr/bin:/bin", "RUN": number,
                                         "CODE": str(code)})
 

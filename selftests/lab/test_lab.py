@@ -328,7 +328,7 @@ def test_no_process_is_left_by_a_signal(number: signal.Signals, status: int, sta
 
 def test_what_qemu_is_told(stage: Stage) -> None:
     (stage.place / "a, b").write_text("")
-    done = stage.run("-d", "a, b", "--disk=1GiB", "-m", "1GiB")
+    done = stage.run("--disk", "a, b", "--disk=1GiB", "-m", "1GiB")
     assert done.code == 0, done.err
     words = stage.words()
     assert f"id=disk1,file={stage.place}/a,, b,if=none,format=raw,cache=writeback" in words

@@ -191,7 +191,7 @@ def test_incomplete_runs_are_marked(incomplete: Path) -> None:
 
 def test_incomplete_runs_are_marked_in_the_report(incomplete: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    told = succeed("report", incomplete, "-o", page)
+    told = succeed("report", incomplete, "-O", page)
     assert told == f"{page}: 2 runs, 1 policy without a result\n"
     html = page.read_text()
     assert '<th scope="col">vth_b (interrupted after 2000 requests)</th>' in html
@@ -208,7 +208,7 @@ def test_an_interrupted_replay_is_marked(tmp_path: Path) -> None:
 def test_captions_name_what_is_drawn(tmp_path: Path) -> None:
     simulate(tmp_path / "four.json", "--requests", "500", "--histogram")
     simulate(tmp_path / "unused", "--requests", "500", "--record", tmp_path / "prn_0.aft")
-    succeed("report", tmp_path / "four.json", tmp_path / "prn_0.aft", "-o", tmp_path / "page.html")
+    succeed("report", tmp_path / "four.json", tmp_path / "prn_0.aft", "-O", tmp_path / "page.html")
     (figure,) = re.findall(r'<figure id="cdf-write">.*?</figure>',
                            (tmp_path / "page.html").read_text(), re.S)
     assert "four.json" in figure and "prn_0.aft" not in figure
@@ -222,7 +222,7 @@ def test_a_full_timeline_says_whose_operations_are_lost(tmp_path: Path) -> None:
     (tmp_path / "t.json").write_text(json.dumps({
         "approxftl_json_format": [1, 0], "omitted_events": 77,
         "traceEvents": [*names, {**event, "pid": 1}, {**event, "pid": 2}]}))
-    succeed("report", tmp_path / "t.json", "-o", tmp_path / "page.html")
+    succeed("report", tmp_path / "t.json", "-O", tmp_path / "page.html")
     html = (tmp_path / "page.html").read_text()
     assert "77 operations of second, third were not recorded" in html
     assert "77 more were not recorded" not in html
@@ -239,7 +239,7 @@ def test_a_timeline_opens_at_the_largest_collection(tmp_path: Path) -> None:
         "approxftl_json_format": [1, 0],
         "traceEvents": [event(ts, "erase" if ts in (109, 3499) else "read",
                               "gc" if ts in collected else "host") for ts in range(9000)]}))
-    succeed("report", tmp_path / "t.json", "-o", tmp_path / "page.html")
+    succeed("report", tmp_path / "t.json", "-O", tmp_path / "page.html")
     html = (tmp_path / "page.html").read_text()
     assert "0 is 3.000 ms after the begin" in html
     assert "7800 more are in t.json" in html

@@ -48,7 +48,7 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 @pytest.fixture(scope="module")
 def drawn(inputs: list[Path]) -> Path:
     directory = inputs[0].parent / "drawn"
-    told = succeed("figures", *inputs, "-o", directory, "--data")
+    told = succeed("figures", *inputs, "-O", directory, "--data")
     assert sorted(told.split()) == sorted(map(str, directory.glob("*.svg")))
     return directory
 
@@ -68,7 +68,7 @@ def test_each_kind_is_drawn(drawn: Path, tmp_path: Path) -> None:
     assert {path.stem for path in drawn.glob("*.csv")} == names
     simulate(tmp_path / "seeds.json", "--requests", "500", "--policy", "baseline,approxftl",
              "--seed", "1..3")
-    told = succeed("figures", tmp_path / "seeds.json", "-k", "ratios", "-o", tmp_path)
+    told = succeed("figures", tmp_path / "seeds.json", "--kind", "ratios", "-O", tmp_path)
     assert told == f"{tmp_path / 'ratios.svg'}\n"
     names.add("ratios")
     for kind in KINDS:
@@ -115,21 +115,22 @@ def test_data_is_that_of_the_inputs(drawn: Path, inputs: list[Path]) -> None:
 
 
 def test_chosen_kinds_as_pdf(inputs: list[Path], tmp_path: Path) -> None:
-    told = succeed("figures", inputs[0], "-k", "energy,wear", "-f", "pdf", "-o", tmp_path / "out")
+    told = succeed("figures", inputs[0], "--kind", "energy,wear", "--format", "pdf",
+                   "-O", tmp_path / "out")
     assert [Path(line).name for line in told.split()] == ["energy.pdf", "wear.pdf"]
     assert (tmp_path / "out/energy.pdf").read_bytes().startswith(b"%PDF-")
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["energy.pdf", "wear.pdf"]
 
 
 def test_unknown_kind(inputs: list[Path]) -> None:
-    done = run("figures", inputs[0], "-k", "pie")
+    done = run("figures", inputs[0], "--kind", "pie")
     assert done.code == 2
     assert 'there is no kind "pie"; there are ratios, response, class-response, cdf,' in done.err
 
 
 def test_kind_that_lacks_something(tmp_path: Path) -> None:
     simulate(tmp_path / "x.json", "--requests", "10")
-    done = run("figures", "x.json", "-k", "cdf", directory=tmp_path)
+    done = run("figures", "x.json", "--kind", "cdf", directory=tmp_path)
     assert done.code == 1
     assert "cdf: not in 1 run: approxftl sim --json FILE --histogram records it" in done.err
 
@@ -143,13 +144,13 @@ def test_nothing_to_draw(tmp_path: Path) -> None:
 def test_without_matplotlib(inputs: list[Path], tmp_path: Path) -> None:
     """A package that cannot be imported stands for one that is not there."""
     program = without_module(tmp_path / "place", "figures", "matplotlib")
-    done = run_program(program, inputs[0], "-o", tmp_path / "out")
+    done = run_program(program, inputs[0], "-O", tmp_path / "out")
     if done.code == 0:
         pytest.fail("the stand-in was not imported")
     assert done.err == ("approxftl-figures: figures need matplotlib; install it "
                         "(python3-matplotlib), or use approxftl report, which does without\n")
     report = without_module(tmp_path / "place", "report", "matplotlib")
-    again = run_program(report, inputs[0], "-o", tmp_path / "r.html")
+    again = run_program(report, inputs[0], "-O", tmp_path / "r.html")
     assert (again.code, again.err) == (0, "")
 
 

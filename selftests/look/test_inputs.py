@@ -133,10 +133,10 @@ def test_nothing_to_compare(tmp_path: Path) -> None:
 
 def test_output_that_cannot_be_written(tmp_path: Path) -> None:
     simulate(tmp_path / "x.json", "--requests", "10")
-    told = refusal(tmp_path, "x.json", "-o", "no/such/r.html", verb="report")
+    told = refusal(tmp_path, "x.json", "-O", "no/such/r.html", verb="report")
     assert "no/such/r.html: cannot write: No such file or directory" in told
     (tmp_path / "file").write_text("")
-    told = refusal(tmp_path, "x.json", "-o", "file/figures", verb="figures")
+    told = refusal(tmp_path, "x.json", "-O", "file/figures", verb="figures")
     assert "file/figures: cannot create: Not a directory" in told
 
 

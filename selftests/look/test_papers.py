@@ -37,7 +37,7 @@ STUDIES = sorted(papers.FOLDER.glob("*.toml"))
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("papers")
-    said = succeed("figures", "--papers", *QUICK, "-o", directory)
+    said = succeed("figures", "--papers", *QUICK, "-O", directory)
     for name in QUICK:
         assert f"{directory / name}.svg" in said
     assert said.splitlines()[-1] == str(directory / "selection.html")
@@ -59,7 +59,7 @@ def volumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Setting:
 
 def test_one_figure_leaves_the_page_of_all(made: Path) -> None:
     (made / "index.html").write_text("all")
-    said = succeed("figures", "--papers", QUICK[0], "-o", made, "--format", "pdf")
+    said = succeed("figures", "--papers", QUICK[0], "-O", made, "--format", "pdf")
     assert said.splitlines()[-1] == str(made / f"{QUICK[0]}.html")
     assert (made / "index.html").read_text() == "all"
     assert (made / f"{QUICK[0]}.pdf").read_bytes()[:5] == b"%PDF-"
@@ -222,7 +222,7 @@ def test_index_in_a_browser(made: Path, tmp_path: Path) -> None:
 def test_runs_are_not_repeated(made: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in (made / "runs").glob("*/*")}
     figures = {path: path.read_bytes() for path in made.glob("*.svg")}
-    succeed("figures", "--papers", "tvr-packages", "-o", made)
+    succeed("figures", "--papers", "tvr-packages", "-O", made)
     assert {path: path.stat().st_mtime_ns for path in (made / "runs").glob("*/*")} == before
     assert {path: path.read_bytes() for path in made.glob("*.svg")} == figures
 
@@ -230,7 +230,7 @@ def test_runs_are_not_repeated(made: Path) -> None:
 @pytest.mark.slow
 def test_several_seeds_have_intervals(made: Path) -> None:
     (before,) = {row["low"] for row in own_rows(made / "rss-raid-parity.csv")}
-    succeed("figures", "--papers", "rss-raid-parity", "--seeds", "2", "-o", made)
+    succeed("figures", "--papers", "rss-raid-parity", "--seeds", "2", "-O", made)
     assert before == ""
     for row in own_rows(made / "rss-raid-parity.csv"):
         assert row["runs"] == "2" and float(row["low"]) < float(row["y"]) < float(row["high"])
@@ -273,7 +273,7 @@ def test_a_failed_run_is_named(tmp_path: Path) -> None:
     program = tmp_path / "approxftl"
     program.write_text("#!/bin/sh\necho 'approxftl: no more' >&2\nexit 1\n")
     program.chmod(0o755)
-    done = run("figures", "--papers", "tvr-packages", "-o", tmp_path / "out",
+    done = run("figures", "--papers", "tvr-packages", "-O", tmp_path / "out",
                environment={"APPROXFTL": str(program)})
     assert done.code == 1
     assert done.err.startswith("approxftl-figures: approxftl sim ")

@@ -55,7 +55,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("report")
     inputs = everything(directory)
     path = directory / "report.html"
-    told = succeed("report", *inputs, "-o", path, "-t", "Four <policies> & a device")
+    told = succeed("report", *inputs, "-O", path, "--title", "Four <policies> & a device")
     assert told == f"{path}: {EVERYTHING}\n"
     return path
 
@@ -512,7 +512,7 @@ def test_a_timeline_is_zoomed_by_the_wheel_with_shift(shown: Browser) -> None:
 
 def test_a_bare_install_has_still_figures(page: Path, tmp_path: Path) -> None:
     program = without_module(tmp_path / "place", "report", "vl_convert")
-    done = run_program(program, page.with_name("result.json"), "-o", tmp_path / "bare.html")
+    done = run_program(program, page.with_name("result.json"), "-O", tmp_path / "bare.html")
     assert (done.code, done.err) == (0, "")
     bare = (tmp_path / "bare.html").read_text()
     assert "vega" not in bare.lower()
@@ -535,7 +535,7 @@ def test_the_bundle_is_made_once(page: Path, tmp_path: Path) -> None:
     program = beside_module(tmp_path / "place", "report", "vl_convert", VL_CONVERT)
 
     def report(cache: Path) -> str:
-        done = run_program(program, page.with_name("result.json"), "-o", tmp_path / "r.html",
+        done = run_program(program, page.with_name("result.json"), "-O", tmp_path / "r.html",
                            environment={"XDG_CACHE_HOME": str(cache)})
         assert (done.code, done.err) == (0, "")
         return (tmp_path / "r.html").read_text()
@@ -602,7 +602,7 @@ def sampled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("seeds")
     simulate(directory / "seeds.json", *STREAM, *FULL, "--policy", ",".join(POLICIES), "--seed",
              f"1..{SEEDS}")
-    told = succeed("report", directory / "seeds.json", "-o", directory / "r.html")
+    told = succeed("report", directory / "seeds.json", "-O", directory / "r.html")
     assert told == f"{directory / 'r.html'}: {SEEDS * len(POLICIES)} runs\n"
     return directory / "r.html"
 
@@ -740,7 +740,7 @@ def workloads(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for share in ("30", "50", "70"):
         simulate(directory / f"share-{share}.json", *STREAM, "--histogram", "--policy",
                  ",".join(POLICIES), "--approx-share", f"{share}%", "--seed", "1..2")
-    succeed("report", directory, "-o", directory / "r.html")
+    succeed("report", directory, "-O", directory / "r.html")
     return directory / "r.html"
 
 
@@ -822,7 +822,7 @@ def test_a_hundred_workloads_fit(page: Path, result: Json, tmp_path: Path) -> No
                            for key in ("timing", "energy", "counters", "write_amplification")}}
                 for j, run in enumerate(result["runs"])]
         (tmp_path / f"load-{i:03}.json").write_text(json.dumps({**result, "runs": runs}))
-    told = succeed("report", tmp_path, "-o", tmp_path / "r.html")
+    told = succeed("report", tmp_path, "-O", tmp_path / "r.html")
     assert told.endswith(": 500 runs\n")
     html = (tmp_path / "r.html").read_text()
     assert len(html.encode()) <= 1_500_000
@@ -844,6 +844,6 @@ def test_same_inputs_same_bytes(tmp_path: Path) -> None:
     simulate(tmp_path / "x.json", "--requests", "300", "--histogram")
     pages = []
     for _ in range(2):
-        succeed("report", "x.json", "-o", "r.html", directory=tmp_path)
+        succeed("report", "x.json", "-O", "r.html", directory=tmp_path)
         pages.append((tmp_path / "r.html").read_bytes())
     assert pages[0] == pages[1]

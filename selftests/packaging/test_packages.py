@@ -343,7 +343,7 @@ def test_pip(tmp_path: Path) -> None:
     said = done(place / "bin/approxftl-study", "run", "study.toml", where=tmp_path, PATH=path,
                 PYTHONPATH=str(packages))
     assert "baseline" in said
-    made = done(place / "bin/approxftl-synth", "--like", "PRN_0", "--requests", "1000", "-o",
+    made = done(place / "bin/approxftl-synth", "--like", "PRN_0", "--requests", "1000", "-O",
                 "x.aft", where=tmp_path, PATH=path, PYTHONPATH=str(packages))
     assert "x.aft: 1000 synthetic requests" in made
     done(sys.executable, "-c", "import approxftl, sys\n"
@@ -406,6 +406,10 @@ COMPLETIONS = [
     ("approxftl tag qu", {"query"}),
     ("approxftl tag add --pre", {"--precise"}),
     ("approxftl trace conv", {"convert"}),
+    ("approxftl list --sh", {"--show"}),
+    ("approxftl list -o late", {"late_p99_ns"}),
+    ("approxftl trace formats -S un", {"units"}),
+    ("approxftl figures --li", {"--list"}),
 ]
 
 

@@ -54,7 +54,7 @@ def test_options_of_the_program_are_its_own(tmp_path: Path) -> None:
 
 def test_without_blktrace_nothing_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    done = record("-o", "result", str(tmp_path), "--", "/bin/touch", "ran", PATH="/nonexistent")
+    done = record("-O", "result", str(tmp_path), "--", "/bin/touch", "ran", PATH="/nonexistent")
     assert done.code == 3
     assert "install the package blktrace" in done.err
     assert list(tmp_path.iterdir()) == []

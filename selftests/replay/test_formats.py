@@ -66,7 +66,7 @@ def test_requests_are_those_of_the_trace(tmp_path: Path, make: Callable[[Path], 
                                          title: str) -> None:
     log = tmp_path / "log"
     done = replay(make(tmp_path / "trace"), tmp_path / "disk", "--size", "1MiB", "--read-back",
-                  "-o", log)
+                  "--record", log)
     assert done.code == 0, done.err
     assert [seen(e) for e in read_log(log).by_sequence if e.sequence] == WANTED
     assert title in done.err
@@ -79,7 +79,7 @@ def test_simulated_as_if_converted(tmp_path: Path, make: Callable[[Path], Path],
     trace, converted = make(tmp_path / "trace"), tmp_path / "converted.aft"
     traces.must("convert", "-q", trace, converted)
     own = tmp_path / "own.json"
-    done = replay("--simulate", "--json", own, trace, "--", "--policy", "baseline,approxftl")
+    done = replay("--simulate", f"--json={own}", trace, "--", "--policy", "baseline,approxftl")
     assert done.code == 0, done.err
     assert title in done.err
     wanted = sim("--trace", converted, "--arrival", "trace", "--policy", "baseline,approxftl")
@@ -106,7 +106,7 @@ def test_a_flush_before_a_write_is_a_request(tmp_path: Path) -> None:
               traces.act(2000, traces.COMPLETE, traces.WRITE, 8, UNIT, flags=traces.IS_FLUSH)]
     (tmp_path / "cap.blktrace.0").write_bytes(traces.pack(events))
     log = tmp_path / "log"
-    replay_json(tmp_path / "cap", tmp_path / "disk", "--size", "1MiB", "-o", log)
+    replay_json(tmp_path / "cap", tmp_path / "disk", "--size", "1MiB", "--record", log)
     assert [seen(e) for e in read_log(log).by_sequence] == [(0, 0, 0, FLUSH), (0, 8, 8, WRITE)]
 
 
@@ -133,7 +133,7 @@ def test_units_must_be_told_where_they_are_open(tmp_path: Path) -> None:
     refused = replay(trace, tmp_path / "disk", "--size", "1MiB")
     assert (refused.code, "--time-unit" in refused.err) == (1, True)
     log = tmp_path / "log"
-    done = replay(trace, tmp_path / "disk", "--size", "1MiB", "--time-unit", "ms", "-o", log)
+    done = replay(trace, tmp_path / "disk", "--size", "1MiB", "--time-unit", "ms", "--record", log)
     assert done.code == 0, done.err
     assert [e.due_ns for e in read_log(log).by_sequence] == [0, 750_000]
 
@@ -141,7 +141,7 @@ def test_units_must_be_told_where_they_are_open(tmp_path: Path) -> None:
 def test_columns(tmp_path: Path) -> None:
     trace, log = tmp_path / "own.csv", tmp_path / "log"
     trace.write_text("when,where,what,long\n5,8,W,8\n9,16,R,8\n")
-    done = replay(trace, tmp_path / "disk", "--size", "1MiB", "-o", log, "--from", "csv",
+    done = replay(trace, tmp_path / "disk", "--size", "1MiB", "--record", log, "--from", "csv",
                   "--columns", "time=1,offset=2,op=3,bytes=4", "--time-unit", "us",
                   "--offset-unit", "sectors")
     assert done.code == 0, done.err

@@ -77,7 +77,7 @@ def test_requests_are_those_of_the_record(tmp_path: Path) -> None:
     records = mixed(500)
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
-    document = replay_json(trace, tmp_path / "disk", "--size", "1MiB", "-o", log)
+    document = replay_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log)
     entries = read_log(log).by_sequence
     assert [e.sequence for e in entries] == list(range(1, 501))
     wanted = [(r.off_sect, r.nsect, r.op, r.klass, 0) for r in records]
@@ -91,7 +91,7 @@ def test_nothing_is_early_and_the_span_is_kept(tmp_path: Path) -> None:
     records = mixed(1000)
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
-    replay_json(trace, tmp_path / "disk", "--size", "1MiB", "-o", log)
+    replay_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log)
     entries = read_log(log).by_sequence
     assert all(e.due_ns <= e.submit_ns <= e.complete_ns for e in entries)
     assert 0 <= entries[-1].submit_ns - records[-1].t_ns < 1000 * MS
@@ -102,7 +102,7 @@ def test_speed_divides_times(tmp_path: Path, speed: str, factor: float) -> None:
     records = mixed(50)
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
-    replay_json(trace, tmp_path / "disk", "--size", "1MiB", "-o", log, "--speed", speed)
+    replay_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log, "--speed", speed)
     assert [e.due_ns for e in read_log(log).by_sequence] == [int(r.t_ns * factor) for r in records]
 
 
@@ -123,7 +123,7 @@ def test_closed_loop_keeps_no_schedule(tmp_path: Path, engine: str, how: tuple[s
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
     done = replay_json(
-        trace, tmp_path / "disk", "--size", "1MiB", "-o", log, "--engine", engine, *how
+        trace, tmp_path / "disk", "--size", "1MiB", "--record", log, "--engine", engine, *how
     )
     assert done["fidelity"]["mode"] == "closed_loop"
     assert done["elapsed_ns"] < 100_000 * MS
@@ -134,7 +134,7 @@ def test_limit_holds_in_an_open_loop(tmp_path: Path) -> None:
     records = [unit(0, i % 100, WRITE, units=16) for i in range(300)]
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
-    done = replay_json(trace, tmp_path / "disk", "--size", "1MiB", "-o", log, "--limit", "3")
+    done = replay_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log, "--limit", "3")
     assert done["fidelity"]["mode"] == "open_loop"
     assert most_under_way(read_log(log).entries) <= 3
     assert done["fidelity"]["lag"]["max_ns"] > 0
@@ -147,7 +147,7 @@ def test_engines_do_the_same(tmp_path: Path) -> None:
         disk, log = tmp_path / f"disk-{engine}", tmp_path / f"log-{engine}"
         # One at a time, so that the order of overlapping writes is that of the stream.
         replay_json(
-            trace, disk, "--size", "1MiB", "-o", log, "--engine", engine, "--closed-loop", "1"
+            trace, disk, "--size", "1MiB", "--record", log, "--engine", engine, "--closed-loop", "1"
         )
         requests = [e.request for e in read_log(log).by_sequence]
         found[engine] = (hashlib.sha256(disk.read_bytes()).hexdigest(), requests)
@@ -177,7 +177,8 @@ def test_everything_written_is_read_back(tmp_path: Path, engine: str, grain: int
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
     done = replay_json(
-        trace, tmp_path / "disk", "--size", "1MiB", "-o", log, "--read-back", "--engine", engine
+        trace, tmp_path / "disk", "--size", "1MiB", "--record", log, "--read-back", "--engine",
+        engine
     )
     entries = read_log(log).entries
     assert read_log(log).about["unit_bytes"] == (UNIT if grain == 8 else 512)
@@ -232,7 +233,7 @@ def test_what_comes_back_wrong_is_told_apart(
     reads = [unit(3000, number, READ) for number in range(4)]
     trace = write_trace(tmp_path / "t.aft", writes + again + reads)
     disk, log = tmp_path / "disk", tmp_path / "log"
-    running = start(trace, disk, "--size", "64KiB", "--verify", "--buffered", "-o", log)
+    running = start(trace, disk, "--size", "64KiB", "--verify", "--buffered", "--record", log)
     wait_for_entries(log, 3)
     before = disk.read_bytes()
     wait_for_entries(log, 4)
@@ -259,7 +260,7 @@ def slow_stream(tmp_path: Path) -> Path:
 
 def test_a_killed_replay_leaves_a_usable_log(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    running = start(slow_stream(tmp_path), tmp_path / "disk", "--size", "1MiB", "-o", log)
+    running = start(slow_stream(tmp_path), tmp_path / "disk", "--size", "1MiB", "--record", log)
     wait_for_entries(log, 50)
     running.kill()
     running.communicate(timeout=60)
@@ -279,7 +280,7 @@ def test_a_killed_replay_leaves_a_usable_log(tmp_path: Path) -> None:
 def test_an_interrupted_replay_reports_what_ran(tmp_path: Path, number: signal.Signals) -> None:
     log = tmp_path / "log"
     began = time.monotonic()
-    running = start(slow_stream(tmp_path), tmp_path / "disk", "--size", "1MiB", "-o", log)
+    running = start(slow_stream(tmp_path), tmp_path / "disk", "--size", "1MiB", "--record", log)
     wait_for_entries(log, 20)
     running.send_signal(number)
     out, err = running.communicate(timeout=60)
@@ -293,7 +294,7 @@ def test_an_interrupted_replay_reports_what_ran(tmp_path: Path, number: signal.S
 def test_a_log_cut_inside_an_entry_is_still_read(tmp_path: Path) -> None:
     trace = write_trace(tmp_path / "t.aft", mixed(20))
     log = tmp_path / "log"
-    replay_json(trace, tmp_path / "disk", "--size", "1MiB", "-o", log)
+    replay_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log)
     data = bytearray(log.read_bytes())
     cut = tmp_path / "cut"
     cut.write_bytes(data[: HEADER_BYTES + 7 * ENTRY.size + 5])
@@ -317,7 +318,7 @@ def without(document: dict[str, object], *keys: str) -> dict[str, object]:
 def test_summary_is_the_report(tmp_path: Path) -> None:
     trace = write_trace(tmp_path / "t.aft", mixed(300))
     log = tmp_path / "log"
-    live = replay_json(trace, tmp_path / "disk", "--size", "1MiB", "-o", log, "--read-back")
+    live = replay_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log, "--read-back")
     later = replay_json("--summarise", log)
     changing = ("tool", "trace", "target", "log")
     assert without(live, *changing) == without(later, *changing)
@@ -327,7 +328,7 @@ def test_summary_is_the_report(tmp_path: Path) -> None:
 def test_damaged_logs_are_refused(tmp_path: Path, spoiled: int) -> None:
     trace = write_trace(tmp_path / "t.aft", mixed(5))
     log = tmp_path / "log"
-    replay_json(trace, tmp_path / "disk", "--size", "1MiB", "-o", log)
+    replay_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log)
     data = bytearray(log.read_bytes())
     place = (0, 8, 40, 600, 4093, HEADER_BYTES + 36)[spoiled]
     data[place] ^= 0x41
@@ -393,7 +394,8 @@ def test_damaged_streams_touch_nothing(tmp_path: Path, content: bytes, said: str
         (["t.aft", "new", "--align", "3072"], 2, "power of two"),
         (["t.aft", "new", "--size", "1000"], 2, "multiple of 512"),
         (["t.aft", "new", "--size", "1MiB", "--tags", "require"], 1, "/dev/approxftl"),
-        (["t.aft", "new", "--size", "1MiB", "-o", "/none/log"], 1, "/none/log: cannot create"),
+        (["t.aft", "new", "--size", "1MiB", "--record", "/none/log"], 1,
+         "/none/log: cannot create"),
         (["t.aft", "new", "--size", "1MiB", "--json=/none/x"], 1, "/none/x: cannot create"),
         (["t.aft", "new", "--simulate"], 2, "takes no target"),
         (["--summarise", "none.log"], 3, "none.log: cannot open"),
@@ -424,7 +426,7 @@ def test_a_failed_request_fails_the_replay(tmp_path: Path) -> None:
     records = [unit(0, 0, WRITE), unit(1500, 8, READ)]
     trace = write_trace(tmp_path / "t.aft", records)
     disk, log = tmp_path / "disk", tmp_path / "log"
-    running = start(trace, disk, "--size", "64KiB", "-o", log)
+    running = start(trace, disk, "--size", "64KiB", "--record", log)
     wait_for_entries(log, 1)
     with disk.open("r+b") as file:
         file.truncate(UNIT)
@@ -436,7 +438,8 @@ def test_a_failed_request_fails_the_replay(tmp_path: Path) -> None:
 
 def test_dry_run_changes_nothing(tmp_path: Path) -> None:
     trace = write_trace(tmp_path / "t.aft", mixed(50))
-    done = replay(trace, tmp_path / "disk", "--size", "1MiB", "--dry-run", "-o", tmp_path / "log")
+    done = replay(trace, tmp_path / "disk", "--size", "1MiB", "--dry-run", "--record",
+                  tmp_path / "log")
     assert done.code == 0
     assert "50 requests" in done.out
     assert sorted(p.name for p in tmp_path.iterdir()) == ["t.aft"]
@@ -461,7 +464,7 @@ def test_folded_requests_stay_inside(
     trace = write_trace(place / "t.aft", records)
     log = place / "log"
     size = size_units * UNIT
-    replay_json(trace, place / "disk", "--size", str(size), "--fold", "-o", log)
+    replay_json(trace, place / "disk", "--size", str(size), "--fold", "--record", log)
     for (first, units), entry in zip(requests, read_log(log).by_sequence, strict=True):
         assert entry.nsect == units * UNIT_SECTORS
         assert entry.off_sect + entry.nsect <= size // 512
@@ -474,7 +477,7 @@ def test_align_rounds_outward(tmp_path: Path) -> None:
     records = [Record(0, 3, 2, READ), Record(0, 8, 8, READ), Record(0, 15, 2, READ)]
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
-    replay_json(trace, tmp_path / "disk", "--size", "64KiB", "--align", "4KiB", "-o", log)
+    replay_json(trace, tmp_path / "disk", "--size", "64KiB", "--align", "4KiB", "--record", log)
     entries = read_log(log).by_sequence
     assert [(e.off_sect, e.nsect) for e in entries] == [(0, 8), (8, 8), (8, 16)]
 

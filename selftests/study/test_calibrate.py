@@ -143,7 +143,7 @@ def test_a_device_of_our_own(tmp_path: Path) -> None:
     bench = Bench(BUILD / "approxftl", 2, Store(tmp_path / "store"))
     paths = measure(hide(DRIVES["one-shot"]), (WRITES, READS, REWRITES), tmp_path, bench, 0.01)
     out, profile = tmp_path / "found.json", tmp_path / "found.profile"
-    calibrate(*paths, "--json", out, "--out", profile)
+    calibrate(*paths, f"--json={out}", "--out", profile)
     found = document_of(SCHEMA, out.read_text())
     known = {one["name"]: one for one in found["parameters"]}
     for name in ("dies", "stripe", "one_shot"):
@@ -167,7 +167,7 @@ def test_half_of_a_public_drive_tells_the_other(tmp_path: Path) -> None:
     """
     fitted, against = halves("wd-zn540", ("read-grid",), tmp_path)
     out = tmp_path / "found.json"
-    calibrate(fitted, "--against", against, "--json", out)
+    calibrate(fitted, "--against", against, f"--json={out}")
     found = document_of(SCHEMA, out.read_text())
     known = {one["name"]: one for one in found["parameters"]}
     assert {name for name, one in known.items() if not one["determined"]} >= {
@@ -328,7 +328,7 @@ def test_signals(tmp_path: Path, number: signal.Signals) -> None:
     fitted, _ = halves("wd-zn540", ("read-grid",), tmp_path)
     process = subprocess.Popen(
         ["env", "--default-signal=INT,TERM", BUILD / "approxftl-calibrate", fitted, "--progress",
-         "--json", "out.json"], cwd=tmp_path, env=os.environ | {"TMPDIR": str(tmp_path)},
+         "--json=out.json"], cwd=tmp_path, env=os.environ | {"TMPDIR": str(tmp_path)},
         stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     assert "single reads" in process.stderr.readline()

@@ -65,7 +65,7 @@ def test_no_result_gets_into_a_run(drive: Drive, tmp_path: Path) -> None:
 def test_sample_is_within_its_bands(tmp_path: Path) -> None:
     """Of each kind of drive and of each kind of load one; the whole is make drives."""
     out = tmp_path / "points.json"
-    drives("wd-zn540", "--only", "16 KiB, 4 x 1", "--json", out, "--at-least", "100")
+    drives("wd-zn540", "--only", "16 KiB, 4 x 1", f"--json={out}", "--at-least", "100")
     document = document_of(SCHEMA, out.read_text())
     assert {point["measure"] for point in document["points"]} == {
         "reads/s", "read mean", "read p99", "rate, MB/s"}
@@ -87,7 +87,7 @@ def test_other_tables(tmp_path: Path) -> None:
     table(tmp_path, "samsung-pm9a3-latency-load.csv", 0, offered_write_iops="5000",
           offered_read_iops="5000", read_mean_us="1", saturated="no")
     out = tmp_path / "points.json"
-    drives("--tables", tmp_path, "--only", "read mean", "--json", out)
+    drives("--tables", tmp_path, "--only", "read mean", f"--json={out}")
     (point,) = json.loads(out.read_text())["points"]
     assert point["load"] == "5000 writes/s offered"
     assert point["measured"] == 1

@@ -250,7 +250,7 @@ def test_a_page_says_what_the_study_says(done: Path, tmp_path: Path) -> None:
 
 def test_a_report_finds_a_study(done: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    told = run_program(PROGRAM, "report", done.with_suffix(".results"), "-o", page)
+    told = run_program(PROGRAM, "report", done.with_suffix(".results"), "-O", page)
     assert (told.code, told.err) == (0, ""), told
     assert "results of a study in" in told.out
     text = page.read_text()

@@ -68,9 +68,9 @@ def test_updates_are_as_old_as_published(tmp_path: Path) -> None:
 
 
 def test_a_stream_that_is_too_short_for_old_updates_says_so(tmp_path: Path) -> None:
-    told = synth("--like", "PRN_0", "--requests", "5000", "-o", tmp_path / "a.aft").stdout
+    told = synth("--like", "PRN_0", "--requests", "5000", "-O", tmp_path / "a.aft").stdout
     assert "This stream lasts 0.2 hours; more --requests" in " ".join(told.split())
-    told = synth("--like", "PRN_0", "--requests", "300000", "-o", tmp_path / "a.aft").stdout
+    told = synth("--like", "PRN_0", "--requests", "300000", "-O", tmp_path / "a.aft").stdout
     assert "hours" not in told
 
 
@@ -81,11 +81,11 @@ def test_names_in_other_ways(name: str) -> None:
 
 def test_fitted_to_its_own_output(tmp_path: Path) -> None:
     first = tmp_path / "first.aft"
-    synth("--like", "HM_0", "--requests", "150000", "--approx-share", "0.4", "-o", first)
+    synth("--like", "HM_0", "--requests", "150000", "--approx-share", "0.4", "-O", first)
     saved = tmp_path / "saved.json"
     synth("--fit", first, "--profile-out", saved)
     done = synth("--profile", saved, "--requests", "150000", "--seed", "9", "--json",
-                 "-o", tmp_path / "second.aft")
+                 "-O", tmp_path / "second.aft")
     document = document_of("trace-tools/approxftl_tools/tools-output.schema.json", done.stdout)
     assert document["wanted"] == workload_profile.fitted(first).summary()
     for key, most in EXACT.items():
@@ -95,13 +95,13 @@ def test_fitted_to_its_own_output(tmp_path: Path) -> None:
 def test_same_seed_same_bytes(tmp_path: Path) -> None:
     files = [tmp_path / name for name in ("a.aft", "b.aft", "c.aft")]
     for file, seed in zip(files, ("5", "5", "6"), strict=True):
-        synth("--like", "SRC1_2", "--requests", "3000", "--seed", seed, "-o", file)
+        synth("--like", "SRC1_2", "--requests", "3000", "--seed", seed, "-O", file)
     assert files[0].read_bytes() == files[1].read_bytes() != files[2].read_bytes()
 
 
 def test_the_simulator_reads_it(tmp_path: Path) -> None:
     file = tmp_path / "a.aft"
-    synth("--like", "PRXY_0", "--requests", "5000", "--approx-share", "1", "-o", file)
+    synth("--like", "PRXY_0", "--requests", "5000", "--approx-share", "1", "-O", file)
     done = subprocess.run([BUILD / "approxftl", "sim", f"--trace={file}", "--profile=tcad18",
                            "--arrival=closed", "--json=-", "--quiet", "--blocks=64",
                            "--policy=vth_b"],
@@ -113,7 +113,7 @@ def test_the_simulator_reads_it(tmp_path: Path) -> None:
 
 def test_the_header_says_that_it_is_synthetic(tmp_path: Path) -> None:
     file = tmp_path / "a.aft"
-    synth("--like", "hm_1", "--requests", "100", "-o", file)
+    synth("--like", "hm_1", "--requests", "100", "-O", file)
     read = aft.read(file)
     assert read.source_format == "synthetic HM_1"
     said = json.loads(read.provenance)["about"]
@@ -143,7 +143,7 @@ def test_any_profile_makes_a_stream(requests: int, seed: int, writes: float, upd
 
 
 def test_within(tmp_path: Path) -> None:
-    done = synth("--like", "STG_0", "--requests", "2000", "--within", "1%", "-o",
+    done = synth("--like", "STG_0", "--requests", "2000", "--within", "1%", "-O",
                  tmp_path / "a.aft", status=4)
     assert "further off than --within 0.01" in done.stderr
 
@@ -155,12 +155,12 @@ def test_list() -> None:
 
 
 @pytest.mark.parametrize(("arguments", "status", "sentence"), [
-    (["--like", "HM_9", "-o", "x"], 3, 'no volume "HM_9" is published; there are HM_0'),
+    (["--like", "HM_9", "-O", "x"], 3, 'no volume "HM_9" is published; there are HM_0'),
     (["--like", "HM_0"], 2, "nothing to write"),
-    (["--fit", "gone.aft", "-o", "x"], 3, "gone.aft: no such file"),
-    (["--profile", "gone.json", "-o", "x"], 3, "gone.json: cannot read"),
-    (["--like", "HM_0", "--approx-share", "2", "-o", "x"], 2, "is no share"),
-    (["--like", "HM_0", "--requests", "0", "-o", "x"], 2, "is not from 1"),
+    (["--fit", "gone.aft", "-O", "x"], 3, "gone.aft: no such file"),
+    (["--profile", "gone.json", "-O", "x"], 3, "gone.json: cannot read"),
+    (["--like", "HM_0", "--approx-share", "2", "-O", "x"], 2, "is no share"),
+    (["--like", "HM_0", "--requests", "0", "-O", "x"], 2, "is not from 1"),
     ([], 2, "one of the arguments"),
 ])
 def test_refusals(arguments: list[str], status: int, sentence: str) -> None:
@@ -182,7 +182,7 @@ def test_damaged_profiles(tmp_path: Path, change: dict[str, Any], sentence: str)
     file = tmp_path / "profile.json"
     profile = json.loads(workload_profile.to_json(workload_profile.published("HM_0")))
     file.write_text(json.dumps(profile | change))
-    done = subprocess.run([SYNTH, "--profile", file, "-o", tmp_path / "x"], capture_output=True,
+    done = subprocess.run([SYNTH, "--profile", file, "-O", tmp_path / "x"], capture_output=True,
                           text=True, check=False)
     assert done.returncode == 1
     assert sentence in done.stderr

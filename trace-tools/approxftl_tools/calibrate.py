@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import tempfile
@@ -70,9 +69,8 @@ def options() -> command.Parser:
     parser.add_argument("--out", type=command.named, metavar="FILE",
                         help="write the profile, which approxftl sim and create take; - for "
                         "standard output")
-    parser.add_argument("--json", type=command.named, metavar="FILE",
-                        help="write everything as JSON, - for standard output")
-    parser.add_argument("-j", "--jobs", metavar="N", type=jobs, default=os.cpu_count() or 1,
+    command.add_json(parser)
+    parser.add_argument("--jobs", metavar="N", type=jobs, default=os.cpu_count() or 1,
                         help="simulations at a time (default: as many as processors)")
     parser.add_argument("--progress", action="store_true", help="even if stderr is no terminal")
     return parser
@@ -195,8 +193,7 @@ def write(arguments: argparse.Namespace, argv: Sequence[str], found: Found, outp
           against: Sequence[Compared]) -> None:
     """Put out what was asked for."""
     if arguments.json:
-        document = as_json(found, output, against, argv)
-        command.write_file(arguments.json, json.dumps(document, indent=1) + "\n")
+        command.answer(arguments.json, as_json(found, output, against, argv))
     if arguments.out:
         command.write_file(arguments.out, as_profile(found))
     if command.STANDARD not in (arguments.json, arguments.out):

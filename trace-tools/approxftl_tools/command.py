@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import errno
+import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -32,8 +35,8 @@ from approxftl_tools.refusal import (
 )
 
 __all__ = ["CLAIMS", "DONE", "FAILED", "INTERRUPTED", "NOT_FOUND", "NOT_VERIFIED", "STANDARD",
-           "USAGE", "Refusal", "envelope", "named", "output", "parser", "run", "understanding",
-           "wrapped", "write_file"]
+           "USAGE", "Refusal", "add_json", "answer", "envelope", "named", "output",
+           "parser", "run", "understanding", "wrapped", "write_file"]
 
 #: Format of JSON documents: a new minor version adds keys, a new major one changes them.
 JSON_FORMAT = [1, 0]
@@ -41,10 +44,47 @@ HELP_WIDTH = 98
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose complaints look like those of the other commands."""
+    """A parser that reads and complains as the commands in C do."""
+
+    words: Sequence[str] = ()
+
+    def joined(self, words: Sequence[str]) -> Iterator[str]:
+        """Yield words so that "-S -used" has a value, and "--json FILE" has none."""
+        rest = iter(words)
+        for word in rest:
+            if word == "--":
+                yield word
+                yield from rest
+            elif word in ("-j", "--json") and word in self._option_string_actions:
+                yield f"--json={STANDARD}"
+            elif word in ("-S", "--sort") and word in self._option_string_actions:
+                value = next(rest, None)
+                yield word if value is None else f"--sort={value}"
+            else:
+                yield word
+
+    def parse_known_args(  # type: ignore[override]
+            self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:
+        """Parse what is left of the words."""
+        self.words = list(self.joined(sys.argv[1:] if args is None else args))
+        return super().parse_known_args(self.words, namespace)
+
+    def unknown(self, others: Sequence[str]) -> str:
+        """Return a sentence about the first option that there is not, empty if there is none."""
+        known = self._option_string_actions
+        for word in (*self.words, *others):
+            name = word.split("=")[0]
+            if re.match("--[a-z]", word) and name not in known:
+                near = difflib.get_close_matches(name, [one for one in known if one[:2] == "--"], 1)
+                return f'unknown option "{name}"' + (f", perhaps {near[0]}" if near else "")
+            if re.match("-[A-Za-z]", word) and word[:2] not in known:
+                return f'unknown option "{word}"'
+        return ""
 
     def error(self, message: str) -> NoReturn:
-        """Print one line."""
+        """Print one line; an option that there is not comes before what is missing."""
+        if message.startswith(("the following arguments", "unrecognized", "one of the arguments")):
+            message = self.unknown(message.split(": ")[-1].split()) or message
         sys.stderr.write(f"{self.prog.replace(' ', '-')}: {message}; "
                          f'"{self.prog} --help" lists the options\n')
         sys.exit(USAGE)
@@ -54,6 +94,17 @@ def parser(verb: str, summary: str, epilog: str = "") -> Parser:
     """Return a parser for `approxftl VERB`."""
     return Parser(prog=f"approxftl {verb}", description=summary, epilog=epilog,
                   formatter_class=wide_help, allow_abbrev=False)
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Add what means the same everywhere."""
+    parser.add_argument("-j", "--json", metavar="FILE", nargs="?", const=STANDARD, type=named,
+                        help="answer as JSON, to standard output or a file")
+
+
+def answer(file: Path, document: Any) -> None:
+    """Write what --json asks for."""
+    write_file(file, json.dumps(document, indent=1) + "\n")
 
 
 def wrapped(text: str) -> str:
@@ -70,11 +121,12 @@ class Help(argparse.RawDescriptionHelpFormatter):
         super().add_usage(usage, actions, groups, "Usage: " if prefix is None else prefix)
 
     def _format_action_invocation(self, action: argparse.Action) -> str:
-        """Name a value once, as Python does from 3.13 on."""
+        """Name a value once, as the commands in C do."""
         if not action.option_strings or action.nargs == 0:
             return super()._format_action_invocation(action)
         value = self._format_args(action, self._get_default_metavar_for_optional(action))
-        return f"{', '.join(action.option_strings)} {value}"
+        return ", ".join(action.option_strings) + (
+            f"[={action.metavar}]" if action.nargs == "?" else f" {value}")
 
 
 def wide_help(prog: str) -> argparse.HelpFormatter:

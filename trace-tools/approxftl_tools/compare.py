@@ -3,17 +3,18 @@
 
 from __future__ import annotations
 
-import json
+import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from approxftl_tools import aft, command
+from approxftl_tools import aft, command, row_list
 from approxftl_tools.figure import Cell, number
 from approxftl_tools.figure_runs import several_policies
 from approxftl_tools.inputs import WHAT_FILES_ARE, Device, Inputs, Run, read
 from approxftl_tools.measures import HEADLINE, MEASURES, Measure, factor, human, measured, scaled
+from approxftl_tools.row_list import Column
 
 Json = dict[str, Any]
 
@@ -299,6 +300,42 @@ def document(inputs: Inputs, argv: Sequence[str]) -> Json:
     }
 
 
+# ---------------------------------------------------------------- a list of runs
+
+def measure_column(measure: Measure) -> Column:
+    """Return the column of a measure; a list shows what the table does."""
+    return Column(measure.key, measure.title, f"{measure.group}: {measure.title}",
+                  more=measure.key not in HEADLINE,
+                  said=lambda row: human(measure, row[measure.key]))
+
+
+COLUMNS = (Column("label", "run", "as the table calls it", False),
+           Column("policy", "policy", "flash translation policy", False),
+           Column("profile", "profile", "the device it started from", False, True),
+           Column("seed", "seed", "of all that is random", more=True),
+           Column("file", "file", "where the run is from", False, True),
+           *map(measure_column, MEASURES))
+
+
+def run_row(run: Run) -> Json:
+    """Return a row of the list."""
+    return {"label": run.label, "policy": run.policy, "profile": run.document.get("profile"),
+            "seed": run.document.get("seed"), "file": str(run.path), **values_of(run)}
+
+
+def tell(args: argparse.Namespace, given: Sequence[str], inputs: Inputs,
+         choice: row_list.Choice) -> None:
+    """Print what was asked for."""
+    if choice.chosen:
+        if not inputs.runs:
+            raise command.Refusal(f"--show and --sort are for runs; found {inputs.summary()}")
+        choice.answer(args, "compare", given, [run_row(run) for run in inputs.runs])
+    elif args.json:
+        command.answer(args.json, document(inputs, given))
+    else:
+        sys.stdout.write(text(inputs, args.all))
+
+
 # ---------------------------------------------------------------- command
 
 
@@ -311,8 +348,8 @@ def options() -> command.Parser:
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="what to compare")
     parser.add_argument("-a", "--all", action="store_true",
                         help="every measure, not only the headline")
-    parser.add_argument("-j", "--json", action="store_true",
-                        help="everything as JSON, times in ns, energy in pJ")
+    row_list.add_options(parser)
+    command.add_json(parser)
     return parser
 
 
@@ -322,15 +359,16 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     def body() -> int:
         args = options().parse_args(given)
+        choice = row_list.choose(args, COLUMNS)
+        if args.json:
+            command.CLAIMS.writes(args.json, "--json")
         inputs = read(args.files)
         if not (inputs.runs or inputs.devices or inputs.replays or inputs.logs
                 or inputs.records):
             raise command.Refusal(f"found {inputs.summary()}, which has no numbers to compare; "
                                   "approxftl report draws it")
         with command.understanding(args.files):
-            told = (json.dumps(document(inputs, given), indent=2) + "\n" if args.json
-                    else text(inputs, args.all))
-        sys.stdout.write(told)
+            tell(args, given, inputs, choice)
         return command.DONE
 
     return command.run("compare", body)

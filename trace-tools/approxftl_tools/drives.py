@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import tempfile
@@ -15,13 +14,14 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from approxftl_tools import command
+from approxftl_tools import command, row_list
 from approxftl_tools.bench import Bench
 from approxftl_tools.drive_list import DRIVES, Drive
 from approxftl_tools.drive_points import OWN_TABLES, Load, Point, Shape, points_of
 from approxftl_tools.figure import Curves, Figure
 from approxftl_tools.page import figure_block, page, table
 from approxftl_tools.refusal import FAILED, Refusal
+from approxftl_tools.row_list import Column
 from approxftl_tools.study import jobs
 from approxftl_tools.study_store import Store
 
@@ -66,6 +66,16 @@ class Verdict:
                 self.use]
 
 
+    def row(self) -> Json:
+        """Return the same with the values as they are."""
+        cells = dict(zip(HEAD, self.cells(), strict=True))
+        return {**cells, "drive": self.point.drive.name, "measured": self.point.target(),
+                "ours": self.ours, "said_error": cells["error"], "said_band": cells["band"],
+                "error": None, "band": None, "error_us": None, "band_us": None,
+                "error_us" if self.point.absolute else "error": self.error,
+                "band_us" if self.point.absolute else "band": self.point.band}
+
+
 def names(text: str) -> Drive:
     """Read the name of a drive."""
     for drive in DRIVES:
@@ -98,15 +108,15 @@ def options() -> command.Parser:
                         help="points whose table, load or measure has this in its name")
     parser.add_argument("--larger", type=jobs, metavar="N", default=1,
                         help="devices with N times the blocks, to see that size does not matter")
-    parser.add_argument("-j", "--jobs", metavar="N", type=jobs, default=os.cpu_count() or 1,
+    parser.add_argument("--jobs", metavar="N", type=jobs, default=os.cpu_count() or 1,
                         help="processes at a time (default: as many as processors)")
     parser.add_argument("--out", metavar="DIR", type=Path,
                         help="keep results there, and run nothing that is done (default: nowhere)")
     parser.add_argument("--at-least", metavar="PERCENT", type=part, default=0.0,
                         help="fail if fewer points are within their bands (default 0)")
     parser.add_argument("--progress", action="store_true", help="even if stderr is no terminal")
-    parser.add_argument("--json", type=command.named, metavar="FILE",
-                        help="write the table as JSON, - for standard output")
+    row_list.add_options(parser)
+    command.add_json(parser)
     parser.add_argument("--html", type=command.named, metavar="FILE",
                         help="write a page with the table and the curves over each other")
     return parser
@@ -268,19 +278,39 @@ def as_html(verdicts: Sequence[Verdict], argv: Sequence[str]) -> str:
                 "".join(parts) + f"<p>Written by approxftl {escape(own)}</p>\n")
 
 
-def write(arguments: argparse.Namespace, argv: Sequence[str], verdicts: Sequence[Verdict]) -> None:
+COLUMNS = (
+    Column("drive", "drive", "its profile", False),
+    *(Column(key, key, about, right) for key, about, right in (
+        ("table", "of the measurements", False), ("unit", "one drive of several", False),
+        ("load", "what was run", False), ("measure", "what was measured", False),
+        ("measured", "by whoever published it", True), ("ours", "the emulation", True))),
+    Column("error", "error", "of ours, as a share; of latencies there is error_us",
+           said=lambda row: row["said_error"]),
+    Column("band", "band", "in which it has to be, in the same unit",
+           said=lambda row: row["said_band"]),
+    Column("error_us", "error, us", "of latencies", more=True),
+    Column("band_us", "band, us", "in which it has to be", more=True),
+    Column("verdict", "verdict", "within its band, or missed", False),
+    Column("use", "use", "fitted, seen or unseen", False))
+
+
+def write(arguments: argparse.Namespace, argv: Sequence[str], verdicts: Sequence[Verdict],
+          choice: row_list.Choice) -> None:
     """Put out what was asked for."""
-    if arguments.json:
-        content = {**command.envelope("drives", argv), "points": as_json(verdicts)}
-        command.write_file(arguments.json, json.dumps(content, indent=1) + "\n")
+    if choice.chosen:
+        choice.answer(arguments, "drives", argv, [verdict.row() for verdict in verdicts])
+    elif arguments.json:
+        command.answer(arguments.json, {**command.envelope("drives", argv),
+                                        "points": as_json(verdicts)})
     if arguments.html:
         command.write_file(arguments.html, as_html(verdicts, argv))
-    if command.STANDARD not in (arguments.json, arguments.html):
+    if command.STANDARD not in (arguments.json, arguments.html) and not choice.chosen:
         sys.stdout.write(as_text(verdicts))
 
 
 def run(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     """Do everything."""
+    choice = row_list.choose(arguments, COLUMNS)
     for option in ("json", "html"):
         if getattr(arguments, option):
             command.CLAIMS.writes(getattr(arguments, option), f"--{option}")
@@ -288,7 +318,7 @@ def run(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
         bench = Bench(command.program(), arguments.jobs, Store(arguments.out or Path(folder)),
                       arguments.progress or sys.stderr.isatty())
         verdicts = judge(wanted(arguments, bench), bench, arguments.tables)
-    write(arguments, argv, verdicts)
+    write(arguments, argv, verdicts, choice)
     share = 100.0 * sum(verdict.within for verdict in verdicts) / len(verdicts)
     if share < arguments.at_least:
         sys.stderr.write(f"approxftl-drives: {share:.1f} % of the points are within their bands, "

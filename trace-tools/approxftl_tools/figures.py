@@ -6,13 +6,14 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from approxftl_tools import command, papers, plot
+from approxftl_tools import command, papers, plot, row_list
 from approxftl_tools.figure_kinds import KINDS, Kind, draw
 from approxftl_tools.figure_runs import Lacking
 from approxftl_tools.inputs import WHAT_FILES_ARE, Inputs, read
+from approxftl_tools.row_list import Column
 from approxftl_tools.seeds import over_seeds
 from approxftl_tools.study_streams import Setting
 
@@ -26,13 +27,13 @@ def options() -> command.Parser:
         f"{WHAT_FILES_ARE}\n\nWithout --kind all kinds are drawn for which the files have what "
         "they need.")
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="what to draw")
-    parser.add_argument("-l", "--list", action="store_true", help="list the kinds of figure")
-    parser.add_argument("-k", "--kind", default="", metavar="KIND,...", help="only these kinds")
-    parser.add_argument("-o", "--output", type=Path, default=Path("figures"), metavar="DIR",
+    parser.add_argument("--list", action="store_true", help="list the kinds of figure")
+    parser.add_argument("--kind", default="", metavar="KIND,...", help="only these kinds")
+    parser.add_argument("-O", "--output", type=Path, default=Path("figures"), metavar="DIR",
                         help="where they go (default figures)")
-    parser.add_argument("-f", "--format", default="svg", choices=FORMATS,
+    parser.add_argument("--format", default="svg", choices=FORMATS,
                         help="svg (default) or pdf")
-    parser.add_argument("-p", "--papers", action="store_true",
+    parser.add_argument("--papers", action="store_true",
                         help="the papers' figures, simulated from scratch (minutes); FILE are "
                              "then names of figures, or how they begin")
     parser.add_argument("--full", action="store_true",
@@ -46,8 +47,10 @@ def options() -> command.Parser:
     parser.add_argument("--mounted", type=Path, metavar="DIR",
                         help="with --papers: labelled reports of approxftl app weights, whose "
                              "networks are drawn beside the simulated ones")
-    parser.add_argument("-d", "--data", action="store_true",
+    parser.add_argument("--data", action="store_true",
                         help="the numbers of each figure, as CSV beside it")
+    row_list.add_options(parser)
+    command.add_json(parser)
     return parser
 
 
@@ -84,13 +87,23 @@ def write(inputs: Inputs, kinds: Sequence[Kind], output: Path, kind: str, data: 
     return count
 
 
+NAMES = (Column("name", "name", "of the figure, as --kind or --papers takes it", False),
+         Column("about", "about", "what it shows", False))
+
+
+def tell_names(args: argparse.Namespace, names: Iterable[tuple[str, str]]) -> int:
+    """Print a list of figures, which has no titles."""
+    args.no_head = True
+    row_list.choose(args, NAMES).answer(args, "figures", args.words, [
+        {"name": name, "about": title} for name, title in names])
+    return command.DONE
+
+
 def from_papers(args: argparse.Namespace) -> int:
     """Make the papers' figures."""
     names = [str(name) for name in args.files]
     if args.list:
-        for name, title in papers.titles(names):
-            print(f"{name.ljust(26)}  {title}")
-        return command.DONE
+        return tell_names(args, papers.titles(names))
     seed = 1 if args.seed is None else args.seed
     more = {"base": {"seed": seed}} if args.seeds is None else {"seeds": args.seeds, "seed": seed}
     setting = Setting(args.full, args.traces, args.output / "traces", more)
@@ -102,6 +115,10 @@ def from_papers(args: argparse.Namespace) -> int:
 
 def check(args: argparse.Namespace) -> None:
     """Refuse options that say nothing together."""
+    if not args.list:
+        row_list.needs(args, "--list")
+        if args.json:
+            raise command.Refusal("--json needs --list", command.USAGE)
     for name in ("full", "traces", "seed", "seeds", "mounted"):
         if getattr(args, name) not in (None, False) and not args.papers:
             raise command.Refusal(f"--{name} needs --papers", command.USAGE)
@@ -114,14 +131,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Entry point."""
     def body() -> int:
         args = options().parse_args(argv)
+        args.words = list(sys.argv[1:] if argv is None else argv)
         check(args)
         if args.papers:
             return from_papers(args)
         if args.list:
-            wide = max(len(kind.name) for kind in KINDS)
-            for kind in KINDS:
-                print(f"{kind.name.ljust(wide)}  {kind.title}")
-            return command.DONE
+            return tell_names(args, [(kind.name, kind.title) for kind in KINDS])
         if not args.files:
             raise command.Refusal('nothing to draw; name files, or "--list" the kinds',
                                   command.USAGE)

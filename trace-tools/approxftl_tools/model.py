@@ -67,29 +67,29 @@ def options() -> command.Parser:
     parser = command.parser("tag model", "Says which of a model's weights may lose bits: a file of "
                             "safetensors, GGUF, ONNX or npy.", EPILOG)
     parser.add_argument("file", metavar="FILE", type=Path, help="the model")
-    parser.add_argument("-t", "--tensor", metavar="PATTERN", action="append", default=[],
+    parser.add_argument("--tensor", metavar="PATTERN", action="append", default=[],
                         help="only tensors of such names")
-    parser.add_argument("-x", "--except", metavar="PATTERN", action="append", default=[],
+    parser.add_argument("--except", metavar="PATTERN", action="append", default=[],
                         dest="never", help="none of such names")
-    parser.add_argument("-T", "--type", metavar="TYPE,...", default="", help="only of these types")
-    parser.add_argument("-R", "--rule", choices=RULES, default="weights",
+    parser.add_argument("--type", metavar="TYPE,...", default="", help="only of these types")
+    parser.add_argument("--rule", choices=RULES, default="weights",
                         help="of these: weights (default), or all")
-    parser.add_argument("-P", "--planes", metavar="N", type=planes,
+    parser.add_argument("--planes", metavar="N", type=planes,
                         help="the lowest N bits of each number, of a file by plane")
     parser.add_argument("-l", "--level", metavar="N[:PATTERN]", type=leveled, action="append",
                         default=[], help="quality level, 1 to 3, of all, or of such names; what "
                         "is said last holds")
     into = parser.add_mutually_exclusive_group()
-    into.add_argument("-o", "--to-planes", metavar="OUT", type=command.named,
+    into.add_argument("--to-planes", metavar="OUT", type=command.named,
                       help="make a file by plane, and tag that")
-    into.add_argument("-f", "--from-planes", metavar="OUT", type=command.named,
+    into.add_argument("--from-planes", metavar="OUT", type=command.named,
                       help="make the original of a file by plane again")
     parser.add_argument("-n", "--dry-run", action="store_true", help="change nothing, tell only")
     parser.add_argument("-r", "--remember", action="store_true",
                         help="keep it in the file's attribute, too, for after an unmount")
     parser.add_argument("-w", "--rewrite", action="store_true",
                         help="store again what is approximate from now on")
-    parser.add_argument("-j", "--json", action="store_true", help="answer as JSON")
+    command.add_json(parser)
     return parser
 
 

@@ -107,7 +107,7 @@ def options(subject: Subject) -> command.Parser:
     parser.add_argument("--planes", metavar="N", type=number(0, 16),
                         help="lowest bits of a number that are approximate (default: the mantissa "
                              "of a bfloat16, four of an int8)")
-    parser.add_argument("--level", metavar="N[:PLANES]", type=leveled, action="append",
+    parser.add_argument("-l", "--level", metavar="N[:PLANES]", type=leveled, action="append",
                         help="quality level, 1 to 3, of these planes, or of the lowest PLANES of "
                              "them; what is said last holds (default 1)")
     for name, one in subject.parameters.items():
@@ -115,15 +115,14 @@ def options(subject: Subject) -> command.Parser:
                             help=f"{one.about} (default {one.usual})")
     parser.add_argument("--draws", metavar="N", type=number(8, 100000), default=100,
                         help="copies that a prediction is made of (default 100)")
-    parser.add_argument("--precise", action="store_true", help="declare nothing approximate")
+    parser.add_argument("-p", "--precise", action="store_true", help="declare nothing approximate")
     parser.add_argument("--require", action="store_true",
                         help="fail where there is no device of dm-approxftl")
-    parser.add_argument("--force", action="store_true",
+    parser.add_argument("-f", "--force", action="store_true",
                         help="replace files that are not of this program")
     parser.add_argument("--label", metavar="KEY=VALUE,...", type=labels, default={},
                         help="what the report is to be known by, such as cycles=1000,months=3")
-    parser.add_argument("--json", metavar="FILE", type=command.named,
-                        help="the report as JSON, - for standard output")
+    command.add_json(parser)
     return parser
 
 
@@ -430,7 +429,7 @@ def run(subject: Subject) -> int:
             raise Refusal(f"{args.directory}: {error.strerror}") from error
         if args.json:
             document = {**command.envelope("app", [subject.name, *words]), **report}
-            command.write_file(args.json, json.dumps(document, indent=1) + "\n")
+            command.answer(args.json, document)
         if args.json != command.STANDARD:
             tell(subject, report)
         if report.get("inputs", {}).get("damaged_precise_bits"):

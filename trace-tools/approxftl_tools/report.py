@@ -250,10 +250,10 @@ def options() -> command.Parser:
         "records what they need; approxftl sim --json X.json --histogram --block-table "
         "--page-map auto\n--timeline X.timeline.json records everything.")
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="what to show")
-    parser.add_argument("-o", "--output", type=command.named, default=Path("report.html"),
+    parser.add_argument("-O", "--output", type=command.named, default=Path("report.html"),
                         metavar="FILE",
                         help="the page, - for standard output (default report.html)")
-    parser.add_argument("-t", "--title", default="approxftl report", metavar="TEXT",
+    parser.add_argument("--title", default="approxftl report", metavar="TEXT",
                         help="its title")
     return parser
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from approxftl_tools import (
     command,
+    row_list,
     study_optimise,
     study_pack,
     study_plan,
@@ -116,7 +117,7 @@ def options() -> command.Parser:
                             EPILOG)
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB",
                                   parser_class=command.Parser)
-    add = {name: verbs.add_parser(name, help=text, description=text,
+    add = {name: verbs.add_parser(name, help=text, description=text, allow_abbrev=False,
                                   formatter_class=command.wide_help) for name, text in VERB_HELP}
     for name, one in add.items():
         archive = name == "verify"
@@ -139,8 +140,10 @@ def options() -> command.Parser:
         add[name].add_argument("--measures", metavar="A,B,...", help="columns of the table")
     for name in ("run", "table"):
         add[name].add_argument("--csv", action="store_true", help="print the table as CSV")
+    for name in ("run", "table", "optimise"):
+        row_list.add_options(add[name])
     for name in ("run", "table", "status", "optimise"):
-        add[name].add_argument("--json", action="store_true", help="print as JSON")
+        command.add_json(add[name])
     for name in ("figure", "report"):
         add[name].add_argument("--style", metavar="STYLE", type=Path,
                                help="width, height, font, font_size and palette, a TOML file")
@@ -171,7 +174,7 @@ def figure_options(add: Mapping[str, command.Parser]) -> None:
                         help="of one column, 3.5 inches (default), or of two, 7.16")
     for name, what in (("report", "the page (default: beside the file, NAME.html)"),
                        ("pack", "the archive (default: beside the file, NAME.study.tar.gz)")):
-        add[name].add_argument("--output", metavar="FILE", type=command.named, help=what)
+        add[name].add_argument("-O", "--output", metavar="FILE", type=command.named, help=what)
     export = add["export"]
     export.add_argument("--slurm", metavar="FILE", type=command.named,
                         help="write a job array, and FILE.manifest with its commands")
@@ -241,6 +244,7 @@ def settled(plan: Plan, store: Store) -> tuple[Plan, int]:
 def run(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, store: Store) -> int:
     """Run what is missing, and, if the study says so, more until the intervals are narrow."""
     keys = study_table.chosen(arguments.measures, plan)
+    row_list.choose(arguments, study_table.columns_of(plan, keys))
     store.prepare()
     whole, seeds = True, 0
     plan, now = settled(plan, store)
@@ -280,9 +284,12 @@ def print_table(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, 
     """Print what is done."""
     groups = study_table.groups_of(plan, store)
     rows = study_table.table(groups, plan.rules.relative_to, keys)
-    if arguments.json:
-        print(json.dumps({**command.envelope("study", argv), "study": plan.name, "rows": rows,
-                          **absent(plan, store)}, indent=1))
+    choice = row_list.choose(arguments, study_table.columns_of(plan, keys))
+    if choice.chosen:
+        choice.answer(arguments, "study", argv, rows)
+    elif arguments.json:
+        command.answer(arguments.json, {**command.envelope("study", argv), "study": plan.name,
+                                        "rows": rows, **absent(plan, store)})
     else:
         sys.stdout.write(study_table.as_csv(rows) if arguments.csv else study_table.as_text(rows))
     return judge(plan, groups)
@@ -407,6 +414,7 @@ def export(arguments: argparse.Namespace, _argv: Sequence[str], plan: Plan, stor
 
 def optimise(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, store: Store) -> int:
     """Look for the best values, and print what was tried."""
+    choice = row_list.choose(arguments, study_optimise.columns_of(study_optimise.goal_of(plan)))
     store.prepare()
     search = study_optimise.Search(
         plan, study_optimise.goal_of(plan), store, command.program(), lambda: engine_of(arguments),
@@ -414,9 +422,11 @@ def optimise(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, sto
     whole = search.search()
     if search.shown and search.trials:
         sys.stderr.write("\n")
-    if arguments.json:
-        print(json.dumps({**command.envelope("study", argv), "study": plan.name,
-                          **study_optimise.as_rows(search)}, indent=1))
+    if choice.chosen:
+        choice.answer(arguments, "study", argv, study_optimise.listed(search))
+    elif arguments.json:
+        command.answer(arguments.json, {**command.envelope("study", argv), "study": plan.name,
+                                        **study_optimise.as_rows(search)})
     else:
         sys.stdout.write(study_optimise.as_text(search))
     for trial in search.trials:

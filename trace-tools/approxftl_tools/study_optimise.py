@@ -19,6 +19,7 @@ from approxftl_tools import study_plan, study_table
 from approxftl_tools.command import FAILED, USAGE, Refusal
 from approxftl_tools.measures import BY_KEY, human
 from approxftl_tools.paper_measures import VALUES
+from approxftl_tools.row_list import Column, aligned
 from approxftl_tools.statistics import Estimate
 from approxftl_tools.study_engine import Engine
 from approxftl_tools.study_plan import Plan, Value, check_known, dashed, is_plain, whole_number
@@ -288,9 +289,23 @@ def as_text(search: Search) -> str:
               study_table.cell({**study_table.ends(measure, trial.estimate),
                                 measure: trial.value}, measure)]
              for number, trial in ordered(search)]
-    lines = study_table.aligned([head, *cells])
+    lines = aligned([head, *cells], [True] * len(head))
     best = search.best()
     return lines + (f"\nbest: {best.command}\n" if best else "")
+
+
+def columns_of(goal: Goal) -> tuple[Column, ...]:
+    """Return what a list of trials can show."""
+    return (Column("trial", "trial", "its number"),
+            *(Column(key, study_table.title(key), "what is looked for") for key in goal.ranges),
+            *study_table.measure_columns(goal.measure, study_table.title(goal.measure)),
+            Column("why", "why", "why it has no value", False, True),
+            Column("command", "command", "that runs its first point", False, True))
+
+
+def listed(search: Search) -> list[dict[str, Any]]:
+    """Return the trials as rows of that list."""
+    return [{**row.pop("values"), **row} for row in as_rows(search)["trials"]]
 
 
 def as_rows(search: Search) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import io
 import json
 import re
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 from approxftl_tools.command import USAGE, Refusal, understanding
 from approxftl_tools.measures import BY_KEY, human
 from approxftl_tools.paper_measures import VALUES
+from approxftl_tools.row_list import Column, aligned
 from approxftl_tools.statistics import Estimate, estimate, paired_ratio
 from approxftl_tools.study_plan import Plan, Value, meant
 from approxftl_tools.study_store import DONE, Store, read_result
@@ -166,7 +167,7 @@ def as_csv(rows: Sequence[Row]) -> str:
     return out.getvalue()
 
 
-def cell(row: Row, key: str) -> str:
+def cell(row: Mapping[str, Any], key: str) -> str:
     """Return a cell for a person, with its interval."""
     value, low = row[key], row.get(f"{key}_low")
     measure = BY_KEY.get(key)
@@ -192,12 +193,25 @@ def as_text(rows: Sequence[Row]) -> str:
         return "no point is done\n"
     keys = [key for key in rows[0] if not key.endswith(("_low", "_high"))
             and (key != "drifting_runs" or any(row[key] for row in rows))]
-    return aligned([list(map(title, keys)), *([cell(row, key) for key in keys] for row in rows)])
+    return aligned([list(map(title, keys)), *([cell(row, key) for key in keys] for row in rows)],
+                   [True] * len(keys))
 
 
-def aligned(cells: Sequence[Sequence[str]]) -> str:
-    """Return lines of cells as columns."""
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = ("  ".join(text.rjust(width) for text, width in zip(line, widths, strict=True))
-             for line in cells)
-    return "\n".join(line.rstrip() for line in lines) + "\n"
+def measure_columns(key: str, what: str) -> tuple[Column, ...]:
+    """Return the columns of a mean, or of a ratio."""
+    return (Column(key, what, f"{what}, with its interval", said=lambda row: cell(row, key)),
+            Column(f"{key}_low", f"{what}, low", "lower end of its interval of 95 %", more=True),
+            Column(f"{key}_high", f"{what}, high", "upper end", more=True))
+
+
+def columns_of(plan: Plan, keys: Sequence[str]) -> tuple[Column, ...]:
+    """Return what the table of a study can show."""
+    varied = dict.fromkeys([*(key for key, _ in plan.points[0].varied if key != "seed"), "policy"])
+    found = [Column(key, title(key), "what is varied") for key in varied]
+    found += [Column("runs", "runs", "that differ in their seeds"),
+              Column("drifting_runs", "drifting runs", "whose means are not worth much")]
+    for key in keys:
+        found += measure_columns(key, title(key))
+        if plan.rules.relative_to:
+            found += measure_columns(f"{key}_ratio", f"{title(key)}, ratio")
+    return tuple(found)

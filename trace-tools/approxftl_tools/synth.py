@@ -4,14 +4,15 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from approxftl_tools import command, record_writer, synthesis, workload_profile
+from approxftl_tools import command, record_writer, row_list, synthesis, workload_profile
 from approxftl_tools.command import Refusal
+from approxftl_tools.row_list import Column
 from approxftl_tools.workload_profile import Profile
 
 EPILOG = """\
@@ -21,9 +22,9 @@ of what, with which seed; what a profile does not determine is listed as assumed
 
 Examples:
   approxftl synth --list
-  approxftl synth --like PRN_0 --requests 500000 -o prn_0.aft
-  approxftl synth --fit capture.aft --profile-out capture.json -o more.aft --requests 1000000
-  approxftl synth --profile capture.json --approx-share 0.5 --seed 7 -o tagged.aft
+  approxftl synth --like PRN_0 --requests 500000 -O prn_0.aft
+  approxftl synth --fit capture.aft --profile-out capture.json -O more.aft --requests 1000000
+  approxftl synth --profile capture.json --approx-share 0.5 --seed 7 -O tagged.aft
 
 Exit status: 0 done, 1 failed, 2 usage, 3 no such file or volume, 4 --within was not kept.
 """
@@ -65,7 +66,7 @@ def options() -> command.Parser:
     origin.add_argument("--like", metavar="VOLUME", help="one of them")
     origin.add_argument("--fit", metavar="TRACE", type=Path, help="a record file to measure")
     origin.add_argument("--profile", metavar="FILE", type=Path, help="a profile that was saved")
-    parser.add_argument("-o", "--output", metavar="FILE", type=command.named,
+    parser.add_argument("-O", "--output", metavar="FILE", type=command.named,
                         help="where the records go, - for standard output")
     parser.add_argument("--profile-out", metavar="FILE", type=command.named,
                         help="save the profile, - for standard output")
@@ -76,7 +77,8 @@ def options() -> command.Parser:
                         help="places whose data are approximate (default: as in the profile)")
     parser.add_argument("--within", metavar="SHARE", type=share,
                         help="fail if a characteristic is missed by more than that")
-    parser.add_argument("--json", action="store_true", help="print what was made as JSON")
+    row_list.add_options(parser)
+    command.add_json(parser)
     return parser
 
 
@@ -88,28 +90,48 @@ def refuse_beside(arguments: argparse.Namespace, switch: str, names: Sequence[st
                           command.USAGE)
 
 
-def list_json(argv: Sequence[str]) -> str:
-    """Return the published volumes as JSON."""
-    keys = ("name", "writes_percent", "updates_percent", "write_kb", "read_kb",
-            "update_zones_percent", "arrival_mean_ms")
-    return json.dumps({**command.envelope("synth", argv), "volumes": [
-        {key: value if key != "arrival_mean_ms" else value or None
-         for key, value in zip(keys, row, strict=True)}
-        for row in workload_profile.PUBLISHED]}, indent=1)
+KEYS = ("name", "writes_percent", "updates_percent", "write_kb", "read_kb",
+        "update_zones_percent", "arrival_mean_ms")
+
+
+def percent(key: str, about: str, title: str) -> Column:
+    """Return the column of a share."""
+    return Column(key, title, about, said=lambda row: f"{row[key]:.1f}%")
+
+
+def kilobytes(key: str, about: str, title: str) -> Column:
+    """Return the column of a length."""
+    return Column(key, title, about, said=lambda row: f"{row[key]:.1f} KB")
+
+
+COLUMNS = (
+    Column("name", "volume", "of the published traces", False),
+    percent("writes_percent", "requests that write", "writes"),
+    percent("updates_percent", "writes to what was written before", "updates"),
+    kilobytes("write_kb", "mean length of a write", "write"),
+    kilobytes("read_kb", "mean length of a read", "read"),
+    percent("hot_updates_percent", "updates in the three youngest zones", "hot"),
+    Column("arrival_mean_ms", "between", "mean time between requests",
+           said=lambda row: f"{row['arrival_mean_ms']:g} ms" if row["arrival_mean_ms"]
+           else "unknown"))
+
+
+def volumes() -> list[dict[str, Any]]:
+    """Return the published volumes."""
+    found = [dict(zip(KEYS, row, strict=True)) for row in workload_profile.PUBLISHED]
+    return [{**row, "arrival_mean_ms": row["arrival_mean_ms"] or None} for row in found]
 
 
 def list_volumes(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     """Print the published volumes."""
     refuse_beside(arguments, "--list", ("output", "profile_out", "approx_share", "within"))
-    if arguments.json:
-        print(list_json(argv))
-        return command.DONE
-    print("volume  writes  updates  write     read      hot updates  between requests")
-    for row in workload_profile.PUBLISHED:
-        name, writes, updates, write_kb, read_kb, zones, arrival = row
-        shown = f"{arrival:g} ms" if arrival else "unknown"
-        print(f"{name:7} {writes:5.1f}%  {updates:6.1f}%  {write_kb:4.1f} KB  {read_kb:5.1f} KB "
-              f" {sum(zones[:3]):10.1f}%  {shown}")
+    choice = row_list.choose(arguments, COLUMNS)
+    if arguments.json and not choice.chosen:
+        command.answer(arguments.json, {**command.envelope("synth", argv), "volumes": volumes()})
+    else:
+        choice.answer(arguments, "synth", argv, [
+            {**row, "hot_updates_percent": round(sum(row["update_zones_percent"][:3]), 6)}
+            for row in volumes()])
     return command.DONE
 
 
@@ -145,10 +167,10 @@ def tell(arguments: argparse.Namespace, argv: Sequence[str], profile: Profile,
     """Print what was asked for beside what came out."""
     wanted = profile.summary()
     if arguments.json:
-        print(json.dumps({**command.envelope("synth", argv), "name": profile.name,
-                          "source": profile.source, "assumed": list(profile.assumed),
-                          "requests": arguments.requests, "seed": arguments.seed,
-                          "wanted": wanted, "made": made}, indent=1))
+        command.answer(arguments.json, {
+            **command.envelope("synth", argv), "name": profile.name, "source": profile.source,
+            "assumed": list(profile.assumed), "requests": arguments.requests,
+            "seed": arguments.seed, "wanted": wanted, "made": made})
         return
     print(f"{arguments.output}: {arguments.requests} synthetic requests, {profile.source}, "
           f"{profile.name}, seed {arguments.seed}")
@@ -218,6 +240,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     def body() -> int:
         arguments = options().parse_args(words)
+        if not arguments.list:
+            row_list.needs(arguments, "--list")
         run = list_volumes if arguments.list else make
         return run(arguments, words)
 

@@ -66,7 +66,7 @@ static void print_help(void)
 	     "is on, and leaves a directory with the trace and all about device and program.\n"
 	     "The exit status is the program's.\n"
 	     "\n"
-	     "  -o, --output DIRECTORY  the result (default: NAME.aftrec, NAME being the device's)\n"
+	     "  -O, --output DIRECTORY  the result (default: NAME.aftrec, NAME being the device's)\n"
 	     "      --strict            events or writes that are not there are a failure\n"
 	     "      --no-sync           do not write back what is dirty when the program has ended\n"
 	     "      --buffer-kib N      size of blktrace's buffers (default 512)\n"
@@ -84,7 +84,7 @@ enum option_code {
 };
 
 static const struct option options[] = {
-	{ "output", required_argument, NULL, 'o' },
+	{ "output", required_argument, NULL, 'O' },
 	{ "strict", no_argument, NULL, OPTION_STRICT },
 	{ "no-sync", no_argument, NULL, OPTION_NO_SYNC },
 	{ "buffer-kib", required_argument, NULL, OPTION_BUFFER_KIB },
@@ -107,7 +107,7 @@ static int set_count(u64 *value, const char *name, const char *text, struct aftl
 static int take(struct capture *capture, int code, const char *argument, struct aftl_error *error)
 {
 	switch (code) {
-	case 'o':
+	case 'O':
 		capture->output = optarg;
 		return 0;
 	case OPTION_STRICT:
@@ -152,7 +152,7 @@ static int parse(struct capture *capture, int argc, char **argv, struct aftl_err
 
 	opterr = 0;
 	optind = 1;
-	while (!ret && (at = optind, code = getopt_long(argc, argv, "+:o:h", options, NULL)) != -1)
+	while (!ret && (at = optind, code = getopt_long(argc, argv, "+:O:h", options, NULL)) != -1)
 		ret = take(capture, code, argv[at], error);
 	if (ret || capture->help)
 		return ret;

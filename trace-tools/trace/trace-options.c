@@ -45,7 +45,7 @@ static const struct command_option options_table[] = {
 	     "where the requests come from; a record file keeps it"),
 	{ "about", 0, KIND_FACT, 0, "KEY=VALUE", "a fact about them that it keeps, too; any number",
 	  0, 0, VERB_CONVERT },
-	{ "rule", 'r', KIND_RULE, 0, "RULE",
+	{ "rule", 0, KIND_RULE, 0, "RULE",
 	  "CLASS:TERM,TERM...; the first rule that fits a write decides", 0, 0, VERB_TAG },
 	NUMBER(VERB_TAG, "seed", AFTL_PARAM_COUNT, seed, "N",
 	       "of the shares in rules (default 1)"),

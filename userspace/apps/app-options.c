@@ -3,21 +3,22 @@
 #include <stdlib.h>
 
 #include "app-options.h"
+#include "command-line.h"
 #include "complain.h"
 
 const char *const app_phases[] = { "all", "write", "compute", NULL };
 const char *const app_ios[] = { "buffered", "direct", "mmap", NULL };
 
 enum option_code {
+	OPTION_FORCE = 'f',
 	OPTION_HELP = 'h',
+	OPTION_JSON = 'j',
+	OPTION_PRECISE = 'p',
 	OPTION_PHASE = 256,
 	OPTION_IO,
 	OPTION_MEMORY,
 	OPTION_REFERENCE,
-	OPTION_PRECISE,
 	OPTION_REQUIRE,
-	OPTION_FORCE,
-	OPTION_JSON,
 	/* Those of app_parameters follow. */
 	OPTION_PARAMETER,
 };
@@ -36,7 +37,7 @@ static const struct {
 	{ "force", OPTION_FORCE, NULL, "replace files that are not of this program" },
 	{ "reference", OPTION_REFERENCE, "DIRECTORY",
 	  "files of the precise run (default: $TMPDIR or /tmp)" },
-	{ "json", OPTION_JSON, "FILE", "the report as JSON, - for standard output" },
+	{ "json", OPTION_JSON, "FILE", COMMAND_JSON_HELP },
 	{ "help", OPTION_HELP, NULL, "print this" },
 };
 
@@ -45,8 +46,11 @@ static void make_table(struct option table[ARRAY_SIZE(lines) + APP_PARAMETERS + 
 	unsigned int i, count = 0;
 
 	for (i = 0; i < ARRAY_SIZE(lines); i++)
-		table[count++] = (struct option){ lines[i].name, !!lines[i].value, NULL,
-						  lines[i].code };
+		table[count++] = (struct option){
+			lines[i].name,
+			lines[i].code == OPTION_JSON ? optional_argument : !!lines[i].value, NULL,
+			lines[i].code,
+		};
 	for (i = 0; i < APP_PARAMETERS; i++)
 		table[count++] = (struct option){ app_parameters[i].name, 1, NULL,
 						  OPTION_PARAMETER + (int)i };
@@ -122,7 +126,7 @@ static int take(struct app_options *options, int code, const char *value,
 		options->force = true;
 		return 0;
 	case OPTION_JSON:
-		options->json = value;
+		options->json = value ? value : "-";
 		return 0;
 	case OPTION_HELP:
 		options->help = true;
@@ -201,7 +205,7 @@ int app_options_parse(struct app_options *options, int argc, char **argv,
 	make_table(table);
 	opterr = 0;
 	optind = 0;
-	while (!ret && (code = getopt_long(argc, argv, "h", table, NULL)) != -1)
+	while (!ret && (code = getopt_long(argc, argv, "fhj::p", table, NULL)) != -1)
 		ret = code == '?' ? complain_unknown(argv[optind - 1], error) :
 				    take(options, code, optarg, error);
 	if (!ret && !options->help)
@@ -211,12 +215,15 @@ int app_options_parse(struct app_options *options, int argc, char **argv,
 	return ret;
 }
 
-static void print_option(const char *name, const char *value, const char *help)
+static void print_option(const char *name, int code, const char *value, const char *help)
 {
+	bool letter = code < OPTION_PHASE, within = code == OPTION_JSON;
 	char left[40];
 
-	scnprintf(left, sizeof(left), "  --%s %s", name, value ? value : "");
-	printf("%-26s%s\n", left, help);
+	scnprintf(left, sizeof(left), "  %c%c%c --%s%s%s%s", letter ? '-' : ' ',
+		  letter ? code : ' ', letter ? ',' : ' ', name, within ? "[=" : value ? " " : "",
+		  value ? value : "", within ? "]" : "");
+	printf("%-30s%s\n", left, help);
 }
 
 static void print_usual(const struct app *app)
@@ -252,9 +259,10 @@ void app_options_help(void)
 	     "       \"approxftl app weights --help\" lists their own options");
 	puts("\nOptions:");
 	for (i = 0; i < ARRAY_SIZE(lines); i++)
-		print_option(lines[i].name, lines[i].value, lines[i].help);
+		print_option(lines[i].name, (int)lines[i].code, lines[i].value,
+			     lines[i].help);
 	puts("\nParameters, which the files remember:");
 	for (i = 0; i < APP_PARAMETERS; i++)
-		print_option(app_parameters[i].name, app_parameters[i].value,
+		print_option(app_parameters[i].name, OPTION_PARAMETER, app_parameters[i].value,
 			     app_parameters[i].help);
 }

@@ -129,6 +129,22 @@ static int take(const struct command_line *line, void *fields,
 	return 0;
 }
 
+/* getopt_long() takes the begin of a name for the name: what is added later would change that. */
+static bool is_cut(const char *argument, const struct command_option *option)
+{
+	return argument[0] == '-' && argument[1] == '-' &&
+	       strcspn(argument + 2, "=") != strlen(option->name);
+}
+
+static int take_code(const struct command_line *line, void *fields, int code, const char *argument,
+		     struct aftl_error *error)
+{
+	const struct command_option *option = find_option(line, code);
+
+	return is_cut(argument, option) ? complain_unknown(line, argument, error) :
+					  take(line, fields, option, optarg, error);
+}
+
 int command_line_parse(const struct command_line *line, void *fields, int argc, char **argv,
 		       struct aftl_error *error)
 {
@@ -147,7 +163,7 @@ int command_line_parse(const struct command_line *line, void *fields, int argc, 
 		else if (code == '?')
 			ret = complain_unknown(line, argv[at], error);
 		else
-			ret = take(line, fields, find_option(line, code), optarg, error);
+			ret = take_code(line, fields, code, argv[at], error);
 	}
 	for (; !ret && optind < argc; optind++)
 		ret = line->word(fields, argv[optind], error);

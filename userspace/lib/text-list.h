@@ -55,7 +55,7 @@ struct list_choice {
 /* The lines of an option table. */
 #define LIST_BARE_HELP "a list without its titles"
 #define LIST_SHOW_HELP "only these columns, or +A,... more of them; help lists them"
-#define LIST_SORT_HELP "rows by these columns; -COLUMN: the largest first"
+#define LIST_SORT_HELP "rows by these columns; with - before it, the largest first"
 
 /**
  * list_choose() - understand @show, behind -o, and @sort, behind -S; NULL: not given

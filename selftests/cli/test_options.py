@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""One vocabulary: what options, letters and mistakes are called, over all verbs there are.
+
+The verbs and their options are those that the programs' own help lists, so that a new one is
+looked at without a line here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+from selftests.lib.programs import TOP, run_program
+from selftests.lib.verbs import Words, call, every, help_of
+
+PAGES = {page.name.split(".")[0]: page.read_text() for folder in ("userspace", "trace-tools")
+         for page in (TOP / folder).rglob("*.[18].rst")}
+#: The page of a verb, where it is not its own; a program is called as its page.
+PAGE_OF = {"demo": "approxftl-lab", "approxftl-model": "approxftl-tag"}
+for page_name, page_verbs in (
+        ("approxftl", ("params", "profiles", "policies", "help", "version")),
+        ("approxftl-volume", ("format", "check", "dump")),
+        ("approxftl-device", ("create", "list", "status", "stat", "top", "health", "message",
+                              "remove", "doctor"))):
+    PAGE_OF |= dict.fromkeys(page_verbs, page_name)
+#: Another program, whose letters are its own.
+FOREIGN = {("approxrun",)}
+#: These take what follows as it is, or have no option.
+BARE = {("help",), ("version",)}
+#: One word for two things that no reader takes for each other; anything else is one thing.
+OF_TWO_KINDS = {
+    # of a volume to be printed; of unkind the file with what blocks may hold
+    "--state",
+    # replay folds by the size of its target, a trace by one that is named
+    "--fold",
+}
+
+
+@dataclass(frozen=True)
+class Option:
+    """A line of a help text."""
+
+    letter: str
+    name: str
+    value: str
+
+
+@cache
+def options(words: Words) -> tuple[Option, ...]:
+    found = re.findall(r"^ {2,8}(?:(-\w), )?(--[a-z0-9][a-z0-9-]*)((?:\[=| )[^ ]+)?",
+                       help_of(words), re.M)
+    return tuple(Option(letter, name, value.strip()) for letter, name, value in dict.fromkeys(found)
+                 if not value.startswith("  "))
+
+
+VERBS = [words for words in every() if words not in FOREIGN]
+
+
+def test_options_are_found() -> None:
+    assert len(VERBS) > 50
+    assert sum(len(options(words)) for words in VERBS) > 300
+    assert Option("-j", "--json", "[=FILE]") in options(("sim",))
+    assert Option("-o", "--show", "COLUMN,...") in options(("compare",))
+
+
+def test_a_letter_is_one_thing() -> None:
+    found: dict[str, set[str]] = defaultdict(set)
+    for words in VERBS:
+        for one in options(words):
+            found[one.letter].add(one.name)
+    found.pop("")
+    assert {letter: names for letter, names in found.items() if len(names) > 1} == {}
+
+
+def test_what_has_a_letter_has_it_everywhere() -> None:
+    found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for words in VERBS:
+        for one in options(words):
+            found[one.name][one.letter].append(" ".join(words))
+    assert {name: dict(letters) for name, letters in found.items() if len(letters) > 1} == {}
+
+
+def test_a_name_has_a_value_everywhere_or_nowhere() -> None:
+    found: dict[str, dict[bool, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for words in VERBS:
+        for one in options(words):
+            found[one.name][bool(one.value)].append(" ".join(words))
+    assert {name: dict(kinds) for name, kinds in found.items()
+            if len(kinds) > 1 and name not in OF_TWO_KINDS} == {}
+
+
+@pytest.mark.parametrize("words", VERBS, ids=" ".join)
+class TestVerb:
+    """Each verb."""
+
+    def test_json_goes_anywhere(self, words: Words) -> None:
+        for one in options(words):
+            if one.name == "--json":
+                assert one == Option("-j", "--json", "[=FILE]")
+
+    def test_the_page_has_every_option(self, words: Words) -> None:
+        verb = words[0]
+        name = PAGE_OF.get(verb, f"approxftl-{verb}" if not verb.startswith("approx") else verb)
+        page = PAGES["approxftl-trace-record" if words == ("trace", "record") else name]
+        for one in options(words):
+            letter = rf"{one.letter}\b.*" if one.letter else ""
+            known = re.search(rf"^(?! )[*]*{letter}.*{one.name}\b|\*\*{letter}{one.name}\b", page,
+                              re.M)
+            assert known or one.name == "--help", f"{name}: {one}"
+
+    def test_a_name_that_is_cut_is_none(self, words: Words, tmp_path: Path) -> None:
+        for one in options(words):
+            cut = one.name[:-1]
+            if cut not in {other.name for other in options(words)} and words != ("app",):
+                done = run_program(*call(words), cut, directory=tmp_path)
+                assert (done.code, done.out) == (2, ""), done
+                assert cut in done.err
+                break
+
+    def test_an_unknown_option_is_a_usage_error(self, words: Words, tmp_path: Path) -> None:
+        if words in BARE:
+            return
+        for wrong in ("--no-such-option", "-Z"):
+            done = run_program(*call(words), wrong, directory=tmp_path)
+            assert (done.code, done.out) == (2, ""), done
+            assert done.err.count("\n") == 1 and wrong in done.err, done.err
+        assert list(tmp_path.iterdir()) == []

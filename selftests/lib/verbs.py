@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Every verb, and the programs that are none, as they say of themselves."""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import cache
+
+from selftests.lib.programs import BUILD, run_program
+
+Words = tuple[str, ...]
+
+
+def call(words: Words) -> list[str]:
+    """Return a command line, the program by its path."""
+    own = words[:1] and words[0].startswith("approx")
+    return [str(BUILD / words[0]), *words[1:]] if own else [str(BUILD / "approxftl"), *words]
+
+
+@cache
+def help_of(words: Words) -> str:
+    """Return what a verb says of itself."""
+    done = run_program(*call(words), "--help")
+    assert (done.code, done.err) == (0, ""), words
+    return done.out
+
+
+def leaves(words: Words = ()) -> list[Words]:
+    """Return the verbs that have no verbs."""
+    told = help_of(words)
+    own = " ".join(("approxftl", *words))
+    if not re.search(rf"^Usage: {own} (\[-h\] )?VERB\b", told, re.M):
+        return [words]
+    verbs = re.findall(r"^ {2,4}([a-z]+) {1,}[A-Za-z\"]", told, re.M)
+    assert len(verbs) > 2, told
+    return [leaf for verb in dict.fromkeys(verbs) for leaf in leaves((*words, verb))]
+
+
+@cache
+def every() -> list[Words]:
+    """Return all verbs, and the programs that are none."""
+    verbs = leaves()
+    found = {path.name for path in BUILD.glob("approx*") if os.access(path, os.X_OK)}
+    first = {f"approxftl-{words[0]}" for words in verbs}
+    return [*verbs, *((name,) for name in sorted(found - first - {"approxftl"}))]
