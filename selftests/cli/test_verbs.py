@@ -264,7 +264,7 @@ class Machine:
         for tool in ("dmsetup", "fio", "blktrace", "mdadm", "qemu-system-x86_64", "busybox", "cpio",
                      "modprobe"):
             self.write(f"tools/{tool}", "")
-        for package in ("numpy", "matplotlib"):
+        for package in ("numpy", "jinja2", "matplotlib"):
             self.write(f"usr/lib/python3/dist-packages/{package}", "")
 
     def write(self, name: str, text: str) -> None:
@@ -340,6 +340,8 @@ FAULTS = [
     ("tools/mdadm", None, "mdadm, for RAID", "apt-get install mdadm"),
     ("usr/lib/python3/dist-packages/numpy", None, "numpy, for reports",
      "apt-get install python3-numpy"),
+    ("usr/lib/python3/dist-packages/jinja2", None, "Jinja2, for pages",
+     "apt-get install python3-jinja2"),
     ("usr/lib/python3/dist-packages/matplotlib", None, "matplotlib, for figures",
      "apt-get install python3-matplotlib"),
     ("lib/modules/6.12.1+deb12-amd64/build/Makefile", None, "headers for guests", "make deps"),

@@ -11,7 +11,7 @@ import json
 import math
 import re
 from collections.abc import Iterator
-from html import unescape
+from html import escape, unescape
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -517,6 +517,26 @@ def test_a_bare_install_has_still_figures(page: Path, tmp_path: Path) -> None:
     bare = (tmp_path / "bare.html").read_text()
     assert "vega" not in bare.lower()
     assert figure(bare, "response").count("<rect ") > 16
+
+
+def test_without_templates_nothing_is_written(page: Path, tmp_path: Path) -> None:
+    program = without_module(tmp_path / "place", "report", "jinja2")
+    done = run_program(program, page.with_name("result.json"), "-o", tmp_path / "bare.html")
+    assert (done.code, done.err) == (1, "approxftl-report: pages need Jinja2; install it "
+                                        "(python3-jinja2)\n")
+    assert not (tmp_path / "bare.html").exists()
+
+
+def test_names_are_words_whatever_is_in_them(tmp_path: Path) -> None:
+    name = 'a"<img src=x onerror=alert(1)>&amp;\'{{ 7 * 7 }}'
+    for end in ("1", "2"):
+        simulate(tmp_path / f"{name}{end}.json", "--requests", "500", "--histogram", "--policy",
+                 "baseline,vth_b", "--seed", "1..2")
+    succeed("report", tmp_path, "-o", tmp_path / "r.html", "-t", name)
+    html = (tmp_path / "r.html").read_text()
+    assert "<img" not in html and f"<h1>{escape(name)}</h1>" in html.replace("&#34;", "&quot;") \
+        .replace("&#39;", "&#x27;")
+    assert [row[0] for row in numbers(html, "response")[1:3]] == [f"{name}1", f"{name}2"]
 
 
 VL_CONVERT = """

@@ -5,8 +5,7 @@
 python_verbs := calibrate compare drives embeddings figures model parquet report study synth watch weights
 python_programs := $(addprefix $(plain_dir)/approxftl-,$(python_verbs))
 python_files := $(shell cd trace-tools && find approxftl_tools -name '*.py' -o -name '*.css' \
-	-o -name '*.js' -o -name '*.toml' \
-	-o -name '*.csv')
+	-o -name '*.js' -o -name '*.html' -o -name '*.toml' -o -name '*.csv')
 
 PROGRAMS += $(python_programs)
 INSTALLED += $(foreach f,$(python_files),644:trace-tools/$(f):$(PYTHONDIR)/$(f))

@@ -9,7 +9,6 @@ import sys
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from approxftl_tools.bench import Bench
 from approxftl_tools.drive_list import DRIVES, Drive
 from approxftl_tools.drive_points import OWN_TABLES, Load, Point, Shape, points_of
 from approxftl_tools.figure import Curves, Figure
-from approxftl_tools.page import figure_block, page, table
+from approxftl_tools.page import page, shown
 from approxftl_tools.refusal import FAILED, Refusal
 from approxftl_tools.row_list import Column
 from approxftl_tools.study import jobs
@@ -266,16 +265,13 @@ AXES = {"latency-load": "thousand writes a second", "write-steady": "GiB filled,
 
 def as_html(verdicts: Sequence[Verdict], argv: Sequence[str]) -> str:
     """Return the page."""
-    parts = []
+    drives = []
     for name, group in groupby(verdicts, key=lambda verdict: verdict.point.drive.name):
         rows = list(group)
-        parts.append(f"<section><h2>{escape(rows[0].point.drive.about)}</h2>\n"
-                     + table(("points", "within their bands", "median error"), summary(rows))
-                     + "".join(figure_block(figure) for figure in figures(rows))
-                     + table(HEAD, [verdict.cells() for verdict in rows], name) + "</section>\n")
-    own = f"{command.version()}: approxftl drives {' '.join(argv)}"
-    return page("Real drives and their emulation",
-                "".join(parts) + f"<p>Written by approxftl {escape(own)}</p>\n")
+        drives.append((rows[0].point.drive.about, name, summary(rows),
+                       [*map(shown, figures(rows))], [verdict.cells() for verdict in rows]))
+    return page("drives.html", "Real drives and their emulation", drives=drives, head=HEAD,
+                own=f"{command.version()}: approxftl drives {' '.join(argv)}")
 
 
 COLUMNS = (

@@ -244,9 +244,8 @@ def specification(figure: Figure) -> Json:
 
 
 def script(figure: Figure) -> str:
-    """Return the specification as an element of the page."""
-    text = json.dumps(specification(figure), separators=(",", ":")).replace("<", "\\u003c")
-    return f'<script type="application/json" class="spec">{text}</script>\n'
+    """Return the specification as it can stand in a page."""
+    return json.dumps(specification(figure), separators=(",", ":")).replace("<", "\\u003c")
 
 
 # ---------------------------------------------------------------- the bundle
@@ -276,8 +275,7 @@ def bundle() -> str | None:
     return made
 
 
-def ending(code: str) -> str:
+def ending(code: str) -> Json:
     """Return what makes figures of the specifications; the bundle is unpacked when one is seen."""
-    packed = base64.b64encode(gzip.compress(code.encode(), mtime=0)).decode()
-    return (f'<!-- {NOTICE} -->\n<script type="text/plain" id="vega">{packed}</script>\n'
-            f"<script>\n{(HERE / 'live.js').read_text('utf-8')}</script>\n")
+    return {"notice": NOTICE, "script": (HERE / "live.js").read_text("utf-8"),
+            "packed": base64.b64encode(gzip.compress(code.encode(), mtime=0)).decode()}

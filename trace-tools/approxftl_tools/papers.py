@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
 from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
@@ -17,7 +16,7 @@ from pathlib import Path
 from approxftl_tools import command, study_plan, study_plot, study_report, study_table
 from approxftl_tools.command import Refusal
 from approxftl_tools.inputs import Json, read
-from approxftl_tools.page import page, table
+from approxftl_tools.page import page, templates
 from approxftl_tools.study_engine import Processes
 from approxftl_tools.study_figure import Chart, Spec, chart_of, specs_of
 from approxftl_tools.study_plan import Plan
@@ -80,28 +79,20 @@ def drawable(names: Sequence[str], setting: Setting, say: Callable[[str], None])
     return [one for one in found if one not in lacking]
 
 
-def made_by(one: Made, store: Store, files: Sequence[Path]) -> str:
-    """Return the part of the page that says how to repeat a figure."""
-    rows = [[point.address, point.command()] for point in unique(one.plan.points)]
-    links = ", ".join(f'<a href="{escape(path.name)}">{escape(path.name)}</a>' for path in files)
-    return (f"<details><summary>Runs ({len(rows)}); {escape(one.plan.path.name)}</summary>\n"
-            f"{table([f'result in {store.root.name}', 'command'], rows)}</details>\n"
-            f"<p>Files: {links}</p>\n")
+def made_by(one: Made, store: Store, files: Sequence[Path]) -> Json:
+    """Return how to repeat a figure."""
+    return {"runs": [[point.address, point.command()] for point in unique(one.plan.points)],
+            "study": one.plan.path.name, "store": store.root.name,
+            "files": [path.name for path in files]}
 
 
-def introduction(setting: Setting) -> str:
+def introduction(setting: Setting) -> Json:
     """Return what holds for all figures."""
-    streams = (f"Volumes are real record files in <code>{escape(str(setting.traces))}</code>."
-               if setting.traces else
-               "Volumes are synthetic: streams with the published characteristics of the real "
-               "ones, which cannot be handed on.")
-    length = "Full runs." if setting.full else "Short runs; FULL=1 makes longer ones."
     seed = setting.more.get("seed") or setting.more["base"]["seed"]
-    seeds = f"{setting.more['seeds']} seeds from {seed}; error bars are intervals of 95 %" \
-        if "seeds" in setting.more else f"seed {seed}"
-    return (f"<p>All numbers are simulated here, with {seeds}, by approxftl "
-            f"{escape(command.version())}. {length} {streams} Absolute times are not the papers'; "
-            "compare schemes within a figure.</p>\n")
+    return {"seeds": f"{setting.more['seeds']} seeds from {seed}; error bars are intervals of 95 %"
+            if "seeds" in setting.more else f"seed {seed}",
+            "version": command.version(), "traces": str(setting.traces or ""),
+            "length": "Full runs." if setting.full else "Short runs; FULL=1 makes longer ones."}
 
 
 def draw(one: Made, store: Store, folder: Path, kind: str, reports: Sequence[Json]
@@ -126,21 +117,25 @@ def reports_of(folder: Path) -> list[Json]:
 def make(names: Sequence[str], setting: Setting, folder: Path, kind: str, jobs: int,
          say: Callable[[str], None], reports: Sequence[Json] = ()) -> Path:
     """Make figures; return the page that shows them."""
+    templates()  # What lacks is said before minutes have passed.
     style = study_plot.read_style(None, "double")
     chosen = drawable(names, setting, say)
     store = Store(folder / "runs")
     points = unique([point for one in chosen for point in one.plan.points])
     say(f"{len(chosen)} figures, {len(points)} runs")
     ensure(points, store, Processes(command.program(), jobs))
-    body = [introduction(setting)]
+    systems = []
     for system, group in groupby(chosen, key=lambda one: one.plan.name):
-        body.append(f"<h2>{escape(system)}</h2>\n")
+        charts = []
         for one in group:
             chart, files = draw(one, store, folder, kind, reports)
             said = f"In the paper: {one.spec.text()} Here: {one.plan.text}"
-            body.append(study_report.block(chart, style, said, made_by(one, store, files)))
+            charts.append(study_report.chart_data(chart, style, said,
+                                                  **made_by(one, store, files)))
             say(str(files[0]))
+        systems.append((system, charts))
     # The page of all figures is not replaced by one of some.
     stem = "index" if not names else names[0] if len(names) == 1 else "selection"
-    command.write_file(folder / f"{stem}.html", page("The papers' figures", "".join(body)))
+    command.write_file(folder / f"{stem}.html", page(
+        "papers.html", "The papers' figures", systems=systems, **introduction(setting)))
     return folder / f"{stem}.html"

@@ -4,11 +4,9 @@
 from __future__ import annotations
 
 import csv
-import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from html import escape
 from io import StringIO
 from pathlib import Path
 from shlex import join
@@ -21,52 +19,15 @@ from approxftl_tools.figure_kinds import KINDS, Kind, draw
 from approxftl_tools.figure_runs import Lacking, many_inputs, of_policy, policies
 from approxftl_tools.inputs import WHAT_FILES_ARE, Inputs, Run, marked, read
 from approxftl_tools.measures import factor
-from approxftl_tools.page import DIGITS, download, figure_block, page, table
-from approxftl_tools.report_words import interval_rows, opening
+from approxftl_tools.page import DIGITS, page, shown
+from approxftl_tools.report_words import interval_rows, simulated, verdicts
 from approxftl_tools.seeds import over_seeds
-from approxftl_tools.study_report import section_of
+from approxftl_tools.study_report import parts_of
 
 Json = dict[str, Any]
 
 #: More figures of a kind than that are too many to look at: then the first few are shown.
 ALIKE, FIRST = 24, 4
-#: A value and how it compares: 0.9x, or a ratio with its interval.
-RELATIVE = re.compile(r"(.*) (\S+x|\S+ \[.*\])")
-
-
-def comparison(lines: Sequence[Sequence[str]], caption: str) -> str:
-    """Return a table of measures; what is relative is set apart."""
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in lines[0])
-    body = []
-    for name, *cells in lines[1:]:
-        values = []
-        for cell in cells:
-            found = RELATIVE.fullmatch(cell)
-            value, relative = found.groups() if found else (cell, "")
-            values.append(f"<td>{escape(value)}"
-                          + ("<br>" if "[" in relative else " " if relative else "")
-                          + (f"<small>{escape(relative)}</small>" if relative else "") + "</td>")
-        body.append(f'<tr><th scope="row">{escape(name)}</th>{"".join(values)}</tr>\n')
-    return (f'<div class="wide"><table><caption>{escape(caption)}</caption>'
-            f"<thead><tr>{head}</tr></thead>\n<tbody>{''.join(body)}</tbody></table></div>\n")
-
-
-def side_by_side(blocks: Iterable[str]) -> str:
-    """Return blocks that stand in a row as far as there is room."""
-    found = "".join(blocks)
-    return f'<div class="row">{found}</div>\n' if found else ""
-
-
-def replay_tables(one: Run) -> str:
-    """Return how well a replay kept its schedule, what came of the data, and its latencies."""
-    facts = compare.replay_rows(one)
-    latencies = compare.replay_latencies(one)
-    return (side_by_side([comparison(compare.replay_headline(one), "Replay"),
-                          comparison(latencies, "Latencies of the replay") if latencies else ""])
-            + "<details><summary>Every fact of the replay</summary>\n"
-            + comparison(facts, "Replay") + "</details>\n")
-
-
 def measures_csv(runs: Sequence[Run]) -> str:
     """Return every measure of runs, a line for each."""
     values = [compare.values_of(run) for run in runs]
@@ -100,39 +61,28 @@ def over_inputs(inputs: Inputs) -> list[list[str]]:
     return lines
 
 
-def tables(inputs: Inputs) -> str:
-    """Return the comparison of runs, and all measures behind it."""
+def tables(inputs: Inputs) -> Json:
+    """Return the comparison of runs, all measures behind it, and tables of what is no run."""
     many = many_inputs(inputs)
-    if many:
-        return (comparison(over_inputs(inputs), f"{many} inputs: how many times that of the first "
-                           "policy a measure is; geometric mean, least and most")
-                + f"<p>Every measure: {download('measures.csv', measures_csv(inputs.runs))}</p>\n"
-                + other_tables(inputs))
-    parts = []
-    for runs in compare.blocks_of_runs(inputs):
-        rows, beside = (interval_rows, "and intervals of 95 %") if runs[0].seeds else \
+    over = {"lines": over_inputs(inputs), "measures": measures_csv(inputs.runs),
+            "caption": f"{many} inputs: how many times that of the first policy a measure is; "
+                       "geometric mean, least and most"} if many else None
+    blocks = []
+    for runs in compare.blocks_of_runs(inputs) if not many else ():
+        rows, beside = (interval_rows, ", and intervals of 95 %") if runs[0].seeds else \
             (compare.rows_of, "")
         caption = (f"{runs[0].group}; beside a value how many times that of {runs[0].label} it is"
-                   f"{', ' + beside if beside else ''}")
-        parts.append(comparison(rows(runs, every=False), caption))
-        parts.append("<details><summary>Every measure</summary>\n"
-                     + comparison(rows(runs, every=True), caption) + "</details>\n")
-    return "".join(parts) + other_tables(inputs)
-
-
-def other_tables(inputs: Inputs) -> str:
-    """Return tables of what is no run."""
-    parts = [f'<p class="failed"><strong>{escape(line)}</strong></p>\n'
-             for line in compare.failure_lines(inputs)]
-    others = ([("Device", compare.device_rows(d)) for d in inputs.devices]
-              + [("Record file", compare.record_rows(f)) for f in inputs.records]
-              + [("Log of a replay", compare.log_rows(g)) for g in inputs.logs])
-    parts += [replay_tables(one) for one in inputs.replays]
-    parts.append(side_by_side(comparison(rows, what) for what, rows in others))
-    for app in dict.fromkeys(program.group for program in inputs.programs):
-        runs = [program for program in inputs.programs if program.group == app]
-        parts.append(comparison(compare.program_rows(runs), f"approxftl app {app}"))
-    return "".join(parts)
+                   f"{beside}")
+        blocks.append((rows(runs, every=False), rows(runs, every=True), caption))
+    programs = [(app, compare.program_rows([one for one in inputs.programs if one.group == app]))
+                for app in dict.fromkeys(program.group for program in inputs.programs)]
+    return {"over": over, "blocks": blocks, "failures": compare.failure_lines(inputs),
+            "replays": [(compare.replay_headline(one), compare.replay_latencies(one),
+                         compare.replay_rows(one)) for one in inputs.replays],
+            "others": [*(("Device", compare.device_rows(one)) for one in inputs.devices),
+                       *(("Record file", compare.record_rows(one)) for one in inputs.records),
+                       *(("Log of a replay", compare.log_rows(one)) for one in inputs.logs)],
+            "programs": programs}
 
 
 def origin(path: Path, document: Json, what: str) -> list[str]:
@@ -144,7 +94,7 @@ def origin(path: Path, document: Json, what: str) -> list[str]:
             str(document.get("seed", "\u2013")), join(tool.get("argv", []))]
 
 
-def provenance(inputs: Inputs) -> str:
+def provenance(inputs: Inputs) -> list[list[str]]:
     """Return where everything is from."""
     rows: dict[str, list[str]] = {}
     for run in inputs.runs:
@@ -166,8 +116,7 @@ def provenance(inputs: Inputs) -> str:
     for log in inputs.logs:
         rows[str(log.path)] = [str(log.path), f"replay by {log.engine}", log.tool, "", "",
                                log.about]
-    head = ("file", "what", "version", "profile", "seed", "command")
-    return table(head, list(rows.values()))
+    return list(rows.values())
 
 
 def drawn(inputs: Inputs) -> tuple[list[tuple[Kind, list[Figure]]], list[tuple[Kind, str]]]:
@@ -184,23 +133,6 @@ def drawn(inputs: Inputs) -> tuple[list[tuple[Kind, list[Figure]]], list[tuple[K
                 lacking.append((kind, f"{len(figures) - FIRST} more than the first {FIRST}; a "
                                 "report of fewer files has them"))
     return found, lacking
-
-
-def contents(found: Sequence[tuple[Kind, Sequence[Figure]]]) -> str:
-    """Return the list of figures."""
-    lines = "".join(f'<li><a href="#{escape(figure.name)}">{escape(figure.title)}</a></li>\n'
-                    for _, figures in found for figure in figures)
-    return f'<nav aria-label="Figures"><ul>\n{lines}</ul></nav>\n'
-
-
-def missing(lacking: Sequence[tuple[Kind, str]]) -> str:
-    """Return what is not shown, and what would record it."""
-    if not lacking:
-        return ""
-    lines = "".join(f"<li>{escape(kind.title)}: {escape(reason)}.</li>\n"
-                    for kind, reason in lacking)
-    return ('<section class="missing" id="missing"><h2>Not shown</h2>\n'
-            f"<ul>\n{lines}</ul></section>\n")
 
 
 def is_study(path: Path) -> bool:
@@ -221,24 +153,21 @@ def html(given: Inputs, studies: Sequence[Path], heading: str, argv: Sequence[st
     code = live.bundle() if found else None
     # A kind's figures have different names already; kinds may share one.
     taken: set[str] = set()
-    blocks = []
-    for _, figures in found:
-        for figure in figures:
-            unique = figure
-            while unique.name in taken:
-                unique = replace(unique, name=unique.name + "-more")
-            taken.add(unique.name)
-            blocks.append(figure_block(unique, live.script(unique) if code else ""))
-    own = f"{command.version()}: {join(['approxftl', 'report', *argv])}"
-    return page(heading, (
-        f"{opening(inputs)}<p>{escape(summary(given, studies))}</p>\n"
-        f"{''.join(map(section_of, studies))}"
-        f'<section id="tables"><h2>Side by side</h2>\n{tables(inputs)}</section>\n'
-        f'<section id="figures"><h2>Figures</h2>\n{contents(found)}{"".join(blocks)}</section>\n'
-        f"{missing(lacking)}"
-        f'<section id="provenance"><h2>Where this is from</h2>\n{provenance(inputs)}'
-        f"<p>Written by approxftl {escape(own)}</p></section>\n"),
-        ending=live.ending(code) if code else "")
+    figures = []
+    for figure in (one for _, some in found for one in some):
+        unique = figure
+        while unique.name in taken:
+            unique = replace(unique, name=unique.name + "-more")
+        taken.add(unique.name)
+        figures.append(shown(unique, live.script(unique) if code else ""))
+    return page("report.html", heading, bundle=live.ending(code) if code else None,
+                simulated=simulated(inputs) if inputs.runs else "",
+                verdicts=verdicts(inputs) if inputs.runs else [],
+                summary=summary(given, studies), figures=figures, provenance=provenance(inputs),
+                studies=[(str(path), parts_of(path)) for path in studies],
+                lacking=[(kind.title, reason) for kind, reason in lacking],
+                own=f"{command.version()}: {join(['approxftl', 'report', *argv])}",
+                **tables(inputs))
 
 
 def options() -> command.Parser:

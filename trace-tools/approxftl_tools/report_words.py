@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from pathlib import PurePath
 from typing import Any
 
@@ -73,15 +72,6 @@ def verdicts(inputs: Inputs) -> list[str]:
         if found:
             return found
     return []
-
-
-def opening(inputs: Inputs) -> str:
-    """Return what comes first; nothing without a run of the simulator."""
-    if not inputs.runs:
-        return ""
-    said = "".join(f"<li>{escape(one)}</li>\n" for one in verdicts(inputs))
-    return (f'<p id="simulated">{escape(simulated(inputs))}</p>\n'
-            + (f'<ul id="verdict">\n{said}</ul>\n' if said else ""))
 
 
 def interval_rows(runs: Sequence[Run], every: bool) -> list[list[str]]:

@@ -26,7 +26,8 @@ fi
 case @VERB@ in
 figures) wanted='numpy matplotlib' ;;
 parquet) wanted='numpy pyarrow' ;;
-report) wanted='numpy vl_convert' ;;
+report) wanted='numpy jinja2 vl_convert' ;;
+drives | study | watch) wanted='numpy jinja2' ;;
 weights) wanted='numpy sklearn' ;;
 *) wanted=numpy ;;
 esac

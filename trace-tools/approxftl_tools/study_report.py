@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator, Sequence
-from html import escape
 from pathlib import Path
-from urllib.parse import quote
+from typing import Any
 
 from approxftl_tools import study_plot, study_table
-from approxftl_tools.page import page, table
+from approxftl_tools.page import Json, page
 from approxftl_tools.statistics import Estimate
 from approxftl_tools.study_figure import Chart, Spec, chart_of
 from approxftl_tools.study_plan import DEFAULT, Plan
@@ -63,51 +62,38 @@ def sentences(groups: Sequence[Group], relative_to: str, measure: str) -> list[s
     return [verdict(name, found, relative_to, measure) for name, found in by_policy.items()]
 
 
-def block(chart: Chart, style: study_plot.Style, said: str, more: str = "") -> str:
-    """Return a figure, its words and its numbers, and what else there is to say."""
-    picture = base64.b64encode(study_plot.render(chart, "svg", style)).decode()
-    return (f'<figure id="{escape(chart.name)}"><h3>{escape(chart.title)}</h3>\n'
-            f'<img alt="{escape(chart.title)}" style="max-width: 100%; background: white" '
-            f'src="data:image/svg+xml;base64,{picture}">\n'
-            f"<figcaption>{escape(said)}</figcaption>\n"
-            f'<p>All numbers: <a download="{escape(chart.name)}.csv" class="csv" '
-            f'href="data:text/csv;charset=utf-8,{quote(chart.csv())}">{escape(chart.name)}.csv</a>'
-            f"</p>{more}</figure>\n")
+def chart_data(chart: Chart, style: study_plot.Style, said: str, **more: Any) -> Json:
+    """Return what a page says of a figure."""
+    return {"name": chart.name, "title": chart.title, "said": said, "csv": chart.csv(),
+            "picture": base64.b64encode(study_plot.render(chart, "svg", style)).decode(),
+            "runs": (), **more}
 
 
-def introduction(plan: Plan, groups: Sequence[Group]) -> str:
-    """Return what was simulated."""
-    runs = sum(len(group.runs) for group in groups)
-    base = " ".join(plan.points[0].arguments)
-    return (f"<p>{escape(plan.text)}</p>\n<p>{len(plan.points)} points, {runs} runs of approxftl "
-            f"sim, {len(groups)} means. The first: <code>{escape(base)}</code>.</p>\n")
-
-
-def said_and_shown(groups: Sequence[Group], relative_to: str, keys: Sequence[str]
-                   ) -> tuple[str, str]:
+def means(groups: Sequence[Group], relative_to: str, keys: Sequence[str]) -> Json:
     """Return what is to be said of means, and their table."""
-    said = [sentence for key in keys for sentence in sentences(groups, relative_to, key)]
     rows = study_table.table(groups, relative_to, keys)
     columns = [key for key in rows[0] if not key.endswith(("_low", "_high"))] if rows else []
-    shown = [[study_table.cell(row, key) for key in columns] for row in rows]
-    return ("<ul>" + "".join(f"<li>{escape(one)}</li>\n" for one in said) + "</ul>\n",
-            table([title(key) for key in columns], shown, "Means and intervals of 95 %"))
+    return {"said": [one for key in keys for one in sentences(groups, relative_to, key)],
+            "head": [title(key) for key in columns],
+            "rows": [[study_table.cell(row, key) for key in columns] for row in rows]}
 
 
 def page_of(plan: Plan, specs: Sequence[Spec], groups: Sequence[Group], keys: Sequence[str],
             style: study_plot.Style) -> str:
     """Return the page."""
-    said, shown = said_and_shown(groups, plan.rules.relative_to, keys)
-    figures = "".join(block(chart_of(plan, spec, groups), style, spec.text()) for spec in specs)
-    return page(plan.name, f"{introduction(plan, groups)}{said}{figures}{shown}")
+    return page("study.html", plan.name, text=plan.text, points=len(plan.points),
+                runs=sum(len(group.runs) for group in groups), count=len(groups),
+                first=" ".join(plan.points[0].arguments),
+                charts=[chart_data(chart_of(plan, spec, groups), style, spec.text())
+                        for spec in specs],
+                **means(groups, plan.rules.relative_to, keys))
 
 
-def section_of(root: Path) -> str:
+def parts_of(root: Path) -> list[Json]:
     """Return what is done in a folder of results, by what the points have in common."""
     parts = []
     for rest, groups in groups_in(root).items():
         policies = [str(group.varied["policy"]) for group in groups]
         yardstick = "baseline" if "baseline" in policies else policies[0]
-        parts += [f"<h3><code>{escape(rest)}</code></h3>\n",
-                  *said_and_shown(groups, yardstick, DEFAULT)]
-    return f"<section><h2>Study {escape(str(root))}</h2>\n{''.join(parts)}</section>\n"
+        parts.append({"rest": rest, **means(groups, yardstick, DEFAULT)})
+    return parts

@@ -12,14 +12,13 @@ import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from pathlib import Path
 from shlex import join
 from typing import IO, Any
 
 from approxftl_tools import command
 from approxftl_tools.figure_activity import samples_figure
-from approxftl_tools.page import figure_block, page, table
+from approxftl_tools.page import page, shown
 
 Json = dict[str, Any]
 
@@ -77,7 +76,7 @@ class Watched:
             self.samples.append(document)
             self.seen += 1
 
-    def facts(self) -> str:
+    def facts(self) -> list[list[str]]:
         """Return what the device is and what it has done in the last interval."""
         rows = [[key, self.device[key]] for key in ("profile", "policy", "store", "timing")]
         last = self.samples[-1] if self.samples else {}
@@ -89,20 +88,20 @@ class Watched:
         rows += [[name, str(counters.get(key, ""))] for name, key in (
             ("flipped bits returned", "read_flipped_bits"), ("blocks erased", "array_erases"),
             ("blocks collected", "gc_blocks"), ("policy bugs", "policy_bugs"))]
-        return table(["", self.name], rows, "The device; counts of the last interval")
+        return rows
 
     def html(self, live: bool) -> str:
         """Return the page."""
         figures = samples_figure(self.name, list(self.samples), self.name) if self.samples else []
         state = ("Under way; the page loads itself again." if live else
                  "As it was when watching ended.")
-        shown = f"{self.seen} intervals of {self.interval_s:g} s"
+        seen = f"{self.seen} intervals of {self.interval_s:g} s"
         if self.seen > LAST:
-            shown += f", the last {LAST} of which are shown"
-        return page(f"approxftl watch: {self.name}", (
-            f"<p>{state} {shown}.</p>\n{self.facts()}\n{''.join(map(figure_block, figures))}"
-            f"<p>Written by {escape(join(['approxftl', 'watch', *self.argv]))}</p>\n"),
-            math.ceil(self.interval_s) if live else 0)
+            seen += f", the last {LAST} of which are shown"
+        return page("watch.html", f"approxftl watch: {self.name}",
+                    math.ceil(self.interval_s) if live else 0, state=state, seen=seen,
+                    name=self.name, facts=self.facts(), figures=[*map(shown, figures)],
+                    own=join(["approxftl", "watch", *self.argv]))
 
 
 def seconds(text: str) -> float:

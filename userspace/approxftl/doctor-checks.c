@@ -283,6 +283,11 @@ static void look_numpy(const struct machine *machine, struct diagnosis *diagnosi
 	look_python(machine, diagnosis, "numpy");
 }
 
+static void look_jinja2(const struct machine *machine, struct diagnosis *diagnosis)
+{
+	look_python(machine, diagnosis, "jinja2");
+}
+
 static void look_matplotlib(const struct machine *machine, struct diagnosis *diagnosis)
 {
 	look_python(machine, diagnosis, "matplotlib");
@@ -369,6 +374,7 @@ const struct doctor_check doctor_checks[] = {
 	{ "blktrace", DOCTOR_HELPFUL, NULL, "blktrace", "blktrace" },
 	{ "mdadm, for RAID", DOCTOR_HELPFUL, NULL, "mdadm", "mdadm" },
 	{ "numpy, for reports", DOCTOR_HELPFUL, look_numpy, NULL, NULL },
+	{ "Jinja2, for pages", DOCTOR_HELPFUL, look_jinja2, NULL, NULL },
 	{ "matplotlib, for figures", DOCTOR_HELPFUL, look_matplotlib, NULL, NULL },
 	{ "qemu", DOCTOR_VIRTUAL, NULL, "qemu-system-x86_64", "qemu-system-x86" },
 	{ "busybox", DOCTOR_VIRTUAL, NULL, "busybox", "busybox-static" },
