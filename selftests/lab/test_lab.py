@@ -81,7 +81,7 @@ def stage(tmp_path: Path) -> Stage:
     (["--cmd", "a", "--cpus", "0"], "--cpus 0: 1 to 255"),
     (["--cmd", "a", "--cpus=2"], "instructions has one processor; --real-time"),
     (["--cmd", "a", "--memory", "1TiB"], "--memory 1TiB: a number is wanted"),
-    (["--cmd", "a", "-m", "1"], "--memory 1: at least 128 MiB"),
+    (["--cmd", "a", "--memory", "1"], "--memory 1: at least 128 MiB"),
     (["--cmd", "a", "--timeout", "-1"], "--timeout -1: a number is wanted"),
     (["--cmd", "a", "--disk", "none"], '"truncate -s 1G none" makes one'),
     (["--cmd", "a", "--disk", "/dev/null"], "/dev/null: not a regular file"),
@@ -328,7 +328,7 @@ def test_no_process_is_left_by_a_signal(number: signal.Signals, status: int, sta
 
 def test_what_qemu_is_told(stage: Stage) -> None:
     (stage.place / "a, b").write_text("")
-    done = stage.run("--disk", "a, b", "--disk=1GiB", "-m", "1GiB")
+    done = stage.run("--disk", "a, b", "--disk=1GiB", "--memory", "1GiB")
     assert done.code == 0, done.err
     words = stage.words()
     assert f"id=disk1,file={stage.place}/a,, b,if=none,format=raw,cache=writeback" in words
