@@ -521,7 +521,7 @@ def test_a_bare_install_has_still_figures(page: Path, tmp_path: Path) -> None:
 
 def test_without_templates_nothing_is_written(page: Path, tmp_path: Path) -> None:
     program = without_module(tmp_path / "place", "report", "jinja2")
-    done = run_program(program, page.with_name("result.json"), "-o", tmp_path / "bare.html")
+    done = run_program(program, page.with_name("result.json"), "--output", tmp_path / "bare.html")
     assert (done.code, done.err) == (1, "approxftl-report: pages need Jinja2; install it "
                                         "(python3-jinja2)\n")
     assert not (tmp_path / "bare.html").exists()
@@ -532,7 +532,7 @@ def test_names_are_words_whatever_is_in_them(tmp_path: Path) -> None:
     for end in ("1", "2"):
         simulate(tmp_path / f"{name}{end}.json", "--requests", "500", "--histogram", "--policy",
                  "baseline,vth_b", "--seed", "1..2")
-    succeed("report", tmp_path, "-o", tmp_path / "r.html", "-t", name)
+    succeed("report", tmp_path, "--output", tmp_path / "r.html", "--title", name)
     html = (tmp_path / "r.html").read_text()
     assert "<img" not in html and f"<h1>{escape(name)}</h1>" in html.replace("&#34;", "&quot;") \
         .replace("&#39;", "&#x27;")
