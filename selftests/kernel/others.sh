@@ -37,8 +37,10 @@ make_one()
 	esac
 }
 
+# udev may still look at RAM disks that have just come.
 make_pair() # STORE TIMING
 {
+	udevadm settle
 	ram_disks 2 1048576 && make_one aftl-first /dev/ram0 "$@" && make_one aftl-second /dev/ram1 "$@"
 }
 
