@@ -376,8 +376,9 @@ PATH={path}:$PATH
 fpath=({top}/packaging/completion $fpath)
 autoload -Uz compinit && compinit -u -D
 compadd() {{
-	local -a hits
-	if [[ -z ${{argv[(r)-[OAD]]}} ]]; then
+	local -a hits options
+	options=(${{argv[1,(i)--]}})
+	if [[ -z ${{options[(r)-[OAD]]}} ]]; then
 		builtin compadd -O hits "$@"
 		print -rl -- $hits >>{place}/hits
 	fi
