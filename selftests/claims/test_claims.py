@@ -91,6 +91,8 @@ def counted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
         '[[exclude]]\npolicy = "vth_b"\nrequests = [7, 9]\n')
     monkeypatch.setenv("AFTL_BUILD", str(tmp_path))
     monkeypatch.setenv("APPROXFTL", str(program))
+    # It remembers what it has answered to tests before.
+    monkeypatch.setattr(runs, "program", lambda _: program)
     monkeypatch.setattr(studies, "FOLDER", tmp_path)
     return tmp_path / "ran"
 
