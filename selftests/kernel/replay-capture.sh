@@ -260,7 +260,7 @@ killed_leaves_a_log()
 interrupted_is_complete()
 {
 	ends 130 'stop.aftrec: [0-9]* events' setsid --wait "$program" trace record \
-		-o "$scratch/stop.aftrec" /dev/mapper/aftl-copy -- sh -c 'kill -INT 0; sleep 60' &&
+		-O "$scratch/stop.aftrec" /dev/mapper/aftl-copy -- sh -c 'kill -INT 0; sleep 60' &&
 		told python3 selftests/lib/json_schema.py trace-tools/capture/record-output.schema.json \
 			"$scratch/stop.aftrec/device.json" "$scratch/stop.aftrec/program.json" &&
 		[ ! -e /sys/kernel/debug/block/dm-1/trace0 ]
@@ -287,7 +287,7 @@ traced_is_refused()
 place_on_device_is_refused()
 {
 	ends 1 'would be on the device that is traced' "$program" trace record \
-		-o "$scratch/mnt/here.aftrec" "$scratch/mnt" -- true && [ ! -e "$scratch/mnt/here.aftrec" ]
+		-O "$scratch/mnt/here.aftrec" "$scratch/mnt" -- true && [ ! -e "$scratch/mnt/here.aftrec" ]
 }
 
 # examples_of PAGE: what a manual page says, as it says it; says what each command has said
