@@ -84,6 +84,8 @@ FOLDERS = {("study", "--out"), ("study", "--figures"), ("drives", "--out"),
            ("figures", "--output"), ("trace", "--output")}
 #: What these print with success has to be read, and may be short of everything else.
 SILENT = {("approxftl-parquet",), ("approxrun",), ("sim",)}
+#: How those are run that answer as JSON in another case only, or are run again.
+WITH_JSON = {("format",): f"{COMMANDS['format',]} --force", ("figures",): "figures --list"}
 
 
 def options_with_files(words: Words) -> list[str]:
@@ -96,7 +98,9 @@ def options_with_files(words: Words) -> list[str]:
 def outputs() -> list[tuple[Words, str]]:
     """Return everything that names a file that is written: options, and "@OUT"."""
     found = [(words, option) for words in every() if words not in DEVICE_VERBS
-             for option in options_with_files(words) if (words[0], option) not in FOLDERS]
+             for option in options_with_files(words) if (words[0], option) not in FOLDERS
+             # Whose exit status is the machine's.
+             and words != ("doctor",)]
     return found + [(words, "@OUT") for words, text in COMMANDS.items() if "@OUT" in text]
 
 
@@ -158,7 +162,8 @@ CSV = b"t_ns,op,offset_bytes,bytes,latency_ns,pid,stream,class\n1,write,0,4096,0
 
 def command_of(words: Words, what: str, path: str) -> list[str]:
     """Return the command that writes to this path."""
-    text = COMMANDS[words].replace("@OUT", path if what == "@OUT" else "fresh.out")
+    text = WITH_JSON.get(words, COMMANDS[words]) if what == "--json" else COMMANDS[words]
+    text = text.replace("@OUT", path if what == "@OUT" else "fresh.out")
     line = call(tuple(text.split(" ")))
     if what == "--json":
         line.append(f"--json={path}")

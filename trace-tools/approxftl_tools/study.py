@@ -309,8 +309,8 @@ def status(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, store
     states = Counter(store.state(point) for point in plan.points)
     counts = {state: states[state] for state in (DONE, FAILED, MISSING)}
     if arguments.json:
-        print(json.dumps({**command.envelope("study", argv), "study": plan.name, **counts},
-                         indent=1))
+        command.answer(arguments.json,
+                       {**command.envelope("study", argv), "study": plan.name, **counts})
     else:
         print(f"{plan.name}: {len(plan.points)} points, "
               + ", ".join(f"{count} {state}" for state, count in counts.items()))
