@@ -41,12 +41,13 @@ static int complain_column(const struct list_choice *choice, const char *name,
 			   struct aftl_error *error)
 {
 	const char *names[2 * LIST_COLUMNS + 1] = { NULL };
+	const char **next = names;
 	const char *meant;
 	unsigned int i;
 
 	for (i = 0; i < choice->count; i++) {
-		names[2 * i] = choice->columns[i].key;
-		names[2 * i + 1] = choice->columns[i].title;
+		*next++ = choice->columns[i].key;
+		*next++ = choice->columns[i].title;
 	}
 	meant = closest_word(name, names);
 	if (meant)
