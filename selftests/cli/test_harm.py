@@ -85,7 +85,8 @@ FOLDERS = {("study", "--out"), ("study", "--figures"), ("drives", "--out"),
 #: What these print with success has to be read, and may be short of everything else.
 SILENT = {("approxftl-parquet",), ("approxrun",), ("sim",)}
 #: How those are run that answer as JSON in another case only, or are run again.
-WITH_JSON = {("format",): f"{COMMANDS['format',]} --force", ("figures",): "figures --list"}
+WITH_JSON: dict[Words, str] = {("format",): f"{COMMANDS['format',]} --force",
+                               ("figures",): "figures --list"}
 
 
 def options_with_files(words: Words) -> list[str]:

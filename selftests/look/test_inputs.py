@@ -150,9 +150,9 @@ def test_a_failed_report_leaves_the_old_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_usage(tmp_path: Path, verb: str) -> None:
-    done = run(verb, "--nonsense", "x", directory=tmp_path)
+    done = run(verb, "--xyzzy", "x", directory=tmp_path)
     assert (done.code, done.out) == (2, "")
-    assert done.err == (f'approxftl-{verb}: unknown option "--nonsense"; '
+    assert done.err == (f'approxftl-{verb}: unknown option "--xyzzy"; '
                         f'"approxftl {verb} --help" lists the options\n')
 
 

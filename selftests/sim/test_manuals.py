@@ -17,7 +17,8 @@ def test_every_option_is_explained() -> None:
     names += re.findall(r'^READING\("([\w-]+)",', table, re.MULTILINE)
     assert len(names) >= 70
     names = [name.replace("_", "-") for name in names]
-    missing = [name for name in names if not re.search(rf"^(-\w, )?--(.*, --)?{name}\b", page, re.M)]
+    missing = [name for name in names
+               if not re.search(rf"^(-\w, )?--(.*, --)?{name}\b", page, re.M)]
     assert missing == []
 
 

@@ -35,12 +35,18 @@ from approxftl_tools.refusal import (
 )
 
 __all__ = ["CLAIMS", "DONE", "FAILED", "INTERRUPTED", "NOT_FOUND", "NOT_VERIFIED", "STANDARD",
-           "USAGE", "Refusal", "add_json", "answer", "envelope", "named", "output",
+           "USAGE", "Refusal", "add_json", "answer", "envelope", "meant", "named", "output",
            "parser", "run", "understanding", "wrapped", "write_file"]
 
 #: Format of JSON documents: a new minor version adds keys, a new major one changes them.
 JSON_FORMAT = [1, 0]
 HELP_WIDTH = 98
+
+
+def meant(wrong: str, known: Iterable[str], otherwise: str = "") -> str:
+    """Return the end of a sentence about a word that is unknown: the nearest, if one is near."""
+    near = difflib.get_close_matches(wrong, list(known), 1)
+    return f"; did you mean {near[0]}?" if near else otherwise
 
 
 class Parser(argparse.ArgumentParser):
@@ -75,8 +81,8 @@ class Parser(argparse.ArgumentParser):
         for word in (*self.words, *others):
             name = word.split("=")[0]
             if re.match("--[a-z]", word) and name not in known:
-                near = difflib.get_close_matches(name, [one for one in known if one[:2] == "--"], 1)
-                return f'unknown option "{name}"' + (f", perhaps {near[0]}" if near else "")
+                return f'unknown option "{name}"' + meant(
+                    name, (one for one in known if one[:2] == "--"))
             if re.match("-[A-Za-z]", word) and word[:2] not in known:
                 return f'unknown option "{word}"'
         return ""

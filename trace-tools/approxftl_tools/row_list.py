@@ -7,7 +7,6 @@ The programs in C have the same from userspace/lib/text-list.c.
 from __future__ import annotations
 
 import argparse
-import difflib
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -44,7 +43,6 @@ class Column:
 class Choice:
     """What a command line says of a list."""
 
-    columns: tuple[Column, ...]
     shown: tuple[Column, ...]
     #: With each whether the largest come first.
     by: tuple[tuple[Column, bool], ...]
@@ -104,12 +102,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-head", action="store_true", help="a list without its titles")
 
 
-def meant(wrong: str, known: Sequence[str]) -> str:
-    """Return the end of a sentence about a name that is unknown."""
-    near = difflib.get_close_matches(wrong, known, 1)
-    return f"; did you mean {near[0]}?" if near else '; "-o help" lists them'
-
-
 def find(columns: Sequence[Column], name: str, before: Sequence[Column]) -> Column:
     """Return the column of this name."""
     for column in columns:
@@ -118,7 +110,8 @@ def find(columns: Sequence[Column], name: str, before: Sequence[Column]) -> Colu
                 raise command.Refusal(f'column "{name}" is there twice', command.USAGE)
             return column
     known = [word for column in columns for word in (column.key, column.title)]
-    raise command.Refusal(f'no column "{name}"{meant(name, known)}', command.USAGE)
+    nearest = command.meant(name, known, '; "-o help" lists them')
+    raise command.Refusal(f'no column "{name}"{nearest}', command.USAGE)
 
 
 def shown_of(columns: Sequence[Column], names: str | None) -> tuple[Column, ...]:
@@ -161,6 +154,6 @@ def choose(arguments: argparse.Namespace, columns: Sequence[Column]) -> Choice:
         sys.stdout.write(aligned([[column.key, column.title, column.about + note] for column, note
                                   in zip(columns, notes, strict=True)], [False] * 3))
         raise SystemExit(command.DONE)
-    return Choice(tuple(columns), shown_of(columns, arguments.show),
-                  sorted_of(columns, arguments.sort), not arguments.no_head,
+    return Choice(shown_of(columns, arguments.show), sorted_of(columns, arguments.sort),
+                  not arguments.no_head,
                   arguments.show is not None or arguments.sort is not None)

@@ -8,7 +8,6 @@ same study, and studies that share points share results.
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import itertools
 import json
@@ -23,6 +22,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from approxftl_tools import command
 from approxftl_tools.command import NOT_FOUND, USAGE, Refusal
 from approxftl_tools.paper_measures import VALUES
 from approxftl_tools.study_streams import Setting, Streams, picked
@@ -137,10 +137,9 @@ def load(path: Path) -> dict[str, Any]:
 
 
 def meant(wrong: str, known: Iterable[str]) -> str:
-    """Return the end of a sentence about a word that is unknown."""
+    """Return the end of a sentence about a word that is unknown: the nearest, or all."""
     words = list(known)
-    near = difflib.get_close_matches(wrong, words, 1)
-    return f"; did you mean {near[0]}?" if near else f"; there are {', '.join(words) or 'none'}"
+    return command.meant(wrong, words, f"; there are {', '.join(words) or 'none'}")
 
 
 def check_known(path: Path, what: str, words: Iterable[str], known: Sequence[str]) -> None:
