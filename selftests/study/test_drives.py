@@ -13,8 +13,11 @@ from typing import Any
 import pytest
 from selftests.lib.json_schema import document_of
 
+from approxftl_tools.bench import Bench
 from approxftl_tools.drive_list import DRIVES, Drive
 from approxftl_tools.drive_points import OWN_TABLES, Shape, points_of
+from approxftl_tools.drive_runs import loads_of, runs_of
+from approxftl_tools.study_store import Store
 
 TOP = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
@@ -80,6 +83,33 @@ def test_what_is_kept_is_not_run_again(tmp_path: Path) -> None:
     said.append(drives("kioxia-xg6", "--only", "sequential-read", "--out", kept).stdout)
     assert before and said[0] == said[1]
     assert {path: path.stat().st_mtime_ns for path in kept.glob("*/result.json")} == before
+
+
+def test_the_runs_are_a_study(tmp_path: Path) -> None:
+    """The file beside the results has all loads of a drive; who runs it leaves nothing to do."""
+    out = tmp_path / "points.json"
+    drives("kioxia-xg6", "--only", "sequential-read", "--out", tmp_path)
+    before = set(tmp_path.glob("*/result.json"))
+    done = subprocess.run([BUILD / "approxftl-study", "run", tmp_path / "kioxia-xg6.toml", "--out",
+                           tmp_path, "--jobs=1", "--json"], capture_output=True, text=True,
+                          check=True, timeout=300)
+    assert {row["row"] for row in json.loads(done.stdout)["rows"]} == {"fio 0", "fio 3", "fio 6"}
+    made = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*/result.json")}
+    assert len(made) == len(before) + 2
+    drives("kioxia-xg6", f"--json={out}", "--out", tmp_path)
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.glob("*/result.json")} == made
+    assert len(json.loads(out.read_text())["points"]) == 9
+
+
+@pytest.mark.parametrize("drive", DRIVES, ids=lambda drive: drive.name)
+def test_a_study_says_what_the_loads_say(drive: Drive, tmp_path: Path) -> None:
+    points = points_of(drive, SHAPE, OWN_TABLES)
+    bench = Bench(BUILD / "approxftl", 1, Store(tmp_path))
+    runs = runs_of(drive, loads_of(points), bench)
+    assert {load for _, load in runs} == {load for point in points
+                                          for load in (point.load, point.base) if load}
+    for (_, load), run in runs.items():
+        assert run.arguments == (*drive.arguments(), *load.arguments)
 
 
 def test_other_tables(tmp_path: Path) -> None:

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from approxftl_tools.study_engine import Processes
-from approxftl_tools.study_plan import program_of, run_of
+from approxftl_tools.study_plan import Point, program_of, run_of
 from approxftl_tools.study_run import ensure
 from approxftl_tools.study_store import Store
 
@@ -28,12 +28,14 @@ class Bench:
     progress: bool = False
 
     def results(self, runs: Iterable[Options]) -> dict[Options, Json]:
-        """Make runs that are not there, in this order, and return what came of all."""
+        """Return what came of runs by their options."""
         points = {options: run_of(program_of(self.program), options) for options in runs}
-        ensure(list(points.values()), self.store, Processes(self.program, self.jobs),
-               self.progress)
-        return {options: self.document(self.store.result(point))
-                for options, point in points.items()}
+        return dict(zip(points, self.made(list(points.values())), strict=True))
+
+    def made(self, points: Sequence[Point]) -> list[Json]:
+        """Make runs that are not there, in this order, and return what came of all."""
+        ensure(points, self.store, Processes(self.program, self.jobs), self.progress)
+        return [self.document(self.store.result(point)) for point in points]
 
     @staticmethod
     def document(whole: Json) -> Json:

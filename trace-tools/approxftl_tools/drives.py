@@ -7,8 +7,8 @@ import argparse
 import os
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,8 @@ from typing import Any
 from approxftl_tools import command, row_list
 from approxftl_tools.bench import Bench
 from approxftl_tools.drive_list import DRIVES, Drive
-from approxftl_tools.drive_points import OWN_TABLES, Load, Point, Shape, points_of
+from approxftl_tools.drive_points import OWN_TABLES, Point, points_of
+from approxftl_tools.drive_runs import Runs, larger, loads_of, runs_of, shape_of
 from approxftl_tools.figure import Curves, Figure
 from approxftl_tools.page import page, shown
 from approxftl_tools.refusal import FAILED, Refusal
@@ -110,7 +111,8 @@ def options() -> command.Parser:
     parser.add_argument("--jobs", metavar="N", type=jobs, default=os.cpu_count() or 1,
                         help="processes at a time (default: as many as processors)")
     parser.add_argument("--out", metavar="DIR", type=Path,
-                        help="keep results there, and run nothing that is done (default: nowhere)")
+                        help="keep studies and results there, and run nothing that is done "
+                             "(default: nowhere)")
     parser.add_argument("--at-least", metavar="PERCENT", type=part, default=0.0,
                         help="fail if fewer points are within their bands (default 0)")
     parser.add_argument("--progress", action="store_true", help="even if stderr is no terminal")
@@ -121,51 +123,22 @@ def options() -> command.Parser:
     return parser
 
 
-def results_of(pairs: Iterable[tuple[Drive, Load]], bench: Bench
-               ) -> dict[tuple[Drive, Load], Json]:
-    """Run loads on drives; the longest first, so that none is left alone at the end."""
-    runs = {(drive, load): (*drive.arguments(), *load.arguments)
-            for drive, load in sorted(pairs, key=lambda pair: -pair[1].cost())}
-    found = bench.results(runs.values())
-    return {pair: found[options] for pair, options in runs.items()}
-
-
-def geometry(drive: Drive, bench: Bench) -> Json:
-    """Return the shape of the emulated device."""
-    pair = drive, Load(("--requests=0",))
-    found: Json = results_of([pair], replace(bench, progress=False))[pair]["geometry"]
-    return found
-
-
-def larger(drive: Drive, times: int, bench: Bench) -> Drive:
-    """Return the drive with more blocks; nothing else differs."""
-    if times == 1:
-        return drive
-    blocks = geometry(drive, bench)["blocks_per_lun"] * times
-    return replace(drive, options=(f"--profile={drive.name}", f"--blocks={blocks}"))
-
-
-def shape_of(drive: Drive, bench: Bench) -> Shape:
-    """Return what the loads are scaled by."""
-    found = geometry(drive, bench)
-    return Shape(found["units"], found["unit_bytes"],
-                 found["physical_bytes"] // found["blocks_per_lun"])
-
-
-def wanted(arguments: argparse.Namespace, bench: Bench) -> list[Point]:
-    """Return the points that are asked for."""
+def wanted(arguments: argparse.Namespace, bench: Bench) -> tuple[list[Point], Runs]:
+    """Return the points that are asked for, and the runs of the studies that they are in."""
     if not arguments.tables.is_dir():
         raise Refusal(f"{arguments.tables}: no such directory", command.NOT_FOUND)
-    points = []
+    points: list[Point] = []
+    runs: Runs = {}
     for name in arguments.drives or DRIVES:
         drive = larger(name, arguments.larger, bench)
         found = points_of(drive, shape_of(drive, bench), arguments.tables)
+        runs |= runs_of(drive, loads_of(found), bench) if found else {}
         points += [point for point in found
                    if arguments.only in f"{point.table} {point.what} {point.measure}"]
     if not points:
         raise Refusal(f"{arguments.tables}: no table has a point of what is asked for",
                       command.NOT_FOUND)
-    return points
+    return points, runs
 
 
 def use_of(point: Point, tables: Path) -> str:
@@ -175,10 +148,12 @@ def use_of(point: Point, tables: Path) -> str:
     return FITTED if point.fitted else SEEN
 
 
-def judge(points: Sequence[Point], bench: Bench, tables: Path) -> list[Verdict]:
+def judge(points: Sequence[Point], runs: Runs, bench: Bench, tables: Path) -> list[Verdict]:
     """Run what the points need, and hold them against it."""
-    results = results_of({(point.drive, load) for point in points
-                          for load in (point.load, point.base) if load}, bench)
+    needed = {(point.drive, load) for point in points for load in (point.load, point.base) if load}
+    # The longest first, so that none is left alone at the end.
+    ordered = sorted(needed, key=lambda pair: -pair[1].cost())
+    results = dict(zip(ordered, bench.made([runs[pair] for pair in ordered]), strict=True))
     verdicts = []
     for point in points:
         ours = point.ours({load: results[point.drive, load]
@@ -313,7 +288,7 @@ def run(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="approxftl-drives-") as folder:
         bench = Bench(command.program(), arguments.jobs, Store(arguments.out or Path(folder)),
                       arguments.progress or sys.stderr.isatty())
-        verdicts = judge(wanted(arguments, bench), bench, arguments.tables)
+        verdicts = judge(*wanted(arguments, bench), bench, arguments.tables)
     write(arguments, argv, verdicts, choice)
     share = 100.0 * sum(verdict.within for verdict in verdicts) / len(verdicts)
     if share < arguments.at_least:

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The runs that emulated drives are judged by: for each drive a study, beside its results.
+
+What a study can do, be packed or exported or drawn, can be done with that file, too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from approxftl_tools import study_plan
+from approxftl_tools.bench import Bench
+from approxftl_tools.command import write_file
+from approxftl_tools.drive_list import Drive
+from approxftl_tools.drive_points import Load, Point, Shape
+
+Runs = dict[tuple[Drive, Load], study_plan.Point]
+#: Of a run that tells what the device is, and nothing else.
+NOTHING = Load(("--requests=0",))
+
+
+def table(arguments: Iterable[str]) -> str:
+    """Return options of the simulator as a study has them."""
+    parts = (text.removeprefix("--").partition("=") for text in arguments)
+    return ", ".join(f"{key} = {json.dumps(value if sign else True)}" for key, sign, value in parts)
+
+
+def document(drive: Drive, loads: Mapping[str, Load]) -> str:
+    """Return the study of a drive."""
+    rows = "".join(f"{json.dumps(name)} = {{ {table(load.arguments)} }}\n"
+                   for name, load in loads.items())
+    return (f"study = {study_plan.LANGUAGE}\nname = {json.dumps(drive.name)}\n"
+            f"text = {json.dumps(drive.about)}\nwarmup = \"ignore\"\n"
+            f"base = {{ {table(drive.arguments())} }}\n\n[vary.row]\n{rows}")
+
+
+def loads_of(points: Iterable[Point]) -> dict[str, Load]:
+    """Return what points need, by the first row that needs it; a base is some row's own."""
+    names: dict[Load, str] = {}
+    for point in points:
+        names.setdefault(point.load, f"{point.table} {point.row}")
+    return {name: load for load, name in names.items()}
+
+
+def runs_of(drive: Drive, loads: Mapping[str, Load], bench: Bench) -> Runs:
+    """Write the study of a drive, and return its runs."""
+    bench.store.prepare()
+    path = bench.store.root / f"{drive.name}.toml"
+    write_file(path, document(drive, loads))
+    plan = study_plan.read(path, bench.program, sure=True)
+    return {(drive, load): run for load, run in zip(loads.values(), plan.points, strict=True)}
+
+
+def geometry(drive: Drive, bench: Bench) -> dict[str, Any]:
+    """Return the shape of the emulated device."""
+    runs = runs_of(drive, {"shape": NOTHING}, bench)
+    found: dict[str, Any] = replace(bench, progress=False).made([*runs.values()])[0]["geometry"]
+    return found
+
+
+def larger(drive: Drive, times: int, bench: Bench) -> Drive:
+    """Return the drive with more blocks; nothing else differs."""
+    if times == 1:
+        return drive
+    blocks = geometry(drive, bench)["blocks_per_lun"] * times
+    return replace(drive, options=(f"--profile={drive.name}", f"--blocks={blocks}"))
+
+
+def shape_of(drive: Drive, bench: Bench) -> Shape:
+    """Return what the loads are scaled by."""
+    found = geometry(drive, bench)
+    return Shape(found["units"], found["unit_bytes"],
+                 found["physical_bytes"] // found["blocks_per_lun"])
