@@ -56,7 +56,9 @@ class Stage:
         return (self.place / "words").read_text().splitlines()
 
     def command(self, *options: str | Path) -> list[str | Path]:
-        return [LAB, "--no-module", "--kernel", self.kernel, "--cmd", "true", *options]
+        # What so small a machine boots is quickly made.
+        return [LAB, "--no-module", "--kernel", self.kernel, "--memory", "256", "--cmd", "true",
+                *options]
 
     def run(self, *options: str | Path, do: str = 'echo 0 >"$share/status"', **more: str) -> Done:
         done = run_program(*self.command(*options), directory=self.place,
@@ -343,6 +345,56 @@ def test_what_qemu_is_told(stage: Stage) -> None:
     assert words[words.index("-smp") + 1] == "3"
 
 
+MAKE_INITRAMFS = TOP / "userspace/lab/make-initramfs"
+
+
+def unpack(initramfs: Path, place: Path) -> Path:
+    place.mkdir()
+    subprocess.run(["cpio", "-idm", "--quiet"], cwd=place, stdin=initramfs.open("rb"), check=True)
+    return place / "near"
+
+
+def make_initramfs(stage: Stage, *words: str) -> Path:
+    done = run_program("sh", "-c", 'umask 077; exec "$0" "$@"', MAKE_INITRAMFS, stage.kernel,
+                       *words, environment=stage.environment, directory=stage.place)
+    assert (done.code, done.err) == (0, "")
+    return Path(done.out.strip())
+
+
+def test_what_lies_near_is_what_the_machine_has(stage: Stage) -> None:
+    """Copies, links and the folders around them, whoever makes them; less for a small guest."""
+    stage.kernel = stage.kernel.rename(stage.kernel.with_name(RELEASE))
+    near = unpack(make_initramfs(stage), stage.place / "unpacked")
+    files = [near, *near.rglob("*")]
+    assert {"usr/bin/python3", "usr/bin/dash"} <= {str(f.relative_to(near)) for f in files}
+    for file in files:
+        there = Path("/") / file.relative_to(near)
+        assert there.parent.resolve() == there.parent
+        assert file.lstat().st_mode == there.lstat().st_mode
+        if file.is_symlink():
+            assert file.readlink() == there.readlink()
+        elif file.is_file():
+            assert file.read_bytes() == there.read_bytes()
+            assert file.stat().st_mtime_ns // 10**9 == there.stat().st_mtime_ns // 10**9
+    assert [*unpack(make_initramfs(stage, "bare"), stage.place / "bare").iterdir()] == []
+
+
+def test_what_lies_near_is_copied_again_when_it_has_changed(stage: Stage) -> None:
+    stage.kernel = stage.kernel.rename(stage.kernel.with_name(RELEASE))
+    initramfs = make_initramfs(stage)
+    first = initramfs.stat().st_ino
+    assert make_initramfs(stage).stat().st_ino == first
+    program = stage.place / "program"
+    program.write_text("old")
+    state = Path(f"{initramfs}.near")
+    with state.open("a") as file:
+        subprocess.run(["stat", "-c", "%s %Y %Z %n", program], stdout=file, check=True)
+    assert make_initramfs(stage).stat().st_ino == first
+    program.write_text("newer")
+    assert make_initramfs(stage).stat().st_ino != first
+    assert str(program) not in state.read_text()
+
+
 def test_folders_with_any_name(stage: Stage) -> None:
     """What the guest reads is what there is, whatever a shell or QEMU thinks of it."""
     odd = stage.place / "Übung, it's \"$HOME\""
@@ -374,6 +426,7 @@ say("blockdev", "--getsize64", "/dev/nvme0n1", "/dev/nvme1n1")
 say("approxftl", "create", "ssd", "--size", "64MiB")
 say("dmsetup", "ls", "--target", "approxftl")
 print(open("/dev/nvme0n1", "rb").read(5))
+say("stat", "-c", "%a", "/", "/etc", "/usr", "/usr/bin")
 os.pwrite(os.open("/dev/nvme0n1", os.O_WRONLY | os.O_SYNC), b"there", 0)
 open(os.environ["RESULTS"] + "/x", "w").write(os.getcwd())
 sys.exit(42)
@@ -392,8 +445,10 @@ def test_a_machine_that_counts(tmp_path: Path) -> None:
     said = done.out.splitlines()
     assert said[0].startswith("6.12.")
     assert said[1:4] == ["1", str(2 << 20), str(3 << 20)]
-    assert said[-2].split()[0] == "ssd"
-    assert said[-1] == "b'here.'"
+    assert said[-6].split()[0] == "ssd"
+    assert said[-5] == "b'here.'"
+    assert said[-4:] == [f"{Path(f).stat().st_mode & 0o7777:o}"
+                         for f in ("/", "/etc", "/usr", "/usr/bin")]
     assert (tmp_path / "drive").read_bytes()[:5] == b"there"
     assert (tmp_path / "results/x").read_text() == str(tmp_path)
 
