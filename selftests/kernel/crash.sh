@@ -49,14 +49,21 @@ policy_at()
 	[ ! -e "$scratch/policies" ] || echo "policy $(sed -n "$1p" "$scratch/policies")"
 }
 
+# asked WORD...: the opener's answer
+asked()
+{
+	echo "$*" >&4
+	read -r answer <&3
+}
+
 # It opens, and its books are right.
 opens()
 {
-	"$approxftl" check /dev/ram2 >"$scratch/said" 2>&1 &&
-		dmsetup create aftl-crash --table "$(line /dev/ram2 "$sectors" "$@")" 2>"$scratch/said" &&
-		dmsetup suspend aftl-crash && [ "$(dmsetup message aftl-crash 0 audit)" = clean ] &&
-		dmsetup resume aftl-crash && return
-	sed 's/^/# /' "$scratch/said"
+	"$approxftl" check /dev/ram2 >"$scratch/said" 2>&1 ||
+		{ sed 's/^/# /' "$scratch/said" && return 1; }
+	asked /dev/ram2 $# "$@" && [ "$answer" = clean ] && return
+	echo "# ${answer:-it does not answer}"
+	dmesg | tail -n 8 | sed 's/^/# /'
 	return 1
 }
 
@@ -69,7 +76,7 @@ stands()
 	# shellcheck disable=SC2046 # two words
 	opens "$@" $(policy_at "$mark") && "$check" "$mark"
 	stood=$?
-	dmsetup remove aftl-crash && return "$stood"
+	asked && [ "$answer" = closed ] && return "$stood"
 }
 
 # replay CHECK [KEY VALUE]...: all states after the first mark
@@ -77,7 +84,10 @@ replay()
 {
 	check_state=$1
 	shift
-	mkfifo "$scratch/shown" "$scratch/seen"
+	mkfifo "$scratch/shown" "$scratch/seen" "$scratch/lines" "$scratch/answers"
+	python3 selftests/kernel/open-volume.py aftl-crash "$sectors" \
+		<"$scratch/lines" >"$scratch/answers" &
+	exec 4>"$scratch/lines" 3<"$scratch/answers"
 	python3 selftests/kernel/replay-log.py /dev/ram1 /dev/ram2 1 "$states" "$seed" "$part" \
 		<"$scratch/seen" >"$scratch/shown" &
 	replayer=$!
@@ -90,10 +100,10 @@ replay()
 			{ failed="state $number, seed $seed: $about, mark $mark"; break; }
 		echo next >&8
 	done
-	exec 7<&- 8>&-
+	exec 7<&- 8>&- 3<&- 4>&-
 	wait "$replayer"
 	replayed=$?
-	rm "$scratch/shown" "$scratch/seen"
+	rm "$scratch/shown" "$scratch/seen" "$scratch/lines" "$scratch/answers"
 	echo "# $visited states${failed:+, $failed}"
 	[ -z "$failed" ] && [ "$replayed" -eq 0 ] && [ "$visited" -gt 0 ] &&
 		{ [ "$states" = each ] || [ "$visited" -ge "$states" ]; }

@@ -96,7 +96,7 @@ class Subject(ABC):
         """Carry them out; return the answers."""
         return [self.say(step) for step in steps]
 
-    def attempt(self, step: Step, act: Callable[[], None], of: list[str]) -> str:
+    def attempt(self, step: Step, act: Callable[[], object], of: list[str]) -> str:
         """Do it; return what it is, and the answer. If it is accepted, so is what it is made OF."""
         try:
             act()

@@ -7,9 +7,6 @@ import fcntl
 import os
 import struct
 
-NAME = "aftl-fuzz"
-SECTORS = 20480
-
 # linux/dm-ioctl.h
 HEADER = struct.Struct("=3I I I I i I I I Q 128s 129s 7s")
 SPEC = struct.Struct("=Q Q i I 16s")
@@ -21,16 +18,18 @@ ROOM = 16384
 
 
 class Mapper:
-    """Device-mapper's control device, for a device of that name."""
+    """Device-mapper's control device, for a device of that name and size."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str = "aftl-fuzz", sectors: int = 20480) -> None:
         self.control = os.open("/dev/mapper/control", os.O_RDWR)
+        self.name = name
+        self.sectors = sectors
         self.node = ""  # that can be opened
 
     def call(self, command: int, payload: bytes = b"", flags: int = 0, targets: int = 0) -> bytes:
         """Do one; return what follows the header."""
         header = HEADER.pack(*VERSION, ROOM, HEADER.size, targets, 0, flags, 0, 0, 0,
-                             NAME.encode(), b"", b"")
+                             self.name.encode(), b"", b"")
         data = bytearray((header + payload).ljust(ROOM, b"\0"))
         fcntl.ioctl(self.control, 3 << 30 | HEADER.size << 16 | 0xFD << 8 | command, data)
         self.node = f"/dev/dm-{os.minor(HEADER.unpack_from(data)[DEVICE])}"
@@ -39,16 +38,17 @@ class Mapper:
     def load(self, line: bytes, target: bytes = b"approxftl") -> None:
         """Load a table of one line."""
         size = SPEC.size + len(line) + 1
-        spec = SPEC.pack(0, SECTORS, 0, size + -size % 8, target)
+        spec = SPEC.pack(0, self.sectors, 0, size + -size % 8, target)
         self.call(LOAD, spec + line + b"\0", targets=1)
 
     def table(self) -> bytes:
         """Return the parameters of the live table."""
         return self.call(TABLE, flags=STATUS_TABLE_FLAG)[SPEC.size :].split(b"\0", 1)[0]
 
-    def message(self, text: bytes) -> None:
-        """Send a message to sector 0."""
-        self.call(MESSAGE, struct.pack("=Q", 0) + text + b"\0")
+    def message(self, text: bytes) -> bytes:
+        """Send a message to sector 0; return what is answered, if anything."""
+        payload = struct.pack("=Q", 0) + text + b"\0"
+        return self.call(MESSAGE, payload).split(b"\0", 1)[0].rstrip()
 
     def suspend(self, *, suspended: bool) -> None:
         """Suspend or resume."""
