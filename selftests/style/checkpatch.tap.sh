@@ -46,6 +46,9 @@ lists=$ignored,COMPLEX_MACRO,MACRO_ARG_REUSE
 # In compat.h, whose only purpose it is to ask for the version:
 compat=$ignored,LINUX_VERSION_CODE,CONSTANT_COMPARISON
 
+# In the header that is what checkpatch asks to be used:
+locks=$ignored,USE_LOCKDEP,MACRO_ARG_REUSE
+
 # Where two libraries are called that speak camel case:
 codec=$userspace,CAMELCASE
 
@@ -75,7 +78,7 @@ check_folder()
 {
 	# shellcheck disable=SC2046 # file names without blanks, by another check
 	check_files "checkpatch of $2" "$1" \
-		$(sources_to_check "$2/*.[ch]" | grep -vx userspace/host/aftl-host.h | grep -v -e '-table\.h$' -e /compat.h -e -codec.c -e dm-approxftl/store/trace.h |
+		$(sources_to_check "$2/*.[ch]" | grep -vx userspace/host/aftl-host.h | grep -v -e '-table\.h$' -e /compat.h -e /held-locks.h -e -codec.c -e dm-approxftl/store/trace.h |
 			grep -vxF "$with_lists")
 }
 
@@ -103,6 +106,7 @@ check_folder "$tools" trace-tools
 check_files 'checkpatch of lists of parameters' "$lists" \
 	$(sources_to_check 'dm-approxftl/*.[ch]' | grep -xF "$with_lists")
 check_files 'checkpatch of compat.h' "$compat" dm-approxftl/compat.h
+check_files 'checkpatch of held-locks.h' "$locks" selftests/kernel/held-locks.h
 check_files 'checkpatch of what calls zlib and zstd' "$codec" \
 	trace-tools/reader/trace-codec.c selftests/fuzz/fuzz-codec.c
 check_files 'checkpatch of trace.h' "$trace" dm-approxftl/store/trace.h

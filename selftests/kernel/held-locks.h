@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What lockdep would assert, in kernels without it: that somebody holds the lock. build-module has
+ * it included before everything else, for tests. The kernel's headers ask about other locks, too.
+ */
+#ifndef CONFIG_LOCKDEP
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+
+static inline bool aftl_is_held(const void *lock, bool spins, bool sleeps)
+{
+	if (spins)
+		return spin_is_locked((spinlock_t *)lock);
+	return !sleeps || mutex_is_locked((struct mutex *)lock);
+}
+
+#define aftl_is_a(lock, type) __builtin_types_compatible_p(typeof(*(lock)), type)
+
+#undef lockdep_assert_held
+#define lockdep_assert_held(lock)								\
+	WARN_ON_ONCE(!aftl_is_held(lock, aftl_is_a(lock, spinlock_t),				\
+				   aftl_is_a(lock, struct mutex)))
+#endif
