@@ -61,6 +61,7 @@ COMMANDS: dict[Words, str] = {
     ("study", "verify"): "study verify study.study.tar.gz",
     ("study", "export"): "study export other.toml",
     ("study", "optimise"): "study optimise search.toml",
+    ("study", "schema"): "study schema",
     ("drives",): "drives kioxia-xg6 --only random",
     ("calibrate",): "calibrate fio.output",
     ("compare",): "compare a.json",

@@ -171,7 +171,7 @@ NETWORK = ('x = "approx-share"\ny = "bit_error_rate"\n'
     (NETWORK.replace("}", ", layer = 3 }") % ("int8", 8),
      "layers of a network in [[figure]] are from 0 to 2"),
     (NETWORK % ("int8", 99), "planes of a network in [[figure]] are from 0 to 64"),
-    ('x = "approx-share"\ny = "erases"\nfacets = ["policy"]', "unknown axis in facets"),
+    ('x = "approx-share"\ny = "erases"\nfacets = ["policy"]', "facets of [[figure]] is a text"),
 ])
 def test_refused_figures(done: Path, tmp_path: Path, figure: str, sentence: str) -> None:
     with pytest.raises(Refusal) as said:

@@ -21,6 +21,7 @@ from approxftl_tools import (
     study_plan,
     study_plot,
     study_report,
+    study_schema,
     study_table,
 )
 from approxftl_tools.fio_output import number
@@ -108,7 +109,8 @@ VERB_HELP = (
     ("pack", "put the study, its files and its results into one archive"),
     ("verify", "run an archive's study again, and compare to the last byte"),
     ("export", "print what is missing as commands, or as a job array of Slurm"),
-    ("optimise", "look for the values with which a measure is best, as [optimise] says"))
+    ("optimise", "look for the values with which a measure is best, as [optimise] says"),
+    ("schema", "print the JSON Schema of study files, for editors"))
 
 
 def options() -> command.Parser:
@@ -121,6 +123,8 @@ def options() -> command.Parser:
                                   formatter_class=command.wide_help) for name, text in VERB_HELP}
     for name, one in add.items():
         archive = name == "verify"
+        if name == "schema":
+            continue
         one.add_argument("file", type=Path, help="what study pack has written" if archive else
                          "the study, a TOML file")
         if not archive:
@@ -449,6 +453,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     def body() -> int:
         arguments = options().parse_args(words)
+        if arguments.verb == "schema":
+            command.answer(command.STANDARD, study_schema.schema())
+            return command.DONE
         command.CLAIMS.reads(arguments.file)
         if arguments.verb == "verify":
             return study_pack.verify(arguments.file, command.program(),
@@ -456,6 +463,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         out = arguments.out or arguments.file.with_suffix(".results")
         setting = Setting(arguments.full, arguments.traces, out / "traces")
         plan = study_plan.read(arguments.file, command.program(), setting=setting)
+        specs_of(plan)
+        if plan.optimise is not None:
+            study_optimise.goal_of(plan)
         for file in plan.files.values():
             command.CLAIMS.reads(file)
         return VERBS[arguments.verb](arguments, words, plan, Store(out))

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from approxftl_tools.command import USAGE, Refusal
@@ -16,13 +17,24 @@ from approxftl_tools.figure_times import cumulative
 from approxftl_tools.measures import BY_KEY, SCALES, look
 from approxftl_tools.paper_measures import VALUES
 from approxftl_tools.statistics import Estimate, estimate
-from approxftl_tools.study_plan import Plan, Value, check_known, is_plain, plain, spelled
+from approxftl_tools.study_plan import (
+    Plan,
+    Value,
+    check_known,
+    check_texts,
+    is_plain,
+    listed,
+    plain,
+    spelled,
+)
 from approxftl_tools.study_table import Group, title, yardstick_of
 
 KEYS = ("name", "title", "x", "y", "series", "facets", "relative_to", "error", "kind", "scale",
         "x_scale", "x_label", "y_label", "points", "points_label", "text", "show", "change",
         "shares", "networks")
 POINT_KEYS = ("x", "y", "low", "high", "series", "facet")
+TEXTS = ("name", "title", "series", "facets", "x_label", "y_label", "points_label", "text",
+         "error", "kind", "change", "scale", "x_scale")
 CHOICES = {"error": ("interval", "range", "none"),
            "kind": ("lines", "dots", "bars", "stack", "cdf"), "change": ("ratio", "cut", "gain"),
            "scale": ("linear", "log"), "x_scale": ("linear", "log")}
@@ -118,8 +130,26 @@ def check_words(plan: Plan, table: dict[str, Any], axes: Sequence[str]) -> None:
             check_known(path, f"{key} of [[figure]]", [str(table[key])], known)
 
 
+def check_types(path: Path, table: dict[str, Any]) -> None:
+    """Refuse what is something else than it has to be."""
+    where = " of [[figure]]"
+    check_texts(path, table, TEXTS, where)
+    for key in ("x", "y"):
+        value = table.get(key, "")
+        if value == []:
+            raise Refusal(f"{path}: {key}{where} is a word, or a list of them", USAGE)
+        for one in listed(value):
+            check_texts(path, {key: one}, [key], where)
+    if not all(map(is_plain, listed(table.get("show", [])))) or \
+            not is_plain(table.get("relative_to", "")):
+        raise Refusal(f"{path}: show and relative_to{where} are values of an axis", USAGE)
+    if not isinstance(table.get("shares", False), bool):
+        raise Refusal(f"{path}: shares{where} is true or false", USAGE)
+
+
 def check_figure(plan: Plan, table: dict[str, Any], axes: Sequence[str]) -> None:
     """Refuse what is not understood."""
+    check_types(plan.path, table)
     several = isinstance(table.get("y"), list)
     check_words(plan, table, [*axes, MEASURE] if several else axes)
     for key in ("points", "networks"):
@@ -132,6 +162,10 @@ def check_figure(plan: Plan, table: dict[str, Any], axes: Sequence[str]) -> None
         if not is_number(point.get("y")) or not is_plain(point.get("x", "")):
             raise Refusal(f"{plan.path}: each point of [[figure]] has a number y, and an x unless "
                           "it is a level", USAGE)
+        if not all(is_number(point.get(key, 0)) for key in ("low", "high")) or \
+                not all(is_plain(point.get(key, "")) for key in ("series", "facet")):
+            raise Refusal(f"{plan.path}: low and high of a point in [[figure]] are numbers, series "
+                          "and facet are values of an axis", USAGE)
     for one in table.get("networks", []):
         check_network(plan, one, axes)
 

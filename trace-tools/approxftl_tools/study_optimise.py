@@ -29,8 +29,8 @@ from approxftl_tools.study_store import FAILED as POINT_FAILED
 
 KEYS = ("minimise", "maximise", "trials", "together", "seed", "range")
 RANGE_KEYS = ("from", "to", "step", "log", "unit")
-MOST_TRIALS = 10_000
-MOST_TOGETHER = 1024
+#: Of each number what it usually is, the least and the most.
+COUNTS = {"trials": (40, 1, 10_000), "together": (4, 1, 1024), "seed": (1, 0, 2**32 - 1)}
 #: Of a number that is not whole; of a percentage the simulator reads two decimals.
 DIGITS = 4
 
@@ -133,8 +133,6 @@ def range_of(path: Path, key: str, given: object) -> Range:
 def check_keys(plan: Plan, table: Mapping[str, Any], ranges: object) -> Mapping[str, Any]:
     """Refuse what is not understood, or somewhere else, too; return the ranges."""
     path = plan.path
-    if not table:
-        raise Refusal(f"{path}: it has no [optimise]", USAGE)
     check_known(path, "key of [optimise]", table, KEYS)
     if ("minimise" in table) == ("maximise" in table):
         raise Refusal(f"{path}: [optimise] has minimise or maximise, with a measure", USAGE)
@@ -153,13 +151,12 @@ def check_keys(plan: Plan, table: Mapping[str, Any], ranges: object) -> Mapping[
 def goal_of(plan: Plan) -> Goal:
     """Read [optimise]."""
     table = plan.optimise
+    if table is None:
+        raise Refusal(f"{plan.path}: it has no [optimise]", USAGE)
     ranges = check_keys(plan, table, table.get("range"))
     measure = table.get("minimise", table.get("maximise"))
     check_known(plan.path, "measure", [str(measure)], list(VALUES))
-    counts = {key: whole_number(plan.path, table, key, usual, least, most)
-              for key, usual, least, most in (("trials", 40, 1, MOST_TRIALS),
-                                              ("together", 4, 1, MOST_TOGETHER),
-                                              ("seed", 1, 0, 2**32 - 1))}
+    counts = {key: whole_number(plan.path, table, key, *bounds) for key, bounds in COUNTS.items()}
     return Goal(str(measure), "maximise" in table, **counts,
                 ranges={key: range_of(plan.path, key, given) for key, given in ranges.items()})
 

@@ -40,11 +40,16 @@ KEYS = ("study", "name", "seeds", "seed", "until", "most", "measures", "relative
         "base", "vary", "exclude", "figure", "synth", "text", "optimise")
 #: Where values of two lengths are.
 LENGTHS = ("base", "vary", "exclude", "synth", "optimise")
+TEXTS = ("name", "text", "relative_to", "warmup")
 WARMUP = ("warn", "refuse", "ignore")
 #: Measures of a table that nobody has chosen: tails beside means.
 DEFAULT = ("write_response_mean_ns", "write_response_p99_ns", "read_response_mean_ns",
            "write_amplification", "energy_total_pj", "erases")
 MOST_POINTS = 100_000
+#: Numbers of a study, the least and the most of each.
+COUNTS = {"seeds": (1, MOST_POINTS), "seed": (0, 2**63), "most": (2, MOST_POINTS)}
+#: How a share is written.
+SHARE = r"^[0-9]{1,3}(\.[0-9]{1,4})?%$"
 #: Of a study that goes on until its intervals are narrow.
 FIRST_SEEDS = 5
 
@@ -101,8 +106,8 @@ class Plan:
     #: Where the files are that it names, by the names in it.
     files: dict[str, Path]
     setting: Setting
-    #: The table [optimise], not yet looked at.
-    optimise: dict[str, Any]
+    #: The table [optimise], not yet looked at; None if there is none.
+    optimise: dict[str, Any] | None
 
 
 Signature = tuple[int, ...]
@@ -213,9 +218,14 @@ def check_keys(path: Path, document: dict[str, Any]) -> None:
     check_options(path, document)
 
 
+def listed(value: Any) -> list[Any]:
+    """Return values of which there may be one."""
+    return value if isinstance(value, list) else [value]
+
+
 def spelled(values: Any) -> list[str]:
     """Return one value, or several, as the command line has them: "7" there is 7."""
-    return [str(value) for value in (values if isinstance(values, list) else [values])]
+    return [str(value) for value in listed(values)]
 
 
 def check_exclude(path: Path, document: dict[str, Any], varying: dict[str, list[Value]]) -> None:
@@ -246,7 +256,8 @@ def axes(path: Path, document: dict[str, Any], seeds: int) -> dict[str, list[Val
     if seeds:
         if "seed" in result or "seed" in document.get("base", {}):
             raise Refusal(f"{path}: seeds are given and derived; leave out seeds or seed", USAGE)
-        result["seed"] = derived_seeds(whole_number(path, document, "seed", 1, 0, 2**63), seeds)
+        result["seed"] = derived_seeds(whole_number(path, document, "seed", 1, *COUNTS["seed"]),
+                                       seeds)
     return result
 
 
@@ -261,33 +272,40 @@ def whole_number(path: Path, document: dict[str, Any], key: str, usual: int, lea
 
 def share(path: Path, document: dict[str, Any], key: str) -> float:
     """Return a share such as 2%; 0 if it is not there."""
-    text = str(document.get(key, "0%"))
-    number = text.removesuffix("%")
-    if not text.endswith("%") or not re.fullmatch(r"\d{1,3}(\.\d{1,4})?", number):
+    text = document.get(key, "0%")
+    if not isinstance(text, str) or not re.search(SHARE, text) or text.endswith("\n"):
         raise Refusal(f'{path}: {key} is a share such as "2%"', USAGE)
-    return float(number) / 100
+    return float(text.removesuffix("%")) / 100
 
 
 def words(path: Path, document: dict[str, Any], key: str, usual: Sequence[str]) -> tuple[str, ...]:
-    """Return a list of words."""
+    """Return a list of words, one at least."""
     value = document.get(key, list(usual))
-    if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
+    if not isinstance(value, list) or not value or not all(isinstance(one, str) for one in value):
         raise Refusal(f"{path}: {key} is a list of words", USAGE)
     return tuple(value)
+
+
+def check_texts(path: Path, table: dict[str, Any], keys: Iterable[str], where: str = "") -> None:
+    """Refuse what is no text."""
+    for key in keys:
+        if not isinstance(table.get(key, ""), str):
+            raise Refusal(f"{path}: {key}{where} is a text in quotes", USAGE)
 
 
 def rules_of(path: Path, document: dict[str, Any]) -> Rules:
     """Return how often points are run, and what is said of them."""
     until = share(path, document, "until")
-    seeds = whole_number(path, document, "seeds", FIRST_SEEDS if until else 0,
-                         1 if "seeds" in document else 0, MOST_POINTS)
-    most = whole_number(path, document, "most", 40, 2, MOST_POINTS)
+    seeds = whole_number(path, document, "seeds", FIRST_SEEDS if until else 1, *COUNTS["seeds"]) \
+        if until or "seeds" in document else 0
+    most = whole_number(path, document, "most", 40, *COUNTS["most"])
     if until and seeds > most:
         raise Refusal(f"{path}: seeds begin with {seeds}, but most is {most}", USAGE)
     measures = words(path, document, "measures", DEFAULT)
     check_known(path, "measure", measures, list(VALUES))
-    yardstick = str(document.get("relative_to", ""))
-    warmup = str(document.get("warmup", WARMUP[0]))
+    check_texts(path, document, TEXTS)
+    yardstick = document.get("relative_to", "")
+    warmup = document.get("warmup", WARMUP[0])
     check_known(path, "rule of warmup", [warmup], WARMUP)
     for key, needed in (("most", "until"), ("seed", "seeds")):
         if key in document and needed not in document and not (key == "seed" and until):
@@ -450,6 +468,6 @@ def read(path: Path, program: Path, seeds: int = 0, files: dict[str, Path] | Non
         raise Refusal(f"{path}: every point is excluded", USAGE)
     if not seeds and not sure:
         check_values(path, program, points)
-    return Plan(path, str(document.get("name", path.stem)), plain(document.get("text", "")),
+    return Plan(path, document.get("name", path.stem), plain(document.get("text", "")),
                 tuple(points), tuple(varying), rules, tuple(document.get("figure", [])),
-                streams.named, setting, document.get("optimise", {}))
+                streams.named, setting, document.get("optimise"))

@@ -57,11 +57,14 @@ class Streams:
     named: dict[str, Path] = field(default_factory=dict)
 
     def check(self) -> None:
-        """Refuse options that the study gives itself."""
+        """Refuse options that the study gives itself, and what is none."""
         wrong = [key for key in self.synth or {} if key.replace("_", "-") in RESERVED]
         if wrong:
             raise Refusal(f'{self.path}: [synth] "{wrong[0]}" is not for a study, which does that '
                           "itself", USAGE)
+        for key, value in (self.synth or {}).items():
+            if not isinstance(value, str | int | float):
+                raise Refusal(f'{self.path}: [synth] "{key}" is one value', USAGE)
 
     def found(self, option: str, name: str, seed: object) -> Path:
         """Return the file that an option names, for a point with this seed."""

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The schema of study files: what it refuses the reader refuses, and the other way round."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from selftests.lib.json_schema import Checker
+from selftests.lib.programs import BUILD, TOP, run_program
+
+from approxftl_tools import study_plan
+from approxftl_tools.command import USAGE, Refusal
+from approxftl_tools.drive_list import DRIVES
+from approxftl_tools.drive_points import OWN_TABLES, Shape, points_of
+from approxftl_tools.drive_runs import document, loads_of
+from approxftl_tools.study_figure import specs_of
+from approxftl_tools.study_optimise import goal_of
+from approxftl_tools.study_schema import schema
+
+PROGRAM = BUILD / "approxftl"
+SCHEMA = json.loads(json.dumps(schema()))
+SHIPPED = [path for folder in ("trace-tools/approxftl_tools/paper_studies", "docs/examples",
+                               "selftests/claims/studies") for path in (TOP / folder).glob("*.toml")
+           if "\nstudy = 1" in path.read_text()]
+#: Of everything that the language has, one.
+WHOLE: dict[str, Any] = {
+    "study": 1, "name": "s", "text": "t", "seeds": 2, "seed": 7, "until": "2%", "most": 9,
+    "measures": ["write_amplification"], "relative_to": "baseline", "warmup": "warn",
+    "base": {"requests": "100|200", "fill": "random", "errors": True},
+    "vary": {"policy": ["baseline", "approxftl"], "op": [7, "15%"],
+             "data": {"few": {"approx-share": "1%"}, "many": {"approx-share": "50%"}}},
+    "exclude": [{"policy": "approxftl", "op": [7]}],
+    "figure": [{"name": "f", "title": "t", "x": "op", "y": "write_amplification",
+                "series": "policy", "facets": "data", "relative_to": "baseline", "error": "range",
+                "kind": "bars", "scale": "log", "x_scale": "linear", "x_label": "x",
+                "y_label": "y", "points_label": "paper", "text": "t", "show": ["baseline"],
+                "change": "cut", "shares": False,
+                "points": [{"x": 7, "y": 0.5, "low": 0.4, "high": 0.6, "series": "approxftl",
+                            "facet": "few"}]},
+               {"x": ["op", "policy"], "y": ["erases", "host_pages"], "facets": "data"}],
+    "synth": {"requests": 1000},
+    "optimise": {"minimise": "write_amplification", "trials": 4, "together": 2, "seed": 3,
+                 "range": {"utilisation": {"from": 10, "to": 20, "step": 2, "unit": "%"},
+                           "victim": ["greedy", "cost_benefit"]}},
+}
+#: What a study says of its other parts, which a schema cannot.
+OF_OTHERS = re.compile(
+    r"unknown (axis|key of \[\[exclude\]\]|value of \w+ in \[\[exclude\]\])|is in \[|"
+    r"says nothing without|seeds begin with|seeds are given and derived|takes no point out|"
+    r"every point is excluded|are the most|no name of its own|are different axes|"
+    r"each \[\[figure\]\] has x|an x unless|minimise or maximise|from is below to|log is true|"
+    r"from and to are whole|\[optimise.range\] \w+: \"\w+\" is a number|measure in \[\[figure\]\]|"
+    r"is not for \[optimise.range\]")
+
+
+def as_toml(value: Any) -> str:
+    """Return a value as TOML has it, in one line."""
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{json.dumps(k)} = {as_toml(v)}' for k, v in value.items())} }}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(as_toml, value))}]"
+    return json.dumps(value)
+
+
+def complaint(document: dict[str, Any]) -> str:
+    """Return why the reader refuses a study; empty if it does not."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "s.toml"
+        path.write_text("".join(f"{json.dumps(key)} = {as_toml(value)}\n"
+                                for key, value in document.items()))
+        try:
+            plan = study_plan.read(path, PROGRAM, sure=True)
+            specs_of(plan)
+            if plan.optimise is not None:
+                goal_of(plan)
+        except Refusal as refusal:
+            assert refusal.status == USAGE and "\n" not in str(refusal)
+            return str(refusal)
+    return ""
+
+
+def places(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the ways to all values below one."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) \
+        if isinstance(value, list) else ()
+    for key, one in inner:
+        yield (*way, key)
+        yield from places(one, (*way, key))
+
+
+PLACES = list(places(WHOLE))
+VALUES = st.sampled_from([True, False, 0, 7, -1, 1.5, 10**20, "", "word", "2%", "baseline", [], {},
+                          ["baseline"], [7, "15%"], [[]], {"a": 1}, {"a": {}}, [{}]])
+
+
+def changed(way: tuple[Any, ...], how: str, value: Any) -> dict[str, Any]:
+    """Return the whole study with one place changed."""
+    result = copy.deepcopy(WHOLE)
+    inner = result
+    for step in way[:-1]:
+        inner = inner[step]
+    last = way[-1]
+    if how == "renamed" and isinstance(inner, dict):
+        inner[last + "s"] = inner.pop(last)
+    elif how == "left out":
+        del inner[last]
+    else:
+        inner[last] = value
+    return result
+
+
+@given(st.sampled_from(PLACES), st.sampled_from(["renamed", "left out", "another"]), VALUES)
+@example(("measures",), "another", [])
+@example(("figure", 0, "title"), "another", 7)
+@example(("synth", "requests"), "another", {})
+@settings(max_examples=600, deadline=None)
+def test_both_refuse_the_same(way: tuple[Any, ...], how: str, value: Any) -> None:
+    study = changed(way, how, value)
+    found, said = Checker(SCHEMA).errors(study), complaint(study)
+    assert said or not found, found
+    assert found or not said or OF_OTHERS.search(said), said
+
+
+def test_the_whole_is_taken_by_both() -> None:
+    assert (Checker(SCHEMA).errors(WHOLE), complaint(WHOLE)) == ([], "")
+
+
+@pytest.mark.parametrize("way", [way for way in PLACES if isinstance(way[-1], str) and
+                                 way[0] not in ("base", "vary", "exclude", "synth") and
+                                 way[-1] not in ("utilisation", "victim") and
+                                 way != ("seed",)], ids=str)
+def test_a_key_with_a_slip_is_refused_by_both(way: tuple[Any, ...]) -> None:
+    study = changed(way, "renamed", None)
+    assert Checker(SCHEMA).errors(study)
+    assert f"did you mean {way[-1]}?" in complaint(study)
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_what_is_shipped_fits(path: Path) -> None:
+    assert Checker(SCHEMA).errors(tomllib.loads(path.read_text())) == []
+
+
+def test_studies_of_drives_fit() -> None:
+    for drive in DRIVES:
+        loads = loads_of(points_of(drive, Shape(400000, 4096, 1 << 26), OWN_TABLES))
+        assert Checker(SCHEMA).errors(tomllib.loads(document(drive, loads))) == []
+
+
+def test_the_verb_prints_it_and_the_page_has_every_key() -> None:
+    done = run_program(BUILD / "approxftl-study", "schema")
+    assert (done.code, json.loads(done.out)) == (0, SCHEMA)
+    page = (TOP / "trace-tools/approxftl_tools/approxftl-study.1.rst").read_text()
+    keys = {way[-1] for way in places(SCHEMA) if len(way) > 1 and way[-2] == "properties"}
+    assert len(SHIPPED) > 60 and len(keys) > 40
+    assert [key for key in keys if not re.search(rf"[*\[]{key}\b|\b{key} = ", page)] == []

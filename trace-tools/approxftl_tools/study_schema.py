@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The language of study files as a JSON Schema, made of the lists of keys that refuse the others.
+
+What one value asks of another, that an axis is there, say, no schema tells; the reader does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from approxftl_tools import study_figure, study_optimise, study_plan, study_streams
+from approxftl_tools.paper_measures import VALUES
+
+Schema = dict[str, Any]
+
+TEXT: Schema = {"type": "string"}
+#: Of an option.
+PLAIN: Schema = {"type": ["string", "number", "boolean"]}
+NUMBER: Schema = {"type": "number"}
+MEASURE: Schema = {"enum": list(VALUES)}
+
+
+def whole(least: int, most: int) -> Schema:
+    """Return a whole number between two."""
+    return {"type": "integer", "minimum": least, "maximum": most}
+
+
+def several(one: Schema, least: int = 0) -> Schema:
+    """Return a list."""
+    return {"type": "array", "items": one, **({"minItems": least} if least else {})}
+
+
+def either(*schemas: Schema) -> Schema:
+    """Return one of these."""
+    return {"oneOf": list(schemas)}
+
+
+def table(keys: Iterable[str], values: dict[str, Schema], **more: Any) -> Schema:
+    """Return a table of these keys, and of no others."""
+    return {"type": "object", "additionalProperties": False,
+            "properties": {key: values[key] for key in keys}, **more}
+
+
+def options(refused: Iterable[str], value: Schema) -> Schema:
+    """Return a table of options; those are the study's own."""
+    names = "|".join(re.escape(key).replace(r"\-", "[-_]") for key in refused)
+    return {"type": "object", "propertyNames": {"pattern": f"^(?!({names})$)"},
+            "additionalProperties": value}
+
+
+def figure() -> Schema:
+    """Return a [[figure]]."""
+    point = table(study_figure.POINT_KEYS, {
+        "x": PLAIN, "y": NUMBER, "low": NUMBER, "high": NUMBER, "series": PLAIN, "facet": PLAIN},
+        required=["y"])
+    network = {"type": "object", "required": list(study_figure.NETWORK_KEYS)}
+    return table(study_figure.KEYS, {
+        **dict.fromkeys(study_figure.TEXTS, TEXT),
+        **{key: {"enum": list(words)} for key, words in study_figure.CHOICES.items()},
+        "relative_to": PLAIN, "x": either(TEXT, several(TEXT, 1)),
+        "y": either({"enum": [*VALUES, *study_figure.DISTRIBUTIONS]}, several(MEASURE, 1)),
+        "show": either(PLAIN, several(PLAIN)), "shares": {"type": "boolean"},
+        "points": several(point), "networks": several(network)}, required=["y"])
+
+
+def optimise() -> Schema:
+    """Return [optimise]."""
+    between = table(study_optimise.RANGE_KEYS, {
+        "from": NUMBER, "to": NUMBER, "step": NUMBER, "log": {"type": "boolean"}, "unit": TEXT},
+        required=["from", "to"])
+    own = (*study_plan.RESERVED, *study_plan.FILES)
+    return table(study_optimise.KEYS, {
+        "minimise": MEASURE, "maximise": MEASURE, **{
+            key: whole(least, most) for key, (_, least, most) in study_optimise.COUNTS.items()},
+        "range": {**options(own, either(several(PLAIN, 2), between)), "minProperties": 1}},
+        required=["range"])
+
+
+def schema() -> Schema:
+    """Return the schema."""
+    sets = {"type": "object", "minProperties": 1,
+            "additionalProperties": options(study_plan.RESERVED, PLAIN)}
+    rule = {"type": "object", "minProperties": 1,
+            "additionalProperties": either(PLAIN, several(PLAIN, 1))}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema", "title": "A study of approxftl",
+        **table(study_plan.KEYS, {
+            "study": {"type": "integer", "enum": [study_plan.LANGUAGE]},
+            "name": TEXT, "text": TEXT, "relative_to": TEXT,
+            **{key: whole(least, most) for key, (least, most) in study_plan.COUNTS.items()},
+            "until": {"type": "string", "pattern": study_plan.SHARE},
+            "measures": several(MEASURE, 1), "warmup": {"enum": list(study_plan.WARMUP)},
+            "base": options(study_plan.RESERVED, PLAIN),
+            "vary": {"type": "object", "additionalProperties": either(several(PLAIN, 1), sets)},
+            "exclude": several(rule), "figure": several(figure()),
+            "synth": options(study_streams.RESERVED, PLAIN), "optimise": optimise()},
+            required=["study"])}
