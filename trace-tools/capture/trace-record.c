@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <getopt.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -9,6 +8,7 @@
 #include "capture-blktrace.h"
 #include "capture-program.h"
 #include "checked-memory.h"
+#include "command-line.h"
 #include "complain.h"
 #include "json-envelope.h"
 #include "output-file.h"
@@ -58,78 +58,41 @@ struct capture {
 	char **argv;
 };
 
+/* The command line */
+
+#define FIELD(name) offsetof(struct capture, name)
+#define SWITCH(letter, name, field, help) \
+	{ name, letter, COMMAND_SWITCH, FIELD(field), NULL, help, 0, 0, 0 }
+#define COUNT(name, field, help) \
+	{ name, 0, AFTL_PARAM_COUNT, FIELD(field), "N", help, 1, 1 << 20, 0 }
+
+static const struct command_option options_table[] = {
+	{ "output", 'O', COMMAND_TEXT, FIELD(output), "DIRECTORY",
+	  "the result (default: NAME.aftrec, NAME being the device's)", 0, 0, 0 },
+	SWITCH(0, "strict", strict, "events or writes that are not there are a failure"),
+	SWITCH(0, "no-sync", no_sync, "do not write back what is dirty when the program has ended"),
+	COUNT("buffer-kib", buffer_kib, "size of blktrace's buffers (default 512)"),
+	COUNT("buffers", buffers, "buffers of each processor (default 8)"),
+	SWITCH('h', "help", help, "print this"),
+};
+
+/* The program's options are its own. */
+static const struct command_line command = {
+	.name = VERB,
+	.options = options_table,
+	.count = ARRAY_SIZE(options_table),
+	.column = 24,
+	.ends = true,
+};
+
 static void print_help(void)
 {
 	puts("Usage: approxftl trace record [OPTION ...] DEVICE|DIRECTORY -- PROGRAM [ARG ...]\n"
 	     "\n"
 	     "Runs a program while blktrace watches a block device, or the one that a directory\n"
 	     "is on, and leaves a directory with the trace and all about device and program.\n"
-	     "The exit status is the program's.\n"
-	     "\n"
-	     "  -O, --output DIRECTORY  the result (default: NAME.aftrec, NAME being the device's)\n"
-	     "      --strict            events or writes that are not there are a failure\n"
-	     "      --no-sync           do not write back what is dirty when the program has ended\n"
-	     "      --buffer-kib N      size of blktrace's buffers (default 512)\n"
-	     "      --buffers N         buffers of each processor (default 8)\n"
-	     "  -h, --help              print this");
-}
-
-/* The command line */
-
-enum option_code {
-	OPTION_STRICT = 256,
-	OPTION_NO_SYNC,
-	OPTION_BUFFER_KIB,
-	OPTION_BUFFERS,
-};
-
-static const struct option options[] = {
-	{ "output", required_argument, NULL, 'O' },
-	{ "strict", no_argument, NULL, OPTION_STRICT },
-	{ "no-sync", no_argument, NULL, OPTION_NO_SYNC },
-	{ "buffer-kib", required_argument, NULL, OPTION_BUFFER_KIB },
-	{ "buffers", required_argument, NULL, OPTION_BUFFERS },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
-};
-
-static int set_count(u64 *value, const char *name, const char *text, struct aftl_error *error)
-{
-	struct aftl_error cause;
-
-	if (aftl_parse_value(AFTL_PARAM_COUNT, NULL, text, value, &cause))
-		return aftl_fail(error, -EINVAL, "--%s: %.190s", name, cause.text);
-	if (!*value || *value > 1U << 20)
-		return aftl_fail(error, -EINVAL, "--%s: %.40s is out of range", name, text);
-	return 0;
-}
-
-static int take(struct capture *capture, int code, const char *argument, struct aftl_error *error)
-{
-	switch (code) {
-	case 'O':
-		capture->output = optarg;
-		return 0;
-	case OPTION_STRICT:
-		capture->strict = true;
-		return 0;
-	case OPTION_NO_SYNC:
-		capture->no_sync = true;
-		return 0;
-	case OPTION_BUFFER_KIB:
-		return set_count(&capture->buffer_kib, "buffer-kib", optarg, error);
-	case OPTION_BUFFERS:
-		return set_count(&capture->buffers, "buffers", optarg, error);
-	case 'h':
-		capture->help = true;
-		return 0;
-	case ':':
-		return aftl_fail(error, -EINVAL, "%.40s needs a value", argument);
-	default:
-		return aftl_fail(error, -EINVAL,
-				 "unknown option \"%.40s\"; \"approxftl trace record --help\" lists the options",
-				 argument);
-	}
+	     "The exit status is the program's.\n");
+	command_line_help(&command);
 }
 
 static int check_words(struct capture *capture, int argc, char **argv, struct aftl_error *error)
@@ -145,15 +108,10 @@ static int check_words(struct capture *capture, int argc, char **argv, struct af
 	return 0;
 }
 
-/* "+": the program's options are its own. */
 static int parse(struct capture *capture, int argc, char **argv, struct aftl_error *error)
 {
-	int code, at, ret = 0;
+	int ret = command_line_parse(&command, capture, argc, argv, error);
 
-	opterr = 0;
-	optind = 1;
-	while (!ret && (at = optind, code = getopt_long(argc, argv, "+:O:h", options, NULL)) != -1)
-		ret = take(capture, code, argv[at], error);
 	if (ret || capture->help)
 		return ret;
 	return check_words(capture, argc, argv, error);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <getopt.h>
 #include <stdlib.h>
 
 #include "app-options.h"
@@ -9,53 +8,35 @@
 const char *const app_phases[] = { "all", "write", "compute", NULL };
 const char *const app_ios[] = { "buffered", "direct", "mmap", NULL };
 
-enum option_code {
-	OPTION_FORCE = 'f',
-	OPTION_HELP = 'h',
-	OPTION_JSON = 'j',
-	OPTION_PRECISE = 'p',
-	OPTION_PHASE = 256,
+#define FIELD(name) offsetof(struct app_options, name)
+#define TITLE(text) { .help = text }
+#define SWITCH(letter, name, field, help) \
+	{ name, letter, COMMAND_SWITCH, FIELD(field), NULL, help, 0, 0, 0 }
+#define OTHER(name, code, value, help) { name, 0, code, 0, value, help, 0, 0, 0 }
+#define PARAMETER(name, least, most, value, help) \
+	{ #name, 0, AFTL_PARAM_COUNT, FIELD(setup.name), value, help, least, most, 0 },
+
+enum option_kind {
+	OPTION_PHASE = COMMAND_OTHER,
 	OPTION_IO,
-	OPTION_MEMORY,
-	OPTION_REFERENCE,
-	OPTION_REQUIRE,
-	/* Those of app_parameters follow. */
-	OPTION_PARAMETER,
 };
 
-static const struct {
-	const char *name;
-	enum option_code code;
-	const char *value;
-	const char *help;
-} lines[] = {
-	{ "phase", OPTION_PHASE, "NAME", "write, compute or all (default)" },
-	{ "io", OPTION_IO, "NAME", "buffered (default), direct or mmap" },
-	{ "memory", OPTION_MEMORY, "SIZE", "buffer of each array (default: a quarter)" },
-	{ "precise", OPTION_PRECISE, NULL, "declare nothing approximate" },
-	{ "require", OPTION_REQUIRE, NULL, "fail where there is no device of dm-approxftl" },
-	{ "force", OPTION_FORCE, NULL, "replace files that are not of this program" },
-	{ "reference", OPTION_REFERENCE, "DIRECTORY",
-	  "files of the precise run (default: $TMPDIR or /tmp)" },
-	{ "json", OPTION_JSON, "FILE", COMMAND_JSON_HELP },
-	{ "help", OPTION_HELP, NULL, "print this" },
+static const struct command_option options_table[] = {
+	TITLE("Options"),
+	OTHER("phase", OPTION_PHASE, "NAME", "write, compute or all (default)"),
+	OTHER("io", OPTION_IO, "NAME", "buffered (default), direct or mmap"),
+	{ "memory", 0, AFTL_PARAM_BYTES, FIELD(memory_bytes), "SIZE",
+	  "buffer of each array (default: a quarter)", 0, 0, 0 },
+	SWITCH('p', "precise", precise, "declare nothing approximate"),
+	SWITCH(0, "require", require, "fail where there is no device of dm-approxftl"),
+	SWITCH('f', "force", force, "replace files that are not of this program"),
+	{ "reference", 0, COMMAND_TEXT, FIELD(reference), "DIRECTORY",
+	  "files of the precise run (default: $TMPDIR or /tmp)", 0, 0, 0 },
+	{ "json", 'j', COMMAND_FILE, FIELD(json), "FILE", COMMAND_JSON_HELP, 0, 0, 0 },
+	SWITCH('h', "help", help, "print this"),
+	TITLE("Parameters, which the files remember"),
+#include "parameter-table.h"
 };
-
-static void make_table(struct option table[ARRAY_SIZE(lines) + APP_PARAMETERS + 1])
-{
-	unsigned int i, count = 0;
-
-	for (i = 0; i < ARRAY_SIZE(lines); i++)
-		table[count++] = (struct option){
-			lines[i].name,
-			lines[i].code == OPTION_JSON ? optional_argument : !!lines[i].value, NULL,
-			lines[i].code,
-		};
-	for (i = 0; i < APP_PARAMETERS; i++)
-		table[count++] = (struct option){ app_parameters[i].name, 1, NULL,
-						  OPTION_PARAMETER + (int)i };
-	table[count] = (struct option){ 0 };
-}
 
 static int take_word(const char *option, const char *const *words, const char *word,
 		     unsigned int *value, struct aftl_error *error)
@@ -79,61 +60,14 @@ static int take_phase(struct app_options *options, const char *word, struct aftl
 			 &options->phase, error);
 }
 
-static int take_number(const char *option, enum aftl_param_type type, const char *text,
-		       u64 *value, struct aftl_error *error)
+static int take_other(void *fields, const struct command_option *option, const char *value,
+		      struct aftl_error *error)
 {
-	struct aftl_error cause;
+	struct app_options *options = fields;
 
-	if (!aftl_parse_value(type, NULL, text, value, &cause))
-		return 0;
-	return aftl_fail(error, -EINVAL, "--%s: %.190s", option, cause.text);
-}
-
-static int take_parameter(struct app_options *options, unsigned int parameter,
-			  const char *text, struct aftl_error *error)
-{
-	const char *name = app_parameters[parameter].name;
-	u64 *value = setup_value(&options->setup, parameter);
-	int ret = take_number(name, AFTL_PARAM_COUNT, text, value, error);
-
-	if (!ret && !*value)
-		ret = aftl_fail(error, -EINVAL, "--%s must be at least %u", name,
-				(u32)app_parameters[parameter].least);
-	return ret;
-}
-
-static int take(struct app_options *options, int code, const char *value,
-		struct aftl_error *error)
-{
-	switch (code) {
-	case OPTION_PHASE:
+	if (option->kind == OPTION_PHASE)
 		return take_phase(options, value, error);
-	case OPTION_IO:
-		return take_word("io", app_ios, value, &options->io, error);
-	case OPTION_MEMORY:
-		return take_number("memory", AFTL_PARAM_BYTES, value, &options->memory_bytes,
-				   error);
-	case OPTION_REFERENCE:
-		options->reference = value;
-		return 0;
-	case OPTION_PRECISE:
-		options->precise = true;
-		return 0;
-	case OPTION_REQUIRE:
-		options->require = true;
-		return 0;
-	case OPTION_FORCE:
-		options->force = true;
-		return 0;
-	case OPTION_JSON:
-		options->json = value ? value : "-";
-		return 0;
-	case OPTION_HELP:
-		options->help = true;
-		return 0;
-	default:
-		return take_parameter(options, code - OPTION_PARAMETER, value, error);
-	}
+	return take_word("io", app_ios, value, &options->io, error);
 }
 
 static int find_app(struct app_options *options, const char *name, struct aftl_error *error)
@@ -155,22 +89,35 @@ static int find_app(struct app_options *options, const char *name, struct aftl_e
 			 "no program \"%.40s\"; \"approxftl app --help\" lists them", name);
 }
 
-static int take_rest(struct app_options *options, int count, char **words,
-		     struct aftl_error *error)
+static int add_word(void *fields, const char *word, struct aftl_error *error)
 {
-	int ret;
+	struct app_options *options = fields;
 
-	if (count < 1)
+	if (!options->app)
+		return find_app(options, word, error);
+	if (options->folder)
+		return aftl_fail(error, -EINVAL, "\"%.40s\" is one word too many", word);
+	options->folder = word;
+	return 0;
+}
+
+static const struct command_line command = {
+	.name = "app",
+	.options = options_table,
+	.count = ARRAY_SIZE(options_table),
+	.column = 28,
+	.word = add_word,
+	.other = take_other,
+};
+
+static int check_words(const struct app_options *options, struct aftl_error *error)
+{
+	if (!options->app)
 		return aftl_fail(error, -EINVAL,
 				 "PROGRAM missing; \"approxftl app --help\" lists them");
-	ret = find_app(options, words[0], error);
-	if (!ret && count < 2)
-		ret = aftl_fail(error, -EINVAL, "DIRECTORY missing: where its files shall be");
-	if (!ret && count > 2)
-		ret = aftl_fail(error, -EINVAL, "\"%.40s\" is one word too many", words[2]);
-	if (!ret)
-		options->folder = words[1];
-	return ret;
+	if (!options->folder)
+		return aftl_fail(error, -EINVAL, "DIRECTORY missing: where its files shall be");
+	return 0;
 }
 
 static int check_parameters(const struct app_options *options, struct aftl_error *error)
@@ -183,47 +130,22 @@ static int check_parameters(const struct app_options *options, struct aftl_error
 		if (*setup_value(&given, i) && !*setup_value(&usual, i) && !*setup_value(&forms, i))
 			return aftl_fail(error, -EINVAL, "%s has no --%s", options->app->name,
 					 app_parameters[i].name);
-	return setup_check(&given, error);
-}
-
-static int complain_unknown(const char *argument, struct aftl_error *error)
-{
-	return aftl_fail(error, -EINVAL,
-			 "unknown option, or no value: \"%.40s\"; see \"approxftl app --help\"",
-			 argument);
+	return 0;
 }
 
 int app_options_parse(struct app_options *options, int argc, char **argv,
 		      struct aftl_error *error)
 {
-	struct option table[ARRAY_SIZE(lines) + APP_PARAMETERS + 1];
-	int code, ret = 0;
+	int ret;
 
 	*options = (struct app_options){ .reference = getenv("TMPDIR") };
 	if (!options->reference)
 		options->reference = "/tmp";
-	make_table(table);
-	opterr = 0;
-	optind = 0;
-	while (!ret && (code = getopt_long(argc, argv, "fhj::p", table, NULL)) != -1)
-		ret = code == '?' ? complain_unknown(argv[optind - 1], error) :
-				    take(options, code, optarg, error);
-	if (!ret && !options->help)
-		ret = take_rest(options, argc - optind, argv + optind, error);
-	if (!ret && !options->help)
-		ret = check_parameters(options, error);
-	return ret;
-}
-
-static void print_option(const char *name, int code, const char *value, const char *help)
-{
-	bool letter = code < OPTION_PHASE, within = code == OPTION_JSON;
-	char left[40];
-
-	scnprintf(left, sizeof(left), "  %c%c%c --%s%s%s%s", letter ? '-' : ' ',
-		  letter ? code : ' ', letter ? ',' : ' ', name, within ? "[=" : value ? " " : "",
-		  value ? value : "", within ? "]" : "");
-	printf("%-30s%s\n", left, help);
+	ret = command_line_parse(&command, options, argc, argv, error);
+	if (ret || options->help)
+		return ret;
+	ret = check_words(options, error);
+	return ret ? ret : check_parameters(options, error);
 }
 
 static void print_usual(const struct app *app)
@@ -257,12 +179,5 @@ void app_options_help(void)
 	puts("  weights, embeddings\n"
 	     "       a neural network, and vectors to search in, stored by bit plane\n"
 	     "       \"approxftl app weights --help\" lists their own options");
-	puts("\nOptions:");
-	for (i = 0; i < ARRAY_SIZE(lines); i++)
-		print_option(lines[i].name, (int)lines[i].code, lines[i].value,
-			     lines[i].help);
-	puts("\nParameters, which the files remember:");
-	for (i = 0; i < APP_PARAMETERS; i++)
-		print_option(app_parameters[i].name, OPTION_PARAMETER, app_parameters[i].value,
-			     app_parameters[i].help);
+	command_line_help(&command);
 }

@@ -25,13 +25,13 @@ static int value_of(const struct command_option *option)
 	return option->kind == COMMAND_FILE ? optional_argument : required_argument;
 }
 
-/* "-": words stay where they are, ":": a missing value is told from an unknown option. */
+/* "-": words stay where they are, "+": they end it, ":": a missing value is told from no option. */
 static void make_tables(struct tables *tables, const struct command_line *line)
 {
 	unsigned int i, count = 0;
 	size_t used = 2;
 
-	*tables = (struct tables){ .shorts = "-:" };
+	*tables = (struct tables){ .shorts = { line->ends ? '+' : '-', ':' } };
 	for (i = 0; i < line->count; i++) {
 		const struct command_option *option = &line->options[i];
 		int value = value_of(option);
@@ -165,7 +165,7 @@ int command_line_parse(const struct command_line *line, void *fields, int argc, 
 		else
 			ret = take_code(line, fields, code, argv[at], error);
 	}
-	for (; !ret && optind < argc; optind++)
+	for (; !ret && !line->ends && optind < argc; optind++)
 		ret = line->word(fields, argv[optind], error);
 	return ret;
 }

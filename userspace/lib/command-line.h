@@ -53,6 +53,7 @@ struct command_option {
  * @options: its table
  * @count: entries of that
  * @column: where the phrases of the help begin
+ * @ends: the first word ends the options; optind is its index. Else: options stand anywhere
  * @context: of the caller
  * @takes: is the option one of this command's? NULL: all are
  * @word: what is no option; in @fields
@@ -63,6 +64,7 @@ struct command_line {
 	const struct command_option *options;
 	unsigned int count;
 	unsigned int column;
+	bool ends;
 	const void *context;
 	bool (*takes)(const struct command_line *line, const struct command_option *option);
 	int (*word)(void *fields, const char *word, struct aftl_error *error);
