@@ -122,6 +122,32 @@ def test_chosen_kinds_as_pdf(inputs: list[Path], tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["energy.pdf", "wear.pdf"]
 
 
+@pytest.mark.parametrize(("width", "inches"), [("single", 3.5), ("double", 7.16)])
+def test_widths_of_columns(inputs: list[Path], tmp_path: Path, width: str, inches: float) -> None:
+    for kind in ("png", "svg"):
+        succeed("figures", inputs[0], "--kind", "energy", "--format", kind, "--width", width,
+                "-O", tmp_path)
+    head = (tmp_path / "energy.png").read_bytes()[:24]
+    assert head[:8] == b"\x89PNG\r\n\x1a\n"
+    assert int.from_bytes(head[16:20], "big") == int(300 * inches)
+    text = (tmp_path / "energy.svg").read_text()
+    assert f'width="{72 * inches:g}pt"' in text or f'width="{72 * inches:.2f}pt"' in text
+
+
+def test_a_style_is_for_all(inputs: list[Path], tmp_path: Path) -> None:
+    style = tmp_path / "style.toml"
+    style.write_text('width = 5\nheight = 2\nfont = "DejaVu Serif"\nfont_size = 6\n'
+                     'palette = ["#123456", "#fedcba"]\n')
+    for options in ((), ("--style", style)):
+        told = succeed("figures", inputs[0], "--kind", "cdf", "-O", tmp_path, *options)
+        text = Path(told.split()[0]).read_text()
+        styled = ('width="360pt"' in text, "DejaVu Serif" in text, "#123456" in text,
+                  "#0072b2" not in text)
+        assert set(styled) == {bool(options)}
+    done = run("figures", inputs[0], "--kind", "cdf", "--style", inputs[0])
+    assert done.code == 2 and "no TOML" in done.err
+
+
 def test_unknown_kind(inputs: list[Path]) -> None:
     done = run("figures", inputs[0], "--kind", "pie")
     assert done.code == 2

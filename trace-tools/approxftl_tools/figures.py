@@ -9,21 +9,20 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from approxftl_tools import command, papers, plot, row_list
+from approxftl_tools import command, papers, plot, row_list, study_plot
 from approxftl_tools.figure_kinds import KINDS, Kind, draw
 from approxftl_tools.figure_runs import Lacking
 from approxftl_tools.inputs import WHAT_FILES_ARE, Inputs, read
+from approxftl_tools.plot import Style
 from approxftl_tools.row_list import Column
 from approxftl_tools.seeds import over_seeds
 from approxftl_tools.study_streams import Setting
-
-FORMATS = ("svg", "pdf")
 
 
 def options() -> command.Parser:
     """Return the parser."""
     parser = command.parser(
-        "figures", "Draws single figures, as SVG or PDF, with their numbers as CSV.",
+        "figures", "Draws single figures, as SVG, PDF or PNG, with their numbers as CSV.",
         f"{WHAT_FILES_ARE}\n\nWithout --kind all kinds are drawn for which the files have what "
         "they need.")
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="what to draw")
@@ -31,8 +30,12 @@ def options() -> command.Parser:
     parser.add_argument("--kind", default="", metavar="KIND,...", help="only these kinds")
     parser.add_argument("-O", "--output", type=Path, default=Path("figures"), metavar="DIR",
                         help="where they go (default figures)")
-    parser.add_argument("--format", default="svg", choices=FORMATS,
-                        help="svg (default) or pdf")
+    parser.add_argument("--format", default="svg", choices=study_plot.FORMATS,
+                        help="svg (default), pdf or png")
+    parser.add_argument("--width", default="", choices=tuple(study_plot.WIDTHS),
+                        help="of one column, 3.5 inches, or of two, 7.16 (default: 6.4)")
+    parser.add_argument("--style", metavar="STYLE", type=Path,
+                        help="width, height, font, font_size and palette, a TOML file")
     parser.add_argument("--papers", action="store_true",
                         help="the papers' figures, simulated from scratch (minutes); FILE are "
                              "then names of figures, or how they begin")
@@ -65,8 +68,7 @@ def chosen(names: str) -> list[Kind]:
     return [by_name[name] for name in wanted] or list(KINDS)
 
 
-def write(inputs: Inputs, kinds: Sequence[Kind], output: Path, kind: str, data: bool,
-          asked: bool) -> int:
+def write(inputs: Inputs, kinds: Sequence[Kind], args: argparse.Namespace, style: Style) -> int:
     """Write the figures; return how many."""
     count = 0
     for one in kinds:
@@ -74,14 +76,14 @@ def write(inputs: Inputs, kinds: Sequence[Kind], output: Path, kind: str, data: 
             with command.understanding(run.path for run in inputs.runs):
                 figures = draw(one, inputs)
         except Lacking as reason:
-            if asked:
+            if args.kind:
                 raise command.Refusal(f"{one.name}: not in {inputs.summary()}: {reason}") from None
             continue
         for figure in figures:
-            path = output / f"{figure.name}.{kind}"
-            plot.save(figure, kind, path)
+            path = args.output / f"{figure.name}.{args.format}"
+            plot.save(figure, args.format, path, style)
             print(path)
-            if data:
+            if args.data:
                 command.write_file(path.with_suffix(".csv"), figure.csv())
             count += 1
     return count
@@ -107,7 +109,9 @@ def from_papers(args: argparse.Namespace) -> int:
     seed = 1 if args.seed is None else args.seed
     more = {"base": {"seed": seed}} if args.seeds is None else {"seeds": args.seeds, "seed": seed}
     setting = Setting(args.full, args.traces, args.output / "traces", more)
-    print(papers.make(names, setting, args.output, args.format, len(os.sched_getaffinity(0)),
+    style = study_plot.read_style(args.style, args.width or ("" if args.style else "double"))
+    print(papers.make(names, setting, args.output, args.format, style,
+                      len(os.sched_getaffinity(0)),
                       lambda line: print(line, flush=True),
                       papers.reports_of(args.mounted) if args.mounted else ()))
     return command.DONE
@@ -141,13 +145,14 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise command.Refusal('nothing to draw; name files, or "--list" the kinds',
                                   command.USAGE)
         kinds = chosen(args.kind)
+        style = study_plot.read_style(args.style, args.width, plot.USUAL)
         plot.library()
         inputs = over_seeds(read(args.files))
         try:
             args.output.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise command.Refusal(f"{args.output}: cannot create: {error.strerror}") from error
-        if not write(inputs, kinds, args.output, args.format, args.data, bool(args.kind)):
+        if not write(inputs, kinds, args, style):
             raise command.Refusal(f"found {inputs.summary()}, of which nothing can be drawn")
         return command.DONE
 

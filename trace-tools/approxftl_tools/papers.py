@@ -17,6 +17,7 @@ from approxftl_tools import command, study_plan, study_plot, study_report, study
 from approxftl_tools.command import Refusal
 from approxftl_tools.inputs import Json, read
 from approxftl_tools.page import page, templates
+from approxftl_tools.plot import Style
 from approxftl_tools.study_engine import Processes
 from approxftl_tools.study_figure import Chart, Spec, chart_of, specs_of
 from approxftl_tools.study_plan import Plan
@@ -95,11 +96,10 @@ def introduction(setting: Setting) -> Json:
             "length": "Full runs." if setting.full else "Short runs; FULL=1 makes longer ones."}
 
 
-def draw(one: Made, store: Store, folder: Path, kind: str, reports: Sequence[Json]
-         ) -> tuple[Chart, list[Path]]:
+def draw(one: Made, store: Store, folder: Path, kind: str, style: Style,
+         reports: Sequence[Json]) -> tuple[Chart, list[Path]]:
     """Draw a figure, with its numbers beside it."""
     chart = chart_of(one.plan, one.spec, study_table.groups_of(one.plan, store), reports)
-    style = study_plot.read_style(None, "double")
     files = [folder / f"{chart.name}.{ending}" for ending in (kind, "csv")]
     command.write_file(files[0], study_plot.render(chart, kind, style))
     command.write_file(files[1], chart.csv())
@@ -114,11 +114,10 @@ def reports_of(folder: Path) -> list[Json]:
     return found
 
 
-def make(names: Sequence[str], setting: Setting, folder: Path, kind: str, jobs: int,
+def make(names: Sequence[str], setting: Setting, folder: Path, kind: str, style: Style, jobs: int,
          say: Callable[[str], None], reports: Sequence[Json] = ()) -> Path:
     """Make figures; return the page that shows them."""
     templates()  # What lacks is said before minutes have passed.
-    style = study_plot.read_style(None, "double")
     chosen = drawable(names, setting, say)
     store = Store(folder / "runs")
     points = unique([point for one in chosen for point in one.plan.points])
@@ -128,7 +127,7 @@ def make(names: Sequence[str], setting: Setting, folder: Path, kind: str, jobs: 
     for system, group in groupby(chosen, key=lambda one: one.plan.name):
         charts = []
         for one in group:
-            chart, files = draw(one, store, folder, kind, reports)
+            chart, files = draw(one, store, folder, kind, style, reports)
             said = f"In the paper: {one.spec.text()} Here: {one.plan.text}"
             charts.append(study_report.chart_data(chart, style, said,
                                                   **made_by(one, store, files)))

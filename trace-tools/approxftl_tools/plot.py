@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from approxftl_tools.figure import (
     Grid,
     Panel,
     Panels,
+    Plot,
     Spans,
     axis_name,
     axis_number,
@@ -37,10 +39,12 @@ STYLE = {
     "font.family": "DejaVu Sans", "font.size": 8, "axes.titlesize": 9, "figure.dpi": 100,
     "axes.spines.top": False, "axes.spines.right": False, "axes.grid": False,
     "legend.frameon": False, "svg.fonttype": "none", "svg.hashsalt": "approxftl",
-    "pdf.fonttype": 42, "axes.axisbelow": True,
+    "pdf.fonttype": 42, "axes.axisbelow": True, "axes.prop_cycle": f"cycler('color', {COLOURS})",
 }
-#: Inches: two columns of a page, and one row of them.
-SIZE = (6.4, 3.2)
+#: Of a PNG.
+DOTS_PER_INCH = 300
+#: Of a name in a legend.
+LEGEND_INCHES = 1.6
 #: How much each further row of panels adds to the height.
 HEIGHTENED = 0.7
 #: More bars than that have no room for their values.
@@ -52,6 +56,26 @@ ERASED = "#f2f2f2"
 STALE = {"stale precise": "#9a9fa6", "stale approximate": "#cdd0d4"}
 
 Axes = Any
+
+
+@dataclass(frozen=True)
+class Style:
+    """How figures look: inches, points, and the colours of policies."""
+
+    width: float = 6.4
+    height: float = 3.2
+    font: str = "DejaVu Sans"
+    font_size: float = 8
+    palette: tuple[str, ...] = COLOURS
+
+    def settings(self) -> dict[str, Any]:
+        """Return it as matplotlib has it."""
+        return {"font.family": self.font, "font.size": self.font_size,
+                "axes.titlesize": self.font_size, "legend.fontsize": self.font_size,
+                "axes.prop_cycle": f"cycler('color', {self.palette})"}
+
+
+USUAL = Style()
 
 
 def library() -> Any:
@@ -69,7 +93,9 @@ def library() -> Any:
 def colour(plot: Panel | Grid | Spans, index: int) -> str:
     """Return the colour of a series, mixed with white for a shade."""
     own = hue(plot, index)
-    full = (PARTS if own.palette == "m" else COLOURS)[own.index]
+    palette = PARTS if own.palette == "m" else \
+        import_module("matplotlib").rcParams["axes.prop_cycle"].by_key()["color"]
+    full = palette[own.index % len(palette)]
     parts = [int(full[i:i + 2], 16) for i in (1, 3, 5)]
     return "#" + "".join(f"{round(255 - (255 - value) * SHADES[own.shade]):02x}" for value in parts)
 
@@ -205,17 +231,30 @@ def one(axes: Axes, plot: Panel | Grid | Spans, mpl: Any) -> None:
         spans(axes, plot)
 
 
-def render(figure: Figure, kind: str) -> bytes:
+def render(figure: Figure, kind: str, style: Style = USUAL) -> bytes:
     """Return a figure as a file of this kind; the same figure gives the same bytes."""
     mpl = library()
+    with mpl.rc_context(style.settings()):
+        return as_file(drawn(figure.plot, style, mpl), kind, figure.title)
+
+
+def as_file(canvas: Any, kind: str, title: str) -> bytes:
+    """Return what was drawn as a file."""
+    out = io.BytesIO()
+    dated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
+    canvas.savefig(out, format=kind, dpi=DOTS_PER_INCH, metadata={"Title": title, **dated})
+    return out.getvalue()
+
+
+def drawn(plot: Plot, style: Style, mpl: Any) -> Any:
+    """Return a figure of matplotlib."""
     from matplotlib.figure import Figure as Canvas
 
-    plot = figure.plot
     panels = plot.panels if isinstance(plot, Panels) else [("", plot)]
     kinds = {type(plot_) for _, plot_ in panels}
     columns = min(2, len(panels))
     rows = -(-len(panels) // columns)
-    canvas = Canvas(figsize=(SIZE[0], SIZE[1] * (1 + HEIGHTENED * (rows - 1))),
+    canvas = Canvas(figsize=(style.width, style.height * (1 + HEIGHTENED * (rows - 1))),
                     layout="constrained")
     places = canvas.subplots(rows, columns, squeeze=False, sharex=kinds != {Bars},
                              sharey=kinds != {Dots}).flat
@@ -228,13 +267,11 @@ def render(figure: Figure, kind: str) -> bytes:
     for axes in list(places)[len(panels):]:
         axes.set_axis_off()
     if len(named) > (kinds == {Bars}):
-        canvas.legend(named.values(), named, loc="outside upper center", ncols=4)
-    out = io.BytesIO()
-    dated = {"Date": None} if kind == "svg" else {"CreationDate": None}
-    canvas.savefig(out, format=kind, metadata={"Title": figure.title, **dated})
-    return out.getvalue()
+        canvas.legend(named.values(), named, loc="outside upper center",
+                      ncols=max(1, int(style.width / LEGEND_INCHES)))
+    return canvas
 
 
-def save(figure: Figure, kind: str, path: Path) -> None:
+def save(figure: Figure, kind: str, path: Path, style: Style) -> None:
     """Write a figure."""
-    write_file(path, render(figure, kind))
+    write_file(path, render(figure, kind, style))

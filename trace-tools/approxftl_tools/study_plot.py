@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any
 
 from approxftl_tools import plot
 from approxftl_tools.command import USAGE, Refusal
+from approxftl_tools.plot import Style
 from approxftl_tools.study_figure import LEVEL, Chart, Mark, as_number
 from approxftl_tools.study_plan import check_known, load
 
@@ -20,9 +20,10 @@ Axes = Any
 FORMATS = ("svg", "pdf", "png")
 #: Inches: a column of a page, and both.
 WIDTHS = {"single": 3.5, "double": 7.16}
+#: What a figure of a study is, if nothing is said.
+COLUMN = Style(WIDTHS["single"], 2.4)
 STYLE_KEYS = ("width", "height", "font", "font_size", "palette")
 MARKERS = "osD^vPX*"
-DOTS_PER_INCH = 300
 #: In sizes of the font: how wide a letter is, and how high a row of the legend.
 LETTER, ROW = 0.55, 1.6
 #: Letters that fit where the mark of a name is in the legend.
@@ -35,21 +36,6 @@ MOST_NAMED = 8
 MOST_LETTERS = 60
 
 
-@dataclass(frozen=True)
-class Style:
-    """How figures look."""
-
-    width: float = WIDTHS["single"]
-    height: float = 2.4
-    font: str = "DejaVu Sans"
-    font_size: float = 8
-    palette: tuple[str, ...] = plot.COLOURS
-
-    def colour(self, index: int) -> str:
-        """Return the colour of a series."""
-        return self.palette[index % len(self.palette)]
-
-
 def inches(path: Path, key: str, value: object) -> float:
     """Return a length."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 1 <= value <= 50:
@@ -58,13 +44,12 @@ def inches(path: Path, key: str, value: object) -> float:
     return float(value)
 
 
-def read_style(path: Path | None, width: str) -> Style:
+def read_style(path: Path | None, width: str, own: Style = COLUMN) -> Style:
     """Read a style; the width of the command line comes before the file's."""
     table = load(path) if path else {}
     where = path or Path("--width")
     check_known(where, "key", table, STYLE_KEYS)
-    own = Style()
-    wide = width or table.get("width", "single")
+    wide = width or table.get("width", own.width)
     palette = table.get("palette", list(own.palette))
     if not isinstance(palette, list) or not palette or not all(
             isinstance(one, str) and re.fullmatch("#[0-9a-fA-F]{6}", one) for one in palette):
@@ -105,7 +90,7 @@ class Series:
     @property
     def colour(self) -> str:
         """Return its colour."""
-        return self.style.colour(self.index)
+        return self.style.palette[self.index % len(self.style.palette)]
 
 
 def draw_bars(axes: Axes, stacked: bool, placed: Sequence[tuple[float, Mark]], look: Series,
@@ -210,9 +195,7 @@ def render(chart: Chart, kind: str, style: Style) -> bytes:
     mpl = plot.library()
     from matplotlib.figure import Figure as Canvas
 
-    fonts = {"font.family": style.font, "font.size": style.font_size,
-             "axes.titlesize": style.font_size, "legend.fontsize": style.font_size}
-    with mpl.rc_context(fonts):
+    with mpl.rc_context(style.settings()):
         canvas = Canvas(figsize=(style.width, style.height), layout="constrained")
         panels = canvas.subplots(1, len(chart.facets), sharex=True, sharey=True, squeeze=False)[0]
         for axes, facet in zip(panels, chart.facets, strict=True):
@@ -224,8 +207,4 @@ def render(chart: Chart, kind: str, style: Style) -> bytes:
             more = max(0, -(-len(names) // columns) - FEW_ROWS) * ROW * style.font_size / 72
             canvas.set_size_inches(style.width, style.height + more)
             canvas.legend(handles, names, loc="outside upper center", ncols=columns)
-        out = io.BytesIO()
-        dated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
-        canvas.savefig(out, format=kind, dpi=DOTS_PER_INCH,
-                       metadata={"Title": chart.title, **dated})
-    return out.getvalue()
+        return plot.as_file(canvas, kind, chart.title)

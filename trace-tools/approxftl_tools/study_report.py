@@ -10,6 +10,7 @@ from typing import Any
 
 from approxftl_tools import study_plot, study_table
 from approxftl_tools.page import Json, page
+from approxftl_tools.plot import Style
 from approxftl_tools.statistics import Estimate
 from approxftl_tools.study_figure import Chart, Spec, chart_of
 from approxftl_tools.study_plan import DEFAULT, Plan
@@ -62,7 +63,7 @@ def sentences(groups: Sequence[Group], relative_to: str, measure: str) -> list[s
     return [verdict(name, found, relative_to, measure) for name, found in by_policy.items()]
 
 
-def chart_data(chart: Chart, style: study_plot.Style, said: str, **more: Any) -> Json:
+def chart_data(chart: Chart, style: Style, said: str, **more: Any) -> Json:
     """Return what a page says of a figure."""
     return {"name": chart.name, "title": chart.title, "said": said, "csv": chart.csv(),
             "picture": base64.b64encode(study_plot.render(chart, "svg", style)).decode(),
@@ -79,7 +80,7 @@ def means(groups: Sequence[Group], relative_to: str, keys: Sequence[str]) -> Jso
 
 
 def page_of(plan: Plan, specs: Sequence[Spec], groups: Sequence[Group], keys: Sequence[str],
-            style: study_plot.Style) -> str:
+            style: Style) -> str:
     """Return the page."""
     return page("study.html", plan.name, text=plan.text, points=len(plan.points),
                 runs=sum(len(group.runs) for group in groups), count=len(groups),
