@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "attribute.h"
-#include "control.h"
+#include "control-node.h"
 #include "lib/fake-control.h"
 #include "tap.h"
 

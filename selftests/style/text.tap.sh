@@ -24,6 +24,13 @@ unusual_names()
 	sources | grep -E '[^A-Za-z0-9._/+-]|/[^/]*[A-Z_][^/]*\.[ch]$'
 }
 
+# Each host's own aftl-host.h, and approxftl.h of the library beside linux/approxftl.h, are meant.
+headers_of_one_name()
+{
+	sources | sed -n 's,.*/\([^/]*\.h\)$,\1,p' | grep -vx 'aftl-host\.h\|approxftl\.h' |
+		sort | uniq -d | grep .
+}
+
 # In a copy: what a build has made is no file of the tree, which reuse knows from git alone.
 licences()
 {
@@ -41,6 +48,7 @@ ktap_test_silent 'no path of one machine' nothing search -E '(^|[^A-Za-z0-9_.])/
 ktap_test_silent 'no host of a package registry' \
 	nothing search -E '(deb|security)\.debian\.org|pypi\.org|pythonhoste[d]|crates\.io|npmj[s]'
 ktap_test_silent 'file names in kebab-case' nothing unusual_names
+ktap_test_silent 'no two headers of one name' nothing headers_of_one_name
 ktap_test_needing codespell 'spelling' spelling
 ktap_test_needing reuse 'every file has a licence' licences
 ktap_finished

@@ -7,7 +7,7 @@
 #include <linux/approxftl.h>
 #include <sys/ioctl.h>
 
-#include "control.h"
+#include "control-node.h"
 
 int aftl_lib_device_open(void)
 {

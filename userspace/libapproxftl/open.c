@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "control.h"
+#include "control-node.h"
 #include "handle.h"
 #include "place.h"
 #include "refusal.h"

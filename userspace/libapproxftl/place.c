@@ -14,7 +14,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "control.h"
+#include "control-node.h"
 #include "place.h"
 
 /* Devices on devices on devices: more than anybody stacks. */

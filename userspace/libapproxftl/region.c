@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control.h"
+#include "control-node.h"
 #include "handle.h"
 #include "refusal.h"
 

@@ -7,7 +7,7 @@
 #include <sys/xattr.h>
 
 #include "attribute.h"
-#include "control.h"
+#include "control-node.h"
 #include "handle.h"
 #include "refusal.h"
 

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
-#include "control.h"
+#include "control-node.h"
 #include "place.h"
 #include "refusal.h"
 #include "shared.h"

@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <sys/stat.h>
 
-#include "control.h"
+#include "control-node.h"
 #include "handle.h"
 #include "refusal.h"
 

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "control.h"
+#include "control-node.h"
 #include "handle.h"
 #include "refusal.h"
 

@@ -9,7 +9,7 @@
 #include "checked-memory.h"
 #include "complain.h"
 #include "interruption.h"
-#include "run.h"
+#include "unkind-run.h"
 
 #define CHUNK_BYTES (256 << 10)
 

@@ -14,7 +14,7 @@
 #include "complain.h"
 #include "interruption.h"
 #include "machine-clock.h"
-#include "run.h"
+#include "unkind-run.h"
 
 /* Of Linux 6.12 and later; before, fallocate() could do it. */
 #define CMD_DISCARD _IO(0x12, 0)

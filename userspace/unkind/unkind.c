@@ -8,7 +8,7 @@
 
 #include "complain.h"
 #include "interruption.h"
-#include "run.h"
+#include "unkind-run.h"
 #include "standard-streams.h"
 
 /* For the handler. */

@@ -13,7 +13,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "control.h"
+#include "control-node.h"
 #include "fake-control.h"
 
 #define LAST_BYTE (UINT64_MAX / 2)

@@ -7,7 +7,7 @@
 
 #include "exit-codes.h"
 #include "load.h"
-#include "options.h"
+#include "unkind-options.h"
 #include "replay-target.h"
 #include "ledger.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The control device. Its words are turned into the library's in control.c alone.
+ * The control device. Its words are turned into the library's in control-node.c alone.
  *
  * Functions return a negative error number. @reason takes enum approxftl_reason.
  */
-#ifndef AFTL_LIB_CONTROL_H
-#define AFTL_LIB_CONTROL_H
+#ifndef AFTL_LIB_CONTROL_NODE_H
+#define AFTL_LIB_CONTROL_NODE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#include "control.h"
+#include "control-node.h"
 
 static_assert(sizeof(struct approxftl_extent) == 24, "the library's has the same layout");
 static_assert(sizeof(struct approxftl_unit) == 32, "the library's has the same layout");

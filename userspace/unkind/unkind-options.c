@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "command-line.h"
-#include "options.h"
+#include "unkind-options.h"
 
 #define FIELD(name) offsetof(struct unkind_options, name)
 #define TITLE(text) { .help = text }
