@@ -299,6 +299,7 @@ class TestOutput:
     def test_no_such_folder(self, words: Words, what: str, place: Path) -> None:
         done = attempt(command_of(words, what, "nowhere/out"), place)
         sentence(done)
+        assert done.code == 1
         assert "nowhere/out" in done.err
         assert "No such file or directory" in done.err
 
@@ -550,6 +551,37 @@ def test_what_cannot_be_written_over_is_not_lost(place: Path) -> None:
     assert json.loads((place / told[1]).read_text())["runs"]
 
 
+# ---------------------------------------------------------------- inputs
+
+#: What of a command line is read, of what ready() makes; a directory is meant by "data".
+READ = {name for text in COMMANDS.values() for name in text.split()
+        if re.fullmatch(r"(a|study|other|search|fio|rules)(\.[a-z0-9.]+)?", name)}
+
+
+def commands_that_read() -> list[tuple[Words, str]]:
+    return [(words, name) for words, text in COMMANDS.items() for name in text.split()
+            if name in READ and words[0] != name]
+
+
+def test_inputs_are_found() -> None:
+    found = commands_that_read()
+    assert len(found) > 20
+    for one in ((("check",), "a.volume"), (("replay",), "a.aft"), (("approxrun",), "rules"),
+                (("study", "verify"), "study.study.tar.gz"), (("calibrate",), "fio.output")):
+        assert one in found
+
+
+@pytest.mark.parametrize(("words", "name"), commands_that_read(), ids=name_of)
+def test_what_is_not_there_or_no_file_has_one_code(words: Words, name: str, place: Path) -> None:
+    line = command_of(words, "", "")
+    (place / name).unlink()
+    for _ in ("nothing is there", "a directory is there"):
+        done = attempt(line, place)
+        sentence(done)
+        assert (done.code, done.out) == (3, ""), done
+        (place / name).mkdir(exist_ok=True)
+
+
 # ---------------------------------------------------------------- standard output
 
 
@@ -559,9 +591,11 @@ def test_help_to_a_full_disk(words: Words) -> None:
         done = subprocess.run([*call(words), "--help"], stdout=full, stderr=subprocess.PIPE,
                               text=True, timeout=60, check=False)
     sentence(Done(done.returncode, "", done.stderr))
+    assert done.returncode == 1
     closed = subprocess.run(["sh", "-c", '"$@" --help >&-', "sh", *call(words)],
                             stderr=subprocess.PIPE, text=True, timeout=60, check=False)
     sentence(Done(closed.returncode, "", closed.stderr))
+    assert closed.returncode == 1
 
 
 @pytest.mark.parametrize("words", [words for words in COMMANDS if words not in SILENT], ids=name_of)
@@ -572,6 +606,7 @@ def test_results_to_a_full_disk(words: Words, place: Path) -> None:
     for way in (">/dev/full", ">&-"):
         done = attempt(["sh", "-c", f'"$@" {way}', "sh", *line], place)
         sentence(done)
+        assert done.code == 1
 
 
 def test_closed_output_is_not_what_is_opened_next(place: Path) -> None:

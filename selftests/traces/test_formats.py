@@ -243,7 +243,7 @@ def test_files_that_are_nothing(tmp_path: Path) -> None:
     assert run("info", tmp_path / "no").code == 3
     assert run("info", write(tmp_path / "e", b"")).code == 1
     assert run("info", write(tmp_path / "z", bytes(5000))).code == 1
-    assert run("info", tmp_path).code == 1
+    assert run("info", tmp_path).code == 3
 
 
 def test_events_and_requests_do_not_mix(tmp_path: Path) -> None:

@@ -142,7 +142,7 @@ def verify(path: Path, program: Path, engine: Engine) -> int:
                 wrong = differences(plan, archive, engine)
         except OSError as error:
             raise Refusal(f"{path}: cannot read: {error.strerror or error}",
-                          command.NOT_FOUND if not path.exists() else FAILED) from error
+                          FAILED if path.is_file() else command.NOT_FOUND) from error
         except (tarfile.TarError, KeyError, ValueError, TypeError, AttributeError, EOFError
                 ) as error:
             raise Refusal(f"{path}: no archive of a study: {error}") from error

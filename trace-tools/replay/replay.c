@@ -45,11 +45,6 @@ struct replay {
 	struct aftl_error tags;
 };
 
-static enum exit_code code_of(int ret)
-{
-	return ret == -ENOENT ? EXIT_NO_INPUT : EXIT_FAILED;
-}
-
 /* Getting ready */
 
 /* Of another format: what it was taken for is said before it is used. */
@@ -466,7 +461,7 @@ static enum exit_code to_simulator(struct replay *replay, struct aftl_error *err
 				"--fold needs to know where the device ends: --size SIZE");
 	if (ret) {
 		complain_of("replay", "%s", error->text);
-		return code_of(ret);
+		return exit_code_of_input(ret);
 	}
 	changed = !stream_is_record_file(replay->stream) ||
 		  options->speed != REPLAY_SPEED_ONE || options->fold || options->align_bytes ||
@@ -480,7 +475,7 @@ static enum exit_code to_target(struct replay *replay, struct aftl_error *error)
 
 	if (ret) {
 		complain_of("replay", "%s", error->text);
-		return code_of(ret);
+		return exit_code_of_input(ret);
 	}
 	if (!replay->options.dry_run)
 		return run_replay(replay, error);
@@ -530,7 +525,7 @@ static enum exit_code summarise(const struct replay_options *options)
 
 	if (ret) {
 		complain_of("replay", "%s", error.text);
-		return code_of(ret);
+		return exit_code_of_input(ret);
 	}
 	report = replay_report_create(&header, options->late_ns);
 	ret = read_log(log, report, &error);

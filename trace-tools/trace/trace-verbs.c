@@ -7,7 +7,7 @@ enum exit_code trace_complain(int ret, const struct aftl_error *error)
 	if (ret == -EINTR)
 		return EXIT_INTERRUPTED;
 	complain_of("trace", "%s", error->text);
-	return ret == -ENOENT ? EXIT_NO_INPUT : EXIT_FAILED;
+	return exit_code_of_input(ret);
 }
 
 enum exit_code trace_complain_usage(const struct aftl_error *error)

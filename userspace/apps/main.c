@@ -67,7 +67,7 @@ static enum exit_code run_and_report(const struct app_options *options, int argc
 	if (!ret)
 		return report(&run, &json, argc, argv);
 	output_file_drop(&json);
-	return refuse(&error, ret == -ENOENT ? EXIT_NO_INPUT : EXIT_FAILED);
+	return refuse(&error, exit_code_of_input(ret));
 }
 
 /* Programs in Python, with command lines of their own. */

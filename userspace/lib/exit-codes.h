@@ -5,6 +5,8 @@
 #ifndef AFTL_EXIT_CODES_H
 #define AFTL_EXIT_CODES_H
 
+#include <errno.h>
+
 enum exit_code {
 	EXIT_DONE = 0,
 	EXIT_FAILED = 1,
@@ -13,5 +15,12 @@ enum exit_code {
 	EXIT_NOT_VERIFIED = 4,
 	EXIT_INTERRUPTED = 130,
 };
+
+/* How one ends that met @ret, an error code; those of outputs are -EIO, whatever it was. */
+static inline enum exit_code exit_code_of_input(int ret)
+{
+	return ret == -ENOENT || ret == -ENOTDIR || ret == -EISDIR || ret == -EACCES ?
+		       EXIT_NO_INPUT : EXIT_FAILED;
+}
 
 #endif

@@ -64,10 +64,11 @@ static void watch(struct output_file *file)
 		}
 }
 
+/* No input is missing, whatever @code says. */
 static int blame(const struct output_file *file, const char *what, int code,
 		 struct aftl_error *error)
 {
-	return aftl_fail(error, -code, "%.150s: cannot %s: %s", file->path, what, strerror(code));
+	return aftl_fail(error, -EIO, "%.150s: cannot %s: %s", file->path, what, strerror(code));
 }
 
 /* Is it what standard output is, by whatever name? */

@@ -113,15 +113,19 @@ static int read_lines(struct rules *rules, FILE *file, const char *path,
 	unsigned int number = 0;
 	char *line = NULL;
 	size_t room = 0;
+	int code;
 
 	while (!wrong && getline(&line, &room, file) > 0) {
 		number++;
 		wrong = take_line(rules, line);
 	}
+	code = ferror(file) ? errno : 0;
 	free(line);
 	if (wrong)
 		snprintf(complaint, RULE_COMPLAINT, "%s:%u: %s", path, number, wrong);
-	return wrong ? -EINVAL : 0;
+	else if (code)
+		snprintf(complaint, RULE_COMPLAINT, "%s: %s", path, strerror(code));
+	return wrong ? -EINVAL : -code;
 }
 
 int rules_read(struct rules *rules, const char *path, char complaint[RULE_COMPLAINT])
