@@ -96,6 +96,7 @@ replay()
 	exec 8>"$scratch/seen" 7<"$scratch/shown"
 	while read -r number mark about <&7; do
 		visited=$number
+		[ $((visited % 100)) -ne 0 ] || echo "# $visited states so far"
 		stands "$check_state" "$mark" "$@" ||
 			{ failed="state $number, seed $seed: $about, mark $mark"; break; }
 		echo next >&8
@@ -230,9 +231,11 @@ policies_survive()
 zones='policy baseline blocks 48 page 16KiB unit 4KiB zoned 4MiB buffer 4MiB buffer_safe on errors off timing off'
 crashed=/dev/mapper/aftl-crash
 
+# Where power fails in the middle of a node, the zone is written up to there, and btrfs goes on with
+# nodes that are not aligned, of which its own check complains. A node of one unit has no middle.
 make_btrfs()
 {
-	mkfs.btrfs -f -O zoned -d single -m single "$crashed" >"$scratch/said" 2>&1 &&
+	mkfs.btrfs -f -n 4k -O zoned -d single -m single "$crashed" >"$scratch/said" 2>&1 &&
 		mount -t btrfs "$crashed" "$place"
 }
 
