@@ -60,6 +60,12 @@ add_people()
 	done
 }
 
+# Each test of xfstests as it ends: where processors are emulated one is waited for
+tell_each()
+{
+	tee "$kept/said" | sed -u -n 's/^\([a-z0-9]*\/[0-9]*\) /# \1 /p' >&2
+}
+
 run_xfstests()
 {
 	{
@@ -68,7 +74,7 @@ run_xfstests()
 		(cd "$directory" && env FSTYP="$FSTYP" TEST_DEV="$first" TEST_DIR="$scratch/first" \
 			SCRATCH_DEV="$second" SCRATCH_MNT="$scratch/second" RESULT_BASE="$kept" ./check "$@")
 		umount "$first" "$second"
-	} >"$kept/said" 2>&1
+	} 2>&1 | tell_each
 	awk '{ sub(/^Ran:/, "pass"); sub(/^Not run:/, "skip"); sub(/^Failures:/, "fail") }
 		/^(pass|skip|fail) / { for (i = 2; i <= NF; i++) verdict[$i] = $1 }
 		END { for (test in verdict) print test, verdict[test] }' "$kept/check.log"
