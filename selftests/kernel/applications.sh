@@ -6,6 +6,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
+. selftests/kernel/python.sh
 
 program=${AFTL_BUILD:-build}/approxftl-app
 place=$scratch/mounted
@@ -14,7 +15,7 @@ needs_program "$program"
 
 judge()
 {
-	python3 selftests/kernel/applications.py "$@"
+	python selftests/kernel/applications.py "$@"
 }
 
 # on_ext4 [KEY VALUE]...: a device with a file system, mounted

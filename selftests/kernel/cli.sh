@@ -5,6 +5,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
+. selftests/kernel/python.sh
 
 program=${APPROXFTL:-${AFTL_BUILD:-build}/approxftl}
 needs_program "$program"
@@ -46,8 +47,8 @@ json()
 
 check_json()
 {
-	python3 selftests/lib/json_schema.py userspace/approxftl/verbs-output.schema.json \
-		"$scratch/out" >"$scratch/python" 2>&1 && python3 -c '
+	python selftests/lib/json_schema.py userspace/approxftl/verbs-output.schema.json \
+		"$scratch/out" >"$scratch/python" 2>&1 && python -c '
 import json, sys
 d = json.load(open(sys.argv[1]))
 assert eval(sys.argv[2]), d' "$scratch/out" "$1" 2>"$scratch/python" && return
@@ -134,7 +135,7 @@ status_agrees()
 {
 	json 'd["devices"][0]["name"] == "aftl-cli"' status aftl-cli || return 1
 	dmsetup status aftl-cli | cut -d ' ' -f 4- | tr / ' ' >"$scratch/words"
-	python3 -c '
+	python -c '
 import json, sys
 status = json.load(open(sys.argv[1]))["devices"][0]["status"]
 words = open(sys.argv[2]).read().split()
@@ -185,7 +186,7 @@ metric()
 	labels=$3
 	shift 3
 	ends 0 stat "$@" --prometheus || return 1
-	value=$(python3 selftests/kernel/metrics.py "$scratch/out" "$name" "$labels" \
+	value=$(python selftests/kernel/metrics.py "$scratch/out" "$name" "$labels" \
 		2>"$scratch/python") && [ "$value" = "$number" ] && return
 	echo "# $name{$labels} is $value, not $number"
 	sed 's/^/# /' "$scratch/python"
@@ -210,7 +211,7 @@ on_terminal()
 	keys=$1
 	wanted=$2
 	shift 2
-	python3 selftests/kernel/terminal.py "$keys" "$program" "$@" >"$scratch/out" 2>&1 &&
+	python selftests/kernel/terminal.py "$keys" "$program" "$@" >"$scratch/out" 2>&1 &&
 		says "^ended $wanted, the terminal as it was$"
 }
 
@@ -274,10 +275,10 @@ while_mounted()
 
 while_open()
 {
-	exec 8</dev/mapper/aftl-cli
+	exec 9</dev/mapper/aftl-cli
 	refuses 1 "aftl-cli is in use: held open by process $$ " remove aftl-cli
 	busy=$?
-	exec 8<&-
+	exec 9<&-
 	return "$busy"
 }
 
@@ -300,22 +301,22 @@ while_swap()
 deferred()
 {
 	ends 0 create aftl-later --store none --size 64MiB || return 1
-	exec 8</dev/mapper/aftl-later
+	exec 9</dev/mapper/aftl-later
 	json 'd["deferred"] and not d["removed"]' remove aftl-later --deferred &&
 		json '[x["deferred_remove"] for x in d["devices"] if x["name"] == "aftl-later"] == [True]' list
 	later=$?
-	exec 8<&-
+	exec 9<&-
 	[ "$later" -eq 0 ] && is_gone aftl-later
 }
 
 forced()
 {
 	ends 0 create aftl-forced --size 64MiB || return 1
-	exec 8</dev/mapper/aftl-forced
+	exec 9</dev/mapper/aftl-forced
 	ends 0 remove aftl-forced --force && says 'goes as soon as nobody uses it' &&
-		! dd bs=4k count=1 iflag=direct <&8 >"$scratch/data" 2>"$scratch/said"
+		! dd bs=4k count=1 iflag=direct <&9 >"$scratch/data" 2>"$scratch/said"
 	refused=$?
-	exec 8<&-
+	exec 9<&-
 	[ "$refused" -eq 0 ] && is_gone aftl-forced
 }
 

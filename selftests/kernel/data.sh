@@ -5,6 +5,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
+. selftests/kernel/python.sh
 processors 2
 
 # shellcheck disable=SC2086 # words
@@ -25,9 +26,9 @@ verified aftl-data --ioengine=io_uring --iodepth=32 --bs=4k --size=4m
 verified aftl-data --ioengine=io_uring --iodepth=32 --bs=64k --size=8m
 verified aftl-data --ioengine=libaio --iodepth=8 --bssplit=4k/40:12k/30:256k/20:1m/10 --size=8m
 ktap_test_run 'a model: random writes, discards, zeroes and reads' \
-	python3 selftests/kernel/shadow.py /dev/mapper/aftl-data "$(share 1500)"
+	python selftests/kernel/shadow.py /dev/mapper/aftl-data "$(share 1500)"
 ktap_test_run 'the same model in real time, with a write buffer' \
-	python3 selftests/kernel/shadow.py /dev/mapper/aftl-real "$(share 500)"
+	python selftests/kernel/shadow.py /dev/mapper/aftl-real "$(share 500)"
 verified aftl-real --ioengine=libaio --iodepth=32 --bs=4k --size=4m
 ktap_test_run 'two processes, two devices' verify aftl-data:/dev/mapper/aftl-real \
 	--ioengine=libaio --iodepth=16 --bs=16k --size=8m

@@ -6,6 +6,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
+. selftests/kernel/python.sh
 . selftests/kernel/medium.sh
 . selftests/kernel/trace.sh
 
@@ -50,7 +51,7 @@ twice_with_collection()
 
 agrees_with_model()
 {
-	python3 selftests/kernel/shadow.py "/dev/mapper/$1" "$2"
+	python selftests/kernel/shadow.py "/dev/mapper/$1" "$2"
 }
 
 # in_real_time [KEY VALUE]...
@@ -290,7 +291,7 @@ refuses_a_file_system()
 # The checksum fits, so that only the version is wrong.
 newer_version()
 {
-	python3 - <<'END'
+	python - <<'END'
 TABLE = []
 for index in range(256):
     for _ in range(8):
@@ -490,7 +491,7 @@ keeps_what_is_unreadable()
 is_interrupted()
 {
 	zeroed /dev/ram1 && dmsetup create aftl-part --table '0 524288 delay /dev/ram1 0 50' || return
-	python3 - "$approxftl" >"$scratch/said" 2>&1 <<'END'
+	python - "$approxftl" >"$scratch/said" 2>&1 <<'END'
 import os, pty, signal, sys, time
 
 program, told = sys.argv[1], b""

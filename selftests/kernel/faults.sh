@@ -6,6 +6,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
+. selftests/kernel/python.sh
 . selftests/kernel/medium.sh
 
 volume='channels 1 chips 2 blocks 64 word_lines 2 op 35'
@@ -103,7 +104,7 @@ is_clean()
 
 blocks()
 {
-	timeout "$patience" python3 selftests/kernel/blocks.py "$@" >"$scratch/blocks" 2>&1
+	python_limit=$patience python selftests/kernel/blocks.py "$@" >"$scratch/blocks" 2>&1
 }
 
 # comes_back [MARK]: the device, opened again, has what was covered
@@ -240,7 +241,7 @@ read_errors()
 # reads_all FILE: every unit, one by one; FILE takes which cannot be read, the rest is as written
 reads_all()
 {
-	python3 - "$scratch/data" <<'END' >"$1"
+	python - "$scratch/data" <<'END' >"$1"
 import errno
 import mmap
 import os
@@ -389,7 +390,7 @@ nothing_foreign()
 {
 	new_device timing off && begin_load && fails error_writes || return
 	load_ends
-	python3 - <<'END' && removed
+	python - <<'END' && removed
 import mmap
 import os
 import struct
@@ -455,7 +456,7 @@ blocks_run_out()
 # flushed: is what was written durable, says the device?
 flushed()
 {
-	python3 -c 'import os; os.fsync(os.open("/dev/mapper/aftl-fault", os.O_RDWR))' \
+	python -c 'import os; os.fsync(os.open("/dev/mapper/aftl-fault", os.O_RDWR))' \
 		2>"$scratch/said"
 }
 

@@ -6,6 +6,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
+. selftests/kernel/python.sh
 . selftests/kernel/trace.sh
 
 kernel=$(uname -r | awk -F'[.-]' '{ print $1 * 100 + $2 }')
@@ -21,7 +22,7 @@ hinted()
 {
 	forget_events
 	dmsetup message aftl-hints 0 reset
-	python3 selftests/kernel/hints.py "$1" /dev/mapper/aftl-hints "$2"
+	python selftests/kernel/hints.py "$1" /dev/mapper/aftl-hints "$2"
 }
 
 # submitted LIFE STREAM: every write carries them

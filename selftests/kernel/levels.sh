@@ -8,6 +8,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
+. selftests/kernel/python.sh
 
 build=${AFTL_BUILD:-build}
 needs_program "$approxftl" "$build/libapproxftl.so" "$approxftl-replay" "$approxftl-trace"
@@ -18,7 +19,7 @@ policy='cell_model voltage policy'
 
 levels()
 {
-	python3 selftests/kernel/levels.py "$@" "$place/data"
+	python selftests/kernel/levels.py "$@" "$place/data"
 }
 
 told()
@@ -54,7 +55,7 @@ by_old_caller()
 	levels write && old_caller look "$place/data" '4194304 of 4194304' &&
 		old_caller write "$place/old" && old_caller look "$place/old" '2097152 of 2097152' &&
 		again && old_caller look "$place/data" '4194304 of 0' &&
-		python3 selftests/kernel/levels.py older "$place/old"
+		python selftests/kernel/levels.py older "$place/old"
 }
 
 aged()

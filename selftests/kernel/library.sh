@@ -5,6 +5,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
+. selftests/kernel/python.sh
 
 build=${AFTL_BUILD:-build}
 program=${APPROXFTL:-$build/approxftl}
@@ -115,7 +116,7 @@ copy_has_its_flips()
 	says '[1-9][0-9]* bits are flipped in [1-9][0-9]* of 257 units' \
 		as_nobody "$program" tag query "$place/copied" || return
 	told=$(sed -n 's/ bits are flipped.*//p' "$scratch/out")
-	python3 -c 'import sys
+	python -c 'import sys
 a, b = (open(name, "rb").read() for name in sys.argv[1:3])
 found = (int.from_bytes(a) ^ int.from_bytes(b)).bit_count()
 print(f"# {found} bits of the copy differ")
@@ -135,9 +136,9 @@ verbs_agree()
 		as_nobody "$program" tag query --json "$place/verbs" >"$scratch/json" || return
 	awk 'NR > 1 { print $2, $3 }' "$scratch/out" | tr '\n' ';' |
 		grep -qx '0+100 precise;4096+4096 approximate;32768+ approximate;' || return
-	python3 selftests/lib/json_schema.py userspace/approxftl/verbs-output.schema.json \
+	python selftests/lib/json_schema.py userspace/approxftl/verbs-output.schema.json \
 		"$scratch/json" || return
-	python3 -c 'import json, sys
+	python -c 'import json, sys
 answer = json.load(sys.stdin)
 stored = [unit["offset_bytes"] for unit in answer["units"] if unit["class"] == "approximate"]
 wanted = [4096, *range(32768, 65536, 4096)]
@@ -187,7 +188,7 @@ refuses_swap()
 
 refuses_encrypted()
 {
-	mkdir "$place/secret" && python3 selftests/kernel/tags.py encrypt "$place/secret" &&
+	mkdir "$place/secret" && python selftests/kernel/tags.py encrypt "$place/secret" &&
 		refuses 'spoils a whole cipher block' "$program" tag add "$place/secret/inside"
 }
 
@@ -213,7 +214,7 @@ knows_its_place()
 # approximate_units FILE: and those of which no tag says so
 approximate_units()
 {
-	"$program" tag query --json "$1" | python3 -c 'import json, sys
+	"$program" tag query --json "$1" | python -c 'import json, sys
 answer = json.load(sys.stdin)
 print(answer["errors"]["approximate_units"], answer["untagged_approximate_units"])'
 }
@@ -251,7 +252,7 @@ for i in range(4000):
 	"$program" tag del --rewrite "$clone" >"$scratch/said" && wait $! &&
 		sync && [ "$(approximate_units "$clone")" = '0 0' ] &&
 		[ "$(approximate_units "$place/source")" = '257 0' ] &&
-		[ "$(stat -c %b "$clone")" -le "$blocks" ] && python3 -c 'import sys
+		[ "$(stat -c %b "$clone")" -le "$blocks" ] && python -c 'import sys
 clone, source = (open(name, "rb").read() for name in sys.argv[1:3])
 first = 1 << 20
 wanted = b"".join(max(range(i, 4000, 512)).to_bytes(8, "little") for i in range(512))
@@ -299,7 +300,7 @@ without_checksums()
 		chmod 777 "$place" && as_nobody "$build/examples/annotated-cpp" "$place/cpp" &&
 		"$program" message aftl-library age 30d >"$scratch/said" && umount "$place" &&
 		mount -o nodatacow /dev/mapper/aftl-library "$place" && cat "$place/cpp" >"$scratch/back" &&
-		[ "$("$program" tag query --json /dev/mapper/aftl-library | python3 -c 'import json, sys
+		[ "$("$program" tag query --json /dev/mapper/aftl-library | python -c 'import json, sys
 print(json.load(sys.stdin)["errors"]["approximate_units"])')" -eq 256 ]
 }
 
@@ -320,7 +321,7 @@ ktap_test_run 'the annotated program writes, as nobody' writes_and_ages
 ktap_test_run 'it shows its own flipped bits after a remount' shows_its_flips \
 	as_nobody "$build/examples/annotated" "$place/picture"
 ktap_test_run 'the block trace has its tags' is_in_the_trace
-python3 -c 'import random, sys
+python -c 'import random, sys
 sys.stdout.buffer.write(random.Random(6).randbytes(4096 * 257))' >"$scratch/original"
 chmod 644 "$scratch/original"
 ktap_test_run 'C++, Python and approxrun write, too' others_write

@@ -6,6 +6,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
+. selftests/kernel/python.sh
 
 place=$scratch/mounted
 mkdir "$place"
@@ -13,7 +14,7 @@ model=$scratch/model
 
 judge()
 {
-	python3 selftests/kernel/models.py "$@"
+	python selftests/kernel/models.py "$@"
 }
 
 told()

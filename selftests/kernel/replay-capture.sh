@@ -6,6 +6,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
+. selftests/kernel/python.sh
 processors 2
 
 program=${APPROXFTL:-${AFTL_BUILD:-build}/approxftl}
@@ -62,20 +63,20 @@ captured()
 		told grep -q '"dropped_events": 0' "$capture/device.json" &&
 		told grep -q '"seed": 1$' "$capture/device.json" &&
 		told grep -q '"exit_status": 7$' "$capture/program.json" &&
-		told python3 selftests/lib/json_schema.py trace-tools/capture/record-output.schema.json \
+		told python selftests/lib/json_schema.py trace-tools/capture/record-output.schema.json \
 			"$capture/device.json" "$capture/program.json"
 }
 
 # Event by event, and the mean from queue to completion.
 as_others_see_it()
 {
-	python3 selftests/kernel/same-events.py "$program" "$capture/trace"
+	python selftests/kernel/same-events.py "$program" "$capture/trace"
 }
 
 # units CLASS: 4 KiB units in writes of the record; all classes without one
 units()
 {
-	python3 - "$record" "$@" <<'END'
+	python - "$record" "$@" <<'END'
 import struct, sys
 data = open(sys.argv[1], "rb").read()
 names = [data[576 + 32 * i : 608 + 32 * i].rstrip(b"\0").decode() for i in range(16)]
@@ -261,7 +262,7 @@ interrupted_is_complete()
 {
 	ends 130 'stop.aftrec: [0-9]* events' setsid --wait "$program" trace record \
 		-O "$scratch/stop.aftrec" /dev/mapper/aftl-copy -- sh -c 'kill -INT 0; sleep 60' &&
-		told python3 selftests/lib/json_schema.py trace-tools/capture/record-output.schema.json \
+		told python selftests/lib/json_schema.py trace-tools/capture/record-output.schema.json \
 			"$scratch/stop.aftrec/device.json" "$scratch/stop.aftrec/program.json" &&
 		[ ! -e /sys/kernel/debug/block/dm-1/trace0 ]
 }
@@ -293,7 +294,7 @@ place_on_device_is_refused()
 # examples_of PAGE: what a manual page says, as it says it; says what each command has said
 examples_of()
 {
-	mkdir -p "$scratch/examples" && python3 selftests/lib/manual_examples.py "$1" \
+	mkdir -p "$scratch/examples" && python selftests/lib/manual_examples.py "$1" \
 		>"$scratch/typed" && ( cd "$scratch/examples" &&
 			PATH=$(dirname "$program"):$PATH told sh -e -x "$scratch/typed" )
 }

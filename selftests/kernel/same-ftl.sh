@@ -7,6 +7,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
+. selftests/kernel/python.sh
 processors 2
 . selftests/kernel/trace.sh
 
@@ -63,7 +64,7 @@ replayed()
 	dmsetup resume aftl-same && dmsetup remove aftl-same || return 1
 	events aftl_submit >"$scratch/trace"
 	# shellcheck disable=SC2046 # words
-	python3 selftests/kernel/replay.py --trace "$scratch/trace" --stats "$scratch/stats" \
+	python selftests/kernel/replay.py --trace "$scratch/trace" --stats "$scratch/stats" \
 		--digest "$digest" --record "$scratch/stream.aft" -- \
 		"$program" sim --profile demo --policy "$policy" $(words "$@")
 }
@@ -71,7 +72,7 @@ replayed()
 # The last stream, but not its device.
 differs()
 {
-	! python3 selftests/kernel/replay.py --trace "$scratch/trace" --stats "$scratch/stats" \
+	! python selftests/kernel/replay.py --trace "$scratch/trace" --stats "$scratch/stats" \
 		--digest "$digest" --record "$scratch/stream.aft" -- "$program" sim \
 		--profile demo --policy baseline >"$scratch/answer" &&
 		grep -q '^# digest: ' "$scratch/answer"

@@ -7,11 +7,16 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 . selftests/kernel/medium.sh
-. selftests/kernel/driver.sh
+. selftests/kernel/python.sh
 
 place=$scratch/mounted
 mkdir "$place"
-driver_starts selftests/kernel/tags_beneath.py
+
+# driver SCENARIO [ARGUMENT]...
+driver()
+{
+	python selftests/kernel/tags_beneath.py "$@"
+}
 
 # The stacks. Each makes $top of the devices in $legs; $slow is a disk that writes late, so that
 # writeback takes long.

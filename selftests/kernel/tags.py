@@ -3,9 +3,7 @@
 """Tags: what is approximate, what is not, and who may say so.
 
 tags.py SCENARIO [ARGUMENT]...: does it, exits with 0 or says what was wrong. The functions below
-are the scenarios. `tags.py serve` does those of which a line of standard input says PID SCENARIO
-[ARGUMENT]..., each in a process of its own whose output goes to the descriptors 3 and 4 of PID, and
-answers 0 or 1: an emulated processor needs more than a second to start Python.
+are the scenarios.
 """
 
 from __future__ import annotations
@@ -1010,22 +1008,9 @@ def churn_one(folder: str, seed: int, deadline: float) -> None:
         os.close(fd)
 
 
-def serve() -> list[str]:
-    """Return what to do, in a process of its own for each line."""
-    for line in sys.stdin:
-        client, *words = line.split()
-        child = os.fork()
-        if not child:
-            for fd in (1, 2):
-                os.dup2(os.open(f"/proc/{client}/fd/{fd + 2}", os.O_WRONLY), fd)
-            return words
-        print(int(os.waitpid(child, 0)[1] != 0), flush=True)
-    raise SystemExit(0)
-
-
 def main(words: list[str]) -> None:
     """Do a scenario."""
-    name, *arguments = serve() if words == ["serve"] else words
+    name, *arguments = words
     globals()[name.replace("-", "_")](*arguments)
 
 

@@ -7,14 +7,18 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 . selftests/kernel/medium.sh
-. selftests/kernel/driver.sh
+. selftests/kernel/python.sh
 
 place=$scratch/mounted
 mkdir "$place"
 # For those without privileges
 chmod 755 "$scratch" && let_everybody_tag
 
-driver_starts selftests/kernel/tags.py
+# driver SCENARIO [ARGUMENT]...
+driver()
+{
+	python selftests/kernel/tags.py "$@"
+}
 
 # prepare TOP MAKE...: a file system on the device TOP, which is ours or on ours
 prepare()
@@ -135,7 +139,7 @@ refuses_checksums()
 	modprobe btrfs && prepare aftl-tags mkfs.btrfs -q -f --mixed && echo data >"$place/file" &&
 		driver refused-file "$place/file" EOPNOTSUPP 7 &&
 		touch "$place/nocow" && chattr +C "$place/nocow" && echo data >"$place/nocow" &&
-		python3 -c "import sys
+		python -c "import sys
 sys.path.insert(0, 'selftests/kernel')
 import os, approx_control
 approx_control.Control().tag(os.open('$place/nocow', os.O_RDWR))"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A tagged file's pages on their way to other places, whatever is between them and the device.
 
-tags_beneath.py SCENARIO [ARGUMENT]..., or serve, as tags.py. A file is tagged, mapped and under
+tags_beneath.py SCENARIO [ARGUMENT]...: as tags.py. A file is tagged, mapped and under
 writeback while its pages are written into other files, of which nobody has spoken. Each unit of the
 device tells whose it is, and of which generation: the files that were written to have older ones
 than the tagged file has in the end.
@@ -248,7 +248,7 @@ def moved(folder: str, *words: str) -> None:
 
 def main(words: list[str]) -> None:
     """Do a scenario."""
-    name, *arguments = tags.serve() if words == ["serve"] else words
+    name, *arguments = words
     scenarios: dict[str, Callable[..., None]] = {"beneath": beneath, "moved": moved, "none": none}
     scenarios[name](*arguments)
 

@@ -7,6 +7,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
+. selftests/kernel/python.sh
 
 place=$scratch/mounted
 mkdir "$place"
@@ -14,7 +15,7 @@ needs_program "${AFTL_BUILD:-build}/approxftl-app"
 
 judge()
 {
-	python3 selftests/kernel/weights.py "$@"
+	python selftests/kernel/weights.py "$@"
 }
 
 # weights REPORT [OPTION]...
