@@ -482,6 +482,111 @@ def test_dark_figures_are_light_on_dark(shown: Browser) -> None:
         """) == ink[scheme]
 
 
+def press(shown: Browser, key: str, code: int, text: str = "") -> None:
+    """Press a key, and let it go."""
+    for kind in ("keyDown", "keyUp"):
+        shown.call("Input.dispatchKeyEvent", type=kind, key=key, code=key.strip() or "Space",
+                   windowsVirtualKeyCode=code, text=text if kind == "keyDown" else "")
+
+
+def test_keys_are_enough_to_hide_a_policy_and_to_filter(shown: Browser) -> None:
+    """Tab comes to each control, a blank switches one, and what is typed filters."""
+    state = """
+        const figure = await seen("response"), at = document.activeElement;
+        await drawn();
+        return [marks(figure, "rect").length, at.closest("#controls") ?
+            at.type + " " + (at.closest("label")?.textContent.trim() ?? "") : "",
+            getComputedStyle(at).outlineStyle];
+    """
+    assert probe(shown, state)[0] == 16
+    for _ in range(60):
+        press(shown, "Tab", 9)
+        if probe(shown, state)[1] == "checkbox vth_b":
+            break
+    _, focused, outline = probe(shown, state)
+    assert focused == "checkbox vth_b" and outline != "none"
+    press(shown, " ", 32, " ")
+    assert probe(shown, state)[0] == 12
+    press(shown, " ", 32, " ")
+    assert probe(shown, state)[0] == 16
+    for _ in range(20):
+        if probe(shown, state)[1].startswith("search"):
+            break
+        press(shown, "Tab", 9)
+    shown.call("Input.insertText", text="99 %")
+    assert probe(shown, state)[0] == 8
+
+
+def test_fingers_hide_a_policy_on_a_narrow_screen(shown: Browser) -> None:
+    shown.size(400, 800)
+    shown.call("Emulation.setTouchEmulationEnabled", enabled=True)
+    try:
+        count, x, y, scrolled, inner = probe(shown, """
+            const figure = await seen("response"), control = box("vth_b");
+            const before = marks(figure, "rect").length;
+            control.scrollIntoView({block: "center"});
+            await drawn();
+            const at = control.closest("label").getBoundingClientRect();
+            return [before, at.left + at.width / 2, at.top + at.height / 2,
+                document.documentElement.scrollWidth, innerWidth];
+        """)
+        assert count == 16 and 0 < x < 400 and scrolled <= inner
+        shown.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
+        shown.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+        assert probe(shown, """
+            const figure = await seen("response");
+            await until(() => marks(figure, "rect").length === 12);
+            return marks(figure, "rect").length;
+        """) == 12
+    finally:
+        shown.call("Emulation.setTouchEmulationEnabled", enabled=False)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out(shown: Browser, scheme: str) -> None:
+    """WCAG 2 asks for a ratio of 4.5. What is seen is computed: opacity, what is beneath."""
+    shown.call("Emulation.setEmulatedMedia", features=[
+        {"name": "prefers-color-scheme", "value": scheme}])
+    count, weak = probe(shown, """
+        for (const id of ["response", "cdf-write", "energy", "timeline-1"])
+            await seen(id);
+        const numbers = (colour) => colour.match(/[0-9.]+/g).map(Number);
+        const above = function* (at) { for (; at; at = at.parentElement) yield at; };
+        const over = (top, share, low) => low.map((one, i) => share * top[i] + (1 - share) * one);
+        const light = (colour) => colour.map((one) => one / 255).map((one) => one <= 0.04045 ?
+            one / 12.92 : ((one + 0.055) / 1.055) ** 2.4)
+            .reduce((sum, one, i) => sum + one * [0.2126, 0.7152, 0.0722][i], 0);
+        const weak = [];
+        let count = 0;
+        const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+        while (walker.nextNode()) {
+            const at = walker.currentNode.parentElement;
+            if (!walker.currentNode.data.trim() || !at.getClientRects().length ||
+                at.closest("script, style, title, option"))
+                continue;
+            const style = getComputedStyle(at), svg = at instanceof SVGElement;
+            const [r, g, b, own = 1] = numbers(svg ? style.fill : style.color);
+            let beneath = [255, 255, 255], share = own;
+            for (const one of [...above(at)].reverse()) {
+                const [x, y, z, alpha = 1] = numbers(getComputedStyle(one).backgroundColor);
+                beneath = over([x, y, z], alpha, beneath);
+            }
+            for (const one of above(at))
+                share *= Number(getComputedStyle(one).opacity);
+            if (!share)
+                continue;  // A label that Vega has no room for.
+            const both = [light(over([r, g, b], share, beneath)), light(beneath)].sort();
+            const ratio = (Math.max(...both) + 0.05) / (Math.min(...both) + 0.05);
+            count++;
+            if (ratio < 4.5)
+                weak.push(at.tagName + " " + at.textContent.slice(0, 30) + " " + ratio.toFixed(2));
+        }
+        return [count, weak.slice(0, 10)];
+    """)
+    assert count > 300
+    assert weak == []
+
+
 def test_on_paper_everything_is_still(shown: Browser) -> None:
     heights = """
         const figure = await seen("response");
