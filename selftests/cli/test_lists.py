@@ -25,6 +25,8 @@ from selftests.lib.programs import Done
 from selftests.sim.support import run
 
 from approxftl_tools import compare, figures, study, synth
+from approxftl_tools.measures import MEASURES
+from approxftl_tools.paper_measures import VALUES
 
 Row = dict[str, Any]
 #: Lists that are there without a device; @ is a folder with what they read.
@@ -246,3 +248,23 @@ def test_a_file_of_json(tmp_path: Any) -> None:
         file.unlink()
     assert ask("params", f"-j{file}", "--profile", "none").code == 2
     assert not file.exists()
+
+
+#: Of a device at work alone: rates between two looks, and what no simulation has.
+OF_A_DEVICE = {"busy_percent", "late_mean_ns", "late_p99_ns"}
+
+
+def told_by(*words: str) -> list[str]:
+    """Return what -o help lists."""
+    return [line.split()[0] for line in run(*words, "-o", "help").out.splitlines() if line]
+
+
+def test_a_measure_has_one_name() -> None:
+    """A study knows all by their names; compare lists the common ones, stat those of a device."""
+    known = set(VALUES)
+    listed = told_by("compare", str(place() / "r.json"))
+    assert set(listed) - known == {"label", "policy", "profile", "seed", "file"}
+    assert known >= {measure.key for measure in MEASURES} == set(listed) & known
+    told = {name for name in told_by("stat", "-i", "1") if not name.endswith("_per_second")}
+    assert told - OF_A_DEVICE <= known
+    assert len(told) > len(OF_A_DEVICE) + 2
