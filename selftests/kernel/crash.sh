@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 . selftests/kernel/medium.sh
 
-states=${AFTL_CRASH_STATES:-$(share 8)}
+states=${AFTL_CRASH_STATES:-$(share 24)}
 # shellcheck disable=SC2154 # of turns.sh
 seed=${AFTL_CRASH_SEED:-$turn}
 part=1/1
