@@ -62,6 +62,7 @@ enum aftl_dev_kind {
  * @leader: COPY: whose read brings the bytes; NULL if no read is needed
  * @error: COPY: of that read; then WRITE, COPY: of the write
  * @page: WRITE, COPY, KEEP: the bytes
+ * @behalf: WRITE: who has brought them; COPY: nobody
  * @first: PROGRAM: page; UNMAP: unit; ERASE, RETIRE: block; ZONE: zone; KEEP, LET_GO: tag
  * @count: UNMAP: units; RETIRE: blocks; ZONE: enum aftl_zone_state; KEEP: unit
  * @spare: PROGRAM
@@ -84,6 +85,7 @@ struct aftl_dev_op {
 	struct aftl_dev_op *leader;
 	int error;
 	struct page *page;
+	struct aftl_behalf behalf;
 	u32 first;
 	u32 count;
 	union {
@@ -128,6 +130,7 @@ struct aftl_dev_fetch {
  * @copies: for the bytes of copies
  * @volume: on it; the worker's, or its caller's while the worker is held
  * @tags: pages of the writes in the controller, by tag
+ * @behalves: who has brought them
  * @tag_count: how many
  * @kept: of a device with zones, bit by tag: the volume keeps its bytes
  * @ops: the queue, a ring
@@ -172,6 +175,7 @@ struct aftl_dev {
 	mempool_t copies;
 	struct aftl_volume *volume;
 	struct page **tags;
+	struct aftl_behalf *behalves;
 	u32 tag_count;
 	unsigned long *kept;
 	struct aftl_dev_op *ops;
@@ -266,6 +270,8 @@ static inline int aftl_dev_error(const struct aftl_dev *dev)
 
 /* queue.c: what the FTL says, under its lock */
 
+/* The bytes of @tag have come with @bio. */
+void aftl_dev_brought(struct aftl_dev *dev, u32 tag, struct bio *bio);
 void aftl_dev_program(struct aftl_dev *dev, u32 tag, aftl_slot_t slot, bool again);
 void aftl_dev_release(struct aftl_dev *dev, u32 tag);
 void aftl_dev_copy(struct aftl_dev *dev, aftl_slot_t from, aftl_slot_t to, bool again);

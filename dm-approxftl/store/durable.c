@@ -67,10 +67,11 @@ static int take_tags(struct aftl_dev *dev)
 
 	dev->tag_count = aftl_tags(ftl);
 	dev->tags = kvcalloc(dev->tag_count, sizeof(*dev->tags), GFP_KERNEL);
+	dev->behalves = kvcalloc(dev->tag_count, sizeof(*dev->behalves), GFP_KERNEL);
 	if (aftl_geometry(ftl)->zones)
 		dev->kept = kvcalloc(BITS_TO_LONGS(dev->tag_count), sizeof(*dev->kept),
 				     GFP_KERNEL);
-	return dev->tags && !dev->kept == !aftl_geometry(ftl)->zones ? 0 : -ENOMEM;
+	return dev->tags && dev->behalves && !dev->kept == !aftl_geometry(ftl)->zones ? 0 : -ENOMEM;
 }
 
 /* The bytes of @unit, which is in the write buffer again. */

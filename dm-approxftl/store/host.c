@@ -185,12 +185,18 @@ static void durable_retire(void *host, u32 first, u32 blocks)
 	aftl_dev_retire(host_dev(host), first, blocks);
 }
 
+static void durable_accept(void *host, struct aftl_request *request, aftl_unit_t unit, u32 tag)
+{
+	host_accept(host, request, unit, tag);
+	aftl_dev_brought(host_dev(host), tag, aftl_io_bio(aftl_request_io(request)));
+}
+
 const struct aftl_host_ops aftl_host_durable = {
 	.alloc = host_alloc,
 	.free = host_free,
 	.pause = host_pause,
 	.complete = durable_complete,
-	.accept = host_accept,
+	.accept = durable_accept,
 	.program = durable_program,
 	.release = durable_release,
 	.copy = durable_copy,

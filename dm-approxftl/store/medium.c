@@ -118,10 +118,13 @@ static void fill_bio(struct bio *bio, struct page **pages, u32 count, u32 bytes)
 }
 
 void aftl_bdev_write(struct aftl_bdev *device, struct aftl_bdev_io *io, struct page **pages,
-		     u32 count, u64 offset, u32 bytes)
+		     u32 count, u64 offset, u32 bytes, const struct aftl_behalf *behalf)
 {
 	struct bio *bio = new_bio(device, REQ_OP_WRITE, count);
 
+	if (behalf->css)
+		bio_associate_blkg_from_css(bio, behalf->css);
+	bio->bi_ioprio = behalf->ioprio;
 	fill_bio(bio, pages, count, bytes);
 	start(device, io, bio, offset);
 }

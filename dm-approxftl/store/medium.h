@@ -15,6 +15,16 @@
 #include "core/keep/volume.h"
 
 /**
+ * struct aftl_behalf - for whom a block device is written
+ * @css: whose cgroup it is put down to, with a reference; NULL for nobody's
+ * @ioprio: with which priority; 0 for none
+ */
+struct aftl_behalf {
+	struct cgroup_subsys_state *css;
+	u16 ioprio;
+};
+
+/**
  * struct aftl_bdev - a block device
  * @medium: what the volume sees
  * @bdev: the device
@@ -79,12 +89,13 @@ void aftl_bdev_exit(struct aftl_bdev *device);
  * @count: of @pages, at most BIO_MAX_VECS
  * @offset: on the device
  * @bytes: of a page
+ * @behalf: for whom
  *
  * Context: process, no lock held. This and the next two may sleep for memory, which comes
  * back without the caller's help.
  */
 void aftl_bdev_write(struct aftl_bdev *device, struct aftl_bdev_io *io, struct page **pages,
-		     u32 count, u64 offset, u32 bytes);
+		     u32 count, u64 offset, u32 bytes, const struct aftl_behalf *behalf);
 
 /*
  * The end of a write that waits for something else is put off: between these two calls flushes

@@ -7,7 +7,9 @@
  * the next commit is, for a commit flushes the device. Then come the flushes that have
  * been reached, all of them with one commit.
  */
+#include <linux/blk-cgroup.h>
 #include <linux/blkdev.h>
+#include <linux/cgroup.h>
 #include <linux/hash.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -65,6 +67,27 @@ static bool page_lost(const struct page *page)
 static void lose_page(struct page *page)
 {
 	set_page_private(page, page_private(page) | IS_LOST);
+}
+
+/* For whom writes are */
+
+static struct aftl_behalf hold_behalf(struct cgroup_subsys_state *css, u16 ioprio)
+{
+	if (css)
+		css_get(css);
+	return (struct aftl_behalf){ .css = css, .ioprio = ioprio };
+}
+
+static void drop_behalf(struct aftl_behalf *behalf)
+{
+	if (behalf->css)
+		css_put(behalf->css);
+	*behalf = (struct aftl_behalf){ };
+}
+
+static bool same_behalf(const struct aftl_behalf *a, const struct aftl_behalf *b)
+{
+	return a->css == b->css && a->ioprio == b->ioprio;
 }
 
 /* Operations */
@@ -188,6 +211,12 @@ static struct aftl_dev_op *new_range(struct aftl_dev *dev, enum aftl_dev_kind ki
 	return op;
 }
 
+void aftl_dev_brought(struct aftl_dev *dev, u32 tag, struct bio *bio)
+{
+	lockdep_assert_held(&dev->disk->lock);
+	dev->behalves[tag] = hold_behalf(bio_blkcg_css(bio), bio->bi_ioprio);
+}
+
 void aftl_dev_program(struct aftl_dev *dev, u32 tag, aftl_slot_t slot, bool again)
 {
 	struct aftl_dev_op *op;
@@ -197,6 +226,7 @@ void aftl_dev_program(struct aftl_dev *dev, u32 tag, aftl_slot_t slot, bool agai
 	op = new_filling(dev, AFTL_DEV_WRITE, slot, again);
 	if (op) {
 		op->page = dev->tags[tag];
+		op->behalf = hold_behalf(dev->behalves[tag].css, dev->behalves[tag].ioprio);
 		op->loaded = true;
 		aftl_dev_hold_page(op->page);
 		publish(dev);
@@ -211,6 +241,7 @@ void aftl_dev_release(struct aftl_dev *dev, u32 tag)
 	spin_lock_irqsave(&dev->lock, flags);
 	aftl_dev_drop_page(dev, dev->tags[tag]);
 	dev->tags[tag] = NULL;
+	drop_behalf(&dev->behalves[tag]);
 	if (dev->kept && __test_and_clear_bit(tag, dev->kept) &&
 	    new_range(dev, AFTL_DEV_LET_GO, tag, 1))
 		publish(dev);
@@ -375,6 +406,7 @@ static void op_done(struct aftl_dev_op *op)
 		hlist_del(&op->node);
 	if (op->page)
 		aftl_dev_drop_page(dev, op->page);
+	drop_behalf(&op->behalf);
 	op->done = true;
 	free_room(dev);
 	spin_unlock_irqrestore(&dev->lock, flags);
@@ -742,6 +774,7 @@ static u32 run_length(const struct aftl_dev *dev, u32 number, u32 end)
 
 		if (!fills(op) || op->again != first->again ||
 		    page_lost(op->page) != page_lost(first->page) ||
+		    !same_behalf(&op->behalf, &first->behalf) ||
 		    from_slot(op->to) != from_slot(first->to) + run)
 			break;
 	}
@@ -758,7 +791,7 @@ static void start_write(struct aftl_dev *dev, struct aftl_dev_op *op)
 	}
 	op->bdev.done = write_done;
 	aftl_bdev_write(&dev->device, &op->bdev, dev->run_pages, op->run, place_of(dev, op),
-			aftl_volume_geometry(dev->volume)->unit_bytes);
+			aftl_volume_geometry(dev->volume)->unit_bytes, &op->behalf);
 }
 
 /* The FTL hears of it, unless it has put something else there since. */
@@ -1050,6 +1083,7 @@ static void forget_op(struct aftl_dev *dev, struct aftl_dev_op *op)
 {
 	if (op->page)
 		aftl_dev_drop_page(dev, op->page);
+	drop_behalf(&op->behalf);
 }
 
 void aftl_dev_queue_exit(struct aftl_dev *dev)
@@ -1065,9 +1099,12 @@ void aftl_dev_queue_exit(struct aftl_dev *dev)
 	for (i = 0; dev->tags && i < dev->tag_count; i++)
 		if (dev->tags[i])
 			aftl_dev_drop_page(dev, dev->tags[i]);
+	for (i = 0; dev->behalves && i < dev->tag_count; i++)
+		drop_behalf(&dev->behalves[i]);
 	mempool_exit(&dev->copies);
 	mempool_exit(&dev->pages);
 	kvfree(dev->tags);
+	kvfree(dev->behalves);
 	kvfree(dev->kept);
 	kvfree(dev->lost);
 	kvfree(dev->pending);

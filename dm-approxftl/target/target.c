@@ -258,6 +258,8 @@ static int target_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 	if (ret)
 		goto fail_target;
 	set_up(ti, target->geo.zones);
+	/* A bio's cgroup is that of what is written below for it. */
+	ti->needs_bio_set_dev = !!target->below;
 	ti->private = target;
 	mutex_lock(&aftl_targets_lock);
 	list_add(&target->list, &aftl_targets);

@@ -54,6 +54,64 @@ agrees_with_model()
 	python selftests/kernel/shadow.py "/dev/mapper/$1" "$2"
 }
 
+# Priorities of what goes to a block device, in numbers; bi_ioprio is at 22 in a bio.
+record_priorities()
+{
+	# shellcheck disable=SC2154 # of trace.sh
+	probes=$tracing/../../kprobe_events
+	# shellcheck disable=SC2016 # the kernel's
+	echo 'p:aftl submit_bio_noacct priority=+22($arg1):u16' >"$probes" &&
+		forget_events && echo 1 >"$tracing/events/kprobes/aftl/enable"
+}
+
+# By the worker, not by who writes
+priorities_below()
+{
+	grep -c 'kworker.*priority=16390$' "$tracing/trace"
+	echo 0 >"$tracing/events/kprobes/aftl/enable" && echo >"$probes"
+}
+
+# writes_in_turn CGROUP DEVICE: 32 units in the cgroup and 32 outside, which share pages of flash,
+# with a priority of their own
+writes_in_turn()
+{
+	python - "$@" <<'END'
+import ctypes, mmap, os, sys
+
+cgroups = [f"{sys.argv[1]}/aftl/cgroup.procs", f"{sys.argv[1]}/cgroup.procs"]
+fd = os.open(sys.argv[2], os.O_RDWR | os.O_DIRECT)
+page = mmap.mmap(-1, 4096)
+assert not ctypes.CDLL(None).syscall(251, 1, 0, 2 << 13 | 6)
+for unit in range(64):
+    with open(cgroups[unit % 2], "w") as file:
+        file.write(str(os.getpid()))
+    os.pwritev(fd, [page], unit * 4096)
+os.fsync(fd)
+END
+}
+
+in_cgroup()
+{
+	# shellcheck disable=SC2086 # words
+	create aftl-one /dev/ram1 $small buffer 256KiB && record_priorities || return
+	writes_in_turn "$scratch/cgroup" /dev/mapper/aftl-one && dmsetup remove aftl-one
+	written=$?
+	put_down=$(sed -n "s/^$(cat /sys/block/ram1/dev) .*wbytes=\([0-9]*\).*/\1/p" \
+		"$scratch/cgroup/aftl/io.stat")
+	below=$(priorities_below)
+	echo "# $put_down bytes put down to the cgroup, $below bios of its priority"
+	[ "$written" -eq 0 ] && [ "$put_down" -eq 131072 ] && [ "$below" -ge 32 ]
+}
+
+whose_writes()
+{
+	mkdir "$scratch/cgroup" && mount -t cgroup2 cgroup2 "$scratch/cgroup" || return
+	echo +io >"$scratch/cgroup/cgroup.subtree_control" && mkdir "$scratch/cgroup/aftl" && in_cgroup
+	put_down=$?
+	rmdir "$scratch/cgroup/aftl"
+	umount "$scratch/cgroup" && wipe /dev/ram1 && return "$put_down"
+}
+
 # in_real_time [KEY VALUE]...
 in_real_time()
 {
@@ -621,6 +679,7 @@ in_turn 'a full device, written twice, keeps its data' at_once twice_with_collec
 ktap_test_run 'a model: random writes, discards, zeroes and reads' \
 	agrees_with_model aftl-data "$(share 800)"
 ktap_test_run 'removed and created again, it is what it was' comes_back
+in_turn 'a write is put down to its cgroup below, too, with its priority' whose_writes
 in_turn 'suspended and resumed, it collects' collects_after_a_pause
 ktap_test_run 'suspended while its queue is full' suspends_with_a_full_queue
 ktap_test_run 'the table names the block device by number and can be loaded' table_round_trips
