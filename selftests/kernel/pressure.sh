@@ -1,0 +1,136 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Swap, loop devices and file systems on every store, write buffer and timing, with less memory than
+# they would like: all of them end, with what was written.
+#
+# AFTL_PRESSURE=all tries all cells, 54; without it three, each on one of the kernels.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. selftests/kernel/lib.sh
+. selftests/kernel/medium.sh
+
+patience=600 # seconds for a cell; what takes longer hangs
+place=$scratch/mounted
+inner=$scratch/inner
+cgroup=$scratch/cgroup
+mkdir "$place" "$inner" "$cgroup"
+mount -t cgroup2 cgroup2 "$cgroup" && echo +memory >"$cgroup/cgroup.subtree_control" &&
+	mkdir "$cgroup/aftl" && echo 32M >"$cgroup/aftl/memory.max" || exit 1
+trap 'rmdir "$cgroup/aftl"; umount "$cgroup"; clean_up' EXIT
+
+# in_cgroup COMMAND...: with 32 MiB
+in_cgroup()
+{
+	# shellcheck disable=SC2016 # the inner shell's
+	timeout "$patience" sh -c 'echo $$ >"$0" && exec "$@"' "$cgroup/aftl/cgroup.procs" "$@"
+}
+
+# Each page of 48 MiB is itself in the end.
+touch_memory()
+{
+	in_cgroup python3 -c '
+pages = range(0, 48 << 20, 4096)
+memory = bytearray(48 << 20)
+for page in pages:
+    memory[page : page + 8] = page.to_bytes(8, "little")
+assert all(memory[page : page + 8] == page.to_bytes(8, "little") for page in pages)'
+}
+
+# write_file FILE: 40 MiB in pieces of all sizes, twice, then as it comes back from below
+write_file()
+{
+	in_cgroup python3 -c '
+import os, random, sys
+size = 40 << 20
+for seed in 1, 2:
+    draw = random.Random(seed)
+    with open(sys.argv[1], "r+b" if seed == 2 else "wb") as file:
+        while file.tell() < size:
+            file.write(draw.randbytes(draw.choice((512, 4096, 1 << 20))))
+        os.fsync(file.fileno())
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+with open(sys.argv[1], "rb") as file:
+    draw = random.Random(2)
+    while file.tell() < size:
+        piece = draw.randbytes(draw.choice((512, 4096, 1 << 20)))
+        assert file.read(len(piece)) == piece, file.tell()' "$1"
+}
+
+on_swap()
+{
+	mkswap "$1" >"$scratch/said" && swapon "$1" || return
+	touch_memory
+	touched=$?
+	out=$(counter aftl-press host_write_units)
+	swapoff "$1" && [ "$touched" -eq 0 ] && [ "$out" -ge 4096 ]
+}
+
+# on_ext4 DEVICE PLACE COMMAND...
+on_ext4()
+{
+	mkfs.ext4 -q -F -m 0 -E lazy_itable_init=0,lazy_journal_init=0 "$1" >"$scratch/said" 2>&1 &&
+		mount "$1" "$2" || return
+	mounted=$2
+	shift 2
+	"$@"
+	done_there=$?
+	umount "$mounted" && return "$done_there"
+}
+
+on_file_system()
+{
+	on_ext4 "$1" "$place" write_file "$place/file"
+}
+
+# A file system in a file of a file system
+in_loop()
+{
+	truncate -s 60M "$place/disk" && loop=$(losetup -f --show "$place/disk") || return
+	# A name of its own: on_ext4 is around this one.
+	mkfs.ext4 -q -F -m 0 "$loop" >"$scratch/said" 2>&1 && mount "$loop" "$inner" &&
+		write_file "$inner/file" && umount "$inner"
+	looped=$?
+	losetup -d "$loop" && return "$looped"
+}
+
+on_loop()
+{
+	modprobe loop && on_ext4 "$1" "$place" in_loop
+}
+
+# cell USE STORE BUFFER TIMING
+cell()
+{
+	[ "$2" = ram ] || wipe "$2" || return
+	# shellcheck disable=SC2086,SC2154 # words, of lib.sh
+	create aftl-press "$2" $shape timing "$4" buffer "$3" || return
+	"on_$1" /dev/mapper/aftl-press
+	ended=$?
+	dmsetup suspend aftl-press && [ "$(dmsetup message aftl-press 0 audit)" = clean ] &&
+		dmsetup resume aftl-press && dmsetup remove aftl-press && return "$ended"
+}
+
+all()
+{
+	for use in swap file_system loop; do
+		for store in ram /dev/ram0; do
+			for buffer in 0 64KiB 8MiB; do
+				for timing in real scale:3 off; do
+					ktap_test_run "$use on $store, buffer $buffer, timing $timing" \
+						cell "$use" "$store" "$buffer" "$timing"
+				done
+			done
+		done
+	done
+}
+
+ram_disks 1 262144 || exit 1
+if [ "${AFTL_PRESSURE:-}" = all ]; then
+	all
+else
+	in_turn 'swap on a block device, in real time' cell swap /dev/ram0 64KiB real
+	in_turn 'a loop device on a large write buffer' cell loop /dev/ram0 8MiB off
+	in_turn 'a file system on RAM, slowly' cell file_system ram 0 scale:3
+fi
+finished
