@@ -454,11 +454,11 @@ def test_headers_that_cannot_be(app: str, setup: Setup, changes: dict[str, int],
 @pytest.mark.parametrize(("arguments", "code", "sentence"), [
     (["img", "--scans", "8"], 1, "scans, 3 to 15, is odd"),
     (["img", "--scans", "9", "--segment", "4"], 1, "with segment 1"),
-    (["img", "--scans", "17"], 2, "scans 17 is not between 3 and 15"),
+    (["img", "--scans", "17"], 2, "--scans: 17 is out of range; it must be 3 to 15"),
     (["img", "--group", "4"], 2, "img has no --group"),
     (["vid", "--scans", "9"], 2, "vid has no --scans"),
     (["vid", "--group", "4", "--segment", "2"], 1, "with segment 1"),
-    (["vid", "--group", "1"], 2, "group 1 is not between 2 and 256"),
+    (["vid", "--group", "1"], 2, "--group: 1 is out of range; it must be 2 to 256"),
     (["log", "--size", "2000000000"], 1, "size is at most 2^30"),
     (["log", "--scans", "3"], 2, "log has no --scans"),
 ])
