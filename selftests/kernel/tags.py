@@ -853,14 +853,15 @@ RECORD = struct.Struct("=IIQQIIIIIHH")
 
 def records(path: str) -> Iterator[tuple[tuple[int, ...], bytes]]:
     """Yield what a blktrace has written: each record's header and what is behind it."""
-    data = Path(path).read_bytes()
+    # Linux may hand out the rest of its last buffer, too: zeroes.
+    data = Path(path).read_bytes().rstrip(b"\0")
     at = 0
     while at < len(data):
-        header = RECORD.unpack_from(data, at)
+        header = RECORD.unpack_from(data.ljust(at + RECORD.size, b"\0"), at)
         must(header[0] >> 8 == 0x656174, f"there is no record at {at} of {len(data)}, but "
              f"{data[at - 96 : at].hex()} {data[at : at + 96].hex()}")
         end = at + RECORD.size + header[-1]
-        yield header, data[at + RECORD.size : end]
+        yield header, data[at + RECORD.size : end].ljust(header[-1], b"\0")
         at = end
 
 
