@@ -417,6 +417,14 @@ class Device:
         if output:
             raise CommandError(f"dmsetup remove: {output.strip()}")
 
+    def is_let_go(self) -> None:
+        """Wait for requests of a program that was killed, which hold it, too."""
+        until = time.monotonic() + PATIENCE
+        while run("dmsetup", "info", "-c", "--noheadings", "-o", "open", NAME).strip() != "0":
+            if time.monotonic() > until:
+                raise HangError(f"{NAME} stays in use")
+            time.sleep(0.05)
+
     def message(self, *words: str) -> str:
         """Send it one."""
         return run("dmsetup", "message", NAME, "0", *words).strip()
@@ -477,6 +485,8 @@ class Device:
             self.medium_works()
             self.close()
             self.open()
+        else:
+            self.is_let_go()
         self.load.start(*self.loss())
 
     def kill(self) -> None:
