@@ -10,32 +10,21 @@ does.
 
 from __future__ import annotations
 
-import argparse  # noqa: F401
-import collections  # noqa: F401
-import csv  # noqa: F401
 import ctypes
-import dataclasses  # noqa: F401
-import errno  # noqa: F401
-import fcntl  # noqa: F401
 import gc
-import json  # noqa: F401
-import mmap  # noqa: F401
 import os
-import random  # noqa: F401
-import re  # noqa: F401
 import signal
-import socket  # noqa: F401
-import struct  # noqa: F401
-import subprocess  # noqa: F401
 import sys
-import tempfile  # noqa: F401
-import threading  # noqa: F401
-import time  # noqa: F401
-import typing  # noqa: F401
-import zlib  # noqa: F401
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from types import CodeType, ModuleType
+
+#: What programs here import.
+for name in ("argparse", "collections", "csv", "dataclasses", "errno", "fcntl", "json", "mmap",
+             "random", "re", "socket", "struct", "subprocess", "tempfile", "threading", "time",
+             "typing", "zlib"):
+    import_module(name)
 
 PIDFD_GETFD = 438
 libc = ctypes.CDLL(None, use_errno=True)

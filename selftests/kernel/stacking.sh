@@ -120,35 +120,6 @@ below_raid()
 	return "$kept"
 }
 
-# Writes to more memory than it may have, then reads all of it.
-touch_memory()
-{
-	# shellcheck disable=SC2016 # the inner shell's
-	sh -c 'echo $$ >"$1/aftl/cgroup.procs" && exec python3 -c "
-pages = range(0, 64 << 20, 4096)
-memory = bytearray(64 << 20)
-for page in pages:
-    memory[page : page + 8] = page.to_bytes(8, \"little\")
-assert all(memory[page : page + 8] == page.to_bytes(8, \"little\") for page in pages)
-"' sh "$scratch/cgroup"
-}
-
-swaps()
-{
-	mkdir "$scratch/cgroup"
-	# shellcheck disable=SC2086 # words
-	mount -t cgroup2 cgroup2 "$scratch/cgroup" && create aftl-swap ram $small &&
-		mkswap /dev/mapper/aftl-swap >"$scratch/said" && swapon /dev/mapper/aftl-swap &&
-		echo +memory >"$scratch/cgroup/cgroup.subtree_control" &&
-		mkdir "$scratch/cgroup/aftl" && echo 32M >"$scratch/cgroup/aftl/memory.max" || return
-	touch_memory
-	touched=$?
-	written=$(counter aftl-swap host_write_units)
-	echo "# $written units swapped out, $(counter aftl-swap host_read_units) in"
-	swapoff /dev/mapper/aftl-swap && rmdir "$scratch/cgroup/aftl" && umount "$scratch/cgroup" &&
-		dmsetup remove aftl-swap && [ "$touched" -eq 0 ] && [ "$written" -ge 8192 ]
-}
-
 available_mib()
 {
 	echo $(($(sed -n 's/^MemAvailable: *\([0-9]*\) kB/\1/p' /proc/meminfo) / 1024))
@@ -196,6 +167,5 @@ in_turn 'below dm-crypt, in sectors of 512 bytes' below_crypt
 in_turn 'below dm-crypt, in sectors of 4 KiB' below_crypt sector_size:4096
 ktap_test_run 'below another one of them, resumed in any order' on_one_of_ours
 in_turn 'three of them below RAID-5; one is lost and comes back' below_raid
-in_turn 'swap' swaps
 in_turn 'swap without memory, through a write buffer' swaps_without_memory
 finished

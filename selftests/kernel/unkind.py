@@ -417,7 +417,7 @@ class Device:
         if output:
             raise CommandError(f"dmsetup remove: {output.strip()}")
 
-    def is_let_go(self) -> None:
+    def wait_until_let_go(self) -> None:
         """Wait for requests of a program that was killed, which hold it, too."""
         until = time.monotonic() + PATIENCE
         while run("dmsetup", "info", "-c", "--noheadings", "-o", "open", NAME).strip() != "0":
@@ -486,7 +486,7 @@ class Device:
             self.close()
             self.open()
         else:
-            self.is_let_go()
+            self.wait_until_let_go()
         self.load.start(*self.loss())
 
     def kill(self) -> None:

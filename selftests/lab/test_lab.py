@@ -391,8 +391,13 @@ def test_what_lies_near_is_copied_again_when_it_has_changed(stage: Stage) -> Non
         subprocess.run(["stat", "-c", "%s %Y %Z %n", program], stdout=file, check=True)
     assert make_initramfs(stage).stat().st_ino == first
     program.write_text("newer")
+    for name, age in (("gone.cpio", 9 * 86400), ("other.cpio", 0)):
+        (initramfs.parent / name).write_text("")
+        os.utime(initramfs.parent / name, (time.time() - age,) * 2)
     assert make_initramfs(stage).stat().st_ino != first
     assert str(program) not in state.read_text()
+    assert not (initramfs.parent / "gone.cpio").exists()
+    assert (initramfs.parent / "other.cpio").exists()
 
 
 def test_folders_with_any_name(stage: Stage) -> None:
