@@ -554,32 +554,53 @@ def test_what_cannot_be_written_over_is_not_lost(place: Path) -> None:
 # ---------------------------------------------------------------- inputs
 
 #: What of a command line is read, of what ready() makes; a directory is meant by "data".
-READ = {name for text in COMMANDS.values() for name in text.split()
-        if re.fullmatch(r"(a|study|other|search|fio|rules)(\.[a-z0-9.]+)?", name)}
+READ = r"(a|study|other|search|fio|rules)(\.[a-z0-9.]+)?"
+#: Options that name what is read.
+READING = ("sim --quiet --requests 9 --trace a.aft", "sim --quiet --requests 9 --load a.device",
+           "sim --quiet --raid 5 --members 4 --trace a.aft",
+           "sim --quiet --requests 9 --trace a.csv --from csv", "synth --fit a.aft --output b.aft",
+           "synth --profile a.profile --output b.aft", "study figure study.toml --style a.toml",
+           "drives kioxia-xg6 --only random --tables data", "replay --summarise a.log")
 
 
-def commands_that_read() -> list[tuple[Words, str]]:
-    return [(words, name) for words, text in COMMANDS.items() for name in text.split()
-            if name in READ and words[0] != name]
+#: What is of this kind without a word in it, and what is the user's words and nothing else.
+MAY_BE_EMPTY = {"a.blktrace.0", "a.toml", "rules"}
+WORDS = {"rules"}
+
+
+def commands_that_read() -> list[tuple[str, str]]:
+    lines = [*(text.replace("@OUT", "fresh.out") for text in COMMANDS.values()), *READING]
+    return [(line, name) for line in lines for name in line.split()[1:]
+            if re.fullmatch(READ, name) and name != line.split()[0]]
 
 
 def test_inputs_are_found() -> None:
     found = commands_that_read()
-    assert len(found) > 20
-    for one in ((("check",), "a.volume"), (("replay",), "a.aft"), (("approxrun",), "rules"),
-                (("study", "verify"), "study.study.tar.gz"), (("calibrate",), "fio.output")):
+    assert len(found) > 30
+    for one in (("check a.volume", "a.volume"), ("approxrun --rules rules --check", "rules"),
+                ("study verify study.study.tar.gz", "study.study.tar.gz"),
+                ("calibrate fio.output", "fio.output")):
         assert one in found
 
 
-@pytest.mark.parametrize(("words", "name"), commands_that_read(), ids=name_of)
-def test_what_is_not_there_or_no_file_has_one_code(words: Words, name: str, place: Path) -> None:
-    line = command_of(words, "", "")
-    (place / name).unlink()
-    for _ in ("nothing is there", "a directory is there"):
-        done = attempt(line, place)
-        sentence(done)
-        assert (done.code, done.out) == (3, ""), done
-        (place / name).mkdir(exist_ok=True)
+def refused(line: str, code: int, place: Path) -> None:
+    done = attempt(call(tuple(line.split())), place)
+    sentence(done)
+    assert (done.code, done.out) == (code, ""), done
+
+
+@pytest.mark.parametrize(("line", "name"), commands_that_read())
+def test_a_mistake_about_a_file_has_one_code(line: str, name: str, place: Path) -> None:
+    (place / name).unlink(missing_ok=True)
+    refused(line, 3, place)
+    (place / name).mkdir()
+    refused(line, 3, place)
+    (place / name).rmdir()
+    for content in (b"", b"\x8f\x01nothing of ours\n\xff" * 300):
+        if content or name not in MAY_BE_EMPTY:
+            (place / name).write_bytes(content)
+            refused(line, 2 if name in WORDS else 1, place)
+
 
 
 # ---------------------------------------------------------------- standard output
@@ -938,6 +959,13 @@ def test_a_device_without_an_end(place: Path) -> None:
 
     done = attempt([*call(("compare",)), "/dev/zero"], place, little)
     sentence(done)
+
+
+@pytest.mark.parametrize("verb", ["trace info a.aft", "trace convert a.aft b.csv --to csv",
+                                  "replay a.aft --simulate", "sim --quiet --trace a.csv"])
+@pytest.mark.parametrize("words", ["--from msx", "--time-unit x", "--offset-unit x", "--device 9"])
+def test_how_to_read_is_a_word_of_the_command_line(verb: str, words: str, place: Path) -> None:
+    refused(f"{verb} {words}", 2, place)
 
 
 def test_numbers_out_of_range(place: Path) -> None:

@@ -192,8 +192,8 @@ def test_refusals(model: Path, tmp_path: Path) -> None:
     for words, code, sentence in (
         ((wrong,), 1, f"{wrong}: it is an archive"),
         ((missing,), 3, f"{missing}: No such file"),
-        ((tmp_path,), 1, "not a regular file"),
-        ((fifo,), 1, "not a regular file"),
+        ((tmp_path,), 3, "not a regular file"),
+        ((fifo,), 3, "not a regular file"),
         ((model, "--type", "f33"), 2, "--type: no type f33; there are bf16, "),
         ((model, "--from-planes", missing), 1, "it is not by plane"),
         ((model, "--from-planes", missing, "--planes", "3"), 2, "takes no word about tags"),

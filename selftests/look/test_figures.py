@@ -145,7 +145,7 @@ def test_a_style_is_for_all(inputs: list[Path], tmp_path: Path) -> None:
                   "#0072b2" not in text)
         assert set(styled) == {bool(options)}
     done = run("figures", inputs[0], "--kind", "cdf", "--style", inputs[0])
-    assert done.code == 2 and "no TOML" in done.err
+    assert done.code == 1 and "no TOML" in done.err
 
 
 def test_unknown_kind(inputs: list[Path]) -> None:

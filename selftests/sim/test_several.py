@@ -389,17 +389,17 @@ def test_losses_are_said(record: Path, tmp_path: Path) -> None:
     assert done.code == 0
     assert "dropped: " in done.err
     done = run("sim", "--trace", path, "--strict", "--json", tmp_path / "x.json")
-    assert done.code == 3
+    assert done.code == 1
     assert done.out == ""
     assert not (tmp_path / "x.json").exists()
 
 
 def test_wrong_names() -> None:
     done = run("sim", "--trace", "/", "--from", "msx")
-    assert done.code == 3
+    assert done.code == 2
     assert 'there is no format "msx"' in done.err
     done = run("sim", "--trace", "/dev/null", "--from", "csv")
-    assert (done.code, done.out) == (3, "")
+    assert (done.code, done.out) == (1, "")
     assert done.err.endswith("the file is empty\n")
 
 

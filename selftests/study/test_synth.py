@@ -157,7 +157,7 @@ def test_list() -> None:
 @pytest.mark.parametrize(("arguments", "status", "sentence"), [
     (["--like", "HM_9", "-O", "x"], 3, 'no volume "HM_9" is published; there are HM_0'),
     (["--like", "HM_0"], 2, "nothing to write"),
-    (["--fit", "gone.aft", "-O", "x"], 3, "gone.aft: no such file"),
+    (["--fit", "gone.aft", "-O", "x"], 3, "gone.aft: cannot read: No such file or directory"),
     (["--profile", "gone.json", "-O", "x"], 3, "gone.json: cannot read"),
     (["--like", "HM_0", "--approx-share", "2", "-O", "x"], 2, "is no share"),
     (["--like", "HM_0", "--requests", "0", "-O", "x"], 2, "is not from 1"),

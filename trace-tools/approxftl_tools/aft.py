@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from approxftl_tools.command import Refusal
+from approxftl_tools.refusal import Refusal, reading
 
 MAGIC = b"\x89AFT\r\n\x1a\n"
 HEAD = struct.Struct("<8sHHIIIIIQQI")
@@ -140,7 +140,7 @@ class Shape:
 
 def shape_of(path: Path) -> Shape:
     """Read a header, or refuse it."""
-    with path.open("rb") as file:
+    with reading(path), path.open("rb") as file:
         head = file.read(4096)
     if len(head) < 4096:
         raise Refusal(f"{path}: a record file of {len(head)} bytes has no whole header; "

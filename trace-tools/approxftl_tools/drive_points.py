@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from approxftl_tools.drive_list import Drive
-from approxftl_tools.refusal import NOT_FOUND, Refusal
+from approxftl_tools.refusal import Refusal, reading
 
 Json = dict[str, Any]
 Row = dict[str, str]
@@ -351,10 +351,8 @@ READERS: dict[str, Callable[[Table, int, Row], Iterator[Point]]] = {
 def rows_of(path: Path) -> list[Row]:
     """Read a table."""
     try:
-        with path.open(encoding="utf-8", newline="") as file:
+        with reading(path), path.open(encoding="utf-8", newline="") as file:
             return list(csv.DictReader(file))
-    except OSError as error:
-        raise Refusal(f"{path}: {error.strerror}", NOT_FOUND) from error
     except (UnicodeDecodeError, csv.Error) as error:
         raise Refusal(f"{path}: not a table of comma-separated values: {error}") from error
 

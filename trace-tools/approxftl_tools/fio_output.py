@@ -11,7 +11,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from approxftl_tools.command import CLAIMS, NOT_FOUND, Refusal, understanding
+from approxftl_tools.command import CLAIMS, Refusal, understanding
+from approxftl_tools.refusal import reading
 
 Json = dict[str, Any]
 
@@ -300,10 +301,8 @@ def group_load(jobs: Sequence[Job]) -> Measured | Unused:
 def document_of(path: Path) -> Json:
     """Read a file; fio may have written warnings into it before the JSON."""
     CLAIMS.reads(path)
-    try:
+    with reading(path):
         text = path.read_text("utf-8", errors="replace")
-    except OSError as error:
-        raise Refusal(f"{path}: cannot read: {error.strerror}", NOT_FOUND) from error
     begin = re.search(r"^\{", text, re.MULTILINE)
     if not begin:
         raise Refusal(f"{path}: no JSON; fio writes it with --output-format=json")

@@ -17,6 +17,7 @@ from typing import Any
 
 from approxftl_tools import aft
 from approxftl_tools.command import CLAIMS, NOT_FOUND, Refusal, understanding, wrapped
+from approxftl_tools.refusal import reading
 
 Json = dict[str, Any]
 
@@ -316,7 +317,7 @@ def read_some(path: Path) -> bytes:
 
 def take_file(inputs: Inputs, path: Path) -> None:
     """Add a file, whatever it is."""
-    try:
+    with reading(path):
         with path.open("rb") as file:
             head = file.read(len(aft.MAGIC))
         if head == aft.MAGIC:
@@ -326,8 +327,6 @@ def take_file(inputs: Inputs, path: Path) -> None:
             inputs.logs.append(aft.read_log(path))
             return
         data = read_some(path)
-    except OSError as error:
-        raise Refusal(f"{path}: cannot read: {error.strerror}", NOT_FOUND) from error
     try:
         text = data.decode()
     except UnicodeDecodeError as error:

@@ -116,7 +116,7 @@ def opened(path: Path) -> Iterator[FileSource]:
         raise Refusal(f"{path}: cannot open: {error.strerror}") from error
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
-        raise Refusal(f"{path}: not a regular file")
+        raise Refusal(f"{path}: not a regular file", command.NOT_FOUND)
     with os.fdopen(fd, "rb") as file:
         yield FileSource(file)
 

@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
 DONE, FAILED, USAGE, NOT_FOUND, NOT_VERIFIED = range(5)
 INTERRUPTED = 130
 
@@ -13,3 +17,12 @@ class Refusal(Exception):  # noqa: N818
     def __init__(self, sentence: str, status: int = FAILED) -> None:
         super().__init__(sentence)
         self.status = status
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Refuse what is not there, or is no file."""
+    try:
+        yield
+    except OSError as error:
+        raise Refusal(f"{path}: cannot read: {error.strerror or error}", NOT_FOUND) from error

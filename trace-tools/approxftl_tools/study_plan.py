@@ -25,6 +25,7 @@ from typing import Any
 from approxftl_tools import command
 from approxftl_tools.command import NOT_FOUND, USAGE, Refusal
 from approxftl_tools.paper_measures import VALUES
+from approxftl_tools.refusal import reading
 from approxftl_tools.study_streams import Setting, Streams, picked
 
 Value = str | int | float | bool
@@ -134,11 +135,10 @@ def digest_of(path: Path) -> str:
 def load(path: Path) -> dict[str, Any]:
     """Read the file."""
     try:
-        return tomllib.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise Refusal(f"{path}: cannot read: {error.strerror}", NOT_FOUND) from error
+        with reading(path):
+            return tomllib.loads(path.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise Refusal(f"{path}: no TOML: {error}", USAGE) from error
+        raise Refusal(f"{path}: no TOML: {error}") from error
 
 
 def meant(wrong: str, known: Iterable[str]) -> str:
@@ -202,7 +202,7 @@ def check_version(path: Path, document: dict[str, Any]) -> None:
     """Refuse what is another language."""
     if document.get("study") is not LANGUAGE:
         raise Refusal(f'{path}: a study begins with "study = {LANGUAGE}", the version of its '
-                      "language", USAGE)
+                      "language")
 
 
 def check_keys(path: Path, document: dict[str, Any]) -> None:

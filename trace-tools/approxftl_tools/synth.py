@@ -140,8 +140,6 @@ def chosen(arguments: argparse.Namespace) -> Profile:
     if arguments.like:
         profile = workload_profile.published(arguments.like)
     elif arguments.fit:
-        if not arguments.fit.exists():
-            raise Refusal(f"{arguments.fit}: no such file", command.NOT_FOUND)
         profile = workload_profile.fitted(arguments.fit)
     else:
         profile = workload_profile.from_json(arguments.profile)

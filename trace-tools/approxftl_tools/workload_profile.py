@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from approxftl_tools import aft
-from approxftl_tools.command import NOT_FOUND, Refusal
+from approxftl_tools.refusal import NOT_FOUND, Refusal, reading
 
 FORMAT = [1, 0]
 #: Sectors of the unit that requests are measured in and made of.
@@ -221,15 +221,14 @@ def to_json(profile: Profile) -> str:
 def from_json(path: Path) -> Profile:
     """Read a profile that to_json() has written, perhaps edited since."""
     try:
-        document = json.loads(path.read_text("utf-8"))
+        with reading(path):
+            document = json.loads(path.read_text("utf-8"))
         if document.pop("approxftl_workload_format")[0] != FORMAT[0]:
             raise Refusal(f"{path}: a profile of another format; {FORMAT[0]} is understood")
         sizes = {key: Sizes(*map(tuple, (document[key]["units"], document[key]["weights"])))
                  for key in ("write_sizes", "read_sizes")}
         lists = {key: tuple(document[key]) for key in ("zone_shares", "arrival_ns", "assumed")}
         return checked(path, Profile(**{**document, **sizes, **lists}))
-    except OSError as error:
-        raise Refusal(f"{path}: cannot read: {error.strerror}", NOT_FOUND) from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise Refusal(f"{path}: no workload profile ({error}); "
                       '"approxftl synth --fit TRACE --profile-out FILE" writes one') from error

@@ -310,7 +310,8 @@ int replay_log_open(struct replay_log **out, const char *path, struct replay_log
 	if (!log->file)
 		ret = blame(log, "cannot open", error);
 	else if (fread(bytes, 1, sizeof(bytes), log->file) < sizeof(bytes))
-		ret = complain_content(log, "the file ends inside its header", error);
+		ret = ferror(log->file) ? blame(log, "cannot read", error) :
+		      complain_content(log, "the file ends inside its header", error);
 	else
 		ret = decode_header(log, bytes, &log->header, error);
 	*header = log->header;

@@ -137,6 +137,7 @@ static int check_choices(const struct replay_options *options, struct aftl_error
 {
 	static const char *const engines[] = { "io_uring", "threads", NULL };
 	static const char *const tags[] = { "auto", "require", "off", NULL };
+	struct trace_wish wish;
 
 	if (options->engine && !one_of(options->engine, engines))
 		return aftl_fail(error, -EINVAL,
@@ -152,7 +153,7 @@ static int check_choices(const struct replay_options *options, struct aftl_error
 	if (options->closed_loop && options->no_stall)
 		return aftl_fail(error, -EINVAL,
 				 "--closed-loop and --no-stall exclude each other");
-	return 0;
+	return reading_options_wish(&options->reading, &wish, error);
 }
 
 int replay_options_parse(struct replay_options *options, int argc, char **argv,

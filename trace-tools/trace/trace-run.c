@@ -42,32 +42,32 @@ static int open_outputs(struct trace_run *run, bool copies, struct aftl_error *e
 	return ret;
 }
 
-static int open_source(struct trace_run *run, u32 sources, struct aftl_error *error)
+static int open_source(struct trace_run *run, u32 sources, const struct trace_wish *wish,
+		       struct aftl_error *error)
 {
 	const struct trace_options *options = &run->options;
-	struct trace_wish wish;
-	int ret = reading_options_wish(&options->reading, &wish, error);
+	int ret = open_outputs(run, sources < options->word_count, error);
 
-	if (!ret && options->to)
-		ret = reading_format_check("to", options->to, error);
-	if (ret)
-		return ret;
-	run->reader = (struct trace_reader){ .losses.strict = options->reading.strict };
-	ret = open_outputs(run, sources < options->word_count, error);
 	if (ret)
 		return ret;
 	run->reader.losses.list = run->dropped.stream;
-	return trace_reader_open(&run->reader, options->words, sources, &wish, error);
+	return trace_reader_open(&run->reader, options->words, sources, wish, error);
 }
 
-static enum exit_code check_words(const struct trace_run *run, const char *verb, u32 words,
-				  struct aftl_error *error)
+static int check_options(struct trace_run *run, const char *verb, u32 words,
+			 struct trace_wish *wish, struct aftl_error *error)
 {
-	if (run->options.word_count > words)
-		return EXIT_DONE;
-	aftl_fail(error, -EINVAL, "%s missing; \"approxftl trace %s --help\" explains it",
-		  words ? "IN or OUT" : "FILE", verb);
-	return EXIT_USAGE;
+	const struct trace_options *options = &run->options;
+	int ret;
+
+	if (options->word_count <= words)
+		return aftl_fail(error, -EINVAL,
+				 "%s missing; \"approxftl trace %s --help\" explains it",
+				 words ? "IN or OUT" : "FILE", verb);
+	ret = reading_options_wish(&options->reading, wish, error);
+	if (!ret && options->to)
+		ret = reading_format_check("to", options->to, error);
+	return ret;
 }
 
 /* A file of a capture without its siblings is a part of the requests only. */
@@ -96,6 +96,7 @@ enum exit_code trace_run_begin(struct trace_run *run, enum trace_verb_bit verb, 
 			       u32 words, int argc, char **argv)
 {
 	struct aftl_error error;
+	struct trace_wish wish;
 	int ret;
 
 	*run = (struct trace_run){ .taken = 0 };
@@ -106,10 +107,11 @@ enum exit_code trace_run_begin(struct trace_run *run, enum trace_verb_bit verb, 
 		trace_options_help(verb);
 		return EXIT_DONE;
 	}
-	if (check_words(run, argv[0], words, &error))
+	if (check_options(run, argv[0], words, &wish, &error))
 		return trace_complain_usage(&error);
 	interruption_catch();
-	ret = open_source(run, run->options.word_count - words, &error);
+	run->reader.losses.strict = run->options.reading.strict;
+	ret = open_source(run, run->options.word_count - words, &wish, &error);
 	if (ret) {
 		output_file_drop(&run->dropped);
 		return trace_complain(ret, &error);

@@ -6,18 +6,14 @@
 static enum exit_code code_of(int ret)
 {
 	switch (ret) {
-	case -ENOENT:
-	case -ENODATA:
-	case -EMEDIUMTYPE:
 	case -ENOTBLK:
-	case -EINVAL:
 		return EXIT_NO_INPUT;
 	case -EUCLEAN:
 		return EXIT_NOT_VERIFIED;
 	case -EINTR:
 		return EXIT_INTERRUPTED;
 	default:
-		return EXIT_FAILED;
+		return exit_code_of_input(ret);
 	}
 }
 

@@ -57,7 +57,7 @@ static int read_header(struct record_reader *reader, struct aftl_error *error)
 	size_t got = fread(reader->buffer, 1, AFTL_RECORD_HEADER_BYTES, reader->file);
 
 	if (ferror(reader->file))
-		return blame_file(reader->name, -EIO, "cannot read", error);
+		return blame_file(reader->name, -errno, "cannot read", error);
 	if (got < AFTL_RECORD_HEADER_BYTES) {
 		scnprintf(cause.text, sizeof(cause.text),
 			  "the file ends inside its header of %u bytes", AFTL_RECORD_HEADER_BYTES);
@@ -106,7 +106,7 @@ static int refill(struct record_reader *reader, struct aftl_error *error)
 	reader->end = left + fread(reader->buffer + left, 1, sizeof(reader->buffer) - left,
 				   reader->file);
 	if (ferror(reader->file))
-		return blame_file(reader->name, -EIO, "cannot read", error);
+		return blame_file(reader->name, -errno, "cannot read", error);
 	return 0;
 }
 

@@ -59,7 +59,10 @@ int device_file_load(struct aftl **out, const char *path, const struct aftl_host
 		return blame_system(path, "open", -errno, error);
 	source.host = file;
 	ret = aftl_load(out, &source, ops, host, &cause);
-	if (ret)
+	/* Since it could not be read, memory has been freed, at most, which leaves errno. */
+	if (ret && ferror(file))
+		ret = blame_system(path, "read", -errno, error);
+	else if (ret)
 		ret = blame_core(path, ret, &cause, error);
 	fclose(file);
 	return ret;

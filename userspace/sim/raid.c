@@ -136,8 +136,9 @@ static enum exit_code prepare(struct run *run, const struct aftl_policy_type *po
 		ret = describe_array(run, error);
 	if (ret)
 		return ret == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
-	if (sim_stream_open(&run->stream, options, &options->config, &run->geo, error))
-		return options->trace ? EXIT_NO_INPUT : EXIT_USAGE;
+	ret = sim_stream_open(&run->stream, options, &options->config, &run->geo, error);
+	if (ret)
+		return options->trace ? exit_code_of_input(ret) : EXIT_USAGE;
 	sim_arrivals_init(&run->arrivals, options, &options->config, &run->geo);
 	run->limit = endless || options->requests > U64_MAX - options->warmup ?
 			     U64_MAX : options->warmup + options->requests;

@@ -186,7 +186,7 @@ static enum exit_code make_device(struct run *run, const struct aftl_policy_type
 	if (run->options->load) {
 		ret = device_file_load(ftl, run->options->load, ops_of(run), run, error);
 		if (ret)
-			return EXIT_NO_INPUT;
+			return exit_code_of_input(ret);
 		/* Statistics are those of this run, wherever the device comes from. */
 		reset_stats(run);
 	} else {
@@ -239,7 +239,7 @@ static enum exit_code open_stream(struct run *run, struct aftl_error *error)
 	int ret = sim_drive_open(&run->drive, options, error);
 
 	if (ret)
-		return options->trace ? EXIT_NO_INPUT : EXIT_USAGE;
+		return options->trace ? exit_code_of_input(ret) : EXIT_USAGE;
 	return open_record(run, error) ? EXIT_FAILED : EXIT_DONE;
 }
 
@@ -352,14 +352,6 @@ static int save_device(struct run *run, struct sim_result *result, struct aftl_e
 
 /* The run itself */
 
-/* A record file that turns out to be damaged is an input that cannot be read. */
-static enum exit_code drive_code(const struct run *run, int ret)
-{
-	if (!ret)
-		return EXIT_DONE;
-	return ret == -EINVAL && run->options->trace ? EXIT_NO_INPUT : EXIT_FAILED;
-}
-
 /* Statistics are those of what it is afterwards. */
 static enum exit_code change_device(struct run *run, const struct sim_change *change,
 				    struct aftl_error *error)
@@ -391,7 +383,8 @@ static enum exit_code go_through_changes(struct run *run, struct aftl_error *err
 	for (i = 0; i < changes->count && !code && !interrupted(); i++) {
 		const struct sim_change *change = &changes->all[i];
 
-		code = drive_code(run, sim_drive_to(&run->drive, change->at, U64_MAX, error));
+		code = sim_drive_to(&run->drive, change->at, U64_MAX, error) ? EXIT_FAILED :
+									       EXIT_DONE;
 		if (code || run->drive.submitted < change->at)
 			break;
 		code = change_device(run, change, error);
@@ -412,7 +405,7 @@ static enum exit_code drive_with_progress(struct run *run, struct aftl_error *er
 	progress_begin(&run->progress, when, aftl_policy_type(run->drive.ftl)->name, total);
 	code = go_through_changes(run, error);
 	if (!code)
-		code = drive_code(run, sim_drive_all(&run->drive, error));
+		code = sim_drive_all(&run->drive, error) ? EXIT_FAILED : EXIT_DONE;
 	progress_end(&run->progress);
 	return code;
 }

@@ -122,15 +122,15 @@ static enum exit_code verdict(const struct sim_options *options, int status)
 {
 	if (interrupted())
 		return EXIT_INTERRUPTED;
-	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_USAGE)
-		return EXIT_USAGE;
-	if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_FOUND)
+	if (WIFEXITED(status) && WEXITSTATUS(status) != NOT_FOUND)
+		return (enum exit_code)WEXITSTATUS(status);
+	if (WIFEXITED(status))
 		complain("%.150s: no record file; approxftl-trace, which reads others, is missing",
 			 options->trace);
-	else if (WIFSIGNALED(status))
+	else
 		complain("%.150s: approxftl-trace was ended by signal %d", options->trace,
 			 WTERMSIG(status));
-	return status ? EXIT_NO_INPUT : EXIT_DONE;
+	return WIFEXITED(status) ? EXIT_NO_INPUT : EXIT_FAILED;
 }
 
 static enum exit_code copy_into(int fd, const struct sim_options *options)
