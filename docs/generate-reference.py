@@ -46,6 +46,7 @@ those of the profile `demo`; [the profiles](#profiles) say how the others differ
 | percentage | `12.5%` or `12.5`; no fraction: `1` is one percent |
 | rate | events per trial: `7.2e-4` |
 | word | one of the words in the range column |
+| weights | up to eight numbers from 1 to 255: `3:1`; `0` is none |
 """
 
 Json = dict[str, Any]

@@ -2,6 +2,8 @@
 /*
  * Bios on their way into the FTL.
  */
+#include <linux/ioprio.h>
+
 #include "bio/bio.h"
 #include "compat.h"
 #include "disk/disk.h"
@@ -45,6 +47,24 @@ static u8 bio_request_op(const struct bio *bio)
 	}
 }
 
+/*
+ * By I/O priority: real time has the first queue, idle the last, and the eight levels between
+ * divide them; the fourth is what who has said nothing means.
+ */
+static u8 host_queue(const struct aftl_target *target, const struct bio *bio)
+{
+	u32 queues = aftl_weights(READ_ONCE(aftl_config(target->disk->ftl)->queue_weights));
+	u32 level = IOPRIO_BE_NORM;
+
+	if (likely(queues < 2) || IOPRIO_PRIO_CLASS(bio->bi_ioprio) == IOPRIO_CLASS_RT)
+		return 0;
+	if (IOPRIO_PRIO_CLASS(bio->bi_ioprio) == IOPRIO_CLASS_IDLE)
+		return queues - 1;
+	if (IOPRIO_PRIO_CLASS(bio->bi_ioprio) == IOPRIO_CLASS_BE)
+		level = bio->bi_ioprio % AFTL_QUEUES_MAX;
+	return level * queues / AFTL_QUEUES_MAX;
+}
+
 /* Returns false if the limits do not allow such a bio; a write of two levels is split. */
 static bool describe(const struct aftl_target *target, struct bio *bio,
 		     struct aftl_request *request)
@@ -66,6 +86,7 @@ static bool describe(const struct aftl_target *target, struct bio *bio,
 		request->hint.life = aftl_bio_life(bio);
 		request->hint.stream = aftl_bio_stream(bio);
 	}
+	request->queue = host_queue(target, bio);
 	request->unit = sector >> shift;
 	request->units = bio_sectors(bio) >> shift;
 	request->flags = bio->bi_opf & REQ_FUA ? AFTL_REQUEST_FUA : 0;

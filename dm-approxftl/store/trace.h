@@ -33,6 +33,7 @@ TRACE_EVENT(aftl_submit,
 		__field(u8, op)
 		__field(u8, class)
 		__field(u8, fua)
+		__field(u8, queue)
 		__field(u8, life)
 		__field(u8, stream)
 	),
@@ -46,13 +47,15 @@ TRACE_EVENT(aftl_submit,
 		__entry->op = request->op;
 		__entry->class = request->class;
 		__entry->fua = request->flags & AFTL_REQUEST_FUA;
+		__entry->queue = request->queue;
 		__entry->life = request->hint.life;
 		__entry->stream = request->hint.stream;
 	),
-	TP_printk("dev=%u,%u seq=%llu at_ns=%llu op=%u unit=%u units=%u unit_bytes=%u class=%u fua=%u life=%u stream=%u",
+	TP_printk("dev=%u,%u seq=%llu at_ns=%llu op=%u unit=%u units=%u unit_bytes=%u class=%u fua=%u queue=%u life=%u stream=%u",
 		  MAJOR(__entry->dev), MINOR(__entry->dev), __entry->seq, __entry->at_ns,
 		  __entry->op, __entry->unit, __entry->units, __entry->unit_bytes,
-		  __entry->class, __entry->fua, __entry->life, __entry->stream)
+		  __entry->class, __entry->fua, __entry->queue, __entry->life,
+		  __entry->stream)
 );
 
 /* A request is handed back; late_ns is in host time. */

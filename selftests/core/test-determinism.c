@@ -122,6 +122,7 @@ static void run(const char *policy, const char *const *pairs, enum habit habit,
 
 		pass_time(&device, habit, mine->at_ns, &random);
 		device.inside = true;
+		device.queue = (u8)(mine->unit % 3);
 		test_submit(&device, mine->op, mine->unit, mine->units, mine->class, mine->flags,
 			    mine->at_ns);
 	}
@@ -162,7 +163,8 @@ static void compare(const char *policy, const char *const *pairs)
 static const char *const plain[] = { SHAPE, NULL };
 static const char *const busy[] = {
 	SHAPE, "buffer", "128KiB", "suspend", "both", "controller", "7us", "ecc", "3us",
-	"cell_model", "voltage", "wear_gap", "3", "read_cache", "1MiB", "read_ahead", "64KiB", NULL
+	"cell_model", "voltage", "wear_gap", "3", "read_cache", "1MiB", "read_ahead", "64KiB",
+	"queue_weights", "4:1:2", "depth", "16", NULL
 };
 
 static const char *const three_bits[] = {

@@ -65,6 +65,8 @@ static void random_values_round_trip(void)
 	for (i = 0; i < aftl_param_count(); i++) {
 		u64 range = aftl_param_at(i)->largest - aftl_param_at(i)->smallest;
 
+		if (aftl_param_at(i)->type == AFTL_PARAM_WEIGHTS)
+			continue;
 		for (round = 0; round < 200; round++) {
 			u64 draw = aftl_random_next(&random) >> aftl_random_below(&random, 64);
 
@@ -72,6 +74,32 @@ static void random_values_round_trip(void)
 					 aftl_param_at(i)->smallest +
 						 (range == U64_MAX ? draw : draw % (range + 1)));
 		}
+	}
+}
+
+/* Not every number is weights. */
+static u64 some_weights(struct aftl_random *random)
+{
+	u64 value = 0;
+	u32 i;
+
+	for (i = aftl_random_below(random, AFTL_QUEUES_MAX + 1); i; i--)
+		value = value << 8 | (1 + aftl_random_below(random, 255));
+	return value;
+}
+
+static void weights_round_trip(void)
+{
+	const struct aftl_param *param = aftl_param_at(AFTL_PARAM_AT(queue_weights));
+	struct aftl_random random = { 12 };
+	u64 value;
+	u32 round;
+
+	for (round = 0; round < 1000; round++) {
+		value = some_weights(&random);
+		check_round_trip(param, value);
+		if (aftl_weights(value) < AFTL_QUEUES_MAX)
+			CHECK_EQ(aftl_weight(value, aftl_weights(value)), 1);
 	}
 }
 
@@ -176,6 +204,10 @@ static const struct good_value good_values[] = {
 	{ "plane_mode", "wide", AFTL_PLANES_WIDE },
 	{ "order", "fcfs", AFTL_SCHED_FCFS },
 	{ "one_shot", "on", AFTL_ON },
+	{ "queue_weights", "0", 0 },
+	{ "queue_weights", "7", 7 },
+	{ "queue_weights", "3:1", 0x103 },
+	{ "queue_weights", "1:2:3:4:5:6:7:255", 0xff07060504030201ULL },
 };
 
 static void good_values_are_taken(void)
@@ -246,6 +278,15 @@ static const struct bad_value bad_values[] = {
 	{ "suspend", "", "is not one of" },
 	{ "one_shot", "1", "\"1\" is not one of off or on" },
 	{ "stripe", "cwd", ", dwpc, dpcw, dpwc, pcwd, pcdw, pwcd, pwdc, pdcw or pdwc" },
+	{ "queue_weights", "", "up to eight weights from 1 to 255" },
+	{ "queue_weights", "3:", "up to eight weights" },
+	{ "queue_weights", ":3", "up to eight weights" },
+	{ "queue_weights", "3:0", "up to eight weights" },
+	{ "queue_weights", "0:3", "up to eight weights" },
+	{ "queue_weights", "3:256", "up to eight weights" },
+	{ "queue_weights", "1.5", "up to eight weights" },
+	{ "queue_weights", "3,1", "up to eight weights" },
+	{ "queue_weights", "1:1:1:1:1:1:1:1:1", "up to eight weights" },
 	{ "plane_mode", "Wide", "is not one of shared, independent or wide" },
 };
 
@@ -400,6 +441,7 @@ int main(void)
 	tap_run("every default survives print and set", every_default_round_trips);
 	tap_run("every limit survives print and set", every_limit_round_trips);
 	tap_run("random values survive print and set", random_values_round_trip);
+	tap_run("weights survive print and set", weights_round_trip);
 	tap_run("good values are taken as meant", good_values_are_taken);
 	tap_run("bad values are refused with the cause", bad_values_are_refused);
 	tap_run("endless texts are refused", endless_texts_are_refused);

@@ -196,6 +196,9 @@ def parameter(one: dict[str, Any]) -> Key:
     """Return a parameter of the FTL as the program describes it."""
     if one["type"] == "word":
         return Key(one["key"], one["value"], tuple(one["words"]), ("", "x", one["words"][0] + "x"))
+    if one["type"] == "weights":
+        return Key(one["key"], one["value"], ("3:1", "7", "1:2:3:4:5:6:7:255"),
+                   ("", "x", "3:", "1:0", "256", "1" + 8 * ":1"))
     if one["type"] not in ("number", "size", "time", "percentage", "rate"):
         raise DescriptionError(f"the type of {one['key']}: {one['type']}")
     near = ("1", "2", "3", "7", "16") if one["type"] == "number" else ()

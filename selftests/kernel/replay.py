@@ -62,7 +62,8 @@ def write_record(requests: list[dict[str, int]], path: Path) -> None:
         if op == support.WRITE and r["fua"]:
             op |= support.FUA
         data += support.Record(
-            r["at_ns"], r["unit"] * sectors, r["units"] * sectors, op, r["class"], r["stream"]
+            r["at_ns"], r["unit"] * sectors, r["units"] * sectors, op, r["class"],
+            r["queue"] << 8 | r["stream"],
         ).pack()
     path.write_bytes(data)
 
@@ -75,7 +76,8 @@ def read_stats(path: Path) -> dict[str, int]:
 
 def simulate(arguments: list[str], record: Path, until_ns: int) -> dict[str, object]:
     """Return the simulator's account of the same requests, at the same time."""
-    command = [*arguments, "--trace", str(record), "--arrival", "device"]
+    command = [*arguments, "--trace", str(record), "--queue-by", "recorded",
+               "--arrival", "device"]
     command += ["--until", f"{until_ns}ns", "--quiet", "--json", "-"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:

@@ -38,6 +38,17 @@ use_raw()
 		--bsrange=4k-128k --io_size="$1"
 }
 
+# Two programs that want all they can get; the second one is told apart by its I/O priority.
+use_queues()
+{
+	fio --filename=/dev/mapper/aftl-same --ioengine=libaio --direct=1 --randrepeat=1 \
+		--eta=never --output="$scratch/fio" --bs=16k --iodepth=48 --rw=randrw --io_size=8m \
+		--name=first --prioclass=2 --prio=0 --name=second --prioclass=3 || return 1
+	for queue in 0 1; do
+		[ "$(events aftl_submit | grep -c " queue=$queue ")" -gt 400 ] || return 1
+	done
+}
+
 # words KEY VALUE...: as the simulator wants them
 words()
 {
@@ -69,13 +80,21 @@ replayed()
 		"$program" sim --profile demo --policy "$policy" $(words "$@")
 }
 
-# The last stream, but not its device.
+# The last stream, but not its device: differs KEY VALUE...
 differs()
 {
+	# shellcheck disable=SC2046 # words
 	! python selftests/kernel/replay.py --trace "$scratch/trace" --stats "$scratch/stats" \
 		--digest "$digest" --record "$scratch/stream.aft" -- "$program" sim \
-		--profile demo --policy baseline >"$scratch/answer" &&
+		--profile demo --policy baseline $(words "$@") >"$scratch/answer" &&
 		grep -q '^# digest: ' "$scratch/answer"
+}
+
+# two_queues KEY VALUE...
+two_queues()
+{
+	replayed use_queues baseline 'timing real' "$@" queue_weights 3:1 depth 16 &&
+		differs "$@" depth 16
 }
 
 # shellcheck disable=SC2086,SC2154 # words, of lib.sh
@@ -106,5 +125,6 @@ in_turn 'parity lent to worn cells, collection' replayed 'use_raw 48m' lending '
 	fill random fill_approx 50 cell_model voltage cycles 3000
 in_turn 'word lines switched by the host, by collection and in idle time' replayed 'use_raw 48m' ips \
 	'timing real' "$@" bits 3 one_shot on fill sequential ips_idle 100%
+in_turn 'two queues, by I/O priority; one ends differently' two_queues "$@"
 in_turn 'another policy ends differently' differs
 finished

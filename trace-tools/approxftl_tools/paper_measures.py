@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from approxftl_tools.measures import MEASURES, look, ratio
@@ -106,6 +107,24 @@ def sensing_mean_ns(run: Json) -> float | None:
     return ratio(count(run, "array_read_ns"), count(run, "array_reads"))
 
 
+def of_queue(index: int, *keys: str) -> Value:
+    """Look up a number of a queue of the host, if there is that one."""
+    def value(run: Json) -> float | None:
+        queues = run.get("queues", [])
+        return look(queues[index], *keys) if index < len(queues) else None
+    return value
+
+
+def queue_values() -> Iterator[tuple[str, Value]]:
+    """Values of each queue that there can be."""
+    for index in range(8):
+        yield f"queue_{index}_requests_per_s", of_queue(index, "requests_per_s")
+        yield f"queue_{index}_bytes_per_s", of_queue(index, "bytes_per_s")
+        for kind, what in itertools.product(("read", "write"), ("mean", "p50", "p99", "p99_9")):
+            yield (f"queue_{index}_{kind}_response_{what}_ns",
+                   of_queue(index, f"{kind}_response", f"{what}_ns"))
+
+
 VALUES: dict[str, Value] = {
     **{measure.key: measure.value for measure in MEASURES},
     "response_mean_ns": response_mean_ns,
@@ -123,4 +142,5 @@ VALUES: dict[str, Value] = {
     "phase_2": in_phase_2,
     "precise": in_precise,
     "all_approximate": in_all_approximate,
+    **dict(queue_values()),
 }

@@ -15,6 +15,7 @@ static const char *const type_names[] = {
 	[AFTL_PARAM_COUNT] = "number",	     [AFTL_PARAM_BYTES] = "size",
 	[AFTL_PARAM_TIME] = "time",	     [AFTL_PARAM_PERCENT] = "percentage",
 	[AFTL_PARAM_RATE] = "rate",	     [AFTL_PARAM_CHOICE] = "word",
+	[AFTL_PARAM_WEIGHTS] = "weights",
 };
 
 /* Units that the stored value counts in. */
@@ -22,6 +23,7 @@ static const char *const type_units[] = {
 	[AFTL_PARAM_COUNT] = "1",	       [AFTL_PARAM_BYTES] = "byte",
 	[AFTL_PARAM_TIME] = "ns",	       [AFTL_PARAM_PERCENT] = "1e-2 percent",
 	[AFTL_PARAM_RATE] = "1e-12",	       [AFTL_PARAM_CHOICE] = "index",
+	[AFTL_PARAM_WEIGHTS] = "byte each",
 };
 
 static void print_range(const struct aftl_param *param, char *text, size_t size)

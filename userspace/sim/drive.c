@@ -35,6 +35,7 @@ static int submit(struct sim_drive *drive, const struct sim_request *wanted,
 	request->level = wanted->level;
 	request->flags = wanted->flags;
 	request->hint = wanted->hint;
+	request->queue = wanted->queue;
 	return hand_over(drive, request, error);
 }
 
@@ -53,6 +54,13 @@ static int submit_beside(struct sim_drive *drive, struct aftl_error *error)
 	return hand_over(drive, request, error);
 }
 
+static int draw(struct sim_drive *drive, struct sim_request *wanted, struct aftl_error *error)
+{
+	if (unlikely(drive->tenants.count))
+		return sim_tenants_next(&drive->tenants, wanted, error);
+	return look_ahead_next(&drive->ahead, wanted, error);
+}
+
 /* Returns 1 after a request, 0 at the end of the stream. */
 static int submit_next(struct sim_drive *drive, struct aftl_error *error)
 {
@@ -61,7 +69,7 @@ static int submit_next(struct sim_drive *drive, struct aftl_error *error)
 
 	if (drive->ended || drive->submitted >= drive->limit)
 		return 0;
-	ret = look_ahead_next(&drive->ahead, &wanted, error);
+	ret = draw(drive, &wanted, error);
 	if (ret > 0)
 		ret = submit(drive, &wanted, error);
 	else
@@ -154,6 +162,7 @@ static int flush_all(struct sim_drive *drive, struct aftl_error *error)
 	*flush = (struct aftl_request){
 		.arrival_ns = aftl_now(drive->ftl),
 		.op = AFTL_OP_FLUSH,
+		.queue = AFTL_QUEUES_MAX,
 	};
 	if (aftl_submit(drive->ftl, flush))
 		return aftl_fail(error, -EIO, "the device refuses a flush");
@@ -190,6 +199,8 @@ static void set_limits(struct sim_drive *drive, const struct sim_options *option
 	drive->limit = endless || options->requests > U64_MAX - options->warmup ?
 			       U64_MAX : options->warmup + options->requests;
 	drive->depth = options->arrival == SIM_ARRIVAL_CLOSED ? options->depth : U32_MAX;
+	if (options->tenant_count)
+		drive->depth = sim_tenants_depth(&drive->tenants);
 	drive->base_ns = options->arrival == SIM_ARRIVAL_DEVICE ? 0 : aftl_now(drive->ftl);
 	beside_init(&drive->beside, options, drive->geo, drive->base_ns);
 }
@@ -200,6 +211,8 @@ int sim_drive_open(struct sim_drive *drive, const struct sim_options *options,
 	const struct aftl_config *config = aftl_config(drive->ftl);
 	int ret = sim_stream_open(&drive->stream, options, config, drive->geo, error);
 
+	if (!ret)
+		ret = sim_tenants_open(&drive->tenants, options, config, drive->geo, error);
 	if (ret)
 		return ret;
 	sim_arrivals_init(&drive->arrivals, options, config, drive->geo);
@@ -217,4 +230,5 @@ void sim_drive_close(struct sim_drive *drive)
 	if (drive->stream)
 		drive->stream->close(drive->stream);
 	drive->stream = NULL;
+	sim_tenants_close(&drive->tenants);
 }

@@ -13,6 +13,7 @@
 #include "beside.h"
 #include "look-ahead.h"
 #include "request-pool.h"
+#include "tenants.h"
 
 /* A device that completes nothing for so long has lost a request. */
 #define SIM_STUCK_NS (1000 * AFTL_HOUR_NS)
@@ -25,6 +26,7 @@
  * @ahead: requests of @stream that have been drawn already
  * @arrivals: their times
  * @beside: a writer of its own
+ * @tenants: who has streams and queues instead
  * @pool: requests that are not under way
  * @base_ns: device time at which the stream begins
  * @submitted: requests of the stream so far
@@ -40,6 +42,7 @@ struct sim_drive {
 	struct look_ahead ahead;
 	struct sim_arrivals arrivals;
 	struct sim_beside beside;
+	struct sim_tenants tenants;
 	struct request_pool pool;
 	u64 base_ns;
 	u64 submitted;
@@ -113,6 +116,8 @@ static inline void sim_drive_give(struct sim_drive *drive, struct aftl_request *
 {
 	if (request == drive->beside.request)
 		drive->beside.request = NULL;
+	if (unlikely(request->queue < drive->tenants.count))
+		drive->tenants.each[request->queue].pending--;
 	request_pool_give(&drive->pool, request);
 }
 

@@ -6,6 +6,7 @@
 static const char *const workload_words[] = { "uniform", "zipf", "sequential",
 					       "bursts",  "drift", "active", "zones", NULL };
 static const char *const arrival_words[] = { "closed", "open", "trace", "device", NULL };
+static const char *const queue_by_words[] = { "stream", "pid", "recorded", NULL };
 static const char *const die_dies_words[] = { "never", "late", "early", NULL };
 static const char *const arrival_shape_words[] = { "poisson", "fixed", NULL };
 
@@ -36,6 +37,8 @@ const char *const *option_words(const struct option_row *row)
 		return workload_words;
 	if (!strcmp(row->name, "arrival"))
 		return arrival_words;
+	if (!strcmp(row->name, "queue_by"))
+		return queue_by_words;
 	if (!strcmp(row->name, "die_dies"))
 		return die_dies_words;
 	return arrival_shape_words;

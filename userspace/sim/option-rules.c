@@ -21,6 +21,8 @@ static const struct relation needs[] = {
 	{ "series", "json" },	      { "block-table", "json" },    { "page-map", "json" },
 	{ "hot-size", "hot-share" }, { "members", "raid" },	      { "chunk", "raid" },
 	{ "stripes", "raid" },	      { "stripe-hold", "raid" },
+	{ "queue-by", "trace" },      { "tenant-size", "tenants" },
+	{ "tenant-write-share", "tenants" },
 	{ "scatter", "hot-share" },   { "beside-size", "beside-rate" },
 };
 
@@ -33,6 +35,8 @@ static const struct relation excludes[] = {
 	{ "trace", "zone-size" },     { "trace", "open-zones" },     { "raid", "beside-rate" },
 	{ "trace", "discard-share" }, { "trace", "flush-every" },    { "trace", "utilisation" },
 	{ "trace", "burst-on" },      { "trace", "burst-off" },	     { "rate", "utilisation" },
+	{ "trace", "tenants" },	      { "raid", "tenants" },	     { "tenants", "depth" },
+	{ "tenants", "beside-rate" }, { "raid", "queue-by" },
 	{ "raid", "level-2-share" },  { "raid", "level-3-share" },
 	{ "raid", "load" },	      { "raid", "dump" },	     { "raid", "record" },
 	{ "raid", "discard-share" },  { "raid", "flush-every" },	     { "raid", "timeline" },
@@ -88,6 +92,7 @@ static const struct specialty workload_specialties[] = {
 
 static const struct specialty arrival_specialties[] = {
 	{ "depth", "closed", SIM_ARRIVAL_CLOSED },
+	{ "tenants", "closed", SIM_ARRIVAL_CLOSED },
 	{ "rate", "open", SIM_ARRIVAL_OPEN },
 	{ "utilisation", "open", SIM_ARRIVAL_OPEN },
 	{ "arrival-shape", "open", SIM_ARRIVAL_OPEN },

@@ -40,6 +40,8 @@ SIM_OPT(trace, TEXT, 0, 0, NULL, "FILE",
 SIM_OPT(repeat, COUNT, 1, 1000000000, "1", "N", "play it so many times, one after the other")
 SIM_OPT(time_scale, RATE, SIM_RATE_ONE / 1000000, 1000000 * SIM_RATE_ONE, "1", "X",
 	"stretch its times: 2 is half as fast, 0.5 twice as fast")
+SIM_OPT(queue_by, CHOICE, 0, 2, "stream", "WHAT",
+	"which of queue_weights' queues a request has: by its stream, its pid, or as recorded")
 #define READING(name, letter, kind, member, value, help) \
 	SIM_OPT(member, kind, 0, 0, NULL, value, help)
 #include "reading-option-table.h"
@@ -87,6 +89,12 @@ SIM_OPT(zone_size, BYTES, 4096, 1ULL << 50, "64MiB", "BYTES",
 SIM_OPT(open_zones, COUNT, 1, 1 << 16, "1", "N", "such zones at a time")
 SIM_OPT(discard_share, SHARE, 0, 10000, "0%", "SHARE", "discards among all requests")
 SIM_OPT(flush_every, COUNT, 0, U64_MAX, "0", "N", "a flush after each N requests; 0: never")
+
+SIM_OPT_GROUP("Several tenants, each with a queue of its own")
+SIM_OPT(tenants, TEXT, 0, 0, NULL, "N,M,...",
+	"closed queues of so many requests instead of one, each with a generator; 8 at most")
+SIM_OPT(tenant_size, TEXT, 0, 0, NULL, "BYTES,...", "length of the requests of each tenant")
+SIM_OPT(tenant_write_share, TEXT, 0, 0, NULL, "SHARE,...", "writes among those of each")
 
 SIM_OPT_GROUP("A writer beside the stream")
 SIM_OPT(beside_rate, COUNT, 1, 1000000000, NULL, "IOPS",

@@ -69,6 +69,8 @@ static bool pass_outcome(struct transfer *transfer, struct sim_outcome *outcome)
 	if (transfer->good && sim_outcome_has_result(outcome)) {
 		result->luns = pass_list(transfer, result->luns, result->geo.luns,
 					 sizeof(*result->luns));
+		result->queues = pass_list(transfer, result->queues, AFTL_QUEUES_MAX,
+					   sizeof(*result->queues));
 		result->blocks = pass_list(transfer, result->blocks, result->geo.blocks,
 					   sizeof(*result->blocks));
 		pass_page_maps(transfer, result);

@@ -86,6 +86,25 @@ static void put_workload(struct json_writer *json, const struct sim_options *opt
 	}
 }
 
+static void put_tenants(struct json_writer *json, const struct sim_options *options)
+{
+	u32 i;
+
+	json_array(json, "tenants");
+	for (i = 0; i < options->tenant_count; i++) {
+		const struct sim_tenant_choice *choice = &options->tenant_choices[i];
+
+		json_object(json, NULL);
+		json_u64(json, "queue_depth", choice->depth);
+		if (options->tenant_size)
+			json_u64(json, "bytes", choice->bytes);
+		if (options->tenant_write_share)
+			json_fixed(json, "write_share_percent", choice->write_share, 2);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
 static void put_generator(struct json_writer *json, const struct sim_options *options)
 {
 	json_string(json, "source", "generator");
@@ -108,6 +127,8 @@ static void put_generator(struct json_writer *json, const struct sim_options *op
 	if (options->hot_stream)
 		json_u64(json, "hot_stream", options->hot_stream);
 	put_sizes(json, "sizes", &options->size_list);
+	if (options->tenant_count)
+		put_tenants(json, options);
 	if (options->hot_size)
 		put_sizes(json, "hot_sizes", &options->hot_size_list);
 }
@@ -129,7 +150,7 @@ static void put_arrivals(struct json_writer *json, const struct sim_options *opt
 			 const struct sim_result *result)
 {
 	json_string(json, "arrival", sim_arrival_word(options));
-	if (options->arrival == SIM_ARRIVAL_CLOSED)
+	if (options->arrival == SIM_ARRIVAL_CLOSED && !options->tenant_count)
 		json_u64(json, "queue_depth", options->depth);
 	if (options->arrival == SIM_ARRIVAL_OPEN) {
 		json_string(json, "arrival_shape", sim_shape_word(options));
@@ -394,6 +415,36 @@ static void put_pages(struct json_writer *json, const struct sim_result *result)
 	json_end_object(json);
 }
 
+static void put_queue(struct json_writer *json, const struct sim_result *result, u32 index,
+		      bool bins)
+{
+	const struct sim_queue *queue = &result->queues[index];
+	u64 requests = queue->read_response.count + queue->write_response.count;
+	u64 bytes = queue->units * result->geo.unit_bytes;
+
+	json_object(json, NULL);
+	json_u64(json, "weight", aftl_weight(result->config.queue_weights, index));
+	json_fixed(json, "requests_per_s",
+		   scaled_ratio(requests, result->elapsed_ns, 1000000000000ULL), 3);
+	json_u64(json, "bytes_per_s", scaled_ratio(bytes, result->elapsed_ns, 1000000000));
+	put_timing(json, "read_response", &queue->read_response, bins);
+	put_timing(json, "write_response", &queue->write_response, bins);
+	json_end_object(json);
+}
+
+/* By queue of the host; nothing where there is one. */
+static void put_queues(struct json_writer *json, const struct sim_result *result, bool bins)
+{
+	u32 i;
+
+	if (!result->queue_count)
+		return;
+	json_array(json, "queues");
+	for (i = 0; i < result->queue_count; i++)
+		put_queue(json, result, i, bins);
+	json_end_array(json);
+}
+
 static void put_luns(struct json_writer *json, const struct sim_result *result)
 {
 	u64 busy_ns = 0;
@@ -499,6 +550,7 @@ static void put_result(struct json_writer *json, const struct sim_options *optio
 	put_wear(json, result);
 	put_pages(json, result);
 	put_luns(json, result);
+	put_queues(json, result, options->histogram);
 	if (result->raid.members)
 		put_raid(json, &result->raid);
 	put_counters(json, &result->stats.counters);

@@ -329,6 +329,33 @@ static const struct line amplification_line = {
 	"write amplification", amplification, UNIT_FIXED4, 0
 };
 
+static u64 queue_rate(const struct sim_result *result, u32 index)
+{
+	const struct sim_queue *queue = &result->queues[index];
+
+	return scaled_ratio(queue->read_response.count + queue->write_response.count,
+			    result->elapsed_ns, 1000000000);
+}
+
+/* Of queue @what >> 17 its reads, or with bit 16 its writes: a quantile, or 0, the mean. */
+static u64 queue_time(const struct sim_result *result, u32 what)
+{
+	const struct sim_queue *queue = &result->queues[what >> 17];
+	const struct aftl_histogram *histogram = what >> 16 & 1 ? &queue->write_response :
+								  &queue->read_response;
+
+	if (what & 0xffff)
+		return aftl_histogram_quantile(histogram, what & 0xffff);
+	return scaled_ratio(histogram->sum, histogram->count, 1);
+}
+
+static const struct line queue_lines[] = {
+	{ "  read response, mean", queue_time, UNIT_TIME, 0 },
+	{ "  read response, p99", queue_time, UNIT_TIME, 9900 },
+	{ "  write response, mean", queue_time, UNIT_TIME, 1 << 16 },
+	{ "  write response, p99", queue_time, UNIT_TIME, 1 << 16 | 9900 },
+};
+
 /* Lines */
 
 static void put_ratio(struct text_table *table, u64 value, u64 first)
@@ -413,6 +440,26 @@ static void put_timings(struct text_table *table, const struct sim_report *repor
 		put_lines(table, report, write_lines, ARRAY_SIZE(write_lines));
 	if (any_value(report, &flush_lines[0]))
 		put_lines(table, report, flush_lines, ARRAY_SIZE(flush_lines));
+}
+
+/* Each run has as many, for they have one device and one stream. */
+static void put_queues(struct text_table *table, const struct sim_report *report)
+{
+	char title[32];
+	struct line line = { title, queue_rate, UNIT_RATE, 0 };
+	u32 queue, i;
+
+	for (queue = 0; queue < report->results->queue_count; queue++) {
+		scnprintf(title, sizeof(title), "queue %u, throughput", queue);
+		line.argument = queue;
+		put_line(table, report, &line);
+		for (i = 0; i < ARRAY_SIZE(queue_lines); i++) {
+			struct line own = queue_lines[i];
+
+			own.argument |= queue << 17;
+			put_if_any(table, report, &own);
+		}
+	}
 }
 
 static void put_pages(struct text_table *table, const struct sim_report *report)
@@ -588,8 +635,10 @@ static void print_stream(const struct sim_options *options, const struct sim_res
 		if (options->hot_size)
 			fprintf(out, " (%s in the hot range)", options->hot_size);
 	}
+	if (options->tenants)
+		fprintf(out, ", tenants with %s in their queues", options->tenants);
 	fprintf(out, ", arrival %s", sim_arrival_word(options));
-	if (options->arrival == SIM_ARRIVAL_CLOSED)
+	if (options->arrival == SIM_ARRIVAL_CLOSED && !options->tenants)
 		fprintf(out, " with %llu in the queue", (unsigned long long)options->depth);
 	if (options->arrival == SIM_ARRIVAL_OPEN) {
 		human_time(text, result->interval_q16 >> 16);
@@ -609,6 +658,7 @@ static void print_runs(const struct sim_report *report, FILE *out)
 	put_head(&table, report);
 	put_lines(&table, report, general_lines, ARRAY_SIZE(general_lines));
 	put_timings(&table, report);
+	put_queues(&table, report);
 	put_pages(&table, report);
 	if (report->options->raid)
 		put_lines(&table, report, raid_lines, ARRAY_SIZE(raid_lines));

@@ -19,6 +19,7 @@ struct sim_options;
  * @level: of an approximate write, 0: none is named
  * @flags: AFTL_REQUEST_FUA
  * @hint: of a write
+ * @queue: of the host
  */
 struct sim_request {
 	u64 time_ns;
@@ -29,6 +30,7 @@ struct sim_request {
 	u8 level;
 	u8 flags;
 	struct aftl_hint hint;
+	u8 queue;
 };
 
 /**
@@ -78,7 +80,8 @@ int sim_generator_open(struct sim_stream **out, const struct sim_options *option
 		       struct aftl_error *error);
 
 int sim_trace_open(struct sim_stream **out, const struct sim_options *options,
-		   const struct aftl_geometry *geo, struct aftl_error *error);
+		   const struct aftl_config *config, const struct aftl_geometry *geo,
+		   struct aftl_error *error);
 
 /**
  * sim_mean_pages() - flash pages of an average read or write of the generator, in 2^-16

@@ -31,6 +31,7 @@
  * @next: the next of these two
  * @begin_cpu_ns: processor time at the begin
  * @class_response: times of writes since the warm-up, by class
+ * @queues: what is counted by queue of the host; NULL where there is one
  * @settling: times of all since the warm-up, in their order
  */
 struct run {
@@ -46,10 +47,20 @@ struct run {
 	u64 next;
 	u64 begin_cpu_ns;
 	struct aftl_histogram class_response[AFTL_CLASSES];
+	struct sim_queue *queues;
 	struct settling settling;
 };
 
 /* What the core asks of its host */
+
+static void count_by_queue(struct run *run, const struct aftl_request *request, u64 response_ns)
+{
+	struct sim_queue *queue = &run->queues[request->queue];
+
+	queue->units += request->units;
+	aftl_histogram_add(request->op == AFTL_OP_READ ? &queue->read_response :
+							 &queue->write_response, response_ns);
+}
 
 static void host_complete(void *host, struct aftl_request *request)
 {
@@ -60,6 +71,8 @@ static void host_complete(void *host, struct aftl_request *request)
 		aftl_histogram_add(&run->class_response[request->class], response_ns);
 	if (request->op <= AFTL_OP_WRITE)
 		settling_add(&run->settling, response_ns);
+	if (unlikely(run->queues) && request->op <= AFTL_OP_WRITE)
+		count_by_queue(run, request, response_ns);
 	sim_drive_give(&run->drive, request);
 }
 
@@ -73,6 +86,8 @@ static void reset_stats(struct run *run)
 {
 	aftl_reset_stats(run->drive.ftl);
 	memset(run->class_response, 0, sizeof(run->class_response));
+	if (run->queues)
+		memset(run->queues, 0, AFTL_QUEUES_MAX * sizeof(*run->queues));
 	settling_begin(&run->settling);
 }
 
@@ -111,7 +126,7 @@ static int record_request(struct run *run, const struct aftl_request *request,
 		.fua = request->flags & AFTL_REQUEST_FUA,
 		.life = request->hint.life,
 		.class = aftl_level_of(request->class, request->level),
-		.stream = request->hint.stream,
+		.stream = (u16)(request->queue << 8 | request->hint.stream),
 	};
 
 	return record_put(run->writer, &record, error);
@@ -177,6 +192,12 @@ static enum exit_code fill_device(struct run *run, struct aftl_error *error)
 	return EXIT_FAILED;
 }
 
+static bool several_queues(const struct run *run)
+{
+	return run->options->tenant_count || sim_option_given(run->options, "queue-by") ||
+	       aftl_weights(aftl_config(run->drive.ftl)->queue_weights) > 1;
+}
+
 static enum exit_code make_device(struct run *run, const struct aftl_policy_type *policy,
 				  struct aftl_error *error)
 {
@@ -195,6 +216,8 @@ static enum exit_code make_device(struct run *run, const struct aftl_policy_type
 			return exit_code_of(ret);
 	}
 	run->drive.geo = aftl_geometry(*ftl);
+	if (several_queues(run))
+		run->queues = memory_zeroed(AFTL_QUEUES_MAX, sizeof(*run->queues));
 	return run->options->load ? EXIT_DONE : fill_device(run, error);
 }
 
@@ -283,6 +306,22 @@ static void survey_luns(const struct run *run, struct sim_result *result)
 		aftl_lun_info(run->drive.ftl, i, &result->luns[i]);
 }
 
+/* Those that were asked for, and any other that was used. */
+static void survey_queues(const struct run *run, struct sim_result *result)
+{
+	u32 i;
+
+	if (!run->queues)
+		return;
+	result->queues = memory_zeroed(AFTL_QUEUES_MAX, sizeof(*result->queues));
+	memcpy(result->queues, run->queues, AFTL_QUEUES_MAX * sizeof(*result->queues));
+	result->queue_count = max(aftl_weights(result->config.queue_weights),
+				  run->drive.tenants.count);
+	for (i = result->queue_count; i < AFTL_QUEUES_MAX; i++)
+		if (run->queues[i].units)
+			result->queue_count = i + 1;
+}
+
 static void survey_zones(const struct aftl *ftl, struct sim_result *result)
 {
 	u32 written;
@@ -317,6 +356,7 @@ static void survey(const struct run *run, struct sim_result *result)
 	result->interrupted = interrupted();
 	sim_survey_blocks(ftl, result);
 	survey_luns(run, result);
+	survey_queues(run, result);
 	media_copy(ftl, run->options, result);
 }
 
@@ -482,6 +522,7 @@ enum exit_code sim_run(const struct sim_options *options, const struct aftl_poli
 	code = finish_files(&run, code, error);
 	sim_drive_close(&run.drive);
 	aftl_destroy(run.drive.ftl);
+	free(run.queues);
 	request_pool_release(&run.drive.pool);
 	return code;
 }
@@ -489,5 +530,6 @@ enum exit_code sim_run(const struct sim_options *options, const struct aftl_poli
 void sim_result_release(struct sim_result *result)
 {
 	free(result->luns);
+	free(result->queues);
 	media_copy_release(result);
 }

@@ -37,6 +37,18 @@ struct sim_raid {
 };
 
 /**
+ * struct sim_queue - reads and writes of a queue of the host
+ * @read_response: their times
+ * @write_response: their times
+ * @units: of both
+ */
+struct sim_queue {
+	struct aftl_histogram read_response;
+	struct aftl_histogram write_response;
+	u64 units;
+};
+
+/**
  * struct sim_page_map - the pages of a block
  * @block: which
  * @kind: what its policy uses it for; empty if there is nothing in it
@@ -72,6 +84,8 @@ struct sim_page_map {
  * @wear: wear of blocks in 1/10000 of a full erase
  * @bad_blocks: blocks that are not good
  * @luns: one for each LUN
+ * @queues: by queue of the host, NULL where there is one
+ * @queue_count: how many
  * @blocks: a copy of all, with --block-table
  * @page_maps: with --page-map
  * @page_map_count: how many
@@ -104,6 +118,8 @@ struct sim_result {
 	struct sim_spread wear;
 	u32 bad_blocks;
 	struct aftl_lun_info *luns;
+	struct sim_queue *queues;
+	u32 queue_count;
 	struct aftl_block *blocks;
 	struct sim_page_map *page_maps;
 	u32 page_map_count;

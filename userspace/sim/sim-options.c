@@ -11,6 +11,7 @@
 #include "option-values.h"
 #include "request-sizes.h"
 #include "sim-options.h"
+#include "tenants.h"
 
 static int complain_unknown(const char *text, size_t length, struct aftl_error *error)
 {
@@ -228,6 +229,8 @@ int sim_options_parse(struct sim_options *options, int argc, char **argv,
 		ret = device_choice_policies(options, error);
 	if (!ret)
 		ret = request_sizes_parse(options, error);
+	if (!ret)
+		ret = sim_tenants_parse(options, error);
 	if (!ret)
 		ret = parse_page_map(options, error);
 	if (!ret && options->change)

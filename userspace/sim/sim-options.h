@@ -24,6 +24,8 @@ enum sim_arrival {
 	SIM_ARRIVAL_DEVICE,
 };
 
+enum sim_queue_by { SIM_QUEUE_BY_STREAM, SIM_QUEUE_BY_PID, SIM_QUEUE_BY_RECORD };
+
 enum sim_dies { SIM_DIES_NEVER, SIM_DIES_LATE, SIM_DIES_EARLY };
 
 enum sim_shape { SIM_SHAPE_POISSON, SIM_SHAPE_FIXED };
@@ -58,6 +60,18 @@ struct sim_size_list {
 };
 
 /**
+ * struct sim_tenant_choice - what is said of a tenant
+ * @depth: requests under way
+ * @bytes: of each, where sizes are given
+ * @write_share: of its requests, where shares are given
+ */
+struct sim_tenant_choice {
+	u64 depth;
+	u64 bytes;
+	u64 write_share;
+};
+
+/**
  * struct sim_options - the command line, parsed
  * @policies: to run; empty with @load
  * @policy_count: how many
@@ -69,6 +83,8 @@ struct sim_size_list {
  * @page_blocks: what @page_map lists; empty for "auto"
  * @page_block_count: how many
  * @changes: what @change lists
+ * @tenant_choices: what @tenants and its like list
+ * @tenant_count: how many
  * @config: profile and every parameter on top of it
  * @given: by line of option-table.h
  * @param_given: the last parameter on the command line, NULL if none
@@ -103,6 +119,8 @@ struct sim_options {
 	u32 page_blocks[SIM_PAGE_MAPS];
 	u32 page_block_count;
 	struct sim_changes changes;
+	struct sim_tenant_choice tenant_choices[AFTL_QUEUES_MAX];
+	u32 tenant_count;
 	struct aftl_config config;
 	const char *param_given;
 	bool given[SIM_OPTIONS];

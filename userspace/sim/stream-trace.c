@@ -23,6 +23,8 @@
  * @gap_ns: distance of the last two different times: it separates two passes
  * @any: something has been read in this pass
  * @device_time: the stamps are times of the device: the first pass is not moved
+ * @queue_by: enum sim_queue_by
+ * @queues: that there are
  * @level: by class of the file
  * @known: by class of the file
  */
@@ -39,6 +41,8 @@ struct trace {
 	u64 gap_ns;
 	bool any;
 	bool device_time;
+	u64 queue_by;
+	u32 queues;
 	u8 level[AFTL_RECORD_CLASSES];
 	bool known[AFTL_RECORD_CLASSES];
 };
@@ -109,6 +113,17 @@ static void fit_class(struct trace *trace, struct sim_request *request,
 	request->class = request->level ? AFTL_APPROX : AFTL_PRECISE;
 }
 
+static u8 queue_of(const struct trace *trace, const struct aftl_record *record)
+{
+	u32 number = record->stream;
+
+	if (trace->queue_by == SIM_QUEUE_BY_PID)
+		number = record->pid;
+	else if (trace->queue_by == SIM_QUEUE_BY_RECORD)
+		number = record->stream >> 8;
+	return (u8)(number % trace->queues);
+}
+
 /* Records */
 
 /* 1 if there is another pass to be played. */
@@ -153,6 +168,7 @@ static int next_request(struct sim_stream *stream, struct sim_request *request,
 		.op = record.op,
 		.flags = record.fua ? AFTL_REQUEST_FUA : 0,
 		.hint = { .life = record.life, .stream = (u8)record.stream },
+		.queue = queue_of(trace, &record),
 	};
 	request->time_ns = place_in_time(trace, record.t_ns);
 	fit_request(trace, request, &record);
@@ -180,7 +196,8 @@ static void learn_classes(struct trace *trace)
 }
 
 int sim_trace_open(struct sim_stream **out, const struct sim_options *options,
-		   const struct aftl_geometry *geo, struct aftl_error *error)
+		   const struct aftl_config *config, const struct aftl_geometry *geo,
+		   struct aftl_error *error)
 {
 	struct trace *trace = memory_zeroed(1, sizeof(*trace));
 	int ret = record_open(&trace->reader, options->trace_path, error);
@@ -197,6 +214,8 @@ int sim_trace_open(struct sim_stream **out, const struct sim_options *options,
 	trace->scale = options->time_scale;
 	trace->left = options->repeat - 1;
 	trace->device_time = options->arrival == SIM_ARRIVAL_DEVICE;
+	trace->queue_by = options->queue_by;
+	trace->queues = aftl_weights(config->queue_weights) ? : AFTL_QUEUES_MAX;
 	learn_classes(trace);
 	*out = &trace->stream;
 	return 0;

@@ -7,8 +7,9 @@
  *
  * The name is the key on the simulator's command line and on the table line.
  * Types and their stored unit: COUNT (a number), BYTES, TIME (nanoseconds),
- * PERCENT (hundredths of a percent), RATE (events per 10^12), and CHOICE
- * (index into the list of words of the same name in params.c).
+ * PERCENT (hundredths of a percent), RATE (events per 10^12), CHOICE (index
+ * into the list of words of the same name in params.c), and WEIGHTS (up to
+ * AFTL_QUEUES_MAX of them, a byte each, the first the lowest).
  *
  * The defaults are those of the profile "demo"; profiles.c lists how the other
  * profiles differ. Include with PARAM defined; no include guard on purpose.
@@ -92,6 +93,8 @@ PARAM(allocate, CHOICE, 0, AFTL_ALLOCATES - 1, AFTL_ALLOCATE_rotate,
 	"which die a write goes to, where the policy does not say")
 PARAM(stripe, CHOICE, 0, 23, 0,
 	"order of dies: of channel, way (chip), die and plane the first changes fastest")
+PARAM(queue_weights, WEIGHTS, 0, U64_MAX, 0,
+	"host queues by weight, such as 3:1: who may go on next where commands are short; 0: one")
 PARAM(row, COUNT, 1, 1000, 1,
 	"programs of a die in a row, as far as there are some, before a read has its turn")
 PARAM(suspend, CHOICE, 0, 3, AFTL_SUSPEND_OFF, "what a read may interrupt")

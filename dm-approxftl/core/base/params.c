@@ -72,6 +72,7 @@ static const u8 live[] = {
 	AT(suspend_limit), AT(idle), AT(buffer_hold), AT(gc), AT(gc_idle_valid), AT(victim),
 	AT(wear_gap), AT(wear_low), AT(endurance), AT(refresh), AT(read_limit), AT(rber),
 	AT(rber_approx), AT(misprograms), AT(ecc_bits), AT(ecc_levels), AT(program_foggy),
+	AT(queue_weights),
 };
 
 /* A suffix and how many stored units it stands for; the first is the largest. */
@@ -125,6 +126,7 @@ const char *aftl_type_example(enum aftl_param_type type)
 		[AFTL_PARAM_PERCENT] = "a percentage such as 7 or 12.5",
 		[AFTL_PARAM_RATE] = "a rate such as 0, 7.2e-4 or 1e-8",
 		[AFTL_PARAM_CHOICE] = "a word",
+		[AFTL_PARAM_WEIGHTS] = "up to eight weights from 1 to 255 such as 3:1",
 	};
 
 	return examples[type];
@@ -257,6 +259,32 @@ static int parse_choice(const char *const *words, const char *text, u64 *value)
 	return -EINVAL;
 }
 
+static bool is_weight(const struct decimal *number)
+{
+	return number->digits && number->digits <= 255 && !number->decimals;
+}
+
+/* "3:1", or 0 for none */
+static int parse_weights(const char *text, u64 *value)
+{
+	struct decimal number;
+	unsigned int i;
+
+	*value = 0;
+	if (!strcmp(text, "0"))
+		return 0;
+	for (i = 0; i < AFTL_QUEUES_MAX; i++) {
+		if (parse_decimal(&text, &number) || !is_weight(&number))
+			return -EINVAL;
+		*value |= number.digits << 8 * i;
+		if (!*text)
+			return 0;
+		if (*text++ != ':')
+			return -EINVAL;
+	}
+	return -EINVAL;
+}
+
 /* "shared, independent or wide" */
 static void list_words(const char *const *words, char *text, size_t size)
 {
@@ -306,6 +334,9 @@ int aftl_parse_value(enum aftl_param_type type, const char *const *words, const 
 	case AFTL_PARAM_CHOICE:
 		ret = parse_choice(words, text, value);
 		break;
+	case AFTL_PARAM_WEIGHTS:
+		ret = parse_weights(text, value);
+		break;
 	}
 	if (ret == -ERANGE)
 		return aftl_fail(error, -ERANGE, "%.40s is out of range", text);
@@ -353,6 +384,16 @@ static void print_rate(char *text, u64 value)
 		scnprintf(text + used, AFTL_VALUE_SIZE - used, "e-%u", exponent);
 }
 
+static void print_weights(char *text, u64 value)
+{
+	size_t used = scnprintf(text, AFTL_VALUE_SIZE, "%u", (u32)(value & 0xff));
+	u32 i;
+
+	for (i = 1; i < aftl_weights(value); i++)
+		used += scnprintf(text + used, AFTL_VALUE_SIZE - used, ":%u",
+				  aftl_weight(value, i));
+}
+
 void aftl_param_print(const struct aftl_param *param, u64 value, char text[AFTL_VALUE_SIZE])
 {
 	switch (param->type) {
@@ -373,6 +414,9 @@ void aftl_param_print(const struct aftl_param *param, u64 value, char text[AFTL_
 		break;
 	case AFTL_PARAM_CHOICE:
 		scnprintf(text, AFTL_VALUE_SIZE, "%s", param->words[value]);
+		break;
+	case AFTL_PARAM_WEIGHTS:
+		print_weights(text, value);
 		break;
 	}
 }

@@ -71,6 +71,7 @@ enum aftl_param_type {
 	AFTL_PARAM_PERCENT,
 	AFTL_PARAM_RATE,
 	AFTL_PARAM_CHOICE,
+	AFTL_PARAM_WEIGHTS,
 };
 
 /* Values that all policies and rules together may add. */
@@ -129,6 +130,7 @@ extern const char *const aftl_switch_words[];
 #define AFTL_WORDS_TIME(name) NULL
 #define AFTL_WORDS_PERCENT(name) NULL
 #define AFTL_WORDS_RATE(name) NULL
+#define AFTL_WORDS_WEIGHTS(name) NULL
 #define AFTL_WORDS_CHOICE(name) name##_words
 
 #define AFTL_PARAM(name, kind, least, most, usual, phrase) {		\
@@ -182,6 +184,18 @@ struct aftl_error {
  * @format: as for printf()
  */
 __printf(3, 4) int aftl_fail(struct aftl_error *error, int code, const char *format, ...);
+
+/* How many weights @value has, 0 for none. */
+static inline u32 aftl_weights(u64 value)
+{
+	return DIV_ROUND_UP(fls64(value), 8);
+}
+
+/* Weight @index of @value; what has none has the least. */
+static inline u32 aftl_weight(u64 value, u32 index)
+{
+	return max((u32)(value >> 8 * index) & 0xff, 1U);
+}
 
 static inline u64 *aftl_param_value(struct aftl_config *config, unsigned int index)
 {

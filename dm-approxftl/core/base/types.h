@@ -96,6 +96,9 @@ struct aftl_hint {
 
 /* Placement ids that a host can name: each is a stream, and the policy has at least one. */
 #define AFTL_HANDLES_MAX (AFTL_STREAMS - 1)
+
+/* Queues in which requests of the host can wait: one for each byte of their weights. */
+#define AFTL_QUEUES_MAX 8
 /* What is stored of a block has its handle above its kind. */
 #define AFTL_HANDLE_SHIFT 4
 #define AFTL_HANDLE_KIND (BIT(AFTL_HANDLE_SHIFT) - 1)

@@ -4,16 +4,6 @@
  */
 #include "core/front/front.h"
 
-/* A request that has left a list leads to nobody: its host may look at it much later. */
-static struct aftl_request *take_first(struct aftl_request **head)
-{
-	struct aftl_request *request = *head;
-
-	*head = request->next;
-	request->next = NULL;
-	return request;
-}
-
 static void update_line_event(struct aftl *ftl, u32 line)
 {
 	const struct aftl_request *head = ftl->lines[line].head;
@@ -108,7 +98,7 @@ static void count_request(struct aftl *ftl, const struct aftl_request *request)
  */
 void aftl_requests_complete(struct aftl *ftl, u32 line)
 {
-	struct aftl_request *request = take_first(&ftl->lines[line].head);
+	struct aftl_request *request = aftl_request_take(&ftl->lines[line].head);
 
 	update_line_event(ftl, line);
 	ftl->requests--;
@@ -130,7 +120,7 @@ static u32 next_epoch(u32 epoch)
 static void complete_flushes(struct aftl *ftl, u32 epoch)
 {
 	while (ftl->flushes && ftl->flushes->epoch == epoch) {
-		struct aftl_request *flush = take_first(&ftl->flushes);
+		struct aftl_request *flush = aftl_request_take(&ftl->flushes);
 
 		if (ftl->buffer_lost)
 			flush->status = -EIO;

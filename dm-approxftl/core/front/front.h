@@ -22,6 +22,16 @@ static inline void aftl_request_append(struct aftl_request **head, struct aftl_r
 	*tail = request;
 }
 
+/* A request that has left a list leads to nobody: its host may look at it much later. */
+static inline struct aftl_request *aftl_request_take(struct aftl_request **head)
+{
+	struct aftl_request *request = *head;
+
+	*head = request->next;
+	request->next = NULL;
+	return request;
+}
+
 /* On its way a read meets the array and ECC, the array alone, and data that were read before. */
 #define AFTL_MET_ECC 0x01
 #define AFTL_MET_ARRAY 0x02

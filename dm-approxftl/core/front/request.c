@@ -4,9 +4,64 @@
  */
 #include "core/front/front.h"
 
-static void wait_for_command(struct aftl *ftl, struct aftl_request *request, bool write)
+/* One of @queue goes next. */
+static void take_turn(struct aftl *ftl, struct aftl_turns *turns, u32 queue)
 {
+	if (queue != turns->queue || !turns->left) {
+		turns->queue = queue;
+		turns->left = aftl_weight(ftl->config.queue_weights, queue);
+	}
+	turns->left--;
+}
+
+/* The next of those that wait by queue: as many of each in a row as it weighs. */
+static struct aftl_request *next_in_turn(struct aftl *ftl, struct aftl_turns *turns)
+{
+	u32 queue = turns->queue;
+
+	if (!turns->left || !turns->head[queue]) {
+		do
+			queue = (queue + 1) % AFTL_QUEUES_MAX;
+		while (!turns->head[queue]);
+	}
+	take_turn(ftl, turns, queue);
+	turns->count--;
+	return aftl_request_take(&turns->head[queue]);
+}
+
+static void wait_in_turn(struct aftl *ftl, struct aftl_request *request, bool write)
+{
+	struct aftl_turns *turns = &ftl->turns[write];
+	u32 queue = request->queue % AFTL_QUEUES_MAX;
+
+	if (ftl->wait_head[write]) {
+		aftl_request_append(&turns->head[queue], &turns->tail[queue], request);
+		turns->count++;
+		return;
+	}
+	turns->left = 0;
+	take_turn(ftl, turns, queue);
 	aftl_request_append(&ftl->wait_head[write], &ftl->wait_tail[write], request);
+}
+
+/* With several queues, or those that had several before it changed, one waits for all. */
+static noinline void wait_for_command(struct aftl *ftl, struct aftl_request *request, bool write)
+{
+	if (unlikely(ftl->queues > 1 || ftl->turns[write].count))
+		wait_in_turn(ftl, request, write);
+	else
+		aftl_request_append(&ftl->wait_head[write], &ftl->wait_tail[write], request);
+}
+
+/* The first that waits is @request; if there is none another queue has its turn. */
+static void set_first(struct aftl *ftl, struct aftl_request *request, bool write)
+{
+	struct aftl_turns *turns = &ftl->turns[write];
+
+	ftl->wait_head[write] = request;
+	if (unlikely(turns->count) && !request)
+		aftl_request_append(&ftl->wait_head[write], &ftl->wait_tail[write],
+				    next_in_turn(ftl, turns));
 }
 
 /* It ends here and now. */
@@ -39,7 +94,7 @@ void aftl_request_admit_waiting(struct aftl *ftl, bool write)
 
 		if (!admit(ftl, request, write))
 			return;
-		ftl->wait_head[write] = next;
+		set_first(ftl, next, write);
 		/* After its last part it is in a line, by the same link. */
 		if (request->parts)
 			request->next = NULL;

@@ -188,6 +188,18 @@ static u32 slots_of_blocks(const struct aftl *ftl)
 	return ftl->geo.sheets ? 1 : (u32)ftl->config.placement_handles;
 }
 
+/* Whoever waits, a round begins with other weights. */
+static void derive_queues(struct aftl *ftl)
+{
+	u32 i;
+
+	ftl->queues = aftl_weights(ftl->config.queue_weights);
+	for (i = 0; i < ARRAY_SIZE(ftl->turns); i++) {
+		ftl->turns[i].queue = 0;
+		ftl->turns[i].left = 0;
+	}
+}
+
 /*
  * aftl_derive() - the configuration is new
  */
@@ -210,6 +222,7 @@ void aftl_derive(struct aftl *ftl)
 	ftl->gc_most_valid = most_valid(ftl);
 	ftl->gc_idle_valid = min(ftl->gc_idle_valid, ftl->gc_most_valid);
 	ftl->handles = slots_of_blocks(ftl);
+	derive_queues(ftl);
 	ftl->ahead_units = (u32)div64_u64(config->read_ahead, ftl->geo.unit_bytes);
 	aftl_cache_derive(ftl);
 	aftl_sheet_derive(ftl);

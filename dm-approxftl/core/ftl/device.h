@@ -540,6 +540,22 @@ struct aftl_reader {
 };
 
 /**
+ * struct aftl_turns - requests that wait behind the next one, by queue of the host
+ * @head: the oldest of each queue
+ * @tail: the youngest
+ * @count: all of them
+ * @queue: whose turn it is
+ * @left: so many more of it until it is another's
+ */
+struct aftl_turns {
+	struct aftl_request *head[AFTL_QUEUES_MAX];
+	struct aftl_request *tail[AFTL_QUEUES_MAX];
+	u32 count;
+	u32 queue;
+	u32 left;
+};
+
+/**
  * struct aftl_bind - which LUN the next write of a lane goes to
  * @lun: index
  * @left: units that still go there
@@ -640,6 +656,8 @@ struct aftl {
 	struct aftl_bind bind[AFTL_LANES];
 	struct aftl_request *wait_head[2];
 	struct aftl_request *wait_tail[2];
+	struct aftl_turns turns[2];
+	u32 queues;
 	struct aftl_line lines[AFTL_LINES];
 	/* When each way of the link is free: out, in. */
 	u64 link_ns[2];

@@ -50,6 +50,7 @@ enum aftl_op {
  * @level: of an approximate one, below AFTL_LEVELS; 0: 1, as who names none means
  * @flags: AFTL_REQUEST_*
  * @hint: of a write: what the host says of the data
+ * @queue: of the host, below AFTL_QUEUES_MAX; it matters where "queue_weights" has several
  * @complete_ns: set at completion
  * @service_ns: set at completion: chip time of the part that ended last
  * @status: set at completion: 0, -EIO (data lost, or nothing that its zone takes now), -ENOSPC,
@@ -66,6 +67,7 @@ struct aftl_request {
 	u8 level;
 	u8 flags;
 	struct aftl_hint hint;
+	u8 queue;
 	u64 complete_ns;
 	u64 service_ns;
 	s32 status;

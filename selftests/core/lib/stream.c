@@ -51,6 +51,13 @@ static void draw_placement(struct test_stream *stream, struct test_device *devic
 		device->hint.stream = (u8)below(stream, device->config.placement_handles + 2);
 }
 
+/* One more than have a weight. */
+static void draw_queue(struct test_stream *stream, struct test_device *device)
+{
+	if (device->config.queue_weights)
+		device->queue = (u8)below(stream, aftl_weights(device->config.queue_weights) + 1);
+}
+
 bool test_stream_step(struct test_stream *stream, struct test_device *device)
 {
 	enum aftl_op op = choose_op(stream);
@@ -68,6 +75,7 @@ bool test_stream_step(struct test_stream *stream, struct test_device *device)
 	}
 	stream->operations += units;
 	draw_placement(stream, device);
+	draw_queue(stream, device);
 	CHECK_EQ(test_submit(device, op, unit, units, class, op == AFTL_OP_WRITE ? flags : 0, at),
 		 0);
 	return test_drain_to(device, stream->depth);
@@ -139,6 +147,19 @@ static void random_recent(struct aftl_config *config)
 	config->read_cache = 16384ULL * aftl_random_below(&random, 20);
 	config->read_ahead = config->read_cache / (2 + aftl_random_below(&random, 4));
 	config->read_hit = aftl_random_below(&random, 2) * 1000;
+}
+
+/* Every third device has several queues; the seed says which. */
+static void random_queues(struct aftl_config *config)
+{
+	struct aftl_random random = { config->seed ^ 4 };
+	u32 queues = 2 + aftl_random_below(&random, AFTL_QUEUES_MAX - 1);
+
+	if (aftl_random_below(&random, 3))
+		return;
+	for (; queues; queues--)
+		config->queue_weights = config->queue_weights << 8 |
+					(1 + aftl_random_below(&random, 9));
 }
 
 /* The queue, and collection */
@@ -241,6 +262,7 @@ void test_random_options(struct test_device *device, struct aftl_random *random)
 	random_passes(config, random);
 	random_cache(config);
 	random_recent(config);
+	random_queues(config);
 	random_times(config, random);
 }
 

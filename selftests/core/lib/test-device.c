@@ -338,6 +338,7 @@ static struct test_request *fill_request(struct test_device *device, enum aftl_o
 	mine->request.class = class;
 	mine->request.flags = flags;
 	mine->request.hint = device->hint;
+	mine->request.queue = device->queue;
 	mine->version = ++device->versions;
 	mine->request.level = level_of(device, class);
 	mine->done = false;

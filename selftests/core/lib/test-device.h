@@ -67,6 +67,7 @@ struct test_listener {
  * @error: the sentence of the last failure
  * @ret: what aftl_create() returned
  * @hint: of the writes that are submitted from now on
+ * @queue: of the host, of all requests
  * @level: of the approximate ones; AFTL_LEVELS: each in turn, and none
  * @listeners: see test_device_listen()
  * @allocations: calls of alloc so far
@@ -92,6 +93,7 @@ struct test_device {
 	int ret;
 	struct aftl_host_ops ops;
 	struct aftl_hint hint;
+	u8 queue;
 	u8 level;
 	struct test_listener *listeners;
 	u32 allocations;

@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Queues of the host: who goes on next where commands are short. A model that knows weights
+ * and arrivals names the next request before the core takes it.
+ */
+#include "stream.h"
+#include "tap.h"
+
+#define SHAPE "channels", "1", "chips", "1", "blocks", "64", "page", "4KiB", "depth", "16", \
+	"op", "40", "fill", "sequential", "read", "45us"
+#define DEPTH 16
+#define SEEDS 150
+#define REQUESTS 300
+#define WAITING_MAX 128
+
+static struct test_device device;
+
+/**
+ * struct waiter - a request that has not got all of its commands
+ * @version: names it
+ * @units: that are left
+ * @queue: of the host
+ */
+struct waiter {
+	u32 version;
+	u32 units;
+	u32 queue;
+};
+
+/**
+ * struct model - requests of one direction
+ * @weights: of the queues, 0: whoever came first is next
+ * @first: those whose turn it is, or who have come before there were turns
+ * @firsts: how many
+ * @others: who waits for a turn, in the order of arrival
+ * @count: how many
+ * @queue: whose turn it is
+ * @left: so many more of it
+ * @most: longest list of others so far
+ */
+struct model {
+	u64 weights;
+	struct waiter first[WAITING_MAX];
+	u32 firsts;
+	struct waiter others[WAITING_MAX];
+	u32 count;
+	u32 queue;
+	u32 left;
+	u32 most;
+};
+
+static u32 weight(const struct model *model, u32 queue)
+{
+	u32 byte = model->weights >> 8 * queue & 255;
+
+	return byte ? byte : 1;
+}
+
+static void remove_at(struct waiter *list, u32 *count, u32 index)
+{
+	memmove(list + index, list + index + 1, (*count - index - 1) * sizeof(*list));
+	--*count;
+}
+
+/* Place of the oldest of @queue among the others, or their number. */
+static u32 oldest_of(const struct model *model, u32 queue)
+{
+	u32 i;
+
+	for (i = 0; i < model->count && model->others[i].queue != queue; i++)
+		;
+	return i;
+}
+
+/* After so many of a queue, or when it has no more, the next one with any has its turn. */
+static void choose(struct model *model)
+{
+	u32 index = model->left ? oldest_of(model, model->queue) : model->count;
+	u32 step;
+
+	for (step = 1; index == model->count && step <= AFTL_QUEUES_MAX; step++) {
+		model->left = 0;
+		index = oldest_of(model, (model->queue + step) % AFTL_QUEUES_MAX);
+	}
+	if (index == model->count)
+		return;
+	model->queue = model->others[index].queue;
+	model->left = (model->left ? model->left : weight(model, model->queue)) - 1;
+	model->first[model->firsts++] = model->others[index];
+	remove_at(model->others, &model->count, index);
+}
+
+static void arrive(struct model *model, const struct test_request *mine)
+{
+	struct waiter waiter = {
+		.version = mine->version,
+		.units = mine->request.units,
+		.queue = mine->request.queue % AFTL_QUEUES_MAX,
+	};
+	bool turns = model->weights > 255 || model->count;
+
+	if (turns && model->firsts) {
+		model->others[model->count++] = waiter;
+		model->most = max(model->most, model->count);
+		return;
+	}
+	model->first[model->firsts++] = waiter;
+	if (!turns)
+		return;
+	model->queue = waiter.queue;
+	model->left = weight(model, waiter.queue) - 1;
+}
+
+/* A unit of the request that is next has got its command. Returns that request. */
+static u32 take_unit(struct model *model)
+{
+	u32 version = model->first[0].version;
+
+	if (--model->first[0].units)
+		return version;
+	remove_at(model->first, &model->firsts, 0);
+	if (!model->firsts)
+		choose(model);
+	return version;
+}
+
+/* Writes: the core tells of each unit that it takes */
+
+struct write_watch {
+	struct test_listener listener;
+	struct model model;
+};
+
+static void write_submitted(struct test_listener *self, struct test_request *request)
+{
+	if (request->request.op == AFTL_OP_WRITE)
+		arrive(&container_of(self, struct write_watch, listener)->model, request);
+}
+
+static void write_accepted(struct test_listener *self, struct test_request *request,
+			   aftl_unit_t unit, u32 tag)
+{
+	struct model *model = &container_of(self, struct write_watch, listener)->model;
+	u32 version;
+
+	(void)unit;
+	(void)tag;
+	if (!CHECK_MSG(model->firsts, "request %u goes on, but none waits", request->version))
+		return;
+	version = take_unit(model);
+	CHECK_MSG(version == request->version, "request %u goes on instead of %u",
+		  request->version, version);
+}
+
+/* Pages that are read in one LUN: it senses them in the order in which they got commands */
+
+/**
+ * struct read_watch - commands under way, the oldest first
+ * @under_way: versions of their requests
+ * @count: how many
+ * @sensing: the first of them
+ */
+struct read_watch {
+	struct test_listener listener;
+	struct model model;
+	u32 under_way[DEPTH];
+	u32 count;
+	bool sensing;
+};
+
+static void give_commands(struct read_watch *watch)
+{
+	while (watch->model.firsts && watch->count < DEPTH)
+		watch->under_way[watch->count++] = take_unit(&watch->model);
+}
+
+static void read_submitted(struct test_listener *self, struct test_request *request)
+{
+	struct read_watch *watch = container_of(self, struct read_watch, listener);
+
+	if (request->request.op != AFTL_OP_READ)
+		return;
+	arrive(&watch->model, request);
+	give_commands(watch);
+}
+
+static void sensed(struct read_watch *watch)
+{
+	if (!watch->sensing)
+		return;
+	watch->sensing = false;
+	memmove(watch->under_way, watch->under_way + 1, --watch->count * sizeof(u32));
+	give_commands(watch);
+}
+
+/* The array begins with it, and has ended what was before it. */
+static void is_read(struct test_listener *self, struct test_request *request,
+		    const struct aftl_read *read)
+{
+	struct read_watch *watch = container_of(self, struct read_watch, listener);
+
+	(void)read;
+	sensed(watch);
+	CHECK_MSG(watch->count && watch->under_way[0] == request->version,
+		  "request %u is read instead of %u", request->version, watch->under_way[0]);
+	watch->sensing = true;
+}
+
+static void read_complete(struct test_listener *self, struct test_request *request)
+{
+	struct read_watch *watch = container_of(self, struct read_watch, listener);
+
+	if (watch->count && watch->under_way[0] == request->version)
+		sensed(watch);
+}
+
+static const char *random_weights(struct aftl_random *random, char text[AFTL_VALUE_SIZE])
+{
+	u32 queues = aftl_random_below(random, AFTL_QUEUES_MAX + 1);
+	size_t used = scnprintf(text, AFTL_VALUE_SIZE, queues ? "1" : "0");
+
+	for (; queues > 1; queues--)
+		used += scnprintf(text + used, AFTL_VALUE_SIZE - used, ":%u",
+				  1 + (u32)aftl_random_below(random, 5));
+	return text;
+}
+
+static void set_weights(struct model *model, struct aftl_random *random)
+{
+	char text[AFTL_VALUE_SIZE];
+
+	CHECK_EQ(aftl_set_param(device.ftl, "queue_weights", random_weights(random, text),
+				&device.error), 0);
+	model->weights = aftl_config(device.ftl)->queue_weights;
+	model->queue = 0;
+	model->left = 0;
+}
+
+/* Many at once, or few; weights change while requests wait. */
+static void load(enum aftl_op op, struct model *model, struct aftl_random *random)
+{
+	u32 i;
+
+	set_weights(model, random);
+	for (i = 0; i < REQUESTS && !tap_failures(); i++) {
+		u32 units = 1 + aftl_random_below(random, 6);
+		u32 unit = aftl_random_below(random, test_units(&device) - units);
+		u32 depth = aftl_random_below(random, 3) ? WAITING_MAX / 2 : 2;
+
+		device.queue = (u8)aftl_random_below(random, 256);
+		CHECK_EQ(test_submit(&device, op, unit, units, 0, 0, aftl_now(device.ftl)), 0);
+		test_drain_to(&device, depth);
+		if (!aftl_random_below(random, 50))
+			set_weights(model, random);
+	}
+	test_drain(&device);
+	CHECK_EQ(model->firsts + model->count, 0);
+}
+
+static void writes_of_seed(u64 seed)
+{
+	static const char *const pairs[] = { SHAPE, NULL };
+	struct write_watch watch = {
+		.listener = { .submitted = write_submitted, .accept = write_accepted },
+	};
+	struct aftl_random random = { aftl_mix(seed) };
+
+	test_device_init(&device, "demo");
+	if (seed % 2)
+		test_device_set(&device, "buffer", "128KiB");
+	test_device_open(&device, "baseline", pairs);
+	test_device_listen(&device, &watch.listener);
+	load(AFTL_OP_WRITE, &watch.model, &random);
+	CHECK(watch.model.most > 1);
+	test_device_unlisten(&device, &watch.listener);
+	test_device_close(&device);
+}
+
+static void writes_go_on_in_turn(void)
+{
+	u64 seed;
+
+	for (seed = 0; seed < SEEDS && !tap_failures(); seed++)
+		writes_of_seed(seed);
+}
+
+static void reads_of_seed(u64 seed)
+{
+	static const char *const pairs[] = { SHAPE, NULL };
+	struct read_watch watch = {
+		.listener = {
+			.submitted = read_submitted,
+			.read = is_read,
+			.complete = read_complete,
+		},
+	};
+	struct aftl_random random = { aftl_mix(seed) };
+
+	test_device_init(&device, "demo");
+	test_device_open(&device, "baseline", pairs);
+	test_device_listen(&device, &watch.listener);
+	load(AFTL_OP_READ, &watch.model, &random);
+	CHECK(watch.model.most > 1);
+	test_device_unlisten(&device, &watch.listener);
+	test_device_close(&device);
+}
+
+static void reads_go_on_in_turn(void)
+{
+	u64 seed;
+
+	for (seed = 0; seed < SEEDS && !tap_failures(); seed++)
+		reads_of_seed(seed);
+}
+
+/* What comes of it: who keeps so many requests under way gets so much */
+
+/**
+ * struct tenants - users of a device, each with a queue
+ * @depth: requests of each that are under way at a time; 0: it has none
+ * @done: requests of each that have ended
+ * @ended: the same while all were there
+ * @op: what they do
+ * @left: requests that are still to come
+ */
+struct tenants {
+	struct test_listener listener;
+	u32 depth[AFTL_QUEUES_MAX];
+	u32 done[AFTL_QUEUES_MAX];
+	enum aftl_op op;
+	u32 left;
+	struct aftl_random random;
+};
+
+static void send(struct tenants *tenants, u32 queue)
+{
+	u32 unit = aftl_random_below(&tenants->random, test_units(&device));
+
+	device.queue = (u8)queue;
+	CHECK_EQ(test_submit(&device, tenants->op, unit, 1, 0, 0, aftl_now(device.ftl)), 0);
+}
+
+static void tenant_done(struct test_listener *self, struct test_request *request)
+{
+	struct tenants *tenants = container_of(self, struct tenants, listener);
+
+	if (!tenants->left)
+		return;
+	tenants->done[request->request.queue]++;
+	tenants->left--;
+	send(tenants, request->request.queue);
+}
+
+static void let_them(struct tenants *tenants, const char *weights, enum aftl_op op)
+{
+	static const char *const pairs[] = { SHAPE, NULL };
+	u32 queue;
+	u32 i;
+
+	tenants->listener.complete = tenant_done;
+	tenants->op = op;
+	tenants->left = 8000;
+	tenants->random.state = 5;
+	test_device_init(&device, "demo");
+	test_device_set(&device, "queue_weights", weights);
+	test_device_open(&device, "baseline", pairs);
+	test_device_listen(&device, &tenants->listener);
+	for (queue = 0; queue < AFTL_QUEUES_MAX; queue++)
+		for (i = 0; i < tenants->depth[queue]; i++)
+			send(tenants, queue);
+	test_drain(&device);
+	test_audit(&device);
+	test_device_unlisten(&device, &tenants->listener);
+	test_device_close(&device);
+}
+
+static void check_shares(const char *weights, enum aftl_op op, u32 first, u32 second, u32 third)
+{
+	struct tenants tenants = { .depth = { 64, 64, 64 } };
+
+	let_them(&tenants, weights, op);
+	CHECK_RANGE(tenants.done[0], first - 60, first + 60);
+	CHECK_RANGE(tenants.done[1], second - 60, second + 60);
+	CHECK_RANGE(tenants.done[2], third - 60, third + 60);
+}
+
+static void shares_are_as_weights(void)
+{
+	check_shares("5:2:1", AFTL_OP_READ, 5000, 2000, 1000);
+	check_shares("5:2:1", AFTL_OP_WRITE, 5000, 2000, 1000);
+	/* What has none weighs least. */
+	check_shares("2:1", AFTL_OP_READ, 4000, 2000, 2000);
+	check_shares("1:1:1", AFTL_OP_WRITE, 2667, 2667, 2667);
+}
+
+/* The rest is for who wants it: nothing is kept free for a queue with a large weight. */
+static void who_wants_little_gets_it(void)
+{
+	struct tenants with = { .depth = { 1, 100 } };
+	struct tenants without = { .depth = { 1, 100 } };
+	struct tenants alone = { .depth = { 0, 100 } };
+
+	let_them(&with, "1:1", AFTL_OP_READ);
+	let_them(&without, "0", AFTL_OP_READ);
+	/* It waits behind the commands that are under way; without queues behind all requests. */
+	CHECK_RANGE(with.done[0], 8000 / (DEPTH + 2), 8000 / DEPTH);
+	CHECK_RANGE(without.done[0], 8000 / 102, 8000 / 99);
+	let_them(&alone, "9:1", AFTL_OP_READ);
+	CHECK_EQ(alone.done[1], 8000);
+}
+
+/* Time */
+
+static u64 end_of(const char *weights, u32 at_once, u32 queues)
+{
+	static const char *const pairs[] = { SHAPE, NULL };
+	struct aftl_random random = { 77 };
+	u64 now_ns;
+	u32 i;
+
+	test_device_init(&device, "demo");
+	test_device_set(&device, "queue_weights", weights);
+	test_device_open(&device, "baseline", pairs);
+	for (i = 0; i < 2000; i++) {
+		device.queue = (u8)(i % queues);
+		CHECK_EQ(test_submit(&device, aftl_random_below(&random, 2) ? AFTL_OP_READ :
+									      AFTL_OP_WRITE,
+				     aftl_random_below(&random, test_units(&device)), 1, 0, 0,
+				     aftl_now(device.ftl)), 0);
+		test_drain_to(&device, at_once);
+	}
+	test_drain(&device);
+	now_ns = aftl_now(device.ftl) ^ aftl_digest(device.ftl);
+	test_device_close(&device);
+	return now_ns;
+}
+
+static void nothing_changes_without_need(void)
+{
+	u64 few = end_of("0", 8, 1);
+	u64 many = end_of("0", 100, 1);
+
+	CHECK_EQ(end_of("7", 100, 4), many);
+	CHECK_EQ(end_of("3:1", 8, 4), few);
+	CHECK_EQ(end_of("3:1:5", 100, 1), many);
+	CHECK(end_of("3:1", 100, 2) != many);
+}
+
+/* Who waits behind several queues when there is only one any more is not forgotten. */
+static void one_queue_again(void)
+{
+	static const char *const pairs[] = { SHAPE, "queue_weights", "1:200", NULL };
+	u32 i;
+
+	test_device_init(&device, "demo");
+	test_device_open(&device, "baseline", pairs);
+	for (i = 0; i < 400; i++) {
+		device.queue = (u8)(i % 2);
+		CHECK_EQ(test_submit(&device, AFTL_OP_WRITE, i, 1, 0, 0, aftl_now(device.ftl)), 0);
+		if (i == 200)
+			CHECK_EQ(aftl_set_param(device.ftl, "queue_weights", "0", &device.error),
+				 0);
+	}
+	test_drain(&device);
+	CHECK_EQ(device.completed, 400);
+	CHECK_EQ(device.failed, 0);
+	test_device_close(&device);
+}
+
+int main(void)
+{
+	tap_run("writes go on in turn", writes_go_on_in_turn);
+	tap_run("reads go on in turn", reads_go_on_in_turn);
+	tap_run("shares are as weights", shares_are_as_weights);
+	tap_run("who wants little gets it", who_wants_little_gets_it);
+	tap_run("nothing changes without need", nothing_changes_without_need);
+	tap_run("one queue again", one_queue_again);
+	return tap_finish();
+}

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Queues of the host: what tenants get, which queue a trace's request has, who counts it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from itertools import product
+from pathlib import Path
+
+import pytest
+from selftests.sim.support import Header, Json, Record, only_run, read_trace, run, sim, write_trace
+
+TOP = Path(__file__).resolve().parents[2]
+READS = ("--fill", "sequential", "--write-share", "0", "--set", "depth=16", "--requests", "20000")
+
+
+def queues(*arguments: str | Path) -> list[Json]:
+    """Return what is counted by queue."""
+    counted: list[Json] = only_run(sim(*arguments))["queues"]
+    return counted
+
+
+def test_tenants_share_by_weight() -> None:
+    both = queues(*READS, "--tenants", "64,64", "--queue_weights", "3:1", "--verify")
+    assert [one["weight"] for one in both] == [3, 1]
+    assert both[0]["requests_per_s"] == pytest.approx(3 * both[1]["requests_per_s"], rel=0.02)
+    assert both[0]["bytes_per_s"] == pytest.approx(4096 * both[0]["requests_per_s"], rel=1e-4)
+    assert both[1]["read_response"]["mean_ns"] == pytest.approx(
+        3 * both[0]["read_response"]["mean_ns"], rel=0.05)
+    even = queues(*READS, "--tenants", "64,64")
+    assert even[0]["requests_per_s"] == pytest.approx(even[1]["requests_per_s"], rel=0.02)
+
+
+def test_queues_add_up_to_the_whole() -> None:
+    """Each request is counted in one of them, with its length and its direction."""
+    result = only_run(sim("--tenants", "3,5,7", "--tenant-size", "4KiB,8KiB,16KiB",
+                          "--tenant-write-share", "0,50%,100%", "--warmup", "1000",
+                          "--requests", "6000", "--queue_weights", "1:2:3", "--set", "depth=16"))
+    for kind in ("read", "write"):
+        assert sum(one[f"{kind}_response"]["count"] for one in result["queues"]) == (
+            result["timing"][f"{kind}_response"]["count"])
+        assert sum(one[f"{kind}_response"]["sum_ns"] for one in result["queues"]) == (
+            result["timing"][f"{kind}_response"]["sum_ns"])
+    first, second, third = result["queues"]
+    assert not first["write_response"]["count"] and not third["read_response"]["count"]
+    assert second["read_response"]["count"] == pytest.approx(
+        second["write_response"]["count"], rel=0.15)
+    for one, size in ((first, 4096), (second, 8192), (third, 16384)):
+        assert one["bytes_per_s"] == pytest.approx(size * one["requests_per_s"], rel=1e-4)
+
+
+def test_a_tenant_keeps_its_queue_full() -> None:
+    """Little's law: requests under way are rate times time."""
+    for one, depth in zip(queues(*READS, "--tenants", "2,9,40"), (2, 9, 40), strict=True):
+        under_way = one["requests_per_s"] * one["read_response"]["mean_ns"] / 1e9
+        assert under_way == pytest.approx(depth, rel=0.02)
+
+
+def test_changes_in_mid_run() -> None:
+    """A tenant goes on after the device was saved and loaded in between."""
+    both = queues(*READS, "--tenants", "64,64", "--change",
+                  "8000:read_cache=0,9000:queue_weights=9:1")
+    assert both[0]["requests_per_s"] == pytest.approx(9 * both[1]["requests_per_s"], rel=0.1)
+
+
+def test_the_report() -> None:
+    arguments = (*READS, "--tenants", "32,96", "--queue_weights", "1:1")
+    counted = queues(*arguments)
+    told = re.findall(r"^queue (\d), throughput +(\d+)/s *\n +read response, mean",
+                      run("sim", *arguments).out, re.M)
+    assert told == [(str(i), str(int(one["requests_per_s"])))
+                    for i, one in enumerate(counted)]
+    assert "queue 0" not in run("sim", "--requests", "100").out
+
+
+@pytest.fixture(name="trace")
+def make_trace(tmp_path: Path) -> Path:
+    """Requests of five streams and seven processes, in bursts."""
+    return write_trace(tmp_path / "t.aft", [
+        Record(i // 200 * 10**8, i * 7919 % 50000 * 8, 8, i % 2, stream=i % 5, pid=i % 7)
+        for i in range(7000)], Header(records=7000))
+
+
+@pytest.mark.parametrize(("by", "numbers"), [("stream", 5), ("pid", 7)])
+def test_queues_of_a_trace(trace: Path, by: str, numbers: int) -> None:
+    def counts(*more: str) -> list[int]:
+        return [one["read_response"]["count"] + one["write_response"]["count"]
+                for one in queues("--trace", trace, "--queue-by", by, *more)]
+    assert counts() == [7000 // numbers] * numbers
+    assert counts("--queue_weights", "4:2:1") == [
+        7000 // numbers * len(range(queue, numbers, 3)) for queue in range(3)]
+
+
+def test_a_recorded_run_repeats(trace: Path, tmp_path: Path) -> None:
+    """The record has the queues, and with them the run is the same."""
+    device = ("--queue_weights", "4:2:1", "--set", "depth=16")
+    again = tmp_path / "again.aft"
+    first = sim("--trace", trace, *device, "--record", again)
+    assert {record.stream >> 8 for record in read_trace(again)} == {0, 1, 2}
+    assert {record.stream & 255 for record in read_trace(again) if record.op} == set(range(5))
+    second = only_run(sim("--trace", again, "--queue-by", "recorded", *device))
+    other = only_run(sim("--trace", again, "--queue-by", "pid", *device))
+    assert second["digest"] == only_run(first)["digest"] != other["digest"]
+    assert second["queues"] == only_run(first)["queues"]
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (("--tenants", "4,x"), '--tenants: "x" is not a whole number'),
+    (("--tenants", "0"), "--tenants: 0 is out of range; it must be 1 to 1048576"),
+    (("--tenants", ",".join("1" * 9)), "--tenants: at most 8 tenants"),
+    (("--tenants", "1,2", "--tenant-size", "4KiB"), "--tenant-size: 1 values for 2 tenants"),
+    (("--tenants", "1", "--tenant-write-share", "50"),
+     "--tenant-write-share: 50 is more than the whole; write 50% or 0.5"),
+    (("--tenant-size", "4KiB"), "--tenant-size needs --tenants"),
+    (("--tenants", "1", "--depth", "3"), "--tenants and --depth contradict each other"),
+    (("--tenants", "1", "--rate", "5"), "--tenants needs --arrival closed"),
+    (("--queue-by", "pid"), "--queue-by needs --trace"),
+    (("--queue_weights", "1:0"), 'queue_weights: "1:0" is not up to eight weights'),
+])
+def test_what_is_refused(words: tuple[str, ...], said: str) -> None:
+    done = run("sim", *words)
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err
+
+
+def test_the_study_of_a_noisy_neighbour() -> None:
+    """A queue of its own keeps the reads of a tenant short, whatever the other one wants."""
+    study = tomllib.loads((TOP / "docs/examples/noisy-neighbour.toml").read_text())
+    base = [word for key, value in study["base"].items() for word in (f"--{key}", str(value))]
+    ran = {(tenants, weights): queues(*base, "--tenants", tenants, "--queue_weights", weights)
+           for tenants, weights in product(study["vary"]["tenants"],
+                                           study["vary"]["queue_weights"])}
+    p99 = {key: both[0]["read_response"]["p99_ns"] for key, both in ran.items()}
+    assert p99["4,256", "0"] > 5 * p99["4,16", "0"]
+    assert p99["4,256", "1:1"] == pytest.approx(p99["4,16", "1:1"], rel=0.05)
+    mean = {key: both[0]["read_response"]["mean_ns"] for key, both in ran.items()}
+    assert mean["4,256", "0"] == pytest.approx(3.9e6, rel=0.05)  # docs/design.md
+    assert mean["4,256", "1:1"] == pytest.approx(0.28e6, rel=0.05)
