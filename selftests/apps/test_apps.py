@@ -357,7 +357,7 @@ def test_pages_show_it(tmp_path: Path) -> None:
     (["fft", ".", "--size", "5000"], 1, "power of 2"),
     (["lu", ".", "--size", "100"], 1, "multiple of 64"),
     (["fft", "/nonexistent"], 3, "cannot open the directory"),
-    (["fft", ".", "--require"], 1, "approxftl-app: .: "),
+    (["fft", ".", "--require"], 1, "approxftl app: .: "),
     (["img", ".", "--reference", "/nonexistent"], 3, "--reference names another place"),
 ])
 def test_refusals(arguments: list[str], code: int, sentence: str, tmp_path: Path) -> None:
@@ -365,7 +365,7 @@ def test_refusals(arguments: list[str], code: int, sentence: str, tmp_path: Path
                           timeout=60, check=False)
     assert done.returncode == code, done.stderr
     assert done.stdout == ""
-    assert done.stderr.startswith("approxftl-app: ")
+    assert done.stderr.startswith("approxftl app: ")
     assert done.stderr.count("\n") == 1
     assert sentence in done.stderr
 
@@ -406,7 +406,7 @@ def test_what_is_not_of_the_program_is_kept(app: str, content: str, tmp_path: Pa
     path.write_bytes(FOREIGN[content])
     done = run(app, tmp_path, *SMALL[app])
     assert done.code == 1
-    assert done.err == (f"approxftl-app: {path}: there is one that is not of this program: "
+    assert done.err == (f"approxftl app: {path}: there is one that is not of this program: "
                         "another directory, or --force\n")
     assert path.read_bytes() == FOREIGN[content]
     report(app, tmp_path, *SMALL[app], "--force")

@@ -348,7 +348,7 @@ def test_a_list_of_outliers_without_an_end(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:HEADER] + endless)
     done = run("log", tmp_path, "--phase", "compute")
     assert done.code == 1
-    assert done.err == f"approxftl-app: {path}: there is no such page\n"
+    assert done.err == f"approxftl app: {path}: there is no such page\n"
 
 
 def test_samples_that_cannot_be_become_those_before(tmp_path: Path) -> None:

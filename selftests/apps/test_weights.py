@@ -136,7 +136,7 @@ def test_damage_to_precise_data_is_told(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(data)
         done = run(tmp_path, "--phase", "read", "--draws", "8")
         assert done.code in (1, 4) and sentence in done.err, done
-        assert done.err.startswith("approxftl-weights: ") and done.err.count("\n") == 1
+        assert done.err.startswith("approxftl app weights: ") and done.err.count("\n") == 1
         (tmp_path / name).write_bytes(before)
     assert run(tmp_path, "--phase", "read", "--draws", "8").code == 0
 
@@ -180,8 +180,8 @@ def test_without_the_digits(tmp_path: Path) -> None:
         file.write(f"{package}:{TOP}/userspace/python\n{python}\n")
     done = run_program(program, tmp_path)
     assert done.code == 1
-    assert done.err == ("approxftl-weights: the digits are in the Python package scikit-learn: pip "
-                        "install scikit-learn, or apt-get install python3-sklearn\n")
+    assert done.err == ("approxftl app weights: the digits are in the Python package scikit-learn: "
+                        "pip install scikit-learn, or apt-get install python3-sklearn\n")
 
 
 def test_help() -> None:

@@ -60,7 +60,7 @@ def cu2() -> list[Claim]:
 
 def cube_gain(runs: dict[str, Json], policy: str = "cubeftl") -> float:
     """Throughput over pageFTL in percent."""
-    rates = [measure(runs[name], "requests_per_s") for name in (policy, "pageftl")]
+    rates = [measure(runs[name], "requests_per_second") for name in (policy, "pageftl")]
     return 100 * (rates[0] / rates[1] - 1)
 
 

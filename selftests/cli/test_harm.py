@@ -144,7 +144,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
             f'study = 1\n[base]\nrequests = {requests}\n[vary]\npolicy = ["baseline", "vth_b"]\n'
             '[[figure]]\nx = "policy"\ny = "write_response_mean_ns"\n')
     (folder / "search.toml").write_text(
-        'study = 1\n[base]\nrequests = 500\n[optimise]\nminimise = "erases"\ntrials = 2\n'
+        'study = 1\n[base]\nrequests = 500\n[optimise]\nminimise = "array_erases"\ntrials = 2\n'
         "[optimise.range]\nop = [7, 28]\n")
     made("study", "run", "study.toml")
     made("study", "pack", "study.toml")
@@ -909,7 +909,7 @@ def inside(place: Path, line: str) -> None:
     told = io.StringIO()
     with redirect_stderr(told), redirect_stdout(io.StringIO()), chdir(place):
         status = MAINS[verb](words)
-    assert status == 0 or told.getvalue().startswith(f"approxftl-{verb}: "), line
+    assert status == 0 or told.getvalue().startswith(f"approxftl {verb}: "), line
 
 
 @pytest.fixture

@@ -21,12 +21,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from selftests.lib.json_schema import document_of
 from selftests.lib.programs import PROGRAM as BINARY
-from selftests.lib.programs import Done
+from selftests.lib.programs import TOP, Done
 from selftests.sim.support import run
 
 from approxftl_tools import compare, figures, study, synth
 from approxftl_tools.measures import MEASURES
-from approxftl_tools.paper_measures import VALUES
+from approxftl_tools.paper_measures import VALUES, Value
 
 Row = dict[str, Any]
 #: Lists that are there without a device; @ is a folder with what they read.
@@ -251,12 +251,20 @@ def test_a_file_of_json(tmp_path: Any) -> None:
 
 
 #: Of a device at work alone: rates between two looks, and what no simulation has.
-OF_A_DEVICE = {"busy_percent", "late_mean_ns", "late_p99_ns"}
+OF_A_DEVICE = {"busy_percent", "late_mean_ns", "late_p99_ns", "read_requests", "write_requests",
+               "read_mib", "write_mib"}
 
 
 def told_by(*words: str) -> list[str]:
     """Return what -o help lists."""
     return [line.split()[0] for line in run(*words, "-o", "help").out.splitlines() if line]
+
+
+#: Of these sim's table has no line.
+OF_COMPARE_ALONE = {
+    "energy", "bit error rate of approximate data", "bits corrected", "approximate units read",
+    *(f"write response, {kind}, {what}" for kind in ("precise", "approximate")
+      for what in ("mean", "p99"))}
 
 
 def test_a_measure_has_one_name() -> None:
@@ -265,6 +273,50 @@ def test_a_measure_has_one_name() -> None:
     listed = told_by("compare", str(place() / "r.json"))
     assert set(listed) - known == {"label", "policy", "profile", "seed", "file"}
     assert known >= {measure.key for measure in MEASURES} == set(listed) & known
-    told = {name for name in told_by("stat", "-i", "1") if not name.endswith("_per_second")}
+    told = {name.removesuffix("_per_second") for name in told_by("stat", "-i", "1")}
     assert told - OF_A_DEVICE <= known
-    assert len(told) > len(OF_A_DEVICE) + 2
+    assert len(told) > len(OF_A_DEVICE) + 3
+
+
+def counters() -> set[str]:
+    """Return the counters that the reference lists."""
+    text = (TOP / "docs/reference.md").read_text()
+    listed = re.search(r"^## Counters$.*?(?=^## )", text, re.M | re.S)
+    assert listed
+    return set(re.findall(r"^\| `(\w+)`", listed[0], re.M))
+
+
+def test_a_measure_that_is_a_counter_has_its_name() -> None:
+    names = sorted(counters())
+    run_ = {"counters": {name: 1009 + index for index, name in enumerate(names)}}
+    assert len(names) > 90
+    of_counters = [(key, name) for key, value in VALUES.items() for name in names
+                   if value_of(value, run_) == run_["counters"][name]]
+    assert len(of_counters) >= 9
+    assert [pair for pair in of_counters if pair[0] != pair[1]] == []
+    errors = json.loads((TOP / "userspace/approxftl/verbs-output.schema.json").read_text())
+    health = errors["$defs"]["health"]["properties"]["devices"]["items"]
+    assert set(health["properties"]["errors"]["properties"]) <= set(names)
+
+
+def value_of(value: Value, run_: dict[str, Any]) -> float | None:
+    """Return a measure, if it needs counters alone."""
+    try:
+        return value(run_)
+    except (KeyError, TypeError):
+        return None
+
+
+def test_a_person_reads_the_same_name_everywhere() -> None:
+    """What sim prints is called so by compare, and by the report and figures, which ask it."""
+    printed, above = set(), ""
+    told = run("sim", "--policy", "approxftl", "--requests", "2000", "--approx-share", "0.5").out
+    for line in told.splitlines():
+        found = re.match(r"( *)(\S.*?)  ", line)
+        if found and not found[1]:
+            above = found[2]
+        if found:
+            printed |= {found[2], f"{above.split(',')[0]}, {found[2]}",
+                        f"{above.split()[0]} {found[2]}"}
+    titles = {measure.title for measure in MEASURES}
+    assert titles - printed == OF_COMPARE_ALONE

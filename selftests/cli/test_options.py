@@ -101,6 +101,22 @@ def test_a_name_has_a_value_everywhere_or_nowhere() -> None:
             if len(kinds) > 1 and name not in OF_TWO_KINDS} == {}
 
 
+def speaker(words: Words) -> str:
+    """Who a sentence of a verb is of; some verbs of verbs speak for all of them."""
+    own = words[0].removeprefix("approxftl-")
+    return rf"approxftl ((app|tag) )?{own}( {words[-1]})?: "
+
+
+def test_a_sentence_names_its_verb_in_one_way() -> None:
+    verbs = "|".join({words[0] for words in VERBS}) + "|%s|@VERB@|{verb}"
+    sources = [path for folder in ("userspace", "trace-tools") for kind in ("*.c", "*.py", "*.sh")
+               for path in (TOP / folder).rglob(kind)]
+    sources += [TOP / f"userspace/{verb}/approxftl-{verb}" for verb in ("lab", "demo")]
+    wrong = re.compile(rf"""["'`]approxftl-({verbs}): """)
+    assert len(sources) > 300
+    assert [str(path) for path in sources if wrong.search(path.read_text())] == []
+
+
 @pytest.mark.parametrize("words", VERBS, ids=" ".join)
 class TestVerb:
     """Each verb."""
@@ -136,4 +152,5 @@ class TestVerb:
             done = run_program(*call(words), wrong, directory=tmp_path)
             assert (done.code, done.out) == (2, ""), done
             assert done.err.count("\n") == 1 and wrong in done.err, done.err
+            assert re.match(speaker(words), done.err), done.err
         assert list(tmp_path.iterdir()) == []

@@ -34,7 +34,7 @@ def test_examples(page: Path, tmp_path: Path) -> None:
                            environment={"PATH": path})
         assert done.code == 0, f"{example.text}\n{done.err}"
         # Some say what they read, or that they are short; neither is a complaint.
-        complaints = re.sub("^approxftl: warning: .*warm-?up.*\n", "", done.err, flags=re.M)
+        complaints = re.sub("^approxftl sim: warning: .*warm-?up.*\n", "", done.err, flags=re.M)
         assert not re.search("^approxftl", complaints, re.M), f"{example.text}\n{done.err}"
 
 

@@ -131,13 +131,13 @@ def test_a_folder_that_cannot_be_made_is_named(demo: Installed) -> None:
     done = demo.run()
     assert (done.code, demo.booted()) == (1, False)
     assert done.err.splitlines()[-1] == (
-        f"approxftl-demo: {demo.results}: no folder can be made there; --output names another")
+        f"approxftl demo: {demo.results}: no folder can be made there; --output names another")
 
 
 def test_what_the_figures_are_shown_with_is_tried_first(demo: Installed) -> None:
-    demo.stand_in("bin/approxftl-report", "echo 'approxftl-report: no numpy' >&2; exit 1")
+    demo.stand_in("bin/approxftl-report", "echo 'approxftl report: no numpy' >&2; exit 1")
     done = demo.run()
-    assert (done.code, done.err, demo.booted()) == (1, "approxftl-report: no numpy\n", False)
+    assert (done.code, done.err, demo.booted()) == (1, "approxftl report: no numpy\n", False)
     demo.stand_in("bin/approxftl-report", ":")
     demo.stand_in("lib/approxftl/demo/side-by-side.py", "exit 1")
     done = demo.run()

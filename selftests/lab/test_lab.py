@@ -96,7 +96,7 @@ def test_refusals(options: list[str], text: str, stage: Stage) -> None:
                        directory=stage.place, environment={**stage.environment, "DO": "exit 3"})
     assert (done.code, done.out) == (2, "")
     assert text in done.err
-    assert done.err.startswith("approxftl-lab: ")
+    assert done.err.startswith("approxftl lab: ")
     assert done.err.endswith("approxftl lab --help\n")
 
 
@@ -117,7 +117,7 @@ def test_what_is_not_installed_is_named(stage: Stage) -> None:
     (stage.place / "bin/qemu-system-x86_64").unlink()
     done = stage.run(PATH=f"{stage.place}/bin")
     assert done.code == 125
-    assert done.err == ("approxftl-lab: needed, and not installed: "
+    assert done.err == ("approxftl lab: needed, and not installed: "
                         "apt install qemu-system-x86\n")
 
 
@@ -175,7 +175,7 @@ def test_what_needs_a_home_says_so() -> None:
     done = run_program(*HOMELESS, LAB, "--cmd", "true")
     assert (done.code, done.out) == (125, "")
     assert done.err == (
-        "approxftl-lab: neither HOME nor XDG_CACHE_HOME is set, one of which says where kernels "
+        "approxftl lab: neither HOME nor XDG_CACHE_HOME is set, one of which says where kernels "
         "are kept: XDG_CACHE_HOME=/var/tmp is such a place\n")
 
 
@@ -198,7 +198,7 @@ def test_a_full_disk_for_temporary_files_is_named(stage: Stage) -> None:
     if "unshare" in done.err or "mount" in done.err:
         pytest.skip("no name spaces here")
     assert (done.code, done.out) == (125, "filler\n")
-    assert done.err == (f"approxftl-lab: {stage.temporary}: No space left on device; "
+    assert done.err == (f"approxftl lab: {stage.temporary}: No space left on device; "
                         "TMPDIR=FOLDER names another place\n")
 
 
@@ -253,7 +253,7 @@ def test_results_that_cannot_be_kept_are_no_success(status: int, code: int, stag
     done = stage.run("--results", "results",
                      do=f'echo a >"$share/results/file"; echo {status} >"$share/status"')
     assert done.code == code
-    assert "approxftl-lab: --results results: not all could be copied\n" in done.err
+    assert "approxftl lab: --results results: not all could be copied\n" in done.err
 
 
 def test_results_are_whole_or_not_there(stage: Stage) -> None:
@@ -281,7 +281,7 @@ def test_results_are_whole_or_not_there(stage: Stage) -> None:
 def test_qemu_that_fails(stage: Stage) -> None:
     done = stage.run(do="echo no such machine >&2; exit 1")
     assert done.code == 125
-    assert done.err.startswith("no such machine\napproxftl-lab: QEMU ended with 1")
+    assert done.err.startswith("no such machine\napproxftl lab: QEMU ended with 1")
 
 
 def test_time_is_up(stage: Stage) -> None:
@@ -414,7 +414,7 @@ def test_folders_with_any_name(stage: Stage) -> None:
 
 def test_that_there_is_no_kvm_is_said_once(stage: Stage) -> None:
     first = stage.run("--real-time", AFTL_KVM="")
-    assert "approxftl-lab: no KVM" in first.err
+    assert "approxftl lab: no KVM" in first.err
     assert stage.run("--real-time", AFTL_KVM="").err == ""
     words = stage.words()
     assert "tcg,thread=single" in words

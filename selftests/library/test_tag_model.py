@@ -176,10 +176,10 @@ def test_what_has_flipped_is_told(model: Path, tmp_path: Path) -> None:
 def test_without_a_device(model: Path, tmp_path: Path) -> None:
     done = tag(model, device=False)
     assert (done.code, done.out) == (3, "")
-    assert done.err.startswith("approxftl-model: there is no /dev/approxftl; load the module")
+    assert done.err.startswith("approxftl tag model: there is no /dev/approxftl; load the module")
     done = tag(model, "--to-planes", tmp_path / "planes", device=False)
     assert done.code == 0
-    assert done.err.startswith("approxftl-model: nothing is approximate: there is no /dev/")
+    assert done.err.startswith("approxftl tag model: nothing is approximate: there is no /dev/")
     assert tag(tmp_path / "planes", "--from-planes", model, device=False).code == 0
 
 
@@ -206,7 +206,7 @@ def test_refusals(model: Path, tmp_path: Path) -> None:
     ):
         done = tag(*words)
         assert (done.code, done.out) == (code, ""), done
-        assert done.err.startswith("approxftl-") and sentence in done.err, done.err
+        assert done.err.startswith("approxftl tag model: ") and sentence in done.err, done.err
         assert done.err.count("\n") == 1
     assert not missing.exists()
 

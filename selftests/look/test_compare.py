@@ -56,10 +56,10 @@ def test_runs(document: Json, result: Json) -> None:
         timing, counters = run_["timing"], run_["counters"]
         assert values["write_response_p99_ns"] == timing["write_response"]["p99_ns"]
         assert values["read_waiting_mean_ns"] == timing["read_waiting"]["mean_ns"]
-        assert values["energy_total_pj"] == run_["energy"]["total_pj"]
+        assert values["total_energy_pj"] == run_["energy"]["total_pj"]
         assert values["write_amplification"] == run_["write_amplification"]["total"]
         assert values["wear_mean"] == run_["blocks"]["wear"]["mean"]
-        assert values["flipped_bits"] == counters["read_flipped_bits"]
+        assert values["read_flipped_bits"] == counters["read_flipped_bits"]
         if counters["read_approx_units"]:
             bits = counters["read_approx_units"] * result["geometry"]["unit_bytes"] * 8
             assert values["bit_error_rate"] == counters["read_flipped_bits"] / bits
@@ -89,7 +89,7 @@ def test_keys_have_units(document: Json) -> None:
 
 def test_devices_and_records(document: Json, inputs: list[Path]) -> None:
     assert [device["label"] for device in document["devices"]] == ["ssd"] * 3
-    assert document["devices"][0]["facts"]["energy_total_pj"] == 60
+    assert document["devices"][0]["facts"]["total_energy_pj"] == 60
     assert document["devices"][0]["facts"]["write_amplification"] == 1.25
     (replayed,) = document["replays"]
     assert replayed["facts"]["fidelity.lag.p99_ns"] == 9000

@@ -164,7 +164,7 @@ def test_kind_that_lacks_something(tmp_path: Path) -> None:
 def test_nothing_to_draw(tmp_path: Path) -> None:
     done = run("figures", directory=tmp_path)
     assert (done.code, done.err) == (
-        2, 'approxftl-figures: nothing to draw; name files, or "--list" the kinds\n')
+        2, 'approxftl figures: nothing to draw; name files, or "--list" the kinds\n')
 
 
 def test_without_matplotlib(inputs: list[Path], tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_without_matplotlib(inputs: list[Path], tmp_path: Path) -> None:
     done = run_program(program, inputs[0], "-O", tmp_path / "out")
     if done.code == 0:
         pytest.fail("the stand-in was not imported")
-    assert done.err == ("approxftl-figures: figures need matplotlib; install it "
+    assert done.err == ("approxftl figures: figures need matplotlib; install it "
                         "(python3-matplotlib), or use approxftl report, which does without\n")
     report = without_module(tmp_path / "place", "report", "matplotlib")
     again = run_program(report, inputs[0], "-O", tmp_path / "r.html")
@@ -226,7 +226,7 @@ def test_interpreter_is_the_one_that_has_the_packages(
 def test_program_says_what_python_lacks(tmp_path: Path) -> None:
     interpreters = Interpreters(tmp_path, "report", "numpy", "numpy")
     assert interpreters.run() == (
-        1, f"approxftl-report: neither {tmp_path}/system/python3 nor {tmp_path}/foreign/python3 is "
+        1, f"approxftl report: neither {tmp_path}/system/python3 nor {tmp_path}/foreign/python3 is "
         "Python 3.11 or later with numpy: apt-get install python3-numpy\n")
 
 

@@ -32,7 +32,7 @@ def refusal(directory: Path, *arguments: str, verb: str = "compare", code: int =
     """Return the sentence that a command ends with."""
     done = run(verb, *arguments, directory=directory)
     assert (done.code, done.out) == (code, "")
-    assert done.err.startswith(f"approxftl-{verb}: ")
+    assert done.err.startswith(f"approxftl {verb}: ")
     assert done.err.count("\n") == 1
     return done.err
 
@@ -78,7 +78,7 @@ def test_wrong_content(tmp_path: Path, content: bytes, sentence: str) -> None:
 def test_each_command_refuses(tmp_path: Path, verb: str) -> None:
     (tmp_path / "x").write_text("hello")
     assert refusal(tmp_path, "x", verb=verb).startswith(
-        f'approxftl-{verb}: x: begins with "hello", which is none of')
+        f'approxftl {verb}: x: begins with "hello", which is none of')
 
 
 def test_no_such_file(tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_a_failed_report_leaves_the_old_one(tmp_path: Path) -> None:
 def test_usage(tmp_path: Path, verb: str) -> None:
     done = run(verb, "--xyzzy", "x", directory=tmp_path)
     assert (done.code, done.out) == (2, "")
-    assert done.err == (f'approxftl-{verb}: unknown option "--xyzzy"; '
+    assert done.err == (f'approxftl {verb}: unknown option "--xyzzy"; '
                         f'"approxftl {verb} --help" lists the options\n')
 
 

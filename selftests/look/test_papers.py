@@ -271,11 +271,11 @@ def test_refusals(tmp_path: Path, arguments: list[str], code: int, sentence: str
 
 def test_a_failed_run_is_named(tmp_path: Path) -> None:
     program = tmp_path / "approxftl"
-    program.write_text("#!/bin/sh\necho 'approxftl: no more' >&2\nexit 1\n")
+    program.write_text("#!/bin/sh\necho 'approxftl sim: no more' >&2\nexit 1\n")
     program.chmod(0o755)
     done = run("figures", "--papers", "tvr-packages", "-O", tmp_path / "out",
                environment={"APPROXFTL": str(program)})
     assert done.code == 1
-    assert done.err.startswith("approxftl-figures: approxftl sim ")
+    assert done.err.startswith("approxftl figures: approxftl sim ")
     assert done.err.endswith(": no more\n")
     assert list((tmp_path / "out").glob("*.svg")) == []

@@ -281,7 +281,7 @@ def test_maps_are_those_of_the_result(dom: str, result: Json) -> None:
 
 
 def test_tables_are_those_of_the_result(dom: str, result: Json) -> None:
-    row = re.search(r'<tr><th scope="row">bits flipped in approximate data</th>(.*?)</tr>', dom,
+    row = re.search(r'<tr><th scope="row">flipped bits read</th>(.*?)</tr>', dom,
                     re.S)
     assert row
     shown = [int(cell) for cell in re.findall(r"<td>(\d+)", row[1])]
@@ -407,7 +407,7 @@ def test_a_filter_is_for_all_figures(shown: Browser) -> None:
             await drawn();
             return figures.map((figure) => marks(figure, "rect").length);
         };
-        return [await count("99 %"), await count("READ"), await count("")];
+        return [await count("p99"), await count("READ"), await count("")];
     """)
     assert told == [[8, 0], [8, 4], [16, 12]]
 
@@ -427,7 +427,7 @@ def test_hovering_has_exact_values(shown: Browser, result: Json) -> None:
     assert not hidden
     found = re.fullmatch("what: (.*) response, (.*), of: (.*), times that of baseline: (.*)", text)
     assert found, text
-    key = {"mean": "mean_ns", "99 %": "p99_ns"}[found[2]]
+    key = {"mean": "mean_ns", "p99": "p99_ns"}[found[2]]
     times = [run["timing"][f"{found[1]}_response"][key] for run in result["runs"]]
     assert float(found[4]) == pytest.approx(times[POLICIES.index(found[3])] / times[0])
 
@@ -513,7 +513,7 @@ def test_keys_are_enough_to_hide_a_policy_and_to_filter(shown: Browser) -> None:
         if probe(shown, state)[1].startswith("search"):
             break
         press(shown, "Tab", 9)
-    shown.call("Input.insertText", text="99 %")
+    shown.call("Input.insertText", text="p99")
     assert probe(shown, state)[0] == 8
 
 
@@ -627,7 +627,7 @@ def test_a_bare_install_has_still_figures(page: Path, tmp_path: Path) -> None:
 def test_without_templates_nothing_is_written(page: Path, tmp_path: Path) -> None:
     program = without_module(tmp_path / "place", "report", "jinja2")
     done = run_program(program, page.with_name("result.json"), "--output", tmp_path / "bare.html")
-    assert (done.code, done.err) == (1, "approxftl-report: pages need Jinja2; install it "
+    assert (done.code, done.err) == (1, "approxftl report: pages need Jinja2; install it "
                                         "(python3-jinja2)\n")
     assert not (tmp_path / "bare.html").exists()
 
@@ -776,7 +776,7 @@ def test_ratios_have_their_intervals(sampled: Path) -> None:
     shown = {(row[0], row[1]): row[2:] for row in numbers(sampled.read_text(), "ratios")[1:]}
     for title, keys in (("write response, mean", ("timing", "write_response", "mean_ns")),
                         ("energy", ("energy", "total_pj")),
-                        ("erases", ("counters", "array_erases"))):
+                        ("array_erases", ("counters", "array_erases"))):
         for policy in POLICIES[1:]:
             *ends, runs = map(float, shown[title, policy])
             assert ends == pytest.approx(ratio(sampled, policy, *keys))
@@ -877,8 +877,8 @@ def test_several_workloads_become_groups(workloads: Path) -> None:
     head, *rows = numbers(html, "response")
     assert head == ["", *POLICIES, "panel"]
     assert list(dict.fromkeys(row[-1] for row in rows)) == [
-        "read response, mean", "read response, 99 %", "write response, mean",
-        "write response, 99 %"]
+        "read response, mean", "read response, p99", "write response, mean",
+        "write response, p99"]
     rows = [row for row in rows if row[-1] == "write response, mean"]
     assert [row[0] for row in rows] == LOADS
     assert [float(row[1]) for row in rows] == [1, 1, 1]
@@ -959,7 +959,7 @@ def test_a_hundred_workloads_fit(page: Path, result: Json, tmp_path: Path) -> No
     runs = result["runs"]
     columns = dict(zip(found[0], found[1 + 3], strict=True))
     assert (columns["input"], columns["policy"]) == ("load-000", POLICIES[3])
-    assert float(columns["erases"]) == int(runs[3]["counters"]["array_erases"] * (
+    assert float(columns["array_erases"]) == int(runs[3]["counters"]["array_erases"] * (
         1.33 if runs[3]["counters"]["array_erases"] > 1000 else 1))
     row = re.search(r'<th scope="row">erases|<th scope="row">energy</th>(.*?)</tr>', html)
     assert row and row[1].count("<td>") == len(POLICIES) - 1

@@ -110,7 +110,7 @@ def test_the_page_is_there_before_the_end(tmp_path: Path) -> None:
         assert "Under way" in live
         process.send_signal(signal.SIGTERM)
         _, complaint = process.communicate(timeout=30)
-        assert (process.returncode, complaint) == (130, "approxftl-watch: interrupted\n")
+        assert (process.returncode, complaint) == (130, "approxftl watch: interrupted\n")
     assert "As it was when watching ended. 1 intervals" in page.read_text()
     child = int((tmp_path / "pid").read_text())
     with pytest.raises(ProcessLookupError):
@@ -147,4 +147,4 @@ def test_a_full_disk(tmp_path: Path) -> None:
     environment = stand_in(tmp_path, printed([sample(1)]))
     done = watch("ssd", "--html", "/dev/full", place=tmp_path, environment=environment)
     assert (done.code, done.err) == (
-        1, "approxftl-watch: /dev/full: cannot write: No space left on device\n")
+        1, "approxftl watch: /dev/full: cannot write: No space left on device\n")

@@ -190,7 +190,7 @@ def test_usage(arguments: list[str], sentence: str) -> None:
     done = run("sim", *arguments)
     assert (done.code, done.out) == (2, "")
     assert sentence in done.err
-    assert re.fullmatch(r"approxftl: [^\n]+\n", done.err), "one line"
+    assert re.fullmatch(r"approxftl sim: [^\n]+\n", done.err), "one line"
 
 
 def test_parameters_in_a_file(tmp_path: Path) -> None:

@@ -257,7 +257,7 @@ def test_damaged_device_file_is_refused(damage: str, tmp_path: Path) -> None:
     dump.write_bytes(data)
     done = run("sim", "--load", dump)
     assert done.code == 1
-    assert re.fullmatch(r"approxftl: \S+device: [^\n]+\n", done.err)
+    assert re.fullmatch(r"approxftl sim: \S+device: [^\n]+\n", done.err)
 
 
 def test_warmup_is_not_counted() -> None:

@@ -262,7 +262,7 @@ def test_a_killed_run_is_a_failure(tmp_path: Path) -> None:
         os.kill(children(process.pid)[1], signal.SIGKILL)
         out, err = process.communicate(timeout=120)
         assert process.returncode == 1
-    assert "approxftl: vth_b, seed 1: its process was ended by signal 9, Killed\n" in err
+    assert "approxftl sim: vth_b, seed 1: its process was ended by signal 9, Killed\n" in err
     result = found(path)
     assert [(one["policy"], one["seed"]) for one in result["runs"]] == [
         ("baseline", 1), ("baseline", 5), ("vth_b", 5)]
@@ -275,7 +275,7 @@ def test_a_result_that_cannot_be_handed_back_is_a_failure() -> None:
     done = run_program("sh", "-c", 'trap "" XFSZ; exec prlimit --fsize=1000 "$@"', "sh", BINARY,
                        "sim", "--policy", "baseline,vth_b", "--requests", "10", "--jobs", "2")
     assert (done.code, done.out) == (1, "")
-    assert done.err == "".join(f"approxftl: {name}: its process ended without a result\n"
+    assert done.err == "".join(f"approxftl sim: {name}: its process ended without a result\n"
                                for name in ("baseline", "vth_b"))
 
 
@@ -297,8 +297,8 @@ def test_fewer_where_memory_is_short(tmp_path: Path) -> None:
         done = run_program(*probe[:-1], "sh", "-c", script, "sh", BINARY, *several, "--jobs", "6")
         assert (done.code, done.out) == (0, expected.out)
         assert [line for line in done.err.splitlines() if " runs at a time" in line] == (
-            [f"approxftl: note: {told} runs at a time: each takes up to {bytes_each / 2**20:.4g} "
-             "MiB of memory"]
+            [f"approxftl sim: note: {told} runs at a time: each takes up to "
+             f"{bytes_each / 2**20:.4g} MiB of memory"]
             if told else [])
 
 
@@ -410,6 +410,6 @@ def test_without_the_reader(record: Path, tmp_path: Path) -> None:
     nowhere = {"PATH": str(tmp_path)}
     done = run_program(alone, "sim", "--trace", csv, environment=nowhere)
     assert done.code == 3
-    assert done.err == (f"approxftl: {csv}: no record file; approxftl-trace, which reads others, "
-                        "is missing\n")
+    assert done.err == (f"approxftl sim: {csv}: no record file; approxftl-trace, which reads "
+                        "others, is missing\n")
     assert run_program(alone, "sim", "--trace", record, environment=nowhere).code == 0

@@ -245,7 +245,7 @@ REFUSALS: list[tuple[Json | str, str]] = [
 def test_refusals_are_one_sentence(tmp_path: Path, content: Json | str, why: str) -> None:
     said = calibrate(written(tmp_path, content), status=1)
     assert why in said.stderr and said.stderr.count("\n") == 1 and not said.stdout
-    assert said.stderr.startswith("approxftl-calibrate: ")
+    assert said.stderr.startswith("approxftl calibrate: ")
 
 
 def test_no_such_file(tmp_path: Path) -> None:
@@ -336,7 +336,7 @@ def test_signals(tmp_path: Path, number: signal.Signals) -> None:
     process.send_signal(number)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert said.endswith("approxftl-calibrate: interrupted\n")
+    assert said.endswith("approxftl calibrate: interrupted\n")
     assert {path.name for path in tmp_path.iterdir()} == {"fitted.json", "against.json"}
 
 

@@ -218,15 +218,16 @@ def test_refused_styles(done: Path, tmp_path: Path, text: str, sentence: str) ->
 
 @pytest.mark.parametrize(("text", "sentence"), [
     ('x = "stream"', "each [[figure]] has y"),
-    ('x = "streams"\ny = "erases"', '"streams"; did you mean stream?'),
-    ('x = "stream"\ny = "erase"', 'unknown measure in [[figure]] "erase"; did you mean erases?'),
-    ('x = "stream"\ny = "erases"\ncolour = 1', 'unknown key of [[figure]] "colour"'),
-    ('x = "stream"\ny = "erases"\nkind = "bar"', 'unknown kind of [[figure]] "bar"'),
-    ('x = "stream"\ny = "erases"\nfacets = "stream"', "are different axes"),
-    ('x = "stream"\ny = "erases"\nseries = "stream"', "leave an axis out"),
-    ('x = "stream"\ny = "erases"\nname = "../up"', "no name of its own for a file"),
-    ('x = "stream"\ny = "erases"\npoints = [{ x = 1 }]', "has a number y, and an x unless"),
-    ('x = "stream"\ny = "erases"\npoints = [{ x = 1, z = 2 }]', 'unknown key of a point'),
+    ('x = "streams"\ny = "array_erases"', '"streams"; did you mean stream?'),
+    ('x = "stream"\ny = "array_erase"', 'unknown measure in [[figure]] "array_erase"; '
+     "did you mean array_erases?"),
+    ('x = "stream"\ny = "array_erases"\ncolour = 1', 'unknown key of [[figure]] "colour"'),
+    ('x = "stream"\ny = "array_erases"\nkind = "bar"', 'unknown kind of [[figure]] "bar"'),
+    ('x = "stream"\ny = "array_erases"\nfacets = "stream"', "are different axes"),
+    ('x = "stream"\ny = "array_erases"\nseries = "stream"', "leave an axis out"),
+    ('x = "stream"\ny = "array_erases"\nname = "../up"', "no name of its own for a file"),
+    ('x = "stream"\ny = "array_erases"\npoints = [{ x = 1 }]', "has a number y, and an x unless"),
+    ('x = "stream"\ny = "array_erases"\npoints = [{ x = 1, z = 2 }]', 'unknown key of a point'),
     ('x = "stream"\ny = "read_response_mean_ns"', "nothing is done that it shows"),
 ])
 def test_refused_figures(done: Path, tmp_path: Path, text: str, sentence: str) -> None:

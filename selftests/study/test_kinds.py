@@ -123,7 +123,7 @@ def test_a_stack_of_shares(done: Path, tmp_path: Path) -> None:
 
 def test_a_stack_beside_the_whole_yardstick(done: Path, tmp_path: Path) -> None:
     found = marks(done, tmp_path, 'x = ["approx-share", "policy"]\nkind = "stack"\n'
-                  'y = ["energy_program_pj", "energy_read_pj"]\nrelative_to = "baseline"')
+                  'y = ["program_energy_pj", "read_energy_pj"]\nrelative_to = "baseline"')
     wholes = dict.fromkeys((mark["x"] for mark in found), 0.0)
     for mark in found:
         wholes[mark["x"]] += float(mark["y"])
@@ -132,7 +132,7 @@ def test_a_stack_beside_the_whole_yardstick(done: Path, tmp_path: Path) -> None:
 
 
 def test_measures_side_by_side_of_some(done: Path, tmp_path: Path) -> None:
-    found = marks(done, tmp_path, 'x = "measure"\ny = ["erases", "energy_read_pj"]\n'
+    found = marks(done, tmp_path, 'x = "measure"\ny = ["array_erases", "read_energy_pj"]\n'
                   'facets = "approx-share"\nkind = "bars"\nshow = ["vth_b"]')
     assert [(mark["facet"], mark["series"], mark["x"]) for mark in found] == [
         (f"approx-share {share}", "vth_b", name) for share in ("10%", "50%")
@@ -160,9 +160,9 @@ NETWORK = ('x = "approx-share"\ny = "bit_error_rate"\n'
 
 
 @pytest.mark.parametrize(("figure", "sentence"), [
-    ('y = "erases"\nkind = "cdf"', 'unknown measure in [[figure]] "erases"'),
-    ('x = "measure"\ny = "erases"', 'unknown axis in x of [[figure]] "measure"'),
-    ('x = "policy"\ny = "erases"\nchange = "loss"', 'unknown change of [[figure]] "loss"'),
+    ('y = "array_erases"\nkind = "cdf"', 'unknown measure in [[figure]] "array_erases"'),
+    ('x = "measure"\ny = "array_erases"', 'unknown axis in x of [[figure]] "measure"'),
+    ('x = "policy"\ny = "array_erases"\nchange = "loss"', 'unknown change of [[figure]] "loss"'),
     ('y = "write_response"\nkind = "cdf"', "x, series and facets leave an axis out"),
     ('x = "approx-share"\ny = "bit_error_rate"\nnetworks = [{ name = "n", planes = 1 }]',
      "each network of [[figure]] has name, type, planes"),
@@ -171,7 +171,8 @@ NETWORK = ('x = "approx-share"\ny = "bit_error_rate"\n'
     (NETWORK.replace("}", ", layer = 3 }") % ("int8", 8),
      "layers of a network in [[figure]] are from 0 to 2"),
     (NETWORK % ("int8", 99), "planes of a network in [[figure]] are from 0 to 64"),
-    ('x = "approx-share"\ny = "erases"\nfacets = ["policy"]', "facets of [[figure]] is a text"),
+    ('x = "approx-share"\ny = "array_erases"\nfacets = ["policy"]',
+     "facets of [[figure]] is a text"),
 ])
 def test_refused_figures(done: Path, tmp_path: Path, figure: str, sentence: str) -> None:
     with pytest.raises(Refusal) as said:

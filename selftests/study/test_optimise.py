@@ -155,21 +155,22 @@ def test_values_that_the_simulator_refuses(tmp_path: Path) -> None:
     assert 0 < len(without) < 6
     assert found[-1] in without
     assert all("op" in trial["why"] for trial in without)
-    assert done.stderr.count("approxftl-study: ") == len(without)
+    assert done.stderr.count("approxftl study: ") == len(without)
     none = SEARCH.replace("from = 7, to = 40", "from = 107, to = 140")
     status, said = refused("optimise", write(tmp_path, none))
     assert (status, "op" in said.splitlines()[-1]) == (2, True)
 
 
-RANGE = '[optimise]\nminimise = "erases"\n[optimise.range]\n'
+RANGE = '[optimise]\nminimise = "array_erases"\n[optimise.range]\n'
 REFUSED = {
     BASE: "it has no [optimise]",
     BASE + "[optimise]\n[optimise.range]\nop = [7, 28]\n": "has minimise or maximise",
-    BASE + RANGE.replace("[optimise]\n", '[optimise]\nmaximise = "erases"\n', 1) + "op = [7, 8]\n":
-        "has minimise or maximise",
-    BASE + RANGE.replace("erases", "erase"): "is a table of options",
-    BASE + RANGE.replace("erases", "erase") + "op = [7, 8]\n": "did you mean erases?",
-    BASE + '[optimise]\nminimise = "erases"\n': "[optimise.range] is a table of options",
+    BASE + RANGE.replace("[optimise]\n", '[optimise]\nmaximise = "array_erases"\n', 1)
+        + "op = [7, 8]\n": "has minimise or maximise",
+    BASE + RANGE.replace("array_erases", "array_erase"): "is a table of options",
+    BASE + RANGE.replace("array_erases", "array_erase") + "op = [7, 8]\n":
+        "did you mean array_erases?",
+    BASE + '[optimise]\nminimise = "array_erases"\n': "[optimise.range] is a table of options",
     BASE + RANGE + "op = 7\n": "op is a list of values, or",
     BASE + RANGE + "op = [7]\n": "op is a list of values, or",
     BASE + RANGE + "op = { from = 7 }\n": '"to" is a number',
@@ -202,7 +203,7 @@ def test_without_optuna(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     status, said = refused("optimise", write(tmp_path, SEARCH))
     assert status == 1
     assert said.splitlines() == [
-        "approxftl-study: study optimise needs the Python package optuna: pip install optuna"]
+        "approxftl study: study optimise needs the Python package optuna: pip install optuna"]
     assert not results(tmp_path)
 
 

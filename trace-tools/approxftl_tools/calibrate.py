@@ -178,7 +178,7 @@ def teller(shown_anyway: bool) -> Any:
     """Return what says how far it is."""
     def say(step: str) -> None:
         if shown_anyway or sys.stderr.isatty():
-            sys.stderr.write(f"approxftl-calibrate: {step}\n")
+            sys.stderr.write(f"approxftl calibrate: {step}\n")
     return say
 
 

@@ -91,7 +91,7 @@ class Parser(argparse.ArgumentParser):
         """Print one line; an option that there is not comes before what is missing."""
         if message.startswith(("the following arguments", "unrecognized", "one of the arguments")):
             message = self.unknown(message.split(": ")[-1].split()) or message
-        sys.stderr.write(f"{self.prog.replace(' ', '-')}: {message}; "
+        sys.stderr.write(f"{self.prog}: {message}; "
                          f'"{self.prog} --help" lists the options\n')
         sys.exit(USAGE)
 
@@ -196,7 +196,7 @@ def understanding(paths: Iterable[Path]) -> Iterator[None]:
 def say(verb: str, sentence: str) -> None:
     """Print a sentence, if anybody listens."""
     with suppress(OSError):
-        sys.stderr.write(f"approxftl-{verb}: {sentence}\n")
+        sys.stderr.write(f"approxftl {verb}: {sentence}\n")
         sys.stderr.flush()
 
 

@@ -36,7 +36,7 @@ def shown_measures(tables: Sequence[dict[str, float | None]], every: bool) -> li
     return [measure for measure in MEASURES
             if (every or measure.key in HEADLINE)
             and any(table[measure.key] is not None for table in tables)
-            and (every or measure.key in ("flipped_bits", "policy_bugs")
+            and (every or measure.key in ("read_flipped_bits", "policy_bugs")
                  or any(table[measure.key] for table in tables))]
 
 

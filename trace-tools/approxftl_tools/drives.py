@@ -292,7 +292,7 @@ def run(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     write(arguments, argv, verdicts, choice)
     share = 100.0 * sum(verdict.within for verdict in verdicts) / len(verdicts)
     if share < arguments.at_least:
-        sys.stderr.write(f"approxftl-drives: {share:.1f} % of the points are within their bands, "
+        sys.stderr.write(f"approxftl drives: {share:.1f} % of the points are within their bands, "
                          f"not {arguments.at_least:g} %\n")
         return FAILED
     return command.DONE

@@ -19,7 +19,7 @@ from approxftl_tools.measures import BY_KEY
 
 #: Of which less is better; tails beside means.
 COMPARED = ("read_response_mean_ns", "read_response_p99_ns", "write_response_mean_ns",
-            "write_response_p99_ns", "write_amplification", "energy_total_pj", "erases")
+            "write_response_p99_ns", "write_amplification", "total_energy_pj", "array_erases")
 
 
 def dots_of(runs: Sequence[Run], names: Sequence[str]) -> Dots:

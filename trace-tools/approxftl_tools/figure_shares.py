@@ -55,7 +55,7 @@ def modes(inputs: Inputs) -> list[Figure]:
 def energy(inputs: Inputs) -> list[Figure]:
     """Energy by operation, relative to the first run."""
     runs = runs_of(inputs)
-    base = value_of(runs[0], "energy_total_pj")
+    base = value_of(runs[0], "total_energy_pj")
     if not base:
         raise Lacking("the first run has used no energy")
     return stacked(

@@ -93,7 +93,7 @@ def amplification(data: Json) -> float | None:
     return found
 
 
-def requests_per_s(data: Json) -> float | None:
+def requests_per_second(data: Json) -> float | None:
     """Requests in a second of the device."""
     return ratio(look(data, "requests"), look(data, "simulated_ns"), 1e9)
 
@@ -109,8 +109,8 @@ def percent(value: Callable[[Json], float | None]) -> Callable[[Json], float | N
 def times(kind: str) -> Iterator[Measure]:
     """Measures of reads, or of writes."""
     group = f"{kind}s"
-    for what, title in (("mean", "mean"), ("p50", "median"), ("p99", "99 %"),
-                        ("p99_9", "99.9 %"), ("max", "longest")):
+    for what, title in (("mean", "mean"), ("p50", "p50"), ("p99", "p99"),
+                        ("p99_9", "p99.9"), ("max", "max")):
         yield Measure(f"{kind}_response_{what}_ns", f"{kind} response, {title}", group,
                       timing(f"{kind}_response", what))
     yield Measure(f"{kind}_waiting_mean_ns", f"{kind} waiting, mean", group,
@@ -121,7 +121,7 @@ def times(kind: str) -> Iterator[Measure]:
 
 def times_of_class(name: str, title: str) -> Iterator[Measure]:
     """Measures of the writes of a class; what a read finds may be of both."""
-    for what, said in (("mean", "mean"), ("p99", "99 %")):
+    for what, said in (("mean", "mean"), ("p99", "p99")):
         yield Measure(f"write_{name}_response_{what}_ns", f"write response, {title}, {said}",
                       "writes", timing(f"write_{name}_response", what))
 
@@ -131,43 +131,43 @@ MEASURES: tuple[Measure, ...] = (
     *times("write"),
     *times_of_class("precise", "precise"),
     *times_of_class("approx", "approximate"),
-    Measure("requests_per_s", "requests in a second", "load", requests_per_s, False),
-    Measure("lun_utilisation_percent", "LUNs busy", "load",
+    Measure("requests_per_second", "throughput", "load", requests_per_second, False),
+    Measure("lun_utilisation_percent", "die utilisation", "load",
             percent(path("luns", "mean_utilisation")), None),
-    Measure("energy_total_pj", "energy", "energy", energy("total")),
-    Measure("energy_program_pj", "energy of programs", "energy", energy("program")),
-    Measure("energy_read_pj", "energy of reads", "energy", energy("read")),
-    Measure("energy_erase_pj", "energy of erases", "energy", energy("erase")),
+    Measure("total_energy_pj", "energy", "energy", energy("total")),
+    Measure("program_energy_pj", "energy of programs", "energy", energy("program")),
+    Measure("read_energy_pj", "energy of reads", "energy", energy("read")),
+    Measure("erase_energy_pj", "energy of erases", "energy", energy("erase")),
     Measure("write_amplification", "write amplification", "wear", amplification),
-    Measure("erases", "erases", "wear", counter("array_erases")),
-    Measure("erases_of_a_block_mean", "erases of a block, mean", "wear",
+    Measure("array_erases", "erases", "wear", counter("array_erases")),
+    Measure("erases_of_a_block_mean", "erase count, mean", "wear",
             path("blocks", "erase_count", "mean")),
-    Measure("erases_of_a_block_max", "erases of a block, most", "wear",
+    Measure("erases_of_a_block_max", "erase count, max", "wear",
             path("blocks", "erase_count", "max")),
-    Measure("wear_mean", "wear of a block, in full erases", "wear",
+    Measure("wear_mean", "wear in full erases, mean", "wear",
             path("blocks", "wear", "mean")),
-    Measure("lifetime_factor", "lifetime by gentle erases, factor", "wear",
+    Measure("lifetime_factor", "lifetime factor", "wear",
             path("lifetime", "factor"), False),
-    Measure("precise_pages", "pages programmed precise", "classes",
+    Measure("precise_pages", "pages of class precise", "classes",
             path("class_pages", "precise"), None),
-    Measure("approximate_pages", "pages programmed approximate", "classes",
+    Measure("approximate_pages", "pages of class approximate", "classes",
             path("class_pages", "approximate"), None),
-    Measure("approximate_read_units", "approximate units read", "quality",
+    Measure("read_approx_units", "approximate units read", "quality",
             counter("read_approx_units"), None),
-    Measure("flipped_bits", "bits flipped in approximate data", "quality",
+    Measure("read_flipped_bits", "flipped bits read", "quality",
             counter("read_flipped_bits")),
     Measure("bit_error_rate", "bit error rate of approximate data", "quality", error_rate),
-    Measure("corrected_bits", "bits corrected", "quality", counter("read_corrected_bits")),
-    Measure("lost_units", "units lost", "quality", counter("read_lost_units")),
-    Measure("policy_bugs", "illegal proposals", "quality", counter("policy_bugs")),
+    Measure("read_corrected_bits", "bits corrected", "quality", counter("read_corrected_bits")),
+    Measure("read_lost_units", "units lost", "quality", counter("read_lost_units")),
+    Measure("policy_bugs", "policy bugs", "quality", counter("policy_bugs")),
 )
 
 BY_KEY = {measure.key: measure for measure in MEASURES}
 #: What a report shows before everything else.
 HEADLINE = ("read_response_mean_ns", "read_response_p99_ns", "write_response_mean_ns",
-            "write_response_p99_ns", "energy_total_pj", "write_amplification", "wear_mean",
-            "lifetime_factor", "precise_pages", "approximate_pages", "flipped_bits",
-            "bit_error_rate", "lost_units", "policy_bugs")
+            "write_response_p99_ns", "total_energy_pj", "write_amplification", "wear_mean",
+            "lifetime_factor", "precise_pages", "approximate_pages", "read_flipped_bits",
+            "bit_error_rate", "read_lost_units", "policy_bugs")
 
 
 def measured(data: Json, unit_bytes: int | None = None) -> dict[str, float | None]:

@@ -251,7 +251,7 @@ def tag_new(path: Path, told: dict[str, Any], args: argparse.Namespace) -> bool:
     except Refusal as refusal:
         if refusal.status != command.NOT_FOUND:
             raise
-        command.say("model", f"nothing is approximate: {refusal}")
+        command.say("tag model", f"nothing is approximate: {refusal}")
         return False
     return True
 
@@ -335,7 +335,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         except ModelError as error:
             raise Refusal(f"{args.file}: {error}") from error
 
-    return command.run("model", body)
+    return command.run("tag model", body)
 
 
 if __name__ == "__main__":

@@ -437,4 +437,4 @@ def run(subject: Subject) -> int:
                           command.NOT_VERIFIED)
         return command.DONE
 
-    return command.run(subject.name, body)
+    return command.run(f"app {subject.name}", body)

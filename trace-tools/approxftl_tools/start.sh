@@ -57,7 +57,7 @@ for modules in "$wanted" numpy; do
 	done
 done
 if [ -z "$python" ]; then
-	echo "approxftl-@VERB@: neither /usr/bin/python3 nor $(command -v python3 || echo another) is" \
+	echo "approxftl @VERB@: neither /usr/bin/python3 nor $(command -v python3 || echo another) is" \
 		'Python 3.11 or later with numpy: apt-get install python3-numpy' >&2
 	exit 1
 fi

@@ -208,7 +208,7 @@ def complain(plan: Plan, store: Store) -> int:
     """List what failed, and return the exit status."""
     failed = [point for point in plan.points if store.state(point) == FAILED]
     for point in failed:
-        sys.stderr.write(f"approxftl-study: {point.name()}: {store.why(point)}\n")
+        sys.stderr.write(f"approxftl study: {point.name()}: {store.why(point)}\n")
     return command.FAILED if failed else command.DONE
 
 
@@ -262,7 +262,7 @@ def run(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, store: S
     status = max(print_table(arguments, argv, plan, store, keys), complain(plan, store))
     if not whole:
         done = sum(store.state(point) == DONE for point in plan.points)
-        sys.stderr.write(f"approxftl-study: interrupted, {done} of {len(plan.points)} points are "
+        sys.stderr.write(f"approxftl study: interrupted, {done} of {len(plan.points)} points are "
                          "done; the same command goes on\n")
     return status if whole else command.INTERRUPTED
 
@@ -272,13 +272,13 @@ def judge(plan: Plan, groups: Sequence[Group]) -> int:
     drifting = sum(group.drifting() for group in groups)
     runs = sum(len(group.runs) for group in groups)
     if drifting:
-        sys.stderr.write(f"approxftl-study: {drifting} of {runs} runs were still drifting: longer "
+        sys.stderr.write(f"approxftl study: {drifting} of {runs} runs were still drifting: longer "
                          "ones, or a longer warmup, have other means\n")
     yardstick = plan.rules.relative_to
     if yardstick and groups and all(group.varied["policy"] != yardstick for group in groups):
-        sys.stderr.write(f'approxftl-study: relative_to: no run of policy "{yardstick}"\n')
+        sys.stderr.write(f'approxftl study: relative_to: no run of policy "{yardstick}"\n')
     if plan.rules.until and wanted_seeds(plan, groups) > plan.rules.most:
-        sys.stderr.write(f"approxftl-study: {plan.rules.most} seeds are not enough for "
+        sys.stderr.write(f"approxftl study: {plan.rules.most} seeds are not enough for "
                          f"intervals of {100 * plan.rules.until:g} %\n")
     return command.FAILED if drifting and plan.rules.warmup == "refuse" else command.DONE
 
@@ -325,7 +325,7 @@ def tell_absent(plan: Plan, store: Store, where: str) -> None:
     """Say what is not shown."""
     states = Counter(store.state(point) for point in plan.points)
     if states[DONE] < len(plan.points):
-        sys.stderr.write(f"approxftl-study: {states[DONE]} of {len(plan.points)} points are in the "
+        sys.stderr.write(f"approxftl study: {states[DONE]} of {len(plan.points)} points are in the "
                          f"{where}; {states[FAILED]} failed, {states[MISSING]} missing\n")
 
 
@@ -435,9 +435,9 @@ def optimise(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, sto
         sys.stdout.write(study_optimise.as_text(search))
     for trial in search.trials:
         if trial.why:
-            sys.stderr.write(f"approxftl-study: {trial.values}: {trial.why}\n")
+            sys.stderr.write(f"approxftl study: {trial.values}: {trial.why}\n")
     if not whole:
-        sys.stderr.write(f"approxftl-study: interrupted, {len(search.trials)} of "
+        sys.stderr.write(f"approxftl study: interrupted, {len(search.trials)} of "
                          f"{search.goal.trials} trials are done; the same command goes on\n")
         return command.INTERRUPTED
     return command.DONE if search.best() else command.FAILED

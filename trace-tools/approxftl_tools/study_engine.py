@@ -45,7 +45,7 @@ class Engine(Protocol):
 def complaint(status: int, said: str) -> str:
     """Return why a simulation has no result."""
     last = said.strip().splitlines()[-1:] or [f"exit status {status}, without a word"]
-    return last[0].removeprefix("approxftl: ")
+    return last[0].removeprefix("approxftl sim: ")
 
 
 def was_killed(status: int) -> bool:

@@ -45,7 +45,7 @@ TEXTS = ("name", "text", "relative_to", "warmup")
 WARMUP = ("warn", "refuse", "ignore")
 #: Measures of a table that nobody has chosen: tails beside means.
 DEFAULT = ("write_response_mean_ns", "write_response_p99_ns", "read_response_mean_ns",
-           "write_amplification", "energy_total_pj", "erases")
+           "write_amplification", "total_energy_pj", "array_erases")
 MOST_POINTS = 100_000
 #: Numbers of a study, the least and the most of each.
 COUNTS = {"seeds": (1, MOST_POINTS), "seed": (0, 2**63), "most": (2, MOST_POINTS)}
@@ -376,7 +376,7 @@ def check_point(path: Path, program: Path, point: Point) -> None:
     except OSError as error:
         raise Refusal(f"{program}: cannot run: {error.strerror}") from error
     if done.returncode:
-        sentence = done.stderr.strip().removeprefix("approxftl: ")
+        sentence = done.stderr.strip().removeprefix("approxftl sim: ")
         raise Refusal(f"{path}: {sentence or 'the simulator refuses its options'}", USAGE)
 
 

@@ -107,6 +107,6 @@ class Streams:
                     [self.program, "synth", *words, f"--output={file}"], stdin=subprocess.DEVNULL,
                     capture_output=True, encoding="utf-8", errors="surrogateescape", check=False)
                 if done.returncode:
-                    said = done.stderr.strip().removeprefix("approxftl-synth: ")
+                    said = done.stderr.strip().removeprefix("approxftl synth: ")
                     raise Refusal(f"{self.path}: [synth] {said}", done.returncode)
         return path

@@ -225,7 +225,7 @@ def make(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
         tell(arguments, argv, profile, made)
     bad = missed(profile.summary(), made, arguments.within) if arguments.within else []
     if bad:
-        sys.stderr.write(f"approxftl-synth: {arguments.output}: further off than --within "
+        sys.stderr.write(f"approxftl synth: {arguments.output}: further off than --within "
                          f"{arguments.within:g}: {', '.join(bad)}; more --requests let updates "
                          "grow as old as the profile wants them\n")
         return command.NOT_VERIFIED

@@ -138,9 +138,9 @@ static void json_fidelity(const struct replay_report *report, struct json_writer
 		json_u64(json, "late_requests", report->late);
 		json_fixed(json, "late_share", scaled_ratio(report->late, report->done, 1000000),
 			   6);
-		json_u64(json, "offered_per_s", rate(report->done, report->last_due_ns));
+		json_u64(json, "offered_per_second", rate(report->done, report->last_due_ns));
 	}
-	json_u64(json, "achieved_per_s", rate(report->done, report->last_submit_ns));
+	json_u64(json, "achieved_per_second", rate(report->done, report->last_submit_ns));
 	json_end_object(json);
 }
 

@@ -203,12 +203,12 @@ static void put_blocks_json(struct json_writer *json, const struct health *healt
 static void put_errors_json(struct json_writer *json, const struct aftl_counters *counters)
 {
 	json_object(json, "errors");
-	json_u64(json, "corrected_bits", counters->read_corrected_bits);
-	json_u64(json, "retry_levels", counters->read_retry_levels);
-	json_u64(json, "flipped_bits", counters->read_flipped_bits);
+	json_u64(json, "read_corrected_bits", counters->read_corrected_bits);
+	json_u64(json, "read_retry_levels", counters->read_retry_levels);
+	json_u64(json, "read_flipped_bits", counters->read_flipped_bits);
 	json_u64(json, "read_lost_units", counters->read_lost_units);
 	json_u64(json, "moved_lost_units", counters->moved_lost_units);
-	json_u64(json, "failed_requests", counters->host_failed_requests);
+	json_u64(json, "host_failed_requests", counters->host_failed_requests);
 	json_u64(json, "policy_bugs", counters->policy_bugs);
 	json_end_object(json);
 }

@@ -45,8 +45,8 @@ static const struct list_column line_columns[] = {
 	{ "write_response_mean_ns", "w_await", "the same of writes", true, false },
 	{ "busy_percent", "util", "of the time, with requests under way", true, false },
 	{ "write_amplification", "waf", "padding included", true, false },
-	{ "erases_per_second", "erase/s", "blocks erased", true, false },
-	{ "flipped_bits_per_second", "flips/s", "flipped bits that were returned", true, false },
+	{ "array_erases_per_second", "erase/s", "blocks erased", true, false },
+	{ "read_flipped_bits_per_second", "flips/s", "flipped bits, returned", true, false },
 	{ "late_mean_ns", "late", "how late requests are handed back, on average", true, false },
 	{ "late_p99_ns", "late99", "the same, for 99 % of them", true, false },
 };

@@ -148,6 +148,7 @@ static enum exit_code run_plugin(char **argv)
 int main(int argc, char **argv)
 {
 	const struct verb *verb;
+	char name[40];
 
 	standard_streams_begin();
 	if (argc < 2) {
@@ -157,5 +158,6 @@ int main(int argc, char **argv)
 	verb = find_verb(without_dashes(argv[1]));
 	if (!verb)
 		return run_plugin(argv);
-	return standard_streams_end("approxftl", verb->main(argc, argv));
+	scnprintf(name, sizeof(name), "approxftl %s", verb->name);
+	return standard_streams_end(name, verb->main(argc, argv));
 }

@@ -15,7 +15,7 @@
 
 static int refuse(const struct aftl_error *error, enum exit_code code)
 {
-	fprintf(stderr, "approxftl-app: %s\n", error->text);
+	fprintf(stderr, "approxftl app: %s\n", error->text);
 	return code;
 }
 
@@ -101,8 +101,8 @@ int main(int argc, char **argv)
 	if (app_options_parse(&options, argc, argv, &error))
 		return refuse(&error, EXIT_USAGE);
 	if (!options.help)
-		return standard_streams_end("approxftl-app",
+		return standard_streams_end("approxftl app",
 					    run_and_report(&options, argc, argv));
 	app_options_help();
-	return standard_streams_end("approxftl-app", EXIT_DONE);
+	return standard_streams_end("approxftl app", EXIT_DONE);
 }

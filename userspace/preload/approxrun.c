@@ -98,15 +98,20 @@ static bool take_option(struct options *options, int code)
 /* Options end at the program's name: its own are not ours. */
 static enum exit_code take_options(struct options *options, int argc, char **argv)
 {
-	int code;
+	int code, at;
 
-	while ((code = getopt_long(argc, argv, "+r:cRqvh", longs, NULL)) != -1) {
+	opterr = 0;
+	while (at = optind, (code = getopt_long(argc, argv, "+:r:cRqvh", longs, NULL)) != -1) {
 		if (code == 'h') {
 			fputs(help, stdout);
 			exit(standard_streams_end("approxrun", EXIT_DONE));
 		}
-		if (!take_option(options, code))
+		if (!take_option(options, code)) {
+			complain(code == ':' ? "%s needs a value" :
+				 "unknown option \"%s\"; \"approxrun --help\" lists the options",
+				 argv[at]);
 			return EXIT_USAGE;
+		}
 	}
 	if (options->rules && (options->check || optind < argc))
 		return EXIT_DONE;

@@ -89,7 +89,8 @@ unsigned int sim_jobs(const struct sim_work *work)
 		return (unsigned int)wanted;
 	human_bytes(bytes, need);
 	if (!options->quiet)
-		complain("note: %llu of %llu runs at a time: each takes up to %s of memory",
-			 (unsigned long long)fitting, (unsigned long long)wanted, bytes);
+		complain_of("sim",
+			    "note: %llu of %llu runs at a time: each takes up to %s of memory",
+			    (unsigned long long)fitting, (unsigned long long)wanted, bytes);
 	return (unsigned int)fitting;
 }

@@ -217,7 +217,7 @@ void sim_parallel(const struct sim_work *work, unsigned int jobs, struct sim_out
 	};
 
 	if (pool.done == MAP_FAILED) {
-		complain("no memory for %u runs: %s", work->count, strerror(errno));
+		complain_of("sim", "no memory for %u runs: %s", work->count, strerror(errno));
 		exit(EXIT_FAILED);
 	}
 	pool.children = memory_zeroed(jobs, sizeof(*pool.children));

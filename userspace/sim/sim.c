@@ -32,17 +32,20 @@ static void name_run(const struct sim_options *options, const char *policy, u64 
 static void warn_of_misfits(const struct sim_notes *notes)
 {
 	if (notes->wrapped)
-		complain("warning: %llu requests were beyond the capacity and were taken modulo it",
-			 (unsigned long long)notes->wrapped);
+		complain_of("sim",
+			    "warning: %llu requests were beyond the capacity and were taken modulo it",
+			    (unsigned long long)notes->wrapped);
 	if (notes->clipped)
-		complain("warning: %llu requests were larger than the device and were cut",
-			 (unsigned long long)notes->clipped);
+		complain_of("sim",
+			    "warning: %llu requests were larger than the device and were cut",
+			    (unsigned long long)notes->clipped);
 	if (notes->widened)
-		complain("note: %llu requests were widened to whole mapping units",
-			 (unsigned long long)notes->widened);
+		complain_of("sim", "note: %llu requests were widened to whole mapping units",
+			    (unsigned long long)notes->widened);
 	if (notes->unknown_class)
-		complain("note: %llu writes of an unknown tag class were taken as precise",
-			 (unsigned long long)notes->unknown_class);
+		complain_of("sim",
+			    "note: %llu writes of an unknown tag class were taken as precise",
+			    (unsigned long long)notes->unknown_class);
 }
 
 /* Of a run that is not like its rest, or never came to be like anything. */
@@ -57,13 +60,14 @@ static void warn_of_warmup(const struct sim_options *options, const struct sim_r
 		return;
 	name_run(options, result->policy->name, result->config.seed, name);
 	if (verdict.settled)
-		complain("warning: %s: its begin puts the mean off by %llu.%llu %%: --warmup=%llu",
-			 name, (unsigned long long)verdict.off / 100,
-			 (unsigned long long)verdict.off / 10 % 10,
-			 (unsigned long long)longer);
+		complain_of("sim",
+			    "warning: %s: its begin puts the mean off by %llu.%llu %%: --warmup=%llu",
+			    name, (unsigned long long)verdict.off / 100,
+			    (unsigned long long)verdict.off / 10 % 10,
+			    (unsigned long long)longer);
 	else
-		complain("warning: %s: still drifting: at least %llu requests of warm-up",
-			 name, (unsigned long long)all);
+		complain_of("sim", "warning: %s: still drifting: at least %llu requests of warm-up",
+			    name, (unsigned long long)all);
 }
 
 static void warn(const struct sim_report *all)
@@ -93,7 +97,7 @@ static int write_json(const struct sim_report *report, struct output_file *json)
 	sim_report_json(report, json->stream);
 	ret = output_file_close(json, &error);
 	if (ret)
-		complain("%s", error.text);
+		complain_of("sim", "%s", error.text);
 	return ret;
 }
 
@@ -204,7 +208,7 @@ static void collect(struct runs *all, const struct sim_options *options, unsigne
 	if (outcome->killed || (outcome->lost && outcome->code))
 		blame_process(options, index, outcome);
 	if (outcome->code && outcome->code != EXIT_INTERRUPTED)
-		complain("%s", outcome->error.text);
+		complain_of("sim", "%s", outcome->error.text);
 	if (sim_outcome_has_result(outcome))
 		all->results[all->count++] = outcome->result;
 	else
@@ -265,11 +269,12 @@ static enum exit_code finish_timeline(struct timeline *timeline, enum exit_code 
 	struct aftl_error error;
 
 	if (omitted)
-		complain("note: --timeline has the first %u operations; %llu more are not in it",
-			 TIMELINE_EVENTS, (unsigned long long)omitted);
+		complain_of("sim",
+			    "note: --timeline has the first %u operations; %llu more are not in it",
+			    TIMELINE_EVENTS, (unsigned long long)omitted);
 	if (!timeline_finish(timeline, interrupted(), &error))
 		return code;
-	complain("%s", error.text);
+	complain_of("sim", "%s", error.text);
 	return code ? code : EXIT_FAILED;
 }
 
@@ -300,7 +305,7 @@ static enum exit_code open_files(struct outputs *outputs, struct sim_options *op
 	if (!ret && !code && options->timeline)
 		ret = timeline_create(&outputs->timeline, options->timeline, argc, argv, &error);
 	if (ret)
-		complain("%s", error.text);
+		complain_of("sim", "%s", error.text);
 	return ret ? EXIT_FAILED : code;
 }
 
@@ -349,7 +354,7 @@ enum exit_code sim_main(int argc, char **argv)
 	struct aftl_error error;
 
 	if (sim_options_parse(&options, argc - 2, argv + 2, &error)) {
-		complain("%s", error.text);
+		complain_of("sim", "%s", error.text);
 		return EXIT_USAGE;
 	}
 	if (options.help) {

@@ -125,11 +125,12 @@ static enum exit_code verdict(const struct sim_options *options, int status)
 	if (WIFEXITED(status) && WEXITSTATUS(status) != NOT_FOUND)
 		return (enum exit_code)WEXITSTATUS(status);
 	if (WIFEXITED(status))
-		complain("%.150s: no record file; approxftl-trace, which reads others, is missing",
-			 options->trace);
+		complain_of("sim",
+			    "%.150s: no record file; approxftl-trace, which reads others, is missing",
+			    options->trace);
 	else
-		complain("%.150s: approxftl-trace was ended by signal %d", options->trace,
-			 WTERMSIG(status));
+		complain_of("sim", "%.150s: approxftl-trace was ended by signal %d", options->trace,
+			    WTERMSIG(status));
 	return WIFEXITED(status) ? EXIT_NO_INPUT : EXIT_FAILED;
 }
 
@@ -145,7 +146,7 @@ static enum exit_code copy_into(int fd, const struct sim_options *options)
 		become_reader(words.list, fd, parent);
 	release_words(&words);
 	if (child < 0) {
-		complain("no new process: %s", strerror(errno));
+		complain_of("sim", "no new process: %s", strerror(errno));
 		return EXIT_FAILED;
 	}
 	/* A terminal interrupts both; what asks this program alone to end is handed on. */
@@ -165,7 +166,7 @@ enum exit_code trace_import(struct sim_options *options)
 		return EXIT_DONE;
 	fd = nameless_file(&error);
 	if (fd < 0) {
-		complain("%s", error.text);
+		complain_of("sim", "%s", error.text);
 		return EXIT_FAILED;
 	}
 	nameless_file_path(fd, path);
