@@ -23,7 +23,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats  # type: ignore[import-untyped]
-from selftests.lib.programs import beside_module, run_program, without_module
+from selftests.lib.programs import TOP, beside_module, run_program, without_module
 from selftests.look.support import (
     EVERYTHING,
     FULL,
@@ -319,6 +319,15 @@ PROBE = """
     };
     const marks = (figure, kind) => [...figure.querySelectorAll(`.live .mark-${kind} path`)]
         .filter((mark) => mark.getBoundingClientRect().width > 0);
+    const numbers = (colour) => colour.match(/[0-9.]+/g).map(Number);
+    const over = (top, share, low) => low.map((one, i) => share * top[i] + (1 - share) * one);
+    const light = (colour) => colour.map((one) => one / 255).map((one) => one <= 0.04045 ?
+        one / 12.92 : ((one + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, one, i) => sum + one * [0.2126, 0.7152, 0.0722][i], 0);
+    const contrast = (colour, beneath) => {
+        const both = [light(colour), light(beneath)];
+        return (Math.max(...both) + 0.05) / (Math.min(...both) + 0.05);
+    };
     const box = (name) => [...document.querySelectorAll("#controls label")]
         .find((label) => label.textContent.trim() === name).querySelector("input");
 """
@@ -412,6 +421,14 @@ def test_a_filter_is_for_all_figures(shown: Browser) -> None:
     assert told == [[8, 0], [8, 4], [16, 12]]
 
 
+def says_ratio(text: str, result: Json) -> None:
+    """Hold what a mark says of a ratio against the result."""
+    found = re.fullmatch("what: (.*) response, (.*), of: (.*), times that of baseline: (.*)", text)
+    assert found, text
+    times = [run["timing"][f"{found[1]}_response"][f"{found[2]}_ns"] for run in result["runs"]]
+    assert float(found[4]) == pytest.approx(times[POLICIES.index(found[3])] / times[0])
+
+
 def test_hovering_has_exact_values(shown: Browser, result: Json) -> None:
     told = probe(shown, """
         const mark = marks(await seen("response"), "rect")[13], at = mark.getBoundingClientRect();
@@ -425,11 +442,7 @@ def test_hovering_has_exact_values(shown: Browser, result: Json) -> None:
     """)
     hidden, text = told
     assert not hidden
-    found = re.fullmatch("what: (.*) response, (.*), of: (.*), times that of baseline: (.*)", text)
-    assert found, text
-    key = {"mean": "mean_ns", "p99": "p99_ns"}[found[2]]
-    times = [run["timing"][f"{found[1]}_response"][key] for run in result["runs"]]
-    assert float(found[4]) == pytest.approx(times[POLICIES.index(found[3])] / times[0])
+    says_ratio(text, result)
 
 
 def test_download_is_the_figure_as_it_is(shown: Browser) -> None:
@@ -550,12 +563,7 @@ def test_text_stands_out(shown: Browser, scheme: str) -> None:
     count, weak = probe(shown, """
         for (const id of ["response", "cdf-write", "energy", "timeline-1"])
             await seen(id);
-        const numbers = (colour) => colour.match(/[0-9.]+/g).map(Number);
         const above = function* (at) { for (; at; at = at.parentElement) yield at; };
-        const over = (top, share, low) => low.map((one, i) => share * top[i] + (1 - share) * one);
-        const light = (colour) => colour.map((one) => one / 255).map((one) => one <= 0.04045 ?
-            one / 12.92 : ((one + 0.055) / 1.055) ** 2.4)
-            .reduce((sum, one, i) => sum + one * [0.2126, 0.7152, 0.0722][i], 0);
         const weak = [];
         let count = 0;
         const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -575,8 +583,7 @@ def test_text_stands_out(shown: Browser, scheme: str) -> None:
                 share *= Number(getComputedStyle(one).opacity);
             if (!share)
                 continue;  // A label that Vega has no room for.
-            const both = [light(over([r, g, b], share, beneath)), light(beneath)].sort();
-            const ratio = (Math.max(...both) + 0.05) / (Math.min(...both) + 0.05);
+            const ratio = contrast(over([r, g, b], share, beneath), beneath);
             count++;
             if (ratio < 4.5)
                 weak.push(at.tagName + " " + at.textContent.slice(0, 30) + " " + ratio.toFixed(2));
@@ -585,6 +592,126 @@ def test_text_stands_out(shown: Browser, scheme: str) -> None:
     """)
     assert count > 300
     assert weak == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_marks_stand_out(shown: Browser, scheme: str) -> None:
+    """WCAG 2 asks for a ratio of 3 of what is drawn: of its inside, its edge, what is beneath."""
+    shown.call("Emulation.setEmulatedMedia", features=[
+        {"name": "prefers-color-scheme", "value": scheme}])
+    count, weak = probe(shown, """
+        for (const id of ["response", "cdf-write", "energy", "timeline-1", "page-map-10"])
+            await seen(id);
+        await drawn();
+        const strength = (at, beneath) => {
+            const style = getComputedStyle(at);
+            return Math.max(...["fill", "stroke"].map((what) => {
+                if (style[what] === "none")
+                    return 0;
+                const [r, g, b, own = 1] = numbers(style[what]);
+                const share = own * style.opacity * style[`${what}Opacity`];
+                return contrast(over([r, g, b], share, beneath), beneath);
+            }));
+        };
+        const kinds = ["rect", "symbol", "rule"].map((kind) =>
+            `.live .mark-${kind}.role-mark path, .live .mark-${kind}.role-mark line`);
+        const still = ":scope > svg :is(path, circle, rect):is([class^=s], [class^=m])";
+        const weak = [];
+        let count = 0;
+        for (const figure of document.querySelectorAll("figure.alive")) {
+            const beneath = numbers(getComputedStyle(figure).backgroundColor);
+            const named = new Map();
+            // A line is told by the wider one beneath it, of the same shape.
+            const lines = ".live .mark-line path, :scope > svg .curve";
+            for (const at of figure.querySelectorAll(lines)) {
+                const way = at.getAttribute("d");
+                named.set(way, Math.max(named.get(way) ?? 0, strength(at, beneath)));
+            }
+            for (const at of figure.querySelectorAll([...kinds, still].join()))
+                if (!at.closest(".grid") && getComputedStyle(at).opacity !== "0")
+                    named.set(at, strength(at, beneath));
+            for (const [at, ratio] of named) {
+                count++;
+                if (ratio < 3 && at.getAttribute?.("aria-label")?.includes("erased") !== true)
+                    weak.push([figure.id, at.outerHTML?.slice(0, 200), ratio.toFixed(2)].join());
+            }
+        }
+        return [count, weak.slice(0, 5)];
+    """)
+    assert count > 100
+    assert weak == []
+
+
+def brightness(colour: str) -> float:
+    """Return how much light a colour gives, as WCAG 2 reckons."""
+    parts = [int(colour[i:i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in parts]
+    return sum(share * one for share, one in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_every_colour_has_an_edge_that_stands_out(dark: bool) -> None:
+    light_style, dark_style = (TOP / "trace-tools/approxftl_tools/page.css").read_text().split(
+        "@media (prefers-color-scheme: dark)")
+    found = dict(re.findall(r"--(\w+): ([^;]+);", light_style))
+    if dark:
+        found |= dict(re.findall(r"--(\w+): ([^;]+);", dark_style.partition("\n}")[0]))
+
+    def colour(name: str) -> str:
+        value = found[name]
+        return colour(value[6:-1]) if value.startswith("var(--") else value
+
+    beneath = brightness(colour("soft"))
+    edges = [f"e{i}" for i in range(8)] + [f"f{i}" for i in range(10)] + ["gone"]
+    for name in edges:
+        both = sorted((beneath, brightness(colour(name))))
+        assert (both[1] + 0.05) / (both[0] + 0.05) >= 3, name
+    # Where a colour is its own edge, nothing has to be darker than the palette that is told apart.
+    assert sum(found[name].startswith("var(") for name in edges[:-1]) == (18 if dark else 10)
+
+
+def test_keys_read_values_and_zoom(shown: Browser, result: Json) -> None:
+    state = """
+        const live = document.activeElement, tip = document.getElementById("tip");
+        await drawn();
+        return [live.classList[0], tip.hidden ? "" : tip.textContent, tip.role,
+            live.querySelectorAll(".at").length, getComputedStyle(live).outlineStyle,
+            [...live.querySelectorAll(".role-axis-label text")]
+                .map((one) => one.textContent).sort().join()];
+    """
+    probe(shown, """
+        const figure = await seen("response");
+        [...document.querySelectorAll("a, button, input")].findLast((one) =>
+            one.compareDocumentPosition(figure) & Node.DOCUMENT_POSITION_FOLLOWING &&
+            !figure.contains(one)).focus();
+        return 1;
+    """)
+    for _ in range(12):
+        press(shown, "Tab", 9)
+        if probe(shown, state)[0] == "live":
+            break
+    assert probe(shown, state)[4] != "none"
+    texts = []
+    for key in ("Home", "ArrowRight", "ArrowRight", "ArrowLeft", "End"):
+        press(shown, key, 0)
+        place, text, role, at, *_ = probe(shown, state)
+        assert (place, role, at) == ("live", "status", 1)
+        texts.append(text)
+    assert texts[1] == texts[3] and len(set(texts)) == 4
+    for text in texts:
+        says_ratio(text, result)
+    press(shown, "Escape", 27)
+    assert probe(shown, state)[1] == ""
+
+    # Of a timeline, all that is seen; a figure without a zoom stays as it is.
+    probe(shown, """(await seen("timeline-1")).querySelector(".live").focus(); return 1;""")
+    whole = probe(shown, state)[5]
+    seen = []
+    for key in ("+", ">", "<", "-", "0"):
+        press(shown, key, 0, key)
+        seen.append(probe(shown, state)[5])
+    assert len({whole, *seen[:2]}) == 3 and seen[2] == seen[0]
+    assert seen[3] == seen[4] == whole
 
 
 def test_on_paper_everything_is_still(shown: Browser) -> None:
@@ -776,7 +903,7 @@ def test_ratios_have_their_intervals(sampled: Path) -> None:
     shown = {(row[0], row[1]): row[2:] for row in numbers(sampled.read_text(), "ratios")[1:]}
     for title, keys in (("write response, mean", ("timing", "write_response", "mean_ns")),
                         ("energy", ("energy", "total_pj")),
-                        ("array_erases", ("counters", "array_erases"))):
+                        ("erases", ("counters", "array_erases"))):
         for policy in POLICIES[1:]:
             *ends, runs = map(float, shown[title, policy])
             assert ends == pytest.approx(ratio(sampled, policy, *keys))

@@ -7,7 +7,7 @@
 	const specOf = (figure, revive) =>
 		JSON.parse(figure.querySelector("script.spec").textContent, revive);
 	const state = { hidden: [], wanted: "" };
-	const views = new Map(), rows = new Map();
+	const views = new Map(), rows = new Map(), reached = new Map();
 
 	// "@--c0 0.6" is a colour of the style, so strong.
 	const colour = (key, value) => {
@@ -70,6 +70,67 @@
 		tip.style.top = `${event.clientY + 16}px`;
 	};
 
+	// Marks that have something to say, in the order they are drawn.
+	const marksOf = (view) => {
+		const found = [];
+		const walk = (mark) => mark.items.forEach((item) => {
+			if (mark.marktype === "group")
+				item.items.forEach(walk);
+			else if (item.tooltip && item._svg)
+				found.push(item);
+		});
+		walk(view.scenegraph().root);
+		return found;
+	};
+
+	const reach = (figure, step) => {
+		const marks = marksOf(views.get(figure));
+		if (!marks.length)
+			return;
+		figure.querySelector(".at")?.classList.remove("at");
+		reached.set(figure, Math.max(0, Math.min(marks.length - 1, (reached.get(figure) ?? -1) + step)));
+		const item = marks[reached.get(figure)], box = item._svg.getBoundingClientRect();
+		item._svg.classList.add("at");
+		say(null, { clientX: box.left + box.width / 2, clientY: box.top }, item, item.tooltip);
+	};
+
+	// Of a figure that can be zoomed, so much of what is seen, further on by a share of it.
+	const zoom = (view, size, on) => {
+		const [name] = Object.keys(view.getState({ data: () => false,
+			signals: (one) => /^zoom_/.test(one) && !/tuple|translate|zoom_zoom/.test(one) }).signals);
+		if (!name)
+			return;
+		const scale = view.scale("x"), [a, b] = scale.range(), room = (b - a) * (1 - size) / 2;
+		const ends = [a + room, b - room].map((at) => +scale.invert(at + (b - a) * on));
+		view.signal(name, size ? ends : null).runAsync();
+	};
+
+	const keys = {
+		ArrowRight: (figure) => reach(figure, 1), ArrowLeft: (figure) => reach(figure, -1),
+		Home: (figure) => reach(figure, -Infinity), End: (figure) => reach(figure, Infinity),
+		PageDown: (figure) => reach(figure, 10), PageUp: (figure) => reach(figure, -10),
+		"+": (figure) => zoom(views.get(figure), 1 / 2, 0),
+		"-": (figure) => zoom(views.get(figure), 2, 0),
+		"<": (figure) => zoom(views.get(figure), 1, -1 / 4),
+		">": (figure) => zoom(views.get(figure), 1, 1 / 4),
+		0: (figure) => zoom(views.get(figure), 0, 0),
+		Escape: () => { tip.hidden = true; },
+	};
+
+	const takeKeys = (place, figure) => {
+		place.tabIndex = 0;
+		place.setAttribute("role", "group");
+		place.setAttribute("aria-label", `${figure.querySelector("h3").textContent}: left and ` +
+			"right say values; plus and minus zoom, < and > move, 0 shows all");
+		place.addEventListener("keydown", (event) => {
+			if (event.ctrlKey || event.altKey || event.metaKey || !keys[event.key])
+				return;
+			event.preventDefault();
+			keys[event.key](figure);
+		});
+		place.addEventListener("blur", () => { tip.hidden = true; });
+	};
+
 	// A figure of which nothing would be left is not shown; what its title says is all of it.
 	const tell = (figure) => {
 		const about = specOf(figure).usermeta, { words, of } = about;
@@ -117,6 +178,7 @@
 			place.className = "live";
 			figure.querySelector("h3").after(place);
 			offerSvg(figure);
+			takeKeys(place, figure);
 		}
 		const spec = specOf(figure, colour);
 		spec.data = { values: rowsOf(figure, spec.usermeta) };

@@ -50,6 +50,8 @@ DASHES: tuple[list[int], ...] = ([], [6, 3], [2, 2])
 #: A tick of times, which are in us.
 TIMES = ("datum.value >= 1e6 ? format(datum.value / 1e6, '~g') + ' s' : datum.value >= 1e3 ? "
          "format(datum.value / 1e3, '~g') + ' ms' : format(datum.value, '~g') + ' us'")
+#: Layers with colours of their own: an edge is not in the legend.
+APART = {"scale": {"color": "independent"}}
 #: With the shift key, so that a wheel goes on scrolling the page.
 ZOOM = {"name": "zoom", "select": {"type": "interval", "encodings": ["x"],
                                    "zoom": "wheel![event.shiftKey]"}, "bind": "scales"}
@@ -58,6 +60,13 @@ ZOOM = {"name": "zoom", "select": {"type": "interval", "encodings": ["x"],
 def style_colour(own: Hue) -> str:
     """Return a colour of the page's style."""
     return f"@--{'c' if own.palette == 's' else own.palette}{own.index} {SHADES[own.shade]}"
+
+
+def edge_colour(name: str, own: Hue) -> str:
+    """Return what stands out at the edge of a colour."""
+    if word_colour(name, own).startswith("@--gone"):
+        return "@--gone 1"
+    return f"@--{'e' if own.palette == 's' else 'f'}{own.index} 1"
 
 
 def word_colour(name: str, own: Hue) -> str:
@@ -77,6 +86,23 @@ def coloured_by(plot: Plot, field: str) -> Json:
                       "range": [word_colour(name, own) for name, own in names.items()]},
             "legend": {"orient": "top", "columns": {"signal": "width < 500 ? 2 : 5"}}
             if len(names) > 1 else None}
+
+
+def edged_by(plot: Plot, field: str) -> Json:
+    """Return the channel of edges."""
+    found, names = coloured_by(plot, field), hues_of(plot)
+    return {**found, "scale": {"domain": [*names], "range": [
+        edge_colour(name, own) for name, own in names.items()]}}
+
+
+def bare(channel: Json) -> Json:
+    """Return the channel without a legend."""
+    return {**channel, "legend": None}
+
+
+def filled_by(plot: Plot, field: str) -> Json:
+    """Return the channels of what is filled, and has an edge."""
+    return {"color": coloured_by(plot, field), "stroke": edged_by(plot, field)}
 
 
 def tooltip(*fields: tuple[str, str]) -> list[Json]:
@@ -115,7 +141,7 @@ def bars(plot: Bars) -> Json:
         "x": {"field": "c0", "type": "nominal", "sort": None, "title": None,
               "axis": {"labelAngle": -30, "labelOverlap": True}},
         "y": {**axis("value", plot.unit), "stack": "zero" if plot.stacked else None},
-        "order": {"field": "rank"}, **apart, "color": coloured_by(plot, "series"),
+        "order": {"field": "rank"}, **apart, **filled_by(plot, "series"),
         "tooltip": tooltip(("c0", ""), ("series", "of"), ("value", plot.unit))}
     return {"height": PLOT_HEIGHT, "layer": [{"mark": "bar", "encoding": encoding},
                                              *line_at("y", plot.mark)],
@@ -130,18 +156,22 @@ def dots(plot: Dots) -> Json:
         "y": {"field": "c0", "type": "nominal", "sort": None, "title": None,
               "axis": {"labelLimit": 130}},
         "yOffset": {"field": "c1", "type": "nominal", "sort": names_of(plot)},
-        "color": coloured_by(plot, "c1"),
         "tooltip": tooltip(("c0", ""), ("c1", "of"), ("c2", plot.unit), ("c3", "low"),
                            ("c4", "high"), ("c5", "runs"))}
     x = axis("c2", plot.unit, log)
     x["scale"] |= {"domain": [scale[0], scale[-1]], "nice": False}
+    intervals: list[Json] = [
+        {"transform": [{"filter": "isValid(datum.c3)"}],
+         "mark": {"type": "rule", "strokeWidth": wide},
+         "encoding": {**encoding, "x": {**x, "field": "c3"}, "x2": {"field": "c4"},
+                      "color": bare(colour)}}
+        for wide, colour in ((4, edged_by(plot, "c1")), (2, coloured_by(plot, "c1")))]
     return {"height": LINE * (1 + len(plot.series)) * max(1, len(plot.categories)),
-            "layer": [{"transform": [{"filter": "isValid(datum.c3)"}],
-                       "mark": {"type": "rule", "strokeWidth": 2},
-                       "encoding": {**encoding, "x": {**x, "field": "c3"}, "x2": {"field": "c4"}}},
+            "layer": [*intervals,
                       {"mark": {"type": "point", "filled": True, "size": 70, "opacity": 1},
-                       "encoding": {**encoding, "x": x}}, *line_at("x", plot.mark)],
-            "usermeta": {"words": ["c0", "c1"]}}
+                       "encoding": {**encoding, "x": x, **filled_by(plot, "c1")}},
+                      *line_at("x", plot.mark)],
+            "resolve": APART, "usermeta": {"words": ["c0", "c1"]}}
 
 
 @drawn.register
@@ -149,18 +179,24 @@ def curves(plot: Curves) -> Json:
     """Return lines, or points."""
     encoding: Json = {"x": axis("c1", plot.x_label, plot.log_x, zero=False),
                 "y": axis("c2", plot.y_label, plot.log_y),
-                "color": coloured_by(plot, "c0"),
                 "tooltip": tooltip(("c0", ""), ("c1", plot.x_label), ("c2", plot.y_label))}
     names = hues_of(plot)
-    dashes: Json = {**encoding["color"], "scale": {
+    colour, edge = coloured_by(plot, "c0"), edged_by(plot, "c0")
+    dashes: Json = {**colour, "scale": {
         "domain": [*names], "range": [DASHES[own.shade] for own in names.values()]}}
-    line = {"mark": {"type": "line", "clip": True,
-                     "interpolate": "step-after" if plot.steps else "linear"},
-            "encoding": {"strokeDash": dashes}, "params": [ZOOM]}
+    steps = "step-after" if plot.steps else "linear"
+    # The edge is a wider line beneath.
+    under, line = ({"mark": {"type": "line", "clip": True, "interpolate": steps,
+                             "strokeWidth": wide},
+                    "encoding": {"strokeDash": dashes, "color": of}}
+                   for wide, of in ((4, bare(edge)), (2, colour)))
     point: Json = {"mark": {"type": "point", "filled": True, "clip": True, "size": 50,
-                            "opacity": 1 if plot.points else 0}}
+                            "opacity": 1 if plot.points else 0},
+                   "encoding": filled_by(plot, "c0") if plot.points else {"color": bare(colour)}}
     return {"height": PLOT_HEIGHT, "encoding": encoding,
-            "layer": [{**point, "params": [ZOOM]}] if plot.points else [line, point],
+            "resolve": APART,
+            "layer": [{**point, "params": [ZOOM]}] if plot.points else [
+                under, {**line, "params": [ZOOM]}, point],
             "usermeta": {"words": ["c0"]}}
 
 
@@ -172,13 +208,14 @@ def grid(plot: Grid) -> Json:
                 "axis": {"labelOverlap": True, "labelAngle": 0},
                 "scale": {"paddingInner": 0}}
 
-    shade = coloured_by(plot, "c2") if plot.words else {
+    shade = filled_by(plot, "c2") if plot.words else {"color": {
         "field": "c2", "type": "quantitative", "title": plot.value_label,
-        "scale": {"scheme": "cividis"}, "legend": {"orient": "top"}}
+        "scale": {"scheme": "cividis"}, "legend": {"orient": "top"}}}
     return {"height": max(60, min(320, 24 * len(plot.row_names))),
-            "mark": {"type": "rect", "stroke": "@--soft 1", "strokeWidth": 0.5},
+            "mark": {"type": "rect", **({} if plot.words else {"stroke": "@--soft 1"}),
+                     "strokeWidth": 1 if plot.words else 0.5},
             "encoding": {"x": place("c1", plot.column_label), "y": place("c0", plot.row_label),
-                         "color": shade,
+                         **shade,
                          "tooltip": tooltip(("c0", plot.row_label), ("c1", plot.column_label),
                                             ("c2", plot.value_label))},
             "usermeta": {"words": ["c2"]}}
@@ -188,11 +225,11 @@ def grid(plot: Grid) -> Json:
 def spans(plot: Spans) -> Json:
     """Return what lasts, on lanes; dragging moves, the wheel with shift zooms."""
     return {"height": max(60, min(400, 26 * len(plot.lanes))), "params": [ZOOM],
-            "mark": {"type": "bar", "clip": True},
+            "mark": {"type": "bar", "clip": True, "strokeWidth": 1},
             "encoding": {"x": axis("c1", f"time, {plot.x_label}", nice=False),
                          "x2": {"field": "c2"},
                          "y": {"field": "c0", "type": "nominal", "sort": plot.lanes, "title": None},
-                         "color": coloured_by(plot, "c3"),
+                         **filled_by(plot, "c3"),
                          "tooltip": tooltip(("c4", ""), ("c1", f"begin, {plot.x_label}"),
                                             ("c2", f"end, {plot.x_label}"))},
             "usermeta": {"words": ["c0", "c3", "c4"]}}
@@ -214,7 +251,7 @@ def panels(plot: Panels) -> Json:
     height, meta = found.pop("height"), found.pop("usermeta")
     if isinstance(first, Dots):
         scale, _ = dots_scale([one for one in plots if isinstance(one, Dots)])
-        for layer in found["layer"][:2]:
+        for layer in found["layer"][:3]:
             layer["encoding"]["x"]["scale"]["domain"] = [scale[0], scale[-1]]
     return {"facet": {"field": "panel", "type": "nominal", "title": None,
                       "sort": [name for name, _ in plot.panels]},

@@ -5,6 +5,7 @@
 	const tip = document.createElement("div");
 	tip.id = "tip";
 	tip.hidden = true;
+	tip.role = "status";
 	document.body.append(tip);
 
 	// The figure's own numbers: a line for each cell, after the head.

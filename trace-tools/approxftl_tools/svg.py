@@ -42,6 +42,8 @@ PLOT_HEIGHT = 240
 PALER, DASHED = ("", " pale", " faint"), ("", " dashed", " dotted")
 #: The classes of lines in the colours of a palette.
 LINES = {"s": "l", "m": "n"}
+#: And of their edges.
+EDGES = {"s": "e", "m": "f"}
 #: Steps of a scale.
 SHADES = 9
 #: A letter of a value on a bar, and room between bar and value.
@@ -119,6 +121,14 @@ def line_colour(plot: Panel, index: int) -> str:
     """Return the class of a line's colour."""
     own = hue(plot, index)
     return f"{LINES[own.palette]}{own.index}{DASHED[own.shade]}"
+
+
+def line_of(way: str, said: str, plot: Panel, index: int) -> str:
+    """Return a line in its colour, on a wider one that stands out."""
+    own = hue(plot, index)
+    edge = f"{EDGES[own.palette]}{own.index}{DASHED[own.shade]}"
+    return (element("path", d=way, class_=f"curve under {edge}")
+            + element("path", said, d=way, class_=f"curve {line_colour(plot, index)}"))
 
 
 def word_class(word: str, plot: Grid) -> str:
@@ -242,7 +252,7 @@ def bars_by_series(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[s
                 bases[i] += value if plot.stacked else 0
         own = hue(plot, j)
         yield element("path", title(name), d="".join(way), stroke_width=max(width, 0.5),
-                      class_=f"{LINES[own.palette]}{own.index}{PALER[own.shade]}")
+                      class_=f"bars {LINES[own.palette]}{own.index}{PALER[own.shade]}")
 
 
 def values_of(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str]:
@@ -316,8 +326,7 @@ def one_dot(plot: Dots, index: int, about: str, one: Estimate, y: float,
     low, x, high = (at(one.mean if value is None else value)
                     for value in (one.low, one.mean, one.high))
     said = title(f"{about}: {said_of_estimate(one)}")
-    return (element("path", said, d=f"M{rounded(low)} {rounded(y)}H{rounded(high)}",
-                    class_=f"curve {line_colour(plot, index)}")
+    return (line_of(f"M{rounded(low)} {rounded(y)}H{rounded(high)}", said, plot, index)
             + element("circle", said, cx=x, cy=y, r=5, class_=colour(plot, index)))
 
 
@@ -375,8 +384,7 @@ def one_curve(index: int, name: str, points: Sequence[tuple[float, float]], plot
     if not points:
         return ""
     if not plot.points:
-        return element("path", title(name), d=path_of(points, plot.steps),
-                       class_=f"curve {line_colour(plot, index)}")
+        return line_of(path_of(points, plot.steps), title(name), plot, index)
     _, xs, ys = plot.curves[index]
     return "".join(
         element("circle", title(f"{name}: {number(xs[i])} {plot.x_label}, {number(ys[i])} "
@@ -580,7 +588,7 @@ def spans(plot: Spans) -> tuple[str, float]:
         x0, x1 = (place.x(t, scale[0], scale[-1]) for t in (span.begin, span.end))
         boxes.setdefault(span.kind, []).append(
             (x0, place.top + tall * span.lane + 1, max(x1 - x0, 0.3), tall - 2))
-    parts += [boxes_of(kind, found, colour(plot, plot.kinds.index(kind)))
+    parts += [boxes_of(kind, found, f"brief {colour(plot, plot.kinds.index(kind))}")
               for kind, found in boxes.items()]
     # What lies where the pointer is comes from the numbers of the figure.
     parts.append(element("rect", x=place.left, y=place.top, width=place.right - place.left,
