@@ -17,11 +17,21 @@
  * @free_ns: end of what it does
  * @parked_ns: array time of what has been suspended
  * @parked: something has
+ * @block: of what the array is, or was, at
+ * @parked_block: of what has been suspended, an erase or a program
+ * @erase: the former is an erase
+ * @parked_erase: the latter is
+ * @yields: programs in place of that erase
  */
 struct array {
 	u64 free_ns;
 	u64 parked_ns;
 	bool parked;
+	u32 block;
+	u32 parked_block;
+	bool erase;
+	bool parked_erase;
+	u32 yields;
 };
 
 static struct test_device device;
@@ -37,8 +47,25 @@ static void suspended(struct array *array, const struct aftl_array_event *event)
 	CHECK_EQ(event->array_ns, array->free_ns - event->begin_ns +
 		 aftl_config(device.ftl)->suspend_cost);
 	array->parked = true;
+	array->parked_block = event->block;
+	array->parked_erase = array->erase;
+	CHECK_EQ(array->block, event->block);
 	array->parked_ns = event->array_ns;
 	array->free_ns = event->begin_ns;
+}
+
+static u64 instead;
+
+/* Nothing but a program of the host, elsewhere, takes the place of an erase, and no other's. */
+static void check_instead(struct array *array, const struct aftl_array_event *event)
+{
+	const struct aftl_config *config = aftl_config(device.ftl);
+
+	instead++;
+	CHECK(config->suspend_for_write && array->parked_erase);
+	CHECK(event->op == AFTL_ARRAY_PROGRAM && event->cause == AFTL_CAUSE_HOST);
+	CHECK(event->block != array->parked_block);
+	CHECK(++array->yields <= config->suspend_limit);
 }
 
 static void begun(struct array *array, const struct aftl_array_event *event)
@@ -51,6 +78,13 @@ static void begun(struct array *array, const struct aftl_array_event *event)
 		array->parked = false;
 	}
 	array->free_ns = event->begin_ns + event->array_ns;
+	array->block = event->block;
+	array->erase = event->op == AFTL_ARRAY_ERASE ||
+		       (event->op == AFTL_ARRAY_RESUME && array->parked_erase);
+	if (event->op == AFTL_ARRAY_ERASE)
+		array->yields = 0;
+	if (array->parked && event->op != AFTL_ARRAY_READ)
+		check_instead(array, event);
 }
 
 static void on_array(void *host, const struct aftl_array_event *event)
@@ -84,6 +118,8 @@ static void check_sums(void)
 	CHECK_EQ(times[AFTL_ARRAY_ERASE], counters->array_erase_ns);
 	CHECK_EQ(counts[AFTL_ARRAY_SUSPEND], counters->array_suspends);
 	CHECK_EQ(counts[AFTL_ARRAY_RESUME], counters->array_suspends);
+	CHECK_EQ(counters->array_suspend_ns,
+		 counters->array_suspends * aftl_config(device.ftl)->suspend_cost);
 }
 
 static void drive(struct aftl_random *random)
@@ -133,6 +169,8 @@ static void all_seeds(void)
 	}
 	CHECK_MSG(tap_failures() || suspends > 100, "only %llu suspensions",
 		  (unsigned long long)suspends);
+	CHECK_MSG(tap_failures() || instead > 30, "only %llu programs instead of erases",
+		  (unsigned long long)instead);
 }
 
 static u32 told_luns[LUNS_MAX];

@@ -162,7 +162,8 @@ static void compare(const char *policy, const char *const *pairs)
 
 static const char *const plain[] = { SHAPE, NULL };
 static const char *const busy[] = {
-	SHAPE, "buffer", "128KiB", "suspend", "both", "controller", "7us", "ecc", "3us",
+	SHAPE, "buffer", "128KiB", "suspend", "both", "suspend_for_write", "on",
+	"controller", "7us", "ecc", "3us",
 	"cell_model", "voltage", "wear_gap", "3", "read_cache", "1MiB", "read_ahead", "64KiB",
 	"queue_weights", "4:1:2", "depth", "16", NULL
 };

@@ -13,7 +13,8 @@
 
 static const char *const roomy[] = { ROOMY, NULL };
 static const char *const buffered[] = { ROOMY, "buffer", "256KiB", NULL };
-static const char *const fixed[] = { ROOMY, "allocate", "static", "suspend", "both", NULL };
+static const char *const fixed[] = { ROOMY, "allocate", "static", "suspend", "both",
+	"suspend_for_write", "on", NULL };
 static const char *const full[] = {
 	"channels", "2", "chips", "2", "blocks", "64", "layers", "4", "word_lines", "4", "op", "50",
 	NULL

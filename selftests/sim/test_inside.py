@@ -81,10 +81,11 @@ def operations(path: Path) -> list[Json]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("suspend", ["off", "both"])
-def test_timeline_adds_up(tmp_path: Path, suspend: str) -> None:
+@pytest.mark.parametrize(("suspend", "for_write"), [("off", "off"), ("both", "off"), ("both", "on")])
+def test_timeline_adds_up(tmp_path: Path, suspend: str, for_write: str) -> None:
     path = tmp_path / "timeline.json"
-    result, found = inside("--timeline", str(path), "--suspend", suspend)
+    result, found = inside("--timeline", str(path), "--suspend", suspend,
+                           "--suspend_for_write", for_write)
     counters = found["counters"]
     spent: dict[str, float] = defaultdict(float)
     lanes: dict[int, list[Json]] = defaultdict(list)

@@ -102,6 +102,8 @@ PARAM(suspend_cost, TIME, 0, MS, 20 * US, "extra array time of each suspend and 
 PARAM(suspend_step, TIME, 0, SEC, 0,
 	"array time after which an operation can be suspended, and so on; 0: whenever")
 PARAM(suspend_limit, COUNT, 1, 1000, 8, "how often one operation may be suspended")
+PARAM(suspend_for_write, CHOICE, 0, 1, AFTL_OFF,
+	"programs that the host waits for interrupt an erase; suspend_limit of them at most")
 PARAM(idle, TIME, 1, 1000 * SEC, MS, "a die without work for this long is idle")
 PARAM(buffer, BYTES, 0, 1ULL << 32, 0, "write buffer; 0: a write waits for its program")
 PARAM(buffer_safe, CHOICE, 0, 1, AFTL_OFF, "the write buffer survives power loss")

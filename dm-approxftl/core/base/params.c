@@ -37,6 +37,7 @@ static const char *const allocate_words[] = {
 #define one_shot_words aftl_switch_words
 #define buffer_safe_words aftl_switch_words
 #define rain_words aftl_switch_words
+#define suspend_for_write_words aftl_switch_words
 #define errors_words aftl_switch_words
 #define wear_times_words aftl_switch_words
 
@@ -72,7 +73,7 @@ static const u8 live[] = {
 	AT(suspend_limit), AT(idle), AT(buffer_hold), AT(gc), AT(gc_idle_valid), AT(victim),
 	AT(wear_gap), AT(wear_low), AT(endurance), AT(refresh), AT(read_limit), AT(rber),
 	AT(rber_approx), AT(misprograms), AT(ecc_bits), AT(ecc_levels), AT(program_foggy),
-	AT(queue_weights),
+	AT(queue_weights), AT(suspend_for_write),
 };
 
 /* A suffix and how many stored units it stands for; the first is the largest. */

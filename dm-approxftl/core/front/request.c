@@ -112,7 +112,7 @@ void aftl_requests_push(struct aftl *ftl)
 		return;
 	for (i = 0; i < ftl->geo.luns; i++)
 		if (ftl->luns[i].write_lanes || ftl->luns[i].held_writes)
-			aftl_wake(ftl, &ftl->luns[i]);
+			aftl_wake_for_write(ftl, &ftl->luns[i]);
 }
 
 /* What is not inlined saves no registers on the way of reads. */

@@ -197,6 +197,44 @@ static bool start_read(struct aftl *ftl, struct aftl_lun *lun)
 	return lun->reads.head != AFTL_NIL && aftl_read_start(ftl, lun);
 }
 
+/* Does somebody wait for a write that is queued here? */
+static bool write_presses(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	u32 lanes = lun->write_lanes;
+
+	if (lanes && (ftl->flushes || ftl->wait_head[1]))
+		return true;
+	for (; lanes; lanes &= lanes - 1)
+		if (lun->writes[__ffs(lanes)].waited)
+			return true;
+	return false;
+}
+
+/*
+ * May a write take the place of @work, an erase? That has as much to go as before then; so not
+ * for ever, and not where it makes room.
+ */
+static noinline bool yields(struct aftl *ftl, const struct aftl_lun *lun,
+			    const struct aftl_work *work)
+{
+	if (work->kind != AFTL_WORK_ERASE || work->yields >= ftl->config.suspend_limit ||
+	    ftl->foggy_blocks || ftl->geo.zones)
+		return false;
+	if (aftl_sheets_full(ftl) || aftl_urgent(ftl, lun) || aftl_group_pressed(ftl, lun) ||
+	    aftl_job_redo_due(ftl, lun))
+		return false;
+	return write_presses(ftl, lun);
+}
+
+static bool start_over_erase(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
+{
+	if (likely(!ftl->config.suspend_for_write) || lane == AFTL_LANES ||
+	    !yields(ftl, lun, &lun->parked))
+		return false;
+	lun->parked.yields++;
+	return !aftl_write_start(ftl, lun, lane);
+}
+
 static bool start_something(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_ns)
 {
 	u32 lane = AFTL_LANES;
@@ -214,7 +252,8 @@ static bool start_something(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_n
 	if (!in_row && start_read(ftl, lun))
 		return true;
 	if (lun->parked.kind != AFTL_WORK_NONE) {
-		aftl_array_resume(ftl, lun);
+		if (!start_over_erase(ftl, lun, lane))
+			aftl_array_resume(ftl, lun);
 		return true;
 	}
 	if (unlikely(lun->ahead.head != AFTL_NIL) && aftl_read_start_ahead(ftl, lun))
@@ -244,17 +283,27 @@ static void rest(struct aftl *ftl, struct aftl_lun *lun, u64 retry_ns)
 	aftl_events_set(&ftl->events, lun->index, min(retry_ns, idle_ns));
 }
 
-/* One that is awake although its array is busy has got a read, or is not alone. */
+static void look_at_busy(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (unlikely(aftl_lun_dead(lun))) {
+		if (lun->reads.head != AFTL_NIL && aftl_has_rain(ftl) && aftl_read_start(ftl, lun))
+			aftl_stripe_none_left(ftl, lun);
+		return;
+	}
+	if (lun->reads.head != AFTL_NIL)
+		aftl_array_interrupt(ftl, lun, false);
+	if (unlikely(ftl->config.suspend_for_write) && lun->work.phase == AFTL_PHASE_ERASE &&
+	    yields(ftl, lun, &lun->work))
+		aftl_array_interrupt(ftl, lun, true);
+}
+
+/* One that is awake although its array is busy has got a command, or is not alone. */
 static void look_at(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u64 retry_ns;
 
-	if (lun->work.phase != AFTL_PHASE_IDLE && lun->reads.head != AFTL_NIL) {
-		if (likely(!aftl_lun_dead(lun)))
-			aftl_array_interrupt(ftl, lun);
-		else if (aftl_has_rain(ftl) && aftl_read_start(ftl, lun))
-			aftl_stripe_none_left(ftl, lun);
-	}
+	if (lun->work.phase != AFTL_PHASE_IDLE)
+		look_at_busy(ftl, lun);
 	if (lun->work.phase == AFTL_PHASE_IDLE && !start_something(ftl, lun, &retry_ns))
 		rest(ftl, lun, retry_ns);
 }

@@ -56,7 +56,7 @@ static void enqueue(struct aftl *ftl, struct aftl_lun *lun, u32 lane, u32 index)
 	lun->bound++;
 	if (ftl->bind[lane].left)
 		ftl->bind[lane].left--;
-	aftl_wake(ftl, lun);
+	aftl_wake_for_write(ftl, lun);
 }
 
 /* The write of @unit is in the controller and waits at @lun. Returns its tag. */

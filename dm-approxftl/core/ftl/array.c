@@ -212,16 +212,22 @@ void aftl_array_resume(struct aftl *ftl, struct aftl_lun *lun)
 	tell_work(ftl, lun, AFTL_ARRAY_RESUME, ftl->now_ns, lun->parked_ns);
 }
 
+/* May a read, or else a write, interrupt what the array does? */
+static bool may_interrupt(const struct aftl *ftl, u8 phase, bool write)
+{
+	if (phase == AFTL_PHASE_PROGRAM)
+		return !write && ftl->config.suspend & AFTL_SUSPEND_PROGRAM;
+	if (phase != AFTL_PHASE_ERASE)
+		return false;
+	return write ? ftl->config.suspend_for_write : ftl->config.suspend & AFTL_SUSPEND_ERASE;
+}
+
 /* Suspending pays only before the very end, and not for a page in the making. */
 static bool may_park(const struct aftl *ftl, const struct aftl_lun *lun, u64 when)
 {
 	const struct aftl_work *work = &lun->work;
-	u32 option = work->phase == AFTL_PHASE_PROGRAM ? AFTL_SUSPEND_PROGRAM :
-							  AFTL_SUSPEND_ERASE;
 
-	if (work->phase != AFTL_PHASE_PROGRAM && work->phase != AFTL_PHASE_ERASE)
-		return false;
-	return ftl->config.suspend & option && lun->parked.kind == AFTL_WORK_NONE &&
+	return lun->parked.kind == AFTL_WORK_NONE &&
 	       work->suspends < ftl->config.suspend_limit && when >= work->array_ns &&
 	       when + ftl->config.suspend_cost < work->end_ns;
 }
@@ -238,25 +244,40 @@ static u64 next_step(const struct aftl *ftl, const struct aftl_work *work)
 	return work->array_ns + div64_u64(ftl->now_ns - work->array_ns + step - 1, step) * step;
 }
 
+/* What it costs is time and energy of the operation. */
+static void count_suspension(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_counters *counters = &ftl->stats.counters;
+	u64 energy = div64_u64(ftl->config.suspend_cost * ftl->config.energy, 1000);
+
+	lun->parked.service_ns += ftl->config.suspend_cost;
+	counters->array_suspends++;
+	counters->array_suspend_ns += ftl->config.suspend_cost;
+	if (lun->parked.kind == AFTL_WORK_ERASE)
+		counters->erase_energy_pj += energy;
+	else
+		counters->program_energy_pj += energy;
+}
+
 void aftl_array_park(struct aftl *ftl, struct aftl_lun *lun)
 {
 	lun->parked = lun->work;
 	lun->parked.suspends++;
 	lun->work.phase = AFTL_PHASE_IDLE;
 	lun->parked_ns = lun->work.end_ns - ftl->now_ns + ftl->config.suspend_cost;
-	ftl->stats.counters.array_suspends++;
+	count_suspension(ftl, lun);
 	tell_work(ftl, lun, AFTL_ARRAY_SUSPEND, ftl->now_ns, lun->parked_ns);
 }
 
 /*
- * aftl_array_interrupt() - a read wants the array, which is busy: suspend what it is at, or
- * let the LUN have its event when that can be done
+ * aftl_array_interrupt() - a read, or a write, wants the array, which is busy: suspend what it is
+ * at, or let the LUN have its event when that can be done
  */
-void aftl_array_interrupt(struct aftl *ftl, struct aftl_lun *lun)
+void aftl_array_interrupt(struct aftl *ftl, struct aftl_lun *lun, bool write)
 {
 	u64 when = next_step(ftl, &lun->work);
 
-	if (!may_park(ftl, lun, when))
+	if (!may_interrupt(ftl, lun->work.phase, write) || !may_park(ftl, lun, when))
 		return;
 	if (when == ftl->now_ns)
 		aftl_array_park(ftl, lun);

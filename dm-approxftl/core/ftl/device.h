@@ -95,6 +95,7 @@ enum aftl_phase {
  * @kind: enum aftl_work_kind
  * @phase: enum aftl_phase
  * @suspends: how often it has been suspended
+ * @yields: of an erase, programs of the host in its place
  * @commands: host commands that it carries
  * @units: units that a read returns
  * @device_page: of a read
@@ -107,6 +108,7 @@ struct aftl_work {
 	u8 kind;
 	u8 phase;
 	u32 suspends;
+	u32 yields;
 	u32 commands;
 	u32 units;
 	u32 device_page;
@@ -757,6 +759,14 @@ static inline void aftl_wake(struct aftl *ftl, struct aftl_lun *lun)
 		aftl_be_awake(ftl, lun);
 }
 
+/* The same for a write, which may interrupt an erase. */
+static inline void aftl_wake_for_write(struct aftl *ftl, struct aftl_lun *lun)
+{
+	if (lun->work.phase == AFTL_PHASE_IDLE ||
+	    (unlikely(ftl->config.suspend_for_write) && lun->work.phase == AFTL_PHASE_ERASE))
+		aftl_be_awake(ftl, lun);
+}
+
 /* The same for a read, which may interrupt what the array does. */
 static inline void aftl_wake_for_read(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -1369,7 +1379,7 @@ void aftl_array_copy(struct aftl *ftl, struct aftl_lun *lun,
 		     const struct aftl_placement *placement);
 void aftl_array_erase(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_array_park(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_array_interrupt(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_array_interrupt(struct aftl *ftl, struct aftl_lun *lun, bool write);
 void aftl_array_resume(struct aftl *ftl, struct aftl_lun *lun);
 
 #endif

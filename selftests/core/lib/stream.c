@@ -162,6 +162,14 @@ static void random_queues(struct aftl_config *config)
 					(1 + aftl_random_below(&random, 9));
 }
 
+/* Every second device has programs that interrupt erases; the seed says which. */
+static void random_suspension(struct aftl_config *config)
+{
+	struct aftl_random random = { config->seed ^ 5 };
+
+	config->suspend_for_write = aftl_random_below(&random, 2);
+}
+
 /* The queue, and collection */
 static void random_work(struct aftl_config *config, struct aftl_random *random)
 {
@@ -263,6 +271,7 @@ void test_random_options(struct test_device *device, struct aftl_random *random)
 	random_cache(config);
 	random_recent(config);
 	random_queues(config);
+	random_suspension(config);
 	random_times(config, random);
 }
 

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Programs that interrupt erases: when, how often, at whose cost.
+ */
+#include "core/ftl/device.h"
+#include "tap.h"
+#include "test-device.h"
+
+#define SHAPE "channels", "1", "chips", "1", "blocks", "64", "op", "40", "suspend_for_write", "on"
+#define BLOCK_UNITS 256
+#define PAGE_NS 20480
+#define PROGRAM_NS 700000
+#define WRITE_NS (PAGE_NS + PROGRAM_NS)
+#define READ_NS (45000 + 10240)
+#define ERASE_NS 3500000
+#define COST_NS 20000
+
+static struct test_device device;
+static u64 begun_ns;
+static u64 erased_ns;
+
+static void on_erase(struct test_listener *self, aftl_slot_t first, u32 slots)
+{
+	(void)self;
+	(void)first;
+	(void)slots;
+	erased_ns = aftl_now(device.ftl) - begun_ns;
+}
+
+static struct test_listener listener = { .erase = on_erase };
+
+static bool erasing(void)
+{
+	return device.ftl->luns[0].work.phase == AFTL_PHASE_ERASE;
+}
+
+/* A block without valid data is collected; one after it is open. */
+static void begin_erase(const char *const *pairs)
+{
+	u32 unit;
+	u32 luns;
+
+	test_device_init(&device, "demo");
+	test_device_open(&device, "baseline", pairs);
+	test_device_listen(&device, &listener);
+	CHECK_EQ(aftl_geometry(device.ftl)->block_slots, BLOCK_UNITS);
+	luns = aftl_geometry(device.ftl)->luns;
+	for (unit = 0; unit < luns * (BLOCK_UNITS + 64); unit += 2)
+		CHECK_EQ(test_do(&device, AFTL_OP_WRITE, unit, 2, 0, NULL), 0);
+	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+	test_wait(&device, 2 * PROGRAM_NS);
+	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, 0, luns * BLOCK_UNITS, 0, NULL), 0);
+	aftl_reset_stats(device.ftl);
+	begun_ns = aftl_now(device.ftl);
+	erased_ns = 0;
+	CHECK_EQ(aftl_collect(device.ftl, 0), 0);
+	CHECK(erasing());
+}
+
+static void end_erase(u64 ns)
+{
+	test_drain(&device);
+	test_wait(&device, 20000000);
+	CHECK_EQ(erased_ns, ns);
+	test_audit(&device);
+	test_device_unlisten(&device, &listener);
+	test_device_close(&device);
+}
+
+static struct test_request *begin(enum aftl_op op, u32 unit, u32 units)
+{
+	return test_submit_kept(&device, op, unit, units, 0, 0, aftl_now(device.ftl));
+}
+
+static u64 end(struct test_request *request)
+{
+	u64 ns;
+
+	test_done(&device, request);
+	ns = request->request.complete_ns - begun_ns;
+	test_put(&device, request);
+	return ns;
+}
+
+static u64 write_from(u64 ns)
+{
+	struct test_request *write;
+
+	test_wait(&device, ns);
+	write = begin(AFTL_OP_WRITE, 1000, 2);
+	return end(write) - ns;
+}
+
+static void a_write_need_not_wait(void)
+{
+	static const char *const pairs[] = { SHAPE, NULL };
+	static const char *const without[] = { SHAPE, "suspend_for_write", "off", "suspend", "both",
+					       NULL };
+	const struct aftl_counters *counters;
+
+	begin_erase(pairs);
+	counters = test_counters(&device);
+	CHECK_EQ(write_from(1000000), WRITE_NS);
+	CHECK_EQ(counters->array_suspends, 1);
+	CHECK_EQ(counters->array_suspend_ns, COST_NS);
+	test_wait(&device, ERASE_NS);
+	CHECK_EQ(counters->array_erase_ns, ERASE_NS);
+	CHECK_EQ(counters->erase_energy_pj, (ERASE_NS + COST_NS) * 82500ULL / 1000);
+	CHECK_EQ(counters->program_energy_pj, PROGRAM_NS * 82500ULL / 1000);
+	CHECK_EQ(device.ftl->luns[0].busy_ns, ERASE_NS + COST_NS + WRITE_NS);
+	end_erase(ERASE_NS + COST_NS + WRITE_NS);
+	begin_erase(without);
+	CHECK_EQ(write_from(1000000), ERASE_NS - 1000000 + WRITE_NS);
+	end_erase(ERASE_NS);
+}
+
+/* What an interrupted program costs is its own. */
+static void so_has_a_program(void)
+{
+	static const char *const pairs[] = { SHAPE, "suspend", "program", NULL };
+	const struct aftl_counters *counters;
+	struct test_request *write;
+	u64 energy;
+
+	begin_erase(pairs);
+	test_wait(&device, 2 * ERASE_NS);
+	counters = test_counters(&device);
+	energy = counters->erase_energy_pj;
+	begun_ns = aftl_now(device.ftl);
+	write = begin(AFTL_OP_WRITE, 1000, 2);
+	test_wait(&device, 100000);
+	CHECK_EQ(test_do(&device, AFTL_OP_READ, BLOCK_UNITS, 1, 0, NULL), 0);
+	CHECK_EQ(end(write), WRITE_NS + COST_NS + READ_NS);
+	CHECK_EQ(counters->program_energy_pj, (PROGRAM_NS + COST_NS) * 82500ULL / 1000);
+	CHECK_EQ(counters->erase_energy_pj, energy);
+	CHECK_EQ(counters->array_program_ns, PROGRAM_NS);
+	CHECK_EQ(counters->array_suspend_ns, COST_NS);
+	end_erase(erased_ns);
+}
+
+/* One suspension is for as many as come meanwhile. */
+static void so_many_at_most(void)
+{
+	static const char *const pairs[] = { SHAPE, "suspend_limit", "3", NULL };
+	struct test_request *writes[5];
+	u32 i;
+
+	begin_erase(pairs);
+	test_wait(&device, 500000);
+	for (i = 0; i < ARRAY_SIZE(writes); i++)
+		writes[i] = begin(AFTL_OP_WRITE, 1000 + 2 * i, 2);
+	for (i = 0; i < 3; i++)
+		CHECK_EQ(end(writes[i]), 500000 + (i + 1) * WRITE_NS);
+	CHECK_EQ(test_counters(&device)->array_suspends, 1);
+	CHECK_EQ(end(writes[3]), ERASE_NS + COST_NS + 4 * WRITE_NS);
+	CHECK_EQ(end(writes[4]), ERASE_NS + COST_NS + 5 * WRITE_NS);
+	end_erase(ERASE_NS + COST_NS + 3 * WRITE_NS);
+}
+
+static void suspended_so_often(void)
+{
+	static const char *const pairs[] = { SHAPE, "suspend_limit", "2", NULL };
+
+	begin_erase(pairs);
+	CHECK_EQ(write_from(500000), WRITE_NS);
+	begun_ns += 500000 + WRITE_NS;
+	CHECK_EQ(write_from(500000), WRITE_NS);
+	begun_ns += 500000 + WRITE_NS;
+	CHECK_EQ(write_from(500000), ERASE_NS - 1500000 + 2 * COST_NS + WRITE_NS);
+	CHECK_EQ(test_counters(&device)->array_suspends, 2);
+	end_erase(ERASE_NS - 1000000 + 2 * COST_NS);
+}
+
+/* One thing is suspended at a time. */
+static void a_read_waits_for_that_program(void)
+{
+	static const char *const pairs[] = { SHAPE, "suspend", "both", NULL };
+	struct test_request *write;
+	struct test_request *read;
+
+	begin_erase(pairs);
+	test_wait(&device, 500000);
+	write = begin(AFTL_OP_WRITE, 1000, 2);
+	test_wait(&device, 100000);
+	read = begin(AFTL_OP_READ, BLOCK_UNITS, 1);
+	CHECK_EQ(end(write), 500000 + WRITE_NS);
+	CHECK_EQ(end(read), 500000 + WRITE_NS + READ_NS);
+	CHECK_EQ(test_counters(&device)->array_suspends, 1);
+	end_erase(ERASE_NS + COST_NS + WRITE_NS + READ_NS);
+}
+
+static void a_write_follows_a_read(void)
+{
+	static const char *const pairs[] = { SHAPE, "suspend", "erase", NULL };
+	struct test_request *write;
+	struct test_request *read;
+
+	begin_erase(pairs);
+	test_wait(&device, 500000);
+	read = begin(AFTL_OP_READ, BLOCK_UNITS, 1);
+	test_wait(&device, 10000);
+	write = begin(AFTL_OP_WRITE, 1000, 2);
+	CHECK_EQ(end(read), 500000 + READ_NS);
+	CHECK_EQ(end(write), 500000 + READ_NS + WRITE_NS);
+	CHECK_EQ(test_counters(&device)->array_suspends, 1);
+	end_erase(ERASE_NS + COST_NS + WRITE_NS + READ_NS);
+}
+
+/* What is in the buffer has time, until a flush comes, or more than has room. */
+static void nobody_waits_for_what_is_buffered(void)
+{
+	static const char *const pairs[] = { SHAPE, "buffer", "64KiB", "buffer_hold", "0", NULL };
+	struct test_request *flush;
+	struct test_request *last;
+
+	begin_erase(pairs);
+	test_wait(&device, 500000);
+	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 1000, 8, 0, NULL), 0);
+	test_wait(&device, 500000);
+	CHECK_EQ(test_counters(&device)->array_suspends, 0);
+	flush = begin(AFTL_OP_FLUSH, 0, 0);
+	CHECK_EQ(end(flush), 1000000 + 4 * WRITE_NS);
+	CHECK_EQ(test_counters(&device)->array_suspends, 1);
+	end_erase(ERASE_NS + COST_NS + 4 * WRITE_NS);
+	begin_erase(pairs);
+	test_wait(&device, 500000);
+	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 1000, 16, 0, NULL), 0);
+	CHECK_EQ(test_counters(&device)->array_suspends, 0);
+	last = begin(AFTL_OP_WRITE, 2000, 1);
+	CHECK_EQ(end(last), 500000 + WRITE_NS);
+	CHECK_EQ(test_counters(&device)->array_suspends, 1);
+	test_drain(&device);
+	test_wait(&device, 50000000);
+	CHECK(erased_ns > ERASE_NS);
+	end_erase(erased_ns);
+}
+
+/* As reads do, at the end of a step. */
+static void between_steps(void)
+{
+	static const char *const pairs[] = { SHAPE, "suspend_step", "400us", NULL };
+
+	begin_erase(pairs);
+	CHECK_EQ(write_from(900000), 300000 + WRITE_NS);
+	end_erase(ERASE_NS + COST_NS + WRITE_NS);
+}
+
+/* Who needs the block that is being erased waits for it. */
+static void room_comes_first(void)
+{
+	static const char *const pairs[] = { SHAPE, NULL };
+	u32 free_blocks;
+
+	begin_erase(pairs);
+	free_blocks = device.ftl->luns[0].free_blocks;
+	device.ftl->luns[0].free_blocks = 1;
+	CHECK_EQ(write_from(1000000), ERASE_NS - 1000000 + WRITE_NS);
+	CHECK_EQ(test_counters(&device)->array_suspends, 0);
+	device.ftl->luns[0].free_blocks += free_blocks - 1;
+	end_erase(ERASE_NS);
+}
+
+/* The die is lost, not what was on its way to it. */
+static void a_die_dies_meanwhile(void)
+{
+	static const char *const pairs[] = { SHAPE, "chips", "2", "allocate", "static", NULL };
+	struct test_request *write;
+	u32 unit = 1000;
+
+	begin_erase(pairs);
+	test_wait(&device, 500000);
+	write = begin(AFTL_OP_WRITE, unit, 4);
+	test_wait(&device, 100000);
+	CHECK_EQ(device.ftl->luns[0].parked.kind, AFTL_WORK_ERASE);
+	CHECK_EQ(aftl_fail_lun(device.ftl, 0), 0);
+	end(write);
+	CHECK_EQ(test_do(&device, AFTL_OP_READ, unit, 4, 0, NULL), 0);
+	end_erase(0);
+}
+
+int main(void)
+{
+	tap_run("a write need not wait for an erase", a_write_need_not_wait);
+	tap_run("an interrupted program costs what it costs", so_has_a_program);
+	tap_run("so many programs at most", so_many_at_most);
+	tap_run("suspended so often", suspended_so_often);
+	tap_run("a read waits for that program", a_read_waits_for_that_program);
+	tap_run("a write follows a read", a_write_follows_a_read);
+	tap_run("nobody waits for what is buffered", nobody_waits_for_what_is_buffered);
+	tap_run("between steps", between_steps);
+	tap_run("room comes first", room_comes_first);
+	tap_run("a die dies meanwhile", a_die_dies_meanwhile);
+	return tap_finish();
+}
