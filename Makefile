@@ -71,10 +71,25 @@ test_support = $(wildcard selftests/core/lib/*.c) $(filter-out selftests/core/li
 
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wdeclaration-after-statement
-INCLUDES := -I dm-approxftl -I userspace/host -I userspace/lib \
-	-I userspace/sim -I selftests/core/lib
+# The folders whose headers a part includes beside its own; build.mk of the others says theirs, as
+# sees_PART. Nothing else is found.
+own := dm-approxftl userspace/host userspace/lib
+sees_dm-approxftl/core := dm-approxftl userspace/host
+sees_userspace/lib := dm-approxftl userspace/host
+sees_userspace/sim := $(own) trace-tools/reader
+sees_userspace/approxftl := $(own) userspace/sim userspace/libapproxftl trace-tools/reader
+sees_selftests/core := dm-approxftl userspace/host selftests/core/lib
+sees_selftests/cli := $(own) selftests/core/lib
+sees_selftests/sim := dm-approxftl userspace/host userspace/sim selftests/core/lib
+sees_selftests/volume := $(own) selftests/core/lib
+sees_selftests/fuzz := $(own) selftests/core/lib trace-tools/reader userspace/apps \
+	userspace/libapproxftl
+
+part_of = $(word 1,$(subst /, ,$(1)))/$(word 2,$(subst /, ,$(1)))
+includes_of = $(addprefix -I ,$(sees_$(call part_of,$(1))))
+seen = $(foreach v,$(sort $(filter sees_%,$(.VARIABLES))),$(v)=$($(v)))
 # Functions and lines, for sanitizers and profilers; for a debugger, CFLAGS=-g.
-BASE_FLAGS = -std=gnu11 $(OPT) -g1 $(WARNINGS) $(INCLUDES) $(CFLAGS)
+BASE_FLAGS = -std=gnu11 $(OPT) -g1 $(WARNINGS) $(CFLAGS)
 WERROR_FLAGS := $(if $(filter 1,$(WERROR)),-Werror)
 
 # ---------------------------------------------------------------- variants
@@ -103,12 +118,12 @@ define variant
 $$($(1)_dir)/obj/%.o: %.c $$($(1)_dir)/flags
 	@mkdir -p $$(@D)
 	$$(call say,CC,$$@)
-	$$(Q)$$($(1)_cc) $$(BASE_FLAGS) $$($(1)_flags) $$(WERROR_FLAGS) -MMD -MP -c -o $$@ $$<
+	$$(Q)$$($(1)_cc) $$(BASE_FLAGS) $$($(1)_flags) $$(call includes_of,$$<) $$(WERROR_FLAGS) -MMD -MP -c -o $$@ $$<
 
 $$($(1)_dir)/flags: FORCE
 	@mkdir -p $$(@D)
-	@echo '$$($(1)_cc) $$(BASE_FLAGS) $$($(1)_flags)' | cmp -s - $$@ || \
-		echo '$$($(1)_cc) $$(BASE_FLAGS) $$($(1)_flags)' >$$@
+	@echo '$$($(1)_cc) $$(BASE_FLAGS) $$($(1)_flags) $$(seen)' | cmp -s - $$@ || \
+		echo '$$($(1)_cc) $$(BASE_FLAGS) $$($(1)_flags) $$(seen)' >$$@
 endef
 $(foreach v,$(if $(filter $(plain_dir),$(test_dir)),,plain) test fuzz,$(eval $(call variant,$(v))))
 
@@ -144,7 +159,7 @@ needing = $(if $(call lacking,$(1)),$(eval LEFT_OUT += $(notdir $(2)): $(call la
 LEFT_OUT :=
 
 # Each part beside the simulator and its command line says how it is built: its build.mk adds
-# to PROGRAMS, EXAMPLES (built and run, never installed), INCLUDES and tested_AREA.
+# to PROGRAMS, EXAMPLES (built and run, never installed) and tested_AREA, and has sees_PART.
 include $(wildcard userspace/*/build.mk trace-tools/*/build.mk)
 
 include packaging/install.mk

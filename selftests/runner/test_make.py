@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -118,3 +120,70 @@ def test_help_and_clean_make_no_folder(tmp_path: Path) -> None:
     for words in ([], ["help"], ["clean"], ["-n", "all"]):
         assert make(*words, f"O={tmp_path}/build").returncode == 0
         assert not (tmp_path / "build").exists()
+
+
+# ---------------------------------------------------------------- what a part sees
+
+SOURCES = [path.relative_to(TOP) for folder in ("dm-approxftl/core", "userspace", "trace-tools",
+                                                "selftests")
+           for path in (TOP / folder).rglob("*.c")]
+#: What others are built over: it includes nothing of who is above.
+BELOW = {
+    "dm-approxftl/core": {"dm-approxftl", "userspace/host"},
+    "userspace/lib": {"dm-approxftl", "userspace/host"},
+    "userspace/libapproxftl": {"dm-approxftl/uapi"},
+    "trace-tools/reader": {"dm-approxftl", "userspace/host", "userspace/lib"},
+}
+#: The kernel's, and what is compiled with lines of its own; the latter's folders come first there.
+OTHERS = ("selftests/kernel", "selftests/bench", "userspace/playground/wasi")
+
+
+def folders_of_parts(build: Path) -> dict[str, set[str]]:
+    """Return the folders of -I of each part, by what make would do."""
+    parts: dict[str, Path] = {}
+    for source in SOURCES:
+        if not str(source).startswith(OTHERS):
+            parts.setdefault("/".join(source.parts[:2]), source)
+    objects = []
+    for source in parts.values():
+        kind = "fuzz/" if source.name.startswith("fuzz-") else "san-address-undefined/" \
+            if source.parts[0] == "selftests" else ""
+        objects.append(build / f"{kind}obj" / source.with_suffix(".o"))
+    said = make("-n", "V=1", f"O={build}", *objects).stdout.splitlines()
+    return {part: set(re.findall(r"-I (\S+)", next(line for line in said
+                                                   if line.endswith(f" {source}"))))
+            for part, source in parts.items()}
+
+
+def used(file: Path, folders: set[str], found: set[str], seen: set[Path]) -> None:
+    """Add the folders in which headers of a file, and what those include, are found."""
+    seen.add(file)
+    for name in re.findall(r'^#\s*include ["<]([^">]+)[">]', (TOP / file).read_text(), re.M):
+        beside = Path(os.path.normpath(file.parent / name))
+        for folder in (None, *folders):
+            header = beside if folder is None else Path(folder) / name
+            if (TOP / header).is_file():
+                found |= {folder} if folder else set()
+                if header not in seen:
+                    used(header, folders, found, seen)
+                break
+
+
+def test_a_part_sees_the_folders_whose_headers_it_includes(tmp_path: Path) -> None:
+    parts = folders_of_parts(tmp_path / "build")
+    assert len(parts) > 18
+    for part, folders in parts.items():
+        found: set[str] = set()
+        for source in SOURCES:
+            if str(source).startswith(f"{part}/") and not str(source).startswith(OTHERS):
+                used(source, folders, found, set())
+        assert found == folders, part
+        assert folders == BELOW.get(part, folders), part
+    assert set(BELOW) < set(parts)
+
+
+def test_no_two_headers_of_one_name() -> None:
+    """But of each host's own, and of the library's, which wraps the kernel's."""
+    names = [path.name for folder in ("dm-approxftl", "userspace", "trace-tools")
+             for path in (TOP / folder).rglob("*.h") if "wasi" not in path.parts]
+    assert {name for name in names if names.count(name) > 1} == {"aftl-host.h", "approxftl.h"}

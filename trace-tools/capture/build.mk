@@ -2,7 +2,7 @@
 #
 # "approxftl trace record", a part of approxftl-trace.
 
-INCLUDES += -I trace-tools/capture -I userspace/approxftl
+sees_trace-tools/capture := $(own) userspace/approxftl trace-tools/reader
 trace_sources += $(wildcard trace-tools/capture/*.c) userspace/approxftl/dm-device.c \
 	userspace/approxftl/kernel-log.c
 trace_libs += -ldevmapper

@@ -2,7 +2,7 @@
 #
 # Readers and writers of traces: needs zlib1g-dev and libzstd-dev.
 
-INCLUDES += -I trace-tools/reader
+sees_trace-tools/reader := $(own)
 
 trace_reader_sources := $(wildcard trace-tools/reader/*.c)
 trace_reader_libs := -lz -lzstd

@@ -2,7 +2,8 @@
 #
 # approxftl-replay: needs liburing-dev, and what the reader of traces needs.
 
-INCLUDES += -I trace-tools/replay -I userspace/approxftl
+sees_trace-tools/replay := $(own) trace-tools/reader userspace/approxftl
+sees_selftests/replay := dm-approxftl userspace/host trace-tools/replay selftests/core/lib
 PROGRAMS += $(call needing,liburing.h=liburing-dev zlib.h=zlib1g-dev zstd.h=libzstd-dev,\
 	$(plain_dir)/approxftl-replay)
 

@@ -2,7 +2,8 @@
 #
 # approxftl-app: programs that say which of their data may lose bits.
 
-INCLUDES += -I userspace/apps
+sees_userspace/apps := $(own) userspace/libapproxftl
+sees_selftests/apps := $(own) userspace/apps userspace/libapproxftl selftests/core/lib
 PROGRAMS += $(plain_dir)/approxftl-app
 
 apps_parts := $(filter-out %/main.c,$(wildcard userspace/apps/*.c))

@@ -2,8 +2,8 @@
 #
 # libapproxftl, shared and static, and its headers.
 
-# Before the module's own folder, which has an approxftl.h, too.
-INCLUDES := -I userspace/libapproxftl -I dm-approxftl/uapi $(INCLUDES)
+sees_userspace/libapproxftl := dm-approxftl/uapi
+sees_selftests/library := userspace/libapproxftl dm-approxftl/uapi userspace/host selftests/core/lib
 
 lib_sources := $(wildcard userspace/libapproxftl/*.c)
 lib_shared := $(plain_dir)/libapproxftl.so.1

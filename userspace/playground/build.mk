@@ -3,7 +3,9 @@
 # The playground: core and simulator as WebAssembly, in one page. Needs clang, lld, wasi-libc and
 # libclang-rt-dev-wasm32.
 
-INCLUDES += -I userspace/playground
+sees_userspace/playground := $(own) userspace/sim trace-tools/reader trace-tools/replay
+sees_selftests/playground := $(own) trace-tools/reader userspace/sim userspace/playground \
+	selftests/core/lib
 
 playground_lacking := $(strip $(if $(shell command -v wasm-ld),,lld) \
 	$(if $(shell command -v '$(CLANG)'),,clang) \
@@ -16,8 +18,7 @@ wasm_dir := $(O)/wasm
 wasm_cc = $(CLANG)
 # Error numbers that WASI does not know are Linux's.
 wasm_flags = --target=wasm32-wasi -D_WASI_EMULATED_SIGNAL -D_WASI_EMULATED_PROCESS_CLOCKS \
-	-DEUCLEAN=117 -DENODATA=61 -I userspace/playground/wasi -I trace-tools/reader \
-	-I trace-tools/replay
+	-DEUCLEAN=117 -DENODATA=61 -I userspace/playground/wasi
 wasm_link = $(wasm_cc) $(wasm_flags) -Wl,--gc-sections -Wl,--strip-all -Wl,-z,stack-size=1048576
 wasm_libs := -lwasi-emulated-signal -lwasi-emulated-process-clocks -lm
 

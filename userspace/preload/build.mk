@@ -2,6 +2,7 @@
 #
 # approxrun, and what it puts into programs.
 
+sees_userspace/preload := userspace/host userspace/lib userspace/libapproxftl
 PROGRAMS += $(plain_dir)/approxrun
 
 run_preload := $(plain_dir)/libapproxftl-preload.so

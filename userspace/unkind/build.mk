@@ -2,7 +2,8 @@
 #
 # approxftl-unkind: needs liburing-dev.
 
-INCLUDES += -I userspace/unkind -I trace-tools/replay -I userspace/approxftl
+sees_userspace/unkind := $(own) trace-tools/replay
+sees_selftests/unkind := dm-approxftl userspace/host userspace/unkind selftests/core/lib
 PROGRAMS += $(call needing,liburing.h=liburing-dev,$(plain_dir)/approxftl-unkind)
 
 unkind_parts := $(filter-out %/unkind.c,$(wildcard userspace/unkind/*.c)) \
