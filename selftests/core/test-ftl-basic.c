@@ -439,6 +439,55 @@ static void data_cross_the_link_one_after_the_other(void)
 	close_device();
 }
 
+/* Short requests are as fast as the controller, long ones as the link: neither adds up. */
+static void the_link_is_busy_meanwhile(void)
+{
+	static const char *const pairs[] = {
+		"channels", "1", "chips", "1", "buffer", "1MiB", "link", "1000",
+		"controller_command", "10us", "controller", "7us", NULL
+	};
+	struct test_request *requests[3];
+	u64 unit_ns = 4096;
+	u64 now_ns;
+	u32 i;
+
+	open_device("demo", "baseline", pairs);
+	for (i = 0; i < 3; i++)
+		requests[i] = begin(AFTL_OP_READ, 100 * i, 1);
+	for (i = 0; i < 3; i++)
+		CHECK_EQ(end(requests[i]), (i + 1) * 10000 + unit_ns + 7000);
+	test_wait(&device, 1000000);
+	now_ns = aftl_now(device.ftl);
+	for (i = 0; i < 3; i++)
+		requests[i] = begin(AFTL_OP_READ, 100 * i, 5);
+	for (i = 0; i < 3; i++)
+		CHECK_EQ(end(requests[i]), 10000 + (i + 1) * 5 * unit_ns + 7000);
+	/* Writes do not wait for reads, nor these for writes. */
+	test_wait(&device, 1000000);
+	requests[0] = begin(AFTL_OP_READ, 0, 1);
+	requests[1] = begin(AFTL_OP_WRITE, 0, 1);
+	requests[2] = begin(AFTL_OP_DISCARD, 0, 1);
+	CHECK_EQ(end(requests[0]), 10000 + unit_ns + 7000);
+	CHECK_EQ(end(requests[1]), 10000 + unit_ns + 7000);
+	CHECK_EQ(end(requests[2]), 20000 + 7000);
+	CHECK(aftl_now(device.ftl) > now_ns);
+	close_device();
+}
+
+static void the_controller_needs_no_link(void)
+{
+	static const char *const pairs[] = { "controller_command", "10us", NULL };
+	struct test_request *requests[3];
+	u32 i;
+
+	open_device("demo", "baseline", pairs);
+	for (i = 0; i < 3; i++)
+		requests[i] = begin(AFTL_OP_READ, 100 * i, 1 + i);
+	for (i = 0; i < 3; i++)
+		CHECK_EQ(end(requests[i]), (i + 1) * 10000);
+	close_device();
+}
+
 static void suspending_is_off_by_default(void)
 {
 	static const char *const pairs[] = { ONE_DIE, NULL };
@@ -930,6 +979,8 @@ int main(void)
 	tap_run("a program is suspended only so often", a_program_is_suspended_so_often);
 	tap_run("a program is suspended between steps", a_program_is_suspended_between_steps);
 	tap_run("the last step is not interrupted", the_last_step_is_not_interrupted);
+	tap_run("the link is busy meanwhile", the_link_is_busy_meanwhile);
+	tap_run("the controller needs no link", the_controller_needs_no_link);
 	tap_run("suspending is off by default", suspending_is_off_by_default);
 	tap_run("reads wait for a row of programs", reads_wait_for_a_row_of_programs);
 	tap_run("pages of a word line take their times", pages_of_a_word_line_take_their_times);

@@ -82,6 +82,8 @@ PARAM(command, TIME, 0, MS, 0, "channel time of one command")
 PARAM(ecc, TIME, 0, MS, 0, "decode a precise page; approximate pages skip it")
 PARAM(ecc_retry, TIME, 0, SEC, 45 * US, "each further sensing level of a precise page")
 PARAM(controller, TIME, 0, MS, 0, "controller and link time of a request")
+PARAM(controller_command, TIME, 0, MS, 0,
+	"time in which the controller deals with one request before the next, each way; 0: none")
 PARAM(link, COUNT, 0, 1000000, 0,
 	"transfer rate of the host link in MB/s, each way; 0: it takes no time")
 PARAM(link_command, TIME, 0, MS, 0, "link time of a request, where the link takes time")

@@ -12,14 +12,27 @@ static void update_line_event(struct aftl *ftl, u32 line)
 			head ? head->complete_ns : AFTL_NEVER);
 }
 
-/* Data cross the link one request after the other, each way. What has none waits its turn. */
+/* The controller deals with one request after the other, each way. */
+static u64 be_dealt_with(struct aftl *ftl, bool inward)
+{
+	if (!ftl->config.controller_command)
+		return ftl->now_ns;
+	ftl->command_ns[inward] = max(ftl->command_ns[inward], ftl->now_ns) +
+				  ftl->config.controller_command;
+	return ftl->command_ns[inward];
+}
+
+/* So does the link with their data, meanwhile. What has none waits its turn. */
 static u64 cross_link(struct aftl *ftl, const struct aftl_request *request)
 {
 	bool inward = request->op != AFTL_OP_READ;
 	bool data = !inward || request->op == AFTL_OP_WRITE;
-	u64 ns = ftl->config.link_command + (data ? request->units * ftl->unit_link_ns : 0);
+	u64 ns = data ? request->units * ftl->unit_link_ns : 0;
+	u64 ready_ns = be_dealt_with(ftl, inward);
 
-	ftl->link_ns[inward] = max(ftl->link_ns[inward], ftl->now_ns) + ns;
+	if (ftl->unit_link_ns)
+		ns += ftl->config.link_command;
+	ftl->link_ns[inward] = max(ftl->link_ns[inward], ready_ns) + ns;
 	return ftl->link_ns[inward];
 }
 
@@ -32,7 +45,7 @@ static void join_line(struct aftl *ftl, struct aftl_request *request)
 
 	if (unlikely(request->met == AFTL_MET_RECENT))
 		index = AFTL_LINE_RECENT;
-	if (unlikely(ftl->unit_link_ns)) {
+	if (unlikely(ftl->paced)) {
 		crossed_ns = cross_link(ftl, request);
 		if (request->op != AFTL_OP_READ)
 			index = AFTL_LINE_INWARD;

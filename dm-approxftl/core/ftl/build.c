@@ -214,6 +214,7 @@ void aftl_derive(struct aftl *ftl)
 	ftl->unit_transfer_ns = DIV_ROUND_UP(ftl->geo.unit_bytes * 1000ULL, config->bus);
 	ftl->unit_link_ns = config->link ?
 			DIV_ROUND_UP(ftl->geo.unit_bytes * 1000ULL, config->link) : 0;
+	ftl->paced = config->link || config->controller_command;
 	ftl->gc_blocks = max((u32)(ftl->geo.blocks_per_lun * config->gc / 10000),
 			     aftl_reserve(ftl) + 1);
 	ftl->gc_idle_valid = (u32)(ftl->geo.block_slots * config->gc_idle_valid / 10000);

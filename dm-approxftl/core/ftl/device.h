@@ -661,8 +661,10 @@ struct aftl {
 	struct aftl_turns turns[2];
 	u32 queues;
 	struct aftl_line lines[AFTL_LINES];
-	/* When each way of the link is free: out, in. */
+	/* When the controller, and then the link, can take another request: out, in. */
+	u64 command_ns[2];
 	u64 link_ns[2];
+	bool paced;
 	u64 seq;
 	u32 requests;
 

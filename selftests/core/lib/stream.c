@@ -255,6 +255,7 @@ static void random_times(struct aftl_config *config, struct aftl_random *random)
 	config->read_move = aftl_random_below(random, 2) * 15000;
 	config->link = aftl_random_below(random, 2) * 500;
 	config->link_command = aftl_random_below(random, 2) * 1000;
+	config->controller_command = config->seed % 4 == 1 ? 1500 : 0;
 }
 
 void test_random_options(struct test_device *device, struct aftl_random *random)
