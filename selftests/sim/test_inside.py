@@ -81,7 +81,8 @@ def operations(path: Path) -> list[Json]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("suspend", "for_write"), [("off", "off"), ("both", "off"), ("both", "on")])
+@pytest.mark.parametrize(("suspend", "for_write"),
+                         [("off", "off"), ("both", "off"), ("both", "on")])
 def test_timeline_adds_up(tmp_path: Path, suspend: str, for_write: str) -> None:
     path = tmp_path / "timeline.json"
     result, found = inside("--timeline", str(path), "--suspend", suspend,
