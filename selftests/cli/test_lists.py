@@ -246,6 +246,10 @@ def test_a_file_of_json(tmp_path: Any) -> None:
         assert (done.code, done.out, done.err) == (0, "", "")
         assert len(json.loads(file.read_text())["rows"]) == len(everything("params"))
         file.unlink()
+    # Behind a blank is a word of its own.
+    for option in ("-j", "--json"):
+        done = ask("compare", option, str(place() / "r.json"))
+        assert (done.code, bool(json.loads(done.out)["runs"])) == (0, True)
     assert ask("params", f"-j{file}", "--profile", "none").code == 2
     assert not file.exists()
 

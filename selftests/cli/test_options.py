@@ -101,6 +101,24 @@ def test_a_name_has_a_value_everywhere_or_nowhere() -> None:
             if len(kinds) > 1 and name not in OF_TWO_KINDS} == {}
 
 
+def page_of(words: Words) -> str:
+    """Return the name of a verb's page."""
+    verb = words[0]
+    if words == ("trace", "record"):
+        return "approxftl-trace-record"
+    return PAGE_OF.get(verb, verb if verb.startswith("approx") else f"approxftl-{verb}")
+
+
+def test_a_page_has_no_option_that_no_verb_has() -> None:
+    known: dict[str, set[str]] = defaultdict(set)
+    for words in VERBS:
+        known[page_of(words)] |= {one.name for one in options(words)}
+    found = {name: set(re.findall(r"^(?:\*\*)?(?:-\w, )?(--[a-z][a-z0-9-]*)", page, re.M))
+             for name, page in PAGES.items() if name in known}
+    assert sum(map(len, found.values())) > 250
+    assert {name: more for name, there in found.items() if (more := there - known[name])} == {}
+
+
 def speaker(words: Words) -> str:
     """Who a sentence of a verb is of; some verbs of verbs speak for all of them."""
     own = words[0].removeprefix("approxftl-")
@@ -127,9 +145,8 @@ class TestVerb:
                 assert one == Option("-j", "--json", "[=FILE]")
 
     def test_the_page_has_every_option(self, words: Words) -> None:
-        verb = words[0]
-        name = PAGE_OF.get(verb, f"approxftl-{verb}" if not verb.startswith("approx") else verb)
-        page = PAGES["approxftl-trace-record" if words == ("trace", "record") else name]
+        name = page_of(words)
+        page = PAGES[name]
         for one in options(words):
             letter = rf"{one.letter}\b.*" if one.letter else ""
             known = re.search(rf"^(?! )[*]*{letter}.*{one.name}\b|\*\*{letter}{one.name}\b", page,

@@ -180,10 +180,3 @@ def test_a_part_sees_the_folders_whose_headers_it_includes(tmp_path: Path) -> No
         assert found == folders, part
         assert folders == BELOW.get(part, folders), part
     assert set(BELOW) < set(parts)
-
-
-def test_no_two_headers_of_one_name() -> None:
-    """But of each host's own, and of the library's, which wraps the kernel's."""
-    names = [path.name for folder in ("dm-approxftl", "userspace", "trace-tools")
-             for path in (TOP / folder).rglob("*.h") if "wasi" not in path.parts]
-    assert {name for name in names if names.count(name) > 1} == {"aftl-host.h", "approxftl.h"}

@@ -9,6 +9,7 @@
 
 #include "checked-memory.h"
 #include "app-run.h"
+#include "interruption.h"
 #include "output-file.h"
 #include "sibling-program.h"
 #include "standard-streams.h"
@@ -96,6 +97,7 @@ int main(int argc, char **argv)
 	struct aftl_error error;
 
 	standard_streams_begin();
+	interruption_ends("approxftl app: interrupted\n");
 	if (argc > 1 && is_other(argv[1]))
 		return run_other(argv);
 	if (app_options_parse(&options, argc, argv, &error))

@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <signal.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
 #include "aftl-host.h"
+#include "exit-codes.h"
 #include "interruption.h"
 
 static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
 static atomic_bool to_note, seen, patient;
 static void (*last_words)(void);
+static const char *last_sentence;
 
 static void die(int number)
 {
 	if (last_words)
 		last_words();
+	/* Whether anybody listens or not. */
+	if (last_sentence && number != SIGPIPE &&
+	    write(STDERR_FILENO, last_sentence, strlen(last_sentence)) != 0)
+		_exit(EXIT_INTERRUPTED);
 	signal(number, SIG_DFL);
 	raise(number);
 }
@@ -54,6 +61,12 @@ bool interrupted(void)
 void interruption_leave_to_parent(void)
 {
 	atomic_store(&patient, true);
+}
+
+void interruption_ends(const char *sentence)
+{
+	last_sentence = sentence;
+	take_signals();
 }
 
 void interruption_clean_up(void (*clean_up)(void))

@@ -18,6 +18,9 @@ bool interrupted(void);
 /* For a child of who has called interruption_catch(): the second one ends the parent alone. */
 void interruption_leave_to_parent(void);
 
+/* For who has nothing to keep: the first one ends the program, with a line and EXIT_INTERRUPTED. */
+void interruption_ends(const char *sentence);
+
 /**
  * interruption_clean_up() - what is done when a signal ends the program
  * @clean_up: called in a signal handler
