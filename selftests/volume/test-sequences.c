@@ -28,7 +28,7 @@
 #define SAMPLES 48
 
 /* Of histories of so many operations, one in so many is in the sample. */
-static const u32 sample_of[] = { 0, 1, 4, 96 };
+static const u32 sample_of[] = { 0, 1, 8, 192 };
 
 /* One recovered device in so many goes on, as either of two policies. */
 #define GO_ON_OF 61
