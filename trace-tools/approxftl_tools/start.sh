@@ -71,5 +71,8 @@ fi
 # Matrices here are so small that threads would wait for each other most of the time.
 OPENBLAS_NUM_THREADS=1
 export OPENBLAS_NUM_THREADS
+# Bytecode is written where somebody wants it, not beside the package.
+unwritten=-B
+[ -z "${PYTHONPYCACHEPREFIX:-}" ] || unwritten=
 # Ctrl-C waits until the package says what it does: before, Python would tell where it was.
-exec env --block-signal=INT "$python" -P -B -m approxftl_tools.@VERB@ "$@"
+exec env --block-signal=INT "$python" -P $unwritten -m approxftl_tools.@VERB@ "$@"
