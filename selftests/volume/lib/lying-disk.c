@@ -136,7 +136,7 @@ static int medium_flush(void *host)
  * touches as the rest of a test takes.
  */
 
-#define LARGE_BYTES (1U << 20)
+#define LARGE_BYTES (1024 * 1024)
 
 struct header {
 	size_t bytes;
