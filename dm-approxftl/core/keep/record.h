@@ -43,7 +43,8 @@
  *	                         2 with enum aftl_life << 4 added for a write with such a hint
  *	    21     1  class      index into the class names
  *	    22     2  stream     the source's own division of requests, such as a disk; its low
- *	                         byte is what the simulator takes for the hint of a write
+ *	                         byte is what the simulator takes for the hint of a write, and
+ *	                         in the high one it records the host's queue, if there are several
  *	    24     4  lat_100ns  measured latency in 100 ns, 0: unknown
  *	    28     4  pid        process, 0: unknown
  *
