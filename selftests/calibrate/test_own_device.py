@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A device of our own, measured by real fio with the job files that ship, tells what it is.
+
+The machine counts instructions, and its device is SLOWER times as slow as what is looked for, so
+that fio and the kernel around it hardly count; idle time costs nothing there. Jobs are shorter than
+they ship, but for the fill and the bursts, and what they wait for is as much longer.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from selftests.lib.json_schema import document_of
+from selftests.lib.programs import BUILD, PROGRAM, TOP, run_program
+
+from approxftl_tools.calibrate_model import Model
+
+SLOWER = 20
+HIDDEN = Model(8, 32768, True, {
+    "controller": 12000, "read_first": 50000, "read": 60000, "read_last": 80000, "bus": 800,
+    "link": 2000, "link_command": 2000, "program": 1500000, "buffer": 8 << 20, "op": 15})
+JOBS = ("writes", "reads")
+SCHEMA = "trace-tools/approxftl_tools/tools-output.schema.json"
+Json = dict[str, Any]
+
+
+def slower(text: str) -> str:
+    """Return a file of jobs for a device that is so much slower."""
+    for wanted, fewer in ((r"(?:20000|40000)", 3000), (r"(?:100000|400000)", 8000)):
+        text = re.sub(rf"^number_ios={wanted}$", f"number_ios={fewer}", text, flags=re.M)
+    text = re.sub(r"^thinktime=(\d+)ms$", lambda m: f"thinktime={int(m[1]) * SLOWER}ms", text,
+                  flags=re.M)
+    text = re.sub(r"^rate_iops=(\d+)$", lambda m: f"rate_iops={int(m[1]) // SLOWER}", text,
+                  flags=re.M)
+    return re.sub(r"^runtime=5$", "runtime=30", text, flags=re.M)
+
+
+def faster(document: Json) -> Json:
+    """Return what fio would have measured of the device as it is looked for."""
+    for job in document["jobs"]:
+        if "rate_iops" in job["job options"]:
+            job["job options"]["rate_iops"] = str(int(job["job options"]["rate_iops"]) * SLOWER)
+        for kind in ("read", "write"):
+            times = job[kind]["clat_ns"]
+            job[kind]["iops"] *= SLOWER
+            times["mean"] /= SLOWER
+            times["percentile"] = {share: int(ns / SLOWER)
+                                   for share, ns in times.get("percentile", {}).items()}
+    return document
+
+
+def table_line() -> str:
+    """Return the device's table. It is so large that strides come to many places."""
+    options = [word.removeprefix("--") for word in HIDDEN.options(1 << 30)]
+    done = run_program(PROGRAM, "sim", *(f"--{word}" for word in options), "--requests", "0",
+                       "--quiet", "--json", "-")
+    sectors = json.loads(done.out)["geometry"]["capacity_bytes"] // 512
+    words = ["policy", "baseline", "timing", f"scale:{SLOWER}",
+             *(part for word in options for part in word.split("="))]
+    return f"0 {sectors} approxftl none {len(words)} {' '.join(words)}"
+
+
+@pytest.fixture(scope="module", name="found")
+def calibrated(tmp_path_factory: pytest.TempPathFactory) -> Json:
+    """Measure it in the machine, and look for what it is outside."""
+    place = tmp_path_factory.mktemp("calibrate")
+    fio = "fio --eta=never --output-format=json --output=$RESULTS"
+    lines = ["set -e", f'dmsetup create hidden --table "{table_line()}"']
+    for name in JOBS:
+        jobs = (TOP / f"fio-profiles/calibrate-{name}.fio").read_text()
+        (place / f"{name}.fio").write_text(slower(jobs))
+        lines.append(f"TARGET=/dev/mapper/hidden SIZE=100% {fio}/{name}.json {name}.fio")
+    (place / "script").write_text("\n".join(lines) + "\n")
+    done = run_program(PROGRAM, "lab", "--script", "script", "--results", "results",
+                       directory=place, timeout=1000)
+    assert done.code == 0, done.out + done.err
+    for name in JOBS:
+        document = json.loads((place / f"results/{name}.json").read_text())
+        (place / f"{name}.json").write_text(json.dumps(faster(document)))
+    done = run_program(BUILD / "approxftl-calibrate", *(f"{name}.json" for name in JOBS),
+                       "--json=found.json", directory=place, timeout=400)
+    assert done.code == 0, done.err
+    return document_of(SCHEMA, (place / "found.json").read_text())
+
+
+@pytest.mark.slow
+def test_what_is_counted_is_found(found: Json) -> None:
+    known = {one["name"]: one for one in found["parameters"]}
+    for name, hidden in (("dies", 8), ("stripe", 32768), ("one_shot", 1)):
+        assert (known[name]["low"], known[name]["high"]) == (hidden, hidden), name
+
+
+@pytest.mark.slow
+def test_what_is_measured_is_near(found: Json) -> None:
+    """All but over-provisioning, which takes rewrites, and what few requests leave open."""
+    known = {one["name"]: one for one in found["parameters"] if one["determined"]}
+    assert {"read", "read_first", "read_last", "program", "buffer"} <= known.keys()
+    assert "op" not in known
+    for name in ("read", "read_first", "read_last", "program", "buffer"):
+        assert known[name]["value"] == pytest.approx(HIDDEN.values[name], rel=0.25), known[name]
+    outside = [name for name, hidden in HIDDEN.values.items() if name in known and
+               not known[name]["low"] <= hidden <= known[name]["high"]]
+    assert len(outside) <= 2, known
+
+
+@pytest.mark.slow
+def test_the_loads_are_explained(found: Json) -> None:
+    errors = sorted(abs(figure["error"]) for figure in found["fitted"])
+    assert len(errors) > 50
+    assert errors[len(errors) // 2] < 0.1
