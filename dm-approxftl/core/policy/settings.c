@@ -24,15 +24,16 @@ static const struct {
 
 static_assert(AFTL_GROUPS_MAX == 2, "a line for each");
 
-/* NULL if nothing is added there, or the same as before. */
+/* NULL if nothing is added there, which is so in most places, or the same as before. */
 static const struct aftl_param_group *group_at(u32 i)
 {
+	const struct aftl_param_group *group = *groups[i].group;
 	u32 j;
 
-	for (j = 0; j < i; j++)
-		if (*groups[j].group == *groups[i].group)
+	for (j = 0; group && j < i; j++)
+		if (*groups[j].group == group)
 			return NULL;
-	return *groups[i].group;
+	return group;
 }
 
 /* The group that has number @own of what is added, and which it is there. */
@@ -71,15 +72,31 @@ unsigned int aftl_param_count(void)
 	return count;
 }
 
+/* Return: which of a group's it is, or their number. */
+static u32 find_in_group(const struct aftl_param_group *group, const char *key)
+{
+	u32 i;
+
+	for (i = 0; i < group->count; i++)
+		if (!strcmp(group->params[i].key, key))
+			break;
+	return i;
+}
+
 int aftl_param_find(const char *key)
 {
 	int core = aftl_core_param_find(key);
-	const struct aftl_param *param;
-	unsigned int i;
+	u32 before = AFTL_CORE_PARAMS;
+	u32 i;
 
-	for (i = AFTL_CORE_PARAMS; core < 0 && (param = aftl_param_at(i)); i++)
-		if (!strcmp(param->key, key))
-			return i;
+	for (i = 0; core < 0 && i < ARRAY_SIZE(groups); i++) {
+		const struct aftl_param_group *group = group_at(i);
+		u32 within = group ? find_in_group(group, key) : 0;
+
+		if (group && within < group->count)
+			return before + within;
+		before += within;
+	}
 	return core;
 }
 
