@@ -151,29 +151,40 @@ void aftl_lun_info(const struct aftl *ftl, u32 index, struct aftl_lun_info *info
 	info->queued = aftl_lun_queued(lun);
 }
 
+/* Four at a time: one by one, each would wait for the one before. */
+static u64 attr_digest(const u16 *attr, u32 pages, u64 digest)
+{
+	for (; pages >= 4; pages -= 4, attr += 4)
+		digest = aftl_mix(digest ^ ((u64)attr[3] << 48 | (u64)attr[2] << 32 |
+					    (u64)attr[1] << 16 | attr[0]));
+	for (; pages; pages--)
+		digest = aftl_mix(digest ^ *attr++);
+	return digest;
+}
+
 static u64 block_digest(const struct aftl *ftl, const struct aftl_block *block, u64 digest)
 {
-	u32 first = aftl_device_page(&ftl->media, block, 0);
-	u32 page;
-
 	digest = aftl_mix2(digest, (u64)block->erases << 32 | block->wear);
 	digest = aftl_mix2(digest, (u64)block->state << 32 | (u64)block->handle << 24 |
 			   block->kind << 16 | block->bits << 8 | aftl_block_flip(block));
 	if (!block->programmed)
 		return digest;
-	for (page = first; page < first + ftl->geo.pages; page++)
-		digest = (digest ^ ftl->media.attr[page]) * 0x100000001b3ULL;
-	return digest;
+	return attr_digest(&ftl->media.attr[aftl_device_page(&ftl->media, block, 0)],
+			   ftl->geo.pages, digest);
 }
 
-/* The host may want the processor for others; that it wants no answer is no use here. */
-static u64 map_digest(const struct aftl *ftl, u64 digest)
+/*
+ * A sum of what says where it belongs, whatever the order. The host may want the processor for
+ * others; that it wants no answer is no use here.
+ */
+static u64 map_digest(const struct aftl *ftl)
 {
+	u64 digest = 0;
 	u32 i;
 
 	for (i = 0; i < aftl_mapped(&ftl->geo); i++) {
 		if (*aftl_map_at(ftl, i))
-			digest = aftl_mix(digest ^ ((u64)i << 32 | *aftl_map_at(ftl, i)));
+			digest += aftl_mix((u64)i << 32 | *aftl_map_at(ftl, i));
 		if (i % SLICE_UNITS == 0)
 			aftl_pause(ftl);
 	}
@@ -182,7 +193,7 @@ static u64 map_digest(const struct aftl *ftl, u64 digest)
 
 u64 aftl_digest(const struct aftl *ftl)
 {
-	u64 digest = map_digest(ftl, ftl->geo.slots);
+	u64 digest = aftl_mix2(map_digest(ftl), ftl->geo.slots);
 	u32 i;
 
 	for (i = 0; i < ftl->geo.blocks; i++) {
