@@ -268,6 +268,9 @@ def test_any_dots_can_be_drawn(found: list[tuple[float, float | None]], mark: fl
     centres = [float(circle.attrib["cx"]) for circle in root.iter("circle")]
     lines = [list(map(float, re.findall(r"-?[0-9.]+", path.attrib["d"])))
              for path in root.iter("path")]
+    # Each on its edge.
+    assert lines[::2] == lines[1::2]
+    lines = lines[::2]
     assert len(centres) == len(lines) == len(found)
     for x, (low, _, high) in zip(centres, lines, strict=True):
         assert 0 <= low <= x <= high <= 760
@@ -285,7 +288,8 @@ def test_any_curve_can_be_drawn(points: list[tuple[float, float]], log_x: bool,
     figure = Figure("x", "A title", "A description.",
                     Curves("x", "y", [("one", xs, ys)], log_x=log_x, steps=steps))
     root = ElementTree.fromstring(svg(figure))
-    (path,) = root.iter("path")
+    edge, path = root.iter("path")
+    assert edge.attrib["d"] == path.attrib["d"] and "under" in edge.attrib["class"]
     places = [float(number) for number in re.findall(r"-?[0-9.]+", path.attrib["d"])]
     assert all(-1 <= place <= 800 for place in places)
 
@@ -396,7 +400,7 @@ def test_many_bars_are_a_mark_for_each_series() -> None:
     plot = Bars([f"load {i}" for i in range(150)], [("x", values), ("y", values)], "us",
                 stacked=True)
     drawn_ = svg(Figure("x", "t", "d", plot))
-    ways = re.findall(r'<path d="([^"]*)" [^>]*class="[ls](\d)"><title>(\w)</title>', drawn_)
+    ways = re.findall(r'<path d="([^"]*)" [^>]*class="bars [ls](\d)"><title>(\w)</title>', drawn_)
     assert [(number_, name) for _, number_, name in ways] == [("0", "x"), ("1", "y")]
     boxes = [[tuple(map(float, box)) for box in re.findall(r"M([0-9.]+) (\d+)V(\d+)", way)]
              for way, *_ in ways]
