@@ -625,12 +625,13 @@ reads_outlast_the_model()
 	works && removed
 }
 
-# More is collected than the queue has room for, 4096 operations, while writes take long.
+# collects_slowly READ WRITE: more is collected than the queue has room for, 4096 operations, while
+# writes take long (ms); while reads do, what has not been read may not be written
 collects_slowly()
 {
 	new_device timing off &&
 		verify aftl-fault --ioengine=libaio --iodepth=16 --bs=4k --size=100% &&
-		becomes "0 $size delay /dev/ram0 0 0 /dev/ram0 0 500" || return
+		becomes "0 $size delay /dev/ram0 0 $1 /dev/ram0 0 $2" || return
 	clear_log
 	collect aftl-fault && timeout "$patience" dmsetup suspend aftl-fault &&
 		[ "$(dmsetup message aftl-fault 0 audit)" = clean ] &&
@@ -742,8 +743,9 @@ in_turn 'an unreadable snapshot does no harm' unreadable_snapshot
 in_turn 'a slow block device: late, not wrong, in bounded memory' is_slow
 in_turn 'slow reads of blocks that are erased and written' at_once reads_while_erased
 in_turn 'reads that are slower than the flash' at_once reads_outlast_the_model
-in_turn 'collection on a slow block device' shaped \
-	'channels 1 chips 2 blocks 120 word_lines 4 op 60 gc_idle_valid 90' collects_slowly
+collected='channels 1 chips 2 blocks 120 word_lines 4 op 60 gc_idle_valid 90'
+in_turn 'collection on a block device that writes slowly' shaped "$collected" collects_slowly 0 500
+in_turn 'collection on a block device that reads slowly' shaped "$collected" collects_slowly 20 0
 in_turn 'administered under load, slowly' at_once is_administered
 in_turn 'a die of many blocks dies' shaped \
 	'channels 1 chips 2 blocks 16384 word_lines 1 layers 4 page 4KiB op 60 policy baseline' \
