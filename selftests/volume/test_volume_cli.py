@@ -102,12 +102,15 @@ def test_a_file_of_some_size_is_filled(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_too_small(tmp_path: Path) -> None:
+    """Which is said before anybody looks through it, however much is in it."""
     path = tmp_path / "volume"
-    path.write_bytes(bytes(1 << 20))
-    done = run("format", path)
-    assert done.code == 1 and "fits" in done.err
-    done = run("format", path, *SMALL)
-    assert done.code == 1 and "needs" in done.err
+    for content in (bytes(1 << 20), b"somebody's" * 100_000):
+        path.write_bytes(content)
+        done = run("format", path)
+        assert done.code == 1 and "fits" in done.err
+        done = run("format", path, *SMALL)
+        assert done.code == 1 and "needs" in done.err
+        assert path.read_bytes() == content
 
 
 @pytest.mark.parametrize("offset", [1080, 65535])

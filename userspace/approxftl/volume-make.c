@@ -193,6 +193,18 @@ static int write_volume(struct making *making, struct aftl_error *error)
 	return ret ? say_why(file, ret, error) : 0;
 }
 
+/* Before anything is looked at, which takes as long as it takes to read it all. */
+static int check_room(const struct making *making, struct aftl_error *error)
+{
+	u64 bytes = making->file.medium.bytes;
+
+	if (!bytes || volume_bytes(making) <= bytes)
+		return 0;
+	return aftl_fail(error, -ENOSPC, "the volume needs %llu bytes, %.100s has %llu",
+			 (unsigned long long)volume_bytes(making), making->file.path,
+			 (unsigned long long)bytes);
+}
+
 static int check_device(struct making *making, struct aftl_error *error)
 {
 	static const struct aftl_host_ops ops = {
@@ -206,10 +218,6 @@ static int check_device(struct making *making, struct aftl_error *error)
 	if (ret)
 		return ret;
 	aftl_destroy(ftl);
-	if (making->file.medium.bytes && volume_bytes(making) > making->file.medium.bytes)
-		return aftl_fail(error, -ENOSPC, "the volume needs %llu bytes, %.100s has %llu",
-				 (unsigned long long)volume_bytes(making), making->file.path,
-				 (unsigned long long)making->file.medium.bytes);
 	return 0;
 }
 
@@ -218,10 +226,12 @@ static int make(struct making *making, struct aftl_error *error)
 	int ret = open_file(making, making->options->words[0], error);
 
 	/* From here on the device is ours: what is found to be empty stays so. */
-	if (!ret && !making->options->force)
-		ret = medium_check_empty(&making->file, error);
 	if (!ret)
 		ret = choose_size(making, error);
+	if (!ret)
+		ret = check_room(making, error);
+	if (!ret && !making->options->force)
+		ret = medium_check_empty(&making->file, error);
 	if (!ret)
 		ret = making->options->dry_run ? check_device(making, error) :
 						 write_volume(making, error);
@@ -251,11 +261,13 @@ int volume_ensure(const char *path, struct aftl_superblock *super, bool *made,
 	if (ret)
 		return ret;
 	if (!holds_volume(&making.file)) {
-		ret = medium_check_empty(&making.file, error);
+		ret = lay_out(&making, error);
+		if (!ret)
+			ret = check_room(&making, error);
+		if (!ret)
+			ret = medium_check_empty(&making.file, error);
 		if (!ret)
 			ret = uuid_draw(making.super.uuid, error);
-		if (!ret)
-			ret = lay_out(&making, error);
 		if (!ret)
 			ret = write_volume(&making, error);
 		*made = !ret;
