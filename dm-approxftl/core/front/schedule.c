@@ -245,9 +245,13 @@ static bool start_something(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_n
 		return true;
 	if (lun->write_lanes && !aftl_sheets_full(ftl))
 		lane = aftl_write_ready(ftl, lun, retry_ns);
-	if (lun->parked.kind == AFTL_WORK_NONE && write_is_next(ftl, lun, lane) &&
-	    start_write(ftl, lun, lane, retry_ns))
-		return true;
+	if (lun->parked.kind == AFTL_WORK_NONE && write_is_next(ftl, lun, lane)) {
+		if (start_write(ftl, lun, lane, retry_ns))
+			return true;
+		/* Where nothing has a place any more, all that was queued has failed. */
+		if (!(lun->write_lanes & BIT(lane)))
+			lane = AFTL_LANES;
+	}
 	in_row = unlikely(lun->in_row) && lun->in_row < ftl->config.row;
 	if (!in_row && start_read(ftl, lun))
 		return true;
