@@ -549,6 +549,27 @@ static void what_breaks_loses_no_write(void)
 	close_device();
 }
 
+/* Moves are said to find no place, so that nothing is collected but what is empty. */
+static void what_has_no_place_fails(void)
+{
+	static const char *const served_in_turn[] = {
+		ONE_DIE, "op", "40%", "order", "fcfs", "buffer", "256KiB", NULL
+	};
+	u32 requests = 0;
+
+	open_device("tlc", served_in_turn);
+	store.full_disk = true;
+	stream.flush = 0;
+	stream.read = 0;
+	while (!aftl_read_only(device.ftl) && requests++ < 20000 && !tap_failures()) {
+		device.ftl->luns[0].stuck = true;
+		test_stream_step(&stream, &device);
+	}
+	CHECK(aftl_read_only(device.ftl));
+	do_op(AFTL_OP_READ, 0, LINE);
+	close_device();
+}
+
 static void a_dead_die_hands_over(void)
 {
 	static const char *const roomy[] = {
@@ -774,6 +795,7 @@ int main(void)
 	tap_run("a fill leaves nothing between passes", a_fill_leaves_nothing_waiting);
 	tap_run("bytes come back, in the order of passes", bytes_come_back);
 	tap_run("bad blocks take no write with them", what_breaks_loses_no_write);
+	tap_run("what has no place any more fails", what_has_no_place_fails);
 	tap_run("a dead die hands over what it held", a_dead_die_hands_over);
 	tap_run("a block goes on after a snapshot", a_block_goes_on_after_a_snapshot);
 	tap_run("a snapshot with a block of one pass is refused", no_block_has_one_pass);

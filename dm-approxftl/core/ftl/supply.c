@@ -348,13 +348,17 @@ void aftl_supply_restored(struct aftl *ftl)
 	check_read_only(ftl);
 }
 
-/* Could a closed block take another program? */
+/*
+ * Could a closed block take another program? Not one of which a fine pass is due: what was held for
+ * it is gone.
+ */
 static bool can_go_on(const struct aftl *ftl, struct aftl_block *block)
 {
 	bool can;
 
 	block->state = AFTL_BLOCK_OPEN;
-	can = aftl_order_next(&ftl->media, block) < ftl->geo.pages;
+	can = aftl_order_allows(&ftl->media, block, aftl_order_next(&ftl->media, block),
+				ftl->geo.program_pages);
 	block->state = AFTL_BLOCK_CLOSED;
 	return can;
 }
