@@ -4,8 +4,8 @@
 
 Words of standard input ask for them, each ended by a zero byte: PID, LIMIT in seconds (0: none),
 how many words the command has, and the command: PROGRAM, -c TEXT or -, and arguments. Files 3, 4
-and 5 of process PID are its 0, 1 and 2. A line of standard output has PID and how it ended, as a
-shell tells that.
+and 5 of process PID are its 0, 1 and 2. A line of standard output tells how it ended, as a shell
+does.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def wanted() -> tuple[list[str], dict[str, CodeType]]:
             signal.alarm(limit)
             return command, compiled
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        os.write(1, b"%s %d\n" % (client.encode(), code if code >= 0 else 128 - code))
+        os.write(1, b"%d\n" % (code if code >= 0 else 128 - code))
     sys.exit()
 
 

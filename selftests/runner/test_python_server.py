@@ -42,15 +42,6 @@ def test_as_if_it_had_been_started(command: str, status: int, said: str, tmp_pat
     assert (done.code, done.out, done.err) == (status, said, "")
 
 
-def test_one_for_many(tmp_path: Path) -> None:
-    """An answer that nobody waited for is not taken for that of the next."""
-    done = run("""export AFTL_PYTHON=yes
-        (. selftests/kernel/python.sh; python -c 'raise SystemExit(3)' & wait $!
-         printf '%s\\0' 1 0 2 -c 'raise SystemExit(4)' 1>&8)
-        sh -c '. selftests/kernel/python.sh; python -c "raise SystemExit(5)"'""", tmp_path)
-    assert done.code == 5
-
-
 def test_nothing_is_left(tmp_path: Path) -> None:
     done = run("echo $!; python -c 'import os; print(os.getppid())'", tmp_path)
     server, parent = map(int, done.out.split())
