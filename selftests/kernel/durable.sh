@@ -417,7 +417,7 @@ refuses_what_is_too_small()
 {
 	# shellcheck disable=SC2086 # words
 	zeroed /dev/ram1 && dmsetup create aftl-part --table '0 8192 linear /dev/ram1 0' &&
-		says 1 'bytes, the device has 4194304' /dev/mapper/aftl-part &&
+		says 1 'bytes, /dev/mapper/aftl-part has 4194304' /dev/mapper/aftl-part &&
 		cmp -n 4194304 /dev/mapper/aftl-part /dev/zero && dmsetup remove aftl-part &&
 		new_volume && dmsetup create aftl-part --table '0 131072 linear /dev/ram1 0' &&
 		refuses 'bytes, the device has 67108864' /dev/mapper/aftl-part $small &&

@@ -152,13 +152,16 @@ void aftl_lun_info(const struct aftl *ftl, u32 index, struct aftl_lun_info *info
 }
 
 /* Four at a time: one by one, each would wait for the one before. */
-static u64 attr_digest(const u16 *attr, u32 pages, u64 digest)
+static u64 attr_digest(const struct aftl_media *media, u32 page, u32 pages, u64 digest)
 {
-	for (; pages >= 4; pages -= 4, attr += 4)
-		digest = aftl_mix(digest ^ ((u64)attr[3] << 48 | (u64)attr[2] << 32 |
-					    (u64)attr[1] << 16 | attr[0]));
-	for (; pages; pages--)
-		digest = aftl_mix(digest ^ *attr++);
+	u32 end = page + pages;
+
+	for (; page + 4 <= end; page += 4)
+		digest = aftl_mix(digest ^ ((u64)media->attr[page + 3] << 48 |
+					    (u64)media->attr[page + 2] << 32 |
+					    (u64)media->attr[page + 1] << 16 | media->attr[page]));
+	for (; page < end; page++)
+		digest = aftl_mix(digest ^ media->attr[page]);
 	return digest;
 }
 
@@ -169,8 +172,8 @@ static u64 block_digest(const struct aftl *ftl, const struct aftl_block *block, 
 			   block->kind << 16 | block->bits << 8 | aftl_block_flip(block));
 	if (!block->programmed)
 		return digest;
-	return attr_digest(&ftl->media.attr[aftl_device_page(&ftl->media, block, 0)],
-			   ftl->geo.pages, digest);
+	return attr_digest(&ftl->media, aftl_device_page(&ftl->media, block, 0), ftl->geo.pages,
+			   digest);
 }
 
 /*
