@@ -61,8 +61,8 @@ static u8 host_queue(const struct aftl_target *target, const struct bio *bio)
 	if (IOPRIO_PRIO_CLASS(bio->bi_ioprio) == IOPRIO_CLASS_IDLE)
 		return queues - 1;
 	if (IOPRIO_PRIO_CLASS(bio->bi_ioprio) == IOPRIO_CLASS_BE)
-		level = bio->bi_ioprio % AFTL_QUEUES_MAX;
-	return level * queues / AFTL_QUEUES_MAX;
+		level = bio->bi_ioprio % IOPRIO_BE_NR;
+	return level * queues / IOPRIO_BE_NR;
 }
 
 /* Returns false if the limits do not allow such a bio; a write of two levels is split. */

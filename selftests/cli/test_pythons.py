@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from selftests.lib.programs import BUILD, TOP, Done, run_program
+from selftests.lib.programs import BUILD, TOP, Done, beside_module, run_program
 
 VERBS = ("calibrate", "compare", "drives", "embeddings", "figures", "model", "parquet", "report",
          "study", "synth", "weights")
@@ -45,6 +45,17 @@ def test_settings_of_python_are_for_other_programs(name: str, value: str | None,
     done = run_program(BUILD / "approxftl", "report", "--help", directory=homework,
                        environment=setting)
     assert has_helped("report", done), done
+
+
+def test_bytecode_is_where_somebody_wants_it(tmp_path: Path) -> None:
+    """Not beside the package, and elsewhere if that was said."""
+    verb = beside_module(tmp_path / "installed", "compare", "unused", "")
+    for wanted in ("", str(tmp_path / "wanted")):
+        done = run_program(verb, "--help", environment={"PYTHONPYCACHEPREFIX": wanted,
+                                                        "PYTHONDONTWRITEBYTECODE": ""})
+        assert has_helped("compare", done), done
+        assert not list((tmp_path / "installed").rglob("*.pyc"))
+        assert any((tmp_path / "wanted").rglob("compare*.pyc")) == bool(wanted)
 
 
 def test_the_tables_of_the_demonstration(homework: Path, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "bytes.h"
+#include "core/ftl/device.h"
 #include "core/keep/snapshot.h"
 #include "core/policy/policies.h"
 #include "stream.h"
@@ -335,6 +336,50 @@ static void tells_of_each_page(void)
 	}
 }
 
+/* Equal devices have equal digests; so would all, were nothing of them looked at. */
+static void tells(const struct test_device *device, void *place)
+{
+	u64 usual = aftl_digest(device->ftl);
+	u8 *byte = place;
+
+	*byte ^= 1;
+	CHECK(aftl_digest(device->ftl) != usual);
+	*byte ^= 1;
+	CHECK_EQ(aftl_digest(device->ftl), usual);
+}
+
+static void a_digest_tells_what_differs(void)
+{
+	static const char *const pairs[] = {
+		FILLED, "100%", "fill", "sequential", "layers", "3", "word_lines", "3", NULL
+	};
+	struct test_device device;
+	struct aftl_block *block;
+	u16 *attr;
+	u32 *map;
+	u64 usual;
+	u32 i;
+
+	fill(&device, &aftl_policy_baseline, pairs, NULL);
+	block = &device.ftl->media.blocks[0];
+	attr = &device.ftl->media.attr[aftl_device_page(&device.ftl->media, block, 0)];
+	CHECK(device.ftl->geo.pages % 4 && block->programmed == device.ftl->geo.pages);
+	for (i = 0; i < device.ftl->geo.pages; i++)
+		tells(&device, &attr[i]);
+	tells(&device, aftl_map_at(device.ftl, 0));
+	tells(&device, aftl_map_at(device.ftl, device.ftl->geo.units - 1));
+	tells(&device, &block->erases);
+	tells(&device, &block->wear);
+	tells(&device, &block->kind);
+	usual = aftl_digest(device.ftl);
+	map = aftl_map_at(device.ftl, 0);
+	i = map[1];
+	map[1] = map[2];
+	map[2] = i;
+	CHECK(aftl_digest(device.ftl) != usual);
+	test_device_close(&device);
+}
+
 int main(void)
 {
 	tap_run("all habits of a host, under pressure", under_pressure);
@@ -343,6 +388,7 @@ int main(void)
 	tap_run("all habits of a host, word lines of three bits", with_word_lines_of_three_bits);
 	tap_run("a fill that asks the policy and one that does not", fills_by_the_short_cut);
 	tap_run("a fill tells of each page", tells_of_each_page);
+	tap_run("a digest tells what differs", a_digest_tells_what_differs);
 	tap_run("another seed gives other errors", seeds_make_the_difference);
 	return tap_finish();
 }
