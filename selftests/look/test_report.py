@@ -29,10 +29,13 @@ from selftests.look.support import (
     FULL,
     POLICIES,
     STREAM,
+    WEAK_MARKS,
     Json,
     browse,
     console,
     everything,
+    press,
+    probe,
     references,
     simulate,
     succeed,
@@ -304,42 +307,6 @@ def test_provenance(dom: str) -> None:
 
 # ---------------------------------------------------------------- figures that answer
 
-#: What a probe may use: figures that have been seen, and marks in them.
-PROBE = """
-    const until = async (test) => {
-        for (let i = 0; i < 6000 && !test(); i++)
-            await new Promise((done) => setTimeout(done, 10));
-    };
-    const drawn = () => new Promise((done) => setTimeout(done, 300));
-    const seen = async (id) => {
-        const figure = document.getElementById(id);
-        figure.scrollIntoView();
-        await until(() => figure.classList.contains("alive"));
-        return figure;
-    };
-    const marks = (figure, kind) => [...figure.querySelectorAll(`.live .mark-${kind} path`)]
-        .filter((mark) => mark.getBoundingClientRect().width > 0);
-    const numbers = (colour) => colour.match(/[0-9.]+/g).map(Number);
-    const over = (top, share, low) => low.map((one, i) => share * top[i] + (1 - share) * one);
-    const light = (colour) => colour.map((one) => one / 255).map((one) => one <= 0.04045 ?
-        one / 12.92 : ((one + 0.055) / 1.055) ** 2.4)
-        .reduce((sum, one, i) => sum + one * [0.2126, 0.7152, 0.0722][i], 0);
-    const contrast = (colour, beneath) => {
-        const both = [light(colour), light(beneath)];
-        return (Math.max(...both) + 0.05) / (Math.min(...both) + 0.05);
-    };
-    const box = (name) => [...document.querySelectorAll("#controls label")]
-        .find((label) => label.textContent.trim() === name).querySelector("input");
-"""
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    found = Browser(tmp_path_factory.mktemp("driven"))
-    yield found
-    found.close()
-
-
 @pytest.fixture
 def shown(browser: Browser, page: Path) -> Iterator[Browser]:
     """The page, freshly opened; it asks for nothing, and says nothing to the console."""
@@ -351,11 +318,6 @@ def shown(browser: Browser, page: Path) -> Iterator[Browser]:
     yield browser
     assert browser.said == []
     assert [url for url in browser.requested if not url.startswith(("data:", "blob:"))] == []
-
-
-def probe(browser: Browser, script: str) -> Any:
-    """Return what a script says that runs in the page."""
-    return browser.run(f"(async () => {{ {PROBE} {script} }})()")
 
 
 @pytest.mark.slow
@@ -495,13 +457,6 @@ def test_dark_figures_are_light_on_dark(shown: Browser) -> None:
         """) == ink[scheme]
 
 
-def press(shown: Browser, key: str, code: int, text: str = "") -> None:
-    """Press a key, and let it go."""
-    for kind in ("keyDown", "keyUp"):
-        shown.call("Input.dispatchKeyEvent", type=kind, key=key, code=key.strip() or "Space",
-                   windowsVirtualKeyCode=code, text=text if kind == "keyDown" else "")
-
-
 def test_keys_are_enough_to_hide_a_policy_and_to_filter(shown: Browser) -> None:
     """Tab comes to each control, a blank switches one, and what is typed filters."""
     state = """
@@ -603,41 +558,7 @@ def test_marks_stand_out(shown: Browser, scheme: str) -> None:
         for (const id of ["response", "cdf-write", "energy", "timeline-1", "page-map-10"])
             await seen(id);
         await drawn();
-        const strength = (at, beneath) => {
-            const style = getComputedStyle(at);
-            return Math.max(...["fill", "stroke"].map((what) => {
-                if (style[what] === "none")
-                    return 0;
-                const [r, g, b, own = 1] = numbers(style[what]);
-                const share = own * style.opacity * style[`${what}Opacity`];
-                return contrast(over([r, g, b], share, beneath), beneath);
-            }));
-        };
-        const kinds = ["rect", "symbol", "rule"].map((kind) =>
-            `.live .mark-${kind}.role-mark path, .live .mark-${kind}.role-mark line`);
-        const still = ":scope > svg :is(path, circle, rect):is([class^=s], [class^=m])";
-        const weak = [];
-        let count = 0;
-        for (const figure of document.querySelectorAll("figure.alive")) {
-            const beneath = numbers(getComputedStyle(figure).backgroundColor);
-            const named = new Map();
-            // A line is told by the wider one beneath it, of the same shape.
-            const lines = ".live .mark-line path, :scope > svg .curve";
-            for (const at of figure.querySelectorAll(lines)) {
-                const way = at.getAttribute("d");
-                named.set(way, Math.max(named.get(way) ?? 0, strength(at, beneath)));
-            }
-            for (const at of figure.querySelectorAll([...kinds, still].join()))
-                if (!at.closest(".grid") && getComputedStyle(at).opacity !== "0")
-                    named.set(at, strength(at, beneath));
-            for (const [at, ratio] of named) {
-                count++;
-                if (ratio < 3 && at.getAttribute?.("aria-label")?.includes("erased") !== true)
-                    weak.push([figure.id, at.outerHTML?.slice(0, 200), ratio.toFixed(2)].join());
-            }
-        }
-        return [count, weak.slice(0, 5)];
-    """)
+    """ + WEAK_MARKS)
     assert count > 100
     assert weak == []
 

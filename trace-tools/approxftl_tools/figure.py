@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 
 from approxftl_tools.statistics import Estimate
 
@@ -151,8 +151,80 @@ class Spans:
         return [[self.lanes[s.lane], s.begin, s.end, s.kind, s.text] for s in self.spans]
 
 
+@dataclass(frozen=True)
+class Mark:
+    """A mean of a study or a value of others, and where it stands."""
+
+    facet: str
+    series: str
+    x: float | int | str
+    y: float
+    low: float | None
+    high: float | None
+    #: Of others it has none.
+    runs: int | None
+    source: str
+
+
+#: In place of a place: everywhere.
+LEVEL = ""
+
+
+@dataclass(frozen=True)
+class Means:
+    """Means of a study with their intervals, and what others have measured beside them."""
+
+    #: lines, dots, bars, stack or cdf.
+    kind: str
+    x_label: str
+    y_label: str
+    facets: Sequence[str]
+    #: Our own first.
+    series: Sequence[str]
+    xs: Sequence[float | int | str]
+    marks: Sequence[Mark]
+    #: Where the yardstick is, if there is one.
+    line: float | None = None
+    log_x: bool = False
+    log_y: bool = False
+    hues: Sequence[Hue] = ()
+
+    def head(self) -> list[str]:
+        """Return the columns."""
+        return [one.name for one in fields(Mark)]
+
+    def rows(self) -> list[list[Cell]]:
+        """Return a row for each mark."""
+        return [[*vars(mark).values()] for mark in self.marks]
+
+    @property
+    def numeric(self) -> bool:
+        """Tell whether places are quantities."""
+        return self.kind in ("lines", "cdf")
+
+    @property
+    def filled(self) -> bool:
+        """Tell whether our means stand on zero."""
+        return self.kind in ("bars", "stack")
+
+    def place(self, mark: Mark) -> float | None:
+        """Return the place of a mark, or its number; None if the axis has none such."""
+        if self.numeric:
+            return as_number(mark.x)
+        names = [str(x) for x in self.xs]
+        return names.index(str(mark.x)) if str(mark.x) in names else None
+
+
+def as_number(x: float | int | str) -> float | None:
+    """Return the quantity of an axis' value such as 7, 0.5 or 7%."""
+    try:
+        return float(str(x).removesuffix("%"))
+    except ValueError:
+        return None
+
+
 #: What can stand side by side.
-Panel = Bars | Dots | Curves
+Panel = Bars | Dots | Curves | Means
 
 
 @dataclass(frozen=True)
@@ -184,6 +256,8 @@ def names_of(plot: Plot) -> list[str]:
         return [name for name, _ in plot.series]
     if isinstance(plot, Curves):
         return [name for name, _, _ in plot.curves]
+    if isinstance(plot, Means):
+        return list(plot.series)
     if isinstance(plot, Panels):
         return list(dict.fromkeys(name for _, one in plot.panels for name in names_of(one)))
     return list(plot.words if isinstance(plot, Grid) else plot.kinds)
@@ -198,6 +272,9 @@ def hues_of(plot: Plot) -> dict[str, Hue]:
 
 def panels_of(plot: Panel | Panels) -> Sequence[tuple[str, Panel]]:
     """Return what stands side by side; a plot alone has no name."""
+    if isinstance(plot, Means):
+        return [(facet, replace(plot, facets=[facet], marks=[
+            mark for mark in plot.marks if mark.facet == facet])) for facet in plot.facets]
     return plot.panels if isinstance(plot, Panels) else [("", plot)]
 
 

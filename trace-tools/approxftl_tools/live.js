@@ -7,7 +7,7 @@
 	const specOf = (figure, revive) =>
 		JSON.parse(figure.querySelector("script.spec").textContent, revive);
 	const state = { hidden: [], wanted: "" };
-	const views = new Map(), rows = new Map(), reached = new Map();
+	const views = new Map(), rows = new Map(), reached = new Map(), own = new Map();
 
 	// "@--c0 0.6" is a colour of the style, so strong.
 	const colour = (key, value) => {
@@ -34,21 +34,22 @@
 	};
 	const value = (text) => text === "" ? null : isNaN(text) ? text : Number(text);
 
-	const parsed = (figure, melted, panels) => {
+	const parsed = (figure, { melted, panels, texts = [] }) => {
 		const [head, ...lines] = cells(figure);
 		const named = panels ? lines.map((line) => ({ panel: line.pop() })) : [];
 		if (!melted)
 			return lines.map((line, at) =>
-				Object.fromEntries(line.map((text, i) => [`c${i}`, value(text)]).concat(
+				Object.fromEntries(line.map((text, i) =>
+					[`c${i}`, texts.includes(`c${i}`) ? text : value(text)]).concat(
 					Object.entries(named[at] ?? {}))));
 		return lines.flatMap(([c0, ...values], at) => values.map((text, rank) =>
 			({ c0, series: head[rank + 1], rank, value: value(text), ...named[at] }))
 			.filter((row) => row.value !== null));
 	};
 
-	const rowsOf = (figure, { melted, panels }) => {
+	const rowsOf = (figure, about) => {
 		if (!rows.has(figure))
-			rows.set(figure, parsed(figure, melted, panels));
+			rows.set(figure, parsed(figure, about));
 		return rows.get(figure);
 	};
 
@@ -56,7 +57,8 @@
 		background: null, font: "system-ui, sans-serif", view: { stroke: null },
 		axis: { labelColor: "@--ink 1", titleColor: "@--ink 1", gridColor: "@--faint 1",
 			domainColor: "@--faint 1", tickColor: "@--faint 1", titleFontWeight: "normal" },
-		legend: { labelColor: "@--ink 1", titleColor: "@--ink 1", labelLimit: 300 },
+		legend: { labelColor: "@--ink 1", titleColor: "@--ink 1", labelLimit: 300,
+			symbolStrokeColor: "@--ink 1" },
 	}), colour);
 
 	const say = (handler, event, item, said) => {
@@ -64,7 +66,7 @@
 		tip.hidden = said == null || said === "";
 		if (tip.hidden)
 			return;
-		tip.textContent = Object.entries(said)
+		tip.textContent = Object.entries(said).filter(([, text]) => text !== "null" && text !== "")
 			.map(([key, text]) => `${key}: ${text}`).join(", ");
 		tip.style.left = `${Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 8)}px`;
 		tip.style.top = `${event.clientY + 16}px`;
@@ -136,11 +138,13 @@
 		const about = specOf(figure).usermeta, { words, of } = about;
 		const title = figure.querySelector("h3").textContent.toLowerCase();
 		const wanted = title.includes(state.wanted) ? "" : state.wanted;
+		const hidden = state.hidden.concat(own.get(figure) ?? []);
+		// What is hidden here alone can be had back here alone.
 		figure.hidden = state.hidden.includes(of) || !rowsOf(figure, about).some((row) =>
 			words.every((word) => !state.hidden.includes(row[word])) &&
 			words.map((word) => row[word]).join(" ").toLowerCase().includes(wanted));
 		return figure.hidden ? null :
-			views.get(figure)?.signal("hidden", state.hidden).signal("wanted", wanted).runAsync();
+			views.get(figure)?.signal("hidden", hidden).signal("wanted", wanted).runAsync();
 	};
 	const tellAll = () => figures.forEach(tell);
 
@@ -160,6 +164,19 @@
 		figure.querySelector("a.csv").after(" ", button);
 	};
 
+	// Series that are no policies are hidden where they are.
+	const offerSeries = (figure) => {
+		const { series = [] } = specOf(figure).usermeta;
+		if (!series.length)
+			return;
+		const form = boxes(series, (hidden) => {
+			own.set(figure, hidden);
+			tell(figure);
+		});
+		form.className = "series";
+		figure.querySelector("h3").after(form);
+	};
+
 	const unpack = async () => {
 		const packed = atob(document.getElementById("vega").textContent);
 		const bytes = Uint8Array.from(packed, (letter) => letter.charCodeAt(0));
@@ -177,6 +194,7 @@
 			place = document.createElement("div");
 			place.className = "live";
 			figure.querySelector("h3").after(place);
+			offerSeries(figure);
 			offerSvg(figure);
 			takeKeys(place, figure);
 		}
@@ -201,22 +219,33 @@
 	const enliven = (figure) => drawings.set(figure,
 		(drawings.get(figure) ?? Promise.resolve()).then(() => draw(figure)));
 
-	const controls = () => {
-		const order = Object.assign({}, ...figures.map((figure) => specOf(figure).usermeta.policies));
-		const names = Object.keys(order).sort((a, b) => order[a] - order[b]);
+	// A box for each name, that is hidden by it.
+	const boxes = (names, hide) => {
 		const form = document.createElement("form");
-		form.id = "controls";
+		const hidden = new Set();
 		for (const name of names) {
 			const box = document.createElement("input"), label = document.createElement("label");
 			box.type = "checkbox";
 			box.checked = true;
 			box.addEventListener("change", () => {
-				state.hidden = state.hidden.filter((one) => one !== name).concat(box.checked ? [] : [name]);
-				tellAll();
+				hidden[box.checked ? "delete" : "add"](name);
+				hide([...hidden]);
 			});
 			label.append(box, ` ${name}`);
 			form.append(label, " ");
 		}
+		form.addEventListener("submit", (event) => event.preventDefault());
+		return form;
+	};
+
+	const controls = () => {
+		const order = Object.assign({}, ...figures.map((figure) => specOf(figure).usermeta.policies));
+		const names = Object.keys(order).sort((a, b) => order[a] - order[b]);
+		const form = boxes(names, (hidden) => {
+			state.hidden = hidden;
+			tellAll();
+		});
+		form.id = "controls";
 		const filter = document.createElement("input"), label = document.createElement("label");
 		filter.type = "search";
 		filter.addEventListener("input", () => {
@@ -225,7 +254,6 @@
 		});
 		label.append("Only what has ", filter);
 		form.append(label);
-		form.addEventListener("submit", (event) => event.preventDefault());
 		figures[0].before(form);
 	};
 

@@ -26,6 +26,7 @@ from approxftl_tools.figure import (
     Figure,
     Grid,
     Hue,
+    Means,
     Panel,
     Panels,
     Plot,
@@ -33,11 +34,12 @@ from approxftl_tools.figure import (
     axis_name,
     hues_of,
     names_of,
+    panels_of,
 )
 from approxftl_tools.output import write_file
 from approxftl_tools.page import HERE
 from approxftl_tools.refusal import Refusal
-from approxftl_tools.svg import LINE, PLOT_HEIGHT, columns_of, dots_scale
+from approxftl_tools.svg import LINE, PLOT_HEIGHT, columns_of, dots_scale, means_scales
 
 Json = dict[str, Any]
 
@@ -50,8 +52,6 @@ DASHES: tuple[list[int], ...] = ([], [6, 3], [2, 2])
 #: A tick of times, which are in us.
 TIMES = ("datum.value >= 1e6 ? format(datum.value / 1e6, '~g') + ' s' : datum.value >= 1e3 ? "
          "format(datum.value / 1e3, '~g') + ' ms' : format(datum.value, '~g') + ' us'")
-#: Layers with colours of their own: an edge is not in the legend.
-APART = {"scale": {"color": "independent"}}
 #: With the shift key, so that a wheel goes on scrolling the page.
 ZOOM = {"name": "zoom", "select": {"type": "interval", "encodings": ["x"],
                                    "zoom": "wheel![event.shiftKey]"}, "bind": "scales"}
@@ -84,7 +84,8 @@ def coloured_by(plot: Plot, field: str) -> Json:
     return {"field": field, "type": "nominal", "title": None,
             "scale": {"domain": [*names],
                       "range": [word_colour(name, own) for name, own in names.items()]},
-            "legend": {"orient": "top", "columns": {"signal": "width < 500 ? 2 : 5"}}
+            "legend": {"orient": "top", "columns": {"signal": "width < 500 ? 2 : 5"},
+                       **({"values": [name for name in names if name]} if "" in names else {})}
             if len(names) > 1 else None}
 
 
@@ -95,14 +96,24 @@ def edged_by(plot: Plot, field: str) -> Json:
         edge_colour(name, own) for name, own in names.items()]}}
 
 
-def bare(channel: Json) -> Json:
-    """Return the channel without a legend."""
-    return {**channel, "legend": None}
-
-
 def filled_by(plot: Plot, field: str) -> Json:
     """Return the channels of what is filled, and has an edge."""
     return {"color": coloured_by(plot, field), "stroke": edged_by(plot, field)}
+
+
+def layered_by(plot: Plot, field: str) -> Json:
+    """Return them for layers, of which others are edges alone: those are not in the legend."""
+    edges = edged_by(plot, field)
+    # With the domain of colours the legend would be one of both.
+    scale = {"domain": [*edges["scale"]["domain"], "\0"],
+             "range": [*edges["scale"]["range"], "@--ink 1"]}
+    return {"color": coloured_by(plot, field), "stroke": {**edges, "scale": scale, "legend": None}}
+
+
+def lines_by(plot: Plot, field: str) -> list[tuple[int, Json]]:
+    """Return width and channel of a line's edge, which is a wider one beneath, and of the line."""
+    both = layered_by(plot, field)
+    return [(4, {"stroke": both["stroke"]}), (2, {"color": both["color"]})]
 
 
 def tooltip(*fields: tuple[str, str]) -> list[Json]:
@@ -163,15 +174,14 @@ def dots(plot: Dots) -> Json:
     intervals: list[Json] = [
         {"transform": [{"filter": "isValid(datum.c3)"}],
          "mark": {"type": "rule", "strokeWidth": wide},
-         "encoding": {**encoding, "x": {**x, "field": "c3"}, "x2": {"field": "c4"},
-                      "color": bare(colour)}}
-        for wide, colour in ((4, edged_by(plot, "c1")), (2, coloured_by(plot, "c1")))]
+         "encoding": {**encoding, "x": {**x, "field": "c3"}, "x2": {"field": "c4"}, **colour}}
+        for wide, colour in lines_by(plot, "c1")]
     return {"height": LINE * (1 + len(plot.series)) * max(1, len(plot.categories)),
             "layer": [*intervals,
                       {"mark": {"type": "point", "filled": True, "size": 70, "opacity": 1},
-                       "encoding": {**encoding, "x": x, **filled_by(plot, "c1")}},
+                       "encoding": {**encoding, "x": x, **layered_by(plot, "c1")}},
                       *line_at("x", plot.mark)],
-            "resolve": APART, "usermeta": {"words": ["c0", "c1"]}}
+            "usermeta": {"words": ["c0", "c1"]}}
 
 
 @drawn.register
@@ -181,23 +191,139 @@ def curves(plot: Curves) -> Json:
                 "y": axis("c2", plot.y_label, plot.log_y),
                 "tooltip": tooltip(("c0", ""), ("c1", plot.x_label), ("c2", plot.y_label))}
     names = hues_of(plot)
-    colour, edge = coloured_by(plot, "c0"), edged_by(plot, "c0")
-    dashes: Json = {**colour, "scale": {
+    dashes: Json = {**coloured_by(plot, "c0"), "scale": {
         "domain": [*names], "range": [DASHES[own.shade] for own in names.values()]}}
     steps = "step-after" if plot.steps else "linear"
-    # The edge is a wider line beneath.
     under, line = ({"mark": {"type": "line", "clip": True, "interpolate": steps,
-                             "strokeWidth": wide},
-                    "encoding": {"strokeDash": dashes, "color": of}}
-                   for wide, of in ((4, bare(edge)), (2, colour)))
+                             "strokeWidth": wide}, "encoding": {"strokeDash": dashes, **of}}
+                   for wide, of in lines_by(plot, "c0"))
     point: Json = {"mark": {"type": "point", "filled": True, "clip": True, "size": 50,
                             "opacity": 1 if plot.points else 0},
-                   "encoding": filled_by(plot, "c0") if plot.points else {"color": bare(colour)}}
+                   "encoding": layered_by(plot, "c0")}
     return {"height": PLOT_HEIGHT, "encoding": encoding,
-            "resolve": APART,
             "layer": [{**point, "params": [ZOOM]}] if plot.points else [
                 under, {**line, "params": [ZOOM]}, point],
             "usermeta": {"words": ["c0"]}}
+
+
+OWN = "isValid(datum.c6)"
+
+
+def of_rows(first: list[Json], layers: list[Json]) -> list[Json]:
+    """Return layers of what is left of the rows."""
+    return [{**one, "transform": [*first, *one.get("transform", [])]} for one in layers]
+
+
+def seen(plot: Means) -> str:
+    """Return the test of a value of others that has a place."""
+    place = "isValid(datum.at)" if plot.numeric else \
+        f"indexof({json.dumps([str(x) for x in plot.xs])}, datum.c2) >= 0"
+    return f"!{OWN} && {place}"
+
+
+def standing(plot: Means) -> tuple[Json, Json]:
+    """Return the channels of where a mark of a study is, and of how high."""
+    x_scale, y_scale = means_scales([one for _, one in panels_of(plot) if isinstance(one, Means)])
+    y = axis("c3", plot.y_label, plot.log_y)
+    y["scale"] |= {"domain": [y_scale[0], y_scale[-1]], "nice": False}
+    if plot.numeric:
+        x = axis("at", plot.x_label, plot.log_x)
+        x["scale"] |= {"domain": [x_scale[0], x_scale[-1]], "nice": False}
+        return {"x": x}, y
+    names = [str(x) for x in plot.xs]
+    x = {"field": "c2", "type": "nominal", "sort": names, "title": plot.x_label,
+         "scale": {"domain": names}, "axis": {"labelAngle": -30, "labelOverlap": True}}
+    apart = {} if plot.kind == "stack" or len(plot.series) < 2 else {
+        "xOffset": {"field": "c1", "type": "nominal", "sort": list(plot.series),
+                    "scale": {"domain": list(plot.series)}}}
+    return {"x": x, **apart}, y
+
+
+def own_layers(plot: Means, place: Json, y: Json) -> list[Json]:
+    """Return the layers of our means."""
+    if plot.filled:
+        ends = {"y": {**y, "field": "below"}, "y2": {"field": "top"}}
+        return [{"mark": "bar", "encoding": {**place, **ends, **layered_by(plot, "c1")}}]
+    steps = "step-after" if plot.kind == "cdf" else "linear"
+    lines: list[Json] = [
+        {"mark": {"type": "line", "clip": True, "interpolate": steps, "strokeWidth": wide},
+         "encoding": {**place, "y": y, **of}}
+        for wide, of in lines_by(plot, "c1")] if plot.numeric else []
+    return [*lines, {"mark": {"type": "point", "filled": True, "clip": True, "size": 55,
+                              "opacity": 0 if plot.kind == "cdf" else 1},
+                     "encoding": {**place, "y": y, **layered_by(plot, "c1")}}]
+
+
+def stacked(plot: Means) -> list[Json]:
+    """Return where bars begin and end, and so their intervals."""
+    names = json.dumps(list(plot.series))
+    way: list[Json] = [{"calculate": f"indexof({names}, datum.c1)", "as": "rank"},
+                       {"stack": "c3", "groupby": ["c0", "c2"], "sort": [{"field": "rank"}],
+                        "as": ["below", "top"]}] if plot.kind == "stack" else [
+        {"calculate": f"{means_scales([plot])[1][0] if plot.log_y else 0}", "as": "below"},
+        {"calculate": "datum.c3", "as": "top"}]
+    return [*way, *(
+        {"calculate": f"isValid(datum.{end}) ? datum.top + datum.{end} - datum.c3 : null",
+         "as": name} for end, name in (("c4", "from"), ("c5", "to")))]
+
+
+def interval_layers(plot: Means, place: Json, y: Json, low: str, high: str, plain: bool
+                    ) -> list[Json]:
+    """Return lines from end to end of intervals."""
+    ends = {**place, "y": {**y, "field": low}, "y2": {"field": high}}
+    both = lines_by(plot, "c1")
+    return [{"transform": [{"filter": f"isValid(datum.{low})"}],
+             "mark": {"type": "rule", "clip": True, "strokeWidth": wide,
+                      **({"color": "@--ink 1"} if plain else {})},
+             "encoding": {**ends, **({} if plain else of)}}
+            for wide, of in (both[1:] if plain else both)]
+
+
+def others_layers(plot: Means, place: Json, y: Json) -> list[Json]:
+    """Return the layers of what others have measured, which is hollow; levels are lines."""
+    sources = list(dict.fromkeys(mark.source for mark in plot.marks if mark.runs is None))
+    if not sources:
+        return []
+    edge = layered_by(plot, "c1")["stroke"]
+    shape = {"field": "c7", "type": "nominal", "title": None, "legend": {"orient": "top"},
+             "scale": {"domain": sources, "range": ["square", "diamond", "triangle-up"]}}
+    point = {"mark": {"type": "point", "filled": False, "size": 90, "strokeWidth": 2,
+                      "opacity": 1},
+             "encoding": {**place, "y": y, "stroke": edge, "shape": shape}}
+    level = {"mark": {"type": "rule", "strokeDash": [5, 2], "strokeWidth": 2},
+             "encoding": {"y": y, "stroke": edge}}
+    band = {"transform": [{"filter": "isValid(datum.c4)"}],
+            "mark": {"type": "rect", "fillOpacity": 0.12},
+            "encoding": {"y": {**y, "field": "c4"}, "y2": {"field": "c5"},
+                         **layered_by(plot, "c1")}}
+    return [*of_rows([{"filter": seen(plot)}], [
+                *interval_layers(plot, place, y, "c4", "c5", plain=False), point]),
+            *of_rows([{"filter": f"!{OWN} && datum.c2 === ''"}], [band, level])]
+
+
+@drawn.register
+def means(plot: Means) -> Json:
+    """Return means of a study, and what others have measured."""
+    place, y = standing(plot)
+    ends = ("from", "to") if plot.filled else ("c4", "c5")
+    own: list[Json] = [*own_layers(plot, place, y),
+                       *interval_layers(plot, place, y, *ends, plain=plot.filled)]
+    if plot.numeric:
+        own[0]["params"] = [ZOOM]
+    layers = [*of_rows([{"filter": OWN}, *(stacked(plot) if plot.filled else [])], own),
+              *others_layers(plot, place, y), *line_at("y", plot.line)]
+    panel = [("c0", "in")] if len(plot.facets) > 1 else []
+    said = tooltip(("c1", "of"), *panel, ("c2", plot.x_label), ("c3", plot.y_label), ("c4", "low"),
+                   ("c5", "high"), ("c6", "runs"), ("c7", "from"))
+    number_ = [{"calculate": "toNumber(replace(datum.c2, '%', ''))", "as": "at"}]
+    found: Json = {"height": PLOT_HEIGHT, "layer": layers, "encoding": {"tooltip": said}}
+    panels_ = panels_of(plot)
+    if len(panels_) > 1:
+        found = {"facet": {"field": "c0", "type": "nominal", "title": None,
+                           "sort": list(plot.facets)},
+                 "columns": columns_of(panels_), "spec": {**found, "height": 0.7 * PLOT_HEIGHT}}
+    return {**found, "transform": number_ if plot.numeric else [],
+            "usermeta": {"words": ["c0", "c1", "c2"], "texts": ["c0", "c1", "c2", "c7"]}}
 
 
 @drawn.register
@@ -245,8 +371,10 @@ def panels(plot: Panels) -> Json:
         whole: Panel = replace(first, curves=[(name, [], []) for name in hues])
     elif isinstance(first, Bars):
         whole = replace(first, series=[(name, []) for name in hues])
-    else:
+    elif isinstance(first, Dots):
         whole = replace(first, series=[(name, [None] * len(first.categories)) for name in hues])
+    else:
+        raise NotImplementedError
     found = drawn(replace(whole, hues=[*hues.values()]))
     height, meta = found.pop("height"), found.pop("usermeta")
     if isinstance(first, Dots):
@@ -266,6 +394,12 @@ def kept(words: Sequence[str]) -> str:
     return f"{shown} && indexof(lower(join([{said}], ' ')), wanted) >= 0"
 
 
+def own_series(plot: Plot) -> list[str]:
+    """Return what can be hidden in this figure alone: several series that are no policies."""
+    names = [name for name, own in hues_of(plot).items() if name and own.palette == "m"]
+    return names if isinstance(plot, Means) and len(names) > 1 else []
+
+
 def specification(figure: Figure) -> Json:
     """Return what Vega-Lite draws; the rows come from the page."""
     found = drawn(figure.plot)
@@ -274,10 +408,12 @@ def specification(figure: Figure) -> Json:
     return {**found, **wide, "description": figure.description,
             "params": [*found.get("params", []), {"name": "hidden", "value": []},
                        {"name": "wanted", "value": ""}],
-            "transform": [{"filter": kept(found["usermeta"]["words"])}],
+            "transform": [{"filter": kept(found["usermeta"]["words"])},
+                          *found.get("transform", [])],
             "usermeta": {**found["usermeta"], "of": figure.of,
                          "policies": {name: own.index for name, own in hues.items()
-                                      if own.palette == "s"}}}
+                                      if own.palette == "s"},
+                         "series": own_series(figure.plot)}}
 
 
 def script(figure: Figure) -> str:

@@ -15,11 +15,12 @@ from pathlib import Path
 
 from approxftl_tools import command, study_plan, study_plot, study_report, study_table
 from approxftl_tools.command import Refusal
+from approxftl_tools.figure import Figure
 from approxftl_tools.inputs import Json, read
 from approxftl_tools.page import page, templates
 from approxftl_tools.plot import Style
 from approxftl_tools.study_engine import Processes
-from approxftl_tools.study_figure import Chart, Spec, chart_of, specs_of
+from approxftl_tools.study_figure import Spec, chart_of, specs_of
 from approxftl_tools.study_plan import Plan
 from approxftl_tools.study_run import ensure, unique
 from approxftl_tools.study_store import Store
@@ -97,13 +98,15 @@ def introduction(setting: Setting) -> Json:
 
 
 def draw(one: Made, store: Store, folder: Path, kind: str, style: Style,
-         reports: Sequence[Json]) -> tuple[Chart, list[Path]]:
-    """Draw a figure, with its numbers beside it."""
-    chart = chart_of(one.plan, one.spec, study_table.groups_of(one.plan, store), reports)
+         reports: Sequence[Json]) -> tuple[Figure, list[Path], list[str]]:
+    """Draw a figure, with its numbers beside it; return it, its files and its policies."""
+    groups = study_table.groups_of(one.plan, store)
+    chart = chart_of(one.plan, one.spec, groups, reports,
+                     f"In the paper: {one.spec.text()} Here: {one.plan.text}")
     files = [folder / f"{chart.name}.{ending}" for ending in (kind, "csv")]
     command.write_file(files[0], study_plot.render(chart, kind, style))
     command.write_file(files[1], chart.csv())
-    return chart, files
+    return chart, files, study_report.policies_of(groups)
 
 
 def reports_of(folder: Path) -> list[Json]:
@@ -123,18 +126,19 @@ def make(names: Sequence[str], setting: Setting, folder: Path, kind: str, style:
     points = unique([point for one in chosen for point in one.plan.points])
     say(f"{len(chosen)} figures, {len(points)} runs")
     ensure(points, store, Processes(command.program(), jobs))
-    systems = []
-    for system, group in groupby(chosen, key=lambda one: one.plan.name):
-        charts = []
-        for one in group:
-            chart, files = draw(one, store, folder, kind, style, reports)
-            said = f"In the paper: {one.spec.text()} Here: {one.plan.text}"
-            charts.append(study_report.chart_data(chart, style, said,
-                                                  **made_by(one, store, files)))
-            say(str(files[0]))
-        systems.append((system, charts))
+    made = []
+    for one in chosen:
+        made.append((one, *draw(one, store, folder, kind, style, reports)))
+        say(str(made[-1][2][0]))
+    charts, bundle = study_report.charts([figure for _, figure, _, _ in made],
+                                         [name for *_, own in made for name in own])
+    said = [(one.plan.name, chart | made_by(one, store, files))
+            for (one, _, files, _), chart in zip(made, charts, strict=True)]
+    systems = [(system, [chart for _, chart in group])
+               for system, group in groupby(said, key=lambda pair: pair[0])]
     # The page of all figures is not replaced by one of some.
     stem = "index" if not names else names[0] if len(names) == 1 else "selection"
     command.write_file(folder / f"{stem}.html", page(
-        "papers.html", "The papers' figures", systems=systems, **introduction(setting)))
+        "papers.html", "The papers' figures", bundle=bundle, systems=systems,
+        **introduction(setting)))
     return folder / f"{stem}.html"

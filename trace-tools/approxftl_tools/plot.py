@@ -227,7 +227,7 @@ def one(axes: Axes, plot: Panel | Grid | Spans, mpl: Any) -> None:
         curves(axes, plot)
     elif isinstance(plot, Grid):
         grid(axes, plot, mpl)
-    else:
+    elif isinstance(plot, Spans):
         spans(axes, plot)
 
 

@@ -148,9 +148,6 @@ def options() -> command.Parser:
         row_list.add_options(add[name])
     for name in ("run", "table", "status", "optimise"):
         command.add_json(add[name])
-    for name in ("figure", "report"):
-        add[name].add_argument("--style", metavar="STYLE", type=Path,
-                               help="width, height, font, font_size and palette, a TOML file")
     figure_options(add)
     return parser
 
@@ -176,6 +173,8 @@ def figure_options(add: Mapping[str, command.Parser]) -> None:
                         help="of svg (default), pdf and png")
     figure.add_argument("--width", default="", choices=tuple(study_plot.WIDTHS),
                         help="of one column, 3.5 inches (default), or of two, 7.16")
+    figure.add_argument("--style", metavar="STYLE", type=Path,
+                        help="width, height, font, font_size and palette, a TOML file")
     for name, what in (("report", "the page (default: beside the file, NAME.html)"),
                        ("pack", "the archive (default: beside the file, NAME.study.tar.gz)")):
         add[name].add_argument("-O", "--output", metavar="FILE", type=command.named, help=what)
@@ -367,7 +366,8 @@ def figure(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan, store
             print(folder / f"{spec.name}.{kind}")
         command.write_file(folder / f"{spec.name}.csv", chart.csv())
         command.write_file(folder / f"{spec.name}.json", json.dumps(
-            {**command.envelope("study", argv), "figure": asdict(chart)}, indent=1) + "\n")
+            {**command.envelope("study", argv), "figure": {
+                "name": chart.name, "title": chart.title, **asdict(chart.plot)}}, indent=1) + "\n")
     tell_absent(plan, store, "figures")
     return judge(plan, groups)
 
@@ -381,12 +381,11 @@ def tell(output: Path, what: str) -> None:
 def report(arguments: argparse.Namespace, _argv: Sequence[str], plan: Plan, store: Store) -> int:
     """Make the page."""
     keys = study_table.chosen(arguments.measures, plan)
-    style = study_plot.read_style(arguments.style, "double")
     specs = specs_of(plan)
     plan, _ = settled(plan, store)
     groups = study_table.groups_of(plan, store)
     output = arguments.output or plan.path.with_suffix(".html")
-    command.write_file(output, study_report.page_of(plan, specs, groups, keys, style))
+    command.write_file(output, study_report.page_of(plan, specs, groups, keys))
     tell(output, f"{len(groups)} means, {len(specs)} figures")
     tell_absent(plan, store, "page")
     return judge(plan, groups)

@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from approxftl_tools.command import USAGE, Refusal
+from approxftl_tools.figure import LEVEL, Figure, Mark, Means, as_number
 from approxftl_tools.figure_times import cumulative
 from approxftl_tools.measures import BY_KEY, SCALES, look
 from approxftl_tools.paper_measures import VALUES
@@ -40,51 +39,8 @@ CHOICES = {"error": ("interval", "range", "none"),
            "scale": ("linear", "log"), "x_scale": ("linear", "log")}
 #: In place of an axis: which of several measures it is.
 MEASURE = "measure"
-#: In place of a place: everywhere.
-LEVEL = ""
 #: What a distribution can be of.
 DISTRIBUTIONS = ("read_response", "write_response")
-
-
-@dataclass(frozen=True)
-class Mark:
-    """A mean, and where it stands."""
-
-    facet: str
-    series: str
-    x: Value
-    y: float
-    low: float | None
-    high: float | None
-    runs: int | None
-    source: str
-
-
-@dataclass(frozen=True)
-class Chart:
-    """A figure before it is drawn."""
-
-    name: str
-    title: str
-    kind: str
-    x_label: str
-    y_label: str
-    facets: tuple[str, ...]
-    series: tuple[str, ...]
-    xs: tuple[Value, ...]
-    marks: tuple[Mark, ...]
-    #: Where the yardstick is, if there is one.
-    line: float | None
-    log_x: bool
-    log_y: bool
-
-    def csv(self) -> str:
-        """Return the numbers."""
-        out = io.StringIO()
-        writer = csv.DictWriter(out, [one.name for one in fields(Mark)], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(asdict(mark) for mark in self.marks)
-        return out.getvalue()
 
 
 @dataclass(frozen=True)
@@ -458,8 +414,15 @@ def line_of(spec: Spec) -> float | None:
     return 1.0 if spec.relative_to and spec.choice("change") == "ratio" else None
 
 
+def everywhere(facets: Sequence[str], others: Sequence[Mark]) -> Iterator[Mark]:
+    """Return the values of others; those of no facet stand in each."""
+    for mark in others:
+        for facet in (mark.facet,) if mark.facet else facets:
+            yield replace(mark, facet=facet)
+
+
 def chart_of(plan: Plan, spec: Spec, groups: Sequence[Group],
-             reports: Sequence[dict[str, Any]] = ()) -> Chart:
+             reports: Sequence[dict[str, Any]] = (), said: str = "") -> Figure:
     """Return a figure from what is done, and from reports of what mounted devices have kept."""
     marks, unit = marks_of(plan, spec, groups)
     if not marks:
@@ -468,16 +431,8 @@ def chart_of(plan: Plan, spec: Spec, groups: Sequence[Group],
     xs = tuple(dict.fromkeys(mark.x for mark in marks))
     numeric = all(as_number(x) is not None for x in xs)
     kind = spec.kind or ("lines" if numeric and len(xs) > 1 else "dots")
-    return Chart(spec.name, heading, kind, x_label, y_label,
-                 tuple(dict.fromkeys(mark.facet for mark in marks)),
-                 tuple(dict.fromkeys(mark.series for mark in marks)), xs,
-                 (*marks, *papers_points(spec), *on_devices(spec, reports)), line_of(spec),
-                 spec.choice("x_scale") == "log", spec.choice("scale") == "log")
-
-
-def as_number(x: Value) -> float | None:
-    """Return the quantity of an axis' value such as 7, 0.5 or 7%."""
-    try:
-        return float(str(x).removesuffix("%"))
-    except ValueError:
-        return None
+    facets = tuple(dict.fromkeys(mark.facet for mark in marks))
+    every = (*marks, *everywhere(facets, [*papers_points(spec), *on_devices(spec, reports)]))
+    return Figure(spec.name, heading, said or spec.text(), Means(
+        kind, x_label, y_label, facets, tuple(dict.fromkeys(mark.series for mark in every)), xs,
+        every, line_of(spec), spec.choice("x_scale") == "log", spec.choice("scale") == "log"))

@@ -11,8 +11,8 @@ from typing import Any
 
 from approxftl_tools import plot
 from approxftl_tools.command import USAGE, Refusal
+from approxftl_tools.figure import LEVEL, Figure, Mark, Means, as_number
 from approxftl_tools.plot import Style
-from approxftl_tools.study_figure import LEVEL, Chart, Mark, as_number
 from approxftl_tools.study_plan import check_known, load
 
 Axes = Any
@@ -60,14 +60,6 @@ def read_style(path: Path | None, width: str, own: Style = COLUMN) -> Style:
     return Style(WIDTHS.get(str(wide)) or inches(where, "width", wide),
                  inches(where, "height", table.get("height", own.height)),
                  str(table.get("font", own.font)), float(size), tuple(palette))
-
-
-def place(chart: Chart, mark: Mark, shift: float) -> float | None:
-    """Return where a mark stands; None if the axis has no such place."""
-    if chart.kind in ("lines", "cdf"):
-        return as_number(mark.x)
-    names = [str(x) for x in chart.xs]
-    return names.index(str(mark.x)) + shift if str(mark.x) in names else None
 
 
 def errors(marks: Sequence[Mark]) -> Any:
@@ -121,16 +113,17 @@ def draw_levels(axes: Axes, levels: Sequence[Mark], look: Series) -> None:
             axes.axhspan(mark.low, mark.high, color=look.colour, alpha=0.12, linewidth=0)
 
 
-def draw(axes: Axes, chart: Chart, marks: Sequence[Mark], look: Series, below: dict[float, float]
+def draw(axes: Axes, chart: Means, marks: Sequence[Mark], look: Series, below: dict[float, float]
          ) -> None:
     """Draw our means of a series, or others' points."""
     draw_levels(axes, [mark for mark in marks if mark.runs is None and mark.x == LEVEL], look)
-    placed = [(x, mark) for mark in marks if (x := place(chart, mark, look.shift)) is not None]
+    shift = 0.0 if chart.numeric else look.shift
+    placed = [(x + shift, mark) for mark in marks if (x := chart.place(mark)) is not None]
     if not placed:
         return
     here = [mark for _, mark in placed]
     own, index = here[0].runs is not None, look.index
-    if own and chart.kind in ("bars", "stack"):
+    if own and chart.filled:
         draw_bars(axes, chart.kind == "stack", placed, look, below)
         return
     if own and chart.kind == "cdf":
@@ -147,10 +140,10 @@ def draw(axes: Axes, chart: Chart, marks: Sequence[Mark], look: Series, below: d
                   if own and chart.kind == "lines" else "", **hollow)
 
 
-def name_places(axes: Axes, chart: Chart) -> None:
+def name_places(axes: Axes, chart: Means) -> None:
     """Say what stands where: all of it if there is room."""
     names = [str(x) for x in chart.xs]
-    if chart.kind in ("dots", "bars", "stack"):
+    if not chart.numeric:
         long = max(map(len, names)) * len(names) > MOST_LETTERS
         axes.set_xticks(range(len(names)), names, rotation=30 if long else 0,
                         ha="right" if long else "center")
@@ -162,17 +155,16 @@ def name_places(axes: Axes, chart: Chart) -> None:
         axes.minorticks_off()
 
 
-def panel(axes: Axes, chart: Chart, facet: str, style: Style) -> None:
+def panel(axes: Axes, chart: Means, facet: str, style: Style) -> None:
     """Draw a panel."""
     sources = dict.fromkeys(mark.source for mark in chart.marks)
-    series = dict.fromkeys((*chart.series, *(mark.series for mark in chart.marks)))
     step = (0.8 if chart.kind == "bars" else 0.6) / max(1, len(chart.series))
     below: dict[float, float] = {}
-    for index, name in enumerate(series):
+    for index, name in enumerate(chart.series):
         shift = 0.0 if chart.kind == "stack" else (index - (len(chart.series) - 1) / 2) * step
         for source in sources:
             draw(axes, chart, [mark for mark in chart.marks if mark.series == name
-                               and mark.source == source and mark.facet in (facet, "")],
+                               and mark.source == source and mark.facet == facet],
                  Series(index, shift, step, style), below)
     if chart.line is not None:
         axes.axhline(chart.line, color="black", linewidth=0.6, linestyle=":")
@@ -190,9 +182,10 @@ def columns_of(names: Sequence[str], style: Style) -> int:
     return max(1, int(style.width / max(1.7, letters * LETTER * style.font_size / 72)))
 
 
-def render(chart: Chart, kind: str, style: Style) -> bytes:
+def render(figure: Figure, kind: str, style: Style) -> bytes:
     """Return a figure as a file of this kind; the same figure gives the same bytes."""
-    mpl = plot.library()
+    mpl, chart = plot.library(), figure.plot
+    assert isinstance(chart, Means)
     from matplotlib.figure import Figure as Canvas
 
     with mpl.rc_context(style.settings()):
@@ -207,4 +200,4 @@ def render(chart: Chart, kind: str, style: Style) -> bytes:
             more = max(0, -(-len(names) // columns) - FEW_ROWS) * ROW * style.font_size / 72
             canvas.set_size_inches(style.width, style.height + more)
             canvas.legend(handles, names, loc="outside upper center", ncols=columns)
-        return plot.as_file(canvas, kind, chart.title)
+        return plot.as_file(canvas, kind, figure.title)

@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
-from approxftl_tools import study_plot, study_table
-from approxftl_tools.page import Json, page
-from approxftl_tools.plot import Style
+from approxftl_tools import live, study_table
+from approxftl_tools.colours import COLOURS, SHADES, coloured
+from approxftl_tools.figure import Figure, Hue
+from approxftl_tools.page import Json, page, shown
 from approxftl_tools.statistics import Estimate
-from approxftl_tools.study_figure import Chart, Spec, chart_of
+from approxftl_tools.study_figure import Spec, chart_of
 from approxftl_tools.study_plan import DEFAULT, Plan
 from approxftl_tools.study_table import Group, groups_in, title, yardstick_of
 
@@ -63,11 +62,19 @@ def sentences(groups: Sequence[Group], relative_to: str, measure: str) -> list[s
     return [verdict(name, found, relative_to, measure) for name, found in by_policy.items()]
 
 
-def chart_data(chart: Chart, style: Style, said: str, **more: Any) -> Json:
-    """Return what a page says of a figure."""
-    return {"name": chart.name, "title": chart.title, "said": said, "csv": chart.csv(),
-            "picture": base64.b64encode(study_plot.render(chart, "svg", style)).decode(),
-            "runs": (), **more}
+def policies_of(groups: Sequence[Group]) -> list[str]:
+    """Return the policies of a study, in its order."""
+    return list(dict.fromkeys(str(group.varied["policy"]) for group in groups))
+
+
+def charts(figures: Sequence[Figure], policies: Sequence[str]) -> tuple[list[Json], Json | None]:
+    """Return what a page says of figures, and what makes them answer; None where nothing can."""
+    known = {name: Hue("s", i % COLOURS, i // COLOURS % SHADES)
+             for i, name in enumerate(dict.fromkeys(policies))}
+    code = live.bundle() if figures else None
+    found = [coloured(one, known) for one in figures]
+    return ([shown(one, live.script(one) if code else "") for one in found],
+            live.ending(code) if code else None)
 
 
 def means(groups: Sequence[Group], relative_to: str, keys: Sequence[str]) -> Json:
@@ -79,14 +86,12 @@ def means(groups: Sequence[Group], relative_to: str, keys: Sequence[str]) -> Jso
             "rows": [[study_table.cell(row, key) for key in columns] for row in rows]}
 
 
-def page_of(plan: Plan, specs: Sequence[Spec], groups: Sequence[Group], keys: Sequence[str],
-            style: Style) -> str:
+def page_of(plan: Plan, specs: Sequence[Spec], groups: Sequence[Group], keys: Sequence[str]) -> str:
     """Return the page."""
-    return page("study.html", plan.name, text=plan.text, points=len(plan.points),
+    figures, bundle = charts([chart_of(plan, spec, groups) for spec in specs], policies_of(groups))
+    return page("study.html", plan.name, text=plan.text, points=len(plan.points), bundle=bundle,
                 runs=sum(len(group.runs) for group in groups), count=len(groups),
-                first=" ".join(plan.points[0].arguments),
-                charts=[chart_data(chart_of(plan, spec, groups), style, spec.text())
-                        for spec in specs],
+                first=" ".join(plan.points[0].arguments), figures=figures,
                 **means(groups, plan.rules.relative_to, keys))
 
 

@@ -13,12 +13,15 @@ from itertools import pairwise
 from typing import Any
 
 from approxftl_tools.figure import (
+    LEVEL,
     Bars,
     Cell,
     Curves,
     Dots,
     Figure,
     Grid,
+    Mark,
+    Means,
     Panel,
     Panels,
     Plot,
@@ -49,7 +52,9 @@ SHADES = 9
 #: A letter of a value on a bar, and room between bar and value.
 SMALL_LETTER, ABOVE = 5.6, 4
 #: Ratios so many times apart.
-FAR = 2.5
+FAR, VERY_FAR = 2.5, 1000
+#: Half of the mark of a value that others have measured.
+HOLLOW = 4.5
 #: Names below bars.
 NAMES = 24
 #: More bars than that are one mark for each series, and so many need all of the width.
@@ -109,6 +114,16 @@ def decades(low: float, high: float) -> list[float]:
     """Return powers of ten around both."""
     return [10.0 ** i for i in range(math.floor(math.log10(low)),
                                      math.ceil(math.log10(high)) + 1)]
+
+
+def logarithms(low: float, high: float) -> list[float]:
+    """Return round values around both; if they are far apart, powers of ten."""
+    if high > VERY_FAR * low:
+        return decades(low, high)
+    found = [factor * ten for ten in decades(low, high) for factor in (1, 2, 5)]
+    first = max(i for i, value in enumerate(found) if value <= low)
+    last = min(i for i, value in enumerate(found) if value >= high)
+    return found[first:last + 1]
 
 
 def colour(plot: Panel | Grid | Spans, index: int) -> str:
@@ -265,14 +280,14 @@ def values_of(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str]:
                 yield said_of(value, left, width, area, scale)
 
 
-def category_names(plot: Bars, area: Area) -> tuple[list[str], float]:
+def category_names(names: Sequence[str], area: Area) -> tuple[list[str], float]:
     """Return the names below the bars, slanted if they are long, and their height."""
-    slot = (area.right - area.left) / max(1, len(plot.categories))
-    longest = max((len(name) for name in plot.categories), default=0)
-    skip = max(1, math.ceil(12 / slot), math.ceil(len(plot.categories) / NAMES))
+    slot = (area.right - area.left) / max(1, len(names))
+    longest = max((len(name) for name in names), default=0)
+    skip = max(1, math.ceil(12 / slot), math.ceil(len(names) / NAMES))
     flat = longest * LETTER < slot * skip
     result = []
-    for i, name in enumerate(plot.categories):
+    for i, name in enumerate(names):
         if i % skip == 0:
             x, y = area.left + slot * (i + 0.5), area.bottom + 16
             slant = {} if flat else {"transform": f"rotate(-30 {x:.0f} {y:.0f})"}
@@ -282,7 +297,7 @@ def category_names(plot: Bars, area: Area) -> tuple[list[str], float]:
 
 def bars(plot: Bars, area: Area, scale: Sequence[float]) -> tuple[list[str], float]:
     """Return the drawing, and where it ends."""
-    below, room = category_names(plot, area)
+    below, room = category_names(plot.categories, area)
     parts = [*area.levels(scale, plot.unit), *bars_of(plot, area, scale), *below]
     if plot.mark is not None:
         y = area.y(plot.mark, scale)
@@ -307,10 +322,7 @@ def dots_scale(plots: Sequence[Dots]) -> tuple[list[float], bool]:
     low, high = min(ends, default=0.0), max(ends, default=1.0)
     if low <= 0 or high < FAR * low:
         return ticks(low, high), False
-    round_ = [factor * ten for ten in decades(low, high) for factor in (1, 2, 5)]
-    first = max(i for i, value in enumerate(round_) if value <= low)
-    last = min(i for i, value in enumerate(round_) if value >= high)
-    return round_[first:last + 1], True
+    return logarithms(low, high), True
 
 
 def across(value: float, place: Area, scale: Sequence[float], log: bool) -> float:
@@ -424,6 +436,153 @@ def curves(plot: Curves, place: Area, x_scale: Sequence[float], y_scale: Sequenc
     return parts, place.bottom + 42
 
 
+# ---------------------------------------------------------------- means of a study
+
+
+def reached(plot: Means) -> list[float]:
+    """Return what the vertical axis has to show."""
+    marks = [mark for mark in plot.marks if mark.runs is None or plot.kind != "stack"]
+    ends = [end for mark in marks for end in (mark.low, mark.y, mark.high) if end is not None]
+    for x in plot.xs if plot.kind == "stack" else ():
+        own = [mark for mark in plot.marks if mark.runs is not None and mark.x == x]
+        ends.append(sum(mark.y for mark in own))
+        ends += [ends[-1] + (own[-1].high or 0) - own[-1].y if own else 0.0]
+    return [*ends, *([0.0] if plot.filled and not plot.log_y else []),
+            *([] if plot.line is None else [plot.line])]
+
+
+def round_scale(values: Sequence[float], log: bool) -> list[float]:
+    """Return a scale of all values; one of logarithms only has those above 0."""
+    if not log:
+        return ticks(min(values, default=0), max(values, default=1))
+    positive = [value for value in values if value > 0] or [1.0]
+    return logarithms(min(positive), max(positive))
+
+
+def means_scales(plots: Sequence[Means]) -> tuple[list[float], list[float]]:
+    """Return the scales of both axes."""
+    xs = [x for plot in plots if plot.numeric for mark in plot.marks
+          if (x := plot.place(mark)) is not None]
+    return (round_scale(xs, plots[0].log_x),
+            round_scale([value for plot in plots for value in reached(plot)], plots[0].log_y))
+
+
+class Ground:
+    """Where means of a study stand."""
+
+    def __init__(self, plot: Means, area: Area, x_scale: Sequence[float],
+                 y_scale: Sequence[float]) -> None:
+        """Divide the area."""
+        self.plot, self.area, self.x_scale, self.y_scale = plot, area, x_scale, y_scale
+        self.frame = Curves(plot.x_label, plot.y_label, [], plot.log_x, plot.log_y)
+        self.slot = (area.right - area.left) / max(1, len(plot.xs))
+        self.width = 0.8 * self.slot / (1 if plot.kind == "stack" else max(1, len(plot.series)))
+
+    def y(self, value: float) -> float:
+        """Return a height."""
+        return points_of([self.x_scale[0]], [value], self.frame, self.area, self.x_scale,
+                         self.y_scale)[0][1]
+
+    def x(self, mark: Mark) -> float | None:
+        """Return the place of a mark; None if there is no such."""
+        at = self.plot.place(mark)
+        if at is None:
+            return None
+        if self.plot.numeric:
+            return points_of([at], [self.y_scale[-1]], self.frame, self.area, self.x_scale,
+                             self.y_scale)[0][0]
+        index = self.plot.series.index(mark.series) - (len(self.plot.series) - 1) / 2
+        shift = 0 if self.plot.kind == "stack" else index * self.width
+        return self.area.left + self.slot * (at + 0.5) + shift
+
+    def below(self) -> tuple[list[str], float]:
+        """Return the names of the horizontal axis, and how much room they take."""
+        if self.plot.numeric:
+            return list(horizontal(self.x_scale, self.area, self.frame)), 42
+        names, room = category_names([str(x) for x in self.plot.xs], self.area)
+        label = words(self.plot.x_label, (self.area.left + self.area.right) / 2,
+                      self.area.bottom + room + 8, class_="label")
+        return [*names, label], room + LINE
+
+
+def said_of_mark(mark: Mark, plot: Means) -> str:
+    """Return what a mark stands for."""
+    ends = "" if mark.low is None or mark.high is None else \
+        f" ({number(mark.low)} to {number(mark.high)})"
+    return title(", ".join(filter(None, (str(mark.x), mark.series))) + f": {number(mark.y)}{ends} "
+                 f"{plot.y_label}, {mark.source}")
+
+
+def upright(mark: Mark, x: float, lift: float, ground: Ground, index: int) -> str:
+    """Return the interval of a mark, if it has one."""
+    if mark.low is None or mark.high is None:
+        return ""
+    low, high = (rounded(ground.y(end + lift)) for end in (mark.low, mark.high))
+    way = f"M{rounded(x)} {low}V{high}"
+    if ground.plot.filled and mark.runs is not None:
+        return element("path", said_of_mark(mark, ground.plot), d=way, class_="interval")
+    return line_of(way, said_of_mark(mark, ground.plot), ground.plot, index)
+
+
+def level(mark: Mark, ground: Ground, index: int) -> str:
+    """Return a value that is not of one place."""
+    area, said = ground.area, said_of_mark(mark, ground.plot)
+    own, y = hue(ground.plot, index), rounded(ground.y(mark.y))
+    line = element("path", said, d=f"M{rounded(area.left)} {y}H{rounded(area.right)}",
+                   class_=f"curve dashed {EDGES[own.palette]}{own.index}")
+    if mark.low is None or mark.high is None:
+        return line
+    top, bottom = ground.y(mark.high), ground.y(mark.low)
+    return element("rect", said, x=area.left, y=top, width=area.right - area.left,
+                   height=bottom - top, class_=f"band {colour(ground.plot, index)}") + line
+
+
+def standing(mark: Mark, x: float, lift: float, ground: Ground, index: int) -> str:
+    """Return a mean of ours, or a value of others, which is hollow."""
+    plot, said, y = ground.plot, said_of_mark(mark, ground.plot), ground.y(mark.y + lift)
+    if mark.runs is None:
+        own = hue(plot, index)
+        return element("rect", said, x=x - HOLLOW, y=y - HOLLOW, width=2 * HOLLOW,
+                       height=2 * HOLLOW, class_=f"hollow {EDGES[own.palette]}{own.index}")
+    if not plot.filled:
+        return element("circle", said, cx=x, cy=y, r=4, class_=colour(plot, index))
+    low, high = sorted((y, ground.y(lift or (ground.y_scale[0] if plot.log_y else 0.0))))
+    return element("rect", said, x=x - ground.width / 2, y=low, width=ground.width,
+                   height=high - low, class_=colour(plot, index))
+
+
+def line_through(plot: Means, index: int, places: Sequence[tuple[float, float]]) -> str:
+    """Return the line through means of a series."""
+    if len(places) < 2 or not plot.numeric:
+        return ""
+    return line_of(path_of(places, plot.kind == "cdf"), title(plot.series[index]), plot, index)
+
+
+def means(plot: Means, area: Area, x_scale: Sequence[float], y_scale: Sequence[float]
+          ) -> tuple[list[str], float]:
+    """Return the drawing, and where it ends."""
+    ground = Ground(plot, area, x_scale, y_scale)
+    below, room = ground.below()
+    parts = [*area.levels(y_scale, plot.y_label, plot.log_y), *below]
+    lifts: dict[float, float] = {}
+    for index, name in enumerate(plot.series):
+        marks = [mark for mark in plot.marks if mark.series == name]
+        parts += [level(mark, ground, index) for mark in marks
+                  if mark.runs is None and mark.x == LEVEL]
+        placed = [(x, mark) for mark in marks if (x := ground.x(mark)) is not None]
+        parts.append(line_through(plot, index, [(x, ground.y(mark.y)) for x, mark in placed
+                                                if mark.runs is not None]))
+        for x, mark in placed if plot.kind != "cdf" else ():
+            lift = lifts.get(x, 0.0) if plot.kind == "stack" and mark.runs is not None else 0.0
+            parts += [standing(mark, x, lift, ground, index),
+                      upright(mark, x, lift, ground, index)]
+            lifts[x] = lift + mark.y
+    if plot.line is not None:
+        y = ground.y(plot.line)
+        parts.append(element("line", x1=area.left, x2=area.right, y1=y, y2=y, class_="mark"))
+    return parts, area.bottom + room
+
+
 # ---------------------------------------------------------------- side by side
 
 
@@ -441,26 +600,39 @@ def shared(plots: Sequence[Panel]) -> tuple[Drawing, Callable[[Any], float]]:
     if isinstance(first, Dots):
         own, log = dots_scale([one for one in plots if isinstance(one, Dots)])
         return lambda plot, area: dots(plot, area, own, log), dots_height
+    if isinstance(first, Means):
+        both = means_scales([one for one in plots if isinstance(one, Means)])
+        return lambda plot, area: means(plot, area, *both), lambda plot: PLOT_HEIGHT
     axes = curves_scales([one for one in plots if isinstance(one, Curves)])
     return lambda plot, area: curves(plot, area, *axes), lambda plot: PLOT_HEIGHT
 
 
 def columns_of(panels: Sequence[tuple[str, Panel]]) -> int:
     """Return how many panels stand in a row: bars have to have room."""
-    wide = any(isinstance(one, Bars) and len(one.categories) * (
-        1 if one.stacked else len(one.series)) > ABREAST for _, one in panels)
-    return 1 if wide or len(panels) == 1 else 2
+    bars_ = [len(one.categories) * (1 if one.stacked else len(one.series))
+             for _, one in panels if isinstance(one, Bars)]
+    bars_ += [len(one.marks) for _, one in panels if isinstance(one, Means) and one.filled]
+    return 1 if max(bars_, default=0) > ABREAST or len(panels) == 1 else 2
+
+
+def named(panels: Sequence[tuple[str, Panel]]) -> list[tuple[str, str]]:
+    """Return the names of colours; what others have measured is hollow."""
+    entries = {name: colour(one, i) for _, one in panels for i, name in enumerate(names_of(one))
+               if name}
+    others = {mark.source: "hollow ink" for _, one in panels if isinstance(one, Means)
+              for mark in one.marks if mark.runs is None}
+    return [*(entries | others).items()]
 
 
 def framed(plot: Panel | Panels) -> tuple[str, float]:
     """Return the drawing of a plot, or of several with one legend, and its height."""
     panels = panels_of(plot)
     drawn, height_of = shared([one for _, one in panels])
-    entries = {name: colour(one, i) for _, one in panels for i, name in enumerate(names_of(one))}
+    entries = named(panels)
     # One colour alone is what the title says.
     alone = len(entries) < 2 and isinstance(panels[0][1], Bars)
-    named, top = ("", float(ABOVE)) if alone else legend([*entries.items()], 4)
-    parts, columns = [named], columns_of(panels)
+    above, top = ("", float(ABOVE)) if alone else legend(entries, 4)
+    parts, columns = [above], columns_of(panels)
     for i in range(0, len(panels), columns):
         ends = []
         for column, (name, one) in enumerate(panels[i:i + columns]):

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A browser for the tests of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from selftests.playground.support import Browser
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """A real one, driven; it has no network."""
+    found = Browser(tmp_path_factory.mktemp("driven"))
+    yield found
+    found.close()

@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The page of a study, in a real browser: its figures answer, and say what its table says."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import re
+from collections.abc import Callable, Iterator
+from html import unescape
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from selftests.lib.programs import run_program, without_module
+from selftests.look.support import PROGRAM, WEAK_MARKS, probe, references, run
+from selftests.playground.support import Browser
+
+from approxftl_tools.page import DIGITS
+
+#: Each kind of figure: panels, intervals, logarithms, others' points, levels, series of its own.
+STUDY = """study = 1
+seeds = 3
+relative_to = "baseline"
+[base]
+requests = 1500
+blocks = 128
+fill = "random"
+write-share = "50%"
+approx-share = "50%"
+approx-run = 64
+histogram = true
+[vary]
+policy = ["baseline", "vth_b", "approxftl"]
+utilisation = ["30%", "50%"]
+[[figure]]
+name = "lines"
+x = "utilisation"
+y = "write_response_mean_ns"
+points_label = "measured <there>"
+points = [{ x = "30%", y = 0.9, low = 0.88, high = 0.93, series = "vth_b" },
+          { y = 0.8, low = 0.7, high = 0.85, series = "approxftl" }, { x = "50%", y = 1.02 }]
+[[figure]]
+name = "bars"
+x = "policy"
+series = "utilisation"
+kind = "bars"
+y = "write_response_p99_ns"
+scale = "log"
+[[figure]]
+name = "stack"
+x = "policy"
+facets = "utilisation"
+kind = "stack"
+y = ["program_energy_pj", "read_energy_pj"]
+points = [{ x = "vth_b", y = 30 }]
+[[figure]]
+name = "cdf"
+facets = "utilisation"
+kind = "cdf"
+y = "write_response"
+x_scale = "log"
+[[figure]]
+name = "dots"
+x = "utilisation"
+kind = "dots"
+y = "read_response_mean_ns"
+relative_to = ""
+"""
+NAMES = ("lines", "bars", "stack", "cdf", "dots")
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("study")
+    (folder / "s.toml").write_text(STUDY)
+    succeed("run", folder / "s.toml", "--csv")
+    said = succeed("report", folder / "s.toml")
+    assert said == f"{folder}/s.html: 6 means, 5 figures\n"
+    succeed("figure", folder / "s.toml", "--figures", folder)
+    return folder / "s.html"
+
+
+def succeed(verb: str, *arguments: str | Path) -> str:
+    """Run a verb of studies, which may say that runs are short."""
+    done = run("study", verb, *arguments)
+    assert done.code == 0 and "drifting" in (done.err or "drifting"), done
+    return done.out
+
+
+@pytest.fixture
+def shown(browser: Browser, page: Path) -> Iterator[Browser]:
+    """The page, freshly opened; it asks for nothing, and says nothing to the console."""
+    browser.size(1000, 700)
+    browser.call("Emulation.setEmulatedMedia", media="", features=[])
+    browser.show(page)
+    browser.said.clear()
+    browser.requested.clear()
+    yield browser
+    assert browser.said == []
+    assert [url for url in browser.requested if not url.startswith(("data:", "blob:"))] == []
+
+
+def marks_of(page: Path, name: str) -> list[dict[str, str]]:
+    """Return the numbers of the file for papers, which are those of the page."""
+    with (page.parent / f"{name}.csv").open() as file:
+        return list(csv.DictReader(file))
+
+
+def test_nothing_from_elsewhere_and_not_large(page: Path) -> None:
+    text = page.read_text()
+    assert [one for one in references(text) if not one.startswith(("#", "data:"))] == []
+    assert page.stat().st_size < 1.5e6
+    assert "matplotlib" not in text and "base64" not in re.sub(r"<script.*?</script>", "", text,
+                                                               flags=re.S)
+
+
+def test_first_what_it_says_then_figures_then_the_table(page: Path) -> None:
+    text = page.read_text()
+    places = [text.index(one) for one in ("of baseline", '<figure id="lines"', "Means and")]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize("width", [400, 1000, 2000])
+def test_all_figures_answer(shown: Browser, width: int) -> None:
+    shown.size(width, 900)
+    found = probe(shown, f"""
+        const found = [];
+        for (const id of {json.dumps(NAMES)}) {{
+            const figure = await seen(id);
+            const live = figure.querySelector(".live svg").getBoundingClientRect();
+            found.push([id, live.width / figure.getBoundingClientRect().width,
+                figure.querySelector(":scope > svg").getBoundingClientRect().height,
+                figure.querySelectorAll(".live [class*=role-mark] path").length]);
+        }}
+        return [found, document.documentElement.scrollWidth, innerWidth];
+    """)
+    figures, scrolled, inner = found
+    assert scrolled <= inner
+    for name, wide, still, count in figures:
+        assert 0.6 < wide <= 1 and still == 0 and count > 3, name
+
+
+def told(shown: Browser, name: str) -> list[dict[str, str]]:
+    """Return what each mark says when keys come to it."""
+    texts = probe(shown, f"""
+        const figure = await seen("{name}"), live = figure.querySelector(".live");
+        const key = (key) => live.dispatchEvent(new KeyboardEvent("keydown", {{key}}));
+        const said = [];
+        let last = null;
+        key("Home");
+        for (let at = live.querySelector(".at"); at !== last; at = live.querySelector(".at")) {{
+            said.push(document.getElementById("tip").textContent);
+            last = at;
+            key("ArrowRight");
+        }}
+        return said;
+    """)
+    return [dict(re.findall(r"(?:^|, )(of|low|high|runs|from|[^:]+): ([^,]*)", text))
+            for text in texts]
+
+
+def rounded(text: str) -> str:
+    """Return a number as precise as a page has it, and everything else as it is."""
+    return f"{float(text):.{DIGITS}g}" if re.fullmatch(r"-?[0-9.]+(e[-+]?[0-9]+)?", text) else text
+
+
+def as_said(mark: dict[str, str]) -> tuple[str, ...]:
+    """Return what is compared of a mark: all that is known of it."""
+    keys = ("series", "facet", "x", "source", "y", "low", "high", "runs")
+    return tuple(rounded(mark[key]) for key in keys)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_marks_say_the_numbers_of_the_file(shown: Browser, page: Path, name: str) -> None:
+    wanted = {as_said(mark) for mark in marks_of(page, name)}
+    axes = ["of", "in", "low", "high", "runs", "from"]
+    found = set()
+    for said in told(shown, name):
+        measure = list(said)[-1 - sum(key in said for key in axes[2:])]
+        place = [key for key in said if key not in (*axes, measure)]
+        values = [said.get(key, "") for key in
+                  ("of", "in", *(place[:1] or ["nowhere"]), "from", measure, "low", "high", "runs")]
+        found.add(tuple(map(rounded, values)))
+    assert found == wanted
+
+
+def test_what_others_have_measured_is_in_all_panels(page: Path) -> None:
+    found = [mark["facet"] for mark in marks_of(page, "stack") if mark["source"] == "the paper"]
+    assert found == ["utilisation 30%", "utilisation 50%"]
+
+
+@pytest.mark.parametrize(("name", "scale"), [("dots", float), ("bars", math.log)])
+def test_intervals_are_as_long_as_they_are(shown: Browser, name: str,
+                                           scale: Callable[[float], float]) -> None:
+    means, ends = probe(shown, f"""
+        const figure = await seen("{name}");
+        const items = (kind) => [...figure.querySelectorAll(`.live .role-mark${{kind}}`)]
+            .map((one) => one.__data__);
+        return [items(":is(.mark-symbol, .mark-rect) path").map((one) => [one.y, one.datum.c3]),
+            items(".mark-rule line").map((one) => [one.y, one.y2, one.datum.c4, one.datum.c5])
+                .filter((one) => one[2] !== undefined)];
+    """)
+    (first, low), (last, high) = min(means), max(means)
+    assert len(means) == 6 and len(ends) >= 6 and first < last
+
+    def place(value: float) -> float:
+        return float(first + (scale(value) - scale(low)) / (scale(high) - scale(low))
+                     * (last - first))
+
+    for begin, end, bottom, top in ends:
+        assert sorted((begin, end)) == pytest.approx([place(top), place(bottom)])
+
+
+def test_parts_stand_on_each_other(shown: Browser) -> None:
+    bars = probe(shown, """
+        return [...(await seen("stack")).querySelectorAll(".live .mark-rect.role-mark path")]
+            .map((one) => one.__data__).map(({y, height, datum}) =>
+                [datum.c0, datum.c2, datum.rank, y, height, datum.c3]);
+    """)
+    assert len(bars) == 12
+    high = {tuple(bar[:3]): bar[4] / bar[5] for bar in bars}
+    assert max(high.values()) == pytest.approx(min(high.values()))
+    tops = {tuple(bar[:3]): bar[3] for bar in bars}
+    for facet, x, rank, y, height, _ in bars:
+        if rank:
+            assert y + height == pytest.approx(tops[facet, x, rank - 1])
+
+
+def test_a_policy_is_hidden_in_all_figures_a_series_in_its_own(shown: Browser) -> None:
+    before, without, alone, after = probe(shown, """
+        const ids = ["lines", "dots", "bars"];
+        for (const id of ids)
+            await seen(id);
+        const count = async () => {
+            await drawn();
+            return ids.map((id) => document.querySelectorAll(
+                `#${id} .live .role-mark:is(.mark-symbol, .mark-rect) path`).length);
+        };
+        const own = document.querySelector("#bars .series input");
+        const found = [await count()];
+        for (const one of [box("vth_b"), box("vth_b"), own, own]) {
+            one.click();
+            found.push(await count());
+        }
+        return [found[0], found[1], found[3], found[4]];
+    """)
+    # Two policies and two points and a band of others; three policies; three of each utilisation.
+    assert before == [7, 6, 6] and after == before
+    assert without == [4, 4, 4]
+    assert alone == [7, 6, 3]
+
+
+def test_a_figure_is_downloaded_as_it_is(shown: Browser) -> None:
+    name, svg = probe(shown, """
+        let link = null;
+        HTMLAnchorElement.prototype.click = function () { link = this; };
+        const figure = await seen("bars");
+        document.querySelector("#bars .series input").click();
+        await drawn();
+        figure.querySelector("button.svg").click();
+        await until(() => link);
+        return [link.download, decodeURIComponent(link.href.slice(link.href.indexOf(",") + 1))];
+    """)
+    assert name == "bars.svg"
+    bars = [mark for group in ElementTree.fromstring(svg).iter()
+            if "mark-rect role-mark" in group.get("class", "") for mark in group]
+    assert len(bars) == 3
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_marks_stand_out(shown: Browser, scheme: str) -> None:
+    shown.call("Emulation.setEmulatedMedia", features=[
+        {"name": "prefers-color-scheme", "value": scheme}])
+    seen = "".join(f'await seen("{name}");' for name in NAMES)
+    count, weak = probe(shown, seen + WEAK_MARKS)
+    assert count > 60
+    assert weak == []
+
+
+def test_on_paper_figures_are_still(shown: Browser) -> None:
+    state = """
+        const figure = await seen("bars");
+        return [":scope > svg", ".live", "form"].map((one) =>
+            figure.querySelector(one).getBoundingClientRect().height > 0);
+    """
+    assert probe(shown, state) == [False, True, True]
+    shown.call("Emulation.setEmulatedMedia", media="print")
+    assert probe(shown, state) == [True, False, False]
+
+
+def test_without_scripts_marks_have_titles(page: Path) -> None:
+    """All but those of a distribution, whose line is one."""
+    text = page.read_text()
+    for name in set(NAMES) - {"cdf"}:
+        figure = text[text.index(f'<figure id="{name}"'):]
+        figure = figure[:figure.index("</svg>")]
+        titles = [unescape(one) for one in re.findall("<title>([^<]*)</title>", figure)]
+        for mark in marks_of(page, name):
+            words = ", ".join(filter(None, (mark["x"], mark["series"])))
+            assert any(one.startswith(f"{words}: ") and one.endswith(f", {mark['source']}")
+                       for one in titles), (name, mark)
+
+
+def test_neither_vega_nor_matplotlib_is_needed(page: Path, tmp_path: Path) -> None:
+    for module in ("vl_convert", "matplotlib"):
+        program = without_module(tmp_path / module, "study", module)
+        done = run_program(program, "report", page.with_suffix(".toml"), "-O",
+                           tmp_path / f"{module}.html", environment={"APPROXFTL": str(PROGRAM)})
+        assert done.code == 0, done
+        text = (tmp_path / f"{module}.html").read_text()
+        assert text.count('aria-labelledby="') == len(NAMES)
+        assert ('class="spec"' in text) == (module == "matplotlib")
