@@ -44,19 +44,40 @@ def tree(place: Path) -> Path:
     return place
 
 
-def test_what_was_installed_is_looked_for_again(tmp_path: Path) -> None:
-    """On a bare machine the page was left out for want of packages that had just come."""
-    own = tree(tmp_path / "tree")
+def bare(place: Path, installs: str) -> Path:
+    """Return a tree whose packages are installed by a script of ours."""
+    own = tree(place)
     (own / "selftests").unlink()
     (own / "selftests").mkdir()
     for entry in (TOP / "selftests").iterdir():
         (own / "selftests" / entry.name).symlink_to(entry)
     (own / "selftests/install-packages").unlink()
-    (own / "selftests/install-packages").write_text("#!/bin/sh\necho installed\n")
+    (own / "selftests/install-packages").write_text(f"#!/bin/sh\n{installs}\n")
     (own / "selftests/install-packages").chmod(0o755)
-    done = make("check", "MAKE=echo make", where=own)
+    return own
+
+
+def test_what_was_installed_is_looked_for_again(tmp_path: Path) -> None:
+    """On a bare machine the page was left out for want of packages that had just come."""
+    own = bare(tmp_path / "tree", "echo installed $1")
+    done = make("check", "MAKE=echo make", "jobs=", where=own)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "installed\nmake every-test\n"
+    assert done.stdout == "installed --building\nmake deps meanwhile\nmake every-test\n"
+
+
+@pytest.mark.parametrize(("installs", "status"), [
+    ("true", 0), ("exit 1", 2), ('[ "$1" = --building ]', 2)])
+def test_only_what_is_not_installed_ends_a_check(tmp_path: Path, installs: str, status: int
+                                                 ) -> None:
+    """What does not compile meanwhile is counted by every-test."""
+    own = bare(tmp_path / "tree", installs)
+    compiler = tmp_path / "cc"
+    compiler.write_text("#!/bin/sh\necho it does not compile >&2\nexit 1\n")
+    compiler.chmod(0o755)
+    done = make("check", f"CC={compiler}", "RUN=echo runs", "AREAS=cli", f"O={tmp_path}/build",
+                "TEST_PROGRAMS=", where=own)
+    assert done.returncode == status, done
+    assert ("runs --build-failed" in done.stdout) == (not status)
 
 
 def test_what_is_built_stays_built_whatever_is_asked_for_next(tmp_path: Path) -> None:

@@ -323,20 +323,6 @@ static void look_memory(const struct machine *machine, struct diagnosis *diagnos
 	mend(diagnosis, "use --store none, or a block device as store");
 }
 
-/* Of the stock kernel that "approxftl demo" and "approxftl lab" boot, and build the module for. */
-static void look_guest_headers(const struct machine *machine, struct diagnosis *diagnosis)
-{
-	const char *headers = "%s/lib/modules/%s/build/Makefile";
-
-	if (matches(headers, machine->root, "6.12.*+deb1[0-9]-amd64") ||
-	    matches(headers, machine->root, "6.12.*+deb1[0-9].*[0-9]-amd64")) {
-		found(diagnosis, "installed");
-		return;
-	}
-	missing(diagnosis, "no headers of Debian's kernel 6.12");
-	mend(diagnosis, "make deps");
-}
-
 static void look_program(const struct machine *machine, const struct doctor_check *check,
 			 struct diagnosis *diagnosis)
 {
@@ -380,7 +366,8 @@ const struct doctor_check doctor_checks[] = {
 	{ "busybox", DOCTOR_VIRTUAL, NULL, "busybox", "busybox-static" },
 	{ "cpio", DOCTOR_VIRTUAL, NULL, "cpio", "cpio" },
 	{ "modprobe", DOCTOR_VIRTUAL, NULL, "modprobe", "kmod" },
-	{ "headers for guests", DOCTOR_VIRTUAL, look_guest_headers, NULL, NULL },
+	{ "compiler, for their module", DOCTOR_VIRTUAL, NULL, "gcc", "gcc" },
+	{ "make, for their module", DOCTOR_VIRTUAL, NULL, "make", "make" },
 };
 
 const unsigned int doctor_check_count = ARRAY_SIZE(doctor_checks);
