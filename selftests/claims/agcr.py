@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from selftests.claims import standins
+from selftests.claims import census
 from selftests.claims.rows import (
     Claim,
     claim,
@@ -19,8 +19,8 @@ from selftests.claims.rows import (
     saving,
 )
 from selftests.claims.runs import Json
-from selftests.claims.streams import trace_directory, volumes
-from selftests.claims.studies import results
+from selftests.claims.streams import trace_directory
+from selftests.claims.studies import results, volumes
 
 
 def of_costs(state: str) -> tuple[float, float, float, float]:
@@ -58,7 +58,7 @@ def ag3() -> list[Claim]:
     """What streams are made of; a stand-in is made like that, so this is about real traces."""
     result = []
     for name, path in volumes().items():
-        found = standins.census(standins.read_records(path))
+        found = census.census(census.read_records(path))
         shares = (100 * found.read_only_share, 100 * found.write_only_share)
         holds = shares[0] > 85 - 5 and shares[1] > 91 - 5
         kind = claim if trace_directory() else identity
@@ -111,9 +111,9 @@ def ag6() -> list[Claim]:
     result = []
     windows = results("agcr-windows", "trace", "history")
     for name, path in volumes().items():
-        accesses = standins.read_records(path)
-        found = [standins.identification(accesses, window) for window in range(3)]
-        low = [run["mode_pages"]["coarse"] for run in windows[path.stem].values()]
+        accesses = census.read_records(path)
+        found = [census.identification(accesses, window) for window in range(3)]
+        low = [run["mode_pages"]["coarse"] for run in windows[name.partition(" ")[2]].values()]
         accuracy = [100 * share_ for share_, _ in found]
         same = low == [writes for _, writes in found]
         ours = row(accuracy) + ("" if same else f"; but low-cost writes are {low}")

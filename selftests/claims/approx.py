@@ -28,8 +28,8 @@ from selftests.claims.rows import (
     without_rules,
 )
 from selftests.claims.runs import Json, falsely
-from selftests.claims.streams import trace_directory, volumes
-from selftests.claims.studies import results
+from selftests.claims.streams import trace_directory
+from selftests.claims.studies import results, volumes
 
 ALL = ("baseline", "delta_b", "vth_b", "approxftl")
 SHARES = ("0%", "10%", "30%", "50%", "70%", "100%")

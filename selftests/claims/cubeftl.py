@@ -21,8 +21,8 @@ from selftests.claims.rows import (
     without_rules,
 )
 from selftests.claims.runs import Json, falsely
-from selftests.claims.streams import burst_file, trace_directory, volumes
-from selftests.claims.studies import results
+from selftests.claims.streams import burst_file, trace_directory
+from selftests.claims.studies import results, volumes
 
 BY_LOOPS = "by the loop model"
 #: Ages of the device in the paper.

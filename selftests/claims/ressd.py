@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from selftests.claims import standins
+from selftests.claims import census
 from selftests.claims.models import model
 from selftests.claims.rows import (
     Claim,
@@ -176,7 +176,7 @@ def on_trace(path: Path) -> Played:
         capacity = data_members * FOLDED // 2**20 * 2**20
         folded = converted(path, f"--fold={capacity}", name=f"{path.stem}-{capacity}")
         assert folded, "it has been read before"
-        written = sum(one.pages * standins.PAGE for one in standins.read_records(folded)
+        written = sum(one.pages * census.PAGE for one in census.read_records(folded)
                       if one.write)
         repeat = max(1, 2 * capacity // max(1, written))
         return results("ressd-traces", on=on, given={

@@ -27,9 +27,11 @@ MUTANTS = TOP / "selftests/mutants"
 
 Json = dict[str, Any]
 
-#: What is put behind the arguments of each run, and the mutants in the program that runs.
+#: What is put behind the arguments of each run, the mutants in the program that runs, and what
+#: streams are made by.
 false_arguments: tuple[str, ...] = ()
 false_mutants: tuple[str, ...] = ()
+false_streams: Json = {}
 
 
 def build() -> Path:
@@ -110,13 +112,15 @@ def program(mutants: tuple[str, ...]) -> Path:
 
 
 @contextmanager
-def falsely(arguments: tuple[str, ...] = (), mutants: tuple[str, ...] = ()) -> Iterator[None]:
+def falsely(arguments: tuple[str, ...] = (), mutants: tuple[str, ...] = (),
+            made_by: Json | None = None) -> Iterator[None]:
     """Have every run in another world; one within another is false in both ways."""
-    global false_arguments, false_mutants
-    before = false_arguments, false_mutants
+    global false_arguments, false_mutants, false_streams
+    before = false_arguments, false_mutants, false_streams
     false_arguments = (*false_arguments, *arguments)
     false_mutants = tuple(sorted({*false_mutants, *mutants}))
+    false_streams = false_streams | (made_by or {})
     try:
         yield
     finally:
-        false_arguments, false_mutants = before
+        false_arguments, false_mutants, false_streams = before

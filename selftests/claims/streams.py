@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The streams that claims about traces run on: real ones, or stand-ins."""
+"""Streams that claims run on and that no study makes: real traces, and bursts."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 
-from selftests.claims import standins
-from selftests.claims.runs import binary, seed
+import numpy as np
+from selftests.claims.runs import binary
 
-STANDIN_REQUESTS = 40000
+from approxftl_tools import aft, record_writer
+
+#: What is made here, by the names of studies.
+OWN = ("cubeftl-write-bursts",)
 
 
 def trace_directory() -> str:
@@ -30,21 +32,6 @@ def scratch() -> Path:
     directory = tempfile.mkdtemp(prefix="claims-")
     atexit.register(shutil.rmtree, directory)
     return Path(directory)
-
-
-@functools.cache
-def stand_in_file(volume: standins.Volume, seed_text: str) -> Path:
-    """Write the stand-in of a volume."""
-    return record_file(volume.name, standins.stand_in(volume, STANDIN_REQUESTS, int(seed_text)))
-
-
-def record_file(name: str, accesses: Sequence[standins.Access]) -> Path:
-    """Write requests to a file for studies."""
-    text = scratch() / f"{name}.csv"
-    text.write_text(standins.as_csv(accesses))
-    path = converted(text, "--keep-time")
-    assert path, "the program reads what it writes"
-    return path
 
 
 def converted(path: Path, *options: str, name: str = "") -> Path | None:
@@ -83,14 +70,6 @@ def traces() -> dict[str, Path]:
     return found
 
 
-def volumes() -> dict[str, Path]:
-    """Return the streams that claims about traces run on, by a name that says what they are."""
-    if trace_directory():
-        return traces()
-    return {f"synthetic {volume.name}": stand_in_file(volume, seed())
-            for volume in standins.VOLUMES}
-
-
 # Light writes that have time for all leaders of both active blocks of cubeFTL's device, then a
 # burst that needs two thirds of their followers. In word lines of 48 KiB.
 CUBE_DIES, CUBE_LAYERS = 8, 48
@@ -98,17 +77,22 @@ LIGHT_WRITES = CUBE_DIES * 2 * CUBE_LAYERS
 BURST_WRITES = LIGHT_WRITES * 2
 LIGHT_NS, PAUSE_NS = 400_000, 500_000_000
 BURSTS = 6
+WORD_LINE_SECTORS = 96
+WRITE = aft.OPERATIONS.index("write")
 
 
 @functools.cache
 def burst_file() -> Path:
     """Write such a stream; the sequence goes through the device once."""
-    stream_: list[standins.Access] = []
-    t_ns = 0
-    for _ in range(BURSTS):
-        for gap, count in ((LIGHT_NS, LIGHT_WRITES), (0, BURST_WRITES)):
-            for _ in range(count):
-                stream_.append(standins.Access(t_ns, 6 * len(stream_), 6, True))
-                t_ns += gap
-            t_ns += PAUSE_NS
-    return record_file("bursts", stream_)
+    gaps = np.tile(np.repeat((LIGHT_NS, 0), (LIGHT_WRITES, BURST_WRITES)), BURSTS)
+    gaps[LIGHT_WRITES - 1::LIGHT_WRITES + BURST_WRITES] += PAUSE_NS
+    gaps[LIGHT_WRITES + BURST_WRITES - 1::LIGHT_WRITES + BURST_WRITES] += PAUSE_NS
+    place = np.arange(len(gaps)) * WORD_LINE_SECTORS
+    text = scratch() / "bursts.csv"
+    text.write_text("\n".join(record_writer.lines({
+        "t_ns": np.cumsum(gaps) - gaps, "off_sect": place,
+        "nsect": np.full(len(gaps), WORD_LINE_SECTORS), "op": np.full(len(gaps), WRITE),
+        "class": np.zeros(len(gaps), int)})) + "\n")
+    path = converted(text, "--keep-time")
+    assert path, "the program reads what it writes"
+    return path

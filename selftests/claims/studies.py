@@ -30,12 +30,24 @@ def plan_of(name: str, given: Mapping[str, Any]) -> Plan:
     """Read a study, with these options in its base, and the volumes that there are."""
     path = FOLDER / f"{name}.toml"
     path = path if path.exists() else papers.FOLDER / f"{name}.toml"
-    vary = study_plan.load(path).get("vary", {})
-    if "trace" in vary:
-        vary["trace"] = [volume.stem for volume in streams.volumes().values()]
-    setting = Setting(full=bool(streams.trace_directory()), traces=streams.scratch(),
-                      more={"base": {"seed": runs.seed(), **given}, "vary": vary})
+    document = study_plan.load(path)
+    vary, real = document.get("vary", {}), bool(streams.trace_directory())
+    more = {"base": {"seed": runs.seed(), **given}, "vary": vary}
+    if "synth" in document:
+        more["synth"] = document["synth"] | runs.false_streams
+    if "trace" in vary and real:
+        vary["trace"] = [volume.stem for volume in streams.traces().values()]
+    setting = Setting(full=real, traces=streams.scratch() if real or name in streams.OWN else None,
+                      made=runs.build() / "cache/claims/traces", more=more)
     return study_plan.read(path, runs.binary(), setting=setting, sure=True)
+
+
+def volumes(name: str = "agcr-windows") -> dict[str, Path]:
+    """Return the record files that a study runs on, by names that say what they are."""
+    kind = "trace" if streams.trace_directory() else "synthetic"
+    return {f"{kind} {dict(point.varied)['trace']}": Path(word.partition("=")[2])
+            for point in plan_of(name, {}).points for word in point.arguments
+            if word.startswith("--trace=")}
 
 
 def is_at(varied: Mapping[str, Any], where: Mapping[str, Any]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,15 +15,15 @@ from selftests.claims import (
     models,
     ressd,
     runs,
-    standins,
     streams,
     studies,
     twins,
 )
 from selftests.claims.rows import claim, known_miss
-from selftests.claims.standins import Access
 
-from approxftl_tools import study_plan
+from approxftl_tools import aft, study_plan
+from approxftl_tools.synthesis import Stream, generate
+from approxftl_tools.workload_profile import published
 
 #: What docs/systems accounts for, how often.
 EXPLAINED = {"RE-6": 3, "AX-9": 1, "AG-7": 1, "TV-5": 1, "IP-A": 1}
@@ -69,6 +69,16 @@ def test_a_twin_that_holds_is_found(capsys: pytest.CaptureFixture[str],
 
 def world() -> list[tuple[str, ...]]:
     return [runs.false_arguments, runs.false_mutants]
+
+
+def test_streams_of_another_world_are_other_files() -> None:
+    usual = studies.volumes()
+    assert [path.name.partition("-")[0] for path in usual.values()] == ["HM_0", "PRN_1", "PROJ_1"]
+    with runs.falsely(made_by={"reads-of-a-place": 40, "requests": 100}):
+        other = studies.volumes()
+    assert other.keys() == usual.keys() and not set(other.values()) & set(usual.values())
+    assert all(len(aft.read(path).operations()) == 100 for path in other.values())
+    assert studies.volumes() == usual
 
 
 def test_a_world_within_another_is_false_in_both_ways() -> None:
@@ -156,19 +166,28 @@ def test_sections_have_all_claims_in_order(capsys: pytest.CaptureFixture[str]) -
     assert [line.split()[0] for line in said if line.endswith("pass")] == claims.IDS
 
 
-def as_msr(accesses: Sequence[Access]) -> str:
+def as_msr(stream: Stream) -> str:
     """Return the lines of such a file; its clock counts 100 ns since 1601."""
+    rows = zip(stream.t_ns, stream.op, stream.off_sect, stream.nsect, strict=True)
     return "".join(
-        f"{128166372000000000 + one.t_ns // 100},host,0,{'Write' if one.write else 'Read'},"
-        f"{one.page * standins.PAGE},{one.pages * standins.PAGE},1000\n" for one in accesses)
+        f"{128166372000000000 + t_ns // 100},host,0,{'Write' if write else 'Read'},"
+        f"{sector * aft.SECTOR},{sectors * aft.SECTOR},1000\n"
+        for t_ns, write, sector, sectors in rows)
+
+
+def whole_pages(stream: Stream) -> Stream:
+    """Return a stream whose units are pages of 8 KiB."""
+    return replace(stream, off_sect=2 * stream.off_sect, nsect=2 * stream.nsect)
 
 
 @pytest.fixture
-def volumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, list[Access]]:
-    """Put stand-ins where real traces would be, beside a file that is none."""
-    made = {volume.name: standins.stand_in(volume, 4000, 1) for volume in standins.VOLUMES[:2]}
-    for name, accesses in made.items():
-        (tmp_path / f"{name}.csv").write_text(as_msr(accesses))
+def volumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Stream]:
+    """Put synthetic ones where real traces would be, beside a file that is none."""
+    made = {name: whole_pages(generate(
+        replace(published(name), reads_of_a_place=200, read_places_share=0.04), 10000, 1))
+        for name in ("HM_0", "PRN_1")}
+    for name, stream in made.items():
+        (tmp_path / f"{name}.csv").write_text(as_msr(stream))
     (tmp_path / "README").write_text("They are not to be passed on.\n")
     monkeypatch.setenv("CLAIMS_TRACES", str(tmp_path))
     monkeypatch.setattr(ressd, "FOLDED", ressd.FOLDED * 96 // 1024)
@@ -176,18 +195,20 @@ def volumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, list[A
 
 
 def test_traces_of_a_path_are_read_as_they_are(
-        volumes: dict[str, list[Access]], capsys: pytest.CaptureFixture[str]) -> None:
+        volumes: dict[str, Stream], capsys: pytest.CaptureFixture[str]) -> None:
     found = streams.traces()
     assert "README skipped: " in capsys.readouterr().err
-    assert set(found) == {f"trace {name}" for name in volumes}
-    for name, accesses in volumes.items():
-        read = standins.read_records(found[f"trace {name}"])
-        begin = accesses[0].t_ns // 100
-        assert read == [one._replace(t_ns=(one.t_ns // 100 - begin) * 100) for one in accesses]
+    assert set(found) == {f"trace {name}" for name in volumes} == set(studies.volumes())
+    for name, stream in volumes.items():
+        file = aft.read(found[f"trace {name}"])
+        for column, wanted in (("off_sect", stream.off_sect), ("nsect", stream.nsect),
+                               ("t_ns", stream.t_ns // 100 * 100)):
+            assert (file.column(column) == wanted).all()
+        assert (file.operations() == stream.op).all()
 
 
 @pytest.mark.parametrize("id_", TRACED)
-def test_claim_on_traces(volumes: dict[str, list[Access]], id_: str) -> None:
+def test_claim_on_traces(volumes: dict[str, Stream], id_: str) -> None:
     # As small a device as the stand-ins have.
     with runs.falsely(("--blocks=16",) if id_.startswith("AG") else ()):
         rows = claims.CLAIMS[id_]()
@@ -197,7 +218,7 @@ def test_claim_on_traces(volumes: dict[str, list[Access]], id_: str) -> None:
 
 
 @pytest.mark.parametrize("id_", TRACED_ARRAYS)
-def test_claim_about_arrays_on_traces(volumes: dict[str, list[Access]], id_: str) -> None:
+def test_claim_about_arrays_on_traces(volumes: dict[str, Stream], id_: str) -> None:
     # Small planes.
     with runs.falsely(("--blocks=96",)):
         rows = claims.CLAIMS[id_]()

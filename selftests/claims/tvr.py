@@ -19,8 +19,8 @@ from selftests.claims.rows import (
     without_rules,
 )
 from selftests.claims.runs import Json, falsely
-from selftests.claims.streams import trace_directory, volumes
-from selftests.claims.studies import results
+from selftests.claims.streams import trace_directory
+from selftests.claims.studies import results, volumes
 
 
 def tvr_cut(runs: dict[str, Json]) -> float:

@@ -11,12 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from selftests.claims import standins
 from selftests.claims.claims import CLAIMS, rows_of
 from selftests.claims.models import model
 from selftests.claims.rows import Claim
 from selftests.claims.runs import falsely
-from selftests.claims.streams import stand_in_file
 
 HYBRID_OFF = "--hybrid_approx off --hybrid_cube off --hybrid_agcr off --hybrid_tvr off " \
     "--hybrid_ressd off"
@@ -32,35 +30,24 @@ class Twin:
     arguments: str = ""
     mutant: str = ""
     constant: str = ""
+    #: Options of approxftl synth.
+    streams: str = ""
 
     @property
     def how(self) -> str:
         """What is done."""
-        return self.arguments or self.constant or f"mutant {self.mutant}"
+        return self.arguments or self.constant or self.streams or f"mutant {self.mutant}"
 
     def claims(self) -> list[Claim]:
         """Return all rows of the claim, as they are in this world."""
-        if self.constant.startswith("standins"):
-            return self.with_other_streams()
         if self.constant:
             return [model(self.id, self.constant)]
         mutants = (f"core/{self.mutant}",) if self.mutant else ()
-        words = self.arguments.split()
+        words, made_by = self.arguments.split(), self.streams.split()
         options = zip(words[::2], words[1::2], strict=True)
-        with falsely(tuple(f"{key}={value}" for key, value in options), mutants):
+        with falsely(tuple(f"{key}={value}" for key, value in options), mutants,
+                     dict(zip(made_by[::2], made_by[1::2], strict=True))):
             return CLAIMS[self.id]()
-
-    def with_other_streams(self) -> list[Claim]:
-        """Return them on stand-ins for which something else is assumed."""
-        name, _, value = self.constant.removeprefix("standins.").partition(" = ")
-        usual = getattr(standins, name)
-        setattr(standins, name, int(value))
-        stand_in_file.cache_clear()
-        try:
-            return CLAIMS[self.id]()
-        finally:
-            setattr(standins, name, usual)
-            stand_in_file.cache_clear()
 
     def held(self) -> list[Claim]:
         """Return the rows that hold all the same."""
@@ -92,7 +79,7 @@ TWINS = (
     Twin("AG-2", (5, 7), "what is worn has no more errors", "--cycles 2000"),
     Twin("AG-4", (0, 1, 2, 6, 7, 8), "coarse steps are slow", "--program_coarse 800us"),
     Twin("AG-4", (3, 4, 5), "nothing is written again", "--rewrite off"),
-    Twin("AG-5", (0,), "data is read 40 times, not 200", constant="standins.USES = 40"),
+    Twin("AG-5", (0,), "data is read 40 times, not 200", streams="reads-of-a-place 40"),
     Twin("AG-5", (1,), "both readings of the rule are one", "--rewrite any"),
     Twin("AG-6", (0, 1, 2), "the window is one, always", "--history 1"),
     Twin("CU-1", (0,), "a program has twenty loops",

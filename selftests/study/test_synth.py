@@ -122,6 +122,19 @@ def test_the_header_says_that_it_is_synthetic(tmp_path: Path) -> None:
     assert "bursts" in said["assumed"]
 
 
+def test_reads_go_where_they_are_told_to(tmp_path: Path) -> None:
+    """To data that is only read so many times; to a share of the places that are written."""
+    told = synth("--like", "HM_0", "--requests", "20000", "--reads-of-a-place", "50",
+                 "--read-places-share", "5%", "--output", tmp_path / "a.aft", "--json").stdout
+    assert json.loads(told)["made"]["read_written_share"] == pytest.approx(0.12, abs=0.02)
+    file = aft.read(tmp_path / "a.aft")
+    write, first = file.operations() == aft.OPERATIONS.index("write"), file.column("off_sect")
+    read = first[~write]
+    alone = read[~np.isin(read, first[write])]
+    assert len(alone) / len(np.unique(alone)) == pytest.approx(50, rel=0.2)
+    assert np.isin(np.unique(first[write]), read).mean() == pytest.approx(0.05, abs=0.01)
+
+
 @settings(max_examples=30, deadline=None)
 @given(requests=st.integers(1, 400), seed=st.integers(0, 2**32), writes=st.floats(0, 1),
        updates=st.floats(0, 1), written=st.floats(0, 1))

@@ -75,6 +75,11 @@ def options() -> command.Parser:
     parser.add_argument("--seed", metavar="N", type=seed, default=1, help="(default 1)")
     parser.add_argument("--approx-share", metavar="SHARE", type=share,
                         help="places whose data are approximate (default: as in the profile)")
+    parser.add_argument("--read-places-share", metavar="SHARE", type=share,
+                        help="of the places that are written, those that are read, too (default: "
+                             "as in the profile)")
+    parser.add_argument("--reads-of-a-place", metavar="N", type=count,
+                        help="of data that is only read, their mean (default: as in the profile)")
     parser.add_argument("--within", metavar="SHARE", type=share,
                         help="fail if a characteristic is missed by more than that")
     row_list.add_options(parser)
@@ -124,7 +129,8 @@ def volumes() -> list[dict[str, Any]]:
 
 def list_volumes(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     """Print the published volumes."""
-    refuse_beside(arguments, "--list", ("output", "profile_out", "approx_share", "within"))
+    refuse_beside(arguments, "--list", ("output", "profile_out", "approx_share", "within",
+                                          "reads_of_a_place", "read_places_share"))
     choice = row_list.choose(arguments, COLUMNS)
     if arguments.json and not choice.chosen:
         command.answer(arguments.json, {**command.envelope("synth", argv), "volumes": volumes()})
@@ -143,9 +149,9 @@ def chosen(arguments: argparse.Namespace) -> Profile:
         profile = workload_profile.fitted(arguments.fit)
     else:
         profile = workload_profile.from_json(arguments.profile)
-    if arguments.approx_share is None:
-        return profile
-    return replace(profile, approx_share=arguments.approx_share)
+    given = {key: getattr(arguments, key)
+             for key in ("approx_share", "reads_of_a_place", "read_places_share")}
+    return replace(profile, **{key: value for key, value in given.items() if value is not None})
 
 
 def missed(wanted: dict[str, float], made: dict[str, float], within: float) -> list[str]:

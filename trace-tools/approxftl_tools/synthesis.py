@@ -178,6 +178,7 @@ def generate(profile: Profile, requests: int, seed: int) -> Stream:
     writer = Writer(profile, draw, int(write.sum()), begin)
     places = writer.places
     approximate: list[bool] = []
+    read: list[int] = []
     tag = np.zeros(requests, np.uint8)
     written = 0
     for i in np.flatnonzero(~alone):
@@ -186,10 +187,13 @@ def generate(profile: Profile, requests: int, seed: int) -> Stream:
             place = writer.place(written, now)
             if place == len(approximate):
                 approximate.append(bool(draw.random() < profile.approx_share))
+                # No number is drawn where all of them are read.
+                if profile.read_places_share == 1 or draw.random() < profile.read_places_share:
+                    read.append(place)
             places.wrote(place, now)
             written += 1
-        elif places.first:
-            place = int(draw.integers(len(places.first)))
+        elif read:
+            place = read[int(draw.integers(len(read)))]
         else:
             units[i] = 1
             continue

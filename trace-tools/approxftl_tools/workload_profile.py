@@ -61,6 +61,8 @@ class Profile:
     reads_of_a_place: float
     approx_share: float = 0.0
     assumed: tuple[str, ...] = field(default=())
+    #: Of the places that are written, those that reads of written data go to.
+    read_places_share: float = 1.0
 
     def mean_arrival_ms(self) -> float:
         """Return the mean time between requests."""
@@ -237,7 +239,7 @@ def from_json(path: Path) -> Profile:
 def checked(path: Path, profile: Profile) -> Profile:
     """Refuse what nothing can be made from."""
     shares = (profile.write_share, profile.update_share, profile.read_written_share,
-              profile.approx_share, *profile.zone_shares)
+              profile.approx_share, profile.read_places_share, *profile.zone_shares)
     if not all(0 <= one <= 1 for one in shares):
         raise Refusal(f"{path}: shares are fractions from 0 to 1")
     if abs(sum(profile.zone_shares) - 1) > 1e-3 or len(profile.zone_shares) != 4:
