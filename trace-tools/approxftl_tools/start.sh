@@ -36,14 +36,27 @@ esac
 # is none of ours. One that is too old for -P is too old for the package.
 unset PYTHONHOME PYTHONPATH PYTHONSTARTUP
 
+# In the project's own environment what has a folder is known to work, and no Python has to be asked.
+has_folders() # MODULE...
+{
+	version=$(readlink -f "$venv/bin/python3") || return 1
+	for module; do
+		[ -d "$venv/lib/${version##*/}/site-packages/$module" ] || return 1
+	done
+}
+
 # has PYTHON MODULE...: it is new enough, numpy works, and the others are there. Trying numpy takes
-# as long as a verb's own start, and that of the project's own environment is known to work.
+# as long as a verb's own start.
 has()
 {
 	command -v "$1" >/dev/null || return 1
 	interpreter=$1
-	[ "$1" = "${venv:+$venv/bin/python3}" ] || "$1" -P -c 'import numpy' 2>/dev/null || return 1
 	shift
+	if [ "$interpreter" = "${venv:+$venv/bin/python3}" ]; then
+		! has_folders "$@" || return 0
+	else
+		"$interpreter" -P -c 'import numpy' 2>/dev/null || return 1
+	fi
 	"$interpreter" -P -c 'import sys, importlib.util as modules
 sys.exit(sys.version_info < (3, 11) or not all(map(modules.find_spec, sys.argv[1:])))' "$@" 2>/dev/null
 }

@@ -123,18 +123,19 @@ struct generator {
 
 /* Lengths */
 
+/* A list has at least one size. */
 static void lengths_init(struct lengths *lengths, const struct sim_size_list *list,
 			 const struct aftl_geometry *geo)
 {
 	u32 sum = 0;
-	u32 i;
+	u32 i = 0;
 
-	for (i = 0; i < list->count; i++) {
+	do {
 		sum += list->sizes[i].weight;
 		lengths->end[i] = sum;
 		lengths->units[i] = DIV_ROUND_UP(list->sizes[i].bytes, geo->unit_bytes);
-	}
-	lengths->count = list->count;
+	} while (++i < list->count);
+	lengths->count = i;
 }
 
 static u32 draw_length(const struct lengths *lengths, struct aftl_random *random)
