@@ -244,8 +244,9 @@ demo-deps:
 demo-programs: $(PROGRAM) $(addprefix $(plain_dir)/approxftl-,app demo lab report)
 	@:
 
-demo: demo-deps ## a file system and two policies on an emulated SSD, in a virtual machine
-	+@$(MAKE) $(jobs) demo-programs
+demo: ## a file system and two policies on an emulated SSD, in a virtual machine
+	@selftests/install-packages --demo --building
+	+@$(MAKE) $(jobs) demo-deps demo-programs
 	@AFTL_BUILD=$(abspath $(plain_dir)) $(plain_dir)/approxftl-demo --output $(O)/demo
 
 raid: deps $(PROGRAM) ## md's RAID-5 over MEMBERS=4 ReSSD devices, or 4,6,10, beside the simulator's (minutes)

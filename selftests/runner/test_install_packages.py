@@ -96,11 +96,20 @@ def test_all_packages_and_no_kernel(machine: Machine) -> None:
         "  3 packages, 12.3 MB"]
 
 
-def test_what_is_built_with_comes_first(machine: Machine) -> None:
-    assert machine.install("--building").code == 0
+@pytest.mark.parametrize("purpose", ["", "--demo"])
+def test_what_is_built_with_comes_first(machine: Machine, purpose: str) -> None:
+    assert machine.install(*purpose.split(), "--building").code == 0
     packages = machine.installed()
-    assert {"gcc", "libblkid-dev", "liburing-dev", "kmod", "python3-venv"} <= set(packages)
-    assert not {"chromium", "clang", "qemu-system-x86", "fio"} & set(packages)
+    assert {"gcc", "libblkid-dev", "libdevmapper-dev", "kmod"} <= set(packages)
+    assert ({"liburing-dev", "python3-venv"} <= set(packages)) == (not purpose)
+    assert not {"chromium", "clang", "qemu-system-x86", "fio", "python3-numpy"} & set(packages)
+
+
+def test_a_demonstration_without_its_packages_has_none(machine: Machine) -> None:
+    done = machine.install("--demo", INSTALL_STATUS="100")
+    assert done.code != 0
+    assert "everything is there" not in done.out
+    assert not [call for call in machine.calls.read_text().splitlines() if "linux-source" in call]
 
 
 def unpack_own(machine: Machine, tmp_path: Path, release: str, headers: str) -> Done:
@@ -199,8 +208,7 @@ def test_says_how_far_it_is_while_it_is(machine: Machine) -> None:
 
 
 def test_the_demonstration_needs_little(machine: Machine) -> None:
-    # Ends where it would fetch a kernel.
-    machine.install("--demo", INSTALL_STATUS="100")
+    machine.install("--demo", "--packages")
     packages = machine.installed()
     assert {"gcc", "fio", "qemu-system-x86", "python3-numpy"} <= set(packages)
     assert not {"chromium", "clang", "g++"} & set(packages)

@@ -63,6 +63,9 @@ def test_what_was_installed_is_looked_for_again(tmp_path: Path) -> None:
     done = make("check", "MAKE=echo make", "jobs=", where=own)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "installed --building\nmake deps meanwhile\nmake every-test\n"
+    (tmp_path / "approxftl-demo").symlink_to("/bin/true")
+    done = make("demo", "MAKE=echo make", "jobs=", f"plain_dir={tmp_path}", where=own)
+    assert done.stdout == "installed --demo\nmake demo-deps demo-programs\n", done
 
 
 @pytest.mark.parametrize(("installs", "status"), [
