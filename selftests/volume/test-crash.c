@@ -36,6 +36,8 @@ struct tally {
 	u32 collected;
 	u32 again;
 	u32 retired;
+	u32 dead;
+	u32 rebuilt;
 };
 
 static struct tally tally;
@@ -47,6 +49,7 @@ static struct tally tally;
  * @policy: present policy
  * @steps: requests of a session at most
  * @may_wear: blocks may go bad: it may run out of them
+ * @dead: how many dies are dead, of a device that outlives it
  */
 struct life {
 	struct durable_device durable;
@@ -54,6 +57,7 @@ struct life {
 	const char *policy;
 	u32 steps;
 	bool may_wear;
+	u32 dead;
 };
 
 static u32 below(struct life *life, u32 n)
@@ -67,6 +71,29 @@ static bool chance(struct life *life, u32 percent)
 }
 
 /* Shapes */
+
+/* Every eighth device has superblocks, most of them with parity; the seed says which. */
+static void draw_superblocks(struct aftl_config *config)
+{
+	struct aftl_random random = { ~config->seed };
+
+	if (aftl_random_below(&random, 8))
+		return;
+	config->channels = 2 + aftl_random_below(&random, 2) * 2;
+	config->planes = 1;
+	config->superblock = 2 + aftl_random_below(&random, 2) * (config->channels - 2);
+	config->rain = aftl_random_below(&random, 4) > 0;
+	config->blocks += 8;
+	config->op = 4000 + aftl_random_below(&random, 5000);
+	config->slc_static = 0;
+	config->slc_dynamic = 0;
+	config->passes = 1;
+	config->read_cache = 0;
+	config->victim = AFTL_VICTIM_greedy;
+	/* What has a bad block beside it has no parity. */
+	config->bad = 0;
+	config->endurance = 0;
+}
 
 static void draw_config(struct life *life, struct aftl_config *config)
 {
@@ -87,7 +114,9 @@ static void draw_config(struct life *life, struct aftl_config *config)
 	config->op = 1500 + below(life, 4000);
 	config->bad = chance(life, 15) ? 30000000000ULL : 0;
 	config->endurance = chance(life, 10) ? 8 + below(life, 20) : 0;
-	life->may_wear = config->bad || config->endurance;
+	draw_superblocks(config);
+	life->may_wear = config->bad || config->endurance ||
+			 (config->rain && config->superblock > 2 && config->seed & 1);
 }
 
 static bool small_enough(const struct aftl_config *config)
@@ -181,6 +210,7 @@ static void note_work(const struct durable_device *durable)
 	tally.collected += counters->gc_blocks > 0;
 	tally.again += counters->reprogrammed_pages > 0;
 	tally.retired += counters->retired_blocks > 0;
+	tally.rebuilt += counters->programmed_rebuild_units > 0;
 }
 
 static void fail_a_block(struct life *life)
@@ -190,6 +220,19 @@ static void fail_a_block(struct life *life)
 
 	if (life->may_wear && chance(life, 20) && aftl_fail_block(device->ftl, block))
 		CHECK_EQ(aftl_media(device->ftl)->blocks[block].state, AFTL_BLOCK_BAD);
+}
+
+/* That one outlives, and loses nothing; it may have no room for what the host writes. */
+static void fail_a_die(struct life *life)
+{
+	struct test_device *device = &life->durable.device;
+
+	if (!device->config.rain || life->dead || !chance(life, 10))
+		return;
+	life->may_wear = true;
+	life->dead = 1;
+	tally.dead++;
+	CHECK_EQ(aftl_fail_lun(device->ftl, below(life, aftl_geometry(device->ftl)->luns)), 0);
 }
 
 static void draw_stream(struct life *life, struct test_stream *stream)
@@ -213,6 +256,7 @@ static bool live_session(struct life *life)
 
 	draw_stream(life, &stream);
 	fail_a_block(life);
+	fail_a_die(life);
 	while (steps-- && !tap_failures()) {
 		test_stream_step(&stream, &durable->device);
 		if (durable_work(durable, below(life, lag + 1)))
@@ -341,6 +385,7 @@ static void report(void)
 		 tally.shut);
 	tap_note("%u policy changes; sessions with collection %u, reprograms %u, bad blocks %u",
 		 tally.changed_policy, tally.collected, tally.again, tally.retired);
+	tap_note("%u dead dies, %u sessions with rebuilding", tally.dead, tally.rebuilt);
 }
 
 static void enough_of_everything(void)
@@ -355,6 +400,8 @@ static void enough_of_everything(void)
 	CHECK_RANGE(tally.collected, 1000, U32_MAX);
 	CHECK_RANGE(tally.again, 10, U32_MAX);
 	CHECK_RANGE(tally.retired, 10, U32_MAX);
+	CHECK_RANGE(tally.dead, 10, U32_MAX);
+	CHECK_RANGE(tally.rebuilt, 10, U32_MAX);
 }
 
 static u64 wanted_lives(int argc, char **argv)

@@ -150,7 +150,6 @@ def test_dry_run_changes_nothing(tmp_path: Path) -> None:
         (("blocks=5",), "blocks"),
         (("blocks=40", "fill=random"), "fill"),
         (("blocks=40", "buffer=1MiB", "buffer_safe=on"), "buffer_safe"),
-        (("blocks=64", "superblock=4", "rain=on"), "superblock: a volume does not keep"),
     ],
 )
 def test_usage(tmp_path: Path, arguments: tuple[str, ...], part: str) -> None:

@@ -1163,6 +1163,7 @@ void aftl_parity_written(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_parity_forget(struct aftl *ftl, u32 group, u32 number);
 void aftl_super_rest(struct aftl *ftl);
 void aftl_super_wake(struct aftl *ftl);
+struct aftl_block *aftl_parity_beside(struct aftl *ftl, const struct aftl_block *block);
 bool aftl_stripe_has(const struct aftl *ftl, aftl_slot_t slot);
 bool aftl_stripe_mends(const struct aftl *ftl, aftl_slot_t slot, struct aftl_errors *errors);
 void aftl_repair_begin(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 device_page);
@@ -1172,6 +1173,10 @@ int aftl_super_audit(const struct aftl *ftl, struct aftl_error *error);
 
 /* group.c: superblocks are collected, and erased */
 
+void aftl_group_rebuilt(struct aftl *ftl, const struct aftl_block *block);
+void aftl_group_found(struct aftl *ftl);
+void aftl_group_settled(struct aftl *ftl);
+void aftl_block_lose(struct aftl *ftl, const struct aftl_block *block);
 bool aftl_group_collect(struct aftl *ftl, struct aftl_lun *lun, u32 cause, u32 limit);
 bool aftl_group_empty(struct aftl *ftl, const struct aftl_block *block, u32 cause);
 bool aftl_group_emptied(struct aftl *ftl, u32 group);

@@ -27,6 +27,20 @@ static bool is_tight(const struct aftl *ftl, const struct aftl_lun *lun)
 	return lun->free_blocks <= aftl_reserve(ftl) + 1;
 }
 
+/* Is there a LUN that can rebuild something? */
+static bool can_rebuild(struct aftl *ftl, u32 group)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.super_luns; i++) {
+		const struct aftl_lun *lun = aftl_member(ftl, group, i);
+
+		if (!aftl_lun_dead(lun) && !lun->stuck)
+			return true;
+	}
+	return false;
+}
+
 static bool can_empty(struct aftl *ftl, const struct aftl_lun *lun, const struct aftl_block *block,
 		      bool force)
 {
@@ -48,6 +62,7 @@ static bool can_empty(struct aftl *ftl, const struct aftl_lun *lun, const struct
 static u32 cost_of(struct aftl *ftl, u32 group, u32 number, bool force)
 {
 	u32 cost = 0;
+	u32 left;
 	u32 i;
 
 	if (aftl_super_fresh(ftl, group, number))
@@ -59,8 +74,10 @@ static u32 cost_of(struct aftl *ftl, u32 group, u32 number, bool force)
 			continue;
 		if (!can_empty(ftl, aftl_member(ftl, group, i), block, force))
 			return U32_MAX;
-		cost += block->state == AFTL_BLOCK_BAD ? orphans(ftl, group, number, i) :
-							 block->valid;
+		left = orphans(ftl, group, number, i);
+		if (left && !can_rebuild(ftl, group))
+			return U32_MAX;
+		cost += block->state == AFTL_BLOCK_BAD ? left : block->valid;
 	}
 	return cost;
 }
@@ -272,6 +289,19 @@ struct aftl_block *aftl_group_orphan(struct aftl *ftl, const struct aftl_lun *lu
 	return block;
 }
 
+/*
+ * aftl_group_rebuilt() - from @block what can be rebuilt has been
+ */
+void aftl_group_rebuilt(struct aftl *ftl, const struct aftl_block *block)
+{
+	u32 group = aftl_group_of(ftl, aftl_block_lun(ftl, block));
+	u32 number = aftl_super_number(ftl, block);
+
+	aftl_super_at(ftl, group, number)->given_up = true;
+	if (aftl_super_fresh(ftl, group, number))
+		aftl_supply_designate(ftl, group, number);
+}
+
 /* All that are alive. */
 static bool all_erased(struct aftl *ftl, u32 group)
 {
@@ -285,8 +315,11 @@ static bool all_erased(struct aftl *ftl, u32 group)
 	return true;
 }
 
-/* What could not be rebuilt stays lost: soon nothing tells any more that the stripe had failed. */
-static void lose_rest(struct aftl *ftl, const struct aftl_block *block)
+/*
+ * aftl_block_lose() - what could not be rebuilt stays lost: soon nothing tells any more that the
+ *		       stripe had failed
+ */
+void aftl_block_lose(struct aftl *ftl, const struct aftl_block *block)
 {
 	u32 slot = from_slot(aftl_page_slot(&ftl->media, block, 0));
 	u32 end = slot + ftl->geo.block_slots;
@@ -315,13 +348,13 @@ void aftl_group_finish(struct aftl *ftl, u32 group)
 		struct aftl_lun *lun = aftl_member(ftl, group, i);
 		struct aftl_block *block = aftl_super_block(ftl, group, number, i);
 
+		aftl_wake(ftl, lun);
 		if (block->state == AFTL_BLOCK_BAD) {
-			lose_rest(ftl, block);
+			aftl_block_lose(ftl, block);
 			continue;
 		}
 		lun->failing_blocks -= block->failing;
 		aftl_erase_commit(ftl, lun, block);
-		aftl_wake(ftl, lun);
 	}
 	aftl_parity_forget(ftl, group, number);
 	aftl_supply_designate(ftl, group, number);
@@ -351,4 +384,85 @@ void aftl_group_lun_died(struct aftl *ftl, const struct aftl_lun *lun)
 	aftl_group_finish(ftl, group);
 	for (i = 0; i < ftl->geo.super_luns; i++)
 		aftl_wake(ftl, aftl_member(ftl, group, i));
+}
+
+/* After a power failure */
+
+/*
+ * Others were erased since, and what was valid here had been moved before. But not out of a dead
+ * LUN: what could not be rebuilt stays lost.
+ */
+static void catch_up(struct aftl *ftl, struct aftl_block *block, u32 erases)
+{
+	u32 behind = erases - block->erases;
+
+	if (!behind)
+		return;
+	if (block->state == AFTL_BLOCK_BAD || block->valid)
+		aftl_block_lose(ftl, block);
+	else
+		aftl_block_wipe(&ftl->media, block);
+	block->parity = 0;
+	if (block->state == AFTL_BLOCK_BAD)
+		return;
+	block->erases = erases;
+	block->wear += behind * AFTL_FULL_WEAR;
+}
+
+/* What a dead LUN has of it was written before another one took over. */
+static void keep_one_parity(struct aftl *ftl, u32 group, u32 number)
+{
+	bool alive = false;
+	u32 i;
+
+	for (i = 0; i < ftl->geo.super_luns; i++) {
+		const struct aftl_block *block = aftl_super_block(ftl, group, number, i);
+
+		alive |= block->parity && block->state != AFTL_BLOCK_BAD;
+	}
+	for (i = 0; alive && i < ftl->geo.super_luns; i++) {
+		struct aftl_block *block = aftl_super_block(ftl, group, number, i);
+
+		block->parity &= block->state != AFTL_BLOCK_BAD;
+	}
+}
+
+static void find_erased(struct aftl *ftl, u32 group, u32 number)
+{
+	u32 erases = 0;
+	u32 i;
+
+	for (i = 0; i < ftl->geo.super_luns; i++)
+		erases = max(erases, aftl_super_block(ftl, group, number, i)->erases);
+	for (i = 0; i < ftl->geo.super_luns; i++)
+		catch_up(ftl, aftl_super_block(ftl, group, number, i), erases);
+	keep_one_parity(ftl, group, number);
+}
+
+/*
+ * aftl_group_found() - pages have been found: superblocks are erased as a whole
+ */
+void aftl_group_found(struct aftl *ftl)
+{
+	u32 number;
+	u32 i;
+
+	for (i = 0; ftl->geo.super_luns && i < ftl->geo.luns / ftl->geo.super_luns; i++)
+		for (number = 0; number < ftl->geo.blocks_per_lun; number++)
+			find_erased(ftl, i, number);
+}
+
+/*
+ * aftl_group_settled() - so are blocks: where nothing of its parity was written another one may
+ *			  have it, for the data tell what it has to be
+ */
+void aftl_group_settled(struct aftl *ftl)
+{
+	u32 number;
+	u32 i;
+
+	for (i = 0; ftl->config.rain && i < ftl->geo.luns / ftl->geo.super_luns; i++)
+		for (number = 0; number < ftl->geo.blocks_per_lun; number++)
+			if (!aftl_parity_beside(ftl, aftl_super_block(ftl, i, number, 0)))
+				aftl_supply_designate(ftl, i, number);
 }

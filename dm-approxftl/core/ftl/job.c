@@ -65,7 +65,7 @@ static bool pick_orphan(struct aftl *ftl, struct aftl_lun *lun, bool idle)
 {
 	struct aftl_block *block;
 
-	if (idle && lun->free_blocks <= aftl_reserve(ftl) + 1)
+	if (lun->stuck || (idle && lun->free_blocks <= aftl_reserve(ftl) + 1))
 		return false;
 	block = aftl_group_orphan(ftl, lun, idle);
 	if (block)
@@ -436,8 +436,7 @@ static enum aftl_step last_step(struct aftl *ftl, struct aftl_lun *lun)
 	if (likely(!ftl->geo.super_luns))
 		return job->erase ? AFTL_STEP_ERASE : AFTL_STEP_NONE;
 	if (job->kind == AFTL_JOB_REBUILD)
-		aftl_super_at(ftl, aftl_group_of(ftl, lun),
-			      aftl_super_number(ftl, job->from))->given_up = true;
+		aftl_group_rebuilt(ftl, job->from);
 	if (!job->erase || !collects(ftl, lun) ||
 	    !aftl_group_emptied(ftl, aftl_group_of(ftl, lun)))
 		return AFTL_STEP_NONE;
@@ -608,9 +607,11 @@ int aftl_job_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_placemen
 		.buffer_use = aftl_buffer_use(ftl),
 	};
 	if (aftl_program_place(ftl, lun, &need, placement)) {
-		lun->stuck |= job->kind != AFTL_JOB_REBUILD;
-		if (collects(ftl, lun))
+		lun->stuck = true;
+		if (collects(ftl, lun)) {
 			group_of(ftl, lun)->victim = AFTL_NIL;
+			wake_group(ftl, lun);
+		}
 		aftl_job_drop(ftl, lun);
 		return -ENOSPC;
 	}

@@ -79,8 +79,8 @@ bool aftl_super_take(struct aftl *ftl)
 /*
  * aftl_super_keeper() - the member that should hold the parity of a superblock
  *
- * They take turns. Where the one whose turn it is has no block it is the one with the most that
- * are free, which has one to spare.
+ * They take turns. Where the block of that one is in use, or bad, it is the one with the most free
+ * blocks, which has one to spare.
  *
  * Return: the number of LUNs of a group if there is nothing to be protected.
  */
@@ -88,22 +88,25 @@ u32 aftl_super_keeper(const struct aftl *ftl, u32 group, u32 number)
 {
 	u32 luns = ftl->geo.super_luns;
 	u32 keeper = luns;
-	u32 good = 0;
+	u32 used = 0;
 	u32 most = 0;
 	u32 i;
 
 	for (i = 0; ftl->config.rain && i < luns; i++) {
 		u32 member = (number + i) % luns;
+		const struct aftl_block *block = aftl_super_block(ftl, group, number, member);
 		u32 spare = ftl->luns[group * luns + member].free_blocks;
 
-		if (aftl_super_block(ftl, group, number, member)->state == AFTL_BLOCK_BAD)
+		used += block->state != AFTL_BLOCK_BAD || block->valid;
+		if (block->state != AFTL_BLOCK_FREE &&
+		    !(block->parity && block->state == AFTL_BLOCK_OPEN && !block->programmed))
 			continue;
-		if (!good++ || (keeper != number % luns && spare > most)) {
+		if (keeper == luns || (keeper != number % luns && spare > most)) {
 			keeper = member;
 			most = spare;
 		}
 	}
-	return good > 1 ? keeper : luns;
+	return used > 1 ? keeper : luns;
 }
 
 static bool in_use(const struct aftl_block *block)
@@ -125,12 +128,31 @@ static const struct aftl_block *first_begun(const struct aftl *ftl, u32 group, u
 	return NULL;
 }
 
+static struct aftl_block *parity_of(const struct aftl *ftl, u32 group, u32 number, u32 *member)
+{
+	for (*member = 0; *member < ftl->geo.super_luns; ++*member) {
+		struct aftl_block *block = aftl_super_block(ftl, group, number, *member);
+
+		if (block->parity)
+			return block;
+	}
+	return NULL;
+}
+
+static bool parity_begun(const struct aftl *ftl, u32 group, u32 number)
+{
+	u32 member;
+	const struct aftl_block *parity = parity_of(ftl, group, number, &member);
+
+	return parity && parity->state != AFTL_BLOCK_BAD && parity->programmed;
+}
+
 /*
- * aftl_super_fresh() - is nothing of a superblock in use?
+ * aftl_super_fresh() - is nothing of a superblock in use, in LUNs that are alive?
  */
 bool aftl_super_fresh(const struct aftl *ftl, u32 group, u32 number)
 {
-	return !first_begun(ftl, group, number);
+	return !first_begun(ftl, group, number) && !parity_begun(ftl, group, number);
 }
 
 /* How many free blocks of superblocks that others have begun may wait for their kind. */
@@ -168,17 +190,6 @@ struct aftl_block *aftl_super_choose(struct aftl *ftl, const struct aftl_lun *lu
 }
 
 /* Parity */
-
-static struct aftl_block *parity_of(const struct aftl *ftl, u32 group, u32 number, u32 *member)
-{
-	for (*member = 0; *member < ftl->geo.super_luns; ++*member) {
-		struct aftl_block *block = aftl_super_block(ftl, group, number, *member);
-
-		if (block->parity)
-			return block;
-	}
-	return NULL;
-}
 
 /* Is any page of a stripe programmed? */
 static bool any_programmed(const struct aftl *ftl, u32 group, u32 number, u32 page)
@@ -391,6 +402,17 @@ void aftl_super_wake(struct aftl *ftl)
 	}
 }
 
+/*
+ * aftl_parity_beside() - the block with the parity of the superblock of @block; NULL: none
+ */
+struct aftl_block *aftl_parity_beside(struct aftl *ftl, const struct aftl_block *block)
+{
+	u32 member;
+
+	return parity_of(ftl, aftl_group_of(ftl, aftl_block_lun(ftl, block)),
+			 aftl_super_number(ftl, block), &member);
+}
+
 /* What the rest of a stripe knows */
 
 /* Would ECC read what is in @slot? What it corrects is the errors of the page, not older ones. */
@@ -545,8 +567,23 @@ void aftl_repair_drop(struct aftl *ftl, struct aftl_lun *lun)
 
 /* Looking */
 
+/* Does a block go on in a stripe whose parity has been written? */
+static bool comes_late(const struct aftl *ftl, u32 group, u32 number)
+{
+	u32 member;
+	const struct aftl_block *parity = parity_of(ftl, group, number, &member);
+	u32 page;
+
+	for (page = 0; parity && parity->state != AFTL_BLOCK_BAD && page < ftl->geo.pages; page++)
+		if (aftl_page_programmed(&ftl->media, parity, page) &&
+		    !complete(ftl, group, number, page))
+			return true;
+	return false;
+}
+
 static int audit_one(const struct aftl *ftl, u32 group, u32 number, struct aftl_error *error)
 {
+	const struct aftl_block *good = NULL;
 	u32 parities = 0;
 	u32 i;
 
@@ -554,11 +591,19 @@ static int audit_one(const struct aftl *ftl, u32 group, u32 number, struct aftl_
 		const struct aftl_block *block = aftl_super_block(ftl, group, number, i);
 
 		parities += block->parity;
+		if (block->state != AFTL_BLOCK_BAD && good && good->erases != block->erases)
+			return aftl_fail(error, -EUCLEAN,
+					 "superblock %u has not been erased as a whole", number);
+		good = block->state != AFTL_BLOCK_BAD ? block : good;
 		if (block->parity && block->valid)
 			return aftl_fail(error, -EUCLEAN,
 					 "superblock %u has data of the host in its parity",
 					 number);
 	}
+	if (comes_late(ftl, group, number))
+		return aftl_fail(error, -EUCLEAN,
+				 "superblock %u goes on where its parity has been written",
+				 number);
 	if (parities > ftl->config.rain)
 		return aftl_fail(error, -EUCLEAN, "superblock %u has %u blocks of parity", number,
 				 parities);

@@ -332,8 +332,10 @@ void aftl_supply_clear(struct aftl *ftl)
 
 	for (i = 0; i < ftl->geo.luns; i++)
 		clear_lun(ftl, &ftl->luns[i]);
-	for (i = 0; i < ftl->geo.blocks; i++)
+	for (i = 0; i < ftl->geo.blocks; i++) {
 		ftl->media.blocks[i].listed = 0;
+		ftl->media.blocks[i].parity = 0;
+	}
 }
 
 void aftl_supply_restored(struct aftl *ftl)

@@ -23,9 +23,10 @@ static const u8 super_magic[8] = { 0x89, 'A', 'F', 'V', '\r', '\n', 0x1a, '\n' }
 static const u8 state_magic[8] = { 0x89, 'A', 'F', 'S', '\r', '\n', 0x1a, '\n' };
 
 enum { STATE_CLOSED = 1 };
-enum { ERASE_BAD = 1, ERASE_FLIP = 2 };
-/* What one byte has room for beside the flag: bits of a cell, upper bits of the mode. */
+enum { ERASE_BAD = 1, ERASE_FLIP = 2, ERASE_DEAD = 4 };
+/* What one byte has room for beside the flags: bits of a cell, upper bits of the mode. */
 enum { SPARE_FLIP = 1, SPARE_BITS_SHIFT = 1, SPARE_BITS = 3, SPARE_MODE_SHIFT = 3, SPARE_MODE = 7 };
+enum { SPARE_PARITY = 0x40 };
 
 /* Layout */
 
@@ -335,7 +336,8 @@ void aftl_erase_entry_encode(const struct aftl_erase_entry *entry, u8 *bytes)
 	memset(bytes, 0, ERASE_BYTES);
 	aftl_put(bytes, entry->erases, 4);
 	aftl_put(bytes + 4, entry->wear, 4);
-	bytes[8] = (entry->bad ? ERASE_BAD : 0) | (entry->flip ? ERASE_FLIP : 0);
+	bytes[8] = (entry->bad ? ERASE_BAD : 0) | (entry->flip ? ERASE_FLIP : 0) |
+		   (entry->dead ? ERASE_DEAD : 0);
 }
 
 void aftl_erase_entry_decode(struct aftl_erase_entry *entry, const u8 *bytes)
@@ -344,6 +346,7 @@ void aftl_erase_entry_decode(struct aftl_erase_entry *entry, const u8 *bytes)
 	entry->wear = (u32)aftl_get(bytes + 4, 4);
 	entry->bad = bytes[8] & ERASE_BAD;
 	entry->flip = bytes[8] & ERASE_FLIP;
+	entry->dead = bytes[8] & ERASE_DEAD;
 }
 
 void aftl_zone_entry_encode(const struct aftl_zone_entry *entry, u8 *bytes)
@@ -413,7 +416,7 @@ void aftl_spare_encode(const struct aftl_spare *spare, const struct aftl_geometr
 	bytes[33] = spare->order;
 	bytes[34] = spare->kind | spare->handle << AFTL_HANDLE_SHIFT;
 	bytes[35] = (spare->flip ? SPARE_FLIP : 0) | spare->bits << SPARE_BITS_SHIFT |
-		    spare->attr >> 8 << SPARE_MODE_SHIFT;
+		    spare->attr >> 8 << SPARE_MODE_SHIFT | (spare->parity ? SPARE_PARITY : 0);
 	aftl_put(bytes + 36, spare->mapped, 2);
 	aftl_put(bytes + 38, spare->lost, 2);
 	for (i = 0; i < geo->page_units; i++, at += SPARE_UNIT_BYTES) {
@@ -430,7 +433,8 @@ static bool possible_spare(const struct aftl_spare *spare, const struct aftl_geo
 	if (spare->order >= AFTL_ORDERS || spare->kind >= AFTL_KINDS_MAX ||
 	    !aftl_bits_possible(geo, spare->bits, spare->order) ||
 	    !aftl_passes_possible(geo, spare->bits, spare->order) ||
-	    (aftl_page_foggy(spare->attr) && spare->mapped) ||
+	    ((aftl_page_foggy(spare->attr) || spare->parity) && spare->mapped) ||
+	    (spare->parity && !geo->super_luns) ||
 	    !aftl_attr_possible(spare->attr) ||
 	    (spare->mapped | spare->lost) >> geo->page_units)
 		return false;
@@ -462,6 +466,7 @@ int aftl_spare_decode(struct aftl_spare *spare, const struct aftl_geometry *geo,
 	spare->handle = bytes[34] >> AFTL_HANDLE_SHIFT;
 	spare->flip = bytes[35] & SPARE_FLIP;
 	spare->bits = bytes[35] >> SPARE_BITS_SHIFT & SPARE_BITS;
+	spare->parity = bytes[35] & SPARE_PARITY;
 	spare->mapped = (u16)aftl_get(bytes + 36, 2);
 	spare->lost = (u16)aftl_get(bytes + 38, 2);
 	for (i = 0; i < geo->page_units; i++, at += SPARE_UNIT_BYTES) {

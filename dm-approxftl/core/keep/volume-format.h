@@ -69,7 +69,7 @@
  *
  *	     0     4  erases
  *	     4     4  wear in 1/10000 of a full erase
- *	     8     1  flags: 1 bad, 2 checkerboard colour that comes first
+ *	     8     1  flags: 1 bad, 2 checkerboard colour that comes first, 4 its LUN is dead
  *	     9     7  zero
  *
  * Entry of the spare table, 40 bytes and 8 for each unit of a page:
@@ -87,7 +87,8 @@
  *	    34     1  bits 0 .. 3: kind of the block, as its policy says; bits 4 .. 7: placement
  *	              handle, 0 for the default one
  *	    35     1  flags: 1 checkerboard colour that comes first,
- *	              bits 1, 2: bits in a cell, 0 for all; bits 3 .. 5: upper bits of the mode
+ *	              bits 1, 2: bits in a cell, 0 for all; bits 3 .. 5: upper bits of the mode;
+ *	              bit 6: parity of its superblock
  *	    36     2  bit by slot: the unit was mapped here
  *	    38     2  bit by slot: its bytes could not be brought here, it is lost
  *	    40     .  for each slot: u32 unit in bits 0 .. 29, and in bits 30 .. 31 by how much
@@ -228,12 +229,14 @@ struct aftl_volume_state {
  * @wear: sum of their wear
  * @bad: never to be used again
  * @flip: checkerboard colour that comes first
+ * @dead: and with it all of its LUN
  */
 struct aftl_erase_entry {
 	u32 erases;
 	u32 wear;
 	bool bad;
 	bool flip;
+	bool dead;
 };
 
 /**
@@ -283,6 +286,7 @@ struct aftl_displaced {
  * @handle: see struct aftl_block
  * @bits: see struct aftl_block
  * @flip: checkerboard colour that comes first
+ * @parity: its block has the parity of its superblock
  * @mapped: bit by slot
  * @lost: bit by slot
  * @word: by slot, its unit and level, see aftl_unit_word()
@@ -302,6 +306,7 @@ struct aftl_spare {
 	u8 handle;
 	u8 bits;
 	bool flip;
+	bool parity;
 	u16 mapped;
 	u16 lost;
 	aftl_unit_t word[AFTL_SPARE_UNITS];

@@ -337,6 +337,8 @@ static int count_erases(struct scan *scan, struct aftl_block *block, struct aftl
 	block->wear = entry.wear;
 	aftl_block_set_flip(block, entry.flip);
 	block->state = entry.bad ? AFTL_BLOCK_BAD : AFTL_BLOCK_FREE;
+	if (entry.dead)
+		aftl_block_lun(scan->ftl, block)->work.phase = AFTL_PHASE_DEAD;
 	for (page = first; !ret && page < first + scan->volume->geo.pages; page++) {
 		ret = get_spare(scan, page, &spare, error);
 		if (ret || !spare.seq || spare.erases <= block->erases)
@@ -376,6 +378,7 @@ static void restore_block(struct aftl_block *block, const struct aftl_spare *spa
 	block->kind = spare->kind;
 	block->handle = spare->handle;
 	block->bits = spare->bits;
+	block->parity = spare->parity;
 	aftl_block_set_flip(block, spare->flip);
 }
 
@@ -856,22 +859,55 @@ static void replay_block(struct aftl *ftl, struct aftl_block *block)
 		replay_in_order(ftl, block);
 }
 
+/* Where a stripe has its parity nothing will be added to it any more. */
+static void assume_stripes(struct aftl *ftl, struct aftl_block *block)
+{
+	const struct aftl_block *parity = aftl_parity_beside(ftl, block);
+	u32 page;
+
+	if (!parity || parity == block || parity->state == AFTL_BLOCK_BAD)
+		return;
+	for (page = 0; page < ftl->geo.pages; page++)
+		if (aftl_page_programmed(&ftl->media, parity, page))
+			assume_page(ftl, block, page, aftl_usual_mode(block));
+}
+
+/* Parity goes on where it was. */
+static void settle_parity(const struct aftl *ftl, struct aftl_block *block)
+{
+	block->state = block->programmed < ftl->geo.pages ? AFTL_BLOCK_OPEN : AFTL_BLOCK_CLOSED;
+}
+
 /* Blocks are closed, however far they had come. */
 static void settle_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
 	bool bad = block->state == AFTL_BLOCK_BAD;
 
+	if (ftl->geo.super_luns && !bad)
+		assume_stripes(ftl, block);
 	if (block->programmed)
 		replay_block(ftl, block);
 	else if (bad)
 		return;
-	lun->good_blocks++;
+	lun->good_blocks += !block->parity;
 	lun->failing_blocks += bad;
 	block->failing = bad;
-	if (block->programmed)
+	if (block->parity)
+		settle_parity(ftl, block);
+	else if (block->programmed)
 		aftl_supply_close(ftl, block);
 	else
 		aftl_supply_give(ftl, lun, block);
+}
+
+/* What one of its blocks says, for the power may have failed before all did. */
+static void bury(struct aftl *ftl, const struct aftl_lun *lun)
+{
+	u32 first = lun->index * ftl->geo.blocks_per_lun;
+	u32 i;
+
+	for (i = first; aftl_lun_dead(lun) && i < first + ftl->geo.blocks_per_lun; i++)
+		ftl->media.blocks[i].state = AFTL_BLOCK_BAD;
 }
 
 static bool is_dead(const struct aftl *ftl, u32 first)
@@ -926,10 +962,14 @@ static int scan_tables(struct scan *scan, struct aftl_error *error)
 	for (i = 0; i < ftl->geo.units; i++)
 		map_unit(scan, i);
 	forget_lost(ftl);
+	for (i = 0; i < ftl->geo.luns; i++)
+		bury(ftl, &ftl->luns[i]);
+	aftl_group_found(ftl);
 	for (i = 0; scan->zones && i < ftl->geo.blocks; i++)
 		take_back_programs(ftl, &ftl->media.blocks[i]);
 	for (i = 0; i < ftl->geo.luns; i++)
 		settle_lun(ftl, &ftl->luns[i]);
+	aftl_group_settled(ftl);
 	aftl_supply_resettle(ftl);
 	if (scan->zones)
 		aftl_zone_reopen(ftl);
@@ -1178,6 +1218,9 @@ int aftl_volume_load(struct aftl_volume *volume, const struct aftl_policy_type *
 	memset(recovery, 0, sizeof(*recovery));
 	if (!ret)
 		ret = aftl_volume_supports(config, error);
+	if (!ret && config->superblock && strcmp(type->name, volume->super.policy) != 0)
+		ret = aftl_fail(error, -EINVAL,
+				"superblock: a device with superblocks goes on with the policy that it was saved with");
 	if (!ret && volume->geo.zones && config->buffer != volume->super.config.buffer)
 		ret = aftl_fail(error, -EINVAL,
 				"buffer: a volume with zones keeps what is in it, and its size");

@@ -596,6 +596,8 @@ int aftl_volume_retire(struct aftl_volume *volume, u32 block, const struct aftl_
 	if (!bytes)
 		return volume->ret;
 	aftl_erase_entry_encode(entry, bytes);
+	/* A superblock is erased, and a dead block of it is not: what was in there is lost. */
+	volume->uncommitted |= volume->geo.super_luns && entry->bad;
 	return 0;
 }
 
@@ -809,9 +811,6 @@ int aftl_volume_supports(const struct aftl_config *config, struct aftl_error *er
 	if (config->buffer && config->buffer_safe && !config->zoned)
 		return aftl_fail(error, -EINVAL,
 				 "buffer_safe: a volume has no place for a write buffer that survives a power failure; set buffer_safe off");
-	if (config->superblock)
-		return aftl_fail(error, -EINVAL,
-				 "superblock: a volume does not keep what belongs to which superblock; use a store in memory, or set superblock 0");
 	return 0;
 }
 
@@ -989,6 +988,7 @@ void aftl_spare_take(struct aftl_spare *spare, const struct aftl *ftl, aftl_slot
 		.handle = block->handle,
 		.bits = block->bits,
 		.flip = aftl_block_flip(block),
+		.parity = block->parity,
 	};
 	for (i = 0; i < ftl->geo.page_units; i++) {
 		aftl_slot_t slot = to_slot(from_slot(first) + i);
@@ -1004,12 +1004,14 @@ void aftl_spare_take(struct aftl_spare *spare, const struct aftl *ftl, aftl_slot
 void aftl_erase_entry_take(struct aftl_erase_entry *entry, const struct aftl *ftl, u32 index)
 {
 	const struct aftl_block *block = &ftl->media.blocks[index];
+	const struct aftl_lun *lun = &ftl->luns[index / ftl->geo.blocks_per_lun];
 
 	*entry = (struct aftl_erase_entry){
 		.erases = block->erases,
 		.wear = block->wear,
 		.bad = block->state == AFTL_BLOCK_BAD,
 		.flip = aftl_block_flip(block),
+		.dead = aftl_lun_dead(lun),
 	};
 }
 

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Superblocks with parity on a volume: what a dead die held is there after a crash, rebuilt or not;
+ * what two of them held stays lost; and parity is where it was. Crashes at any moment are for
+ * test-crash.c.
+ */
+#include <stdlib.h>
+
+#include "core/ftl/device.h"
+#include "lib/small-volume.h"
+#include "stream.h"
+#include "tap.h"
+
+static const char *const shape[] = {
+	"channels", "4", "chips", "1", "blocks", "64", "layers", "2", "word_lines", "4",
+	"superblock", "4", "rain", "on", "op", "80", NULL
+};
+
+static struct durable_device durable;
+
+static void work(u64 seed, u32 steps)
+{
+	struct test_stream stream;
+
+	test_stream_init(&stream, seed);
+	while (steps-- && !tap_failures())
+		test_stream_step(&stream, &durable.device);
+	CHECK_EQ(durable_settle(&durable), 0);
+}
+
+static void begin(const char *policy)
+{
+	small_volume_open(&durable, policy, shape);
+	work(1, 1500);
+}
+
+static void kill_die(u32 lun)
+{
+	CHECK_EQ(aftl_fail_lun(durable.device.ftl, lun), 0);
+	test_audit(&durable.device);
+}
+
+/* All that is complete is durable. */
+static void crash_after_flush(const char *policy)
+{
+	struct aftl_random random = { 1 };
+
+	CHECK_EQ(test_do(&durable.device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+	CHECK_EQ(durable_settle(&durable), 0);
+	durable_crash(&durable, DISK_CRASH_NOTHING, &random);
+	durable_must(&durable, durable_start(&durable, policy, false), "start again");
+}
+
+static u32 valid_in(u32 lun)
+{
+	struct aftl_lun_info info;
+
+	aftl_lun_info(durable.device.ftl, lun, &info);
+	return info.valid_units;
+}
+
+static void wait_for_rebuild(u32 lun)
+{
+	u32 last = U32_MAX;
+
+	while (valid_in(lun) && valid_in(lun) != last) {
+		last = valid_in(lun);
+		test_wait(&durable.device, 1000000000);
+		CHECK_EQ(durable_settle(&durable), 0);
+	}
+}
+
+/* Read by way of the others, and rebuilt after the power has failed; nothing is lost. */
+static void a_die_dies(const char *policy)
+{
+	u32 held;
+
+	begin(policy);
+	kill_die(1);
+	held = valid_in(1);
+	CHECK(held > 50);
+	crash_after_flush(policy);
+	CHECK_RANGE(valid_in(1), 1, held);
+	wait_for_rebuild(1);
+	CHECK_EQ(valid_in(1), 0);
+	CHECK(test_counters(&durable.device)->programmed_rebuild_units > 0);
+	work(2, 1500);
+	crash_after_flush(policy);
+	work(3, 300);
+	durable_must(&durable, durable_shut(&durable), "shut");
+	durable_must(&durable, durable_start(&durable, policy, false), "start");
+	CHECK(durable.recovery.closed);
+	CHECK_EQ(valid_in(1), 0);
+	work(4, 300);
+	CHECK_EQ(test_counters(&durable.device)->policy_bugs, 0);
+	durable_close(&durable);
+}
+
+static bool is_lost(u32 unit)
+{
+	return test_do(&durable.device, AFTL_OP_READ, unit, 1, 0, NULL) == -EIO;
+}
+
+static u32 note_lost(bool *lost)
+{
+	u32 count = 0;
+	u32 i;
+
+	/* No promise is broken by it. */
+	for (i = 0; i < durable.unit_count; i++) {
+		durable.units[i].hurt = durable.units[i].newest;
+		lost[i] = is_lost(i);
+		count += lost[i];
+	}
+	return count;
+}
+
+/* So that what has nothing valid any more is collected: the second half of the units is kept. */
+static void overwrite_first_half(void)
+{
+	u32 round;
+	u32 i;
+
+	for (round = 0; round < 12; round++)
+		for (i = 0; i < durable.unit_count / 2; i += 4)
+			CHECK_EQ(test_do(&durable.device, AFTL_OP_WRITE, i, 4, 0, NULL), 0);
+	CHECK_EQ(durable_settle(&durable), 0);
+}
+
+/* Superblocks that two dead dies had a part in are used again: what was lost does not come back. */
+static void two_dies_die(const char *policy)
+{
+	bool *lost;
+	u32 i;
+
+	begin(policy);
+	lost = calloc(durable.unit_count, sizeof(*lost));
+	kill_die(1);
+	kill_die(2);
+	CHECK_MSG(note_lost(lost) > 20, "nothing is lost");
+	overwrite_first_half();
+	CHECK(test_counters(&durable.device)->gc_blocks > 20);
+	note_lost(lost);
+	crash_after_flush(policy);
+	for (i = durable.unit_count / 2; i < durable.unit_count && !tap_failures(); i++)
+		CHECK_MSG(!lost[i] || is_lost(i), "unit %u was lost and is there again", i);
+	free(lost);
+	durable_close(&durable);
+}
+
+static u32 keepers(u8 *member)
+{
+	const struct aftl_geometry *geo = aftl_geometry(durable.device.ftl);
+	u32 begun = 0;
+	u32 i;
+
+	memset(member, 0xff, geo->blocks_per_lun);
+	for (i = 0; i < geo->blocks; i++) {
+		const struct aftl_block *block = &durable.device.ftl->media.blocks[i];
+
+		if (!block->parity || !block->programmed)
+			continue;
+		member[i % geo->blocks_per_lun] = (u8)(i / geo->blocks_per_lun);
+		begun++;
+	}
+	return begun;
+}
+
+/* Parity that has been written is found where it was written, and goes on there. */
+static void parity_is_found(const char *policy)
+{
+	u8 before[64];
+	u8 after[64];
+	u32 i;
+
+	begin(policy);
+	CHECK(keepers(before) > 5);
+	crash_after_flush(policy);
+	keepers(after);
+	for (i = 0; i < ARRAY_SIZE(before); i++)
+		CHECK_MSG(before[i] == 0xff || before[i] == after[i],
+			  "parity of superblock %u was in LUN %u and is in %u", i, before[i],
+			  after[i]);
+	kill_die(0);
+	for (i = 0; i < durable.unit_count; i++)
+		CHECK_EQ(test_do(&durable.device, AFTL_OP_READ, i, 1, 0, NULL), 0);
+	durable_close(&durable);
+}
+
+static void other_policies_are_refused(void)
+{
+	begin("baseline");
+	durable_must(&durable, durable_shut(&durable), "shut");
+	CHECK_EQ(durable_start(&durable, "separated", false), -EINVAL);
+	CHECK_CONTAINS(durable.device.error.text, "goes on with the policy that it was saved with");
+	CHECK_EQ(durable_start(&durable, "separated", true), -EINVAL);
+	CHECK_CONTAINS(durable.device.error.text, "goes on with the policy that it was saved with");
+	durable_must(&durable, durable_start(&durable, "baseline", true), "start");
+	durable_close(&durable);
+}
+
+static const char *const policies[] = { "baseline", "separated", "cubeftl", "tvr" };
+
+static void with_policies(const char *what, void (*body)(const char *policy))
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(policies); i++) {
+		tap_begin("%s: %s", what, policies[i]);
+		body(policies[i]);
+		tap_end();
+	}
+}
+
+int main(void)
+{
+	with_policies("a die dies", a_die_dies);
+	with_policies("two dies die", two_dies_die);
+	with_policies("parity is found", parity_is_found);
+	tap_run("other policies are refused", other_policies_are_refused);
+	return tap_finish();
+}
