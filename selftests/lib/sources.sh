@@ -3,6 +3,12 @@
 #
 # The files of the tree, committed or not, without what git ignores. To be sourced.
 
+# The folders of all parts whose headers others include: for tools that look at all at once.
+# shellcheck disable=SC2034 # for others
+include_folders='userspace/libapproxftl dm-approxftl/uapi dm-approxftl userspace/host userspace/lib
+userspace/sim userspace/approxftl trace-tools/reader trace-tools/trace trace-tools/capture
+trace-tools/replay'
+
 # sources PATTERN...: git's pathspecs, with no pattern everything
 sources()
 {

@@ -25,18 +25,14 @@ checks=$checks,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHand
 nodes=${AFTL_ANALYSER_NODES:-7000}
 
 # One file at a time: the analyser carries a va_list of one file over into the next.
+# shellcheck disable=SC2046,SC2086 # folders without blanks
 tidy()
 {
 	printf '%s\n' "$@" |
 		xargs -n 1 -P 2 clang-tidy --quiet "--checks=$checks" '--warnings-as-errors=*' \
 			--extra-arg=-Xclang --extra-arg=-analyzer-config \
 			--extra-arg=-Xclang "--extra-arg=max-nodes=$nodes" \
-			--extra-arg=-std=gnu11 --extra-arg=-Iuserspace/libapproxftl \
-			--extra-arg=-Idm-approxftl/uapi --extra-arg=-Idm-approxftl \
-			--extra-arg=-Iuserspace/host --extra-arg=-Iuserspace/lib \
-			--extra-arg=-Iuserspace/sim --extra-arg=-Iuserspace/approxftl \
-			--extra-arg=-Itrace-tools/reader --extra-arg=-Itrace-tools/trace \
-			--extra-arg=-Itrace-tools/capture --extra-arg=-Itrace-tools/replay 2>/dev/null
+			--extra-arg=-std=gnu11 $(printf -- '--extra-arg=-I%s ' $include_folders) 2>/dev/null
 }
 
 # shellcheck disable=SC2046 # file names without blanks, by another check

@@ -7,16 +7,13 @@ set -u
 . selftests/lib/tap.sh
 . selftests/lib/sources.sh
 
-# shellcheck disable=SC2086 # file names without blanks, by another check
+# shellcheck disable=SC2046,SC2086 # file names without blanks, by another check
 check()
 {
 	cppcheck --quiet --std=c11 -U__CHECKER__ --enable=warning,performance,portability,style \
 		--inline-suppr --error-exitcode=1 --suppressions-list=selftests/style/cppcheck.txt \
 		--template='{file}:{line}: {severity}: {message} [{id}]' \
-		-I userspace/libapproxftl -I dm-approxftl/uapi -I dm-approxftl -I userspace/host -I userspace/lib -I userspace/sim \
-		-I userspace/approxftl -I trace-tools/reader -I trace-tools/trace -I trace-tools/capture \
-		-I trace-tools/replay \
-		$files
+		$(printf -- '-I %s ' $include_folders) $files
 }
 
 name='cppcheck of core, userspace and trace-tools'

@@ -162,7 +162,6 @@ static int flush_all(struct sim_drive *drive, struct aftl_error *error)
 	*flush = (struct aftl_request){
 		.arrival_ns = aftl_now(drive->ftl),
 		.op = AFTL_OP_FLUSH,
-		.queue = AFTL_QUEUES_MAX,
 	};
 	if (aftl_submit(drive->ftl, flush))
 		return aftl_fail(error, -EIO, "the device refuses a flush");
