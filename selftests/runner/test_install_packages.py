@@ -176,7 +176,9 @@ def test_a_kernel_that_is_fetched_by_half_is_none(machine: Machine) -> None:
     # Of this machine's release, without its files.
     done = machine.run(TOP / "userspace/lab/get-kernel", "6.1")
     assert (done.code, done.out) == (4, "")
-    assert done.err.splitlines()[-1] == "get-kernel: Linux 6.1.0-10-amd64 cannot be fetched"
+    assert done.err.splitlines()[-1] == (
+        "get-kernel: Linux 6.1.0-10-amd64 cannot be fetched: are the lists of packages old? "
+        "apt-get update")
     assert len(list((machine.tools / "approxftl/kernels").iterdir())) == 1
 
 
