@@ -63,9 +63,9 @@ static void look_at_ftl(struct aftl_disk *disk, struct status *status)
 	status->host_read_units = counters->host_read_units;
 	status->host_write_units = counters->host_write_units;
 	status->programmed_units = programmed_units(counters);
-	status->erased_blocks = counters->array_erases;
+	status->array_erases = counters->array_erases;
 	status->retired_blocks = counters->retired_blocks;
-	status->flipped_bits = counters->read_flipped_bits;
+	status->read_flipped_bits = counters->read_flipped_bits;
 	status->device_ns = aftl_disk_now(disk);
 	status->lost_units = aftl_lost_units(disk->ftl);
 	status->collecting_luns = aftl_collecting(disk->ftl);

@@ -29,9 +29,9 @@ static void whole_line(void)
 	CHECK_EQ(status.host_read_units, 17);
 	CHECK_EQ(status.host_write_units, 1024);
 	CHECK_EQ(status.programmed_units, 1027);
-	CHECK_EQ(status.erased_blocks, 5);
+	CHECK_EQ(status.array_erases, 5);
 	CHECK_EQ(status.retired_blocks, 1);
-	CHECK_EQ(status.flipped_bits, 12);
+	CHECK_EQ(status.read_flipped_bits, 12);
 	CHECK_EQ(status.device_ns, 98765);
 	CHECK_EQ(status.late_p50_ns, 100);
 	CHECK_EQ(status.late_p99_ns, 20);

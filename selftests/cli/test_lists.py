@@ -255,8 +255,7 @@ def test_a_file_of_json(tmp_path: Any) -> None:
 
 
 #: Of a device at work alone: rates between two looks, and what no simulation has.
-OF_A_DEVICE = {"busy_percent", "late_mean_ns", "late_p99_ns", "read_requests", "write_requests",
-               "read_mib", "write_mib"}
+OF_A_DEVICE = {"busy_percent", "late_mean_ns", "late_p99_ns", "read_mib", "write_mib"}
 
 
 def told_by(*words: str) -> list[str]:
@@ -278,7 +277,7 @@ def test_a_measure_has_one_name() -> None:
     assert set(listed) - known == {"label", "policy", "profile", "seed", "file"}
     assert known >= {measure.key for measure in MEASURES} == set(listed) & known
     told = {name.removesuffix("_per_second") for name in told_by("stat", "-i", "1")}
-    assert told - OF_A_DEVICE <= known
+    assert told - OF_A_DEVICE <= known | counters()
     assert len(told) > len(OF_A_DEVICE) + 3
 
 
@@ -301,6 +300,20 @@ def test_a_measure_that_is_a_counter_has_its_name() -> None:
     errors = json.loads((TOP / "userspace/approxftl/verbs-output.schema.json").read_text())
     health = errors["$defs"]["health"]["properties"]["devices"]["items"]
     assert set(health["properties"]["errors"]["properties"]) <= set(names)
+
+
+def test_a_word_of_the_status_line_that_is_a_counter_has_its_name() -> None:
+    """As the module fills it in, and as the list and JSON call it."""
+    source = (TOP / "dm-approxftl/target/status.c").read_text()
+    pairs = re.findall(r"status->(\w+) = counters->(\w+);", source)
+    assert len(pairs) == 5 and [pair for pair in pairs if pair[0] != pair[1]] == []
+    table = (TOP / "dm-approxftl/target/status-table.h").read_text()
+    words = {word for found in re.findall(r"^STATUS_\w+\(([\w, ]+), \"", table, re.M)
+             for word in found.split(", ")}
+    verbs = json.loads((TOP / "userspace/approxftl/verbs-output.schema.json").read_text())
+    assert set(verbs["$defs"]["status"]["properties"]) == words
+    listed = {name for name in told_by("list") if name.endswith(("_units", "_blocks", "_bits"))}
+    assert len(listed) == 4 and listed <= words
 
 
 def value_of(value: Value, run_: dict[str, Any]) -> float | None:

@@ -354,7 +354,7 @@ ktap_test_run 'list of chosen columns' json \
 	'[list(x) for x in d["rows"]][0] == ["name", "late_p99_ns", "used_percent"]' \
 	list -o name,late99,used -S -used
 ktap_test_run 'stat of chosen columns' json \
-	'[list(x) for x in d["rows"]] == 2 * [["write_amplification", "read_requests_per_second"]]' \
+	'[list(x) for x in d["rows"]] == 2 * [["write_amplification", "host_read_requests_per_second"]]' \
 	stat aftl-cli -i 0.1 -c 2 -o waf,r/s
 ktap_test_run 'there is data' write_some
 ktap_test_run 'status' ends 0 status aftl-cli

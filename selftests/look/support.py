@@ -200,7 +200,8 @@ WEAK_MARKS = """
             }));
         };
         const kinds = ["rect", "symbol"].map((kind) => `.live .mark-${kind}.role-mark path`);
-        const still = ":scope > svg :is(path, circle, rect):is([class^=s], [class^=m])";
+        // Values on a scale are told by their neighbours: it is the map that stands out.
+        const still = ":scope > svg :is(path, circle, rect):is([class^=s], [class^=m]), .frame";
         const weak = [];
         let count = 0;
         for (const figure of document.querySelectorAll("figure.alive")) {
@@ -208,14 +209,14 @@ WEAK_MARKS = """
             const named = new Map();
             // A line is told by the wider one beneath it, of the same shape.
             const lines = ".live .mark-line path, .live .mark-rule.role-mark line, " +
-                ":scope > svg .curve";
+                ":scope > svg :is(.curve, .bars)";
             for (const at of figure.querySelectorAll(lines)) {
-                const way = ["d", "transform", "x2", "y2"]
+                const way = ["d", "href", "transform", "x2", "y2"]
                     .map((one) => at.getAttribute(one)).join();
                 named.set(way, Math.max(named.get(way) ?? 0, strength(at, beneath)));
             }
             for (const at of figure.querySelectorAll([...kinds, still].join()))
-                if (!at.closest(".grid") && getComputedStyle(at).opacity !== "0")
+                if (getComputedStyle(at).opacity !== "0")
                     named.set(at, strength(at, beneath));
             for (const [at, ratio] of named) {
                 count++;

@@ -1023,6 +1023,11 @@ def test_a_hundred_workloads_fit(page: Path, result: Json, tmp_path: Path,
     assert (boxes, browser.said) == (len(POLICIES), [])
     assert 0 < spent["TaskDuration"] <= 2
 
+    # Many bars are one mark for each series, and stand out as few do.
+    many = re.findall(r'<figure id="([^"]*)"(?:(?!</svg>).)*class="bars ', html, re.S)
+    count, weak = probe(browser, f"await seen('{many[0]}');" + WEAK_MARKS)
+    assert count > 200 and weak == []
+
 
 def test_same_inputs_same_bytes(tmp_path: Path) -> None:
     simulate(tmp_path / "x.json", "--requests", "300", "--histogram")

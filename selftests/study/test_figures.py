@@ -246,7 +246,7 @@ def test_a_page_says_what_the_study_says(done: Path, tmp_path: Path) -> None:
     assert f"{row['write_response_mean_ns_ratio']:.3f}" in text
     assert "write response, mean: vth_b has from" in text
     assert "of baseline's" in unescape(text)
-    assert text.count('<svg viewBox') == 1 and "runs of 64, vth_b: " in text
+    assert text.count('<svg role="img"') == 1 and "runs of 64, vth_b: " in text
     assert "://" not in text, "nothing from elsewhere"
 
 

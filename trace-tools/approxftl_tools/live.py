@@ -199,7 +199,8 @@ def curves(plot: Curves) -> Json:
                    for wide, of in lines_by(plot, "c0"))
     point: Json = {"mark": {"type": "point", "filled": True, "clip": True, "size": 50,
                             "opacity": 1 if plot.points else 0},
-                   "encoding": layered_by(plot, "c0")}
+                   "encoding": layered_by(plot, "c0") if plot.points else
+                   {"color": coloured_by(plot, "c0")}}
     return {"height": PLOT_HEIGHT, "encoding": encoding,
             "layer": [{**point, "params": [ZOOM]}] if plot.points else [
                 under, {**line, "params": [ZOOM]}, point],
@@ -338,6 +339,7 @@ def grid(plot: Grid) -> Json:
         "field": "c2", "type": "quantitative", "title": plot.value_label,
         "scale": {"scheme": "cividis"}, "legend": {"orient": "top"}}}
     return {"height": max(60, min(320, 24 * len(plot.row_names))),
+            "view": {"stroke": "@--gone 1"},
             "mark": {"type": "rect", **({} if plot.words else {"stroke": "@--soft 1"}),
                      "strokeWidth": 1 if plot.words else 0.5},
             "encoding": {"x": place("c1", plot.column_label), "y": place("c0", plot.row_label),

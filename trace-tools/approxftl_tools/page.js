@@ -48,7 +48,7 @@
 		const grid = event.target.closest("svg .grid");
 		if (grid)
 			return cellText(grid, event);
-		const mark = event.target.closest("svg rect, svg path, svg circle");
+		const mark = event.target.closest("svg rect, svg path, svg circle, svg use");
 		return mark?.querySelector("title")?.textContent ?? "";
 	};
 

@@ -20,6 +20,7 @@ from approxftl_tools.figure import (
     Dots,
     Figure,
     Grid,
+    Hue,
     Mark,
     Means,
     Panel,
@@ -53,6 +54,10 @@ SHADES = 9
 SMALL_LETTER, ABOVE = 5.6, 4
 #: Ratios so many times apart.
 FAR, VERY_FAR = 2.5, 1000
+#: In place of a figure's name.
+FIGURE = "@figure@"
+#: How much wider than a narrow bar what is beneath it is.
+EDGE = 0.8
 #: Half of the mark of a value that others have measured.
 HOLLOW = 4.5
 #: Names below bars.
@@ -91,11 +96,11 @@ def title(text: str) -> str:
 Box = tuple[float, float, float, float]
 
 
-def boxes_of(text: str, boxes: Sequence[Box], klass: str) -> str:
+def boxes_of(text: str, boxes: Sequence[Box], klass: str, **more: float) -> str:
     """Return one mark of many boxes, which stands for the same."""
     way = "".join(f"M{rounded(x)} {rounded(y)}h{rounded(wide)}v{rounded(tall)}h{rounded(-wide)}z"
                   for x, y, wide, tall in boxes)
-    return element("path", title(text) if text else "", d=way, class_=klass)
+    return element("path", title(text) if text else "", d=way, class_=klass, **more)
 
 
 def ticks(low: float, high: float, about: int = 5) -> list[float]:
@@ -254,6 +259,15 @@ def bars_of(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str]:
                 base += (values[i] or 0) if plot.stacked else 0
 
 
+def strokes(said: str, way: str, width: float, own: Hue, place: str) -> str:
+    """Return bars in their colour, on wider ones that stand out: the same ones, drawn twice."""
+    name, edge = f"{FIGURE}-{place}", f"{EDGES[own.palette]}{own.index}"
+    return (element("defs", element("path", d=way, id=name))
+            + element("use", href=f"#{name}", stroke_width=width + EDGE, class_=f"bars {edge}")
+            + element("use", said, href=f"#{name}", stroke_width=width,
+                      class_=f"bars {LINES[own.palette]}{own.index}{PALER[own.shade]}"))
+
+
 def bars_by_series(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str]:
     """Return a mark for each series, whose bars are strokes."""
     width, places = places_of(plot, area)
@@ -262,12 +276,12 @@ def bars_by_series(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[s
         way = []
         for i, value in enumerate(values):
             if value is not None:
-                way.append(f"M{rounded(places[i][j] + width / 2)} {area.y(bases[i], scale):.0f}"
-                           f"V{area.y(bases[i] + value, scale):.0f}")
+                low, high = (f"{area.y(end, scale):.0f}" for end in (bases[i], bases[i] + value))
+                if low != high:
+                    way.append(f"M{rounded(places[i][j] + width / 2)} {low}V{high}")
                 bases[i] += value if plot.stacked else 0
-        own = hue(plot, j)
-        yield element("path", title(name), d="".join(way), stroke_width=max(width, 0.5),
-                      class_=f"bars {LINES[own.palette]}{own.index}{PALER[own.shade]}")
+        yield strokes(title(name), "".join(way), max(width, 0.5), hue(plot, j),
+                      f"{j}-{area.left:.0f}-{area.top:.0f}")
 
 
 def values_of(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str]:
@@ -732,11 +746,15 @@ def grid(plot: Grid) -> tuple[str, float]:
         for begin, end, klass in stretches([cell_class(v, plot, low, high) for v in row]):
             cells.setdefault(klass, []).append(
                 (LEFT + wide * begin, top + tall * i, wide * (end - begin), tall))
-    area = element("g", "".join(boxes_of("", boxes, klass) for klass, boxes in cells.items()),
+    # No edge is wider than a quarter of a cell.
+    area = element("g", "".join(boxes_of("", boxes, klass, stroke_width=min(1.0, wide / 4))
+                                for klass, boxes in cells.items()),
                    class_="grid", data_rows=str(len(plot.row_names)),
                    data_columns=str(len(plot.column_names)))
     bottom = top + tall * len(plot.row_names)
-    return (named + area + between_cells(plot, top, wide, tall)
+    frame = element("rect", x=LEFT, y=top, width=WIDTH - LEFT - RIGHT, height=bottom - top,
+                    class_="frame")
+    return (named + area + between_cells(plot, top, wide, tall) + frame
             + "".join(grid_names(plot, top, wide, tall)), bottom + 42)
 
 
@@ -782,5 +800,6 @@ def svg(figure: Figure) -> str:
     name = figure.name
     said = (element("title", escape(figure.title), id=f"{name}-title")
             + element("desc", escape(figure.description), id=f"{name}-desc"))
-    return element("svg", said + body, viewBox=f"0 0 {WIDTH} {math.ceil(height)}", role="img",
-                   aria_labelledby=f"{name}-title {name}-desc", id=f"figure-{name}")
+    return element("svg", said + body.replace(FIGURE, name), role="img",
+                   viewBox=f"0 0 {WIDTH} {math.ceil(height)}", id=f"figure-{name}",
+                   aria_labelledby=f"{name}-title {name}-desc")

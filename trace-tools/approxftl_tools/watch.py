@@ -80,11 +80,12 @@ class Watched:
         """Return what the device is and what it has done in the last interval."""
         rows = [[key, self.device[key]] for key in ("profile", "policy", "store", "timing")]
         last = self.samples[-1] if self.samples else {}
-        for name, key in (("read requests", "read_requests"), ("write requests", "write_requests")):
-            done = last.get("block_layer", {}).get(key, 0)
+        counters = last.get("counters", {})
+        for name, key in (("read requests", "host_read_requests"),
+                          ("write requests", "host_write_requests")):
+            done = counters.get(key, 0)
             rate = f"{done / last['interval_ns'] * 1e9:.4g}" if last else ""
             rows.append([f"{name}, 1/s", rate])
-        counters = last.get("counters", {})
         rows += [[name, str(counters.get(key, ""))] for name, key in (
             ("flipped bits returned", "read_flipped_bits"), ("blocks erased", "array_erases"),
             ("blocks collected", "gc_blocks"), ("policy bugs", "policy_bugs"))]

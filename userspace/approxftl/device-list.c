@@ -39,7 +39,7 @@ static const struct list_column list_columns[] = {
 	{ "minor", "MINOR", "of the device number", true, true },
 	{ "free_blocks", "FREE", "blocks that are erased, or can be", true, true },
 	{ "retired_blocks", "RETIRED", "blocks that went bad in use", true, true },
-	{ "flipped_bits", "FLIPS", "bits flipped in what was returned", true, true },
+	{ "read_flipped_bits", "FLIPS", "bits flipped in what was returned", true, true },
 	{ "lost_units", "LOST", "units lost to the block device below", true, true },
 	{ "late_p99_ns", "LATE99", "lateness of completions, 99 % of them", true, true },
 };
@@ -52,7 +52,7 @@ static void list_more(struct text_list *list, const struct device_view *view)
 	list_number(list, view->device.minor, 0, NULL);
 	list_number(list, view->status.free_blocks, 0, NULL);
 	list_number(list, view->status.retired_blocks, 0, NULL);
-	list_number(list, view->status.flipped_bits, 0, NULL);
+	list_number(list, view->status.read_flipped_bits, 0, NULL);
 	list_number(list, view->status.lost_units, 0, NULL);
 	human_time(late, view->status.late_p99_ns);
 	list_number(list, view->status.late_p99_ns, 0, late);
@@ -221,9 +221,9 @@ static void put_counts(struct text_table *table, const struct target_status *sta
 	put_count(table, "read", status->host_read_units, "units");
 	put_count(table, "written", status->host_write_units, "units");
 	put_count(table, "programmed", status->programmed_units, "units");
-	put_count(table, "erased", status->erased_blocks, "blocks");
+	put_count(table, "erased", status->array_erases, "blocks");
 	put_count(table, "gone bad", status->retired_blocks, "blocks");
-	put_count(table, "flipped", status->flipped_bits, "bits");
+	put_count(table, "flipped", status->read_flipped_bits, "bits");
 }
 
 static void print_status(const struct device_view *view)

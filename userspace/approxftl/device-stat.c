@@ -37,8 +37,8 @@ struct series {
 #define CELL_WIDTH 9
 
 static const struct list_column line_columns[] = {
-	{ "read_requests_per_second", "r/s", "reads", true, false },
-	{ "write_requests_per_second", "w/s", "writes", true, false },
+	{ "host_read_requests_per_second", "r/s", "reads", true, false },
+	{ "host_write_requests_per_second", "w/s", "writes", true, false },
 	{ "read_mib_per_second", "rMiB/s", "MiB read", true, false },
 	{ "write_mib_per_second", "wMiB/s", "MiB written", true, false },
 	{ "read_response_mean_ns", "r_await", "response time of reads, on average", true, false },
@@ -85,8 +85,8 @@ static void make_line(struct text_list *line, const struct sample *sample)
 	const struct block_layer *layer = &sample->layer;
 
 	list_row(line);
-	put_rate(line, sample, layer->reads);
-	put_rate(line, sample, layer->writes);
+	put_rate(line, sample, counters->host_read_requests);
+	put_rate(line, sample, counters->host_write_requests);
 	put_throughput(line, sample, layer->read_sectors);
 	put_throughput(line, sample, layer->write_sectors);
 	put_time(line, scaled_ratio(layer->read_ms, layer->reads, 1000000));
