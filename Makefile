@@ -220,7 +220,7 @@ check: ## install what is needed, then run every test
 	+@$(MAKE) every-test
 
 meanwhile:
-	+@$(MAKE) -ks WERROR=1 all $(addprefix $(O)/,$(TEST_PROGRAMS)) || :
+	+@$(MAKE) -ks WERROR=1 $(PROGRAMS) $(EXAMPLES) $(addprefix $(O)/,$(TEST_PROGRAMS)) || :
 
 every-test:
 	+@$(call build_and_run,$(AREAS))
