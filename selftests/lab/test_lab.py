@@ -121,6 +121,28 @@ def test_what_is_not_installed_is_named(stage: Stage) -> None:
                         "apt install qemu-system-x86\n")
 
 
+def test_what_a_module_is_built_with_is_named(stage: Stage) -> None:
+    """Headers are unpacked, and what their package depends on is not."""
+    build = stage.kernel.rename(stage.place / RELEASE) / f"lib/modules/{RELEASE}/build"
+    (build / "tools/objtool").mkdir(parents=True)
+    (build / "Makefile").write_text("modules:\n\t@echo built in $(M)\n")
+    kbuild = (TOP / "userspace/lab/kbuild", stage.place / RELEASE, stage.place, "modules")
+    assert f"built in {stage.place}" in run_program(*kbuild).out
+    objtool = build / "tools/objtool/objtool"
+    # As the dynamic linker ends it.
+    objtool.write_text("#!/bin/sh\nexit 127\n")
+    objtool.chmod(0o755)
+    tools = stage.place / "tools"
+    tools.mkdir()
+    for name in ("sh", "dirname", "basename", "nproc"):
+        (tools / name).symlink_to(shutil.which(name) or name)
+    done = run_program(*kbuild, environment={"PATH": str(tools)})
+    assert (done.code, done.err) == (
+        1, "kbuild: needed for a module, and not installed: apt install gcc make libelf-dev\n")
+    done = run_program(*kbuild)
+    assert done.err.endswith("apt install libelf-dev\n")
+
+
 @pytest.mark.parametrize(("break_it", "text"), [
     (lambda k: (k / f"boot/vmlinuz-{RELEASE}").unlink(), "no boot/vmlinuz-RELEASE there with"),
     (lambda k: k.rename(k.with_name("other")), "there is no such folder"),
