@@ -7,6 +7,7 @@ looked at without a line here.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import defaultdict
 from dataclasses import dataclass
@@ -31,6 +32,8 @@ for page_name, page_verbs in (
 FOREIGN = {("approxrun",)}
 #: These take what follows as it is, or have no option.
 BARE = {("help",), ("version",)}
+#: Scripts, and what has a way of its own.
+WITHOUT_TABLE = {*BARE, *FOREIGN, ("lab",), ("demo",)}
 #: One word for two things that no reader takes for each other; anything else is one thing.
 OF_TWO_KINDS = {
     # of a volume to be printed; of unkind the file with what blocks may hold
@@ -49,12 +52,26 @@ class Option:
     value: str
 
 
-@cache
-def options(words: Words) -> tuple[Option, ...]:
+def read(words: Words) -> tuple[Option, ...]:
+    """Return what a person reads."""
     found = re.findall(r"^ {2,8}(?:(-\w), )?(--[a-z0-9][a-z0-9-]*)((?:\[=| )[^ ]+)?",
                        help_of(words), re.M)
     return tuple(Option(letter, name, value.strip()) for letter, name, value in dict.fromkeys(found)
                  if not value.startswith("  "))
+
+
+@cache
+def options(words: Words) -> tuple[Option, ...]:
+    """Return what a program reads: the table itself, where there is one."""
+    if words in WITHOUT_TABLE:
+        return read(words)
+    done = run_program(*call(words), "--help=json")
+    assert (done.code, done.err) == (0, ""), done
+    told = json.loads(done.out)
+    assert told["command"].split()[-1] == words[-1].removeprefix("approxftl-"), told["command"]
+    return tuple(Option(one["letter"] and f"-{one['letter']}", f"--{one['name']}",
+                        f"[={one['value']}]" if one["value_may_lack"] else one["value"])
+                 for one in told["options"])
 
 
 #: Whatever else is a program in C has its options in a table of command-line.h.
@@ -138,6 +155,11 @@ def test_a_sentence_names_its_verb_in_one_way() -> None:
 @pytest.mark.parametrize("words", VERBS, ids=" ".join)
 class TestVerb:
     """Each verb."""
+
+    def test_help_is_what_the_table_says(self, words: Words) -> None:
+        """What is more there are examples."""
+        assert set(options(words)) <= set(read(words))
+        assert {one.name for one in options(words)} == {one.name for one in read(words)}
 
     def test_json_goes_anywhere(self, words: Words) -> None:
         for one in options(words):

@@ -69,10 +69,35 @@ class Parser(argparse.ArgumentParser):
             else:
                 yield word
 
+    def wants_json(self) -> bool:
+        """Tell whether these words want the options of this command, not of a verb of it."""
+        for word in self.words:
+            if word == "--" or (self._subparsers and not word.startswith("-")):
+                return False
+            if word == "--help=json":
+                return True
+        return False
+
+    def told(self) -> dict[str, Any]:
+        """Return the options as the commands in C do."""
+        found = []
+        for action in self._actions:
+            names = {len(name) > 2: name.lstrip("-") for name in action.option_strings}
+            if True in names:
+                value = "" if action.nargs == 0 else str(
+                    action.metavar or f"{{{','.join(map(str, action.choices or ()))}}}")
+                found.append({"name": names[True], "letter": names.get(False, ""), "value": value,
+                              "value_may_lack": action.nargs == "?", "help": action.help or ""})
+        return {"approxftl_json_format": JSON_FORMAT,
+                "command": self.prog.removeprefix("approxftl "), "options": found}
+
     def parse_known_args(  # type: ignore[override]
             self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:
         """Parse what is left of the words."""
         self.words = list(self.joined(sys.argv[1:] if args is None else args))
+        if self.wants_json():
+            print(json.dumps(self.told(), indent=1))
+            sys.exit(DONE)
         return super().parse_known_args(self.words, namespace)
 
     def unknown(self, others: Sequence[str]) -> str:

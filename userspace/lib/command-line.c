@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "command-line.h"
 #include "complain.h"
+#include "json-envelope.h"
+#include "standard-streams.h"
 
 #define FIRST_CODE 256
 
@@ -15,6 +18,12 @@ struct tables {
 static bool has_option(const struct command_line *line, const struct command_option *option)
 {
 	return option->name && (!line->takes || line->takes(line, option));
+}
+
+/* Its long form can be --help=json. */
+static bool is_help(const struct command_option *option)
+{
+	return !strcmp(option->name, "help");
 }
 
 /* As getopt_long() counts them, and colons. */
@@ -38,8 +47,10 @@ static void make_tables(struct tables *tables, const struct command_line *line)
 
 		if (!has_option(line, option))
 			continue;
-		tables->longs[count++] = (struct option){ option->name, value, NULL,
-							  (int)i + FIRST_CODE };
+		tables->longs[count++] = (struct option){
+			option->name, is_help(option) ? optional_argument : value, NULL,
+			(int)i + FIRST_CODE,
+		};
 		if (!option->letter)
 			continue;
 		tables->shorts[used++] = option->letter;
@@ -113,6 +124,58 @@ static int set_number(u64 *value, const struct command_option *option, const cha
 	return option->most ? check_range(option, text, *value, error) : 0;
 }
 
+void command_help_begin(struct json_writer *json, const char *name)
+{
+	json_begin(json, stdout);
+	json_object(json, NULL);
+	json_list(json, "approxftl_json_format");
+	json_u64(json, NULL, JSON_FORMAT_MAJOR);
+	json_u64(json, NULL, JSON_FORMAT_MINOR);
+	json_end_array(json);
+	json_string(json, "command", name);
+	json_array(json, "options");
+}
+
+void command_help_option(struct json_writer *json, const char *name, char letter, const char *value,
+			 bool may_lack, const char *help)
+{
+	char letters[] = { letter, '\0' };
+
+	json_record(json, NULL);
+	json_string(json, "name", name);
+	json_string(json, "letter", letters);
+	json_string(json, "value", value ? value : "");
+	json_bool(json, "value_may_lack", may_lack);
+	json_string(json, "help", help);
+	json_end_object(json);
+}
+
+enum exit_code command_help_end(struct json_writer *json)
+{
+	json_end_array(json);
+	json_end_object(json);
+	json_end(json);
+	return EXIT_DONE;
+}
+
+static int tell_options(const struct command_line *line, const char *form, struct aftl_error *error)
+{
+	struct json_writer json;
+	unsigned int i;
+
+	if (strcmp(form, "json") != 0)
+		return aftl_fail(error, -EINVAL, "--help takes json, or no value");
+	command_help_begin(&json, line->name);
+	for (i = 0; i < line->count; i++) {
+		const struct command_option *option = &line->options[i];
+
+		if (has_option(line, option))
+			command_help_option(&json, option->name, option->letter, option->value,
+					    option->kind == COMMAND_FILE, option->help);
+	}
+	exit(standard_streams_end(line->name, command_help_end(&json)));
+}
+
 static int take(const struct command_line *line, void *fields,
 		const struct command_option *option, const char *value, struct aftl_error *error)
 {
@@ -120,6 +183,8 @@ static int take(const struct command_line *line, void *fields,
 
 	if (option->kind >= COMMAND_OTHER)
 		return line->other(fields, option, value, error);
+	if (option->kind == COMMAND_SWITCH && value)
+		return tell_options(line, value, error);
 	if (option->kind == COMMAND_SWITCH)
 		*(bool *)field = true;
 	else if (option->kind == COMMAND_TEXT || option->kind == COMMAND_FILE)

@@ -7,6 +7,8 @@
 #define AFTL_COMMAND_LINE_H
 
 #include "core/base/params.h"
+#include "exit-codes.h"
+#include "json-writer.h"
 
 /* Most options of a command. */
 #define COMMAND_OPTIONS 64
@@ -81,7 +83,13 @@ struct command_line {
 int __must_check command_line_parse(const struct command_line *line, void *fields, int argc,
 				    char **argv, struct aftl_error *error);
 
-/* A line for each option. */
+/* A line for each option. --help=json has been answered before that, by the same table. */
 void command_line_help(const struct command_line *line);
+
+/* The same as JSON, for tables of another kind: begin, an option after the other, end. */
+void command_help_begin(struct json_writer *json, const char *name);
+void command_help_option(struct json_writer *json, const char *name, char letter, const char *value,
+			 bool may_lack, const char *help);
+enum exit_code command_help_end(struct json_writer *json);
 
 #endif

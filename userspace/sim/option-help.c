@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <stdio.h>
 
+#include "command-line.h"
 #include "option-rows.h"
 #include "sim-options.h"
 
@@ -39,6 +40,24 @@ static void print_option(const struct option_row *row)
 	scnprintf(right, sizeof(right), "%s%s%s%s", row->help, row->standard ? " (default " : "",
 		  row->standard ? row->standard : "", row->standard ? ")" : "");
 	print_wrapped(right, used);
+}
+
+void sim_options_json(void)
+{
+	struct json_writer json;
+	char name[OPTION_NAME];
+	unsigned int i;
+
+	command_help_begin(&json, "sim");
+	for (i = 0; i < option_row_count; i++) {
+		const struct option_row *row = &option_rows[i];
+
+		if (row->name)
+			command_help_option(&json, option_dashed(row->name, name),
+					    option_letter(row), row->value, row->kind == KIND_FILE,
+					    row->help);
+	}
+	command_help_end(&json);
 }
 
 void sim_options_help(void)

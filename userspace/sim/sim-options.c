@@ -130,7 +130,11 @@ static int take_option(struct sim_options *options, const struct option_row *opt
 {
 	options->given[option - option_rows] = true;
 	if (option->kind == KIND_SWITCH) {
-		if (argument->name[argument->length])
+		const char *value = argument->name + argument->length;
+
+		if (option->field == offsetof(struct sim_options, help) && !strcmp(value, "=json"))
+			options->help_json = true;
+		else if (*value)
 			return aftl_fail(error, -EINVAL, "--%.*s takes no value",
 					 (int)argument->length, argument->name);
 		argument->count = 1;

@@ -123,6 +123,7 @@ struct sim_options {
 	u32 tenant_count;
 	struct aftl_config config;
 	const char *param_given;
+	bool help_json;
 	bool given[SIM_OPTIONS];
 };
 
@@ -153,5 +154,8 @@ const char *sim_shape_word(const struct sim_options *options);
 
 /* The text of --help. */
 void sim_options_help(void);
+
+/* The options, as --help=json of other verbs. */
+void sim_options_json(void);
 
 #endif

@@ -358,7 +358,7 @@ enum exit_code sim_main(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	if (options.help) {
-		sim_options_help();
+		(options.help_json ? sim_options_json : sim_options_help)();
 		return EXIT_DONE;
 	}
 	if (options.dry_run)
