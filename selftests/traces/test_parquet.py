@@ -52,7 +52,8 @@ def test_nothing_half_done_stays(tmp_path: Path) -> None:
     done = run("convert", "-q", "--from", "spc", "--strict", source, tmp_path / "o.parquet")
     assert done.code == 1
     assert [file.name for file in tmp_path.iterdir()] == ["s"]
-    assert "written, not read" in run("info", "--from", "parquet", source).err
+    told = run("info", "--from", "parquet", source)
+    assert (told.code, "--from: parquet is written, not read" in told.err) == (2, True)
 
 
 def test_missing_library_is_told(tmp_path: Path) -> None:

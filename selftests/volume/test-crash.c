@@ -90,9 +90,7 @@ static void draw_superblocks(struct aftl_config *config)
 	config->passes = 1;
 	config->read_cache = 0;
 	config->victim = AFTL_VICTIM_greedy;
-	/* Of blocks of one program nothing is gained; beside a bad one there may be no parity. */
-	if (config->layers * config->word_lines < 4)
-		config->layers += 3;
+	/* What has a bad block beside it has no parity. */
 	config->bad = 0;
 	config->endurance = 0;
 }

@@ -59,7 +59,13 @@ static int set_device(const char *name, u32 *device, struct aftl_error *error)
 
 int reading_format_check(const char *option, const char *name, struct aftl_error *error)
 {
-	if (trace_format_find(name))
+	const struct trace_format *format = trace_format_find(name);
+
+	if (format && !strcmp(option, "from") && !format->line && !format->fill)
+		return aftl_fail(error, -EINVAL, "--from: %s is written, not read", name);
+	if (format && !strcmp(option, "to") && !format->put)
+		return aftl_fail(error, -EINVAL, "--to: %s is read, not written", name);
+	if (format)
 		return 0;
 	return aftl_fail(error, -EINVAL,
 			 "--%s: there is no format \"%.40s\"; \"approxftl trace formats\" lists them",
