@@ -24,6 +24,8 @@ class Drive:
     band: float = 0.05
     #: Whether its own measurements were fitted to; if not, its profile is that of another drive.
     fitted: bool = True
+    #: Whether zones have told which block is collected.
+    by_zones: bool = False
     #: Options in place of the profile of this name, for who tries out others.
     options: tuple[str, ...] = ()
 
@@ -42,7 +44,7 @@ DRIVES = (
     Drive("kioxia-cm7r", "Kioxia CM7-R 3.84 TB", 3840755982336, "baseline", int(4.3 * GIB)),
     Drive("samsung-pm9a3", "Samsung PM9A3 960 GB", 960197124096, "baseline", int(4.3 * GIB)),
     Drive("wd-dc-960", "WD DC series 960 GB, model not named", 960197124096, "separated",
-          int(4.3 * GIB)),
+          int(4.3 * GIB), by_zones=True),
     Drive("wd-zn540", "WD Ultrastar DC ZN540 1 TB", 1020678963200, "baseline", int(1.05 * GIB)),
     Drive("wd-conventional", "WD, not named, a sibling of the ZN540", 1020678963200, "baseline",
           int(1.05 * GIB), fitted=False),

@@ -71,7 +71,8 @@ class Point:
     def fitted(self) -> bool:
         """Tell whether a parameter of the drive's profile follows from this point, too."""
         return self.drive.fitted and (not self.table.startswith("write") or
-                                      self.curve in ("sequential", "uniform", "read-only-part"))
+                                      self.curve in ("sequential", "uniform", "read-only-part") or
+                                      (self.drive.by_zones and self.table == "write-zones"))
 
     def ours(self, results: dict[Load, Json]) -> float:
         """Return our value."""

@@ -236,7 +236,7 @@ static const struct setting wd_dc_960_settings[] = {
 	{ "blocks", 96 },
 	{ "layers", 8 },
 	{ "op", 1550 },
-	{ "victim", AFTL_VICTIM_windowed },
+	{ "victim", AFTL_VICTIM_fifo },
 	{ "read", 57 * US },
 	{ "read_last", 69 * US },
 	{ "read_move", 20 * US },
