@@ -142,6 +142,17 @@ def speaker(words: Words) -> str:
     return rf"approxftl ((app|tag) )?{own}( {words[-1]})?: "
 
 
+@pytest.mark.parametrize("line", [
+    "params", "list", "health ssd", "app fft .", "replay a.aft target", "compare a.json",
+    "study status study.toml"])
+def test_a_file_of_json_is_named_without_a_blank(line: str, tmp_path: Path) -> None:
+    """Only sim takes the next word for its name."""
+    done = run_program(*call(tuple(line.split())), "--json", "x.json", directory=tmp_path)
+    assert done.code == 2, done
+    assert '"x.json" is one word too many; did you mean --json=x.json?' in done.err
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_sentence_names_its_verb_in_one_way() -> None:
     verbs = "|".join({words[0] for words in VERBS}) + "|%s|@VERB@|{verb}"
     sources = [path for folder in ("userspace", "trace-tools") for kind in ("*.c", "*.py", "*.sh")

@@ -15,7 +15,7 @@ create aftl-real ram $shape buffer 1MiB read_cache 1MiB read_ahead 256KiB || exi
 
 verified()
 {
-	ktap_test_run "fio verify: $*" verify "$@"
+	in_turn "fio verify: $*" verify "$@"
 }
 
 verified aftl-data --ioengine=psync --bs=4k --size=2m

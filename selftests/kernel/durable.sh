@@ -674,7 +674,7 @@ needs_module dm_delay
 # shellcheck disable=SC2086 # words
 create aftl-data /dev/ram0 $small || exit 1
 in_turn 'fio verify on a new volume' at_once engines
-ktap_test_run 'the same through the page cache' through_the_page_cache
+in_turn 'the same through the page cache' through_the_page_cache
 in_turn 'a full device, written twice, keeps its data' at_once twice_with_collection
 ktap_test_run 'a model: random writes, discards, zeroes and reads' \
 	agrees_with_model aftl-data "$(share 800)"

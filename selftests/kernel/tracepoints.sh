@@ -119,5 +119,5 @@ ktap_test_run 'their time' adds_up array_erase_ns array_ns aftl_array op=2
 ktap_test_run 'suspended operations' adds_up array_suspends count aftl_array op=3
 ktap_test_run 'and resumed ones' adds_up array_suspends count aftl_array op=4
 ktap_test_run 'every event names the device' names_the_device
-ktap_test_run 'switched on and off while requests are under way' switched_under_load
+in_turn 'switched on and off while requests are under way' switched_under_load
 finished

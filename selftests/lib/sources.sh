@@ -70,13 +70,14 @@ python_scripts()
 	scripts '[.]py$' '^#!.*python'
 }
 
+silences=${XDG_CACHE_HOME:-${HOME:?}/.cache}/approxftl/silent
+
 # anew IDENTITY CHECKER...: run it on those files of standard input about which it has not been
 # silent. IDENTITY is what its answer depends on besides a file's name and content.
 anew()
 {
 	identity=$1
 	shift
-	silences=${XDG_CACHE_HOME:-${HOME:?}/.cache}/approxftl/silent
 	mkdir -p "$silences"
 	find "$silences" -type f -mtime +60 -delete
 	unheard=$(while read -r file; do

@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from textwrap import fill
 from types import FrameType
@@ -98,7 +99,11 @@ class Parser(argparse.ArgumentParser):
         if self.wants_json():
             print(json.dumps(self.told(), indent=1))
             sys.exit(DONE)
-        return super().parse_known_args(self.words, namespace)
+        found, others = super().parse_known_args(self.words, namespace)
+        # Those of a verb would be left to the command, which does not know its options.
+        if others:
+            self.error(f"unrecognized arguments: {' '.join(others)}")
+        return found, others
 
     def unknown(self, others: Sequence[str]) -> str:
         """Return a sentence about the first option that there is not, empty if there is none."""
@@ -112,10 +117,18 @@ class Parser(argparse.ArgumentParser):
                 return f'unknown option "{word}"'
         return ""
 
+    def apart(self, others: Sequence[str]) -> str:
+        """Return a sentence about a file that is named behind --json, empty if there is none."""
+        for before, word in pairwise(self.words):
+            if before == f"--json={STANDARD}" and word in others:
+                return f'"{word}" is one word too many; did you mean --json={word}?'
+        return ""
+
     def error(self, message: str) -> NoReturn:
         """Print one line; an option that there is not comes before what is missing."""
         if message.startswith(("the following arguments", "unrecognized", "one of the arguments")):
-            message = self.unknown(message.split(": ")[-1].split()) or message
+            others = message.split(": ")[-1].split()
+            message = self.unknown(others) or self.apart(others) or message
         sys.stderr.write(f"{self.prog}: {message}; "
                          f'"{self.prog} --help" lists the options\n')
         sys.exit(USAGE)

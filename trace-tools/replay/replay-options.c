@@ -79,9 +79,7 @@ static int add_word(void *fields, const char *word, struct aftl_error *error)
 	else if (!options->target)
 		options->target = word;
 	else
-		return aftl_fail(error, -EINVAL,
-				 "\"%.40s\" is one word too many; \"approxftl replay --help\" explains it",
-				 word);
+		return command_word_too_many("replay", word, error);
 	return 0;
 }
 

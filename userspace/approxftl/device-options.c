@@ -120,9 +120,7 @@ static int add_word(void *fields, const char *word, struct aftl_error *error)
 	if (verb->pairs && options->word_count == verb->most_words)
 		return add_pair(options, word, error);
 	if (options->word_count == verb->most_words)
-		return aftl_fail(error, -EINVAL,
-				 "\"%.40s\" is one word too many; \"approxftl %s --help\" explains it",
-				 word, verb->name);
+		return command_word_too_many(verb->name, word, error);
 	options->words = memory_grown(options->words, options->word_count + 1,
 				      sizeof(*options->words));
 	options->words[options->word_count++] = word;

@@ -96,7 +96,7 @@ static int add_word(void *fields, const char *word, struct aftl_error *error)
 	if (!options->app)
 		return find_app(options, word, error);
 	if (options->folder)
-		return aftl_fail(error, -EINVAL, "\"%.40s\" is one word too many", word);
+		return command_word_too_many("app", word, error);
 	options->folder = word;
 	return 0;
 }

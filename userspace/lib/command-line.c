@@ -210,9 +210,40 @@ static int take_code(const struct command_line *line, void *fields, int code, co
 					  take(line, fields, option, optarg, error);
 }
 
+int command_word_too_many(const char *name, const char *word, struct aftl_error *error)
+{
+	return aftl_fail(error, -EINVAL,
+			 "\"%.40s\" is one word too many; \"approxftl %s --help\" explains it",
+			 word, name);
+}
+
+/* An option that may name a file, and does not. */
+static const struct command_option *blank_of(const struct command_line *line, int code)
+{
+	const struct command_option *option;
+
+	if (code == ':' || code == '?' || optarg)
+		return NULL;
+	option = find_option(line, code);
+	return option->kind == COMMAND_FILE ? option : NULL;
+}
+
+/* Behind @blank, if any. */
+static int take_word(const struct command_line *line, void *fields, const char *word,
+		     const struct command_option *blank, struct aftl_error *error)
+{
+	int ret = line->word(fields, word, error);
+
+	if (ret && blank)
+		aftl_fail(error, ret, "\"%.40s\" is one word too many; did you mean --%s=%.40s?",
+			  word, blank->name, word);
+	return ret;
+}
+
 int command_line_parse(const struct command_line *line, void *fields, int argc, char **argv,
 		       struct aftl_error *error)
 {
+	const struct command_option *blank = NULL;
 	struct tables tables;
 	int code, at, ret = 0;
 
@@ -222,13 +253,14 @@ int command_line_parse(const struct command_line *line, void *fields, int argc, 
 	while (!ret && (at = optind, code = getopt_long(argc, argv, tables.shorts, tables.longs,
 							NULL)) != -1) {
 		if (code == 1)
-			ret = line->word(fields, optarg, error);
+			ret = take_word(line, fields, optarg, blank, error);
 		else if (code == ':')
 			ret = aftl_fail(error, -EINVAL, "%.40s needs a value", argv[at]);
 		else if (code == '?')
 			ret = complain_unknown(line, argv[at], error);
 		else
 			ret = take_code(line, fields, code, argv[at], error);
+		blank = blank_of(line, code);
 	}
 	for (; !ret && !line->ends && optind < argc; optind++)
 		ret = line->word(fields, argv[optind], error);

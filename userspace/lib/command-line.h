@@ -83,6 +83,10 @@ struct command_line {
 int __must_check command_line_parse(const struct command_line *line, void *fields, int argc,
 				    char **argv, struct aftl_error *error);
 
+/* What is said of a word that a command has no use for. */
+int __must_check command_word_too_many(const char *name, const char *word,
+				       struct aftl_error *error);
+
 /* A line for each option. --help=json has been answered before that, by the same table. */
 void command_line_help(const struct command_line *line);
 

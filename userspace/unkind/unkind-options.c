@@ -55,9 +55,7 @@ static int add_word(void *fields, const char *word, struct aftl_error *error)
 	struct unkind_options *options = fields;
 
 	if (options->device)
-		return aftl_fail(error, -EINVAL,
-				 "\"%.40s\" is one word too many; \"approxftl unkind --help\" explains it",
-				 word);
+		return command_word_too_many("unkind", word, error);
 	options->device = word;
 	return 0;
 }
