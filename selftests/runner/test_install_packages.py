@@ -96,6 +96,13 @@ def test_all_packages_and_no_kernel(machine: Machine) -> None:
         "  3 packages, 12.3 MB"]
 
 
+def test_files_are_waited_for_where_a_machine_was_booted(machine: Machine) -> None:
+    machine.install("--packages")
+    call = next(one for one in machine.calls.read_text().splitlines() if " install " in one)
+    booted = Path("/proc/1/comm").read_text().strip() in ("systemd", "init")
+    assert ("--force-unsafe-io" in call) == (not booted)
+
+
 @pytest.mark.parametrize("purpose", ["", "--demo"])
 def test_what_is_built_with_comes_first(machine: Machine, purpose: str) -> None:
     assert machine.install(*purpose.split(), "--building").code == 0
