@@ -70,7 +70,11 @@ python_scripts()
 	scripts '[.]py$' '^#!.*python'
 }
 
-silences=${XDG_CACHE_HOME:-${HOME:?}/.cache}/approxftl/silent
+# Where it is kept which files have been found silent.
+silences()
+{
+	echo "${XDG_CACHE_HOME:-${HOME:?}/.cache}/approxftl/silent"
+}
 
 # anew IDENTITY CHECKER...: run it on those files of standard input about which it has not been
 # silent. IDENTITY is what its answer depends on besides a file's name and content.
@@ -78,6 +82,7 @@ anew()
 {
 	identity=$1
 	shift
+	silences=$(silences)
 	mkdir -p "$silences"
 	find "$silences" -type f -mtime +60 -delete
 	unheard=$(while read -r file; do

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -238,3 +238,15 @@ def press(shown: Browser, key: str, code: int, text: str = "") -> None:
     for kind in ("keyDown", "keyUp"):
         shown.call("Input.dispatchKeyEvent", type=kind, key=key, code=key.strip() or "Space",
                    windowsVirtualKeyCode=code, text=text if kind == "keyDown" else "")
+
+
+def shown_freshly(browser: Browser, page: Path, width: int, height: int) -> Iterator[Browser]:
+    """Yield the page, freshly opened; it asks for nothing, and says nothing to the console."""
+    browser.size(width, height)
+    browser.call("Emulation.setEmulatedMedia", media="", features=[])
+    browser.show(page)
+    browser.said.clear()
+    browser.requested.clear()
+    yield browser
+    assert browser.said == []
+    assert [url for url in browser.requested if not url.startswith(("data:", "blob:"))] == []

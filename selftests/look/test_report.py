@@ -37,6 +37,7 @@ from selftests.look.support import (
     press,
     probe,
     references,
+    shown_freshly,
     simulate,
     succeed,
     with_script,
@@ -309,15 +310,7 @@ def test_provenance(dom: str) -> None:
 
 @pytest.fixture
 def shown(browser: Browser, page: Path) -> Iterator[Browser]:
-    """The page, freshly opened; it asks for nothing, and says nothing to the console."""
-    browser.size(800, 600)
-    browser.call("Emulation.setEmulatedMedia", media="", features=[])
-    browser.show(page)
-    browser.said.clear()
-    browser.requested.clear()
-    yield browser
-    assert browser.said == []
-    assert [url for url in browser.requested if not url.startswith(("data:", "blob:"))] == []
+    yield from shown_freshly(browser, page, 800, 600)
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 from selftests.lib.programs import run_program, without_module
-from selftests.look.support import PROGRAM, WEAK_MARKS, probe, references, run
+from selftests.look.support import PROGRAM, WEAK_MARKS, probe, references, run, shown_freshly
 from selftests.playground.support import Browser
 
 from approxftl_tools.page import DIGITS
@@ -91,15 +91,7 @@ def succeed(verb: str, *arguments: str | Path) -> str:
 
 @pytest.fixture
 def shown(browser: Browser, page: Path) -> Iterator[Browser]:
-    """The page, freshly opened; it asks for nothing, and says nothing to the console."""
-    browser.size(1000, 700)
-    browser.call("Emulation.setEmulatedMedia", media="", features=[])
-    browser.show(page)
-    browser.said.clear()
-    browser.requested.clear()
-    yield browser
-    assert browser.said == []
-    assert [url for url in browser.requested if not url.startswith(("data:", "blob:"))] == []
+    yield from shown_freshly(browser, page, 1000, 700)
 
 
 def marks_of(page: Path, name: str) -> list[dict[str, str]]:

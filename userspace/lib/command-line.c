@@ -126,12 +126,7 @@ static int set_number(u64 *value, const struct command_option *option, const cha
 
 void command_help_begin(struct json_writer *json, const char *name)
 {
-	json_begin(json, stdout);
-	json_object(json, NULL);
-	json_list(json, "approxftl_json_format");
-	json_u64(json, NULL, JSON_FORMAT_MAJOR);
-	json_u64(json, NULL, JSON_FORMAT_MINOR);
-	json_end_array(json);
+	json_document_begin(json, stdout);
 	json_string(json, "command", name);
 	json_array(json, "options");
 }
@@ -153,8 +148,7 @@ void command_help_option(struct json_writer *json, const char *name, char letter
 enum exit_code command_help_end(struct json_writer *json)
 {
 	json_end_array(json);
-	json_end_object(json);
-	json_end(json);
+	json_envelope_end(json);
 	return EXIT_DONE;
 }
 

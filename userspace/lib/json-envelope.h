@@ -11,6 +11,9 @@
 #define JSON_FORMAT_MAJOR 1
 #define JSON_FORMAT_MINOR 0
 
+/* The format alone. */
+void json_document_begin(struct json_writer *json, FILE *out);
+
 /* The program's name is in the document without the path that it was called by. */
 void json_envelope_begin(struct json_writer *json, FILE *out, int argc, char **argv);
 void json_envelope_end(struct json_writer *json);
