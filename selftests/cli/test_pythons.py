@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -45,6 +46,19 @@ def test_settings_of_python_are_for_other_programs(name: str, value: str | None,
     done = run_program(BUILD / "approxftl", "report", "--help", directory=homework,
                        environment=setting)
     assert has_helped("report", done), done
+
+
+def test_an_environment_without_a_package_is_not_taken(tmp_path: Path) -> None:
+    """The next one that has all is."""
+    program = beside_module(tmp_path, "compare", "unused", "")
+    environment = tmp_path / "venv"
+    (environment / "bin").mkdir(parents=True)
+    (environment / "bin/python3").write_text("#!/bin/sh\nexit 1\n")
+    (environment / "bin/python3").chmod(0o755)
+    (tmp_path / "bin/python-tools").write_text(f"{tmp_path}/lib/approxftl/python\n{environment}\n")
+    done = run_program(program, "--help",
+                       environment={"PATH": f"{sys.prefix}/bin:{os.environ['PATH']}"})
+    assert (done.code, done.err) == (0, "")
 
 
 def test_bytecode_is_where_somebody_wants_it(tmp_path: Path) -> None:
