@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from selftests.claims import census
+from selftests.claims.real_traces import trace_directory
 from selftests.claims.rows import (
     Claim,
     claim,
@@ -19,7 +20,6 @@ from selftests.claims.rows import (
     saving,
 )
 from selftests.claims.runs import Json
-from selftests.claims.streams import trace_directory
 from selftests.claims.studies import results, volumes
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
+from selftests.claims.real_traces import trace_directory
 from selftests.claims.rows import (
     Claim,
     all_program_us,
@@ -28,7 +29,6 @@ from selftests.claims.rows import (
     without_rules,
 )
 from selftests.claims.runs import Json, falsely
-from selftests.claims.streams import trace_directory
 from selftests.claims.studies import results, volumes
 
 ALL = ("baseline", "delta_b", "vth_b", "approxftl")

@@ -38,9 +38,9 @@ from selftests.claims import (  # noqa: E402
     tvr,
     unequal,
 )
+from selftests.claims.real_traces import trace_directory  # noqa: E402
 from selftests.claims.rows import Claim  # noqa: E402
 from selftests.claims.runs import binary, seed  # noqa: E402
-from selftests.claims.streams import trace_directory  # noqa: E402
 
 CLAIMS: dict[str, Callable[[], list[Claim]]] = {
     **{id_: models.of_physics(id_) for id_ in models.PHYSICS_IDS},

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from selftests.claims.models import physics
+from selftests.claims.real_traces import trace_directory
 from selftests.claims.rows import (
     Claim,
     array_program_us,
@@ -21,7 +22,6 @@ from selftests.claims.rows import (
     without_rules,
 )
 from selftests.claims.runs import Json, falsely
-from selftests.claims.streams import burst_file, trace_directory
 from selftests.claims.studies import results, volumes
 
 BY_LOOPS = "by the loop model"
@@ -93,7 +93,6 @@ def cu3() -> list[Claim]:
 
 def bursts(followers: str = BY_LOOPS) -> dict[str, Json]:
     """Run the schemes on bursts that followers can take."""
-    burst_file()
     return results("cubeftl-write-bursts", followers=followers)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from selftests.claims import census
 from selftests.claims.models import model
+from selftests.claims.real_traces import converted, trace_directory, traces
 from selftests.claims.rows import (
     Claim,
     claim,
@@ -28,7 +29,6 @@ from selftests.claims.rows import (
     without_rules,
 )
 from selftests.claims.runs import Json, falsely
-from selftests.claims.streams import converted, trace_directory, traces
 from selftests.claims.studies import results
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from selftests.claims import runs, streams
+from selftests.claims import real_traces, runs
 
 from approxftl_tools import papers, study_plan
 from approxftl_tools.study_engine import Processes
@@ -31,20 +31,20 @@ def plan_of(name: str, given: Mapping[str, Any]) -> Plan:
     path = FOLDER / f"{name}.toml"
     path = path if path.exists() else papers.FOLDER / f"{name}.toml"
     document = study_plan.load(path)
-    vary, real = document.get("vary", {}), bool(streams.trace_directory())
+    vary, real = document.get("vary", {}), bool(real_traces.trace_directory())
     more = {"base": {"seed": runs.seed(), **given}, "vary": vary}
     if "synth" in document:
         more["synth"] = document["synth"] | runs.false_streams
     if "trace" in vary and real:
-        vary["trace"] = [volume.stem for volume in streams.traces().values()]
-    setting = Setting(full=real, traces=streams.scratch() if real or name in streams.OWN else None,
+        vary["trace"] = [volume.stem for volume in real_traces.traces().values()]
+    setting = Setting(full=real, traces=real_traces.scratch() if real else None,
                       made=runs.build() / "cache/claims/traces", more=more)
     return study_plan.read(path, runs.binary(), setting=setting, sure=True)
 
 
 def volumes(name: str = "agcr-windows") -> dict[str, Path]:
     """Return the record files that a study runs on, by names that say what they are."""
-    kind = "trace" if streams.trace_directory() else "synthetic"
+    kind = "trace" if real_traces.trace_directory() else "synthetic"
     return {f"{kind} {dict(point.varied)['trace']}": Path(word.partition("=")[2])
             for point in plan_of(name, {}).points for word in point.arguments
             if word.startswith("--trace=")}

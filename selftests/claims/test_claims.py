@@ -13,9 +13,9 @@ from selftests.claims import (
     approx,
     claims,
     models,
+    real_traces,
     ressd,
     runs,
-    streams,
     studies,
     twins,
 )
@@ -132,7 +132,6 @@ def test_what_is_false_comes_before_a_study(counted: Path) -> None:
 
 
 def test_each_study_can_be_run_by_itself_and_is_looked_at(tmp_path: Path) -> None:
-    streams.burst_file()
     said = "".join(path.read_text() for path in Path(studies.__file__).parent.glob("*.py"))
     for path in studies.FOLDER.glob("*.toml"):
         plan = studies.plan_of(path.stem, {})
@@ -196,7 +195,7 @@ def volumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Stream
 
 def test_traces_of_a_path_are_read_as_they_are(
         volumes: dict[str, Stream], capsys: pytest.CaptureFixture[str]) -> None:
-    found = streams.traces()
+    found = real_traces.traces()
     assert "README skipped: " in capsys.readouterr().err
     assert set(found) == {f"trace {name}" for name in volumes} == set(studies.volumes())
     for name, stream in volumes.items():

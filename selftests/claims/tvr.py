@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import pairwise
 
+from selftests.claims.real_traces import trace_directory
 from selftests.claims.rows import (
     Claim,
     array_program_us,
@@ -19,7 +20,6 @@ from selftests.claims.rows import (
     without_rules,
 )
 from selftests.claims.runs import Json, falsely
-from selftests.claims.streams import trace_directory
 from selftests.claims.studies import results, volumes
 
 

@@ -95,7 +95,9 @@ USAGE = [
     (["--scatter"], "--scatter needs --hot-share"),
     (["--beside-size", "4KiB"], "--beside-size needs --beside-rate"),
     (["--raid", "5", "--beside-rate", "9"], "--raid and --beside-rate contradict each other"),
-    (["--burst-on", "1ms"], "--burst-on needs --workload bursts"),
+    (["--rate", "9", "--rate-between", "1"], "--rate-between needs --burst-off"),
+    (["--burst-off", "1ms", "--rate-between", "1"], "--rate-between needs --arrival open"),
+    (["--trace", "x", "--burst-on", "1ms"], "--trace and --burst-on contradict each other"),
     (["--hot-share", "0.8"], "--hot-share needs --hot-range"),
     (
         ["--hot-size", "4KiB"],

@@ -348,6 +348,28 @@ def test_bursts(arrival: list[str], generate: Generate) -> None:
     assert records[-1].t_ns > 200_000_000
 
 
+@pytest.mark.parametrize("workload", ["zipf", "sequential"])
+def test_bursts_of_any_places(workload: str, generate: Generate) -> None:
+    records = generate("--workload", workload, "--burst-on", "2ms", "--rate", "10000")
+    assert max(r.t_ns % 902_000_000 for r in records) < 2_000_000
+
+
+@pytest.mark.parametrize("shape", ["fixed", "poisson"])
+def test_requests_between_bursts(shape: str, generate: Generate) -> None:
+    """A hundred in each burst, thirty after it, and both spread over their time."""
+    records = generate("--burst-on", "10ms", "--burst-off", "30ms", "--rate", "10000",
+                       "--rate-between", "1000", "--arrival-shape", shape, requests=39000)
+    times = [r.t_ns % 40_000_000 for r in records]
+    slow = [at - 10_000_000 for at in times if at >= 10_000_000]
+    assert near(len(slow) / 39000, 30 / 130, 39000)
+    assert records[-1].t_ns == pytest.approx(300 * 40_000_000, rel=0.02)
+    for part in range(3):
+        assert near(sum(at // 10_000_000 == part for at in slow) / len(slow), 1 / 3, len(slow))
+    if shape == "fixed":
+        assert Counter(r.t_ns // 40_000_000 for r in records if r.t_ns % 40_000_000 <
+                       10_000_000) == dict.fromkeys(range(300), 100)
+
+
 def test_closed_queue_is_kept_full(generate: Generate) -> None:
     records = generate("--depth", "7", "--write-share", "1", requests=100)
     assert [r.t_ns for r in records[:7]] == [0] * 7

@@ -56,6 +56,16 @@ u64 sim_interval_q16(const struct sim_options *options, const struct aftl_config
 	return wide ? (u64)wide : 1;
 }
 
+static void init_bursts(struct sim_arrivals *arrivals, const struct sim_options *options)
+{
+	__uint128_t requests_e9 = (__uint128_t)options->burst_off * options->rate_between;
+
+	arrivals->burst_on_ns = options->burst_on;
+	arrivals->burst_off_ns = options->burst_off;
+	arrivals->rate_between = options->rate_between;
+	arrivals->between_q16 = requests_e9 * arrivals->interval_q16 / NS_PER_S;
+}
+
 void sim_arrivals_init(struct sim_arrivals *arrivals, const struct sim_options *options,
 		       const struct aftl_config *config, const struct aftl_geometry *geo)
 {
@@ -66,10 +76,8 @@ void sim_arrivals_init(struct sim_arrivals *arrivals, const struct sim_options *
 		.random = draw_sequence(config->seed, PURPOSE_ARRIVAL),
 	};
 	exponential_init(&arrivals->exponential);
-	if (options->workload == SIM_WORKLOAD_BURSTS && options->burst_off) {
-		arrivals->burst_on_ns = options->burst_on;
-		arrivals->burst_off_ns = options->burst_off;
-	}
+	if (options->burst_off)
+		init_bursts(arrivals, options);
 }
 
 static u64 distance_q16(struct sim_arrivals *arrivals)
@@ -82,12 +90,22 @@ static u64 distance_q16(struct sim_arrivals *arrivals)
 	return (__uint128_t)arrivals->interval_q16 * draw_q32 >> 32;
 }
 
-/* Time that passes in bursts alone, to time with the silences. */
-static u64 stretch(const struct sim_arrivals *arrivals, u64 active_ns)
+/* The next open arrival; what passes as fast as a burst is spread over the time after it. */
+static u64 open_ns(const struct sim_arrivals *arrivals)
 {
-	if (!arrivals->burst_on_ns)
-		return active_ns;
-	return active_ns + active_ns / arrivals->burst_on_ns * arrivals->burst_off_ns;
+	__uint128_t at_q16 = (__uint128_t)arrivals->next_ns << 16 | arrivals->next_q16;
+	__uint128_t on_q16 = (__uint128_t)arrivals->burst_on_ns << 16;
+	__uint128_t cycle_q16 = on_q16 + arrivals->between_q16;
+	u64 begin_ns;
+
+	if (!on_q16)
+		return arrivals->next_ns;
+	begin_ns = (u64)(at_q16 / cycle_q16) * (arrivals->burst_on_ns + arrivals->burst_off_ns);
+	at_q16 %= cycle_q16;
+	if (at_q16 < on_q16)
+		return begin_ns + (u64)(at_q16 >> 16);
+	at_q16 = (at_q16 - on_q16) * NS_PER_S / arrivals->interval_q16 / arrivals->rate_between;
+	return begin_ns + arrivals->burst_on_ns + (u64)at_q16;
 }
 
 /* @now_ns, or the begin of the next burst. */
@@ -103,7 +121,7 @@ static u64 wait_for_burst(const struct sim_arrivals *arrivals, u64 now_ns)
 /* The first arrival is at 0, as in a record file that is played. */
 static u64 next_open(struct sim_arrivals *arrivals)
 {
-	u64 now_ns = stretch(arrivals, arrivals->next_ns);
+	u64 now_ns = open_ns(arrivals);
 
 	arrivals->next_q16 += distance_q16(arrivals);
 	arrivals->next_ns += arrivals->next_q16 >> 16;

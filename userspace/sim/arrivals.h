@@ -15,9 +15,11 @@
  * @poisson: exponential distances of open arrivals, otherwise fixed ones
  * @interval_q16: mean distance of open arrivals in 2^-16 ns
  * @next_q16: fraction of the next open arrival
- * @next_ns: time of the next open arrival, without the silence between bursts
+ * @next_ns: time of the next open arrival, in which all goes as fast as in bursts
  * @burst_on_ns: length of a burst; 0: no bursts
- * @burst_off_ns: silence after it
+ * @burst_off_ns: time after it
+ * @rate_between: open arrivals a second in that time
+ * @between_q16: time of a burst with as many arrivals as in that time, in 2^-16 ns
  * @exponential: of the draws
  * @random: of the draws
  */
@@ -29,6 +31,8 @@ struct sim_arrivals {
 	u64 next_ns;
 	u64 burst_on_ns;
 	u64 burst_off_ns;
+	u64 rate_between;
+	__uint128_t between_q16;
 	struct exponential exponential;
 	struct aftl_random random;
 };

@@ -24,6 +24,7 @@ static const struct relation needs[] = {
 	{ "queue-by", "trace" },      { "tenant-size", "tenants" },
 	{ "tenant-write-share", "tenants" },
 	{ "scatter", "hot-share" },   { "beside-size", "beside-rate" },
+	{ "rate-between", "burst-off" },
 };
 
 static const struct relation excludes[] = {
@@ -86,8 +87,6 @@ static const struct specialty workload_specialties[] = {
 	{ "active-extent", "active", SIM_WORKLOAD_ACTIVE },
 	{ "zone-size", "zones", SIM_WORKLOAD_ZONES },
 	{ "open-zones", "zones", SIM_WORKLOAD_ZONES },
-	{ "burst-on", "bursts", SIM_WORKLOAD_BURSTS },
-	{ "burst-off", "bursts", SIM_WORKLOAD_BURSTS },
 };
 
 static const struct specialty arrival_specialties[] = {
@@ -96,6 +95,7 @@ static const struct specialty arrival_specialties[] = {
 	{ "rate", "open", SIM_ARRIVAL_OPEN },
 	{ "utilisation", "open", SIM_ARRIVAL_OPEN },
 	{ "arrival-shape", "open", SIM_ARRIVAL_OPEN },
+	{ "rate-between", "open", SIM_ARRIVAL_OPEN },
 	{ "time-scale", "trace", SIM_ARRIVAL_TRACE },
 };
 
@@ -152,6 +152,14 @@ static bool reads_once(const struct sim_options *options)
 	return options->trace && !strcmp(options->trace, "-") && !options->from;
 }
 
+/* Unless workload or options ask for bursts there are none. */
+static void choose_bursts(struct sim_options *options)
+{
+	if (options->workload != SIM_WORKLOAD_BURSTS && !sim_option_given(options, "burst-on") &&
+	    !sim_option_given(options, "burst-off"))
+		options->burst_off = 0;
+}
+
 /* What exists once cannot serve several runs. */
 static int check_several(const struct sim_options *options, struct aftl_error *error)
 {
@@ -205,6 +213,7 @@ int option_rules_check(struct sim_options *options, struct aftl_error *error)
 
 	options->trace_path = options->trace;
 	choose_arrival(options);
+	choose_bursts(options);
 	if (!ret)
 		ret = check_workload(options, error);
 	if (!ret)

@@ -109,8 +109,11 @@ SIM_OPT(rate, COUNT, 1, 1000000000, NULL, "IOPS", "mean rate of open arrivals")
 SIM_OPT(utilisation, SHARE, 1, 100000, NULL, "SHARE",
 	"open arrivals that keep the dies so busy under policy baseline, garbage collection aside")
 SIM_OPT(arrival_shape, CHOICE, 0, 1, "poisson", "KIND", "poisson or fixed distances")
-SIM_OPT(burst_on, TIME, 1, 3600000000000ULL, "100ms", "TIME", "length of a burst")
+SIM_OPT(burst_on, TIME, 1, 3600000000000ULL, "100ms", "TIME",
+	"length of a burst, of workload bursts, or of any if it is given")
 SIM_OPT(burst_off, TIME, 0, 3600000000000ULL, "900ms", "TIME", "silence after a burst")
+SIM_OPT(rate_between, COUNT, 1, 1000000000, NULL, "IOPS",
+	"rate of open arrivals from the end of a burst to the next one, instead of silence")
 SIM_OPT(until, TIME, 0, AFTL_TIME_MAX, "0", "TIME",
 	"device time that passes at least, with work that nobody waits for")
 SIM_OPT(warmup, COUNT, 0, U64_MAX, "0", "N", "requests before statistics begin")

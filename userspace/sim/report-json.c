@@ -77,10 +77,6 @@ static void put_workload(struct json_writer *json, const struct sim_options *opt
 		json_u64(json, "zone_bytes", options->zone_size);
 		json_u64(json, "open_zones", options->open_zones);
 		break;
-	case SIM_WORKLOAD_BURSTS:
-		json_u64(json, "burst_on_ns", options->burst_on);
-		json_u64(json, "burst_off_ns", options->burst_off);
-		break;
 	default:
 		break;
 	}
@@ -146,6 +142,14 @@ static void put_trace(struct json_writer *json, const struct sim_options *option
 	json_u64(json, "unknown_class_requests", notes->unknown_class);
 }
 
+static void put_bursts(struct json_writer *json, const struct sim_options *options)
+{
+	json_u64(json, "burst_on_ns", options->burst_on);
+	json_u64(json, "burst_off_ns", options->burst_off);
+	if (options->rate_between)
+		json_u64(json, "rate_between_per_second", options->rate_between);
+}
+
 static void put_arrivals(struct json_writer *json, const struct sim_options *options,
 			 const struct sim_result *result)
 {
@@ -159,6 +163,8 @@ static void put_arrivals(struct json_writer *json, const struct sim_options *opt
 		json_fixed(json, "mean_interval_ns",
 			   scaled_ratio(result->interval_q16, 1 << 16, 1000), 3);
 	}
+	if (options->burst_off)
+		put_bursts(json, options);
 	if (options->beside_rate) {
 		json_u64(json, "beside_rate", options->beside_rate);
 		json_u64(json, "beside_bytes", options->beside_size);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Streams that claims run on and that no study makes: real traces, and bursts."""
+"""Real traces that claims run on, in place of what their studies make."""
 
 from __future__ import annotations
 
@@ -12,13 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-import numpy as np
 from selftests.claims.runs import binary
-
-from approxftl_tools import aft, record_writer
-
-#: What is made here, by the names of studies.
-OWN = ("cubeftl-write-bursts",)
 
 
 def trace_directory() -> str:
@@ -69,30 +63,3 @@ def traces() -> dict[str, Path]:
         sys.exit(f"claims: {trace_directory()} has no trace")
     return found
 
-
-# Light writes that have time for all leaders of both active blocks of cubeFTL's device, then a
-# burst that needs two thirds of their followers. In word lines of 48 KiB.
-CUBE_DIES, CUBE_LAYERS = 8, 48
-LIGHT_WRITES = CUBE_DIES * 2 * CUBE_LAYERS
-BURST_WRITES = LIGHT_WRITES * 2
-LIGHT_NS, PAUSE_NS = 400_000, 500_000_000
-BURSTS = 6
-WORD_LINE_SECTORS = 96
-WRITE = aft.OPERATIONS.index("write")
-
-
-@functools.cache
-def burst_file() -> Path:
-    """Write such a stream; the sequence goes through the device once."""
-    gaps = np.tile(np.repeat((LIGHT_NS, 0), (LIGHT_WRITES, BURST_WRITES)), BURSTS)
-    gaps[LIGHT_WRITES - 1::LIGHT_WRITES + BURST_WRITES] += PAUSE_NS
-    gaps[LIGHT_WRITES + BURST_WRITES - 1::LIGHT_WRITES + BURST_WRITES] += PAUSE_NS
-    place = np.arange(len(gaps)) * WORD_LINE_SECTORS
-    text = scratch() / "bursts.csv"
-    text.write_text("\n".join(record_writer.lines({
-        "t_ns": np.cumsum(gaps) - gaps, "off_sect": place,
-        "nsect": np.full(len(gaps), WORD_LINE_SECTORS), "op": np.full(len(gaps), WRITE),
-        "class": np.zeros(len(gaps), int)})) + "\n")
-    path = converted(text, "--keep-time")
-    assert path, "the program reads what it writes"
-    return path
