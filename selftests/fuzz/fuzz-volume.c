@@ -13,12 +13,15 @@
 #define VOLUME_BYTES (2 << 20)
 #define MEMORY_MAX (64 << 20)
 
-static u8 sound[VOLUME_BYTES];
+/* A plain one, one with its map on flash, one with superblocks. */
+#define KINDS 3
+
+static u8 sound[KINDS][VOLUME_BYTES];
 static u8 bytes[VOLUME_BYTES];
 static size_t held;
 
 /* Bytes of metadata that say something; 0 until the volume is made. */
-static size_t used;
+static size_t used_of[KINDS];
 
 static void *take_memory(void *host, size_t wanted)
 {
@@ -118,28 +121,42 @@ static const struct aftl_host_ops loaded_ops = {
 	.complete = on_complete,
 };
 
-static void configure(struct aftl_superblock *super)
+static void set_pairs(struct aftl_config *config, const char *const *pairs)
 {
-	static const char *const pairs[][2] = {
-		{ "channels", "1" }, { "chips", "2" }, { "blocks", "12" }, { "layers", "2" },
-		{ "word_lines", "2" }, { "page", "4096" }, { "unit", "2048" }, { "op", "70" },
+	struct aftl_error error;
+
+	for (; *pairs; pairs += 2)
+		demand(!aftl_param_set(config, pairs[0], pairs[1], &error));
+}
+
+static void configure(struct aftl_superblock *super, u32 kind)
+{
+	static const char *const shape[] = {
+		"channels", "1", "chips", "2", "blocks", "12", "layers", "2", "word_lines", "2",
+		"page", "4096", "unit", "2048", "op", "70", NULL
+	};
+	static const char *const own[KINDS][16] = {
+		{ NULL },
+		{ "blocks", "112", "page", "1024", "unit", "512", "op", "40", "map_cache", "4KiB",
+		  NULL },
+		{ "blocks", "32", "page", "1024", "unit", "512", "superblock", "2", "rain", "on",
+		  NULL },
 	};
 	struct aftl_error error;
-	unsigned int i;
 
 	demand(!aftl_profile_load(&super->config, "demo", &error));
-	for (i = 0; i < ARRAY_SIZE(pairs); i++)
-		demand(!aftl_param_set(&super->config, pairs[i][0], pairs[i][1], &error));
+	set_pairs(&super->config, shape);
+	set_pairs(&super->config, own[kind]);
 	memcpy(super->policy, "vth_b", 5);
 	memcpy(super->profile, "demo", 4);
 	memcpy(super->uuid, "fuzzfuzzfuzzfuzz", AFTL_UUID_BYTES);
 }
 
-static void submit(u32 i)
+static void submit(u32 i, u32 stride)
 {
 	struct aftl_request request = {
 		.op = i % 7 == 6 ? AFTL_OP_DISCARD : AFTL_OP_WRITE,
-		.unit = i * 5 % aftl_geometry(ftl)->units,
+		.unit = i * stride % aftl_geometry(ftl)->units,
 		.units = 1,
 		.class = i % 2,
 		.level = i % 2 ? i / 2 % AFTL_LEVELS : 0,
@@ -163,27 +180,30 @@ static int load(const struct aftl_host_ops *ops, bool scan, struct aftl_error *e
 				error);
 }
 
-static void make_volume(void)
+static void make_volume(u32 kind)
 {
 	static struct aftl_superblock super;
 	struct aftl_error error = { "" };
 	u32 i;
 
-	configure(&super);
+	memset(&super, 0, sizeof(super));
+	configure(&super, kind);
 	demand(!aftl_volume_format(&medium, &super, &error));
 	demand(super.layout.data * AFTL_FRAME_BYTES < VOLUME_BYTES);
 	demand(!aftl_volume_open(&volume, &medium, &error));
 	demand(!load(&working_ops, false, &error));
 	demand(!aftl_volume_begin(volume, aftl_policy_type(ftl), aftl_config(ftl)));
 	for (i = 0; i < 120; i++)
-		submit(i);
+		submit(i, kind ? 37 : 5);
+	demand(kind != 1 || aftl_stats(ftl)->counters.programmed_map_units);
+	demand(kind != 2 || aftl_stats(ftl)->counters.programmed_parity_units);
 	demand(!aftl_volume_commit(volume));
 	demand(!aftl_volume_close(volume, ftl, &error));
-	used = super.layout.snapshot * AFTL_FRAME_BYTES +
+	used_of[kind] = super.layout.snapshot * AFTL_FRAME_BYTES +
 	       aftl_volume_state(volume)->snapshot_bytes;
 	aftl_volume_release(volume);
 	aftl_destroy(ftl);
-	memcpy(sound, bytes, used);
+	memcpy(sound[kind], bytes, used_of[kind]);
 }
 
 /* Changing it */
@@ -205,7 +225,7 @@ static void seal_all(const struct aftl_superblock *super)
 		aftl_sector_seal(bytes + sector * AFTL_SECTOR_BYTES, nonce, sector);
 }
 
-static void change(const u8 *data, size_t size)
+static void change(const u8 *data, size_t size, size_t used)
 {
 	while (size >= 5) {
 		size_t at = aftl_get(data, 3) % used;
@@ -295,12 +315,13 @@ int fuzz_input(const u8 *data, size_t size)
 {
 	static struct aftl_superblock super;
 	struct aftl_error error;
+	u32 kind = size ? (data[0] >> 2) % KINDS : 0;
 
-	if (!used)
-		make_volume();
-	memcpy(bytes, sound, used);
+	if (!used_of[kind])
+		make_volume(kind);
+	memcpy(bytes, sound[kind], used_of[kind]);
 	demand(!aftl_superblock_decode(&super, bytes, &error));
-	change(data + 1, size ? size - 1 : 0);
+	change(data + 1, size ? size - 1 : 0, used_of[kind]);
 	if (size && data[0] & 2)
 		seal_all(&super);
 	try_open(size && data[0] & 1);

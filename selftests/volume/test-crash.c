@@ -38,6 +38,9 @@ struct tally {
 	u32 retired;
 	u32 dead;
 	u32 rebuilt;
+	u32 map_written;
+	u32 map_moved;
+	u32 map_crashed;
 };
 
 static struct tally tally;
@@ -95,6 +98,25 @@ static void draw_superblocks(struct aftl_config *config)
 	config->endurance = 0;
 }
 
+/* Every seventh of the others has its map on flash, and memory for little of it or for all. */
+static void draw_map(struct aftl_config *config)
+{
+	struct aftl_random random = { aftl_mix(config->seed) };
+	u64 program;
+
+	if (config->superblock || config->passes > 1 || aftl_random_below(&random, 7))
+		return;
+	config->unit = 512;
+	config->page = 512ULL << aftl_random_below(&random, 3);
+	config->planes = 1;
+	config->blocks += 10;
+	config->layers += 3;
+	config->word_lines += 3;
+	config->op = 3000 + aftl_random_below(&random, 5000);
+	program = config->page * (config->one_shot ? config->bits : 1);
+	config->map_cache = 2 * config->channels * program + 512 * aftl_random_below(&random, 8);
+}
+
 static void draw_config(struct life *life, struct aftl_config *config)
 {
 	static const u32 units[] = { 512, 1024, 4096, 4096 };
@@ -115,6 +137,7 @@ static void draw_config(struct life *life, struct aftl_config *config)
 	config->bad = chance(life, 15) ? 30000000000ULL : 0;
 	config->endurance = chance(life, 10) ? 8 + below(life, 20) : 0;
 	draw_superblocks(config);
+	draw_map(config);
 	life->may_wear = config->bad || config->endurance ||
 			 (config->rain && config->superblock > 2 && config->seed & 1);
 }
@@ -173,6 +196,7 @@ static void crash(struct life *life)
 {
 	durable_crash(&life->durable, below(life, DISK_CRASHES), &life->random);
 	tally.crashes++;
+	tally.map_crashed += life->durable.super.config.map_cache > 0;
 }
 
 /* Only the power may be the cause. */
@@ -211,6 +235,8 @@ static void note_work(const struct durable_device *durable)
 	tally.again += counters->reprogrammed_pages > 0;
 	tally.retired += counters->retired_blocks > 0;
 	tally.rebuilt += counters->programmed_rebuild_units > 0;
+	tally.map_written += counters->programmed_map_units > 0;
+	tally.map_moved += counters->map_moved_units > 0;
 }
 
 static void fail_a_block(struct life *life)
@@ -385,6 +411,8 @@ static void report(void)
 		 tally.shut);
 	tap_note("%u policy changes; sessions with collection %u, reprograms %u, bad blocks %u",
 		 tally.changed_policy, tally.collected, tally.again, tally.retired);
+	tap_note("%u crashes of a map on flash; sessions that wrote it %u, moved it %u",
+		 tally.map_crashed, tally.map_written, tally.map_moved);
 	tap_note("%u dead dies, %u sessions with rebuilding", tally.dead, tally.rebuilt);
 }
 
@@ -402,6 +430,9 @@ static void enough_of_everything(void)
 	CHECK_RANGE(tally.retired, 10, U32_MAX);
 	CHECK_RANGE(tally.dead, 10, U32_MAX);
 	CHECK_RANGE(tally.rebuilt, 10, U32_MAX);
+	CHECK_RANGE(tally.map_crashed, 1000, U32_MAX);
+	CHECK_RANGE(tally.map_written, 100, U32_MAX);
+	CHECK_RANGE(tally.map_moved, 1, U32_MAX);
 }
 
 static u64 wanted_lives(int argc, char **argv)

@@ -591,6 +591,13 @@ static const struct subject {
 	{ "baseline", "tlc",
 	  { TINY, "blocks", "12", "slc_static", "8%", "slc_dynamic", "10%", "word_lines", "2",
 	    "bits", "4", "page", "512", "one_shot", "on", "passes", "2" } },
+	/* Two sheets of a map on flash, of which one stays in memory; two dies and their parity. */
+	{ "separated", "separated",
+	  { TINY, "op", "30", "blocks", "32", "word_lines", "2", "bits", "2", "page", "512",
+	    "map_cache", "1KiB" } },
+	{ "vth_b", "vth_b",
+	  { TINY, "channels", "2", "blocks", "16", "word_lines", "1", "bits", "2", "page", "512",
+	    "superblock", "2", "rain", "on" } },
 	{ "delta_b", "delta_b",
 	  { TINY, "op", "60", "blocks", "12", "word_lines", "1", "bits", "2", "page", "1KiB",
 	    "one_shot", "on", "zoned", "4KiB", "max_active_zones", "2", "buffer_safe", "on" } },
@@ -776,7 +783,8 @@ int main(int argc, char **argv)
 	for (i = 0; i < ARRAY_SIZE(subjects); i++) {
 		bool zones = !strcmp(subjects[i].policy, "delta_b");
 
-		if (strcmp(subjects[i].policy, "baseline") && !zones)
+		if (strcmp(subjects[i].policy, "baseline") &&
+		    strcmp(subjects[i].policy, subjects[i].other))
 			all_histories(&subjects[i], 0, all);
 		all_histories(&subjects[i], zones ? 8192 : 4096, all);
 	}

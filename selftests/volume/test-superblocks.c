@@ -8,7 +8,6 @@
 
 #include "core/ftl/device.h"
 #include "lib/small-volume.h"
-#include "stream.h"
 #include "tap.h"
 
 static const char *const shape[] = {
@@ -18,37 +17,16 @@ static const char *const shape[] = {
 
 static struct durable_device durable;
 
-static void work(u64 seed, u32 steps)
-{
-	struct test_stream stream;
-
-	test_stream_init(&stream, seed);
-	while (steps-- && !tap_failures())
-		test_stream_step(&stream, &durable.device);
-	CHECK_EQ(durable_settle(&durable), 0);
-}
-
 static void begin(const char *policy)
 {
 	small_volume_open(&durable, policy, shape);
-	work(1, 1500);
+	small_volume_work(&durable, 1, 1500);
 }
 
 static void kill_die(u32 lun)
 {
 	CHECK_EQ(aftl_fail_lun(durable.device.ftl, lun), 0);
 	test_audit(&durable.device);
-}
-
-/* All that is complete is durable. */
-static void crash_after_flush(const char *policy)
-{
-	struct aftl_random random = { 1 };
-
-	CHECK_EQ(test_do(&durable.device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
-	CHECK_EQ(durable_settle(&durable), 0);
-	durable_crash(&durable, DISK_CRASH_NOTHING, &random);
-	durable_must(&durable, durable_start(&durable, policy, false), "start again");
 }
 
 static u32 valid_in(u32 lun)
@@ -79,19 +57,19 @@ static void a_die_dies(const char *policy)
 	kill_die(1);
 	held = valid_in(1);
 	CHECK(held > 50);
-	crash_after_flush(policy);
+	small_volume_crash(&durable, policy);
 	CHECK_RANGE(valid_in(1), 1, held);
 	wait_for_rebuild(1);
 	CHECK_EQ(valid_in(1), 0);
 	CHECK(test_counters(&durable.device)->programmed_rebuild_units > 0);
-	work(2, 1500);
-	crash_after_flush(policy);
-	work(3, 300);
+	small_volume_work(&durable, 2, 1500);
+	small_volume_crash(&durable, policy);
+	small_volume_work(&durable, 3, 300);
 	durable_must(&durable, durable_shut(&durable), "shut");
 	durable_must(&durable, durable_start(&durable, policy, false), "start");
 	CHECK(durable.recovery.closed);
 	CHECK_EQ(valid_in(1), 0);
-	work(4, 300);
+	small_volume_work(&durable, 4, 300);
 	CHECK_EQ(test_counters(&durable.device)->policy_bugs, 0);
 	durable_close(&durable);
 }
@@ -141,7 +119,7 @@ static void two_dies_die(const char *policy)
 	overwrite_first_half();
 	CHECK(test_counters(&durable.device)->gc_blocks > 20);
 	note_lost(lost);
-	crash_after_flush(policy);
+	small_volume_crash(&durable, policy);
 	for (i = durable.unit_count / 2; i < durable.unit_count && !tap_failures(); i++)
 		CHECK_MSG(!lost[i] || is_lost(i), "unit %u was lost and is there again", i);
 	free(lost);
@@ -175,7 +153,7 @@ static void parity_is_found(const char *policy)
 
 	begin(policy);
 	CHECK(keepers(before) > 5);
-	crash_after_flush(policy);
+	small_volume_crash(&durable, policy);
 	keepers(after);
 	for (i = 0; i < ARRAY_SIZE(before); i++)
 		CHECK_MSG(before[i] == 0xff || before[i] == after[i],

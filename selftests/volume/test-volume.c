@@ -362,11 +362,6 @@ static void no_volume_of_such_a_shape(void)
 	CHECK_EQ(aftl_geometry_init(&geo, &device.config, &error), 0);
 	CHECK_EQ(aftl_layout_init(&layout, &geo, &error), -EINVAL);
 	CHECK_CONTAINS(error.text, "32 units");
-	test_device_init(&device, "demo");
-	test_device_set(&device, "map_cache", "1MiB");
-	CHECK_EQ(aftl_geometry_init(&geo, &device.config, &error), 0);
-	CHECK_EQ(aftl_layout_init(&layout, &geo, &error), -EINVAL);
-	CHECK_CONTAINS(error.text, "map_cache: a volume keeps its map by itself");
 }
 
 static int open_again(struct durable_device *durable)

@@ -103,6 +103,12 @@ int __must_check aftl_geometry_init(struct aftl_geometry *geo, const struct aftl
  */
 int __must_check aftl_passes_check(const struct aftl_config *config, struct aftl_error *error);
 
+/* Units and sheets: all that has a slot. */
+static inline u32 aftl_mapped(const struct aftl_geometry *geo)
+{
+	return geo->units + geo->sheets;
+}
+
 static inline u32 aftl_program_units(const struct aftl_geometry *geo)
 {
 	return geo->program_pages * geo->page_units;

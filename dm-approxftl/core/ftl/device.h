@@ -1021,12 +1021,6 @@ void aftl_handle_restored(struct aftl *ftl);
 
 struct aftl_payload;
 
-/* Units and sheets: all that has a slot. */
-static inline u32 aftl_mapped(const struct aftl_geometry *geo)
-{
-	return geo->units + geo->sheets;
-}
-
 static inline struct aftl_sheet *aftl_sheet_of(const struct aftl *ftl, aftl_unit_t unit)
 {
 	return &ftl->sheets.all[from_unit(unit) >> ftl->geo.sheet_shift];
@@ -1060,6 +1054,7 @@ void aftl_sheet_payload(struct aftl *ftl, struct aftl_lun *lun,
 void aftl_sheet_write_all(struct aftl *ftl);
 void aftl_sheet_lun_died(struct aftl *ftl, struct aftl_lun *lun);
 bool aftl_sheet_restore(struct aftl *ftl, u32 number, u8 flags);
+void aftl_sheet_found(struct aftl *ftl);
 int aftl_sheet_audit(const struct aftl *ftl, struct aftl_error *error);
 
 /* recent.c: what reads have brought into the controller */

@@ -200,6 +200,12 @@ static u64 carry_ns(struct aftl *ftl, const struct aftl_placement *placement)
 	return ns;
 }
 
+/* Sheets of the map wait for it, as the host does, and are in no block with units. */
+static bool makes_room(const struct aftl_need *need)
+{
+	return need->cause != AFTL_CAUSE_HOST && need->cause != AFTL_CAUSE_MAP;
+}
+
 int aftl_program_place(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_need *need,
 		       struct aftl_placement *placement)
 {
@@ -209,7 +215,7 @@ int aftl_program_place(struct aftl *ftl, struct aftl_lun *lun, const struct aftl
 	if (unlikely(ftl->geo.zones) && need->cause != AFTL_CAUSE_HOST) {
 		aftl_zone_refuge(ftl, lun, need->unit);
 		ret = place_in_refuge(ftl, lun, need, placement);
-	} else if (unlikely(lun->cramped) && need->cause != AFTL_CAUSE_HOST) {
+	} else if (unlikely(lun->cramped) && makes_room(need)) {
 		ret = place_in_refuge(ftl, lun, need, placement);
 	} else if (unlikely(aftl_handle_of(ftl, need->stream))) {
 		ret = place_by_handle(ftl, lun, need, placement);

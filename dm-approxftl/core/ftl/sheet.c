@@ -478,6 +478,20 @@ static bool has_entries(const struct aftl *ftl, u32 number)
 	return false;
 }
 
+/*
+ * aftl_sheet_found() - the map was put together from spare areas, for what is on flash is older
+ *
+ * All of it is in memory, and is to be written.
+ */
+void aftl_sheet_found(struct aftl *ftl)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.sheets; i++)
+		if (has_entries(ftl, i))
+			add(ftl, &ftl->sheets.all[i], AFTL_SHEET_DIRTY);
+}
+
 /* What is not in memory, or not all of it, is on flash. */
 static int audit_sheet(const struct aftl *ftl, u32 number, struct aftl_error *error)
 {

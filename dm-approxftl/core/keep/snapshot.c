@@ -804,6 +804,15 @@ static int load_device(struct stream *stream, struct aftl *ftl, struct aftl_erro
 	return ret ? ret : aftl_restored(ftl, error);
 }
 
+int aftl_snapshot_goes_on(const struct aftl_config *config, struct aftl_error *error)
+{
+	if (!config->map_cache && !config->superblock)
+		return 0;
+	return aftl_fail(error, -EINVAL, "%s goes on with the policy that it was saved with",
+			 config->map_cache ? "map_cache: a device with a cached map" :
+			 "superblock: a device with superblocks");
+}
+
 static int load_header(struct stream *stream, struct aftl_config *config,
 		       const struct aftl_policy_type **type, struct aftl_error *error)
 {
@@ -820,12 +829,7 @@ static int load_header(struct stream *stream, struct aftl_config *config,
 		return aftl_fail(error, -EINVAL,
 				 "the snapshot was made with a policy that this program does not have");
 	ret = load_config(stream, config, error);
-	if (!ret && !stream->ret && (config->map_cache || config->superblock) && !stream->same)
-		return aftl_fail(error, -EINVAL,
-				 "%s goes on with the policy that it was saved with",
-				 config->map_cache ? "map_cache: a device with a cached map" :
-				 "superblock: a device with superblocks");
-	return ret;
+	return ret || stream->ret || stream->same ? ret : aftl_snapshot_goes_on(config, error);
 }
 
 /* An empty device, as the header says; a configuration, which is large, leaves the stack again. */

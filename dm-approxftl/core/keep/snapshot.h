@@ -95,6 +95,13 @@ int __must_check aftl_save(struct aftl *ftl, const struct aftl_sink *sink,
 u64 aftl_snapshot_bytes_max(const struct aftl_geometry *geo);
 
 /**
+ * aftl_snapshot_goes_on() - can a device that was saved go on with another policy?
+ * @config: its parameters
+ * @error: takes the sentence if it cannot
+ */
+int __must_check aftl_snapshot_goes_on(const struct aftl_config *config, struct aftl_error *error);
+
+/**
  * aftl_load() - create a device in a saved state
  * @out: takes the device, before the first call of @ops; NULL after a failure
  * @source: which

@@ -48,9 +48,6 @@ int aftl_layout_init(struct aftl_layout *layout, const struct aftl_geometry *geo
 	u64 kept = DIV_ROUND_UP((u64)geo->zone_buffer * geo->unit_bytes, (u64)AFTL_FRAME_BYTES);
 	u64 snapshot = aftl_snapshot_bytes_max(geo);
 
-	if (geo->sheets)
-		return aftl_fail(error, -EINVAL,
-				 "map_cache: a volume keeps its map by itself; set it to 0, or keep the data in store ram");
 	if (geo->page_units > AFTL_SPARE_UNITS)
 		return aftl_fail(error, -EINVAL,
 				 "a page has %u units, its spare area has room for %u; raise unit or lower page",
@@ -441,7 +438,7 @@ static bool possible_spare(const struct aftl_spare *spare, const struct aftl_geo
 	for (i = 0; i < geo->page_units; i++)
 		if (!aftl_word_possible(spare->word[i], spare->attr) ||
 		    (spare->mapped >> i & 1 &&
-		     from_unit(aftl_word_unit(spare->word[i])) >= geo->units))
+		     from_unit(aftl_word_unit(spare->word[i])) >= aftl_mapped(geo)))
 			return false;
 	return true;
 }

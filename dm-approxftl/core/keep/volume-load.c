@@ -357,11 +357,13 @@ static void note_newest(struct scan *scan, u32 page, const struct aftl_spare *sp
 
 	*seq_of(scan, page) = spare->seq;
 	for (i = 0; i < scan->volume->geo.page_units; i++) {
+		u32 unit = from_unit(aftl_word_unit(spare->word[i]));
 		u32 *found;
 
-		if (!(spare->mapped >> i & 1))
+		/* A sheet of the map may be older than entries of it. */
+		if (!(spare->mapped >> i & 1) || unit >= scan->volume->geo.units)
 			continue;
-		found = aftl_map_at(scan->ftl, from_unit(aftl_word_unit(spare->word[i])));
+		found = aftl_map_at(scan->ftl, unit);
 		if (!*found || found_seq(scan, *found) < spare->seq)
 			*found = slot + i + 1;
 	}
@@ -971,6 +973,7 @@ static int scan_tables(struct scan *scan, struct aftl_error *error)
 		settle_lun(ftl, &ftl->luns[i]);
 	aftl_group_settled(ftl);
 	aftl_supply_resettle(ftl);
+	aftl_sheet_found(ftl);
 	if (scan->zones)
 		aftl_zone_reopen(ftl);
 	restore_time(scan);
@@ -1180,6 +1183,8 @@ static void count_found(const struct aftl *ftl, struct aftl_recovery *recovery)
 	}
 	for (i = 0; i < ftl->geo.luns; i++)
 		recovery->mapped_units += ftl->luns[i].valid;
+	for (i = ftl->geo.units; i < aftl_mapped(&ftl->geo); i++)
+		recovery->mapped_units -= *aftl_map_at(ftl, i) != 0;
 	recovery->lost_units = ftl->lost_units;
 }
 
@@ -1218,9 +1223,8 @@ int aftl_volume_load(struct aftl_volume *volume, const struct aftl_policy_type *
 	memset(recovery, 0, sizeof(*recovery));
 	if (!ret)
 		ret = aftl_volume_supports(config, error);
-	if (!ret && config->superblock && strcmp(type->name, volume->super.policy) != 0)
-		ret = aftl_fail(error, -EINVAL,
-				"superblock: a device with superblocks goes on with the policy that it was saved with");
+	if (!ret && strcmp(type->name, volume->super.policy) != 0)
+		ret = aftl_snapshot_goes_on(config, error);
 	if (!ret && volume->geo.zones && config->buffer != volume->super.config.buffer)
 		ret = aftl_fail(error, -EINVAL,
 				"buffer: a volume with zones keeps what is in it, and its size");

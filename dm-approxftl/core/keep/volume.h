@@ -24,8 +24,9 @@
  *   over after an aftl_volume_commit_programs() only.
  *
  * Not found again: when blocks were read (disturbance counts begin at 0 after a crash),
- * and which blocks were open (they are closed then, but for one in each LUN that would
- * otherwise have no room to collect garbage). Pages that a block's order says were
+ * which blocks were open (they are closed then, but for one in each LUN that would
+ * otherwise have no room to collect garbage), and the map on flash (it is in memory, all of
+ * it, and is to be written). Pages that a block's order says were
  * programmed, and of which nothing durable tells, are taken for programmed without data.
  * A volume that was closed with aftl_volume_close() loses nothing at all.
  *

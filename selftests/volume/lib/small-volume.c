@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "small-volume.h"
+#include "stream.h"
 #include "tap.h"
 
 #define SMALL "channels", "2", "chips", "1", "blocks", "64", "layers", "4", "word_lines", "2"
@@ -28,4 +29,24 @@ void small_volume_open(struct durable_device *durable, const char *policy,
 		tap_bail_out("no such device");
 	durable_must(durable, durable_format(durable), "format");
 	durable_must(durable, durable_start(durable, policy, false), "start");
+}
+
+void small_volume_work(struct durable_device *durable, u64 seed, u32 steps)
+{
+	struct test_stream stream;
+
+	test_stream_init(&stream, seed);
+	while (steps-- && !tap_failures())
+		test_stream_step(&stream, &durable->device);
+	CHECK_EQ(durable_settle(durable), 0);
+}
+
+void small_volume_crash(struct durable_device *durable, const char *policy)
+{
+	struct aftl_random random = { 1 };
+
+	CHECK_EQ(test_do(&durable->device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+	CHECK_EQ(durable_settle(durable), 0);
+	durable_crash(durable, DISK_CRASH_NOTHING, &random);
+	durable_must(durable, durable_start(durable, policy, false), "start again");
 }

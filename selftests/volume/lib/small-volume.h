@@ -18,4 +18,10 @@ void durable_must(struct durable_device *durable, int ret, const char *what);
 void small_volume_open(struct durable_device *durable, const char *policy,
 		       const char *const *pairs);
 
+/* So many steps of a stream, until all that they ask for is done. */
+void small_volume_work(struct durable_device *durable, u64 seed, u32 steps);
+
+/* The power fails after a flush: all that is complete is durable. */
+void small_volume_crash(struct durable_device *durable, const char *policy);
+
 #endif

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The map on flash of a volume: closed in order it goes on as it was; after a crash it is put
+ * together from spare areas, is in memory, all of it, and is written before the host goes on.
+ * Crashes at any moment are for test-crash.c.
+ */
+#include "core/ftl/device.h"
+#include "lib/small-volume.h"
+#include "tap.h"
+
+/* Two sheets in a program, two dies: four may leave at a time, and so many stay. */
+#define LEAVE 4
+#define KEPT 12
+#define SHEETS 39
+#define PROGRAM_NS 700000
+
+static const char *const shape[] = {
+	"channels", "2", "chips", "1", "blocks", "64", "layers", "4", "word_lines", "4",
+	"bits", "2", "unit", "512", "page", "1KiB", "op", "40", "errors", "off",
+	"map_cache", "8KiB", NULL
+};
+
+static struct durable_device durable;
+
+static const struct aftl_counters *counters(void)
+{
+	return test_counters(&durable.device);
+}
+
+static const struct aftl_sheets *sheets(void)
+{
+	return &durable.device.ftl->sheets;
+}
+
+/* Every unit has been written. */
+static void begin(const char *policy)
+{
+	u32 i;
+
+	small_volume_open(&durable, policy, shape);
+	CHECK_EQ(aftl_geometry(durable.device.ftl)->sheets, SHEETS);
+	CHECK_EQ(sheets()->kept, KEPT);
+	for (i = 0; i < durable.unit_count; i++)
+		CHECK_EQ(test_do(&durable.device, AFTL_OP_WRITE, i, 1, 0, NULL), 0);
+	small_volume_work(&durable, 1, 300);
+}
+
+static u64 write_one(void)
+{
+	u64 ns = 0;
+
+	CHECK_EQ(test_do(&durable.device, AFTL_OP_WRITE, 0, 1, 0, &ns), 0);
+	return ns;
+}
+
+static u32 count_on_flash(void)
+{
+	const struct aftl_geometry *geo = aftl_geometry(durable.device.ftl);
+	aftl_slot_t slot;
+	u32 count = 0;
+	u32 i;
+
+	for (i = 0; i < geo->sheets; i++)
+		count += aftl_map_get(durable.device.ftl, to_unit(geo->units + i), &slot);
+	return count;
+}
+
+static u32 count_written(void)
+{
+	u32 count = 0;
+	u32 i;
+
+	for (i = 0; i < durable.unit_count; i++)
+		count += aftl_map_get(durable.device.ftl, to_unit(i), &(aftl_slot_t){ 0 });
+	return count;
+}
+
+/* Before anybody has read or written; the first programs have begun. */
+static void look_at_recovered(const char *policy)
+{
+	durable_must(&durable, durable_load(&durable, policy, false), "load");
+	CHECK_EQ(durable.recovery.mapped_units, count_written());
+	CHECK_RANGE(count_on_flash(), LEAVE / 2, LEAVE);
+	CHECK_EQ(sheets()->cached + count_on_flash(), SHEETS);
+	CHECK_EQ(sheets()->cached - sheets()->leaving, KEPT);
+	CHECK(write_one() >= (SHEETS - KEPT - LEAVE) / LEAVE * PROGRAM_NS);
+	CHECK_RANGE(counters()->programmed_map_units, SHEETS - KEPT - LEAVE, SHEETS);
+	CHECK(sheets()->cached - sheets()->leaving <= KEPT);
+	CHECK(sheets()->leaving <= LEAVE);
+	durable_stop(&durable);
+}
+
+static void a_crash(const char *policy)
+{
+	begin(policy);
+	CHECK(count_on_flash() > SHEETS / 2);
+	small_volume_crash(&durable, policy);
+	durable_stop(&durable);
+	look_at_recovered(policy);
+	durable_must(&durable, durable_start(&durable, policy, false), "start");
+	small_volume_work(&durable, 2, 1000);
+	CHECK(counters()->map_loads > 0);
+	CHECK_EQ(counters()->policy_bugs, 0);
+	durable_close(&durable);
+}
+
+/* The same is in memory, and nobody waits. */
+static void closed_in_order(const char *policy)
+{
+	u32 cached;
+	u32 flash;
+
+	begin(policy);
+	cached = sheets()->cached;
+	flash = count_on_flash();
+	durable_must(&durable, durable_shut(&durable), "shut");
+	durable_must(&durable, durable_start(&durable, policy, false), "start");
+	CHECK(durable.recovery.closed);
+	CHECK_EQ(durable.recovery.mapped_units, count_written());
+	CHECK_EQ(sheets()->cached, cached);
+	CHECK_EQ(count_on_flash(), flash);
+	CHECK(write_one() <= 2 * PROGRAM_NS);
+	durable_close(&durable);
+}
+
+/* Power fails again and again while the map is written. */
+static void crash_upon_crash(const char *policy)
+{
+	u32 i;
+
+	begin(policy);
+	for (i = 0; i < 60; i++) {
+		small_volume_crash(&durable, policy);
+		CHECK(sheets()->cached > KEPT);
+		small_volume_work(&durable, i, i % 7);
+	}
+	CHECK(!aftl_read_only(durable.device.ftl));
+	CHECK_EQ(durable.device.failed, 0);
+	durable_close(&durable);
+}
+
+/* What it held of the map is written elsewhere. */
+static void a_die_is_dead(const char *policy)
+{
+	u32 i;
+
+	begin(policy);
+	CHECK_EQ(aftl_fail_lun(durable.device.ftl, 1), 0);
+	for (i = 0; i < durable.unit_count; i++)
+		durable.units[i].hurt = durable.units[i].newest;
+	small_volume_crash(&durable, policy);
+	test_wait(&durable.device, 1000000000);
+	CHECK_EQ(durable_settle(&durable), 0);
+	CHECK(sheets()->leaving < LEAVE / 2);
+	durable_close(&durable);
+}
+
+static void other_policies_are_refused(void)
+{
+	begin("baseline");
+	durable_must(&durable, durable_shut(&durable), "shut");
+	CHECK_EQ(durable_start(&durable, "separated", false), -EINVAL);
+	CHECK_CONTAINS(durable.device.error.text, "goes on with the policy that it was saved with");
+	CHECK_EQ(durable_start(&durable, "separated", true), -EINVAL);
+	CHECK_CONTAINS(durable.device.error.text, "goes on with the policy that it was saved with");
+	durable_must(&durable, durable_start(&durable, "baseline", true), "start");
+	durable_close(&durable);
+}
+
+static const char *const policies[] = { "baseline", "separated", "streams", "approxftl" };
+
+static void with_policies(const char *what, void (*body)(const char *policy))
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(policies); i++) {
+		tap_begin("%s: %s", what, policies[i]);
+		body(policies[i]);
+		tap_end();
+	}
+}
+
+int main(void)
+{
+	with_policies("a crash", a_crash);
+	with_policies("closed in order", closed_in_order);
+	with_policies("a crash upon a crash", crash_upon_crash);
+	with_policies("a die is dead", a_die_is_dead);
+	tap_run("other policies are refused", other_policies_are_refused);
+	return tap_finish();
+}
