@@ -519,6 +519,48 @@ static void one_die_is_written(const char *policy, const char *const *pairs)
 	close_device();
 }
 
+/*
+ * Where addresses say which die is written, one that nobody waits for has too few free blocks. It
+ * gains nothing by what the other one has open: that is not collected, and the next one, for ever.
+ */
+static void nobody_takes_open_blocks(void)
+{
+	static const char *const narrow[] = {
+		"channels", "2", "chips", "1", "blocks", "34", "layers", "1", "word_lines", "3",
+		"bits", "3", "page", "4KiB", "op", "41.5", "superblock", "2", "rain", "on",
+		"allocate", "static", "gc", "5", "gc_idle_valid", "21", NULL
+	};
+	u32 seed;
+
+	for (seed = 0; seed < 40 && !tap_failures(); seed++) {
+		open_device("baseline", narrow);
+		test_stream_init(&stream, seed);
+		test_stream_fill(&stream, &device);
+		send(1500);
+		close_device();
+	}
+}
+
+/* In each superblock somebody may have too much to gain by its collection. */
+static void the_last_blocks_are_not_the_end(void)
+{
+	static const char *const short_blocks[] = {
+		"channels", "4", "chips", "1", "blocks", "22", "layers", "1", "word_lines", "1",
+		"bits", "2", "page", "2KiB", "unit", "1KiB", "op", "45.7", "superblock", "4",
+		"gc", "14", "gc_idle_valid", "84", "wear_gap", "4", NULL
+	};
+	u32 seed;
+
+	for (seed = 0; seed < 60 && !tap_failures(); seed++) {
+		open_device("baseline", short_blocks);
+		test_stream_init(&stream, seed);
+		test_stream_fill(&stream, &device);
+		send(1500);
+		CHECK_EQ(device.failed, 0);
+		close_device();
+	}
+}
+
 static struct test_device twin;
 
 static void play(struct test_device *on, u64 seed)
@@ -738,6 +780,8 @@ int main(void)
 	with_every_policy("a second die dies", a_second_one_dies, parity);
 	with_every_policy("one die is written", one_die_is_written, fixed);
 	with_every_policy("one die is written, with parity", one_die_is_written, fixed_parity);
+	tap_run("nobody takes open blocks", nobody_takes_open_blocks);
+	tap_run("the last blocks are not the end", the_last_blocks_are_not_the_end);
 	with_every_policy("superblocks are saved", it_is_saved, plain);
 	with_every_policy("superblocks with parity are saved", it_is_saved, parity);
 	tap_run("most policies were tried", most_policies_were_tried);

@@ -41,25 +41,37 @@ static bool can_rebuild(struct aftl *ftl, u32 group)
 	return false;
 }
 
-static bool can_empty(struct aftl *ftl, const struct aftl_lun *lun, const struct aftl_block *block,
-		      bool force)
+/*
+ * What may be collected: superblocks that all have filled; for a LUN without free blocks, and by
+ * which it gains, those, too, that others have not; and at last those by which others do not gain.
+ */
+enum reach { REACH_FILLED, REACH_SHORT, REACH_SWAP };
+
+/* Can it take what is in a whole block, and have the same blocks free afterwards? */
+static bool can_swap(const struct aftl *ftl, const struct aftl_lun *lun, enum reach reach)
 {
+	return reach == REACH_SWAP && lun->free_blocks >= aftl_reserve(ftl);
+}
+
+static bool can_empty(struct aftl *ftl, const struct aftl_lun *lun, const struct aftl_block *block,
+		      enum reach reach)
+{
+	bool small = !lun->stuck && (block->valid <= ftl->gc_most_valid || !is_tight(ftl, lun));
+
 	switch (block->state) {
 	case AFTL_BLOCK_CLOSED:
-		return !block->valid || (!lun->stuck &&
-		       (block->valid <= ftl->gc_most_valid || !is_tight(ftl, lun)));
+		return !block->valid || small || (!lun->stuck && can_swap(ftl, lun, reach));
 	case AFTL_BLOCK_OPEN:
-		return force && !lun->stuck &&
-		       (block->valid <= ftl->gc_most_valid || !is_tight(ftl, lun));
+		return reach != REACH_FILLED && small;
 	case AFTL_BLOCK_FREE:
-		return force && lun->free_blocks > 1;
+		return reach != REACH_FILLED && lun->free_blocks > 1;
 	default:
 		return true;
 	}
 }
 
 /* Units that have to be moved for it to be erased; U32_MAX if that cannot be. */
-static u32 cost_of(struct aftl *ftl, u32 group, u32 number, bool force)
+static u32 cost_of(struct aftl *ftl, u32 group, u32 number, enum reach reach)
 {
 	u32 cost = 0;
 	u32 left;
@@ -72,7 +84,7 @@ static u32 cost_of(struct aftl *ftl, u32 group, u32 number, bool force)
 
 		if (block->parity)
 			continue;
-		if (!can_empty(ftl, aftl_member(ftl, group, i), block, force))
+		if (!can_empty(ftl, aftl_member(ftl, group, i), block, reach))
 			return U32_MAX;
 		left = orphans(ftl, group, number, i);
 		if (left && !can_rebuild(ftl, group))
@@ -82,16 +94,31 @@ static u32 cost_of(struct aftl *ftl, u32 group, u32 number, bool force)
 	return cost;
 }
 
-static u32 cheapest(struct aftl *ftl, u32 group, bool force, u32 *cost)
+/* Does @lun have more room afterwards? Not by what is as full where it is moved to. */
+static bool gains(struct aftl *ftl, const struct aftl_lun *lun, u32 number)
 {
+	const struct aftl_block *block = aftl_super_block(ftl, aftl_group_of(ftl, lun), number,
+							  aftl_member_of(ftl, lun));
+
+	if (block->parity)
+		return false;
+	if (block->state == AFTL_BLOCK_OPEN)
+		return block->valid + ftl->program_units <=
+		       block->programmed * ftl->geo.page_units;
+	return block->state == AFTL_BLOCK_CLOSED && block->valid <= ftl->gc_most_valid;
+}
+
+static u32 cheapest(struct aftl *ftl, const struct aftl_lun *lun, enum reach reach, u32 *cost)
+{
+	u32 group = aftl_group_of(ftl, lun);
 	u32 best = AFTL_NIL;
 	u32 number;
 
 	*cost = U32_MAX;
 	for (number = 0; number < ftl->geo.blocks_per_lun; number++) {
-		u32 other = cost_of(ftl, group, number, force);
+		u32 other = cost_of(ftl, group, number, reach);
 
-		if (other < *cost) {
+		if (other < *cost && (reach == REACH_FILLED || gains(ftl, lun, number))) {
 			*cost = other;
 			best = number;
 		}
@@ -148,11 +175,21 @@ static void count_victim(struct aftl *ftl, u32 group, u32 cost)
 	ftl->stats.counters.gc_empty_blocks += cost ? 0 : live_members(ftl, group);
 }
 
+/* The cheapest that may be collected; AFTL_NIL: none. */
+static u32 choose(struct aftl *ftl, const struct aftl_lun *lun, u64 most, bool urgent, u32 *cost)
+{
+	u32 number = cheapest(ftl, lun, REACH_FILLED, cost);
+
+	if (urgent && *cost > most)
+		number = cheapest(ftl, lun, REACH_SHORT, cost);
+	if (*cost <= most)
+		return number;
+	return urgent ? cheapest(ftl, lun, REACH_SWAP, cost) : AFTL_NIL;
+}
+
 /*
  * aftl_group_collect() - begin with the superblock that has the least to be moved
  * @limit: most valid units in a block, on average
- *
- * Under pressure one that somebody has not filled will do.
  *
  * Return: false if there is none.
  */
@@ -167,10 +204,8 @@ bool aftl_group_collect(struct aftl *ftl, struct aftl_lun *lun, u32 cause, u32 l
 
 	if (!urgent && !lun->collect && ftl->seq < state->again)
 		return false;
-	number = cheapest(ftl, group, false, &cost);
-	if ((number == AFTL_NIL || cost > most) && urgent)
-		number = cheapest(ftl, group, true, &cost);
-	if (number == AFTL_NIL || cost > most) {
+	number = choose(ftl, lun, most, urgent, &cost);
+	if (number == AFTL_NIL) {
 		state->again = ftl->seq + ftl->geo.block_slots / 8;
 		return false;
 	}
@@ -190,7 +225,7 @@ bool aftl_group_empty(struct aftl *ftl, const struct aftl_block *block, u32 caus
 	u32 group = aftl_group_of(ftl, aftl_block_lun(ftl, block));
 	u32 number = aftl_super_number(ftl, block);
 
-	if (cost_of(ftl, group, number, true) == U32_MAX)
+	if (cost_of(ftl, group, number, REACH_SHORT) == U32_MAX)
 		return false;
 	begin(ftl, group, number, cause);
 	return true;
