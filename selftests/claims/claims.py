@@ -138,8 +138,9 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument("--seed", default=seed(), metavar="N", help="seed of all runs")
     parser.add_argument("--traces", default=trace_directory(), metavar="DIR",
-                        help="traces for the claims about them, in any format that \"approxftl "
-                             "trace formats\" lists; synthetic stand-ins otherwise")
+                        help="traces for the claims about them, of 10,000 requests or more, in "
+                             "any format that \"approxftl trace formats\" lists; synthetic "
+                             "stand-ins otherwise")
     parser.add_argument("--twins", action="store_true",
                         help="try false worlds, in which rows must miss")
     parser.add_argument("ids", nargs="*", metavar="ID", help="claims, or how they begin: AX-3 CU")

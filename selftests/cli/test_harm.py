@@ -130,7 +130,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
         done = run_program(*call(words), directory=folder, stdin=stdin)
         assert done.code == 0, done.err
 
-    made(*SMALL, "--json", "a.json", "--record", "a.aft", "--histogram")
+    made(*SMALL, "--json=a.json", "--record", "a.aft", "--histogram")
     made("format", "a.volume", *COMMANDS[("format",)].split()[2:])
     traces.write(folder / "a.blktrace.0", traces.pack(
         [traces.act(1, traces.QUEUE, traces.WRITE, 0, 4096, sequence=1),
@@ -306,7 +306,7 @@ class TestOutput:
 
 #: Commands that would write over what they read. In "LOST" stands what that is called.
 OVER_INPUTS = (
-    "report a.json -O LOST", "sim --trace a.aft --json LOST", "sim --trace a.aft --timeline LOST",
+    "report a.json -O LOST", "sim --trace a.aft --json=LOST", "sim --trace a.aft --timeline LOST",
     "sim --trace a.aft --record LOST", "sim --trace a.aft --dump LOST",
     "trace pair a.aft --requests LOST", "trace info a.aft --json=LOST",
     "trace pair a.aft --json=LOST", "trace convert a.aft o.csv --dropped LOST",
@@ -320,7 +320,7 @@ OVER_INPUTS = (
 )
 #: Commands that would write two things to one file, which is called "twin".
 TWINS = (
-    "sim --requests 1000 --json twin --record twin", "sim --requests 1000 --json twin --dump twin",
+    "sim --requests 1000 --json=twin --record twin", "sim --requests 1000 --json=twin --dump twin",
     "sim --requests 1000 --record twin --timeline twin",
     "sim --requests 1000 --timeline twin --dump TWIN",
     "trace convert a.aft twin --to csv --force --json=twin",
@@ -369,7 +369,7 @@ def test_two_outputs_are_two_files(line: str, there: bool, place: Path) -> None:
 
 
 def test_devices_may_be_written_twice(place: Path) -> None:
-    line = "sim --requests 1000 --quiet --json /dev/null --record /dev/null --dump /dev/null"
+    line = "sim --requests 1000 --quiet --json=/dev/null --record /dev/null --dump /dev/null"
     assert attempt(call(tuple(line.split())), place).code == 0
 
 
@@ -464,7 +464,7 @@ def test_what_was_killed_does_not_bar_the_next(place: Path) -> None:
     """In a container every program has the same number."""
     can_unshare("--pid", "--fork")
     alone = ["unshare", "--map-root-user", "--pid", "--fork", "--kill-child"]
-    line = call(("sim", "--quiet", "--json", "out.json", "--requests"))
+    line = call(("sim", "--quiet", "--json=out.json", "--requests"))
     process = subprocess.Popen([*alone, *line, "1000000000"], cwd=place)
     end = time.monotonic() + 30
     while not has(".approxftl-*")(place) and time.monotonic() < end:
@@ -632,7 +632,7 @@ def test_results_to_a_full_disk(words: Words, place: Path) -> None:
 
 def test_closed_output_is_not_what_is_opened_next(place: Path) -> None:
     shell = ["sh", "-c", '"$@" >&- 2>&-', "sh", str(BUILD / "approxftl")]
-    assert attempt([*shell, "sim", "--requests", "1000", "--json", "x.json"], place).code == 1
+    assert attempt([*shell, "sim", "--requests", "1000", "--json=x.json"], place).code == 1
     assert (place / "x.json").read_bytes()[:1] == b"{"
     assert (place / "x.json").read_bytes().rstrip()[-1:] == b"}"
 
@@ -703,7 +703,7 @@ def has(pattern: str) -> Callable[[Path], bool]:
 
 
 LONG: dict[Words, Long] = {
-    ("sim",): Long("sim --requests 1000000000 --json out.json --timeline lanes.json",
+    ("sim",): Long("sim --requests 1000000000 --json=out.json --timeline lanes.json",
                    has(".approxftl-*"),
                    lambda place: '"interrupted": true' in (place / "out.json").read_text()),
     ("trace", "info"): Long("trace info --from spc endless", has("endless.read")),
@@ -769,7 +769,7 @@ def test_signals(words: Words, number: signal.Signals, place: Path) -> None:
 
 def test_what_was_interrupted_says_so(place: Path) -> None:
     """In each file, and wherever it is shown."""
-    line = ("sim --requests 1000000000 --quiet --json i.json --timeline t.json --record i.aft "
+    line = ("sim --requests 1000000000 --quiet --json=i.json --timeline t.json --record i.aft "
             "--warmup 10")
     process = subprocess.Popen(call(tuple(line.split())), cwd=place)
     end = time.monotonic() + 30

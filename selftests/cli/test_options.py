@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from selftests.lib.json_schema import checker
 from selftests.lib.programs import TOP, run_program
 from selftests.lib.verbs import Words, call, every, help_of
 
@@ -29,11 +30,10 @@ for page_name, page_verbs in (
                               "remove", "doctor"))):
     PAGE_OF |= dict.fromkeys(page_verbs, page_name)
 #: Another program, whose letters are its own.
-FOREIGN = {("approxrun",)}
+FOREIGN = ("approxrun",)
 #: These take what follows as it is, or have no option.
 BARE = {("help",), ("version",)}
-#: Scripts, and what has a way of its own.
-WITHOUT_TABLE = {*BARE, *FOREIGN, ("lab",), ("demo",)}
+HELP = checker("userspace/lib/help-output.schema.json")
 #: One word for two things that no reader takes for each other; anything else is one thing.
 OF_TWO_KINDS = {
     # of a volume to be printed; of unkind the file with what blocks may hold
@@ -63,20 +63,20 @@ def read(words: Words) -> tuple[Option, ...]:
 @cache
 def options(words: Words) -> tuple[Option, ...]:
     """Return what a program reads: the table itself, where there is one."""
-    if words in WITHOUT_TABLE:
+    if words in BARE:
         return read(words)
     done = run_program(*call(words), "--help=json")
     assert (done.code, done.err) == (0, ""), done
     told = json.loads(done.out)
+    assert HELP.errors(told) == []
     assert told["command"].split()[-1] == words[-1].removeprefix("approxftl-"), told["command"]
     return tuple(Option(one["letter"] and f"-{one['letter']}", f"--{one['name']}",
                         f"[={one['value']}]" if one["value_may_lack"] else one["value"])
                  for one in told["options"])
 
 
-#: Whatever else is a program in C has its options in a table of command-line.h.
-OWN_WAYS = {"command-line.c", "approxrun.c"}
-VERBS = [words for words in every() if words not in FOREIGN]
+VERBS = every()
+OURS = [words for words in VERBS if words != FOREIGN]
 
 
 def test_options_are_found() -> None:
@@ -89,12 +89,12 @@ def test_options_are_found() -> None:
 def test_options_are_taken_by_tables() -> None:
     sources = [path for folder in ("userspace", "trace-tools")
                for path in (TOP / folder).rglob("*.c")]
-    assert {path.name for path in sources if "getopt" in path.read_text()} == OWN_WAYS
+    assert {path.name for path in sources if "getopt" in path.read_text()} == {"command-line.c"}
 
 
 def test_a_letter_is_one_thing() -> None:
     found: dict[str, set[str]] = defaultdict(set)
-    for words in VERBS:
+    for words in OURS:
         for one in options(words):
             found[one.letter].add(one.name)
     found.pop("")
@@ -103,7 +103,7 @@ def test_a_letter_is_one_thing() -> None:
 
 def test_what_has_a_letter_has_it_everywhere() -> None:
     found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    for words in VERBS:
+    for words in OURS:
         for one in options(words):
             found[one.name][one.letter].append(" ".join(words))
     assert {name: dict(letters) for name, letters in found.items() if len(letters) > 1} == {}
@@ -138,18 +138,20 @@ def test_a_page_has_no_option_that_no_verb_has() -> None:
 
 def speaker(words: Words) -> str:
     """Who a sentence of a verb is of; some verbs of verbs speak for all of them."""
+    if words == FOREIGN:
+        return "approxrun: "
     own = words[0].removeprefix("approxftl-")
     return rf"approxftl ((app|tag) )?{own}( {words[-1]})?: "
 
 
 @pytest.mark.parametrize("line", [
-    "params", "list", "health ssd", "app fft .", "replay a.aft target", "compare a.json",
-    "study status study.toml"])
+    "sim", "sim -q", "list", "health ssd", "app fft .", "replay a.aft target",
+    "compare a.json", "study status study.toml"])
 def test_a_file_of_json_is_named_without_a_blank(line: str, tmp_path: Path) -> None:
-    """Only sim takes the next word for its name."""
-    done = run_program(*call(tuple(line.split())), "--json", "x.json", directory=tmp_path)
-    assert done.code == 2, done
-    assert '"x.json" is one word too many; did you mean --json=x.json?' in done.err
+    for option, name in (("--json", "x.json"), ("-j", "-")):
+        done = run_program(*call(tuple(line.split())), option, name, directory=tmp_path)
+        assert done.code == 2, done
+        assert f'"{name}" is one word too many; did you mean --json={name}?' in done.err
     assert not list(tmp_path.iterdir())
 
 

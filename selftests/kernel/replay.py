@@ -78,7 +78,7 @@ def simulate(arguments: list[str], record: Path, until_ns: int) -> dict[str, obj
     """Return the simulator's account of the same requests, at the same time."""
     command = [*arguments, "--trace", str(record), "--queue-by", "recorded",
                "--arrival", "device"]
-    command += ["--until", f"{until_ns}ns", "--quiet", "--json", "-"]
+    command += ["--until", f"{until_ns}ns", "--quiet", "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{' '.join(command)}: {done.stderr}")

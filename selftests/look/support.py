@@ -39,7 +39,7 @@ def succeed(*arguments: str | Path, directory: Path | None = None) -> str:
 
 def simulate(path: Path, *arguments: str | Path) -> Json:
     """Run the simulator into a file."""
-    succeed("sim", *arguments, "--json", path, "--quiet")
+    succeed("sim", *arguments, f"--json={path}", "--quiet")
     result: Json = json.loads(path.read_text())
     return result
 
@@ -200,7 +200,7 @@ WEAK_MARKS = """
             }));
         };
         const kinds = ["rect", "symbol"].map((kind) => `.live .mark-${kind}.role-mark path`);
-        // Values on a scale are told by their neighbours: it is the map that stands out.
+        // Of colours that are a scale, as in a heat map, 1.4.11 asks nothing: the map stands out.
         const still = ":scope > svg :is(path, circle, rect):is([class^=s], [class^=m]), .frame";
         const weak = [];
         let count = 0;

@@ -169,7 +169,7 @@ def incomplete(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three policies, one of which the device is too small for; the last was interrupted."""
     path = tmp_path_factory.mktemp("incomplete") / "result.json"
     done = run("sim", "--blocks", "12", "--op", "60", "--requests", "2000", "--policy",
-               "baseline,approxftl,vth_b", "--json", path, "--histogram")
+               "baseline,approxftl,vth_b", f"--json={path}", "--histogram")
     assert done.code == 2
     assert "approxftl: no result: policy approxftl keeps 16 of the 12 blocks" in done.out
     document = json.loads(path.read_text())

@@ -158,7 +158,7 @@ def test_kind_that_lacks_something(tmp_path: Path) -> None:
     simulate(tmp_path / "x.json", "--requests", "10")
     done = run("figures", "x.json", "--kind", "cdf", directory=tmp_path)
     assert done.code == 1
-    assert "cdf: not in 1 run: approxftl sim --json FILE --histogram records it" in done.err
+    assert "cdf: not in 1 run: approxftl sim --json=FILE --histogram records it" in done.err
 
 
 def test_nothing_to_draw(tmp_path: Path) -> None:

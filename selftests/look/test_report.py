@@ -628,6 +628,18 @@ def test_keys_read_values_and_zoom(shown: Browser, result: Json) -> None:
     assert seen[3] == seen[4] == whole
 
 
+@pytest.mark.parametrize("name", ["wear-map-1", "page-map-1"])
+def test_keys_read_each_cell_of_a_map(shown: Browser, dom: str, name: str) -> None:
+    """A scale's colours need not stand out from each other, for nothing is told by them alone."""
+    probe(shown, f'(await seen("{name}")).querySelector(".live").focus(); return 1;')
+    cells = numbers(dom, name)[1:]
+    for key, cell in (("Home", cells[0]), ("ArrowRight", cells[1]), ("PageDown", cells[11]),
+                      ("End", cells[-1])):
+        press(shown, key, 0)
+        text = probe(shown, 'await drawn(); return document.getElementById("tip").textContent;')
+        assert [part.split(": ")[1] for part in text.split(", ", 2)] == cell, text
+
+
 def test_on_paper_everything_is_still(shown: Browser) -> None:
     heights = """
         const figure = await seen("response");

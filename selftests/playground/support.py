@@ -30,7 +30,7 @@ OPTIONS = ("--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pi
 
 def native(*arguments: str, directory: Path | None = None) -> dict[str, Any]:
     """Return what approxftl sim says of these arguments, or the sentence of its refusal."""
-    done = run_program(PROGRAM, "sim", *arguments, "--json", "-", directory=directory)
+    done = run_program(PROGRAM, "sim", *arguments, "--json", directory=directory)
     if done.code:
         return {"refused": done.err.strip().removeprefix("approxftl sim: ")}
     said: dict[str, Any] = json.loads(done.out)

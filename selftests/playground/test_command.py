@@ -66,7 +66,7 @@ def run_wasm(command: tuple[wasmtime.Engine, wasmtime.Module], place: Path,
 @pytest.mark.parametrize("name", RUNS)
 def test_bytes(name: str, command: tuple[wasmtime.Engine, wasmtime.Module],
                tmp_path: Path) -> None:
-    arguments = (*RUNS[name], "--json", "-")
+    arguments = (*RUNS[name], "--json")
     code, out, err = run_wasm(command, tmp_path, *arguments)
     done = run_program(PROGRAM, "sim", *arguments)
     assert (code, err.decode()) == (done.code, done.err)
@@ -86,5 +86,5 @@ def test_table_and_files(command: tuple[wasmtime.Engine, wasmtime.Module],
     assert memory.sub("", out.decode()) == memory.sub("", done.out)
     for kind in ("aft", "snap"):
         assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"n.{kind}").read_bytes()
-    again = run_wasm(command, tmp_path, "--load", "/a.snap", "--trace", "/a.aft", "--json", "-")
+    again = run_wasm(command, tmp_path, "--load", "/a.snap", "--trace", "/a.aft", "--json")
     assert again[0] == 0, again[2]

@@ -976,7 +976,7 @@ def test_report(browser: Browser, tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     done = run_program(PROGRAM, "sim", "--profile=demo", "--policy", "vth_b,approxftl", "--fill",
                        "random", "--write-share", "0.75", "--approx-share", "40%", "--requests",
-                       "1500", "--warmup", "200", "--gc", "5", "--json", str(path), "-q")
+                       "1500", "--warmup", "200", "--gc", "5", f"--json={path}", "-q")
     assert done.code == 0
     open_page(browser)
     drop(browser, "report.json", path.read_bytes())

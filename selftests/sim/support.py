@@ -29,7 +29,7 @@ def run(*arguments: str | Path, stdin: bytes = b"") -> Done:
 
 def sim(*arguments: str | Path, stdin: bytes = b"") -> Json:
     """Run the simulator, which must succeed, and return its JSON."""
-    done = run("sim", *arguments, "--json", "-", stdin=stdin)
+    done = run("sim", *arguments, "--json", stdin=stdin)
     assert done.code == 0, done.err
     result: Json = json.loads(done.out)
     return result

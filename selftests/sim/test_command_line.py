@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from selftests.sim.support import run
+from selftests.sim.support import Json, run, sim
 
 HOT = ("--hot-share", "80%", "--hot-range", "20%")
 SIGN = "--{}: {} is more than the whole; write {} or {}\n"
@@ -149,7 +149,7 @@ USAGE = [
     (["--seed", "0..18446744073709551615"], "--seed: at most 64 seeds"),
     (["--from", "spc"], "--from needs --trace"),
     (["--strict"], "--strict needs --trace"),
-    (["--json", "-", "--record", "-"], "--json and --record both want standard output"),
+    (["--json", "--record", "-"], "--json and --record both want standard output"),
     (["--requests", "1.5k"], '"1.5" is not a whole number'),
     (["--requests", "M"], '"M" is not a whole number'),
     (["--requests", "1m"], '"1m" is not a whole number'),
@@ -160,11 +160,11 @@ USAGE = [
     (["--series"], "--series needs --json"),
     (["--block-table"], "--block-table needs --json"),
     (["--page-map", "auto"], "--page-map needs --json"),
-    (["--page-map", "x", "--json", "-"], '--page-map: "x" is not a block number; write auto or'),
-    (["--page-map", "", "--json", "-"], '--page-map: "" is not a block number'),
-    (["--page-map", "1,,2", "--json", "-"], '--page-map: "" is not a block number'),
-    (["--page-map", "512", "--json", "-"], "--page-map: there is no block 512; the last is 511"),
-    (["--page-map", ",".join(["1"] * 17), "--json", "-"], "--page-map: at most 16 blocks"),
+    (["--page-map", "x", "--json"], '--page-map: "x" is not a block number; write auto or'),
+    (["--page-map", "", "--json"], '--page-map: "" is not a block number'),
+    (["--page-map", "1,,2", "--json"], '--page-map: "" is not a block number'),
+    (["--page-map", "512", "--json"], "--page-map: there is no block 512; the last is 511"),
+    (["--page-map", ",".join(["1"] * 17), "--json"], "--page-map: at most 16 blocks"),
     (["--raid", "5", "--timeline", "x"], "--raid and --timeline contradict each other"),
     (["--raid", "5", "--change", "5:age=1h"], "--raid and --change contradict each other"),
     (["--timeline", "x", "--change", "5:age=1h"], "--change and --timeline contradict each other"),
@@ -206,7 +206,7 @@ def test_parameters_in_a_file(tmp_path: Path) -> None:
     assert done.code == 0, done.err
     ours, theirs = (json.loads(one.out) for one in (done, words))
     assert ours["parameters"] == theirs["parameters"]
-    assert (ours["parameters"]["op"], ours["parameters"]["blocks"]) == ("30", "64")
+    assert (ours["parameters"]["op_percent"], ours["parameters"]["blocks"]) == (30, 64)
 
 
 @pytest.mark.parametrize(("content", "sentence"), [
@@ -227,31 +227,31 @@ def test_files_of_parameters_are_refused(
 def test_a_file_of_parameters_is_no_output(tmp_path: Path) -> None:
     path = tmp_path / "given"
     path.write_text("op=20\n")
-    done = run("sim", "--set", f"@{path}", "--requests=10", "--json", str(path))
+    done = run("sim", "--set", f"@{path}", "--requests=10", f"--json={path}")
     assert (done.code, path.read_text()) == (1, "op=20\n")
     assert "is also read" in done.err
 
 
 @pytest.mark.parametrize("spelling", ["--fill-valid=50", "--fill_valid=50", "--set=fill-valid=50"])
 def test_spellings_of_a_parameter(spelling: str) -> None:
-    done = run("sim", spelling, "--requests", "10", "--json", "-")
-    assert json.loads(done.out)["parameters"]["fill_valid"] == "50"
+    done = run("sim", spelling, "--requests", "10", "--json")
+    assert json.loads(done.out)["parameters"]["fill_valid_percent"] == 50
 
 
 def test_own_options_may_have_underscores() -> None:
-    done = run("sim", "--write_share=25%", "--requests=10", "--json", "-")
+    done = run("sim", "--write_share=25%", "--requests=10", "--json")
     assert json.loads(done.out)["stream"]["write_share_percent"] == 25
 
 
 def test_parameters_win_over_the_profile_wherever_it_stands() -> None:
-    done = run("sim", "--blocks", "64", "--profile", "tcad18", "--requests=10", "--json", "-")
+    done = run("sim", "--blocks", "64", "--profile", "tcad18", "--requests=10", "--json")
     result = json.loads(done.out)
-    assert (result["profile"], result["parameters"]["blocks"]) == ("tcad18", "64")
+    assert (result["profile"], result["parameters"]["blocks"]) == ("tcad18", 64)
 
 
 @pytest.mark.parametrize(("text", "count"), [("2k", 2000), ("0k", 0), ("20", 20)])
 def test_counts_in_thousands(text: str, count: int) -> None:
-    done = run("sim", "--requests", text, "--json", "-", "--quiet")
+    done = run("sim", "--requests", text, "--json", "--quiet")
     assert json.loads(done.out)["runs"][0]["requests"] == count
 
 
@@ -260,14 +260,14 @@ def test_counts_in_millions() -> None:
         done = [run("sim", "--warmup", each, "--requests", "0", "--dry-run")
                 for each in (text, count)]
         assert done[0] == done[1] and done[0].code == 0
-    million = run("sim", "--flush-every", "1M", "--requests", "9", "--json", "-", "-q")
+    million = run("sim", "--flush-every", "1M", "--requests", "9", "--json", "-q")
     assert json.loads(million.out)["stream"]["flush_every_requests"] == 1000000
 
 
 def test_queue_depth_and_command_depth_are_two_things() -> None:
-    done = run("sim", "--depth", "4", "--set", "depth=64", "--requests=10", "--json", "-")
+    done = run("sim", "--depth", "4", "--set", "depth=64", "--requests=10", "--json")
     result = json.loads(done.out)
-    assert (result["stream"]["queue_depth"], result["parameters"]["depth"]) == (4, "64")
+    assert (result["stream"]["queue_depth"], result["parameters"]["depth"]) == (4, 64)
 
 
 SAME_SHARES = [
@@ -289,7 +289,7 @@ def test_fractions_and_percentages_are_the_same(
     option: str, fraction: str, percentage: str
 ) -> None:
     texts = (fraction, percentage)
-    done = [run("sim", option, text, "--requests", "200", "--json", "-") for text in texts]
+    done = [run("sim", option, text, "--requests", "200", "--json") for text in texts]
     assert [(each.code, each.err) for each in done] == [(0, "")] * 2
     results = [json.loads(each.out) for each in done]
     key = option[2:].replace("-", "_") + "_percent"
@@ -311,16 +311,16 @@ def test_every_share_is_read_in_both_notations() -> None:
 
 
 def test_percentages_of_parameters_are_bare() -> None:
-    done = run("sim", "--op", "7", "--requests", "10", "--json", "-")
-    assert json.loads(done.out)["parameters"]["op"] == "7"
+    done = run("sim", "--op", "7", "--requests", "10", "--json")
+    assert json.loads(done.out)["parameters"]["op_percent"] == 7
 
 
 def test_option_and_parameter_hot_size_are_two_things() -> None:
     done = run("sim", *HOT, "--hot-size", "16KiB", "--set", "hot_size=4KiB", "--requests=10",
-               "--json", "-")  # fmt: skip
+               "--json")  # fmt: skip
     result = json.loads(done.out)
     assert result["stream"]["hot_sizes"] == [{"bytes": 16384, "weight": 1}]
-    assert result["parameters"]["hot_size"] == "4KiB"
+    assert result["parameters"]["hot_size_bytes"] == 4096
 
 
 @pytest.mark.parametrize("option", ["--trace", "--load"])
@@ -333,7 +333,7 @@ def test_missing_file(option: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("option", ["--json", "--record", "--dump"])
 def test_file_that_cannot_be_made(option: str, tmp_path: Path) -> None:
     # Before anything is simulated, for this would take many minutes.
-    done = run("sim", "--requests", "1000000000", option, tmp_path / "absent" / "file")
+    done = run("sim", "--requests", "1000000000", f"{option}={tmp_path}/absent/file")
     assert done.code == 1
     assert "cannot create: No such file or directory" in done.err
 
@@ -346,7 +346,7 @@ def test_overload_is_said(tmp_path: Path) -> None:
 
 def test_failure_of_a_policy_keeps_the_results_before_it() -> None:
     # So few blocks in each LUN are not enough for the open blocks of ApproxFTL.
-    done = run("sim", "--blocks", "8", "--op", "50", "--requests", "100", "--json", "-",
+    done = run("sim", "--blocks", "8", "--op", "50", "--requests", "100", "--json",
                "--policy", "baseline,approxftl")  # fmt: skip
     assert done.code == 2
     assert "policy approxftl keeps" in done.err
@@ -436,11 +436,49 @@ def test_params_of_a_profile() -> None:
     assert run("params", "--profile").code == 2
 
 
-def test_printed_values_are_read_back() -> None:
+SCALES = {"1e-2 percent": 100, "1e-12": 1e12}
+UNITS = {"time": "_ns", "size": "_bytes", "percentage": "_percent"}
+OF_KEYS = {"bus": "_mb_per_second", "link": "_mb_per_second", "energy": "_microwatt"}
+
+
+def as_number(row: Json) -> tuple[str, object]:
+    """Return key and value of a parameter as results have them, from its row in the list."""
+    value, type_ = row["stored_value"], row["type"]
+    if type_ == "word":
+        value = row["value"]
+    elif type_ == "weights":
+        value = [] if row["value"] == "0" else [*map(int, row["value"].split(":"))]
+    elif row["stored_unit"] in SCALES:
+        value /= SCALES[row["stored_unit"]]
+    return row["key"] + OF_KEYS.get(row["key"], UNITS.get(type_, "")), value
+
+
+@pytest.mark.parametrize("more", [(), ("--set=queue_weights=3:1", "--set=rber=1e-7",
+                                       "--set=op=12.34")])
+def test_printed_values_are_read_back(more: tuple[str, ...]) -> None:
+    """Numbers are numbers in results, and their keys have the units."""
     rows = json.loads(run("params", "--json").out)["parameters"]
-    pairs = [f"--set={row['key']}={row['value']}" for row in rows]
-    parameters = json.loads(run("sim", "--requests=0", "--json=-", *pairs).out)["parameters"]
-    assert parameters == {row["key"]: row["value"] for row in rows}
+    given = dict(word.removeprefix("--set=").split("=") for word in more)
+    pairs = [f"--set={row['key']}={given.get(row['key'], row['value'])}" for row in rows]
+    found = sim("--requests=0", *pairs)["parameters"]
+    wanted = dict(map(as_number, rows))
+    if more:
+        wanted |= {"queue_weights": [3, 1], "rber": 1e-7, "op_percent": 12.34}
+    assert found == wanted
+
+
+@pytest.mark.parametrize(("verb", "names"), [
+    ("params", ["op", "read-first"]), ("profiles", ["demo"]), ("policies", ["agcr", "baseline"])])
+def test_those_that_are_named_are_listed(verb: str, names: list[str]) -> None:
+    done = run(verb, *names, "--no-head")
+    assert [line.split()[0].replace("_", "-") for line in done.out.splitlines()] == sorted(
+        names, key=run(verb).out.replace("_", "-").find)
+    rows = json.loads(run(verb, *names, "--json").out)["parameters" if verb == "params" else verb]
+    assert len(rows) == len(names)
+    wrong = run(verb, f"{names[0]}x")
+    assert (wrong.code, wrong.out) == (2, "")
+    assert wrong.err == (f'approxftl {verb}: there is no "{names[0]}x"; '
+                         f"did you mean {names[0]}?\n")
 
 
 def test_every_parameter_is_an_option() -> None:

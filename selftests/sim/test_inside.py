@@ -139,7 +139,7 @@ def test_timeline_of_several_policies_begins_after_the_warm_up(tmp_path: Path) -
 def test_timeline_has_an_end_and_says_so(tmp_path: Path) -> None:
     path = tmp_path / "timeline.json"
     done = run("sim", "--requests", str(LIMIT + 5), "--write-share", "0", "--fill", "sequential",
-               "--timeline", path, "--json", tmp_path / "run.json")
+               "--timeline", path, f"--json={tmp_path}/run.json")
     assert done.code == 0
     counters = only_run(json.loads((tmp_path / "run.json").read_text()))["counters"]
     omitted = counters["array_reads"] - LIMIT

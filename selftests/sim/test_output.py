@@ -72,8 +72,8 @@ def test_schema_is_not_blind() -> None:
 
 @pytest.mark.parametrize("command", COMMANDS[:1] + COMMANDS[2:], ids=" ".join)
 def test_same_arguments_same_bytes(command: tuple[str, ...]) -> None:
-    first = run("sim", *SMALL, *command, "--json", "-", "--histogram")
-    second = run("sim", *SMALL, *command, "--json", "-", "--histogram")
+    first = run("sim", *SMALL, *command, "--json", "--histogram")
+    second = run("sim", *SMALL, *command, "--json", "--histogram")
     assert first == second
     assert run("sim", *SMALL, *command) == run("sim", *SMALL, *command)
 
@@ -86,17 +86,17 @@ def test_seed_matters() -> None:
 def test_arguments_and_envelope() -> None:
     result = sim(*SMALL, "--seed", "7")
     assert result["approxftl_json_format"] == [1, 0]
-    assert result["tool"]["argv"] == ["approxftl", "sim", *SMALL, "--seed", "7", "--json", "-"]
+    assert result["tool"]["argv"] == ["approxftl", "sim", *SMALL, "--seed", "7", "--json"]
     assert result["tool"]["version"] in run("version").out
     assert (result["seed"], result["profile"], result["interrupted"]) == (7, "demo", False)
 
 
 def test_odd_bytes_in_arguments_stay_valid_json(tmp_path: Path) -> None:
     name = tmp_path / 'a"b\\c\n\t\x01\u00e9.json'
-    assert run("sim", "--requests", "1", "--json", name).code == 0
-    assert json.loads(name.read_text())["tool"]["argv"][-1] == str(name)
+    assert run("sim", "--requests", "1", f"--json={name}").code == 0
+    assert json.loads(name.read_text())["tool"]["argv"][-1] == f"--json={name}"
     raw = bytes(tmp_path) + b"/bad\xff"
-    subprocess.run([BINARY, "sim", "-q", "--requests=1", "--json", raw], check=True, timeout=60)
+    subprocess.run([BINARY, "sim", "-q", "--requests=1", b"--json=" + raw], check=True, timeout=60)
     assert json.loads(Path(raw.decode(errors="surrogateescape")).read_text())["tool"]["argv"][
         -1
     ].endswith("/bad\ufffd")
@@ -185,10 +185,10 @@ def test_table_compares_with_the_first_policy() -> None:
 
 def test_json_file_and_table_together(tmp_path: Path) -> None:
     file = tmp_path / "x.json"
-    done = run("sim", *SMALL, "--json", file)
+    done = run("sim", *SMALL, f"--json={file}")
     assert "write response, mean" in done.out
     only_run(json.loads(file.read_text()))
-    assert run("sim", *SMALL, "--json", file, "-q").out == ""
+    assert run("sim", *SMALL, f"--json={file}", "-q").out == ""
 
 
 CLOSED_AND_OPEN = [
@@ -297,7 +297,7 @@ def interrupt(*arguments: str) -> tuple[int, str, str]:
 
 
 def test_interrupted_run_prints_what_there_is() -> None:
-    code, out, _ = interrupt("--policy", "baseline,vth_b", "--jobs", "1", "--json", "-")
+    code, out, _ = interrupt("--policy", "baseline,vth_b", "--jobs", "1", "--json")
     result = json.loads(out)
     assert code == 130
     assert SCHEMA.errors(result) == []
@@ -315,7 +315,7 @@ def test_interrupted_table() -> None:
 @pytest.mark.slow
 def test_interrupted_recording_is_complete(tmp_path: Path) -> None:
     path = tmp_path / "x.aft"
-    code, out, _ = interrupt("--json", "-", "--record", str(path))
+    code, out, _ = interrupt("--json", "--record", str(path))
     assert code == 130
     assert len(read_trace(path)) == only_run(json.loads(out))["requests"]
 
@@ -335,7 +335,7 @@ def test_second_interrupt_ends_the_program() -> None:
 
 
 def test_full_output_is_a_failure() -> None:
-    for arguments in (("sim", *SMALL), ("sim", *SMALL, "--json", "-"), ("params",)):
+    for arguments in (("sim", *SMALL), ("sim", *SMALL, "--json"), ("params",)):
         with Path("/dev/full").open("w") as full:
             done = subprocess.run(
                 [BINARY, *arguments], stdout=full, stderr=subprocess.PIPE, timeout=60, check=False

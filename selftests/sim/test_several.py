@@ -44,7 +44,7 @@ def test_as_one_after_the_other(tmp_path: Path) -> None:
     said: list[tuple[Done, Json]] = []
     for jobs in (1, 2, 5, 4096):
         path = tmp_path / f"{jobs}.json"
-        done = run("sim", *MANY, *ALL_OF_IT, "--jobs", str(jobs), "--json", path)
+        done = run("sim", *MANY, *ALL_OF_IT, "--jobs", str(jobs), f"--json={path}")
         said.append((done, found(path)))
     assert said[0][0].code == 2
     assert said[0][0].err.count("policy approxftl keeps") == 3
@@ -68,7 +68,7 @@ def test_an_array_as_one_after_the_other() -> None:
 
 
 def test_each_run_is_that_of_a_command_of_its_own() -> None:
-    done = run("sim", *MANY, *ALL_OF_IT, "--jobs", "3", "--json", "-")
+    done = run("sim", *MANY, *ALL_OF_IT, "--jobs", "3", "--json")
     result = json.loads(done.out)
     runs = [(one["seed"], one["policy"]) for one in result["runs"]]
     assert runs == [(s, p) for s in (4, 1, 2) for p in ("vth_b", "baseline", "ressd")]
@@ -195,8 +195,8 @@ def test_as_many_as_processors(processors: int) -> None:
     lambda pid: os.killpg(pid, signal.SIGINT)], ids=["SIGTERM", "SIGHUP", "Ctrl-C"])
 def test_interrupted(send: Callable[[int], None], tmp_path: Path) -> None:
     path = tmp_path / "x.json"
-    with begun("--policy", "baseline,vth_b,tlc", "--requests", ENDLESS, "--json",
-               path) as process:
+    with begun("--policy", "baseline,vth_b,tlc", "--requests", ENDLESS,
+               f"--json={path}") as process:
         pids = children(process.pid)
         send(process.pid)
         out, _ = process.communicate(timeout=60)
@@ -215,7 +215,7 @@ def test_interrupted(send: Callable[[int], None], tmp_path: Path) -> None:
 def test_what_is_complete_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     # One is stopped until the other is complete.
-    with begun("--seed", "1..2", "--requests", "3M", "--json", path) as process:
+    with begun("--seed", "1..2", "--requests", "3M", f"--json={path}") as process:
         first, second = children(process.pid)
         os.kill(second, signal.SIGSTOP)
         wait_for(lambda: first not in children(process.pid))
@@ -232,7 +232,7 @@ def test_the_second_signal_ends_all(tmp_path: Path) -> None:
     # Filling does not look around.
     process = subprocess.Popen(
         [BINARY, "sim", "--profile", "tcad18", "--fill", "random", "--fill-overwrite", "10000",
-         "--seed", "1..2", "--jobs", "2", "--json", tmp_path / "x.json"],
+         "--seed", "1..2", "--jobs", "2", f"--json={tmp_path}/x.json"],
         stdout=subprocess.DEVNULL, start_new_session=True)
     wait_for(lambda: len(children(process.pid)) == 2)
     pids = children(process.pid)
@@ -257,8 +257,8 @@ def test_nothing_is_left_running() -> None:
 @pytest.mark.slow
 def test_a_killed_run_is_a_failure(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
-    with begun("--policy", "baseline,vth_b", "--seed", "1,5", "--requests", "3M", "--json",
-               path) as process:
+    with begun("--policy", "baseline,vth_b", "--seed", "1,5", "--requests", "3M",
+               f"--json={path}") as process:
         os.kill(children(process.pid)[1], signal.SIGKILL)
         out, err = process.communicate(timeout=120)
         assert process.returncode == 1
@@ -376,7 +376,7 @@ def test_how_to_read_is_handed_on(tmp_path: Path) -> None:
 def test_standard_input_of_a_named_format(record: Path, tmp_path: Path) -> None:
     csv = convert(record, tmp_path / "x.csv")
     done = run("sim", "--trace", "-", "--from", "csv", "--policy", "baseline,tlc", "--repeat", "2",
-               "--json", "-", stdin=csv.read_bytes())
+               "--json", stdin=csv.read_bytes())
     result = without_tool(json.loads(done.out))
     del result["stream"]
     assert result == results(csv)
@@ -388,7 +388,7 @@ def test_losses_are_said(record: Path, tmp_path: Path) -> None:
     done = run("sim", "--trace", path)
     assert done.code == 0
     assert "dropped: " in done.err
-    done = run("sim", "--trace", path, "--strict", "--json", tmp_path / "x.json")
+    done = run("sim", "--trace", path, "--strict", f"--json={tmp_path}/x.json")
     assert done.code == 1
     assert done.out == ""
     assert not (tmp_path / "x.json").exists()

@@ -68,7 +68,7 @@ def luns(inputs: Inputs) -> list[Figure]:
                                      "s"),
                                 (str(message.path),)))
     if not found:
-        raise Lacking('approxftl sim --json FILE has it; a device answers approxftl message NAME '
+        raise Lacking('approxftl sim --json=FILE has it; a device answers approxftl message NAME '
                       '"luns"; runs must have the same number of LUNs')
     return found
 

@@ -126,6 +126,6 @@ def page_map(inputs: Inputs) -> list[Figure]:
             found += [replace(figure, of=run.label) for figure in figures]
     found += maps_of_devices(inputs)
     if not found:
-        raise Lacking("approxftl sim --json FILE --page-map auto records it; a device answers "
+        raise Lacking("approxftl sim --json=FILE --page-map auto records it; a device answers "
                       'approxftl message NAME "block 0"')
     return found

@@ -43,7 +43,7 @@ def ratios(inputs: Inputs) -> list[Figure]:
     found = [one for one in dots if one[1].categories]
     if not found:
         raise Lacking("several policies with several seeds each, approxftl sim --policy "
-                      "baseline,approxftl --seed 1..8 --json FILE, have them")
+                      "baseline,approxftl --seed 1..8 --json=FILE, have them")
     base = runs[0].policy if several else runs[0].label
     more = f" These are {PANELS} of {len(found)} inputs." if len(found) > PANELS else ""
     return [Figure(

@@ -26,7 +26,7 @@ def sources(runs: Iterable[Run]) -> tuple[str, ...]:
 def runs_of(inputs: Inputs) -> list[Run]:
     """Return the runs, of which there must be one."""
     if not inputs.runs:
-        raise Lacking("a result of approxftl sim --json FILE has it")
+        raise Lacking("a result of approxftl sim --json=FILE has it")
     return inputs.runs
 
 

@@ -234,7 +234,7 @@ def replay(inputs: Inputs) -> list[Figure]:
                 "How long replayed requests took, by operation and class of their data.",
                 Bars(names, series, "us"), (str(one.path),)))
     if not found:
-        raise Lacking("approxftl replay --json FILE records it")
+        raise Lacking("approxftl replay --json=FILE records it")
     return found
 
 
@@ -265,6 +265,6 @@ def cdf(inputs: Inputs) -> list[Figure]:
     """Distributions of response times."""
     found = [figure for kind in ("read", "write") if (figure := cdf_of(inputs, kind))]
     if not found:
-        raise Lacking("approxftl sim --json FILE --histogram records it, and so do a record file "
+        raise Lacking("approxftl sim --json=FILE --histogram records it, and so do a record file "
                       "of a capture and the log of a replay")
     return found

@@ -84,6 +84,6 @@ def wear_map(inputs: Inputs) -> list[Figure]:
     """Wear of each block."""
     found = wear_of_runs(inputs) + wear_of_devices(inputs)
     if not found:
-        raise Lacking("approxftl sim --json FILE --block-table records it; a device answers "
+        raise Lacking("approxftl sim --json=FILE --block-table records it; a device answers "
                       'approxftl message NAME "blocks FIRST COUNT"')
     return found

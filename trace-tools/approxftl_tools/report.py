@@ -176,7 +176,7 @@ def options() -> command.Parser:
         "report", "Writes one HTML page with tables and figures of everything that it is given.",
         f"{WHAT_FILES_ARE}\n\n"
         "The page needs no network. Figures that cannot be drawn are listed with the option that\n"
-        "records what they need; approxftl sim --json X.json --histogram --block-table "
+        "records what they need; approxftl sim --json=X.json --histogram --block-table "
         "--page-map auto\n--timeline X.timeline.json records everything.")
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="what to show")
     parser.add_argument("-O", "--output", type=command.named, default=Path("report.html"),

@@ -6,8 +6,95 @@
 #include "core/policy/policy.h"
 #include "core/policy/settings.h"
 #include "device-verbs.h"
+#include "option-rows.h"
 #include "text-table.h"
 #include "verbs.h"
+
+/* Whatever is listed has a name and a phrase. */
+
+struct listed {
+	const char *name;
+	const char *about;
+};
+
+static bool profile_at(unsigned int index, struct listed *listed)
+{
+	listed->name = aftl_profile_name(index);
+	if (listed->name)
+		listed->about = aftl_profile_about(index);
+	return listed->name;
+}
+
+static bool policy_at(unsigned int index, struct listed *listed)
+{
+	const struct aftl_policy_type *type = aftl_policy_at(index);
+
+	if (type)
+		*listed = (struct listed){ type->name, type->about };
+	return type;
+}
+
+static bool param_at(unsigned int index, struct listed *listed)
+{
+	if (index >= aftl_param_count())
+		return false;
+	*listed = (struct listed){ aftl_param_at(index)->key, aftl_param_at(index)->help };
+	return true;
+}
+
+typedef bool (*list_at)(unsigned int index, struct listed *listed);
+
+/* Without words it is everything. */
+static bool is_asked(const struct device_options *options, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < options->word_count; i++)
+		if (option_same_name(name, options->words[i], strlen(options->words[i])))
+			return true;
+	return !options->word_count;
+}
+
+/* The next of @at that is asked for, from *@index on. */
+static bool next_asked(const struct device_options *options, list_at at, unsigned int *index,
+		       struct listed *listed)
+{
+	while (at((*index)++, listed))
+		if (is_asked(options, listed->name))
+			return true;
+	return false;
+}
+
+static enum exit_code check_word(const struct device_options *options, list_at at, const char *word)
+{
+	const char *names[AFTL_PARAMS_MAX + 1] = { NULL };
+	struct listed listed;
+	const char *meant;
+	unsigned int i;
+
+	for (i = 0; at(i, &listed); i++) {
+		if (option_same_name(listed.name, word, strlen(word)))
+			return EXIT_DONE;
+		names[i] = listed.name;
+	}
+	meant = closest_word(word, names);
+	if (meant)
+		complain_of(options->verb, "there is no \"%s\"; did you mean %s?", word, meant);
+	else
+		complain_of(options->verb, "there is no \"%s\"; \"approxftl %s\" lists all", word,
+			    options->verb);
+	return EXIT_USAGE;
+}
+
+static enum exit_code check_words(const struct device_options *options, list_at at)
+{
+	enum exit_code code = EXIT_DONE;
+	unsigned int i;
+
+	for (i = 0; i < options->word_count && !code; i++)
+		code = check_word(options, at, options->words[i]);
+	return code;
+}
 
 /* Parameters */
 
@@ -77,7 +164,8 @@ static void list_params(const struct device_options *options, const struct aftl_
 
 	list_begin(&list, &options->list);
 	for (i = 0; i < aftl_param_count(); i++)
-		list_param(&list, aftl_param_at(i), aftl_param_get(config, i));
+		if (is_asked(options, aftl_param_at(i)->key))
+			list_param(&list, aftl_param_at(i), aftl_param_get(config, i));
 	device_answer_list(options, &list);
 }
 
@@ -122,7 +210,8 @@ static void params_json(const struct device_options *options, const char *profil
 	json_string(&json, "profile", profile);
 	json_array(&json, "parameters");
 	for (i = 0; i < aftl_param_count(); i++)
-		put_param(&json, aftl_param_at(i), aftl_param_get(config, i));
+		if (is_asked(options, aftl_param_at(i)->key))
+			put_param(&json, aftl_param_at(i), aftl_param_get(config, i));
 	json_end_array(&json);
 	json_envelope_end(&json);
 }
@@ -130,9 +219,12 @@ static void params_json(const struct device_options *options, const char *profil
 static enum exit_code run_params(const struct device_options *options)
 {
 	const char *profile = device_key(options, "profile", "demo");
+	enum exit_code code = check_words(options, param_at);
 	struct aftl_config config;
 	struct aftl_error error;
 
+	if (code)
+		return code;
 	if (aftl_profile_load(&config, profile, &error)) {
 		complain_of(options->verb, "%s", error.text);
 		return EXIT_USAGE;
@@ -146,12 +238,13 @@ static enum exit_code run_params(const struct device_options *options)
 
 static const struct device_verb verb_params = {
 	.name = "params",
-	.words = "",
+	.words = "[NAME ...]",
+	.most_words = 4096,
 	.options = "P",
 	.columns = param_columns,
 	.column_count = ARRAY_SIZE(param_columns),
-	.about = "Lists every parameter of a device: its value in the profile, its type, its\n"
-		 "range and what it means.",
+	.about = "Lists every parameter of a device, or those that are named: its value in the\n"
+		 "profile, its type, its range and what it means.",
 	.run = run_params,
 };
 
@@ -160,31 +253,7 @@ enum exit_code params_main(int argc, char **argv)
 	return device_verb_main(&verb_params, argc, argv);
 }
 
-/* Profiles and policies: a name and a phrase each */
-
-struct listed {
-	const char *name;
-	const char *about;
-};
-
-static bool profile_at(unsigned int index, struct listed *listed)
-{
-	listed->name = aftl_profile_name(index);
-	if (listed->name)
-		listed->about = aftl_profile_about(index);
-	return listed->name;
-}
-
-static bool policy_at(unsigned int index, struct listed *listed)
-{
-	const struct aftl_policy_type *type = aftl_policy_at(index);
-
-	if (type)
-		*listed = (struct listed){ type->name, type->about };
-	return type;
-}
-
-typedef bool (*list_at)(unsigned int index, struct listed *listed);
+/* Profiles and policies */
 
 static const struct list_column named_columns[] = {
 	{ "name", "NAME", "as --profile or --policy takes it", false, false },
@@ -195,10 +264,10 @@ static void print_names(const struct device_options *options, list_at at)
 {
 	struct text_list list;
 	struct listed listed;
-	unsigned int i;
+	unsigned int i = 0;
 
 	list_begin(&list, &options->list);
-	for (i = 0; at(i, &listed); i++) {
+	while (next_asked(options, at, &i, &listed)) {
 		list_row(&list);
 		list_text(&list, "%s", listed.name);
 		list_text(&list, "%s", listed.about);
@@ -210,11 +279,11 @@ static void print_json_names(const struct device_options *options, list_at at)
 {
 	struct json_writer json;
 	struct listed listed;
-	unsigned int i;
+	unsigned int i = 0;
 
 	device_answer_begin(options, &json);
 	json_array(&json, options->verb);
-	for (i = 0; at(i, &listed); i++) {
+	while (next_asked(options, at, &i, &listed)) {
 		json_object(&json, NULL);
 		json_string(&json, "name", listed.name);
 		json_string(&json, "about", listed.about);
@@ -227,7 +296,10 @@ static void print_json_names(const struct device_options *options, list_at at)
 static enum exit_code run_names(const struct device_options *options)
 {
 	list_at at = strcmp(options->verb, "profiles") ? policy_at : profile_at;
+	enum exit_code code = check_words(options, at);
 
+	if (code)
+		return code;
 	if (device_answer_whole(options))
 		print_json_names(options, at);
 	else
@@ -237,7 +309,8 @@ static enum exit_code run_names(const struct device_options *options)
 
 static const struct device_verb verb_profiles = {
 	.name = "profiles",
-	.words = "",
+	.words = "[NAME ...]",
+	.most_words = 4096,
 	.bare = true,
 	.options = "",
 	.columns = named_columns,
@@ -248,7 +321,8 @@ static const struct device_verb verb_profiles = {
 
 static const struct device_verb verb_policies = {
 	.name = "policies",
-	.words = "",
+	.words = "[NAME ...]",
+	.most_words = 4096,
 	.bare = true,
 	.options = "",
 	.columns = named_columns,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "complain.h"
+#include "json-parameters.h"
 #include "uuid.h"
 #include "volume-verbs.h"
 
@@ -32,20 +33,6 @@ enum exit_code volume_failed(const struct device_options *options, const char *p
 
 /* Superblock */
 
-static void json_params(struct json_writer *json, const struct aftl_config *config)
-{
-	unsigned int i;
-
-	json_object(json, "parameters");
-	for (i = 0; i < aftl_param_count(); i++) {
-		char text[AFTL_VALUE_SIZE];
-
-		aftl_param_print(aftl_param_at(i), aftl_param_get(config, i), text);
-		json_string(json, aftl_param_at(i)->key, text);
-	}
-	json_end_object(json);
-}
-
 void volume_json_super(struct json_writer *json, const struct aftl_superblock *super)
 {
 	const struct aftl_layout *layout = &super->layout;
@@ -64,7 +51,7 @@ void volume_json_super(struct json_writer *json, const struct aftl_superblock *s
 	json_u64(json, "snapshot", layout->snapshot);
 	json_u64(json, "data", layout->data);
 	json_end_object(json);
-	json_params(json, &super->config);
+	json_parameters(json, &super->config);
 }
 
 /* What the profile does not say by itself. */

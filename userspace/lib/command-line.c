@@ -96,8 +96,8 @@ static int complain_unknown(const struct command_line *line, const char *argumen
 		return aftl_fail(error, -EINVAL, "unknown option \"%s\"; did you mean --%s?", wrong,
 				 meant);
 	return aftl_fail(error, -EINVAL,
-			 "unknown option \"%s\"; \"approxftl %s --help\" lists the options", wrong,
-			 line->name);
+			 "unknown option \"%s\"; \"%s%s --help\" lists the options", wrong,
+			 spoken_before(line->name), line->name);
 }
 
 static int check_range(const struct command_option *option, const char *text, u64 value,
@@ -211,6 +211,12 @@ int command_word_too_many(const char *name, const char *word, struct aftl_error 
 			 word, name);
 }
 
+int command_word_behind(const char *option, const char *word, struct aftl_error *error)
+{
+	return aftl_fail(error, -EINVAL, "\"%.40s\" is one word too many; did you mean --%s=%.40s?",
+			 word, option, word);
+}
+
 /* An option that may name a file, and does not. */
 static const struct command_option *blank_of(const struct command_line *line, int code)
 {
@@ -228,10 +234,7 @@ static int take_word(const struct command_line *line, void *fields, const char *
 {
 	int ret = line->word(fields, word, error);
 
-	if (ret && blank)
-		aftl_fail(error, ret, "\"%.40s\" is one word too many; did you mean --%s=%.40s?",
-			  word, blank->name, word);
-	return ret;
+	return ret && blank ? command_word_behind(blank->name, word, error) : ret;
 }
 
 int command_line_parse(const struct command_line *line, void *fields, int argc, char **argv,

@@ -51,7 +51,7 @@ struct command_option {
 
 /**
  * struct command_line - a command
- * @name: as typed behind "approxftl"
+ * @name: as typed behind "approxftl"; of a program by itself if it begins with "approx"
  * @options: its table
  * @count: entries of that
  * @column: where the phrases of the help begin
@@ -86,6 +86,10 @@ int __must_check command_line_parse(const struct command_line *line, void *field
 /* What is said of a word that a command has no use for. */
 int __must_check command_word_too_many(const char *name, const char *word,
 				       struct aftl_error *error);
+
+/* The same behind an option that has its value right behind it. */
+int __must_check command_word_behind(const char *option, const char *word,
+				     struct aftl_error *error);
 
 /* A line for each option. --help=json has been answered before that, by the same table. */
 void command_line_help(const struct command_line *line);

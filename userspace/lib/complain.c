@@ -12,6 +12,11 @@ void complain(const char *format, ...)
 	fprintf(stderr, "approxftl: %s\n", text);
 }
 
+const char *spoken_before(const char *verb)
+{
+	return strncmp(verb, "approx", 6) ? "approxftl " : "";
+}
+
 void complain_of(const char *verb, const char *format, ...)
 {
 	char text[512];
@@ -20,7 +25,7 @@ void complain_of(const char *verb, const char *format, ...)
 	va_start(args, format);
 	vscnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	fprintf(stderr, "approxftl %s: %s\n", verb, text);
+	fprintf(stderr, "%s%s: %s\n", spoken_before(verb), verb, text);
 }
 
 #define WORD_MAX 40

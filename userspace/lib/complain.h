@@ -10,7 +10,10 @@
 /* "approxftl: ..." and a line end. */
 __printf(1, 2) void complain(const char *format, ...);
 
-/* "approxftl VERB: ..." and a line end. */
+/* What stands before the name of a verb: "approxftl "; nothing before that of a program. */
+const char *spoken_before(const char *verb);
+
+/* "approxftl VERB: ..." or "PROGRAM: ...", and a line end. */
 __printf(2, 3) void complain_of(const char *verb, const char *format, ...);
 
 /**

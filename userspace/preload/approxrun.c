@@ -5,16 +5,14 @@
 #define _GNU_SOURCE
 #include <approxftl.h>
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "aftl-host.h"
-#include "exit-codes.h"
+#include "command-line.h"
+#include "complain.h"
 #include "rules.h"
 #include "standard-streams.h"
 
@@ -29,89 +27,64 @@
  * @rules: the file, as it was given
  * @check: read the rules, and run nothing
  * @require: end if there is no device
- * @talk: "quiet", "verbose", or NULL
+ * @quiet: what was refused is not said
+ * @verbose: what is taken for what is said
+ * @help: print the help
  */
 struct options {
 	const char *rules;
 	bool check;
 	bool require;
-	const char *talk;
+	bool quiet;
+	bool verbose;
+	bool help;
 };
 
-static const char help[] =
-	"Usage: approxrun -r RULES [OPTION ...] -- PROGRAM [ARGUMENT ...]\n"
-	"\n"
-	"Runs a program; of the files that it opens for writing those are approximate that the\n"
-	"rules name. Works with dynamically linked programs; see approxrun(1).\n"
-	"\n"
-	"  -r, --rules=FILE  lines of PATTERN [precise[=BYTES]] [process=NAME] [remember]\n"
-	"  -c, --check       read the rules, and run nothing\n"
-	"  -R, --require     do not run without a device of dm-approxftl\n"
-	"  -q, --quiet       do not say what was refused\n"
-	"  -v, --verbose     say what each file was taken for\n"
-	"  -h, --help        print this\n";
+#define OPTION(letter, name, kind, field, value, help) \
+	{ name, letter, COMMAND_##kind, offsetof(struct options, field), value, help, 0, 0, 0 }
 
-static __printf(1, 2) void complain(const char *format, ...)
-{
-	va_list arguments;
-
-	fputs("approxrun: ", stderr);
-	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
-	va_end(arguments);
-	fputc('\n', stderr);
-}
-
-static const struct option longs[] = {
-	{ "rules", required_argument, NULL, 'r' },
-	{ "check", no_argument, NULL, 'c' },
-	{ "require", no_argument, NULL, 'R' },
-	{ "quiet", no_argument, NULL, 'q' },
-	{ "verbose", no_argument, NULL, 'v' },
-	{ "help", no_argument, NULL, 'h' },
-	{ NULL, 0, NULL, 0 },
+static const struct command_option options_table[] = {
+	OPTION('r', "rules", TEXT, rules, "FILE",
+	       "lines of PATTERN [precise[=BYTES]] [process=NAME] [remember]"),
+	OPTION('c', "check", SWITCH, check, NULL, "read the rules, and run nothing"),
+	OPTION('R', "require", SWITCH, require, NULL,
+	       "do not run without a device of dm-approxftl"),
+	OPTION('q', "quiet", SWITCH, quiet, NULL, "do not say what was refused"),
+	OPTION('v', "verbose", SWITCH, verbose, NULL, "say what each file was taken for"),
+	OPTION('h', "help", SWITCH, help, NULL, "print this"),
 };
 
-static bool take_option(struct options *options, int code)
+/* The program's options are its own. */
+static const struct command_line command = {
+	.name = "approxrun",
+	.options = options_table,
+	.count = ARRAY_SIZE(options_table),
+	.column = 18,
+	.ends = true,
+};
+
+static void print_help(void)
 {
-	switch (code) {
-	case 'r':
-		options->rules = optarg;
-		return true;
-	case 'c':
-		options->check = true;
-		return true;
-	case 'R':
-		options->require = true;
-		return true;
-	case 'q':
-		options->talk = "quiet";
-		return true;
-	case 'v':
-		options->talk = "verbose";
-		return true;
-	default:
-		return false;
-	}
+	puts("Usage: approxrun -r RULES [OPTION ...] -- PROGRAM [ARGUMENT ...]\n"
+	     "\n"
+	     "Runs a program; of the files that it opens for writing those are approximate that the\n"
+	     "rules name. Works with dynamically linked programs; see approxrun(1).\n");
+	command_line_help(&command);
 }
 
-/* Options end at the program's name: its own are not ours. */
+#define complain(...) complain_of("approxrun", __VA_ARGS__)
+
 static enum exit_code take_options(struct options *options, int argc, char **argv)
 {
-	int code, at;
+	struct aftl_error error;
 
-	opterr = 0;
-	while (at = optind, (code = getopt_long(argc, argv, "+:r:cRqvh", longs, NULL)) != -1) {
-		if (code == 'h') {
-			fputs(help, stdout);
-			exit(standard_streams_end("approxrun", EXIT_DONE));
-		}
-		if (!take_option(options, code)) {
-			complain(code == ':' ? "%s needs a value" :
-				 "unknown option \"%s\"; \"approxrun --help\" lists the options",
-				 argv[at]);
-			return EXIT_USAGE;
-		}
+	if (command_line_parse(&command, options, argc, argv, &error)) {
+		complain("%s", error.text);
+		return EXIT_USAGE;
+	}
+	if (options->help) {
+		print_help();
+		exit(standard_streams_end("approxrun", EXIT_DONE));
 	}
 	if (options->rules && (options->check || optind < argc))
 		return EXIT_DONE;
@@ -170,8 +143,8 @@ static int set_rules(const struct options *options)
 	}
 	ret = setenv(APPROXRUN_RULES, path, 1);
 	free(path);
-	if (!ret && options->talk)
-		ret = setenv(APPROXRUN_TALK, options->talk, 1);
+	if (!ret && (options->quiet || options->verbose))
+		ret = setenv(APPROXRUN_TALK, options->quiet ? "quiet" : "verbose", 1);
 	return ret;
 }
 

@@ -2,7 +2,7 @@
 #
 # approxrun, and what it puts into programs.
 
-sees_userspace/preload := userspace/host userspace/lib userspace/libapproxftl
+sees_userspace/preload := $(own) userspace/libapproxftl
 PROGRAMS += $(plain_dir)/approxrun
 
 run_preload := $(plain_dir)/libapproxftl-preload.so
@@ -10,10 +10,10 @@ run_map := userspace/preload/preload.map
 run_preload_sources := userspace/preload/preload.c userspace/preload/rules.c
 
 $(plain_dir)/approxrun: $(call objects,plain,userspace/preload/approxrun.c \
-		userspace/preload/rules.c userspace/lib/standard-streams.c) \
+		userspace/preload/rules.c $(CORE) $(HOST) $(LIB)) \
 		$(plain_dir)/libapproxftl.a | $(run_preload)
 	$(call say,LINK,$@)
-	$(Q)$(plain_cc) $(plain_flags) $(CFLAGS) $(LDFLAGS) -o $@ $^ -pthread
+	$(Q)$(plain_cc) $(plain_flags) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) -pthread
 
 run_link_preload = $(CC) $(plain_flags) $(CFLAGS) $(LDFLAGS) -shared -Wl,-z,defs \
 	-Wl,--version-script=$(run_map) -o $@ $(filter %.o %.a,$^) -ldl -pthread

@@ -98,7 +98,7 @@ class Outcome:
 
 def simulate(*arguments: str) -> Json:
     """Run the simulator and return its only run."""
-    command = [str(PROGRAM), "sim", *arguments, "--json", "-", "-q"]
+    command = [str(PROGRAM), "sim", *arguments, "--json", "-q"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(done.stderr)

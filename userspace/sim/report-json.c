@@ -3,20 +3,8 @@
  * The result as JSON; its schema is sim-output.schema.json.
  */
 #include "json-envelope.h"
+#include "json-parameters.h"
 #include "report.h"
-
-static void put_parameters(struct json_writer *json, const struct aftl_config *config)
-{
-	char text[AFTL_VALUE_SIZE];
-	unsigned int i;
-
-	json_object(json, "parameters");
-	for (i = 0; i < aftl_param_count(); i++) {
-		aftl_param_print(aftl_param_at(i), aftl_param_get(config, i), text);
-		json_string(json, aftl_param_at(i)->key, text);
-	}
-	json_end_object(json);
-}
 
 static void put_geometry(struct json_writer *json, const struct aftl_geometry *geo)
 {
@@ -166,7 +154,7 @@ static void put_arrivals(struct json_writer *json, const struct sim_options *opt
 	if (options->burst_off)
 		put_bursts(json, options);
 	if (options->beside_rate) {
-		json_u64(json, "beside_rate", options->beside_rate);
+		json_u64(json, "beside_per_second", options->beside_rate);
 		json_u64(json, "beside_bytes", options->beside_size);
 	}
 	json_u64(json, "warmup_requests", result->warmup_requests);
@@ -592,7 +580,7 @@ void sim_report_json(const struct sim_report *report, FILE *out)
 	else
 		json_null(&json, "profile");
 	json_u64(&json, "seed", first->config.seed);
-	put_parameters(&json, &first->config);
+	json_parameters(&json, &first->config);
 	put_geometry(&json, &first->geo);
 	put_stream(&json, report->options, first);
 	json_array(&json, "runs");

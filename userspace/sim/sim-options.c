@@ -2,6 +2,7 @@
 /*
  * Arguments to struct sim_options.
  */
+#include "command-line.h"
 #include "complain.h"
 #include "core/ftl/ftl.h"
 #include "device-choice.h"
@@ -114,17 +115,6 @@ static int take_param(struct sim_options *options, const struct argument *argume
 	return device_choice_set(options, argument->name, argument->length, argument->value, error);
 }
 
-/* Without a name it is standard output. No other word can follow, so a name may. */
-static void take_standard(struct argument *argument)
-{
-	const char *next = argument->count == 2 ? argument->value : NULL;
-
-	if (argument->value && (!next || *next != '-' || !next[1]))
-		return;
-	argument->value = "-";
-	argument->count = 1;
-}
-
 static int take_option(struct sim_options *options, const struct option_row *option,
 		       struct argument *argument, struct aftl_error *error)
 {
@@ -140,8 +130,10 @@ static int take_option(struct sim_options *options, const struct option_row *opt
 		argument->count = 1;
 		return option_set(options, option, NULL, error);
 	}
-	if (option->kind == KIND_FILE)
-		take_standard(argument);
+	if (option->kind == KIND_FILE && (argument->count == 2 || !argument->value)) {
+		argument->value = "-";
+		argument->count = 1;
+	}
 	if (!has_value(argument, error))
 		return -EINVAL;
 	if (option->field == offsetof(struct sim_options, set))
@@ -151,17 +143,27 @@ static int take_option(struct sim_options *options, const struct option_row *opt
 	return option_set(options, option, argument->value, error);
 }
 
+/* Behind @before, the last option. */
+static int complain_word(const struct option_row *before, const char *word,
+			 struct aftl_error *error)
+{
+	bool is_word = *word != '-' || !word[1];
+
+	return is_word && before && before->kind == KIND_FILE ?
+		       command_word_behind(before->name, word, error) : -EINVAL;
+}
+
 static int take_arguments(struct sim_options *options, int argc, char **argv,
 			  struct aftl_error *error)
 {
+	const struct option_row *option = NULL;
 	int i, ret = 0;
 
 	for (i = 0; i < argc && !ret;) {
 		struct argument argument = { .name = NULL };
-		const struct option_row *option;
 
 		if (!split_argument(argv + i, &argument, error))
-			return -EINVAL;
+			return complain_word(option, argv[i], error);
 		option = option_find(argument.name, argument.length);
 		ret = option ? take_option(options, option, &argument, error) :
 			       take_param(options, &argument, error);

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/policy/settings.h"
+#include "json-parameters.h"
+
+/* Counts of something that is no piece. */
+static const struct unit {
+	const char *key;
+	const char *unit;
+} units[] = {
+	{ "bus", "_mb_per_second" },
+	{ "link", "_mb_per_second" },
+	{ "energy", "_microwatt" },
+};
+
+static const char *unit_of(const struct aftl_param *param)
+{
+	static const char *const of_types[] = {
+		[AFTL_PARAM_BYTES] = "_bytes",
+		[AFTL_PARAM_TIME] = "_ns",
+		[AFTL_PARAM_PERCENT] = "_percent",
+		[AFTL_PARAM_WEIGHTS] = NULL,
+	};
+	const char *unit = of_types[param->type];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(units) && !unit; i++)
+		if (!strcmp(param->key, units[i].key))
+			unit = units[i].unit;
+	return unit ? unit : "";
+}
+
+/* A byte each, the first one lowest; none: one queue. */
+static void put_weights(struct json_writer *json, const char *key, u64 weights)
+{
+	json_list(json, key);
+	for (; weights; weights >>= 8)
+		json_u64(json, NULL, weights & 255);
+	json_end_array(json);
+}
+
+static void put_value(struct json_writer *json, const char *key, const struct aftl_param *param,
+		      u64 value)
+{
+	switch (param->type) {
+	case AFTL_PARAM_PERCENT:
+		return json_fixed(json, key, value, 2);
+	case AFTL_PARAM_RATE:
+		return json_fixed(json, key, value, 12);
+	case AFTL_PARAM_CHOICE:
+		return json_string(json, key, param->words[value]);
+	case AFTL_PARAM_WEIGHTS:
+		return put_weights(json, key, value);
+	default:
+		return json_u64(json, key, value);
+	}
+}
+
+void json_parameters(struct json_writer *json, const struct aftl_config *config)
+{
+	char key[64];
+	unsigned int i;
+
+	json_object(json, "parameters");
+	for (i = 0; i < aftl_param_count(); i++) {
+		const struct aftl_param *param = aftl_param_at(i);
+
+		scnprintf(key, sizeof(key), "%s%s", param->key, unit_of(param));
+		put_value(json, key, param, aftl_param_get(config, i));
+	}
+	json_end_object(json);
+}

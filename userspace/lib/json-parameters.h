@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Parameters of a device in a JSON document.
+ */
+#ifndef AFTL_JSON_PARAMETERS_H
+#define AFTL_JSON_PARAMETERS_H
+
+#include "core/base/params.h"
+#include "json-writer.h"
+
+/* The object "parameters": numbers are numbers, their units in the keys: read_ns, op_percent. */
+void json_parameters(struct json_writer *json, const struct aftl_config *config);
+
+#endif
