@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 only_in_the_lab
 
-requests=${REQUESTS:-2000}
+requests=${REQUESTS:-1000}
 # Times the cost of dm-linear over the kernel's RAM disk, in percent
 limit=200
 # Times the cost of a write where nothing is tagged, in percent
