@@ -342,7 +342,8 @@ alone 'who may ask where blocks are' asks
 alone 'files of watched file systems' is_watched
 alone 'a block trace has what is stored' at_once pairs_with_blktrace
 alone 'files below an overlay' is_overlaid
-alone 'after a power failure, when copied, when made precise' is_durable
+! next_turn 'after a power failure, when copied, when made precise' ||
+	alone 'after a power failure, when copied, when made precise' is_durable
 matrix
 # shellcheck disable=SC2086 # words
 create aftl-tags ram $small && mkfs.ext4 -q -F -m 0 /dev/mapper/aftl-tags >"$scratch/said" 2>&1 &&
