@@ -532,7 +532,7 @@ static void nobody_takes_open_blocks(void)
 	};
 	u32 seed;
 
-	for (seed = 0; seed < 40 && !tap_failures(); seed++) {
+	for (seed = 0; seed < 10 && !tap_failures(); seed++) {
 		open_device("baseline", narrow);
 		test_stream_init(&stream, seed);
 		test_stream_fill(&stream, &device);
@@ -551,7 +551,7 @@ static void the_last_blocks_are_not_the_end(void)
 	};
 	u32 seed;
 
-	for (seed = 0; seed < 60 && !tap_failures(); seed++) {
+	for (seed = 0; seed < 20 && !tap_failures(); seed++) {
 		open_device("baseline", short_blocks);
 		test_stream_init(&stream, seed);
 		test_stream_fill(&stream, &device);

@@ -87,8 +87,9 @@ static u32 note_lost(bool *lost)
 	/* No promise is broken by it. */
 	for (i = 0; i < durable.unit_count; i++) {
 		durable.units[i].hurt = durable.units[i].newest;
-		lost[i] = is_lost(i);
-		count += lost[i];
+		if (lost)
+			lost[i] = is_lost(i);
+		count += lost && lost[i];
 	}
 	return count;
 }
@@ -165,6 +166,85 @@ static void parity_is_found(const char *policy)
 	durable_close(&durable);
 }
 
+/* Of a die that is dead one block that says so is enough: power failed before others did. */
+static void one_block_says_it(void)
+{
+	struct aftl_random random = { 1 };
+	struct aftl_lun_info info;
+
+	begin("baseline");
+	kill_die(1);
+	CHECK_EQ(durable_work(&durable, 3), 0);
+	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
+	durable_crash(&durable, DISK_CRASH_NOTHING, &random);
+	durable_must(&durable, durable_start(&durable, "baseline", false), "start again");
+	aftl_lun_info(durable.device.ftl, 1, &info);
+	CHECK_EQ(info.good_blocks, 0);
+	durable_close(&durable);
+}
+
+/* What was lost with a die must not be found again beside what was erased since. */
+static void said_before_an_erase(void)
+{
+	struct aftl_erase_entry entry;
+	u64 commit;
+
+	begin("baseline");
+	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
+	commit = aftl_volume_state(durable.volume)->commit;
+	aftl_erase_entry_take(&entry, durable.device.ftl, 0);
+	CHECK_EQ(aftl_volume_erase(durable.volume, 0, &entry), 0);
+	CHECK_EQ(aftl_volume_state(durable.volume)->commit, commit);
+	entry.bad = true;
+	CHECK_EQ(aftl_volume_retire(durable.volume, 1, &entry), 0);
+	CHECK_EQ(aftl_volume_erase(durable.volume, 0, &entry), 0);
+	CHECK_EQ(aftl_volume_state(durable.volume)->commit, commit + 1);
+	durable_close(&durable);
+}
+
+/* Another die has taken over the parity of one that is dead, which had written some of it. */
+static void parity_is_taken_over(const char *policy)
+{
+	u32 i;
+
+	begin(policy);
+	for (i = 1; i < 3; i++) {
+		kill_die(i);
+		wait_for_rebuild(i);
+		note_lost(NULL);
+		small_volume_work(&durable, i, 600);
+		small_volume_crash(&durable, policy);
+	}
+	durable_close(&durable);
+}
+
+/* Where two say that they have the parity, one of them is dead, and was the first. */
+static void the_dead_one_was_first(void)
+{
+	const u32 each = 64;
+	struct aftl *ftl;
+	u32 tried = 0;
+	u32 i;
+
+	begin("baseline");
+	ftl = durable.device.ftl;
+	kill_die(1);
+	for (i = 0; i < each; i++) {
+		struct aftl_block *dead = &ftl->media.blocks[each + i];
+		struct aftl_block *keeper = aftl_parity_beside(ftl, dead);
+
+		if (!keeper || keeper == dead || keeper->erases != dead->erases)
+			continue;
+		dead->parity = 1;
+		aftl_group_found(ftl);
+		CHECK(!dead->parity && keeper->parity);
+		tried++;
+	}
+	CHECK(tried > 20);
+	test_audit(&durable.device);
+	durable_close(&durable);
+}
+
 static void other_policies_are_refused(void)
 {
 	begin("baseline");
@@ -195,6 +275,10 @@ int main(void)
 	with_policies("a die dies", a_die_dies);
 	with_policies("two dies die", two_dies_die);
 	with_policies("parity is found", parity_is_found);
+	with_policies("parity is taken over", parity_is_taken_over);
+	tap_run("the dead one was the first", the_dead_one_was_first);
+	tap_run("one block says that its die is dead", one_block_says_it);
+	tap_run("that is said before an erase", said_before_an_erase);
 	tap_run("other policies are refused", other_policies_are_refused);
 	return tap_finish();
 }

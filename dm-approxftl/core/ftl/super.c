@@ -584,6 +584,7 @@ static bool comes_late(const struct aftl *ftl, u32 group, u32 number)
 static int audit_one(const struct aftl *ftl, u32 group, u32 number, struct aftl_error *error)
 {
 	const struct aftl_block *good = NULL;
+	const struct aftl_block *parity = NULL;
 	u32 parities = 0;
 	u32 i;
 
@@ -591,6 +592,7 @@ static int audit_one(const struct aftl *ftl, u32 group, u32 number, struct aftl_
 		const struct aftl_block *block = aftl_super_block(ftl, group, number, i);
 
 		parities += block->parity;
+		parity = block->parity ? block : parity;
 		if (block->state != AFTL_BLOCK_BAD && good && good->erases != block->erases)
 			return aftl_fail(error, -EUCLEAN,
 					 "superblock %u has not been erased as a whole", number);
@@ -600,6 +602,9 @@ static int audit_one(const struct aftl *ftl, u32 group, u32 number, struct aftl_
 					 "superblock %u has data of the host in its parity",
 					 number);
 	}
+	if (parity && good && parity->erases != good->erases)
+		return aftl_fail(error, -EUCLEAN,
+				 "superblock %u has the parity of what was there before", number);
 	if (comes_late(ftl, group, number))
 		return aftl_fail(error, -EUCLEAN,
 				 "superblock %u goes on where its parity has been written",
