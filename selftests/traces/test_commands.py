@@ -95,7 +95,7 @@ def test_as_a_verb_of_approxftl() -> None:
 
 def test_formats_are_listed() -> None:
     listed = {f["name"]: f for f in json.loads(must("formats", "--json").out)["formats"]}
-    assert len(listed) == 13
+    assert len(listed) == 14
     assert {n for n, f in listed.items() if f["written"]} == {
         "aft", "blktrace", "csv", "iolog", "mqsim", "msr", "parquet"}
     assert [n for n, f in listed.items() if not f["read"]] == ["parquet"]

@@ -208,6 +208,56 @@ def test_oracle_general(tmp_path: Path) -> None:
         (t * 10**9, "read", 4096 * t, 4096, 0, 0) for t in range(1, 4)]
 
 
+#: Command, bytes, block, time in us, time that it took; what has no data is passed over.
+COMMANDS = [(0x2A, 4096, 8, 1000, 70), (0x28, 512, 1 << 40, 1500, 80), (0x12, 36, 0, 1600, 1),
+            (0x35, 0, 0, 1700, 5), (0x88, 1024, 3, 2000, 9)]
+FOUND = [(1_000_000, "write", 4096, 4096, 70_000), (1_500_000, "read", 1 << 49, 512, 80_000),
+         (1_700_000, "flush", 0, 0, 5_000), (2_000_000, "read", 1536, 1024, 9_000)]
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_vscsi(tmp_path: Path, version: int) -> None:
+    data = b"".join(
+        struct.pack("<IIIHHQQ", i, size, 1, command, 0x100, block, t_us) if version == 1 else
+        struct.pack("<HHIIIQQQ", command, 0x205, i, size, 1, block, t_us, took)
+        for i, (command, size, block, t_us, took) in enumerate(COMMANDS))
+    file = write(tmp_path / "t", data + b"tail")
+    info = must("info", file)
+    assert "vscsi" in info.out
+    assert f"byte {len(data)}: dropped: the file ends inside a record" in info.err
+    found = rows(file)
+    assert [brief(row)[:4] for row in found] == [one[:4] for one in FOUND]
+    assert [row.latency_ns for row in found] == [
+        one[4] if version == 2 else 0 for one in FOUND]
+    high = bytearray(data)
+    high[-16:] = 16 * b"\xff"
+    done = must("info", write(tmp_path / "t", bytes(high)))
+    assert "dropped: a block, or a time, is beyond 64 bits" in done.err
+
+
+def test_neither_version_of_vscsi(tmp_path: Path) -> None:
+    for data in (b"\0" * 80, b"\1" * 80, b"x"):
+        done = run("info", "--from", "vscsi", write(tmp_path / "t", data))
+        assert done.code == 1
+        assert "neither version 1 nor version 2 of vscsi" in done.err
+
+
+@pytest.mark.parametrize(("base", "codes"), [
+    (16, ["2a", "0x28", "AA", "88", "42", "0x35", "41", "8e"]),
+    (10, ["42", "40", "170", "136", "66", "53", "65", "142"])])
+def test_operations_of_scsi(tmp_path: Path, base: int, codes: list[str]) -> None:
+    wrong = ["12", "0", "", "-28", "zz", "0x00000028"]
+    text = "".join(f"{i},{code},{4096 * i},512\n" for i, code in enumerate([*codes, *wrong]))
+    words = ("--from", "csv", "--columns", f"time=1,op=2,offset=3,bytes=4,op-scsi={base}",
+             "--time-unit", "us", "--offset-unit", "bytes", write(tmp_path / "t", text))
+    assert [row.op for row in rows(*words)] == [
+        "write", "read", "write", "read", "discard", "flush", "write_zeroes", "write"]
+    assert must("info", *words).err.count(": dropped") == len(wrong)
+    other = [word.replace(f"scsi={base}", "scsi=8") if isinstance(word, str) else word
+             for word in words]
+    assert "is not understood" in run("info", *other).err
+
+
 def compress(data: bytes, how: str) -> bytes:
     if how == "gzip":
         return gzip.compress(data)

@@ -6,8 +6,11 @@
  *	--columns time=1,op=2,offset=3,bytes=4[,latency=N][,pid=N][,stream=N][,class=N][,sep=;]
  *
  * Columns count from 1. Operations are words (read, write, flush, discard, write_zeroes, also R
- * and W), or 0 and 1 with op-read=0 or op-read=1. A class is "precise", "approximate" or blank.
+ * and W), or 0 and 1 with op-read=0 or op-read=1, or codes of SCSI, decimal with op-scsi=10 and
+ * hexadecimal with op-scsi=16. A class is "precise", "approximate" or blank.
  */
+#include <stdlib.h>
+
 #include "checked-memory.h"
 #include "trace-format.h"
 
@@ -38,12 +41,14 @@ static const char header[] = "t_ns,op,offset_bytes,bytes,latency_ns,pid,stream,c
  * struct csv - reading
  * @meaning: what each column holds, NO_COLUMN: nothing
  * @separator: between columns
- * @reads: the number that is a read, or -1 if operations are words
+ * @reads: the number that is a read, or -1 if operations are words or codes
+ * @scsi: the base that codes of SCSI are written in, or 0
  */
 struct csv {
 	u8 meaning[WIDTH];
 	char separator;
 	int reads;
+	int scsi;
 };
 
 static bool known(const u8 *head, size_t size)
@@ -67,6 +72,10 @@ static bool set_word(struct csv *csv, struct text_cursor word, u32 *found)
 	if (text_equals(key, "op-read")) {
 		csv->reads = *word.at - '0';
 		return text_equals(word, "0") || text_equals(word, "1");
+	}
+	if (text_equals(key, "op-scsi")) {
+		csv->scsi = text_equals(word, "16") ? 16 : 10;
+		return csv->scsi == 16 || text_equals(word, "10");
 	}
 	if (!text_below(&word, WIDTH, &number) || !number || !text_at_end(&word))
 		return false;
@@ -143,6 +152,18 @@ static int open_csv(struct trace_file *file, struct aftl_error *error)
 	return ret ? ret : check_units(file, error);
 }
 
+static bool take_scsi(const struct csv *csv, struct text_cursor word, u8 *op)
+{
+	char text[8], *end;
+	unsigned long code;
+
+	if (word.end - word.at >= (int)sizeof(text))
+		return false;
+	scnprintf(text, sizeof(text), "%.*s", (int)(word.end - word.at), word.at);
+	code = strtoul(text, &end, csv->scsi);
+	return end > text && !*end && trace_scsi_op(code, op);
+}
+
 static bool take_op(const struct csv *csv, struct text_cursor word, u8 *op)
 {
 	if (csv->reads >= 0) {
@@ -155,6 +176,8 @@ static bool take_op(const struct csv *csv, struct text_cursor word, u8 *op)
 			*op = AFTL_OP_WRITE;
 		return true;
 	}
+	if (csv->scsi)
+		return take_scsi(csv, word, op);
 	if (trace_word_op(word, op))
 		return true;
 	for (*op = AFTL_OP_FLUSH; *op < AFTL_OPS; (*op)++)

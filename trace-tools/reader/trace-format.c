@@ -61,6 +61,25 @@ bool trace_word_op(struct text_cursor word, u8 *op)
 	return text_says(word, "w") || text_says(word, "write");
 }
 
+bool trace_scsi_op(u64 code, u8 *op)
+{
+	/* Of 6, 10, 16 and 12 bytes; last what verifies what it has written. */
+	static const u8 codes[AFTL_OPS][8] = {
+		[AFTL_OP_READ] = { 0x08, 0x28, 0x88, 0xa8 },
+		[AFTL_OP_WRITE] = { 0x0a, 0x2a, 0x8a, 0xaa, 0x2e, 0x8e, 0xae },
+		[AFTL_OP_FLUSH] = { 0x35, 0x91 },
+		[AFTL_OP_DISCARD] = { 0x42 },
+		[AFTL_OP_WRITE_ZEROES] = { 0x41, 0x93 },
+	};
+	u32 i;
+
+	for (*op = 0; *op < AFTL_OPS; (*op)++)
+		for (i = 0; i < ARRAY_SIZE(codes[0]); i++)
+			if (code && codes[*op][i] == code)
+				return true;
+	return false;
+}
+
 enum trace_line_verdict trace_check_request(const struct trace_request *request,
 					    const char **cause)
 {

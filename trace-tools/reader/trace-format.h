@@ -220,4 +220,7 @@ const char *trace_keep_text(struct trace_file *file, const char *text, size_t le
 /* "r", "w", "read" or "write", in any case. */
 bool trace_word_op(struct text_cursor word, u8 *op);
 
+/* What the operation code of a SCSI command does with data; false: nothing. */
+bool trace_scsi_op(u64 code, u8 *op);
+
 #endif

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * vscsi, as CloudPhysics recorded the disks of virtual machines. Records are little-endian: of
+ * version 1 serial number (4), bytes (4), segments (4), command (2), version (2), block (8), time
+ * in us (8); of version 2 command (2), version (2), serial number (4), bytes (4), segments (4),
+ * block (8), time in us (8), time that it took (8). The version is the upper half of its field.
+ * What neither reads nor writes nor the like is passed over.
+ */
+#include "checked-memory.h"
+#include "fixed-records.h"
+
+#define MICROSECOND_NS 1000
+
+/**
+ * struct layout - where things are in a record of a version
+ * @bytes: of a record
+ * @version: byte with it
+ * @command: of SCSI
+ * @length: of the request
+ * @block: its first one; the time is behind it
+ * @took: a time behind that
+ */
+static const struct layout {
+	u8 bytes;
+	u8 version;
+	u8 command;
+	u8 length;
+	u8 block;
+	bool took;
+} layouts[] = {
+	{ .bytes = 32, .version = 15, .command = 12, .length = 4, .block = 16 },
+	{ .bytes = 40, .version = 3, .command = 0, .length = 8, .block = 16, .took = true },
+};
+
+/* The first two records tell, for one byte may be so by chance. */
+static const struct layout *layout_of(const u8 *head, size_t size)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(layouts); i++) {
+		const struct layout *layout = &layouts[i];
+		const u8 *second = head + layout->bytes;
+
+		if (size < 2U * layout->bytes || head[layout->version] != i + 1 ||
+		    second[layout->version] != i + 1)
+			continue;
+		if (!head[layout->command + 1] && !second[layout->command + 1])
+			return layout;
+	}
+	return NULL;
+}
+
+static bool known(const u8 *head, size_t size)
+{
+	return layout_of(head, size);
+}
+
+static int open_vscsi(struct trace_file *file, struct aftl_error *error)
+{
+	const struct layout *layout, **kept = memory_zeroed(1, sizeof(*kept));
+	int ret = trace_input_fill(&file->input, 2 * layouts[1].bytes, error);
+
+	file->state = kept;
+	if (ret)
+		return ret;
+	layout = layout_of(trace_input_at(&file->input), trace_input_left(&file->input));
+	if (!layout)
+		return aftl_fail(error, -EINVAL, "%.80s: neither version 1 nor version 2 of vscsi",
+				 file->input.name);
+	*kept = layout;
+	return 0;
+}
+
+static const struct layout *layout_in(const struct trace_file *file)
+{
+	const struct layout *const *kept = file->state;
+
+	return *kept;
+}
+
+static enum trace_line_verdict parse(const struct trace_file *file, const u8 *at,
+				     struct trace_request *request, const char **cause)
+{
+	const struct layout *layout = layout_in(file);
+	const u8 *block = at + layout->block;
+
+	*request = (struct trace_request){ .bytes = fixed_record_number(at + layout->length, 4) };
+	if (!trace_scsi_op(fixed_record_number(at + layout->command, 2), &request->op))
+		return TRACE_LINE_EMPTY;
+	*cause = "a block, or a time, is beyond 64 bits";
+	if (!trace_bytes(fixed_record_number(block, 8), TRACE_SECTOR, &request->offset) ||
+	    !trace_bytes(fixed_record_number(block + 8, 8), file->time_unit_ns, &request->t_ns) ||
+	    (layout->took && !trace_bytes(fixed_record_number(block + 16, 8), file->time_unit_ns,
+					  &request->latency_ns)))
+		return TRACE_LINE_WRONG;
+	return trace_check_request(request, cause);
+}
+
+static int fill(struct trace_file *file, void *out, u32 room, struct aftl_error *error)
+{
+	return fixed_records_fill(file, out, room, layout_in(file)->bytes, parse, error);
+}
+
+const struct trace_format trace_format_vscsi = {
+	.name = "vscsi",
+	.title = "vscsi of CloudPhysics, versions 1 and 2",
+	.units = "times and latencies in us, blocks of 512 bytes, sizes in bytes",
+	.time_unit_ns = MICROSECOND_NS,
+	.open = open_vscsi,
+	.known = known,
+	.fill = fill,
+};
