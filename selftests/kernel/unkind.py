@@ -46,6 +46,7 @@ SHAPES = {
     "tiny": "channels 1 chips 1 blocks 32 word_lines 2 op 45",
     "small": "channels 1 chips 2 blocks 64 word_lines 2 op 35",
     "wide": "channels 2 chips 2 blocks 64 word_lines 2 op 35 controller 100us ecc 20us",
+    "mapped": "channels 1 chips 2 blocks 256 word_lines 2 op 40 page 4KiB map_cache 16KiB",
     "tlc": "channels 1 chips 1 bits 3 one_shot on blocks 80 word_lines 2 op 45",
 }
 MEDIA = ("ram", "linear", "slow", "failing", "bad", "ours", "nvme")
@@ -151,7 +152,7 @@ class Scenario:
 
 def policies(shape: str) -> list[str]:
     """Return those that a device of this shape can have."""
-    if shape == "tiny":
+    if shape in ("tiny", "mapped"):
         return ["baseline"]
     if shape != "tlc":
         return ["baseline", "approxftl"]

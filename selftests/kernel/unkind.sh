@@ -60,6 +60,8 @@ chosen()
 	in_turn 'the power fails on a slow medium' press 4 media=slow 'delays=1 5 50' unit=2KiB \
 		shape=small timing=off buffer=8MiB policy=baseline depth=32 most=64KiB \
 		events=cut,medium,reopen
+	in_turn 'a map on flash, the power fails' press 12 media=linear unit=512 buffer=64KiB \
+		shape=mapped timing=off depth=64 most=64KiB events=cut,reload,message pace=0.1
 	in_turn 'all policies in turn' press 5 media=linear shape=tlc timing=off buffer=64KiB \
 		events=policy,reload pace=0.05
 	in_turn 'a medium that fails now and then' press 6 media=failing shape=small timing=real \
