@@ -301,8 +301,10 @@ static void fills_by_the_short_cut(void)
 		{ FILLED, "100%", "fill", "sequential", "allocate", "static", NULL },
 		{ FILLED, "100%", "fill", "random", "allocate", "static", NULL },
 		{ FILLED, "100%", "fill", "sequential", "allocate", "least_busy", NULL },
+		/* Words of bits that are full at once */
+		{ FILLED, "61%", "fill", "sequential", "layers", "16", "word_lines", "15", NULL },
 	};
-	static const bool in_rounds[] = { true, true, false, true, true, true, false, false };
+	static const bool in_rounds[] = { true, true, false, true, true, true, false, false, true };
 	u32 at_all = 0;
 	u32 i;
 	u32 k;

@@ -291,6 +291,20 @@ static inline void aftl_slot_set_valid(struct aftl_media *media, aftl_slot_t slo
 	media->valid[from_slot(slot) / 64] |= 1ULL << (from_slot(slot) % 64);
 }
 
+/* So many from @slot on. */
+static inline void aftl_slots_set_valid(struct aftl_media *media, aftl_slot_t slot, u32 slots)
+{
+	u32 i = from_slot(slot);
+	u32 end = i + slots;
+
+	for (; i < end && i % 64; i++)
+		aftl_slot_set_valid(media, to_slot(i));
+	for (; end - i >= 64; i += 64)
+		media->valid[i / 64] = ~0ULL;
+	for (; i < end; i++)
+		aftl_slot_set_valid(media, to_slot(i));
+}
+
 static inline bool aftl_slot_lost(const struct aftl_media *media, aftl_slot_t slot)
 {
 	return media->lost[from_slot(slot) / 64] >> (from_slot(slot) % 64) & 1;

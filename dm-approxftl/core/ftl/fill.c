@@ -331,7 +331,7 @@ static u32 coprime_step(u32 n, struct aftl_random *random)
 }
 
 /* Units between two pauses, so few that their part of the map stays in the processor's cache. */
-#define ROUNDS_UNITS 4096U
+#define ROUNDS_UNITS 16384U
 
 static bool takes_turns(const struct aftl *ftl)
 {

@@ -522,21 +522,31 @@ void aftl_program_parity(struct aftl *ftl, struct aftl_lun *lun,
 	aftl_program_commit(ftl, lun, &need, placement, &nothing);
 }
 
-static void go_on_pages(struct aftl *ftl, struct aftl_block *block, u32 first, u16 attr)
+static void set_hours(const struct aftl_media *media, u32 first, u32 end, u16 hours)
 {
-	u32 hours = hours_since_first(ftl, block);
 	u32 page;
 
-	for (page = first; page < first + ftl->geo.program_pages; page++) {
-		ftl->media.attr[page] = attr;
-		/* Most are 0 already: memory that nobody writes is nowhere. */
-		if (*aftl_hours_at(&ftl->media, page) != hours)
-			*aftl_hours_at(&ftl->media, page) = hours;
-	}
-	if (aftl_page_class(attr) == AFTL_PRECISE)
+	/* Most are 0 already: memory that nobody writes is nowhere. */
+	for (page = first; page < end; page++)
+		if (*aftl_hours_at(media, page) != hours)
+			*aftl_hours_at(media, page) = hours;
+}
+
+/* The next @steps of @block, from page @first of the device on. */
+static void go_on_pages(struct aftl *ftl, struct aftl_block *block, u32 first, u32 steps, u16 value)
+{
+	u32 pages = steps * ftl->geo.program_pages;
+	u16 *attr = &ftl->media.attr[first];
+	u32 i;
+
+	for (i = 0; i < pages; i++)
+		attr[i] = value;
+	set_hours(&ftl->media, first, first + pages, hours_since_first(ftl, block));
+	if (aftl_page_class(value) == AFTL_PRECISE)
 		block->approx_only = 0;
-	block->programmed += ftl->geo.program_pages;
-	aftl_order_advance(&ftl->media, block, block->frontier);
+	block->programmed += pages;
+	aftl_order_advance(&ftl->media, block,
+			   block->frontier + (steps - 1) * ftl->geo.program_pages);
 }
 
 /*
@@ -553,7 +563,7 @@ void aftl_program_go_on(struct aftl *ftl, struct aftl_lun *lun, struct aftl_bloc
 	u32 first = page * ftl->geo.page_units;
 	u32 i;
 
-	go_on_pages(ftl, block, page, aftl_page_attr(class, AFTL_MODE_NORMAL, 0));
+	go_on_pages(ftl, block, page, 1, aftl_page_attr(class, AFTL_MODE_NORMAL, 0));
 	for (i = 0; i < payload->count; i++) {
 		*aftl_unit_word(&ftl->media, to_slot(first + i)) = payload->unit[i];
 		if (aftl_has_origins(&ftl->media))
@@ -563,41 +573,59 @@ void aftl_program_go_on(struct aftl *ftl, struct aftl_lun *lun, struct aftl_bloc
 	announce_pages(ftl, first, first + payload->count);
 }
 
-/* A unit that has no place yet, and its errors begin with the write number @seq. */
-static void store_new(struct aftl *ftl, u32 unit, u32 slot, u64 seq)
-{
-	struct aftl_origin origin = { .lineage = (u16)aftl_mix(seq) };
+/**
+ * struct newcomers - units that have no place yet, on their way into one block
+ * @course: the next of them; their errors begin with their write numbers
+ * @units: of a program
+ * @skip: from one program to the next
+ */
+struct newcomers {
+	struct aftl_course course;
+	u32 units;
+	u32 skip;
+};
 
-	*aftl_unit_word(&ftl->media, to_slot(slot)) = to_unit(unit);
-	if (aftl_has_origins(&ftl->media))
-		*aftl_origin_at(&ftl->media, to_slot(slot)) = origin;
-	*aftl_map_at(ftl, unit) = slot + 1;
-	aftl_slot_set_valid(&ftl->media, to_slot(slot));
+/* @media and @map are nobody else's: what is stored cannot change where. */
+static void store_new(struct aftl_media media, struct aftl_chunks map, struct newcomers new,
+		      u32 slot, u32 end)
+{
+	bool origins = aftl_has_origins(&media);
+	u32 i;
+
+	for (; slot < end; aftl_course_skip(&new.course, new.skip)) {
+		for (i = 0; i < new.units; i++, slot++) {
+			u32 unit = aftl_course_unit(&new.course, i);
+
+			*aftl_unit_word(&media, to_slot(slot)) = to_unit(unit);
+			*aftl_entry(&map, u32, unit) = slot + 1;
+			if (origins)
+				*aftl_origin_at(&media, to_slot(slot)) = (struct aftl_origin){
+					.lineage = (u16)aftl_mix(new.course.seq + i),
+				};
+		}
+	}
 }
 
 /*
  * aftl_program_rounds() - the next steps of such a block, precise data that have no place yet
  * @course: the units of the first of them, and where those of the next one begin
- * @rounds: how many steps; the last one of the block is not among them
+ * @rounds: how many steps, at least one; the last one of the block is not among them
  */
 void aftl_program_rounds(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
 			 struct aftl_course course, u32 rounds)
 {
-	u16 attr = aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0);
 	u32 page = aftl_device_page(&ftl->media, block, block->frontier);
 	u32 slot = page * ftl->geo.page_units;
-	u32 round;
-	u32 i;
+	u32 units = rounds * ftl->program_units;
 
-	for (round = 0; round < rounds; round++) {
-		go_on_pages(ftl, block, page, attr);
-		for (i = 0; i < ftl->program_units; i++)
-			store_new(ftl, aftl_course_unit(&course, i), slot++, course.seq + i);
-		aftl_course_skip(&course, ftl->geo.luns * ftl->program_units);
-		page += ftl->geo.program_pages;
-	}
-	block->valid += rounds * ftl->program_units;
-	lun->valid += rounds * ftl->program_units;
+	go_on_pages(ftl, block, page, rounds, aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0));
+	aftl_slots_set_valid(&ftl->media, to_slot(slot), units);
+	store_new(ftl->media, ftl->map,
+		  (struct newcomers){ course, ftl->program_units,
+				      ftl->geo.luns * ftl->program_units },
+		  slot, slot + units);
+	block->valid += units;
+	lun->valid += units;
 }
 
 void aftl_erase_begin(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_block *block)
