@@ -132,10 +132,27 @@ def checker(schema: str) -> Checker:
     return Checker(json.loads((TOP / schema).read_text()))
 
 
+#: What is repeated as somebody has written it: words of a command line, values of a parameter, or
+#: of a study's axis.
+AS_WRITTEN = {"argv", "labels", "profile", "value", "smallest", "largest", "stored_unit", "op"}
+NUMBER = re.compile(r"[-+]?\d+(\.\d+)?(e-?\d+)? ?[a-zA-Z%]{0,3}")
+
+
+def numbers_as_text(value: Any, where: str) -> list[str]:
+    """Return what should be a number, with its unit in the key."""
+    if isinstance(value, dict):
+        return [line for key, one in value.items() if key not in AS_WRITTEN
+                for line in numbers_as_text(one, f"{where}.{key}")]
+    if isinstance(value, list):
+        return [line for one in value for line in numbers_as_text(one, f"{where}[]")]
+    text = isinstance(value, str) and NUMBER.fullmatch(value)
+    return [f"{where}: {value!r} is a number as text"] if text else []
+
+
 def document_of(schema: str, text: str) -> dict[str, Any]:
-    """Return a document that must be as its schema has it."""
+    """Return a document that must be as its schema has it, and whose numbers are no texts."""
     document: dict[str, Any] = json.loads(text)
-    found = checker(schema).errors(document)
+    found = checker(schema).errors(document) + numbers_as_text(document, "$")
     assert not found, found
     return document
 
