@@ -260,6 +260,41 @@ static void a_reset_has_its_turn(void)
 	test_device_close(&device);
 }
 
+static const char *const queued[] = {
+	SHAPE, "max_active_zones", "4", "buffer", "256KiB", "queue_weights", "1:3:2:5", NULL
+};
+
+/* Four writers wait beside each other: each fills its zone, resets it, and begins anew. */
+static void queues_keep_their_order(void)
+{
+	struct shadow_store store;
+	u32 i;
+
+	test_device_init(&device, "demo");
+	test_device_open(&device, "baseline", queued);
+	shadow_open(&store, &device, false);
+	for (i = 0; i < 4 * 18; i++) {
+		u32 step = i / 4;
+		u32 zone = i % 4;
+
+		device.queue = (u8)zone;
+		if (step == 16)
+			test_submit(&device, AFTL_OP_ZONE_RESET, zone * ZONE, 0, 0, 0, 0);
+		else
+			test_submit(&device, AFTL_OP_WRITE, zone * ZONE + step % 17 * 4,
+				    step == 17 ? zone + 1 : 4, 0, 0, 0);
+	}
+	CHECK_RANGE(device.ftl->turns[1].count, 30, U32_MAX);
+	test_drain(&device);
+	CHECK_EQ(device.failed, 0);
+	for (i = 0; i < 4; i++)
+		expect(i, AFTL_ZONE_IMPLICIT, i + 1);
+	shadow_lookup_all(&store);
+	test_audit(&device);
+	shadow_close(&store);
+	test_device_close(&device);
+}
+
 static void dead_blocks_cost_zones(void)
 {
 	u32 at = 0;
@@ -724,6 +759,7 @@ static void do_something(struct model *model, struct aftl_random *random, u32 fe
 	u32 draw = aftl_random_below(random, 100);
 	u32 zone = aftl_random_below(random, draw % 4 ? few : device.ftl->geo.zones);
 
+	device.queue = (u8)aftl_random_below(random, AFTL_QUEUES_MAX);
 	if (draw < 70)
 		write_somewhere(model, random, zone);
 	else if (draw < 90)
@@ -902,6 +938,7 @@ int main(int argc, char **argv)
 	tap_run("nothing is padded before the end", nothing_is_padded_before_the_end);
 	tap_run("a reset erases its blocks", a_reset_erases_its_blocks);
 	tap_run("a reset has its turn", a_reset_has_its_turn);
+	tap_run("queues keep their order", queues_keep_their_order);
 	tap_run("dead blocks cost zones", dead_blocks_cost_zones);
 	tap_run("dead dies make zones read-only", dead_dies_make_zones_read_only);
 	tap_run("small zones have few LUNs", small_zones_have_few_luns);

@@ -41,6 +41,8 @@ READ_TIMES = ("read_first", "read", "read_last")
 PATHS = ("controller", "bus", "link", "link_command")
 #: Of the time between two requests when there are most of them, what their commands may take.
 COMMAND_SHARE = 0.3
+#: Where commands take so much of it they are what limits requests.
+LIMITING = 0.9
 #: Of a lone read, beside the die: what the first guess takes for the way of a page (ns).
 WAY = 4e3
 
@@ -338,8 +340,12 @@ class Search:
     def share(self, model: Model, ends: dict[str, tuple[float, float]]) -> None:
         """Widen the controller's interval by what may be the command's: their sum is what shows.
 
-        Of the command it is known that the link has carried the fastest load.
+        Of the command it is known that the link has carried the fastest load. If it could have
+        carried more, dies are what limits that, and another share fits as well, however much the
+        next one does not.
         """
+        if model.values["link_command"] * fastest(self.trial.loads) < LIMITING * 1e9:
+            ends["link_command"] = 0.0, math.inf
         low, high = ends.get("controller", (0.0, 0.0))
         if low and not Known("link_command", 0.0, *ends.get("link_command", (0, 0))).determined:
             own = model.values["link_command"]

@@ -899,6 +899,7 @@ void aftl_supply_restored(struct aftl *ftl);
 void aftl_supply_resettle(struct aftl *ftl);
 struct aftl_block *aftl_supply_take(struct aftl *ftl, struct aftl_lun *lun, u32 kind);
 void aftl_supply_designate(struct aftl *ftl, u32 group, u32 number);
+void aftl_supply_find_keeper(struct aftl *ftl, u32 group, u32 number);
 void aftl_supply_give(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 void aftl_supply_open(struct aftl *ftl, struct aftl_block *block, enum aftl_order order, u32 kind);
 void aftl_supply_close(struct aftl *ftl, struct aftl_block *block);

@@ -499,5 +499,5 @@ void aftl_group_settled(struct aftl *ftl)
 	for (i = 0; ftl->config.rain && i < ftl->geo.luns / ftl->geo.super_luns; i++)
 		for (number = 0; number < ftl->geo.blocks_per_lun; number++)
 			if (!aftl_parity_beside(ftl, aftl_super_block(ftl, i, number, 0)))
-				aftl_supply_designate(ftl, i, number);
+				aftl_supply_find_keeper(ftl, i, number);
 }

@@ -262,15 +262,23 @@ static void make_keeper(struct aftl *ftl, struct aftl_block *block, bool parity)
 }
 
 /*
- * aftl_supply_designate() - nothing is in a superblock: which of its blocks is for parity?
+ * aftl_supply_find_keeper() - as aftl_supply_designate(), while a device is put together
  */
-void aftl_supply_designate(struct aftl *ftl, u32 group, u32 number)
+void aftl_supply_find_keeper(struct aftl *ftl, u32 group, u32 number)
 {
 	u32 keeper = aftl_super_keeper(ftl, group, number);
 	u32 i;
 
 	for (i = 0; i < ftl->geo.super_luns; i++)
 		make_keeper(ftl, aftl_super_block(ftl, group, number, i), i == keeper);
+}
+
+/*
+ * aftl_supply_designate() - nothing is in a superblock: which of its blocks is for parity?
+ */
+void aftl_supply_designate(struct aftl *ftl, u32 group, u32 number)
+{
+	aftl_supply_find_keeper(ftl, group, number);
 	check_read_only(ftl);
 }
 
