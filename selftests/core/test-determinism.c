@@ -338,6 +338,27 @@ static void tells_of_each_page(void)
 	}
 }
 
+/* As many units are written again as the configuration says, neither more nor fewer. */
+static void writes_again_what_is_asked(void)
+{
+	static const char *const shares[] = { "0.01%", "1%", "33%", "100%" };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(shares); i++) {
+		const char *const pairs[] = {
+			FILLED, "50%", "fill", "random", "fill_overwrite", shares[i], NULL
+		};
+		struct test_device device;
+		u64 units;
+
+		fill(&device, &aftl_policy_baseline, pairs, NULL);
+		units = device.ftl->geo.units / 2;
+		CHECK_EQ(device.ftl->seq,
+			 units + units * device.config.fill_overwrite / 10000);
+		test_device_close(&device);
+	}
+}
+
 /* Equal devices have equal digests; so would all, were nothing of them looked at. */
 static void tells(const struct test_device *device, void *place)
 {
@@ -390,6 +411,7 @@ int main(void)
 	tap_run("all habits of a host, word lines of three bits", with_word_lines_of_three_bits);
 	tap_run("a fill that asks the policy and one that does not", fills_by_the_short_cut);
 	tap_run("a fill tells of each page", tells_of_each_page);
+	tap_run("a fill writes again what is asked", writes_again_what_is_asked);
 	tap_run("a digest tells what differs", a_digest_tells_what_differs);
 	tap_run("another seed gives other errors", seeds_make_the_difference);
 	return tap_finish();

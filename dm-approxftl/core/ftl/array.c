@@ -162,15 +162,6 @@ void aftl_array_erase(struct aftl *ftl, struct aftl_lun *lun)
 	tell_work(ftl, lun, AFTL_ARRAY_ERASE, ftl->now_ns, ns);
 }
 
-/* The map entry of what is read now will be changed when it is programmed. */
-static void prefetch_map(const struct aftl *ftl, u32 page)
-{
-	u32 unit = from_unit(aftl_unit_at(&ftl->media, to_slot(page * ftl->geo.page_units)));
-
-	if (unit < ftl->geo.units)
-		prefetch(aftl_map_at(ftl, unit));
-}
-
 void aftl_array_sense_job(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 units)
 {
 	u32 in_block = aftl_job_page(ftl, lun);
@@ -178,7 +169,7 @@ void aftl_array_sense_job(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 
 
 	u64 ns = aftl_sense_valid(ftl, lun->job.from, in_block, aftl_hour(ftl));
 
-	prefetch_map(ftl, page);
+	aftl_expect_copies(ftl, page);
 	aftl_array_sense(ftl, lun, kind, page, ftl->config.read_move ? : ns, units);
 }
 

@@ -834,6 +834,9 @@ static inline u32 aftl_map_level(const struct aftl *ftl, aftl_unit_t unit)
 	return *aftl_map_at(ftl, from_unit(unit)) >> AFTL_SLOT_BITS;
 }
 
+/* The content of @page of the device will be copied soon, and its places in the map change. */
+void aftl_expect_copies(const struct aftl *ftl, u32 page);
+
 /* @unit is now in @slot of @block; its former slot becomes invalid. */
 void aftl_map_set(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
 		  aftl_unit_t unit, aftl_slot_t slot, u32 level);

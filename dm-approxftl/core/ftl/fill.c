@@ -42,6 +42,18 @@ static void rush_parity(struct aftl *ftl, const struct aftl_lun *lun)
 	}
 }
 
+/* Pages between the one that is fetched and the one that is read */
+#define AHEAD 8U
+
+static void rush_read(struct aftl *ftl, struct aftl_lun *lun)
+{
+	u32 page = aftl_job_page(ftl, lun);
+
+	if (page + AHEAD < ftl->geo.pages)
+		aftl_expect_copies(ftl, aftl_device_page(&ftl->media, lun->job.from, page) + AHEAD);
+	aftl_job_gather(ftl, lun);
+}
+
 static bool rush_job(struct aftl *ftl, struct aftl_lun *lun)
 {
 	for (;;) {
@@ -49,12 +61,12 @@ static bool rush_job(struct aftl *ftl, struct aftl_lun *lun)
 		case AFTL_STEP_NONE:
 			return false;
 		case AFTL_STEP_COPY:
-			aftl_job_gather(ftl, lun);
+			rush_read(ftl, lun);
 			if (!rush_program(ftl, lun))
 				return false;
 			break;
 		case AFTL_STEP_READ:
-			aftl_job_gather(ftl, lun);
+			rush_read(ftl, lun);
 			break;
 		case AFTL_STEP_PROGRAM:
 			if (!rush_program(ftl, lun))
@@ -432,15 +444,41 @@ static int fill_once(struct aftl *ftl, struct filler *filler, u32 units)
 	return ret;
 }
 
+/* Writes whose places are fetched at once: memory that is not near takes longer than they do. */
+#define DRAWN 32U
+
+struct drawn {
+	u32 unit;
+	u32 class;
+};
+
+static void draw(struct aftl *ftl, struct filler *filler, u32 units, struct drawn *drawn, u32 count)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		drawn[i].unit = (u32)aftl_random_below(&filler->random, units);
+		drawn[i].class = draw_class(ftl, filler);
+		aftl_expect_unit(ftl, drawn[i].unit);
+	}
+	for (i = 0; i < count; i++)
+		aftl_expect_slot(ftl, drawn[i].unit);
+}
+
 static int overwrite(struct aftl *ftl, struct filler *filler, u32 units)
 {
 	u64 writes = div64_u64(units * ftl->config.fill_overwrite, 10000);
+	struct drawn drawn[DRAWN];
 	int ret = 0;
 
-	for (; !ret && writes; writes--) {
-		u32 unit = (u32)aftl_random_below(&filler->random, units);
+	while (!ret && writes) {
+		u32 count = min_t(u64, writes, DRAWN);
+		u32 i;
 
-		ret = fill_unit(ftl, filler, to_unit(unit), draw_class(ftl, filler));
+		draw(ftl, filler, units, drawn, count);
+		for (i = 0; i < count && !ret; i++)
+			ret = fill_unit(ftl, filler, to_unit(drawn[i].unit), drawn[i].class);
+		writes -= count;
 	}
 	return ret;
 }

@@ -94,3 +94,16 @@ void aftl_expect_slot(const struct aftl *ftl, u32 unit)
 	if (aftl_has_origins(media))
 		prefetch(aftl_origin_at(media, slot));
 }
+
+void aftl_expect_copies(const struct aftl *ftl, u32 page)
+{
+	u32 slot = page * ftl->geo.page_units;
+	u32 end = slot + ftl->geo.page_units;
+
+	for (; slot < end; slot++) {
+		u32 unit = from_unit(aftl_unit_at(&ftl->media, to_slot(slot)));
+
+		if (unit < ftl->geo.units)
+			prefetch(aftl_map_at(ftl, unit));
+	}
+}
