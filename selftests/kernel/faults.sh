@@ -487,6 +487,37 @@ die_dies()
 		comes_back && [ "$(status_word aftl-fault 18)" -eq 1 ] && removed
 }
 
+# orphans DIE: units that it holds
+orphans()
+{
+	dmsetup message aftl-fault 0 luns | sed -n "s/^$1 .* valid_units \([0-9]*\) .*/\1/p"
+}
+
+# In time that passes by itself, if some of it is left
+is_rebuilt()
+{
+	# shellcheck disable=SC2086 # words
+	create aftl-fault /dev/mapper/aftl-medium $volume || return
+	for _ in $(seq $((patience * 10))); do
+		[ "$(orphans 1)" -gt 0 ] || break
+		sleep 0.1
+	done
+	rebuilt=$((rebuilt + $(counter aftl-fault programmed_rebuild_units)))
+	[ "$(orphans 1)" -eq 0 ] && [ "$rebuilt" -gt 0 ] && removed && return
+	echo "# $(orphans 1) units are left, $rebuilt are rebuilt"
+	return 1
+}
+
+# With parity nothing of it is lost, and what was still to be rebuilt when the power failed is then.
+die_is_outlived()
+{
+	new_device timing off && begin_load && dmsetup message aftl-fault 0 fault die 1 &&
+		until_mark $(($(last_mark) + 6)) && end_load &&
+		rebuilt=$(counter aftl-fault programmed_rebuild_units) && crashed && comes_back &&
+		[ "$(status_word aftl-fault 18)" -eq 1 ] && removed && is_rebuilt &&
+		comes_back && [ "$(status_word aftl-fault 18)" -eq 1 ] && removed
+}
+
 # shaped SHAPE COMMAND...
 shaped()
 {
@@ -747,6 +778,9 @@ collected='channels 1 chips 2 blocks 120 word_lines 4 op 60 gc_idle_valid 90'
 in_turn 'collection on a block device that writes slowly' shaped "$collected" collects_slowly 0 500
 in_turn 'collection on a block device that reads slowly' shaped "$collected" collects_slowly 20 0
 in_turn 'administered under load, slowly' at_once is_administered
+in_turn 'a die that dies under load, and has parity in others' at_once \
+	shaped 'channels 2 chips 2 blocks 64 word_lines 2 op 70 superblock 4 rain on' \
+	die_is_outlived
 in_turn 'a die of many blocks dies' shaped \
 	'channels 1 chips 2 blocks 16384 word_lines 1 layers 4 page 4KiB op 60 policy baseline' \
 	large_die_dies

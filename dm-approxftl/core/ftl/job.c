@@ -61,11 +61,17 @@ static void wake_group(struct aftl *ftl, const struct aftl_lun *lun)
 		aftl_wake(ftl, aftl_member(ftl, aftl_group_of(ftl, lun), i));
 }
 
+/* The last free blocks are for moves that make others free. */
+static bool has_spare(const struct aftl *ftl, const struct aftl_lun *lun)
+{
+	return lun->free_blocks > aftl_reserve(ftl) + 1;
+}
+
 static bool pick_orphan(struct aftl *ftl, struct aftl_lun *lun, bool idle)
 {
 	struct aftl_block *block;
 
-	if (lun->stuck || (idle && lun->free_blocks <= aftl_reserve(ftl) + 1))
+	if (lun->stuck || (idle && !has_spare(ftl, lun)))
 		return false;
 	block = aftl_group_orphan(ftl, lun, idle);
 	if (block)
@@ -166,6 +172,13 @@ static bool pick_reset(struct aftl *ftl, struct aftl_lun *lun)
 	return true;
 }
 
+/* Does it lack only a block to rebuild what a dead LUN has left? */
+static bool lacks_block(struct aftl *ftl, const struct aftl_lun *lun)
+{
+	return unlikely(ftl->geo.super_luns) && !has_spare(ftl, lun) && !lun->stuck &&
+	       !lun->cramped && aftl_group_orphan(ftl, lun, true);
+}
+
 static bool pick_superblock(struct aftl *ftl, struct aftl_lun *lun, u32 limit)
 {
 	if (!aftl_group_collect(ftl, lun, AFTL_CAUSE_GC, limit)) {
@@ -187,7 +200,7 @@ static bool pick_victim(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 		lun->collect -= lun->collect != 0;
 		return true;
 	}
-	if (!urgent && !aftl_short(ftl, lun) && !lun->collect)
+	if (!urgent && !aftl_short(ftl, lun) && !lun->collect && !lacks_block(ftl, lun))
 		return false;
 	if (lun->stuck)
 		limit = 0;
