@@ -536,7 +536,7 @@ static void set_hours(const struct aftl_media *media, u32 first, u32 end, u16 ho
 static void go_on_pages(struct aftl *ftl, struct aftl_block *block, u32 first, u32 steps, u16 value)
 {
 	u32 pages = steps * ftl->geo.program_pages;
-	u16 *attr = &ftl->media.attr[first];
+	u16 *attr = ftl->media.attr + first;
 	u32 i;
 
 	for (i = 0; i < pages; i++)
