@@ -133,8 +133,9 @@ def checker(schema: str) -> Checker:
 
 
 #: What is repeated as somebody has written it: words of a command line, values of a parameter, or
-#: of a study's axis.
-AS_WRITTEN = {"argv", "labels", "profile", "value", "smallest", "largest", "stored_unit", "op"}
+#: of a study's axis or of one trial.
+AS_WRITTEN = {"argv", "labels", "profile", "value", "values", "smallest", "largest", "stored_unit",
+              "op"}
 NUMBER = re.compile(r"[-+]?\d+(\.\d+)?(e-?\d+)? ?[a-zA-Z%]{0,3}")
 
 

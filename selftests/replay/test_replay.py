@@ -512,6 +512,10 @@ def test_simulate_runs_the_same_requests(tmp_path: Path) -> None:
     done = replay("--simulate", trace, "--json", "--", "--policy", "baseline")
     assert done.code == 0, done.err
     assert counters(json.loads(done.out)) == counters(direct)
+    path = tmp_path / "a file.json"
+    done = replay("--simulate", trace, f"--json={path}", "--", "--policy", "baseline")
+    assert done.code == 0, done.err
+    assert counters(json.loads(path.read_text())) == counters(direct)
 
 
 def test_simulate_changes_requests_as_a_replay_does(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ struct command {
 	char path[PATH_MAX];
 	char depth[24];
 	char seed[24];
+	char *json;
 	char **arguments;
 	int count;
 };
@@ -65,6 +66,15 @@ static void add(struct command *command, const char *word)
 	command->arguments[command->count++] = (char *)word;
 }
 
+static char *json_word(const char *path)
+{
+	size_t size = sizeof("--json=") + strlen(path);
+	char *word = memory_zeroed(size, 1);
+
+	scnprintf(word, size, "--json=%s", path);
+	return word;
+}
+
 static void make_command(struct command *command, const struct replay_options *options,
 			 const char *path)
 {
@@ -90,8 +100,8 @@ static void make_command(struct command *command, const struct replay_options *o
 		add(command, command->seed);
 	}
 	if (options->json) {
-		add(command, "--json");
-		add(command, options->json);
+		command->json = json_word(options->json);
+		add(command, command->json);
 	}
 	for (i = 0; i < options->sim_count; i++)
 		add(command, options->sim_arguments[i]);
@@ -112,6 +122,7 @@ enum exit_code simulate(const struct replay_options *options, struct replay_stre
 	execvp(command.program, command.arguments);
 	complain_of("replay", "%s: cannot run the simulator: %s", command.program,
 		    strerror(errno));
+	free(command.json);
 	free(command.arguments);
 	return EXIT_FAILED;
 }
