@@ -21,7 +21,7 @@
  * @took: a time behind that
  */
 static const struct layout {
-	u8 bytes;
+	size_t bytes;
 	u8 version;
 	u8 command;
 	u8 length;
@@ -41,7 +41,7 @@ static const struct layout *layout_of(const u8 *head, size_t size)
 		const struct layout *layout = &layouts[i];
 		const u8 *second = head + layout->bytes;
 
-		if (size < 2U * layout->bytes || head[layout->version] != i + 1 ||
+		if (size < 2 * layout->bytes || head[layout->version] != i + 1 ||
 		    second[layout->version] != i + 1)
 			continue;
 		if (!head[layout->command + 1] && !second[layout->command + 1])
@@ -57,7 +57,8 @@ static bool known(const u8 *head, size_t size)
 
 static int open_vscsi(struct trace_file *file, struct aftl_error *error)
 {
-	const struct layout *layout, **kept = memory_zeroed(1, sizeof(*kept));
+	const struct layout *layout;
+	struct layout *kept = memory_zeroed(1, sizeof(*kept));
 	int ret = trace_input_fill(&file->input, 2 * layouts[1].bytes, error);
 
 	file->state = kept;
@@ -67,21 +68,14 @@ static int open_vscsi(struct trace_file *file, struct aftl_error *error)
 	if (!layout)
 		return aftl_fail(error, -EINVAL, "%.80s: neither version 1 nor version 2 of vscsi",
 				 file->input.name);
-	*kept = layout;
+	*kept = *layout;
 	return 0;
-}
-
-static const struct layout *layout_in(const struct trace_file *file)
-{
-	const struct layout *const *kept = file->state;
-
-	return *kept;
 }
 
 static enum trace_line_verdict parse(const struct trace_file *file, const u8 *at,
 				     struct trace_request *request, const char **cause)
 {
-	const struct layout *layout = layout_in(file);
+	const struct layout *layout = file->state;
 	const u8 *block = at + layout->block;
 
 	*request = (struct trace_request){ .bytes = fixed_record_number(at + layout->length, 4) };
@@ -98,7 +92,9 @@ static enum trace_line_verdict parse(const struct trace_file *file, const u8 *at
 
 static int fill(struct trace_file *file, void *out, u32 room, struct aftl_error *error)
 {
-	return fixed_records_fill(file, out, room, layout_in(file)->bytes, parse, error);
+	const struct layout *layout = file->state;
+
+	return fixed_records_fill(file, out, room, layout->bytes, parse, error);
 }
 
 const struct trace_format trace_format_vscsi = {

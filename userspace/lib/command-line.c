@@ -213,8 +213,11 @@ int command_word_too_many(const char *name, const char *word, struct aftl_error 
 
 int command_word_behind(const char *option, const char *word, struct aftl_error *error)
 {
-	return aftl_fail(error, -EINVAL, "\"%.40s\" is one word too many; did you mean --%s=%.40s?",
-			 word, option, word);
+	const char *cut = strlen(word) > 40 ? "..." : "";
+
+	return aftl_fail(error, -EINVAL,
+			 "\"%.40s%s\" is one word too many; did you mean --%s=%.40s%s?", word, cut,
+			 option, word, cut);
 }
 
 /* An option that may name a file, and does not. */
