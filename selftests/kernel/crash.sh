@@ -338,9 +338,7 @@ three='channels 1 chips 1 bits 3 one_shot on blocks 80 word_lines 2 op 45' # fit
 		files_survive ordered write_files $larger timing off
 	in_turn 'files of ext4, data=journal' \
 		files_survive journal write_files $larger timing off
-	must_change=programmed_map_units
-	in_turn 'files of ext4, the map on flash' files_survive ordered write_files \
-		channels 1 chips 2 blocks 256 word_lines 2 op 35 page 4KiB unit 1KiB map_cache 32KiB timing off
+	states_of_files=$states
 	states=$(((states + 1) / 2))
 	must_change=zone_opens
 	ram_kib=1048576
@@ -354,5 +352,9 @@ three='channels 1 chips 1 bits 3 one_shot on blocks 80 word_lines 2 op 45' # fit
 	ram_kib=524288
 	logged=131072
 	ktap_test_run 'files of ext4, the policy changed below them' policies_survive $three timing off
+	states=$states_of_files
+	must_change=programmed_map_units
+	in_turn 'files of ext4, the map on flash' files_survive ordered write_files \
+		channels 1 chips 2 blocks 256 word_lines 2 op 35 page 4KiB unit 1KiB map_cache 32KiB timing off
 }
 finished
