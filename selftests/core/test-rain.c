@@ -544,6 +544,21 @@ static void one_die_is_written(const char *policy, const char *const *pairs)
 	close_device();
 }
 
+/* Nothing fails in any of so many. */
+static void full_lives(const char *const *pairs, u32 lives)
+{
+	u32 seed;
+
+	for (seed = 0; seed < lives && !tap_failures(); seed++) {
+		open_device("baseline", pairs);
+		test_stream_init(&stream, seed);
+		test_stream_fill(&stream, &device);
+		send(1500);
+		CHECK_EQ(device.failed, 0);
+		close_device();
+	}
+}
+
 /*
  * Where addresses say which die is written, one that nobody waits for has too few free blocks. It
  * gains nothing by what the other one has open: that is not collected, and the next one, for ever.
@@ -555,15 +570,8 @@ static void nobody_takes_open_blocks(void)
 		"bits", "3", "page", "4KiB", "op", "41.5", "superblock", "2", "rain", "on",
 		"allocate", "static", "gc", "5", "gc_idle_valid", "21", NULL
 	};
-	u32 seed;
 
-	for (seed = 0; seed < 10 && !tap_failures(); seed++) {
-		open_device("baseline", narrow);
-		test_stream_init(&stream, seed);
-		test_stream_fill(&stream, &device);
-		send(1500);
-		close_device();
-	}
+	full_lives(narrow, 10);
 }
 
 /* In each superblock somebody may have too much to gain by its collection. */
@@ -574,16 +582,8 @@ static void the_last_blocks_are_not_the_end(void)
 		"bits", "2", "page", "2KiB", "unit", "1KiB", "op", "45.7", "superblock", "4",
 		"gc", "14", "gc_idle_valid", "84", "wear_gap", "4", NULL
 	};
-	u32 seed;
 
-	for (seed = 0; seed < 20 && !tap_failures(); seed++) {
-		open_device("baseline", short_blocks);
-		test_stream_init(&stream, seed);
-		test_stream_fill(&stream, &device);
-		send(1500);
-		CHECK_EQ(device.failed, 0);
-		close_device();
-	}
+	full_lives(short_blocks, 20);
 }
 
 static struct test_device twin;

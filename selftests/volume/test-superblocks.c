@@ -248,12 +248,7 @@ static void the_dead_one_was_first(void)
 static void other_policies_are_refused(void)
 {
 	begin("baseline");
-	durable_must(&durable, durable_shut(&durable), "shut");
-	CHECK_EQ(durable_start(&durable, "separated", false), -EINVAL);
-	CHECK_CONTAINS(durable.device.error.text, "goes on with the policy that it was saved with");
-	CHECK_EQ(durable_start(&durable, "separated", true), -EINVAL);
-	CHECK_CONTAINS(durable.device.error.text, "goes on with the policy that it was saved with");
-	durable_must(&durable, durable_start(&durable, "baseline", true), "start");
+	small_volume_keeps_its_policy(&durable, "baseline", "separated");
 	durable_close(&durable);
 }
 

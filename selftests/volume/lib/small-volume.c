@@ -50,3 +50,17 @@ void small_volume_crash(struct durable_device *durable, const char *policy)
 	durable_crash(durable, DISK_CRASH_NOTHING, &random);
 	durable_must(durable, durable_start(durable, policy, false), "start again");
 }
+
+void small_volume_keeps_its_policy(struct durable_device *durable, const char *own,
+				   const char *other)
+{
+	static const char why[] = "goes on with the policy that it was saved with";
+	u32 scan;
+
+	durable_must(durable, durable_shut(durable), "shut");
+	for (scan = 0; scan < 2; scan++) {
+		CHECK_EQ(durable_start(durable, other, scan), -EINVAL);
+		CHECK_CONTAINS(durable->device.error.text, why);
+	}
+	durable_must(durable, durable_start(durable, own, true), "start");
+}

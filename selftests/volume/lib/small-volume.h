@@ -24,4 +24,8 @@ void small_volume_work(struct durable_device *durable, u64 seed, u32 steps);
 /* The power fails after a flush: all that is complete is durable. */
 void small_volume_crash(struct durable_device *durable, const char *policy);
 
+/* Closed in order it starts with the policy that it has, @own, and not with another. */
+void small_volume_keeps_its_policy(struct durable_device *durable, const char *own,
+				   const char *other);
+
 #endif
