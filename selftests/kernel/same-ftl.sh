@@ -42,10 +42,10 @@ use_raw()
 use_queues()
 {
 	fio --filename=/dev/mapper/aftl-same --ioengine=libaio --direct=1 --randrepeat=1 \
-		--eta=never --output="$scratch/fio" --bs=16k --iodepth=48 --rw=randrw --io_size=8m \
+		--eta=never --output="$scratch/fio" --bs=16k --iodepth=48 --rw=randrw --io_size=4m \
 		--name=first --prioclass=2 --prio=0 --name=second --prioclass=3 || return 1
 	for queue in 0 1; do
-		[ "$(events aftl_submit | grep -c " queue=$queue ")" -gt 400 ] || return 1
+		[ "$(events aftl_submit | grep -c " queue=$queue ")" -gt 200 ] || return 1
 	done
 }
 
@@ -90,9 +90,11 @@ differs()
 		grep -q '^# digest: ' "$scratch/answer"
 }
 
-# two_queues KEY VALUE...
+# two_queues KEY VALUE...: one queue ends differently only if requests wait for each other, so the
+# cells are slower than the slowest machine that runs this.
 two_queues()
 {
+	set -- "$@" read 5ms program 20ms
 	replayed use_queues baseline 'timing real' "$@" queue_weights 3:1 depth 16 &&
 		differs "$@" depth 16
 }
