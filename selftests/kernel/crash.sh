@@ -267,9 +267,20 @@ same_files()
 	umount "$place" && return "$kept"
 }
 
+# In 6.1 the cleaner of btrfs warns (block-group.c, btrfs_remove_block_group) of metadata that would
+# not have been written, wherever it removes a block group whose zone it has finished itself: on
+# null_blk, without a crash, `btrfs balance start -m` does it each time. Its stable releases have
+# 306180142046 ("btrfs: zoned: do not remove unwritten non-data block group"), which believes what
+# is right since c1c3c2bc2917 ("btrfs: zoned: update meta write pointer on zone finish", 6.6) only.
+# What is mounted read-only is not cleaned, but its log is replayed.
+case $(uname -r) in
+6.1.*) btrfs_mount=ro ;;
+*) btrfs_mount=rw ;;
+esac
+
 check_btrfs()
 {
-	mount -t btrfs "$crashed" "$place" && same_files "$1" && btrfs check "$crashed" >"$scratch/said" 2>&1
+	mount -t btrfs -o "$btrfs_mount" "$crashed" "$place" && same_files "$1" && btrfs check "$crashed" >"$scratch/said" 2>&1
 }
 
 # A file is as long as its zone is written: what was synced, and the zones, say the same.
