@@ -142,11 +142,14 @@ static bool prepare_durable(struct aftl_disk *disk, struct aftl_io *io)
 static blk_status_t prepare(struct aftl_disk *disk, struct aftl_io *io, struct bio *bio)
 {
 	INIT_LIST_HEAD(&io->bytes);
+	io->contents = NULL;
 	io->fetches = NULL;
 	io->commits = false;
 	io->failed = BLK_STS_OK;
 	if (disk->durable && !prepare_durable(disk, io))
 		return BLK_STS_IOERR;
+	if (!disk->durable && io->request.op == AFTL_OP_READ)
+		aftl_io_prepare_contents(io);
 	if (io->request.op == AFTL_OP_WRITE &&
 	    disk->store->type->gather(disk->store, bio, &io->bytes))
 		return BLK_STS_RESOURCE;

@@ -41,7 +41,10 @@ void aftl_disk_end(struct aftl_disk *disk, struct aftl_io *io, blk_status_t stat
 {
 	struct bio *bio = aftl_io_bio(io);
 
-	disk->store->type->release(disk->store, &io->bytes);
+	if (!list_empty(&io->bytes))
+		disk->store->type->release(disk->store, &io->bytes);
+	if (io->contents)
+		aftl_io_copy(disk, io);
 	if (io->fetches)
 		aftl_dev_forget_reads(disk->durable, io);
 	bio->bi_status = status;

@@ -2,8 +2,11 @@
 /*
  * The bytes of bios.
  */
+#include <linux/slab.h>
+
 #include "store/disk-types.h"
 #include "store/io.h"
+#include "store/store.h"
 
 void aftl_copy_from_bio(char *to, struct bio *bio, struct bvec_iter at)
 {
@@ -47,7 +50,8 @@ struct bvec_iter aftl_io_position(const struct aftl_disk *disk, struct aftl_io *
 	struct bio *bio = aftl_io_bio(io);
 	struct bvec_iter at = bio->bi_iter;
 
-	bio_advance_iter(bio, &at, (from_unit(unit) - io->request.unit) * unit_bytes);
+	if (unlikely(from_unit(unit) != io->request.unit))
+		bio_advance_iter(bio, &at, (from_unit(unit) - io->request.unit) * unit_bytes);
 	at.bi_size = unit_bytes;
 	return at;
 }
@@ -86,4 +90,58 @@ void aftl_io_fill(const struct aftl_disk *disk, struct aftl_io *io, const struct
 {
 	aftl_copy_to_bio(aftl_io_bio(io), aftl_io_position(disk, io, read->unit), from);
 	aftl_io_flip(disk, io, read, aftl_io_flip_key(disk, read));
+}
+
+void aftl_io_prepare_contents(struct aftl_io *io)
+{
+	io->content_count = 0;
+	io->content_room = io->request.units;
+	io->contents = NULL;
+	if (unlikely(io->content_room > 1))
+		io->contents = kmalloc_array(io->content_room, sizeof(*io->contents),
+					     GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN);
+	if (io->contents)
+		return;
+	io->contents = &io->content;
+	io->content_room = 1;
+}
+
+static void copy_content(const struct aftl_disk *disk, struct aftl_io *io,
+			 const struct aftl_content *content)
+{
+	const struct aftl_read *read = &content->read;
+	struct bvec_iter at = aftl_io_position(disk, io, read->unit);
+
+	if (unlikely(read->source == AFTL_SOURCE_ZERO))
+		aftl_copy_to_bio(aftl_io_bio(io), at, NULL);
+	else
+		disk->store->type->copy(content->page, read->unit, aftl_io_bio(io), at);
+	if (unlikely(read->flips))
+		aftl_io_flip(disk, io, read, content->flip_key);
+}
+
+/* What there is no room for is copied at once. */
+void aftl_io_hold(const struct aftl_disk *disk, struct aftl_io *io, const struct aftl_read *read)
+{
+	bool room = likely(io->content_count < io->content_room);
+	struct aftl_content here;
+	struct aftl_content *content = room ? &io->contents[io->content_count++] : &here;
+
+	content->read = *read;
+	if (likely(read->source != AFTL_SOURCE_ZERO))
+		content->page = disk->store->type->hold(disk->store, read->unit);
+	if (unlikely(read->flips))
+		content->flip_key = aftl_io_flip_key(disk, read);
+	if (unlikely(!room))
+		copy_content(disk, io, content);
+}
+
+void aftl_io_copy(const struct aftl_disk *disk, struct aftl_io *io)
+{
+	u32 i;
+
+	for (i = 0; i < io->content_count; i++)
+		copy_content(disk, io, &io->contents[i]);
+	if (unlikely(io->contents != &io->content))
+		kfree(io->contents);
 }

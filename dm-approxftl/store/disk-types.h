@@ -38,7 +38,7 @@ struct aftl_disk_ops {
  * struct aftl_disk - an emulated SSD
  * @ftl: the FTL, under @lock
  * @ops: what a durable store asks of it
- * @store: the bytes, under @lock but for gather() and release()
+ * @store: the bytes, under @lock but for gather(), copy() and release()
  * @durable: the same, if it is the durable store; else NULL
  * @lock: of @ftl, @store, @done and the clock; taken by submitters and by the timer
  * @done: requests that are complete and not yet handed back, oldest first

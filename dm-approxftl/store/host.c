@@ -55,27 +55,10 @@ static void host_accept(void *host, struct aftl_request *request, aftl_unit_t un
 	disk->store->type->accept(disk->store, unit, tag, &aftl_request_io(request)->bytes);
 }
 
-/* Returns whether there are bytes to be fetched. */
-static bool must_fetch(const struct aftl_disk *disk, struct aftl_io *io,
-		       const struct aftl_read *read)
-{
-	if (read->lost)
-		return false;
-	if (read->source == AFTL_SOURCE_ZERO)
-		aftl_copy_to_bio(aftl_io_bio(io), aftl_io_position(disk, io, read->unit), NULL);
-	return read->source != AFTL_SOURCE_ZERO;
-}
-
 static void host_read(void *host, struct aftl_request *request, const struct aftl_read *read)
 {
-	struct aftl_disk *disk = host;
-	struct aftl_io *io = aftl_request_io(request);
-
-	if (!must_fetch(disk, io, read))
-		return;
-	disk->store->type->fetch(disk->store, read->unit, aftl_io_bio(io),
-				 aftl_io_position(disk, io, read->unit));
-	aftl_io_flip(disk, io, read, aftl_io_flip_key(disk, read));
+	if (likely(!read->lost))
+		aftl_io_hold(host, aftl_request_io(request), read);
 }
 
 /* What zones held that have been reset; a discard's bytes go with its bio. */
@@ -137,7 +120,11 @@ static void durable_read(void *host, struct aftl_request *request, const struct 
 	struct aftl_disk *disk = host;
 	struct aftl_io *io = aftl_request_io(request);
 
-	if (must_fetch(disk, io, read))
+	if (read->lost)
+		return;
+	if (read->source == AFTL_SOURCE_ZERO)
+		aftl_copy_to_bio(aftl_io_bio(io), aftl_io_position(disk, io, read->unit), NULL);
+	else
 		aftl_dev_read(disk->durable, io, read);
 }
 

@@ -32,9 +32,25 @@ struct aftl_flush {
 };
 
 /**
+ * struct aftl_content - of a unit, as it was when the FTL read it
+ * @read: what the FTL says of it
+ * @flip_key: see aftl_io_flip_key(), if bits are to be inverted
+ * @page: what the store holds for it
+ */
+struct aftl_content {
+	struct aftl_read read;
+	u64 flip_key;
+	struct page *page;
+};
+
+/**
  * struct aftl_io - one bio under way
  * @request: what the FTL sees of it
  * @bytes: payload, and what it replaced; see store.h
+ * @contents: what a read of a store in memory has got, to be copied at its end; else NULL
+ * @content: one of them; that is all where there is no memory, or no need, for more
+ * @content_room: how many there can be
+ * @content_count: how many there are
  * @fetches: reads from a durable store, NULL for other stores and requests
  * @fetch_count: how many
  * @fetches_pooled: from the pool of the store
@@ -46,6 +62,10 @@ struct aftl_flush {
 struct aftl_io {
 	struct aftl_request request;
 	struct list_head bytes;
+	struct aftl_content *contents;
+	struct aftl_content content;
+	u32 content_room;
+	u32 content_count;
 	struct aftl_dev_fetch *fetches;
 	u32 fetch_count;
 	bool fetches_pooled;
@@ -72,6 +92,15 @@ void aftl_copy_to_bio(struct bio *bio, struct bvec_iter at, const char *from);
 /* Where the data of @unit are in the bio of @io. */
 struct bvec_iter aftl_io_position(const struct aftl_disk *disk, struct aftl_io *io,
 				  aftl_unit_t unit);
+
+/* Room for what a read of a store in memory gets. May sleep, but not start I/O. */
+void aftl_io_prepare_contents(struct aftl_io *io);
+
+/* Hold what @read is about until the end of the bio. Context: under the disk's lock. */
+void aftl_io_hold(const struct aftl_disk *disk, struct aftl_io *io, const struct aftl_read *read);
+
+/* Put what is held into the bio. Context: any but a hard interrupt; no lock is needed. */
+void aftl_io_copy(const struct aftl_disk *disk, struct aftl_io *io);
 
 /*
  * Put the unit that @read is about into the bio: bytes at @from, then their errors.

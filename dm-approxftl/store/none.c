@@ -47,8 +47,12 @@ static void fill_segment(struct bio_vec *segment, __le64 word)
 	kunmap_local(to);
 }
 
-static void none_fetch(struct aftl_store *store, aftl_unit_t unit, struct bio *bio,
-		       struct bvec_iter at)
+static struct page *none_hold(struct aftl_store *store, aftl_unit_t unit)
+{
+	return NULL;
+}
+
+static void none_copy(struct page *held, aftl_unit_t unit, struct bio *bio, struct bvec_iter at)
 {
 	struct bvec_iter iter;
 	struct bio_vec segment;
@@ -79,7 +83,8 @@ const struct aftl_store_type aftl_store_none = {
 	.gather = none_gather,
 	.accept = none_accept,
 	.forget = none_forget,
-	.fetch = none_fetch,
+	.hold = none_hold,
+	.copy = none_copy,
 	.release = none_release,
 	.holds = none_holds,
 	.held = none_held,

@@ -86,10 +86,11 @@ static struct page *take_page(struct ram_store *ram)
 	return page ? page : alloc_page(CONTENT_GFP);
 }
 
+/* It is in no table any more: nobody begins to read it, and who does goes on in it. */
 static void give_page(struct ram_store *ram, struct page *page)
 {
-	if (cmpxchg(&ram->spare, NULL, page))
-		__free_page(page);
+	if (page_count(page) != 1 || cmpxchg(&ram->spare, NULL, page))
+		put_page(page);
 }
 
 static void ram_release(struct aftl_store *store, struct list_head *bytes)
@@ -170,12 +171,20 @@ static void ram_forget(struct aftl_store *store, aftl_unit_t unit, u32 units,
 	}
 }
 
-static void ram_fetch(struct aftl_store *store, aftl_unit_t unit, struct bio *bio,
-		      struct bvec_iter at)
+static struct page *ram_hold(struct aftl_store *store, aftl_unit_t unit)
 {
 	struct page *page = *page_at(to_ram(store), from_unit(unit));
 
-	aftl_copy_to_bio(bio, at, page ? page_address(page) : NULL);
+	if (likely(page))
+		get_page(page);
+	return page;
+}
+
+static void ram_copy(struct page *held, aftl_unit_t unit, struct bio *bio, struct bvec_iter at)
+{
+	aftl_copy_to_bio(bio, at, held ? page_address(held) : NULL);
+	if (likely(held))
+		put_page(held);
 }
 
 static bool ram_holds(struct aftl_store *store, aftl_unit_t unit)
@@ -196,7 +205,8 @@ const struct aftl_store_type aftl_store_ram = {
 	.gather = ram_gather,
 	.accept = ram_accept,
 	.forget = ram_forget,
-	.fetch = ram_fetch,
+	.hold = ram_hold,
+	.copy = ram_copy,
 	.release = ram_release,
 	.holds = ram_holds,
 	.held = ram_held,

@@ -11,7 +11,8 @@
  * while the FTL is locked: gather() takes a bio's data in the submitter's context, and
  * accept() makes one unit of it current when the FTL lets the write into the
  * controller. What accept() and forget() replace comes back on the same list and is
- * freed when the bio is complete.
+ * freed when the bio is complete. They leave a store in two steps, too: hold() when the FTL
+ * reads, copy() without its lock.
  */
 #ifndef AFTL_STORE_H
 #define AFTL_STORE_H
@@ -59,11 +60,14 @@ struct aftl_store_type {
 		       struct list_head *bytes);
 
 	/*
-	 * Copy the content of @unit to @bio at @at; zeroes if nobody has written it.
-	 * Under the FTL's lock. NULL for a store that has to wait for its bytes.
+	 * The content of @unit, to be let go by copy(): whoever replaces it meanwhile does not
+	 * change it. NULL if nobody has written it. Under the FTL's lock. NULL, as copy(), for
+	 * a store that has to wait for its bytes.
 	 */
-	void (*fetch)(struct aftl_store *store, aftl_unit_t unit, struct bio *bio,
-		      struct bvec_iter at);
+	struct page *(*hold)(struct aftl_store *store, aftl_unit_t unit);
+
+	/* Copy what @held has of @unit to @bio at @at, and let it go. As release(). */
+	void (*copy)(struct page *held, aftl_unit_t unit, struct bio *bio, struct bvec_iter at);
 
 	/* Free @bytes. Any context but a hard interrupt. */
 	void (*release)(struct aftl_store *store, struct list_head *bytes);

@@ -29,6 +29,10 @@ ktap_test_run 'a model: random writes, discards, zeroes and reads' \
 	python selftests/kernel/shadow.py /dev/mapper/aftl-data "$(share 1500)"
 ktap_test_run 'the same model in real time, with a write buffer' \
 	python selftests/kernel/shadow.py /dev/mapper/aftl-real "$(share 500)"
+for overwritten in data real; do
+	ktap_test_run "what is read while it is overwritten, aftl-$overwritten" \
+		python selftests/kernel/overwritten.py /dev/mapper/aftl-$overwritten "$(share 3000)"
+done
 verified aftl-real --ioengine=libaio --iodepth=32 --bs=4k --size=4m
 ktap_test_run 'two processes, two devices' verify aftl-data:/dev/mapper/aftl-real \
 	--ioengine=libaio --iodepth=16 --bs=16k --size=8m

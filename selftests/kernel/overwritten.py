@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Read blocks that somebody overwrites: each is whole, its own, and no older than what was there.
+
+overwritten.py DEVICE READS: silent when they are.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import struct
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+UNIT = 4096
+BLOCKS = 4
+READERS = 2
+STAMP = struct.Struct("QQ")  # number of the write, address
+
+
+class Blocks:
+    """Some blocks of a device, and the last write of each that is over."""
+
+    def __init__(self, path: str) -> None:
+        self.fd = os.open(path, os.O_RDWR | os.O_DIRECT | os.O_EXCL)
+        self.written = [0] * BLOCKS
+        self.over = threading.Event()
+
+    def overwrite(self) -> None:
+        """Write one after the other, again and again."""
+        buffer = mmap.mmap(-1, UNIT)  # aligned, as direct access wants it
+        number = 0
+        while number < BLOCKS or not self.over.is_set():
+            block = number % BLOCKS
+            buffer[:] = STAMP.pack(number, block * UNIT) * (UNIT // STAMP.size)
+            os.pwritev(self.fd, [buffer], block * UNIT)
+            self.written[block] = number
+            number += 1
+
+    def check(self, content: bytes, at: int, least: int) -> None:
+        """Look at a block that was read."""
+        number, address = STAMP.unpack_from(content)
+        if content != content[: STAMP.size] * (UNIT // STAMP.size):
+            raise SystemExit(f"# the block at {at} is of several writes")
+        if address != at or number < least:
+            raise SystemExit(f"# at {at}: write {number} of {address}; {least} was there")
+
+    def read(self, reads: int) -> None:
+        """Read all of them in one go, and one at a time, in turn."""
+        buffer = mmap.mmap(-1, BLOCKS * UNIT)
+        for number in range(reads):
+            first, count = (0, BLOCKS) if number % 2 else (number // 2 % BLOCKS, 1)
+            least = self.written[first : first + count]
+            os.preadv(self.fd, [memoryview(buffer)[: count * UNIT]], first * UNIT)
+            for i in range(count):
+                self.check(buffer[i * UNIT : (i + 1) * UNIT], (first + i) * UNIT, least[i])
+
+
+def main(path: str, reads: int) -> None:
+    """Write each block once, then read while they are overwritten."""
+    blocks = Blocks(path)
+    blocks.over.set()
+    blocks.overwrite()
+    blocks.over.clear()
+    with ThreadPoolExecutor(READERS + 1) as threads:
+        writer = threads.submit(blocks.overwrite)
+        readers = [threads.submit(blocks.read, reads) for _ in range(READERS)]
+        try:
+            for reader in readers:
+                reader.result()
+        finally:
+            blocks.over.set()
+        writer.result()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))
