@@ -149,7 +149,6 @@ def test_dry_run_changes_nothing(tmp_path: Path) -> None:
         (("--nosuch",), "nosuch"),
         (("blocks=5",), "blocks"),
         (("blocks=40", "fill=random"), "fill"),
-        (("blocks=40", "buffer=1MiB", "buffer_safe=on"), "buffer_safe"),
     ],
 )
 def test_usage(tmp_path: Path, arguments: tuple[str, ...], part: str) -> None:
@@ -315,6 +314,28 @@ def lose(path: Path, page: Json, slots: int) -> None:
     struct.pack_into("<H", old, number % (504 // size) * size + 38, slots)
     data[sector * SECTOR : (sector + 1) * SECTOR] = sealed(bytes(old), sector)
     path.write_bytes(data)
+
+
+def test_sheets_of_the_map_are_no_units(tmp_path: Path) -> None:
+    """The entry of a page of another volume, whose units are two sheets of this one's map."""
+    path = tmp_path / "volume"
+    assert run("format", path, "op=60", "blocks=40", "map_cache=64KiB").code == 0
+    old = unpacked(tmp_path, "closed")
+    units = 4 * 40 * 128 * 2 * 40 // 100  # dies, blocks, pages, units of a page, and 1 - op
+    frame = first_frames(old)["spare_table"] * FRAME
+    entry = bytearray(old.read_bytes()[frame : frame + 56])
+    struct.pack_into("<I", entry, 40, units)
+    struct.pack_into("<I", entry, 48, units + 1)
+    data = bytearray(path.read_bytes())
+    sector = first_frames(path)["spare_table"] * 8
+    data[sector * SECTOR : sector * SECTOR + 56] = entry
+    data[sector * SECTOR : (sector + 1) * SECTOR] = sealed(
+        bytes(data[sector * SECTOR : (sector + 1) * SECTOR]), sector
+    )
+    path.write_bytes(data)
+    slots = answer("dump", path, "--block", "0")["pages"][0]["slots"]
+    assert [(slot["unit"], slot["sheet"]) for slot in slots] == [(None, 0), (None, 1)]
+    assert " sheet-0 sheet-1\n" in run("dump", path, "--block", "0").out
 
 
 def test_lost_units_are_counted_and_listed(tmp_path: Path) -> None:

@@ -235,6 +235,25 @@ static u32 slot_level(const struct aftl_spare *spare, u32 i)
 		       AFTL_PRECISE : aftl_word_level(spare->word[i], spare->attr);
 }
 
+/* What is behind the last unit is the map. */
+static bool is_sheet(const struct dump *dump, u32 unit)
+{
+	return unit >= dump->geo.units;
+}
+
+static void json_unit(struct dump *dump, aftl_unit_t word)
+{
+	u32 unit = from_unit(aftl_word_unit(word));
+	bool empty = from_unit(word) == from_unit(AFTL_NO_UNIT);
+
+	if (empty || is_sheet(dump, unit))
+		json_null(&dump->json, "unit");
+	else
+		json_u64(&dump->json, "unit", unit);
+	if (!empty && is_sheet(dump, unit))
+		json_u64(&dump->json, "sheet", unit - dump->geo.units);
+}
+
 static void json_slots(struct dump *dump, u32 page, const struct aftl_spare *spare)
 {
 	u32 i;
@@ -243,10 +262,7 @@ static void json_slots(struct dump *dump, u32 page, const struct aftl_spare *spa
 	for (i = 0; i < dump->geo.page_units; i++) {
 		json_object(&dump->json, NULL);
 		json_u64(&dump->json, "slot", (u64)page * dump->geo.page_units + i);
-		if (from_unit(spare->word[i]) == from_unit(AFTL_NO_UNIT))
-			json_null(&dump->json, "unit");
-		else
-			json_u64(&dump->json, "unit", from_unit(aftl_word_unit(spare->word[i])));
+		json_unit(dump, spare->word[i]);
 		json_u64(&dump->json, "level", slot_level(spare, i));
 		json_bool(&dump->json, "mapped", spare->mapped >> i & 1);
 		json_bool(&dump->json, "lost", spare->lost >> i & 1);
@@ -287,6 +303,8 @@ static void print_page(const struct dump *dump, u32 page, const struct aftl_spar
 
 		if (unit == from_unit(AFTL_NO_UNIT))
 			printf(" -");
+		else if (is_sheet(dump, unit))
+			printf(" sheet-%u", unit - dump->geo.units);
 		else
 			printf(spare->mapped >> i & 1 ? " %u%s" : " (%u%s)", unit,
 			       spare->lost >> i & 1 ? "!" : "");

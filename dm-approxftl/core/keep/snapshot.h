@@ -27,6 +27,9 @@
  *     u32 count and the numbers of its free blocks, oldest first
  *     u32 count and the numbers of its closed blocks in the order of victim search
  *   for each word of the policy's arrays and of its parts': u8 1 and u64 word; then u8 0
+ *   for each zone: u8 state, enum aftl_zone_state; u32 units below its write pointer
+ *   with its map on flash: u32 sheets in memory; for each, the one that was used longest ago
+ *     first, then those that each LUN is to write: u32 number, u8 flags, AFTL_SHEET_...
  *   u32       CRC-32C of everything before it
  *
  * The map is not stored: it follows from the valid slots.
