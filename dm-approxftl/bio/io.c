@@ -135,7 +135,8 @@ static bool prepare_durable(struct aftl_disk *disk, struct aftl_io *io)
 	if (request->op == AFTL_OP_READ)
 		aftl_dev_prepare_reads(disk->durable, io);
 	else
-		io->commits = request->op == AFTL_OP_FLUSH || request->flags & AFTL_REQUEST_FUA;
+		io->commits = disk->durable->safe || request->op == AFTL_OP_FLUSH ||
+			      request->flags & AFTL_REQUEST_FUA;
 	return true;
 }
 

@@ -415,6 +415,17 @@ static void commit_store(struct aftl_disk *disk)
 		DMERR("%pg: the volume could not be written", bdev);
 }
 
+/* What is safe in the write buffer gets on flash all the same: beside it there is no snapshot. */
+static void empty_buffer(struct aftl_disk *disk)
+{
+	if (!disk->durable->safe)
+		return;
+	if (!aftl_disk_enter(disk, false))
+		aftl_hurry(disk->ftl, true);
+	spin_unlock_bh(&disk->lock);
+	work_out(disk);
+}
+
 /* The end: what is under way ends, and all of the FTL is saved. */
 static void close_store(struct aftl_disk *disk)
 {
@@ -422,6 +433,7 @@ static void close_store(struct aftl_disk *disk)
 
 	if (!disk->ftl || !aftl_dev_wake(disk->durable))
 		return;
+	empty_buffer(disk);
 	park(disk);
 	if (aftl_dev_close(disk->durable, &error))
 		DMERR("%pg: %s", disk->durable->device.bdev, error.text);

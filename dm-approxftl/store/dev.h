@@ -64,9 +64,10 @@ enum aftl_dev_kind {
  * @page: WRITE, COPY, KEEP: the bytes
  * @behalf: WRITE: who has brought them; COPY: nobody
  * @first: PROGRAM: page; UNMAP: unit; ERASE, RETIRE: block; ZONE: zone; KEEP, LET_GO: tag
- * @count: UNMAP: units; RETIRE: blocks; ZONE: enum aftl_zone_state; KEEP: unit
+ * @count: UNMAP: units; RETIRE: blocks; ZONE: enum aftl_zone_state
  * @spare: PROGRAM
  * @entry: ERASE
+ * @kept: KEEP: what
  */
 struct aftl_dev_op {
 	struct aftl_bdev_io bdev;
@@ -91,6 +92,7 @@ struct aftl_dev_op {
 	union {
 		struct aftl_spare spare;
 		struct aftl_erase_entry entry;
+		struct aftl_buffered kept;
 	};
 };
 
@@ -132,7 +134,8 @@ struct aftl_dev_fetch {
  * @tags: pages of the writes in the controller, by tag
  * @behalves: who has brought them
  * @tag_count: how many
- * @kept: of a device with zones, bit by tag: the volume keeps its bytes
+ * @safe: the volume keeps what is in the write buffer before a write is complete
+ * @kept: of such a device, and of one with zones, bit by tag: the volume keeps its bytes
  * @ops: the queue, a ring
  * @mask: its size less one
  * @reserve: most operations that one call of the FTL makes: aftl_burst()
@@ -177,6 +180,7 @@ struct aftl_dev {
 	struct page **tags;
 	struct aftl_behalf *behalves;
 	u32 tag_count;
+	bool safe;
 	unsigned long *kept;
 	struct aftl_dev_op *ops;
 	u32 mask;
@@ -280,6 +284,9 @@ void aftl_dev_unmap(struct aftl_dev *dev, aftl_unit_t first, u32 units);
 void aftl_dev_zone(struct aftl_dev *dev, u32 zone, enum aftl_zone_state state);
 void aftl_dev_erase(struct aftl_dev *dev, u32 block);
 void aftl_dev_retire(struct aftl_dev *dev, u32 first, u32 blocks);
+
+/* Where that is to be, what is under @tag survives the loss of power from the next commit on. */
+void aftl_dev_keep_now(struct aftl_dev *dev, u32 tag);
 
 /* What waits for full pages of zones goes with the next commit. Context: process, no lock held. */
 void aftl_dev_keep(struct aftl_dev *dev);

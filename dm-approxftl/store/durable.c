@@ -63,28 +63,29 @@ static void tell_recovery(const struct aftl_dev *dev, const struct aftl_recovery
 
 static int take_tags(struct aftl_dev *dev)
 {
-	const struct aftl *ftl = dev->disk->ftl;
+	const struct aftl_geometry *geo = aftl_geometry(dev->disk->ftl);
 
-	dev->tag_count = aftl_tags(ftl);
+	dev->tag_count = aftl_tags(dev->disk->ftl);
 	dev->tags = kvcalloc(dev->tag_count, sizeof(*dev->tags), GFP_KERNEL);
 	dev->behalves = kvcalloc(dev->tag_count, sizeof(*dev->behalves), GFP_KERNEL);
-	if (aftl_geometry(ftl)->zones)
+	if (geo->kept_units)
 		dev->kept = kvcalloc(BITS_TO_LONGS(dev->tag_count), sizeof(*dev->kept),
 				     GFP_KERNEL);
-	return dev->tags && dev->behalves && !dev->kept == !aftl_geometry(ftl)->zones ? 0 : -ENOMEM;
+	dev->safe = geo->kept_units && !geo->zones;
+	return dev->tags && dev->behalves && !dev->kept == !geo->kept_units ? 0 : -ENOMEM;
 }
 
-/* The bytes of @unit, which is in the write buffer again. */
-static int fetch_kept(struct aftl_dev *dev, aftl_unit_t unit, u64 offset)
+/* The bytes of what is in the write buffer again. */
+static int fetch_kept(struct aftl_dev *dev, const struct aftl_buffered *what, u64 offset)
 {
 	struct page *page = aftl_dev_new_page(dev, &dev->pages, GFP_KERNEL);
-	u32 tag = aftl_rebuffer(dev->disk->ftl, unit);
+	u32 tag = aftl_rebuffer(dev->disk->ftl, what);
 
 	if (tag >= dev->tag_count)
 		return -EUCLEAN;
 	dev->tags[tag] = page;
 	__set_bit(tag, dev->kept);
-	aftl_volume_resume(dev->volume, unit, tag);
+	aftl_volume_resume(dev->volume, what->unit, tag);
 	return aftl_bdev_read_page(&dev->device, page, offset,
 				   aftl_volume_geometry(dev->volume)->unit_bytes);
 }
@@ -92,14 +93,14 @@ static int fetch_kept(struct aftl_dev *dev, aftl_unit_t unit, u64 offset)
 /* What was in it when the power failed. Nobody calls the FTL yet. */
 static int fill_buffer(struct aftl_dev *dev, struct aftl_error *error)
 {
-	aftl_unit_t unit;
+	struct aftl_buffered what;
 	u64 offset;
 	u32 from = 0;
 	int ret = 0;
 
-	while (!ret && (unit = aftl_volume_next_kept(dev->volume, from, &offset)) != AFTL_NO_UNIT) {
-		ret = fetch_kept(dev, unit, offset);
-		from = from_unit(unit) + 1;
+	while (!ret && aftl_volume_next_kept(dev->volume, from, &what, &offset)) {
+		ret = fetch_kept(dev, &what, offset);
+		from = from_unit(what.unit) + 1;
 	}
 	return ret ? aftl_fail(error, ret, "what was in the write buffer cannot be read") : 0;
 }

@@ -176,6 +176,12 @@ static void durable_accept(void *host, struct aftl_request *request, aftl_unit_t
 {
 	host_accept(host, request, unit, tag);
 	aftl_dev_brought(host_dev(host), tag, aftl_io_bio(aftl_request_io(request)));
+	aftl_dev_keep_now(host_dev(host), tag);
+}
+
+static void durable_unstored(void *host, u32 tag)
+{
+	aftl_dev_keep_now(host_dev(host), tag);
 }
 
 const struct aftl_host_ops aftl_host_durable = {
@@ -185,6 +191,7 @@ const struct aftl_host_ops aftl_host_durable = {
 	.complete = durable_complete,
 	.accept = durable_accept,
 	.program = durable_program,
+	.unstored = durable_unstored,
 	.release = durable_release,
 	.copy = durable_copy,
 	.programmed = durable_programmed,

@@ -236,13 +236,16 @@ void aftl_dev_program(struct aftl_dev *dev, u32 tag, aftl_slot_t slot, bool agai
 
 void aftl_dev_release(struct aftl_dev *dev, u32 tag)
 {
+	struct aftl_buffered what;
 	unsigned long flags;
 
 	spin_lock_irqsave(&dev->lock, flags);
 	aftl_dev_drop_page(dev, dev->tags[tag]);
 	dev->tags[tag] = NULL;
 	drop_behalf(&dev->behalves[tag]);
+	/* What could not be programmed is there when the device is opened again. */
 	if (dev->kept && __test_and_clear_bit(tag, dev->kept) &&
+	    !aftl_unprogrammed(dev->disk->ftl, tag, &what) &&
 	    new_range(dev, AFTL_DEV_LET_GO, tag, 1))
 		publish(dev);
 	spin_unlock_irqrestore(&dev->lock, flags);
@@ -317,16 +320,32 @@ void aftl_dev_zone(struct aftl_dev *dev, u32 zone, enum aftl_zone_state state)
 	queue_range(dev, AFTL_DEV_ZONE, zone, state);
 }
 
-static void keep(struct aftl_dev *dev, u32 tag, aftl_unit_t unit)
+static void keep(struct aftl_dev *dev, u32 tag)
 {
-	struct aftl_dev_op *op = new_range(dev, AFTL_DEV_KEEP, tag, from_unit(unit));
+	struct aftl_buffered what;
+	struct aftl_dev_op *op;
 
+	if (!aftl_unprogrammed(dev->disk->ftl, tag, &what))
+		return;
+	op = new_range(dev, AFTL_DEV_KEEP, tag, 1);
 	if (!op)
 		return;
+	op->kept = what;
 	__set_bit(tag, dev->kept);
 	op->page = dev->tags[tag];
 	aftl_dev_hold_page(op->page);
 	publish(dev);
+}
+
+void aftl_dev_keep_now(struct aftl_dev *dev, u32 tag)
+{
+	unsigned long flags;
+
+	if (!dev->safe)
+		return;
+	spin_lock_irqsave(&dev->lock, flags);
+	keep(dev, tag);
+	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
 /* What waits for a full page of its zone must not make a flush wait. */
@@ -335,15 +354,9 @@ static void keep_waiting(struct aftl_dev *dev)
 	u32 tag;
 
 	lockdep_assert_held(&dev->lock);
-	for (tag = 0; dev->kept && tag < dev->tag_count; tag++) {
-		aftl_unit_t unit;
-
-		if (!dev->tags[tag] || test_bit(tag, dev->kept))
-			continue;
-		unit = aftl_unprogrammed(dev->disk->ftl, tag);
-		if (unit != AFTL_NO_UNIT)
-			keep(dev, tag, unit);
-	}
+	for (tag = 0; dev->kept && !dev->safe && tag < dev->tag_count; tag++)
+		if (dev->tags[tag] && !test_bit(tag, dev->kept))
+			keep(dev, tag);
 }
 
 void aftl_dev_keep(struct aftl_dev *dev)
@@ -871,12 +884,27 @@ static int program(struct aftl_dev *dev, struct aftl_dev_op *op)
 	return aftl_volume_program(dev->volume, op->first, &op->spare);
 }
 
-static int keep_bytes(struct aftl_dev *dev, const struct aftl_dev_op *op)
+static void keep_done(struct aftl_bdev_io *io, int error)
+{
+	struct aftl_dev_op *op = container_of(io, struct aftl_dev_op, bdev);
+
+	if (error)
+		aftl_bdev_fail(&op->dev->device, error);
+	op_done(op);
+}
+
+/* Its bytes are over before the next commit is. */
+static void keep_bytes(struct aftl_dev *dev, struct aftl_dev_op *op)
 {
 	u64 offset;
-	int ret = aftl_volume_keep(dev->volume, op->first, to_unit(op->count), &offset);
+	int ret = aftl_volume_keep(dev->volume, op->first, &op->kept, &offset);
 
-	return ret ? ret : write_alone(dev, op, offset);
+	op->bdev.done = keep_done;
+	if (ret)
+		keep_done(&op->bdev, ret);
+	else
+		aftl_bdev_write(&dev->device, &op->bdev, &op->page, 1, offset,
+				aftl_volume_geometry(dev->volume)->unit_bytes, &op->behalf);
 }
 
 /* The volume remembers its first error, and every later commit returns it. */
@@ -889,8 +917,6 @@ static int note(struct aftl_dev *dev, struct aftl_dev_op *op)
 		return aftl_volume_unmap(dev->volume, to_unit(op->first), op->count);
 	case AFTL_DEV_ZONE:
 		return aftl_volume_zone(dev->volume, op->first, op->count);
-	case AFTL_DEV_KEEP:
-		return keep_bytes(dev, op);
 	case AFTL_DEV_LET_GO:
 		aftl_volume_let_go(dev->volume, op->first);
 		return 0;
@@ -911,6 +937,10 @@ static u32 carry_out(struct aftl_dev *dev, u32 number, u32 end)
 
 	if (fills(op))
 		return write_run(dev, number, end);
+	if (op->kind == AFTL_DEV_KEEP) {
+		keep_bytes(dev, op);
+		return 1;
+	}
 	error = note(dev, op);
 	if (error)
 		aftl_bdev_fail(&dev->device, error);

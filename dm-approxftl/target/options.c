@@ -214,9 +214,6 @@ static int check_durable(const struct aftl_options *options, struct aftl_error *
 	if (options->config.fill)
 		return aftl_fail(error, -EINVAL,
 				 "fill: a block device holds real data; write it once instead");
-	if (options->config.buffer && options->config.buffer_safe && !options->config.zoned)
-		return aftl_fail(error, -EINVAL,
-				 "buffer_safe: the write buffer is this machine's memory and cannot survive it; say buffer_safe off");
 	return 0;
 }
 

@@ -13,6 +13,7 @@
 
 #include "bio/bio.h"
 #include "compat.h"
+#include "core/keep/volume.h"
 #include "log.h"
 #include "tags/tags.h"
 #include "target/options.h"
@@ -111,7 +112,7 @@ static int check_predecessor(const struct aftl_target *target, struct aftl_error
 				 "the device keeps its data on %s; a reload cannot move them",
 				 old->options.device);
 	if (target->below &&
-	    aftl_config_check(&old->options.config, &target->options.config, error))
+	    aftl_volume_config_check(&old->options.config, &target->options.config, error))
 		return -EINVAL;
 	if ((old->geo.zones || target->geo.zones) &&
 	    (old->options.policy != target->options.policy ||

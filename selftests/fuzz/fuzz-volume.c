@@ -13,8 +13,8 @@
 #define VOLUME_BYTES (2 << 20)
 #define MEMORY_MAX (64 << 20)
 
-/* A plain one, one with its map on flash, one with superblocks. */
-#define KINDS 3
+/* A plain one, one with its map on flash, one with superblocks, one whose buffer survives. */
+#define KINDS 4
 
 static u8 sound[KINDS][VOLUME_BYTES];
 static u8 bytes[VOLUME_BYTES];
@@ -81,6 +81,26 @@ static void on_complete(void *host, struct aftl_request *request)
 	demand(!request->status);
 }
 
+static void on_accept(void *host, struct aftl_request *request, aftl_unit_t unit, u32 tag)
+{
+	struct aftl_buffered what;
+	u64 offset;
+
+	(void)host;
+	(void)request;
+	if (!aftl_geometry(ftl)->kept_units)
+		return;
+	demand(aftl_unprogrammed(ftl, tag, &what) && what.unit == unit);
+	demand(!aftl_volume_keep(volume, tag, &what, &offset));
+}
+
+static void on_release(void *host, u32 tag)
+{
+	(void)host;
+	if (aftl_geometry(ftl)->kept_units)
+		aftl_volume_let_go(volume, tag);
+}
+
 static void on_programmed(void *host, aftl_slot_t first)
 {
 	struct aftl_spare spare;
@@ -110,6 +130,8 @@ static const struct aftl_host_ops working_ops = {
 	.alloc = take_memory,
 	.free = give_memory,
 	.complete = on_complete,
+	.accept = on_accept,
+	.release = on_release,
 	.programmed = on_programmed,
 	.unmap = on_unmap,
 	.erase = on_erase,
@@ -141,6 +163,7 @@ static void configure(struct aftl_superblock *super, u32 kind)
 		  NULL },
 		{ "blocks", "32", "page", "1024", "unit", "512", "superblock", "2", "rain", "on",
 		  NULL },
+		{ "buffer", "32KiB", "buffer_safe", "on", "buffer_hold", "1s", NULL },
 	};
 	struct aftl_error error;
 
@@ -199,6 +222,7 @@ static void make_volume(u32 kind)
 	demand(kind != 2 || aftl_stats(ftl)->counters.programmed_parity_units);
 	demand(!aftl_volume_commit(volume));
 	demand(!aftl_volume_close(volume, ftl, &error));
+	demand(kind != 3 || !aftl_volume_state(volume)->closed);
 	used_of[kind] = super.layout.snapshot * AFTL_FRAME_BYTES +
 	       aftl_volume_state(volume)->snapshot_bytes;
 	aftl_volume_release(volume);
@@ -286,12 +310,17 @@ static void demand_same_spares(void)
 static void try_load(bool scan)
 {
 	struct aftl_error error = { "" };
+	struct aftl_buffered what;
+	u32 from = 0;
+	u64 offset;
 
 	ftl = NULL;
 	if (load(&loaded_ops, scan, &error)) {
 		demand(strlen(error.text) > 5 && !ftl);
 		return;
 	}
+	for (; aftl_volume_next_kept(volume, from, &what, &offset); from = from_unit(what.unit) + 1)
+		demand(aftl_rebuffer(ftl, &what) < aftl_tags(ftl));
 	demand(!aftl_audit(ftl, &error));
 	aftl_destroy(ftl);
 }

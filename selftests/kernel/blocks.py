@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Blocks that say which they are and how new, before and after a power failure.
 
-blocks.py load DEVICE JOURNAL OPERATIONS SEED [LOG [FLUSHES]]
+blocks.py load DEVICE JOURNAL OPERATIONS SEED [LOG [FLUSHES [safe]]]
 blocks.py check DEVICE JOURNAL [MARK|-]
 blocks.py race DEVICE ROUNDS
 blocks.py read DEVICE SECONDS
@@ -11,11 +11,11 @@ blocks.py read DEVICE SECONDS
 direct. JOURNAL says what was begun and, after each flush or forced write that has returned,
 which operations it covers. Such a moment is a mark, by number; it is also put into LOG, a
 device of dm-log-writes. To 84 other operations there are FLUSHES flushes, 3 if it is not given,
-and as many forced writes. "check" compares a device with the journal up to MARK or its end: each
-block must hold what was covered, or something that was begun later. With "-" it does so for each
-line of standard input that is a mark, and answers "sound" or what is wrong, in one line. "race"
-fills the device so many times while others read: a block is itself, however old. "read" only
-reads, what "load" has left.
+and as many forced writes; with "safe" nothing is flushed or forced, for what is complete is to
+survive. "check" compares a device with the journal up to MARK or its end: each block must hold what
+was covered, or something that was begun later. With "-" it does so for each line of standard input
+that is a mark, and answers "sound" or what is wrong, in one line. "race" fills the device so many
+times while others read: a block is itself, however old. "read" only reads, what "load" has left.
 """
 
 from __future__ import annotations
@@ -92,9 +92,12 @@ class Journal:
 class Load:
     """The device under load."""
 
-    def __init__(self, path: str, journal: Journal, seed: int, flushes: float = 3) -> None:
+    def __init__(
+        self, path: str, journal: Journal, seed: int, flushes: float = 3, *, safe: bool = False
+    ) -> None:
+        self.safe = safe
         self.fd = os.open(path, os.O_RDWR | os.O_DIRECT)
-        self.forced = os.open(path, os.O_RDWR | os.O_DIRECT | os.O_DSYNC)
+        self.forced = os.open(path, os.O_RDWR | os.O_DIRECT | (0 if safe else os.O_DSYNC))
         self.blocks = os.lseek(self.fd, 0, os.SEEK_END) // BLOCK
         self.journal = journal
         self.seed = seed
@@ -121,7 +124,8 @@ class Load:
     def flush(self) -> None:
         """Make durable what is complete."""
         covered = " ".join(map(str, self.completed))
-        os.fsync(self.fd)
+        if not self.safe:
+            os.fsync(self.fd)
         self.journal.mark(f"flush {covered}")
 
     def fill(self) -> None:
@@ -369,7 +373,7 @@ def main(arguments: list[str]) -> None:
     journal = Journal(path, arguments[5] if len(arguments) > 5 else None)
     journal.say(f"seed {seed}")
     flushes = float(arguments[6]) if len(arguments) > 6 else 3
-    load = Load(device, journal, int(seed), flushes)
+    load = Load(device, journal, int(seed), flushes, safe=arguments[7:] == ["safe"])
     load.fill()
     load.run(int(operations))
 

@@ -133,14 +133,15 @@ check_blocks()
 	return 1
 }
 
-# blocks_survive OPERATIONS FLUSHES [KEY VALUE]...: both as blocks.py has them
+# blocks_survive OPERATIONS "FLUSHES [safe]" [KEY VALUE]...: as blocks.py has them
 blocks_survive()
 {
 	operations=$1
 	flushes=$2
 	shift 2
+	# shellcheck disable=SC2086 # words
 	log_on "$@" && at_once python3 selftests/kernel/blocks.py load /dev/mapper/aftl-crash \
-		"$scratch/journal" "$operations" "$seed" aftl-log "$flushes" && log_off || return
+		"$scratch/journal" "$operations" "$seed" aftl-log $flushes && log_off || return
 	checker_on
 	replay check_blocks "$@"
 	survived=$?
@@ -367,5 +368,8 @@ three='channels 1 chips 1 bits 3 one_shot on blocks 80 word_lines 2 op 45' # fit
 	must_change=programmed_map_units
 	in_turn 'files of ext4, the map on flash' files_survive ordered write_files \
 		channels 1 chips 2 blocks 256 word_lines 2 op 35 page 4KiB unit 1KiB map_cache 32KiB timing off
+	must_change=gc_blocks
+	in_turn 'blocks, never flushed, in a write buffer that survives' \
+		blocks_survive 500 '3 safe' $tight timing off buffer 256KiB buffer_safe on
 }
 finished

@@ -451,12 +451,18 @@ refuses_large_sectors()
 	rmmod null_blk && return "$status"
 }
 
+# What is in the write buffer has a place, or has none; who asks for the other goes on as before.
 refuses_options()
 {
 	# shellcheck disable=SC2086 # words
-	wipe /dev/ram1 && refuses 'buffer_safe: the write buffer is' /dev/ram1 $small \
-		buffer 1MiB buffer_safe on && refuses 'fill: a block device holds real data' \
-		/dev/ram1 $small fill sequential && cmp -n 1048576 /dev/ram1 /dev/zero
+	wipe /dev/ram1 && refuses 'fill: a block device holds real data' \
+		/dev/ram1 $small fill sequential && cmp -n 1048576 /dev/ram1 /dev/zero &&
+		create aftl-safe /dev/ram1 $small buffer 1MiB buffer_safe on && clear_log || return
+	# shellcheck disable=SC2086 # words
+	! line /dev/ram1 "$(blockdev --getsz /dev/mapper/aftl-safe)" $small buffer 2MiB buffer_safe on |
+		dmsetup reload aftl-safe 2>"$scratch/said" &&
+		dmesg | grep -qF 'that is as it was formatted' && verify aftl-safe $deep --size=4m &&
+		dmsetup remove aftl-safe
 }
 
 # What others need: "approxftl create" makes a volume of what is empty, and of nothing else
@@ -714,7 +720,7 @@ in_turn 'another shape is refused' refuses_another_shape
 in_turn 'what is too small, or has become so, is refused' refuses_what_is_too_small
 in_turn 'a block device in use is refused' refuses_a_second_user
 in_turn 'sectors larger than the mapping unit are refused' refuses_large_sectors
-in_turn 'buffer_safe and fill are refused' refuses_options
+in_turn 'fill, and another buffer_safe, are refused' refuses_options
 
 in_turn 'on a file' on_a_file
 in_turn 'on dm-linear' on_linear

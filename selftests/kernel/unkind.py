@@ -44,6 +44,7 @@ LEAST_EVENTS = 3  # however slow the machine is
 # In one of them requests are complete a while after flash is through with them.
 SHAPES = {
     "tiny": "channels 1 chips 1 blocks 32 word_lines 2 op 45",
+    "safe": "channels 1 chips 2 blocks 64 word_lines 2 op 40",
     "small": "channels 1 chips 2 blocks 64 word_lines 2 op 35",
     "wide": "channels 2 chips 2 blocks 64 word_lines 2 op 35 controller 100us ecc 20us",
     "mapped": "channels 1 chips 2 blocks 256 word_lines 2 op 40 page 4KiB map_cache 16KiB",
@@ -135,11 +136,13 @@ class Scenario:
 
     def parameters(self) -> str:
         """Return the words of a volume."""
-        return f"{SHAPES[self.shape]} unit {self.unit}"
+        safe = f" buffer {self.buffer} buffer_safe on" if self.shape == "safe" else ""
+        return f"{SHAPES[self.shape]} unit {self.unit}{safe}"
 
     def keys(self) -> str:
         """Return the words of a table line."""
-        return (f"{self.parameters()} buffer {self.buffer} policy {self.policy} "
+        buffer = "" if self.shape == "safe" else f"buffer {self.buffer} "
+        return (f"{self.parameters()} {buffer}policy {self.policy} "
                 f"timing {self.timing} tag_all {self.tag_all}")
 
     def command(self) -> str:
@@ -449,7 +452,9 @@ class Device:
     def reload(self) -> None:
         """Load another table: time, buffer, sometimes without a flush."""
         self.scenario.timing = self.draw.choice(("real", "off", "scale:2"))
-        self.scenario.buffer = self.draw.choice(("0", "128KiB", "4MiB"))
+        buffer = self.draw.choice(("0", "128KiB", "4MiB"))
+        if self.scenario.shape != "safe":
+            self.scenario.buffer = buffer
         self.load_table(noflush=self.draw.random() < 0.3)
 
     def policy(self) -> None:

@@ -70,6 +70,9 @@ chosen()
 	in_turn 'no memory for pages, units of 512 bytes' storm pages 512
 	in_turn 'sectors that cannot be read' press 7 media=bad shape=small timing=off \
 		events=medium,message,pause
+	in_turn 'a write buffer that survives, the power fails' press 8 media=linear unit=4KiB \
+		shape=safe timing=off buffer=256KiB depth=64 most=64KiB \
+		events=cut,reload,message pace=0.1
 }
 
 # Storms

@@ -41,6 +41,8 @@ struct tally {
 	u32 map_written;
 	u32 map_moved;
 	u32 map_crashed;
+	u32 safe_crashed;
+	u32 safe_units;
 };
 
 static struct tally tally;
@@ -132,7 +134,6 @@ static void draw_config(struct life *life, struct aftl_config *config)
 	config->dies = 1;
 	config->unit = unit;
 	config->page = (u64)unit << below(life, 3);
-	config->buffer_safe = 0;
 	config->op = 1500 + below(life, 4000);
 	config->bad = chance(life, 15) ? 30000000000ULL : 0;
 	config->endurance = chance(life, 10) ? 8 + below(life, 20) : 0;
@@ -192,11 +193,17 @@ static void arm(struct life *life, u32 changes)
 	life->durable.disk.power_off_at = life->durable.disk.changes + 1 + below(life, changes);
 }
 
+static bool is_safe(const struct life *life)
+{
+	return life->durable.super.config.buffer && life->durable.super.config.buffer_safe;
+}
+
 static void crash(struct life *life)
 {
 	durable_crash(&life->durable, below(life, DISK_CRASHES), &life->random);
 	tally.crashes++;
 	tally.map_crashed += life->durable.super.config.map_cache > 0;
+	tally.safe_crashed += is_safe(life);
 }
 
 /* Only the power may be the cause. */
@@ -330,6 +337,16 @@ static void choose_policy(struct life *life)
 	life->policy = draw_policy(life);
 }
 
+static u32 count_buffered(const struct durable_device *durable)
+{
+	u32 units = 0;
+	u32 i;
+
+	for (i = 0; i < durable->unit_count; i++)
+		units += durable->buffered[i] != 0;
+	return units;
+}
+
 /* Begin a session, on whichever policy fits. */
 static int start(struct life *life)
 {
@@ -343,6 +360,7 @@ static int start(struct life *life)
 		life->policy = policy;
 		ret = durable_start(&life->durable, life->policy, scan);
 	}
+	tally.safe_units += ret ? 0 : count_buffered(&life->durable);
 	if (!ret && !strcmp(policy, life->policy))
 		CHECK_TEXT(life->durable.recovery.snapshot.text, "");
 	return ret;
@@ -413,6 +431,8 @@ static void report(void)
 		 tally.changed_policy, tally.collected, tally.again, tally.retired);
 	tap_note("%u crashes of a map on flash; sessions that wrote it %u, moved it %u",
 		 tally.map_crashed, tally.map_written, tally.map_moved);
+	tap_note("%u crashes of a buffer that survives them, %u units found in it",
+		 tally.safe_crashed, tally.safe_units);
 	tap_note("%u dead dies, %u sessions with rebuilding", tally.dead, tally.rebuilt);
 }
 
@@ -433,6 +453,8 @@ static void enough_of_everything(void)
 	CHECK_RANGE(tally.map_crashed, 1000, U32_MAX);
 	CHECK_RANGE(tally.map_written, 100, U32_MAX);
 	CHECK_RANGE(tally.map_moved, 1, U32_MAX);
+	CHECK_RANGE(tally.safe_crashed, 1000, U32_MAX);
+	CHECK_RANGE(tally.safe_units, 1000, U32_MAX);
 }
 
 static u64 wanted_lives(int argc, char **argv)

@@ -598,6 +598,8 @@ static const struct subject {
 	{ "vth_b", "vth_b",
 	  { TINY, "channels", "2", "blocks", "16", "word_lines", "1", "bits", "2", "page", "512",
 	    "superblock", "2", "rain", "on" } },
+	{ "streams", "streams",
+	  { TINY, "word_lines", "1", "page", "512", "buffer_safe", "on", "buffer_hold", "1s" } },
 	{ "delta_b", "delta_b",
 	  { TINY, "op", "60", "blocks", "12", "word_lines", "1", "bits", "2", "page", "1KiB",
 	    "one_shot", "on", "zoned", "4KiB", "max_active_zones", "2", "buffer_safe", "on" } },

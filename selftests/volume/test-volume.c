@@ -20,6 +20,10 @@ static const char *const small_zones[] = {
 	"max_active_zones", "3", NULL
 };
 
+static const char *const small_safe[] = {
+	SMALL, "op", "60", "buffer", "256KiB", "buffer_safe", "on", "buffer_hold", "1s", NULL
+};
+
 static const char *const small_units[] = { SMALL, "op", "60", "unit", "512", "page", "2KiB", NULL };
 
 static void open_device(struct durable_device *durable, const char *policy,
@@ -340,13 +344,10 @@ static int try_format(const char *const *pairs, char text[240])
 static void what_cannot_be_is_not_formatted(void)
 {
 	static const char *const filled[] = { "fill", "random", NULL };
-	static const char *const safe[] = { "buffer", "1MiB", "buffer_safe", "on", NULL };
 	char text[240] = "";
 
 	CHECK_EQ(try_format(filled, text), -EINVAL);
 	CHECK_CONTAINS(text, "fill");
-	CHECK_EQ(try_format(safe, text), -EINVAL);
-	CHECK_CONTAINS(text, "buffer_safe");
 }
 
 static void no_volume_of_such_a_shape(void)
@@ -474,8 +475,8 @@ static bool needs_snapshot(const struct durable_device *durable, u64 sector)
 	return (sector >= layout->spares * AFTL_FRAME_SECTORS &&
 		sector <= aftl_spare_place(layout, &geo, geo.blocks * geo.pages - 1).sector) ||
 	       (sector >= layout->discards * AFTL_FRAME_SECTORS &&
-		sector <= (geo.zones ? aftl_kept_place(layout, geo.zone_buffer - 1) :
-				       aftl_discard_place(layout, geo.units - 1)).sector);
+		sector <= (geo.kept_units ? aftl_kept_place(layout, geo.kept_units - 1) :
+					    aftl_discard_place(layout, geo.units - 1)).sector);
 }
 
 static void check_mended(struct durable_device *durable, enum area area, bool scan, u32 damaged)
@@ -607,14 +608,100 @@ static void tables_of_zones_are_rebuilt(void)
 	durable_close(&durable);
 }
 
+static void check_stays(struct durable_device *durable, const char *key, const char *value)
+{
+	CHECK_EQ(load_changed(durable, key, value), -EINVAL);
+	CHECK_CONTAINS(durable->device.error.text, "that is as it was formatted");
+}
+
 /* The place for what is in the buffer is as large as it was. */
-static void a_buffer_of_zones_stays(void)
+static void a_safe_buffer_stays(void)
 {
 	struct durable_device durable;
 
 	open_zones(&durable);
-	CHECK_EQ(load_changed(&durable, "buffer", "1MiB"), -EINVAL);
-	CHECK_CONTAINS(durable.device.error.text, "buffer: a volume with zones keeps");
+	check_stays(&durable, "buffer", "1MiB");
+	durable_close(&durable);
+	open_closed(&durable, "baseline", small_safe);
+	check_stays(&durable, "buffer", "512KiB");
+	check_stays(&durable, "buffer_safe", "off");
+	durable_close(&durable);
+}
+
+/* Precise, then twice approximate, then discarded. */
+static void write_buffer(struct durable_device *durable)
+{
+	struct test_device *device = &durable->device;
+
+	must(durable, durable_start(durable, "approxftl", false), "start");
+	CHECK_EQ(test_do(device, AFTL_OP_WRITE, 3, 1, AFTL_PRECISE, NULL), 0);
+	device->level = 3;
+	CHECK_EQ(test_do(device, AFTL_OP_WRITE, 7, 1, AFTL_APPROX, NULL), 0);
+	device->level = 2;
+	device->hint = (struct aftl_hint){ .life = AFTL_LIFE_SHORT, .stream = 5 };
+	CHECK_EQ(test_do(device, AFTL_OP_WRITE, 7, 1, AFTL_APPROX, NULL), 0);
+	CHECK_EQ(test_do(device, AFTL_OP_WRITE, 9, 1, AFTL_APPROX, NULL), 0);
+	CHECK_EQ(test_do(device, AFTL_OP_DISCARD, 9, 1, AFTL_PRECISE, NULL), 0);
+	CHECK_EQ(test_counters(device)->array_programs, 0);
+	CHECK_EQ(durable_settle(durable), 0);
+}
+
+static void check_buffered(struct durable_device *durable, u32 unit, u32 level)
+{
+	const struct aftl *ftl = durable->device.ftl;
+	struct aftl_buffered what = { 0 };
+	u32 i;
+
+	CHECK(durable->buffered[unit]);
+	for (i = 0; i < aftl_tags(ftl) && from_unit(what.unit) != unit; i++)
+		CHECK(aftl_unprogrammed(ftl, i, &what));
+	CHECK_EQ(from_unit(what.unit), unit);
+	CHECK_EQ(what.level, level);
+	CHECK_EQ(what.hint.life, level ? AFTL_LIFE_SHORT : AFTL_LIFE_UNKNOWN);
+	CHECK_EQ(what.hint.stream, level ? 5 : 0);
+}
+
+/* Without a flush, and as it was written; and when the device is closed it gets on flash. */
+static void a_safe_buffer_survives(void)
+{
+	struct aftl_random random = { 1 };
+	struct durable_device durable;
+
+	open_device(&durable, "approxftl", small_safe);
+	write_buffer(&durable);
+	durable_crash(&durable, DISK_CRASH_NOTHING, &random);
+	must(&durable, durable_start(&durable, "approxftl", false), "start");
+	check_buffered(&durable, 3, 0);
+	check_buffered(&durable, 7, 2);
+	CHECK_EQ(durable.buffered[9], 0);
+	must(&durable, durable_shut(&durable), "close");
+	must(&durable, durable_start(&durable, "approxftl", false), "start");
+	CHECK(durable.recovery.closed);
+	CHECK_EQ(durable.recovery.mapped_units, 2);
+	CHECK_EQ(aftl_unit_level(durable.device.ftl, to_unit(7)), 2);
+	durable_close(&durable);
+}
+
+/* In the buffer, whatever the tables say of the program that did not end. */
+static void a_safe_buffer_outlives_a_die(void)
+{
+	struct aftl_random random = { 1 };
+	struct durable_device durable;
+	struct test_device *device = &durable.device;
+	u32 i;
+
+	open_device(&durable, "approxftl", small_safe);
+	must(&durable, durable_start(&durable, "approxftl", false), "start");
+	for (i = 0; i < 4; i++)
+		CHECK_EQ(test_do(device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, NULL), 0);
+	CHECK_EQ(test_counters(device)->array_programs, 2);
+	CHECK_EQ(aftl_fail_lun(device->ftl, 0), 0);
+	CHECK_EQ(test_do(device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
+	must(&durable, durable_work(&durable, U32_MAX), "work");
+	durable_crash(&durable, DISK_CRASH_NOTHING, &random);
+	must(&durable, durable_start(&durable, "approxftl", false), "start");
+	CHECK(durable.recovery.bad_blocks);
+	CHECK_EQ(durable.recovery.mapped_units, 2);
 	durable_close(&durable);
 }
 
@@ -925,7 +1012,9 @@ int main(void)
 	tap_run("each sector may be damaged", each_sector_may_be_damaged);
 	tap_run("each sector of zones may be damaged", each_sector_of_zones_may_be_damaged);
 	tap_run("tables of zones are rebuilt", tables_of_zones_are_rebuilt);
-	tap_run("a buffer of zones stays", a_buffer_of_zones_stays);
+	tap_run("a buffer that survives stays", a_safe_buffer_stays);
+	tap_run("a buffer that survives is there again", a_safe_buffer_survives);
+	tap_run("a buffer that survives outlives a die", a_safe_buffer_outlives_a_die);
 	tap_run("zeroed tables are damaged", zeroed_tables_are_damaged);
 	tap_run("the state before is good enough", the_state_before_is_good_enough);
 	tap_run("each call of the medium may fail", each_call_may_fail);

@@ -183,9 +183,17 @@ static int shape_zones(struct aftl_geometry *geo, const struct aftl_config *conf
 	geo->zone_units = (u32)div64_u64(config->zoned, geo->unit_bytes);
 	geo->zone_capacity = (u32)capacity;
 	geo->zone_blocks = (u32)blocks;
-	geo->zone_buffer = max_t(u32, config->buffer / geo->unit_bytes, aftl_program_units(geo));
 	geo->units = (u32)units;
 	return 0;
+}
+
+/* No more than it holds: all of it has to get back. */
+static void shape_buffer(struct aftl_geometry *geo, const struct aftl_config *config)
+{
+	u64 units = max_t(u64, config->buffer / geo->unit_bytes, aftl_program_units(geo));
+
+	if (geo->zones || (config->buffer && config->buffer_safe))
+		geo->kept_units = (u32)units;
 }
 
 /* As many entries as fit into a unit, and a power of two. */
@@ -217,7 +225,9 @@ int aftl_geometry_init(struct aftl_geometry *geo, const struct aftl_config *conf
 	ret = shape_device(geo, config, error);
 	if (!ret && config->zoned)
 		ret = shape_zones(geo, config, error);
-	if (!ret)
-		shape_sheets(geo, config);
-	return ret;
+	if (ret)
+		return ret;
+	shape_buffer(geo, config);
+	shape_sheets(geo, config);
+	return 0;
 }

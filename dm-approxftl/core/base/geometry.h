@@ -42,7 +42,7 @@
  * @zone_capacity: of these, how many can be written
  * @zone_luns: LUNs that a zone is striped over
  * @zone_blocks: blocks that a zone has in each of them
- * @zone_buffer: units that the write buffer of a device with zones holds
+ * @kept_units: of a write buffer that survives power loss, units that a volume has a place for
  */
 struct aftl_geometry {
 	u32 channels;
@@ -71,7 +71,7 @@ struct aftl_geometry {
 	u32 zone_capacity;
 	u32 zone_luns;
 	u32 zone_blocks;
-	u32 zone_buffer;
+	u32 kept_units;
 	struct {
 		u32 count;
 		u32 stride;

@@ -91,6 +91,18 @@ struct aftl_hint {
 	u8 stream;
 };
 
+/**
+ * struct aftl_buffered - a unit in the write buffer
+ * @unit: which
+ * @level: of its data; 0: precise
+ * @hint: as the host said
+ */
+struct aftl_buffered {
+	aftl_unit_t unit;
+	u8 level;
+	struct aftl_hint hint;
+};
+
 /* What a policy tells apart, by names of its own. */
 #define AFTL_STREAMS 16
 

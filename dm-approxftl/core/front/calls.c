@@ -24,7 +24,7 @@ static void handle(struct aftl *ftl, u32 source)
 u32 aftl_burst(const struct aftl_geometry *geo)
 {
 	return geo->luns * (aftl_program_units(geo) + geo->program_pages) + 2 + 2 * geo->zones +
-	       4 * geo->zone_buffer + 2 * geo->super_luns;
+	       4 * geo->kept_units + 2 * geo->super_luns;
 }
 
 static inline bool step(struct aftl *ftl, u64 now_ns)

@@ -127,6 +127,7 @@ int aftl_fail_lun(struct aftl *ftl, u32 index)
 	if (aftl_lun_dead(lun))
 		return 0;
 	writes = programs_under_way(lun);
+	aftl_write_unstore(ftl, writes);
 	aftl_read_interrupt(ftl, lun);
 	lay_down(ftl, lun);
 	aftl_zone_lun_died(ftl, lun);

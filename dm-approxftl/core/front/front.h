@@ -51,7 +51,9 @@ void aftl_write_fine(struct aftl *ftl, struct aftl_lun *lun, struct aftl_held *h
 int aftl_write_start(struct aftl *ftl, struct aftl_lun *lun, u32 lane);
 void aftl_write_done(struct aftl *ftl, u32 commands, u64 service_ns);
 void aftl_write_fail(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_write_forget(struct aftl *ftl, aftl_unit_t unit);
+bool aftl_write_forget(struct aftl *ftl, aftl_unit_t unit);
+void aftl_write_name(struct aftl *ftl, struct aftl_request *request);
+void aftl_write_unstore(struct aftl *ftl, u32 commands);
 void aftl_write_rebind(struct aftl *ftl, struct aftl_lun *lun, u32 commands);
 bool aftl_read_admit(struct aftl *ftl, struct aftl_request *request);
 bool aftl_read_start(struct aftl *ftl, struct aftl_lun *lun);

@@ -129,6 +129,19 @@ static noinline void submit_flush(struct aftl *ftl, struct aftl_request *request
 		aftl_requests_push(ftl);
 }
 
+/* What is in the buffer alone, and would be found there after a power failure, is told, too. */
+static bool discard_unit(struct aftl *ftl, aftl_unit_t unit)
+{
+	bool told = aftl_write_forget(ftl, unit) && ftl->geo.kept_units;
+
+	if (!aftl_map_clear(ftl, unit))
+		return told;
+	if (unlikely(ftl->geo.sheets))
+		aftl_sheet_change(ftl, unit);
+	ftl->stats.counters.host_discard_units++;
+	return true;
+}
+
 /* From the first unit that was stored to the last one, in one call. */
 static noinline void submit_discard(struct aftl *ftl, struct aftl_request *request)
 {
@@ -137,14 +150,8 @@ static noinline void submit_discard(struct aftl *ftl, struct aftl_request *reque
 	u32 i;
 
 	for (i = 0; i < request->units; i++) {
-		aftl_unit_t unit = to_unit(request->unit + i);
-
-		aftl_write_forget(ftl, unit);
-		if (!aftl_map_clear(ftl, unit))
+		if (!discard_unit(ftl, to_unit(request->unit + i)))
 			continue;
-		if (unlikely(ftl->geo.sheets))
-			aftl_sheet_change(ftl, unit);
-		ftl->stats.counters.host_discard_units++;
 		first = min(first, i);
 		end = i + 1;
 	}
@@ -181,24 +188,11 @@ static noinline void submit_read(struct aftl *ftl, struct aftl_request *request)
 
 static noinline void submit_write(struct aftl *ftl, struct aftl_request *request)
 {
-	struct aftl_write write = {
-		.unit = to_unit(request->unit),
-		.units = request->units,
-		.class = request->class,
-		.level = aftl_level_of(request->class, request->level),
-		.hint = request->hint,
-	};
-
 	if (ftl->read_only) {
 		end_now(ftl, request, -ENOSPC);
 		return;
 	}
-	/* Of what has a zone or a handle no policy is asked. */
-	if (unlikely(ftl->geo.zones))
-		request->placed = 0;
-	else if (!(unlikely(ftl->config.placement_handles) && aftl_handle_write(ftl, request)) &&
-		 ftl->type->stream)
-		request->stream = aftl_named_stream(ftl, ftl->type->stream(ftl->policy, &write));
+	aftl_write_name(ftl, request);
 	submit_data(ftl, request, true);
 }
 

@@ -462,6 +462,20 @@ static void rebind(struct aftl *ftl, u32 index)
 }
 
 /*
+ * aftl_write_unstore() - what tables say of the programs of @commands does not count
+ *
+ * A host that keeps what is in the buffer does so anew, before it hears of dead blocks.
+ */
+void aftl_write_unstore(struct aftl *ftl, u32 commands)
+{
+	for (; commands != AFTL_NIL; commands = ftl->commands[commands].next) {
+		ftl->commands[commands].flags &= ~(AFTL_COMMAND_PROGRAMMING | AFTL_COMMAND_STORED);
+		if (ftl->ops->unstored)
+			ftl->ops->unstored(ftl->host, commands);
+	}
+}
+
+/*
  * aftl_write_rebind() - @lun is dead: others program @commands and what waits for it
  */
 void aftl_write_rebind(struct aftl *ftl, struct aftl_lun *lun, u32 commands)
@@ -478,12 +492,15 @@ void aftl_write_rebind(struct aftl *ftl, struct aftl_lun *lun, u32 commands)
 
 /*
  * aftl_write_forget() - a discard of @unit reached the controller
+ *
+ * Return: whether there was a write of it.
  */
-void aftl_write_forget(struct aftl *ftl, aftl_unit_t unit)
+bool aftl_write_forget(struct aftl *ftl, aftl_unit_t unit)
 {
+	u32 newest = aftl_pending_find(ftl, unit);
 	u32 index;
 
-	for (index = aftl_pending_find(ftl, unit); index != AFTL_NIL;
+	for (index = newest; index != AFTL_NIL;
 	     index = aftl_pending_older(ftl, index)) {
 		struct aftl_command *command = &ftl->commands[index];
 
@@ -492,16 +509,47 @@ void aftl_write_forget(struct aftl *ftl, aftl_unit_t unit)
 					  AFTL_COMMAND_SUPERSEDED :
 					  AFTL_COMMAND_DROPPED;
 	}
+	return newest != AFTL_NIL;
 }
 
-u32 aftl_rebuffer(struct aftl *ftl, aftl_unit_t unit)
+/*
+ * aftl_write_name() - with what else a write is placed
+ */
+void aftl_write_name(struct aftl *ftl, struct aftl_request *request)
 {
-	struct aftl_request request = { .unit = from_unit(unit), .class = AFTL_PRECISE };
-	struct aftl_lun *lun = aftl_zone_lun(ftl, unit);
+	struct aftl_write write = {
+		.unit = to_unit(request->unit),
+		.units = request->units,
+		.class = request->class,
+		.level = aftl_level_of(request->class, request->level),
+		.hint = request->hint,
+	};
 
+	/* Of what has a zone or a handle no policy is asked. */
+	if (unlikely(ftl->geo.zones))
+		request->placed = 0;
+	else if (!(unlikely(ftl->config.placement_handles) && aftl_handle_write(ftl, request)) &&
+		 ftl->type->stream)
+		request->stream = aftl_named_stream(ftl, ftl->type->stream(ftl->policy, &write));
+}
+
+u32 aftl_rebuffer(struct aftl *ftl, const struct aftl_buffered *what)
+{
+	struct aftl_request request = {
+		.unit = from_unit(what->unit),
+		.units = 1,
+		.class = what->level ? AFTL_APPROX : AFTL_PRECISE,
+		.level = what->level,
+		.hint = what->hint,
+	};
+	u32 class = aftl_stored_class(ftl, request.class);
+	struct aftl_lun *lun;
+
+	aftl_write_name(ftl, &request);
+	lun = choose_lun(ftl, class, request.stream, what->unit);
 	if (!lun)
 		lun = any_lun(ftl);
-	if (!lun || !ftl->free_write_count || !aftl_zone_join(ftl, &request))
+	if (!lun || !ftl->free_write_count || (ftl->geo.zones && !aftl_zone_join(ftl, &request)))
 		return AFTL_NIL;
-	return take_unit(ftl, &request, unit, lun, aftl_lane(request.class, request.stream));
+	return take_unit(ftl, &request, what->unit, lun, aftl_lane(class, request.stream));
 }

@@ -19,6 +19,8 @@
 #define AFTL_COMMAND_DROPPED 0x02
 /* A newer write was programmed first: this one is programmed but not mapped. */
 #define AFTL_COMMAND_SUPERSEDED 0x04
+/* Where the buffer survives power loss: what tables say of its program counts. */
+#define AFTL_COMMAND_STORED 0x08
 
 /**
  * struct aftl_command - one page read, or one unit to be programmed

@@ -190,6 +190,9 @@ struct aftl_host_ops {
 	 */
 	void (*program)(void *host, u32 tag, aftl_unit_t unit, aftl_slot_t slot);
 
+	/* That does not hold: the LUN dies. Before retire(). */
+	void (*unstored)(void *host, u32 tag);
+
 	/* The bytes under @tag are not needed any more. */
 	void (*release)(void *host, u32 tag);
 
@@ -336,17 +339,17 @@ bool aftl_busy(const struct aftl *ftl);
 /* Tags that accept() may use are below this. */
 u32 aftl_tags(const struct aftl *ftl);
 
-/* The unit that is wanted, and nowhere but under @tag; AFTL_NO_UNIT if that has none. */
-aftl_unit_t aftl_unprogrammed(const struct aftl *ftl, u32 tag);
+/* Is what is under @tag wanted, and nowhere else? @what takes it. */
+bool aftl_unprogrammed(const struct aftl *ftl, u32 tag, struct aftl_buffered *what);
 
 /**
  * aftl_rebuffer() - a write is in the controller again that was there before a crash
- * @ftl: device with zones that was just loaded
- * @unit: below the write pointer of its zone, and nowhere; in ascending order
+ * @ftl: device that was just loaded
+ * @what: of zones, below the write pointer of its zone, and nowhere; by unit, in ascending order
  *
  * Return: its tag, or U32_MAX if there is no room for it.
  */
-u32 __must_check aftl_rebuffer(struct aftl *ftl, aftl_unit_t unit);
+u32 __must_check aftl_rebuffer(struct aftl *ftl, const struct aftl_buffered *what);
 
 /**
  * aftl_age() - let @ns pass for the cells without anything happening

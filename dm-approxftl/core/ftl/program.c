@@ -354,6 +354,7 @@ static void store_bytes(struct aftl *ftl, const struct aftl_payload *payload, u3
 			aftl_slot_t slot)
 {
 	if (payload->tag[i] != AFTL_NIL) {
+		ftl->commands[payload->tag[i]].flags |= AFTL_COMMAND_STORED;
 		if (ftl->ops->program)
 			ftl->ops->program(ftl->host, payload->tag[i], payload->unit[i], slot);
 	} else if (ftl->ops->copy && payload->from[i] != AFTL_NO_SLOT &&

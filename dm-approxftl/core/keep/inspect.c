@@ -18,13 +18,13 @@ u32 aftl_tags(const struct aftl *ftl)
 	return ftl->write_commands;
 }
 
-aftl_unit_t aftl_unprogrammed(const struct aftl *ftl, u32 tag)
+bool aftl_unprogrammed(const struct aftl *ftl, u32 tag, struct aftl_buffered *what)
 {
 	const struct aftl_command *command = &ftl->commands[tag];
-	bool over = command->flags & (AFTL_COMMAND_PROGRAMMING | AFTL_COMMAND_DROPPED |
-				      AFTL_COMMAND_SUPERSEDED);
 
-	return over ? AFTL_NO_UNIT : command->unit;
+	*what = (struct aftl_buffered){ command->unit, command->level, command->hint };
+	return !(command->flags & (AFTL_COMMAND_PROGRAMMING | AFTL_COMMAND_DROPPED |
+				   AFTL_COMMAND_SUPERSEDED));
 }
 
 u32 aftl_collecting(const struct aftl *ftl)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is left of a device with zones after a crash: units that were in the write buffer, and
- * entries that speak of units beyond a write pointer.
+ * What is left of the write buffer after a crash, and of zones, entries that speak of units
+ * beyond a write pointer.
  */
 #include "core/ftl/device.h"
 #include "core/keep/volume-device.h"
 
 static u32 count_places(const struct aftl_volume *volume)
 {
-	return volume->geo.zone_buffer;
+	return volume->geo.kept_units;
 }
 
 bool aftl_kept_take(struct aftl_volume *volume)
@@ -106,21 +106,23 @@ void aftl_volume_let_go(struct aftl_volume *volume, u32 tag)
 		volume->kept[index - 1].state = AFTL_KEPT_OVER;
 }
 
-aftl_unit_t aftl_volume_next_kept(const struct aftl_volume *volume, u32 from, u64 *offset)
+bool aftl_volume_next_kept(const struct aftl_volume *volume, u32 from,
+			   struct aftl_buffered *what, u64 *offset)
 {
-	aftl_unit_t next = AFTL_NO_UNIT;
 	u32 i;
+
+	what->unit = AFTL_NO_UNIT;
 
 	for (i = 0; i < count_places(volume); i++) {
 		const struct aftl_kept *kept = &volume->kept[i];
 
-		if (kept->state != AFTL_KEPT_USED || from_unit(kept->entry.unit) < from ||
-		    from_unit(kept->entry.unit) >= from_unit(next))
+		if (kept->state != AFTL_KEPT_USED || from_unit(kept->entry.what.unit) < from ||
+		    from_unit(kept->entry.what.unit) >= from_unit(what->unit))
 			continue;
-		next = kept->entry.unit;
+		*what = kept->entry.what;
 		*offset = aftl_kept_offset(volume, i);
 	}
-	return next;
+	return what->unit != AFTL_NO_UNIT;
 }
 
 void aftl_volume_resume(struct aftl_volume *volume, aftl_unit_t unit, u32 tag)
@@ -129,7 +131,7 @@ void aftl_volume_resume(struct aftl_volume *volume, aftl_unit_t unit, u32 tag)
 
 	for (i = 0; i < count_places(volume); i++)
 		if (volume->kept[i].state == AFTL_KEPT_USED &&
-		    volume->kept[i].entry.unit == unit)
+		    volume->kept[i].entry.what.unit == unit)
 			volume->kept_at[tag] = i + 1;
 }
 

@@ -25,7 +25,7 @@ struct aftl_frame {
 };
 
 /**
- * struct aftl_kept - a place for a unit of a zone that is not on flash yet
+ * struct aftl_kept - a place for a unit that is not on flash yet
  * @entry: what is there
  * @state: enum aftl_kept_state
  */
@@ -54,7 +54,7 @@ enum aftl_kept_state {
  * @mend_state: the same of a state, which the next one will overwrite
  * @give_up: damaged entries of pages and discards count as empty
  * @zones_dirty: the zone table has changed since the last commit
- * @kept: of a device with zones, what is kept, by place
+ * @kept: what is kept, by place
  * @kept_at: by tag, its place, and one more; 0: it is not kept
  * @kept_hand: place that is looked at next when one is needed
  * @dropped: bit by slot: that a unit was mapped there must be forgotten; NULL if none
@@ -101,9 +101,6 @@ static inline bool aftl_is_damage(int ret)
 	return ret == -EUCLEAN || ret == -ENODATA || ret == -EIO;
 }
 
-/* Is there anything in @config that a volume cannot do? */
-int __must_check aftl_volume_supports(const struct aftl_config *config, struct aftl_error *error);
-
 /**
  * aftl_volume_rebuild() - the bytes of a damaged sector of the tables, zeroed, to be filled
  * @sector: in the whole volume
@@ -118,7 +115,7 @@ int __must_check aftl_volume_rebuild(struct aftl_volume *volume, u64 sector, u8 
 /* The bytes of the entry at @place, which are about to change; NULL if they cannot be had. */
 u8 *aftl_volume_change(struct aftl_volume *volume, struct aftl_place place);
 
-/* kept.c: units of zones that are not on flash yet, and what zones must forget */
+/* kept.c: units that are not on flash yet, and what zones must forget */
 
 bool __must_check aftl_kept_take(struct aftl_volume *volume);
 void aftl_kept_give(struct aftl_volume *volume);

@@ -45,7 +45,7 @@ u32 aftl_spare_bytes(const struct aftl_geometry *geo)
 int aftl_layout_init(struct aftl_layout *layout, const struct aftl_geometry *geo,
 		     struct aftl_error *error)
 {
-	u64 kept = DIV_ROUND_UP((u64)geo->zone_buffer * geo->unit_bytes, (u64)AFTL_FRAME_BYTES);
+	u64 kept = DIV_ROUND_UP((u64)geo->kept_units * geo->unit_bytes, (u64)AFTL_FRAME_BYTES);
 	u64 snapshot = aftl_snapshot_bytes_max(geo);
 
 	if (geo->page_units > AFTL_SPARE_UNITS)
@@ -60,7 +60,7 @@ int aftl_layout_init(struct aftl_layout *layout, const struct aftl_geometry *geo
 	layout->kept_table = layout->discards +
 			     (geo->zones ? frames_of(geo->zones, AFTL_ZONES_PER_SECTOR) :
 					   frames_of(geo->units, AFTL_DISCARDS_PER_SECTOR));
-	layout->snapshot = layout->kept_table + frames_of(geo->zone_buffer, AFTL_ZONES_PER_SECTOR);
+	layout->snapshot = layout->kept_table + frames_of(geo->kept_units, AFTL_ZONES_PER_SECTOR);
 	layout->data = layout->snapshot + DIV_ROUND_UP(snapshot, (u64)AFTL_FRAME_BYTES) + kept;
 	layout->data = DIV_ROUND_UP(layout->data, (u64)DATA_ALIGNMENT) * DATA_ALIGNMENT;
 	layout->kept = layout->data - kept;
@@ -367,15 +367,24 @@ void aftl_kept_entry_encode(const struct aftl_kept_entry *entry, u8 *bytes)
 	if (!entry->seq)
 		return;
 	aftl_put(bytes, entry->seq, 8);
-	aftl_put(bytes + 8, from_unit(entry->unit), 4);
+	aftl_put(bytes + 8, from_unit(entry->what.unit), 4);
+	bytes[12] = entry->what.level;
+	bytes[13] = entry->what.hint.life;
+	bytes[14] = entry->what.hint.stream;
 }
 
 int aftl_kept_entry_decode(struct aftl_kept_entry *entry, const struct aftl_geometry *geo,
 			   const u8 *bytes)
 {
 	entry->seq = aftl_get(bytes, 8);
-	entry->unit = to_unit((u32)aftl_get(bytes + 8, 4));
-	return !entry->seq || from_unit(entry->unit) < geo->units ? 0 : -EUCLEAN;
+	entry->what = (struct aftl_buffered){
+		.unit = to_unit((u32)aftl_get(bytes + 8, 4)),
+		.level = bytes[12],
+		.hint = { .life = bytes[13], .stream = bytes[14] },
+	};
+	return !entry->seq ||
+	       (from_unit(entry->what.unit) < geo->units && entry->what.level < AFTL_LEVELS &&
+		entry->what.hint.life < AFTL_LIVES) ? 0 : -EUCLEAN;
 }
 
 void aftl_displaced_encode(const struct aftl_displaced *displaced, u8 *bytes)

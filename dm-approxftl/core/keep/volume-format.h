@@ -21,11 +21,12 @@
  *	     4  erase table, 31 blocks a sector
  *	     .  spare table, as many pages a sector as fit
  *	     .  discard table, 63 units a sector; of a device with zones, which has no discards,
- *	        the zone table, 31 zones a sector, then from the next frame on the table of
- *	        what is kept, 31 entries a sector
+ *	        the zone table, 31 zones a sector
+ *	     .  where the write buffer survives power loss, the table of what is kept, 31
+ *	        entries a sector
  *	     .  snapshot, see snapshot.h: the state when the volume was last closed; or, where
  *	        not all bytes are where they belong, the table of displaced slots
- *	     .  of a device with zones: what is kept, one unit for each entry
+ *	     .  what is kept, one unit for each entry
  *	     .  data, from a multiple of 1 MiB on: the media, slot by slot
  *
  * Superblock:
@@ -108,7 +109,10 @@
  *
  *	     0     8  sequence number; 0: none
  *	     8     4  unit
- *	    12     4  zero
+ *	    12     1  quality level of its data; 0: precise
+ *	    13     1  how long its data will live, enum aftl_life
+ *	    14     1  placement id; 0: none
+ *	    15     1  zero
  *
  * Entry of the table of displaced slots, 16 bytes, 31 a sector, a frame of them and a copy:
  *
@@ -121,9 +125,10 @@
  * The bytes of the entry of number n are in the n-th place behind these two, of as many
  * frames as a unit takes. What is not closed alone has such slots.
  *
- * Where a unit is: in the mapped slot with its largest sequence number, if that is
- * larger than that of its last discard or of the last reset of its zone; else where it is
- * kept, if that is.
+ * Where a unit is: in the mapped slot with its largest sequence number, or in the place
+ * where it is kept, if that has a larger one, and if it is larger than that of its last
+ * discard. Of a device with zones: in the mapped slot, if its sequence number is larger than
+ * that of the last reset of its zone; else where it is kept.
  */
 #ifndef AFTL_VOLUME_FORMAT_H
 #define AFTL_VOLUME_FORMAT_H
@@ -161,7 +166,7 @@
  * @erases: first frame of the erase table
  * @spares: of the spare table
  * @discards: of the discard table
- * @kept_table: of the table of what is kept; without zones the end of the tables
+ * @kept_table: of the table of what is kept
  * @snapshot: of the snapshot
  * @kept: of what is kept
  * @data: of the data
@@ -252,11 +257,11 @@ struct aftl_zone_entry {
 /**
  * struct aftl_kept_entry - a unit that is not on flash yet
  * @seq: when it was kept; 0: none
- * @unit: which
+ * @what: which
  */
 struct aftl_kept_entry {
 	u64 seq;
-	aftl_unit_t unit;
+	struct aftl_buffered what;
 };
 
 /**
@@ -382,7 +387,7 @@ void aftl_zone_entry_encode(const struct aftl_zone_entry *entry, u8 *bytes);
 int __must_check aftl_zone_entry_decode(struct aftl_zone_entry *entry, const u8 *bytes);
 void aftl_kept_entry_encode(const struct aftl_kept_entry *entry, u8 *bytes);
 
-/* Return: 0, or -EUCLEAN if the device has no such unit. */
+/* Return: 0, or -EUCLEAN if no such write can be. */
 int __must_check aftl_kept_entry_decode(struct aftl_kept_entry *entry,
 					const struct aftl_geometry *geo, const u8 *bytes);
 

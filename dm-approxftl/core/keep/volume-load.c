@@ -239,11 +239,34 @@ static int scan_open(struct scan *scan, struct aftl_volume *volume, struct aftl 
 
 /*
  * While the tables are read, an entry of the map is the slot of the unit that has been programmed
- * last, and one more; nothing else knows of it yet.
+ * last, and one more, or the place where it is kept; nothing else knows of it yet.
  */
+static u32 found_kept(u32 index)
+{
+	return U32_MAX - index;
+}
+
+/* NULL if it is on flash, or nowhere. */
+static struct aftl_kept *kept_of(const struct scan *scan, u32 found)
+{
+	return found > scan->volume->geo.slots ? &scan->volume->kept[U32_MAX - found] : NULL;
+}
+
 static u64 found_seq(const struct scan *scan, u32 found)
 {
-	return *seq_of(scan, (found - 1) / scan->volume->geo.page_units);
+	const struct aftl_kept *kept = kept_of(scan, found);
+
+	return kept ? kept->entry.seq : *seq_of(scan, (found - 1) / scan->volume->geo.page_units);
+}
+
+/* It is not the newest, or not wanted. */
+static void lose_found(struct scan *scan, u32 *found)
+{
+	struct aftl_kept *kept = kept_of(scan, *found);
+
+	if (kept)
+		kept->state = AFTL_KEPT_FREE;
+	*found = 0;
 }
 
 static void drop_discarded(struct scan *scan, u32 unit, u64 discard)
@@ -251,7 +274,7 @@ static void drop_discarded(struct scan *scan, u32 unit, u64 discard)
 	u32 *found = aftl_map_at(scan->ftl, unit);
 
 	if (*found && found_seq(scan, *found) <= discard)
-		*found = 0;
+		lose_found(scan, found);
 	scan->last_seq = max(scan->last_seq, discard);
 }
 
@@ -479,9 +502,6 @@ static int scan_block(struct scan *scan, struct aftl_block *block, struct aftl_e
 
 /* Zones */
 
-/* In place of a slot: the unit is kept. */
-#define KEPT U32_MAX
-
 static int refuse_impossible(const char *what, u32 number, struct aftl_error *error)
 {
 	return aftl_fail(error, -EUCLEAN, "the volume is damaged: the entry of %s %u is impossible",
@@ -511,15 +531,25 @@ static u64 reset_of(const struct scan *scan, u32 unit)
 	return scan->zones[unit / scan->volume->geo.zone_units].seq;
 }
 
-/* It counts if its unit is nowhere else. */
-static void find_kept(struct scan *scan, struct aftl_kept *kept)
+/* Of zones, if its unit is nowhere else. */
+static bool is_newest(const struct scan *scan, const struct aftl_kept *kept, u32 found)
 {
-	u32 *found = aftl_map_at(scan->ftl, from_unit(kept->entry.unit));
+	if (scan->zones)
+		return !found &&
+		       kept->entry.seq > reset_of(scan, from_unit(kept->entry.what.unit));
+	return !found || kept->entry.seq > found_seq(scan, found);
+}
+
+static void find_kept(struct scan *scan, u32 index)
+{
+	struct aftl_kept *kept = &scan->volume->kept[index];
+	u32 *found = aftl_map_at(scan->ftl, from_unit(kept->entry.what.unit));
 
 	scan->last_seq = max(scan->last_seq, kept->entry.seq);
-	if (*found || kept->entry.seq <= reset_of(scan, from_unit(kept->entry.unit)))
+	if (!is_newest(scan, kept, *found))
 		return;
-	*found = KEPT;
+	lose_found(scan, found);
+	*found = found_kept(index);
 	kept->state = AFTL_KEPT_USED;
 }
 
@@ -529,7 +559,7 @@ static int scan_kept(struct scan *scan, struct aftl_error *error)
 	int ret = 0;
 	u32 i;
 
-	for (i = 0; !ret && i < volume->geo.zone_buffer; i++) {
+	for (i = 0; !ret && i < volume->geo.kept_units; i++) {
 		struct aftl_place at = aftl_kept_place(&volume->super.layout, i);
 		const u8 *bytes = reader_entry(&scan->spares, at, &ret, error);
 
@@ -538,27 +568,21 @@ static int scan_kept(struct scan *scan, struct aftl_error *error)
 		else if (aftl_kept_entry_decode(&volume->kept[i].entry, &volume->geo, bytes))
 			ret = refuse_impossible("what is kept in place", i, error);
 		else if (volume->kept[i].entry.seq)
-			find_kept(scan, &volume->kept[i]);
+			find_kept(scan, i);
 	}
 	return ret;
-}
-
-static void lose_kept(struct scan *scan, struct aftl_kept *kept)
-{
-	*aftl_map_at(scan->ftl, from_unit(kept->entry.unit)) = 0;
-	kept->state = AFTL_KEPT_FREE;
 }
 
 /* Is it the first that is kept of its zone? */
 static bool first_of_zone(const struct scan *scan, u32 index)
 {
 	const struct aftl_volume *volume = scan->volume;
-	u32 zone = from_unit(volume->kept[index].entry.unit) / volume->geo.zone_units;
+	u32 zone = from_unit(volume->kept[index].entry.what.unit) / volume->geo.zone_units;
 	u32 i;
 
 	for (i = 0; i < index; i++)
 		if (volume->kept[i].state == AFTL_KEPT_USED &&
-		    from_unit(volume->kept[i].entry.unit) / volume->geo.zone_units == zone)
+		    from_unit(volume->kept[i].entry.what.unit) / volume->geo.zone_units == zone)
 			return false;
 	return true;
 }
@@ -573,7 +597,7 @@ static bool lose_newest(struct scan *scan)
 	u32 zones = 0;
 	u32 i;
 
-	for (i = 0; i < scan->volume->geo.zone_buffer; i++) {
+	for (i = 0; i < scan->volume->geo.kept_units; i++) {
 		struct aftl_kept *kept = &scan->volume->kept[i];
 
 		if (kept->state != AFTL_KEPT_USED)
@@ -584,7 +608,7 @@ static bool lose_newest(struct scan *scan)
 	}
 	if (zones <= scan->ftl->handles)
 		return false;
-	lose_kept(scan, newest);
+	lose_found(scan, aftl_map_at(scan->ftl, from_unit(newest->entry.what.unit)));
 	return true;
 }
 
@@ -599,7 +623,7 @@ static u32 count_written(struct scan *scan, u32 zone)
 	       *aftl_map_at(scan->ftl, first + written))
 		written++;
 	for (i = written; i < scan->volume->geo.zone_units; i++)
-		if (*aftl_map_at(scan->ftl, first + i) != KEPT)
+		if (!kept_of(scan, *aftl_map_at(scan->ftl, first + i)))
 			*aftl_map_at(scan->ftl, first + i) = 0;
 	return written;
 }
@@ -610,14 +634,16 @@ static bool is_beyond(const struct scan *scan, u32 unit)
 	       aftl_zone_at(scan->ftl, to_unit(unit))->written;
 }
 
-static void settle_kept(struct scan *scan, struct aftl_kept *kept)
+static void settle_kept(struct scan *scan, const struct aftl_kept *kept)
 {
+	u32 unit = from_unit(kept->entry.what.unit);
+
 	if (kept->state != AFTL_KEPT_USED)
 		return;
-	if (is_beyond(scan, from_unit(kept->entry.unit)))
-		lose_kept(scan, kept);
+	if (is_beyond(scan, unit))
+		lose_found(scan, aftl_map_at(scan->ftl, unit));
 	else
-		aftl_zone_hold(scan->ftl, kept->entry.unit);
+		aftl_zone_hold(scan->ftl, kept->entry.what.unit);
 }
 
 static void settle_zones(struct scan *scan)
@@ -628,7 +654,7 @@ static void settle_zones(struct scan *scan)
 		;
 	for (i = 0; i < scan->volume->geo.zones; i++)
 		aftl_zone_found(scan->ftl, i, count_written(scan, i), scan->zones[i].state);
-	for (i = 0; i < scan->volume->geo.zone_buffer; i++)
+	for (i = 0; i < scan->volume->geo.kept_units; i++)
 		settle_kept(scan, &scan->volume->kept[i]);
 	while (aftl_zone_excess(scan->ftl))
 		;
@@ -667,6 +693,13 @@ static int scan_zones(struct scan *scan, struct aftl_error *error)
 	settle_zones(scan);
 	return drop_beyond(scan) ? aftl_fail(error, -ENOMEM,
 					     "not enough memory to recover the volume") : 0;
+}
+
+static int scan_units(struct scan *scan, struct aftl_error *error)
+{
+	int ret = scan_kept(scan, error);
+
+	return ret ? ret : scan_discards(scan, error);
 }
 
 static bool step_valid(const struct aftl *ftl, u32 first)
@@ -712,7 +745,7 @@ static void map_unit(struct scan *scan, u32 unit)
 
 	if (!*found)
 		return;
-	if (*found == KEPT) {
+	if (kept_of(scan, *found)) {
 		*found = 0;
 		return;
 	}
@@ -958,7 +991,7 @@ static int scan_tables(struct scan *scan, struct aftl_error *error)
 	for (i = 0; !ret && i < ftl->geo.blocks; i++)
 		ret = scan_block(scan, &ftl->media.blocks[i], error);
 	if (!ret)
-		ret = scan->zones ? scan_zones(scan, error) : scan_discards(scan, error);
+		ret = scan->zones ? scan_zones(scan, error) : scan_units(scan, error);
 	if (ret)
 		return ret;
 	for (i = 0; i < ftl->geo.units; i++)
@@ -1100,7 +1133,7 @@ static int fill_zones(struct aftl_volume *volume, const struct aftl *ftl, u64 in
 static void fill_kept(const struct aftl_volume *volume, u64 index, u8 *bytes)
 {
 	u64 place = index * AFTL_ZONES_PER_SECTOR;
-	u64 end = min_t(u64, place + AFTL_ZONES_PER_SECTOR, volume->geo.zone_buffer);
+	u64 end = min_t(u64, place + AFTL_ZONES_PER_SECTOR, volume->geo.kept_units);
 
 	for (; place < end; place++)
 		aftl_kept_encode(volume, (u32)place,
@@ -1203,7 +1236,7 @@ static int note_zones(struct aftl_volume *volume, const struct aftl *ftl)
 {
 	u32 i;
 
-	for (i = 0; i < volume->geo.zone_buffer; i++)
+	for (i = 0; i < volume->geo.kept_units; i++)
 		if (volume->kept[i].state == AFTL_KEPT_FREE && volume->kept[i].entry.seq)
 			drop_kept(volume, i);
 	for (i = 0; !volume->ret && i < volume->geo.zones; i++)
@@ -1218,16 +1251,11 @@ int aftl_volume_load(struct aftl_volume *volume, const struct aftl_policy_type *
 		     void *host, bool scan, struct aftl **out, struct aftl_recovery *recovery,
 		     struct aftl_error *error)
 {
-	int ret = aftl_config_check(&volume->super.config, config, error);
+	int ret = aftl_volume_config_check(&volume->super.config, config, error);
 
 	memset(recovery, 0, sizeof(*recovery));
-	if (!ret)
-		ret = aftl_volume_supports(config, error);
 	if (!ret && strcmp(type->name, volume->super.policy) != 0)
 		ret = aftl_snapshot_goes_on(config, error);
-	if (!ret && volume->geo.zones && config->buffer != volume->super.config.buffer)
-		ret = aftl_fail(error, -EINVAL,
-				"buffer: a volume with zones keeps what is in it, and its size");
 	if (ret)
 		return ret;
 	if (volume->state.closed && !scan)

@@ -2,6 +2,7 @@
 /*
  * Opening a volume, noting changes, committing them.
  */
+#include "core/ftl/command.h"
 #include "core/ftl/device.h"
 #include "core/base/encoding.h"
 #include "core/keep/snapshot.h"
@@ -559,20 +560,21 @@ static int take_place(struct aftl_volume *volume, u32 *index)
 	int ret;
 
 	*index = aftl_kept_free(volume);
-	if (*index < volume->geo.zone_buffer)
+	if (*index < volume->geo.kept_units)
 		return 0;
 	ret = aftl_volume_commit(volume);
 	if (ret)
 		return ret;
 	aftl_kept_committed(volume);
 	*index = aftl_kept_free(volume);
-	return *index < volume->geo.zone_buffer ? 0 : -ENOSPC;
+	return *index < volume->geo.kept_units ? 0 : -ENOSPC;
 }
 
-int aftl_volume_keep(struct aftl_volume *volume, u32 tag, aftl_unit_t unit, u64 *offset)
+int aftl_volume_keep(struct aftl_volume *volume, u32 tag, const struct aftl_buffered *what,
+		     u64 *offset)
 {
-	u32 index;
-	int ret = take_place(volume, &index);
+	u32 index = volume->kept_at[tag] - 1;
+	int ret = volume->kept_at[tag] ? 0 : take_place(volume, &index);
 	u8 *bytes;
 
 	if (ret)
@@ -581,10 +583,11 @@ int aftl_volume_keep(struct aftl_volume *volume, u32 tag, aftl_unit_t unit, u64 
 	if (!bytes)
 		return volume->ret;
 	volume->kept[index].entry.seq = ++volume->state.seq;
-	volume->kept[index].entry.unit = unit;
+	volume->kept[index].entry.what = *what;
 	volume->kept[index].state = AFTL_KEPT_USED;
 	aftl_kept_encode(volume, index, bytes);
 	volume->kept_at[tag] = index + 1;
+	volume->uncommitted |= !volume->geo.zones;
 	*offset = aftl_kept_offset(volume, index);
 	return 0;
 }
@@ -806,12 +809,22 @@ int aftl_volume_close(struct aftl_volume *volume, struct aftl *ftl, struct aftl_
 
 /* Formatting */
 
-int aftl_volume_supports(const struct aftl_config *config, struct aftl_error *error)
+/* Of the write buffer, what a volume has a place for. */
+static u64 safe_bytes(const struct aftl_config *config)
 {
-	if (config->buffer && config->buffer_safe && !config->zoned)
-		return aftl_fail(error, -EINVAL,
-				 "buffer_safe: a volume has no place for a write buffer that survives a power failure; set buffer_safe off");
-	return 0;
+	return config->buffer_safe || config->zoned ? config->buffer : 0;
+}
+
+int aftl_volume_config_check(const struct aftl_config *made, const struct aftl_config *wanted,
+			     struct aftl_error *error)
+{
+	int ret = aftl_config_check(made, wanted, error);
+
+	if (ret || safe_bytes(made) == safe_bytes(wanted))
+		return ret;
+	return aftl_fail(error, -EINVAL,
+			 "buffer, buffer_safe: a volume has a place for a write buffer that survives a power failure, of %llu bytes; that is as it was formatted",
+			 (unsigned long long)safe_bytes(made));
 }
 
 /* Whatever it was before, it is nothing any more. */
@@ -897,6 +910,8 @@ static int format_volume(struct aftl_volume *volume, const struct aftl_superbloc
 {
 	volume->super = *super;
 	volume->geo = ftl->geo;
+	if (!aftl_kept_take(volume))
+		return -ENOMEM;
 	volume->nonce = aftl_superblock_nonce(super);
 	volume->super.generation = 0;
 	memcpy(volume->state.policy, super->policy, sizeof(super->policy));
@@ -909,8 +924,6 @@ static int check_format(const struct aftl_medium *medium, struct aftl_superblock
 {
 	int ret = aftl_layout_init(&super->layout, &ftl->geo, error);
 
-	if (!ret)
-		ret = aftl_volume_supports(&super->config, error);
 	if (ret)
 		return ret;
 	if (super->config.fill)
@@ -968,6 +981,22 @@ int aftl_volume_format(const struct aftl_medium *medium, struct aftl_superblock 
 
 /* What the core's calls leave to be noted. */
 
+/* A newer version is kept, which is not to be found beside this one. */
+static bool is_overtaken(const struct aftl *ftl, aftl_slot_t slot)
+{
+	u32 newest = aftl_pending_find(ftl, aftl_unit_at(&ftl->media, slot));
+
+	return newest != AFTL_NIL &&
+	       !(ftl->commands[newest].flags & (AFTL_COMMAND_DROPPED | AFTL_COMMAND_SUPERSEDED |
+						AFTL_COMMAND_STORED));
+}
+
+static bool counts(const struct aftl *ftl, aftl_slot_t slot)
+{
+	return aftl_slot_valid(&ftl->media, slot) &&
+	       !(ftl->geo.kept_units && is_overtaken(ftl, slot));
+}
+
 void aftl_spare_take(struct aftl_spare *spare, const struct aftl *ftl, aftl_slot_t first)
 {
 	const struct aftl_media *media = &ftl->media;
@@ -993,7 +1022,7 @@ void aftl_spare_take(struct aftl_spare *spare, const struct aftl *ftl, aftl_slot
 	for (i = 0; i < ftl->geo.page_units; i++) {
 		aftl_slot_t slot = to_slot(from_slot(first) + i);
 
-		spare->mapped |= aftl_slot_valid(media, slot) << i;
+		spare->mapped |= counts(ftl, slot) << i;
 		spare->lost |= aftl_slot_lost(media, slot) << i;
 		spare->word[i] = *aftl_unit_word(media, slot);
 		if (aftl_has_origins(media))

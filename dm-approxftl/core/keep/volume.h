@@ -65,14 +65,21 @@ struct aftl_medium {
 struct aftl_volume;
 
 /**
+ * aftl_volume_config_check() - can the volume of a device made with @made go on as @wanted?
+ * @error: takes the sentence on failure
+ */
+int __must_check aftl_volume_config_check(const struct aftl_config *made,
+					  const struct aftl_config *wanted,
+					  struct aftl_error *error);
+
+/**
  * aftl_volume_format() - make a volume
  * @medium: loses everything that is on it
  * @super: UUID, policy, profile and parameters; layout and generation are set here
  * @error: takes the sentence on failure
  *
  * Return: 0, -ENOSPC if @medium is too small, -EINVAL for parameters that do not make
- * a device or that a volume cannot serve (fill, buffer_safe with a buffer), -ENOMEM, or
- * what the medium returned.
+ * a device or that a volume cannot serve (fill), -ENOMEM, or what the medium returned.
  */
 int __must_check aftl_volume_format(const struct aftl_medium *medium,
 				    struct aftl_superblock *super, struct aftl_error *error);
@@ -218,30 +225,36 @@ int __must_check aftl_volume_retire(struct aftl_volume *volume, u32 block,
 				    const struct aftl_erase_entry *entry);
 
 /**
- * aftl_volume_keep() - a unit of a device with zones is durable before it is on flash
+ * aftl_volume_keep() - a unit is durable before it is on flash
  * @tag: of its write, which is in the controller
- * @unit: see aftl_unprogrammed()
+ * @what: see aftl_unprogrammed()
  * @offset: takes where on the medium its bytes are to be before the next commit
  *
- * What is written to a zone waits until a page is full; a flush, or a write that is to be durable
- * at once, must not. To be called once for each tag.
+ * Where the write buffer survives power loss, of each write as soon as it is in the controller,
+ * and again when unstored() speaks of it. What is written to a zone waits until a page is full; a
+ * flush, or a write that is to be durable at once, must not: then once for each tag.
  */
-int __must_check aftl_volume_keep(struct aftl_volume *volume, u32 tag, aftl_unit_t unit,
-				  u64 *offset);
+int __must_check aftl_volume_keep(struct aftl_volume *volume, u32 tag,
+				  const struct aftl_buffered *what, u64 *offset);
 
-/* @tag was released: after what made its unit durable on flash, or unwanted, has been noted. */
+/*
+ * @tag was released: after what made its unit durable on flash, or unwanted, has been noted. Not
+ * of what could not be programmed, which is there after the next load.
+ */
 void aftl_volume_let_go(struct aftl_volume *volume, u32 tag);
 
 /**
- * aftl_volume_next_kept() - a unit that was kept when the power failed
+ * aftl_volume_next_kept() - the lowest unit that was kept when the power failed
  * @volume: just loaded
  * @from: the unit is not below this
+ * @what: takes it
  * @offset: takes where its bytes are
  *
  * The host hands them to aftl_rebuffer() in this order, and says aftl_volume_resume(), before it
- * begins. Return: the lowest, AFTL_NO_UNIT if there is none.
+ * begins. Return: whether there is one.
  */
-aftl_unit_t aftl_volume_next_kept(const struct aftl_volume *volume, u32 from, u64 *offset);
+bool aftl_volume_next_kept(const struct aftl_volume *volume, u32 from,
+			   struct aftl_buffered *what, u64 *offset);
 void aftl_volume_resume(struct aftl_volume *volume, aftl_unit_t unit, u32 tag);
 
 /* What the next commits say of time and policy. */

@@ -91,6 +91,16 @@ static void on_program(void *host, u32 tag, aftl_unit_t unit, aftl_slot_t slot)
 			each->program(each, tag, unit, slot);
 }
 
+static void on_unstored(void *host, u32 tag)
+{
+	struct test_device *device = host;
+	struct test_listener *each;
+
+	for (each = device->listeners; each; each = each->next)
+		if (each->unstored)
+			each->unstored(each, tag);
+}
+
 static void on_release(void *host, u32 tag)
 {
 	struct test_device *device = host;
@@ -189,6 +199,7 @@ void test_device_init(struct test_device *device, const char *profile)
 		.complete = on_complete,
 		.accept = on_accept,
 		.program = on_program,
+		.unstored = on_unstored,
 		.release = on_release,
 		.copy = on_copy,
 		.programmed = on_programmed,

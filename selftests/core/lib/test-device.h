@@ -47,6 +47,7 @@ struct test_listener {
 	void (*accept)(struct test_listener *self, struct test_request *request, aftl_unit_t unit,
 		       u32 tag);
 	void (*program)(struct test_listener *self, u32 tag, aftl_unit_t unit, aftl_slot_t slot);
+	void (*unstored)(struct test_listener *self, u32 tag);
 	void (*release)(struct test_listener *self, u32 tag);
 	void (*copy)(struct test_listener *self, aftl_unit_t unit, aftl_slot_t from,
 		     aftl_slot_t to);

@@ -13,6 +13,14 @@ struct durable_tag {
 	bool kept;
 };
 
+/* Does what is in the write buffer survive as soon as it is there? */
+static bool is_safe(const struct durable_device *durable)
+{
+	const struct aftl_geometry *geo = aftl_geometry(durable->device.ftl);
+
+	return geo->kept_units && !geo->zones;
+}
+
 /* What the core and the host ask for, in order. */
 enum durable_kind {
 	OP_PROGRAM,
@@ -39,6 +47,7 @@ enum durable_kind {
  * @to: slot of a program or copy
  * @number: page of a note; block of an erase or a retirement; a zone; a tag
  * @state: of a zone
+ * @kept: what is kept
  * @spare: of a note
  * @entry: of an erase or a retirement
  * @now_ns: device time when it was queued
@@ -57,6 +66,7 @@ struct durable_op {
 	aftl_slot_t to;
 	u32 number;
 	enum aftl_zone_state state;
+	struct aftl_buffered kept;
 	struct aftl_spare spare;
 	struct aftl_erase_entry entry;
 	u64 now_ns;
@@ -298,7 +308,7 @@ static int do_zone(struct durable_device *durable, const struct durable_op *op)
 static int do_keep(struct durable_device *durable, const struct durable_op *op)
 {
 	u64 offset;
-	int ret = aftl_volume_keep(durable->volume, op->number, to_unit(op->unit), &offset);
+	int ret = aftl_volume_keep(durable->volume, op->number, &op->kept, &offset);
 
 	if (ret)
 		return ret;
@@ -388,6 +398,23 @@ static u32 give_stamp(struct durable_device *durable, u32 unit)
 	return durable->stamps;
 }
 
+static void queue_keep(struct durable_device *durable, u32 number)
+{
+	struct durable_tag *tag = &durable->tags[number];
+	struct aftl_buffered what;
+	struct durable_op *op;
+
+	if (!aftl_unprogrammed(durable->device.ftl, number, &what))
+		return;
+	CHECK_EQ(from_unit(what.unit), tag->unit);
+	tag->kept = true;
+	op = queue(durable, OP_KEEP);
+	op->number = number;
+	op->unit = tag->unit;
+	op->stamp = tag->stamp;
+	op->kept = what;
+}
+
 static void on_accept(struct test_listener *self, struct test_request *request, aftl_unit_t unit,
 		      u32 tag)
 {
@@ -399,6 +426,16 @@ static void on_accept(struct test_listener *self, struct test_request *request, 
 	};
 	request->floor[index - request->request.unit] = durable->tags[tag].stamp;
 	durable->levels[durable->tags[tag].stamp % DURABLE_LEVELS] = request->request.level;
+	if (is_safe(durable))
+		queue_keep(durable, tag);
+}
+
+static void on_unstored(struct test_listener *self, u32 tag)
+{
+	struct durable_device *durable = of_listener(self);
+
+	if (is_safe(durable))
+		queue_keep(durable, tag);
 }
 
 /* A page that is programmed once more without an erase: see volume.h. */
@@ -448,9 +485,10 @@ static void on_programmed(struct test_listener *self, aftl_slot_t first)
 static void on_release(struct test_listener *self, u32 tag)
 {
 	struct durable_device *durable = of_listener(self);
+	struct aftl_buffered what;
 
 	durable->tags[tag].held = false;
-	if (durable->tags[tag].kept)
+	if (durable->tags[tag].kept && !aftl_unprogrammed(durable->device.ftl, tag, &what))
 		queue(durable, OP_LET_GO)->number = tag;
 }
 
@@ -553,24 +591,15 @@ static void forget_flushes(struct durable_device *durable)
 		free(take_flush(durable, durable->flushes->request));
 }
 
-/* What is in the write buffer of a device with zones must not wait for a full page. */
+/* What waits for a full page of its zone must not make a flush wait. */
 static void queue_kept(struct durable_device *durable)
 {
 	const struct aftl *ftl = durable->device.ftl;
 	u32 i;
 
-	for (i = 0; aftl_geometry(ftl)->zones && i < aftl_tags(ftl); i++) {
-		struct durable_tag *tag = &durable->tags[i];
-		struct durable_op *op;
-
-		if (!tag->held || tag->kept || aftl_unprogrammed(ftl, i) == AFTL_NO_UNIT)
-			continue;
-		tag->kept = true;
-		op = queue(durable, OP_KEEP);
-		op->number = i;
-		op->unit = tag->unit;
-		op->stamp = tag->stamp;
-	}
+	for (i = 0; aftl_geometry(ftl)->zones && i < aftl_tags(ftl); i++)
+		if (durable->tags[i].held && !durable->tags[i].kept)
+			queue_keep(durable, i);
 }
 
 static void queue_promise(struct durable_device *durable, u32 unit, u32 units, u32 *stamps)
@@ -616,7 +645,7 @@ static void complete_change(struct durable_device *durable, const struct test_re
 
 		unit->completed = max(unit->completed, request->floor[i]);
 	}
-	if (!(what->flags & AFTL_REQUEST_FUA))
+	if (!(what->flags & AFTL_REQUEST_FUA) && !is_safe(durable))
 		return;
 	stamps = checked(calloc(what->units, sizeof(*stamps)));
 	memcpy(stamps, request->floor, what->units * sizeof(*stamps));
@@ -656,6 +685,8 @@ static void on_submitted(struct test_listener *self, struct test_request *reques
 
 	if (what->op == AFTL_OP_FLUSH)
 		remember_flush(durable, request);
+	for (i = 0; what->op == AFTL_OP_READ && i < what->units; i++)
+		request->floor[i] = durable->units[what->unit + i].covered;
 	if (what->op != AFTL_OP_DISCARD && what->op != AFTL_OP_WRITE_ZEROES)
 		return;
 	for (i = 0; i < what->units; i++) {
@@ -666,23 +697,20 @@ static void on_submitted(struct test_listener *self, struct test_request *reques
 
 /* Reading */
 
-static void check_zeroes(const struct durable_device *durable, u32 unit)
+static void check_zeroes(const struct durable_device *durable, u32 unit, u32 covered)
 {
-	const struct durable_unit *mine = &durable->units[unit];
-
-	CHECK_MSG(!mine->covered || mine->zeroed >= mine->covered,
-		  "unit %u: lost: stamp %u was covered by a flush, zeroes are read", unit,
-		  mine->covered);
+	CHECK_MSG(!covered || durable->units[unit].zeroed >= covered,
+		  "unit %u: lost: stamp %u was covered by a flush, zeroes are read", unit, covered);
 }
 
-static void check_stamp(const struct durable_device *durable, u32 unit, u32 stamp)
+static void check_stamp(const struct durable_device *durable, u32 unit, u32 stamp, u32 covered)
 {
-	const struct durable_unit *mine = &durable->units[unit];
+	u32 newest = durable->units[unit].newest;
 
-	CHECK_MSG(stamp >= mine->covered, "unit %u: stale: stamp %u was covered, %u is read", unit,
-		  mine->covered, stamp);
-	CHECK_MSG(stamp <= mine->newest, "unit %u: stamp %u is read, %u is the newest", unit,
-		  stamp, mine->newest);
+	CHECK_MSG(stamp >= covered, "unit %u: stale: stamp %u was covered, %u is read", unit,
+		  covered, stamp);
+	CHECK_MSG(stamp <= newest, "unit %u: stamp %u is read, %u is the newest", unit, stamp,
+		  newest);
 }
 
 /* That of the version that is there; what is precise by now has none. */
@@ -729,19 +757,19 @@ static void on_read(struct test_listener *self, struct test_request *request,
 {
 	struct durable_device *durable = of_listener(self);
 	u32 unit = from_unit(read->unit);
+	u32 covered = request->floor[unit - request->request.unit];
 	u32 stamp;
 
-	(void)request;
 	if (read->lost)
 		check_lost(durable, unit);
 	else if (read->source == AFTL_SOURCE_ZERO && !aftl_geometry(durable->device.ftl)->zones)
-		check_zeroes(durable, unit);
+		check_zeroes(durable, unit, covered);
 	else if (read->source == AFTL_SOURCE_ZERO)
 		return; /* Of a zone that has been reset, and written, since the read began. */
 	else if (read->source == AFTL_SOURCE_BUFFER)
 		CHECK_EQ(durable->tags[read->tag].unit, unit);
 	else if (read_stamp(durable, unit, read->slot, &stamp))
-		check_stamp(durable, unit, stamp);
+		check_stamp(durable, unit, stamp, covered);
 }
 
 static void check_unit(struct durable_device *durable, u32 unit)
@@ -753,16 +781,16 @@ static void check_unit(struct durable_device *durable, u32 unit)
 
 	slot = aftl_lookup(durable->device.ftl, to_unit(unit), &class);
 	if (durable->buffered[unit]) {
-		check_stamp(durable, unit, durable->buffered[unit]);
+		check_stamp(durable, unit, durable->buffered[unit], mine->covered);
 		mine->covered = durable->buffered[unit];
 	} else if (slot == AFTL_NO_SLOT) {
-		check_zeroes(durable, unit);
+		check_zeroes(durable, unit, mine->covered);
 		mine->zeroed = give_stamp(durable, unit);
 		mine->covered = mine->zeroed;
 	} else if (aftl_is_lost(durable->device.ftl, to_unit(unit))) {
 		check_lost(durable, unit);
 	} else if (read_stamp(durable, unit, slot, &stamp)) {
-		check_stamp(durable, unit, stamp);
+		check_stamp(durable, unit, stamp, mine->covered);
 		check_level(durable, unit, stamp);
 		mine->covered = stamp;
 	}
@@ -834,6 +862,7 @@ static void listen(struct durable_device *durable)
 		.program = on_program,
 		.copy = on_copy,
 		.programmed = on_programmed,
+		.unstored = on_unstored,
 		.release = on_release,
 		.unmap = on_unmap,
 		.zone = on_zone,
@@ -930,17 +959,17 @@ static int load(struct durable_device *durable, const struct aftl_policy_type *t
 /* What was in the write buffer is there again. */
 static int fetch_kept(struct durable_device *durable)
 {
-	aftl_unit_t unit;
+	struct aftl_buffered what;
 	u32 from = 0;
 	u64 offset;
 
 	memset(durable->buffered, 0, durable->unit_count * sizeof(*durable->buffered));
-	while ((unit = aftl_volume_next_kept(durable->volume, from, &offset)) != AFTL_NO_UNIT) {
-		u32 tag = aftl_rebuffer(durable->device.ftl, unit);
+	while (aftl_volume_next_kept(durable->volume, from, &what, &offset)) {
+		u32 tag = aftl_rebuffer(durable->device.ftl, &what);
 		u32 stamp;
 		int ret;
 
-		from = from_unit(unit) + 1;
+		from = from_unit(what.unit) + 1;
 		if (!CHECK_MSG(tag < aftl_tags(durable->device.ftl),
 			       "unit %u does not get back into the buffer", from - 1))
 			return -EIO;
@@ -951,7 +980,7 @@ static int fetch_kept(struct durable_device *durable)
 		durable->tags[tag] = (struct durable_tag){
 			.unit = from - 1, .stamp = stamp, .held = true, .kept = true,
 		};
-		aftl_volume_resume(durable->volume, unit, tag);
+		aftl_volume_resume(durable->volume, what.unit, tag);
 	}
 	return 0;
 }
@@ -1039,6 +1068,11 @@ static int shut(struct durable_device *durable)
 
 	if (ret && !aftl_buffer_lost(device->ftl))
 		return ret;
+	if (is_safe(durable)) {
+		aftl_hurry(device->ftl, true);
+		while (aftl_busy(device->ftl) && test_step(device))
+			;
+	}
 	aftl_park(device->ftl);
 	queue_kept(durable);
 	ret = durable_work(durable, U32_MAX);
