@@ -608,6 +608,21 @@ static void tables_of_zones_are_rebuilt(void)
 	durable_close(&durable);
 }
 
+/* They are noted while it is formatted. */
+static void zones_with_bad_blocks(void)
+{
+	static const char *const shape[] = {
+		SMALL, "op", "60", "zoned", "64KiB", "buffer", "512KiB", "buffer_safe", "on",
+		"bad", "5e-2", NULL
+	};
+	struct durable_device durable;
+
+	open_device(&durable, "approxftl", shape);
+	must(&durable, durable_start(&durable, "approxftl", false), "start");
+	CHECK(durable.recovery.bad_blocks);
+	durable_close(&durable);
+}
+
 static void check_stays(struct durable_device *durable, const char *key, const char *value)
 {
 	CHECK_EQ(load_changed(durable, key, value), -EINVAL);
@@ -1012,6 +1027,7 @@ int main(void)
 	tap_run("each sector may be damaged", each_sector_may_be_damaged);
 	tap_run("each sector of zones may be damaged", each_sector_of_zones_may_be_damaged);
 	tap_run("tables of zones are rebuilt", tables_of_zones_are_rebuilt);
+	tap_run("zones with bad blocks are formatted", zones_with_bad_blocks);
 	tap_run("a buffer that survives stays", a_safe_buffer_stays);
 	tap_run("a buffer that survives is there again", a_safe_buffer_survives);
 	tap_run("a buffer that survives outlives a die", a_safe_buffer_outlives_a_die);
