@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from pathlib import Path
 
 import pytest
 from selftests.sim.support import Json, only_run, run, sim
 
+TOP = Path(__file__).resolve().parents[2]
 DEVICE = ("--zoned", "4MiB", "--buffer", "2MiB", "--buffer_safe", "on")
 STREAM = ("--workload", "zones", "--size", "64KiB", "--open-zones", "4", "--requests", "20k")
 
@@ -33,6 +35,24 @@ def test_the_report_has_them() -> None:
     told = run("sim", *DEVICE, *STREAM).out
     assert re.search(r"baseline: zones of 4.000 MiB: .*4 implicitly_open, .* resets,", told)
     assert not any(only_run(sim("--requests", "10"))["zones"].values())
+
+
+def test_those_of_the_zn540() -> None:
+    """As docs/drives.md has them, for its table of the drive; one more open zone is refused."""
+    table = TOP / "trace-tools/approxftl_tools/drive_tables/wd-zn540-datasheet.csv"
+    with table.open() as rows:
+        told = {row["key"]: row["value"] for row in csv.DictReader(rows)}
+    page = (TOP / "docs/drives.md").read_text()
+    words = re.findall(r"^    (zoned=.* blocks=\d+)$", page, re.M)[0].split()
+    assert int(told["zone_size"]) == 2 << 10 and words[0] == "zoned=2GiB"
+    assert words[1] == f"zone_capacity={told['zone_capacity']}MiB"
+    device = ("--profile", "wd-zn540", *(f"--{word}" for word in words))
+    active = int(told["max_open_zones"])
+    stream = ("--workload", "zones", "--size", "128KiB", "--write-share", "1")
+    result = only_run(sim(*device, *stream, "--requests", "40k", "--open-zones", str(active)))
+    assert result["counters"]["host_failed_requests"] == 0
+    assert sum(result["zones"].values()) == 17 and result["zones"]["implicitly_open"] == active
+    assert run("sim", *device, *stream, "--open-zones", str(active + 1)).code
 
 
 def test_a_saved_device_goes_on(tmp_path: Path) -> None:
