@@ -119,6 +119,21 @@ static void draw_map(struct aftl_config *config)
 	config->map_cache = 2 * config->channels * program + 512 * aftl_random_below(&random, 8);
 }
 
+/* Every eighth of what is left programs in two passes, and has just the blocks that it needs. */
+static void draw_passes(struct aftl_config *config)
+{
+	struct aftl_random random = { config->seed };
+
+	if (config->superblock || config->map_cache || aftl_random_below(&random, 8))
+		return;
+	config->bits = 4;
+	config->one_shot = true;
+	config->passes = 2;
+	config->channels = 1;
+	config->blocks = 10 + aftl_random_below(&random, 6);
+	config->op = 4000 + aftl_random_below(&random, 1500);
+}
+
 static void draw_config(struct life *life, struct aftl_config *config)
 {
 	static const u32 units[] = { 512, 1024, 4096, 4096 };
@@ -139,6 +154,7 @@ static void draw_config(struct life *life, struct aftl_config *config)
 	config->endurance = chance(life, 10) ? 8 + below(life, 20) : 0;
 	draw_superblocks(config);
 	draw_map(config);
+	draw_passes(config);
 	life->may_wear = config->bad || config->endurance ||
 			 (config->rain && config->superblock > 2 && config->seed & 1);
 }
