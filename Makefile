@@ -201,6 +201,12 @@ UNBUILT_AREAS := style runner kernel-build fio-profiles
 area_programs = $(if $(filter-out $(UNBUILT_AREAS),$(1)),$(PROGRAMS) $(EXAMPLES)) \
 	$(foreach a,$(1),$(built_for_$(a))) $(addprefix $(O)/,\
 	$(filter $(addsuffix /%,$(addprefix selftests/,$(1))),$(TEST_PROGRAMS) $(FUZZ_PROGRAMS)))
+# What clang makes without optimisation must say the same; the area study asks it, too.
+other_compiler := $(O)/determinism/clang
+built_for_determinism := $(other_compiler)/approxftl
+$(built_for_determinism): FORCE
+	+$(Q)$(MAKE) -s O=$(other_compiler) CC=clang OPT=-O0 WERROR= $@
+
 # As many compilers as processors, unless make was told how many.
 jobs = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 

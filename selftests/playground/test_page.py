@@ -289,7 +289,7 @@ def test_any_policy_may_follow_in_mid_run(browser: Browser) -> None:
     open_page(browser)
     found = browser.run("""["demo", "qlc"].flatMap((profile) => POLICIES.map((policy) => {
         const state = {...STANDARD, profile, b: "", fill: "random", w: "80", at: "900",
-            do: `500:a:policy:${policy}`};
+            more: "--blocks 32 --op 60", do: `500:a:policy:${policy}`};
         try {
             const run = new Run(app.module, argsOf(state, state.a), [], actionsOf(state.do, "a"));
             run.go(900);
