@@ -344,10 +344,22 @@ static int try_format(const char *const *pairs, char text[240])
 static void what_cannot_be_is_not_formatted(void)
 {
 	static const char *const filled[] = { "fill", "random", NULL };
+	static const char *const safe_beside_map[] = {
+		"buffer", "256KiB", "buffer_safe", "on", "map_cache", "64KiB", NULL
+	};
+	static const char *const safe_beside_passes[] = {
+		"buffer", "256KiB", "buffer_safe", "on", "bits", "4", "one_shot", "on",
+		"passes", "2", NULL
+	};
 	char text[240] = "";
 
 	CHECK_EQ(try_format(filled, text), -EINVAL);
 	CHECK_CONTAINS(text, "fill");
+	CHECK_EQ(try_format(safe_beside_map, text), -EINVAL);
+	CHECK_CONTAINS(text, "buffer_safe: a volume keeps no such");
+	text[0] = '\0';
+	CHECK_EQ(try_format(safe_beside_passes, text), -EINVAL);
+	CHECK_CONTAINS(text, "buffer_safe: a volume keeps no such");
 }
 
 static void no_volume_of_such_a_shape(void)
