@@ -920,8 +920,8 @@ static int format_volume(struct aftl_volume *volume, const struct aftl_superbloc
 }
 
 /*
- * Where room is short after a power failure, what is in the buffer and the other of the two would
- * want the same blocks.
+ * After a power failure a small device with a map on flash was read-only, and one of two passes with
+ * bad blocks had lost what a flush had covered; why is not known.
  */
 static int check_buffer(const struct aftl_config *config, struct aftl_error *error)
 {
