@@ -920,8 +920,8 @@ static int format_volume(struct aftl_volume *volume, const struct aftl_superbloc
 }
 
 /*
- * After a power failure a small device with a map on flash was read-only, and one of two passes with
- * bad blocks had lost what a flush had covered; why is not known.
+ * After a power failure a small device with a map on flash was read-only, and one of two passes,
+ * with bad blocks, had lost what a flush had covered; why is not known.
  */
 static int check_buffer(const struct aftl_config *config, struct aftl_error *error)
 {
