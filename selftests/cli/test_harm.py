@@ -80,8 +80,8 @@ DEVICE_VERBS: set[Words] = {
     ("approxftl-model",)}
 #: Options whose file is read, and directories in which files are made under their own names.
 INPUTS = {"--trace", "--load", "--summarise", "--fit", "--profile", "--rules", "--traces",
-          "--mounted", "--reference", "--root", "--tables", "--against", "--tls"}
-FOLDERS = {("study", "--out"), ("study", "--figures"), ("drives", "--out"),
+          "--mounted", "--reference", "--root", "--tables", "--profiles", "--against", "--tls"}
+FOLDERS = {("study", "--out"), ("study", "--figures"), ("drives", "--out"), ("drives", "--save"),
            ("figures", "--output"), ("trace", "--output")}
 #: What these print with success has to be read, and may be short of everything else.
 SILENT = {("approxftl-parquet",), ("approxrun",), ("sim",)}

@@ -42,4 +42,4 @@ class Bench:
         """Return the result of a run, with the device that it was of."""
         result: Json = whole["runs"][0]
         return {**result, "unit_bytes": whole["geometry"]["unit_bytes"],
-                "geometry": whole["geometry"]}
+                "geometry": whole["geometry"], "parameters": whole["parameters"]}

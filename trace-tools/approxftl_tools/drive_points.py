@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,15 @@ CALM = 0.85
 ENOUGH = 20000
 #: Bytes of the writes beside reads.
 BESIDE = 128 << 10
+#: The half of a table that is fitted to, and the one that the fit does not see.
+FITTED, HELD = "fitted", "held"
+OTHER = {FITTED: HELD, HELD: FITTED}
+#: What a row has in place of a half if others are relative to it: each fit has it.
+ANCHOR = "anchor"
+#: Key of the half of a row, and columns that say what was run, whichever unit it was run on.
+HALF = "half"
+RUN = ("pattern", "parameter", "precondition", "filled_gib", "block_kib", "workload",
+       "offered_write_iops", "offered_read_iops", "write_rate_mib", "read_queue_depth")
 
 
 @dataclass(frozen=True)
@@ -66,13 +76,12 @@ class Point:
     #: The run that both are relative to, and what was measured there.
     base: Load | None = None
     base_measured: float = 1.0
+    #: In which half of its table it is.
+    half: str = HELD
 
-    @property
-    def fitted(self) -> bool:
-        """Tell whether a parameter of the drive's profile follows from this point, too."""
-        return self.drive.fitted and (not self.table.startswith("write") or
-                                      self.curve in ("sequential", "uniform", "read-only-part") or
-                                      (self.drive.by_zones and self.table == "write-zones"))
+    def title(self) -> str:
+        """Return what tells it from others."""
+        return f"{self.table} {self.what} {self.measure}"
 
     def ours(self, results: dict[Load, Json]) -> float:
         """Return our value."""
@@ -141,7 +150,8 @@ class Table:
         """Yield what is judged."""
         reader = READERS[self.name]
         for index, row in enumerate(self.rows):
-            yield from reader(self, index, row)
+            if row:
+                yield from (replace(point, half=row[HALF]) for point in reader(self, index, row))
 
     def judged(self, index: int, row: Row, what: str, load: Load, curve: str, x: float,
                measures: Sequence[tuple[str, str, float, Value]], **more: Any
@@ -174,19 +184,10 @@ class Table:
                      f"--warmup={count * 7 // 10}", f"--requests={count - count * 7 // 10}",
                      *options))
 
-    def uniform(self, row: Row) -> Row | None:
-        """Return the uniform load that a skewed one is relative to."""
-        for other in self.others.get("write-steady", []):
-            if other["pattern"] == "uniform" and other["precondition"] == "seq" and \
-                    all(other[key] == row[key] for key in ("unit", "filled_gib")) and \
-                    (row["queue_depth"] == "1" or other["queue_depth"] == row["queue_depth"]):
-                return other
-        return None
-
     def relative(self, index: int, row: Row, what: str, load: Load, curve: str, x: float
                  ) -> Iterator[Point]:
         """Yield a rate relative to uniform writes; as it is where these were not measured."""
-        other = self.uniform(row)
+        other = uniform(self.others, row)
         more: dict[str, Any] = {} if other is None else {
             "base": self.writes(other, ()), "base_measured": float(other["host_mbps"])}
         title = "rate, of uniform" if other else "rate, MB/s"
@@ -243,10 +244,10 @@ class Table:
 
     def saturation(self, unit: str) -> float:
         """Return the writes in a second that the drive can do."""
-        done = [float(row["done_write_iops"]) for row in self.rows
+        done = [float(row["done_write_iops"]) for row in filter(None, self.rows)
                 if row["saturated"] == "yes" and row["unit"] == unit]
         steady = [float(row["host_mbps"]) * 1e6 / 4096
-                  for row in self.others.get("write-steady", [])
+                  for row in filter(None, self.others.get("write-steady", []))
                   if row["pattern"] == "uniform" and row["unit"] == unit]
         return min(done or steady or [float("inf")])
 
@@ -358,18 +359,61 @@ def rows_of(path: Path) -> list[Row]:
         raise Refusal(f"{path}: not a table of comma-separated values: {error}") from error
 
 
-def tables_of(drive: Drive, folder: Path) -> dict[str, list[Row]]:
-    """Return the tables of a drive that are in a folder."""
+def uniform(tables: Mapping[str, Sequence[Row]], row: Row) -> Row | None:
+    """Return the uniform load that a skewed one is relative to."""
+    for other in tables.get("write-steady", []):
+        if other and other["pattern"] == "uniform" and other["precondition"] == "seq" and \
+                all(other[key] == row[key] for key in ("unit", "filled_gib")) and \
+                (row["queue_depth"] == "1" or other["queue_depth"] == row["queue_depth"]):
+            return other
+    return None
+
+
+def run_name(row: Row) -> tuple[str | int | None, ...]:
+    """Return what was run; rows of the same run are never in two halves."""
+    depth = int(row.get("queue_depth") or 1) * int(row.get("streams") or 1)
+    return (*map(row.get, RUN), depth, "random" in row.get("operation", ""))
+
+
+def halve(tables: Mapping[str, Sequence[Row]]) -> None:
+    """Put the runs of each table into the halves in turn, in their order; no result is looked at.
+
+    Tables follow the curves, so each of these goes from one half to the other and back.
+    """
+    bases = [uniform(tables, row) for rows in tables.values() for row in rows
+             if row.get("pattern") not in (None, "uniform", "sequential", "sequential-4k")]
+    for rows in tables.values():
+        halves: dict[tuple[str | int | None, ...], str] = {}
+        for row in rows:
+            if row.get("saturated") == "yes" or any(row is base for base in bases):
+                row[HALF] = ANCHOR
+            else:
+                row[HALF] = halves.setdefault(run_name(row), (FITTED, HELD)[len(halves) % 2])
+
+
+def tables_of(drive: Drive, folder: Path, half: str = "") -> dict[str, list[Row]]:
+    """Return the tables of a drive that are in a folder; of the other half empty rows."""
     found = {name: folder / f"{drive.name}-{name}.csv" for name in READERS}
-    return {name: rows_of(path) for name, path in found.items() if path.exists()}
+    tables = {name: rows_of(path) for name, path in found.items() if path.exists()}
+    with understood(drive, folder):
+        halve(tables)
+    return {name: [row if not half or row[HALF] != OTHER[half] else {} for row in rows]
+            for name, rows in tables.items()}
 
 
-def points_of(drive: Drive, shape: Shape, folder: Path) -> list[Point]:
-    """Return all that the tables in a folder say of a drive."""
-    tables = tables_of(drive, folder)
+@contextmanager
+def understood(drive: Drive, folder: Path) -> Iterator[None]:
+    """Refuse tables that are something else."""
     try:
-        return [point for name, rows in tables.items()
-                for point in Table(drive, shape, name, rows, tables).points()]
+        yield
     except (KeyError, TypeError, ValueError, ZeroDivisionError, IndexError) as error:
         raise Refusal(f"{folder}: a table of {drive.name} is not as README.md of the tables has it "
                       f"({type(error).__name__}: {error})") from error
+
+
+def points_of(drive: Drive, shape: Shape, folder: Path, half: str = "") -> list[Point]:
+    """Return all that the tables in a folder say of a drive, or one half of it."""
+    tables = tables_of(drive, folder, half)
+    with understood(drive, folder):
+        return [point for name, rows in tables.items()
+                for point in Table(drive, shape, name, rows, tables).points()]

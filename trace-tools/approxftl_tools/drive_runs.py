@@ -54,10 +54,15 @@ def runs_of(drive: Drive, loads: Mapping[str, Load], bench: Bench) -> Runs:
     return {(drive, load): run for load, run in zip(loads.values(), plan.points, strict=True)}
 
 
-def geometry(drive: Drive, bench: Bench) -> dict[str, Any]:
-    """Return the shape of the emulated device."""
-    runs = runs_of(drive, {"shape": NOTHING}, bench)
-    found: dict[str, Any] = replace(bench, progress=False).made([*runs.values()])[0]["geometry"]
+def nothing(drive: Drive, bench: Bench) -> dict[str, Any]:
+    """Return what came of a run of nothing: it tells what the device is."""
+    return replace(bench, progress=False).results([(*drive.arguments(), *NOTHING.arguments)]
+                                                  ).popitem()[1]
+
+
+def parameters_of(drive: Drive, bench: Bench) -> dict[str, Any]:
+    """Return the parameters of the emulated device."""
+    found: dict[str, Any] = nothing(drive, bench)["parameters"]
     return found
 
 
@@ -65,12 +70,12 @@ def larger(drive: Drive, times: int, bench: Bench) -> Drive:
     """Return the drive with more blocks; nothing else differs."""
     if times == 1:
         return drive
-    blocks = geometry(drive, bench)["blocks_per_lun"] * times
+    blocks = nothing(drive, bench)["geometry"]["blocks_per_lun"] * times
     return replace(drive, options=(f"--profile={drive.name}", f"--blocks={blocks}"))
 
 
 def shape_of(drive: Drive, bench: Bench) -> Shape:
     """Return what the loads are scaled by."""
-    found = geometry(drive, bench)
+    found = nothing(drive, bench)["geometry"]
     return Shape(found["units"], found["unit_bytes"],
                  found["physical_bytes"] // found["blocks_per_lun"])

@@ -7,16 +7,16 @@ import argparse
 import os
 import sys
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from approxftl_tools import command, row_list
+from approxftl_tools import command, drive_fit_report, row_list
 from approxftl_tools.bench import Bench
 from approxftl_tools.drive_list import DRIVES, Drive
-from approxftl_tools.drive_points import OWN_TABLES, Point, points_of
+from approxftl_tools.drive_points import FITTED, HELD, OWN_TABLES, Point, points_of
 from approxftl_tools.drive_runs import Runs, larger, loads_of, runs_of, shape_of
 from approxftl_tools.figure import Curves, Figure
 from approxftl_tools.page import page, shown
@@ -28,14 +28,18 @@ from approxftl_tools.study_store import Store
 Json = dict[str, Any]
 
 HEAD = ("table", "unit", "load", "measure", "measured", "ours", "error", "band", "verdict", "use")
-#: What a point was to the fit.
-FITTED, SEEN, UNSEEN = "fitted", "seen", "unseen"
+#: What a point of other tables was to the fit.
+UNSEEN = "unseen"
 EPILOG = """\
 Each drive is a profile of the simulator, small in capacity, and a policy. The published loads run
 on it with the same preparation and the same written volume, in capacities. A figure is within its
 band or it is missed; docs/drives.md says why some are. "fitted" in the last column are the points
-that parameters of the profile follow from, "seen" the others, which were known to whoever chose
-them. Tables of --tables are "unseen": DRIVE-TABLE.csv, with the columns of those in the package.
+of the half that --fit has fitted the profile to, "held" the others. Tables of --tables are
+"unseen": DRIVE-TABLE.csv, with the columns of those in the package.
+
+The runs of each table are in the two halves in turn; what others are relative to (uniform writes,
+saturation) is in every fit. --fit searches the parameters that a profile declares as fitted, within
+their bounds, for the least misfit in bands, and reads the other half when it is done.
 
 Exit status: 0 done, 1 a simulation failed or --at-least was not reached, 2 usage, 3 no such file,
 130 interrupted.
@@ -116,6 +120,16 @@ def options() -> command.Parser:
     parser.add_argument("--at-least", metavar="PERCENT", type=part, default=0.0,
                         help="fail if fewer points are within their bands (default 0)")
     parser.add_argument("--progress", action="store_true", help="even if stderr is no terminal")
+    parser.add_argument("--profiles", type=Path, metavar="DIR",
+                        help="DRIVE.profile of there is set on top of the drive's own profile")
+    parser.add_argument("--fit", action="store_true",
+                        help="fit profiles to one half of the points, and judge them by the other")
+    parser.add_argument("--evaluations", metavar="N", type=jobs, default=40,
+                        help="with --fit: sets of values that are tried for a drive (default 40)")
+    parser.add_argument("--swap", action="store_true",
+                        help="with --fit: fit to the other half")
+    parser.add_argument("--save", type=Path, metavar="DIR",
+                        help="with --fit: write DRIVE.profile there; none may be there")
     row_list.add_options(parser)
     command.add_json(parser)
     parser.add_argument("--html", type=command.named, metavar="FILE",
@@ -123,18 +137,25 @@ def options() -> command.Parser:
     return parser
 
 
-def wanted(arguments: argparse.Namespace, bench: Bench) -> tuple[list[Point], Runs]:
-    """Return the points that are asked for, and the runs of the studies that they are in."""
-    if not arguments.tables.is_dir():
-        raise Refusal(f"{arguments.tables}: no such directory", command.NOT_FOUND)
-    points: list[Point] = []
-    runs: Runs = {}
+def drives_of(arguments: argparse.Namespace, bench: Bench) -> Iterator[Drive]:
+    """Yield the drives that are asked for, with the profiles that are."""
     for name in arguments.drives or DRIVES:
         drive = larger(name, arguments.larger, bench)
+        path = arguments.profiles and arguments.profiles / f"{drive.name}.profile"
+        if path and path.exists():
+            device = drive.options or (f"--profile={drive.name}",)
+            drive = replace(drive, options=(*device, *drive_fit_report.read_profile(path)))
+        yield drive
+
+
+def wanted(arguments: argparse.Namespace, bench: Bench) -> tuple[list[Point], Runs]:
+    """Return the points that are asked for, and the runs of the studies that they are in."""
+    points: list[Point] = []
+    runs: Runs = {}
+    for drive in drives_of(arguments, bench):
         found = points_of(drive, shape_of(drive, bench), arguments.tables)
         runs |= runs_of(drive, loads_of(found), bench) if found else {}
-        points += [point for point in found
-                   if arguments.only in f"{point.table} {point.what} {point.measure}"]
+        points += [point for point in found if arguments.only in point.title()]
     if not points:
         raise Refusal(f"{arguments.tables}: no table has a point of what is asked for",
                       command.NOT_FOUND)
@@ -145,7 +166,7 @@ def use_of(point: Point, tables: Path) -> str:
     """Tell whether the profile was fitted to this point."""
     if tables.resolve() != OWN_TABLES.resolve():
         return UNSEEN
-    return FITTED if point.fitted else SEEN
+    return HELD if point.half == HELD or not point.drive.free else FITTED
 
 
 def judge(points: Sequence[Point], runs: Runs, bench: Bench, tables: Path) -> list[Verdict]:
@@ -170,7 +191,7 @@ def median(values: Sequence[float]) -> float:
 def summary(verdicts: Sequence[Verdict]) -> list[list[str]]:
     """Return a row for each measure of each drive, and of each half."""
     rows = []
-    for what in (FITTED, SEEN, UNSEEN):
+    for what in (FITTED, HELD, UNSEEN):
         found = [verdict for verdict in verdicts if verdict.use == what]
         if not found:
             continue
@@ -262,7 +283,7 @@ COLUMNS = (
     Column("error_us", "error, us", "of latencies", more=True),
     Column("band_us", "band, us", "in which it has to be", more=True),
     Column("verdict", "verdict", "within its band, or missed", False),
-    Column("use", "use", "fitted, seen or unseen", False))
+    Column("use", "use", "fitted, held or unseen", False))
 
 
 def write(arguments: argparse.Namespace, argv: Sequence[str], verdicts: Sequence[Verdict],
@@ -279,16 +300,10 @@ def write(arguments: argparse.Namespace, argv: Sequence[str], verdicts: Sequence
         sys.stdout.write(as_text(verdicts))
 
 
-def run(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
-    """Do everything."""
-    choice = row_list.choose(arguments, COLUMNS)
-    for option in ("json", "html"):
-        if getattr(arguments, option):
-            command.CLAIMS.writes(getattr(arguments, option), f"--{option}")
-    with tempfile.TemporaryDirectory(prefix="approxftl-drives-") as folder:
-        bench = Bench(command.program(), arguments.jobs, Store(arguments.out or Path(folder)),
-                      arguments.progress or sys.stderr.isatty())
-        verdicts = judge(*wanted(arguments, bench), bench, arguments.tables)
+def table(arguments: argparse.Namespace, argv: Sequence[str], choice: row_list.Choice, bench: Bench
+          ) -> int:
+    """Hold drives against all points."""
+    verdicts = judge(*wanted(arguments, bench), bench, arguments.tables)
     write(arguments, argv, verdicts, choice)
     share = 100.0 * sum(verdict.within for verdict in verdicts) / len(verdicts)
     if share < arguments.at_least:
@@ -296,6 +311,24 @@ def run(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
                          f"not {arguments.at_least:g} %\n")
         return FAILED
     return command.DONE
+
+
+def run(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
+    """Do everything."""
+    choice = row_list.choose(arguments, COLUMNS)
+    drive_fit_report.check(arguments)
+    for option in ("json", "html"):
+        if getattr(arguments, option):
+            command.CLAIMS.writes(getattr(arguments, option), f"--{option}")
+    for folder in filter(None, (arguments.tables, arguments.profiles, arguments.save)):
+        if not folder.is_dir():
+            raise Refusal(f"{folder}: no such directory", command.NOT_FOUND)
+    with tempfile.TemporaryDirectory(prefix="approxftl-drives-") as name:
+        bench = Bench(command.program(), arguments.jobs, Store(arguments.out or Path(name)),
+                      arguments.progress or sys.stderr.isatty())
+        if arguments.fit:
+            return drive_fit_report.run(arguments, argv, [*drives_of(arguments, bench)], bench)
+        return table(arguments, argv, choice, bench)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -1,0 +1,350 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Fitting a drive: what is searched, what is not looked at meanwhile, and what comes of it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import signal
+import subprocess
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from selftests.lib.json_schema import document_of
+
+from approxftl_tools.bench import Bench, Options
+from approxftl_tools.calibrate_fit import Vector
+from approxftl_tools.drive_fit import Fit, Judge, Search, Values, fit, hold
+from approxftl_tools.drive_list import DRIVES, Drive, Free
+from approxftl_tools.drive_points import (
+    ANCHOR,
+    FITTED,
+    HELD,
+    OTHER,
+    OWN_TABLES,
+    Point,
+    Shape,
+    points_of,
+)
+from approxftl_tools.study_store import Store
+
+TOP = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
+SCHEMA = "trace-tools/approxftl_tools/tools-output.schema.json"
+SHAPE = Shape(400000, 4096, 1 << 26)
+BY_NAME = pytest.mark.parametrize("drive", DRIVES, ids=lambda drive: drive.name)
+
+
+def drives(*arguments: str | Path, status: int = 0) -> Any:
+    done = subprocess.run([BUILD / "approxftl-drives", *arguments, "--jobs", "1"],
+                          capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == status, done.stderr
+    return done
+
+
+def quiet(_done: int, _best: float) -> None:
+    """Say nothing."""
+
+
+# ---------------------------------------------------------------- halves
+
+
+def said(points: Iterable[Point]) -> list[tuple[object, ...]]:
+    return [(one.table, one.row, one.measure, one.measured, one.load, one.base, one.base_measured,
+             one.half) for one in points]
+
+
+@BY_NAME
+def test_a_half_is_what_the_whole_has_of_it(drive: Drive) -> None:
+    whole = points_of(drive, SHAPE, OWN_TABLES)
+    for half in (FITTED, HELD):
+        assert said(points_of(drive, SHAPE, OWN_TABLES, half)) == \
+            said(one for one in whole if one.half != OTHER[half])
+
+
+@BY_NAME
+def test_halves_follow_the_curves(drive: Drive) -> None:
+    """No run is in both, and along each curve every other one is held."""
+    runs: dict[Any, set[str]] = defaultdict(set)
+    curves: dict[tuple[str, str], dict[float, str]] = defaultdict(dict)
+    for one in points_of(drive, SHAPE, OWN_TABLES):
+        runs[one.load].add(one.half)
+        if one.half != ANCHOR:
+            curves[one.table, one.curve][one.x] = one.half
+    assert all(len(halves) == 1 for halves in runs.values())
+    for (table, curve), halves in curves.items():
+        if table != "write-zones" and curve != "read-only-part":
+            inside = [halves[x] for x in sorted(halves)]
+            assert all(one != other for one, other in pairwise(inside)), curve
+    sizes = [sum(halves == {half} for halves in runs.values()) for half in (FITTED, HELD)]
+    assert abs(sizes[0] - sizes[1]) <= 3
+
+
+@dataclass
+class Pretended:
+    """A bench that has run nothing, and knows what was asked for."""
+
+    asked: set[Options] = field(default_factory=set)
+    progress: bool = False
+
+    def results(self, runs: Iterable[Options]) -> dict[Options, Any]:
+        times = {f"{what}_ns": 1e4 for what in ("mean", "p50", "p99", "p99_9")}
+        result = {"counters": defaultdict(lambda: 1000), "simulated_ns": 10**9, "unit_bytes": 4096,
+                  "write_amplification": {"total": 2.0},
+                  "timing": {"read_response": times, "write_response": times},
+                  "parameters": defaultdict(lambda: 30.0, read_ns=3e4, read_first_ns=3e4,
+                                            read_last_ns=3e4, read_move_ns=3e4, program_ns=3e4,
+                                            command_ns=5e3, row=4, suspend_step_ns=1e5,
+                                            suspend_limit=6),
+                  "geometry": {"units": SHAPE.units, "unit_bytes": SHAPE.unit_bytes,
+                               "physical_bytes": SHAPE.superblock, "blocks_per_lun": 1}}
+        found = dict.fromkeys(runs, result)
+        self.asked |= set(found)
+        return found
+
+
+@pytest.mark.parametrize("half", [FITTED, HELD])
+@BY_NAME
+def test_no_run_of_the_other_half_before_the_end(drive: Drive, half: str) -> None:
+    bench: Any = Pretended()
+    held = [one for one in points_of(drive, SHAPE, OWN_TABLES) if one.half == OTHER[half]]
+    other = {one.load.arguments for one in held}
+
+    def seen() -> set[tuple[str, ...]]:
+        return {load for load in other for asked in bench.asked if asked[-len(load):] == load}
+    if drive.free:
+        judge = Judge(drive, bench, OWN_TABLES, lambda _: True, half)
+        found = fit(judge, 10, quiet)
+        assert found.evaluations >= 3 and not seen()
+        hold(judge, found)
+        assert seen() == other
+        assert found.shares[HELD][1].points == len(held)
+
+
+def spoilt(folder: Path, name: str, result: str) -> Path:
+    """Write a table whose held rows have another result."""
+    folder.mkdir()
+    with (OWN_TABLES / name).open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    with (folder / name).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows({**row, "kiops": result} if row["workload"].startswith("sequential-read")
+                         else row for row in rows)
+    return folder
+
+
+def test_the_half_not_seen_may_be_anything(tmp_path: Path) -> None:
+    fits, profiles = [], []
+    for number, (result, status) in enumerate((("23.68", 0), ("9999", 0), ("", 0), ("many", 1))):
+        tables = spoilt(tmp_path / str(number), "kioxia-xg6-fio.csv", result)
+        out = tmp_path / f"{number}.json"
+        drives("--fit", "kioxia-xg6", "--tables", tables, "--save", tables, f"--json={out}",
+               "--out", tmp_path / "kept", status=status)
+        profiles.append((tables / "kioxia-xg6.profile").read_text())
+        if not status:
+            (found,) = document_of(SCHEMA, out.read_text())["fits"]
+            held = found["halves"].pop("held")
+            fits.append(found)
+            assert held["fitted"]["within"] == (3 if number == 0 else 0)
+            assert held["fitted"]["points"] == (0 if number == 2 else 3)
+    assert len(set(profiles)) == 1
+    assert fits[0] == fits[1] == fits[2]
+
+
+# ---------------------------------------------------------------- the search
+
+FREE = (Free("a", 0, 100, 1), Free("b", 10, 20, 0.5), Free("c", 1, 8, 1))
+
+
+def search(errors: Callable[[Values], Vector], start: Values, budget: int = 60,
+           free: tuple[Free, ...] = FREE) -> Search:
+    found = Search(free, errors, budget, quiet)
+    found.run(start)
+    return found
+
+
+def bent(values: Values) -> Vector:
+    """Errors whose least is at 70, 13.5, 3; some cannot be helped."""
+    a, b, c = values
+    return np.array([(a / 70) ** 1.5 - 1, 4 * (b / 13.5 - 1), (c - 3) / 3, a * b / 945 - 1, 2.0,
+                     -0.5]) * 5
+
+
+def test_the_least_is_found() -> None:
+    for start in ((10.0, 19.0, 8.0), (100.0, 10.0, 1.0), (70.0, 13.5, 3.0)):
+        found = search(bent, start)
+        assert found.best() == (70.0, 13.5, 3.0)
+        assert len(found.seen) < 60
+        assert search(bent, start).seen.keys() == found.seen.keys()
+
+
+def test_bounds_are_kept() -> None:
+    def outside(values: Values) -> Vector:
+        return np.array([(values[0] - 300) / 50, values[1] + 20, values[2] - 20])
+    found = search(outside, (50.0, 15.0, 4.0))
+    assert found.best() == (100.0, 10.0, 8.0)
+    assert all(one.low <= value <= one.high for values in found.seen
+               for one, value in zip(FREE, values, strict=True))
+    assert found.felt(found.best(), 0)[1] is None
+
+
+def test_the_budget_is_kept() -> None:
+    assert len(search(bent, (10.0, 19.0, 8.0), 9).seen) == 9
+
+
+def test_what_no_point_tells_is_not_determined() -> None:
+    found = search(lambda values: np.array([values[0] - 40, 0.0001 * values[1]]),
+                   (50.0, 15.0, 4.0))
+    found.budget += 6
+    best = found.best()
+    done = Fit(replace(DRIVES[0], free=FREE), best, best,
+               felt=[found.felt(best, which) for which in range(3)])
+    assert [done.undetermined(which) for which in range(3)] == [False, True, True]
+    assert re.search(r"# Not determined:\nb=.*\n# Not determined:\nc=", done.profile())
+
+
+@pytest.mark.parametrize("bounds", [(5, 5, 1), (9, 5, 1), (5, 9, 0), (5, 9, 10)])
+def test_no_parameter_without_bounds(bounds: tuple[float, float, float]) -> None:
+    with pytest.raises(ValueError, match="is no range"):
+        Free("read", *bounds)
+
+
+def test_what_the_page_calls_fitted_is_searched() -> None:
+    parts = (TOP / "docs" / "drives.md").read_text().split("\n## ")
+    (page,) = (part for part in parts if part.startswith("What a profile rests on"))
+    rows = re.findall(r"^\| (.*?) \| (.*?) \|$", page, re.M)
+    named = {name for title, why in rows if "fitted" in why
+             for name in re.findall("`(.+?)`", title)}
+    assert named == {one.name for drive in DRIVES for one in drive.free}
+
+
+# ---------------------------------------------------------------- hidden parameters
+
+HIDDEN = {"op": "22%", "read": "63us", "program": "900us", "controller": "9us"}
+OWN = Drive("own", "a device of ours", 10**9, "baseline", 1 << 20,
+            options=("--profile=demo", "--blocks=128", "--layers=2", "--errors=off"),
+            free=(Free("op", 10, 50, 1, "%"), Free("read", 20, 150, 2, "us"),
+                  Free("program", 200, 3000, 50, "us"), Free("controller", 1, 40, 1, "us"),
+                  Free("idle", 100, 9000, 100, "us")))
+STEADY = ("unit", "pattern", "parameter", "precondition", "filled_gib", "block_kib", "queue_depth",
+          "written_capacities", "host_mbps", "wa_measured")
+FIO = ("workload", "queue_depth", "kiops")
+
+
+def measured(folder: Path, bench: Bench) -> None:
+    """Write tables of a device with hidden parameters, and chance of its own."""
+    rows = {"own-write-steady.csv": [
+        dict(zip(STEADY, ("a", "uniform", "", "seq", f"{full * 10**9 / 2**30:.6f}", "4", "16", "3",
+                          "1", "1"), strict=True)) for full in (0.6, 0.7, 0.8, 0.9)],
+        "own-fio.csv": [dict(zip(FIO, (f"{kind} 4 KiB", depth, "1"), strict=True))
+                        for kind in ("random-read", "random-write")
+                        for depth in ("1", "2", "4", "8", "16", "32")]}
+    hidden = replace(OWN, options=(*OWN.options, "--seed=7",
+                                   *(f"--{key}={value}" for key, value in HIDDEN.items())))
+    for _ in range(2):
+        for name, lines in rows.items():
+            with (folder / name).open("w", encoding="utf-8", newline="") as file:
+                writer = csv.DictWriter(file, list(lines[0]))
+                writer.writeheader()
+                writer.writerows(lines)
+        result = bench.results([(*hidden.arguments(), "--requests=0")]).popitem()[1]["geometry"]
+        shape = Shape(result["units"], result["unit_bytes"],
+                      result["physical_bytes"] // result["blocks_per_lun"])
+        for point in points_of(hidden, shape, folder):
+            options = (*hidden.arguments(), *point.load.arguments)
+            ours = point.ours({point.load: bench.results([options])[options]})
+            column = {"thousand/s": "kiops", "rate, MB/s": "host_mbps"}.get(
+                point.measure, "wa_measured")
+            rows[f"own-{point.table}.csv"][point.row][column] = f"{ours:.6g}"
+
+
+def test_hidden_parameters_are_found(tmp_path: Path) -> None:
+    bench = Bench(BUILD / "approxftl", 1, Store(tmp_path / "kept"))
+    tables = tmp_path / "tables"
+    tables.mkdir()
+    measured(tables, bench)
+    judge = Judge(replace(OWN, options=(*OWN.options, "--op=35%", "--read=110us", "--program=500us",
+                                        "--controller=20us", "--idle=1ms")),
+                  bench, tables, lambda _: True)
+    found = fit(judge, 60, quiet)
+    hold(judge, found)
+    for one, value in zip(OWN.free[:4], found.values, strict=False):
+        assert abs(value - float(HIDDEN[one.name].rstrip("us%"))) <= one.step, found.values
+    assert [found.undetermined(which) for which in range(5)] == [False] * 4 + [True]
+    (before, after), held = found.shares[FITTED], found.shares[HELD]
+    assert before.within < before.points and after.within == after.points
+    assert held[1].within == held[1].points >= 6 and held[1].worst < 0.8 < held[0].worst
+
+
+# ---------------------------------------------------------------- the verb
+
+
+def test_a_fit_repeats_and_its_profile_is_taken(tmp_path: Path) -> None:
+    texts, folders = [], [tmp_path / "a", tmp_path / "b"]
+    for folder in folders:
+        folder.mkdir()
+        texts.append(drives("--fit", "kioxia-xg6", "--swap", "--evaluations=2", "--save",
+                            folder).stdout)
+    assert texts[0] == texts[1]
+    path, other = (folder / "kioxia-xg6.profile" for folder in folders)
+    assert path.read_bytes() == other.read_bytes()
+    # Another value, so that it is seen to be taken.
+    path.write_text("# of ours\n\nread=120us\n")
+    done = subprocess.run([BUILD / "approxftl", "sim", "--profile=kioxia-xg6", "--requests=0",
+                           "--json=-", f"--set=@{path}"], capture_output=True, check=True)
+    assert json.loads(done.stdout)["parameters"]["read_ns"] == 120000
+    out = tmp_path / "points.json"
+    drives("kioxia-xg6", "--only", "random-read", "--profiles", folders[0], f"--json={out}")
+    assert all("--read=120us" in point["arguments"] and not point["within"]
+               for point in json.loads(out.read_text())["points"])
+    said = drives("--fit", "kioxia-xg6", "--save", folders[0], status=1).stderr
+    assert "is there already" in said and path.read_text().startswith("# of ours")
+    said = drives("--fit", "kioxia-xg6", "--profiles", folders[0], "--evaluations=1").stdout
+    assert re.search(r"^read +120us ", said, re.M)
+
+
+def test_who_interrupts_gets_the_best_so_far(tmp_path: Path) -> None:
+    out = tmp_path / "fits.json"
+    process = subprocess.Popen(
+        [BUILD / "approxftl-drives", "--fit", "wd-zn540", "wd-dc-960", "--only", "KiB, 16 x 1",
+         "--progress", "--jobs=1", "--save", tmp_path, f"--json={out}"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    assert process.stderr is not None
+    text = b""
+    while b"evaluation 1 of" not in text:
+        text += process.stderr.read(1)
+    process.send_signal(signal.SIGTERM)
+    assert process.communicate(timeout=120)[1].endswith(b"approxftl drives: interrupted\n")
+    assert process.returncode == 130
+    (found,) = document_of(SCHEMA, out.read_text())["fits"]
+    assert found["interrupted"] and 1 <= found["evaluations"] <= 5
+    assert set(found["halves"]) == {"fitted"}
+    profile = (tmp_path / "wd-zn540.profile").read_text()
+    assert "interrupted after" in profile and "suspend_limit=" in profile
+
+
+@pytest.mark.parametrize(("words", "status", "sentence"), [
+    (["--fit", "wd-conventional"], 2, "nothing of it is fitted"),
+    (["--fit", "kioxia-xg6", "--html=x"], 2, "--html does not go with --fit"),
+    (["--fit", "kioxia-xg6", "--at-least=5"], 2, "--at-least does not go with --fit"),
+    (["kioxia-xg6", "--save=."], 2, "--save does not go without --fit"),
+    (["kioxia-xg6", "--swap"], 2, "--swap does not go without --fit"),
+    (["--fit", "kioxia-xg6", "--only=nothing"], 3, "no point of kioxia-xg6 to fit to"),
+    (["--fit", "kioxia-xg6", "--save=/nowhere"], 3, "no such directory")])
+def test_what_is_refused(words: list[str], status: int, sentence: str) -> None:
+    assert sentence in drives(*words, status=status).stderr
+
+
+def test_a_start_outside_the_bounds_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "kioxia-xg6.profile").write_text("read=500us\n")
+    assert "read is 500us, not from 20us to 120us" in drives(
+        "--fit", "kioxia-xg6", "--profiles", tmp_path, status=1).stderr

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""approxftl drives --fit: what was fitted, what it says of the half not seen, and the profiles."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from approxftl_tools import command
+from approxftl_tools.bench import Bench
+from approxftl_tools.drive_fit import Fit, Judge, Share, fit, hold
+from approxftl_tools.drive_list import Drive
+from approxftl_tools.drive_points import FITTED, HELD, Point
+from approxftl_tools.refusal import Refusal
+from approxftl_tools.row_list import aligned
+
+Json = dict[str, Any]
+
+PARAMETERS = ("parameter", "before", "fitted", "bounds", "step", "a step less", "a step more")
+SHARES = ("half", "values", "points", "within", "median", "worst", "misfit")
+#: Options that say something of the table of points, which is not made here.
+OTHERS = ("html", "show", "sort", "at_least")
+MINE = ("save", "swap")
+
+
+def check(arguments: argparse.Namespace) -> None:
+    """Refuse options that do not belong together, and profiles that are there."""
+    for names, wrong in ((OTHERS, arguments.fit), (MINE, not arguments.fit)):
+        for name in names:
+            if wrong and getattr(arguments, name):
+                raise Refusal(f"--{name.replace('_', '-')} does not go with"
+                              f"{'' if arguments.fit else 'out'} --fit", command.USAGE)
+
+
+def targets(drives: Sequence[Drive], folder: Path) -> dict[str, Path]:
+    """Return where profiles are written; none of them is there."""
+    found = {drive.name: folder / f"{drive.name}.profile" for drive in drives}
+    for path in found.values():
+        if path.exists():
+            raise Refusal(f"{path}: is there already; remove it, or give --save another name")
+        command.CLAIMS.writes(path, "--save")
+    return found
+
+
+def read_profile(path: Path) -> tuple[str, ...]:
+    """Return the options that a profile stands for."""
+    lines = (line.strip() for line in path.read_text("utf-8").splitlines())
+    return tuple(f"--{line}" for line in lines if line and not line.startswith("#"))
+
+
+def teller(drive: Drive, budget: int, shown: bool) -> Callable[[int, float], None]:
+    """Return what says how far it is."""
+    def tell(done: int, best: float) -> None:
+        if shown:
+            sys.stderr.write(f"\r{drive.name}: evaluation {done} of about {budget}, "
+                             f"misfit {best:.1f} \033[K")
+            sys.stderr.flush()
+    return tell
+
+
+# ---------------------------------------------------------------- text
+
+
+def change(one: float | None) -> str:
+    """Write what a step changes."""
+    return "\u2013" if one is None else f"{one:+.2f}"
+
+
+def rows_of(found: Fit) -> Iterator[list[str]]:
+    """Yield a row for each parameter."""
+    for which, (one, before, after) in enumerate(
+            zip(found.drive.free, found.start, found.values, strict=True)):
+        felt = [change(way) for way in found.felt[which]] if found.felt else ["?", "?"]
+        yield [one.name, one.text(before), one.text(after),
+               f"{one.text(one.low)} to {one.text(one.high)}", one.text(one.step), *felt]
+
+
+def shares_of(found: Fit) -> Iterator[list[str]]:
+    """Yield a row for each half, before and after."""
+    for half, pair in found.shares.items():
+        for when, share in zip(("before", "fitted"), pair, strict=True):
+            yield [half, when, str(share.points), str(share.within), f"{share.median:.2f}",
+                   f"{share.worst:.1f}", f"{share.misfit:.1f}"]
+
+
+def notes(found: Fit) -> Iterator[str]:
+    """Yield what has to be said of a fit."""
+    ended = "interrupted after" if found.interrupted else "after"
+    yield f"{ended} {found.evaluations} evaluations"
+    for which, (one, value) in enumerate(zip(found.drive.free, found.values, strict=True)):
+        if found.undetermined(which):
+            yield f"{one.name} is not determined: no fitted point notices a step"
+        elif value in (one.low, one.high):
+            yield f"{one.name} is at its bound"
+    if HELD in found.shares:
+        seen, unseen = (found.shares[half][1] for half in (FITTED, HELD))
+        yield f"median error of the half not seen less that of the other: " \
+              f"{unseen.median - seen.median:+.2f} bands"
+
+
+def as_text(found: Fit) -> str:
+    """Return what a person reads of a drive."""
+    tables = (((PARAMETERS, *rows_of(found)), [False] + [True] * 6),
+              ((SHARES, *shares_of(found)), [False, False] + [True] * 5))
+    return f"{found.drive.name}: {found.drive.about}\n" + \
+        "".join(aligned(rows, right) for rows, right in tables) + \
+        "".join(f"{note}\n" for note in notes(found)) + "\n"
+
+
+# ---------------------------------------------------------------- everything
+
+
+def as_json(found: Fit) -> Json:
+    """Return the same for programs."""
+    def both(pair: tuple[Share, Share]) -> Json:
+        return dict(zip(("before", "fitted"), map(asdict, pair), strict=True))
+    felt = found.felt or [(None, None)] * len(found.values)
+    return {"drive": found.drive.name, "evaluations": found.evaluations,
+            "interrupted": found.interrupted,
+            "parameters": [{"name": one.name, "unit": one.unit, "before": before, "fitted": after,
+                            "low": one.low, "high": one.high, "step": one.step,
+                            "step_less": less, "step_more": more,
+                            "determined": not found.undetermined(which)}
+                           for which, (one, before, after, (less, more)) in enumerate(zip(
+                               found.drive.free, found.start, found.values, felt, strict=True))],
+            "halves": {half: both(pair) for half, pair in found.shares.items()}}
+
+
+def fit_one(judge: Judge, arguments: argparse.Namespace, path: Path | None, shown: bool) -> Fit:
+    """Fit a drive, write its profile, and only then look at the other half."""
+    found = fit(judge, arguments.evaluations,
+                teller(judge.drive, arguments.evaluations, shown))
+    if shown:
+        sys.stderr.write("\n")
+    if path and found.evaluations:
+        command.write_file(path, found.profile())
+    try:
+        if not found.interrupted:
+            hold(judge, found)
+    except KeyboardInterrupt:
+        found.interrupted = True
+    return found
+
+
+def run(arguments: argparse.Namespace, argv: Sequence[str], drives: Sequence[Drive], bench: Bench
+        ) -> int:
+    """Fit drives, one after the other, until the last or a signal."""
+    free = [drive for drive in drives if drive.free]
+    if not free:
+        raise Refusal(f"{drives[0].name}: its profile is that of another drive; nothing of it is "
+                      "fitted", command.USAGE)
+    paths = targets(free, arguments.save) if arguments.save else {}
+    half = HELD if arguments.swap else FITTED
+
+    def only(point: Point) -> bool:
+        return arguments.only in point.title()
+    fits: list[Fit] = []
+    for drive in free:
+        judge = Judge(drive, replace(bench, progress=False), arguments.tables, only, half)
+        fits.append(fit_one(judge, arguments, paths.get(drive.name), bench.progress))
+        if arguments.json != command.STANDARD:
+            sys.stdout.write(as_text(fits[-1]))
+            sys.stdout.flush()
+        if fits[-1].interrupted:
+            break
+    if arguments.json:
+        command.answer(arguments.json, {**command.envelope("drives", argv),
+                                        "fits": [as_json(found) for found in fits]})
+    if fits[-1].interrupted:
+        raise KeyboardInterrupt
+    return command.DONE
