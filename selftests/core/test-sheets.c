@@ -489,6 +489,43 @@ static void a_bad_block_of_the_map(void)
 	test_device_close(&device);
 }
 
+/* Others have all that is free, and nothing that is open has room. */
+static void leave_no_room(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct aftl_block *block;
+	u32 i;
+
+	for (i = 0; i < ftl->geo.blocks; i++)
+		if (ftl->media.blocks[i].state == AFTL_BLOCK_OPEN)
+			aftl_supply_close_early(ftl, lun, &ftl->media.blocks[i]);
+	while ((block = aftl_supply_take(ftl, lun, 0)))
+		aftl_supply_open(ftl, block, AFTL_ORDER_SEQUENTIAL, 0);
+}
+
+/*
+ * The oldest block, which is to be collected, has valid data, for which there is no place. Those
+ * after it have none, and need none.
+ */
+static void sheets_find_an_empty_block(void)
+{
+	static const char *const shape[] = {
+		PAIRS, "chips", "1", "map_cache", "2KiB", "victim", "fifo",
+		"gc_idle_valid", "0", NULL
+	};
+	u32 slots;
+
+	test_device_init(&device, "demo");
+	test_device_open(&device, "baseline", shape);
+	slots = device.ftl->geo.block_slots;
+	leave_no_room(device.ftl, &device.ftl->luns[0]);
+	CHECK_EQ(test_do(&device, AFTL_OP_DISCARD, slots / 8, 4 * slots, AFTL_PRECISE, NULL), 0);
+	rest();
+	CHECK(!aftl_read_only(device.ftl));
+	CHECK(test_counters(&device)->array_erases);
+	test_audit(&device);
+	test_device_close(&device);
+}
+
 /* Snapshots */
 
 static int reload(const char *policy, struct test_bytes *bytes)
@@ -1175,6 +1212,7 @@ int main(int argc, char **argv)
 	tap_run("what waits at a dead die goes on", what_waits_at_a_dead_die_goes_on);
 	tap_run("what leaves a dead die", what_leaves_a_dead_die);
 	tap_run("a bad block of the map", a_bad_block_of_the_map);
+	tap_run("sheets find an empty block", sheets_find_an_empty_block);
 	tap_run("a snapshot has the same future", a_snapshot_has_the_same_future);
 	tap_run("another policy is refused", another_policy_is_refused);
 	tap_run("what makes no sense is refused", what_makes_no_sense_is_refused);

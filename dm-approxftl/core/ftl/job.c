@@ -598,14 +598,18 @@ static void take_gathered(struct aftl *ftl, struct aftl_job *job, u32 units,
 /*
  * aftl_job_commit() - program gathered slots in another place
  *
- * Return: the units programmed; 0 if none is valid any more; -ENOSPC if there is
- * no place, which ends the job.
+ * No place ends the job; but where rules name blocks with valid data first there may be one
+ * without, which takes no place to be erased.
+ *
+ * Return: the units programmed; 0 if none is valid any more, or the LUN has just become stuck: what
+ * is next is to be asked; -ENOSPC if there is no place, and it was stuck before.
  */
 int aftl_job_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_placement *placement)
 {
 	struct aftl_job *job = &lun->job;
 	struct aftl_payload payload;
 	struct aftl_need need;
+	int ret;
 
 	filter_gathered(ftl, job);
 	if (!job->count)
@@ -620,13 +624,14 @@ int aftl_job_commit(struct aftl *ftl, struct aftl_lun *lun, struct aftl_placemen
 		.buffer_use = aftl_buffer_use(ftl),
 	};
 	if (aftl_program_place(ftl, lun, &need, placement)) {
+		ret = lun->stuck ? -ENOSPC : 0;
 		lun->stuck = true;
 		if (collects(ftl, lun)) {
 			group_of(ftl, lun)->victim = AFTL_NIL;
 			wake_group(ftl, lun);
 		}
 		aftl_job_drop(ftl, lun);
-		return -ENOSPC;
+		return ret;
 	}
 	take_gathered(ftl, job, aftl_placement_units(ftl, placement), &payload);
 	aftl_program_commit(ftl, lun, &need, placement, &payload);
