@@ -214,6 +214,36 @@ static void buffer_is_lost(void)
 	close_device();
 }
 
+/* It is read there, no flush misses it, and whoever closes the device does not wait for it. */
+static void a_safe_buffer_keeps_what_has_no_place(void)
+{
+	static const char *const safe[] = {
+		SMALL, "op", "60", "buffer", "64KiB", "buffer_safe", "on", NULL
+	};
+	u64 reads;
+	u32 i;
+
+	open_device("baseline", safe);
+	test_stream_fill(&stream, &device);
+	CHECK_EQ(test_do(&device, AFTL_OP_WRITE, 8, 1, 0, NULL), 0);
+	for (i = 0; i < aftl_geometry(device.ftl)->blocks; i++)
+		CHECK_EQ(aftl_fail_block(device.ftl, i), 0);
+	test_wait(&device, 1000000000);
+	CHECK(aftl_buffer_lost(device.ftl));
+	store.full_disk = true;
+	check_read_only();
+	reads = test_counters(&device)->buffer_read_units;
+	CHECK_EQ(test_do(&device, AFTL_OP_READ, 8, 1, 0, NULL), 0);
+	CHECK_EQ(test_counters(&device)->buffer_read_units, reads + 1);
+	aftl_hurry(device.ftl, true);
+	CHECK(!aftl_busy(device.ftl));
+	read_everything();
+	test_audit(&device);
+	shadow_close(&store);
+	CHECK_EQ(test_device_reload(&device), 0);
+	test_device_close(&device);
+}
+
 /* Every block in turn fails, until the device gives up. */
 static void all_blocks_fail(const char *policy, const char *const *pairs)
 {
@@ -279,6 +309,7 @@ int main(void)
 	tap_run("factory bad blocks have their share", factory_bad_blocks_have_their_share);
 	tap_run("bad blocks are not used", bad_blocks_are_not_used);
 	tap_run("what is lost of the write buffer fails all flushes", buffer_is_lost);
+	tap_run("a safe buffer keeps what has no place", a_safe_buffer_keeps_what_has_no_place);
 	with_every_policy("single blocks fail", blocks_fail);
 	with_every_policy("blocks fail under load", blocks_fail_under_load);
 	with_every_policy("all blocks fail", all_blocks_fail);

@@ -344,22 +344,10 @@ static int try_format(const char *const *pairs, char text[240])
 static void what_cannot_be_is_not_formatted(void)
 {
 	static const char *const filled[] = { "fill", "random", NULL };
-	static const char *const safe_beside_map[] = {
-		"buffer", "256KiB", "buffer_safe", "on", "map_cache", "64KiB", NULL
-	};
-	static const char *const safe_beside_passes[] = {
-		"buffer", "256KiB", "buffer_safe", "on", "bits", "4", "one_shot", "on",
-		"passes", "2", NULL
-	};
 	char text[240] = "";
 
 	CHECK_EQ(try_format(filled, text), -EINVAL);
 	CHECK_CONTAINS(text, "fill");
-	CHECK_EQ(try_format(safe_beside_map, text), -EINVAL);
-	CHECK_CONTAINS(text, "buffer_safe: a volume keeps no such");
-	text[0] = '\0';
-	CHECK_EQ(try_format(safe_beside_passes, text), -EINVAL);
-	CHECK_CONTAINS(text, "buffer_safe: a volume keeps no such");
 }
 
 static void no_volume_of_such_a_shape(void)
@@ -375,6 +363,12 @@ static void no_volume_of_such_a_shape(void)
 	CHECK_EQ(aftl_geometry_init(&geo, &device.config, &error), 0);
 	CHECK_EQ(aftl_layout_init(&layout, &geo, &error), -EINVAL);
 	CHECK_CONTAINS(error.text, "32 units");
+	geo.page_units = 1;
+	geo.kept_units = U32_MAX - geo.slots;
+	CHECK_EQ(aftl_layout_init(&layout, &geo, &error), 0);
+	geo.kept_units++;
+	CHECK_EQ(aftl_layout_init(&layout, &geo, &error), -EINVAL);
+	CHECK_CONTAINS(error.text, "lower buffer");
 }
 
 static int open_again(struct durable_device *durable)
@@ -732,6 +726,124 @@ static void a_safe_buffer_outlives_a_die(void)
 	durable_close(&durable);
 }
 
+static void hurry(struct durable_device *durable)
+{
+	struct test_device *device = &durable->device;
+	u32 steps = 10000;
+
+	aftl_hurry(device->ftl, true);
+	while (steps-- && aftl_busy(device->ftl) && test_step(device))
+		;
+	CHECK(!aftl_busy(device->ftl));
+	aftl_hurry(device->ftl, false);
+	CHECK_EQ(durable_settle(durable), 0);
+}
+
+#define TWICE 48
+
+/* Units that are on flash; and newer versions, most of which wait, where the others do not lie. */
+static void write_twice(struct durable_device *durable)
+{
+	struct test_device *device = &durable->device;
+	u32 i;
+
+	for (i = 0; i < TWICE; i++)
+		CHECK_EQ(test_do(device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, NULL), 0);
+	hurry(durable);
+	for (i = TWICE; i--;)
+		CHECK_EQ(test_submit(device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, 0,
+				     aftl_now(device->ftl)), 0);
+}
+
+/* All of the first LUN; of the other one what is in use, so that it moves. */
+static void fail_blocks(struct durable_device *durable)
+{
+	const struct aftl *ftl = durable->device.ftl;
+	u32 i;
+
+	for (i = 0; i < aftl_geometry(ftl)->blocks; i++)
+		if (i < aftl_geometry(ftl)->blocks_per_lun || aftl_media(ftl)->blocks[i].programmed)
+			CHECK_EQ(aftl_fail_block(durable->device.ftl, i), 0);
+	hurry(durable);
+	CHECK(aftl_read_only(durable->device.ftl));
+}
+
+/* Units that are read from the buffer, and the last of them. */
+static u32 read_buffer(struct durable_device *durable, u32 *last)
+{
+	const u64 *reads = &test_counters(&durable->device)->buffer_read_units;
+	u64 begin = *reads;
+	u64 before;
+	u32 i;
+
+	for (i = 0; i < TWICE; i++) {
+		before = *reads;
+		CHECK_EQ(test_do(&durable->device, AFTL_OP_READ, i, 1, AFTL_PRECISE, NULL), 0);
+		*last = *reads > before ? i : *last;
+	}
+	return (u32)(*reads - begin);
+}
+
+static u32 count_buffered(const struct durable_device *durable)
+{
+	u32 units = 0;
+	u32 i;
+
+	for (i = 0; i < durable->unit_count; i++)
+		units += durable->buffered[i] != 0;
+	return units;
+}
+
+/*
+ * There it is newer than what is on flash and moved there, in use, and when it was closed, without
+ * a snapshot, or has crashed. What is discarded stays so.
+ */
+static void check_stranded(const char *const *pairs, bool closed)
+{
+	struct aftl_random random = { 1 };
+	struct durable_device durable;
+	u32 unit = 0;
+	u32 count;
+
+	open_device(&durable, "baseline", pairs);
+	must(&durable, durable_start(&durable, "baseline", false), "start");
+	write_twice(&durable);
+	fail_blocks(&durable);
+	count = read_buffer(&durable, &unit);
+	CHECK_RANGE(count, 8, TWICE);
+	CHECK_EQ(test_do(&durable.device, AFTL_OP_DISCARD, unit, 1, AFTL_PRECISE, NULL), 0);
+	CHECK_EQ(durable_settle(&durable), 0);
+	if (closed)
+		must(&durable, durable_shut(&durable), "close");
+	else
+		durable_crash(&durable, DISK_CRASH_NOTHING, &random);
+	must(&durable, durable_start(&durable, "baseline", false), "start");
+	CHECK(!durable.recovery.closed);
+	CHECK_EQ(count_buffered(&durable), count - 1);
+	CHECK_EQ(durable.buffered[unit], 0);
+	must(&durable, durable_shut(&durable), "close");
+	must(&durable, durable_start(&durable, "baseline", false), "start");
+	CHECK(durable.recovery.closed);
+	durable_close(&durable);
+}
+
+static void what_has_no_place_stays_in_a_safe_buffer(void)
+{
+	static const char *const with_map[] = {
+		SMALL, "op", "60", "buffer", "256KiB", "buffer_safe", "on", "buffer_hold", "1s",
+		"map_cache", "64KiB", NULL
+	};
+	static const char *const twice[] = {
+		SMALL, "op", "60", "buffer", "256KiB", "buffer_safe", "on", "buffer_hold", "1s",
+		"bits", "4", "one_shot", "on", "passes", "2", NULL
+	};
+
+	check_stranded(small_safe, false);
+	check_stranded(small_safe, true);
+	check_stranded(with_map, false);
+	check_stranded(twice, false);
+}
+
 /* What a discard of the wrong range leaves. */
 static void zeroed_tables_are_damaged(void)
 {
@@ -1043,6 +1155,8 @@ int main(void)
 	tap_run("a buffer that survives stays", a_safe_buffer_stays);
 	tap_run("a buffer that survives is there again", a_safe_buffer_survives);
 	tap_run("a buffer that survives outlives a die", a_safe_buffer_outlives_a_die);
+	tap_run("what has no place stays in a buffer that survives",
+		what_has_no_place_stays_in_a_safe_buffer);
 	tap_run("zeroed tables are damaged", zeroed_tables_are_damaged);
 	tap_run("the state before is good enough", the_state_before_is_good_enough);
 	tap_run("each call of the medium may fail", each_call_may_fail);

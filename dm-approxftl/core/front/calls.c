@@ -110,7 +110,7 @@ void aftl_hurry(struct aftl *ftl, bool hurry)
 
 bool aftl_busy(const struct aftl *ftl)
 {
-	return ftl->requests || (ftl->hurry && ftl->free_write_count != ftl->write_commands);
+	return ftl->requests || (ftl->hurry && aftl_writes_under_way(ftl));
 }
 
 int aftl_collect(struct aftl *ftl, u32 index)

@@ -99,7 +99,7 @@ static void bind_unit(struct aftl *ftl, struct aftl_request *request, aftl_unit_
 /* Nothing is under way that could make room. */
 static bool hopeless(const struct aftl *ftl)
 {
-	return ftl->free_write_count == ftl->write_commands;
+	return !aftl_writes_under_way(ftl);
 }
 
 static void fail_rest(struct aftl *ftl, struct aftl_request *request, int status)
@@ -409,12 +409,32 @@ void aftl_write_done(struct aftl *ftl, u32 commands, u64 service_ns)
 	}
 }
 
+/*
+ * Nothing can store what is in a buffer that survives power loss. There it stays, is read and is
+ * newer than what is on flash, until the device, which is read-only, is loaded again; nobody waits
+ * for it any more.
+ */
+static void strand(struct aftl *ftl, const struct aftl_command *command)
+{
+	ftl->stranded++;
+	if (unlikely(ftl->geo.zones))
+		aftl_zone_unit_done(ftl, command->stream);
+	aftl_epoch_leave(ftl, command->epoch);
+}
+
 static void fail_command(struct aftl *ftl, u32 index)
 {
 	struct aftl_request *request = ftl->commands[index].request;
+	bool wanted = !(ftl->commands[index].flags &
+			(AFTL_COMMAND_DROPPED | AFTL_COMMAND_SUPERSEDED));
 
-	if (!request && !(ftl->commands[index].flags & AFTL_COMMAND_DROPPED))
+	if (!request && wanted) {
 		ftl->buffer_lost = true;
+		if (ftl->config.buffer_safe) {
+			strand(ftl, &ftl->commands[index]);
+			return;
+		}
+	}
 	leave_controller(ftl, index);
 	if (!request)
 		return;

@@ -645,6 +645,7 @@ struct aftl {
 	u32 free_writes;
 	u32 free_read_count;
 	u32 free_write_count;
+	u32 stranded;
 	u32 write_commands;
 	u32 *pending;
 	u32 pending_mask;
@@ -730,6 +731,12 @@ static inline bool aftl_buffered(const struct aftl *ftl)
 static inline u32 aftl_stored_class(const struct aftl *ftl, u32 class)
 {
 	return ftl->type->ignores_tags ? AFTL_PRECISE : class;
+}
+
+/* Writes in the controller that may still be programmed. */
+static inline u32 aftl_writes_under_way(const struct aftl *ftl)
+{
+	return ftl->write_commands - ftl->free_write_count - ftl->stranded;
 }
 
 /* Utilisation of the write buffer in 1/10000. */

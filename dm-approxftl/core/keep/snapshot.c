@@ -347,7 +347,7 @@ int aftl_save(struct aftl *ftl, const struct aftl_sink *sink, struct aftl_error 
 	struct stream stream = { .sink = sink, .crc = AFTL_CRC_START };
 	bool parked = ftl->parking;
 
-	if (ftl->requests || ftl->free_write_count != ftl->write_commands)
+	if (ftl->requests || aftl_writes_under_way(ftl))
 		return aftl_fail(error, -EBUSY,
 				 "requests or buffered writes are under way; flush and wait for them first");
 	aftl_park(ftl);

@@ -752,6 +752,12 @@ static bool read_stamp(struct durable_device *durable, u32 unit, aftl_slot_t slo
 	return !ret && recognise_bytes(durable, unit, stamp);
 }
 
+static void check_buffer(const struct durable_device *durable, u32 unit, u32 tag, u32 covered)
+{
+	CHECK_EQ(durable->tags[tag].unit, unit);
+	check_stamp(durable, unit, durable->tags[tag].stamp, covered);
+}
+
 static void on_read(struct test_listener *self, struct test_request *request,
 		    const struct aftl_read *read)
 {
@@ -767,7 +773,7 @@ static void on_read(struct test_listener *self, struct test_request *request,
 	else if (read->source == AFTL_SOURCE_ZERO)
 		return; /* Of a zone that has been reset, and written, since the read began. */
 	else if (read->source == AFTL_SOURCE_BUFFER)
-		CHECK_EQ(durable->tags[read->tag].unit, unit);
+		check_buffer(durable, unit, read->tag, covered);
 	else if (read_stamp(durable, unit, read->slot, &stamp))
 		check_stamp(durable, unit, stamp, covered);
 }
