@@ -52,6 +52,11 @@ int aftl_layout_init(struct aftl_layout *layout, const struct aftl_geometry *geo
 		return aftl_fail(error, -EINVAL,
 				 "a page has %u units, its spare area has room for %u; raise unit or lower page",
 				 geo->page_units, AFTL_SPARE_UNITS);
+	/* Recovery counts slots upwards and places of the buffer downwards: they must not meet. */
+	if (geo->kept_units > U32_MAX - geo->slots)
+		return aftl_fail(error, -EINVAL,
+				 "a write buffer of %u units that survives is too large beside %u slots; lower buffer",
+				 geo->kept_units, geo->slots);
 	layout->spares_per_sector = PAYLOAD_BYTES / aftl_spare_bytes(geo);
 	layout->erases = AFTL_FRAME_ERASES;
 	layout->spares = layout->erases + frames_of(geo->blocks, AFTL_ERASES_PER_SECTOR);

@@ -919,26 +919,11 @@ static int format_volume(struct aftl_volume *volume, const struct aftl_superbloc
 	return write_volume(volume, ftl);
 }
 
-/*
- * After a power failure a small device with a map on flash was read-only, and one of two passes,
- * with bad blocks, had lost what a flush had covered; why is not known.
- */
-static int check_buffer(const struct aftl_config *config, struct aftl_error *error)
-{
-	if (!config->buffer || !config->buffer_safe || config->zoned ||
-	    (!config->map_cache && config->passes == 1))
-		return 0;
-	return aftl_fail(error, -EINVAL,
-			 "buffer_safe: a volume keeps no such write buffer beside a map on flash or a second pass; set buffer_safe off, or map_cache 0 and passes 1");
-}
-
 static int check_format(const struct aftl_medium *medium, struct aftl_superblock *super,
 			const struct aftl *ftl, struct aftl_error *error)
 {
 	int ret = aftl_layout_init(&super->layout, &ftl->geo, error);
 
-	if (!ret)
-		ret = check_buffer(&super->config, error);
 	if (ret)
 		return ret;
 	if (super->config.fill)

@@ -79,8 +79,7 @@ int __must_check aftl_volume_config_check(const struct aftl_config *made,
  * @error: takes the sentence on failure
  *
  * Return: 0, -ENOSPC if @medium is too small, -EINVAL for parameters that do not make
- * a device or that a volume cannot serve (fill; buffer_safe beside map_cache or passes), -ENOMEM,
- * or what the medium returned.
+ * a device or that a volume cannot serve (fill), -ENOMEM, or what the medium returned.
  */
 int __must_check aftl_volume_format(const struct aftl_medium *medium,
 				    struct aftl_superblock *super, struct aftl_error *error);
