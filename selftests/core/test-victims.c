@@ -403,6 +403,23 @@ static void room_comes_first(void)
 	test_device_close(&device);
 }
 
+/* There it takes what gives most, whatever the rule. */
+static void who_lacks_room_takes_the_emptiest(void)
+{
+	struct aftl_random random = { 6 };
+	struct aftl_lun *lun;
+	u32 least;
+
+	device_with("victim", "fifo", "gc", "60");
+	lun = device.ftl->luns;
+	write_some(&random, 8, 200);
+	least = aftl_supply_fewest(device.ftl, lun)->valid;
+	CHECK(aftl_supply_victim(device.ftl, lun, U32_MAX)->valid > least);
+	lun->cramped = true;
+	CHECK_EQ(aftl_supply_victim(device.ftl, lun, U32_MAX)->valid, least);
+	test_device_close(&device);
+}
+
 static u32 most_erases(void)
 {
 	u32 most = 0;
@@ -488,6 +505,7 @@ int main(void)
 	tap_run("so many blocks are kept free", so_many_blocks_are_kept_free);
 	tap_run("idle collection has its limit", idle_collection_has_its_limit);
 	tap_run("room comes first", room_comes_first);
+	tap_run("who lacks room takes the emptiest block", who_lacks_room_takes_the_emptiest);
 	tap_run("wear is levelled out of the least erased block", wear_is_levelled);
 
 	tap_run("a rule has its own parameters", a_rule_has_its_parameters);

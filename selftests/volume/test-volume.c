@@ -6,8 +6,9 @@
 #include <stdlib.h>
 
 #include "core/base/encoding.h"
-#include "lib/durable-device.h"
+#include "core/ftl/device.h"
 #include "core/keep/snapshot.h"
+#include "lib/durable-device.h"
 #include "stream.h"
 #include "tap.h"
 
@@ -844,6 +845,104 @@ static void what_has_no_place_stays_in_a_safe_buffer(void)
 	check_stranded(twice, false);
 }
 
+/* Its second word line has had its first pass, and its first one not its second. */
+static bool is_between_passes(const struct aftl *ftl)
+{
+	u32 pages = ftl->geo.pages;
+	u32 i;
+
+	for (i = 0; i < ftl->geo.blocks; i++)
+		if (ftl->media.blocks[i].state == AFTL_BLOCK_OPEN &&
+		    aftl_fine_due(&ftl->media, &ftl->media.blocks[i]) < pages)
+			return true;
+	return false;
+}
+
+static void crash_between_passes(struct durable_device *durable)
+{
+	struct test_device *device = &durable->device;
+	struct aftl_random random = { 1 };
+	u32 i;
+
+	for (i = 0; i < 600; i++)
+		if (i < 300 || i % 8)
+			CHECK_EQ(test_do(device, AFTL_OP_WRITE, i % 300, 1, AFTL_PRECISE, NULL),
+				 0);
+	for (i = 0; i < 50; i++)
+		CHECK_EQ(test_submit(device, AFTL_OP_WRITE, i, 1, AFTL_PRECISE, 0,
+				     aftl_now(device->ftl)), 0);
+	while (!is_between_passes(device->ftl) && test_step(device))
+		;
+	CHECK_EQ(durable_work(durable, U32_MAX), 0);
+	CHECK_EQ(aftl_volume_commit(durable->volume), 0);
+	durable_crash(durable, DISK_CRASH_NOTHING, &random);
+}
+
+/* A unit of the due second pass, whose end was noted before its beginning. */
+static void note_a_part(struct aftl *ftl)
+{
+	struct aftl_block *block = ftl->media.blocks;
+	aftl_slot_t slot;
+
+	while (block->state != AFTL_BLOCK_CLOSED || block->frontier == ftl->geo.pages)
+		block++;
+	slot = aftl_page_slot(&ftl->media, block, aftl_fine_due(&ftl->media, block));
+	aftl_map_set(ftl, ftl->luns, block, to_unit(700), slot, AFTL_PRECISE);
+}
+
+/* Others have all that is free. */
+static void take_what_is_free(struct aftl *ftl)
+{
+	struct aftl_block *block;
+
+	while ((block = aftl_supply_take(ftl, ftl->luns, 0)))
+		aftl_supply_open(ftl, block, AFTL_ORDER_FOGGY_FINE, 0);
+}
+
+static void move_somewhere(struct durable_device *durable)
+{
+	CHECK_EQ(aftl_collect(durable->device.ftl, 0), 0);
+	test_wait(&durable->device, 1000000000);
+	CHECK(test_counters(&durable->device)->programmed_gc_units);
+	CHECK(test_counters(&durable->device)->array_erases);
+	CHECK_EQ(durable_settle(durable), 0);
+	test_audit(&durable->device);
+	durable_check(durable);
+}
+
+/*
+ * Power fails where nothing is free, and what a block had between its passes is gone: there is room
+ * in it for what has to be moved, unless a part of it was noted, which counts.
+ */
+static void room_between_two_passes(void)
+{
+	static const char *const twice[] = {
+		"channels", "1", "chips", "1", "blocks", "24", "layers", "4", "word_lines", "2",
+		"bits", "4", "one_shot", "on", "passes", "2", "op", "50", "buffer", "256KiB", NULL
+	};
+	struct durable_device durable;
+	struct aftl *ftl;
+	u32 noted;
+
+	open_device(&durable, "baseline", twice);
+	must(&durable, durable_start(&durable, "baseline", false), "start");
+	crash_between_passes(&durable);
+	for (noted = 2; noted--;) {
+		must(&durable, durable_start(&durable, "baseline", false), "start");
+		ftl = durable.device.ftl;
+		CHECK(!ftl->luns->refuge);
+		if (noted)
+			note_a_part(ftl);
+		take_what_is_free(ftl);
+		aftl_supply_resettle(ftl);
+		CHECK_EQ(!ftl->luns->refuge, noted);
+		if (!noted)
+			move_somewhere(&durable);
+		durable_stop(&durable);
+	}
+	durable_close(&durable);
+}
+
 /* What a discard of the wrong range leaves. */
 static void zeroed_tables_are_damaged(void)
 {
@@ -1155,6 +1254,7 @@ int main(void)
 	tap_run("a buffer that survives stays", a_safe_buffer_stays);
 	tap_run("a buffer that survives is there again", a_safe_buffer_survives);
 	tap_run("a buffer that survives outlives a die", a_safe_buffer_outlives_a_die);
+	tap_run("room between two passes", room_between_two_passes);
 	tap_run("what has no place stays in a buffer that survives",
 		what_has_no_place_stays_in_a_safe_buffer);
 	tap_run("zeroed tables are damaged", zeroed_tables_are_damaged);

@@ -945,6 +945,7 @@ static inline void aftl_forget_own(struct aftl_lun *lun, const struct aftl_block
 		lun->cache = NULL;
 }
 
+bool aftl_step_valid(const struct aftl *ftl, u32 first);
 void aftl_supply_retire(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 void aftl_supply_remove_free(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 void aftl_supply_close_early(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);

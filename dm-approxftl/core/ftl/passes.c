@@ -38,7 +38,8 @@ static void ask_chip(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_n
  * aftl_pass_due() - what is held for the fine pass whose turn it is in @lun; NULL: for none
  * @placement: takes its place
  *
- * It has to be committed before anything else is programmed.
+ * It has to be committed before anything else is programmed. The core's own block may be one that
+ * was closed when what it held was lost: it comes with nothing in it.
  */
 struct aftl_held *aftl_pass_due(struct aftl *ftl, struct aftl_lun *lun,
 				struct aftl_placement *placement)
@@ -47,6 +48,9 @@ struct aftl_held *aftl_pass_due(struct aftl *ftl, struct aftl_lun *lun,
 	u32 page = ftl->geo.pages;
 	u32 i;
 
+	*placement = (struct aftl_placement){ .block = lun->refuge };
+	if (lun->refuge)
+		aftl_held_begin(ftl, lun, NULL, placement, NULL);
 	for (i = 0; i < ftl->foggy_blocks && page == ftl->geo.pages; i++)
 		if (lun->foggy[i].block)
 			page = aftl_fine_due(&ftl->media, lun->foggy[i].block);

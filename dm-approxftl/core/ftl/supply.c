@@ -202,7 +202,8 @@ struct aftl_block *aftl_supply_victim(struct aftl *ftl, struct aftl_lun *lun, u3
 
 	if (!victim || victim->valid > most_valid)
 		return NULL;
-	ask_for_victim(ftl, &closed, &victim);
+	if (likely(!lun->cramped))
+		ask_for_victim(ftl, &closed, &victim);
 	return victim;
 }
 
@@ -359,18 +360,37 @@ void aftl_supply_restored(struct aftl *ftl)
 }
 
 /*
- * Could a closed block take another program? Not one of which a fine pass is due: what was held for
- * it is gone.
+ * aftl_step_valid() - is anything valid in the program whose first page, of the device, is @first?
  */
+bool aftl_step_valid(const struct aftl *ftl, u32 first)
+{
+	u32 slot = first * ftl->geo.page_units;
+	u32 end = slot + ftl->program_units;
+
+	for (; slot < end; slot++)
+		if (aftl_slot_valid(&ftl->media, to_slot(slot)))
+			return true;
+	return false;
+}
+
+/* What was held for a fine pass that is due is gone, but a part of it was noted in time. */
+static bool has_part(const struct aftl *ftl, const struct aftl_block *block)
+{
+	u32 due = aftl_fine_due(&ftl->media, block);
+
+	return due < ftl->geo.pages &&
+	       aftl_step_valid(ftl, aftl_device_page(&ftl->media, block, due));
+}
+
+/* Could a closed block take another program? */
 static bool can_go_on(const struct aftl *ftl, struct aftl_block *block)
 {
 	bool can;
 
 	block->state = AFTL_BLOCK_OPEN;
-	can = aftl_order_allows(&ftl->media, block, aftl_order_next(&ftl->media, block),
-				ftl->geo.program_pages);
+	can = aftl_order_next(&ftl->media, block) < ftl->geo.pages;
 	block->state = AFTL_BLOCK_CLOSED;
-	return can;
+	return can && !(ftl->foggy_blocks && has_part(ftl, block));
 }
 
 static struct aftl_block *emptiest(struct aftl *ftl, const struct aftl_lun *lun)

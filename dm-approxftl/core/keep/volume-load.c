@@ -702,17 +702,6 @@ static int scan_units(struct scan *scan, struct aftl_error *error)
 	return ret ? ret : scan_discards(scan, error);
 }
 
-static bool step_valid(const struct aftl *ftl, u32 first)
-{
-	u32 slot = first * ftl->geo.page_units;
-	u32 end = slot + aftl_program_units(&ftl->geo);
-
-	for (; slot < end; slot++)
-		if (aftl_slot_valid(&ftl->media, to_slot(slot)))
-			return true;
-	return false;
-}
-
 /*
  * The last programs of a block of which nothing is left: as if they had not been, so that its zone
  * finds the room that it was promised. A block of which nothing is left at all is erased.
@@ -725,7 +714,7 @@ static void take_back_programs(struct aftl *ftl, struct aftl_block *block)
 	if (!block->valid || block->state == AFTL_BLOCK_BAD)
 		return;
 	for (page -= ftl->geo.program_pages;
-	     !step_valid(ftl, aftl_device_page(&ftl->media, block, page));
+	     !aftl_step_valid(ftl, aftl_device_page(&ftl->media, block, page));
 	     page -= ftl->geo.program_pages)
 		for (i = 0; i < ftl->geo.program_pages; i++) {
 			u16 *attr = &ftl->media.attr[aftl_device_page(&ftl->media, block,
