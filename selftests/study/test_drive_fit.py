@@ -88,6 +88,38 @@ def test_halves_follow_the_curves(drive: Drive) -> None:
     assert abs(sizes[0] - sizes[1]) <= 3
 
 
+def counted(cell: str) -> tuple[int, int]:
+    """Read "3 of 5"."""
+    within, _, points = cell.partition(" of ")
+    return (int(within), int(points)) if points else (0, 0)
+
+
+def test_the_page_has_all_points_in_their_halves() -> None:
+    """How many of them are within their bands only `make drives` can tell, in minutes."""
+    page = (TOP / "docs" / "drives.md").read_text()
+    rows = re.findall(r"^\| (.*?) ?\| ([a-z-]+)(?:, (sequential))? \| (.+?) \| (.+?) \| (.+?) \| ",
+                      page.split("## The table")[1], re.M)
+    named, sums = "", [[0, 0], [0, 0]]
+    told: dict[tuple[str, ...], list[int]] = {}
+    wanted: dict[tuple[str, ...], list[int]] = defaultdict(lambda: [0, 0])
+    for name, table, order, measure, *cells in rows[2:]:
+        named = name.strip("`") or named
+        counts = [counted(cell) for cell in cells]
+        told[named, table, order, measure] = [points for _, points in counts]
+        for total, count in zip(sums, counts, strict=True):
+            total[:] = [one + more for one, more in zip(total, count, strict=True)]
+    for drive in DRIVES:
+        for one in points_of(drive, SHAPE, OWN_TABLES):
+            order = "sequential" * (one.table == "read-grid" and "sequential" in one.what)
+            which = one.half == HELD or not drive.free
+            wanted[drive.name, one.table, order, one.measure][which] += 1
+    assert told == wanted
+    text = " ".join(page.split())
+    (within, points), (held, unseen) = sums
+    assert f"Of {points + unseen} points {within + held} are within their bands: {within} of the " \
+           f"{points} of the half that is for fitting, {held} of the {unseen} that are held" in text
+
+
 @dataclass
 class Pretended:
     """A bench that has run nothing, and knows what was asked for."""
