@@ -42,6 +42,7 @@ struct tally {
 	u32 map_moved;
 	u32 map_crashed;
 	u32 safe_crashed;
+	u32 safe_beside;
 	u32 safe_units;
 };
 
@@ -220,6 +221,8 @@ static void crash(struct life *life)
 	tally.crashes++;
 	tally.map_crashed += life->durable.super.config.map_cache > 0;
 	tally.safe_crashed += is_safe(life);
+	tally.safe_beside += is_safe(life) && (life->durable.super.config.map_cache ||
+					       life->durable.super.config.passes > 1);
 }
 
 /* Only the power may be the cause. */
@@ -447,8 +450,8 @@ static void report(void)
 		 tally.changed_policy, tally.collected, tally.again, tally.retired);
 	tap_note("%u crashes of a map on flash; sessions that wrote it %u, moved it %u",
 		 tally.map_crashed, tally.map_written, tally.map_moved);
-	tap_note("%u crashes of a buffer that survives them, %u units found in it",
-		 tally.safe_crashed, tally.safe_units);
+	tap_note("%u crashes of a buffer that survives them, %u beside a map on flash or a second pass, %u units found in it",
+		 tally.safe_crashed, tally.safe_beside, tally.safe_units);
 	tap_note("%u dead dies, %u sessions with rebuilding", tally.dead, tally.rebuilt);
 }
 
@@ -470,6 +473,7 @@ static void enough_of_everything(void)
 	CHECK_RANGE(tally.map_written, 100, U32_MAX);
 	CHECK_RANGE(tally.map_moved, 1, U32_MAX);
 	CHECK_RANGE(tally.safe_crashed, 1000, U32_MAX);
+	CHECK_RANGE(tally.safe_beside, 100, U32_MAX);
 	CHECK_RANGE(tally.safe_units, 1000, U32_MAX);
 }
 
