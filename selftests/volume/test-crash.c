@@ -450,8 +450,9 @@ static void report(void)
 		 tally.changed_policy, tally.collected, tally.again, tally.retired);
 	tap_note("%u crashes of a map on flash; sessions that wrote it %u, moved it %u",
 		 tally.map_crashed, tally.map_written, tally.map_moved);
-	tap_note("%u crashes of a buffer that survives them, %u beside a map on flash or a second pass, %u units found in it",
-		 tally.safe_crashed, tally.safe_beside, tally.safe_units);
+	tap_note("%u crashes of a buffer that survives them, %u units found in it",
+		 tally.safe_crashed, tally.safe_units);
+	tap_note("%u of them beside a map on flash or a second pass", tally.safe_beside);
 	tap_note("%u dead dies, %u sessions with rebuilding", tally.dead, tally.rebuilt);
 }
 
