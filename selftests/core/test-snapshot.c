@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "core/base/encoding.h"
 #include "core/ftl/device.h"
 #include "bytes.h"
 #include "stream.h"
@@ -340,8 +341,31 @@ static void most_were_saved_again(void)
 	CHECK_MSG(saved_again > 40, "%u", saved_again);
 }
 
+/* Of every length, from every place, in one piece and in two. */
+static void checksums_are_those_of_the_standard(void)
+{
+	u8 bytes[48];
+	u32 from, size, cut;
+
+	for (size = 0; size < sizeof(bytes); size++)
+		bytes[size] = size * 37 + 11;
+	CHECK_EQ((u32)~aftl_crc32c(AFTL_CRC_START, "123456789", 9), 0xe3069283);
+	for (from = 0; from < 8; from++) {
+		for (size = 0; size <= sizeof(bytes) - from; size++) {
+			const u8 *at = bytes + from;
+			u32 whole = test_crc32c(at, size);
+
+			CHECK_EQ((u32)~aftl_crc32c(AFTL_CRC_START, at, size), whole);
+			for (cut = 0; cut <= size; cut++)
+				CHECK_EQ((u32)~aftl_crc32c(aftl_crc32c(AFTL_CRC_START, at, cut),
+							   at + cut, size - cut), whole);
+		}
+	}
+}
+
 int main(void)
 {
+	tap_run("checksums are those of the standard", checksums_are_those_of_the_standard);
 	tap_run("a new device", a_new_device_round_trips);
 	with_every_policy("a used device", plain);
 	with_every_policy("a device with everything on", busy);

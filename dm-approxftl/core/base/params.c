@@ -113,7 +113,7 @@ int aftl_core_param_find(const char *key)
 	unsigned int i;
 
 	for (i = 0; i < AFTL_CORE_PARAMS; i++)
-		if (!strcmp(aftl_core_params[i].key, key))
+		if (*aftl_core_params[i].key == *key && !strcmp(aftl_core_params[i].key, key))
 			return i;
 	return -ENOENT;
 }

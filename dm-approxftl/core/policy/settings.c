@@ -24,16 +24,15 @@ static const struct {
 
 static_assert(AFTL_GROUPS_MAX == 2, "a line for each");
 
-/* NULL if nothing is added there, which is so in most places, or the same as before. */
+/*
+ * NULL if nothing is added there, which is so in most places, or the same as by the one before:
+ * who shares a group stands beside each other in the list.
+ */
 static const struct aftl_param_group *group_at(u32 i)
 {
 	const struct aftl_param_group *group = *groups[i].group;
-	u32 j;
 
-	for (j = 0; group && j < i; j++)
-		if (*groups[j].group == group)
-			return NULL;
-	return group;
+	return i && *groups[i - 1].group == group ? NULL : group;
 }
 
 /* The group that has number @own of what is added, and which it is there. */

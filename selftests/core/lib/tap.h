@@ -35,35 +35,44 @@ int tap_finish(void);
 /* Checks of the running point that have failed so far. */
 unsigned int tap_failures(void);
 
-/* What the macros below call. */
-bool tap_check(bool held, const char *file, int line, const char *format, ...) __printf(4, 5);
+/* What the macros below call where a check does not hold. Return: false. */
+bool tap_wrong(const char *file, int line, const char *format, ...) __printf(3, 4);
+
+/* As a statement, too, without a word of the compiler. */
+static inline bool tap_checked(bool held)
+{
+	return held;
+}
 
 static inline bool tap_compare(u64 got, u64 wanted, const char *file, int line, const char *text)
 {
-	return tap_check(got == wanted, file, line, "%s is %llu, not %llu", text,
-			 (unsigned long long)got, (unsigned long long)wanted);
+	return got == wanted || tap_wrong(file, line, "%s is %llu, not %llu", text,
+					  (unsigned long long)got, (unsigned long long)wanted);
 }
 
 static inline bool tap_within(u64 got, u64 low, u64 high, const char *file, int line,
 			      const char *text)
 {
-	return tap_check(got >= low && got <= high, file, line, "%s is %llu, not in %llu .. %llu",
-			 text, (unsigned long long)got, (unsigned long long)low,
+	return (got >= low && got <= high) ||
+	       tap_wrong(file, line, "%s is %llu, not in %llu .. %llu", text,
+			 (unsigned long long)got, (unsigned long long)low,
 			 (unsigned long long)high);
 }
 
 static inline bool tap_same_text(const char *got, const char *wanted, const char *file, int line)
 {
-	return tap_check(!strcmp(got, wanted), file, line, "\"%s\" is not \"%s\"", got, wanted);
+	return !strcmp(got, wanted) ||
+	       tap_wrong(file, line, "\"%s\" is not \"%s\"", got, wanted);
 }
 
 static inline bool tap_contains(const char *got, const char *part, const char *file, int line)
 {
-	return tap_check(strstr(got, part), file, line, "\"%s\" lacks \"%s\"", got, part);
+	return strstr(got, part) || tap_wrong(file, line, "\"%s\" lacks \"%s\"", got, part);
 }
 
-#define CHECK(condition) tap_check((condition), __FILE__, __LINE__, "%s", #condition)
-#define CHECK_MSG(condition, ...) tap_check((condition), __FILE__, __LINE__, __VA_ARGS__)
+#define CHECK(condition) CHECK_MSG(condition, "%s", #condition)
+#define CHECK_MSG(condition, ...) \
+	tap_checked((condition) || tap_wrong(__FILE__, __LINE__, __VA_ARGS__))
 #define CHECK_EQ(got, wanted) \
 	tap_compare((u64)(got), (u64)(wanted), __FILE__, __LINE__, #got)
 #define CHECK_RANGE(got, low, high) \
