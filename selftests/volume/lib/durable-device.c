@@ -105,9 +105,10 @@ static u64 word_of(u32 unit, u32 stamp, u32 word)
 static void fill_bytes(struct durable_device *durable, u32 unit, u32 stamp)
 {
 	u64 *words = (u64 *)durable->bytes;
+	u32 count = unit_bytes(durable) / 8;
 	u32 i;
 
-	for (i = 0; i < unit_bytes(durable) / 8; i++)
+	for (i = 0; i < count; i++)
 		words[i] = word_of(unit, stamp, i);
 }
 
@@ -115,10 +116,11 @@ static void fill_bytes(struct durable_device *durable, u32 unit, u32 stamp)
 static bool recognise_bytes(const struct durable_device *durable, u32 unit, u32 *stamp)
 {
 	const u64 *words = (const u64 *)durable->bytes;
+	u32 count = unit_bytes(durable) / 8;
 	u32 i;
 
 	*stamp = words[0] >> 32;
-	for (i = 0; i < unit_bytes(durable) / 8; i++)
+	for (i = 0; i < count; i++)
 		if (words[i] != word_of(unit, *stamp, i))
 			return CHECK_MSG(false,
 					 "unit %u: word %u is %016llx: not of it, or torn (stamp %u)",
