@@ -415,15 +415,18 @@ static void commit_store(struct aftl_disk *disk)
 		DMERR("%pg: the volume could not be written", bdev);
 }
 
-/* What is safe in the write buffer gets on flash all the same: beside it there is no snapshot. */
-static void empty_buffer(struct aftl_disk *disk)
+static void hurry_stopped(struct aftl_disk *disk, bool hurry)
 {
-	if (!disk->durable->safe)
-		return;
 	if (!aftl_disk_enter(disk, false))
-		aftl_hurry(disk->ftl, true);
+		aftl_hurry(disk->ftl, hurry);
 	spin_unlock_bh(&disk->lock);
+}
+
+void aftl_disk_empty_buffer(struct aftl_disk *disk)
+{
+	hurry_stopped(disk, true);
 	work_out(disk);
+	hurry_stopped(disk, false);
 }
 
 /* The end: what is under way ends, and all of the FTL is saved. */
@@ -433,7 +436,9 @@ static void close_store(struct aftl_disk *disk)
 
 	if (!disk->ftl || !aftl_dev_wake(disk->durable))
 		return;
-	empty_buffer(disk);
+	/* Beside what is in the write buffer there is no snapshot. */
+	if (disk->durable->safe)
+		aftl_disk_empty_buffer(disk);
 	park(disk);
 	if (aftl_dev_close(disk->durable, &error))
 		DMERR("%pg: %s", disk->durable->device.bdev, error.text);

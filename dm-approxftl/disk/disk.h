@@ -114,6 +114,14 @@ void aftl_disk_collect(struct aftl_disk *disk);
 int aftl_disk_carry_out(struct aftl_disk *disk, struct aftl_io *io);
 
 /**
+ * aftl_disk_empty_buffer() - program what a flush leaves in a write buffer that survives
+ * @disk: that is stopped
+ *
+ * Context: as of aftl_disk_carry_out().
+ */
+void aftl_disk_empty_buffer(struct aftl_disk *disk);
+
+/**
  * aftl_disk_enter() - lock the disk, at the present, for one call of the FTL
  * @killable: the caller can live without
  *

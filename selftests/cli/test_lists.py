@@ -234,6 +234,14 @@ class TestList:
 OPTIONS = {"-o": "show", "-S": "sort"}
 
 
+@pytest.mark.parametrize("verb", ["params", "profiles", "policies"])
+def test_what_is_listed_can_be_asked_for(verb: str) -> None:
+    """One by one, in its own letters and with dashes for underscores and the other way round."""
+    for name in cells(verb, columns(verb)[0]["key"]):
+        for way in (name, name.replace("_", "-"), name.replace("-", "_")):
+            assert ask(verb, way, "--no-head", "-o", columns(verb)[0]["key"]).out.strip() == name
+
+
 def test_a_minus_alone_is_the_first_column_of_nothing() -> None:
     assert ask("params", "-S", "-").code == 2
     assert ask("params", "-o", "+").code == 2

@@ -3,6 +3,7 @@
  * Blocks that are bad from the start, go bad in use, or wear out, until the device
  * has none left: data stays, nobody waits for ever.
  */
+#include "bytes.h"
 #include "shadow-store.h"
 #include "stream.h"
 #include "tap.h"
@@ -214,12 +215,17 @@ static void buffer_is_lost(void)
 	close_device();
 }
 
-/* It is read there, no flush misses it, and whoever closes the device does not wait for it. */
+/*
+ * It is read there, no flush misses it, whoever closes the device does not wait for it, and what is
+ * saved without it is refused.
+ */
 static void a_safe_buffer_keeps_what_has_no_place(void)
 {
 	static const char *const safe[] = {
 		SMALL, "op", "60", "buffer", "64KiB", "buffer_safe", "on", NULL
 	};
+	struct test_bytes bytes = { 0 };
+	struct aftl_sink sink = test_bytes_sink(&bytes);
 	u64 reads;
 	u32 i;
 
@@ -229,7 +235,8 @@ static void a_safe_buffer_keeps_what_has_no_place(void)
 	for (i = 0; i < aftl_geometry(device.ftl)->blocks; i++)
 		CHECK_EQ(aftl_fail_block(device.ftl, i), 0);
 	test_wait(&device, 1000000000);
-	CHECK(aftl_buffer_lost(device.ftl));
+	CHECK(!aftl_buffer_lost(device.ftl));
+	CHECK_EQ(test_do(&device, AFTL_OP_FLUSH, 0, 0, 0, NULL), 0);
 	store.full_disk = true;
 	check_read_only();
 	reads = test_counters(&device)->buffer_read_units;
@@ -239,9 +246,10 @@ static void a_safe_buffer_keeps_what_has_no_place(void)
 	CHECK(!aftl_busy(device.ftl));
 	read_everything();
 	test_audit(&device);
-	shadow_close(&store);
-	CHECK_EQ(test_device_reload(&device), 0);
-	test_device_close(&device);
+	CHECK_EQ(aftl_save(device.ftl, &sink, &device.error), -ENOSPC);
+	CHECK_EQ(bytes.size, 0);
+	CHECK_CONTAINS(device.error.text, "no block is left for what the write buffer holds");
+	close_device();
 }
 
 /* Every block in turn fails, until the device gives up. */

@@ -185,6 +185,46 @@ keeps_data_that_do_not_fit()
 		cmp -n 33554432 "$scratch/data" /dev/mapper/aftl-cycle && dmsetup remove aftl-cycle
 }
 
+# with_idle SHARE: such a table of a small device whose write buffer survives
+with_idle()
+{
+	line ram "$sectors" channels 1 chips 1 blocks 24 op 40 policy baseline timing scale:100 \
+		buffer 256KiB buffer_safe on buffer_hold 1s gc_idle_valid "$1"
+}
+
+# What a flush leaves in such a buffer goes along. What no block is left for stays there, a table
+# that would do without is refused, and one that is the same has it.
+keeps_what_has_no_block()
+{
+	sectors=16384
+	dd if=/dev/urandom of="$scratch/data" bs=4k count=1 2>"$scratch/said"
+	with_idle 50 | dmsetup create aftl-cycle && put_one && with_idle 55 | other_table &&
+		has_one && put_one || return
+	for block in $(seq 0 23); do
+		dmsetup message aftl-cycle 0 fault block "$block" || return
+	done
+	with_idle 60 >"$scratch/other"
+	sync /dev/mapper/aftl-cycle && ! other_table <"$scratch/other" 2>"$scratch/said" &&
+		dmesg | grep -q 'no block is left for what the write buffer holds' &&
+		with_idle 55 | other_table && has_one && [ "$(status_word aftl-cycle 1)" = ro ] &&
+		dmsetup remove aftl-cycle
+}
+
+put_one()
+{
+	dd if="$scratch/data" of=/dev/mapper/aftl-cycle oflag=direct bs=4k 2>"$scratch/said"
+}
+
+has_one()
+{
+	cmp -n 4096 "$scratch/data" /dev/mapper/aftl-cycle
+}
+
+other_table()
+{
+	dmsetup reload aftl-cycle && dmsetup resume aftl-cycle
+}
+
 # shellcheck disable=SC2086 # words
 create aftl-cycle ram $small || exit 1
 ktap_test_run 'a table is reloaded: state and counters stay' keeps_state
@@ -212,4 +252,5 @@ in_turn 'a cache comes and goes with I/O' under_load with_a_cache pause without_
 	with_a_cache same_table without_a_cache
 dmsetup remove aftl-cycle
 ktap_test_run 'what does not fit the new table is kept for the next' keeps_data_that_do_not_fit
+in_turn 'what has no block left is not dropped by a reload' keeps_what_has_no_block
 finished

@@ -44,12 +44,17 @@ const char *const *option_words(const struct option_row *row)
 	return arrival_shape_words;
 }
 
+static char without_dash(char letter)
+{
+	return letter == '-' ? '_' : letter;
+}
+
 bool option_same_name(const char *name, const char *text, size_t length)
 {
 	size_t i;
 
 	for (i = 0; i < length; i++)
-		if (name[i] != (text[i] == '-' ? '_' : text[i]))
+		if (without_dash(name[i]) != without_dash(text[i]))
 			return false;
 	return !name[length];
 }

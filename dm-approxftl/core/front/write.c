@@ -429,11 +429,11 @@ static void fail_command(struct aftl *ftl, u32 index)
 			(AFTL_COMMAND_DROPPED | AFTL_COMMAND_SUPERSEDED));
 
 	if (!request && wanted) {
-		ftl->buffer_lost = true;
 		if (ftl->config.buffer_safe) {
 			strand(ftl, &ftl->commands[index]);
 			return;
 		}
+		ftl->buffer_lost = true;
 	}
 	leave_controller(ftl, index);
 	if (!request)

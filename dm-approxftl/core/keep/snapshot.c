@@ -350,6 +350,9 @@ int aftl_save(struct aftl *ftl, const struct aftl_sink *sink, struct aftl_error 
 	if (ftl->requests || aftl_writes_under_way(ftl))
 		return aftl_fail(error, -EBUSY,
 				 "requests or buffered writes are under way; flush and wait for them first");
+	if (ftl->stranded)
+		return aftl_fail(error, -ENOSPC,
+				 "no block is left for what the write buffer holds, and what is saved has no place for it");
 	aftl_park(ftl);
 	forget_others(ftl);
 	save_all(&stream, ftl);

@@ -86,7 +86,8 @@ void aftl_unpark(struct aftl *ftl);
  * anew afterwards, here and in the device that is loaded. Statistics are not saved.
  *
  * Return: 0; -EBUSY while requests or buffered writes are under way (flush and wait
- * first); or what the sink returned.
+ * first); -ENOSPC if a write buffer that survives holds what no block is left for; or what
+ * the sink returned.
  */
 int __must_check aftl_save(struct aftl *ftl, const struct aftl_sink *sink,
 			   struct aftl_error *error);
