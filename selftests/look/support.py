@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from selftests.lib.programs import BUILD, Done, run_program
-from selftests.playground.support import CHROMIUM, Browser
+from selftests.playground.support import Browser
 
 PROGRAM = BUILD / "approxftl"
 
@@ -130,7 +130,7 @@ def snapshots(directory: Path) -> list[Path]:
 def browse(page: Path, profile: Path, *options: str) -> Done:
     """Open a page in a real browser that has no network."""
     done = subprocess.run(
-        [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
+        ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
          f"--user-data-dir={profile}", "--host-resolver-rules=MAP * ~NOTFOUND", *options,
          page.as_uri()],
         capture_output=True, text=True, timeout=120, check=False)

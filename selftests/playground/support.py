@@ -22,9 +22,7 @@ needs_page = pytest.mark.skipif(
     not PAGE.exists(), reason="the playground was not built: clang, lld, wasi-libc or "
     "libclang-rt-dev-wasm32 is missing")
 
-#: Chromium as a program without windows, which begins in a quarter of the time.
-CHROMIUM = "chromium-headless-shell"
-#: In its own words: no network, no graphics card, no other processes to wait for.
+#: Chromium in its own words: no network, no graphics card, no other processes to wait for.
 OPTIONS = ("--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe",
            "--host-resolver-rules=MAP * ~NOTFOUND", "--no-first-run", "--mute-audio",
            "--disable-background-networking", "--disable-component-update")
@@ -48,7 +46,7 @@ class Browser:
         # It reads 3 and writes 4, whatever these were here.
         ends = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in (ours[0], theirs[1])]
         self.process = os.posix_spawnp(
-            CHROMIUM, [CHROMIUM, *OPTIONS, f"--user-data-dir={profile}", "about:blank"],
+            "chromium", ["chromium", *OPTIONS, f"--user-data-dir={profile}", "about:blank"],
             os.environ, file_actions=[
                 (os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0),
                 (os.POSIX_SPAWN_DUP2, 1, 2), (os.POSIX_SPAWN_DUP2, ends[0], 3),
