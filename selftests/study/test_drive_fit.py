@@ -179,7 +179,7 @@ def test_the_half_not_seen_may_be_anything(tmp_path: Path) -> None:
     for number, (result, status) in enumerate((("23.68", 0), ("9999", 0), ("", 0), ("many", 1))):
         tables = spoilt(tmp_path / str(number), "kioxia-xg6-fio.csv", result)
         out = tmp_path / f"{number}.json"
-        drives("--fit", "kioxia-xg6", "--tables", tables, "--save", tables, f"--json={out}",
+        drives("--refit", "kioxia-xg6", "--tables", tables, "--save", tables, f"--json={out}",
                "--out", tmp_path / "kept", status=status)
         profiles.append((tables / "kioxia-xg6.profile").read_text())
         if not status:
@@ -324,7 +324,7 @@ def test_a_fit_repeats_and_its_profile_is_taken(tmp_path: Path) -> None:
     texts, folders = [], [tmp_path / "a", tmp_path / "b"]
     for folder in folders:
         folder.mkdir()
-        texts.append(drives("--fit", "kioxia-xg6", "--swap", "--evaluations=2", "--save",
+        texts.append(drives("--refit", "kioxia-xg6", "--swap", "--evaluations=2", "--save",
                             folder).stdout)
     assert texts[0] == texts[1]
     path, other = (folder / "kioxia-xg6.profile" for folder in folders)
@@ -338,16 +338,16 @@ def test_a_fit_repeats_and_its_profile_is_taken(tmp_path: Path) -> None:
     drives("kioxia-xg6", "--only", "random-read", "--profiles", folders[0], f"--json={out}")
     assert all("--read=120us" in point["arguments"] and not point["within"]
                for point in json.loads(out.read_text())["points"])
-    said = drives("--fit", "kioxia-xg6", "--save", folders[0], status=1).stderr
+    said = drives("--refit", "kioxia-xg6", "--save", folders[0], status=1).stderr
     assert "is there already" in said and path.read_text().startswith("# of ours")
-    said = drives("--fit", "kioxia-xg6", "--profiles", folders[0], "--evaluations=1").stdout
+    said = drives("--refit", "kioxia-xg6", "--profiles", folders[0], "--evaluations=1").stdout
     assert re.search(r"^read +120us ", said, re.M)
 
 
 def test_who_interrupts_gets_the_best_so_far(tmp_path: Path) -> None:
     out = tmp_path / "fits.json"
     process = subprocess.Popen(
-        [BUILD / "approxftl-drives", "--fit", "wd-zn540", "wd-dc-960", "--only", "KiB, 16 x 1",
+        [BUILD / "approxftl-drives", "--refit", "wd-zn540", "wd-dc-960", "--only", "KiB, 16 x 1",
          "--progress", "--jobs=1", "--save", tmp_path, f"--json={out}"],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     assert process.stderr is not None
@@ -365,13 +365,13 @@ def test_who_interrupts_gets_the_best_so_far(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("words", "status", "sentence"), [
-    (["--fit", "wd-conventional"], 2, "nothing of it is fitted"),
-    (["--fit", "kioxia-xg6", "--html=x"], 2, "--html does not go with --fit"),
-    (["--fit", "kioxia-xg6", "--at-least=5"], 2, "--at-least does not go with --fit"),
-    (["kioxia-xg6", "--save=."], 2, "--save does not go without --fit"),
-    (["kioxia-xg6", "--swap"], 2, "--swap does not go without --fit"),
-    (["--fit", "kioxia-xg6", "--only=nothing"], 3, "no point of kioxia-xg6 to fit to"),
-    (["--fit", "kioxia-xg6", "--save=/nowhere"], 3, "no such directory")])
+    (["--refit", "wd-conventional"], 2, "nothing of it is fitted"),
+    (["--refit", "kioxia-xg6", "--html=x"], 2, "--html does not go with --refit"),
+    (["--refit", "kioxia-xg6", "--at-least=5"], 2, "--at-least does not go with --refit"),
+    (["kioxia-xg6", "--save=."], 2, "--save does not go without --refit"),
+    (["kioxia-xg6", "--swap"], 2, "--swap does not go without --refit"),
+    (["--refit", "kioxia-xg6", "--only=nothing"], 3, "no point of kioxia-xg6 to fit to"),
+    (["--refit", "kioxia-xg6", "--save=/nowhere"], 3, "no such directory")])
 def test_what_is_refused(words: list[str], status: int, sentence: str) -> None:
     assert sentence in drives(*words, status=status).stderr
 
@@ -379,4 +379,4 @@ def test_what_is_refused(words: list[str], status: int, sentence: str) -> None:
 def test_a_start_outside_the_bounds_is_refused(tmp_path: Path) -> None:
     (tmp_path / "kioxia-xg6.profile").write_text("read=500us\n")
     assert "read is 500us, not from 20us to 120us" in drives(
-        "--fit", "kioxia-xg6", "--profiles", tmp_path, status=1).stderr
+        "--refit", "kioxia-xg6", "--profiles", tmp_path, status=1).stderr

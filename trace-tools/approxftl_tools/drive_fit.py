@@ -185,7 +185,7 @@ class Fit:
     def profile(self) -> str:
         """Return the profile, which the simulator takes after that of the drive."""
         ended = "interrupted after" if self.interrupted else "after"
-        lines = [f"# {self.drive.about}, fitted by approxftl drives --fit, {ended} "
+        lines = [f"# {self.drive.about}, fitted by approxftl drives --refit, {ended} "
                  f"{self.evaluations} evaluations.",
                  f"# approxftl sim --profile {self.drive.name} --set @FILE"]
         for which, (one, value) in enumerate(zip(self.drive.free, self.values, strict=True)):

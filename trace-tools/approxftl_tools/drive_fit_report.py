@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""approxftl drives --fit: what was fitted, what it says of the half not seen, and the profiles."""
+"""approxftl drives --refit: what was fitted, what it says of the half not seen, the profiles."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ MINE = ("save", "swap")
 
 def check(arguments: argparse.Namespace) -> None:
     """Refuse options that do not belong together, and profiles that are there."""
-    for names, wrong in ((OTHERS, arguments.fit), (MINE, not arguments.fit)):
+    for names, wrong in ((OTHERS, arguments.refit), (MINE, not arguments.refit)):
         for name in names:
             if wrong and getattr(arguments, name):
                 raise Refusal(f"--{name.replace('_', '-')} does not go with"
-                              f"{'' if arguments.fit else 'out'} --fit", command.USAGE)
+                              f"{'' if arguments.refit else 'out'} --refit", command.USAGE)
 
 
 def targets(drives: Sequence[Drive], folder: Path) -> dict[str, Path]:

@@ -34,12 +34,12 @@ EPILOG = """\
 Each drive is a profile of the simulator, small in capacity, and a policy. The published loads run
 on it with the same preparation and the same written volume, in capacities. A figure is within its
 band or it is missed; docs/drives.md says why some are. "fitted" in the last column are the points
-of the half that --fit has fitted the profile to, "held" the others. Tables of --tables are
+of the half that --refit has fitted the profile to, "held" the others. Tables of --tables are
 "unseen": DRIVE-TABLE.csv, with the columns of those in the package.
 
 The runs of each table are in the two halves in turn; what others are relative to (uniform writes,
-saturation) is in every fit. --fit searches the parameters that a profile declares as fitted, within
-their bounds, for the least misfit in bands, and reads the other half when it is done.
+saturation) is in every fit. --refit searches the parameters that a profile declares as fitted,
+within their bounds, for the least misfit in bands, and reads the other half when it is done.
 
 Exit status: 0 done, 1 a simulation failed or --at-least was not reached, 2 usage, 3 no such file,
 130 interrupted.
@@ -122,14 +122,14 @@ def options() -> command.Parser:
     parser.add_argument("--progress", action="store_true", help="even if stderr is no terminal")
     parser.add_argument("--profiles", type=Path, metavar="DIR",
                         help="DRIVE.profile of there is set on top of the drive's own profile")
-    parser.add_argument("--fit", action="store_true",
+    parser.add_argument("--refit", action="store_true",
                         help="fit profiles to one half of the points, and judge them by the other")
     parser.add_argument("--evaluations", metavar="N", type=jobs, default=40,
-                        help="with --fit: sets of values that are tried for a drive (default 40)")
+                        help="with --refit: sets of values that are tried for a drive (default 40)")
     parser.add_argument("--swap", action="store_true",
-                        help="with --fit: fit to the other half")
+                        help="with --refit: fit to the other half")
     parser.add_argument("--save", type=Path, metavar="DIR",
-                        help="with --fit: write DRIVE.profile there; none may be there")
+                        help="with --refit: write DRIVE.profile there; none may be there")
     row_list.add_options(parser)
     command.add_json(parser)
     parser.add_argument("--html", type=command.named, metavar="FILE",
@@ -326,7 +326,7 @@ def run(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="approxftl-drives-") as name:
         bench = Bench(command.program(), arguments.jobs, Store(arguments.out or Path(name)),
                       arguments.progress or sys.stderr.isatty())
-        if arguments.fit:
+        if arguments.refit:
             return drive_fit_report.run(arguments, argv, [*drives_of(arguments, bench)], bench)
         return table(arguments, argv, choice, bench)
 

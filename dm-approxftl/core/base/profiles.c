@@ -149,7 +149,7 @@ static const struct setting qlc_settings[] = {
  * Real drives, small: dies, buses and times are those of the drive, blocks are shorter and
  * fewer, so that a device has gigabytes. Less of a die is erased at once, in less time.
  * docs/drives.md says of each value whether it is from a data sheet, derived, or fitted, and to
- * what; fitted ones are by "approxftl drives --fit", which has their bounds.
+ * what; fitted ones are by "approxftl drives --refit", which has their bounds.
  */
 static const struct setting drive_settings[] = {
 	{ "channels", 8 },
