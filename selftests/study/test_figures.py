@@ -408,7 +408,8 @@ def test_many_points_resume_after_a_kill(tmp_path: Path) -> None:
     assert {one: one.stat().st_mtime_ns for one in known} == known
     assert len(list(results.glob("*/result.json"))) == POINTS
     calls = (tmp_path / "calls").read_text().count("\n")
-    assert POINTS - len(known) <= calls <= POINTS - len(known) + 2, "a look at the values, too"
+    # A look at the values, too, and what the first two jobs had begun, which outlive their driver.
+    assert POINTS - len(known) <= calls <= POINTS - len(known) + 2 + 2
     # What a study costs without any point to run, and what the stand-in takes, is not the points'.
     done = spent(command, environment)
     read = (done - spent([*command[:3], "run", "--help"], environment)) / POINTS
