@@ -356,16 +356,6 @@ static void choose_policy(struct life *life)
 	life->policy = draw_policy(life);
 }
 
-static u32 count_buffered(const struct durable_device *durable)
-{
-	u32 units = 0;
-	u32 i;
-
-	for (i = 0; i < durable->unit_count; i++)
-		units += durable->buffered[i] != 0;
-	return units;
-}
-
 /* Begin a session, on whichever policy fits. */
 static int start(struct life *life)
 {
@@ -379,7 +369,7 @@ static int start(struct life *life)
 		life->policy = policy;
 		ret = durable_start(&life->durable, life->policy, scan);
 	}
-	tally.safe_units += ret ? 0 : count_buffered(&life->durable);
+	tally.safe_units += ret ? 0 : durable_buffered(&life->durable);
 	if (!ret && !strcmp(policy, life->policy))
 		CHECK_TEXT(life->durable.recovery.snapshot.text, "");
 	return ret;

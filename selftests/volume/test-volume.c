@@ -785,16 +785,6 @@ static u32 read_buffer(struct durable_device *durable, u32 *last)
 	return (u32)(*reads - begin);
 }
 
-static u32 count_buffered(const struct durable_device *durable)
-{
-	u32 units = 0;
-	u32 i;
-
-	for (i = 0; i < durable->unit_count; i++)
-		units += durable->buffered[i] != 0;
-	return units;
-}
-
 /*
  * There it is newer than what is on flash and moved there, in use, and when it was closed, without
  * a snapshot, or has crashed. What is discarded stays so.
@@ -820,7 +810,7 @@ static void check_stranded(const char *const *pairs, bool closed)
 		durable_crash(&durable, DISK_CRASH_NOTHING, &random);
 	must(&durable, durable_start(&durable, "baseline", false), "start");
 	CHECK(!durable.recovery.closed);
-	CHECK_EQ(count_buffered(&durable), count - 1);
+	CHECK_EQ(durable_buffered(&durable), count - 1);
 	CHECK_EQ(durable.buffered[unit], 0);
 	must(&durable, durable_shut(&durable), "close");
 	must(&durable, durable_start(&durable, "baseline", false), "start");

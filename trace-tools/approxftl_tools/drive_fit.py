@@ -8,7 +8,7 @@ asks for the errors of a set of values and knows nothing else of the drive. Noth
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
@@ -208,10 +208,9 @@ class Judge:
 
     def with_values(self, values: Values) -> Drive:
         """Return the drive with these values."""
-        device = self.drive.options or (f"--profile={self.drive.name}",)
-        return replace(self.drive, options=(*device, *(
+        return self.drive.changed(*(
             f"--{one.name}={one.text(value)}"
-            for one, value in zip(self.drive.free, values, strict=True))))
+            for one, value in zip(self.drive.free, values, strict=True)))
 
     def errors(self, half: str, values: Values) -> Vector:
         """Return the errors of one half's points, in bands; the other half is not read."""

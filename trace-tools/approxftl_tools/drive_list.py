@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 GIB = 1 << 30
@@ -55,10 +55,17 @@ class Drive:
     #: Options in place of the profile of this name, for who tries out others.
     options: tuple[str, ...] = ()
 
+    def device(self) -> tuple[str, ...]:
+        """Return what the simulator makes the device of, before the policy."""
+        return self.options or (f"--profile={self.name}",)
+
+    def changed(self, *options: str) -> Drive:
+        """Return the drive with more options."""
+        return replace(self, options=(*self.device(), *options))
+
     def arguments(self) -> tuple[str, ...]:
         """Return the options of the simulator that make the device."""
-        device = self.options or (f"--profile={self.name}",)
-        return (*device, f"--policy={self.policy}")
+        return (*self.device(), f"--policy={self.policy}")
 
 
 #: Over-provisioning with the few blocks of a die that are open or free.

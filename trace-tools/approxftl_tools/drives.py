@@ -8,7 +8,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -143,8 +143,7 @@ def drives_of(arguments: argparse.Namespace, bench: Bench) -> Iterator[Drive]:
         drive = larger(name, arguments.larger, bench)
         path = arguments.profiles and arguments.profiles / f"{drive.name}.profile"
         if path and path.exists():
-            device = drive.options or (f"--profile={drive.name}",)
-            drive = replace(drive, options=(*device, *drive_fit_report.read_profile(path)))
+            drive = drive.changed(*drive_fit_report.read_profile(path))
         yield drive
 
 

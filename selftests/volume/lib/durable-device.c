@@ -1061,6 +1061,16 @@ void durable_stop(struct durable_device *durable)
 	durable->ret = 0;
 }
 
+u32 durable_buffered(const struct durable_device *durable)
+{
+	u32 units = 0;
+	u32 i;
+
+	for (i = 0; i < durable->unit_count; i++)
+		units += durable->buffered[i] != 0;
+	return units;
+}
+
 int durable_settle(struct durable_device *durable)
 {
 	struct test_device *device = &durable->device;

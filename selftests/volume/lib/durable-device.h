@@ -156,6 +156,9 @@ void durable_stop(struct durable_device *durable);
  */
 int durable_work(struct durable_device *durable, u32 ops);
 
+/* Units that recovery has found in a write buffer that survives. */
+u32 durable_buffered(const struct durable_device *durable);
+
 /* Complete all requests and work off the queue. */
 int durable_settle(struct durable_device *durable);
 
