@@ -41,6 +41,14 @@ int aftl_passes_check(const struct aftl_config *config, struct aftl_error *error
 	return 0;
 }
 
+/* Who drives several has the configuration of each: see shards.h. */
+static int check_shards(const struct aftl_config *config, struct aftl_error *error)
+{
+	if (config->shards == 1)
+		return 0;
+	return aftl_fail(error, -EINVAL, "shards: this takes a device with one FTL; set shards 1");
+}
+
 static void shape_luns(struct aftl_geometry *geo, const struct aftl_config *config)
 {
 	u32 dies = config->channels * config->chips * config->dies;
@@ -210,6 +218,8 @@ int aftl_geometry_init(struct aftl_geometry *geo, const struct aftl_config *conf
 {
 	int ret = check_units(config, error);
 
+	if (!ret)
+		ret = check_shards(config, error);
 	if (!ret)
 		ret = aftl_passes_check(config, error);
 	if (ret)

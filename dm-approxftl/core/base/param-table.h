@@ -23,6 +23,8 @@
 
 /* Geometry */
 PARAM(channels, COUNT, 1, 64, 2, "channel buses")
+PARAM(shards, COUNT, 1, 64, 1,
+	"FTLs that share channels and addresses out, and know nothing of each other")
 PARAM(chips, COUNT, 1, 64, 2, "chips on each channel")
 PARAM(dies, COUNT, 1, 16, 1, "dies in each chip")
 PARAM(planes, COUNT, 1, 16, 1, "planes in each die")

@@ -61,7 +61,7 @@ static const u8 never[] = {
 	AT(cell_model), AT(seed), AT(allocate), AT(stripe), AT(fill), AT(fill_valid),
 	AT(fill_overwrite), AT(fill_approx), AT(cycles), AT(age), AT(passes), AT(zoned),
 	AT(zone_capacity), AT(max_active_zones), AT(max_open_zones), AT(map_cache),
-	AT(superblock), AT(rain),
+	AT(superblock), AT(rain), AT(shards),
 };
 
 static const u8 live[] = {

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "core/base/random.h"
+#include "core/base/shards.h"
+
+/* What channels have in common, so that each shard gets its part of it. */
+static const u8 divided[] = {
+	AFTL_PARAM_AT(channels),   AFTL_PARAM_AT(link),	    AFTL_PARAM_AT(depth),
+	AFTL_PARAM_AT(buffer),	   AFTL_PARAM_AT(map_cache), AFTL_PARAM_AT(read_cache),
+	AFTL_PARAM_AT(read_ahead),
+};
+
+/* A part of something is not nothing, which would mean another device. */
+static void divide(struct aftl_config *own, u8 index, u64 count)
+{
+	u64 *value = aftl_param_value(own, index);
+
+	if (*value)
+		*value = max_t(u64, div64_u64(*value, count),
+			       max(aftl_core_params[index].smallest, 1ULL));
+}
+
+void aftl_shard_config(struct aftl_config *own, const struct aftl_config *config, u32 index)
+{
+	u32 i;
+
+	*own = *config;
+	if (config->shards == 1)
+		return;
+	own->shards = 1;
+	own->seed = aftl_mix2(config->seed, index);
+	for (i = 0; i < ARRAY_SIZE(divided); i++)
+		divide(own, divided[i], config->shards);
+}
+
+static int check(const struct aftl_config *config, struct aftl_error *error)
+{
+	u32 channels = (u32)config->channels;
+
+	if (channels % (u32)config->shards)
+		return aftl_fail(error, -EINVAL,
+				 "shards: %u channels cannot be shared out among %u; it takes a number that divides them",
+				 channels, (u32)config->shards);
+	if (config->shards > 1 && config->zoned)
+		return aftl_fail(error, -EINVAL,
+				 "shards: a zone is written in one order, which several FTLs do not have; set zoned 0 or shards 1");
+	return 0;
+}
+
+/* What is left behind the last whole run of a shard is over-provisioning. */
+static int divide_units(struct aftl_shards *shards, struct aftl_error *error)
+{
+	const struct aftl_geometry *geo = &shards->geo;
+	u32 least = max(aftl_program_units(geo), (u32)AFTL_SHARD_RUN / geo->unit_bytes);
+
+	shards->units = geo->units;
+	if (shards->count == 1)
+		return 0;
+	shards->run_shift = fls64(least - 1);
+	shards->units = (u64)(geo->units >> shards->run_shift << shards->run_shift) *
+			shards->count;
+	if (!shards->units)
+		return aftl_fail(error, -EINVAL,
+				 "shards: each would have %u units, less than a run of %u; lower shards or raise blocks",
+				 geo->units, 1U << shards->run_shift);
+	return 0;
+}
+
+int aftl_shards_init(struct aftl_shards *shards, const struct aftl_config *config,
+		     struct aftl_error *error)
+{
+	struct aftl_config own;
+	int ret = check(config, error);
+
+	if (ret)
+		return ret;
+	*shards = (struct aftl_shards){ .count = (u32)config->shards };
+	aftl_shard_config(&own, config, 0);
+	ret = aftl_geometry_init(&shards->geo, &own, error);
+	return ret ? ret : divide_units(shards, error);
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How a device is divided among FTLs: every unit has one place, and every place one unit.
+ */
+#include <string.h>
+
+#include "core/base/random.h"
+#include "core/base/shards.h"
+#include "core/policy/settings.h"
+#include "tap.h"
+
+static struct aftl_config config_of(u64 channels, u64 shards)
+{
+	struct aftl_config config;
+	struct aftl_error error;
+
+	if (aftl_profile_load(&config, "demo", &error))
+		tap_bail_out("%s", error.text);
+	config.channels = channels;
+	config.shards = shards;
+	return config;
+}
+
+static void one_is_the_device_itself(void)
+{
+	struct aftl_config config = config_of(2, 1);
+	struct aftl_geometry geo;
+	struct aftl_shards shards;
+	struct aftl_config own;
+	struct aftl_error error;
+
+	CHECK_EQ(aftl_geometry_init(&geo, &config, &error), 0);
+	CHECK_EQ(aftl_shards_init(&shards, &config, &error), 0);
+	CHECK_EQ(shards.units, geo.units);
+	CHECK_EQ(memcmp(&shards.geo, &geo, sizeof(geo)), 0);
+	aftl_shard_config(&own, &config, 0);
+	CHECK_EQ(memcmp(&own, &config, sizeof(own)), 0);
+	CHECK_EQ(aftl_shard_of(&shards, 12345), 0);
+	CHECK_EQ(aftl_shard_unit(&shards, 12345), 12345);
+	CHECK_EQ(aftl_shard_units(&shards, 12345, 6789), 6789);
+	CHECK_EQ(aftl_shard_host_unit(&shards, 0, 12345), 12345);
+}
+
+/* Each place of each shard once, runs in turn, and back again. */
+static void walk(const struct aftl_shards *shards)
+{
+	u32 next[64] = { 0 };
+	u64 unit;
+
+	for (unit = 0; unit < shards->units; unit++) {
+		u32 index = aftl_shard_of(shards, unit);
+
+		if (index >= shards->count || aftl_shard_unit(shards, unit) != next[index]++ ||
+		    aftl_shard_host_unit(shards, index, next[index] - 1) != unit)
+			break;
+	}
+	CHECK_EQ(unit, shards->units);
+	CHECK_EQ(next[0], shards->units / shards->count);
+	CHECK_RANGE(next[0], shards->geo.units - (1U << shards->run_shift) + 1,
+		    shards->geo.units);
+}
+
+static void each_unit_has_one_place(void)
+{
+	static const u32 counts[] = { 2, 3, 4, 6, 12 };
+	struct aftl_shards shards;
+	struct aftl_error error;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(counts); i++) {
+		struct aftl_config config = config_of(12, counts[i]);
+
+		CHECK_EQ(aftl_shards_init(&shards, &config, &error), 0);
+		CHECK_EQ(shards.count, counts[i]);
+		CHECK_EQ(shards.geo.channels, 12 / counts[i]);
+		CHECK_EQ(1U << shards.run_shift, AFTL_SHARD_RUN / shards.geo.unit_bytes);
+		walk(&shards);
+	}
+}
+
+static void pieces_end_where_a_run_does(void)
+{
+	struct aftl_config config = config_of(4, 4);
+	struct aftl_shards shards;
+	struct aftl_error error;
+	u32 run;
+
+	CHECK_EQ(aftl_shards_init(&shards, &config, &error), 0);
+	run = 1U << shards.run_shift;
+	CHECK_EQ(aftl_shard_units(&shards, 0, run), run);
+	CHECK_EQ(aftl_shard_units(&shards, 0, run + 1), run);
+	CHECK_EQ(aftl_shard_units(&shards, 5, 3), 3);
+	CHECK_EQ(aftl_shard_units(&shards, 3 * run - 1, 100), 1);
+}
+
+/* A program fits a run whatever it carries. */
+static void runs_are_as_long_as_programs(void)
+{
+	struct aftl_config config = config_of(4, 2);
+	struct aftl_shards shards;
+	struct aftl_error error;
+
+	config.planes = 4;
+	config.plane_mode = AFTL_PLANES_WIDE;
+	config.bits = 3;
+	config.one_shot = AFTL_ON;
+	config.page = 16 * 1024;
+	CHECK_EQ(aftl_shards_init(&shards, &config, &error), 0);
+	CHECK_EQ(aftl_program_units(&shards.geo), 48);
+	CHECK_EQ(1U << shards.run_shift, 64);
+	walk(&shards);
+}
+
+/* What is shared is shared out, and what is there stays there. */
+static void parts_make_the_whole(void)
+{
+	struct aftl_config config = config_of(8, 4);
+	struct aftl_config own[2];
+
+	config.buffer = 1 << 20;
+	config.link = 2;
+	config.read_cache = 0;
+	config.depth = 20;
+	aftl_shard_config(&own[0], &config, 0);
+	aftl_shard_config(&own[1], &config, 1);
+	CHECK_EQ(own[0].shards, 1);
+	CHECK_EQ(own[0].channels, 2);
+	CHECK_EQ(own[0].buffer, 1 << 18);
+	CHECK_EQ(own[0].link, 1);
+	CHECK_EQ(own[0].read_cache, 0);
+	CHECK_EQ(own[0].depth, 16);
+	CHECK_EQ(own[0].chips, config.chips);
+	CHECK_EQ(own[0].controller, config.controller);
+	CHECK(own[0].seed != own[1].seed);
+	own[1].seed = own[0].seed;
+	CHECK_EQ(memcmp(&own[0], &own[1], sizeof(own[0])), 0);
+}
+
+static void refuses(u64 channels, u64 shards, u64 blocks, u64 zoned, const char *sentence)
+{
+	struct aftl_config config = config_of(channels, shards);
+	struct aftl_shards unused;
+	struct aftl_error error;
+
+	config.blocks = blocks;
+	config.zoned = zoned;
+	CHECK_EQ(aftl_shards_init(&unused, &config, &error), -EINVAL);
+	CHECK_CONTAINS(error.text, sentence);
+}
+
+static void what_cannot_be_divided_is_refused(void)
+{
+	struct aftl_config config = config_of(4, 2);
+	struct aftl_geometry geo;
+	struct aftl_error error;
+
+	refuses(4, 3, 128, 0, "shards: 4 channels cannot be shared out among 3;");
+	refuses(2, 4, 128, 0, "shards: 2 channels cannot be shared out among 4;");
+	refuses(4, 2, 128, 1 << 20, "shards: a zone is written in one order,");
+	CHECK_EQ(aftl_geometry_init(&geo, &config, &error), -EINVAL);
+	CHECK_TEXT(error.text, "shards: this takes a device with one FTL; set shards 1");
+}
+
+int main(void)
+{
+	tap_run("one shard is the device itself", one_is_the_device_itself);
+	tap_run("each unit has one place", each_unit_has_one_place);
+	tap_run("pieces end where a run does", pieces_end_where_a_run_does);
+	tap_run("runs are as long as programs", runs_are_as_long_as_programs);
+	tap_run("parts make the whole", parts_make_the_whole);
+	tap_run("what cannot be divided is refused", what_cannot_be_divided_is_refused);
+	return tap_finish();
+}
